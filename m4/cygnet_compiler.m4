@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+
+# CYGNET_TRY_CFLAG(FLAG): append FLAG to CYGNET_CFLAGS if the compiler takes it.
+AC_DEFUN([CYGNET_TRY_CFLAG], [
+  AS_VAR_PUSHDEF([cachevar], [cygnet_cv_cflag_$1])
+  AC_CACHE_CHECK([whether $CC accepts $1], [cachevar], [
+    cygnet_saved_cflags="$CFLAGS"
+    CFLAGS="$CFLAGS -Werror $1"
+    AC_COMPILE_IFELSE([AC_LANG_PROGRAM([], [])],
+      [AS_VAR_SET([cachevar], [yes])], [AS_VAR_SET([cachevar], [no])])
+    CFLAGS="$cygnet_saved_cflags"
+  ])
+  AS_VAR_IF([cachevar], [yes], [CYGNET_CFLAGS="$CYGNET_CFLAGS $1"])
+  AS_VAR_POPDEF([cachevar])
+])
+
+AC_DEFUN([CYGNET_WARNING_FLAGS], [
+  CYGNET_CFLAGS="-std=gnu11 -fvisibility=hidden"
+  m4_foreach_w([cygnet_flag], [-Wall -Wextra -Wshadow -Wvla -Wformat=2 -Wstrict-prototypes
+    -Wmissing-prototypes -Wpointer-arith -Wwrite-strings -fstack-protector-strong],
+    [CYGNET_TRY_CFLAG(cygnet_flag)])
+  CYGNET_LDFLAGS="-Wl,-z,relro -Wl,-z,now"
+  AC_SUBST([CYGNET_CFLAGS])
+  AC_SUBST([CYGNET_LDFLAGS])
+])
+
+AC_DEFUN([CYGNET_ENABLE_SANITIZERS], [
+  AC_ARG_ENABLE([sanitizers],
+    [AS_HELP_STRING([--enable-sanitizers], [build with ASan and UBSan])],
+    [], [enable_sanitizers=no])
+  AS_IF([test "x$enable_sanitizers" != xno], [
+    CYGNET_CFLAGS="$CYGNET_CFLAGS -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
+    CYGNET_LDFLAGS="$CYGNET_LDFLAGS -fsanitize=address,undefined"
+    AC_DEFINE([CYGNET_SANITIZERS], [1], [Built with ASan and UBSan])
+  ])
+  AM_CONDITIONAL([SANITIZERS], [test "x$enable_sanitizers" != xno])
+])
+
+AC_DEFUN([CYGNET_ENABLE_WERROR], [
+  AC_ARG_ENABLE([werror],
+    [AS_HELP_STRING([--enable-werror], [treat warnings as errors])],
+    [], [enable_werror=no])
+  AS_IF([test "x$enable_werror" != xno], [CYGNET_CFLAGS="$CYGNET_CFLAGS -Werror"])
+])

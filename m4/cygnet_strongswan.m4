@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+
+# CYGNET_STRONGSWAN: strongSwan's headers, which no package installs, and the
+# config.h that fixes the layout of its structs. One plugin serves one release:
+# the version is the one in that config.h.
+AC_DEFUN([CYGNET_STRONGSWAN], [
+  AC_ARG_WITH([strongswan-headers],
+    [AS_HELP_STRING([--with-strongswan-headers=DIR],
+      [folder with config.h, src/libstrongswan and src/libcharon
+       (default: what testing/fetch-headers left in /var/cache/cygnet)])],
+    [STRONGSWAN_HEADERS="$withval"],
+    [STRONGSWAN_HEADERS="${CYGNET_CACHE:-/var/cache/cygnet}/strongswan"])
+  AC_MSG_CHECKING([for the strongSwan headers])
+  AS_IF([test -f "$STRONGSWAN_HEADERS/config.h" &&
+         test -f "$STRONGSWAN_HEADERS/src/libcharon/kernel/kernel_ipsec.h"],
+    [AC_MSG_RESULT([$STRONGSWAN_HEADERS])],
+    [AC_MSG_RESULT([no])
+     AC_MSG_ERROR([no strongSwan headers in $STRONGSWAN_HEADERS:
+  run testing/fetch-headers, or give --with-strongswan-headers=DIR])])
+  STRONGSWAN_VERSION=$(sed -n 's/^#define VERSION "\(.*\)"$/\1/p' "$STRONGSWAN_HEADERS/config.h")
+  AS_IF([test -z "$STRONGSWAN_VERSION"],
+    [AC_MSG_ERROR([$STRONGSWAN_HEADERS/config.h defines no VERSION])])
+  STRONGSWAN_CPPFLAGS="-include $STRONGSWAN_HEADERS/config.h -I$STRONGSWAN_HEADERS/src/libstrongswan -I$STRONGSWAN_HEADERS/src/libcharon"
+  AC_SUBST([STRONGSWAN_HEADERS])
+  AC_SUBST([STRONGSWAN_VERSION])
+  AC_SUBST([STRONGSWAN_CPPFLAGS])
+  AC_ARG_WITH([charon-plugindir],
+    [AS_HELP_STRING([--with-charon-plugindir=DIR],
+      [where charon looks for plugins (default: /usr/lib/ipsec/plugins)])],
+    [charonplugindir="$withval"], [charonplugindir=/usr/lib/ipsec/plugins])
+  AC_SUBST([charonplugindir])
+  AC_ARG_WITH([strongswan-confdir],
+    [AS_HELP_STRING([--with-strongswan-confdir=DIR],
+      [where charon's snippets live (default: /etc/strongswan.d/charon)])],
+    [charonconfdir="$withval"], [charonconfdir=/etc/strongswan.d/charon])
+  AC_SUBST([charonconfdir])
+])
