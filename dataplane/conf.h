@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file conf.h
+ * cygnetd.conf: the INI file that says which ports, cores and engine to use.
+ */
+#ifndef CYGNETD_CONF_H
+#define CYGNETD_CONF_H
+
+#include <limits.h>
+#include <net/if.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CONF_PATH "/etc/cygnet/cygnetd.conf"
+#define CONF_MAX_PORTS 16
+#define CONF_MAX_WORKERS 64
+#define CONF_MAX_EAL_ARGS 64
+
+/** Which kind of crypto device serves the SAs. */
+enum engine_choice { ENGINE_AUTO, ENGINE_CPU, ENGINE_OPENCL };
+
+/** One [port NAME] section. */
+struct conf_port {
+	char name[32];
+	char device[256];	/* a vdev ("net_af_packet0,iface=eth1") or a PCI address */
+	char tap[IFNAMSIZ];	/* the kernel's view of the port */
+};
+
+struct conf {
+	char path[PATH_MAX];		/* of the file, for messages */
+	char sadb[PATH_MAX];
+	uint32_t sas, policies;		/* geometry of a sadb that is yet to be created */
+	enum engine_choice engine;
+	char driver_path[PATH_MAX];	/* folder of librte_crypto_opencl.so; "": DPDK's */
+	char opencl_args[256];		/* vdev arguments for crypto_opencl */
+	unsigned int workers;		/* lcores that process packets */
+	char cores[256];		/* EAL core list, or "" to choose */
+	char eal[1024];			/* further EAL arguments, as typed */
+	unsigned int nports;
+	struct conf_port port[CONF_MAX_PORTS];
+};
+
+/**
+ * Read and check the file. Everything wrong with it is reported with file,
+ * line (or section) and key.
+ * @param error  receives the message
+ * @param size   of error, bytes
+ * @return 0 or -errno
+ */
+int conf_read(struct conf *conf, const char *path, char *error, size_t size);
+
+#endif

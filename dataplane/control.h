@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file control.h
+ * The control thread (EAL's main lcore): netlink, events to charon, signals.
+ */
+#ifndef CYGNETD_CONTROL_H
+#define CYGNETD_CONTROL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cygnet.h"
+
+/** The open SAD/SPD; set before the workers start. */
+extern struct cygnet_db *sadb;
+
+/** Seconds of CLOCK_MONOTONIC, kept by the control thread for the lcores. */
+extern uint64_t control_now;
+
+/** Set by SIGTERM and SIGINT: workers drain what is in flight and return. */
+extern bool control_stopping;
+
+/**
+ * Hand an event to the control thread, which posts it to charon. Lcores; never
+ * blocks. @return false if the queue is full: raise it again later
+ */
+bool control_event(const struct cygnet_event *event);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file drop.h
+ * Every reason to drop a packet: one list makes the enum, the counter and the
+ * words that `cygnetctl show drops` prints.
+ */
+#ifndef CYGNETD_DROP_H
+#define CYGNETD_DROP_H
+
+#define DROP_REASONS(X) \
+	X(MALFORMED, "malformed", "not a whole IPv4 packet, or its header is inconsistent") \
+	X(TTL, "ttl", "the TTL ran out on the way through") \
+	X(NO_ROUTE, "no-route", "no route to the destination, or a blackhole") \
+	X(NO_NEIGHBOUR, "no-neighbour", "the next hop's MAC address is not known (yet)") \
+	X(TOO_BIG, "too-big", "larger than the MTU of the way out, and DF is set") \
+	X(FRAGMENT, "fragment", "an ESP fragment, or a fragment whose policy needs ports") \
+	X(POLICY_PLAINTEXT, "policy-plaintext", "arrived in plaintext, policy says protect") \
+	X(POLICY_DISCARD, "policy-discard", "a policy says discard") \
+	X(POLICY_INBOUND, "policy-inbound", "decrypted, but not what its SA's policy allows") \
+	X(NO_SA, "no-sa", "policy says protect, but there is no SA (yet)") \
+	X(BAD_SPI, "bad-spi", "ESP for an SPI that is not in the SAD") \
+	X(ESP_TRUNCATED, "esp-truncated", "ESP too short, or not a multiple of the block size") \
+	X(ESP_ENCAP, "esp-encap", "ESP in UDP on an SA without it, or the other way round") \
+	X(REPLAY, "replay", "sequence number seen before, or left of the window") \
+	X(AUTH_FAILED, "auth-failed", "the ICV is wrong") \
+	X(ESP_PADDING, "esp-padding", "padding or next header is wrong after decryption") \
+	X(SEQ_EXHAUSTED, "seq-exhausted", "the SA's sequence numbers are used up") \
+	X(SA_EXPIRED, "sa-expired", "the SA's hard byte or packet limit is reached") \
+	X(SA_GONE, "sa-gone", "the SA was deleted while the packet was in flight") \
+	X(UNSUPPORTED, "unsupported", "the SA asks for what no engine here offers") \
+	X(NO_BUFFER, "no-buffer", "out of packet buffers or crypto operations") \
+	X(ENGINE_FULL, "engine-full", "the crypto device's queue is full") \
+	X(ENGINE_FAILED, "engine-failed", "the crypto device reported an error") \
+	X(HANDOVER_FULL, "handover-full", "the ring to the lcore that owns the SA is full") \
+	X(TX_FULL, "tx-full", "the transmit queue is full") \
+	X(TAP_FULL, "tap-full", "the kernel does not take packets from the TAP fast enough")
+
+enum drop_reason {
+#define X(name, text, help) DROP_##name,
+	DROP_REASONS(X)
+#undef X
+	DROP_REASON_COUNT
+};
+
+extern const char *const drop_name[DROP_REASON_COUNT];
+extern const char *const drop_help[DROP_REASON_COUNT];
+
+#endif

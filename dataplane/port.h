@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file port.h
+ * A gateway port: a DPDK port that carries packets, and the TAP that is the
+ * kernel's view of it.
+ */
+#ifndef CYGNETD_PORT_H
+#define CYGNETD_PORT_H
+
+#include <net/if.h>
+#include <rte_ether.h>
+#include <rte_mempool.h>
+
+#include "conf.h"
+
+struct port {
+	char name[32];
+	char tap_name[IFNAMSIZ];
+	uint16_t id;		/* ethdev of the wire side */
+	uint16_t tap_id;	/* ethdev of the TAP */
+	uint16_t queues;	/* receive and transmit queue pairs of id; worker w uses w % queues */
+	uint16_t mtu;		/* bytes of IP packet; follows the TAP's MTU */
+	uint32_t ifindex;	/* of the TAP */
+	struct rte_ether_addr mac;	/* of both */
+	bool up;		/* the TAP is administratively up */
+};
+
+/** All ports; fixed after ports_start(). Lcores read, the control thread writes mtu, mac and up. */
+extern struct port ports[CONF_MAX_PORTS];
+extern unsigned int nports;
+
+/** Create, configure and start the ports and TAPs of conf. @return 0 or -errno, logged */
+int ports_start(const struct conf *conf, struct rte_mempool *pool, unsigned int workers);
+void ports_stop(void);
+/** @return index in ports[] or -1; any thread */
+int port_by_ifindex(uint32_t ifindex);
+
+#endif

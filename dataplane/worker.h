@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file worker.h
+ * The lcores that carry packets. Worker 0 to n-1; worker w polls every queue q
+ * of a port with q % workers == w (a port with one queue is worker port % n's)
+ * and the TAPs likewise. An SA belongs to the worker its slot number names, so
+ * that its sequence numbers, replay window and order have one owner; packets
+ * of others' SAs are handed over through rings.
+ */
+#ifndef CYGNETD_WORKER_H
+#define CYGNETD_WORKER_H
+
+#include <rte_mempool.h>
+
+#include "conf.h"
+
+/** Allocate the workers' rings, pools and tables. After ports and engines. @return 0 or -errno */
+int workers_init(const struct conf *conf, unsigned int workers, struct rte_mempool *pool);
+/** The main loop of one worker (for rte_eal_remote_launch); arg is its number.
+ * Returns once control_stopping is set and nothing is in flight. */
+int worker_main(void *arg);
+void workers_free(void);
+
+#endif
