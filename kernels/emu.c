@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "inc_packet.cl"
+#include "emu.h"
+
+static struct aes_tables tables;
+
+__attribute__((constructor)) static void emu_init(void)
+{
+	aes_tables_fill(&tables, 0, 1);
+}
+
+void emu_packet(const struct ocl_session *sessions, u8 *rec)
+{
+	packet(&tables, sessions, rec);
+}
+
+void emu_aes_encrypt(const u32 *round_key, u32 rounds, u32 block[4])
+{
+	aes_encrypt(&tables, round_key, rounds, block);
+}
+
+u32 emu_aes_sub_word(u32 x)
+{
+	return (u32)aes_sbox[x >> 24] << 24 | (u32)aes_sbox[x >> 16 & 0xff] << 16 |
+	       (u32)aes_sbox[x >> 8 & 0xff] << 8 | aes_sbox[x & 0xff];
+}
+
+u32 emu_aes_inv_mix_columns(u32 x)
+{
+	return aes_inv_mix_column(x >> 24) ^ rotl32(aes_inv_mix_column(x >> 16 & 0xff), 24) ^
+	       rotl32(aes_inv_mix_column(x >> 8 & 0xff), 16) ^
+	       rotl32(aes_inv_mix_column(x & 0xff), 8);
+}
+
+static void compress32(enum ocl_auth auth, u64 state[8], const u64 block[16])
+{
+	u32 s[8], w[16];
+	int i;
+
+	for (i = 0; i < 8; i++)
+		s[i] = (u32)state[i];
+	for (i = 0; i < 16; i++)
+		w[i] = (u32)block[i];
+	if (auth == OCL_AUTH_HMAC_SHA1)
+		sha1_compress(s, w);
+	else
+		sha256_compress(s, w);
+	for (i = 0; i < 8; i++)
+		state[i] = s[i];
+	explicit_bzero(s, sizeof(s));
+	explicit_bzero(w, sizeof(w));
+}
+
+void emu_compress(enum ocl_auth auth, u64 state[8], const u64 block[16])
+{
+	u64 w[16];
+
+	if (auth == OCL_AUTH_HMAC_SHA1 || auth == OCL_AUTH_HMAC_SHA256) {
+		compress32(auth, state, block);
+		return;
+	}
+	memcpy(w, block, sizeof(w));
+	sha512_compress(state, w);
+	explicit_bzero(w, sizeof(w));
+}

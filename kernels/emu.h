@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file emu.h
+ * The kernels as plain C: the reference of the self-test, what the tests run
+ * under sanitizers, and the primitives that key set-up needs.
+ */
+#ifndef EMU_H
+#define EMU_H
+
+#include "inc_types.h"
+
+/** Process one record, as a work-item would. @param rec 4-byte aligned */
+void emu_packet(const struct ocl_session *sessions, u8 *rec);
+
+/** Encrypt one block with an expanded key. */
+void emu_aes_encrypt(const u32 *round_key, u32 rounds, u32 block[4]);
+u32 emu_aes_sub_word(u32 x);
+u32 emu_aes_inv_mix_columns(u32 x);
+
+/** One step of a hash; for 32-bit hashes the words' low halves count. */
+void emu_compress(enum ocl_auth auth, u64 state[8], const u64 block[16]);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file inc_types.h
+ * What host and device share: the session table and the packet records.
+ *
+ * A chunk is one buffer: records one after another, each 16-byte aligned, and
+ * behind the last one the order table, one u32 a work-item: where its record
+ * starts. Whoever schedules decides that order; the kernel just follows it.
+ */
+#ifndef INC_TYPES_H
+#define INC_TYPES_H
+
+#include "inc_vendor.h"
+
+#ifdef __OPENCL_VERSION__
+typedef uchar u8;
+typedef uint u32;
+typedef ulong u64;
+#else
+typedef uint8_t u8;
+typedef uint32_t u32;
+typedef uint64_t u64;
+#endif
+
+/* A session's label: what to run. Equal labels run the same instructions. */
+#define OCL_LABEL(cipher, auth, decrypt) ((cipher) | (auth) << 8 | (u32)(decrypt) << 16)
+#define OCL_LABEL_CIPHER(label)          ((label) & 0xff)
+#define OCL_LABEL_AUTH(label)            ((label) >> 8 & 0xff)
+#define OCL_LABEL_DECRYPT(label)         ((label) >> 16 & 1)
+
+enum ocl_cipher {
+	OCL_CIPHER_NONE,
+	OCL_CIPHER_AES_CBC,
+	OCL_CIPHER_AES_GCM,
+	OCL_CIPHERS
+};
+
+enum ocl_auth {
+	OCL_AUTH_NONE,
+	OCL_AUTH_HMAC_SHA1,
+	OCL_AUTH_HMAC_SHA256,
+	OCL_AUTH_HMAC_SHA384,
+	OCL_AUTH_HMAC_SHA512,
+	OCL_AUTHS
+};
+
+enum ocl_status {
+	OCL_STATUS_DONE,
+	OCL_STATUS_AUTH_FAILED,
+	OCL_STATUS_PENDING /* what the host writes: no work-item has been here */
+};
+
+#define OCL_ROUND_KEYS 60 /* AES-256: 15 round keys of 4 words */
+#define OCL_MAX_DIGEST 64
+
+/* One entry of the table in device memory, addressed by index. All zero: free. */
+struct ocl_session {
+	u32 round_key[OCL_ROUND_KEYS]; /* the inverse schedule for CBC decryption */
+	u32 rounds;
+	u32 label;
+	u32 digest_len; /* bytes */
+	u32 verify;	/* compare the digest, do not write it */
+	/* HMAC: states after the inner and the outer padded key, a word each,
+	 * inner in [0..7], outer in [8..15]. GCM: H, high half first. */
+	u64 mac[16];
+};
+
+/* One packet. Offsets are bytes from the record's own start. */
+struct ocl_record {
+	u32 session; /* index into the table */
+	u32 status;  /* enum ocl_status */
+	u32 cipher_off;
+	u32 cipher_len;
+	u32 auth_off; /* GCM: the AAD */
+	u32 auth_len;
+	u32 digest_off;
+	u32 reserved;
+	u32 iv[4]; /* as bytes; GCM uses 12 of them */
+};
+
+#ifndef __OPENCL_VERSION__
+_Static_assert(sizeof(struct ocl_session) == 384, "the device's compiler must lay it out alike");
+_Static_assert(sizeof(struct ocl_record) == 48, "the device's compiler must lay it out alike");
+#endif
+
+#endif

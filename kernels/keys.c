@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <string.h>
+
+#include "emu.h"
+#include "keys.h"
+
+static u32 load32(const u8 *p)
+{
+	return (u32)p[0] << 24 | (u32)p[1] << 16 | (u32)p[2] << 8 | p[3];
+}
+
+/* FIPS 197, 5.2; returns the number of rounds. */
+static u32 expand(u32 *rk, const u8 *key, u32 key_words)
+{
+	u32 words = 4 * (key_words + 7);
+	u32 rcon = 1;
+
+	for (u32 i = 0; i < key_words; i++)
+		rk[i] = load32(key + 4 * i);
+	for (u32 i = key_words; i < words; i++) {
+		u32 x = rk[i - 1];
+
+		if (i % key_words == 0) {
+			x = emu_aes_sub_word(x << 8 | x >> 24) ^ rcon << 24;
+			rcon = (rcon << 1 ^ (rcon >> 7) * 0x11b) & 0xff;
+		} else if (key_words > 6 && i % key_words == 4) {
+			x = emu_aes_sub_word(x);
+		}
+		rk[i] = rk[i - key_words] ^ x;
+	}
+	return key_words + 6;
+}
+
+/* FIPS 197, 5.3.5: round keys backwards, all but the outer two mixed. */
+static void invert(u32 *rk, u32 rounds)
+{
+	for (u32 i = 0, j = 4 * rounds; i < j; i += 4, j -= 4) {
+		for (u32 k = 0; k < 4; k++) {
+			u32 x = rk[i + k];
+
+			rk[i + k] = rk[j + k];
+			rk[j + k] = x;
+		}
+	}
+	for (u32 i = 4; i < 4 * rounds; i++)
+		rk[i] = emu_aes_inv_mix_columns(rk[i]);
+}
+
+static void set_hash_key(struct ocl_session *session)
+{
+	u32 h[4] = {0};
+
+	emu_aes_encrypt(session->round_key, session->rounds, h);
+	session->mac[0] = (u64)h[0] << 32 | h[1];
+	session->mac[1] = (u64)h[2] << 32 | h[3];
+	explicit_bzero(h, sizeof(h));
+}
+
+int keys_set_aes(struct ocl_session *session, const u8 *key, u32 len)
+{
+	u32 cipher = OCL_LABEL_CIPHER(session->label);
+
+	if (len != 16 && len != 24 && len != 32)
+		return -EINVAL;
+	session->rounds = expand(session->round_key, key, len / 4);
+	if (cipher == OCL_CIPHER_AES_GCM)
+		set_hash_key(session);
+	else if (OCL_LABEL_DECRYPT(session->label))
+		invert(session->round_key, session->rounds);
+	return 0;
+}
+
+struct hash {
+	u32 block; /* bytes */
+	u32 word;  /* bytes */
+	u64 init[8];
+};
+
+/* FIPS 180-4, 5.3 */
+static const struct hash hashes[OCL_AUTHS] = {
+	[OCL_AUTH_HMAC_SHA1] = {
+		64, 4,
+		{0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0},
+	},
+	[OCL_AUTH_HMAC_SHA256] = {
+		64, 4,
+		{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+		 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19},
+	},
+	[OCL_AUTH_HMAC_SHA384] = {
+		128, 8,
+		{0xcbbb9d5dc1059ed8, 0x629a292a367cd507, 0x9159015a3070dd17, 0x152fecd8f70e5939,
+		 0x67332667ffc00b31, 0x8eb44a8768581511, 0xdb0c2e0d64f98fa7, 0x47b5481dbefa4fa4},
+	},
+	[OCL_AUTH_HMAC_SHA512] = {
+		128, 8,
+		{0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1,
+		 0x510e527fade682d1, 0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179},
+	},
+};
+
+/* The hash's state after the key, padded and masked. */
+static void absorb_key(enum ocl_auth auth, const u8 *key, u32 len, u8 mask, u64 state[8])
+{
+	const struct hash *hash = &hashes[auth];
+	u64 block[16] = {0};
+
+	for (u32 i = 0; i < hash->block; i++) {
+		u8 byte = (i < len ? key[i] : 0) ^ mask;
+
+		block[i / hash->word] = block[i / hash->word] << 8 | byte;
+	}
+	memcpy(state, hash->init, sizeof(hash->init));
+	emu_compress(auth, state, block);
+	explicit_bzero(block, sizeof(block));
+}
+
+int keys_set_hmac(struct ocl_session *session, const u8 *key, u32 len)
+{
+	enum ocl_auth auth = OCL_LABEL_AUTH(session->label);
+
+	if (auth == OCL_AUTH_NONE || auth >= OCL_AUTHS || len > hashes[auth].block)
+		return -EINVAL;
+	absorb_key(auth, key, len, 0x36, session->mac);
+	absorb_key(auth, key, len, 0x5c, session->mac + 8);
+	return 0;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_common.h>
+#include <rte_cryptodev.h>
+#include <rte_kvargs.h>
+#include <rte_lcore.h>
+
+#include "args.h"
+#include "log.h"
+
+struct number {
+	const char *key;
+	size_t offset;
+	uint32_t min, max;
+};
+
+static const struct number numbers[] = {
+	{"chunk", offsetof(struct ocl_args, chunk), 1, 16384},
+	{"wait_us", offsetof(struct ocl_args, wait_us), 0, 1000000},
+	{"timeout_ms", offsetof(struct ocl_args, timeout_ms), 10, 3600000},
+	{"max_sessions", offsetof(struct ocl_args, max_sessions), 1, 1 << 20},
+	{"max_nb_queue_pairs", offsetof(struct ocl_args, max_queue_pairs), 1, 1024},
+	{"socket_id", offsetof(struct ocl_args, socket_id), 0, RTE_MAX_NUMA_NODES - 1},
+};
+
+static int parse_number(const char *key, const char *value, void *opaque)
+{
+	const struct number *number = NULL;
+	unsigned long x;
+	char *end;
+
+	for (unsigned int i = 0; i < RTE_DIM(numbers); i++) {
+		if (strcmp(key, numbers[i].key) == 0)
+			number = &numbers[i];
+	}
+	if (number == NULL)
+		return -EINVAL;
+	if (value == NULL || *value < '0' || *value > '9')
+		goto bad;
+	errno = 0;
+	x = strtoul(value, &end, 0);
+	if (errno || *end != '\0' || x < number->min || x > number->max)
+		goto bad;
+	*(uint32_t *)((char *)opaque + number->offset) = x;
+	return 0;
+bad:
+	OCL_LOG(ERR, "%s=%s: expected a number from %u to %u", key, value ? value : "",
+		number->min, number->max);
+	return -EINVAL;
+}
+
+static int parse_device(const char *key, const char *value, void *opaque)
+{
+	struct ocl_args *args = opaque;
+
+	if (value == NULL || *value == '\0' || strlen(value) >= sizeof(args->device)) {
+		OCL_LOG(ERR, "%s=%s: expected an index or part of a device's name", key,
+			value ? value : "");
+		return -EINVAL;
+	}
+	strcpy(args->device, value);
+	return 0;
+}
+
+static int parse_memory(const char *key, const char *value, void *opaque)
+{
+	struct ocl_args *args = opaque;
+
+	if (value == NULL || (strcmp(value, "auto") && strcmp(value, "svm") &&
+			      strcmp(value, "staged"))) {
+		OCL_LOG(ERR, "%s=%s: expected auto, svm or staged", key, value ? value : "");
+		return -EINVAL;
+	}
+	strcpy(args->memory, value);
+	return 0;
+}
+
+int ocl_args_parse(struct ocl_args *args, const char *text)
+{
+	const char *keys[RTE_DIM(numbers) + 3] = {"device", "memory"};
+	struct rte_kvargs *kvargs;
+	int err;
+
+	for (unsigned int i = 0; i < RTE_DIM(numbers); i++)
+		keys[2 + i] = numbers[i].key;
+	*args = (struct ocl_args){
+		.memory = "auto",
+		.wait_us = 50,
+		.timeout_ms = 5000,
+		.max_sessions = 65536,
+		.max_queue_pairs = 64,
+		.socket_id = rte_socket_id() == (unsigned int)SOCKET_ID_ANY ? 0 : rte_socket_id(),
+	};
+	if (text == NULL || *text == '\0')
+		return 0;
+	kvargs = rte_kvargs_parse(text, keys);
+	if (kvargs == NULL) {
+		OCL_LOG(ERR, "cannot parse '%s'; arguments are %s", text, OCL_PARAM_STRING);
+		return -EINVAL;
+	}
+	err = rte_kvargs_process(kvargs, "device", parse_device, args);
+	if (!err)
+		err = rte_kvargs_process(kvargs, "memory", parse_memory, args);
+	for (unsigned int i = 0; !err && i < RTE_DIM(numbers); i++)
+		err = rte_kvargs_process(kvargs, numbers[i].key, parse_number, args);
+	rte_kvargs_free(kvargs);
+	return err ? -EINVAL : 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file args.h
+ * Arguments of the virtual device: crypto_opencl0,device=h200,chunk=1024
+ */
+#ifndef OCL_ARGS_H
+#define OCL_ARGS_H
+
+#include <stdint.h>
+
+#define OCL_PARAM_STRING                                                                           \
+	"device=<index or part of a name> memory=auto|svm|staged chunk=<operations> "              \
+	"wait_us=<int> timeout_ms=<int> max_sessions=<int> max_nb_queue_pairs=<int> "              \
+	"socket_id=<int>"
+
+struct ocl_args {
+	char device[64];	  /* "" for the first GPU, else the first device */
+	char memory[16];	  /* how packets get there: see memory.h */
+	uint32_t chunk;		  /* operations a launch carries; 0: by the kind of device */
+	uint32_t wait_us;	  /* a part-filled chunk waits that long */
+	uint32_t timeout_ms;	  /* a device that takes longer is given up */
+	uint32_t max_sessions;
+	uint32_t max_queue_pairs;
+	uint32_t socket_id;
+};
+
+/**
+ * Defaults, overridden by what the string says.
+ * @param text  may be NULL
+ * @return 0, or -EINVAL after a log line that names key and value
+ */
+int ocl_args_parse(struct ocl_args *args, const char *text);
+
+#endif

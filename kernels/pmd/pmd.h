@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file pmd.h
+ * The driver's instance, one a virtual device, and its operations.
+ */
+#ifndef OCL_PMD_H
+#define OCL_PMD_H
+
+#include <cryptodev_pmd.h>
+
+#include "args.h"
+#include "device.h"
+#include "memory.h"
+#include "table.h"
+
+struct ocl_pmd {
+	struct ocl_args args;
+	struct ocl_device device;
+	struct ocl_table table;
+	const struct ocl_memory *memory;
+};
+
+extern const struct rte_cryptodev_capabilities ocl_capabilities[];
+extern struct rte_cryptodev_ops ocl_ops;
+
+#endif

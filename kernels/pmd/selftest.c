@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <rte_common.h>
+
+#include "chunk.h"
+#include "emu.h"
+#include "keys.h"
+#include "log.h"
+#include "selftest.h"
+
+#define CASES	   (3 * 3 * OCL_AUTHS * 2)
+#define MAX_LEN	   352
+#define RECORD	   (sizeof(struct ocl_record) + MAX_LEN + OCL_MAX_DIGEST)
+#define AAD_LEN	   12
+#define SECONDS	   120 /* a first compilation on a busy machine included */
+
+static uint8_t pattern(uint32_t *state)
+{
+	*state = *state * 1664525 + 1013904223;
+	return *state >> 24;
+}
+
+static int make_session(struct ocl_session *session, uint32_t label, uint32_t key_len,
+			uint32_t *state)
+{
+	uint8_t key[64];
+	int err = 0;
+
+	for (uint32_t i = 0; i < sizeof(key); i++)
+		key[i] = pattern(state);
+	memset(session, 0, sizeof(*session));
+	session->label = label;
+	if (OCL_LABEL_CIPHER(label) != OCL_CIPHER_NONE)
+		err = keys_set_aes(session, key, key_len);
+	if (!err && OCL_LABEL_AUTH(label) != OCL_AUTH_NONE)
+		err = keys_set_hmac(session, key, sizeof(key));
+	session->digest_len = OCL_LABEL_AUTH(label) ? 20 :
+			      OCL_LABEL_CIPHER(label) == OCL_CIPHER_AES_GCM ? 16 : 0;
+	return err;
+}
+
+/* A record with a header of AAD_LEN bytes in front of the cipher's range. */
+static void make_record(struct ocl_chunk *chunk, uint32_t index, uint32_t label, uint32_t *state)
+{
+	struct ocl_record *r = ocl_chunk_add(chunk, RECORD);
+	uint32_t len = 16 * (index % 20);
+	u8 *rec = (u8 *)r;
+
+	for (uint32_t i = 0; i < RECORD; i++)
+		rec[i] = pattern(state);
+	if (OCL_LABEL_CIPHER(label) == OCL_CIPHER_AES_GCM && len)
+		len -= index % 16;
+	r->session = index;
+	r->status = OCL_STATUS_PENDING;
+	r->auth_off = sizeof(*r) + 16 - AAD_LEN;
+	r->auth_len = AAD_LEN + (OCL_LABEL_AUTH(label) ? len : 0);
+	r->cipher_off = sizeof(*r) + 16;
+	r->cipher_len = len;
+	r->digest_off = sizeof(*r) + MAX_LEN;
+}
+
+static uint32_t make_cases(struct ocl_chunk *chunk, struct ocl_session *sessions)
+{
+	static const uint32_t key_lens[] = {16, 24, 32};
+	uint32_t state = 1, n = 0;
+
+	for (uint32_t k = 0; k < RTE_DIM(key_lens); k++) {
+		for (uint32_t cipher = 0; cipher < OCL_CIPHERS; cipher++) {
+			for (uint32_t i = 0; i < 2 * OCL_AUTHS; i++) {
+				uint32_t auth = cipher == OCL_CIPHER_AES_GCM ? 0 : i / 2;
+				uint32_t label = OCL_LABEL(cipher, auth, i & 1);
+
+				if (make_session(&sessions[n], label, key_lens[k], &state))
+					return 0;
+				make_record(chunk, n, label, &state);
+				n++;
+			}
+		}
+	}
+	return n;
+}
+
+static int wait_for(struct ocl_chunk *chunk)
+{
+	const struct timespec nap = {.tv_nsec = 200000};
+
+	for (int i = 0; i < SECONDS * 5000; i++) {
+		if (ocl_chunk_poll(chunk))
+			return chunk->failed ? -EIO : 0;
+		nanosleep(&nap, NULL);
+	}
+	ocl_device_fail(chunk->dev, "the self-test's time-out", 0);
+	return -EIO;
+}
+
+static int compare(const struct ocl_chunk *chunk, const struct ocl_session *sessions, u8 *expected,
+		   uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		emu_packet(sessions, expected + chunk->order[i]);
+		if (memcmp(expected + chunk->order[i], chunk->host + chunk->order[i], RECORD)) {
+			OCL_LOG(ERR, "%s computes wrong: self-test %u, label %#x",
+				chunk->dev->name, i, sessions[i].label);
+			return -EIO;
+		}
+	}
+	return 0;
+}
+
+static int run(struct ocl_chunk *chunk, cl_mem table, cl_command_queue queue,
+	       struct ocl_session *sessions, u8 *expected)
+{
+	uint32_t n = make_cases(chunk, sessions);
+	cl_int err;
+	int ret;
+
+	if (n != CASES)
+		return -EIO;
+	memcpy(expected, chunk->host, chunk->used);
+	err = clEnqueueWriteBuffer(queue, table, CL_TRUE, 0, n * sizeof(*sessions), sessions, 0,
+				   NULL, NULL);
+	if (err != CL_SUCCESS) {
+		OCL_LOG(ERR, "%s takes no data: OpenCL error %d", chunk->dev->name, err);
+		return -EIO;
+	}
+	ocl_chunk_launch(chunk, NULL);
+	ret = wait_for(chunk);
+	if (!ret)
+		ret = compare(chunk, sessions, expected, n);
+	return ret;
+}
+
+int ocl_selftest(struct ocl_device *dev, const struct ocl_memory *memory)
+{
+	struct ocl_session *sessions = calloc(CASES, sizeof(*sessions));
+	u8 *expected = aligned_alloc(16, RTE_ALIGN_CEIL(CASES * RECORD, 16));
+	struct ocl_chunk chunk = {0};
+	cl_command_queue queue = NULL;
+	cl_mem table = NULL;
+	cl_int err = CL_OUT_OF_HOST_MEMORY;
+	int ret = -EIO;
+
+	if (sessions && expected)
+		table = clCreateBuffer(dev->context, CL_MEM_READ_ONLY, CASES * sizeof(*sessions),
+				       NULL, &err);
+	if (err == CL_SUCCESS)
+		queue = clCreateCommandQueue(dev->context, dev->id, 0, &err);
+	if (err != CL_SUCCESS)
+		OCL_LOG(ERR, "no self-test on %s: OpenCL error %d", dev->name, err);
+	else
+		ret = ocl_chunk_init(&chunk, dev, memory, queue, table, CASES, CASES * RECORD);
+	if (!ret)
+		ret = run(&chunk, table, queue, sessions, expected);
+	ocl_chunk_free(&chunk);
+	if (queue && !ocl_device_lost(dev))
+		clReleaseCommandQueue(queue);
+	if (table && !ocl_device_lost(dev))
+		clReleaseMemObject(table);
+	free(expected);
+	free(sessions);
+	return ret;
+}

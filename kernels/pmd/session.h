@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file session.h
+ * Sessions: from DPDK's transforms to an entry in the device's table.
+ */
+#ifndef OCL_SESSION_H
+#define OCL_SESSION_H
+
+#include <cryptodev_pmd.h>
+
+#include "inc_types.h"
+
+#define OCL_GCM_IV_LEN 12
+#define OCL_CBC_IV_LEN 16
+#define OCL_MAX_AAD    1024
+
+struct ocl_pmd;
+
+/* The driver's part of a session in the application's pool. Holds no key. */
+struct ocl_session_priv {
+	const struct ocl_pmd *pmd; /* whose table holds the entry */
+	uint64_t upload;
+	uint32_t slot;
+	uint32_t label;
+	uint16_t iv_offset; /* from the operation's start */
+	uint16_t aad_len;
+	uint8_t iv_len;
+	uint8_t digest_len;
+	bool verify;
+};
+
+/* cryptodev's session operations; any thread, also while queue pairs run. */
+unsigned int ocl_session_size(struct rte_cryptodev *dev);
+int ocl_session_configure(struct rte_cryptodev *dev, struct rte_crypto_sym_xform *xform,
+			  struct rte_cryptodev_sym_session *session);
+void ocl_session_clear(struct rte_cryptodev *dev, struct rte_cryptodev_sym_session *session);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file table.h
+ * The session table in device memory. Entries are uploaded through a command
+ * queue of its own, never waited for: a launch that uses a fresh entry names
+ * the upload's event instead. Sessions may come and go on any thread, while
+ * queue pairs run.
+ */
+#ifndef OCL_TABLE_H
+#define OCL_TABLE_H
+
+#include <stdint.h>
+
+#include <rte_spinlock.h>
+
+#include "device.h"
+#include "inc_types.h"
+
+struct ocl_table {
+	struct ocl_device *dev;
+	cl_mem buffer;
+	cl_command_queue queue;
+	struct ocl_session *staging; /* sources of uploads, kept out of core dumps */
+	size_t staging_bytes;
+	uint32_t *free; /* a stack of slots */
+	uint32_t nfree, size;
+	rte_spinlock_t lock;
+	uint64_t issued;    /* uploads so far; an upload's number is what this was after it */
+	uint64_t completed; /* atomic: uploads up to this number are in place */
+	cl_event last;	    /* of upload number issued; NULL if none is pending */
+};
+
+/** @return 0, -ENOMEM or -EIO, logged */
+int ocl_table_init(struct ocl_table *table, struct ocl_device *dev, uint32_t size);
+/** Wipes what is left on host and device. Safe on a zeroed table. */
+void ocl_table_free(struct ocl_table *table);
+
+/**
+ * Take a slot and start the upload of an entry.
+ * @param[out] slot    index for records
+ * @param[out] upload  the upload's number, for ocl_table_pending()
+ * @return 0, -ENOSPC if the table is full, -EIO if the device failed
+ */
+int ocl_table_put(struct ocl_table *table, const struct ocl_session *entry, uint32_t *slot,
+		  uint64_t *upload);
+
+/** Wipe an entry, here and on the device, and free its slot. */
+void ocl_table_clear(struct ocl_table *table, uint32_t slot);
+
+/**
+ * What a launch has to wait for.
+ * @return an event to release after use, or NULL if the upload has completed
+ */
+cl_event ocl_table_pending(struct ocl_table *table, uint64_t upload);
+
+#endif
