@@ -93,7 +93,7 @@ void ocl_chunk_launch(struct ocl_chunk *chunk, struct ocl_table *table)
 		clReleaseEvent(pending);
 	if (err != CL_SUCCESS) {
 		chunk->failed = true;
-		ocl_device_fail(chunk->dev, "a launch", err);
+		ocl_device_fail(chunk->dev, "a launch failed", err);
 	}
 }
 
@@ -113,7 +113,7 @@ bool ocl_chunk_poll(struct ocl_chunk *chunk)
 		err = clWaitForEvents(1, &chunk->done);
 	if (err != CL_SUCCESS || status < 0) {
 		chunk->failed = true;
-		ocl_device_fail(chunk->dev, "a chunk", err ? err : status);
+		ocl_device_fail(chunk->dev, "a chunk failed", err ? err : status);
 	}
 	return true;
 }

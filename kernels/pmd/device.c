@@ -202,5 +202,5 @@ void ocl_device_fail(struct ocl_device *dev, const char *what, cl_int err)
 {
 	if (__atomic_exchange_n(&dev->lost, true, __ATOMIC_RELAXED))
 		return;
-	OCL_LOG(CRIT, "%s is given up: %s failed with OpenCL error %d", dev->name, what, err);
+	OCL_LOG(CRIT, "%s is given up: %s (OpenCL error %d)", dev->name, what, err);
 }

@@ -111,9 +111,13 @@ static void launch(struct ocl_qp *qp)
 	qp->filling = false;
 }
 
+/* While every other batch is under way the device has enough to do: the last
+ * one then goes on filling, and leaves as soon as one of them is back. */
 static void launch_if_due(struct ocl_qp *qp)
 {
-	if (qp->filling && rte_get_tsc_cycles() >= batch_at(qp, qp->tail - 1)->deadline)
+	if (!qp->filling || qp->tail - qp->head == qp->nbatches)
+		return;
+	if (rte_get_tsc_cycles() >= batch_at(qp, qp->tail - 1)->deadline)
 		launch(qp);
 }
 
@@ -144,7 +148,7 @@ static bool is_back(struct ocl_qp *qp, struct ocl_batch *batch)
 	if (rte_get_tsc_cycles() < batch->deadline)
 		return false;
 	batch->chunk.failed = true;
-	ocl_device_fail(&qp->pmd->device, "an answer in time (timeout_ms)", 0);
+	ocl_device_fail(&qp->pmd->device, "no answer within timeout_ms", 0);
 	return true;
 }
 

@@ -134,7 +134,8 @@ static void fill_record(const struct ocl_request *r, struct ocl_record *record)
 	record->auth_len = r->session->aad_len ? r->session->aad_len : r->auth_len;
 	record->digest_off = aad + aad_room(r) + data_room(r);
 	memcpy(record->iv, r->iv, r->session->iv_len);
-	memcpy((uint8_t *)record + aad, r->aad, r->session->aad_len);
+	if (r->session->aad_len)
+		memcpy((uint8_t *)record + aad, r->aad, r->session->aad_len);
 	memcpy((uint8_t *)record + data, r->src + r->start, r->end - r->start);
 	if (r->session->verify)
 		memcpy((uint8_t *)record + record->digest_off, r->digest, r->session->digest_len);
@@ -174,6 +175,7 @@ void ocl_slot_finish(const struct ocl_slot *slot, const struct ocl_chunk *chunk)
 		return;
 	}
 	memcpy(slot->data, chunk->host + slot->data_from, slot->data_len);
-	memcpy(slot->digest, chunk->host + slot->digest_from, slot->digest_len);
+	if (slot->digest_len)
+		memcpy(slot->digest, chunk->host + slot->digest_from, slot->digest_len);
 	slot->op->status = RTE_CRYPTO_OP_STATUS_SUCCESS;
 }

@@ -93,7 +93,7 @@ static int wait_for(struct ocl_chunk *chunk)
 			return chunk->failed ? -EIO : 0;
 		nanosleep(&nap, NULL);
 	}
-	ocl_device_fail(chunk->dev, "the self-test's time-out", 0);
+	ocl_device_fail(chunk->dev, "no answer to the self-test", 0);
 	return -EIO;
 }
 

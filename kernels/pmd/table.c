@@ -60,7 +60,7 @@ static void poll_uploads(struct ocl_table *table)
 	err = clGetEventInfo(table->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status),
 			     &status, NULL);
 	if (err != CL_SUCCESS || status < 0)
-		ocl_device_fail(table->dev, "a session's upload", err ? err : status);
+		ocl_device_fail(table->dev, "a session's upload failed", err ? err : status);
 	else if (status != CL_COMPLETE)
 		return;
 	clReleaseEvent(table->last);
@@ -82,7 +82,7 @@ static int upload(struct ocl_table *table, uint32_t slot)
 	if (err == CL_SUCCESS)
 		err = clFlush(table->queue);
 	if (err != CL_SUCCESS) {
-		ocl_device_fail(table->dev, "a session's upload", err);
+		ocl_device_fail(table->dev, "a session's upload failed", err);
 		return -EIO;
 	}
 	if (table->last)

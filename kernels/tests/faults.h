@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file faults.h
+ * Between the driver and the real OpenCL: this program's own definitions of a
+ * few entry points, which pass calls on unless told to fail.
+ */
+#ifndef FAULTS_H
+#define FAULTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+extern bool fault_launch;   /* launches are refused */
+extern bool fault_hang;	    /* nothing ever completes */
+extern bool fault_error;    /* whatever is asked for has failed */
+extern unsigned int launches, wipes; /* wipes: uploads of zeros */
+
+#endif

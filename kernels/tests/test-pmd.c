@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The driver's manners: arguments, capabilities, sessions that come and go under
+ * traffic, the bounded wait, several queue pairs, and devices that fail.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_bus_vdev.h>
+#include <rte_cycles.h>
+#include <rte_errno.h>
+
+#include "faults.h"
+#include "harness.h"
+#include "reference.h"
+
+#define LEN	128
+#define DIGEST	12
+#define PATIENT (30 * rte_get_tsc_hz()) /* a busy machine is no failure */
+
+static struct rte_mempool *ops, *packets;
+
+static const struct suite esp_template = {.cipher = AES_CBC, .hash = 20, .digest_len = DIGEST};
+
+static void bad_arguments(void)
+{
+	static const char *const bad[] = {
+		"device=no such thing", "device=64", "device=", "chunk=0", "chunk=x", "chunk=-1",
+		"chunk=1000000", "wait_us=", "wait_us=5us", "max_sessions=0", "memory=paper",
+		"max_nb_queue_pairs=0", "timeout_ms=0", "no_such_key=1", "chunk",
+	};
+
+	for (unsigned int i = 0; i < RTE_DIM(bad); i++) {
+		CHECK(rte_vdev_init(DRIVER "_bad", bad[i]) < 0);
+		CHECK(rte_cryptodev_get_dev_id(DRIVER "_bad") < 0);
+	}
+}
+
+static void good_arguments(void)
+{
+	struct rte_cryptodev_info info;
+	struct device dev;
+
+	device_open(&dev, "device=0,chunk=64,wait_us=0,max_sessions=7,max_nb_queue_pairs=3,"
+			  "timeout_ms=60000,memory=staged,socket_id=0", 2);
+	rte_cryptodev_info_get(dev.id, &info);
+	CHECK(info.sym.max_nb_sessions == 7);
+	CHECK(info.max_nb_queue_pairs == 3);
+	CHECK(rte_cryptodev_queue_pair_count(dev.id) == 2);
+	device_close(&dev);
+}
+
+static void capabilities(const struct device *dev)
+{
+	struct rte_cryptodev_sym_capability_idx cbc = {
+		.type = RTE_CRYPTO_SYM_XFORM_CIPHER, .algo.cipher = RTE_CRYPTO_CIPHER_AES_CBC};
+	struct rte_cryptodev_sym_capability_idx gcm = {
+		.type = RTE_CRYPTO_SYM_XFORM_AEAD, .algo.aead = RTE_CRYPTO_AEAD_AES_GCM};
+	struct rte_cryptodev_sym_capability_idx sha = {
+		.type = RTE_CRYPTO_SYM_XFORM_AUTH, .algo.auth = RTE_CRYPTO_AUTH_SHA256_HMAC};
+	const struct rte_cryptodev_symmetric_capability *c;
+	struct rte_cryptodev_info info;
+
+	rte_cryptodev_info_get(dev->id, &info);
+	CHECK(info.feature_flags & RTE_CRYPTODEV_FF_SYMMETRIC_CRYPTO);
+	CHECK(info.feature_flags & RTE_CRYPTODEV_FF_SYM_OPERATION_CHAINING);
+	CHECK(info.feature_flags & RTE_CRYPTODEV_FF_OOP_LB_IN_LB_OUT);
+	CHECK(!(info.feature_flags & RTE_CRYPTODEV_FF_IN_PLACE_SGL));
+	c = rte_cryptodev_sym_capability_get(dev->id, &cbc);
+	CHECK(c && rte_cryptodev_sym_capability_check_cipher(c, 24, 16) == 0);
+	c = rte_cryptodev_sym_capability_get(dev->id, &gcm);
+	CHECK(c && rte_cryptodev_sym_capability_check_aead(c, 32, 16, 8, 12) == 0);
+	CHECK(rte_cryptodev_sym_capability_check_aead(c, 32, 16, 12, 12) == 0);
+	CHECK(rte_cryptodev_sym_capability_check_aead(c, 32, 10, 12, 12) != 0);
+	c = rte_cryptodev_sym_capability_get(dev->id, &sha);
+	CHECK(c && rte_cryptodev_sym_capability_check_auth(c, 32, 16, 0) == 0);
+}
+
+/* What is not offered is refused, and nothing of it stays behind. */
+static void bad_sessions(const struct device *dev)
+{
+	struct suite suite = esp_template;
+	struct rte_crypto_sym_xform auth = {
+		.type = RTE_CRYPTO_SYM_XFORM_AUTH,
+		.auth = {.algo = RTE_CRYPTO_AUTH_SHA1_HMAC,
+			 .op = RTE_CRYPTO_AUTH_OP_GENERATE,
+			 .key = {.data = suite.mac_key, .length = 20},
+			 .digest_length = 12},
+	};
+	struct rte_crypto_sym_xform cipher = {
+		.next = &auth,
+		.type = RTE_CRYPTO_SYM_XFORM_CIPHER,
+		.cipher = {.algo = RTE_CRYPTO_CIPHER_AES_CBC,
+			   .op = RTE_CRYPTO_CIPHER_OP_ENCRYPT,
+			   .key = {.data = suite.key, .length = 16},
+			   .iv = {.offset = IV_OFFSET, .length = 16}},
+	};
+	void *session = rte_cryptodev_sym_session_create(dev->id, &cipher, dev->sessions);
+
+#define REFUSED(change, undo, error)                                                               \
+	do {                                                                                       \
+		change;                                                                            \
+		CHECK(rte_cryptodev_sym_session_create(dev->id, &cipher, dev->sessions) == NULL);  \
+		CHECK(rte_errno == (error));                                                       \
+		undo;                                                                              \
+	} while (0)
+
+	CHECK(session != NULL);
+	session_free(dev, session);
+	REFUSED(cipher.cipher.key.length = 15, cipher.cipher.key.length = 16, EINVAL);
+	REFUSED(cipher.cipher.iv.length = 12, cipher.cipher.iv.length = 16, EINVAL);
+	REFUSED(cipher.cipher.algo = RTE_CRYPTO_CIPHER_DES_CBC,
+		cipher.cipher.algo = RTE_CRYPTO_CIPHER_AES_CBC, ENOTSUP);
+	REFUSED(auth.auth.digest_length = 21, auth.auth.digest_length = 12, EINVAL);
+	REFUSED(auth.auth.digest_length = 0, auth.auth.digest_length = 12, EINVAL);
+	REFUSED(auth.auth.key.length = 65, auth.auth.key.length = 20, EINVAL);
+	REFUSED(auth.auth.algo = RTE_CRYPTO_AUTH_SM3, auth.auth.algo = RTE_CRYPTO_AUTH_SHA1_HMAC,
+		ENOTSUP);
+	/* Decrypt before verifying, verify after encrypting, three in a row. */
+	REFUSED(cipher.cipher.op = RTE_CRYPTO_CIPHER_OP_DECRYPT,
+		cipher.cipher.op = RTE_CRYPTO_CIPHER_OP_ENCRYPT, ENOTSUP);
+	REFUSED(auth.auth.op = RTE_CRYPTO_AUTH_OP_VERIFY,
+		auth.auth.op = RTE_CRYPTO_AUTH_OP_GENERATE, ENOTSUP);
+	REFUSED(auth.next = &auth, auth.next = NULL, ENOTSUP);
+	CHECK(rte_mempool_full(dev->sessions));
+#undef REFUSED
+}
+
+/* A table of 7 takes 7, again and again, and each is wiped on the device. */
+static void full_table(void)
+{
+	struct suite suite = esp_template;
+	void *sessions[7];
+	struct device dev;
+
+	device_open(&dev, "max_sessions=7", 1);
+	for (int round = 0; round < 3; round++) {
+		unsigned int before = wipes;
+
+		for (unsigned int i = 0; i < RTE_DIM(sessions); i++) {
+			suite_keys(&suite);
+			sessions[i] = suite_session(&dev, &suite, i & 1);
+			CHECK(sessions[i] != NULL);
+		}
+		CHECK(suite_session(&dev, &suite, true) == NULL && rte_errno == ENOSPC);
+		for (unsigned int i = 0; i < RTE_DIM(sessions); i++)
+			session_free(&dev, sessions[i]);
+		CHECK(wipes == before + RTE_DIM(sessions));
+	}
+	device_close(&dev);
+}
+
+/* An encryption of LEN random bytes with the digest behind them. */
+static struct rte_crypto_op *make_op(void *session)
+{
+	struct rte_crypto_op *op = rte_crypto_op_alloc(ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
+	struct rte_mbuf *m = rte_pktmbuf_alloc(packets);
+	uint8_t *data;
+
+	CHECK(op && m);
+	data = (uint8_t *)rte_pktmbuf_append(m, LEN + DIGEST);
+	rnd_fill(data, LEN + DIGEST);
+	rnd_fill(rte_crypto_op_ctod_offset(op, uint8_t *, IV_OFFSET), 16);
+	rte_crypto_op_attach_sym_session(op, session);
+	op->sym->m_src = m;
+	op->sym->cipher.data.length = LEN;
+	op->sym->auth.data.length = LEN;
+	op->sym->auth.digest.data = data + LEN;
+	return op;
+}
+
+static void free_op(struct rte_crypto_op *op)
+{
+	rte_pktmbuf_free(op->sym->m_src);
+	rte_crypto_op_free(op);
+}
+
+/* Send n operations; they have to come back in order with that status. */
+static void round_trip(const struct device *dev, uint16_t qp, void *session, unsigned int n,
+		       enum rte_crypto_op_status status)
+{
+	struct rte_crypto_op *sent[64], *back[64];
+	uint64_t deadline = rte_get_tsc_cycles() + PATIENT;
+	unsigned int done = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		sent[i] = make_op(session);
+	CHECK(rte_cryptodev_enqueue_burst(dev->id, qp, sent, n) == n);
+	while (done < n) {
+		done += rte_cryptodev_dequeue_burst(dev->id, qp, back + done, n - done);
+		CHECK(rte_get_tsc_cycles() < deadline);
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		CHECK(back[i] == sent[i]);
+		CHECK(back[i]->status == status);
+		free_op(back[i]);
+	}
+}
+
+/* A chunk leaves when it is full; one that is not, after its wait. */
+static void bounded_wait(void)
+{
+	struct suite suite = esp_template;
+	struct rte_crypto_op *op[8], *back[8];
+	struct device dev;
+	unsigned int before;
+	uint64_t start;
+	void *session;
+
+	device_open(&dev, "chunk=8,wait_us=200000", 1);
+	suite_keys(&suite);
+	session = suite_session(&dev, &suite, true);
+	before = launches;
+	for (unsigned int i = 0; i < 7; i++)
+		op[i] = make_op(session);
+	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op, 7) == 7);
+	CHECK(rte_cryptodev_dequeue_burst(dev.id, 0, back, 8) == 0);
+	CHECK(launches == before);
+	op[7] = make_op(session);
+	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op + 7, 1) == 1);
+	CHECK(launches == before + 1);
+	start = rte_get_tsc_cycles();
+	for (unsigned int n = 0; n < 8;) {
+		n += rte_cryptodev_dequeue_burst(dev.id, 0, back + n, 8 - n);
+		CHECK(rte_get_tsc_cycles() < start + PATIENT);
+	}
+	for (unsigned int i = 0; i < 8; i++)
+		free_op(back[i]);
+	start = rte_get_tsc_cycles();
+	round_trip(&dev, 0, session, 3, RTE_CRYPTO_OP_STATUS_SUCCESS);
+	CHECK(rte_get_tsc_cycles() - start >= rte_get_tsc_hz() / 5);
+	CHECK(launches == before + 2);
+	session_free(&dev, session);
+	device_close(&dev);
+}
+
+/* No more is taken than there are chunks; what was taken comes back. */
+static void back_pressure(void)
+{
+	struct suite suite = esp_template;
+	struct rte_crypto_op *op, *back[64];
+	struct device dev;
+	unsigned int taken = 0, returned = 0;
+	uint64_t deadline = rte_get_tsc_cycles() + PATIENT;
+	void *session;
+
+	device_open(&dev, "chunk=512,wait_us=1000000", 1);
+	suite_keys(&suite);
+	session = suite_session(&dev, &suite, true);
+	for (;;) {
+		op = make_op(session);
+		if (rte_cryptodev_enqueue_burst(dev.id, 0, &op, 1) == 0)
+			break;
+		taken++;
+	}
+	free_op(op);
+	CHECK(taken == DESCRIPTORS);
+	while (returned < taken) {
+		unsigned int n = rte_cryptodev_dequeue_burst(dev.id, 0, back, RTE_DIM(back));
+
+		for (unsigned int i = 0; i < n; i++)
+			free_op(back[i]);
+		returned += n;
+		CHECK(rte_get_tsc_cycles() < deadline);
+	}
+	session_free(&dev, session);
+	device_close(&dev);
+}
+
+struct worker {
+	const struct device *dev;
+	uint16_t qp;
+};
+
+/* A session a round: made, used at once, gone. */
+static void *come_and_go(void *arg)
+{
+	const struct worker *worker = arg;
+
+	for (int i = 0; i < 200; i++) {
+		struct suite suite = esp_template;
+		void *session;
+
+		suite_keys(&suite);
+		session = suite_session(worker->dev, &suite, true);
+		CHECK(session != NULL);
+		round_trip(worker->dev, worker->qp, session, 1 + rnd_below(32),
+			   RTE_CRYPTO_OP_STATUS_SUCCESS);
+		session_free(worker->dev, session);
+	}
+	return NULL;
+}
+
+static void sessions_under_traffic(const struct device *dev)
+{
+	struct worker workers[3];
+	pthread_t threads[RTE_DIM(workers)];
+
+	for (unsigned int i = 0; i < RTE_DIM(workers); i++) {
+		workers[i] = (struct worker){dev, i};
+		CHECK(pthread_create(&threads[i], NULL, come_and_go, &workers[i]) == 0);
+	}
+	for (unsigned int i = 0; i < RTE_DIM(workers); i++)
+		CHECK(pthread_join(threads[i], NULL) == 0);
+}
+
+/* A fresh session's first packet must meet its key: compare with OpenSSL. */
+static void first_packet(const struct device *dev)
+{
+	for (int i = 0; i < 500; i++) {
+		struct suite suite = esp_template;
+		struct rte_crypto_op *op, *back;
+		uint8_t expected[LEN + 64], *iv;
+		void *session;
+
+		suite_keys(&suite);
+		session = suite_session(dev, &suite, true);
+		op = make_op(session);
+		iv = rte_crypto_op_ctod_offset(op, uint8_t *, IV_OFFSET);
+		memcpy(expected, rte_pktmbuf_mtod(op->sym->m_src, uint8_t *), LEN);
+		reference_cbc(suite.key, suite.key_len, iv, expected, LEN, true);
+		reference_hmac(20, suite.mac_key, suite.mac_key_len, expected, LEN, expected + LEN);
+		CHECK(rte_cryptodev_enqueue_burst(dev->id, 0, &op, 1) == 1);
+		while (rte_cryptodev_dequeue_burst(dev->id, 0, &back, 1) == 0)
+			;
+		CHECK(memcmp(rte_pktmbuf_mtod(op->sym->m_src, uint8_t *), expected,
+			     LEN + DIGEST) == 0);
+		free_op(op);
+		session_free(dev, session);
+	}
+}
+
+/* A session of another device of this driver is not this one's. */
+static void foreign_session(const struct device *dev)
+{
+	struct suite suite = esp_template;
+	struct device other;
+	void *session;
+
+	device_open(&other, NULL, 1);
+	suite_keys(&suite);
+	session = suite_session(&other, &suite, true);
+	round_trip(dev, 0, session, 2, RTE_CRYPTO_OP_STATUS_INVALID_SESSION);
+	round_trip(&other, 0, session, 2, RTE_CRYPTO_OP_STATUS_SUCCESS);
+	session_free(&other, session);
+	device_close(&other);
+}
+
+/* Every operation comes back with an error, then and later; others go on. */
+static void failing_device(const struct device *sound, const char *what, bool *fault)
+{
+	struct suite suite = esp_template;
+	struct device dev;
+	void *session, *sound_session;
+
+	printf("  %s\n", what);
+	device_open(&dev, "timeout_ms=300", 1);
+	suite_keys(&suite);
+	session = suite_session(&dev, &suite, true);
+	sound_session = suite_session(sound, &suite, true);
+	round_trip(&dev, 0, session, 4, RTE_CRYPTO_OP_STATUS_SUCCESS);
+	*fault = true;
+	round_trip(&dev, 0, session, 64, RTE_CRYPTO_OP_STATUS_ERROR);
+	*fault = false;
+	round_trip(&dev, 0, session, 3, RTE_CRYPTO_OP_STATUS_ERROR);
+	CHECK(suite_session(&dev, &suite, true) == NULL && rte_errno == EIO);
+	round_trip(sound, 0, sound_session, 4, RTE_CRYPTO_OP_STATUS_SUCCESS);
+	session_free(&dev, session);
+	session_free(sound, sound_session);
+	device_close(&dev);
+}
+
+static void failing_devices(const struct device *sound)
+{
+	failing_device(sound, "a launch is refused", &fault_launch);
+	failing_device(sound, "a command fails", &fault_error);
+	failing_device(sound, "nothing completes", &fault_hang);
+}
+
+/* A device that was given up keeps its OpenCL objects: it may still be at work. The
+ * random test, whose devices are sound, allows no leak. */
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:libpocl";
+}
+
+#define RUN(test)                                                                                  \
+	do {                                                                                       \
+		printf("%s\n", #test);                                                             \
+		fflush(stdout);                                                                    \
+		test;                                                                              \
+	} while (0)
+
+int main(void)
+{
+	struct device dev;
+
+	harness_start();
+	ops = rte_crypto_op_pool_create("ops", RTE_CRYPTO_OP_TYPE_SYMMETRIC, 4 * DESCRIPTORS - 1, 0,
+					16 + MAX_AAD, SOCKET_ID_ANY);
+	packets = rte_pktmbuf_pool_create("packets", 4 * DESCRIPTORS - 1, 0, 0,
+					  LEN + 64 + RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);
+	CHECK(ops && packets);
+	RUN(bad_arguments());
+	RUN(good_arguments());
+	RUN(full_table());
+	RUN(bounded_wait());
+	RUN(back_pressure());
+	device_open(&dev, NULL, 3);
+	RUN(capabilities(&dev));
+	RUN(bad_sessions(&dev));
+	RUN(first_packet(&dev));
+	RUN(sessions_under_traffic(&dev));
+	RUN(foreign_session(&dev));
+	RUN(failing_devices(&dev));
+	device_close(&dev);
+	CHECK(rte_mempool_full(ops) && rte_mempool_full(packets));
+	printf("all as expected\n");
+	return 0;
+}
