@@ -184,6 +184,9 @@ uint16_t ocl_qp_enqueue(void *queue_pair, struct rte_crypto_op **ops, uint16_t n
 
 	for (i = 0; i < n && enqueue_one(qp, ops[i]); i++)
 		;
+	/* An empty burst flushes, as it does with DPDK's software drivers. */
+	if (n == 0 && qp->filling)
+		launch(qp);
 	launch_if_due(qp);
 	qp->stats.enqueued_count += i;
 	return i;
