@@ -17,6 +17,7 @@ void harness_fail(const char *file, int line, const char *what)
 {
 	fprintf(stderr, "%s:%d: failed: %s\n", file, line, what);
 	fflush(NULL);
+	rmdir(rte_eal_get_runtime_dir());
 	abort();
 }
 
@@ -45,6 +46,15 @@ void harness_start(void)
 	snprintf(prefix, sizeof(prefix), "cyg-test-%d", getpid());
 	snprintf(lcore, sizeof(lcore), "0@%d", sched_getcpu());
 	CHECK(rte_eal_init(RTE_DIM(argv), (char **)(uintptr_t)argv) >= 0);
+}
+
+void harness_stop(void)
+{
+	char dir[256];
+
+	snprintf(dir, sizeof(dir), "%s", rte_eal_get_runtime_dir());
+	CHECK(rte_eal_cleanup() == 0);
+	rmdir(dir);
 }
 
 uint64_t rnd(void)

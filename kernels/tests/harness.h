@@ -47,6 +47,8 @@ __attribute__((noreturn)) void harness_fail(const char *file, int line, const ch
 
 /** Load the driver (CYGNET_PMD, or the one just built) and start EAL. */
 void harness_start(void);
+/** End EAL, which removes devices still there, and what it left in /var/run. */
+void harness_stop(void);
 
 /** Fast pseudo-random numbers, from a fixed seed. */
 uint64_t rnd(void);

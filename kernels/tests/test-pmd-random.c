@@ -403,6 +403,7 @@ int main(int argc, char *argv[])
 	check_stats(&dev);
 	device_close(&dev);
 	CHECK(rte_mempool_full(ops) && rte_mempool_full(packets) && rte_mempool_full(jumbos));
+	harness_stop();
 	printf("all as expected\n");
 	return 0;
 }

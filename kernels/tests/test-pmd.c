@@ -417,6 +417,7 @@ int main(void)
 	RUN(failing_devices(&dev));
 	device_close(&dev);
 	CHECK(rte_mempool_full(ops) && rte_mempool_full(packets));
+	harness_stop();
 	printf("all as expected\n");
 	return 0;
 }
