@@ -185,7 +185,10 @@ struct cygnet_sa {
 	uint8_t reserved0[14];
 
 	struct cygnet_path path[2] CYGNET_ALIGNED;
-	uint8_t reserved1[48];
+	uint32_t link; /* free list or queue of the retired; the library's */
+	uint32_t reserved1;
+	uint64_t epoch; /* of retirement, or of the last path change; the library's */
+	uint8_t reserved5[32];
 
 	uint8_t cipher_key[CYGNET_KEY_MAX] CYGNET_ALIGNED;
 	uint8_t auth_key[CYGNET_KEY_MAX];
@@ -250,7 +253,8 @@ struct cygnet_policy {
 	uint32_t tuple;      /* the library's */
 	uint32_t refs;       /* installs; the writer's */
 	uint8_t dir, action, proto, mode;
-	uint8_t reserved0[12];
+	uint32_t link;  /* free list or queue of the retired; the library's */
+	uint64_t epoch; /* of retirement; the library's */
 
 	uint64_t use_time CYGNET_ALIGNED; /* seconds of CLOCK_MONOTONIC; any lcore */
 	uint64_t sa; /* out: generation << 32 | index of its SA; atomic */

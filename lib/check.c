@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Every invariant of the databases, for tests and for a doubtful administrator. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lock.h"
+#include "pool.h"
+#include "sad.h"
+#include "spd.h"
+#include "tuple.h"
+
+/* What a slot was found as. */
+enum { FOUND_NOWHERE, FOUND_IN_CHAIN, FOUND_FREE, FOUND_RETIRED };
+
+struct check {
+	struct cygnet_db *db;
+	char *error;
+	size_t size;
+	int err;
+};
+
+__attribute__((format(printf, 2, 3)))
+static void violated(struct check *c, const char *format, ...)
+{
+	va_list args;
+
+	if (c->err) /* the first one counts */
+		return;
+	c->err = -EBADMSG;
+	va_start(args, format);
+	if (c->error && c->size)
+		vsnprintf(c->error, c->size, format, args);
+	va_end(args);
+}
+
+/* @return false if the walk must not go on from here */
+static bool found(struct check *c, const struct slots *s, uint8_t *mark, uint32_t index, int as,
+		  const char *kind)
+{
+	if (index >= s->pool->fresh)
+		violated(c, "%s %u is used, but the first unused is %u", kind, index,
+			 s->pool->fresh);
+	else if (mark[index])
+		violated(c, "%s %u is in two lists", kind, index);
+	else
+		mark[index] = (uint8_t)as;
+	return !c->err;
+}
+
+static uint32_t walk_list(struct check *c, const struct slots *s, uint8_t *mark, uint32_t ref,
+			  int as, const char *kind)
+{
+	uint32_t n = 0;
+
+	while (ref) {
+		uint32_t index = ref_index(ref, s->capacity);
+
+		if (index == CYGNET_NONE) {
+			violated(c, "%s list leads to slot %u of %u", kind, ref, s->capacity);
+			break;
+		}
+		if (!found(c, s, mark, index, as, kind))
+			break;
+		ref = *(uint32_t *)(void *)(s->base + (size_t)index * s->size + s->link);
+		n++;
+	}
+	return n;
+}
+
+static void check_pool(struct check *c, const struct slots *s, uint8_t *mark, uint32_t chained,
+		       const char *kind)
+{
+	uint32_t retired;
+
+	walk_list(c, s, mark, s->pool->free, FOUND_FREE, kind);
+	retired = walk_list(c, s, mark, s->pool->retired_head, FOUND_RETIRED, kind);
+	if (chained != s->pool->used)
+		violated(c, "%u %ss in chains, %u counted", chained, kind, s->pool->used);
+	if (retired != s->pool->retired)
+		violated(c, "%u %ss retired, %u counted", retired, kind, s->pool->retired);
+	for (uint32_t i = 0; i < s->pool->fresh && !c->err; i++) {
+		uint32_t state = *slot_state(s, i);
+		int expected = state == CYGNET_SA_FREE	  ? FOUND_FREE
+			       : state == CYGNET_SA_RETIRED ? FOUND_RETIRED
+							    : FOUND_IN_CHAIN;
+
+		if (mark[i] != expected)
+			violated(c, "%s %u has state %u, but is in list %u", kind, i, state,
+				 mark[i]);
+	}
+}
+
+static void check_sas(struct check *c, const struct slots *s, uint8_t *mark)
+{
+	struct cygnet_db *db = c->db;
+	uint32_t chained = 0;
+
+	for (uint32_t b = 0; b <= db->sa_mask && !c->err; b++) {
+		uint32_t ref = db->sa_table[b];
+
+		while (ref && !c->err) {
+			uint32_t index = ref_index(ref, s->capacity);
+
+			if (index == CYGNET_NONE) {
+				violated(c, "SA chain leads to slot %u", ref);
+				break;
+			}
+			if (!found(c, s, mark, index, FOUND_IN_CHAIN, "SA"))
+				break;
+			if (sad_bucket(db, db->sas[index].spi, db->sas[index].proto) !=
+			    &db->sa_table[b])
+				violated(c, "SA %u is in the wrong chain", index);
+			ref = db->sas[index].next;
+			chained++;
+		}
+	}
+	check_pool(c, s, mark, chained, "SA");
+}
+
+static void check_policy(struct check *c, uint32_t index, const uint32_t *bucket,
+			 uint32_t (*tuples)[LAYOUT_TUPLES])
+{
+	const struct cygnet_policy *p = &c->db->policies[index];
+	const struct tuple_list *list;
+
+	if (p->dir >= CYGNET_DIRS || p->tuple >= LAYOUT_TUPLES || !p->refs) {
+		violated(c, "policy %u has impossible fields", index);
+		return;
+	}
+	if (spd_bucket(c->db, p->dir, &p->sel) != bucket)
+		violated(c, "policy %u is in the wrong chain", index);
+	list = tuple_list(c->db, p->dir, p->sel.af);
+	if (list->tuple[p->tuple].key != tuple_pack(tuple_of(p->dir, &p->sel)))
+		violated(c, "policy %u is counted in the wrong tuple", index);
+	if (list->tuple[p->tuple].best > p->priority)
+		violated(c, "policy %u is better than its tuple promises", index);
+	tuples[list - c->db->header->tuples][p->tuple]++;
+}
+
+static void check_policies(struct check *c, const struct slots *s, uint8_t *mark,
+			   uint32_t (*tuples)[LAYOUT_TUPLES])
+{
+	struct cygnet_db *db = c->db;
+	uint32_t chained = 0;
+
+	for (uint32_t b = 0; b <= db->policy_mask && !c->err; b++) {
+		uint32_t ref = db->policy_table[b], priority = 0;
+
+		while (ref && !c->err) {
+			uint32_t index = ref_index(ref, s->capacity);
+
+			if (index == CYGNET_NONE) {
+				violated(c, "policy chain leads to slot %u", ref);
+				break;
+			}
+			if (!found(c, s, mark, index, FOUND_IN_CHAIN, "policy"))
+				break;
+			check_policy(c, index, &db->policy_table[b], tuples);
+			if (db->policies[index].priority < priority)
+				violated(c, "the chain of policy %u is not sorted", index);
+			priority = db->policies[index].priority;
+			ref = db->policies[index].next;
+			chained++;
+		}
+	}
+	check_pool(c, s, mark, chained, "policy");
+}
+
+static void check_tuples(struct check *c, uint32_t (*tuples)[LAYOUT_TUPLES])
+{
+	for (unsigned int l = 0; l < LAYOUT_TUPLE_LISTS; l++)
+		for (unsigned int t = 0; t < LAYOUT_TUPLES && !c->err; t++)
+			if (c->db->header->tuples[l].tuple[t].policies != tuples[l][t])
+				violated(c, "tuple %u of list %u counts %u policies, has %u", t, l,
+					 c->db->header->tuples[l].tuple[t].policies, tuples[l][t]);
+}
+
+static void check_replay(struct check *c, const struct slots *s)
+{
+	struct header *h = c->db->header;
+	uint8_t *owned = calloc(c->db->replay_blocks, 1);
+	uint32_t used = 0, free_blocks = 0;
+
+	if (!owned) {
+		violated(c, "out of memory");
+		return;
+	}
+	for (uint32_t i = 0; i < s->pool->fresh; i++) {
+		uint32_t block = c->db->sas[i].replay_block;
+
+		if (c->db->sas[i].state == CYGNET_SA_FREE || block >= c->db->replay_blocks)
+			continue;
+		if (owned[block]++)
+			violated(c, "replay window %u has two SAs", block);
+		used++;
+	}
+	for (uint32_t ref = h->replay_free; ref && !c->err; free_blocks++) {
+		uint32_t block = ref_index(ref, c->db->replay_blocks);
+
+		if (block == CYGNET_NONE || owned[block]++)
+			violated(c, "the list of free replay windows is broken at %u", ref);
+		else
+			ref = (uint32_t)c->db->replay[block].word[0];
+	}
+	if (used != h->replay_used || used + free_blocks != h->replay_fresh)
+		violated(c, "replay windows: %u used, %u free, %u counted of %u", used,
+			 free_blocks, h->replay_used, h->replay_fresh);
+	free(owned);
+}
+
+EXPORT int cygnet_db_check(struct cygnet_db *db, char *error, size_t size)
+{
+	struct check c = {db, error, size, 0};
+	struct slots sas = pool_sas(db), policies = pool_policies(db);
+	uint32_t (*tuples)[LAYOUT_TUPLES] = calloc(LAYOUT_TUPLE_LISTS, sizeof(*tuples));
+	uint8_t *sa_mark = calloc(sas.capacity, 1);
+	uint8_t *policy_mark = calloc(policies.capacity, 1);
+
+	if (!tuples || !sa_mark || !policy_mark) {
+		violated(&c, "out of memory");
+	} else {
+		lock_take(db);
+		check_sas(&c, &sas, sa_mark);
+		check_policies(&c, &policies, policy_mark, tuples);
+		check_tuples(&c, tuples);
+		check_replay(&c, &sas);
+		lock_release(db);
+	}
+	free(tuples);
+	free(sa_mark);
+	free(policy_mark);
+	return c.err;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Single producer (a thread of the dataplane), single consumer (a thread of the
+ * writer). An entry is written before the tail passes it, so that death of
+ * either side at any instruction loses at most the event it was handling. */
+#include <errno.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "layout.h"
+
+static int futex_wait(uint32_t *word, uint32_t value, const struct timespec *timeout)
+{
+	/* Not private: the word is shared between processes. */
+	return syscall(SYS_futex, word, FUTEX_WAIT, value, timeout, NULL, 0) < 0 ? -errno : 0;
+}
+
+static void signal_consumer(struct header *h)
+{
+	__atomic_fetch_add(&h->event_signal, 1, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&h->event_waiting, __ATOMIC_SEQ_CST))
+		syscall(SYS_futex, &h->event_signal, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+EXPORT int cygnet_event_post(struct cygnet_db *db, const struct cygnet_event *event)
+{
+	struct header *h = db->header;
+	uint32_t tail = h->event_tail;
+
+	if (tail - load_acquire(&h->event_head) >= LAYOUT_EVENTS)
+		return -ENOBUFS;
+	db->events[tail % LAYOUT_EVENTS] = *event;
+	/* The entry is seen before the tail that includes it. */
+	store_release(&h->event_tail, tail + 1);
+	signal_consumer(h);
+	return 0;
+}
+
+static bool take(struct cygnet_db *db, struct cygnet_event *event)
+{
+	struct header *h = db->header;
+	uint32_t head = h->event_head;
+
+	if (head == load_acquire(&h->event_tail))
+		return false;
+	*event = db->events[head % LAYOUT_EVENTS];
+	/* The entry is copied before the producer may write it again. */
+	store_release(&h->event_head, head + 1);
+	return true;
+}
+
+static bool woken(struct cygnet_db *db)
+{
+	uint32_t wakes = load_acquire(&db->header->event_wakes);
+
+	if (wakes == db->wakes_seen)
+		return false;
+	db->wakes_seen = wakes;
+	return true;
+}
+
+static int wait_signal(struct header *h, uint32_t signal, int timeout_ms)
+{
+	struct timespec timeout = {timeout_ms / 1000, timeout_ms % 1000 * 1000000l};
+	int err;
+
+	err = futex_wait(&h->event_signal, signal, timeout_ms < 0 ? NULL : &timeout);
+	return err == -EAGAIN ? 0 : err;
+}
+
+EXPORT int cygnet_event_wait(struct cygnet_db *db, struct cygnet_event *event, int timeout_ms)
+{
+	struct header *h = db->header;
+	int err = 0;
+
+	for (;;) {
+		/* Before looking, so that what comes after the look changes it. */
+		uint32_t signal = __atomic_load_n(&h->event_signal, __ATOMIC_SEQ_CST);
+
+		if (take(db, event))
+			return 0;
+		if (woken(db))
+			return -EINTR;
+		if (err)
+			return err;
+		__atomic_store_n(&h->event_waiting, 1, __ATOMIC_SEQ_CST);
+		err = wait_signal(h, signal, timeout_ms);
+		__atomic_store_n(&h->event_waiting, 0, __ATOMIC_SEQ_CST);
+	}
+}
+
+EXPORT void cygnet_event_wake(struct cygnet_db *db)
+{
+	__atomic_fetch_add(&db->header->event_wakes, 1, __ATOMIC_SEQ_CST);
+	signal_consumer(db->header);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file hash.h
+ * The hash of the SAD and SPD tables. Keyed with the file's random seed, since
+ * peers choose the SPIs of outbound SAs.
+ */
+#ifndef CYGNET_HASH_H
+#define CYGNET_HASH_H
+
+#include <stdint.h>
+
+/** Mix one 64-bit word into a running hash (the finaliser of MurmurHash3). */
+static inline uint64_t hash_mix(uint64_t hash, uint64_t word)
+{
+	hash ^= word;
+	hash ^= hash >> 33;
+	hash *= 0xff51afd7ed558ccdull;
+	hash ^= hash >> 33;
+	hash *= 0xc4ceb9fe1a85ec53ull;
+	return hash ^ (hash >> 33);
+}
+
+#endif

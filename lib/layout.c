@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "layout.h"
+
+static uint32_t round_up_pow2(uint32_t n)
+{
+	uint32_t p = 64;
+
+	while (p < n)
+		p <<= 1;
+	return p;
+}
+
+static uint64_t place(uint64_t *end, uint64_t bytes)
+{
+	uint64_t at = *end;
+
+	*end = (at + bytes + 4095) & ~4095ull;
+	return at;
+}
+
+void layout_init(struct header *h)
+{
+	uint64_t end = 0;
+
+	h->sa_buckets = round_up_pow2(h->geometry.sas * 2);
+	h->policy_buckets = round_up_pow2(h->geometry.policies * 2);
+	/* Every inbound SA may have a large window; half of all SAs are inbound. */
+	h->replay_blocks = (h->geometry.sas + 1) / 2;
+	place(&end, sizeof(*h));
+	h->sa_table = place(&end, (uint64_t)h->sa_buckets * sizeof(uint32_t));
+	h->policy_table = place(&end, (uint64_t)h->policy_buckets * sizeof(uint32_t));
+	h->sas = place(&end, (uint64_t)h->geometry.sas * sizeof(struct cygnet_sa));
+	h->policies = place(&end, (uint64_t)h->geometry.policies * sizeof(struct cygnet_policy));
+	h->replay = place(&end, (uint64_t)h->replay_blocks * sizeof(struct replay_block));
+	h->events = place(&end, LAYOUT_EVENTS * sizeof(struct cygnet_event));
+	h->file_size = end;
+}
+
+uint64_t layout_checksum(const struct header *h)
+{
+	const uint8_t *byte = (const uint8_t *)h;
+	uint64_t sum = 0xcbf29ce484222325ull;
+
+	for (size_t i = 0; i < offsetof(struct header, checksum); i++)
+		sum = (sum ^ byte[i]) * 0x100000001b3ull;
+	return sum;
+}

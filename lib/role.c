@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A role is an open-file-description lock on one byte of the file: the kernel
+ * drops it when its holder dies, however it dies. */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "qsbr.h"
+
+static struct flock role_lock(enum cygnet_role role)
+{
+	return (struct flock){
+		.l_type = F_WRLCK,
+		.l_whence = SEEK_SET,
+		.l_start = (off_t)role,
+		.l_len = 1,
+	};
+}
+
+EXPORT int cygnet_role_take(struct cygnet_db *db, enum cygnet_role role)
+{
+	struct flock lock = role_lock(role);
+
+	if ((unsigned int)role >= CYGNET_ROLES)
+		return -EINVAL;
+	if (fcntl(db->fd, F_OFD_SETLK, &lock) < 0)
+		return errno == EAGAIN || errno == EACCES ? -EBUSY : -errno;
+	db->roles |= 1u << role;
+	store_release(&db->header->role_pid[role], getpid());
+	if (role == CYGNET_ROLE_DATAPLANE)
+		qsbr_reset(db);
+	return 0;
+}
+
+EXPORT bool cygnet_role_held(struct cygnet_db *db, enum cygnet_role role)
+{
+	struct flock lock = role_lock(role);
+
+	if ((unsigned int)role >= CYGNET_ROLES)
+		return false;
+	if (db->roles & 1u << role)
+		return true;
+	/* If the kernel cannot tell, somebody may be there. */
+	return fcntl(db->fd, F_OFD_GETLK, &lock) < 0 || lock.l_type != F_UNLCK;
+}

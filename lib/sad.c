@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "hash.h"
+#include "lock.h"
+#include "pool.h"
+#include "qsbr.h"
+#include "sad.h"
+
+bool addr_equal(const struct cygnet_addr *a, const struct cygnet_addr *b)
+{
+	return a->words[0] == b->words[0] && a->words[1] == b->words[1];
+}
+
+uint32_t *sad_bucket(struct cygnet_db *db, uint32_t spi, uint8_t proto)
+{
+	uint64_t hash = hash_mix(db->seed, (uint64_t)proto << 32 | spi);
+
+	return &db->sa_table[hash & db->sa_mask];
+}
+
+/* Where a reference leads, or NULL at the end of the chain. */
+static struct cygnet_sa *follow(struct cygnet_db *db, const uint32_t *ref)
+{
+	uint32_t index = ref_index(load_acquire(ref), db->geometry.sas);
+
+	return index == CYGNET_NONE ? NULL : &db->sas[index];
+}
+
+EXPORT struct cygnet_sa *cygnet_sad_lookup(struct cygnet_db *db, uint32_t spi, uint8_t proto,
+					   uint8_t af, const struct cygnet_addr *dst)
+{
+	struct cygnet_sa *sa = follow(db, sad_bucket(db, spi, proto));
+	uint32_t left = db->geometry.sas; /* a damaged chain may be a loop */
+
+	for (; sa && left--; sa = follow(db, &sa->next)) {
+		if (sa->spi != spi || sa->proto != proto || sa->af != af)
+			continue;
+		if (load_acquire(&sa->state) == CYGNET_SA_LIVE && (sa->flags & CYGNET_SA_INBOUND) &&
+		    addr_equal(&cygnet_sa_path(sa)->dst, dst))
+			return sa;
+	}
+	return NULL;
+}
+
+struct cygnet_sa *sad_find(struct cygnet_db *db, const struct cygnet_sa_id *id)
+{
+	struct cygnet_sa *sa = follow(db, sad_bucket(db, id->spi, id->proto));
+	uint32_t left = db->geometry.sas;
+
+	for (; sa && left--; sa = follow(db, &sa->next))
+		if (sa->spi == id->spi && sa->proto == id->proto && sa->af == id->af &&
+		    addr_equal(&cygnet_sa_path(sa)->dst, &id->dst))
+			return sa;
+	return NULL;
+}
+
+/* Whether any SA of the file, whatever its destination, has the SPI. */
+static bool spi_in_use(struct cygnet_db *db, uint32_t spi, uint8_t proto)
+{
+	struct cygnet_sa *sa = follow(db, sad_bucket(db, spi, proto));
+	uint32_t left = db->geometry.sas;
+
+	for (; sa && left--; sa = follow(db, &sa->next))
+		if (sa->spi == spi && sa->proto == proto)
+			return true;
+	return false;
+}
+
+static void publish(struct cygnet_db *db, struct cygnet_sa *sa)
+{
+	uint32_t *bucket = sad_bucket(db, sa->spi, sa->proto);
+
+	store_relaxed(&sa->next, load_relaxed(bucket));
+	store_release(bucket, cygnet_sa_index(db, sa) + 1);
+}
+
+static void unpublish(struct cygnet_db *db, struct cygnet_sa *sa)
+{
+	uint32_t ref = cygnet_sa_index(db, sa) + 1;
+	uint32_t *at = sad_bucket(db, sa->spi, sa->proto);
+
+	while (load_relaxed(at) != ref) {
+		struct cygnet_sa *other = follow(db, at);
+
+		if (!other)
+			return;
+		at = &other->next;
+	}
+	store_release(at, load_relaxed(&sa->next));
+}
+
+/* The SPI to try first; the rest of the range follows. */
+static uint32_t random_spi(uint32_t min, uint32_t range)
+{
+	uint64_t random;
+
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		random = 0;
+	return min + (uint32_t)(random % range);
+}
+
+static struct cygnet_sa *take_larval(struct cygnet_db *db, const struct cygnet_sa_id *id)
+{
+	struct slots slots = pool_sas(db);
+	uint32_t index = pool_take(db, &slots);
+	struct cygnet_sa *sa;
+
+	if (index == CYGNET_NONE)
+		return NULL;
+	sa = &db->sas[index];
+	sa->spi = id->spi;
+	sa->proto = id->proto;
+	sa->af = id->af;
+	sa->replay_block = CYGNET_NONE;
+	sa->path[sa->path_index & 1].dst = id->dst;
+	sa->epoch = 0;
+	pool_use(&slots, index, CYGNET_SA_LARVAL);
+	return sa;
+}
+
+EXPORT int cygnet_spi_reserve(struct cygnet_db *db, uint8_t proto, uint8_t af,
+			      const struct cygnet_addr *dst, uint32_t min, uint32_t max,
+			      uint32_t *spi)
+{
+	struct cygnet_sa_id id = {.proto = proto, .af = af, .dst = *dst};
+	struct cygnet_sa *sa = NULL;
+	uint32_t range, first;
+	int err = -ENOENT;
+
+	min = min ? min : CYGNET_SPI_MIN;
+	max = max ? max : CYGNET_SPI_MAX;
+	/* 0 names no SA, 1 to 255 are reserved (RFC 4303, 2.1). */
+	if (min < 256 || min > max)
+		return -EINVAL;
+	range = max - min + 1;
+	lock_take(db);
+	first = random_spi(min, range);
+	/* At least one of capacity + 1 different SPIs is free. */
+	for (uint32_t i = 0; i < range && i <= db->geometry.sas; i++) {
+		id.spi = htonl(min + (uint32_t)(((uint64_t)(first - min) + i) % range));
+		if (spi_in_use(db, id.spi, proto))
+			continue;
+		sa = take_larval(db, &id);
+		err = sa ? 0 : -ENOSPC;
+		break;
+	}
+	if (sa) {
+		publish(db, sa);
+		*spi = id.spi;
+	}
+	lock_release(db);
+	return err;
+}
+
+static bool params_valid(const struct cygnet_sa_params *p)
+{
+	return (p->id.af == AF_INET || p->id.af == AF_INET6) &&
+	       (p->id.proto == IPPROTO_ESP || p->id.proto == IPPROTO_AH) &&
+	       ntohl(p->id.spi) > 255 && addr_equal(&p->id.dst, &p->path.dst) &&
+	       p->mode <= CYGNET_TRANSPORT && p->cipher < CYGNET_CIPHERS &&
+	       p->auth < CYGNET_AUTHS && p->cipher_key_len + p->salt_len <= CYGNET_KEY_MAX &&
+	       p->auth_key_len <= CYGNET_KEY_MAX && p->icv_len <= CYGNET_KEY_MAX &&
+	       p->replay_window <= CYGNET_REPLAY_WINDOW_MAX;
+}
+
+static uint64_t now_seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec;
+}
+
+/* Take a block for a window that does not fit into the SA. */
+static int attach_replay(struct cygnet_db *db, struct cygnet_sa *sa)
+{
+	struct header *h = db->header;
+	uint32_t block;
+
+	if (!(sa->flags & CYGNET_SA_INBOUND) || sa->replay_window <= REPLAY_INLINE_MAX)
+		return 0;
+	block = ref_index(h->replay_free, db->replay_blocks);
+	if (block != CYGNET_NONE)
+		h->replay_free = (uint32_t)db->replay[block].word[0];
+	else if (h->replay_fresh < db->replay_blocks)
+		block = h->replay_fresh++;
+	else
+		return -ENOSPC;
+	h->replay_used++;
+	memset(&db->replay[block], 0, sizeof(db->replay[block]));
+	sa->replay_block = block;
+	return 0;
+}
+
+static void free_replay(struct cygnet_db *db, uint32_t block)
+{
+	db->replay[block].word[0] = db->header->replay_free;
+	db->header->replay_free = block + 1;
+}
+
+void sad_rebuild_replay(struct cygnet_db *db)
+{
+	struct header *h = db->header;
+	uint32_t fresh = h->replay_fresh < db->replay_blocks ? h->replay_fresh : db->replay_blocks;
+	uint32_t sas = h->sa_pool.fresh;
+
+	h->replay_fresh = fresh;
+	h->replay_free = 0;
+	h->replay_used = 0;
+	for (uint32_t b = 0; b < fresh; b++)
+		db->replay[b].owned = 0;
+	for (uint32_t i = 0; i < sas; i++) {
+		uint32_t block = db->sas[i].replay_block;
+
+		if (db->sas[i].state != CYGNET_SA_FREE && block < fresh)
+			db->replay[block].owned = 1;
+	}
+	for (uint32_t b = 0; b < fresh; b++) {
+		if (db->replay[b].owned)
+			h->replay_used++;
+		else
+			free_replay(db, b);
+	}
+}
+
+static void fill(struct cygnet_sa *sa, const struct cygnet_sa_params *p)
+{
+	sa->reqid = p->reqid;
+	sa->flags = p->flags;
+	sa->replay_window = p->replay_window;
+	sa->tfc = p->tfc;
+	sa->mode = p->mode;
+	sa->cipher = p->cipher;
+	sa->auth = p->auth;
+	sa->dscp = p->dscp;
+	sa->icv_len = p->icv_len;
+	sa->cipher_key_len = p->cipher_key_len;
+	sa->salt_len = p->salt_len;
+	sa->auth_key_len = p->auth_key_len;
+	sa->path[sa->path_index & 1] = p->path;
+	memcpy(sa->cipher_key, p->cipher_key, sizeof(sa->cipher_key));
+	memcpy(sa->auth_key, p->auth_key, sizeof(sa->auth_key));
+	sa->seq = 0;
+	memset(sa->replay, 0, sizeof(sa->replay));
+	sa->bytes = sa->packets = sa->use_time = 0;
+	sa->replay_drops = sa->auth_drops = 0;
+	sa->expired = 0;
+	sa->lifetime = p->lifetime;
+	sa->install_time = now_seconds();
+}
+
+/* A larval SA is in its chain already: readers skip it until it is live. */
+static int add_locked(struct cygnet_db *db, const struct cygnet_sa_params *p)
+{
+	struct slots slots = pool_sas(db);
+	struct cygnet_sa *sa = sad_find(db, &p->id);
+	bool larval = sa != NULL;
+	int err;
+
+	if (larval && load_relaxed(&sa->state) != CYGNET_SA_LARVAL)
+		return -EEXIST;
+	if (!larval)
+		sa = take_larval(db, &p->id);
+	if (!sa)
+		return -ENOSPC;
+	fill(sa, p);
+	err = attach_replay(db, sa);
+	if (err) {
+		if (!larval)
+			pool_retire(db, &slots, cygnet_sa_index(db, sa));
+		return err;
+	}
+	pool_use(&slots, cygnet_sa_index(db, sa), CYGNET_SA_LIVE);
+	if (!larval)
+		publish(db, sa);
+	return 0;
+}
+
+EXPORT int cygnet_sa_add(struct cygnet_db *db, const struct cygnet_sa_params *params)
+{
+	int err;
+
+	if (!params_valid(params))
+		return -EINVAL;
+	lock_take(db);
+	err = add_locked(db, params);
+	lock_release(db);
+	return err;
+}
+
+/* The spare path may be written once no reader can still be looking at it. */
+static bool path_writable(struct cygnet_db *db, const struct cygnet_sa *sa)
+{
+	const struct timespec pause = {.tv_nsec = 100000};
+
+	for (int tries = 0; tries < 50; tries++) {
+		if (!sa->epoch || qsbr_passed(db, sa->epoch))
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+static int update_locked(struct cygnet_db *db, const struct cygnet_sa_id *id,
+			 const struct cygnet_path *path, uint32_t reqid)
+{
+	struct cygnet_sa *sa = sad_find(db, id), *other;
+	struct cygnet_sa_id new_id = *id;
+	uint32_t index;
+
+	if (!sa || load_relaxed(&sa->state) != CYGNET_SA_LIVE)
+		return -ENOENT;
+	new_id.dst = path->dst;
+	other = sad_find(db, &new_id);
+	if (other && other != sa)
+		return -EEXIST;
+	if (!path_writable(db, sa))
+		return -EAGAIN;
+	index = load_relaxed(&sa->path_index) + 1;
+	sa->path[index & 1] = *path;
+	store_release(&sa->path_index, index);
+	sa->epoch = qsbr_start(db);
+	if (reqid)
+		store_relaxed(&sa->reqid, reqid);
+	return 0;
+}
+
+EXPORT int cygnet_sa_update(struct cygnet_db *db, const struct cygnet_sa_id *id,
+			    const struct cygnet_path *path, uint32_t reqid)
+{
+	int err;
+
+	lock_take(db);
+	err = update_locked(db, id, path, reqid);
+	lock_release(db);
+	return err;
+}
+
+EXPORT int cygnet_sa_delete(struct cygnet_db *db, const struct cygnet_sa_id *id)
+{
+	struct slots slots = pool_sas(db);
+	struct cygnet_sa *sa;
+
+	lock_take(db);
+	sa = sad_find(db, id);
+	if (sa) {
+		unpublish(db, sa);
+		pool_retire(db, &slots, cygnet_sa_index(db, sa));
+		pool_reclaim(db, &slots, 4);
+	}
+	lock_release(db);
+	return sa ? 0 : -ENOENT;
+}
+
+EXPORT int cygnet_sa_query(struct cygnet_db *db, const struct cygnet_sa_id *id,
+			   struct cygnet_sa_usage *usage)
+{
+	struct cygnet_sa *sa;
+
+	lock_take(db);
+	sa = sad_find(db, id);
+	if (sa && load_relaxed(&sa->state) != CYGNET_SA_LIVE)
+		sa = NULL;
+	if (sa)
+		*usage = (struct cygnet_sa_usage){
+			.bytes = load_relaxed(&sa->bytes),
+			.packets = load_relaxed(&sa->packets),
+			.use_time = load_relaxed(&sa->use_time),
+			.seq = load_relaxed(&sa->seq),
+			.replay_drops = load_relaxed(&sa->replay_drops),
+			.auth_drops = load_relaxed(&sa->auth_drops),
+		};
+	lock_release(db);
+	return sa ? 0 : -ENOENT;
+}
+
+void sad_wipe(struct cygnet_db *db, uint32_t index)
+{
+	struct cygnet_sa *sa = &db->sas[index];
+
+	explicit_bzero(sa->cipher_key, sizeof(sa->cipher_key));
+	explicit_bzero(sa->auth_key, sizeof(sa->auth_key));
+	if (sa->replay_block < db->header->replay_fresh) {
+		uint32_t block = sa->replay_block;
+
+		sa->replay_block = CYGNET_NONE;
+		free_replay(db, block);
+		db->header->replay_used--;
+	}
+}
+
+void sad_mark(struct cygnet_db *db, uint8_t *mark)
+{
+	for (uint32_t b = 0; b <= db->sa_mask; b++) {
+		struct cygnet_sa *sa = follow(db, &db->sa_table[b]);
+
+		/* Marked already: a loop, which only damage can make. */
+		for (; sa && !mark[cygnet_sa_index(db, sa)]; sa = follow(db, &sa->next))
+			mark[cygnet_sa_index(db, sa)] = 1;
+	}
+}
+
+EXPORT uint32_t cygnet_sa_index(const struct cygnet_db *db, const struct cygnet_sa *sa)
+{
+	return (uint32_t)(sa - db->sas);
+}
+
+EXPORT struct cygnet_sa *cygnet_sa_at(struct cygnet_db *db, uint32_t index)
+{
+	return index < db->geometry.sas ? &db->sas[index] : NULL;
+}
+
+EXPORT struct cygnet_sa *cygnet_sa_get(struct cygnet_db *db, uint32_t index, uint32_t generation)
+{
+	struct cygnet_sa *sa = cygnet_sa_at(db, index);
+
+	if (!sa || load_acquire(&sa->state) != CYGNET_SA_LIVE || sa->generation != generation)
+		return NULL;
+	return sa;
+}
+
+EXPORT bool cygnet_sa_snapshot(struct cygnet_db *db, uint32_t index, struct cygnet_sa *copy)
+{
+	const struct cygnet_sa *sa = cygnet_sa_at(db, index);
+	uint32_t state, generation;
+
+	if (!sa)
+		return false;
+	generation = load_acquire(&sa->generation);
+	state = load_acquire(&sa->state);
+	if (state != CYGNET_SA_LIVE && state != CYGNET_SA_LARVAL)
+		return false;
+	memcpy(copy, sa, offsetof(struct cygnet_sa, cipher_key));
+	memset(copy->cipher_key, 0, sizeof(copy->cipher_key));
+	memset(copy->auth_key, 0, sizeof(copy->auth_key));
+	memcpy(&copy->seq, &sa->seq, sizeof(*sa) - offsetof(struct cygnet_sa, seq));
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return load_relaxed(&sa->generation) == generation && load_relaxed(&sa->state) == state;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file sad.h
+ * What the rest of the library needs of the SAD.
+ */
+#ifndef CYGNET_SAD_H
+#define CYGNET_SAD_H
+
+#include "layout.h"
+
+/** Wipe keys and counters of a slot nobody uses any more, and free its large window. */
+void sad_wipe(struct cygnet_db *db, uint32_t index);
+/** Set mark[index] for every SA in a chain. */
+void sad_mark(struct cygnet_db *db, uint8_t *mark);
+/** Make the free list of the large replay windows anew. */
+void sad_rebuild_replay(struct cygnet_db *db);
+/** The head of the chain that an SA belongs to. */
+uint32_t *sad_bucket(struct cygnet_db *db, uint32_t spi, uint8_t proto);
+/** The larval or live SA with an id, or NULL. The caller holds the mutex. */
+struct cygnet_sa *sad_find(struct cygnet_db *db, const struct cygnet_sa_id *id);
+
+bool addr_equal(const struct cygnet_addr *a, const struct cygnet_addr *b);
+
+#endif

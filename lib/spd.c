@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <netinet/in.h>
+
+#include "lock.h"
+#include "pool.h"
+#include "sad.h"
+#include "selector.h"
+#include "spd.h"
+#include "tuple.h"
+
+static struct cygnet_policy *follow(struct cygnet_db *db, const uint32_t *ref)
+{
+	uint32_t index = ref_index(load_acquire(ref), db->geometry.policies);
+
+	return index == CYGNET_NONE ? NULL : &db->policies[index];
+}
+
+static uint32_t policy_index(const struct cygnet_db *db, const struct cygnet_policy *policy)
+{
+	return (uint32_t)(policy - db->policies);
+}
+
+static uint32_t *bucket(struct cygnet_db *db, uint64_t key, const struct cygnet_flow *flow)
+{
+	return &db->policy_table[tuple_hash(db->seed, key, flow) & db->policy_mask];
+}
+
+uint32_t *spd_bucket(struct cygnet_db *db, enum cygnet_dir dir, const struct cygnet_selector *sel)
+{
+	struct cygnet_flow example = tuple_example(sel);
+
+	return bucket(db, tuple_pack(tuple_of(dir, sel)), &example);
+}
+
+/* Whether a wins over b: lower priority value, then installed later. */
+static bool wins(const struct cygnet_policy *a, const struct cygnet_policy *b)
+{
+	if (!b)
+		return true;
+	return a->priority != b->priority ? a->priority < b->priority : a->order > b->order;
+}
+
+/* The first match of a chain is its best: chains are sorted that way. */
+static struct cygnet_policy *search_chain(struct cygnet_db *db, const uint32_t *ref,
+					  enum cygnet_dir dir, const struct cygnet_flow *flow)
+{
+	struct cygnet_policy *policy = follow(db, ref);
+	uint32_t left = db->geometry.policies; /* a damaged chain may be a loop */
+
+	for (; policy && left--; policy = follow(db, &policy->next))
+		if (policy->dir == dir && selector_matches(&policy->sel, flow))
+			return policy;
+	return NULL;
+}
+
+EXPORT struct cygnet_policy *cygnet_spd_lookup(struct cygnet_db *db, enum cygnet_dir dir,
+					       const struct cygnet_flow *flow)
+{
+	struct tuple_list *list = tuple_list(db, dir, flow->af);
+	uint32_t count = load_acquire(&list->count);
+	struct cygnet_policy *best = NULL;
+
+	if (count > LAYOUT_TUPLES)
+		count = LAYOUT_TUPLES;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct tuple *tuple = &list->tuple[i];
+		struct cygnet_policy *policy;
+		uint64_t key;
+
+		if (!load_acquire(&tuple->policies) ||
+		    (best && load_relaxed(&tuple->best) > best->priority))
+			continue;
+		key = load_acquire(&tuple->key);
+		policy = search_chain(db, bucket(db, key, flow), dir, flow);
+		if (policy && wins(policy, best))
+			best = policy;
+	}
+	return best;
+}
+
+EXPORT struct cygnet_sa *cygnet_policy_sa(struct cygnet_db *db, const struct cygnet_policy *policy)
+{
+	uint64_t ref = load_acquire(&policy->sa);
+	struct cygnet_sa *sa = cygnet_sa_get(db, (uint32_t)ref, (uint32_t)(ref >> 32));
+
+	return sa && !(sa->flags & CYGNET_SA_INBOUND) ? sa : NULL;
+}
+
+static bool params_valid(const struct cygnet_policy_params *p)
+{
+	return p->dir < CYGNET_DIRS && p->action <= CYGNET_DISCARD && selector_valid(&p->sel) &&
+	       (p->action != CYGNET_PROTECT ||
+		p->proto == IPPROTO_ESP || p->proto == IPPROTO_AH);
+}
+
+/* All that names a policy is equal. */
+static bool same_policy(const struct cygnet_policy *policy, const struct cygnet_policy_params *p)
+{
+	return policy->dir == p->dir && policy->action == p->action &&
+	       policy->priority == p->priority && policy->reqid == p->reqid &&
+	       policy->spi == p->spi && policy->proto == p->proto && policy->mode == p->mode &&
+	       selector_equal(&policy->sel, &p->sel);
+}
+
+static struct cygnet_policy *find(struct cygnet_db *db, const struct cygnet_policy_params *p)
+{
+	struct cygnet_policy *policy = follow(db, spd_bucket(db, p->dir, &p->sel));
+	uint32_t left = db->geometry.policies;
+
+	for (; policy && left--; policy = follow(db, &policy->next))
+		if (same_policy(policy, p))
+			return policy;
+	return NULL;
+}
+
+/* The tuple of a key, taking an emptied or a new one if need be; NULL: full. A
+ * reader that still sees the old key of an emptied tuple finds nothing under it. */
+static struct tuple *take_tuple(struct tuple_list *list, uint64_t key)
+{
+	struct tuple *spare = NULL;
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		if (list->tuple[i].key == key)
+			return &list->tuple[i];
+		if (!spare && !list->tuple[i].policies)
+			spare = &list->tuple[i];
+	}
+	if (!spare && list->count == LAYOUT_TUPLES)
+		return NULL;
+	if (!spare) {
+		spare = &list->tuple[list->count];
+		store_relaxed(&spare->policies, 0);
+		store_release(&list->count, list->count + 1);
+	}
+	store_release(&spare->key, key);
+	return spare;
+}
+
+/* Before the policy is in its chain: a tuple may promise too much, never too little. */
+static void enter_tuple(struct tuple *tuple, uint32_t priority)
+{
+	if (!tuple->policies || priority < tuple->best)
+		store_relaxed(&tuple->best, priority);
+	store_release(&tuple->policies, tuple->policies + 1);
+}
+
+static void leave_tuple(struct cygnet_db *db, const struct cygnet_policy *policy)
+{
+	struct tuple_list *list = tuple_list(db, policy->dir, policy->sel.af);
+
+	if (policy->tuple < LAYOUT_TUPLES && list->tuple[policy->tuple].policies)
+		store_release(&list->tuple[policy->tuple].policies,
+			      list->tuple[policy->tuple].policies - 1);
+}
+
+static void publish(struct cygnet_db *db, struct cygnet_policy *policy)
+{
+	uint32_t *at = spd_bucket(db, policy->dir, &policy->sel);
+	struct cygnet_policy *other;
+
+	for (other = follow(db, at); other && !wins(policy, other); other = follow(db, at))
+		at = &other->next;
+	store_relaxed(&policy->next, load_relaxed(at));
+	store_release(at, policy_index(db, policy) + 1);
+}
+
+static void unpublish(struct cygnet_db *db, struct cygnet_policy *policy)
+{
+	uint32_t ref = policy_index(db, policy) + 1;
+	uint32_t *at = spd_bucket(db, policy->dir, &policy->sel);
+
+	while (load_relaxed(at) != ref) {
+		struct cygnet_policy *other = follow(db, at);
+
+		if (!other)
+			return;
+		at = &other->next;
+	}
+	store_release(at, load_relaxed(&policy->next));
+}
+
+/* The SA that an outbound policy was installed with. */
+static uint64_t resolve_sa(struct cygnet_db *db, const struct cygnet_policy_params *p)
+{
+	const struct cygnet_sa_id id = {p->spi, p->proto, p->af, p->dst};
+	const struct cygnet_sa *sa = NULL;
+
+	if (p->dir == CYGNET_OUT && p->action == CYGNET_PROTECT && p->spi)
+		sa = sad_find(db, &id);
+	return sa ? (uint64_t)sa->generation << 32 | cygnet_sa_index(db, sa) : CYGNET_NONE;
+}
+
+static void fill(struct cygnet_db *db, struct cygnet_policy *policy,
+		 const struct cygnet_policy_params *p)
+{
+	policy->sel = p->sel;
+	policy->priority = p->priority;
+	policy->reqid = p->reqid;
+	policy->spi = p->spi;
+	policy->refs = 1;
+	policy->dir = p->dir;
+	policy->action = p->action;
+	policy->proto = p->proto;
+	policy->mode = p->mode;
+	policy->use_time = 0;
+	policy->order = ++db->header->order;
+	policy->af = p->af;
+	policy->src = p->src;
+	policy->dst = p->dst;
+	store_release(&policy->sa, resolve_sa(db, p));
+}
+
+static int add_locked(struct cygnet_db *db, const struct cygnet_policy_params *p)
+{
+	struct slots slots = pool_policies(db);
+	struct tuple_list *list = tuple_list(db, p->dir, p->sel.af);
+	struct cygnet_policy *policy = find(db, p);
+	struct tuple *tuple;
+	uint32_t index;
+
+	if (policy) {
+		policy->refs++;
+		store_release(&policy->sa, resolve_sa(db, p));
+		return 0;
+	}
+	index = pool_take(db, &slots);
+	if (index == CYGNET_NONE)
+		return -ENOSPC;
+	tuple = take_tuple(list, tuple_pack(tuple_of(p->dir, &p->sel)));
+	if (!tuple) {
+		pool_give_back(&slots, index);
+		return -ENOSPC;
+	}
+	policy = &db->policies[index];
+	fill(db, policy, p);
+	policy->tuple = (uint32_t)(tuple - list->tuple);
+	enter_tuple(tuple, p->priority);
+	pool_use(&slots, index, CYGNET_SA_LIVE);
+	publish(db, policy);
+	return 0;
+}
+
+EXPORT int cygnet_policy_add(struct cygnet_db *db, const struct cygnet_policy_params *params)
+{
+	int err;
+
+	if (!params_valid(params))
+		return -EINVAL;
+	lock_take(db);
+	err = add_locked(db, params);
+	lock_release(db);
+	return err;
+}
+
+static void delete_locked(struct cygnet_db *db, struct cygnet_policy *policy)
+{
+	struct slots slots = pool_policies(db);
+
+	if (policy->refs > 1) {
+		policy->refs--;
+		return;
+	}
+	unpublish(db, policy);
+	leave_tuple(db, policy);
+	pool_retire(db, &slots, policy_index(db, policy));
+	pool_reclaim(db, &slots, 4);
+}
+
+EXPORT int cygnet_policy_delete(struct cygnet_db *db, const struct cygnet_policy_params *params)
+{
+	struct cygnet_policy *policy;
+
+	if (!params_valid(params))
+		return -EINVAL;
+	lock_take(db);
+	policy = find(db, params);
+	if (policy)
+		delete_locked(db, policy);
+	lock_release(db);
+	return policy ? 0 : -ENOENT;
+}
+
+EXPORT int cygnet_policy_query(struct cygnet_db *db, enum cygnet_dir dir,
+			       const struct cygnet_selector *sel, uint64_t *use_time)
+{
+	uint32_t left = db->geometry.policies;
+	struct cygnet_policy *policy;
+	int err = -ENOENT;
+
+	if ((unsigned int)dir >= CYGNET_DIRS || !selector_valid(sel))
+		return -EINVAL;
+	*use_time = 0;
+	lock_take(db);
+	policy = follow(db, spd_bucket(db, dir, sel));
+	for (; policy && left--; policy = follow(db, &policy->next)) {
+		uint64_t used = load_relaxed(&policy->use_time);
+
+		if (policy->dir != dir || !selector_equal(&policy->sel, sel))
+			continue;
+		err = 0;
+		if (used > *use_time)
+			*use_time = used;
+	}
+	lock_release(db);
+	return err;
+}
+
+void spd_mark(struct cygnet_db *db, uint8_t *mark)
+{
+	for (uint32_t b = 0; b <= db->policy_mask; b++) {
+		struct cygnet_policy *policy = follow(db, &db->policy_table[b]);
+
+		for (; policy && !mark[policy_index(db, policy)];
+		     policy = follow(db, &policy->next))
+			mark[policy_index(db, policy)] = 1;
+	}
+}
+
+/* Readers go on meanwhile: a tuple that has policies never shows none. */
+void spd_rebuild_tuples(struct cygnet_db *db)
+{
+	static uint32_t policies[LAYOUT_TUPLE_LISTS][LAYOUT_TUPLES];
+	struct tuple_list *lists = db->header->tuples;
+
+	memset(policies, 0, sizeof(policies));
+	for (uint32_t i = 0; i < db->header->policy_pool.fresh; i++) {
+		const struct cygnet_policy *p = &db->policies[i];
+
+		if (p->state == CYGNET_SA_LIVE && p->tuple < LAYOUT_TUPLES)
+			policies[tuple_list(db, p->dir, p->sel.af) - lists][p->tuple]++;
+	}
+	for (unsigned int l = 0; l < LAYOUT_TUPLE_LISTS; l++)
+		for (uint32_t t = 0; t < lists[l].count && t < LAYOUT_TUPLES; t++)
+			store_release(&lists[l].tuple[t].policies, policies[l][t]);
+}
+
+EXPORT bool cygnet_policy_snapshot(struct cygnet_db *db, uint32_t index,
+				   struct cygnet_policy *copy)
+{
+	const struct cygnet_policy *policy;
+	uint32_t generation;
+
+	if (index >= db->geometry.policies)
+		return false;
+	policy = &db->policies[index];
+	generation = load_acquire(&policy->generation);
+	if (load_acquire(&policy->state) != CYGNET_SA_LIVE)
+		return false;
+	memcpy(copy, policy, sizeof(*copy));
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return load_relaxed(&policy->generation) == generation &&
+	       load_relaxed(&policy->state) == CYGNET_SA_LIVE;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <endian.h>
+
+#include "hash.h"
+#include "tuple.h"
+
+/* How many leading bits two addresses share. */
+static unsigned int common_bits(const struct cygnet_addr *a, const struct cygnet_addr *b,
+				unsigned int bytes)
+{
+	for (unsigned int i = 0; i < bytes; i++) {
+		uint8_t diff = a->bytes[i] ^ b->bytes[i];
+
+		if (diff)
+			return i * 8 + (unsigned int)__builtin_clz(diff) - 24;
+	}
+	return bytes * 8;
+}
+
+struct tuple_key tuple_of(enum cygnet_dir dir, const struct cygnet_selector *sel)
+{
+	unsigned int bytes = sel->af == AF_INET ? 4 : 16;
+
+	return (struct tuple_key){
+		.src_bits = (uint8_t)common_bits(&sel->src_lo, &sel->src_hi, bytes),
+		.dst_bits = (uint8_t)common_bits(&sel->dst_lo, &sel->dst_hi, bytes),
+		.proto = sel->proto != 0,
+		.sport = sel->sport_lo == sel->sport_hi,
+		.dport = sel->dport_lo == sel->dport_hi,
+		.dir = (uint8_t)dir,
+		.af = sel->af,
+		.valid = 1,
+	};
+}
+
+/* The first bits of 64 bits of address, in network byte order. */
+static uint64_t leading(uint64_t word, unsigned int bits)
+{
+	if (bits >= 64)
+		return word;
+	return bits ? word & htobe64(~0ull << (64 - bits)) : 0;
+}
+
+static uint64_t hash_addr(uint64_t hash, const struct cygnet_addr *addr, unsigned int bits,
+			  uint8_t af)
+{
+	hash = hash_mix(hash, leading(addr->words[0], bits));
+	if (af == AF_INET6)
+		hash = hash_mix(hash, leading(addr->words[1], bits > 64 ? bits - 64 : 0));
+	return hash;
+}
+
+uint64_t tuple_hash(uint64_t seed, uint64_t packed, const struct cygnet_flow *flow)
+{
+	struct tuple_key key = tuple_unpack(packed);
+	uint64_t upper = (uint64_t)(key.proto ? flow->proto : 0) << 32 |
+			 (uint64_t)(key.sport ? flow->sport : 0) << 16 |
+			 (key.dport ? flow->dport : 0);
+	uint64_t hash = hash_mix(seed ^ packed, upper);
+
+	hash = hash_addr(hash, &flow->src, key.src_bits, key.af);
+	return hash_addr(hash, &flow->dst, key.dst_bits, key.af);
+}
+
+struct cygnet_flow tuple_example(const struct cygnet_selector *sel)
+{
+	return (struct cygnet_flow){
+		.src = sel->src_lo,
+		.dst = sel->dst_lo,
+		.sport = sel->sport_lo,
+		.dport = sel->dport_lo,
+		.af = sel->af,
+		.proto = sel->proto,
+		.has_ports = 1,
+	};
+}
+
+struct tuple_list *tuple_list(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af)
+{
+	return &db->header->tuples[(unsigned int)dir * 2 + (af == AF_INET6)];
+}
