@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "fixture.h"
+
+static struct cygnet_sa *lookup(struct cygnet_db *db, uint32_t spi)
+{
+	struct cygnet_addr dst = addr4("192.0.2.1");
+
+	return cygnet_sad_lookup(db, htonl(spi), IPPROTO_ESP, AF_INET, &dst);
+}
+
+static void add_lookup_delete(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_sa_params in = sa_params(0x1000, true), out = sa_params(0x2000, false);
+	struct cygnet_addr other = addr4("192.0.2.9");
+	struct cygnet_sa *sa;
+
+	assert_int_equal(cygnet_sa_add(f->db, &in), 0);
+	assert_int_equal(cygnet_sa_add(f->db, &in), -EEXIST);
+	assert_int_equal(cygnet_sa_add(f->db, &out), 0);
+	sa = lookup(f->db, 0x1000);
+	assert_non_null(sa);
+	assert_memory_equal(sa->cipher_key, in.cipher_key, 20);
+	assert_null(lookup(f->db, 0x2000)); /* outbound */
+	assert_null(lookup(f->db, 0x3000));
+	assert_null(cygnet_sad_lookup(f->db, in.id.spi, IPPROTO_AH, AF_INET, &in.id.dst));
+	assert_null(cygnet_sad_lookup(f->db, in.id.spi, IPPROTO_ESP, AF_INET, &other));
+	assert_int_equal(cygnet_sa_delete(f->db, &in.id), 0);
+	assert_null(lookup(f->db, 0x1000));
+	assert_int_equal(cygnet_sa_delete(f->db, &in.id), -ENOENT);
+}
+
+static void keys_are_wiped(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_sa_params p = sa_params(0x1000, true);
+	struct cygnet_sa *sa;
+
+	assert_int_equal(cygnet_sa_add(f->db, &p), 0);
+	sa = lookup(f->db, 0x1000);
+	assert_int_equal(cygnet_sa_delete(f->db, &p.id), 0);
+	assert_int_equal(cygnet_db_reclaim(f->db), 0);
+	for (int i = 0; i < CYGNET_KEY_MAX; i++)
+		assert_int_equal(sa->cipher_key[i], 0);
+}
+
+static void a_reader_holds_a_slot_back(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_sa_params p = sa_params(0x1000, true);
+	struct cygnet_sa *sa;
+
+	assert_int_equal(cygnet_reader_online(f->db, 0), -EPERM);
+	assert_int_equal(cygnet_role_take(f->db, CYGNET_ROLE_DATAPLANE), 0);
+	assert_int_equal(cygnet_reader_online(f->db, 0), 0);
+	assert_int_equal(cygnet_reader_online(f->db, CYGNET_MAX_READERS), -EINVAL);
+	assert_int_equal(cygnet_sa_add(f->db, &p), 0);
+	sa = lookup(f->db, 0x1000);
+	assert_int_equal(cygnet_sa_delete(f->db, &p.id), 0);
+	assert_int_equal(cygnet_db_reclaim(f->db), 1);
+	assert_int_equal(sa->cipher_key[0], 0xab);
+	cygnet_reader_quiescent(f->db, 0);
+	assert_int_equal(cygnet_db_reclaim(f->db), 0);
+	assert_int_equal(sa->cipher_key[0], 0);
+}
+
+static void spi_reserve(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_sa_params p = sa_params(0x1000, true);
+	struct cygnet_sa_usage usage;
+	uint32_t spi;
+
+	assert_int_equal(cygnet_spi_reserve(f->db, IPPROTO_ESP, AF_INET, &p.id.dst, 0, 0, &spi), 0);
+	assert_in_range(ntohl(spi), CYGNET_SPI_MIN, CYGNET_SPI_MAX);
+	assert_null(lookup(f->db, ntohl(spi)));
+	p.id.spi = spi;
+	assert_int_equal(cygnet_sa_query(f->db, &p.id, &usage), -ENOENT);
+	assert_int_equal(cygnet_sa_add(f->db, &p), 0);
+	assert_non_null(lookup(f->db, ntohl(spi)));
+	/* A range of one SPI that is taken. */
+	assert_int_equal(cygnet_spi_reserve(f->db, IPPROTO_ESP, AF_INET, &p.id.dst, ntohl(spi),
+					    ntohl(spi), &spi), -ENOENT);
+	assert_int_equal(cygnet_spi_reserve(f->db, IPPROTO_ESP, AF_INET, &p.id.dst, 1, 2, &spi),
+			 -EINVAL);
+	/* Reserved, never used: a failed negotiation. */
+	assert_int_equal(cygnet_spi_reserve(f->db, IPPROTO_ESP, AF_INET, &p.id.dst, 256, 256, &spi),
+			 0);
+	p.id.spi = spi;
+	assert_int_equal(cygnet_sa_delete(f->db, &p.id), 0);
+}
+
+static void all_slots(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_sa_params p = sa_params(0x1000, true);
+	struct cygnet_addr dst = p.id.dst;
+	struct cygnet_db_info info;
+	uint32_t spi;
+
+	for (uint32_t i = 0; i < 1024; i++) {
+		p = sa_params(0x1000 + i, i & 1);
+		assert_int_equal(cygnet_sa_add(f->db, &p), 0);
+	}
+	p = sa_params(0x9000, true);
+	assert_int_equal(cygnet_sa_add(f->db, &p), -ENOSPC);
+	assert_int_equal(cygnet_spi_reserve(f->db, IPPROTO_ESP, AF_INET, &dst, 0, 0, &spi),
+			 -ENOSPC);
+	cygnet_db_info(f->db, &info);
+	assert_int_equal(info.sas, 1024);
+	cygnet_db_flush(f->db);
+	cygnet_db_info(f->db, &info);
+	assert_int_equal(info.sas, 0);
+	assert_int_equal(cygnet_sa_add(f->db, &p), 0);
+}
+
+static void update_keeps_state(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_sa_params p = sa_params(0x1000, true), q = sa_params(0x1000, true);
+	struct cygnet_path path = {addr4("198.51.100.1"), addr4("198.51.100.2"), htons(4500),
+				   htons(4500), 1, {0}};
+	struct cygnet_sa *sa;
+
+	q.id.dst = q.path.dst = addr4("192.0.2.77");
+	assert_int_equal(cygnet_sa_add(f->db, &p), 0);
+	assert_int_equal(cygnet_sa_add(f->db, &q), 0); /* same SPI, another destination */
+	sa = lookup(f->db, 0x1000);
+	sa->seq = 77;
+	sa->packets = 5;
+	assert_int_equal(cygnet_sa_update(f->db, &p.id, &q.path, 0), -EEXIST);
+	assert_int_equal(cygnet_sa_update(f->db, &p.id, &path, 9), 0);
+	assert_null(lookup(f->db, 0x1000));
+	assert_ptr_equal(cygnet_sad_lookup(f->db, p.id.spi, IPPROTO_ESP, AF_INET, &path.dst), sa);
+	assert_int_equal(sa->seq, 77);
+	assert_int_equal(sa->packets, 5);
+	assert_int_equal(sa->reqid, 9);
+	assert_int_equal(cygnet_sa_path(sa)->encap, 1);
+	assert_int_equal(cygnet_sa_update(f->db, &p.id, &path, 0), -ENOENT);
+	p.id.dst = path.dst;
+	assert_int_equal(cygnet_sa_update(f->db, &p.id, &p.path, 0), 0); /* and back */
+	assert_ptr_equal(lookup(f->db, 0x1000), sa);
+}
+
+static void update_waits_for_readers(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_sa_params p = sa_params(0x1000, true);
+	struct cygnet_path path = p.path;
+
+	assert_int_equal(cygnet_role_take(f->db, CYGNET_ROLE_DATAPLANE), 0);
+	assert_int_equal(cygnet_reader_online(f->db, 3), 0);
+	assert_int_equal(cygnet_sa_add(f->db, &p), 0);
+	path.encap = 1;
+	assert_int_equal(cygnet_sa_update(f->db, &p.id, &path, 0), 0);
+	assert_int_equal(cygnet_sa_update(f->db, &p.id, &path, 0), -EAGAIN);
+	cygnet_reader_quiescent(f->db, 3);
+	assert_int_equal(cygnet_sa_update(f->db, &p.id, &path, 0), 0);
+	cygnet_reader_offline(f->db, 3);
+	assert_int_equal(cygnet_sa_update(f->db, &p.id, &path, 0), 0);
+}
+
+static void generations(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_sa_params p = sa_params(0x1000, true);
+	struct cygnet_sa *sa;
+	uint32_t index, generation;
+
+	assert_int_equal(cygnet_sa_add(f->db, &p), 0);
+	sa = lookup(f->db, 0x1000);
+	index = cygnet_sa_index(f->db, sa);
+	generation = sa->generation;
+	assert_ptr_equal(cygnet_sa_get(f->db, index, generation), sa);
+	assert_int_equal(cygnet_sa_delete(f->db, &p.id), 0);
+	assert_null(cygnet_sa_get(f->db, index, generation));
+	assert_int_equal(cygnet_sa_add(f->db, &p), 0);
+	assert_null(cygnet_sa_get(f->db, index, generation));
+	assert_null(cygnet_sa_get(f->db, UINT32_MAX, generation));
+	assert_null(cygnet_sa_at(f->db, 1024));
+}
+
+static void reserve_seq(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_sa_params p = sa_params(0x1000, false), esn = sa_params(0x1001, false);
+	struct cygnet_sa *sa;
+	uint64_t first;
+
+	esn.flags |= CYGNET_SA_ESN;
+	assert_int_equal(cygnet_sa_add(f->db, &p), 0);
+	assert_int_equal(cygnet_sa_add(f->db, &esn), 0);
+	sa = cygnet_sa_at(f->db, 0);
+	assert_int_equal(cygnet_sa_reserve_seq(sa, 32, &first), 32);
+	assert_int_equal(first, 1);
+	assert_int_equal(cygnet_sa_reserve_seq(sa, 1, &first), 1);
+	assert_int_equal(first, 33);
+	sa->seq = UINT32_MAX - 2;
+	assert_int_equal(cygnet_sa_reserve_seq(sa, 32, &first), 2);
+	assert_int_equal(first, UINT32_MAX - 1);
+	assert_int_equal(cygnet_sa_reserve_seq(sa, 1, &first), 0);
+	sa = cygnet_sa_at(f->db, 1);
+	sa->seq = UINT32_MAX - 2;
+	assert_int_equal(cygnet_sa_reserve_seq(sa, 32, &first), 32);
+}
+
+static void invalid_params(void **state)
+{
+	struct fixture *f = *state;
+	const struct cygnet_sa_params good = sa_params(0x1000, true);
+	struct cygnet_sa_params p;
+
+#define BAD(field, value)                                                                          \
+	p = good;                                                                                  \
+	p.field = (value);                                                                         \
+	assert_int_equal(cygnet_sa_add(f->db, &p), -EINVAL)
+	BAD(id.spi, htonl(255));
+	BAD(id.proto, IPPROTO_TCP);
+	BAD(id.af, AF_UNIX);
+	BAD(id.dst.v4, 1);
+	BAD(mode, 2);
+	BAD(cipher, CYGNET_CIPHERS);
+	BAD(auth, CYGNET_AUTHS);
+	BAD(icv_len, 65);
+	BAD(cipher_key_len, 61); /* and 4 bytes of salt */
+	BAD(auth_key_len, 65);
+	BAD(replay_window, 4097);
+#undef BAD
+	assert_int_equal(cygnet_sa_add(f->db, &good), 0);
+}
+
+static void snapshot_has_no_keys(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_sa_params p = sa_params(0x1000, true);
+	struct cygnet_sa copy;
+	const uint8_t *byte = (const uint8_t *)&copy;
+	unsigned int run = 0;
+
+	assert_false(cygnet_sa_snapshot(f->db, 0, &copy));
+	assert_int_equal(cygnet_sa_add(f->db, &p), 0);
+	memset(&copy, 0xee, sizeof(copy));
+	assert_true(cygnet_sa_snapshot(f->db, 0, &copy));
+	assert_int_equal(copy.spi, p.id.spi);
+	for (size_t i = 0; i < sizeof(copy); i++) {
+		run = byte[i] == 0xab ? run + 1 : 0;
+		assert_true(run < 4);
+	}
+	assert_false(cygnet_sa_snapshot(f->db, 5000, &copy));
+}
+
+static void large_windows_return(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_db_info info;
+
+	/* More often than there are blocks. */
+	for (uint32_t i = 0; i < 2000; i++) {
+		struct cygnet_sa_params p = sa_params(0x1000 + i, true);
+
+		p.replay_window = 4096;
+		assert_int_equal(cygnet_sa_add(f->db, &p), 0);
+		assert_true(cygnet_replay_update(f->db, lookup(f->db, 0x1000 + i), 5000));
+		assert_int_equal(cygnet_sa_delete(f->db, &p.id), 0);
+	}
+	cygnet_db_reclaim(f->db);
+	cygnet_db_info(f->db, &info);
+	assert_int_equal(info.replay_blocks_free, info.replay_blocks);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(add_lookup_delete),
+		TEST(keys_are_wiped),
+		TEST(a_reader_holds_a_slot_back),
+		TEST(spi_reserve),
+		TEST(all_slots),
+		TEST(update_keeps_state),
+		TEST(update_waits_for_readers),
+		TEST(generations),
+		TEST(reserve_seq),
+		TEST(invalid_params),
+		TEST(snapshot_has_no_keys),
+		TEST(large_windows_return),
+	};
+
+	return cmocka_run_group_tests_name("sad", tests, NULL, NULL);
+}
