@@ -14,11 +14,11 @@
 	"socket_id=<int>"
 
 struct ocl_args {
-	char device[64];	  /* "" for the first GPU, else the first device */
-	char memory[16];	  /* how packets get there: see memory.h */
-	uint32_t chunk;		  /* operations a launch carries; 0: by the kind of device */
-	uint32_t wait_us;	  /* a part-filled chunk waits that long */
-	uint32_t timeout_ms;	  /* a device that takes longer is given up */
+	char device[64];     /* "" for the first GPU, else the first device */
+	char memory[16];     /* how packets get there: see memory.h */
+	uint32_t chunk;	     /* operations a launch carries; 0: by the kind of device */
+	uint32_t wait_us;    /* a part-filled chunk waits that long */
+	uint32_t timeout_ms; /* a device that takes longer is given up */
 	uint32_t max_sessions;
 	uint32_t max_queue_pairs;
 	uint32_t socket_id;

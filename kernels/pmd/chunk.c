@@ -8,9 +8,8 @@
 #include "chunk.h"
 #include "log.h"
 
-int ocl_chunk_init(struct ocl_chunk *chunk, struct ocl_device *dev,
-		   const struct ocl_memory *memory, cl_command_queue queue, cl_mem sessions,
-		   uint32_t max_records, uint32_t bytes)
+int ocl_chunk_init(struct ocl_chunk *chunk, struct ocl_device *dev, const struct ocl_memory *memory,
+		   cl_command_queue queue, cl_mem sessions, uint32_t max_records, uint32_t bytes)
 {
 	cl_int err;
 
@@ -75,12 +74,12 @@ void ocl_chunk_launch(struct ocl_chunk *chunk, struct ocl_table *table)
 
 	if (chunk->records == 0)
 		return;
-	if (ocl_device_lost(chunk->dev)) {
-		chunk->failed = true;
-		return;
-	}
 	memcpy(chunk->host + chunk->used, chunk->order, order_bytes);
 	pending = table ? ocl_table_pending(table, chunk->upload) : NULL;
+	if (ocl_device_lost(chunk->dev)) {
+		chunk->failed = true;
+		goto release;
+	}
 	err = clSetKernelArg(chunk->kernel, 1, sizeof(cl_uint), &chunk->used);
 	if (err == CL_SUCCESS)
 		err = clSetKernelArg(chunk->kernel, 2, sizeof(cl_uint), &chunk->records);
@@ -89,12 +88,13 @@ void ocl_chunk_launch(struct ocl_chunk *chunk, struct ocl_table *table)
 					    chunk->records, pending ? &pending : NULL);
 	if (err == CL_SUCCESS)
 		err = clFlush(chunk->queue);
-	if (pending)
-		clReleaseEvent(pending);
 	if (err != CL_SUCCESS) {
 		chunk->failed = true;
 		ocl_device_fail(chunk->dev, "a launch failed", err);
 	}
+release:
+	if (pending)
+		clReleaseEvent(pending);
 }
 
 bool ocl_chunk_poll(struct ocl_chunk *chunk)

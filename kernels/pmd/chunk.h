@@ -21,13 +21,13 @@ struct ocl_chunk {
 	cl_mem buffer, pinned; /* of the staged path */
 	cl_event done;	       /* NULL: nothing to wait for */
 	u8 *host;
-	size_t bytes;	       /* size of the buffer, order table included */
-	uint32_t *order;       /* offsets of records, in the order of work-items */
+	size_t bytes;	 /* size of the buffer, order table included */
+	uint32_t *order; /* offsets of records, in the order of work-items */
 	uint32_t records;
 	uint32_t max_records;
-	uint32_t used;	       /* bytes of records */
-	uint64_t upload;       /* the latest of the records' sessions */
-	bool failed;	       /* no result came back */
+	uint32_t used;	 /* bytes of records */
+	uint64_t upload; /* the latest of the records' sessions */
+	bool failed;	 /* no result came back */
 };
 
 /**
@@ -36,9 +36,8 @@ struct ocl_chunk {
  * @param bytes     room for records
  * @return 0 or -EIO or -ENOMEM, logged; free after failure, too
  */
-int ocl_chunk_init(struct ocl_chunk *chunk, struct ocl_device *dev,
-		   const struct ocl_memory *memory, cl_command_queue queue, cl_mem sessions,
-		   uint32_t max_records, uint32_t bytes);
+int ocl_chunk_init(struct ocl_chunk *chunk, struct ocl_device *dev, const struct ocl_memory *memory,
+		   cl_command_queue queue, cl_mem sessions, uint32_t max_records, uint32_t bytes);
 void ocl_chunk_free(struct ocl_chunk *chunk);
 
 /** Bytes left for another record; 0 if there is none. */

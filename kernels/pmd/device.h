@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#define CL_TARGET_OPENCL_VERSION 300
+#define CL_TARGET_OPENCL_VERSION	  300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS /* clCreateCommandQueue: works on 1.2 platforms, too */
 #include <CL/cl.h>
 
@@ -20,9 +20,9 @@ struct ocl_device {
 	cl_device_id id;
 	cl_context context;
 	cl_program program;
-	bool cpu;	 /* its memory is the host's */
-	bool svm;	 /* fine-grained buffers */
-	bool lost;	 /* atomic; never reset */
+	bool cpu;  /* its memory is the host's */
+	bool svm;  /* fine-grained buffers */
+	bool lost; /* atomic; never reset */
 };
 
 /**

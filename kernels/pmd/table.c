@@ -17,18 +17,36 @@ static struct ocl_session *map_private(size_t bytes)
 	return p;
 }
 
+static int init_device_side(struct ocl_table *table)
+{
+	struct ocl_device *dev = table->dev;
+	cl_mem_flags flags = CL_MEM_READ_ONLY;
+	cl_int err;
+
+	if (table->home)
+		flags |= CL_MEM_USE_HOST_PTR;
+	table->buffer = clCreateBuffer(dev->context, flags, table->bytes, table->home, &err);
+	if (err == CL_SUCCESS)
+		table->queue = clCreateCommandQueue(dev->context, dev->id, 0, &err);
+	if (err == CL_SUCCESS)
+		return 0;
+	OCL_LOG(ERR, "no table of %u sessions on %s: OpenCL error %d", table->size, dev->name, err);
+	return -EIO;
+}
+
 int ocl_table_init(struct ocl_table *table, struct ocl_device *dev, uint32_t size)
 {
-	cl_int err;
+	int err;
 
 	memset(table, 0, sizeof(*table));
 	rte_spinlock_init(&table->lock);
 	table->dev = dev;
 	table->size = size;
-	table->staging_bytes = size * sizeof(struct ocl_session);
-	table->staging = map_private(table->staging_bytes);
+	table->bytes = size * sizeof(struct ocl_session);
+	table->staging = map_private(table->bytes);
+	table->home = dev->cpu ? map_private(table->bytes) : NULL;
 	table->free = calloc(size, sizeof(*table->free));
-	if (table->staging == NULL || table->free == NULL) {
+	if (table->staging == NULL || table->free == NULL || (dev->cpu && table->home == NULL)) {
 		OCL_LOG(ERR, "no memory for %u sessions", size);
 		ocl_table_free(table);
 		return -ENOMEM;
@@ -37,17 +55,10 @@ int ocl_table_init(struct ocl_table *table, struct ocl_device *dev, uint32_t siz
 	for (uint32_t i = 0; i < size; i++)
 		table->free[i] = size - 1 - i;
 	table->nfree = size;
-	table->buffer = clCreateBuffer(dev->context, CL_MEM_READ_ONLY, table->staging_bytes, NULL,
-				       &err);
-	if (err == CL_SUCCESS)
-		table->queue = clCreateCommandQueue(dev->context, dev->id, 0, &err);
-	if (err != CL_SUCCESS) {
-		OCL_LOG(ERR, "no table of %u sessions on %s: OpenCL error %d", size, dev->name,
-			err);
+	err = init_device_side(table);
+	if (err)
 		ocl_table_free(table);
-		return -EIO;
-	}
-	return 0;
+	return err;
 }
 
 static void poll_uploads(struct ocl_table *table)
@@ -143,8 +154,8 @@ static void free_device_side(struct ocl_table *table)
 	if (table->queue && table->buffer) {
 		const cl_uchar zero = 0;
 
-		clEnqueueFillBuffer(table->queue, table->buffer, &zero, 1, 0,
-				    table->staging_bytes, 0, NULL, NULL);
+		clEnqueueFillBuffer(table->queue, table->buffer, &zero, 1, 0, table->bytes, 0, NULL,
+				    NULL);
 		clFinish(table->queue);
 	}
 	if (table->last)
@@ -155,18 +166,27 @@ static void free_device_side(struct ocl_table *table)
 		clReleaseMemObject(table->buffer);
 }
 
+/* The kernel clears pages before anybody else gets them. */
+static void unmap(void *p, size_t bytes)
+{
+	if (p)
+		munmap(p, bytes);
+}
+
 void ocl_table_free(struct ocl_table *table)
 {
 	if (table->dev == NULL)
 		return;
 	free(table->free);
-	/* A lost device may never answer, or still read: leave its things alone. */
-	if (!ocl_device_lost(table->dev)) {
-		free_device_side(table);
-		if (table->staging)
-			munmap(table->staging, table->staging_bytes);
+	/* A lost device may never answer, or still read: leave its things where they are. */
+	if (ocl_device_lost(table->dev)) {
+		explicit_bzero(table->staging, table->bytes);
+		if (table->home)
+			explicit_bzero(table->home, table->bytes);
 	} else {
-		explicit_bzero(table->staging, table->staging_bytes);
+		free_device_side(table);
+		unmap(table->staging, table->bytes);
+		unmap(table->home, table->bytes);
 	}
 	memset(table, 0, sizeof(*table));
 }

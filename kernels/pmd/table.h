@@ -21,7 +21,8 @@ struct ocl_table {
 	cl_mem buffer;
 	cl_command_queue queue;
 	struct ocl_session *staging; /* sources of uploads, kept out of core dumps */
-	size_t staging_bytes;
+	struct ocl_session *home;    /* on a CPU device, where the buffer itself is: likewise */
+	size_t bytes;		     /* of the table */
 	uint32_t *free; /* a stack of slots */
 	uint32_t nfree, size;
 	rte_spinlock_t lock;

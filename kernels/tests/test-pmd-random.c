@@ -115,7 +115,7 @@ static void choose_ranges(const struct suite *suite, struct rte_crypto_sym_op *s
 			  uint32_t *digest_off)
 {
 	uint32_t prefix = rnd_below(4) ? 4 * rnd_below(8) : rnd_below(32);
-	uint32_t header = suite->cipher == NO_CIPHER ? rnd_below(40) : rnd_below(4) ? 24 : rnd_below(41);
+	uint32_t header = rnd_below(4) ? 24 : rnd_below(41); /* ESP's, mostly */
 	uint32_t len = jumbo ? rnd_below(9000) : rnd_below(rnd_below(2) ? 2049 : 200);
 
 	if (suite->cipher == AES_CBC)

@@ -347,6 +347,18 @@ static void foreign_session(const struct device *dev)
 	device_close(&other);
 }
 
+/* A freed session is nobody's. */
+static void freed_session(const struct device *dev)
+{
+	struct suite suite = esp_template;
+	void *session;
+
+	suite_keys(&suite);
+	session = suite_session(dev, &suite, true);
+	session_free(dev, session);
+	round_trip(dev, 0, session, 2, RTE_CRYPTO_OP_STATUS_INVALID_SESSION);
+}
+
 /* Every operation comes back with an error, then and later; others go on. */
 static void failing_device(const struct device *sound, const char *what, bool *fault)
 {
@@ -414,6 +426,7 @@ int main(void)
 	RUN(first_packet(&dev));
 	RUN(sessions_under_traffic(&dev));
 	RUN(foreign_session(&dev));
+	RUN(freed_session(&dev));
 	RUN(failing_devices(&dev));
 	device_close(&dev);
 	CHECK(rte_mempool_full(ops) && rte_mempool_full(packets));
