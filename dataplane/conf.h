@@ -15,7 +15,6 @@
 #define CONF_PATH "/etc/cygnet/cygnetd.conf"
 #define CONF_MAX_PORTS 16
 #define CONF_MAX_WORKERS 64
-#define CONF_MAX_EAL_ARGS 64
 
 /** Which kind of crypto device serves the SAs. */
 enum engine_choice { ENGINE_AUTO, ENGINE_CPU, ENGINE_OPENCL };
@@ -35,8 +34,9 @@ struct conf {
 	char driver_path[PATH_MAX];	/* folder of librte_crypto_opencl.so; "": DPDK's */
 	char opencl_args[256];		/* vdev arguments for crypto_opencl */
 	unsigned int workers;		/* lcores that process packets */
-	char cores[256];		/* EAL core list, or "" to choose */
-	char eal[1024];			/* further EAL arguments, as typed */
+	char cores[256];		/* CPUs of the workers, "1,2"; "": all that there are */
+	bool idle_sleep;		/* nap when there is nothing to do, instead of polling */
+	char eal[256];			/* further EAL arguments, as typed */
 	unsigned int nports;
 	struct conf_port port[CONF_MAX_PORTS];
 };

@@ -26,4 +26,12 @@ extern bool control_stopping;
  */
 bool control_event(const struct cygnet_event *event);
 
+/** Block the signals that end us. Before EAL makes threads. @return 0 or -errno */
+int control_init(void);
+/** Open netlink and mirror the kernel. After the ports. @return 0 or -errno, logged */
+int control_start(void);
+/** Serve netlink, events and signals until one of those says stop. */
+void control_run(void);
+void control_stop(void);
+
 #endif

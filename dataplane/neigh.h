@@ -12,7 +12,8 @@
 #include <rte_ether.h>
 
 /**
- * The MAC address of a neighbour. Lcores; lock-free.
+ * The MAC address of a neighbour. Lcores; lock-free. One that the kernel holds
+ * for stale is used, and solicited so that the kernel confirms it.
  * @param port  index in ports[]
  * @param addr  network byte order
  * @return false if it is not resolved
@@ -21,8 +22,20 @@ bool neigh_lookup(unsigned int port, uint32_t addr, struct rte_ether_addr *mac);
 
 /**
  * Ask the control thread to have the kernel resolve a neighbour, or confirm one
- * in use. Lcores; never blocks; repeated requests cost little.
+ * in use. Lcores; never blocks; at most once a second and neighbour.
  */
 void neigh_solicit(unsigned int port, uint32_t addr);
+
+/* ------------------------------------------------ the control thread's part -- */
+
+/** @return 0 or -errno */
+int neighs_init(void);
+void neighs_free(void);
+/** The kernel knows a neighbour. @param stale  and wants it confirmed before long */
+void neigh_set(unsigned int port, uint32_t addr, const struct rte_ether_addr *mac, bool stale);
+void neigh_forget(unsigned int port, uint32_t addr);
+void neigh_forget_all(void);
+/** The next neighbour that a worker asked for. @return false if there is none */
+bool neigh_wanted(unsigned int *port, uint32_t *addr);
 
 #endif

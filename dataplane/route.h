@@ -7,6 +7,8 @@
 #ifndef CYGNETD_ROUTE_H
 #define CYGNETD_ROUTE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum route_kind {
@@ -25,10 +27,47 @@ struct next_hop {
 };
 
 /**
- * Look up the next hop of each destination. Lcores.
+ * Look up the next hop of each destination. Lcores that are online.
  * @param dst   network byte order, n of them
  * @param hops  receives n copies
  */
 void route_lookup_bulk(const uint32_t *dst, struct next_hop *hops, unsigned int n);
+
+/*
+ * The FIB takes memory of deleted routes back once every worker has passed
+ * through a quiescent state. worker is its number; all by the worker itself.
+ */
+void route_reader_online(unsigned int worker);
+void route_reader_quiescent(unsigned int worker);
+void route_reader_offline(unsigned int worker);
+
+/* ------------------------------------------------ the control thread's part -- */
+
+/** One route as the kernel has it: what tells it from others of its prefix, and
+ * where it leads. */
+struct route {
+	uint32_t dst;		/* network byte order, host bits zero */
+	uint8_t bits;		/* prefix length */
+	uint8_t tos;
+	uint32_t table, metric;
+	struct next_hop hop;
+};
+
+/** @return 0 or -errno */
+int routes_init(unsigned int workers);
+void routes_free(void);
+/** Add a route; one that is there already is kept.
+ * @param replace  it takes the place of those with the same prefix, table, metric and tos
+ * @return 0 or -errno */
+int route_add(const struct route *route, bool replace);
+/** @return 0 or -ENOENT */
+int route_delete(const struct route *route);
+/** Around a full dump: what was not added between the two calls is removed. */
+void routes_mark(void);
+void routes_sweep(void);
+
+/** A route in force, for display. @return false if there is none of that number */
+bool route_nth(unsigned int n, struct route *route);
+const char *route_kind_name(uint8_t kind);
 
 #endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <rte_ring.h>
+#include <rte_ring_elem.h>
+
+#include "control.h"
+#include "log.h"
+#include "netlink.h"
+
+#define EVENTS 4096u
+#define TICK_MS 10
+
+struct cygnet_db *sadb;
+uint64_t control_now;
+bool control_stopping;
+
+static struct rte_ring *events;
+static struct cygnet_event unposted;
+static bool have_unposted;
+static int signals = -1;
+
+_Static_assert(sizeof(struct cygnet_event) % 4 == 0, "rte_ring wants words");
+
+bool control_event(const struct cygnet_event *event)
+{
+	return rte_ring_mp_enqueue_elem(events, (void *)(uintptr_t)event, sizeof(*event)) == 0;
+}
+
+static void update_clock(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	__atomic_store_n(&control_now, (uint64_t)ts.tv_sec, __ATOMIC_RELAXED);
+}
+
+/* What does not fit into the shared ring now waits in ours, in order. */
+static void post_events(void)
+{
+	for (;;) {
+		if (!have_unposted &&
+		    rte_ring_sc_dequeue_elem(events, &unposted, sizeof(unposted)))
+			return;
+		have_unposted = cygnet_event_post(sadb, &unposted) != 0;
+		if (have_unposted)
+			return;
+	}
+}
+
+int control_init(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	/* Before other threads exist, so that they inherit it. */
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return -errno;
+	signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (signals < 0)
+		return -errno;
+	update_clock();
+	return 0;
+}
+
+int control_start(void)
+{
+	events = rte_ring_create_elem("events", sizeof(struct cygnet_event), EVENTS,
+				      SOCKET_ID_ANY, RING_F_SC_DEQ);
+	if (!events) {
+		log_error("no memory for the event queue");
+		return -ENOMEM;
+	}
+	return netlink_start();
+}
+
+void control_run(void)
+{
+	struct pollfd fds[] = {
+		{.fd = netlink_fd(), .events = POLLIN},
+		{.fd = signals, .events = POLLIN},
+	};
+	struct signalfd_siginfo info;
+
+	while (!control_stopping) {
+		if (poll(fds, 2, TICK_MS) > 0 && (fds[0].revents & (POLLIN | POLLERR)))
+			netlink_process();
+		if ((fds[1].revents & POLLIN) && read(signals, &info, sizeof(info)) > 0) {
+			log_info("%s: draining", strsignal((int)info.ssi_signo));
+			__atomic_store_n(&control_stopping, true, __ATOMIC_RELEASE);
+		}
+		update_clock();
+		netlink_solicit_wanted();
+		post_events();
+	}
+}
+
+void control_stop(void)
+{
+	post_events();
+	netlink_stop();
+	rte_ring_free(events);
+	events = NULL;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_lcore.h>
+
+#include "eal.h"
+#include "log.h"
+
+#define MAX_ARGS 64
+
+struct args {
+	char *v[MAX_ARGS + 1];
+	int n;
+};
+
+static int add(struct args *args, const char *text)
+{
+	if (args->n == MAX_ARGS)
+		return -E2BIG;
+	args->v[args->n] = strdup(text);
+	return args->v[args->n++] ? 0 : -ENOMEM;
+}
+
+/* The CPU of worker w: the w-th of the list in the configuration, or else of
+ * those that this process may use; several workers share one if need be. */
+static unsigned int worker_cpu(const struct conf *conf, unsigned int w, const cpu_set_t *allowed)
+{
+	unsigned int n = 0, cpus[CPU_SETSIZE];
+
+	if (conf->cores[0]) {
+		char *at = (char *)(uintptr_t)conf->cores;
+
+		for (n = 0; *at && n < CPU_SETSIZE; at += *at == ',')
+			cpus[n++] = (unsigned int)strtoul(at, &at, 10);
+	} else {
+		for (unsigned int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+			if (CPU_ISSET(cpu, allowed))
+				cpus[n++] = cpu;
+	}
+	return n ? cpus[w % n] : 0;
+}
+
+/* "0@(0-1),1@0,2@1": the control thread runs wherever there is room. */
+static int lcore_map(const struct conf *conf, char *out, size_t size)
+{
+	cpu_set_t allowed;
+	int used, first = 1;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) < 0)
+		return -errno;
+	used = snprintf(out, size, "0@(");
+	for (unsigned int cpu = 0; cpu < CPU_SETSIZE && used < (int)size; cpu++) {
+		if (!CPU_ISSET(cpu, &allowed))
+			continue;
+		used += snprintf(out + used, size - (size_t)used, "%s%u", first ? "" : ",", cpu);
+		first = 0;
+	}
+	if (used < (int)size)
+		used += snprintf(out + used, size - (size_t)used, ")");
+	for (unsigned int w = 0; w < conf->workers && used < (int)size; w++)
+		used += snprintf(out + used, size - (size_t)used, ",%u@%u", w + 1,
+				 worker_cpu(conf, w, &allowed));
+	return used < (int)size ? 0 : -E2BIG;
+}
+
+/* PCI devices are probed only if a port is one: "0000:3b:00.0". */
+static bool is_pci(const char *device)
+{
+	unsigned int domain, bus, slot, function;
+
+	return sscanf(device, "%x:%x:%x.%x", &domain, &bus, &slot, &function) == 4;
+}
+
+static int add_devices(struct args *args, const struct conf *conf)
+{
+	bool pci = false;
+	int err = 0;
+
+	for (unsigned int i = 0; i < conf->nports && !err; i++) {
+		if (!is_pci(conf->port[i].device))
+			continue;
+		pci = true;
+		err = add(args, "-a");
+		if (!err)
+			err = add(args, conf->port[i].device);
+	}
+	if (!pci && !err && !strstr(conf->eal, "--no-pci"))
+		err = add(args, "--no-pci");
+	return err;
+}
+
+static int add_words(struct args *args, const char *text)
+{
+	char copy[sizeof(((struct conf *)0)->eal)], *save, *word;
+	int err = 0;
+
+	snprintf(copy, sizeof(copy), "%s", text);
+	for (word = strtok_r(copy, " \t", &save); word && !err;
+	     word = strtok_r(NULL, " \t", &save))
+		err = add(args, word);
+	return err;
+}
+
+int eal_start(const struct conf *conf, const char *program)
+{
+	struct args args = {0};
+	char map[4096];
+	int err = lcore_map(conf, map, sizeof(map));
+
+	if (!err)
+		err = add(&args, program);
+	if (!err)
+		err = add(&args, "--lcores");
+	if (!err)
+		err = add(&args, map);
+	if (!err)
+		err = add(&args, "--main-lcore");
+	if (!err)
+		err = add(&args, "0");
+	if (!err)
+		err = add_devices(&args, conf);
+	if (!err)
+		err = add_words(&args, conf->eal);
+	/* The EAL keeps the pointers: they stay for the life of the process. */
+	if (!err && rte_eal_init(args.n, args.v) < 0)
+		err = -(rte_errno ? rte_errno : EINVAL);
+	if (err)
+		log_error("%s: [cygnetd] eal: DPDK does not start with '%s': %s", conf->path,
+			  conf->eal, strerror(-err));
+	return err;
+}

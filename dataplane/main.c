@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_eal.h>
+#include <rte_launch.h>
+#include <rte_lcore.h>
+#include <rte_mbuf.h>
+
+#include "config.h"
+#include "conf.h"
+#include "control.h"
+#include "eal.h"
+#include "engine.h"
+#include "log.h"
+#include "neigh.h"
+#include "port.h"
+#include "route.h"
+#include "telemetry.h"
+#include "worker.h"
+
+#define POOL_PACKETS 32767u
+#define POOL_CACHE 256u
+
+int log_type;
+
+static void usage(FILE *out)
+{
+	fprintf(out, "usage: cygnetd [-c FILE] [-V]\n"
+		     "  -c FILE  configuration, %s if not given\n"
+		     "  -V       print the version\n", CONF_PATH);
+}
+
+static int open_sadb(const struct conf *conf)
+{
+	const struct cygnet_geometry geometry = {conf->sas, conf->policies};
+	struct cygnet_db_info info;
+	char error[512];
+	int err = cygnet_db_open(conf->sadb, &geometry, &sadb, error, sizeof(error));
+
+	if (err) {
+		log_error("%s", error);
+		return err;
+	}
+	err = cygnet_role_take(sadb, CYGNET_ROLE_DATAPLANE);
+	cygnet_db_info(sadb, &info);
+	if (err)
+		log_error("%s: cygnetd with process id %d serves this file already", conf->sadb,
+			  info.dataplane_pid);
+	else
+		log_info("%s: %u SAs, %u policies; charon %s", conf->sadb, info.sas,
+			 info.policies, info.charon_pid ? "is there" : "is not there yet");
+	return err;
+}
+
+static struct rte_mempool *make_pool(void)
+{
+	/* Room for a whole packet of the largest usual size with its ESP overhead. */
+	struct rte_mempool *pool = rte_pktmbuf_pool_create("packets", POOL_PACKETS, POOL_CACHE, 0,
+							   2048 + 2 * RTE_PKTMBUF_HEADROOM,
+							   SOCKET_ID_ANY);
+
+	if (!pool)
+		log_error("no memory for packets: are there hugepages (vm.nr_hugepages)?");
+	return pool;
+}
+
+static int launch(unsigned int workers)
+{
+	for (unsigned int w = 0; w < workers; w++) {
+		int err = rte_eal_remote_launch(worker_main, (void *)(uintptr_t)w, w + 1);
+
+		if (err) {
+			log_error("cannot start worker %u: %s", w, strerror(-err));
+			__atomic_store_n(&control_stopping, true, __ATOMIC_RELEASE);
+			rte_eal_mp_wait_lcore();
+			return err;
+		}
+	}
+	return 0;
+}
+
+static int serve(const struct conf *conf)
+{
+	struct cygnet_db_info info;
+	struct rte_mempool *pool = make_pool();
+	int err;
+
+	if (!pool)
+		return -ENOMEM;
+	err = routes_init(conf->workers);
+	if (err)
+		return err;
+	err = neighs_init();
+	if (err)
+		goto routes;
+	err = ports_start(conf, pool, conf->workers);
+	if (err)
+		goto neighs;
+	cygnet_db_info(sadb, &info);
+	err = engines_start(conf, conf->workers, info.geometry.sas);
+	if (err)
+		goto ports;
+	err = workers_init(conf, conf->workers, pool);
+	if (err)
+		goto engines;
+	err = control_start();
+	if (!err)
+		err = telemetry_start();
+	if (!err)
+		err = launch(conf->workers);
+	if (!err) {
+		log_info("ready");
+		control_run();
+		rte_eal_mp_wait_lcore();
+	}
+	control_stop();
+	workers_free();
+engines:
+	engines_stop();
+ports:
+	ports_stop();
+neighs:
+	neighs_free();
+routes:
+	routes_free();
+	return err;
+}
+
+static int run(const char *path, const char *program)
+{
+	static struct conf conf;
+	char error[1024];
+	int err = conf_read(&conf, path, error, sizeof(error));
+
+	if (err) {
+		fprintf(stderr, "cygnetd: %s\n", error);
+		return err;
+	}
+	err = control_init();
+	if (!err)
+		err = eal_start(&conf, program);
+	if (err)
+		return err;
+	err = open_sadb(&conf);
+	if (!err)
+		err = serve(&conf);
+	cygnet_db_close(sadb);
+	rte_eal_cleanup();
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	const char *path = CONF_PATH;
+	int option;
+
+	log_type = rte_log_register_type_and_pick_level("cygnetd", RTE_LOG_INFO);
+	while ((option = getopt(argc, argv, "c:hV")) != -1) {
+		switch (option) {
+		case 'c':
+			path = optarg;
+			break;
+		case 'h':
+			usage(stdout);
+			return 0;
+		case 'V':
+			printf("cygnetd %s\n", PACKAGE_VERSION);
+			return 0;
+		default:
+			usage(stderr);
+			return 2;
+		}
+	}
+	if (optind != argc) {
+		usage(stderr);
+		return 2;
+	}
+	return run(path, argv[0]) ? 1 : 0;
+}

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/neighbour.h>
+#include <linux/rtnetlink.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <rte_ethdev.h>
+
+#include "log.h"
+#include "neigh.h"
+#include "netlink.h"
+#include "port.h"
+#include "route.h"
+
+/* The kernel sends no route message for what it drops along with a link or an
+ * address: those end in a new dump. */
+static struct mnl_socket *monitor, *query;
+static bool resync;
+
+/* Collects the attributes up to max; a type seen twice keeps its last one. */
+struct attrs {
+	const struct nlattr **table;
+	uint16_t max;
+};
+
+static int collect(const struct nlattr *attr, void *data)
+{
+	struct attrs *attrs = data;
+
+	if (mnl_attr_get_type(attr) <= attrs->max)
+		attrs->table[mnl_attr_get_type(attr)] = attr;
+	return MNL_CB_OK;
+}
+
+/* An attribute of exactly that many bytes, or NULL. */
+static const void *payload(const struct nlattr *attr, size_t size)
+{
+	return attr && mnl_attr_get_payload_len(attr) == size ? mnl_attr_get_payload(attr) : NULL;
+}
+
+static uint32_t get_u32(const struct nlattr *attr, uint32_t otherwise)
+{
+	const void *at = payload(attr, sizeof(uint32_t));
+
+	if (at)
+		memcpy(&otherwise, at, sizeof(otherwise));
+	return otherwise;
+}
+
+/* Whether a message has room for the fixed part that its type begins with. */
+static bool has_body(const struct nlmsghdr *nlh, size_t size)
+{
+	return mnl_nlmsg_get_payload_len(nlh) >= size;
+}
+
+static void set_hop(struct next_hop *hop, uint32_t ifindex, uint32_t gateway)
+{
+	int port = port_by_ifindex(ifindex);
+
+	*hop = (struct next_hop){.kind = ROUTE_KERNEL};
+	if (port >= 0)
+		*hop = (struct next_hop){ROUTE_FORWARD, (uint8_t)port, 0, gateway};
+}
+
+/* Of several next hops the first that leads out of a port. */
+static void set_multipath(struct next_hop *hop, const struct nlattr *attr)
+{
+	const struct rtnexthop *rtnh = mnl_attr_get_payload(attr);
+	int left = mnl_attr_get_payload_len(attr);
+
+	for (; RTNH_OK(rtnh, left) && hop->kind != ROUTE_FORWARD;
+	     left -= NLMSG_ALIGN(rtnh->rtnh_len), rtnh = RTNH_NEXT(rtnh)) {
+		const struct nlattr *table[RTA_MAX + 1] = {0};
+		struct attrs attrs = {table, RTA_MAX};
+
+		mnl_attr_parse_payload(RTNH_DATA(rtnh), rtnh->rtnh_len - RTNH_LENGTH(0), collect,
+				       &attrs);
+		if (!(rtnh->rtnh_flags & (RTNH_F_DEAD | RTNH_F_LINKDOWN)))
+			set_hop(hop, (uint32_t)rtnh->rtnh_ifindex,
+				get_u32(table[RTA_GATEWAY], 0));
+	}
+}
+
+/* @return false if lookups are not to know of the route */
+static bool parse_hop(const struct rtmsg *rtm, const struct nlattr **table, struct next_hop *hop)
+{
+	*hop = (struct next_hop){.kind = ROUTE_NONE};
+	switch (rtm->rtm_type) {
+	case RTN_UNICAST:
+		if (rtm->rtm_flags & (RTNH_F_DEAD | RTNH_F_LINKDOWN))
+			return false;
+		if (table[RTA_MULTIPATH])
+			set_multipath(hop, table[RTA_MULTIPATH]);
+		else
+			set_hop(hop, get_u32(table[RTA_OIF], 0), get_u32(table[RTA_GATEWAY], 0));
+		return hop->kind != ROUTE_NONE;
+	case RTN_LOCAL:
+	case RTN_BROADCAST:
+	case RTN_MULTICAST:
+	case RTN_ANYCAST:
+		hop->kind = ROUTE_LOCAL;
+		return true;
+	case RTN_BLACKHOLE:
+	case RTN_UNREACHABLE:
+	case RTN_PROHIBIT:
+		hop->kind = ROUTE_BLACKHOLE;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool known_table(uint32_t table)
+{
+	return table == RT_TABLE_LOCAL || table == RT_TABLE_MAIN || table == RT_TABLE_DEFAULT ||
+	       table == 220; /* charon's */
+}
+
+static void on_route(const struct nlmsghdr *nlh)
+{
+	const struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
+	const struct nlattr *table[RTA_MAX + 1] = {0};
+	struct attrs attrs = {table, RTA_MAX};
+	struct route route = {0};
+
+	if (!has_body(nlh, sizeof(*rtm)) || rtm->rtm_family != AF_INET || rtm->rtm_dst_len > 32 ||
+	    rtm->rtm_src_len || (rtm->rtm_flags & RTM_F_CLONED))
+		return;
+	mnl_attr_parse(nlh, sizeof(*rtm), collect, &attrs);
+	route.dst = get_u32(table[RTA_DST], 0);
+	route.bits = rtm->rtm_dst_len;
+	route.tos = rtm->rtm_tos;
+	route.table = get_u32(table[RTA_TABLE], rtm->rtm_table);
+	route.metric = get_u32(table[RTA_PRIORITY], 0);
+	if (!known_table(route.table) || !parse_hop(rtm, table, &route.hop))
+		return;
+	if (route.bits < 32)
+		route.dst &= htonl(~(uint32_t)(UINT64_C(0xffffffff) >> route.bits));
+	if (nlh->nlmsg_type == RTM_NEWROUTE)
+		route_add(&route, nlh->nlmsg_flags & NLM_F_REPLACE);
+	else
+		route_delete(&route);
+}
+
+static void on_neigh(const struct nlmsghdr *nlh)
+{
+	const struct ndmsg *ndm = mnl_nlmsg_get_payload(nlh);
+	const struct nlattr *table[NDA_MAX + 1] = {0};
+	struct attrs attrs = {table, NDA_MAX};
+	const struct rte_ether_addr *mac;
+	uint32_t addr;
+	int port;
+
+	if (!has_body(nlh, sizeof(*ndm)) || ndm->ndm_family != AF_INET)
+		return;
+	port = port_by_ifindex((uint32_t)ndm->ndm_ifindex);
+	mnl_attr_parse(nlh, sizeof(*ndm), collect, &attrs);
+	addr = get_u32(table[NDA_DST], 0);
+	mac = payload(table[NDA_LLADDR], sizeof(*mac));
+	if (port < 0 || !addr)
+		return;
+	if (nlh->nlmsg_type == RTM_NEWNEIGH && mac &&
+	    (ndm->ndm_state & (NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT |
+			       NUD_NOARP)))
+		neigh_set((unsigned int)port, addr, mac, ndm->ndm_state & NUD_STALE);
+	else
+		neigh_forget((unsigned int)port, addr);
+}
+
+static void follow_mtu(struct port *port, uint32_t mtu)
+{
+	int err;
+
+	if (!mtu || mtu > UINT16_MAX || mtu == port->mtu)
+		return;
+	err = rte_eth_dev_set_mtu(port->id, (uint16_t)mtu);
+	if (err && err != -ENOTSUP)
+		log_warn("port %s: cannot set MTU %u: %s", port->name, mtu, strerror(-err));
+	else
+		log_info("port %s: MTU %u, as %s has it", port->name, mtu, port->tap_name);
+	if (!err || err == -ENOTSUP)
+		port->mtu = (uint16_t)mtu;
+}
+
+static void on_link(const struct nlmsghdr *nlh)
+{
+	const struct ifinfomsg *ifi = mnl_nlmsg_get_payload(nlh);
+	const struct nlattr *table[IFLA_MAX + 1] = {0};
+	struct attrs attrs = {table, IFLA_MAX};
+	struct port *port;
+	bool up;
+	int index;
+
+	if (!has_body(nlh, sizeof(*ifi)))
+		return;
+	index = port_by_ifindex((uint32_t)ifi->ifi_index);
+	if (index < 0)
+		return;
+	port = &ports[index];
+	up = nlh->nlmsg_type == RTM_NEWLINK && (ifi->ifi_flags & IFF_UP);
+	if (up != port->up)
+		resync = true;
+	__atomic_store_n(&port->up, up, __ATOMIC_RELAXED);
+	mnl_attr_parse(nlh, sizeof(*ifi), collect, &attrs);
+	follow_mtu(port, get_u32(table[IFLA_MTU], 0));
+}
+
+int netlink_message(const struct nlmsghdr *nlh, void *data)
+{
+	(void)data;
+	switch (nlh->nlmsg_type) {
+	case RTM_NEWROUTE:
+	case RTM_DELROUTE:
+		on_route(nlh);
+		break;
+	case RTM_NEWNEIGH:
+	case RTM_DELNEIGH:
+		on_neigh(nlh);
+		break;
+	case RTM_NEWLINK:
+	case RTM_DELLINK:
+		on_link(nlh);
+		break;
+	case RTM_DELADDR:
+		resync = true;
+		break;
+	}
+	return MNL_CB_OK;
+}
+
+static int dump(uint16_t type, uint8_t family, size_t body)
+{
+	char buffer[32768];
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buffer);
+	unsigned int seq = (unsigned int)time(NULL) ^ type;
+	ssize_t n;
+	int ret;
+
+	nlh->nlmsg_type = type;
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+	nlh->nlmsg_seq = seq;
+	/* Every fixed part begins with the family. */
+	*(uint8_t *)mnl_nlmsg_put_extra_header(nlh, body) = family;
+	if (mnl_socket_sendto(query, nlh, nlh->nlmsg_len) < 0)
+		return -errno;
+	do {
+		n = mnl_socket_recvfrom(query, buffer, sizeof(buffer));
+		if (n < 0)
+			return -errno;
+		ret = mnl_cb_run(buffer, (size_t)n, seq, mnl_socket_get_portid(query),
+				 netlink_message, NULL);
+	} while (ret > MNL_CB_STOP);
+	return ret < 0 ? -errno : 0;
+}
+
+/* What no route message says: multicast and limited broadcast are the kernel's. */
+static void add_multicast(void)
+{
+	struct route route = {
+		.dst = htonl(0xe0000000),
+		.bits = 4,
+		.table = RT_TABLE_LOCAL,
+		.hop = {.kind = ROUTE_LOCAL},
+	};
+
+	route_add(&route, false);
+	route.dst = UINT32_MAX;
+	route.bits = 32;
+	route_add(&route, false);
+}
+
+static int mirror_all(void)
+{
+	int err = dump(RTM_GETLINK, AF_UNSPEC, sizeof(struct ifinfomsg));
+
+	routes_mark();
+	if (!err)
+		err = dump(RTM_GETROUTE, AF_INET, sizeof(struct rtmsg));
+	add_multicast();
+	/* A dump that broke off says nothing about what it did not reach. */
+	if (!err)
+		routes_sweep();
+	if (!err) {
+		neigh_forget_all();
+		err = dump(RTM_GETNEIGH, AF_INET, sizeof(struct ndmsg));
+	}
+	resync = err != 0;
+	if (err)
+		log_warn("reading the kernel's routes: %s; trying again", strerror(-err));
+	return err;
+}
+
+static struct mnl_socket *open_socket(unsigned int groups)
+{
+	struct mnl_socket *socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
+
+	if (!socket)
+		return NULL;
+	if (mnl_socket_bind(socket, groups, MNL_SOCKET_AUTOPID) < 0) {
+		mnl_socket_close(socket);
+		return NULL;
+	}
+	return socket;
+}
+
+int netlink_start(void)
+{
+	/* The monitor first: what changes during the dump is told twice, not never. */
+	monitor = open_socket(RTMGRP_LINK | RTMGRP_IPV4_ROUTE | RTMGRP_IPV4_IFADDR | RTMGRP_NEIGH);
+	query = open_socket(0);
+	if (!monitor || !query) {
+		int err = -errno;
+
+		log_error("cannot open rtnetlink: %s", strerror(-err));
+		netlink_stop();
+		return err;
+	}
+	return mirror_all();
+}
+
+void netlink_stop(void)
+{
+	if (monitor)
+		mnl_socket_close(monitor);
+	if (query)
+		mnl_socket_close(query);
+	monitor = query = NULL;
+}
+
+int netlink_fd(void)
+{
+	return mnl_socket_get_fd(monitor);
+}
+
+void netlink_process(void)
+{
+	char buffer[32768];
+	ssize_t n;
+
+	while ((n = recv(netlink_fd(), buffer, sizeof(buffer), MSG_DONTWAIT)) > 0)
+		mnl_cb_run(buffer, (size_t)n, 0, 0, netlink_message, NULL);
+	if (n < 0 && errno == ENOBUFS)
+		resync = true;
+	if (resync)
+		mirror_all();
+}
+
+/* As `ip neigh ... use` does: the kernel sends ARP as if it had a packet. */
+static void solicit(unsigned int port, uint32_t addr)
+{
+	char buffer[256];
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buffer);
+	struct ndmsg *ndm;
+
+	nlh->nlmsg_type = RTM_NEWNEIGH;
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_CREATE;
+	ndm = mnl_nlmsg_put_extra_header(nlh, sizeof(*ndm));
+	ndm->ndm_family = AF_INET;
+	ndm->ndm_ifindex = (int)ports[port].ifindex;
+	ndm->ndm_flags = NTF_USE;
+	mnl_attr_put_u32(nlh, NDA_DST, addr);
+	mnl_socket_sendto(query, nlh, nlh->nlmsg_len);
+	/* Without NLM_F_ACK only an error is answered; the next dump would trip over it. */
+	while (recv(mnl_socket_get_fd(query), buffer, sizeof(buffer), MSG_DONTWAIT) > 0)
+		;
+}
+
+void netlink_solicit_wanted(void)
+{
+	unsigned int port;
+	uint32_t addr;
+
+	while (neigh_wanted(&port, &addr))
+		if (port < nports)
+			solicit(port, addr);
+}

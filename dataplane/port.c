@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_bus_vdev.h>
+#include <rte_dev.h>
+#include <rte_ethdev.h>
+#include <rte_string_fns.h>
+
+#include "log.h"
+#include "port.h"
+
+#define RX_DESCRIPTORS 1024
+#define TX_DESCRIPTORS 1024
+
+struct port ports[CONF_MAX_PORTS];
+unsigned int nports;
+
+int port_by_ifindex(uint32_t ifindex)
+{
+	for (unsigned int i = 0; i < nports; i++)
+		if (ports[i].ifindex == ifindex)
+			return (int)i;
+	return -1;
+}
+
+/* "net_af_packet0,iface=eth1": a name and arguments; a PCI address has neither
+ * driver name nor arguments and is known to the EAL already. */
+static int probe(const char *device, uint16_t *id)
+{
+	char name[sizeof(((struct conf_port *)0)->device)];
+	char *args;
+	int err;
+
+	rte_strscpy(name, device, sizeof(name));
+	args = strchr(name, ',');
+	if (args)
+		*args++ = '\0';
+	if (rte_eth_dev_get_port_by_name(name, id) == 0)
+		return 0;
+	err = rte_vdev_init(name, args ? args : "");
+	if (err)
+		return err;
+	return rte_eth_dev_get_port_by_name(name, id);
+}
+
+static uint16_t queues_for(const struct rte_eth_dev_info *info, unsigned int workers)
+{
+	uint16_t queues = (uint16_t)workers;
+
+	if (queues > info->max_rx_queues)
+		queues = info->max_rx_queues;
+	if (queues > info->max_tx_queues)
+		queues = info->max_tx_queues;
+	return queues ? queues : 1;
+}
+
+static int setup_queues(uint16_t id, uint16_t queues, struct rte_mempool *pool)
+{
+	uint16_t rx = RX_DESCRIPTORS, tx = TX_DESCRIPTORS;
+	int socket = rte_eth_dev_socket_id(id);
+	int err = rte_eth_dev_adjust_nb_rx_tx_desc(id, &rx, &tx);
+
+	for (uint16_t q = 0; q < queues && !err; q++) {
+		err = rte_eth_rx_queue_setup(id, q, rx, (unsigned int)socket, NULL, pool);
+		if (!err)
+			err = rte_eth_tx_queue_setup(id, q, tx, (unsigned int)socket, NULL);
+	}
+	return err;
+}
+
+/* Packets of one flow meet the same worker where the device can spread them. */
+static int configure(uint16_t id, unsigned int workers, struct rte_mempool *pool,
+		     uint16_t *queues)
+{
+	struct rte_eth_conf conf = {0};
+	struct rte_eth_dev_info info;
+	int err = rte_eth_dev_info_get(id, &info);
+
+	if (err)
+		return err;
+	*queues = queues_for(&info, workers);
+	if (*queues > 1 && info.flow_type_rss_offloads) {
+		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+		conf.rx_adv_conf.rss_conf.rss_hf = info.flow_type_rss_offloads &
+						   (RTE_ETH_RSS_IP | RTE_ETH_RSS_ESP);
+	}
+	err = rte_eth_dev_configure(id, *queues, *queues, &conf);
+	return err ? err : setup_queues(id, *queues, pool);
+}
+
+static int start_wire(struct port *port, const struct conf_port *conf, unsigned int workers,
+		      struct rte_mempool *pool)
+{
+	int err = probe(conf->device, &port->id);
+
+	if (!err)
+		err = configure(port->id, workers, pool, &port->queues);
+	if (!err)
+		err = rte_eth_macaddr_get(port->id, &port->mac);
+	if (!err)
+		err = rte_eth_dev_get_mtu(port->id, &port->mtu);
+	if (!err)
+		err = rte_eth_dev_start(port->id);
+	if (err) {
+		log_error("port %s: device %s: %s", port->name, conf->device, strerror(-err));
+		return err;
+	}
+	/* Multicast is the kernel's business; a device that cannot filter takes all. */
+	rte_eth_allmulticast_enable(port->id);
+	return 0;
+}
+
+static int start_tap(struct port *port, unsigned int number, struct rte_mempool *pool)
+{
+	char name[32], args[128], mac[RTE_ETHER_ADDR_FMT_SIZE];
+	struct rte_eth_dev_info info;
+	uint16_t queues;
+	int err;
+
+	rte_ether_format_addr(mac, sizeof(mac), &port->mac);
+	snprintf(name, sizeof(name), "net_tap%u", number);
+	snprintf(args, sizeof(args), "%s,iface=%s,mac=%s", name, port->tap_name, mac);
+	err = probe(args, &port->tap_id);
+	if (!err)
+		err = configure(port->tap_id, 1, pool, &queues);
+	if (!err)
+		err = rte_eth_dev_set_mtu(port->tap_id, port->mtu);
+	if (!err)
+		err = rte_eth_dev_start(port->tap_id);
+	if (!err)
+		err = rte_eth_dev_info_get(port->tap_id, &info);
+	if (err) {
+		log_error("port %s: TAP %s: %s", port->name, port->tap_name, strerror(-err));
+		return err;
+	}
+	port->ifindex = info.if_index ? info.if_index : if_nametoindex(port->tap_name);
+	if (!port->ifindex) {
+		log_error("port %s: the kernel has no interface %s", port->name, port->tap_name);
+		return -ENODEV;
+	}
+	return 0;
+}
+
+int ports_start(const struct conf *conf, struct rte_mempool *pool, unsigned int workers)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < conf->nports && !err; i++) {
+		struct port *port = &ports[i];
+
+		memset(port, 0, sizeof(*port));
+		rte_strscpy(port->name, conf->port[i].name, sizeof(port->name));
+		rte_strscpy(port->tap_name, conf->port[i].tap, sizeof(port->tap_name));
+		err = start_wire(port, &conf->port[i], workers, pool);
+		if (!err)
+			err = start_tap(port, i, pool);
+		if (!err) {
+			nports = i + 1;
+			log_info("port %s: %s, %u queue%s, MTU %u, TAP %s", port->name,
+				 conf->port[i].device, port->queues,
+				 port->queues == 1 ? "" : "s", port->mtu, port->tap_name);
+		}
+	}
+	if (err)
+		ports_stop();
+	return err;
+}
+
+void ports_stop(void)
+{
+	while (nports) {
+		struct port *port = &ports[--nports];
+
+		rte_eth_dev_stop(port->tap_id);
+		rte_eth_dev_close(port->tap_id);
+		rte_eth_dev_stop(port->id);
+		rte_eth_dev_close(port->id);
+	}
+}
