@@ -8,307 +8,406 @@
 #include <unistd.h>
 
 #include <rte_cfgfile.h>
-#include <rte_string_fns.h>
 
-#include "cygnet.h"
 #include "conf.h"
+#include "conf_lines.h"
+#include "cygnet.h"
 
-struct parser {
+/* The place in the file that is being read, and where complaints go. */
+struct reader {
 	struct conf *conf;
-	struct rte_cfgfile *file;
+	struct conf_port *port; /* of the current section, or NULL */
+	const char *section, *key;
+	unsigned int line;
 	char *error;
 	size_t size;
 };
 
-/* rte_cfgfile keeps no line numbers: find the key again in the text.
- * @return line, or 0 if the key is not there as expected */
-static unsigned int find_line(const char *path, const char *section, const char *key)
+__attribute__((format(printf, 2, 3))) static int fail(struct reader *in, const char *fmt, ...)
 {
-	FILE *file = fopen(path, "r");
-	unsigned int line = 0, found = 0;
-	bool inside = false;
-	char text[1024];
-
-	while (file && !found && fgets(text, sizeof(text), file)) {
-		char *start = text + strspn(text, " \t");
-		size_t n;
-
-		line++;
-		if (*start == '[') {
-			n = strlen(section);
-			inside = !strncmp(start + 1, section, n) && start[1 + n] == ']';
-			if (inside && !key)
-				found = line;
-			continue;
-		}
-		n = key ? strlen(key) : 0;
-		if (inside && n && !strncmp(start, key, n) &&
-		    (start[n] == '=' || isspace((unsigned char)start[n])))
-			found = line;
-	}
-	if (file)
-		fclose(file);
-	return found;
-}
-
-__attribute__((format(printf, 4, 5)))
-static int bad(struct parser *p, const char *section, const char *key, const char *format, ...)
-{
-	unsigned int line = find_line(p->conf->path, section, key);
-	char what[512];
+	char reason[512];
 	va_list args;
 
-	va_start(args, format);
-	vsnprintf(what, sizeof(what), format, args);
+	va_start(args, fmt);
+	vsnprintf(reason, sizeof(reason), fmt, args);
 	va_end(args);
-	snprintf(p->error, p->size, "%s:%u: [%s]%s%s: %s", p->conf->path, line, section,
-		 key ? " " : "", key ? key : "", what);
+	snprintf(in->error, in->size, "%s:%u: [%s]%s%s: %s", in->conf->path, in->line, in->section,
+		 in->key ? " " : "", in->key ? in->key : "", reason);
 	return -EINVAL;
 }
 
-static int parse_number(struct parser *p, const char *section, const char *key, const char *value,
-			uint32_t min, uint32_t max, uint32_t *out)
+static int set_text(struct reader *in, char *field, size_t size, const char *value)
 {
-	char *end;
-	unsigned long number;
-
-	errno = 0;
-	number = strtoul(value, &end, 10);
-	if (!isdigit((unsigned char)*value) || *end || errno || number < min || number > max)
-		return bad(p, section, key, "'%s' is not a number from %u to %u", value, min, max);
-	*out = (uint32_t)number;
+	if (strlen(value) >= size)
+		return fail(in, "longer than %zu characters", size - 1);
+	strcpy(field, value);
 	return 0;
 }
 
-static int parse_text(struct parser *p, const char *section, const char *key, const char *value,
-		      char *out, size_t size)
+static int set_path(struct reader *in, char *field, size_t size, const char *value)
 {
-	if (!*value)
-		return bad(p, section, key, "has no value");
-	if (rte_strscpy(out, value, size) < 0)
-		return bad(p, section, key, "is longer than %zu characters", size - 1);
+	if (value[0] != '/')
+		return fail(in, "'%s' is not an absolute path", value);
+	return set_text(in, field, size, value);
+}
+
+static int set_number(struct reader *in, uint32_t *field, const char *value, uint32_t min,
+		      uint32_t max)
+{
+	unsigned long long number;
+	char *end;
+
+	errno = 0;
+	number = strtoull(value, &end, 10);
+	if (!isdigit((unsigned char)value[0]) || *end)
+		return fail(in, "'%s' is not a number", value);
+	if (errno || number < min || number > max)
+		return fail(in, "%s is not between %u and %u", value, min, max);
+	*field = (uint32_t)number;
 	return 0;
+}
+
+static int set_sadb(struct reader *in, const char *value)
+{
+	return set_path(in, in->conf->sadb, sizeof(in->conf->sadb), value);
+}
+
+static int set_sas(struct reader *in, const char *value)
+{
+	return set_number(in, &in->conf->sas, value, 1, CYGNET_MAX_ENTRIES);
+}
+
+static int set_policies(struct reader *in, const char *value)
+{
+	return set_number(in, &in->conf->policies, value, 1, CYGNET_MAX_ENTRIES);
+}
+
+static int set_routes(struct reader *in, const char *value)
+{
+	return set_number(in, &in->conf->routes, value, 64, CONF_MAX_ROUTES);
+}
+
+static int set_workers(struct reader *in, const char *value)
+{
+	uint32_t workers;
+	int rc = set_number(in, &workers, value, 1, CONF_MAX_WORKERS);
+
+	if (rc == 0)
+		in->conf->workers = workers;
+	return rc;
+}
+
+/* @param names  NULL ends them; *choice is the index of the one given */
+static int set_choice(struct reader *in, const char *value, const char *const *names,
+		      unsigned int *choice)
+{
+	char all[64] = "";
+
+	for (unsigned int i = 0; names[i]; i++) {
+		size_t used = strlen(all);
+
+		if (strcmp(value, names[i]) == 0) {
+			*choice = i;
+			return 0;
+		}
+		snprintf(all + used, sizeof(all) - used, "%s%s", used ? ", " : "", names[i]);
+	}
+	return fail(in, "'%s' is not one of %s", value, all);
+}
+
+static int set_engine(struct reader *in, const char *value)
+{
+	static const char *const names[] = {
+		[ENGINE_AUTO] = "auto",
+		[ENGINE_CPU] = "cpu",
+		[ENGINE_OPENCL] = "opencl",
+		[ENGINE_OPENCL + 1] = NULL,
+	};
+	unsigned int choice;
+	int rc = set_choice(in, value, names, &choice);
+
+	if (rc == 0)
+		in->conf->engine = (enum engine_choice)choice;
+	return rc;
+}
+
+static int set_idle(struct reader *in, const char *value)
+{
+	static const char *const names[] = {"poll", "sleep", NULL};
+	unsigned int choice;
+	int rc = set_choice(in, value, names, &choice);
+
+	if (rc == 0)
+		in->conf->idle_sleep = choice == 1;
+	return rc;
 }
 
 /* "1,2,5": the CPUs that workers run on. */
-static int parse_cores(struct parser *p, const char *section, const char *key, const char *value)
+static int set_cores(struct reader *in, const char *value)
 {
-	const char *at = value;
-	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	unsigned long cpus = (unsigned long)sysconf(_SC_NPROCESSORS_CONF);
 
-	for (;;) {
+	for (const char *at = value;; at++) {
 		char *end;
 		unsigned long cpu = strtoul(at, &end, 10);
 
 		if (!isdigit((unsigned char)*at) || (*end && *end != ','))
-			return bad(p, section, key, "'%s' is not a list of CPUs such as 1,2,3",
-				   value);
-		if (cpu >= (unsigned long)cpus)
-			return bad(p, section, key, "there is no CPU %lu, only 0 to %ld", cpu,
-				   cpus - 1);
+			return fail(in, "'%s' is not a list of CPUs such as 1,2,3", value);
+		if (cpu >= cpus)
+			return fail(in, "there is no CPU %.*s, only 0 to %lu", (int)(end - at), at,
+				    cpus - 1);
 		if (!*end)
 			break;
-		at = end + 1;
+		at = end;
 	}
-	return parse_text(p, section, key, value, p->conf->cores, sizeof(p->conf->cores));
+	return set_text(in, in->conf->cores, sizeof(in->conf->cores), value);
 }
 
-static int parse_choice(struct parser *p, const char *section, const char *key, const char *value,
-			const char *const *names, unsigned int *out)
+/* What the other keys decide is not to be decided twice. */
+static int set_eal(struct reader *in, const char *value)
 {
-	for (unsigned int i = 0; names[i]; i++) {
-		if (!strcmp(value, names[i])) {
-			*out = i;
-			return 0;
+	static const char *const ours[] = {
+		"-l", "-c", "--lcores", "--main-lcore", "--no-telemetry",
+	};
+	char copy[sizeof(in->conf->eal)];
+	unsigned int n = 0;
+
+	if (set_text(in, copy, sizeof(copy), value))
+		return -EINVAL;
+	for (char *save, *arg = strtok_r(copy, " \t", &save); arg;
+	     arg = strtok_r(NULL, " \t", &save)) {
+		if (++n > CONF_MAX_EAL_ARGS)
+			return fail(in, "more than %u arguments", CONF_MAX_EAL_ARGS);
+		for (unsigned int i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
+			size_t len = strlen(ours[i]);
+
+			if (strncmp(arg, ours[i], len) == 0 && (!arg[len] || arg[len] == '='))
+				return fail(in, "%s is cygnetd's own to choose", ours[i]);
 		}
 	}
-	return bad(p, section, key, "'%s' is not one of %s, %s%s%s", value, names[0], names[1],
-		   names[2] ? ", " : "", names[2] ? names[2] : "");
+	return set_text(in, in->conf->eal, sizeof(in->conf->eal), value);
 }
 
-static int parse_daemon_key(struct parser *p, const char *key, const char *value)
+static int set_driver_path(struct reader *in, const char *value)
 {
-	static const char *const engines[] = {"auto", "cpu", "opencl", NULL};
-	static const char *const idles[] = {"poll", "sleep", NULL};
-	static const char section[] = "cygnetd";
-	struct conf *c = p->conf;
-	unsigned int choice;
-	int err;
-
-	if (!strcmp(key, "sadb"))
-		return parse_text(p, section, key, value, c->sadb, sizeof(c->sadb));
-	if (!strcmp(key, "sas"))
-		return parse_number(p, section, key, value, 1, CYGNET_MAX_ENTRIES, &c->sas);
-	if (!strcmp(key, "policies"))
-		return parse_number(p, section, key, value, 1, CYGNET_MAX_ENTRIES, &c->policies);
-	if (!strcmp(key, "workers"))
-		return parse_number(p, section, key, value, 1, CONF_MAX_WORKERS, &c->workers);
-	if (!strcmp(key, "cores"))
-		return parse_cores(p, section, key, value);
-	if (!strcmp(key, "eal"))
-		return parse_text(p, section, key, value, c->eal, sizeof(c->eal));
-	if (!strcmp(key, "driver-path"))
-		return parse_text(p, section, key, value, c->driver_path, sizeof(c->driver_path));
-	if (!strcmp(key, "opencl"))
-		return parse_text(p, section, key, value, c->opencl_args, sizeof(c->opencl_args));
-	if (!strcmp(key, "engine")) {
-		err = parse_choice(p, section, key, value, engines, &choice);
-		if (!err)
-			c->engine = (enum engine_choice)choice;
-		return err;
-	}
-	if (!strcmp(key, "idle")) {
-		err = parse_choice(p, section, key, value, idles, &choice);
-		if (!err)
-			c->idle_sleep = choice == 1;
-		return err;
-	}
-	return bad(p, section, key, "unknown key");
+	return set_path(in, in->conf->driver_path, sizeof(in->conf->driver_path), value);
 }
 
-/* What the kernel accepts as the name of an interface. */
-static int parse_tap(struct parser *p, const char *section, const char *key, const char *value,
-		     struct conf_port *port)
+static int set_opencl(struct reader *in, const char *value)
 {
-	for (const char *c = value; *c; c++)
-		if (!isgraph((unsigned char)*c) || *c == '/' || *c == ':')
-			return bad(p, section, key, "'%s' cannot name an interface", value);
-	return parse_text(p, section, key, value, port->tap, sizeof(port->tap));
+	return set_text(in, in->conf->opencl_args, sizeof(in->conf->opencl_args), value);
 }
 
-static int parse_port(struct parser *p, const char *section, struct conf_port *port)
+static int set_device(struct reader *in, const char *value)
 {
-	struct rte_cfgfile_entry entry[8];
-	int n = rte_cfgfile_section_num_entries(p->file, section);
-	int err = 0;
+	size_t len = strcspn(value, ",");
 
-	if (n > (int)RTE_DIM(entry))
-		return bad(p, section, NULL, "has too many keys");
-	rte_cfgfile_section_entries(p->file, section, entry, n);
-	for (int i = 0; i < n && !err; i++) {
-		if (!strcmp(entry[i].name, "device"))
-			err = parse_text(p, section, "device", entry[i].value, port->device,
-					 sizeof(port->device));
-		else if (!strcmp(entry[i].name, "tap"))
-			err = parse_tap(p, section, "tap", entry[i].value, port);
-		else
-			err = bad(p, section, entry[i].name, "unknown key");
+	for (unsigned int i = 0; i < in->conf->nports; i++) {
+		const struct conf_port *port = &in->conf->port[i];
+
+		if (port != in->port && strcspn(port->device, ",") == len &&
+		    strncmp(port->device, value, len) == 0)
+			return fail(in, "%.*s is already the device of port %s", (int)len, value,
+				    port->name);
 	}
-	if (err)
-		return err;
-	if (!port->device[0])
-		return bad(p, section, NULL, "names no device");
-	if (!port->tap[0])
-		return parse_tap(p, section, NULL, port->name, port);
+	return set_text(in, in->port->device, sizeof(in->port->device), value);
+}
+
+/* As the kernel wants it, and without what means something to devargs. */
+static bool valid_name(const char *name)
+{
+	return name[0] && strcmp(name, ".") && strcmp(name, "..") &&
+	       !name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				  "0123456789_.-")];
+}
+
+static int set_tap(struct reader *in, const char *value)
+{
+	if (!valid_name(value))
+		return fail(in, "'%s' cannot be the name of an interface", value);
+	for (unsigned int i = 0; i < in->conf->nports; i++) {
+		const struct conf_port *port = &in->conf->port[i];
+
+		if (port != in->port && strcmp(port->tap, value) == 0)
+			return fail(in, "%s is already the TAP of port %s", value, port->name);
+	}
+	return set_text(in, in->port->tap, sizeof(in->port->tap), value);
+}
+
+struct key {
+	const char *name;
+	int (*set)(struct reader *in, const char *value);
+};
+
+static const struct key main_keys[] = {
+	{"sadb", set_sadb},
+	{"sas", set_sas},
+	{"policies", set_policies},
+	{"routes", set_routes},
+	{"engine", set_engine},
+	{"workers", set_workers},
+	{"cores", set_cores},
+	{"idle", set_idle},
+	{"eal", set_eal},
+	{"driver-path", set_driver_path},
+	{"opencl", set_opencl},
+	{NULL, NULL},
+};
+
+static const struct key port_keys[] = {
+	{"device", set_device},
+	{"tap", set_tap},
+	{NULL, NULL},
+};
+
+static int open_port(struct reader *in, const char *name)
+{
+	struct conf *conf = in->conf;
+
+	if (!valid_name(name) || strlen(name) >= sizeof(conf->port[0].name))
+		return fail(in, "'%s' cannot be the name of a port", name);
+	for (unsigned int i = 0; i < conf->nports; i++)
+		if (strcmp(conf->port[i].name, name) == 0)
+			return fail(in, "a second port of that name");
+	if (conf->nports == CONF_MAX_PORTS)
+		return fail(in, "more than %u ports", CONF_MAX_PORTS);
+	in->port = &conf->port[conf->nports++];
+	strcpy(in->port->name, name);
 	return 0;
 }
 
-static int add_port(struct parser *p, const char *section)
+static int close_port(struct reader *in)
 {
-	struct conf *c = p->conf;
-	struct conf_port *port = &c->port[c->nports];
-	int err;
-
-	if (c->nports == CONF_MAX_PORTS)
-		return bad(p, section, NULL, "more than %d ports", CONF_MAX_PORTS);
-	if (rte_strscpy(port->name, section + strlen("port "), sizeof(port->name)) <= 0)
-		return bad(p, section, NULL, "a port's name has 1 to %zu characters",
-			   sizeof(port->name) - 1);
-	err = parse_port(p, section, port);
-	for (unsigned int i = 0; i < c->nports && !err; i++) {
-		if (!strcmp(c->port[i].name, port->name))
-			err = bad(p, section, NULL, "there are two ports of this name");
-		else if (!strcmp(c->port[i].tap, port->tap))
-			err = bad(p, section, "tap", "port %s has the TAP %s already",
-				  c->port[i].name, port->tap);
-		else if (!strcmp(c->port[i].device, port->device))
-			err = bad(p, section, "device", "port %s has this device already",
-				  c->port[i].name);
+	if (!in->port->device[0]) {
+		in->key = "device";
+		return fail(in, "missing");
 	}
-	c->nports++;
-	return err;
+	if (in->port->tap[0])
+		return 0;
+	in->key = "tap";
+	return set_tap(in, in->port->name);
 }
 
-static int parse_daemon(struct parser *p)
+static int read_key(struct reader *in, const struct key *keys, const struct rte_cfgfile_entry *entry,
+		    const struct rte_cfgfile_entry *earlier)
 {
-	struct rte_cfgfile_entry entry[32];
-	int n = rte_cfgfile_section_num_entries(p->file, "cygnetd");
-	int err = 0;
-
-	if (n > (int)RTE_DIM(entry))
-		return bad(p, "cygnetd", NULL, "has too many keys");
-	rte_cfgfile_section_entries(p->file, "cygnetd", entry, n);
-	for (int i = 0; i < n && !err; i++) {
-		for (int j = 0; j < i && !err; j++)
-			if (!strcmp(entry[i].name, entry[j].name))
-				err = bad(p, "cygnetd", entry[i].name, "is there twice");
-		if (!err)
-			err = parse_daemon_key(p, entry[i].name, entry[i].value);
-	}
-	return err;
+	in->key = entry->name;
+	for (; earlier < entry; earlier++)
+		if (strcmp(earlier->name, entry->name) == 0)
+			return fail(in, "given twice");
+	for (; keys->name; keys++)
+		if (strcmp(keys->name, entry->name) == 0)
+			return keys->set(in, entry->value);
+	return fail(in, "unknown key");
 }
 
-static int parse_sections(struct parser *p)
+/* @param lines the line numbers of the section's n keys */
+static int read_section(struct reader *in, const char *name, const struct rte_cfgfile_entry *entry,
+			int n, const unsigned int *lines)
 {
-	static char names[CONF_MAX_PORTS + 2][CFG_NAME_LEN];
-	char *pointers[CONF_MAX_PORTS + 2];
-	int n = rte_cfgfile_num_sections(p->file, NULL, 0), err = 0;
+	unsigned int line = in->line;
+	int rc = 0;
 
-	if (n > (int)RTE_DIM(names)) {
-		snprintf(p->error, p->size, "%s: more than %d sections", p->conf->path,
-			 (int)RTE_DIM(names));
-		return -EINVAL;
+	in->port = NULL;
+	if (strncmp(name, "port ", 5) == 0)
+		rc = open_port(in, name + 5 + strspn(name + 5, " \t"));
+	else if (strcmp(name, "cygnetd"))
+		rc = fail(in, "unknown section");
+	for (int i = 0; rc == 0 && i < n; i++) {
+		in->line = lines[i];
+		rc = read_key(in, in->port ? port_keys : main_keys, &entry[i], entry);
 	}
-	for (int i = 0; i < n; i++)
-		pointers[i] = names[i];
-	rte_cfgfile_sections(p->file, pointers, n);
-	for (int i = 0; i < n && !err; i++) {
-		if (!strcmp(names[i], "cygnetd"))
-			err = parse_daemon(p);
-		else if (!strncmp(names[i], "port ", 5))
-			err = add_port(p, names[i]);
+	in->line = line;
+	return rc || !in->port ? rc : close_port(in);
+}
+
+static int read_file(struct reader *in, struct rte_cfgfile *file, const struct conf_lines *lines)
+{
+	unsigned int key = 0;
+	bool main_seen = false;
+	int rc = 0;
+
+	for (unsigned int i = 0; rc == 0 && i < lines->nsections; i++) {
+		char name[CFG_NAME_LEN];
+		int n = rte_cfgfile_section_num_entries_by_index(file, name, (int)i);
+		struct rte_cfgfile_entry *entry;
+
+		if (n < 0 || key + (unsigned int)n > lines->nkeys)
+			return -EAGAIN;
+		entry = calloc((size_t)n + 1, sizeof(*entry));
+		if (!entry)
+			return -ENOMEM;
+		rte_cfgfile_section_entries_by_index(file, (int)i, name, entry, n);
+		in->line = lines->section[i];
+		in->section = name;
+		in->key = NULL;
+		if (main_seen && strcmp(name, "cygnetd") == 0)
+			rc = fail(in, "a second section of that name");
 		else
-			err = bad(p, names[i], NULL, "unknown section; [cygnetd] and [port NAME] "
-						     "are known");
+			rc = read_section(in, name, entry, n, &lines->key[key]);
+		main_seen |= strcmp(name, "cygnetd") == 0;
+		key += (unsigned int)n;
+		free(entry);
 	}
-	return err;
+	return rc;
 }
 
-static void set_defaults(struct conf *conf, const char *path)
+void conf_defaults(struct conf *conf)
 {
-	*conf = (struct conf){
-		.sas = CYGNET_DEFAULT_SAS,
-		.policies = CYGNET_DEFAULT_POLICIES,
-		.workers = 1,
-	};
-	rte_strscpy(conf->path, path, sizeof(conf->path));
-	rte_strscpy(conf->sadb, CYGNET_SADB_PATH, sizeof(conf->sadb));
+	memset(conf, 0, sizeof(*conf));
+	strcpy(conf->sadb, CYGNET_SADB_PATH);
+	conf->sas = CYGNET_DEFAULT_SAS;
+	conf->policies = CYGNET_DEFAULT_POLICIES;
+	conf->routes = CONF_DEFAULT_ROUTES;
+	conf->engine = ENGINE_AUTO;
+	conf->workers = 1;
 }
 
 int conf_read(struct conf *conf, const char *path, char *error, size_t size)
 {
-	static const struct rte_cfgfile_parameters params = {.comment_character = ';'};
-	struct parser p = {conf, NULL, error, size};
-	int err;
+	struct rte_cfgfile_parameters params = {.comment_character = CONF_COMMENT};
+	struct reader in = {.conf = conf, .error = error, .size = size};
+	struct rte_cfgfile *file;
+	struct conf_lines lines;
+	int rc;
 
-	set_defaults(conf, path);
-	if (access(path, R_OK) < 0) {
-		err = -errno;
-		snprintf(error, size, "%s: %s", path, strerror(-err));
-		return err;
+	conf_defaults(conf);
+	if (strlen(path) >= sizeof(conf->path)) {
+		snprintf(error, size, "the path of the configuration file is too long");
+		return -ENAMETOOLONG;
 	}
-	p.file = rte_cfgfile_load_with_params(path, CFG_FLAG_EMPTY_VALUES, &params);
-	if (!p.file) {
-		snprintf(error, size, "%s: not an INI file: every line is [SECTION], KEY = VALUE, "
-			 "; comment or empty, with at most %d characters of value", path,
-			 CFG_VALUE_LEN - 1);
-		return -EINVAL;
+	strcpy(conf->path, path);
+	rc = conf_lines_read(&lines, path, error, size);
+	if (rc)
+		goto out;
+	file = rte_cfgfile_load_with_params(path, 0, &params);
+	error[0] = '\0';
+	rc = file ? read_file(&in, file, &lines) : -EAGAIN;
+	if (rc && !error[0])
+		snprintf(error, size, "%s: cannot be read: %s", path, strerror(-rc));
+	if (rc == 0 && conf->nports == 0) {
+		snprintf(error, size, "%s: no [port NAME] section", path);
+		rc = -EINVAL;
 	}
-	err = parse_sections(&p);
-	rte_cfgfile_close(p.file);
-	if (!err && !conf->nports) {
-		snprintf(error, size, "%s: no [port NAME] section: nothing to forward", path);
-		err = -EINVAL;
+	if (file)
+		rte_cfgfile_close(file);
+out:
+	conf_lines_free(&lines);
+	return rc;
+}
+
+void conf_file_prefix(const struct conf *conf, char *prefix, size_t size)
+{
+	static const char option[] = "--file-prefix";
+	const char *found = NULL, *at = conf->eal;
+
+	/* As EAL does: the last one counts. */
+	while ((at = strstr(at, option))) {
+		at += strlen(option);
+		if (*at == '=' || *at == ' ' || *at == '\t')
+			found = at + 1 + strspn(at + 1, " \t");
 	}
-	return err;
+	if (!found)
+		found = CONF_FILE_PREFIX;
+	snprintf(prefix, size, "%.*s", (int)strcspn(found, " \t"), found);
 }

@@ -15,6 +15,11 @@
 #define CONF_PATH "/etc/cygnet/cygnetd.conf"
 #define CONF_MAX_PORTS 16
 #define CONF_MAX_WORKERS 64
+#define CONF_MAX_EAL_ARGS 48
+#define CONF_DEFAULT_ROUTES 65536u
+#define CONF_MAX_ROUTES (1u << 22)
+/** EAL's --file-prefix if conf->eal names none. */
+#define CONF_FILE_PREFIX "cygnet"
 
 /** Which kind of crypto device serves the SAs. */
 enum engine_choice { ENGINE_AUTO, ENGINE_CPU, ENGINE_OPENCL };
@@ -23,13 +28,14 @@ enum engine_choice { ENGINE_AUTO, ENGINE_CPU, ENGINE_OPENCL };
 struct conf_port {
 	char name[32];
 	char device[256];	/* a vdev ("net_af_packet0,iface=eth1") or a PCI address */
-	char tap[IFNAMSIZ];	/* the kernel's view of the port */
+	char tap[IFNAMSIZ];	/* the kernel's view of the port; its name if not given */
 };
 
 struct conf {
 	char path[PATH_MAX];		/* of the file, for messages */
 	char sadb[PATH_MAX];
 	uint32_t sas, policies;		/* geometry of a sadb that is yet to be created */
+	uint32_t routes;		/* IPv4 prefixes that fit */
 	enum engine_choice engine;
 	char driver_path[PATH_MAX];	/* folder of librte_crypto_opencl.so; "": DPDK's */
 	char opencl_args[256];		/* vdev arguments for crypto_opencl */
@@ -42,12 +48,16 @@ struct conf {
 };
 
 /**
- * Read and check the file. Everything wrong with it is reported with file,
- * line (or section) and key.
+ * Read and check the file. The first thing wrong with it is reported as
+ * "file:line: [section] key: reason".
  * @param error  receives the message
  * @param size   of error, bytes
  * @return 0 or -errno
  */
 int conf_read(struct conf *conf, const char *path, char *error, size_t size);
+/** What an empty file would say: the defaults, and no port. */
+void conf_defaults(struct conf *conf);
+/** EAL's --file-prefix, which names the folder with the telemetry socket. */
+void conf_file_prefix(const struct conf *conf, char *prefix, size_t size);
 
 #endif
