@@ -20,10 +20,16 @@ AC_DEFUN([CYGNET_STRONGSWAN], [
   STRONGSWAN_VERSION=$(sed -n 's/^#define VERSION "\(.*\)"$/\1/p' "$STRONGSWAN_HEADERS/config.h")
   AS_IF([test -z "$STRONGSWAN_VERSION"],
     [AC_MSG_ERROR([$STRONGSWAN_HEADERS/config.h defines no VERSION])])
-  STRONGSWAN_CPPFLAGS="-include $STRONGSWAN_HEADERS/config.h -I$STRONGSWAN_HEADERS/src/libstrongswan -I$STRONGSWAN_HEADERS/src/libcharon"
+  STRONGSWAN_CPPFLAGS="-include $STRONGSWAN_HEADERS/config.h -isystem $STRONGSWAN_HEADERS/src/libstrongswan -isystem $STRONGSWAN_HEADERS/src/libcharon"
   AC_SUBST([STRONGSWAN_HEADERS])
   AC_SUBST([STRONGSWAN_VERSION])
   AC_SUBST([STRONGSWAN_CPPFLAGS])
+  AC_ARG_WITH([strongswan-libdir],
+    [AS_HELP_STRING([--with-strongswan-libdir=DIR],
+      [where libstrongswan.so.0 and libcharon.so.0 are, for the plugin's unit
+       tests (default: /usr/lib/ipsec)])],
+    [strongswanlibdir="$withval"], [strongswanlibdir=/usr/lib/ipsec])
+  AC_SUBST([strongswanlibdir])
   AC_ARG_WITH([charon-plugindir],
     [AS_HELP_STRING([--with-charon-plugindir=DIR],
       [where charon looks for plugins (default: /usr/lib/ipsec/plugins)])],
