@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "kernel_cygnet_ipsec.h"
+#include "kernel_cygnet_event.h"
+#include "kernel_cygnet_expiry.h"
+#include "kernel_cygnet_policy.h"
+#include "kernel_cygnet_route.h"
+#include "kernel_cygnet_sa.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <unistd.h>
+
+#include <daemon.h>
+
+/** How often and how long (ms) to try while the dataplane lags behind */
+#define UPDATE_TRIES 200
+#define UPDATE_PAUSE 1
+
+typedef struct private_kernel_cygnet_ipsec_t private_kernel_cygnet_ipsec_t;
+
+struct private_kernel_cygnet_ipsec_t {
+
+	/**
+	 * Public interface
+	 */
+	kernel_cygnet_ipsec_t public;
+
+	/**
+	 * Shared file with SAD, SPD and events
+	 */
+	struct cygnet_db *db;
+
+	/**
+	 * Timers of the installed SAs
+	 */
+	kernel_cygnet_expiry_t *expiry;
+
+	/**
+	 * Routes of the installed policies
+	 */
+	kernel_cygnet_route_t *routes;
+
+	/**
+	 * Receiver of the dataplane's events
+	 */
+	kernel_cygnet_event_t *events;
+};
+
+METHOD(kernel_ipsec_t, get_features, kernel_feature_t,
+	private_kernel_cygnet_ipsec_t *this)
+{
+	/* KERNEL_POLICY_SPI: an outbound policy uses the SA whose SPI it names, so
+	 * a new SA may be installed before the old one is given up.
+	 *
+	 * Not KERNEL_NO_POLICY_UPDATES: then charon would only call update_sa()
+	 * when an address changes, leaving the old address in the selectors of
+	 * host-to-host tunnels and the routes on the old path.
+	 *
+	 * Not KERNEL_ESP_V3_TFC: charon then asks peers not to send TFC padding. */
+	return KERNEL_POLICY_SPI;
+}
+
+METHOD(kernel_ipsec_t, get_spi, status_t,
+	private_kernel_cygnet_ipsec_t *this, host_t *src, host_t *dst,
+	uint8_t protocol, uint32_t *spi)
+{
+	kernel_ipsec_sa_id_t id = {
+		.dst = dst,
+		.proto = protocol,
+	};
+	struct cygnet_sa_id sa;
+	uint32_t spi_min, spi_max;
+	const char *why;
+	int err;
+
+	why = kernel_cygnet_sa_unsupported(protocol, src, dst);
+	if (why)
+	{
+		DBG1(DBG_KNL, "kernel-cygnet does not support %s, no SPI allocated",
+			 why);
+		return NOT_SUPPORTED;
+	}
+	spi_min = lib->settings->get_int(lib->settings, "%s.spi_min",
+									 CYGNET_SPI_MIN, lib->ns);
+	spi_max = lib->settings->get_int(lib->settings, "%s.spi_max",
+									 CYGNET_SPI_MAX, lib->ns);
+
+	kernel_cygnet_sa_id(&id, &sa);
+	err = cygnet_spi_reserve(this->db, sa.proto, sa.af, &sa.dst,
+							 min(spi_min, spi_max), max(spi_min, spi_max), spi);
+	if (err)
+	{
+		DBG1(DBG_KNL, "allocating SPI failed: %s", strerror(-err));
+		return FAILED;
+	}
+	DBG2(DBG_KNL, "got SPI %.8x", ntohl(*spi));
+	return SUCCESS;
+}
+
+METHOD(kernel_ipsec_t, get_cpi, status_t,
+	private_kernel_cygnet_ipsec_t *this, host_t *src, host_t *dst,
+	uint16_t *cpi)
+{
+	DBG1(DBG_KNL, "kernel-cygnet does not support IPComp, no CPI allocated");
+	return NOT_SUPPORTED;
+}
+
+METHOD(kernel_ipsec_t, add_sa, status_t,
+	private_kernel_cygnet_ipsec_t *this, kernel_ipsec_sa_id_t *id,
+	kernel_ipsec_add_sa_t *data)
+{
+	struct cygnet_sa_params params;
+	const char *why;
+	int err;
+
+	DBG2(DBG_KNL, "adding SA with SPI %.8x and reqid {%u}", ntohl(id->spi),
+		 data->reqid);
+
+	if (kernel_cygnet_sa_params(id, data, &params, &why) != SUCCESS)
+	{
+		DBG1(DBG_KNL, "kernel-cygnet does not support %s, SA with SPI %.8x "
+			 "refused", why, ntohl(id->spi));
+		return NOT_SUPPORTED;
+	}
+	err = cygnet_sa_add(this->db, &params);
+	if (!err)
+	{
+		this->expiry->add(this->expiry, &params.id, data->lifetime);
+	}
+	memwipe(&params, sizeof(params));
+	if (err)
+	{
+		DBG1(DBG_KNL, "adding SA with SPI %.8x failed: %s", ntohl(id->spi),
+			 strerror(-err));
+		return FAILED;
+	}
+	return SUCCESS;
+}
+
+/**
+ * Move an SA, waiting until the dataplane has seen the move before
+ */
+static int move_sa(private_kernel_cygnet_ipsec_t *this,
+				   const struct cygnet_sa_id *sa,
+				   const struct cygnet_path *path, uint32_t reqid)
+{
+	int err, i;
+
+	for (i = 0; i < UPDATE_TRIES; i++)
+	{
+		err = cygnet_sa_update(this->db, sa, path, reqid);
+		if (err != -EAGAIN)
+		{
+			break;
+		}
+		usleep(UPDATE_PAUSE * 1000);
+	}
+	return err;
+}
+
+METHOD(kernel_ipsec_t, update_sa, status_t,
+	private_kernel_cygnet_ipsec_t *this, kernel_ipsec_sa_id_t *id,
+	kernel_ipsec_update_sa_t *data)
+{
+	struct cygnet_sa_id sa, now;
+	struct cygnet_path path;
+	const char *why;
+	int err;
+
+	why = kernel_cygnet_sa_unsupported(id->proto, data->new_src, data->new_dst);
+	if (why)
+	{
+		DBG1(DBG_KNL, "kernel-cygnet does not support %s, update of SA with "
+			 "SPI %.8x refused", why, ntohl(id->spi));
+		return NOT_SUPPORTED;
+	}
+	DBG2(DBG_KNL, "updating SA with SPI %.8x from %#H..%#H to %#H..%#H",
+		 ntohl(id->spi), id->src, id->dst, data->new_src, data->new_dst);
+
+	kernel_cygnet_sa_id(id, &sa);
+	kernel_cygnet_sa_path(data->new_src, data->new_dst, data->new_encap, &path);
+	err = move_sa(this, &sa, &path, data->new_reqid);
+	if (err)
+	{
+		DBG1(DBG_KNL, "updating SA with SPI %.8x failed: %s", ntohl(id->spi),
+			 strerror(-err));
+		/* of all failures charon only heeds this one: it rekeys the SA */
+		return NOT_SUPPORTED;
+	}
+	now = sa;
+	now.dst = path.dst;
+	this->expiry->rename(this->expiry, &sa, &now);
+	return SUCCESS;
+}
+
+METHOD(kernel_ipsec_t, query_sa, status_t,
+	private_kernel_cygnet_ipsec_t *this, kernel_ipsec_sa_id_t *id,
+	kernel_ipsec_query_sa_t *data, uint64_t *bytes, uint64_t *packets,
+	time_t *time)
+{
+	struct cygnet_sa_usage usage;
+	struct cygnet_sa_id sa;
+
+	kernel_cygnet_sa_id(id, &sa);
+	if (cygnet_sa_query(this->db, &sa, &usage) != 0)
+	{
+		return NOT_FOUND;
+	}
+	if (bytes)
+	{
+		*bytes = usage.bytes;
+	}
+	if (packets)
+	{
+		*packets = usage.packets;
+	}
+	if (time)
+	{
+		*time = usage.use_time;
+	}
+	return SUCCESS;
+}
+
+METHOD(kernel_ipsec_t, del_sa, status_t,
+	private_kernel_cygnet_ipsec_t *this, kernel_ipsec_sa_id_t *id,
+	kernel_ipsec_del_sa_t *data)
+{
+	struct cygnet_sa_id sa;
+	int err;
+
+	kernel_cygnet_sa_id(id, &sa);
+	/* first, so that no timer fires for an SA that is about to go */
+	this->expiry->remove(this->expiry, &sa);
+	err = cygnet_sa_delete(this->db, &sa);
+	if (err)
+	{
+		DBG2(DBG_KNL, "deleting SA with SPI %.8x failed: %s", ntohl(id->spi),
+			 strerror(-err));
+		return err == -ENOENT ? NOT_FOUND : FAILED;
+	}
+	DBG2(DBG_KNL, "deleted SA with SPI %.8x", ntohl(id->spi));
+	this->events->reclaim(this->events);
+	return SUCCESS;
+}
+
+METHOD(kernel_ipsec_t, flush_sas, status_t,
+	private_kernel_cygnet_ipsec_t *this)
+{
+	struct cygnet_db_info info;
+	struct cygnet_sa_id id;
+	struct cygnet_sa sa;
+	uint32_t i;
+
+	this->expiry->flush(this->expiry);
+	cygnet_db_info(this->db, &info);
+	for (i = 0; i < info.geometry.sas; i++)
+	{
+		if (cygnet_sa_snapshot(this->db, i, &sa))
+		{
+			memset(&id, 0, sizeof(id));
+			id.spi = sa.spi;
+			id.proto = sa.proto;
+			id.af = sa.af;
+			id.dst = cygnet_sa_path(&sa)->dst;
+			cygnet_sa_delete(this->db, &id);
+		}
+	}
+	this->events->reclaim(this->events);
+	return SUCCESS;
+}
+
+METHOD(kernel_ipsec_t, add_policy, status_t,
+	private_kernel_cygnet_ipsec_t *this, kernel_ipsec_policy_id_t *id,
+	kernel_ipsec_manage_policy_t *data)
+{
+	struct cygnet_policy_params params;
+	const char *why;
+	int err;
+
+	if (kernel_cygnet_policy_params(id, data, &params, &why) != SUCCESS)
+	{
+		DBG1(DBG_KNL, "kernel-cygnet does not support %s, policy %R === %R %N "
+			 "for SA with SPI %.8x refused", why, id->src_ts, id->dst_ts,
+			 policy_dir_names, id->dir, ntohl(data->sa->esp.spi));
+		return NOT_SUPPORTED;
+	}
+	DBG2(DBG_KNL, "adding policy %R === %R %N [priority %u, reqid {%u}, SPI "
+		 "%.8x]", id->src_ts, id->dst_ts, policy_dir_names, id->dir,
+		 params.priority, params.reqid, ntohl(params.spi));
+
+	err = cygnet_policy_add(this->db, &params);
+	if (err)
+	{
+		DBG1(DBG_KNL, "adding policy %R === %R %N failed: %s", id->src_ts,
+			 id->dst_ts, policy_dir_names, id->dir, strerror(-err));
+		return FAILED;
+	}
+	this->routes->add(this->routes, id, data, &params);
+	return SUCCESS;
+}
+
+METHOD(kernel_ipsec_t, query_policy, status_t,
+	private_kernel_cygnet_ipsec_t *this, kernel_ipsec_policy_id_t *id,
+	kernel_ipsec_query_policy_t *data, time_t *use_time)
+{
+	struct cygnet_selector sel;
+	uint64_t last;
+	const char *why;
+
+	if (kernel_cygnet_policy_selector(id, &sel, &why) != SUCCESS ||
+		cygnet_policy_query(this->db, kernel_cygnet_policy_dir(id->dir), &sel,
+							&last) != 0)
+	{
+		return NOT_FOUND;
+	}
+	*use_time = last;
+	return SUCCESS;
+}
+
+METHOD(kernel_ipsec_t, del_policy, status_t,
+	private_kernel_cygnet_ipsec_t *this, kernel_ipsec_policy_id_t *id,
+	kernel_ipsec_manage_policy_t *data)
+{
+	struct cygnet_policy_params params;
+	const char *why;
+
+	/* charon also deletes policies that were refused */
+	if (kernel_cygnet_policy_params(id, data, &params, &why) != SUCCESS ||
+		cygnet_policy_delete(this->db, &params) != 0)
+	{
+		DBG2(DBG_KNL, "policy %R === %R %N to delete not found", id->src_ts,
+			 id->dst_ts, policy_dir_names, id->dir);
+		return NOT_FOUND;
+	}
+	DBG2(DBG_KNL, "deleted policy %R === %R %N [priority %u, reqid {%u}, SPI "
+		 "%.8x]", id->src_ts, id->dst_ts, policy_dir_names, id->dir,
+		 params.priority, params.reqid, ntohl(params.spi));
+	this->routes->remove(this->routes, &params);
+	this->events->reclaim(this->events);
+	return SUCCESS;
+}
+
+/**
+ * Remove all installs of a policy
+ */
+static void remove_policy(private_kernel_cygnet_ipsec_t *this,
+						  const struct cygnet_policy *policy)
+{
+	struct cygnet_policy_params params;
+
+	memset(&params, 0, sizeof(params));
+	params.sel = policy->sel;
+	params.priority = policy->priority;
+	params.reqid = policy->reqid;
+	params.spi = policy->spi;
+	params.dir = policy->dir;
+	params.action = policy->action;
+	params.proto = policy->proto;
+	params.mode = policy->mode;
+	while (cygnet_policy_delete(this->db, &params) == 0)
+	{
+		/* once per install */
+	}
+}
+
+METHOD(kernel_ipsec_t, flush_policies, status_t,
+	private_kernel_cygnet_ipsec_t *this)
+{
+	struct cygnet_policy policy;
+	struct cygnet_db_info info;
+	uint32_t i;
+
+	this->routes->flush(this->routes);
+	cygnet_db_info(this->db, &info);
+	for (i = 0; i < info.geometry.policies; i++)
+	{
+		if (cygnet_policy_snapshot(this->db, i, &policy))
+		{
+			remove_policy(this, &policy);
+		}
+	}
+	this->events->reclaim(this->events);
+	return SUCCESS;
+}
+
+METHOD(kernel_ipsec_t, bypass_socket, bool,
+	private_kernel_cygnet_ipsec_t *this, int fd, int family)
+{
+	/* the dataplane hands UDP 500 and 4500 of its own addresses to the kernel,
+	 * and takes IKE from there, without asking the SPD */
+	return TRUE;
+}
+
+METHOD(kernel_ipsec_t, enable_udp_decap, bool,
+	private_kernel_cygnet_ipsec_t *this, int fd, int family, uint16_t port)
+{
+	/* the dataplane takes ESP in UDP out before the kernel sees it; only what
+	 * has the non-ESP marker gets to the socket */
+	return TRUE;
+}
+
+METHOD(kernel_ipsec_t, destroy, void,
+	private_kernel_cygnet_ipsec_t *this)
+{
+	DESTROY_IF(this->events);
+	DESTROY_IF(this->routes);
+	DESTROY_IF(this->expiry);
+	if (this->db)
+	{
+		if (cygnet_role_held(this->db, CYGNET_ROLE_CHARON))
+		{	/* leave nothing behind that nobody would rekey or delete */
+			cygnet_db_flush(this->db);
+		}
+		cygnet_db_close(this->db);
+	}
+	free(this);
+}
+
+/**
+ * Open the shared file, or create it
+ */
+static bool open_db(private_kernel_cygnet_ipsec_t *this)
+{
+	struct cygnet_geometry geometry = {
+		.sas = lib->settings->get_int(lib->settings,
+									  "%s.plugins.kernel-cygnet.sas",
+									  CYGNET_DEFAULT_SAS, lib->ns),
+		.policies = lib->settings->get_int(lib->settings,
+									  "%s.plugins.kernel-cygnet.policies",
+									  CYGNET_DEFAULT_POLICIES, lib->ns),
+	};
+	struct cygnet_db_info info;
+	char error[256] = "";
+	const char *path;
+	int err;
+
+	path = lib->settings->get_str(lib->settings,
+								  "%s.plugins.kernel-cygnet.path",
+								  CYGNET_SADB_PATH, lib->ns);
+	err = cygnet_db_open(path, &geometry, &this->db, error, sizeof(error));
+	if (err)
+	{
+		DBG1(DBG_KNL, "kernel-cygnet can't open its SAD and SPD: %s",
+			 error[0] ? error : strerror(-err));
+		return FALSE;
+	}
+	cygnet_db_info(this->db, &info);
+	if (info.geometry.sas != geometry.sas ||
+		info.geometry.policies != geometry.policies)
+	{
+		DBG1(DBG_KNL, "%s exists with room for %u SAs and %u policies, "
+			 "which is kept; to resize it, stop cygnetd and remove it", path,
+			 info.geometry.sas, info.geometry.policies);
+	}
+	return TRUE;
+}
+
+/**
+ * Become the charon of the shared file, with empty databases
+ */
+static bool take_over(private_kernel_cygnet_ipsec_t *this)
+{
+	struct cygnet_db_info info, left;
+	int err;
+
+	err = cygnet_role_take(this->db, CYGNET_ROLE_CHARON);
+	cygnet_db_info(this->db, &info);
+	if (err)
+	{
+		DBG1(DBG_KNL, "kernel-cygnet can't use %s: %s (process %d has it)",
+			 info.path, strerror(-err), info.charon_pid);
+		return FALSE;
+	}
+	err = cygnet_db_flush(this->db);
+	if (err)
+	{
+		DBG1(DBG_KNL, "kernel-cygnet can't clean up %s: %s", info.path,
+			 strerror(-err));
+		return FALSE;
+	}
+	cygnet_db_info(this->db, &left);
+	DBG1(DBG_KNL, "kernel-cygnet uses %s, removed %u SAs and %u policies of "
+		 "an earlier charon, dataplane is %sattached", info.path,
+		 info.sas - left.sas, info.policies - left.policies,
+		 info.dataplane_pid ? "" : "not yet ");
+	return TRUE;
+}
+
+/*
+ * Described in header.
+ */
+kernel_cygnet_ipsec_t *kernel_cygnet_ipsec_create(void)
+{
+	private_kernel_cygnet_ipsec_t *this;
+
+	INIT(this,
+		.public = {
+			.interface = {
+				.get_features = _get_features,
+				.get_spi = _get_spi,
+				.get_cpi = _get_cpi,
+				.add_sa  = _add_sa,
+				.update_sa = _update_sa,
+				.query_sa = _query_sa,
+				.del_sa = _del_sa,
+				.flush_sas = _flush_sas,
+				.add_policy = _add_policy,
+				.query_policy = _query_policy,
+				.del_policy = _del_policy,
+				.flush_policies = _flush_policies,
+				.bypass_socket = _bypass_socket,
+				.enable_udp_decap = _enable_udp_decap,
+				.destroy = _destroy,
+			},
+		},
+	);
+
+	if (!open_db(this) || !take_over(this))
+	{
+		destroy(this);
+		return NULL;
+	}
+	this->expiry = kernel_cygnet_expiry_create();
+	this->routes = kernel_cygnet_route_create();
+	this->events = kernel_cygnet_event_create(this->db);
+	return &this->public;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "kernel_cygnet_plugin.h"
+#include "kernel_cygnet_ipsec.h"
+#include "kernel_cygnet_version.h"
+
+#include <daemon.h>
+
+/** Everything else in here is hidden */
+#define EXPORTED __attribute__((visibility("default")))
+
+typedef struct private_kernel_cygnet_plugin_t private_kernel_cygnet_plugin_t;
+
+struct private_kernel_cygnet_plugin_t {
+
+	/**
+	 * Implements plugin interface
+	 */
+	kernel_cygnet_plugin_t public;
+};
+
+METHOD(plugin_t, get_name, char*,
+	private_kernel_cygnet_plugin_t *this)
+{
+	return "kernel-cygnet";
+}
+
+METHOD(plugin_t, get_features, int,
+	private_kernel_cygnet_plugin_t *this, plugin_feature_t *features[])
+{
+	static plugin_feature_t f[] = {
+		PLUGIN_CALLBACK(kernel_ipsec_register, kernel_cygnet_ipsec_create),
+			PLUGIN_PROVIDE(CUSTOM, "kernel-ipsec"),
+	};
+	*features = f;
+	return countof(f);
+}
+
+METHOD(plugin_t, destroy, void,
+	private_kernel_cygnet_plugin_t *this)
+{
+	free(this);
+}
+
+/**
+ * Whether the daemon is the release whose headers we were compiled with. The
+ * layout of its objects changes between releases, so everything else would
+ * corrupt memory.
+ */
+static bool check_version(void)
+{
+	chunk_t version;
+
+	if (!kernel_cygnet_version_of_daemon(&version))
+	{
+		DBG1(DBG_KNL, "kernel-cygnet was built for strongSwan %s, but this "
+			 "program does not tell its version: not loading", VERSION);
+		return FALSE;
+	}
+	if (!chunk_equals(version, chunk_from_str(VERSION)))
+	{
+		DBG1(DBG_KNL, "kernel-cygnet was built for strongSwan %s, but this is "
+			 "strongSwan %.*s: not loading", VERSION, (int)version.len,
+			 version.ptr);
+		return FALSE;
+	}
+	return TRUE;
+}
+
+#ifdef PLUGIN_DEFINE /* strongSwan 6.0.3, whose loader looks for it */
+EXPORTED extern const char *kernel_cygnet_plugin_version;
+const char *kernel_cygnet_plugin_version = VERSION;
+#endif
+
+EXPORTED plugin_t *kernel_cygnet_plugin_create(void);
+
+/*
+ * Called by the plugin loader.
+ */
+plugin_t *kernel_cygnet_plugin_create(void)
+{
+	private_kernel_cygnet_plugin_t *this;
+
+	if (!check_version())
+	{
+		return NULL;
+	}
+
+	INIT(this,
+		.public = {
+			.plugin = {
+				.get_name = _get_name,
+				.get_features = _get_features,
+				.destroy = _destroy,
+			},
+		},
+	);
+	return &this->public.plugin;
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "kernel_cygnet_policy.h"
+#include "kernel_cygnet_addr.h"
+
+#include <netinet/in.h>
+
+/** Distance of two priority classes, as in kernel-netlink */
+#define PRIO_BASE 200000
+
+/** All ports, or all ICMP types or codes */
+#define PORT_ANY 0xffff
+
+/**
+ * Leading bits that the first and last value of a port range share
+ */
+static u_int port_bits(uint16_t lo, uint16_t hi)
+{
+	return lo == hi ? 16 : __builtin_clz(lo ^ hi) - 16;
+}
+
+/**
+ * Whether a traffic selector leaves the ports open
+ */
+static bool any_port(traffic_selector_t *ts)
+{
+	return ts->get_from_port(ts) == 0 && ts->get_to_port(ts) == PORT_ANY;
+}
+
+/**
+ * Whether a traffic selector is for packets that hide their ports (OPAQUE in
+ * RFC 4301)
+ */
+static bool opaque_port(traffic_selector_t *ts)
+{
+	return ts->get_from_port(ts) > ts->get_to_port(ts);
+}
+
+/**
+ * The traffic selector that restricts ICMP type and code; if both do, the one
+ * that kernel-netlink follows
+ */
+static traffic_selector_t *icmp_ts(kernel_ipsec_policy_id_t *id)
+{
+	traffic_selector_t *src = id->src_ts, *dst = id->dst_ts;
+
+	if (any_port(src))
+	{
+		return dst;
+	}
+	if (any_port(dst))
+	{
+		return src;
+	}
+	return src->get_from_port(src) >= dst->get_from_port(dst) ? src : dst;
+}
+
+/**
+ * Map ICMP types and codes.
+ *
+ * Returns FALSE for a range that is no product of types and codes.
+ */
+static bool map_icmp(traffic_selector_t *ts, struct cygnet_selector *sel)
+{
+	uint16_t from = ts->get_from_port(ts), to = ts->get_to_port(ts);
+	uint8_t code_lo = traffic_selector_icmp_code(from);
+	uint8_t code_hi = traffic_selector_icmp_code(to);
+
+	sel->sport_hi = sel->dport_hi = PORT_ANY;
+	if (any_port(ts))
+	{
+		return TRUE;
+	}
+	sel->sport_lo = traffic_selector_icmp_type(from);
+	sel->sport_hi = traffic_selector_icmp_type(to);
+	if (!code_lo && (code_hi == 0xff || !code_hi))
+	{	/* all codes; charon writes a type as 0x0800, not as 0x0800-0x08ff */
+		return TRUE;
+	}
+	sel->dport_lo = code_lo;
+	sel->dport_hi = code_hi;
+	return sel->sport_lo == sel->sport_hi;
+}
+
+/**
+ * Map port ranges
+ */
+static void map_ports(kernel_ipsec_policy_id_t *id, struct cygnet_selector *sel)
+{
+	sel->sport_lo = id->src_ts->get_from_port(id->src_ts);
+	sel->sport_hi = id->src_ts->get_to_port(id->src_ts);
+	sel->dport_lo = id->dst_ts->get_from_port(id->dst_ts);
+	sel->dport_hi = id->dst_ts->get_to_port(id->dst_ts);
+}
+
+/**
+ * Map address ranges
+ */
+static void map_addresses(kernel_ipsec_policy_id_t *id,
+						  struct cygnet_selector *sel)
+{
+	traffic_selector_t *src = id->src_ts, *dst = id->dst_ts;
+
+	sel->af = AF_INET;
+	sel->src_lo = kernel_cygnet_addr_from_chunk(src->get_from_address(src));
+	sel->src_hi = kernel_cygnet_addr_from_chunk(src->get_to_address(src));
+	sel->dst_lo = kernel_cygnet_addr_from_chunk(dst->get_from_address(dst));
+	sel->dst_hi = kernel_cygnet_addr_from_chunk(dst->get_to_address(dst));
+}
+
+/**
+ * Name what about the traffic selectors we do not have, or return NULL
+ */
+static const char *unsupported_selector(kernel_ipsec_policy_id_t *id)
+{
+	if (id->src_ts->get_type(id->src_ts) != TS_IPV4_ADDR_RANGE ||
+		id->dst_ts->get_type(id->dst_ts) != TS_IPV4_ADDR_RANGE)
+	{
+		return "IPv6 traffic selectors";
+	}
+	if (opaque_port(id->src_ts) || opaque_port(id->dst_ts))
+	{
+		return "opaque ports";
+	}
+	if (id->mark.value | id->mark.mask)
+	{
+		return "marks (mark_in, mark_out)";
+	}
+	if (id->if_id)
+	{
+		return "interface IDs (if_id_in, if_id_out)";
+	}
+	if (id->interface)
+	{
+		return "policies bound to an interface";
+	}
+	if (id->label)
+	{
+		return "security labels";
+	}
+	return NULL;
+}
+
+/**
+ * Name what about the SAs of a policy we do not have, or return NULL
+ */
+static const char *unsupported_sa(kernel_ipsec_manage_policy_t *data)
+{
+	if (data->sa->ah.use)
+	{
+		return "AH";
+	}
+	if (data->sa->ipcomp.transform != IPCOMP_NONE)
+	{
+		return "IPComp";
+	}
+	if (data->sa->mode != MODE_TUNNEL)
+	{
+		return data->sa->mode == MODE_TRANSPORT ? "transport mode" :
+			   data->sa->mode == MODE_BEET ? "BEET mode" : "this IPsec mode";
+	}
+	if (data->src->get_family(data->src) != AF_INET ||
+		data->dst->get_family(data->dst) != AF_INET)
+	{
+		return "IPv6 endpoints";
+	}
+	return NULL;
+}
+
+/**
+ * What to do with the traffic. A policy for an SA that has no reqid lets
+ * packets pass that are on their way to another policy, which protects them:
+ * charon installs such ones as outbound forward policies (policies_fwd_out).
+ */
+static uint8_t map_action(kernel_ipsec_manage_policy_t *data)
+{
+	switch (data->type)
+	{
+		case POLICY_DROP:
+			return CYGNET_DISCARD;
+		case POLICY_IPSEC:
+			return data->sa->reqid ? CYGNET_PROTECT : CYGNET_BYPASS;
+		default:
+			return CYGNET_BYPASS;
+	}
+}
+
+/**
+ * Map the SA of a policy. Its SPI is part of the policy's name also inbound,
+ * though only the reqid matters there, so that the policies of an old and a
+ * new SA are told apart while rekeying.
+ */
+static void map_sa(kernel_ipsec_manage_policy_t *data,
+				   struct cygnet_policy_params *params)
+{
+	params->reqid = data->sa->reqid;
+	params->spi = data->sa->esp.spi;
+	params->proto = IPPROTO_ESP;
+	params->mode = CYGNET_TUNNEL;
+	params->af = AF_INET;
+	params->src = kernel_cygnet_addr_from_host(data->src);
+	params->dst = kernel_cygnet_addr_from_host(data->dst);
+}
+
+/*
+ * Described in header.
+ */
+enum cygnet_dir kernel_cygnet_policy_dir(policy_dir_t dir)
+{
+	switch (dir)
+	{
+		case POLICY_IN:
+			return CYGNET_IN;
+		case POLICY_OUT:
+			return CYGNET_OUT;
+		default:
+			return CYGNET_FWD;
+	}
+}
+
+/*
+ * Described in header.
+ */
+status_t kernel_cygnet_policy_selector(kernel_ipsec_policy_id_t *id,
+									   struct cygnet_selector *sel,
+									   const char **why)
+{
+	memset(sel, 0, sizeof(*sel));
+	*why = unsupported_selector(id);
+	if (*why)
+	{
+		return NOT_SUPPORTED;
+	}
+	/* one of the protocols may be "any" (0), use the more restrictive one */
+	sel->proto = max(id->src_ts->get_protocol(id->src_ts),
+					 id->dst_ts->get_protocol(id->dst_ts));
+	map_addresses(id, sel);
+	if (sel->proto == IPPROTO_ICMP || sel->proto == IPPROTO_ICMPV6)
+	{
+		if (!map_icmp(icmp_ts(id), sel))
+		{
+			*why = "ICMP codes across several types";
+			return NOT_SUPPORTED;
+		}
+	}
+	else
+	{
+		map_ports(id, sel);
+	}
+	return SUCCESS;
+}
+
+/*
+ * Described in header.
+ */
+u_int kernel_cygnet_policy_prefix(int af, const struct cygnet_addr *lo,
+								  const struct cygnet_addr *hi)
+{
+	size_t i, len = kernel_cygnet_addr_len(af);
+
+	for (i = 0; i < len; i++)
+	{
+		if (lo->bytes[i] != hi->bytes[i])
+		{
+			return i * 8 + __builtin_clz(lo->bytes[i] ^ hi->bytes[i]) - 24;
+		}
+	}
+	return len * 8;
+}
+
+/*
+ * Described in header.
+ *
+ * From the base of its class a policy goes down by
+ *   512 per bit of the two prefixes,
+ *   256 if it names a protocol,
+ *     4 per bit of the two port masks,
+ *     2 if it is bound to an interface,
+ *     1 unless it is a trap, so that an SA wins over the trap it came from.
+ */
+uint32_t kernel_cygnet_policy_priority(const struct cygnet_selector *sel,
+									   policy_priority_t prio)
+{
+	uint32_t priority = PRIO_BASE;
+
+	switch (prio)
+	{
+		case POLICY_PRIORITY_FALLBACK:
+			priority += PRIO_BASE;
+			/* fall-through */
+		case POLICY_PRIORITY_ROUTED:
+		case POLICY_PRIORITY_DEFAULT:
+			priority += PRIO_BASE;
+			/* fall-through */
+		case POLICY_PRIORITY_PASS:
+			break;
+	}
+	priority -= 512 * kernel_cygnet_policy_prefix(sel->af, &sel->src_lo,
+												  &sel->src_hi);
+	priority -= 512 * kernel_cygnet_policy_prefix(sel->af, &sel->dst_lo,
+												  &sel->dst_hi);
+	priority -= sel->proto ? 256 : 0;
+	priority -= 4 * port_bits(sel->sport_lo, sel->sport_hi);
+	priority -= 4 * port_bits(sel->dport_lo, sel->dport_hi);
+	priority -= sel->ifindex ? 2 : 0;
+	priority -= prio != POLICY_PRIORITY_ROUTED;
+	return priority;
+}
+
+/*
+ * Described in header.
+ */
+status_t kernel_cygnet_policy_params(kernel_ipsec_policy_id_t *id,
+									 kernel_ipsec_manage_policy_t *data,
+									 struct cygnet_policy_params *params,
+									 const char **why)
+{
+	memset(params, 0, sizeof(*params));
+	if (kernel_cygnet_policy_selector(id, &params->sel, why) != SUCCESS)
+	{
+		return NOT_SUPPORTED;
+	}
+	params->dir = kernel_cygnet_policy_dir(id->dir);
+	params->action = map_action(data);
+	params->priority = data->manual_prio ?:
+					kernel_cygnet_policy_priority(&params->sel, data->prio);
+	if (params->action == CYGNET_PROTECT)
+	{
+		*why = unsupported_sa(data);
+		if (*why)
+		{
+			return NOT_SUPPORTED;
+		}
+		map_sa(data, params);
+	}
+	return SUCCESS;
+}

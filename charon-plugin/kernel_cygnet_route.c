@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "kernel_cygnet_route.h"
+#include "kernel_cygnet_addr.h"
+#include "kernel_cygnet_policy.h"
+
+#include <daemon.h>
+#include <collections/hashtable.h>
+#include <threading/mutex.h>
+
+typedef struct private_kernel_cygnet_route_t private_kernel_cygnet_route_t;
+
+struct private_kernel_cygnet_route_t {
+
+	/**
+	 * Public interface
+	 */
+	kernel_cygnet_route_t public;
+
+	/**
+	 * Policies with a route, entry_t => entry_t
+	 */
+	hashtable_t *entries;
+
+	/**
+	 * Installed routes, route_t => route_t
+	 */
+	hashtable_t *routes;
+
+	/**
+	 * Locks both tables
+	 */
+	mutex_t *mutex;
+
+	/**
+	 * Whether to install routes at all
+	 */
+	bool install;
+};
+
+/**
+ * A route, shared by all policies that need the same one
+ */
+typedef struct {
+	/** destination net */
+	host_t *net;
+	/** prefix length of the destination net */
+	uint8_t prefixlen;
+	/** next hop, may be NULL */
+	host_t *gateway;
+	/** source address */
+	host_t *src_ip;
+	/** name of the interface, may be NULL for passthrough policies */
+	char *if_name;
+	/** whether this is for a passthrough policy */
+	bool pass;
+	/** policies that use it */
+	u_int refs;
+} route_t;
+
+/**
+ * A policy that may have a route
+ */
+typedef struct {
+	/** selector of the policy */
+	struct cygnet_selector sel;
+	/** whether it is a passthrough policy */
+	bool pass;
+	/** its route, NULL if there is none */
+	route_t *route;
+	/** how often the policy is installed */
+	u_int refs;
+} entry_t;
+
+/**
+ * Hash an entry_t
+ */
+static u_int hash_entry(const void *key)
+{
+	const entry_t *entry = key;
+
+	return chunk_hash(chunk_from_thing(entry->sel));
+}
+
+/**
+ * Compare two entry_t
+ */
+static bool equal_entry(const void *key, const void *other_key)
+{
+	const entry_t *a = key, *b = other_key;
+
+	return a->pass == b->pass && memeq(&a->sel, &b->sel, sizeof(a->sel));
+}
+
+/**
+ * Hash a route_t
+ */
+static u_int hash_route(const void *key)
+{
+	const route_t *route = key;
+
+	return chunk_hash(route->net->get_address(route->net));
+}
+
+/**
+ * Compare two hosts without ports, of which any may be NULL
+ */
+static bool equal_host(host_t *a, host_t *b)
+{
+	return a == b || (a && b && a->ip_equals(a, b));
+}
+
+/**
+ * Compare two route_t
+ */
+static bool equal_route(const void *key, const void *other_key)
+{
+	const route_t *a = key, *b = other_key;
+
+	return a->net->ip_equals(a->net, b->net) &&
+		   a->prefixlen == b->prefixlen && a->pass == b->pass &&
+		   equal_host(a->gateway, b->gateway) &&
+		   equal_host(a->src_ip, b->src_ip) &&
+		   (a->if_name == b->if_name ||
+			(a->if_name && b->if_name && streq(a->if_name, b->if_name)));
+}
+
+/**
+ * Destroy a route_t
+ */
+static void destroy_route(route_t *route)
+{
+	DESTROY_IF(route->gateway);
+	DESTROY_IF(route->src_ip);
+	DESTROY_IF(route->net);
+	free(route->if_name);
+	free(route);
+}
+
+/**
+ * Find next hop and interface of a route: the way to the peer, or for
+ * passthrough policies to the destination itself
+ */
+static bool find_way(route_t *route, kernel_ipsec_manage_policy_t *data)
+{
+	host_t *local = data->src;
+
+	if (!data->dst->is_anyaddr(data->dst))
+	{
+		route->gateway = charon->kernel->get_nexthop(charon->kernel, data->dst,
+											-1, data->src, &route->if_name);
+	}
+	else
+	{
+		route->gateway = charon->kernel->get_nexthop(charon->kernel, route->net,
+											route->prefixlen, route->src_ip,
+											&route->if_name);
+	}
+	if (route->if_name)
+	{
+		return TRUE;
+	}
+	if (local->is_anyaddr(local))
+	{
+		local = route->src_ip;
+	}
+	return charon->kernel->get_interface(charon->kernel, local,
+										 &route->if_name) || route->pass;
+}
+
+/**
+ * Work out the route of a policy.
+ *
+ * Returns NULL if it needs none, as this host has no address of its own in the
+ * source selector or there is no way to the peer.
+ */
+static route_t *create_route(kernel_ipsec_policy_id_t *id,
+							 kernel_ipsec_manage_policy_t *data,
+							 const struct cygnet_selector *sel)
+{
+	route_t *route;
+
+	INIT(route,
+		.pass = data->type == POLICY_PASS,
+	);
+	id->dst_ts->to_subnet(id->dst_ts, &route->net, &route->prefixlen);
+
+	if (charon->kernel->get_address_by_ts(charon->kernel, id->src_ts,
+										  &route->src_ip, NULL) != SUCCESS)
+	{
+		if (!route->pass)
+		{
+			destroy_route(route);
+			return NULL;
+		}
+		/* any source will do to pass */
+		route->src_ip = host_create_any(sel->af);
+	}
+	if (!find_way(route, data))
+	{
+		destroy_route(route);
+		return NULL;
+	}
+	return route;
+}
+
+/**
+ * Install a route, or find the one that is installed already. Takes over the
+ * route; returns a reference, or NULL.
+ */
+static route_t *install_route(private_kernel_cygnet_route_t *this,
+							  route_t *route)
+{
+	route_t *found;
+
+	found = this->routes->get(this->routes, route);
+	if (found)
+	{
+		destroy_route(route);
+		found->refs++;
+		return found;
+	}
+	switch (charon->kernel->add_route(charon->kernel,
+							route->net->get_address(route->net),
+							route->prefixlen, route->gateway, route->src_ip,
+							route->if_name, route->pass))
+	{
+		case SUCCESS:
+			route->refs = 1;
+			this->routes->put(this->routes, route, route);
+			return route;
+		case ALREADY_DONE:
+			/* somebody else's, who uninstalls it too */
+			break;
+		default:
+			DBG1(DBG_KNL, "installing route to %H/%u src %H dev %s failed",
+				 route->net, route->prefixlen, route->src_ip, route->if_name);
+			break;
+	}
+	destroy_route(route);
+	return NULL;
+}
+
+/**
+ * Drop a reference to a route, NULL or not, uninstall it with the last one
+ */
+static void release_route(private_kernel_cygnet_route_t *this, route_t *route)
+{
+	if (!route || --route->refs)
+	{
+		return;
+	}
+	this->routes->remove(this->routes, route);
+	if (charon->kernel->del_route(charon->kernel,
+							route->net->get_address(route->net),
+							route->prefixlen, route->gateway, route->src_ip,
+							route->if_name, route->pass) != SUCCESS)
+	{
+		DBG1(DBG_KNL, "uninstalling route to %H/%u src %H dev %s failed",
+			 route->net, route->prefixlen, route->src_ip, route->if_name);
+	}
+	destroy_route(route);
+}
+
+/**
+ * Whether a policy gets a route
+ */
+static bool wants_route(private_kernel_cygnet_route_t *this,
+						const struct cygnet_policy_params *params)
+{
+	const struct cygnet_selector *sel = &params->sel;
+
+	return this->install && params->dir == CYGNET_OUT && !sel->proto &&
+		   sel->sport_lo == 0 && sel->sport_hi == UINT16_MAX &&
+		   sel->dport_lo == 0 && sel->dport_hi == UINT16_MAX &&
+		   (params->action == CYGNET_BYPASS ||
+			(params->action == CYGNET_PROTECT && params->mode == CYGNET_TUNNEL));
+}
+
+/**
+ * Get the entry of a policy, created if there is none
+ */
+static entry_t *get_entry(private_kernel_cygnet_route_t *this,
+						  const struct cygnet_policy_params *params)
+{
+	entry_t *entry, lookup = {
+		.sel = params->sel,
+		.pass = params->action == CYGNET_BYPASS,
+	};
+
+	entry = this->entries->get(this->entries, &lookup);
+	if (!entry)
+	{
+		INIT(entry,
+			.sel = lookup.sel,
+			.pass = lookup.pass,
+		);
+		this->entries->put(this->entries, entry, entry);
+	}
+	return entry;
+}
+
+METHOD(kernel_cygnet_route_t, add, void,
+	private_kernel_cygnet_route_t *this, kernel_ipsec_policy_id_t *id,
+	kernel_ipsec_manage_policy_t *data,
+	const struct cygnet_policy_params *params)
+{
+	route_t *route, *old;
+	entry_t *entry;
+
+	if (!wants_route(this, params))
+	{
+		return;
+	}
+	this->mutex->lock(this->mutex);
+	entry = get_entry(this, params);
+	entry->refs++;
+	old = entry->route;
+	route = create_route(id, data, &params->sel);
+	if (route)
+	{
+		entry->route = install_route(this, route);
+		release_route(this, old);
+	}
+	this->mutex->unlock(this->mutex);
+}
+
+METHOD(kernel_cygnet_route_t, remove_, void,
+	private_kernel_cygnet_route_t *this,
+	const struct cygnet_policy_params *params)
+{
+	entry_t *entry, lookup = {
+		.sel = params->sel,
+		.pass = params->action == CYGNET_BYPASS,
+	};
+
+	if (!wants_route(this, params))
+	{
+		return;
+	}
+	this->mutex->lock(this->mutex);
+	entry = this->entries->get(this->entries, &lookup);
+	if (entry && !--entry->refs)
+	{
+		this->entries->remove(this->entries, entry);
+		release_route(this, entry->route);
+		free(entry);
+	}
+	this->mutex->unlock(this->mutex);
+}
+
+METHOD(kernel_cygnet_route_t, flush, void,
+	private_kernel_cygnet_route_t *this)
+{
+	enumerator_t *enumerator;
+	entry_t *key, *entry;
+
+	this->mutex->lock(this->mutex);
+	enumerator = this->entries->create_enumerator(this->entries);
+	while (enumerator->enumerate(enumerator, &key, &entry))
+	{
+		this->entries->remove_at(this->entries, enumerator);
+		release_route(this, entry->route);
+		free(entry);
+	}
+	enumerator->destroy(enumerator);
+	this->mutex->unlock(this->mutex);
+}
+
+METHOD(kernel_cygnet_route_t, destroy, void,
+	private_kernel_cygnet_route_t *this)
+{
+	flush(this);
+	this->entries->destroy(this->entries);
+	this->routes->destroy(this->routes);
+	this->mutex->destroy(this->mutex);
+	free(this);
+}
+
+/*
+ * Described in header.
+ */
+kernel_cygnet_route_t *kernel_cygnet_route_create(void)
+{
+	private_kernel_cygnet_route_t *this;
+
+	INIT(this,
+		.public = {
+			.add = _add,
+			.remove = _remove_,
+			.flush = _flush,
+			.destroy = _destroy,
+		},
+		.entries = hashtable_create(hash_entry, equal_entry, 64),
+		.routes = hashtable_create(hash_route, equal_route, 64),
+		.mutex = mutex_create(MUTEX_TYPE_DEFAULT),
+		.install = lib->settings->get_bool(lib->settings, "%s.install_routes",
+										   TRUE, lib->ns),
+	);
+	return &this->public;
+}

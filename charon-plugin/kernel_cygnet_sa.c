@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "kernel_cygnet_sa.h"
+#include "kernel_cygnet_addr.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+typedef struct {
+	/** identifier in IKE */
+	uint16_t ike;
+	/** enum cygnet_cipher */
+	uint8_t cipher;
+	/** key lengths it comes in, bytes without salt */
+	uint8_t keys[4];
+	/** bytes of salt that charon appends to the key */
+	uint8_t salt_len;
+	/** bytes of ICV if it authenticates too, otherwise 0 */
+	uint8_t icv_len;
+} encryption_t;
+
+typedef struct {
+	/** identifier in IKE */
+	uint16_t ike;
+	/** enum cygnet_auth */
+	uint8_t auth;
+	/** bytes of key */
+	uint8_t key_len;
+	/** bytes of ICV */
+	uint8_t icv_len;
+} integrity_t;
+
+static const encryption_t encryption_algs[] = {
+	{ENCR_AES_CBC,			CYGNET_CIPHER_AES_CBC,	{16, 24, 32},	0,	0	},
+	{ENCR_AES_GCM_ICV16,	CYGNET_CIPHER_AES_GCM,	{16, 24, 32},	4,	16	},
+};
+
+static const integrity_t integrity_algs[] = {
+	{AUTH_HMAC_SHA1_96,			CYGNET_AUTH_HMAC_SHA1,		20,	12	},
+	{AUTH_HMAC_SHA2_256_128,	CYGNET_AUTH_HMAC_SHA256,	32,	16	},
+	{AUTH_HMAC_SHA2_384_192,	CYGNET_AUTH_HMAC_SHA384,	48,	24	},
+	{AUTH_HMAC_SHA2_512_256,	CYGNET_AUTH_HMAC_SHA512,	64,	32	},
+};
+
+/**
+ * Find an encryption algorithm by its IKE identifier
+ */
+static const encryption_t *find_encryption(uint16_t ike)
+{
+	int i;
+
+	for (i = 0; i < countof(encryption_algs); i++)
+	{
+		if (encryption_algs[i].ike == ike)
+		{
+			return &encryption_algs[i];
+		}
+	}
+	return NULL;
+}
+
+/**
+ * Find an integrity algorithm by its IKE identifier
+ */
+static const integrity_t *find_integrity(uint16_t ike)
+{
+	int i;
+
+	for (i = 0; i < countof(integrity_algs); i++)
+	{
+		if (integrity_algs[i].ike == ike)
+		{
+			return &integrity_algs[i];
+		}
+	}
+	return NULL;
+}
+
+/**
+ * Whether an encryption algorithm takes keys of len bytes
+ */
+static bool takes_key(const encryption_t *alg, size_t len)
+{
+	int i;
+
+	for (i = 0; i < countof(alg->keys) && alg->keys[i]; i++)
+	{
+		if (alg->keys[i] == len)
+		{
+			return TRUE;
+		}
+	}
+	return FALSE;
+}
+
+/**
+ * Map encryption algorithm and key.
+ *
+ * Returns the name of what is not supported, or NULL.
+ */
+static const char *map_encryption(kernel_ipsec_add_sa_t *data,
+								  struct cygnet_sa_params *params)
+{
+	const encryption_t *alg = find_encryption(data->enc_alg);
+
+	if (!alg)
+	{
+		return enum_to_name(encryption_algorithm_names, data->enc_alg) ?:
+							"an unknown encryption algorithm";
+	}
+	if (data->enc_key.len < alg->salt_len ||
+		!takes_key(alg, data->enc_key.len - alg->salt_len))
+	{
+		return "an encryption key of that length";
+	}
+	params->cipher = alg->cipher;
+	params->cipher_key_len = data->enc_key.len - alg->salt_len;
+	params->salt_len = alg->salt_len;
+	params->icv_len = alg->icv_len;
+	memcpy(params->cipher_key, data->enc_key.ptr, data->enc_key.len);
+	return NULL;
+}
+
+/**
+ * Map integrity algorithm and key, after map_encryption().
+ *
+ * Returns the name of what is not supported, or NULL.
+ */
+static const char *map_integrity(kernel_ipsec_add_sa_t *data,
+								 struct cygnet_sa_params *params)
+{
+	const integrity_t *alg;
+
+	if (data->int_alg == AUTH_UNDEFINED)
+	{
+		return params->icv_len ? NULL : "encryption without integrity";
+	}
+	if (params->icv_len)
+	{
+		return "an integrity algorithm on top of an AEAD";
+	}
+	alg = find_integrity(data->int_alg);
+	if (!alg)
+	{
+		return enum_to_name(integrity_algorithm_names, data->int_alg) ?:
+							"an unknown integrity algorithm";
+	}
+	if (data->int_key.len != alg->key_len)
+	{
+		return "an integrity key of that length";
+	}
+	params->auth = alg->auth;
+	params->auth_key_len = alg->key_len;
+	params->icv_len = alg->icv_len;
+	memcpy(params->auth_key, data->int_key.ptr, data->int_key.len);
+	return NULL;
+}
+
+/**
+ * Whether any of the traffic selectors is not of IPv4
+ */
+static bool beyond_ipv4(linked_list_t *list)
+{
+	enumerator_t *enumerator;
+	traffic_selector_t *ts;
+	bool beyond = FALSE;
+
+	enumerator = list->create_enumerator(list);
+	while (!beyond && enumerator->enumerate(enumerator, &ts))
+	{
+		beyond = ts->get_type(ts) != TS_IPV4_ADDR_RANGE;
+	}
+	enumerator->destroy(enumerator);
+	return beyond;
+}
+
+/**
+ * Name the first option charon sets that we do not have, or return NULL
+ */
+static const char *unsupported_option(kernel_ipsec_sa_id_t *id,
+									  kernel_ipsec_add_sa_t *data)
+{
+	if (id->mark.value | id->mark.mask)
+	{
+		return "marks (mark_in, mark_out)";
+	}
+	if (data->mark.value | data->mark.mask)
+	{
+		return "set marks (set_mark_in, set_mark_out)";
+	}
+	if (id->if_id)
+	{
+		return "interface IDs (if_id_in, if_id_out)";
+	}
+	if (data->interface)
+	{
+		return "policies bound to an interface";
+	}
+	if (data->label)
+	{
+		return "security labels";
+	}
+	if (data->ipcomp != IPCOMP_NONE)
+	{
+		return "IPComp";
+	}
+	if (data->tfc)
+	{
+		return "TFC padding";
+	}
+	if (data->hw_offload != HW_OFFLOAD_NO && data->hw_offload != HW_OFFLOAD_AUTO)
+	{
+		return "hardware offload";
+	}
+	if (data->replay_window > CYGNET_REPLAY_WINDOW_MAX)
+	{
+		return "a replay window above 4096 packets";
+	}
+#ifdef CPU_ID_MAX /* strongSwan 6.0.2 */
+	if (data->cpu != CPU_ID_MAX)
+	{
+		return "SAs for one CPU";
+	}
+#endif
+	return NULL;
+}
+
+/**
+ * Name what about the mode and the inner addresses we do not have, or return
+ * NULL
+ */
+static const char *unsupported_mode(kernel_ipsec_add_sa_t *data)
+{
+	if (data->mode != MODE_TUNNEL)
+	{
+		return data->mode == MODE_TRANSPORT ? "transport mode" :
+			   data->mode == MODE_BEET ? "BEET mode" : "this IPsec mode";
+	}
+	if (beyond_ipv4(data->src_ts) || beyond_ipv4(data->dst_ts))
+	{
+		return "IPv6 traffic selectors";
+	}
+	return NULL;
+}
+
+/**
+ * Map the options that we do have
+ */
+static void map_options(kernel_ipsec_add_sa_t *data,
+						struct cygnet_sa_params *params)
+{
+	params->reqid = data->reqid;
+	params->mode = CYGNET_TUNNEL;
+	params->flags = (data->inbound ? CYGNET_SA_INBOUND : 0) |
+					(data->esn ? CYGNET_SA_ESN : 0) |
+					(data->copy_df ? CYGNET_SA_COPY_DF : 0) |
+					(data->copy_ecn ? CYGNET_SA_COPY_ECN : 0) |
+					(data->initiator ? CYGNET_SA_INITIATOR : 0);
+	/* charon gives both directions the same window, but nothing is ever
+	 * received on an outbound SA */
+	params->replay_window = data->inbound ? data->replay_window : 0;
+	switch (data->copy_dscp)
+	{
+		case DSCP_COPY_OUT_ONLY:
+			params->dscp = CYGNET_DSCP_COPY_OUT;
+			break;
+		case DSCP_COPY_IN_ONLY:
+			params->dscp = CYGNET_DSCP_COPY_IN;
+			break;
+		case DSCP_COPY_YES:
+			params->dscp = CYGNET_DSCP_COPY_OUT | CYGNET_DSCP_COPY_IN;
+			break;
+		case DSCP_COPY_NO:
+			break;
+	}
+}
+
+/**
+ * Map lifetimes, 0 is none for both sides
+ */
+static void map_lifetime(lifetime_cfg_t *cfg, struct cygnet_lifetime *lifetime)
+{
+	*lifetime = (struct cygnet_lifetime){
+		.soft_bytes = cfg->bytes.rekey,
+		.hard_bytes = cfg->bytes.life,
+		.soft_packets = cfg->packets.rekey,
+		.hard_packets = cfg->packets.life,
+		.soft_seconds = cfg->time.rekey,
+		.hard_seconds = cfg->time.life,
+	};
+}
+
+/*
+ * Described in header.
+ */
+void kernel_cygnet_sa_id(kernel_ipsec_sa_id_t *id, struct cygnet_sa_id *sa)
+{
+	memset(sa, 0, sizeof(*sa));
+	sa->spi = id->spi;
+	sa->proto = id->proto;
+	sa->af = id->dst->get_family(id->dst);
+	sa->dst = kernel_cygnet_addr_from_host(id->dst);
+}
+
+/*
+ * Described in header.
+ */
+void kernel_cygnet_sa_path(host_t *src, host_t *dst, bool encap,
+						   struct cygnet_path *path)
+{
+	memset(path, 0, sizeof(*path));
+	path->src = kernel_cygnet_addr_from_host(src);
+	path->dst = kernel_cygnet_addr_from_host(dst);
+	if (encap)
+	{
+		path->encap = 1;
+		path->sport = htons(src->get_port(src));
+		path->dport = htons(dst->get_port(dst));
+	}
+}
+
+/*
+ * Described in header.
+ */
+const char *kernel_cygnet_sa_unsupported(uint8_t proto, host_t *src,
+										 host_t *dst)
+{
+	if (proto != IPPROTO_ESP)
+	{
+		return proto == IPPROTO_AH ? "AH" : "this IPsec protocol";
+	}
+	if (src->get_family(src) != AF_INET || dst->get_family(dst) != AF_INET)
+	{
+		return "IPv6 endpoints";
+	}
+	return NULL;
+}
+
+/*
+ * Described in header.
+ */
+status_t kernel_cygnet_sa_params(kernel_ipsec_sa_id_t *id,
+								 kernel_ipsec_add_sa_t *data,
+								 struct cygnet_sa_params *params,
+								 const char **why)
+{
+	memset(params, 0, sizeof(*params));
+	*why = kernel_cygnet_sa_unsupported(id->proto, id->src, id->dst) ?:
+		   unsupported_option(id, data) ?:
+		   unsupported_mode(data) ?:
+		   map_encryption(data, params) ?:
+		   map_integrity(data, params);
+	if (*why)
+	{
+		memwipe(params, sizeof(*params));
+		return NOT_SUPPORTED;
+	}
+	kernel_cygnet_sa_id(id, &params->id);
+	kernel_cygnet_sa_path(id->src, id->dst, data->encap, &params->path);
+	map_options(data, params);
+	map_lifetime(data->lifetime, &params->lifetime);
+	return SUCCESS;
+}

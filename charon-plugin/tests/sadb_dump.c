@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * sadb_dump FILE [SALT]: one line for each SA and policy of a shared file, for
+ * the tests to compare with the peer's. Keys appear only as a digest, salted so
+ * that it is of no use to anybody else.
+ */
+
+#include <cygnet.h>
+
+#include <arpa/inet.h>
+#include <stdio.h>
+
+#include <openssl/evp.h>
+
+static const char *dirs[] = { "in", "out", "fwd" };
+static const char *actions[] = { "protect", "bypass", "discard" };
+
+static const char *addr_text(int af, const struct cygnet_addr *addr)
+{
+	static char buf[4][INET6_ADDRSTRLEN];
+	static int next;
+	char *text = buf[next++ & 3];
+
+	if (!inet_ntop(af, addr->bytes, text, INET6_ADDRSTRLEN))
+	{
+		return "?";
+	}
+	return text;
+}
+
+static void print_digest(const struct cygnet_sa *sa, const char *salt)
+{
+	uint8_t digest[EVP_MAX_MD_SIZE];
+	unsigned int len = 0, i;
+	EVP_MD_CTX *ctx;
+
+	ctx = EVP_MD_CTX_new();
+	EVP_DigestInit_ex(ctx, EVP_sha256(), NULL);
+	EVP_DigestUpdate(ctx, salt, strlen(salt));
+	EVP_DigestUpdate(ctx, sa->cipher_key, sizeof(sa->cipher_key));
+	EVP_DigestUpdate(ctx, sa->auth_key, sizeof(sa->auth_key));
+	EVP_DigestFinal_ex(ctx, digest, &len);
+	EVP_MD_CTX_free(ctx);
+	for (i = 0; i < len && i < 16; i++)
+	{
+		printf("%02x", digest[i]);
+	}
+}
+
+static void print_sa(struct cygnet_db *db, uint32_t index, const char *salt)
+{
+	const struct cygnet_path *path;
+	struct cygnet_sa sa;
+
+	if (!cygnet_sa_snapshot(db, index, &sa))
+	{
+		return;
+	}
+	path = cygnet_sa_path(&sa);
+	printf("sa spi=%08x", ntohl(sa.spi));
+	if (sa.state == CYGNET_SA_LARVAL)
+	{
+		printf(" larval\n");
+		return;
+	}
+	printf(" dir=%s reqid=%u src=%s dst=%s encap=%u sport=%u dport=%u",
+		   sa.flags & CYGNET_SA_INBOUND ? "in" : "out", sa.reqid,
+		   addr_text(sa.af, &path->src), addr_text(sa.af, &path->dst),
+		   path->encap, ntohs(path->sport), ntohs(path->dport));
+	printf(" alg=%s-%u/%s-%u esn=%u window=%u keys=",
+		   cygnet_cipher_name(sa.cipher), sa.cipher_key_len * 8,
+		   cygnet_auth_name(sa.auth), sa.icv_len * 8,
+		   !!(sa.flags & CYGNET_SA_ESN), sa.replay_window);
+	/* a snapshot comes without keys */
+	print_digest(cygnet_sa_at(db, index), salt);
+	printf("\n");
+}
+
+static void print_policy(struct cygnet_db *db, uint32_t index)
+{
+	struct cygnet_policy policy;
+	const struct cygnet_selector *sel = &policy.sel;
+
+	if (!cygnet_policy_snapshot(db, index, &policy))
+	{
+		return;
+	}
+	printf("policy dir=%s action=%s", dirs[policy.dir],
+		   actions[policy.action]);
+	printf(" src=%s-%s dst=%s-%s", addr_text(sel->af, &sel->src_lo),
+		   addr_text(sel->af, &sel->src_hi), addr_text(sel->af, &sel->dst_lo),
+		   addr_text(sel->af, &sel->dst_hi));
+	printf(" proto=%u ports=%u-%u:%u-%u prio=%u reqid=%u spi=%08x refs=%u\n",
+		   sel->proto, sel->sport_lo, sel->sport_hi, sel->dport_lo,
+		   sel->dport_hi, policy.priority, policy.reqid, ntohl(policy.spi),
+		   policy.refs);
+}
+
+int main(int argc, char *argv[])
+{
+	struct cygnet_db_info info;
+	struct cygnet_db *db;
+	char error[256] = "";
+	uint32_t i;
+
+	if (argc < 2)
+	{
+		fprintf(stderr, "usage: %s FILE [SALT]\n", argv[0]);
+		return 2;
+	}
+	if (cygnet_db_open(argv[1], NULL, &db, error, sizeof(error)) ||
+		cygnet_db_check(db, error, sizeof(error)))
+	{
+		fprintf(stderr, "%s\n", error);
+		return 1;
+	}
+	cygnet_db_info(db, &info);
+	printf("info charon=%d dataplane=%d sas=%u policies=%u\n", info.charon_pid,
+		   info.dataplane_pid, info.sas, info.policies);
+	for (i = 0; i < info.geometry.sas; i++)
+	{
+		print_sa(db, i, argc > 2 ? argv[2] : "");
+	}
+	for (i = 0; i < info.geometry.policies; i++)
+	{
+		print_policy(db, i);
+	}
+	cygnet_db_close(db);
+	return 0;
+}

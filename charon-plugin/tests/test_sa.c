@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "fixture.h"
+#include "../kernel_cygnet_sa.h"
+
+static fixture_sa_t sa;
+static struct cygnet_sa_params params;
+static const char *why;
+
+static int setup(void **state)
+{
+	fixture_sa_init(&sa);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fixture_sa_deinit(&sa);
+	return 0;
+}
+
+static void accept_sa(void)
+{
+	assert_int_equal(kernel_cygnet_sa_params(&sa.id, &sa.data, &params, &why),
+					 SUCCESS);
+	assert_null(why);
+}
+
+static void refuse_sa(const char *what)
+{
+	struct cygnet_sa_params zero;
+
+	memset(&zero, 0, sizeof(zero));
+	assert_int_equal(kernel_cygnet_sa_params(&sa.id, &sa.data, &params, &why),
+					 NOT_SUPPORTED);
+	assert_non_null(why);
+	assert_non_null(strstr(why, what));
+	/* no key stays behind in what was refused */
+	assert_memory_equal(&params, &zero, sizeof(zero));
+}
+
+static void test_names_and_limits(void **state)
+{
+	accept_sa();
+	assert_int_equal(params.id.spi, htonl(0xc0000123));
+	assert_int_equal(params.id.proto, IPPROTO_ESP);
+	assert_int_equal(params.id.af, AF_INET);
+	assert_int_equal(params.id.dst.v4, inet_addr(SUN));
+	assert_int_equal(params.path.src.v4, inet_addr(MOON));
+	assert_int_equal(params.path.dst.v4, inet_addr(SUN));
+	assert_int_equal(params.id.dst.words[1], 0);
+	assert_int_equal(params.reqid, 7);
+	assert_int_equal(params.mode, CYGNET_TUNNEL);
+	assert_int_equal(params.tfc, 0);
+	assert_int_equal(params.lifetime.soft_seconds, 3300);
+	assert_int_equal(params.lifetime.hard_seconds, 3960);
+	assert_int_equal(params.lifetime.soft_bytes, 1000);
+	assert_int_equal(params.lifetime.hard_bytes, 2000);
+	assert_int_equal(params.lifetime.soft_packets, 10);
+	assert_int_equal(params.lifetime.hard_packets, 20);
+}
+
+static void test_encap(void **state)
+{
+	accept_sa();
+	assert_int_equal(params.path.encap, 0);
+	assert_int_equal(params.path.sport, 0);
+	assert_int_equal(params.path.dport, 0);
+
+	sa.data.encap = TRUE;
+	accept_sa();
+	assert_int_equal(params.path.encap, 1);
+	assert_int_equal(params.path.sport, htons(4500));
+	assert_int_equal(params.path.dport, htons(1024));
+}
+
+static void test_flags(void **state)
+{
+	accept_sa();
+	assert_int_equal(params.flags, 0);
+	sa.data.inbound = TRUE;
+	accept_sa();
+	assert_int_equal(params.flags, CYGNET_SA_INBOUND);
+	sa.data.inbound = FALSE;
+	sa.data.esn = TRUE;
+	accept_sa();
+	assert_int_equal(params.flags, CYGNET_SA_ESN);
+	sa.data.copy_df = sa.data.copy_ecn = sa.data.initiator = TRUE;
+	accept_sa();
+	assert_int_equal(params.flags, CYGNET_SA_ESN | CYGNET_SA_COPY_DF |
+								   CYGNET_SA_COPY_ECN | CYGNET_SA_INITIATOR);
+}
+
+static void test_dscp(void **state)
+{
+	static const struct {
+		dscp_copy_t copy;
+		uint8_t dscp;
+	} cases[] = {
+		{DSCP_COPY_OUT_ONLY,	CYGNET_DSCP_COPY_OUT						},
+		{DSCP_COPY_IN_ONLY,		CYGNET_DSCP_COPY_IN							},
+		{DSCP_COPY_YES,			CYGNET_DSCP_COPY_OUT | CYGNET_DSCP_COPY_IN	},
+		{DSCP_COPY_NO,			0											},
+	};
+	int i;
+
+	for (i = 0; i < countof(cases); i++)
+	{
+		sa.data.copy_dscp = cases[i].copy;
+		accept_sa();
+		assert_int_equal(params.dscp, cases[i].dscp);
+	}
+}
+
+static void test_replay_window(void **state)
+{
+	sa.data.inbound = TRUE;
+	accept_sa();
+	assert_int_equal(params.replay_window, 32);
+	sa.data.replay_window = 4096;
+	accept_sa();
+	assert_int_equal(params.replay_window, 4096);
+	sa.data.replay_window = 0;
+	accept_sa();
+	assert_int_equal(params.replay_window, 0);
+	sa.data.replay_window = 4097;
+	refuse_sa("4096");
+
+	sa.data.inbound = FALSE;
+	sa.data.replay_window = 4096;
+	accept_sa();
+	assert_int_equal(params.replay_window, 0);
+}
+
+static void test_cbc_hmac(void **state)
+{
+	static const struct {
+		uint16_t ike;
+		size_t key;
+		uint8_t auth, icv;
+	} integ[] = {
+		{AUTH_HMAC_SHA1_96,			20,	CYGNET_AUTH_HMAC_SHA1,		12	},
+		{AUTH_HMAC_SHA2_256_128,	32,	CYGNET_AUTH_HMAC_SHA256,	16	},
+		{AUTH_HMAC_SHA2_384_192,	48,	CYGNET_AUTH_HMAC_SHA384,	24	},
+		{AUTH_HMAC_SHA2_512_256,	64,	CYGNET_AUTH_HMAC_SHA512,	32	},
+	};
+	size_t bytes;
+	int i;
+
+	for (i = 0; i < countof(integ); i++)
+	{
+		for (bytes = 16; bytes <= 32; bytes += 8)
+		{
+			sa.data.enc_key.len = bytes;
+			sa.data.int_alg = integ[i].ike;
+			sa.data.int_key.len = integ[i].key;
+			accept_sa();
+			assert_int_equal(params.cipher, CYGNET_CIPHER_AES_CBC);
+			assert_int_equal(params.cipher_key_len, bytes);
+			assert_int_equal(params.salt_len, 0);
+			assert_int_equal(params.auth, integ[i].auth);
+			assert_int_equal(params.auth_key_len, integ[i].key);
+			assert_int_equal(params.icv_len, integ[i].icv);
+			assert_memory_equal(params.cipher_key, sa.enc_key, bytes);
+			assert_memory_equal(params.auth_key, sa.int_key, integ[i].key);
+		}
+	}
+}
+
+static void test_gcm(void **state)
+{
+	size_t bytes;
+
+	sa.data.enc_alg = ENCR_AES_GCM_ICV16;
+	sa.data.int_alg = AUTH_UNDEFINED;
+	sa.data.int_key = chunk_empty;
+	for (bytes = 16; bytes <= 32; bytes += 8)
+	{
+		sa.data.enc_key.len = bytes + 4;
+		accept_sa();
+		assert_int_equal(params.cipher, CYGNET_CIPHER_AES_GCM);
+		assert_int_equal(params.auth, CYGNET_AUTH_NONE);
+		assert_int_equal(params.cipher_key_len, bytes);
+		assert_int_equal(params.salt_len, 4);
+		assert_int_equal(params.icv_len, 16);
+		assert_int_equal(params.auth_key_len, 0);
+		assert_memory_equal(params.cipher_key, sa.enc_key, bytes + 4);
+	}
+	sa.data.enc_key.len = 16;
+	refuse_sa("length");
+	sa.data.enc_key.len = 2;
+	refuse_sa("length");
+	sa.data.enc_key.len = 20;
+	sa.data.int_alg = AUTH_HMAC_SHA1_96;
+	refuse_sa("on top of an AEAD");
+}
+
+static void test_other_algorithms(void **state)
+{
+	sa.data.enc_key.len = 17;
+	refuse_sa("length");
+	sa.data.enc_key.len = 16;
+	sa.data.int_key.len = 20;
+	refuse_sa("length");
+	sa.data.int_alg = AUTH_HMAC_SHA2_256_96;
+	refuse_sa("HMAC_SHA2_256_96");
+	sa.data.int_alg = 4711;
+	refuse_sa("unknown integrity");
+	sa.data.int_alg = AUTH_UNDEFINED;
+	refuse_sa("without integrity");
+	sa.data.enc_alg = ENCR_3DES;
+	refuse_sa("3DES");
+	sa.data.enc_alg = ENCR_NULL;
+	refuse_sa("NULL");
+	sa.data.enc_alg = ENCR_AES_GCM_ICV8;
+	refuse_sa("AES_GCM_8");
+	sa.data.enc_alg = 4711;
+	refuse_sa("unknown encryption");
+}
+
+static void test_mode(void **state)
+{
+	sa.data.mode = MODE_TRANSPORT;
+	refuse_sa("transport");
+	sa.data.mode = MODE_BEET;
+	refuse_sa("BEET");
+	sa.data.mode = MODE_PASS;
+	refuse_sa("mode");
+	sa.data.mode = MODE_TUNNEL;
+	sa.id.proto = IPPROTO_AH;
+	refuse_sa("AH");
+}
+
+static void test_options(void **state)
+{
+	sa.id.mark.value = 1;
+	refuse_sa("mark_in");
+	sa.id.mark.value = 0;
+	sa.id.mark.mask = 1;
+	refuse_sa("mark_in");
+	sa.id.mark.mask = 0;
+	sa.data.mark.value = 1;
+	refuse_sa("set_mark");
+	sa.data.mark.value = 0;
+	sa.id.if_id = 1;
+	refuse_sa("if_id");
+	sa.id.if_id = 0;
+	sa.data.interface = "eth0";
+	refuse_sa("interface");
+	sa.data.interface = NULL;
+	sa.data.ipcomp = IPCOMP_DEFLATE;
+	refuse_sa("IPComp");
+	sa.data.ipcomp = IPCOMP_NONE;
+	sa.data.tfc = 1000;
+	refuse_sa("TFC");
+	sa.data.tfc = 0;
+	sa.data.hw_offload = HW_OFFLOAD_AUTO;
+	accept_sa();
+	sa.data.hw_offload = 1;
+	refuse_sa("offload");
+}
+
+static void test_label(void **state)
+{
+	sa.data.label = sec_label_from_string("system_u:object_r:x_t:s0");
+	assert_non_null(sa.data.label);
+	refuse_sa("label");
+	sa.data.label->destroy(sa.data.label);
+}
+
+static void test_ipv6(void **state)
+{
+	traffic_selector_t *ts;
+
+	ts = traffic_selector_create_from_cidr("2001:db8::/32", 0, 0, 65535);
+	sa.data.dst_ts->insert_last(sa.data.dst_ts, ts);
+	refuse_sa("IPv6 traffic selectors");
+	sa.data.dst_ts->remove(sa.data.dst_ts, ts, NULL);
+	sa.data.src_ts->insert_last(sa.data.src_ts, ts);
+	refuse_sa("IPv6 traffic selectors");
+
+	sa.id.dst->destroy(sa.id.dst);
+	sa.id.dst = host_create_from_string("2001:db8::1", 500);
+	refuse_sa("IPv6 endpoints");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_names_and_limits, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_encap, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_flags, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_dscp, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_replay_window, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_cbc_hmac, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_gcm, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_other_algorithms, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_mode, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_options, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_label, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_ipv6, setup, teardown),
+	};
+	int failed;
+
+	library_init("", "test-sa");
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	library_deinit();
+	return failed;
+}
