@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -25,6 +26,7 @@ static struct rte_ring *events;
 static struct cygnet_event unposted;
 static bool have_unposted;
 static int signals = -1;
+static pthread_mutex_t mirror = PTHREAD_MUTEX_INITIALIZER;
 
 _Static_assert(sizeof(struct cygnet_event) % 4 == 0, "rte_ring wants words");
 
@@ -52,6 +54,16 @@ static void post_events(void)
 		if (have_unposted)
 			return;
 	}
+}
+
+void control_lock(void)
+{
+	pthread_mutex_lock(&mirror);
+}
+
+void control_unlock(void)
+{
+	pthread_mutex_unlock(&mirror);
 }
 
 int control_init(void)
@@ -82,6 +94,13 @@ int control_start(void)
 	return netlink_start();
 }
 
+static void serve_netlink(void)
+{
+	control_lock();
+	netlink_process();
+	control_unlock();
+}
+
 void control_run(void)
 {
 	struct pollfd fds[] = {
@@ -92,7 +111,7 @@ void control_run(void)
 
 	while (!control_stopping) {
 		if (poll(fds, 2, TICK_MS) > 0 && (fds[0].revents & (POLLIN | POLLERR)))
-			netlink_process();
+			serve_netlink();
 		if ((fds[1].revents & POLLIN) && read(signals, &info, sizeof(info)) > 0) {
 			log_info("%s: draining", strsignal((int)info.ssi_signo));
 			__atomic_store_n(&control_stopping, true, __ATOMIC_RELEASE);

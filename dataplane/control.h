@@ -33,5 +33,9 @@ int control_start(void);
 /** Serve netlink, events and signals until one of those says stop. */
 void control_run(void);
 void control_stop(void);
+/** Keep the control thread from changing ports and routes meanwhile; for the
+ * threads that answer cygnetctl. */
+void control_lock(void);
+void control_unlock(void);
 
 #endif

@@ -386,16 +386,15 @@ void routes_sweep(void)
 	}
 }
 
-bool route_nth(unsigned int n, struct route *route)
+bool route_next(uint32_t *cursor, struct route *route)
 {
 	const void *key;
 	void *data;
-	uint32_t at = 0;
 
-	while (rte_hash_iterate(prefixes, &key, &data, &at) >= 0) {
+	while (rte_hash_iterate(prefixes, &key, &data, cursor) >= 0) {
 		const struct candidate *best = best_of(data);
 
-		if (best && !n--) {
+		if (best) {
 			*route = best->route;
 			return true;
 		}

@@ -66,8 +66,10 @@ int route_delete(const struct route *route);
 void routes_mark(void);
 void routes_sweep(void);
 
-/** A route in force, for display. @return false if there is none of that number */
-bool route_nth(unsigned int n, struct route *route);
+/** The next route in force, for display, in no particular order.
+ * @param cursor  0 for the first one; moved on. Changes in between may make it
+ * miss a route or meet one twice. @return false if there is no other */
+bool route_next(uint32_t *cursor, struct route *route);
 const char *route_kind_name(uint8_t kind);
 
 #endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "client.h"
+
+/* DPDK answers with one packet of at most 16 KiB. */
+#define ANSWER_MAX (16 * 1024)
+#define TIMEOUT_S 5
+#define PAGES_MAX 100000
+
+/* As the EAL chooses its folder. */
+void client_socket_path(const char *prefix, char *path, size_t size)
+{
+	const char *folder = getenv("RUNTIME_DIRECTORY");
+
+	if (strchr(prefix, '/')) {
+		snprintf(path, size, "%s", prefix);
+		return;
+	}
+	if (!folder)
+		folder = getuid() == 0 ? "/var/run" : getenv("XDG_RUNTIME_DIR");
+	snprintf(path, size, "%s/dpdk/%s/dpdk_telemetry.v2", folder ? folder : "/tmp", prefix);
+}
+
+/* @return length, or -errno; -EPROTO for an answer that is empty or too long */
+static ssize_t receive(int fd, char *answer)
+{
+	ssize_t len = recv(fd, answer, ANSWER_MAX + 1, 0);
+
+	if (len < 0)
+		return errno == EAGAIN ? -ETIMEDOUT : -errno;
+	return len == 0 || len > ANSWER_MAX ? -EPROTO : len;
+}
+
+int client_connect(const char *path, char *error, size_t size)
+{
+	const struct timeval timeout = {.tv_sec = TIMEOUT_S};
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	char greeting[ANSWER_MAX + 1];
+	int fd = -1, err = -ENAMETOOLONG;
+
+	if (strlen(path) >= sizeof(addr.sun_path))
+		goto fail;
+	strcpy(addr.sun_path, path);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) < 0 ||
+	    connect(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0) {
+		err = -errno;
+		goto fail;
+	}
+	err = (int)receive(fd, greeting);
+	if (err > 0)
+		return fd;
+fail:
+	if (fd >= 0)
+		close(fd);
+	snprintf(error, size, "cygnetd does not answer at %s: %s", path, strerror(-err));
+	return err;
+}
+
+/* @return the value of the answer's only field, or NULL */
+static json_t *ask(int fd, const char *command, char *error, size_t size)
+{
+	char answer[ANSWER_MAX + 1];
+	json_t *root, *value;
+	ssize_t len;
+
+	if (send(fd, command, strlen(command), MSG_NOSIGNAL) < 0) {
+		snprintf(error, size, "%s: cannot send: %s", command, strerror(errno));
+		return NULL;
+	}
+	len = receive(fd, answer);
+	if (len < 0) {
+		snprintf(error, size, "%s: no answer: %s", command, strerror((int)-len));
+		return NULL;
+	}
+	root = json_loadb(answer, (size_t)len, 0, NULL);
+	value = json_object_iter_value(json_object_iter(root));
+	if (json_is_object(value))
+		json_incref(value);
+	else
+		snprintf(error, size, "%s: not understood: is it a cygnetd that is ready?",
+			 command);
+	json_decref(root);
+	return json_is_object(value) ? value : NULL;
+}
+
+/* Rows are the objects of the answer, in order; its numbers are about the page. */
+static int add_page(json_t *rows, const json_t *page)
+{
+	json_t *row;
+	const char *key;
+
+	json_object_foreach((json_t *)(uintptr_t)page, key, row)
+		if (json_is_object(row) && json_array_append(rows, row))
+			return -ENOMEM;
+	return 0;
+}
+
+json_t *client_table(int fd, const char *command, char *error, size_t size)
+{
+	json_t *rows = json_array(), *page, *next;
+	char request[256];
+
+	snprintf(request, sizeof(request), "%s", command);
+	for (unsigned int i = 0; i < PAGES_MAX; i++) {
+		bool more;
+
+		page = ask(fd, request, error, size);
+		if (!page || add_page(rows, page))
+			goto fail;
+		next = json_object_get(page, "next");
+		more = json_is_integer(next);
+		snprintf(request, sizeof(request), "%s,%" JSON_INTEGER_FORMAT, command,
+			 json_integer_value(next));
+		json_decref(page);
+		if (!more)
+			return rows;
+	}
+	page = NULL;
+	snprintf(error, size, "%s: the answer does not end", command);
+fail:
+	json_decref(page);
+	json_decref(rows);
+	return NULL;
+}

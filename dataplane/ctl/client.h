@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file client.h
+ * Questions to a running cygnetd over DPDK's telemetry socket (version 2).
+ */
+#ifndef CYGNETCTL_CLIENT_H
+#define CYGNETCTL_CLIENT_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+/**
+ * Where the socket of a file prefix is.
+ * @param prefix  a prefix, or the path of the socket itself (anything with a '/')
+ */
+void client_socket_path(const char *prefix, char *path, size_t size);
+
+/** @return a connected socket, or -errno with the reason in error */
+int client_connect(const char *path, char *error, size_t size);
+
+/**
+ * Ask for a table, all pages of it.
+ * @param command  "/cygnet/ports"
+ * @return an array of objects, or NULL with the reason in error
+ */
+json_t *client_table(int fd, const char *command, char *error, size_t size);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "databases.h"
+
+#define ADDR_TEXT INET6_ADDRSTRLEN
+#define RANGE_TEXT (2 * ADDR_TEXT + 2)
+
+static const char *addr_text(uint8_t af, const struct cygnet_addr *addr, char *text)
+{
+	return inet_ntop(af, addr->bytes, text, ADDR_TEXT) ? text : "?";
+}
+
+static const char *spi_text(uint32_t spi, char *text, size_t size)
+{
+	snprintf(text, size, "0x%08x", ntohl(spi));
+	return text;
+}
+
+static const char *proto_text(uint8_t proto, char *text, size_t size)
+{
+	static const struct {
+		uint8_t proto;
+		const char *name;
+	} names[] = {
+		{0, "any"},	       {IPPROTO_ESP, "esp"},   {IPPROTO_AH, "ah"},
+		{IPPROTO_TCP, "tcp"},  {IPPROTO_UDP, "udp"},   {IPPROTO_ICMP, "icmp"},
+		{IPPROTO_SCTP, "sctp"}, {IPPROTO_ICMPV6, "icmpv6"},
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (names[i].proto == proto)
+			return names[i].name;
+	snprintf(text, size, "%u", proto);
+	return text;
+}
+
+/* Seconds since, or null for never. */
+static json_t *ago(uint64_t now, uint64_t then)
+{
+	return then ? json_integer((json_int_t)(now > then ? now - then : 0)) : json_null();
+}
+
+static json_t *sa_row(const struct cygnet_sa *sa, uint64_t now)
+{
+	const struct cygnet_path *path = cygnet_sa_path(sa);
+	char spi[16], proto[8], src[ADDR_TEXT], dst[ADDR_TEXT];
+
+	return json_pack(
+		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:i, s:s, s:i, s:I, s:b,"
+		" s:I, s:I, s:I, s:o, s:I, s:I, s:I}",
+		"spi", spi_text(sa->spi, spi, sizeof(spi)),
+		"dir", sa->flags & CYGNET_SA_INBOUND ? "in" : "out",
+		"state", sa->state == CYGNET_SA_LIVE ? "live" : "larval",
+		"src", addr_text(sa->af, &path->src, src),
+		"dst", addr_text(sa->af, &path->dst, dst),
+		"proto", proto_text(sa->proto, proto, sizeof(proto)),
+		"mode", sa->mode == CYGNET_TUNNEL ? "tunnel" : "transport",
+		"encap", path->encap ? "udp" : "none",
+		"sport", path->encap ? ntohs(path->sport) : 0,
+		"dport", path->encap ? ntohs(path->dport) : 0,
+		"cipher", cygnet_cipher_name(sa->cipher),
+		"key_bits", sa->cipher_key_len * 8,
+		"auth", cygnet_auth_name(sa->auth),
+		"icv", sa->icv_len,
+		"reqid", (json_int_t)sa->reqid,
+		"esn", !!(sa->flags & CYGNET_SA_ESN),
+		"seq", (json_int_t)sa->seq,
+		"packets", (json_int_t)sa->packets,
+		"bytes", (json_int_t)sa->bytes,
+		"last_used", ago(now, sa->use_time),
+		"window", (json_int_t)sa->replay_window,
+		"replay_drops", (json_int_t)sa->replay_drops,
+		"auth_drops", (json_int_t)sa->auth_drops);
+}
+
+json_t *databases_sad(struct cygnet_db *db, uint64_t now)
+{
+	json_t *rows = json_array();
+	struct cygnet_db_info info;
+	struct cygnet_sa sa;
+
+	cygnet_db_info(db, &info);
+	for (uint32_t i = 0; i < info.geometry.sas; i++)
+		if (cygnet_sa_snapshot(db, i, &sa))
+			json_array_append_new(rows, sa_row(&sa, now));
+	return rows;
+}
+
+/* The bits that all addresses of a range have in common, or -1 if it is no prefix. */
+static int prefix_bits(const struct cygnet_addr *lo, const struct cygnet_addr *hi, int max)
+{
+	int bits = 0;
+
+	while (bits < max && !((lo->bytes[bits / 8] ^ hi->bytes[bits / 8]) & (0x80 >> bits % 8)))
+		bits++;
+	for (int i = bits; i < max; i++)
+		if (lo->bytes[i / 8] & (0x80 >> i % 8) || !(hi->bytes[i / 8] & (0x80 >> i % 8)))
+			return -1;
+	return bits;
+}
+
+static const char *range_text(uint8_t af, const struct cygnet_addr *lo,
+			      const struct cygnet_addr *hi, char *text)
+{
+	char first[ADDR_TEXT], last[ADDR_TEXT];
+	int bits = prefix_bits(lo, hi, af == AF_INET6 ? 128 : 32);
+
+	if (bits >= 0)
+		snprintf(text, RANGE_TEXT, "%s/%d", addr_text(af, lo, first), bits);
+	else
+		snprintf(text, RANGE_TEXT, "%s-%s", addr_text(af, lo, first),
+			 addr_text(af, hi, last));
+	return text;
+}
+
+static const char *ports_text(uint16_t lo, uint16_t hi, char *text, size_t size)
+{
+	if (lo == 0 && hi == UINT16_MAX)
+		return "any";
+	if (lo == hi)
+		snprintf(text, size, "%u", lo);
+	else
+		snprintf(text, size, "%u-%u", lo, hi);
+	return text;
+}
+
+/* "10.1.0.0/16 === 10.2.0.0/16 tcp any 80": protocol and ports if not any. */
+static void selector_text(char *text, size_t size, const char *src, const char *dst,
+			  const char *proto, const char *sport, const char *dport)
+{
+	bool ports = strcmp(sport, "any") || strcmp(dport, "any");
+
+	snprintf(text, size, "%s === %s%s%s%s%s%s%s", src, dst,
+		 ports || strcmp(proto, "any") ? " " : "",
+		 ports || strcmp(proto, "any") ? proto : "", ports ? " " : "", ports ? sport : "",
+		 ports ? " " : "", ports ? dport : "");
+}
+
+static json_t *policy_row(const struct cygnet_policy *policy, uint64_t now)
+{
+	static const char *const dirs[] = {"in", "out", "fwd"};
+	static const char *const actions[] = {"protect", "bypass", "discard"};
+	const struct cygnet_selector *sel = &policy->sel;
+	char src[RANGE_TEXT], dst[RANGE_TEXT], sports[16], dports[16], protos[8], sa_protos[8];
+	char selector[2 * RANGE_TEXT + 64], spi[16];
+	const char *proto = proto_text(sel->proto, protos, sizeof(protos));
+	const char *sport = ports_text(sel->sport_lo, sel->sport_hi, sports, sizeof(sports));
+	const char *dport = ports_text(sel->dport_lo, sel->dport_hi, dports, sizeof(dports));
+	bool protect = policy->action == CYGNET_PROTECT;
+
+	range_text(sel->af, &sel->src_lo, &sel->src_hi, src);
+	range_text(sel->af, &sel->dst_lo, &sel->dst_hi, dst);
+	selector_text(selector, sizeof(selector), src, dst, proto, sport, dport);
+	return json_pack(
+		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s?, s:s?, s:s?, s:I, s:o}",
+		"dir", policy->dir < CYGNET_DIRS ? dirs[policy->dir] : "?",
+		"selector", selector,
+		"src", src,
+		"dst", dst,
+		"proto", proto,
+		"sport", sport,
+		"dport", dport,
+		"action", policy->action <= CYGNET_DISCARD ? actions[policy->action] : "?",
+		"priority", (json_int_t)policy->priority,
+		"reqid", (json_int_t)policy->reqid,
+		"spi", policy->spi ? spi_text(policy->spi, spi, sizeof(spi)) : NULL,
+		"sa_proto", protect ? proto_text(policy->proto, sa_protos, sizeof(sa_protos)) : NULL,
+		"mode", !protect ? NULL : policy->mode == CYGNET_TUNNEL ? "tunnel" : "transport",
+		"refs", (json_int_t)policy->refs,
+		"last_used", ago(now, policy->use_time));
+}
+
+json_t *databases_spd(struct cygnet_db *db, uint64_t now)
+{
+	json_t *rows = json_array();
+	struct cygnet_policy policy;
+	struct cygnet_db_info info;
+
+	cygnet_db_info(db, &info);
+	for (uint32_t i = 0; i < info.geometry.policies; i++)
+		if (cygnet_policy_snapshot(db, i, &policy))
+			json_array_append_new(rows, policy_row(&policy, now));
+	return rows;
+}

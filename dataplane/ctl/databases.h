@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file databases.h
+ * The SAD and the SPD as rows, read from the file, whether cygnetd runs or not.
+ */
+#ifndef CYGNETCTL_DATABASES_H
+#define CYGNETCTL_DATABASES_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "cygnet.h"
+
+/** @param now seconds of CLOCK_MONOTONIC. @return an array of objects. Never with keys. */
+json_t *databases_sad(struct cygnet_db *db, uint64_t now);
+json_t *databases_spd(struct cygnet_db *db, uint64_t now);
+
+#endif

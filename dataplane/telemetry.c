@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_ethdev.h>
+#include <rte_lcore.h>
+#include <rte_mempool.h>
+#include <rte_telemetry.h>
+
+#include "control.h"
+#include "engine.h"
+#include "log.h"
+#include "port.h"
+#include "route.h"
+#include "stats.h"
+#include "telemetry.h"
+
+/* An answer has at most 16 KiB and a dictionary 256 entries; DPDK 22.11 puts
+ * dictionaries in dictionaries, not in arrays. So a table is a dictionary of
+ * rows that are named by their number, and the routes come in pages. */
+#define ROUTES_PER_PAGE 64u
+
+/* Append an empty row to a table. What is added to it later is sent, too.
+ * @return NULL if there is no memory or room for it */
+static struct rte_tel_data *add_row(struct rte_tel_data *table, unsigned int number)
+{
+	struct rte_tel_data *row = rte_tel_data_alloc();
+	char name[16];
+
+	if (!row)
+		return NULL;
+	snprintf(name, sizeof(name), "%u", number);
+	rte_tel_data_start_dict(row);
+	if (rte_tel_data_add_dict_container(table, name, row, 0)) {
+		rte_tel_data_free(row);
+		return NULL;
+	}
+	return row;
+}
+
+/* The sum of one counter over the workers. */
+static uint64_t sum(size_t offset)
+{
+	uint64_t total = 0;
+
+	for (unsigned int w = 0; w < rte_lcore_count() - 1; w++)
+		total += __atomic_load_n((uint64_t *)((char *)&stats[w] + offset),
+					 __ATOMIC_RELAXED);
+	return total;
+}
+
+#define SUM(field) sum(offsetof(struct stats, field))
+
+static void add_port_state(struct rte_tel_data *row, const struct port *port)
+{
+	char mac[RTE_ETHER_ADDR_FMT_SIZE], device[RTE_ETH_NAME_MAX_LEN] = "";
+	struct rte_eth_dev_info info = {0};
+	struct rte_eth_link link = {0};
+
+	rte_eth_dev_get_name_by_port(port->id, device);
+	rte_eth_dev_info_get(port->id, &info);
+	rte_eth_link_get_nowait(port->id, &link);
+	rte_ether_format_addr(mac, sizeof(mac), &port->mac);
+	rte_tel_data_add_dict_string(row, "name", port->name);
+	rte_tel_data_add_dict_string(row, "tap", port->tap_name);
+	rte_tel_data_add_dict_string(row, "device", device);
+	rte_tel_data_add_dict_string(row, "driver", info.driver_name ? info.driver_name : "");
+	rte_tel_data_add_dict_string(row, "mac", mac);
+	rte_tel_data_add_dict_u64(row, "ifindex", port->ifindex);
+	rte_tel_data_add_dict_u64(row, "mtu", port->mtu);
+	rte_tel_data_add_dict_string(row, "state", port->up ? "up" : "down");
+	rte_tel_data_add_dict_string(row, "link", link.link_status ? "up" : "down");
+	rte_tel_data_add_dict_u64(row, "queues", port->queues);
+}
+
+static void add_port_counters(struct rte_tel_data *row, unsigned int i)
+{
+	struct rte_eth_stats device = {0};
+
+	rte_eth_stats_get(ports[i].id, &device);
+	rte_tel_data_add_dict_u64(row, "rx_packets", SUM(port[i].rx_packets));
+	rte_tel_data_add_dict_u64(row, "rx_bytes", SUM(port[i].rx_bytes));
+	rte_tel_data_add_dict_u64(row, "tx_packets", SUM(port[i].tx_packets));
+	rte_tel_data_add_dict_u64(row, "tx_bytes", SUM(port[i].tx_bytes));
+	rte_tel_data_add_dict_u64(row, "to_kernel", SUM(port[i].to_kernel));
+	rte_tel_data_add_dict_u64(row, "from_kernel", SUM(port[i].from_kernel));
+	rte_tel_data_add_dict_u64(row, "rx_missed", device.imissed + device.rx_nombuf);
+	rte_tel_data_add_dict_u64(row, "rx_errors", device.ierrors);
+	rte_tel_data_add_dict_u64(row, "tx_errors", device.oerrors);
+}
+
+static int show_ports(const char *cmd, const char *params, struct rte_tel_data *table)
+{
+	(void)cmd;
+	(void)params;
+	rte_tel_data_start_dict(table);
+	control_lock();
+	for (unsigned int i = 0; i < nports; i++) {
+		struct rte_tel_data *row = add_row(table, i);
+
+		if (!row)
+			break;
+		add_port_state(row, &ports[i]);
+		add_port_counters(row, i);
+	}
+	control_unlock();
+	return 0;
+}
+
+static void add_route(struct rte_tel_data *row, const struct route *route)
+{
+	char addr[INET_ADDRSTRLEN], prefix[INET_ADDRSTRLEN + 4];
+	bool forward = route->hop.kind == ROUTE_FORWARD && route->hop.port < nports;
+
+	inet_ntop(AF_INET, &route->dst, addr, sizeof(addr));
+	snprintf(prefix, sizeof(prefix), "%s/%u", addr, route->bits);
+	rte_tel_data_add_dict_string(row, "prefix", prefix);
+	rte_tel_data_add_dict_string(row, "kind", route_kind_name(route->hop.kind));
+	inet_ntop(AF_INET, &route->hop.gateway, addr, sizeof(addr));
+	rte_tel_data_add_dict_string(row, "gateway", route->hop.gateway ? addr : "");
+	rte_tel_data_add_dict_string(row, "port", forward ? ports[route->hop.port].name : "");
+	rte_tel_data_add_dict_u64(row, "table", route->table);
+	rte_tel_data_add_dict_u64(row, "metric", route->metric);
+}
+
+/* @param params where the page begins: nothing, or "next" of the page before */
+static int show_routes(const char *cmd, const char *params, struct rte_tel_data *table)
+{
+	uint32_t cursor = params ? (uint32_t)strtoul(params, NULL, 10) : 0;
+	unsigned int n = 0;
+	struct route route;
+
+	(void)cmd;
+	rte_tel_data_start_dict(table);
+	control_lock();
+	while (n < ROUTES_PER_PAGE && route_next(&cursor, &route)) {
+		struct rte_tel_data *row = add_row(table, n++);
+
+		if (!row)
+			break;
+		add_route(row, &route);
+	}
+	control_unlock();
+	if (n == ROUTES_PER_PAGE)
+		rte_tel_data_add_dict_u64(table, "next", cursor);
+	return 0;
+}
+
+static int show_engines(const char *cmd, const char *params, struct rte_tel_data *table)
+{
+	(void)cmd;
+	(void)params;
+	rte_tel_data_start_dict(table);
+	for (unsigned int i = 0; i < engine_devices && i < STATS_MAX_DEVICES; i++) {
+		const struct engine_device *device = &engine_device[i];
+		struct rte_tel_data *row = add_row(table, i);
+		uint64_t encrypted = SUM(device[i].encrypted);
+		uint64_t decrypted = SUM(device[i].decrypted);
+
+		if (!row)
+			break;
+		rte_tel_data_add_dict_string(row, "device", device->name);
+		rte_tel_data_add_dict_string(row, "driver", device->driver);
+		rte_tel_data_add_dict_string(row, "engine", device->engine);
+		rte_tel_data_add_dict_u64(row, "sas", rte_mempool_in_use_count(device->sessions));
+		rte_tel_data_add_dict_u64(row, "packets", encrypted + decrypted);
+		rte_tel_data_add_dict_u64(row, "encrypted", encrypted);
+		rte_tel_data_add_dict_u64(row, "decrypted", decrypted);
+		rte_tel_data_add_dict_u64(row, "bytes", SUM(device[i].bytes));
+		rte_tel_data_add_dict_u64(row, "failed", SUM(device[i].failed));
+	}
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	size_t offset;
+} worker_counters[] = {
+	{"forwarded", offsetof(struct stats, forwarded)},
+	{"encapsulated", offsetof(struct stats, encapsulated)},
+	{"decapsulated", offsetof(struct stats, decapsulated)},
+	{"keepalives", offsetof(struct stats, keepalives)},
+	{"handed_over", offsetof(struct stats, handed_over)},
+};
+
+static int show_stats(const char *cmd, const char *params, struct rte_tel_data *table)
+{
+	(void)cmd;
+	(void)params;
+	rte_tel_data_start_dict(table);
+	for (unsigned int w = 0; w < rte_lcore_count() - 1; w++) {
+		struct rte_tel_data *row = add_row(table, w);
+		uint64_t dropped = 0;
+
+		if (!row)
+			break;
+		rte_tel_data_add_dict_u64(row, "worker", w);
+		for (unsigned int i = 0; i < RTE_DIM(worker_counters); i++) {
+			const char *at = (char *)&stats[w] + worker_counters[i].offset;
+
+			rte_tel_data_add_dict_u64(row, worker_counters[i].name,
+						  __atomic_load_n((const uint64_t *)at,
+								  __ATOMIC_RELAXED));
+		}
+		for (unsigned int i = 0; i < DROP_REASON_COUNT; i++)
+			dropped += __atomic_load_n(&stats[w].drop[i], __ATOMIC_RELAXED);
+		rte_tel_data_add_dict_u64(row, "dropped", dropped);
+	}
+	return 0;
+}
+
+static int show_drops(const char *cmd, const char *params, struct rte_tel_data *table)
+{
+	(void)cmd;
+	(void)params;
+	rte_tel_data_start_dict(table);
+	for (unsigned int i = 0; i < DROP_REASON_COUNT; i++) {
+		struct rte_tel_data *row = add_row(table, i);
+
+		if (!row)
+			break;
+		rte_tel_data_add_dict_string(row, "reason", drop_name[i]);
+		rte_tel_data_add_dict_u64(row, "packets", SUM(drop[i]));
+		rte_tel_data_add_dict_string(row, "help", drop_help[i]);
+	}
+	return 0;
+}
+
+int telemetry_start(void)
+{
+	static const struct {
+		const char *name;
+		telemetry_cb show;
+		const char *help;
+	} commands[] = {
+		{"/cygnet/ports", show_ports, "Gateway ports and their counters"},
+		{"/cygnet/routes", show_routes, "Routes in force. Parameter: 'next' of the last page"},
+		{"/cygnet/engines", show_engines, "Crypto devices and what they have done"},
+		{"/cygnet/stats", show_stats, "Packets by worker"},
+		{"/cygnet/drops", show_drops, "Dropped packets by reason"},
+	};
+
+	for (unsigned int i = 0; i < RTE_DIM(commands); i++) {
+		int err = rte_telemetry_register_cmd(commands[i].name, commands[i].show,
+						     commands[i].help);
+
+		if (err) {
+			log_error("telemetry: %s: %s", commands[i].name, strerror(-err));
+			return err;
+		}
+	}
+	return 0;
+}
