@@ -274,7 +274,8 @@ static bool wants_route(private_kernel_cygnet_route_t *this,
 		   sel->sport_lo == 0 && sel->sport_hi == UINT16_MAX &&
 		   sel->dport_lo == 0 && sel->dport_hi == UINT16_MAX &&
 		   (params->action == CYGNET_BYPASS ||
-			(params->action == CYGNET_PROTECT && params->mode == CYGNET_TUNNEL));
+			(params->action == CYGNET_PROTECT &&
+			 params->mode == CYGNET_TUNNEL));
 }
 
 /**

@@ -208,7 +208,8 @@ static const char *unsupported_option(kernel_ipsec_sa_id_t *id,
 	{
 		return "TFC padding";
 	}
-	if (data->hw_offload != HW_OFFLOAD_NO && data->hw_offload != HW_OFFLOAD_AUTO)
+	if (data->hw_offload != HW_OFFLOAD_NO &&
+		data->hw_offload != HW_OFFLOAD_AUTO)
 	{
 		return "hardware offload";
 	}

@@ -121,7 +121,8 @@ static int search_program(struct dl_phdr_info *info, size_t size, void *arg)
 			}
 			data = chunk_create((u_char*)info->dlpi_addr + hdr->p_vaddr,
 								hdr->p_filesz);
-			if (pass == 0 ? find_named(data, version) : find_bare(data, version))
+			if (pass == 0 ? find_named(data, version)
+						  : find_bare(data, version))
 			{
 				return 1;
 			}

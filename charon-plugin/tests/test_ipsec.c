@@ -343,8 +343,10 @@ static void test_spi_range(void **state)
 	assert_int_equal(charon->kernel->get_spi(charon->kernel, sa.id.src,
 									sa.id.dst, IPPROTO_ESP, &spi), FAILED);
 	assert_int_equal(log_lines, 1);
-	lib->settings->set_int(lib->settings, "%s.spi_min", CYGNET_SPI_MIN, lib->ns);
-	lib->settings->set_int(lib->settings, "%s.spi_max", CYGNET_SPI_MAX, lib->ns);
+	lib->settings->set_int(lib->settings, "%s.spi_min", CYGNET_SPI_MIN,
+						   lib->ns);
+	lib->settings->set_int(lib->settings, "%s.spi_max", CYGNET_SPI_MAX,
+						   lib->ns);
 }
 
 static void test_usage(void **state)

@@ -178,7 +178,8 @@ static void test_priority(void **state)
 	assert_int_equal(priority("10.1.0.0/24", "10.2.0.0/24", IPPROTO_TCP, 80,
 							  80, POLICY_PRIORITY_DEFAULT), 375423 - 256 - 64);
 	assert_int_equal(priority("10.1.0.0/24", "10.2.0.0/24", IPPROTO_TCP, 8000,
-							  8015, POLICY_PRIORITY_DEFAULT), 375423 - 256 - 48);
+							  8015, POLICY_PRIORITY_DEFAULT),
+					 375423 - 256 - 48);
 	/* ICMP type 8, type 3 code 4 */
 	assert_int_equal(priority("10.1.0.0/24", "10.2.0.0/24", IPPROTO_ICMP,
 							  0x800, 0x800, POLICY_PRIORITY_DEFAULT),
@@ -264,7 +265,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_manual_priority, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_prefix, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refusals, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_refused_selectors, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_refused_selectors, setup,
+										teardown),
 	};
 	int failed;
 

@@ -24,7 +24,7 @@ static void check_none(chunk_t data)
 static void test_charon(void **state)
 {
 	check_found(DATA("x\0Linux strongSwan %s\0"
-					 "Starting IKE charon daemon (strongSwan 5.9.8, %s %s, %s)"),
+					 "Starting IKE charon daemon (strongSwan 5.9.8, %s %s)"),
 				"5.9.8");
 	check_found(DATA("1.2.3\0(strongSwan 6.0.0beta6, %s"), "6.0.0beta6");
 	check_found(DATA("(strongSwan 6.0.3rc1)"), "6.0.3rc1");
