@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the tests share: packets to send, what must come out, what must be dropped."""
+import contextlib
+import time
+
+from scapy.layers.inet import IP, UDP
+from scapy.layers.l2 import Ether
+from scapy.packet import Raw, raw
+
+from gateway import FAR_HOST, FAR_NET, HOST, LAN_NET
+from network import wait_until
+from peer import SUITE, Sa
+
+IPV4 = b"\x08\x00"
+ARRIVE = 2.0  # seconds a packet may take; a test of what must not come waits less
+QUIET = 0.15
+
+
+def policy(direction, src, dst, action="protect", spi=0, prio=1000, reqid=1, more=""):
+    return (f"policy dir={direction} src={src} dst={dst} action={action} spi={spi:#x} "
+            f"prio={prio} reqid={reqid} {more}")
+
+
+class Bench:
+    """A gateway with one pair of SAs between the hosts' nets, unless a test says otherwise."""
+
+    def __init__(self, network, gateway):
+        self.network, self.gateway = network, gateway
+        self.lan, self.wan = network.lan, network.wan
+        self.next_spi = 0x1000
+
+    def spi(self):
+        """Never the same again: what another test did to an SA is not our concern."""
+        self.next_spi += 1
+        return self.next_spi
+
+    def tunnel(self, suite="gcm128", more_lines=(), **options):
+        """A fresh SAD and SPD with one tunnel. @return outbound and inbound SA"""
+        suite = SUITE[suite] if isinstance(suite, str) else suite
+        out = Sa(suite, "out", self.spi(), encap=options.get("encap"), esn=options.get("esn"))
+        inb = Sa(suite, "in", self.spi(), **options)
+        self.gateway.fill("flush", out.line(), inb.line(),
+                          policy("out", LAN_NET, FAR_NET, spi=out.spi),
+                          policy("in", FAR_NET, LAN_NET, spi=inb.spi),
+                          policy("fwd", FAR_NET, LAN_NET, spi=inb.spi), *more_lines)
+        return out, inb
+
+    # Frames from the hosts and from the peer.
+    def from_lan(self, packet):
+        self.lan.send(self.frame(self.lan, "lan", packet))
+
+    def from_wan(self, packet):
+        self.wan.send(self.frame(self.wan, "wan", packet))
+
+    def frame(self, port, device, packet):
+        return raw(Ether(dst=self.gateway.mac[device], src=port.mac.hex(":"), type=0x0800)) + raw(packet)
+
+    @staticmethod
+    def packets(port, timeout):
+        """IPv4 packets that the gateway sends there; whatever a minimal frame pads is cut off."""
+        for frame in port.frames(timeout):
+            if frame[12:14] == IPV4:
+                packet = IP(frame[14:])
+                yield IP(frame[14:14 + packet.len])
+
+    def receive(self, port, count, timeout=ARRIVE):
+        got = []
+        end = time.monotonic() + timeout
+        while len(got) < count and (left := end - time.monotonic()) > 0:
+            for packet in self.packets(port, left):
+                got.append(packet)
+                if len(got) == count:
+                    break
+        assert len(got) == count, f"{len(got)} of {count} packets arrived; drops {self.gateway.drops()}"
+        return got
+
+    def expect_nothing(self, *ports):
+        for port in ports or (self.lan, self.wan):
+            leaked = [packet.summary() for packet in self.packets(port, QUIET)]
+            assert not leaked, f"leaked: {leaked}"
+
+    @contextlib.contextmanager
+    def dropped(self, reason, count=1):
+        """What happens inside drops count packets for this reason, none for any
+        other, and nothing leaves the gateway."""
+        before = self.gateway.drops()
+        self.lan.drain()
+        self.wan.drain()
+        yield
+        with contextlib.suppress(AssertionError):
+            wait_until(lambda: self.gateway.drops().get(reason, 0) - before.get(reason, 0) >= count, 3, reason)
+        self.expect_nothing()
+        after = self.gateway.drops()
+        delta = {name: after[name] - before.get(name, 0) for name in after
+                 if after[name] != before.get(name, 0)}
+        assert delta == {reason: count}, f"expected {count} {reason}, dropped {delta}"
+
+    def expect_flow(self, out, inb):
+        """Both directions still work."""
+        self.lan.drain()
+        self.wan.drain()
+        sent = to_far_host()
+        self.from_lan(sent)
+        inner, _ = out.unseal(self.receive(self.wan, 1)[0])
+        same_but_hop(inner, sent)
+        sent = to_host()
+        self.from_wan(inb.seal(sent))
+        same_but_hop(self.receive(self.lan, 1)[0], sent)
+
+
+def to_far_host(size=100, ttl=64, **fields):
+    """From the host on the LAN; size of UDP payload in bytes."""
+    return packet(HOST, FAR_HOST, size, ttl, **fields)
+
+
+def to_host(size=100, ttl=64, **fields):
+    return packet(FAR_HOST, HOST, size, ttl, **fields)
+
+
+def packet(src, dst, size=100, ttl=64, sport=1111, dport=2222, **fields):
+    data = (f"{src}>{dst} ".encode() * 100)[:size]
+    return IP(raw(IP(src=src, dst=dst, ttl=ttl, **fields) / UDP(sport=sport, dport=dport) / Raw(data)))
+
+
+def same_but_hop(got, sent):
+    """got is sent after one hop: TTL less one, checksum to match, all else alike."""
+    want = IP(raw(sent))
+    want.ttl -= 1
+    del want.chksum
+    assert raw(got) == raw(want), f"\n got {raw(got).hex()}\nwant {raw(want).hex()}"

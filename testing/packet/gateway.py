@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One cygnetd, without charon: sadb-fill plays its part."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+from network import ip, wait_until
+
+CONFIG = """\
+[cygnetd]
+sadb = {work}/sadb
+engine = {engine}
+workers = {workers}
+cores = {cores}
+eal = --no-pci --in-memory --file-prefix={prefix} -m 192
+driver-path = {build}/root/lib/dpdk
+[port lan]
+device = net_af_packet0,iface=lan-veth
+[port wan]
+device = net_af_packet1,iface=wan-veth
+"""
+
+LAN, HOST, LAN_NET = "10.1.0.1", "10.1.0.10", "10.1.0.0-10.1.0.255"
+WAN, PEER = "192.0.2.1", "192.0.2.2"
+FAR_HOST, FAR_NET = "10.2.0.10", "10.2.0.0-10.2.0.255"
+
+
+class Gateway:
+    """cygnetd between two ports, and the SAD/SPD it reads."""
+
+    def __init__(self, network, build, work, engine, workers):
+        self.network, self.build, self.work = network, build, work
+        self.prefix = f"cyg-{os.getpid()}"
+        self.log = f"{work}/cygnetd.log"
+        self.process = None
+        with open(f"{work}/cygnetd.conf", "w") as conf:
+            conf.write(CONFIG.format(work=work, engine=engine, build=build, workers=workers, prefix=self.prefix,
+                                     cores=",".join(str(core) for core in range(workers))))
+
+    def in_gw(self, *words, **options):
+        return subprocess.run(["ip", "netns", "exec", self.network.gw, *words], check=True, **options)
+
+    def start(self):
+        log = open(self.log, "a")
+        mark = os.path.getsize(self.log)
+        self.process = subprocess.Popen(
+            ["ip", "netns", "exec", self.network.gw, f"{self.build}/root/sbin/cygnetd",
+             "-c", f"{self.work}/cygnetd.conf"], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        wait_until(lambda: self.process.poll() is not None or self.logged("cygnetd: ready", mark),
+                   60, "cygnetd: ready")
+        assert self.process.poll() is None, "cygnetd does not start"
+        self.set_up_taps()
+
+    def set_up_taps(self):
+        """What the administrator, charon and ARP would do."""
+        gw = self.network.gw
+        for device, address in (("lan", LAN), ("wan", WAN)):
+            ip("-n", gw, "address", "replace", f"{address}/24", "dev", device)
+            ip("-n", gw, "link", "set", device, "up")
+        ip("-n", gw, "route", "replace", "10.2.0.0/16", "via", PEER, "dev", "wan")
+        self.learn_neighbours()
+        self.mac = {device: self.mac_of(device) for device in ("lan", "wan")}
+        time.sleep(0.3)  # cygnetd hears of it by netlink
+
+    def learn_neighbours(self):
+        for device, address, port in (("lan", HOST, self.network.lan), ("wan", PEER, self.network.wan)):
+            ip("-n", self.network.gw, "neigh", "replace", address, "dev", device,
+               "lladdr", port.mac.hex(":"), "nud", "permanent")
+
+    def mac_of(self, device):
+        links = self.in_gw("ip", "-j", "link", "show", "dev", device, capture_output=True)
+        return json.loads(links.stdout)[0]["address"]
+
+    def logged(self, text, mark=0):
+        with open(self.log, errors="replace") as log:
+            log.seek(mark)
+            return text in log.read()
+
+    def fill(self, *lines):
+        """Commands for sadb-fill."""
+        subprocess.run([f"{self.build}/testing/packet/sadb-fill", f"{self.work}/sadb"],
+                       input="\n".join(lines) + "\n", text=True, check=True)
+
+    def ctl(self, what):
+        shown = self.in_gw(f"{self.build}/root/bin/cygnetctl", "-c", f"{self.work}/cygnetd.conf",
+                           "--json", "show", what, capture_output=True)
+        return json.loads(shown.stdout)
+
+    def drops(self):
+        """Packets dropped so far, by reason; reasons without any are left out."""
+        return {row["reason"]: row["packets"] for row in self.ctl("drops") if row["packets"]}
+
+    def kill(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self):
+        """@return exit status after SIGTERM"""
+        self.process.terminate()
+        try:
+            return self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            return "none: it ignores SIGTERM"
+        finally:
+            shutil.rmtree(f"/run/dpdk/{self.prefix}", ignore_errors=True)

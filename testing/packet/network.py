@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Network namespaces and raw ports around one cygnetd."""
+import contextlib
+import ctypes
+import os
+import select
+import socket
+import subprocess
+import time
+
+CLONE_NEWNET = 0x40000000
+ETH_P_ALL = 3
+PACKET_OUTGOING = 4
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def ip(*words):
+    subprocess.run(["ip", *words], check=True)
+
+
+@contextlib.contextmanager
+def inside(name):
+    """Sockets made in here belong to the network namespace."""
+    with open("/proc/self/ns/net") as home, open(f"/run/netns/{name}") as there:
+        if libc.setns(there.fileno(), CLONE_NEWNET):
+            raise OSError(ctypes.get_errno(), "setns")
+        try:
+            yield
+        finally:
+            libc.setns(home.fileno(), CLONE_NEWNET)
+
+
+class Port:
+    """The far end of one of the gateway's veths: whole frames in and out."""
+
+    def __init__(self, namespace, device):
+        with inside(namespace):
+            self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
+            self.socket.bind((device, ETH_P_ALL))
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16 << 20)
+        self.mac = self.socket.getsockname()[4]
+
+    def send(self, frame):
+        self.socket.send(bytes(frame))
+
+    def frames(self, timeout):
+        """Frames from the gateway, until none has come for timeout seconds."""
+        while select.select([self.socket], [], [], timeout)[0]:
+            frame, address = self.socket.recvfrom(65536)
+            if address[2] != PACKET_OUTGOING:
+                yield frame
+
+    def drain(self):
+        for _ in self.frames(0):
+            pass
+
+
+class Network:
+    """Two namespaces: gw, where cygnetd lives, and far, the hosts' end of its veths."""
+
+    ports = ("lan", "wan")
+
+    def __init__(self):
+        self.gw = f"cyg-{os.getpid()}-gw"
+        self.far = f"cyg-{os.getpid()}-far"
+
+    def sysctl(self, namespace, *settings):
+        ip("netns", "exec", namespace, "sysctl", "-q", "-w",
+           *("net.ipv4.conf." + setting for setting in settings))
+
+    def add_veth(self, port):
+        ip("link", "add", f"{port}-veth", "netns", self.gw,
+           "type", "veth", "peer", "name", port, "netns", self.far)
+        for namespace, device in ((self.gw, f"{port}-veth"), (self.far, port)):
+            ip("netns", "exec", namespace, "sysctl", "-q", "-w",
+               f"net.ipv6.conf.{device}.disable_ipv6=1")
+            # As a wire has them: with checksums, none above the MTU. And the
+            # kernel is to stay deaf to what packet sockets receive there.
+            subprocess.run(["ip", "netns", "exec", namespace, "ethtool", "-K", device, "rx", "off",
+                            "tx", "off", "tso", "off", "gso", "off", "gro", "off"],
+                           check=True, stdout=subprocess.DEVNULL)
+            ip("-n", namespace, "link", "set", device, "arp", "off", "up")
+        self.sysctl(self.gw, f"{port}-veth.rp_filter=1")
+
+    def __enter__(self):
+        try:
+            for namespace in (self.gw, self.far):
+                ip("netns", "add", namespace)
+                self.sysctl(namespace, "all.rp_filter=0", "default.rp_filter=0")
+                ip("-n", namespace, "link", "set", "lo", "up")
+            for port in self.ports:
+                self.add_veth(port)
+            self.lan, self.wan = (Port(self.far, port) for port in self.ports)
+            return self
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __exit__(self, *_):
+        for namespace in (self.gw, self.far):
+            subprocess.run(["ip", "netns", "del", namespace], stderr=subprocess.DEVNULL)
+
+
+def wait_until(condition, seconds, what):
+    """Poll; fails with what it waited for."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"{seconds} s passed without: {what}"
+        time.sleep(0.01)

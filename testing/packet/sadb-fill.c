@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Plays charon for the packet tests: puts SAs and policies into a SAD/SPD file.
+ *
+ *   sadb-fill FILE < lines
+ *
+ * A line is a command and words of the form key=value; see the tables below
+ * for the keys. Numbers are decimal, or hexadecimal after 0x; keys of ciphers
+ * and MACs are hexadecimal digits. What is left out is zero.
+ *
+ *   flush
+ *   sa spi=0x1001 src=192.0.2.1 dst=192.0.2.2 cipher=aes-cbc key=HEX auth=hmac-sha1 akey=HEX icv=12
+ *   sa-delete spi=0x1001 dst=192.0.2.2
+ *   policy dir=out src=10.1.0.0-10.1.0.255 dst=10.2.0.0-10.2.0.255 action=protect spi=0x1001
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cygnet.h"
+
+/* What the words of one line set; each command takes from it what is its own. */
+struct line {
+	struct cygnet_sa_params sa;
+	struct cygnet_policy_params policy;
+};
+
+struct word {
+	const char *key;
+	int (*set)(struct line *line, const char *value);
+};
+
+static int parse_number(const char *text, unsigned long max, unsigned long *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtoul(text, &end, 0);
+	return (errno || end == text || *end || *number > max) ? -EINVAL : 0;
+}
+
+static int parse_range(const char *text, uint16_t *lo, uint16_t *hi)
+{
+	unsigned int first, last;
+	char rest;
+
+	if (sscanf(text, "%u-%u%c", &first, &last, &rest) != 2 || first > UINT16_MAX ||
+	    last > UINT16_MAX)
+		return -EINVAL;
+	*lo = (uint16_t)first;
+	*hi = (uint16_t)last;
+	return 0;
+}
+
+static int parse_addr(const char *text, struct cygnet_addr *addr)
+{
+	memset(addr, 0, sizeof(*addr));
+	return inet_pton(AF_INET, text, &addr->v4) == 1 ? 0 : -EINVAL;
+}
+
+static int parse_addr_range(const char *text, struct cygnet_addr *lo, struct cygnet_addr *hi)
+{
+	char copy[2 * INET_ADDRSTRLEN];
+	char *dash;
+
+	if (strlen(text) >= sizeof(copy))
+		return -EINVAL;
+	strcpy(copy, text);
+	dash = strchr(copy, '-');
+	if (!dash)
+		return -EINVAL;
+	*dash = '\0';
+	return parse_addr(copy, lo) || parse_addr(dash + 1, hi) ? -EINVAL : 0;
+}
+
+/* @return bytes, or -EINVAL */
+static int parse_hex(const char *text, uint8_t *bytes, size_t max)
+{
+	size_t n = strlen(text) / 2;
+	size_t i;
+
+	if (strlen(text) % 2 || n > max)
+		return -EINVAL;
+	for (i = 0; i < n; i++)
+		if (sscanf(text + 2 * i, "%2hhx", &bytes[i]) != 1)
+			return -EINVAL;
+	return (int)n;
+}
+
+static int parse_name(const char *text, const char *const *names, unsigned int n, uint8_t *value)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		if (strcmp(text, names[i]) == 0) {
+			*value = (uint8_t)i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+static int set_dir(struct line *line, const char *value)
+{
+	static const char *const names[] = {
+		[CYGNET_IN] = "in", [CYGNET_OUT] = "out", [CYGNET_FWD] = "fwd"};
+	int rc = parse_name(value, names, CYGNET_DIRS, &line->policy.dir);
+
+	if (line->policy.dir == CYGNET_IN)
+		line->sa.flags |= CYGNET_SA_INBOUND;
+	return rc;
+}
+
+static int set_action(struct line *line, const char *value)
+{
+	static const char *const names[] = {[CYGNET_PROTECT] = "protect",
+					    [CYGNET_BYPASS] = "bypass",
+					    [CYGNET_DISCARD] = "discard"};
+
+	return parse_name(value, names, 3, &line->policy.action);
+}
+
+static int set_spi(struct line *line, const char *value)
+{
+	unsigned long spi;
+	int rc = parse_number(value, UINT32_MAX, &spi);
+
+	line->sa.id.spi = line->policy.spi = htonl((uint32_t)spi);
+	return rc;
+}
+
+/* A range in a policy, an address in an SA. */
+static int set_src(struct line *line, const char *value)
+{
+	struct cygnet_selector *sel = &line->policy.sel;
+
+	if (strchr(value, '-'))
+		return parse_addr_range(value, &sel->src_lo, &sel->src_hi);
+	return parse_addr(value, &line->sa.path.src);
+}
+
+static int set_dst(struct line *line, const char *value)
+{
+	struct cygnet_selector *sel = &line->policy.sel;
+	int rc;
+
+	if (strchr(value, '-'))
+		return parse_addr_range(value, &sel->dst_lo, &sel->dst_hi);
+	rc = parse_addr(value, &line->sa.path.dst);
+	line->sa.id.dst = line->sa.path.dst;
+	return rc;
+}
+
+static int set_sport(struct line *line, const char *value)
+{
+	return parse_range(value, &line->policy.sel.sport_lo, &line->policy.sel.sport_hi);
+}
+
+static int set_dport(struct line *line, const char *value)
+{
+	return parse_range(value, &line->policy.sel.dport_lo, &line->policy.sel.dport_hi);
+}
+
+static int set_proto(struct line *line, const char *value)
+{
+	unsigned long proto;
+	int rc = parse_number(value, UINT8_MAX, &proto);
+
+	line->policy.sel.proto = (uint8_t)proto;
+	return rc;
+}
+
+static int set_cipher(struct line *line, const char *value)
+{
+	for (uint8_t i = 0; i < CYGNET_CIPHERS; i++) {
+		if (strcmp(value, cygnet_cipher_name(i)) == 0) {
+			line->sa.cipher = i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+static int set_auth(struct line *line, const char *value)
+{
+	for (uint8_t i = 0; i < CYGNET_AUTHS; i++) {
+		if (strcmp(value, cygnet_auth_name(i)) == 0) {
+			line->sa.auth = i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+static int set_key(struct line *line, const char *value)
+{
+	int n = parse_hex(value, line->sa.cipher_key, sizeof(line->sa.cipher_key));
+
+	line->sa.cipher_key_len = (uint8_t)n;
+	return n < 0 ? n : 0;
+}
+
+/* After key: how many bytes of it are the salt. */
+static int set_salt(struct line *line, const char *value)
+{
+	unsigned long n;
+
+	if (parse_number(value, line->sa.cipher_key_len, &n))
+		return -EINVAL;
+	line->sa.salt_len = (uint8_t)n;
+	line->sa.cipher_key_len -= (uint8_t)n;
+	return 0;
+}
+
+static int set_akey(struct line *line, const char *value)
+{
+	int n = parse_hex(value, line->sa.auth_key, sizeof(line->sa.auth_key));
+
+	line->sa.auth_key_len = (uint8_t)n;
+	return n < 0 ? n : 0;
+}
+
+static int set_icv(struct line *line, const char *value)
+{
+	unsigned long n;
+	int rc = parse_number(value, UINT8_MAX, &n);
+
+	line->sa.icv_len = (uint8_t)n;
+	return rc;
+}
+
+static int set_window(struct line *line, const char *value)
+{
+	unsigned long n;
+	int rc = parse_number(value, UINT32_MAX, &n);
+
+	line->sa.replay_window = (uint32_t)n;
+	return rc;
+}
+
+static int set_esn(struct line *line, const char *value)
+{
+	if (strcmp(value, "yes") == 0)
+		line->sa.flags |= CYGNET_SA_ESN;
+	return 0;
+}
+
+static int set_reqid(struct line *line, const char *value)
+{
+	unsigned long n;
+	int rc = parse_number(value, UINT32_MAX, &n);
+
+	line->sa.reqid = line->policy.reqid = (uint32_t)n;
+	return rc;
+}
+
+static int set_prio(struct line *line, const char *value)
+{
+	unsigned long n;
+	int rc = parse_number(value, UINT32_MAX, &n);
+
+	line->policy.priority = (uint32_t)n;
+	return rc;
+}
+
+/* UDP encapsulation: source and destination port. */
+static int set_encap(struct line *line, const char *value)
+{
+	uint16_t sport, dport;
+	int rc = parse_range(value, &sport, &dport);
+
+	line->sa.path.encap = 1;
+	line->sa.path.sport = htons(sport);
+	line->sa.path.dport = htons(dport);
+	return rc;
+}
+
+static int set_hard_packets(struct line *line, const char *value)
+{
+	unsigned long n;
+	int rc = parse_number(value, UINT32_MAX, &n);
+
+	line->sa.lifetime.hard_packets = n;
+	return rc;
+}
+
+static const struct word words[] = {
+	{"dir", set_dir},       {"action", set_action}, {"spi", set_spi},
+	{"src", set_src},       {"dst", set_dst},       {"sport", set_sport},
+	{"dport", set_dport},   {"proto", set_proto},   {"cipher", set_cipher},
+	{"auth", set_auth},     {"key", set_key},       {"salt", set_salt},
+	{"akey", set_akey},     {"icv", set_icv},       {"window", set_window},
+	{"esn", set_esn},       {"reqid", set_reqid},   {"prio", set_prio},
+	{"encap", set_encap},   {"hard-packets", set_hard_packets},
+};
+
+static int set_word(struct line *line, char *text)
+{
+	char *value = strchr(text, '=');
+	size_t i;
+
+	if (!value)
+		return -EINVAL;
+	*value++ = '\0';
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(text, words[i].key) == 0)
+			return words[i].set(line, value);
+	return -EINVAL;
+}
+
+static void line_init(struct line *line)
+{
+	memset(line, 0, sizeof(*line));
+	line->sa.id.proto = IPPROTO_ESP;
+	line->sa.id.af = AF_INET;
+	line->policy.proto = IPPROTO_ESP;
+	line->policy.af = AF_INET;
+	line->policy.sel.af = AF_INET;
+	line->policy.sel.sport_hi = UINT16_MAX;
+	line->policy.sel.dport_hi = UINT16_MAX;
+}
+
+static int run_line(struct cygnet_db *db, char *text)
+{
+	char *save = NULL;
+	char *command = strtok_r(text, " \n", &save);
+	struct line line;
+	char *word;
+
+	if (!command || command[0] == '#')
+		return 0;
+	line_init(&line);
+	while ((word = strtok_r(NULL, " \n", &save)))
+		if (set_word(&line, word)) {
+			fprintf(stderr, "sadb-fill: %s: bad word %s\n", command, word);
+			return -EINVAL;
+		}
+	if (strcmp(command, "flush") == 0)
+		return cygnet_db_flush(db);
+	if (strcmp(command, "sa") == 0)
+		return cygnet_sa_add(db, &line.sa);
+	if (strcmp(command, "sa-delete") == 0)
+		return cygnet_sa_delete(db, &line.sa.id);
+	if (strcmp(command, "policy") == 0)
+		return cygnet_policy_add(db, &line.policy);
+	fprintf(stderr, "sadb-fill: unknown command %s\n", command);
+	return -EINVAL;
+}
+
+static int run_lines(struct cygnet_db *db)
+{
+	char text[1024];
+	unsigned int number;
+	int rc;
+
+	for (number = 1; fgets(text, sizeof(text), stdin); number++) {
+		rc = run_line(db, text);
+		if (rc) {
+			fprintf(stderr, "sadb-fill: line %u: %s\n", number, strerror(-rc));
+			return rc;
+		}
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const struct cygnet_geometry geometry = {.sas = 1024, .policies = 1024};
+	struct cygnet_db *db;
+	char error[256];
+	int rc;
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: sadb-fill FILE < lines\n");
+		return 2;
+	}
+	if (cygnet_db_open(argv[1], &geometry, &db, error, sizeof(error))) {
+		fprintf(stderr, "sadb-fill: %s\n", error);
+		return 1;
+	}
+	rc = run_lines(db);
+	cygnet_db_close(db);
+	return rc ? 1 : 0;
+}

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Being a router: TTL, checksums, malformed packets, MTU."""
+from scapy.layers.inet import ICMP, IP
+from scapy.packet import raw
+
+from bench import ARRIVE, packet, same_but_hop, to_far_host, to_host
+from gateway import FAR_HOST, HOST, WAN
+
+
+def test_ttl_expiry(bench):
+    """TTL 1 and 0 end here, before ESP; whoever sent it may hear so, nobody else."""
+    out, inb = bench.tunnel()
+    before = bench.gateway.drops().get("ttl", 0)
+    bench.lan.drain()
+    bench.wan.drain()
+    for ttl in (0, 1):
+        bench.from_lan(to_far_host(ttl=ttl))
+    bench.expect_nothing(bench.wan)
+    for answer in bench.packets(bench.lan, 0.1):
+        assert answer[ICMP].type == 11, answer.summary()
+    assert bench.gateway.drops().get("ttl", 0) == before + 2
+    bench.expect_flow(out, inb)
+
+
+def test_ttl_expiry_inside(bench):
+    """The inner packet of an SA arrives with TTL 1."""
+    out, inb = bench.tunnel()
+    before = bench.gateway.drops().get("ttl", 0)
+    bench.lan.drain()
+    bench.from_wan(inb.seal(to_host(ttl=1)))
+    bench.expect_nothing(bench.lan)
+    assert bench.gateway.drops().get("ttl", 0) == before + 1
+    bench.wan.drain()
+    bench.expect_flow(out, inb)
+
+
+def test_plain_forwarding(bench):
+    bench.gateway.fill("flush")
+    for ttl in (2, 64, 255):
+        sent = packet(HOST, "10.2.200.1", ttl=ttl, tos=0x28, flags="DF", id=4711)
+        bench.wan.drain()
+        bench.from_lan(sent)
+        same_but_hop(bench.receive(bench.wan, 1)[0], sent)
+
+
+def test_outer_header(bench):
+    """A TTL of its own; DSCP and ECN of the inner packet are unchanged inside."""
+    out, _ = bench.tunnel()
+    bench.wan.drain()
+    sent = to_far_host(tos=0xb9, ttl=3)
+    bench.from_lan(sent)
+    outer = bench.receive(bench.wan, 1)[0]
+    assert outer.ttl >= 32, f"outer TTL {outer.ttl}"
+    same_but_hop(out.unseal(outer)[0], sent)
+
+
+def test_malformed(bench):
+    """Headers that contradict themselves, on either port."""
+    out, inb = bench.tunnel()
+    good = raw(to_far_host())
+    faults = [
+        b"\x55" + good[1:],                          # version 5
+        b"\x44" + good[1:],                          # header of 16 bytes
+        b"\x4f" + good[1:2] + b"\x00\x20" + good[4:32],  # header beyond the packet
+        good[:2] + b"\x00\x13" + good[4:],           # total length below the header's
+        good[:2] + b"\x05\xdc" + good[4:],           # total length beyond the frame
+        good[:10] + bytes([good[10] ^ 1]) + good[11:],  # checksum
+        good[:12],
+    ]
+    with bench.dropped("malformed", 2 * len(faults)):
+        for fault in faults:
+            bench.from_lan(fault)
+            bench.from_wan(fault)
+    bench.expect_flow(out, inb)
+
+
+def test_too_big(bench):
+    """With DF set and no room for ESP: dropped, and the host may hear so."""
+    out, inb = bench.tunnel()
+    before = bench.gateway.drops().get("too-big", 0)
+    bench.lan.drain()
+    bench.wan.drain()
+    bench.from_lan(to_far_host(1472, flags="DF"))
+    bench.expect_nothing(bench.wan)
+    for answer in bench.packets(bench.lan, 0.1):
+        assert (answer[ICMP].type, answer[ICMP].code) == (3, 4), answer.summary()
+    assert bench.gateway.drops().get("too-big", 0) == before + 1
+    bench.expect_flow(out, inb)
+
+
+def test_no_route(bench):
+    bench.gateway.fill("flush")
+    before = bench.gateway.drops().get("no-route", 0)
+    bench.wan.drain()
+    bench.from_lan(packet(HOST, "203.0.113.1"))
+    bench.expect_nothing(bench.wan)
+    assert bench.gateway.drops().get("no-route", 0) == before + 1
+
+
+def test_frame_padding(bench):
+    """Ethernet pads short packets: the padding is neither encrypted nor forwarded."""
+    out, _ = bench.tunnel()
+    sent = IP(raw(IP(src=HOST, dst=FAR_HOST, ttl=64) / ICMP()))
+    bench.wan.drain()
+    bench.lan.send(bench.frame(bench.lan, "lan", raw(sent) + b"\xaa" * 30))
+    same_but_hop(out.unseal(bench.receive(bench.wan, 1)[0])[0], sent)
+
+
+def test_foreign_frames(bench):
+    """Frames for another MAC are not ours to forward."""
+    bench.tunnel()
+    bench.wan.drain()
+    frame = bytes(bench.frame(bench.lan, "lan", to_far_host()))
+    bench.lan.send(b"\x02\x00\x00\x00\x99\x99" + frame[6:])
+    bench.expect_nothing(bench.wan)

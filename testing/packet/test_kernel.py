@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The exception path: what is the kernel's reaches it, and its answers leave."""
+import json
+import socket
+
+from scapy.layers.inet import ICMP, IP, UDP
+from scapy.layers.l2 import ARP, Ether
+from scapy.packet import Raw, raw
+
+from bench import ARRIVE, packet, same_but_hop, to_host
+from gateway import HOST, LAN, PEER, WAN
+from network import inside, ip, wait_until
+from test_esp import cases
+
+
+def listen(bench, port):
+    with inside(bench.network.gw):
+        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        sock.bind((WAN, port))
+        sock.settimeout(ARRIVE)
+    return sock
+
+
+@cases(500, 4500)
+def test_ike(bench, case):
+    """IKE to our address reaches its socket once; the answer leaves on the wire."""
+    bench.tunnel()
+    marker = b"\0\0\0\0" if case == 4500 else b""
+    request, answer = marker + b"request" * 9, marker + b"answer" * 9
+    with listen(bench, case) as sock:
+        bench.wan.drain()
+        bench.from_wan(IP(src=PEER, dst=WAN) / UDP(sport=case, dport=case) / Raw(request))
+        data, sender = sock.recvfrom(2000)
+        assert (data, sender) == (request, (PEER, case))
+        sock.sendto(answer, sender)
+        got = bench.receive(bench.wan, 1)[0]
+        assert (got.src, got.dst, got[UDP].sport, got[UDP].dport) == (WAN, PEER, case, case)
+        assert raw(got[UDP].payload) == answer
+        sock.settimeout(0.2)
+        try:
+            assert not sock.recv(2000), "received twice"
+        except TimeoutError:
+            pass
+
+
+def test_esp_in_udp_is_not_the_kernels(bench):
+    """ESP on port 4500 is decrypted; charon's socket sees nothing of it."""
+    _, inb = bench.tunnel(encap=True)
+    with listen(bench, 4500) as sock:
+        bench.lan.drain()
+        bench.from_wan(inb.seal(to_host()))
+        same_but_hop(bench.receive(bench.lan, 1)[0], to_host())
+        sock.settimeout(0.2)
+        try:
+            assert not sock.recv(2000), "ESP reached the socket"
+        except TimeoutError:
+            pass
+
+
+@cases("lan", "wan")
+def test_arp(bench, case):
+    port = getattr(bench, case)
+    ours, theirs = (LAN, HOST) if case == "lan" else (WAN, PEER)
+    port.drain()
+    port.send(Ether(dst="ff:ff:ff:ff:ff:ff", src=port.mac.hex(":")) /
+              ARP(op=1, hwsrc=port.mac.hex(":"), psrc=theirs, pdst=ours))
+    answers = [Ether(frame) for frame in port.frames(0.5) if frame[12:14] == b"\x08\x06"]
+    replies = [frame[ARP] for frame in answers if frame[ARP].op == 2]
+    assert len(replies) == 1, f"{len(replies)} ARP replies"
+    assert (replies[0].psrc, replies[0].hwsrc) == (ours, bench.gateway.mac[case])
+
+
+def test_ping_the_gateway(bench):
+    bench.lan.drain()
+    bench.from_lan(IP(src=HOST, dst=LAN) / ICMP(id=7, seq=9) / Raw(b"x" * 56))
+    reply = bench.receive(bench.lan, 1)[0]
+    assert (reply.src, reply.dst, reply[ICMP].type, reply[ICMP].seq) == (LAN, HOST, 0, 9)
+
+
+def test_neighbour_is_asked_for(bench):
+    """To a next hop without MAC: ARP goes out, and with its answer packets flow."""
+    bench.tunnel()
+    host, mac = "10.1.0.33", "02:00:00:00:00:33"
+    bench.lan.drain()
+    inb = bench.tunnel()[1]
+    bench.from_wan(inb.seal(packet("10.2.0.10", host)))
+    asked = [frame for frame in map(Ether, bench.lan.frames(1.5)) if ARP in frame
+             and frame[ARP].op == 1 and frame[ARP].pdst == host]
+    assert asked, "no ARP request"
+    bench.lan.send(Ether(dst=asked[0].src, src=mac) /
+                   ARP(op=2, hwsrc=mac, psrc=host, hwdst=asked[0].src, pdst=LAN))
+    wait_until(lambda: resolved(bench, host, mac), 3, "the kernel knows the neighbour")
+
+    def arrives():
+        bench.from_wan(inb.seal(packet("10.2.0.10", host, dport=99)))
+        return any(frame[:6] == bytes.fromhex(mac.replace(":", "")) for frame in bench.lan.frames(0.2))
+
+    wait_until(arrives, 3, "packets to the neighbour")
+
+
+def resolved(bench, host, mac):
+    shown = bench.gateway.in_gw("ip", "-j", "neigh", "show", host, capture_output=True)
+    return any(entry.get("lladdr") == mac for entry in json.loads(shown.stdout))
+
+
+def test_route_change(bench):
+    """A route taken back and given again is followed."""
+    gw = bench.network.gw
+    bench.gateway.fill("flush")
+    sent = packet(HOST, "10.44.0.1")
+
+    def passes():
+        bench.wan.drain()
+        bench.from_lan(sent)
+        return bool(list(bench.packets(bench.wan, 0.1)))
+
+    assert not passes()
+    for _ in range(2):
+        ip("-n", gw, "route", "add", "10.44.0.0/16", "via", PEER, "dev", "wan")
+        wait_until(passes, 3, "the new route is used")
+        ip("-n", gw, "route", "del", "10.44.0.0/16")
+        wait_until(lambda: not passes(), 3, "the old route is forgotten")

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The SPD: what has to be protected is, what has to pass passes, the rest is dropped."""
+from bench import packet, policy, same_but_hop, to_far_host, to_host
+from gateway import FAR_HOST, FAR_NET, HOST, LAN_NET
+from peer import SUITE, Sa
+
+
+def test_plaintext_from_wan(bench):
+    """What should have come through the tunnel, but came without."""
+    out, inb = bench.tunnel()
+    with bench.dropped("policy-plaintext", 3):
+        for number in range(3):
+            bench.from_wan(to_host(id=number))
+    bench.expect_flow(out, inb)
+
+
+def test_no_sa(bench):
+    """A policy without SA: the plaintext does not leave."""
+    bench.gateway.fill("flush", policy("out", LAN_NET, FAR_NET))
+    with bench.dropped("no-sa", 3):
+        for number in range(3):
+            bench.from_lan(to_far_host(id=number))
+
+
+def test_inner_source_outside(bench):
+    out, inb = bench.tunnel()
+    with bench.dropped("policy-inbound", 2):
+        bench.from_wan(inb.seal(packet("10.9.0.1", HOST)))
+        bench.from_wan(inb.seal(packet("10.2.1.0", HOST)))
+    bench.expect_flow(out, inb)
+
+
+def test_inner_destination_outside(bench):
+    out, inb = bench.tunnel()
+    with bench.dropped("policy-inbound", 2):
+        bench.from_wan(inb.seal(packet(FAR_HOST, "10.9.0.1")))
+        bench.from_wan(inb.seal(packet(FAR_HOST, "192.0.2.99")))
+    bench.expect_flow(out, inb)
+
+
+def test_inner_of_another_sa(bench):
+    """Selectors of the other tunnel, under this one's SA."""
+    other = "10.2.7.0-10.2.7.255"
+    stranger = Sa(SUITE["gcm128"], "in", bench.spi(), reqid=2)
+    out, inb = bench.tunnel(more_lines=[
+        stranger.line(),
+        *(policy(direction, other, LAN_NET, spi=stranger.spi, reqid=2) for direction in ("in", "fwd"))])
+    with bench.dropped("policy-inbound", 2):
+        bench.from_wan(inb.seal(packet("10.2.7.1", HOST)))
+        bench.from_wan(stranger.seal(to_host()))
+    bench.lan.drain()
+    sent = packet("10.2.7.1", HOST)
+    bench.from_wan(stranger.seal(sent))
+    same_but_hop(bench.receive(bench.lan, 1)[0], sent)
+    bench.expect_flow(out, inb)
+
+
+def test_bypass(bench):
+    """A narrower bypass of better priority goes out in plaintext, its neighbours do not."""
+    one = f"{FAR_HOST}-{FAR_HOST}"
+    out, _ = bench.tunnel(more_lines=[
+        policy("out", LAN_NET, one, "bypass", prio=10, more="proto=17 dport=5000-5009"),
+        policy("fwd", LAN_NET, one, "bypass", prio=10, more="proto=17 dport=5000-5009")])
+    bench.wan.drain()
+    for port in (5000, 5009):
+        sent = to_far_host(dport=port)
+        bench.from_lan(sent)
+        same_but_hop(bench.receive(bench.wan, 1)[0], sent)
+    for port in (4999, 5010):
+        sent = to_far_host(dport=port)
+        bench.from_lan(sent)
+        same_but_hop(out.unseal(bench.receive(bench.wan, 1)[0])[0], sent)
+
+
+def test_discard(bench):
+    out, inb = bench.tunnel(more_lines=[
+        policy("out", LAN_NET, FAR_NET, "discard", prio=10, more="proto=17 dport=7-7"),
+        policy("fwd", FAR_NET, LAN_NET, "discard", prio=10, more="proto=17 dport=7-7")])
+    with bench.dropped("policy-discard"):
+        bench.from_lan(to_far_host(dport=7))
+    with bench.dropped("policy-discard"):
+        bench.from_wan(to_host(dport=7))
+    bench.expect_flow(out, inb)
+
+
+def test_priority(bench):
+    """Of two policies that match the lower value decides, whatever their order."""
+    for first, second in ((10, 20), (20, 10)):
+        action = {first: "bypass", second: "discard"}
+        bench.gateway.fill("flush", *(policy("out", LAN_NET, FAR_NET, action[prio], prio=prio)
+                                      for prio in (first, second)))
+        if action[10] == "discard":
+            with bench.dropped("policy-discard"):
+                bench.from_lan(to_far_host())
+        else:
+            bench.wan.drain()
+            bench.from_lan(to_far_host())
+            same_but_hop(bench.receive(bench.wan, 1)[0], to_far_host())
+
+
+def test_not_ours(bench):
+    """No policy says anything about it: plain forwarding."""
+    bench.tunnel()
+    sent = packet(HOST, "10.2.200.1")
+    bench.wan.drain()
+    bench.from_lan(sent)
+    same_but_hop(bench.receive(bench.wan, 1)[0], sent)
