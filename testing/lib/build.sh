@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Builds Cygnet outside the source tree and installs it in a folder of its own,
+# from where the tests run it. Sourced.
+#
+# The folder is below /var/cache, not /var/tmp: EAL refuses to load drivers
+# from anywhere below a world-writable folder.
+
+cygnet_build=${CYGNET_BUILD:-/var/cache/cygnet/build}
+
+# Two runs would build over each other.
+lock_build() {
+	mkdir -p "$cygnet_build"
+	exec {build_lock}> "$cygnet_build/lock"
+	flock -n "$build_lock" && return
+	say "another run is using $cygnet_build: waiting for it"
+	flock "$build_lock"
+}
+
+# use_build VARIANT: where the programs of a finished build are.
+use_build() {
+	build=$cygnet_build/$1
+	root=$build/root
+	cygnetd=$root/sbin/cygnetd
+	cygnetctl=$root/bin/cygnetctl
+	sadb_fill=$build/testing/packet/sadb-fill
+}
+
+configure_build() {
+	[ -x "$top/configure" ] || (cd "$top" && quiet "$work/autoreconf.log" autoreconf -fi)
+	local want="$top $*"
+	[ "$(cat "$build/configured" 2> /dev/null)" != "$want" ] || return 0
+	rm -rf "$build"
+	mkdir -p "$build"
+	(cd "$build" && quiet "$build/configure.log" "$top/configure" \
+		--prefix="$root" --sysconfdir="$root/etc" \
+		--with-pmddir="$root/lib/dpdk" --with-charon-plugindir="$root/lib/ipsec/plugins" \
+		--with-strongswan-confdir="$root/etc/strongswan.d/charon" "$@")
+	echo "$want" > "$build/configured"
+}
+
+# build_variant NAME [CONFIGURE-ARGUMENT...]
+build_variant() {
+	local name=$1
+	shift
+	use_build "$name"
+	say "building in $build"
+	configure_build --enable-werror "$@"
+	quiet "$build/make.log" make -C "$build" -j"$(nproc)"
+	quiet "$build/install.log" make -C "$build" install
+}

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Stock charon, one per gateway, each with files of its own. Sourced.
+#
+# charon and swanctl are run from copies: Debian's AppArmor profiles go by path,
+# and let neither read the folders of a test.
+
+charon_plugins="random nonce openssl aes sha1 sha2 hmac kdf gcm pem x509 pubkey pkcs1 pkcs8
+	constraints revocation socket-default kernel-netlink vici"
+
+copy_charon() {
+	[ -d "$work/bin" ] && return
+	mkdir "$work/bin"
+	cp /usr/lib/ipsec/charon /usr/sbin/swanctl "$work/bin/"
+}
+
+# The plugins by name, so that what the system has in /etc/strongswan.d plays no
+# part; kernel-cygnet as its own snippet has it.
+write_strongswan_conf() {
+	local dir=$1 kind=$2 name
+	echo "charon {"
+	echo "  load_modular = yes"
+	echo "  retransmit_tries = 5"
+	echo "  retransmit_timeout = 1"
+	echo "  filelog { log { path = $dir/charon.log"
+	echo "    flush_line = yes"
+	echo "    time_format = %T"
+	echo "    knl = 2"
+	echo "  } }"
+	echo "  plugins {"
+	for name in $charon_plugins; do
+		echo "    $name { load = yes }"
+	done
+	echo "    vici { socket = unix://$dir/charon.vici }"
+	if [ "$kind" = cygnet ]; then
+		echo "    include $root/etc/strongswan.d/charon/kernel-cygnet.conf"
+		echo "    kernel-cygnet { path = $dir/sadb }"
+	else
+		echo "    kernel-libipsec { load = yes }"
+	fi
+	echo "  }"
+	echo "}"
+}
+
+# What is special about the mount namespace of a charon: a /run of its own for
+# its PID file, and our plugin beside Debian's.
+run_charon() {
+	local dir=$1 kind=$2
+	mount -t tmpfs tmpfs /run || exit
+	if [ "$kind" = cygnet ]; then
+		mount -t overlay overlay \
+			-o "lowerdir=$root/lib/ipsec/plugins:/usr/lib/ipsec/plugins" \
+			/usr/lib/ipsec/plugins || exit
+	fi
+	export STRONGSWAN_CONF=$dir/strongswan.conf
+	exec "$work/bin/charon"
+}
+export -f run_charon
+
+# start_charon SIDE KIND CONF AUTH: with swanctl.conf CONF, and the certificates
+# of SIDE if AUTH is cert.
+start_charon() {
+	local side=$1 kind=$2 dir=$work/$1
+	copy_charon
+	mkdir -p "$dir/swanctl"
+	cp "$3" "$dir/swanctl/swanctl.conf"
+	[ "$4" != cert ] || issue_certificate "$side" "$dir/swanctl"
+	write_strongswan_conf "$dir" "$kind" > "$dir/strongswan.conf"
+	restart_charon "$side" "$kind"
+}
+
+restart_charon() {
+	local side=$1 dir=$work/$1
+	rm -f "$dir/charon.vici"
+	export root work
+	spawn "charon-$side" "$dir/charon.out" ip netns exec "$net_prefix-gw-$side" \
+		bash -c 'run_charon "$@"' charon "$dir" "$2"
+	wait_for 15 charon_answers "$side" || charon_failed "$side"
+	quiet "$dir/swanctl.out" swanctl_on "$side" --load-all --noprompt
+}
+
+charon_answers() {
+	alive "charon-$1" || return 0
+	swanctl_on "$1" --stats > /dev/null 2>&1
+}
+
+charon_failed() {
+	cat "$work/$1/charon.out" "$work/$1/charon.log" >&2
+	die "charon $1 does not start"
+}
+
+# swanctl_on SIDE ARGUMENT...
+swanctl_on() {
+	local dir=$work/$1 command=$2
+	shift 2
+	SWANCTL_DIR=$dir/swanctl STRONGSWAN_CONF=$dir/strongswan.conf "$work/bin/swanctl" "$command" \
+		"$@" --uri "unix://$dir/charon.vici"
+}
+
+# tunnel_up SIDE: negotiate the CHILD_SA "net".
+tunnel_up() { quiet "$work/$1/initiate.out" swanctl_on "$1" --initiate --child net --timeout 20; }
+
+established() { swanctl_on "$1" --list-sas | grep -q 'net:.*INSTALLED'; }
+# child_id SIDE: number of the newest installed CHILD_SA.
+child_id() { swanctl_on "$1" --list-sas | sed -n 's/^ *net: #\([0-9]*\),.*INSTALLED.*/\1/p' | sort -n | tail -n 1; }
+rekey() { quiet "$work/$1/rekey.out" swanctl_on "$1" --rekey --child net; }

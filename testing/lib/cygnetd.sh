@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# cygnetd on a gateway: its two veths are its ports. Sourced.
+
+# Both gateways of a network poll; with two cores or more each has its own.
+core_of() { [ "$1" = left ] && echo 0 || echo $(($(nproc) > 1)); }
+
+write_cygnetd_conf() {
+	local side=$1 engine=$2 dir=$work/$1
+	cat <<-EOF
+		[cygnetd]
+		sadb = $dir/sadb
+		engine = $engine
+		workers = 1
+		cores = $(core_of "$side")
+		eal = --no-pci --in-memory --file-prefix=$net_prefix-$side -m 192
+		driver-path = $root/lib/dpdk
+		[port wan]
+		device = net_af_packet0,iface=wan-veth
+		[port lan]
+		device = net_af_packet1,iface=lan-veth
+	EOF
+}
+
+# start_cygnetd SIDE ENGINE: returns when it forwards.
+start_cygnetd() {
+	local side=$1 dir=$work/$1
+	mkdir -p "$dir"
+	write_cygnetd_conf "$side" "$2" > "$dir/cygnetd.conf"
+	defer rm -rf "/run/dpdk/$net_prefix-$side"
+	restart_cygnetd "$side"
+}
+
+restart_cygnetd() {
+	local side=$1 dir=$work/$1
+	spawn "cygnetd-$side" "$dir/cygnetd.log" ip netns exec "$net_prefix-gw-$side" \
+		"$cygnetd" -c "$dir/cygnetd.conf"
+	wait_for 60 cygnetd_settled "$side" || true
+	cygnetd_ready "$side" || { cat "$dir/cygnetd.log" >&2; die "cygnetd $side does not start"; }
+	add_tap_addresses "$side"
+}
+
+cygnetd_ready() { grep -q '^cygnetd: ready' "$work/$1/cygnetd.log"; }
+cygnetd_settled() { cygnetd_ready "$1" || gone "cygnetd-$1"; }
+
+add_tap_addresses() {
+	local ns=$net_prefix-gw-$1
+	ip -n "$ns" address replace "${wan_addr[$1]}/24" dev wan
+	ip -n "$ns" address replace "${lan_net[$1]}.1/24" dev lan
+	ip -n "$ns" link set wan up
+	ip -n "$ns" link set lan up
+}
+
+# ctl SIDE ARGUMENT...
+ctl() {
+	local side=$1
+	shift
+	in_ns "gw-$side" "$cygnetctl" -c "$work/$side/cygnetd.conf" "$@"
+}
+
+# drops SIDE REASON: how many packets were dropped for it
+drops() {
+	ctl "$1" --json show drops | /usr/bin/python3 -c '
+import json, sys
+reason = sys.argv[1]
+print(next(row["packets"] for row in json.load(sys.stdin) if row["reason"] == reason))' "$2"
+}
+
+# engine_packets SIDE ENGINE: how many packets its devices have processed
+engine_packets() {
+	ctl "$1" --json show engines | /usr/bin/python3 -c '
+import json, sys
+print(sum(row["packets"] for row in json.load(sys.stdin) if row["engine"] == sys.argv[1]))' "$2"
+}

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Installs the Debian packages of testing/packages that are missing. Sourced.
+
+missing_packages() {
+	local name
+	while read -r name; do
+		[ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2> /dev/null)" = installed ] ||
+			echo "$name"
+	done < <(sed '/^#/d; /^$/d' "$top/testing/packages")
+}
+
+# Debian starts a daemon when its package is installed. A charon of the system
+# is none of ours: forbid it while we install.
+forbid_services() {
+	[ ! -e /usr/sbin/policy-rc.d ] || return 0
+	printf '#!/bin/sh\nexit 101\n' > /usr/sbin/policy-rc.d
+	chmod 755 /usr/sbin/policy-rc.d
+	defer rm -f /usr/sbin/policy-rc.d
+}
+
+install_deps() {
+	local missing
+	mapfile -t missing < <(missing_packages)
+	[ "${#missing[@]}" -gt 0 ] || { say "all Debian packages are there"; return; }
+	say "installing ${#missing[@]} Debian packages: ${missing[*]}"
+	forbid_services
+	export DEBIAN_FRONTEND=noninteractive
+	quiet "$work/apt.log" apt-get -q update || say "going on with the package lists there are"
+	quiet "$work/apt.log" apt-get -q -y --no-install-recommends \
+		-o Dpkg::Options::=--force-confold install "${missing[@]}"
+}

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The test network. Sourced.
+#
+#   left            gw-left                     wire    gw-right                   right
+#   10.1.0.10 ----- 10.1.0.1    192.168.0.1 -- bridge -- 192.168.0.2   10.2.0.1 ----- 10.2.0.10
+#            lan-veth                wan-veth         wan-veth             lan-veth
+#
+# Five network namespaces, cyg-PID-NAME. On a gateway of ours cygnetd takes the
+# veths as its ports and the addresses are on its TAPs, wan and lan; on a stock
+# one they are on the veths.
+
+net_prefix=cyg-$$
+
+in_ns() {
+	local name=$1
+	shift
+	ip netns exec "$net_prefix-$name" "$@"
+}
+
+# What runs that were killed left behind: their PID is in the name.
+sweep_networks() {
+	local name pid
+	while read -r name _; do
+		pid=${name#cyg-}
+		pid=${pid%%-*}
+		[[ $pid =~ ^[0-9]+$ ]] || continue
+		! kill -0 "$pid" 2> /dev/null || continue
+		say "removing $name, left by a run that is gone"
+		ip netns del "$name"
+	done < <(ip netns list)
+}
+
+add_ns() {
+	ip netns add "$net_prefix-$1"
+	defer ip netns del "$net_prefix-$1"
+	in_ns "$1" sysctl -q -w net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1 \
+		net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0
+	ip -n "$net_prefix-$1" link set lo up
+}
+
+# Without offloads, so that frames carry their checksums and are no larger than
+# the MTU: cygnetd and tcpdump see what a wire would carry.
+plain_veth() {
+	in_ns "$1" ethtool -K "$2" rx off tx off tso off gso off gro off > /dev/null
+	ip -n "$net_prefix-$1" link set "$2" up
+}
+
+# add_veth NS1 DEV1 NS2 DEV2
+add_veth() {
+	ip link add "$2" netns "$net_prefix-$1" type veth peer name "$4" netns "$net_prefix-$3"
+	plain_veth "$1" "$2"
+	plain_veth "$3" "$4"
+}
+
+# A packet socket gets a copy of what arrives; the kernel goes on to handle the
+# frame itself. On a port of cygnetd's it must not: what is for the kernel comes
+# by the TAP. It has no address there, so no ARP and strict reverse path
+# filtering leave it deaf.
+leave_to_cygnetd() {
+	ip -n "$net_prefix-$1" link set "$2" arp off
+	in_ns "$1" sysctl -q -w "net.ipv4.conf.$2.rp_filter=1"
+}
+
+add_address() { ip -n "$net_prefix-$1" address add "$3" dev "$2"; }
+
+# add_host NAME GATEWAY NET: room is left for what ESP adds to a packet.
+add_host() {
+	add_ns "$1"
+	add_veth "$1" eth0 "$2" lan-veth
+	add_address "$1" eth0 "$3.10/24"
+	ip -n "$net_prefix-$1" link set eth0 mtu 1400
+	ip -n "$net_prefix-$1" route add default via "$3.1"
+}
+
+wire_net=192.168.0
+declare -A lan_net=([left]=10.1.0 [right]=10.2.0)
+declare -A wan_addr=([left]=$wire_net.1 [right]=$wire_net.2)
+declare -A host_addr=([left]=10.1.0.10 [right]=10.2.0.10)
+
+# add_gateway SIDE KIND: KIND is cygnet, or libipsec for the stock peer.
+add_gateway() {
+	local gw=gw-$1
+	add_ns "$gw"
+	add_veth "$gw" wan-veth wire "$1"
+	ip -n "$net_prefix-wire" link set "$1" master br0
+	add_host "$1" "$gw" "${lan_net[$1]}"
+	if [ "$2" = cygnet ]; then
+		leave_to_cygnetd "$gw" wan-veth
+		leave_to_cygnetd "$gw" lan-veth
+	else
+		in_ns "$gw" sysctl -q -w net.ipv4.ip_forward=1
+		add_address "$gw" wan-veth "${wan_addr[$1]}/24"
+		add_address "$gw" lan-veth "${lan_net[$1]}.1/24"
+	fi
+}
+
+# add_network KIND-LEFT KIND-RIGHT
+add_network() {
+	add_ns wire
+	ip -n "$net_prefix-wire" link add br0 type bridge mcast_snooping 0
+	ip -n "$net_prefix-wire" link set br0 up
+	add_gateway left "$1"
+	add_gateway right "$2"
+}

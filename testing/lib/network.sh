@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A network with both gateways running, for a scenario or the demo. Sourced.
+
+lib=$top/testing/lib
+for file in say cleanup hugepages build netns pki charon cygnetd capture traffic tunnel; do
+	# shellcheck source=/dev/null
+	. "$lib/$file.sh"
+done
+
+# A folder for the files of this run.
+make_work() {
+	work=$(mktemp -d "/tmp/cyg-$$.XXXXXX")
+	defer rm -rf "$work"
+}
+
+# read_scenario NAME: its folder's scenario.sh sets left, right (kinds of
+# gateway), auth (psk or cert) and the function steps.
+read_scenario() {
+	scenario=$top/testing/scenarios/$1
+	[ -f "$scenario/scenario.sh" ] || die "there is no scenario $1"
+	left=cygnet right=cygnet auth=psk
+	# shellcheck source=/dev/null
+	. "$scenario/scenario.sh"
+}
+
+# start_gateways ENGINE: with the network and configuration of the scenario.
+start_gateways() {
+	local side
+	add_network "$left" "$right"
+	for side in left right; do
+		[ "${!side}" != cygnet ] || start_cygnetd "$side" "$1"
+		start_charon "$side" "${!side}" "$scenario/$side.conf" "$auth"
+	done
+}

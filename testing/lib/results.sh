@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Runs tests, one line each, and counts. Sourced.
+
+passed=0 failed=0 skipped=0
+filters=()
+test_pid=
+
+# selected NAME: whether the command line asks for it.
+selected() {
+	local filter
+	[ "${#filters[@]}" -gt 0 ] || return 0
+	for filter in "${filters[@]}"; do
+		# shellcheck disable=SC2053
+		[[ $1 == $filter* ]] && return 0
+	done
+	return 1
+}
+
+# count RESULT NAME [REMARK]: RESULT is ok, not ok or skip.
+count() {
+	case $1 in
+	ok) passed=$((passed + 1)) ;;
+	"not ok") failed=$((failed + 1)) ;;
+	skip) skipped=$((skipped + 1)) ;;
+	esac
+	printf '   %-7s %s%s\n' "$1" "$2" "${3:+  ($3)}"
+}
+
+# limited SECONDS LOG CMD...: in the background, so that Ctrl-C and SIGTERM
+# find us waiting; timeout gives it a process group, which ends as a whole.
+limited() {
+	local limit=$1 log=$2 rc=0
+	shift 2
+	timeout -k 30 "$limit" "$@" > "$log" 2>&1 < /dev/null &
+	test_pid=$!
+	wait "$test_pid" || rc=$?
+	test_pid=
+	return "$rc"
+}
+
+end_test() {
+	[ -z "$test_pid" ] && return
+	kill -TERM "$test_pid" 2> /dev/null
+	wait "$test_pid" 2> /dev/null
+}
+
+why() { if [ "$1" -eq 124 ] || [ "$1" -eq 137 ]; then echo "timed out"; else echo "exit status $1"; fi; }
+
+# run_test NAME SECONDS CMD...: one test; exit status 77 skips.
+run_test() {
+	local name=$1 limit=$2 log=$work/test.log rc=0 start=$SECONDS
+	shift 2
+	selected "$name" || return 0
+	limited "$limit" "$log" "$@" || rc=$?
+	case $rc in
+	0) count ok "$name" "$((SECONDS - start)) s" ;;
+	77) count skip "$name" "$(tail -n 1 "$log")" ;;
+	*)
+		count "not ok" "$name" "$(why "$rc")"
+		sed 's/^/   | /' "$log"
+		;;
+	esac
+}
+
+# run_group NAME SECONDS CMD...: a program that reports its own tests, in lines
+# "ok - test", "not ok - test" and "skip - test: why". Its end is a test, too.
+run_group() {
+	local name=$1 limit=$2 log=$work/group.log rc=0 line
+	shift 2
+	selected "$name" || return 0
+	limited "$limit" "$log" "$@" || rc=$?
+	while read -r line; do
+		count "${line%% - *}" "$name/${line#* - }"
+	done < <(grep -E '^(ok|not ok|skip) - ' "$log")
+	if [ "$rc" -eq 0 ] && grep -q '^ok - ' "$log"; then
+		count ok "$name ends well"
+	else
+		count "not ok" "$name ends well" "$(why "$rc")"
+		grep -vE '^(ok|skip) - ' "$log" | sed 's/^/   | /'
+	fi
+}
+
+# count_make_check NAME BUILD: the results that automake left of make check.
+count_make_check() {
+	local trs program result
+	while read -r trs; do
+		program=${trs#"$2/"}
+		program=${program%.trs}
+		result=$(sed -n 's/^:test-result: *//p' "$trs")
+		case $result in
+		PASS*) count ok "$1/$program" ;;
+		SKIP*) count skip "$1/$program" "$(tail -n 1 "${trs%.trs}.log")" ;;
+		*)
+			count "not ok" "$1/$program"
+			tail -n 60 "${trs%.trs}.log" | sed 's/^/   | /'
+			;;
+		esac
+	done < <(find "$2" -name '*.trs' -not -path "*/root/*" | sort)
+}
+
+summary() {
+	printf '\n%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+	[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+}

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What people read while it runs. Sourced.
+
+heading() { printf '\n== %s\n' "$*"; }
+say() { printf '   %s\n' "$*"; }
+die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
+
+# show PROMPT CMD...: its output, indented, below what one would type.
+show() {
+	printf '   %s\n' "$1"
+	shift
+	"$@" 2>&1 | sed 's/^/     /'
+	return "${PIPESTATUS[0]}"
+}
+
+# quiet LOG CMD...: output goes to the log, which is shown if the command fails.
+quiet() {
+	local log=$1
+	shift
+	"$@" > "$log" 2>&1 && return
+	local rc=$?
+	printf '   failed (%d): %s\n' "$rc" "$*" >&2
+	tail -n 60 "$log" | sed 's/^/   | /' >&2
+	return "$rc"
+}
+
+# wait_for SECONDS CMD...: try the command until it succeeds.
+wait_for() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		[ "$SECONDS" -lt "$end" ] || return 1
+		sleep 0.1
+	done
+}

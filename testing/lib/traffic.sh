@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Traffic between the two hosts. Sourced.
+
+plaintext=CYGNETPLAINTEXT.
+plaintext_hex=$(printf %s "$plaintext" | od -An -tx1 | tr -d ' \n')
+
+other() { [ "$1" = left ] && echo right || echo left; }
+
+# pings SIDE COUNT INTERVAL: to the other host; prints ping's summary.
+pings() {
+	in_ns "$1" ping -n -q -p "$plaintext_hex" -s 200 -c "$2" -i "$3" -W 2 \
+		"${host_addr[$(other "$1")]}"
+}
+
+# lost: pings without an answer, from the summary on standard input. Replies
+# that come twice are as wrong as ones that never come.
+lost() {
+	local line
+	line=$(grep 'packets transmitted')
+	[[ $line =~ ([0-9]+)\ packets\ transmitted,\ ([0-9]+)\ received ]] || { echo none; return; }
+	[[ $line != *duplicates* ]] || { echo duplicates; return; }
+	echo $((BASH_REMATCH[1] - BASH_REMATCH[2]))
+}
+
+reaches() { in_ns "$1" ping -n -q -c 1 -W 1 "${host_addr[$(other "$1")]}" > /dev/null 2>&1; }
+
+# start_pings NAME SIDE COUNT INTERVAL; end_pings NAME prints how many were lost.
+start_pings() {
+	local name=$1 side=$2
+	spawn "pings-$name" "$work/pings-$name.out" ip netns exec "$net_prefix-$side" \
+		ping -n -q -p "$plaintext_hex" -s 200 -c "$3" -i "$4" -W 2 "${host_addr[$(other "$side")]}"
+}
+
+end_pings() {
+	reap_after "pings-$1" "${2:-60}"
+	lost < "$work/pings-$1.out"
+}
+
+# throughput SIDE SECONDS: one TCP stream to the other host, in Mbit/s.
+throughput() {
+	local to
+	to=$(other "$1")
+	spawn iperf3-server "$work/iperf3-server.out" ip netns exec "$net_prefix-$to" iperf3 -s -1 --forceflush
+	wait_for 5 grep -q listening "$work/iperf3-server.out" || return
+	in_ns "$1" timeout $(($2 + 15)) iperf3 -c "${host_addr[$to]}" -t "$2" -f m \
+		> "$work/iperf3.out" 2>&1 || { cat "$work/iperf3.out" >&2; reap iperf3-server; return 1; }
+	reap iperf3-server || true
+	awk '/receiver/ { print $7 }' "$work/iperf3.out"
+}

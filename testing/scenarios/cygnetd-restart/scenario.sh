@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# cygnetd is killed (SIGKILL) and started again while the hosts talk. The tunnel
+# goes on with the SAs it had, without a word between the IKE daemons, and no
+# sequence number is used twice.
+
+steps() {
+	expect "the tunnel comes up" tunnel_up left
+	expect "hosts reach each other" reaches left
+	start_capture wire wire br0
+	local child
+	child=$(child_id left)
+	start_pings kill left 30000 0.002
+	local round
+	for round in 1 2 3; do
+		sleep 1
+		reap cygnetd-left KILL || true
+		restart_cygnetd left
+		expect "hosts reach each other after kill $round" wait_for 10 reaches left
+	done
+	reap pings-kill INT || true
+	expect "the pings were answered after the kills" answered
+	stop_capture wire
+	expect_output "CHILD_SA in use" "$child" child_id left
+	expect_output "IKE messages since" 0 frames wire 'udp port 500 or (udp port 4500 and udp[8:4] = 0)'
+	expect "only ciphertext on the wire" only_ciphertext wire
+	expect "no ESP sequence number twice" "$lib/esp-sequence" "$work/wire.pcap"
+	expect_output "pings lost afterwards" 0 lost_of left
+	expect_output "pings lost afterwards from right" 0 lost_of right
+	expect "cygnetd ends with status 0 on SIGTERM" reap cygnetd-left
+}
+
+# Of each round a second's worth at least.
+answered() {
+	local received
+	received=$(sed -n 's/.* \([0-9]*\) received.*/\1/p' "$work/pings-kill.out")
+	say "$received answers"
+	[ "$received" -gt 900 ]
+}

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# CHILD_SAs and the IKE_SA are rekeyed from both sides while the hosts talk. No
+# packet is lost and no sequence number of any SA is used twice.
+auth=cert
+
+steps() {
+	local side
+	expect "the tunnel comes up" tunnel_up left
+	expect "hosts reach each other" reaches left
+	start_capture wire wire br0
+	start_pings rekey left 2000 0.004
+	for side in left right left right; do
+		sleep 1
+		expect "CHILD_SA rekeyed from $side" rekey "$side"
+	done
+	expect "IKE_SA rekeyed from left" quiet "$work/left/rekey.out" swanctl_on left --rekey --ike gw-gw
+	expect_output "pings lost across the rekeys" 0 end_pings rekey
+	stop_capture wire
+	expect "the fifth CHILD_SA is in use" test "$(child_id left)" -eq 5
+	expect "only ciphertext on the wire" only_ciphertext wire
+	expect "no ESP sequence number twice" "$lib/esp-sequence" "$work/wire.pcap"
+	expect "ten SPIs were used" ten_spis
+	expect_output "pings lost afterwards" 0 lost_of right
+}
+
+ten_spis() { [ "$("$lib/esp-sequence" "$work/wire.pcap" | grep -c '^SPI')" -eq 10 ]; }

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A trap policy on the left, and no peer at first: not one packet leaves in
+# plaintext. When the peer is there the waiting traffic brings the tunnel up, and
+# again after the tunnel was taken down.
+
+steps() {
+	reap charon-right || true
+	start_capture wire wire br0
+	expect_output "pings lost without a peer" 50 lost_of left
+	expect "packets were dropped for want of an SA" test "$(drops left no-sa)" -ge 40
+	expect "left asked for the tunnel" asked
+	restart_charon right cygnet
+	expect "traffic brings the tunnel up" wait_for 20 reaches left
+	expect_output "pings lost" 0 lost_of left
+	swanctl_on left --terminate --child net > /dev/null
+	expect "traffic brings it up again" wait_for 20 reaches left
+	expect_output "pings lost" 0 lost_of left
+	stop_capture wire
+	expect "only ciphertext on the wire" only_ciphertext wire
+}
+
+asked() { sleep 0.5; [ "$(frames wire 'udp port 500')" -gt 0 ]; }
