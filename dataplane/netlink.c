@@ -170,19 +170,41 @@ static void on_neigh(const struct nlmsghdr *nlh)
 		neigh_forget((unsigned int)port, addr);
 }
 
+/* A TAP with another MTU than its port would lose the packets in between, so
+ * one that the device cannot have is taken back. */
 static void follow_mtu(struct port *port, uint32_t mtu)
 {
+	int err = -EINVAL;
+
+	if (!mtu || mtu == port->mtu)
+		return;
+	if (mtu <= PORT_MTU_MAX)
+		err = rte_eth_dev_set_mtu(port->id, (uint16_t)mtu);
+	if (err) {
+		log_warn("port %s: its device cannot have MTU %u, %s goes back to %u: %s",
+			 port->name, mtu, port->tap_name, port->mtu, strerror(-err));
+		rte_eth_dev_set_mtu(port->tap_id, port->mtu);
+		return;
+	}
+	log_info("port %s: MTU %u, as %s has it", port->name, mtu, port->tap_name);
+	__atomic_store_n(&port->mtu, (uint16_t)mtu, __ATOMIC_RELAXED);
+}
+
+/* Somebody gave the TAP another MAC address: packets to it have to get in. */
+static void follow_mac(struct port *port, const struct rte_ether_addr *mac)
+{
+	struct rte_ether_addr wanted;
 	int err;
 
-	if (!mtu || mtu > UINT16_MAX || mtu == port->mtu)
+	if (!mac || rte_is_same_ether_addr(mac, &port->mac))
 		return;
-	err = rte_eth_dev_set_mtu(port->id, (uint16_t)mtu);
-	if (err && err != -ENOTSUP)
-		log_warn("port %s: cannot set MTU %u: %s", port->name, mtu, strerror(-err));
+	wanted = *mac;
+	err = rte_eth_dev_default_mac_addr_set(port->id, &wanted);
+	if (err)
+		log_warn("port %s: its device cannot have the MAC address of %s: %s", port->name,
+			 port->tap_name, strerror(-err));
 	else
-		log_info("port %s: MTU %u, as %s has it", port->name, mtu, port->tap_name);
-	if (!err || err == -ENOTSUP)
-		port->mtu = (uint16_t)mtu;
+		port->mac = wanted;
 }
 
 static void on_link(const struct nlmsghdr *nlh)
@@ -205,7 +227,10 @@ static void on_link(const struct nlmsghdr *nlh)
 		resync = true;
 	__atomic_store_n(&port->up, up, __ATOMIC_RELAXED);
 	mnl_attr_parse(nlh, sizeof(*ifi), collect, &attrs);
+	if (nlh->nlmsg_type != RTM_NEWLINK)
+		return;
 	follow_mtu(port, get_u32(table[IFLA_MTU], 0));
+	follow_mac(port, payload(table[IFLA_ADDRESS], sizeof(struct rte_ether_addr)));
 }
 
 int netlink_message(const struct nlmsghdr *nlh, void *data)

@@ -10,6 +10,7 @@
 
 #include "log.h"
 #include "port.h"
+#include "wire.h"
 
 #define RX_DESCRIPTORS 1024
 #define TX_DESCRIPTORS 1024
@@ -90,17 +91,35 @@ static int configure(uint16_t id, unsigned int workers, struct rte_mempool *pool
 	return err ? err : setup_queues(id, *queues, pool);
 }
 
+/* A device that is an interface of the kernel's: take it from the kernel. */
+static int take_interface(const char *device, char *iface, uint16_t *mtu)
+{
+	int err = wire_interface(device, iface, mtu);
+
+	return err || !iface[0] ? err : wire_isolate(iface);
+}
+
 static int start_wire(struct port *port, const struct conf_port *conf, unsigned int workers,
 		      struct rte_mempool *pool)
 {
-	int err = probe(conf->device, &port->id);
+	char iface[IFNAMSIZ];
+	uint16_t mtu;
+	int err = take_interface(conf->device, iface, &mtu);
 
+	if (!err)
+		err = probe(conf->device, &port->id);
 	if (!err)
 		err = configure(port->id, workers, pool, &port->queues);
 	if (!err)
 		err = rte_eth_macaddr_get(port->id, &port->mac);
 	if (!err)
 		err = rte_eth_dev_get_mtu(port->id, &port->mtu);
+	/* The drivers say 1,500 whatever the interface has. */
+	if (!err && iface[0] && mtu < port->mtu) {
+		err = rte_eth_dev_set_mtu(port->id, mtu);
+		if (!err)
+			port->mtu = mtu;
+	}
 	if (!err)
 		err = rte_eth_dev_start(port->id);
 	if (err) {

@@ -13,6 +13,9 @@
 
 #include "conf.h"
 
+/** What one packet buffer holds, less the Ethernet header and a VLAN tag. */
+#define PORT_MTU_MAX (2048 - 18)
+
 struct port {
 	char name[32];
 	char tap_name[IFNAMSIZ];

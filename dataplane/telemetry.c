@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -65,6 +66,8 @@ static void add_port_state(struct rte_tel_data *row, const struct port *port)
 	rte_eth_dev_info_get(port->id, &info);
 	rte_eth_link_get_nowait(port->id, &link);
 	rte_ether_format_addr(mac, sizeof(mac), &port->mac);
+	for (char *c = mac; *c; c++)
+		*c = (char)tolower((unsigned char)*c);
 	rte_tel_data_add_dict_string(row, "name", port->name);
 	rte_tel_data_add_dict_string(row, "tap", port->tap_name);
 	rte_tel_data_add_dict_string(row, "device", device);
