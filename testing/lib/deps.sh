@@ -29,3 +29,8 @@ install_deps() {
 	quiet "$work/apt.log" apt-get -q -y --no-install-recommends \
 		-o Dpkg::Options::=--force-confold install "${missing[@]}"
 }
+
+fetch_headers() {
+	quiet "$work/fetch-headers.log" "$top/testing/fetch-headers"
+	sed -n 's/^fetch-headers: /   headers: /p' "$work/fetch-headers.log"
+}
