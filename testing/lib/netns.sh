@@ -52,15 +52,6 @@ add_veth() {
 	plain_veth "$3" "$4"
 }
 
-# A packet socket gets a copy of what arrives; the kernel goes on to handle the
-# frame itself. On a port of cygnetd's it must not: what is for the kernel comes
-# by the TAP. It has no address there, so no ARP and strict reverse path
-# filtering leave it deaf.
-leave_to_cygnetd() {
-	ip -n "$net_prefix-$1" link set "$2" arp off
-	in_ns "$1" sysctl -q -w "net.ipv4.conf.$2.rp_filter=1"
-}
-
 add_address() { ip -n "$net_prefix-$1" address add "$3" dev "$2"; }
 
 # add_host NAME GATEWAY NET: room is left for what ESP adds to a packet.
@@ -84,11 +75,8 @@ add_gateway() {
 	add_veth "$gw" wan-veth wire "$1"
 	ip -n "$net_prefix-wire" link set "$1" master br0
 	add_host "$1" "$gw" "${lan_net[$1]}"
-	if [ "$2" = cygnet ]; then
-		leave_to_cygnetd "$gw" wan-veth
-		leave_to_cygnetd "$gw" lan-veth
-	else
-		in_ns "$gw" sysctl -q -w net.ipv4.ip_forward=1
+	in_ns "$gw" sysctl -q -w net.ipv4.ip_forward=1
+	if [ "$2" = libipsec ]; then
 		add_address "$gw" wan-veth "${wan_addr[$1]}/24"
 		add_address "$gw" lan-veth "${lan_net[$1]}.1/24"
 	fi

@@ -64,32 +64,30 @@ class Network:
         self.gw = f"cyg-{os.getpid()}-gw"
         self.far = f"cyg-{os.getpid()}-far"
 
-    def sysctl(self, namespace, *settings):
-        ip("netns", "exec", namespace, "sysctl", "-q", "-w",
-           *("net.ipv4.conf." + setting for setting in settings))
-
     def add_veth(self, port):
         ip("link", "add", f"{port}-veth", "netns", self.gw,
            "type", "veth", "peer", "name", port, "netns", self.far)
         for namespace, device in ((self.gw, f"{port}-veth"), (self.far, port)):
             ip("netns", "exec", namespace, "sysctl", "-q", "-w",
                f"net.ipv6.conf.{device}.disable_ipv6=1")
-            # As a wire has them: with checksums, none above the MTU. And the
-            # kernel is to stay deaf to what packet sockets receive there.
+            # As a wire has them: with checksums, none above the MTU.
             subprocess.run(["ip", "netns", "exec", namespace, "ethtool", "-K", device, "rx", "off",
                             "tx", "off", "tso", "off", "gso", "off", "gro", "off"],
                            check=True, stdout=subprocess.DEVNULL)
-            ip("-n", namespace, "link", "set", device, "arp", "off", "up")
-        self.sysctl(self.gw, f"{port}-veth.rp_filter=1")
+            ip("-n", namespace, "link", "set", device, "up")
+        ip("-n", self.far, "link", "set", port, "arp", "off")
 
     def __enter__(self):
         try:
             for namespace in (self.gw, self.far):
                 ip("netns", "add", namespace)
-                self.sysctl(namespace, "all.rp_filter=0", "default.rp_filter=0")
+                ip("netns", "exec", namespace, "sysctl", "-q", "-w",
+                   "net.ipv4.conf.all.rp_filter=0", "net.ipv4.conf.default.rp_filter=0")
                 ip("-n", namespace, "link", "set", "lo", "up")
             for port in self.ports:
                 self.add_veth(port)
+            # A kernel that would forward, if it got the packets.
+            ip("netns", "exec", self.gw, "sysctl", "-q", "-w", "net.ipv4.ip_forward=1")
             self.lan, self.wan = (Port(self.far, port) for port in self.ports)
             return self
         except BaseException:
