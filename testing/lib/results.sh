@@ -76,7 +76,7 @@ run_group() {
 		count ok "$name ends well"
 	else
 		count "not ok" "$name ends well" "$(why "$rc")"
-		grep -vE '^(ok|skip) - ' "$log" | sed 's/^/   | /'
+		sed -E '/^(ok|skip) - /d; s/^/   | /' "$log"
 	fi
 }
 
