@@ -110,13 +110,13 @@ void control_run(void)
 	struct signalfd_siginfo info;
 
 	while (!control_stopping) {
-		if (poll(fds, 2, TICK_MS) > 0 && (fds[0].revents & (POLLIN | POLLERR)))
-			serve_netlink();
-		if ((fds[1].revents & POLLIN) && read(signals, &info, sizeof(info)) > 0) {
+		if (poll(fds, 2, TICK_MS) > 0 && (fds[1].revents & POLLIN) &&
+		    read(signals, &info, sizeof(info)) > 0) {
 			log_info("%s: draining", strsignal((int)info.ssi_signo));
 			__atomic_store_n(&control_stopping, true, __ATOMIC_RELEASE);
 		}
 		update_clock();
+		serve_netlink();
 		netlink_solicit_wanted();
 		post_events();
 	}

@@ -90,7 +90,7 @@ static int serve(const struct conf *conf)
 
 	if (!pool)
 		return -ENOMEM;
-	err = routes_init(conf->workers);
+	err = routes_init(conf->workers, conf->routes);
 	if (err)
 		return err;
 	err = neighs_init();

@@ -5,6 +5,7 @@
 #include <rte_jhash.h>
 #include <rte_lcore.h>
 #include <rte_malloc.h>
+#include <rte_random.h>
 #include <rte_ring.h>
 #include <rte_ring_elem.h>
 
@@ -20,6 +21,7 @@
 #define KEY_USED (1ull << 63)
 #define MAC_VALID (1ull << 63)
 #define MAC_STALE (1ull << 62)
+#define MAC_MARKED (1ull << 61)	/* not seen since neighs_mark() */
 
 /* One writer, the control thread. A slot changes hands with its mac cleared
  * first and its key written before the new mac; a reader looks at the key
@@ -30,6 +32,7 @@ struct slot {
 };
 
 static struct slot *slots;
+static uint32_t seed; /* so that nobody on the wire can choose addresses that collide */
 static struct rte_ring *wanted;
 
 struct asked {
@@ -45,7 +48,7 @@ static uint64_t make_key(unsigned int port, uint32_t addr)
 
 static uint32_t first_slot(uint64_t key)
 {
-	return rte_jhash_2words((uint32_t)key, (uint32_t)(key >> 32), 0);
+	return rte_jhash_2words((uint32_t)key, (uint32_t)(key >> 32), seed);
 }
 
 bool neigh_lookup(unsigned int port, uint32_t addr, struct rte_ether_addr *mac)
@@ -57,7 +60,11 @@ bool neigh_lookup(unsigned int port, uint32_t addr, struct rte_ether_addr *mac)
 		struct slot *slot = &slots[(start + i) % SLOTS];
 		uint64_t found;
 
-		if (__atomic_load_n(&slot->key, __ATOMIC_ACQUIRE) != key)
+		found = __atomic_load_n(&slot->key, __ATOMIC_ACQUIRE);
+		/* A slot that was never used: nothing was ever put behind it. */
+		if (!found)
+			return false;
+		if (found != key)
 			continue;
 		found = __atomic_load_n(&slot->mac, __ATOMIC_ACQUIRE);
 		if (!(found & MAC_VALID) || __atomic_load_n(&slot->key, __ATOMIC_ACQUIRE) != key)
@@ -87,6 +94,7 @@ int neighs_init(void)
 	slots = rte_zmalloc("neighbours", SLOTS * sizeof(*slots), RTE_CACHE_LINE_SIZE);
 	wanted = rte_ring_create_elem("wanted", sizeof(uint64_t), WANTED, SOCKET_ID_ANY,
 				      RING_F_SC_DEQ);
+	seed = (uint32_t)rte_rand();
 	if (!slots || !wanted) {
 		log_error("no memory for the neighbours");
 		neighs_free();
@@ -144,10 +152,19 @@ void neigh_forget(unsigned int port, uint32_t addr)
 		__atomic_store_n(&slot->mac, 0, __ATOMIC_RELEASE);
 }
 
-void neigh_forget_all(void)
+void neighs_mark(void)
 {
 	for (uint32_t i = 0; i < SLOTS; i++)
-		__atomic_store_n(&slots[i].mac, 0, __ATOMIC_RELEASE);
+		if (slots[i].mac & MAC_VALID)
+			__atomic_store_n(&slots[i].mac, slots[i].mac | MAC_MARKED,
+					 __ATOMIC_RELEASE);
+}
+
+void neighs_sweep(void)
+{
+	for (uint32_t i = 0; i < SLOTS; i++)
+		if (slots[i].mac & MAC_MARKED)
+			__atomic_store_n(&slots[i].mac, 0, __ATOMIC_RELEASE);
 }
 
 bool neigh_wanted(unsigned int *port, uint32_t *addr)

@@ -34,7 +34,9 @@ void neighs_free(void);
 /** The kernel knows a neighbour. @param stale  and wants it confirmed before long */
 void neigh_set(unsigned int port, uint32_t addr, const struct rte_ether_addr *mac, bool stale);
 void neigh_forget(unsigned int port, uint32_t addr);
-void neigh_forget_all(void);
+/** Around a full dump: what was not set between the two calls is forgotten. */
+void neighs_mark(void);
+void neighs_sweep(void);
 /** The next neighbour that a worker asked for. @return false if there is none */
 bool neigh_wanted(unsigned int *port, uint32_t *addr);
 

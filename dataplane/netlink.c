@@ -9,16 +9,22 @@
 
 #include <rte_ethdev.h>
 
+#include "control.h"
 #include "log.h"
 #include "neigh.h"
 #include "netlink.h"
 #include "port.h"
 #include "route.h"
 
-/* The kernel sends no route message for what it drops along with a link or an
- * address: those end in a new dump. */
+#define RECEIVE_BUFFER (4 << 20)
+#define RETRY_S 1
+#define SOLICIT_MAX 256 /* a call; what is wanted beyond that waits */
+
 static struct mnl_socket *monitor, *query;
+/* Something is to be read anew: news were lost, or a link or an address went, for
+ * which the kernel drops routes without a word. */
 static bool resync;
+static uint64_t retry; /* a failed one not before this, in control_now's seconds */
 
 /* Collects the attributes up to max; a type seen twice keeps its last one. */
 struct attrs {
@@ -56,13 +62,15 @@ static bool has_body(const struct nlmsghdr *nlh, size_t size)
 	return mnl_nlmsg_get_payload_len(nlh) >= size;
 }
 
-static void set_hop(struct next_hop *hop, uint32_t ifindex, uint32_t gateway)
+/* A gateway of another family, or a tunnel on the way, is left to the kernel. */
+static void set_hop(struct next_hop *hop, uint32_t ifindex, const struct nlattr **table)
 {
 	int port = port_by_ifindex(ifindex);
 
 	*hop = (struct next_hop){.kind = ROUTE_KERNEL};
-	if (port >= 0)
-		*hop = (struct next_hop){ROUTE_FORWARD, (uint8_t)port, 0, gateway};
+	if (port >= 0 && !table[RTA_VIA] && !table[RTA_ENCAP])
+		*hop = (struct next_hop){ROUTE_FORWARD, (uint8_t)port, 0,
+					 get_u32(table[RTA_GATEWAY], 0)};
 }
 
 /* Of several next hops the first that leads out of a port. */
@@ -71,32 +79,30 @@ static void set_multipath(struct next_hop *hop, const struct nlattr *attr)
 	const struct rtnexthop *rtnh = mnl_attr_get_payload(attr);
 	int left = mnl_attr_get_payload_len(attr);
 
-	for (; RTNH_OK(rtnh, left) && hop->kind != ROUTE_FORWARD;
-	     left -= NLMSG_ALIGN(rtnh->rtnh_len), rtnh = RTNH_NEXT(rtnh)) {
+	for (; left >= (int)sizeof(*rtnh) && RTNH_OK(rtnh, left) && hop->kind != ROUTE_FORWARD;
+	     left -= (int)NLMSG_ALIGN(rtnh->rtnh_len), rtnh = RTNH_NEXT(rtnh)) {
 		const struct nlattr *table[RTA_MAX + 1] = {0};
 		struct attrs attrs = {table, RTA_MAX};
 
 		mnl_attr_parse_payload(RTNH_DATA(rtnh), rtnh->rtnh_len - RTNH_LENGTH(0), collect,
 				       &attrs);
-		if (!(rtnh->rtnh_flags & (RTNH_F_DEAD | RTNH_F_LINKDOWN)))
-			set_hop(hop, (uint32_t)rtnh->rtnh_ifindex,
-				get_u32(table[RTA_GATEWAY], 0));
+		if (!(rtnh->rtnh_flags & RTNH_F_DEAD))
+			set_hop(hop, (uint32_t)rtnh->rtnh_ifindex, table);
 	}
 }
 
 /* @return false if lookups are not to know of the route */
-static bool parse_hop(const struct rtmsg *rtm, const struct nlattr **table, struct next_hop *hop)
+static bool parse_hop(const struct rtmsg *rtm, const struct nlattr **table, struct route *route)
 {
-	*hop = (struct next_hop){.kind = ROUTE_NONE};
+	struct next_hop *hop = &route->hop;
+
 	switch (rtm->rtm_type) {
 	case RTN_UNICAST:
-		if (rtm->rtm_flags & (RTNH_F_DEAD | RTNH_F_LINKDOWN))
-			return false;
 		if (table[RTA_MULTIPATH])
 			set_multipath(hop, table[RTA_MULTIPATH]);
-		else
-			set_hop(hop, get_u32(table[RTA_OIF], 0), get_u32(table[RTA_GATEWAY], 0));
-		return hop->kind != ROUTE_NONE;
+		else if (!(rtm->rtm_flags & RTNH_F_DEAD))
+			set_hop(hop, get_u32(table[RTA_OIF], 0), table);
+		return true;
 	case RTN_LOCAL:
 	case RTN_BROADCAST:
 	case RTN_MULTICAST:
@@ -107,6 +113,9 @@ static bool parse_hop(const struct rtmsg *rtm, const struct nlattr **table, stru
 	case RTN_UNREACHABLE:
 	case RTN_PROHIBIT:
 		hop->kind = ROUTE_BLACKHOLE;
+		return true;
+	case RTN_THROW:
+		route->throws = true;
 		return true;
 	default:
 		return false;
@@ -135,14 +144,14 @@ static void on_route(const struct nlmsghdr *nlh)
 	route.tos = rtm->rtm_tos;
 	route.table = get_u32(table[RTA_TABLE], rtm->rtm_table);
 	route.metric = get_u32(table[RTA_PRIORITY], 0);
-	if (!known_table(route.table) || !parse_hop(rtm, table, &route.hop))
+	if (!known_table(route.table) || !parse_hop(rtm, table, &route))
 		return;
 	if (route.bits < 32)
 		route.dst &= htonl(~(uint32_t)(UINT64_C(0xffffffff) >> route.bits));
-	if (nlh->nlmsg_type == RTM_NEWROUTE)
-		route_add(&route, nlh->nlmsg_flags & NLM_F_REPLACE);
-	else
+	if (nlh->nlmsg_type == RTM_DELROUTE)
 		route_delete(&route);
+	else if (route.throws || route.hop.kind != ROUTE_NONE)
+		route_add(&route, nlh->nlmsg_flags & NLM_F_REPLACE);
 }
 
 static void on_neigh(const struct nlmsghdr *nlh)
@@ -299,8 +308,11 @@ static void add_multicast(void)
 
 static int mirror_all(void)
 {
-	int err = dump(RTM_GETLINK, AF_UNSPEC, sizeof(struct ifinfomsg));
+	int err;
 
+	err = dump(RTM_GETLINK, AF_UNSPEC, sizeof(struct ifinfomsg));
+	/* What the links say now is what the routes below are read under. */
+	resync = false;
 	routes_mark();
 	if (!err)
 		err = dump(RTM_GETROUTE, AF_INET, sizeof(struct rtmsg));
@@ -308,22 +320,29 @@ static int mirror_all(void)
 	/* A dump that broke off says nothing about what it did not reach. */
 	if (!err)
 		routes_sweep();
-	if (!err) {
-		neigh_forget_all();
+	routes_commit();
+	neighs_mark();
+	if (!err)
 		err = dump(RTM_GETNEIGH, AF_INET, sizeof(struct ndmsg));
-	}
-	resync = err != 0;
-	if (err)
+	if (!err)
+		neighs_sweep();
+	if (err) {
 		log_warn("reading the kernel's routes: %s; trying again", strerror(-err));
+		retry = control_now + RETRY_S;
+		resync = true;
+	}
 	return err;
 }
 
 static struct mnl_socket *open_socket(unsigned int groups)
 {
 	struct mnl_socket *socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
+	const int room = RECEIVE_BUFFER;
 
 	if (!socket)
 		return NULL;
+	/* Best effort: without it the kernel loses news earlier, and we read anew. */
+	setsockopt(mnl_socket_get_fd(socket), SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room));
 	if (mnl_socket_bind(socket, groups, MNL_SOCKET_AUTOPID) < 0) {
 		mnl_socket_close(socket);
 		return NULL;
@@ -363,14 +382,21 @@ int netlink_fd(void)
 void netlink_process(void)
 {
 	char buffer[32768];
+	bool lost = false;
 	ssize_t n;
 
-	while ((n = recv(netlink_fd(), buffer, sizeof(buffer), MSG_DONTWAIT)) > 0)
-		mnl_cb_run(buffer, (size_t)n, 0, 0, netlink_message, NULL);
-	if (n < 0 && errno == ENOBUFS)
-		resync = true;
-	if (resync)
+	/* After a loss the rest is from before the dump that makes up for it: an
+	 * addition in there may be one whose deletion was lost. */
+	while ((n = recv(netlink_fd(), buffer, sizeof(buffer), MSG_DONTWAIT)) > 0 ||
+	       (n < 0 && (errno == ENOBUFS || errno == EINTR))) {
+		lost |= n < 0 && errno == ENOBUFS;
+		if (n > 0 && !lost)
+			mnl_cb_run(buffer, (size_t)n, 0, 0, netlink_message, NULL);
+	}
+	if (lost || (resync && control_now >= retry))
 		mirror_all();
+	else
+		routes_commit();
 }
 
 /* As `ip neigh ... use` does: the kernel sends ARP as if it had a packet. */
@@ -398,7 +424,7 @@ void netlink_solicit_wanted(void)
 	unsigned int port;
 	uint32_t addr;
 
-	while (neigh_wanted(&port, &addr))
+	for (unsigned int i = 0; i < SOLICIT_MAX && neigh_wanted(&port, &addr); i++)
 		if (port < nports)
 			solicit(port, addr);
 }

@@ -15,7 +15,8 @@ int netlink_start(void);
 void netlink_stop(void);
 /** To wait for: readable when the kernel has news. */
 int netlink_fd(void);
-/** Take the news in. If some were lost, everything is mirrored anew. */
+/** Take the news in. If some were lost, everything is mirrored anew; if that
+ * failed, again after a while: call it now and then without news, too. */
 void netlink_process(void);
 /** Ask the kernel to resolve or confirm what the workers want. */
 void netlink_solicit_wanted(void);

@@ -5,24 +5,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <rte_fib.h>
 #include <rte_hash.h>
 #include <rte_jhash.h>
-#include <rte_malloc.h>
-#include <rte_rcu_qsbr.h>
+#include <rte_rib.h>
 
+#include "fib.h"
 #include "log.h"
 #include "route.h"
-
-#define MAX_ROUTES (1u << 16)
-#define MAX_HOPS 4096u		/* distinct (kind, port, gateway) */
-#define FIB_TBL8 8192u
-#define BULK 256u
 
 /* charon's routing table: its rule precedes that of the main table. */
 #define TABLE_CHARON 220
 
-/* All routes of one prefix; the best one is in the FIB. */
+/*
+ * The kernel asks its tables one after the other, in the order of the rules
+ * that every system has and the one that charon adds: local, 220, main,
+ * default. The first table in which some prefix matches gives the answer, by
+ * its longest one, unless that is a throw route, which sends the search on to
+ * the next table.
+ *
+ * The FIB knows one table only. It gets every prefix of every table, each with
+ * the answer of that search for the prefix. For a destination the longest of all
+ * prefixes that match then holds the kernel's answer, because in each table
+ * just the prefixes that cover it match the destination, too.
+ *
+ * Other rules (fwmark, source address, interface) are not mirrored.
+ */
+enum { RANK_LOCAL, RANK_CHARON, RANK_MAIN, RANK_DEFAULT, RANKS };
+
 struct candidate {
 	struct candidate *next;
 	struct route route;
@@ -31,7 +40,9 @@ struct candidate {
 
 struct prefix {
 	struct candidate *candidates;
-	uint32_t hop;	/* index of what the FIB has */
+	uint32_t dst; /* network byte order */
+	uint8_t bits;
+	uint32_t hop; /* fib_set()'s */
 };
 
 struct prefix_key {
@@ -39,88 +50,45 @@ struct prefix_key {
 	uint32_t bits;
 };
 
-static struct rte_fib *fib;
+/* The prefixes by name and to walk; and as a tree, for what covers what. */
 static struct rte_hash *prefixes;
-static struct rte_rcu_qsbr *qsbr;
-/* Hop 0 is "no route". A hop keeps its number as long as a prefix uses it. */
-static struct next_hop hops[MAX_HOPS];
-static uint32_t hop_refs[MAX_HOPS];
+static struct rte_rib *tree;
+/* Candidates that can send a search of a covered prefix to main or behind it. */
+static uint32_t specials;
 
-_Static_assert(sizeof(struct next_hop) == sizeof(uint64_t), "a next hop is read in one go");
-
-void route_lookup_bulk(const uint32_t *dst, struct next_hop *out, unsigned int n)
+int routes_init(unsigned int workers, uint32_t routes)
 {
-	uint32_t host[BULK];
-	uint64_t index[BULK];
-
-	for (unsigned int done = 0; done < n;) {
-		unsigned int now = n - done < BULK ? n - done : BULK;
-
-		for (unsigned int i = 0; i < now; i++)
-			host[i] = ntohl(dst[done + i]);
-		rte_fib_lookup_bulk(fib, host, index, (int)now);
-		for (unsigned int i = 0; i < now; i++) {
-			uint64_t hop = __atomic_load_n((uint64_t *)&hops[index[i] % MAX_HOPS],
-						       __ATOMIC_RELAXED);
-
-			memcpy(&out[done + i], &hop, sizeof(hop));
-		}
-		done += now;
-	}
-}
-
-void route_reader_online(unsigned int worker)
-{
-	rte_rcu_qsbr_thread_online(qsbr, worker);
-}
-
-void route_reader_quiescent(unsigned int worker)
-{
-	rte_rcu_qsbr_quiescent(qsbr, worker);
-}
-
-void route_reader_offline(unsigned int worker)
-{
-	rte_rcu_qsbr_thread_offline(qsbr, worker);
-}
-
-static int init_qsbr(unsigned int workers)
-{
-	size_t size = rte_rcu_qsbr_get_memsize(workers);
-	int err;
-
-	qsbr = rte_zmalloc("route qsbr", size, RTE_CACHE_LINE_SIZE);
-	if (!qsbr)
-		return -ENOMEM;
-	err = rte_rcu_qsbr_init(qsbr, workers);
-	for (unsigned int w = 0; w < workers && !err; w++)
-		err = rte_rcu_qsbr_thread_register(qsbr, w);
-	return err ? -EINVAL : 0;
-}
-
-int routes_init(unsigned int workers)
-{
-	struct rte_fib_conf conf = {
-		.type = RTE_FIB_DIR24_8,
-		.max_routes = MAX_ROUTES,
-		.dir24_8 = {.nh_sz = RTE_FIB_DIR24_8_2B, .num_tbl8 = FIB_TBL8},
-	};
+	const struct rte_rib_conf rib = {.max_nodes = (int)routes * 2};
 	const struct rte_hash_parameters hash = {
 		.name = "routes",
-		.entries = MAX_ROUTES,
+		.entries = routes,
 		.key_len = sizeof(struct prefix_key),
 		.hash_func = rte_jhash,
+		.extra_flag = RTE_HASH_EXTRA_FLAGS_EXT_TABLE,
 		.socket_id = SOCKET_ID_ANY,
 	};
+	int err = fib_init(workers, routes);
 
-	fib = rte_fib_create("routes", SOCKET_ID_ANY, &conf);
+	if (err)
+		return err;
 	prefixes = rte_hash_create(&hash);
-	if (!fib || !prefixes || init_qsbr(workers)) {
-		log_error("no memory for the routing table");
+	tree = rte_rib_create("routes", SOCKET_ID_ANY, &rib);
+	if (!prefixes || !tree) {
+		log_error("no memory for %u routes", routes);
 		routes_free();
 		return -ENOMEM;
 	}
 	return 0;
+}
+
+static void free_candidates(struct prefix *p)
+{
+	while (p->candidates) {
+		struct candidate *c = p->candidates;
+
+		p->candidates = c->next;
+		free(c);
+	}
 }
 
 void routes_free(void)
@@ -130,22 +98,148 @@ void routes_free(void)
 	uint32_t at = 0;
 
 	while (prefixes && rte_hash_iterate(prefixes, &key, &data, &at) >= 0) {
-		struct prefix *p = data;
-
-		while (p->candidates) {
-			struct candidate *c = p->candidates;
-
-			p->candidates = c->next;
-			free(c);
-		}
-		free(p);
+		free_candidates(data);
+		free(data);
 	}
 	rte_hash_free(prefixes);
-	rte_fib_free(fib);
-	rte_free(qsbr);
+	rte_rib_free(tree);
 	prefixes = NULL;
-	fib = NULL;
-	qsbr = NULL;
+	tree = NULL;
+	specials = 0;
+	fib_free();
+}
+
+static unsigned int rank_of(const struct route *route)
+{
+	switch (route->table) {
+	case RT_TABLE_LOCAL:
+		return RANK_LOCAL;
+	case TABLE_CHARON:
+		return RANK_CHARON;
+	case RT_TABLE_MAIN:
+		return RANK_MAIN;
+	default:
+		return RANK_DEFAULT;
+	}
+}
+
+static bool is_special(const struct route *route)
+{
+	return route->throws || rank_of(route) == RANK_DEFAULT;
+}
+
+static struct prefix *prefix_of(const struct rte_rib_node *node)
+{
+	uint64_t nh = 0;
+
+	rte_rib_get_nh(node, &nh);
+	return (struct prefix *)(uintptr_t)nh;
+}
+
+/* By table the best candidate of a prefix, where none is known yet. Routes that
+ * are for one TOS only do not count. */
+static void collect_best(const struct prefix *p, const struct candidate *best[RANKS])
+{
+	const struct candidate *mine[RANKS] = {NULL};
+
+	for (const struct candidate *c = p->candidates; c; c = c->next) {
+		unsigned int rank = rank_of(&c->route);
+
+		if (!c->route.tos && (!mine[rank] || c->route.metric < mine[rank]->route.metric))
+			mine[rank] = c;
+	}
+	for (unsigned int rank = 0; rank < RANKS; rank++)
+		if (!best[rank])
+			best[rank] = mine[rank];
+}
+
+/* What the kernel finds for the prefix of a node; NULL: no route. */
+static const struct candidate *search(struct rte_rib_node *node)
+{
+	const struct candidate *best[RANKS] = {NULL};
+
+	for (; node; node = rte_rib_lookup_parent(node))
+		collect_best(prefix_of(node), best);
+	for (unsigned int rank = 0; rank < RANKS; rank++)
+		if (best[rank] && !best[rank]->route.throws)
+			return best[rank];
+	return NULL;
+}
+
+static int refresh(struct rte_rib_node *node)
+{
+	static const struct next_hop none = {.kind = ROUTE_NONE};
+	const struct candidate *found = search(node);
+	struct prefix *p = prefix_of(node);
+
+	return fib_set(p->dst, p->bits, found ? &found->route.hop : &none, &p->hop);
+}
+
+/* A candidate of that route came or went at a prefix: so may the answers for
+ * what the prefix covers. */
+static void refresh_covered(const struct route *route)
+{
+	uint32_t ip = ntohl(route->dst);
+	struct rte_rib_node *node = NULL;
+
+	/* The usual case, and the one that is to be fast: all that is covered
+	 * has an answer in main itself, or before it. */
+	if (rank_of(route) >= RANK_MAIN && !specials)
+		return;
+	while ((node = rte_rib_get_nxt(tree, ip, route->bits, node, RTE_RIB_GET_NXT_ALL)))
+		refresh(node);
+}
+
+static struct prefix *find_prefix(const struct prefix_key *key)
+{
+	void *data;
+
+	return rte_hash_lookup_data(prefixes, key, &data) >= 0 ? data : NULL;
+}
+
+static struct rte_rib_node *node_of(const struct prefix *p)
+{
+	return rte_rib_lookup_exact(tree, ntohl(p->dst), p->bits);
+}
+
+/* @return a new prefix without candidates, or NULL: full */
+static struct prefix *make_prefix(const struct prefix_key *key)
+{
+	struct prefix *p = calloc(1, sizeof(*p));
+	struct rte_rib_node *node;
+
+	if (!p)
+		return NULL;
+	p->dst = key->dst;
+	p->bits = (uint8_t)key->bits;
+	node = rte_rib_insert(tree, ntohl(key->dst), p->bits);
+	if (!node)
+		goto fail;
+	rte_rib_set_nh(node, (uintptr_t)p);
+	if (rte_hash_add_key_data(prefixes, key, p) >= 0)
+		return p;
+	rte_rib_remove(tree, ntohl(key->dst), p->bits);
+fail:
+	free(p);
+	return NULL;
+}
+
+/* Bring the FIB in line after the candidates of a prefix have changed; a prefix
+ * without any goes. */
+static int settle(const struct prefix_key *key, struct prefix *p, const struct route *route)
+{
+	int err;
+
+	if (p->candidates) {
+		err = refresh(node_of(p));
+	} else {
+		err = fib_set(p->dst, p->bits, NULL, &p->hop);
+		rte_rib_remove(tree, ntohl(p->dst), p->bits);
+		rte_hash_del_key(prefixes, key);
+		free(p);
+	}
+	refresh_covered(route);
+	return err;
 }
 
 static bool same_hop(const struct next_hop *a, const struct next_hop *b)
@@ -153,118 +247,13 @@ static bool same_hop(const struct next_hop *a, const struct next_hop *b)
 	return a->kind == b->kind && a->port == b->port && a->gateway == b->gateway;
 }
 
-/* @return the number of a hop, one reference more; 0 if the table is full */
-static uint32_t hop_take(const struct next_hop *hop)
+static void remove_candidate(struct candidate **at)
 {
-	uint32_t spare = 0;
-	uint64_t word;
+	struct candidate *c = *at;
 
-	for (uint32_t i = 1; i < MAX_HOPS; i++) {
-		if (hop_refs[i] && same_hop(&hops[i], hop)) {
-			hop_refs[i]++;
-			return i;
-		}
-		if (!hop_refs[i] && !spare)
-			spare = i;
-	}
-	if (!spare) {
-		log_error("more than %u different next hops: a route is left out", MAX_HOPS - 1);
-		return 0;
-	}
-	memcpy(&word, hop, sizeof(word));
-	__atomic_store_n((uint64_t *)&hops[spare], word, __ATOMIC_RELAXED);
-	hop_refs[spare] = 1;
-	return spare;
-}
-
-/* Wait until no worker can be in the middle of a lookup that began before: the
- * FIB of this DPDK release reuses its tables at once. Workers pass a quiescent
- * state in every turn of their loop; the control thread may wait for that. */
-static void wait_for_readers(void)
-{
-	rte_rcu_qsbr_synchronize(qsbr, RTE_QSBR_THRID_INVALID);
-}
-
-/* The order of the kernel's rules: local, charon's table, main. Within a table
- * the lower metric. The kernel tries one table after the other, each with its
- * longest prefix; we compare tables for equal prefixes only. */
-static unsigned int table_rank(uint32_t table)
-{
-	return table == RT_TABLE_LOCAL ? 0 : table == TABLE_CHARON ? 1 : 2;
-}
-
-static bool better(const struct route *a, const struct route *b)
-{
-	unsigned int ra = table_rank(a->table), rb = table_rank(b->table);
-
-	return ra != rb ? ra < rb : a->metric < b->metric;
-}
-
-static const struct candidate *best_of(const struct prefix *p)
-{
-	const struct candidate *best = NULL;
-
-	/* Routes that differ in TOS only: the one for any TOS. */
-	for (const struct candidate *c = p->candidates; c; c = c->next)
-		if (!c->route.tos && (!best || better(&c->route, &best->route)))
-			best = c;
-	return best;
-}
-
-/* Bring the FIB in line with the candidates of a prefix. */
-static int apply(const struct prefix_key *key, struct prefix *p)
-{
-	const struct candidate *best = best_of(p);
-	uint32_t old = p->hop, new = best ? hop_take(&best->route.hop) : 0;
-	int err = 0;
-
-	if (new == old) {
-		if (new)
-			hop_refs[new]--;
-	} else if (new) {
-		err = rte_fib_add(fib, ntohl(key->dst), (uint8_t)key->bits, new);
-	} else {
-		err = rte_fib_delete(fib, ntohl(key->dst), (uint8_t)key->bits);
-	}
-	if (new == old)
-		return 0;
-	if (err) {
-		if (new)
-			hop_refs[new]--;
-		log_error("the routing table cannot take another route: %s", strerror(-err));
-		return err;
-	}
-	p->hop = new;
-	if (old) {
-		wait_for_readers();
-		hop_refs[old]--;
-	}
-	return 0;
-}
-
-static struct prefix *find_prefix(const struct prefix_key *key, bool create)
-{
-	struct prefix *p;
-	void *data;
-
-	if (rte_hash_lookup_data(prefixes, key, &data) >= 0)
-		return data;
-	if (!create)
-		return NULL;
-	p = calloc(1, sizeof(*p));
-	if (p && rte_hash_add_key_data(prefixes, key, p) < 0) {
-		free(p);
-		p = NULL;
-	}
-	return p;
-}
-
-static void drop_empty(const struct prefix_key *key, struct prefix *p)
-{
-	if (p->candidates)
-		return;
-	rte_hash_del_key(prefixes, key);
-	free(p);
+	specials -= is_special(&c->route);
+	*at = c->next;
+	free(c);
 }
 
 static bool same_slot(const struct route *a, const struct route *b)
@@ -277,14 +266,10 @@ static void remove_same_slot(struct prefix *p, const struct route *route)
 	struct candidate **at = &p->candidates;
 
 	while (*at) {
-		struct candidate *c = *at;
-
-		if (same_slot(&c->route, route)) {
-			*at = c->next;
-			free(c);
-		} else {
-			at = &c->next;
-		}
+		if (same_slot(&(*at)->route, route))
+			remove_candidate(at);
+		else
+			at = &(*at)->next;
 	}
 }
 
@@ -303,46 +288,64 @@ static struct prefix_key key_of(const struct route *route)
 	return (struct prefix_key){route->dst, route->bits};
 }
 
+/* At the end: of equal candidates the kernel uses the oldest, too. */
+static int add_candidate(struct candidate **at, const struct route *route)
+{
+	*at = calloc(1, sizeof(**at));
+	if (!*at)
+		return -ENOMEM;
+	(*at)->route = *route;
+	specials += is_special(route);
+	return 0;
+}
+
 int route_add(const struct route *route, bool replace)
 {
 	struct prefix_key key = key_of(route);
-	struct prefix *p;
 	struct candidate **at;
+	struct prefix *p;
+	int err = 0, settled;
 
 	if (route->bits > 32)
 		return -EINVAL;
-	p = find_prefix(&key, true);
+	p = find_prefix(&key);
 	if (!p)
-		return -ENOMEM;
+		p = make_prefix(&key);
+	if (!p) {
+		log_error("no room for another route: raise routes in the configuration");
+		return -ENOSPC;
+	}
 	if (replace)
 		remove_same_slot(p, route);
 	at = find_candidate(p, route);
-	if (!*at) {
-		*at = calloc(1, sizeof(**at));
-		if (!*at) {
-			drop_empty(&key, p);
-			return -ENOMEM;
-		}
-		(*at)->route = *route;
-	}
-	(*at)->stale = false;
-	return apply(&key, p);
+	if (*at)
+		(*at)->stale = false;
+	else
+		err = add_candidate(at, route);
+	settled = settle(&key, p, route);
+	return err ? err : settled;
 }
 
 int route_delete(const struct route *route)
 {
 	struct prefix_key key = key_of(route);
-	struct prefix *p = find_prefix(&key, false);
-	struct candidate **at = p ? find_candidate(p, route) : NULL, *c;
+	struct prefix *p = find_prefix(&key);
+	struct candidate **at = p ? find_candidate(p, route) : NULL;
 
+	/* Of several next hops we know one, which may not be the one that we find
+	 * now that the route goes. */
+	for (at = at && !*at ? &p->candidates : at; at && *at; at = &(*at)->next)
+		if (same_slot(&(*at)->route, route))
+			break;
 	if (!at || !*at)
 		return -ENOENT;
-	c = *at;
-	*at = c->next;
-	free(c);
-	apply(&key, p);
-	drop_empty(&key, p);
-	return 0;
+	remove_candidate(at);
+	return settle(&key, p, route);
+}
+
+void routes_commit(void)
+{
+	fib_commit();
 }
 
 void routes_mark(void)
@@ -392,12 +395,16 @@ bool route_next(uint32_t *cursor, struct route *route)
 	void *data;
 
 	while (rte_hash_iterate(prefixes, &key, &data, cursor) >= 0) {
-		const struct candidate *best = best_of(data);
+		const struct prefix *p = data;
+		const struct candidate *found = search(node_of(p));
 
-		if (best) {
-			*route = best->route;
-			return true;
-		}
+		if (!found)
+			continue;
+		*route = found->route;
+		/* What a shorter prefix of an earlier table decides is shown so. */
+		route->dst = p->dst;
+		route->bits = p->bits;
+		return true;
 	}
 	return false;
 }

@@ -50,18 +50,22 @@ struct route {
 	uint8_t bits;		/* prefix length */
 	uint8_t tos;
 	uint32_t table, metric;
+	bool throws;		/* a throw route: look on in the next table; hop is void */
 	struct next_hop hop;
 };
 
-/** @return 0 or -errno */
-int routes_init(unsigned int workers);
+/** @param routes prefixes that fit. @return 0 or -errno, logged */
+int routes_init(unsigned int workers, uint32_t routes);
 void routes_free(void);
-/** Add a route; one that is there already is kept.
+/** Add a route of table local, 220, main or default; one that is there already is kept.
  * @param replace  it takes the place of those with the same prefix, table, metric and tos
  * @return 0 or -errno */
 int route_add(const struct route *route, bool replace);
 /** @return 0 or -ENOENT */
 int route_delete(const struct route *route);
+/** Put what was added and deleted in force, for lookups. Waits for one turn of
+ * every worker's loop. */
+void routes_commit(void);
 /** Around a full dump: what was not added between the two calls is removed. */
 void routes_mark(void);
 void routes_sweep(void);

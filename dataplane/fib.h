@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file fib.h
+ * What lcores look destinations up in: two DPDK FIBs with the same contents.
+ * Lcores use one; the control thread changes the other, makes them change
+ * places, waits until no lcore is left in the old one, and repeats the changes
+ * there. So a lookup never meets a FIB in the middle of a change: rte_fib
+ * of DPDK 22.11 clears and reuses its second-level tables at once.
+ */
+#ifndef CYGNETD_FIB_H
+#define CYGNETD_FIB_H
+
+#include <stdint.h>
+
+#include "route.h"
+
+/** "The FIB has no such prefix." */
+#define FIB_ABSENT 0u
+
+/** @param routes prefixes that fit. @return 0 or -errno, logged */
+int fib_init(unsigned int workers, uint32_t routes);
+void fib_free(void);
+
+/**
+ * Set or remove a prefix; in force after fib_commit(). The control thread.
+ * @param dst    network byte order, host bits zero
+ * @param hop    NULL: remove it
+ * @param index  what the last call for this prefix left here, at first FIB_ABSENT
+ * @return 0 or -errno, logged, and nothing has changed
+ */
+int fib_set(uint32_t dst, uint8_t bits, const struct next_hop *hop, uint32_t *index);
+
+/** Put the changes in force. Waits for one turn of every worker's loop. The control thread. */
+void fib_commit(void);
+
+#endif

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The mirror of the kernel's routes against a plain model of the kernel. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/rtnetlink.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "eal_fixture.h"
+#include "route.h"
+
+#define ROUTES 1024
+
+static const struct next_hop unreachable = {.kind = ROUTE_NONE};
+
+static struct next_hop via(uint32_t gateway)
+{
+	return (struct next_hop){.kind = ROUTE_FORWARD, .port = 1, .gateway = gateway};
+}
+
+static struct route make(uint32_t dst, uint8_t bits, uint32_t table, uint32_t metric,
+			 uint32_t gateway)
+{
+	return (struct route){
+		.dst = htonl(dst & (bits ? UINT32_MAX << (32 - bits) : 0)),
+		.bits = bits,
+		.table = table,
+		.metric = metric,
+		.hop = via(gateway),
+	};
+}
+
+static struct next_hop look(uint32_t dst)
+{
+	struct next_hop hop;
+
+	dst = htonl(dst);
+	route_lookup_bulk(&dst, &hop, 1);
+	return hop;
+}
+
+static void assert_hop(uint32_t dst, struct next_hop want)
+{
+	struct next_hop hop = look(dst);
+
+	assert_memory_equal(&hop, &want, sizeof(hop));
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	return routes_init(1, ROUTES);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	routes_free();
+	return 0;
+}
+
+static void nothing_before_commit(void **state)
+{
+	struct route r = make(0x0a000000, 8, RT_TABLE_MAIN, 0, 1);
+
+	(void)state;
+	assert_hop(0x0a010203, unreachable);
+	assert_int_equal(route_add(&r, false), 0);
+	assert_hop(0x0a010203, unreachable);
+	routes_commit();
+	assert_hop(0x0a010203, via(1));
+	assert_hop(0x0b010203, unreachable);
+	assert_int_equal(route_delete(&r), 0);
+	assert_hop(0x0a010203, via(1));
+	routes_commit();
+	assert_hop(0x0a010203, unreachable);
+	assert_int_equal(route_delete(&r), -ENOENT);
+}
+
+static void metrics_and_replacement(void **state)
+{
+	struct route slow = make(0x0a000000, 8, RT_TABLE_MAIN, 200, 1);
+	struct route fast = make(0x0a000000, 8, RT_TABLE_MAIN, 100, 2);
+	struct route other = make(0x0a000000, 8, RT_TABLE_MAIN, 100, 3);
+
+	(void)state;
+	route_add(&slow, false);
+	route_add(&fast, false);
+	routes_commit();
+	assert_hop(0x0a000001, via(2));
+	/* Appended to its equal it waits; in its place it serves. */
+	route_add(&other, false);
+	routes_commit();
+	assert_hop(0x0a000001, via(2));
+	route_add(&other, true);
+	routes_commit();
+	assert_hop(0x0a000001, via(3));
+	assert_int_equal(route_delete(&other), 0);
+	routes_commit();
+	assert_hop(0x0a000001, via(1));
+}
+
+/* The rules ask table after table: a shorter prefix of an earlier one wins. */
+static void tables_in_order(void **state)
+{
+	struct route main_default = make(0, 0, RT_TABLE_MAIN, 0, 1);
+	struct route main_narrow = make(0x0a010000, 16, RT_TABLE_MAIN, 0, 2);
+	struct route charon = make(0x0a000000, 8, 220, 0, 3);
+	struct route except = make(0x0a010100, 24, 220, 0, 0);
+	struct route fallback = make(0x0a010180, 25, RT_TABLE_DEFAULT, 0, 5);
+
+	(void)state;
+	except.throws = true;
+	except.hop = unreachable;
+	route_add(&main_default, false);
+	route_add(&main_narrow, false);
+	routes_commit();
+	assert_hop(0x0a010001, via(2));
+	route_add(&charon, false);
+	routes_commit();
+	assert_hop(0x0a010001, via(3));
+	assert_hop(0x0a020001, via(3));
+	assert_hop(0x0b000001, via(1));
+	route_add(&except, false);
+	routes_commit();
+	assert_hop(0x0a010101, via(2));
+	assert_hop(0x0a010001, via(3));
+	/* The last table is asked only where main has nothing at all. */
+	route_add(&fallback, false);
+	routes_commit();
+	assert_hop(0x0a010181, via(2));
+	route_delete(&main_narrow);
+	route_delete(&main_default);
+	routes_commit();
+	assert_hop(0x0a010181, via(5));
+	assert_hop(0x0a010101, unreachable);
+	route_delete(&charon);
+	route_delete(&except);
+	routes_commit();
+	assert_hop(0x0a010181, via(5));
+	assert_hop(0x0a000001, unreachable);
+}
+
+static void dump_removes_what_is_gone(void **state)
+{
+	struct route a = make(0x0a000000, 8, RT_TABLE_MAIN, 0, 1);
+	struct route b = make(0x0b000000, 8, RT_TABLE_MAIN, 0, 2);
+	struct route c = make(0x0b000000, 8, RT_TABLE_MAIN, 5, 3);
+
+	(void)state;
+	route_add(&a, false);
+	route_add(&b, false);
+	route_add(&c, false);
+	routes_mark();
+	route_add(&c, false);
+	routes_sweep();
+	routes_commit();
+	assert_hop(0x0a000001, unreachable);
+	assert_hop(0x0b000001, via(3));
+}
+
+/* DPDK 22.11 alone counts /24s wrong when a long prefix leads where its parent does. */
+static void long_prefixes_like_their_parent(void **state)
+{
+	struct route parent = make(0, 0, RT_TABLE_MAIN, 0, 1);
+
+	(void)state;
+	route_add(&parent, false);
+	for (uint32_t i = 0; i < 4096; i++) {
+		struct route r = make(0x0a000001 + (i << 8), 32, RT_TABLE_MAIN, 0, 1);
+
+		assert_int_equal(route_add(&r, false), 0);
+		assert_int_equal(route_delete(&r), 0);
+	}
+	for (uint32_t i = 0; i < 200; i++) {
+		struct route r = make(0x0a000001 + (i << 8), 32, RT_TABLE_MAIN, 0, 2);
+
+		assert_int_equal(route_add(&r, false), 0);
+		routes_commit();
+		assert_hop(0x0a000001 + (i << 8), via(2));
+	}
+}
+
+static void full(void **state)
+{
+	struct route r;
+	unsigned int n;
+
+	(void)state;
+	for (n = 0; n < 4 * ROUTES; n++) {
+		r = make(n << 16, 16, RT_TABLE_MAIN, 0, 1);
+		if (route_add(&r, false))
+			break;
+	}
+	assert_in_range(n, ROUTES, 2 * ROUTES);
+	assert_int_equal(route_add(&r, false), -ENOSPC);
+	routes_commit();
+	assert_hop(0x00010001, via(1));
+	assert_hop(ntohl(r.dst), unreachable);
+	r = make(0x00010000, 16, RT_TABLE_MAIN, 0, 1);
+	assert_int_equal(route_delete(&r), 0);
+	r = make(0xf0000000, 4, RT_TABLE_MAIN, 0, 7);
+	assert_int_equal(route_add(&r, false), 0);
+	routes_commit();
+	assert_hop(0x00010001, unreachable);
+	assert_hop(0xf1000000, via(7));
+}
+
+/* --- a model: routes in a list, searched as the kernel's rules say --- */
+
+#define MODEL 96
+static struct route model[MODEL];
+static bool present[MODEL];
+
+static const struct route *model_table(uint32_t table, uint32_t dst)
+{
+	const struct route *best = NULL;
+
+	for (unsigned int i = 0; i < MODEL; i++) {
+		const struct route *r = &model[i];
+		uint32_t mask = r->bits ? UINT32_MAX << (32 - r->bits) : 0;
+
+		if (present[i] && r->table == table && (dst & mask) == ntohl(r->dst) &&
+		    (!best || r->bits > best->bits ||
+		     (r->bits == best->bits && r->metric < best->metric)))
+			best = r;
+	}
+	return best;
+}
+
+static struct next_hop model_look(uint32_t dst)
+{
+	static const uint32_t tables[] = {RT_TABLE_LOCAL, 220, RT_TABLE_MAIN, RT_TABLE_DEFAULT};
+
+	for (unsigned int i = 0; i < RTE_DIM(tables); i++) {
+		const struct route *r = model_table(tables[i], dst);
+
+		if (r && !r->throws)
+			return r->hop;
+	}
+	return unreachable;
+}
+
+/* Few bits vary, so that routes cover each other and meet the same /24s. */
+static uint32_t random_dst(void)
+{
+	return 0x0a000000 | ((uint32_t)random() & 0x00030300) | ((uint32_t)random() & 0xc3);
+}
+
+static void fill_model(void)
+{
+	static const uint8_t bits[] = {0, 6, 7, 8, 14, 15, 16, 22, 23, 24, 25, 26, 30, 31, 32};
+	static const uint32_t tables[] = {RT_TABLE_LOCAL,   220, 220, RT_TABLE_MAIN,
+					  RT_TABLE_MAIN, RT_TABLE_DEFAULT};
+
+	/* Every one has a metric of its own: which of equals is best is no question. */
+	for (unsigned int i = 0; i < MODEL; i++) {
+		model[i] = make(random_dst(), bits[random() % (long)RTE_DIM(bits)],
+				tables[random() % (long)RTE_DIM(tables)], i,
+				(uint32_t)random() % 7 + 1);
+		model[i].throws = random() % 8 == 0;
+		if (model[i].throws)
+			model[i].hop = unreachable;
+		present[i] = false;
+	}
+}
+
+static void against_the_model(void **state)
+{
+	(void)state;
+	srandom(7);
+	fill_model();
+	for (unsigned int round = 0; round < 3000; round++) {
+		for (int k = 0; k < 3; k++) {
+			unsigned int i = (unsigned int)random() % MODEL;
+
+			if (present[i])
+				assert_int_equal(route_delete(&model[i]), 0);
+			else
+				assert_int_equal(route_add(&model[i], random() % 2), 0);
+			present[i] = !present[i];
+		}
+		routes_commit();
+		for (int k = 0; k < 40; k++) {
+			uint32_t dst = k ? random_dst() : (uint32_t)random();
+
+			assert_hop(dst, model_look(dst));
+		}
+	}
+}
+
+/* --- one lcore looks up, the control thread changes --- */
+
+static bool stop;
+static unsigned int wrong, seen;
+
+static void *reader(void *arg)
+{
+	uint32_t dst[8];
+
+	for (uint32_t i = 0; i < RTE_DIM(dst); i++)
+		dst[i] = htonl(0x0a000001 + (i << 8));
+	route_reader_online(0);
+	while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
+		struct next_hop hop[RTE_DIM(dst)];
+
+		route_lookup_bulk(dst, hop, RTE_DIM(dst));
+		/* The route of this address or the one above, nothing else. */
+		for (uint32_t i = 0; i < RTE_DIM(dst); i++)
+			if (hop[i].kind != ROUTE_FORWARD ||
+			    (hop[i].gateway != 100 && hop[i].gateway != i + 1))
+				wrong++;
+		__atomic_fetch_add(&seen, 1, __ATOMIC_RELAXED);
+		route_reader_quiescent(0);
+	}
+	route_reader_offline(0);
+	return arg;
+}
+
+static void old_or_new_under_changes(void **state)
+{
+	struct route parent = make(0x0a000000, 8, RT_TABLE_MAIN, 0, 100);
+	pthread_t thread;
+
+	(void)state;
+	stop = false;
+	wrong = seen = 0;
+	route_add(&parent, false);
+	routes_commit();
+	assert_int_equal(pthread_create(&thread, NULL, reader, NULL), 0);
+	for (unsigned int round = 0; round < 1500 || __atomic_load_n(&seen, __ATOMIC_RELAXED) < 1000;
+	     round++) {
+		uint32_t i = round % 8;
+		struct route r = make(0x0a000000 + (i << 8), 25, RT_TABLE_MAIN, 0, i + 1);
+
+		/* Each takes a second-level table from the one before. */
+		route_add(&r, false);
+		routes_commit();
+		route_delete(&r);
+		routes_commit();
+	}
+	__atomic_store_n(&stop, true, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+	assert_int_equal(wrong, 0);
+}
+
+int main(int argc, char **argv)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	static const struct CMUnitTest tests[] = {
+		TEST(nothing_before_commit), TEST(metrics_and_replacement),
+		TEST(tables_in_order),	     TEST(dump_removes_what_is_gone),
+		TEST(full),		     TEST(long_prefixes_like_their_parent),
+		TEST(against_the_model),     TEST(old_or_new_under_changes),
+	};
+
+	(void)argc;
+	if (start_eal(argv[0]))
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
