@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Messages as the kernel sends them, and as nobody should. */
+#include <arpa/inet.h>
+#include <linux/neighbour.h>
+#include <linux/rtnetlink.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "eal_fixture.h"
+#include "control.h"
+#include "neigh.h"
+#include "netlink.h"
+#include "port.h"
+#include "route.h"
+
+#define OTHER_IFINDEX 7 /* of an interface that is no port */
+#define WAN_IFINDEX 10
+#define LAN_IFINDEX 11
+
+static char buffer[4096];
+static struct nlmsghdr *nlh;
+
+static uint32_t addr(const char *text)
+{
+	uint32_t a;
+
+	assert_int_equal(inet_pton(AF_INET, text, &a), 1);
+	return a;
+}
+
+static struct rtmsg *begin_route(uint16_t type, uint16_t flags, const char *dst, uint8_t bits)
+{
+	struct rtmsg *rtm;
+
+	nlh = mnl_nlmsg_put_header(buffer);
+	nlh->nlmsg_type = type;
+	nlh->nlmsg_flags = flags;
+	rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
+	rtm->rtm_family = AF_INET;
+	rtm->rtm_dst_len = bits;
+	rtm->rtm_table = RT_TABLE_MAIN;
+	rtm->rtm_type = RTN_UNICAST;
+	if (bits)
+		mnl_attr_put_u32(nlh, RTA_DST, addr(dst));
+	return rtm;
+}
+
+static void out_of(uint32_t ifindex)
+{
+	mnl_attr_put_u32(nlh, RTA_OIF, ifindex);
+}
+
+static void by_way_of(const char *gateway, uint32_t ifindex)
+{
+	mnl_attr_put_u32(nlh, RTA_GATEWAY, addr(gateway));
+	out_of(ifindex);
+}
+
+static void deliver(void)
+{
+	assert_int_equal(mnl_cb_run(nlh, nlh->nlmsg_len, 0, 0, netlink_message, NULL), MNL_CB_OK);
+	routes_commit();
+}
+
+static void assert_next(const char *dst, enum route_kind kind, unsigned int port,
+			const char *gateway)
+{
+	struct next_hop hop;
+	uint32_t a = addr(dst);
+
+	route_lookup_bulk(&a, &hop, 1);
+	assert_int_equal(hop.kind, kind);
+	if (kind == ROUTE_FORWARD) {
+		assert_int_equal(hop.port, port);
+		assert_int_equal(hop.gateway, gateway ? addr(gateway) : 0);
+	}
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(ports, 0, sizeof(ports[0]) * 2);
+	ports[0] = (struct port){.name = "wan", .ifindex = WAN_IFINDEX, .mtu = 1500, .id = 98};
+	ports[1] = (struct port){.name = "lan", .ifindex = LAN_IFINDEX, .mtu = 1500, .id = 99};
+	nports = 2;
+	return routes_init(1, 1024) || neighs_init();
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	nports = 0;
+	routes_free();
+	neighs_free();
+	return 0;
+}
+
+static void unicast(void **state)
+{
+	(void)state;
+	begin_route(RTM_NEWROUTE, 0, NULL, 0);
+	by_way_of("192.0.2.2", WAN_IFINDEX);
+	deliver();
+	begin_route(RTM_NEWROUTE, 0, "198.51.100.0", 24);
+	out_of(LAN_IFINDEX);
+	deliver();
+	begin_route(RTM_NEWROUTE, 0, "10.0.0.0", 8);
+	by_way_of("172.16.0.1", OTHER_IFINDEX);
+	deliver();
+	assert_next("203.0.113.1", ROUTE_FORWARD, 0, "192.0.2.2");
+	assert_next("198.51.100.77", ROUTE_FORWARD, 1, NULL);
+	assert_next("10.1.2.3", ROUTE_KERNEL, 0, NULL);
+	begin_route(RTM_DELROUTE, 0, "198.51.100.0", 24);
+	out_of(LAN_IFINDEX);
+	deliver();
+	assert_next("198.51.100.77", ROUTE_FORWARD, 0, "192.0.2.2");
+}
+
+static void types(void **state)
+{
+	static const struct {
+		uint8_t type;
+		enum route_kind kind;
+	} cases[] = {
+		{RTN_LOCAL, ROUTE_LOCAL},	    {RTN_BROADCAST, ROUTE_LOCAL},
+		{RTN_MULTICAST, ROUTE_LOCAL},	    {RTN_ANYCAST, ROUTE_LOCAL},
+		{RTN_BLACKHOLE, ROUTE_BLACKHOLE},   {RTN_UNREACHABLE, ROUTE_BLACKHOLE},
+		{RTN_PROHIBIT, ROUTE_BLACKHOLE},    {RTN_THROW, ROUTE_NONE},
+		{RTN_NAT, ROUTE_NONE},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		begin_route(RTM_NEWROUTE, 0, "10.0.0.0", 8)->rtm_type = cases[i].type;
+		deliver();
+		assert_next("10.0.0.1", cases[i].kind, 0, NULL);
+		begin_route(RTM_DELROUTE, 0, "10.0.0.0", 8)->rtm_type = cases[i].type;
+		deliver();
+		assert_next("10.0.0.1", ROUTE_NONE, 0, NULL);
+	}
+}
+
+static void tables(void **state)
+{
+	(void)state;
+	/* The table's number may not fit into the header; then the attribute counts. */
+	begin_route(RTM_NEWROUTE, 0, "10.0.0.0", 8)->rtm_table = RT_TABLE_UNSPEC;
+	mnl_attr_put_u32(nlh, RTA_TABLE, 1000);
+	out_of(WAN_IFINDEX);
+	deliver();
+	assert_next("10.0.0.1", ROUTE_NONE, 0, NULL);
+	begin_route(RTM_NEWROUTE, 0, "10.0.0.0", 8)->rtm_table = RT_TABLE_UNSPEC;
+	mnl_attr_put_u32(nlh, RTA_TABLE, 220);
+	by_way_of("192.0.2.9", WAN_IFINDEX);
+	deliver();
+	begin_route(RTM_NEWROUTE, 0, "10.0.0.0", 8);
+	out_of(LAN_IFINDEX);
+	deliver();
+	assert_next("10.0.0.1", ROUTE_FORWARD, 0, "192.0.2.9");
+	begin_route(RTM_NEWROUTE, 0, "10.0.0.1", 32)->rtm_table = RT_TABLE_LOCAL;
+	((struct rtmsg *)mnl_nlmsg_get_payload(nlh))->rtm_type = RTN_LOCAL;
+	deliver();
+	assert_next("10.0.0.1", ROUTE_LOCAL, 0, NULL);
+}
+
+static void metric_and_replace(void **state)
+{
+	(void)state;
+	begin_route(RTM_NEWROUTE, 0, "10.0.0.0", 8);
+	mnl_attr_put_u32(nlh, RTA_PRIORITY, 100);
+	by_way_of("192.0.2.1", WAN_IFINDEX);
+	deliver();
+	begin_route(RTM_NEWROUTE, 0, "10.0.0.0", 8);
+	mnl_attr_put_u32(nlh, RTA_PRIORITY, 50);
+	by_way_of("192.0.2.2", WAN_IFINDEX);
+	deliver();
+	assert_next("10.0.0.1", ROUTE_FORWARD, 0, "192.0.2.2");
+	begin_route(RTM_NEWROUTE, NLM_F_REPLACE, "10.0.0.0", 8);
+	mnl_attr_put_u32(nlh, RTA_PRIORITY, 50);
+	by_way_of("198.51.100.3", LAN_IFINDEX);
+	deliver();
+	assert_next("10.0.0.1", ROUTE_FORWARD, 1, "198.51.100.3");
+	begin_route(RTM_DELROUTE, 0, "10.0.0.0", 8);
+	mnl_attr_put_u32(nlh, RTA_PRIORITY, 50);
+	by_way_of("198.51.100.3", LAN_IFINDEX);
+	deliver();
+	assert_next("10.0.0.1", ROUTE_FORWARD, 0, "192.0.2.1");
+}
+
+static void add_nexthop(uint32_t ifindex, const char *gateway, uint8_t flags)
+{
+	struct rtnexthop *hop = (struct rtnexthop *)((char *)nlh + nlh->nlmsg_len);
+	uint32_t start = nlh->nlmsg_len;
+
+	memset(hop, 0, sizeof(*hop));
+	hop->rtnh_ifindex = (int)ifindex;
+	hop->rtnh_flags = flags;
+	nlh->nlmsg_len += sizeof(*hop);
+	mnl_attr_put_u32(nlh, RTA_GATEWAY, addr(gateway));
+	hop->rtnh_len = (unsigned short)(nlh->nlmsg_len - start);
+}
+
+static void multipath(void **state)
+{
+	(void)state;
+	for (int flags = 0; flags < 2; flags++) {
+		struct nlattr *nest;
+
+		begin_route(flags ? RTM_DELROUTE : RTM_NEWROUTE, 0, "10.0.0.0", 8);
+		nest = mnl_attr_nest_start(nlh, RTA_MULTIPATH);
+		add_nexthop(OTHER_IFINDEX, "172.16.0.1", 0);
+		/* By the time a route goes, others of its hops may be dead. */
+		add_nexthop(WAN_IFINDEX, "192.0.2.2", flags ? 0 : RTNH_F_DEAD);
+		add_nexthop(LAN_IFINDEX, "198.51.100.2", 0);
+		mnl_attr_nest_end(nlh, nest);
+		deliver();
+		assert_next("10.0.0.1", flags ? ROUTE_NONE : ROUTE_FORWARD, 1, "198.51.100.2");
+	}
+}
+
+static void not_for_us(void **state)
+{
+	(void)state;
+	begin_route(RTM_NEWROUTE, 0, "10.0.0.0", 8)->rtm_family = AF_INET6;
+	out_of(WAN_IFINDEX);
+	deliver();
+	begin_route(RTM_NEWROUTE, 0, "10.0.0.0", 33);
+	out_of(WAN_IFINDEX);
+	deliver();
+	begin_route(RTM_NEWROUTE, 0, "10.0.0.0", 8)->rtm_flags = RTM_F_CLONED;
+	out_of(WAN_IFINDEX);
+	deliver();
+	begin_route(RTM_NEWROUTE, 0, "10.0.0.0", 8)->rtm_src_len = 8;
+	out_of(WAN_IFINDEX);
+	deliver();
+	begin_route(RTM_NEWROUTE, 0, "10.0.0.0", 8)->rtm_flags = RTNH_F_DEAD;
+	out_of(WAN_IFINDEX);
+	deliver();
+	assert_next("10.0.0.1", ROUTE_NONE, 0, NULL);
+	/* IPv4 by way of an IPv6 router is beyond us, not beyond the kernel. */
+	begin_route(RTM_NEWROUTE, 0, "10.0.0.0", 8);
+	mnl_attr_put(nlh, RTA_VIA, 18, "\012\000aaaaaaaaaaaaaaaa");
+	out_of(WAN_IFINDEX);
+	deliver();
+	assert_next("10.0.0.1", ROUTE_KERNEL, 0, NULL);
+}
+
+static void host_bits(void **state)
+{
+	(void)state;
+	begin_route(RTM_NEWROUTE, 0, "10.1.2.3", 8);
+	out_of(LAN_IFINDEX);
+	deliver();
+	assert_next("10.200.0.1", ROUTE_FORWARD, 1, NULL);
+	begin_route(RTM_DELROUTE, 0, "10.0.0.0", 8);
+	out_of(LAN_IFINDEX);
+	deliver();
+	assert_next("10.200.0.1", ROUTE_NONE, 0, NULL);
+}
+
+static void neighbour(uint16_t type, uint32_t ifindex, const char *dst, uint16_t nud,
+		      const char *mac)
+{
+	struct ndmsg *ndm;
+
+	nlh = mnl_nlmsg_put_header(buffer);
+	nlh->nlmsg_type = type;
+	ndm = mnl_nlmsg_put_extra_header(nlh, sizeof(*ndm));
+	ndm->ndm_family = AF_INET;
+	ndm->ndm_ifindex = (int)ifindex;
+	ndm->ndm_state = nud;
+	mnl_attr_put_u32(nlh, NDA_DST, addr(dst));
+	if (mac)
+		mnl_attr_put(nlh, NDA_LLADDR, strlen(mac), mac);
+	deliver();
+}
+
+static bool resolved(unsigned int port, const char *dst, const char *mac)
+{
+	struct rte_ether_addr found;
+
+	if (!neigh_lookup(port, addr(dst), &found))
+		return false;
+	assert_memory_equal(&found, mac, sizeof(found));
+	return true;
+}
+
+static void neighbours(void **state)
+{
+	static const char a[] = "\002aaaaa", b[] = "\002bbbbb";
+
+	(void)state;
+	assert_false(resolved(0, "192.0.2.2", a));
+	neighbour(RTM_NEWNEIGH, WAN_IFINDEX, "192.0.2.2", NUD_INCOMPLETE, NULL);
+	assert_false(resolved(0, "192.0.2.2", a));
+	neighbour(RTM_NEWNEIGH, WAN_IFINDEX, "192.0.2.2", NUD_REACHABLE, a);
+	assert_true(resolved(0, "192.0.2.2", a));
+	assert_false(resolved(1, "192.0.2.2", a));
+	neighbour(RTM_NEWNEIGH, WAN_IFINDEX, "192.0.2.2", NUD_STALE, b);
+	assert_true(resolved(0, "192.0.2.2", b));
+	neighbour(RTM_NEWNEIGH, WAN_IFINDEX, "192.0.2.2", NUD_FAILED, NULL);
+	assert_false(resolved(0, "192.0.2.2", b));
+	neighbour(RTM_NEWNEIGH, LAN_IFINDEX, "192.0.2.2", NUD_PERMANENT, a);
+	assert_true(resolved(1, "192.0.2.2", a));
+	neighbour(RTM_DELNEIGH, LAN_IFINDEX, "192.0.2.2", NUD_PERMANENT, a);
+	assert_false(resolved(1, "192.0.2.2", a));
+	/* Not ours, and not Ethernet. */
+	neighbour(RTM_NEWNEIGH, OTHER_IFINDEX, "192.0.2.3", NUD_REACHABLE, a);
+	neighbour(RTM_NEWNEIGH, WAN_IFINDEX, "192.0.2.3", NUD_REACHABLE, "short");
+	assert_false(resolved(0, "192.0.2.3", a));
+	assert_false(resolved(1, "192.0.2.3", a));
+}
+
+/* What a stale neighbour in use, and an unknown one, are asked for: once a second. */
+static void solicited(void **state)
+{
+	unsigned int port;
+	uint32_t a;
+
+	(void)state;
+	control_now = 100;
+	neighbour(RTM_NEWNEIGH, LAN_IFINDEX, "10.0.0.1", NUD_REACHABLE, "\002aaaaa");
+	assert_true(resolved(1, "10.0.0.1", "\002aaaaa"));
+	assert_false(neigh_wanted(&port, &a));
+	neighbour(RTM_NEWNEIGH, LAN_IFINDEX, "10.0.0.1", NUD_STALE, "\002aaaaa");
+	for (int i = 0; i < 10; i++)
+		assert_true(resolved(1, "10.0.0.1", "\002aaaaa"));
+	assert_true(neigh_wanted(&port, &a));
+	assert_int_equal(port, 1);
+	assert_int_equal(a, addr("10.0.0.1"));
+	assert_false(neigh_wanted(&port, &a));
+	control_now++;
+	assert_true(resolved(1, "10.0.0.1", "\002aaaaa"));
+	assert_true(neigh_wanted(&port, &a));
+	/* More than the queue holds: the rest is lost, and asked for again. */
+	for (uint32_t i = 0; i < 100000; i++)
+		neigh_solicit(0, htonl(0x0b000000 + i));
+	for (unsigned int n = 0; neigh_wanted(&port, &a); n++)
+		assert_true(n < 5000);
+	neigh_solicit(0, htonl(0x0b000000 + 99999));
+	assert_true(neigh_wanted(&port, &a));
+}
+
+static void many_neighbours(void **state)
+{
+	unsigned int found = 0;
+
+	(void)state;
+	/* Again and again others, as a scan of a large network makes them. */
+	for (uint32_t i = 0; i < 200000; i++) {
+		struct rte_ether_addr mac = {{2}}, got;
+
+		memcpy(&mac.addr_bytes[2], &i, sizeof(i));
+		neigh_set(0, htonl(0x0a000000 + i), &mac, false);
+		if (neigh_lookup(0, htonl(0x0a000000 + i), &got))
+			found += rte_is_same_ether_addr(&mac, &got);
+		if (i >= 10000)
+			neigh_forget(0, htonl(0x0a000000 + i - 10000));
+	}
+	assert_int_equal(found, 200000);
+	neighs_mark();
+	neigh_set(1, 5, &(struct rte_ether_addr){{2}}, false);
+	neighs_sweep();
+	assert_false(resolved(0, "10.3.13.63", ""));
+	assert_true(resolved(1, "5.0.0.0", "\002\0\0\0\0\0"));
+}
+
+static void links(void **state)
+{
+	struct ifinfomsg *ifi;
+
+	(void)state;
+	nlh = mnl_nlmsg_put_header(buffer);
+	nlh->nlmsg_type = RTM_NEWLINK;
+	ifi = mnl_nlmsg_put_extra_header(nlh, sizeof(*ifi));
+	ifi->ifi_index = WAN_IFINDEX;
+	ifi->ifi_flags = IFF_UP;
+	mnl_attr_put_u32(nlh, IFLA_MTU, 1500);
+	deliver();
+	assert_true(ports[0].up);
+	assert_false(ports[1].up);
+	ifi->ifi_flags = 0;
+	deliver();
+	assert_false(ports[0].up);
+	ifi->ifi_flags = IFF_UP;
+	deliver();
+	nlh->nlmsg_type = RTM_DELLINK;
+	deliver();
+	assert_false(ports[0].up);
+}
+
+/* Each message of some real ones damaged in each way: an answer, and no read
+ * beyond its end, which the sanitizers see since it ends where its memory does. */
+static void damaged(void **state)
+{
+	struct nlattr *nest;
+	size_t len;
+
+	(void)state;
+	srandom(3);
+	begin_route(RTM_NEWROUTE, 0, "10.0.0.0", 8);
+	by_way_of("192.0.2.2", WAN_IFINDEX);
+	nest = mnl_attr_nest_start(nlh, RTA_MULTIPATH);
+	add_nexthop(WAN_IFINDEX, "192.0.2.2", 0);
+	add_nexthop(LAN_IFINDEX, "198.51.100.2", 0);
+	mnl_attr_nest_end(nlh, nest);
+	mnl_attr_put_u32(nlh, RTA_PRIORITY, 7);
+	len = nlh->nlmsg_len;
+	for (unsigned int i = 0; i < 200000; i++) {
+		static const uint16_t kinds[] = {RTM_NEWROUTE, RTM_DELROUTE, RTM_NEWNEIGH,
+						 RTM_DELNEIGH, RTM_NEWLINK,  RTM_DELLINK};
+		size_t cut = NLMSG_HDRLEN + (size_t)random() % (len - NLMSG_HDRLEN + 1);
+		struct nlmsghdr *copy = malloc(cut);
+
+		assert_non_null(copy);
+		memcpy(copy, buffer, cut);
+		copy->nlmsg_len = (uint32_t)cut;
+		copy->nlmsg_type = kinds[random() % (long)RTE_DIM(kinds)];
+		for (int k = 0; k < 3 && cut > NLMSG_HDRLEN; k++)
+			((uint8_t *)copy)[NLMSG_HDRLEN + (size_t)random() % (cut - NLMSG_HDRLEN)] =
+				(uint8_t)random();
+		mnl_cb_run(copy, cut, 0, 0, netlink_message, NULL);
+		free(copy);
+	}
+	routes_commit();
+}
+
+int main(int argc, char **argv)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	static const struct CMUnitTest tests[] = {
+		TEST(unicast),	  TEST(types),	    TEST(tables),	  TEST(metric_and_replace),
+		TEST(multipath),  TEST(not_for_us), TEST(host_bits),	  TEST(neighbours),
+		TEST(solicited),  TEST(links),	    TEST(many_neighbours), TEST(damaged),
+	};
+
+	(void)argc;
+	if (start_eal(argv[0]))
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
