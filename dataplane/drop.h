@@ -9,6 +9,7 @@
 
 #define DROP_REASONS(X) \
 	X(MALFORMED, "malformed", "not a whole IPv4 packet, or its header is inconsistent") \
+	X(NOT_OURS, "not-ours", "a frame for another MAC address") \
 	X(TTL, "ttl", "the TTL ran out on the way through") \
 	X(NO_ROUTE, "no-route", "no route to the destination, or a blackhole") \
 	X(NO_NEIGHBOUR, "no-neighbour", "the next hop's MAC address is not known (yet)") \
@@ -24,6 +25,7 @@
 	X(REPLAY, "replay", "sequence number seen before, or left of the window") \
 	X(AUTH_FAILED, "auth-failed", "the ICV is wrong") \
 	X(ESP_PADDING, "esp-padding", "padding or next header is wrong after decryption") \
+	X(ECN, "ecn", "congestion was marked on the way, but the inner packet cannot say so") \
 	X(SEQ_EXHAUSTED, "seq-exhausted", "the SA's sequence numbers are used up") \
 	X(SA_EXPIRED, "sa-expired", "the SA's hard byte or packet limit is reached") \
 	X(SA_GONE, "sa-gone", "the SA was deleted while the packet was in flight") \

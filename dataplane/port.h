@@ -24,6 +24,8 @@ struct port {
 	uint16_t queues;	/* receive and transmit queue pairs of id; worker w uses w % queues */
 	uint16_t mtu;		/* bytes of IP packet; follows the TAP's MTU */
 	uint32_t ifindex;	/* of the TAP */
+	uint32_t addr;		/* its first IPv4 address, network byte order; 0: none.
+				 * The source of our ICMP errors; the control thread writes it */
 	struct rte_ether_addr mac;	/* of both */
 	bool up;		/* the TAP is administratively up */
 };

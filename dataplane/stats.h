@@ -30,6 +30,7 @@ struct stats {
 	uint64_t forwarded;		/* plaintext in, plaintext out */
 	uint64_t encapsulated;		/* plaintext in, ESP out */
 	uint64_t decapsulated;		/* ESP in, plaintext out or to the kernel */
+	uint64_t dummies;		/* dummy packets eaten (RFC 4303, 2.6) */
 	uint64_t keepalives;		/* NAT keepalives eaten (RFC 3948, 2.3) */
 	uint64_t handed_over;		/* to the lcore that owns the SA */
 	uint64_t drop[DROP_REASON_COUNT];
