@@ -40,8 +40,6 @@ struct conf {
 	char driver_path[PATH_MAX];	/* folder of librte_crypto_opencl.so; "": DPDK's */
 	char opencl_args[256];		/* vdev arguments for crypto_opencl */
 	unsigned int workers;		/* lcores that process packets */
-	bool idle_sleep;		/* idle = sleep: nap when there is nothing to do; idle =
-					 * poll, the default, never sleeps */
 	char cores[256];		/* CPUs of the workers, "1,2"; "": all that there are */
 	bool idle_sleep;		/* nap when there is nothing to do, instead of polling */
 	char eal[256];			/* further EAL arguments, as typed */
