@@ -41,6 +41,18 @@ static int collect(const struct nlattr *attr, void *data)
 	return MNL_CB_OK;
 }
 
+/* Those behind the fixed part of a message. mnl_attr_parse() rounds the end of
+ * the message up. */
+static void parse_attrs(const struct nlmsghdr *nlh, size_t body, struct attrs *attrs)
+{
+	size_t len = mnl_nlmsg_get_payload_len(nlh);
+
+	body = MNL_ALIGN(body);
+	if (len > body)
+		mnl_attr_parse_payload(mnl_nlmsg_get_payload_offset(nlh, body), len - body,
+				       collect, attrs);
+}
+
 /* An attribute of exactly that many bytes, or NULL. */
 static const void *payload(const struct nlattr *attr, size_t size)
 {
@@ -138,7 +150,7 @@ static void on_route(const struct nlmsghdr *nlh)
 	if (!has_body(nlh, sizeof(*rtm)) || rtm->rtm_family != AF_INET || rtm->rtm_dst_len > 32 ||
 	    rtm->rtm_src_len || (rtm->rtm_flags & RTM_F_CLONED))
 		return;
-	mnl_attr_parse(nlh, sizeof(*rtm), collect, &attrs);
+	parse_attrs(nlh, sizeof(*rtm), &attrs);
 	route.dst = get_u32(table[RTA_DST], 0);
 	route.bits = rtm->rtm_dst_len;
 	route.tos = rtm->rtm_tos;
@@ -166,7 +178,7 @@ static void on_neigh(const struct nlmsghdr *nlh)
 	if (!has_body(nlh, sizeof(*ndm)) || ndm->ndm_family != AF_INET)
 		return;
 	port = port_by_ifindex((uint32_t)ndm->ndm_ifindex);
-	mnl_attr_parse(nlh, sizeof(*ndm), collect, &attrs);
+	parse_attrs(nlh, sizeof(*ndm), &attrs);
 	addr = get_u32(table[NDA_DST], 0);
 	mac = payload(table[NDA_LLADDR], sizeof(*mac));
 	if (port < 0 || !addr)
@@ -235,7 +247,7 @@ static void on_link(const struct nlmsghdr *nlh)
 	if (up != port->up)
 		resync = true;
 	__atomic_store_n(&port->up, up, __ATOMIC_RELAXED);
-	mnl_attr_parse(nlh, sizeof(*ifi), collect, &attrs);
+	parse_attrs(nlh, sizeof(*ifi), &attrs);
 	if (nlh->nlmsg_type != RTM_NEWLINK)
 		return;
 	follow_mtu(port, get_u32(table[IFLA_MTU], 0));
