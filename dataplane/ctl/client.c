@@ -85,13 +85,12 @@ static json_t *ask(int fd, const char *command, char *error, size_t size)
 	}
 	root = json_loadb(answer, (size_t)len, 0, NULL);
 	value = json_object_iter_value(json_object_iter(root));
-	if (json_is_object(value))
-		json_incref(value);
-	else
+	value = json_is_object(value) ? json_incref(value) : NULL;
+	if (!value)
 		snprintf(error, size, "%s: not understood: is it a cygnetd that is ready?",
 			 command);
 	json_decref(root);
-	return json_is_object(value) ? value : NULL;
+	return value;
 }
 
 /* Rows are the objects of the answer, in order; its numbers are about the page. */

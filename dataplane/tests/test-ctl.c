@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cygnetctl: tables, the databases as rows, and answers over the socket. */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "client.h"
+#include "cygnet.h"
+#include "databases.h"
+#include "table.h"
+
+static void assert_table(const char *json, const struct column *columns, const char *want)
+{
+	json_t *rows = json_loads(json, 0, NULL);
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(rows);
+	table_print(out, rows, columns);
+	fclose(out);
+	assert_string_equal(text, want);
+	free(text);
+	json_decref(rows);
+}
+
+static void tables(void **state)
+{
+	static const struct column columns[] = {
+		{"name", "NAME"}, {"n", "N"}, {"note", "NOTE"}, {NULL, NULL}};
+	static const struct column number_last[] = {{"name", "NAME"}, {"n", "COUNT"}, {NULL, NULL}};
+
+	(void)state;
+	assert_table("[]", columns, "NAME  N  NOTE\n");
+	assert_table("[{\"name\": \"a\", \"n\": 5, \"note\": \"x\"},"
+		     " {\"name\": \"long-name\", \"n\": 12345, \"note\": true}]",
+		     columns,
+		     "NAME           N  NOTE\n"
+		     "a              5  x\n"
+		     "long-name  12345  yes\n");
+	assert_table("[{\"name\": \"\", \"n\": null}, {\"n\": 10, \"note\": \"a\\u001b[2Jb\"}]",
+		     columns,
+		     "NAME   N  NOTE\n"
+		     "-      -  -\n"
+		     "-     10  a?[2Jb\n");
+	assert_table("[{\"name\": \"a\", \"n\": 1}, {\"name\": \"bcdef\", \"n\": 1234567}]",
+		     number_last,
+		     "NAME     COUNT\n"
+		     "a            1\n"
+		     "bcdef  1234567\n");
+}
+
+/* --- the databases --- */
+
+static char folder[32], sadb[64];
+static struct cygnet_db *db;
+
+static int open_db(void **state)
+{
+	const struct cygnet_geometry geometry = {64, 64};
+
+	(void)state;
+	strcpy(folder, "./test-ctl-XXXXXX");
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(sadb, sizeof(sadb), "%s/sadb", folder);
+	return cygnet_db_open(sadb, &geometry, &db, NULL, 0);
+}
+
+static int close_db(void **state)
+{
+	(void)state;
+	cygnet_db_close(db);
+	unlink(sadb);
+	return rmdir(folder);
+}
+
+static void set_addr(struct cygnet_addr *addr, const char *text)
+{
+	memset(addr, 0, sizeof(*addr));
+	assert_int_equal(inet_pton(strchr(text, ':') ? AF_INET6 : AF_INET, text, addr->bytes), 1);
+}
+
+static void assert_text(const json_t *row, const char *key, const char *want)
+{
+	assert_non_null(json_string_value(json_object_get(row, key)));
+	assert_string_equal(json_string_value(json_object_get(row, key)), want);
+}
+
+static void assert_number(const json_t *row, const char *key, json_int_t want)
+{
+	assert_true(json_is_integer(json_object_get(row, key)));
+	assert_int_equal(json_integer_value(json_object_get(row, key)), want);
+}
+
+static void sad(void **state)
+{
+	struct cygnet_sa_params params = {
+		.id = {.spi = htonl(0xc0000001), .proto = IPPROTO_ESP, .af = AF_INET},
+		.path = {.encap = 1, .sport = htons(4500), .dport = htons(61234)},
+		.flags = CYGNET_SA_INBOUND | CYGNET_SA_ESN,
+		.reqid = 3,
+		.cipher = CYGNET_CIPHER_AES_CBC,
+		.auth = CYGNET_AUTH_HMAC_SHA256,
+		.icv_len = 16,
+		.cipher_key_len = 16,
+		.auth_key_len = 32,
+		.replay_window = 32,
+	};
+	json_t *rows, *row;
+	char *text;
+
+	(void)state;
+	set_addr(&params.path.src, "192.0.2.1");
+	set_addr(&params.path.dst, "192.0.2.2");
+	params.id.dst = params.path.dst;
+	memset(params.cipher_key, 'K', 16);
+	memset(params.auth_key, 'K', 32);
+	rows = databases_sad(db, 1000);
+	assert_int_equal(json_array_size(rows), 0);
+	json_decref(rows);
+	assert_int_equal(cygnet_sa_add(db, &params), 0);
+	rows = databases_sad(db, 1000);
+	assert_int_equal(json_array_size(rows), 1);
+	row = json_array_get(rows, 0);
+	assert_text(row, "spi", "0xc0000001");
+	assert_text(row, "dir", "in");
+	assert_text(row, "state", "live");
+	assert_text(row, "src", "192.0.2.1");
+	assert_text(row, "dst", "192.0.2.2");
+	assert_text(row, "proto", "esp");
+	assert_text(row, "mode", "tunnel");
+	assert_text(row, "encap", "udp");
+	assert_number(row, "sport", 4500);
+	assert_number(row, "dport", 61234);
+	assert_text(row, "cipher", "aes-cbc");
+	assert_number(row, "key_bits", 128);
+	assert_text(row, "auth", cygnet_auth_name(CYGNET_AUTH_HMAC_SHA256));
+	assert_number(row, "icv", 16);
+	assert_number(row, "reqid", 3);
+	assert_true(json_is_true(json_object_get(row, "esn")));
+	assert_number(row, "seq", 0);
+	assert_number(row, "packets", 0);
+	assert_number(row, "bytes", 0);
+	assert_number(row, "window", 32);
+	assert_number(row, "replay_drops", 0);
+	assert_number(row, "auth_drops", 0);
+	assert_true(json_is_null(json_object_get(row, "last_used")));
+	text = json_dumps(rows, 0);
+	assert_null(strstr(text, "KKK"));
+	free(text);
+	json_decref(rows);
+}
+
+static void add_policy(struct cygnet_policy_params *params, const char *src_lo,
+		       const char *src_hi, const char *dst_lo, const char *dst_hi)
+{
+	params->sel.af = strchr(src_lo, ':') ? AF_INET6 : AF_INET;
+	set_addr(&params->sel.src_lo, src_lo);
+	set_addr(&params->sel.src_hi, src_hi);
+	set_addr(&params->sel.dst_lo, dst_lo);
+	set_addr(&params->sel.dst_hi, dst_hi);
+	assert_int_equal(cygnet_policy_add(db, params), 0);
+}
+
+static const json_t *find_row(const json_t *rows, const char *key, json_int_t value)
+{
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach(rows, i, row)
+		if (json_integer_value(json_object_get(row, key)) == value)
+			return row;
+	fail_msg("no row with %s %lld", key, (long long)value);
+	return NULL;
+}
+
+static void spd(void **state)
+{
+	struct cygnet_policy_params params = {
+		.sel = {.sport_hi = 65535, .dport_hi = 65535},
+		.priority = 100,
+		.reqid = 7,
+		.spi = htonl(0xc0000002),
+		.dir = CYGNET_OUT,
+		.action = CYGNET_PROTECT,
+		.proto = IPPROTO_ESP,
+		.af = AF_INET,
+	};
+	const json_t *row;
+	json_t *rows;
+
+	(void)state;
+	add_policy(&params, "10.1.0.0", "10.1.255.255", "10.2.0.5", "10.2.0.5");
+	params.priority = 200;
+	params.sel.proto = IPPROTO_TCP;
+	params.sel.dport_lo = params.sel.dport_hi = 80;
+	params.sel.sport_hi = 1023;
+	params.action = CYGNET_DISCARD;
+	params.dir = CYGNET_FWD;
+	params.spi = params.reqid = 0;
+	add_policy(&params, "0.0.0.0", "255.255.255.255", "10.0.0.1", "10.0.0.9");
+	params.priority = 300;
+	params.action = CYGNET_BYPASS;
+	params.dir = CYGNET_IN;
+	add_policy(&params, "2001:db8::", "2001:db8::ffff", "::1", "::1");
+	rows = databases_spd(db, 50);
+	assert_int_equal(json_array_size(rows), 3);
+
+	row = find_row(rows, "priority", 100);
+	assert_text(row, "dir", "out");
+	assert_text(row, "selector", "10.1.0.0/16 === 10.2.0.5/32");
+	assert_text(row, "src", "10.1.0.0/16");
+	assert_text(row, "dst", "10.2.0.5/32");
+	assert_text(row, "proto", "any");
+	assert_text(row, "sport", "any");
+	assert_text(row, "dport", "any");
+	assert_text(row, "action", "protect");
+	assert_number(row, "reqid", 7);
+	assert_text(row, "spi", "0xc0000002");
+	assert_text(row, "sa_proto", "esp");
+	assert_text(row, "mode", "tunnel");
+	assert_number(row, "refs", 1);
+	assert_true(json_is_null(json_object_get(row, "last_used")));
+
+	row = find_row(rows, "priority", 200);
+	assert_text(row, "dir", "fwd");
+	assert_text(row, "selector", "0.0.0.0/0 === 10.0.0.1-10.0.0.9 tcp 0-1023 80");
+	assert_text(row, "action", "discard");
+	assert_true(json_is_null(json_object_get(row, "spi")));
+
+	row = find_row(rows, "priority", 300);
+	assert_text(row, "selector", "2001:db8::/112 === ::1/128 tcp 0-1023 80");
+	assert_text(row, "action", "bypass");
+	json_decref(rows);
+}
+
+/* --- the socket --- */
+
+static void socket_paths(void **state)
+{
+	char path[256];
+
+	(void)state;
+	setenv("RUNTIME_DIRECTORY", "/run/cygnet", 1);
+	client_socket_path("left", path, sizeof(path));
+	assert_string_equal(path, "/run/cygnet/dpdk/left/dpdk_telemetry.v2");
+	unsetenv("RUNTIME_DIRECTORY");
+	client_socket_path("./here.sock", path, sizeof(path));
+	assert_string_equal(path, "./here.sock");
+}
+
+struct server {
+	int listener;
+	const char *const *answers; /* the greeting, then one a question; NULL ends them */
+	char asked[4][64];
+};
+
+static void *serve(void *arg)
+{
+	struct server *server = arg;
+	int fd = accept(server->listener, NULL, NULL);
+
+	assert_true(fd >= 0);
+	assert_true(send(fd, server->answers[0], strlen(server->answers[0]), 0) >= 0);
+	for (unsigned int i = 1; server->answers[i]; i++) {
+		ssize_t n = recv(fd, server->asked[i], sizeof(server->asked[i]) - 1, 0);
+
+		assert_true(n > 0);
+		server->asked[i][n] = '\0';
+		assert_true(send(fd, server->answers[i], strlen(server->answers[i]), 0) >= 0);
+	}
+	close(fd);
+	return NULL;
+}
+
+/* Talk to a server that gives those answers. @return what client_table() does */
+static json_t *ask(struct server *server, const char *const *answers, char *error, size_t size)
+{
+	struct sockaddr_un addr = {.sun_family = AF_UNIX, .sun_path = "./test-ctl.sock"};
+	json_t *rows = NULL;
+	pthread_t thread;
+	int fd;
+
+	unlink(addr.sun_path);
+	server->answers = answers;
+	server->listener = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	assert_int_equal(bind(server->listener, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	assert_int_equal(listen(server->listener, 1), 0);
+	assert_int_equal(pthread_create(&thread, NULL, serve, server), 0);
+	fd = client_connect(addr.sun_path, error, size);
+	if (fd >= 0) {
+		rows = client_table(fd, "/cygnet/x", error, size);
+		close(fd);
+	}
+	pthread_join(thread, NULL);
+	close(server->listener);
+	unlink(addr.sun_path);
+	return rows;
+}
+
+static void pages(void **state)
+{
+	static const char *const answers[] = {
+		"{\"version\": \"DPDK 22.11\"}",
+		"{\"/cygnet/x\": {\"0\": {\"n\": 1}, \"1\": {\"n\": 2}, \"next\": 17}}",
+		"{\"/cygnet/x\": {\"0\": {\"n\": 3}}}",
+		NULL,
+	};
+	struct server server;
+	char error[256];
+	json_t *rows = ask(&server, answers, error, sizeof(error));
+
+	(void)state;
+	assert_non_null(rows);
+	assert_string_equal(server.asked[1], "/cygnet/x");
+	assert_string_equal(server.asked[2], "/cygnet/x,17");
+	assert_int_equal(json_array_size(rows), 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_number(json_array_get(rows, i), "n", (json_int_t)i + 1);
+	json_decref(rows);
+}
+
+static void answers_that_are_none(void **state)
+{
+	static const char *const answers[] = {
+		"{\"/cygnet/x\": null}", "null", "[]", "{", "{}", "{\"/cygnet/x\": [1]}", "\xff",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+		const char *const dialogue[] = {"{}", answers[i], NULL};
+		struct server server;
+		char error[256] = "";
+
+		assert_null(ask(&server, dialogue, error, sizeof(error)));
+		assert_non_null(strstr(error, "/cygnet/x: not understood"));
+	}
+}
+
+static void nobody_there(void **state)
+{
+	char error[256];
+
+	(void)state;
+	assert_true(client_connect("./no-such.sock", error, sizeof(error)) < 0);
+	assert_string_equal(error, "cygnetd does not answer at ./no-such.sock: "
+				   "No such file or directory");
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tables),
+		cmocka_unit_test_setup_teardown(sad, open_db, close_db),
+		cmocka_unit_test_setup_teardown(spd, open_db, close_db),
+		cmocka_unit_test(socket_paths),
+		cmocka_unit_test(pages),
+		cmocka_unit_test(answers_that_are_none),
+		cmocka_unit_test(nobody_there),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
