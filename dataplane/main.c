@@ -16,12 +16,13 @@
 #include "engine.h"
 #include "log.h"
 #include "neigh.h"
+#include "packet.h"
 #include "port.h"
 #include "route.h"
 #include "telemetry.h"
 #include "worker.h"
 
-#define POOL_PACKETS 32767u
+#define POOL_PACKETS 16383u
 #define POOL_CACHE 256u
 
 int log_type;
@@ -58,7 +59,8 @@ static int open_sadb(const struct conf *conf)
 static struct rte_mempool *make_pool(void)
 {
 	/* Room for a whole packet of the largest usual size with its ESP overhead. */
-	struct rte_mempool *pool = rte_pktmbuf_pool_create("packets", POOL_PACKETS, POOL_CACHE, 0,
+	struct rte_mempool *pool = rte_pktmbuf_pool_create("packets", POOL_PACKETS, POOL_CACHE,
+							   PACKET_PRIVATE,
 							   2048 + 2 * RTE_PKTMBUF_HEADROOM,
 							   SOCKET_ID_ANY);
 

@@ -254,6 +254,30 @@ static void on_link(const struct nlmsghdr *nlh)
 	follow_mac(port, payload(table[IFLA_ADDRESS], sizeof(struct rte_ether_addr)));
 }
 
+/* One address of a port serves as the source of its ICMP errors. */
+static void on_addr(const struct nlmsghdr *nlh)
+{
+	const struct ifaddrmsg *ifa = mnl_nlmsg_get_payload(nlh);
+	const struct nlattr *table[IFA_MAX + 1] = {0};
+	struct attrs attrs = {table, IFA_MAX};
+	uint32_t addr;
+	int port;
+
+	if (!has_body(nlh, sizeof(*ifa)) || ifa->ifa_family != AF_INET)
+		return;
+	mnl_attr_parse(nlh, sizeof(*ifa), collect, &attrs);
+	addr = get_u32(table[IFA_LOCAL], get_u32(table[IFA_ADDRESS], 0));
+	port = port_by_ifindex(ifa->ifa_index);
+	if (nlh->nlmsg_type == RTM_DELADDR)
+		resync = true;
+	if (port < 0)
+		return;
+	if (nlh->nlmsg_type == RTM_NEWADDR)
+		__atomic_store_n(&ports[port].address, addr, __ATOMIC_RELAXED);
+	else if (ports[port].address == addr)
+		__atomic_store_n(&ports[port].address, 0, __ATOMIC_RELAXED);
+}
+
 int netlink_message(const struct nlmsghdr *nlh, void *data)
 {
 	(void)data;
@@ -270,8 +294,9 @@ int netlink_message(const struct nlmsghdr *nlh, void *data)
 	case RTM_DELLINK:
 		on_link(nlh);
 		break;
+	case RTM_NEWADDR:
 	case RTM_DELADDR:
-		resync = true;
+		on_addr(nlh);
 		break;
 	}
 	return MNL_CB_OK;
@@ -323,6 +348,8 @@ static int mirror_all(void)
 	int err;
 
 	err = dump(RTM_GETLINK, AF_UNSPEC, sizeof(struct ifinfomsg));
+	if (!err)
+		err = dump(RTM_GETADDR, AF_INET, sizeof(struct ifaddrmsg));
 	/* What the links say now is what the routes below are read under. */
 	resync = false;
 	routes_mark();

@@ -33,6 +33,15 @@ struct next_hop {
  */
 void route_lookup_bulk(const uint32_t *dst, struct next_hop *hops, unsigned int n);
 
+/** The same for one destination. */
+static inline struct next_hop route_lookup(uint32_t dst)
+{
+	struct next_hop hop;
+
+	route_lookup_bulk(&dst, &hop, 1);
+	return hop;
+}
+
 /*
  * The FIB takes memory of deleted routes back once every worker has passed
  * through a quiescent state. worker is its number; all by the worker itself.

@@ -399,6 +399,9 @@ struct cygnet_sa *cygnet_sad_lookup(struct cygnet_db *db, uint32_t spi, uint8_t 
  * lowest priority value; NULL if none matches. */
 struct cygnet_policy *cygnet_spd_lookup(struct cygnet_db *db, enum cygnet_dir dir,
 					const struct cygnet_flow *flow);
+/** Whether any policy is about certain ports only: then the policy of a later
+ * fragment, which has no ports, cannot be told (RFC 4301, 7). */
+bool cygnet_spd_uses_ports(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af);
 /** The live outbound SA of a policy, or NULL: none yet, or it has been deleted. */
 struct cygnet_sa *cygnet_policy_sa(struct cygnet_db *db, const struct cygnet_policy *policy);
 

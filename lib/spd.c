@@ -79,6 +79,20 @@ EXPORT struct cygnet_policy *cygnet_spd_lookup(struct cygnet_db *db, enum cygnet
 	return best;
 }
 
+EXPORT bool cygnet_spd_uses_ports(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af)
+{
+	const struct tuple_list *list = tuple_list(db, dir, af);
+	uint32_t count = load_acquire(&list->count);
+
+	for (uint32_t i = 0; i < count && i < LAYOUT_TUPLES; i++) {
+		struct tuple_key key = tuple_unpack(load_acquire(&list->tuple[i].key));
+
+		if (load_acquire(&list->tuple[i].policies) && (key.sport || key.dport))
+			return true;
+	}
+	return false;
+}
+
 EXPORT struct cygnet_sa *cygnet_policy_sa(struct cygnet_db *db, const struct cygnet_policy *policy)
 {
 	uint64_t ref = load_acquire(&policy->sa);

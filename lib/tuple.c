@@ -17,6 +17,13 @@ static unsigned int common_bits(const struct cygnet_addr *a, const struct cygnet
 	return bytes * 8;
 }
 
+static enum tuple_ports ports_of(uint16_t lo, uint16_t hi)
+{
+	if (lo == 0 && hi == UINT16_MAX)
+		return TUPLE_ANY_PORT;
+	return lo == hi ? TUPLE_ONE_PORT : TUPLE_PORT_RANGE;
+}
+
 struct tuple_key tuple_of(enum cygnet_dir dir, const struct cygnet_selector *sel)
 {
 	unsigned int bytes = sel->af == AF_INET ? 4 : 16;
@@ -25,8 +32,8 @@ struct tuple_key tuple_of(enum cygnet_dir dir, const struct cygnet_selector *sel
 		.src_bits = (uint8_t)common_bits(&sel->src_lo, &sel->src_hi, bytes),
 		.dst_bits = (uint8_t)common_bits(&sel->dst_lo, &sel->dst_hi, bytes),
 		.proto = sel->proto != 0,
-		.sport = sel->sport_lo == sel->sport_hi,
-		.dport = sel->dport_lo == sel->dport_hi,
+		.sport = (uint8_t)ports_of(sel->sport_lo, sel->sport_hi),
+		.dport = (uint8_t)ports_of(sel->dport_lo, sel->dport_hi),
 		.dir = (uint8_t)dir,
 		.af = sel->af,
 		.valid = 1,
@@ -54,8 +61,8 @@ uint64_t tuple_hash(uint64_t seed, uint64_t packed, const struct cygnet_flow *fl
 {
 	struct tuple_key key = tuple_unpack(packed);
 	uint64_t upper = (uint64_t)(key.proto ? flow->proto : 0) << 32 |
-			 (uint64_t)(key.sport ? flow->sport : 0) << 16 |
-			 (key.dport ? flow->dport : 0);
+			 (uint64_t)(key.sport == TUPLE_ONE_PORT ? flow->sport : 0) << 16 |
+			 (key.dport == TUPLE_ONE_PORT ? flow->dport : 0);
 	uint64_t hash = hash_mix(seed ^ packed, upper);
 
 	hash = hash_addr(hash, &flow->src, key.src_bits, key.af);

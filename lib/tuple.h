@@ -9,10 +9,13 @@
 
 #include "layout.h"
 
+enum tuple_ports { TUPLE_ANY_PORT, TUPLE_ONE_PORT, TUPLE_PORT_RANGE };
+
 /** What a tuple fixes. Packed into 64 bits, so that it is read in one go. */
 struct tuple_key {
 	uint8_t src_bits, dst_bits; /* prefix lengths */
-	uint8_t proto, sport, dport; /* 1: one exact value */
+	uint8_t proto; /* 1: one exact value */
+	uint8_t sport, dport; /* enum tuple_ports */
 	uint8_t dir, af;
 	uint8_t valid; /* 1, so that no key is 0 */
 };

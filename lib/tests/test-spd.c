@@ -86,7 +86,10 @@ static void ports_and_protocols(void **state)
 	p.sel.proto = 6;
 	p.sel.dport_lo = 80;
 	p.sel.dport_hi = 89;
+	assert_false(cygnet_spd_uses_ports(f->db, CYGNET_OUT, AF_INET));
 	assert_int_equal(cygnet_policy_add(f->db, &p), 0);
+	assert_true(cygnet_spd_uses_ports(f->db, CYGNET_OUT, AF_INET));
+	assert_false(cygnet_spd_uses_ports(f->db, CYGNET_FWD, AF_INET));
 	assert_non_null(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow));
 	flow.dport = 90;
 	assert_null(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow));

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file esp_common.h
+ * What both directions of ESP share.
+ */
+#ifndef CYGNETD_ESP_COMMON_H
+#define CYGNETD_ESP_COMMON_H
+
+#include <rte_byteorder.h>
+#include <rte_esp.h>
+
+#include "esp.h"
+
+/* The high half of a 64-bit sequence number is authenticated at the end of the
+ * packet, without being sent; AEADs have it in their AAD instead. */
+static inline unsigned int esn_len(const struct session *s)
+{
+	return s->esn && !s->aead ? 4 : 0;
+}
+
+/* RFC 4106, section 5: SPI, then the 32- or 64-bit sequence number. */
+static inline void esp_aad(uint8_t *aad, const struct session *s, uint32_t spi, uint64_t seq)
+{
+	uint32_t lo = rte_cpu_to_be_32((uint32_t)seq), hi = rte_cpu_to_be_32((uint32_t)(seq >> 32));
+
+	memcpy(aad, &spi, 4);
+	if (s->esn) {
+		memcpy(aad + 4, &hi, 4);
+		aad += 4;
+	}
+	memcpy(aad + 4, &lo, 4);
+}
+
+/**
+ * Describe the packet to the crypto device.
+ * @param esp      offset of the ESP header
+ * @param text     bytes of ciphertext
+ * @param skip_iv  the IV on the wire is not part of what the cipher works on
+ * @param icv      where the ICV is, or goes
+ */
+static inline void esp_describe(struct rte_mbuf *m, const struct session *s,
+				struct rte_crypto_op *op, unsigned int esp, unsigned int text,
+				bool skip_iv, unsigned int icv)
+{
+	struct rte_crypto_sym_op *sym = op->sym;
+	unsigned int iv = esp + sizeof(struct rte_esp_hdr), data = iv + s->iv_len;
+
+	sym->m_src = m;
+	if (s->aead) {
+		sym->aead.data.offset = data;
+		sym->aead.data.length = text;
+		sym->aead.digest.data = rte_pktmbuf_mtod_offset(m, uint8_t *, icv);
+		sym->aead.digest.phys_addr = rte_pktmbuf_iova_offset(m, icv);
+		sym->aead.aad.data = rte_crypto_op_ctod_offset(op, uint8_t *, ESP_AAD_OFFSET);
+		sym->aead.aad.phys_addr = rte_crypto_op_ctophys_offset(op, ESP_AAD_OFFSET);
+		return;
+	}
+	sym->cipher.data.offset = skip_iv ? data : iv;
+	sym->cipher.data.length = skip_iv ? text : text + s->iv_len;
+	sym->auth.data.offset = esp;
+	sym->auth.data.length = data - esp + text + esn_len(s);
+	sym->auth.digest.data = rte_pktmbuf_mtod_offset(m, uint8_t *, icv);
+	sym->auth.digest.phys_addr = rte_pktmbuf_iova_offset(m, icv);
+}
+
+#endif

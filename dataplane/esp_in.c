@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <netinet/in.h>
+
+#include "esp_common.h"
+
+int esp_in_prepare(struct rte_mbuf *m, const struct session *s, struct rte_crypto_op *op)
+{
+	struct esp_op *priv = rte_crypto_op_ctod_offset(op, struct esp_op *, ESP_IV_OFFSET);
+	const struct packet *p = packet(m);
+	unsigned int header = p->esp + sizeof(struct rte_esp_hdr) + s->iv_len;
+	unsigned int have = rte_pktmbuf_data_len(m), hidden = esn_len(s), text;
+	const uint32_t hi = rte_cpu_to_be_32((uint32_t)(p->seq >> 32));
+	const uint8_t *wire_iv;
+	uint32_t spi;
+	uint8_t *icv;
+
+	if (have < header + s->align + s->icv_len)
+		return DROP_ESP_TRUNCATED;
+	text = have - header - s->icv_len;
+	if (text % s->align)
+		return DROP_ESP_TRUNCATED;
+	if (hidden && !rte_pktmbuf_append(m, (uint16_t)hidden))
+		return DROP_NO_BUFFER;
+	icv = rte_pktmbuf_mtod_offset(m, uint8_t *, header + text);
+	if (hidden) {
+		memmove(icv + hidden, icv, s->icv_len);
+		memcpy(icv, &hi, sizeof(hi));
+	}
+	wire_iv = rte_pktmbuf_mtod_offset(m, const uint8_t *, header - s->iv_len);
+	if (s->aead)
+		memcpy(priv->iv, &s->salt, 4);
+	memcpy(priv->iv + (s->aead ? 4 : 0), wire_iv, s->iv_len);
+	memcpy(&spi, rte_pktmbuf_mtod_offset(m, const uint8_t *, p->esp), sizeof(spi));
+	esp_aad(priv->aad, s, spi, p->seq);
+	esp_describe(m, s, op, p->esp, text, true, header + text + hidden);
+	return ESP_OK;
+}
+
+/* Padding is 1, 2, 3 and so on (RFC 4303, 2.4). The packet is authentic: how long
+ * the check takes tells an attacker nothing.
+ * @return the next header, or -1 if the trailer is wrong */
+static int check_trailer(const uint8_t *text, unsigned int len, unsigned int *inner)
+{
+	unsigned int pad = text[len - 2];
+
+	if (pad + 2 > len)
+		return -1;
+	*inner = len - 2 - pad;
+	for (unsigned int i = 0; i < pad; i++)
+		if (text[*inner + i] != i + 1)
+			return -1;
+	return text[len - 1];
+}
+
+static void set_tos(struct rte_ipv4_hdr *ip, uint8_t tos)
+{
+	ip->type_of_service = tos;
+	ip->hdr_checksum = 0;
+	ip->hdr_checksum = (uint16_t)~rte_raw_cksum(ip, ip_header_len(ip));
+}
+
+/* Congestion met on the way comes through to the inner packet (RFC 6040, 4.2).
+ * @return false for a combination that says drop */
+static bool decapsulate_ecn(struct rte_ipv4_hdr *ip, uint8_t outer)
+{
+	uint8_t inner = ip->type_of_service & 3;
+
+	outer &= 3;
+	if (outer == 3 && inner == 0)
+		return false;
+	if ((outer == 3 && inner != 3) || (outer == 1 && inner == 2))
+		set_tos(ip, (uint8_t)((ip->type_of_service & ~3) | outer));
+	return true;
+}
+
+int esp_in_finish(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s)
+{
+	unsigned int header = packet(m)->esp + sizeof(struct rte_esp_hdr) + s->iv_len;
+	unsigned int tail = esn_len(s) + s->icv_len, inner = 0, text;
+	uint8_t outer_tos = packet_ip(m)->type_of_service;
+	int next;
+
+	text = rte_pktmbuf_data_len(m) - header - tail;
+	next = check_trailer(rte_pktmbuf_mtod_offset(m, const uint8_t *, header), text, &inner);
+	if (next == IPPROTO_NONE)
+		return ESP_DUMMY;
+	if (next != IPPROTO_IPIP)
+		return DROP_ESP_PADDING;
+	rte_pktmbuf_adj(m, (uint16_t)header);
+	rte_pktmbuf_trim(m, (uint16_t)(text - inner + tail));
+	if (!packet_check_ip(m, true))
+		return DROP_MALFORMED;
+	if ((sa->flags & CYGNET_SA_COPY_ECN) && !decapsulate_ecn(packet_ip(m), outer_tos))
+		return DROP_MALFORMED;
+	if (sa->dscp & CYGNET_DSCP_COPY_IN)
+		set_tos(packet_ip(m), (uint8_t)((outer_tos & 0xfc) |
+						(packet_ip(m)->type_of_service & 3)));
+	return ESP_OK;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ICMP errors to the source of a packet. They are given to the kernel's stack as
+ * a packet of this host would be: through plain_out(), so that policy applies. */
+#include <netinet/in.h>
+#include <netinet/ip_icmp.h>
+
+#include "control.h"
+#include "pipeline.h"
+#include "port.h"
+
+#define PER_SECOND 100	/* of each worker */
+#define QUOTED 576	/* RFC 1812, 4.3.2.3: as much as fits into 576 bytes */
+
+/* RFC 1122, 3.2.2: never about ICMP errors, later fragments, or to nobody. */
+static bool may_answer(struct rte_mbuf *m)
+{
+	const struct rte_ipv4_hdr *ip = packet_ip(m);
+	unsigned int header = ip_header_len(ip);
+	const uint8_t *icmp = (const uint8_t *)ip + header;
+	uint8_t first = *(const uint8_t *)&ip->src_addr;
+
+	if (ip->fragment_offset & rte_cpu_to_be_16(RTE_IPV4_HDR_OFFSET_MASK))
+		return false;
+	if (first == 0 || first == 127 || first >= 224)
+		return false;
+	if (ip->next_proto_id != IPPROTO_ICMP)
+		return true;
+	return rte_pktmbuf_data_len(m) > header &&
+	       (*icmp == ICMP_ECHO || *icmp == ICMP_ECHOREPLY || *icmp == ICMP_TIMESTAMP);
+}
+
+static bool within_rate(struct worker *w)
+{
+	if (w->icmp_second != control_now) {
+		w->icmp_second = control_now;
+		w->icmp_sent = 0;
+	}
+	return w->icmp_sent++ < PER_SECOND;
+}
+
+static void write_error(struct rte_mbuf *answer, const struct rte_mbuf *m, unsigned int quoted,
+			uint8_t type, uint8_t code, uint16_t info, uint32_t source)
+{
+	const struct rte_ipv4_hdr *bad = rte_pktmbuf_mtod(m, const struct rte_ipv4_hdr *);
+	struct rte_ipv4_hdr *ip = packet_ip(answer);
+	struct icmphdr *icmp = (struct icmphdr *)(ip + 1);
+	unsigned int total = rte_pktmbuf_data_len(answer);
+
+	*ip = (struct rte_ipv4_hdr){
+		.version_ihl = RTE_IPV4_VHL_DEF,
+		.type_of_service = 0xc0, /* RFC 1812, 4.3.2.5 */
+		.total_length = rte_cpu_to_be_16((uint16_t)total),
+		.time_to_live = 64,
+		.next_proto_id = IPPROTO_ICMP,
+		.src_addr = source,
+		.dst_addr = bad->src_addr,
+	};
+	ip->hdr_checksum = rte_ipv4_cksum(ip);
+	*icmp = (struct icmphdr){.type = type, .code = code};
+	icmp->un.frag.mtu = rte_cpu_to_be_16(info);
+	memcpy(icmp + 1, bad, quoted);
+	icmp->checksum = (uint16_t)~rte_raw_cksum(icmp, sizeof(*icmp) + quoted);
+}
+
+void icmp_error(struct worker *w, struct rte_mbuf *m, uint8_t type, uint8_t code, uint16_t info)
+{
+	unsigned int around = sizeof(struct rte_ipv4_hdr) + sizeof(struct icmphdr);
+	unsigned int quoted = RTE_MIN(rte_pktmbuf_data_len(m), QUOTED - around);
+	uint32_t source = __atomic_load_n(&ports[packet(m)->port].address, __ATOMIC_RELAXED);
+	struct rte_mbuf *answer;
+
+	if (!source || packet(m)->from_kernel || !may_answer(m) || !within_rate(w))
+		return;
+	answer = rte_pktmbuf_alloc(w->packets);
+	if (!answer)
+		return;
+	memset(packet(answer), 0, sizeof(struct packet));
+	packet(answer)->port = packet(m)->port;
+	if (!rte_pktmbuf_append(answer, (uint16_t)(around + quoted))) {
+		rte_pktmbuf_free(answer);
+		return;
+	}
+	write_error(answer, m, quoted, type, code, info, source);
+	plain_out(w, answer);
+}

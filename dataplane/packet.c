@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <netinet/in.h>
+#include <rte_byteorder.h>
+
+#include "packet.h"
+
+bool packet_check_ip(struct rte_mbuf *m, bool verify)
+{
+	const struct rte_ipv4_hdr *ip = packet_ip(m);
+	unsigned int have = rte_pktmbuf_data_len(m), header, total;
+
+	if (have < sizeof(*ip) || ip->version_ihl >> 4 != 4)
+		return false;
+	header = ip_header_len(ip);
+	total = rte_be_to_cpu_16(ip->total_length);
+	if (header < sizeof(*ip) || header > total || total > have)
+		return false;
+	if (verify && rte_raw_cksum(ip, header) != 0xffff)
+		return false;
+	if (total < have)
+		rte_pktmbuf_trim(m, (uint16_t)(have - total));
+	return true;
+}
+
+static bool has_ports(uint8_t proto)
+{
+	return proto == IPPROTO_TCP || proto == IPPROTO_UDP || proto == IPPROTO_SCTP ||
+	       proto == IPPROTO_UDPLITE || proto == IPPROTO_DCCP;
+}
+
+void packet_flow(struct rte_mbuf *m, uint32_t ifindex, struct cygnet_flow *flow)
+{
+	const struct rte_ipv4_hdr *ip = packet_ip(m);
+	unsigned int header = ip_header_len(ip);
+	const uint8_t *l4 = (const uint8_t *)ip + header;
+	unsigned int left = rte_pktmbuf_data_len(m) - header;
+
+	*flow = (struct cygnet_flow){
+		.src.v4 = ip->src_addr,
+		.dst.v4 = ip->dst_addr,
+		.ifindex = ifindex,
+		.af = AF_INET,
+		.proto = ip->next_proto_id,
+	};
+	if (ip->fragment_offset & rte_cpu_to_be_16(RTE_IPV4_HDR_OFFSET_MASK))
+		return;
+	if (has_ports(flow->proto) && left >= 4) {
+		flow->sport = (uint16_t)(l4[0] << 8 | l4[1]);
+		flow->dport = (uint16_t)(l4[2] << 8 | l4[3]);
+		flow->has_ports = 1;
+	} else if (flow->proto == IPPROTO_ICMP && left >= 2) {
+		flow->sport = l4[0];
+		flow->dport = l4[1];
+		flow->has_ports = 1;
+	}
+}
+
+bool packet_decrement_ttl(struct rte_ipv4_hdr *ip)
+{
+	uint32_t sum;
+
+	if (ip->time_to_live <= 1)
+		return false;
+	ip->time_to_live--;
+	/* RFC 1624: the TTL is the high byte of its word. */
+	sum = (uint32_t)ip->hdr_checksum + rte_cpu_to_be_16(0x0100);
+	ip->hdr_checksum = (uint16_t)(sum + (sum >> 16));
+	return true;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file packet.h
+ * What is known about a packet on its way through: the private area of its mbuf.
+ */
+#ifndef CYGNETD_PACKET_H
+#define CYGNETD_PACKET_H
+
+#include <rte_ip.h>
+#include <rte_mbuf.h>
+
+#include "cygnet.h"
+#include "session.h"
+
+/** What the next worker, or the next stage, is to do with a packet. */
+enum packet_stage {
+	STAGE_ESP_OUT,	/* protect with SA sa */
+	STAGE_ESP_IN,	/* authenticate and decrypt with SA sa */
+	STAGE_TX,	/* send the frame out of port */
+	STAGE_TAP,	/* give the frame to the kernel through the TAP of port */
+};
+
+/* The data of the mbuf begins with the IP header between receive and transmit. */
+struct packet {
+	uint8_t stage;		/* enum packet_stage */
+	uint8_t port;		/* index in ports[]: where from, then where to */
+	uint8_t from_kernel;	/* came out of the TAP: no TTL to decrement */
+	uint8_t udp;		/* ESP_IN: arrived in UDP */
+	uint32_t sa, generation;
+	uint64_t seq;		/* ESP_IN: with the high bits inferred */
+	uint16_t l3_len;	/* of the outer (ESP_IN) or inner IP header, bytes */
+	uint16_t esp;		/* offset of the ESP header, bytes */
+	uint16_t sport;		/* ESP_IN: of UDP, network byte order */
+	uint8_t icv_len;
+	uint8_t next_hop_ttl;
+	uint32_t src;		/* ESP_IN: outer source, network byte order */
+	struct session *session;
+};
+
+/** Size of the private area that the packet pool has. */
+#define PACKET_PRIVATE RTE_ALIGN(sizeof(struct packet), RTE_MBUF_PRIV_ALIGN)
+
+static inline struct packet *packet(struct rte_mbuf *m)
+{
+	return rte_mbuf_to_priv(m);
+}
+
+static inline struct rte_ipv4_hdr *packet_ip(struct rte_mbuf *m)
+{
+	return rte_pktmbuf_mtod(m, struct rte_ipv4_hdr *);
+}
+
+static inline unsigned int ip_header_len(const struct rte_ipv4_hdr *ip)
+{
+	return (ip->version_ihl & 0xf) * 4u;
+}
+
+/**
+ * Check the IPv4 header at the start of a packet and trim what follows the
+ * packet (Ethernet padding).
+ * @param verify  the header's checksum too
+ * @return false if it is not a whole IPv4 packet
+ */
+bool packet_check_ip(struct rte_mbuf *m, bool verify);
+/** The selectors of a checked packet. */
+void packet_flow(struct rte_mbuf *m, uint32_t ifindex, struct cygnet_flow *flow);
+/** Decrement the TTL of a checked packet. @return false if it runs out */
+bool packet_decrement_ttl(struct rte_ipv4_hdr *ip);
+
+#endif

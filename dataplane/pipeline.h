@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file pipeline.h
+ * The stages of a worker and what they share. Everything in here belongs to one
+ * lcore; only the ring `inbox` has other producers.
+ *
+ *   receive.c   frames from ports and TAPs: what are they?
+ *   plain.c     plaintext packets: SPD, TTL, MTU
+ *   protect.c   SAs: sequence numbers, replay windows, limits, the crypto device
+ *   transmit.c  route, neighbour, port or TAP
+ */
+#ifndef CYGNETD_PIPELINE_H
+#define CYGNETD_PIPELINE_H
+
+#include <rte_crypto.h>
+#include <rte_mbuf.h>
+#include <rte_ring.h>
+
+#include "conf.h"
+#include "drop.h"
+#include "packet.h"
+#include "route.h"
+#include "session.h"
+#include "stats.h"
+
+#define BURST 32u
+
+struct mbuf_batch {
+	unsigned int n;
+	struct rte_mbuf *m[2 * BURST];
+};
+
+struct op_batch {
+	unsigned int n;
+	struct rte_crypto_op *op[2 * BURST];
+};
+
+struct worker {
+	unsigned int id, workers;
+	bool idle_sleep;
+	uint32_t in_flight;	/* packets at crypto devices */
+	struct rte_ring *inbox;	/* packets that others hand over */
+	struct rte_mempool *ops, *packets;
+	struct session_table *sessions;
+	struct stats *stats;
+	struct op_batch submit[STATS_MAX_DEVICES];
+	struct mbuf_batch tx[CONF_MAX_PORTS], tap[CONF_MAX_PORTS];
+	uint64_t icmp_second;	/* ICMP errors are limited per second */
+	unsigned int icmp_sent;
+};
+
+/** By number. */
+extern struct worker workers[CONF_MAX_WORKERS];
+
+/* What the stages call. Each takes over the packet. */
+
+/** A frame from the wire side of a port. */
+void receive_frame(struct worker *w, struct rte_mbuf *m, unsigned int port);
+/** A frame from the kernel, out of the TAP of a port. */
+void receive_from_kernel(struct worker *w, struct rte_mbuf *m, unsigned int port);
+/** A plaintext packet that is to leave (data at its IP header, checked):
+ * the outbound SPD decides. */
+void plain_out(struct worker *w, struct rte_mbuf *m);
+/** A decrypted packet of an SA: the inbound SPD decides. */
+void plain_in(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa);
+/** Protect or unprotect (packet()->stage) with SA packet()->sa, which is this worker's. */
+void protect(struct worker *w, struct rte_mbuf *m);
+/** Bring collected operations to the devices, and finish what has come back.
+ * @return packets that came back */
+unsigned int protect_poll(struct worker *w);
+/** Give up what waits for a device: cygnetd ends. */
+void protect_drain(struct worker *w);
+
+/** Route a packet (data at its IP header) and send it. */
+void transmit_routed(struct worker *w, struct rte_mbuf *m);
+/** Send a packet to a next hop. */
+void transmit_hop(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop);
+/** Send a frame out of packet()->port as it is. */
+void transmit_frame(struct worker *w, struct rte_mbuf *m);
+/** Give a frame to the kernel by the TAP of packet()->port. */
+void transmit_to_kernel(struct worker *w, struct rte_mbuf *m);
+/** Give a packet (data at its IP header) to the kernel, as if it had come in by port. */
+void transmit_packet_to_kernel(struct worker *w, struct rte_mbuf *m);
+void transmit_flush(struct worker *w);
+
+/** Hand a packet to the worker that is to do packet()->stage next. */
+void hand_over(struct worker *w, struct rte_mbuf *m, unsigned int to);
+/** Do packet()->stage: this worker is the right one. */
+void do_stage(struct worker *w, struct rte_mbuf *m);
+
+/**
+ * Answer a packet with an ICMP error (RFC 1812, 4.3.2); rate limited. The packet
+ * stays the caller's.
+ * @param info  the next hop's MTU for fragmentation needed
+ */
+void icmp_error(struct worker *w, struct rte_mbuf *m, uint8_t type, uint8_t code, uint16_t info);
+
+static inline void drop(struct worker *w, struct rte_mbuf *m, enum drop_reason reason)
+{
+	w->stats->drop[reason]++;
+	rte_pktmbuf_free(m);
+}
+
+/** Which worker owns an SA, a port's TAP, a port's queue of worker `from`. */
+static inline unsigned int sa_owner(const struct worker *w, uint32_t sa)
+{
+	return sa % w->workers;
+}
+
+static inline unsigned int tap_owner(const struct worker *w, unsigned int port)
+{
+	return port % w->workers;
+}
+
+#endif

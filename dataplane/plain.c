@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <netinet/in.h>
+#include <netinet/ip_icmp.h>
+#include <rte_ether.h>
+
+#include "control.h"
+#include "pipeline.h"
+#include "port.h"
+
+/* Charon is asked for an SA at most once a second and policy. */
+static void acquire(const struct cygnet_policy *policy, const struct cygnet_flow *flow,
+		    uint64_t last_use)
+{
+	struct cygnet_event event = {
+		.type = CYGNET_EVENT_ACQUIRE,
+		.reqid = policy->reqid,
+		.flow = *flow,
+	};
+
+	if (last_use != control_now)
+		control_event(&event);
+}
+
+/* To the SA's worker, with the right to leave. */
+static void protect_out(struct worker *w, struct rte_mbuf *m, struct cygnet_policy *policy,
+			const struct cygnet_flow *flow, uint64_t last_use)
+{
+	struct cygnet_sa *sa = cygnet_policy_sa(sadb, policy);
+	struct packet *p = packet(m);
+
+	if (!sa) {
+		acquire(policy, flow, last_use);
+		drop(w, m, DROP_NO_SA);
+		return;
+	}
+	p->stage = STAGE_ESP_OUT;
+	p->sa = cygnet_sa_index(sadb, sa);
+	p->generation = sa->generation;
+	hand_over(w, m, sa_owner(w, p->sa));
+}
+
+/* In plaintext, as policy allows. What the kernel framed goes out as it is. */
+static void forward(struct worker *w, struct rte_mbuf *m)
+{
+	if (packet(m)->from_kernel) {
+		rte_pktmbuf_prepend(m, sizeof(struct rte_ether_hdr));
+		transmit_frame(w, m);
+		return;
+	}
+	w->stats->forwarded++;
+	transmit_routed(w, m);
+}
+
+void plain_out(struct worker *w, struct rte_mbuf *m)
+{
+	struct cygnet_policy *policy;
+	struct cygnet_flow flow;
+	uint64_t last_use;
+
+	if (!packet(m)->from_kernel && !packet_decrement_ttl(packet_ip(m))) {
+		icmp_error(w, m, ICMP_TIME_EXCEEDED, ICMP_EXC_TTL, 0);
+		drop(w, m, DROP_TTL);
+		return;
+	}
+	packet_flow(m, ports[packet(m)->port].ifindex, &flow);
+	policy = cygnet_spd_lookup(sadb, CYGNET_OUT, &flow);
+	/* A later fragment has no ports: policies for ports cannot be told apart, and
+	 * one of them may say protect. */
+	if ((!policy || policy->action != CYGNET_PROTECT) && !flow.has_ports &&
+	    (packet_ip(m)->fragment_offset & rte_cpu_to_be_16(RTE_IPV4_HDR_OFFSET_MASK)) &&
+	    cygnet_spd_uses_ports(sadb, CYGNET_OUT, AF_INET)) {
+		drop(w, m, DROP_FRAGMENT);
+		return;
+	}
+	if (!policy) {
+		forward(w, m);
+		return;
+	}
+	last_use = __atomic_exchange_n(&policy->use_time, control_now, __ATOMIC_RELAXED);
+	if (policy->action == CYGNET_PROTECT)
+		protect_out(w, m, policy, &flow, last_use);
+	else if (policy->action == CYGNET_DISCARD)
+		drop(w, m, DROP_POLICY_DISCARD);
+	else
+		forward(w, m);
+}
+
+/* RFC 4301, 5.2: what came through an SA is what that SA's policy is about. */
+void plain_in(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
+{
+	struct cygnet_policy *policy;
+	struct cygnet_flow flow;
+	bool local = route_lookup(packet_ip(m)->dst_addr).kind == ROUTE_LOCAL;
+
+	packet_flow(m, ports[packet(m)->port].ifindex, &flow);
+	policy = cygnet_spd_lookup(sadb, local ? CYGNET_IN : CYGNET_FWD, &flow);
+	if (!policy || policy->action != CYGNET_PROTECT || policy->reqid != sa->reqid ||
+	    policy->mode != sa->mode) {
+		drop(w, m, DROP_POLICY_INBOUND);
+		return;
+	}
+	if (policy->use_time != control_now)
+		__atomic_store_n(&policy->use_time, control_now, __ATOMIC_RELAXED);
+	w->stats->decapsulated++;
+	if (local)
+		transmit_packet_to_kernel(w, m);
+	else
+		plain_out(w, m);
+}

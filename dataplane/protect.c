@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <netinet/in.h>
+#include <netinet/ip_icmp.h>
+#include <rte_cryptodev.h>
+
+#include "control.h"
+#include "engine.h"
+#include "esp.h"
+#include "pipeline.h"
+#include "port.h"
+
+static void expire(struct cygnet_sa *sa, uint32_t which)
+{
+	struct cygnet_event event = {
+		.type = CYGNET_EVENT_EXPIRE,
+		.hard = which == CYGNET_EXPIRE_HARD,
+		.reqid = sa->reqid,
+		.id = {sa->spi, sa->proto, sa->af, cygnet_sa_path(sa)->dst},
+	};
+
+	/* What the queue does not take now is raised by the next packet. */
+	if (!(sa->expired & which) && control_event(&event))
+		sa->expired |= which;
+}
+
+static bool over(uint64_t used, uint64_t limit)
+{
+	return limit && used >= limit;
+}
+
+/* @return false once a hard limit is reached */
+static bool within_limits(struct cygnet_sa *sa)
+{
+	const struct cygnet_lifetime *l = &sa->lifetime;
+
+	if (over(sa->bytes, l->hard_bytes) || over(sa->packets, l->hard_packets)) {
+		expire(sa, CYGNET_EXPIRE_HARD);
+		return false;
+	}
+	if (over(sa->bytes, l->soft_bytes) || over(sa->packets, l->soft_packets))
+		expire(sa, CYGNET_EXPIRE_SOFT);
+	return true;
+}
+
+static void count(struct cygnet_sa *sa, unsigned int bytes)
+{
+	__atomic_store_n(&sa->packets, sa->packets + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&sa->bytes, sa->bytes + bytes, __ATOMIC_RELAXED);
+	if (sa->use_time != control_now)
+		__atomic_store_n(&sa->use_time, control_now, __ATOMIC_RELAXED);
+}
+
+/* Only packets that may not be fragmented are refused for their size here; the
+ * others are fragmented on the way out. @return ESP_OK or a drop reason */
+static int check_mtu(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa,
+		     const struct session *s)
+{
+	const struct cygnet_path *path = cygnet_sa_path(sa);
+	unsigned int size = esp_out_size(s, path, rte_pktmbuf_data_len(m)), mtu;
+	struct next_hop hop = route_lookup(path->dst.v4);
+
+	if (hop.kind != ROUTE_FORWARD)
+		return ESP_OK; /* transmit_routed() says what is wrong */
+	mtu = ports[hop.port].mtu;
+	if (size <= mtu ||
+	    !(packet_ip(m)->fragment_offset & rte_cpu_to_be_16(RTE_IPV4_HDR_DF_FLAG)))
+		return ESP_OK;
+	icmp_error(w, m, ICMP_DEST_UNREACH, ICMP_FRAG_NEEDED,
+		   (uint16_t)esp_out_mtu(s, path, mtu));
+	return DROP_TOO_BIG;
+}
+
+static int prepare_out(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa,
+		       struct session *s, struct rte_crypto_op *op)
+{
+	unsigned int inner = rte_pktmbuf_data_len(m);
+	uint64_t seq;
+	int reason;
+
+	if (!within_limits(sa))
+		return DROP_SA_EXPIRED;
+	reason = check_mtu(w, m, sa, s);
+	if (reason != ESP_OK)
+		return reason;
+	if (!cygnet_sa_reserve_seq(sa, 1, &seq)) {
+		expire(sa, CYGNET_EXPIRE_HARD);
+		return DROP_SEQ_EXHAUSTED;
+	}
+	reason = esp_out_prepare(m, sa, s, seq, op);
+	if (reason == ESP_OK)
+		count(sa, inner);
+	return reason;
+}
+
+static int prepare_in(struct rte_mbuf *m, struct cygnet_sa *sa, struct session *s,
+		      struct rte_crypto_op *op)
+{
+	struct packet *p = packet(m);
+
+	if (!within_limits(sa))
+		return DROP_SA_EXPIRED;
+	if (cygnet_sa_path(sa)->encap != p->udp)
+		return DROP_ESP_ENCAP;
+	p->seq = cygnet_replay_seq(sa, (uint32_t)p->seq);
+	if (!cygnet_replay_check(sadb, sa, p->seq)) {
+		__atomic_store_n(&sa->replay_drops, sa->replay_drops + 1, __ATOMIC_RELAXED);
+		return DROP_REPLAY;
+	}
+	return esp_in_prepare(m, s, op);
+}
+
+/* Bring a device's batch to it. What its queue does not take waits, bounded. */
+static void submit(struct worker *w, unsigned int device)
+{
+	struct op_batch *batch = &w->submit[device];
+	uint16_t sent = rte_cryptodev_enqueue_burst(engine_device[device].id, (uint16_t)w->id,
+						    batch->op, (uint16_t)batch->n);
+
+	w->in_flight += sent;
+	batch->n -= sent;
+	memmove(batch->op, batch->op + sent, batch->n * sizeof(batch->op[0]));
+}
+
+static void give_up(struct worker *w, struct rte_crypto_op *op, enum drop_reason reason)
+{
+	struct rte_mbuf *m = op->sym->m_src;
+
+	packet(m)->session->in_flight--;
+	rte_crypto_op_free(op);
+	drop(w, m, reason);
+}
+
+static void collect(struct worker *w, struct session *s, struct rte_crypto_op *op)
+{
+	struct op_batch *batch = &w->submit[s->device];
+
+	s->in_flight++;
+	if (batch->n == RTE_DIM(batch->op)) {
+		submit(w, s->device);
+		if (batch->n == RTE_DIM(batch->op)) {
+			give_up(w, op, DROP_ENGINE_FULL);
+			return;
+		}
+	}
+	batch->op[batch->n++] = op;
+}
+
+void protect(struct worker *w, struct rte_mbuf *m)
+{
+	struct packet *p = packet(m);
+	struct cygnet_sa *sa = cygnet_sa_get(sadb, p->sa, p->generation);
+	struct rte_crypto_op *op;
+	struct session *s;
+	int reason;
+
+	if (!sa) {
+		drop(w, m, DROP_SA_GONE);
+		return;
+	}
+	s = session_get(w->sessions, sa, p->sa);
+	if (!s) {
+		drop(w, m, DROP_UNSUPPORTED);
+		return;
+	}
+	op = rte_crypto_op_alloc(w->ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
+	if (!op) {
+		drop(w, m, DROP_NO_BUFFER);
+		return;
+	}
+	op->sym->m_src = m;
+	rte_crypto_op_attach_sym_session(op, s->crypto);
+	reason = p->stage == STAGE_ESP_OUT ? prepare_out(w, m, sa, s, op)
+					   : prepare_in(m, sa, s, op);
+	if (reason != ESP_OK) {
+		rte_crypto_op_free(op);
+		drop(w, m, (enum drop_reason)reason);
+		return;
+	}
+	p->session = s;
+	collect(w, s, op);
+}
+
+/* A peer behind NAT shows itself, authenticated, at another address or port. */
+static void note_mapping(const struct cygnet_sa *sa, const struct packet *p)
+{
+	const struct cygnet_path *path = cygnet_sa_path(sa);
+	struct cygnet_event event = {
+		.type = CYGNET_EVENT_MAPPING,
+		.reqid = sa->reqid,
+		.id = {sa->spi, sa->proto, sa->af, path->dst},
+		.new_addr = {.v4 = p->src},
+		.new_port = p->sport,
+	};
+
+	if (!p->udp || (path->src.v4 == p->src && path->sport == p->sport))
+		return;
+	/* At most once a second and SA: the caller updates use_time after this. */
+	if (sa->use_time != control_now)
+		control_event(&event);
+}
+
+static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa,
+		      const struct session *s)
+{
+	struct packet *p = packet(m);
+	int reason;
+
+	/* Again, and now for good: the same number may have been in flight twice. */
+	if (!cygnet_replay_update(sadb, sa, p->seq)) {
+		__atomic_store_n(&sa->replay_drops, sa->replay_drops + 1, __ATOMIC_RELAXED);
+		drop(w, m, DROP_REPLAY);
+		return;
+	}
+	note_mapping(sa, p);
+	reason = esp_in_finish(m, sa, s);
+	if (reason == ESP_DUMMY) {
+		count(sa, 0);
+		rte_pktmbuf_free(m);
+		return;
+	}
+	if (reason != ESP_OK) {
+		drop(w, m, (enum drop_reason)reason);
+		return;
+	}
+	count(sa, rte_pktmbuf_data_len(m));
+	p->from_kernel = 0;
+	plain_in(w, m, sa);
+}
+
+static void finish_out(struct worker *w, struct rte_mbuf *m, const struct session *s)
+{
+	esp_out_finish(m, s);
+	w->stats->encapsulated++;
+	transmit_routed(w, m);
+}
+
+static void failed(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa,
+		   enum rte_crypto_op_status status)
+{
+	if (status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED) {
+		__atomic_store_n(&sa->auth_drops, sa->auth_drops + 1, __ATOMIC_RELAXED);
+		drop(w, m, DROP_AUTH_FAILED);
+	} else {
+		drop(w, m, DROP_ENGINE_FAILED);
+	}
+}
+
+static void finish(struct worker *w, struct rte_crypto_op *op, unsigned int device)
+{
+	enum rte_crypto_op_status status = (enum rte_crypto_op_status)op->status;
+	struct stats_device *stats_device = &w->stats->device[device];
+	struct rte_mbuf *m = op->sym->m_src;
+	struct packet *p = packet(m);
+	struct session *s = p->session;
+	struct cygnet_sa *sa = cygnet_sa_get(sadb, p->sa, p->generation);
+
+	rte_crypto_op_free(op);
+	s->in_flight--;
+	if (!sa) {
+		drop(w, m, DROP_SA_GONE);
+		return;
+	}
+	if (status != RTE_CRYPTO_OP_STATUS_SUCCESS) {
+		stats_device->failed++;
+		failed(w, m, sa, status);
+		return;
+	}
+	stats_device->bytes += rte_pktmbuf_data_len(m);
+	if (s->inbound) {
+		stats_device->decrypted++;
+		finish_in(w, m, sa, s);
+	} else {
+		stats_device->encrypted++;
+		finish_out(w, m, s);
+	}
+}
+
+unsigned int protect_poll(struct worker *w)
+{
+	struct rte_crypto_op *op[BURST];
+	unsigned int done = 0;
+
+	for (unsigned int d = 0; d < engine_devices; d++) {
+		uint16_t n;
+
+		/* An empty burst too: it is what makes a batching device go. */
+		if (w->submit[d].n || w->in_flight)
+			submit(w, d);
+		if (!w->in_flight)
+			continue;
+		n = rte_cryptodev_dequeue_burst(engine_device[d].id, (uint16_t)w->id, op, BURST);
+		w->in_flight -= n;
+		done += n;
+		for (uint16_t i = 0; i < n; i++)
+			finish(w, op[i], d);
+	}
+	return done;
+}
+
+void protect_drain(struct worker *w)
+{
+	for (unsigned int d = 0; d < engine_devices; d++) {
+		struct op_batch *batch = &w->submit[d];
+
+		for (unsigned int i = 0; i < batch->n; i++)
+			give_up(w, batch->op[i], DROP_ENGINE_FULL);
+		batch->n = 0;
+	}
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <netinet/in.h>
+#include <rte_esp.h>
+#include <rte_ether.h>
+#include <rte_udp.h>
+
+#include "control.h"
+#include "pipeline.h"
+#include "port.h"
+
+#define PORT_IKE rte_cpu_to_be_16(500)
+#define PORT_NATT rte_cpu_to_be_16(4500)
+
+static bool is_fragment(const struct rte_ipv4_hdr *ip)
+{
+	return ip->fragment_offset &
+	       rte_cpu_to_be_16(RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK);
+}
+
+/* The ESP packet belongs to an SA of ours: to its owner with it. */
+static void receive_esp(struct worker *w, struct rte_mbuf *m, unsigned int esp, bool udp)
+{
+	const struct rte_ipv4_hdr *ip = packet_ip(m);
+	struct packet *p = packet(m);
+	struct cygnet_addr dst = {.v4 = ip->dst_addr};
+	struct rte_esp_hdr header;
+	struct cygnet_sa *sa;
+
+	if (is_fragment(ip)) {
+		drop(w, m, DROP_FRAGMENT);
+		return;
+	}
+	if (rte_pktmbuf_data_len(m) < esp + sizeof(header)) {
+		drop(w, m, DROP_ESP_TRUNCATED);
+		return;
+	}
+	memcpy(&header, rte_pktmbuf_mtod_offset(m, const uint8_t *, esp), sizeof(header));
+	sa = cygnet_sad_lookup(sadb, header.spi, IPPROTO_ESP, AF_INET, &dst);
+	if (!sa) {
+		drop(w, m, DROP_BAD_SPI);
+		return;
+	}
+	p->stage = STAGE_ESP_IN;
+	p->sa = cygnet_sa_index(sadb, sa);
+	p->generation = sa->generation;
+	p->seq = rte_be_to_cpu_32(header.seq);
+	p->esp = (uint16_t)esp;
+	p->udp = udp;
+	p->src = ip->src_addr;
+	hand_over(w, m, sa_owner(w, p->sa));
+}
+
+/* Frame as it came, for the kernel: the Ethernet header is still in front. */
+static void to_kernel(struct worker *w, struct rte_mbuf *m)
+{
+	rte_pktmbuf_prepend(m, sizeof(struct rte_ether_hdr));
+	transmit_to_kernel(w, m);
+}
+
+/* UDP to port 4500 of ours (RFC 3948, 2): a keepalive, IKE behind four zero
+ * bytes, or ESP. */
+static void receive_natt(struct worker *w, struct rte_mbuf *m, unsigned int header)
+{
+	unsigned int data = header + sizeof(struct rte_udp_hdr);
+	const uint8_t *at = rte_pktmbuf_mtod_offset(m, const uint8_t *, data);
+	unsigned int len = rte_pktmbuf_data_len(m) - data;
+	struct rte_udp_hdr udp;
+	uint32_t spi;
+
+	memcpy(&udp, rte_pktmbuf_mtod_offset(m, const uint8_t *, header), sizeof(udp));
+	if (rte_be_to_cpu_16(udp.dgram_len) != len + sizeof(udp)) {
+		drop(w, m, DROP_MALFORMED);
+		return;
+	}
+	if (len == 1 && *at == 0xff) {
+		w->stats->keepalives++;
+		rte_pktmbuf_free(m);
+		return;
+	}
+	if (len < sizeof(spi)) {
+		drop(w, m, DROP_ESP_TRUNCATED);
+		return;
+	}
+	memcpy(&spi, at, sizeof(spi));
+	if (!spi) {
+		to_kernel(w, m);
+		return;
+	}
+	packet(m)->sport = udp.src_port;
+	receive_esp(w, m, data, true);
+}
+
+static void use_policy(struct cygnet_policy *policy)
+{
+	if (policy->use_time != control_now)
+		__atomic_store_n(&policy->use_time, control_now, __ATOMIC_RELAXED);
+}
+
+/* Plaintext from the wire may pass unless policy says that it comes protected.
+ * @return ESP_OK-like: -1, or a drop reason */
+static int inbound_policy(struct rte_mbuf *m, enum cygnet_dir dir, unsigned int port)
+{
+	struct cygnet_policy *policy;
+	struct cygnet_flow flow;
+
+	packet_flow(m, ports[port].ifindex, &flow);
+	policy = cygnet_spd_lookup(sadb, dir, &flow);
+	if ((!policy || policy->action != CYGNET_PROTECT) && !flow.has_ports &&
+	    is_fragment(packet_ip(m)) && cygnet_spd_uses_ports(sadb, dir, AF_INET))
+		return DROP_FRAGMENT;
+	if (!policy)
+		return -1;
+	use_policy(policy);
+	if (policy->action == CYGNET_PROTECT)
+		return DROP_POLICY_PLAINTEXT;
+	return policy->action == CYGNET_DISCARD ? DROP_POLICY_DISCARD : -1;
+}
+
+/* To an address of this host: ESP, IKE, or something for the kernel. */
+static void receive_local(struct worker *w, struct rte_mbuf *m)
+{
+	const struct rte_ipv4_hdr *ip = packet_ip(m);
+	unsigned int header = ip_header_len(ip), len = rte_pktmbuf_data_len(m);
+	struct rte_udp_hdr udp = {0};
+	int reason;
+
+	if (ip->next_proto_id == IPPROTO_ESP) {
+		receive_esp(w, m, header, false);
+		return;
+	}
+	if (ip->next_proto_id == IPPROTO_UDP && !is_fragment(ip) && len >= header + sizeof(udp)) {
+		memcpy(&udp, (const uint8_t *)ip + header, sizeof(udp));
+		if (udp.dst_port == PORT_NATT) {
+			receive_natt(w, m, header);
+			return;
+		}
+	}
+	/* IKE negotiates the policies: none applies to it (RFC 4301, 4.4.1). */
+	reason = udp.dst_port == PORT_IKE ? -1
+					  : inbound_policy(m, CYGNET_IN, packet(m)->port);
+	if (reason >= 0)
+		drop(w, m, (enum drop_reason)reason);
+	else
+		to_kernel(w, m);
+}
+
+/* On its way to somebody else. */
+static void receive_forward(struct worker *w, struct rte_mbuf *m)
+{
+	int reason = inbound_policy(m, CYGNET_FWD, packet(m)->port);
+
+	if (reason >= 0)
+		drop(w, m, (enum drop_reason)reason);
+	else
+		plain_out(w, m);
+}
+
+static bool for_us(const struct rte_ether_hdr *eth, const struct port *port)
+{
+	return rte_is_same_ether_addr(&eth->dst_addr, &port->mac);
+}
+
+static bool prepare(struct worker *w, struct rte_mbuf *m, unsigned int port)
+{
+	struct packet *p = packet(m);
+
+	memset(p, 0, sizeof(*p));
+	p->port = (uint8_t)port;
+	if ((m->nb_segs > 1 && rte_pktmbuf_linearize(m)) ||
+	    rte_pktmbuf_data_len(m) < sizeof(struct rte_ether_hdr)) {
+		drop(w, m, DROP_MALFORMED);
+		return false;
+	}
+	return true;
+}
+
+void receive_frame(struct worker *w, struct rte_mbuf *m, unsigned int port)
+{
+	const struct rte_ether_hdr *eth = rte_pktmbuf_mtod(m, struct rte_ether_hdr *);
+
+	w->stats->port[port].rx_packets++;
+	w->stats->port[port].rx_bytes += rte_pktmbuf_pkt_len(m);
+	if (!prepare(w, m, port))
+		return;
+	/* ARP, IPv6, broadcasts and what is addressed to others: as on any host. */
+	if (eth->ether_type != rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4) ||
+	    !for_us(eth, &ports[port])) {
+		transmit_to_kernel(w, m);
+		return;
+	}
+	rte_pktmbuf_adj(m, sizeof(*eth));
+	if (!packet_check_ip(m, true)) {
+		drop(w, m, DROP_MALFORMED);
+		return;
+	}
+	if (route_lookup(packet_ip(m)->dst_addr).kind == ROUTE_LOCAL)
+		receive_local(w, m);
+	else
+		receive_forward(w, m);
+}
+
+/* The kernel sent it: IKE as it is, anything else if the outbound SPD allows. */
+void receive_from_kernel(struct worker *w, struct rte_mbuf *m, unsigned int port)
+{
+	const struct rte_ether_hdr *eth = rte_pktmbuf_mtod(m, struct rte_ether_hdr *);
+	struct rte_udp_hdr udp = {0};
+	const struct rte_ipv4_hdr *ip;
+	unsigned int header;
+
+	w->stats->port[port].from_kernel++;
+	if (!prepare(w, m, port))
+		return;
+	packet(m)->from_kernel = 1;
+	if (eth->ether_type != rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4)) {
+		transmit_frame(w, m);
+		return;
+	}
+	rte_pktmbuf_adj(m, sizeof(*eth));
+	if (!packet_check_ip(m, false)) {
+		drop(w, m, DROP_MALFORMED);
+		return;
+	}
+	ip = packet_ip(m);
+	header = ip_header_len(ip);
+	if (ip->next_proto_id == IPPROTO_UDP && rte_pktmbuf_data_len(m) >= header + sizeof(udp) &&
+	    !(ip->fragment_offset & rte_cpu_to_be_16(RTE_IPV4_HDR_OFFSET_MASK)))
+		memcpy(&udp, (const uint8_t *)ip + header, sizeof(udp));
+	if (udp.src_port == PORT_IKE || udp.src_port == PORT_NATT) {
+		rte_pktmbuf_prepend(m, sizeof(*eth));
+		transmit_frame(w, m);
+	} else {
+		plain_out(w, m);
+	}
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <netinet/ip_icmp.h>
+#include <rte_ethdev.h>
+#include <rte_ether.h>
+#include <rte_ip_frag.h>
+
+#include "neigh.h"
+#include "pipeline.h"
+#include "port.h"
+
+#define MAX_FRAGMENTS 64
+
+static void flush_batch(struct worker *w, struct mbuf_batch *batch, uint16_t ethdev,
+			uint16_t queue, enum drop_reason full)
+{
+	uint16_t sent;
+
+	if (!batch->n)
+		return;
+	sent = rte_eth_tx_burst(ethdev, queue, batch->m, (uint16_t)batch->n);
+	for (unsigned int i = sent; i < batch->n; i++)
+		drop(w, batch->m[i], full);
+	batch->n = 0;
+}
+
+void transmit_flush(struct worker *w)
+{
+	for (unsigned int p = 0; p < nports; p++) {
+		flush_batch(w, &w->tx[p], ports[p].id, (uint16_t)(w->id % ports[p].queues),
+			    DROP_TX_FULL);
+		flush_batch(w, &w->tap[p], ports[p].tap_id, 0, DROP_TAP_FULL);
+	}
+}
+
+/* The queue that belongs to this worker, if the port has one for it: else the
+ * packet goes to the worker whose it is. */
+static unsigned int tx_owner(const struct worker *w, unsigned int port)
+{
+	return ports[port].queues > w->id ? w->id : port % w->workers;
+}
+
+void transmit_frame(struct worker *w, struct rte_mbuf *m)
+{
+	unsigned int port = packet(m)->port, owner = tx_owner(w, port);
+	struct mbuf_batch *batch = &w->tx[port];
+
+	packet(m)->stage = STAGE_TX;
+	if (owner != w->id) {
+		hand_over(w, m, owner);
+		return;
+	}
+	w->stats->port[port].tx_packets++;
+	w->stats->port[port].tx_bytes += rte_pktmbuf_pkt_len(m);
+	batch->m[batch->n++] = m;
+	if (batch->n == RTE_DIM(batch->m))
+		transmit_flush(w);
+}
+
+void transmit_to_kernel(struct worker *w, struct rte_mbuf *m)
+{
+	unsigned int port = packet(m)->port, owner = tap_owner(w, port);
+	struct mbuf_batch *batch = &w->tap[port];
+
+	packet(m)->stage = STAGE_TAP;
+	if (owner != w->id) {
+		hand_over(w, m, owner);
+		return;
+	}
+	w->stats->port[port].to_kernel++;
+	batch->m[batch->n++] = m;
+	if (batch->n == RTE_DIM(batch->m))
+		transmit_flush(w);
+}
+
+static bool push_ethernet(struct rte_mbuf *m, const struct rte_ether_addr *dst,
+			  const struct rte_ether_addr *src)
+{
+	struct rte_ether_hdr *eth = (void *)rte_pktmbuf_prepend(m, sizeof(*eth));
+
+	if (!eth)
+		return false;
+	eth->dst_addr = *dst;
+	eth->src_addr = *src;
+	eth->ether_type = rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4);
+	return true;
+}
+
+void transmit_packet_to_kernel(struct worker *w, struct rte_mbuf *m)
+{
+	const struct port *port = &ports[packet(m)->port];
+
+	if (push_ethernet(m, &port->mac, &port->mac))
+		transmit_to_kernel(w, m);
+	else
+		drop(w, m, DROP_NO_BUFFER);
+}
+
+static void transmit_to(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop)
+{
+	uint32_t addr = hop->gateway ? hop->gateway : packet_ip(m)->dst_addr;
+	struct rte_ether_addr mac;
+
+	if (!neigh_lookup(hop->port, addr, &mac)) {
+		neigh_solicit(hop->port, addr);
+		drop(w, m, DROP_NO_NEIGHBOUR);
+		return;
+	}
+	packet(m)->port = hop->port;
+	if (push_ethernet(m, &mac, &ports[hop->port].mac))
+		transmit_frame(w, m);
+	else
+		drop(w, m, DROP_NO_BUFFER);
+}
+
+/* RFC 791, 3.2: a packet that may be fragmented is. */
+static void fragment(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop)
+{
+	struct rte_mbuf *parts[MAX_FRAGMENTS];
+	struct packet saved = *packet(m);
+	uint16_t mtu = ports[hop->port].mtu;
+	int32_t n;
+
+	/* All but the last carry a multiple of eight bytes. */
+	mtu = (uint16_t)((mtu - sizeof(struct rte_ipv4_hdr)) / 8 * 8 + sizeof(struct rte_ipv4_hdr));
+	n = rte_ipv4_fragment_copy_nonseg_packet(m, parts, MAX_FRAGMENTS, mtu, w->packets);
+	if (n < 0) {
+		drop(w, m, n == -ENOTSUP ? DROP_TOO_BIG : DROP_NO_BUFFER);
+		return;
+	}
+	rte_pktmbuf_free(m);
+	for (int32_t i = 0; i < n; i++) {
+		struct rte_ipv4_hdr *ip = packet_ip(parts[i]);
+
+		*packet(parts[i]) = saved;
+		ip->hdr_checksum = 0;
+		ip->hdr_checksum = (uint16_t)~rte_raw_cksum(ip, ip_header_len(ip));
+		transmit_to(w, parts[i], hop);
+	}
+}
+
+void transmit_hop(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop)
+{
+	uint16_t mtu = ports[hop->port].mtu;
+
+	if (rte_pktmbuf_pkt_len(m) <= mtu) {
+		transmit_to(w, m, hop);
+		return;
+	}
+	if (!(packet_ip(m)->fragment_offset & rte_cpu_to_be_16(RTE_IPV4_HDR_DF_FLAG))) {
+		fragment(w, m, hop);
+		return;
+	}
+	icmp_error(w, m, ICMP_DEST_UNREACH, ICMP_FRAG_NEEDED, mtu);
+	drop(w, m, DROP_TOO_BIG);
+}
+
+void transmit_routed(struct worker *w, struct rte_mbuf *m)
+{
+	struct next_hop hop = route_lookup(packet_ip(m)->dst_addr);
+
+	switch (hop.kind) {
+	case ROUTE_FORWARD:
+		transmit_hop(w, m, &hop);
+		break;
+	case ROUTE_LOCAL:
+	case ROUTE_KERNEL:
+		transmit_packet_to_kernel(w, m);
+		break;
+	default:
+		icmp_error(w, m, ICMP_DEST_UNREACH, ICMP_NET_UNREACH, 0);
+		drop(w, m, DROP_NO_ROUTE);
+	}
+}
