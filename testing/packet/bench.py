@@ -7,7 +7,7 @@ from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 from scapy.packet import Raw, raw
 
-from gateway import FAR_HOST, FAR_NET, HOST, LAN_NET
+from gateway import FAR_HOST, FAR_NET, HOST, LAN_NET, PEER, WAN
 from network import wait_until
 from peer import SUITE, Sa
 
@@ -17,8 +17,9 @@ QUIET = 0.15
 
 
 def policy(direction, src, dst, action="protect", spi=0, prio=1000, reqid=1, more=""):
+    end = PEER if direction == "out" else WAN
     return (f"policy dir={direction} src={src} dst={dst} action={action} spi={spi:#x} "
-            f"prio={prio} reqid={reqid} {more}")
+            f"end={end} prio={prio} reqid={reqid} {more}")
 
 
 class Bench:

@@ -12,6 +12,7 @@
  *   sa spi=0x1001 src=192.0.2.1 dst=192.0.2.2 cipher=aes-cbc key=HEX auth=hmac-sha1 akey=HEX icv=12
  *   sa-delete spi=0x1001 dst=192.0.2.2
  *   policy dir=out src=10.1.0.0-10.1.0.255 dst=10.2.0.0-10.2.0.255 action=protect spi=0x1001
+ *          end=192.0.2.2
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -154,6 +155,12 @@ static int set_dst(struct line *line, const char *value)
 	return rc;
 }
 
+/* Where the SA of a policy ends. */
+static int set_end(struct line *line, const char *value)
+{
+	return parse_addr(value, &line->policy.dst);
+}
+
 static int set_sport(struct line *line, const char *value)
 {
 	return parse_range(value, &line->policy.sel.sport_lo, &line->policy.sel.sport_hi);
@@ -294,7 +301,8 @@ static const struct word words[] = {
 	{"auth", set_auth},     {"key", set_key},       {"salt", set_salt},
 	{"akey", set_akey},     {"icv", set_icv},       {"window", set_window},
 	{"esn", set_esn},       {"reqid", set_reqid},   {"prio", set_prio},
-	{"encap", set_encap},   {"hard-packets", set_hard_packets},
+	{"encap", set_encap},   {"end", set_end},
+	{"hard-packets", set_hard_packets},
 };
 
 static int set_word(struct line *line, char *text)
