@@ -107,6 +107,25 @@ static int add_words(struct args *args, const char *text)
 	return err;
 }
 
+/* What holds unless the configuration says otherwise: hugepages without a
+ * mounted file system, which leave nothing behind. */
+static int add_defaults(struct args *args, const struct conf *conf)
+{
+	static const char *const memory[] = {"--in-memory", "--huge-dir", "--huge-unlink",
+					     "--no-huge", "--legacy-mem"};
+	char prefix[sizeof(conf->eal)];
+	bool said = false;
+	int err;
+
+	for (unsigned int i = 0; i < RTE_DIM(memory); i++)
+		said |= strstr(conf->eal, memory[i]) != NULL;
+	err = said ? 0 : add(args, "--in-memory");
+	conf_file_prefix(conf, prefix, sizeof(prefix));
+	if (!err)
+		err = add(args, "--file-prefix");
+	return err ? err : add(args, prefix);
+}
+
 int eal_start(const struct conf *conf, const char *program)
 {
 	struct args args = {0};
@@ -125,6 +144,8 @@ int eal_start(const struct conf *conf, const char *program)
 		err = add(&args, "0");
 	if (!err)
 		err = add_devices(&args, conf);
+	if (!err)
+		err = add_defaults(&args, conf);
 	if (!err)
 		err = add_words(&args, conf->eal);
 	/* The EAL keeps the pointers: they stay for the life of the process. */

@@ -66,7 +66,7 @@ void icmp_error(struct worker *w, struct rte_mbuf *m, uint8_t type, uint8_t code
 {
 	unsigned int around = sizeof(struct rte_ipv4_hdr) + sizeof(struct icmphdr);
 	unsigned int quoted = RTE_MIN(rte_pktmbuf_data_len(m), QUOTED - around);
-	uint32_t source = __atomic_load_n(&ports[packet(m)->port].address, __ATOMIC_RELAXED);
+	uint32_t source = __atomic_load_n(&ports[packet(m)->port].addr, __ATOMIC_RELAXED);
 	struct rte_mbuf *answer;
 
 	if (!source || packet(m)->from_kernel || !may_answer(m) || !within_rate(w))

@@ -24,6 +24,8 @@ static struct mnl_socket *monitor, *query;
 /* Something is to be read anew: news were lost, or a link or an address went, for
  * which the kernel drops routes without a word. */
 static bool resync;
+/* The first address of each port, while a dump tells them. */
+static uint32_t first_addr[CONF_MAX_PORTS];
 static uint64_t retry; /* a failed one not before this, in control_now's seconds */
 
 /* Collects the attributes up to max; a type seen twice keeps its last one. */
@@ -254,7 +256,11 @@ static void on_link(const struct nlmsghdr *nlh)
 	follow_mac(port, payload(table[IFLA_ADDRESS], sizeof(struct rte_ether_addr)));
 }
 
-/* One address of a port serves as the source of its ICMP errors. */
+static void set_addr(struct port *port, uint32_t addr)
+{
+	__atomic_store_n(&port->addr, addr, __ATOMIC_RELAXED);
+}
+
 static void on_addr(const struct nlmsghdr *nlh)
 {
 	const struct ifaddrmsg *ifa = mnl_nlmsg_get_payload(nlh);
@@ -265,17 +271,15 @@ static void on_addr(const struct nlmsghdr *nlh)
 
 	if (!has_body(nlh, sizeof(*ifa)) || ifa->ifa_family != AF_INET)
 		return;
-	mnl_attr_parse(nlh, sizeof(*ifa), collect, &attrs);
-	addr = get_u32(table[IFA_LOCAL], get_u32(table[IFA_ADDRESS], 0));
 	port = port_by_ifindex(ifa->ifa_index);
-	if (nlh->nlmsg_type == RTM_DELADDR)
-		resync = true;
-	if (port < 0)
+	parse_attrs(nlh, sizeof(*ifa), &attrs);
+	addr = get_u32(table[IFA_LOCAL], get_u32(table[IFA_ADDRESS], 0));
+	if (port < 0 || !addr)
 		return;
-	if (nlh->nlmsg_type == RTM_NEWADDR)
-		__atomic_store_n(&ports[port].address, addr, __ATOMIC_RELAXED);
-	else if (ports[port].address == addr)
-		__atomic_store_n(&ports[port].address, 0, __ATOMIC_RELAXED);
+	if (!first_addr[port])
+		first_addr[port] = addr;
+	if (!ports[port].addr)
+		set_addr(&ports[port], addr);
 }
 
 int netlink_message(const struct nlmsghdr *nlh, void *data)
@@ -295,8 +299,10 @@ int netlink_message(const struct nlmsghdr *nlh, void *data)
 		on_link(nlh);
 		break;
 	case RTM_NEWADDR:
-	case RTM_DELADDR:
 		on_addr(nlh);
+		break;
+	case RTM_DELADDR:
+		resync = true;
 		break;
 	}
 	return MNL_CB_OK;
@@ -327,6 +333,17 @@ static int dump(uint16_t type, uint8_t family, size_t body)
 	return ret < 0 ? -errno : 0;
 }
 
+static int mirror_addrs(void)
+{
+	int err;
+
+	memset(first_addr, 0, sizeof(first_addr));
+	err = dump(RTM_GETADDR, AF_INET, sizeof(struct ifaddrmsg));
+	for (unsigned int i = 0; i < nports && !err; i++)
+		set_addr(&ports[i], first_addr[i]);
+	return err;
+}
+
 /* What no route message says: multicast and limited broadcast are the kernel's. */
 static void add_multicast(void)
 {
@@ -349,7 +366,7 @@ static int mirror_all(void)
 
 	err = dump(RTM_GETLINK, AF_UNSPEC, sizeof(struct ifinfomsg));
 	if (!err)
-		err = dump(RTM_GETADDR, AF_INET, sizeof(struct ifaddrmsg));
+		err = mirror_addrs();
 	/* What the links say now is what the routes below are read under. */
 	resync = false;
 	routes_mark();

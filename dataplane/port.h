@@ -28,7 +28,6 @@ struct port {
 				 * The source of our ICMP errors; the control thread writes it */
 	struct rte_ether_addr mac;	/* of both */
 	bool up;		/* the TAP is administratively up */
-	uint32_t address;	/* one of the TAP's IPv4 addresses, network byte order; 0: none */
 };
 
 /** All ports; fixed after ports_start(). Lcores read, the control thread writes mtu, mac and up. */

@@ -58,13 +58,14 @@ static uint64_t sum(size_t offset)
 
 static void add_port_state(struct rte_tel_data *row, const struct port *port)
 {
-	char mac[RTE_ETHER_ADDR_FMT_SIZE], device[RTE_ETH_NAME_MAX_LEN] = "";
+	char mac[RTE_ETHER_ADDR_FMT_SIZE], address[INET_ADDRSTRLEN], device[RTE_ETH_NAME_MAX_LEN] = "";
 	struct rte_eth_dev_info info = {0};
 	struct rte_eth_link link = {0};
 
 	rte_eth_dev_get_name_by_port(port->id, device);
 	rte_eth_dev_info_get(port->id, &info);
 	rte_eth_link_get_nowait(port->id, &link);
+	inet_ntop(AF_INET, &port->addr, address, sizeof(address));
 	rte_ether_format_addr(mac, sizeof(mac), &port->mac);
 	for (char *c = mac; *c; c++)
 		*c = (char)tolower((unsigned char)*c);
@@ -73,6 +74,7 @@ static void add_port_state(struct rte_tel_data *row, const struct port *port)
 	rte_tel_data_add_dict_string(row, "device", device);
 	rte_tel_data_add_dict_string(row, "driver", info.driver_name ? info.driver_name : "");
 	rte_tel_data_add_dict_string(row, "mac", mac);
+	rte_tel_data_add_dict_string(row, "address", port->addr ? address : "");
 	rte_tel_data_add_dict_u64(row, "ifindex", port->ifindex);
 	rte_tel_data_add_dict_u64(row, "mtu", port->mtu);
 	rte_tel_data_add_dict_string(row, "state", port->up ? "up" : "down");
@@ -186,6 +188,7 @@ static const struct {
 	{"forwarded", offsetof(struct stats, forwarded)},
 	{"encapsulated", offsetof(struct stats, encapsulated)},
 	{"decapsulated", offsetof(struct stats, decapsulated)},
+	{"dummies", offsetof(struct stats, dummies)},
 	{"keepalives", offsetof(struct stats, keepalives)},
 	{"handed_over", offsetof(struct stats, handed_over)},
 };

@@ -44,7 +44,7 @@ static const struct column spd_columns[] = {
 
 static const struct column ports_columns[] = {
 	{"name", "PORT"},	    {"tap", "TAP"},	     {"driver", "DRIVER"},
-	{"mac", "MAC"},		    {"mtu", "MTU"},	     {"state", "STATE"},
+	{"address", "ADDRESS"},	    {"mac", "MAC"},		    {"mtu", "MTU"},	     {"state", "STATE"},
 	{"queues", "QUEUES"},	    {"rx_packets", "RX"},    {"rx_bytes", "RX-BYTES"},
 	{"tx_packets", "TX"},	    {"tx_bytes", "TX-BYTES"}, {"to_kernel", "TO-KERNEL"},
 	{"from_kernel", "FROM-KERNEL"}, {"rx_missed", "MISSED"}, {NULL, NULL},
@@ -64,7 +64,8 @@ static const struct column engines_columns[] = {
 static const struct column stats_columns[] = {
 	{"worker", "WORKER"},		  {"forwarded", "FORWARDED"},
 	{"encapsulated", "ENCAPSULATED"}, {"decapsulated", "DECAPSULATED"},
-	{"keepalives", "KEEPALIVES"},	  {"handed_over", "HANDED-OVER"},
+	{"dummies", "DUMMIES"},		  {"keepalives", "KEEPALIVES"},
+	{"handed_over", "HANDED-OVER"},
 	{"dropped", "DROPPED"},		  {NULL, NULL},
 };
 
