@@ -8,11 +8,13 @@
  *   plain.c     plaintext packets: SPD, TTL, MTU
  *   protect.c   SAs: sequence numbers, replay windows, limits, the crypto device
  *   transmit.c  route, neighbour, port or TAP
+ *   pending.c   packets that wait for a neighbour
  */
 #ifndef CYGNETD_PIPELINE_H
 #define CYGNETD_PIPELINE_H
 
 #include <rte_crypto.h>
+#include <rte_ether.h>
 #include <rte_mbuf.h>
 #include <rte_ring.h>
 
@@ -35,6 +37,17 @@ struct op_batch {
 	struct rte_crypto_op *op[2 * BURST];
 };
 
+struct pending_packet {
+	struct rte_mbuf *m;	/* data at its IP header */
+	struct next_hop hop;
+	uint64_t until;		/* TSC */
+};
+
+struct pending {
+	unsigned int n;
+	struct pending_packet packet[64];
+};
+
 struct worker {
 	unsigned int id, workers;
 	bool idle_sleep;
@@ -45,6 +58,7 @@ struct worker {
 	struct stats *stats;
 	struct op_batch submit[STATS_MAX_DEVICES];
 	struct mbuf_batch tx[CONF_MAX_PORTS], tap[CONF_MAX_PORTS];
+	struct pending pending;	/* until their next hop is resolved */
 	uint64_t icmp_second;	/* ICMP errors are limited per second */
 	unsigned int icmp_sent;
 };
@@ -75,6 +89,14 @@ void protect_drain(struct worker *w);
 void transmit_routed(struct worker *w, struct rte_mbuf *m);
 /** Send a packet to a next hop. */
 void transmit_hop(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop);
+/** Send a packet to a next hop whose MAC address is known. */
+void transmit_resolved(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop,
+		       const struct rte_ether_addr *mac);
+/** Keep a packet until its next hop is resolved, a second at the most. */
+void pending_add(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop);
+/** Send what has been resolved meanwhile, drop what has waited too long. */
+void pending_retry(struct worker *w);
+void pending_drop(struct worker *w);
 /** Send a frame out of packet()->port as it is. */
 void transmit_frame(struct worker *w, struct rte_mbuf *m);
 /** Give a frame to the kernel by the TAP of packet()->port. */
@@ -94,6 +116,12 @@ void do_stage(struct worker *w, struct rte_mbuf *m);
  * @param info  the next hop's MTU for fragmentation needed
  */
 void icmp_error(struct worker *w, struct rte_mbuf *m, uint8_t type, uint8_t code, uint16_t info);
+
+/** The IPv4 address whose MAC address the frame carries. */
+static inline uint32_t next_hop_address(struct rte_mbuf *m, const struct next_hop *hop)
+{
+	return hop->gateway ? hop->gateway : packet_ip(m)->dst_addr;
+}
 
 static inline void drop(struct worker *w, struct rte_mbuf *m, enum drop_reason reason)
 {

@@ -95,21 +95,27 @@ void transmit_packet_to_kernel(struct worker *w, struct rte_mbuf *m)
 		drop(w, m, DROP_NO_BUFFER);
 }
 
-static void transmit_to(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop)
+void transmit_resolved(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop,
+		       const struct rte_ether_addr *mac)
 {
-	uint32_t addr = hop->gateway ? hop->gateway : packet_ip(m)->dst_addr;
-	struct rte_ether_addr mac;
-
-	if (!neigh_lookup(hop->port, addr, &mac)) {
-		neigh_solicit(hop->port, addr);
-		drop(w, m, DROP_NO_NEIGHBOUR);
-		return;
-	}
 	packet(m)->port = hop->port;
-	if (push_ethernet(m, &mac, &ports[hop->port].mac))
+	if (push_ethernet(m, mac, &ports[hop->port].mac))
 		transmit_frame(w, m);
 	else
 		drop(w, m, DROP_NO_BUFFER);
+}
+
+static void transmit_to(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop)
+{
+	uint32_t addr = next_hop_address(m, hop);
+	struct rte_ether_addr mac;
+
+	if (neigh_lookup(hop->port, addr, &mac)) {
+		transmit_resolved(w, m, hop, &mac);
+		return;
+	}
+	neigh_solicit(hop->port, addr);
+	pending_add(w, m, hop);
 }
 
 /* RFC 791, 3.2: a packet that may be fragmented is. */

@@ -162,6 +162,8 @@ static unsigned int turn(struct worker *w, bool receive)
 	for (unsigned int p = 0; p < nports && receive; p++)
 		moved += poll_wire(w, p) + poll_tap(w, p);
 	moved += protect_poll(w);
+	if (w->pending.n)
+		pending_retry(w);
 	transmit_flush(w);
 	/* No pointer into SAD, SPD or FIB is held any more. */
 	cygnet_reader_quiescent(sadb, w->id);
@@ -177,6 +179,7 @@ static void drain(struct worker *w)
 	for (unsigned int i = 0; i < DRAIN_TURNS && quiet < 1000; i++)
 		quiet = turn(w, false) || w->in_flight ? 0 : quiet + 1;
 	protect_drain(w);
+	pending_drop(w);
 	transmit_flush(w);
 	if (w->in_flight)
 		log_warn("worker %u: %u packets never came back from the crypto device", w->id,

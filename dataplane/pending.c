@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Packets whose next hop the kernel is resolving: a few wait, as they do in the
+ * kernel's own neighbour queue (RFC 1122, 2.3.2.2), so that the first packet to
+ * a neighbour is not lost. */
+#include <rte_cycles.h>
+
+#include "neigh.h"
+#include "pipeline.h"
+
+#define WAIT_SECONDS 1
+
+void pending_add(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop)
+{
+	struct pending *p = &w->pending;
+
+	if (p->n == RTE_DIM(p->packet)) {
+		drop(w, m, DROP_NO_NEIGHBOUR);
+		return;
+	}
+	p->packet[p->n++] = (struct pending_packet){
+		.m = m,
+		.hop = *hop,
+		.until = rte_get_tsc_cycles() + WAIT_SECONDS * rte_get_tsc_hz(),
+	};
+}
+
+void pending_retry(struct worker *w)
+{
+	struct pending *p = &w->pending;
+	unsigned int kept = 0, n = p->n;
+	uint64_t now = rte_get_tsc_cycles();
+
+	/* In order of arrival. */
+	for (unsigned int i = 0; i < n; i++) {
+		struct pending_packet waiting = p->packet[i];
+		struct rte_ether_addr mac;
+
+		if (neigh_lookup(waiting.hop.port, next_hop_address(waiting.m, &waiting.hop), &mac))
+			transmit_resolved(w, waiting.m, &waiting.hop, &mac);
+		else if (now < waiting.until)
+			p->packet[kept++] = waiting;
+		else
+			drop(w, waiting.m, DROP_NO_NEIGHBOUR);
+	}
+	p->n = kept;
+}
+
+void pending_drop(struct worker *w)
+{
+	struct pending *p = &w->pending;
+
+	while (p->n)
+		drop(w, p->packet[--p->n].m, DROP_NO_NEIGHBOUR);
+}
