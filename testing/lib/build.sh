@@ -25,8 +25,19 @@ use_build() {
 	sadb_fill=$build/testing/packet/sadb-fill
 }
 
+# What autoreconf leaves in the tree has to fit the sources that are there now,
+# also in a checkout that has been updated since.
+bootstrap() {
+	local sources
+	sources=$(cd "$top" && cat configure.ac Makefile.am ./*/subdir.am m4/cygnet*.m4 | sha256sum)
+	[ ! -x "$top/configure" ] || [ "$(cat "$top/build-aux/sources" 2> /dev/null)" != "$sources" ] ||
+		return 0
+	(cd "$top" && quiet "$work/autoreconf.log" autoreconf -fi)
+	echo "$sources" > "$top/build-aux/sources"
+}
+
 configure_build() {
-	[ -x "$top/configure" ] || (cd "$top" && quiet "$work/autoreconf.log" autoreconf -fi)
+	bootstrap
 	local want="$top $*"
 	[ "$(cat "$build/configured" 2> /dev/null)" != "$want" ] || return 0
 	rm -rf "$build"
