@@ -3,7 +3,9 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include <rte_cycles.h>
 #include <rte_eal.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
@@ -24,6 +26,7 @@
 
 #define POOL_PACKETS 16383u
 #define POOL_CACHE 256u
+#define DRAIN_S 10u
 
 int log_type;
 
@@ -69,6 +72,24 @@ static struct rte_mempool *make_pool(void)
 	return pool;
 }
 
+/* Workers drain and return. One that does not, because a device of its hangs,
+ * must not keep cygnetd from ending. */
+static void wait_for_workers(void)
+{
+	unsigned int lcore, turns = DRAIN_S * 1000;
+
+	RTE_LCORE_FOREACH_WORKER(lcore)
+		for (; turns && rte_eal_get_lcore_state(lcore) == RUNNING; turns--)
+			rte_delay_us_sleep(1000);
+	RTE_LCORE_FOREACH_WORKER(lcore) {
+		if (rte_eal_get_lcore_state(lcore) == RUNNING) {
+			log_error("a worker does not end within %u seconds: giving up", DRAIN_S);
+			_exit(1);
+		}
+	}
+	rte_eal_mp_wait_lcore();
+}
+
 static int launch(unsigned int workers)
 {
 	for (unsigned int w = 0; w < workers; w++) {
@@ -77,7 +98,7 @@ static int launch(unsigned int workers)
 		if (err) {
 			log_error("cannot start worker %u: %s", w, strerror(-err));
 			__atomic_store_n(&control_stopping, true, __ATOMIC_RELEASE);
-			rte_eal_mp_wait_lcore();
+			wait_for_workers();
 			return err;
 		}
 	}
@@ -116,7 +137,7 @@ static int serve(const struct conf *conf)
 	if (!err) {
 		log_info("ready");
 		control_run();
-		rte_eal_mp_wait_lcore();
+		wait_for_workers();
 	}
 	control_stop();
 	workers_free();
