@@ -11,6 +11,7 @@
 #include "config.h"
 #include "cygnet.h"
 #include "databases.h"
+#include "routes.h"
 #include "table.h"
 
 struct options {
@@ -143,6 +144,9 @@ static json_t *ask_cygnetd(const struct thing *thing, const char *prefix, char *
 		return NULL;
 	rows = client_table(fd, thing->command, error, size);
 	close(fd);
+	/* Unsorted, rather than not at all, if there is no memory for it. */
+	if (rows && thing->columns == routes_columns)
+		routes_sort(rows);
 	return rows;
 }
 

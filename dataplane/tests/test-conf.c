@@ -183,6 +183,15 @@ static void too_many_ports(void **state)
 	assert_non_null(strstr(error, ":33: [port p16]: more than 16 ports"));
 }
 
+/* What is installed as an example is one that works. */
+static void example(void **state)
+{
+	(void)state;
+	if (conf_read(&conf, EXAMPLE, error, sizeof(error)))
+		fail_msg("%s", error);
+	assert_int_equal(conf.nports, 2);
+}
+
 static void missing_file(void **state)
 {
 	(void)state;
@@ -253,7 +262,7 @@ int main(void)
 		cmocka_unit_test(everything),	 cmocka_unit_test(defaults),
 		cmocka_unit_test(each_mistake),	 cmocka_unit_test(too_many_ports),
 		cmocka_unit_test(missing_file),	 cmocka_unit_test(file_prefix),
-		cmocka_unit_test(random_bytes),
+		cmocka_unit_test(random_bytes),	 cmocka_unit_test(example),
 	};
 
 	return cmocka_run_group_tests(tests, make_path, remove_path);

@@ -18,6 +18,7 @@
 #include "client.h"
 #include "cygnet.h"
 #include "databases.h"
+#include "routes.h"
 #include "table.h"
 
 static void assert_table(const char *json, const struct column *columns, const char *want)
@@ -59,6 +60,24 @@ static void tables(void **state)
 		     "NAME     COUNT\n"
 		     "a            1\n"
 		     "bcdef  1234567\n");
+}
+
+static void sorted_routes(void **state)
+{
+	static const char *const want[] = {"0.0.0.0/0", "9.255.255.255/32", "10.0.0.0/8",
+					   "10.0.0.0/16", "10.0.0.0/24", "200.1.2.0/24", "none"};
+	json_t *rows = json_pack("[{s:s},{s:s},{s:s},{s:s},{s:s},{s:s},{s:s}]", "prefix",
+				 "10.0.0.0/24", "prefix", "none", "prefix", "200.1.2.0/24",
+				 "prefix", "0.0.0.0/0", "prefix", "10.0.0.0/8", "prefix",
+				 "9.255.255.255/32", "prefix", "10.0.0.0/16");
+
+	(void)state;
+	assert_non_null(rows);
+	assert_int_equal(routes_sort(rows), 0);
+	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++)
+		assert_string_equal(json_string_value(json_object_get(json_array_get(rows, i),
+								      "prefix")), want[i]);
+	json_decref(rows);
 }
 
 /* --- the databases --- */
@@ -363,6 +382,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables),
+		cmocka_unit_test(sorted_routes),
 		cmocka_unit_test_setup_teardown(sad, open_db, close_db),
 		cmocka_unit_test_setup_teardown(spd, open_db, close_db),
 		cmocka_unit_test(socket_paths),
