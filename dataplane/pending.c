@@ -24,23 +24,38 @@ void pending_add(struct worker *w, struct rte_mbuf *m, const struct next_hop *ho
 	};
 }
 
+/* Whether a packet before this one still waits for the same neighbour: it was
+ * not resolved a moment ago, and must not be overtaken if it is now. */
+static bool behind_another(const struct pending *p, unsigned int kept,
+			   const struct pending_packet *waiting)
+{
+	uint32_t addr = next_hop_address(waiting->m, &waiting->hop);
+
+	for (unsigned int i = 0; i < kept; i++)
+		if (p->packet[i].hop.port == waiting->hop.port &&
+		    next_hop_address(p->packet[i].m, &p->packet[i].hop) == addr)
+			return true;
+	return false;
+}
+
 void pending_retry(struct worker *w)
 {
 	struct pending *p = &w->pending;
 	unsigned int kept = 0, n = p->n;
 	uint64_t now = rte_get_tsc_cycles();
 
-	/* In order of arrival. */
 	for (unsigned int i = 0; i < n; i++) {
 		struct pending_packet waiting = p->packet[i];
+		uint32_t addr = next_hop_address(waiting.m, &waiting.hop);
 		struct rte_ether_addr mac;
 
-		if (neigh_lookup(waiting.hop.port, next_hop_address(waiting.m, &waiting.hop), &mac))
-			transmit_resolved(w, waiting.m, &waiting.hop, &mac);
-		else if (now < waiting.until)
+		if (now >= waiting.until)
+			drop(w, waiting.m, DROP_NO_NEIGHBOUR);
+		else if (behind_another(p, kept, &waiting) ||
+			 !neigh_lookup(waiting.hop.port, addr, &mac))
 			p->packet[kept++] = waiting;
 		else
-			drop(w, waiting.m, DROP_NO_NEIGHBOUR);
+			transmit_resolved(w, waiting.m, &waiting.hop, &mac);
 	}
 	p->n = kept;
 }

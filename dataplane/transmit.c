@@ -111,6 +111,9 @@ static void transmit_to(struct worker *w, struct rte_mbuf *m, const struct next_
 	struct rte_ether_addr mac;
 
 	if (neigh_lookup(hop->port, addr, &mac)) {
+		/* Those that waited for it go first. */
+		if (w->pending.n)
+			pending_retry(w);
 		transmit_resolved(w, m, hop, &mac);
 		return;
 	}
