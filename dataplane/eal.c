@@ -128,7 +128,9 @@ static int add_defaults(struct args *args, const struct conf *conf)
 
 int eal_start(const struct conf *conf, const char *program)
 {
-	struct args args = {0};
+	/* The EAL keeps pointers to the words, which live as long as the process,
+	 * and puts others in their place: it gets an array of its own. */
+	static struct args args, given;
 	char map[4096];
 	int err = lcore_map(conf, map, sizeof(map));
 
@@ -148,8 +150,8 @@ int eal_start(const struct conf *conf, const char *program)
 		err = add_defaults(&args, conf);
 	if (!err)
 		err = add_words(&args, conf->eal);
-	/* The EAL keeps the pointers: they stay for the life of the process. */
-	if (!err && rte_eal_init(args.n, args.v) < 0)
+	given = args;
+	if (!err && rte_eal_init(given.n, given.v) < 0)
 		err = -(rte_errno ? rte_errno : EINVAL);
 	if (err)
 		log_error("%s: [cygnetd] eal: DPDK does not start with '%s': %s", conf->path,
