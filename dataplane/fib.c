@@ -34,6 +34,7 @@ static unsigned int active; /* the one that lcores use */
 static struct rte_rcu_qsbr *qsbr;
 static struct change pending[BATCH];
 static unsigned int npending;
+static bool told; /* that there is no room; once until something goes */
 
 /* A hop keeps its number while a prefix of either FIB has it. */
 static struct next_hop hops[MAX_HOPS];
@@ -89,10 +90,10 @@ static int init_qsbr(unsigned int workers)
 	return err ? -EINVAL : 0;
 }
 
-/* One for each /24 with something longer in it; their index has 15 bits. */
+/* One for each /24 with something longer in it, 512 bytes; their index has 15 bits. */
 static uint32_t tbl8s(uint32_t routes)
 {
-	uint32_t n = routes / 16;
+	uint32_t n = routes / 2;
 
 	return n < 256 ? 256 : n > 32704 ? 32704 : n;
 }
@@ -200,11 +201,15 @@ int fib_set(uint32_t dst, uint8_t bits, const struct next_hop *hop, uint32_t *in
 	err = change_one(fibs[!active], &c);
 	if (err) {
 		hop_put(c.new);
-		log_error("the FIB cannot take another route: %s", strerror(-err));
+		if (!told)
+			log_error("the FIB cannot take another route: %s", strerror(-err));
+		told = true;
 		return err;
 	}
 	pending[npending++] = c;
 	*index = c.new;
+	if (c.new == HOP_ABSENT)
+		told = false;
 	return 0;
 }
 

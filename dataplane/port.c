@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rte_bus_vdev.h>
@@ -14,6 +15,7 @@
 
 #define RX_DESCRIPTORS 1024
 #define TX_DESCRIPTORS 1024
+#define MAX_QUEUES 256
 
 struct port ports[CONF_MAX_PORTS];
 unsigned int nports;
@@ -46,9 +48,26 @@ static int probe(const char *device, uint16_t *id)
 	return rte_eth_dev_get_port_by_name(name, id);
 }
 
-static uint16_t queues_for(const struct rte_eth_dev_info *info, unsigned int workers)
+/* A software device that spreads packets over a number of queues that was given
+ * to it: who leaves one out loses its packets. @return 0 for others */
+static unsigned int given_queues(const char *device)
 {
-	uint16_t queues = (uint16_t)workers;
+	static const char *const args[] = {",qpairs=", ",queue_count="};
+
+	for (unsigned int i = 0; i < RTE_DIM(args); i++) {
+		const char *at = strstr(device, args[i]);
+
+		if (at)
+			return (unsigned int)strtoul(at + strlen(args[i]), NULL, 10);
+	}
+	return 0;
+}
+
+static uint16_t queues_for(const char *device, const struct rte_eth_dev_info *info,
+			   unsigned int workers)
+{
+	unsigned int given = given_queues(device);
+	uint16_t queues = (uint16_t)(given && given <= MAX_QUEUES ? given : workers);
 
 	if (queues > info->max_rx_queues)
 		queues = info->max_rx_queues;
@@ -72,7 +91,7 @@ static int setup_queues(uint16_t id, uint16_t queues, struct rte_mempool *pool)
 }
 
 /* Packets of one flow meet the same worker where the device can spread them. */
-static int configure(uint16_t id, unsigned int workers, struct rte_mempool *pool,
+static int configure(uint16_t id, const char *device, unsigned int workers, struct rte_mempool *pool,
 		     uint16_t *queues)
 {
 	struct rte_eth_conf conf = {0};
@@ -81,7 +100,7 @@ static int configure(uint16_t id, unsigned int workers, struct rte_mempool *pool
 
 	if (err)
 		return err;
-	*queues = queues_for(&info, workers);
+	*queues = queues_for(device, &info, workers);
 	if (*queues > 1 && info.flow_type_rss_offloads) {
 		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
 		conf.rx_adv_conf.rss_conf.rss_hf = info.flow_type_rss_offloads &
@@ -109,7 +128,7 @@ static int start_wire(struct port *port, const struct conf_port *conf, unsigned 
 	if (!err)
 		err = probe(conf->device, &port->id);
 	if (!err)
-		err = configure(port->id, workers, pool, &port->queues);
+		err = configure(port->id, conf->device, workers, pool, &port->queues);
 	if (!err)
 		err = rte_eth_macaddr_get(port->id, &port->mac);
 	if (!err)
@@ -143,7 +162,7 @@ static int start_tap(struct port *port, unsigned int number, struct rte_mempool 
 	snprintf(args, sizeof(args), "%s,iface=%s,mac=%s", name, port->tap_name, mac);
 	err = probe(args, &port->tap_id);
 	if (!err)
-		err = configure(port->tap_id, 1, pool, &queues);
+		err = configure(port->tap_id, "", 1, pool, &queues);
 	if (!err)
 		err = rte_eth_dev_set_mtu(port->tap_id, port->mtu);
 	if (!err)

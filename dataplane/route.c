@@ -55,6 +55,7 @@ static struct rte_hash *prefixes;
 static struct rte_rib *tree;
 /* Candidates that can send a search of a covered prefix to main or behind it. */
 static uint32_t specials;
+static bool told; /* that there is no room; once until something goes */
 
 int routes_init(unsigned int workers, uint32_t routes)
 {
@@ -237,6 +238,7 @@ static int settle(const struct prefix_key *key, struct prefix *p, const struct r
 		rte_rib_remove(tree, ntohl(p->dst), p->bits);
 		rte_hash_del_key(prefixes, key);
 		free(p);
+		told = false;
 	}
 	refresh_covered(route);
 	return err;
@@ -312,7 +314,9 @@ int route_add(const struct route *route, bool replace)
 	if (!p)
 		p = make_prefix(&key);
 	if (!p) {
-		log_error("no room for another route: raise routes in the configuration");
+		if (!told)
+			log_error("no room for another route: raise routes in the configuration");
+		told = true;
 		return -ENOSPC;
 	}
 	if (replace)
