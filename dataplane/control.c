@@ -70,6 +70,8 @@ int control_init(void)
 {
 	sigset_t set;
 
+	/* Whoever reads our log may go away. */
+	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);

@@ -3,6 +3,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <rte_cycles.h>
@@ -156,8 +157,11 @@ static int run(const char *path, const char *program)
 {
 	static struct conf conf;
 	char error[1024];
-	int err = conf_read(&conf, path, error, sizeof(error));
+	int err;
 
+	/* Drivers keep keys in their sessions: no core dump. */
+	prctl(PR_SET_DUMPABLE, 0);
+	err = conf_read(&conf, path, error, sizeof(error));
 	if (err) {
 		fprintf(stderr, "cygnetd: %s\n", error);
 		return err;
