@@ -32,11 +32,13 @@ void transmit_flush(struct worker *w)
 	}
 }
 
-/* The queue that belongs to this worker, if the port has one for it: else the
- * packet goes to the worker whose it is. */
+/* The one worker that fills the queue this worker's packets leave by. A port with
+ * a single queue has one sender, and ports are spread over the workers. */
 static unsigned int tx_owner(const struct worker *w, unsigned int port)
 {
-	return ports[port].queues > w->id ? w->id : port % w->workers;
+	uint16_t queues = ports[port].queues;
+
+	return queues == 1 ? port % w->workers : w->id % queues;
 }
 
 void transmit_frame(struct worker *w, struct rte_mbuf *m)
