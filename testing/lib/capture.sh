@@ -32,7 +32,11 @@ has_pattern() { grep -qaF "$plaintext" "$work/$1.pcap"; }
 only_ciphertext() {
 	local bad
 	bad=$(frames "$1" "not ($allowed_on_wire)")
-	[ "$bad" -eq 0 ] || { say "$bad frames are neither ESP, IKE nor ARP"; return 1; }
+	[ "$bad" -eq 0 ] || {
+		say "$bad frames are neither ESP, IKE nor ARP:"
+		tcpdump -n -c 10 -r "$work/$1.pcap" "not ($allowed_on_wire)" 2> /dev/null
+		return 1
+	}
 	! has_pattern "$1" || { say "the plaintext pattern is on the wire"; return 1; }
 	[ "$(frames "$1" 'esp or udp port 4500')" -gt 0 ] || { say "no ESP on the wire"; return 1; }
 }
