@@ -40,14 +40,22 @@ EXPORT int cygnet_event_post(struct cygnet_db *db, const struct cygnet_event *ev
 static bool take(struct cygnet_db *db, struct cygnet_event *event)
 {
 	struct header *h = db->header;
-	uint32_t head = h->event_head;
+	uint32_t head = load_relaxed(&h->event_head), tail;
 
-	if (head == load_acquire(&h->event_tail))
-		return false;
-	*event = db->events[head % LAYOUT_EVENTS];
-	/* The entry is copied before the producer may write it again. */
-	store_release(&h->event_head, head + 1);
-	return true;
+	for (;;) {
+		tail = load_acquire(&h->event_tail);
+		/* More than fit: the file is damaged, and no event can be told. */
+		if (tail - head > LAYOUT_EVENTS)
+			store_release(&h->event_head, head = tail);
+		if (head == tail)
+			return false;
+		*event = db->events[head % LAYOUT_EVENTS];
+		/* The entry is copied before the producer may write it again. Fails,
+		 * and says so in head, if cygnet_db_flush() has dropped the event. */
+		if (__atomic_compare_exchange_n(&h->event_head, &head, head + 1, false,
+						__ATOMIC_RELEASE, __ATOMIC_RELAXED))
+			return true;
+	}
 }
 
 static bool woken(struct cygnet_db *db)
