@@ -287,7 +287,8 @@ struct cygnet_geometry {
  *
  * An existing file is used with the geometry that it has. It is refused if it
  * is not a regular file of the caller's user with mode 0600, of another ABI
- * version, or damaged. The mapping is kept out of core dumps.
+ * version, or damaged. The mapping is kept out of core dumps and of forked
+ * children, where the handle must not be used.
  *
  * @param path    NULL: CYGNET_SADB_PATH
  * @param create  geometry for a new file; NULL: do not create
@@ -339,8 +340,8 @@ int cygnet_spi_reserve(struct cygnet_db *db, uint8_t proto, uint8_t af,
 /**
  * Install an SA; it is usable when the call returns. An SA that
  * cygnet_spi_reserve() reserved becomes this one.
- * @return 0, -EEXIST (a live SA has the id), -ENOSPC, or -EINVAL (a length or
- *         enum out of range)
+ * @return 0, -EEXIST (a live SA has the id, or it is reserved and this SA is
+ *         outbound), -ENOSPC, or -EINVAL (a length or enum out of range)
  */
 int cygnet_sa_add(struct cygnet_db *db, const struct cygnet_sa_params *params);
 
@@ -427,9 +428,11 @@ static inline uint32_t cygnet_sa_reserve_seq(struct cygnet_sa *sa, uint32_t n, u
 	uint64_t last = sa->seq;
 	uint64_t limit = (sa->flags & CYGNET_SA_ESN) ? UINT64_MAX : UINT32_MAX;
 
+	*first = last + 1;
+	if (last >= limit)
+		return 0;
 	if (n > limit - last)
 		n = (uint32_t)(limit - last);
-	*first = last + 1;
 	/* Before any packet with these numbers can be seen by anybody. */
 	__atomic_store_n(&sa->seq, last + n, __ATOMIC_RELEASE);
 	return n;

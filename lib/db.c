@@ -59,9 +59,9 @@ static int map(struct cygnet_db *db, size_t size, struct message *m)
 
 	if (base == MAP_FAILED)
 		return fail_errno(m, "cannot map");
-	/* Keys stay out of core dumps. */
-	if (madvise(base, size, MADV_DONTDUMP) < 0) {
-		int err = fail_errno(m, "cannot keep the keys out of core dumps");
+	/* Keys stay out of core dumps, and out of the scripts that charon forks. */
+	if (madvise(base, size, MADV_DONTDUMP) < 0 || madvise(base, size, MADV_DONTFORK) < 0) {
+		int err = fail_errno(m, "cannot keep the keys to this process");
 
 		munmap(base, size);
 		return err;
@@ -71,54 +71,47 @@ static int map(struct cygnet_db *db, size_t size, struct message *m)
 	return 0;
 }
 
-/* Called once the header is known to be good. */
-static void attach(struct cygnet_db *db)
+static void attach(struct cygnet_db *db, const struct fixed *fixed)
 {
-	struct header *h = db->header;
-	uint8_t *base = (uint8_t *)h;
+	uint8_t *base = (uint8_t *)db->header;
 
-	db->geometry = h->geometry;
-	db->sa_mask = h->sa_buckets - 1;
-	db->policy_mask = h->policy_buckets - 1;
-	db->replay_blocks = h->replay_blocks;
-	db->seed = h->seed;
-	db->sa_table = (uint32_t *)(void *)(base + h->sa_table);
-	db->policy_table = (uint32_t *)(void *)(base + h->policy_table);
-	db->sas = (struct cygnet_sa *)(void *)(base + h->sas);
-	db->policies = (struct cygnet_policy *)(void *)(base + h->policies);
-	db->replay = (struct replay_block *)(void *)(base + h->replay);
-	db->events = (struct cygnet_event *)(void *)(base + h->events);
-	db->wakes_seen = load_acquire(&h->event_wakes);
+	db->geometry = fixed->geometry;
+	db->sa_mask = fixed->sa_buckets - 1;
+	db->policy_mask = fixed->policy_buckets - 1;
+	db->replay_blocks = fixed->replay_blocks;
+	db->seed = fixed->seed;
+	db->sa_table = (uint32_t *)(void *)(base + fixed->sa_table);
+	db->policy_table = (uint32_t *)(void *)(base + fixed->policy_table);
+	db->sas = (struct cygnet_sa *)(void *)(base + fixed->sas);
+	db->policies = (struct cygnet_policy *)(void *)(base + fixed->policies);
+	db->replay = (struct replay_block *)(void *)(base + fixed->replay);
+	db->events = (struct cygnet_event *)(void *)(base + fixed->events);
+	db->wakes_seen = load_acquire(&db->header->event_wakes);
 }
 
-static int check_header(const struct header *h, size_t size, struct message *m)
+static int check_fixed(const struct fixed *f, size_t size, struct message *m)
 {
-	struct header expected = {.geometry = h->geometry};
+	struct fixed expected = *f;
 
-	if (h->magic != LAYOUT_MAGIC)
+	if (f->magic != LAYOUT_MAGIC)
 		return fail(m, -EBADMSG, "not a Cygnet SAD/SPD file");
-	if (h->abi != CYGNET_ABI_VERSION)
+	if (f->abi != CYGNET_ABI_VERSION)
 		return fail(m, -EPROTO, "has ABI version %u, this program needs %u: stop charon "
-			    "and cygnetd, remove it, and start both again", h->abi,
+			    "and cygnetd, remove it, and start both again", f->abi,
 			    CYGNET_ABI_VERSION);
-	if (h->checksum != layout_checksum(h))
+	if (f->checksum != layout_checksum(f))
 		return fail(m, -EBADMSG, "damaged: the checksum of its header is wrong");
-	if (h->features)
+	if (f->features)
 		return fail(m, -EPROTO, "uses features unknown to this program: %#llx",
-			    (unsigned long long)h->features);
-	if (h->header_size != sizeof(*h) || !geometry_valid(&h->geometry))
+			    (unsigned long long)f->features);
+	if (!geometry_valid(&f->geometry))
 		return fail(m, -EBADMSG, "damaged: impossible sizes in its header");
 	layout_init(&expected);
-	if (expected.file_size != h->file_size || expected.sas != h->sas ||
-	    expected.sa_table != h->sa_table || expected.policy_table != h->policy_table ||
-	    expected.policies != h->policies || expected.replay != h->replay ||
-	    expected.events != h->events || expected.sa_buckets != h->sa_buckets ||
-	    expected.policy_buckets != h->policy_buckets ||
-	    expected.replay_blocks != h->replay_blocks)
+	if (memcmp(&expected, f, sizeof(expected)))
 		return fail(m, -EBADMSG, "damaged: its layout does not follow from its sizes");
-	if (h->file_size != size)
+	if (f->file_size != size)
 		return fail(m, -EBADMSG, "damaged: %zu bytes long, should be %llu", size,
-			    (unsigned long long)h->file_size);
+			    (unsigned long long)f->file_size);
 	return 0;
 }
 
@@ -138,6 +131,7 @@ static int check_owner(int fd, struct stat *st, struct message *m)
 
 static int open_existing(struct cygnet_db *db, struct message *m)
 {
+	struct fixed fixed;
 	struct stat st;
 	int err;
 
@@ -152,9 +146,11 @@ static int open_existing(struct cygnet_db *db, struct message *m)
 	err = map(db, (size_t)st.st_size, m);
 	if (err)
 		return err;
-	err = check_header(db->header, db->size, m);
+	/* What is checked is what is used, whatever becomes of the file. */
+	fixed = db->header->fixed;
+	err = check_fixed(&fixed, db->size, m);
 	if (!err)
-		attach(db);
+		attach(db, &fixed);
 	return err;
 }
 
@@ -170,37 +166,41 @@ static int make_folder(const char *path, struct message *m)
 
 static int init_file(int fd, const struct cygnet_geometry *geometry, struct message *m)
 {
+	struct fixed fixed = {
+		.magic = LAYOUT_MAGIC,
+		.abi = CYGNET_ABI_VERSION,
+		.geometry = *geometry,
+	};
 	struct header *h;
-	struct header sizes = {.geometry = *geometry};
 	int err;
 
-	layout_init(&sizes);
-	if (ftruncate(fd, (off_t)sizes.file_size) < 0)
-		return fail_errno(m, "cannot size");
+	layout_init(&fixed);
+	if (getrandom(&fixed.seed, sizeof(fixed.seed), 0) != sizeof(fixed.seed))
+		return fail_errno(m, "cannot draw a random number for");
+	fixed.checksum = layout_checksum(&fixed);
+	/* All of it now: a full file system later on would be SIGBUS in an lcore. */
+	err = posix_fallocate(fd, 0, (off_t)fixed.file_size);
+	if (err)
+		return fail(m, -err, "cannot have its %llu MiB: %s",
+			    (unsigned long long)fixed.file_size >> 20, strerror(err));
 	h = mmap(NULL, sizeof(*h), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (h == MAP_FAILED)
 		return fail_errno(m, "cannot map");
-	*h = (struct header){
-		.magic = LAYOUT_MAGIC,
-		.abi = CYGNET_ABI_VERSION,
-		.header_size = sizeof(*h),
-		.geometry = *geometry,
-		.epoch = 1,
-	};
-	layout_init(h);
-	err = getrandom(&h->seed, sizeof(h->seed), 0) == sizeof(h->seed) ? 0 : -EIO;
-	if (!err)
-		err = lock_init(h);
-	h->checksum = layout_checksum(h);
+	h->fixed = fixed;
+	h->epoch = 1;
+	err = lock_init(h);
 	munmap(h, sizeof(*h));
 	return err ? fail(m, err, "cannot initialise: %s", strerror(-err)) : 0;
 }
 
 /* The file appears under its name when it is whole: made under another name,
- * then linked. Losing the race to another creator is as good as winning it. */
+ * then linked. That name is random: the number of a process can be that of another
+ * one in another container. Losing the race to another creator is as good as
+ * winning it. */
 static int create(const struct cygnet_geometry *geometry, struct message *m)
 {
 	char temp[PATH_MAX];
+	uint64_t name;
 	int fd, err;
 
 	if (!geometry_valid(geometry))
@@ -209,9 +209,11 @@ static int create(const struct cygnet_geometry *geometry, struct message *m)
 	err = make_folder(m->path, m);
 	if (err)
 		return err;
-	if (snprintf(temp, sizeof(temp), "%s.%d", m->path, getpid()) >= (int)sizeof(temp))
+	if (getrandom(&name, sizeof(name), 0) != sizeof(name))
+		return fail_errno(m, "cannot draw a random number for");
+	if (snprintf(temp, sizeof(temp), "%s.%016llx", m->path, (unsigned long long)name) >=
+	    (int)sizeof(temp))
 		return fail(m, -ENAMETOOLONG, "path too long");
-	unlink(temp); /* of a process of the same number that died half-way */
 	fd = open(temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return fail_errno(m, "cannot create");
@@ -297,7 +299,9 @@ EXPORT unsigned int cygnet_db_reclaim(struct cygnet_db *db)
 
 static void retire_all(struct cygnet_db *db, struct slots slots)
 {
-	for (uint32_t i = 0; i < slots.pool->fresh; i++) {
+	uint32_t fresh = pool_fresh(slots.pool, slots.capacity);
+
+	for (uint32_t i = 0; i < fresh; i++) {
 		uint32_t state = *slot_state(&slots, i);
 
 		if (state == CYGNET_SA_LIVE || state == CYGNET_SA_LARVAL)
@@ -308,13 +312,8 @@ static void retire_all(struct cygnet_db *db, struct slots slots)
 EXPORT int cygnet_db_flush(struct cygnet_db *db)
 {
 	lock_take(db);
-	for (uint32_t b = 0; b <= db->policy_mask; b++)
-		store_release(&db->policy_table[b], 0);
-	for (unsigned int l = 0; l < LAYOUT_TUPLE_LISTS; l++)
-		for (uint32_t t = 0; t < LAYOUT_TUPLES; t++)
-			store_release(&db->header->tuples[l].tuple[t].policies, 0);
-	for (uint32_t b = 0; b <= db->sa_mask; b++)
-		store_release(&db->sa_table[b], 0);
+	spd_forget(db);
+	sad_forget(db);
 	retire_all(db, pool_policies(db));
 	retire_all(db, pool_sas(db));
 	store_release(&db->header->event_head, load_acquire(&db->header->event_tail));

@@ -18,15 +18,16 @@ static uint64_t place(uint64_t *end, uint64_t bytes)
 	return at;
 }
 
-void layout_init(struct header *h)
+void layout_init(struct fixed *h)
 {
 	uint64_t end = 0;
 
+	h->header_size = sizeof(struct header);
 	h->sa_buckets = round_up_pow2(h->geometry.sas * 2);
 	h->policy_buckets = round_up_pow2(h->geometry.policies * 2);
 	/* Every inbound SA may have a large window; half of all SAs are inbound. */
 	h->replay_blocks = (h->geometry.sas + 1) / 2;
-	place(&end, sizeof(*h));
+	place(&end, sizeof(struct header));
 	h->sa_table = place(&end, (uint64_t)h->sa_buckets * sizeof(uint32_t));
 	h->policy_table = place(&end, (uint64_t)h->policy_buckets * sizeof(uint32_t));
 	h->sas = place(&end, (uint64_t)h->geometry.sas * sizeof(struct cygnet_sa));
@@ -36,12 +37,12 @@ void layout_init(struct header *h)
 	h->file_size = end;
 }
 
-uint64_t layout_checksum(const struct header *h)
+uint64_t layout_checksum(const struct fixed *h)
 {
 	const uint8_t *byte = (const uint8_t *)h;
 	uint64_t sum = 0xcbf29ce484222325ull;
 
-	for (size_t i = 0; i < offsetof(struct header, checksum); i++)
+	for (size_t i = 0; i < offsetof(struct fixed, checksum); i++)
 		sum = (sum ^ byte[i]) * 0x100000001b3ull;
 	return sum;
 }

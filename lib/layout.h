@@ -54,8 +54,8 @@ struct reader {
 	uint8_t pad[CYGNET_CACHE_LINE - 8];
 };
 
-struct header {
-	/* Written once, covered by the checksum. */
+/** Written once, covered by the checksum. */
+struct fixed {
 	uint64_t magic;
 	uint32_t abi;
 	uint32_t header_size;
@@ -67,6 +67,10 @@ struct header {
 	uint64_t sa_table, policy_table, sas, policies, replay, events; /* offsets, bytes */
 	uint64_t seed;
 	uint64_t checksum;
+};
+
+struct header {
+	struct fixed fixed;
 
 	/* The writer's. */
 	pthread_mutex_t mutex CYGNET_ALIGNED;
@@ -117,10 +121,25 @@ struct cygnet_db {
 	struct cygnet_event *events;
 };
 
-/** Work out buckets, offsets and size from header->geometry. */
-void layout_init(struct header *header);
-/** FNV-1a over the part of the header that is written once. */
-uint64_t layout_checksum(const struct header *header);
+_Static_assert(sizeof(struct reader) == CYGNET_CACHE_LINE, "no two readers share a line");
+_Static_assert(offsetof(struct header, epoch) % CYGNET_CACHE_LINE == 0 &&
+	       offsetof(struct header, reader) % CYGNET_CACHE_LINE == 0 &&
+	       offsetof(struct header, event_tail) % CYGNET_CACHE_LINE == 0 &&
+	       offsetof(struct header, event_head) % CYGNET_CACHE_LINE == 0,
+	       "who writes has a line of its own");
+_Static_assert(sizeof(struct cygnet_event) == 104, "another size is another ABI version");
+_Static_assert((LAYOUT_EVENTS & (LAYOUT_EVENTS - 1)) == 0, "counters wrap at 2^32");
+
+/** Work out header size, buckets, offsets and file size from the geometry. */
+void layout_init(struct fixed *fixed);
+/** FNV-1a over all but the checksum. */
+uint64_t layout_checksum(const struct fixed *fixed);
+
+/* How many slots of a pool were ever used, whatever a damaged file says. */
+static inline uint32_t pool_fresh(const struct pool *pool, uint32_t capacity)
+{
+	return pool->fresh < capacity ? pool->fresh : capacity;
+}
 
 /* A reference to an index, or CYGNET_NONE if there is none or it points nowhere. */
 static inline uint32_t ref_index(uint32_t ref, uint32_t capacity)

@@ -2,6 +2,7 @@
 #include "pool.h"
 #include "qsbr.h"
 #include "sad.h"
+#include "window.h"
 
 static void *slot_at(const struct slots *s, uint32_t index)
 {
@@ -25,10 +26,17 @@ static uint64_t *slot_epoch(const struct slots *s, uint32_t index)
 	return FIELD(s, index, uint64_t, epoch);
 }
 
-static void wipe_policy(struct cygnet_db *db, uint32_t index)
+static void wipe_sa(struct cygnet_db *db, uint32_t index)
 {
-	(void)db;
-	(void)index; /* no secrets in a policy */
+	struct cygnet_sa *sa = &db->sas[index];
+
+	explicit_bzero(sa->cipher_key, sizeof(sa->cipher_key));
+	explicit_bzero(sa->auth_key, sizeof(sa->auth_key));
+}
+
+static void release_sa(struct cygnet_db *db, uint32_t index)
+{
+	window_release(db, &db->sas[index]);
 }
 
 struct slots pool_sas(struct cygnet_db *db)
@@ -42,7 +50,8 @@ struct slots pool_sas(struct cygnet_db *db)
 		.link = offsetof(struct cygnet_sa, link),
 		.generation = offsetof(struct cygnet_sa, generation),
 		.epoch = offsetof(struct cygnet_sa, epoch),
-		.wipe = sad_wipe,
+		.wipe = wipe_sa,
+		.release = release_sa,
 	};
 }
 
@@ -57,7 +66,6 @@ struct slots pool_policies(struct cygnet_db *db)
 		.link = offsetof(struct cygnet_policy, link),
 		.generation = offsetof(struct cygnet_policy, generation),
 		.epoch = offsetof(struct cygnet_policy, epoch),
-		.wipe = wipe_policy,
 	};
 }
 
@@ -69,6 +77,9 @@ uint32_t pool_take(struct cygnet_db *db, const struct slots *s)
 	pool_reclaim(db, s, 4);
 	index = ref_index(s->pool->free, s->capacity);
 	if (index != CYGNET_NONE) {
+		/* A list that leads to a slot in use would give it to two SAs. */
+		if (*slot_state(s, index) != CYGNET_SA_FREE)
+			return CYGNET_NONE;
 		s->pool->free = *slot_link(s, index);
 	} else {
 		if (s->pool->fresh >= s->capacity)
@@ -116,18 +127,32 @@ void pool_give_back(const struct slots *s, uint32_t index)
 	s->pool->free = index + 1;
 }
 
+static void dequeue_retired(const struct slots *s, uint32_t index)
+{
+	s->pool->retired_head = *slot_link(s, index);
+	if (!s->pool->retired_head)
+		s->pool->retired_tail = 0;
+	s->pool->retired--;
+}
+
 void pool_reclaim(struct cygnet_db *db, const struct slots *s, uint32_t max)
 {
-	while (max--) {
-		uint32_t index = ref_index(s->pool->retired_head, s->capacity);
+	uint32_t index = ref_index(s->pool->retired_head, s->capacity);
+	uint64_t over;
 
-		if (index == CYGNET_NONE || !qsbr_passed(db, *slot_epoch(s, index)))
+	if (index == CYGNET_NONE)
+		return;
+	over = qsbr_over(db);
+	for (; max-- && index != CYGNET_NONE;
+	     index = ref_index(s->pool->retired_head, s->capacity)) {
+		/* The second would be a damaged queue. */
+		if (*slot_epoch(s, index) > over || *slot_state(s, index) != CYGNET_SA_RETIRED)
 			return;
-		s->pool->retired_head = *slot_link(s, index);
-		if (!s->pool->retired_head)
-			s->pool->retired_tail = 0;
-		s->pool->retired--;
-		s->wipe(db, index);
+		dequeue_retired(s, index);
+		if (s->wipe)
+			s->wipe(db, index);
+		if (s->release)
+			s->release(db, index);
 		pool_give_back(s, index);
 	}
 }
@@ -139,8 +164,7 @@ void pool_rebuild(struct cygnet_db *db, const struct slots *s, const uint8_t *re
 
 	pool->free = pool->retired_head = pool->retired_tail = 0;
 	pool->used = pool->retired = 0;
-	if (pool->fresh > s->capacity)
-		pool->fresh = s->capacity;
+	pool->fresh = pool_fresh(pool, s->capacity);
 	for (uint32_t i = 0; i < pool->fresh; i++) {
 		uint32_t state = *slot_state(s, i);
 
@@ -148,7 +172,8 @@ void pool_rebuild(struct cygnet_db *db, const struct slots *s, const uint8_t *re
 			pool->used++;
 		} else if (state == CYGNET_SA_FREE) {
 			/* It may hold what a writer was about to install. */
-			s->wipe(db, i);
+			if (s->wipe)
+				s->wipe(db, i);
 			pool_give_back(s, i);
 		} else {
 			store_release(slot_state(s, i), CYGNET_SA_RETIRED);

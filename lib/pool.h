@@ -19,7 +19,10 @@ struct slots {
 	uint32_t capacity; /* checked copy: bounds every reference */
 	uint32_t size;
 	uint32_t state, link, generation, epoch; /* offsets in the slot */
+	/* Remove secrets; of a free slot, too. NULL: there are none. */
 	void (*wipe)(struct cygnet_db *db, uint32_t index);
+	/* Give back what a slot owns. NULL: nothing. */
+	void (*release)(struct cygnet_db *db, uint32_t index);
 };
 
 struct slots pool_sas(struct cygnet_db *db);
@@ -28,7 +31,7 @@ struct slots pool_policies(struct cygnet_db *db);
 uint32_t *slot_state(const struct slots *s, uint32_t index);
 
 /** Take a free slot; its generation is new, its state still free.
- * @return index, or CYGNET_NONE: all are in use */
+ * @return index, or CYGNET_NONE: all are in use, or the free list is damaged */
 uint32_t pool_take(struct cygnet_db *db, const struct slots *s);
 /** A slot became larval or live. */
 void pool_use(const struct slots *s, uint32_t index, enum cygnet_sa_state state);

@@ -14,21 +14,23 @@ uint64_t qsbr_start(struct cygnet_db *db)
 	return epoch;
 }
 
-static bool readers_passed(struct cygnet_db *db, uint64_t epoch)
+uint64_t qsbr_over(struct cygnet_db *db)
 {
+	uint64_t now = load_relaxed(&db->header->epoch), oldest = now;
+
+	/* A reader that went online before this is seen; one that does so after it
+	 * sees what was unpublished. */
 	full_barrier();
 	for (unsigned int i = 0; i < CYGNET_MAX_READERS; i++) {
 		uint64_t seen = load_acquire(&db->header->reader[i].seen);
 
-		if (seen && seen < epoch)
-			return false;
+		if (seen && seen < oldest)
+			oldest = seen;
 	}
-	return true;
-}
-
-bool qsbr_passed(struct cygnet_db *db, uint64_t epoch)
-{
-	return readers_passed(db, epoch) || !cygnet_role_held(db, CYGNET_ROLE_DATAPLANE);
+	/* The dead hold nothing back. Asking costs a system call. */
+	if (oldest < now && !cygnet_role_held(db, CYGNET_ROLE_DATAPLANE))
+		return now;
+	return oldest;
 }
 
 void qsbr_reset(struct cygnet_db *db)

@@ -13,8 +13,8 @@
 /** Begin a grace period; after the store that unpublished something. The writer
  * holds the mutex. @return its epoch */
 uint64_t qsbr_start(struct cygnet_db *db);
-/** Whether the grace period of that epoch is over. */
-bool qsbr_passed(struct cygnet_db *db, uint64_t epoch);
+/** The latest epoch whose grace period is over, and with it that of all before. */
+uint64_t qsbr_over(struct cygnet_db *db);
 /** Put all readers offline: a new dataplane takes over. */
 void qsbr_reset(struct cygnet_db *db);
 

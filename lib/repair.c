@@ -5,27 +5,30 @@
 #include "repair.h"
 #include "sad.h"
 #include "spd.h"
+#include "window.h"
 
-static uint8_t *marks(uint32_t slots)
+static void *zeros(size_t n, size_t size)
 {
-	uint8_t *mark = calloc(slots, 1);
+	void *array = calloc(n, size);
 
-	if (!mark) /* of a few hundred KiB: nothing sensible can follow */
+	if (!array) /* of a few hundred KiB: nothing sensible can follow */
 		abort();
-	return mark;
+	return array;
 }
 
 void repair(struct cygnet_db *db)
 {
 	struct slots sas = pool_sas(db), policies = pool_policies(db);
-	uint8_t *sa = marks(sas.capacity), *policy = marks(policies.capacity);
+	uint8_t *sa = zeros(sas.capacity, 1), *policy = zeros(policies.capacity, 1);
+	uint32_t (*counts)[LAYOUT_TUPLES] = zeros(LAYOUT_TUPLE_LISTS, sizeof(*counts));
 
 	sad_mark(db, sa);
 	spd_mark(db, policy);
 	pool_rebuild(db, &sas, sa);
 	pool_rebuild(db, &policies, policy);
-	sad_rebuild_replay(db);
-	spd_rebuild_tuples(db);
+	window_rebuild(db);
+	spd_rebuild_tuples(db, counts);
 	free(sa);
 	free(policy);
+	free(counts);
 }

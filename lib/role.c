@@ -23,6 +23,8 @@ EXPORT int cygnet_role_take(struct cygnet_db *db, enum cygnet_role role)
 
 	if ((unsigned int)role >= CYGNET_ROLES)
 		return -EINVAL;
+	if (db->roles & 1u << role)
+		return 0; /* our readers stay online */
 	if (fcntl(db->fd, F_OFD_SETLK, &lock) < 0)
 		return errno == EAGAIN || errno == EACCES ? -EBUSY : -errno;
 	db->roles |= 1u << role;

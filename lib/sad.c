@@ -10,6 +10,8 @@
 #include "pool.h"
 #include "qsbr.h"
 #include "sad.h"
+#include "selector.h"
+#include "window.h"
 
 bool addr_equal(const struct cygnet_addr *a, const struct cygnet_addr *b)
 {
@@ -31,16 +33,22 @@ static struct cygnet_sa *follow(struct cygnet_db *db, const uint32_t *ref)
 	return index == CYGNET_NONE ? NULL : &db->sas[index];
 }
 
+static bool is_inbound(const struct cygnet_sa *sa)
+{
+	return load_relaxed(&sa->flags) & CYGNET_SA_INBOUND;
+}
+
 EXPORT struct cygnet_sa *cygnet_sad_lookup(struct cygnet_db *db, uint32_t spi, uint8_t proto,
 					   uint8_t af, const struct cygnet_addr *dst)
 {
 	struct cygnet_sa *sa = follow(db, sad_bucket(db, spi, proto));
 	uint32_t left = db->geometry.sas; /* a damaged chain may be a loop */
 
-	for (; sa && left--; sa = follow(db, &sa->next)) {
+	/* Inbound ones come first in a chain: see publish(). */
+	for (; sa && left-- && is_inbound(sa); sa = follow(db, &sa->next)) {
 		if (sa->spi != spi || sa->proto != proto || sa->af != af)
 			continue;
-		if (load_acquire(&sa->state) == CYGNET_SA_LIVE && (sa->flags & CYGNET_SA_INBOUND) &&
+		if (load_acquire(&sa->state) == CYGNET_SA_LIVE &&
 		    addr_equal(&cygnet_sa_path(sa)->dst, dst))
 			return sa;
 	}
@@ -71,40 +79,41 @@ static bool spi_in_use(struct cygnet_db *db, uint32_t spi, uint8_t proto)
 	return false;
 }
 
+/* Outbound SAs, whose SPIs peers choose, go behind the inbound ones of the
+ * chain: however many share an SPI, no lookup of a received packet meets them. */
 static void publish(struct cygnet_db *db, struct cygnet_sa *sa)
 {
-	uint32_t *bucket = sad_bucket(db, sa->spi, sa->proto);
+	uint32_t *at = sad_bucket(db, sa->spi, sa->proto);
+	uint32_t left = db->geometry.sas;
 
-	store_relaxed(&sa->next, load_relaxed(bucket));
-	store_release(bucket, cygnet_sa_index(db, sa) + 1);
+	if (!is_inbound(sa)) {
+		struct cygnet_sa *other = follow(db, at);
+
+		for (; other && left-- && is_inbound(other); other = follow(db, at))
+			at = &other->next;
+	}
+	store_relaxed(&sa->next, load_relaxed(at));
+	store_release(at, cygnet_sa_index(db, sa) + 1);
 }
 
 static void unpublish(struct cygnet_db *db, struct cygnet_sa *sa)
 {
 	uint32_t ref = cygnet_sa_index(db, sa) + 1;
 	uint32_t *at = sad_bucket(db, sa->spi, sa->proto);
+	uint32_t left = db->geometry.sas;
 
 	while (load_relaxed(at) != ref) {
 		struct cygnet_sa *other = follow(db, at);
 
-		if (!other)
+		if (!other || !left--)
 			return;
 		at = &other->next;
 	}
 	store_release(at, load_relaxed(&sa->next));
 }
 
-/* The SPI to try first; the rest of the range follows. */
-static uint32_t random_spi(uint32_t min, uint32_t range)
-{
-	uint64_t random;
-
-	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
-		random = 0;
-	return min + (uint32_t)(random % range);
-}
-
-static struct cygnet_sa *take_larval(struct cygnet_db *db, const struct cygnet_sa_id *id)
+static struct cygnet_sa *take_larval(struct cygnet_db *db, const struct cygnet_sa_id *id,
+				     uint32_t flags)
 {
 	struct slots slots = pool_sas(db);
 	uint32_t index = pool_take(db, &slots);
@@ -116,11 +125,19 @@ static struct cygnet_sa *take_larval(struct cygnet_db *db, const struct cygnet_s
 	sa->spi = id->spi;
 	sa->proto = id->proto;
 	sa->af = id->af;
+	sa->flags = flags;
 	sa->replay_block = CYGNET_NONE;
 	sa->path[sa->path_index & 1].dst = id->dst;
 	sa->epoch = 0;
 	pool_use(&slots, index, CYGNET_SA_LARVAL);
 	return sa;
+}
+
+/* But for the SPI. */
+static bool id_valid(const struct cygnet_sa_id *id)
+{
+	return (id->af == AF_INET || id->af == AF_INET6) && addr_padded(&id->dst, id->af) &&
+	       (id->proto == IPPROTO_ESP || id->proto == IPPROTO_AH);
 }
 
 EXPORT int cygnet_spi_reserve(struct cygnet_db *db, uint8_t proto, uint8_t af,
@@ -129,23 +146,26 @@ EXPORT int cygnet_spi_reserve(struct cygnet_db *db, uint8_t proto, uint8_t af,
 {
 	struct cygnet_sa_id id = {.proto = proto, .af = af, .dst = *dst};
 	struct cygnet_sa *sa = NULL;
-	uint32_t range, first;
+	uint32_t range;
+	uint64_t first;
 	int err = -ENOENT;
 
 	min = min ? min : CYGNET_SPI_MIN;
 	max = max ? max : CYGNET_SPI_MAX;
 	/* 0 names no SA, 1 to 255 are reserved (RFC 4303, 2.1). */
-	if (min < 256 || min > max)
+	if (min < 256 || min > max || !id_valid(&id))
 		return -EINVAL;
+	if (getrandom(&first, sizeof(first), 0) != sizeof(first))
+		return -EIO;
 	range = max - min + 1;
+	first %= range;
 	lock_take(db);
-	first = random_spi(min, range);
 	/* At least one of capacity + 1 different SPIs is free. */
 	for (uint32_t i = 0; i < range && i <= db->geometry.sas; i++) {
-		id.spi = htonl(min + (uint32_t)(((uint64_t)(first - min) + i) % range));
+		id.spi = htonl(min + (uint32_t)((first + i) % range));
 		if (spi_in_use(db, id.spi, proto))
 			continue;
-		sa = take_larval(db, &id);
+		sa = take_larval(db, &id, CYGNET_SA_INBOUND);
 		err = sa ? 0 : -ENOSPC;
 		break;
 	}
@@ -159,9 +179,8 @@ EXPORT int cygnet_spi_reserve(struct cygnet_db *db, uint8_t proto, uint8_t af,
 
 static bool params_valid(const struct cygnet_sa_params *p)
 {
-	return (p->id.af == AF_INET || p->id.af == AF_INET6) &&
-	       (p->id.proto == IPPROTO_ESP || p->id.proto == IPPROTO_AH) &&
-	       ntohl(p->id.spi) > 255 && addr_equal(&p->id.dst, &p->path.dst) &&
+	return id_valid(&p->id) && ntohl(p->id.spi) > 255 &&
+	       addr_equal(&p->id.dst, &p->path.dst) && addr_padded(&p->path.src, p->id.af) &&
 	       p->mode <= CYGNET_TRANSPORT && p->cipher < CYGNET_CIPHERS &&
 	       p->auth < CYGNET_AUTHS && p->cipher_key_len + p->salt_len <= CYGNET_KEY_MAX &&
 	       p->auth_key_len <= CYGNET_KEY_MAX && p->icv_len <= CYGNET_KEY_MAX &&
@@ -176,62 +195,10 @@ static uint64_t now_seconds(void)
 	return (uint64_t)ts.tv_sec;
 }
 
-/* Take a block for a window that does not fit into the SA. */
-static int attach_replay(struct cygnet_db *db, struct cygnet_sa *sa)
-{
-	struct header *h = db->header;
-	uint32_t block;
-
-	if (!(sa->flags & CYGNET_SA_INBOUND) || sa->replay_window <= REPLAY_INLINE_MAX)
-		return 0;
-	block = ref_index(h->replay_free, db->replay_blocks);
-	if (block != CYGNET_NONE)
-		h->replay_free = (uint32_t)db->replay[block].word[0];
-	else if (h->replay_fresh < db->replay_blocks)
-		block = h->replay_fresh++;
-	else
-		return -ENOSPC;
-	h->replay_used++;
-	memset(&db->replay[block], 0, sizeof(db->replay[block]));
-	sa->replay_block = block;
-	return 0;
-}
-
-static void free_replay(struct cygnet_db *db, uint32_t block)
-{
-	db->replay[block].word[0] = db->header->replay_free;
-	db->header->replay_free = block + 1;
-}
-
-void sad_rebuild_replay(struct cygnet_db *db)
-{
-	struct header *h = db->header;
-	uint32_t fresh = h->replay_fresh < db->replay_blocks ? h->replay_fresh : db->replay_blocks;
-	uint32_t sas = h->sa_pool.fresh;
-
-	h->replay_fresh = fresh;
-	h->replay_free = 0;
-	h->replay_used = 0;
-	for (uint32_t b = 0; b < fresh; b++)
-		db->replay[b].owned = 0;
-	for (uint32_t i = 0; i < sas; i++) {
-		uint32_t block = db->sas[i].replay_block;
-
-		if (db->sas[i].state != CYGNET_SA_FREE && block < fresh)
-			db->replay[block].owned = 1;
-	}
-	for (uint32_t b = 0; b < fresh; b++) {
-		if (db->replay[b].owned)
-			h->replay_used++;
-		else
-			free_replay(db, b);
-	}
-}
-
 static void fill(struct cygnet_sa *sa, const struct cygnet_sa_params *p)
 {
 	sa->reqid = p->reqid;
-	sa->flags = p->flags;
+	store_relaxed(&sa->flags, p->flags);
 	sa->replay_window = p->replay_window;
 	sa->tfc = p->tfc;
 	sa->mode = p->mode;
@@ -262,19 +229,21 @@ static int add_locked(struct cygnet_db *db, const struct cygnet_sa_params *p)
 	bool larval = sa != NULL;
 	int err;
 
-	if (larval && load_relaxed(&sa->state) != CYGNET_SA_LARVAL)
+	/* What was reserved is for an inbound SA, and in its chain among those. */
+	if (larval && (load_relaxed(&sa->state) != CYGNET_SA_LARVAL ||
+		       !(p->flags & CYGNET_SA_INBOUND)))
 		return -EEXIST;
 	if (!larval)
-		sa = take_larval(db, &p->id);
+		sa = take_larval(db, &p->id, p->flags);
 	if (!sa)
 		return -ENOSPC;
-	fill(sa, p);
-	err = attach_replay(db, sa);
+	err = window_attach(db, sa, p->flags & CYGNET_SA_INBOUND ? p->replay_window : 0);
 	if (err) {
 		if (!larval)
 			pool_retire(db, &slots, cygnet_sa_index(db, sa));
 		return err;
 	}
+	fill(sa, p);
 	pool_use(&slots, cygnet_sa_index(db, sa), CYGNET_SA_LIVE);
 	if (!larval)
 		publish(db, sa);
@@ -299,7 +268,7 @@ static bool path_writable(struct cygnet_db *db, const struct cygnet_sa *sa)
 	const struct timespec pause = {.tv_nsec = 100000};
 
 	for (int tries = 0; tries < 50; tries++) {
-		if (!sa->epoch || qsbr_passed(db, sa->epoch))
+		if (sa->epoch <= qsbr_over(db))
 			return true;
 		nanosleep(&pause, NULL);
 	}
@@ -315,6 +284,8 @@ static int update_locked(struct cygnet_db *db, const struct cygnet_sa_id *id,
 
 	if (!sa || load_relaxed(&sa->state) != CYGNET_SA_LIVE)
 		return -ENOENT;
+	if (!addr_padded(&path->src, sa->af) || !addr_padded(&path->dst, sa->af))
+		return -EINVAL;
 	new_id.dst = path->dst;
 	other = sad_find(db, &new_id);
 	if (other && other != sa)
@@ -323,8 +294,11 @@ static int update_locked(struct cygnet_db *db, const struct cygnet_sa_id *id,
 		return -EAGAIN;
 	index = load_relaxed(&sa->path_index) + 1;
 	sa->path[index & 1] = *path;
+	/* The epoch that begins below, noted now: killed between, the repair begins
+	 * it, and the path that was in force is still not written to too early. */
+	sa->epoch = load_relaxed(&db->header->epoch) + 1;
 	store_release(&sa->path_index, index);
-	sa->epoch = qsbr_start(db);
+	qsbr_start(db);
 	if (reqid)
 		store_relaxed(&sa->reqid, reqid);
 	return 0;
@@ -379,21 +353,6 @@ EXPORT int cygnet_sa_query(struct cygnet_db *db, const struct cygnet_sa_id *id,
 	return sa ? 0 : -ENOENT;
 }
 
-void sad_wipe(struct cygnet_db *db, uint32_t index)
-{
-	struct cygnet_sa *sa = &db->sas[index];
-
-	explicit_bzero(sa->cipher_key, sizeof(sa->cipher_key));
-	explicit_bzero(sa->auth_key, sizeof(sa->auth_key));
-	if (sa->replay_block < db->header->replay_fresh) {
-		uint32_t block = sa->replay_block;
-
-		sa->replay_block = CYGNET_NONE;
-		free_replay(db, block);
-		db->header->replay_used--;
-	}
-}
-
 void sad_mark(struct cygnet_db *db, uint8_t *mark)
 {
 	for (uint32_t b = 0; b <= db->sa_mask; b++) {
@@ -403,6 +362,13 @@ void sad_mark(struct cygnet_db *db, uint8_t *mark)
 		for (; sa && !mark[cygnet_sa_index(db, sa)]; sa = follow(db, &sa->next))
 			mark[cygnet_sa_index(db, sa)] = 1;
 	}
+}
+
+void sad_forget(struct cygnet_db *db)
+{
+	for (uint32_t b = 0; b <= db->sa_mask; b++)
+		if (load_relaxed(&db->sa_table[b]))
+			store_release(&db->sa_table[b], 0);
 }
 
 EXPORT uint32_t cygnet_sa_index(const struct cygnet_db *db, const struct cygnet_sa *sa)
@@ -424,21 +390,48 @@ EXPORT struct cygnet_sa *cygnet_sa_get(struct cygnet_db *db, uint32_t index, uin
 	return sa;
 }
 
-EXPORT bool cygnet_sa_snapshot(struct cygnet_db *db, uint32_t index, struct cygnet_sa *copy)
+static void copy_live(const struct cygnet_sa *sa, struct cygnet_sa *copy)
 {
-	const struct cygnet_sa *sa = cygnet_sa_at(db, index);
-	uint32_t state, generation;
-
-	if (!sa)
-		return false;
-	generation = load_acquire(&sa->generation);
-	state = load_acquire(&sa->state);
-	if (state != CYGNET_SA_LIVE && state != CYGNET_SA_LARVAL)
-		return false;
 	memcpy(copy, sa, offsetof(struct cygnet_sa, cipher_key));
 	memset(copy->cipher_key, 0, sizeof(copy->cipher_key));
 	memset(copy->auth_key, 0, sizeof(copy->auth_key));
 	memcpy(&copy->seq, &sa->seq, sizeof(*sa) - offsetof(struct cygnet_sa, seq));
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+}
+
+/* A reserved SPI is no more than its id; a writer may be filling in the rest. */
+static void copy_larval(const struct cygnet_sa *sa, struct cygnet_sa *copy)
+{
+	*copy = (struct cygnet_sa){
+		.state = CYGNET_SA_LARVAL,
+		.generation = sa->generation,
+		.spi = sa->spi,
+		.flags = CYGNET_SA_INBOUND,
+		.replay_block = CYGNET_NONE,
+		.proto = sa->proto,
+		.af = sa->af,
+		.path[0].dst = cygnet_sa_path(sa)->dst,
+	};
+}
+
+EXPORT bool cygnet_sa_snapshot(struct cygnet_db *db, uint32_t index, struct cygnet_sa *copy)
+{
+	const struct cygnet_sa *sa = cygnet_sa_at(db, index);
+	uint32_t state, generation, path;
+
+	if (!sa)
+		return false;
+	do {
+		generation = load_acquire(&sa->generation);
+		state = load_acquire(&sa->state);
+		path = load_acquire(&sa->path_index);
+		if (state == CYGNET_SA_LIVE)
+			copy_live(sa, copy);
+		else if (state == CYGNET_SA_LARVAL)
+			copy_larval(sa, copy);
+		else
+			return false;
+		/* The copy is made before it is checked. */
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	} while (load_relaxed(&sa->path_index) != path);
 	return load_relaxed(&sa->generation) == generation && load_relaxed(&sa->state) == state;
 }

@@ -8,12 +8,10 @@
 
 #include "layout.h"
 
-/** Wipe keys and counters of a slot nobody uses any more, and free its large window. */
-void sad_wipe(struct cygnet_db *db, uint32_t index);
 /** Set mark[index] for every SA in a chain. */
 void sad_mark(struct cygnet_db *db, uint8_t *mark);
-/** Make the free list of the large replay windows anew. */
-void sad_rebuild_replay(struct cygnet_db *db);
+/** Empty all chains; the SAs are left to be retired. */
+void sad_forget(struct cygnet_db *db);
 /** The head of the chain that an SA belongs to. */
 uint32_t *sad_bucket(struct cygnet_db *db, uint32_t spi, uint8_t proto);
 /** The larval or live SA with an id, or NULL. The caller holds the mutex. */

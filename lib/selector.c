@@ -17,7 +17,7 @@ static bool addr_between(const struct cygnet_addr *lo, const struct cygnet_addr 
 	return addr_le(lo, addr) && addr_le(addr, hi);
 }
 
-static bool addr_padded(const struct cygnet_addr *addr, uint8_t af)
+bool addr_padded(const struct cygnet_addr *addr, uint8_t af)
 {
 	uint32_t second;
 

@@ -8,6 +8,8 @@
 
 #include "layout.h"
 
+/** The bytes that an address of that family does not use are zero. */
+bool addr_padded(const struct cygnet_addr *addr, uint8_t af);
 /** Ranges the right way round, a known family, IPv4 padded with zeros. */
 bool selector_valid(const struct cygnet_selector *sel);
 bool selector_equal(const struct cygnet_selector *a, const struct cygnet_selector *b);

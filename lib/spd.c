@@ -33,8 +33,7 @@ uint32_t *spd_bucket(struct cygnet_db *db, enum cygnet_dir dir, const struct cyg
 	return bucket(db, tuple_pack(tuple_of(dir, sel)), &example);
 }
 
-/* Whether a wins over b: lower priority value, then installed later. */
-static bool wins(const struct cygnet_policy *a, const struct cygnet_policy *b)
+bool spd_wins(const struct cygnet_policy *a, const struct cygnet_policy *b)
 {
 	if (!b)
 		return true;
@@ -58,11 +57,9 @@ EXPORT struct cygnet_policy *cygnet_spd_lookup(struct cygnet_db *db, enum cygnet
 					       const struct cygnet_flow *flow)
 {
 	struct tuple_list *list = tuple_list(db, dir, flow->af);
-	uint32_t count = load_acquire(&list->count);
+	uint32_t count = tuple_count(list);
 	struct cygnet_policy *best = NULL;
 
-	if (count > LAYOUT_TUPLES)
-		count = LAYOUT_TUPLES;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct tuple *tuple = &list->tuple[i];
 		struct cygnet_policy *policy;
@@ -73,7 +70,7 @@ EXPORT struct cygnet_policy *cygnet_spd_lookup(struct cygnet_db *db, enum cygnet
 			continue;
 		key = load_acquire(&tuple->key);
 		policy = search_chain(db, bucket(db, key, flow), dir, flow);
-		if (policy && wins(policy, best))
+		if (policy && spd_wins(policy, best))
 			best = policy;
 	}
 	return best;
@@ -82,9 +79,9 @@ EXPORT struct cygnet_policy *cygnet_spd_lookup(struct cygnet_db *db, enum cygnet
 EXPORT bool cygnet_spd_uses_ports(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af)
 {
 	const struct tuple_list *list = tuple_list(db, dir, af);
-	uint32_t count = load_acquire(&list->count);
+	uint32_t count = tuple_count(list);
 
-	for (uint32_t i = 0; i < count && i < LAYOUT_TUPLES; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		struct tuple_key key = tuple_unpack(load_acquire(&list->tuple[i].key));
 
 		if (load_acquire(&list->tuple[i].policies) && (key.sport || key.dport))
@@ -132,20 +129,21 @@ static struct cygnet_policy *find(struct cygnet_db *db, const struct cygnet_poli
  * reader that still sees the old key of an emptied tuple finds nothing under it. */
 static struct tuple *take_tuple(struct tuple_list *list, uint64_t key)
 {
+	uint32_t count = tuple_count(list);
 	struct tuple *spare = NULL;
 
-	for (uint32_t i = 0; i < list->count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		if (list->tuple[i].key == key)
 			return &list->tuple[i];
 		if (!spare && !list->tuple[i].policies)
 			spare = &list->tuple[i];
 	}
-	if (!spare && list->count == LAYOUT_TUPLES)
+	if (!spare && count == LAYOUT_TUPLES)
 		return NULL;
 	if (!spare) {
-		spare = &list->tuple[list->count];
+		spare = &list->tuple[count];
 		store_relaxed(&spare->policies, 0);
-		store_release(&list->count, list->count + 1);
+		store_release(&list->count, count + 1);
 	}
 	store_release(&spare->key, key);
 	return spare;
@@ -171,9 +169,11 @@ static void leave_tuple(struct cygnet_db *db, const struct cygnet_policy *policy
 static void publish(struct cygnet_db *db, struct cygnet_policy *policy)
 {
 	uint32_t *at = spd_bucket(db, policy->dir, &policy->sel);
+	uint32_t left = db->geometry.policies;
 	struct cygnet_policy *other;
 
-	for (other = follow(db, at); other && !wins(policy, other); other = follow(db, at))
+	for (other = follow(db, at); other && left-- && !spd_wins(policy, other);
+	     other = follow(db, at))
 		at = &other->next;
 	store_relaxed(&policy->next, load_relaxed(at));
 	store_release(at, policy_index(db, policy) + 1);
@@ -183,11 +183,12 @@ static void unpublish(struct cygnet_db *db, struct cygnet_policy *policy)
 {
 	uint32_t ref = policy_index(db, policy) + 1;
 	uint32_t *at = spd_bucket(db, policy->dir, &policy->sel);
+	uint32_t left = db->geometry.policies;
 
 	while (load_relaxed(at) != ref) {
 		struct cygnet_policy *other = follow(db, at);
 
-		if (!other)
+		if (!other || !left--)
 			return;
 		at = &other->next;
 	}
@@ -332,21 +333,32 @@ void spd_mark(struct cygnet_db *db, uint8_t *mark)
 }
 
 /* Readers go on meanwhile: a tuple that has policies never shows none. */
-void spd_rebuild_tuples(struct cygnet_db *db)
+void spd_rebuild_tuples(struct cygnet_db *db, uint32_t (*counts)[LAYOUT_TUPLES])
 {
-	static uint32_t policies[LAYOUT_TUPLE_LISTS][LAYOUT_TUPLES];
 	struct tuple_list *lists = db->header->tuples;
+	uint32_t fresh = pool_fresh(&db->header->policy_pool, db->geometry.policies);
 
-	memset(policies, 0, sizeof(policies));
-	for (uint32_t i = 0; i < db->header->policy_pool.fresh; i++) {
+	for (uint32_t i = 0; i < fresh; i++) {
 		const struct cygnet_policy *p = &db->policies[i];
 
-		if (p->state == CYGNET_SA_LIVE && p->tuple < LAYOUT_TUPLES)
-			policies[tuple_list(db, p->dir, p->sel.af) - lists][p->tuple]++;
+		if (p->state == CYGNET_SA_LIVE && p->dir < CYGNET_DIRS && p->tuple < LAYOUT_TUPLES)
+			counts[tuple_list(db, p->dir, p->sel.af) - lists][p->tuple]++;
 	}
 	for (unsigned int l = 0; l < LAYOUT_TUPLE_LISTS; l++)
-		for (uint32_t t = 0; t < lists[l].count && t < LAYOUT_TUPLES; t++)
-			store_release(&lists[l].tuple[t].policies, policies[l][t]);
+		for (uint32_t t = 0; t < tuple_count(&lists[l]); t++)
+			store_release(&lists[l].tuple[t].policies, counts[l][t]);
+}
+
+void spd_forget(struct cygnet_db *db)
+{
+	struct tuple_list *lists = db->header->tuples;
+
+	for (uint32_t b = 0; b <= db->policy_mask; b++)
+		if (load_relaxed(&db->policy_table[b]))
+			store_release(&db->policy_table[b], 0);
+	for (unsigned int l = 0; l < LAYOUT_TUPLE_LISTS; l++)
+		for (uint32_t t = 0; t < tuple_count(&lists[l]); t++)
+			store_release(&lists[l].tuple[t].policies, 0);
 }
 
 EXPORT bool cygnet_policy_snapshot(struct cygnet_db *db, uint32_t index,

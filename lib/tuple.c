@@ -82,6 +82,13 @@ struct cygnet_flow tuple_example(const struct cygnet_selector *sel)
 	};
 }
 
+uint32_t tuple_count(const struct tuple_list *list)
+{
+	uint32_t count = load_acquire(&list->count);
+
+	return count < LAYOUT_TUPLES ? count : LAYOUT_TUPLES;
+}
+
 struct tuple_list *tuple_list(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af)
 {
 	return &db->header->tuples[(unsigned int)dir * 2 + (af == AF_INET6)];

@@ -43,6 +43,8 @@ struct tuple_key tuple_of(enum cygnet_dir dir, const struct cygnet_selector *sel
 uint64_t tuple_hash(uint64_t seed, uint64_t packed, const struct cygnet_flow *flow);
 /** A flow in the middle of the selector: it hashes as all matching ones do. */
 struct cygnet_flow tuple_example(const struct cygnet_selector *sel);
+/** How many tuples of a list a lookup has to look at. */
+uint32_t tuple_count(const struct tuple_list *list);
 struct tuple_list *tuple_list(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af);
 
 #endif
