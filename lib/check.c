@@ -49,13 +49,16 @@ static bool found(struct check *c, const struct slots *s, uint8_t *mark, uint32_
 	return !c->err;
 }
 
+/* @return how many slots are in the list; last is the reference to its end */
 static uint32_t walk_list(struct check *c, const struct slots *s, uint8_t *mark, uint32_t ref,
-			  int as, const char *kind)
+			  int as, const char *kind, uint32_t *last)
 {
+	uint64_t epoch = 0;
 	uint32_t n = 0;
 
-	while (ref) {
+	for (*last = 0; ref; n++) {
 		uint32_t index = ref_index(ref, s->capacity);
+		const uint8_t *slot = s->base + (size_t)index * s->size;
 
 		if (index == CYGNET_NONE) {
 			violated(c, "%s list leads to slot %u of %u", kind, ref, s->capacity);
@@ -63,8 +66,11 @@ static uint32_t walk_list(struct check *c, const struct slots *s, uint8_t *mark,
 		}
 		if (!found(c, s, mark, index, as, kind))
 			break;
-		ref = *(uint32_t *)(void *)(s->base + (size_t)index * s->size + s->link);
-		n++;
+		if (as == FOUND_RETIRED && *(const uint64_t *)(const void *)(slot + s->epoch) < epoch)
+			violated(c, "%s %u was retired before the one it waits for", kind, index);
+		epoch = *(const uint64_t *)(const void *)(slot + s->epoch);
+		*last = ref;
+		ref = *(const uint32_t *)(const void *)(slot + s->link);
 	}
 	return n;
 }
@@ -72,10 +78,13 @@ static uint32_t walk_list(struct check *c, const struct slots *s, uint8_t *mark,
 static void check_pool(struct check *c, const struct slots *s, uint8_t *mark, uint32_t chained,
 		       const char *kind)
 {
-	uint32_t retired;
+	uint32_t retired, last;
 
-	walk_list(c, s, mark, s->pool->free, FOUND_FREE, kind);
-	retired = walk_list(c, s, mark, s->pool->retired_head, FOUND_RETIRED, kind);
+	walk_list(c, s, mark, s->pool->free, FOUND_FREE, kind, &last);
+	retired = walk_list(c, s, mark, s->pool->retired_head, FOUND_RETIRED, kind, &last);
+	if (last != s->pool->retired_tail)
+		violated(c, "the queue of retired %ss ends at %u, not %u", kind, last,
+			 s->pool->retired_tail);
 	if (chained != s->pool->used)
 		violated(c, "%u %ss in chains, %u counted", chained, kind, s->pool->used);
 	if (retired != s->pool->retired)
@@ -89,6 +98,47 @@ static void check_pool(struct check *c, const struct slots *s, uint8_t *mark, ui
 		if (mark[i] != expected)
 			violated(c, "%s %u has state %u, but is in list %u", kind, i, state,
 				 mark[i]);
+		if (state != CYGNET_SA_FREE &&
+		    !*(uint32_t *)(void *)(s->base + (size_t)i * s->size + s->generation))
+			violated(c, "%s %u has generation 0", kind, i);
+	}
+}
+
+/* The same one twice in a chain would be two answers to one packet. */
+static bool same_id(const struct cygnet_sa *a, const struct cygnet_sa *b)
+{
+	return a->spi == b->spi && a->proto == b->proto && a->af == b->af &&
+	       addr_equal(&cygnet_sa_path(a)->dst, &cygnet_sa_path(b)->dst);
+}
+
+static void check_chained_sa(struct check *c, uint32_t index, uint32_t bucket)
+{
+	struct cygnet_db *db = c->db;
+	const struct cygnet_sa *sa = &db->sas[index], *next;
+	uint32_t after = ref_index(sa->next, db->geometry.sas);
+
+	if (sad_bucket(db, sa->spi, sa->proto) != &db->sa_table[bucket])
+		violated(c, "SA %u is in the wrong chain", index);
+	if (after == CYGNET_NONE)
+		return;
+	next = &db->sas[after];
+	if (!(sa->flags & CYGNET_SA_INBOUND) && (next->flags & CYGNET_SA_INBOUND))
+		violated(c, "inbound SA %u is behind an outbound one", after);
+	if (same_id(sa, next))
+		violated(c, "SAs %u and %u have the same id", index, after);
+}
+
+/* Keys must not outlive their SA. */
+static void check_wiped(struct check *c, const struct slots *s)
+{
+	static const uint8_t zero[CYGNET_KEY_MAX];
+
+	for (uint32_t i = 0; i < s->pool->fresh && !c->err; i++) {
+		const struct cygnet_sa *sa = &c->db->sas[i];
+
+		if (sa->state == CYGNET_SA_FREE && (memcmp(sa->cipher_key, zero, sizeof(zero)) ||
+						    memcmp(sa->auth_key, zero, sizeof(zero))))
+			violated(c, "free SA %u still has a key", i);
 	}
 }
 
@@ -109,14 +159,13 @@ static void check_sas(struct check *c, const struct slots *s, uint8_t *mark)
 			}
 			if (!found(c, s, mark, index, FOUND_IN_CHAIN, "SA"))
 				break;
-			if (sad_bucket(db, db->sas[index].spi, db->sas[index].proto) !=
-			    &db->sa_table[b])
-				violated(c, "SA %u is in the wrong chain", index);
+			check_chained_sa(c, index, b);
 			ref = db->sas[index].next;
 			chained++;
 		}
 	}
 	check_pool(c, s, mark, chained, "SA");
+	check_wiped(c, s);
 }
 
 static void check_policy(struct check *c, uint32_t index, const uint32_t *bucket,
@@ -146,7 +195,8 @@ static void check_policies(struct check *c, const struct slots *s, uint8_t *mark
 	uint32_t chained = 0;
 
 	for (uint32_t b = 0; b <= db->policy_mask && !c->err; b++) {
-		uint32_t ref = db->policy_table[b], priority = 0;
+		const struct cygnet_policy *before = NULL;
+		uint32_t ref = db->policy_table[b];
 
 		while (ref && !c->err) {
 			uint32_t index = ref_index(ref, s->capacity);
@@ -158,9 +208,9 @@ static void check_policies(struct check *c, const struct slots *s, uint8_t *mark
 			if (!found(c, s, mark, index, FOUND_IN_CHAIN, "policy"))
 				break;
 			check_policy(c, index, &db->policy_table[b], tuples);
-			if (db->policies[index].priority < priority)
+			if (before && spd_wins(&db->policies[index], before))
 				violated(c, "the chain of policy %u is not sorted", index);
-			priority = db->policies[index].priority;
+			before = &db->policies[index];
 			ref = db->policies[index].next;
 			chained++;
 		}
@@ -196,6 +246,8 @@ static void check_replay(struct check *c, const struct slots *s)
 			violated(c, "replay window %u has two SAs", block);
 		used++;
 	}
+	if (h->replay_fresh > c->db->replay_blocks)
+		violated(c, "%u replay windows of %u", h->replay_fresh, c->db->replay_blocks);
 	for (uint32_t ref = h->replay_free; ref && !c->err; free_blocks++) {
 		uint32_t block = ref_index(ref, c->db->replay_blocks);
 
@@ -210,6 +262,22 @@ static void check_replay(struct check *c, const struct slots *s)
 	free(owned);
 }
 
+static void check_all(struct check *c, const struct slots *sas, uint8_t *sa_mark,
+		      const struct slots *policies, uint8_t *policy_mark,
+		      uint32_t (*tuples)[LAYOUT_TUPLES])
+{
+	if (sas->pool->fresh > sas->capacity)
+		violated(c, "%u SA slots of %u", sas->pool->fresh, sas->capacity);
+	if (policies->pool->fresh > policies->capacity)
+		violated(c, "%u policy slots of %u", policies->pool->fresh, policies->capacity);
+	if (c->err) /* nothing that follows would stay in its bounds */
+		return;
+	check_sas(c, sas, sa_mark);
+	check_policies(c, policies, policy_mark, tuples);
+	check_tuples(c, tuples);
+	check_replay(c, sas);
+}
+
 EXPORT int cygnet_db_check(struct cygnet_db *db, char *error, size_t size)
 {
 	struct check c = {db, error, size, 0};
@@ -222,10 +290,7 @@ EXPORT int cygnet_db_check(struct cygnet_db *db, char *error, size_t size)
 		violated(&c, "out of memory");
 	} else {
 		lock_take(db);
-		check_sas(&c, &sas, sa_mark);
-		check_policies(&c, &policies, policy_mark, tuples);
-		check_tuples(&c, tuples);
-		check_replay(&c, &sas);
+		check_all(&c, &sas, sa_mark, &policies, policy_mark, tuples);
 		lock_release(db);
 	}
 	free(tuples);
