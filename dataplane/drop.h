@@ -18,6 +18,7 @@
 	X(POLICY_PLAINTEXT, "policy-plaintext", "arrived in plaintext, policy says protect") \
 	X(POLICY_DISCARD, "policy-discard", "a policy says discard") \
 	X(POLICY_INBOUND, "policy-inbound", "decrypted, but not what its SA's policy allows") \
+	X(ICMP_UNPROTECTED, "icmp-unprotected", "an ICMP error about a decrypted packet that no policy would protect") \
 	X(NO_SA, "no-sa", "policy says protect, but there is no SA (yet)") \
 	X(BAD_SPI, "bad-spi", "ESP for an SPI that is not in the SAD") \
 	X(ESP_TRUNCATED, "esp-truncated", "ESP too short, or not a multiple of the block size") \

@@ -91,7 +91,7 @@ int esp_in_finish(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct s
 	if (!packet_check_ip(m, true))
 		return DROP_MALFORMED;
 	if ((sa->flags & CYGNET_SA_COPY_ECN) && !decapsulate_ecn(packet_ip(m), outer_tos))
-		return DROP_MALFORMED;
+		return DROP_ECN;
 	if (sa->dscp & CYGNET_DSCP_COPY_IN)
 		set_tos(packet_ip(m), (uint8_t)((outer_tos & 0xfc) |
 						(packet_ip(m)->type_of_service & 3)));

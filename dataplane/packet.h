@@ -26,6 +26,8 @@ struct packet {
 	uint8_t port;		/* index in ports[]: where from, then where to */
 	uint8_t from_kernel;	/* came out of the TAP: no TTL to decrement */
 	uint8_t udp;		/* ESP_IN: arrived in UDP */
+	uint8_t decrypted;	/* came through an SA */
+	uint8_t must_protect;	/* quotes a decrypted packet: not to leave in plaintext */
 	uint32_t sa, generation;
 	uint64_t seq;		/* ESP_IN: with the high bits inferred */
 	uint16_t l3_len;	/* of the outer (ESP_IN) or inner IP header, bytes */

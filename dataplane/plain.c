@@ -72,6 +72,10 @@ void plain_out(struct worker *w, struct rte_mbuf *m)
 		drop(w, m, DROP_FRAGMENT);
 		return;
 	}
+	if (packet(m)->must_protect && (!policy || policy->action != CYGNET_PROTECT)) {
+		drop(w, m, DROP_ICMP_UNPROTECTED);
+		return;
+	}
 	if (!policy) {
 		forward(w, m);
 		return;

@@ -224,6 +224,7 @@ static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa
 	}
 	count(sa, rte_pktmbuf_data_len(m));
 	p->from_kernel = 0;
+	p->decrypted = 1;
 	plain_in(w, m, sa);
 }
 

@@ -155,11 +155,6 @@ static void receive_forward(struct worker *w, struct rte_mbuf *m)
 		plain_out(w, m);
 }
 
-static bool for_us(const struct rte_ether_hdr *eth, const struct port *port)
-{
-	return rte_is_same_ether_addr(&eth->dst_addr, &port->mac);
-}
-
 static bool prepare(struct worker *w, struct rte_mbuf *m, unsigned int port)
 {
 	struct packet *p = packet(m);
@@ -177,15 +172,20 @@ static bool prepare(struct worker *w, struct rte_mbuf *m, unsigned int port)
 void receive_frame(struct worker *w, struct rte_mbuf *m, unsigned int port)
 {
 	const struct rte_ether_hdr *eth = rte_pktmbuf_mtod(m, struct rte_ether_hdr *);
+	bool group;
 
 	w->stats->port[port].rx_packets++;
 	w->stats->port[port].rx_bytes += rte_pktmbuf_pkt_len(m);
 	if (!prepare(w, m, port))
 		return;
-	/* ARP, IPv6, broadcasts and what is addressed to others: as on any host. */
-	if (eth->ether_type != rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4) ||
-	    !for_us(eth, &ports[port])) {
+	/* ARP, IPv6 and the rest: as on any host. */
+	if (eth->ether_type != rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4)) {
 		transmit_to_kernel(w, m);
+		return;
+	}
+	group = rte_is_multicast_ether_addr(&eth->dst_addr);
+	if (!group && !rte_is_same_ether_addr(&eth->dst_addr, &ports[port].mac)) {
+		drop(w, m, DROP_NOT_OURS);
 		return;
 	}
 	rte_pktmbuf_adj(m, sizeof(*eth));
@@ -193,8 +193,12 @@ void receive_frame(struct worker *w, struct rte_mbuf *m, unsigned int port)
 		drop(w, m, DROP_MALFORMED);
 		return;
 	}
+	/* A broadcast frame takes no way around the policies, and is not forwarded
+	 * (RFC 1812, 5.3.4). */
 	if (route_lookup(packet_ip(m)->dst_addr).kind == ROUTE_LOCAL)
 		receive_local(w, m);
+	else if (group)
+		drop(w, m, DROP_NOT_OURS);
 	else
 		receive_forward(w, m);
 }
@@ -225,7 +229,9 @@ void receive_from_kernel(struct worker *w, struct rte_mbuf *m, unsigned int port
 	if (ip->next_proto_id == IPPROTO_UDP && rte_pktmbuf_data_len(m) >= header + sizeof(udp) &&
 	    !(ip->fragment_offset & rte_cpu_to_be_16(RTE_IPV4_HDR_OFFSET_MASK)))
 		memcpy(&udp, (const uint8_t *)ip + header, sizeof(udp));
-	if (udp.src_port == PORT_IKE || udp.src_port == PORT_NATT) {
+	/* Only charon's own: what the kernel forwards may have any source port. */
+	if ((udp.src_port == PORT_IKE || udp.src_port == PORT_NATT) &&
+	    route_lookup(ip->src_addr).kind == ROUTE_LOCAL) {
 		rte_pktmbuf_prepend(m, sizeof(*eth));
 		transmit_frame(w, m);
 	} else {
