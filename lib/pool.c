@@ -87,7 +87,9 @@ uint32_t pool_take(struct cygnet_db *db, const struct slots *s)
 		index = s->pool->fresh++;
 	}
 	generation = FIELD(s, index, uint32_t, generation);
-	store_release(generation, *generation + 1 ? *generation + 1 : 1);
+	store_relaxed(generation, *generation + 1 ? *generation + 1 : 1);
+	/* A snapshot that has any of what the slot gets now sees another generation. */
+	write_barrier();
 	return index;
 }
 

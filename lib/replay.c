@@ -24,7 +24,8 @@ EXPORT uint64_t cygnet_replay_seq(const struct cygnet_sa *sa, uint32_t seq_lo)
 {
 	uint64_t top = load_relaxed(&sa->seq);
 	uint32_t top_lo = (uint32_t)top, high = (uint32_t)(top >> 32);
-	uint32_t window = sa->replay_window ? sa->replay_window : 1;
+	/* Without a window the nearest number with these low bits is the best guess. */
+	uint32_t window = sa->replay_window ? sa->replay_window : 1u << 31;
 	uint32_t bottom = top_lo - window + 1;
 
 	if (!(sa->flags & CYGNET_SA_ESN))

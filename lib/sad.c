@@ -430,8 +430,7 @@ EXPORT bool cygnet_sa_snapshot(struct cygnet_db *db, uint32_t index, struct cygn
 			copy_larval(sa, copy);
 		else
 			return false;
-		/* The copy is made before it is checked. */
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		read_barrier();
 	} while (load_relaxed(&sa->path_index) != path);
 	return load_relaxed(&sa->generation) == generation && load_relaxed(&sa->state) == state;
 }

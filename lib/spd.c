@@ -374,7 +374,7 @@ EXPORT bool cygnet_policy_snapshot(struct cygnet_db *db, uint32_t index,
 	if (load_acquire(&policy->state) != CYGNET_SA_LIVE)
 		return false;
 	memcpy(copy, policy, sizeof(*copy));
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	read_barrier();
 	return load_relaxed(&policy->generation) == generation &&
 	       load_relaxed(&policy->state) == CYGNET_SA_LIVE;
 }

@@ -85,6 +85,21 @@ static void esn_across_wraps(void **state)
 #undef RECEIVE
 }
 
+/* Replay protection off, packets out of order around a wrap. */
+static void esn_without_window(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_sa *sa = make(f, 0, CYGNET_SA_ESN);
+
+	sa->seq = 0x2fffffff0;
+	assert_true(cygnet_replay_seq(sa, 0xffffffef) == 0x2ffffffef);
+	assert_true(cygnet_replay_seq(sa, 0x80000000) == 0x280000000);
+	assert_true(cygnet_replay_seq(sa, 3) == 0x300000003);
+	T(0x300000003, true);
+	assert_true(cygnet_replay_seq(sa, 0xfffffff1) == 0x2fffffff1);
+	assert_true(cygnet_replay_seq(sa, 2) == 0x300000002);
+}
+
 /* Every sequence number received, remembered one by one. */
 static void against_oracle(void **state)
 {
@@ -128,6 +143,7 @@ int main(void)
 		TEST(check_does_not_move),
 		TEST(no_window),
 		TEST(esn_across_wraps),
+		TEST(esn_without_window),
 		TEST(against_oracle),
 	};
 

@@ -204,6 +204,42 @@ static void reserve_seq(void **state)
 	assert_int_equal(cygnet_sa_reserve_seq(sa, 32, &first), 32);
 }
 
+/* However many peers choose the SPI of an inbound SA of ours for themselves. */
+static void outbound_behind_inbound(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_sa_params p = sa_params(0x1000, true);
+	const struct cygnet_sa *sa;
+
+	for (uint32_t i = 0; i < 100; i++) {
+		struct cygnet_sa_params out = sa_params(0x1000, false);
+
+		out.id.dst.v4 = out.path.dst.v4 = htonl(0x0a000000 + i);
+		assert_int_equal(cygnet_sa_add(f->db, &out), 0);
+		if (i == 50)
+			assert_int_equal(cygnet_sa_add(f->db, &p), 0);
+	}
+	sa = lookup(f->db, 0x1000);
+	assert_non_null(sa);
+	/* It stands first in its chain: no other refers to it. */
+	for (uint32_t i = 0; i < 1024; i++)
+		assert_int_not_equal(cygnet_sa_at(f->db, i)->next, cygnet_sa_index(f->db, sa) + 1);
+	assert_int_equal(cygnet_sa_delete(f->db, &p.id), 0);
+	assert_null(lookup(f->db, 0x1000));
+}
+
+static void reserved_is_inbound(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_sa_params p = sa_params(0x1000, false);
+
+	assert_int_equal(cygnet_spi_reserve(f->db, IPPROTO_ESP, AF_INET, &p.id.dst, 0x1000, 0x1000,
+					    &p.id.spi), 0);
+	assert_int_equal(cygnet_sa_add(f->db, &p), -EEXIST);
+	p.flags |= CYGNET_SA_INBOUND;
+	assert_int_equal(cygnet_sa_add(f->db, &p), 0);
+}
+
 static void invalid_params(void **state)
 {
 	struct fixture *f = *state;
@@ -218,6 +254,8 @@ static void invalid_params(void **state)
 	BAD(id.proto, IPPROTO_TCP);
 	BAD(id.af, AF_UNIX);
 	BAD(id.dst.v4, 1);
+	BAD(path.src.words[1], 1);
+	BAD(id.dst.bytes[4], p.path.dst.bytes[4] = 1);
 	BAD(mode, 2);
 	BAD(cipher, CYGNET_CIPHERS);
 	BAD(auth, CYGNET_AUTHS);
@@ -282,6 +320,8 @@ int main(void)
 		TEST(update_waits_for_readers),
 		TEST(generations),
 		TEST(reserve_seq),
+		TEST(outbound_behind_inbound),
+		TEST(reserved_is_inbound),
 		TEST(invalid_params),
 		TEST(snapshot_has_no_keys),
 		TEST(large_windows_return),

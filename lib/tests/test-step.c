@@ -20,7 +20,7 @@
 #include "layout.h"
 
 #define SLOTS 8u
-#define REPAIR_EVERY 2 /* every how many deaths the repair is killed, too */
+#define REPAIR_EVERY 4 /* every how many deaths the repair is killed, too */
 
 /* Stop after the next instruction. */
 #ifdef __x86_64__

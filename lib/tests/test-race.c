@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Readers under live writers, in one process so that ThreadSanitizer can watch:
+ * configure with CC=clang CFLAGS='-g -O1 -fsanitize=thread', then run this. All
+ * that an entry says follows from its number; whoever finds an entry checks that.
+ *
+ * Seconds: the environment variable RACE_SECONDS, 1 if not set.
+ */
+#include <pthread.h>
+#include <time.h>
+
+#include "fixture.h"
+
+#define NUMBERS 200u
+#define WRITERS 2u
+#define READERS 2u
+
+/* A snapshot copies first and then looks whether it may. */
+const char *__tsan_default_suppressions(void);
+const char *__tsan_default_suppressions(void)
+{
+	return "race:cygnet_sa_snapshot\nrace:cygnet_policy_snapshot\n";
+}
+
+static struct cygnet_db *db;
+static bool stopping;
+static unsigned long found_sas, found_policies, snapshots, events;
+
+static bool stop(void)
+{
+	return __atomic_load_n(&stopping, __ATOMIC_RELAXED);
+}
+
+static void count(unsigned long *counter)
+{
+	__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+}
+
+/* cmocka's assertions are for one thread only. */
+static void require(bool condition, const char *what)
+{
+	if (!condition) {
+		fprintf(stderr, "test-race: %s\n", what);
+		abort();
+	}
+}
+
+static uint32_t rnd(uint32_t *state, uint32_t n)
+{
+	*state = *state * 1664525u + 1013904223u;
+	return (*state >> 8) % n;
+}
+
+static struct cygnet_sa_params numbered_sa(uint32_t n)
+{
+	struct cygnet_sa_params p = sa_params(0x1000 + n, n & 1);
+
+	p.reqid = n;
+	p.replay_window = n & 1 ? (n & 2 ? 4096 : 64) : 0;
+	memset(p.cipher_key, (int)n, sizeof(p.cipher_key));
+	memset(p.auth_key, (int)~n, sizeof(p.auth_key));
+	return p;
+}
+
+static void check_sa(const struct cygnet_sa *sa)
+{
+	struct cygnet_sa_params p = numbered_sa(ntohl(sa->spi) - 0x1000);
+
+	require(sa->reqid == p.reqid && sa->flags == p.flags &&
+			sa->replay_window == p.replay_window,
+		"an SA has fields of another");
+	require(!memcmp(sa->cipher_key, p.cipher_key, sizeof(p.cipher_key)) &&
+			!memcmp(sa->auth_key, p.auth_key, sizeof(p.auth_key)),
+		"an SA has the keys of another");
+}
+
+/* Moved to and fro: port and address belong together. */
+static struct cygnet_path other_path(const struct cygnet_path *path, uint32_t n)
+{
+	struct cygnet_path other = *path;
+
+	other.src.v4 = htonl(n);
+	other.sport = (uint16_t)n;
+	return other;
+}
+
+static void check_path(const struct cygnet_path *path)
+{
+	require(path->sport == 0 || path->src.v4 == htonl(path->sport), "a path is torn");
+}
+
+static struct cygnet_policy_params numbered_policy(uint32_t n)
+{
+	struct cygnet_policy_params p = {
+		.sel = selector("10.0.0.0", n % 2 ? 24 : 32, "10.0.0.0", 8),
+		.priority = n % 5,
+		.reqid = n,
+		.spi = htonl(0x1000 + n % NUMBERS / 2 * 2),
+		.dir = CYGNET_OUT,
+		.proto = IPPROTO_ESP,
+		.af = AF_INET,
+		.dst = addr4("192.0.2.1"),
+	};
+	uint32_t net = htonl(n % 16 << 8);
+
+	p.sel.src_lo.v4 |= net;
+	p.sel.src_hi.v4 |= net;
+	return p;
+}
+
+static void *writer(void *arg)
+{
+	uint32_t random = (uint32_t)(uintptr_t)arg;
+
+	while (!stop()) {
+		uint32_t n = rnd(&random, NUMBERS);
+		struct cygnet_sa_params p = numbered_sa(n);
+		struct cygnet_policy_params policy = numbered_policy(n);
+		struct cygnet_path path = other_path(&p.path, 1 + rnd(&random, 1000));
+		struct cygnet_sa_usage usage;
+
+		switch (rnd(&random, 7)) {
+		case 0:
+			cygnet_sa_add(db, &p);
+			break;
+		case 1:
+			cygnet_sa_delete(db, &p.id);
+			break;
+		case 2:
+			cygnet_policy_add(db, &policy);
+			break;
+		case 3:
+			cygnet_policy_delete(db, &policy);
+			break;
+		case 4:
+			cygnet_sa_update(db, &p.id, &path, 0);
+			break;
+		case 5:
+			cygnet_sa_query(db, &p.id, &usage);
+			break;
+		default:
+			cygnet_db_reclaim(db);
+		}
+	}
+	return NULL;
+}
+
+static void read_once(uint32_t *random)
+{
+	struct cygnet_flow flow = flow4("10.0.0.0", "10.1.1.1", 6, 1, 2);
+	struct cygnet_addr dst = addr4("192.0.2.1");
+	struct cygnet_policy *policy;
+	struct cygnet_sa *sa;
+
+	sa = cygnet_sad_lookup(db, htonl(0x1000 + rnd(random, NUMBERS)), IPPROTO_ESP, AF_INET,
+			       &dst);
+	if (sa) {
+		check_sa(sa);
+		check_path(cygnet_sa_path(sa));
+		count(&found_sas);
+	}
+	flow.src.v4 |= htonl(rnd(random, 16) << 8);
+	policy = cygnet_spd_lookup(db, CYGNET_OUT, &flow);
+	if (!policy)
+		return;
+	require(policy->priority == policy->reqid % 5, "a policy has fields of another");
+	count(&found_policies);
+	sa = cygnet_policy_sa(db, policy);
+	if (sa)
+		check_sa(sa);
+}
+
+static void *reader(void *arg)
+{
+	unsigned int id = (unsigned int)(uintptr_t)arg;
+	uint32_t random = id;
+
+	require(!cygnet_reader_online(db, id), "cannot be a reader");
+	while (!stop()) {
+		for (int i = 0; i < 8; i++)
+			read_once(&random);
+		cygnet_reader_quiescent(db, id);
+		if (!rnd(&random, 1000)) {
+			cygnet_reader_offline(db, id);
+			cygnet_reader_online(db, id);
+		}
+	}
+	cygnet_reader_offline(db, id);
+	return NULL;
+}
+
+/* Anybody may look without being a reader. */
+static void *onlooker(void *arg)
+{
+	struct cygnet_policy policy;
+	struct cygnet_sa sa;
+
+	(void)arg;
+	while (!stop()) {
+		for (uint32_t i = 0; i < 1024; i++) {
+			if (cygnet_sa_snapshot(db, i, &sa) && sa.state == CYGNET_SA_LIVE) {
+				require(sa.reqid == ntohl(sa.spi) - 0x1000 && !sa.cipher_key[0],
+					"a snapshot is torn");
+				check_path(cygnet_sa_path(&sa));
+				count(&snapshots);
+			}
+			if (cygnet_policy_snapshot(db, i, &policy))
+				require(policy.priority == policy.reqid % 5,
+					"a snapshot of a policy is torn");
+		}
+	}
+	return NULL;
+}
+
+static void *producer(void *arg)
+{
+	struct cygnet_event event = {.type = CYGNET_EVENT_ACQUIRE};
+
+	(void)arg;
+	while (!stop()) {
+		event.reqid++;
+		event.new_port = (uint16_t)event.reqid;
+		while (cygnet_event_post(db, &event) && !stop())
+			;
+	}
+	cygnet_event_wake(db);
+	return NULL;
+}
+
+static void *consumer(void *arg)
+{
+	struct cygnet_event event;
+	uint32_t last = 0;
+
+	(void)arg;
+	while (cygnet_event_wait(db, &event, -1) == 0) {
+		require(event.reqid == last + 1 && event.new_port == (uint16_t)event.reqid,
+			"an event is torn or out of order");
+		last = event.reqid;
+		count(&events);
+	}
+	return NULL;
+}
+
+static void readers_under_writers(void **state)
+{
+	static void *(*const run[])(void *) = {onlooker, producer, consumer};
+	const char *text = getenv("RACE_SECONDS");
+	struct fixture *f = *state;
+	pthread_t thread[WRITERS + READERS + 3];
+	unsigned int n = 0;
+
+	db = f->db;
+	assert_int_equal(cygnet_role_take(db, CYGNET_ROLE_DATAPLANE), 0);
+	for (uintptr_t i = 0; i < WRITERS; i++)
+		assert_int_equal(pthread_create(&thread[n++], NULL, writer, (void *)(i + 1)), 0);
+	for (uintptr_t i = 0; i < READERS; i++)
+		assert_int_equal(pthread_create(&thread[n++], NULL, reader, (void *)i), 0);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(pthread_create(&thread[n++], NULL, run[i], NULL), 0);
+	sleep(text ? (unsigned int)atoi(text) : 1);
+	__atomic_store_n(&stopping, true, __ATOMIC_RELAXED);
+	while (n)
+		pthread_join(thread[--n], NULL);
+	printf("%lu SAs and %lu policies found, %lu snapshots, %lu events\n", found_sas,
+	       found_policies, snapshots, events);
+	assert_true(found_sas && found_policies && snapshots && events);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(readers_under_writers, fixture_setup,
+						fixture_teardown),
+	};
+
+	return cmocka_run_group_tests_name("race", tests, NULL, NULL);
+}
