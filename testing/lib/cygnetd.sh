@@ -39,7 +39,7 @@ restart_cygnetd() {
 	add_tap_addresses "$side"
 }
 
-cygnetd_ready() { grep -q '^cygnetd: ready' "$work/$1/cygnetd.log"; }
+cygnetd_ready() { grep -qs '^cygnetd: ready' "$work/$1/cygnetd.log"; }
 cygnetd_settled() { cygnetd_ready "$1" || gone "cygnetd-$1"; }
 
 add_tap_addresses() {
