@@ -13,30 +13,37 @@ copy_charon() {
 	cp /usr/lib/ipsec/charon /usr/sbin/swanctl "$work/bin/"
 }
 
+# vici_uri SIDE, charon_log SIDE: those of a machine are inside it.
+vici_uri() { [ "${!1}" = kernel ] && echo "$guest_vici" || echo "unix://$work/$1/charon.vici"; }
+charon_log() { [ "${!1}" = kernel ] && echo /run/charon.log || echo "$work/$1/charon.log"; }
+
 # The plugins by name, so that what the system has in /etc/strongswan.d plays no
-# part; kernel-cygnet as its own snippet has it.
+# part; kernel-cygnet as its own snippet has it. A scenario's charon_options are
+# lines for all charons.
 write_strongswan_conf() {
-	local dir=$1 kind=$2 name
+	local side=$1 dir=$work/$1 kind=$2 name
 	echo "charon {"
 	echo "  load_modular = yes"
 	echo "  retransmit_tries = 5"
 	echo "  retransmit_timeout = 1"
-	echo "  filelog { log { path = $dir/charon.log"
+	echo "  filelog { log { path = $(charon_log "$side")"
 	echo "    flush_line = yes"
 	echo "    time_format = %T"
 	echo "    knl = 2"
 	echo "  } }"
+	[ -z "$charon_options" ] || echo "  $charon_options"
 	echo "  plugins {"
 	for name in $charon_plugins; do
 		echo "    $name { load = yes }"
 	done
-	echo "    vici { socket = unix://$dir/charon.vici }"
-	if [ "$kind" = cygnet ]; then
+	echo "    vici { socket = $(vici_uri "$side") }"
+	case $kind in
+	cygnet)
 		echo "    include $root/etc/strongswan.d/charon/kernel-cygnet.conf"
 		echo "    kernel-cygnet { path = $dir/sadb }"
-	else
-		echo "    kernel-libipsec { load = yes }"
-	fi
+		;;
+	libipsec) echo "    kernel-libipsec { load = yes }" ;;
+	esac
 	echo "  }"
 	echo "}"
 }
@@ -64,36 +71,48 @@ start_charon() {
 	mkdir -p "$dir/swanctl"
 	cp "$3" "$dir/swanctl/swanctl.conf"
 	[ "$4" != cert ] || issue_certificate "$side" "$dir/swanctl"
-	write_strongswan_conf "$dir" "$kind" > "$dir/strongswan.conf"
+	write_strongswan_conf "$side" "$kind" > "$dir/strongswan.conf"
 	restart_charon "$side" "$kind"
 }
 
 restart_charon() {
 	local side=$1 dir=$work/$1
-	rm -f "$dir/charon.vici"
-	export root work
-	spawn "charon-$side" "$dir/charon.out" ip netns exec "$net_prefix-gw-$side" \
-		bash -c 'run_charon "$@"' charon "$dir" "$2"
-	wait_for 15 charon_answers "$side" || charon_failed "$side"
+	if [ "$2" = kernel ]; then
+		start_guest_charon "$side"
+	else
+		rm -f "$dir/charon.vici"
+		export root work
+		spawn "charon-$side" "$dir/charon.out" ip netns exec "$net_prefix-gw-$side" \
+			bash -c 'run_charon "$@"' charon "$dir" "$2"
+	fi
+	wait_for 30 charon_answers "$side" || charon_failed "$side"
 	quiet "$dir/swanctl.out" swanctl_on "$side" --load-all --noprompt
 }
 
 charon_answers() {
-	alive "charon-$1" || return 0
+	[ "${!1}" = kernel ] || alive "charon-$1" || return 0
 	swanctl_on "$1" --stats > /dev/null 2>&1
 }
 
 charon_failed() {
-	cat "$work/$1/charon.out" "$work/$1/charon.log" >&2
+	tell_charon "$1" >&2
 	die "charon $1 does not start"
+}
+
+tell_charon() {
+	if [ "${!1}" = kernel ]; then
+		guest_do "$1" 'tail -n 60 /run/charon.log /run/charon.out; dmesg | tail -n 5'
+	else
+		tail -n 60 "$work/$1/charon.out" "$work/$1/charon.log"
+	fi
 }
 
 # swanctl_on SIDE ARGUMENT...
 swanctl_on() {
-	local dir=$work/$1 command=$2
+	local side=$1 dir=$work/$1 command=$2
 	shift 2
-	SWANCTL_DIR=$dir/swanctl STRONGSWAN_CONF=$dir/strongswan.conf "$work/bin/swanctl" "$command" \
-		"$@" --uri "unix://$dir/charon.vici"
+	SWANCTL_DIR=$dir/swanctl STRONGSWAN_CONF=$dir/strongswan.conf in_ns "gw-$side" \
+		"$work/bin/swanctl" "$command" "$@" --uri "$(vici_uri "$side")"
 }
 
 # tunnel_up SIDE: negotiate the CHILD_SA "net".

@@ -26,14 +26,15 @@ trap cleanup EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-# Background programs, by name. They are ended by their own PID only.
+# Background programs, by name. They are ended by their own PID only, and end
+# by themselves if we are killed.
 declare -A pids=()
 
 # spawn NAME LOG CMD...: CMD has to exec its way to the program that is meant.
 spawn() {
 	local name=$1 log=$2
 	shift 2
-	"$@" > "$log" 2>&1 < /dev/null &
+	setpriv --pdeathsig TERM "$@" > "$log" 2>&1 < /dev/null &
 	pids[$name]=$!
 	defer reap "$name"
 }

@@ -34,3 +34,8 @@ fetch_headers() {
 	quiet "$work/fetch-headers.log" "$top/testing/fetch-headers"
 	sed -n 's/^fetch-headers: /   headers: /p' "$work/fetch-headers.log"
 }
+
+make_guest_image() {
+	quiet "$work/guest-image.log" "$top/testing/guest/image"
+	sed -n 's/^guest.image: /   the guest: /p' "$work/guest-image.log"
+}

@@ -7,7 +7,7 @@
 #
 # Five network namespaces, cyg-PID-NAME. On a gateway of ours cygnetd takes the
 # veths as its ports and the addresses are on its TAPs, wan and lan; on a stock
-# one they are on the veths.
+# one they are on the veths, or inside a virtual machine (guest.sh).
 
 net_prefix=cyg-$$
 
@@ -68,7 +68,7 @@ declare -A lan_net=([left]=10.1.0 [right]=10.2.0)
 declare -A wan_addr=([left]=$wire_net.1 [right]=$wire_net.2)
 declare -A host_addr=([left]=10.1.0.10 [right]=10.2.0.10)
 
-# add_gateway SIDE KIND: KIND is cygnet, or libipsec for the stock peer.
+# add_gateway SIDE KIND: KIND is cygnet, or libipsec or kernel for a stock peer.
 add_gateway() {
 	local gw=gw-$1
 	add_ns "$gw"
