@@ -41,10 +41,7 @@ static void compress32(enum ocl_auth auth, u64 state[8], const u64 block[16])
 		s[i] = (u32)state[i];
 	for (i = 0; i < 16; i++)
 		w[i] = (u32)block[i];
-	if (auth == OCL_AUTH_HMAC_SHA1)
-		sha1_compress(s, w);
-	else
-		sha256_compress(s, w);
+	hmac32_compress(auth, s, w);
 	for (i = 0; i < 8; i++)
 		state[i] = s[i];
 	explicit_bzero(s, sizeof(s));
@@ -55,7 +52,7 @@ void emu_compress(enum ocl_auth auth, u64 state[8], const u64 block[16])
 {
 	u64 w[16];
 
-	if (auth == OCL_AUTH_HMAC_SHA1 || auth == OCL_AUTH_HMAC_SHA256) {
+	if (auth <= OCL_AUTH_HMAC_SHA256) {
 		compress32(auth, state, block);
 		return;
 	}

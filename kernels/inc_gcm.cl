@@ -7,7 +7,7 @@
 #ifndef INC_GCM_CL
 #define INC_GCM_CL
 
-#include "inc_aes.cl"
+#include "inc_ctr.cl"
 #include "inc_ghash.cl"
 
 DECLSPEC void gcm_key_stream(LOCAL_AS const struct aes_tables *t,
@@ -28,16 +28,7 @@ DECLSPEC void gcm_block(struct ghash *g, const u32 stream[4], GLOBAL_AS u8 *p, u
 	u32 x[4], y[4];
 	u32 i;
 
-	if (n >= 16)
-		load_block(p, x);
-	else
-		load_partial(p, n, x);
-	for (i = 0; i < 4; i++)
-		y[i] = x[i] ^ stream[i];
-	if (n >= 16)
-		store_block(p, y);
-	else
-		store_partial(p, n, y);
+	xor_block(stream, p, n, x, y);
 	for (i = 0; i < 4; i++)
 		x[i] = decrypt ? x[i] : y[i];
 	ghash_block(g, x);
@@ -54,7 +45,7 @@ DECLSPEC void gcm(LOCAL_AS const struct aes_tables *t, GLOBAL_AS const struct oc
 	u32 x[4];
 	u32 off, i;
 
-	ghash_init(&g, s->mac[0], s->mac[1]);
+	ghash_init(&g, s->mac.h[0], s->mac.h[1]);
 	ghash_update(&g, rec + r->auth_off, r->auth_len);
 	for (off = 0; off < len; off += 16) {
 		gcm_key_stream(t, s, iv, 2 + off / 16, x);

@@ -6,12 +6,14 @@
 #ifndef INC_HMAC_CL
 #define INC_HMAC_CL
 
+#include "inc_md5.cl"
 #include "inc_sha1.cl"
 #include "inc_sha256.cl"
 #include "inc_sha512.cl"
 
 /* Block b of the inner hash's padded message; blocks counts them. */
-DECLSPEC void hmac32_block(GLOBAL_AS const u8 *p, u32 len, u32 b, u32 blocks, u32 w[16])
+DECLSPEC void hmac32_block(u32 little, GLOBAL_AS const u8 *p, u32 len, u32 b, u32 blocks,
+			   u32 w[16])
 {
 	u32 off = b * 64;
 	u32 i;
@@ -19,56 +21,70 @@ DECLSPEC void hmac32_block(GLOBAL_AS const u8 *p, u32 len, u32 b, u32 blocks, u3
 	if (off + 64 <= len) {
 		for (i = 0; i < 16; i += 4)
 			load_block(p + off + 4 * i, w + i);
-		return;
+	} else {
+		for (i = 0; i < 16; i++)
+			w[i] = load_tail32(p, len, off + 4 * i, 0x80);
 	}
-	for (i = 0; i < 16; i++)
-		w[i] = load_tail32(p, len, off + 4 * i, 0x80);
+	if (little) {
+		for (i = 0; i < 16; i++)
+			w[i] = swap32(w[i]);
+	}
 	if (b == blocks - 1) {
 		/* Bits, and the padded key counts. */
-		w[14] = (len + 64) >> 29;
-		w[15] = (len + 64) << 3;
+		w[little ? 15 : 14] = (len + 64) >> 29;
+		w[little ? 14 : 15] = (len + 64) << 3;
 	}
 }
 
 /* The outer hash's only block: the inner digest, padded. */
-DECLSPEC void hmac32_outer_block(const u32 h[8], u32 words, u32 w[16])
+DECLSPEC void hmac32_outer_block(u32 little, const u32 h[8], u32 words, u32 w[16])
 {
+	const u32 pad = little ? 0x80 : 0x80000000;
 	u32 i;
 
 	for (i = 0; i < 8; i++)
-		w[i] = i < words ? h[i] : i == words ? 0x80000000 : 0;
-	w[8] = words == 8 ? 0x80000000 : 0;
-	for (i = 9; i < 15; i++)
+		w[i] = i < words ? h[i] : i == words ? pad : 0;
+	w[8] = words == 8 ? pad : 0;
+	for (i = 9; i < 16; i++)
 		w[i] = 0;
-	w[15] = (64 + 4 * words) * 8;
+	w[little ? 14 : 15] = (64 + 4 * words) * 8;
 }
 
-/* HMAC-SHA-1 and HMAC-SHA-256; len is below 2^32 - 128. */
+DECLSPEC void hmac32_compress(u32 auth, u32 h[8], u32 w[16])
+{
+	if (auth == OCL_AUTH_HMAC_MD5)
+		md5_compress(h, w);
+	else if (auth == OCL_AUTH_HMAC_SHA1)
+		sha1_compress(h, w);
+	else
+		sha256_compress(h, w);
+}
+
+/* HMAC-MD5, HMAC-SHA-1 and HMAC-SHA-256; len is below 2^32 - 128. */
 DECLSPEC void hmac32(u32 auth, GLOBAL_AS const struct ocl_session *s, GLOBAL_AS const u8 *p,
 		     u32 len, u32 mac[16])
 {
+	u32 little = auth == OCL_AUTH_HMAC_MD5;
+	u32 words = little ? 4 : auth == OCL_AUTH_HMAC_SHA1 ? 5 : 8;
 	u32 blocks = (len + 8) / 64 + 1;
 	u32 h[8], w[16];
 	u32 b, i;
 
 	for (i = 0; i < 8; i++)
-		h[i] = (u32)s->mac[i];
+		h[i] = (u32)s->mac.state[i];
 	/* One round more than blocks, so that the compression appears once. */
 	for (b = 0; b <= blocks; b++) {
 		if (b < blocks) {
-			hmac32_block(p, len, b, blocks, w);
+			hmac32_block(little, p, len, b, blocks, w);
 		} else {
-			hmac32_outer_block(h, auth == OCL_AUTH_HMAC_SHA1 ? 5 : 8, w);
+			hmac32_outer_block(little, h, words, w);
 			for (i = 0; i < 8; i++)
-				h[i] = (u32)s->mac[8 + i];
+				h[i] = (u32)s->mac.state[8 + i];
 		}
-		if (auth == OCL_AUTH_HMAC_SHA1)
-			sha1_compress(h, w);
-		else
-			sha256_compress(h, w);
+		hmac32_compress(auth, h, w);
 	}
 	for (i = 0; i < 8; i++)
-		mac[i] = h[i];
+		mac[i] = little ? swap32(h[i]) : h[i];
 }
 
 DECLSPEC void hmac64_block(GLOBAL_AS const u8 *p, u32 len, u32 b, u32 blocks, u64 w[16])
@@ -116,14 +132,14 @@ DECLSPEC void hmac64(u32 auth, GLOBAL_AS const struct ocl_session *s, GLOBAL_AS 
 	u32 b, i;
 
 	for (i = 0; i < 8; i++)
-		h[i] = s->mac[i];
+		h[i] = s->mac.state[i];
 	for (b = 0; b <= blocks; b++) {
 		if (b < blocks) {
 			hmac64_block(p, len, b, blocks, w);
 		} else {
 			hmac64_outer_block(h, auth == OCL_AUTH_HMAC_SHA384 ? 6 : 8, w);
 			for (i = 0; i < 8; i++)
-				h[i] = s->mac[8 + i];
+				h[i] = s->mac.state[8 + i];
 		}
 		sha512_compress(h, w);
 	}

@@ -4,6 +4,7 @@
 #define INC_PACKET_CL
 
 #include "inc_cbc.cl"
+#include "inc_ctr.cl"
 #include "inc_gcm.cl"
 #include "inc_hmac.cl"
 
@@ -27,8 +28,25 @@ DECLSPEC u32 packet_digest(GLOBAL_AS const struct ocl_session *s, GLOBAL_AS u8 *
 	return diff ? OCL_STATUS_AUTH_FAILED : OCL_STATUS_DONE;
 }
 
+DECLSPEC void packet_cipher(LOCAL_AS const struct aes_tables *t,
+			    GLOBAL_AS const struct ocl_session *s, GLOBAL_AS u8 *p, u32 len,
+			    u32 iv[4])
+{
+	switch (OCL_LABEL_CIPHER(s->label)) {
+	case OCL_CIPHER_AES_CBC:
+		if (OCL_LABEL_DECRYPT(s->label))
+			cbc_decrypt(t, s, p, len, iv);
+		else
+			cbc_encrypt(t, s, p, len, iv);
+		break;
+	case OCL_CIPHER_AES_CTR:
+		ctr(t, s, p, len, iv);
+		break;
+	}
+}
+
 /* Authenticate what auth_off and auth_len name. Returns the status. */
-DECLSPEC u32 packet_hmac(GLOBAL_AS const struct ocl_session *s, GLOBAL_AS u8 *rec,
+DECLSPEC u32 packet_auth(GLOBAL_AS const struct ocl_session *s, GLOBAL_AS u8 *rec,
 			 GLOBAL_AS const struct ocl_record *r)
 {
 	GLOBAL_AS const u8 *p = rec + r->auth_off;
@@ -36,6 +54,7 @@ DECLSPEC u32 packet_hmac(GLOBAL_AS const struct ocl_session *s, GLOBAL_AS u8 *re
 	u32 mac[16];
 
 	switch (auth) {
+	case OCL_AUTH_HMAC_MD5:
 	case OCL_AUTH_HMAC_SHA1:
 	case OCL_AUTH_HMAC_SHA256:
 		hmac32(auth, s, p, r->auth_len, mac);
@@ -50,32 +69,33 @@ DECLSPEC u32 packet_hmac(GLOBAL_AS const struct ocl_session *s, GLOBAL_AS u8 *re
 	return packet_digest(s, rec + r->digest_off, mac);
 }
 
-DECLSPEC u32 packet_gcm(LOCAL_AS const struct aes_tables *t,
-			GLOBAL_AS const struct ocl_session *s, GLOBAL_AS u8 *rec,
-			GLOBAL_AS const struct ocl_record *r, const u32 iv[4])
+/* Both in the label's order; what was authenticated in vain is not decrypted. One loop, so
+ * that each appears once in the program. */
+DECLSPEC u32 packet_chain(LOCAL_AS const struct aes_tables *t,
+			  GLOBAL_AS const struct ocl_session *s, GLOBAL_AS u8 *rec,
+			  GLOBAL_AS const struct ocl_record *r, u32 iv[4])
+{
+	u32 cipher_step = OCL_LABEL_AUTH_FIRST(s->label);
+	u32 status = OCL_STATUS_DONE;
+	u32 step;
+
+	for (step = 0; step < 2 && status == OCL_STATUS_DONE; step++) {
+		if (step == cipher_step)
+			packet_cipher(t, s, rec + r->cipher_off, r->cipher_len, iv);
+		else
+			status = packet_auth(s, rec, r);
+	}
+	return status;
+}
+
+DECLSPEC u32 packet_aead(LOCAL_AS const struct aes_tables *t,
+			 GLOBAL_AS const struct ocl_session *s, GLOBAL_AS u8 *rec,
+			 GLOBAL_AS const struct ocl_record *r, const u32 iv[4])
 {
 	u32 mac[16];
 
 	gcm(t, s, rec, r, iv, mac);
 	return packet_digest(s, rec + r->digest_off, mac);
-}
-
-/* Encrypt, then authenticate; or authenticate and, if genuine, decrypt. */
-DECLSPEC u32 packet_chain(LOCAL_AS const struct aes_tables *t,
-			  GLOBAL_AS const struct ocl_session *s, GLOBAL_AS u8 *rec,
-			  GLOBAL_AS const struct ocl_record *r, u32 iv[4])
-{
-	GLOBAL_AS u8 *p = rec + r->cipher_off;
-	u32 cbc = OCL_LABEL_CIPHER(s->label) == OCL_CIPHER_AES_CBC;
-	u32 decrypt = OCL_LABEL_DECRYPT(s->label);
-	u32 status;
-
-	if (cbc && !decrypt)
-		cbc_encrypt(t, s, p, r->cipher_len, iv);
-	status = packet_hmac(s, rec, r);
-	if (cbc && decrypt && status == OCL_STATUS_DONE)
-		cbc_decrypt(t, s, p, r->cipher_len, iv);
-	return status;
 }
 
 DECLSPEC void packet(LOCAL_AS const struct aes_tables *t,
@@ -88,8 +108,8 @@ DECLSPEC void packet(LOCAL_AS const struct aes_tables *t,
 
 	for (i = 0; i < 4; i++)
 		iv[i] = swap32(r->iv[i]);
-	if (OCL_LABEL_CIPHER(s->label) == OCL_CIPHER_AES_GCM)
-		r->status = packet_gcm(t, s, rec, r, iv);
+	if (OCL_LABEL_CIPHER(s->label) >= OCL_CIPHER_AES_GCM)
+		r->status = packet_aead(t, s, rec, r, iv);
 	else
 		r->status = packet_chain(t, s, rec, r, iv);
 }

@@ -23,20 +23,27 @@ typedef uint64_t u64;
 #endif
 
 /* A session's label: what to run. Equal labels run the same instructions. */
-#define OCL_LABEL(cipher, auth, decrypt) ((cipher) | (auth) << 8 | (u32)(decrypt) << 16)
-#define OCL_LABEL_CIPHER(label)          ((label) & 0xff)
-#define OCL_LABEL_AUTH(label)            ((label) >> 8 & 0xff)
-#define OCL_LABEL_DECRYPT(label)         ((label) >> 16 & 1)
+#define OCL_LABEL(cipher, auth, flags) ((u32)(cipher) | (u32)(auth) << 8 | (u32)(flags) << 16)
+#define OCL_LABEL_CIPHER(label)        ((label) & 0xff)
+#define OCL_LABEL_AUTH(label)          ((label) >> 8 & 0xff)
+#define OCL_LABEL_DECRYPT(label)       ((label) >> 16 & OCL_DECRYPT)
+#define OCL_LABEL_AUTH_FIRST(label)    ((label) >> 17 & 1)
+
+/* A label's flags. ESP encrypts with neither and decrypts with both. */
+#define OCL_DECRYPT    1
+#define OCL_AUTH_FIRST 2 /* of a chain: authenticate what the cipher has not seen yet */
 
 enum ocl_cipher {
 	OCL_CIPHER_NONE,
 	OCL_CIPHER_AES_CBC,
-	OCL_CIPHER_AES_GCM,
+	OCL_CIPHER_AES_CTR,
+	OCL_CIPHER_AES_GCM, /* from here on: authenticates, too, and takes no enum ocl_auth */
 	OCL_CIPHERS
 };
 
 enum ocl_auth {
 	OCL_AUTH_NONE,
+	OCL_AUTH_HMAC_MD5,
 	OCL_AUTH_HMAC_SHA1,
 	OCL_AUTH_HMAC_SHA256,
 	OCL_AUTH_HMAC_SHA384,
@@ -50,19 +57,28 @@ enum ocl_status {
 	OCL_STATUS_PENDING /* what the host writes: no work-item has been here */
 };
 
-#define OCL_ROUND_KEYS 60 /* AES-256: 15 round keys of 4 words */
+#define OCL_ROUND_KEYS 96 /* 3DES: 48 round keys of 2 words; AES-256: 15 of 4 */
 #define OCL_MAX_DIGEST 64
+
+union ocl_mac_key {
+	/* HMAC: states after the inner and the outer padded key, a word each,
+	 * inner in [0..7], outer in [8..15]. */
+	u64 state[16];
+	u64 h[2];     /* GCM's hash key, high half first */
+	u32 xcbc[52]; /* the round keys of K1, then K2 and K3 */
+};
 
 /* One entry of the table in device memory, addressed by index. All zero: free. */
 struct ocl_session {
-	u32 round_key[OCL_ROUND_KEYS]; /* the inverse schedule for CBC decryption */
-	u32 rounds;
 	u32 label;
 	u32 digest_len; /* bytes */
 	u32 verify;	/* compare the digest, do not write it */
-	/* HMAC: states after the inner and the outer padded key, a word each,
-	 * inner in [0..7], outer in [8..15]. GCM: H, high half first. */
-	u64 mac[16];
+	u32 rounds;	/* of AES */
+	u32 nonce_len;	/* of CCM, bytes */
+	u32 reserved[3];
+	union ocl_mac_key mac;
+	u32 round_key[OCL_ROUND_KEYS]; /* the inverse schedule for CBC decryption */
+	u32 reserved2[4];
 };
 
 /* One packet. Offsets are bytes from the record's own start. */
@@ -79,7 +95,7 @@ struct ocl_record {
 };
 
 #ifndef __OPENCL_VERSION__
-_Static_assert(sizeof(struct ocl_session) == 384, "the device's compiler must lay it out alike");
+_Static_assert(sizeof(struct ocl_session) == 640, "the device's compiler must lay it out alike");
 _Static_assert(sizeof(struct ocl_record) == 48, "the device's compiler must lay it out alike");
 #endif
 

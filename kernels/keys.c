@@ -52,12 +52,12 @@ static void set_hash_key(struct ocl_session *session)
 	u32 h[4] = {0};
 
 	emu_aes_encrypt(session->round_key, session->rounds, h);
-	session->mac[0] = (u64)h[0] << 32 | h[1];
-	session->mac[1] = (u64)h[2] << 32 | h[3];
+	session->mac.h[0] = (u64)h[0] << 32 | h[1];
+	session->mac.h[1] = (u64)h[2] << 32 | h[3];
 	explicit_bzero(h, sizeof(h));
 }
 
-int keys_set_aes(struct ocl_session *session, const u8 *key, u32 len)
+static int set_aes(struct ocl_session *session, const u8 *key, u32 len)
 {
 	u32 cipher = OCL_LABEL_CIPHER(session->label);
 
@@ -66,35 +66,52 @@ int keys_set_aes(struct ocl_session *session, const u8 *key, u32 len)
 	session->rounds = expand(session->round_key, key, len / 4);
 	if (cipher == OCL_CIPHER_AES_GCM)
 		set_hash_key(session);
-	else if (OCL_LABEL_DECRYPT(session->label))
+	else if (cipher == OCL_CIPHER_AES_CBC && OCL_LABEL_DECRYPT(session->label))
 		invert(session->round_key, session->rounds);
 	return 0;
+}
+
+int keys_set_cipher(struct ocl_session *session, const u8 *key, u32 len)
+{
+	switch (OCL_LABEL_CIPHER(session->label)) {
+	case OCL_CIPHER_AES_CBC:
+	case OCL_CIPHER_AES_CTR:
+	case OCL_CIPHER_AES_GCM:
+		return set_aes(session, key, len);
+	default:
+		return -EINVAL;
+	}
 }
 
 struct hash {
 	u32 block; /* bytes */
 	u32 word;  /* bytes */
+	u32 little;
 	u64 init[8];
 };
 
-/* FIPS 180-4, 5.3 */
+/* RFC 1321, 3.3; FIPS 180-4, 5.3 */
 static const struct hash hashes[OCL_AUTHS] = {
+	[OCL_AUTH_HMAC_MD5] = {
+		64, 4, 1,
+		{0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476},
+	},
 	[OCL_AUTH_HMAC_SHA1] = {
-		64, 4,
+		64, 4, 0,
 		{0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0},
 	},
 	[OCL_AUTH_HMAC_SHA256] = {
-		64, 4,
+		64, 4, 0,
 		{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
 		 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19},
 	},
 	[OCL_AUTH_HMAC_SHA384] = {
-		128, 8,
+		128, 8, 0,
 		{0xcbbb9d5dc1059ed8, 0x629a292a367cd507, 0x9159015a3070dd17, 0x152fecd8f70e5939,
 		 0x67332667ffc00b31, 0x8eb44a8768581511, 0xdb0c2e0d64f98fa7, 0x47b5481dbefa4fa4},
 	},
 	[OCL_AUTH_HMAC_SHA512] = {
-		128, 8,
+		128, 8, 0,
 		{0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1,
 		 0x510e527fade682d1, 0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179},
 	},
@@ -107,22 +124,23 @@ static void absorb_key(enum ocl_auth auth, const u8 *key, u32 len, u8 mask, u64 
 	u64 block[16] = {0};
 
 	for (u32 i = 0; i < hash->block; i++) {
-		u8 byte = (i < len ? key[i] : 0) ^ mask;
+		u64 byte = (i < len ? key[i] : 0) ^ mask;
+		u32 at = i % hash->word;
 
-		block[i / hash->word] = block[i / hash->word] << 8 | byte;
+		block[i / hash->word] |= byte << 8 * (hash->little ? at : hash->word - 1 - at);
 	}
 	memcpy(state, hash->init, sizeof(hash->init));
 	emu_compress(auth, state, block);
 	explicit_bzero(block, sizeof(block));
 }
 
-int keys_set_hmac(struct ocl_session *session, const u8 *key, u32 len)
+int keys_set_auth(struct ocl_session *session, const u8 *key, u32 len)
 {
 	enum ocl_auth auth = OCL_LABEL_AUTH(session->label);
 
 	if (auth == OCL_AUTH_NONE || auth >= OCL_AUTHS || len > hashes[auth].block)
 		return -EINVAL;
-	absorb_key(auth, key, len, 0x36, session->mac);
-	absorb_key(auth, key, len, 0x5c, session->mac + 8);
+	absorb_key(auth, key, len, 0x36, session->mac.state);
+	absorb_key(auth, key, len, 0x5c, session->mac.state + 8);
 	return 0;
 }

@@ -10,18 +10,18 @@
 #include "inc_types.h"
 
 /**
- * Set the AES key for session->label, which comes first: decryption of CBC
- * takes the inverse schedule, GCM its hash key.
- * @param len  bytes: 16, 24 or 32
- * @return 0, or -EINVAL for another length
+ * Set the cipher's key for session->label, which comes first: CBC decryption
+ * takes the inverse schedule, GCM its hash key, too.
+ * @param len  bytes: AES 16, 24 or 32
+ * @return 0, or -EINVAL for another length or a label without cipher
  */
-int keys_set_aes(struct ocl_session *session, const u8 *key, u32 len);
+int keys_set_cipher(struct ocl_session *session, const u8 *key, u32 len);
 
 /**
- * Set the HMAC key (RFC 2104) for session->label, which comes first.
- * @param len  bytes, at most the hash's block size
- * @return 0, or -EINVAL for a longer key or a label without HMAC
+ * Set the key of authentication for session->label, which comes first.
+ * @param len  bytes: HMAC (RFC 2104) at most the hash's block size
+ * @return 0, or -EINVAL for another length or a label without authentication
  */
-int keys_set_hmac(struct ocl_session *session, const u8 *key, u32 len);
+int keys_set_auth(struct ocl_session *session, const u8 *key, u32 len);
 
 #endif

@@ -2,52 +2,70 @@
 #include "pmd.h"
 #include "session.h"
 
+/* Bytes */
 #define RANGE(from, to, step) {.min = (from), .max = (to), .increment = (step)}
+#define ONLY(size)	      RANGE(size, size, 0)
 
-#define HMAC(name, block, digest)                                                                  \
+#define AUTH(name, block, keys, digests, ivs)                                                      \
 	{                                                                                          \
 		.op = RTE_CRYPTO_OP_TYPE_SYMMETRIC,                                                \
 		.sym = {                                                                           \
 			.xform_type = RTE_CRYPTO_SYM_XFORM_AUTH,                                   \
 			.auth = {                                                                  \
-				.algo = RTE_CRYPTO_AUTH_##name##_HMAC,                             \
+				.algo = RTE_CRYPTO_AUTH_##name,                                    \
 				.block_size = (block),                                             \
-				.key_size = RANGE(1, block, 1),                                    \
-				.digest_size = RANGE(1, digest, 1),                                \
+				.key_size = keys,                                                  \
+				.digest_size = digests,                                            \
+				.iv_size = ivs,                                                    \
 			},                                                                         \
 		},                                                                                 \
 	}
 
+#define HMAC(name, block, digest)                                                                  \
+	AUTH(name##_HMAC, block, RANGE(1, block, 1), RANGE(1, digest, 1), ONLY(0))
+
+#define CIPHER(name, block, keys, ivs)                                                             \
+	{                                                                                          \
+		.op = RTE_CRYPTO_OP_TYPE_SYMMETRIC,                                                \
+		.sym = {                                                                           \
+			.xform_type = RTE_CRYPTO_SYM_XFORM_CIPHER,                                 \
+			.cipher = {                                                                \
+				.algo = RTE_CRYPTO_CIPHER_##name,                                  \
+				.block_size = (block),                                             \
+				.key_size = keys,                                                  \
+				.iv_size = ivs,                                                    \
+			},                                                                         \
+		},                                                                                 \
+	}
+
+#define AEAD(name, block, keys, digests, ivs)                                                      \
+	{                                                                                          \
+		.op = RTE_CRYPTO_OP_TYPE_SYMMETRIC,                                                \
+		.sym = {                                                                           \
+			.xform_type = RTE_CRYPTO_SYM_XFORM_AEAD,                                   \
+			.aead = {                                                                  \
+				.algo = RTE_CRYPTO_AEAD_##name,                                    \
+				.block_size = (block),                                             \
+				.key_size = keys,                                                  \
+				.digest_size = digests,                                            \
+				.aad_size = RANGE(0, OCL_MAX_AAD, 1),                              \
+				.iv_size = ivs,                                                    \
+			},                                                                         \
+		},                                                                                 \
+	}
+
+#define AES_KEYS RANGE(16, 32, 8)
+
 const struct rte_cryptodev_capabilities ocl_capabilities[] = {
+	AUTH(NULL, 1, ONLY(0), ONLY(0), ONLY(0)),
+	HMAC(MD5, 64, 16),
 	HMAC(SHA1, 64, 20),
 	HMAC(SHA256, 64, 32),
 	HMAC(SHA384, 128, 48),
 	HMAC(SHA512, 128, 64),
-	{
-		.op = RTE_CRYPTO_OP_TYPE_SYMMETRIC,
-		.sym = {
-			.xform_type = RTE_CRYPTO_SYM_XFORM_CIPHER,
-			.cipher = {
-				.algo = RTE_CRYPTO_CIPHER_AES_CBC,
-				.block_size = 16,
-				.key_size = RANGE(16, 32, 8),
-				.iv_size = RANGE(OCL_CBC_IV_LEN, OCL_CBC_IV_LEN, 0),
-			},
-		},
-	},
-	{
-		.op = RTE_CRYPTO_OP_TYPE_SYMMETRIC,
-		.sym = {
-			.xform_type = RTE_CRYPTO_SYM_XFORM_AEAD,
-			.aead = {
-				.algo = RTE_CRYPTO_AEAD_AES_GCM,
-				.block_size = 16,
-				.key_size = RANGE(16, 32, 8),
-				.digest_size = RANGE(8, 16, 4),
-				.aad_size = RANGE(0, OCL_MAX_AAD, 1),
-				.iv_size = RANGE(OCL_GCM_IV_LEN, OCL_GCM_IV_LEN, 0),
-			},
-		},
-	},
+	CIPHER(NULL, 1, ONLY(0), ONLY(0)),
+	CIPHER(AES_CBC, 16, AES_KEYS, ONLY(16)),
+	CIPHER(AES_CTR, 16, AES_KEYS, ONLY(16)),
+	AEAD(AES_GCM, 16, AES_KEYS, RANGE(8, 16, 4), ONLY(12)),
 	{.op = RTE_CRYPTO_OP_TYPE_UNDEFINED}, /* the end */
 };

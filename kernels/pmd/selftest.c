@@ -12,7 +12,10 @@
 #include "log.h"
 #include "selftest.h"
 
-#define CASES	   (3 * 3 * OCL_AUTHS * 2)
+#define KEY_LENS   3
+#define CHAINS	   (OCL_CIPHER_AES_GCM * OCL_AUTHS * 4)
+#define AEADS	   ((OCL_CIPHERS - OCL_CIPHER_AES_GCM) * 2)
+#define CASES	   (KEY_LENS * (CHAINS + AEADS))
 #define MAX_LEN	   352
 #define RECORD	   (sizeof(struct ocl_record) + MAX_LEN + OCL_MAX_DIGEST)
 #define AAD_LEN	   12
@@ -27,6 +30,7 @@ static uint8_t pattern(uint32_t *state)
 static int make_session(struct ocl_session *session, uint32_t label, uint32_t key_len,
 			uint32_t *state)
 {
+	uint32_t cipher = OCL_LABEL_CIPHER(label), auth = OCL_LABEL_AUTH(label);
 	uint8_t key[64];
 	int err = 0;
 
@@ -34,12 +38,12 @@ static int make_session(struct ocl_session *session, uint32_t label, uint32_t ke
 		key[i] = pattern(state);
 	memset(session, 0, sizeof(*session));
 	session->label = label;
-	if (OCL_LABEL_CIPHER(label) != OCL_CIPHER_NONE)
-		err = keys_set_aes(session, key, key_len);
-	if (!err && OCL_LABEL_AUTH(label) != OCL_AUTH_NONE)
-		err = keys_set_hmac(session, key, sizeof(key));
-	session->digest_len = OCL_LABEL_AUTH(label) ? 20 :
-			      OCL_LABEL_CIPHER(label) == OCL_CIPHER_AES_GCM ? 16 : 0;
+	if (cipher != OCL_CIPHER_NONE)
+		err = keys_set_cipher(session, key, key_len);
+	if (!err && auth != OCL_AUTH_NONE)
+		err = keys_set_auth(session, key, sizeof(key));
+	if (auth != OCL_AUTH_NONE || cipher >= OCL_CIPHER_AES_GCM)
+		session->digest_len = 16;
 	return err;
 }
 
@@ -47,12 +51,13 @@ static int make_session(struct ocl_session *session, uint32_t label, uint32_t ke
 static void make_record(struct ocl_chunk *chunk, uint32_t index, uint32_t label, uint32_t *state)
 {
 	struct ocl_record *r = ocl_chunk_add(chunk, RECORD);
+	uint32_t cipher = OCL_LABEL_CIPHER(label);
 	uint32_t len = 16 * (index % 20);
 	u8 *rec = (u8 *)r;
 
 	for (uint32_t i = 0; i < RECORD; i++)
 		rec[i] = pattern(state);
-	if (OCL_LABEL_CIPHER(label) == OCL_CIPHER_AES_GCM && len)
+	if (cipher != OCL_CIPHER_AES_CBC && len)
 		len -= index % 16;
 	r->session = index;
 	r->status = OCL_STATUS_PENDING;
@@ -63,25 +68,43 @@ static void make_record(struct ocl_chunk *chunk, uint32_t index, uint32_t label,
 	r->digest_off = sizeof(*r) + MAX_LEN;
 }
 
+struct cases {
+	struct ocl_chunk *chunk;
+	struct ocl_session *sessions;
+	uint32_t n, state;
+};
+
+static int add_case(struct cases *cases, uint32_t label, uint32_t key_len)
+{
+	int err = make_session(&cases->sessions[cases->n], label, key_len, &cases->state);
+
+	if (!err)
+		make_record(cases->chunk, cases->n++, label, &cases->state);
+	return err;
+}
+
+/* Everything that a label can say. */
+static int add_cases(struct cases *cases, uint32_t key_len)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < CHAINS; i++)
+		err = add_case(cases, OCL_LABEL(i / 4 / OCL_AUTHS, i / 4 % OCL_AUTHS, i % 4),
+			       key_len);
+	for (uint32_t i = 0; !err && i < AEADS; i++)
+		err = add_case(cases, OCL_LABEL(OCL_CIPHER_AES_GCM + i / 2, 0, i % 2), key_len);
+	return err;
+}
+
 static uint32_t make_cases(struct ocl_chunk *chunk, struct ocl_session *sessions)
 {
-	static const uint32_t key_lens[] = {16, 24, 32};
-	uint32_t state = 1, n = 0;
+	struct cases cases = {.chunk = chunk, .sessions = sessions, .state = 1};
 
-	for (uint32_t k = 0; k < RTE_DIM(key_lens); k++) {
-		for (uint32_t cipher = 0; cipher < OCL_CIPHERS; cipher++) {
-			for (uint32_t i = 0; i < 2 * OCL_AUTHS; i++) {
-				uint32_t auth = cipher == OCL_CIPHER_AES_GCM ? 0 : i / 2;
-				uint32_t label = OCL_LABEL(cipher, auth, i & 1);
-
-				if (make_session(&sessions[n], label, key_lens[k], &state))
-					return 0;
-				make_record(chunk, n, label, &state);
-				n++;
-			}
-		}
+	for (uint32_t k = 0; k < KEY_LENS; k++) {
+		if (add_cases(&cases, 16 + 8 * k))
+			return 0;
 	}
-	return n;
+	return cases.n;
 }
 
 static int wait_for(struct ocl_chunk *chunk)

@@ -13,119 +13,178 @@ struct plan {
 	struct ocl_session_priv priv;
 };
 
-static int plan_cipher(struct plan *plan, const struct rte_crypto_cipher_xform *xform)
+struct cipher {
+	enum rte_crypto_cipher_algorithm algo;
+	enum ocl_cipher label;
+	uint8_t block, iv_len; /* bytes */
+};
+
+static const struct cipher ciphers[] = {
+	{RTE_CRYPTO_CIPHER_NULL, OCL_CIPHER_NONE, 1, 0},
+	{RTE_CRYPTO_CIPHER_AES_CBC, OCL_CIPHER_AES_CBC, 16, 16},
+	{RTE_CRYPTO_CIPHER_AES_CTR, OCL_CIPHER_AES_CTR, 1, 16},
+};
+
+struct auth {
+	enum rte_crypto_auth_algorithm algo;
+	enum ocl_auth label;
+	uint8_t min_digest, max_digest; /* bytes */
+};
+
+static const struct auth auths[] = {
+	{RTE_CRYPTO_AUTH_NULL, OCL_AUTH_NONE, 0, 0},
+	{RTE_CRYPTO_AUTH_MD5_HMAC, OCL_AUTH_HMAC_MD5, 1, 16},
+	{RTE_CRYPTO_AUTH_SHA1_HMAC, OCL_AUTH_HMAC_SHA1, 1, 20},
+	{RTE_CRYPTO_AUTH_SHA256_HMAC, OCL_AUTH_HMAC_SHA256, 1, 32},
+	{RTE_CRYPTO_AUTH_SHA384_HMAC, OCL_AUTH_HMAC_SHA384, 1, 48},
+	{RTE_CRYPTO_AUTH_SHA512_HMAC, OCL_AUTH_HMAC_SHA512, 1, 64},
+};
+
+static const struct cipher *find_cipher(enum rte_crypto_cipher_algorithm algo)
 {
-	if (xform->algo != RTE_CRYPTO_CIPHER_AES_CBC)
-		return -ENOTSUP;
-	if (xform->iv.length != OCL_CBC_IV_LEN)
-		return -EINVAL;
-	plan->priv.iv_offset = xform->iv.offset;
-	plan->priv.iv_len = OCL_CBC_IV_LEN;
-	return keys_set_aes(&plan->entry, xform->key.data, xform->key.length);
+	for (size_t i = 0; i < RTE_DIM(ciphers); i++) {
+		if (ciphers[i].algo == algo)
+			return &ciphers[i];
+	}
+	return NULL;
 }
 
-static int plan_digest(struct plan *plan, uint32_t len, uint32_t max, bool verify)
+static const struct auth *find_auth(enum rte_crypto_auth_algorithm algo)
 {
-	if (len == 0 || len > max)
-		return -EINVAL;
+	for (size_t i = 0; i < RTE_DIM(auths); i++) {
+		if (auths[i].algo == algo)
+			return &auths[i];
+	}
+	return NULL;
+}
+
+static void plan_digest(struct plan *plan, uint32_t len, bool verify)
+{
 	plan->priv.digest_len = len;
 	plan->priv.verify = verify;
 	plan->entry.digest_len = len;
 	plan->entry.verify = verify;
-	return 0;
 }
 
-static int plan_auth(struct plan *plan, const struct rte_crypto_auth_xform *xform)
+static int plan_cipher(struct plan *plan, const struct cipher *cipher,
+		       const struct rte_crypto_cipher_xform *xform)
 {
-	static const uint8_t digests[OCL_AUTHS] = {
-		[OCL_AUTH_HMAC_SHA1] = 20,
-		[OCL_AUTH_HMAC_SHA256] = 32,
-		[OCL_AUTH_HMAC_SHA384] = 48,
-		[OCL_AUTH_HMAC_SHA512] = 64,
-	};
-	int err;
-
-	err = plan_digest(plan, xform->digest_length, digests[OCL_LABEL_AUTH(plan->entry.label)],
-			  xform->op == RTE_CRYPTO_AUTH_OP_VERIFY);
-	if (!err)
-		err = keys_set_hmac(&plan->entry, xform->key.data, xform->key.length);
-	return err;
+	plan->priv.block = cipher->block;
+	if (cipher->label == OCL_CIPHER_NONE)
+		return 0;
+	if (xform->iv.length != cipher->iv_len)
+		return -EINVAL;
+	plan->priv.iv_offset = xform->iv.offset;
+	plan->priv.iv_len = cipher->iv_len;
+	return keys_set_cipher(&plan->entry, xform->key.data, xform->key.length);
 }
 
-static int auth_label(enum rte_crypto_auth_algorithm algo)
+static int plan_auth(struct plan *plan, const struct auth *auth,
+		     const struct rte_crypto_auth_xform *xform)
 {
-	switch (algo) {
-	case RTE_CRYPTO_AUTH_SHA1_HMAC:
-		return OCL_AUTH_HMAC_SHA1;
-	case RTE_CRYPTO_AUTH_SHA256_HMAC:
-		return OCL_AUTH_HMAC_SHA256;
-	case RTE_CRYPTO_AUTH_SHA384_HMAC:
-		return OCL_AUTH_HMAC_SHA384;
-	case RTE_CRYPTO_AUTH_SHA512_HMAC:
-		return OCL_AUTH_HMAC_SHA512;
-	default:
-		return -ENOTSUP;
-	}
+	if (auth->label == OCL_AUTH_NONE)
+		return 0;
+	if (xform->digest_length < auth->min_digest || xform->digest_length > auth->max_digest)
+		return -EINVAL;
+	plan->priv.auth = true;
+	plan_digest(plan, xform->digest_length, xform->op == RTE_CRYPTO_AUTH_OP_VERIFY);
+	return keys_set_auth(&plan->entry, xform->key.data, xform->key.length);
 }
 
-/* Cipher, authentication or the two in the order of ESP: encrypt, then
- * authenticate; authenticate, then decrypt. */
-static int plan_chain(struct plan *plan, const struct rte_crypto_sym_xform *first)
+/* At most one of each; the first says which is first. */
+static int find_xforms(const struct rte_crypto_sym_xform *first,
+		       const struct rte_crypto_cipher_xform **cipher,
+		       const struct rte_crypto_auth_xform **auth)
 {
-	const struct rte_crypto_cipher_xform *cipher = NULL;
-	const struct rte_crypto_auth_xform *auth = NULL;
-	bool decrypt = false;
-	int label = 0, err = 0;
-
 	for (const struct rte_crypto_sym_xform *x = first; x; x = x->next) {
-		if (x->type == RTE_CRYPTO_SYM_XFORM_CIPHER && cipher == NULL)
-			cipher = &x->cipher;
-		else if (x->type == RTE_CRYPTO_SYM_XFORM_AUTH && auth == NULL)
-			auth = &x->auth;
+		if (x->type == RTE_CRYPTO_SYM_XFORM_CIPHER && *cipher == NULL)
+			*cipher = &x->cipher;
+		else if (x->type == RTE_CRYPTO_SYM_XFORM_AUTH && *auth == NULL)
+			*auth = &x->auth;
 		else
 			return -ENOTSUP;
 	}
-	if (cipher)
-		decrypt = cipher->op == RTE_CRYPTO_CIPHER_OP_DECRYPT;
-	if (cipher && auth) {
-		bool verify = auth->op == RTE_CRYPTO_AUTH_OP_VERIFY;
+	return 0;
+}
 
-		if (verify != decrypt || (first->type == RTE_CRYPTO_SYM_XFORM_AUTH) != decrypt)
-			return -ENOTSUP;
-	}
-	if (auth) {
-		label = auth_label(auth->algo);
-		if (label < 0)
-			return label;
-	}
-	plan->entry.label = OCL_LABEL(cipher ? OCL_CIPHER_AES_CBC : OCL_CIPHER_NONE, (u32)label,
-				      decrypt);
-	if (cipher)
-		err = plan_cipher(plan, cipher);
-	if (auth && !err)
-		err = plan_auth(plan, auth);
+/* Cipher, authentication or both in either order: encrypt and generate, or decrypt and verify. */
+static int plan_chain(struct plan *plan, const struct rte_crypto_sym_xform *first)
+{
+	const struct rte_crypto_cipher_xform *cipher_xform = NULL;
+	const struct rte_crypto_auth_xform *auth_xform = NULL;
+	const struct cipher *cipher = &ciphers[0];
+	const struct auth *auth = &auths[0];
+	uint32_t flags = 0;
+	int err;
+
+	err = find_xforms(first, &cipher_xform, &auth_xform);
+	if (err)
+		return err;
+	if (cipher_xform)
+		cipher = find_cipher(cipher_xform->algo);
+	if (auth_xform)
+		auth = find_auth(auth_xform->algo);
+	if (cipher == NULL || auth == NULL)
+		return -ENOTSUP;
+	if (cipher_xform && auth_xform &&
+	    (cipher_xform->op == RTE_CRYPTO_CIPHER_OP_DECRYPT) !=
+		    (auth_xform->op == RTE_CRYPTO_AUTH_OP_VERIFY))
+		return -ENOTSUP;
+	if (cipher->label != OCL_CIPHER_NONE && cipher_xform->op == RTE_CRYPTO_CIPHER_OP_DECRYPT)
+		flags |= OCL_DECRYPT;
+	if (cipher->label != OCL_CIPHER_NONE && auth->label != OCL_AUTH_NONE &&
+	    first->type == RTE_CRYPTO_SYM_XFORM_AUTH)
+		flags |= OCL_AUTH_FIRST;
+	plan->entry.label = OCL_LABEL(cipher->label, auth->label, flags);
+	if (cipher_xform)
+		err = plan_cipher(plan, cipher, cipher_xform);
+	if (auth_xform && !err)
+		err = plan_auth(plan, auth, auth_xform);
 	return err;
+}
+
+struct aead {
+	enum rte_crypto_aead_algorithm algo;
+	enum ocl_cipher label;
+	uint8_t min_digest, max_digest, step; /* bytes */
+	uint8_t min_iv, max_iv;		      /* bytes */
+	uint8_t iv_skip, aad_skip;	      /* bytes DPDK wants to be free before either */
+};
+
+static const struct aead aeads[] = {
+	{RTE_CRYPTO_AEAD_AES_GCM, OCL_CIPHER_AES_GCM, 8, 16, 4, 12, 12, 0, 0},
+};
+
+static const struct aead *find_aead(enum rte_crypto_aead_algorithm algo)
+{
+	for (size_t i = 0; i < RTE_DIM(aeads); i++) {
+		if (aeads[i].algo == algo)
+			return &aeads[i];
+	}
+	return NULL;
 }
 
 static int plan_aead(struct plan *plan, const struct rte_crypto_aead_xform *xform)
 {
+	const struct aead *aead = find_aead(xform->algo);
 	bool decrypt = xform->op == RTE_CRYPTO_AEAD_OP_DECRYPT;
-	int err;
 
-	if (xform->algo != RTE_CRYPTO_AEAD_AES_GCM)
+	if (aead == NULL)
 		return -ENOTSUP;
-	if (xform->iv.length != OCL_GCM_IV_LEN || xform->aad_length > OCL_MAX_AAD ||
-	    (xform->digest_length != 8 && xform->digest_length != 12 &&
-	     xform->digest_length != 16))
+	if (xform->iv.length < aead->min_iv || xform->iv.length > aead->max_iv ||
+	    xform->aad_length > OCL_MAX_AAD || xform->digest_length < aead->min_digest ||
+	    xform->digest_length > aead->max_digest || xform->digest_length % aead->step)
 		return -EINVAL;
-	plan->priv.iv_offset = xform->iv.offset;
-	plan->priv.iv_len = OCL_GCM_IV_LEN;
+	plan->priv.aead = true;
+	plan->priv.block = 1;
+	plan->priv.iv_offset = xform->iv.offset + aead->iv_skip;
+	plan->priv.iv_len = xform->iv.length;
 	plan->priv.aad_len = xform->aad_length;
-	plan->entry.label = OCL_LABEL(OCL_CIPHER_AES_GCM, OCL_AUTH_NONE, decrypt);
-	err = plan_digest(plan, xform->digest_length, 16, decrypt);
-	if (!err)
-		err = keys_set_aes(&plan->entry, xform->key.data, xform->key.length);
-	return err;
+	plan->priv.aad_skip = aead->aad_skip;
+	plan->entry.nonce_len = xform->iv.length;
+	plan->entry.label = OCL_LABEL(aead->label, OCL_AUTH_NONE, decrypt ? OCL_DECRYPT : 0);
+	plan_digest(plan, xform->digest_length, decrypt);
+	return keys_set_cipher(&plan->entry, xform->key.data, xform->key.length);
 }
 
 unsigned int ocl_session_size(struct rte_cryptodev *dev __rte_unused)

@@ -10,9 +10,7 @@
 
 #include "inc_types.h"
 
-#define OCL_GCM_IV_LEN 12
-#define OCL_CBC_IV_LEN 16
-#define OCL_MAX_AAD    1024
+#define OCL_MAX_AAD 1024
 
 struct ocl_pmd;
 
@@ -26,6 +24,10 @@ struct ocl_session_priv {
 	uint16_t aad_len;
 	uint8_t iv_len;
 	uint8_t digest_len;
+	uint8_t block;	  /* the cipher's range is a multiple of it; 0: there is none */
+	uint8_t aad_skip; /* what DPDK wants to be free in front of the AAD */
+	bool aead;	  /* operations use sym->aead */
+	bool auth;	  /* they have a range to authenticate */
 	bool verify;
 };
 

@@ -41,8 +41,8 @@ void reference_cbc(const uint8_t *key, size_t key_len, const uint8_t iv[16], uin
 void reference_hmac(size_t hash, const uint8_t *key, size_t key_len, const uint8_t *data,
 		    size_t len, uint8_t *digest)
 {
-	const EVP_MD *md = hash == 20 ? EVP_sha1() : hash == 32 ? EVP_sha256() :
-			   hash == 48 ? EVP_sha384() : EVP_sha512();
+	const EVP_MD *md = hash == 16 ? EVP_md5() : hash == 20 ? EVP_sha1() :
+			   hash == 32 ? EVP_sha256() : hash == 48 ? EVP_sha384() : EVP_sha512();
 
 	must(HMAC(md, key, key_len, data, len, digest, NULL) != NULL);
 }

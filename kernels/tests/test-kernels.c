@@ -23,7 +23,7 @@
 #define MAX_DATA      2048
 #define RANDOM_TESTS  3000
 
-static const uint32_t digest_sizes[OCL_AUTHS] = {0, 20, 32, 48, 64};
+static const uint32_t digest_sizes[OCL_AUTHS] = {0, 16, 20, 32, 48, 64};
 
 struct packet {
 	struct ocl_record record;
@@ -47,7 +47,8 @@ static struct ocl_session session_of(uint32_t cipher, uint32_t auth, bool decryp
 				     uint32_t digest_len)
 {
 	return (struct ocl_session){
-		.label = OCL_LABEL(cipher, auth, decrypt),
+		.label = OCL_LABEL(cipher, auth,
+				   decrypt ? OCL_DECRYPT | (auth ? OCL_AUTH_FIRST : 0) : 0),
 		.digest_len = digest_len,
 		.verify = decrypt,
 	};
@@ -68,7 +69,7 @@ static void cbc_vector(const struct cbc_vector *vector, bool decrypt)
 	uint8_t key[32], expected[MAX_DATA];
 	uint32_t key_len = unhex(vector->key, key);
 
-	assert_int_equal(keys_set_aes(&session, key, key_len), 0);
+	assert_int_equal(keys_set_cipher(&session, key, key_len), 0);
 	unhex(vector->iv, (uint8_t *)packet.record.iv);
 	packet.record.cipher_off = sizeof(packet.record);
 	packet.record.cipher_len = unhex(decrypt ? vector->cipher : vector->plain, packet.bytes);
@@ -96,7 +97,7 @@ static void gcm_vector(const struct gcm_vector *vector, bool decrypt, bool spoil
 	uint8_t key[32], expected[MAX_DATA], tag[16];
 	uint32_t key_len = unhex(vector->key, key);
 
-	assert_int_equal(keys_set_aes(&session, key, key_len), 0);
+	assert_int_equal(keys_set_cipher(&session, key, key_len), 0);
 	unhex(vector->iv, (uint8_t *)r->iv);
 	unhex(vector->tag, tag);
 	r->cipher_off = sizeof(*r);
@@ -136,7 +137,7 @@ static void hmac_vector(const struct hmac_vector *vector)
 	struct packet packet = {0};
 	struct ocl_record *r = &packet.record;
 
-	assert_int_equal(keys_set_hmac(&session, key, key_len), 0);
+	assert_int_equal(keys_set_auth(&session, key, key_len), 0);
 	r->auth_off = sizeof(*r);
 	r->auth_len = unhex(vector->message, packet.bytes);
 	r->digest_off = r->auth_off + r->auth_len;
@@ -163,14 +164,14 @@ static void bad_keys(void **state)
 	uint8_t key[129] = {0};
 
 	(void)state;
-	assert_int_equal(keys_set_aes(&session, key, 0), -EINVAL);
-	assert_int_equal(keys_set_aes(&session, key, 20), -EINVAL);
-	assert_int_equal(keys_set_aes(&session, key, 33), -EINVAL);
-	assert_int_equal(keys_set_hmac(&session, key, 20), -EINVAL);
+	assert_int_equal(keys_set_cipher(&session, key, 0), -EINVAL);
+	assert_int_equal(keys_set_cipher(&session, key, 20), -EINVAL);
+	assert_int_equal(keys_set_cipher(&session, key, 33), -EINVAL);
+	assert_int_equal(keys_set_auth(&session, key, 20), -EINVAL);
 	session.label = OCL_LABEL(0, OCL_AUTH_HMAC_SHA1, 0);
-	assert_int_equal(keys_set_hmac(&session, key, 65), -EINVAL);
+	assert_int_equal(keys_set_auth(&session, key, 65), -EINVAL);
 	session.label = OCL_LABEL(0, OCL_AUTH_HMAC_SHA512, 0);
-	assert_int_equal(keys_set_hmac(&session, key, 129), -EINVAL);
+	assert_int_equal(keys_set_auth(&session, key, 129), -EINVAL);
 }
 
 static void randomize(void *p, size_t n)
@@ -218,14 +219,14 @@ static void random_chain(void)
 	plain = c.packet;
 	digest = digest_sizes[c.auth];
 	session = session_of(OCL_CIPHER_AES_CBC, c.auth, false, digest);
-	assert_int_equal(keys_set_aes(&session, c.key, c.key_len), 0);
-	assert_int_equal(keys_set_hmac(&session, c.mac_key, sizeof(c.mac_key)), 0);
+	assert_int_equal(keys_set_cipher(&session, c.key, c.key_len), 0);
+	assert_int_equal(keys_set_auth(&session, c.mac_key, sizeof(c.mac_key)), 0);
 	assert_int_equal(process(&session, &c.packet), OCL_STATUS_DONE);
 	assert_memory_equal(c.packet.bytes, c.expected.bytes, sizeof(c.packet.bytes));
 
 	session = session_of(OCL_CIPHER_AES_CBC, c.auth, true, digest);
-	assert_int_equal(keys_set_aes(&session, c.key, c.key_len), 0);
-	assert_int_equal(keys_set_hmac(&session, c.mac_key, sizeof(c.mac_key)), 0);
+	assert_int_equal(keys_set_cipher(&session, c.key, c.key_len), 0);
+	assert_int_equal(keys_set_auth(&session, c.mac_key, sizeof(c.mac_key)), 0);
 	/* Not genuine: not decrypted. */
 	((uint8_t *)&c.packet)[c.packet.record.digest_off + random() % digest] ^= 0x10;
 	memcpy(&c.expected, &c.packet, sizeof(c.packet));
@@ -260,7 +261,7 @@ static void random_gcm(void)
 		      r->cipher_len, tag);
 	for (int decrypt = 0; decrypt < 2; decrypt++) {
 		session = session_of(OCL_CIPHER_AES_GCM, 0, decrypt, 16);
-		assert_int_equal(keys_set_aes(&session, key, key_len), 0);
+		assert_int_equal(keys_set_cipher(&session, key, key_len), 0);
 		assert_int_equal(process(&session, &packet), OCL_STATUS_DONE);
 		assert_memory_equal((uint8_t *)&packet + r->cipher_off, decrypt ? plain : expected,
 				    r->cipher_len);
