@@ -51,14 +51,14 @@ static bool parse_chain(struct ocl_request *r, const struct rte_crypto_sym_op *s
 {
 	uint32_t limit = sym->m_src->data_len;
 
-	if (OCL_LABEL_CIPHER(r->session->label) != OCL_CIPHER_NONE) {
+	if (r->session->block) {
 		r->cipher_off = sym->cipher.data.offset;
 		r->cipher_len = sym->cipher.data.length;
-		if (!range_ok(r->cipher_off, r->cipher_len, limit, 16))
+		if (!range_ok(r->cipher_off, r->cipher_len, limit, r->session->block))
 			return false;
 		extend(r, r->cipher_off, r->cipher_len);
 	}
-	if (OCL_LABEL_AUTH(r->session->label) != OCL_AUTH_NONE) {
+	if (r->session->auth) {
 		r->auth_off = sym->auth.data.offset;
 		r->auth_len = sym->auth.data.length;
 		r->digest = sym->auth.digest.data;
@@ -110,7 +110,7 @@ enum rte_crypto_op_status ocl_request_parse(struct ocl_request *r, const struct 
 	if (sym->m_src == NULL || sym->m_src->nb_segs != 1)
 		return RTE_CRYPTO_OP_STATUS_INVALID_ARGS;
 	r->iv = rte_crypto_op_ctod_offset(op, const uint8_t *, r->session->iv_offset);
-	if (OCL_LABEL_CIPHER(r->session->label) == OCL_CIPHER_AES_GCM)
+	if (r->session->aead)
 		ok = parse_aead(r, sym);
 	else
 		ok = parse_chain(r, sym);
@@ -135,7 +135,8 @@ static void fill_record(const struct ocl_request *r, struct ocl_record *record)
 	record->digest_off = aad + aad_room(r) + data_room(r);
 	memcpy(record->iv, r->iv, r->session->iv_len);
 	if (r->session->aad_len)
-		memcpy((uint8_t *)record + aad, r->aad, r->session->aad_len);
+		memcpy((uint8_t *)record + aad, r->aad + r->session->aad_skip,
+		       r->session->aad_len);
 	memcpy((uint8_t *)record + data, r->src + r->start, r->end - r->start);
 	if (r->session->verify)
 		memcpy((uint8_t *)record + record->digest_off, r->digest, r->session->digest_len);
