@@ -1,20 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The one kernel. Work-item i processes the record that the order table names
- * i-th; the host puts packets of like label and length into one work-group.
+ * i-th, if any; the host puts packets of like label and length into one
+ * work-group. Arguments: the chunk, its order table's offset in it, that of the
+ * results, the sessions, and the pools.
  */
 #include "inc_packet.cl"
 
 __kernel __attribute__((reqd_work_group_size(OCL_WORK_GROUP, 1, 1)))
-void crypto_opencl(__global u8 *chunk, const u32 order, const u32 count,
-		   __global const struct ocl_session *sessions)
+void crypto_opencl(__global u8 *chunk, const u32 order, const u32 results,
+		   __global const struct ocl_session *sessions,
+		   __global u8 *p0, __global u8 *p1, __global u8 *p2, __global u8 *p3,
+		   __global u8 *p4, __global u8 *p5, __global u8 *p6, __global u8 *p7,
+		   __global u8 *p8, __global u8 *p9, __global u8 *p10, __global u8 *p11,
+		   __global u8 *p12, __global u8 *p13, __global u8 *p14, __global u8 *p15)
 {
+	__global u8 *const areas[OCL_AREAS] = {chunk, p0, p1, p2,  p3,	p4,  p5,  p6, p7,
+					       p8,    p9, p10, p11, p12, p13, p14, p15};
 	__local struct aes_tables tables;
-	const u32 gid = get_global_id(0);
+	u32 record;
 
 	aes_tables_fill(&tables, get_local_id(0), OCL_WORK_GROUP);
 	barrier(CLK_LOCAL_MEM_FENCE);
-	if (gid >= count)
+	record = ((__global const u32 *)(chunk + order))[get_global_id(0)];
+	if (record == OCL_NO_RECORD)
 		return;
-	packet(&tables, sessions, chunk + ((__global const u32 *)(chunk + order))[gid]);
+	((__global u32 *)(chunk + results))[((__global const struct ocl_record *)(chunk + record))->result] =
+		packet(&tables, sessions, areas, record);
 }

@@ -9,9 +9,9 @@ __attribute__((constructor)) static void emu_init(void)
 	aes_tables_fill(&tables, 0, 1);
 }
 
-void emu_packet(const struct ocl_session *sessions, u8 *rec)
+u32 emu_packet(const struct ocl_session *sessions, u8 *const areas[OCL_AREAS], u32 record)
 {
-	packet(&tables, sessions, rec);
+	return packet(&tables, sessions, areas, record);
 }
 
 void emu_aes_encrypt(const u32 *round_key, u32 rounds, u32 block[4])

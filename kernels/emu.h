@@ -9,8 +9,13 @@
 
 #include "inc_types.h"
 
-/** Process one record, as a work-item would. @param rec 4-byte aligned */
-void emu_packet(const struct ocl_session *sessions, u8 *rec);
+/**
+ * Process one record, as a work-item would.
+ * @param areas   the chunk and the pools, 4-byte aligned
+ * @param record  offset in the chunk, bytes
+ * @return its enum ocl_status
+ */
+u32 emu_packet(const struct ocl_session *sessions, u8 *const areas[OCL_AREAS], u32 record);
 
 /** Encrypt one block with an expanded key. */
 void emu_aes_encrypt(const u32 *round_key, u32 rounds, u32 block[4]);

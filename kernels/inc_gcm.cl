@@ -35,24 +35,22 @@ DECLSPEC void gcm_block(struct ghash *g, const u32 stream[4], GLOBAL_AS u8 *p, u
 }
 
 DECLSPEC void gcm(LOCAL_AS const struct aes_tables *t, GLOBAL_AS const struct ocl_session *s,
-		  GLOBAL_AS u8 *rec, GLOBAL_AS const struct ocl_record *r, const u32 iv[4],
-		  u32 mac[16])
+		  GLOBAL_AS u8 *p, u32 len, GLOBAL_AS const u8 *aad, u32 aad_len,
+		  const u32 iv[4], u32 mac[16])
 {
-	GLOBAL_AS u8 *p = rec + r->cipher_off;
 	u32 decrypt = OCL_LABEL_DECRYPT(s->label);
-	u32 len = r->cipher_len;
 	struct ghash g;
 	u32 x[4];
 	u32 off, i;
 
 	ghash_init(&g, s->mac.h[0], s->mac.h[1]);
-	ghash_update(&g, rec + r->auth_off, r->auth_len);
+	ghash_update(&g, aad, aad_len);
 	for (off = 0; off < len; off += 16) {
 		gcm_key_stream(t, s, iv, 2 + off / 16, x);
 		gcm_block(&g, x, p + off, len - off, decrypt);
 	}
-	x[0] = r->auth_len >> 29;
-	x[1] = r->auth_len << 3;
+	x[0] = aad_len >> 29;
+	x[1] = aad_len << 3;
 	x[2] = len >> 29;
 	x[3] = len << 3;
 	ghash_block(&g, x);

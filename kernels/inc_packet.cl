@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One packet: runs what its session's label says on its record, in place. */
+/* One packet: runs what its session's label says on what its record names, in place. */
 #ifndef INC_PACKET_CL
 #define INC_PACKET_CL
 
@@ -7,6 +7,33 @@
 #include "inc_ctr.cl"
 #include "inc_gcm.cl"
 #include "inc_hmac.cl"
+
+/* What a record refers to. */
+struct packet {
+	GLOBAL_AS const struct ocl_record *r;
+	GLOBAL_AS const struct ocl_session *s;
+	GLOBAL_AS u8 *cipher;
+	GLOBAL_AS const u8 *auth; /* AEAD: the AAD */
+	GLOBAL_AS u8 *digest;
+};
+
+DECLSPEC void packet_find(struct packet *p, GLOBAL_AS const struct ocl_session *sessions,
+			  GLOBAL_AS u8 *const areas[OCL_AREAS], u32 record)
+{
+	GLOBAL_AS u8 *chunk = areas[OCL_AREA_CHUNK];
+	GLOBAL_AS u8 *area;
+
+	p->r = (GLOBAL_AS const struct ocl_record *)(chunk + record);
+	p->s = sessions + p->r->session;
+	area = areas[p->r->area];
+	/* The sums are u32: a packet may begin in front of what lies in its area. */
+	p->cipher = area + (u32)(p->r->base + p->r->cipher_off);
+	if (ocl_is_aead(OCL_LABEL_CIPHER(p->s->label)))
+		p->auth = chunk + p->r->auth_off;
+	else
+		p->auth = area + (u32)(p->r->base + p->r->auth_off);
+	p->digest = areas[p->r->digest_area] + p->r->digest_off;
+}
 
 /* Write the digest, or compare it in constant time. Returns the status. */
 DECLSPEC u32 packet_digest(GLOBAL_AS const struct ocl_session *s, GLOBAL_AS u8 *digest,
@@ -28,90 +55,86 @@ DECLSPEC u32 packet_digest(GLOBAL_AS const struct ocl_session *s, GLOBAL_AS u8 *
 	return diff ? OCL_STATUS_AUTH_FAILED : OCL_STATUS_DONE;
 }
 
-DECLSPEC void packet_cipher(LOCAL_AS const struct aes_tables *t,
-			    GLOBAL_AS const struct ocl_session *s, GLOBAL_AS u8 *p, u32 len,
-			    u32 iv[4])
+DECLSPEC void packet_cipher(LOCAL_AS const struct aes_tables *t, const struct packet *p, u32 iv[4])
 {
-	switch (OCL_LABEL_CIPHER(s->label)) {
+	u32 len = p->r->cipher_len;
+
+	switch (OCL_LABEL_CIPHER(p->s->label)) {
 	case OCL_CIPHER_AES_CBC:
-		if (OCL_LABEL_DECRYPT(s->label))
-			cbc_decrypt(t, s, p, len, iv);
+		if (OCL_LABEL_DECRYPT(p->s->label))
+			cbc_decrypt(t, p->s, p->cipher, len, iv);
 		else
-			cbc_encrypt(t, s, p, len, iv);
+			cbc_encrypt(t, p->s, p->cipher, len, iv);
 		break;
 	case OCL_CIPHER_AES_CTR:
-		ctr(t, s, p, len, iv);
+		ctr(t, p->s, p->cipher, len, iv);
 		break;
 	}
 }
 
-/* Authenticate what auth_off and auth_len name. Returns the status. */
-DECLSPEC u32 packet_auth(GLOBAL_AS const struct ocl_session *s, GLOBAL_AS u8 *rec,
-			 GLOBAL_AS const struct ocl_record *r)
+/* Authenticate what auth and auth_len name. Returns the status. */
+DECLSPEC u32 packet_auth(const struct packet *p)
 {
-	GLOBAL_AS const u8 *p = rec + r->auth_off;
-	u32 auth = OCL_LABEL_AUTH(s->label);
+	u32 auth = OCL_LABEL_AUTH(p->s->label);
 	u32 mac[16];
 
 	switch (auth) {
 	case OCL_AUTH_HMAC_MD5:
 	case OCL_AUTH_HMAC_SHA1:
 	case OCL_AUTH_HMAC_SHA256:
-		hmac32(auth, s, p, r->auth_len, mac);
+		hmac32(auth, p->s, p->auth, p->r->auth_len, mac);
 		break;
 	case OCL_AUTH_HMAC_SHA384:
 	case OCL_AUTH_HMAC_SHA512:
-		hmac64(auth, s, p, r->auth_len, mac);
+		hmac64(auth, p->s, p->auth, p->r->auth_len, mac);
 		break;
 	default:
 		return OCL_STATUS_DONE;
 	}
-	return packet_digest(s, rec + r->digest_off, mac);
+	return packet_digest(p->s, p->digest, mac);
 }
 
 /* Both in the label's order; what was authenticated in vain is not decrypted. One loop, so
  * that each appears once in the program. */
-DECLSPEC u32 packet_chain(LOCAL_AS const struct aes_tables *t,
-			  GLOBAL_AS const struct ocl_session *s, GLOBAL_AS u8 *rec,
-			  GLOBAL_AS const struct ocl_record *r, u32 iv[4])
+DECLSPEC u32 packet_chain(LOCAL_AS const struct aes_tables *t, const struct packet *p, u32 iv[4])
 {
-	u32 cipher_step = OCL_LABEL_AUTH_FIRST(s->label);
+	u32 cipher_step = OCL_LABEL_AUTH_FIRST(p->s->label);
 	u32 status = OCL_STATUS_DONE;
 	u32 step;
 
 	for (step = 0; step < 2 && status == OCL_STATUS_DONE; step++) {
 		if (step == cipher_step)
-			packet_cipher(t, s, rec + r->cipher_off, r->cipher_len, iv);
+			packet_cipher(t, p, iv);
 		else
-			status = packet_auth(s, rec, r);
+			status = packet_auth(p);
 	}
 	return status;
 }
 
-DECLSPEC u32 packet_aead(LOCAL_AS const struct aes_tables *t,
-			 GLOBAL_AS const struct ocl_session *s, GLOBAL_AS u8 *rec,
-			 GLOBAL_AS const struct ocl_record *r, const u32 iv[4])
+DECLSPEC u32 packet_aead(LOCAL_AS const struct aes_tables *t, const struct packet *p,
+			 const u32 iv[4])
 {
 	u32 mac[16];
 
-	gcm(t, s, rec, r, iv, mac);
-	return packet_digest(s, rec + r->digest_off, mac);
+	gcm(t, p->s, p->cipher, p->r->cipher_len, p->auth, p->r->auth_len, iv, mac);
+	return packet_digest(p->s, p->digest, mac);
 }
 
-DECLSPEC void packet(LOCAL_AS const struct aes_tables *t,
-		     GLOBAL_AS const struct ocl_session *sessions, GLOBAL_AS u8 *rec)
+/* The record at that offset of the chunk. Returns the status. */
+DECLSPEC u32 packet(LOCAL_AS const struct aes_tables *t,
+		    GLOBAL_AS const struct ocl_session *sessions,
+		    GLOBAL_AS u8 *const areas[OCL_AREAS], u32 record)
 {
-	GLOBAL_AS struct ocl_record *r = (GLOBAL_AS struct ocl_record *)rec;
-	GLOBAL_AS const struct ocl_session *s = sessions + r->session;
+	struct packet p;
 	u32 iv[4];
 	u32 i;
 
+	packet_find(&p, sessions, areas, record);
 	for (i = 0; i < 4; i++)
-		iv[i] = swap32(r->iv[i]);
-	if (OCL_LABEL_CIPHER(s->label) >= OCL_CIPHER_AES_GCM)
-		r->status = packet_aead(t, s, rec, r, iv);
-	else
-		r->status = packet_chain(t, s, rec, r, iv);
+		iv[i] = swap32(p.r->iv[i]);
+	if (ocl_is_aead(OCL_LABEL_CIPHER(p.s->label)))
+		return packet_aead(t, &p, iv);
+	return packet_chain(t, &p, iv);
 }
 
 #endif

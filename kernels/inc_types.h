@@ -3,9 +3,11 @@
  * @file inc_types.h
  * What host and device share: the session table and the packet records.
  *
- * A chunk is one buffer: records one after another, each 16-byte aligned, and
- * behind the last one the order table, one u32 a work-item: where its record
- * starts. Whoever schedules decides that order; the kernel just follows it.
+ * A chunk is one buffer: records one after another, each 16-byte aligned and
+ * followed by what of its packet does not lie in a pool; behind the last one the
+ * order table, one u32 a work-item: where its record starts, or OCL_NO_RECORD;
+ * and behind that the results, one u32 a record. Whoever schedules decides the
+ * order; the kernel just follows it.
  */
 #ifndef INC_TYPES_H
 #define INC_TYPES_H
@@ -26,12 +28,14 @@ typedef uint64_t u64;
 #define OCL_LABEL(cipher, auth, flags) ((u32)(cipher) | (u32)(auth) << 8 | (u32)(flags) << 16)
 #define OCL_LABEL_CIPHER(label)        ((label) & 0xff)
 #define OCL_LABEL_AUTH(label)          ((label) >> 8 & 0xff)
+#define OCL_LABEL_FLAGS(label)         ((label) >> 16 & (OCL_FLAGS - 1))
 #define OCL_LABEL_DECRYPT(label)       ((label) >> 16 & OCL_DECRYPT)
 #define OCL_LABEL_AUTH_FIRST(label)    ((label) >> 17 & 1)
 
 /* A label's flags. ESP encrypts with neither and decrypts with both. */
 #define OCL_DECRYPT    1
 #define OCL_AUTH_FIRST 2 /* of a chain: authenticate what the cipher has not seen yet */
+#define OCL_FLAGS      4
 
 enum ocl_cipher {
 	OCL_CIPHER_NONE,
@@ -40,6 +44,12 @@ enum ocl_cipher {
 	OCL_CIPHER_AES_GCM, /* from here on: authenticates, too, and takes no enum ocl_auth */
 	OCL_CIPHERS
 };
+
+/* One pass encrypts and authenticates, also data that stay in the clear (the AAD). */
+DECLSPEC bool ocl_is_aead(u32 cipher)
+{
+	return cipher >= OCL_CIPHER_AES_GCM;
+}
 
 enum ocl_auth {
 	OCL_AUTH_NONE,
@@ -56,6 +66,14 @@ enum ocl_status {
 	OCL_STATUS_AUTH_FAILED,
 	OCL_STATUS_PENDING /* what the host writes: no work-item has been here */
 };
+
+#define OCL_NO_RECORD 0xffffffff /* in the order table: nothing for this work-item */
+
+/* Where a packet lies: in the chunk or in one of the pools that the device sees. */
+#define OCL_POOLS      16
+#define OCL_AREA_CHUNK 0
+#define OCL_AREA_POOL  1 /* the first of OCL_POOLS */
+#define OCL_AREAS      (OCL_AREA_POOL + OCL_POOLS)
 
 #define OCL_ROUND_KEYS 96 /* 3DES: 48 round keys of 2 words; AES-256: 15 of 4 */
 #define OCL_MAX_DIGEST 64
@@ -81,22 +99,25 @@ struct ocl_session {
 	u32 reserved2[4];
 };
 
-/* One packet. Offsets are bytes from the record's own start. */
+/* One packet. */
 struct ocl_record {
-	u32 session; /* index into the table */
-	u32 status;  /* enum ocl_status */
-	u32 cipher_off;
+	u32 session;	/* index into the table */
+	u32 result;	/* index into the results */
+	u32 area;	/* where the packet lies */
+	u32 base;	/* there, bytes */
+	u32 cipher_off; /* bytes from base */
 	u32 cipher_len;
-	u32 auth_off; /* GCM: the AAD */
+	u32 auth_off; /* bytes from base; AEAD: the AAD's, from the chunk's start */
 	u32 auth_len;
-	u32 digest_off;
-	u32 reserved;
+	u32 digest_area; /* OCL_AREA_CHUNK or the packet's own */
+	u32 digest_off;	 /* there, bytes */
+	u32 reserved[2];
 	u32 iv[4]; /* as bytes; GCM uses 12 of them */
 };
 
 #ifndef __OPENCL_VERSION__
 _Static_assert(sizeof(struct ocl_session) == 640, "the device's compiler must lay it out alike");
-_Static_assert(sizeof(struct ocl_record) == 48, "the device's compiler must lay it out alike");
+_Static_assert(sizeof(struct ocl_record) == 64, "the device's compiler must lay it out alike");
 #endif
 
 #endif

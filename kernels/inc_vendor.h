@@ -19,6 +19,7 @@
 
 #else
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define GLOBAL_AS

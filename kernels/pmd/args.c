@@ -20,6 +20,8 @@ struct number {
 
 static const struct number numbers[] = {
 	{"chunk", offsetof(struct ocl_args, chunk), 1, 16384},
+	{"bins", offsetof(struct ocl_args, bins), 1, 4096},
+	{"granularity", offsetof(struct ocl_args, granularity), 16, 65536},
 	{"wait_us", offsetof(struct ocl_args, wait_us), 0, 1000000},
 	{"timeout_ms", offsetof(struct ocl_args, timeout_ms), 10, 3600000},
 	{"max_sessions", offsetof(struct ocl_args, max_sessions), 1, 1 << 20},
@@ -66,29 +68,51 @@ static int parse_device(const char *key, const char *value, void *opaque)
 	return 0;
 }
 
-static int parse_memory(const char *key, const char *value, void *opaque)
-{
-	struct ocl_args *args = opaque;
+/* What may be said for a key. */
+struct choice {
+	const char *key;
+	size_t offset;
+	const char *values[5];
+};
 
-	if (value == NULL || (strcmp(value, "auto") && strcmp(value, "svm") &&
-			      strcmp(value, "staged"))) {
-		OCL_LOG(ERR, "%s=%s: expected auto, svm or staged", key, value ? value : "");
-		return -EINVAL;
+static const struct choice choices[] = {
+	{"memory", offsetof(struct ocl_args, memory), {"auto", "svm", "staged"}},
+	{"sched", offsetof(struct ocl_args, sched), {"all", "none", "algorithm", "length"}},
+};
+
+static int parse_choice(const char *key, const char *value, void *opaque)
+{
+	for (unsigned int i = 0; i < RTE_DIM(choices); i++) {
+		const struct choice *choice = &choices[i];
+
+		if (strcmp(key, choice->key) != 0)
+			continue;
+		for (unsigned int j = 0; value && choice->values[j]; j++) {
+			if (strcmp(value, choice->values[j]) == 0) {
+				strcpy((char *)opaque + choice->offset, value);
+				return 0;
+			}
+		}
 	}
-	strcpy(args->memory, value);
-	return 0;
+	OCL_LOG(ERR, "%s=%s is not known; arguments are %s", key, value ? value : "",
+		OCL_PARAM_STRING);
+	return -EINVAL;
 }
 
 int ocl_args_parse(struct ocl_args *args, const char *text)
 {
-	const char *keys[RTE_DIM(numbers) + 3] = {"device", "memory"};
+	const char *keys[1 + RTE_DIM(choices) + RTE_DIM(numbers) + 1] = {"device"};
 	struct rte_kvargs *kvargs;
 	int err;
 
 	for (unsigned int i = 0; i < RTE_DIM(numbers); i++)
-		keys[2 + i] = numbers[i].key;
+		keys[1 + RTE_DIM(choices) + i] = numbers[i].key;
+	for (unsigned int i = 0; i < RTE_DIM(choices); i++)
+		keys[1 + i] = choices[i].key;
 	*args = (struct ocl_args){
 		.memory = "auto",
+		.sched = "all",
+		.granularity = 256,
 		.wait_us = 50,
 		.timeout_ms = 5000,
 		.max_sessions = 65536,
@@ -103,8 +127,8 @@ int ocl_args_parse(struct ocl_args *args, const char *text)
 		return -EINVAL;
 	}
 	err = rte_kvargs_process(kvargs, "device", parse_device, args);
-	if (!err)
-		err = rte_kvargs_process(kvargs, "memory", parse_memory, args);
+	for (unsigned int i = 0; !err && i < RTE_DIM(choices); i++)
+		err = rte_kvargs_process(kvargs, choices[i].key, parse_choice, args);
 	for (unsigned int i = 0; !err && i < RTE_DIM(numbers); i++)
 		err = rte_kvargs_process(kvargs, numbers[i].key, parse_number, args);
 	rte_kvargs_free(kvargs);

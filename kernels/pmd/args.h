@@ -9,14 +9,17 @@
 #include <stdint.h>
 
 #define OCL_PARAM_STRING                                                                           \
-	"device=<index or part of a name> memory=auto|svm|staged chunk=<operations> "              \
-	"wait_us=<int> timeout_ms=<int> max_sessions=<int> max_nb_queue_pairs=<int> "              \
-	"socket_id=<int>"
+	"device=<index or part of a name> memory=auto|svm|staged chunk=<operations> bins=<int> "   \
+	"granularity=<bytes> sched=none|algorithm|length|all wait_us=<int> timeout_ms=<int> "      \
+	"max_sessions=<int> max_nb_queue_pairs=<int> socket_id=<int>"
 
 struct ocl_args {
 	char device[64];     /* "" for the first GPU, else the first device */
 	char memory[16];     /* how packets get there: see memory.h */
+	char sched[16];	     /* how much scheduling is done: see sched.h */
 	uint32_t chunk;	     /* operations a launch carries; 0: by the kind of device */
+	uint32_t bins;	     /* of a launch; 0: as many as chunk fills */
+	uint32_t granularity; /* bytes a range of lengths has */
 	uint32_t wait_us;    /* a part-filled chunk waits that long */
 	uint32_t timeout_ms; /* a device that takes longer is given up */
 	uint32_t max_sessions;

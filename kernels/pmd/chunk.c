@@ -8,91 +8,204 @@
 #include "chunk.h"
 #include "log.h"
 
-int ocl_chunk_init(struct ocl_chunk *chunk, struct ocl_device *dev, const struct ocl_memory *memory,
-		   cl_command_queue queue, cl_mem sessions, uint32_t max_records, uint32_t bytes)
+enum { DATA, DIGEST };
+
+static int init_host(struct ocl_chunk *chunk, const struct ocl_chunk_params *p)
 {
+	uint32_t items = p->sched->bins * p->sched->bin_size;
+
+	chunk->dev = p->dev;
+	chunk->memory = p->memory;
+	chunk->pools = p->pools;
+	chunk->max_records = RTE_MIN(p->records, items);
+	chunk->room = p->bytes;
+	chunk->bytes = p->bytes + (items + chunk->max_records) * sizeof(u32);
+	chunk->copy = calloc(chunk->max_records, sizeof(*chunk->copy));
+	chunk->copied = calloc(chunk->max_records, sizeof(*chunk->copied));
+	if (chunk->copy == NULL || chunk->copied == NULL)
+		return -ENOMEM;
+	return ocl_bins_init(&chunk->bins, p->sched) ||
+			       ocl_rows_init(&chunk->rows, chunk->max_records) ?
+		       -ENOMEM :
+		       0;
+}
+
+static cl_int init_device(struct ocl_chunk *chunk, const struct ocl_chunk_params *p)
+{
+	static const cl_mem none;
 	cl_int err;
 
+	chunk->queue = clCreateCommandQueue(p->dev->context, p->dev->id, 0, &err);
+	if (err == CL_SUCCESS)
+		chunk->kernel = clCreateKernel(p->dev->program, "crypto_opencl", &err);
+	if (err == CL_SUCCESS)
+		err = clSetKernelArg(chunk->kernel, OCL_ARG_SESSIONS, sizeof(p->sessions),
+				     &p->sessions);
+	for (cl_uint i = 0; err == CL_SUCCESS && i < OCL_POOLS; i++)
+		err = clSetKernelArg(chunk->kernel, OCL_ARG_POOLS + i, sizeof(none), &none);
+	if (err == CL_SUCCESS)
+		err = p->memory->alloc(chunk);
+	return err;
+}
+
+int ocl_chunk_init(struct ocl_chunk *chunk, const struct ocl_chunk_params *params)
+{
+	cl_int err;
+	int ret;
+
 	memset(chunk, 0, sizeof(*chunk));
-	chunk->dev = dev;
-	chunk->memory = memory;
-	chunk->queue = queue;
-	chunk->max_records = max_records;
-	chunk->bytes = bytes + max_records * sizeof(*chunk->order);
-	chunk->order = calloc(max_records, sizeof(*chunk->order));
-	if (chunk->order == NULL)
-		return -ENOMEM;
-	chunk->kernel = clCreateKernel(dev->program, "crypto_opencl", &err);
+	ret = init_host(chunk, params);
+	if (ret)
+		return ret;
+	err = init_device(chunk, params);
 	if (err == CL_SUCCESS)
-		err = clSetKernelArg(chunk->kernel, 3, sizeof(sessions), &sessions);
-	if (err == CL_SUCCESS)
-		err = memory->alloc(chunk);
-	if (err != CL_SUCCESS) {
-		OCL_LOG(ERR, "no %s chunk of %zu bytes on %s: OpenCL error %d", memory->name,
-			chunk->bytes, dev->name, err);
-		return -EIO;
-	}
-	return 0;
+		return 0;
+	OCL_LOG(ERR, "no %s chunk of %zu bytes on %s: OpenCL error %d", params->memory->name,
+		chunk->bytes, params->dev->name, err);
+	return -EIO;
 }
 
 void ocl_chunk_free(struct ocl_chunk *chunk)
 {
 	if (chunk->dev == NULL)
 		return;
-	free(chunk->order);
 	/* A lost device may still hold the buffers. */
 	if (!ocl_device_lost(chunk->dev)) {
 		ocl_chunk_reset(chunk);
 		chunk->memory->free(chunk);
 		if (chunk->kernel)
 			clReleaseKernel(chunk->kernel);
+		if (chunk->queue)
+			clReleaseCommandQueue(chunk->queue);
 	}
+	ocl_rows_free(&chunk->rows);
+	ocl_bins_free(&chunk->bins);
+	free(chunk->copied);
+	free(chunk->copy);
 	memset(chunk, 0, sizeof(*chunk));
 }
 
-uint32_t ocl_chunk_room(const struct ocl_chunk *chunk)
-{
-	if (chunk->records == chunk->max_records)
-		return 0;
-	return chunk->bytes - chunk->max_records * sizeof(*chunk->order) - chunk->used;
-}
-
-struct ocl_record *ocl_chunk_add(struct ocl_chunk *chunk, uint32_t size)
+struct ocl_record *ocl_chunk_add(struct ocl_chunk *chunk, uint32_t label, uint32_t len,
+				 uint32_t size)
 {
 	struct ocl_record *record = (struct ocl_record *)(chunk->host + chunk->used);
+	int bin = ocl_bins_find(&chunk->bins, label, len);
 
-	chunk->order[chunk->records++] = chunk->used;
+	if (bin < 0)
+		return NULL;
+	ocl_bins_put(&chunk->bins, bin, len, chunk->used);
+	record->result = chunk->records++;
+	chunk->copied[record->result] = false;
 	chunk->used += size;
 	return record;
 }
 
+static struct ocl_copy *copy_of(struct ocl_chunk *chunk, uint32_t record)
+{
+	struct ocl_copy *copy = &chunk->copy[record];
+
+	if (!chunk->copied[record])
+		memset(copy, 0, sizeof(*copy));
+	chunk->copied[record] = true;
+	chunk->copies++;
+	return copy;
+}
+
+void ocl_chunk_copy_back(struct ocl_chunk *chunk, uint32_t record, u8 *to, uint32_t from,
+			 uint32_t len)
+{
+	struct ocl_copy *copy = copy_of(chunk, record);
+
+	copy->to[DATA] = to;
+	copy->from[DATA] = from;
+	copy->len[DATA] = len;
+}
+
+void ocl_chunk_copy_digest(struct ocl_chunk *chunk, uint32_t record, u8 *to, uint32_t from,
+			   uint32_t len)
+{
+	struct ocl_copy *copy = copy_of(chunk, record);
+
+	copy->to[DIGEST] = to;
+	copy->from[DIGEST] = from;
+	copy->len[DIGEST] = len;
+}
+
+void ocl_chunk_finish(const struct ocl_chunk *chunk, uint32_t record)
+{
+	const struct ocl_copy *copy = &chunk->copy[record];
+
+	for (int i = DATA; chunk->copied[record] && i <= DIGEST; i++) {
+		if (copy->to[i])
+			memcpy(copy->to[i], chunk->host + copy->from[i], copy->len[i]);
+	}
+}
+
+/* Pools that came or went since the last launch. */
+static cl_int set_pools(struct ocl_chunk *chunk)
+{
+	uint32_t changes;
+	cl_int err = CL_SUCCESS;
+
+	if (chunk->pools == NULL)
+		return err;
+	changes = __atomic_load_n(&chunk->pools->changes, __ATOMIC_ACQUIRE);
+	if (changes == chunk->pool_changes)
+		return err;
+	for (cl_uint i = 0; err == CL_SUCCESS && i < OCL_POOLS; i++) {
+		const struct ocl_pool *pool = &chunk->pools->pool[i];
+
+		if (pool->start)
+			err = chunk->memory->pool_argument(chunk->kernel, OCL_ARG_POOLS + i, pool);
+		else
+			err = clSetKernelArg(chunk->kernel, OCL_ARG_POOLS + i, sizeof(cl_mem), NULL);
+	}
+	chunk->pool_changes = changes;
+	return err;
+}
+
+/* Everything a work-item needs; returns how many work-items. */
+static size_t complete(struct ocl_chunk *chunk, cl_int *err)
+{
+	uint32_t order, items;
+
+	chunk->memory->settle(chunk);
+	order = chunk->used;
+	items = ocl_bins_order(&chunk->bins, (u32 *)(chunk->host + order));
+	chunk->results = order + items * sizeof(u32);
+	for (uint32_t i = 0; i < chunk->records; i++)
+		((u32 *)(chunk->host + chunk->results))[i] = OCL_STATUS_PENDING;
+	*err = clSetKernelArg(chunk->kernel, OCL_ARG_ORDER, sizeof(order), &order);
+	if (*err == CL_SUCCESS)
+		*err = clSetKernelArg(chunk->kernel, OCL_ARG_RESULTS, sizeof(chunk->results),
+				      &chunk->results);
+	if (*err == CL_SUCCESS)
+		*err = set_pools(chunk);
+	return items;
+}
+
 void ocl_chunk_launch(struct ocl_chunk *chunk, struct ocl_table *table)
 {
-	const size_t order_bytes = chunk->records * sizeof(*chunk->order);
 	cl_event pending;
+	size_t items;
 	cl_int err;
 
 	if (chunk->records == 0)
 		return;
-	memcpy(chunk->host + chunk->used, chunk->order, order_bytes);
-	pending = table ? ocl_table_pending(table, chunk->upload) : NULL;
 	if (ocl_device_lost(chunk->dev)) {
 		chunk->failed = true;
-		goto release;
+		return;
 	}
-	err = clSetKernelArg(chunk->kernel, 1, sizeof(cl_uint), &chunk->used);
+	pending = table ? ocl_table_pending(table, chunk->upload) : NULL;
+	items = complete(chunk, &err);
 	if (err == CL_SUCCESS)
-		err = clSetKernelArg(chunk->kernel, 2, sizeof(cl_uint), &chunk->records);
-	if (err == CL_SUCCESS)
-		err = chunk->memory->launch(chunk, chunk->used + order_bytes, chunk->used,
-					    chunk->records, pending ? &pending : NULL);
+		err = chunk->memory->launch(chunk, items, pending ? &pending : NULL);
 	if (err == CL_SUCCESS)
 		err = clFlush(chunk->queue);
 	if (err != CL_SUCCESS) {
 		chunk->failed = true;
 		ocl_device_fail(chunk->dev, "a launch failed", err);
 	}
-release:
 	if (pending)
 		clReleaseEvent(pending);
 }
@@ -123,8 +236,12 @@ void ocl_chunk_reset(struct ocl_chunk *chunk)
 	if (chunk->done)
 		clReleaseEvent(chunk->done);
 	chunk->done = NULL;
+	ocl_bins_reset(&chunk->bins);
+	ocl_rows_reset(&chunk->rows);
 	chunk->records = 0;
 	chunk->used = 0;
+	chunk->reserved = 0;
+	chunk->copies = 0;
 	chunk->upload = 0;
 	chunk->failed = false;
 }

@@ -11,46 +11,105 @@
 #include "device.h"
 #include "inc_types.h"
 #include "memory.h"
+#include "pool.h"
+#include "rows.h"
+#include "sched.h"
 #include "table.h"
+
+/* The kernel's arguments (crypto_opencl.cl). */
+enum {
+	OCL_ARG_CHUNK,
+	OCL_ARG_ORDER,
+	OCL_ARG_RESULTS,
+	OCL_ARG_SESSIONS,
+	OCL_ARG_POOLS /* the first of OCL_POOLS */
+};
+
+/* What of the chunk goes back to its packet when the launch is back. */
+struct ocl_copy {
+	u8 *to[2];	   /* data, digest; NULL: nothing */
+	uint32_t from[2]; /* offsets in the chunk */
+	uint32_t len[2];
+};
+
+/* Where chunks come from: what those of a device have in common. */
+struct ocl_chunk_params {
+	struct ocl_device *dev;
+	const struct ocl_memory *memory;
+	const struct ocl_sched *sched;
+	const struct ocl_pools *pools; /* NULL: none */
+	cl_mem sessions;	       /* table of struct ocl_session in device memory */
+	uint32_t records;	       /* at most */
+	uint32_t bytes;		       /* room for records and what follows them */
+};
 
 struct ocl_chunk {
 	struct ocl_device *dev;
 	const struct ocl_memory *memory;
-	cl_command_queue queue;
+	const struct ocl_pools *pools;
+	cl_command_queue queue; /* its own: chunks overlap */
 	cl_kernel kernel;
 	cl_mem buffer, pinned; /* of the staged path */
 	cl_event done;	       /* NULL: nothing to wait for */
 	u8 *host;
-	size_t bytes;	 /* size of the buffer, order table included */
-	uint32_t *order; /* offsets of records, in the order of work-items */
-	uint32_t records;
-	uint32_t max_records;
-	uint32_t used;	 /* bytes of records */
-	uint64_t upload; /* the latest of the records' sessions */
-	bool failed;	 /* no result came back */
+	size_t bytes; /* size of the buffer */
+	uint32_t room; /* of that for records and what follows them */
+	struct ocl_bins bins;
+	struct ocl_rows rows;
+	struct ocl_copy *copy; /* of record i, if copied[i] */
+	bool *copied;
+	uint32_t records, max_records;
+	uint32_t used;	       /* bytes */
+	uint32_t reserved;     /* bytes, for packets that may have to be gathered */
+	uint32_t copies;       /* records copied in */
+	uint32_t results;      /* offset of the results */
+	uint32_t pool_changes; /* the pools that the kernel's arguments are of */
+	uint64_t upload;       /* the latest of the records' sessions */
+	bool failed;	       /* no result came back */
 };
 
-/**
- * @param queue     in order; used by no other thread
- * @param sessions  table of struct ocl_session in device memory
- * @param bytes     room for records
- * @return 0 or -EIO or -ENOMEM, logged; free after failure, too
- */
-int ocl_chunk_init(struct ocl_chunk *chunk, struct ocl_device *dev, const struct ocl_memory *memory,
-		   cl_command_queue queue, cl_mem sessions, uint32_t max_records, uint32_t bytes);
+/** @return 0 or -EIO or -ENOMEM, logged; free after failure, too */
+int ocl_chunk_init(struct ocl_chunk *chunk, const struct ocl_chunk_params *params);
 void ocl_chunk_free(struct ocl_chunk *chunk);
 
-/** Bytes left for another record; 0 if there is none. */
-uint32_t ocl_chunk_room(const struct ocl_chunk *chunk);
+/** Whether a record of that size (bytes, what follows it included) has room. */
+static inline bool ocl_chunk_fits(const struct ocl_chunk *chunk, uint32_t size)
+{
+	return chunk->records < chunk->max_records &&
+	       size <= chunk->room - chunk->used - chunk->reserved;
+}
 
-/** Append a record. @param size bytes, at most ocl_chunk_room(), a multiple of 16 */
-struct ocl_record *ocl_chunk_add(struct ocl_chunk *chunk, uint32_t size);
+/**
+ * Append a record and put it into a bin.
+ * @param size  bytes that the record and what follows it take: a multiple of OCL_ALIGN
+ * @param len   bytes that are processed
+ * @return NULL if no bin is left for it: it has to wait for the next launch
+ */
+struct ocl_record *ocl_chunk_add(struct ocl_chunk *chunk, uint32_t label, uint32_t len,
+				 uint32_t size);
+
+/** Note what goes back to record's packet: its data, from the chunk. */
+void ocl_chunk_copy_back(struct ocl_chunk *chunk, uint32_t record, u8 *to, uint32_t from,
+			 uint32_t len);
+/** Likewise a digest, for which the packet has no place. */
+void ocl_chunk_copy_digest(struct ocl_chunk *chunk, uint32_t record, u8 *to, uint32_t from,
+			   uint32_t len);
 
 /** Send it off; never blocks. A failure shows in chunk->failed. */
 void ocl_chunk_launch(struct ocl_chunk *chunk, struct ocl_table *table);
 
 /** Whether a launched chunk is back, or will never be (chunk->failed). Never blocks. */
 bool ocl_chunk_poll(struct ocl_chunk *chunk);
+
+/** A record's enum ocl_status, of a chunk that is back. */
+static inline uint32_t ocl_chunk_result(const struct ocl_chunk *chunk, uint32_t record)
+{
+	return chunk->failed ? OCL_STATUS_PENDING :
+			       ((const u32 *)(chunk->host + chunk->results))[record];
+}
+
+/** Copy what goes back to record's packet. */
+void ocl_chunk_finish(const struct ocl_chunk *chunk, uint32_t record);
 
 /** Make it empty again. */
 void ocl_chunk_reset(struct ocl_chunk *chunk);

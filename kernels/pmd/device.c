@@ -83,38 +83,74 @@ static const struct found *choose(const struct found *found, unsigned int n, con
 	return NULL;
 }
 
-static void log_build(const struct ocl_device *dev)
+static void log_build(const struct ocl_device *dev, cl_program program)
 {
 	size_t size = 0;
 	char *text;
 
-	clGetProgramBuildInfo(dev->program, dev->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+	clGetProgramBuildInfo(program, dev->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
 	text = calloc(1, size + 1);
 	if (text == NULL)
 		return;
-	clGetProgramBuildInfo(dev->program, dev->id, CL_PROGRAM_BUILD_LOG, size, text, NULL);
+	clGetProgramBuildInfo(program, dev->id, CL_PROGRAM_BUILD_LOG, size, text, NULL);
 	OCL_LOG(ERR, "the kernel does not build on %s:\n%s", dev->name, text);
 	free(text);
 }
 
-static int build(struct ocl_device *dev)
+static int build(struct ocl_device *dev, const char *source, const char *options,
+		 cl_program *program)
 {
-	const char *source = ocl_kernel_source;
-	char options[64];
 	cl_int err;
 
-	dev->program = clCreateProgramWithSource(dev->context, 1, &source, NULL, &err);
+	*program = clCreateProgramWithSource(dev->context, 1, &source, NULL, &err);
 	if (err != CL_SUCCESS) {
 		OCL_LOG(ERR, "no program on %s: OpenCL error %d", dev->name, err);
 		return -EIO;
 	}
-	snprintf(options, sizeof(options), "-cl-std=CL1.2 -DOCL_WORK_GROUP=%u", OCL_WORK_GROUP);
-	err = clBuildProgram(dev->program, 1, &dev->id, options, NULL, NULL);
+	err = clBuildProgram(*program, 1, &dev->id, options, NULL, NULL);
 	if (err != CL_SUCCESS) {
-		log_build(dev);
+		log_build(dev, *program);
 		return -EIO;
 	}
 	return 0;
+}
+
+/* The kernel cannot be asked: it is built for one size of work-groups. */
+static int ask_group_multiple(struct ocl_device *dev)
+{
+	cl_program program = NULL;
+	cl_kernel kernel = NULL;
+	cl_int err = CL_SUCCESS;
+	int ret;
+
+	ret = build(dev, "__kernel void probe(__global int *p) { *p = 0; }", "", &program);
+	if (!ret)
+		kernel = clCreateKernel(program, "probe", &err);
+	if (kernel)
+		err = clGetKernelWorkGroupInfo(kernel, dev->id,
+					       CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE,
+					       sizeof(dev->group_multiple), &dev->group_multiple,
+					       NULL);
+	if (err == CL_SUCCESS)
+		err = clGetDeviceInfo(dev->id, CL_DEVICE_MAX_WORK_GROUP_SIZE,
+				      sizeof(dev->max_group), &dev->max_group, NULL);
+	if (kernel)
+		clReleaseKernel(kernel);
+	if (program)
+		clReleaseProgram(program);
+	if (!ret && (err != CL_SUCCESS || dev->group_multiple == 0)) {
+		OCL_LOG(ERR, "%s does not say how it groups work: OpenCL error %d", dev->name, err);
+		ret = -EIO;
+	}
+	return ret;
+}
+
+int ocl_device_build(struct ocl_device *dev, uint32_t group_size)
+{
+	char options[64];
+
+	snprintf(options, sizeof(options), "-cl-std=CL1.2 -DOCL_WORK_GROUP=%u", group_size);
+	return build(dev, ocl_kernel_source, options, &dev->program);
 }
 
 static int examine(struct ocl_device *dev)
@@ -182,7 +218,7 @@ int ocl_device_open(struct ocl_device *dev, const char *select)
 		OCL_LOG(ERR, "no context on %s: OpenCL error %d", dev->name, cl_err);
 		return -EIO;
 	}
-	err = build(dev);
+	err = ask_group_multiple(dev);
 	if (err)
 		ocl_device_close(dev);
 	return err;

@@ -7,32 +7,35 @@
 #define OCL_DEVICE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #define CL_TARGET_OPENCL_VERSION	  300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS /* clCreateCommandQueue: works on 1.2 platforms, too */
 #include <CL/cl.h>
 
-/* Work-items a group: a warp on NVIDIA, and enough groups for a CPU's cores. */
-#define OCL_WORK_GROUP 32
-
 struct ocl_device {
 	char name[128];
 	cl_device_id id;
 	cl_context context;
-	cl_program program;
+	cl_program program; /* ocl_device_build() */
+	size_t group_multiple; /* a work-group's size had better be one of these */
+	size_t max_group;
 	bool cpu;  /* its memory is the host's */
 	bool svm;  /* fine-grained buffers */
 	bool lost; /* atomic; never reset */
 };
 
 /**
- * Choose a device, create its context and build the kernel.
+ * Choose a device and create its context.
  * @param select  an index over all platforms' devices, a part of a name without
  *		  regard to case, or "" for the first GPU, else the first device
  * @return 0; -ENODEV if there is no such device or no OpenCL at all, -EIO if it
- *	   cannot be used or the program does not build; logged
+ *	   cannot be used; logged
  */
 int ocl_device_open(struct ocl_device *dev, const char *select);
+
+/** Build the kernel for work-groups of that size. @return 0 or -EIO, logged */
+int ocl_device_build(struct ocl_device *dev, uint32_t group_size);
 void ocl_device_close(struct ocl_device *dev);
 
 /**

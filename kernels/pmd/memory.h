@@ -1,16 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file memory.h
- * Memory paths: how a chunk's bytes get to the device and back. Each is chosen
- * by what the device reports, or by the argument memory=.
+ * Memory paths: how packets get to the device and back. Each is chosen by what
+ * the device reports, or by the argument memory=.
  *
- *   svm     host and device share the chunk (fine-grained shared virtual memory)
- *   staged  a pinned copy on the host; one transfer in, one out
+ *   svm     host and device share the chunk and the pools (fine-grained shared
+ *	     virtual memory): packets of a pool are processed where they are
+ *   staged  the chunk is a pinned copy on the host, one transfer in, one out; runs
+ *	     of a pool's packets go as rows of a rectangle, to a mirror of the pool
+ *
+ * With either, packets of no pool are copied into the chunk and back by the
+ * core that enqueues and dequeues them.
  */
 #ifndef OCL_MEMORY_H
 #define OCL_MEMORY_H
 
 #include "device.h"
+#include "pool.h"
+#include "rows.h"
+
+/* Bytes: of records, of what is in them, and of the cipher's first block. */
+#define OCL_ALIGN 16
 
 struct ocl_chunk;
 
@@ -20,13 +30,27 @@ struct ocl_memory {
 	/* Set chunk->host to chunk->bytes of memory and the kernel's argument 0. */
 	cl_int (*alloc)(struct ocl_chunk *chunk);
 	void (*free)(struct ocl_chunk *chunk);
-	/* Enqueue, without blocking: in bytes to the device after the event given, the
-	 * kernel over items, out bytes back; chunk->done is the last command's event. */
-	cl_int (*launch)(struct ocl_chunk *chunk, size_t in, size_t out, size_t items,
-			 const cl_event *after);
+	/* Note a packet of a pool; returns the offset there of the row's column 0. */
+	uint32_t (*place)(struct ocl_chunk *chunk, const struct ocl_pool *pool,
+			  const struct ocl_row *row);
+	/* Before the order table is written: last changes to the records. */
+	void (*settle)(struct ocl_chunk *chunk);
+	/* Enqueue, without blocking: what the device needs after the event given, the
+	 * kernel over the items, the results back; chunk->done is the last command's event. */
+	cl_int (*launch)(struct ocl_chunk *chunk, size_t items, const cl_event *after);
+	/* Memory for pool->rows buffers of pool->pitch; sets start. */
+	cl_int (*pool_alloc)(struct ocl_pool *pool, const struct ocl_device *dev, size_t bytes);
+	void (*pool_free)(struct ocl_pool *pool, const struct ocl_device *dev);
+	cl_int (*pool_argument)(cl_kernel kernel, cl_uint argument, const struct ocl_pool *pool);
 };
+
+extern const struct ocl_memory ocl_memory_svm, ocl_memory_staged;
 
 /** @param name  "auto" for the best that works; @return NULL if the device lacks it */
 const struct ocl_memory *ocl_memory_choose(const struct ocl_device *dev, const char *name);
+
+/** Enqueue the kernel over a chunk whose arguments are set. */
+cl_int ocl_memory_run(struct ocl_chunk *chunk, size_t items, const cl_event *after,
+		      cl_event *done);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <bus_vdev_driver.h>
 
+#include "cost.h"
 #include "log.h"
 #include "pmd.h"
 #include "qp.h"
@@ -47,7 +48,13 @@ static int open_device(struct ocl_pmd *pmd)
 		err = -ENOTSUP;
 		goto close;
 	}
-	err = ocl_selftest(&pmd->device, pmd->memory);
+	err = ocl_sched_init(&pmd->sched, &pmd->args, &pmd->device);
+	if (!err)
+		err = ocl_device_build(&pmd->device, pmd->sched.bin_size);
+	if (!err)
+		err = ocl_selftest(&pmd->device, pmd->memory, &pmd->sched);
+	if (!err)
+		err = ocl_cost_measure(&pmd->sched, &pmd->device, pmd->memory);
 	if (err)
 		goto close;
 	err = ocl_table_init(&pmd->table, &pmd->device, pmd->args.max_sessions);
@@ -65,6 +72,7 @@ static void close_device(struct ocl_pmd *pmd)
 {
 	bool lost = ocl_device_lost(&pmd->device);
 
+	ocl_pools_free(pmd);
 	ocl_table_free(&pmd->table);
 	/* Closing a device that does not answer may never return. */
 	if (!lost)

@@ -11,12 +11,16 @@
 #include "args.h"
 #include "device.h"
 #include "memory.h"
+#include "pool.h"
+#include "sched.h"
 #include "table.h"
 
 struct ocl_pmd {
 	struct ocl_args args;
 	struct ocl_device device;
+	struct ocl_sched sched;
 	struct ocl_table table;
+	struct ocl_pools pools;
 	const struct ocl_memory *memory;
 };
 

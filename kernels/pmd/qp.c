@@ -4,42 +4,48 @@
 
 #include <rte_cycles.h>
 #include <rte_malloc.h>
+#include <rte_prefetch.h>
 
 #include "log.h"
 #include "qp.h"
 
-#define MIN_BATCHES  3	   /* one filling, one computing, one being emptied */
-#define SLOT_BYTES   2048  /* of a batch, on average */
-#define LARGEST	     68608 /* bytes of a record with the largest single-segment packet */
-#define CHUNK_OF_CPU 256
-#define CHUNK_OF_GPU 1024
+#define MIN_BATCHES 3u	  /* one filling, one computing, one being emptied */
+#define SLOT_BYTES  2048  /* of a batch, on average */
+#define LARGEST	    68608 /* bytes of a record with the largest single-segment packet */
+#define AHEAD	    4	  /* operations that are fetched in advance */
 
-static int init_batches(struct ocl_qp *qp, uint32_t ndescriptors, int socket)
+static int init_batches(struct ocl_qp *qp, uint32_t n, int socket)
 {
 	struct ocl_pmd *pmd = qp->pmd;
-	uint32_t n = pmd->args.chunk;
+	const struct ocl_chunk_params params = {
+		.dev = &pmd->device,
+		.memory = pmd->memory,
+		.sched = &pmd->sched,
+		.pools = &pmd->pools,
+		.sessions = pmd->table.buffer,
+		.records = qp->chunk,
+		.bytes = RTE_MAX(qp->chunk * SLOT_BYTES, (uint32_t)LARGEST),
+	};
 	int err = 0;
 
-	if (n == 0)
-		n = pmd->device.cpu ? CHUNK_OF_CPU : CHUNK_OF_GPU;
-	qp->max_slots = n;
-	qp->nbatches = RTE_MAX((ndescriptors + n - 1) / n, (uint32_t)MIN_BATCHES);
-	qp->batches = rte_zmalloc_socket("ocl batches", qp->nbatches * sizeof(*qp->batches),
+	qp->batches = rte_zmalloc_socket("ocl batches", n * sizeof(*qp->batches),
 					 RTE_CACHE_LINE_SIZE, socket);
 	if (qp->batches == NULL)
 		return -ENOMEM;
-	for (uint32_t i = 0; !err && i < qp->nbatches; i++) {
-		struct ocl_batch *batch = &qp->batches[i];
-
-		batch->slots = rte_zmalloc_socket("ocl slots", n * sizeof(*batch->slots),
-						  RTE_CACHE_LINE_SIZE, socket);
-		if (batch->slots == NULL)
-			return -ENOMEM;
-		err = ocl_chunk_init(&batch->chunk, &pmd->device, pmd->memory, qp->queue,
-				     pmd->table.buffer, n,
-				     RTE_MAX(n * SLOT_BYTES, (uint32_t)LARGEST));
-	}
+	for (; !err && qp->nbatches < n; qp->nbatches++)
+		err = ocl_chunk_init(&qp->batches[qp->nbatches].chunk, &params);
 	return err;
+}
+
+static int init_slots(struct ocl_qp *qp, uint32_t n, int socket)
+{
+	n = rte_align32pow2(n);
+	qp->mask = n - 1;
+	qp->slots = rte_zmalloc_socket("ocl slots", n * sizeof(*qp->slots), RTE_CACHE_LINE_SIZE,
+				       socket);
+	qp->leftover = rte_zmalloc_socket("ocl leftover", qp->chunk * sizeof(*qp->leftover),
+					  RTE_CACHE_LINE_SIZE, socket);
+	return qp->slots && qp->leftover ? 0 : -ENOMEM;
 }
 
 int ocl_qp_setup(struct rte_cryptodev *dev, uint16_t id, const struct rte_cryptodev_qp_conf *conf,
@@ -47,7 +53,7 @@ int ocl_qp_setup(struct rte_cryptodev *dev, uint16_t id, const struct rte_crypto
 {
 	struct ocl_pmd *pmd = dev->data->dev_private;
 	struct ocl_qp *qp;
-	cl_int cl_err;
+	uint32_t batches;
 	int err;
 
 	if (id >= pmd->args.max_queue_pairs)
@@ -58,27 +64,16 @@ int ocl_qp_setup(struct rte_cryptodev *dev, uint16_t id, const struct rte_crypto
 		return -ENOMEM;
 	dev->data->queue_pairs[id] = qp;
 	qp->pmd = pmd;
+	qp->chunk = pmd->sched.chunk;
 	qp->wait_cycles = rte_get_tsc_hz() / 1000000 * pmd->args.wait_us;
 	qp->timeout_cycles = rte_get_tsc_hz() / 1000 * pmd->args.timeout_ms;
-	qp->queue = clCreateCommandQueue(pmd->device.context, pmd->device.id, 0, &cl_err);
-	if (cl_err == CL_SUCCESS) {
-		err = init_batches(qp, conf->nb_descriptors, socket);
-	} else {
-		OCL_LOG(ERR, "no command queue on %s: OpenCL error %d", pmd->device.name, cl_err);
-		err = -EIO;
-	}
+	batches = RTE_MAX((conf->nb_descriptors + qp->chunk - 1) / qp->chunk, MIN_BATCHES);
+	err = init_slots(qp, batches * qp->chunk, socket);
+	if (!err)
+		err = init_batches(qp, batches, socket);
 	if (err)
 		ocl_qp_release(dev, id);
 	return err;
-}
-
-static void free_batches(struct ocl_qp *qp)
-{
-	for (uint32_t i = 0; qp->batches && i < qp->nbatches; i++) {
-		ocl_chunk_free(&qp->batches[i].chunk);
-		rte_free(qp->batches[i].slots);
-	}
-	rte_free(qp->batches);
 }
 
 int ocl_qp_release(struct rte_cryptodev *dev, uint16_t id)
@@ -87,11 +82,13 @@ int ocl_qp_release(struct rte_cryptodev *dev, uint16_t id)
 
 	if (qp == NULL)
 		return 0;
-	if (qp->batches)
+	if (qp->nbatches)
 		ocl_qp_drain(qp);
-	free_batches(qp);
-	if (qp->queue && !ocl_device_lost(&qp->pmd->device))
-		clReleaseCommandQueue(qp->queue);
+	for (uint32_t i = 0; i < qp->nbatches; i++)
+		ocl_chunk_free(&qp->batches[i].chunk);
+	rte_free(qp->batches);
+	rte_free(qp->leftover);
+	rte_free(qp->slots);
 	rte_free(qp);
 	dev->data->queue_pairs[id] = NULL;
 	return 0;
@@ -102,79 +99,151 @@ static struct ocl_batch *batch_at(struct ocl_qp *qp, uint32_t position)
 	return &qp->batches[position % qp->nbatches];
 }
 
-static void launch(struct ocl_qp *qp)
+static struct ocl_slot *slot_at(struct ocl_qp *qp, uint32_t position)
 {
-	struct ocl_batch *batch = batch_at(qp, qp->tail - 1);
+	return &qp->slots[position & qp->mask];
+}
+
+static void launch(struct ocl_qp *qp, bool overdue)
+{
+	struct ocl_batch *batch = batch_at(qp, qp->newest - 1);
 
 	ocl_chunk_launch(&batch->chunk, &qp->pmd->table);
 	batch->deadline = rte_get_tsc_cycles() + qp->timeout_cycles;
+	batch->launched = true;
 	qp->filling = false;
+	qp->overdue = overdue;
+}
+
+static bool stage(struct ocl_slot *slot, const struct ocl_request *request, struct ocl_batch *batch)
+{
+	if (!ocl_chunk_fits(&batch->chunk, request->size + request->reserve) ||
+	    !ocl_request_stage(request, &batch->chunk, &slot->record))
+		return false;
+	slot->batch = batch;
+	batch->pending++;
+	return true;
+}
+
+/* Those left over are the first in a new batch. They were checked when they came. */
+static void stage_leftover(struct ocl_qp *qp, struct ocl_batch *batch)
+{
+	uint32_t n = qp->nleftover;
+
+	qp->nleftover = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		struct ocl_slot *slot = slot_at(qp, qp->leftover[i]);
+		struct ocl_request request;
+
+		ocl_request_parse(&request, slot->op, qp->pmd, &qp->pool_hint);
+		if (!stage(slot, &request, batch))
+			qp->leftover[qp->nleftover++] = qp->leftover[i];
+	}
+}
+
+/* The batch to put operations into; NULL if all are in use. */
+static struct ocl_batch *filling(struct ocl_qp *qp)
+{
+	struct ocl_batch *batch;
+
+	if (qp->filling)
+		return batch_at(qp, qp->newest - 1);
+	if (qp->newest - qp->oldest == qp->nbatches)
+		return NULL;
+	batch = batch_at(qp, qp->newest++);
+	batch->deadline = rte_get_tsc_cycles();
+	if (qp->nleftover == 0 || !qp->overdue)
+		batch->deadline += qp->wait_cycles;
+	qp->filling = true;
+	stage_leftover(qp, batch);
+	return batch;
 }
 
 /* While every other batch is under way the device has enough to do: the last
  * one then goes on filling, and leaves as soon as one of them is back. */
 static void launch_if_due(struct ocl_qp *qp)
 {
-	if (!qp->filling || qp->tail - qp->head == qp->nbatches)
+	if (!qp->filling && qp->nleftover)
+		filling(qp);
+	if (!qp->filling || qp->newest - qp->oldest == qp->nbatches)
 		return;
-	if (rte_get_tsc_cycles() >= batch_at(qp, qp->tail - 1)->deadline)
-		launch(qp);
-}
-
-/* The batch to put the next operation into; NULL if all are in use. */
-static struct ocl_batch *batch_with_room(struct ocl_qp *qp, uint32_t size)
-{
-	struct ocl_batch *batch;
-
-	if (qp->filling) {
-		batch = batch_at(qp, qp->tail - 1);
-		if (ocl_chunk_room(&batch->chunk) >= size)
-			return batch;
-		launch(qp);
-	}
-	if (qp->tail - qp->head == qp->nbatches)
-		return NULL;
-	batch = batch_at(qp, qp->tail++);
-	batch->deadline = rte_get_tsc_cycles() + qp->wait_cycles;
-	qp->filling = true;
-	return batch;
+	if (rte_get_tsc_cycles() >= batch_at(qp, qp->newest - 1)->deadline)
+		launch(qp, true);
 }
 
 /* Whether a launched batch is back, or given up. */
 static bool is_back(struct ocl_qp *qp, struct ocl_batch *batch)
 {
-	if (ocl_chunk_poll(&batch->chunk))
-		return true;
-	if (rte_get_tsc_cycles() < batch->deadline)
-		return false;
-	batch->chunk.failed = true;
-	ocl_device_fail(&qp->pmd->device, "no answer within timeout_ms", 0);
-	return true;
+	if (batch->back || !batch->launched)
+		return batch->back;
+	batch->back = ocl_chunk_poll(&batch->chunk);
+	if (!batch->back && rte_get_tsc_cycles() >= batch->deadline) {
+		batch->back = true;
+		batch->chunk.failed = true;
+		ocl_device_fail(&qp->pmd->device, "no answer within timeout_ms", 0);
+	}
+	return batch->back;
+}
+
+/* A chunk's worth of operations waits, or the chunk is full. */
+static bool is_full(const struct ocl_qp *qp, const struct ocl_batch *batch, uint32_t size)
+{
+	return batch->chunk.records + qp->nleftover >= qp->chunk ||
+	       !ocl_chunk_fits(&batch->chunk, size);
+}
+
+/* A batch with room for size bytes; NULL if there is none. */
+static struct ocl_batch *batch_with_room(struct ocl_qp *qp, uint32_t size)
+{
+	struct ocl_batch *batch = filling(qp);
+
+	while (batch && is_full(qp, batch, size)) {
+		launch(qp, false);
+		batch = filling(qp);
+	}
+	return batch;
 }
 
 static bool enqueue_one(struct ocl_qp *qp, struct rte_crypto_op *op)
 {
+	struct ocl_slot *slot = slot_at(qp, qp->tail);
 	struct ocl_request request;
 	struct ocl_batch *batch;
-	struct ocl_slot *slot;
 	enum rte_crypto_op_status status;
 
-	status = ocl_request_parse(&request, op, qp->pmd);
-	batch = batch_with_room(qp, request.size);
-	if (batch == NULL)
+	if (qp->tail - qp->head > qp->mask)
 		return false;
-	slot = &batch->slots[batch->nslots++];
-	slot->op = op;
-	op->status = status;
+	status = ocl_request_parse(&request, op, qp->pmd, &qp->pool_hint);
 	if (status == RTE_CRYPTO_OP_STATUS_NOT_PROCESSED) {
-		ocl_request_stage(&request, &batch->chunk, slot);
+		batch = batch_with_room(qp, request.size + request.reserve);
+		if (batch == NULL)
+			return false;
+		slot->final = false;
+		if (!stage(slot, &request, batch)) {
+			slot->batch = NULL;
+			qp->leftover[qp->nleftover++] = qp->tail;
+		}
 	} else {
-		slot->record = OCL_NO_RECORD;
+		slot->final = true;
+		slot->batch = NULL;
 		qp->stats.enqueue_err_count++;
 	}
-	if (batch->nslots == qp->max_slots)
-		launch(qp);
+	slot->op = op;
+	op->status = status;
+	qp->tail++;
 	return true;
+}
+
+/* Nobody fills further what is as full as it gets. */
+static void launch_if_full(struct ocl_qp *qp)
+{
+	const struct ocl_batch *batch;
+
+	if (!qp->filling)
+		return;
+	batch = batch_at(qp, qp->newest - 1);
+	if (batch->chunk.records + qp->nleftover >= qp->chunk)
+		launch(qp, false);
 }
 
 uint16_t ocl_qp_enqueue(void *queue_pair, struct rte_crypto_op **ops, uint16_t n)
@@ -182,36 +251,60 @@ uint16_t ocl_qp_enqueue(void *queue_pair, struct rte_crypto_op **ops, uint16_t n
 	struct ocl_qp *qp = queue_pair;
 	uint16_t i;
 
-	for (i = 0; i < n && enqueue_one(qp, ops[i]); i++)
-		;
+	for (i = 0; i < n; i++) {
+		if (i + 2 * AHEAD < n)
+			rte_prefetch0(ops[i + 2 * AHEAD]);
+		if (i + AHEAD < n)
+			rte_prefetch0(ops[i + AHEAD]->sym->m_src);
+		if (!enqueue_one(qp, ops[i]))
+			break;
+	}
 	/* An empty burst flushes, as it does with DPDK's software drivers. */
 	if (n == 0 && qp->filling)
-		launch(qp);
+		launch(qp, true);
+	launch_if_full(qp);
 	launch_if_due(qp);
 	qp->stats.enqueued_count += i;
 	return i;
 }
 
-/* Up to n operations of the oldest batch; the batch is free after the last. */
-static uint16_t dequeue_batch(struct ocl_qp *qp, struct rte_crypto_op **ops, uint16_t n)
+static enum rte_crypto_op_status status_of(const struct ocl_slot *slot)
 {
-	struct ocl_batch *batch = batch_at(qp, qp->head);
-	uint16_t count = RTE_MIN(batch->nslots - batch->finished, (uint32_t)n);
-
-	for (uint16_t i = 0; i < count; i++) {
-		const struct ocl_slot *slot = &batch->slots[batch->finished++];
-
-		ocl_slot_finish(slot, &batch->chunk);
-		ops[i] = slot->op;
-		qp->stats.dequeue_err_count += slot->op->status == RTE_CRYPTO_OP_STATUS_ERROR;
+	switch (ocl_chunk_result(&slot->batch->chunk, slot->record)) {
+	case OCL_STATUS_DONE:
+		return RTE_CRYPTO_OP_STATUS_SUCCESS;
+	case OCL_STATUS_AUTH_FAILED:
+		return RTE_CRYPTO_OP_STATUS_AUTH_FAILED;
+	default:
+		return RTE_CRYPTO_OP_STATUS_ERROR;
 	}
-	if (batch->finished == batch->nslots) {
+}
+
+static void finish(struct ocl_qp *qp, const struct ocl_slot *slot)
+{
+	struct ocl_batch *batch = slot->batch;
+
+	slot->op->status = status_of(slot);
+	if (slot->op->status == RTE_CRYPTO_OP_STATUS_SUCCESS)
+		ocl_chunk_finish(&batch->chunk, slot->record);
+	else if (slot->op->status == RTE_CRYPTO_OP_STATUS_ERROR)
+		qp->stats.dequeue_err_count++;
+	batch->pending--;
+}
+
+/* Batches whose operations have all left can be filled again. */
+static void free_batches(struct ocl_qp *qp)
+{
+	while (qp->oldest != qp->newest) {
+		struct ocl_batch *batch = batch_at(qp, qp->oldest);
+
+		if (!is_back(qp, batch) || batch->pending)
+			return;
 		ocl_chunk_reset(&batch->chunk);
-		batch->nslots = 0;
-		batch->finished = 0;
-		qp->head++;
+		batch->launched = false;
+		batch->back = false;
+		qp->oldest++;
 	}
-	return count;
 }
 
 uint16_t ocl_qp_dequeue(void *queue_pair, struct rte_crypto_op **ops, uint16_t n)
@@ -220,26 +313,41 @@ uint16_t ocl_qp_dequeue(void *queue_pair, struct rte_crypto_op **ops, uint16_t n
 	uint16_t done = 0;
 
 	launch_if_due(qp);
-	while (done < n && qp->head + qp->filling != qp->tail) {
-		struct ocl_batch *batch = batch_at(qp, qp->head);
+	while (done < n && qp->head != qp->tail) {
+		const struct ocl_slot *slot = slot_at(qp, qp->head);
 
-		/* A batch half given back is back. */
-		if (batch->finished == 0 && !is_back(qp, batch))
-			break;
-		done += dequeue_batch(qp, ops + done, n - done);
+		if (!slot->final) {
+			if (slot->batch == NULL || !is_back(qp, slot->batch))
+				break;
+			finish(qp, slot);
+		}
+		ops[done++] = slot->op;
+		qp->head++;
+		rte_prefetch0(slot_at(qp, qp->head + AHEAD)->op);
 	}
+	if (done || qp->head == qp->tail)
+		free_batches(qp);
 	qp->stats.dequeued_count += done;
 	return done;
 }
 
+/* Every batch as far as it will come. */
+static bool is_idle(struct ocl_qp *qp)
+{
+	for (uint32_t i = qp->oldest; i != qp->newest; i++) {
+		if (!is_back(qp, batch_at(qp, i)))
+			return false;
+	}
+	return true;
+}
+
 void ocl_qp_drain(struct ocl_qp *qp)
 {
-	if (qp->filling)
-		launch(qp);
-	for (uint32_t i = qp->head; i != qp->tail; i++) {
-		struct ocl_batch *batch = batch_at(qp, i);
-
-		while (batch->finished == 0 && !is_back(qp, batch))
+	do {
+		if (qp->filling)
+			launch(qp, true);
+		while (!is_idle(qp))
 			rte_pause();
-	}
+		/* What is left over and finds no batch stays: nobody has dequeued. */
+	} while (qp->nleftover && filling(qp));
 }

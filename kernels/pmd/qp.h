@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file qp.h
- * Queue pairs: a ring of chunks each. One chunk at most is being filled; those
- * before it are with the device or back; operations leave in the order in which
- * they came. One thread at a time uses a queue pair, for both directions.
+ * Queue pairs. Operations wait in a ring of slots, in the order in which they
+ * came and leave again. Their packets wait in a ring of batches, a launch each:
+ * one at most is being filled (PIPSEA's wait bins), those before it are with the
+ * device (its active bins) or back. What finds no bin is left over for the next
+ * batch, first in line. One thread at a time uses a queue pair, for both
+ * directions.
  */
 #ifndef OCL_QP_H
 #define OCL_QP_H
@@ -12,23 +15,34 @@
 #include "pmd.h"
 #include "request.h"
 
-/* A chunk and the operations in it, those without a record included. */
 struct ocl_batch {
 	struct ocl_chunk chunk;
-	struct ocl_slot *slots;
-	uint32_t nslots;
-	uint32_t finished; /* slots given back */
 	uint64_t deadline; /* TSC: launch, when filling; give up, when launched */
+	uint32_t pending;  /* slots that refer to it */
+	bool launched, back;
+};
+
+struct ocl_slot {
+	struct rte_crypto_op *op;
+	struct ocl_batch *batch; /* NULL: left over, or op->status is final */
+	uint32_t record;	 /* in its chunk */
+	bool final;
 };
 
 struct ocl_qp {
 	struct ocl_pmd *pmd;
-	cl_command_queue queue;
 	struct ocl_batch *batches;
 	uint32_t nbatches;
-	uint32_t max_slots;
-	uint32_t head, tail; /* free-running: batches [head, tail) are in use */
-	bool filling;	     /* batch tail - 1 */
+	uint32_t oldest, newest; /* free-running: batches [oldest, newest) are in use */
+	bool filling;		 /* batch newest - 1 */
+	bool overdue;		 /* what is left over has waited long enough */
+	struct ocl_slot *slots;
+	uint32_t mask;	     /* slots - 1 */
+	uint32_t head, tail; /* free-running: slots [head, tail) are in use */
+	uint32_t *leftover;  /* slots without a bin, in order */
+	uint32_t nleftover;
+	uint32_t chunk; /* launch when so many operations wait */
+	uint32_t pool_hint;
 	uint64_t wait_cycles, timeout_cycles;
 	struct rte_cryptodev_stats stats;
 };

@@ -6,8 +6,6 @@
 #include "pmd.h"
 #include "request.h"
 
-#define ALIGN 16 /* of records, of what is in them, and of the cipher's first block */
-
 /* The session, if it is one of this device. */
 static const struct ocl_session_priv *find_session(const struct rte_crypto_op *op,
 						   const struct ocl_pmd *pmd)
@@ -39,11 +37,14 @@ static bool parse_aead(struct ocl_request *r, const struct rte_crypto_sym_op *sy
 {
 	r->cipher_off = sym->aead.data.offset;
 	r->cipher_len = sym->aead.data.length;
+	r->auth_off = 0;
+	r->auth_len = r->session->aad_len;
 	r->aad = sym->aead.aad.data;
 	r->digest = sym->aead.digest.data;
 	if (!range_ok(r->cipher_off, r->cipher_len, sym->m_src->data_len, 1))
 		return false;
 	extend(r, r->cipher_off, r->cipher_len);
+	r->len = r->cipher_len;
 	return r->digest && (r->aad || r->session->aad_len == 0);
 }
 
@@ -51,6 +52,9 @@ static bool parse_chain(struct ocl_request *r, const struct rte_crypto_sym_op *s
 {
 	uint32_t limit = sym->m_src->data_len;
 
+	r->cipher_off = r->cipher_len = r->auth_off = r->auth_len = 0;
+	r->aad = NULL;
+	r->digest = NULL;
 	if (r->session->block) {
 		r->cipher_off = sym->cipher.data.offset;
 		r->cipher_len = sym->cipher.data.length;
@@ -66,117 +70,194 @@ static bool parse_chain(struct ocl_request *r, const struct rte_crypto_sym_op *s
 			return false;
 		extend(r, r->auth_off, r->auth_len);
 	}
+	r->len = RTE_MAX(r->cipher_len, r->auth_len);
 	return true;
 }
 
 /* Single segments only, and room for the result. */
-static bool parse_buffers(struct ocl_request *r, const struct rte_crypto_sym_op *sym)
+static bool parse_buffers(struct ocl_request *r, const struct rte_crypto_sym_op *sym,
+			  const struct ocl_pools *pools, uint32_t *hint)
 {
 	const struct rte_mbuf *dst = sym->m_dst ? sym->m_dst : sym->m_src;
 
 	if (dst->nb_segs != 1 || r->end > (uint32_t)dst->buf_len - dst->data_off)
 		return false;
-	r->src = rte_pktmbuf_mtod(sym->m_src, const uint8_t *);
+	r->src = rte_pktmbuf_mtod(sym->m_src, uint8_t *);
 	r->dst = rte_pktmbuf_mtod(dst, uint8_t *);
+	r->pool = r->src == r->dst && r->end ? ocl_pools_find(pools, r->src, hint) : NULL;
+	if (r->pool) {
+		uint32_t at = r->src - r->pool->start;
+
+		r->row = at / r->pool->pitch;
+		r->column = at % r->pool->pitch;
+		if (r->column + r->end > r->pool->pitch)
+			r->pool = NULL;
+	}
 	return true;
 }
 
 /* Bytes in front of the packet's, so that the cipher's are aligned. */
 static uint32_t padding(const struct ocl_request *r)
 {
-	return r->cipher_len ? -(r->cipher_off - r->start) % ALIGN : 0;
+	return r->cipher_len ? -(r->cipher_off - r->start) % OCL_ALIGN : 0;
 }
 
 static uint32_t aad_room(const struct ocl_request *r)
 {
-	return RTE_ALIGN_CEIL(r->session->aad_len, ALIGN);
+	return RTE_ALIGN_CEIL((uint32_t)r->session->aad_len, OCL_ALIGN);
 }
 
 static uint32_t data_room(const struct ocl_request *r)
 {
-	return RTE_ALIGN_CEIL(padding(r) + r->end - r->start, ALIGN);
+	return RTE_ALIGN_CEIL(padding(r) + r->end - r->start, OCL_ALIGN);
+}
+
+static uint32_t digest_room(const struct ocl_request *r)
+{
+	return RTE_ALIGN_CEIL((uint32_t)r->session->digest_len, OCL_ALIGN);
+}
+
+/* The digest's column in the pool's row, if the packet has it in its own buffer. */
+static bool digest_in_row(const struct ocl_request *r, uint32_t *column)
+{
+	size_t at = r->digest - (r->src - r->column);
+
+	if (r->digest == NULL || at > r->pool->pitch ||
+	    r->session->digest_len > r->pool->pitch - at)
+		return false;
+	*column = at;
+	return true;
 }
 
 enum rte_crypto_op_status ocl_request_parse(struct ocl_request *r, const struct rte_crypto_op *op,
-					    const struct ocl_pmd *pmd)
+					    const struct ocl_pmd *pmd, uint32_t *hint)
 {
 	const struct rte_crypto_sym_op *sym = op->sym;
 	bool ok;
 
-	memset(r, 0, sizeof(*r));
 	r->session = find_session(op, pmd);
 	if (r->session == NULL)
 		return RTE_CRYPTO_OP_STATUS_INVALID_SESSION;
 	if (sym->m_src == NULL || sym->m_src->nb_segs != 1)
 		return RTE_CRYPTO_OP_STATUS_INVALID_ARGS;
+	r->start = r->end = 0;
 	r->iv = rte_crypto_op_ctod_offset(op, const uint8_t *, r->session->iv_offset);
 	if (r->session->aead)
 		ok = parse_aead(r, sym);
 	else
 		ok = parse_chain(r, sym);
-	if (!ok || !parse_buffers(r, sym))
+	if (!ok || !parse_buffers(r, sym, &pmd->pools, hint))
 		return RTE_CRYPTO_OP_STATUS_INVALID_ARGS;
-	r->size = sizeof(struct ocl_record) + aad_room(r) + data_room(r) +
-		  RTE_ALIGN_CEIL(r->session->digest_len, ALIGN);
+	r->size = sizeof(struct ocl_record) + aad_room(r) + digest_room(r);
+	if (r->pool) {
+		r->reserve = r->end - r->start + 2 * OCL_MAX_DIGEST + 3 * OCL_ALIGN;
+	} else {
+		r->reserve = 0;
+		r->size += data_room(r);
+	}
 	return RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
 }
 
 static void fill_record(const struct ocl_request *r, struct ocl_record *record)
 {
-	uint32_t aad = sizeof(*record);
-	uint32_t data = aad + aad_room(r) + padding(r);
-
 	record->session = r->session->slot;
-	record->status = OCL_STATUS_PENDING;
-	record->cipher_off = data + r->cipher_off - r->start;
+	record->cipher_off = r->cipher_off;
 	record->cipher_len = r->cipher_len;
-	record->auth_off = r->session->aad_len ? aad : data + r->auth_off - r->start;
-	record->auth_len = r->session->aad_len ? r->session->aad_len : r->auth_len;
-	record->digest_off = aad + aad_room(r) + data_room(r);
+	record->auth_off = r->auth_off;
+	record->auth_len = r->auth_len;
 	memcpy(record->iv, r->iv, r->session->iv_len);
-	if (r->session->aad_len)
-		memcpy((uint8_t *)record + aad, r->aad + r->session->aad_skip,
-		       r->session->aad_len);
-	memcpy((uint8_t *)record + data, r->src + r->start, r->end - r->start);
+}
+
+/* The packet's part of the chunk: AAD, digest and, if it is of no pool, data. */
+static uint32_t place_aad(const struct ocl_request *r, struct ocl_record *record, u8 *host,
+			  uint32_t at)
+{
+	if (r->session->aad_len) {
+		record->auth_off = at;
+		memcpy(host + at, r->aad + r->session->aad_skip, r->session->aad_len);
+	}
+	return at + aad_room(r);
+}
+
+static uint32_t place_digest(const struct ocl_request *r, struct ocl_record *record,
+			     struct ocl_chunk *chunk, uint32_t at)
+{
+	record->digest_area = OCL_AREA_CHUNK;
+	record->digest_off = at;
 	if (r->session->verify)
-		memcpy((uint8_t *)record + record->digest_off, r->digest, r->session->digest_len);
+		memcpy(chunk->host + at, r->digest, r->session->digest_len);
+	else if (r->session->digest_len)
+		ocl_chunk_copy_digest(chunk, record->result, r->digest, at, r->session->digest_len);
+	return at + digest_room(r);
 }
 
-void ocl_request_stage(const struct ocl_request *r, struct ocl_chunk *chunk, struct ocl_slot *slot)
+static void place_data(const struct ocl_request *r, struct ocl_record *record,
+		       struct ocl_chunk *chunk, uint32_t at)
 {
-	struct ocl_record *record = ocl_chunk_add(chunk, r->size);
-	uint32_t base = (u8 *)record - chunk->host;
-	bool in_place = r->dst == r->src;
-
-	fill_record(r, record);
-	chunk->upload = RTE_MAX(chunk->upload, r->session->upload);
-	slot->record = base;
+	at += padding(r);
+	record->area = OCL_AREA_CHUNK;
+	record->base = at - r->start;
+	memcpy(chunk->host + at, r->src + r->start, r->end - r->start);
 	/* In place only what the cipher changed goes back; else all of it. */
-	slot->data = r->dst + (in_place ? r->cipher_off : r->start);
-	slot->data_len = in_place ? r->cipher_len : r->end - r->start;
-	slot->data_from = base + record->cipher_off - (in_place ? 0 : r->cipher_off - r->start);
-	slot->digest = r->digest;
-	slot->digest_len = r->session->verify ? 0 : r->session->digest_len;
-	slot->digest_from = base + record->digest_off;
+	if (r->dst != r->src)
+		ocl_chunk_copy_back(chunk, record->result, r->dst + r->start, at, r->end - r->start);
+	else if (r->cipher_len)
+		ocl_chunk_copy_back(chunk, record->result, r->dst + r->cipher_off,
+				    record->base + r->cipher_off, r->cipher_len);
 }
 
-void ocl_slot_finish(const struct ocl_slot *slot, const struct ocl_chunk *chunk)
+/* The packet stays in its pool; returns whether its digest does, too. */
+static bool place_row(const struct ocl_request *r, struct ocl_record *record,
+		      struct ocl_chunk *chunk)
 {
-	const struct ocl_record *record;
+	const struct ocl_pool *pool = r->pool;
+	struct ocl_row row = {
+		.record = (u8 *)record - chunk->host,
+		.pool = pool->index,
+		.row = r->row,
+		.from = r->column + r->start,
+		.to = r->column + r->end,
+		.start = r->column + (r->cipher_len ? r->cipher_off : r->start),
+	};
+	uint32_t first, digest;
+	bool inside = digest_in_row(r, &digest);
 
-	if (slot->record == OCL_NO_RECORD)
-		return;
-	record = (const struct ocl_record *)(chunk->host + slot->record);
-	if (chunk->failed || record->status == OCL_STATUS_PENDING) {
-		slot->op->status = RTE_CRYPTO_OP_STATUS_ERROR;
-		return;
+	/* Far from the data it is cheaper beside the record. */
+	inside = inside && digest + OCL_MAX_DIGEST >= row.from && digest <= row.to + OCL_MAX_DIGEST;
+	if (inside) {
+		row.from = RTE_MIN(row.from, digest);
+		row.to = RTE_MAX(row.to, digest + r->session->digest_len);
 	}
-	if (record->status != OCL_STATUS_DONE) {
-		slot->op->status = RTE_CRYPTO_OP_STATUS_AUTH_FAILED;
-		return;
+	first = chunk->memory->place(chunk, pool, &row);
+	record->area = OCL_AREA_POOL + pool->index;
+	record->base = first + r->column;
+	if (inside) {
+		record->digest_area = record->area;
+		record->digest_off = first + digest;
 	}
-	memcpy(slot->data, chunk->host + slot->data_from, slot->data_len);
-	if (slot->digest_len)
-		memcpy(slot->digest, chunk->host + slot->digest_from, slot->digest_len);
-	slot->op->status = RTE_CRYPTO_OP_STATUS_SUCCESS;
+	return inside;
+}
+
+bool ocl_request_stage(const struct ocl_request *r, struct ocl_chunk *chunk, uint32_t *index)
+{
+	struct ocl_record *record;
+	uint32_t at;
+
+	record = ocl_chunk_add(chunk, r->session->label, r->len, r->size);
+	if (record == NULL)
+		return false;
+	*index = record->result;
+	chunk->upload = RTE_MAX(chunk->upload, r->session->upload);
+	fill_record(r, record);
+	at = (u8 *)(record + 1) - chunk->host;
+	at = place_aad(r, record, chunk->host, at);
+	if (r->pool) {
+		chunk->reserved += r->reserve;
+		if (!place_row(r, record, chunk))
+			place_digest(r, record, chunk, at);
+	} else {
+		at = place_digest(r, record, chunk, at);
+		place_data(r, record, chunk, at);
+	}
+	return true;
 }

@@ -17,7 +17,7 @@
 #define AEADS	   ((OCL_CIPHERS - OCL_CIPHER_AES_GCM) * 2)
 #define CASES	   (KEY_LENS * (CHAINS + AEADS))
 #define MAX_LEN	   352
-#define RECORD	   (sizeof(struct ocl_record) + MAX_LEN + OCL_MAX_DIGEST)
+#define RECORD	   (sizeof(struct ocl_record) + 16 + MAX_LEN + OCL_MAX_DIGEST)
 #define AAD_LEN	   12
 #define SECONDS	   120 /* a first compilation on a busy machine included */
 
@@ -50,22 +50,28 @@ static int make_session(struct ocl_session *session, uint32_t label, uint32_t ke
 /* A record with a header of AAD_LEN bytes in front of the cipher's range. */
 static void make_record(struct ocl_chunk *chunk, uint32_t index, uint32_t label, uint32_t *state)
 {
-	struct ocl_record *r = ocl_chunk_add(chunk, RECORD);
-	uint32_t cipher = OCL_LABEL_CIPHER(label);
-	uint32_t len = 16 * (index % 20);
-	u8 *rec = (u8 *)r;
+	uint32_t at = chunk->used, len = 16 * (index % 20);
+	struct ocl_record *r;
+	u8 *data = chunk->host + at + sizeof(*r);
 
-	for (uint32_t i = 0; i < RECORD; i++)
-		rec[i] = pattern(state);
-	if (cipher != OCL_CIPHER_AES_CBC && len)
+	if (OCL_LABEL_CIPHER(label) != OCL_CIPHER_AES_CBC && len)
 		len -= index % 16;
+	r = ocl_chunk_add(chunk, label, len, RECORD);
+	for (uint32_t i = 0; i < RECORD - sizeof(*r); i++)
+		data[i] = pattern(state);
 	r->session = index;
-	r->status = OCL_STATUS_PENDING;
-	r->auth_off = sizeof(*r) + 16 - AAD_LEN;
+	r->area = OCL_AREA_CHUNK;
+	r->base = at + sizeof(*r);
+	r->auth_off = 16 - AAD_LEN + (ocl_is_aead(OCL_LABEL_CIPHER(label)) ? r->base : 0);
 	r->auth_len = AAD_LEN + (OCL_LABEL_AUTH(label) ? len : 0);
-	r->cipher_off = sizeof(*r) + 16;
+	r->cipher_off = 16;
 	r->cipher_len = len;
-	r->digest_off = sizeof(*r) + MAX_LEN;
+	r->digest_area = OCL_AREA_CHUNK;
+	r->digest_off = r->base + 16 + MAX_LEN;
+	for (uint32_t i = 0; i < RTE_DIM(r->iv); i++)
+		r->iv[i] = pattern(state) << 8 | pattern(state);
+	/* Whatever has changed is looked at. */
+	ocl_chunk_copy_back(chunk, r->result, (u8 *)r, at, 0);
 }
 
 struct cases {
@@ -120,12 +126,22 @@ static int wait_for(struct ocl_chunk *chunk)
 	return -EIO;
 }
 
+/* Offsets of records, in the order of their making. */
+static uint32_t record_at(uint32_t index)
+{
+	return index * RECORD;
+}
+
 static int compare(const struct ocl_chunk *chunk, const struct ocl_session *sessions, u8 *expected,
 		   uint32_t n)
 {
+	u8 *const areas[OCL_AREAS] = {[OCL_AREA_CHUNK] = expected};
+
 	for (uint32_t i = 0; i < n; i++) {
-		emu_packet(sessions, expected + chunk->order[i]);
-		if (memcmp(expected + chunk->order[i], chunk->host + chunk->order[i], RECORD)) {
+		uint32_t at = record_at(i), status = emu_packet(sessions, areas, at);
+
+		if (status != ocl_chunk_result(chunk, i) ||
+		    memcmp(expected + at, chunk->host + at, RECORD)) {
 			OCL_LOG(ERR, "%s computes wrong: self-test %u, label %#x",
 				chunk->dev->name, i, sessions[i].label);
 			return -EIO;
@@ -157,10 +173,29 @@ static int run(struct ocl_chunk *chunk, cl_mem table, cl_command_queue queue,
 	return ret;
 }
 
-int ocl_selftest(struct ocl_device *dev, const struct ocl_memory *memory)
+/* As many bins as there are cases: none is left over. */
+static int init_chunk(struct ocl_chunk *chunk, struct ocl_device *dev,
+		      const struct ocl_memory *memory, struct ocl_sched *sched, cl_mem table)
+{
+	const struct ocl_chunk_params params = {
+		.dev = dev,
+		.memory = memory,
+		.sched = sched,
+		.sessions = table,
+		.records = CASES,
+		.bytes = CASES * RECORD,
+	};
+
+	sched->bins = CASES;
+	return ocl_chunk_init(chunk, &params);
+}
+
+int ocl_selftest(struct ocl_device *dev, const struct ocl_memory *memory,
+		 const struct ocl_sched *sched)
 {
 	struct ocl_session *sessions = calloc(CASES, sizeof(*sessions));
 	u8 *expected = aligned_alloc(16, RTE_ALIGN_CEIL(CASES * RECORD, 16));
+	struct ocl_sched own = *sched;
 	struct ocl_chunk chunk = {0};
 	cl_command_queue queue = NULL;
 	cl_mem table = NULL;
@@ -175,7 +210,7 @@ int ocl_selftest(struct ocl_device *dev, const struct ocl_memory *memory)
 	if (err != CL_SUCCESS)
 		OCL_LOG(ERR, "no self-test on %s: OpenCL error %d", dev->name, err);
 	else
-		ret = ocl_chunk_init(&chunk, dev, memory, queue, table, CASES, CASES * RECORD);
+		ret = init_chunk(&chunk, dev, memory, &own, table);
 	if (!ret)
 		ret = run(&chunk, table, queue, sessions, expected);
 	ocl_chunk_free(&chunk);

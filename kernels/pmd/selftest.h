@@ -10,8 +10,10 @@
 
 #include "device.h"
 #include "memory.h"
+#include "sched.h"
 
 /** @return 0, or -EIO if the device computes wrong or not at all, logged */
-int ocl_selftest(struct ocl_device *dev, const struct ocl_memory *memory);
+int ocl_selftest(struct ocl_device *dev, const struct ocl_memory *memory,
+		 const struct ocl_sched *sched);
 
 #endif

@@ -56,10 +56,13 @@ static struct ocl_session session_of(uint32_t cipher, uint32_t auth, bool decryp
 
 static uint32_t process(const struct ocl_session *session, struct packet *packet)
 {
+	u8 *const areas[OCL_AREAS] = {[OCL_AREA_CHUNK] = (u8 *)packet};
+
 	packet->record.session = 0;
-	packet->record.status = OCL_STATUS_PENDING;
-	emu_packet(session, (u8 *)packet);
-	return packet->record.status;
+	packet->record.area = OCL_AREA_CHUNK;
+	packet->record.base = 0;
+	packet->record.digest_area = OCL_AREA_CHUNK;
+	return emu_packet(session, areas, 0);
 }
 
 static void cbc_vector(const struct cbc_vector *vector, bool decrypt)

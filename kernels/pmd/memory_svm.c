@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Fine-grained shared virtual memory: nothing is moved. */
+#include <rte_common.h>
+
+#include "chunk.h"
+#include "memory.h"
+
+static bool usable(const struct ocl_device *dev)
+{
+	return dev->svm;
+}
+
+static u8 *shared(const struct ocl_device *dev, size_t bytes)
+{
+	return clSVMAlloc(dev->context, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER, bytes,
+			  RTE_CACHE_LINE_SIZE);
+}
+
+static cl_int alloc(struct ocl_chunk *chunk)
+{
+	chunk->host = shared(chunk->dev, chunk->bytes);
+	if (chunk->host == NULL)
+		return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+	return clSetKernelArgSVMPointer(chunk->kernel, OCL_ARG_CHUNK, chunk->host);
+}
+
+static void free_chunk(struct ocl_chunk *chunk)
+{
+	if (chunk->host)
+		clSVMFree(chunk->dev->context, chunk->host);
+}
+
+static uint32_t place(struct ocl_chunk *chunk __rte_unused, const struct ocl_pool *pool,
+		      const struct ocl_row *row)
+{
+	return row->row * pool->pitch;
+}
+
+static void settle(struct ocl_chunk *chunk __rte_unused)
+{
+}
+
+static cl_int launch(struct ocl_chunk *chunk, size_t items, const cl_event *after)
+{
+	return ocl_memory_run(chunk, items, after, &chunk->done);
+}
+
+static cl_int pool_alloc(struct ocl_pool *pool, const struct ocl_device *dev, size_t bytes)
+{
+	pool->start = shared(dev, bytes);
+	return pool->start ? CL_SUCCESS : CL_MEM_OBJECT_ALLOCATION_FAILURE;
+}
+
+static void pool_free(struct ocl_pool *pool, const struct ocl_device *dev)
+{
+	if (pool->start)
+		clSVMFree(dev->context, pool->start);
+}
+
+static cl_int pool_argument(cl_kernel kernel, cl_uint argument, const struct ocl_pool *pool)
+{
+	return clSetKernelArgSVMPointer(kernel, argument, pool->start);
+}
+
+const struct ocl_memory ocl_memory_svm = {
+	.name = "svm",
+	.usable = usable,
+	.alloc = alloc,
+	.free = free_chunk,
+	.place = place,
+	.settle = settle,
+	.launch = launch,
+	.pool_alloc = pool_alloc,
+	.pool_free = pool_free,
+	.pool_argument = pool_argument,
+};

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file rows.h
+ * Which packets of a launch lie one after another in a pool: the device's copy
+ * engine moves such a run as the rows of one rectangle, and no core touches
+ * what is in them.
+ */
+#ifndef OCL_ROWS_H
+#define OCL_ROWS_H
+
+#include <stdint.h>
+
+/* A packet in its row. Columns are bytes from the start of the mbuf's buffer. */
+struct ocl_row {
+	uint32_t record;   /* offset of its record in the chunk */
+	uint32_t pool;	   /* its index */
+	uint32_t row;	   /* which of the pool's mbufs */
+	uint32_t from, to; /* the columns that go to the device and back */
+	uint32_t start;	   /* the column that the device would like to find aligned */
+};
+
+/* Rows that follow each other; the columns of the rectangle enclose all of theirs. */
+struct ocl_run {
+	uint32_t first; /* the first row's index in rows */
+	uint32_t rows;
+	uint32_t from, to;
+	uint32_t shift; /* columns by which the device has it further right */
+};
+
+struct ocl_rows {
+	struct ocl_row *row;
+	struct ocl_run *run;
+	uint32_t rows, runs;
+};
+
+/** @param max  rows at most; @return 0 or -ENOMEM; free after failure, too */
+int ocl_rows_init(struct ocl_rows *rows, uint32_t max);
+void ocl_rows_free(struct ocl_rows *rows);
+
+/** Add one. @return the shift: where in the device's row its columns will be */
+uint32_t ocl_rows_add(struct ocl_rows *rows, const struct ocl_row *row);
+
+static inline void ocl_rows_reset(struct ocl_rows *rows)
+{
+	rows->rows = 0;
+	rows->runs = 0;
+}
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_common.h>
+
+#include "args.h"
+#include "device.h"
+#include "log.h"
+#include "sched.h"
+
+#define LONGEST	     16384 /* bytes; what is longer is all of one range */
+#define BIN_SIZE     32
+#define CHUNK_OF_CPU 256
+#define CHUNK_OF_GPU 2048
+
+static enum ocl_level level_of(const char *name)
+{
+	static const char *const names[] = {
+		[OCL_SCHED_NONE] = "none",
+		[OCL_SCHED_ALGORITHM] = "algorithm",
+		[OCL_SCHED_LENGTH] = "length",
+		[OCL_SCHED_ALL] = "all",
+	};
+	unsigned int i = 0;
+
+	while (i < OCL_SCHED_ALL && strcmp(name, names[i]) != 0)
+		i++;
+	return i;
+}
+
+static uint32_t divide(uint32_t a, uint32_t b)
+{
+	return (a + b - 1) / b;
+}
+
+int ocl_sched_init(struct ocl_sched *sched, const struct ocl_args *args,
+		   const struct ocl_device *dev)
+{
+	memset(sched, 0, sizeof(*sched));
+	sched->chunk = args->chunk ? args->chunk : dev->cpu ? CHUNK_OF_CPU : CHUNK_OF_GPU;
+	sched->granularity = args->granularity;
+	sched->level = level_of(args->sched);
+	sched->bins = args->bins;
+	sched->bin_size = args->bins ? divide(sched->chunk, args->bins) : BIN_SIZE;
+	sched->bin_size = divide(sched->bin_size, dev->group_multiple) * dev->group_multiple;
+	/* Bins stay part-filled where labels are many: twice what the chunk fills. */
+	if (sched->bins == 0)
+		sched->bins = 2 * divide(sched->chunk, sched->bin_size);
+	if (sched->bin_size > dev->max_group) {
+		OCL_LOG(ERR, "chunk=%u in bins=%u makes work-groups of %u; %s can have %zu",
+			sched->chunk, sched->bins, sched->bin_size, dev->name, dev->max_group);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static uint32_t ranges(const struct ocl_sched *sched)
+{
+	return LONGEST / sched->granularity + 1;
+}
+
+static uint32_t keys(const struct ocl_sched *sched)
+{
+	return OCL_KINDS * ranges(sched);
+}
+
+int ocl_bins_init(struct ocl_bins *bins, const struct ocl_sched *sched)
+{
+	memset(bins, 0, sizeof(*bins));
+	bins->sched = sched;
+	bins->bin = calloc(sched->bins, sizeof(*bins->bin));
+	bins->record = calloc((size_t)sched->bins * sched->bin_size, sizeof(*bins->record));
+	bins->sorted = calloc(sched->bins, sizeof(*bins->sorted));
+	bins->open = calloc(keys(sched), sizeof(*bins->open));
+	return bins->bin && bins->record && bins->sorted && bins->open ? 0 : -ENOMEM;
+}
+
+void ocl_bins_free(struct ocl_bins *bins)
+{
+	free(bins->bin);
+	free(bins->record);
+	free(bins->sorted);
+	free(bins->open);
+	memset(bins, 0, sizeof(*bins));
+}
+
+static uint32_t key_of(const struct ocl_sched *sched, uint32_t kind, uint32_t len)
+{
+	if (sched->level == OCL_SCHED_NONE)
+		return 0;
+	if (sched->level == OCL_SCHED_ALGORITHM)
+		return kind * ranges(sched);
+	return kind * ranges(sched) + RTE_MIN(len, (uint32_t)LONGEST) / sched->granularity;
+}
+
+int ocl_bins_find(struct ocl_bins *bins, uint32_t label, uint32_t len)
+{
+	uint32_t kind = ocl_kind(label), key = key_of(bins->sched, kind, len);
+	uint32_t index;
+
+	if (bins->open[key])
+		return bins->open[key] - 1;
+	if (bins->used == bins->sched->bins)
+		return -1;
+	index = bins->used++;
+	bins->bin[index] = (struct ocl_bin){.key = key, .kind = kind};
+	bins->open[key] = index + 1;
+	return index;
+}
+
+void ocl_bins_put(struct ocl_bins *bins, int index, uint32_t len, uint32_t record)
+{
+	struct ocl_bin *bin = &bins->bin[index];
+	uint32_t size = bins->sched->bin_size;
+
+	bins->record[index * size + bin->used++] = record;
+	bin->longest = RTE_MAX(bin->longest, len);
+	if (bin->used == size)
+		bins->open[bin->key] = 0;
+}
+
+/* Longest first: few bins, and most already in order when labels are few. */
+static void sort(struct ocl_bins *bins)
+{
+	for (uint32_t i = 0; i < bins->used; i++) {
+		struct ocl_bin *bin = &bins->bin[i];
+		const struct ocl_cost *cost = &bins->sched->cost[bin->kind];
+		uint32_t at = i;
+
+		bin->cost = cost->start + cost->byte * bin->longest;
+		for (; at > 0 && bins->bin[bins->sorted[at - 1]].cost < bin->cost; at--)
+			bins->sorted[at] = bins->sorted[at - 1];
+		bins->sorted[at] = i;
+	}
+}
+
+uint32_t ocl_bins_order(struct ocl_bins *bins, uint32_t *order)
+{
+	uint32_t size = bins->sched->bin_size;
+
+	if (bins->sched->level == OCL_SCHED_ALL) {
+		sort(bins);
+	} else {
+		for (uint32_t i = 0; i < bins->used; i++)
+			bins->sorted[i] = i;
+	}
+	for (uint32_t i = 0; i < bins->used; i++) {
+		const struct ocl_bin *bin = &bins->bin[bins->sorted[i]];
+
+		memcpy(order, bins->record + bins->sorted[i] * size, bin->used * sizeof(*order));
+		memset(order + bin->used, 0xff, (size - bin->used) * sizeof(*order));
+		order += size;
+	}
+	return bins->used * size;
+}
+
+void ocl_bins_reset(struct ocl_bins *bins)
+{
+	for (uint32_t i = 0; i < bins->used; i++)
+		bins->open[bins->bin[i].key] = 0;
+	bins->used = 0;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file sched.h
+ * PIPSEA's packet scheduler (CCS'16, section 3.3): the packets of a launch go
+ * into bins that are labelled with an algorithm and a range of lengths. A bin is
+ * a work-group, so its work-items take the same branches for about as long;
+ * and bins are launched longest first, so that none is left alone at the end.
+ */
+#ifndef OCL_SCHED_H
+#define OCL_SCHED_H
+
+#include "inc_types.h"
+
+/* How much of it is done; each includes those before (the paper's figure 9). */
+enum ocl_level {
+	OCL_SCHED_NONE,	     /* bins filled in order of arrival */
+	OCL_SCHED_ALGORITHM, /* a bin for packets of one algorithm */
+	OCL_SCHED_LENGTH,    /* and of one range of lengths */
+	OCL_SCHED_ALL	     /* bins sorted */
+};
+
+/* Labels, numbered without gaps. */
+#define OCL_KINDS (OCL_CIPHERS * OCL_AUTHS * OCL_FLAGS)
+
+static inline uint32_t ocl_kind(uint32_t label)
+{
+	return (OCL_LABEL_CIPHER(label) * OCL_AUTHS + OCL_LABEL_AUTH(label)) * OCL_FLAGS +
+	       OCL_LABEL_FLAGS(label);
+}
+
+/* Nanoseconds that the device takes for a bin: start, and for each byte of its longest packet. */
+struct ocl_cost {
+	float start, byte;
+};
+
+/* What all bins of a device have in common. */
+struct ocl_sched {
+	uint32_t chunk;	      /* packets of a launch, at most */
+	uint32_t bins;	      /* of a launch, at most */
+	uint32_t bin_size;    /* packets; the size of a work-group */
+	uint32_t granularity; /* bytes a range of lengths has */
+	enum ocl_level level;
+	struct ocl_cost cost[OCL_KINDS]; /* measured: cost.h */
+};
+
+struct ocl_bin {
+	uint32_t key;
+	uint32_t used;
+	uint32_t kind;
+	uint32_t longest; /* bytes */
+	float cost;
+};
+
+/* The bins of one launch. */
+struct ocl_bins {
+	const struct ocl_sched *sched;
+	struct ocl_bin *bin;
+	uint32_t *record; /* bin_size for each bin */
+	uint32_t *sorted; /* bins, longest first */
+	uint16_t *open;	  /* the bin with that key that has room, + 1; 0: none */
+	uint32_t used;	  /* bins that have a label */
+};
+
+struct ocl_args;
+struct ocl_device;
+
+/**
+ * From the arguments, and what the device prefers.
+ * @return 0, or -EINVAL if the device cannot have bins that large, logged
+ */
+int ocl_sched_init(struct ocl_sched *sched, const struct ocl_args *args,
+		   const struct ocl_device *dev);
+
+/** @return 0 or -ENOMEM; free after failure, too */
+int ocl_bins_init(struct ocl_bins *bins, const struct ocl_sched *sched);
+void ocl_bins_free(struct ocl_bins *bins);
+
+/**
+ * The bin for a packet: one with its label that has room, else an empty one.
+ * @param len  bytes that are processed
+ * @return its index, or -1 if there is neither
+ */
+int ocl_bins_find(struct ocl_bins *bins, uint32_t label, uint32_t len);
+
+/** Put a record there. @param bin  from ocl_bins_find() */
+void ocl_bins_put(struct ocl_bins *bins, int bin, uint32_t len, uint32_t record);
+
+/**
+ * The order in which work-items take records, OCL_NO_RECORD where a bin is not full.
+ * @param[out] order  room for bins * bin_size
+ * @return how many work-items: bins in use * bin_size
+ */
+uint32_t ocl_bins_order(struct ocl_bins *bins, uint32_t *order);
+
+/** Make them empty. */
+void ocl_bins_reset(struct ocl_bins *bins);
+
+#endif
