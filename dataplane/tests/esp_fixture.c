@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "control.h"
+#include "eal_fixture.h"
+#include "esp_fixture.h"
+#include "stats.h"
+
+#define SAS 16u
+#define PACKETS 63u
+
+unsigned int esp_devices;
+struct session_table *esp_sessions;
+struct rte_mempool *esp_packets, *esp_ops;
+
+static struct engine_device all_devices[STATS_MAX_DEVICES];
+static char folder[] = "./test-XXXXXX", path[sizeof(folder) + 8];
+
+int esp_fixture_eal(const char *program)
+{
+	int err = start_eal(program);
+
+	/* Drivers are asked for what they do not have, too; the test says what matters. */
+	rte_log_set_global_level(RTE_LOG_EMERG);
+	return err;
+}
+
+static int open_sadb(void)
+{
+	const struct cygnet_geometry geometry = {SAS, 16};
+	char error[256];
+
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(path, sizeof(path), "%s/sadb", folder);
+	if (cygnet_db_open(path, &geometry, &sadb, error, sizeof(error))) {
+		fprintf(stderr, "%s\n", error);
+		return -1;
+	}
+	return cygnet_role_take(sadb, CYGNET_ROLE_DATAPLANE) || cygnet_reader_online(sadb, 0);
+}
+
+int esp_fixture_start(void **state)
+{
+	struct conf conf;
+
+	(void)state;
+	conf_defaults(&conf);
+	conf.engine = ENGINE_CPU;
+	if (open_sadb() || engines_start(&conf, 1, SAS))
+		return -1;
+	esp_devices = engine_devices;
+	memcpy(all_devices, engine_device, esp_devices * sizeof(all_devices[0]));
+	esp_sessions = sessions_create(0, SAS);
+	/* The private area is the product's; the room for data is each packet's own. */
+	esp_packets = rte_pktmbuf_pool_create("packets", PACKETS, 0, PACKET_PRIVATE,
+					      RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);
+	esp_ops = rte_crypto_op_pool_create("ops", RTE_CRYPTO_OP_TYPE_SYMMETRIC, PACKETS, 0,
+					    sizeof(struct esp_op), SOCKET_ID_ANY);
+	return esp_sessions && esp_packets && esp_ops ? 0 : -1;
+}
+
+int esp_fixture_stop(void **state)
+{
+	(void)state;
+	/* Nothing leaked on any path of any test. */
+	assert_int_equal(rte_mempool_in_use_count(esp_packets), 0);
+	assert_int_equal(rte_mempool_in_use_count(esp_ops), 0);
+	sessions_free(esp_sessions);
+	engine_devices = esp_devices;
+	memcpy(engine_device, all_devices, esp_devices * sizeof(all_devices[0]));
+	engines_stop();
+	rte_mempool_free(esp_ops);
+	rte_mempool_free(esp_packets);
+	cygnet_db_close(sadb);
+	unlink(path);
+	rmdir(folder);
+	return 0;
+}
+
+/* --- SAs --- */
+
+static struct cygnet_addr address(const char *text)
+{
+	struct cygnet_addr addr = {0};
+
+	assert_int_equal(inet_pton(AF_INET, text, &addr.v4), 1);
+	return addr;
+}
+
+struct cygnet_sa_params esp_params(const struct esp_peer *peer, unsigned int options)
+{
+	const struct esp_algorithm *a = peer->algorithm;
+	struct cygnet_sa_params p = {
+		.id = {htonl(ESP_SPI), IPPROTO_ESP, AF_INET, address("192.0.2.1")},
+		.path = {.src = address("192.0.2.2"), .dst = address("192.0.2.1")},
+		.flags = (options & ESP_INBOUND ? CYGNET_SA_INBOUND : 0) |
+			 (options & ESP_ESN ? CYGNET_SA_ESN : 0),
+		.reqid = 1,
+		.cipher = a->cipher,
+		.auth = a->auth,
+		.icv_len = a->icv_len,
+		.cipher_key_len = a->key_len,
+		.salt_len = a->digest ? 0 : 4,
+		.auth_key_len = a->auth_key_len,
+		.replay_window = options & ESP_INBOUND ? 64 : 0,
+	};
+
+	if (options & ESP_ENCAP) {
+		p.path.encap = 1;
+		p.path.sport = htons(ESP_SPORT);
+		p.path.dport = htons(ESP_DPORT);
+	}
+	memcpy(p.cipher_key, peer->key, p.cipher_key_len + p.salt_len);
+	memcpy(p.auth_key, peer->auth_key, p.auth_key_len);
+	return p;
+}
+
+static struct cygnet_sa *find(const struct cygnet_sa_params *p)
+{
+	struct cygnet_sa *sa = NULL;
+
+	if (p->flags & CYGNET_SA_INBOUND)
+		return cygnet_sad_lookup(sadb, p->id.spi, p->id.proto, p->id.af, &p->id.dst);
+	/* An outbound SA is found by its policy; here it is the only one. */
+	for (uint32_t i = 0; i < SAS && !sa; i++) {
+		sa = cygnet_sa_at(sadb, i);
+		if (sa->state != CYGNET_SA_LIVE || sa->spi != p->id.spi)
+			sa = NULL;
+	}
+	return sa;
+}
+
+static void use_device(unsigned int device)
+{
+	engine_device[0] = all_devices[device];
+	engine_devices = 1;
+}
+
+bool esp_sa_add_params(struct esp_sa *e, const struct cygnet_sa_params *params,
+		       unsigned int device)
+{
+	use_device(device);
+	assert_int_equal(cygnet_sa_add(sadb, params), 0);
+	e->sa = find(params);
+	assert_non_null(e->sa);
+	e->session = session_get(esp_sessions, e->sa, cygnet_sa_index(sadb, e->sa));
+	if (!e->session)
+		esp_sa_delete(e);
+	return e->session;
+}
+
+bool esp_sa_add(struct esp_sa *e, const struct esp_algorithm *algorithm, unsigned int options,
+		unsigned int device)
+{
+	static uint8_t keys;
+	struct cygnet_sa_params params;
+
+	*e = (struct esp_sa){.options = options};
+	peer_init(&e->peer, algorithm, options & ESP_ESN, ++keys);
+	params = esp_params(&e->peer, options);
+	return esp_sa_add_params(e, &params, device);
+}
+
+void esp_sa_delete(struct esp_sa *e)
+{
+	const struct cygnet_sa_id id = {e->sa->spi, IPPROTO_ESP, AF_INET,
+					cygnet_sa_path(e->sa)->dst};
+
+	assert_int_equal(cygnet_sa_delete(sadb, &id), 0);
+	cygnet_reader_quiescent(sadb, 0);
+	assert_int_equal(cygnet_db_reclaim(sadb), 0);
+	for (unsigned int i = 0; i < 2 * SAS; i++)
+		sessions_sweep(esp_sessions);
+}
+
+void esp_sa_any(struct esp_sa *e, const struct esp_algorithm *algorithm, unsigned int options)
+{
+	for (unsigned int d = 0; d < esp_devices; d++)
+		if (esp_sa_add(e, algorithm, options, d))
+			return;
+	fail_msg("no device serves %s", algorithm->name);
+}
+
+void esp_each(unsigned int direction, void (*check)(struct esp_sa *e))
+{
+	for (unsigned int i = 0; i < esp_algorithm_count; i++) {
+		unsigned int served = 0;
+
+		for (unsigned int d = 0; d < esp_devices; d++) {
+			for (unsigned int o = 0; o < 4; o++) {
+				unsigned int options = direction | (o & 1 ? ESP_ESN : 0) |
+						       (o & 2 ? ESP_ENCAP : 0);
+				struct esp_sa e;
+
+				if (!esp_sa_add(&e, &esp_algorithms[i], options, d))
+					continue;
+				served++;
+				check(&e);
+				esp_sa_delete(&e);
+			}
+		}
+		if (served < 4)
+			fail_msg("no device serves %s", esp_algorithms[i].name);
+	}
+}
+
+/* --- packets --- */
+
+static void free_buffer(void *buffer, void *shared)
+{
+	free(buffer);
+	free(shared);
+}
+
+struct rte_mbuf *esp_packet(const uint8_t *data, unsigned int len, unsigned int headroom,
+			    unsigned int tailroom)
+{
+	unsigned int size = headroom + len + tailroom;
+	struct rte_mbuf_ext_shared_info *shared = malloc(sizeof(*shared));
+	struct rte_mbuf *m = rte_pktmbuf_alloc(esp_packets);
+	uint8_t *buffer = malloc(size);
+
+	assert_non_null(m);
+	assert_true(size <= UINT16_MAX);
+	*shared = (struct rte_mbuf_ext_shared_info){.free_cb = free_buffer, .fcb_opaque = shared};
+	rte_mbuf_ext_refcnt_set(shared, 1);
+	rte_pktmbuf_attach_extbuf(m, buffer, (rte_iova_t)(uintptr_t)buffer, (uint16_t)size, shared);
+	m->data_off = (uint16_t)headroom;
+	m->data_len = (uint16_t)len;
+	m->pkt_len = len;
+	memset(packet(m), 0, sizeof(struct packet));
+	if (data)
+		memcpy(buffer + headroom, data, len);
+	else
+		memset(buffer + headroom, 0, len);
+	return m;
+}
+
+unsigned int esp_offset(const struct esp_sa *e)
+{
+	return e->options & ESP_ENCAP ? 28 : 20;
+}
+
+unsigned int esp_hidden(const struct esp_sa *e)
+{
+	return e->peer.algorithm->digest && (e->options & ESP_ESN) ? 4 : 0;
+}
+
+unsigned int esp_wire(const struct esp_sa *e, uint8_t outer_tos, uint64_t seq,
+		      const uint8_t *text, unsigned int len, uint8_t *wire)
+{
+	unsigned int offset = esp_offset(e), total;
+	bool encap = e->options & ESP_ENCAP;
+
+	total = offset + peer_seal(&e->peer, ESP_SPI, seq, text, len, wire + offset);
+	peer_ip(wire, outer_tos, (uint16_t)total, 77, 0, encap ? IPPROTO_UDP : IPPROTO_ESP);
+	if (encap) {
+		const uint16_t udp[4] = {htons(ESP_SPORT), htons(ESP_DPORT),
+					 htons((uint16_t)(total - 20)), 0};
+
+		memcpy(wire + 20, udp, sizeof(udp));
+	}
+	return total;
+}
+
+struct rte_mbuf *esp_receive(const struct esp_sa *e, const uint8_t *wire, unsigned int len)
+{
+	/* In front lies what the Ethernet header took. */
+	struct rte_mbuf *m = esp_packet(wire, len, 14, esp_hidden(e));
+	struct packet *p = packet(m);
+	uint32_t seq;
+
+	p->esp = (uint16_t)esp_offset(e);
+	p->udp = (e->options & ESP_ENCAP) != 0;
+	p->sa = cygnet_sa_index(sadb, e->sa);
+	p->generation = e->sa->generation;
+	p->stage = STAGE_ESP_IN;
+	if (len >= p->esp + 8u) {
+		memcpy(&seq, wire + p->esp + 4, sizeof(seq));
+		p->seq = cygnet_replay_seq(e->sa, ntohl(seq));
+	}
+	return m;
+}
+
+struct rte_mbuf *esp_from_peer(const struct esp_sa *e, uint64_t seq, const uint8_t *text,
+			       unsigned int len)
+{
+	uint8_t wire[28 + PEER_ESP_MAX];
+
+	return esp_receive(e, wire, esp_wire(e, 0, seq, text, len, wire));
+}
+
+/* --- through the device --- */
+
+static struct rte_crypto_op *new_op(const struct esp_sa *e)
+{
+	struct rte_crypto_op *op = rte_crypto_op_alloc(esp_ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
+
+	assert_non_null(op);
+	rte_crypto_op_attach_sym_session(op, e->session->crypto);
+	return op;
+}
+
+/* Frees the operation. */
+static int run(const struct esp_sa *e, struct rte_crypto_op *op)
+{
+	uint8_t device = engine_device[e->session->device].id;
+	struct rte_crypto_op *done = NULL;
+	int status;
+
+	assert_int_equal(rte_cryptodev_enqueue_burst(device, 0, &op, 1), 1);
+	/* A device that batches is flushed by asking it again. */
+	for (unsigned int i = 0; i < 100000 && !done; i++)
+		rte_cryptodev_dequeue_burst(device, 0, &done, 1);
+	assert_ptr_equal(done, op);
+	status = op->status;
+	rte_crypto_op_free(op);
+	if (status == RTE_CRYPTO_OP_STATUS_SUCCESS)
+		return ESP_OK;
+	return status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED ? DROP_AUTH_FAILED : DROP_ENGINE_FAILED;
+}
+
+int esp_prepare(const struct esp_sa *e, struct rte_mbuf *m, uint64_t seq)
+{
+	struct rte_crypto_op *op = new_op(e);
+	int reason = esp_out_prepare(m, e->sa, e->session, seq, op);
+
+	rte_crypto_op_free(op);
+	return reason;
+}
+
+int esp_protect(const struct esp_sa *e, struct rte_mbuf *m, uint64_t seq)
+{
+	struct rte_crypto_op *op = new_op(e);
+	int reason = esp_out_prepare(m, e->sa, e->session, seq, op);
+
+	if (reason != ESP_OK) {
+		rte_crypto_op_free(op);
+		return reason;
+	}
+	reason = run(e, op);
+	if (reason == ESP_OK)
+		esp_out_finish(m, e->session);
+	return reason;
+}
+
+int esp_unprotect(const struct esp_sa *e, struct rte_mbuf *m)
+{
+	struct rte_crypto_op *op = new_op(e);
+	int reason = esp_in_prepare(m, e->session, op);
+
+	if (reason != ESP_OK) {
+		rte_crypto_op_free(op);
+		return reason;
+	}
+	reason = run(e, op);
+	return reason == ESP_OK ? esp_in_finish(m, e->sa, e->session) : reason;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file esp_fixture.h
+ * What the tests of ESP share: DPDK, every crypto device of the CPU, an SAD in a
+ * folder of its own, and packets in buffers of exactly the room a test says, so
+ * that AddressSanitizer sees the first byte beyond.
+ */
+#ifndef ESP_FIXTURE_H
+#define ESP_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <rte_mbuf.h>
+
+#include "cygnet.h"
+#include "engine.h"
+#include "esp.h"
+#include "esp_peer.h"
+#include "packet.h"
+#include "session.h"
+
+#define ESP_SPI 0xc1234567u
+#define ESP_INBOUND 1u
+#define ESP_ESN 2u
+#define ESP_ENCAP 4u
+/** Ports of UDP encapsulation, host byte order. */
+#define ESP_SPORT 4500
+#define ESP_DPORT 30000
+
+/** Group setup and teardown for cmocka. */
+int esp_fixture_start(void **state);
+int esp_fixture_stop(void **state);
+/** DPDK itself, once in main(). @return 0 or -1 */
+int esp_fixture_eal(const char *program);
+
+/** The crypto devices: aesni_gcm, aesni_mb, openssl or what of them is here. */
+extern unsigned int esp_devices;
+/** For a test's own worker. */
+extern struct session_table *esp_sessions;
+extern struct rte_mempool *esp_packets, *esp_ops;
+
+/** An SA between our side and the peer's. */
+struct esp_sa {
+	struct cygnet_sa *sa;
+	struct session *session;
+	struct esp_peer peer;
+	unsigned int options;
+};
+
+/** What an SA is installed with, for the test to change. */
+struct cygnet_sa_params esp_params(const struct esp_peer *peer, unsigned int options);
+/**
+ * Install an SA, served by the device of that number.
+ * @return false if the device does not have the algorithm; nothing is installed then
+ */
+bool esp_sa_add(struct esp_sa *e, const struct esp_algorithm *algorithm, unsigned int options,
+		unsigned int device);
+bool esp_sa_add_params(struct esp_sa *e, const struct cygnet_sa_params *params,
+		       unsigned int device);
+void esp_sa_delete(struct esp_sa *e);
+/** An SA on the first device that has the algorithm. */
+void esp_sa_any(struct esp_sa *e, const struct esp_algorithm *algorithm, unsigned int options);
+
+/** Call check for every algorithm on every device that has it, with every
+ * combination of ESP_ESN and ESP_ENCAP, in the direction given. Each algorithm
+ * is served at least once, or the test fails. */
+void esp_each(unsigned int direction, void (*check)(struct esp_sa *e));
+
+/** A packet; NULL data: zeros. */
+struct rte_mbuf *esp_packet(const uint8_t *data, unsigned int len, unsigned int headroom,
+			    unsigned int tailroom);
+/** A packet from the peer, headers of the SA's path and all, received. */
+struct rte_mbuf *esp_from_peer(const struct esp_sa *e, uint64_t seq, const uint8_t *text,
+			       unsigned int len);
+/** The same in plain bytes. @return the length */
+unsigned int esp_wire(const struct esp_sa *e, uint8_t outer_tos, uint64_t seq,
+		      const uint8_t *text, unsigned int len, uint8_t *wire);
+/** What receive.c works out; wire has at least the ESP header. */
+struct rte_mbuf *esp_receive(const struct esp_sa *e, const uint8_t *wire, unsigned int len);
+/** Offset of the ESP header, bytes. */
+unsigned int esp_offset(const struct esp_sa *e);
+/** Bytes that the high half of the sequence number takes behind the packet while
+ * it is at the device. */
+unsigned int esp_hidden(const struct esp_sa *e);
+
+/** Out through the device. @return ESP_OK or a drop reason */
+int esp_protect(const struct esp_sa *e, struct rte_mbuf *m, uint64_t seq);
+/** In through the device. @return ESP_OK, ESP_DUMMY or a drop reason */
+int esp_unprotect(const struct esp_sa *e, struct rte_mbuf *m);
+/** Only the first half, without device. @return ESP_OK or a drop reason */
+int esp_prepare(const struct esp_sa *e, struct rte_mbuf *m, uint64_t seq);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file esp_peer.h
+ * The other end of the SA: ESP written down from RFC 4303, 3602, 2404, 4868 and
+ * 4106 with OpenSSL alone, to compare ours with. For tests; fails them on errors.
+ */
+#ifndef ESP_PEER_H
+#define ESP_PEER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PEER_TEXT_MAX 4096u
+#define PEER_ESP_MAX (8 + 16 + PEER_TEXT_MAX + 32)
+
+struct esp_algorithm {
+	const char *name;
+	uint8_t cipher, key_len;	/* enum cygnet_cipher, bytes */
+	uint8_t auth, auth_key_len;	/* enum cygnet_auth, bytes */
+	uint8_t iv_len, block, icv_len; /* bytes */
+	const char *evp, *digest;	/* as OpenSSL calls them */
+};
+
+extern const struct esp_algorithm esp_algorithms[];
+extern const unsigned int esp_algorithm_count;
+
+struct esp_peer {
+	const struct esp_algorithm *algorithm;
+	bool esn;
+	uint8_t key[32 + 4], auth_key[64]; /* AEAD: the salt follows the key */
+};
+
+/** Keys like no other's, from a number. */
+void peer_init(struct esp_peer *peer, const struct esp_algorithm *algorithm, bool esn,
+	       uint8_t number);
+
+/**
+ * Build an ESP packet.
+ * @param text  inner packet with its trailer, a multiple of the block
+ * @param esp   room for PEER_ESP_MAX bytes
+ * @return its length
+ */
+unsigned int peer_seal(const struct esp_peer *peer, uint32_t spi, uint64_t seq,
+		       const uint8_t *text, unsigned int len, uint8_t *esp);
+/**
+ * Authenticate and decrypt an ESP packet, trailer and all.
+ * @param seq_high  upper half of the sequence number
+ * @param text      room for PEER_TEXT_MAX bytes
+ * @return the length of text, or -1: not authentic
+ */
+int peer_open(const struct esp_peer *peer, uint32_t seq_high, const uint8_t *esp,
+	      unsigned int len, uint8_t *text);
+/** One block of AES, no mode: what an unpredictable IV is made of. */
+void peer_block(const struct esp_peer *peer, const uint8_t in[16], uint8_t out[16]);
+
+/**
+ * Append padding 1, 2, 3 and so on, its length and the next header.
+ * @param pad  bytes of padding
+ * @return the length with the trailer
+ */
+unsigned int peer_trailer(uint8_t *text, unsigned int len, unsigned int pad, uint8_t next);
+/** The least padding. @return bytes */
+unsigned int peer_padding(const struct esp_algorithm *algorithm, unsigned int len);
+
+/** RFC 791's checksum over whole words, as it goes into the header. */
+uint16_t peer_checksum(const uint8_t *data, unsigned int len);
+/** An IPv4 header that a stack could have sent; fragment is its flags and offset. */
+void peer_ip(uint8_t ip[20], uint8_t tos, uint16_t total, uint16_t id, uint16_t fragment,
+	     uint8_t proto);
+/** A packet of len bytes with DF as given, payload and all. */
+void peer_packet(uint8_t *packet, unsigned int len, uint8_t tos, bool df);
+
+#endif
