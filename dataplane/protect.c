@@ -215,6 +215,7 @@ static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa
 	reason = esp_in_finish(m, sa, s);
 	if (reason == ESP_DUMMY) {
 		count(sa, 0);
+		w->stats->dummies++;
 		rte_pktmbuf_free(m);
 		return;
 	}
