@@ -85,6 +85,22 @@ int esp_fixture_stop(void **state)
 
 /* --- SAs --- */
 
+static void let_go(void)
+{
+	cygnet_reader_quiescent(sadb, 0);
+	assert_int_equal(cygnet_db_reclaim(sadb), 0);
+	for (unsigned int i = 0; i < 2 * SAS; i++)
+		sessions_sweep(esp_sessions);
+}
+
+int esp_fixture_clean(void **state)
+{
+	(void)state;
+	assert_int_equal(cygnet_db_flush(sadb), 0);
+	let_go();
+	return 0;
+}
+
 static struct cygnet_addr address(const char *text)
 {
 	struct cygnet_addr addr = {0};
@@ -173,10 +189,7 @@ void esp_sa_delete(struct esp_sa *e)
 					cygnet_sa_path(e->sa)->dst};
 
 	assert_int_equal(cygnet_sa_delete(sadb, &id), 0);
-	cygnet_reader_quiescent(sadb, 0);
-	assert_int_equal(cygnet_db_reclaim(sadb), 0);
-	for (unsigned int i = 0; i < 2 * SAS; i++)
-		sessions_sweep(esp_sessions);
+	let_go();
 }
 
 void esp_sa_any(struct esp_sa *e, const struct esp_algorithm *algorithm, unsigned int options)

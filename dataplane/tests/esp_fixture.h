@@ -34,6 +34,9 @@
 /** Group setup and teardown for cmocka. */
 int esp_fixture_start(void **state);
 int esp_fixture_stop(void **state);
+/** After each test: an SA that a failed one left is not the next one's. */
+int esp_fixture_clean(void **state);
+#define ESP_TEST(name) cmocka_unit_test_teardown(name, esp_fixture_clean)
 /** DPDK itself, once in main(). @return 0 or -1 */
 int esp_fixture_eal(const char *program);
 

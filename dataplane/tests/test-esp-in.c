@@ -195,11 +195,11 @@ static void tos(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_algorithm),
-		cmocka_unit_test(more_padding_than_needed),
-		cmocka_unit_test(sequence_numbers_of_32_and_64_bits),
-		cmocka_unit_test(options_in_the_outer_header),
-		cmocka_unit_test(tos),
+		ESP_TEST(every_algorithm),
+		ESP_TEST(more_padding_than_needed),
+		ESP_TEST(sequence_numbers_of_32_and_64_bits),
+		ESP_TEST(options_in_the_outer_header),
+		ESP_TEST(tos),
 	};
 
 	(void)argc;

@@ -270,13 +270,13 @@ static void tos_and_df(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(peer_reads_every_algorithm),
-		cmocka_unit_test(every_size_is_as_computed),
-		cmocka_unit_test(mtu_is_the_largest_that_fits),
-		cmocka_unit_test(sequence_numbers_of_32_and_64_bits),
-		cmocka_unit_test(no_room),
-		cmocka_unit_test(larger_than_ip_allows),
-		cmocka_unit_test(tos_and_df),
+		ESP_TEST(peer_reads_every_algorithm),
+		ESP_TEST(every_size_is_as_computed),
+		ESP_TEST(mtu_is_the_largest_that_fits),
+		ESP_TEST(sequence_numbers_of_32_and_64_bits),
+		ESP_TEST(no_room),
+		ESP_TEST(larger_than_ip_allows),
+		ESP_TEST(tos_and_df),
 	};
 
 	(void)argc;

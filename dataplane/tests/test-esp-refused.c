@@ -278,16 +278,16 @@ static void no_packet_inside(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(any_bit_flipped),
-		cmocka_unit_test(wrong_high_half),
-		cmocka_unit_test(wrong_keys),
-		cmocka_unit_test(any_other_length),
-		cmocka_unit_test(no_room),
-		cmocka_unit_test(next_header),
-		cmocka_unit_test(pad_length),
-		cmocka_unit_test(pad_length_beyond_the_packet),
-		cmocka_unit_test(pad_bytes),
-		cmocka_unit_test(no_packet_inside),
+		ESP_TEST(any_bit_flipped),
+		ESP_TEST(wrong_high_half),
+		ESP_TEST(wrong_keys),
+		ESP_TEST(any_other_length),
+		ESP_TEST(no_room),
+		ESP_TEST(next_header),
+		ESP_TEST(pad_length),
+		ESP_TEST(pad_length_beyond_the_packet),
+		ESP_TEST(pad_bytes),
+		ESP_TEST(no_packet_inside),
 	};
 
 	(void)argc;

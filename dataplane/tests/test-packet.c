@@ -199,14 +199,14 @@ static void ports_of_fragments(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lengths),
-		cmocka_unit_test(versions),
-		cmocka_unit_test(cut),
-		cmocka_unit_test(checksums),
-		cmocka_unit_test(ttl),
-		cmocka_unit_test(ports_of_every_protocol),
-		cmocka_unit_test(ports_cut_off),
-		cmocka_unit_test(ports_of_fragments),
+		ESP_TEST(lengths),
+		ESP_TEST(versions),
+		ESP_TEST(cut),
+		ESP_TEST(checksums),
+		ESP_TEST(ttl),
+		ESP_TEST(ports_of_every_protocol),
+		ESP_TEST(ports_cut_off),
+		ESP_TEST(ports_of_fragments),
 	};
 
 	(void)argc;

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A worker's SAs: replay windows, limits, SAs that go away meanwhile. There are
+ * no routes and no policies: a packet that gets through is dropped for that. */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control.h"
+#include "esp_fixture.h"
+#include "pipeline.h"
+
+#define IN DROP_POLICY_INBOUND
+#define OUT DROP_NO_ROUTE
+
+static struct worker *w = &workers[0];
+
+static int start(void **state)
+{
+	if (esp_fixture_start(state) || routes_init(1, 64))
+		return -1;
+	*w = (struct worker){
+		.workers = 1,
+		.sessions = esp_sessions,
+		.packets = esp_packets,
+		.ops = esp_ops,
+		.stats = &stats[0],
+	};
+	return 0;
+}
+
+static int stop(void **state)
+{
+	routes_free();
+	return esp_fixture_stop(state);
+}
+
+/* --- one packet, and what became of it --- */
+
+static int last_reason(const uint64_t before[DROP_REASON_COUNT])
+{
+	int reason = -1;
+
+	for (int i = 0; i < DROP_REASON_COUNT; i++) {
+		if (w->stats->drop[i] == before[i])
+			continue;
+		assert_int_equal(reason, -1);
+		assert_int_equal(w->stats->drop[i], before[i] + 1);
+		reason = i;
+	}
+	return reason;
+}
+
+static void finish_all(void)
+{
+	for (unsigned int i = 0; i < 100000 && w->in_flight + w->submit[0].n; i++)
+		protect_poll(w);
+	assert_int_equal(w->in_flight, 0);
+}
+
+/* @return why it was dropped, or -1: it was not */
+static int pass(struct rte_mbuf *m)
+{
+	uint64_t before[DROP_REASON_COUNT];
+
+	memcpy(before, w->stats->drop, sizeof(before));
+	protect(w, m);
+	finish_all();
+	return last_reason(before);
+}
+
+static struct rte_mbuf *sealed(const struct esp_sa *e, uint64_t seq, uint8_t next)
+{
+	unsigned int pad = peer_padding(e->peer.algorithm, 40);
+	uint8_t text[128];
+	struct rte_mbuf *m;
+
+	peer_packet(text, 40, 0, false);
+	m = esp_from_peer(e, seq, text, peer_trailer(text, 40, pad, next));
+	packet(m)->seq = (uint32_t)seq;
+	return m;
+}
+
+static int from_peer(const struct esp_sa *e, uint64_t seq)
+{
+	return pass(sealed(e, seq, IPPROTO_IPIP));
+}
+
+static int forged(const struct esp_sa *e, uint64_t seq)
+{
+	struct rte_mbuf *m = sealed(e, seq, IPPROTO_IPIP);
+
+	*rte_pktmbuf_mtod_offset(m, uint8_t *, rte_pktmbuf_data_len(m) - 1) ^= 1;
+	return pass(m);
+}
+
+static struct rte_mbuf *plain(const struct esp_sa *e)
+{
+	uint8_t inner[40];
+	struct rte_mbuf *m;
+
+	peer_packet(inner, sizeof(inner), 0, false);
+	m = esp_packet(inner, sizeof(inner), RTE_PKTMBUF_HEADROOM, RTE_PKTMBUF_HEADROOM);
+	packet(m)->stage = STAGE_ESP_OUT;
+	packet(m)->sa = cygnet_sa_index(sadb, e->sa);
+	packet(m)->generation = e->sa->generation;
+	return m;
+}
+
+/* --- replay --- */
+
+static bool add_window(struct esp_sa *e, unsigned int options, uint32_t window)
+{
+	const struct esp_algorithm *gcm = &esp_algorithms[esp_algorithm_count - 1];
+	struct cygnet_sa_params params;
+
+	*e = (struct esp_sa){.options = options | ESP_INBOUND};
+	peer_init(&e->peer, gcm, options & ESP_ESN, (uint8_t)window);
+	params = esp_params(&e->peer, e->options);
+	params.replay_window = window;
+	for (unsigned int d = 0; d < esp_devices; d++)
+		if (esp_sa_add_params(e, &params, d))
+			return true;
+	return false;
+}
+
+/* Left of the window there is no number with ESN, but one to come, 2^32 further:
+ * what claims to be it is not authentic (RFC 4303, A2.2). */
+static int want_number(const struct esp_sa *e, bool seen, bool in_window)
+{
+	if (!in_window)
+		return e->options & ESP_ESN ? DROP_AUTH_FAILED : DROP_REPLAY;
+	return seen ? DROP_REPLAY : IN;
+}
+
+/* Numbers in disorder, against a table of those that came. */
+static void disorder(const struct esp_sa *e, uint32_t window, uint64_t first)
+{
+	uint64_t top = 0, replays = 0, decrypted = w->stats->device[0].decrypted;
+	static bool seen[20000];
+
+	memset(seen, 0, sizeof(seen));
+	for (unsigned int i = 0; i < 4000; i++) {
+		uint64_t n = 1 + i + (uint64_t)random() % (2 * window);
+		int want = want_number(e, seen[n], n + window > top);
+
+		assert_int_equal(from_peer(e, first + n), want);
+		if (want == IN) {
+			seen[n] = true;
+			top = n > top ? n : top;
+		}
+		/* A replay does not cost a decryption. */
+		decrypted += want == IN;
+		replays += want == DROP_REPLAY;
+		assert_int_equal(w->stats->device[0].decrypted, decrypted);
+		assert_int_equal(e->sa->replay_drops, replays);
+	}
+	assert_int_equal(e->sa->seq, first + top);
+	assert_true(replays > 50);
+}
+
+static void replayed(void **state)
+{
+	static const uint32_t windows[] = {32, 64, 192, 1024, 4096};
+	struct esp_sa e;
+
+	(void)state;
+	srandom(11);
+	for (unsigned int i = 0; i < RTE_DIM(windows); i++) {
+		assert_true(add_window(&e, 0, windows[i]));
+		disorder(&e, windows[i], 0);
+		esp_sa_delete(&e);
+		/* Across the wrap of the lower half. */
+		assert_true(add_window(&e, ESP_ESN, windows[i]));
+		e.sa->seq = UINT32_MAX - 2000;
+		disorder(&e, windows[i], UINT32_MAX - 2000);
+		esp_sa_delete(&e);
+	}
+}
+
+static void without_a_window(void **state)
+{
+	struct esp_sa e;
+
+	(void)state;
+	assert_true(add_window(&e, 0, 0));
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(from_peer(&e, 5), IN);
+	esp_sa_delete(&e);
+}
+
+/* A forger does not push the window past honest packets. */
+static void forged_numbers(struct esp_sa *e)
+{
+	uint64_t drops = e->sa->auth_drops;
+
+	assert_int_equal(from_peer(e, 10), IN);
+	assert_int_equal(forged(e, 100000), DROP_AUTH_FAILED);
+	assert_int_equal(forged(e, 11), DROP_AUTH_FAILED);
+	assert_int_equal(e->sa->auth_drops, drops + 2);
+	assert_int_equal(e->sa->seq, 10);
+	assert_int_equal(from_peer(e, 11), IN);
+	assert_int_equal(from_peer(e, 9), IN);
+	assert_int_equal(e->sa->packets, 3);
+	assert_int_equal(e->sa->bytes, 3 * 40);
+}
+
+static void forgery(void **state)
+{
+	(void)state;
+	esp_each(ESP_INBOUND, forged_numbers);
+}
+
+static void both_at_the_device(struct esp_sa *e)
+{
+	uint64_t in = w->stats->drop[IN], replay = w->stats->drop[DROP_REPLAY];
+
+	protect(w, sealed(e, 3, IPPROTO_IPIP));
+	protect(w, sealed(e, 3, IPPROTO_IPIP));
+	finish_all();
+	assert_int_equal(w->stats->drop[IN], in + 1);
+	assert_int_equal(w->stats->drop[DROP_REPLAY], replay + 1);
+}
+
+static void replay_in_flight(void **state)
+{
+	(void)state;
+	esp_each(ESP_INBOUND, both_at_the_device);
+}
+
+/* --- other reasons --- */
+
+static void other_encapsulation(struct esp_sa *e)
+{
+	struct rte_mbuf *m = sealed(e, 1, IPPROTO_IPIP);
+
+	packet(m)->udp = !packet(m)->udp;
+	assert_int_equal(pass(m), DROP_ESP_ENCAP);
+	assert_int_equal(from_peer(e, 1), IN);
+}
+
+static void encapsulation(void **state)
+{
+	(void)state;
+	esp_each(ESP_INBOUND, other_encapsulation);
+}
+
+static void dummies(void **state)
+{
+	uint64_t before = w->stats->dummies;
+	struct esp_sa e;
+
+	(void)state;
+	assert_true(add_window(&e, 0, 64));
+	assert_int_equal(pass(sealed(&e, 1, IPPROTO_NONE)), -1);
+	assert_int_equal(w->stats->dummies, before + 1);
+	assert_int_equal(pass(sealed(&e, 1, IPPROTO_NONE)), DROP_REPLAY);
+	esp_sa_delete(&e);
+}
+
+static void sa_gone(void **state)
+{
+	uint64_t before = w->stats->drop[DROP_SA_GONE];
+	struct rte_mbuf *m;
+	struct esp_sa e;
+
+	(void)state;
+	assert_true(add_window(&e, 0, 64));
+	m = sealed(&e, 2, IPPROTO_IPIP);
+	protect(w, sealed(&e, 1, IPPROTO_IPIP));
+	assert_int_equal(e.session->in_flight, 1);
+	esp_sa_delete(&e);
+	/* The session stays as long as a packet needs it. */
+	assert_int_equal(e.session->in_flight, 1);
+	finish_all();
+	assert_int_equal(w->stats->drop[DROP_SA_GONE], before + 1);
+	assert_int_equal(pass(m), DROP_SA_GONE);
+}
+
+static void no_operations(void **state)
+{
+	struct rte_crypto_op *op[64];
+	struct esp_sa e;
+	unsigned int n;
+
+	(void)state;
+	assert_true(add_window(&e, 0, 64));
+	for (n = 0; n < RTE_DIM(op); n++) {
+		op[n] = rte_crypto_op_alloc(esp_ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
+		if (!op[n])
+			break;
+	}
+	assert_int_equal(from_peer(&e, 1), DROP_NO_BUFFER);
+	while (n--)
+		rte_crypto_op_free(op[n]);
+	assert_int_equal(from_peer(&e, 1), IN);
+	esp_sa_delete(&e);
+}
+
+/* --- outbound --- */
+
+static void count_out(struct esp_sa *e)
+{
+	uint64_t sent = w->stats->encapsulated;
+
+	for (unsigned int i = 1; i <= 3; i++) {
+		assert_int_equal(pass(plain(e)), OUT);
+		assert_int_equal(e->sa->seq, i);
+		assert_int_equal(e->sa->packets, i);
+		assert_int_equal(e->sa->bytes, i * 40);
+		assert_int_equal(w->stats->encapsulated, sent + i);
+	}
+	/* Charon has been told already. */
+	e->sa->expired = CYGNET_EXPIRE_HARD;
+	e->sa->seq = UINT32_MAX - 1;
+	assert_int_equal(pass(plain(e)), OUT);
+	assert_int_equal(pass(plain(e)), e->options & ESP_ESN ? OUT : DROP_SEQ_EXHAUSTED);
+	assert_int_equal(e->sa->seq, UINT32_MAX + (e->options & ESP_ESN ? 1ull : 0));
+	e->sa->seq = UINT64_MAX;
+	assert_int_equal(pass(plain(e)), DROP_SEQ_EXHAUSTED);
+}
+
+static void sequence_numbers(void **state)
+{
+	(void)state;
+	esp_each(0, count_out);
+}
+
+static void limit(struct cygnet_sa_params *params, bool inbound)
+{
+	struct esp_sa e = {.options = inbound ? ESP_INBOUND : 0};
+
+	peer_init(&e.peer, &esp_algorithms[0], false, 9);
+	for (unsigned int d = 0; !esp_sa_add_params(&e, params, d); d++)
+		assert_true(d + 1 < esp_devices);
+	e.sa->expired = CYGNET_EXPIRE_HARD;
+	for (unsigned int i = 1; i <= 2; i++)
+		assert_int_equal(inbound ? from_peer(&e, i) : pass(plain(&e)), inbound ? IN : OUT);
+	assert_int_equal(inbound ? from_peer(&e, 3) : pass(plain(&e)), DROP_SA_EXPIRED);
+	assert_int_equal(e.sa->packets, 2);
+	assert_int_equal(e.sa->seq, 2);
+	esp_sa_delete(&e);
+}
+
+static void hard_limits(void **state)
+{
+	(void)state;
+	for (unsigned int inbound = 0; inbound < 2; inbound++) {
+		struct cygnet_sa_params params;
+		struct esp_peer peer;
+
+		peer_init(&peer, &esp_algorithms[0], false, 9);
+		params = esp_params(&peer, inbound ? ESP_INBOUND : 0);
+		params.lifetime.hard_packets = 2;
+		limit(&params, inbound);
+		params.lifetime = (struct cygnet_lifetime){.hard_bytes = 2 * 40};
+		limit(&params, inbound);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct CMUnitTest tests[] = {
+		ESP_TEST(replayed),	    ESP_TEST(without_a_window),
+		ESP_TEST(forgery),	    ESP_TEST(replay_in_flight),
+		ESP_TEST(encapsulation),    ESP_TEST(dummies),
+		ESP_TEST(sa_gone),	    ESP_TEST(no_operations),
+		ESP_TEST(sequence_numbers), ESP_TEST(hard_limits),
+	};
+
+	(void)argc;
+	if (esp_fixture_eal(argv[0]))
+		return 1;
+	return cmocka_run_group_tests(tests, start, stop);
+}
