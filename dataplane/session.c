@@ -124,6 +124,36 @@ static bool can_serve(const struct cygnet_sa *sa)
 	       auth_algorithm[sa->auth];
 }
 
+/* Whether a device says that it does this. One that does not is not asked: some
+ * leak a little with every session that they refuse. */
+static bool device_does(uint8_t device, const struct rte_crypto_sym_xform *x)
+{
+	const struct rte_crypto_cipher_xform *cipher = &x->cipher;
+	const struct rte_crypto_auth_xform *auth = &x->auth;
+	const struct rte_crypto_aead_xform *aead = &x->aead;
+	struct rte_cryptodev_sym_capability_idx what = {.type = x->type};
+	const struct rte_cryptodev_symmetric_capability *can;
+
+	if (x->type == RTE_CRYPTO_SYM_XFORM_AEAD)
+		what.algo.aead = aead->algo;
+	else if (x->type == RTE_CRYPTO_SYM_XFORM_CIPHER)
+		what.algo.cipher = cipher->algo;
+	else
+		what.algo.auth = auth->algo;
+	can = rte_cryptodev_sym_capability_get(device, &what);
+	if (!can)
+		return false;
+	if (x->type == RTE_CRYPTO_SYM_XFORM_AEAD)
+		return !rte_cryptodev_sym_capability_check_aead(can, aead->key.length,
+								aead->digest_length,
+								aead->aad_length, aead->iv.length);
+	if (x->type == RTE_CRYPTO_SYM_XFORM_CIPHER)
+		return !rte_cryptodev_sym_capability_check_cipher(can, cipher->key.length,
+								  cipher->iv.length);
+	return !rte_cryptodev_sym_capability_check_auth(can, auth->key.length, auth->digest_length,
+							auth->iv.length);
+}
+
 /* The first device, in the order of preference, that takes the SA. */
 static void create_crypto(struct session *s, const struct cygnet_sa *sa)
 {
@@ -134,6 +164,9 @@ static void create_crypto(struct session *s, const struct cygnet_sa *sa)
 	else
 		chain_xforms(x, sa, s->inbound);
 	for (unsigned int i = 0; i < engine_devices && !s->crypto; i++) {
+		if (!device_does(engine_device[i].id, &x[0]) ||
+		    (x[0].next && !device_does(engine_device[i].id, &x[1])))
+			continue;
 		s->device = (uint8_t)i;
 		s->crypto = rte_cryptodev_sym_session_create(engine_device[i].id, x,
 							     engine_device[i].sessions);
