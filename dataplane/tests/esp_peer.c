@@ -18,12 +18,13 @@
 	 CYGNET_AUTH_HMAC_SHA##hash, auth_key, 16, 16, icv, "AES-" #bits "-CBC", "SHA" #hash}
 #define CBC_ALL(bits)                                                                              \
 	CBC(bits, 1, 20, 12), CBC(bits, 256, 32, 16), CBC(bits, 384, 48, 24), CBC(bits, 512, 64, 32)
-#define GCM(bits)                                                                                  \
-	{"aes-gcm-" #bits, CYGNET_CIPHER_AES_GCM, (bits) / 8, CYGNET_AUTH_NONE, 0, 8, 4, 16,       \
-	 "AES-" #bits "-GCM", NULL}
+#define GCM(bits, icv)                                                                             \
+	{"aes-gcm-" #bits " icv " #icv, CYGNET_CIPHER_AES_GCM, (bits) / 8, CYGNET_AUTH_NONE, 0, 8, \
+	 4, icv, "AES-" #bits "-GCM", NULL}
 
 const struct esp_algorithm esp_algorithms[] = {
-	CBC_ALL(128), CBC_ALL(192), CBC_ALL(256), GCM(128), GCM(192), GCM(256),
+	CBC_ALL(128), CBC_ALL(192), CBC_ALL(256), GCM(128, 8),  GCM(128, 12),
+	GCM(256, 8),  GCM(128, 16), GCM(192, 16), GCM(256, 16),
 };
 const unsigned int esp_algorithm_count = sizeof(esp_algorithms) / sizeof(esp_algorithms[0]);
 
@@ -126,9 +127,9 @@ int peer_open(const struct esp_peer *peer, uint32_t seq_high, const uint8_t *esp
 		hmac(peer, esp, len - a->icv_len, seq_high, icv);
 		good = CRYPTO_memcmp(icv, esp + len - a->icv_len, a->icv_len) == 0;
 	} else {
-		memcpy(icv, esp + len - a->icv_len, 16);
+		memcpy(icv, esp + len - a->icv_len, a->icv_len);
 		authenticate_header(ctx, peer, esp, seq_high);
-		good = EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, 16, icv);
+		good = EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, a->icv_len, icv);
 	}
 	good = good && EVP_CipherUpdate(ctx, text, &n, esp + header, (int)body) == 1;
 	good = good && EVP_CipherFinal_ex(ctx, icv, &n) == 1;

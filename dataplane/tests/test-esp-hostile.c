@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* An SA in shared memory that says anything, and packets that are anything: a
+ * worker survives them all, and every packet is accounted for. */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control.h"
+#include "esp_fixture.h"
+#include "pipeline.h"
+
+#define ROUNDS 15000u
+
+static struct worker *w = &workers[0];
+
+static int start(void **state)
+{
+	if (esp_fixture_start(state) || routes_init(1, 64))
+		return -1;
+	*w = (struct worker){
+		.workers = 1,
+		.sessions = esp_sessions,
+		.packets = esp_packets,
+		.ops = esp_ops,
+		.stats = &stats[0],
+	};
+	return 0;
+}
+
+static int stop(void **state)
+{
+	routes_free();
+	return esp_fixture_stop(state);
+}
+
+static uint8_t byte(void)
+{
+	return (uint8_t)(random() >> 7);
+}
+
+static void fill(void *to, unsigned int len)
+{
+	for (unsigned int i = 0; i < len; i++)
+		((uint8_t *)to)[i] = byte();
+}
+
+static uint64_t dropped(void)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < DROP_REASON_COUNT; i++)
+		sum += w->stats->drop[i];
+	return sum;
+}
+
+static unsigned int waiting(void)
+{
+	unsigned int n = w->in_flight;
+
+	for (unsigned int d = 0; d < engine_devices; d++)
+		n += w->submit[d].n;
+	return n;
+}
+
+/* There is neither a route nor a policy: it ends as a drop, or as a dummy. */
+static void pass(struct rte_mbuf *m)
+{
+	uint64_t before = dropped() + w->stats->dummies;
+
+	protect(w, m);
+	for (unsigned int i = 0; i < 100000 && waiting(); i++)
+		protect_poll(w);
+	assert_int_equal(waiting(), 0);
+	assert_int_equal(dropped() + w->stats->dummies, before + 1);
+	assert_int_equal(rte_mempool_in_use_count(esp_packets), 0);
+	assert_int_equal(rte_mempool_in_use_count(esp_ops), 0);
+}
+
+/* Everything but what the library finds the SA by. */
+static void spoil_all(struct cygnet_sa *sa)
+{
+	fill(&sa->flags, offsetof(struct cygnet_sa, reserved0) - offsetof(struct cygnet_sa, flags));
+	fill(sa->path, sizeof(sa->path));
+	fill(sa->cipher_key, sizeof(sa->cipher_key) + sizeof(sa->auth_key));
+	fill(&sa->seq, sizeof(sa->seq) + sizeof(sa->replay));
+	fill(&sa->bytes, sizeof(sa->bytes) + sizeof(sa->packets));
+	fill(&sa->lifetime, sizeof(sa->lifetime));
+}
+
+/* A field or two: the rest still makes sense, and leads further in. */
+static void spoil_some(struct cygnet_sa *sa)
+{
+	uint8_t *field[] = {
+		&sa->proto, &sa->af, &sa->mode, &sa->cipher, &sa->auth, &sa->dscp, &sa->icv_len,
+		&sa->cipher_key_len, &sa->salt_len, &sa->auth_key_len, &sa->path[0].encap,
+		(uint8_t *)&sa->flags, (uint8_t *)&sa->path_index, (uint8_t *)&sa->replay_block,
+		(uint8_t *)&sa->replay_window, (uint8_t *)&sa->seq, (uint8_t *)&sa->tfc,
+		(uint8_t *)&sa->lifetime.hard_packets, (uint8_t *)&sa->seq + 3,
+	};
+
+	for (unsigned int n = 1 + !(byte() % 4); n; n--) {
+		uint8_t *at = field[(unsigned int)random() % RTE_DIM(field)];
+
+		*at = byte() & 1 ? byte() : byte() % 80;
+	}
+}
+
+static struct rte_mbuf *any_packet(const struct esp_sa *e, bool in)
+{
+	unsigned int len = in ? (unsigned int)random() % 200 : 20 + (unsigned int)random() % 200;
+	uint8_t data[220];
+	struct packet *p;
+	struct rte_mbuf *m;
+
+	fill(data, sizeof(data));
+	if (!in)
+		peer_packet(data, len, byte(), false);
+	m = esp_packet(data, len, byte() & 1 ? 128 : byte() % 64, byte() & 1 ? 128 : byte() % 64);
+	p = packet(m);
+	p->stage = in ? STAGE_ESP_IN : STAGE_ESP_OUT;
+	p->sa = cygnet_sa_index(sadb, e->sa);
+	p->generation = e->sa->generation;
+	p->seq = (uint32_t)random();
+	/* What receive.c has made sure of: an outer header, and the ESP header behind it. */
+	p->esp = (uint16_t)(20 + byte() % 12 * 4);
+	p->udp = byte() & 1;
+	return m;
+}
+
+static void spoil(const struct esp_algorithm *algorithm, unsigned int options)
+{
+	struct cygnet_sa before;
+	struct esp_sa e;
+
+	esp_sa_any(&e, algorithm, options);
+	before = *e.sa;
+	/* Charon has been told of all there is to tell. */
+	before.expired = CYGNET_EXPIRE_HARD | CYGNET_EXPIRE_SOFT;
+	before.packets = 40;
+	engine_devices = esp_devices;
+	for (unsigned int i = 0; i < ROUNDS / esp_algorithm_count; i++) {
+		before.generation++;
+		*e.sa = before;
+		if (byte() % 8)
+			spoil_some(e.sa);
+		else
+			spoil_all(e.sa);
+		for (unsigned int k = byte() % 4; k; k--)
+			pass(any_packet(&e, byte() & 1));
+	}
+	*e.sa = before;
+	esp_sa_delete(&e);
+}
+
+/* It has led to all these places. */
+static void any_sa(void **state)
+{
+	static const enum drop_reason met[] = {
+		DROP_NO_ROUTE, DROP_ESP_TRUNCATED, DROP_ESP_ENCAP,   DROP_REPLAY,
+		DROP_AUTH_FAILED, DROP_SA_EXPIRED, DROP_UNSUPPORTED, DROP_NO_BUFFER,
+	};
+
+	(void)state;
+	srandom(23);
+	for (unsigned int i = 0; i < esp_algorithm_count; i++)
+		spoil(&esp_algorithms[i], (i & 1 ? ESP_INBOUND : 0) | (i & 2 ? ESP_ESN : 0));
+	for (unsigned int i = 0; i < RTE_DIM(met); i++)
+		assert_true(w->stats->drop[met[i]] > 20);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct CMUnitTest tests[] = {
+		ESP_TEST(any_sa),
+	};
+
+	(void)argc;
+	if (esp_fixture_eal(argv[0]))
+		return 1;
+	return cmocka_run_group_tests(tests, start, stop);
+}
