@@ -258,7 +258,9 @@ static void finish(struct worker *w, struct rte_crypto_op *op, unsigned int devi
 
 	rte_crypto_op_free(op);
 	s->in_flight--;
-	if (!sa) {
+	/* What was protected while the SA was there may leave: when an SA has been
+	 * rekeyed the peer keeps the old one for such packets. */
+	if (!sa && (s->inbound || status != RTE_CRYPTO_OP_STATUS_SUCCESS)) {
 		drop(w, m, DROP_SA_GONE);
 		return;
 	}

@@ -277,6 +277,29 @@ static void sa_gone(void **state)
 	assert_int_equal(pass(m), DROP_SA_GONE);
 }
 
+/* What was protected in time leaves, what comes later does not. */
+static void sa_gone_outbound(void **state)
+{
+	uint64_t sent = w->stats->encapsulated;
+
+	(void)state;
+	for (unsigned int i = 0; i < esp_algorithm_count; i++) {
+		uint64_t out = w->stats->drop[OUT];
+		struct rte_mbuf *late;
+		struct esp_sa e;
+
+		esp_sa_any(&e, &esp_algorithms[i], i % 2 ? ESP_ESN : 0);
+		late = plain(&e);
+		protect(w, plain(&e));
+		assert_int_equal(e.session->in_flight, 1);
+		esp_sa_delete(&e);
+		finish_all();
+		assert_int_equal(w->stats->drop[OUT], out + 1);
+		assert_int_equal(w->stats->encapsulated, sent + i + 1);
+		assert_int_equal(pass(late), DROP_SA_GONE);
+	}
+}
+
 static void no_operations(void **state)
 {
 	struct rte_crypto_op *op[64];
@@ -364,8 +387,9 @@ int main(int argc, char **argv)
 		ESP_TEST(replayed),	    ESP_TEST(without_a_window),
 		ESP_TEST(forgery),	    ESP_TEST(replay_in_flight),
 		ESP_TEST(encapsulation),    ESP_TEST(dummies),
-		ESP_TEST(sa_gone),	    ESP_TEST(no_operations),
-		ESP_TEST(sequence_numbers), ESP_TEST(hard_limits),
+		ESP_TEST(sa_gone),	    ESP_TEST(sa_gone_outbound),
+		ESP_TEST(no_operations),    ESP_TEST(sequence_numbers),
+		ESP_TEST(hard_limits),
 	};
 
 	(void)argc;
