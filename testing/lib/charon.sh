@@ -115,10 +115,28 @@ swanctl_on() {
 		"$work/bin/swanctl" "$command" "$@" --uri "$(vici_uri "$side")"
 }
 
-# tunnel_up SIDE: negotiate the CHILD_SA "net".
-tunnel_up() { quiet "$work/$1/initiate.out" swanctl_on "$1" --initiate --child net --timeout 20; }
+# tunnel_up SIDE [CHILD]: negotiate the CHILD_SA, "net" if not named.
+tunnel_up() {
+	quiet "$work/$1/initiate.out" swanctl_on "$1" --initiate --child "${2:-net}" --timeout 20
+}
 
-established() { swanctl_on "$1" --list-sas | grep -q 'net:.*INSTALLED'; }
-# child_id SIDE: number of the newest installed CHILD_SA.
-child_id() { swanctl_on "$1" --list-sas | sed -n 's/^ *net: #\([0-9]*\),.*INSTALLED.*/\1/p' | sort -n | tail -n 1; }
+# tunnel_down SIDE [CHILD]: terminate the CHILD_SA.
+tunnel_down() {
+	quiet "$work/$1/terminate.out" swanctl_on "$1" --terminate --child "${2:-net}" --timeout 20
+}
+
+# connection_down SIDE: terminate the IKE_SA with its CHILD_SAs.
+connection_down() {
+	quiet "$work/$1/terminate.out" swanctl_on "$1" --terminate --ike gw-gw --timeout 20
+}
+
+# established SIDE [CHILD], child_id SIDE [CHILD]: number of the newest installed one.
+established() { swanctl_on "$1" --list-sas | grep -q "${2:-net}:.*INSTALLED"; }
+child_id() {
+	swanctl_on "$1" --list-sas | sed -n "s/^ *${2:-net}: #\([0-9]*\),.*INSTALLED.*/\1/p" |
+		sort -n | tail -n 1
+}
+
+# rekey SIDE, rekey_ike SIDE [OPTION]
 rekey() { quiet "$work/$1/rekey.out" swanctl_on "$1" --rekey --child net; }
+rekey_ike() { quiet "$work/$1/rekey.out" swanctl_on "$1" --rekey --ike gw-gw "${@:2}"; }

@@ -7,7 +7,8 @@
 #
 # Five network namespaces, cyg-PID-NAME. On a gateway of ours cygnetd takes the
 # veths as its ports and the addresses are on its TAPs, wan and lan; on a stock
-# one they are on the veths, or inside a virtual machine (guest.sh).
+# one they are on the veths, or inside a virtual machine (guest.sh). A scenario
+# may have a third gateway.
 
 net_prefix=cyg-$$
 
@@ -64,9 +65,9 @@ add_host() {
 }
 
 wire_net=192.168.0
-declare -A lan_net=([left]=10.1.0 [right]=10.2.0)
-declare -A wan_addr=([left]=$wire_net.1 [right]=$wire_net.2)
-declare -A host_addr=([left]=10.1.0.10 [right]=10.2.0.10)
+declare -A lan_net=([left]=10.1.0 [right]=10.2.0 [third]=10.4.0)
+declare -A wan_addr=([left]=$wire_net.1 [right]=$wire_net.2 [third]=$wire_net.3)
+declare -A host_addr=([left]=10.1.0.10 [right]=10.2.0.10 [third]=10.4.0.10)
 
 # add_gateway SIDE KIND: KIND is cygnet, or libipsec or kernel for a stock peer.
 add_gateway() {
@@ -82,11 +83,22 @@ add_gateway() {
 	fi
 }
 
-# add_network KIND-LEFT KIND-RIGHT
+# on_gateway SIDE COMMAND: a line of shell, on the gateway itself.
+on_gateway() {
+	if [ "${!1}" = kernel ]; then
+		guest_do "$1" "$2"
+	else
+		in_ns "gw-$1" sh -c "$2"
+	fi
+}
+
+# add_network SIDE...
 add_network() {
+	local side
 	add_ns wire
 	ip -n "$net_prefix-wire" link add br0 type bridge mcast_snooping 0
 	ip -n "$net_prefix-wire" link set br0 up
-	add_gateway left "$1"
-	add_gateway right "$2"
+	for side in "$@"; do
+		add_gateway "$side" "${!side}"
+	done
 }

@@ -2,7 +2,7 @@
 # A network with both gateways running, for a scenario or the demo. Sourced.
 
 lib=$top/testing/lib
-for file in say cleanup hugepages build netns pki charon guest cygnetd capture traffic tunnel; do
+for file in say cleanup hugepages build netns pki charon guest cygnetd databases capture traffic tunnel; do
 	# shellcheck source=/dev/null
 	. "$lib/$file.sh"
 done
@@ -14,11 +14,12 @@ make_work() {
 }
 
 # read_scenario NAME: its folder's scenario.sh sets left, right (kinds of
-# gateway), auth (psk or cert), charon_options and the function steps.
+# gateway), auth (psk or cert), charon_options and the function steps; sides, if
+# there are more than the two.
 read_scenario() {
 	scenario=$top/testing/scenarios/$1
 	[ -f "$scenario/scenario.sh" ] || die "there is no scenario $1"
-	left=cygnet right=cygnet auth=psk charon_options=
+	sides="left right" left=cygnet right=cygnet auth=psk charon_options=
 	# shellcheck source=/dev/null
 	. "$scenario/scenario.sh"
 }
@@ -26,8 +27,9 @@ read_scenario() {
 # start_gateways ENGINE: with the network and configuration of the scenario.
 start_gateways() {
 	local side
-	add_network "$left" "$right"
-	for side in left right; do
+	# shellcheck disable=SC2086
+	add_network $sides
+	for side in $sides; do
 		case ${!side} in
 		cygnet) start_cygnetd "$side" "$1" ;;
 		kernel) start_guest "$side" ;;

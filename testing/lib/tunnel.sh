@@ -1,20 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What is expected of every tunnel. Sourced by scenario.
 
+# Pings, with a pattern in them, from both sides.
+expect_pings() {
+	expect_output "pings from left lost" 0 lost_of left
+	expect_output "pings from right lost" 0 lost_of right
+}
+
 # Traffic flows through it both ways, encrypted, and is counted.
 expect_tunnel() {
 	start_capture wire wire br0
 	start_capture lan left eth0
-	expect_output "pings from left lost" 0 lost_of left
-	expect_output "pings from right lost" 0 lost_of right
+	expect_pings
 	expect "TCP flows" tcp_flows
 	stop_capture lan
-	stop_capture wire
 	expect "hosts send the pattern in plaintext" has_pattern lan
-	expect "only ciphertext on the wire" only_ciphertext wire
-	expect "no ESP sequence number twice" "$lib/esp-sequence" "$work/wire.pcap"
+	expect_ciphertext
 	expect "charon sees traffic on the CHILD_SA" charon_counts
 	[ "$engine" = auto ] || expect_engine
+}
+
+# Ends the capture of the wire: it has ESP and IKE, no plaintext, no number twice.
+expect_ciphertext() {
+	stop_capture wire
+	expect "only ciphertext on the wire" only_ciphertext wire
+	expect "no ESP sequence number twice" "$lib/esp-sequence" "$work/wire.pcap"
 }
 
 lost_of() { { pings "$1" 50 0.01 || true; } | lost; }

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What is in a gateway's SAD and SPD. Sourced.
+
+# sad SIDE FILTER, spd SIDE FILTER: of a gateway of ours; jq's filter sees an array.
+sad() { ctl "$1" --json show sad | jq -r "$2"; }
+spd() { ctl "$1" --json show spd | jq -r "$2"; }
+
+# databases_empty SIDE: no SA and no policy; the machine has charon's sockets'.
+databases_empty() {
+	case ${!1} in
+	cygnet) [ "$(sad "$1" length) $(spd "$1" length)" = "0 0" ] ;;
+	kernel) [ -z "$(guest_xfrm "$1" state)" ] && ! guest_xfrm "$1" policy | grep -qE 'dir (in|out|fwd)' ;;
+	esac
+}
+
+both_empty() { databases_empty left && databases_empty right; }
+
+expect_empty() { expect "no SA and no policy is left" wait_for 5 both_empty; }
+
+# kernel_algorithms SIDE: of the SAs in the machine's kernel, with the bits of the
+# keys (of GCM's, with salt) and of ICVs that are cut.
+kernel_algorithms() {
+	guest_xfrm "$1" state | awk '
+		$1 == "auth-trunc" || $1 == "auth" || $1 == "enc" || $1 == "aead" {
+			print $1, $2, (length($3) - 2) * 4 ($4 ? " " $4 : "")
+		}' | sort -u | paste -s -d ' '
+}
+
+# cygnet_algorithms SIDE: the same, as cygnetctl has it: bits of the key, bytes of the ICV.
+cygnet_algorithms() {
+	sad "$1" 'map(select(.state == "live") | "\(.cipher) \(.key_bits) \(.auth) \(.icv)") | unique | join(", ")'
+}

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# CHILD_SAs that are limited by packets and by bytes, on both sides. At the soft
+# limit they are rekeyed, under traffic and without a lost packet. At a hard limit
+# the dataplane sends not one packet more, and the CHILD_SA is replaced.
+
+steps() {
+	local child
+	for child in packets bytes; do
+		expect "child $child comes up" tunnel_up left "$child"
+		expect "hosts reach each other" reaches left
+		start_capture wire wire br0
+		start_pings limit left 1000 0.005
+		expect_output "pings lost" 0 end_pings limit
+		expect_ciphertext
+		expect "three SAs and more each way" test "$(spis)" -ge 6
+		expect "the connection goes down" connection_down left
+		expect_empty
+	done
+	hard_limit
+}
+
+hard_limit() {
+	local before
+	expect "child hard comes up" tunnel_up left hard
+	before=$(child_id left hard)
+	start_capture wire wire br0
+	pings left 300 0.01 || true
+	expect_ciphertext
+	expect "no SA has sent more than 100 packets" test "$(most_packets)" -eq 100
+	expect "the CHILD_SA was replaced" test "$(child_id left hard)" -gt "$before"
+}
+
+sequences() { "$lib/esp-sequence" "$work/wire.pcap"; }
+spis() { sequences | grep -c '^SPI'; }
+most_packets() { sequences | sed 's/.* to //' | sort -n | tail -n 1; }

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Road warriors: the gateway on the left hands out virtual addresses from a pool,
+# to two clients at once: Cygnet on the right, stock strongSwan with
+# kernel-libipsec as the third. Both talk with the host on the left at the same
+# time, each by an address of its own.
+sides="left right third"
+third=libipsec
+
+steps() {
+	local side
+	start_capture wire wire br0
+	for side in right third; do
+		expect "$side connects" tunnel_up "$side"
+	done
+	expect "each has an address of its own" own_addresses
+	expect_output "policies out" "$(printf '10.1.0.0/24 === %s/32\n' "$(vip right)" "$(vip third)" |
+		sort | paste -s -d ,)" spd left 'map(select(.dir == "out").selector) | sort | join(",")'
+	expect_output "addresses in use" 2 leases
+	start_vip_pings right
+	start_vip_pings third
+	expect_output "pings from right lost" 0 client_pings right
+	expect_output "pings from third lost" 0 client_pings third
+	expect_output "pings to right lost" 0 end_pings right
+	expect_output "pings to third lost" 0 end_pings third
+	stop_capture wire
+	expect "only ciphertext on the wire" only_ciphertext wire
+	for side in right third; do
+		expect "$side disconnects" quiet "$work/$side/terminate.out" \
+			swanctl_on "$side" --terminate --ike gateway
+	done
+	expect "no SA and no policy is left" wait_for 5 databases_empty left
+	expect_output "addresses in use" 0 leases
+}
+
+# vip SIDE: the address that it was given.
+vip() { swanctl_on "$1" --list-sas | sed -n 's/.*local .*\[\(10\.3\.0\.[0-9]*\)\]$/\1/p'; }
+
+own_addresses() {
+	say "right has $(vip right), third has $(vip third)"
+	[ -n "$(vip right)" ] && [ -n "$(vip third)" ] && [ "$(vip right)" != "$(vip third)" ]
+}
+
+start_vip_pings() {
+	spawn "pings-$1" "$work/pings-$1.out" ip netns exec "$net_prefix-left" \
+		ping -n -q -p "$plaintext_hex" -s 200 -c 300 -i 0.02 -W 2 "$(vip "$1")"
+}
+
+# From the gateway itself: the client is no router.
+client_pings() {
+	{ on_gateway "$1" "ping -q -c 5 ${host_addr[left]}" || true; } | sed 's/ packets received/ received/' | lost
+}
+
+leases() { swanctl_on left --list-pools --leases | grep -cw online || true; }

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Reauthentication, make before break, from both sides while the hosts talk: the
+# new IKE_SA and its CHILD_SA are there before the old go. A responder uses the
+# new SA when it answers, and the initiator has it when it has read the answer:
+# what arrives in between is for an unknown SPI, for which IKEv2 has no remedy.
+# Nothing else is lost.
+charon_options="make_before_break = yes"
+
+steps() {
+	local side ike lost
+	expect "the tunnel comes up" tunnel_up left
+	expect "hosts reach each other" reaches left
+	start_capture wire wire br0
+	start_pings reauth left 2000 0.004
+	for side in left right left; do
+		sleep 1.5
+		ike=$(ike_id left)
+		expect "reauthentication from $side" rekey_ike "$side" --reauth
+		expect "another IKE_SA" wait_for 10 eval "[ \$(ike_id left) != $ike ]"
+	done
+	lost=$(end_pings reauth)
+	expect_output "pings lost, and what came for an unknown SPI" "$lost" unknown_spis
+	expect "not more than five for each reauthentication" test "$lost" -le 15
+	expect_ciphertext
+	expect_output "CHILD_SAs at last" 1 installed left
+	expect_pings
+	expect "the connection goes down" connection_down left
+	expect_empty
+}
+
+ike_id() { swanctl_on "$1" --list-sas | sed -n 's/^gw-gw: #\([0-9]*\), ESTABLISHED.*/\1/p' | sort -n | tail -n 1; }
+# On both sides together.
+unknown_spis() {
+	local left_drops right_drops
+	left_drops=$(drops left bad-spi)
+	if [ "$right" = kernel ]; then
+		right_drops=$(guest_do right "awk '/^XfrmInNoStates/ { print \$2 }' /proc/net/xfrm_stat")
+	else
+		right_drops=$(drops right bad-spi)
+	fi
+	echo $((left_drops + right_drops))
+}
+
+installed() { swanctl_on "$1" --list-sas | grep -c 'net:.*INSTALLED'; }

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Selectors with protocols and ports, narrower on the right than on the left: the
+# responder narrows what the initiator proposes. What is selected is encrypted;
+# other protocols and ports, which no policy names, pass as they are.
+
+steps() {
+	add_routes
+	start_capture wire wire br0
+	start_capture lan right eth0
+	expect "child tcp comes up" tunnel_up left tcp
+	expect "child udp comes up" tunnel_up right udp
+	expect_output "policies out" "$policies" spd left \
+		'map(select(.dir == "out").selector) | sort | join(", ")'
+	expect_output "pings, in plaintext, lost" 0 lost_of left
+	send_udp 5000
+	send_udp 9000
+	expect "TCP to port 5201 flows" tcp_flows
+	stop_capture lan
+	stop_capture wire
+	expect "UDP to 5000 has arrived" test "$(frames lan udp dst port 5000)" -eq 1
+	expect "UDP to 9000 has arrived" test "$(frames lan udp dst port 9000)" -eq 1
+	expect_output "TCP in plaintext on the wire" 0 frames wire tcp
+	expect_output "UDP to 5000 in plaintext on the wire" 0 frames wire udp port 5000
+	expect_output "UDP to 9000 in plaintext on the wire" 1 frames wire udp port 9000
+	expect "pings in plaintext on the wire" test "$(frames wire icmp)" -ge 100
+	expect "ESP on the wire" test "$(frames wire esp)" -gt 0
+	expect "no ESP sequence number twice" "$lib/esp-sequence" "$work/wire.pcap"
+	expect "left drops plaintext TCP that should be protected" plaintext_dropped
+}
+
+policies="10.1.0.0/24 === 10.2.0.0/24 tcp any 5201, 10.1.0.0/24 === 10.2.0.0/24 udp any 4096-8191"
+
+# For what no policy names.
+add_routes() {
+	local side
+	for side in left right; do
+		on_gateway "$side" \
+			"ip route add ${lan_net[$(other "$side")]}.0/24 via ${wan_addr[$(other "$side")]}"
+	done
+}
+
+send_udp() { in_ns left bash -c "echo $plaintext > /dev/udp/${host_addr[right]}/$1"; }
+
+# From the wire, as if it came from the host on the right.
+plaintext_dropped() {
+	local before
+	before=$(drops left policy-plaintext)
+	in_ns wire /usr/bin/python3 - "$(in_ns gw-left cat /sys/class/net/wan/address)" <<-'END'
+		import sys
+		from scapy.all import IP, TCP, Ether, sendp
+		sendp(Ether(dst=sys.argv[1]) / IP(src="10.2.0.10", dst="10.1.0.10") /
+		      TCP(sport=5201, dport=40000, flags="S"), iface="br0", verbose=False)
+	END
+	wait_for 3 eval '[ "$(drops left policy-plaintext)" -gt '"$before"' ]'
+}
