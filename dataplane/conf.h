@@ -24,6 +24,10 @@
 /** Which kind of crypto device serves the SAs. */
 enum engine_choice { ENGINE_AUTO, ENGINE_CPU, ENGINE_OPENCL };
 
+/** Which IPv6 packets pass between a port and the kernel, all of them unprotected:
+ * those that do not leave the link, all, or none. */
+enum ipv6_choice { IPV6_LINK, IPV6_PASS, IPV6_DROP };
+
 /** One [port NAME] section. */
 struct conf_port {
 	char name[32];
@@ -37,6 +41,7 @@ struct conf {
 	uint32_t sas, policies;		/* geometry of a sadb that is yet to be created */
 	uint32_t routes;		/* IPv4 prefixes that fit */
 	enum engine_choice engine;
+	enum ipv6_choice ipv6;
 	char driver_path[PATH_MAX];	/* folder of librte_crypto_opencl.so; "": DPDK's */
 	char opencl_args[256];		/* vdev arguments for crypto_opencl */
 	unsigned int workers;		/* lcores that process packets */

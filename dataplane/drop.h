@@ -10,6 +10,9 @@
 #define DROP_REASONS(X) \
 	X(MALFORMED, "malformed", "not a whole IPv4 packet, or its header is inconsistent") \
 	X(NOT_OURS, "not-ours", "a frame for another MAC address") \
+	X(VLAN_TAG, "vlan-tag", "a frame with a VLAN tag: no policy would see what is in it") \
+	X(ETHERTYPE, "ethertype", "a frame of a protocol that the gateway does not pass to the kernel") \
+	X(IPV6, "ipv6", "IPv6, which is not protected: see ipv6 in cygnetd.conf(5)") \
 	X(TTL, "ttl", "the TTL ran out on the way through") \
 	X(NO_ROUTE, "no-route", "no route to the destination, or a blackhole") \
 	X(NO_NEIGHBOUR, "no-neighbour", "the next hop's MAC address is not known (yet)") \
@@ -39,6 +42,7 @@
 	X(TAP_FULL, "tap-full", "the kernel does not take packets from the TAP fast enough")
 
 enum drop_reason {
+	DROP_NONE = -1, /* not dropped */
 #define X(name, text, help) DROP_##name,
 	DROP_REASONS(X)
 #undef X

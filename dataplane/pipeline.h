@@ -51,6 +51,7 @@ struct pending {
 struct worker {
 	unsigned int id, workers;
 	bool idle_sleep;
+	enum ipv6_choice ipv6;
 	uint32_t in_flight;	/* packets at crypto devices */
 	struct rte_ring *inbox;	/* packets that others hand over */
 	struct rte_mempool *ops, *packets;

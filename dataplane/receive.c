@@ -5,6 +5,7 @@
 #include <rte_udp.h>
 
 #include "control.h"
+#include "frame.h"
 #include "pipeline.h"
 #include "port.h"
 
@@ -155,31 +156,34 @@ static void receive_forward(struct worker *w, struct rte_mbuf *m)
 		plain_out(w, m);
 }
 
-static bool prepare(struct worker *w, struct rte_mbuf *m, unsigned int port)
+/* @return DROP_NONE or why the frame goes no further */
+static enum drop_reason prepare(struct worker *w, struct rte_mbuf *m, unsigned int port, bool *ipv4)
 {
 	struct packet *p = packet(m);
 
 	memset(p, 0, sizeof(*p));
 	p->port = (uint8_t)port;
 	if ((m->nb_segs > 1 && rte_pktmbuf_linearize(m)) ||
-	    rte_pktmbuf_data_len(m) < sizeof(struct rte_ether_hdr)) {
-		drop(w, m, DROP_MALFORMED);
-		return false;
-	}
-	return true;
+	    rte_pktmbuf_data_len(m) < sizeof(struct rte_ether_hdr))
+		return DROP_MALFORMED;
+	return frame_check(m, w->ipv6, ipv4);
 }
 
 void receive_frame(struct worker *w, struct rte_mbuf *m, unsigned int port)
 {
 	const struct rte_ether_hdr *eth = rte_pktmbuf_mtod(m, struct rte_ether_hdr *);
-	bool group;
+	enum drop_reason reason;
+	bool group, ipv4;
 
 	w->stats->port[port].rx_packets++;
 	w->stats->port[port].rx_bytes += rte_pktmbuf_pkt_len(m);
-	if (!prepare(w, m, port))
+	reason = prepare(w, m, port, &ipv4);
+	if (reason != DROP_NONE) {
+		drop(w, m, reason);
 		return;
-	/* ARP, IPv6 and the rest: as on any host. */
-	if (eth->ether_type != rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4)) {
+	}
+	/* ARP and the like: as on any host. */
+	if (!ipv4) {
 		transmit_to_kernel(w, m);
 		return;
 	}
@@ -206,20 +210,24 @@ void receive_frame(struct worker *w, struct rte_mbuf *m, unsigned int port)
 /* The kernel sent it: IKE as it is, anything else if the outbound SPD allows. */
 void receive_from_kernel(struct worker *w, struct rte_mbuf *m, unsigned int port)
 {
-	const struct rte_ether_hdr *eth = rte_pktmbuf_mtod(m, struct rte_ether_hdr *);
 	struct rte_udp_hdr udp = {0};
 	const struct rte_ipv4_hdr *ip;
+	enum drop_reason reason;
 	unsigned int header;
+	bool ipv4;
 
 	w->stats->port[port].from_kernel++;
-	if (!prepare(w, m, port))
+	reason = prepare(w, m, port, &ipv4);
+	if (reason != DROP_NONE) {
+		drop(w, m, reason);
 		return;
+	}
 	packet(m)->from_kernel = 1;
-	if (eth->ether_type != rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4)) {
+	if (!ipv4) {
 		transmit_frame(w, m);
 		return;
 	}
-	rte_pktmbuf_adj(m, sizeof(*eth));
+	rte_pktmbuf_adj(m, sizeof(struct rte_ether_hdr));
 	if (!packet_check_ip(m, false)) {
 		drop(w, m, DROP_MALFORMED);
 		return;
@@ -232,7 +240,7 @@ void receive_from_kernel(struct worker *w, struct rte_mbuf *m, unsigned int port
 	/* Only charon's own: what the kernel forwards may have any source port. */
 	if ((udp.src_port == PORT_IKE || udp.src_port == PORT_NATT) &&
 	    route_lookup(ip->src_addr).kind == ROUTE_LOCAL) {
-		rte_pktmbuf_prepend(m, sizeof(*eth));
+		rte_pktmbuf_prepend(m, sizeof(struct rte_ether_hdr));
 		transmit_frame(w, m);
 	} else {
 		plain_out(w, m);

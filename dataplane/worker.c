@@ -33,6 +33,7 @@ static int init_worker(struct worker *w, const struct conf *conf, unsigned int i
 		.id = id,
 		.workers = n,
 		.idle_sleep = conf->idle_sleep,
+		.ipv6 = conf->ipv6,
 		.packets = pool,
 		.stats = &stats[id],
 	};

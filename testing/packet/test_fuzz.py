@@ -11,6 +11,7 @@ from gateway import HOST, PEER, WAN
 from test_esp import cases
 
 FRAMES = 3000
+SEALED_PORT = 7777  # from here come packets that were in the tunnel, and no others
 
 
 def damaged(frame, rng):
@@ -25,15 +26,23 @@ def damaged(frame, rng):
     return bytes(frame)
 
 
+def injected(packet):
+    """From the far net to the LAN, but not out of the tunnel."""
+    return (packet.src.startswith("10.2.0.") and packet.dst.startswith("10.1.0.") and
+            not (packet.proto == 17 and raw(packet.payload)[:2] == SEALED_PORT.to_bytes(2, "big")))
+
+
 @cases("lan", "wan")
 def test_fuzz(bench, case):
     rng = random.Random(f"cygnet {case}")
     out, inb = bench.tunnel("cbc128-sha256", encap=False)
     port = getattr(bench, case)
     seeds = [bench.frame(port, case, packet) for packet in (
-        to_far_host(), to_host(), inb.seal(to_host()), IP(src=PEER, dst=WAN) / UDP(sport=500, dport=500),
-        IP(src=PEER, dst=WAN) / UDP(sport=4500, dport=4500) / raw(inb.seal(to_host()).payload),
+        to_far_host(), to_host(), inb.seal(to_host(sport=SEALED_PORT)), IP(src=PEER, dst=WAN) / UDP(sport=500, dport=500),
+        IP(src=PEER, dst=WAN) / UDP(sport=4500, dport=4500) / raw(inb.seal(to_host(sport=SEALED_PORT)).payload),
         IP(src=HOST, dst=WAN, frag=7, flags="MF") / Raw(b"y" * 64))]
+    seeds += [seed[:12] + tag + seed[12:] for seed in seeds[:2]
+              for tag in (b"\x81\0\0\0", b"\x88\xa8\0\0", b"\x81\0\0\0\x81\0\0\0")]
     seeds.append(raw(Ether(dst="ff:ff:ff:ff:ff:ff", src=port.mac.hex(":")) / ARP(pdst=WAN)))
     leaked = []
     for number in range(FRAMES):
@@ -42,6 +51,7 @@ def test_fuzz(bench, case):
             # What a damaged frame turned into may pass; the protected flow may not.
             leaked += [packet for packet in bench.packets(bench.wan, 0.005)
                        if packet.src == HOST and packet.dst.startswith("10.2.0.")]
+            leaked += [packet for packet in bench.packets(bench.lan, 0.005) if injected(packet)]
     assert not leaked, leaked[0].summary()
     inb.seq = 1000000
     for _ in bench.wan.frames(QUIET):

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Frames that are not plain IPv4: none is a way around the policies."""
+import ipaddress
+import socket
+import struct
+
+from scapy.layers.inet import IP, UDP
+from scapy.packet import raw
+
+from bench import QUIET, to_far_host, to_host
+from gateway import PEER, WAN
+from network import ETH_P_ALL, inside
+from test_esp import cases
+
+# What is between the MAC addresses and an IPv4 packet. The kernel takes a tag
+# with VLAN 0 for a priority and unpacks what follows.
+TAGGED = {
+    "8100": bytes.fromhex("8100 0000 0800"),
+    "8100-priority": bytes.fromhex("8100 e000 0800"),
+    "8100-vlan": bytes.fromhex("8100 0007 0800"),
+    "88a8": bytes.fromhex("88a8 0000 0800"),
+    "9100": bytes.fromhex("9100 0000 0800"),
+    "stacked": bytes.fromhex("88a8 0000 8100 0000 0800"),
+    "twice": bytes.fromhex("8100 0000 8100 0000 0800"),
+}
+OTHERS = {
+    "pppoe": bytes.fromhex("8864 1100 0001 0020 0021"),
+    "mpls": bytes.fromhex("8847 0000 11ff"),
+    "snap": bytes.fromhex("0040 aaaa 0300 0000 0800"),
+    "macsec": bytes.fromhex("88e5"),
+    "unknown": bytes.fromhex("9999"),
+}
+
+
+class Tap:
+    """The gateway's kernel, below its IP stack: frames into and out of a TAP."""
+
+    def __init__(self, bench, device):
+        with inside(bench.network.gw):
+            self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
+            self.socket.bind((device, ETH_P_ALL))
+            self.socket.settimeout(QUIET)
+
+    def send(self, frame):
+        self.socket.send(frame)
+
+    def got(self, frame):
+        """Whether the kernel receives it."""
+        try:
+            while True:
+                data, address = self.socket.recvfrom(65536)
+                if address[2] != socket.PACKET_OUTGOING and data[:len(frame)] == frame:
+                    return True
+        except TimeoutError:
+            return False
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
+
+
+def to_gateway(bench, device, rest):
+    return bytes.fromhex(bench.gateway.mac[device].replace(":", "")) + getattr(bench, device).mac + rest
+
+
+def from_gateway(bench, device, rest):
+    return getattr(bench, device).mac + bytes.fromhex(bench.gateway.mac[device].replace(":", "")) + rest
+
+
+@cases(*TAGGED, *OTHERS)
+def test_wrapped_inbound(bench, case):
+    """Plaintext that policy wants protected, in a frame that a kernel may unpack."""
+    out, inb = bench.tunnel()
+    reason = "vlan-tag" if case in TAGGED else "ethertype"
+    frame = to_gateway(bench, "wan", (TAGGED | OTHERS)[case] + raw(to_host()))
+    with Tap(bench, "wan") as tap:
+        with bench.dropped(reason):
+            bench.wan.send(frame)
+        assert not tap.got(frame[:12]), "the kernel got it"
+    bench.expect_flow(out, inb)
+
+
+@cases(*TAGGED, *OTHERS)
+def test_wrapped_outbound(bench, case):
+    """The same out of a TAP, as a VLAN interface on it would send it."""
+    out, inb = bench.tunnel()
+    frame = from_gateway(bench, "wan", (TAGGED | OTHERS)[case] + raw(to_far_host()))
+    with Tap(bench, "wan") as tap, bench.dropped("vlan-tag" if case in TAGGED else "ethertype"):
+        tap.send(frame)
+    bench.expect_flow(out, inb)
+
+
+FOR_THE_KERNEL = {
+    "lldp": bytes.fromhex("88cc") + bytes(40),
+    "eapol": bytes.fromhex("888e") + bytes(40),
+    "lacp": bytes.fromhex("8809") + bytes(40),
+    "stp": bytes.fromhex("0026 4242 03") + bytes(40),
+    "isis": bytes.fromhex("0026 fefe 03") + bytes(40),
+}
+
+
+@cases(*FOR_THE_KERNEL)
+def test_for_the_kernel(bench, case):
+    """Both ways, unchanged."""
+    frame = to_gateway(bench, "wan", FOR_THE_KERNEL[case])
+    with Tap(bench, "wan") as tap:
+        bench.wan.send(frame)
+        assert tap.got(frame), "the kernel did not get it"
+        frame = from_gateway(bench, "wan", FOR_THE_KERNEL[case])
+        bench.wan.drain()
+        tap.send(frame)
+        assert frame in [got[:len(frame)] for got in bench.wan.frames(QUIET)], "it did not leave"
+
+
+def ipv6(src, dst, next_header=17, hop_limit=64, payload=bytes(16)):
+    return (bytes.fromhex("86dd") + struct.pack("!IHBB", 6 << 28, len(payload), next_header, hop_limit) +
+            ipaddress.IPv6Address(src).packed + ipaddress.IPv6Address(dst).packed + payload)
+
+
+ON_LINK = {
+    "link-local": ipv6("fe80::1", "fe80::2"),
+    "all-nodes": ipv6("fe80::1", "ff02::1"),
+    "solicitation": ipv6("2001:db8::1", "2001:db8::2", 58, 255, bytes([135]) + bytes(23)),
+    "redirect": ipv6("2001:db8::1", "2001:db8::2", 58, 255, bytes([137]) + bytes(23)),
+}
+OFF_LINK = {
+    "global": ipv6("2001:db8::1", "2001:db8::2"),
+    "from-link-local": ipv6("fe80::1", "2001:db8::2"),
+    "site-multicast": ipv6("2001:db8::1", "ff05::1"),
+    "ping": ipv6("2001:db8::1", "2001:db8::2", 58, 255, bytes([128]) + bytes(23)),
+    "routed-solicitation": ipv6("2001:db8::1", "2001:db8::2", 58, 254, bytes([135]) + bytes(23)),
+    "cut": ipv6("fe80::1", "fe80::2")[:40],
+}
+
+
+@cases(*ON_LINK)
+def test_ipv6_on_link(bench, case):
+    frame = to_gateway(bench, "wan", ON_LINK[case])
+    with Tap(bench, "wan") as tap:
+        bench.wan.send(frame)
+        assert tap.got(frame), "the kernel did not get it"
+
+
+@cases(*OFF_LINK)
+def test_ipv6_off_link(bench, case):
+    """There is no IPv6 policy that could protect it, so it goes nowhere."""
+    bench.tunnel()
+    with Tap(bench, "wan") as tap:
+        frame = to_gateway(bench, "wan", OFF_LINK[case])
+        with bench.dropped("ipv6"):
+            bench.wan.send(frame)
+        assert not tap.got(frame[:12]), "the kernel got it"
+        with bench.dropped("ipv6"):
+            tap.send(from_gateway(bench, "wan", OFF_LINK[case]))
+
+
+def test_tag_in_front_of_ike(bench):
+    """Not even what would pass without the tag."""
+    bench.tunnel()
+    inner = IP(src=PEER, dst=WAN) / UDP(sport=500, dport=500)
+    with bench.dropped("vlan-tag"):
+        bench.wan.send(to_gateway(bench, "wan", TAGGED["8100"] + raw(inner)))
