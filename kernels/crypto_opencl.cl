@@ -17,14 +17,20 @@ void crypto_opencl(__global u8 *chunk, const u32 order, const u32 results,
 {
 	__global u8 *const areas[OCL_AREAS] = {chunk, p0, p1, p2,  p3,	p4,  p5,  p6, p7,
 					       p8,    p9, p10, p11, p12, p13, p14, p15};
-	__local struct aes_tables tables;
-	u32 record;
+	__local struct tables tables;
+	__local u32 needs;
+	const u32 record = ((__global const u32 *)(chunk + order))[get_global_id(0)];
+	__global const struct ocl_record *r = (__global const struct ocl_record *)(chunk + record);
 
-	aes_tables_fill(&tables, get_local_id(0), OCL_WORK_GROUP);
+	if (get_local_id(0) == 0)
+		needs = 0;
 	barrier(CLK_LOCAL_MEM_FENCE);
-	record = ((__global const u32 *)(chunk + order))[get_global_id(0)];
-	if (record == OCL_NO_RECORD)
-		return;
-	((__global u32 *)(chunk + results))[((__global const struct ocl_record *)(chunk + record))->result] =
-		packet(&tables, sessions, areas, record);
+	if (record != OCL_NO_RECORD)
+		atomic_or(&needs, tables_needed(sessions[r->session].label));
+	barrier(CLK_LOCAL_MEM_FENCE);
+	tables_fill(&tables, needs, get_local_id(0), OCL_WORK_GROUP);
+	barrier(CLK_LOCAL_MEM_FENCE);
+	if (record != OCL_NO_RECORD)
+		((__global u32 *)(chunk + results))[r->result] =
+			packet(&tables, sessions, areas, record);
 }

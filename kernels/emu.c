@@ -2,11 +2,11 @@
 #include "inc_packet.cl"
 #include "emu.h"
 
-static struct aes_tables tables;
+static struct tables tables;
 
 __attribute__((constructor)) static void emu_init(void)
 {
-	aes_tables_fill(&tables, 0, 1);
+	tables_fill(&tables, NEEDS_AES | NEEDS_DES, 0, 1);
 }
 
 u32 emu_packet(const struct ocl_session *sessions, u8 *const areas[OCL_AREAS], u32 record)
@@ -16,7 +16,7 @@ u32 emu_packet(const struct ocl_session *sessions, u8 *const areas[OCL_AREAS], u
 
 void emu_aes_encrypt(const u32 *round_key, u32 rounds, u32 block[4])
 {
-	aes_encrypt(&tables, round_key, rounds, block);
+	aes_encrypt(&tables.aes, round_key, rounds, block);
 }
 
 u32 emu_aes_sub_word(u32 x)

@@ -4,9 +4,44 @@
 #define INC_PACKET_CL
 
 #include "inc_cbc.cl"
+#include "inc_ccm.cl"
+#include "inc_chacha.cl"
 #include "inc_ctr.cl"
+#include "inc_des.cl"
 #include "inc_gcm.cl"
 #include "inc_hmac.cl"
+#include "inc_xcbc.cl"
+
+/* What a work-group keeps in local memory. */
+struct tables {
+	struct aes_tables aes;
+	struct des_tables des;
+};
+
+#define NEEDS_AES 1
+#define NEEDS_DES 2
+
+/* Which tables a session's packets look up. */
+DECLSPEC u32 tables_needed(u32 label)
+{
+	switch (OCL_LABEL_CIPHER(label)) {
+	case OCL_CIPHER_AES_CBC:
+	case OCL_CIPHER_AES_CTR:
+	case OCL_CIPHER_AES_GCM:
+	case OCL_CIPHER_AES_CCM:
+		return NEEDS_AES;
+	}
+	return (OCL_LABEL_AUTH(label) >= OCL_AUTH_AES_XCBC ? NEEDS_AES : 0) |
+	       (OCL_LABEL_CIPHER(label) == OCL_CIPHER_3DES_CBC ? NEEDS_DES : 0);
+}
+
+DECLSPEC void tables_fill(LOCAL_AS struct tables *t, u32 needs, u32 first, u32 step)
+{
+	if (needs & NEEDS_AES)
+		aes_tables_fill(&t->aes, first, step);
+	if (needs & NEEDS_DES)
+		des_tables_fill(&t->des, first, step);
+}
 
 /* What a record refers to. */
 struct packet {
@@ -55,25 +90,28 @@ DECLSPEC u32 packet_digest(GLOBAL_AS const struct ocl_session *s, GLOBAL_AS u8 *
 	return diff ? OCL_STATUS_AUTH_FAILED : OCL_STATUS_DONE;
 }
 
-DECLSPEC void packet_cipher(LOCAL_AS const struct aes_tables *t, const struct packet *p, u32 iv[4])
+DECLSPEC void packet_cipher(LOCAL_AS const struct tables *t, const struct packet *p, u32 iv[4])
 {
 	u32 len = p->r->cipher_len;
 
 	switch (OCL_LABEL_CIPHER(p->s->label)) {
 	case OCL_CIPHER_AES_CBC:
 		if (OCL_LABEL_DECRYPT(p->s->label))
-			cbc_decrypt(t, p->s, p->cipher, len, iv);
+			cbc_decrypt(&t->aes, p->s, p->cipher, len, iv);
 		else
-			cbc_encrypt(t, p->s, p->cipher, len, iv);
+			cbc_encrypt(&t->aes, p->s, p->cipher, len, iv);
 		break;
 	case OCL_CIPHER_AES_CTR:
-		ctr(t, p->s, p->cipher, len, iv);
+		ctr(&t->aes, p->s, p->cipher, len, iv);
+		break;
+	case OCL_CIPHER_3DES_CBC:
+		des3_cbc(&t->des, p->s, p->cipher, len, iv);
 		break;
 	}
 }
 
 /* Authenticate what auth and auth_len name. Returns the status. */
-DECLSPEC u32 packet_auth(const struct packet *p)
+DECLSPEC u32 packet_auth(LOCAL_AS const struct tables *t, const struct packet *p)
 {
 	u32 auth = OCL_LABEL_AUTH(p->s->label);
 	u32 mac[16];
@@ -88,6 +126,9 @@ DECLSPEC u32 packet_auth(const struct packet *p)
 	case OCL_AUTH_HMAC_SHA512:
 		hmac64(auth, p->s, p->auth, p->r->auth_len, mac);
 		break;
+	case OCL_AUTH_AES_XCBC:
+		xcbc(&t->aes, p->s, p->auth, p->r->auth_len, mac);
+		break;
 	default:
 		return OCL_STATUS_DONE;
 	}
@@ -96,7 +137,7 @@ DECLSPEC u32 packet_auth(const struct packet *p)
 
 /* Both in the label's order; what was authenticated in vain is not decrypted. One loop, so
  * that each appears once in the program. */
-DECLSPEC u32 packet_chain(LOCAL_AS const struct aes_tables *t, const struct packet *p, u32 iv[4])
+DECLSPEC u32 packet_chain(LOCAL_AS const struct tables *t, const struct packet *p, u32 iv[4])
 {
 	u32 cipher_step = OCL_LABEL_AUTH_FIRST(p->s->label);
 	u32 status = OCL_STATUS_DONE;
@@ -106,22 +147,30 @@ DECLSPEC u32 packet_chain(LOCAL_AS const struct aes_tables *t, const struct pack
 		if (step == cipher_step)
 			packet_cipher(t, p, iv);
 		else
-			status = packet_auth(p);
+			status = packet_auth(t, p);
 	}
 	return status;
 }
 
-DECLSPEC u32 packet_aead(LOCAL_AS const struct aes_tables *t, const struct packet *p,
-			 const u32 iv[4])
+/* GMAC is GCM of nothing, with what it authenticates as AAD. */
+DECLSPEC u32 packet_aead(LOCAL_AS const struct tables *t, const struct packet *p, const u32 iv[4])
 {
+	u32 cipher = OCL_LABEL_CIPHER(p->s->label);
+	u32 len = cipher == OCL_CIPHER_NONE ? 0 : p->r->cipher_len;
+	u32 aad_len = p->r->auth_len;
 	u32 mac[16];
 
-	gcm(t, p->s, p->cipher, p->r->cipher_len, p->auth, p->r->auth_len, iv, mac);
+	if (cipher == OCL_CIPHER_CHACHA20_POLY1305)
+		chacha20_poly1305(p->s, p->cipher, len, p->auth, aad_len, iv, mac);
+	else if (cipher == OCL_CIPHER_AES_CCM)
+		ccm(&t->aes, p->s, p->cipher, len, p->auth, aad_len, iv, mac);
+	else
+		gcm(&t->aes, p->s, p->cipher, len, p->auth, aad_len, iv, mac);
 	return packet_digest(p->s, p->digest, mac);
 }
 
 /* The record at that offset of the chunk. Returns the status. */
-DECLSPEC u32 packet(LOCAL_AS const struct aes_tables *t,
+DECLSPEC u32 packet(LOCAL_AS const struct tables *t,
 		    GLOBAL_AS const struct ocl_session *sessions,
 		    GLOBAL_AS u8 *const areas[OCL_AREAS], u32 record)
 {
@@ -132,7 +181,8 @@ DECLSPEC u32 packet(LOCAL_AS const struct aes_tables *t,
 	packet_find(&p, sessions, areas, record);
 	for (i = 0; i < 4; i++)
 		iv[i] = swap32(p.r->iv[i]);
-	if (ocl_is_aead(OCL_LABEL_CIPHER(p.s->label)))
+	if (ocl_is_aead(OCL_LABEL_CIPHER(p.s->label)) ||
+	    OCL_LABEL_AUTH(p.s->label) == OCL_AUTH_AES_GMAC)
 		return packet_aead(t, &p, iv);
 	return packet_chain(t, &p, iv);
 }

@@ -41,7 +41,10 @@ enum ocl_cipher {
 	OCL_CIPHER_NONE,
 	OCL_CIPHER_AES_CBC,
 	OCL_CIPHER_AES_CTR,
+	OCL_CIPHER_3DES_CBC,
 	OCL_CIPHER_AES_GCM, /* from here on: authenticates, too, and takes no enum ocl_auth */
+	OCL_CIPHER_AES_CCM,
+	OCL_CIPHER_CHACHA20_POLY1305,
 	OCL_CIPHERS
 };
 
@@ -58,6 +61,8 @@ enum ocl_auth {
 	OCL_AUTH_HMAC_SHA256,
 	OCL_AUTH_HMAC_SHA384,
 	OCL_AUTH_HMAC_SHA512,
+	OCL_AUTH_AES_XCBC,
+	OCL_AUTH_AES_GMAC, /* with no cipher */
 	OCL_AUTHS
 };
 
@@ -82,7 +87,7 @@ union ocl_mac_key {
 	/* HMAC: states after the inner and the outer padded key, a word each,
 	 * inner in [0..7], outer in [8..15]. */
 	u64 state[16];
-	u64 h[2];     /* GCM's hash key, high half first */
+	u64 h[2];     /* GCM's and GMAC's hash key, high half first */
 	u32 xcbc[52]; /* the round keys of K1, then K2 and K3 */
 };
 
@@ -95,7 +100,7 @@ struct ocl_session {
 	u32 nonce_len;	/* of CCM, bytes */
 	u32 reserved[3];
 	union ocl_mac_key mac;
-	u32 round_key[OCL_ROUND_KEYS]; /* the inverse schedule for CBC decryption */
+	u32 round_key[OCL_ROUND_KEYS]; /* of the direction for AES-CBC and 3DES-CBC */
 	u32 reserved2[4];
 };
 
@@ -112,7 +117,7 @@ struct ocl_record {
 	u32 digest_area; /* OCL_AREA_CHUNK or the packet's own */
 	u32 digest_off;	 /* there, bytes */
 	u32 reserved[2];
-	u32 iv[4]; /* as bytes; GCM uses 12 of them */
+	u32 iv[4]; /* as bytes, as many as the algorithm has */
 };
 
 #ifndef __OPENCL_VERSION__

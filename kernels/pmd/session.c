@@ -23,21 +23,25 @@ static const struct cipher ciphers[] = {
 	{RTE_CRYPTO_CIPHER_NULL, OCL_CIPHER_NONE, 1, 0},
 	{RTE_CRYPTO_CIPHER_AES_CBC, OCL_CIPHER_AES_CBC, 16, 16},
 	{RTE_CRYPTO_CIPHER_AES_CTR, OCL_CIPHER_AES_CTR, 1, 16},
+	{RTE_CRYPTO_CIPHER_3DES_CBC, OCL_CIPHER_3DES_CBC, 8, 8},
 };
 
 struct auth {
 	enum rte_crypto_auth_algorithm algo;
 	enum ocl_auth label;
-	uint8_t min_digest, max_digest; /* bytes */
+	uint8_t min_digest, max_digest, step; /* bytes */
+	uint8_t iv_len;			      /* bytes */
 };
 
 static const struct auth auths[] = {
-	{RTE_CRYPTO_AUTH_NULL, OCL_AUTH_NONE, 0, 0},
-	{RTE_CRYPTO_AUTH_MD5_HMAC, OCL_AUTH_HMAC_MD5, 1, 16},
-	{RTE_CRYPTO_AUTH_SHA1_HMAC, OCL_AUTH_HMAC_SHA1, 1, 20},
-	{RTE_CRYPTO_AUTH_SHA256_HMAC, OCL_AUTH_HMAC_SHA256, 1, 32},
-	{RTE_CRYPTO_AUTH_SHA384_HMAC, OCL_AUTH_HMAC_SHA384, 1, 48},
-	{RTE_CRYPTO_AUTH_SHA512_HMAC, OCL_AUTH_HMAC_SHA512, 1, 64},
+	{RTE_CRYPTO_AUTH_NULL, OCL_AUTH_NONE, 0, 0, 1, 0},
+	{RTE_CRYPTO_AUTH_MD5_HMAC, OCL_AUTH_HMAC_MD5, 1, 16, 1, 0},
+	{RTE_CRYPTO_AUTH_SHA1_HMAC, OCL_AUTH_HMAC_SHA1, 1, 20, 1, 0},
+	{RTE_CRYPTO_AUTH_SHA256_HMAC, OCL_AUTH_HMAC_SHA256, 1, 32, 1, 0},
+	{RTE_CRYPTO_AUTH_SHA384_HMAC, OCL_AUTH_HMAC_SHA384, 1, 48, 1, 0},
+	{RTE_CRYPTO_AUTH_SHA512_HMAC, OCL_AUTH_HMAC_SHA512, 1, 64, 1, 0},
+	{RTE_CRYPTO_AUTH_AES_XCBC_MAC, OCL_AUTH_AES_XCBC, 12, 16, 4, 0},
+	{RTE_CRYPTO_AUTH_AES_GMAC, OCL_AUTH_AES_GMAC, 8, 16, 4, 12},
 };
 
 static const struct cipher *find_cipher(enum rte_crypto_cipher_algorithm algo)
@@ -84,9 +88,16 @@ static int plan_auth(struct plan *plan, const struct auth *auth,
 {
 	if (auth->label == OCL_AUTH_NONE)
 		return 0;
-	if (xform->digest_length < auth->min_digest || xform->digest_length > auth->max_digest)
+	if (xform->digest_length < auth->min_digest || xform->digest_length > auth->max_digest ||
+	    xform->digest_length % auth->step)
 		return -EINVAL;
 	plan->priv.auth = true;
+	if (auth->iv_len) {
+		if (xform->iv.length != auth->iv_len)
+			return -EINVAL;
+		plan->priv.iv_offset = xform->iv.offset;
+		plan->priv.iv_len = auth->iv_len;
+	}
 	plan_digest(plan, xform->digest_length, xform->op == RTE_CRYPTO_AUTH_OP_VERIFY);
 	return keys_set_auth(&plan->entry, xform->key.data, xform->key.length);
 }
@@ -126,6 +137,9 @@ static int plan_chain(struct plan *plan, const struct rte_crypto_sym_xform *firs
 		auth = find_auth(auth_xform->algo);
 	if (cipher == NULL || auth == NULL)
 		return -ENOTSUP;
+	/* There is one IV, and one place for AES keys that the cipher does not share. */
+	if (auth->label == OCL_AUTH_AES_GMAC && cipher->label != OCL_CIPHER_NONE)
+		return -ENOTSUP;
 	if (cipher_xform && auth_xform &&
 	    (cipher_xform->op == RTE_CRYPTO_CIPHER_OP_DECRYPT) !=
 		    (auth_xform->op == RTE_CRYPTO_AUTH_OP_VERIFY))
@@ -153,6 +167,8 @@ struct aead {
 
 static const struct aead aeads[] = {
 	{RTE_CRYPTO_AEAD_AES_GCM, OCL_CIPHER_AES_GCM, 8, 16, 4, 12, 12, 0, 0},
+	{RTE_CRYPTO_AEAD_AES_CCM, OCL_CIPHER_AES_CCM, 4, 16, 2, 7, 13, 1, 18},
+	{RTE_CRYPTO_AEAD_CHACHA20_POLY1305, OCL_CIPHER_CHACHA20_POLY1305, 16, 16, 1, 12, 12, 0, 0},
 };
 
 static const struct aead *find_aead(enum rte_crypto_aead_algorithm algo)

@@ -38,7 +38,7 @@ static void load_driver(void)
 void harness_start(void)
 {
 	char lcore[32], prefix[32];
-	const char *argv[] = {"test",	      "--no-huge",     "-m",   "384",	      "--no-pci",
+	const char *argv[] = {"test",	      "--no-huge",     "-m",   "512",	      "--no-pci",
 			      "--no-shconf",  "--no-telemetry", "--file-prefix", prefix,
 			      "--log-level",  "warning",	"--lcores",	 lcore};
 
@@ -116,72 +116,174 @@ void device_close(struct device *dev)
 	rte_mempool_free(dev->sessions);
 }
 
+static uint32_t random_aes_key_len(void)
+{
+	return 16 + 8 * rnd_below(3);
+}
+
+static uint32_t random_mac_key_len(enum ocl_auth auth)
+{
+	switch (auth) {
+	case OCL_AUTH_NONE:
+		return 0;
+	case OCL_AUTH_AES_XCBC:
+		return 16;
+	case OCL_AUTH_AES_GMAC:
+		return random_aes_key_len();
+	case OCL_AUTH_HMAC_SHA384:
+	case OCL_AUTH_HMAC_SHA512:
+		return 1 + rnd_below(128);
+	default:
+		return 1 + rnd_below(64);
+	}
+}
+
 void suite_keys(struct suite *suite)
 {
 	rnd_fill(suite->key, sizeof(suite->key));
 	rnd_fill(suite->mac_key, sizeof(suite->mac_key));
-	suite->key_len = 16 + 8 * rnd_below(3);
-	suite->mac_key_len = 1 + rnd_below(suite->hash > 32 ? 128 : 64);
+	suite->key_len = suite->cipher == OCL_CIPHER_NONE ? 0 :
+			 suite->cipher == OCL_CIPHER_3DES_CBC ? 24 :
+			 suite->cipher == OCL_CIPHER_CHACHA20_POLY1305 ? 32 : random_aes_key_len();
+	suite->mac_key_len = random_mac_key_len(suite->auth);
 }
 
-static struct rte_crypto_sym_xform aead(const struct suite *suite, bool encrypt)
+/* What IPsec truncates to, mostly. */
+static uint32_t random_digest_len(const struct suite *suite)
+{
+	static const uint8_t usual[OCL_AUTHS] = {0, 12, 12, 16, 24, 32, 12, 16};
+	static const uint8_t whole[OCL_AUTHS] = {0, 16, 20, 32, 48, 64, 16, 16};
+
+	switch (suite->cipher) {
+	case OCL_CIPHER_AES_GCM:
+		return rnd_below(2) ? 16 : 8 + 4 * rnd_below(2);
+	case OCL_CIPHER_AES_CCM:
+		return rnd_below(2) ? 16 : 4 + 2 * rnd_below(6);
+	case OCL_CIPHER_CHACHA20_POLY1305:
+		return 16;
+	default:
+		if (suite->auth == OCL_AUTH_NONE || rnd_below(2))
+			return usual[suite->auth];
+		return suite->auth >= OCL_AUTH_AES_XCBC ? whole[suite->auth] - 4 * rnd_below(2) :
+							  1 + rnd_below(whole[suite->auth]);
+	}
+}
+
+static uint32_t random_iv_len(const struct suite *suite)
+{
+	switch (suite->cipher) {
+	case OCL_CIPHER_NONE:
+		return suite->auth == OCL_AUTH_AES_GMAC ? 12 : 0;
+	case OCL_CIPHER_3DES_CBC:
+		return 8;
+	case OCL_CIPHER_AES_CBC:
+	case OCL_CIPHER_AES_CTR:
+		return 16;
+	case OCL_CIPHER_AES_CCM:
+		return 7 + rnd_below(7);
+	default:
+		return 12;
+	}
+}
+
+void suite_randomize(struct suite *suite)
+{
+	static const uint8_t aads[] = {8, 12, 0, 20, 46, 61};
+
+	suite_keys(suite);
+	suite->digest_len = random_digest_len(suite);
+	suite->iv_len = random_iv_len(suite);
+	suite->aad_len = suite_is_aead(suite) ? aads[rnd_below(sizeof(aads))] : 0;
+	suite->null_auth = suite->auth == OCL_AUTH_NONE && !suite_is_aead(suite) && rnd_below(2);
+	suite->null_cipher = suite->cipher == OCL_CIPHER_NONE &&
+			     (rnd_below(2) || suite->auth == OCL_AUTH_NONE) &&
+			     suite->auth != OCL_AUTH_AES_GMAC;
+	suite->swapped = suite->cipher && suite->auth && rnd_below(4) == 0;
+}
+
+static struct rte_crypto_sym_xform aead_xform(const struct suite *suite, bool encrypt)
 {
 	return (struct rte_crypto_sym_xform){
 		.type = RTE_CRYPTO_SYM_XFORM_AEAD,
 		.aead = {
-			.algo = RTE_CRYPTO_AEAD_AES_GCM,
+			.algo = suite->cipher == OCL_CIPHER_AES_GCM ? RTE_CRYPTO_AEAD_AES_GCM :
+				suite->cipher == OCL_CIPHER_AES_CCM ? RTE_CRYPTO_AEAD_AES_CCM :
+					RTE_CRYPTO_AEAD_CHACHA20_POLY1305,
 			.op = encrypt ? RTE_CRYPTO_AEAD_OP_ENCRYPT : RTE_CRYPTO_AEAD_OP_DECRYPT,
 			.key = {.data = suite->key, .length = suite->key_len},
-			.iv = {.offset = IV_OFFSET, .length = 12},
+			.iv = {.offset = IV_OFFSET, .length = suite->iv_len},
 			.digest_length = suite->digest_len,
 			.aad_length = suite->aad_len,
 		},
 	};
 }
 
-static struct rte_crypto_sym_xform cipher(const struct suite *suite, bool encrypt)
+static struct rte_crypto_sym_xform cipher_xform(const struct suite *suite, bool encrypt)
 {
 	return (struct rte_crypto_sym_xform){
 		.type = RTE_CRYPTO_SYM_XFORM_CIPHER,
 		.cipher = {
-			.algo = RTE_CRYPTO_CIPHER_AES_CBC,
+			.algo = suite->cipher == OCL_CIPHER_NONE ? RTE_CRYPTO_CIPHER_NULL :
+				suite->cipher == OCL_CIPHER_AES_CBC ? RTE_CRYPTO_CIPHER_AES_CBC :
+				suite->cipher == OCL_CIPHER_AES_CTR ? RTE_CRYPTO_CIPHER_AES_CTR :
+					RTE_CRYPTO_CIPHER_3DES_CBC,
 			.op = encrypt ? RTE_CRYPTO_CIPHER_OP_ENCRYPT : RTE_CRYPTO_CIPHER_OP_DECRYPT,
 			.key = {.data = suite->key, .length = suite->key_len},
-			.iv = {.offset = IV_OFFSET, .length = 16},
+			.iv = {.offset = IV_OFFSET, .length = suite->iv_len},
 		},
 	};
 }
 
-static struct rte_crypto_sym_xform auth(const struct suite *suite, bool encrypt)
+static struct rte_crypto_sym_xform auth_xform(const struct suite *suite, bool encrypt)
 {
+	static const enum rte_crypto_auth_algorithm algos[OCL_AUTHS] = {
+		[OCL_AUTH_NONE] = RTE_CRYPTO_AUTH_NULL,
+		[OCL_AUTH_HMAC_MD5] = RTE_CRYPTO_AUTH_MD5_HMAC,
+		[OCL_AUTH_HMAC_SHA1] = RTE_CRYPTO_AUTH_SHA1_HMAC,
+		[OCL_AUTH_HMAC_SHA256] = RTE_CRYPTO_AUTH_SHA256_HMAC,
+		[OCL_AUTH_HMAC_SHA384] = RTE_CRYPTO_AUTH_SHA384_HMAC,
+		[OCL_AUTH_HMAC_SHA512] = RTE_CRYPTO_AUTH_SHA512_HMAC,
+		[OCL_AUTH_AES_XCBC] = RTE_CRYPTO_AUTH_AES_XCBC_MAC,
+		[OCL_AUTH_AES_GMAC] = RTE_CRYPTO_AUTH_AES_GMAC,
+	};
+
 	return (struct rte_crypto_sym_xform){
 		.type = RTE_CRYPTO_SYM_XFORM_AUTH,
 		.auth = {
-			.algo = suite->hash == 20 ? RTE_CRYPTO_AUTH_SHA1_HMAC :
-				suite->hash == 32 ? RTE_CRYPTO_AUTH_SHA256_HMAC :
-				suite->hash == 48 ? RTE_CRYPTO_AUTH_SHA384_HMAC :
-						    RTE_CRYPTO_AUTH_SHA512_HMAC,
+			.algo = algos[suite->auth],
 			.op = encrypt ? RTE_CRYPTO_AUTH_OP_GENERATE : RTE_CRYPTO_AUTH_OP_VERIFY,
 			.key = {.data = suite->mac_key, .length = suite->mac_key_len},
+			.iv = {.offset = IV_OFFSET,
+			       .length = suite->auth == OCL_AUTH_AES_GMAC ? suite->iv_len : 0},
 			.digest_length = suite->digest_len,
 		},
 	};
 }
 
+void suite_xforms(const struct suite *suite, bool encrypt, struct xforms *xforms)
+{
+	bool cipher = suite->cipher || suite->null_cipher, auth = suite->auth || suite->null_auth;
+	struct rte_crypto_sym_xform *c = &xforms->chain[0], *a = &xforms->chain[1];
+
+	xforms->first = c;
+	if (suite_is_aead(suite)) {
+		*c = aead_xform(suite, encrypt);
+		return;
+	}
+	*c = cipher_xform(suite, encrypt);
+	*a = auth_xform(suite, encrypt);
+	if (!cipher || (auth && encrypt == suite->swapped))
+		xforms->first = a;
+	if (cipher && auth)
+		xforms->first->next = xforms->first == a ? c : a;
+}
+
 void *suite_session(const struct device *dev, const struct suite *suite, bool encrypt)
 {
-	struct rte_crypto_sym_xform a = auth(suite, encrypt), c = cipher(suite, encrypt);
-	struct rte_crypto_sym_xform g = aead(suite, encrypt), *first;
+	struct xforms xforms;
 
-	if (suite->cipher == AES_GCM)
-		first = &g;
-	else if (suite->cipher == NO_CIPHER)
-		first = &a;
-	else
-		first = encrypt || !suite->hash ? &c : &a;
-	if (suite->cipher == AES_CBC && suite->hash)
-		first->next = encrypt ? &a : &c;
-	return rte_cryptodev_sym_session_create(dev->id, first, dev->sessions);
+	suite_xforms(suite, encrypt, &xforms);
+	return rte_cryptodev_sym_session_create(dev->id, xforms.first, dev->sessions);
 }
 
 void session_free(const struct device *dev, void *session)

@@ -14,10 +14,12 @@
 #include <rte_cryptodev.h>
 #include <rte_mbuf.h>
 
+#include "inc_types.h"
+
 #define DRIVER	    "crypto_opencl"
 #define IV_OFFSET   (sizeof(struct rte_crypto_op) + sizeof(struct rte_crypto_sym_op))
 #define AAD_OFFSET  (IV_OFFSET + 16)
-#define MAX_AAD	    64
+#define MAX_AAD	    80 /* with the 18 bytes in front that CCM wants */
 #define DESCRIPTORS 2048
 
 struct device {
@@ -27,13 +29,13 @@ struct device {
 	struct rte_mempool *sessions;
 };
 
-enum cipher { NO_CIPHER, AES_CBC, AES_GCM };
-
 /* Algorithms and keys of a session. */
 struct suite {
-	enum cipher cipher;
-	uint32_t hash; /* size of HMAC's digest in bytes, 0 for none */
-	uint32_t key_len, mac_key_len, digest_len, aad_len;
+	enum ocl_cipher cipher;
+	enum ocl_auth auth;
+	bool null_cipher, null_auth; /* name what there is none of, too */
+	bool swapped;		     /* authenticate the plaintext */
+	uint32_t key_len, mac_key_len, digest_len, aad_len, iv_len;
 	uint8_t key[32], mac_key[128];
 };
 
@@ -59,8 +61,23 @@ void rnd_fill(void *p, size_t len);
 void device_open(struct device *dev, const char *args, unsigned int queue_pairs);
 void device_close(struct device *dev);
 
-/** Random keys for the algorithms set in the suite. */
+/** Whether it is one transform for all. */
+static inline bool suite_is_aead(const struct suite *suite)
+{
+	return suite->cipher >= OCL_CIPHER_AES_GCM;
+}
+
+/** Lengths of keys, digest, AAD and IV, as the algorithms set in the suite allow; random keys. */
+void suite_randomize(struct suite *suite);
+/** Random keys of random lengths only. */
 void suite_keys(struct suite *suite);
+
+/** A suite's transforms, for one direction; they point into the suite. */
+struct xforms {
+	struct rte_crypto_sym_xform chain[2], *first;
+};
+void suite_xforms(const struct suite *suite, bool encrypt, struct xforms *xforms);
+
 /** @return a session, or NULL with rte_errno set */
 void *suite_session(const struct device *dev, const struct suite *suite, bool encrypt);
 void session_free(const struct device *dev, void *session);

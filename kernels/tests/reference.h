@@ -6,20 +6,24 @@
 #ifndef REFERENCE_H
 #define REFERENCE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* CBC in place, len a multiple of 16. */
-void reference_cbc(const uint8_t *key, size_t key_len, const uint8_t iv[16], uint8_t *data,
-		   size_t len, bool encrypt);
+#include "inc_types.h"
 
-/* hash: the digest's size in bytes, which names it: 20, 32, 48 or 64. */
-void reference_hmac(size_t hash, const uint8_t *key, size_t key_len, const uint8_t *data,
-		    size_t len, uint8_t *digest);
+/* Encrypts in place; len is a multiple of a block cipher's block. OCL_CIPHER_NONE does nothing. */
+void reference_cipher(enum ocl_cipher cipher, const uint8_t *key, size_t key_len,
+		      const uint8_t *iv, uint8_t *data, size_t len);
+
+/* The whole digest; the IV is GMAC's. OCL_AUTH_NONE does nothing. */
+void reference_auth(enum ocl_auth auth, const uint8_t *key, size_t key_len, const uint8_t *iv,
+		    const uint8_t *data, size_t len, uint8_t *digest);
+/* In bytes */
+size_t reference_digest_len(enum ocl_auth auth);
 
 /* Encrypts in place. */
-void reference_gcm(const uint8_t *key, size_t key_len, const uint8_t iv[12], const uint8_t *aad,
-		   size_t aad_len, uint8_t *data, size_t len, uint8_t tag[16]);
+void reference_aead(enum ocl_cipher cipher, const uint8_t *key, size_t key_len, const uint8_t *iv,
+		    size_t iv_len, const uint8_t *aad, size_t aad_len, uint8_t *data, size_t len,
+		    uint8_t *tag, size_t tag_len);
 
 #endif

@@ -21,7 +21,12 @@
 
 static struct rte_mempool *ops, *packets;
 
-static const struct suite esp_template = {.cipher = AES_CBC, .hash = 20, .digest_len = DIGEST};
+static const struct suite esp_template = {
+	.cipher = OCL_CIPHER_AES_CBC,
+	.auth = OCL_AUTH_HMAC_SHA1,
+	.digest_len = DIGEST,
+	.iv_len = 16,
+};
 
 static void bad_arguments(void)
 {
@@ -319,8 +324,9 @@ static void first_packet(const struct device *dev)
 		op = make_op(session);
 		iv = rte_crypto_op_ctod_offset(op, uint8_t *, IV_OFFSET);
 		memcpy(expected, rte_pktmbuf_mtod(op->sym->m_src, uint8_t *), LEN);
-		reference_cbc(suite.key, suite.key_len, iv, expected, LEN, true);
-		reference_hmac(20, suite.mac_key, suite.mac_key_len, expected, LEN, expected + LEN);
+		reference_cipher(suite.cipher, suite.key, suite.key_len, iv, expected, LEN);
+		reference_auth(suite.auth, suite.mac_key, suite.mac_key_len, NULL, expected, LEN,
+			       expected + LEN);
 		CHECK(rte_cryptodev_enqueue_burst(dev->id, 0, &op, 1) == 1);
 		while (rte_cryptodev_dequeue_burst(dev->id, 0, &back, 1) == 0)
 			;
