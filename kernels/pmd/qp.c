@@ -307,6 +307,21 @@ static void free_batches(struct ocl_qp *qp)
 	}
 }
 
+/* When the next to leave is one left over, and what came after it keeps all batches: take the
+ * results of those that are back, so that there is a batch for it. */
+static void finish_early(struct ocl_qp *qp)
+{
+	for (uint32_t i = qp->head; i != qp->tail; i++) {
+		struct ocl_slot *slot = slot_at(qp, i);
+
+		if (!slot->final && slot->batch && is_back(qp, slot->batch)) {
+			finish(qp, slot);
+			slot->final = true;
+		}
+	}
+	free_batches(qp);
+}
+
 uint16_t ocl_qp_dequeue(void *queue_pair, struct rte_crypto_op **ops, uint16_t n)
 {
 	struct ocl_qp *qp = queue_pair;
@@ -317,6 +332,8 @@ uint16_t ocl_qp_dequeue(void *queue_pair, struct rte_crypto_op **ops, uint16_t n
 		const struct ocl_slot *slot = slot_at(qp, qp->head);
 
 		if (!slot->final) {
+			if (slot->batch == NULL && !filling(qp))
+				finish_early(qp);
 			if (slot->batch == NULL || !is_back(qp, slot->batch))
 				break;
 			finish(qp, slot);
