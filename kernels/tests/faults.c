@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <dlfcn.h>
+#include <stdlib.h>
 
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
@@ -8,6 +9,8 @@
 
 bool fault_launch, fault_hang, fault_error;
 unsigned int launches, wipes;
+static cl_command_queue written_queue;
+static cl_mem written;
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -56,5 +59,22 @@ EXPORT cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_boo
 	while (i < size && bytes[i] == 0)
 		i++;
 	wipes += i == size;
+	written_queue = queue;
+	written = buffer;
 	return next(queue, buffer, blocking, offset, size, data, nwait, wait, event);
+}
+
+void *read_back(size_t *size)
+{
+	void *bytes;
+
+	if (clGetMemObjectInfo(written, CL_MEM_SIZE, sizeof(*size), size, NULL) != CL_SUCCESS)
+		return NULL;
+	bytes = malloc(*size);
+	if (bytes && clEnqueueReadBuffer(written_queue, written, CL_TRUE, 0, *size, bytes, 0, NULL,
+					 NULL) != CL_SUCCESS) {
+		free(bytes);
+		return NULL;
+	}
+	return bytes;
 }

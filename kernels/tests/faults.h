@@ -8,11 +8,17 @@
 #define FAULTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 extern bool fault_launch;   /* launches are refused */
 extern bool fault_hang;	    /* nothing ever completes */
 extern bool fault_error;    /* whatever is asked for has failed */
 extern unsigned int launches, wipes; /* wipes: uploads of zeros */
+
+/** Read the buffer that was written last back from its device, after whatever is pending.
+ * @param[out] size  bytes
+ * @return memory to free, or NULL */
+void *read_back(size_t *size);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include <rte_bus_vdev.h>
+#include <rte_byteorder.h>
 #include <rte_cycles.h>
 #include <rte_errno.h>
 
@@ -17,6 +18,7 @@
 
 #define LEN	128
 #define DIGEST	12
+#define MANY	65536u /* sessions */
 #define PATIENT (30 * rte_get_tsc_hz()) /* a busy machine is no failure */
 
 static struct rte_mempool *ops, *packets;
@@ -82,6 +84,94 @@ static void capabilities(const struct device *dev)
 	CHECK(c && rte_cryptodev_sym_capability_check_auth(c, 32, 16, 0) == 0);
 }
 
+/* A transform of the sizes given. */
+static struct rte_crypto_sym_xform sized(const struct rte_cryptodev_symmetric_capability *c,
+					 uint16_t key, uint16_t digest, uint16_t iv)
+{
+	static uint8_t key_bytes[256];
+	struct rte_crypto_sym_xform x = {.type = c->xform_type};
+
+	CHECK(key <= sizeof(key_bytes));
+	switch (c->xform_type) {
+	case RTE_CRYPTO_SYM_XFORM_CIPHER:
+		x.cipher.algo = c->cipher.algo;
+		x.cipher.key.data = key_bytes;
+		x.cipher.key.length = key;
+		x.cipher.iv.offset = IV_OFFSET;
+		x.cipher.iv.length = iv;
+		break;
+	case RTE_CRYPTO_SYM_XFORM_AUTH:
+		x.auth.algo = c->auth.algo;
+		x.auth.key.data = key_bytes;
+		x.auth.key.length = key;
+		x.auth.iv.offset = IV_OFFSET;
+		x.auth.iv.length = iv;
+		x.auth.digest_length = digest;
+		break;
+	default:
+		x.aead.algo = c->aead.algo;
+		x.aead.key.data = key_bytes;
+		x.aead.key.length = key;
+		x.aead.iv.offset = IV_OFFSET;
+		x.aead.iv.length = iv;
+		x.aead.digest_length = digest;
+		x.aead.aad_length = c->aead.aad_size.max;
+	}
+	return x;
+}
+
+static void try_sizes(const struct device *dev, const struct rte_cryptodev_symmetric_capability *c,
+		      uint16_t key, uint16_t digest, uint16_t iv, bool offered)
+{
+	struct rte_crypto_sym_xform x = sized(c, key, digest, iv);
+	void *session = rte_cryptodev_sym_session_create(dev->id, &x, dev->sessions);
+
+	if ((session != NULL) != offered)
+		printf("transform %d, algorithm %d: key %u, digest %u, IV %u\n", c->xform_type,
+		       (int)x.auth.algo, key, digest, iv);
+	CHECK((session != NULL) == offered);
+	if (session)
+		session_free(dev, session);
+	else
+		CHECK(rte_errno == EINVAL);
+}
+
+/* Whatever a capability says is taken, and nothing beyond. */
+static void offered_sizes(const struct device *dev)
+{
+	static const struct rte_crypto_param_range none;
+	const struct rte_cryptodev_capabilities *c;
+	struct rte_cryptodev_info info;
+
+	rte_cryptodev_info_get(dev->id, &info);
+	for (c = info.capabilities; c->op != RTE_CRYPTO_OP_TYPE_UNDEFINED; c++) {
+		const struct rte_cryptodev_symmetric_capability *sym = &c->sym;
+		bool cipher = sym->xform_type == RTE_CRYPTO_SYM_XFORM_CIPHER;
+		bool auth = sym->xform_type == RTE_CRYPTO_SYM_XFORM_AUTH;
+		const struct rte_crypto_param_range
+			*key = cipher ? &sym->cipher.key_size : auth ? &sym->auth.key_size :
+								     &sym->aead.key_size,
+			*digest = cipher ? &none : auth ? &sym->auth.digest_size :
+							  &sym->aead.digest_size,
+			*iv = cipher ? &sym->cipher.iv_size : auth ? &sym->auth.iv_size :
+								   &sym->aead.iv_size;
+
+		try_sizes(dev, sym, key->min, digest->min, iv->min, true);
+		try_sizes(dev, sym, key->max, digest->max, iv->max, true);
+		if (key->max)
+			try_sizes(dev, sym, key->max + 1, digest->max, iv->max, false);
+		if (digest->max)
+			try_sizes(dev, sym, key->max, digest->max + 1, iv->max, false);
+		if (digest->increment > 1)
+			try_sizes(dev, sym, key->max, digest->min + 1, iv->max, false);
+		if (iv->max) {
+			try_sizes(dev, sym, key->max, digest->max, iv->max + 1, false);
+			try_sizes(dev, sym, key->max, digest->max, iv->min - 1, false);
+		}
+	}
+	CHECK(rte_mempool_full(dev->sessions));
+}
+
 /* What is not offered is refused, and nothing of it stays behind. */
 static void bad_sessions(const struct device *dev)
 {
@@ -122,7 +212,9 @@ static void bad_sessions(const struct device *dev)
 	REFUSED(auth.auth.key.length = 65, auth.auth.key.length = 20, EINVAL);
 	REFUSED(auth.auth.algo = RTE_CRYPTO_AUTH_SM3, auth.auth.algo = RTE_CRYPTO_AUTH_SHA1_HMAC,
 		ENOTSUP);
-	/* Decrypt before verifying, verify after encrypting, three in a row. */
+	REFUSED(auth.auth.algo = RTE_CRYPTO_AUTH_AES_GMAC,
+		auth.auth.algo = RTE_CRYPTO_AUTH_SHA1_HMAC, ENOTSUP);
+	/* Decrypt and generate, encrypt and verify, three in a row. */
 	REFUSED(cipher.cipher.op = RTE_CRYPTO_CIPHER_OP_DECRYPT,
 		cipher.cipher.op = RTE_CRYPTO_CIPHER_OP_ENCRYPT, ENOTSUP);
 	REFUSED(auth.auth.op = RTE_CRYPTO_AUTH_OP_VERIFY,
@@ -310,31 +402,99 @@ static void sessions_under_traffic(const struct device *dev)
 		CHECK(pthread_join(threads[i], NULL) == 0);
 }
 
-/* A fresh session's first packet must meet its key: compare with OpenSSL. */
+/* One packet, compared with OpenSSL. */
+static void check_session(const struct device *dev, const struct suite *suite, void *session)
+{
+	struct rte_crypto_op *op = make_op(session), *back;
+	uint8_t *iv = rte_crypto_op_ctod_offset(op, uint8_t *, IV_OFFSET), expected[LEN + 64];
+
+	memcpy(expected, rte_pktmbuf_mtod(op->sym->m_src, uint8_t *), LEN);
+	reference_cipher(suite->cipher, suite->key, suite->key_len, iv, expected, LEN);
+	reference_auth(suite->auth, suite->mac_key, suite->mac_key_len, NULL, expected, LEN,
+		       expected + LEN);
+	CHECK(rte_cryptodev_enqueue_burst(dev->id, 0, &op, 1) == 1);
+	while (rte_cryptodev_dequeue_burst(dev->id, 0, &back, 1) == 0)
+		;
+	CHECK(memcmp(rte_pktmbuf_mtod(op->sym->m_src, uint8_t *), expected, LEN + DIGEST) == 0);
+	free_op(op);
+}
+
+/* A fresh session's first packet must meet its key. */
 static void first_packet(const struct device *dev)
 {
 	for (int i = 0; i < 500; i++) {
 		struct suite suite = esp_template;
-		struct rte_crypto_op *op, *back;
-		uint8_t expected[LEN + 64], *iv;
 		void *session;
 
 		suite_keys(&suite);
 		session = suite_session(dev, &suite, true);
-		op = make_op(session);
-		iv = rte_crypto_op_ctod_offset(op, uint8_t *, IV_OFFSET);
-		memcpy(expected, rte_pktmbuf_mtod(op->sym->m_src, uint8_t *), LEN);
-		reference_cipher(suite.cipher, suite.key, suite.key_len, iv, expected, LEN);
-		reference_auth(suite.auth, suite.mac_key, suite.mac_key_len, NULL, expected, LEN,
-			       expected + LEN);
-		CHECK(rte_cryptodev_enqueue_burst(dev->id, 0, &op, 1) == 1);
-		while (rte_cryptodev_dequeue_burst(dev->id, 0, &back, 1) == 0)
-			;
-		CHECK(memcmp(rte_pktmbuf_mtod(op->sym->m_src, uint8_t *), expected,
-			     LEN + DIGEST) == 0);
-		free_op(op);
+		check_session(dev, &suite, session);
 		session_free(dev, session);
 	}
+}
+
+/* Entries of the device's own table that hold anything; whether one holds this key, too. */
+static unsigned int entries_in_use(const struct suite *suite, bool *found)
+{
+	static const struct ocl_session zero;
+	struct ocl_session *table;
+	unsigned int n = 0;
+	uint32_t word;
+	size_t size;
+
+	memcpy(&word, suite->key, sizeof(word));
+	word = rte_be_to_cpu_32(word);
+	table = read_back(&size);
+	CHECK(table != NULL && size >= MANY * sizeof(*table));
+	*found = false;
+	for (size_t i = 0; i < size / sizeof(*table); i++) {
+		n += memcmp(&table[i], &zero, sizeof(zero)) != 0;
+		*found = *found || table[i].round_key[0] == word;
+	}
+	free(table);
+	return n;
+}
+
+/* As many sessions as the default allows, each with its own key. Then half of them go, then
+ * the others: the device's table holds what is in use, and nothing else. */
+static void many_sessions(void)
+{
+	struct suite *suites = calloc(MANY, sizeof(*suites));
+	void **sessions = calloc(MANY, sizeof(*sessions));
+	struct rte_cryptodev_info info;
+	struct device dev;
+	bool found;
+
+	CHECK(suites && sessions);
+	device_open(&dev, NULL, 1);
+	rte_cryptodev_info_get(dev.id, &info);
+	CHECK(info.sym.max_nb_sessions == MANY);
+	rte_mempool_free(dev.sessions);
+	dev.sessions = rte_cryptodev_sym_session_pool_create(
+		"many", MANY + 1, rte_cryptodev_sym_get_private_session_size(dev.id), 0, 0,
+		SOCKET_ID_ANY);
+	CHECK(dev.sessions != NULL);
+	for (unsigned int i = 0; i < MANY; i++) {
+		suites[i] = esp_template;
+		suite_keys(&suites[i]);
+		sessions[i] = suite_session(&dev, &suites[i], true);
+		CHECK(sessions[i] != NULL);
+	}
+	CHECK(suite_session(&dev, &suites[0], true) == NULL && rte_errno == ENOSPC);
+	for (unsigned int i = 0; i < MANY; i += MANY / 128)
+		check_session(&dev, &suites[i], sessions[i]);
+	CHECK(entries_in_use(&suites[MANY - 1], &found) == MANY && found);
+	for (unsigned int i = 1; i < MANY; i += 2)
+		session_free(&dev, sessions[i]);
+	CHECK(entries_in_use(&suites[MANY - 1], &found) == MANY / 2 && !found);
+	for (unsigned int i = 0; i < MANY; i += MANY / 128)
+		check_session(&dev, &suites[i], sessions[i]);
+	for (unsigned int i = 0; i < MANY; i += 2)
+		session_free(&dev, sessions[i]);
+	CHECK(entries_in_use(&suites[0], &found) == 0 && !found);
+	device_close(&dev);
+	free(suites);
+	free(sessions);
 }
 
 /* A session of another device of this driver is not this one's. */
@@ -424,10 +584,12 @@ int main(void)
 	RUN(bad_arguments());
 	RUN(good_arguments());
 	RUN(full_table());
+	RUN(many_sessions());
 	RUN(bounded_wait());
 	RUN(back_pressure());
 	device_open(&dev, NULL, 3);
 	RUN(capabilities(&dev));
+	RUN(offered_sizes(&dev));
 	RUN(bad_sessions(&dev));
 	RUN(first_packet(&dev));
 	RUN(sessions_under_traffic(&dev));
