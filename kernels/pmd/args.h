@@ -16,7 +16,7 @@
 struct ocl_args {
 	char device[64];     /* "" for the first GPU, else the first device */
 	char memory[16];     /* how packets get there: see memory.h */
-	char sched[16];	     /* how much scheduling is done: see sched.h */
+	char sched[16];	     /* how much scheduling is done: see scheduler.h */
 	uint32_t chunk;	     /* operations a launch carries; 0: by the kind of device */
 	uint32_t bins;	     /* of a launch; 0: as many as chunk fills */
 	uint32_t granularity; /* bytes a range of lengths has */

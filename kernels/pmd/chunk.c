@@ -8,6 +8,8 @@
 #include "chunk.h"
 #include "log.h"
 
+#define POLLS 1024 /* without a hint */
+
 enum { DATA, DIGEST };
 
 static int init_host(struct ocl_chunk *chunk, const struct ocl_chunk_params *p)
@@ -210,6 +212,16 @@ void ocl_chunk_launch(struct ocl_chunk *chunk, struct ocl_table *table)
 		clReleaseEvent(pending);
 }
 
+/* Asking OpenCL takes its lock, on which other queue pairs may wait. The last result
+ * is a hint that it is worth asking; without a hint it is asked now and then. */
+static bool worth_asking(struct ocl_chunk *chunk)
+{
+	const u32 *results = (const u32 *)(chunk->host + chunk->results);
+	u32 last = __atomic_load_n(&results[chunk->records - 1], __ATOMIC_RELAXED);
+
+	return last != OCL_STATUS_PENDING || ++chunk->polls % POLLS == 0;
+}
+
 bool ocl_chunk_poll(struct ocl_chunk *chunk)
 {
 	cl_int status = CL_COMPLETE;
@@ -217,6 +229,8 @@ bool ocl_chunk_poll(struct ocl_chunk *chunk)
 
 	if (chunk->records == 0 || chunk->failed)
 		return true;
+	if (!worth_asking(chunk))
+		return false;
 	err = clGetEventInfo(chunk->done, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status),
 			     &status, NULL);
 	if (err == CL_SUCCESS && status > CL_COMPLETE)
@@ -243,5 +257,6 @@ void ocl_chunk_reset(struct ocl_chunk *chunk)
 	chunk->reserved = 0;
 	chunk->copies = 0;
 	chunk->upload = 0;
+	chunk->polls = 0;
 	chunk->failed = false;
 }

@@ -13,7 +13,7 @@
 #include "memory.h"
 #include "pool.h"
 #include "rows.h"
-#include "sched.h"
+#include "scheduler.h"
 #include "table.h"
 
 /* The kernel's arguments (crypto_opencl.cl). */
@@ -63,6 +63,7 @@ struct ocl_chunk {
 	uint32_t reserved;     /* bytes, for packets that may have to be gathered */
 	uint32_t copies;       /* records copied in */
 	uint32_t results;      /* offset of the results */
+	uint32_t polls;	       /* since the launch */
 	uint32_t pool_changes; /* the pools that the kernel's arguments are of */
 	uint64_t upload;       /* the latest of the records' sessions */
 	bool failed;	       /* no result came back */

@@ -8,7 +8,7 @@
 
 #include "device.h"
 #include "memory.h"
-#include "sched.h"
+#include "scheduler.h"
 
 /**
  * Measure every kind the driver offers and set sched->cost. Takes fractions of a

@@ -12,7 +12,7 @@
 #include "device.h"
 #include "memory.h"
 #include "pool.h"
-#include "sched.h"
+#include "scheduler.h"
 #include "table.h"
 
 struct ocl_pmd {

@@ -13,6 +13,7 @@
 #define SLOT_BYTES  2048  /* of a batch, on average */
 #define LARGEST	    68608 /* bytes of a record with the largest single-segment packet */
 #define AHEAD	    4	  /* operations that are fetched in advance */
+#define BUSY	    2	  /* batches: one is moved while the device computes another */
 
 static int init_batches(struct ocl_qp *qp, uint32_t n, int socket)
 {
@@ -111,6 +112,7 @@ static void launch(struct ocl_qp *qp, bool overdue)
 	ocl_chunk_launch(&batch->chunk, &qp->pmd->table);
 	batch->deadline = rte_get_tsc_cycles() + qp->timeout_cycles;
 	batch->launched = true;
+	qp->under_way++;
 	qp->filling = false;
 	qp->overdue = overdue;
 }
@@ -159,18 +161,6 @@ static struct ocl_batch *filling(struct ocl_qp *qp)
 	return batch;
 }
 
-/* While every other batch is under way the device has enough to do: the last
- * one then goes on filling, and leaves as soon as one of them is back. */
-static void launch_if_due(struct ocl_qp *qp)
-{
-	if (!qp->filling && qp->nleftover)
-		filling(qp);
-	if (!qp->filling || qp->newest - qp->oldest == qp->nbatches)
-		return;
-	if (rte_get_tsc_cycles() >= batch_at(qp, qp->newest - 1)->deadline)
-		launch(qp, true);
-}
-
 /* Whether a launched batch is back, or given up. */
 static bool is_back(struct ocl_qp *qp, struct ocl_batch *batch)
 {
@@ -182,7 +172,26 @@ static bool is_back(struct ocl_qp *qp, struct ocl_batch *batch)
 		batch->chunk.failed = true;
 		ocl_device_fail(&qp->pmd->device, "no answer within timeout_ms", 0);
 	}
+	qp->under_way -= batch->back;
 	return batch->back;
+}
+
+/* Whether the device has enough to do: part of a batch more would gain nothing, and the batch
+ * may go on filling until another is back. So batches grow with the load. */
+static bool is_busy(struct ocl_qp *qp)
+{
+	for (uint32_t i = qp->oldest; qp->under_way >= BUSY && i != qp->newest; i++)
+		is_back(qp, batch_at(qp, i));
+	return qp->under_way >= BUSY;
+}
+
+static void launch_if_due(struct ocl_qp *qp)
+{
+	if (!qp->filling && qp->nleftover)
+		filling(qp);
+	if (qp->filling && rte_get_tsc_cycles() >= batch_at(qp, qp->newest - 1)->deadline &&
+	    !is_busy(qp))
+		launch(qp, true);
 }
 
 /* A chunk's worth of operations waits, or the chunk is full. */

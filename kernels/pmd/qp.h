@@ -35,6 +35,7 @@ struct ocl_qp {
 	uint32_t nbatches;
 	uint32_t oldest, newest; /* free-running: batches [oldest, newest) are in use */
 	bool filling;		 /* batch newest - 1 */
+	uint32_t under_way;	 /* batches that the device has not given back */
 	bool overdue;		 /* what is left over has waited long enough */
 	struct ocl_slot *slots;
 	uint32_t mask;	     /* slots - 1 */

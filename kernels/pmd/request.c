@@ -117,8 +117,9 @@ static uint32_t digest_room(const struct ocl_request *r)
 	return RTE_ALIGN_CEIL((uint32_t)r->session->digest_len, OCL_ALIGN);
 }
 
-/* The digest's column in the pool's row, if the packet has it in its own buffer. */
-static bool digest_in_row(const struct ocl_request *r, uint32_t *column)
+/* The digest's column in the pool's row. False if it is not in the packet's own buffer, or
+ * so far from the data that it is cheaper beside the record. */
+static bool find_digest(const struct ocl_request *r, uint32_t *column)
 {
 	size_t at = r->digest - (r->src - r->column);
 
@@ -126,7 +127,8 @@ static bool digest_in_row(const struct ocl_request *r, uint32_t *column)
 	    r->session->digest_len > r->pool->pitch - at)
 		return false;
 	*column = at;
-	return true;
+	return at + OCL_MAX_DIGEST >= r->column + r->start &&
+	       at <= r->column + r->end + OCL_MAX_DIGEST;
 }
 
 enum rte_crypto_op_status ocl_request_parse(struct ocl_request *r, const struct rte_crypto_op *op,
@@ -148,13 +150,17 @@ enum rte_crypto_op_status ocl_request_parse(struct ocl_request *r, const struct 
 		ok = parse_chain(r, sym);
 	if (!ok || !parse_buffers(r, sym, &pmd->pools, hint))
 		return RTE_CRYPTO_OP_STATUS_INVALID_ARGS;
-	r->size = sizeof(struct ocl_record) + aad_room(r) + digest_room(r);
+	r->size = sizeof(struct ocl_record) + aad_room(r);
 	if (r->pool) {
+		r->digest_inside = find_digest(r, &r->digest_column);
 		r->reserve = r->end - r->start + 2 * OCL_MAX_DIGEST + 3 * OCL_ALIGN;
 	} else {
+		r->digest_inside = false;
 		r->reserve = 0;
 		r->size += data_room(r);
 	}
+	if (!r->digest_inside)
+		r->size += digest_room(r);
 	return RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
 }
 
@@ -206,8 +212,8 @@ static void place_data(const struct ocl_request *r, struct ocl_record *record,
 				    record->base + r->cipher_off, r->cipher_len);
 }
 
-/* The packet stays in its pool; returns whether its digest does, too. */
-static bool place_row(const struct ocl_request *r, struct ocl_record *record,
+/* The packet stays in its pool. */
+static void place_row(const struct ocl_request *r, struct ocl_record *record,
 		      struct ocl_chunk *chunk)
 {
 	const struct ocl_pool *pool = r->pool;
@@ -219,23 +225,19 @@ static bool place_row(const struct ocl_request *r, struct ocl_record *record,
 		.to = r->column + r->end,
 		.start = r->column + (r->cipher_len ? r->cipher_off : r->start),
 	};
-	uint32_t first, digest;
-	bool inside = digest_in_row(r, &digest);
+	uint32_t first;
 
-	/* Far from the data it is cheaper beside the record. */
-	inside = inside && digest + OCL_MAX_DIGEST >= row.from && digest <= row.to + OCL_MAX_DIGEST;
-	if (inside) {
-		row.from = RTE_MIN(row.from, digest);
-		row.to = RTE_MAX(row.to, digest + r->session->digest_len);
+	if (r->digest_inside) {
+		row.from = RTE_MIN(row.from, r->digest_column);
+		row.to = RTE_MAX(row.to, r->digest_column + r->session->digest_len);
 	}
 	first = chunk->memory->place(chunk, pool, &row);
 	record->area = OCL_AREA_POOL + pool->index;
 	record->base = first + r->column;
-	if (inside) {
+	if (r->digest_inside) {
 		record->digest_area = record->area;
-		record->digest_off = first + digest;
+		record->digest_off = first + r->digest_column;
 	}
-	return inside;
 }
 
 bool ocl_request_stage(const struct ocl_request *r, struct ocl_chunk *chunk, uint32_t *index)
@@ -251,12 +253,12 @@ bool ocl_request_stage(const struct ocl_request *r, struct ocl_chunk *chunk, uin
 	fill_record(r, record);
 	at = (u8 *)(record + 1) - chunk->host;
 	at = place_aad(r, record, chunk->host, at);
+	if (!r->digest_inside)
+		at = place_digest(r, record, chunk, at);
 	if (r->pool) {
 		chunk->reserved += r->reserve;
-		if (!place_row(r, record, chunk))
-			place_digest(r, record, chunk, at);
+		place_row(r, record, chunk);
 	} else {
-		at = place_digest(r, record, chunk, at);
 		place_data(r, record, chunk, at);
 	}
 	return true;

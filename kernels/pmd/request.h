@@ -18,6 +18,8 @@ struct ocl_request {
 	uint8_t *src, *dst;
 	const struct ocl_pool *pool; /* that the packet stays in; NULL: none */
 	uint32_t row, column;	     /* there, of the packet's start */
+	uint32_t digest_column;	     /* there */
+	bool digest_inside;	     /* the packet's own buffer has it */
 	uint32_t cipher_off, cipher_len;
 	uint32_t auth_off, auth_len;
 	uint32_t start, end; /* what of the packet the device gets */

@@ -50,6 +50,7 @@ extern "C" {
  *	   rte_pktmbuf_pool_create_extbuf() says
  * @note From a control thread, while queue pairs may run.
  */
+__attribute__((visibility("default")))
 struct rte_mempool *rte_pmd_opencl_pktmbuf_pool_create(uint8_t dev_id, const char *name,
 						       unsigned int n, uint16_t priv_size,
 						       uint16_t data_room_size, int socket_id);
@@ -59,6 +60,7 @@ struct rte_mempool *rte_pmd_opencl_pktmbuf_pool_create(uint8_t dev_id, const cha
  * freed goes with the device.
  * @return 0; -ENODEV, or -ENOENT if the pool is not one of the device
  */
+__attribute__((visibility("default")))
 int rte_pmd_opencl_pktmbuf_pool_free(uint8_t dev_id, struct rte_mempool *pool);
 
 #ifdef __cplusplus

@@ -10,7 +10,7 @@
 
 #include "device.h"
 #include "memory.h"
-#include "sched.h"
+#include "scheduler.h"
 
 /** @return 0, or -EIO if the device computes wrong or not at all, logged */
 int ocl_selftest(struct ocl_device *dev, const struct ocl_memory *memory,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
- * @file sched.h
+ * @file scheduler.h
  * PIPSEA's packet scheduler (CCS'16, section 3.3): the packets of a launch go
  * into bins that are labelled with an algorithm and a range of lengths. A bin is
  * a work-group, so its work-items take the same branches for about as long;

@@ -8,7 +8,7 @@
 #include "args.h"
 #include "device.h"
 #include "log.h"
-#include "sched.h"
+#include "scheduler.h"
 
 #define LONGEST	     16384 /* bytes; what is longer is all of one range */
 #define BIN_SIZE     32

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Throughput and latency of a crypto device through the cryptodev API, with data
+ * that start and end in mbufs: closed loop, so many operations under way a lcore.
+ *
+ *   bench-pmd [EAL arguments] -- [-a ALGORITHM] [-s SIZE] [-w WINDOW] [-b BURST]
+ *	       [-S SESSIONS] [-t SECONDS] [-p own|plain]
+ *
+ * ALGORITHM  cbc-sha1 | gcm | chacha | mix: encryption; mix is that of PIPSEA's evaluation,
+ *	      AES-128-CBC+HMAC-SHA1, AES-128-CBC and HMAC-SHA1, each half of the time
+ *	      encrypting or generating, half of the time decrypting or verifying
+ * SIZE	      bytes, random (64 to 1280) or imix (the paper's: 60, 536, 1360)
+ * WINDOW     operations under way, each lcore
+ * -p plain   an ordinary pool of mbufs also for crypto_opencl
+ *
+ * Every lcore but the main one feeds a queue pair from a pool of its own. One
+ * line of results; a decryption that fails ends the run.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cryptodev.h>
+#include <rte_cycles.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_launch.h>
+#include <rte_lcore.h>
+#include <rte_mbuf.h>
+
+#include "rte_pmd_opencl.h"
+
+#define MAX_LCORES 64
+#define MAX_BURST  512
+#define DIGEST	   12
+#define TAG	   16
+#define IV_OFFSET  (sizeof(struct rte_crypto_op) + sizeof(struct rte_crypto_sym_op))
+#define HEADER	   32 /* in front of the payload, as with ESP in IPv4 */
+#define BUCKETS	   4096
+
+enum kind { CBC_SHA1, CBC, SHA1, GCM, CHACHA, KINDS };
+
+/* In each mbuf's private area. */
+struct work {
+	struct rte_crypto_op op;
+	struct rte_crypto_sym_op sym;
+	uint8_t iv[16];
+	uint8_t aad[16];
+	uint64_t start; /* TSC */
+	uint32_t len;
+	uint32_t session;
+	uint8_t kind;
+	bool encrypted; /* what it holds; false: chosen anew */
+};
+
+struct lcore {
+	uint16_t qp;
+	struct rte_mempool *pool;
+	struct rte_crypto_op *unsent[MAX_BURST]; /* the device had no room: they keep their turn */
+	uint16_t nunsent;
+	uint64_t rnd;
+	uint64_t ops, bytes, cycles, failed;
+	uint64_t latency, bucket[BUCKETS]; /* microseconds */
+} __rte_cache_aligned;
+
+static struct {
+	enum kind kind;
+	bool mix;
+	const char *size;
+	uint32_t len; /* bytes; 0: random, 1: imix */
+	uint32_t window, burst, sessions;
+	double seconds;
+	bool plain;
+} options = {.size = "1024", .len = 1024, .window = 4096, .burst = 64, .sessions = 64, .seconds = 2};
+
+static const char *const names[KINDS] = {"cbc-sha1", "cbc", "sha1", "gcm", "chacha"};
+static uint8_t dev;
+static void **sessions[KINDS][2]; /* decrypt, encrypt */
+static struct lcore lcores[MAX_LCORES];
+static uint64_t begin, end; /* TSC: what is counted */
+static float us_per_cycle;
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "bench-pmd: %s (%s)\n", what, rte_strerror(rte_errno));
+	exit(1);
+}
+
+static uint32_t rnd(struct lcore *l)
+{
+	l->rnd ^= l->rnd << 13;
+	l->rnd ^= l->rnd >> 7;
+	l->rnd ^= l->rnd << 17;
+	return l->rnd >> 32;
+}
+
+static void *make_session(enum kind kind, bool encrypt, struct rte_mempool *pool)
+{
+	static const uint8_t key[32] = {1, 2, 3};
+	struct rte_crypto_sym_xform cipher = {
+		.type = RTE_CRYPTO_SYM_XFORM_CIPHER,
+		.cipher = {
+			.op = encrypt ? RTE_CRYPTO_CIPHER_OP_ENCRYPT : RTE_CRYPTO_CIPHER_OP_DECRYPT,
+			.algo = RTE_CRYPTO_CIPHER_AES_CBC,
+			.key = {key, 16},
+			.iv = {IV_OFFSET, 16},
+		},
+	};
+	struct rte_crypto_sym_xform auth = {
+		.type = RTE_CRYPTO_SYM_XFORM_AUTH,
+		.auth = {
+			.op = encrypt ? RTE_CRYPTO_AUTH_OP_GENERATE : RTE_CRYPTO_AUTH_OP_VERIFY,
+			.algo = RTE_CRYPTO_AUTH_SHA1_HMAC,
+			.key = {key, 20},
+			.digest_length = DIGEST,
+		},
+	};
+	struct rte_crypto_sym_xform aead = {
+		.type = RTE_CRYPTO_SYM_XFORM_AEAD,
+		.aead = {
+			.op = encrypt ? RTE_CRYPTO_AEAD_OP_ENCRYPT : RTE_CRYPTO_AEAD_OP_DECRYPT,
+			.algo = kind == GCM ? RTE_CRYPTO_AEAD_AES_GCM :
+					      RTE_CRYPTO_AEAD_CHACHA20_POLY1305,
+			.key = {key, kind == GCM ? 16 : 32},
+			.iv = {IV_OFFSET, 12},
+			.digest_length = TAG,
+			.aad_length = 8,
+		},
+	};
+	struct rte_crypto_sym_xform *first = kind >= GCM ? &aead : kind == SHA1 ? &auth : &cipher;
+	void *session;
+
+	if (kind == CBC_SHA1) {
+		first = encrypt ? &cipher : &auth;
+		first->next = encrypt ? &auth : &cipher;
+	}
+	session = rte_cryptodev_sym_session_create(dev, first, pool);
+	if (session == NULL)
+		fail(names[kind]);
+	return session;
+}
+
+static void make_sessions(void)
+{
+	struct rte_mempool *pool;
+
+	pool = rte_cryptodev_sym_session_pool_create(
+		"sessions", 2 * KINDS * options.sessions + 512,
+		rte_cryptodev_sym_get_private_session_size(dev), 0, 0, SOCKET_ID_ANY);
+	if (pool == NULL)
+		fail("no pool of sessions");
+	for (int kind = 0; kind < KINDS; kind++) {
+		if (options.mix ? kind > SHA1 : kind != (int)options.kind)
+			continue;
+		for (int encrypt = 0; encrypt < 2; encrypt++) {
+			sessions[kind][encrypt] = calloc(options.sessions, sizeof(void *));
+			for (uint32_t i = 0; i < options.sessions; i++)
+				sessions[kind][encrypt][i] = make_session(kind, encrypt, pool);
+		}
+	}
+}
+
+/* Bytes of payload: whole blocks, as the paper's packets after padding. */
+static uint32_t choose_len(struct lcore *l)
+{
+	uint32_t x;
+
+	if (options.len > 1)
+		return options.len;
+	x = rnd(l);
+	if (options.len == 0)
+		return RTE_ALIGN_FLOOR(64 + x % 1217, 16);
+	x %= 10000;
+	return x < 6122 ? 64 : x < 6122 + 2347 ? 544 : 1360;
+}
+
+static void choose(struct lcore *l, struct work *w)
+{
+	w->len = choose_len(l);
+	w->session = (uint64_t)rnd(l) * options.sessions >> 32;
+	w->kind = options.mix ? rnd(l) % 3 : options.kind;
+}
+
+/* The operation on one mbuf. */
+static void prepare(struct lcore *l, struct rte_mbuf *m, uint64_t now)
+{
+	struct work *w = rte_mbuf_to_priv(m);
+	struct rte_crypto_sym_op *sym = &w->sym;
+	bool encrypt = !options.mix || !w->encrypted;
+	uint8_t *digest;
+
+	if (encrypt)
+		choose(l, w);
+	w->encrypted = encrypt;
+	w->start = now;
+	m->data_len = m->pkt_len = HEADER + w->len + TAG;
+	digest = rte_pktmbuf_mtod_offset(m, uint8_t *, HEADER + w->len);
+	w->op.type = RTE_CRYPTO_OP_TYPE_SYMMETRIC;
+	w->op.sess_type = RTE_CRYPTO_OP_WITH_SESSION;
+	w->op.status = RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
+	sym->m_src = m;
+	sym->m_dst = NULL;
+	sym->session = sessions[w->kind][encrypt][w->session];
+	if (w->kind >= GCM) {
+		sym->aead.data.offset = HEADER;
+		sym->aead.data.length = w->len;
+		sym->aead.digest.data = digest;
+		sym->aead.aad.data = w->aad;
+		return;
+	}
+	sym->cipher.data.offset = HEADER;
+	sym->cipher.data.length = w->len;
+	sym->auth.data.offset = HEADER - 24;
+	sym->auth.data.length = w->len + 24;
+	sym->auth.digest.data = digest;
+}
+
+static void make_burst(struct lcore *l, uint16_t n)
+{
+	struct rte_mbuf *mbufs[MAX_BURST];
+	uint64_t now = rte_get_tsc_cycles();
+
+	if (n == 0 || rte_pktmbuf_alloc_bulk(l->pool, mbufs, n))
+		return;
+	for (uint16_t i = 0; i < n; i++) {
+		prepare(l, mbufs[i], now);
+		l->unsent[i] = &((struct work *)rte_mbuf_to_priv(mbufs[i]))->op;
+	}
+	l->nunsent = n;
+}
+
+static uint16_t send(struct lcore *l, uint32_t room)
+{
+	uint16_t sent;
+
+	if (l->nunsent == 0)
+		make_burst(l, RTE_MIN(options.burst, room));
+	if (l->nunsent == 0)
+		return 0;
+	sent = rte_cryptodev_enqueue_burst(dev, l->qp, l->unsent, l->nunsent);
+	l->nunsent -= sent;
+	memmove(l->unsent, l->unsent + sent, l->nunsent * sizeof(*l->unsent));
+	return sent;
+}
+
+static void count(struct lcore *l, const struct work *w, uint64_t now)
+{
+	uint32_t us = (now - w->start) * us_per_cycle;
+
+	l->ops++;
+	l->bytes += w->len;
+	l->latency += now - w->start;
+	l->bucket[RTE_MIN(us, BUCKETS - 1u)]++;
+}
+
+static uint16_t receive(struct lcore *l)
+{
+	struct rte_crypto_op *ops[MAX_BURST];
+	struct rte_mbuf *mbufs[MAX_BURST];
+	uint16_t n = rte_cryptodev_dequeue_burst(dev, l->qp, ops, options.burst);
+	uint64_t now = rte_get_tsc_cycles();
+
+	for (uint16_t i = 0; i < n; i++) {
+		struct work *w = (struct work *)ops[i];
+
+		l->failed += ops[i]->status != RTE_CRYPTO_OP_STATUS_SUCCESS;
+		if (now >= begin && now < end)
+			count(l, w, now);
+		mbufs[i] = w->sym.m_src;
+	}
+	if (n)
+		rte_pktmbuf_free_bulk(mbufs, n);
+	return n;
+}
+
+static int feed(void *arg)
+{
+	struct lcore *l = arg;
+	uint32_t under_way = 0;
+
+	while (rte_get_tsc_cycles() < end && l->failed == 0) {
+		under_way += send(l, options.window - under_way);
+		under_way -= receive(l);
+	}
+	rte_cryptodev_enqueue_burst(dev, l->qp, NULL, 0);
+	while (under_way)
+		under_way -= receive(l);
+	return 0;
+}
+
+static struct rte_mempool *make_pool(uint32_t index, int socket)
+{
+	uint32_t n = rte_align32pow2(2 * options.window) - 1;
+	char name[32];
+
+	snprintf(name, sizeof(name), "packets%u", index);
+	if (!options.plain)
+		return rte_pmd_opencl_pktmbuf_pool_create(dev, name, n, sizeof(struct work),
+							  RTE_MBUF_DEFAULT_BUF_SIZE, socket);
+	return rte_pktmbuf_pool_create(name, n, 256, sizeof(struct work),
+				       RTE_MBUF_DEFAULT_BUF_SIZE, socket);
+}
+
+static void clear_work(struct rte_mempool *pool __rte_unused, void *arg __rte_unused, void *m,
+		       unsigned int i __rte_unused)
+{
+	memset(rte_mbuf_to_priv(m), 0, sizeof(struct work));
+}
+
+static uint32_t start_device(void)
+{
+	struct rte_cryptodev_config config = {.nb_queue_pairs = rte_lcore_count() - 1};
+	struct rte_cryptodev_qp_conf qp = {.nb_descriptors = 2 * options.window};
+	struct rte_cryptodev_info info;
+	uint32_t n = 0;
+	unsigned int id;
+
+	if (rte_cryptodev_count() == 0 || rte_lcore_count() < 2)
+		fail("needs a crypto device (--vdev) and two lcores (-l)");
+	rte_cryptodev_info_get(dev, &info);
+	if (strcmp(info.driver_name, "crypto_opencl") != 0)
+		options.plain = true;
+	if (rte_cryptodev_configure(dev, &config))
+		fail("cannot configure the device");
+	RTE_LCORE_FOREACH_WORKER(id) {
+		struct lcore *l = &lcores[n];
+
+		l->qp = n++;
+		l->rnd = 88172645463325252 + n;
+		l->pool = make_pool(n, rte_lcore_to_socket_id(id));
+		if (l->pool == NULL || rte_cryptodev_queue_pair_setup(dev, l->qp, &qp, 0))
+			fail("no queue pair or no pool");
+		rte_mempool_obj_iter(l->pool, clear_work, NULL);
+	}
+	return n;
+}
+
+static double percentile(const uint64_t *bucket, uint64_t total, double part)
+{
+	uint64_t seen = 0;
+	int us = 0;
+
+	while (us < BUCKETS - 1 && (seen += bucket[us]) < part * total)
+		us++;
+	return us;
+}
+
+static int report(uint32_t n)
+{
+	struct lcore sum = {0};
+	struct rte_cryptodev_info info;
+
+	for (uint32_t i = 0; i < n; i++) {
+		sum.ops += lcores[i].ops;
+		sum.bytes += lcores[i].bytes;
+		sum.latency += lcores[i].latency;
+		sum.failed += lcores[i].failed;
+		for (int j = 0; j < BUCKETS; j++)
+			sum.bucket[j] += lcores[i].bucket[j];
+	}
+	rte_cryptodev_info_get(dev, &info);
+	printf("%-18s %-9s %7s bytes %2u lcores window %5u: %8.3f Mops/s %8.2f Gbps, "
+	       "latency us mean %7.1f p50 %5.0f p99 %5.0f, %lu failed%s\n",
+	       info.driver_name, options.mix ? "mix" : names[options.kind], options.size, n,
+	       options.window, sum.ops / options.seconds / 1e6,
+	       sum.bytes * 8 / options.seconds / 1e9,
+	       sum.ops ? (double)sum.latency / sum.ops / rte_get_tsc_hz() * 1e6 : 0,
+	       percentile(sum.bucket, sum.ops, 0.5), percentile(sum.bucket, sum.ops, 0.99),
+	       sum.failed, options.plain ? ", plain pool" : "");
+	return sum.failed || sum.ops == 0;
+}
+
+static void parse_size(const char *size)
+{
+	options.size = size;
+	options.len = RTE_ALIGN_CEIL(atoi(size), 16);
+	if (strcmp(size, "random") == 0)
+		options.len = 0;
+	else if (strcmp(size, "imix") == 0)
+		options.len = 1;
+	else if (options.len < 16 || options.len > 1500)
+		fail("no such size");
+}
+
+static void parse_kind(const char *name)
+{
+	options.mix = strcmp(name, "mix") == 0;
+	for (int i = 0; i < KINDS; i++) {
+		if (strcmp(name, names[i]) == 0) {
+			options.kind = i;
+			return;
+		}
+	}
+	if (!options.mix)
+		fail("no such algorithm");
+}
+
+static void parse(int argc, char **argv)
+{
+	int option;
+
+	while ((option = getopt(argc, argv, "a:s:w:b:S:t:p:")) != -1) {
+		switch (option) {
+		case 'a': parse_kind(optarg); break;
+		case 's': parse_size(optarg); break;
+		case 'w': options.window = atoi(optarg); break;
+		case 'b': options.burst = RTE_MIN(atoi(optarg), MAX_BURST); break;
+		case 'S': options.sessions = atoi(optarg); break;
+		case 't': options.seconds = atof(optarg); break;
+		case 'p': options.plain = strcmp(optarg, "plain") == 0; break;
+		default: exit(2);
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int id;
+	uint32_t n, i = 0;
+	int used = rte_eal_init(argc, argv);
+
+	if (used < 0)
+		fail("EAL");
+	parse(argc - used, argv + used);
+	n = start_device();
+	make_sessions();
+	if (rte_cryptodev_start(dev))
+		fail("cannot start the device");
+	us_per_cycle = 1e6 / rte_get_tsc_hz();
+	begin = rte_get_tsc_cycles() + rte_get_tsc_hz() / 2; /* warm */
+	end = begin + options.seconds * rte_get_tsc_hz();
+	RTE_LCORE_FOREACH_WORKER(id)
+		rte_eal_remote_launch(feed, &lcores[i++], id);
+	rte_eal_mp_wait_lcore();
+	return report(n);
+}
