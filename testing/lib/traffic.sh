@@ -2,15 +2,11 @@
 # Traffic between the two hosts. Sourced.
 
 plaintext=CYGNETPLAINTEXT.
-plaintext_hex=$(printf %s "$plaintext" | od -An -tx1 | tr -d ' \n')
 
 other() { [ "$1" = left ] && echo right || echo left; }
 
-# pings SIDE COUNT INTERVAL: to the other host; prints ping's summary.
-pings() {
-	in_ns "$1" ping -n -q -p "$plaintext_hex" -s 200 -c "$2" -i "$3" -W 2 \
-		"${host_addr[$(other "$1")]}"
-}
+# pings SIDE COUNT INTERVAL: to the other host; prints a summary as ping's.
+pings() { in_ns "$1" "$lib/pinger" "${host_addr[$(other "$1")]}" "$2" "$3" "$plaintext"; }
 
 # lost: pings without an answer, from the summary on standard input. Replies
 # that come twice are as wrong as ones that never come.
@@ -24,15 +20,15 @@ lost() {
 
 reaches() { in_ns "$1" ping -n -q -c 1 -W 1 "${host_addr[$(other "$1")]}" > /dev/null 2>&1; }
 
-# start_pings NAME SIDE COUNT INTERVAL; end_pings NAME prints how many were lost.
+# start_pings NAME SIDE COUNT INTERVAL [ADDRESS]: the other host's, if not named;
+# end_pings NAME [SECONDS]: prints how many were lost.
 start_pings() {
-	local name=$1 side=$2
-	spawn "pings-$name" "$work/pings-$name.out" ip netns exec "$net_prefix-$side" \
-		ping -n -q -p "$plaintext_hex" -s 200 -c "$3" -i "$4" -W 2 "${host_addr[$(other "$side")]}"
+	spawn "pings-$1" "$work/pings-$1.out" ip netns exec "$net_prefix-$2" \
+		"$lib/pinger" "${5:-${host_addr[$(other "$2")]}}" "$3" "$4" "$plaintext"
 }
 
 end_pings() {
-	reap_after "pings-$1" "${2:-60}"
+	reap_after "pings-$1" "${2:-90}" || true
 	lost < "$work/pings-$1.out"
 }
 

@@ -40,10 +40,7 @@ own_addresses() {
 	[ -n "$(vip right)" ] && [ -n "$(vip third)" ] && [ "$(vip right)" != "$(vip third)" ]
 }
 
-start_vip_pings() {
-	spawn "pings-$1" "$work/pings-$1.out" ip netns exec "$net_prefix-left" \
-		ping -n -q -p "$plaintext_hex" -s 200 -c 300 -i 0.02 -W 2 "$(vip "$1")"
-}
+start_vip_pings() { start_pings "$1" left 300 0.02 "$(vip "$1")"; }
 
 # From the gateway itself: the client is no router.
 client_pings() {
