@@ -48,6 +48,7 @@ add_tap_addresses() {
 	ip -n "$ns" address replace "${lan_net[$1]}.1/24" dev lan
 	ip -n "$ns" link set wan up
 	ip -n "$ns" link set lan up
+	add_uplink "$1" wan
 }
 
 # ctl SIDE ARGUMENT...

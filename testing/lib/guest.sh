@@ -2,8 +2,8 @@
 # The stock peer: a virtual machine, with Debian's kernel and strongSwan, in the
 # namespace of its gateway. Sourced.
 #
-#   wan-veth -- br-wan -- tap-wan ---- wan      192.168.0.2
-#   lan-veth -- br-lan -- tap-lan ---- lan      10.2.0.1
+#   wan-veth -- br-wan -- tap-wan ---- wan
+#   lan-veth -- br-lan -- tap-lan ---- lan
 #                     tap-control ---- control  169.254.77.2: shells, vici
 
 guest_image=${CYGNET_CACHE:-/var/cache/cygnet}/guest
@@ -59,6 +59,9 @@ start_guest() {
 	run_guest "$1"
 	wait_for 100 guest_settled "$1" || true
 	guest_answers "$1" || { cat "$work/$1/guest.log" >&2; die "the guest does not boot"; }
+	guest_do "$1" "ip address add ${wan_addr[$1]}/24 dev wan
+		ip address add ${lan_net[$1]}.1/24 dev lan
+		${uplink[$1]:+ip route add default via ${uplink[$1]}}" || die "the guest has no network"
 	say "$1: $(guest_do "$1" 'uname -sr'), booted in $((SECONDS - start)) s"
 }
 

@@ -65,21 +65,37 @@ add_host() {
 }
 
 wire_net=192.168.0
+# What a gateway's WAN is on, and its default route, if it has one.
+declare -A segment=([left]=wire [right]=wire [third]=wire) uplink=()
 declare -A lan_net=([left]=10.1.0 [right]=10.2.0 [third]=10.4.0)
 declare -A wan_addr=([left]=$wire_net.1 [right]=$wire_net.2 [third]=$wire_net.3)
 declare -A host_addr=([left]=10.1.0.10 [right]=10.2.0.10 [third]=10.4.0.10)
+
+# add_uplink SIDE DEVICE
+add_uplink() {
+	[ -z "${uplink[$1]:-}" ] ||
+		ip -n "$net_prefix-gw-$1" route replace default via "${uplink[$1]}" dev "$2"
+}
+
+# add_segment NAME: a namespace with a bridge, br0.
+add_segment() {
+	add_ns "$1"
+	ip -n "$net_prefix-$1" link add br0 type bridge mcast_snooping 0
+	ip -n "$net_prefix-$1" link set br0 up
+}
 
 # add_gateway SIDE KIND: KIND is cygnet, or libipsec or kernel for a stock peer.
 add_gateway() {
 	local gw=gw-$1
 	add_ns "$gw"
-	add_veth "$gw" wan-veth wire "$1"
-	ip -n "$net_prefix-wire" link set "$1" master br0
+	add_veth "$gw" wan-veth "${segment[$1]}" "$1"
+	ip -n "$net_prefix-${segment[$1]}" link set "$1" master br0
 	add_host "$1" "$gw" "${lan_net[$1]}"
 	in_ns "$gw" sysctl -q -w net.ipv4.ip_forward=1
 	if [ "$2" = libipsec ]; then
 		add_address "$gw" wan-veth "${wan_addr[$1]}/24"
 		add_address "$gw" lan-veth "${lan_net[$1]}.1/24"
+		add_uplink "$1" wan-veth
 	fi
 }
 
@@ -92,12 +108,12 @@ on_gateway() {
 	fi
 }
 
-# add_network SIDE...
+# add_network SIDE...: and before them, what a scenario has beside.
+more_network() { :; }
 add_network() {
 	local side
-	add_ns wire
-	ip -n "$net_prefix-wire" link add br0 type bridge mcast_snooping 0
-	ip -n "$net_prefix-wire" link set br0 up
+	add_segment wire
+	more_network
 	for side in "$@"; do
 		add_gateway "$side" "${!side}"
 	done

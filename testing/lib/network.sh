@@ -15,7 +15,8 @@ make_work() {
 
 # read_scenario NAME: its folder's scenario.sh sets left, right (kinds of
 # gateway), auth (psk or cert), charon_options and the function steps; sides, if
-# there are more than the two.
+# there are more than the two; segment, uplink and the function more_network, if
+# there is more than a wire.
 read_scenario() {
 	scenario=$top/testing/scenarios/$1
 	[ -f "$scenario/scenario.sh" ] || die "there is no scenario $1"
