@@ -383,7 +383,8 @@ int cygnet_db_flush(struct cygnet_db *db);
 unsigned int cygnet_db_reclaim(struct cygnet_db *db);
 
 /* ------------------------------------------------ reader API: the dataplane -- */
-/* Lock-free and wait-free but for the walk of a hash chain. The caller is a
+/* Lock-free and wait-free but for the walk of a hash chain, and for a lookup of
+ * policies that is repeated when they changed under it. The caller is a
  * registered reader. Pointers stay valid until its next quiescent state; what
  * is kept longer is kept as index and generation. */
 
@@ -397,7 +398,7 @@ void cygnet_reader_quiescent(struct cygnet_db *db, unsigned int id);
 struct cygnet_sa *cygnet_sad_lookup(struct cygnet_db *db, uint32_t spi, uint8_t proto, uint8_t af,
 				    const struct cygnet_addr *dst);
 /** The policy that decides about a packet: of all matching ones that of the
- * lowest priority value; NULL if none matches. */
+ * lowest priority value; NULL if none matches. The SPD of one moment answers. */
 struct cygnet_policy *cygnet_spd_lookup(struct cygnet_db *db, enum cygnet_dir dir,
 					const struct cygnet_flow *flow);
 /** Whether any policy is about certain ports only: then the policy of a later

@@ -22,12 +22,15 @@ void repair(struct cygnet_db *db)
 	uint8_t *sa = zeros(sas.capacity, 1), *policy = zeros(policies.capacity, 1);
 	uint32_t (*counts)[LAYOUT_TUPLES] = zeros(LAYOUT_TUPLE_LISTS, sizeof(*counts));
 
+	/* What its owner was at is one change, what follows is another. */
+	spd_changed(db);
 	sad_mark(db, sa);
 	spd_mark(db, policy);
 	pool_rebuild(db, &sas, sa);
 	pool_rebuild(db, &policies, policy);
 	window_rebuild(db);
 	spd_rebuild_tuples(db, counts);
+	spd_changed(db);
 	free(sa);
 	free(policy);
 	free(counts);

@@ -53,8 +53,36 @@ static struct cygnet_policy *search_chain(struct cygnet_db *db, const uint32_t *
 	return NULL;
 }
 
-EXPORT struct cygnet_policy *cygnet_spd_lookup(struct cygnet_db *db, enum cygnet_dir dir,
-					       const struct cygnet_flow *flow)
+void spd_changed(struct cygnet_db *db)
+{
+	uint64_t *changes = &db->header->spd_changes;
+
+	/* A reader that sees any of the change after this one sees the new count, too. */
+	store_release(changes, load_relaxed(changes) + 1);
+	full_barrier();
+}
+
+/*
+ * What a reader has to know to tell whether it saw one state of the SPD. One change
+ * under a lookup does no harm: it is seen or not. Of two, a lookup can see half: not
+ * the new policy, which came in behind its back, nor the old one, which is gone when
+ * it gets there. No count is for "in progress", so nobody waits for a writer.
+ */
+#define LOOKUP_TRIES 1000 /* each takes a writer that gets through a call: a broken file has more */
+
+static uint64_t lookup_start(struct cygnet_db *db)
+{
+	return load_acquire(&db->header->spd_changes);
+}
+
+static bool lookup_torn(struct cygnet_db *db, uint64_t start)
+{
+	read_barrier();
+	return load_relaxed(&db->header->spd_changes) != start;
+}
+
+static struct cygnet_policy *search_tuples(struct cygnet_db *db, enum cygnet_dir dir,
+					   const struct cygnet_flow *flow)
 {
 	struct tuple_list *list = tuple_list(db, dir, flow->af);
 	uint32_t count = tuple_count(list);
@@ -76,7 +104,21 @@ EXPORT struct cygnet_policy *cygnet_spd_lookup(struct cygnet_db *db, enum cygnet
 	return best;
 }
 
-EXPORT bool cygnet_spd_uses_ports(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af)
+EXPORT struct cygnet_policy *cygnet_spd_lookup(struct cygnet_db *db, enum cygnet_dir dir,
+					       const struct cygnet_flow *flow)
+{
+	struct cygnet_policy *best;
+	int left = LOOKUP_TRIES;
+	uint64_t start;
+
+	do {
+		start = lookup_start(db);
+		best = search_tuples(db, dir, flow);
+	} while (lookup_torn(db, start) && --left);
+	return best;
+}
+
+static bool any_tuple_has_ports(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af)
 {
 	const struct tuple_list *list = tuple_list(db, dir, af);
 	uint32_t count = tuple_count(list);
@@ -88,6 +130,19 @@ EXPORT bool cygnet_spd_uses_ports(struct cygnet_db *db, enum cygnet_dir dir, uin
 			return true;
 	}
 	return false;
+}
+
+EXPORT bool cygnet_spd_uses_ports(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af)
+{
+	int left = LOOKUP_TRIES;
+	uint64_t start;
+	bool any;
+
+	do {
+		start = lookup_start(db);
+		any = any_tuple_has_ports(db, dir, af);
+	} while (lookup_torn(db, start) && --left);
+	return any;
 }
 
 EXPORT struct cygnet_sa *cygnet_policy_sa(struct cygnet_db *db, const struct cygnet_policy *policy)
@@ -253,6 +308,7 @@ static int add_locked(struct cygnet_db *db, const struct cygnet_policy_params *p
 	enter_tuple(tuple, p->priority);
 	pool_use(&slots, index, CYGNET_SA_LIVE);
 	publish(db, policy);
+	spd_changed(db);
 	return 0;
 }
 
@@ -278,6 +334,7 @@ static void delete_locked(struct cygnet_db *db, struct cygnet_policy *policy)
 	}
 	unpublish(db, policy);
 	leave_tuple(db, policy);
+	spd_changed(db);
 	pool_retire(db, &slots, policy_index(db, policy));
 	pool_reclaim(db, &slots, 4);
 }
@@ -359,6 +416,7 @@ void spd_forget(struct cygnet_db *db)
 	for (unsigned int l = 0; l < LAYOUT_TUPLE_LISTS; l++)
 		for (uint32_t t = 0; t < tuple_count(&lists[l]); t++)
 			store_release(&lists[l].tuple[t].policies, 0);
+	spd_changed(db);
 }
 
 EXPORT bool cygnet_policy_snapshot(struct cygnet_db *db, uint32_t index,

@@ -17,6 +17,8 @@ void spd_mark(struct cygnet_db *db, uint8_t *mark);
 void spd_rebuild_tuples(struct cygnet_db *db, uint32_t (*counts)[LAYOUT_TUPLES]);
 /** Empty all chains and tuples; the policies are left to be retired. */
 void spd_forget(struct cygnet_db *db);
+/** Count a change of chains or tuples; after it, before the next one. */
+void spd_changed(struct cygnet_db *db);
 /** The head of the chain that a policy belongs to. */
 uint32_t *spd_bucket(struct cygnet_db *db, enum cygnet_dir dir, const struct cygnet_selector *sel);
 

@@ -7,6 +7,7 @@
  * Seconds: the environment variable RACE_SECONDS, 1 if not set.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <time.h>
 
 #include "fixture.h"
@@ -34,6 +35,13 @@ static bool stop(void)
 static void count(unsigned long *counter)
 {
 	__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+}
+
+static unsigned int seconds(void)
+{
+	const char *text = getenv("RACE_SECONDS");
+
+	return text ? (unsigned int)atoi(text) : 1;
 }
 
 /* cmocka's assertions are for one thread only. */
@@ -245,12 +253,13 @@ static void *consumer(void *arg)
 static void readers_under_writers(void **state)
 {
 	static void *(*const run[])(void *) = {onlooker, producer, consumer};
-	const char *text = getenv("RACE_SECONDS");
 	struct fixture *f = *state;
 	pthread_t thread[WRITERS + READERS + 3];
 	unsigned int n = 0;
 
 	db = f->db;
+	stopping = false;
+	found_policies = 0;
 	assert_int_equal(cygnet_role_take(db, CYGNET_ROLE_DATAPLANE), 0);
 	for (uintptr_t i = 0; i < WRITERS; i++)
 		assert_int_equal(pthread_create(&thread[n++], NULL, writer, (void *)(i + 1)), 0);
@@ -258,7 +267,7 @@ static void readers_under_writers(void **state)
 		assert_int_equal(pthread_create(&thread[n++], NULL, reader, (void *)i), 0);
 	for (unsigned int i = 0; i < 3; i++)
 		assert_int_equal(pthread_create(&thread[n++], NULL, run[i], NULL), 0);
-	sleep(text ? (unsigned int)atoi(text) : 1);
+	sleep(seconds());
 	__atomic_store_n(&stopping, true, __ATOMIC_RELAXED);
 	while (n)
 		pthread_join(thread[--n], NULL);
@@ -267,9 +276,85 @@ static void readers_under_writers(void **state)
 	assert_true(found_sas && found_policies && snapshots && events);
 }
 
+/* Policies of one chain: 10.0.0.0 to .2 share it with 10.0.0.0/30. */
+static struct cygnet_policy_params chained(uint8_t last, uint32_t priority, uint32_t reqid)
+{
+	struct cygnet_policy_params p = {
+		.sel = selector("10.0.0.0", 32, "10.0.0.0", 8),
+		.priority = priority,
+		.reqid = reqid,
+		.dir = CYGNET_OUT,
+		.action = CYGNET_DISCARD,
+	};
+
+	p.sel.src_hi.v4 |= htonl(last);
+	return p;
+}
+
+/* At every moment one of the two is there, in front of the others or behind them. */
+static void *twin(void *arg)
+{
+	const struct cygnet_policy_params front = chained(3, 1, 1), back = chained(3, 3, 1);
+	bool in_front = false;
+
+	(void)arg;
+	for (; !stop(); in_front = !in_front) {
+		/* Slots come back when the readers have run. */
+		while (cygnet_policy_add(db, in_front ? &back : &front))
+			sched_yield();
+		require(!cygnet_policy_delete(db, in_front ? &front : &back), "no twin to delete");
+	}
+	return NULL;
+}
+
+static void *twin_seeker(void *arg)
+{
+	const struct cygnet_flow flow = flow4("10.0.0.3", "10.1.1.1", 6, 1, 2);
+	unsigned int id = (unsigned int)(uintptr_t)arg;
+
+	require(!cygnet_reader_online(db, id), "cannot be a reader");
+	while (!stop()) {
+		require(cygnet_spd_lookup(db, CYGNET_OUT, &flow), "a policy was missed");
+		cygnet_reader_quiescent(db, id);
+		count(&found_policies);
+	}
+	cygnet_reader_offline(db, id);
+	return NULL;
+}
+
+/* Rekeying replaces policies by equal ones: no packet may fall between the two. */
+static void no_miss_while_replaced(void **state)
+{
+	struct fixture *f = *state;
+	const struct cygnet_policy_params last = chained(3, 3, 1);
+	pthread_t thread[READERS + 1];
+
+	db = f->db;
+	stopping = false;
+	found_policies = 0;
+	assert_int_equal(cygnet_role_take(db, CYGNET_ROLE_DATAPLANE), 0);
+	assert_int_equal(cygnet_policy_add(db, &last), 0);
+	for (uint32_t i = 0; i < 20; i++) {
+		struct cygnet_policy_params between = chained(2, 2, 10 + i);
+
+		assert_int_equal(cygnet_policy_add(db, &between), 0);
+	}
+	for (uintptr_t i = 0; i < READERS; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, twin_seeker, (void *)i), 0);
+	assert_int_equal(pthread_create(&thread[READERS], NULL, twin, NULL), 0);
+	sleep(seconds());
+	__atomic_store_n(&stopping, true, __ATOMIC_RELAXED);
+	for (unsigned int i = 0; i < READERS + 1; i++)
+		pthread_join(thread[i], NULL);
+	printf("%lu policies found\n", found_policies);
+	assert_true(found_policies);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(no_miss_while_replaced, fixture_setup,
+						fixture_teardown),
 		cmocka_unit_test_setup_teardown(readers_under_writers, fixture_setup,
 						fixture_teardown),
 	};
