@@ -17,6 +17,10 @@
 #define UPDATE_TRIES 200
 #define UPDATE_PAUSE 1
 
+/** The same for keys that are to be wiped before charon ends */
+#define WIPE_TRIES 200
+#define WIPE_PAUSE 1
+
 typedef struct private_kernel_cygnet_ipsec_t private_kernel_cygnet_ipsec_t;
 
 struct private_kernel_cygnet_ipsec_t {
@@ -400,6 +404,21 @@ METHOD(kernel_ipsec_t, enable_udp_decap, bool,
 	return TRUE;
 }
 
+/**
+ * Remove all SAs and policies, and wait until the dataplane has let go of the
+ * keys. One that hangs does not keep charon: it wipes them itself then.
+ */
+static void leave_nothing(private_kernel_cygnet_ipsec_t *this)
+{
+	int i;
+
+	cygnet_db_flush(this->db);
+	for (i = 0; i < WIPE_TRIES && cygnet_db_reclaim(this->db); i++)
+	{
+		usleep(WIPE_PAUSE * 1000);
+	}
+}
+
 METHOD(kernel_ipsec_t, destroy, void,
 	private_kernel_cygnet_ipsec_t *this)
 {
@@ -410,7 +429,7 @@ METHOD(kernel_ipsec_t, destroy, void,
 	{
 		if (cygnet_role_held(this->db, CYGNET_ROLE_CHARON))
 		{	/* leave nothing behind that nobody would rekey or delete */
-			cygnet_db_flush(this->db);
+			leave_nothing(this);
 		}
 		cygnet_db_close(this->db);
 	}

@@ -17,6 +17,7 @@
 
 #define EVENTS 4096u
 #define TICK_MS 10
+#define WIPE_TICKS 10
 
 struct cygnet_db *sadb;
 uint64_t control_now;
@@ -103,6 +104,21 @@ static void serve_netlink(void)
 	control_unlock();
 }
 
+/* Keys of deleted SAs are charon's to wipe, as soon as our lcores are past them. A
+ * charon that died did not get to it. */
+static void wipe_for_charon(void)
+{
+	static unsigned int ticks;
+	struct cygnet_db_info info;
+
+	if (++ticks % WIPE_TICKS)
+		return;
+	cygnet_db_info(sadb, &info);
+	if ((info.sas_waiting || info.policies_waiting) &&
+	    !cygnet_role_held(sadb, CYGNET_ROLE_CHARON))
+		cygnet_db_reclaim(sadb);
+}
+
 void control_run(void)
 {
 	struct pollfd fds[] = {
@@ -121,6 +137,7 @@ void control_run(void)
 		serve_netlink();
 		netlink_solicit_wanted();
 		post_events();
+		wipe_for_charon();
 	}
 }
 

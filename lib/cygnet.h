@@ -307,6 +307,7 @@ struct cygnet_db_info {
 	uint64_t size; /* bytes of file */
 	struct cygnet_geometry geometry;
 	uint32_t sas, policies; /* in use */
+	uint32_t sas_waiting, policies_waiting; /* deleted; to be wiped once no reader has them */
 	uint32_t replay_blocks, replay_blocks_free; /* windows above 192 */
 	int charon_pid, dataplane_pid; /* holders of the roles; 0: nobody */
 	uint64_t recoveries; /* dead writers cleaned up after, since creation */
@@ -379,7 +380,8 @@ int cygnet_policy_query(struct cygnet_db *db, enum cygnet_dir dir,
 /** Remove all SAs, policies and pending events: what a dead charon left. */
 int cygnet_db_flush(struct cygnet_db *db);
 /** Wipe and free what the readers have let go. Other writer calls do so too; call
- * it when none may come for a while. @return slots still waiting */
+ * it when none may come for a while. The dataplane does while nobody is charon.
+ * @return slots still waiting */
 unsigned int cygnet_db_reclaim(struct cygnet_db *db);
 
 /* ------------------------------------------------ reader API: the dataplane -- */

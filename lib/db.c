@@ -274,6 +274,8 @@ EXPORT void cygnet_db_info(struct cygnet_db *db, struct cygnet_db_info *info)
 		.geometry = db->geometry,
 		.sas = load_relaxed(&h->sa_pool.used),
 		.policies = load_relaxed(&h->policy_pool.used),
+		.sas_waiting = load_relaxed(&h->sa_pool.retired),
+		.policies_waiting = load_relaxed(&h->policy_pool.retired),
 		.replay_blocks = db->replay_blocks,
 		.replay_blocks_free = db->replay_blocks - load_relaxed(&h->replay_used),
 		.recoveries = load_relaxed(&h->recoveries),

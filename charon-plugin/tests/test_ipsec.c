@@ -23,6 +23,9 @@
 /** Wait for something that is not to happen, ms */
 #define SHORT_WAIT 300
 
+/** How long a busy dataplane holds what it has looked up, ms */
+#define LAG 50
+
 static char path[] = "/tmp/cygnet-test-ipsec-XXXXXX/sadb";
 
 /* ----------------------------------------------------------- dataplane -- */
@@ -34,6 +37,8 @@ typedef enum {
 	DATAPLANE_POST,
 	/** tell how many SAs and policies there are */
 	DATAPLANE_INFO,
+	/** be busy with what it has looked up for a while */
+	DATAPLANE_LAG,
 } dataplane_op_t;
 
 typedef struct {
@@ -43,7 +48,7 @@ typedef struct {
 
 typedef struct {
 	int result;
-	uint32_t sas, policies;
+	uint32_t sas, policies, keys;
 } response_t;
 
 static int dataplane_fd;
@@ -63,6 +68,20 @@ static int count_traffic(struct cygnet_db *db, struct cygnet_sa_id *id)
 	sa->use_time = 77;
 	cygnet_reader_quiescent(db, 0);
 	return 0;
+}
+
+static uint32_t count_keys(struct cygnet_db *db)
+{
+	static const uint8_t zero[CYGNET_KEY_MAX];
+	struct cygnet_sa *sa;
+	uint32_t i, keys = 0;
+
+	for (i = 0; (sa = cygnet_sa_at(db, i)); i++)
+	{
+		keys += memcmp(sa->cipher_key, zero, sizeof(zero)) != 0;
+		keys += memcmp(sa->auth_key, zero, sizeof(zero)) != 0;
+	}
+	return keys;
 }
 
 static void serve(int fd)
@@ -91,17 +110,23 @@ static void serve(int fd)
 				response.result = cygnet_event_post(db, &request.event);
 				break;
 			case DATAPLANE_INFO:
+			case DATAPLANE_LAG:
 				break;
 		}
 		cygnet_db_info(db, &info);
 		response.sas = info.sas;
 		response.policies = info.policies;
-		cygnet_reader_offline(db, 0);
-		cygnet_db_close(db);
+		response.keys = count_keys(db);
 		if (write(fd, &response, sizeof(response)) != sizeof(response))
 		{
 			_exit(1);
 		}
+		if (request.op == DATAPLANE_LAG)
+		{
+			usleep(LAG * 1000);
+		}
+		cygnet_reader_offline(db, 0);
+		cygnet_db_close(db);
 	}
 	_exit(0);
 }
@@ -615,7 +640,7 @@ static void test_second_charon(void **state)
 	assert_int_equal(WEXITSTATUS(status), 42);
 }
 
-/* what is installed when charon ends does not outlive it */
+/* what is installed when charon ends does not outlive it, least of all keys */
 static void test_destroy(void **state)
 {
 	kernel_ipsec_constructor_t create;
@@ -625,10 +650,12 @@ static void test_destroy(void **state)
 												&policy.data), SUCCESS);
 	lib->processor->cancel(lib->processor);
 	lib->scheduler->flush(lib->scheduler);
+	assert_int_not_equal(ask_dataplane(DATAPLANE_LAG, NULL).keys, 0);
 	create = (kernel_ipsec_constructor_t)kernel_cygnet_ipsec_create;
 	assert_true(charon->kernel->remove_ipsec_interface(charon->kernel, create));
 	assert_int_equal(ask_dataplane(DATAPLANE_INFO, NULL).sas, 0);
 	assert_int_equal(ask_dataplane(DATAPLANE_INFO, NULL).policies, 0);
+	assert_int_equal(ask_dataplane(DATAPLANE_INFO, NULL).keys, 0);
 	fixture_sa_deinit(&sa);
 	fixture_policy_deinit(&policy);
 }
