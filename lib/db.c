@@ -115,6 +115,29 @@ static int check_fixed(const struct fixed *f, size_t size, struct message *m)
 	return 0;
 }
 
+static bool pool_plausible(const struct pool *pool, uint32_t capacity)
+{
+	return load_relaxed(&pool->fresh) <= capacity && load_relaxed(&pool->free) <= capacity &&
+	       load_relaxed(&pool->retired_head) <= capacity &&
+	       load_relaxed(&pool->retired_tail) <= capacity &&
+	       load_relaxed(&pool->used) <= capacity && load_relaxed(&pool->retired) <= capacity;
+}
+
+/* What changes, as far as it can be told while others are writing. The rest is for
+ * cygnet_db_check(). */
+static int check_mutable(const struct header *h, const struct fixed *f, struct message *m)
+{
+	if (!lock_usable(h))
+		return fail(m, -EBADMSG, "damaged: its lock is none");
+	if (!pool_plausible(&h->sa_pool, f->geometry.sas) ||
+	    !pool_plausible(&h->policy_pool, f->geometry.policies) ||
+	    load_relaxed(&h->replay_fresh) > f->replay_blocks ||
+	    load_relaxed(&h->replay_free) > f->replay_blocks ||
+	    load_relaxed(&h->replay_used) > f->replay_blocks)
+		return fail(m, -EBADMSG, "damaged: impossible counters in its header");
+	return 0;
+}
+
 static int check_owner(int fd, struct stat *st, struct message *m)
 {
 	if (fstat(fd, st) < 0)
@@ -149,6 +172,8 @@ static int open_existing(struct cygnet_db *db, struct message *m)
 	/* What is checked is what is used, whatever becomes of the file. */
 	fixed = db->header->fixed;
 	err = check_fixed(&fixed, db->size, m);
+	if (!err)
+		err = check_mutable(db->header, &fixed, m);
 	if (!err)
 		attach(db, &fixed);
 	return err;

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "lock.h"
 #include "repair.h"
 
-int lock_init(struct header *header)
+/* The owner that glibc gives to a mutex which nobody can take any more. */
+#define NOT_RECOVERABLE (INT_MAX - 1)
+
+static int init(pthread_mutex_t *mutex)
 {
 	pthread_mutexattr_t attr;
 	int err = pthread_mutexattr_init(&attr);
@@ -15,8 +20,29 @@ int lock_init(struct header *header)
 	if (!err)
 		err = pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
 	if (!err)
-		err = pthread_mutex_init(&header->mutex, &attr);
+		err = pthread_mutex_init(mutex, &attr);
 	return -err;
+}
+
+int lock_init(struct header *header)
+{
+	return init(&header->mutex);
+}
+
+bool lock_usable(const struct header *header)
+{
+	pthread_mutex_t fresh;
+
+	return !init(&fresh) && header->mutex.__data.__kind == fresh.__data.__kind &&
+	       header->mutex.__data.__owner != NOT_RECOVERABLE;
+}
+
+/* The SAD must not be corrupted, nor a process end without a word. */
+static void cannot_go_on(const struct cygnet_db *db, int err)
+{
+	fprintf(stderr, "cygnet: %s: its lock cannot be taken (%s): the file is damaged; stop "
+		"charon and cygnetd, remove it, and start both again\n", db->path, strerror(err));
+	abort();
 }
 
 void lock_take(struct cygnet_db *db)
@@ -32,7 +58,7 @@ void lock_take(struct cygnet_db *db)
 	/* What remains (EINVAL, ENOTRECOVERABLE) means a damaged file or a bug of
 	 * ours: going on without the lock would corrupt the SAD. */
 	if (err)
-		abort();
+		cannot_go_on(db, err);
 }
 
 void lock_release(struct cygnet_db *db)

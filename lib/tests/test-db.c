@@ -2,6 +2,7 @@
 /* The file: what is created, what is refused, roles, and events. */
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -100,6 +101,79 @@ static void refuses_damage(void **state)
 	}
 	assert_int_equal(reopen(f, error, sizeof(error)), 0);
 	close(fd);
+}
+
+/* A zeroed mutex is a valid one for the threads of one process. */
+static void refuses_another_lock(void **state)
+{
+	struct fixture *f = *state;
+	pthread_mutex_t *mutex = &f->db->header->mutex, good = *mutex;
+	char error[256];
+
+	memset(mutex, 0, sizeof(*mutex));
+	assert_int_equal(reopen(f, error, sizeof(error)), -EBADMSG);
+	assert_non_null(strstr(error, "lock"));
+	*mutex = good;
+	mutex->__data.__kind ^= 0x40;
+	assert_int_equal(reopen(f, error, sizeof(error)), -EBADMSG);
+	*mutex = good;
+	mutex->__data.__owner = INT_MAX - 1; /* its last owner died and could not repair */
+	assert_int_equal(reopen(f, error, sizeof(error)), -EBADMSG);
+	*mutex = good;
+	assert_int_equal(reopen(f, error, sizeof(error)), 0);
+}
+
+static void refuses_impossible_counters(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t *word = &f->db->header->sa_pool.capacity, good;
+	uint32_t *end = &f->db->header->policy_pool.reserved;
+	char error[256];
+
+	for (; word < end; word++) {
+		if (word == &f->db->header->sa_pool.capacity ||
+		    word == &f->db->header->sa_pool.reserved ||
+		    word == &f->db->header->policy_pool.capacity)
+			continue;
+		good = *word;
+		*word = 1025;
+		assert_int_equal(reopen(f, error, sizeof(error)), -EBADMSG);
+		assert_non_null(strstr(error, "counters"));
+		*word = good;
+	}
+	f->db->header->replay_used = UINT32_MAX;
+	assert_int_equal(reopen(f, error, sizeof(error)), -EBADMSG);
+	f->db->header->replay_used = 0;
+	assert_int_equal(reopen(f, error, sizeof(error)), 0);
+}
+
+/* Nobody who takes the lock later may find out the hard way, without a word. */
+static void says_why_it_gives_up(void **state)
+{
+	struct fixture *f = *state;
+	char text[512] = "";
+	int out[2], status;
+	pid_t pid;
+
+	assert_int_equal(pipe(out), 0);
+	pid = fork();
+	if (!pid) {
+		struct cygnet_db *db = fixture_open(f, 0, 0);
+
+		dup2(out[1], STDERR_FILENO);
+		signal(SIGABRT, SIG_DFL);
+		db->header->mutex.__data.__owner = INT_MAX - 1;
+		cygnet_db_reclaim(db);
+		_exit(0);
+	}
+	close(out[1]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGABRT);
+	assert_true(read(out[0], text, sizeof(text) - 1) > 0);
+	assert_non_null(strstr(text, f->path));
+	close(out[0]);
+	f->db->header->mutex.__data.__owner = 0;
 }
 
 static void refuses_another_abi(void **state)
@@ -377,6 +451,9 @@ int main(void)
 		TEST(impossible_geometry),
 		TEST(refuses_what_others_can_touch),
 		TEST(refuses_damage),
+		TEST(refuses_another_lock),
+		TEST(refuses_impossible_counters),
+		TEST(says_why_it_gives_up),
 		TEST(refuses_another_abi),
 		TEST(refuses_truncated),
 		TEST(survives_garbage),
