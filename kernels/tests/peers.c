@@ -137,6 +137,27 @@ static void run(const struct device *dev, struct rte_crypto_op *op)
 	CHECK(back == op);
 }
 
+static void differs(unsigned int peer, const struct peer_job *job, const uint8_t *data, int status)
+{
+	const struct suite *suite = job->suite;
+	const struct rte_crypto_sym_op *sym = job->ranges;
+	uint32_t i = 0;
+
+	while (i < job->len && data[i] == job->after[i])
+		i++;
+	fprintf(stderr, "%s: status %d, cipher %u (key %u), authentication %u (key %u, digest %u), "
+			"swapped %d, ranges %u+%u and %u+%u, digest at %u, differs at %u\n",
+		peer_name(peer), status, suite->cipher, suite->key_len, suite->auth,
+		suite->mac_key_len, suite->digest_len, suite->swapped, sym->cipher.data.offset,
+		sym->cipher.data.length, sym->auth.data.offset, sym->auth.data.length,
+		job->digest_off, i);
+	fprintf(stderr, "IV");
+	for (uint32_t k = 0; k < 16; k++)
+		fprintf(stderr, " %02x", job->iv[k]);
+	fprintf(stderr, "\n");
+	CHECK(!"the peer gets what is expected");
+}
+
 void peer_check(unsigned int peer, void *session, const struct peer_job *job)
 {
 	struct rte_crypto_op *op = rte_crypto_op_alloc(ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
@@ -163,12 +184,8 @@ void peer_check(unsigned int peer, void *session, const struct peer_job *job)
 		op->sym->auth.digest.phys_addr = rte_pktmbuf_iova_offset(m, job->digest_off);
 	}
 	run(&peers[peer].dev, op);
-	if (op->status != RTE_CRYPTO_OP_STATUS_SUCCESS || memcmp(data, job->after, job->len)) {
-		fprintf(stderr, "%s, status %u, cipher %u, authentication %u, swapped %d\n",
-			peer_name(peer), op->status, job->suite->cipher, job->suite->auth,
-			job->suite->swapped);
-		CHECK(!"the peer gets what is expected");
-	}
+	if (op->status != RTE_CRYPTO_OP_STATUS_SUCCESS || memcmp(data, job->after, job->len))
+		differs(peer, job, data, op->status);
 	rte_pktmbuf_free(m);
 	rte_crypto_op_free(op);
 }
