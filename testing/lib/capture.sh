@@ -12,8 +12,9 @@ start_capture() {
 	wait_for 10 grep -q 'listening on' "$log" || die "tcpdump does not start: $(cat "$log")"
 }
 
+# tcpdump gets packets from the kernel once a second.
 stop_capture() {
-	sleep 0.3
+	sleep 1.1
 	reap "capture-$1" INT || true
 }
 

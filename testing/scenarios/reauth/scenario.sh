@@ -29,12 +29,18 @@ steps() {
 }
 
 ike_id() { swanctl_on "$1" --list-sas | sed -n 's/^gw-gw: #\([0-9]*\), ESTABLISHED.*/\1/p' | sort -n | tail -n 1; }
+# Not in the SAD, or there without keys: the SPI has been allocated.
+kernel_unknown_spis() {
+	guest_do right 'cat /proc/net/xfrm_stat' |
+		awk '/^XfrmInNoStates|^XfrmInStateInvalid|^XfrmAcquireError/ { sum += $2 } END { print sum }'
+}
+
 # On both sides together.
 unknown_spis() {
 	local left_drops right_drops
 	left_drops=$(drops left bad-spi)
 	if [ "$right" = kernel ]; then
-		right_drops=$(guest_do right "awk '/^XfrmInNoStates/ { print \$2 }' /proc/net/xfrm_stat")
+		right_drops=$(kernel_unknown_spis)
 	else
 		right_drops=$(drops right bad-spi)
 	fi

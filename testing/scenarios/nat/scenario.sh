@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Two clients behind one NAT that rewrites their ports: Cygnet on the right, stock
+# strongSwan with kernel-libipsec as the third. Both have addresses from the pool of
+# the gateway on the left. Then the NAT forgets them; when they send again, from
+# other ports, the gateway follows them with the SAs there are.
+#
+#   inside (192.168.1.0/24) ---- inside [nat] outside ---- wire
+. "$top/testing/scenarios/pool/scenario.sh"
+wan_addr[right]=192.168.1.2 wan_addr[third]=192.168.1.3
+segment[right]=inside segment[third]=inside
+uplink[right]=192.168.1.1 uplink[third]=192.168.1.1
+
+more_network() {
+	add_segment inside
+	add_ns nat
+	add_veth nat outside wire nat
+	add_veth nat inside inside nat
+	ip -n "$net_prefix-wire" link set nat master br0
+	ip -n "$net_prefix-inside" link set nat master br0
+	add_address nat outside 192.168.0.254/24
+	add_address nat inside 192.168.1.1/24
+	in_ns nat nft -f - <<-END
+		table ip nat {
+			chain postrouting {
+				type nat hook postrouting priority srcnat
+				oifname outside ip protocol udp masquerade to :20000-59999 random
+			}
+			chain input {
+				type filter hook input priority filter
+				iifname outside drop
+			}
+		}
+	END
+	in_ns nat sysctl -q -w net.ipv4.ip_forward=1
+}
+
+# forget_after SECONDS without a packet
+forget_after() {
+	in_ns nat sysctl -q -w "net.netfilter.nf_conntrack_udp_timeout=$1" \
+		"net.netfilter.nf_conntrack_udp_timeout_stream=$1"
+}
+
+steps() {
+	local side before
+	start_capture wire wire br0
+	for side in right third; do
+		expect "$side connects" tunnel_up "$side"
+	done
+	expect "each has an address of its own" own_addresses
+	expect_output "SAs without encapsulation" 0 sad left 'map(select(.encap != "udp")) | length'
+	expect "each has a port of its own, rewritten" own_ports
+	expect_clients
+	before=$(ports_and_spis)
+	say "the NAT forgets: $before"
+	forget_after 2
+	expect "right is answered" client_reaches right
+	expect "third is answered" client_reaches third
+	sleep 4
+	forget_after 60
+	for side in right third; do
+		expect "the gateway answers $side again" wait_for 10 client_reaches "$side"
+	done
+	say "now: $(ports_and_spis)"
+	expect "ports have changed, SPIs have not" moved "$before" "$(ports_and_spis)"
+	expect_clients
+	stop_capture wire
+	expect "only ciphertext on the wire" only_ciphertext wire
+	expect_output "packets from the clients' own addresses" 0 frames wire net 192.168.1.0/24
+}
+
+# Both clients and the host at once, in both directions.
+expect_clients() {
+	local side
+	for side in right third; do
+		start_pings "client-$side" left 100 0.02 "$(vip "$side")"
+	done
+	for side in right third; do
+		expect_output "pings from $side lost" 0 client_pings "$side"
+		expect_output "pings to $side lost" 0 end_pings "client-$side"
+	done
+}
+
+out_ports() { sad left 'map(select(.dir == "out").dport) | sort | join(" ")'; }
+
+own_ports() {
+	local one two
+	read -r one two <<< "$(out_ports)"
+	[ "$one" -ge 20000 ] && [ "$two" -ge 20000 ] && [ "$one" != "$two" ]
+}
+
+# Of what goes out: "SPI PORT, SPI PORT"
+ports_and_spis() {
+	sad left 'map(select(.dir == "out")) | sort_by(.spi) | map("\(.spi) \(.dport)") | join(", ")'
+}
+
+moved() {
+	local spi1 port1 spi2 port2 new_spi1 new_port1 new_spi2 new_port2
+	read -r spi1 port1 spi2 port2 <<< "${1//,/}"
+	read -r new_spi1 new_port1 new_spi2 new_port2 <<< "${2//,/}"
+	[ "$spi1 $spi2" = "$new_spi1 $new_spi2" ] && [ "$port1" != "$new_port1" ] &&
+		[ "$port2" != "$new_port2" ]
+}
+
+client_reaches() { on_gateway "$1" "ping -q -c 1 -W 1 ${host_addr[left]}" > /dev/null; }
