@@ -18,9 +18,9 @@ cores = {cores}
 eal = --no-pci --in-memory --file-prefix={prefix} -m 192
 driver-path = {build}/root/lib/dpdk
 [port lan]
-device = net_af_packet0,iface=lan-veth
+device = {driver}0,iface=lan-veth
 [port wan]
-device = net_af_packet1,iface=wan-veth
+device = {driver}1,iface=wan-veth
 """
 
 LAN, HOST, LAN_NET = "10.1.0.1", "10.1.0.10", "10.1.0.0-10.1.0.255"
@@ -31,14 +31,15 @@ FAR_HOST, FAR_NET = "10.2.0.10", "10.2.0.0-10.2.0.255"
 class Gateway:
     """cygnetd between two ports, and the SAD/SPD it reads."""
 
-    def __init__(self, network, build, work, engine, workers):
+    def __init__(self, network, build, work, options):
         self.network, self.build, self.work = network, build, work
         self.prefix = f"cyg-{os.getpid()}"
         self.log = f"{work}/cygnetd.log"
         self.process = None
         with open(f"{work}/cygnetd.conf", "w") as conf:
-            conf.write(CONFIG.format(work=work, engine=engine, build=build, workers=workers, prefix=self.prefix,
-                                     cores=",".join(str(core) for core in range(workers))))
+            conf.write(CONFIG.format(work=work, engine=options.engine, build=build, prefix=self.prefix,
+                                     workers=options.workers, driver=options.driver,
+                                     cores=",".join(str(core) for core in range(options.workers))))
 
     def in_gw(self, *words, **options):
         return subprocess.run(["ip", "netns", "exec", self.network.gw, *words], check=True, **options)
