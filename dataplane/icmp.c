@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ICMP errors to the source of a packet. They are given to the kernel's stack as
- * a packet of this host would be: through plain_out(), so that policy applies. */
+/* ICMP errors to the source of a packet. To others they leave as a packet of this
+ * host would: through plain_out(), so that policy applies. What the kernel sent is
+ * answered into its TAP. */
 #include <netinet/in.h>
 #include <netinet/ip_icmp.h>
 
@@ -11,13 +12,17 @@
 #define PER_SECOND 100	/* of each worker */
 #define QUOTED 576	/* RFC 1812, 4.3.2.3: as much as fits into 576 bytes */
 
-/* RFC 1122, 3.2.2: never about ICMP errors, later fragments, or to nobody. */
+/* RFC 1122, 3.2.2: never about ICMP errors, later fragments, what went to many, or
+ * to nobody. */
 static bool may_answer(struct rte_mbuf *m)
 {
 	const struct rte_ipv4_hdr *ip = packet_ip(m);
 	unsigned int header = ip_header_len(ip);
 	const uint8_t *icmp = (const uint8_t *)ip + header;
 	uint8_t first = *(const uint8_t *)&ip->src_addr;
+
+	if (*(const uint8_t *)&ip->dst_addr >= 224)
+		return false;
 
 	if (ip->fragment_offset & rte_cpu_to_be_16(RTE_IPV4_HDR_OFFSET_MASK))
 		return false;
@@ -62,14 +67,23 @@ static void write_error(struct rte_mbuf *answer, const struct rte_mbuf *m, unsig
 	icmp->checksum = (uint16_t)~rte_raw_cksum(icmp, sizeof(*icmp) + quoted);
 }
 
+/* Who answers. The kernel hears from the packet's destination: an address of its
+ * own would be a martian source to it. @return 0: nobody */
+static uint32_t answering(struct rte_mbuf *m)
+{
+	if (packet(m)->from_kernel)
+		return packet_ip(m)->dst_addr;
+	return __atomic_load_n(&ports[packet(m)->port].addr, __ATOMIC_RELAXED);
+}
+
 void icmp_error(struct worker *w, struct rte_mbuf *m, uint8_t type, uint8_t code, uint16_t info)
 {
 	unsigned int around = sizeof(struct rte_ipv4_hdr) + sizeof(struct icmphdr);
 	unsigned int quoted = RTE_MIN(rte_pktmbuf_data_len(m), QUOTED - around);
-	uint32_t source = __atomic_load_n(&ports[packet(m)->port].addr, __ATOMIC_RELAXED);
+	uint32_t source = answering(m);
 	struct rte_mbuf *answer;
 
-	if (!source || packet(m)->from_kernel || !may_answer(m) || !within_rate(w))
+	if (!source || !may_answer(m) || !within_rate(w))
 		return;
 	answer = rte_pktmbuf_alloc(w->packets);
 	if (!answer)
@@ -82,5 +96,8 @@ void icmp_error(struct worker *w, struct rte_mbuf *m, uint8_t type, uint8_t code
 		return;
 	}
 	write_error(answer, m, quoted, type, code, info, source);
-	plain_out(w, answer);
+	if (packet(m)->from_kernel)
+		transmit_packet_to_kernel(w, answer);
+	else
+		plain_out(w, answer);
 }

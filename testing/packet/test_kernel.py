@@ -120,3 +120,32 @@ def test_route_change(bench):
         wait_until(passes, 3, "the new route is used")
         ip("-n", gw, "route", "del", "10.44.0.0/16")
         wait_until(lambda: not passes(), 3, "the old route is forgotten")
+
+
+IP_MTU_DISCOVER, IP_PMTUDISC_DO, IP_MTU = 10, 2, 14
+
+
+def test_kernel_learns_the_mtu(bench):
+    """A DF packet of the gateway's own that ESP makes too big: its socket hears how
+    big one may be, and one of that size leaves."""
+    out, _ = bench.tunnel()
+    with inside(bench.network.gw):
+        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    with sock:
+        sock.setsockopt(socket.IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO)
+        sock.bind((LAN, 0))
+        sock.connect(("10.2.0.77", 9))
+        bench.wan.drain()
+        sock.send(bytes(1472))
+        wait_until(lambda: sock.getsockopt(socket.IPPROTO_IP, IP_MTU) < 1500, 2, "the kernel knows the MTU")
+        mtu = sock.getsockopt(socket.IPPROTO_IP, IP_MTU)
+        assert mtu > 1400, mtu
+        bench.expect_nothing(bench.wan)
+        try:
+            sock.send(bytes(mtu - 28))  # as much as fits
+        except OSError:  # the error of the first one
+            sock.send(bytes(mtu - 28))
+        outer = bench.receive(bench.wan, 1)[0]
+        inner, _ = out.unseal(outer)
+        assert (inner.src, inner.dst, inner.len) == (LAN, "10.2.0.77", mtu)
+        assert 1496 <= outer.len <= 1500, outer.len
