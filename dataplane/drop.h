@@ -17,7 +17,7 @@
 	X(NO_ROUTE, "no-route", "no route to the destination, or a blackhole") \
 	X(NO_NEIGHBOUR, "no-neighbour", "the next hop's MAC address is not known (yet)") \
 	X(TOO_BIG, "too-big", "larger than the MTU of the way out, and DF is set") \
-	X(FRAGMENT, "fragment", "an ESP fragment, or a fragment whose policy needs ports") \
+	X(FRAGMENT, "fragment", "an ESP fragment, or a packet without ports, a fragment, where policies ask for them") \
 	X(POLICY_PLAINTEXT, "policy-plaintext", "arrived in plaintext, policy says protect") \
 	X(POLICY_DISCARD, "policy-discard", "a policy says discard") \
 	X(POLICY_INBOUND, "policy-inbound", "decrypted, but not what its SA's policy allows") \

@@ -28,6 +28,11 @@ static bool has_ports(uint8_t proto)
 	       proto == IPPROTO_UDPLITE || proto == IPPROTO_DCCP;
 }
 
+bool packet_hides_ports(const struct cygnet_flow *flow)
+{
+	return !flow->has_ports && (has_ports(flow->proto) || flow->proto == IPPROTO_ICMP);
+}
+
 void packet_flow(struct rte_mbuf *m, uint32_t ifindex, struct cygnet_flow *flow)
 {
 	const struct rte_ipv4_hdr *ip = packet_ip(m);

@@ -5,6 +5,7 @@
 
 #include "control.h"
 #include "pipeline.h"
+#include "policy.h"
 #include "port.h"
 
 /* Charon is asked for an SA at most once a second and policy. */
@@ -54,6 +55,7 @@ static void forward(struct worker *w, struct rte_mbuf *m)
 void plain_out(struct worker *w, struct rte_mbuf *m)
 {
 	struct cygnet_policy *policy;
+	enum drop_reason reason;
 	struct cygnet_flow flow;
 	uint64_t last_use;
 
@@ -62,14 +64,9 @@ void plain_out(struct worker *w, struct rte_mbuf *m)
 		drop(w, m, DROP_TTL);
 		return;
 	}
-	packet_flow(m, ports[packet(m)->port].ifindex, &flow);
-	policy = cygnet_spd_lookup(sadb, CYGNET_OUT, &flow);
-	/* A later fragment has no ports: policies for ports cannot be told apart, and
-	 * one of them may say protect. */
-	if ((!policy || policy->action != CYGNET_PROTECT) && !flow.has_ports &&
-	    (packet_ip(m)->fragment_offset & rte_cpu_to_be_16(RTE_IPV4_HDR_OFFSET_MASK)) &&
-	    cygnet_spd_uses_ports(sadb, CYGNET_OUT, AF_INET)) {
-		drop(w, m, DROP_FRAGMENT);
+	reason = policy_find(m, CYGNET_OUT, &flow, &policy);
+	if (reason != DROP_NONE) {
+		drop(w, m, reason);
 		return;
 	}
 	if (packet(m)->must_protect && (!policy || policy->action != CYGNET_PROTECT)) {
@@ -80,7 +77,7 @@ void plain_out(struct worker *w, struct rte_mbuf *m)
 		forward(w, m);
 		return;
 	}
-	last_use = __atomic_exchange_n(&policy->use_time, control_now, __ATOMIC_RELAXED);
+	last_use = policy_use(policy);
 	if (policy->action == CYGNET_PROTECT)
 		protect_out(w, m, policy, &flow, last_use);
 	else if (policy->action == CYGNET_DISCARD)
@@ -96,15 +93,13 @@ void plain_in(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
 	struct cygnet_flow flow;
 	bool local = route_lookup(packet_ip(m)->dst_addr).kind == ROUTE_LOCAL;
 
-	packet_flow(m, ports[packet(m)->port].ifindex, &flow);
-	policy = cygnet_spd_lookup(sadb, local ? CYGNET_IN : CYGNET_FWD, &flow);
-	if (!policy || policy->action != CYGNET_PROTECT || policy->reqid != sa->reqid ||
+	if (policy_find(m, local ? CYGNET_IN : CYGNET_FWD, &flow, &policy) != DROP_NONE ||
+	    !policy || policy->action != CYGNET_PROTECT || policy->reqid != sa->reqid ||
 	    policy->mode != sa->mode) {
 		drop(w, m, DROP_POLICY_INBOUND);
 		return;
 	}
-	if (policy->use_time != control_now)
-		__atomic_store_n(&policy->use_time, control_now, __ATOMIC_RELAXED);
+	policy_use(policy);
 	w->stats->decapsulated++;
 	if (local)
 		transmit_packet_to_kernel(w, m);

@@ -7,6 +7,7 @@
 #include "control.h"
 #include "frame.h"
 #include "pipeline.h"
+#include "policy.h"
 #include "port.h"
 
 #define PORT_IKE rte_cpu_to_be_16(500)
@@ -91,30 +92,19 @@ static void receive_natt(struct worker *w, struct rte_mbuf *m, unsigned int head
 	receive_esp(w, m, data, true);
 }
 
-static void use_policy(struct cygnet_policy *policy)
-{
-	if (policy->use_time != control_now)
-		__atomic_store_n(&policy->use_time, control_now, __ATOMIC_RELAXED);
-}
-
-/* Plaintext from the wire may pass unless policy says that it comes protected.
- * @return ESP_OK-like: -1, or a drop reason */
-static int inbound_policy(struct rte_mbuf *m, enum cygnet_dir dir, unsigned int port)
+/* Plaintext from the wire may pass unless policy says that it comes protected. */
+static enum drop_reason inbound_policy(struct rte_mbuf *m, enum cygnet_dir dir)
 {
 	struct cygnet_policy *policy;
 	struct cygnet_flow flow;
+	enum drop_reason reason = policy_find(m, dir, &flow, &policy);
 
-	packet_flow(m, ports[port].ifindex, &flow);
-	policy = cygnet_spd_lookup(sadb, dir, &flow);
-	if ((!policy || policy->action != CYGNET_PROTECT) && !flow.has_ports &&
-	    is_fragment(packet_ip(m)) && cygnet_spd_uses_ports(sadb, dir, AF_INET))
-		return DROP_FRAGMENT;
-	if (!policy)
-		return -1;
-	use_policy(policy);
+	if (reason != DROP_NONE || !policy)
+		return reason;
+	policy_use(policy);
 	if (policy->action == CYGNET_PROTECT)
 		return DROP_POLICY_PLAINTEXT;
-	return policy->action == CYGNET_DISCARD ? DROP_POLICY_DISCARD : -1;
+	return policy->action == CYGNET_DISCARD ? DROP_POLICY_DISCARD : DROP_NONE;
 }
 
 /* To an address of this host: ESP, IKE, or something for the kernel. */
@@ -122,8 +112,8 @@ static void receive_local(struct worker *w, struct rte_mbuf *m)
 {
 	const struct rte_ipv4_hdr *ip = packet_ip(m);
 	unsigned int header = ip_header_len(ip), len = rte_pktmbuf_data_len(m);
+	enum drop_reason reason = DROP_NONE;
 	struct rte_udp_hdr udp = {0};
-	int reason;
 
 	if (ip->next_proto_id == IPPROTO_ESP) {
 		receive_esp(w, m, header, false);
@@ -137,10 +127,10 @@ static void receive_local(struct worker *w, struct rte_mbuf *m)
 		}
 	}
 	/* IKE negotiates the policies: none applies to it (RFC 4301, 4.4.1). */
-	reason = udp.dst_port == PORT_IKE ? -1
-					  : inbound_policy(m, CYGNET_IN, packet(m)->port);
-	if (reason >= 0)
-		drop(w, m, (enum drop_reason)reason);
+	if (udp.dst_port != PORT_IKE)
+		reason = inbound_policy(m, CYGNET_IN);
+	if (reason != DROP_NONE)
+		drop(w, m, reason);
 	else
 		to_kernel(w, m);
 }
@@ -148,10 +138,10 @@ static void receive_local(struct worker *w, struct rte_mbuf *m)
 /* On its way to somebody else. */
 static void receive_forward(struct worker *w, struct rte_mbuf *m)
 {
-	int reason = inbound_policy(m, CYGNET_FWD, packet(m)->port);
+	enum drop_reason reason = inbound_policy(m, CYGNET_FWD);
 
-	if (reason >= 0)
-		drop(w, m, (enum drop_reason)reason);
+	if (reason != DROP_NONE)
+		drop(w, m, reason);
 	else
 		plain_out(w, m);
 }

@@ -179,6 +179,13 @@ static void ports_cut_off(void **state)
 {
 	(void)state;
 	for (unsigned int payload = 0; payload < 6; payload++) {
+		struct cygnet_flow udp = flow_of(IPPROTO_UDP, 0, 0, payload);
+		struct cygnet_flow icmp = flow_of(IPPROTO_ICMP, 0, 0, payload);
+		struct cygnet_flow gre = flow_of(IPPROTO_GRE, 0, 0, payload);
+
+		assert_int_equal(packet_hides_ports(&udp), payload < 4);
+		assert_int_equal(packet_hides_ports(&icmp), payload < 2);
+		assert_false(packet_hides_ports(&gre));
 		assert_int_equal(flow_of(IPPROTO_TCP, 0, 0, payload).has_ports, payload >= 4);
 		assert_int_equal(flow_of(IPPROTO_ICMP, 0, 0, payload).has_ports, payload >= 2);
 	}

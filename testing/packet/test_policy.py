@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The SPD: what has to be protected is, what has to pass passes, the rest is dropped."""
+from scapy.layers.inet import IP
+from scapy.packet import Raw, raw
+
 from bench import packet, policy, same_but_hop, to_far_host, to_host
 from gateway import FAR_HOST, FAR_NET, HOST, LAN_NET
 from peer import SUITE, Sa
+from test_esp import cases
 
 
 def test_plaintext_from_wan(bench):
@@ -105,3 +109,35 @@ def test_not_ours(bench):
     bench.wan.drain()
     bench.from_lan(sent)
     same_but_hop(bench.receive(bench.wan, 1)[0], sent)
+
+
+HIDDEN = {
+    "first-fragment": {"flags": "MF", "payload": b"\4\x57"},
+    "later-fragment": {"frag": 100, "payload": bytes(64)},
+    "cut": {"payload": b"\4\x57\x08"},
+}
+
+
+@cases(*HIDDEN)
+def test_hidden_ports(bench, case):
+    """A policy for certain ports, and a packet that does not show any: it may be
+    one that the policy wants protected, so it does not leave, nor get in."""
+    fields = dict(HIDDEN[case])
+    payload = fields.pop("payload")
+    some = "proto=17 dport=2000-2999"
+    bench.gateway.fill("flush", policy("out", LAN_NET, FAR_NET, more=some),
+                       policy("fwd", FAR_NET, LAN_NET, more=some))
+    with bench.dropped("fragment"):
+        bench.from_lan(IP(src=HOST, dst=FAR_HOST, proto=17, **fields) / Raw(payload))
+    with bench.dropped("fragment"):
+        bench.from_wan(IP(src=FAR_HOST, dst=HOST, proto=17, **fields) / Raw(payload))
+
+
+def test_no_ports_at_all(bench):
+    """A protocol without ports is none that a policy for ports is about."""
+    bench.gateway.fill("flush", policy("out", LAN_NET, FAR_NET, more="proto=17 dport=2000-2999"))
+    for fields in ({}, {"frag": 100}):
+        sent = IP(raw(IP(src=HOST, dst=FAR_HOST, proto=47, **fields) / Raw(bytes(64))))
+        bench.wan.drain()
+        bench.from_lan(sent)
+        same_but_hop(bench.receive(bench.wan, 1)[0], sent)

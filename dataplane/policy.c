@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "control.h"
+#include "policy.h"
+#include "port.h"
+
+enum drop_reason policy_find(struct rte_mbuf *m, enum cygnet_dir dir, struct cygnet_flow *flow,
+			     struct cygnet_policy **policy)
+{
+	packet_flow(m, ports[packet(m)->port].ifindex, flow);
+	*policy = cygnet_spd_lookup(sadb, dir, flow);
+	if (*policy && (*policy)->action == CYGNET_PROTECT)
+		return DROP_NONE;
+	if (packet_hides_ports(flow) && cygnet_spd_uses_ports(sadb, dir, AF_INET))
+		return DROP_FRAGMENT;
+	return DROP_NONE;
+}
+
+uint64_t policy_use(struct cygnet_policy *policy)
+{
+	uint64_t last = __atomic_load_n(&policy->use_time, __ATOMIC_RELAXED);
+
+	/* Of several lcores one at the most writes in a second. */
+	if (last != control_now)
+		last = __atomic_exchange_n(&policy->use_time, control_now, __ATOMIC_RELAXED);
+	return last;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file policy.h
+ * What the SPD says about a packet.
+ */
+#ifndef CYGNETD_POLICY_H
+#define CYGNETD_POLICY_H
+
+#include "drop.h"
+#include "packet.h"
+
+/**
+ * The policy that decides about a packet (RFC 4301, 5). Lcores.
+ * @param m       data at its IP header, checked
+ * @param dir     whose policies
+ * @param flow    receives the packet's selectors
+ * @param policy  NULL: no policy is about it
+ * @return DROP_NONE, or DROP_FRAGMENT: the packet does not show the ports that a policy
+ *         of that direction asks for, so that one may say protect, and none that
+ *         is for any port does (RFC 4301, 7)
+ */
+enum drop_reason policy_find(struct rte_mbuf *m, enum cygnet_dir dir, struct cygnet_flow *flow,
+			     struct cygnet_policy **policy);
+/** Note that a policy has been used. @return when it was used last, seconds of control_now */
+uint64_t policy_use(struct cygnet_policy *policy);
+
+#endif
