@@ -16,7 +16,9 @@ u32 emu_packet(const struct ocl_session *sessions, u8 *const areas[OCL_AREAS], u
 
 void emu_aes_encrypt(const u32 *round_key, u32 rounds, u32 block[4])
 {
-	aes_encrypt(&tables.aes, round_key, rounds, block);
+	const struct aes aes = aes_use(&tables.aes, round_key, rounds);
+
+	aes_encrypt(&aes, block);
 }
 
 u32 emu_aes_sub_word(u32 x)

@@ -83,11 +83,64 @@ CONSTANT_AS u8 aes_inv_sbox[256] = {
 	0xe1, 0x69, 0x14, 0x63, 0x55, 0x21, 0x0c, 0x7d,
 };
 
+/*
+ * A GPU's work-items keep their round keys in local memory, 16 bytes beside each
+ * other's: from global memory every one of a group would read other lines.
+ */
+#ifdef OCL_GPU
+#define AES_ROUND_KEYS 15
+#define AES_LANES      OCL_WORK_GROUP
+#endif
+
 struct aes_tables {
-	u32 te[256];	  /* MixColumns(SubBytes(x)): columns 2, 1, 1, 3 */
-	u32 td[256];	  /* InvMixColumns(InvSubBytes(x)): columns 14, 9, 13, 11 */
+	u32 te[4][256];	  /* MixColumns(SubBytes(x)): columns 2, 1, 1, 3, and rotated */
+	u32 td[4][256];	  /* InvMixColumns(InvSubBytes(x)): columns 14, 9, 13, 11, and rotated */
 	u8 inv_sbox[256]; /* the last round of decryption mixes no columns */
+#ifdef OCL_GPU
+	uint4 key[AES_ROUND_KEYS * AES_LANES];
+#endif
 };
+
+/* What a packet is encrypted or decrypted with. */
+struct aes {
+	LOCAL_AS const struct aes_tables *t;
+#ifdef OCL_GPU
+	LOCAL_AS const uint4 *key; /* of round r at r * AES_LANES */
+#else
+	GLOBAL_AS const u32 *key; /* of round r at 4 * r */
+#endif
+	u32 rounds;
+};
+
+/* A work-item uses one key at a time. */
+DECLSPEC struct aes aes_use(LOCAL_AS struct aes_tables *t, GLOBAL_AS const u32 *key, u32 rounds)
+{
+	struct aes aes;
+#ifdef OCL_GPU
+	u32 i;
+
+	for (i = 0; i <= rounds; i++)
+		t->key[i * AES_LANES + get_local_id(0)] = ((GLOBAL_AS const uint4 *)key)[i];
+	aes.key = t->key + get_local_id(0);
+#else
+	aes.key = key;
+#endif
+	aes.t = t;
+	aes.rounds = rounds;
+	return aes;
+}
+
+DECLSPEC void aes_round_key(const struct aes *aes, u32 r, u32 k[4])
+{
+#ifdef OCL_GPU
+	vstore4(aes->key[r * AES_LANES], 0, k);
+#else
+	u32 i;
+
+	for (i = 0; i < 4; i++)
+		k[i] = aes->key[4 * r + i];
+#endif
+}
 
 DECLSPEC u32 aes_xtime(u32 x)
 {
@@ -113,19 +166,24 @@ DECLSPEC u32 aes_inv_mix_column(u32 x)
 /* Every work-item fills its share: first, first + step, ... */
 DECLSPEC void aes_tables_fill(LOCAL_AS struct aes_tables *t, u32 first, u32 step)
 {
-	u32 i;
+	u32 i, j;
 
 	for (i = first; i < 256; i += step) {
-		t->te[i] = aes_mix_column(aes_sbox[i]);
-		t->td[i] = aes_inv_mix_column(aes_inv_sbox[i]);
+		u32 e = aes_mix_column(aes_sbox[i]);
+		u32 d = aes_inv_mix_column(aes_inv_sbox[i]);
+
+		for (j = 0; j < 4; j++) {
+			t->te[j][i] = rotl32(e, (32 - 8 * j) & 31);
+			t->td[j][i] = rotl32(d, (32 - 8 * j) & 31);
+		}
 		t->inv_sbox[i] = aes_inv_sbox[i];
 	}
 }
 
-DECLSPEC u32 aes_column(LOCAL_AS const u32 *table, u32 a, u32 b, u32 c, u32 d)
+DECLSPEC u32 aes_column(LOCAL_AS const u32 table[4][256], u32 a, u32 b, u32 c, u32 d)
 {
-	return table[a >> 24] ^ rotl32(table[b >> 16 & 0xff], 24) ^
-	       rotl32(table[c >> 8 & 0xff], 16) ^ rotl32(table[d & 0xff], 8);
+	return table[0][a >> 24] ^ table[1][b >> 16 & 0xff] ^ table[2][c >> 8 & 0xff] ^
+	       table[3][d & 0xff];
 }
 
 /* te holds the S-box in its second byte. */
@@ -141,53 +199,67 @@ DECLSPEC u32 aes_inv_last_column(LOCAL_AS const u8 *inv, u32 a, u32 b, u32 c, u3
 	       (u32)inv[c >> 8 & 0xff] << 8 | inv[d & 0xff];
 }
 
-DECLSPEC void aes_encrypt(LOCAL_AS const struct aes_tables *t, GLOBAL_AS const u32 *rk,
-			  u32 rounds, u32 s[4])
+DECLSPEC void aes_encrypt(const struct aes *aes, u32 s[4])
 {
-	u32 a = s[0] ^ rk[0], b = s[1] ^ rk[1], c = s[2] ^ rk[2], d = s[3] ^ rk[3];
-	u32 r;
+	LOCAL_AS const struct aes_tables *t = aes->t;
+	u32 k[4];
+	u32 a, b, c, d, r;
 
-	for (r = 1; r < rounds; r++) {
-		u32 e = aes_column(t->te, a, b, c, d);
-		u32 f = aes_column(t->te, b, c, d, a);
-		u32 g = aes_column(t->te, c, d, a, b);
-		u32 h = aes_column(t->te, d, a, b, c);
+	aes_round_key(aes, 0, k);
+	a = s[0] ^ k[0];
+	b = s[1] ^ k[1];
+	c = s[2] ^ k[2];
+	d = s[3] ^ k[3];
+	for (r = 1; r < aes->rounds; r++) {
+		u32 e, f, g, h;
 
-		rk += 4;
-		a = e ^ rk[0];
-		b = f ^ rk[1];
-		c = g ^ rk[2];
-		d = h ^ rk[3];
+		aes_round_key(aes, r, k);
+		e = aes_column(t->te, a, b, c, d) ^ k[0];
+		f = aes_column(t->te, b, c, d, a) ^ k[1];
+		g = aes_column(t->te, c, d, a, b) ^ k[2];
+		h = aes_column(t->te, d, a, b, c) ^ k[3];
+		a = e;
+		b = f;
+		c = g;
+		d = h;
 	}
-	s[0] = aes_last_column(t->te, a, b, c, d) ^ rk[4];
-	s[1] = aes_last_column(t->te, b, c, d, a) ^ rk[5];
-	s[2] = aes_last_column(t->te, c, d, a, b) ^ rk[6];
-	s[3] = aes_last_column(t->te, d, a, b, c) ^ rk[7];
+	aes_round_key(aes, r, k);
+	s[0] = aes_last_column(t->te[0], a, b, c, d) ^ k[0];
+	s[1] = aes_last_column(t->te[0], b, c, d, a) ^ k[1];
+	s[2] = aes_last_column(t->te[0], c, d, a, b) ^ k[2];
+	s[3] = aes_last_column(t->te[0], d, a, b, c) ^ k[3];
 }
 
-/* rk is the schedule of the equivalent inverse cipher (FIPS 197, 5.3.5). */
-DECLSPEC void aes_decrypt(LOCAL_AS const struct aes_tables *t, GLOBAL_AS const u32 *rk,
-			  u32 rounds, u32 s[4])
+/* The key is the schedule of the equivalent inverse cipher (FIPS 197, 5.3.5). */
+DECLSPEC void aes_decrypt(const struct aes *aes, u32 s[4])
 {
-	u32 a = s[0] ^ rk[0], b = s[1] ^ rk[1], c = s[2] ^ rk[2], d = s[3] ^ rk[3];
-	u32 r;
+	LOCAL_AS const struct aes_tables *t = aes->t;
+	u32 k[4];
+	u32 a, b, c, d, r;
 
-	for (r = 1; r < rounds; r++) {
-		u32 e = aes_column(t->td, a, d, c, b);
-		u32 f = aes_column(t->td, b, a, d, c);
-		u32 g = aes_column(t->td, c, b, a, d);
-		u32 h = aes_column(t->td, d, c, b, a);
+	aes_round_key(aes, 0, k);
+	a = s[0] ^ k[0];
+	b = s[1] ^ k[1];
+	c = s[2] ^ k[2];
+	d = s[3] ^ k[3];
+	for (r = 1; r < aes->rounds; r++) {
+		u32 e, f, g, h;
 
-		rk += 4;
-		a = e ^ rk[0];
-		b = f ^ rk[1];
-		c = g ^ rk[2];
-		d = h ^ rk[3];
+		aes_round_key(aes, r, k);
+		e = aes_column(t->td, a, d, c, b) ^ k[0];
+		f = aes_column(t->td, b, a, d, c) ^ k[1];
+		g = aes_column(t->td, c, b, a, d) ^ k[2];
+		h = aes_column(t->td, d, c, b, a) ^ k[3];
+		a = e;
+		b = f;
+		c = g;
+		d = h;
 	}
-	s[0] = aes_inv_last_column(t->inv_sbox, a, d, c, b) ^ rk[4];
-	s[1] = aes_inv_last_column(t->inv_sbox, b, a, d, c) ^ rk[5];
-	s[2] = aes_inv_last_column(t->inv_sbox, c, b, a, d) ^ rk[6];
-	s[3] = aes_inv_last_column(t->inv_sbox, d, c, b, a) ^ rk[7];
+	aes_round_key(aes, r, k);
+	s[0] = aes_inv_last_column(t->inv_sbox, a, d, c, b) ^ k[0];
+	s[1] = aes_inv_last_column(t->inv_sbox, b, a, d, c) ^ k[1];
+	s[2] = aes_inv_last_column(t->inv_sbox, c, b, a, d) ^ k[2];
+	s[3] = aes_inv_last_column(t->inv_sbox, d, c, b, a) ^ k[3];
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Big-endian words out of packets and back, at any alignment: packets are
- * staged word-aligned when cipher and authentication offsets allow it.
+ * Big-endian words out of packets and back, at any alignment, best at 16 bytes:
+ * the host places packets so that the cipher's blocks are aligned.
  */
 #ifndef INC_BYTES_CL
 #define INC_BYTES_CL
@@ -22,29 +22,6 @@ DECLSPEC u32 swap32(u32 x)
 	return (rotl32(x, 8) & 0x00ff00ff) | (rotl32(x, 24) & 0xff00ff00);
 }
 
-/* p is 4-byte aligned. */
-DECLSPEC u32 load_be32_aligned(GLOBAL_AS const u8 *p)
-{
-#ifdef __OPENCL_VERSION__
-	return swap32(*(GLOBAL_AS const u32 *)p);
-#else
-	u32 x;
-
-	memcpy(&x, p, sizeof(x));
-	return swap32(x);
-#endif
-}
-
-DECLSPEC void store_be32_aligned(GLOBAL_AS u8 *p, u32 x)
-{
-#ifdef __OPENCL_VERSION__
-	*(GLOBAL_AS u32 *)p = swap32(x);
-#else
-	x = swap32(x);
-	memcpy(p, &x, sizeof(x));
-#endif
-}
-
 DECLSPEC u32 load_be32(GLOBAL_AS const u8 *p)
 {
 	return (u32)p[0] << 24 | (u32)p[1] << 16 | (u32)p[2] << 8 | p[3];
@@ -58,31 +35,64 @@ DECLSPEC void store_be32(GLOBAL_AS u8 *p, u32 x)
 	p[3] = (u8)x;
 }
 
-/* A 16-byte block. */
-DECLSPEC void load_block(GLOBAL_AS const u8 *p, u32 w[4])
+/*
+ * words (a multiple of 4) as they lie in memory: nothing here waits for them, so
+ * they can be on their way while something else is computed.
+ */
+DECLSPEC void load_raw(GLOBAL_AS const u8 *p, u32 *w, u32 words)
+{
+#ifdef __OPENCL_VERSION__
+	u32 i;
+
+	if ((ADDRESS(p) & 15) == 0) {
+		for (i = 0; i < words; i += 4)
+			vstore4(((GLOBAL_AS const uint4 *)p)[i / 4], 0, w + i);
+	} else if ((ADDRESS(p) & 7) == 0) {
+		for (i = 0; i < words; i += 2)
+			vstore2(((GLOBAL_AS const uint2 *)p)[i / 2], 0, w + i);
+	} else {
+		for (i = 0; i < words; i += 4)
+			vstore4(as_uint4(vload16(i / 4, p)), 0, w + i);
+	}
+#else
+	memcpy(w, p, 4 * words);
+#endif
+}
+
+DECLSPEC void swap_words(u32 *w, u32 words)
 {
 	u32 i;
 
-	if ((ADDRESS(p) & 3) == 0) {
-		for (i = 0; i < 4; i++)
-			w[i] = load_be32_aligned(p + 4 * i);
-	} else {
-		for (i = 0; i < 4; i++)
-			w[i] = load_be32(p + 4 * i);
-	}
+	for (i = 0; i < words; i++)
+		w[i] = swap32(w[i]);
+}
+
+/* A 16-byte block. */
+DECLSPEC void load_block(GLOBAL_AS const u8 *p, u32 w[4])
+{
+	load_raw(p, w, 4);
+	swap_words(w, 4);
 }
 
 DECLSPEC void store_block(GLOBAL_AS u8 *p, const u32 w[4])
 {
+#ifdef __OPENCL_VERSION__
+	uint4 v = (uint4)(swap32(w[0]), swap32(w[1]), swap32(w[2]), swap32(w[3]));
+
+	if ((ADDRESS(p) & 15) == 0) {
+		*(GLOBAL_AS uint4 *)p = v;
+	} else if ((ADDRESS(p) & 7) == 0) {
+		((GLOBAL_AS uint2 *)p)[0] = v.lo;
+		((GLOBAL_AS uint2 *)p)[1] = v.hi;
+	} else {
+		vstore16(as_uchar16(v), 0, p);
+	}
+#else
 	u32 i;
 
-	if ((ADDRESS(p) & 3) == 0) {
-		for (i = 0; i < 4; i++)
-			store_be32_aligned(p + 4 * i, w[i]);
-	} else {
-		for (i = 0; i < 4; i++)
-			store_be32(p + 4 * i, w[i]);
-	}
+	for (i = 0; i < 4; i++)
+		store_be32(p + 4 * i, w[i]);
+#endif
 }
 
 /* The word at offset off of a message of len bytes, followed by pad and zeros. */

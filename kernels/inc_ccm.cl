@@ -43,10 +43,11 @@ DECLSPEC void ccm_aad_block(GLOBAL_AS const u8 *p, u32 len, u32 b, u32 x[4])
 
 /* Both passes in one loop: block 0, those of the AAD, those of the message; beside the MAC's
  * chain runs the counter's. */
-DECLSPEC void ccm(LOCAL_AS const struct aes_tables *t, GLOBAL_AS const struct ocl_session *s,
+DECLSPEC void ccm(LOCAL_AS struct aes_tables *t, GLOBAL_AS const struct ocl_session *s,
 		  GLOBAL_AS u8 *p, u32 len, GLOBAL_AS const u8 *aad, u32 aad_len,
 		  const u32 iv[4], u32 mac[16])
 {
+	const struct aes aes = aes_use(t, s->round_key, s->rounds);
 	const u32 decrypt = OCL_LABEL_DECRYPT(s->label), q = 15 - s->nonce_len;
 	const u32 aad_blocks = aad_len ? (aad_len + 2 + 15) / 16 : 0;
 	const u32 blocks = 1 + aad_blocks + (len + 15) / 16;
@@ -62,7 +63,7 @@ DECLSPEC void ccm(LOCAL_AS const struct aes_tables *t, GLOBAL_AS const struct oc
 			for (i = 0; i < 4; i++)
 				stream[i] = first[i];
 			stream[3] |= b ? b - aad_blocks : 0;
-			aes_encrypt(t, s->round_key, s->rounds, stream);
+			aes_encrypt(&aes, stream);
 		}
 		if (b == 0) {
 			ccm_block((aad_len ? 64 : 0) | (s->digest_len - 2) / 2 << 3 | (q - 1),
@@ -81,7 +82,7 @@ DECLSPEC void ccm(LOCAL_AS const struct aes_tables *t, GLOBAL_AS const struct oc
 		}
 		for (i = 0; i < 4; i++)
 			e[i] ^= x[i];
-		aes_encrypt(t, s->round_key, s->rounds, e);
+		aes_encrypt(&aes, e);
 	}
 	for (i = 0; i < 4; i++)
 		mac[i] = e[i] ^ mask[i];

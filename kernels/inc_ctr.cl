@@ -31,9 +31,10 @@ DECLSPEC void ctr_next(u32 counter[4])
 	counter[0] += (counter[3] | counter[2] | counter[1]) == 0;
 }
 
-DECLSPEC void ctr(LOCAL_AS const struct aes_tables *t, GLOBAL_AS const struct ocl_session *s,
+DECLSPEC void ctr(LOCAL_AS struct aes_tables *t, GLOBAL_AS const struct ocl_session *s,
 		  GLOBAL_AS u8 *p, u32 len, u32 counter[4])
 {
+	const struct aes aes = aes_use(t, s->round_key, s->rounds);
 	u32 off, i;
 
 	for (off = 0; off < len; off += 16) {
@@ -41,7 +42,7 @@ DECLSPEC void ctr(LOCAL_AS const struct aes_tables *t, GLOBAL_AS const struct oc
 
 		for (i = 0; i < 4; i++)
 			stream[i] = counter[i];
-		aes_encrypt(t, s->round_key, s->rounds, stream);
+		aes_encrypt(&aes, stream);
 		xor_block(stream, p + off, len - off, x, y);
 		ctr_next(counter);
 	}

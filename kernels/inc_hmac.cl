@@ -11,16 +11,19 @@
 #include "inc_sha256.cl"
 #include "inc_sha512.cl"
 
-/* Block b of the inner hash's padded message; blocks counts them. */
+/* Block b of the inner hash's padded message; blocks counts them. next is the block as it lies in
+ * memory if it is whole, and becomes the one behind it. */
 DECLSPEC void hmac32_block(u32 little, GLOBAL_AS const u8 *p, u32 len, u32 b, u32 blocks,
-			   u32 w[16])
+			   u32 next[16], u32 w[16])
 {
 	u32 off = b * 64;
 	u32 i;
 
 	if (off + 64 <= len) {
-		for (i = 0; i < 16; i += 4)
-			load_block(p + off + 4 * i, w + i);
+		for (i = 0; i < 16; i++)
+			w[i] = swap32(next[i]);
+		if (off + 128 <= len)
+			load_raw(p + off + 64, next, 16);
 	} else {
 		for (i = 0; i < 16; i++)
 			w[i] = load_tail32(p, len, off + 4 * i, 0x80);
@@ -67,15 +70,17 @@ DECLSPEC void hmac32(u32 auth, GLOBAL_AS const struct ocl_session *s, GLOBAL_AS 
 	u32 little = auth == OCL_AUTH_HMAC_MD5;
 	u32 words = little ? 4 : auth == OCL_AUTH_HMAC_SHA1 ? 5 : 8;
 	u32 blocks = (len + 8) / 64 + 1;
-	u32 h[8], w[16];
+	u32 h[8], w[16], next[16];
 	u32 b, i;
 
 	for (i = 0; i < 8; i++)
 		h[i] = (u32)s->mac.state[i];
+	if (len >= 64)
+		load_raw(p, next, 16);
 	/* One round more than blocks, so that the compression appears once. */
 	for (b = 0; b <= blocks; b++) {
 		if (b < blocks) {
-			hmac32_block(little, p, len, b, blocks, w);
+			hmac32_block(little, p, len, b, blocks, next, w);
 		} else {
 			hmac32_outer_block(little, h, words, w);
 			for (i = 0; i < 8; i++)

@@ -90,7 +90,7 @@ DECLSPEC u32 packet_digest(GLOBAL_AS const struct ocl_session *s, GLOBAL_AS u8 *
 	return diff ? OCL_STATUS_AUTH_FAILED : OCL_STATUS_DONE;
 }
 
-DECLSPEC void packet_cipher(LOCAL_AS const struct tables *t, const struct packet *p, u32 iv[4])
+DECLSPEC void packet_cipher(LOCAL_AS struct tables *t, const struct packet *p, u32 iv[4])
 {
 	u32 len = p->r->cipher_len;
 
@@ -111,7 +111,7 @@ DECLSPEC void packet_cipher(LOCAL_AS const struct tables *t, const struct packet
 }
 
 /* Authenticate what auth and auth_len name. Returns the status. */
-DECLSPEC u32 packet_auth(LOCAL_AS const struct tables *t, const struct packet *p)
+DECLSPEC u32 packet_auth(LOCAL_AS struct tables *t, const struct packet *p)
 {
 	u32 auth = OCL_LABEL_AUTH(p->s->label);
 	u32 mac[16];
@@ -137,7 +137,7 @@ DECLSPEC u32 packet_auth(LOCAL_AS const struct tables *t, const struct packet *p
 
 /* Both in the label's order; what was authenticated in vain is not decrypted. One loop, so
  * that each appears once in the program. */
-DECLSPEC u32 packet_chain(LOCAL_AS const struct tables *t, const struct packet *p, u32 iv[4])
+DECLSPEC u32 packet_chain(LOCAL_AS struct tables *t, const struct packet *p, u32 iv[4])
 {
 	u32 cipher_step = OCL_LABEL_AUTH_FIRST(p->s->label);
 	u32 status = OCL_STATUS_DONE;
@@ -153,7 +153,7 @@ DECLSPEC u32 packet_chain(LOCAL_AS const struct tables *t, const struct packet *
 }
 
 /* GMAC is GCM of nothing, with what it authenticates as AAD. */
-DECLSPEC u32 packet_aead(LOCAL_AS const struct tables *t, const struct packet *p, const u32 iv[4])
+DECLSPEC u32 packet_aead(LOCAL_AS struct tables *t, const struct packet *p, const u32 iv[4])
 {
 	u32 cipher = OCL_LABEL_CIPHER(p->s->label);
 	u32 len = cipher == OCL_CIPHER_NONE ? 0 : p->r->cipher_len;
@@ -170,7 +170,7 @@ DECLSPEC u32 packet_aead(LOCAL_AS const struct tables *t, const struct packet *p
 }
 
 /* The record at that offset of the chunk. Returns the status. */
-DECLSPEC u32 packet(LOCAL_AS const struct tables *t,
+DECLSPEC u32 packet(LOCAL_AS struct tables *t,
 		    GLOBAL_AS const struct ocl_session *sessions,
 		    GLOBAL_AS u8 *const areas[OCL_AREAS], u32 record)
 {

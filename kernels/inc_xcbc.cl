@@ -5,10 +5,11 @@
 
 #include "inc_aes.cl"
 
-DECLSPEC void xcbc(LOCAL_AS const struct aes_tables *t, GLOBAL_AS const struct ocl_session *s,
+DECLSPEC void xcbc(LOCAL_AS struct aes_tables *t, GLOBAL_AS const struct ocl_session *s,
 		   GLOBAL_AS const u8 *p, u32 len, u32 mac[16])
 {
 	GLOBAL_AS const u32 *k1 = s->mac.xcbc, *k2 = k1 + 44, *k3 = k1 + 48;
+	const struct aes aes = aes_use(t, k1, 10);
 	u32 e[4] = {0, 0, 0, 0};
 	u32 off = 0, i;
 
@@ -24,7 +25,7 @@ DECLSPEC void xcbc(LOCAL_AS const struct aes_tables *t, GLOBAL_AS const struct o
 		}
 		for (i = 0; i < 4; i++)
 			e[i] ^= x[i] ^ (n > 16 ? 0 : n == 16 ? k2[i] : k3[i]);
-		aes_encrypt(t, k1, 10, e);
+		aes_encrypt(&aes, e);
 		off += 16;
 	} while (off < len);
 	for (i = 0; i < 4; i++)

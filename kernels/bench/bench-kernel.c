@@ -6,7 +6,9 @@
  *
  * One line for each algorithm: best and median of 20 launches by the device's
  * own clock. Then the first one in parts, each in a queue of its own, by the
- * host's clock: do kernels of different queues overlap?
+ * host's clock: do kernels of different queues overlap? Then PIPSEA's figure 9,
+ * the six algorithms in random order through the scheduler's four levels:
+ * launches of 4,096 packets, 64 bins, ranges of 256 bytes.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -16,8 +18,11 @@
 
 #include <rte_common.h>
 
+#include "cost.h"
 #include "device.h"
 #include "inc_types.h"
+#include "memory.h"
+#include "scheduler.h"
 
 #define LAUNCHES 20
 #define PITCH	 2304
@@ -210,6 +215,144 @@ static void run_parts(struct bench *b, uint32_t label)
 	}
 }
 
+#define MIX_CHUNK  4096
+#define MIX_BINS   64
+#define MIX_ROUNDS 30
+
+static const uint32_t mix[] = {
+	OCL_LABEL(OCL_CIPHER_AES_CBC, OCL_AUTH_HMAC_SHA1, 0),
+	OCL_LABEL(OCL_CIPHER_AES_CBC, OCL_AUTH_HMAC_SHA1, OCL_DECRYPT | OCL_AUTH_FIRST),
+	OCL_LABEL(OCL_CIPHER_AES_CBC, 0, 0),
+	OCL_LABEL(OCL_CIPHER_AES_CBC, 0, OCL_DECRYPT),
+	OCL_LABEL(0, OCL_AUTH_HMAC_SHA1, 0),
+	OCL_LABEL(0, OCL_AUTH_HMAC_SHA1, OCL_DECRYPT),
+};
+
+struct arrival {
+	uint32_t kind, len;
+};
+
+static struct arrival arrive(bool imix)
+{
+	uint32_t x = random() % 10000;
+	struct arrival a = {.kind = random() % RTE_DIM(mix)};
+
+	if (imix)
+		a.len = x < 6122 ? 64 : x < 6122 + 2347 ? 544 : 1360;
+	else
+		a.len = RTE_ALIGN_FLOOR(64 + random() % 1217, 16);
+	return a;
+}
+
+static struct ocl_record record_of(const struct arrival *a, uint32_t index)
+{
+	return (struct ocl_record){
+		.session = a->kind,
+		.result = index,
+		.area = OCL_AREA_POOL,
+		.base = index * PITCH,
+		.cipher_off = 32,
+		.cipher_len = a->len,
+		.auth_off = 8,
+		.auth_len = a->len + 24,
+		.digest_area = OCL_AREA_POOL,
+		.digest_off = index * PITCH + 32 + a->len,
+	};
+}
+
+/* A launch's packets: those left over first, then new ones. Returns the bytes in bins. */
+static uint64_t fill_round(struct ocl_bins *bins, struct ocl_record *records, bool imix,
+			   struct arrival *left, uint32_t *nleft)
+{
+	uint32_t waiting = *nleft, n = 0;
+	uint64_t bytes = 0;
+
+	*nleft = 0;
+	for (uint32_t i = 0; n + *nleft < MIX_CHUNK; i++) {
+		struct arrival a = i < waiting ? left[i] : arrive(imix);
+		int bin = ocl_bins_find(bins, mix[a.kind], a.len);
+
+		if (bin < 0) {
+			left[(*nleft)++] = a;
+			continue;
+		}
+		ocl_bins_put(bins, bin, a.len, n * sizeof(*records));
+		records[n] = record_of(&a, n);
+		bytes += a.len;
+		n++;
+	}
+	return bytes;
+}
+
+static void run_mix(struct bench *b, struct ocl_sched *sched, bool imix, const char *level)
+{
+	size_t items = sched->bins * sched->bin_size;
+	size_t bytes = MIX_CHUNK * (sizeof(struct ocl_record) + sizeof(u32)) + items * sizeof(u32);
+	struct ocl_record *records = calloc(1, bytes);
+	static struct arrival left[MIX_CHUNK];
+	uint64_t total = 0, leftover = 0;
+	struct ocl_bins bins;
+	uint32_t nleft = 0;
+	double us = 0;
+
+	srandom(1);
+	if (ocl_bins_init(&bins, sched))
+		exit(1);
+	b->chunk = buffer(b, bytes, records);
+	b->results = MIX_CHUNK * sizeof(*records);
+	b->order = b->results + MIX_CHUNK * sizeof(u32);
+	set_arguments(b);
+	for (int i = 0; i < MIX_ROUNDS; i++) {
+		total += fill_round(&bins, records, imix, left, &nleft);
+		leftover += nleft;
+		options.packets = ocl_bins_order(&bins, (u32 *)((u8 *)records + b->order));
+		check(clEnqueueWriteBuffer(b->queue, b->chunk, CL_TRUE, 0, bytes, records, 0, NULL,
+					   NULL),
+		      "write");
+		us += launch(b);
+		ocl_bins_reset(&bins);
+	}
+	printf("mix %-6s sched=%-9s %8.1f us a launch %8.1f Gbps, %4.1f%% left over\n",
+	       imix ? "imix" : "random", level, us / MIX_ROUNDS, total * 8 / us / 1e3,
+	       100.0 * leftover / MIX_ROUNDS / MIX_CHUNK);
+	fflush(stdout);
+	clReleaseMemObject(b->chunk);
+	ocl_bins_free(&bins);
+	free(records);
+}
+
+/* A kernel of its own: bins are work-groups. */
+static void run_figure9(struct bench *b)
+{
+	static const char *const levels[] = {"none", "algorithm", "length", "all"};
+	struct ocl_sched sched = {
+		.chunk = MIX_CHUNK,
+		.bins = MIX_BINS,
+		.bin_size = MIX_CHUNK / MIX_BINS,
+		.granularity = 256,
+		.level = OCL_SCHED_ALL,
+	};
+	struct ocl_session *s = calloc(RTE_DIM(mix), sizeof(*s));
+	cl_int err;
+
+	options.group = sched.bin_size;
+	if (ocl_device_build(&b->dev, options.group) ||
+	    ocl_cost_measure(&sched, &b->dev, ocl_memory_choose(&b->dev, "auto")))
+		exit(1);
+	b->kernel = clCreateKernel(b->dev.program, "crypto_opencl", &err);
+	check(err, "kernel");
+	for (unsigned int i = 0; i < RTE_DIM(mix); i++)
+		s[i] = (struct ocl_session){.label = mix[i], .rounds = 10, .digest_len = 12};
+	b->sessions = buffer(b, RTE_DIM(mix) * sizeof(*s), s);
+	for (int imix = 0; imix < 2; imix++) {
+		for (int level = OCL_SCHED_NONE; level <= OCL_SCHED_ALL; level++) {
+			sched.level = level;
+			run_mix(b, &sched, imix, levels[level]);
+		}
+	}
+	free(s);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -246,9 +389,10 @@ int main(int argc, char **argv)
 	check(err, "queue");
 	b.kernel = clCreateKernel(b.dev.program, "crypto_opencl", &err);
 	check(err, "kernel");
-	b.pool = buffer(&b, (size_t)options.packets * PITCH, NULL);
+	b.pool = buffer(&b, (size_t)RTE_MAX(options.packets, 4096u) * PITCH, NULL);
 	for (unsigned int i = 0; i < RTE_DIM(algorithms); i++)
 		run(&b, algorithms[i].name, algorithms[i].label);
 	run_parts(&b, algorithms[0].label);
+	run_figure9(&b);
 	return 0;
 }

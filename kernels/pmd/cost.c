@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include <rte_common.h>
-#include <rte_cycles.h>
 
 #include "chunk.h"
 #include "cost.h"
@@ -52,23 +52,31 @@ static bool is_nonsense(uint32_t label)
 	       (OCL_LABEL_AUTH(label) || OCL_LABEL_AUTH_FIRST(label));
 }
 
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
 /* Nanoseconds from the launch of one bin to its end; negative if it failed. */
 static float time_bin(struct ocl_chunk *chunk, uint32_t kind, uint32_t label, uint32_t len)
 {
-	uint64_t start, now;
+	double start, now;
 
 	ocl_chunk_reset(chunk);
 	fill_bin(chunk, kind, label, len);
-	start = rte_get_tsc_cycles();
+	start = seconds();
 	ocl_chunk_launch(chunk, NULL);
 	do {
-		now = rte_get_tsc_cycles();
-		if (now - start > SECONDS * rte_get_tsc_hz())
+		now = seconds();
+		if (now - start > SECONDS)
 			ocl_device_fail(chunk->dev, "no answer to a measurement", 0);
 		if (ocl_device_lost(chunk->dev))
 			return -1;
 	} while (!ocl_chunk_poll(chunk));
-	return chunk->failed ? -1 : (now - start) * 1e9f / rte_get_tsc_hz();
+	return chunk->failed ? -1 : (now - start) * 1e9;
 }
 
 static float shortest(struct ocl_chunk *chunk, uint32_t kind, uint32_t label, uint32_t len)

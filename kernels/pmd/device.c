@@ -149,7 +149,8 @@ int ocl_device_build(struct ocl_device *dev, uint32_t group_size)
 {
 	char options[64];
 
-	snprintf(options, sizeof(options), "-cl-std=CL1.2 -DOCL_WORK_GROUP=%u", group_size);
+	snprintf(options, sizeof(options), "-cl-std=CL1.2 -DOCL_WORK_GROUP=%u%s", group_size,
+		 dev->cpu ? "" : " -DOCL_GPU");
 	return build(dev, ocl_kernel_source, options, &dev->program);
 }
 

@@ -13,7 +13,6 @@
 #define SLOT_BYTES  2048  /* of a batch, on average */
 #define LARGEST	    68608 /* bytes of a record with the largest single-segment packet */
 #define AHEAD	    4	  /* operations that are fetched in advance */
-#define BUSY	    2	  /* batches: one is moved while the device computes another */
 
 static int init_batches(struct ocl_qp *qp, uint32_t n, int socket)
 {
@@ -176,13 +175,13 @@ static bool is_back(struct ocl_qp *qp, struct ocl_batch *batch)
 	return batch->back;
 }
 
-/* Whether the device has enough to do: part of a batch more would gain nothing, and the batch
- * may go on filling until another is back. So batches grow with the load. */
+/* Whether the device has something to do: part of a batch more would cost more than it gains,
+ * and may go on filling until another is back. So batches grow with the load. */
 static bool is_busy(struct ocl_qp *qp)
 {
-	for (uint32_t i = qp->oldest; qp->under_way >= BUSY && i != qp->newest; i++)
+	for (uint32_t i = qp->oldest; qp->under_way && i != qp->newest; i++)
 		is_back(qp, batch_at(qp, i));
-	return qp->under_way >= BUSY;
+	return qp->under_way;
 }
 
 static void launch_if_due(struct ocl_qp *qp)

@@ -13,7 +13,7 @@
 #define LONGEST	     16384 /* bytes; what is longer is all of one range */
 #define BIN_SIZE     32
 #define CHUNK_OF_CPU 256
-#define CHUNK_OF_GPU 2048
+#define CHUNK_OF_GPU 2304 /* two under way on each of four queue pairs fill the bus */
 
 static enum ocl_level level_of(const char *name)
 {
