@@ -21,6 +21,9 @@
 #define WIPE_TRIES 200
 #define WIPE_PAUSE 1
 
+/** SPIs up to here are not to be used (RFC 4303, 2.1) */
+#define SPI_RESERVED 0x100
+
 typedef struct private_kernel_cygnet_ipsec_t private_kernel_cygnet_ipsec_t;
 
 struct private_kernel_cygnet_ipsec_t {
@@ -89,6 +92,12 @@ METHOD(kernel_ipsec_t, get_spi, status_t,
 									 CYGNET_SPI_MIN, lib->ns);
 	spi_max = lib->settings->get_int(lib->settings, "%s.spi_max",
 									 CYGNET_SPI_MAX, lib->ns);
+	if (min(spi_min, spi_max) < SPI_RESERVED)
+	{
+		DBG1(DBG_KNL, "%s.spi_min is 0x%08x, SPIs below 0x%08x are reserved, no "
+			 "SPI allocated", lib->ns, min(spi_min, spi_max), SPI_RESERVED);
+		return FAILED;
+	}
 
 	kernel_cygnet_sa_id(&id, &sa);
 	err = cygnet_spi_reserve(this->db, sa.proto, sa.af, &sa.dst,

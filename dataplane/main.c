@@ -51,9 +51,11 @@ static int open_sadb(const struct conf *conf)
 	}
 	err = cygnet_role_take(sadb, CYGNET_ROLE_DATAPLANE);
 	cygnet_db_info(sadb, &info);
-	if (err)
+	if (err == -EBUSY)
 		log_error("%s: cygnetd with process id %d serves this file already", conf->sadb,
 			  info.dataplane_pid);
+	else if (err)
+		log_error("%s: cannot serve this file: %s", conf->sadb, strerror(-err));
 	else
 		log_info("%s: %u SAs, %u policies; charon %s", conf->sadb, info.sas,
 			 info.policies, info.charon_pid ? "is there" : "is not there yet");

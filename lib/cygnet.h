@@ -301,6 +301,14 @@ struct cygnet_geometry {
 int cygnet_db_open(const char *path, const struct cygnet_geometry *create, struct cygnet_db **db,
 		   char *error, size_t size);
 void cygnet_db_close(struct cygnet_db *db);
+/**
+ * Remove a damaged file, so that another one can be created. What is not a
+ * Cygnet SAD/SPD file is left alone.
+ * @param error   receives a message that names the file and the reason; may be NULL
+ * @return        0; -EBUSY (a process holds a role), -EBADMSG (no such file of
+ *                ours), -ENOENT, -EPERM, or another -errno
+ */
+int cygnet_db_remove(const char *path, char *error, size_t size);
 
 struct cygnet_db_info {
 	const char *path;
@@ -319,7 +327,8 @@ enum cygnet_role { CYGNET_ROLE_CHARON, CYGNET_ROLE_DATAPLANE, CYGNET_ROLES };
 
 /**
  * Take a role. Taking CYGNET_ROLE_DATAPLANE puts all readers offline.
- * @return 0, or -EBUSY if another process holds it (cygnet_db_info() says which)
+ * @return 0, -EBUSY if another process holds it (cygnet_db_info() says which), or
+ *         -ESTALE if the file has been removed or replaced since it was opened
  */
 int cygnet_role_take(struct cygnet_db *db, enum cygnet_role role);
 bool cygnet_role_held(struct cygnet_db *db, enum cygnet_role role);

@@ -14,6 +14,7 @@
 
 #include "lock.h"
 #include "pool.h"
+#include "role.h"
 #include "sad.h"
 #include "spd.h"
 
@@ -287,6 +288,45 @@ EXPORT void cygnet_db_close(struct cygnet_db *db)
 		close(db->fd); /* gives the roles back */
 	free(db->path);
 	free(db);
+}
+
+/* Whoever names a file of something else as the SAD/SPD keeps it. */
+static int check_magic(int fd, struct message *m)
+{
+	uint64_t magic = 0;
+
+	if (pread(fd, &magic, sizeof(magic), offsetof(struct header, fixed.magic)) < 0)
+		return fail_errno(m, "cannot read");
+	return magic == LAYOUT_MAGIC ? 0 : fail(m, -EBADMSG, "not a Cygnet SAD/SPD file");
+}
+
+static int remove_open(int fd, struct message *m)
+{
+	struct stat st;
+	int err = check_owner(fd, &st, m);
+
+	if (!err)
+		err = check_magic(fd, m);
+	if (err)
+		return err;
+	err = role_lock_all(fd, m->path);
+	if (err)
+		return fail(m, err, err == -EBUSY ? "in use: stop charon and cygnetd first" :
+						    "has just been replaced");
+	return unlink(m->path) < 0 ? fail_errno(m, "cannot remove") : 0;
+}
+
+EXPORT int cygnet_db_remove(const char *path, char *error, size_t size)
+{
+	struct message m = {error, size, path ? path : CYGNET_SADB_PATH};
+	int fd = open(m.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	int err;
+
+	if (fd < 0)
+		return fail_errno(&m, "cannot open");
+	err = remove_open(fd, &m);
+	close(fd);
+	return err;
 }
 
 EXPORT void cygnet_db_info(struct cygnet_db *db, struct cygnet_db_info *info)

@@ -3,9 +3,11 @@
  * drops it when its holder dies, however it dies. */
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "qsbr.h"
+#include "role.h"
 
 static struct flock role_lock(enum cygnet_role role)
 {
@@ -17,16 +19,46 @@ static struct flock role_lock(enum cygnet_role role)
 	};
 }
 
+/* Whoever holds a role has to serve the file that others will open. */
+static bool still_named(int fd, const char *path)
+{
+	struct stat ours, named;
+
+	return !fstat(fd, &ours) && !lstat(path, &named) && ours.st_dev == named.st_dev &&
+	       ours.st_ino == named.st_ino;
+}
+
+static int lock_file(int fd, const char *path, struct flock *lock)
+{
+	if (fcntl(fd, F_OFD_SETLK, lock) < 0)
+		return errno == EAGAIN || errno == EACCES ? -EBUSY : -errno;
+	if (still_named(fd, path))
+		return 0;
+	lock->l_type = F_UNLCK;
+	fcntl(fd, F_OFD_SETLK, lock);
+	return -ESTALE;
+}
+
+int role_lock_all(int fd, const char *path)
+{
+	struct flock lock = role_lock(0);
+
+	lock.l_len = CYGNET_ROLES;
+	return lock_file(fd, path, &lock);
+}
+
 EXPORT int cygnet_role_take(struct cygnet_db *db, enum cygnet_role role)
 {
 	struct flock lock = role_lock(role);
+	int err;
 
 	if ((unsigned int)role >= CYGNET_ROLES)
 		return -EINVAL;
 	if (db->roles & 1u << role)
 		return 0; /* our readers stay online */
-	if (fcntl(db->fd, F_OFD_SETLK, &lock) < 0)
-		return errno == EAGAIN || errno == EACCES ? -EBUSY : -errno;
+	err = lock_file(db->fd, db->path, &lock);
+	if (err)
+		return err;
 	db->roles |= 1u << role;
 	store_release(&db->header->role_pid[role], getpid());
 	if (role == CYGNET_ROLE_DATAPLANE)

@@ -368,6 +368,10 @@ static void test_spi_range(void **state)
 	assert_int_equal(charon->kernel->get_spi(charon->kernel, sa.id.src,
 									sa.id.dst, IPPROTO_ESP, &spi), FAILED);
 	assert_int_equal(log_lines, 1);
+	lib->settings->set_int(lib->settings, "%s.spi_min", 0xff, lib->ns);
+	assert_int_equal(charon->kernel->get_spi(charon->kernel, sa.id.src,
+									sa.id.dst, IPPROTO_ESP, &spi), FAILED);
+	assert_non_null(strstr(log_text, "spi_min is 0x000000ff"));
 	lib->settings->set_int(lib->settings, "%s.spi_min", CYGNET_SPI_MIN,
 						   lib->ns);
 	lib->settings->set_int(lib->settings, "%s.spi_max", CYGNET_SPI_MAX,

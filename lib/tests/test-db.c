@@ -395,6 +395,44 @@ static void roles_die_with_their_holder(void **state)
 	assert_int_equal(cygnet_role_take(f->db, CYGNET_ROLE_DATAPLANE), 0);
 }
 
+/* Two processes with two files of one name would not find each other. */
+static void no_role_in_a_removed_file(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_db *db;
+
+	unlink(f->path);
+	assert_int_equal(cygnet_role_take(f->db, CYGNET_ROLE_DATAPLANE), -ESTALE);
+	db = fixture_open(f, 64, 64);
+	assert_int_equal(cygnet_role_take(f->db, CYGNET_ROLE_CHARON), -ESTALE);
+	assert_false(cygnet_role_held(f->db, CYGNET_ROLE_CHARON));
+	assert_int_equal(cygnet_role_take(db, CYGNET_ROLE_CHARON), 0);
+	cygnet_db_close(db);
+}
+
+static void removes_what_nobody_uses(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t other = 1;
+	char error[256];
+	int fd;
+
+	assert_int_equal(cygnet_role_take(f->db, CYGNET_ROLE_DATAPLANE), 0);
+	assert_int_equal(cygnet_db_remove(f->path, error, sizeof(error)), -EBUSY);
+	assert_non_null(strstr(error, "in use"));
+	cygnet_db_close(f->db);
+	f->db = NULL;
+	fd = open(f->path, O_RDWR);
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, 4096), 0);
+	assert_int_equal(pwrite(fd, &other, 1, 0), 1);
+	assert_int_equal(cygnet_db_remove(f->path, error, sizeof(error)), -EBADMSG);
+	assert_int_equal(pwrite(fd, "C", 1, 0), 1);
+	assert_int_equal(cygnet_db_remove(f->path, error, sizeof(error)), 0);
+	assert_int_equal(cygnet_db_remove(f->path, error, sizeof(error)), -ENOENT);
+	close(fd);
+}
+
 static void events_in_order(void **state)
 {
 	struct fixture *f = *state;
@@ -460,6 +498,8 @@ int main(void)
 		TEST(created_once),
 		TEST(not_in_forked_children),
 		TEST(roles_die_with_their_holder),
+		TEST(no_role_in_a_removed_file),
+		TEST(removes_what_nobody_uses),
 		TEST(events_in_order),
 		TEST(waiting_ends),
 	};
