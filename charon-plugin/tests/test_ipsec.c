@@ -10,6 +10,7 @@
 
 #include <cygnet.h>
 #include <errno.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -84,6 +85,14 @@ static uint32_t count_keys(struct cygnet_db *db)
 	return keys;
 }
 
+static void respond(int fd, const response_t *response)
+{
+	if (write(fd, response, sizeof(*response)) != sizeof(*response))
+	{
+		_exit(1);
+	}
+}
+
 static void serve(int fd)
 {
 	struct cygnet_db_info info;
@@ -117,16 +126,17 @@ static void serve(int fd)
 		response.sas = info.sas;
 		response.policies = info.policies;
 		response.keys = count_keys(db);
-		if (write(fd, &response, sizeof(response)) != sizeof(response))
-		{
-			_exit(1);
-		}
 		if (request.op == DATAPLANE_LAG)
 		{
+			respond(fd, &response);
 			usleep(LAG * 1000);
 		}
 		cygnet_reader_offline(db, 0);
 		cygnet_db_close(db);
+		if (request.op != DATAPLANE_LAG)
+		{
+			respond(fd, &response);
+		}
 	}
 	_exit(0);
 }
@@ -664,6 +674,84 @@ static void test_destroy(void **state)
 	fixture_policy_deinit(&policy);
 }
 
+/** A process that has damaged the databases; a dataplane, or one that is gone */
+static pid_t start_vandal(bool dataplane)
+{
+	struct cygnet_db *db;
+	int ready[2];
+	pid_t pid;
+	char done;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid)
+	{
+		if (cygnet_db_open(path, NULL, &db, NULL, 0) ||
+			(dataplane && cygnet_role_take(db, CYGNET_ROLE_DATAPLANE)))
+		{
+			_exit(1);
+		}
+		/* installed, but no lookup would find it */
+		cygnet_sa_at(db, 0)->state = CYGNET_SA_LIVE;
+		if (write(ready[1], "", 1) != 1 || !dataplane)
+		{
+			_exit(0);
+		}
+		pause();
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &done, 1), 1);
+	close(ready[0]);
+	return pid;
+}
+
+static void start_and_end(void)
+{
+	kernel_cygnet_ipsec_t *ipsec;
+
+	ipsec = kernel_cygnet_ipsec_create();
+	assert_non_null(ipsec);
+	assert_non_null(strstr(log_text, "kernel-cygnet uses"));
+	assert_int_equal(ask_dataplane(DATAPLANE_INFO, NULL).sas, 0);
+	ipsec->interface.destroy(&ipsec->interface);
+}
+
+/** A damaged file is not worked with, nor taken from under a dataplane */
+static void test_damaged(void **state)
+{
+	pid_t vandal;
+
+	vandal = start_vandal(TRUE);
+	assert_null(kernel_cygnet_ipsec_create());
+	assert_int_equal(log_lines, 2);
+	assert_non_null(strstr(log_text, "in use"));
+	kill(vandal, SIGKILL);
+	waitpid(vandal, NULL, 0);
+	start_and_end();
+	assert_int_equal(log_lines, 5);
+
+	/* this one leaves what cannot even be opened */
+	waitpid(start_vandal(FALSE), NULL, 0);
+	assert_int_equal(truncate(path, 4096), 0);
+	start_and_end();
+	assert_int_equal(log_lines, 8);
+	fixture_sa_deinit(&sa);
+	fixture_policy_deinit(&policy);
+}
+
+static void test_impossible_room(void **state)
+{
+	lib->settings->set_int(lib->settings, "%s.plugins.kernel-cygnet.sas", -1,
+						   lib->ns);
+	assert_null(kernel_cygnet_ipsec_create());
+	assert_non_null(strstr(log_text, "sas is -1"));
+	lib->settings->set_int(lib->settings, "%s.plugins.kernel-cygnet.sas", 64,
+						   lib->ns);
+	fixture_sa_deinit(&sa);
+	fixture_policy_deinit(&policy);
+}
+
 static int group_setup(void **state)
 {
 	kernel_ipsec_constructor_t create;
@@ -736,6 +824,8 @@ int main(void)
 		TEST(test_sockets),
 		TEST(test_second_charon),
 		cmocka_unit_test_setup(test_destroy, setup),
+		cmocka_unit_test_setup(test_damaged, setup),
+		cmocka_unit_test_setup(test_impossible_room, setup),
 	};
 
 	return cmocka_run_group_tests(tests, group_setup, group_teardown);
