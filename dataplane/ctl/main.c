@@ -88,7 +88,9 @@ static void usage(FILE *out)
 {
 	fprintf(out,
 		"usage: cygnetctl [-c FILE] [-s SADB] [-p PREFIX|SOCKET] [--json] show THING\n"
+		"       cygnetctl [-c FILE] [-s SADB] check\n"
 		"  THING      sad, spd, ports, routes, engines, stats or drops\n"
+		"  check      walk the SAD and the SPD and check all that has to hold in them\n"
 		"  -c FILE    cygnetd's configuration, %s if not given\n"
 		"  -s SADB    the SAD/SPD file, instead of the configuration's\n"
 		"  -p PREFIX  file prefix of cygnetd's EAL, or path of its telemetry socket\n"
@@ -188,6 +190,37 @@ static int show(const struct thing *thing, const struct options *options)
 	return 0;
 }
 
+static int check_db(const char *path, char *error, size_t size)
+{
+	struct cygnet_db_info info;
+	struct cygnet_db *db;
+	int err = cygnet_db_open(path, NULL, &db, error, size);
+
+	if (err)
+		return err;
+	err = cygnet_db_check(db, error, size);
+	cygnet_db_info(db, &info);
+	if (!err)
+		printf("%s: %u SAs, %u policies, %u deleted ones to be wiped: all is well\n",
+		       info.path, info.sas, info.policies,
+		       info.sas_waiting + info.policies_waiting);
+	cygnet_db_close(db);
+	return err;
+}
+
+static int check(const struct options *options)
+{
+	static struct conf conf;
+	char error[1024];
+
+	if ((!options->sadb && read_conf(options, &conf, error, sizeof(error))) ||
+	    check_db(options->sadb ? options->sadb : conf.sadb, error, sizeof(error))) {
+		fprintf(stderr, "cygnetctl: %s\n", error);
+		return 1;
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option longs[] = {
@@ -225,6 +258,8 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	}
+	if (argc - optind == 1 && !strcmp(argv[optind], "check"))
+		return check(&options);
 	thing = find_thing(argc - optind, argv + optind);
 	if (!thing) {
 		usage(stderr);
