@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # charon is killed (SIGKILL) while the hosts talk: the traffic goes on. Its
-# successor cleans up what it left, negotiates anew, and nothing old remains.
+# successor cleans up what it left, negotiates anew, and nothing old remains. The
+# keys are wiped even if charon ends while cygnetd hangs.
 
 steps() {
 	expect "the tunnel comes up" tunnel_up left
@@ -17,6 +18,20 @@ steps() {
 	expect_output "pings lost from right" 0 lost_of right
 	stop_capture wire
 	expect "only ciphertext on the wire" only_ciphertext wire
+	expect_output "deleted SAs and policies that have keys" 0 to_be_wiped left
+	keys_are_wiped
 }
+
+keys_are_wiped() {
+	kill -STOP "${pids[cygnetd-left]}"
+	reap charon-left || true
+	expect "charon cannot wipe while cygnetd hangs" test "$(to_be_wiped left)" -gt 0
+	kill -CONT "${pids[cygnetd-left]}"
+	expect "cygnetd wipes for it" wait_for 5 all_wiped left
+}
+
+# cygnetctl check also looks whether free slots have keys.
+to_be_wiped() { ctl "$1" check | sed -n 's/.*, \([0-9]*\) deleted ones.*/\1/p'; }
+all_wiped() { [ "$(to_be_wiped "$1")" = 0 ]; }
 
 sas() { ctl "$1" --json show sad | /usr/bin/python3 -c 'import json, sys; print(len(json.load(sys.stdin)))'; }
