@@ -8,7 +8,8 @@
 #include "faults.h"
 
 bool fault_launch, fault_hang, fault_error;
-unsigned int launches, wipes;
+unsigned int launches, wipes, rectangles;
+size_t uploaded;
 static cl_command_queue written_queue;
 static cl_mem written;
 
@@ -59,6 +60,7 @@ EXPORT cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_boo
 	while (i < size && bytes[i] == 0)
 		i++;
 	wipes += i == size;
+	uploaded += size;
 	written_queue = queue;
 	written = buffer;
 	return next(queue, buffer, blocking, offset, size, data, nwait, wait, event);
@@ -77,4 +79,34 @@ void *read_back(size_t *size)
 		return NULL;
 	}
 	return bytes;
+}
+
+EXPORT cl_int clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+				       const size_t *there, const size_t *here,
+				       const size_t *region, size_t there_row, size_t there_slice,
+				       size_t here_row, size_t here_slice, const void *data,
+				       cl_uint nwait, const cl_event *wait, cl_event *event)
+{
+	cl_int (*next)(cl_command_queue, cl_mem, cl_bool, const size_t *, const size_t *,
+		       const size_t *, size_t, size_t, size_t, size_t, const void *, cl_uint,
+		       const cl_event *, cl_event *) = real("clEnqueueWriteBufferRect");
+
+	rectangles++;
+	return next(queue, buffer, blocking, there, here, region, there_row, there_slice, here_row,
+		    here_slice, data, nwait, wait, event);
+}
+
+EXPORT cl_int clEnqueueReadBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+				      const size_t *there, const size_t *here,
+				      const size_t *region, size_t there_row, size_t there_slice,
+				      size_t here_row, size_t here_slice, void *data, cl_uint nwait,
+				      const cl_event *wait, cl_event *event)
+{
+	cl_int (*next)(cl_command_queue, cl_mem, cl_bool, const size_t *, const size_t *,
+		       const size_t *, size_t, size_t, size_t, size_t, void *, cl_uint,
+		       const cl_event *, cl_event *) = real("clEnqueueReadBufferRect");
+
+	rectangles++;
+	return next(queue, buffer, blocking, there, here, region, there_row, there_slice, here_row,
+		    here_slice, data, nwait, wait, event);
 }

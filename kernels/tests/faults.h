@@ -15,6 +15,8 @@ extern bool fault_launch;   /* launches are refused */
 extern bool fault_hang;	    /* nothing ever completes */
 extern bool fault_error;    /* whatever is asked for has failed */
 extern unsigned int launches, wipes; /* wipes: uploads of zeros */
+extern unsigned int rectangles;	     /* moved to the device or back */
+extern size_t uploaded;		     /* bytes, other than in rectangles */
 
 /** Read the buffer that was written last back from its device, after whatever is pending.
  * @param[out] size  bytes

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Pools of mbufs that the device reaches (rte_pmd_opencl.h): what comes out of the
+ * driver is what comes out for ordinary mbufs, with nothing else in the buffers
+ * touched, whatever order, lengths and places the packets have; and runs of them
+ * are moved by the device's copy engine, not by a core.
+ */
+#include <dlfcn.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_errno.h>
+
+#include "faults.h"
+#include "harness.h"
+#include "rte_pmd_opencl.h"
+
+#define MBUFS	512
+#define ROOM	2048
+#define DIGEST	12
+#define TAG	16
+#define HEADER	24 /* bytes that are authenticated only */
+#define LONGEST 1408
+#define PATIENT (60 * rte_get_tsc_hz())
+
+typedef struct rte_mempool *create_fn(uint8_t, const char *, unsigned int, uint16_t, uint16_t, int);
+typedef int free_fn(uint8_t, struct rte_mempool *);
+
+static create_fn *create;
+static free_fn *destroy;
+static struct rte_mempool *ops, *plain;
+static const char *args;
+
+/* An operation, and the same one on an ordinary mbuf. */
+struct pair {
+	struct rte_crypto_op *op[2]; /* in the pool, ordinary */
+	uint8_t digest[2][DIGEST];   /* if it is beside the packets */
+	bool beside;
+	uint32_t from, len; /* what changes, digest included, in the packet */
+};
+
+struct rig {
+	struct device dev;
+	struct rte_mempool *pool;
+	struct suite suite;
+	void *encrypt, *decrypt;
+};
+
+static void setup(struct rig *rig, enum ocl_cipher cipher)
+{
+	rig->suite = (struct suite){.cipher = cipher};
+	if (cipher == OCL_CIPHER_AES_CBC)
+		rig->suite.auth = OCL_AUTH_HMAC_SHA1;
+	device_open(&rig->dev, args, 1);
+	rig->pool = create(rig->dev.id, "pool", MBUFS, 64, ROOM + RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);
+	CHECK(rig->pool != NULL);
+	suite_randomize(&rig->suite);
+	rig->suite.aad_len = cipher == OCL_CIPHER_AES_GCM ? 12 : 0;
+	rig->suite.iv_len = cipher == OCL_CIPHER_AES_GCM ? 12 : 16;
+	rig->suite.digest_len = cipher == OCL_CIPHER_AES_GCM ? TAG : DIGEST;
+	rig->encrypt = suite_session(&rig->dev, &rig->suite, true);
+	rig->decrypt = suite_session(&rig->dev, &rig->suite, false);
+	CHECK(rig->encrypt && rig->decrypt);
+}
+
+static void teardown(struct rig *rig)
+{
+	session_free(&rig->dev, rig->encrypt);
+	session_free(&rig->dev, rig->decrypt);
+	CHECK(rte_mempool_full(rig->pool));
+	CHECK(destroy(rig->dev.id, rig->pool) == 0);
+	device_close(&rig->dev);
+	CHECK(rte_mempool_full(ops) && rte_mempool_full(plain));
+}
+
+static struct rte_crypto_op *make_op(struct rte_mbuf *m, void *session, uint32_t len)
+{
+	struct rte_crypto_op *op = rte_crypto_op_alloc(ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
+
+	CHECK(op && m);
+	CHECK(rte_pktmbuf_append(m, HEADER + len + TAG));
+	rte_crypto_op_attach_sym_session(op, session);
+	op->sym->m_src = m;
+	return op;
+}
+
+static void set_ranges(struct rte_crypto_op *op, const struct suite *suite, uint32_t len,
+		       uint8_t *digest)
+{
+	struct rte_crypto_sym_op *sym = op->sym;
+
+	if (suite_is_aead(suite)) {
+		sym->aead.data.offset = HEADER;
+		sym->aead.data.length = len;
+		sym->aead.aad.data = rte_crypto_op_ctod_offset(op, uint8_t *, AAD_OFFSET);
+		sym->aead.digest.data = digest;
+		return;
+	}
+	sym->cipher.data.offset = HEADER;
+	sym->cipher.data.length = len;
+	sym->auth.data.offset = 0;
+	sym->auth.data.length = HEADER + len;
+	sym->auth.digest.data = digest;
+}
+
+/* Twice the same, all of the buffers included, at any alignment. */
+static void make_pair(struct pair *pair, const struct rig *rig, struct rte_mbuf *m, uint32_t len,
+		      bool beside)
+{
+	struct rte_mbuf *both[2] = {m, rte_pktmbuf_alloc(plain)};
+	uint32_t shift = rnd_below(64);
+	uint8_t iv[16 + MAX_AAD];
+
+	rnd_fill(iv, sizeof(iv));
+	rnd_fill(m->buf_addr, ROOM + RTE_PKTMBUF_HEADROOM);
+	memcpy(both[1]->buf_addr, m->buf_addr, ROOM + RTE_PKTMBUF_HEADROOM);
+	rnd_fill(pair->digest, sizeof(pair->digest));
+	pair->beside = beside;
+	for (int i = 0; i < 2; i++) {
+		both[i]->data_off += shift;
+		pair->op[i] = make_op(both[i], rig->encrypt, len);
+		memcpy(rte_crypto_op_ctod_offset(pair->op[i], uint8_t *, IV_OFFSET), iv, sizeof(iv));
+		set_ranges(pair->op[i], &rig->suite, len,
+			   beside ? pair->digest[i] :
+				    rte_pktmbuf_mtod_offset(both[i], uint8_t *, HEADER + len));
+	}
+}
+
+static void run(const struct device *dev, struct rte_crypto_op **sent, unsigned int n)
+{
+	uint64_t deadline = rte_get_tsc_cycles() + PATIENT;
+	struct rte_crypto_op *back[MBUFS];
+	unsigned int in = 0, out = 0;
+
+	while (out < n) {
+		in += rte_cryptodev_enqueue_burst(dev->id, 0, sent + in, n - in);
+		out += rte_cryptodev_dequeue_burst(dev->id, 0, back + out, n - out);
+		CHECK(rte_get_tsc_cycles() < deadline);
+	}
+	for (unsigned int i = 0; i < n; i++)
+		CHECK(back[i] == sent[i]);
+}
+
+static void free_op(struct rte_crypto_op *op)
+{
+	rte_pktmbuf_free(op->sym->m_src);
+	rte_crypto_op_free(op);
+}
+
+/* The whole buffers, headroom and tailroom too. */
+static void compare(const struct pair *pair)
+{
+	const struct rte_mbuf *a = pair->op[0]->sym->m_src, *b = pair->op[1]->sym->m_src;
+
+	CHECK(pair->op[0]->status == pair->op[1]->status);
+	CHECK(memcmp(a->buf_addr, b->buf_addr, ROOM + RTE_PKTMBUF_HEADROOM) == 0);
+	if (pair->beside)
+		CHECK(memcmp(pair->digest[0], pair->digest[1], DIGEST) == 0);
+}
+
+/* All operations in the pool in one go, and then the others. */
+static void run_pairs(const struct rig *rig, struct pair *pairs, unsigned int n)
+{
+	for (int i = 0; i < 2; i++) {
+		struct rte_crypto_op *sent[MBUFS];
+
+		for (unsigned int j = 0; j < n; j++)
+			sent[j] = pairs[j].op[i];
+		run(&rig->dev, sent, n);
+	}
+}
+
+static void turn_round(const struct rig *rig, struct pair *pairs, unsigned int n, unsigned int spoilt)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		for (int j = 0; j < 2; j++) {
+			struct rte_crypto_sym_op *sym = pairs[i].op[j]->sym;
+
+			sym->session = rig->decrypt;
+			if (i == spoilt && suite_is_aead(&rig->suite))
+				sym->aead.digest.data[3] ^= 1;
+			else if (i == spoilt)
+				sym->auth.digest.data[3] ^= 1;
+		}
+	}
+}
+
+static uint32_t random_len(void)
+{
+	return 16 * (1 + rnd_below(LONGEST / 16));
+}
+
+/* Encrypt n packets of the pool in the order given, and decrypt them again. */
+static void there_and_back(const struct rig *rig, struct rte_mbuf **m, unsigned int n, bool beside)
+{
+	static struct pair pairs[MBUFS];
+	unsigned int spoilt = rnd_below(n);
+
+	for (unsigned int i = 0; i < n; i++)
+		make_pair(&pairs[i], rig, m[i], random_len(), beside);
+	run_pairs(rig, pairs, n);
+	for (unsigned int i = 0; i < n; i++) {
+		CHECK(pairs[i].op[0]->status == RTE_CRYPTO_OP_STATUS_SUCCESS);
+		compare(&pairs[i]);
+	}
+	turn_round(rig, pairs, n, spoilt);
+	run_pairs(rig, pairs, n);
+	for (unsigned int i = 0; i < n; i++) {
+		CHECK(pairs[i].op[0]->status == (i == spoilt ? RTE_CRYPTO_OP_STATUS_AUTH_FAILED :
+							       RTE_CRYPTO_OP_STATUS_SUCCESS));
+		if (i != spoilt) /* AEAD: what is in a packet that failed is undefined */
+			compare(&pairs[i]);
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		free_op(pairs[i].op[0]);
+		free_op(pairs[i].op[1]);
+	}
+}
+
+static void in_order(enum ocl_cipher cipher, bool beside)
+{
+	struct rte_mbuf *m[300];
+	struct rig rig;
+
+	setup(&rig, cipher);
+	for (int round = 0; round < 4; round++) {
+		CHECK(rte_pktmbuf_alloc_bulk(rig.pool, m, RTE_DIM(m)) == 0);
+		there_and_back(&rig, m, RTE_DIM(m), beside);
+	}
+	teardown(&rig);
+}
+
+static void shuffle(struct rte_mbuf **m, unsigned int n, unsigned int swaps)
+{
+	for (unsigned int i = 0; i < swaps; i++) {
+		unsigned int a = rnd_below(n), b = rnd_below(n);
+		struct rte_mbuf *x = m[a];
+
+		m[a] = m[b];
+		m[b] = x;
+	}
+}
+
+/* Runs of every length, those included that are too short for the copy engine. */
+static void out_of_order(void)
+{
+	struct rte_mbuf *m[300];
+	struct rig rig;
+
+	setup(&rig, OCL_CIPHER_AES_CBC);
+	for (unsigned int swaps = 1; swaps < 1000; swaps *= 3) {
+		CHECK(rte_pktmbuf_alloc_bulk(rig.pool, m, RTE_DIM(m)) == 0);
+		shuffle(m, RTE_DIM(m), swaps);
+		there_and_back(&rig, m, RTE_DIM(m), swaps & 1);
+	}
+	teardown(&rig);
+}
+
+/* Packets of two pools and of none in turn, every one a run of its own or not. */
+static void mixed_pools(void)
+{
+	struct rte_mbuf *m[96];
+	struct rte_mempool *second;
+	struct rig rig;
+
+	setup(&rig, OCL_CIPHER_AES_CBC);
+	second = create(rig.dev.id, "second", 100, 0, ROOM + RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);
+	CHECK(second != NULL);
+	for (int round = 0; round < 8; round++) {
+		for (unsigned int i = 0; i < RTE_DIM(m); i++) {
+			unsigned int stretch = i / (1 + round * 3) % 3;
+
+			m[i] = rte_pktmbuf_alloc(stretch == 0 ? rig.pool : stretch == 1 ? second : plain);
+		}
+		there_and_back(&rig, m, RTE_DIM(m), false);
+	}
+	CHECK(rte_mempool_full(second));
+	CHECK(destroy(rig.dev.id, second) == 0);
+	teardown(&rig);
+}
+
+/* Out of a pool's mbuf into another one. */
+static void out_of_place(void)
+{
+	struct rte_crypto_op *op, *back;
+	struct rte_mbuf *src, *dst;
+	struct pair pair;
+	struct rig rig;
+
+	setup(&rig, OCL_CIPHER_AES_CBC);
+	make_pair(&pair, &rig, rte_pktmbuf_alloc(rig.pool), 256, true);
+	src = pair.op[0]->sym->m_src;
+	dst = rte_pktmbuf_alloc(rig.pool);
+	CHECK(rte_pktmbuf_append(dst, HEADER + 256));
+	op = pair.op[0];
+	op->sym->m_dst = dst;
+	CHECK(rte_cryptodev_enqueue_burst(rig.dev.id, 0, &op, 1) == 1);
+	while (rte_cryptodev_dequeue_burst(rig.dev.id, 0, &back, 1) == 0)
+		;
+	/* The source is as before: what the other of the pair still has. */
+	CHECK(memcmp(src->buf_addr, pair.op[1]->sym->m_src->buf_addr,
+		     ROOM + RTE_PKTMBUF_HEADROOM) == 0);
+	run(&rig.dev, &pair.op[1], 1);
+	CHECK(memcmp(rte_pktmbuf_mtod(dst, uint8_t *),
+		     rte_pktmbuf_mtod(pair.op[1]->sym->m_src, uint8_t *), HEADER + 256) == 0);
+	CHECK(memcmp(pair.digest[0], pair.digest[1], DIGEST) == 0);
+	rte_pktmbuf_free(dst);
+	free_op(pair.op[0]);
+	free_op(pair.op[1]);
+	teardown(&rig);
+}
+
+/* One launch's packets in one rectangle each way; what a core writes is records. */
+static void no_core_copies(void)
+{
+	static struct pair pairs[64];
+	struct rte_crypto_op *sent[64];
+	struct rig rig;
+
+	setup(&rig, OCL_CIPHER_AES_CBC);
+	for (unsigned int i = 0; i < RTE_DIM(pairs); i++) {
+		make_pair(&pairs[i], &rig, rte_pktmbuf_alloc(rig.pool), 1024, false);
+		sent[i] = pairs[i].op[0];
+	}
+	rectangles = 0;
+	uploaded = 0;
+	run(&rig.dev, sent, RTE_DIM(sent));
+	if (strstr(args, "staged")) {
+		CHECK(rectangles == 2);
+		CHECK(uploaded <= RTE_DIM(sent) * 128);
+	} else {
+		CHECK(rectangles == 0 && uploaded == 0);
+	}
+	for (unsigned int i = 0; i < RTE_DIM(pairs); i++) {
+		free_op(pairs[i].op[0]);
+		free_op(pairs[i].op[1]);
+	}
+	teardown(&rig);
+}
+
+static void refused(void)
+{
+	struct rte_mempool *pools[17] = {NULL};
+	struct device dev;
+	char name[16];
+	unsigned int n = 0;
+
+	device_open(&dev, args, 1);
+	CHECK(create(dev.id + 1, "none", 64, 0, ROOM, SOCKET_ID_ANY) == NULL && rte_errno == ENODEV);
+	CHECK(create(dev.id, "none", 0, 0, ROOM, SOCKET_ID_ANY) == NULL && rte_errno == EINVAL);
+	CHECK(create(dev.id, "none", 1u << 24, 0, ROOM, SOCKET_ID_ANY) == NULL && rte_errno == EINVAL);
+	CHECK(create(dev.id, "none", 64, 3, ROOM, SOCKET_ID_ANY) == NULL && rte_errno == EINVAL);
+	for (; n < RTE_DIM(pools); n++) {
+		snprintf(name, sizeof(name), "pool%u", n);
+		pools[n] = create(dev.id, name, 64, 0, ROOM, SOCKET_ID_ANY);
+		if (pools[n] == NULL)
+			break;
+	}
+	CHECK(n == 16 && rte_errno == ENOSPC);
+	CHECK(destroy(dev.id, NULL) == -ENOENT && destroy(dev.id, plain) == -ENOENT);
+	CHECK(destroy(dev.id + 1, pools[0]) == -ENODEV);
+	CHECK(destroy(dev.id, pools[3]) == 0 && destroy(dev.id, pools[3]) == -ENOENT);
+	CHECK(create(dev.id, "again", 64, 0, ROOM, SOCKET_ID_ANY) != NULL);
+	/* The others go with the device. */
+	device_close(&dev);
+	CHECK(rte_mempool_lookup("again") == NULL);
+}
+
+static void everything(const char *memory)
+{
+	printf("%s\n", memory);
+	args = memory;
+	refused();
+	in_order(OCL_CIPHER_AES_CBC, false);
+	in_order(OCL_CIPHER_AES_CBC, true);
+	in_order(OCL_CIPHER_AES_GCM, false);
+	out_of_order();
+	mixed_pools();
+	out_of_place();
+	no_core_copies();
+}
+
+int main(void)
+{
+	harness_start();
+	create = (create_fn *)dlsym(RTLD_DEFAULT, "rte_pmd_opencl_pktmbuf_pool_create");
+	destroy = (free_fn *)dlsym(RTLD_DEFAULT, "rte_pmd_opencl_pktmbuf_pool_free");
+	CHECK(create && destroy);
+	ops = rte_crypto_op_pool_create("ops", RTE_CRYPTO_OP_TYPE_SYMMETRIC, 2047, 0, 16 + MAX_AAD,
+					SOCKET_ID_ANY);
+	plain = rte_pktmbuf_pool_create("plain", 2047, 0, 0, ROOM + RTE_PKTMBUF_HEADROOM,
+					SOCKET_ID_ANY);
+	CHECK(ops && plain);
+	everything("memory=staged,wait_us=1000");
+	everything("memory=auto,wait_us=1000");
+	rte_mempool_free(ops);
+	rte_mempool_free(plain);
+	harness_stop();
+	printf("all as expected\n");
+	return 0;
+}
