@@ -76,6 +76,9 @@ void receive_from_kernel(struct worker *w, struct rte_mbuf *m, unsigned int port
 /** A plaintext packet that is to leave (data at its IP header, checked):
  * the outbound SPD decides. */
 void plain_out(struct worker *w, struct rte_mbuf *m);
+/** The same for a packet whose SA went away before it was protected: a rekeyed
+ * policy has another. It never leaves in plaintext. */
+void plain_again(struct worker *w, struct rte_mbuf *m);
 /** A decrypted packet of an SA: the inbound SPD decides. */
 void plain_in(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa);
 /** Protect or unprotect (packet()->stage) with SA packet()->sa, which is this worker's. */

@@ -86,6 +86,19 @@ void plain_out(struct worker *w, struct rte_mbuf *m)
 		forward(w, m);
 }
 
+void plain_again(struct worker *w, struct rte_mbuf *m)
+{
+	struct cygnet_policy *policy;
+	struct cygnet_flow flow;
+
+	packet_flow(m, ports[packet(m)->port].ifindex, &flow);
+	policy = cygnet_spd_lookup(sadb, CYGNET_OUT, &flow);
+	if (!policy || policy->action != CYGNET_PROTECT)
+		drop(w, m, DROP_SA_GONE);
+	else
+		protect_out(w, m, policy, &flow, control_now);
+}
+
 /* RFC 4301, 5.2: what came through an SA is what that SA's policy is about. */
 void plain_in(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
 {

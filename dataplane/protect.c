@@ -154,7 +154,10 @@ void protect(struct worker *w, struct rte_mbuf *m)
 	int reason;
 
 	if (!sa) {
-		drop(w, m, DROP_SA_GONE);
+		if (p->stage == STAGE_ESP_OUT)
+			plain_again(w, m);
+		else
+			drop(w, m, DROP_SA_GONE);
 		return;
 	}
 	s = session_get(w->sessions, sa, p->sa);

@@ -300,6 +300,54 @@ static void sa_gone_outbound(void **state)
 	}
 }
 
+/* A policy for everything, with that SA. */
+static struct cygnet_policy_params all_out(const struct cygnet_sa_params *sa)
+{
+	struct cygnet_policy_params policy = {
+		.sel = {.sport_hi = UINT16_MAX, .dport_hi = UINT16_MAX, .af = AF_INET},
+		.reqid = sa->reqid,
+		.spi = sa->id.spi,
+		.dir = CYGNET_OUT,
+		.action = CYGNET_PROTECT,
+		.proto = IPPROTO_ESP,
+		.mode = CYGNET_TUNNEL,
+		.af = AF_INET,
+		.src = sa->path.src,
+		.dst = sa->path.dst,
+	};
+
+	policy.sel.src_hi.v4 = UINT32_MAX;
+	policy.sel.dst_hi.v4 = UINT32_MAX;
+	return policy;
+}
+
+/* Between the policy's verdict and its protection a packet's SA is rekeyed. */
+static void sa_replaced(void **state)
+{
+	struct cygnet_policy_params policy;
+	struct cygnet_sa_params params;
+	struct esp_sa old, new;
+	struct rte_mbuf *m, *late;
+
+	(void)state;
+	esp_sa_any(&old, &esp_algorithms[0], 0);
+	m = plain(&old);
+	late = plain(&old);
+	new = old;
+	params = esp_params(&new.peer, 0);
+	params.id.spi = htonl(ESP_SPI + 1);
+	for (unsigned int d = 0; !esp_sa_add_params(&new, &params, d); d++)
+		assert_true(d + 1 < esp_devices);
+	policy = all_out(&params);
+	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
+	esp_sa_delete(&old);
+	assert_int_equal(pass(m), OUT);
+	assert_int_equal(new.sa->packets, 1);
+	/* And now there is none. */
+	esp_sa_delete(&new);
+	assert_int_equal(pass(late), DROP_NO_SA);
+}
+
 static void no_operations(void **state)
 {
 	struct rte_crypto_op *op[64];
@@ -388,8 +436,8 @@ int main(int argc, char **argv)
 		ESP_TEST(forgery),	    ESP_TEST(replay_in_flight),
 		ESP_TEST(encapsulation),    ESP_TEST(dummies),
 		ESP_TEST(sa_gone),	    ESP_TEST(sa_gone_outbound),
-		ESP_TEST(no_operations),    ESP_TEST(sequence_numbers),
-		ESP_TEST(hard_limits),
+		ESP_TEST(sa_replaced),	    ESP_TEST(no_operations),
+		ESP_TEST(sequence_numbers), ESP_TEST(hard_limits),
 	};
 
 	(void)argc;
