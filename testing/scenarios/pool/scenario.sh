@@ -42,9 +42,13 @@ own_addresses() {
 
 start_vip_pings() { start_pings "$1" left 300 0.02 "$(vip "$1")"; }
 
-# From the gateway itself: the client is no router.
+# From the gateway itself: the client is no router. Prints how many were lost.
 client_pings() {
-	{ on_gateway "$1" "ping -q -c 5 ${host_addr[left]}" || true; } | sed 's/ packets received/ received/' | lost
+	on_gateway "$1" "lost=0
+		for i in 1 2 3 4 5 6 7 8 9 10; do
+			ping -q -c 1 -W 5 ${host_addr[left]} > /dev/null || lost=\$((lost + 1))
+		done
+		echo \$lost"
 }
 
 leases() { swanctl_on left --list-pools --leases | grep -cw online || true; }
