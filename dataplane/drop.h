@@ -17,7 +17,9 @@
 	X(NO_ROUTE, "no-route", "no route to the destination, or a blackhole") \
 	X(NO_NEIGHBOUR, "no-neighbour", "the next hop's MAC address is not known (yet)") \
 	X(TOO_BIG, "too-big", "larger than the MTU of the way out, and DF is set") \
-	X(FRAGMENT, "fragment", "an ESP fragment, or a packet without ports, a fragment, where policies ask for them") \
+	X(FRAGMENT, "fragment", "a packet that does not show its ports, a fragment, where policies ask for them") \
+	X(REASSEMBLY, "reassembly", "a fragment of a packet that did not become whole in time, or whose parts contradict each other") \
+	X(REASSEMBLED_SIZE, "reassembled-size", "ESP in fragments that is longer than a packet buffer") \
 	X(POLICY_PLAINTEXT, "policy-plaintext", "arrived in plaintext, policy says protect") \
 	X(POLICY_DISCARD, "policy-discard", "a policy says discard") \
 	X(POLICY_INBOUND, "policy-inbound", "decrypted, but not what its SA's policy allows") \

@@ -16,6 +16,7 @@
 enum packet_stage {
 	STAGE_ESP_OUT,	/* protect with SA sa */
 	STAGE_ESP_IN,	/* authenticate and decrypt with SA sa */
+	STAGE_REASSEMBLE, /* put fragments together */
 	STAGE_TX,	/* send the frame out of port */
 	STAGE_TAP,	/* give the frame to the kernel through the TAP of port */
 };

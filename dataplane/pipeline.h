@@ -5,6 +5,7 @@
  * lcore; only the ring `inbox` has other producers.
  *
  *   receive.c   frames from ports and TAPs: what are they?
+ *   reassemble.c, fragment.c   several packets become one, one becomes several
  *   plain.c     plaintext packets: SPD, TTL, MTU
  *   protect.c   SAs: sequence numbers, replay windows, limits, the crypto device
  *   transmit.c  route, neighbour, port or TAP
@@ -48,6 +49,13 @@ struct pending {
 	struct pending_packet packet[64];
 };
 
+/* A datagram of charon's that the kernel has sent in fragments. */
+struct ike_datagram {
+	uint32_t src, dst;	/* network byte order */
+	uint16_t id;
+	uint64_t second;	/* when its first fragment came; control_now */
+};
+
 struct worker {
 	unsigned int id, workers;
 	bool idle_sleep;
@@ -59,6 +67,9 @@ struct worker {
 	struct stats *stats;
 	struct op_batch submit[STATS_MAX_DEVICES];
 	struct mbuf_batch tx[CONF_MAX_PORTS], tap[CONF_MAX_PORTS];
+	struct reassembly *reassembly;
+	struct ike_datagram ike_sent[16];	/* the latest, in turn */
+	unsigned int ike_next;
 	struct pending pending;	/* until their next hop is resolved */
 	uint64_t icmp_second;	/* ICMP errors are limited per second */
 	unsigned int icmp_sent;
@@ -73,6 +84,8 @@ extern struct worker workers[CONF_MAX_WORKERS];
 void receive_frame(struct worker *w, struct rte_mbuf *m, unsigned int port);
 /** A frame from the kernel, out of the TAP of a port. */
 void receive_from_kernel(struct worker *w, struct rte_mbuf *m, unsigned int port);
+/** A packet to this host that came in fragments and is whole now. */
+void receive_reassembled(struct worker *w, struct rte_mbuf *m);
 /** A plaintext packet that is to leave (data at its IP header, checked):
  * the outbound SPD decides. */
 void plain_out(struct worker *w, struct rte_mbuf *m);
@@ -105,7 +118,8 @@ void pending_drop(struct worker *w);
 void transmit_frame(struct worker *w, struct rte_mbuf *m);
 /** Give a frame to the kernel by the TAP of packet()->port. */
 void transmit_to_kernel(struct worker *w, struct rte_mbuf *m);
-/** Give a packet (data at its IP header) to the kernel, as if it had come in by port. */
+/** Give a packet (data at its IP header) to the kernel, as if it had come in by port;
+ * in fragments, if it is longer than the TAP takes. */
 void transmit_packet_to_kernel(struct worker *w, struct rte_mbuf *m);
 void transmit_flush(struct worker *w);
 

@@ -6,6 +6,7 @@
 #include "control.h"
 #include "engine.h"
 #include "esp.h"
+#include "fragment.h"
 #include "pipeline.h"
 #include "port.h"
 
@@ -50,27 +51,40 @@ static void count(struct cygnet_sa *sa, unsigned int bytes)
 		__atomic_store_n(&sa->use_time, control_now, __ATOMIC_RELAXED);
 }
 
-/* Only packets that may not be fragmented are refused for their size here; the
- * others are fragmented on the way out. @return ESP_OK or a drop reason */
-static int check_mtu(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa,
-		     const struct session *s)
+/* @return 0 if a packet will fit the way out once it is protected, else how long
+ * an inner packet may be, bytes */
+static unsigned int too_long(struct rte_mbuf *m, const struct cygnet_sa *sa,
+			     const struct session *s)
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
-	unsigned int size = esp_out_size(s, path, rte_pktmbuf_data_len(m)), mtu;
 	struct next_hop hop = route_lookup(path->dst.v4);
+	unsigned int mtu = ports[hop.port].mtu;
 
-	if (hop.kind != ROUTE_FORWARD)
-		return ESP_OK; /* transmit_routed() says what is wrong */
-	mtu = ports[hop.port].mtu;
-	if (size <= mtu ||
-	    !(packet_ip(m)->fragment_offset & rte_cpu_to_be_16(RTE_IPV4_HDR_DF_FLAG)))
-		return ESP_OK;
-	icmp_error(w, m, ICMP_DEST_UNREACH, ICMP_FRAG_NEEDED,
-		   (uint16_t)esp_out_mtu(s, path, mtu));
-	return DROP_TOO_BIG;
+	if (hop.kind != ROUTE_FORWARD || sa->mode != CYGNET_TUNNEL ||
+	    esp_out_size(s, path, rte_pktmbuf_data_len(m)) <= mtu)
+		return 0;
+	return RTE_MAX(esp_out_mtu(s, path, mtu), 1u);
 }
 
-static int prepare_out(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa,
+/* What is too long is cut before it is protected: a peer need not put ESP together,
+ * and each part is authentic by itself (RFC 4301, 8.2). With DF its source hears how
+ * long it may be. */
+static void protect_parts(struct worker *w, struct rte_mbuf *m, unsigned int mtu)
+{
+	struct rte_mbuf *parts[FRAGMENTS_MAX];
+	unsigned int n;
+
+	if (packet_ip(m)->fragment_offset & rte_cpu_to_be_16(RTE_IPV4_HDR_DF_FLAG)) {
+		icmp_error(w, m, ICMP_DEST_UNREACH, ICMP_FRAG_NEEDED, (uint16_t)mtu);
+		drop(w, m, DROP_TOO_BIG);
+		return;
+	}
+	n = fragment_packet(w, m, mtu, parts);
+	for (unsigned int i = 0; i < n; i++)
+		protect(w, parts[i]);
+}
+
+static int prepare_out(struct rte_mbuf *m, struct cygnet_sa *sa,
 		       struct session *s, struct rte_crypto_op *op)
 {
 	unsigned int inner = rte_pktmbuf_data_len(m);
@@ -79,9 +93,6 @@ static int prepare_out(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *s
 
 	if (!within_limits(sa))
 		return DROP_SA_EXPIRED;
-	reason = check_mtu(w, m, sa, s);
-	if (reason != ESP_OK)
-		return reason;
 	if (!cygnet_sa_reserve_seq(sa, 1, &seq)) {
 		expire(sa, CYGNET_EXPIRE_HARD);
 		return DROP_SEQ_EXHAUSTED;
@@ -151,6 +162,7 @@ void protect(struct worker *w, struct rte_mbuf *m)
 	struct cygnet_sa *sa = cygnet_sa_get(sadb, p->sa, p->generation);
 	struct rte_crypto_op *op;
 	struct session *s;
+	unsigned int mtu;
 	int reason;
 
 	if (!sa) {
@@ -165,6 +177,11 @@ void protect(struct worker *w, struct rte_mbuf *m)
 		drop(w, m, DROP_UNSUPPORTED);
 		return;
 	}
+	mtu = p->stage == STAGE_ESP_OUT ? too_long(m, sa, s) : 0;
+	if (mtu) {
+		protect_parts(w, m, mtu);
+		return;
+	}
 	op = rte_crypto_op_alloc(w->ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
 	if (!op) {
 		drop(w, m, DROP_NO_BUFFER);
@@ -172,7 +189,7 @@ void protect(struct worker *w, struct rte_mbuf *m)
 	}
 	op->sym->m_src = m;
 	rte_crypto_op_attach_sym_session(op, s->crypto);
-	reason = p->stage == STAGE_ESP_OUT ? prepare_out(w, m, sa, s, op)
+	reason = p->stage == STAGE_ESP_OUT ? prepare_out(m, sa, s, op)
 					   : prepare_in(m, sa, s, op);
 	if (reason != ESP_OK) {
 		rte_crypto_op_free(op);

@@ -5,6 +5,7 @@
 #include <rte_udp.h>
 
 #include "control.h"
+#include "fragment.h"
 #include "frame.h"
 #include "pipeline.h"
 #include "policy.h"
@@ -12,12 +13,6 @@
 
 #define PORT_IKE rte_cpu_to_be_16(500)
 #define PORT_NATT rte_cpu_to_be_16(4500)
-
-static bool is_fragment(const struct rte_ipv4_hdr *ip)
-{
-	return ip->fragment_offset &
-	       rte_cpu_to_be_16(RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK);
-}
 
 /* The ESP packet belongs to an SA of ours: to its owner with it. */
 static void receive_esp(struct worker *w, struct rte_mbuf *m, unsigned int esp, bool udp)
@@ -28,8 +23,8 @@ static void receive_esp(struct worker *w, struct rte_mbuf *m, unsigned int esp, 
 	struct rte_esp_hdr header;
 	struct cygnet_sa *sa;
 
-	if (is_fragment(ip)) {
-		drop(w, m, DROP_FRAGMENT);
+	if (m->nb_segs > 1) {
+		drop(w, m, DROP_REASSEMBLED_SIZE);
 		return;
 	}
 	if (rte_pktmbuf_data_len(m) < esp + sizeof(header)) {
@@ -55,6 +50,10 @@ static void receive_esp(struct worker *w, struct rte_mbuf *m, unsigned int esp, 
 /* Frame as it came, for the kernel: the Ethernet header is still in front. */
 static void to_kernel(struct worker *w, struct rte_mbuf *m)
 {
+	if (m->nb_segs > 1 || rte_pktmbuf_pkt_len(m) > ports[packet(m)->port].mtu) {
+		transmit_packet_to_kernel(w, m);
+		return;
+	}
 	rte_pktmbuf_prepend(m, sizeof(struct rte_ether_hdr));
 	transmit_to_kernel(w, m);
 }
@@ -65,7 +64,7 @@ static void receive_natt(struct worker *w, struct rte_mbuf *m, unsigned int head
 {
 	unsigned int data = header + sizeof(struct rte_udp_hdr);
 	const uint8_t *at = rte_pktmbuf_mtod_offset(m, const uint8_t *, data);
-	unsigned int len = rte_pktmbuf_data_len(m) - data;
+	unsigned int len = rte_pktmbuf_pkt_len(m) - data;
 	struct rte_udp_hdr udp;
 	uint32_t spi;
 
@@ -115,11 +114,17 @@ static void receive_local(struct worker *w, struct rte_mbuf *m)
 	enum drop_reason reason = DROP_NONE;
 	struct rte_udp_hdr udp = {0};
 
+	if (is_fragment(ip) &&
+	    (ip->next_proto_id == IPPROTO_ESP || ip->next_proto_id == IPPROTO_UDP)) {
+		packet(m)->stage = STAGE_REASSEMBLE;
+		hand_over(w, m, reassembly_owner(w, ip));
+		return;
+	}
 	if (ip->next_proto_id == IPPROTO_ESP) {
 		receive_esp(w, m, header, false);
 		return;
 	}
-	if (ip->next_proto_id == IPPROTO_UDP && !is_fragment(ip) && len >= header + sizeof(udp)) {
+	if (ip->next_proto_id == IPPROTO_UDP && len >= header + sizeof(udp)) {
 		memcpy(&udp, (const uint8_t *)ip + header, sizeof(udp));
 		if (udp.dst_port == PORT_NATT) {
 			receive_natt(w, m, header);
@@ -133,6 +138,19 @@ static void receive_local(struct worker *w, struct rte_mbuf *m)
 		drop(w, m, reason);
 	else
 		to_kernel(w, m);
+}
+
+/* What the next steps read lies in the first segment, unless somebody has made a
+ * fragment of a few bytes out of it. */
+void receive_reassembled(struct worker *w, struct rte_mbuf *m)
+{
+	unsigned int headers = ip_header_len(packet_ip(m)) + sizeof(struct rte_udp_hdr) +
+			       sizeof(uint32_t);
+
+	if (m->nb_segs > 1 && rte_pktmbuf_data_len(m) < headers)
+		drop(w, m, DROP_MALFORMED);
+	else
+		receive_local(w, m);
 }
 
 /* On its way to somebody else. */
@@ -197,13 +215,54 @@ void receive_frame(struct worker *w, struct rte_mbuf *m, unsigned int port)
 		receive_forward(w, m);
 }
 
+static bool same_datagram(const struct ike_datagram *sent, const struct rte_ipv4_hdr *ip)
+{
+	return sent->src == ip->src_addr && sent->dst == ip->dst_addr &&
+	       sent->id == ip->packet_id && sent->second + 1 >= control_now;
+}
+
+/* The ports of a datagram are in its first fragment, which the kernel sends first.
+ * @return whether a later one belongs to IKE */
+static bool is_rest_of_ike(const struct worker *w, const struct rte_ipv4_hdr *ip)
+{
+	for (unsigned int i = 0; i < RTE_DIM(w->ike_sent); i++)
+		if (same_datagram(&w->ike_sent[i], ip))
+			return true;
+	return false;
+}
+
+static void note_ike(struct worker *w, const struct rte_ipv4_hdr *ip)
+{
+	w->ike_sent[w->ike_next++ % RTE_DIM(w->ike_sent)] = (struct ike_datagram){
+		ip->src_addr, ip->dst_addr, ip->packet_id, control_now,
+	};
+}
+
+/* Charon's own: what the kernel forwards may have any source port. */
+static bool is_ike_sent(struct worker *w, struct rte_mbuf *m)
+{
+	const struct rte_ipv4_hdr *ip = packet_ip(m);
+	unsigned int header = ip_header_len(ip);
+	struct rte_udp_hdr udp;
+
+	if (ip->next_proto_id != IPPROTO_UDP || route_lookup(ip->src_addr).kind != ROUTE_LOCAL)
+		return false;
+	if (ip->fragment_offset & rte_cpu_to_be_16(RTE_IPV4_HDR_OFFSET_MASK))
+		return is_rest_of_ike(w, ip);
+	if (rte_pktmbuf_data_len(m) < header + sizeof(udp))
+		return false;
+	memcpy(&udp, (const uint8_t *)ip + header, sizeof(udp));
+	if (udp.src_port != PORT_IKE && udp.src_port != PORT_NATT)
+		return false;
+	if (is_fragment(ip))
+		note_ike(w, ip);
+	return true;
+}
+
 /* The kernel sent it: IKE as it is, anything else if the outbound SPD allows. */
 void receive_from_kernel(struct worker *w, struct rte_mbuf *m, unsigned int port)
 {
-	struct rte_udp_hdr udp = {0};
-	const struct rte_ipv4_hdr *ip;
 	enum drop_reason reason;
-	unsigned int header;
 	bool ipv4;
 
 	w->stats->port[port].from_kernel++;
@@ -222,14 +281,7 @@ void receive_from_kernel(struct worker *w, struct rte_mbuf *m, unsigned int port
 		drop(w, m, DROP_MALFORMED);
 		return;
 	}
-	ip = packet_ip(m);
-	header = ip_header_len(ip);
-	if (ip->next_proto_id == IPPROTO_UDP && rte_pktmbuf_data_len(m) >= header + sizeof(udp) &&
-	    !(ip->fragment_offset & rte_cpu_to_be_16(RTE_IPV4_HDR_OFFSET_MASK)))
-		memcpy(&udp, (const uint8_t *)ip + header, sizeof(udp));
-	/* Only charon's own: what the kernel forwards may have any source port. */
-	if ((udp.src_port == PORT_IKE || udp.src_port == PORT_NATT) &&
-	    route_lookup(ip->src_addr).kind == ROUTE_LOCAL) {
+	if (is_ike_sent(w, m)) {
 		rte_pktmbuf_prepend(m, sizeof(struct rte_ether_hdr));
 		transmit_frame(w, m);
 	} else {

@@ -2,13 +2,11 @@
 #include <netinet/ip_icmp.h>
 #include <rte_ethdev.h>
 #include <rte_ether.h>
-#include <rte_ip_frag.h>
 
+#include "fragment.h"
 #include "neigh.h"
 #include "pipeline.h"
 #include "port.h"
-
-#define MAX_FRAGMENTS 64
 
 static void flush_batch(struct worker *w, struct mbuf_batch *batch, uint16_t ethdev,
 			uint16_t queue, enum drop_reason full)
@@ -87,7 +85,7 @@ static bool push_ethernet(struct rte_mbuf *m, const struct rte_ether_addr *dst,
 	return true;
 }
 
-void transmit_packet_to_kernel(struct worker *w, struct rte_mbuf *m)
+static void frame_to_kernel(struct worker *w, struct rte_mbuf *m)
 {
 	const struct port *port = &ports[packet(m)->port];
 
@@ -95,6 +93,21 @@ void transmit_packet_to_kernel(struct worker *w, struct rte_mbuf *m)
 		transmit_to_kernel(w, m);
 	else
 		drop(w, m, DROP_NO_BUFFER);
+}
+
+void transmit_packet_to_kernel(struct worker *w, struct rte_mbuf *m)
+{
+	struct rte_mbuf *parts[FRAGMENTS_MAX];
+	uint16_t mtu = ports[packet(m)->port].mtu;
+	unsigned int n;
+
+	if (rte_pktmbuf_pkt_len(m) <= mtu) {
+		frame_to_kernel(w, m);
+		return;
+	}
+	n = fragment_packet(w, m, mtu, parts);
+	for (unsigned int i = 0; i < n; i++)
+		frame_to_kernel(w, parts[i]);
 }
 
 void transmit_resolved(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop,
@@ -126,27 +139,11 @@ static void transmit_to(struct worker *w, struct rte_mbuf *m, const struct next_
 /* RFC 791, 3.2: a packet that may be fragmented is. */
 static void fragment(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop)
 {
-	struct rte_mbuf *parts[MAX_FRAGMENTS];
-	struct packet saved = *packet(m);
-	uint16_t mtu = ports[hop->port].mtu;
-	int32_t n;
+	struct rte_mbuf *parts[FRAGMENTS_MAX];
+	unsigned int n = fragment_packet(w, m, ports[hop->port].mtu, parts);
 
-	/* All but the last carry a multiple of eight bytes. */
-	mtu = (uint16_t)((mtu - sizeof(struct rte_ipv4_hdr)) / 8 * 8 + sizeof(struct rte_ipv4_hdr));
-	n = rte_ipv4_fragment_copy_nonseg_packet(m, parts, MAX_FRAGMENTS, mtu, w->packets);
-	if (n < 0) {
-		drop(w, m, n == -ENOTSUP ? DROP_TOO_BIG : DROP_NO_BUFFER);
-		return;
-	}
-	rte_pktmbuf_free(m);
-	for (int32_t i = 0; i < n; i++) {
-		struct rte_ipv4_hdr *ip = packet_ip(parts[i]);
-
-		*packet(parts[i]) = saved;
-		ip->hdr_checksum = 0;
-		ip->hdr_checksum = (uint16_t)~rte_raw_cksum(ip, ip_header_len(ip));
+	for (unsigned int i = 0; i < n; i++)
 		transmit_to(w, parts[i], hop);
-	}
 }
 
 void transmit_hop(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop)

@@ -9,6 +9,7 @@
 #include "control.h"
 #include "engine.h"
 #include "esp.h"
+#include "fragment.h"
 #include "log.h"
 #include "pipeline.h"
 #include "port.h"
@@ -44,7 +45,8 @@ static int init_worker(struct worker *w, const struct conf *conf, unsigned int i
 	w->ops = rte_crypto_op_pool_create(name, RTE_CRYPTO_OP_TYPE_SYMMETRIC, OPS, 128,
 					   sizeof(struct esp_op), SOCKET_ID_ANY);
 	w->sessions = sessions_create(id, info.geometry.sas);
-	return w->inbox && w->ops && w->sessions ? 0 : -ENOMEM;
+	w->reassembly = reassembly_create();
+	return w->inbox && w->ops && w->sessions && w->reassembly ? 0 : -ENOMEM;
 }
 
 int workers_init(const struct conf *conf, unsigned int n, struct rte_mempool *pool)
@@ -70,6 +72,7 @@ void workers_free(void)
 		while (w->inbox && rte_ring_sc_dequeue(w->inbox, (void **)&m) == 0)
 			rte_pktmbuf_free(m);
 		rte_ring_free(w->inbox);
+		reassembly_free(w->reassembly);
 		sessions_free(w->sessions);
 		rte_mempool_free(w->ops);
 		*w = (struct worker){0};
@@ -82,6 +85,9 @@ void do_stage(struct worker *w, struct rte_mbuf *m)
 	case STAGE_ESP_OUT:
 	case STAGE_ESP_IN:
 		protect(w, m);
+		break;
+	case STAGE_REASSEMBLE:
+		reassemble(w, m);
 		break;
 	case STAGE_TX:
 		transmit_frame(w, m);
@@ -199,8 +205,10 @@ int worker_main(void *arg)
 	route_reader_online(w->id);
 	while (!__atomic_load_n(&control_stopping, __ATOMIC_ACQUIRE)) {
 		idle = turn(w, true) || w->in_flight ? 0 : idle + 1;
-		if (++turns % SWEEP_TURNS == 0 || idle == IDLE_TURNS)
+		if (++turns % SWEEP_TURNS == 0 || idle == IDLE_TURNS) {
 			sessions_sweep(w->sessions);
+			reassembly_expire(w);
+		}
 		if (idle >= IDLE_TURNS && w->idle_sleep)
 			rte_delay_us_sleep(IDLE_NAP_US);
 	}

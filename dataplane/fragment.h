@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file fragment.h
+ * One packet becomes several (RFC 791, 3.2), and several become one.
+ */
+#ifndef CYGNETD_FRAGMENT_H
+#define CYGNETD_FRAGMENT_H
+
+#include "pipeline.h"
+
+#define FRAGMENTS_MAX 64
+/** Packets at most that a worker keeps while they are put together. */
+#define REASSEMBLY_PACKETS (2 * 256 * RTE_LIBRTE_IP_FRAG_MAX_FRAG)
+
+/** Whether a packet (data at its IP header, checked) is a fragment. */
+static inline bool is_fragment(const struct rte_ipv4_hdr *ip)
+{
+	return ip->fragment_offset &
+	       rte_cpu_to_be_16(RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK);
+}
+
+/**
+ * Cut a packet into parts. It is used up; DF is not looked at and not set in the parts.
+ * @param m    data at its IP header
+ * @param mtu  bytes of a part with its IP header at most
+ * @return how many parts; 0: no memory or a silly MTU, and the packet has been dropped
+ */
+unsigned int fragment_packet(struct worker *w, struct rte_mbuf *m, unsigned int mtu,
+			     struct rte_mbuf *parts[FRAGMENTS_MAX]);
+
+/** What a worker keeps of packets that are not whole yet. @return NULL: no memory */
+struct reassembly *reassembly_create(void);
+void reassembly_free(struct reassembly *r);
+/** The worker that puts the packet of a fragment together. */
+unsigned int reassembly_owner(const struct worker *w, const struct rte_ipv4_hdr *ip);
+/** Take a fragment of ESP or UDP to this host; the worker is its owner. A packet that
+ * is whole goes to receive_reassembled(). */
+void reassemble(struct worker *w, struct rte_mbuf *m);
+/** Drop what has waited too long; call it now and then. */
+void reassembly_expire(struct worker *w);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Fragments of ESP and UDP to this host. ESP has to be whole to be authenticated;
+ * of UDP only the first fragment says whether it is IKE or ESP. */
+#include <netinet/in.h>
+#include <stdlib.h>
+
+#include <rte_cycles.h>
+#include <rte_ip_frag.h>
+#include <rte_jhash.h>
+
+#include "fragment.h"
+
+/* Whoever sends fragments can fill a table: ESP and UDP have one each, and what
+ * does not become whole leaves soon. Fragments of a packet travel close together. */
+#define BUCKET 4u
+#define PACKETS (REASSEMBLY_PACKETS / RTE_LIBRTE_IP_FRAG_MAX_FRAG / 2)
+#define WAIT_MS 500u
+#define PREFETCH 3
+
+struct reassembly {
+	struct rte_ip_frag_tbl *esp, *udp;
+	struct rte_ip_frag_death_row dead;
+};
+
+static struct rte_ip_frag_tbl *make_table(void)
+{
+	uint64_t wait = rte_get_tsc_hz() / 1000 * WAIT_MS;
+
+	return rte_ip_frag_table_create(PACKETS / BUCKET, BUCKET, PACKETS, wait, SOCKET_ID_ANY);
+}
+
+struct reassembly *reassembly_create(void)
+{
+	struct reassembly *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->esp = make_table();
+	r->udp = make_table();
+	if (!r->esp || !r->udp) {
+		reassembly_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+void reassembly_free(struct reassembly *r)
+{
+	if (!r)
+		return;
+	if (r->esp)
+		rte_ip_frag_table_destroy(r->esp);
+	if (r->udp)
+		rte_ip_frag_table_destroy(r->udp);
+	free(r);
+}
+
+unsigned int reassembly_owner(const struct worker *w, const struct rte_ipv4_hdr *ip)
+{
+	return rte_jhash_3words(ip->src_addr, ip->dst_addr, ip->packet_id, 0) % w->workers;
+}
+
+/* Count and free what the table has let go. @return how many */
+static unsigned int bury(struct worker *w)
+{
+	struct rte_ip_frag_death_row *dead = &w->reassembly->dead;
+	unsigned int n = dead->cnt;
+
+	w->stats->drop[DROP_REASSEMBLY] += n;
+	rte_ip_frag_free_death_row(dead, PREFETCH);
+	return n;
+}
+
+/* RFC 791: no packet is longer than its length field can say. */
+static bool beyond_64k(const struct rte_ipv4_hdr *ip)
+{
+	unsigned int offset = rte_be_to_cpu_16(ip->fragment_offset) & RTE_IPV4_HDR_OFFSET_MASK;
+
+	return offset * RTE_IPV4_HDR_OFFSET_UNITS + rte_be_to_cpu_16(ip->total_length) > UINT16_MAX;
+}
+
+/* The header of a whole packet, and its bytes in one piece where they fit. */
+static void settle(struct rte_mbuf *m)
+{
+	struct rte_ipv4_hdr *ip = packet_ip(m);
+
+	ip->hdr_checksum = (uint16_t)~rte_raw_cksum(ip, ip_header_len(ip));
+	m->ol_flags = 0;
+	m->l3_len = 0;
+	if (m->nb_segs > 1)
+		rte_pktmbuf_linearize(m);
+}
+
+void reassemble(struct worker *w, struct rte_mbuf *m)
+{
+	struct reassembly *r = w->reassembly;
+	struct rte_ipv4_hdr *ip = packet_ip(m);
+	bool esp = ip->next_proto_id == IPPROTO_ESP;
+
+	if (beyond_64k(ip)) {
+		drop(w, m, DROP_MALFORMED);
+		return;
+	}
+	m->l2_len = 0;
+	m->l3_len = ip_header_len(ip);
+	m = rte_ipv4_frag_reassemble_packet(esp ? r->esp : r->udp, &r->dead, m, rte_rdtsc(), ip);
+	bury(w);
+	if (!m)
+		return;
+	settle(m);
+	receive_reassembled(w, m);
+}
+
+void reassembly_expire(struct worker *w)
+{
+	struct reassembly *r = w->reassembly;
+	uint64_t now = rte_rdtsc();
+
+	do {
+		rte_ip_frag_table_del_expired_entries(r->esp, &r->dead, now);
+		rte_ip_frag_table_del_expired_entries(r->udp, &r->dead, now);
+	} while (bury(w));
+}
