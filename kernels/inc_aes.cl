@@ -173,8 +173,10 @@ DECLSPEC void aes_tables_fill(LOCAL_AS struct aes_tables *t, u32 first, u32 step
 		u32 d = aes_inv_mix_column(aes_inv_sbox[i]);
 
 		for (j = 0; j < 4; j++) {
-			t->te[j][i] = rotl32(e, (32 - 8 * j) & 31);
-			t->td[j][i] = rotl32(d, (32 - 8 * j) & 31);
+			t->te[j][i] = e;
+			t->td[j][i] = d;
+			e = rotl32(e, 24);
+			d = rotl32(d, 24);
 		}
 		t->inv_sbox[i] = aes_inv_sbox[i];
 	}

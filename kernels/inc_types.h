@@ -120,7 +120,28 @@ struct ocl_record {
 	u32 iv[4]; /* as bytes, as many as the algorithm has */
 };
 
+/* What the host tells a kernel that never ends. Everything volatile is atomic. */
+#define OCL_LETTERS 1024 /* chunks that can be under way; a power of two */
+
+struct ocl_letter {
+	u64 areas[OCL_AREAS]; /* addresses, which mean the same to both */
+	u32 order;	      /* offset in the chunk */
+	u32 results;	      /* likewise */
+	u32 items;	      /* entries of the order table */
+	volatile u32 next;    /* entry that nobody has taken */
+	volatile u32 done;    /* entries finished */
+	u32 reserved;
+};
+
+struct ocl_mailbox {
+	volatile u32 posted; /* letters, ever */
+	volatile u32 stop;
+	u32 reserved[30]; /* a line of its own for what is polled */
+	struct ocl_letter letter[OCL_LETTERS];
+};
+
 #ifndef __OPENCL_VERSION__
+_Static_assert(sizeof(struct ocl_letter) == 160, "the device's compiler must lay it out alike");
 _Static_assert(sizeof(struct ocl_session) == 640, "the device's compiler must lay it out alike");
 _Static_assert(sizeof(struct ocl_record) == 64, "the device's compiler must lay it out alike");
 #endif

@@ -76,7 +76,7 @@ struct choice {
 };
 
 static const struct choice choices[] = {
-	{"memory", offsetof(struct ocl_args, memory), {"auto", "svm", "staged"}},
+	{"memory", offsetof(struct ocl_args, memory), {"auto", "svm", "persistent", "staged"}},
 	{"sched", offsetof(struct ocl_args, sched), {"all", "none", "algorithm", "length"}},
 };
 

@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 #define OCL_PARAM_STRING                                                                           \
-	"device=<index or part of a name> memory=auto|svm|staged chunk=<operations> bins=<int> "   \
+	"device=<index or part of a name> memory=auto|svm|persistent|staged "                        \
+	"chunk=<operations> bins=<int> "                                                           \
 	"granularity=<bytes> sched=none|algorithm|length|all wait_us=<int> timeout_ms=<int> "      \
 	"max_sessions=<int> max_nb_queue_pairs=<int> socket_id=<int>"
 

@@ -224,21 +224,19 @@ static bool worth_asking(struct ocl_chunk *chunk)
 
 bool ocl_chunk_poll(struct ocl_chunk *chunk)
 {
-	cl_int status = CL_COMPLETE;
-	cl_int err;
+	cl_int status;
 
 	if (chunk->records == 0 || chunk->failed)
 		return true;
 	if (!worth_asking(chunk))
 		return false;
-	err = clGetEventInfo(chunk->done, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status),
-			     &status, NULL);
-	if (err == CL_SUCCESS && status > CL_COMPLETE)
+	status = chunk->memory->status(chunk);
+	if (status > CL_COMPLETE)
 		return false;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (err != CL_SUCCESS || status < 0) {
+	if (status < 0) {
 		chunk->failed = true;
-		ocl_device_fail(chunk->dev, "a chunk failed", err ? err : status);
+		ocl_device_fail(chunk->dev, "a chunk failed", status);
 	}
 	return true;
 }

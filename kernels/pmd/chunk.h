@@ -51,6 +51,7 @@ struct ocl_chunk {
 	cl_kernel kernel;
 	cl_mem buffer, pinned; /* of the staged path */
 	cl_event done;	       /* NULL: nothing to wait for */
+	uint32_t letter;       /* of the persistent path */
 	u8 *host;
 	size_t bytes; /* size of the buffer */
 	uint32_t room; /* of that for records and what follows them */

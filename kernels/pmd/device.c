@@ -175,6 +175,7 @@ static int examine(struct ocl_device *dev)
 	/* Before OpenCL 2.0 the question itself is an error, and the answer no. */
 	clGetDeviceInfo(dev->id, CL_DEVICE_SVM_CAPABILITIES, sizeof(svm), &svm, NULL);
 	dev->svm = svm & CL_DEVICE_SVM_FINE_GRAIN_BUFFER;
+	dev->svm_atomics = svm & CL_DEVICE_SVM_ATOMICS;
 	return 0;
 }
 

@@ -22,6 +22,8 @@ struct ocl_device {
 	size_t max_group;
 	bool cpu;  /* its memory is the host's */
 	bool svm;  /* fine-grained buffers */
+	bool svm_atomics;
+	struct ocl_resident *resident; /* the persistent path's kernel; NULL: none */
 	bool lost; /* atomic; never reset */
 };
 

@@ -15,10 +15,20 @@ cl_int ocl_memory_run(struct ocl_chunk *chunk, size_t items, const cl_event *aft
 				      after ? 1 : 0, after, done);
 }
 
+cl_int ocl_memory_status(struct ocl_chunk *chunk)
+{
+	cl_int status, err;
+
+	err = clGetEventInfo(chunk->done, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status),
+			     &status, NULL);
+	return err == CL_SUCCESS ? status : err;
+}
+
 const struct ocl_memory *ocl_memory_choose(const struct ocl_device *dev, const char *name)
 {
-	/* Best first. */
-	static const struct ocl_memory *const paths[] = {&ocl_memory_svm, &ocl_memory_staged};
+	/* Best first; the last only by name. */
+	static const struct ocl_memory *const paths[] = {&ocl_memory_svm, &ocl_memory_staged,
+							 &ocl_memory_persistent};
 
 	for (unsigned int i = 0; i < RTE_DIM(paths); i++) {
 		if ((strcmp(name, "auto") == 0 || strcmp(name, paths[i]->name) == 0) &&

@@ -201,6 +201,7 @@ const struct ocl_memory ocl_memory_staged = {
 	.place = place,
 	.settle = settle,
 	.launch = launch,
+	.status = ocl_memory_status,
 	.pool_alloc = pool_alloc,
 	.pool_free = pool_free,
 	.pool_argument = pool_argument,

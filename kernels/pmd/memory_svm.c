@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fine-grained shared virtual memory: nothing is moved. */
+/* Fine-grained shared virtual memory: nothing is moved. The persistent path shares all but the
+ * launch. */
 #include <rte_common.h>
 
 #include "chunk.h"
@@ -16,7 +17,7 @@ static u8 *shared(const struct ocl_device *dev, size_t bytes)
 			  RTE_CACHE_LINE_SIZE);
 }
 
-static cl_int alloc(struct ocl_chunk *chunk)
+cl_int ocl_svm_alloc(struct ocl_chunk *chunk)
 {
 	chunk->host = shared(chunk->dev, chunk->bytes);
 	if (chunk->host == NULL)
@@ -24,19 +25,19 @@ static cl_int alloc(struct ocl_chunk *chunk)
 	return clSetKernelArgSVMPointer(chunk->kernel, OCL_ARG_CHUNK, chunk->host);
 }
 
-static void free_chunk(struct ocl_chunk *chunk)
+void ocl_svm_free(struct ocl_chunk *chunk)
 {
 	if (chunk->host)
 		clSVMFree(chunk->dev->context, chunk->host);
 }
 
-static uint32_t place(struct ocl_chunk *chunk __rte_unused, const struct ocl_pool *pool,
-		      const struct ocl_row *row)
+uint32_t ocl_svm_place(struct ocl_chunk *chunk __rte_unused, const struct ocl_pool *pool,
+		       const struct ocl_row *row)
 {
 	return row->row * pool->pitch;
 }
 
-static void settle(struct ocl_chunk *chunk __rte_unused)
+void ocl_svm_settle(struct ocl_chunk *chunk __rte_unused)
 {
 }
 
@@ -45,19 +46,19 @@ static cl_int launch(struct ocl_chunk *chunk, size_t items, const cl_event *afte
 	return ocl_memory_run(chunk, items, after, &chunk->done);
 }
 
-static cl_int pool_alloc(struct ocl_pool *pool, const struct ocl_device *dev, size_t bytes)
+cl_int ocl_svm_pool_alloc(struct ocl_pool *pool, const struct ocl_device *dev, size_t bytes)
 {
 	pool->start = shared(dev, bytes);
 	return pool->start ? CL_SUCCESS : CL_MEM_OBJECT_ALLOCATION_FAILURE;
 }
 
-static void pool_free(struct ocl_pool *pool, const struct ocl_device *dev)
+void ocl_svm_pool_free(struct ocl_pool *pool, const struct ocl_device *dev)
 {
 	if (pool->start)
 		clSVMFree(dev->context, pool->start);
 }
 
-static cl_int pool_argument(cl_kernel kernel, cl_uint argument, const struct ocl_pool *pool)
+cl_int ocl_svm_pool_argument(cl_kernel kernel, cl_uint argument, const struct ocl_pool *pool)
 {
 	return clSetKernelArgSVMPointer(kernel, argument, pool->start);
 }
@@ -65,12 +66,13 @@ static cl_int pool_argument(cl_kernel kernel, cl_uint argument, const struct ocl
 const struct ocl_memory ocl_memory_svm = {
 	.name = "svm",
 	.usable = usable,
-	.alloc = alloc,
-	.free = free_chunk,
-	.place = place,
-	.settle = settle,
+	.alloc = ocl_svm_alloc,
+	.free = ocl_svm_free,
+	.place = ocl_svm_place,
+	.settle = ocl_svm_settle,
 	.launch = launch,
-	.pool_alloc = pool_alloc,
-	.pool_free = pool_free,
-	.pool_argument = pool_argument,
+	.status = ocl_memory_status,
+	.pool_alloc = ocl_svm_pool_alloc,
+	.pool_free = ocl_svm_pool_free,
+	.pool_argument = ocl_svm_pool_argument,
 };

@@ -35,6 +35,29 @@ static void restore_affinity(const cpu_set_t *saved)
 		pthread_setaffinity_np(pthread_self(), sizeof(*saved), saved);
 }
 
+/* Where the path has a kernel of its own, only launched ones can be tested and measured first. */
+static const struct ocl_memory *launched(const struct ocl_pmd *pmd)
+{
+	return pmd->memory->start ? ocl_memory_choose(&pmd->device, "svm") : pmd->memory;
+}
+
+static int start_memory(struct ocl_pmd *pmd)
+{
+	cl_int err;
+
+	if (pmd->memory->start == NULL)
+		return 0;
+	ocl_table_write_home(&pmd->table);
+	err = pmd->memory->start(&pmd->device, pmd->table.buffer);
+	if (err == CL_SUCCESS)
+		return 0;
+	OCL_LOG(ERR, "memory=%s: %s does not start: OpenCL error %d", pmd->memory->name,
+		pmd->device.name, err);
+	pmd->memory->stop(&pmd->device);
+	ocl_table_free(&pmd->table);
+	return -EIO;
+}
+
 static int open_device(struct ocl_pmd *pmd)
 {
 	int err;
@@ -52,12 +75,14 @@ static int open_device(struct ocl_pmd *pmd)
 	if (!err)
 		err = ocl_device_build(&pmd->device, pmd->sched.bin_size);
 	if (!err)
-		err = ocl_selftest(&pmd->device, pmd->memory, &pmd->sched);
+		err = ocl_selftest(&pmd->device, launched(pmd), &pmd->sched);
 	if (!err)
-		err = ocl_cost_measure(&pmd->sched, &pmd->device, pmd->memory);
+		err = ocl_cost_measure(&pmd->sched, &pmd->device, launched(pmd));
 	if (err)
 		goto close;
 	err = ocl_table_init(&pmd->table, &pmd->device, pmd->args.max_sessions);
+	if (!err)
+		err = start_memory(pmd);
 	if (err)
 		goto close;
 	OCL_LOG(NOTICE, "%s, memory path %s", pmd->device.name, pmd->memory->name);
@@ -70,8 +95,11 @@ close:
 
 static void close_device(struct ocl_pmd *pmd)
 {
-	bool lost = ocl_device_lost(&pmd->device);
+	bool lost;
 
+	if (pmd->memory->stop)
+		pmd->memory->stop(&pmd->device);
+	lost = ocl_device_lost(&pmd->device);
 	ocl_pools_free(pmd);
 	ocl_table_free(&pmd->table);
 	/* Closing a device that does not answer may never return. */

@@ -61,6 +61,11 @@ int ocl_table_init(struct ocl_table *table, struct ocl_device *dev, uint32_t siz
 	return err;
 }
 
+void ocl_table_write_home(struct ocl_table *table)
+{
+	table->direct = true;
+}
+
 static void poll_uploads(struct ocl_table *table)
 {
 	cl_int status = CL_COMPLETE;
@@ -87,6 +92,11 @@ static int upload(struct ocl_table *table, uint32_t slot)
 
 	if (ocl_device_lost(table->dev))
 		return -EIO;
+	if (table->direct) {
+		table->home[slot] = table->staging[slot];
+		__atomic_thread_fence(__ATOMIC_RELEASE);
+		return 0;
+	}
 	err = clEnqueueWriteBuffer(table->queue, table->buffer, CL_FALSE,
 				   slot * sizeof(struct ocl_session), sizeof(struct ocl_session),
 				   &table->staging[slot], 0, NULL, &event);

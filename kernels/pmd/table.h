@@ -22,6 +22,7 @@ struct ocl_table {
 	cl_command_queue queue;
 	struct ocl_session *staging; /* sources of uploads, kept out of core dumps */
 	struct ocl_session *home;    /* on a CPU device, where the buffer itself is: likewise */
+	bool direct;		     /* no uploads: home is written to */
 	size_t bytes;		     /* of the table */
 	uint32_t *free; /* a stack of slots */
 	uint32_t nfree, size;
@@ -33,6 +34,11 @@ struct ocl_table {
 
 /** @return 0, -ENOMEM or -EIO, logged */
 int ocl_table_init(struct ocl_table *table, struct ocl_device *dev, uint32_t size);
+
+/** From now on entries are written where they are: a kernel that never ends lets no upload
+ * pass. For a CPU device, before the first entry. */
+void ocl_table_write_home(struct ocl_table *table);
+
 /** Wipes what is left on host and device. Safe on a zeroed table. */
 void ocl_table_free(struct ocl_table *table);
 

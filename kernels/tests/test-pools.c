@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include <rte_bus_vdev.h>
 #include <rte_cycles.h>
 #include <rte_errno.h>
 
@@ -380,6 +381,17 @@ static void everything(const char *memory)
 	no_core_copies();
 }
 
+static bool persistent_works(void)
+{
+	bool works = rte_vdev_init(DRIVER "_try", "memory=persistent") == 0;
+
+	if (works)
+		CHECK(rte_vdev_uninit(DRIVER "_try") == 0);
+	else
+		printf("memory=persistent: not on this device\n");
+	return works;
+}
+
 int main(void)
 {
 	harness_start();
@@ -393,6 +405,8 @@ int main(void)
 	CHECK(ops && plain);
 	everything("memory=staged,wait_us=1000");
 	everything("memory=auto,wait_us=1000");
+	if (persistent_works())
+		everything("memory=persistent,wait_us=1000");
 	rte_mempool_free(ops);
 	rte_mempool_free(plain);
 	harness_stop();

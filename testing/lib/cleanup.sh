@@ -34,6 +34,7 @@ declare -A pids=()
 spawn() {
 	local name=$1 log=$2
 	shift 2
+	: > "$log" # before anybody looks into it: the job opens it in its own time
 	setpriv --pdeathsig TERM "$@" > "$log" 2>&1 < /dev/null &
 	pids[$name]=$!
 	defer reap "$name"

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Shared virtual memory, and a kernel that never ends: a chunk is a letter in its
+ * mailbox, not a launch. The kernel keeps the device's threads busy: it takes one
+ * work-group less than there are compute units, and wants as many cores.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <rte_spinlock.h>
+
+#include "chunk.h"
+#include "log.h"
+#include "memory.h"
+
+#define SECONDS 5 /* for the kernel's end */
+
+/* The kernel of a device, while it runs. */
+struct ocl_resident {
+	struct ocl_mailbox *mailbox;
+	cl_command_queue queue;
+	cl_kernel kernel;
+	cl_event end;
+	rte_spinlock_t lock;
+	bool taken[OCL_LETTERS]; /* until somebody has seen that it is done */
+};
+
+static bool usable(const struct ocl_device *dev)
+{
+	return dev->svm && dev->svm_atomics && dev->cpu;
+}
+
+static cl_int start_kernel(struct ocl_resident *r, struct ocl_device *dev, cl_mem sessions)
+{
+	const size_t one = 1;
+	cl_uint units = 1;
+	size_t groups;
+	cl_int err;
+
+	clGetDeviceInfo(dev->id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(units), &units, NULL);
+	groups = units > 1 ? units - 1 : 1;
+	r->queue = clCreateCommandQueue(dev->context, dev->id, 0, &err);
+	if (err == CL_SUCCESS)
+		r->kernel = clCreateKernel(dev->program, "crypto_opencl_persistent", &err);
+	if (err == CL_SUCCESS)
+		err = clSetKernelArgSVMPointer(r->kernel, 0, r->mailbox);
+	if (err == CL_SUCCESS)
+		err = clSetKernelArg(r->kernel, 1, sizeof(sessions), &sessions);
+	if (err == CL_SUCCESS)
+		err = clEnqueueNDRangeKernel(r->queue, r->kernel, 1, NULL, &groups, &one, 0, NULL,
+					     &r->end);
+	return err == CL_SUCCESS ? clFlush(r->queue) : err;
+}
+
+static cl_int start(struct ocl_device *dev, cl_mem sessions)
+{
+	struct ocl_resident *r = calloc(1, sizeof(*r));
+
+	if (r == NULL)
+		return CL_OUT_OF_HOST_MEMORY;
+	dev->resident = r;
+	rte_spinlock_init(&r->lock);
+	r->mailbox = clSVMAlloc(dev->context,
+				CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER |
+					CL_MEM_SVM_ATOMICS,
+				sizeof(*r->mailbox), 128);
+	if (r->mailbox == NULL)
+		return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+	memset(r->mailbox, 0, sizeof(*r->mailbox));
+	return start_kernel(r, dev, sessions);
+}
+
+static void wait_for_end(struct ocl_resident *r, struct ocl_device *dev)
+{
+	const struct timespec nap = {.tv_nsec = 1000000};
+	cl_int status = CL_QUEUED;
+
+	for (int i = 0; i < SECONDS * 1000; i++) {
+		clGetEventInfo(r->end, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status,
+			       NULL);
+		if (status <= CL_COMPLETE)
+			return;
+		nanosleep(&nap, NULL);
+	}
+	ocl_device_fail(dev, "its persistent kernel does not end", 0);
+}
+
+static void stop(struct ocl_device *dev)
+{
+	struct ocl_resident *r = dev->resident;
+
+	if (r == NULL)
+		return;
+	if (r->end) {
+		__atomic_store_n(&r->mailbox->stop, 1, __ATOMIC_RELEASE);
+		wait_for_end(r, dev);
+	}
+	dev->resident = NULL;
+	if (ocl_device_lost(dev))
+		return; /* it may still read the mailbox */
+	if (r->end)
+		clReleaseEvent(r->end);
+	if (r->kernel)
+		clReleaseKernel(r->kernel);
+	if (r->queue)
+		clReleaseCommandQueue(r->queue);
+	if (r->mailbox)
+		clSVMFree(dev->context, r->mailbox);
+	free(r);
+}
+
+static void write_letter(struct ocl_letter *letter, const struct ocl_chunk *chunk, size_t items)
+{
+	letter->areas[OCL_AREA_CHUNK] = (uintptr_t)chunk->host;
+	for (uint32_t i = 0; chunk->pools && i < OCL_POOLS; i++)
+		letter->areas[OCL_AREA_POOL + i] = (uintptr_t)chunk->pools->pool[i].start;
+	letter->order = chunk->results - items * sizeof(u32);
+	letter->results = chunk->results;
+	letter->items = items;
+	letter->next = 0;
+	letter->done = 0;
+}
+
+static cl_int launch(struct ocl_chunk *chunk, size_t items, const cl_event *after __rte_unused)
+{
+	struct ocl_resident *r = chunk->dev->resident;
+	cl_int err = CL_OUT_OF_RESOURCES;
+	uint32_t n;
+
+	rte_spinlock_lock(&r->lock);
+	n = r->mailbox->posted;
+	chunk->letter = n % OCL_LETTERS;
+	if (!r->taken[chunk->letter]) {
+		r->taken[chunk->letter] = true;
+		write_letter(&r->mailbox->letter[chunk->letter], chunk, items);
+		__atomic_store_n(&r->mailbox->posted, n + 1, __ATOMIC_SEQ_CST);
+		err = CL_SUCCESS;
+	}
+	rte_spinlock_unlock(&r->lock);
+	return err;
+}
+
+static cl_int status(struct ocl_chunk *chunk)
+{
+	struct ocl_resident *r = chunk->dev->resident;
+	struct ocl_letter *letter = &r->mailbox->letter[chunk->letter];
+
+	if (__atomic_load_n(&letter->done, __ATOMIC_ACQUIRE) != letter->items)
+		return CL_RUNNING;
+	__atomic_store_n(&r->taken[chunk->letter], false, __ATOMIC_RELEASE);
+	return CL_COMPLETE;
+}
+
+const struct ocl_memory ocl_memory_persistent = {
+	.name = "persistent",
+	.usable = usable,
+	.start = start,
+	.stop = stop,
+	.alloc = ocl_svm_alloc,
+	.free = ocl_svm_free,
+	.place = ocl_svm_place,
+	.settle = ocl_svm_settle,
+	.launch = launch,
+	.status = status,
+	.pool_alloc = ocl_svm_pool_alloc,
+	.pool_free = ocl_svm_pool_free,
+	.pool_argument = ocl_svm_pool_argument,
+};
