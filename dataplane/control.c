@@ -26,6 +26,7 @@ bool control_stopping;
 static struct rte_ring *events;
 static struct cygnet_event unposted;
 static bool have_unposted;
+static int charon; /* its process id; 0: it is not there */
 static int signals = -1;
 static pthread_mutex_t mirror = PTHREAD_MUTEX_INITIALIZER;
 
@@ -44,9 +45,32 @@ static void update_clock(void)
 	__atomic_store_n(&control_now, (uint64_t)ts.tv_sec, __ATOMIC_RELAXED);
 }
 
-/* What does not fit into the shared ring now waits in ours, in order. */
-static void post_events(void)
+static int charon_pid(void)
 {
+	struct cygnet_db_info info;
+
+	cygnet_db_info(sadb, &info);
+	return info.charon_pid;
+}
+
+/* What was raised for a charon that has gone is nothing to its successor, which
+ * has other SAs and policies. */
+static void forget_events_of_another(void)
+{
+	int now = charon_pid();
+
+	if (now == charon)
+		return;
+	charon = now;
+	have_unposted = false;
+	while (rte_ring_sc_dequeue_elem(events, &unposted, sizeof(unposted)) == 0)
+		;
+}
+
+/* What does not fit into the shared ring now waits in ours, in order. */
+void control_post_events(void)
+{
+	forget_events_of_another();
 	for (;;) {
 		if (!have_unposted &&
 		    rte_ring_sc_dequeue_elem(events, &unposted, sizeof(unposted)))
@@ -86,7 +110,7 @@ int control_init(void)
 	return 0;
 }
 
-int control_start(void)
+int control_events_init(void)
 {
 	events = rte_ring_create_elem("events", sizeof(struct cygnet_event), EVENTS,
 				      SOCKET_ID_ANY, RING_F_SC_DEQ);
@@ -94,7 +118,26 @@ int control_start(void)
 		log_error("no memory for the event queue");
 		return -ENOMEM;
 	}
-	return netlink_start();
+	charon = charon_pid();
+	return 0;
+}
+
+void control_events_free(void)
+{
+	rte_ring_free(events);
+	events = NULL;
+}
+
+int control_start(void)
+{
+	int err = control_events_init();
+
+	if (err)
+		return err;
+	err = netlink_start();
+	if (err)
+		control_events_free();
+	return err;
 }
 
 static void serve_netlink(void)
@@ -136,15 +179,14 @@ void control_run(void)
 		update_clock();
 		serve_netlink();
 		netlink_solicit_wanted();
-		post_events();
+		control_post_events();
 		wipe_for_charon();
 	}
 }
 
 void control_stop(void)
 {
-	post_events();
+	control_post_events();
 	netlink_stop();
-	rte_ring_free(events);
-	events = NULL;
+	control_events_free();
 }

@@ -26,6 +26,14 @@ extern bool control_stopping;
  */
 bool control_event(const struct cygnet_event *event);
 
+/* Parts of the control thread's work; exposed for tests. */
+/** @return 0 or -ENOMEM, logged */
+int control_events_init(void);
+void control_events_free(void);
+/** Post to charon what lcores have handed over, as far as the file has room. What was
+ * raised before the role of charon changed hands is dropped. */
+void control_post_events(void);
+
 /** Block the signals that end us. Before EAL makes threads. @return 0 or -errno */
 int control_init(void);
 /** Open netlink and mirror the kernel. After the ports. @return 0 or -errno, logged */

@@ -33,7 +33,7 @@
 	X(ESP_PADDING, "esp-padding", "padding or next header is wrong after decryption") \
 	X(ECN, "ecn", "congestion was marked on the way, but the inner packet cannot say so") \
 	X(SEQ_EXHAUSTED, "seq-exhausted", "the SA's sequence numbers are used up") \
-	X(SA_EXPIRED, "sa-expired", "the SA's hard byte or packet limit is reached") \
+	X(SA_EXPIRED, "sa-expired", "the SA's hard limit of bytes, packets or time is reached") \
 	X(SA_GONE, "sa-gone", "the SA was deleted while the packet was in flight") \
 	X(UNSUPPORTED, "unsupported", "the SA asks for what no engine here offers") \
 	X(NO_BUFFER, "no-buffer", "out of packet buffers or crypto operations") \

@@ -29,11 +29,20 @@ static bool over(uint64_t used, uint64_t limit)
 	return limit && used >= limit;
 }
 
+/* Charon has timers of its own; this is for when it is not there. */
+static bool outlived(const struct cygnet_sa *sa)
+{
+	return control_now > sa->install_time &&
+	       over(control_now - sa->install_time, sa->lifetime.hard_seconds);
+}
+
 /* @return false once a hard limit is reached */
 static bool within_limits(struct cygnet_sa *sa)
 {
 	const struct cygnet_lifetime *l = &sa->lifetime;
 
+	if (outlived(sa))
+		return false;
 	if (over(sa->bytes, l->hard_bytes) || over(sa->packets, l->hard_packets)) {
 		expire(sa, CYGNET_EXPIRE_HARD);
 		return false;
@@ -41,6 +50,15 @@ static bool within_limits(struct cygnet_sa *sa)
 	if (over(sa->bytes, l->soft_bytes) || over(sa->packets, l->soft_packets))
 		expire(sa, CYGNET_EXPIRE_SOFT);
 	return true;
+}
+
+/* Charon is to rekey before the numbers are used up. */
+static void watch_sequence(struct cygnet_sa *sa, uint64_t seq)
+{
+	uint64_t last = sa->flags & CYGNET_SA_ESN ? UINT64_MAX : UINT32_MAX;
+
+	if (seq >= last - last / 8)
+		expire(sa, CYGNET_EXPIRE_SOFT);
 }
 
 static void count(struct cygnet_sa *sa, unsigned int bytes)
@@ -97,6 +115,7 @@ static int prepare_out(struct rte_mbuf *m, struct cygnet_sa *sa,
 		expire(sa, CYGNET_EXPIRE_HARD);
 		return DROP_SEQ_EXHAUSTED;
 	}
+	watch_sequence(sa, seq);
 	reason = esp_out_prepare(m, sa, s, seq, op);
 	if (reason == ESP_OK)
 		count(sa, inner);

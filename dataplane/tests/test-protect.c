@@ -2,6 +2,7 @@
 /* A worker's SAs: replay windows, limits, SAs that go away meanwhile. There are
  * no routes and no policies: a packet that gets through is dropped for that. */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ static struct worker *w = &workers[0];
 
 static int start(void **state)
 {
-	if (esp_fixture_start(state) || routes_init(1, 64))
+	if (esp_fixture_start(state) || routes_init(1, 64) || control_events_init())
 		return -1;
 	*w = (struct worker){
 		.workers = 1,
@@ -32,6 +33,7 @@ static int start(void **state)
 static int stop(void **state)
 {
 	routes_free();
+	control_events_free();
 	return esp_fixture_stop(state);
 }
 
@@ -381,14 +383,102 @@ static void count_out(struct esp_sa *e)
 		assert_int_equal(e->sa->bytes, i * 40);
 		assert_int_equal(w->stats->encapsulated, sent + i);
 	}
-	/* Charon has been told already. */
-	e->sa->expired = CYGNET_EXPIRE_HARD;
 	e->sa->seq = UINT32_MAX - 1;
 	assert_int_equal(pass(plain(e)), OUT);
 	assert_int_equal(pass(plain(e)), e->options & ESP_ESN ? OUT : DROP_SEQ_EXHAUSTED);
 	assert_int_equal(e->sa->seq, UINT32_MAX + (e->options & ESP_ESN ? 1ull : 0));
 	e->sa->seq = UINT64_MAX;
 	assert_int_equal(pass(plain(e)), DROP_SEQ_EXHAUSTED);
+}
+
+/* --- what charon hears --- */
+
+/* @return the limit of the next event: CYGNET_EXPIRE_SOFT or _HARD; 0: there is none */
+static int next_expiry(const struct esp_sa *e)
+{
+	struct cygnet_event event;
+
+	control_post_events();
+	if (cygnet_event_wait(sadb, &event, 0))
+		return 0;
+	assert_int_equal(event.type, CYGNET_EVENT_EXPIRE);
+	assert_int_equal(event.reqid, e->sa->reqid);
+	assert_int_equal(event.id.spi, e->sa->spi);
+	return event.hard ? CYGNET_EXPIRE_HARD : CYGNET_EXPIRE_SOFT;
+}
+
+static void hear_nothing_of_before(void)
+{
+	struct cygnet_event event;
+
+	control_post_events();
+	while (cygnet_event_wait(sadb, &event, 0) == 0)
+		;
+}
+
+/* At seven eighths of the numbers charon is told to rekey, once; at the end that
+ * the SA is done. */
+static void numbers_run_out(struct esp_sa *e)
+{
+	uint64_t last = e->options & ESP_ESN ? UINT64_MAX : UINT32_MAX;
+
+	hear_nothing_of_before();
+	e->sa->seq = last - last / 8 - 2;
+	assert_int_equal(pass(plain(e)), OUT);
+	assert_int_equal(next_expiry(e), 0);
+	assert_int_equal(pass(plain(e)), OUT);
+	assert_int_equal(next_expiry(e), CYGNET_EXPIRE_SOFT);
+	assert_int_equal(pass(plain(e)), OUT);
+	assert_int_equal(next_expiry(e), 0);
+	e->sa->seq = last;
+	assert_int_equal(pass(plain(e)), DROP_SEQ_EXHAUSTED);
+	assert_int_equal(next_expiry(e), CYGNET_EXPIRE_HARD);
+	assert_int_equal(next_expiry(e), 0);
+}
+
+static void sequence_warning(void **state)
+{
+	(void)state;
+	esp_each(0, numbers_run_out);
+}
+
+static void time_limit(void **state)
+{
+	struct esp_sa e;
+
+	(void)state;
+	assert_true(add_window(&e, 0, 64));
+	e.sa->lifetime.hard_seconds = 10;
+	control_now = e.sa->install_time + 9;
+	assert_int_equal(from_peer(&e, 1), IN);
+	control_now++;
+	assert_int_equal(from_peer(&e, 2), DROP_SA_EXPIRED);
+	/* A clock that seems to run backwards ends nothing. */
+	control_now = e.sa->install_time - 1;
+	assert_int_equal(from_peer(&e, 2), IN);
+	control_now = 0;
+	esp_sa_delete(&e);
+}
+
+/* What one charon was to hear, its successor does not. */
+static void another_charon(void **state)
+{
+	const struct cygnet_event event = {.type = CYGNET_EVENT_ACQUIRE, .reqid = 77};
+	struct cygnet_event got;
+
+	(void)state;
+	hear_nothing_of_before();
+	assert_true(control_event(&event));
+	control_post_events();
+	assert_int_equal(cygnet_event_wait(sadb, &got, 0), 0);
+	assert_true(control_event(&event));
+	assert_int_equal(cygnet_role_take(sadb, CYGNET_ROLE_CHARON), 0);
+	control_post_events();
+	assert_int_equal(cygnet_event_wait(sadb, &got, 0), -ETIMEDOUT);
+	assert_true(control_event(&event));
+	control_post_events();
+	assert_int_equal(cygnet_event_wait(sadb, &got, 0), 0);
+	assert_int_equal(got.reqid, 77);
 }
 
 static void sequence_numbers(void **state)
@@ -404,7 +494,6 @@ static void limit(struct cygnet_sa_params *params, bool inbound)
 	peer_init(&e.peer, &esp_algorithms[0], false, 9);
 	for (unsigned int d = 0; !esp_sa_add_params(&e, params, d); d++)
 		assert_true(d + 1 < esp_devices);
-	e.sa->expired = CYGNET_EXPIRE_HARD;
 	for (unsigned int i = 1; i <= 2; i++)
 		assert_int_equal(inbound ? from_peer(&e, i) : pass(plain(&e)), inbound ? IN : OUT);
 	assert_int_equal(inbound ? from_peer(&e, 3) : pass(plain(&e)), DROP_SA_EXPIRED);
@@ -438,6 +527,8 @@ int main(int argc, char **argv)
 		ESP_TEST(sa_gone),	    ESP_TEST(sa_gone_outbound),
 		ESP_TEST(sa_replaced),	    ESP_TEST(no_operations),
 		ESP_TEST(sequence_numbers), ESP_TEST(hard_limits),
+		ESP_TEST(sequence_warning), ESP_TEST(time_limit),
+		ESP_TEST(another_charon),
 	};
 
 	(void)argc;

@@ -294,6 +294,15 @@ static int set_hard_packets(struct line *line, const char *value)
 	return rc;
 }
 
+static int set_hard_seconds(struct line *line, const char *value)
+{
+	unsigned long n;
+	int rc = parse_number(value, UINT32_MAX, &n);
+
+	line->sa.lifetime.hard_seconds = n;
+	return rc;
+}
+
 static const struct word words[] = {
 	{"dir", set_dir},       {"action", set_action}, {"spi", set_spi},
 	{"src", set_src},       {"dst", set_dst},       {"sport", set_sport},
@@ -303,6 +312,7 @@ static const struct word words[] = {
 	{"esn", set_esn},       {"reqid", set_reqid},   {"prio", set_prio},
 	{"encap", set_encap},   {"end", set_end},
 	{"hard-packets", set_hard_packets},
+	{"hard-seconds", set_hard_seconds},
 };
 
 static int set_word(struct line *line, char *text)

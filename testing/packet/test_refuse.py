@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """ESP that is wrong: each fault is dropped under its own name, and nothing leaks."""
+import time
+
 from scapy.layers.inet import IP, UDP
 from scapy.packet import Raw, raw
 
-from bench import same_but_hop, to_host
+from bench import same_but_hop, to_far_host, to_host
 from peer import SUITE, SUITES, Sa
 from test_esp import cases
 
@@ -223,3 +225,17 @@ def test_malformed_inner(bench):
         for fault in (version, header_length, too_long, stub):
             bench.from_wan(inb.seal(to_host(22), alter=fault))
     bench.expect_flow(out, inb)
+
+
+def test_time_limit(bench):
+    """An SA for two seconds ends, though there is no charon to end it."""
+    out, inb = bench.tunnel(more="hard-seconds=2")
+    bench.lan.drain()
+    bench.from_wan(inb.seal(to_host()))
+    bench.receive(bench.lan, 1)
+    time.sleep(2.1)
+    with bench.dropped("sa-expired"):
+        bench.from_wan(inb.seal(to_host()))
+    bench.wan.drain()
+    bench.from_lan(to_far_host())
+    out.unseal(bench.receive(bench.wan, 1)[0])
