@@ -106,5 +106,9 @@ class Gateway:
         except subprocess.TimeoutExpired:
             self.kill()
             return "none: it ignores SIGTERM"
-        finally:
-            shutil.rmtree(f"/run/dpdk/{self.prefix}", ignore_errors=True)
+
+    def clean_up(self):
+        """End it, whatever state it is in, and remove what EAL leaves of one that was killed."""
+        if self.process and self.process.poll() is None:
+            self.kill()
+        shutil.rmtree(f"/run/dpdk/{self.prefix}", ignore_errors=True)
