@@ -12,10 +12,13 @@ start_capture() {
 	wait_for 10 grep -q 'listening on' "$log" || die "tcpdump does not start: $(cat "$log")"
 }
 
-# tcpdump gets packets from the kernel once a second.
+# stop_capture NAME...: tcpdump gets packets from the kernel once a second.
 stop_capture() {
+	local name
 	sleep 1.1
-	reap "capture-$1" INT || true
+	for name in "$@"; do
+		reap "capture-$name" INT || true
+	done
 }
 
 # frames NAME [FILTER...]: how many frames match

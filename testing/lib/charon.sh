@@ -21,7 +21,7 @@ charon_log() { [ "${!1}" = kernel ] && echo /run/charon.log || echo "$work/$1/ch
 # part; kernel-cygnet as its own snippet has it. A scenario's charon_options are
 # lines for all charons.
 write_strongswan_conf() {
-	local side=$1 dir=$work/$1 kind=$2 name
+	local side=$1 dir=$work/$1 name
 	echo "charon {"
 	echo "  load_modular = yes"
 	echo "  retransmit_tries = 5"
@@ -37,7 +37,7 @@ write_strongswan_conf() {
 		echo "    $name { load = yes }"
 	done
 	echo "    vici { socket = $(vici_uri "$side") }"
-	case $kind in
+	case ${!side} in
 	cygnet)
 		echo "    include $root/etc/strongswan.d/charon/kernel-cygnet.conf"
 		echo "    kernel-cygnet { path = $dir/sadb }"
@@ -63,31 +63,36 @@ run_charon() {
 }
 export -f run_charon
 
-# start_charon SIDE KIND CONF AUTH: with swanctl.conf CONF, and the certificates
-# of SIDE if AUTH is cert.
+# start_charon SIDE CONF AUTH, await_charon SIDE: with swanctl.conf CONF, and the
+# certificates of SIDE if AUTH is cert; loaded when the second returns.
 start_charon() {
-	local side=$1 kind=$2 dir=$work/$1
+	local side=$1 dir=$work/$1
 	copy_charon
 	mkdir -p "$dir/swanctl"
-	cp "$3" "$dir/swanctl/swanctl.conf"
-	[ "$4" != cert ] || issue_certificate "$side" "$dir/swanctl"
-	write_strongswan_conf "$side" "$kind" > "$dir/strongswan.conf"
-	restart_charon "$side" "$kind"
+	cp "$2" "$dir/swanctl/swanctl.conf"
+	[ "$3" != cert ] || issue_certificate "$side" "$dir/swanctl"
+	write_strongswan_conf "$side" > "$dir/strongswan.conf"
+	spawn_charon "$side"
 }
 
-restart_charon() {
+spawn_charon() {
 	local side=$1 dir=$work/$1
-	if [ "$2" = kernel ]; then
-		start_guest_charon "$side"
+	if [ "${!side}" = kernel ]; then
+		run_guest_charon "$side"
 	else
 		rm -f "$dir/charon.vici"
 		export root work
 		spawn "charon-$side" "$dir/charon.out" ip netns exec "$net_prefix-gw-$side" \
-			bash -c 'run_charon "$@"' charon "$dir" "$2"
+			bash -c 'run_charon "$@"' charon "$dir" "${!side}"
 	fi
-	wait_for 30 charon_answers "$side" || charon_failed "$side"
-	quiet "$dir/swanctl.out" swanctl_on "$side" --load-all --noprompt
 }
+
+await_charon() {
+	wait_for 30 charon_answers "$1" || charon_failed "$1"
+	quiet "$work/$1/swanctl.out" swanctl_on "$1" --load-all --noprompt
+}
+
+restart_charon() { spawn_charon "$1"; await_charon "$1"; }
 
 charon_answers() {
 	[ "${!1}" = kernel ] || alive "charon-$1" || return 0

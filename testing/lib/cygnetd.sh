@@ -21,23 +21,27 @@ write_cygnetd_conf() {
 	EOF
 }
 
-# start_cygnetd SIDE ENGINE: returns when it forwards.
+# start_cygnetd SIDE ENGINE, await_cygnetd SIDE: it forwards when the second returns.
 start_cygnetd() {
 	local side=$1 dir=$work/$1
 	mkdir -p "$dir"
 	write_cygnetd_conf "$side" "$2" > "$dir/cygnetd.conf"
 	defer rm -rf "/run/dpdk/$net_prefix-$side"
-	restart_cygnetd "$side"
+	run_cygnetd "$side"
 }
 
-restart_cygnetd() {
-	local side=$1 dir=$work/$1
-	spawn "cygnetd-$side" "$dir/cygnetd.log" ip netns exec "$net_prefix-gw-$side" \
-		"$cygnetd" -c "$dir/cygnetd.conf"
-	wait_for 60 cygnetd_settled "$side" || true
-	cygnetd_ready "$side" || { cat "$dir/cygnetd.log" >&2; die "cygnetd $side does not start"; }
-	add_tap_addresses "$side"
+run_cygnetd() {
+	spawn "cygnetd-$1" "$work/$1/cygnetd.log" ip netns exec "$net_prefix-gw-$1" \
+		"$cygnetd" -c "$work/$1/cygnetd.conf"
 }
+
+await_cygnetd() {
+	wait_for 60 cygnetd_settled "$1" || true
+	cygnetd_ready "$1" || { cat "$work/$1/cygnetd.log" >&2; die "cygnetd $1 does not start"; }
+	add_tap_addresses "$1"
+}
+
+restart_cygnetd() { run_cygnetd "$1"; await_cygnetd "$1"; }
 
 cygnetd_ready() { grep -qs '^cygnetd: ready' "$work/$1/cygnetd.log"; }
 cygnetd_settled() { cygnetd_ready "$1" || gone "cygnetd-$1"; }

@@ -47,9 +47,9 @@ run_guest() {
 		-append "console=ttyS0 quiet panic=-1 rootfstype=ramfs" "${cards[@]}"
 }
 
-# start_guest SIDE: returns when it serves shells.
+# start_guest SIDE, await_guest SIDE: it serves shells and has a network when the
+# second returns.
 start_guest() {
-	local start=$SECONDS
 	[ -f "$guest_image/stamp" ] || die "no $guest_image: run testing/guest/image"
 	mkdir -p "$work/$1"
 	add_guest_bridge "$1" wan
@@ -57,12 +57,15 @@ start_guest() {
 	add_tap "$1" control
 	add_address "gw-$1" tap-control "$guest_control.1/24"
 	run_guest "$1"
+}
+
+await_guest() {
 	wait_for 100 guest_settled "$1" || true
 	guest_answers "$1" || { cat "$work/$1/guest.log" >&2; die "the guest does not boot"; }
 	guest_do "$1" "ip address add ${wan_addr[$1]}/24 dev wan
 		ip address add ${lan_net[$1]}.1/24 dev lan
 		${uplink[$1]:+ip route add default via ${uplink[$1]}}" || die "the guest has no network"
-	say "$1: $(guest_do "$1" 'uname -sr'), booted in $((SECONDS - start)) s"
+	say "$1: $(guest_do "$1" 'uname -sr')"
 }
 
 guest_settled() { grep -qs '^guest: ready' "$work/$1/guest.log" || gone "guest-$1"; }
@@ -76,7 +79,7 @@ guest_do() { in_ns "gw-$1" "$top/testing/guest/shell" "$guest_control.2" "$2"; }
 # guest_xfrm SIDE ARGUMENT...: ip xfrm there. busybox has an ip of its own.
 guest_xfrm() { guest_do "$1" "/sbin/ip xfrm ${*:2}"; }
 
-start_guest_charon() {
+run_guest_charon() {
 	guest_do "$1" "cat > /run/strongswan.conf << 'END'
 $(cat "$work/$1/strongswan.conf")
 END

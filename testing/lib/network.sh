@@ -35,6 +35,15 @@ start_gateways() {
 		cygnet) start_cygnetd "$side" "$1" ;;
 		kernel) start_guest "$side" ;;
 		esac
-		start_charon "$side" "${!side}" "$scenario/$side.conf" "$auth"
+	done
+	for side in $sides; do
+		case ${!side} in
+		cygnet) await_cygnetd "$side" ;;
+		kernel) await_guest "$side" ;;
+		esac
+		start_charon "$side" "$scenario/$side.conf" "$auth"
+	done
+	for side in $sides; do
+		await_charon "$side"
 	done
 }

@@ -9,7 +9,7 @@ steps() {
 	start_pings kill left 500 0.005
 	reap charon-left KILL || true
 	expect_output "pings lost while charon is dead" 0 end_pings kill
-	restart_charon left cygnet
+	restart_charon left
 	expect_output "SAs that the dead charon left" 0 sas left
 	start_capture wire wire br0
 	expect "the tunnel comes up again" tunnel_up left

@@ -15,8 +15,7 @@ steps() {
 	send_udp 5000
 	send_udp 9000
 	expect "TCP to port 5201 flows" tcp_flows
-	stop_capture lan
-	stop_capture wire
+	stop_capture lan wire
 	expect "UDP to 5000 has arrived" test "$(frames lan udp dst port 5000)" -eq 1
 	expect "UDP to 9000 has arrived" test "$(frames lan udp dst port 9000)" -eq 1
 	expect_output "TCP in plaintext on the wire" 0 frames wire tcp

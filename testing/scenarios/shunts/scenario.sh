@@ -28,8 +28,7 @@ expect_udp() {
 	start_capture lan right eth0
 	send_udp 5000
 	send_udp 6000
-	stop_capture lan
-	stop_capture wire
+	stop_capture lan wire
 	expect_output "ports that arrive $1" "$2" udp_ports lan
 	expect_output "ports in plaintext on the wire $1" "$3" udp_ports wire
 }
