@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The one kernel. Work-item i processes the record that the order table names
- * i-th, if any; the host puts packets of like label and length into one
- * work-group. Arguments: the chunk, its order table's offset in it, that of the
+ * i-th, if any, or a lane of it; the host puts packets of like label and length
+ * into one work-group. Arguments: the chunk, its order table's offset in it, that of the
  * results, the sessions, and the pools.
  */
 #include "inc_packet.cl"
@@ -18,19 +18,29 @@ void crypto_opencl(__global u8 *chunk, const u32 order, const u32 results,
 	__global u8 *const areas[OCL_AREAS] = {chunk, p0, p1, p2,  p3,	p4,  p5,  p6, p7,
 					       p8,    p9, p10, p11, p12, p13, p14, p15};
 	__local struct tables tables;
+	__local u64 parts[OCL_WORK_GROUP][2];
 	__local u32 needs;
-	const u32 record = ((__global const u32 *)(chunk + order))[get_global_id(0)];
-	__global const struct ocl_record *r = (__global const struct ocl_record *)(chunk + record);
+	const u32 entry = ((__global const u32 *)(chunk + order))[get_global_id(0)];
+	const u32 local_id = get_local_id(0), lanes = OCL_ENTRY_LANES(entry);
+	struct packet p;
+	u32 status = OCL_STATUS_DONE;
 
-	if (get_local_id(0) == 0)
+	if (local_id == 0)
 		needs = 0;
 	barrier(CLK_LOCAL_MEM_FENCE);
-	if (record != OCL_NO_RECORD)
-		atomic_or(&needs, tables_needed(sessions[r->session].label));
+	if (entry != OCL_NO_RECORD) {
+		packet_find(&p, sessions, areas, OCL_ENTRY_RECORD(entry));
+		atomic_or(&needs, tables_needed(p.s->label));
+	}
 	barrier(CLK_LOCAL_MEM_FENCE);
-	tables_fill(&tables, needs, get_local_id(0), OCL_WORK_GROUP);
+	tables_fill(&tables, needs, local_id, OCL_WORK_GROUP);
 	barrier(CLK_LOCAL_MEM_FENCE);
-	if (record != OCL_NO_RECORD)
-		((__global u32 *)(chunk + results))[r->result] =
-			packet(&tables, sessions, areas, record);
+	if (entry != OCL_NO_RECORD)
+		status = packet_start(&tables, &p, OCL_ENTRY_LANE(entry), lanes, parts[local_id]);
+	barrier(CLK_LOCAL_MEM_FENCE);
+	if (entry == OCL_NO_RECORD || OCL_ENTRY_LANE(entry) != 0)
+		return;
+	if (status == OCL_STATUS_PENDING)
+		status = packet_finish(&tables, &p, lanes, parts + local_id);
+	((__global u32 *)(chunk + results))[p.r->result] = status;
 }

@@ -9,9 +9,34 @@ __attribute__((constructor)) static void emu_init(void)
 	tables_fill(&tables, NEEDS_AES | NEEDS_DES, 0, 1);
 }
 
-u32 emu_packet(const struct ocl_session *sessions, u8 *const areas[OCL_AREAS], u32 record)
+u32 emu_packet(const struct ocl_session *sessions, u8 *const areas[OCL_AREAS], u32 record,
+	       u32 lanes)
 {
-	return packet(&tables, sessions, areas, record);
+	u64 parts[OCL_MAX_LANES][2];
+	u32 status = OCL_STATUS_DONE;
+	struct packet p;
+
+	packet_find(&p, sessions, areas, record);
+	if (!ocl_is_parallel(p.s->label))
+		lanes = 1;
+	for (u32 lane = 0; lane < lanes; lane++)
+		status = packet_start(&tables, &p, lane, lanes, parts[lane]);
+	return status == OCL_STATUS_PENDING ?
+		       packet_finish(&tables, &p, lanes, parts) :
+		       status;
+}
+
+void emu_ghash_times(const u64 factor[2], u64 y[2])
+{
+	struct ghash_key k;
+	u64 swapped[2] = {y[1], y[0]};
+
+	ghash_key(&k, factor[0], factor[1]);
+	ghash_times(&k, swapped);
+	y[0] = swapped[1];
+	y[1] = swapped[0];
+	explicit_bzero(&k, sizeof(k));
+	explicit_bzero(swapped, sizeof(swapped));
 }
 
 void emu_aes_encrypt(const u32 *round_key, u32 rounds, u32 block[4])

@@ -11,9 +11,9 @@
 
 #include "inc_bytes.cl"
 
-struct ghash {
-	u64 h[3], hr[3]; /* low, high, low ^ high; bit-reversed */
-	u64 y[2];	 /* low, high */
+/* A factor: low, high, low ^ high; bit-reversed. */
+struct ghash_key {
+	u64 h[3], hr[3];
 };
 
 /* Low 64 bits of the carry-less product. */
@@ -38,21 +38,19 @@ DECLSPEC u64 reverse64(u64 x)
 	return (u64)swap32((u32)x) << 32 | swap32((u32)(x >> 32));
 }
 
-/* hi and lo: H, the encrypted zero block, as two big-endian halves. */
-DECLSPEC void ghash_init(struct ghash *g, u64 hi, u64 lo)
+/* From two big-endian halves. */
+DECLSPEC void ghash_key(struct ghash_key *k, u64 hi, u64 lo)
 {
-	g->h[0] = lo;
-	g->h[1] = hi;
-	g->h[2] = lo ^ hi;
-	g->hr[0] = reverse64(lo);
-	g->hr[1] = reverse64(hi);
-	g->hr[2] = g->hr[0] ^ g->hr[1];
-	g->y[0] = 0;
-	g->y[1] = 0;
+	k->h[0] = lo;
+	k->h[1] = hi;
+	k->h[2] = lo ^ hi;
+	k->hr[0] = reverse64(lo);
+	k->hr[1] = reverse64(hi);
+	k->hr[2] = k->hr[0] ^ k->hr[1];
 }
 
-/* The 256-bit product v of two bit-reflected elements, reduced into y. */
-DECLSPEC void ghash_reduce(struct ghash *g, u64 v0, u64 v1, u64 v2, u64 v3)
+/* The 256-bit product v of two bit-reflected elements, reduced. */
+DECLSPEC void ghash_reduce(u64 y[2], u64 v0, u64 v1, u64 v2, u64 v3)
 {
 	v3 = v3 << 1 | v2 >> 63;
 	v2 = v2 << 1 | v1 >> 63;
@@ -62,40 +60,31 @@ DECLSPEC void ghash_reduce(struct ghash *g, u64 v0, u64 v1, u64 v2, u64 v3)
 	v1 ^= v0 << 63 ^ v0 << 62 ^ v0 << 57;
 	v3 ^= v1 ^ v1 >> 1 ^ v1 >> 2 ^ v1 >> 7;
 	v2 ^= v1 << 63 ^ v1 << 62 ^ v1 << 57;
-	g->y[0] = v2;
-	g->y[1] = v3;
+	y[0] = v2;
+	y[1] = v3;
 }
 
-DECLSPEC void ghash_block(struct ghash *g, const u32 w[4])
+/* y, low half first, times the factor. */
+DECLSPEC void ghash_times(const struct ghash_key *k, u64 y[2])
 {
-	u64 y0 = g->y[0] ^ ((u64)w[2] << 32 | w[3]);
-	u64 y1 = g->y[1] ^ ((u64)w[0] << 32 | w[1]);
-	u64 r0 = reverse64(y0);
-	u64 r1 = reverse64(y1);
-	u64 lo = ghash_mul(y0, g->h[0]);
-	u64 hi = ghash_mul(y1, g->h[1]);
-	u64 mid = ghash_mul(y0 ^ y1, g->h[2]) ^ lo ^ hi;
-	u64 lo_r = ghash_mul(r0, g->hr[0]);
-	u64 hi_r = ghash_mul(r1, g->hr[1]);
-	u64 mid_r = ghash_mul(r0 ^ r1, g->hr[2]) ^ lo_r ^ hi_r;
+	u64 r0 = reverse64(y[0]);
+	u64 r1 = reverse64(y[1]);
+	u64 lo = ghash_mul(y[0], k->h[0]);
+	u64 hi = ghash_mul(y[1], k->h[1]);
+	u64 mid = ghash_mul(y[0] ^ y[1], k->h[2]) ^ lo ^ hi;
+	u64 lo_r = ghash_mul(r0, k->hr[0]);
+	u64 hi_r = ghash_mul(r1, k->hr[1]);
+	u64 mid_r = ghash_mul(r0 ^ r1, k->hr[2]) ^ lo_r ^ hi_r;
 
-	ghash_reduce(g, lo, reverse64(lo_r) >> 1 ^ mid, hi ^ reverse64(mid_r) >> 1,
+	ghash_reduce(y, lo, reverse64(lo_r) >> 1 ^ mid, hi ^ reverse64(mid_r) >> 1,
 		     reverse64(hi_r) >> 1);
 }
 
-/* Absorb a message, zero-padded to whole blocks. */
-DECLSPEC void ghash_update(struct ghash *g, GLOBAL_AS const u8 *p, u32 len)
+/* Add a block of four big-endian words. */
+DECLSPEC void ghash_add(u64 y[2], const u32 w[4])
 {
-	u32 w[4];
-	u32 off;
-
-	for (off = 0; off < len; off += 16) {
-		if (len - off >= 16)
-			load_block(p + off, w);
-		else
-			load_partial(p + off, len - off, w);
-		ghash_block(g, w);
-	}
+	y[0] ^= (u64)w[2] << 32 | w[3];
+	y[1] ^= (u64)w[0] << 32 | w[1];
 }
 
 #endif

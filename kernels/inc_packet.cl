@@ -152,39 +152,80 @@ DECLSPEC u32 packet_chain(LOCAL_AS struct tables *t, const struct packet *p, u32
 	return status;
 }
 
-/* GMAC is GCM of nothing, with what it authenticates as AAD. */
 DECLSPEC u32 packet_aead(LOCAL_AS struct tables *t, const struct packet *p, const u32 iv[4])
 {
-	u32 cipher = OCL_LABEL_CIPHER(p->s->label);
-	u32 len = cipher == OCL_CIPHER_NONE ? 0 : p->r->cipher_len;
-	u32 aad_len = p->r->auth_len;
+	u32 len = p->r->cipher_len, aad_len = p->r->auth_len;
 	u32 mac[16];
 
-	if (cipher == OCL_CIPHER_CHACHA20_POLY1305)
+	if (OCL_LABEL_CIPHER(p->s->label) == OCL_CIPHER_CHACHA20_POLY1305)
 		chacha20_poly1305(p->s, p->cipher, len, p->auth, aad_len, iv, mac);
-	else if (cipher == OCL_CIPHER_AES_CCM)
-		ccm(&t->aes, p->s, p->cipher, len, p->auth, aad_len, iv, mac);
 	else
-		gcm(&t->aes, p->s, p->cipher, len, p->auth, aad_len, iv, mac);
+		ccm(&t->aes, p->s, p->cipher, len, p->auth, aad_len, iv, mac);
 	return packet_digest(p->s, p->digest, mac);
 }
 
-/* The record at that offset of the chunk. Returns the status. */
-DECLSPEC u32 packet(LOCAL_AS struct tables *t,
-		    GLOBAL_AS const struct ocl_session *sessions,
-		    GLOBAL_AS u8 *const areas[OCL_AREAS], u32 record)
+DECLSPEC void packet_iv(const struct packet *p, u32 iv[4])
 {
-	struct packet p;
-	u32 iv[4];
 	u32 i;
 
-	packet_find(&p, sessions, areas, record);
 	for (i = 0; i < 4; i++)
-		iv[i] = swap32(p.r->iv[i]);
-	if (ocl_is_aead(OCL_LABEL_CIPHER(p.s->label)) ||
-	    OCL_LABEL_AUTH(p.s->label) == OCL_AUTH_AES_GMAC)
-		return packet_aead(t, &p, iv);
-	return packet_chain(t, &p, iv);
+		iv[i] = swap32(p->r->iv[i]);
+}
+
+/* GMAC is GCM of nothing, with what it authenticates as AAD. */
+DECLSPEC u32 packet_gcm_len(const struct packet *p)
+{
+	return OCL_LABEL_CIPHER(p->s->label) == OCL_CIPHER_NONE ? 0 : p->r->cipher_len;
+}
+
+/* What a lane does on its own. Returns the status, PENDING if that takes packet_finish(), after
+ * all lanes have left their parts. */
+DECLSPEC u32 packet_start(LOCAL_AS struct tables *t, const struct packet *p, u32 lane,
+			  u32 lanes, LOCAL_AS u64 part[2])
+{
+	u32 iv[4];
+	u64 y[2];
+
+	packet_iv(p, iv);
+	if (ocl_is_parallel(p->s->label)) {
+		gcm_lane(&t->aes, p->s, p->cipher, packet_gcm_len(p), p->auth, p->r->auth_len, iv,
+			 lane, lanes, y);
+		part[0] = y[0];
+		part[1] = y[1];
+		return OCL_STATUS_PENDING;
+	}
+	if (ocl_is_aead(OCL_LABEL_CIPHER(p->s->label)))
+		return packet_aead(t, p, iv);
+	return packet_chain(t, p, iv);
+}
+
+/* The first lane puts the parts together. Returns the status. */
+DECLSPEC u32 packet_finish(LOCAL_AS struct tables *t, const struct packet *p, u32 lanes,
+			   LOCAL_AS u64 (*part)[2])
+{
+	u64 y[2] = {0, 0};
+	u32 iv[4], mac[16];
+	u32 i;
+
+	packet_iv(p, iv);
+	for (i = 0; i < lanes; i++) {
+		y[0] ^= part[i][0];
+		y[1] ^= part[i][1];
+	}
+	gcm_tag(&t->aes, p->s, packet_gcm_len(p), p->r->auth_len, iv, y, mac);
+	return packet_digest(p->s, p->digest, mac);
+}
+
+/* The record at that offset of the chunk, without help. Returns the status. */
+DECLSPEC u32 packet(LOCAL_AS struct tables *t, GLOBAL_AS const struct ocl_session *sessions,
+		    GLOBAL_AS u8 *const areas[OCL_AREAS], u32 record, LOCAL_AS u64 (*part)[2])
+{
+	struct packet p;
+	u32 status;
+
+	packet_find(&p, sessions, areas, record);
+	status = packet_start(t, &p, 0, 1, part[0]);
+	return status == OCL_STATUS_PENDING ? packet_finish(t, &p, 1, part) : status;
 }
 
 #endif

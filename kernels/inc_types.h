@@ -66,13 +66,31 @@ enum ocl_auth {
 	OCL_AUTHS
 };
 
+/* Whether several work-items can share a packet's work. */
+DECLSPEC bool ocl_is_parallel(u32 label)
+{
+	return OCL_LABEL_CIPHER(label) == OCL_CIPHER_AES_GCM ||
+	       OCL_LABEL_AUTH(label) == OCL_AUTH_AES_GMAC;
+}
+
 enum ocl_status {
 	OCL_STATUS_DONE,
 	OCL_STATUS_AUTH_FAILED,
 	OCL_STATUS_PENDING /* what the host writes: no work-item has been here */
 };
 
-#define OCL_NO_RECORD 0xffffffff /* in the order table: nothing for this work-item */
+/*
+ * An entry of the order table: a record's offset, a multiple of 16, and in its low
+ * bits which of how many lanes of that packet the work-item is. Lanes of a packet are
+ * a power of two of neighbours in one work-group; only of what ocl_is_parallel().
+ */
+#define OCL_NO_RECORD		  0xffffffff /* nothing for this work-item */
+#define OCL_MAX_LANES		  8
+#define OCL_ENTRY(record, lane, lanes) ((record) | ((lanes) - 1 + (lane)))
+#define OCL_ENTRY_RECORD(entry)	  ((entry) & ~15u)
+#define OCL_ENTRY_LANES(entry)	  (((entry) & 15) >= 7 ? 8u : ((entry) & 15) >= 3 ? 4u : \
+				   ((entry) & 15) >= 1 ? 2u : 1u)
+#define OCL_ENTRY_LANE(entry)	  (((entry) & 15) + 1 - OCL_ENTRY_LANES(entry))
 
 /* Where a packet lies: in the chunk or in one of the pools that the device sees. */
 #define OCL_POOLS      16
@@ -87,7 +105,8 @@ union ocl_mac_key {
 	/* HMAC: states after the inner and the outer padded key, a word each,
 	 * inner in [0..7], outer in [8..15]. */
 	u64 state[16];
-	u64 h[2];     /* GCM's and GMAC's hash key, high half first */
+	/* GCM's and GMAC's hash key, high half first, then its square, and so on. */
+	u64 h[2 * OCL_MAX_LANES];
 	u32 xcbc[52]; /* the round keys of K1, then K2 and K3 */
 };
 

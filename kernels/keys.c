@@ -48,14 +48,20 @@ static void invert(u32 *rk, u32 rounds)
 		rk[i] = emu_aes_inv_mix_columns(rk[i]);
 }
 
+/* H, the encrypted zero block, and its powers. */
 static void set_hash_key(struct ocl_session *session)
 {
-	u32 h[4] = {0};
+	u64 *h = session->mac.h;
+	u32 block[4] = {0};
 
-	emu_aes_encrypt(session->round_key, session->rounds, h);
-	session->mac.h[0] = (u64)h[0] << 32 | h[1];
-	session->mac.h[1] = (u64)h[2] << 32 | h[3];
-	explicit_bzero(h, sizeof(h));
+	emu_aes_encrypt(session->round_key, session->rounds, block);
+	h[0] = (u64)block[0] << 32 | block[1];
+	h[1] = (u64)block[2] << 32 | block[3];
+	for (u32 i = 1; i < OCL_MAX_LANES; i++) {
+		memcpy(h + 2 * i, h + 2 * i - 2, 2 * sizeof(*h));
+		emu_ghash_times(h, h + 2 * i);
+	}
+	explicit_bzero(block, sizeof(block));
 }
 
 static int set_aes(struct ocl_session *session, const u8 *key, u32 len)

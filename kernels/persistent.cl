@@ -2,12 +2,13 @@
 /*
  * The kernel that never ends (APUNet, NSDI'17, section 4.2): it takes chunks out of
  * a mailbox in memory that host and device share, so that nothing is launched.
- * A work-group is one work-item; those of a chunk take its entries one by one.
+ * A work-group is one work-item; those of a chunk take its entries one by one, and
+ * what is meant for several lanes falls to the first.
  */
 #include "inc_packet.cl"
 
 DECLSPEC void process_letter(LOCAL_AS struct tables *tables, GLOBAL_AS struct ocl_letter *letter,
-			     GLOBAL_AS const struct ocl_session *sessions)
+			     GLOBAL_AS const struct ocl_session *sessions, LOCAL_AS u64 (*part)[2])
 {
 	GLOBAL_AS u8 *areas[OCL_AREAS];
 	GLOBAL_AS u8 *chunk;
@@ -17,13 +18,13 @@ DECLSPEC void process_letter(LOCAL_AS struct tables *tables, GLOBAL_AS struct oc
 		areas[i] = (GLOBAL_AS u8 *)letter->areas[i];
 	chunk = areas[OCL_AREA_CHUNK];
 	for (i = atomic_inc(&letter->next); i < letter->items; i = atomic_inc(&letter->next)) {
-		u32 record = ((GLOBAL_AS const u32 *)(chunk + letter->order))[i];
-		u32 result;
+		u32 entry = ((GLOBAL_AS const u32 *)(chunk + letter->order))[i];
+		u32 record = OCL_ENTRY_RECORD(entry), result;
 
-		if (record != OCL_NO_RECORD) {
+		if (entry != OCL_NO_RECORD && OCL_ENTRY_LANE(entry) == 0) {
 			result = ((GLOBAL_AS const struct ocl_record *)(chunk + record))->result;
 			((GLOBAL_AS u32 *)(chunk + letter->results))[result] =
-				packet(tables, sessions, areas, record);
+				packet(tables, sessions, areas, record, part);
 		}
 		mem_fence(CLK_GLOBAL_MEM_FENCE);
 		atomic_inc(&letter->done);
@@ -35,13 +36,14 @@ void crypto_opencl_persistent(__global struct ocl_mailbox *mailbox,
 			      __global const struct ocl_session *sessions)
 {
 	__local struct tables tables;
+	__local u64 part[1][2];
 	u32 taken = 0;
 
 	tables_fill(&tables, NEEDS_AES | NEEDS_DES, 0, 1);
 	while (!atomic_or(&mailbox->stop, 0)) {
 		if (atomic_or(&mailbox->posted, 0) == taken)
 			continue;
-		process_letter(&tables, &mailbox->letter[taken % OCL_LETTERS], sessions);
+		process_letter(&tables, &mailbox->letter[taken % OCL_LETTERS], sessions, part);
 		taken++;
 	}
 }

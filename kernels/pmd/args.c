@@ -10,6 +10,7 @@
 #include <rte_lcore.h>
 
 #include "args.h"
+#include "inc_types.h"
 #include "log.h"
 
 struct number {
@@ -21,6 +22,7 @@ struct number {
 static const struct number numbers[] = {
 	{"chunk", offsetof(struct ocl_args, chunk), 1, 16384},
 	{"bins", offsetof(struct ocl_args, bins), 1, 4096},
+	{"lanes", offsetof(struct ocl_args, lanes), 1, OCL_MAX_LANES},
 	{"granularity", offsetof(struct ocl_args, granularity), 16, 65536},
 	{"wait_us", offsetof(struct ocl_args, wait_us), 0, 1000000},
 	{"timeout_ms", offsetof(struct ocl_args, timeout_ms), 10, 3600000},

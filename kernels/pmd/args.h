@@ -10,7 +10,7 @@
 
 #define OCL_PARAM_STRING                                                                           \
 	"device=<index or part of a name> memory=auto|svm|persistent|staged "                        \
-	"chunk=<operations> bins=<int> "                                                           \
+	"chunk=<operations> bins=<int> lanes=<int> "                                               \
 	"granularity=<bytes> sched=none|algorithm|length|all wait_us=<int> timeout_ms=<int> "      \
 	"max_sessions=<int> max_nb_queue_pairs=<int> socket_id=<int>"
 
@@ -20,6 +20,7 @@ struct ocl_args {
 	char sched[16];	     /* how much scheduling is done: see scheduler.h */
 	uint32_t chunk;	     /* operations a launch carries; 0: by the kind of device */
 	uint32_t bins;	     /* of a launch; 0: as many as chunk fills */
+	uint32_t lanes;	     /* work-items that share a packet, at most; 0: by the kind of device */
 	uint32_t granularity; /* bytes a range of lengths has */
 	uint32_t wait_us;    /* a part-filled chunk waits that long */
 	uint32_t timeout_ms; /* a device that takes longer is given up */

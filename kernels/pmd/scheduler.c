@@ -14,6 +14,8 @@
 #define BIN_SIZE     32
 #define CHUNK_OF_CPU 256
 #define CHUNK_OF_GPU 2304 /* two under way on each of four queue pairs fill the bus */
+#define LANES_OF_CPU 1
+#define LANES_OF_GPU 1
 
 static enum ocl_level level_of(const char *name)
 {
@@ -35,6 +37,16 @@ static uint32_t divide(uint32_t a, uint32_t b)
 	return (a + b - 1) / b;
 }
 
+/* What is asked for, if a work-group can be divided like that. */
+static uint32_t lanes_of(uint32_t asked, uint32_t bin_size)
+{
+	uint32_t lanes = 1;
+
+	while (2 * lanes <= asked && bin_size % (2 * lanes) == 0)
+		lanes *= 2;
+	return lanes;
+}
+
 int ocl_sched_init(struct ocl_sched *sched, const struct ocl_args *args,
 		   const struct ocl_device *dev)
 {
@@ -53,6 +65,8 @@ int ocl_sched_init(struct ocl_sched *sched, const struct ocl_args *args,
 			sched->chunk, sched->bins, sched->bin_size, dev->name, dev->max_group);
 		return -EINVAL;
 	}
+	sched->lanes = lanes_of(args->lanes ? args->lanes : dev->cpu ? LANES_OF_CPU : LANES_OF_GPU,
+				sched->bin_size);
 	return 0;
 }
 
@@ -105,7 +119,11 @@ int ocl_bins_find(struct ocl_bins *bins, uint32_t label, uint32_t len)
 	if (bins->used == bins->sched->bins)
 		return -1;
 	index = bins->used++;
-	bins->bin[index] = (struct ocl_bin){.key = key, .kind = kind};
+	bins->bin[index] = (struct ocl_bin){
+		.key = key,
+		.kind = kind,
+		.parallel = bins->sched->level != OCL_SCHED_NONE && ocl_is_parallel(label),
+	};
 	bins->open[key] = index + 1;
 	return index;
 }
@@ -121,8 +139,18 @@ void ocl_bins_put(struct ocl_bins *bins, int index, uint32_t len, uint32_t recor
 		bins->open[bin->key] = 0;
 }
 
+/* Lanes that packets of this launch can have. */
+static uint32_t choose_lanes(const struct ocl_bins *bins)
+{
+	uint32_t lanes = bins->sched->lanes;
+
+	while (lanes * bins->used > bins->sched->bins)
+		lanes /= 2;
+	return lanes;
+}
+
 /* Longest first: few bins, and most already in order when labels are few. */
-static void sort(struct ocl_bins *bins)
+static void sort(struct ocl_bins *bins, uint32_t lanes)
 {
 	for (uint32_t i = 0; i < bins->used; i++) {
 		struct ocl_bin *bin = &bins->bin[i];
@@ -130,30 +158,46 @@ static void sort(struct ocl_bins *bins)
 		uint32_t at = i;
 
 		bin->cost = cost->start + cost->byte * bin->longest;
+		if (bin->parallel)
+			bin->cost /= lanes;
 		for (; at > 0 && bins->bin[bins->sorted[at - 1]].cost < bin->cost; at--)
 			bins->sorted[at] = bins->sorted[at - 1];
 		bins->sorted[at] = i;
 	}
 }
 
+/* A bin's work-items, whole work-groups; returns how many. */
+static uint32_t order_bin(const struct ocl_bins *bins, uint32_t index, uint32_t lanes,
+			  uint32_t *order)
+{
+	const struct ocl_bin *bin = &bins->bin[index];
+	const uint32_t size = bins->sched->bin_size, *record = bins->record + index * size;
+	uint32_t n = 0;
+
+	if (!bin->parallel)
+		lanes = 1;
+	for (uint32_t i = 0; i < bin->used; i++) {
+		for (uint32_t lane = 0; lane < lanes; lane++)
+			order[n++] = OCL_ENTRY(record[i], lane, lanes);
+	}
+	while (n % size)
+		order[n++] = OCL_NO_RECORD;
+	return n;
+}
+
 uint32_t ocl_bins_order(struct ocl_bins *bins, uint32_t *order)
 {
-	uint32_t size = bins->sched->bin_size;
+	uint32_t lanes = choose_lanes(bins), items = 0;
 
 	if (bins->sched->level == OCL_SCHED_ALL) {
-		sort(bins);
+		sort(bins, lanes);
 	} else {
 		for (uint32_t i = 0; i < bins->used; i++)
 			bins->sorted[i] = i;
 	}
-	for (uint32_t i = 0; i < bins->used; i++) {
-		const struct ocl_bin *bin = &bins->bin[bins->sorted[i]];
-
-		memcpy(order, bins->record + bins->sorted[i] * size, bin->used * sizeof(*order));
-		memset(order + bin->used, 0xff, (size - bin->used) * sizeof(*order));
-		order += size;
-	}
-	return bins->used * size;
+	for (uint32_t i = 0; i < bins->used; i++)
+		items += order_bin(bins, bins->sorted[i], lanes, order + items);
+	return items;
 }
 
 void ocl_bins_reset(struct ocl_bins *bins)

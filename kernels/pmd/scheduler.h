@@ -9,6 +9,8 @@
 #ifndef OCL_SCHED_H
 #define OCL_SCHED_H
 
+#include <stdbool.h>
+
 #include "inc_types.h"
 
 /* How much of it is done; each includes those before (the paper's figure 9). */
@@ -39,6 +41,7 @@ struct ocl_sched {
 	uint32_t bins;	      /* of a launch, at most */
 	uint32_t bin_size;    /* packets; the size of a work-group */
 	uint32_t granularity; /* bytes a range of lengths has */
+	uint32_t lanes;	      /* work-items that share a packet, at most; a power of two */
 	enum ocl_level level;
 	struct ocl_cost cost[OCL_KINDS]; /* measured: cost.h */
 };
@@ -48,6 +51,7 @@ struct ocl_bin {
 	uint32_t used;
 	uint32_t kind;
 	uint32_t longest; /* bytes */
+	bool parallel;	  /* ocl_is_parallel() of its label */
 	float cost;
 };
 
@@ -86,9 +90,11 @@ int ocl_bins_find(struct ocl_bins *bins, uint32_t label, uint32_t len);
 void ocl_bins_put(struct ocl_bins *bins, int bin, uint32_t len, uint32_t record);
 
 /**
- * The order in which work-items take records, OCL_NO_RECORD where a bin is not full.
+ * The order in which work-items take records, OCL_NO_RECORD where a bin is not full. A bin
+ * whose packets can be shared becomes several work-groups when that does not make the launch
+ * larger than a full one: few packets get many lanes, many get one.
  * @param[out] order  room for bins * bin_size
- * @return how many work-items: bins in use * bin_size
+ * @return how many work-items, a multiple of bin_size
  */
 uint32_t ocl_bins_order(struct ocl_bins *bins, uint32_t *order);
 

@@ -155,7 +155,7 @@ static int compare(const struct ocl_chunk *chunk, const struct ocl_session *sess
 	u8 *const areas[OCL_AREAS] = {[OCL_AREA_CHUNK] = expected};
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t at = record_at(i), status = emu_packet(sessions, areas, at);
+		uint32_t at = record_at(i), status = emu_packet(sessions, areas, at, 1);
 
 		if (status != ocl_chunk_result(chunk, i) ||
 		    memcmp(expected + at, chunk->host + at, RECORD)) {
@@ -190,7 +190,7 @@ static int run(struct ocl_chunk *chunk, cl_mem table, cl_command_queue queue,
 	return ret;
 }
 
-/* As many bins as there are cases: none is left over. */
+/* So many bins that none is left over, and that packets get all their lanes. */
 static int init_chunk(struct ocl_chunk *chunk, struct ocl_device *dev,
 		      const struct ocl_memory *memory, struct ocl_sched *sched, cl_mem table)
 {
@@ -203,7 +203,7 @@ static int init_chunk(struct ocl_chunk *chunk, struct ocl_device *dev,
 		.bytes = MAX_CASES * RECORD,
 	};
 
-	sched->bins = MAX_CASES;
+	sched->bins = MAX_CASES * sched->lanes;
 	return ocl_chunk_init(chunk, &params);
 }
 

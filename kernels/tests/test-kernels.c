@@ -51,15 +51,33 @@ static struct ocl_session session_of(uint32_t cipher, uint32_t auth, uint32_t fl
 	};
 }
 
-static uint32_t process(const struct ocl_session *session, struct packet *packet)
+static uint32_t run(const struct ocl_session *session, struct packet *packet, uint32_t lanes)
 {
 	u8 *const areas[OCL_AREAS] = {[OCL_AREA_CHUNK] = (u8 *)packet};
+
+	return emu_packet(session, areas, 0, lanes);
+}
+
+/* However many lanes share a packet, the same comes out. */
+static uint32_t process(const struct ocl_session *session, struct packet *packet)
+{
+	struct packet before, shared;
+	uint32_t status;
 
 	packet->record.session = 0;
 	packet->record.area = OCL_AREA_CHUNK;
 	packet->record.base = 0;
 	packet->record.digest_area = OCL_AREA_CHUNK;
-	return emu_packet(session, areas, 0);
+	before = *packet;
+	status = run(session, packet, 1);
+	for (uint32_t lanes = 2; lanes <= OCL_MAX_LANES; lanes *= 2) {
+		if (!ocl_is_parallel(session->label))
+			break;
+		shared = before;
+		assert_int_equal(run(session, &shared, lanes), status);
+		assert_memory_equal(&shared, packet, sizeof(shared));
+	}
+	return status;
 }
 
 static void cipher_vector(const struct cipher_vector *vector, uint32_t flags)

@@ -34,7 +34,7 @@ static void bad_arguments(void)
 {
 	static const char *const bad[] = {
 		"device=no such thing", "device=64", "device=", "chunk=0", "chunk=x", "chunk=-1",
-		"chunk=1000000", "wait_us=", "wait_us=5us", "max_sessions=0", "memory=paper",
+		"chunk=1000000", "lanes=9", "wait_us=", "wait_us=5us", "max_sessions=0", "memory=paper",
 		"max_nb_queue_pairs=0", "timeout_ms=0", "no_such_key=1", "chunk",
 	};
 
@@ -49,7 +49,7 @@ static void good_arguments(void)
 	struct rte_cryptodev_info info;
 	struct device dev;
 
-	device_open(&dev, "device=0,chunk=64,wait_us=0,max_sessions=7,max_nb_queue_pairs=3,"
+	device_open(&dev, "device=0,chunk=64,lanes=4,wait_us=0,max_sessions=7,max_nb_queue_pairs=3,"
 			  "timeout_ms=60000,memory=staged,socket_id=0", 2);
 	rte_cryptodev_info_get(dev.id, &info);
 	CHECK(info.sym.max_nb_sessions == 7);
