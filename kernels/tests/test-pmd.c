@@ -556,14 +556,6 @@ static void failing_devices(const struct device *sound)
 	failing_device(sound, "nothing completes", &fault_hang);
 }
 
-/* A device that was given up keeps its OpenCL objects: it may still be at work. The
- * random test, whose devices are sound, allows no leak. */
-__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-	return "leak:libpocl";
-}
-
 #define RUN(test)                                                                                  \
 	do {                                                                                       \
 		printf("%s\n", #test);                                                             \
