@@ -16,7 +16,7 @@
 const char *__lsan_default_suppressions(void);
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void)
 {
-	return "leak:libpocl\nleak:libLLVM\n";
+	return "leak:libpocl\nleak:libLLVM\nleak:operator new\n";
 }
 
 #define SESSIONS 4096

@@ -546,14 +546,6 @@ static void report(void)
 	}
 }
 
-/* What PoCL's compiler, all of it C++, forgets when the kernel is not in its cache yet. OpenCL's
- * objects, which are C, are not to leak. */
-__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-	return "leak:operator new\nleak:libLLVM";
-}
-
 static void run_device(const char *args, uint32_t total)
 {
 	char all_args[512];
