@@ -1,8 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Captures, and what may not be in them. Sourced.
 
-# What a gateway may send on the wire: ESP, IKE and ESP in UDP, ARP.
-allowed_on_wire='arp or esp or udp port 500 or udp port 4500'
+# What a gateway may send on the wire: ARP, ESP, IKE (RFC 7296, 3.1), and both in UDP
+# port 4500 (RFC 3948), with keepalives. A port alone says little: IKE has its
+# version and its length where they belong, and ESP an SPI that is not reserved and a
+# sequence number below a million (RFC 4303, 2.1, 2.2).
+ike='(udp[25] = 0x20 or udp[25] = 0x10) and udp[32:4] = udp[4:2] - 8'
+ike_in_natt='udp[8:4] = 0 and (udp[29] = 0x20 or udp[29] = 0x10) and udp[36:4] = udp[4:2] - 12'
+esp='ip[20:4] > 255 and ip[24:4] < 1000000'
+esp_in_natt='udp[8:4] > 255 and udp[12:4] < 1000000'
+keepalive='udp[4:2] = 9 and udp[8] = 0xff'
+allowed_on_wire="arp or (esp and $esp) or (udp port 500 and $ike)
+	or (udp port 4500 and (($esp_in_natt) or ($ike_in_natt) or ($keepalive)))"
+
+# Addresses of hosts, which no header on the wire may show.
+inside_net='ip and net 10.0.0.0/8'
 
 # start_capture NAME NAMESPACE DEVICE
 start_capture() {
@@ -39,6 +51,12 @@ only_ciphertext() {
 	[ "$bad" -eq 0 ] || {
 		say "$bad frames are neither ESP, IKE nor ARP:"
 		tcpdump -n -c 10 -r "$work/$1.pcap" "not ($allowed_on_wire)" 2> /dev/null
+		return 1
+	}
+	bad=$(frames "$1" "$inside_net")
+	[ "$bad" -eq 0 ] || {
+		say "$bad frames have an address of a host:"
+		tcpdump -n -c 10 -r "$work/$1.pcap" "$inside_net" 2> /dev/null
 		return 1
 	}
 	! has_pattern "$1" || { say "the plaintext pattern is on the wire"; return 1; }
