@@ -4,20 +4,26 @@
 # Both gateways of a network poll; with two cores or more each has its own.
 core_of() { [ "$1" = left ] && echo 0 || echo $(($(nproc) > 1)); }
 
+# With more than one worker, as a scenario's array workers has it, each has a core.
+cores_of() {
+	local n=${workers[$1]:-1}
+	if [ "$n" -gt 1 ]; then seq -s , 0 $((n - 1)); else core_of "$1"; fi
+}
+
 write_cygnetd_conf() {
-	local side=$1 engine=$2 dir=$work/$1
+	local side=$1 engine=$2 dir=$work/$1 n=${workers[$1]:-1}
 	cat <<-EOF
 		[cygnetd]
 		sadb = $dir/sadb
 		engine = $engine
-		workers = 1
-		cores = $(core_of "$side")
-		eal = --no-pci --in-memory --file-prefix=$net_prefix-$side -m 192
+		workers = $n
+		cores = $(cores_of "$side")
+		eal = --no-pci --in-memory --file-prefix=$net_prefix-$side -m $((128 + 64 * n))
 		driver-path = $root/lib/dpdk
 		[port wan]
-		device = net_af_packet0,iface=wan-veth
+		device = net_af_packet0,iface=wan-veth,qpairs=$n
 		[port lan]
-		device = net_af_packet1,iface=lan-veth
+		device = net_af_packet1,iface=lan-veth,qpairs=$n
 	EOF
 }
 
