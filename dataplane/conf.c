@@ -349,8 +349,11 @@ static int read_file(struct reader *in, struct rte_cfgfile *file, const struct c
 		int n = rte_cfgfile_section_num_entries_by_index(file, name, (int)i);
 		struct rte_cfgfile_entry *entry;
 
-		if (n < 0 || key + (unsigned int)n > lines->nkeys)
+		if (n < 0 || key + (unsigned int)n > lines->nkeys) {
+			snprintf(in->error, in->size, "%s: it has changed while it was read",
+				 in->conf->path);
 			return -EAGAIN;
+		}
 		entry = calloc((size_t)n + 1, sizeof(*entry));
 		if (!entry)
 			return -ENOMEM;
@@ -399,8 +402,11 @@ int conf_read(struct conf *conf, const char *path, char *error, size_t size)
 		goto out;
 	file = rte_cfgfile_load_with_params(path, 0, &params);
 	error[0] = '\0';
-	rc = file ? read_file(&in, file, &lines) : -EAGAIN;
-	if (rc && !error[0])
+	rc = file ? read_file(&in, file, &lines) : -EINVAL;
+	if (!file)
+		snprintf(error, size, "%s: DPDK's rte_cfgfile refuses it; a line above says why",
+			 path);
+	else if (rc && !error[0])
 		snprintf(error, size, "%s: cannot be read: %s", path, strerror(-rc));
 	if (rc == 0 && conf->nports == 0) {
 		snprintf(error, size, "%s: no [port NAME] section", path);
