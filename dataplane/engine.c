@@ -72,6 +72,8 @@ static int start_device(const struct known *k, const char *args, unsigned int wo
 	device->id = (uint8_t)id;
 	err = configure(device, workers, nsas);
 	if (err) {
+		log_error("engine %s: %s cannot be set up with %u queues: %s", k->engine,
+			  device->name, workers, strerror(-err));
 		rte_vdev_uninit(device->name);
 		rte_mempool_free(device->sessions);
 		return err;
@@ -97,6 +99,7 @@ static unsigned int start_engine(const struct conf *conf, const char *engine,
 				 unsigned int workers, uint32_t nsas)
 {
 	unsigned int before = engine_devices;
+	char args[sizeof(conf->opencl_args) + 64];
 
 	for (unsigned int i = 0; i < RTE_DIM(known); i++) {
 		bool opencl = !strcmp(known[i].engine, "opencl");
@@ -104,7 +107,11 @@ static unsigned int start_engine(const struct conf *conf, const char *engine,
 
 		if (strcmp(known[i].engine, engine))
 			continue;
-		err = start_device(&known[i], opencl ? conf->opencl_args : "", workers, nsas);
+		/* The drivers' own default is 8. */
+		snprintf(args, sizeof(args), "max_nb_queue_pairs=%u%s%s", workers,
+			 opencl && conf->opencl_args[0] ? "," : "",
+			 opencl ? conf->opencl_args : "");
+		err = start_device(&known[i], args, workers, nsas);
 		if (err)
 			log_info("engine %s: no %s (%s)", engine, known[i].driver,
 				 strerror(-err));
@@ -140,6 +147,7 @@ void engines_stop(void)
 
 		rte_cryptodev_stop(device->id);
 		rte_cryptodev_close(device->id);
+		rte_vdev_uninit(device->name);
 		rte_mempool_free(device->sessions);
 	}
 }
