@@ -147,6 +147,17 @@ static int set_ipv6(struct reader *in, const char *value)
 	return rc;
 }
 
+static int set_no_policy(struct reader *in, const char *value)
+{
+	static const char *const names[] = {"pass", "drop", NULL};
+	unsigned int choice;
+	int rc = set_choice(in, value, names, &choice);
+
+	if (rc == 0)
+		in->conf->drop_no_policy = choice == 1;
+	return rc;
+}
+
 static int set_idle(struct reader *in, const char *value)
 {
 	static const char *const names[] = {"poll", "sleep", NULL};
@@ -265,6 +276,7 @@ static const struct key main_keys[] = {
 	{"cores", set_cores},
 	{"idle", set_idle},
 	{"ipv6", set_ipv6},
+	{"no_policy", set_no_policy},
 	{"eal", set_eal},
 	{"driver-path", set_driver_path},
 	{"opencl", set_opencl},

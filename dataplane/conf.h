@@ -42,6 +42,7 @@ struct conf {
 	uint32_t routes;		/* IPv4 prefixes that fit */
 	enum engine_choice engine;
 	enum ipv6_choice ipv6;
+	bool drop_no_policy;		/* plaintext that no policy is about */
 	char driver_path[PATH_MAX];	/* folder of librte_crypto_opencl.so; "": DPDK's */
 	char opencl_args[256];		/* vdev arguments for crypto_opencl */
 	unsigned int workers;		/* lcores that process packets */

@@ -13,6 +13,8 @@
 	X(VLAN_TAG, "vlan-tag", "a frame with a VLAN tag: no policy would see what is in it") \
 	X(ETHERTYPE, "ethertype", "a frame of a protocol that the gateway does not pass to the kernel") \
 	X(IPV6, "ipv6", "IPv6, which is not protected: see ipv6 in cygnetd.conf(5)") \
+	X(FORWARDING, "forwarding", "forwarding is off: net.ipv4.conf.TAP.forwarding, or ip_forward") \
+	X(MARTIAN, "martian", "to be forwarded, but from or to an address that no host on a wire has") \
 	X(TTL, "ttl", "the TTL ran out on the way through") \
 	X(NO_ROUTE, "no-route", "no route to the destination, or a blackhole") \
 	X(NO_NEIGHBOUR, "no-neighbour", "the next hop's MAC address is not known (yet)") \
@@ -22,6 +24,7 @@
 	X(REASSEMBLED_SIZE, "reassembled-size", "ESP in fragments that is longer than a packet buffer") \
 	X(POLICY_PLAINTEXT, "policy-plaintext", "arrived in plaintext, policy says protect") \
 	X(POLICY_DISCARD, "policy-discard", "a policy says discard") \
+	X(NO_POLICY, "no-policy", "no policy is about it, and no_policy in cygnetd.conf(5) says drop") \
 	X(POLICY_INBOUND, "policy-inbound", "decrypted, but not what its SA's policy allows") \
 	X(ICMP_UNPROTECTED, "icmp-unprotected", "an ICMP error about a decrypted packet that no policy would protect") \
 	X(NO_SA, "no-sa", "policy says protect, but there is no SA (yet)") \

@@ -91,6 +91,7 @@ void icmp_error(struct worker *w, struct rte_mbuf *m, uint8_t type, uint8_t code
 	memset(packet(answer), 0, sizeof(struct packet));
 	packet(answer)->port = packet(m)->port;
 	packet(answer)->must_protect = packet(m)->decrypted;
+	packet(answer)->answer = !packet(m)->decrypted;
 	if (!rte_pktmbuf_append(answer, (uint16_t)(around + quoted))) {
 		rte_pktmbuf_free(answer);
 		return;

@@ -25,7 +25,6 @@
 #include "telemetry.h"
 #include "worker.h"
 
-#define POOL_PACKETS 16383u
 #define POOL_CACHE 256u
 #define DRAIN_S 10u
 
@@ -62,16 +61,21 @@ static int open_sadb(const struct conf *conf)
 	return err;
 }
 
-static struct rte_mempool *make_pool(void)
+/* Every descriptor of every queue may hold a packet, and every worker has some in
+ * its hands; a port without buffers receives nothing. */
+static struct rte_mempool *make_pool(const struct conf *conf)
 {
+	unsigned int packets = ports_packets(conf, conf->workers) +
+			       conf->workers * (WORKER_PACKETS + POOL_CACHE);
 	/* Room for a whole packet of the largest usual size with its ESP overhead. */
-	struct rte_mempool *pool = rte_pktmbuf_pool_create("packets", POOL_PACKETS, POOL_CACHE,
+	struct rte_mempool *pool = rte_pktmbuf_pool_create("packets", packets, POOL_CACHE,
 							   PACKET_PRIVATE,
 							   2048 + 2 * RTE_PKTMBUF_HEADROOM,
 							   SOCKET_ID_ANY);
 
 	if (!pool)
-		log_error("no memory for packets: are there hugepages (vm.nr_hugepages)?");
+		log_error("no memory for %u packets: are there hugepages (vm.nr_hugepages)?",
+			  packets);
 	return pool;
 }
 
@@ -111,7 +115,7 @@ static int launch(unsigned int workers)
 static int serve(const struct conf *conf)
 {
 	struct cygnet_db_info info;
-	struct rte_mempool *pool = make_pool();
+	struct rte_mempool *pool = make_pool(conf);
 	int err;
 
 	if (!pool)

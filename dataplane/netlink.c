@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/neighbour.h>
+#include <linux/netconf.h>
 #include <linux/rtnetlink.h>
 #include <string.h>
 #include <time.h>
@@ -282,6 +283,24 @@ static void on_addr(const struct nlmsghdr *nlh)
 		set_addr(&ports[port], addr);
 }
 
+/* Whether the kernel would forward what comes in there. */
+static void on_netconf(const struct nlmsghdr *nlh)
+{
+	const struct netconfmsg *ncm = mnl_nlmsg_get_payload(nlh);
+	const struct nlattr *table[NETCONFA_MAX + 1] = {0};
+	struct attrs attrs = {table, NETCONFA_MAX};
+	int port;
+
+	if (!has_body(nlh, sizeof(*ncm)) || ncm->ncm_family != AF_INET)
+		return;
+	parse_attrs(nlh, sizeof(*ncm), &attrs);
+	port = port_by_ifindex(get_u32(table[NETCONFA_IFINDEX], 0));
+	if (port < 0 || !table[NETCONFA_FORWARDING])
+		return;
+	__atomic_store_n(&ports[port].forwards, get_u32(table[NETCONFA_FORWARDING], 0) != 0,
+			 __ATOMIC_RELAXED);
+}
+
 int netlink_message(const struct nlmsghdr *nlh, void *data)
 {
 	(void)data;
@@ -303,6 +322,9 @@ int netlink_message(const struct nlmsghdr *nlh, void *data)
 		break;
 	case RTM_DELADDR:
 		resync = true;
+		break;
+	case RTM_NEWNETCONF:
+		on_netconf(nlh);
 		break;
 	}
 	return MNL_CB_OK;
@@ -366,6 +388,8 @@ static int mirror_all(void)
 
 	err = dump(RTM_GETLINK, AF_UNSPEC, sizeof(struct ifinfomsg));
 	if (!err)
+		err = dump(RTM_GETNETCONF, AF_INET, sizeof(struct netconfmsg));
+	if (!err)
 		err = mirror_addrs();
 	/* What the links say now is what the routes below are read under. */
 	resync = false;
@@ -406,12 +430,18 @@ static struct mnl_socket *open_socket(unsigned int groups)
 	return socket;
 }
 
+/* A group that the old bit mask does not reach. */
+static int join(struct mnl_socket *socket, int group)
+{
+	return mnl_socket_setsockopt(socket, NETLINK_ADD_MEMBERSHIP, &group, sizeof(group));
+}
+
 int netlink_start(void)
 {
 	/* The monitor first: what changes during the dump is told twice, not never. */
 	monitor = open_socket(RTMGRP_LINK | RTMGRP_IPV4_ROUTE | RTMGRP_IPV4_IFADDR | RTMGRP_NEIGH);
 	query = open_socket(0);
-	if (!monitor || !query) {
+	if (!monitor || !query || join(monitor, RTNLGRP_IPV4_NETCONF) < 0) {
 		int err = -errno;
 
 		log_error("cannot open rtnetlink: %s", strerror(-err));

@@ -60,6 +60,7 @@ struct worker {
 	unsigned int id, workers;
 	bool idle_sleep;
 	enum ipv6_choice ipv6;
+	bool drop_no_policy;
 	uint32_t in_flight;	/* packets at crypto devices */
 	struct rte_ring *inbox;	/* packets that others hand over */
 	struct rte_mempool *ops, *packets;
@@ -92,6 +93,9 @@ void plain_out(struct worker *w, struct rte_mbuf *m);
 /** The same for a packet whose SA went away before it was protected: a rekeyed
  * policy has another. It never leaves in plaintext. */
 void plain_again(struct worker *w, struct rte_mbuf *m);
+/** Whether this host forwards what came in by packet()->port, and between those
+ * addresses. @return DROP_NONE or why not */
+enum drop_reason plain_may_forward(struct rte_mbuf *m);
 /** A decrypted packet of an SA: the inbound SPD decides. */
 void plain_in(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa);
 /** Protect or unprotect (packet()->stage) with SA packet()->sa, which is this worker's. */

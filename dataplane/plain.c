@@ -74,7 +74,10 @@ void plain_out(struct worker *w, struct rte_mbuf *m)
 		return;
 	}
 	if (!policy) {
-		forward(w, m);
+		if (w->drop_no_policy && !packet(m)->decrypted && !packet(m)->answer)
+			drop(w, m, DROP_NO_POLICY);
+		else
+			forward(w, m);
 		return;
 	}
 	last_use = policy_use(policy);
@@ -99,10 +102,27 @@ void plain_again(struct worker *w, struct rte_mbuf *m)
 		protect_out(w, m, policy, &flow, control_now);
 }
 
+/* Addresses that the kernel would not forward from or to (RFC 1812, 5.3.7). */
+static bool is_martian(const struct rte_ipv4_hdr *ip)
+{
+	uint8_t src = *(const uint8_t *)&ip->src_addr, dst = *(const uint8_t *)&ip->dst_addr;
+
+	return src == 0 || src == 127 || src >= 224 || dst == 0 || dst == 127 || dst >= 240 ||
+	       route_lookup(ip->src_addr).kind == ROUTE_LOCAL;
+}
+
+enum drop_reason plain_may_forward(struct rte_mbuf *m)
+{
+	if (!__atomic_load_n(&ports[packet(m)->port].forwards, __ATOMIC_RELAXED))
+		return DROP_FORWARDING;
+	return is_martian(packet_ip(m)) ? DROP_MARTIAN : DROP_NONE;
+}
+
 /* RFC 4301, 5.2: what came through an SA is what that SA's policy is about. */
 void plain_in(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
 {
 	struct cygnet_policy *policy;
+	enum drop_reason reason;
 	struct cygnet_flow flow;
 	bool local = route_lookup(packet_ip(m)->dst_addr).kind == ROUTE_LOCAL;
 
@@ -110,6 +130,11 @@ void plain_in(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
 	    !policy || policy->action != CYGNET_PROTECT || policy->reqid != sa->reqid ||
 	    policy->mode != sa->mode) {
 		drop(w, m, DROP_POLICY_INBOUND);
+		return;
+	}
+	reason = local ? DROP_NONE : plain_may_forward(m);
+	if (reason != DROP_NONE) {
+		drop(w, m, reason);
 		return;
 	}
 	policy_use(policy);

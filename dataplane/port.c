@@ -63,11 +63,26 @@ static unsigned int given_queues(const char *device)
 	return 0;
 }
 
+static uint16_t wanted_queues(const char *device, unsigned int workers)
+{
+	unsigned int given = given_queues(device);
+
+	return (uint16_t)(given && given <= MAX_QUEUES ? given : workers);
+}
+
+unsigned int ports_packets(const struct conf *conf, unsigned int workers)
+{
+	unsigned int queues = conf->nports; /* the TAPs' */
+
+	for (unsigned int i = 0; i < conf->nports; i++)
+		queues += wanted_queues(conf->port[i].device, workers);
+	return queues * (RX_DESCRIPTORS + TX_DESCRIPTORS);
+}
+
 static uint16_t queues_for(const char *device, const struct rte_eth_dev_info *info,
 			   unsigned int workers)
 {
-	unsigned int given = given_queues(device);
-	uint16_t queues = (uint16_t)(given && given <= MAX_QUEUES ? given : workers);
+	uint16_t queues = wanted_queues(device, workers);
 
 	if (queues > info->max_rx_queues)
 		queues = info->max_rx_queues;

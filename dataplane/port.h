@@ -27,16 +27,20 @@ struct port {
 	uint32_t addr;		/* its first IPv4 address, network byte order; 0: none.
 				 * The source of our ICMP errors; the control thread writes it */
 	struct rte_ether_addr mac;	/* of both */
+	bool forwards;		/* the kernel's setting `forwarding` of the TAP */
 	bool up;		/* the TAP is administratively up */
 };
 
-/** All ports; fixed after ports_start(). Lcores read, the control thread writes mtu, mac and up. */
+/** All ports; fixed after ports_start(). Lcores read, the control thread
+ * writes mtu, mac, forwards and up. */
 extern struct port ports[CONF_MAX_PORTS];
 extern unsigned int nports;
 
 /** Create, configure and start the ports and TAPs of conf. @return 0 or -errno, logged */
 int ports_start(const struct conf *conf, struct rte_mempool *pool, unsigned int workers);
 void ports_stop(void);
+/** How many packets the queues of all ports and TAPs of conf can hold. */
+unsigned int ports_packets(const struct conf *conf, unsigned int workers);
 /** @return index in ports[] or -1; any thread */
 int port_by_ifindex(uint32_t ifindex);
 

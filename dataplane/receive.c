@@ -92,14 +92,19 @@ static void receive_natt(struct worker *w, struct rte_mbuf *m, unsigned int head
 }
 
 /* Plaintext from the wire may pass unless policy says that it comes protected. */
-static enum drop_reason inbound_policy(struct rte_mbuf *m, enum cygnet_dir dir)
+static enum drop_reason inbound_policy(const struct worker *w, struct rte_mbuf *m,
+					enum cygnet_dir dir)
 {
 	struct cygnet_policy *policy;
 	struct cygnet_flow flow;
 	enum drop_reason reason = policy_find(m, dir, &flow, &policy);
 
-	if (reason != DROP_NONE || !policy)
+	if (reason != DROP_NONE)
 		return reason;
+	/* Without an inbound policy the outbound one decides about what is forwarded:
+	 * the plaintext of a tunnel has only that. */
+	if (!policy)
+		return w->drop_no_policy && dir == CYGNET_IN ? DROP_NO_POLICY : DROP_NONE;
 	policy_use(policy);
 	if (policy->action == CYGNET_PROTECT)
 		return DROP_POLICY_PLAINTEXT;
@@ -133,7 +138,7 @@ static void receive_local(struct worker *w, struct rte_mbuf *m)
 	}
 	/* IKE negotiates the policies: none applies to it (RFC 4301, 4.4.1). */
 	if (udp.dst_port != PORT_IKE)
-		reason = inbound_policy(m, CYGNET_IN);
+		reason = inbound_policy(w, m, CYGNET_IN);
 	if (reason != DROP_NONE)
 		drop(w, m, reason);
 	else
@@ -156,8 +161,10 @@ void receive_reassembled(struct worker *w, struct rte_mbuf *m)
 /* On its way to somebody else. */
 static void receive_forward(struct worker *w, struct rte_mbuf *m)
 {
-	enum drop_reason reason = inbound_policy(m, CYGNET_FWD);
+	enum drop_reason reason = plain_may_forward(m);
 
+	if (reason == DROP_NONE)
+		reason = inbound_policy(w, m, CYGNET_FWD);
 	if (reason != DROP_NONE)
 		drop(w, m, reason);
 	else

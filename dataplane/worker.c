@@ -35,6 +35,7 @@ static int init_worker(struct worker *w, const struct conf *conf, unsigned int i
 		.workers = n,
 		.idle_sleep = conf->idle_sleep,
 		.ipv6 = conf->ipv6,
+		.drop_no_policy = conf->drop_no_policy,
 		.packets = pool,
 		.stats = &stats[id],
 	};

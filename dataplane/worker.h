@@ -14,6 +14,10 @@
 
 #include "conf.h"
 
+/** Packets that a worker may well have in its hands at a time: at crypto devices, in
+ * its inbox, waiting for a neighbour or for their other fragments. */
+#define WORKER_PACKETS 12288u
+
 /** Allocate the workers' rings, pools and tables. After ports and engines. @return 0 or -errno */
 int workers_init(const struct conf *conf, unsigned int workers, struct rte_mempool *pool);
 /** The main loop of one worker (for rte_eal_remote_launch); arg is its number.

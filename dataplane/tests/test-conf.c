@@ -42,6 +42,7 @@ static void everything(void **state)
 				   "cores = 0,0\n"
 				   "idle = sleep\n"
 				   "ipv6 = drop\n"
+				   "no_policy = drop\n"
 				   "eal = -m 192 --file-prefix=left\n"
 				   "driver-path = /opt/drivers\n"
 				   "opencl = device=0,qps=2\n"
@@ -62,6 +63,7 @@ static void everything(void **state)
 	assert_string_equal(conf.cores, "0,0");
 	assert_true(conf.idle_sleep);
 	assert_int_equal(conf.ipv6, IPV6_DROP);
+	assert_true(conf.drop_no_policy);
 	assert_string_equal(conf.eal, "-m 192 --file-prefix=left");
 	assert_string_equal(conf.driver_path, "/opt/drivers");
 	assert_string_equal(conf.opencl_args, "device=0,qps=2");
@@ -87,6 +89,7 @@ static void defaults(void **state)
 	assert_string_equal(conf.cores, "");
 	assert_false(conf.idle_sleep);
 	assert_int_equal(conf.ipv6, IPV6_LINK);
+	assert_false(conf.drop_no_policy);
 	assert_string_equal(conf.eal, "");
 	assert_string_equal(conf.driver_path, "");
 	assert_string_equal(conf.opencl_args, "");
@@ -135,6 +138,7 @@ static const struct {
 	 ":2: [cygnetd] cores: '0@1' is not a list of CPUs such as 1,2,3"},
 	{"[cygnetd]\ncores = 0,\n",
 	 ":2: [cygnetd] cores: '0,' is not a list of CPUs such as 1,2,3"},
+	{"[cygnetd]\nno_policy = no\n", ":2: [cygnetd] no_policy: 'no' is not one of pass, drop"},
 	{"[cygnetd]\nipv6 = yes\n", ":2: [cygnetd] ipv6: 'yes' is not one of link, pass, drop"},
 	{"[cygnetd]\nidle = never\n", ":2: [cygnetd] idle: 'never' is not one of poll, sleep"},
 	{"[cygnetd]\neal = -m 64 --lcores=0\n",

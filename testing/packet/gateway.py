@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One cygnetd, without charon: sadb-fill plays its part."""
+import contextlib
 import json
 import os
 import shutil
@@ -93,6 +94,24 @@ class Gateway:
     def drops(self):
         """Packets dropped so far, by reason; reasons without any are left out."""
         return {row["reason"]: row["packets"] for row in self.ctl("drops") if row["packets"]}
+
+    @contextlib.contextmanager
+    def configured(self, line):
+        """A gateway with another line in its configuration, for a while."""
+        path = f"{self.work}/cygnetd.conf"
+        with open(path) as conf:
+            usual = conf.read()
+        try:
+            self.reconfigure(path, usual.replace("[cygnetd]\n", f"[cygnetd]\n{line}\n"))
+            yield
+        finally:
+            self.reconfigure(path, usual)
+
+    def reconfigure(self, path, text):
+        self.kill()
+        with open(path, "w") as conf:
+            conf.write(text)
+        self.start()
 
     def kill(self):
         self.process.send_signal(signal.SIGKILL)

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Being a router: TTL, checksums, malformed packets, MTU."""
+import time
+
 from scapy.layers.inet import ICMP, IP
 from scapy.packet import raw
 
-from bench import ARRIVE, packet, same_but_hop, to_far_host, to_host
-from gateway import FAR_HOST, HOST, WAN
+from bench import ARRIVE, packet, policy, same_but_hop, to_far_host, to_host
+from gateway import FAR_HOST, HOST, LAN, LAN_NET, WAN
 
 
 def test_ttl_expiry(bench):
@@ -117,3 +119,42 @@ def test_foreign_frames(bench):
     for mac in (b"\x02\x00\x00\x00\x99\x99", b"\xff" * 6):
         with bench.dropped("not-ours"):
             bench.lan.send(mac + frame[6:])
+
+
+def test_forwarding_off(bench):
+    """The kernel's switch for a port is ours too, for plaintext and out of a tunnel."""
+    out, inb = bench.tunnel()
+
+    def switch(device, value):
+        bench.gateway.in_gw("sysctl", "-q", "-w", f"net.ipv4.conf.{device}.forwarding={value}")
+        time.sleep(0.2)  # cygnetd hears of it by netlink
+
+    try:
+        switch("lan", 0)
+        with bench.dropped("forwarding", 2):
+            bench.from_lan(to_far_host())
+            bench.from_lan(packet(HOST, "10.2.200.1"))
+        switch("lan", 1)
+        switch("wan", 0)
+        with bench.dropped("forwarding", 2):
+            bench.from_wan(inb.seal(to_host()))
+            bench.from_wan(packet("10.2.200.1", HOST))
+    finally:
+        switch("lan", 1)
+        switch("wan", 1)
+    bench.expect_flow(out, inb)
+
+
+def test_martians(bench):
+    """Addresses that no host has; the gateway's own as a source."""
+    everything = "0.0.0.0-255.255.255.255"
+    bench.gateway.fill("flush")
+    sources = ("0.0.0.0", "0.1.2.3", "127.0.0.1", "224.0.0.5", "240.0.0.1", "255.255.255.255", LAN, WAN)
+    with bench.dropped("martian", len(sources)):
+        for source in sources:
+            bench.from_lan(packet(source, "10.2.200.1"))
+    out, inb = bench.tunnel(more_lines=[policy("fwd", everything, LAN_NET, spi=bench.next_spi, prio=2000)])
+    with bench.dropped("martian", 2):
+        for source in ("127.0.0.1", LAN):
+            bench.from_wan(inb.seal(packet(source, HOST)))
+    bench.expect_flow(out, inb)

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The SPD: what has to be protected is, what has to pass passes, the rest is dropped."""
-from scapy.layers.inet import IP
+import socket
+
+from scapy.layers.inet import ICMP, IP
 from scapy.packet import Raw, raw
 
-from bench import packet, policy, same_but_hop, to_far_host, to_host
-from gateway import FAR_HOST, FAR_NET, HOST, LAN_NET
+from bench import ARRIVE, packet, policy, same_but_hop, to_far_host, to_host
+from gateway import FAR_HOST, FAR_NET, HOST, LAN_NET, PEER, WAN
+from network import inside
 from peer import SUITE, Sa
 from test_esp import cases
 
@@ -141,3 +144,38 @@ def test_no_ports_at_all(bench):
         bench.wan.drain()
         bench.from_lan(sent)
         same_but_hop(bench.receive(bench.wan, 1)[0], sent)
+
+
+def test_no_policy_drop(bench):
+    """no_policy = drop: plaintext that no policy is about goes nowhere, also not
+    while charon has none at all; IKE does, and what is in the tunnel, and a bypass."""
+    one = "10.2.200.1-10.2.200.1"
+    with bench.gateway.configured("no_policy = drop"):
+        out, inb = bench.tunnel(more_lines=[policy(direction, LAN_NET, one, "bypass", prio=10)
+                                            for direction in ("out", "fwd")])
+        bench.expect_flow(out, inb)
+        passes = packet(HOST, "10.2.200.1")
+        bench.wan.drain()
+        bench.from_lan(passes)
+        same_but_hop(bench.receive(bench.wan, 1)[0], passes)
+        bench.lan.drain()
+        bench.from_lan(packet(HOST, FAR_HOST, 1472, flags="DF"))
+        assert bench.receive(bench.lan, 1)[0][ICMP].code == 4, "not told how long a packet may be"
+        with bench.dropped("no-policy", 3):
+            bench.from_lan(packet(HOST, "10.2.200.2"))
+            bench.from_wan(packet("10.2.200.2", HOST))
+            bench.from_wan(packet(PEER, WAN, sport=99, dport=99))
+        bench.gateway.fill("flush")
+        with bench.dropped("no-policy", 2):
+            bench.from_lan(to_far_host())
+            bench.from_wan(to_host())
+        with inside(bench.network.gw):
+            ike = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        with ike:
+            ike.bind((WAN, 500))
+            ike.settimeout(ARRIVE)
+            bench.from_wan(packet(PEER, WAN, sport=500, dport=500))
+            assert ike.recvfrom(2000)[1] == (PEER, 500)
+            bench.wan.drain()
+            ike.sendto(b"answer", (PEER, 500))
+            bench.receive(bench.wan, 1)
