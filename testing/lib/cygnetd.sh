@@ -20,6 +20,7 @@ write_cygnetd_conf() {
 		cores = $(cores_of "$side")
 		eal = --no-pci --in-memory --file-prefix=$net_prefix-$side -m $((128 + 64 * n))
 		driver-path = $root/lib/dpdk
+		no_policy = ${no_policy:-pass}
 		[port wan]
 		device = net_af_packet0,iface=wan-veth,qpairs=$n
 		[port lan]
