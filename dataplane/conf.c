@@ -190,6 +190,16 @@ static int set_cores(struct reader *in, const char *value)
 	return set_text(in, in->conf->cores, sizeof(in->conf->cores), value);
 }
 
+/* "--lcores", "--lcores=0-3"; "-l", "-l0-3": a short option may have its value behind it. */
+static bool is_option(const char *arg, const char *option)
+{
+	size_t len = strlen(option);
+
+	if (strncmp(arg, option, len))
+		return false;
+	return option[1] != '-' || !arg[len] || arg[len] == '=';
+}
+
 /* What the other keys decide is not to be decided twice. */
 static int set_eal(struct reader *in, const char *value)
 {
@@ -205,12 +215,9 @@ static int set_eal(struct reader *in, const char *value)
 	     arg = strtok_r(NULL, " \t", &save)) {
 		if (++n > CONF_MAX_EAL_ARGS)
 			return fail(in, "more than %u arguments", CONF_MAX_EAL_ARGS);
-		for (unsigned int i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
-			size_t len = strlen(ours[i]);
-
-			if (strncmp(arg, ours[i], len) == 0 && (!arg[len] || arg[len] == '='))
+		for (unsigned int i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+			if (is_option(arg, ours[i]))
 				return fail(in, "%s is cygnetd's own to choose", ours[i]);
-		}
 	}
 	return set_text(in, in->conf->eal, sizeof(in->conf->eal), value);
 }

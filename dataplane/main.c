@@ -37,6 +37,15 @@ static void usage(FILE *out)
 		     "  -V       print the version\n", CONF_PATH);
 }
 
+/* Who changes the numbers in the configuration would wait in vain for more room. */
+static void check_geometry(const struct conf *conf, const struct cygnet_geometry *is)
+{
+	if (conf->sas != is->sas || conf->policies != is->policies)
+		log_warn("%s: has room for %u SAs and %u policies, not for %u and %u as %s says: "
+			 "to change it, end charon and cygnetd and remove the file",
+			 conf->sadb, is->sas, is->policies, conf->sas, conf->policies, conf->path);
+}
+
 static int open_sadb(const struct conf *conf)
 {
 	const struct cygnet_geometry geometry = {conf->sas, conf->policies};
@@ -58,6 +67,7 @@ static int open_sadb(const struct conf *conf)
 	else
 		log_info("%s: %u SAs, %u policies; charon %s", conf->sadb, info.sas,
 			 info.policies, info.charon_pid ? "is there" : "is not there yet");
+	check_geometry(conf, &info.geometry);
 	return err;
 }
 

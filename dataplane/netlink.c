@@ -217,10 +217,10 @@ static void follow_mtu(struct port *port, uint32_t mtu)
 /* Somebody gave the TAP another MAC address: packets to it have to get in. */
 static void follow_mac(struct port *port, const struct rte_ether_addr *mac)
 {
-	struct rte_ether_addr wanted;
+	struct rte_ether_addr wanted, now = port_mac(port);
 	int err;
 
-	if (!mac || rte_is_same_ether_addr(mac, &port->mac))
+	if (!mac || rte_is_same_ether_addr(mac, &now))
 		return;
 	wanted = *mac;
 	err = rte_eth_dev_default_mac_addr_set(port->id, &wanted);
@@ -228,7 +228,7 @@ static void follow_mac(struct port *port, const struct rte_ether_addr *mac)
 		log_warn("port %s: its device cannot have the MAC address of %s: %s", port->name,
 			 port->tap_name, strerror(-err));
 	else
-		port->mac = wanted;
+		port_set_mac(port, &wanted);
 }
 
 static void on_link(const struct nlmsghdr *nlh)

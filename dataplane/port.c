@@ -136,6 +136,7 @@ static int take_interface(const char *device, char *iface, uint16_t *mtu)
 static int start_wire(struct port *port, const struct conf_port *conf, unsigned int workers,
 		      struct rte_mempool *pool)
 {
+	struct rte_ether_addr mac;
 	char iface[IFNAMSIZ];
 	uint16_t mtu;
 	int err = take_interface(conf->device, iface, &mtu);
@@ -145,7 +146,9 @@ static int start_wire(struct port *port, const struct conf_port *conf, unsigned 
 	if (!err)
 		err = configure(port->id, conf->device, workers, pool, &port->queues);
 	if (!err)
-		err = rte_eth_macaddr_get(port->id, &port->mac);
+		err = rte_eth_macaddr_get(port->id, &mac);
+	if (!err)
+		port_set_mac(port, &mac);
 	if (!err)
 		err = rte_eth_dev_get_mtu(port->id, &port->mtu);
 	/* The drivers say 1,500 whatever the interface has. */
@@ -168,11 +171,12 @@ static int start_wire(struct port *port, const struct conf_port *conf, unsigned 
 static int start_tap(struct port *port, unsigned int number, struct rte_mempool *pool)
 {
 	char name[32], args[128], mac[RTE_ETHER_ADDR_FMT_SIZE];
+	struct rte_ether_addr own = port_mac(port);
 	struct rte_eth_dev_info info;
 	uint16_t queues;
 	int err;
 
-	rte_ether_format_addr(mac, sizeof(mac), &port->mac);
+	rte_ether_format_addr(mac, sizeof(mac), &own);
 	snprintf(name, sizeof(name), "net_tap%u", number);
 	snprintf(args, sizeof(args), "%s,iface=%s,mac=%s", name, port->tap_name, mac);
 	err = probe(args, &port->tap_id);

@@ -8,6 +8,7 @@
 #define CYGNETD_PORT_H
 
 #include <net/if.h>
+#include <string.h>
 #include <rte_ether.h>
 #include <rte_mempool.h>
 
@@ -26,7 +27,7 @@ struct port {
 	uint32_t ifindex;	/* of the TAP */
 	uint32_t addr;		/* its first IPv4 address, network byte order; 0: none.
 				 * The source of our ICMP errors; the control thread writes it */
-	struct rte_ether_addr mac;	/* of both */
+	uint64_t mac;		/* of both, in its first six bytes: port_mac() */
 	bool forwards;		/* the kernel's setting `forwarding` of the TAP */
 	bool up;		/* the TAP is administratively up */
 };
@@ -35,6 +36,25 @@ struct port {
  * writes mtu, mac, forwards and up. */
 extern struct port ports[CONF_MAX_PORTS];
 extern unsigned int nports;
+
+/** The MAC address of a port and its TAP. Any thread; never half of an old one. */
+static inline struct rte_ether_addr port_mac(const struct port *port)
+{
+	uint64_t word = __atomic_load_n(&port->mac, __ATOMIC_RELAXED);
+	struct rte_ether_addr mac;
+
+	memcpy(&mac, &word, sizeof(mac));
+	return mac;
+}
+
+/** The control thread. */
+static inline void port_set_mac(struct port *port, const struct rte_ether_addr *mac)
+{
+	uint64_t word = 0;
+
+	memcpy(&word, mac, sizeof(*mac));
+	__atomic_store_n(&port->mac, word, __ATOMIC_RELAXED);
+}
 
 /** Create, configure and start the ports and TAPs of conf. @return 0 or -errno, logged */
 int ports_start(const struct conf *conf, struct rte_mempool *pool, unsigned int workers);

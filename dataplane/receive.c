@@ -187,6 +187,7 @@ static enum drop_reason prepare(struct worker *w, struct rte_mbuf *m, unsigned i
 void receive_frame(struct worker *w, struct rte_mbuf *m, unsigned int port)
 {
 	const struct rte_ether_hdr *eth = rte_pktmbuf_mtod(m, struct rte_ether_hdr *);
+	struct rte_ether_addr own = port_mac(&ports[port]);
 	enum drop_reason reason;
 	bool group, ipv4;
 
@@ -203,7 +204,7 @@ void receive_frame(struct worker *w, struct rte_mbuf *m, unsigned int port)
 		return;
 	}
 	group = rte_is_multicast_ether_addr(&eth->dst_addr);
-	if (!group && !rte_is_same_ether_addr(&eth->dst_addr, &ports[port].mac)) {
+	if (!group && !rte_is_same_ether_addr(&eth->dst_addr, &own)) {
 		drop(w, m, DROP_NOT_OURS);
 		return;
 	}

@@ -59,6 +59,7 @@ static uint64_t sum(size_t offset)
 static void add_port_state(struct rte_tel_data *row, const struct port *port)
 {
 	char mac[RTE_ETHER_ADDR_FMT_SIZE], address[INET_ADDRSTRLEN], device[RTE_ETH_NAME_MAX_LEN] = "";
+	struct rte_ether_addr own = port_mac(port);
 	struct rte_eth_dev_info info = {0};
 	struct rte_eth_link link = {0};
 
@@ -66,7 +67,7 @@ static void add_port_state(struct rte_tel_data *row, const struct port *port)
 	rte_eth_dev_info_get(port->id, &info);
 	rte_eth_link_get_nowait(port->id, &link);
 	inet_ntop(AF_INET, &port->addr, address, sizeof(address));
-	rte_ether_format_addr(mac, sizeof(mac), &port->mac);
+	rte_ether_format_addr(mac, sizeof(mac), &own);
 	for (char *c = mac; *c; c++)
 		*c = (char)tolower((unsigned char)*c);
 	rte_tel_data_add_dict_string(row, "name", port->name);

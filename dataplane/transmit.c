@@ -8,25 +8,41 @@
 #include "pipeline.h"
 #include "port.h"
 
-static void flush_batch(struct worker *w, struct mbuf_batch *batch, uint16_t ethdev,
-			uint16_t queue, enum drop_reason full)
+/* @param bytes  receives how many went out
+ * @return packets that went out */
+static uint16_t flush_batch(struct worker *w, struct mbuf_batch *batch, uint16_t ethdev,
+			    uint16_t queue, enum drop_reason full, uint64_t *bytes)
 {
+	unsigned int n = batch->n;
 	uint16_t sent;
 
-	if (!batch->n)
-		return;
-	sent = rte_eth_tx_burst(ethdev, queue, batch->m, (uint16_t)batch->n);
-	for (unsigned int i = sent; i < batch->n; i++)
+	*bytes = 0;
+	if (!n)
+		return 0;
+	/* Before the device has them: then they are not ours to read. */
+	for (unsigned int i = 0; i < n; i++)
+		*bytes += rte_pktmbuf_pkt_len(batch->m[i]);
+	sent = rte_eth_tx_burst(ethdev, queue, batch->m, (uint16_t)n);
+	for (unsigned int i = sent; i < n; i++) {
+		*bytes -= rte_pktmbuf_pkt_len(batch->m[i]);
 		drop(w, batch->m[i], full);
+	}
 	batch->n = 0;
+	return sent;
 }
 
 void transmit_flush(struct worker *w)
 {
 	for (unsigned int p = 0; p < nports; p++) {
-		flush_batch(w, &w->tx[p], ports[p].id, (uint16_t)(w->id % ports[p].queues),
-			    DROP_TX_FULL);
-		flush_batch(w, &w->tap[p], ports[p].tap_id, 0, DROP_TAP_FULL);
+		struct stats_port *s = &w->stats->port[p];
+		uint16_t queue = (uint16_t)(w->id % ports[p].queues);
+		uint64_t bytes;
+
+		s->tx_packets += flush_batch(w, &w->tx[p], ports[p].id, queue, DROP_TX_FULL,
+					     &bytes);
+		s->tx_bytes += bytes;
+		s->to_kernel += flush_batch(w, &w->tap[p], ports[p].tap_id, 0, DROP_TAP_FULL,
+					    &bytes);
 	}
 }
 
@@ -49,8 +65,6 @@ void transmit_frame(struct worker *w, struct rte_mbuf *m)
 		hand_over(w, m, owner);
 		return;
 	}
-	w->stats->port[port].tx_packets++;
-	w->stats->port[port].tx_bytes += rte_pktmbuf_pkt_len(m);
 	batch->m[batch->n++] = m;
 	if (batch->n == RTE_DIM(batch->m))
 		transmit_flush(w);
@@ -66,7 +80,6 @@ void transmit_to_kernel(struct worker *w, struct rte_mbuf *m)
 		hand_over(w, m, owner);
 		return;
 	}
-	w->stats->port[port].to_kernel++;
 	batch->m[batch->n++] = m;
 	if (batch->n == RTE_DIM(batch->m))
 		transmit_flush(w);
@@ -87,9 +100,9 @@ static bool push_ethernet(struct rte_mbuf *m, const struct rte_ether_addr *dst,
 
 static void frame_to_kernel(struct worker *w, struct rte_mbuf *m)
 {
-	const struct port *port = &ports[packet(m)->port];
+	struct rte_ether_addr own = port_mac(&ports[packet(m)->port]);
 
-	if (push_ethernet(m, &port->mac, &port->mac))
+	if (push_ethernet(m, &own, &own))
 		transmit_to_kernel(w, m);
 	else
 		drop(w, m, DROP_NO_BUFFER);
@@ -113,8 +126,10 @@ void transmit_packet_to_kernel(struct worker *w, struct rte_mbuf *m)
 void transmit_resolved(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop,
 		       const struct rte_ether_addr *mac)
 {
+	struct rte_ether_addr own = port_mac(&ports[hop->port]);
+
 	packet(m)->port = hop->port;
-	if (push_ethernet(m, mac, &ports[hop->port].mac))
+	if (push_ethernet(m, mac, &own))
 		transmit_frame(w, m);
 	else
 		drop(w, m, DROP_NO_BUFFER);

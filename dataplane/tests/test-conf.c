@@ -138,6 +138,8 @@ static const struct {
 	 ":2: [cygnetd] cores: '0@1' is not a list of CPUs such as 1,2,3"},
 	{"[cygnetd]\ncores = 0,\n",
 	 ":2: [cygnetd] cores: '0,' is not a list of CPUs such as 1,2,3"},
+	{"[cygnetd]\neal = -m 64 -l0-3\n", ":2: [cygnetd] eal: -l is cygnetd's own to choose"},
+	{"[cygnetd]\neal = -c3\n", ":2: [cygnetd] eal: -c is cygnetd's own to choose"},
 	{"[cygnetd]\nno_policy = no\n", ":2: [cygnetd] no_policy: 'no' is not one of pass, drop"},
 	{"[cygnetd]\nipv6 = yes\n", ":2: [cygnetd] ipv6: 'yes' is not one of link, pass, drop"},
 	{"[cygnetd]\nidle = never\n", ":2: [cygnetd] idle: 'never' is not one of poll, sleep"},
