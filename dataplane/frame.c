@@ -4,6 +4,7 @@
 #include <netinet/ip6.h>
 #include <rte_byteorder.h>
 #include <rte_ether.h>
+#include <string.h>
 
 #include "frame.h"
 
@@ -14,31 +15,33 @@
 #define LSAP_ISIS 0xfe
 
 /* Neighbour and router discovery, and redirects: with this hop limit they come
- * from the link itself (RFC 4861, 11.2). */
-static bool is_discovery(const struct ip6_hdr *ip, unsigned int len)
+ * from the link itself (RFC 4861, 11.2). payload: what follows the header, len bytes. */
+static bool is_discovery(const struct ip6_hdr *ip, const uint8_t *payload, unsigned int len)
 {
-	const uint8_t *type = (const uint8_t *)(ip + 1);
-
-	return ip->ip6_nxt == IPPROTO_ICMPV6 && ip->ip6_hlim == 255 && len > sizeof(*ip) &&
-	       *type >= ND_ROUTER_SOLICIT && *type <= ND_REDIRECT;
+	return ip->ip6_nxt == IPPROTO_ICMPV6 && ip->ip6_hlim == 255 && len > 0 &&
+	       *payload >= ND_ROUTER_SOLICIT && *payload <= ND_REDIRECT;
 }
 
 /* No router takes these to another link (RFC 4291, 2.5.6 and 2.7). */
-static bool stays_on_link(const struct ip6_hdr *ip, unsigned int len)
+static bool stays_on_link(const uint8_t *packet, unsigned int len)
 {
-	return IN6_IS_ADDR_LINKLOCAL(&ip->ip6_dst) || IN6_IS_ADDR_MC_LINKLOCAL(&ip->ip6_dst) ||
-	       is_discovery(ip, len);
+	struct ip6_hdr ip;	/* behind an Ethernet header it is not aligned for its type */
+
+	if (len < sizeof(ip))
+		return false;
+	memcpy(&ip, packet, sizeof(ip));
+	return IN6_IS_ADDR_LINKLOCAL(&ip.ip6_dst) || IN6_IS_ADDR_MC_LINKLOCAL(&ip.ip6_dst) ||
+	       is_discovery(&ip, packet + sizeof(ip), len - sizeof(ip));
 }
 
 static enum drop_reason check_ipv6(const struct rte_mbuf *m, enum ipv6_choice choice)
 {
 	const unsigned int header = sizeof(struct rte_ether_hdr);
-	unsigned int len = rte_pktmbuf_data_len(m) - header;
-	struct ip6_hdr *ip = rte_pktmbuf_mtod_offset(m, struct ip6_hdr *, header);
+	const uint8_t *packet = rte_pktmbuf_mtod_offset(m, const uint8_t *, header);
 
 	if (choice == IPV6_PASS)
 		return DROP_NONE;
-	if (choice == IPV6_LINK && len >= sizeof(*ip) && stays_on_link(ip, len))
+	if (choice == IPV6_LINK && stays_on_link(packet, rte_pktmbuf_data_len(m) - header))
 		return DROP_NONE;
 	return DROP_IPV6;
 }
