@@ -24,6 +24,8 @@ device = {driver}0,iface=lan-veth
 device = {driver}1,iface=wan-veth
 """
 
+SUPPRESSIONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lsan.supp")
+
 LAN, HOST, LAN_NET = "10.1.0.1", "10.1.0.10", "10.1.0.0-10.1.0.255"
 WAN, PEER = "192.0.2.1", "192.0.2.2"
 FAR_HOST, FAR_NET = "10.2.0.10", "10.2.0.0-10.2.0.255"
@@ -50,7 +52,8 @@ class Gateway:
         mark = os.path.getsize(self.log)
         self.process = subprocess.Popen(
             ["ip", "netns", "exec", self.network.gw, f"{self.build}/root/sbin/cygnetd",
-             "-c", f"{self.work}/cygnetd.conf"], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+             "-c", f"{self.work}/cygnetd.conf"], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            env={**os.environ, "LSAN_OPTIONS": f"suppressions={SUPPRESSIONS}:print_suppressions=0"})
         wait_until(lambda: self.process.poll() is not None or self.logged("cygnetd: ready", mark),
                    60, "cygnetd: ready")
         assert self.process.poll() is None, "cygnetd does not start"
