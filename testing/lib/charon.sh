@@ -106,7 +106,8 @@ charon_failed() {
 
 tell_charon() {
 	if [ "${!1}" = kernel ]; then
-		guest_do "$1" 'tail -n 60 /run/charon.log /run/charon.out; dmesg | tail -n 5'
+		guest_do "$1" 'grep -v " 0$" /proc/net/xfrm_stat
+			tail -n 60 /run/charon.log /run/charon.out; dmesg | tail -n 5'
 	else
 		tail -n 60 "$work/$1/charon.out" "$work/$1/charon.log"
 	fi

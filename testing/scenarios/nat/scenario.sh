@@ -101,4 +101,4 @@ moved() {
 		[ "$port2" != "$new_port2" ]
 }
 
-client_reaches() { on_gateway "$1" "ping -q -c 1 -W 1 ${host_addr[left]}" > /dev/null; }
+client_reaches() { on_gateway "$1" "/bin/ping -q -c 1 -W 1 ${host_addr[left]}" > /dev/null; }
