@@ -154,10 +154,9 @@ static const char *unsupported_sa(kernel_ipsec_manage_policy_t *data)
 	{
 		return "IPComp";
 	}
-	if (data->sa->mode != MODE_TUNNEL)
+	if (data->sa->mode != MODE_TUNNEL && data->sa->mode != MODE_TRANSPORT)
 	{
-		return data->sa->mode == MODE_TRANSPORT ? "transport mode" :
-			   data->sa->mode == MODE_BEET ? "BEET mode" : "this IPsec mode";
+		return data->sa->mode == MODE_BEET ? "BEET mode" : "this IPsec mode";
 	}
 	if (data->src->get_family(data->src) != AF_INET ||
 		data->dst->get_family(data->dst) != AF_INET)
@@ -196,7 +195,8 @@ static void map_sa(kernel_ipsec_manage_policy_t *data,
 	params->reqid = data->sa->reqid;
 	params->spi = data->sa->esp.spi;
 	params->proto = IPPROTO_ESP;
-	params->mode = CYGNET_TUNNEL;
+	params->mode = data->sa->mode == MODE_TRANSPORT ? CYGNET_TRANSPORT :
+													  CYGNET_TUNNEL;
 	params->af = AF_INET;
 	params->src = kernel_cygnet_addr_from_host(data->src);
 	params->dst = kernel_cygnet_addr_from_host(data->dst);

@@ -232,10 +232,9 @@ static const char *unsupported_option(kernel_ipsec_sa_id_t *id,
  */
 static const char *unsupported_mode(kernel_ipsec_add_sa_t *data)
 {
-	if (data->mode != MODE_TUNNEL)
+	if (data->mode != MODE_TUNNEL && data->mode != MODE_TRANSPORT)
 	{
-		return data->mode == MODE_TRANSPORT ? "transport mode" :
-			   data->mode == MODE_BEET ? "BEET mode" : "this IPsec mode";
+		return data->mode == MODE_BEET ? "BEET mode" : "this IPsec mode";
 	}
 	if (beyond_ipv4(data->src_ts) || beyond_ipv4(data->dst_ts))
 	{
@@ -251,7 +250,8 @@ static void map_options(kernel_ipsec_add_sa_t *data,
 						struct cygnet_sa_params *params)
 {
 	params->reqid = data->reqid;
-	params->mode = CYGNET_TUNNEL;
+	params->mode = data->mode == MODE_TRANSPORT ? CYGNET_TRANSPORT :
+												  CYGNET_TUNNEL;
 	params->flags = (data->inbound ? CYGNET_SA_INBOUND : 0) |
 					(data->esn ? CYGNET_SA_ESN : 0) |
 					(data->copy_df ? CYGNET_SA_COPY_DF : 0) |

@@ -27,6 +27,7 @@
 	X(NO_POLICY, "no-policy", "no policy is about it, and no_policy in cygnetd.conf(5) says drop") \
 	X(POLICY_INBOUND, "policy-inbound", "decrypted, but not what its SA's policy allows") \
 	X(ICMP_UNPROTECTED, "icmp-unprotected", "an ICMP error about a decrypted packet that no policy would protect") \
+	X(TRANSPORT, "transport", "policy says transport mode, but it is a fragment, or between others than the SA's hosts") \
 	X(NO_SA, "no-sa", "policy says protect, but there is no SA (yet)") \
 	X(BAD_SPI, "bad-spi", "ESP for an SPI that is not in the SAD") \
 	X(ESP_TRUNCATED, "esp-truncated", "ESP too short, or not a multiple of the block size") \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file esp.h
- * ESP in tunnel mode (RFC 4303), plain or in UDP (RFC 3948): what happens to one
- * packet before and after the crypto device. IPv4.
+ * ESP (RFC 4303), plain or in UDP (RFC 3948): what happens to one packet before and
+ * after the crypto device. IPv4.
  */
 #ifndef CYGNETD_ESP_H
 #define CYGNETD_ESP_H
@@ -28,15 +28,18 @@ struct esp_op {
 #define ESP_IV_OFFSET (sizeof(struct rte_crypto_op) + sizeof(struct rte_crypto_sym_op))
 #define ESP_AAD_OFFSET (ESP_IV_OFFSET + offsetof(struct esp_op, aad))
 
+/** How much of a packet stays in front of ESP: in transport mode its IP header, bytes. */
+unsigned int esp_out_kept(struct rte_mbuf *m, const struct session *s);
 /**
- * The size of an inner packet once it is protected, outer IP header included.
- * @param inner  bytes
+ * The size of a packet once it is protected, outer IP header included.
+ * @param kept   esp_out_kept()
+ * @param inner  bytes of packet
  */
 unsigned int esp_out_size(const struct session *s, const struct cygnet_path *path,
-			  unsigned int inner);
-/** The largest inner packet whose protected form fits into mtu bytes. */
+			  unsigned int kept, unsigned int inner);
+/** The largest packet whose protected form fits into mtu bytes. */
 unsigned int esp_out_mtu(const struct session *s, const struct cygnet_path *path,
-			 unsigned int mtu);
+			 unsigned int kept, unsigned int mtu);
 
 /**
  * Wrap a packet (data at its IP header) and set up its crypto operation.

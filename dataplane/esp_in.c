@@ -2,6 +2,7 @@
 #include <netinet/in.h>
 
 #include "esp_common.h"
+#include "esp_transport.h"
 
 int esp_in_prepare(struct rte_mbuf *m, const struct session *s, struct rte_crypto_op *op)
 {
@@ -84,10 +85,14 @@ int esp_in_finish(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct s
 	next = check_trailer(rte_pktmbuf_mtod_offset(m, const uint8_t *, header), text, &inner);
 	if (next == IPPROTO_NONE)
 		return ESP_DUMMY;
-	if (next != IPPROTO_IPIP)
+	if (next < 0 || (!s->transport && next != IPPROTO_IPIP))
 		return DROP_ESP_PADDING;
-	rte_pktmbuf_adj(m, (uint16_t)header);
 	rte_pktmbuf_trim(m, (uint16_t)(text - inner + tail));
+	if (s->transport) {
+		esp_transport_close(m, header, (uint8_t)next);
+		return ESP_OK;
+	}
+	rte_pktmbuf_adj(m, (uint16_t)header);
 	if (!packet_check_ip(m, true))
 		return DROP_MALFORMED;
 	if ((sa->flags & CYGNET_SA_COPY_ECN) && !decapsulate_ecn(packet_ip(m), outer_tos))

@@ -3,13 +3,16 @@
 #include <rte_udp.h>
 
 #include "esp_common.h"
+#include "esp_transport.h"
 
 #define TTL 64
 
+/* What goes in front of the ciphertext; the IP header only if it is a new one. */
 static unsigned int header_len(const struct session *s, const struct cygnet_path *path)
 {
-	return sizeof(struct rte_ipv4_hdr) + (path->encap ? sizeof(struct rte_udp_hdr) : 0) +
-	       sizeof(struct rte_esp_hdr) + s->iv_len;
+	return (s->transport ? 0 : sizeof(struct rte_ipv4_hdr)) +
+	       (path->encap ? sizeof(struct rte_udp_hdr) : 0) + sizeof(struct rte_esp_hdr) +
+	       s->iv_len;
 }
 
 /* The trailer ends on a multiple of the block: padding, its length, next header. */
@@ -18,29 +21,35 @@ static unsigned int padded_len(const struct session *s, unsigned int inner)
 	return (inner + 2 + s->align - 1) / s->align * s->align;
 }
 
-unsigned int esp_out_size(const struct session *s, const struct cygnet_path *path,
-			  unsigned int inner)
+unsigned int esp_out_kept(struct rte_mbuf *m, const struct session *s)
 {
-	return header_len(s, path) + padded_len(s, inner) + s->icv_len;
+	return s->transport ? ip_header_len(packet_ip(m)) : 0;
+}
+
+unsigned int esp_out_size(const struct session *s, const struct cygnet_path *path,
+			  unsigned int kept, unsigned int inner)
+{
+	return kept + header_len(s, path) + padded_len(s, inner - kept) + s->icv_len;
 }
 
 unsigned int esp_out_mtu(const struct session *s, const struct cygnet_path *path,
-			 unsigned int mtu)
+			 unsigned int kept, unsigned int mtu)
 {
-	unsigned int around = header_len(s, path) + s->icv_len;
+	unsigned int around = kept + header_len(s, path) + s->icv_len;
 
 	if (mtu < around + s->align)
 		return 0;
-	return (mtu - around) / s->align * s->align - 2;
+	return kept + (mtu - around) / s->align * s->align - 2;
 }
 
 /* DF, DSCP and ECN of the outer header (RFC 4301, 5.1.2.1). The DSCP is copied
  * only if the SA says so; ECN as RFC 6040's normal mode does. */
 static void write_outer_ip(struct rte_ipv4_hdr *ip, const struct cygnet_sa *sa,
-			   const struct cygnet_path *path, uint8_t inner_tos, bool inner_df,
+			   const struct cygnet_path *path, const struct rte_ipv4_hdr *inner,
 			   unsigned int total)
 {
-	uint8_t tos = 0;
+	bool inner_df = inner->fragment_offset & rte_cpu_to_be_16(RTE_IPV4_HDR_DF_FLAG);
+	uint8_t inner_tos = inner->type_of_service, tos = 0;
 
 	if (sa->dscp & CYGNET_DSCP_COPY_OUT)
 		tos |= inner_tos & 0xfc;
@@ -61,12 +70,33 @@ static void write_outer_ip(struct rte_ipv4_hdr *ip, const struct cygnet_sa *sa,
 	ip->hdr_checksum = rte_ipv4_cksum(ip);
 }
 
-static uint8_t *write_udp(uint8_t *at, const struct cygnet_path *path, unsigned int total)
+/* The room in front of the packet's ciphertext, from the UDP or ESP header on.
+ * @return NULL: no headroom */
+static uint8_t *open_front(struct rte_mbuf *m, const struct cygnet_sa *sa,
+			   const struct cygnet_path *path, const struct session *s,
+			   unsigned int total)
+{
+	unsigned int header = header_len(s, path);
+	const struct rte_ipv4_hdr *inner = packet_ip(m);
+	uint8_t *at;
+
+	if (s->transport)
+		return esp_transport_open(m, header, total,
+					  path->encap ? IPPROTO_UDP : IPPROTO_ESP);
+	at = (uint8_t *)rte_pktmbuf_prepend(m, (uint16_t)header);
+	if (!at)
+		return NULL;
+	write_outer_ip((struct rte_ipv4_hdr *)at, sa, path, inner, total);
+	return at + sizeof(struct rte_ipv4_hdr);
+}
+
+/* @param len  of the datagram */
+static uint8_t *write_udp(uint8_t *at, const struct cygnet_path *path, unsigned int len)
 {
 	const struct rte_udp_hdr udp = {
 		.src_port = path->sport,
 		.dst_port = path->dport,
-		.dgram_len = rte_cpu_to_be_16((uint16_t)(total - sizeof(struct rte_ipv4_hdr))),
+		.dgram_len = rte_cpu_to_be_16((uint16_t)len),
 		.dgram_cksum = 0, /* RFC 3948, 2.1 */
 	};
 
@@ -94,44 +124,44 @@ static void write_iv(uint8_t *wire, struct rte_crypto_op *op, const struct sessi
 	}
 }
 
-static void write_trailer(uint8_t *at, unsigned int pad)
+static void write_trailer(uint8_t *at, unsigned int pad, uint8_t next)
 {
 	for (unsigned int i = 0; i < pad; i++)
 		at[i] = (uint8_t)(i + 1);
 	at[pad] = (uint8_t)pad;
-	at[pad + 1] = IPPROTO_IPIP;
+	at[pad + 1] = next;
 }
 
 int esp_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s,
 		    uint64_t seq, struct rte_crypto_op *op)
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
-	unsigned int inner = rte_pktmbuf_data_len(m), padded = padded_len(s, inner);
-	unsigned int header = header_len(s, path), total = esp_out_size(s, path, inner);
-	unsigned int hidden = esn_len(s), esp = header - s->iv_len - sizeof(struct rte_esp_hdr);
-	uint8_t tos = packet_ip(m)->type_of_service;
-	bool df = packet_ip(m)->fragment_offset & rte_cpu_to_be_16(RTE_IPV4_HDR_DF_FLAG);
+	unsigned int inner = rte_pktmbuf_data_len(m), kept = esp_out_kept(m, s);
+	unsigned int text = inner - kept, padded = padded_len(s, text);
+	unsigned int total = esp_out_size(s, path, kept, inner), hidden = esn_len(s);
+	uint8_t next = s->transport ? packet_ip(m)->next_proto_id : IPPROTO_IPIP;
 	const uint32_t hi = rte_cpu_to_be_32((uint32_t)(seq >> 32));
 	struct rte_esp_hdr esp_header = {sa->spi, rte_cpu_to_be_32((uint32_t)seq)};
+	unsigned int esp = total - s->icv_len - padded - s->iv_len - sizeof(esp_header);
 	uint8_t *tail, *at;
 
 	if (total > UINT16_MAX)
 		return DROP_TOO_BIG;
-	tail = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)(padded - inner + hidden + s->icv_len));
-	at = (uint8_t *)rte_pktmbuf_prepend(m, (uint16_t)header);
+	if (s->transport && !esp_transport_fits(m, path))
+		return DROP_TRANSPORT;
+	tail = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)(padded - text + hidden + s->icv_len));
+	at = open_front(m, sa, path, s, total);
 	if (!tail || !at)
 		return DROP_NO_BUFFER;
-	write_trailer(tail, padded - inner - 2);
+	write_trailer(tail, padded - text - 2, next);
 	if (hidden)
-		memcpy(tail + padded - inner, &hi, sizeof(hi));
-	write_outer_ip((struct rte_ipv4_hdr *)at, sa, path, tos, df, total);
-	at += sizeof(struct rte_ipv4_hdr);
+		memcpy(tail + padded - text, &hi, sizeof(hi));
 	if (path->encap)
-		at = write_udp(at, path, total);
+		at = write_udp(at, path, total - esp + sizeof(struct rte_udp_hdr));
 	memcpy(at, &esp_header, sizeof(esp_header));
 	write_iv(at + sizeof(esp_header), op, s, seq);
 	esp_aad(rte_crypto_op_ctod_offset(op, uint8_t *, ESP_AAD_OFFSET), s, sa->spi, seq);
-	esp_describe(m, s, op, esp, padded, false, header + padded + hidden);
+	esp_describe(m, s, op, esp, padded, false, total - s->icv_len + hidden);
 	return ESP_OK;
 }
 

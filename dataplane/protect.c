@@ -69,19 +69,26 @@ static void count(struct cygnet_sa *sa, unsigned int bytes)
 		__atomic_store_n(&sa->use_time, control_now, __ATOMIC_RELAXED);
 }
 
-/* @return 0 if a packet will fit the way out once it is protected, else how long
+static bool has_df(struct rte_mbuf *m)
+{
+	return packet_ip(m)->fragment_offset & rte_cpu_to_be_16(RTE_IPV4_HDR_DF_FLAG);
+}
+
+/* In transport mode only whole packets are protected (RFC 4303, 3.3.4): what may be
+ * cut is cut afterwards.
+ * @return 0 if a packet will fit the way out once it is protected, else how long
  * an inner packet may be, bytes */
 static unsigned int too_long(struct rte_mbuf *m, const struct cygnet_sa *sa,
 			     const struct session *s)
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
 	struct next_hop hop = route_lookup(path->dst.v4);
-	unsigned int mtu = ports[hop.port].mtu;
+	unsigned int mtu = ports[hop.port].mtu, kept = esp_out_kept(m, s);
 
-	if (hop.kind != ROUTE_FORWARD || sa->mode != CYGNET_TUNNEL ||
-	    esp_out_size(s, path, rte_pktmbuf_data_len(m)) <= mtu)
+	if (hop.kind != ROUTE_FORWARD || (s->transport && !has_df(m)) ||
+	    esp_out_size(s, path, kept, rte_pktmbuf_data_len(m)) <= mtu)
 		return 0;
-	return RTE_MAX(esp_out_mtu(s, path, mtu), 1u);
+	return RTE_MAX(esp_out_mtu(s, path, kept, mtu), 1u);
 }
 
 /* What is too long is cut before it is protected: a peer need not put ESP together,
@@ -92,7 +99,7 @@ static void protect_parts(struct worker *w, struct rte_mbuf *m, unsigned int mtu
 	struct rte_mbuf *parts[FRAGMENTS_MAX];
 	unsigned int n;
 
-	if (packet_ip(m)->fragment_offset & rte_cpu_to_be_16(RTE_IPV4_HDR_DF_FLAG)) {
+	if (has_df(m)) {
 		icmp_error(w, m, ICMP_DEST_UNREACH, ICMP_FRAG_NEEDED, (uint16_t)mtu);
 		drop(w, m, DROP_TOO_BIG);
 		return;

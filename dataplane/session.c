@@ -113,7 +113,7 @@ static struct rte_crypto_sym_xform *chain_xforms(struct rte_crypto_sym_xform x[2
 static bool can_serve(const struct cygnet_sa *sa)
 {
 	/* Lengths come from shared memory: what the code below relies on. */
-	if (sa->mode != CYGNET_TUNNEL || sa->proto != IPPROTO_ESP || sa->af != AF_INET ||
+	if (sa->mode > CYGNET_TRANSPORT || sa->proto != IPPROTO_ESP || sa->af != AF_INET ||
 	    sa->icv_len < 8 || sa->icv_len > ESP_ICV_MAX ||
 	    sa->cipher_key_len + sa->salt_len > CYGNET_KEY_MAX ||
 	    sa->auth_key_len > CYGNET_KEY_MAX)
@@ -180,6 +180,7 @@ static void fill(struct session *s, const struct cygnet_sa *sa, uint32_t index)
 		.generation = sa->generation,
 		.inbound = sa->flags & CYGNET_SA_INBOUND,
 		.esn = sa->flags & CYGNET_SA_ESN,
+		.transport = sa->mode == CYGNET_TRANSPORT,
 		.aead = sa->cipher == CYGNET_CIPHER_AES_GCM,
 		.icv_len = sa->icv_len,
 	};

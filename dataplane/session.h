@@ -24,6 +24,7 @@ struct session {
 	uint8_t align;		/* ciphertext is a multiple of it, bytes */
 	uint8_t icv_len;
 	bool inbound, aead, esn;
+	bool transport;		/* mode; else tunnel */
 };
 
 struct session_table;

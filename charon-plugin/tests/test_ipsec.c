@@ -451,17 +451,17 @@ static void test_refused(void **state)
 	uint32_t spi;
 	uint16_t cpi;
 
-	sa.data.mode = MODE_TRANSPORT;
+	sa.data.mode = MODE_BEET;
 	assert_int_equal(add_sa(), NOT_SUPPORTED);
 	assert_int_equal(log_lines, 1);
-	assert_non_null(strstr(log_text, "transport mode"));
+	assert_non_null(strstr(log_text, "BEET mode"));
 	assert_non_null(strstr(log_text, "c0000123"));
 
-	policy.sa.mode = MODE_TRANSPORT;
+	policy.sa.mode = MODE_BEET;
 	assert_int_equal(charon->kernel->add_policy(charon->kernel, &policy.id,
 												&policy.data), NOT_SUPPORTED);
 	assert_int_equal(log_lines, 2);
-	assert_non_null(strstr(log_text, "transport mode"));
+	assert_non_null(strstr(log_text, "BEET mode"));
 	assert_non_null(strstr(log_text, "c0000123"));
 	/* charon deletes it all the same */
 	assert_int_equal(charon->kernel->del_policy(charon->kernel, &policy.id,

@@ -226,8 +226,6 @@ static void test_refusals(void **state)
 	policy.id.interface = "eth0";
 	refuse_policy("interface");
 	policy.id.interface = NULL;
-	policy.sa.mode = MODE_TRANSPORT;
-	refuse_policy("transport");
 	policy.sa.mode = MODE_BEET;
 	refuse_policy("BEET");
 	policy.sa.mode = MODE_TUNNEL;

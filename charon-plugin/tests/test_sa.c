@@ -221,7 +221,8 @@ static void test_other_algorithms(void **state)
 static void test_mode(void **state)
 {
 	sa.data.mode = MODE_TRANSPORT;
-	refuse_sa("transport");
+	accept_sa();
+	assert_int_equal(params.mode, CYGNET_TRANSPORT);
 	sa.data.mode = MODE_BEET;
 	refuse_sa("BEET");
 	sa.data.mode = MODE_PASS;

@@ -61,7 +61,7 @@ static void check_sent(const struct esp_sa *e, struct rte_mbuf *m, uint64_t seq,
 	uint8_t text[PEER_TEXT_MAX];
 	int len;
 
-	assert_int_equal(total, esp_out_size(e->session, cygnet_sa_path(e->sa), inner_len));
+	assert_int_equal(total, esp_out_size(e->session, cygnet_sa_path(e->sa), 0, inner_len));
 	assert_int_equal(rte_pktmbuf_pkt_len(m), total);
 	check_outer(e, wire, total);
 	check_esp_header(e, wire + offset, seq);
@@ -141,10 +141,10 @@ static void check_mtus(struct esp_sa *e)
 	const struct session *s = e->session;
 
 	for (unsigned int mtu = 0; mtu <= 9001; mtu++) {
-		unsigned int inner = esp_out_mtu(s, path, mtu);
+		unsigned int inner = esp_out_mtu(s, path, 0, mtu);
 
-		assert_true(!inner || esp_out_size(s, path, inner) <= mtu);
-		assert_true(esp_out_size(s, path, inner + 1) > mtu);
+		assert_true(!inner || esp_out_size(s, path, 0, inner) <= mtu);
+		assert_true(esp_out_size(s, path, 0, inner + 1) > mtu);
 	}
 }
 
@@ -207,7 +207,7 @@ static void larger_than_ip_allows(void **state)
 
 	(void)state;
 	esp_sa_any(&e, &esp_algorithms[esp_algorithm_count - 1], 0);
-	largest = esp_out_mtu(e.session, cygnet_sa_path(e.sa), UINT16_MAX);
+	largest = esp_out_mtu(e.session, cygnet_sa_path(e.sa), 0, UINT16_MAX);
 	m = esp_packet(NULL, largest, headroom_of(&e), tailroom_of(&e, largest));
 	assert_int_equal(esp_prepare(&e, m, 1), ESP_OK);
 	assert_in_range(rte_pktmbuf_data_len(m), UINT16_MAX - 3, UINT16_MAX);

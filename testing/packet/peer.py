@@ -7,7 +7,7 @@ import struct
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from scapy.layers.inet import IP, UDP
 from scapy.layers.ipsec import ESP, SecurityAssociation, _ESPPlain
-from scapy.packet import raw
+from scapy.packet import Raw, raw
 
 from gateway import PEER, WAN
 
@@ -82,19 +82,32 @@ class Sa:
     def seal(self, inner, seq=None, alter=None):
         """ESP packet from the peer, of 64-bit sequence number seq (default: the
         next). alter changes the plaintext ESP packet before it is encrypted."""
+        return self.outer() / self._close(raw(inner), 4, seq, alter)
+
+    def seal_payload(self, packet, seq=None):
+        """The same in transport mode: from the peer, whatever the packet's source."""
+        header = IP(raw(packet)[:packet.ihl * 4])
+        header.src, header.proto = self.src, 17 if self.encap else 50
+        esp = self._close(raw(packet)[packet.ihl * 4:], packet.proto, seq)
+        if self.encap:
+            esp = raw(UDP(sport=self.encap[1], dport=self.encap[0], chksum=0) / Raw(esp))
+        del header.len, header.chksum
+        return IP(raw(header / Raw(esp)))
+
+    def _close(self, data, proto, seq=None, alter=None):
         if seq is None:
             self.seq += 1
             seq = self.seq
         high, low = seq >> 32, seq & 0xffffffff
         algo = self.scapy.crypt_algo
-        plain = _ESPPlain(spi=self.spi, seq=low, iv=algo.generate_iv(), data=raw(inner), nh=4)
+        plain = _ESPPlain(spi=self.spi, seq=low, iv=algo.generate_iv(), data=data, nh=proto)
         plain = algo.pad(plain)
         if alter:
             alter(plain)
         esp = algo.encrypt(self.scapy, plain, self.scapy.crypt_key, None, esn_en=self.esn, esn=high)
         if self.suite.mac:
             esp.data += self._mac(esp, high)
-        return self.outer() / raw(esp)
+        return Raw(raw(esp))
 
     def outer(self):
         if not self.encap:
@@ -104,6 +117,17 @@ class Sa:
     def unseal(self, packet, high=0):
         """Check an ESP packet from the gateway in every field, and decrypt it.
         @return the inner packet and the ESP header's sequence number"""
+        plain, seq = self._unwrap(packet, high)
+        assert plain.nh == 4, f"next header {plain.nh}"
+        return IP(plain.data), seq
+
+    def unseal_payload(self, packet, high=0):
+        """The same in transport mode.
+        @return the packet with its IP header, protocol and payload inside, sequence number"""
+        plain, seq = self._unwrap(packet, high)
+        return packet, plain.nh, plain.data, seq
+
+    def _unwrap(self, packet, high):
         assert (packet.src, packet.dst) == (self.src, self.dst), packet.summary()
         assert checksum_right(packet), "checksum of the outer header"
         payload = raw(packet.payload)
@@ -111,7 +135,7 @@ class Sa:
             assert packet.proto == 17, f"outer protocol {packet.proto}"
             udp, payload = UDP(payload[:8]), payload[8:]
             assert (udp.sport, udp.dport) == self.encap, (udp.sport, udp.dport)
-            assert udp.len == packet.len - 20, "UDP length"
+            assert udp.len == packet.len - packet.ihl * 4, "UDP length"
             assert udp.chksum == 0, "UDP checksum, zero by RFC 3948"
         else:
             assert packet.proto == 50, f"outer protocol {packet.proto}"
@@ -127,8 +151,7 @@ class Sa:
         plain = self.scapy.crypt_algo.decrypt(self.scapy, esp, self.scapy.crypt_key, icv or None,
                                               esn_en=self.esn, esn=high)
         check_padding(self, esp, plain)
-        assert plain.nh == 4, f"next header {plain.nh}"
-        return IP(plain.data), esp.seq
+        return plain, esp.seq
 
 
 def check_padding(sa, esp, plain):

@@ -124,6 +124,16 @@ static int set_action(struct line *line, const char *value)
 	return parse_name(value, names, 3, &line->policy.action);
 }
 
+static int set_mode(struct line *line, const char *value)
+{
+	static const char *const names[] = {[CYGNET_TUNNEL] = "tunnel",
+					    [CYGNET_TRANSPORT] = "transport"};
+	int rc = parse_name(value, names, 2, &line->sa.mode);
+
+	line->policy.mode = line->sa.mode;
+	return rc;
+}
+
 static int set_spi(struct line *line, const char *value)
 {
 	unsigned long spi;
@@ -310,7 +320,7 @@ static const struct word words[] = {
 	{"auth", set_auth},     {"key", set_key},       {"salt", set_salt},
 	{"akey", set_akey},     {"icv", set_icv},       {"window", set_window},
 	{"esn", set_esn},       {"reqid", set_reqid},   {"prio", set_prio},
-	{"encap", set_encap},   {"end", set_end},
+	{"encap", set_encap},   {"end", set_end},       {"mode", set_mode},
 	{"hard-packets", set_hard_packets},
 	{"hard-seconds", set_hard_seconds},
 };

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""ESP in transport mode between the gateway's own kernel and the peer."""
+import socket
+
+from scapy.layers.inet import ICMP, IP, TCP, UDP, in4_chksum
+from scapy.packet import Raw, raw
+
+from bench import ARRIVE, policy, to_far_host
+from gateway import PEER, WAN
+from network import inside, ip
+from peer import SUITES, Sa
+from test_esp import cases
+
+OURS, THEIRS = f"{WAN}-{WAN}", f"{PEER}-{PEER}"
+ALL = [suite.name for suite in SUITES] + [suite.name + "-udp" for suite in SUITES]
+BEHIND_NAT = "192.168.9.9"
+
+
+def host_to_host(bench, case="gcm128", more="mode=transport"):
+    """Between the two gateways alone. @return outbound and inbound SA"""
+    suite = {suite.name: suite for suite in SUITES}[case.removesuffix("-udp")]
+    options = {"encap": case.endswith("-udp"), "more": "mode=transport"}
+    out = Sa(suite, "out", bench.spi(), **options)
+    inb = Sa(suite, "in", bench.spi(), **options)
+    bench.gateway.fill("flush", out.line(), inb.line(),
+                       policy("out", OURS, THEIRS, spi=out.spi, more=more),
+                       policy("in", THEIRS, OURS, spi=inb.spi, more=more))
+    return out, inb
+
+
+def open_socket(bench, port=7777):
+    with inside(bench.network.gw):
+        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        sock.bind((WAN, port))
+        sock.settimeout(ARRIVE)
+    return sock
+
+
+def from_peer(data, src=PEER, dport=7777):
+    return IP(raw(IP(src=src, dst=WAN) / UDP(sport=8888, dport=dport) / Raw(data)))
+
+
+@cases(*ALL)
+def test_transport_both_ways(bench, case):
+    out, inb = host_to_host(bench, case)
+    bench.wan.drain()
+    with open_socket(bench) as sock:
+        for number, size in enumerate((0, 1, 2, 3, 14, 15, 16, 100, 1000, 1380), 1):
+            data = bytes(range(256)) * 6
+            bench.from_wan(inb.seal_payload(from_peer(data[:size])))
+            got, sender = sock.recvfrom(2000)
+            assert (got, sender) == (data[:size], (PEER, 8888)), f"{size} bytes in"
+            sock.sendto(data[:size], sender)
+            header, proto, payload, seq = out.unseal_payload(bench.receive(bench.wan, 1)[0])
+            assert (proto, seq) == (17, number), (proto, seq)
+            sent = UDP(payload)
+            assert raw(sent.payload) == data[:size], f"{size} bytes out"
+            assert in4_chksum(17, IP(src=header.src, dst=header.dst), payload) == 0, "UDP checksum"
+
+
+def test_transport_keeps_the_header(bench):
+    """Options, TOS, identification and DF of the peer's packet reach the kernel as
+    they are; so does what the kernel sets leave."""
+    out, inb = host_to_host(bench)
+    with open_socket(bench) as sock:
+        bench.wan.drain()
+        sock.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 0xb8)
+        sock.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, 33)
+        sock.setsockopt(socket.IPPROTO_IP, 4, b"\x01\x01\x01\x00")  # IP_OPTIONS: no operation
+        sock.sendto(b"options", (PEER, 8888))
+        packet = bench.receive(bench.wan, 1)[0]
+        assert (packet.tos, packet.ttl, packet.ihl) == (0xb8, 33, 6), packet.summary()
+        _, proto, payload, _ = out.unseal_payload(packet)
+        assert (proto, payload[8:]) == (17, b"options")
+        inner = IP(raw(IP(src=PEER, dst=WAN, tos=0x28, options=b"\x01\x01\x01\x00") /
+                       UDP(sport=8888, dport=7777) / Raw(b"with options")))
+        sock.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1)
+        bench.from_wan(inb.seal_payload(inner))
+        data, extra, _, _ = sock.recvmsg(2000, 100)
+        assert data == b"with options" and extra[0][2][0] == 0x28, (data, extra)
+
+
+def test_transport_checksum_behind_nat(bench):
+    """The peer's checksum covers its own address, which the NAT has changed: it is
+    worked out anew (RFC 3948, 3.1.2). Zero in UDP, none, stays."""
+    _, inb = host_to_host(bench, "gcm128-udp")
+    inner = from_peer(b"behind a NAT", src=BEHIND_NAT)
+    with open_socket(bench) as sock:
+        bench.from_wan(inb.seal_payload(inner))
+        assert sock.recvfrom(2000) == (b"behind a NAT", (PEER, 8888))
+        inner[UDP].chksum = 0
+        bench.from_wan(inb.seal_payload(inner))
+        assert sock.recvfrom(2000) == (b"behind a NAT", (PEER, 8888))
+
+
+def test_transport_tcp_behind_nat(bench):
+    """A SYN to a closed port is answered by RST: its checksum was right for the kernel."""
+    out, inb = host_to_host(bench, "gcm128-udp")
+    bench.wan.drain()
+    bench.from_wan(inb.seal_payload(IP(raw(IP(src=BEHIND_NAT, dst=WAN) /
+                                           TCP(sport=4000, dport=4001, flags="S", seq=7)))))
+    _, proto, payload, _ = out.unseal_payload(bench.receive(bench.wan, 1)[0])
+    assert proto == 6 and TCP(payload).flags == "RA" and TCP(payload).ack == 8
+
+
+def test_transport_ping(bench):
+    """The kernel answers; the answer leaves protected."""
+    out, inb = host_to_host(bench, "cbc128-sha1")
+    bench.wan.drain()
+    bench.from_wan(inb.seal_payload(IP(raw(IP(src=PEER, dst=WAN) / ICMP(id=3, seq=4) / Raw(b"abc")))))
+    _, proto, payload, _ = out.unseal_payload(bench.receive(bench.wan, 1)[0])
+    assert proto == 1 and ICMP(payload).type == 0 and payload[8:] == b"abc"
+
+
+def test_transport_too_big(bench):
+    """With DF the kernel hears how long a packet may be, and sends the next one so."""
+    out, _ = host_to_host(bench, "gcm128")
+    with open_socket(bench) as sock:
+        sock.setsockopt(socket.IPPROTO_IP, 10, 2)  # IP_MTU_DISCOVER: IP_PMTUDISC_DO
+        sock.connect((PEER, 8888))
+        try:
+            with bench.dropped("too-big"):
+                sock.send(b"x" * 1472)
+            longest = sock.getsockopt(socket.IPPROTO_IP, 14)  # IP_MTU
+            assert 1440 <= longest < 1480, f"path MTU {longest}"
+            sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)  # EMSGSIZE, once
+            sock.send(b"y" * (longest - 28))
+            packet = bench.receive(bench.wan, 1)[0]
+            assert 1496 < packet.len <= 1500, f"{packet.len} bytes"
+            assert out.unseal_payload(packet)[2][8:] == b"y" * (longest - 28)
+        finally:
+            ip("-n", bench.network.gw, "route", "flush", "cache")
+
+
+def test_transport_cut_afterwards(bench):
+    """Without DF, ESP of the whole packet is what is cut."""
+    out, _ = host_to_host(bench, "gcm128")
+    with open_socket(bench) as sock:
+        bench.wan.drain()
+        sock.setsockopt(socket.IPPROTO_IP, 10, 0)  # IP_MTU_DISCOVER: IP_PMTUDISC_DONT
+        sock.sendto(b"z" * 1472, (PEER, 8888))
+        first, second = bench.receive(bench.wan, 2)
+        assert (first.frag, bool(first.flags.MF)) == (0, True), first.summary()
+        assert second.frag * 8 == first.len - 20, second.summary()
+        whole = IP(raw(IP(src=first.src, dst=first.dst, id=first.id, proto=50) /
+                       Raw(raw(first.payload) + raw(second.payload))))
+        assert out.unseal_payload(whole)[2][8:] == b"z" * 1472
+
+
+def test_transport_inner_spoof(bench):
+    """A tunnel packet on a transport SA is another protocol, for the kernel to refuse; one
+    in transport mode on a tunnel's SA is not taken."""
+    _, inb = bench.tunnel("gcm128")
+    with bench.dropped("esp-padding"):
+        bench.from_wan(inb.seal_payload(from_peer(b"not a tunnel")))
+
+
+def test_transport_sa_for_a_tunnel_policy(bench):
+    """What the SA may carry is a matter of its policy's mode, too (RFC 4301, 5.2)."""
+    _, inb = host_to_host(bench, more="")
+    with bench.dropped("policy-inbound"):
+        bench.from_wan(inb.seal_payload(from_peer(b"mode")))
+
+
+def test_transport_other_hosts(bench):
+    """A policy wider than the SA's two hosts protects nobody else in transport mode."""
+    out = Sa(SUITES[-1], "out", bench.spi(), more="mode=transport")
+    bench.gateway.fill("flush", out.line(),
+                       policy("out", "0.0.0.0-255.255.255.255", "0.0.0.0-255.255.255.255",
+                              spi=out.spi, more="mode=transport"))
+    with bench.dropped("transport"):
+        bench.from_lan(to_far_host())
