@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Stock charon, one per gateway, each with files of its own. Sourced.
+# Stock charon, or charon-systemd where the array daemon says so, one per gateway,
+# each with files of its own. Sourced.
 #
 # charon and swanctl are run from copies: Debian's AppArmor profiles go by path,
 # and let neither read the folders of a test.
@@ -10,7 +11,7 @@ charon_plugins="random nonce openssl aes sha1 sha2 hmac kdf gcm pem x509 pubkey 
 copy_charon() {
 	[ -d "$work/bin" ] && return
 	mkdir "$work/bin"
-	cp /usr/lib/ipsec/charon /usr/sbin/swanctl "$work/bin/"
+	cp /usr/lib/ipsec/charon /usr/sbin/charon-systemd /usr/sbin/swanctl "$work/bin/"
 }
 
 # vici_uri SIDE, charon_log SIDE: those of a machine are inside it.
@@ -22,7 +23,7 @@ charon_log() { [ "${!1}" = kernel ] && echo /run/charon.log || echo "$work/$1/ch
 # lines for all charons.
 write_strongswan_conf() {
 	local side=$1 dir=$work/$1 name
-	echo "charon {"
+	echo "${daemon[$side]:-charon} {"
 	echo "  load_modular = yes"
 	echo "  retransmit_tries = 5"
 	echo "  retransmit_timeout = 1"
@@ -51,7 +52,7 @@ write_strongswan_conf() {
 # What is special about the mount namespace of a charon: a /run of its own for
 # its PID file, and our plugin beside Debian's.
 run_charon() {
-	local dir=$1 kind=$2
+	local dir=$1 kind=$2 daemon=$3
 	mount -t tmpfs tmpfs /run || exit
 	if [ "$kind" = cygnet ]; then
 		mount -t overlay overlay \
@@ -59,7 +60,7 @@ run_charon() {
 			/usr/lib/ipsec/plugins || exit
 	fi
 	export STRONGSWAN_CONF=$dir/strongswan.conf
-	exec "$work/bin/charon"
+	exec "$work/bin/$daemon"
 }
 export -f run_charon
 
@@ -83,7 +84,7 @@ spawn_charon() {
 		rm -f "$dir/charon.vici"
 		export root work
 		spawn "charon-$side" "$dir/charon.out" ip netns exec "$net_prefix-gw-$side" \
-			bash -c 'run_charon "$@"' charon "$dir" "${!side}"
+			bash -c 'run_charon "$@"' charon "$dir" "${!side}" "${daemon[$side]:-charon}"
 	fi
 }
 

@@ -13,16 +13,16 @@ make_work() {
 	defer rm -rf "$work"
 }
 
-# read_scenario NAME: its folder's scenario.sh sets left, right (kinds of
-# gateway), workers of cygnetd (an array), auth (psk or cert), charon_options and the function steps; sides, if
-# there are more than the two; segment, uplink and the function more_network, if
-# there is more than a wire.
+# read_scenario NAME: its folder's scenario.sh sets left, right (kinds of gateway),
+# daemon and workers (arrays), idle and no_policy of cygnetd, auth (psk or cert),
+# charon_options and the function steps; sides, if there are more than the two;
+# segment, uplink and the function more_network, if there is more than a wire.
 read_scenario() {
 	scenario=$top/testing/scenarios/$1
 	[ -f "$scenario/scenario.sh" ] || die "there is no scenario $1"
 	sides="left right" left=cygnet right=cygnet auth=psk charon_options=
-	unset workers
-	declare -gA workers=()
+	unset workers daemon
+	declare -gA workers=() daemon=()
 	# shellcheck source=/dev/null
 	. "$scenario/scenario.sh"
 }
