@@ -17,6 +17,7 @@ write_cygnetd_conf() {
 		sadb = $dir/sadb
 		engine = $engine
 		workers = $n
+		idle = ${idle:-poll}
 		cores = $(cores_of "$side")
 		eal = --no-pci --in-memory --file-prefix=$net_prefix-$side -m $((128 + 64 * n))
 		driver-path = $root/lib/dpdk

@@ -4,6 +4,8 @@
 passed=0 failed=0 skipped=0
 filters=()
 test_pid=
+# Tests in the background: by process id their name, log and start.
+declare -A running=()
 
 # selected NAME: whether the command line asks for it.
 selected() {
@@ -39,27 +41,56 @@ limited() {
 }
 
 end_test() {
-	[ -z "$test_pid" ] && return
-	kill -TERM "$test_pid" 2> /dev/null
-	wait "$test_pid" 2> /dev/null
+	local pids=("${!running[@]}" ${test_pid:+"$test_pid"})
+	[ "${#pids[@]}" -eq 0 ] && return
+	kill -TERM "${pids[@]}" 2> /dev/null
+	wait "${pids[@]}" 2> /dev/null
 }
 
 why() { if [ "$1" -eq 124 ] || [ "$1" -eq 137 ]; then echo "timed out"; else echo "exit status $1"; fi; }
 
-# run_test NAME SECONDS CMD...: one test; exit status 77 skips.
+# count_test NAME STATUS LOG START: one that has ended; exit status 77 skips.
+count_test() {
+	case $2 in
+	0) count ok "$1" "$((SECONDS - $4)) s" ;;
+	77) count skip "$1" "$(tail -n 1 "$3")" ;;
+	*)
+		count "not ok" "$1" "$(why "$2")"
+		sed 's/^/   | /' "$3"
+		;;
+	esac
+}
+
+# run_test NAME SECONDS CMD...: one test.
 run_test() {
 	local name=$1 limit=$2 log=$work/test.log rc=0 start=$SECONDS
 	shift 2
 	selected "$name" || return 0
 	limited "$limit" "$log" "$@" || rc=$?
-	case $rc in
-	0) count ok "$name" "$((SECONDS - start)) s" ;;
-	77) count skip "$name" "$(tail -n 1 "$log")" ;;
-	*)
-		count "not ok" "$name" "$(why "$rc")"
-		sed 's/^/   | /' "$log"
-		;;
-	esac
+	count_test "$name" "$rc" "$log" "$start"
+}
+
+# start_test NAME SECONDS CMD..., finish_tests: tests that mostly wait, two at a time.
+# They are counted as they end.
+start_test() {
+	local name=$1 limit=$2 log=$work/${1//\//-}.log
+	shift 2
+	selected "$name" || return 0
+	[ "${#running[@]}" -lt 2 ] || finish_one
+	timeout -k 30 "$limit" "$@" > "$log" 2>&1 < /dev/null &
+	running[$!]="$name $log $SECONDS"
+}
+
+finish_one() {
+	local pid rc=0 name log start
+	wait -n -p pid "${!running[@]}" || rc=$?
+	read -r name log start <<< "${running[$pid]}"
+	unset "running[$pid]"
+	count_test "$name" "$rc" "$log" "$start"
+}
+
+finish_tests() {
+	while [ "${#running[@]}" -gt 0 ]; do finish_one; done
 }
 
 # run_group NAME SECONDS CMD...: a program that reports its own tests, in lines
