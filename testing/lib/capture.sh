@@ -21,7 +21,7 @@ start_capture() {
 	local log=$work/$1.tcpdump
 	spawn "capture-$1" "$log" ip netns exec "$net_prefix-$2" \
 		tcpdump -Z root -n -U -B 16384 -s 0 -i "$3" -w "$work/$1.pcap"
-	wait_for 10 grep -q 'listening on' "$log" || die "tcpdump does not start: $(cat "$log")"
+	wait_for 60 grep -q 'listening on' "$log" || die "tcpdump does not start: $(cat "$log")"
 }
 
 # stop_capture NAME...: tcpdump gets packets from the kernel once a second.

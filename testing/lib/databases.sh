@@ -15,7 +15,7 @@ databases_empty() {
 
 both_empty() { databases_empty left && databases_empty right; }
 
-expect_empty() { expect "no SA and no policy is left" wait_for 5 both_empty; }
+expect_empty() { expect "no SA and no policy is left" wait_for 30 both_empty; }
 
 # kernel_algorithms SIDE: of the SAs in the machine's kernel, with the bits of the
 # keys (of GCM's, with salt) and of ICVs that are cut.

@@ -61,8 +61,12 @@ class Bench:
         """IPv4 packets that the gateway sends there; whatever a minimal frame pads is cut off."""
         for frame in port.frames(timeout):
             if frame[12:14] == IPV4:
-                packet = IP(frame[14:])
-                yield IP(frame[14:14 + packet.len])
+                yield Bench.packet_in(frame)
+
+    @staticmethod
+    def packet_in(frame):
+        packet = IP(frame[14:])
+        return IP(frame[14:14 + packet.len])
 
     def receive(self, port, count, timeout=ARRIVE):
         got = []

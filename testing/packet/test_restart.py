@@ -3,12 +3,12 @@
 import threading
 import time
 
-from bench import to_far_host, to_host
+from bench import IPV4, to_far_host, to_host
 from test_esp import cases
 
 
 class Traffic:
-    """About two thousand packets a second from the LAN, until stopped."""
+    """About a thousand packets a second from the LAN, until stopped."""
 
     def __init__(self, bench):
         self.frame = bench.frame(bench.lan, "lan", to_far_host(64))
@@ -18,7 +18,7 @@ class Traffic:
     def send(self):
         while not self.stop.is_set():
             self.lan.send(self.frame)
-            time.sleep(0.0005)
+            time.sleep(0.001)
 
     def __enter__(self):
         self.thread.start()
@@ -26,6 +26,21 @@ class Traffic:
     def __exit__(self, *_):
         self.stop.set()
         self.thread.join()
+
+
+def take(port, count):
+    """So many IPv4 frames, as soon as they are there."""
+    taken = []
+    for frame in port.frames(10):
+        if frame[12:14] == IPV4:
+            taken.append(frame)
+        if len(taken) == count:
+            return taken
+    raise AssertionError(f"{len(taken)} of {count} packets came")
+
+
+def what_is_there(port, timeout=0):
+    return [frame for frame in port.frames(timeout) if frame[12:14] == IPV4]
 
 
 @cases("gcm128", "cbc128-sha256")
@@ -36,16 +51,16 @@ def test_kill_9(bench, case):
     replayed = inb.seal(to_host())
     bench.from_wan(replayed)
     bench.receive(bench.lan, 1)
-    numbers = [1]
+    frames = []
     with Traffic(bench):
         for _ in range(3):
-            time.sleep(0.5)
+            frames += take(bench.wan, 200)
             bench.gateway.kill()
+            frames += what_is_there(bench.wan)
             bench.gateway.start()
-            time.sleep(0.5)
-    for packet in bench.packets(bench.wan, 0.3):
-        numbers.append(out.unseal(packet)[1])
-    assert len(numbers) > 1000, f"only {len(numbers)} packets"
+            frames += take(bench.wan, 200)
+    frames += what_is_there(bench.wan, 0.3)
+    numbers = [1] + [out.unseal(bench.packet_in(frame))[1] for frame in frames]
     assert len(set(numbers)) == len(numbers), "a sequence number was used twice"
     for before, after in zip(numbers, numbers[1:]):
         assert before < after, f"sequence number {after} after {before}"

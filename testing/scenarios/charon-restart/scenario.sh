@@ -38,7 +38,7 @@ keys_are_wiped() {
 	reap charon-left || true
 	expect "charon cannot wipe while cygnetd hangs" test "$(to_be_wiped left)" -gt 0
 	kill -CONT "${pids[cygnetd-left]}"
-	expect "cygnetd wipes for it" wait_for 5 all_wiped left
+	expect "cygnetd wipes for it" wait_for 30 all_wiped left
 }
 
 # cygnetctl check also looks whether free slots have keys.

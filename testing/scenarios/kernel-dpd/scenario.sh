@@ -9,10 +9,10 @@ steps() {
 	expect "the tunnel comes up" tunnel_up right
 	expect_pings
 	cut_wire
-	expect "left finds its peer dead" wait_for 15 gone_from left
-	expect "left's databases are empty" wait_for 5 databases_empty left
-	expect "right finds its peer dead" wait_for 15 gone_from right
+	expect "left finds its peer dead" wait_for 60 gone_from left
+	expect "left's databases are empty" wait_for 30 databases_empty left
+	expect "right finds its peer dead" wait_for 60 gone_from right
 	mend_wire
-	expect "the right brings the tunnel back" wait_for 30 established left
+	expect "the right brings the tunnel back" wait_for 60 established left
 	expect_tunnel
 }

@@ -7,10 +7,10 @@ steps() {
 	local side
 	for side in left right; do
 		expect "the tunnel comes up from $side" tunnel_up "$side"
-		expect "the responder has it, too" wait_for 5 reaches left
+		expect "the responder has it, too" wait_for 30 reaches left
 		expect_tunnel
 		expect "rekeyed from $side" rekey "$side"
-		expect "another CHILD_SA is in use" wait_for 10 eval '[ "$(child_id left)" != 1 ]'
+		expect "another CHILD_SA is in use" wait_for 60 eval '[ "$(child_id left)" != 1 ]'
 		expect_pings
 		expect "the connection goes down" connection_down "$side"
 		expect_empty

@@ -58,7 +58,7 @@ steps() {
 	sleep 4
 	forget_after 60
 	for side in right third; do
-		expect "the gateway answers $side again" wait_for 10 client_reaches "$side"
+		expect "the gateway answers $side again" wait_for 60 client_reaches "$side"
 	done
 	say "now: $(ports_and_spis)"
 	expect "ports have changed, SPIs have not" moved "$before" "$(ports_and_spis)"

@@ -28,7 +28,7 @@ steps() {
 		expect "$side disconnects" quiet "$work/$side/terminate.out" \
 			swanctl_on "$side" --terminate --ike gateway
 	done
-	expect "no SA and no policy is left" wait_for 5 databases_empty left
+	expect "no SA and no policy is left" wait_for 30 databases_empty left
 	expect_output "addresses in use" 0 leases
 }
 

@@ -16,7 +16,7 @@ steps() {
 		sleep 1.5
 		ike=$(ike_id left)
 		expect "reauthentication from $side" rekey_ike "$side" --reauth
-		expect "another IKE_SA" wait_for 10 eval "[ \$(ike_id left) != $ike ]"
+		expect "another IKE_SA" wait_for 60 eval "[ \$(ike_id left) != $ike ]"
 	done
 	lost=$(end_pings reauth)
 	expect_output "pings lost, and what came for an unknown SPI" "$lost" unknown_spis

@@ -50,5 +50,5 @@ plaintext_dropped() {
 		sendp(Ether(dst=sys.argv[1]) / IP(src="10.2.0.10", dst="10.1.0.10") /
 		      TCP(sport=5201, dport=40000, flags="S"), iface="br0", verbose=False)
 	END
-	wait_for 3 eval '[ "$(drops left policy-plaintext)" -gt '"$before"' ]'
+	wait_for 30 eval '[ "$(drops left policy-plaintext)" -gt '"$before"' ]'
 }

@@ -23,7 +23,7 @@ steps() {
 trap_policies() {
 	expect "trap policies are installed" swanctl_quiet --install --child trap
 	expect_output "policies" 3 spd left length
-	expect "traffic brings the tunnel up" wait_for 20 reaches left
+	expect "traffic brings the tunnel up" wait_for 60 reaches left
 	expect "the IKE_SA goes down" connection_down left
 	expect_output "policies" 3 spd left length
 	expect "trap policies are uninstalled" swanctl_quiet --uninstall --child trap

@@ -8,15 +8,15 @@ steps() {
 	start_capture wire wire br0
 	expect_output "pings lost without an answer" 50 lost_of left
 	expect "packets were dropped for want of an SA" test "$(drops left no-sa)" -ge 40
-	expect "left asked for the tunnel" asked
+	expect "left asked for the tunnel" wait_for 30 asked
 	kill -CONT "${pids[charon-right]}"
-	expect "traffic brings the tunnel up" wait_for 20 reaches left
+	expect "traffic brings the tunnel up" wait_for 60 reaches left
 	expect_output "pings lost" 0 lost_of left
 	swanctl_on left --terminate --child net > /dev/null
-	expect "traffic brings it up again" wait_for 20 reaches left
+	expect "traffic brings it up again" wait_for 60 reaches left
 	expect_output "pings lost" 0 lost_of left
 	stop_capture wire
 	expect "only ciphertext on the wire" only_ciphertext wire
 }
 
-asked() { sleep 0.5; [ "$(frames wire 'udp port 500')" -gt 0 ]; }
+asked() { [ "$(frames wire 'udp port 500')" -gt 0 ]; }
