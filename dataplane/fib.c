@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <rte_cycles.h>
 #include <rte_fib.h>
 #include <rte_malloc.h>
 #include <rte_rcu_qsbr.h>
@@ -16,6 +17,7 @@
 #define BULK 256u
 #define BATCH 1024u /* changes between two commits */
 #define WAIT_US 50
+#define WAIT_MS 1000 /* a worker that takes longer hangs */
 
 /* Numbers of hops. Both of these are "no route" to a lookup. */
 #define HOP_ABSENT FIB_ABSENT
@@ -32,6 +34,10 @@ struct change {
 static struct rte_fib *fibs[2];
 static unsigned int active; /* the one that lcores use */
 static struct rte_rcu_qsbr *qsbr;
+static bool turning; /* they have changed places, but lcores may still be in the old one */
+static bool hanging; /* and it takes too long, as was told */
+static bool missed;  /* a change was refused meanwhile */
+static uint64_t turn; /* of qsbr: when the lcores are out */
 static struct change pending[BATCH];
 static unsigned int npending;
 static bool told; /* that there is no room; once until something goes */
@@ -128,13 +134,9 @@ void fib_free(void)
 	fibs[0] = fibs[1] = NULL;
 	qsbr = NULL;
 	npending = 0;
+	turning = hanging = missed = false;
 	memset(hop_refs, 0, sizeof(hop_refs));
 	hops_used = HOP_FIRST;
-}
-
-static bool same_hop(const struct next_hop *a, const struct next_hop *b)
-{
-	return a->kind == b->kind && a->port == b->port && a->gateway == b->gateway;
 }
 
 /* @return the number of a hop, one reference more; HOP_ABSENT if there is none left */
@@ -143,7 +145,7 @@ static uint32_t hop_take(const struct next_hop *hop)
 	uint32_t spare = HOP_ABSENT;
 
 	for (uint32_t i = HOP_FIRST; i < hops_used; i++) {
-		if (hop_refs[i] && same_hop(&hops[i], hop)) {
+		if (hop_refs[i] && next_hop_equal(&hops[i], hop)) {
 			hop_refs[i]++;
 			return i;
 		}
@@ -185,8 +187,10 @@ int fib_set(uint32_t dst, uint8_t bits, const struct next_hop *hop, uint32_t *in
 	struct change c = {.ip = ntohl(dst), .bits = bits, .old = *index, .new = HOP_ABSENT};
 	int err;
 
-	if (npending == BATCH)
-		fib_commit();
+	if ((turning || npending == BATCH) && fib_commit()) {
+		missed = true;
+		return -EAGAIN;
+	}
 	if (hop)
 		c.new = hop_take(hop);
 	if (hop && c.new == HOP_ABSENT) {
@@ -214,21 +218,39 @@ int fib_set(uint32_t dst, uint8_t bits, const struct next_hop *hop, uint32_t *in
 }
 
 /* Workers pass a quiescent state in every turn of their loop. They may share
- * a CPU with us: sleep, do not spin. */
-static void wait_for_readers(void)
+ * a CPU with us: sleep, do not spin. One that hangs, with its device, is waited for
+ * once: the control thread has other things to do.
+ * @return whether they are out of the old FIB */
+static bool readers_are_out(void)
 {
-	uint64_t token = rte_rcu_qsbr_start(qsbr);
+	uint64_t end = rte_get_timer_cycles() + rte_get_timer_hz() * WAIT_MS / 1000;
 
-	while (!rte_rcu_qsbr_check(qsbr, token, false))
+	while (!rte_rcu_qsbr_check(qsbr, turn, false)) {
+		if (hanging)
+			return false;
+		hanging = rte_get_timer_cycles() > end;
+		if (hanging)
+			log_error("a worker hangs: routes stay as they are");
 		usleep(WAIT_US);
+	}
+	if (hanging)
+		log_info("no worker hangs any more: routes are followed again");
+	hanging = false;
+	return true;
 }
 
-void fib_commit(void)
+int fib_commit(void)
 {
-	if (!npending)
-		return;
-	__atomic_store_n(&active, !active, __ATOMIC_RELEASE);
-	wait_for_readers();
+	if (!turning && !npending)
+		return 0;
+	if (!turning) {
+		__atomic_store_n(&active, !active, __ATOMIC_RELEASE);
+		turn = rte_rcu_qsbr_start(qsbr);
+		turning = true;
+	}
+	if (!readers_are_out())
+		return -EAGAIN;
+	turning = false;
 	for (unsigned int i = 0; i < npending; i++) {
 		/* It went well in the twin, so it does here. */
 		if (change_one(fibs[!active], &pending[i]))
@@ -236,4 +258,13 @@ void fib_commit(void)
 		hop_put(pending[i].old);
 	}
 	npending = 0;
+	return 0;
+}
+
+bool fib_missed(void)
+{
+	bool was = missed;
+
+	missed = false;
+	return was;
 }

@@ -10,6 +10,7 @@
 #ifndef CYGNETD_FIB_H
 #define CYGNETD_FIB_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "route.h"
@@ -26,11 +27,19 @@ void fib_free(void);
  * @param dst    network byte order, host bits zero
  * @param hop    NULL: remove it
  * @param index  what the last call for this prefix left here, at first FIB_ABSENT
- * @return 0 or -errno, logged, and nothing has changed
+ * @return 0 or -errno, logged, and nothing has changed; -EAGAIN: a worker hangs in the
+ *         other FIB, and fib_missed() will say so
  */
 int fib_set(uint32_t dst, uint8_t bits, const struct next_hop *hop, uint32_t *index);
 
-/** Put the changes in force. Waits for one turn of every worker's loop. The control thread. */
-void fib_commit(void);
+/**
+ * Put the changes in force. Waits for one turn of every worker's loop, a second at the
+ * most. The control thread.
+ * @return 0; -EAGAIN: they are in force, but a worker still has to make its turn. Until a
+ *         later call returns 0, no other change is possible.
+ */
+int fib_commit(void);
+/** Whether a change was refused with -EAGAIN since the last call. The control thread. */
+bool fib_missed(void);
 
 #endif

@@ -19,6 +19,7 @@
 
 #define RECEIVE_BUFFER (4 << 20)
 #define RETRY_S 1
+#define HANG_US 10000
 #define SOLICIT_MAX 256 /* a call; what is wanted beyond that waits */
 
 static struct mnl_socket *monitor, *query;
@@ -140,7 +141,7 @@ static bool parse_hop(const struct rtmsg *rtm, const struct nlattr **table, stru
 static bool known_table(uint32_t table)
 {
 	return table == RT_TABLE_LOCAL || table == RT_TABLE_MAIN || table == RT_TABLE_DEFAULT ||
-	       table == 220; /* charon's */
+	       table == ROUTE_TABLE_CHARON;
 }
 
 static void on_route(const struct nlmsghdr *nlh)
@@ -471,6 +472,11 @@ void netlink_process(void)
 	bool lost = false;
 	ssize_t n;
 
+	/* A worker hangs: what cannot be followed now waits in the socket. */
+	if (!routes_commit()) {
+		usleep(HANG_US);
+		return;
+	}
 	/* After a loss the rest is from before the dump that makes up for it: an
 	 * addition in there may be one whose deletion was lost. */
 	while ((n = recv(netlink_fd(), buffer, sizeof(buffer), MSG_DONTWAIT)) > 0 ||
@@ -483,6 +489,8 @@ void netlink_process(void)
 		mirror_all();
 	else
 		routes_commit();
+	if (routes_missed())
+		resync = true;
 }
 
 /* As `ip neigh ... use` does: the kernel sends ARP as if it had a packet. */

@@ -13,9 +13,6 @@
 #include "log.h"
 #include "route.h"
 
-/* charon's routing table: its rule precedes that of the main table. */
-#define TABLE_CHARON 220
-
 /*
  * The kernel asks its tables one after the other, in the order of the rules
  * that every system has and the one that charon adds: local, 220, main,
@@ -115,7 +112,7 @@ static unsigned int rank_of(const struct route *route)
 	switch (route->table) {
 	case RT_TABLE_LOCAL:
 		return RANK_LOCAL;
-	case TABLE_CHARON:
+	case ROUTE_TABLE_CHARON:
 		return RANK_CHARON;
 	case RT_TABLE_MAIN:
 		return RANK_MAIN;
@@ -225,28 +222,32 @@ fail:
 	return NULL;
 }
 
+static int remove_prefix(const struct prefix_key *key, struct prefix *p)
+{
+	int err = fib_set(p->dst, p->bits, NULL, &p->hop);
+
+	/* A worker hangs, and the FIB still has it: it goes with the next sweep. */
+	if (err == -EAGAIN)
+		return err;
+	rte_rib_remove(tree, ntohl(p->dst), p->bits);
+	rte_hash_del_key(prefixes, key);
+	free(p);
+	told = false;
+	return err;
+}
+
 /* Bring the FIB in line after the candidates of a prefix have changed; a prefix
  * without any goes. */
 static int settle(const struct prefix_key *key, struct prefix *p, const struct route *route)
 {
 	int err;
 
-	if (p->candidates) {
+	if (p->candidates)
 		err = refresh(node_of(p));
-	} else {
-		err = fib_set(p->dst, p->bits, NULL, &p->hop);
-		rte_rib_remove(tree, ntohl(p->dst), p->bits);
-		rte_hash_del_key(prefixes, key);
-		free(p);
-		told = false;
-	}
+	else
+		err = remove_prefix(key, p);
 	refresh_covered(route);
 	return err;
-}
-
-static bool same_hop(const struct next_hop *a, const struct next_hop *b)
-{
-	return a->kind == b->kind && a->port == b->port && a->gateway == b->gateway;
 }
 
 static void remove_candidate(struct candidate **at)
@@ -280,7 +281,7 @@ static struct candidate **find_candidate(struct prefix *p, const struct route *r
 	struct candidate **at = &p->candidates;
 
 	while (*at && !(same_slot(&(*at)->route, route) &&
-			same_hop(&(*at)->route.hop, &route->hop)))
+			next_hop_equal(&(*at)->route.hop, &route->hop)))
 		at = &(*at)->next;
 	return at;
 }
@@ -347,9 +348,14 @@ int route_delete(const struct route *route)
 	return settle(&key, p, route);
 }
 
-void routes_commit(void)
+bool routes_commit(void)
 {
-	fib_commit();
+	return fib_commit() == 0;
+}
+
+bool routes_missed(void)
+{
+	return fib_missed();
 }
 
 void routes_mark(void)
@@ -380,6 +386,21 @@ static bool find_stale(uint32_t *at, struct route *route)
 	return false;
 }
 
+/* What a worker that hung did not let go. */
+static void sweep_prefixes(void)
+{
+	const void *key;
+	void *data;
+	uint32_t at = 0;
+
+	while (rte_hash_iterate(prefixes, &key, &data, &at) >= 0) {
+		const struct prefix_key copy = *(const struct prefix_key *)key;
+
+		if (!((struct prefix *)data)->candidates)
+			remove_prefix(&copy, data);
+	}
+}
+
 void routes_sweep(void)
 {
 	struct route route;
@@ -391,6 +412,7 @@ void routes_sweep(void)
 		if (at)
 			at--;
 	}
+	sweep_prefixes();
 }
 
 bool route_next(uint32_t *cursor, struct route *route)
@@ -400,7 +422,7 @@ bool route_next(uint32_t *cursor, struct route *route)
 
 	while (rte_hash_iterate(prefixes, &key, &data, cursor) >= 0) {
 		const struct prefix *p = data;
-		const struct candidate *found = search(node_of(p));
+		const struct candidate *found = p->candidates ? search(node_of(p)) : NULL;
 
 		if (!found)
 			continue;

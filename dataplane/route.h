@@ -26,6 +26,11 @@ struct next_hop {
 	uint32_t gateway;	/* network byte order; 0: the destination itself is on link */
 };
 
+static inline bool next_hop_equal(const struct next_hop *a, const struct next_hop *b)
+{
+	return a->kind == b->kind && a->port == b->port && a->gateway == b->gateway;
+}
+
 /**
  * Look up the next hop of each destination. Lcores that are online.
  * @param dst   network byte order, n of them
@@ -52,6 +57,9 @@ void route_reader_offline(unsigned int worker);
 
 /* ------------------------------------------------ the control thread's part -- */
 
+/** charon's routing table: its rule precedes that of the main table. */
+#define ROUTE_TABLE_CHARON 220
+
 /** One route as the kernel has it: what tells it from others of its prefix, and
  * where it leads. */
 struct route {
@@ -70,11 +78,16 @@ void routes_free(void);
  * @param replace  it takes the place of those with the same prefix, table, metric and tos
  * @return 0 or -errno */
 int route_add(const struct route *route, bool replace);
-/** @return 0 or -ENOENT */
+/** @return 0, -ENOENT or, if a worker hangs, -EAGAIN */
 int route_delete(const struct route *route);
 /** Put what was added and deleted in force, for lookups. Waits for one turn of
- * every worker's loop. */
-void routes_commit(void);
+ * every worker's loop, a second at the most.
+ * @return false if a worker hangs: then nothing can be added or deleted until a later
+ * call returns true */
+bool routes_commit(void);
+/** Whether something that was added or deleted since the last call is not in force,
+ * because a worker hung: a full dump makes up for it. */
+bool routes_missed(void);
 /** Around a full dump: what was not added between the two calls is removed. */
 void routes_mark(void);
 void routes_sweep(void);

@@ -346,6 +346,38 @@ static void old_or_new_under_changes(void **state)
 	assert_int_equal(wrong, 0);
 }
 
+/* It is waited for once; what was refused meanwhile is made up for by a dump. */
+static void a_worker_hangs(void **state)
+{
+	struct route old = make(0x0a000000, 8, RT_TABLE_MAIN, 0, 1);
+	struct route new = make(0x0b000000, 8, RT_TABLE_MAIN, 0, 2);
+
+	(void)state;
+	route_reader_online(0);
+	assert_int_equal(route_add(&old, false), 0);
+	assert_false(routes_commit());
+	assert_hop(0x0a010203, via(1));
+	assert_false(routes_missed());
+	assert_int_equal(route_add(&new, false), -EAGAIN);
+	assert_int_equal(route_delete(&old), -EAGAIN);
+	assert_false(routes_commit());
+	assert_hop(0x0a010203, via(1));
+	assert_hop(0x0b010203, unreachable);
+	assert_true(routes_missed());
+	assert_false(routes_missed());
+
+	route_reader_quiescent(0);
+	assert_true(routes_commit());
+	route_reader_offline(0);
+	routes_mark();
+	assert_int_equal(route_add(&new, false), 0);
+	routes_sweep();
+	assert_true(routes_commit());
+	assert_hop(0x0a010203, unreachable);
+	assert_hop(0x0b010203, via(2));
+	assert_false(routes_missed());
+}
+
 int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -354,6 +386,7 @@ int main(int argc, char **argv)
 		TEST(tables_in_order),	     TEST(dump_removes_what_is_gone),
 		TEST(full),		     TEST(long_prefixes_like_their_parent),
 		TEST(against_the_model),     TEST(old_or_new_under_changes),
+		TEST(a_worker_hangs),
 	};
 
 	(void)argc;
