@@ -190,14 +190,15 @@ static int set_cores(struct reader *in, const char *value)
 	return set_text(in, in->conf->cores, sizeof(in->conf->cores), value);
 }
 
-/* "--lcores", "--lcores=0-3"; "-l", "-l0-3": a short option may have its value behind it. */
+/* "--lcores", "--lcores=0-3", "--lcor": a long option may be abbreviated;
+ * "-l", "-l0-3": a short one may have its value behind it. */
 static bool is_option(const char *arg, const char *option)
 {
-	size_t len = strlen(option);
+	size_t len = strcspn(arg, "=");
 
-	if (strncmp(arg, option, len))
-		return false;
-	return option[1] != '-' || !arg[len] || arg[len] == '=';
+	if (option[1] != '-')
+		return strncmp(arg, option, 2) == 0;
+	return len > 2 && strncmp(arg, option, len) == 0;
 }
 
 /* What the other keys decide is not to be decided twice. */

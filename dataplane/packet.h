@@ -32,11 +32,8 @@ struct packet {
 	uint8_t must_protect;	/* quotes a decrypted packet: not to leave in plaintext */
 	uint32_t sa, generation;
 	uint64_t seq;		/* ESP_IN: with the high bits inferred */
-	uint16_t l3_len;	/* of the outer (ESP_IN) or inner IP header, bytes */
 	uint16_t esp;		/* offset of the ESP header, bytes */
 	uint16_t sport;		/* ESP_IN: of UDP, network byte order */
-	uint8_t icv_len;
-	uint8_t next_hop_ttl;
 	uint32_t src;		/* ESP_IN: outer source, network byte order */
 	struct session *session;
 };

@@ -151,7 +151,7 @@ static inline void drop(struct worker *w, struct rte_mbuf *m, enum drop_reason r
 	rte_pktmbuf_free(m);
 }
 
-/** Which worker owns an SA, a port's TAP, a port's queue of worker `from`. */
+/** Which worker owns an SA, and which serves the TAP of a port. */
 static inline unsigned int sa_owner(const struct worker *w, uint32_t sa)
 {
 	return sa % w->workers;

@@ -56,7 +56,7 @@ static void release(struct session_table *table, uint32_t index)
 {
 	struct session *s = table->slot[index];
 
-	if (s->crypto) /* the driver wipes its copy of the key */
+	if (s->crypto) /* its memory, with what the driver made of the key, is zeroed */
 		rte_cryptodev_sym_session_free(engine_device[s->device].id, s->crypto);
 	explicit_bzero(s, sizeof(*s));
 	rte_mempool_put(table->pool, s);
