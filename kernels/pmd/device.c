@@ -184,6 +184,7 @@ static int find(struct ocl_device *dev, const char *select, cl_platform_id *plat
 	struct found found[MAX_DEVICES];
 	unsigned int n = list_devices(found);
 	const struct found *one = choose(found, n, select);
+	char version[96] = "";
 
 	if (n == 0) {
 		OCL_LOG(ERR, "no OpenCL device: is its driver named in /etc/OpenCL/vendors?");
@@ -198,6 +199,8 @@ static int find(struct ocl_device *dev, const char *select, cl_platform_id *plat
 	dev->id = one->id;
 	*platform = one->platform;
 	memcpy(dev->name, one->name, sizeof(dev->name));
+	clGetDeviceInfo(one->id, CL_DRIVER_VERSION, sizeof(version) - 1, version, NULL);
+	snprintf(dev->version, sizeof(dev->version), "%s, driver %s", dev->name, version);
 	return 0;
 }
 

@@ -15,6 +15,7 @@
 
 struct ocl_device {
 	char name[128];
+	char version[256]; /* the name, and the version of what drives it */
 	cl_device_id id;
 	cl_context context;
 	cl_program program; /* ocl_device_build() */

@@ -140,6 +140,8 @@ static int create(struct rte_vdev_device *vdev, const struct ocl_args *args)
 			     RTE_CRYPTODEV_FF_OOP_LB_IN_LB_OUT;
 	if (!pmd->device.cpu)
 		dev->feature_flags |= RTE_CRYPTODEV_FF_HW_ACCELERATED;
+	/* For an application that keeps what it has measured: where this runs. */
+	vdev->device.bus_info = pmd->device.version;
 	rte_cryptodev_pmd_probing_finish(dev);
 	return 0;
 }
@@ -169,6 +171,7 @@ static int remove_device(struct rte_vdev_device *vdev)
 	pmd = dev->data->dev_private;
 	if (dev->data->dev_started)
 		return -EBUSY;
+	vdev->device.bus_info = NULL;
 	ocl_ops.dev_close(dev);
 	close_device(pmd);
 	return rte_cryptodev_pmd_destroy(dev);
