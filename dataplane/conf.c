@@ -72,6 +72,11 @@ static int set_sadb(struct reader *in, const char *value)
 	return set_path(in, in->conf->sadb, sizeof(in->conf->sadb), value);
 }
 
+static int set_state(struct reader *in, const char *value)
+{
+	return set_path(in, in->conf->state, sizeof(in->conf->state), value);
+}
+
 static int set_sas(struct reader *in, const char *value)
 {
 	return set_number(in, &in->conf->sas, value, 1, CYGNET_MAX_ENTRIES);
@@ -85,6 +90,11 @@ static int set_policies(struct reader *in, const char *value)
 static int set_routes(struct reader *in, const char *value)
 {
 	return set_number(in, &in->conf->routes, value, 64, CONF_MAX_ROUTES);
+}
+
+static int set_sessions(struct reader *in, const char *value)
+{
+	return set_number(in, &in->conf->sessions, value, 64, CYGNET_MAX_ENTRIES);
 }
 
 static int set_workers(struct reader *in, const char *value)
@@ -276,9 +286,11 @@ struct key {
 
 static const struct key main_keys[] = {
 	{"sadb", set_sadb},
+	{"state", set_state},
 	{"sas", set_sas},
 	{"policies", set_policies},
 	{"routes", set_routes},
+	{"sessions", set_sessions},
 	{"engine", set_engine},
 	{"workers", set_workers},
 	{"cores", set_cores},
@@ -396,9 +408,11 @@ void conf_defaults(struct conf *conf)
 {
 	memset(conf, 0, sizeof(*conf));
 	strcpy(conf->sadb, CYGNET_SADB_PATH);
+	strcpy(conf->state, CONF_STATE);
 	conf->sas = CYGNET_DEFAULT_SAS;
 	conf->policies = CYGNET_DEFAULT_POLICIES;
 	conf->routes = CONF_DEFAULT_ROUTES;
+	conf->sessions = CONF_DEFAULT_SESSIONS;
 	conf->engine = ENGINE_AUTO;
 	conf->workers = 1;
 }

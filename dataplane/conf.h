@@ -13,10 +13,12 @@
 #include <stdint.h>
 
 #define CONF_PATH "/etc/cygnet/cygnetd.conf"
+#define CONF_STATE "/var/lib/cygnet"
 #define CONF_MAX_PORTS 16
 #define CONF_MAX_WORKERS 64
 #define CONF_MAX_EAL_ARGS 48
 #define CONF_DEFAULT_ROUTES 65536u
+#define CONF_DEFAULT_SESSIONS 8192u
 #define CONF_MAX_ROUTES (1u << 22)
 /** EAL's --file-prefix if conf->eal names none. */
 #define CONF_FILE_PREFIX "cygnet"
@@ -38,8 +40,10 @@ struct conf_port {
 struct conf {
 	char path[PATH_MAX];		/* of the file, for messages */
 	char sadb[PATH_MAX];
+	char state[PATH_MAX];		/* folder of what is kept from one start to the next */
 	uint32_t sas, policies;		/* geometry of a sadb that is yet to be created */
 	uint32_t routes;		/* IPv4 prefixes that fit */
+	uint32_t sessions;		/* SAs that crypto devices are set up for at a time */
 	enum engine_choice engine;
 	enum ipv6_choice ipv6;
 	bool drop_no_policy;		/* plaintext that no policy is about */

@@ -162,7 +162,7 @@ static void wipe_for_charon(void)
 		cygnet_db_reclaim(sadb);
 }
 
-void control_run(void)
+void control_run(void (*report)(void))
 {
 	struct pollfd fds[] = {
 		{.fd = netlink_fd(), .events = POLLIN},
@@ -181,6 +181,7 @@ void control_run(void)
 		netlink_solicit_wanted();
 		control_post_events();
 		wipe_for_charon();
+		report();
 	}
 }
 

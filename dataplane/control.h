@@ -38,8 +38,9 @@ void control_post_events(void);
 int control_init(void);
 /** Open netlink and mirror the kernel. After the ports. @return 0 or -errno, logged */
 int control_start(void);
-/** Serve netlink, events and signals until one of those says stop. */
-void control_run(void);
+/** Serve netlink, events and signals until one of those says stop.
+ * @param report  called each time */
+void control_run(void (*report)(void));
 void control_stop(void);
 /** Keep the control thread from changing ports and routes meanwhile; for the
  * threads that answer cygnetctl. */

@@ -40,6 +40,7 @@
 	X(SA_EXPIRED, "sa-expired", "the SA's hard limit of bytes, packets or time is reached") \
 	X(SA_GONE, "sa-gone", "the SA was deleted while the packet was in flight") \
 	X(UNSUPPORTED, "unsupported", "the SA asks for what no engine here offers") \
+	X(NO_SESSION, "no-session", "no crypto session: all have packets in flight, or no engine could set one up") \
 	X(NO_BUFFER, "no-buffer", "out of packet buffers or crypto operations") \
 	X(ENGINE_FULL, "engine-full", "the crypto device's queue is full") \
 	X(ENGINE_FAILED, "engine-failed", "the crypto device reported an error") \

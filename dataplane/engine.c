@@ -4,16 +4,21 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <sys/stat.h>
 #include <rte_bus_vdev.h>
+#include <rte_cycles.h>
+#include <rte_dev.h>
 #include <rte_string_fns.h>
+#include <rte_version.h>
 
 #include "engine.h"
 #include "log.h"
+#include "measure.h"
+#include "measured_file.h"
+#include "offload.h"
 #include "stats.h"
 
 #define QUEUE_DESCRIPTORS 2048
-/* Sessions are of up to some KiB: a bound on what is set aside for them. */
-#define MAX_SESSIONS 8192u
 
 /* The drivers we start, in the order in which an SA is offered to them. The one
  * place that knows engines by name. */
@@ -28,8 +33,10 @@ static const struct known {
 
 struct engine_device engine_device[STATS_MAX_DEVICES];
 unsigned int engine_devices;
+uint32_t engines_lost;
+static uint32_t reported_lost, reported_refusing; /* bit masks, of the control thread */
 
-static int configure(struct engine_device *device, unsigned int workers, uint32_t nsas)
+static int configure(struct engine_device *device, unsigned int workers, uint32_t sessions)
 {
 	struct rte_cryptodev_config conf = {
 		.socket_id = (int)SOCKET_ID_ANY,
@@ -43,8 +50,8 @@ static int configure(struct engine_device *device, unsigned int workers, uint32_
 
 	conf.socket_id = rte_cryptodev_socket_id(device->id);
 	snprintf(name, sizeof(name), "sessions%u", device->id);
-	device->sessions = rte_cryptodev_sym_session_pool_create(
-		name, nsas < MAX_SESSIONS ? nsas : MAX_SESSIONS, size, 0, 0, SOCKET_ID_ANY);
+	device->sessions = rte_cryptodev_sym_session_pool_create(name, sessions, size, 0, 0,
+								 SOCKET_ID_ANY);
 	if (!device->sessions)
 		return -ENOMEM;
 	qp.mp_session = device->sessions;
@@ -54,33 +61,96 @@ static int configure(struct engine_device *device, unsigned int workers, uint32_
 	return err ? err : rte_cryptodev_start(device->id);
 }
 
-static int start_device(const struct known *k, const char *args, unsigned int workers,
-			uint32_t nsas)
+/* "model name" of the first CPU */
+static void cpu_model(char *model, size_t size)
+{
+	FILE *info = fopen("/proc/cpuinfo", "r");
+	char line[256];
+
+	snprintf(model, size, "unknown CPU");
+	while (info && fgets(line, sizeof(line), info)) {
+		char *at = strstr(line, ": ");
+
+		if (strncmp(line, "model name", 10) || !at)
+			continue;
+		snprintf(model, size, "%.*s", (int)strcspn(at + 2, "\n|"), at + 2);
+		break;
+	}
+	if (info)
+		fclose(info);
+}
+
+/* How fast it is depends on this: what was measured with another version, or
+ * on another machine, says nothing. */
+static void set_version(struct engine_device *device, const struct rte_cryptodev_info *info,
+			const char *args)
+{
+	const char *bus = info->device ? rte_dev_bus_info(info->device) : NULL;
+	char model[96];
+
+	cpu_model(model, sizeof(model));
+	snprintf(device->version, sizeof(device->version), "%s, %s, %.250s, %.60s", rte_version(),
+		 model, bus ? bus : "", args);
+	for (char *c = device->version; *c; c++)
+		if (*c == '|' || (unsigned char)*c < ' ')
+			*c = '_';
+}
+
+/* What a driver of EAL's choice belongs to. */
+static const char *engine_of(const struct rte_cryptodev_info *info)
+{
+	for (unsigned int i = 0; i < RTE_DIM(known); i++)
+		if (!strcmp(info->driver_name, known[i].driver))
+			return known[i].engine;
+	return info->feature_flags & RTE_CRYPTODEV_FF_HW_ACCELERATED ? "hardware" : "cpu";
+}
+
+/* Take a cryptodev into the list. It is closed if that fails. */
+static int add_device(uint8_t id, const char *args, unsigned int workers, uint32_t sessions)
 {
 	struct engine_device *device = &engine_device[engine_devices];
-	int err, id;
+	struct rte_cryptodev_info info = {0};
+	int err;
 
-	snprintf(device->name, sizeof(device->name), "%s0", k->driver);
-	err = rte_vdev_init(device->name, args);
-	if (err)
-		return err;
-	id = rte_cryptodev_get_dev_id(device->name);
-	if (id < 0)
-		return -ENODEV;
-	device->driver = k->driver;
-	device->engine = k->engine;
-	device->id = (uint8_t)id;
-	err = configure(device, workers, nsas);
+	rte_cryptodev_info_get(id, &info);
+	*device = (struct engine_device){
+		.driver = info.driver_name,
+		.engine = engine_of(&info),
+		.id = id,
+	};
+	rte_strscpy(device->name, rte_cryptodev_name_get(id), sizeof(device->name));
+	set_version(device, &info, args);
+	err = configure(device, workers, sessions);
 	if (err) {
-		log_error("engine %s: %s cannot be set up with %u queues: %s", k->engine,
-			  device->name, workers, strerror(-err));
-		rte_vdev_uninit(device->name);
+		log_error("engine %s: %s cannot be set up with %u queues and %u sessions: %s",
+			  device->engine, device->name, workers, sessions, strerror(-err));
 		rte_mempool_free(device->sessions);
 		return err;
 	}
 	engine_devices++;
-	log_info("engine %s: %s", k->engine, device->name);
+	log_info("engine %s: %s", device->engine, device->name);
 	return 0;
+}
+
+static int start_device(const char *driver, const char *args, unsigned int workers,
+			uint32_t sessions)
+{
+	char name[sizeof(engine_device[0].name)];
+	int err, id;
+
+	if (engine_devices == STATS_MAX_DEVICES)
+		return -ENOSPC;
+	snprintf(name, sizeof(name), "%s0", driver);
+	err = rte_vdev_init(name, args);
+	if (err)
+		return err;
+	id = rte_cryptodev_get_dev_id(name);
+	err = id < 0 ? -ENODEV : add_device((uint8_t)id, args, workers, sessions);
+	if (err)
+		rte_vdev_uninit(name);
+	else
+		engine_device[engine_devices - 1].ours = true;
+	return err;
 }
 
 static void load_driver(const struct conf *conf)
@@ -94,24 +164,57 @@ static void load_driver(const struct conf *conf)
 		log_warn("%s: [cygnetd] driver-path: %s", conf->path, dlerror());
 }
 
+/* Take those that are there already, by EAL's arguments: as many as we have queues
+ * on, and whatever they can do. */
+static void adopt_devices(const char *engine, unsigned int workers, uint32_t sessions)
+{
+	for (unsigned int id = 0; id < RTE_CRYPTO_MAX_DEVS; id++) {
+		struct rte_cryptodev_info info = {0};
+
+		if (!rte_cryptodev_is_valid_dev((uint8_t)id))
+			continue;
+		rte_cryptodev_info_get((uint8_t)id, &info);
+		if (strcmp(engine_of(&info), engine) ||
+		    !(info.feature_flags & RTE_CRYPTODEV_FF_SYMMETRIC_CRYPTO) ||
+		    engine_devices == STATS_MAX_DEVICES)
+			continue;
+		if (info.max_nb_queue_pairs < workers)
+			log_warn("engine %s: %s is not used: it has %u queues, %u are needed",
+				 engine, rte_cryptodev_name_get((uint8_t)id),
+				 info.max_nb_queue_pairs, workers);
+		else
+			add_device((uint8_t)id, "", workers, sessions);
+	}
+}
+
+/* Whether EAL's arguments have brought a device of a driver: one is enough. */
+static bool is_there(const char *driver, unsigned int from)
+{
+	for (unsigned int d = from; d < engine_devices; d++)
+		if (!strcmp(engine_device[d].driver, driver))
+			return true;
+	return false;
+}
+
 /* Start the devices of one engine. @return how many came up */
 static unsigned int start_engine(const struct conf *conf, const char *engine,
-				 unsigned int workers, uint32_t nsas)
+				 unsigned int workers, uint32_t sessions)
 {
 	unsigned int before = engine_devices;
 	char args[sizeof(conf->opencl_args) + 64];
 
+	adopt_devices(engine, workers, sessions);
 	for (unsigned int i = 0; i < RTE_DIM(known); i++) {
 		bool opencl = !strcmp(known[i].engine, "opencl");
 		int err;
 
-		if (strcmp(known[i].engine, engine))
+		if (strcmp(known[i].engine, engine) || is_there(known[i].driver, before))
 			continue;
 		/* The drivers' own default is 8. */
 		snprintf(args, sizeof(args), "max_nb_queue_pairs=%u%s%s", workers,
 			 opencl && conf->opencl_args[0] ? "," : "",
 			 opencl ? conf->opencl_args : "");
-		err = start_device(&known[i], args, workers, nsas);
+		err = start_device(known[i].driver, args, workers, sessions);
 		if (err)
 			log_info("engine %s: no %s (%s)", engine, known[i].driver,
 				 strerror(-err));
@@ -119,20 +222,23 @@ static unsigned int start_engine(const struct conf *conf, const char *engine,
 	return engine_devices - before;
 }
 
-int engines_start(const struct conf *conf, unsigned int workers, uint32_t nsas)
+int engines_start(const struct conf *conf, unsigned int workers, uint32_t sessions)
 {
 	load_driver(conf);
+	engines_lost = reported_lost = reported_refusing = 0;
 	/* An SA goes to the first device that can serve it. With `auto` that is a
-	 * CPU driver: it is the faster one unless measured otherwise. */
+	 * CPU driver, for packets about which nothing has been measured. */
 	if (conf->engine == ENGINE_OPENCL &&
-	    !start_engine(conf, "opencl", workers, nsas)) {
+	    !start_engine(conf, "opencl", workers, sessions)) {
 		log_error("%s: [cygnetd] engine: opencl asked for, but there is no OpenCL device "
 			  "or no librte_crypto_opencl.so", conf->path);
 		return -ENODEV;
 	}
-	start_engine(conf, "cpu", workers, nsas);
-	if (conf->engine == ENGINE_AUTO)
-		start_engine(conf, "opencl", workers, nsas);
+	start_engine(conf, "cpu", workers, sessions);
+	if (conf->engine == ENGINE_AUTO) {
+		start_engine(conf, "hardware", workers, sessions);
+		start_engine(conf, "opencl", workers, sessions);
+	}
 	if (!engine_devices) {
 		log_error("no crypto device at all: are DPDK's crypto drivers installed?");
 		return -ENODEV;
@@ -140,14 +246,88 @@ int engines_start(const struct conf *conf, unsigned int workers, uint32_t nsas)
 	return 0;
 }
 
+/* Keep what was measured for the next start. */
+static void keep(const struct conf *conf, const char *path)
+{
+	int err = mkdir(conf->state, 0755) && errno != EEXIST ? -errno : measured_write(path);
+
+	if (err)
+		log_warn("%s: %s: the engines will be measured again at the next start", path,
+			 strerror(-err));
+}
+
+void engines_measure(const struct conf *conf, struct rte_mempool *packets)
+{
+	char path[PATH_MAX + 16], why[128];
+	uint64_t began;
+	int err;
+
+	if (conf->engine != ENGINE_AUTO || engine_devices < 2)
+		return;
+	snprintf(path, sizeof(path), "%s/engines", conf->state);
+	err = measured_read(path, why, sizeof(why));
+	if (err) {
+		if (err != -ENOENT)
+			log_warn("%s: not used, it is %s: measuring the engines anew", path, why);
+		began = rte_get_tsc_cycles();
+		err = measure_all(packets);
+		if (err == -ENOMEM)
+			return;
+		log_info("engines measured in %u ms",
+			 (unsigned int)((rte_get_tsc_cycles() - began) * 1000 / rte_get_tsc_hz()));
+		if (!err)
+			keep(conf, path);
+	} else {
+		log_info("%s: says how fast the engines are", path);
+	}
+	offload_choose_all();
+	offload_enabled = true;
+}
+
+void engine_take_out(unsigned int device)
+{
+	uint32_t all = (1u << engine_devices) - 1, lost, now;
+
+	lost = __atomic_load_n(&engines_lost, __ATOMIC_RELAXED);
+	do {
+		now = lost | 1u << device;
+		if (now == all || now == lost)
+			return;
+	} while (!__atomic_compare_exchange_n(&engines_lost, &lost, now, true, __ATOMIC_RELAXED,
+					      __ATOMIC_RELAXED));
+}
+
+void engines_report(void)
+{
+	uint32_t lost = __atomic_load_n(&engines_lost, __ATOMIC_RELAXED);
+
+	for (unsigned int d = 0; d < engine_devices; d++) {
+		const struct engine_device *e = &engine_device[d];
+
+		if ((lost & ~reported_lost) >> d & 1)
+			log_error("engine %s: %s fails: other engines take over its packets",
+				  e->engine, e->name);
+		if (__atomic_load_n(&e->refuses, __ATOMIC_RELAXED) && !(reported_refusing >> d & 1)) {
+			log_error("engine %s: %s cannot set up an SA that it says it can: other "
+				  "engines serve such", e->engine, e->name);
+			reported_refusing |= 1u << d;
+		}
+	}
+	if (lost != reported_lost)
+		offload_choose_all();
+	reported_lost = lost;
+}
+
 void engines_stop(void)
 {
+	offload_enabled = false;
 	while (engine_devices) {
 		struct engine_device *device = &engine_device[--engine_devices];
 
 		rte_cryptodev_stop(device->id);
 		rte_cryptodev_close(device->id);
-		rte_vdev_uninit(device->name);
+		if (device->ours)
+			rte_vdev_uninit(device->name);
 		rte_mempool_free(device->sessions);
 	}
 }

@@ -16,22 +16,48 @@
 struct engine_device {
 	char name[64];		/* "crypto_aesni_mb0" */
 	const char *driver;	/* "crypto_aesni_mb" */
-	const char *engine;	/* "cpu" or "opencl" */
+	const char *engine;	/* "cpu", "hardware" or "opencl" */
+	char version[512];	/* of what makes it fast: driver, hardware */
 	uint8_t id;		/* cryptodev */
+	bool ours;		/* made here, not by EAL's arguments */
+	bool refuses;		/* atomic: it could not set up an SA that it says it can */
 	struct rte_mempool *sessions;
 };
 
 /** In order of preference for the engine chosen; fixed after engines_start(). */
 extern struct engine_device engine_device[];
 extern unsigned int engine_devices;
+/** Bit mask of those that have failed and are not used any more; atomic. */
+extern uint32_t engines_lost;
 
 /**
  * Create, configure and start the crypto devices for conf->engine, one queue
- * pair a worker (queue pair number = worker number).
- * @param nsas  sessions that must fit
+ * pair a worker (queue pair number = worker number). Those that EAL's arguments
+ * have brought are taken as well.
+ * @param sessions  that must fit on each
  * @return 0 or -errno, logged; -ENODEV if no device could be had
  */
-int engines_start(const struct conf *conf, unsigned int workers, uint32_t nsas);
+int engines_start(const struct conf *conf, unsigned int workers, uint32_t sessions);
+/**
+ * With `engine = auto`, find out how fast the devices are, from the file of an
+ * earlier start if there is one that fits, and have the policy decide (offload.h).
+ * Without memory or state folder the first device that takes an SA serves it, or the
+ * next start measures again; logged. Before the workers start.
+ * @param packets  where to take packets from
+ */
+void engines_measure(const struct conf *conf, struct rte_mempool *packets);
 void engines_stop(void);
+
+/** Use a device no more, because it failed where another did not; unless there is
+ * no other left. Any thread. */
+void engine_take_out(unsigned int device);
+/** Say which devices have failed since the last call, and choose among the others from
+ * now on. Control thread. */
+void engines_report(void);
+/** Whether a device has been taken out. */
+static inline bool engine_lost(unsigned int device)
+{
+	return __atomic_load_n(&engines_lost, __ATOMIC_RELAXED) >> device & 1;
+}
 
 #endif

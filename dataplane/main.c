@@ -122,6 +122,13 @@ static int launch(unsigned int workers)
 	return 0;
 }
 
+/* What the workers have no time to say. */
+static void report(void)
+{
+	engines_report();
+	workers_report();
+}
+
 static int serve(const struct conf *conf)
 {
 	struct cygnet_db_info info;
@@ -140,9 +147,11 @@ static int serve(const struct conf *conf)
 	if (err)
 		goto neighs;
 	cygnet_db_info(sadb, &info);
-	err = engines_start(conf, conf->workers, info.geometry.sas);
+	err = engines_start(conf, conf->workers, conf->workers *
+			    sessions_of_worker(info.geometry.sas, conf->sessions, conf->workers));
 	if (err)
 		goto ports;
+	engines_measure(conf, pool);
 	err = workers_init(conf, conf->workers, pool);
 	if (err)
 		goto engines;
@@ -153,7 +162,7 @@ static int serve(const struct conf *conf)
 		err = launch(conf->workers);
 	if (!err) {
 		log_info("ready");
-		control_run();
+		control_run(report);
 		wait_for_workers();
 	}
 	control_stop();

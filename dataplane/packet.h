@@ -36,7 +36,13 @@ struct packet {
 	uint16_t sport;		/* ESP_IN: of UDP, network byte order */
 	uint32_t src;		/* ESP_IN: outer source, network byte order */
 	struct session *session;
+	struct rte_mbuf *next;	/* of the same SA, behind this one */
+	uint64_t sample;	/* of what a device is to encrypt */
+	uint16_t tried, failed_at;	/* bit masks of crypto devices: had it, failed */
+	uint8_t back;		/* from the crypto device */
+	uint8_t status;		/* that it came back with */
 };
+_Static_assert(STATS_MAX_DEVICES <= 16, "bits of tried and failed_at");
 
 /** Size of the private area that the packet pool has. */
 #define PACKET_PRIVATE RTE_ALIGN(sizeof(struct packet), RTE_MBUF_PRIV_ALIGN)

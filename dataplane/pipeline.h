@@ -7,7 +7,8 @@
  *   receive.c   frames from ports and TAPs: what are they?
  *   reassemble.c, fragment.c   several packets become one, one becomes several
  *   plain.c     plaintext packets: SPD, TTL, MTU
- *   protect.c   SAs: sequence numbers, replay windows, limits, the crypto device
+ *   protect.c   SAs: sequence numbers, replay windows, limits
+ *   crypt.c     to the crypto devices and back, in order
  *   transmit.c  route, neighbour, port or TAP
  *   pending.c   packets that wait for a neighbour
  */
@@ -21,6 +22,7 @@
 
 #include "conf.h"
 #include "drop.h"
+#include "offload.h"
 #include "packet.h"
 #include "route.h"
 #include "session.h"
@@ -62,6 +64,9 @@ struct worker {
 	enum ipv6_choice ipv6;
 	bool drop_no_policy;
 	uint32_t in_flight;	/* packets at crypto devices */
+	uint32_t at[STATS_MAX_DEVICES];	/* packets waiting for or at each of them */
+	uint8_t failures[STATS_MAX_DEVICES];	/* in a row, of packets that another then did */
+	struct offload offload;
 	struct rte_ring *inbox;	/* packets that others hand over */
 	struct rte_mempool *ops, *packets;
 	struct session_table *sessions;
@@ -100,6 +105,12 @@ enum drop_reason plain_may_forward(struct rte_mbuf *m);
 void plain_in(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa);
 /** Protect or unprotect (packet()->stage) with SA packet()->sa, which is this worker's. */
 void protect(struct worker *w, struct rte_mbuf *m);
+/** What came back from the crypto device (packet()->status), in the order of its SA. */
+void protect_finish(struct worker *w, struct rte_mbuf *m);
+/** Have a device do an operation on a packet of session packet()->session; what
+ * comes of it is told to protect_finish(). Takes over both. */
+void crypt_add(struct worker *w, struct rte_mbuf *m, struct rte_crypto_op *op,
+	       const struct cygnet_sa *sa);
 /** Bring collected operations to the devices, and finish what has come back.
  * @return packets that came back */
 unsigned int protect_poll(struct worker *w);

@@ -4,7 +4,6 @@
 #include <rte_cryptodev.h>
 
 #include "control.h"
-#include "engine.h"
 #include "esp.h"
 #include "fragment.h"
 #include "pipeline.h"
@@ -146,42 +145,6 @@ static int prepare_in(struct rte_mbuf *m, struct cygnet_sa *sa, struct session *
 	return esp_in_prepare(m, s, op);
 }
 
-/* Bring a device's batch to it. What its queue does not take waits, bounded. */
-static void submit(struct worker *w, unsigned int device)
-{
-	struct op_batch *batch = &w->submit[device];
-	uint16_t sent = rte_cryptodev_enqueue_burst(engine_device[device].id, (uint16_t)w->id,
-						    batch->op, (uint16_t)batch->n);
-
-	w->in_flight += sent;
-	batch->n -= sent;
-	memmove(batch->op, batch->op + sent, batch->n * sizeof(batch->op[0]));
-}
-
-static void give_up(struct worker *w, struct rte_crypto_op *op, enum drop_reason reason)
-{
-	struct rte_mbuf *m = op->sym->m_src;
-
-	packet(m)->session->in_flight--;
-	rte_crypto_op_free(op);
-	drop(w, m, reason);
-}
-
-static void collect(struct worker *w, struct session *s, struct rte_crypto_op *op)
-{
-	struct op_batch *batch = &w->submit[s->device];
-
-	s->in_flight++;
-	if (batch->n == RTE_DIM(batch->op)) {
-		submit(w, s->device);
-		if (batch->n == RTE_DIM(batch->op)) {
-			give_up(w, op, DROP_ENGINE_FULL);
-			return;
-		}
-	}
-	batch->op[batch->n++] = op;
-}
-
 void protect(struct worker *w, struct rte_mbuf *m)
 {
 	struct packet *p = packet(m);
@@ -198,9 +161,9 @@ void protect(struct worker *w, struct rte_mbuf *m)
 			drop(w, m, DROP_SA_GONE);
 		return;
 	}
-	s = session_get(w->sessions, sa, p->sa);
-	if (!s) {
-		drop(w, m, DROP_UNSUPPORTED);
+	reason = session_get(w->sessions, sa, p->sa, &s);
+	if (reason != DROP_NONE) {
+		drop(w, m, (enum drop_reason)reason);
 		return;
 	}
 	mtu = p->stage == STAGE_ESP_OUT ? too_long(m, sa, s) : 0;
@@ -214,7 +177,6 @@ void protect(struct worker *w, struct rte_mbuf *m)
 		return;
 	}
 	op->sym->m_src = m;
-	rte_crypto_op_attach_sym_session(op, s->crypto);
 	reason = p->stage == STAGE_ESP_OUT ? prepare_out(m, sa, s, op)
 					   : prepare_in(m, sa, s, op);
 	if (reason != ESP_OK) {
@@ -223,7 +185,7 @@ void protect(struct worker *w, struct rte_mbuf *m)
 		return;
 	}
 	p->session = s;
-	collect(w, s, op);
+	crypt_add(w, m, op, sa);
 }
 
 /* A peer behind NAT shows itself, authenticated, at another address or port. */
@@ -288,72 +250,28 @@ static void failed(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa,
 	if (status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED) {
 		__atomic_store_n(&sa->auth_drops, sa->auth_drops + 1, __ATOMIC_RELAXED);
 		drop(w, m, DROP_AUTH_FAILED);
+	} else if (status == RTE_CRYPTO_OP_STATUS_NOT_PROCESSED) {
+		drop(w, m, DROP_ENGINE_FULL); /* no device took it */
 	} else {
 		drop(w, m, DROP_ENGINE_FAILED);
 	}
 }
 
-static void finish(struct worker *w, struct rte_crypto_op *op, unsigned int device)
+void protect_finish(struct worker *w, struct rte_mbuf *m)
 {
-	enum rte_crypto_op_status status = (enum rte_crypto_op_status)op->status;
-	struct stats_device *stats_device = &w->stats->device[device];
-	struct rte_mbuf *m = op->sym->m_src;
 	struct packet *p = packet(m);
+	enum rte_crypto_op_status status = (enum rte_crypto_op_status)p->status;
 	struct session *s = p->session;
 	struct cygnet_sa *sa = cygnet_sa_get(sadb, p->sa, p->generation);
 
-	rte_crypto_op_free(op);
-	s->in_flight--;
 	/* What was protected while the SA was there may leave: when an SA has been
 	 * rekeyed the peer keeps the old one for such packets. */
-	if (!sa && (s->inbound || status != RTE_CRYPTO_OP_STATUS_SUCCESS)) {
+	if (!sa && (s->inbound || status != RTE_CRYPTO_OP_STATUS_SUCCESS))
 		drop(w, m, DROP_SA_GONE);
-		return;
-	}
-	if (status != RTE_CRYPTO_OP_STATUS_SUCCESS) {
-		stats_device->failed++;
+	else if (status != RTE_CRYPTO_OP_STATUS_SUCCESS)
 		failed(w, m, sa, status);
-		return;
-	}
-	stats_device->bytes += rte_pktmbuf_data_len(m);
-	if (s->inbound) {
-		stats_device->decrypted++;
+	else if (s->inbound)
 		finish_in(w, m, sa, s);
-	} else {
-		stats_device->encrypted++;
+	else
 		finish_out(w, m, s);
-	}
-}
-
-unsigned int protect_poll(struct worker *w)
-{
-	struct rte_crypto_op *op[BURST];
-	unsigned int done = 0;
-
-	for (unsigned int d = 0; d < engine_devices; d++) {
-		uint16_t n;
-
-		/* An empty burst too: it is what makes a batching device go. */
-		if (w->submit[d].n || w->in_flight)
-			submit(w, d);
-		if (!w->in_flight)
-			continue;
-		n = rte_cryptodev_dequeue_burst(engine_device[d].id, (uint16_t)w->id, op, BURST);
-		w->in_flight -= n;
-		done += n;
-		for (uint16_t i = 0; i < n; i++)
-			finish(w, op[i], d);
-	}
-	return done;
-}
-
-void protect_drain(struct worker *w)
-{
-	for (unsigned int d = 0; d < engine_devices; d++) {
-		struct op_batch *batch = &w->submit[d];
-
-		for (unsigned int i = 0; i < batch->n; i++)
-			give_up(w, batch->op[i], DROP_ENGINE_FULL);
-		batch->n = 0;
-	}
 }

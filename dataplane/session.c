@@ -1,23 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <rte_malloc.h>
-#include <rte_mempool.h>
+#include <rte_common.h>
 
+#include "algorithm.h"
 #include "control.h"
 #include "engine.h"
 #include "esp.h"
 #include "log.h"
 #include "session.h"
 
-#define MAX_SESSIONS 16384u
+#define UNSERVED 16u	/* SAs about which the control thread has yet to say something */
+#define EVICT_TRIES 64u /* sessions, least recently used first, that may be in use */
+
+struct unserved {
+	rte_be32_t spi;
+	uint8_t cipher, auth;
+};
 
 struct session_table {
-	struct rte_mempool *pool;
+	struct session *pool;	/* all there are */
+	struct session *unused; /* of those, by ->older */
+	struct session *oldest, *newest;
 	uint32_t slots, next_sweep;
 	uint32_t high; /* no session at or above */
+	struct unserved unserved[UNSERVED];
+	uint32_t said, to_say;	/* atomic; free-running positions in unserved[] */
 	struct session *slot[];
 };
 
@@ -32,35 +42,80 @@ static const enum rte_crypto_auth_algorithm auth_algorithm[CYGNET_AUTHS] = {
 	[CYGNET_AUTH_HMAC_SHA512] = RTE_CRYPTO_AUTH_SHA512_HMAC,
 };
 
-struct session_table *sessions_create(unsigned int worker, uint32_t slots)
+uint32_t sessions_of_worker(uint32_t sas, uint32_t sessions, unsigned int workers)
+{
+	return (RTE_MIN(sas, sessions) + workers - 1) / workers;
+}
+
+static void put(struct session_table *table, struct session *s)
+{
+	s->older = table->unused;
+	table->unused = s;
+}
+
+struct session_table *sessions_create(uint32_t slots, uint32_t most)
 {
 	struct session_table *table = calloc(1, sizeof(*table) + slots * sizeof(table->slot[0]));
-	uint32_t n = slots < MAX_SESSIONS ? slots : MAX_SESSIONS;
-	char name[RTE_MEMPOOL_NAMESIZE];
 
 	if (!table)
 		return NULL;
-	snprintf(name, sizeof(name), "session%u", worker);
 	table->slots = slots;
-	table->pool = rte_mempool_create(name, n, sizeof(struct session), 0, 0, NULL, NULL, NULL,
-					 NULL, SOCKET_ID_ANY,
-					 RTE_MEMPOOL_F_SP_PUT | RTE_MEMPOOL_F_SC_GET);
+	table->pool = calloc(most, sizeof(table->pool[0]));
 	if (!table->pool) {
 		free(table);
 		return NULL;
 	}
+	for (uint32_t i = 0; i < most; i++)
+		put(table, &table->pool[i]);
 	return table;
+}
+
+/* --- by their last use --- */
+
+static void unlink_session(struct session_table *table, struct session *s)
+{
+	*(s->older ? &s->older->newer : &table->oldest) = s->newer;
+	*(s->newer ? &s->newer->older : &table->newest) = s->older;
+}
+
+static void link_newest(struct session_table *table, struct session *s)
+{
+	s->used = control_now;
+	s->older = table->newest;
+	s->newer = NULL;
+	*(s->older ? &s->older->newer : &table->oldest) = s;
+	table->newest = s;
 }
 
 static void release(struct session_table *table, uint32_t index)
 {
 	struct session *s = table->slot[index];
 
-	if (s->crypto) /* its memory, with what the driver made of the key, is zeroed */
-		rte_cryptodev_sym_session_free(engine_device[s->device].id, s->crypto);
+	for (unsigned int d = 0; d < engine_devices; d++)
+		if (s->at[d]) /* its memory, with what the driver made of the key, is zeroed */
+			rte_cryptodev_sym_session_free(engine_device[d].id, s->at[d]);
+	unlink_session(table, s);
 	explicit_bzero(s, sizeof(*s));
-	rte_mempool_put(table->pool, s);
+	put(table, s);
 	table->slot[index] = NULL;
+}
+
+/* @return NULL: all are in use */
+static struct session *take(struct session_table *table)
+{
+	struct session *s = table->oldest;
+
+	for (unsigned int i = 0; !table->unused && s && i < EVICT_TRIES; i++) {
+		struct session *newer = s->newer;
+
+		if (!s->in_flight)
+			release(table, s->sa);
+		s = newer;
+	}
+	s = table->unused;
+	if (s)
+		table->unused = s->older;
+	return s;
 }
 
 void sessions_free(struct session_table *table)
@@ -70,9 +125,11 @@ void sessions_free(struct session_table *table)
 	for (uint32_t i = 0; i < table->high; i++)
 		if (table->slot[i])
 			release(table, i);
-	rte_mempool_free(table->pool);
+	free(table->pool);
 	free(table);
 }
+
+/* --- what to ask a device for --- */
 
 static void aead_xform(struct rte_crypto_sym_xform *x, const struct cygnet_sa *sa, bool inbound)
 {
@@ -154,81 +211,162 @@ static bool device_does(uint8_t device, const struct rte_crypto_sym_xform *x)
 							auth->iv.length);
 }
 
-/* The first device, in the order of preference, that takes the SA. */
-static void create_crypto(struct session *s, const struct cygnet_sa *sa)
+int session_crypto(const struct session *s, const struct cygnet_sa *sa, unsigned int device,
+		   void **crypto)
 {
+	const struct engine_device *e = &engine_device[device];
 	struct rte_crypto_sym_xform x[2] = {0};
 
+	*crypto = NULL;
 	if (s->aead)
 		aead_xform(&x[0], sa, s->inbound);
 	else
 		chain_xforms(x, sa, s->inbound);
-	for (unsigned int i = 0; i < engine_devices && !s->crypto; i++) {
-		if (!device_does(engine_device[i].id, &x[0]) ||
-		    (x[0].next && !device_does(engine_device[i].id, &x[1])))
-			continue;
-		s->device = (uint8_t)i;
-		s->crypto = rte_cryptodev_sym_session_create(engine_device[i].id, x,
-							     engine_device[i].sessions);
-	}
+	if (!device_does(e->id, &x[0]) || (x[0].next && !device_does(e->id, &x[1])))
+		return -ENOTSUP;
+	*crypto = rte_cryptodev_sym_session_create(e->id, x, e->sessions);
+	return *crypto ? 0 : -EIO;
 }
 
-static void fill(struct session *s, const struct cygnet_sa *sa, uint32_t index)
+void *session_on(struct session *s, const struct cygnet_sa *sa, unsigned int device)
+{
+	uint32_t bit = 1u << device;
+	int err;
+
+	if (engine_lost(device))
+		return NULL;
+	if (s->at[device] || !sa || ((s->refused | s->failed) & bit))
+		return s->at[device];
+	err = session_crypto(s, sa, device, &s->at[device]);
+	if (err == -ENOTSUP)
+		s->refused |= bit;
+	else if (err) {
+		s->failed |= bit;
+		__atomic_store_n(&engine_device[device].refuses, true, __ATOMIC_RELAXED);
+	}
+	return s->at[device];
+}
+
+/* The first device, in the order of preference, that takes the SA. */
+static void create_crypto(struct session *s, const struct cygnet_sa *sa)
+{
+	s->crypto = NULL;
+	for (unsigned int d = 0; d < engine_devices && !s->crypto; d++) {
+		s->device = (uint8_t)d;
+		s->crypto = session_on(s, sa, d);
+	}
+	s->retry = control_now + 1;
+}
+
+bool session_describe(struct session *s, const struct cygnet_sa *sa)
 {
 	*s = (struct session){
-		.sa = index,
 		.generation = sa->generation,
 		.inbound = sa->flags & CYGNET_SA_INBOUND,
 		.esn = sa->flags & CYGNET_SA_ESN,
 		.transport = sa->mode == CYGNET_TRANSPORT,
 		.aead = sa->cipher == CYGNET_CIPHER_AES_GCM,
 		.icv_len = sa->icv_len,
+		.algorithm = (uint8_t)algorithm_of(sa),
 	};
 	s->iv_len = s->aead ? 8 : 16;
 	s->align = s->aead ? 4 : 16;
 	if (!can_serve(sa))
-		return;
+		return false;
 	if (s->aead)
 		memcpy(&s->salt, sa->cipher_key + sa->cipher_key_len, sizeof(s->salt));
-	create_crypto(s, sa);
+	return true;
+}
+
+/* For the control thread to say; what it has no room for goes unsaid. */
+static void note_unserved(struct session_table *table, const struct cygnet_sa *sa)
+{
+	uint32_t at = table->to_say;
+
+	if (at - __atomic_load_n(&table->said, __ATOMIC_ACQUIRE) == UNSERVED)
+		return;
+	table->unserved[at % UNSERVED] = (struct unserved){sa->spi, sa->cipher, sa->auth};
+	/* After what it announces. */
+	__atomic_store_n(&table->to_say, at + 1, __ATOMIC_RELEASE);
+}
+
+void sessions_report(struct session_table *table)
+{
+	uint32_t end = __atomic_load_n(&table->to_say, __ATOMIC_ACQUIRE);
+
+	for (uint32_t at = table->said; at != end; at++) {
+		const struct unserved *u = &table->unserved[at % UNSERVED];
+
+		log_warn("SA %08x: no crypto device here serves %s with %s",
+			 rte_be_to_cpu_32(u->spi), cygnet_cipher_name(u->cipher),
+			 cygnet_auth_name(u->auth));
+	}
+	/* They have been read: the worker may write over them. */
+	__atomic_store_n(&table->said, end, __ATOMIC_RELEASE);
 }
 
 static struct session *create(struct session_table *table, const struct cygnet_sa *sa,
 			      uint32_t index)
 {
-	struct session *s;
+	struct session *s = take(table);
 
-	if (rte_mempool_get(table->pool, (void **)&s))
+	if (!s)
 		return NULL;
-	fill(s, sa, index);
-	s->retry = control_now + 1;
+	if (session_describe(s, sa))
+		create_crypto(s, sa);
+	else
+		s->refused = UINT32_MAX;
+	s->sa = index;
+	link_newest(table, s);
 	table->slot[index] = s;
 	if (index >= table->high)
 		table->high = index + 1;
 	if (!s->crypto)
-		log_warn("SA %08x: no crypto device here serves %s with %s",
-			 rte_be_to_cpu_32(sa->spi), cygnet_cipher_name(sa->cipher),
-			 cygnet_auth_name(sa->auth));
+		note_unserved(table, sa);
 	return s;
 }
 
-struct session *session_get(struct session_table *table, const struct cygnet_sa *sa,
-			    uint32_t index)
+/* Whether the device that serves an SA still does; else another is to. */
+static void check_device(struct session *s, const struct cygnet_sa *sa)
+{
+	if (s->crypto && !engine_lost(s->device))
+		return;
+	if (!s->crypto) {
+		if (control_now < s->retry)
+			return;
+		s->failed = 0;
+	}
+	create_crypto(s, sa);
+}
+
+enum drop_reason session_get(struct session_table *table, const struct cygnet_sa *sa,
+			     uint32_t index, struct session **session)
 {
 	struct session *s;
 
 	if (index >= table->slots)
-		return NULL;
+		return DROP_SA_GONE;
 	s = table->slot[index];
-	if (s && (s->generation != sa->generation || (!s->crypto && control_now >= s->retry))) {
+	if (s && s->generation != sa->generation) {
 		if (s->in_flight)
-			return NULL;
+			return DROP_NO_SESSION;
 		release(table, index);
 		s = NULL;
 	}
-	if (!s)
+	if (s)
+		check_device(s, sa);
+	else
 		s = create(table, sa, index);
-	return s && s->crypto ? s : NULL;
+	if (!s)
+		return DROP_NO_SESSION;
+	if (s->used != control_now) {
+		unlink_session(table, s);
+		link_newest(table, s);
+	}
+	*session = s;
+	if (s->crypto)
+		return DROP_NONE;
+	return s->failed ? DROP_NO_SESSION : DROP_UNSUPPORTED;
 }
 
 void sessions_sweep(struct session_table *table)

@@ -12,37 +12,82 @@
 #include <stdint.h>
 
 #include "cygnet.h"
+#include "drop.h"
+#include "stats.h"
+
+struct rte_mbuf;
 
 struct session {
 	void *crypto;		/* of the cryptodev; NULL: no device takes the SA */
 	uint32_t sa, generation;
-	uint32_t in_flight;	/* packets at the device */
+	uint32_t in_flight;	/* packets between head and tail */
 	uint64_t retry;		/* without crypto: not tried again before this second */
 	uint32_t salt;		/* as it follows the key */
 	uint8_t device;		/* index in engine_device[] */
 	uint8_t iv_len;		/* bytes on the wire */
 	uint8_t align;		/* ciphertext is a multiple of it, bytes */
 	uint8_t icv_len;
+	uint8_t algorithm;	/* algorithm.h */
 	bool inbound, aead, esn;
 	bool transport;		/* mode; else tunnel */
+	uint32_t refused;	/* bit mask of the devices that do not take the SA, */
+	uint32_t failed;	/* and of those that could not set it up */
+	struct rte_mbuf *head, *tail;	/* packets at devices, in the order in which they
+					 * leave again: packet()->next */
+	void *at[STATS_MAX_DEVICES];	/* what each device has for it, once it is needed;
+					 * at[device] == crypto */
+	uint64_t used;		/* the last second in which it was; control_now */
+	struct session *older, *newer;	/* by that */
 };
 
 struct session_table;
 
-/** @param slots of the SAD. @return NULL: no memory */
-struct session_table *sessions_create(unsigned int worker, uint32_t slots);
+/**
+ * How many sessions a worker has at a time; that of the SA that was used least recently
+ * makes room for another.
+ * @param sas       of the SAD
+ * @param sessions  of all workers, by the configuration
+ */
+uint32_t sessions_of_worker(uint32_t sas, uint32_t sessions, unsigned int workers);
+/**
+ * @param slots  of the SAD
+ * @param most   sessions_of_worker()
+ * @return NULL: no memory
+ */
+struct session_table *sessions_create(uint32_t slots, uint32_t most);
 void sessions_free(struct session_table *table);
 
 /**
  * The session of an SA, made if there is none yet.
- * @return NULL if no device can serve the SA, or if the session of the slot's
- *         last SA still has packets in flight
+ * @param[out] s  stays where it is as long as it has packets in flight, or until the next call
+ * @return DROP_NONE; DROP_UNSUPPORTED if no device serves such SAs; DROP_NO_SESSION if
+ *	   all sessions, or that of the slot's last SA, have packets in flight, or
+ *	   no device could set it up
  */
-struct session *session_get(struct session_table *table, const struct cygnet_sa *sa,
-			    uint32_t index);
+enum drop_reason session_get(struct session_table *table, const struct cygnet_sa *sa,
+			     uint32_t index, struct session **s);
+
+/**
+ * Have an SA's session on a device as well, made if there is none yet.
+ * @param sa  NULL: only if it is there already
+ * @return NULL if the device does not take the SA, or is lost
+ */
+void *session_on(struct session *s, const struct cygnet_sa *sa, unsigned int device);
+/**
+ * Create a crypto session for an SA.
+ * @param[out] crypto  NULL if there is none
+ * @return 0; -ENOTSUP: the device does not do that; -EIO: it could not set it up
+ */
+int session_crypto(const struct session *s, const struct cygnet_sa *sa, unsigned int device,
+		   void **crypto);
+/** What does not change about the packets of an SA. @return false: nobody serves it */
+bool session_describe(struct session *s, const struct cygnet_sa *sa);
 
 /** Give up some sessions whose SA is gone and which have nothing in flight; call
  * it once in a while. All of the table is seen every 64 calls or so. */
 void sessions_sweep(struct session_table *table);
+
+/** Say which SAs nobody serves since the last call. Control thread. */
+void sessions_report(struct session_table *table);
 
 #endif

@@ -15,6 +15,7 @@
 #include "control.h"
 #include "engine.h"
 #include "log.h"
+#include "offload.h"
 #include "port.h"
 #include "route.h"
 #include "stats.h"
@@ -24,6 +25,7 @@
  * dictionaries in dictionaries, not in arrays. So a table is a dictionary of
  * rows that are named by their number, and the routes come in pages. */
 #define ROUTES_PER_PAGE 64u
+#define MEASURED_PER_PAGE 64u
 
 /* Append an empty row to a table. What is added to it later is sent, too.
  * @return NULL if there is no memory or room for it */
@@ -172,6 +174,7 @@ static int show_engines(const char *cmd, const char *params, struct rte_tel_data
 		rte_tel_data_add_dict_string(row, "device", device->name);
 		rte_tel_data_add_dict_string(row, "driver", device->driver);
 		rte_tel_data_add_dict_string(row, "engine", device->engine);
+		rte_tel_data_add_dict_string(row, "state", engine_lost(i) ? "failed" : "up");
 		rte_tel_data_add_dict_u64(row, "sas", rte_mempool_in_use_count(device->sessions));
 		rte_tel_data_add_dict_u64(row, "packets", encrypted + decrypted);
 		rte_tel_data_add_dict_u64(row, "encrypted", encrypted);
@@ -179,6 +182,69 @@ static int show_engines(const char *cmd, const char *params, struct rte_tel_data
 		rte_tel_data_add_dict_u64(row, "bytes", SUM(device[i].bytes));
 		rte_tel_data_add_dict_u64(row, "failed", SUM(device[i].failed));
 	}
+	return 0;
+}
+
+static const char *role_name(const struct offload_class *class, unsigned int device)
+{
+	bool light = class->light == device, full = class->full == device;
+
+	return light ? full ? "light, full" : "light" : full ? "full" : "";
+}
+
+/* There are no fractions in telemetry. */
+static void add_real(struct rte_tel_data *row, const char *key, float value)
+{
+	char number[32];
+
+	snprintf(number, sizeof(number), "%.*f", value < 10 ? 3 : 1, (double)value);
+	rte_tel_data_add_dict_string(row, key, number);
+}
+
+static void add_measured(struct rte_tel_data *row, unsigned int device, unsigned int algorithm,
+			 unsigned int length)
+{
+	const struct measured *m = &measured[device][algorithm][length];
+	struct offload_class class;
+	char name[ALGORITHM_NAME];
+
+	__atomic_load(&offload_class[algorithm][length], &class, __ATOMIC_RELAXED);
+	algorithm_name(algorithm, name);
+	rte_tel_data_add_dict_string(row, "algorithm", name);
+	rte_tel_data_add_dict_u64(row, "length", length_class_bytes[length]);
+	rte_tel_data_add_dict_string(row, "device", engine_device[device].name);
+	add_real(row, "gbps", measured_gbps(m));
+	add_real(row, "packet_ns", (float)length_class_bytes[length] * 8 / measured_gbps(m));
+	add_real(row, "core_ns", m->cost_ns);
+	add_real(row, "latency_us", m->latency_us);
+	rte_tel_data_add_dict_string(row, "chosen", role_name(&class, device));
+	if (class.full == device && class.fill)
+		add_real(row, "pays_from_gbps",
+			 offload_pays_from(&class, length_class_bytes[length]));
+}
+
+/* What was measured at the start. @param params where the page begins, as with routes */
+static int show_measured(const char *cmd, const char *params, struct rte_tel_data *table)
+{
+	unsigned int at = params ? (unsigned int)strtoul(params, NULL, 10) : 0, n = 0;
+	unsigned int end = offload_enabled ? algorithm_count * LENGTH_CLASSES * engine_devices : 0;
+
+	(void)cmd;
+	rte_tel_data_start_dict(table);
+	for (; at < end && n < MEASURED_PER_PAGE; at++) {
+		unsigned int device = at % engine_devices, cell = at / engine_devices;
+		unsigned int algorithm = cell / LENGTH_CLASSES, length = cell % LENGTH_CLASSES;
+		struct rte_tel_data *row;
+
+		if (!(measured[device][algorithm][length].gbps[0] > 0))
+			continue;
+		row = add_row(table, n++);
+		if (!row)
+			break;
+		add_measured(row, device, algorithm, length);
+	}
+	if (at < end)
+		rte_tel_data_add_dict_u64(table, "next", at);
 	return 0;
 }
 
@@ -247,6 +313,8 @@ int telemetry_start(void)
 		{"/cygnet/ports", show_ports, "Gateway ports and their counters"},
 		{"/cygnet/routes", show_routes, "Routes in force. Parameter: 'next' of the last page"},
 		{"/cygnet/engines", show_engines, "Crypto devices and what they have done"},
+		{"/cygnet/measured", show_measured,
+		 "Measured speed of the crypto devices. Parameter: 'next' of the last page"},
 		{"/cygnet/stats", show_stats, "Packets by worker"},
 		{"/cygnet/drops", show_drops, "Dropped packets by reason"},
 	};

@@ -45,7 +45,8 @@ static int init_worker(struct worker *w, const struct conf *conf, unsigned int i
 	snprintf(name, sizeof(name), "ops%u", id);
 	w->ops = rte_crypto_op_pool_create(name, RTE_CRYPTO_OP_TYPE_SYMMETRIC, OPS, 128,
 					   sizeof(struct esp_op), SOCKET_ID_ANY);
-	w->sessions = sessions_create(id, info.geometry.sas);
+	w->sessions = sessions_create(info.geometry.sas,
+				      sessions_of_worker(info.geometry.sas, conf->sessions, n));
 	w->reassembly = reassembly_create();
 	return w->inbox && w->ops && w->sessions && w->reassembly ? 0 : -ENOMEM;
 }
@@ -62,6 +63,12 @@ int workers_init(const struct conf *conf, unsigned int n, struct rte_mempool *po
 		}
 	}
 	return 0;
+}
+
+void workers_report(void)
+{
+	for (unsigned int i = 0; i < workers[0].workers; i++)
+		sessions_report(workers[i].sessions);
 }
 
 void workers_free(void)
@@ -116,6 +123,7 @@ static unsigned int poll_inbox(struct worker *w)
 	struct rte_mbuf *m[BURST];
 	unsigned int n = rte_ring_sc_dequeue_burst(w->inbox, (void **)m, BURST, NULL);
 
+	offload_received(&w->offload, n, BURST);
 	for (unsigned int i = 0; i < n; i++)
 		do_stage(w, m[i]);
 	return n;
@@ -139,6 +147,7 @@ static unsigned int poll_wire(struct worker *w, unsigned int index)
 		if (!owns_queue(w, port, index, q))
 			continue;
 		n = rte_eth_rx_burst(port->id, q, m, BURST);
+		offload_received(&w->offload, n, BURST);
 		for (uint16_t i = 0; i < n; i++) {
 			if (i + 4 < n)
 				rte_prefetch0(rte_pktmbuf_mtod(m[i + 4], void *));
@@ -157,6 +166,7 @@ static unsigned int poll_tap(struct worker *w, unsigned int index)
 	if (tap_owner(w, index) != w->id)
 		return 0;
 	n = rte_eth_rx_burst(ports[index].tap_id, 0, m, BURST);
+	offload_received(&w->offload, n, BURST);
 	for (uint16_t i = 0; i < n; i++)
 		receive_from_kernel(w, m[i], index);
 	return n;
@@ -173,6 +183,8 @@ static unsigned int turn(struct worker *w, bool receive)
 	if (w->pending.n)
 		pending_retry(w);
 	transmit_flush(w);
+	if (offload_enabled)
+		offload_turn(&w->offload);
 	/* No pointer into SAD, SPD or FIB is held any more. */
 	cygnet_reader_quiescent(sadb, w->id);
 	route_reader_quiescent(w->id);

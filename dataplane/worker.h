@@ -23,6 +23,8 @@ int workers_init(const struct conf *conf, unsigned int workers, struct rte_mempo
 /** The main loop of one worker (for rte_eal_remote_launch); arg is its number.
  * Returns once control_stopping is set and nothing is in flight. */
 int worker_main(void *arg);
+/** Say what the workers want said. Control thread. */
+void workers_report(void);
 void workers_free(void);
 
 #endif

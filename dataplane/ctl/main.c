@@ -11,6 +11,7 @@
 #include "config.h"
 #include "cygnet.h"
 #include "databases.h"
+#include "engines.h"
 #include "routes.h"
 #include "table.h"
 
@@ -58,8 +59,17 @@ static const struct column routes_columns[] = {
 
 static const struct column engines_columns[] = {
 	{"device", "DEVICE"},	    {"driver", "DRIVER"},	{"engine", "ENGINE"},
+	{"state", "STATE"},
 	{"sas", "SAS"},		    {"encrypted", "ENCRYPTED"}, {"decrypted", "DECRYPTED"},
 	{"bytes", "BYTES"},	    {"failed", "FAILED"},	{NULL, NULL},
+};
+
+static const struct column measured_columns[] = {
+	{"algorithm", "ALGORITHM"}, {"length", "BYTES"},
+	{"device", "DEVICE"},	    {"packet_ns", "PACKET-NS"},
+	{"gbps", "GBPS"},	    {"core_ns", "CORE-NS"},
+	{"latency_us", "LATENCY-US"}, {"chosen", "CHOSEN"},
+	{"pays_from_gbps", "PAYS-FROM-GBPS"}, {NULL, NULL},
 };
 
 static const struct column stats_columns[] = {
@@ -145,6 +155,15 @@ static json_t *ask_cygnetd(const struct thing *thing, const char *prefix, char *
 	if (fd < 0)
 		return NULL;
 	rows = client_table(fd, thing->command, error, size);
+	if (rows && thing->columns == engines_columns) {
+		json_t *measured = client_table(fd, "/cygnet/measured", error, size);
+
+		if (!measured || engines_add_measured(rows, measured)) {
+			json_decref(rows);
+			rows = NULL;
+		}
+		json_decref(measured);
+	}
 	close(fd);
 	/* Unsorted, rather than not at all, if there is no memory for it. */
 	if (rows && thing->columns == routes_columns)
@@ -167,6 +186,18 @@ static json_t *get_rows(const struct thing *thing, const struct options *options
 	return ask_cygnetd(thing, given ? given : prefix, error, size);
 }
 
+/* The second table of `show engines`, if there is something in it. */
+static void print_measured(const json_t *devices)
+{
+	json_t *rows = engines_measured(devices);
+
+	if (json_array_size(rows)) {
+		putchar('\n');
+		table_print(stdout, rows, measured_columns);
+	}
+	json_decref(rows);
+}
+
 static int show(const struct thing *thing, const struct options *options)
 {
 	char error[1024] = "out of memory";
@@ -181,6 +212,8 @@ static int show(const struct thing *thing, const struct options *options)
 		putchar('\n');
 	} else {
 		table_print(stdout, rows, thing->columns);
+		if (thing->columns == engines_columns)
+			print_measured(rows);
 	}
 	json_decref(rows);
 	if (fflush(stdout) || ferror(stdout)) {

@@ -15,6 +15,9 @@ static void cell_text(const json_t *row, const char *key, char *text)
 		snprintf(text, CELL, "%s", json_string_value(value));
 	else if (json_is_integer(value))
 		snprintf(text, CELL, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+	else if (json_is_real(value))
+		snprintf(text, CELL, "%.*f", json_real_value(value) < 10 ? 3 : 1,
+			 json_real_value(value));
 	else if (json_is_boolean(value))
 		snprintf(text, CELL, "%s", json_is_true(value) ? "yes" : "no");
 	else
@@ -34,7 +37,7 @@ static bool is_number(const json_t *rows, const char *key)
 	json_array_foreach(rows, i, row) {
 		const json_t *value = json_object_get(row, key);
 
-		if (json_is_integer(value))
+		if (json_is_number(value))
 			some = true;
 		else if (value && !json_is_null(value))
 			return false;

@@ -56,7 +56,7 @@ int esp_fixture_start(void **state)
 		return -1;
 	esp_devices = engine_devices;
 	memcpy(all_devices, engine_device, esp_devices * sizeof(all_devices[0]));
-	esp_sessions = sessions_create(0, SAS);
+	esp_sessions = sessions_create(SAS, SAS);
 	/* The private area is the product's; the room for data is each packet's own. */
 	esp_packets = rte_pktmbuf_pool_create("packets", PACKETS, 0, PACKET_PRIVATE,
 					      RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);
@@ -165,9 +165,11 @@ bool esp_sa_add_params(struct esp_sa *e, const struct cygnet_sa_params *params,
 	assert_int_equal(cygnet_sa_add(sadb, params), 0);
 	e->sa = find(params);
 	assert_non_null(e->sa);
-	e->session = session_get(esp_sessions, e->sa, cygnet_sa_index(sadb, e->sa));
-	if (!e->session)
+	if (session_get(esp_sessions, e->sa, cygnet_sa_index(sadb, e->sa), &e->session) !=
+	    DROP_NONE) {
+		e->session = NULL;
 		esp_sa_delete(e);
+	}
 	return e->session;
 }
 

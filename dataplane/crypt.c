@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* To the crypto devices and back. The packets of an SA may be at several devices at
+ * once, which finish in any order: each waits in its SA's queue until those before
+ * it are back (WireGuard's two queues). What a failing device did not do, another
+ * does. */
+#include <string.h>
+
+#include <rte_cryptodev.h>
+
+#include "control.h"
+#include "engine.h"
+#include "esp.h"
+#include "pipeline.h"
+
+#define BURSTS 8u   /* that a device gives back in a turn */
+#define FAILURES 16 /* in a row that another device did not have: it is the device */
+
+static void append(struct session *s, struct rte_mbuf *m)
+{
+	packet(m)->next = NULL;
+	packet(m)->back = 0;
+	if (s->in_flight++)
+		packet(s->tail)->next = m;
+	else
+		s->head = m;
+	s->tail = m;
+}
+
+/* A packet is back, for good. It and those that only waited for it go on. */
+static void release(struct worker *w, struct rte_mbuf *m, unsigned int status)
+{
+	struct session *s = packet(m)->session;
+
+	packet(m)->back = 1;
+	packet(m)->status = (uint8_t)status;
+	while (s->in_flight && packet(s->head)->back) {
+		m = s->head;
+		s->head = packet(m)->next;
+		s->in_flight--;
+		protect_finish(w, m);
+	}
+}
+
+/* Bring a device's batch to it. What its queue does not take waits, bounded. */
+static void submit(struct worker *w, unsigned int device)
+{
+	struct op_batch *batch = &w->submit[device];
+	uint16_t sent = rte_cryptodev_enqueue_burst(engine_device[device].id, (uint16_t)w->id,
+						    batch->op, (uint16_t)batch->n);
+
+	w->in_flight += sent;
+	batch->n -= sent;
+	memmove(batch->op, batch->op + sent, batch->n * sizeof(batch->op[0]));
+}
+
+/* @return false if the device does not take the SA, or no more packets now */
+static bool put(struct worker *w, struct rte_crypto_op *op, const struct cygnet_sa *sa,
+		unsigned int device)
+{
+	struct op_batch *batch = &w->submit[device];
+	struct packet *p = packet(op->sym->m_src);
+	void *crypto = session_on(p->session, sa, device);
+
+	if (!crypto)
+		return false;
+	if (batch->n == RTE_DIM(batch->op))
+		submit(w, device);
+	if (batch->n == RTE_DIM(batch->op))
+		return false;
+	rte_crypto_op_attach_sym_session(op, crypto);
+	p->tried |= (uint16_t)(1u << device);
+	batch->op[batch->n++] = op;
+	w->at[device]++;
+	return true;
+}
+
+/* Any device that has not had the packet yet. */
+static bool put_anywhere(struct worker *w, struct rte_crypto_op *op, const struct cygnet_sa *sa)
+{
+	for (unsigned int d = 0; d < engine_devices; d++)
+		if (!(packet(op->sym->m_src)->tried >> d & 1) && put(w, op, sa, d))
+			return true;
+	return false;
+}
+
+/* Tells whether a packet that is to be encrypted is still what it was: a word of each
+ * cache line, and the last before the ICV, so that no text is too short. In counter
+ * mode encrypting twice would be decrypting. */
+static uint64_t sample(struct rte_mbuf *m)
+{
+	const uint8_t *at = rte_pktmbuf_mtod(m, const uint8_t *);
+	unsigned int last = rte_pktmbuf_data_len(m) - packet(m)->session->icv_len - sizeof(uint64_t);
+	uint64_t sum = 0, word;
+
+	for (unsigned int i = 0; i < last; i += RTE_CACHE_LINE_SIZE) {
+		memcpy(&word, at + i, sizeof(word));
+		sum = (sum << 7 | sum >> 57) ^ word;
+	}
+	memcpy(&word, at + last, sizeof(word));
+	return (sum << 7 | sum >> 57) ^ word;
+}
+
+void crypt_add(struct worker *w, struct rte_mbuf *m, struct rte_crypto_op *op,
+	       const struct cygnet_sa *sa)
+{
+	struct packet *p = packet(m);
+	struct session *s = p->session;
+	unsigned int device = s->device;
+
+	p->tried = p->failed_at = 0;
+	p->sample = s->inbound || engine_devices < 2 ? 0 : sample(m);
+	if (offload_enabled) {
+		device = offload_packet(&w->offload, s->algorithm, rte_pktmbuf_data_len(m), w->at);
+		if (device == OFFLOAD_NONE)
+			device = s->device;
+	}
+	if (!put(w, op, sa, device) &&
+	    !((offload_enabled || engine_lost(device)) && put_anywhere(w, op, sa))) {
+		rte_crypto_op_free(op);
+		drop(w, m, DROP_ENGINE_FULL);
+		return;
+	}
+	append(s, m);
+}
+
+/* Whether another device does what one did not. */
+static bool again(struct worker *w, struct rte_crypto_op *op)
+{
+	struct rte_mbuf *m = op->sym->m_src;
+	struct packet *p = packet(m);
+
+	if (engine_devices < 2 || (!p->session->inbound && sample(m) != p->sample))
+		return false;
+	op->status = RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
+	return put_anywhere(w, op, cygnet_sa_get(sadb, p->sa, p->generation));
+}
+
+/* A packet that one device did: it is not the packet's fault that others failed. */
+static void blame(struct worker *w, uint16_t failed_at)
+{
+	for (unsigned int d = 0; failed_at && d < engine_devices; d++)
+		if (failed_at >> d & 1 && ++w->failures[d] >= FAILURES)
+			engine_take_out(d);
+}
+
+/* @return the status that it leaves with; NOT_PROCESSED: another device has it now */
+static unsigned int judge(struct worker *w, struct rte_crypto_op *op, unsigned int device)
+{
+	struct stats_device *stats_device = &w->stats->device[device];
+	struct packet *p = packet(op->sym->m_src);
+
+	if (op->status == RTE_CRYPTO_OP_STATUS_SUCCESS ||
+	    op->status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED) {
+		w->failures[device] = 0;
+		blame(w, p->failed_at);
+		return op->status;
+	}
+	stats_device->failed++;
+	/* Arguments that one does not take may suit another. */
+	if (op->status == RTE_CRYPTO_OP_STATUS_ERROR ||
+	    op->status == RTE_CRYPTO_OP_STATUS_NOT_PROCESSED)
+		p->failed_at |= (uint16_t)(1u << device);
+	return again(w, op) ? RTE_CRYPTO_OP_STATUS_NOT_PROCESSED : RTE_CRYPTO_OP_STATUS_ERROR;
+}
+
+static void finish(struct worker *w, struct rte_crypto_op *op, unsigned int device)
+{
+	struct stats_device *stats_device = &w->stats->device[device];
+	struct rte_mbuf *m = op->sym->m_src;
+	unsigned int status;
+
+	w->at[device]--;
+	status = judge(w, op, device);
+	if (status == RTE_CRYPTO_OP_STATUS_NOT_PROCESSED)
+		return;
+	if (status == RTE_CRYPTO_OP_STATUS_SUCCESS) {
+		stats_device->bytes += rte_pktmbuf_data_len(m);
+		stats_device->decrypted += packet(m)->session->inbound;
+		stats_device->encrypted += !packet(m)->session->inbound;
+	}
+	rte_crypto_op_free(op);
+	release(w, m, status);
+}
+
+/* What waits for a device that is lost. */
+static void move_away(struct worker *w, unsigned int device)
+{
+	struct op_batch *batch = &w->submit[device];
+	unsigned int n = batch->n;
+
+	batch->n = 0;
+	for (unsigned int i = 0; i < n; i++) {
+		batch->op[i]->status = RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
+		finish(w, batch->op[i], device);
+	}
+}
+
+static unsigned int poll_device(struct worker *w, unsigned int device)
+{
+	struct rte_crypto_op *op[BURST];
+	unsigned int done = 0;
+	uint16_t n;
+
+	/* As many as have been put there in a turn, and those that come again. */
+	do {
+		n = rte_cryptodev_dequeue_burst(engine_device[device].id, (uint16_t)w->id, op,
+						BURST);
+		w->in_flight -= n;
+		done += n;
+		for (uint16_t i = 0; i < n; i++)
+			finish(w, op[i], device);
+	} while (n == BURST && done < BURSTS * BURST);
+	return done;
+}
+
+unsigned int protect_poll(struct worker *w)
+{
+	unsigned int done = 0;
+
+	for (unsigned int d = 0; d < engine_devices; d++) {
+		if (!w->at[d])
+			continue;
+		if (engine_lost(d))
+			move_away(w, d);
+		/* An empty burst too: it is what makes a batching device go. */
+		submit(w, d);
+		done += poll_device(w, d);
+	}
+	return done;
+}
+
+void protect_drain(struct worker *w)
+{
+	for (unsigned int d = 0; d < engine_devices; d++) {
+		struct op_batch *batch = &w->submit[d];
+
+		for (unsigned int i = 0; i < batch->n; i++) {
+			struct rte_mbuf *m = batch->op[i]->sym->m_src;
+
+			w->at[d]--;
+			rte_crypto_op_free(batch->op[i]);
+			release(w, m, RTE_CRYPTO_OP_STATUS_NOT_PROCESSED);
+		}
+		batch->n = 0;
+	}
+}

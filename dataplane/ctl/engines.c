@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engines.h"
+
+static const char *const reals[] = {
+	"gbps", "packet_ns", "core_ns", "latency_us", "pays_from_gbps", NULL,
+};
+
+static void set_real(json_t *row, const char *key)
+{
+	const char *text = json_string_value(json_object_get(row, key));
+
+	if (text)
+		json_object_set_new(row, key, json_real(strtod(text, NULL)));
+}
+
+static int add_rows(json_t *device, const json_t *measured)
+{
+	const char *name = json_string_value(json_object_get(device, "device"));
+	json_t *mine = json_array(), *row;
+	size_t i;
+
+	if (!mine || json_object_set_new(device, "measured", mine))
+		return -ENOMEM;
+	json_array_foreach(measured, i, row) {
+		const char *whose = json_string_value(json_object_get(row, "device"));
+		json_t *copy;
+
+		if (!name || !whose || strcmp(name, whose))
+			continue;
+		copy = json_copy(row);
+		if (json_array_append_new(mine, copy))
+			return -ENOMEM;
+		json_object_del(copy, "device");
+		for (const char *const *key = reals; *key; key++)
+			set_real(copy, *key);
+	}
+	return 0;
+}
+
+int engines_add_measured(json_t *devices, const json_t *measured)
+{
+	json_t *device;
+	size_t i;
+
+	json_array_foreach(devices, i, device) {
+		int err = add_rows(device, measured);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Add the rows of all devices that are about what a row of one is about. */
+static int add_alike(json_t *rows, const json_t *devices, const json_t *like)
+{
+	json_t *device, *row;
+	size_t i, j;
+
+	json_array_foreach(devices, i, device) {
+		json_array_foreach(json_object_get(device, "measured"), j, row) {
+			json_t *copy;
+
+			if (!json_equal(json_object_get(row, "algorithm"),
+					json_object_get(like, "algorithm")) ||
+			    !json_equal(json_object_get(row, "length"), json_object_get(like, "length")))
+				continue;
+			copy = json_copy(row);
+			if (json_array_append_new(rows, copy) ||
+			    json_object_set(copy, "device", json_object_get(device, "device")))
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static int seen(const json_t *rows, const json_t *like)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(rows, i, row)
+		if (json_equal(json_object_get(row, "algorithm"), json_object_get(like, "algorithm")) &&
+		    json_equal(json_object_get(row, "length"), json_object_get(like, "length")))
+			return 1;
+	return 0;
+}
+
+json_t *engines_measured(const json_t *devices)
+{
+	json_t *rows = json_array(), *device, *row;
+	size_t i, j;
+	int err = rows ? 0 : -ENOMEM;
+
+	json_array_foreach(devices, i, device)
+		json_array_foreach(json_object_get(device, "measured"), j, row)
+			if (!err && !seen(rows, row))
+				err = add_alike(rows, devices, row);
+	if (err) {
+		json_decref(rows);
+		return NULL;
+	}
+	return rows;
+}

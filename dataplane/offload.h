@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file offload.h
+ * Which crypto device serves which packet with `engine = auto`, after SSLShader's
+ * opportunistic offload: little load is served by the device that answers
+ * soonest; once a worker has more to do than that device takes easily, and enough
+ * of it to fill a batch, packets go to the device that is fastest with batches, as
+ * long as it keeps up; the rest stays. What is soonest and fastest has been
+ * measured (measure.h).
+ */
+#ifndef CYGNETD_OFFLOAD_H
+#define CYGNETD_OFFLOAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "algorithm.h"
+#include "stats.h"
+
+/** Packets in flight at which a device's throughput is measured. */
+#define OFFLOAD_STEPS 3u
+extern const uint16_t offload_step[OFFLOAD_STEPS];
+
+/** How one device does with one algorithm and length; all 0: not, or not measured. */
+struct measured {
+	float latency_us;		/* of a burst of a few packets, alone */
+	float gbps[OFFLOAD_STEPS];	/* of packets, offload_step[] of them in flight */
+	float cost_ns;			/* of the core's time, per packet at full load */
+};
+extern struct measured measured[STATS_MAX_DEVICES][ALGORITHMS_MAX][LENGTH_CLASSES];
+
+/** The most that a device does, Gbps. */
+float measured_gbps(const struct measured *m);
+
+/** What is made of it. One word: workers read it while it changes. */
+struct offload_class {
+	uint8_t light, full;	/* indices in engine_device[], or OFFLOAD_NONE */
+	uint16_t most;		/* packets in flight at `full`; what is more goes to `light` */
+	uint16_t cost;		/* of a packet at `light`, ns */
+	uint16_t fill;		/* a packet's share of a batch, in OFFLOAD_BATCH; 0: none pays */
+} __attribute__((aligned(8)));
+#define OFFLOAD_NONE UINT8_MAX
+#define OFFLOAD_BATCH 65536u
+extern struct offload_class offload_class[ALGORITHMS_MAX + 1][LENGTH_CLASSES];
+
+/** Whether the policy decides at all. Set before the workers start. */
+extern bool offload_enabled;
+
+/** A worker's view of its load, in windows of time. */
+#define OFFLOAD_WINDOW_US 200u
+struct offload {
+	bool full;		/* batches are being sent to `full` */
+	uint8_t streak;		/* windows in a row that spoke for the other state */
+	uint32_t bursts, full_bursts;	/* received in this window, and those of them that
+					 * had more behind them */
+	uint64_t cost, fill;	/* sums over the packets of this window */
+	uint64_t began;		/* TSC */
+	uint64_t switches;	/* atomic: between light and full, either way */
+};
+
+/**
+ * Choose for one algorithm and length.
+ * @param m       of each device
+ * @param usable  bit mask of the devices that may be chosen
+ */
+struct offload_class offload_choose(const struct measured *const *m, unsigned int devices,
+				    uint32_t usable);
+/**
+ * The load of one worker with packets of one class from which on `full` has them.
+ * @return Gbps; 0: from none
+ */
+float offload_pays_from(const struct offload_class *class, unsigned int bytes);
+/** Choose for all, without the devices that are lost. */
+void offload_choose_all(void);
+/**
+ * Close a window of a worker.
+ * @param elapsed_ns  since it was opened; longer than a window if the worker was busy
+ * @return whether the state changed
+ */
+bool offload_decide(struct offload *o, uint64_t elapsed_ns);
+/** Close the window if its time is over. Each turn of a worker. */
+void offload_turn(struct offload *o);
+
+/** Note a burst of packets that was received. @param max  that it could have been */
+static inline void offload_received(struct offload *o, unsigned int n, unsigned int max)
+{
+	o->bursts += n > 0;
+	o->full_bursts += n == max;
+}
+
+/**
+ * Choose the device of one packet.
+ * @param at  packets that are waiting for or at each device
+ * @return an index in engine_device[], or OFFLOAD_NONE: no opinion
+ */
+static inline unsigned int offload_packet(struct offload *o, unsigned int algorithm,
+					  unsigned int bytes, const uint32_t *at)
+{
+	struct offload_class class;
+
+	__atomic_load(&offload_class[algorithm][length_class(bytes)], &class, __ATOMIC_RELAXED);
+	o->cost += class.cost;
+	o->fill += class.fill;
+	return o->full && class.fill && at[class.full] < class.most ? class.full : class.light;
+}
+
+#endif
