@@ -15,6 +15,7 @@ write_cygnetd_conf() {
 	cat <<-EOF
 		[cygnetd]
 		sadb = $dir/sadb
+		state = $dir/state
 		engine = $engine
 		workers = $n
 		idle = ${idle:-poll}

@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import time
 
@@ -14,6 +13,7 @@ from network import ip, wait_until
 CONFIG = """\
 [cygnetd]
 sadb = {work}/sadb
+state = {work}/state
 engine = {engine}
 workers = {workers}
 cores = {cores}
@@ -39,6 +39,8 @@ class Gateway:
         self.network, self.build, self.work = network, build, work
         self.prefix = f"cyg-{os.getpid()}"
         self.log = f"{work}/cygnetd.log"
+        self.engine = options.engine
+        self.fault = f"{work}/cl-fault"  # once this file is there, OpenCL fails
         self.process = None
         with open(f"{work}/cygnetd.conf", "w") as conf:
             conf.write(CONFIG.format(work=work, engine=options.engine, build=build, prefix=self.prefix,
@@ -54,11 +56,18 @@ class Gateway:
         self.process = subprocess.Popen(
             ["ip", "netns", "exec", self.network.gw, f"{self.build}/root/sbin/cygnetd",
              "-c", f"{self.work}/cygnetd.conf"], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-            env={**os.environ, "LSAN_OPTIONS": f"suppressions={SUPPRESSIONS}:print_suppressions=0"})
+            env={**os.environ, **self.faults(),
+                 "LSAN_OPTIONS": f"suppressions={SUPPRESSIONS}:print_suppressions=0"})
         wait_until(lambda: self.process.poll() is not None or self.logged("cygnetd: ready", mark),
                    60, "cygnetd: ready")
         assert self.process.poll() is None, "cygnetd does not start"
         self.set_up_taps()
+
+    def faults(self):
+        """Environment of a cygnetd whose OpenCL can be made to fail."""
+        if self.engine != "auto":
+            return {}
+        return {"LD_PRELOAD": f"{self.build}/testing/packet/.libs/cl-faults.so", "CL_FAULT": self.fault}
 
     def set_up_taps(self):
         """What the administrator, charon and ARP would do."""
@@ -90,19 +99,14 @@ class Gateway:
         subprocess.run([f"{self.build}/testing/packet/sadb-fill", f"{self.work}/sadb"],
                        input="\n".join(lines) + "\n", text=True, check=True)
 
-    def ask(self, what):
-        """As cygnetctl does; to start it would take longer than most tests."""
-        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as telemetry:
-            telemetry.settimeout(20)
-            telemetry.connect(f"/run/dpdk/{self.prefix}/dpdk_telemetry.v2")
-            telemetry.recv(16384)  # who it is
-            telemetry.send(what.encode())
-            return json.loads(telemetry.recv(16384))[what]
+    def ctl(self, what):
+        shown = self.in_gw(f"{self.build}/root/bin/cygnetctl", "-c", f"{self.work}/cygnetd.conf",
+                           "--json", "show", what, capture_output=True)
+        return json.loads(shown.stdout)
 
     def drops(self):
         """Packets dropped so far, by reason; reasons without any are left out."""
-        rows = self.ask("/cygnet/drops").values()
-        return {row["reason"]: row["packets"] for row in rows if row["packets"]}
+        return {row["reason"]: row["packets"] for row in self.ctl("drops") if row["packets"]}
 
     @contextlib.contextmanager
     def configured(self, line):
