@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,21 +97,40 @@ static int parse_choice(const char *key, const char *value, void *opaque)
 			}
 		}
 	}
-	OCL_LOG(ERR, "%s=%s is not known; arguments are %s", key, value ? value : "",
+	OCL_LOG(ERR, "%s=%s is no choice; arguments are %s", key, value ? value : "",
 		OCL_PARAM_STRING);
 	return -EINVAL;
 }
 
+static bool is_known(const char *key)
+{
+	bool known = strcmp(key, "device") == 0;
+
+	for (unsigned int i = 0; i < RTE_DIM(choices); i++)
+		known = known || strcmp(key, choices[i].key) == 0;
+	for (unsigned int i = 0; i < RTE_DIM(numbers); i++)
+		known = known || strcmp(key, numbers[i].key) == 0;
+	return known;
+}
+
+/* rte_kvargs would refuse a key that it is not told of, too, but not say which. */
+static int check_keys(const struct rte_kvargs *kvargs)
+{
+	for (unsigned int i = 0; i < kvargs->count; i++) {
+		if (is_known(kvargs->pairs[i].key))
+			continue;
+		OCL_LOG(ERR, "there is no argument '%s'; arguments are %s", kvargs->pairs[i].key,
+			OCL_PARAM_STRING);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 int ocl_args_parse(struct ocl_args *args, const char *text)
 {
-	const char *keys[1 + RTE_DIM(choices) + RTE_DIM(numbers) + 1] = {"device"};
 	struct rte_kvargs *kvargs;
 	int err;
 
-	for (unsigned int i = 0; i < RTE_DIM(numbers); i++)
-		keys[1 + RTE_DIM(choices) + i] = numbers[i].key;
-	for (unsigned int i = 0; i < RTE_DIM(choices); i++)
-		keys[1 + i] = choices[i].key;
 	*args = (struct ocl_args){
 		.memory = "auto",
 		.sched = "all",
@@ -123,12 +143,14 @@ int ocl_args_parse(struct ocl_args *args, const char *text)
 	};
 	if (text == NULL || *text == '\0')
 		return 0;
-	kvargs = rte_kvargs_parse(text, keys);
+	kvargs = rte_kvargs_parse(text, NULL);
 	if (kvargs == NULL) {
 		OCL_LOG(ERR, "cannot parse '%s'; arguments are %s", text, OCL_PARAM_STRING);
 		return -EINVAL;
 	}
-	err = rte_kvargs_process(kvargs, "device", parse_device, args);
+	err = check_keys(kvargs);
+	if (!err)
+		err = rte_kvargs_process(kvargs, "device", parse_device, args);
 	for (unsigned int i = 0; !err && i < RTE_DIM(choices); i++)
 		err = rte_kvargs_process(kvargs, choices[i].key, parse_choice, args);
 	for (unsigned int i = 0; !err && i < RTE_DIM(numbers); i++)

@@ -80,7 +80,7 @@ static bool parse_buffers(struct ocl_request *r, const struct rte_crypto_sym_op 
 {
 	const struct rte_mbuf *dst = sym->m_dst ? sym->m_dst : sym->m_src;
 
-	if (dst->nb_segs != 1 || r->end > (uint32_t)dst->buf_len - dst->data_off)
+	if (dst->nb_segs != 1 || r->end + dst->data_off > dst->buf_len)
 		return false;
 	r->src = rte_pktmbuf_mtod(sym->m_src, uint8_t *);
 	r->dst = rte_pktmbuf_mtod(dst, uint8_t *);

@@ -227,12 +227,13 @@ static enum rte_crypto_op_status spoil(const struct suite *suite, struct rte_cry
 {
 	struct rte_crypto_sym_op *sym = op->sym;
 	bool aead = suite_is_aead(suite), cipher = suite->cipher || suite->null_cipher;
+	struct rte_mbuf *dst = sym->m_dst ? sym->m_dst : sym->m_src;
 	uint32_t *len = aead ? &sym->aead.data.length :
 			cipher ? &sym->cipher.data.length : &sym->auth.data.length;
 	uint32_t *off = aead ? &sym->aead.data.offset :
 			cipher ? &sym->cipher.data.offset : &sym->auth.data.offset;
 
-	switch (rnd_below(8)) {
+	switch (rnd_below(10)) {
 	case 0:
 		sym->session = NULL;
 		return RTE_CRYPTO_OP_STATUS_INVALID_SESSION;
@@ -258,6 +259,12 @@ static enum rte_crypto_op_status spoil(const struct suite *suite, struct rte_cry
 			*len |= 1 + rnd_below(block_of(suite) - 1);
 		else
 			*len = sym->m_src->data_len + 1 - *off;
+		break;
+	case 7:
+		dst->nb_segs = 2;
+		break;
+	case 8:
+		dst->data_off = dst->buf_len + 1;
 		break;
 	default:
 		if (suite->digest_len)
@@ -431,6 +438,7 @@ static void check_job(struct job *job, const struct rte_crypto_op *op, uint32_t 
 		CHECK(!"the status is as expected");
 	}
 	job->src->nb_segs = 1;
+	job->dst->nb_segs = 1;
 	compare(job, "source", job->src, job->src_expected, index);
 	if (job->dst != job->src) {
 		compare(job, "destination", job->dst, job->dst_expected, index);
