@@ -140,7 +140,7 @@ struct ocl_record {
 };
 
 /* What the host tells a kernel that never ends. Everything volatile is atomic. */
-#define OCL_LETTERS 1024 /* chunks that can be under way; a power of two */
+#define OCL_LETTERS 1024 /* chunks that can be with the device; a power of two */
 
 struct ocl_letter {
 	u64 areas[OCL_AREAS]; /* addresses, which mean the same to both */
@@ -149,7 +149,7 @@ struct ocl_letter {
 	u32 items;	      /* entries of the order table */
 	volatile u32 next;    /* entry that nobody has taken */
 	volatile u32 done;    /* entries finished */
-	u32 reserved;
+	volatile u32 left;    /* work-groups that will not look at it again */
 };
 
 struct ocl_mailbox {

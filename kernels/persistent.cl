@@ -29,6 +29,7 @@ DECLSPEC void process_letter(LOCAL_AS struct tables *tables, GLOBAL_AS struct oc
 		mem_fence(CLK_GLOBAL_MEM_FENCE);
 		atomic_inc(&letter->done);
 	}
+	atomic_inc(&letter->left);
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
@@ -43,6 +44,7 @@ void crypto_opencl_persistent(__global struct ocl_mailbox *mailbox,
 	while (!atomic_or(&mailbox->stop, 0)) {
 		if (atomic_or(&mailbox->posted, 0) == taken)
 			continue;
+		mem_fence(CLK_GLOBAL_MEM_FENCE);
 		process_letter(&tables, &mailbox->letter[taken % OCL_LETTERS], sessions, part);
 		taken++;
 	}

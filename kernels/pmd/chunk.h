@@ -37,7 +37,7 @@ struct ocl_chunk_params {
 	struct ocl_device *dev;
 	const struct ocl_memory *memory;
 	const struct ocl_sched *sched;
-	const struct ocl_pools *pools; /* NULL: none */
+	struct ocl_pools *pools; /* NULL: none */
 	cl_mem sessions;	       /* table of struct ocl_session in device memory */
 	uint32_t records;	       /* at most */
 	uint32_t bytes;		       /* room for records and what follows them */
@@ -46,12 +46,13 @@ struct ocl_chunk_params {
 struct ocl_chunk {
 	struct ocl_device *dev;
 	const struct ocl_memory *memory;
-	const struct ocl_pools *pools;
+	struct ocl_pools *pools;
 	cl_command_queue queue; /* its own: chunks overlap */
 	cl_kernel kernel;
 	cl_mem buffer, pinned; /* of the staged path */
 	cl_event done;	       /* NULL: nothing to wait for */
-	uint32_t letter;       /* of the persistent path */
+	uint32_t letter, items; /* of the persistent path: its number, and work-items */
+	bool posted;	       /* likewise: it is in the mailbox */
 	u8 *host;
 	size_t bytes; /* size of the buffer */
 	uint32_t room; /* of that for records and what follows them */
@@ -67,6 +68,7 @@ struct ocl_chunk {
 	uint32_t polls;	       /* since the launch */
 	uint32_t pool_changes; /* the pools that the kernel's arguments are of */
 	uint64_t upload;       /* the latest of the records' sessions */
+	bool sent;	       /* the device has it, or had part of it */
 	bool failed;	       /* no result came back */
 };
 

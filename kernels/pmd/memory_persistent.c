@@ -22,8 +22,9 @@ struct ocl_resident {
 	cl_command_queue queue;
 	cl_kernel kernel;
 	cl_event end;
+	size_t groups; /* work-groups that it runs in */
 	rte_spinlock_t lock;
-	bool taken[OCL_LETTERS]; /* until somebody has seen that it is done */
+	uint32_t number[OCL_LETTERS]; /* atomic: of the chunk that a letter was last written for */
 };
 
 static bool usable(const struct ocl_device *dev)
@@ -35,11 +36,12 @@ static cl_int start_kernel(struct ocl_resident *r, struct ocl_device *dev, cl_me
 {
 	const size_t one = 1;
 	cl_uint units = 1;
-	size_t groups;
 	cl_int err;
 
 	clGetDeviceInfo(dev->id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(units), &units, NULL);
-	groups = units > 1 ? units - 1 : 1;
+	r->groups = units > 1 ? units - 1 : 1;
+	for (uint32_t i = 0; i < OCL_LETTERS; i++)
+		r->mailbox->letter[i].left = r->groups;
 	r->queue = clCreateCommandQueue(dev->context, dev->id, 0, &err);
 	if (err == CL_SUCCESS)
 		r->kernel = clCreateKernel(dev->program, "crypto_opencl_persistent", &err);
@@ -48,8 +50,8 @@ static cl_int start_kernel(struct ocl_resident *r, struct ocl_device *dev, cl_me
 	if (err == CL_SUCCESS)
 		err = clSetKernelArg(r->kernel, 1, sizeof(sessions), &sessions);
 	if (err == CL_SUCCESS)
-		err = clEnqueueNDRangeKernel(r->queue, r->kernel, 1, NULL, &groups, &one, 0, NULL,
-					     &r->end);
+		err = clEnqueueNDRangeKernel(r->queue, r->kernel, 1, NULL, &r->groups, &one, 0,
+					     NULL, &r->end);
 	return err == CL_SUCCESS ? clFlush(r->queue) : err;
 }
 
@@ -110,46 +112,63 @@ static void stop(struct ocl_device *dev)
 	free(r);
 }
 
-static void write_letter(struct ocl_letter *letter, const struct ocl_chunk *chunk, size_t items)
+static void write_letter(struct ocl_letter *letter, const struct ocl_chunk *chunk)
 {
 	letter->areas[OCL_AREA_CHUNK] = (uintptr_t)chunk->host;
 	for (uint32_t i = 0; chunk->pools && i < OCL_POOLS; i++)
 		letter->areas[OCL_AREA_POOL + i] = (uintptr_t)chunk->pools->pool[i].start;
-	letter->order = chunk->results - items * sizeof(u32);
+	letter->order = chunk->results - chunk->items * sizeof(u32);
 	letter->results = chunk->results;
-	letter->items = items;
+	letter->items = chunk->items;
 	letter->next = 0;
-	letter->done = 0;
+	__atomic_store_n(&letter->done, 0, __ATOMIC_RELEASE);
+	letter->left = 0;
 }
 
-static cl_int launch(struct ocl_chunk *chunk, size_t items, const cl_event *after __rte_unused)
+/* Every work-group goes through all letters, however late: until each has left, the letter must
+ * stay as it is, and the chunk waits here. */
+static void post(struct ocl_chunk *chunk)
 {
 	struct ocl_resident *r = chunk->dev->resident;
-	cl_int err = CL_OUT_OF_RESOURCES;
+	struct ocl_letter *letter;
 	uint32_t n;
 
 	rte_spinlock_lock(&r->lock);
 	n = r->mailbox->posted;
-	chunk->letter = n % OCL_LETTERS;
-	if (!r->taken[chunk->letter]) {
-		r->taken[chunk->letter] = true;
-		write_letter(&r->mailbox->letter[chunk->letter], chunk, items);
+	letter = &r->mailbox->letter[n % OCL_LETTERS];
+	if (__atomic_load_n(&letter->left, __ATOMIC_ACQUIRE) == r->groups) {
+		chunk->letter = n;
+		chunk->posted = true;
+		__atomic_store_n(&r->number[n % OCL_LETTERS], n, __ATOMIC_RELEASE);
+		write_letter(letter, chunk);
 		__atomic_store_n(&r->mailbox->posted, n + 1, __ATOMIC_SEQ_CST);
-		err = CL_SUCCESS;
 	}
 	rte_spinlock_unlock(&r->lock);
-	return err;
+}
+
+static cl_int launch(struct ocl_chunk *chunk, size_t items, const cl_event *after __rte_unused)
+{
+	chunk->items = items;
+	chunk->posted = false;
+	post(chunk);
+	return CL_SUCCESS;
 }
 
 static cl_int status(struct ocl_chunk *chunk)
 {
 	struct ocl_resident *r = chunk->dev->resident;
-	struct ocl_letter *letter = &r->mailbox->letter[chunk->letter];
+	const uint32_t index = chunk->letter % OCL_LETTERS;
+	uint32_t done;
 
-	if (__atomic_load_n(&letter->done, __ATOMIC_ACQUIRE) != letter->items)
+	if (!chunk->posted) {
+		post(chunk);
 		return CL_RUNNING;
-	__atomic_store_n(&r->taken[chunk->letter], false, __ATOMIC_RELEASE);
-	return CL_COMPLETE;
+	}
+	done = __atomic_load_n(&r->mailbox->letter[index].done, __ATOMIC_ACQUIRE);
+	/* Written again: it was done before. */
+	if (__atomic_load_n(&r->number[index], __ATOMIC_ACQUIRE) != chunk->letter)
+		return CL_COMPLETE;
+	return done == chunk->items ? CL_COMPLETE : CL_RUNNING;
 }
 
 const struct ocl_memory ocl_memory_persistent = {
