@@ -57,8 +57,10 @@ int ocl_chunk_init(struct ocl_chunk *chunk, const struct ocl_chunk_params *param
 
 	memset(chunk, 0, sizeof(*chunk));
 	ret = init_host(chunk, params);
-	if (ret)
+	if (ret) {
+		OCL_LOG(ERR, "no memory for a chunk of %zu bytes", chunk->bytes);
 		return ret;
+	}
 	err = init_device(chunk, params);
 	if (err == CL_SUCCESS)
 		return 0;
@@ -151,7 +153,7 @@ static cl_int set_pools(struct ocl_chunk *chunk)
 
 	if (chunk->pools == NULL)
 		return err;
-	changes = __atomic_load_n(&chunk->pools->changes, __ATOMIC_ACQUIRE);
+	changes = chunk->pools->changes;
 	if (changes == chunk->pool_changes)
 		return err;
 	for (cl_uint i = 0; err == CL_SUCCESS && i < OCL_POOLS; i++) {
@@ -186,10 +188,25 @@ static size_t complete(struct ocl_chunk *chunk, cl_int *err)
 	return items;
 }
 
+/* The pools that its arguments name do not go meanwhile. */
+static cl_int send(struct ocl_chunk *chunk, const cl_event *after)
+{
+	cl_int err;
+	size_t items;
+
+	if (chunk->pools)
+		rte_rwlock_read_lock(&chunk->pools->lock);
+	items = complete(chunk, &err);
+	if (err == CL_SUCCESS)
+		err = chunk->memory->launch(chunk, items, after);
+	if (chunk->pools)
+		rte_rwlock_read_unlock(&chunk->pools->lock);
+	return err == CL_SUCCESS ? clFlush(chunk->queue) : err;
+}
+
 void ocl_chunk_launch(struct ocl_chunk *chunk, struct ocl_table *table)
 {
 	cl_event pending;
-	size_t items;
 	cl_int err;
 
 	if (chunk->records == 0)
@@ -199,11 +216,8 @@ void ocl_chunk_launch(struct ocl_chunk *chunk, struct ocl_table *table)
 		return;
 	}
 	pending = table ? ocl_table_pending(table, chunk->upload) : NULL;
-	items = complete(chunk, &err);
-	if (err == CL_SUCCESS)
-		err = chunk->memory->launch(chunk, items, pending ? &pending : NULL);
-	if (err == CL_SUCCESS)
-		err = clFlush(chunk->queue);
+	chunk->sent = true;
+	err = send(chunk, pending ? &pending : NULL);
 	if (err != CL_SUCCESS) {
 		chunk->failed = true;
 		ocl_device_fail(chunk->dev, "a launch failed", err);
@@ -254,5 +268,6 @@ void ocl_chunk_reset(struct ocl_chunk *chunk)
 	chunk->copies = 0;
 	chunk->upload = 0;
 	chunk->polls = 0;
+	chunk->sent = false;
 	chunk->failed = false;
 }

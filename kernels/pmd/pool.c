@@ -24,32 +24,48 @@ static struct ocl_pmd *pmd_of(uint8_t dev_id)
 	return dev->dev_ops == &ocl_ops ? dev->data->dev_private : NULL;
 }
 
-static struct ocl_pool *unused(struct ocl_pools *pools)
+static int find_unused(const struct ocl_pools *pools, uint32_t *index)
 {
-	for (uint32_t i = 0; i < OCL_POOLS; i++) {
-		if (pools->pool[i].mempool == NULL) {
-			pools->pool[i].index = i;
-			return &pools->pool[i];
-		}
+	for (*index = 0; *index < OCL_POOLS; (*index)++) {
+		if (pools->pool[*index].mempool == NULL)
+			return 0;
 	}
-	return NULL;
+	return -ENOSPC;
 }
 
 /* From here on packets are looked for in it. */
-static void publish(struct ocl_pools *pools, struct ocl_pool *pool, size_t bytes)
+static void publish(struct ocl_pools *pools, const struct ocl_pool *pool)
 {
-	__atomic_fetch_add(&pools->changes, 1, __ATOMIC_RELEASE);
-	__atomic_store_n(&pool->bytes, bytes, __ATOMIC_RELEASE);
-	if (bytes && pools->used <= pool->index)
+	struct ocl_pool *to = &pools->pool[pool->index];
+
+	rte_rwlock_write_lock(&pools->lock);
+	*to = *pool;
+	__atomic_store_n(&to->bytes, (size_t)pool->rows * pool->pitch, __ATOMIC_RELEASE);
+	if (pools->used <= pool->index)
 		__atomic_store_n(&pools->used, pool->index + 1, __ATOMIC_RELEASE);
+	pools->changes++;
+	rte_rwlock_write_unlock(&pools->lock);
+}
+
+/* From here on no launch names it to the device. Returns what it was. */
+static struct ocl_pool withdraw(struct ocl_pools *pools, struct ocl_pool *pool)
+{
+	struct ocl_pool was = *pool;
+
+	rte_rwlock_write_lock(&pools->lock);
+	__atomic_store_n(&pool->bytes, 0, __ATOMIC_RELEASE);
+	memset(pool, 0, sizeof(*pool));
+	pools->changes++;
+	rte_rwlock_write_unlock(&pools->lock);
+	return was;
 }
 
 static void release(struct ocl_pmd *pmd, struct ocl_pool *pool)
 {
+	rte_mempool_free(pool->mempool);
 	/* A lost device may still hold the memory. */
 	if (!ocl_device_lost(&pmd->device))
 		pmd->memory->pool_free(pool, &pmd->device);
-	memset(pool, 0, sizeof(*pool));
 }
 
 static int alloc(struct ocl_pmd *pmd, struct ocl_pool *pool, unsigned int n, uint16_t room)
@@ -57,7 +73,8 @@ static int alloc(struct ocl_pmd *pmd, struct ocl_pool *pool, unsigned int n, uin
 	size_t pitch = RTE_ALIGN_CEIL((size_t)room, PITCH_ALIGN);
 	cl_int err;
 
-	if (n == 0 || n > UINT32_MAX / (pitch + OCL_ALIGN))
+	/* DPDK has 16 bits for the one, the device 32 for the other. */
+	if (pitch > UINT16_MAX || n == 0 || n > UINT32_MAX / (pitch + OCL_ALIGN))
 		return -EINVAL;
 	pool->rows = n;
 	pool->pitch = pitch;
@@ -75,42 +92,40 @@ struct rte_mempool *rte_pmd_opencl_pktmbuf_pool_create(uint8_t dev_id, const cha
 {
 	struct ocl_pmd *pmd = pmd_of(dev_id);
 	struct rte_pktmbuf_extmem memory;
-	struct ocl_pool *pool;
+	struct ocl_pool pool = {0};
 	int err;
 
 	if (pmd == NULL || ocl_device_lost(&pmd->device)) {
 		rte_errno = ENODEV;
 		return NULL;
 	}
-	pool = unused(&pmd->pools);
-	if (pool == NULL) {
-		rte_errno = ENOSPC;
-		return NULL;
-	}
-	err = alloc(pmd, pool, n, data_room_size);
+	err = find_unused(&pmd->pools, &pool.index);
+	if (!err)
+		err = alloc(pmd, &pool, n, data_room_size);
 	if (!err) {
 		memory = (struct rte_pktmbuf_extmem){
-			.buf_ptr = pool->start,
-			.buf_iova = (uintptr_t)pool->start,
-			.buf_len = (size_t)n * pool->pitch,
-			.elt_size = pool->pitch,
+			.buf_ptr = pool.start,
+			.buf_iova = (uintptr_t)pool.start,
+			.buf_len = (size_t)n * pool.pitch,
+			.elt_size = pool.pitch,
 		};
-		pool->mempool = rte_pktmbuf_pool_create_extbuf(name, n, 0, priv_size,
-							       data_room_size, socket_id, &memory, 1);
-		err = pool->mempool ? 0 : -rte_errno;
+		pool.mempool = rte_pktmbuf_pool_create_extbuf(name, n, 0, priv_size,
+							      data_room_size, socket_id, &memory, 1);
+		err = pool.mempool ? 0 : -rte_errno;
 	}
 	if (err) {
-		release(pmd, pool);
+		release(pmd, &pool);
 		rte_errno = -err;
 		return NULL;
 	}
-	publish(&pmd->pools, pool, memory.buf_len);
-	return pool->mempool;
+	publish(&pmd->pools, &pool);
+	return pool.mempool;
 }
 
 int rte_pmd_opencl_pktmbuf_pool_free(uint8_t dev_id, struct rte_mempool *mempool)
 {
 	struct ocl_pmd *pmd = pmd_of(dev_id);
+	struct ocl_pool was;
 
 	if (pmd == NULL)
 		return -ENODEV;
@@ -119,9 +134,10 @@ int rte_pmd_opencl_pktmbuf_pool_free(uint8_t dev_id, struct rte_mempool *mempool
 
 		if (pool->mempool != mempool)
 			continue;
-		publish(&pmd->pools, pool, 0);
-		rte_mempool_free(mempool);
-		release(pmd, pool);
+		if (!rte_mempool_full(mempool) && !ocl_device_lost(&pmd->device))
+			return -EBUSY;
+		was = withdraw(&pmd->pools, pool);
+		release(pmd, &was);
 		return 0;
 	}
 	return -ENOENT;
@@ -130,11 +146,11 @@ int rte_pmd_opencl_pktmbuf_pool_free(uint8_t dev_id, struct rte_mempool *mempool
 void ocl_pools_free(struct ocl_pmd *pmd)
 {
 	for (uint32_t i = 0; i < OCL_POOLS; i++) {
-		struct ocl_pool *pool = &pmd->pools.pool[i];
+		struct ocl_pool was;
 
-		if (pool->mempool == NULL)
+		if (pmd->pools.pool[i].mempool == NULL)
 			continue;
-		rte_mempool_free(pool->mempool);
-		release(pmd, pool);
+		was = withdraw(&pmd->pools, &pmd->pools.pool[i]);
+		release(pmd, &was);
 	}
 }

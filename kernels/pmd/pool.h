@@ -8,6 +8,8 @@
 #ifndef OCL_POOL_H
 #define OCL_POOL_H
 
+#include <rte_rwlock.h>
+
 #include "device.h"
 #include "inc_types.h"
 
@@ -28,9 +30,18 @@ struct ocl_pool {
 
 struct ocl_pools {
 	struct ocl_pool pool[OCL_POOLS];
-	uint32_t used;	 /* highest index in use + 1; atomic */
-	uint32_t changes; /* atomic: kernels' arguments are as of one of these */
+	uint32_t used;	  /* highest index in use + 1; atomic */
+	uint32_t changes; /* kernels' arguments are as of one of these */
+	rte_rwlock_t lock; /* readers launch, once a chunk; writers come and go */
 };
+
+/* No lock: an address of a packet that is in use is in a pool that does not go. */
+static inline bool ocl_pool_has(const struct ocl_pool *pool, const void *p)
+{
+	size_t bytes = __atomic_load_n(&pool->bytes, __ATOMIC_ACQUIRE); /* comes last, goes first */
+
+	return (size_t)((const u8 *)p - pool->start) < bytes;
+}
 
 /**
  * The pool that an address lies in.
@@ -43,12 +54,12 @@ static inline const struct ocl_pool *ocl_pools_find(const struct ocl_pools *pool
 	const struct ocl_pool *pool = &pools->pool[*hint];
 	uint32_t used;
 
-	if ((size_t)((const u8 *)p - pool->start) < pool->bytes)
+	if (ocl_pool_has(pool, p))
 		return pool;
 	used = __atomic_load_n(&pools->used, __ATOMIC_ACQUIRE);
 	for (uint32_t i = 0; i < used; i++) {
 		pool = &pools->pool[i];
-		if ((size_t)((const u8 *)p - pool->start) < pool->bytes) {
+		if (ocl_pool_has(pool, p)) {
 			*hint = i;
 			return pool;
 		}
