@@ -126,7 +126,30 @@ static bool stage(struct ocl_slot *slot, const struct ocl_request *request, stru
 	return true;
 }
 
-/* Those left over are the first in a new batch. They were checked when they came. */
+/* A device that was given up may only be late, and still follow the records of its last chunks:
+ * nothing is written there any more. */
+static enum rte_crypto_op_status parse(struct ocl_qp *qp, const struct rte_crypto_op *op,
+				       struct ocl_request *request)
+{
+	if (ocl_device_lost(&qp->pmd->device))
+		return RTE_CRYPTO_OP_STATUS_ERROR;
+	return ocl_request_parse(request, op, qp->pmd, &qp->pool_hint);
+}
+
+/* It leaves as it came. */
+static void refuse(struct ocl_qp *qp, struct ocl_slot *slot, enum rte_crypto_op_status status)
+{
+	slot->final = true;
+	slot->batch = NULL;
+	slot->op->status = status;
+	if (status == RTE_CRYPTO_OP_STATUS_ERROR)
+		qp->stats.dequeue_err_count++;
+	else
+		qp->stats.enqueue_err_count++;
+}
+
+/* Those left over are the first in a new batch. They were checked when they came, and are again:
+ * the device may be gone, or somebody has freed a session too early. */
 static void stage_leftover(struct ocl_qp *qp, struct ocl_batch *batch)
 {
 	uint32_t n = qp->nleftover;
@@ -135,9 +158,11 @@ static void stage_leftover(struct ocl_qp *qp, struct ocl_batch *batch)
 	for (uint32_t i = 0; i < n; i++) {
 		struct ocl_slot *slot = slot_at(qp, qp->leftover[i]);
 		struct ocl_request request;
+		enum rte_crypto_op_status status = parse(qp, slot->op, &request);
 
-		ocl_request_parse(&request, slot->op, qp->pmd, &qp->pool_hint);
-		if (!stage(slot, &request, batch))
+		if (status != RTE_CRYPTO_OP_STATUS_NOT_PROCESSED)
+			refuse(qp, slot, status);
+		else if (!stage(slot, &request, batch))
 			qp->leftover[qp->nleftover++] = qp->leftover[i];
 	}
 }
@@ -221,23 +246,21 @@ static bool enqueue_one(struct ocl_qp *qp, struct rte_crypto_op *op)
 
 	if (qp->tail - qp->head > qp->mask)
 		return false;
-	status = ocl_request_parse(&request, op, qp->pmd, &qp->pool_hint);
+	status = parse(qp, op, &request);
+	slot->op = op;
 	if (status == RTE_CRYPTO_OP_STATUS_NOT_PROCESSED) {
 		batch = batch_with_room(qp, request.size + request.reserve);
 		if (batch == NULL)
 			return false;
+		op->status = status;
 		slot->final = false;
 		if (!stage(slot, &request, batch)) {
 			slot->batch = NULL;
 			qp->leftover[qp->nleftover++] = qp->tail;
 		}
 	} else {
-		slot->final = true;
-		slot->batch = NULL;
-		qp->stats.enqueue_err_count++;
+		refuse(qp, slot, status);
 	}
-	slot->op = op;
-	op->status = status;
 	qp->tail++;
 	return true;
 }
@@ -288,16 +311,27 @@ static enum rte_crypto_op_status status_of(const struct ocl_slot *slot)
 	}
 }
 
+/* A device that was given up may still write to a packet in a pool that it sees: somebody else's
+ * must not be there by then, so it never goes back. */
+static void keep_packet(struct ocl_qp *qp, struct rte_mbuf *m)
+{
+	if (ocl_pools_find(&qp->pmd->pools, rte_pktmbuf_mtod(m, uint8_t *), &qp->pool_hint))
+		rte_mbuf_refcnt_update(m, 1);
+}
+
 static void finish(struct ocl_qp *qp, const struct ocl_slot *slot)
 {
 	struct ocl_batch *batch = slot->batch;
 
 	slot->op->status = status_of(slot);
+	batch->pending--;
 	if (slot->op->status == RTE_CRYPTO_OP_STATUS_SUCCESS)
 		ocl_chunk_finish(&batch->chunk, slot->record);
-	else if (slot->op->status == RTE_CRYPTO_OP_STATUS_ERROR)
-		qp->stats.dequeue_err_count++;
-	batch->pending--;
+	if (slot->op->status != RTE_CRYPTO_OP_STATUS_ERROR)
+		return;
+	qp->stats.dequeue_err_count++;
+	if (batch->chunk.failed && batch->chunk.sent)
+		keep_packet(qp, slot->op->sym->m_src);
 }
 
 /* Batches whose operations have all left can be filled again. */

@@ -33,6 +33,10 @@ extern "C" {
  * lost. In-place operations only profit. When an operation fails to authenticate,
  * its mbuf may hold the unauthenticated plaintext, as with DPDK's other drivers.
  *
+ * A device that is given up may only be late: the mbufs of its pools that it still had come
+ * back with their operations (RTE_CRYPTO_OP_STATUS_ERROR), but never return to the pool,
+ * for nobody knows when it writes to them last.
+ *
  * The driver must be started as a primary process's; the pool's buffers are in no
  * huge pages: a NIC can use them where IOVA are virtual addresses, after
  * rte_dev_dma_map().
@@ -42,13 +46,13 @@ extern "C" {
  * @param n	     mbufs; optimum 2^q - 1
  * @param priv_size  application's private bytes in each mbuf, a multiple of
  *		     RTE_MBUF_PRIV_ALIGN
- * @param data_room_size  bytes, RTE_PKTMBUF_HEADROOM included
+ * @param data_room_size  bytes, RTE_PKTMBUF_HEADROOM included; at most 65,280
  * @param socket_id  of the mbufs; the buffers are where OpenCL puts them
  * @return the pool, or NULL with rte_errno: ENODEV (not a device of this driver),
  *	   EINVAL (too large: 4 GiB are the limit), ENOSPC (16 pools of the device
  *	   exist), EIO (OpenCL failed; logged), or what
  *	   rte_pktmbuf_pool_create_extbuf() says
- * @note From a control thread, while queue pairs may run.
+ * @note From a control thread, one at a time, while queue pairs may run.
  */
 __attribute__((visibility("default")))
 struct rte_mempool *rte_pmd_opencl_pktmbuf_pool_create(uint8_t dev_id, const char *name,
@@ -58,7 +62,8 @@ struct rte_mempool *rte_pmd_opencl_pktmbuf_pool_create(uint8_t dev_id, const cha
 /**
  * Free such a pool and its buffers, none of whose mbufs is in use. What is not
  * freed goes with the device.
- * @return 0; -ENODEV, or -ENOENT if the pool is not one of the device
+ * @return 0; -ENODEV, -ENOENT if the pool is not one of the device, or -EBUSY if mbufs
+ *	   are in use, unless the device was given up
  */
 __attribute__((visibility("default")))
 int rte_pmd_opencl_pktmbuf_pool_free(uint8_t dev_id, struct rte_mempool *pool);

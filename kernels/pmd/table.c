@@ -138,7 +138,8 @@ void ocl_table_clear(struct ocl_table *table, uint32_t slot)
 	rte_spinlock_lock(&table->lock);
 	/* An upload that is still to read this entry will bring zeros: nobody uses it. */
 	explicit_bzero(&table->staging[slot], sizeof(table->staging[slot]));
-	upload(table, slot);
+	if (upload(table, slot) && table->home)
+		explicit_bzero(&table->home[slot], sizeof(table->home[slot]));
 	table->free[table->nfree++] = slot;
 	rte_spinlock_unlock(&table->lock);
 }
@@ -163,10 +164,15 @@ static void free_device_side(struct ocl_table *table)
 {
 	if (table->queue && table->buffer) {
 		const cl_uchar zero = 0;
+		cl_int err;
 
-		clEnqueueFillBuffer(table->queue, table->buffer, &zero, 1, 0, table->bytes, 0, NULL,
-				    NULL);
-		clFinish(table->queue);
+		err = clEnqueueFillBuffer(table->queue, table->buffer, &zero, 1, 0, table->bytes, 0,
+					  NULL, NULL);
+		if (err == CL_SUCCESS)
+			err = clFinish(table->queue);
+		if (err != CL_SUCCESS)
+			OCL_LOG(ERR, "keys may be left in the memory of %s: OpenCL error %d",
+				table->dev->name, err);
 	}
 	if (table->last)
 		clReleaseEvent(table->last);

@@ -51,7 +51,8 @@ void ocl_table_free(struct ocl_table *table);
 int ocl_table_put(struct ocl_table *table, const struct ocl_session *entry, uint32_t *slot,
 		  uint64_t *upload);
 
-/** Wipe an entry, here and on the device, and free its slot. */
+/** Wipe an entry, here and on the device, and free its slot. A device that was given up takes
+ * no commands: then what its own memory holds stays there. */
 void ocl_table_clear(struct ocl_table *table, uint32_t slot);
 
 /**

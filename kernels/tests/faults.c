@@ -7,17 +7,33 @@
 
 #include "faults.h"
 
+#define MAX_SHARED 64
+
 bool fault_launch, fault_hang, fault_error;
+int fault_after = -1;
 unsigned int launches, wipes, rectangles;
 size_t uploaded;
 static cl_command_queue written_queue;
 static cl_mem written;
+static struct shared {
+	const uint8_t *p;
+	size_t size;
+} shared[MAX_SHARED];
 
 #define EXPORT __attribute__((visibility("default")))
 
 static void *real(const char *name)
 {
 	return dlsym(RTLD_NEXT, name);
+}
+
+static bool is_refused(void)
+{
+	if (fault_after > 0)
+		fault_after--;
+	else if (fault_after == 0)
+		return true;
+	return false;
 }
 
 EXPORT cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dims,
@@ -29,7 +45,7 @@ EXPORT cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, c
 		       const size_t *, cl_uint, const cl_event *, cl_event *) =
 		real("clEnqueueNDRangeKernel");
 
-	if (fault_launch)
+	if (fault_launch || is_refused())
 		return CL_OUT_OF_RESOURCES;
 	__atomic_fetch_add(&launches, 1, __ATOMIC_RELAXED);
 	return next(queue, kernel, dims, offset, global, local, nwait, wait, event);
@@ -57,6 +73,8 @@ EXPORT cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_boo
 	const unsigned char *bytes = data;
 	size_t i = 0;
 
+	if (is_refused())
+		return CL_OUT_OF_RESOURCES;
 	while (i < size && bytes[i] == 0)
 		i++;
 	wipes += i == size;
@@ -91,6 +109,8 @@ EXPORT cl_int clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem buffer, cl
 		       const size_t *, size_t, size_t, size_t, size_t, const void *, cl_uint,
 		       const cl_event *, cl_event *) = real("clEnqueueWriteBufferRect");
 
+	if (is_refused())
+		return CL_OUT_OF_RESOURCES;
 	rectangles++;
 	return next(queue, buffer, blocking, there, here, region, there_row, there_slice, here_row,
 		    here_slice, data, nwait, wait, event);
@@ -106,7 +126,85 @@ EXPORT cl_int clEnqueueReadBufferRect(cl_command_queue queue, cl_mem buffer, cl_
 		       const size_t *, size_t, size_t, size_t, size_t, void *, cl_uint,
 		       const cl_event *, cl_event *) = real("clEnqueueReadBufferRect");
 
+	if (is_refused())
+		return CL_OUT_OF_RESOURCES;
 	rectangles++;
 	return next(queue, buffer, blocking, there, here, region, there_row, there_slice, here_row,
 		    here_slice, data, nwait, wait, event);
+}
+
+EXPORT cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+				  size_t offset, size_t size, void *data, cl_uint nwait,
+				  const cl_event *wait, cl_event *event)
+{
+	cl_int (*next)(cl_command_queue, cl_mem, cl_bool, size_t, size_t, void *, cl_uint,
+		       const cl_event *, cl_event *) = real("clEnqueueReadBuffer");
+
+	if (is_refused())
+		return CL_OUT_OF_RESOURCES;
+	return next(queue, buffer, blocking, offset, size, data, nwait, wait, event);
+}
+
+EXPORT void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+				cl_map_flags flags, size_t offset, size_t size, cl_uint nwait,
+				const cl_event *wait, cl_event *event, cl_int *err)
+{
+	void *(*next)(cl_command_queue, cl_mem, cl_bool, cl_map_flags, size_t, size_t, cl_uint,
+		      const cl_event *, cl_event *, cl_int *) = real("clEnqueueMapBuffer");
+
+	if (is_refused()) {
+		*err = CL_OUT_OF_RESOURCES;
+		return NULL;
+	}
+	return next(queue, buffer, blocking, flags, offset, size, nwait, wait, event, err);
+}
+
+EXPORT cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const void *pattern,
+				  size_t pattern_size, size_t offset, size_t size, cl_uint nwait,
+				  const cl_event *wait, cl_event *event)
+{
+	cl_int (*next)(cl_command_queue, cl_mem, const void *, size_t, size_t, size_t, cl_uint,
+		       const cl_event *, cl_event *) = real("clEnqueueFillBuffer");
+
+	if (is_refused())
+		return CL_OUT_OF_RESOURCES;
+	return next(queue, buffer, pattern, pattern_size, offset, size, nwait, wait, event);
+}
+
+static void note_shared(const void *old, const void *p, size_t size)
+{
+	unsigned int i = 0;
+
+	while (i < MAX_SHARED && shared[i].p != old)
+		i++;
+	if (i < MAX_SHARED)
+		shared[i] = (struct shared){p, size};
+}
+
+EXPORT void *clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t size, cl_uint alignment)
+{
+	void *(*next)(cl_context, cl_svm_mem_flags, size_t, cl_uint) = real("clSVMAlloc");
+	void *p = next(context, flags, size, alignment);
+
+	note_shared(NULL, p, size);
+	return p;
+}
+
+EXPORT void clSVMFree(cl_context context, void *p)
+{
+	void (*next)(cl_context, void *) = real("clSVMFree");
+
+	note_shared(p, NULL, 0);
+	next(context, p);
+}
+
+uint64_t shared_sum(void)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < MAX_SHARED; i++) {
+		for (size_t j = 0; j < shared[i].size; j++)
+			sum = sum * 31 + shared[i].p[j];
+	}
+	return sum;
 }

@@ -14,6 +14,7 @@
 extern bool fault_launch;   /* launches are refused */
 extern bool fault_hang;	    /* nothing ever completes */
 extern bool fault_error;    /* whatever is asked for has failed */
+extern int fault_after;	    /* so many commands more are taken, then none; negative: all are */
 extern unsigned int launches, wipes; /* wipes: uploads of zeros */
 extern unsigned int rectangles;	     /* moved to the device or back */
 extern size_t uploaded;		     /* bytes, other than in rectangles */
@@ -22,5 +23,8 @@ extern size_t uploaded;		     /* bytes, other than in rectangles */
  * @param[out] size  bytes
  * @return memory to free, or NULL */
 void *read_back(size_t *size);
+
+/** A sum over all shared virtual memory that there is. */
+uint64_t shared_sum(void);
 
 #endif

@@ -30,18 +30,55 @@ static const struct suite esp_template = {
 	.iv_len = 16,
 };
 
+/* What is logged from here on, until log_end(). */
+static struct {
+	FILE *stream;
+	char *text;
+	size_t size;
+} logged;
+
+static void log_begin(void)
+{
+	logged.stream = open_memstream(&logged.text, &logged.size);
+	CHECK(logged.stream != NULL);
+	rte_openlog_stream(logged.stream);
+}
+
+/* How often the words were in it. */
+static unsigned int log_end(const char *words)
+{
+	unsigned int n = 0;
+
+	rte_openlog_stream(NULL);
+	fclose(logged.stream);
+	for (const char *p = logged.text; (p = strstr(p, words)); p++)
+		n++;
+	fputs(logged.text, stderr);
+	free(logged.text);
+	return n;
+}
+
+/* Each is refused, and the message says what was wrong. */
 static void bad_arguments(void)
 {
 	static const char *const bad[] = {
 		"device=no such thing", "device=64", "device=", "chunk=0", "chunk=x", "chunk=-1",
 		"chunk=1000000", "lanes=9", "wait_us=", "wait_us=5us", "max_sessions=0", "memory=paper",
-		"max_nb_queue_pairs=0", "timeout_ms=0", "no_such_key=1", "chunk",
+		"max_nb_queue_pairs=0", "timeout_ms=0", "no_such_key", "chunk", "sched=some", "bins=0",
 	};
 
 	for (unsigned int i = 0; i < RTE_DIM(bad); i++) {
-		CHECK(rte_vdev_init(DRIVER "_bad", bad[i]) < 0);
+		char *args;
+
+		/* Among good ones. */
+		CHECK(asprintf(&args, "lanes=1,%s,granularity=64", bad[i]) > 0);
+		log_begin();
+		CHECK(rte_vdev_init(DRIVER "_bad", args) < 0);
+		CHECK(log_end(bad[i]) == 1);
 		CHECK(rte_cryptodev_get_dev_id(DRIVER "_bad") < 0);
+		free(args);
 	}
+	CHECK(rte_vdev_init(DRIVER "_bad", "chunk=16384,bins=1") < 0);
 }
 
 static void good_arguments(void)
@@ -525,6 +562,129 @@ static void freed_session(const struct device *dev)
 	round_trip(dev, 0, session, 2, RTE_CRYPTO_OP_STATUS_INVALID_SESSION);
 }
 
+/* A session is freed while an operation of it is left over for the next launch. */
+static void freed_under_way(void)
+{
+	struct suite suite = esp_template, other = esp_template;
+	struct rte_crypto_op *op[2], *back[2];
+	void *session, *gone;
+	struct device dev;
+	unsigned int n = 0;
+
+	device_open(&dev, "chunk=32,bins=1,wait_us=1000", 1);
+	other.auth = OCL_AUTH_HMAC_SHA256;
+	suite_keys(&suite);
+	suite_keys(&other);
+	session = suite_session(&dev, &suite, true);
+	gone = suite_session(&dev, &other, true);
+	op[0] = make_op(session);
+	op[1] = make_op(gone);
+	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op, 2) == 2);
+	session_free(&dev, gone);
+	while (n < 2)
+		n += rte_cryptodev_dequeue_burst(dev.id, 0, back + n, 2 - n);
+	CHECK(back[0] == op[0] && back[0]->status == RTE_CRYPTO_OP_STATUS_SUCCESS);
+	CHECK(back[1] == op[1] && back[1]->status == RTE_CRYPTO_OP_STATUS_INVALID_SESSION);
+	free_op(op[0]);
+	free_op(op[1]);
+	session_free(&dev, session);
+	device_close(&dev);
+}
+
+/* Two bins and three algorithms: who finds no bin is first in the next launch, whoever comes
+ * then, and leaves in order of arrival. The device takes two launches, so the third's status
+ * tells who was in it. */
+static void leftover_first(void)
+{
+	static const enum ocl_auth auths[] = {OCL_AUTH_HMAC_SHA1, OCL_AUTH_HMAC_MD5,
+					      OCL_AUTH_HMAC_SHA256};
+	static const unsigned int comes[] = {0, 1, 2, 0, 1};
+	struct rte_crypto_op *op[RTE_DIM(comes)], *back[RTE_DIM(comes)];
+	void *sessions[RTE_DIM(auths)];
+	unsigned int n = 0;
+	struct device dev;
+
+	device_open(&dev, "memory=staged,chunk=64,bins=2,wait_us=1000000", 1);
+	for (unsigned int i = 0; i < RTE_DIM(auths); i++) {
+		struct suite suite = esp_template;
+
+		suite.auth = auths[i];
+		suite_keys(&suite);
+		sessions[i] = suite_session(&dev, &suite, true);
+		CHECK(sessions[i] != NULL);
+	}
+	for (unsigned int i = 0; i < RTE_DIM(comes); i++)
+		op[i] = make_op(sessions[comes[i]]);
+	fault_after = 2 * 3; /* in, kernel, out */
+	fault_hang = true; /* the device is busy until all have come */
+	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op, 3) == 3);
+	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, NULL, 0) == 0); /* goes */
+	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op + 3, 2) == 2);
+	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, NULL, 0) == 0);
+	fault_hang = false;
+	while (n < RTE_DIM(comes))
+		n += rte_cryptodev_dequeue_burst(dev.id, 0, back + n, RTE_DIM(comes) - n);
+	fault_after = -1;
+	for (unsigned int i = 0; i < RTE_DIM(comes); i++) {
+		CHECK(back[i] == op[i]);
+		CHECK(back[i]->status == (i == 4 ? RTE_CRYPTO_OP_STATUS_ERROR :
+						   RTE_CRYPTO_OP_STATUS_SUCCESS));
+		free_op(back[i]);
+	}
+	for (unsigned int i = 0; i < RTE_DIM(auths); i++)
+		session_free(&dev, sessions[i]);
+	device_close(&dev);
+}
+
+/* More chunks under way than the persistent kernel's mailbox has room for: 2,048 of one packet. */
+static void full_mailbox(void)
+{
+	static struct rte_crypto_op *op[DESCRIPTORS], *back[DESCRIPTORS];
+	struct suite suite = esp_template;
+	uint64_t deadline;
+	struct device dev;
+	unsigned int n = 0;
+	void *session;
+
+	if (rte_vdev_init(DRIVER "_try", "memory=persistent") < 0) {
+		printf("  not on this device\n");
+		return;
+	}
+	CHECK(rte_vdev_uninit(DRIVER "_try") == 0);
+	device_open(&dev, "memory=persistent,chunk=1,timeout_ms=60000", 1);
+	suite_keys(&suite);
+	session = suite_session(&dev, &suite, true);
+	for (unsigned int i = 0; i < DESCRIPTORS; i++)
+		op[i] = make_op(session);
+	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op, DESCRIPTORS) == DESCRIPTORS);
+	deadline = rte_get_tsc_cycles() + PATIENT;
+	while (n < DESCRIPTORS) {
+		n += rte_cryptodev_dequeue_burst(dev.id, 0, back + n, DESCRIPTORS - n);
+		CHECK(rte_get_tsc_cycles() < deadline);
+	}
+	for (unsigned int i = 0; i < DESCRIPTORS; i++) {
+		CHECK(back[i] == op[i] && back[i]->status == RTE_CRYPTO_OP_STATUS_SUCCESS);
+		free_op(back[i]);
+	}
+	session_free(&dev, session);
+	device_close(&dev);
+}
+
+/* A device that has been given up: every operation comes back with an error, and nothing is written
+ * where it may still read. It says so once. */
+static void check_lost(const struct device *dev, void *session)
+{
+	struct suite suite = esp_template;
+	uint64_t sum = shared_sum();
+
+	suite_keys(&suite);
+	round_trip(dev, 0, session, 64, RTE_CRYPTO_OP_STATUS_ERROR);
+	round_trip(dev, 0, session, 3, RTE_CRYPTO_OP_STATUS_ERROR);
+	CHECK(shared_sum() == sum);
+	CHECK(suite_session(dev, &suite, true) == NULL && rte_errno == EIO);
+	CHECK(log_end("is given up") == 1);
+}
+
 /* Every operation comes back with an error, then and later; others go on. */
 static void failing_device(const struct device *sound, const char *what, bool *fault)
 {
@@ -538,15 +698,99 @@ static void failing_device(const struct device *sound, const char *what, bool *f
 	session = suite_session(&dev, &suite, true);
 	sound_session = suite_session(sound, &suite, true);
 	round_trip(&dev, 0, session, 4, RTE_CRYPTO_OP_STATUS_SUCCESS);
+	log_begin();
 	*fault = true;
 	round_trip(&dev, 0, session, 64, RTE_CRYPTO_OP_STATUS_ERROR);
 	*fault = false;
-	round_trip(&dev, 0, session, 3, RTE_CRYPTO_OP_STATUS_ERROR);
-	CHECK(suite_session(&dev, &suite, true) == NULL && rte_errno == EIO);
+	check_lost(&dev, session);
 	round_trip(sound, 0, sound_session, 4, RTE_CRYPTO_OP_STATUS_SUCCESS);
 	session_free(&dev, session);
 	session_free(sound, sound_session);
 	device_close(&dev);
+}
+
+/* The device takes n commands more, whatever they are, and then none: what had been launched
+ * is fine, all else fails. */
+static void failing_after(const struct device *sound, const char *args, int n)
+{
+	struct suite suite = esp_template;
+	struct rte_crypto_op *op[64], *back[64];
+	bool failed = false;
+	struct device dev;
+	void *session, *sound_session;
+
+	device_open(&dev, args, 1);
+	suite_keys(&suite);
+	session = suite_session(&dev, &suite, true);
+	sound_session = suite_session(sound, &suite, true);
+	log_begin();
+	fault_after = n;
+	for (unsigned int round = 0; round <= (unsigned int)n; round++) {
+		unsigned int done = 0;
+
+		for (unsigned int i = 0; i < RTE_DIM(op); i++)
+			op[i] = make_op(session);
+		CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op, RTE_DIM(op)) == RTE_DIM(op));
+		while (done < RTE_DIM(op))
+			done += rte_cryptodev_dequeue_burst(dev.id, 0, back + done,
+							    RTE_DIM(op) - done);
+		for (unsigned int i = 0; i < RTE_DIM(op); i++) {
+			CHECK(back[i] == op[i]);
+			CHECK(back[i]->status == RTE_CRYPTO_OP_STATUS_ERROR ||
+			      (!failed && back[i]->status == RTE_CRYPTO_OP_STATUS_SUCCESS));
+			failed = failed || back[i]->status == RTE_CRYPTO_OP_STATUS_ERROR;
+			free_op(back[i]);
+		}
+	}
+	fault_after = -1;
+	CHECK(failed);
+	check_lost(&dev, session);
+	round_trip(sound, 0, sound_session, 4, RTE_CRYPTO_OP_STATUS_SUCCESS);
+	session_free(&dev, session);
+	session_free(sound, sound_session);
+	device_close(&dev);
+}
+
+/* A session's upload, or its end, is what fails. */
+static void failing_upload(bool at_clear)
+{
+	struct suite suite = esp_template;
+	struct device dev;
+	void *session;
+
+	device_open(&dev, NULL, 1);
+	suite_keys(&suite);
+	session = suite_session(&dev, &suite, true);
+	round_trip(&dev, 0, session, 1, RTE_CRYPTO_OP_STATUS_SUCCESS);
+	log_begin();
+	fault_after = 0;
+	if (at_clear)
+		session_free(&dev, session);
+	else
+		CHECK(suite_session(&dev, &suite, true) == NULL && rte_errno == EIO);
+	fault_after = -1;
+	CHECK(log_end("is given up") == 1);
+	round_trip(&dev, 0, session, 2, RTE_CRYPTO_OP_STATUS_ERROR);
+	if (!at_clear)
+		session_free(&dev, session);
+	device_close(&dev);
+}
+
+/* There is no device then, and no harm is done. */
+static void failing_start(const char *args)
+{
+	for (fault_after = 0; fault_after >= 0;) {
+		int n = fault_after;
+
+		if (rte_vdev_init(DRIVER "_bad", args) == 0) {
+			CHECK(fault_after > 0 && rte_vdev_uninit(DRIVER "_bad") == 0);
+			break;
+		}
+		CHECK(fault_after == 0);
+		CHECK(rte_cryptodev_get_dev_id(DRIVER "_bad") < 0);
+		fault_after = n ? 4 * n : 1;
+	}
+	fault_after = -1;
 }
 
 static void failing_devices(const struct device *sound)
@@ -554,6 +798,16 @@ static void failing_devices(const struct device *sound)
 	failing_device(sound, "a launch is refused", &fault_launch);
 	failing_device(sound, "a command fails", &fault_error);
 	failing_device(sound, "nothing completes", &fault_hang);
+	printf("  after some commands\n");
+	failing_after(sound, "chunk=32", 1);
+	for (int n = 0; n < 4; n++)
+		failing_after(sound, "memory=staged,chunk=32", n);
+	printf("  with a session\n");
+	failing_upload(false);
+	failing_upload(true);
+	printf("  at the start\n");
+	failing_start("sched=length");
+	failing_start("memory=staged");
 }
 
 #define RUN(test)                                                                                  \
@@ -587,6 +841,9 @@ int main(void)
 	RUN(sessions_under_traffic(&dev));
 	RUN(foreign_session(&dev));
 	RUN(freed_session(&dev));
+	RUN(freed_under_way());
+	RUN(leftover_first());
+	RUN(full_mailbox());
 	RUN(failing_devices(&dev));
 	device_close(&dev);
 	CHECK(rte_mempool_full(ops) && rte_mempool_full(packets));

@@ -31,6 +31,7 @@ static create_fn *create;
 static free_fn *destroy;
 static struct rte_mempool *ops, *plain;
 static const char *args;
+static struct device dev; /* with these */
 
 /* An operation, and the same one on an ordinary mbuf. */
 struct pair {
@@ -41,7 +42,6 @@ struct pair {
 };
 
 struct rig {
-	struct device dev;
 	struct rte_mempool *pool;
 	struct suite suite;
 	void *encrypt, *decrypt;
@@ -52,25 +52,23 @@ static void setup(struct rig *rig, enum ocl_cipher cipher)
 	rig->suite = (struct suite){.cipher = cipher};
 	if (cipher == OCL_CIPHER_AES_CBC)
 		rig->suite.auth = OCL_AUTH_HMAC_SHA1;
-	device_open(&rig->dev, args, 1);
-	rig->pool = create(rig->dev.id, "pool", MBUFS, 64, ROOM + RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);
+	rig->pool = create(dev.id, "pool", MBUFS, 64, ROOM + RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);
 	CHECK(rig->pool != NULL);
 	suite_randomize(&rig->suite);
 	rig->suite.aad_len = cipher == OCL_CIPHER_AES_GCM ? 12 : 0;
 	rig->suite.iv_len = cipher == OCL_CIPHER_AES_GCM ? 12 : 16;
 	rig->suite.digest_len = cipher == OCL_CIPHER_AES_GCM ? TAG : DIGEST;
-	rig->encrypt = suite_session(&rig->dev, &rig->suite, true);
-	rig->decrypt = suite_session(&rig->dev, &rig->suite, false);
+	rig->encrypt = suite_session(&dev, &rig->suite, true);
+	rig->decrypt = suite_session(&dev, &rig->suite, false);
 	CHECK(rig->encrypt && rig->decrypt);
 }
 
-static void teardown(struct rig *rig)
+static void teardown(struct rig *rig, bool full)
 {
-	session_free(&rig->dev, rig->encrypt);
-	session_free(&rig->dev, rig->decrypt);
-	CHECK(rte_mempool_full(rig->pool));
-	CHECK(destroy(rig->dev.id, rig->pool) == 0);
-	device_close(&rig->dev);
+	session_free(&dev, rig->encrypt);
+	session_free(&dev, rig->decrypt);
+	CHECK(rte_mempool_full(rig->pool) == full);
+	CHECK(destroy(dev.id, rig->pool) == 0);
 	CHECK(rte_mempool_full(ops) && rte_mempool_full(plain));
 }
 
@@ -127,15 +125,15 @@ static void make_pair(struct pair *pair, const struct rig *rig, struct rte_mbuf 
 	}
 }
 
-static void run(const struct device *dev, struct rte_crypto_op **sent, unsigned int n)
+static void run(struct rte_crypto_op **sent, unsigned int n)
 {
 	uint64_t deadline = rte_get_tsc_cycles() + PATIENT;
 	struct rte_crypto_op *back[MBUFS];
 	unsigned int in = 0, out = 0;
 
 	while (out < n) {
-		in += rte_cryptodev_enqueue_burst(dev->id, 0, sent + in, n - in);
-		out += rte_cryptodev_dequeue_burst(dev->id, 0, back + out, n - out);
+		in += rte_cryptodev_enqueue_burst(dev.id, 0, sent + in, n - in);
+		out += rte_cryptodev_dequeue_burst(dev.id, 0, back + out, n - out);
 		CHECK(rte_get_tsc_cycles() < deadline);
 	}
 	for (unsigned int i = 0; i < n; i++)
@@ -160,14 +158,14 @@ static void compare(const struct pair *pair)
 }
 
 /* All operations in the pool in one go, and then the others. */
-static void run_pairs(const struct rig *rig, struct pair *pairs, unsigned int n)
+static void run_pairs(struct pair *pairs, unsigned int n)
 {
 	for (int i = 0; i < 2; i++) {
 		struct rte_crypto_op *sent[MBUFS];
 
 		for (unsigned int j = 0; j < n; j++)
 			sent[j] = pairs[j].op[i];
-		run(&rig->dev, sent, n);
+		run(sent, n);
 	}
 }
 
@@ -199,13 +197,13 @@ static void there_and_back(const struct rig *rig, struct rte_mbuf **m, unsigned 
 
 	for (unsigned int i = 0; i < n; i++)
 		make_pair(&pairs[i], rig, m[i], random_len(), beside);
-	run_pairs(rig, pairs, n);
+	run_pairs(pairs, n);
 	for (unsigned int i = 0; i < n; i++) {
 		CHECK(pairs[i].op[0]->status == RTE_CRYPTO_OP_STATUS_SUCCESS);
 		compare(&pairs[i]);
 	}
 	turn_round(rig, pairs, n, spoilt);
-	run_pairs(rig, pairs, n);
+	run_pairs(pairs, n);
 	for (unsigned int i = 0; i < n; i++) {
 		CHECK(pairs[i].op[0]->status == (i == spoilt ? RTE_CRYPTO_OP_STATUS_AUTH_FAILED :
 							       RTE_CRYPTO_OP_STATUS_SUCCESS));
@@ -228,7 +226,7 @@ static void in_order(enum ocl_cipher cipher, bool beside)
 		CHECK(rte_pktmbuf_alloc_bulk(rig.pool, m, RTE_DIM(m)) == 0);
 		there_and_back(&rig, m, RTE_DIM(m), beside);
 	}
-	teardown(&rig);
+	teardown(&rig, true);
 }
 
 static void shuffle(struct rte_mbuf **m, unsigned int n, unsigned int swaps)
@@ -254,7 +252,7 @@ static void out_of_order(void)
 		shuffle(m, RTE_DIM(m), swaps);
 		there_and_back(&rig, m, RTE_DIM(m), swaps & 1);
 	}
-	teardown(&rig);
+	teardown(&rig, true);
 }
 
 /* Packets of two pools and of none in turn, every one a run of its own or not. */
@@ -265,7 +263,7 @@ static void mixed_pools(void)
 	struct rig rig;
 
 	setup(&rig, OCL_CIPHER_AES_CBC);
-	second = create(rig.dev.id, "second", 100, 0, ROOM + RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);
+	second = create(dev.id, "second", 100, 0, ROOM + RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);
 	CHECK(second != NULL);
 	for (int round = 0; round < 8; round++) {
 		for (unsigned int i = 0; i < RTE_DIM(m); i++) {
@@ -276,8 +274,8 @@ static void mixed_pools(void)
 		there_and_back(&rig, m, RTE_DIM(m), false);
 	}
 	CHECK(rte_mempool_full(second));
-	CHECK(destroy(rig.dev.id, second) == 0);
-	teardown(&rig);
+	CHECK(destroy(dev.id, second) == 0);
+	teardown(&rig, true);
 }
 
 /* Out of a pool's mbuf into another one. */
@@ -295,20 +293,20 @@ static void out_of_place(void)
 	CHECK(rte_pktmbuf_append(dst, HEADER + 256));
 	op = pair.op[0];
 	op->sym->m_dst = dst;
-	CHECK(rte_cryptodev_enqueue_burst(rig.dev.id, 0, &op, 1) == 1);
-	while (rte_cryptodev_dequeue_burst(rig.dev.id, 0, &back, 1) == 0)
+	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, &op, 1) == 1);
+	while (rte_cryptodev_dequeue_burst(dev.id, 0, &back, 1) == 0)
 		;
 	/* The source is as before: what the other of the pair still has. */
 	CHECK(memcmp(src->buf_addr, pair.op[1]->sym->m_src->buf_addr,
 		     ROOM + RTE_PKTMBUF_HEADROOM) == 0);
-	run(&rig.dev, &pair.op[1], 1);
+	run(&pair.op[1], 1);
 	CHECK(memcmp(rte_pktmbuf_mtod(dst, uint8_t *),
 		     rte_pktmbuf_mtod(pair.op[1]->sym->m_src, uint8_t *), HEADER + 256) == 0);
 	CHECK(memcmp(pair.digest[0], pair.digest[1], DIGEST) == 0);
 	rte_pktmbuf_free(dst);
 	free_op(pair.op[0]);
 	free_op(pair.op[1]);
-	teardown(&rig);
+	teardown(&rig, true);
 }
 
 /* One launch's packets in one rectangle each way; what a core writes is records. */
@@ -325,7 +323,7 @@ static void no_core_copies(void)
 	}
 	rectangles = 0;
 	uploaded = 0;
-	run(&rig.dev, sent, RTE_DIM(sent));
+	run(sent, RTE_DIM(sent));
 	if (strstr(args, "staged")) {
 		CHECK(rectangles == 2);
 		CHECK(uploaded <= RTE_DIM(sent) * 128);
@@ -336,20 +334,20 @@ static void no_core_copies(void)
 		free_op(pairs[i].op[0]);
 		free_op(pairs[i].op[1]);
 	}
-	teardown(&rig);
+	teardown(&rig, true);
 }
 
 static void refused(void)
 {
 	struct rte_mempool *pools[17] = {NULL};
-	struct device dev;
+	struct rte_mbuf *m;
 	char name[16];
 	unsigned int n = 0;
 
-	device_open(&dev, args, 1);
 	CHECK(create(dev.id + 1, "none", 64, 0, ROOM, SOCKET_ID_ANY) == NULL && rte_errno == ENODEV);
 	CHECK(create(dev.id, "none", 0, 0, ROOM, SOCKET_ID_ANY) == NULL && rte_errno == EINVAL);
 	CHECK(create(dev.id, "none", 1u << 24, 0, ROOM, SOCKET_ID_ANY) == NULL && rte_errno == EINVAL);
+	CHECK(create(dev.id, "none", 64, 0, 65281, SOCKET_ID_ANY) == NULL && rte_errno == EINVAL);
 	CHECK(create(dev.id, "none", 64, 3, ROOM, SOCKET_ID_ANY) == NULL && rte_errno == EINVAL);
 	for (; n < RTE_DIM(pools); n++) {
 		snprintf(name, sizeof(name), "pool%u", n);
@@ -360,18 +358,44 @@ static void refused(void)
 	CHECK(n == 16 && rte_errno == ENOSPC);
 	CHECK(destroy(dev.id, NULL) == -ENOENT && destroy(dev.id, plain) == -ENOENT);
 	CHECK(destroy(dev.id + 1, pools[0]) == -ENODEV);
+	m = rte_pktmbuf_alloc(pools[3]);
+	CHECK(m && destroy(dev.id, pools[3]) == -EBUSY);
+	rte_pktmbuf_free(m);
 	CHECK(destroy(dev.id, pools[3]) == 0 && destroy(dev.id, pools[3]) == -ENOENT);
 	CHECK(create(dev.id, "again", 64, 0, ROOM, SOCKET_ID_ANY) != NULL);
-	/* The others go with the device. */
+}
+
+/* A device that is given up may still write to packets of its pool: nobody else gets them. */
+static void given_up(void)
+{
+	struct rte_crypto_op *sent[8];
+	static struct pair pairs[8];
+	struct rig rig;
+
+	device_open(&dev, "timeout_ms=100", 1);
+	setup(&rig, OCL_CIPHER_AES_CBC);
+	for (unsigned int i = 0; i < RTE_DIM(pairs); i++) {
+		make_pair(&pairs[i], &rig, rte_pktmbuf_alloc(rig.pool), 1024, false);
+		sent[i] = pairs[i].op[i & 1];
+	}
+	fault_hang = true;
+	run(sent, RTE_DIM(sent));
+	fault_hang = false;
+	for (unsigned int i = 0; i < RTE_DIM(pairs); i++) {
+		CHECK(sent[i]->status == RTE_CRYPTO_OP_STATUS_ERROR);
+		free_op(pairs[i].op[0]);
+		free_op(pairs[i].op[1]);
+	}
+	CHECK(rte_mempool_in_use_count(rig.pool) == RTE_DIM(pairs) / 2);
+	teardown(&rig, false);
 	device_close(&dev);
-	CHECK(rte_mempool_lookup("again") == NULL);
 }
 
 static void everything(const char *memory)
 {
 	printf("%s\n", memory);
 	args = memory;
-	refused();
+	device_open(&dev, args, 1);
 	in_order(OCL_CIPHER_AES_CBC, false);
 	in_order(OCL_CIPHER_AES_CBC, true);
 	in_order(OCL_CIPHER_AES_GCM, false);
@@ -379,6 +403,10 @@ static void everything(const char *memory)
 	mixed_pools();
 	out_of_place();
 	no_core_copies();
+	refused();
+	device_close(&dev);
+	/* What was left went with the device. */
+	CHECK(rte_mempool_lookup("again") == NULL);
 }
 
 static bool persistent_works(void)
@@ -407,6 +435,7 @@ int main(void)
 	everything("memory=auto,wait_us=1000");
 	if (persistent_works())
 		everything("memory=persistent,wait_us=1000");
+	given_up();
 	rte_mempool_free(ops);
 	rte_mempool_free(plain);
 	harness_stop();
