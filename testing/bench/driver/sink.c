@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <rte_cycles.h>
+#include <rte_ether.h>
+#include <rte_mbuf.h>
+
+#include "wire.h"
+
+static unsigned int bucket(uint64_t ticks)
+{
+	unsigned int power;
+
+	if (ticks < (1u << BENCH_BUCKET_BITS))
+		return (unsigned int)ticks;
+	power = 63 - (unsigned int)__builtin_clzll(ticks) - BENCH_BUCKET_BITS;
+	return (power << BENCH_BUCKET_BITS) + (unsigned int)(ticks >> power);
+}
+
+/* What the kernel says by itself on the TAP beside the port is IPv6. */
+static uint16_t drop_foreign(struct rte_mbuf **m, uint16_t n)
+{
+	uint16_t kept = 0;
+
+	for (uint16_t i = 0; i < n; i++) {
+		const struct rte_ether_hdr *eth = rte_pktmbuf_mtod(m[i], struct rte_ether_hdr *);
+
+		if (eth->ether_type == RTE_BE16(RTE_ETHER_TYPE_IPV4))
+			m[kept++] = m[i];
+		else
+			rte_pktmbuf_free(m[i]);
+	}
+	return kept;
+}
+
+static void count_latency(const struct run *run, struct rte_mbuf **m, uint16_t n, uint64_t now)
+{
+	for (uint16_t i = 0; i < n; i++) {
+		uint64_t due = *RTE_MBUF_DYNFIELD(m[i], run->timestamp, const uint64_t *);
+
+		run->control->latency[bucket(now > due ? now - due : 0)]++;
+	}
+}
+
+static void count_slice(struct sink *s, struct bench_control *c, uint16_t n, uint64_t now)
+{
+	if (c->slices == 0 && c->received == 0) {
+		s->slice_start = now;
+		s->slice_packets = 0;
+		return;
+	}
+	s->slice_packets += n;
+	if (now - s->slice_start < c->slice || c->slices == BENCH_SLICES)
+		return;
+	c->slice_of[c->slices++] = (struct bench_slice){now - s->slice_start, s->slice_packets};
+	s->slice_start = now;
+	s->slice_packets = 0;
+}
+
+static void count(struct sink *s, struct rte_mbuf **m, uint16_t n, uint64_t now)
+{
+	struct bench_control *c = s->run->control;
+	uint64_t bytes = 0;
+
+	for (uint16_t i = 0; i < n; i++)
+		bytes += m[i]->pkt_len;
+	if (c->slice)
+		count_slice(s, c, n, now);
+	c->received += n;
+	c->received_bytes += bytes;
+	if (s->run->rated)
+		count_latency(s->run, m, n, now);
+}
+
+/* At full rate what arrives while it counts, at a set rate all that was offered. */
+uint16_t sink_send(void *queue, struct rte_mbuf **m, uint16_t n)
+{
+	struct sink *s = queue;
+	struct run *run = s->run;
+	uint64_t now = rte_rdtsc();
+	uint16_t all = n;
+
+	n = drop_foreign(m, n);
+	if (s->number == run->port)
+		run->control->returned += n;
+	else if (now >= __atomic_load_n(&run->begin, __ATOMIC_ACQUIRE) &&
+		 (run->rated || now < run->end))
+		count(s, m, n, now);
+	rte_pktmbuf_free_bulk(m, n);
+	return all;
+}

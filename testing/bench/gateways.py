@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The gateways that are compared, each with net_bench's ports. Only one runs at a
+time: the others are stopped by a signal."""
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+from control import Control
+from traffic import FAR_HOSTS, HOST, LAN, LAN_PORT, PEERS, ROUTER, WAN, WAN_PORT
+
+MAC = "02:00:00:00:01:0{port}"  # of what is behind a port
+# The driver that cygnetd gives an SA of that cipher to.
+CPU_DRIVER = {"aes-gcm": "crypto_aesni_gcm0", "aes-cbc": "crypto_aesni_mb0"}
+
+
+# The kernel takes the core from a real-time program that has it for 95 percent of a second.
+REST = 0.15
+
+
+def ip(*words):
+    subprocess.run(["ip", *words], check=True)
+
+
+class Gateway:
+    """A process with two ports, and the page that commands them."""
+    name, ready = "", ""
+
+    def __init__(self, options, work, sets, tunnels):
+        self.options, self.tunnels = options, tunnels
+        self.work = os.path.join(work, self.name)
+        os.makedirs(self.work)
+        self.prefix = f"cyg-bench-{os.getpid()}-{self.name}"
+        self.driver = f"{options.build}/.libs/librte_net_bench.so"
+        self.log = f"{self.work}/log"
+        self.control = Control(f"{self.work}/control")
+        self.ports = [f"net_bench{port},control={self.control.path},sets={sets}"
+                      for port in (LAN_PORT, WAN_PORT)]
+        self.process = None
+
+    def start(self):
+        with open(self.log, "w") as log:
+            self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=log,
+                                            stderr=log)
+        end = time.monotonic() + 120
+        while not self.logged(self.ready):
+            if self.process.poll() is not None or time.monotonic() > end:
+                with open(self.log, errors="replace") as log:
+                    raise RuntimeError(f"{self.name} does not start:\n" + "".join(log.readlines()[-30:]))
+            time.sleep(0.05)
+
+    def logged(self, text):
+        with open(self.log, errors="replace") as log:
+            return text in log.read()
+
+    def pause(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def resume(self):
+        self.process.send_signal(signal.SIGCONT)
+
+    def run(self, *args, **options):
+        self.resume()
+        start = time.monotonic()
+        try:
+            return self.control.run(*args, **options)
+        finally:
+            self.pause()
+            if self.options.realtime:
+                time.sleep(REST * (time.monotonic() - start))
+
+    def hold_core(self):
+        """Above all other programs, until it is paused."""
+        for tid in os.listdir(f"/proc/{self.process.pid}/task"):
+            os.sched_setscheduler(int(tid), os.SCHED_FIFO, os.sched_param(1))
+
+    def stop(self):
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        shutil.rmtree(f"/run/dpdk/{self.prefix}", ignore_errors=True)
+
+
+CONFIG = """\
+[cygnetd]
+sadb = {work}/sadb
+sas = {sas}
+policies = {policies}
+engine = {engine}
+workers = 1
+cores = {core}
+eal = --no-pci --in-memory --file-prefix={prefix} -d {driver}
+driver-path = {build}/root/lib/dpdk
+[port lan]
+device = {ports[0]}
+[port wan]
+device = {ports[1]}
+"""
+
+
+class Cygnetd(Gateway):
+    name, ready = "cygnetd", "cygnetd: ready"
+
+    def command(self):
+        count = len(self.tunnels)
+        with open(f"{self.work}/conf", "w") as conf:
+            conf.write(CONFIG.format(work=self.work, sas=2 * count + 16, policies=3 * count + 16,
+                                     engine=self.options.engine, core=self.options.core,
+                                     prefix=self.prefix, driver=self.driver,
+                                     build=self.options.build, ports=self.ports))
+        self.namespace = self.prefix
+        ip("netns", "add", self.namespace)
+        return ["ip", "netns", "exec", self.namespace, f"{self.options.build}/root/sbin/cygnetd",
+                "-c", f"{self.work}/conf"]
+
+    def start(self):
+        super().start()
+        for device, port, own, other in (("lan", LAN_PORT, LAN, HOST), ("wan", WAN_PORT, WAN, ROUTER)):
+            ip("-n", self.namespace, "address", "add", f"{own}/24", "dev", device)
+            ip("-n", self.namespace, "link", "set", device, "up")
+            ip("-n", self.namespace, "neigh", "replace", other, "dev", device, "lladdr",
+               MAC.format(port=port), "nud", "permanent")
+        for net in (f"{PEERS}/15", f"{FAR_HOSTS}/9"):
+            ip("-n", self.namespace, "route", "add", net, "via", ROUTER, "dev", "wan")
+        self.in_namespace("sysctl", "-qw", "net.ipv4.ip_forward=1")
+        lines = "\n".join(line for tunnel in self.tunnels for line in tunnel.sadb_lines())
+        subprocess.run([f"{self.options.build}/testing/packet/sadb-fill", f"{self.work}/sadb"],
+                       input=lines + "\n", text=True, check=True)
+        time.sleep(0.3)  # routes arrive by netlink
+
+    def in_namespace(self, *words, **options):
+        return subprocess.run(["ip", "netns", "exec", self.namespace, *words], check=True, **options)
+
+    def show(self, what):
+        """@return what cygnetctl shows, as text"""
+        return self.in_namespace(f"{self.options.build}/root/bin/cygnetctl", "-c", f"{self.work}/conf",
+                                 "show", what, capture_output=True, text=True).stdout
+
+    def stop(self):
+        super().stop()
+        if hasattr(self, "namespace"):
+            subprocess.run(["ip", "netns", "del", self.namespace], check=False)
+
+
+class Secgw(Gateway):
+    """DPDK's example, in library mode."""
+    name, ready = "ipsec-secgw", "entering main loop"
+
+    def command(self):
+        with open(f"{self.work}/cfg", "w") as cfg:
+            for lines in ("secgw_policies", "secgw_sas"):
+                for tunnel in self.tunnels:
+                    cfg.writelines(line + "\n" for line in getattr(tunnel, lines)())
+            cfg.write(f"rt ipv4 dst {PEERS}/15 port {WAN_PORT}\nrt ipv4 dst {HOST}/24 port {LAN_PORT}\n")
+            for port in (LAN_PORT, WAN_PORT):
+                cfg.write(f"neigh port {port} {MAC.format(port=port)}\n")
+        vdevs = [word for vdev in (*self.ports, CPU_DRIVER[self.tunnels[0].suite.cipher]) for word in ("--vdev", vdev)]
+        return [self.options.secgw, "--lcores", f"1@{self.options.core}", "--no-pci", "--in-memory",
+                "--file-prefix", self.prefix, "-d", self.driver, *vdevs, "--", "-P", "-p", "0x3",
+                "-u", f"{1 << WAN_PORT:#x}", f"--config=({LAN_PORT},0,1),({WAN_PORT},0,1)", "-l",
+                "-f", f"{self.work}/cfg"]
+
+
+KINDS = {kind.name: kind for kind in (Cygnetd, Secgw)}

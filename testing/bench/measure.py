@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Measurements: pairs, the search for the highest rate, latency."""
+import statistics
+
+from control import Lost
+
+# Seconds. A slice is shorter than the turns that a scheduler gives: on a core that
+# others use too most slices are still the gateway's alone.
+WARMUP, SLICE = 0.02, 0.0001
+
+
+ENOUGH, TRIES = 100, 20  # slices, runs
+
+
+def throughput(gateway, number, seconds):
+    """At full rate; again where the gateway hardly got the core.
+    @return what was counted"""
+    for _ in range(TRIES):
+        counted = gateway.run(number, seconds, warmup=WARMUP, slice_s=SLICE)
+        if len(counted.slices) >= ENOUGH:
+            return counted
+    raise Lost(f"{gateway.name}: hardly a packet comes out")
+
+
+def pairs(gateways, number, seconds, rounds):
+    """A B A B ...: each round measures every gateway once, for so many seconds.
+    @return per gateway the list of runs"""
+    runs = [[] for _ in gateways]
+    for _ in range(rounds):
+        for gateway, mine in zip(gateways, runs):
+            mine.append(throughput(gateway, number, seconds))
+    return runs
+
+
+def spread(values):
+    """@return median, lower and upper quartile"""
+    if len(values) < 2:
+        return values[0], values[0], values[0]
+    low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
+    return middle, low, high
+
+
+def ratios(ours, theirs):
+    """How many times the packets per cycle of theirs, run by run."""
+    return [b.cycles / a.cycles for a, b in zip(ours, theirs)]
+
+
+def search(gateway, number, highest, tolerated, seconds, steps=9):
+    """RFC 2544, 26.1: the highest rate of which no more than the tolerated share is
+    lost, found by halving. @param highest pps @return pps, 0 if even the lowest loses"""
+    low, high = 0.0, highest
+    for _ in range(steps):
+        rate = (low + high) / 2
+        if gateway.run(number, seconds, rate=rate).lost <= tolerated:
+            low = rate
+        else:
+            high = rate
+    return low
+
+
+LATENCIES = (("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999), ("max", 1))
+
+
+def latency(gateway, number, rate, seconds):
+    """@return microseconds by name, and the share that was lost"""
+    counted = gateway.run(number, seconds, rate=rate)
+    return {name: counted.latency_us(share) for name, share in LATENCIES}, counted.lost

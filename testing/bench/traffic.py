@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tunnels, and frames for them: plaintext to protect, ESP to open."""
+import dataclasses
+import hashlib
+import hmac
+import ipaddress
+import os
+import random
+import struct
+
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+#   host 10.1.0.10 -- lan 10.1.0.1 [gateway] wan 192.0.2.1 -- 192.0.2.2 router -- peers, far hosts
+HOST, LAN = "10.1.0.10", "10.1.0.1"
+WAN, ROUTER = "192.0.2.1", "192.0.2.2"
+PEERS, FAR_HOSTS = "198.18.0.0", "10.128.0.0"
+LAN_PORT, WAN_PORT = 0, 1
+ETHERNET, IPV4, UDP, ESP = 14, 20, 8, 8
+KEPT = 64  # bytes of a plaintext frame that are written: its headers
+MIXED = 4096  # frames of a mix, at least
+OUT_SPI, IN_SPI = 0x100000, 0x200000
+
+FIXED = (64, 256, 512, 1024, 1280, 1408)
+# Frames without FCS, and the share of each.
+IMIX = {"imix": {60: 61.22, 536: 23.47, 1360: 15.31}}
+MIXES = ("random", *IMIX)
+
+
+@dataclasses.dataclass(frozen=True)
+class Suite:
+    """An algorithm suite; lengths in bytes."""
+    name: str
+    cipher: str
+    salt: int
+    iv: int
+    align: int
+    icv: int
+    akey: int = 0
+
+
+SUITES = {suite.name: suite for suite in (
+    Suite("aes128gcm16", "aes-gcm", 4, 8, 4, 16),
+    Suite("aes128-sha1", "aes-cbc", 0, 16, 16, 12, 20))}
+
+
+def key(label, index, length):
+    return hashlib.shake_128(f"{label} {index}".encode()).digest(length)
+
+
+def address(first, index):
+    return str(ipaddress.IPv4Address(int(ipaddress.IPv4Address(first)) + index))
+
+
+@dataclasses.dataclass(frozen=True)
+class Tunnel:
+    """Number index of those between the gateway and as many peers: an SA each way."""
+    suite: Suite
+    index: int
+
+    @property
+    def peer(self):
+        return address(PEERS, self.index)
+
+    @property
+    def far_host(self):
+        return address(FAR_HOSTS, self.index)
+
+    def keys(self, direction):
+        return (key(f"cipher {direction}", self.index, 16 + self.suite.salt),
+                key(f"auth {direction}", self.index, self.suite.akey))
+
+    def sadb_lines(self):
+        """For sadb-fill. Without a replay window: the same packets come again and again."""
+        suite, number = self.suite, self.index + 1
+        for way, spi, src, dst in (("out", OUT_SPI, WAN, self.peer), ("in", IN_SPI, self.peer, WAN)):
+            cipher, auth = self.keys(way)
+            words = f" auth=hmac-sha1 akey={auth.hex()}" if suite.akey else ""
+            yield (f"sa dir={way} spi={spi + self.index:#x} src={src} dst={dst} reqid={number} "
+                   f"cipher={suite.cipher} key={cipher.hex()} salt={suite.salt} icv={suite.icv}{words}")
+        far, host = f"{self.far_host}-{self.far_host}", f"{HOST}-{HOST}"
+        yield (f"policy dir=out src={host} dst={far} action=protect spi={OUT_SPI + self.index:#x} "
+               f"end={self.peer} prio=1000 reqid={number}")
+        for way in ("in", "fwd"):
+            yield (f"policy dir={way} src={far} dst={host} action=protect "
+                   f"spi={IN_SPI + self.index:#x} end={WAN} prio=1000 reqid={number}")
+
+    def secgw_policies(self):
+        """For ipsec-secgw."""
+        ports = "sport 0:65535 dport 0:65535"
+        yield f"sp ipv4 out esp protect {OUT_SPI + self.index} pri 1 dst {self.far_host}/32 {ports}"
+        yield f"sp ipv4 in esp protect {IN_SPI + self.index} pri 1 src {self.far_host}/32 {ports}"
+
+    def secgw_sas(self):
+        for way, spi, src, dst in (("out", OUT_SPI, WAN, self.peer), ("in", IN_SPI, self.peer, WAN)):
+            cipher, auth = (value.hex(":") for value in self.keys(way))
+            algorithms_ = (f"cipher_algo aes-128-cbc cipher_key {cipher} auth_algo sha1-hmac auth_key {auth}"
+                           if self.suite.akey else f"aead_algo aes-128-gcm aead_key {cipher}")
+            yield f"sa {way} {spi + self.index} {algorithms_} mode ipv4-tunnel src {src} dst {dst}"
+
+    def seal(self, inner, seq):
+        """An ESP packet from the peer."""
+        suite, (cipher, auth) = self.suite, self.keys("in")
+        pad = -(len(inner) + 2) % suite.align
+        plain = inner + bytes(range(1, pad + 1)) + bytes((pad, 4))
+        header = struct.pack("!II", IN_SPI + self.index, seq)
+        if suite.akey:
+            iv = key("iv", seq, suite.iv)
+            encryptor = Cipher(algorithms.AES(cipher), modes.CBC(iv)).encryptor()
+            body = header + iv + encryptor.update(plain) + encryptor.finalize()
+            body += hmac.digest(auth, body, "sha1")[:suite.icv]
+        else:
+            iv = struct.pack("!Q", seq)
+            body = header + iv + AESGCM(cipher[:16]).encrypt(cipher[16:] + iv, plain, header)
+        return ipv4(self.peer, WAN, 50, len(body)) + body
+
+
+def checksum(header):
+    total = sum(struct.unpack("!10H", header))
+    while total >> 16:
+        total = (total & 0xffff) + (total >> 16)
+    return total ^ 0xffff
+
+
+def ipv4(src, dst, proto, payload):
+    header = struct.pack("!BBHHHBBH4s4s", 0x45, 0, IPV4 + payload, 0, 0, 64, proto, 0,
+                         ipaddress.IPv4Address(src).packed, ipaddress.IPv4Address(dst).packed)
+    return header[:10] + struct.pack("!H", checksum(header)) + header[12:]
+
+
+def udp_packet(src, dst, size):
+    """An IPv4 packet of that many bytes, headers included."""
+    payload = size - IPV4 - UDP
+    return (ipv4(src, dst, 17, UDP + payload) + struct.pack("!HHHH", 1111, 2222, UDP + payload, 0) +
+            bytes(payload))
+
+
+def ethernet(port, packet):
+    return bytes((2, 0, 0, 0, 0, port)) + bytes((2, 0, 0, 0, 1, port)) + b"\x08\x00" + packet
+
+
+def sizes(mix, count, dice):
+    """@param mix a frame size, or the name of one of MIXES"""
+    if mix == "random":
+        return [dice.randint(64, 1280) for _ in range(count)]
+    if mix in IMIX:
+        return dice.choices(list(IMIX[mix]), list(IMIX[mix].values()), k=count)
+    return [int(mix)] * count
+
+
+def order(mix, tunnels, dice):
+    """Each packet on another SA: all of them in turn, in random order."""
+    turn = dice.sample(tunnels, len(tunnels))
+    rounds = -(-MIXED // len(turn)) if mix in MIXES else 1
+    return turn * rounds
+
+
+def outbound(mix, tunnels, dice):
+    turn = order(mix, tunnels, dice)
+    for tunnel, size in zip(turn, sizes(mix, len(turn), dice)):
+        frame = ethernet(LAN_PORT, udp_packet(HOST, tunnel.far_host, size - ETHERNET))
+        yield frame[:KEPT], size
+
+
+def inbound(mix, tunnels, dice):
+    turn = order(mix, tunnels, dice)
+    for seq, (tunnel, size) in enumerate(zip(turn, sizes(mix, len(turn), dice)), 1):
+        inner = udp_packet(tunnel.far_host, HOST, size - ETHERNET)
+        frame = ethernet(WAN_PORT, tunnel.seal(inner, seq))
+        yield frame, len(frame)
+
+
+def write_pcap(path, frames):
+    with open(path, "wb") as out:
+        out.write(struct.pack("=IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
+        for frame, size in frames:
+            out.write(struct.pack("=IIII", 0, 0, len(frame), size) + frame)
+
+
+DIRECTIONS = {"encap": (LAN_PORT, outbound), "decap": (WAN_PORT, inbound)}
+
+
+def write_sets(folder, tunnels, mixes, directions):
+    """@return the list's path, and the number of each set by direction and mix"""
+    number = {}
+    path = os.path.join(folder, "sets")
+    with open(path, "w") as sets:
+        for direction in directions:
+            port, frames = DIRECTIONS[direction]
+            for mix in mixes:
+                pcap = os.path.join(folder, f"{direction}-{mix}.pcap")
+                write_pcap(pcap, frames(mix, tunnels, random.Random(1)))
+                number[direction, mix] = len(number)
+                sets.write(f"{port} {pcap}\n")
+    return path, number
