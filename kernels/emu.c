@@ -41,7 +41,7 @@ void emu_ghash_times(const u64 factor[2], u64 y[2])
 
 void emu_aes_encrypt(const u32 *round_key, u32 rounds, u32 block[4])
 {
-	const struct aes aes = aes_use(&tables.aes, round_key, rounds);
+	const struct aes aes = aes_use(&tables.aes, AES_ENCRYPT, round_key, rounds);
 
 	aes_encrypt(&aes, block);
 }

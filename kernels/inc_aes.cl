@@ -2,11 +2,13 @@
 /*
  * AES (FIPS 197), a block at a time, big-endian words.
  *
- * Side channels: table look-ups at addresses that depend on key and data. The
- * tables sit in local memory, which a work-group shares with no other program;
- * its bank conflicts still show in the time a whole chunk takes. On a CPU
- * device local memory is ordinary cached memory: do not share such a host with
- * an attacker.
+ * Look-ups go to a table in local memory, at addresses that depend on key and
+ * data. On a GPU with 32 banks, and groups of up to that many work-items, each
+ * work-item has a copy in a bank of its own: no look-up waits for another, whatever
+ * the addresses, and there is no cache. A group that has packets to encrypt and
+ * packets to decrypt, or is larger, has fewer copies of each table, and the time it
+ * takes depends on the data a little. On a CPU device local memory is ordinary
+ * cached memory: do not share such a host with an attacker.
  */
 #ifndef INC_AES_CL
 #define INC_AES_CL
@@ -83,19 +85,31 @@ CONSTANT_AS u8 aes_inv_sbox[256] = {
 	0xe1, 0x69, 0x14, 0x63, 0x55, 0x21, 0x0c, 0x7d,
 };
 
+/* Which tables a group needs. */
+#define AES_ENCRYPT 1
+#define AES_DECRYPT 2
+
 /*
- * A GPU's work-items keep their round keys in local memory, 16 bytes beside each
- * other's: from global memory every one of a group would read other lines.
+ * Copies of tables: a GPU's banks as far as 48 KiB of local memory hold them beside
+ * the round keys; a power of two, and two for both. Its work-items keep their round
+ * keys in local memory, 16 bytes beside each other's: from global memory every one of
+ * a group would read other lines.
  */
 #ifdef OCL_GPU
 #define AES_ROUND_KEYS 15
 #define AES_LANES      OCL_WORK_GROUP
+#define AES_LANE       ((u32)get_local_id(0))
+#define AES_COPIES     (OCL_WORK_GROUP <= 32 ? 32 : OCL_WORK_GROUP <= 64 ? 16 : 8)
+#else
+#define AES_LANE       0
+#define AES_COPIES     2
 #endif
 
 struct aes_tables {
-	u32 te[4][256];	  /* MixColumns(SubBytes(x)): columns 2, 1, 1, 3, and rotated */
-	u32 td[4][256];	  /* InvMixColumns(InvSubBytes(x)): columns 14, 9, 13, 11, and rotated */
-	u8 inv_sbox[256]; /* the last round of decryption mixes no columns */
+	/* Of byte x, for encryption: MixColumns(SubBytes(x)), columns 2, 1, 1, 3; for
+	 * decryption: InvMixColumns(InvSubBytes(x)), columns 14, 9, 13, 11. */
+	u32 t[256][AES_COPIES];
+	u32 needs; /* both: the second half of the copies is for decryption */
 #ifdef OCL_GPU
 	uint4 key[AES_ROUND_KEYS * AES_LANES];
 #endif
@@ -103,7 +117,7 @@ struct aes_tables {
 
 /* What a packet is encrypted or decrypted with. */
 struct aes {
-	LOCAL_AS const struct aes_tables *t;
+	LOCAL_AS const u32 *t; /* of byte x at x * AES_COPIES */
 #ifdef OCL_GPU
 	LOCAL_AS const uint4 *key; /* of round r at r * AES_LANES */
 #else
@@ -113,19 +127,22 @@ struct aes {
 };
 
 /* A work-item uses one key at a time. */
-DECLSPEC struct aes aes_use(LOCAL_AS struct aes_tables *t, GLOBAL_AS const u32 *key, u32 rounds)
+DECLSPEC struct aes aes_use(LOCAL_AS struct aes_tables *t, u32 use, GLOBAL_AS const u32 *key,
+			    u32 rounds)
 {
+	u32 copies = t->needs == use ? AES_COPIES : AES_COPIES / 2;
+	u32 first = t->needs == use || use == AES_ENCRYPT ? 0 : copies;
 	struct aes aes;
 #ifdef OCL_GPU
 	u32 i;
 
 	for (i = 0; i <= rounds; i++)
-		t->key[i * AES_LANES + get_local_id(0)] = ((GLOBAL_AS const uint4 *)key)[i];
-	aes.key = t->key + get_local_id(0);
+		t->key[i * AES_LANES + AES_LANE] = ((GLOBAL_AS const uint4 *)key)[i];
+	aes.key = t->key + AES_LANE;
 #else
 	aes.key = key;
 #endif
-	aes.t = t;
+	aes.t = &t->t[0][first + AES_LANE % copies];
 	aes.rounds = rounds;
 	return aes;
 }
@@ -164,46 +181,63 @@ DECLSPEC u32 aes_inv_mix_column(u32 x)
 }
 
 /* Every work-item fills its share: first, first + step, ... */
-DECLSPEC void aes_tables_fill(LOCAL_AS struct aes_tables *t, u32 first, u32 step)
+DECLSPEC void aes_tables_fill(LOCAL_AS struct aes_tables *t, u32 needs, u32 first, u32 step)
 {
 	u32 i, j;
 
+	if (first == 0)
+		t->needs = needs;
 	for (i = first; i < 256; i += step) {
 		u32 e = aes_mix_column(aes_sbox[i]);
 		u32 d = aes_inv_mix_column(aes_inv_sbox[i]);
 
-		for (j = 0; j < 4; j++) {
-			t->te[j][i] = e;
-			t->td[j][i] = d;
-			e = rotl32(e, 24);
-			d = rotl32(d, 24);
+		/* Each of a group begins at another bank. */
+		for (j = 0; j < AES_COPIES; j++) {
+			u32 copy = (i + j) % AES_COPIES;
+
+			t->t[i][copy] = needs == AES_DECRYPT ||
+							((needs & AES_DECRYPT) && copy >= AES_COPIES / 2) ?
+						d :
+						e;
 		}
-		t->inv_sbox[i] = aes_inv_sbox[i];
 	}
 }
 
-DECLSPEC u32 aes_column(LOCAL_AS const u32 table[4][256], u32 a, u32 b, u32 c, u32 d)
+DECLSPEC u32 aes_column(LOCAL_AS const u32 *t, u32 a, u32 b, u32 c, u32 d)
 {
-	return table[0][a >> 24] ^ table[1][b >> 16 & 0xff] ^ table[2][c >> 8 & 0xff] ^
-	       table[3][d & 0xff];
+	return t[(a >> 24) * AES_COPIES] ^ rotl32(t[(b >> 16 & 0xff) * AES_COPIES], 24) ^
+	       rotl32(t[(c >> 8 & 0xff) * AES_COPIES], 16) ^
+	       rotl32(t[(d & 0xff) * AES_COPIES], 8);
 }
 
-/* te holds the S-box in its second byte. */
-DECLSPEC u32 aes_last_column(LOCAL_AS const u32 *te, u32 a, u32 b, u32 c, u32 d)
+/* The table for encryption holds the S-box in its second byte. */
+DECLSPEC u32 aes_last_column(LOCAL_AS const u32 *t, u32 a, u32 b, u32 c, u32 d)
 {
-	return (te[a >> 24] << 8 & 0xff000000) | (te[b >> 16 & 0xff] & 0x00ff0000) |
-	       (te[c >> 8 & 0xff] & 0x0000ff00) | (te[d & 0xff] >> 8 & 0x000000ff);
+	return (t[(a >> 24) * AES_COPIES] << 8 & 0xff000000) |
+	       (t[(b >> 16 & 0xff) * AES_COPIES] & 0x00ff0000) |
+	       (t[(c >> 8 & 0xff) * AES_COPIES] & 0x0000ff00) |
+	       (t[(d & 0xff) * AES_COPIES] >> 8 & 0x000000ff);
 }
 
-DECLSPEC u32 aes_inv_last_column(LOCAL_AS const u8 *inv, u32 a, u32 b, u32 c, u32 d)
+/* The table for decryption holds it as the sum of its bytes: 14 + 9 + 13 + 11 is 1. */
+DECLSPEC u32 aes_inv_sub(LOCAL_AS const u32 *t, u32 x)
 {
-	return (u32)inv[a >> 24] << 24 | (u32)inv[b >> 16 & 0xff] << 16 |
-	       (u32)inv[c >> 8 & 0xff] << 8 | inv[d & 0xff];
+	u32 sum = t[x * AES_COPIES];
+
+	sum ^= sum >> 16;
+	sum ^= sum >> 8;
+	return sum & 0xff;
+}
+
+DECLSPEC u32 aes_inv_last_column(LOCAL_AS const u32 *t, u32 a, u32 b, u32 c, u32 d)
+{
+	return aes_inv_sub(t, a >> 24) << 24 | aes_inv_sub(t, b >> 16 & 0xff) << 16 |
+	       aes_inv_sub(t, c >> 8 & 0xff) << 8 | aes_inv_sub(t, d & 0xff);
 }
 
 DECLSPEC void aes_encrypt(const struct aes *aes, u32 s[4])
 {
-	LOCAL_AS const struct aes_tables *t = aes->t;
+	LOCAL_AS const u32 *t = aes->t;
 	u32 k[4];
 	u32 a, b, c, d, r;
 
@@ -216,26 +250,26 @@ DECLSPEC void aes_encrypt(const struct aes *aes, u32 s[4])
 		u32 e, f, g, h;
 
 		aes_round_key(aes, r, k);
-		e = aes_column(t->te, a, b, c, d) ^ k[0];
-		f = aes_column(t->te, b, c, d, a) ^ k[1];
-		g = aes_column(t->te, c, d, a, b) ^ k[2];
-		h = aes_column(t->te, d, a, b, c) ^ k[3];
+		e = aes_column(t, a, b, c, d) ^ k[0];
+		f = aes_column(t, b, c, d, a) ^ k[1];
+		g = aes_column(t, c, d, a, b) ^ k[2];
+		h = aes_column(t, d, a, b, c) ^ k[3];
 		a = e;
 		b = f;
 		c = g;
 		d = h;
 	}
 	aes_round_key(aes, r, k);
-	s[0] = aes_last_column(t->te[0], a, b, c, d) ^ k[0];
-	s[1] = aes_last_column(t->te[0], b, c, d, a) ^ k[1];
-	s[2] = aes_last_column(t->te[0], c, d, a, b) ^ k[2];
-	s[3] = aes_last_column(t->te[0], d, a, b, c) ^ k[3];
+	s[0] = aes_last_column(t, a, b, c, d) ^ k[0];
+	s[1] = aes_last_column(t, b, c, d, a) ^ k[1];
+	s[2] = aes_last_column(t, c, d, a, b) ^ k[2];
+	s[3] = aes_last_column(t, d, a, b, c) ^ k[3];
 }
 
 /* The key is the schedule of the equivalent inverse cipher (FIPS 197, 5.3.5). */
 DECLSPEC void aes_decrypt(const struct aes *aes, u32 s[4])
 {
-	LOCAL_AS const struct aes_tables *t = aes->t;
+	LOCAL_AS const u32 *t = aes->t;
 	u32 k[4];
 	u32 a, b, c, d, r;
 
@@ -248,20 +282,20 @@ DECLSPEC void aes_decrypt(const struct aes *aes, u32 s[4])
 		u32 e, f, g, h;
 
 		aes_round_key(aes, r, k);
-		e = aes_column(t->td, a, d, c, b) ^ k[0];
-		f = aes_column(t->td, b, a, d, c) ^ k[1];
-		g = aes_column(t->td, c, b, a, d) ^ k[2];
-		h = aes_column(t->td, d, c, b, a) ^ k[3];
+		e = aes_column(t, a, d, c, b) ^ k[0];
+		f = aes_column(t, b, a, d, c) ^ k[1];
+		g = aes_column(t, c, b, a, d) ^ k[2];
+		h = aes_column(t, d, c, b, a) ^ k[3];
 		a = e;
 		b = f;
 		c = g;
 		d = h;
 	}
 	aes_round_key(aes, r, k);
-	s[0] = aes_inv_last_column(t->inv_sbox, a, d, c, b) ^ k[0];
-	s[1] = aes_inv_last_column(t->inv_sbox, b, a, d, c) ^ k[1];
-	s[2] = aes_inv_last_column(t->inv_sbox, c, b, a, d) ^ k[2];
-	s[3] = aes_inv_last_column(t->inv_sbox, d, c, b, a) ^ k[3];
+	s[0] = aes_inv_last_column(t, a, d, c, b) ^ k[0];
+	s[1] = aes_inv_last_column(t, b, a, d, c) ^ k[1];
+	s[2] = aes_inv_last_column(t, c, b, a, d) ^ k[2];
+	s[3] = aes_inv_last_column(t, d, c, b, a) ^ k[3];
 }
 
 #endif

@@ -8,7 +8,7 @@
 DECLSPEC void cbc_encrypt(LOCAL_AS struct aes_tables *t, GLOBAL_AS const struct ocl_session *s,
 			  GLOBAL_AS u8 *p, u32 len, u32 iv[4])
 {
-	const struct aes aes = aes_use(t, s->round_key, s->rounds);
+	const struct aes aes = aes_use(t, AES_ENCRYPT, s->round_key, s->rounds);
 	u32 next[4];
 	u32 off, i;
 
@@ -27,7 +27,7 @@ DECLSPEC void cbc_encrypt(LOCAL_AS struct aes_tables *t, GLOBAL_AS const struct 
 DECLSPEC void cbc_decrypt(LOCAL_AS struct aes_tables *t, GLOBAL_AS const struct ocl_session *s,
 			  GLOBAL_AS u8 *p, u32 len, u32 iv[4])
 {
-	const struct aes aes = aes_use(t, s->round_key, s->rounds);
+	const struct aes aes = aes_use(t, AES_DECRYPT, s->round_key, s->rounds);
 	u32 next[4];
 	u32 off, i;
 

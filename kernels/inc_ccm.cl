@@ -47,7 +47,7 @@ DECLSPEC void ccm(LOCAL_AS struct aes_tables *t, GLOBAL_AS const struct ocl_sess
 		  GLOBAL_AS u8 *p, u32 len, GLOBAL_AS const u8 *aad, u32 aad_len,
 		  const u32 iv[4], u32 mac[16])
 {
-	const struct aes aes = aes_use(t, s->round_key, s->rounds);
+	const struct aes aes = aes_use(t, AES_ENCRYPT, s->round_key, s->rounds);
 	const u32 decrypt = OCL_LABEL_DECRYPT(s->label), q = 15 - s->nonce_len;
 	const u32 aad_blocks = aad_len ? (aad_len + 2 + 15) / 16 : 0;
 	const u32 blocks = 1 + aad_blocks + (len + 15) / 16;

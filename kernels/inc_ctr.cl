@@ -34,7 +34,7 @@ DECLSPEC void ctr_next(u32 counter[4])
 DECLSPEC void ctr(LOCAL_AS struct aes_tables *t, GLOBAL_AS const struct ocl_session *s,
 		  GLOBAL_AS u8 *p, u32 len, u32 counter[4])
 {
-	const struct aes aes = aes_use(t, s->round_key, s->rounds);
+	const struct aes aes = aes_use(t, AES_ENCRYPT, s->round_key, s->rounds);
 	u32 off, i;
 
 	for (off = 0; off < len; off += 16) {

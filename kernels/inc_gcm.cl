@@ -49,7 +49,7 @@ DECLSPEC void gcm_lane(LOCAL_AS struct aes_tables *t, GLOBAL_AS const struct ocl
 		       GLOBAL_AS u8 *p, u32 len, GLOBAL_AS const u8 *aad, u32 aad_len,
 		       const u32 iv[4], u32 lane, u32 lanes, u64 y[2])
 {
-	const struct aes aes = aes_use(t, s->round_key, s->rounds);
+	const struct aes aes = aes_use(t, AES_ENCRYPT, s->round_key, s->rounds);
 	const u32 decrypt = OCL_LABEL_DECRYPT(s->label);
 	const u32 aad_blocks = (aad_len + 15) / 16, blocks = aad_blocks + (len + 15) / 16;
 	struct ghash_key k;
@@ -82,7 +82,7 @@ DECLSPEC void gcm_lane(LOCAL_AS struct aes_tables *t, GLOBAL_AS const struct ocl
 DECLSPEC void gcm_tag(LOCAL_AS struct aes_tables *t, GLOBAL_AS const struct ocl_session *s,
 		      u32 len, u32 aad_len, const u32 iv[4], u64 y[2], u32 mac[16])
 {
-	const struct aes aes = aes_use(t, s->round_key, s->rounds);
+	const struct aes aes = aes_use(t, AES_ENCRYPT, s->round_key, s->rounds);
 	const u32 lens[4] = {aad_len >> 29, aad_len << 3, len >> 29, len << 3};
 	struct ghash_key k;
 	u32 x[4];

@@ -18,27 +18,31 @@ struct tables {
 	struct des_tables des;
 };
 
-#define NEEDS_AES 1
-#define NEEDS_DES 2
+#define NEEDS_AES (AES_ENCRYPT | AES_DECRYPT)
+#define NEEDS_DES 4
 
 /* Which tables a session's packets look up. */
 DECLSPEC u32 tables_needed(u32 label)
 {
+	u32 needs = OCL_LABEL_AUTH(label) >= OCL_AUTH_AES_XCBC ? AES_ENCRYPT : 0;
+
 	switch (OCL_LABEL_CIPHER(label)) {
 	case OCL_CIPHER_AES_CBC:
+		return needs | (OCL_LABEL_DECRYPT(label) ? AES_DECRYPT : AES_ENCRYPT);
 	case OCL_CIPHER_AES_CTR:
 	case OCL_CIPHER_AES_GCM:
 	case OCL_CIPHER_AES_CCM:
-		return NEEDS_AES;
+		return needs | AES_ENCRYPT;
+	case OCL_CIPHER_3DES_CBC:
+		return needs | NEEDS_DES;
 	}
-	return (OCL_LABEL_AUTH(label) >= OCL_AUTH_AES_XCBC ? NEEDS_AES : 0) |
-	       (OCL_LABEL_CIPHER(label) == OCL_CIPHER_3DES_CBC ? NEEDS_DES : 0);
+	return needs;
 }
 
 DECLSPEC void tables_fill(LOCAL_AS struct tables *t, u32 needs, u32 first, u32 step)
 {
 	if (needs & NEEDS_AES)
-		aes_tables_fill(&t->aes, first, step);
+		aes_tables_fill(&t->aes, needs & NEEDS_AES, first, step);
 	if (needs & NEEDS_DES)
 		des_tables_fill(&t->des, first, step);
 }

@@ -9,7 +9,7 @@ DECLSPEC void xcbc(LOCAL_AS struct aes_tables *t, GLOBAL_AS const struct ocl_ses
 		   GLOBAL_AS const u8 *p, u32 len, u32 mac[16])
 {
 	GLOBAL_AS const u32 *k1 = s->mac.xcbc, *k2 = k1 + 44, *k3 = k1 + 48;
-	const struct aes aes = aes_use(t, k1, 10);
+	const struct aes aes = aes_use(t, AES_ENCRYPT, k1, 10);
 	u32 e[4] = {0, 0, 0, 0};
 	u32 off = 0, i;
 
