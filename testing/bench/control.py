@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The page through which net_bench's ports are commanded: driver/control.h, from this side."""
+import math
 import mmap
 import os
 import struct
@@ -10,7 +11,7 @@ BUCKETS = 64 << BUCKET_BITS
 RING = 1024
 FIELDS = ("go set gap warmup ticks slice ring reserved0 "
           "done hz offered offered_bytes missed no_buffer reserved1 reserved2 "
-          "received received_bytes returned slices reserved3 reserved4 reserved5 reserved6").split()
+          "received received_bytes returned slices arrived reserved3 reserved4 reserved5").split()
 OFFSET = {name: 8 * i for i, name in enumerate(FIELDS)}
 SLICES_AT = 8 * len(FIELDS)
 LATENCY_AT = SLICES_AT + 16 * SLICES
@@ -59,7 +60,7 @@ class Counted:
     def __init__(self, control, seconds):
         self.hz, self.seconds = control["hz"], seconds
         for name in ("offered", "offered_bytes", "missed", "no_buffer", "received",
-                     "received_bytes", "returned"):
+                     "received_bytes", "returned", "arrived"):
             setattr(self, name, control[name])
         count = min(control["slices"], SLICES)
         raw = struct.unpack_from(f"{2 * count}Q", control.page, SLICES_AT)
@@ -68,7 +69,8 @@ class Counted:
 
     @property
     def lost(self):
-        return 1 - self.received / self.offered if self.offered else 1.0
+        """The share of what was offered that did not come out."""
+        return 1 - self.arrived / self.offered if self.offered else 1.0
 
     @property
     def pps(self):
@@ -79,7 +81,7 @@ class Counted:
         """Ticks per packet of the median slice: a slice in which the machine did
         something else does not shift it."""
         if not self.slices:
-            raise Lost("no packet came out")
+            return math.inf
         each = sorted(ticks / packets for ticks, packets in self.slices)
         return each[len(each) // 2]
 

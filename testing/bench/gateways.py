@@ -29,20 +29,36 @@ class Gateway:
 
     def __init__(self, options, work, sets, tunnels):
         self.options, self.tunnels = options, tunnels
+        self.build = self.which_build()
         self.work = os.path.join(work, self.name)
         os.makedirs(self.work)
         self.prefix = f"cyg-bench-{os.getpid()}-{self.name}"
-        self.driver = f"{options.build}/.libs/librte_net_bench.so"
+        self.driver = f"{self.build}/.libs/librte_net_bench.so"
         self.log = f"{self.work}/log"
         self.control = Control(f"{self.work}/control")
-        self.ports = [f"net_bench{port},control={self.control.path},sets={sets}"
-                      for port in (LAN_PORT, WAN_PORT)]
-        self.process = None
+        self.ports = self.make_ports(sets)
+        self.process = self.namespace = None
+
+    def which_build(self):
+        return self.options.build
+
+    def make_ports(self, sets):
+        return [f"net_bench{port},control={self.control.path},sets={sets}"
+                for port in (LAN_PORT, WAN_PORT)]
+
+    def make_namespace(self):
+        ip("netns", "add", self.prefix)
+        self.namespace = self.prefix
+
+    def in_namespace(self, *words, **options):
+        return subprocess.run(["ip", "netns", "exec", self.namespace, *words],
+                              **({"check": True} | options))
 
     def start(self):
+        self.make_namespace()
         with open(self.log, "w") as log:
-            self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=log,
-                                            stderr=log)
+            self.process = subprocess.Popen(["ip", "netns", "exec", self.namespace, *self.command()], stdin=subprocess.DEVNULL,
+                                            stdout=log, stderr=log)
         end = time.monotonic() + 120
         while not self.logged(self.ready):
             if self.process.poll() is not None or time.monotonic() > end:
@@ -80,6 +96,8 @@ class Gateway:
             self.process.kill()
             self.process.wait()
         shutil.rmtree(f"/run/dpdk/{self.prefix}", ignore_errors=True)
+        if self.namespace:
+            ip("netns", "del", self.namespace)
 
 
 CONFIG = """\
@@ -108,11 +126,8 @@ class Cygnetd(Gateway):
             conf.write(CONFIG.format(work=self.work, sas=2 * count + 16, policies=3 * count + 16,
                                      engine=self.options.engine, core=self.options.core,
                                      prefix=self.prefix, driver=self.driver,
-                                     build=self.options.build, ports=self.ports))
-        self.namespace = self.prefix
-        ip("netns", "add", self.namespace)
-        return ["ip", "netns", "exec", self.namespace, f"{self.options.build}/root/sbin/cygnetd",
-                "-c", f"{self.work}/conf"]
+                                     build=self.build, ports=self.ports))
+        return [f"{self.build}/root/sbin/cygnetd", "-c", f"{self.work}/conf"]
 
     def start(self):
         super().start()
@@ -125,27 +140,30 @@ class Cygnetd(Gateway):
             ip("-n", self.namespace, "route", "add", net, "via", ROUTER, "dev", "wan")
         self.in_namespace("sysctl", "-qw", "net.ipv4.ip_forward=1")
         lines = "\n".join(line for tunnel in self.tunnels for line in tunnel.sadb_lines())
-        subprocess.run([f"{self.options.build}/testing/packet/sadb-fill", f"{self.work}/sadb"],
+        subprocess.run([f"{self.build}/testing/packet/sadb-fill", f"{self.work}/sadb"],
                        input=lines + "\n", text=True, check=True)
         time.sleep(0.3)  # routes arrive by netlink
 
-    def in_namespace(self, *words, **options):
-        return subprocess.run(["ip", "netns", "exec", self.namespace, *words], check=True, **options)
-
     def show(self, what):
         """@return what cygnetctl shows, as text"""
-        return self.in_namespace(f"{self.options.build}/root/bin/cygnetctl", "-c", f"{self.work}/conf",
+        return self.in_namespace(f"{self.build}/root/bin/cygnetctl", "-c", f"{self.work}/conf",
                                  "show", what, capture_output=True, text=True).stdout
 
-    def stop(self):
-        super().stop()
-        if hasattr(self, "namespace"):
-            subprocess.run(["ip", "netns", "del", self.namespace], check=False)
+
+class Other(Cygnetd):
+    """Of another build."""
+    name = "other"
+
+    def which_build(self):
+        return self.options.against
 
 
 class Secgw(Gateway):
     """DPDK's example, in library mode."""
     name, ready = "ipsec-secgw", "entering main loop"
+
+    def program(self):
+        return self.options.secgw
 
     def command(self):
         with open(f"{self.work}/cfg", "w") as cfg:
@@ -156,10 +174,8 @@ class Secgw(Gateway):
             for port in (LAN_PORT, WAN_PORT):
                 cfg.write(f"neigh port {port} {MAC.format(port=port)}\n")
         vdevs = [word for vdev in (*self.ports, CPU_DRIVER[self.tunnels[0].suite.cipher]) for word in ("--vdev", vdev)]
-        return [self.options.secgw, "--lcores", f"1@{self.options.core}", "--no-pci", "--in-memory",
+        return [self.program(), "--lcores", f"1@{self.options.core}", "--no-pci", "--in-memory",
                 "--file-prefix", self.prefix, "-d", self.driver, *vdevs, "--", "-P", "-p", "0x3",
                 "-u", f"{1 << WAN_PORT:#x}", f"--config=({LAN_PORT},0,1),({WAN_PORT},0,1)", "-l",
                 "-f", f"{self.work}/cfg"]
 
-
-KINDS = {kind.name: kind for kind in (Cygnetd, Secgw)}

@@ -2,14 +2,13 @@
 """Measurements: pairs, the search for the highest rate, latency."""
 import statistics
 
-from control import Lost
-
 # Seconds. A slice is shorter than the turns that a scheduler gives: on a core that
 # others use too most slices are still the gateway's alone.
 WARMUP, SLICE = 0.02, 0.0001
 
 
 ENOUGH, TRIES = 100, 20  # slices, runs
+MANY = 0.1  # packets that are dropped: then it is the gateway that is slow
 
 
 def throughput(gateway, number, seconds):
@@ -17,9 +16,9 @@ def throughput(gateway, number, seconds):
     @return what was counted"""
     for _ in range(TRIES):
         counted = gateway.run(number, seconds, warmup=WARMUP, slice_s=SLICE)
-        if len(counted.slices) >= ENOUGH:
-            return counted
-    raise Lost(f"{gateway.name}: hardly a packet comes out")
+        if len(counted.slices) >= ENOUGH or counted.lost > MANY:
+            break
+    return counted
 
 
 def pairs(gateways, number, seconds, rounds):

@@ -50,7 +50,8 @@ struct bench_control {
 	uint64_t received, received_bytes;
 	uint64_t returned; /* packets that left through the port they are offered at */
 	uint64_t slices;
-	uint64_t reserved2[4];
+	uint64_t arrived; /* of all that was offered, also before it counted and after */
+	uint64_t reserved2[3];
 	struct bench_slice slice_of[BENCH_SLICES];
 	uint64_t latency[BENCH_BUCKETS];
 };

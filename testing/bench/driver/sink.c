@@ -81,8 +81,10 @@ uint16_t sink_send(void *queue, struct rte_mbuf **m, uint16_t n)
 	n = drop_foreign(m, n);
 	if (s->number == run->port)
 		run->control->returned += n;
-	else if (now >= __atomic_load_n(&run->begin, __ATOMIC_ACQUIRE) &&
-		 (run->rated || now < run->end))
+	else
+		run->control->arrived += n;
+	if (s->number != run->port && now >= __atomic_load_n(&run->begin, __ATOMIC_ACQUIRE) &&
+	    (run->rated || now < run->end))
 		count(s, m, n, now);
 	rte_pktmbuf_free_bulk(m, n);
 	return all;

@@ -19,7 +19,7 @@ static void begin_run(struct source *s, struct bench_control *c)
 	s->due = 0;
 	s->drained = 0;
 	c->offered = c->offered_bytes = c->missed = c->no_buffer = 0;
-	c->received = c->received_bytes = c->returned = c->slices = 0;
+	c->received = c->received_bytes = c->returned = c->slices = c->arrived = 0;
 	memset(c->latency, 0, sizeof(c->latency));
 	run->port = s->number;
 	run->rated = c->gap != 0;
