@@ -255,8 +255,7 @@ static void map_options(kernel_ipsec_add_sa_t *data,
 	params->flags = (data->inbound ? CYGNET_SA_INBOUND : 0) |
 					(data->esn ? CYGNET_SA_ESN : 0) |
 					(data->copy_df ? CYGNET_SA_COPY_DF : 0) |
-					(data->copy_ecn ? CYGNET_SA_COPY_ECN : 0) |
-					(data->initiator ? CYGNET_SA_INITIATOR : 0);
+					(data->copy_ecn ? CYGNET_SA_COPY_ECN : 0);
 	/* charon gives both directions the same window, but nothing is ever
 	 * received on an outbound SA */
 	params->replay_window = data->inbound ? data->replay_window : 0;

@@ -50,6 +50,9 @@ static void write_outer_ip(struct rte_ipv4_hdr *ip, const struct cygnet_sa *sa,
 {
 	bool inner_df = inner->fragment_offset & rte_cpu_to_be_16(RTE_IPV4_HDR_DF_FLAG);
 	uint8_t inner_tos = inner->type_of_service, tos = 0;
+	/* SAs of the same two gateways all count from 1, but must not use the same
+	 * numbers for packets that are fragmented on the way (RFC 791, 3.2). */
+	uint32_t id = (uint32_t)sa->seq + rte_be_to_cpu_32(sa->spi);
 
 	if (sa->dscp & CYGNET_DSCP_COPY_OUT)
 		tos |= inner_tos & 0xfc;
@@ -59,7 +62,7 @@ static void write_outer_ip(struct rte_ipv4_hdr *ip, const struct cygnet_sa *sa,
 		.version_ihl = RTE_IPV4_VHL_DEF,
 		.type_of_service = tos,
 		.total_length = rte_cpu_to_be_16((uint16_t)total),
-		.packet_id = rte_cpu_to_be_16((uint16_t)sa->seq),
+		.packet_id = rte_cpu_to_be_16((uint16_t)id),
 		.time_to_live = TTL,
 		.next_proto_id = path->encap ? IPPROTO_UDP : IPPROTO_ESP,
 		.src_addr = path->src.v4,

@@ -95,7 +95,6 @@ enum cygnet_sa_flag {
 	CYGNET_SA_ESN = 1u << 1,     /* 64-bit sequence numbers (RFC 4303, 2.2.1) */
 	CYGNET_SA_COPY_DF = 1u << 2, /* inner DF to outer header */
 	CYGNET_SA_COPY_ECN = 1u << 3,
-	CYGNET_SA_INITIATOR = 1u << 4,
 };
 
 #define CYGNET_KEY_MAX 64

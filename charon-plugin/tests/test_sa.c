@@ -85,10 +85,10 @@ static void test_flags(void **state)
 	sa.data.esn = TRUE;
 	accept_sa();
 	assert_int_equal(params.flags, CYGNET_SA_ESN);
-	sa.data.copy_df = sa.data.copy_ecn = sa.data.initiator = TRUE;
+	sa.data.copy_df = sa.data.copy_ecn = TRUE;
 	accept_sa();
 	assert_int_equal(params.flags, CYGNET_SA_ESN | CYGNET_SA_COPY_DF |
-								   CYGNET_SA_COPY_ECN | CYGNET_SA_INITIATOR);
+								   CYGNET_SA_COPY_ECN);
 }
 
 static void test_dscp(void **state)
