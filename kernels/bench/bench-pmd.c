@@ -14,12 +14,15 @@
  * -p plain   an ordinary pool of mbufs also for crypto_opencl
  *
  * Every lcore but the main one feeds a queue pair from a pool of its own. One
- * line of results; a decryption that fails ends the run.
+ * line of results; a decryption that fails ends the run. Cycles per operation are
+ * processor time that was used, be it for waiting: by the whole process, which includes
+ * the threads of an OpenCL on the processor, and by the feeding lcores.
  */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <rte_cryptodev.h>
 #include <rte_cycles.h>
@@ -38,6 +41,7 @@
 #define IV_OFFSET  (sizeof(struct rte_crypto_op) + sizeof(struct rte_crypto_sym_op))
 #define HEADER	   32 /* in front of the payload, as with ESP in IPv4 */
 #define BUCKETS	   4096
+#define MIN_POOL   1023u /* mbufs: more than DPDK caches */
 
 enum kind { CBC_SHA1, CBC, SHA1, GCM, CHACHA, KINDS };
 
@@ -56,6 +60,7 @@ struct work {
 
 struct lcore {
 	uint16_t qp;
+	double seconds; /* of processor time, in what is counted */
 	struct rte_mempool *pool;
 	struct rte_crypto_op *unsent[MAX_BURST]; /* the device had no room: they keep their turn */
 	uint16_t nunsent;
@@ -80,6 +85,7 @@ static void **sessions[KINDS][2]; /* decrypt, encrypt */
 static struct lcore lcores[MAX_LCORES];
 static uint64_t begin, end; /* TSC: what is counted */
 static float us_per_cycle;
+static double all_seconds; /* of the process's processor time, in what is counted */
 
 static void fail(const char *what)
 {
@@ -274,15 +280,39 @@ static uint16_t receive(struct lcore *l)
 	return n;
 }
 
+static double clock_seconds(clockid_t clock)
+{
+	struct timespec t = {0};
+
+	clock_gettime(clock, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+/* When the counting begins (-1) and ends. */
+static void account(struct lcore *l, int sign)
+{
+	l->seconds += sign * clock_seconds(CLOCK_THREAD_CPUTIME_ID);
+	if (l->qp == 0)
+		all_seconds += sign * clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 static int feed(void *arg)
 {
 	struct lcore *l = arg;
 	uint32_t under_way = 0;
+	bool counting = false;
+	uint64_t now;
 
-	while (rte_get_tsc_cycles() < end && l->failed == 0) {
+	while ((now = rte_get_tsc_cycles()) < end && l->failed == 0) {
+		if (!counting && now >= begin) {
+			account(l, -1);
+			counting = true;
+		}
 		under_way += send(l, options.window - under_way);
 		under_way -= receive(l);
 	}
+	if (counting)
+		account(l, 1);
 	rte_cryptodev_enqueue_burst(dev, l->qp, NULL, 0);
 	while (under_way)
 		under_way -= receive(l);
@@ -291,7 +321,7 @@ static int feed(void *arg)
 
 static struct rte_mempool *make_pool(uint32_t index, int socket)
 {
-	uint32_t n = rte_align32pow2(2 * options.window) - 1;
+	uint32_t n = RTE_MAX(rte_align32pow2(2 * options.window) - 1, MIN_POOL);
 	char name[32];
 
 	snprintf(name, sizeof(name), "packets%u", index);
@@ -356,17 +386,20 @@ static int report(uint32_t n)
 		sum.bytes += lcores[i].bytes;
 		sum.latency += lcores[i].latency;
 		sum.failed += lcores[i].failed;
+		sum.seconds += lcores[i].seconds;
 		for (int j = 0; j < BUCKETS; j++)
 			sum.bucket[j] += lcores[i].bucket[j];
 	}
 	rte_cryptodev_info_get(dev, &info);
 	printf("%-18s %-9s %7s bytes %2u lcores window %5u: %8.3f Mops/s %8.2f Gbps, "
-	       "latency us mean %7.1f p50 %5.0f p99 %5.0f, %lu failed%s\n",
+	       "latency us mean %7.1f p50 %5.0f p99 %5.0f, cycles per operation %.0f (lcores %.0f), "
+	       "%lu failed%s\n",
 	       info.driver_name, options.mix ? "mix" : names[options.kind], options.size, n,
 	       options.window, sum.ops / options.seconds / 1e6,
 	       sum.bytes * 8 / options.seconds / 1e9,
 	       sum.ops ? (double)sum.latency / sum.ops / rte_get_tsc_hz() * 1e6 : 0,
 	       percentile(sum.bucket, sum.ops, 0.5), percentile(sum.bucket, sum.ops, 0.99),
+	       all_seconds * rte_get_tsc_hz() / sum.ops, sum.seconds * rte_get_tsc_hz() / sum.ops,
 	       sum.failed, options.plain ? ", plain pool" : "");
 	return sum.failed || sum.ops == 0;
 }
@@ -432,6 +465,8 @@ int main(int argc, char **argv)
 	end = begin + options.seconds * rte_get_tsc_hz();
 	RTE_LCORE_FOREACH_WORKER(id)
 		rte_eal_remote_launch(feed, &lcores[i++], id);
+	/* Asleep, for EAL keeps a processor busy while it waits for lcores. */
+	rte_delay_us_sleep((options.seconds + 0.5) * 1e6);
 	rte_eal_mp_wait_lcore();
 	return report(n);
 }
