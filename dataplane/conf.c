@@ -141,22 +141,6 @@ static int set_engine(struct reader *in, const char *value)
 	return rc;
 }
 
-static int set_ipv6(struct reader *in, const char *value)
-{
-	static const char *const names[] = {
-		[IPV6_LINK] = "link",
-		[IPV6_PASS] = "pass",
-		[IPV6_DROP] = "drop",
-		[IPV6_DROP + 1] = NULL,
-	};
-	unsigned int choice;
-	int rc = set_choice(in, value, names, &choice);
-
-	if (rc == 0)
-		in->conf->ipv6 = (enum ipv6_choice)choice;
-	return rc;
-}
-
 static int set_no_policy(struct reader *in, const char *value)
 {
 	static const char *const names[] = {"pass", "drop", NULL};
@@ -295,7 +279,6 @@ static const struct key main_keys[] = {
 	{"workers", set_workers},
 	{"cores", set_cores},
 	{"idle", set_idle},
-	{"ipv6", set_ipv6},
 	{"no_policy", set_no_policy},
 	{"eal", set_eal},
 	{"driver-path", set_driver_path},

@@ -26,10 +26,6 @@
 /** Which kind of crypto device serves the SAs. */
 enum engine_choice { ENGINE_AUTO, ENGINE_CPU, ENGINE_OPENCL };
 
-/** Which IPv6 packets pass between a port and the kernel, all of them unprotected:
- * those that do not leave the link, all, or none. */
-enum ipv6_choice { IPV6_LINK, IPV6_PASS, IPV6_DROP };
-
 /** One [port NAME] section. */
 struct conf_port {
 	char name[32];
@@ -42,10 +38,9 @@ struct conf {
 	char sadb[PATH_MAX];
 	char state[PATH_MAX];		/* folder of what is kept from one start to the next */
 	uint32_t sas, policies;		/* geometry of a sadb that is yet to be created */
-	uint32_t routes;		/* IPv4 prefixes that fit */
+	uint32_t routes;		/* IPv4 prefixes that fit, and a quarter as many of IPv6 */
 	uint32_t sessions;		/* SAs that crypto devices are set up for at a time */
 	enum engine_choice engine;
-	enum ipv6_choice ipv6;
 	bool drop_no_policy;		/* plaintext that no policy is about */
 	char driver_path[PATH_MAX];	/* folder of librte_crypto_opencl.so; "": DPDK's */
 	char opencl_args[256];		/* vdev arguments for crypto_opencl */

@@ -8,12 +8,12 @@
 #define CYGNETD_DROP_H
 
 #define DROP_REASONS(X) \
-	X(MALFORMED, "malformed", "not a whole IPv4 packet, or its header is inconsistent") \
+	X(MALFORMED, "malformed", "not a whole IP packet, or its header is inconsistent") \
 	X(NOT_OURS, "not-ours", "a frame for another MAC address") \
 	X(VLAN_TAG, "vlan-tag", "a frame with a VLAN tag: no policy would see what is in it") \
 	X(ETHERTYPE, "ethertype", "a frame of a protocol that the gateway does not pass to the kernel") \
-	X(IPV6, "ipv6", "IPv6, which is not protected: see ipv6 in cygnetd.conf(5)") \
-	X(FORWARDING, "forwarding", "forwarding is off: net.ipv4.conf.TAP.forwarding, or ip_forward") \
+	X(IPV6_HEADERS, "ipv6-headers", "IPv6 extension headers that are cut off, too many, or where they may not be") \
+	X(FORWARDING, "forwarding", "forwarding is off: net.ipv4.conf.TAP.forwarding, or net.ipv6.conf.all.forwarding") \
 	X(MARTIAN, "martian", "to be forwarded, but from or to an address that no host on a wire has") \
 	X(TTL, "ttl", "the TTL ran out on the way through") \
 	X(NO_ROUTE, "no-route", "no route to the destination, or a blackhole") \

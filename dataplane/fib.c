@@ -7,6 +7,7 @@
 
 #include <rte_cycles.h>
 #include <rte_fib.h>
+#include <rte_fib6.h>
 #include <rte_malloc.h>
 #include <rte_rcu_qsbr.h>
 
@@ -26,12 +27,13 @@
 
 /* A change that one of the two FIBs still lacks. */
 struct change {
-	uint32_t ip; /* host byte order */
-	uint8_t bits;
+	struct cygnet_addr dst;
+	uint8_t af, bits;
 	uint32_t old, new; /* numbers of hops */
 };
 
 static struct rte_fib *fibs[2];
+static struct rte_fib6 *fib6s[2];
 static unsigned int active; /* the one that lcores use */
 static struct rte_rcu_qsbr *qsbr;
 static bool turning; /* they have changed places, but lcores may still be in the old one */
@@ -46,8 +48,6 @@ static bool told; /* that there is no room; once until something goes */
 static struct next_hop hops[MAX_HOPS];
 static uint32_t hop_refs[MAX_HOPS];
 static uint32_t hops_used = HOP_FIRST; /* the numbers from here on were never used */
-
-_Static_assert(sizeof(struct next_hop) == sizeof(uint64_t), "a next hop is read in one go");
 
 void route_lookup_bulk(const uint32_t *dst, struct next_hop *out, unsigned int n)
 {
@@ -65,6 +65,24 @@ void route_lookup_bulk(const uint32_t *dst, struct next_hop *out, unsigned int n
 			out[done + i] = hops[index[i] % MAX_HOPS];
 		done += now;
 	}
+}
+
+struct next_hop route_lookup(uint8_t af, const void *dst)
+{
+	struct rte_fib6 *fib = fib6s[__atomic_load_n(&active, __ATOMIC_ACQUIRE)];
+	uint8_t addr[1][RTE_FIB6_IPV6_ADDR_SIZE];
+	struct next_hop hop;
+	uint64_t index;
+	uint32_t v4;
+
+	if (af == AF_INET) {
+		memcpy(&v4, dst, sizeof(v4));
+		route_lookup_bulk(&v4, &hop, 1);
+		return hop;
+	}
+	memcpy(addr, dst, sizeof(addr));
+	rte_fib6_lookup_bulk(fib, addr, &index, 1);
+	return hops[index % MAX_HOPS];
 }
 
 void route_reader_online(unsigned int worker)
@@ -104,7 +122,22 @@ static uint32_t tbl8s(uint32_t routes)
 	return n < 256 ? 256 : n > 32704 ? 32704 : n;
 }
 
-int fib_init(unsigned int workers, uint32_t routes)
+/* A tree: a table as for IPv4 would take longer to fill than to search, and miscounts
+ * its second-level tables in DPDK 22.11. */
+static int init_fib6s(uint32_t routes)
+{
+	struct rte_fib6_conf conf = {
+		.type = RTE_FIB6_DUMMY,
+		.default_nh = HOP_ABSENT,
+		.max_routes = (int)routes,
+	};
+
+	fib6s[0] = rte_fib6_create("fib6-0", SOCKET_ID_ANY, &conf);
+	fib6s[1] = rte_fib6_create("fib6-1", SOCKET_ID_ANY, &conf);
+	return fib6s[0] && fib6s[1] ? 0 : -ENOMEM;
+}
+
+int fib_init(unsigned int workers, uint32_t routes, uint32_t routes6)
 {
 	struct rte_fib_conf conf = {
 		.type = RTE_FIB_DIR24_8,
@@ -118,7 +151,7 @@ int fib_init(unsigned int workers, uint32_t routes)
 
 	fibs[0] = rte_fib_create("fib0", SOCKET_ID_ANY, &conf);
 	fibs[1] = rte_fib_create("fib1", SOCKET_ID_ANY, &conf);
-	if (!fibs[0] || !fibs[1] || init_qsbr(workers)) {
+	if (!fibs[0] || !fibs[1] || init_fib6s(routes6) || init_qsbr(workers)) {
 		log_error("no memory for %u routes", routes);
 		fib_free();
 		return -ENOMEM;
@@ -130,8 +163,11 @@ void fib_free(void)
 {
 	rte_fib_free(fibs[0]);
 	rte_fib_free(fibs[1]);
+	rte_fib6_free(fib6s[0]);
+	rte_fib6_free(fib6s[1]);
 	rte_free(qsbr);
 	fibs[0] = fibs[1] = NULL;
+	fib6s[0] = fib6s[1] = NULL;
 	qsbr = NULL;
 	npending = 0;
 	turning = hanging = missed = false;
@@ -168,23 +204,35 @@ static void hop_put(uint32_t hop)
 		hop_refs[hop]--;
 }
 
-static int change_one(struct rte_fib *fib, const struct change *c)
+static int change_v4(struct rte_fib *fib, const struct change *c)
 {
+	uint32_t ip = ntohl(c->dst.v4);
 	int err = 0;
 
 	if (c->new == HOP_ABSENT)
-		return rte_fib_delete(fib, c->ip, c->bits);
+		return rte_fib_delete(fib, ip, c->bits);
 	/* rte_fib counts the /24s with something longer in them, but forgets to
 	 * when the new prefix leads where its parent does, and so thinks itself
 	 * full once that is deleted. No parent leads to the placeholder. */
 	if (c->old == HOP_ABSENT && c->bits > 24)
-		err = rte_fib_add(fib, c->ip, c->bits, HOP_PLACEHOLDER);
-	return err ? err : rte_fib_add(fib, c->ip, c->bits, c->new);
+		err = rte_fib_add(fib, ip, c->bits, HOP_PLACEHOLDER);
+	return err ? err : rte_fib_add(fib, ip, c->bits, c->new);
 }
 
-int fib_set(uint32_t dst, uint8_t bits, const struct next_hop *hop, uint32_t *index)
+/* In the first or the second of the twins. */
+static int change_one(unsigned int which, const struct change *c)
 {
-	struct change c = {.ip = ntohl(dst), .bits = bits, .old = *index, .new = HOP_ABSENT};
+	if (c->af == AF_INET)
+		return change_v4(fibs[which], c);
+	if (c->new == HOP_ABSENT)
+		return rte_fib6_delete(fib6s[which], c->dst.bytes, c->bits);
+	return rte_fib6_add(fib6s[which], c->dst.bytes, c->bits, c->new);
+}
+
+int fib_set(uint8_t af, const struct cygnet_addr *dst, uint8_t bits, const struct next_hop *hop,
+	    uint32_t *index)
+{
+	struct change c = {.dst = *dst, .af = af, .bits = bits, .old = *index, .new = HOP_ABSENT};
 	int err;
 
 	if ((turning || npending == BATCH) && fib_commit()) {
@@ -202,7 +250,7 @@ int fib_set(uint32_t dst, uint8_t bits, const struct next_hop *hop, uint32_t *in
 		hop_put(c.new);
 		return 0;
 	}
-	err = change_one(fibs[!active], &c);
+	err = change_one(!active, &c);
 	if (err) {
 		hop_put(c.new);
 		if (!told)
@@ -253,7 +301,7 @@ int fib_commit(void)
 	turning = false;
 	for (unsigned int i = 0; i < npending; i++) {
 		/* It went well in the twin, so it does here. */
-		if (change_one(fibs[!active], &pending[i]))
+		if (change_one(!active, &pending[i]))
 			log_error("the two FIBs differ: restart cygnetd");
 		hop_put(pending[i].old);
 	}

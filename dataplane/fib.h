@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file fib.h
- * What lcores look destinations up in: two DPDK FIBs with the same contents.
+ * What lcores look destinations up in: of either family two DPDK FIBs with the same contents.
  * Lcores use one; the control thread changes the other, makes them change
  * places, waits until no lcore is left in the old one, and repeats the changes
  * there. So a lookup never meets a FIB in the middle of a change: rte_fib
@@ -18,19 +18,20 @@
 /** "The FIB has no such prefix." */
 #define FIB_ABSENT 0u
 
-/** @param routes prefixes that fit. @return 0 or -errno, logged */
-int fib_init(unsigned int workers, uint32_t routes);
+/** @param routes,routes6 prefixes of IPv4 and IPv6 that fit. @return 0 or -errno, logged */
+int fib_init(unsigned int workers, uint32_t routes, uint32_t routes6);
 void fib_free(void);
 
 /**
  * Set or remove a prefix; in force after fib_commit(). The control thread.
- * @param dst    network byte order, host bits zero
+ * @param dst    of family af, host bits zero
  * @param hop    NULL: remove it
  * @param index  what the last call for this prefix left here, at first FIB_ABSENT
  * @return 0 or -errno, logged, and nothing has changed; -EAGAIN: a worker hangs in the
  *         other FIB, and fib_missed() will say so
  */
-int fib_set(uint32_t dst, uint8_t bits, const struct next_hop *hop, uint32_t *index);
+int fib_set(uint8_t af, const struct cygnet_addr *dst, uint8_t bits, const struct next_hop *hop,
+	    uint32_t *index);
 
 /**
  * Put the changes in force. Waits for one turn of every worker's loop, a second at the

@@ -18,6 +18,8 @@ unsigned int fragment_packet(struct worker *w, struct rte_mbuf *m, unsigned int 
 	const struct packet p = *packet(m);
 	int32_t n;
 
+	if (packet_family(m) == AF_INET6)
+		return fragment6_packet(w, m, mtu, parts);
 	packet_ip(m)->fragment_offset &= rte_cpu_to_be_16((uint16_t)~RTE_IPV4_HDR_DF_FLAG);
 	/* Also of a packet in several segments, the parts are linear. */
 	n = rte_ipv4_fragment_copy_nonseg_packet(m, parts, FRAGMENTS_MAX, (uint16_t)mtu,

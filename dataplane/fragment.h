@@ -6,6 +6,7 @@
 #ifndef CYGNETD_FRAGMENT_H
 #define CYGNETD_FRAGMENT_H
 
+#include "headers.h"
 #include "pipeline.h"
 
 #define FRAGMENTS_MAX 64
@@ -21,6 +22,8 @@ static inline bool is_fragment(const struct rte_ipv4_hdr *ip)
 
 /**
  * Cut a packet into parts. It is used up; DF is not looked at and not set in the parts.
+ * One of IPv6 is cut for this host's kernel, or if it is this host that sends it: no
+ * other router may (RFC 8200, 4.5).
  * @param m    data at its IP header
  * @param mtu  bytes of a part with its IP header at most
  * @return how many parts; 0: no memory or a silly MTU, and the packet has been dropped
@@ -28,11 +31,15 @@ static inline bool is_fragment(const struct rte_ipv4_hdr *ip)
 unsigned int fragment_packet(struct worker *w, struct rte_mbuf *m, unsigned int mtu,
 			     struct rte_mbuf *parts[FRAGMENTS_MAX]);
 
+/** The same for an IPv6 packet. */
+unsigned int fragment6_packet(struct worker *w, struct rte_mbuf *m, unsigned int mtu,
+			      struct rte_mbuf *parts[FRAGMENTS_MAX]);
+
 /** What a worker keeps of packets that are not whole yet. @return NULL: no memory */
 struct reassembly *reassembly_create(void);
 void reassembly_free(struct reassembly *r);
 /** The worker that puts the packet of a fragment together. */
-unsigned int reassembly_owner(const struct worker *w, const struct rte_ipv4_hdr *ip);
+unsigned int reassembly_owner(const struct worker *w, struct rte_mbuf *m, const struct headers *h);
 /** Take a fragment of ESP or UDP to this host; the worker is its owner. A packet that
  * is whole goes to receive_reassembled(). */
 void reassemble(struct worker *w, struct rte_mbuf *m);

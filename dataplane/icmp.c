@@ -6,6 +6,7 @@
 #include <netinet/ip_icmp.h>
 
 #include "control.h"
+#include "icmp6.h"
 #include "pipeline.h"
 #include "port.h"
 
@@ -44,8 +45,15 @@ static bool within_rate(struct worker *w)
 }
 
 static void write_error(struct rte_mbuf *answer, const struct rte_mbuf *m, unsigned int quoted,
-			uint8_t type, uint8_t code, uint16_t info, uint32_t source)
+			enum icmp_why why, uint16_t mtu, uint32_t source)
 {
+	static const struct {
+		uint8_t type, code;
+	} kinds[] = {
+		[ICMP_HOPS] = {ICMP_TIME_EXCEEDED, ICMP_EXC_TTL},
+		[ICMP_TOO_BIG] = {ICMP_DEST_UNREACH, ICMP_FRAG_NEEDED},
+		[ICMP_NO_ROUTE] = {ICMP_DEST_UNREACH, ICMP_NET_UNREACH},
+	};
 	const struct rte_ipv4_hdr *bad = rte_pktmbuf_mtod(m, const struct rte_ipv4_hdr *);
 	struct rte_ipv4_hdr *ip = packet_ip(answer);
 	struct icmphdr *icmp = (struct icmphdr *)(ip + 1);
@@ -61,8 +69,8 @@ static void write_error(struct rte_mbuf *answer, const struct rte_mbuf *m, unsig
 		.dst_addr = bad->src_addr,
 	};
 	ip->hdr_checksum = rte_ipv4_cksum(ip);
-	*icmp = (struct icmphdr){.type = type, .code = code};
-	icmp->un.frag.mtu = rte_cpu_to_be_16(info);
+	*icmp = (struct icmphdr){.type = kinds[why].type, .code = kinds[why].code};
+	icmp->un.frag.mtu = rte_cpu_to_be_16(mtu);
 	memcpy(icmp + 1, bad, quoted);
 	icmp->checksum = (uint16_t)~rte_raw_cksum(icmp, sizeof(*icmp) + quoted);
 }
@@ -76,7 +84,25 @@ static uint32_t answering(struct rte_mbuf *m)
 	return __atomic_load_n(&ports[packet(m)->port].addr, __ATOMIC_RELAXED);
 }
 
-void icmp_error(struct worker *w, struct rte_mbuf *m, uint8_t type, uint8_t code, uint16_t info)
+/* A packet for the error, as long as it is to be. @return NULL: no memory */
+static struct rte_mbuf *make_answer(struct worker *w, struct rte_mbuf *m, unsigned int len)
+{
+	struct rte_mbuf *answer = rte_pktmbuf_alloc(w->packets);
+
+	if (!answer)
+		return NULL;
+	memset(packet(answer), 0, sizeof(struct packet));
+	packet(answer)->port = packet(m)->port;
+	packet(answer)->must_protect = packet(m)->decrypted;
+	packet(answer)->answer = !packet(m)->decrypted;
+	if (rte_pktmbuf_append(answer, (uint16_t)len))
+		return answer;
+	rte_pktmbuf_free(answer);
+	return NULL;
+}
+
+static struct rte_mbuf *answer_v4(struct worker *w, struct rte_mbuf *m, enum icmp_why why,
+				  uint16_t mtu)
 {
 	unsigned int around = sizeof(struct rte_ipv4_hdr) + sizeof(struct icmphdr);
 	unsigned int quoted = RTE_MIN(rte_pktmbuf_data_len(m), QUOTED - around);
@@ -84,19 +110,35 @@ void icmp_error(struct worker *w, struct rte_mbuf *m, uint8_t type, uint8_t code
 	struct rte_mbuf *answer;
 
 	if (!source || !may_answer(m) || !within_rate(w))
-		return;
-	answer = rte_pktmbuf_alloc(w->packets);
+		return NULL;
+	answer = make_answer(w, m, around + quoted);
+	if (answer)
+		write_error(answer, m, quoted, why, mtu, source);
+	return answer;
+}
+
+static struct rte_mbuf *answer_v6(struct worker *w, struct rte_mbuf *m, enum icmp_why why,
+				  uint16_t mtu)
+{
+	unsigned int quoted = RTE_MIN(rte_pktmbuf_data_len(m), IPV6_MIN_MTU - ICMP6_AROUND);
+	struct cygnet_addr source;
+	struct rte_mbuf *answer;
+
+	if (!icmp6_source(m, &source) || !icmp6_may_answer(m, why) || !within_rate(w))
+		return NULL;
+	answer = make_answer(w, m, (unsigned int)ICMP6_AROUND + quoted);
+	if (answer)
+		icmp6_write(answer, m, quoted, why, mtu, &source);
+	return answer;
+}
+
+void icmp_error(struct worker *w, struct rte_mbuf *m, enum icmp_why why, uint16_t mtu)
+{
+	struct rte_mbuf *answer = packet_family(m) == AF_INET6 ? answer_v6(w, m, why, mtu)
+							       : answer_v4(w, m, why, mtu);
+
 	if (!answer)
 		return;
-	memset(packet(answer), 0, sizeof(struct packet));
-	packet(answer)->port = packet(m)->port;
-	packet(answer)->must_protect = packet(m)->decrypted;
-	packet(answer)->answer = !packet(m)->decrypted;
-	if (!rte_pktmbuf_append(answer, (uint16_t)(around + quoted))) {
-		rte_pktmbuf_free(answer);
-		return;
-	}
-	write_error(answer, m, quoted, type, code, info, source);
 	if (packet(m)->from_kernel)
 		transmit_packet_to_kernel(w, answer);
 	else

@@ -18,16 +18,26 @@
 #define WANTED 1024u
 #define ASKED 64u	/* neighbours that an lcore remembers having asked for */
 
-#define KEY_USED (1ull << 63)
+/* What a slot, or somebody who looks for one, says about a neighbour. */
+#define TAG_USED (1ull << 63)
+#define TAG_CHANGING (1ull << 62)
+#define TAG_V6 (1ull << 40)
+#define TAG_PORT 32		/* its bits begin here */
+#define TAG_COUNT UINT32_MAX	/* how often the slot has changed hands; only in slots */
+
 #define MAC_VALID (1ull << 63)
 #define MAC_STALE (1ull << 62)
 #define MAC_MARKED (1ull << 61)	/* not seen since neighs_mark() */
 
+struct key {
+	uint64_t tag, addr[2];
+};
+
 /* One writer, the control thread. A slot changes hands with its mac cleared
- * first and its key written before the new mac; a reader looks at the key
- * again after it has read the mac. */
+ * first, and TAG_CHANGING set while its address is written; a reader looks at the
+ * tag again after it has read the mac. */
 struct slot {
-	uint64_t key;	/* KEY_USED | port << 32 | address */
+	struct key key;
 	uint64_t mac;	/* flags | the address in the low 48 bits */
 };
 
@@ -36,54 +46,73 @@ static uint32_t seed; /* so that nobody on the wire can choose addresses that co
 static struct rte_ring *wanted;
 
 struct asked {
-	uint64_t key, time;
+	struct key key;
+	uint64_t time;
 };
 
 static RTE_DEFINE_PER_LCORE(struct asked[ASKED], asked);
 
-static uint64_t make_key(unsigned int port, uint32_t addr)
+static struct key make_key(const struct neigh *n)
 {
-	return KEY_USED | (uint64_t)port << 32 | addr;
+	return (struct key){
+		.tag = TAG_USED | (n->af == AF_INET6 ? TAG_V6 : 0) | (uint64_t)n->port << TAG_PORT,
+		.addr = {n->addr.words[0], n->addr.words[1]},
+	};
 }
 
-static uint32_t first_slot(uint64_t key)
+static bool same_key(const struct key *a, const struct key *b)
 {
-	return rte_jhash_2words((uint32_t)key, (uint32_t)(key >> 32), seed);
+	return a->tag == b->tag && a->addr[0] == b->addr[0] && a->addr[1] == b->addr[1];
 }
 
-bool neigh_lookup(unsigned int port, uint32_t addr, struct rte_ether_addr *mac)
+static uint32_t first_slot(const struct key *key)
 {
-	uint64_t key = make_key(port, addr);
-	uint32_t start = first_slot(key);
+	return rte_jhash(key, sizeof(*key), seed);
+}
+
+/* @return whether a slot is that of a neighbour; its mac then, as of one moment */
+static bool read_slot(const struct slot *slot, const struct key *key, uint64_t tag, uint64_t *mac)
+{
+	if ((tag & ~(uint64_t)TAG_COUNT) != key->tag ||
+	    __atomic_load_n(&slot->key.addr[0], __ATOMIC_RELAXED) != key->addr[0] ||
+	    __atomic_load_n(&slot->key.addr[1], __ATOMIC_RELAXED) != key->addr[1])
+		return false;
+	*mac = __atomic_load_n(&slot->mac, __ATOMIC_ACQUIRE);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return __atomic_load_n(&slot->key.tag, __ATOMIC_RELAXED) == tag;
+}
+
+bool neigh_lookup(const struct neigh *n, struct rte_ether_addr *mac)
+{
+	struct key key = make_key(n);
+	uint32_t start = first_slot(&key);
 
 	for (uint32_t i = 0; i < PROBES; i++) {
 		struct slot *slot = &slots[(start + i) % SLOTS];
-		uint64_t found;
+		uint64_t tag = __atomic_load_n(&slot->key.tag, __ATOMIC_ACQUIRE), found;
 
-		found = __atomic_load_n(&slot->key, __ATOMIC_ACQUIRE);
 		/* A slot that was never used: nothing was ever put behind it. */
-		if (!found)
+		if (!tag)
 			return false;
-		if (found != key)
+		if (!read_slot(slot, &key, tag, &found))
 			continue;
-		found = __atomic_load_n(&slot->mac, __ATOMIC_ACQUIRE);
-		if (!(found & MAC_VALID) || __atomic_load_n(&slot->key, __ATOMIC_ACQUIRE) != key)
+		if (!(found & MAC_VALID))
 			return false;
 		memcpy(mac, &found, sizeof(*mac));
 		if (found & MAC_STALE)
-			neigh_solicit(port, addr);
+			neigh_solicit(n);
 		return true;
 	}
 	return false;
 }
 
-void neigh_solicit(unsigned int port, uint32_t addr)
+void neigh_solicit(const struct neigh *n)
 {
-	uint64_t key = make_key(port, addr);
-	struct asked *a = &RTE_PER_LCORE(asked)[first_slot(key) % ASKED];
+	struct key key = make_key(n);
+	struct asked *a = &RTE_PER_LCORE(asked)[first_slot(&key) % ASKED];
 	uint64_t now = __atomic_load_n(&control_now, __ATOMIC_RELAXED);
 
-	if (a->key == key && a->time == now)
+	if (same_key(&a->key, &key) && a->time == now)
 		return;
 	if (rte_ring_mp_enqueue_elem(wanted, &key, sizeof(key)) == 0)
 		*a = (struct asked){key, now};
@@ -92,7 +121,7 @@ void neigh_solicit(unsigned int port, uint32_t addr)
 int neighs_init(void)
 {
 	slots = rte_zmalloc("neighbours", SLOTS * sizeof(*slots), RTE_CACHE_LINE_SIZE);
-	wanted = rte_ring_create_elem("wanted", sizeof(uint64_t), WANTED, SOCKET_ID_ANY,
+	wanted = rte_ring_create_elem("wanted", sizeof(struct key), WANTED, SOCKET_ID_ANY,
 				      RING_F_SC_DEQ);
 	seed = (uint32_t)rte_rand();
 	if (!slots || !wanted) {
@@ -111,28 +140,43 @@ void neighs_free(void)
 	wanted = NULL;
 }
 
-static struct slot *find(uint64_t key, bool create)
+/* Give a slot without a mac to another neighbour. */
+static void take_slot(struct slot *slot, const struct key *key)
 {
-	uint32_t start = first_slot(key);
+	uint64_t count = (slot->key.tag + 1) & TAG_COUNT;
+
+	__atomic_store_n(&slot->key.tag, TAG_USED | TAG_CHANGING | count, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	__atomic_store_n(&slot->key.addr[0], key->addr[0], __ATOMIC_RELAXED);
+	__atomic_store_n(&slot->key.addr[1], key->addr[1], __ATOMIC_RELAXED);
+	__atomic_store_n(&slot->key.tag, key->tag | count, __ATOMIC_RELEASE);
+}
+
+static struct slot *find(const struct neigh *n, bool create)
+{
+	struct key key = make_key(n);
+	uint32_t start = first_slot(&key);
 	struct slot *spare = NULL;
 
 	for (uint32_t i = 0; i < PROBES; i++) {
 		struct slot *slot = &slots[(start + i) % SLOTS];
+		struct key found = slot->key;
 
-		if (slot->key == key)
+		found.tag &= ~(uint64_t)TAG_COUNT;
+		if (same_key(&found, &key))
 			return slot;
 		if (!spare && !(slot->mac & MAC_VALID))
 			spare = slot;
 	}
 	if (!create || !spare)
 		return NULL;
-	__atomic_store_n(&spare->key, key, __ATOMIC_RELEASE);
+	take_slot(spare, &key);
 	return spare;
 }
 
-void neigh_set(unsigned int port, uint32_t addr, const struct rte_ether_addr *mac, bool stale)
+void neigh_set(const struct neigh *n, const struct rte_ether_addr *mac, bool stale)
 {
-	struct slot *slot = find(make_key(port, addr), true);
+	struct slot *slot = find(n, true);
 	uint64_t word = 0;
 
 	if (!slot) {
@@ -144,9 +188,9 @@ void neigh_set(unsigned int port, uint32_t addr, const struct rte_ether_addr *ma
 	__atomic_store_n(&slot->mac, word, __ATOMIC_RELEASE);
 }
 
-void neigh_forget(unsigned int port, uint32_t addr)
+void neigh_forget(const struct neigh *n)
 {
-	struct slot *slot = find(make_key(port, addr), false);
+	struct slot *slot = find(n, false);
 
 	if (slot)
 		__atomic_store_n(&slot->mac, 0, __ATOMIC_RELEASE);
@@ -167,13 +211,16 @@ void neighs_sweep(void)
 			__atomic_store_n(&slots[i].mac, 0, __ATOMIC_RELEASE);
 }
 
-bool neigh_wanted(unsigned int *port, uint32_t *addr)
+bool neigh_wanted(struct neigh *n)
 {
-	uint64_t key;
+	struct key key;
 
 	if (rte_ring_sc_dequeue_elem(wanted, &key, sizeof(key)))
 		return false;
-	*port = (unsigned int)(key >> 32 & 0xff);
-	*addr = (uint32_t)key;
+	*n = (struct neigh){
+		.addr.words = {key.addr[0], key.addr[1]},
+		.af = key.tag & TAG_V6 ? AF_INET6 : AF_INET,
+		.port = (uint8_t)(key.tag >> TAG_PORT),
+	};
 	return true;
 }

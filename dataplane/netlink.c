@@ -26,8 +26,9 @@ static struct mnl_socket *monitor, *query;
 /* Something is to be read anew: news were lost, or a link or an address went, for
  * which the kernel drops routes without a word. */
 static bool resync;
-/* The first address of each port, while a dump tells them. */
+/* The first addresses of each port, while a dump tells them. */
 static uint32_t first_addr[CONF_MAX_PORTS];
+static struct cygnet_addr first_addr6[CONF_MAX_PORTS];
 static uint64_t retry; /* a failed one not before this, in control_now's seconds */
 
 /* Collects the attributes up to max; a type seen twice keeps its last one. */
@@ -72,6 +73,27 @@ static uint32_t get_u32(const struct nlattr *attr, uint32_t otherwise)
 	return otherwise;
 }
 
+static unsigned int addr_size(uint8_t af)
+{
+	return af == AF_INET6 ? 16 : 4;
+}
+
+static bool is_zero(const struct cygnet_addr *addr)
+{
+	return !addr->words[0] && !addr->words[1];
+}
+
+/* An address of that family; zero if there is none. */
+static struct cygnet_addr get_addr(const struct nlattr *attr, uint8_t af)
+{
+	const void *at = payload(attr, addr_size(af));
+	struct cygnet_addr addr = {0};
+
+	if (at)
+		memcpy(&addr, at, addr_size(af));
+	return addr;
+}
+
 /* Whether a message has room for the fixed part that its type begins with. */
 static bool has_body(const struct nlmsghdr *nlh, size_t size)
 {
@@ -79,18 +101,18 @@ static bool has_body(const struct nlmsghdr *nlh, size_t size)
 }
 
 /* A gateway of another family, or a tunnel on the way, is left to the kernel. */
-static void set_hop(struct next_hop *hop, uint32_t ifindex, const struct nlattr **table)
+static void set_hop(struct next_hop *hop, uint8_t af, uint32_t ifindex, const struct nlattr **table)
 {
 	int port = port_by_ifindex(ifindex);
 
 	*hop = (struct next_hop){.kind = ROUTE_KERNEL};
 	if (port >= 0 && !table[RTA_VIA] && !table[RTA_ENCAP])
-		*hop = (struct next_hop){ROUTE_FORWARD, (uint8_t)port, 0,
-					 get_u32(table[RTA_GATEWAY], 0)};
+		*hop = (struct next_hop){ROUTE_FORWARD, (uint8_t)port, {0},
+					 get_addr(table[RTA_GATEWAY], af)};
 }
 
 /* Of several next hops the first that leads out of a port. */
-static void set_multipath(struct next_hop *hop, const struct nlattr *attr)
+static void set_multipath(struct next_hop *hop, uint8_t af, const struct nlattr *attr)
 {
 	const struct rtnexthop *rtnh = mnl_attr_get_payload(attr);
 	int left = mnl_attr_get_payload_len(attr);
@@ -103,7 +125,7 @@ static void set_multipath(struct next_hop *hop, const struct nlattr *attr)
 		mnl_attr_parse_payload(RTNH_DATA(rtnh), rtnh->rtnh_len - RTNH_LENGTH(0), collect,
 				       &attrs);
 		if (!(rtnh->rtnh_flags & RTNH_F_DEAD))
-			set_hop(hop, (uint32_t)rtnh->rtnh_ifindex, table);
+			set_hop(hop, af, (uint32_t)rtnh->rtnh_ifindex, table);
 	}
 }
 
@@ -115,9 +137,9 @@ static bool parse_hop(const struct rtmsg *rtm, const struct nlattr **table, stru
 	switch (rtm->rtm_type) {
 	case RTN_UNICAST:
 		if (table[RTA_MULTIPATH])
-			set_multipath(hop, table[RTA_MULTIPATH]);
+			set_multipath(hop, rtm->rtm_family, table[RTA_MULTIPATH]);
 		else if (!(rtm->rtm_flags & RTNH_F_DEAD))
-			set_hop(hop, get_u32(table[RTA_OIF], 0), table);
+			set_hop(hop, rtm->rtm_family, get_u32(table[RTA_OIF], 0), table);
 		return true;
 	case RTN_LOCAL:
 	case RTN_BROADCAST:
@@ -144,6 +166,17 @@ static bool known_table(uint32_t table)
 	       table == ROUTE_TABLE_CHARON;
 }
 
+static bool known_family(uint8_t af)
+{
+	return af == AF_INET || af == AF_INET6;
+}
+
+static void clear_host_bits(struct route *route)
+{
+	for (unsigned int i = route->bits / 8; i < sizeof(route->dst); i++)
+		route->dst.bytes[i] &= i == route->bits / 8 ? (uint8_t)(0xff00 >> route->bits % 8) : 0;
+}
+
 static void on_route(const struct nlmsghdr *nlh)
 {
 	const struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
@@ -151,19 +184,20 @@ static void on_route(const struct nlmsghdr *nlh)
 	struct attrs attrs = {table, RTA_MAX};
 	struct route route = {0};
 
-	if (!has_body(nlh, sizeof(*rtm)) || rtm->rtm_family != AF_INET || rtm->rtm_dst_len > 32 ||
-	    rtm->rtm_src_len || (rtm->rtm_flags & RTM_F_CLONED))
+	if (!has_body(nlh, sizeof(*rtm)) || !known_family(rtm->rtm_family) ||
+	    rtm->rtm_dst_len > addr_size(rtm->rtm_family) * 8 || rtm->rtm_src_len ||
+	    (rtm->rtm_flags & RTM_F_CLONED))
 		return;
 	parse_attrs(nlh, sizeof(*rtm), &attrs);
-	route.dst = get_u32(table[RTA_DST], 0);
+	route.af = rtm->rtm_family;
+	route.dst = get_addr(table[RTA_DST], route.af);
 	route.bits = rtm->rtm_dst_len;
 	route.tos = rtm->rtm_tos;
 	route.table = get_u32(table[RTA_TABLE], rtm->rtm_table);
 	route.metric = get_u32(table[RTA_PRIORITY], 0);
 	if (!known_table(route.table) || !parse_hop(rtm, table, &route))
 		return;
-	if (route.bits < 32)
-		route.dst &= htonl(~(uint32_t)(UINT64_C(0xffffffff) >> route.bits));
+	clear_host_bits(&route);
 	if (nlh->nlmsg_type == RTM_DELROUTE)
 		route_delete(&route);
 	else if (route.throws || route.hop.kind != ROUTE_NONE)
@@ -176,23 +210,27 @@ static void on_neigh(const struct nlmsghdr *nlh)
 	const struct nlattr *table[NDA_MAX + 1] = {0};
 	struct attrs attrs = {table, NDA_MAX};
 	const struct rte_ether_addr *mac;
-	uint32_t addr;
+	struct neigh neigh;
 	int port;
 
-	if (!has_body(nlh, sizeof(*ndm)) || ndm->ndm_family != AF_INET)
+	if (!has_body(nlh, sizeof(*ndm)) || !known_family(ndm->ndm_family))
 		return;
 	port = port_by_ifindex((uint32_t)ndm->ndm_ifindex);
 	parse_attrs(nlh, sizeof(*ndm), &attrs);
-	addr = get_u32(table[NDA_DST], 0);
+	neigh = (struct neigh){
+		.addr = get_addr(table[NDA_DST], ndm->ndm_family),
+		.af = ndm->ndm_family,
+		.port = (uint8_t)port,
+	};
 	mac = payload(table[NDA_LLADDR], sizeof(*mac));
-	if (port < 0 || !addr)
+	if (port < 0 || is_zero(&neigh.addr))
 		return;
 	if (nlh->nlmsg_type == RTM_NEWNEIGH && mac &&
 	    (ndm->ndm_state & (NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT |
 			       NUD_NOARP)))
-		neigh_set((unsigned int)port, addr, mac, ndm->ndm_state & NUD_STALE);
+		neigh_set(&neigh, mac, ndm->ndm_state & NUD_STALE);
 	else
-		neigh_forget((unsigned int)port, addr);
+		neigh_forget(&neigh);
 }
 
 /* A TAP with another MTU than its port would lose the packets in between, so
@@ -263,6 +301,28 @@ static void set_addr(struct port *port, uint32_t addr)
 	__atomic_store_n(&port->addr, addr, __ATOMIC_RELAXED);
 }
 
+/* One that a packet from far away may carry as its source, and that stays. */
+static bool is_for_errors(const struct ifaddrmsg *ifa, uint32_t flags)
+{
+	return ifa->ifa_scope == RT_SCOPE_UNIVERSE &&
+	       !(flags & (IFA_F_TENTATIVE | IFA_F_DADFAILED | IFA_F_DEPRECATED | IFA_F_TEMPORARY));
+}
+
+static void on_addr6(unsigned int port, const struct ifaddrmsg *ifa, const struct nlattr **table)
+{
+	struct cygnet_addr addr = get_addr(table[IFA_LOCAL], AF_INET6);
+	struct cygnet_addr now = port_addr6(&ports[port]);
+
+	if (is_zero(&addr))
+		addr = get_addr(table[IFA_ADDRESS], AF_INET6);
+	if (is_zero(&addr) || !is_for_errors(ifa, get_u32(table[IFA_FLAGS], ifa->ifa_flags)))
+		return;
+	if (is_zero(&first_addr6[port]))
+		first_addr6[port] = addr;
+	if (is_zero(&now))
+		port_set_addr6(&ports[port], &addr);
+}
+
 static void on_addr(const struct nlmsghdr *nlh)
 {
 	const struct ifaddrmsg *ifa = mnl_nlmsg_get_payload(nlh);
@@ -271,12 +331,18 @@ static void on_addr(const struct nlmsghdr *nlh)
 	uint32_t addr;
 	int port;
 
-	if (!has_body(nlh, sizeof(*ifa)) || ifa->ifa_family != AF_INET)
+	if (!has_body(nlh, sizeof(*ifa)) || !known_family(ifa->ifa_family))
 		return;
 	port = port_by_ifindex(ifa->ifa_index);
+	if (port < 0)
+		return;
 	parse_attrs(nlh, sizeof(*ifa), &attrs);
+	if (ifa->ifa_family == AF_INET6) {
+		on_addr6((unsigned int)port, ifa, table);
+		return;
+	}
 	addr = get_u32(table[IFA_LOCAL], get_u32(table[IFA_ADDRESS], 0));
-	if (port < 0 || !addr)
+	if (!addr)
 		return;
 	if (!first_addr[port])
 		first_addr[port] = addr;
@@ -290,16 +356,22 @@ static void on_netconf(const struct nlmsghdr *nlh)
 	const struct netconfmsg *ncm = mnl_nlmsg_get_payload(nlh);
 	const struct nlattr *table[NETCONFA_MAX + 1] = {0};
 	struct attrs attrs = {table, NETCONFA_MAX};
+	uint32_t ifindex;
+	bool forwards;
 	int port;
 
-	if (!has_body(nlh, sizeof(*ncm)) || ncm->ncm_family != AF_INET)
+	if (!has_body(nlh, sizeof(*ncm)) || !known_family(ncm->ncm_family))
 		return;
 	parse_attrs(nlh, sizeof(*ncm), &attrs);
-	port = port_by_ifindex(get_u32(table[NETCONFA_IFINDEX], 0));
-	if (port < 0 || !table[NETCONFA_FORWARDING])
+	if (!table[NETCONFA_FORWARDING])
 		return;
-	__atomic_store_n(&ports[port].forwards, get_u32(table[NETCONFA_FORWARDING], 0) != 0,
-			 __ATOMIC_RELAXED);
+	ifindex = get_u32(table[NETCONFA_IFINDEX], 0);
+	forwards = get_u32(table[NETCONFA_FORWARDING], 0) != 0;
+	port = port_by_ifindex(ifindex);
+	if (ncm->ncm_family == AF_INET && port >= 0)
+		__atomic_store_n(&ports[port].forwards, forwards, __ATOMIC_RELAXED);
+	else if (ncm->ncm_family == AF_INET6 && (int32_t)ifindex == NETCONFA_IFINDEX_ALL)
+		__atomic_store_n(&ports_forward6, forwards, __ATOMIC_RELAXED);
 }
 
 int netlink_message(const struct nlmsghdr *nlh, void *data)
@@ -356,31 +428,57 @@ static int dump(uint16_t type, uint8_t family, size_t body)
 	return ret < 0 ? -errno : 0;
 }
 
+/* Of IPv4, then of IPv6, which a kernel need not have. */
+static int dump_both(uint16_t type, size_t body)
+{
+	int err = dump(type, AF_INET, body);
+
+	if (!err)
+		err = dump(type, AF_INET6, body);
+	return err == -EOPNOTSUPP || err == -EAFNOSUPPORT ? 0 : err;
+}
+
 static int mirror_addrs(void)
 {
 	int err;
 
 	memset(first_addr, 0, sizeof(first_addr));
-	err = dump(RTM_GETADDR, AF_INET, sizeof(struct ifaddrmsg));
-	for (unsigned int i = 0; i < nports && !err; i++)
+	memset(first_addr6, 0, sizeof(first_addr6));
+	err = dump_both(RTM_GETADDR, sizeof(struct ifaddrmsg));
+	for (unsigned int i = 0; i < nports && !err; i++) {
 		set_addr(&ports[i], first_addr[i]);
+		port_set_addr6(&ports[i], &first_addr6[i]);
+	}
 	return err;
 }
 
-/* What no route message says: multicast and limited broadcast are the kernel's. */
+/* What no route message says: multicast, limited broadcast and what belongs to a link
+ * are the kernel's. */
 static void add_multicast(void)
 {
+	struct route route6 = {
+		.af = AF_INET6,
+		.table = RT_TABLE_LOCAL,
+		.hop = {.kind = ROUTE_LOCAL},
+	};
 	struct route route = {
-		.dst = htonl(0xe0000000),
+		.dst.v4 = htonl(0xe0000000),
+		.af = AF_INET,
 		.bits = 4,
 		.table = RT_TABLE_LOCAL,
 		.hop = {.kind = ROUTE_LOCAL},
 	};
 
 	route_add(&route, false);
-	route.dst = UINT32_MAX;
+	route.dst.v4 = UINT32_MAX;
 	route.bits = 32;
 	route_add(&route, false);
+	route6.dst.bytes[0] = 0xff;
+	route6.bits = 8;
+	route_add(&route6, false);
+	memcpy(route6.dst.bytes, "\xfe\x80", 2);
+	route6.bits = 10;
+	route_add(&route6, false);
 }
 
 static int mirror_all(void)
@@ -389,14 +487,14 @@ static int mirror_all(void)
 
 	err = dump(RTM_GETLINK, AF_UNSPEC, sizeof(struct ifinfomsg));
 	if (!err)
-		err = dump(RTM_GETNETCONF, AF_INET, sizeof(struct netconfmsg));
+		err = dump_both(RTM_GETNETCONF, sizeof(struct netconfmsg));
 	if (!err)
 		err = mirror_addrs();
 	/* What the links say now is what the routes below are read under. */
 	resync = false;
 	routes_mark();
 	if (!err)
-		err = dump(RTM_GETROUTE, AF_INET, sizeof(struct rtmsg));
+		err = dump_both(RTM_GETROUTE, sizeof(struct rtmsg));
 	add_multicast();
 	/* A dump that broke off says nothing about what it did not reach. */
 	if (!err)
@@ -404,7 +502,7 @@ static int mirror_all(void)
 	routes_commit();
 	neighs_mark();
 	if (!err)
-		err = dump(RTM_GETNEIGH, AF_INET, sizeof(struct ndmsg));
+		err = dump_both(RTM_GETNEIGH, sizeof(struct ndmsg));
 	if (!err)
 		neighs_sweep();
 	if (err) {
@@ -440,9 +538,11 @@ static int join(struct mnl_socket *socket, int group)
 int netlink_start(void)
 {
 	/* The monitor first: what changes during the dump is told twice, not never. */
-	monitor = open_socket(RTMGRP_LINK | RTMGRP_IPV4_ROUTE | RTMGRP_IPV4_IFADDR | RTMGRP_NEIGH);
+	monitor = open_socket(RTMGRP_LINK | RTMGRP_IPV4_ROUTE | RTMGRP_IPV4_IFADDR |
+			      RTMGRP_IPV6_ROUTE | RTMGRP_IPV6_IFADDR | RTMGRP_NEIGH);
 	query = open_socket(0);
-	if (!monitor || !query || join(monitor, RTNLGRP_IPV4_NETCONF) < 0) {
+	if (!monitor || !query || join(monitor, RTNLGRP_IPV4_NETCONF) < 0 ||
+	    join(monitor, RTNLGRP_IPV6_NETCONF) < 0) {
 		int err = -errno;
 
 		log_error("cannot open rtnetlink: %s", strerror(-err));
@@ -493,8 +593,8 @@ void netlink_process(void)
 		resync = true;
 }
 
-/* As `ip neigh ... use` does: the kernel sends ARP as if it had a packet. */
-static void solicit(unsigned int port, uint32_t addr)
+/* As `ip neigh ... use` does: the kernel sends ARP or ND as if it had a packet. */
+static void solicit(const struct neigh *neigh)
 {
 	char buffer[256];
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buffer);
@@ -503,10 +603,10 @@ static void solicit(unsigned int port, uint32_t addr)
 	nlh->nlmsg_type = RTM_NEWNEIGH;
 	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_CREATE;
 	ndm = mnl_nlmsg_put_extra_header(nlh, sizeof(*ndm));
-	ndm->ndm_family = AF_INET;
-	ndm->ndm_ifindex = (int)ports[port].ifindex;
+	ndm->ndm_family = neigh->af;
+	ndm->ndm_ifindex = (int)ports[neigh->port].ifindex;
 	ndm->ndm_flags = NTF_USE;
-	mnl_attr_put_u32(nlh, NDA_DST, addr);
+	mnl_attr_put(nlh, NDA_DST, addr_size(neigh->af), &neigh->addr);
 	mnl_socket_sendto(query, nlh, nlh->nlmsg_len);
 	/* Without NLM_F_ACK only an error is answered; the next dump would trip over it. */
 	while (recv(mnl_socket_get_fd(query), buffer, sizeof(buffer), MSG_DONTWAIT) > 0)
@@ -515,10 +615,9 @@ static void solicit(unsigned int port, uint32_t addr)
 
 void netlink_solicit_wanted(void)
 {
-	unsigned int port;
-	uint32_t addr;
+	struct neigh neigh;
 
-	for (unsigned int i = 0; i < SOLICIT_MAX && neigh_wanted(&port, &addr); i++)
-		if (port < nports)
-			solicit(port, addr);
+	for (unsigned int i = 0; i < SOLICIT_MAX && neigh_wanted(&neigh); i++)
+		if (neigh.port < nports)
+			solicit(&neigh);
 }

@@ -2,6 +2,7 @@
 #include <netinet/in.h>
 #include <rte_byteorder.h>
 
+#include "headers.h"
 #include "packet.h"
 
 bool packet_check_ip(struct rte_mbuf *m, bool verify)
@@ -28,32 +29,37 @@ static bool has_ports(uint8_t proto)
 	       proto == IPPROTO_UDPLITE || proto == IPPROTO_DCCP;
 }
 
+/* What a selector takes for ports is ICMP's type and code. */
+static bool has_type(uint8_t af, uint8_t proto)
+{
+	return proto == (af == AF_INET6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP);
+}
+
 bool packet_hides_ports(const struct cygnet_flow *flow)
 {
-	return !flow->has_ports && (has_ports(flow->proto) || flow->proto == IPPROTO_ICMP);
+	return !flow->has_ports && (has_ports(flow->proto) || has_type(flow->af, flow->proto));
 }
 
 void packet_flow(struct rte_mbuf *m, uint32_t ifindex, struct cygnet_flow *flow)
 {
-	const struct rte_ipv4_hdr *ip = packet_ip(m);
-	unsigned int header = ip_header_len(ip);
-	const uint8_t *l4 = (const uint8_t *)ip + header;
-	unsigned int left = rte_pktmbuf_data_len(m) - header;
+	struct headers h = headers_read(m);
+	const uint8_t *l4 = rte_pktmbuf_mtod_offset(m, const uint8_t *, h.len);
+	unsigned int left = rte_pktmbuf_data_len(m) - h.len;
 
 	*flow = (struct cygnet_flow){
-		.src.v4 = ip->src_addr,
-		.dst.v4 = ip->dst_addr,
+		.src = packet_src(m),
+		.dst = packet_dst(m),
 		.ifindex = ifindex,
-		.af = AF_INET,
-		.proto = ip->next_proto_id,
+		.af = packet_family(m),
+		.proto = h.proto,
 	};
-	if (ip->fragment_offset & rte_cpu_to_be_16(RTE_IPV4_HDR_OFFSET_MASK))
+	if (h.later)
 		return;
 	if (has_ports(flow->proto) && left >= 4) {
 		flow->sport = (uint16_t)(l4[0] << 8 | l4[1]);
 		flow->dport = (uint16_t)(l4[2] << 8 | l4[3]);
 		flow->has_ports = 1;
-	} else if (flow->proto == IPPROTO_ICMP && left >= 2) {
+	} else if (has_type(flow->af, flow->proto) && left >= 2) {
 		flow->sport = l4[0];
 		flow->dport = l4[1];
 		flow->has_ports = 1;

@@ -34,7 +34,7 @@ struct packet {
 	uint64_t seq;		/* ESP_IN: with the high bits inferred */
 	uint16_t esp;		/* offset of the ESP header, bytes */
 	uint16_t sport;		/* ESP_IN: of UDP, network byte order */
-	uint32_t src;		/* ESP_IN: outer source, network byte order */
+	struct cygnet_addr src;	/* ESP_IN: outer source */
 	struct session *session;
 	struct rte_mbuf *next;	/* of the same SA, behind this one */
 	uint64_t sample;	/* of what a device is to encrypt */
@@ -43,6 +43,9 @@ struct packet {
 	uint8_t status;		/* that it came back with */
 };
 _Static_assert(STATS_MAX_DEVICES <= 16, "bits of tried and failed_at");
+
+/** No link has less for IPv6 (RFC 8200, 5). */
+#define IPV6_MIN_MTU 1280u
 
 /** Size of the private area that the packet pool has. */
 #define PACKET_PRIVATE RTE_ALIGN(sizeof(struct packet), RTE_MBUF_PRIV_ALIGN)
@@ -55,6 +58,39 @@ static inline struct packet *packet(struct rte_mbuf *m)
 static inline struct rte_ipv4_hdr *packet_ip(struct rte_mbuf *m)
 {
 	return rte_pktmbuf_mtod(m, struct rte_ipv4_hdr *);
+}
+
+static inline struct rte_ipv6_hdr *packet_ip6(struct rte_mbuf *m)
+{
+	return rte_pktmbuf_mtod(m, struct rte_ipv6_hdr *);
+}
+
+/** AF_INET or AF_INET6, of a packet that is one of both. */
+static inline uint8_t packet_family(struct rte_mbuf *m)
+{
+	return *rte_pktmbuf_mtod(m, const uint8_t *) >> 4 == 6 ? AF_INET6 : AF_INET;
+}
+
+static inline struct cygnet_addr packet_src(struct rte_mbuf *m)
+{
+	struct cygnet_addr addr = {0};
+
+	if (packet_family(m) == AF_INET6)
+		memcpy(&addr, packet_ip6(m)->src_addr, sizeof(addr));
+	else
+		addr.v4 = packet_ip(m)->src_addr;
+	return addr;
+}
+
+static inline struct cygnet_addr packet_dst(struct rte_mbuf *m)
+{
+	struct cygnet_addr addr = {0};
+
+	if (packet_family(m) == AF_INET6)
+		memcpy(&addr, packet_ip6(m)->dst_addr, sizeof(addr));
+	else
+		addr.v4 = packet_ip(m)->dst_addr;
+	return addr;
 }
 
 static inline unsigned int ip_header_len(const struct rte_ipv4_hdr *ip)
@@ -74,7 +110,15 @@ void packet_flow(struct rte_mbuf *m, uint32_t ifindex, struct cygnet_flow *flow)
 /** Whether a packet's protocol has ports (or an ICMP type) and the packet does not
  * show them: it is a later fragment, or cut off before them. */
 bool packet_hides_ports(const struct cygnet_flow *flow);
-/** Decrement the TTL of a checked packet. @return false if it runs out */
+/** Whether a router may cut a checked packet into parts: IPv6 knows none that may, and
+ * DF forbids it. */
+static inline bool packet_may_be_cut(struct rte_mbuf *m)
+{
+	return packet_family(m) == AF_INET &&
+	       !(packet_ip(m)->fragment_offset & rte_cpu_to_be_16(RTE_IPV4_HDR_DF_FLAG));
+}
+
+/** Decrement the TTL of a checked IPv4 packet. @return false if it runs out */
 bool packet_decrement_ttl(struct rte_ipv4_hdr *ip);
 
 #endif

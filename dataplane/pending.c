@@ -4,7 +4,6 @@
  * a neighbour is not lost. */
 #include <rte_cycles.h>
 
-#include "neigh.h"
 #include "pipeline.h"
 
 #define WAIT_SECONDS 1
@@ -29,12 +28,15 @@ void pending_add(struct worker *w, struct rte_mbuf *m, const struct next_hop *ho
 static bool behind_another(const struct pending *p, unsigned int kept,
 			   const struct pending_packet *waiting)
 {
-	uint32_t addr = next_hop_address(waiting->m, &waiting->hop);
+	struct neigh for_this = next_neigh(waiting->m, &waiting->hop);
 
-	for (unsigned int i = 0; i < kept; i++)
-		if (p->packet[i].hop.port == waiting->hop.port &&
-		    next_hop_address(p->packet[i].m, &p->packet[i].hop) == addr)
+	for (unsigned int i = 0; i < kept; i++) {
+		struct neigh for_that = next_neigh(p->packet[i].m, &p->packet[i].hop);
+
+		if (for_this.port == for_that.port && for_this.af == for_that.af &&
+		    !memcmp(&for_this.addr, &for_that.addr, sizeof(for_this.addr)))
 			return true;
+	}
 	return false;
 }
 
@@ -46,13 +48,13 @@ void pending_retry(struct worker *w)
 
 	for (unsigned int i = 0; i < n; i++) {
 		struct pending_packet waiting = p->packet[i];
-		uint32_t addr = next_hop_address(waiting.m, &waiting.hop);
+		struct neigh neigh = next_neigh(waiting.m, &waiting.hop);
 		struct rte_ether_addr mac;
 
 		if (now >= waiting.until)
 			drop(w, waiting.m, DROP_NO_NEIGHBOUR);
 		else if (behind_another(p, kept, &waiting) ||
-			 !neigh_lookup(waiting.hop.port, addr, &mac))
+			 !neigh_lookup(&neigh, &mac))
 			p->packet[kept++] = waiting;
 		else
 			transmit_resolved(w, waiting.m, &waiting.hop, &mac);

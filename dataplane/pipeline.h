@@ -22,6 +22,7 @@
 
 #include "conf.h"
 #include "drop.h"
+#include "neigh.h"
 #include "offload.h"
 #include "packet.h"
 #include "route.h"
@@ -53,15 +54,14 @@ struct pending {
 
 /* A datagram of charon's that the kernel has sent in fragments. */
 struct ike_datagram {
-	uint32_t src, dst;	/* network byte order */
-	uint16_t id;
+	struct cygnet_addr src, dst;
+	uint32_t id;
 	uint64_t second;	/* when its first fragment came; control_now */
 };
 
 struct worker {
 	unsigned int id, workers;
 	bool idle_sleep;
-	enum ipv6_choice ipv6;
 	bool drop_no_policy;
 	uint32_t in_flight;	/* packets at crypto devices */
 	uint32_t at[STATS_MAX_DEVICES];	/* packets waiting for or at each of them */
@@ -143,17 +143,32 @@ void hand_over(struct worker *w, struct rte_mbuf *m, unsigned int to);
 /** Do packet()->stage: this worker is the right one. */
 void do_stage(struct worker *w, struct rte_mbuf *m);
 
+/** What is wrong with a packet: the TTL ran out, it does not fit, no route leads on. */
+enum icmp_why { ICMP_HOPS, ICMP_TOO_BIG, ICMP_NO_ROUTE };
 /**
- * Answer a packet with an ICMP error (RFC 1812, 4.3.2); rate limited. The packet
- * stays the caller's.
- * @param info  the next hop's MTU for fragmentation needed
+ * Answer a packet with an ICMP error (RFC 1812, 4.3.2; RFC 4443); rate limited. The
+ * packet stays the caller's.
+ * @param mtu  what would fit, bytes; with ICMP_TOO_BIG
  */
-void icmp_error(struct worker *w, struct rte_mbuf *m, uint8_t type, uint8_t code, uint16_t info);
+void icmp_error(struct worker *w, struct rte_mbuf *m, enum icmp_why why, uint16_t mtu);
 
-/** The IPv4 address whose MAC address the frame carries. */
-static inline uint32_t next_hop_address(struct rte_mbuf *m, const struct next_hop *hop)
+/** Where a packet (data at its IP header) goes. */
+static inline struct next_hop packet_route(struct rte_mbuf *m)
 {
-	return hop->gateway ? hop->gateway : packet_ip(m)->dst_addr;
+	return packet_family(m) == AF_INET6 ? route_lookup(AF_INET6, packet_ip6(m)->dst_addr)
+					    : route_lookup(AF_INET, &packet_ip(m)->dst_addr);
+}
+
+/** Whose MAC address the frame carries. */
+static inline struct neigh next_neigh(struct rte_mbuf *m, const struct next_hop *hop)
+{
+	bool on_link = !hop->gateway.words[0] && !hop->gateway.words[1];
+
+	return (struct neigh){
+		.addr = on_link ? packet_dst(m) : hop->gateway,
+		.af = packet_family(m),
+		.port = hop->port,
+	};
 }
 
 static inline void drop(struct worker *w, struct rte_mbuf *m, enum drop_reason reason)

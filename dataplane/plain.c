@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <netinet/in.h>
-#include <netinet/ip_icmp.h>
 #include <rte_ether.h>
 
 #include "control.h"
@@ -34,6 +33,10 @@ static void protect_out(struct worker *w, struct rte_mbuf *m, struct cygnet_poli
 		drop(w, m, DROP_NO_SA);
 		return;
 	}
+	if (packet_family(m) == AF_INET6) {
+		drop(w, m, DROP_UNSUPPORTED);
+		return;
+	}
 	p->stage = STAGE_ESP_OUT;
 	p->sa = cygnet_sa_index(sadb, sa);
 	p->generation = sa->generation;
@@ -52,6 +55,19 @@ static void forward(struct worker *w, struct rte_mbuf *m)
 	transmit_routed(w, m);
 }
 
+/* @return false: that was the last one */
+static bool take_hop(struct rte_mbuf *m)
+{
+	struct rte_ipv6_hdr *ip = packet_ip6(m);
+
+	if (packet_family(m) == AF_INET)
+		return packet_decrement_ttl(packet_ip(m));
+	if (ip->hop_limits <= 1)
+		return false;
+	ip->hop_limits--;
+	return true;
+}
+
 void plain_out(struct worker *w, struct rte_mbuf *m)
 {
 	struct cygnet_policy *policy;
@@ -59,8 +75,8 @@ void plain_out(struct worker *w, struct rte_mbuf *m)
 	struct cygnet_flow flow;
 	uint64_t last_use;
 
-	if (!packet(m)->from_kernel && !packet_decrement_ttl(packet_ip(m))) {
-		icmp_error(w, m, ICMP_TIME_EXCEEDED, ICMP_EXC_TTL, 0);
+	if (!packet(m)->from_kernel && !take_hop(m)) {
+		icmp_error(w, m, ICMP_HOPS, 0);
 		drop(w, m, DROP_TTL);
 		return;
 	}
@@ -108,14 +124,34 @@ static bool is_martian(const struct rte_ipv4_hdr *ip)
 	uint8_t src = *(const uint8_t *)&ip->src_addr, dst = *(const uint8_t *)&ip->dst_addr;
 
 	return src == 0 || src == 127 || src >= 224 || dst == 0 || dst == 127 || dst >= 240 ||
-	       route_lookup(ip->src_addr).kind == ROUTE_LOCAL;
+	       route_lookup(AF_INET, &ip->src_addr).kind == ROUTE_LOCAL;
+}
+
+/* IPv6's unspecified, loopback and IPv4-mapped addresses (RFC 4291, 2.5). */
+static bool is_of_no_link(const uint8_t addr[16])
+{
+	static const uint8_t zero[15], mapped[12] = {[10] = 0xff, [11] = 0xff};
+
+	return (!memcmp(addr, zero, sizeof(zero)) && addr[15] <= 1) ||
+	       !memcmp(addr, mapped, sizeof(mapped));
+}
+
+/* Groups, what is link-local and our own addresses are local to the FIB. */
+static bool is_martian6(const struct rte_ipv6_hdr *ip)
+{
+	return is_of_no_link(ip->src_addr) || is_of_no_link(ip->dst_addr) ||
+	       route_lookup(AF_INET6, ip->src_addr).kind == ROUTE_LOCAL;
 }
 
 enum drop_reason plain_may_forward(struct rte_mbuf *m)
 {
-	if (!__atomic_load_n(&ports[packet(m)->port].forwards, __ATOMIC_RELAXED))
+	bool v6 = packet_family(m) == AF_INET6;
+
+	if (!__atomic_load_n(v6 ? &ports_forward6 : &ports[packet(m)->port].forwards,
+			     __ATOMIC_RELAXED))
 		return DROP_FORWARDING;
-	return is_martian(packet_ip(m)) ? DROP_MARTIAN : DROP_NONE;
+	return (v6 ? is_martian6(packet_ip6(m)) : is_martian(packet_ip(m))) ? DROP_MARTIAN
+									     : DROP_NONE;
 }
 
 /* RFC 4301, 5.2: what came through an SA is what that SA's policy is about. */
@@ -124,7 +160,7 @@ void plain_in(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
 	struct cygnet_policy *policy;
 	enum drop_reason reason;
 	struct cygnet_flow flow;
-	bool local = route_lookup(packet_ip(m)->dst_addr).kind == ROUTE_LOCAL;
+	bool local = packet_route(m).kind == ROUTE_LOCAL;
 
 	if (policy_find(m, local ? CYGNET_IN : CYGNET_FWD, &flow, &policy) != DROP_NONE ||
 	    !policy || policy->action != CYGNET_PROTECT || policy->reqid != sa->reqid ||

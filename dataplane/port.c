@@ -19,6 +19,7 @@
 
 struct port ports[CONF_MAX_PORTS];
 unsigned int nports;
+bool ports_forward6;
 
 int port_by_ifindex(uint32_t ifindex)
 {

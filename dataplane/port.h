@@ -13,6 +13,7 @@
 #include <rte_mempool.h>
 
 #include "conf.h"
+#include "cygnet.h"
 
 /** What one packet buffer holds, less the Ethernet header and a VLAN tag. */
 #define PORT_MTU_MAX (2048 - 18)
@@ -27,8 +28,10 @@ struct port {
 	uint32_t ifindex;	/* of the TAP */
 	uint32_t addr;		/* its first IPv4 address, network byte order; 0: none.
 				 * The source of our ICMP errors; the control thread writes it */
+	struct cygnet_addr addr6[2]; /* its first global IPv6 address: port_addr6() */
+	uint32_t addr6_index;
 	uint64_t mac;		/* of both, in its first six bytes: port_mac() */
-	bool forwards;		/* the kernel's setting `forwarding` of the TAP */
+	bool forwards;		/* the kernel's setting net.ipv4.conf.TAP.forwarding */
 	bool up;		/* the TAP is administratively up */
 };
 
@@ -36,6 +39,8 @@ struct port {
  * writes mtu, mac, forwards and up. */
 extern struct port ports[CONF_MAX_PORTS];
 extern unsigned int nports;
+/** The kernel's setting net.ipv6.conf.all.forwarding; as it is for all ports. */
+extern bool ports_forward6;
 
 /** The MAC address of a port and its TAP. Any thread; never half of an old one. */
 static inline struct rte_ether_addr port_mac(const struct port *port)
@@ -54,6 +59,22 @@ static inline void port_set_mac(struct port *port, const struct rte_ether_addr *
 
 	memcpy(&word, mac, sizeof(*mac));
 	__atomic_store_n(&port->mac, word, __ATOMIC_RELAXED);
+}
+
+/** A port's first global IPv6 address, zero if it has none: the source of our ICMPv6
+ * errors. Any thread. */
+static inline struct cygnet_addr port_addr6(const struct port *port)
+{
+	return port->addr6[__atomic_load_n(&port->addr6_index, __ATOMIC_ACQUIRE) & 1];
+}
+
+/** The control thread. Who reads meanwhile has the old one in another place. */
+static inline void port_set_addr6(struct port *port, const struct cygnet_addr *addr)
+{
+	uint32_t index = port->addr6_index + 1;
+
+	port->addr6[index & 1] = *addr;
+	__atomic_store_n(&port->addr6_index, index, __ATOMIC_RELEASE);
 }
 
 /** Create, configure and start the ports and TAPs of conf. @return 0 or -errno, logged */

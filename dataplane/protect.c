@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <netinet/in.h>
-#include <netinet/ip_icmp.h>
 #include <rte_cryptodev.h>
 
 #include "control.h"
@@ -68,11 +67,6 @@ static void count(struct cygnet_sa *sa, unsigned int bytes)
 		__atomic_store_n(&sa->use_time, control_now, __ATOMIC_RELAXED);
 }
 
-static bool has_df(struct rte_mbuf *m)
-{
-	return packet_ip(m)->fragment_offset & rte_cpu_to_be_16(RTE_IPV4_HDR_DF_FLAG);
-}
-
 /* In transport mode only whole packets are protected (RFC 4303, 3.3.4): what may be
  * cut is cut afterwards.
  * @return 0 if a packet will fit the way out once it is protected, else how long
@@ -81,10 +75,10 @@ static unsigned int too_long(struct rte_mbuf *m, const struct cygnet_sa *sa,
 			     const struct session *s)
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
-	struct next_hop hop = route_lookup(path->dst.v4);
+	struct next_hop hop = route_lookup(sa->af, &path->dst);
 	unsigned int mtu = ports[hop.port].mtu, kept = esp_out_kept(m, s);
 
-	if (hop.kind != ROUTE_FORWARD || (s->transport && !has_df(m)) ||
+	if (hop.kind != ROUTE_FORWARD || (s->transport && packet_may_be_cut(m)) ||
 	    esp_out_size(s, path, kept, rte_pktmbuf_data_len(m)) <= mtu)
 		return 0;
 	return RTE_MAX(esp_out_mtu(s, path, kept, mtu), 1u);
@@ -98,8 +92,8 @@ static void protect_parts(struct worker *w, struct rte_mbuf *m, unsigned int mtu
 	struct rte_mbuf *parts[FRAGMENTS_MAX];
 	unsigned int n;
 
-	if (has_df(m)) {
-		icmp_error(w, m, ICMP_DEST_UNREACH, ICMP_FRAG_NEEDED, (uint16_t)mtu);
+	if (!packet_may_be_cut(m)) {
+		icmp_error(w, m, ICMP_TOO_BIG, (uint16_t)mtu);
 		drop(w, m, DROP_TOO_BIG);
 		return;
 	}
@@ -196,11 +190,11 @@ static void note_mapping(const struct cygnet_sa *sa, const struct packet *p)
 		.type = CYGNET_EVENT_MAPPING,
 		.reqid = sa->reqid,
 		.id = {sa->spi, sa->proto, sa->af, path->dst},
-		.new_addr = {.v4 = p->src},
+		.new_addr = p->src,
 		.new_port = p->sport,
 	};
 
-	if (!p->udp || (path->src.v4 == p->src && path->sport == p->sport))
+	if (!p->udp || (!memcmp(&path->src, &p->src, sizeof(p->src)) && path->sport == p->sport))
 		return;
 	/* At most once a second and SA: the caller updates use_time after this. */
 	if (sa->use_time != control_now)

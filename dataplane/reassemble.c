@@ -55,8 +55,15 @@ void reassembly_free(struct reassembly *r)
 	free(r);
 }
 
-unsigned int reassembly_owner(const struct worker *w, const struct rte_ipv4_hdr *ip)
+unsigned int reassembly_owner(const struct worker *w, struct rte_mbuf *m, const struct headers *h)
 {
+	const struct rte_ipv4_hdr *ip = packet_ip(m);
+	uint32_t id;
+
+	if (packet_family(m) == AF_INET6) {
+		memcpy(&id, rte_pktmbuf_mtod_offset(m, const uint8_t *, h->fragment_at + 4), 4);
+		return rte_jhash(packet_ip6(m)->src_addr, 32, id) % w->workers;
+	}
 	return rte_jhash_3words(ip->src_addr, ip->dst_addr, ip->packet_id, 0) % w->workers;
 }
 
@@ -71,11 +78,20 @@ static unsigned int bury(struct worker *w)
 	return n;
 }
 
-/* RFC 791: no packet is longer than its length field can say. */
-static bool beyond_64k(const struct rte_ipv4_hdr *ip)
+/* No packet is longer than its length field can say (RFC 791; RFC 8200, 4.5). What
+ * follows an IPv6 fragment header begins where its offset 0 is. */
+static bool beyond_64k(struct rte_mbuf *m, const struct headers *h)
 {
-	unsigned int offset = rte_be_to_cpu_16(ip->fragment_offset) & RTE_IPV4_HDR_OFFSET_MASK;
+	const struct rte_ipv4_hdr *ip = packet_ip(m);
+	unsigned int offset;
+	uint16_t field;
 
+	if (packet_family(m) == AF_INET6) {
+		memcpy(&field, rte_pktmbuf_mtod_offset(m, const uint8_t *, h->fragment_at + 2), 2);
+		offset = rte_be_to_cpu_16(field) & RTE_IPV6_EHDR_FO_MASK;
+		return offset + rte_pktmbuf_pkt_len(m) - h->len > UINT16_MAX;
+	}
+	offset = rte_be_to_cpu_16(ip->fragment_offset) & RTE_IPV4_HDR_OFFSET_MASK;
 	return offset * RTE_IPV4_HDR_OFFSET_UNITS + rte_be_to_cpu_16(ip->total_length) > UINT16_MAX;
 }
 
@@ -84,26 +100,42 @@ static void settle(struct rte_mbuf *m)
 {
 	struct rte_ipv4_hdr *ip = packet_ip(m);
 
-	ip->hdr_checksum = (uint16_t)~rte_raw_cksum(ip, ip_header_len(ip));
+	if (packet_family(m) == AF_INET)
+		ip->hdr_checksum = (uint16_t)~rte_raw_cksum(ip, ip_header_len(ip));
 	m->ol_flags = 0;
 	m->l3_len = 0;
 	if (m->nb_segs > 1)
 		rte_pktmbuf_linearize(m);
 }
 
+/* @return the whole packet, or NULL */
+static struct rte_mbuf *collect(struct reassembly *r, struct rte_mbuf *m, const struct headers *h)
+{
+	struct rte_ip_frag_tbl *table = h->proto == IPPROTO_ESP ? r->esp : r->udp;
+
+	m->l2_len = 0;
+	m->l3_len = h->len;
+	if (packet_family(m) == AF_INET6)
+		return rte_ipv6_frag_reassemble_packet(
+			table, &r->dead, m, rte_rdtsc(), packet_ip6(m),
+			rte_pktmbuf_mtod_offset(m, void *, h->fragment_at));
+	return rte_ipv4_frag_reassemble_packet(table, &r->dead, m, rte_rdtsc(), packet_ip(m));
+}
+
 void reassemble(struct worker *w, struct rte_mbuf *m)
 {
-	struct reassembly *r = w->reassembly;
-	struct rte_ipv4_hdr *ip = packet_ip(m);
-	bool esp = ip->next_proto_id == IPPROTO_ESP;
+	struct headers h = headers_read(m);
 
-	if (beyond_64k(ip)) {
+	/* rte_ip_frag takes the fragment header for the only one. */
+	if (packet_family(m) == AF_INET6 && h.fragment_at != sizeof(struct rte_ipv6_hdr)) {
+		drop(w, m, DROP_IPV6_HEADERS);
+		return;
+	}
+	if (beyond_64k(m, &h)) {
 		drop(w, m, DROP_MALFORMED);
 		return;
 	}
-	m->l2_len = 0;
-	m->l3_len = ip_header_len(ip);
-	m = rte_ipv4_frag_reassemble_packet(esp ? r->esp : r->udp, &r->dead, m, rte_rdtsc(), ip);
+	m = collect(w->reassembly, m, &h);
 	bury(w);
 	if (!m)
 		return;

@@ -7,6 +7,7 @@
 #include "control.h"
 #include "fragment.h"
 #include "frame.h"
+#include "headers.h"
 #include "pipeline.h"
 #include "policy.h"
 #include "port.h"
@@ -17,9 +18,8 @@
 /* The ESP packet belongs to an SA of ours: to its owner with it. */
 static void receive_esp(struct worker *w, struct rte_mbuf *m, unsigned int esp, bool udp)
 {
-	const struct rte_ipv4_hdr *ip = packet_ip(m);
+	struct cygnet_addr dst = packet_dst(m);
 	struct packet *p = packet(m);
-	struct cygnet_addr dst = {.v4 = ip->dst_addr};
 	struct rte_esp_hdr header;
 	struct cygnet_sa *sa;
 
@@ -32,7 +32,7 @@ static void receive_esp(struct worker *w, struct rte_mbuf *m, unsigned int esp, 
 		return;
 	}
 	memcpy(&header, rte_pktmbuf_mtod_offset(m, const uint8_t *, esp), sizeof(header));
-	sa = cygnet_sad_lookup(sadb, header.spi, IPPROTO_ESP, AF_INET, &dst);
+	sa = cygnet_sad_lookup(sadb, header.spi, IPPROTO_ESP, packet_family(m), &dst);
 	if (!sa) {
 		drop(w, m, DROP_BAD_SPI);
 		return;
@@ -43,7 +43,7 @@ static void receive_esp(struct worker *w, struct rte_mbuf *m, unsigned int esp, 
 	p->seq = rte_be_to_cpu_32(header.seq);
 	p->esp = (uint16_t)esp;
 	p->udp = udp;
-	p->src = ip->src_addr;
+	p->src = packet_src(m);
 	hand_over(w, m, sa_owner(w, p->sa));
 }
 
@@ -114,25 +114,28 @@ static enum drop_reason inbound_policy(const struct worker *w, struct rte_mbuf *
 /* To an address of this host: ESP, IKE, or something for the kernel. */
 static void receive_local(struct worker *w, struct rte_mbuf *m)
 {
-	const struct rte_ipv4_hdr *ip = packet_ip(m);
-	unsigned int header = ip_header_len(ip), len = rte_pktmbuf_data_len(m);
+	unsigned int len = rte_pktmbuf_data_len(m);
+	struct headers h = headers_read(m);
 	enum drop_reason reason = DROP_NONE;
 	struct rte_udp_hdr udp = {0};
 
-	if (is_fragment(ip) &&
-	    (ip->next_proto_id == IPPROTO_ESP || ip->next_proto_id == IPPROTO_UDP)) {
+	if (headers_link_control(m, &h)) {
+		to_kernel(w, m);
+		return;
+	}
+	if (h.fragment && (h.proto == IPPROTO_ESP || h.proto == IPPROTO_UDP)) {
 		packet(m)->stage = STAGE_REASSEMBLE;
-		hand_over(w, m, reassembly_owner(w, ip));
+		hand_over(w, m, reassembly_owner(w, m, &h));
 		return;
 	}
-	if (ip->next_proto_id == IPPROTO_ESP) {
-		receive_esp(w, m, header, false);
+	if (h.proto == IPPROTO_ESP) {
+		receive_esp(w, m, h.len, false);
 		return;
 	}
-	if (ip->next_proto_id == IPPROTO_UDP && len >= header + sizeof(udp)) {
-		memcpy(&udp, (const uint8_t *)ip + header, sizeof(udp));
+	if (h.proto == IPPROTO_UDP && len >= h.len + sizeof(udp)) {
+		memcpy(&udp, rte_pktmbuf_mtod_offset(m, const uint8_t *, h.len), sizeof(udp));
 		if (udp.dst_port == PORT_NATT) {
-			receive_natt(w, m, header);
+			receive_natt(w, m, h.len);
 			return;
 		}
 	}
@@ -149,10 +152,9 @@ static void receive_local(struct worker *w, struct rte_mbuf *m)
  * fragment of a few bytes out of it. */
 void receive_reassembled(struct worker *w, struct rte_mbuf *m)
 {
-	unsigned int headers = ip_header_len(packet_ip(m)) + sizeof(struct rte_udp_hdr) +
-			       sizeof(uint32_t);
+	unsigned int front = headers_read(m).len + sizeof(struct rte_udp_hdr) + sizeof(uint32_t);
 
-	if (m->nb_segs > 1 && rte_pktmbuf_data_len(m) < headers)
+	if (m->nb_segs > 1 && rte_pktmbuf_data_len(m) < front)
 		drop(w, m, DROP_MALFORMED);
 	else
 		receive_local(w, m);
@@ -172,7 +174,7 @@ static void receive_forward(struct worker *w, struct rte_mbuf *m)
 }
 
 /* @return DROP_NONE or why the frame goes no further */
-static enum drop_reason prepare(struct worker *w, struct rte_mbuf *m, unsigned int port, bool *ipv4)
+static enum drop_reason prepare(struct rte_mbuf *m, unsigned int port, bool *ip)
 {
 	struct packet *p = packet(m);
 
@@ -181,7 +183,18 @@ static enum drop_reason prepare(struct worker *w, struct rte_mbuf *m, unsigned i
 	if ((m->nb_segs > 1 && rte_pktmbuf_linearize(m)) ||
 	    rte_pktmbuf_data_len(m) < sizeof(struct rte_ether_hdr))
 		return DROP_MALFORMED;
-	return frame_check(m, w->ipv6, ipv4);
+	return frame_check(m, ip);
+}
+
+/* The frame's type and the packet's version have to say the same: who gets it next
+ * believes the type, we the version. */
+static enum drop_reason check_ip(struct rte_mbuf *m, rte_be16_t type, bool verify)
+{
+	bool v6 = type == rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV6);
+
+	if (!rte_pktmbuf_data_len(m) || v6 != (packet_family(m) == AF_INET6))
+		return DROP_MALFORMED;
+	return headers_check(m, verify);
 }
 
 void receive_frame(struct worker *w, struct rte_mbuf *m, unsigned int port)
@@ -189,17 +202,17 @@ void receive_frame(struct worker *w, struct rte_mbuf *m, unsigned int port)
 	const struct rte_ether_hdr *eth = rte_pktmbuf_mtod(m, struct rte_ether_hdr *);
 	struct rte_ether_addr own = port_mac(&ports[port]);
 	enum drop_reason reason;
-	bool group, ipv4;
+	bool group, ip;
 
 	w->stats->port[port].rx_packets++;
 	w->stats->port[port].rx_bytes += rte_pktmbuf_pkt_len(m);
-	reason = prepare(w, m, port, &ipv4);
+	reason = prepare(m, port, &ip);
 	if (reason != DROP_NONE) {
 		drop(w, m, reason);
 		return;
 	}
 	/* ARP and the like: as on any host. */
-	if (!ipv4) {
+	if (!ip) {
 		transmit_to_kernel(w, m);
 		return;
 	}
@@ -209,13 +222,14 @@ void receive_frame(struct worker *w, struct rte_mbuf *m, unsigned int port)
 		return;
 	}
 	rte_pktmbuf_adj(m, sizeof(*eth));
-	if (!packet_check_ip(m, true)) {
-		drop(w, m, DROP_MALFORMED);
+	reason = check_ip(m, eth->ether_type, true);
+	if (reason != DROP_NONE) {
+		drop(w, m, reason);
 		return;
 	}
 	/* A broadcast frame takes no way around the policies, and is not forwarded
 	 * (RFC 1812, 5.3.4). */
-	if (route_lookup(packet_ip(m)->dst_addr).kind == ROUTE_LOCAL)
+	if (packet_route(m).kind == ROUTE_LOCAL)
 		receive_local(w, m);
 	else if (group)
 		drop(w, m, DROP_NOT_OURS);
@@ -223,73 +237,94 @@ void receive_frame(struct worker *w, struct rte_mbuf *m, unsigned int port)
 		receive_forward(w, m);
 }
 
-static bool same_datagram(const struct ike_datagram *sent, const struct rte_ipv4_hdr *ip)
+/* What names the packet that a fragment belongs to. */
+static struct ike_datagram datagram_of(struct rte_mbuf *m, const struct headers *h)
 {
-	return sent->src == ip->src_addr && sent->dst == ip->dst_addr &&
-	       sent->id == ip->packet_id && sent->second + 1 >= control_now;
+	struct ike_datagram datagram = {
+		.src = packet_src(m),
+		.dst = packet_dst(m),
+		.id = packet_ip(m)->packet_id,
+		.second = control_now,
+	};
+
+	if (h->fragment_at)
+		memcpy(&datagram.id, rte_pktmbuf_mtod_offset(m, const uint8_t *, h->fragment_at + 4),
+		       sizeof(datagram.id));
+	return datagram;
+}
+
+static bool same_datagram(const struct ike_datagram *sent, const struct ike_datagram *this)
+{
+	return !memcmp(&sent->src, &this->src, sizeof(sent->src)) &&
+	       !memcmp(&sent->dst, &this->dst, sizeof(sent->dst)) && sent->id == this->id &&
+	       sent->second + 1 >= this->second;
 }
 
 /* The ports of a datagram are in its first fragment, which the kernel sends first.
  * @return whether a later one belongs to IKE */
-static bool is_rest_of_ike(const struct worker *w, const struct rte_ipv4_hdr *ip)
+static bool is_rest_of_ike(const struct worker *w, const struct ike_datagram *this)
 {
 	for (unsigned int i = 0; i < RTE_DIM(w->ike_sent); i++)
-		if (same_datagram(&w->ike_sent[i], ip))
+		if (same_datagram(&w->ike_sent[i], this))
 			return true;
 	return false;
 }
 
-static void note_ike(struct worker *w, const struct rte_ipv4_hdr *ip)
-{
-	w->ike_sent[w->ike_next++ % RTE_DIM(w->ike_sent)] = (struct ike_datagram){
-		ip->src_addr, ip->dst_addr, ip->packet_id, control_now,
-	};
-}
-
 /* Charon's own: what the kernel forwards may have any source port. */
-static bool is_ike_sent(struct worker *w, struct rte_mbuf *m)
+static bool is_ike_sent(struct worker *w, struct rte_mbuf *m, const struct headers *h)
 {
-	const struct rte_ipv4_hdr *ip = packet_ip(m);
-	unsigned int header = ip_header_len(ip);
+	struct cygnet_addr src = packet_src(m);
+	struct ike_datagram datagram;
 	struct rte_udp_hdr udp;
 
-	if (ip->next_proto_id != IPPROTO_UDP || route_lookup(ip->src_addr).kind != ROUTE_LOCAL)
+	if (h->proto != IPPROTO_UDP ||
+	    route_lookup(packet_family(m), &src).kind != ROUTE_LOCAL)
 		return false;
-	if (ip->fragment_offset & rte_cpu_to_be_16(RTE_IPV4_HDR_OFFSET_MASK))
-		return is_rest_of_ike(w, ip);
-	if (rte_pktmbuf_data_len(m) < header + sizeof(udp))
+	datagram = datagram_of(m, h);
+	if (h->later)
+		return is_rest_of_ike(w, &datagram);
+	if (rte_pktmbuf_data_len(m) < h->len + sizeof(udp))
 		return false;
-	memcpy(&udp, (const uint8_t *)ip + header, sizeof(udp));
+	memcpy(&udp, rte_pktmbuf_mtod_offset(m, const uint8_t *, h->len), sizeof(udp));
 	if (udp.src_port != PORT_IKE && udp.src_port != PORT_NATT)
 		return false;
-	if (is_fragment(ip))
-		note_ike(w, ip);
+	if (h->fragment)
+		w->ike_sent[w->ike_next++ % RTE_DIM(w->ike_sent)] = datagram;
 	return true;
 }
 
-/* The kernel sent it: IKE as it is, anything else if the outbound SPD allows. */
+static bool passes_policies(struct worker *w, struct rte_mbuf *m)
+{
+	struct headers h = headers_read(m);
+
+	return headers_link_control(m, &h) || is_ike_sent(w, m, &h);
+}
+
+/* The kernel sent it: IKE and neighbour discovery as they are, anything else if the outbound SPD allows. */
 void receive_from_kernel(struct worker *w, struct rte_mbuf *m, unsigned int port)
 {
+	const struct rte_ether_hdr *eth = rte_pktmbuf_mtod(m, struct rte_ether_hdr *);
 	enum drop_reason reason;
-	bool ipv4;
+	bool ip;
 
 	w->stats->port[port].from_kernel++;
-	reason = prepare(w, m, port, &ipv4);
+	reason = prepare(m, port, &ip);
 	if (reason != DROP_NONE) {
 		drop(w, m, reason);
 		return;
 	}
 	packet(m)->from_kernel = 1;
-	if (!ipv4) {
+	if (!ip) {
 		transmit_frame(w, m);
 		return;
 	}
 	rte_pktmbuf_adj(m, sizeof(struct rte_ether_hdr));
-	if (!packet_check_ip(m, false)) {
-		drop(w, m, DROP_MALFORMED);
+	reason = check_ip(m, eth->ether_type, false);
+	if (reason != DROP_NONE) {
+		drop(w, m, reason);
 		return;
 	}
-	if (is_ike_sent(w, m)) {
+	if (passes_policies(w, m)) {
 		rte_pktmbuf_prepend(m, sizeof(struct rte_ether_hdr));
 		transmit_frame(w, m);
 	} else {

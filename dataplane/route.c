@@ -7,11 +7,13 @@
 
 #include <rte_hash.h>
 #include <rte_jhash.h>
-#include <rte_rib.h>
+#include <rte_rib6.h>
 
 #include "fib.h"
 #include "log.h"
 #include "route.h"
+
+#define ROUTES6_MIN 1024u
 
 /*
  * The kernel asks its tables one after the other, in the order of the rules
@@ -35,43 +37,56 @@ struct candidate {
 	bool stale;
 };
 
+struct prefix_key {
+	struct cygnet_addr dst;
+	uint32_t bits, af;
+};
+
 struct prefix {
 	struct candidate *candidates;
-	uint32_t dst; /* network byte order */
-	uint8_t bits;
+	struct prefix_key key;
 	uint32_t hop; /* fib_set()'s */
 };
 
-struct prefix_key {
-	uint32_t dst;
-	uint32_t bits;
-};
-
-/* The prefixes by name and to walk; and as a tree, for what covers what. */
+/* The prefixes by name and to walk; and as a tree for each family, for what covers
+ * what. An IPv4 address is 16 bytes here like any other, the last twelve zero. */
 static struct rte_hash *prefixes;
-static struct rte_rib *tree;
-/* Candidates that can send a search of a covered prefix to main or behind it. */
-static uint32_t specials;
+static struct rte_rib6 *trees[2];
+/* Candidates that can send a search of a covered prefix to main or behind it; by family. */
+static uint32_t specials[2];
 static bool told; /* that there is no room; once until something goes */
+
+static unsigned int is_v6(uint32_t af)
+{
+	return af == AF_INET6;
+}
+
+static struct rte_rib6 *make_tree(const char *name, uint32_t routes)
+{
+	const struct rte_rib6_conf conf = {.max_nodes = (int)routes * 2};
+
+	return rte_rib6_create(name, SOCKET_ID_ANY, &conf);
+}
 
 int routes_init(unsigned int workers, uint32_t routes)
 {
-	const struct rte_rib_conf rib = {.max_nodes = (int)routes * 2};
+	uint32_t routes6 = RTE_MAX(routes / 4, ROUTES6_MIN);
 	const struct rte_hash_parameters hash = {
 		.name = "routes",
-		.entries = routes,
+		.entries = routes + routes6,
 		.key_len = sizeof(struct prefix_key),
 		.hash_func = rte_jhash,
 		.extra_flag = RTE_HASH_EXTRA_FLAGS_EXT_TABLE,
 		.socket_id = SOCKET_ID_ANY,
 	};
-	int err = fib_init(workers, routes);
+	int err = fib_init(workers, routes, routes6);
 
 	if (err)
 		return err;
 	prefixes = rte_hash_create(&hash);
-	tree = rte_rib_create("routes", SOCKET_ID_ANY, &rib);
-	if (!prefixes || !tree) {
+	trees[0] = make_tree("routes", routes);
+	trees[1] = make_tree("routes6", routes6);
+	if (!prefixes || !trees[0] || !trees[1]) {
 		log_error("no memory for %u routes", routes);
 		routes_free();
 		return -ENOMEM;
@@ -100,10 +115,11 @@ void routes_free(void)
 		free(data);
 	}
 	rte_hash_free(prefixes);
-	rte_rib_free(tree);
+	rte_rib6_free(trees[0]);
+	rte_rib6_free(trees[1]);
 	prefixes = NULL;
-	tree = NULL;
-	specials = 0;
+	trees[0] = trees[1] = NULL;
+	specials[0] = specials[1] = 0;
 	fib_free();
 }
 
@@ -126,11 +142,11 @@ static bool is_special(const struct route *route)
 	return route->throws || rank_of(route) == RANK_DEFAULT;
 }
 
-static struct prefix *prefix_of(const struct rte_rib_node *node)
+static struct prefix *prefix_of(const struct rte_rib6_node *node)
 {
 	uint64_t nh = 0;
 
-	rte_rib_get_nh(node, &nh);
+	rte_rib6_get_nh(node, &nh);
 	return (struct prefix *)(uintptr_t)nh;
 }
 
@@ -152,11 +168,11 @@ static void collect_best(const struct prefix *p, const struct candidate *best[RA
 }
 
 /* What the kernel finds for the prefix of a node; NULL: no route. */
-static const struct candidate *search(struct rte_rib_node *node)
+static const struct candidate *search(struct rte_rib6_node *node)
 {
 	const struct candidate *best[RANKS] = {NULL};
 
-	for (; node; node = rte_rib_lookup_parent(node))
+	for (; node; node = rte_rib6_lookup_parent(node))
 		collect_best(prefix_of(node), best);
 	for (unsigned int rank = 0; rank < RANKS; rank++)
 		if (best[rank] && !best[rank]->route.throws)
@@ -164,27 +180,33 @@ static const struct candidate *search(struct rte_rib_node *node)
 	return NULL;
 }
 
-static int refresh(struct rte_rib_node *node)
+static int set_fib(struct prefix *p, const struct next_hop *hop)
+{
+	return fib_set((uint8_t)p->key.af, &p->key.dst, (uint8_t)p->key.bits, hop, &p->hop);
+}
+
+static int refresh(struct rte_rib6_node *node)
 {
 	static const struct next_hop none = {.kind = ROUTE_NONE};
 	const struct candidate *found = search(node);
 	struct prefix *p = prefix_of(node);
 
-	return fib_set(p->dst, p->bits, found ? &found->route.hop : &none, &p->hop);
+	return set_fib(p, found ? &found->route.hop : &none);
 }
 
 /* A candidate of that route came or went at a prefix: so may the answers for
  * what the prefix covers. */
 static void refresh_covered(const struct route *route)
 {
-	uint32_t ip = ntohl(route->dst);
-	struct rte_rib_node *node = NULL;
+	struct rte_rib6 *tree = trees[is_v6(route->af)];
+	struct rte_rib6_node *node = NULL;
 
 	/* The usual case, and the one that is to be fast: all that is covered
 	 * has an answer in main itself, or before it. */
-	if (rank_of(route) >= RANK_MAIN && !specials)
+	if (rank_of(route) >= RANK_MAIN && !specials[is_v6(route->af)])
 		return;
-	while ((node = rte_rib_get_nxt(tree, ip, route->bits, node, RTE_RIB_GET_NXT_ALL)))
+	while ((node = rte_rib6_get_nxt(tree, route->dst.bytes, route->bits, node,
+					RTE_RIB6_GET_NXT_ALL)))
 		refresh(node);
 }
 
@@ -195,28 +217,29 @@ static struct prefix *find_prefix(const struct prefix_key *key)
 	return rte_hash_lookup_data(prefixes, key, &data) >= 0 ? data : NULL;
 }
 
-static struct rte_rib_node *node_of(const struct prefix *p)
+static struct rte_rib6_node *node_of(const struct prefix *p)
 {
-	return rte_rib_lookup_exact(tree, ntohl(p->dst), p->bits);
+	return rte_rib6_lookup_exact(trees[is_v6(p->key.af)], p->key.dst.bytes,
+				     (uint8_t)p->key.bits);
 }
 
 /* @return a new prefix without candidates, or NULL: full */
 static struct prefix *make_prefix(const struct prefix_key *key)
 {
+	struct rte_rib6 *tree = trees[is_v6(key->af)];
 	struct prefix *p = calloc(1, sizeof(*p));
-	struct rte_rib_node *node;
+	struct rte_rib6_node *node;
 
 	if (!p)
 		return NULL;
-	p->dst = key->dst;
-	p->bits = (uint8_t)key->bits;
-	node = rte_rib_insert(tree, ntohl(key->dst), p->bits);
+	p->key = *key;
+	node = rte_rib6_insert(tree, key->dst.bytes, (uint8_t)key->bits);
 	if (!node)
 		goto fail;
-	rte_rib_set_nh(node, (uintptr_t)p);
+	rte_rib6_set_nh(node, (uintptr_t)p);
 	if (rte_hash_add_key_data(prefixes, key, p) >= 0)
 		return p;
-	rte_rib_remove(tree, ntohl(key->dst), p->bits);
+	rte_rib6_remove(tree, key->dst.bytes, (uint8_t)key->bits);
 fail:
 	free(p);
 	return NULL;
@@ -224,12 +247,12 @@ fail:
 
 static int remove_prefix(const struct prefix_key *key, struct prefix *p)
 {
-	int err = fib_set(p->dst, p->bits, NULL, &p->hop);
+	int err = set_fib(p, NULL);
 
 	/* A worker hangs, and the FIB still has it: it goes with the next sweep. */
 	if (err == -EAGAIN)
 		return err;
-	rte_rib_remove(tree, ntohl(p->dst), p->bits);
+	rte_rib6_remove(trees[is_v6(key->af)], key->dst.bytes, (uint8_t)key->bits);
 	rte_hash_del_key(prefixes, key);
 	free(p);
 	told = false;
@@ -254,7 +277,7 @@ static void remove_candidate(struct candidate **at)
 {
 	struct candidate *c = *at;
 
-	specials -= is_special(&c->route);
+	specials[is_v6(c->route.af)] -= is_special(&c->route);
 	*at = c->next;
 	free(c);
 }
@@ -288,7 +311,7 @@ static struct candidate **find_candidate(struct prefix *p, const struct route *r
 
 static struct prefix_key key_of(const struct route *route)
 {
-	return (struct prefix_key){route->dst, route->bits};
+	return (struct prefix_key){route->dst, route->bits, route->af};
 }
 
 /* At the end: of equal candidates the kernel uses the oldest, too. */
@@ -298,7 +321,7 @@ static int add_candidate(struct candidate **at, const struct route *route)
 	if (!*at)
 		return -ENOMEM;
 	(*at)->route = *route;
-	specials += is_special(route);
+	specials[is_v6(route->af)] += is_special(route);
 	return 0;
 }
 
@@ -309,7 +332,7 @@ int route_add(const struct route *route, bool replace)
 	struct prefix *p;
 	int err = 0, settled;
 
-	if (route->bits > 32)
+	if (route->bits > (is_v6(route->af) ? 128 : 32))
 		return -EINVAL;
 	p = find_prefix(&key);
 	if (!p)
@@ -428,8 +451,8 @@ bool route_next(uint32_t *cursor, struct route *route)
 			continue;
 		*route = found->route;
 		/* What a shorter prefix of an earlier table decides is shown so. */
-		route->dst = p->dst;
-		route->bits = p->bits;
+		route->dst = p->key.dst;
+		route->bits = (uint8_t)p->key.bits;
 		return true;
 	}
 	return false;

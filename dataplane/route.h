@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file route.h
- * The kernel's IPv4 routes, mirrored into a DPDK FIB. The control thread writes
+ * The kernel's routes, mirrored into DPDK FIBs. The control thread writes
  * (netlink), lcores look up without locks.
  */
 #ifndef CYGNETD_ROUTE_H
@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "cygnet.h"
 
 enum route_kind {
 	ROUTE_NONE,		/* no route: unreachable */
@@ -22,30 +24,28 @@ enum route_kind {
 struct next_hop {
 	uint8_t kind;		/* enum route_kind */
 	uint8_t port;		/* ROUTE_FORWARD: index in ports[] */
-	uint16_t reserved;
-	uint32_t gateway;	/* network byte order; 0: the destination itself is on link */
+	uint8_t reserved[6];
+	struct cygnet_addr gateway; /* of the route's family; 0: the destination is on link */
 };
 
 static inline bool next_hop_equal(const struct next_hop *a, const struct next_hop *b)
 {
-	return a->kind == b->kind && a->port == b->port && a->gateway == b->gateway;
+	return a->kind == b->kind && a->port == b->port &&
+	       !memcmp(&a->gateway, &b->gateway, sizeof(a->gateway));
 }
 
 /**
- * Look up the next hop of each destination. Lcores that are online.
+ * Look up the next hop of each IPv4 destination. Lcores that are online.
  * @param dst   network byte order, n of them
  * @param hops  receives n copies
  */
 void route_lookup_bulk(const uint32_t *dst, struct next_hop *hops, unsigned int n);
 
-/** The same for one destination. */
-static inline struct next_hop route_lookup(uint32_t dst)
-{
-	struct next_hop hop;
-
-	route_lookup_bulk(&dst, &hop, 1);
-	return hop;
-}
+/**
+ * The same for one destination.
+ * @param dst  of family af, 4 or 16 bytes; it need not be aligned
+ */
+struct next_hop route_lookup(uint8_t af, const void *dst);
 
 /*
  * The FIB takes memory of deleted routes back once every worker has passed
@@ -63,7 +63,8 @@ void route_reader_offline(unsigned int worker);
 /** One route as the kernel has it: what tells it from others of its prefix, and
  * where it leads. */
 struct route {
-	uint32_t dst;		/* network byte order, host bits zero */
+	struct cygnet_addr dst;	/* host bits zero */
+	uint8_t af;
 	uint8_t bits;		/* prefix length */
 	uint8_t tos;
 	uint32_t table, metric;
@@ -71,7 +72,7 @@ struct route {
 	struct next_hop hop;
 };
 
-/** @param routes prefixes that fit. @return 0 or -errno, logged */
+/** @param routes IPv4 prefixes that fit, and a quarter as many of IPv6. @return 0 or -errno, logged */
 int routes_init(unsigned int workers, uint32_t routes);
 void routes_free(void);
 /** Add a route of table local, 220, main or default; one that is there already is kept.

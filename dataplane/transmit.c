@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <netinet/ip_icmp.h>
 #include <rte_ethdev.h>
 #include <rte_ether.h>
 
 #include "fragment.h"
-#include "neigh.h"
 #include "pipeline.h"
 #include "port.h"
 
@@ -88,13 +86,14 @@ void transmit_to_kernel(struct worker *w, struct rte_mbuf *m)
 static bool push_ethernet(struct rte_mbuf *m, const struct rte_ether_addr *dst,
 			  const struct rte_ether_addr *src)
 {
+	uint16_t type = packet_family(m) == AF_INET6 ? RTE_ETHER_TYPE_IPV6 : RTE_ETHER_TYPE_IPV4;
 	struct rte_ether_hdr *eth = (void *)rte_pktmbuf_prepend(m, sizeof(*eth));
 
 	if (!eth)
 		return false;
 	eth->dst_addr = *dst;
 	eth->src_addr = *src;
-	eth->ether_type = rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4);
+	eth->ether_type = rte_cpu_to_be_16(type);
 	return true;
 }
 
@@ -137,17 +136,17 @@ void transmit_resolved(struct worker *w, struct rte_mbuf *m, const struct next_h
 
 static void transmit_to(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop)
 {
-	uint32_t addr = next_hop_address(m, hop);
+	struct neigh neigh = next_neigh(m, hop);
 	struct rte_ether_addr mac;
 
-	if (neigh_lookup(hop->port, addr, &mac)) {
+	if (neigh_lookup(&neigh, &mac)) {
 		/* Those that waited for it go first. */
 		if (w->pending.n)
 			pending_retry(w);
 		transmit_resolved(w, m, hop, &mac);
 		return;
 	}
-	neigh_solicit(hop->port, addr);
+	neigh_solicit(&neigh);
 	pending_add(w, m, hop);
 }
 
@@ -169,17 +168,17 @@ void transmit_hop(struct worker *w, struct rte_mbuf *m, const struct next_hop *h
 		transmit_to(w, m, hop);
 		return;
 	}
-	if (!(packet_ip(m)->fragment_offset & rte_cpu_to_be_16(RTE_IPV4_HDR_DF_FLAG))) {
+	if (packet_may_be_cut(m)) {
 		fragment(w, m, hop);
 		return;
 	}
-	icmp_error(w, m, ICMP_DEST_UNREACH, ICMP_FRAG_NEEDED, mtu);
+	icmp_error(w, m, ICMP_TOO_BIG, mtu);
 	drop(w, m, DROP_TOO_BIG);
 }
 
 void transmit_routed(struct worker *w, struct rte_mbuf *m)
 {
-	struct next_hop hop = route_lookup(packet_ip(m)->dst_addr);
+	struct next_hop hop = packet_route(m);
 
 	switch (hop.kind) {
 	case ROUTE_FORWARD:
@@ -190,7 +189,7 @@ void transmit_routed(struct worker *w, struct rte_mbuf *m)
 		transmit_packet_to_kernel(w, m);
 		break;
 	default:
-		icmp_error(w, m, ICMP_DEST_UNREACH, ICMP_NET_UNREACH, 0);
+		icmp_error(w, m, ICMP_NO_ROUTE, 0);
 		drop(w, m, DROP_NO_ROUTE);
 	}
 }

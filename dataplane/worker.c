@@ -34,7 +34,6 @@ static int init_worker(struct worker *w, const struct conf *conf, unsigned int i
 		.id = id,
 		.workers = n,
 		.idle_sleep = conf->idle_sleep,
-		.ipv6 = conf->ipv6,
 		.drop_no_policy = conf->drop_no_policy,
 		.packets = pool,
 		.stats = &stats[id],

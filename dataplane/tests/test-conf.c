@@ -41,7 +41,6 @@ static void everything(void **state)
 				   "\tworkers = 4\n"
 				   "cores = 0,0\n"
 				   "idle = sleep\n"
-				   "ipv6 = drop\n"
 				   "no_policy = drop\n"
 				   "eal = -m 192 --file-prefix=left\n"
 				   "driver-path = /opt/drivers\n"
@@ -62,7 +61,6 @@ static void everything(void **state)
 	assert_int_equal(conf.workers, 4);
 	assert_string_equal(conf.cores, "0,0");
 	assert_true(conf.idle_sleep);
-	assert_int_equal(conf.ipv6, IPV6_DROP);
 	assert_true(conf.drop_no_policy);
 	assert_string_equal(conf.eal, "-m 192 --file-prefix=left");
 	assert_string_equal(conf.driver_path, "/opt/drivers");
@@ -88,7 +86,6 @@ static void defaults(void **state)
 	assert_int_equal(conf.workers, 1);
 	assert_string_equal(conf.cores, "");
 	assert_false(conf.idle_sleep);
-	assert_int_equal(conf.ipv6, IPV6_LINK);
 	assert_false(conf.drop_no_policy);
 	assert_string_equal(conf.eal, "");
 	assert_string_equal(conf.driver_path, "");
@@ -141,7 +138,6 @@ static const struct {
 	{"[cygnetd]\neal = -m 64 -l0-3\n", ":2: [cygnetd] eal: -l is cygnetd's own to choose"},
 	{"[cygnetd]\neal = -c3\n", ":2: [cygnetd] eal: -c is cygnetd's own to choose"},
 	{"[cygnetd]\nno_policy = no\n", ":2: [cygnetd] no_policy: 'no' is not one of pass, drop"},
-	{"[cygnetd]\nipv6 = yes\n", ":2: [cygnetd] ipv6: 'yes' is not one of link, pass, drop"},
 	{"[cygnetd]\nidle = never\n", ":2: [cygnetd] idle: 'never' is not one of poll, sleep"},
 	{"[cygnetd]\neal = --no-te\n",
 	 ":2: [cygnetd] eal: --no-telemetry is cygnetd's own to choose"},

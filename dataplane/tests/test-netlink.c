@@ -2,6 +2,7 @@
 /* Messages as the kernel sends them, and as nobody should. */
 #include <arpa/inet.h>
 #include <linux/neighbour.h>
+#include <linux/netconf.h>
 #include <linux/rtnetlink.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +73,7 @@ static void assert_next(const char *dst, enum route_kind kind, unsigned int port
 	assert_int_equal(hop.kind, kind);
 	if (kind == ROUTE_FORWARD) {
 		assert_int_equal(hop.port, port);
-		assert_int_equal(hop.gateway, gateway ? addr(gateway) : 0);
+		assert_int_equal(hop.gateway.v4, gateway ? addr(gateway) : 0);
 	}
 }
 
@@ -275,11 +276,18 @@ static void neighbour(uint16_t type, uint32_t ifindex, const char *dst, uint16_t
 	deliver();
 }
 
+static struct neigh at(unsigned int port, uint32_t a)
+{
+	return (struct neigh){.addr.v4 = a, .af = AF_INET, .port = (uint8_t)port};
+}
+
 static bool resolved(unsigned int port, const char *dst, const char *mac)
 {
 	struct rte_ether_addr found;
 
-	if (!neigh_lookup(port, addr(dst), &found))
+	struct neigh n = at(port, addr(dst));
+
+	if (!neigh_lookup(&n, &found))
 		return false;
 	assert_memory_equal(&found, mac, sizeof(found));
 	return true;
@@ -314,55 +322,220 @@ static void neighbours(void **state)
 /* What a stale neighbour in use, and an unknown one, are asked for: once a second. */
 static void solicited(void **state)
 {
-	unsigned int port;
-	uint32_t a;
+	struct neigh n;
 
 	(void)state;
 	control_now = 100;
 	neighbour(RTM_NEWNEIGH, LAN_IFINDEX, "10.0.0.1", NUD_REACHABLE, "\002aaaaa");
 	assert_true(resolved(1, "10.0.0.1", "\002aaaaa"));
-	assert_false(neigh_wanted(&port, &a));
+	assert_false(neigh_wanted(&n));
 	neighbour(RTM_NEWNEIGH, LAN_IFINDEX, "10.0.0.1", NUD_STALE, "\002aaaaa");
 	for (int i = 0; i < 10; i++)
 		assert_true(resolved(1, "10.0.0.1", "\002aaaaa"));
-	assert_true(neigh_wanted(&port, &a));
-	assert_int_equal(port, 1);
-	assert_int_equal(a, addr("10.0.0.1"));
-	assert_false(neigh_wanted(&port, &a));
+	assert_true(neigh_wanted(&n));
+	assert_int_equal(n.port, 1);
+	assert_int_equal(n.addr.v4, addr("10.0.0.1"));
+	assert_false(neigh_wanted(&n));
 	control_now++;
 	assert_true(resolved(1, "10.0.0.1", "\002aaaaa"));
-	assert_true(neigh_wanted(&port, &a));
+	assert_true(neigh_wanted(&n));
 	/* More than the queue holds: the rest is lost, and asked for again. */
-	for (uint32_t i = 0; i < 100000; i++)
-		neigh_solicit(0, htonl(0x0b000000 + i));
-	for (unsigned int n = 0; neigh_wanted(&port, &a); n++)
-		assert_true(n < 5000);
-	neigh_solicit(0, htonl(0x0b000000 + 99999));
-	assert_true(neigh_wanted(&port, &a));
+	for (uint32_t i = 0; i < 100000; i++) {
+		n = at(0, htonl(0x0b000000 + i));
+		neigh_solicit(&n);
+	}
+	for (unsigned int i = 0; neigh_wanted(&n); i++)
+		assert_true(i < 5000);
+	n = at(0, htonl(0x0b000000 + 99999));
+	neigh_solicit(&n);
+	assert_true(neigh_wanted(&n));
 }
 
 static void many_neighbours(void **state)
 {
 	unsigned int found = 0;
+	struct neigh last;
 
 	(void)state;
 	/* Again and again others, as a scan of a large network makes them. */
 	for (uint32_t i = 0; i < 200000; i++) {
+		struct neigh n = at(0, htonl(0x0a000000 + i)), old = at(0, htonl(0x0a000000 + i - 10000));
 		struct rte_ether_addr mac = {{2}}, got;
 
 		memcpy(&mac.addr_bytes[2], &i, sizeof(i));
-		neigh_set(0, htonl(0x0a000000 + i), &mac, false);
-		if (neigh_lookup(0, htonl(0x0a000000 + i), &got))
+		neigh_set(&n, &mac, false);
+		if (neigh_lookup(&n, &got))
 			found += rte_is_same_ether_addr(&mac, &got);
 		if (i >= 10000)
-			neigh_forget(0, htonl(0x0a000000 + i - 10000));
+			neigh_forget(&old);
 	}
 	assert_int_equal(found, 200000);
 	neighs_mark();
-	neigh_set(1, 5, &(struct rte_ether_addr){{2}}, false);
+	last = at(1, 5);
+	neigh_set(&last, &(struct rte_ether_addr){{2}}, false);
 	neighs_sweep();
 	assert_false(resolved(0, "10.3.13.63", ""));
 	assert_true(resolved(1, "5.0.0.0", "\002\0\0\0\0\0"));
+}
+
+/* --- IPv6 --- */
+
+static struct cygnet_addr addr6(const char *text)
+{
+	struct cygnet_addr a;
+
+	assert_int_equal(inet_pton(AF_INET6, text, &a), 1);
+	return a;
+}
+
+static void put6(uint16_t type, const char *text)
+{
+	struct cygnet_addr a = addr6(text);
+
+	mnl_attr_put(nlh, type, sizeof(a), &a);
+}
+
+static struct rtmsg *begin_route6(uint16_t type, const char *dst, uint8_t bits, uint32_t ifindex)
+{
+	struct rtmsg *rtm = begin_route(type, 0, NULL, 0);
+
+	rtm->rtm_family = AF_INET6;
+	rtm->rtm_dst_len = bits;
+	if (bits)
+		put6(RTA_DST, dst);
+	out_of(ifindex);
+	return rtm;
+}
+
+static void assert_next6(const char *dst, enum route_kind kind, unsigned int port,
+			 const char *gateway)
+{
+	struct cygnet_addr to = addr6(dst), by = addr6(gateway);
+	struct next_hop hop = route_lookup(AF_INET6, &to);
+
+	assert_int_equal(hop.kind, kind);
+	assert_int_equal(hop.port, port);
+	assert_memory_equal(&hop.gateway, &by, sizeof(by));
+}
+
+static void routes6(void **state)
+{
+	(void)state;
+	begin_route6(RTM_NEWROUTE, "::", 0, WAN_IFINDEX);
+	put6(RTA_GATEWAY, "fe80::1");
+	deliver();
+	begin_route6(RTM_NEWROUTE, "2001:db8:1::", 64, LAN_IFINDEX);
+	deliver();
+	begin_route6(RTM_NEWROUTE, "2001:db8:1::1", 128, LAN_IFINDEX)->rtm_type = RTN_LOCAL;
+	deliver();
+	/* Host bits of a sloppy sender do not count. */
+	begin_route6(RTM_NEWROUTE, "2001:db8:3::ffff", 33, OTHER_IFINDEX);
+	deliver();
+	assert_next6("2001:db8:2::1", ROUTE_KERNEL, 0, "::");
+	assert_next6("2001:db8:1::2", ROUTE_FORWARD, 1, "::");
+	assert_next6("2001:db8:1::1", ROUTE_LOCAL, 0, "::");
+	assert_next6("2001:db8:8000::1", ROUTE_FORWARD, 0, "fe80::1");
+	begin_route6(RTM_DELROUTE, "2001:db8:1::", 64, LAN_IFINDEX);
+	deliver();
+	assert_next6("2001:db8:1::2", ROUTE_KERNEL, 0, "::");
+	/* A prefix that no IPv6 address has. */
+	begin_route6(RTM_NEWROUTE, "2001:db8:1::", 129, WAN_IFINDEX);
+	deliver();
+	assert_next6("2001:db8:1::2", ROUTE_KERNEL, 0, "::");
+}
+
+static void neighbours6(void **state)
+{
+	struct neigh n = {.addr = addr6("fe80::1"), .af = AF_INET6, .port = 0};
+	struct rte_ether_addr found;
+	struct ndmsg *ndm;
+
+	(void)state;
+	nlh = mnl_nlmsg_put_header(buffer);
+	nlh->nlmsg_type = RTM_NEWNEIGH;
+	ndm = mnl_nlmsg_put_extra_header(nlh, sizeof(*ndm));
+	ndm->ndm_family = AF_INET6;
+	ndm->ndm_ifindex = WAN_IFINDEX;
+	ndm->ndm_state = NUD_STALE;
+	put6(NDA_DST, "fe80::1");
+	mnl_attr_put(nlh, NDA_LLADDR, 6, "\002aaaaa");
+	deliver();
+	assert_true(neigh_lookup(&n, &found));
+	assert_memory_equal(&found, "\002aaaaa", 6);
+	/* The same address on the other link is another one. */
+	n.port = 1;
+	assert_false(neigh_lookup(&n, &found));
+	assert_true(neigh_wanted(&n));
+	assert_int_equal(n.af, AF_INET6);
+	assert_int_equal(n.port, 0);
+	assert_int_equal(n.addr.bytes[15], 1);
+	/* So is an IPv4 address with the same bytes. */
+	n.af = AF_INET;
+	assert_false(neigh_lookup(&n, &found));
+	nlh->nlmsg_type = RTM_DELNEIGH;
+	deliver();
+	n.af = AF_INET6;
+	assert_false(neigh_lookup(&n, &found));
+}
+
+static void address6(const char *text, uint8_t scope, uint32_t flags)
+{
+	struct ifaddrmsg *ifa;
+
+	nlh = mnl_nlmsg_put_header(buffer);
+	nlh->nlmsg_type = RTM_NEWADDR;
+	ifa = mnl_nlmsg_put_extra_header(nlh, sizeof(*ifa));
+	ifa->ifa_family = AF_INET6;
+	ifa->ifa_index = WAN_IFINDEX;
+	ifa->ifa_scope = scope;
+	put6(IFA_ADDRESS, text);
+	mnl_attr_put_u32(nlh, IFA_FLAGS, flags);
+	deliver();
+}
+
+/* The source of errors: the first that others may answer, and that stays. */
+static void addresses6(void **state)
+{
+	struct cygnet_addr want = addr6("2001:db8::4"), none = {0}, got;
+
+	(void)state;
+	address6("fe80::1", RT_SCOPE_LINK, IFA_F_PERMANENT);
+	address6("2001:db8::1", RT_SCOPE_UNIVERSE, IFA_F_TENTATIVE);
+	address6("2001:db8::2", RT_SCOPE_UNIVERSE, IFA_F_TEMPORARY);
+	address6("2001:db8::3", RT_SCOPE_UNIVERSE, IFA_F_DEPRECATED);
+	got = port_addr6(&ports[0]);
+	assert_memory_equal(&got, &none, sizeof(got));
+	address6("2001:db8::4", RT_SCOPE_UNIVERSE, IFA_F_PERMANENT);
+	address6("2001:db8::5", RT_SCOPE_UNIVERSE, IFA_F_PERMANENT);
+	got = port_addr6(&ports[0]);
+	assert_memory_equal(&got, &want, sizeof(got));
+}
+
+static void netconf6(uint32_t ifindex, uint32_t forwarding)
+{
+	struct netconfmsg *ncm;
+
+	nlh = mnl_nlmsg_put_header(buffer);
+	nlh->nlmsg_type = RTM_NEWNETCONF;
+	ncm = mnl_nlmsg_put_extra_header(nlh, sizeof(*ncm));
+	ncm->ncm_family = AF_INET6;
+	mnl_attr_put_u32(nlh, NETCONFA_IFINDEX, ifindex);
+	mnl_attr_put_u32(nlh, NETCONFA_FORWARDING, forwarding);
+	deliver();
+}
+
+/* The kernel forwards IPv6 by the setting for all; those of interfaces say something else. */
+static void forwarding6(void **state)
+{
+	(void)state;
+	ports_forward6 = false;
+	netconf6(WAN_IFINDEX, 1);
+	assert_false(ports_forward6);
+	assert_false(ports[0].forwards);
+	netconf6((uint32_t)NETCONFA_IFINDEX_ALL, 1);
+	assert_true(ports_forward6);
+	netconf6((uint32_t)NETCONFA_IFINDEX_ALL, 0);
+	assert_false(ports_forward6);
 }
 
 static void links(void **state)
@@ -408,7 +581,8 @@ static void damaged(void **state)
 	len = nlh->nlmsg_len;
 	for (unsigned int i = 0; i < 200000; i++) {
 		static const uint16_t kinds[] = {RTM_NEWROUTE, RTM_DELROUTE, RTM_NEWNEIGH,
-						 RTM_DELNEIGH, RTM_NEWLINK,  RTM_DELLINK};
+						 RTM_DELNEIGH, RTM_NEWLINK,  RTM_DELLINK,
+						 RTM_NEWADDR,  RTM_NEWNETCONF};
 		size_t cut = NLMSG_HDRLEN + (size_t)random() % (len - NLMSG_HDRLEN + 1);
 		struct nlmsghdr *copy = malloc(cut);
 
@@ -432,6 +606,7 @@ int main(int argc, char **argv)
 		TEST(unicast),	  TEST(types),	    TEST(tables),	  TEST(metric_and_replace),
 		TEST(multipath),  TEST(not_for_us), TEST(host_bits),	  TEST(neighbours),
 		TEST(solicited),  TEST(links),	    TEST(many_neighbours), TEST(damaged),
+		TEST(routes6),	  TEST(neighbours6), TEST(addresses6),	  TEST(forwarding6),
 	};
 
 	(void)argc;

@@ -17,14 +17,15 @@ static const struct next_hop unreachable = {.kind = ROUTE_NONE};
 
 static struct next_hop via(uint32_t gateway)
 {
-	return (struct next_hop){.kind = ROUTE_FORWARD, .port = 1, .gateway = gateway};
+	return (struct next_hop){.kind = ROUTE_FORWARD, .port = 1, .gateway.v4 = gateway};
 }
 
 static struct route make(uint32_t dst, uint8_t bits, uint32_t table, uint32_t metric,
 			 uint32_t gateway)
 {
 	return (struct route){
-		.dst = htonl(dst & (bits ? UINT32_MAX << (32 - bits) : 0)),
+		.af = AF_INET,
+		.dst.v4 = htonl(dst & (bits ? UINT32_MAX << (32 - bits) : 0)),
 		.bits = bits,
 		.table = table,
 		.metric = metric,
@@ -198,7 +199,7 @@ static void full(void **state)
 	assert_int_equal(route_add(&r, false), -ENOSPC);
 	routes_commit();
 	assert_hop(0x00010001, via(1));
-	assert_hop(ntohl(r.dst), unreachable);
+	assert_hop(ntohl(r.dst.v4), unreachable);
 	r = make(0x00010000, 16, RT_TABLE_MAIN, 0, 1);
 	assert_int_equal(route_delete(&r), 0);
 	r = make(0xf0000000, 4, RT_TABLE_MAIN, 0, 7);
@@ -222,7 +223,7 @@ static const struct route *model_table(uint32_t table, uint32_t dst)
 		const struct route *r = &model[i];
 		uint32_t mask = r->bits ? UINT32_MAX << (32 - r->bits) : 0;
 
-		if (present[i] && r->table == table && (dst & mask) == ntohl(r->dst) &&
+		if (present[i] && r->table == table && (dst & mask) == ntohl(r->dst.v4) &&
 		    (!best || r->bits > best->bits ||
 		     (r->bits == best->bits && r->metric < best->metric)))
 			best = r;
@@ -291,6 +292,111 @@ static void against_the_model(void **state)
 	}
 }
 
+/* --- IPv6: the same rules, in a space of its own --- */
+
+static struct route make6(const char *dst, uint8_t bits, uint32_t table, const char *gateway)
+{
+	struct route r = {
+		.af = AF_INET6,
+		.bits = bits,
+		.table = table,
+		.hop = {.kind = ROUTE_FORWARD, .port = 1},
+	};
+
+	assert_int_equal(inet_pton(AF_INET6, dst, &r.dst), 1);
+	assert_int_equal(inet_pton(AF_INET6, gateway, &r.hop.gateway), 1);
+	return r;
+}
+
+static void assert_hop6(const char *dst, const struct next_hop *want)
+{
+	struct cygnet_addr addr;
+	struct next_hop hop;
+
+	assert_int_equal(inet_pton(AF_INET6, dst, &addr), 1);
+	hop = route_lookup(AF_INET6, &addr);
+	assert_memory_equal(&hop, want, sizeof(hop));
+}
+
+static void six(void **state)
+{
+	struct route all = make6("::", 0, RT_TABLE_MAIN, "fe80::1");
+	struct route net = make6("2001:db8::", 32, RT_TABLE_MAIN, "fe80::2");
+	struct route host = make6("2001:db8::1", 128, RT_TABLE_MAIN, "fe80::3");
+	struct route charon = make6("2001:db8:0:1::", 63, 220, "fe80::4");
+
+	(void)state;
+	route_add(&all, false);
+	route_add(&net, false);
+	route_add(&host, false);
+	assert_hop6("2001:db8::1", &unreachable);
+	routes_commit();
+	assert_hop6("2001:db7:ffff::", &all.hop);
+	assert_hop6("2001:db8::", &net.hop);
+	assert_hop6("2001:db8::1", &host.hop);
+	assert_hop6("2001:db8::2", &net.hop);
+	/* The table that is asked earlier decides, also for what is longer in main. */
+	assert_int_equal(inet_pton(AF_INET6, "2001:db8::", &charon.dst), 1);
+	route_add(&charon, false);
+	routes_commit();
+	assert_hop6("2001:db8::1", &charon.hop);
+	assert_hop6("2001:db8:0:1:ffff::", &charon.hop);
+	assert_hop6("2001:db8:0:2::", &net.hop);
+	assert_int_equal(route_delete(&charon), 0);
+	assert_int_equal(route_delete(&net), 0);
+	routes_commit();
+	assert_hop6("2001:db8::1", &host.hop);
+	assert_hop6("2001:db8::2", &all.hop);
+	host.bits = 129;
+	assert_int_equal(route_add(&host, false), -EINVAL);
+}
+
+/* 0.0.0.0/0 and ::/0 have the same bytes, and so may longer prefixes. */
+static void families_apart(void **state)
+{
+	struct route four = make(0x20010db8, 32, RT_TABLE_MAIN, 0, 4);
+	struct route six_of = make6("2001:db8::", 32, RT_TABLE_MAIN, "fe80::6");
+	struct route all = make(0, 0, RT_TABLE_MAIN, 0, 1);
+	struct route gone = make6("::", 0, RT_TABLE_MAIN, "fe80::1");
+
+	(void)state;
+	route_add(&four, false);
+	route_add(&six_of, false);
+	route_add(&all, false);
+	routes_commit();
+	assert_hop(0x20010db8, via(4));
+	assert_hop(0x20010db9, via(1));
+	assert_hop6("2001:db8::1", &six_of.hop);
+	assert_hop6("3001::", &unreachable);
+	assert_int_equal(route_delete(&gone), -ENOENT);
+	assert_int_equal(route_delete(&six_of), 0);
+	routes_commit();
+	assert_hop(0x20010db8, via(4));
+	assert_hop6("2001:db8::1", &unreachable);
+}
+
+static void full6(void **state)
+{
+	struct route r = make6("2001:db8::", 64, RT_TABLE_MAIN, "fe80::1");
+	struct route four = make(0x0a000000, 8, RT_TABLE_MAIN, 0, 1);
+	unsigned int n;
+
+	(void)state;
+	for (n = 0; n < 4096; n++) {
+		r.dst.bytes[6] = (uint8_t)(n >> 8);
+		r.dst.bytes[7] = (uint8_t)n;
+		if (route_add(&r, false))
+			break;
+	}
+	assert_in_range(n, 1024, 4095);
+	assert_int_equal(route_add(&r, false), -ENOSPC);
+	assert_int_equal(route_add(&four, false), 0);
+	routes_commit();
+	assert_hop6("2001:db8::1", &r.hop);
+	assert_hop6("2001:db8:0:3ff::1", &r.hop);
+	assert_hop(0x0a000001, via(1));
+}
+
 /* --- one lcore looks up, the control thread changes --- */
 
 static bool stop;
@@ -310,7 +416,7 @@ static void *reader(void *arg)
 		/* The route of this address or the one above, nothing else. */
 		for (uint32_t i = 0; i < RTE_DIM(dst); i++)
 			if (hop[i].kind != ROUTE_FORWARD ||
-			    (hop[i].gateway != 100 && hop[i].gateway != i + 1))
+			    (hop[i].gateway.v4 != 100 && hop[i].gateway.v4 != i + 1))
 				wrong++;
 		__atomic_fetch_add(&seen, 1, __ATOMIC_RELAXED);
 		route_reader_quiescent(0);
@@ -387,6 +493,8 @@ int main(int argc, char **argv)
 		TEST(full),		     TEST(long_prefixes_like_their_parent),
 		TEST(against_the_model),     TEST(old_or_new_under_changes),
 		TEST(a_worker_hangs),
+		TEST(six),		     TEST(families_apart),
+		TEST(full6),
 	};
 
 	(void)argc;

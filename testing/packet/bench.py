@@ -4,6 +4,7 @@ import contextlib
 import time
 
 from scapy.layers.inet import IP, UDP
+from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Ether
 from scapy.packet import Raw, raw
 
@@ -11,7 +12,9 @@ from gateway import FAR_HOST, FAR_NET, HOST, LAN_NET, PEER, WAN
 from network import wait_until
 from peer import SUITE, Sa
 
-IPV4 = b"\x08\x00"
+IPV4, IPV6 = b"\x08\x00", b"\x86\xdd"
+# Neighbour and router discovery and listener reports, which the gateway's kernel sends.
+LINK_CONTROL = (130, 131, 132, 133, 134, 135, 136, 137, 143)
 ARRIVE = 2.0  # seconds a packet may take; a test of what must not come waits less
 QUIET = 0.15
 
@@ -54,14 +57,18 @@ class Bench:
         self.wan.send(self.frame(self.wan, "wan", packet))
 
     def frame(self, port, device, packet):
-        return raw(Ether(dst=self.gateway.mac[device], src=port.mac.hex(":"), type=0x0800)) + raw(packet)
+        data = raw(packet)
+        kind = 0x86dd if data[0] >> 4 == 6 else 0x0800
+        return raw(Ether(dst=self.gateway.mac[device], src=port.mac.hex(":"), type=kind)) + data
 
     @staticmethod
     def packets(port, timeout):
-        """IPv4 packets that the gateway sends there; whatever a minimal frame pads is cut off."""
+        """IP packets that the gateway sends there; whatever a minimal frame pads is cut off."""
         for frame in port.frames(timeout):
             if frame[12:14] == IPV4:
                 yield Bench.packet_in(frame)
+            elif frame[12:14] == IPV6 and not is_link_control(frame[14:]):
+                yield IPv6(frame[14:54 + int.from_bytes(frame[18:20], "big")])
 
     @staticmethod
     def packet_in(frame):
@@ -113,6 +120,12 @@ class Bench:
         same_but_hop(self.receive(self.lan, 1)[0], sent)
 
 
+def is_link_control(packet):
+    """Without extension headers, or behind a router alert."""
+    kind = packet[40:41] if packet[6] == 58 else packet[48:49] if packet[6] == 0 else b""
+    return kind and kind[0] in LINK_CONTROL
+
+
 def to_far_host(size=100, ttl=64, **fields):
     """From the host on the LAN; size of UDP payload in bytes."""
     return packet(HOST, FAR_HOST, size, ttl, **fields)
@@ -129,6 +142,11 @@ def packet(src, dst, size=100, ttl=64, sport=1111, dport=2222, **fields):
 
 def same_but_hop(got, sent):
     """got is sent after one hop: TTL less one, checksum to match, all else alike."""
+    if got.version == 6:
+        want = IPv6(raw(sent))
+        want.hlim -= 1
+        assert raw(got) == raw(want), f"\n got {raw(got).hex()}\nwant {raw(want).hex()}"
+        return
     want = IP(raw(sent))
     want.ttl -= 1
     del want.chksum

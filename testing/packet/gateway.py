@@ -31,6 +31,9 @@ SUPPRESSIONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lsan.su
 LAN, HOST, LAN_NET = "10.1.0.1", "10.1.0.10", "10.1.0.0-10.1.0.255"
 WAN, PEER = "192.0.2.1", "192.0.2.2"
 FAR_HOST, FAR_NET = "10.2.0.10", "10.2.0.0-10.2.0.255"
+LAN6, HOST6, LAN_NET6 = "2001:db8:1::1", "2001:db8:1::10", "2001:db8:1::-2001:db8:1::ffff"
+WAN6, PEER6 = "2001:db8:f::1", "2001:db8:f::2"
+FAR_HOST6, FAR_NET6 = "2001:db8:2::10", "2001:db8:2::-2001:db8:2::ffff"
 
 
 class Gateway:
@@ -73,16 +76,19 @@ class Gateway:
     def set_up_taps(self):
         """What the administrator, charon and ARP would do."""
         gw = self.network.gw
-        for device, address in (("lan", LAN), ("wan", WAN)):
+        for device, address, address6 in (("lan", LAN, LAN6), ("wan", WAN, WAN6)):
             ip("-n", gw, "address", "replace", f"{address}/24", "dev", device)
+            ip("-n", gw, "address", "replace", f"{address6}/64", "dev", device, "nodad")
             ip("-n", gw, "link", "set", device, "up")
         ip("-n", gw, "route", "replace", "10.2.0.0/16", "via", PEER, "dev", "wan")
+        ip("-n", gw, "route", "replace", "2001:db8:2::/48", "via", PEER6, "dev", "wan")
         self.learn_neighbours()
         self.mac = {device: self.mac_of(device) for device in ("lan", "wan")}
         time.sleep(0.3)  # cygnetd hears of it by netlink
 
     def learn_neighbours(self):
-        for device, address, port in (("lan", HOST, self.network.lan), ("wan", PEER, self.network.wan)):
+        for device, address, port in (("lan", HOST, self.network.lan), ("wan", PEER, self.network.wan),
+                                      ("lan", HOST6, self.network.lan), ("wan", PEER6, self.network.wan)):
             ip("-n", self.network.gw, "neigh", "replace", address, "dev", device,
                "lladdr", port.mac.hex(":"), "nud", "permanent")
 

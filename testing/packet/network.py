@@ -87,7 +87,8 @@ class Network:
             for port in self.ports:
                 self.add_veth(port)
             # A kernel that would forward, if it got the packets.
-            ip("netns", "exec", self.gw, "sysctl", "-q", "-w", "net.ipv4.ip_forward=1")
+            ip("netns", "exec", self.gw, "sysctl", "-q", "-w", "net.ipv4.ip_forward=1",
+               "net.ipv6.conf.all.forwarding=1")
             self.lan, self.wan = (Port(self.far, port) for port in self.ports)
             return self
         except BaseException:

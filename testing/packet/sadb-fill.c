@@ -56,15 +56,17 @@ static int parse_range(const char *text, uint16_t *lo, uint16_t *hi)
 	return 0;
 }
 
-static int parse_addr(const char *text, struct cygnet_addr *addr)
+static int parse_addr(const char *text, struct cygnet_addr *addr, uint8_t *af)
 {
 	memset(addr, 0, sizeof(*addr));
-	return inet_pton(AF_INET, text, &addr->v4) == 1 ? 0 : -EINVAL;
+	*af = strchr(text, ':') ? AF_INET6 : AF_INET;
+	return inet_pton(*af, text, addr) == 1 ? 0 : -EINVAL;
 }
 
-static int parse_addr_range(const char *text, struct cygnet_addr *lo, struct cygnet_addr *hi)
+static int parse_addr_range(const char *text, struct cygnet_addr *lo, struct cygnet_addr *hi,
+			    uint8_t *af)
 {
-	char copy[2 * INET_ADDRSTRLEN];
+	char copy[2 * INET6_ADDRSTRLEN];
 	char *dash;
 
 	if (strlen(text) >= sizeof(copy))
@@ -74,7 +76,7 @@ static int parse_addr_range(const char *text, struct cygnet_addr *lo, struct cyg
 	if (!dash)
 		return -EINVAL;
 	*dash = '\0';
-	return parse_addr(copy, lo) || parse_addr(dash + 1, hi) ? -EINVAL : 0;
+	return parse_addr(copy, lo, af) || parse_addr(dash + 1, hi, af) ? -EINVAL : 0;
 }
 
 /* @return bytes, or -EINVAL */
@@ -149,8 +151,8 @@ static int set_src(struct line *line, const char *value)
 	struct cygnet_selector *sel = &line->policy.sel;
 
 	if (strchr(value, '-'))
-		return parse_addr_range(value, &sel->src_lo, &sel->src_hi);
-	return parse_addr(value, &line->sa.path.src);
+		return parse_addr_range(value, &sel->src_lo, &sel->src_hi, &sel->af);
+	return parse_addr(value, &line->sa.path.src, &line->sa.id.af);
 }
 
 static int set_dst(struct line *line, const char *value)
@@ -159,8 +161,8 @@ static int set_dst(struct line *line, const char *value)
 	int rc;
 
 	if (strchr(value, '-'))
-		return parse_addr_range(value, &sel->dst_lo, &sel->dst_hi);
-	rc = parse_addr(value, &line->sa.path.dst);
+		return parse_addr_range(value, &sel->dst_lo, &sel->dst_hi, &sel->af);
+	rc = parse_addr(value, &line->sa.path.dst, &line->sa.id.af);
 	line->sa.id.dst = line->sa.path.dst;
 	return rc;
 }
@@ -168,7 +170,7 @@ static int set_dst(struct line *line, const char *value)
 /* Where the SA of a policy ends. */
 static int set_end(struct line *line, const char *value)
 {
-	return parse_addr(value, &line->policy.dst);
+	return parse_addr(value, &line->policy.dst, &line->policy.af);
 }
 
 static int set_sport(struct line *line, const char *value)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Frames that are not plain IPv4: none is a way around the policies."""
-import ipaddress
+"""Frames that are not plain IP: none is a way around the policies."""
 import socket
-import struct
 
 from scapy.layers.inet import IP, UDP
 from scapy.packet import raw
@@ -112,48 +110,6 @@ def test_for_the_kernel(bench, case):
         bench.wan.drain()
         tap.send(frame)
         assert frame in [got[:len(frame)] for got in bench.wan.frames(QUIET)], "it did not leave"
-
-
-def ipv6(src, dst, next_header=17, hop_limit=64, payload=bytes(16)):
-    return (bytes.fromhex("86dd") + struct.pack("!IHBB", 6 << 28, len(payload), next_header, hop_limit) +
-            ipaddress.IPv6Address(src).packed + ipaddress.IPv6Address(dst).packed + payload)
-
-
-ON_LINK = {
-    "link-local": ipv6("fe80::1", "fe80::2"),
-    "all-nodes": ipv6("fe80::1", "ff02::1"),
-    "solicitation": ipv6("2001:db8::1", "2001:db8::2", 58, 255, bytes([135]) + bytes(23)),
-    "redirect": ipv6("2001:db8::1", "2001:db8::2", 58, 255, bytes([137]) + bytes(23)),
-}
-OFF_LINK = {
-    "global": ipv6("2001:db8::1", "2001:db8::2"),
-    "from-link-local": ipv6("fe80::1", "2001:db8::2"),
-    "site-multicast": ipv6("2001:db8::1", "ff05::1"),
-    "ping": ipv6("2001:db8::1", "2001:db8::2", 58, 255, bytes([128]) + bytes(23)),
-    "routed-solicitation": ipv6("2001:db8::1", "2001:db8::2", 58, 254, bytes([135]) + bytes(23)),
-    "cut": ipv6("fe80::1", "fe80::2")[:40],
-}
-
-
-@cases(*ON_LINK)
-def test_ipv6_on_link(bench, case):
-    frame = to_gateway(bench, "wan", ON_LINK[case])
-    with Tap(bench, "wan") as tap:
-        bench.wan.send(frame)
-        assert tap.got(frame), "the kernel did not get it"
-
-
-@cases(*OFF_LINK)
-def test_ipv6_off_link(bench, case):
-    """There is no IPv6 policy that could protect it, so it goes nowhere."""
-    bench.tunnel()
-    with Tap(bench, "wan") as tap:
-        frame = to_gateway(bench, "wan", OFF_LINK[case])
-        with bench.dropped("ipv6"):
-            bench.wan.send(frame)
-        assert not tap.got(frame[:12], QUIET), "the kernel got it"
-        with bench.dropped("ipv6"):
-            tap.send(from_gateway(bench, "wan", OFF_LINK[case]))
 
 
 def test_tag_in_front_of_ike(bench):

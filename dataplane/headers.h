@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file headers.h
+ * What stands in front of a packet's upper layer, in either family.
+ */
+#ifndef CYGNETD_HEADERS_H
+#define CYGNETD_HEADERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "drop.h"
+#include "packet.h"
+
+struct headers {
+	uint16_t len;		/* IP header with options or extension headers, bytes */
+	uint16_t fragment_at;	/* IPv6: where the fragment header is; 0: there is none */
+	uint8_t proto;		/* of what follows */
+	bool fragment;		/* a part of a packet, and */
+	bool later;		/* not its first one: what follows is no upper layer's header */
+};
+
+/**
+ * Check the headers at the start of a packet and trim what follows it (Ethernet
+ * padding). Of IPv6's extension headers (RFC 8200, 4) there are few, each at most as
+ * often and where it may be, and none hides the upper layer: else policies for
+ * protocols and ports would not see it.
+ * @param m       the headers lie in its first segment
+ * @param verify  an IPv4 header's checksum too
+ * @return DROP_NONE or why the packet goes no further
+ */
+enum drop_reason headers_check(struct rte_mbuf *m, bool verify);
+
+/** The headers of a checked packet. */
+struct headers headers_read(struct rte_mbuf *m);
+
+/**
+ * Whether a checked IPv6 packet finds neighbours or routers, or joins groups, on one
+ * link (RFC 4861; RFC 2710; RFC 3810): as ARP is none, it is no business of policies.
+ */
+bool headers_link_control(struct rte_mbuf *m, const struct headers *h);
+
+#endif
