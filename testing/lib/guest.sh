@@ -61,8 +61,9 @@ start_guest() {
 }
 
 await_guest() {
-	wait_for 100 guest_settled "$1" || true
-	guest_answers "$1" || { cat "$work/$1/guest.log" >&2; die "the guest does not boot"; }
+	wait_for 150 guest_settled "$1" || true
+	alive "guest-$1" && wait_for 60 guest_answers "$1" ||
+		{ cat "$work/$1/guest.log" >&2; die "the guest does not boot"; }
 	guest_do "$1" "ip address add ${wan_addr[$1]}/24 dev wan
 		ip address add ${lan_net[$1]}.1/24 dev lan
 		${uplink[$1]:+ip route add default via ${uplink[$1]}}" || die "the guest has no network"
@@ -71,7 +72,8 @@ await_guest() {
 
 guest_settled() { grep -qs '^guest: ready' "$work/$1/guest.log" || gone "guest-$1"; }
 
-guest_answers() { [ "$(guest_do "$1" 'echo yes')" = yes ]; }
+# It says that it is ready a moment before it listens.
+guest_answers() { [ "$(guest_do "$1" 'echo yes' 2> /dev/null)" = yes ]; }
 
 # guest_do SIDE COMMANDS: in a shell of the machine; prints what they print and
 # returns their status.
