@@ -73,7 +73,7 @@ static bool read_result(const char *line)
 	struct measured m;
 	int end = -1;
 
-	if (sscanf(line, "%u|%47[^|]|%u|%f|%f,%f,%f|%f%n", &device, name, &bytes, &m.latency_us,
+	if (sscanf(line, "%2u|%47[^|]|%4u|%f|%f,%f,%f|%f%n", &device, name, &bytes, &m.latency_us,
 		   &m.gbps[0], &m.gbps[1], &m.gbps[2], &m.cost_ns, &end) != 8 || line[end])
 		return false;
 	if (device >= engine_devices || !find_algorithm(name, &algorithm) ||

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Devices that fail, of which this test makes some out of good ones, and more SAs than
+ * sessions. There are no routes and no policies: what gets through is dropped for that. */
+#include <netinet/in.h>
+#include <string.h>
+
+#include <rte_cryptodev.h>
+
+#include "control.h"
+#include "esp_fixture.h"
+#include "pipeline.h"
+
+#define IN DROP_POLICY_INBOUND
+#define OUT DROP_NO_ROUTE
+#define FAILURES 16 /* as crypt.c has it */
+
+static struct worker *w = &workers[0];
+static struct engine_device devices[STATS_MAX_DEVICES];
+
+static int start(void **state)
+{
+	if (esp_fixture_start(state) || routes_init(1, 64) || control_events_init())
+		return -1;
+	memcpy(devices, engine_device, sizeof(devices));
+	return esp_devices < 2; /* one to fail, one to take over */
+}
+
+static int stop(void **state)
+{
+	routes_free();
+	control_events_free();
+	return esp_fixture_stop(state);
+}
+
+/* --- making devices fail --- */
+
+static enum fault { GOOD, REFUSING, HALF_DONE } fault[RTE_CRYPTO_MAX_DEVS];
+static struct rte_crypto_fp_ops good[RTE_CRYPTO_MAX_DEVS];
+static struct rte_crypto_op *kept[64];
+static uint16_t nkept;
+
+/* Gives back what it got with an error, as it was. */
+static uint16_t keep(void *qp, struct rte_crypto_op **ops, uint16_t n)
+{
+	(void)qp;
+	for (uint16_t i = 0; i < n; i++)
+		kept[nkept++] = ops[i];
+	return n;
+}
+
+static uint16_t give_back(void *qp, struct rte_crypto_op **ops, uint16_t n)
+{
+	uint16_t given = RTE_MIN(n, nkept);
+
+	(void)qp;
+	nkept = (uint16_t)(nkept - given);
+	for (uint16_t i = 0; i < given; i++) {
+		ops[i] = kept[nkept + i];
+		ops[i]->status = RTE_CRYPTO_OP_STATUS_ERROR;
+	}
+	return given;
+}
+
+/* Does its work, and says that it failed. */
+static uint16_t deny(void *qp, struct rte_crypto_op **ops, uint16_t n)
+{
+	uint16_t done = good[devices[0].id].dequeue_burst(qp, ops, n);
+
+	for (uint16_t i = 0; i < done; i++)
+		ops[i]->status = RTE_CRYPTO_OP_STATUS_ERROR;
+	return done;
+}
+
+/* @param how  HALF_DONE: the first device only */
+static void break_device(unsigned int device, enum fault how)
+{
+	uint8_t id = devices[device].id;
+
+	good[id] = rte_crypto_fp_ops[id];
+	fault[id] = how;
+	if (how == REFUSING)
+		rte_crypto_fp_ops[id].enqueue_burst = keep;
+	rte_crypto_fp_ops[id].dequeue_burst = how == REFUSING ? give_back : deny;
+}
+
+static int clean(void **state)
+{
+	for (unsigned int d = 0; d < esp_devices; d++) {
+		uint8_t id = devices[d].id;
+
+		if (fault[id] != GOOD)
+			rte_crypto_fp_ops[id] = good[id];
+		fault[id] = GOOD;
+	}
+	engines_lost = 0;
+	assert_int_equal(w->in_flight, 0);
+	assert_int_equal(nkept, 0);
+	/* Sessions are on all of them. */
+	memcpy(engine_device, devices, sizeof(devices));
+	engine_devices = esp_devices;
+	return esp_fixture_clean(state);
+}
+
+/* --- packets --- */
+
+/* An SA that the first device serves, and others could. */
+static void add(struct esp_sa *e, unsigned int options)
+{
+	*w = (struct worker){
+		.workers = 1,
+		.sessions = esp_sessions,
+		.packets = esp_packets,
+		.ops = esp_ops,
+		.stats = &stats[0],
+	};
+	memset(w->stats, 0, sizeof(*w->stats));
+	assert_true(esp_sa_add(e, &esp_algorithms[esp_algorithm_count - 1], options, 0));
+	memcpy(engine_device, devices, sizeof(devices));
+	engine_devices = esp_devices;
+}
+
+static bool waits(void)
+{
+	for (unsigned int d = 0; d < engine_devices; d++)
+		if (w->at[d])
+			return true;
+	return false;
+}
+
+static void pass(struct rte_mbuf *m)
+{
+	protect(w, m);
+	for (unsigned int i = 0; i < 100000 && waits(); i++)
+		protect_poll(w);
+	assert_false(waits());
+}
+
+static void protect_one(const struct esp_sa *e)
+{
+	uint8_t inner[400];
+	struct rte_mbuf *m;
+
+	peer_packet(inner, sizeof(inner), 0, false);
+	m = esp_packet(inner, sizeof(inner), RTE_PKTMBUF_HEADROOM, RTE_PKTMBUF_HEADROOM);
+	packet(m)->stage = STAGE_ESP_OUT;
+	packet(m)->sa = cygnet_sa_index(sadb, e->sa);
+	packet(m)->generation = e->sa->generation;
+	pass(m);
+}
+
+static void unprotect_one(const struct esp_sa *e, uint64_t seq)
+{
+	uint8_t text[128];
+	struct rte_mbuf *m;
+
+	peer_packet(text, 40, 0, false);
+	m = esp_from_peer(e, seq, text,
+			  peer_trailer(text, 40, peer_padding(e->peer.algorithm, 40),
+				       IPPROTO_IPIP));
+	packet(m)->seq = seq;
+	pass(m);
+}
+
+/* --- tests --- */
+
+/* What the first device leaves as it was the second does; then the first is out. */
+static void taken_over(void **state)
+{
+	struct esp_sa e;
+
+	(void)state;
+	add(&e, 0);
+	break_device(0, REFUSING);
+	for (unsigned int i = 1; i <= FAILURES + 4; i++) {
+		protect_one(&e);
+		assert_int_equal(w->stats->drop[OUT], i);
+		assert_int_equal(w->stats->device[1].encrypted, i);
+		assert_int_equal(engine_lost(0), i >= FAILURES);
+	}
+	assert_int_equal(w->stats->device[0].failed, FAILURES);
+	assert_int_equal(w->stats->encapsulated, FAILURES + 4);
+	esp_sa_delete(&e);
+}
+
+static void taken_over_inbound(void **state)
+{
+	struct esp_sa e;
+
+	(void)state;
+	add(&e, ESP_INBOUND);
+	break_device(0, REFUSING);
+	for (unsigned int i = 1; i <= FAILURES + 4; i++)
+		unprotect_one(&e, i);
+	assert_int_equal(w->stats->drop[IN], FAILURES + 4);
+	assert_int_equal(w->stats->device[1].decrypted, FAILURES + 4);
+	assert_true(engine_lost(0));
+	esp_sa_delete(&e);
+}
+
+/* Encrypting twice in counter mode would be sending plaintext. */
+static void never_twice(void **state)
+{
+	struct esp_sa e;
+
+	(void)state;
+	add(&e, 0);
+	break_device(0, HALF_DONE);
+	for (unsigned int i = 1; i <= FAILURES + 4; i++) {
+		protect_one(&e);
+		assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], i);
+	}
+	assert_int_equal(w->stats->encapsulated, 0);
+	assert_int_equal(w->stats->device[1].encrypted, 0);
+	esp_sa_delete(&e);
+}
+
+/* A failure now and then is none of the device's. */
+static void forgiven(void **state)
+{
+	struct esp_sa e;
+
+	(void)state;
+	add(&e, 0);
+	for (unsigned int i = 0; i < 3; i++) {
+		break_device(0, REFUSING);
+		for (unsigned int k = 1; k < FAILURES; k++)
+			protect_one(&e);
+		rte_crypto_fp_ops[devices[0].id] = good[devices[0].id];
+		protect_one(&e);
+	}
+	assert_int_equal(w->stats->encapsulated, 3 * FAILURES);
+	assert_false(engine_lost(0));
+	esp_sa_delete(&e);
+}
+
+static void all_fail(void **state)
+{
+	struct esp_sa e;
+
+	(void)state;
+	add(&e, 0);
+	for (unsigned int d = 0; d < esp_devices; d++)
+		break_device(d, REFUSING);
+	for (unsigned int i = 1; i <= FAILURES + 4; i++) {
+		protect_one(&e);
+		assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], i);
+	}
+	assert_int_equal(engines_lost, 0); /* the packets may be at fault */
+	esp_sa_delete(&e);
+}
+
+/* --- sessions --- */
+
+static struct cygnet_sa *nth(unsigned int n)
+{
+	struct cygnet_sa_params params;
+	struct esp_sa e = {0};
+
+	peer_init(&e.peer, &esp_algorithms[esp_algorithm_count - 1], false, (uint8_t)n);
+	params = esp_params(&e.peer, 0);
+	params.id.spi = htonl(ESP_SPI + n);
+	assert_true(esp_sa_add_params(&e, &params, 0));
+	return e.sa;
+}
+
+static enum drop_reason get(struct session_table *table, const struct cygnet_sa *sa,
+			    struct session **s)
+{
+	control_now++;
+	return session_get(table, sa, cygnet_sa_index(sadb, sa), s);
+}
+
+static void least_recently_used(void **state)
+{
+	struct cygnet_sa *sa[3] = {nth(0), nth(1), nth(2)};
+	struct session_table *table = sessions_create(16, 2);
+	unsigned int others = rte_mempool_in_use_count(engine_device[0].sessions);
+	struct session *s[3], *again;
+
+	(void)state;
+	assert_non_null(table);
+	assert_int_equal(get(table, sa[0], &s[0]), DROP_NONE);
+	assert_int_equal(get(table, sa[1], &s[1]), DROP_NONE);
+	assert_int_equal(get(table, sa[0], &again), DROP_NONE);
+	assert_ptr_equal(again, s[0]);
+	assert_int_equal(get(table, sa[2], &s[2]), DROP_NONE);
+	assert_ptr_equal(s[2], s[1]); /* in the place of the second */
+	assert_int_equal(rte_mempool_in_use_count(engine_device[0].sessions), others + 2);
+
+	s[0]->in_flight = 1;
+	assert_int_equal(get(table, sa[1], &s[1]), DROP_NONE);
+	assert_ptr_equal(s[1], s[2]); /* not the first, which has been idle for longer */
+	s[1]->in_flight = 1;
+	assert_int_equal(get(table, sa[2], &s[2]), DROP_NO_SESSION);
+	assert_int_equal(get(table, sa[0], &again), DROP_NONE);
+	s[0]->in_flight = s[1]->in_flight = 0;
+	sessions_free(table);
+	assert_int_equal(rte_mempool_in_use_count(engine_device[0].sessions), others);
+}
+
+static void shares(void **state)
+{
+	(void)state;
+	assert_int_equal(sessions_of_worker(65536, 8192, 1), 8192);
+	assert_int_equal(sessions_of_worker(100, 8192, 1), 100);
+	assert_int_equal(sessions_of_worker(100, 8192, 3), 34);
+	assert_int_equal(sessions_of_worker(1, 64, 64), 1);
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, clean)
+
+int main(int argc, char **argv)
+{
+	static const struct CMUnitTest tests[] = {
+		TEST(taken_over), TEST(taken_over_inbound),  TEST(never_twice), TEST(forgiven),
+		TEST(all_fail),	  TEST(least_recently_used), TEST(shares),
+	};
+
+	(void)argc;
+	if (esp_fixture_eal(argv[0]))
+		return 1;
+	return cmocka_run_group_tests(tests, start, stop);
+}

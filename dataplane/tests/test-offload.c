@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which device serves what, and when: the policy by itself, with made-up speeds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include <rte_common.h>
+
+#include "engine.h"
+#include "offload.h"
+
+int log_type;
+
+/* latency, Gbps with 32, 256 and 1024 packets in flight, the core's ns a packet */
+#define CPU {1, {30, 30, 30}, 250}
+#define SLOW_CPU {4, {5, 5, 5}, 1600}
+#define GPU {30, {5, 20, 300}, 40}
+#define SMALL_GPU {30, {2, 10, 20}, 40}
+#define POCL {40, {1, 1, 1}, 8000}
+#define NO {0, {0, 0, 0}, 0}
+
+static const struct {
+	struct measured m[3];
+	uint32_t usable;
+	uint8_t light, full;
+	uint16_t batch; /* with which `full` begins; 0: it is not another */
+} choices[] = {
+	{{CPU, SLOW_CPU, POCL}, 7, 0, 0, 0},
+	{{SLOW_CPU, CPU, POCL}, 7, 1, 1, 0},
+	{{CPU, CPU, NO}, 7, 0, 0, 0}, /* of equals the first */
+	{{CPU, SLOW_CPU, GPU}, 7, 0, 2, 1024},
+	{{SLOW_CPU, NO, GPU}, 7, 0, 2, 256},
+	{{CPU, NO, SMALL_GPU}, 7, 0, 2, 1024}, /* less, but for little of the core's time */
+	{{SMALL_GPU, GPU, CPU}, 7, 2, 1, 1024},
+	{{CPU, SLOW_CPU, GPU}, 3, 0, 0, 0}, /* the others have failed */
+	{{CPU, SLOW_CPU, GPU}, 6, 1, 2, 256},
+	{{CPU, SLOW_CPU, GPU}, 4, 2, 2, 0},
+	{{CPU, SLOW_CPU, GPU}, 0, OFFLOAD_NONE, OFFLOAD_NONE, 0},
+	{{NO, NO, NO}, 7, OFFLOAD_NONE, OFFLOAD_NONE, 0},
+};
+
+static void chosen(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(choices); i++) {
+		const struct measured *m[3] = {&choices[i].m[0], &choices[i].m[1],
+					       &choices[i].m[2]};
+		struct offload_class class = offload_choose(m, 3, choices[i].usable);
+
+		assert_int_equal(class.light, choices[i].light);
+		assert_int_equal(class.full, choices[i].full);
+		assert_int_equal(class.fill,
+				 choices[i].batch ? OFFLOAD_BATCH / choices[i].batch : 0);
+	}
+}
+
+/* Whatever a file says, no number is beyond what its field holds. */
+static void absurd(void **state)
+{
+	static const float numbers[] = {1e-30f, 1, 3e38f};
+	const struct measured slow = {1, {1e-30f, 0, 0}, 3e38f};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(numbers) * RTE_DIM(numbers); i++) {
+		float a = numbers[i % RTE_DIM(numbers)], b = numbers[i / RTE_DIM(numbers)];
+		const struct measured other = {a, {b, b, b}, a}, *m[] = {&slow, &other};
+		struct offload_class class = offload_choose(m, 2, 3);
+
+		assert_true(class.light < 2 && class.full < 2);
+		assert_true(class.most <= 2048);
+		assert_true(isfinite(offload_pays_from(&class, 1024)));
+	}
+}
+
+/* --- load --- */
+
+static const struct offload_class two = {.light = 0, .full = 2, .most = 512, .cost = 1000,
+					 .fill = OFFLOAD_BATCH / 32};
+
+static void set_class(struct offload_class class)
+{
+	for (unsigned int a = 0; a <= ALGORITHMS_MAX; a++)
+		for (unsigned int l = 0; l < LENGTH_CLASSES; l++)
+			offload_class[a][l] = class;
+}
+
+/* A window in which n packets came. @return whether it changed the state */
+static bool window(struct offload *o, unsigned int n, bool backlog)
+{
+	uint32_t at[STATS_MAX_DEVICES] = {0};
+
+	for (unsigned int i = 0; i < n; i++)
+		offload_packet(o, 0, 100, at);
+	offload_received(o, backlog ? 32 : 1, 32);
+	return offload_decide(o, OFFLOAD_WINDOW_US * 1000);
+}
+
+static unsigned int windows_until_change(struct offload *o, unsigned int n, bool backlog)
+{
+	for (unsigned int i = 1; i <= 1000; i++)
+		if (window(o, n, backlog))
+			return i;
+	return 0;
+}
+
+/* At 1000 ns a packet 200 fill a window of 200 us: 150 begin, below 80 end it. */
+static void hysteresis(void **state)
+{
+	struct offload o = {0};
+
+	(void)state;
+	set_class(two);
+	assert_int_equal(windows_until_change(&o, 1, false), 0);
+	assert_int_equal(windows_until_change(&o, 149, false), 0);
+	assert_int_equal(windows_until_change(&o, 150, false), 2);
+	assert_true(o.full);
+	assert_int_equal(windows_until_change(&o, 149, false), 0);
+	assert_int_equal(windows_until_change(&o, 80, false), 0);
+	assert_int_equal(windows_until_change(&o, 79, false), 8);
+	assert_false(o.full);
+	assert_int_equal(o.switches, 2);
+	/* One window alone changes nothing, either way. */
+	for (unsigned int i = 0; i < 100; i++)
+		assert_false(window(&o, i % 2 ? 200 : 10, false));
+}
+
+/* Full bursts mean that more is waiting than the time spent says; but a batch has to be full. */
+static void backlog(void **state)
+{
+	struct offload o = {0};
+
+	(void)state;
+	set_class(two);
+	assert_int_equal(windows_until_change(&o, 31, true), 0);
+	assert_int_equal(windows_until_change(&o, 32, true), 2);
+	assert_int_equal(windows_until_change(&o, 16, true), 0);
+	assert_int_equal(windows_until_change(&o, 15, true), 8);
+}
+
+/* What does not pay does not, whatever the load. */
+static void nothing_pays(void **state)
+{
+	struct offload o = {0};
+
+	(void)state;
+	set_class((struct offload_class){.light = 0, .full = 0, .cost = 1000});
+	assert_int_equal(windows_until_change(&o, 1000, true), 0);
+	assert_int_equal(offload_pays_from(&offload_class[0][0], 64), 0);
+}
+
+/* A turn that took long is a long window, not a busy one. */
+static void long_turn(void **state)
+{
+	struct offload o = {.cost = 150000, .fill = OFFLOAD_BATCH * 4};
+
+	(void)state;
+	assert_false(offload_decide(&o, OFFLOAD_WINDOW_US * 1000 * 100));
+	assert_int_equal(o.streak, 0);
+	assert_false(offload_decide(&o, 0));
+}
+
+static void spill(void **state)
+{
+	uint32_t at[STATS_MAX_DEVICES] = {0};
+	struct offload o = {0};
+
+	(void)state;
+	set_class(two);
+	assert_int_equal(offload_packet(&o, 0, 64, at), 0);
+	o.full = true;
+	assert_int_equal(offload_packet(&o, 0, 64, at), 2);
+	at[2] = 511;
+	assert_int_equal(offload_packet(&o, 0, 64, at), 2);
+	at[2] = 512; /* it does not keep up */
+	assert_int_equal(offload_packet(&o, 0, 64, at), 0);
+}
+
+static void pays_from(void **state)
+{
+	(void)state;
+	/* 0.75 packets a microsecond of 1,000 bytes; the batch, 32 in 200 us, is less. */
+	assert_true(fabsf(offload_pays_from(&two, 1000) - 6) < 0.01f);
+}
+
+static void failed_device(void **state)
+{
+	static const struct measured cpu = CPU, gpu = GPU;
+
+	(void)state;
+	engine_devices = 2;
+	for (unsigned int l = 0; l < LENGTH_CLASSES; l++) {
+		measured[0][0][l] = cpu;
+		measured[1][0][l] = gpu;
+	}
+	offload_choose_all();
+	assert_int_equal(offload_class[0][0].full, 1);
+	assert_int_equal(offload_class[1][0].light, OFFLOAD_NONE);
+	assert_int_equal(offload_class[ALGORITHM_NONE][0].light, OFFLOAD_NONE);
+	engine_take_out(1);
+	engine_take_out(0); /* the last one stays */
+	offload_choose_all();
+	assert_true(engine_lost(1) && !engine_lost(0));
+	assert_int_equal(offload_class[0][0].light, 0);
+	assert_int_equal(offload_class[0][0].full, 0);
+	engine_devices = engines_lost = 0;
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(chosen),	cmocka_unit_test(absurd),
+		cmocka_unit_test(hysteresis),	cmocka_unit_test(backlog),
+		cmocka_unit_test(nothing_pays), cmocka_unit_test(long_turn),
+		cmocka_unit_test(spill),	cmocka_unit_test(pays_from),
+		cmocka_unit_test(failed_device),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
