@@ -275,8 +275,7 @@ void engines_measure(const struct conf *conf, struct rte_mempool *packets)
 			return;
 		log_info("engines measured in %u ms",
 			 (unsigned int)((rte_get_tsc_cycles() - began) * 1000 / rte_get_tsc_hz()));
-		if (!err)
-			keep(conf, path);
+		keep(conf, path);
 	} else {
 		log_info("%s: says how fast the engines are", path);
 	}

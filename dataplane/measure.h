@@ -13,7 +13,8 @@
  * pair 0 of each, within seconds. What encrypting costs stands for both directions.
  * Before the workers start.
  * @param packets  where to take packets from; all come back
- * @return 0; -ENOMEM, or -ETIME if the time ran out before all was measured, logged
+ * When the time runs out before all is measured, the rest is not; logged.
+ * @return 0 or -ENOMEM, logged
  */
 int measure_all(struct rte_mempool *packets);
 

@@ -71,7 +71,8 @@ class Gateway:
         """Environment of a cygnetd whose OpenCL can be made to fail."""
         if self.engine != "auto":
             return {}
-        return {"LD_PRELOAD": f"{self.build}/testing/packet/.libs/cl-faults.so", "CL_FAULT": self.fault}
+        return {"LD_PRELOAD": f"{self.build}/testing/packet/.libs/cl-faults.so", "CL_FAULT": self.fault,
+                "ASAN_OPTIONS": "verify_asan_link_order=0"}  # which would come first
 
     def set_up_taps(self):
         """What the administrator, charon and ARP would do."""
