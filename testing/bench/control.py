@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The page through which net_bench's ports are commanded: driver/control.h, from this side."""
-import math
 import mmap
-import os
 import struct
 import time
 
@@ -80,8 +78,6 @@ class Counted:
     def cycles(self):
         """Ticks per packet of the median slice: a slice in which the machine did
         something else does not shift it."""
-        if not self.slices:
-            return math.inf
         each = sorted(ticks / packets for ticks, packets in self.slices)
         return each[len(each) // 2]
 

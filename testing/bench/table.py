@@ -79,7 +79,8 @@ def plot_ratios(path, out, title):
         if len(mine) < 2:
             continue
         name = f"$d{len(data)}"
-        data.append(f"{name} << EOD\n" + "".join(f"{row['frame']},{row['ratio']}\n" for row in mine) + "EOD\n")
+        lines = "".join(f"{row['frame']},{row['ratio']}\n" for row in mine)
+        data.append(f"{name} << EOD\n{lines}EOD\n")
         series.append(f'{name} using 2:xtic(1) title "{suite} {direction}"')
     script = "".join(data) + RATIO_PLOT.format(out=out, title=title, series=", ".join(series))
     subprocess.run(["gnuplot"], input=script, text=True, check=True)
