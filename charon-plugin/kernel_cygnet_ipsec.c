@@ -64,8 +64,9 @@ METHOD(kernel_ipsec_t, get_features, kernel_feature_t,
 	 * when an address changes, leaving the old address in the selectors of
 	 * host-to-host tunnels and the routes on the old path.
 	 *
-	 * Not KERNEL_ESP_V3_TFC: charon then asks peers not to send TFC padding. */
-	return KERNEL_POLICY_SPI;
+	 * KERNEL_ESP_V3_TFC: what a peer pads is taken off, so it need not be told
+	 * not to. */
+	return KERNEL_POLICY_SPI | KERNEL_ESP_V3_TFC;
 }
 
 METHOD(kernel_ipsec_t, get_spi, status_t,

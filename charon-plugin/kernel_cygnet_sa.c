@@ -31,15 +31,29 @@ typedef struct {
 } integrity_t;
 
 static const encryption_t encryption_algs[] = {
-	{ENCR_AES_CBC,			CYGNET_CIPHER_AES_CBC,	{16, 24, 32},	0,	0	},
-	{ENCR_AES_GCM_ICV16,	CYGNET_CIPHER_AES_GCM,	{16, 24, 32},	4,	16	},
+	{ENCR_NULL,					CYGNET_CIPHER_NULL,		{0},			0,	0	},
+	{ENCR_AES_CBC,				CYGNET_CIPHER_AES_CBC,	{16, 24, 32},	0,	0	},
+	{ENCR_AES_CTR,				CYGNET_CIPHER_AES_CTR,	{16, 24, 32},	4,	0	},
+	{ENCR_3DES,					CYGNET_CIPHER_3DES_CBC,	{24},			0,	0	},
+	{ENCR_AES_GCM_ICV8,			CYGNET_CIPHER_AES_GCM,	{16, 24, 32},	4,	8	},
+	{ENCR_AES_GCM_ICV12,		CYGNET_CIPHER_AES_GCM,	{16, 24, 32},	4,	12	},
+	{ENCR_AES_GCM_ICV16,		CYGNET_CIPHER_AES_GCM,	{16, 24, 32},	4,	16	},
+	{ENCR_AES_CCM_ICV8,			CYGNET_CIPHER_AES_CCM,	{16, 24, 32},	3,	8	},
+	{ENCR_AES_CCM_ICV12,		CYGNET_CIPHER_AES_CCM,	{16, 24, 32},	3,	12	},
+	{ENCR_AES_CCM_ICV16,		CYGNET_CIPHER_AES_CCM,	{16, 24, 32},	3,	16	},
+	{ENCR_NULL_AUTH_AES_GMAC,	CYGNET_CIPHER_AES_GMAC,	{16, 24, 32},	4,	16	},
+	{ENCR_CHACHA20_POLY1305,	CYGNET_CIPHER_CHACHA20_POLY1305,
+														{32},			4,	16	},
 };
 
 static const integrity_t integrity_algs[] = {
+	{AUTH_HMAC_MD5_96,			CYGNET_AUTH_HMAC_MD5,		16,	12	},
 	{AUTH_HMAC_SHA1_96,			CYGNET_AUTH_HMAC_SHA1,		20,	12	},
 	{AUTH_HMAC_SHA2_256_128,	CYGNET_AUTH_HMAC_SHA256,	32,	16	},
 	{AUTH_HMAC_SHA2_384_192,	CYGNET_AUTH_HMAC_SHA384,	48,	24	},
 	{AUTH_HMAC_SHA2_512_256,	CYGNET_AUTH_HMAC_SHA512,	64,	32	},
+	{AUTH_AES_XCBC_96,			CYGNET_AUTH_AES_XCBC,		16,	12	},
+	{AUTH_AES_CMAC_96,			CYGNET_AUTH_AES_CMAC,		16,	12	},
 };
 
 /**
@@ -83,6 +97,10 @@ static bool takes_key(const encryption_t *alg, size_t len)
 {
 	int i;
 
+	if (!alg->keys[0])
+	{	/* NULL */
+		return len == 0;
+	}
 	for (i = 0; i < countof(alg->keys) && alg->keys[i]; i++)
 	{
 		if (alg->keys[i] == len)
@@ -117,7 +135,14 @@ static const char *map_encryption(kernel_ipsec_add_sa_t *data,
 	params->cipher_key_len = data->enc_key.len - alg->salt_len;
 	params->salt_len = alg->salt_len;
 	params->icv_len = alg->icv_len;
-	memcpy(params->cipher_key, data->enc_key.ptr, data->enc_key.len);
+	if (data->esn && alg->cipher == CYGNET_CIPHER_AES_GMAC)
+	{
+		return "NULL_AES_GMAC with extended sequence numbers";
+	}
+	if (data->enc_key.len)
+	{
+		memcpy(params->cipher_key, data->enc_key.ptr, data->enc_key.len);
+	}
 	return NULL;
 }
 
@@ -204,10 +229,6 @@ static const char *unsupported_option(kernel_ipsec_sa_id_t *id,
 	{
 		return "IPComp";
 	}
-	if (data->tfc)
-	{
-		return "TFC padding";
-	}
 	if (data->hw_offload != HW_OFFLOAD_NO &&
 		data->hw_offload != HW_OFFLOAD_AUTO)
 	{
@@ -250,6 +271,7 @@ static void map_options(kernel_ipsec_add_sa_t *data,
 						struct cygnet_sa_params *params)
 {
 	params->reqid = data->reqid;
+	params->tfc = data->tfc;
 	params->mode = data->mode == MODE_TRANSPORT ? CYGNET_TRANSPORT :
 												  CYGNET_TUNNEL;
 	params->flags = (data->inbound ? CYGNET_SA_INBOUND : 0) |

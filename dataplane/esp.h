@@ -23,7 +23,7 @@
 /** What follows a crypto operation in its mempool element. */
 struct esp_op {
 	uint8_t iv[16];
-	uint8_t aad[16];
+	uint8_t aad[32]; /* with what CCM has in front of it */
 };
 #define ESP_IV_OFFSET (sizeof(struct rte_crypto_op) + sizeof(struct rte_crypto_sym_op))
 #define ESP_AAD_OFFSET (ESP_IV_OFFSET + offsetof(struct esp_op, aad))

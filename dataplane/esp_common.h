@@ -15,7 +15,7 @@
  * packet, without being sent; AEADs have it in their AAD instead. */
 static inline unsigned int esn_len(const struct session *s)
 {
-	return s->esn && !s->aead ? 4 : 0;
+	return s->esn && s->form != SUITE_AEAD ? 4 : 0;
 }
 
 /* RFC 4106, section 5: SPI, then the 32- or 64-bit sequence number. */
@@ -23,12 +23,28 @@ static inline void esp_aad(uint8_t *aad, const struct session *s, uint32_t spi, 
 {
 	uint32_t lo = rte_cpu_to_be_32((uint32_t)seq), hi = rte_cpu_to_be_32((uint32_t)(seq >> 32));
 
+	aad += s->aad_at;
 	memcpy(aad, &spi, 4);
 	if (s->esn) {
 		memcpy(aad + 4, &hi, 4);
 		aad += 4;
 	}
 	memcpy(aad + 4, &lo, 4);
+}
+
+/* What the device has for its IV: where there is a salt, in front of that on the wire,
+ * and in counter mode with the counter behind it (RFC 3686, 4). */
+static inline void esp_nonce(uint8_t *iv, const struct session *s, const void *wire)
+{
+	static const uint8_t first[4] = {0, 0, 0, 1};
+
+	if (!s->salted) {
+		memcpy(iv, wire, s->iv_len);
+		return;
+	}
+	memcpy(iv, &s->salt, sizeof(s->salt));
+	memcpy(iv + sizeof(s->salt), wire, s->iv_len);
+	memcpy(iv + sizeof(s->salt) + s->iv_len, first, sizeof(first));
 }
 
 /**
@@ -46,7 +62,7 @@ static inline void esp_describe(struct rte_mbuf *m, const struct session *s,
 	unsigned int iv = esp + sizeof(struct rte_esp_hdr), data = iv + s->iv_len;
 
 	sym->m_src = m;
-	if (s->aead) {
+	if (s->form == SUITE_AEAD) {
 		sym->aead.data.offset = data;
 		sym->aead.data.length = text;
 		sym->aead.digest.data = rte_pktmbuf_mtod_offset(m, uint8_t *, icv);
@@ -55,8 +71,10 @@ static inline void esp_describe(struct rte_mbuf *m, const struct session *s,
 		sym->aead.aad.phys_addr = rte_crypto_op_ctophys_offset(op, ESP_AAD_OFFSET);
 		return;
 	}
-	sym->cipher.data.offset = skip_iv ? data : iv;
-	sym->cipher.data.length = skip_iv ? text : text + s->iv_len;
+	if (s->form == SUITE_CHAIN) {
+		sym->cipher.data.offset = skip_iv ? data : iv;
+		sym->cipher.data.length = skip_iv ? text : text + s->iv_len;
+	}
 	sym->auth.data.offset = esp;
 	sym->auth.data.length = data - esp + text + esn_len(s);
 	sym->auth.digest.data = rte_pktmbuf_mtod_offset(m, uint8_t *, icv);

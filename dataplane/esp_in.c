@@ -28,9 +28,7 @@ int esp_in_prepare(struct rte_mbuf *m, const struct session *s, struct rte_crypt
 		memcpy(icv, &hi, sizeof(hi));
 	}
 	wire_iv = rte_pktmbuf_mtod_offset(m, const uint8_t *, header - s->iv_len);
-	if (s->aead)
-		memcpy(priv->iv, &s->salt, 4);
-	memcpy(priv->iv + (s->aead ? 4 : 0), wire_iv, s->iv_len);
+	esp_nonce(priv->iv, s, wire_iv);
 	memcpy(&spi, rte_pktmbuf_mtod_offset(m, const uint8_t *, p->esp), sizeof(spi));
 	esp_aad(priv->aad, s, spi, p->seq);
 	esp_describe(m, s, op, p->esp, text, true, header + text + hidden);

@@ -107,20 +107,21 @@ static uint8_t *write_udp(uint8_t *at, const struct cygnet_path *path, unsigned 
 	return at + sizeof(udp);
 }
 
-/* An AEAD in counter mode takes the sequence number for its IV: it is never used
- * twice. In CBC the cipher starts one block earlier, at the sequence number in
- * place of the IV, with a zero IV: what goes out is E(number), which nobody can
- * foresee without the key (NIST SP 800-38A, appendix C). */
+/* A counter mode takes the sequence number for its IV: it is never used twice. In
+ * CBC the cipher starts one block earlier, at the sequence number in place of the
+ * IV, with a zero IV: what goes out is E(number), which nobody can foresee without
+ * the key (NIST SP 800-38A, appendix C). */
 static void write_iv(uint8_t *wire, struct rte_crypto_op *op, const struct session *s,
 		     uint64_t seq)
 {
 	struct esp_op *priv = rte_crypto_op_ctod_offset(op, struct esp_op *, ESP_IV_OFFSET);
 	uint64_t be = rte_cpu_to_be_64(seq);
 
+	if (!s->iv_len)
+		return;
 	memcpy(wire, &be, sizeof(be));
-	if (s->aead) {
-		memcpy(priv->iv, &s->salt, 4);
-		memcpy(priv->iv + 4, &be, sizeof(be));
+	if (s->salted) {
+		esp_nonce(priv->iv, s, wire);
 	} else {
 		memset(wire + sizeof(be), 0, s->iv_len - sizeof(be));
 		memset(priv->iv, 0, sizeof(priv->iv));
@@ -164,7 +165,7 @@ int esp_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct
 	memcpy(at, &esp_header, sizeof(esp_header));
 	write_iv(at + sizeof(esp_header), op, s, seq);
 	esp_aad(rte_crypto_op_ctod_offset(op, uint8_t *, ESP_AAD_OFFSET), s, sa->spi, seq);
-	esp_describe(m, s, op, esp, padded, false, total - s->icv_len + hidden);
+	esp_describe(m, s, op, esp, padded, s->salted, total - s->icv_len + hidden);
 	return ESP_OK;
 }
 

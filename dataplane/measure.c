@@ -253,7 +253,7 @@ static void measure_device(struct bench *b, unsigned int device, unsigned int al
 
 	make_sa(&sa, &algorithms[algorithm]);
 	if (session_describe(&s, &sa))
-		session_crypto(&s, &sa, device, &crypto);
+		session_crypto(&sa, device, &crypto);
 	explicit_bzero(&sa, sizeof(sa));
 	b->id = engine_device[device].id;
 	for (unsigned int l = 0; crypto && l < LENGTH_CLASSES && !b->failed && !late(b); l++) {

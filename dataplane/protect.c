@@ -102,6 +102,26 @@ static void protect_parts(struct worker *w, struct rte_mbuf *m, unsigned int mtu
 		protect(w, parts[i]);
 }
 
+/* Zeros behind the packet, whose own header says where it ends, hide how long it is
+ * (RFC 4303, 2.7). The result is not longer than the way out allows. */
+static bool hide_length(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s)
+{
+	const struct cygnet_path *path = cygnet_sa_path(sa);
+	struct next_hop hop = route_lookup(sa->af, &path->dst);
+	unsigned int len = rte_pktmbuf_data_len(m), to;
+	char *padding;
+
+	if (!sa->tfc || s->transport || hop.kind != ROUTE_FORWARD)
+		return true;
+	to = RTE_MIN((unsigned int)sa->tfc, esp_out_mtu(s, path, 0, ports[hop.port].mtu));
+	if (len >= to)
+		return true;
+	padding = rte_pktmbuf_append(m, (uint16_t)(to - len));
+	if (padding)
+		memset(padding, 0, to - len);
+	return padding;
+}
+
 static int prepare_out(struct rte_mbuf *m, struct cygnet_sa *sa,
 		       struct session *s, struct rte_crypto_op *op)
 {
@@ -116,6 +136,8 @@ static int prepare_out(struct rte_mbuf *m, struct cygnet_sa *sa,
 		return DROP_SEQ_EXHAUSTED;
 	}
 	watch_sequence(sa, seq);
+	if (!hide_length(m, sa, s))
+		return DROP_NO_BUFFER;
 	reason = esp_out_prepare(m, sa, s, seq, op);
 	if (reason == ESP_OK)
 		count(sa, inner);

@@ -11,6 +11,7 @@
 #include "esp.h"
 #include "log.h"
 #include "session.h"
+#include "suite.h"
 
 #define UNSERVED 16u	/* SAs about which the control thread has yet to say something */
 #define EVICT_TRIES 64u /* sessions, least recently used first, that may be in use */
@@ -29,17 +30,6 @@ struct session_table {
 	struct unserved unserved[UNSERVED];
 	uint32_t said, to_say;	/* atomic; free-running positions in unserved[] */
 	struct session *slot[];
-};
-
-static const enum rte_crypto_cipher_algorithm cipher_algorithm[CYGNET_CIPHERS] = {
-	[CYGNET_CIPHER_AES_CBC] = RTE_CRYPTO_CIPHER_AES_CBC,
-};
-
-static const enum rte_crypto_auth_algorithm auth_algorithm[CYGNET_AUTHS] = {
-	[CYGNET_AUTH_HMAC_SHA1] = RTE_CRYPTO_AUTH_SHA1_HMAC,
-	[CYGNET_AUTH_HMAC_SHA256] = RTE_CRYPTO_AUTH_SHA256_HMAC,
-	[CYGNET_AUTH_HMAC_SHA384] = RTE_CRYPTO_AUTH_SHA384_HMAC,
-	[CYGNET_AUTH_HMAC_SHA512] = RTE_CRYPTO_AUTH_SHA512_HMAC,
 };
 
 uint32_t sessions_of_worker(uint32_t sas, uint32_t sessions, unsigned int workers)
@@ -131,54 +121,10 @@ void sessions_free(struct session_table *table)
 
 /* --- what to ask a device for --- */
 
-static void aead_xform(struct rte_crypto_sym_xform *x, const struct cygnet_sa *sa, bool inbound)
-{
-	x->type = RTE_CRYPTO_SYM_XFORM_AEAD;
-	x->aead.op = inbound ? RTE_CRYPTO_AEAD_OP_DECRYPT : RTE_CRYPTO_AEAD_OP_ENCRYPT;
-	x->aead.algo = RTE_CRYPTO_AEAD_AES_GCM;
-	x->aead.key.data = sa->cipher_key;
-	x->aead.key.length = sa->cipher_key_len;
-	x->aead.iv.offset = ESP_IV_OFFSET;
-	x->aead.iv.length = 12;
-	x->aead.digest_length = sa->icv_len;
-	x->aead.aad_length = sa->flags & CYGNET_SA_ESN ? 12 : 8;
-}
-
-/* Encrypt, then authenticate; inbound the other way round. @return the first */
-static struct rte_crypto_sym_xform *chain_xforms(struct rte_crypto_sym_xform x[2],
-						 const struct cygnet_sa *sa, bool inbound)
-{
-	struct rte_crypto_sym_xform *cipher = &x[inbound], *auth = &x[!inbound];
-
-	cipher->type = RTE_CRYPTO_SYM_XFORM_CIPHER;
-	cipher->cipher.op = inbound ? RTE_CRYPTO_CIPHER_OP_DECRYPT : RTE_CRYPTO_CIPHER_OP_ENCRYPT;
-	cipher->cipher.algo = cipher_algorithm[sa->cipher];
-	cipher->cipher.key.data = sa->cipher_key;
-	cipher->cipher.key.length = sa->cipher_key_len;
-	cipher->cipher.iv.offset = ESP_IV_OFFSET;
-	cipher->cipher.iv.length = 16;
-	auth->type = RTE_CRYPTO_SYM_XFORM_AUTH;
-	auth->auth.op = inbound ? RTE_CRYPTO_AUTH_OP_VERIFY : RTE_CRYPTO_AUTH_OP_GENERATE;
-	auth->auth.algo = auth_algorithm[sa->auth];
-	auth->auth.key.data = sa->auth_key;
-	auth->auth.key.length = sa->auth_key_len;
-	auth->auth.digest_length = sa->icv_len;
-	x[0].next = &x[1];
-	return x;
-}
-
 static bool can_serve(const struct cygnet_sa *sa)
 {
-	/* Lengths come from shared memory: what the code below relies on. */
-	if (sa->mode > CYGNET_TRANSPORT || sa->proto != IPPROTO_ESP || sa->af != AF_INET ||
-	    sa->icv_len < 8 || sa->icv_len > ESP_ICV_MAX ||
-	    sa->cipher_key_len + sa->salt_len > CYGNET_KEY_MAX ||
-	    sa->auth_key_len > CYGNET_KEY_MAX)
-		return false;
-	if (sa->cipher == CYGNET_CIPHER_AES_GCM)
-		return sa->auth == CYGNET_AUTH_NONE && sa->salt_len == 4;
-	return sa->cipher == CYGNET_CIPHER_AES_CBC && sa->auth < CYGNET_AUTHS &&
-	       auth_algorithm[sa->auth];
+	return sa->mode <= CYGNET_TRANSPORT && sa->proto == IPPROTO_ESP && sa->af == AF_INET &&
+	       suite_known(sa);
 }
 
 /* Whether a device says that it does this. One that does not is not asked: some
@@ -211,17 +157,13 @@ static bool device_does(uint8_t device, const struct rte_crypto_sym_xform *x)
 							auth->iv.length);
 }
 
-int session_crypto(const struct session *s, const struct cygnet_sa *sa, unsigned int device,
-		   void **crypto)
+int session_crypto(const struct cygnet_sa *sa, unsigned int device, void **crypto)
 {
 	const struct engine_device *e = &engine_device[device];
-	struct rte_crypto_sym_xform x[2] = {0};
+	struct rte_crypto_sym_xform x[2];
 
 	*crypto = NULL;
-	if (s->aead)
-		aead_xform(&x[0], sa, s->inbound);
-	else
-		chain_xforms(x, sa, s->inbound);
+	suite_transforms(x, sa);
 	if (!device_does(e->id, &x[0]) || (x[0].next && !device_does(e->id, &x[1])))
 		return -ENOTSUP;
 	*crypto = rte_cryptodev_sym_session_create(e->id, x, e->sessions);
@@ -237,7 +179,7 @@ void *session_on(struct session *s, const struct cygnet_sa *sa, unsigned int dev
 		return NULL;
 	if (s->at[device] || !sa || ((s->refused | s->failed) & bit))
 		return s->at[device];
-	err = session_crypto(s, sa, device, &s->at[device]);
+	err = session_crypto(sa, device, &s->at[device]);
 	if (err == -ENOTSUP)
 		s->refused |= bit;
 	else if (err) {
@@ -265,16 +207,11 @@ bool session_describe(struct session *s, const struct cygnet_sa *sa)
 		.inbound = sa->flags & CYGNET_SA_INBOUND,
 		.esn = sa->flags & CYGNET_SA_ESN,
 		.transport = sa->mode == CYGNET_TRANSPORT,
-		.aead = sa->cipher == CYGNET_CIPHER_AES_GCM,
-		.icv_len = sa->icv_len,
 		.algorithm = (uint8_t)algorithm_of(sa),
 	};
-	s->iv_len = s->aead ? 8 : 16;
-	s->align = s->aead ? 4 : 16;
 	if (!can_serve(sa))
 		return false;
-	if (s->aead)
-		memcpy(&s->salt, sa->cipher_key + sa->cipher_key_len, sizeof(s->salt));
+	suite_describe(s, sa);
 	return true;
 }
 

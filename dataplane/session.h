@@ -17,18 +17,28 @@
 
 struct rte_mbuf;
 
+/** How a suite works on a packet. */
+enum suite_form {
+	SUITE_CHAIN,	/* a cipher, then a MAC over the ciphertext */
+	SUITE_AEAD,	/* both in one, with associated data */
+	SUITE_AUTH,	/* a MAC only: nothing is encrypted */
+};
+
 struct session {
 	void *crypto;		/* of the cryptodev; NULL: no device takes the SA */
 	uint32_t sa, generation;
 	uint32_t in_flight;	/* packets between head and tail */
 	uint64_t retry;		/* without crypto: not tried again before this second */
-	uint32_t salt;		/* as it follows the key */
+	uint32_t salt;		/* the end of it, if it is shorter, in front of the IV */
 	uint8_t device;		/* index in engine_device[] */
 	uint8_t iv_len;		/* bytes on the wire */
 	uint8_t align;		/* ciphertext is a multiple of it, bytes */
 	uint8_t icv_len;
 	uint8_t algorithm;	/* algorithm.h */
-	bool inbound, aead, esn;
+	uint8_t form;		/* enum suite_form */
+	uint8_t aad_at;		/* offset of the associated data where they are put, bytes */
+	bool salted;		/* the device's IV begins with the salt */
+	bool inbound, esn;
 	bool transport;		/* mode; else tunnel */
 	uint32_t refused;	/* bit mask of the devices that do not take the SA, */
 	uint32_t failed;	/* and of those that could not set it up */
@@ -74,12 +84,11 @@ enum drop_reason session_get(struct session_table *table, const struct cygnet_sa
  */
 void *session_on(struct session *s, const struct cygnet_sa *sa, unsigned int device);
 /**
- * Create a crypto session for an SA.
+ * Create a crypto session for an SA that session_describe() takes.
  * @param[out] crypto  NULL if there is none
  * @return 0; -ENOTSUP: the device does not do that; -EIO: it could not set it up
  */
-int session_crypto(const struct session *s, const struct cygnet_sa *sa, unsigned int device,
-		   void **crypto);
+int session_crypto(const struct cygnet_sa *sa, unsigned int device, void **crypto);
 /** What does not change about the packets of an SA. @return false: nobody serves it */
 bool session_describe(struct session *s, const struct cygnet_sa *sa);
 

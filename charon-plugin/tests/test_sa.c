@@ -195,6 +195,54 @@ static void test_gcm(void **state)
 	refuse_sa("on top of an AEAD");
 }
 
+static void test_more_ciphers(void **state)
+{
+	static const struct {
+		uint16_t ike;
+		size_t key;
+		uint8_t cipher, salt, icv;
+	} encr[] = {
+		{ENCR_NULL,					0,	CYGNET_CIPHER_NULL,				0,	0	},
+		{ENCR_AES_CTR,				28,	CYGNET_CIPHER_AES_CTR,			4,	0	},
+		{ENCR_3DES,					24,	CYGNET_CIPHER_3DES_CBC,			0,	0	},
+		{ENCR_AES_GCM_ICV8,			20,	CYGNET_CIPHER_AES_GCM,			4,	8	},
+		{ENCR_AES_GCM_ICV12,		36,	CYGNET_CIPHER_AES_GCM,			4,	12	},
+		{ENCR_AES_CCM_ICV8,			19,	CYGNET_CIPHER_AES_CCM,			3,	8	},
+		{ENCR_AES_CCM_ICV12,		27,	CYGNET_CIPHER_AES_CCM,			3,	12	},
+		{ENCR_AES_CCM_ICV16,		35,	CYGNET_CIPHER_AES_CCM,			3,	16	},
+		{ENCR_NULL_AUTH_AES_GMAC,	20,	CYGNET_CIPHER_AES_GMAC,			4,	16	},
+		{ENCR_CHACHA20_POLY1305,	36,	CYGNET_CIPHER_CHACHA20_POLY1305,4,	16	},
+	};
+	static const struct {
+		uint16_t ike;
+		uint8_t auth;
+	} integ[] = {
+		{AUTH_HMAC_MD5_96,	CYGNET_AUTH_HMAC_MD5	},
+		{AUTH_AES_XCBC_96,	CYGNET_AUTH_AES_XCBC	},
+		{AUTH_AES_CMAC_96,	CYGNET_AUTH_AES_CMAC	},
+	};
+	int i, j;
+
+	for (i = 0; i < countof(encr); i++)
+	{
+		for (j = 0; j < countof(integ); j++)
+		{
+			sa.data.enc_alg = encr[i].ike;
+			sa.data.enc_key.len = encr[i].key;
+			sa.data.int_alg = encr[i].icv ? AUTH_UNDEFINED : integ[j].ike;
+			sa.data.int_key.len = 16;
+			accept_sa();
+			assert_int_equal(params.cipher, encr[i].cipher);
+			assert_int_equal(params.cipher_key_len, encr[i].key - encr[i].salt);
+			assert_int_equal(params.salt_len, encr[i].salt);
+			assert_int_equal(params.icv_len, encr[i].icv ?: 12);
+			assert_int_equal(params.auth, encr[i].icv ? CYGNET_AUTH_NONE :
+														integ[j].auth);
+			assert_memory_equal(params.cipher_key, sa.enc_key, encr[i].key);
+		}
+	}
+}
+
 static void test_other_algorithms(void **state)
 {
 	sa.data.enc_key.len = 17;
@@ -208,12 +256,16 @@ static void test_other_algorithms(void **state)
 	refuse_sa("unknown integrity");
 	sa.data.int_alg = AUTH_UNDEFINED;
 	refuse_sa("without integrity");
-	sa.data.enc_alg = ENCR_3DES;
-	refuse_sa("3DES");
 	sa.data.enc_alg = ENCR_NULL;
-	refuse_sa("NULL");
-	sa.data.enc_alg = ENCR_AES_GCM_ICV8;
-	refuse_sa("AES_GCM_8");
+	refuse_sa("length");
+	sa.data.enc_key.len = 0;
+	refuse_sa("without integrity");
+	sa.data.enc_alg = ENCR_CAMELLIA_CBC;
+	refuse_sa("CAMELLIA_CBC");
+	sa.data.enc_alg = ENCR_NULL_AUTH_AES_GMAC;
+	sa.data.enc_key.len = 20;
+	sa.data.esn = TRUE;
+	refuse_sa("NULL_AES_GMAC with extended");
 	sa.data.enc_alg = 4711;
 	refuse_sa("unknown encryption");
 }
@@ -253,8 +305,8 @@ static void test_options(void **state)
 	refuse_sa("IPComp");
 	sa.data.ipcomp = IPCOMP_NONE;
 	sa.data.tfc = 1000;
-	refuse_sa("TFC");
-	sa.data.tfc = 0;
+	accept_sa();
+	assert_int_equal(params.tfc, 1000);
 	sa.data.hw_offload = HW_OFFLOAD_AUTO;
 	accept_sa();
 	sa.data.hw_offload = 1;
@@ -295,6 +347,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_replay_window, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cbc_hmac, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_gcm, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_more_ciphers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_other_algorithms, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_mode, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_options, setup, teardown),

@@ -22,7 +22,7 @@ expect_empty() { expect "no SA and no policy is left" wait_for 30 both_empty; }
 kernel_algorithms() {
 	guest_xfrm "$1" state | awk '
 		$1 == "auth-trunc" || $1 == "auth" || $1 == "enc" || $1 == "aead" {
-			print $1, $2, (length($3) - 2) * 4 ($4 ? " " $4 : "")
+			print $1, $2, ($3 ? length($3) - 2 : 0) * 4 ($4 ? " " $4 : "")
 		}' | sort -u | paste -s -d ' '
 }
 

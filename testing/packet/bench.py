@@ -41,7 +41,8 @@ class Bench:
     def tunnel(self, suite="gcm128", more_lines=(), **options):
         """A fresh SAD and SPD with one tunnel. @return outbound and inbound SA"""
         suite = SUITE[suite] if isinstance(suite, str) else suite
-        out = Sa(suite, "out", self.spi(), encap=options.get("encap"), esn=options.get("esn"))
+        out = Sa(suite, "out", self.spi(), encap=options.get("encap"), esn=options.get("esn"),
+                 more=options.pop("out_more", ""))
         inb = Sa(suite, "in", self.spi(), **options)
         self.gateway.fill("flush", out.line(), inb.line(),
                           policy("out", LAN_NET, FAR_NET, spi=out.spi),

@@ -297,6 +297,15 @@ static int set_encap(struct line *line, const char *value)
 	return rc;
 }
 
+static int set_tfc(struct line *line, const char *value)
+{
+	unsigned long n;
+	int rc = parse_number(value, UINT16_MAX, &n);
+
+	line->sa.tfc = (uint16_t)n;
+	return rc;
+}
+
 static int set_hard_packets(struct line *line, const char *value)
 {
 	unsigned long n;
@@ -323,6 +332,7 @@ static const struct word words[] = {
 	{"akey", set_akey},     {"icv", set_icv},       {"window", set_window},
 	{"esn", set_esn},       {"reqid", set_reqid},   {"prio", set_prio},
 	{"encap", set_encap},   {"end", set_end},       {"mode", set_mode},
+	{"tfc", set_tfc},
 	{"hard-packets", set_hard_packets},
 	{"hard-seconds", set_hard_seconds},
 };

@@ -16,18 +16,30 @@ aes128gcm16: aead rfc4106(gcm(aes)) 160 128: aes-gcm 128 none 16
 aes256gcm16: aead rfc4106(gcm(aes)) 288 128: aes-gcm 256 none 16"
 
 steps() {
-	local child in_kernel in_cygnet side
 	start_capture wire wire br0
-	while IFS=: read -r child in_kernel in_cygnet; do
-		[ -n "$child" ] || continue
-		for side in left right; do
-			expect "$child comes up from $side" tunnel_up "$side" "$child"
-			expect_output "the kernel has" "${in_kernel# }" kernel_algorithms right
-			expect_output "cygnetd has" "${in_cygnet# }" cygnet_algorithms left
-			expect_pings
-			expect "$child goes down from $side" tunnel_down "$side" "$child"
-			expect_empty
-		done
-	done <<< "$algorithms"
+	each_algorithm both_ways "$algorithms"
 	expect_ciphertext
+}
+
+# each_algorithm CMD LIST: CMD CHILD KERNEL CYGNET for every line.
+each_algorithm() {
+	local child in_kernel in_cygnet
+	while IFS=: read -r child in_kernel in_cygnet; do
+		[ -z "$child" ] || "$1" "$child" "${in_kernel# }" "${in_cygnet# }"
+	done <<< "$2"
+}
+
+both_ways() {
+	one_algorithm left "$@"
+	one_algorithm right "$@"
+}
+
+# one_algorithm SIDE CHILD KERNEL CYGNET
+one_algorithm() {
+	expect "$2 comes up from $1" tunnel_up "$1" "$2"
+	expect_output "the kernel has" "$3" kernel_algorithms right
+	expect_output "cygnetd has" "$4" cygnet_algorithms left
+	expect_pings
+	expect "$2 goes down from $1" tunnel_down "$1" "$2"
+	expect_empty
 }

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include <rte_common.h>
+
+#include "esp.h"
+#include "suite.h"
+
+/* RFC 3602 and 2451 (CBC), 3686 (CTR), 4106 (GCM), 4309 (CCM), 7634 (ChaCha20),
+ * 4543 (GMAC), 2410 (NULL). Lengths in bytes. */
+static const struct cipher {
+	enum suite_form form;
+	int algorithm;		/* enum rte_crypto_{cipher,aead,auth}_algorithm; 0: not ours */
+	uint8_t iv_len;		/* on the wire */
+	uint8_t nonce_len;	/* what the device takes for its IV */
+	uint8_t align;		/* ciphertext is a multiple of it */
+	uint8_t salt_len;
+} ciphers[CYGNET_CIPHERS] = {
+	[CYGNET_CIPHER_NULL] = {SUITE_AUTH, RTE_CRYPTO_CIPHER_NULL, 0, 0, 4, 0},
+	[CYGNET_CIPHER_AES_CBC] = {SUITE_CHAIN, RTE_CRYPTO_CIPHER_AES_CBC, 16, 16, 16, 0},
+	[CYGNET_CIPHER_3DES_CBC] = {SUITE_CHAIN, RTE_CRYPTO_CIPHER_3DES_CBC, 8, 8, 8, 0},
+	[CYGNET_CIPHER_AES_CTR] = {SUITE_CHAIN, RTE_CRYPTO_CIPHER_AES_CTR, 8, 16, 4, 4},
+	[CYGNET_CIPHER_AES_GCM] = {SUITE_AEAD, RTE_CRYPTO_AEAD_AES_GCM, 8, 12, 4, 4},
+	[CYGNET_CIPHER_AES_CCM] = {SUITE_AEAD, RTE_CRYPTO_AEAD_AES_CCM, 8, 11, 4, 3},
+	[CYGNET_CIPHER_CHACHA20_POLY1305] =
+		{SUITE_AEAD, RTE_CRYPTO_AEAD_CHACHA20_POLY1305, 8, 12, 4, 4},
+	[CYGNET_CIPHER_AES_GMAC] = {SUITE_AUTH, RTE_CRYPTO_AUTH_AES_GMAC, 8, 12, 4, 4},
+};
+
+static const enum rte_crypto_auth_algorithm auths[CYGNET_AUTHS] = {
+	[CYGNET_AUTH_HMAC_SHA1] = RTE_CRYPTO_AUTH_SHA1_HMAC,
+	[CYGNET_AUTH_HMAC_SHA256] = RTE_CRYPTO_AUTH_SHA256_HMAC,
+	[CYGNET_AUTH_HMAC_SHA384] = RTE_CRYPTO_AUTH_SHA384_HMAC,
+	[CYGNET_AUTH_HMAC_SHA512] = RTE_CRYPTO_AUTH_SHA512_HMAC,
+	[CYGNET_AUTH_HMAC_MD5] = RTE_CRYPTO_AUTH_MD5_HMAC,
+	[CYGNET_AUTH_AES_XCBC] = RTE_CRYPTO_AUTH_AES_XCBC_MAC,
+	[CYGNET_AUTH_AES_CMAC] = RTE_CRYPTO_AUTH_AES_CMAC,
+};
+
+static bool combined(const struct cygnet_sa *sa)
+{
+	return ciphers[sa->cipher].form == SUITE_AEAD || sa->cipher == CYGNET_CIPHER_AES_GMAC;
+}
+
+bool suite_known(const struct cygnet_sa *sa)
+{
+	if (sa->cipher >= CYGNET_CIPHERS || sa->auth >= CYGNET_AUTHS ||
+	    !ciphers[sa->cipher].algorithm || sa->salt_len != ciphers[sa->cipher].salt_len ||
+	    sa->cipher_key_len + sa->salt_len > CYGNET_KEY_MAX ||
+	    sa->auth_key_len > CYGNET_KEY_MAX || sa->icv_len < 8 || sa->icv_len > ESP_ICV_MAX)
+		return false;
+	/* RFC 4543, 4: the high half of the sequence number belongs into the middle of
+	 * what GMAC covers, where a packet in one piece has no room for it. */
+	if (sa->cipher == CYGNET_CIPHER_AES_GMAC && (sa->flags & CYGNET_SA_ESN))
+		return false;
+	return combined(sa) ? sa->auth == CYGNET_AUTH_NONE : auths[sa->auth] != 0;
+}
+
+void suite_describe(struct session *s, const struct cygnet_sa *sa)
+{
+	const struct cipher *c = &ciphers[sa->cipher];
+	uint8_t *salt = (uint8_t *)&s->salt;
+
+	s->form = c->form;
+	s->iv_len = c->iv_len;
+	s->align = c->align;
+	s->icv_len = sa->icv_len;
+	s->salted = c->salt_len;
+	/* CCM: cryptodev wants a byte in front of the nonce, and 18 in front of the AAD. */
+	memcpy(salt + sizeof(s->salt) - c->salt_len, sa->cipher_key + sa->cipher_key_len,
+	       c->salt_len);
+	s->aad_at = sa->cipher == CYGNET_CIPHER_AES_CCM ? 18 : 0;
+}
+
+static void aead(struct rte_crypto_sym_xform *x, const struct cygnet_sa *sa)
+{
+	x->type = RTE_CRYPTO_SYM_XFORM_AEAD;
+	x->aead.op = sa->flags & CYGNET_SA_INBOUND ? RTE_CRYPTO_AEAD_OP_DECRYPT
+						   : RTE_CRYPTO_AEAD_OP_ENCRYPT;
+	x->aead.algo = (enum rte_crypto_aead_algorithm)ciphers[sa->cipher].algorithm;
+	x->aead.key.data = sa->cipher_key;
+	x->aead.key.length = sa->cipher_key_len;
+	x->aead.iv.offset = ESP_IV_OFFSET;
+	x->aead.iv.length = ciphers[sa->cipher].nonce_len;
+	x->aead.digest_length = sa->icv_len;
+	x->aead.aad_length = sa->flags & CYGNET_SA_ESN ? 12 : 8;
+}
+
+static void cipher(struct rte_crypto_sym_xform *x, const struct cygnet_sa *sa)
+{
+	x->type = RTE_CRYPTO_SYM_XFORM_CIPHER;
+	x->cipher.op = sa->flags & CYGNET_SA_INBOUND ? RTE_CRYPTO_CIPHER_OP_DECRYPT
+						     : RTE_CRYPTO_CIPHER_OP_ENCRYPT;
+	x->cipher.algo = (enum rte_crypto_cipher_algorithm)ciphers[sa->cipher].algorithm;
+	x->cipher.key.data = sa->cipher_key;
+	x->cipher.key.length = sa->cipher_key_len;
+	x->cipher.iv.offset = ESP_IV_OFFSET;
+	x->cipher.iv.length = ciphers[sa->cipher].nonce_len;
+}
+
+static void auth(struct rte_crypto_sym_xform *x, const struct cygnet_sa *sa)
+{
+	bool gmac = sa->cipher == CYGNET_CIPHER_AES_GMAC;
+
+	x->type = RTE_CRYPTO_SYM_XFORM_AUTH;
+	x->auth.op = sa->flags & CYGNET_SA_INBOUND ? RTE_CRYPTO_AUTH_OP_VERIFY
+						   : RTE_CRYPTO_AUTH_OP_GENERATE;
+	x->auth.algo = gmac ? RTE_CRYPTO_AUTH_AES_GMAC : auths[sa->auth];
+	x->auth.key.data = gmac ? sa->cipher_key : sa->auth_key;
+	x->auth.key.length = gmac ? sa->cipher_key_len : sa->auth_key_len;
+	x->auth.iv.offset = ESP_IV_OFFSET;
+	x->auth.iv.length = ciphers[sa->cipher].form == SUITE_AUTH ?
+			    ciphers[sa->cipher].nonce_len : 0;
+	x->auth.digest_length = sa->icv_len;
+}
+
+void suite_transforms(struct rte_crypto_sym_xform x[2], const struct cygnet_sa *sa)
+{
+	bool inbound = sa->flags & CYGNET_SA_INBOUND;
+
+	memset(x, 0, 2 * sizeof(x[0]));
+	switch (ciphers[sa->cipher].form) {
+	case SUITE_AEAD:
+		aead(&x[0], sa);
+		break;
+	case SUITE_AUTH:
+		auth(&x[0], sa);
+		break;
+	case SUITE_CHAIN: /* encrypt, then authenticate; inbound the other way round */
+		cipher(&x[inbound], sa);
+		auth(&x[!inbound], sa);
+		x[0].next = &x[1];
+		break;
+	}
+}
