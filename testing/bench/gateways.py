@@ -18,6 +18,8 @@ CPU_DRIVER = {"aes-gcm": "crypto_aesni_gcm0", "aes-cbc": "crypto_aesni_mb0"}
 # The kernel takes the core from a real-time program that has it for 95 percent of a second.
 REST = 0.15
 
+# A program that is stopped by a signal would outlive us when we are killed.
+MORTAL = ("setpriv", "--pdeathsig", "KILL")
 FEW = 4000  # tunnels: an SA each way finds room among cygnetd's usual number of sessions
 
 
@@ -34,7 +36,7 @@ class Gateway:
         self.build = self.which_build()
         self.work = os.path.join(work, self.name)
         os.makedirs(self.work)
-        self.prefix = f"cyg-bench-{os.getpid()}-{self.name}"
+        self.prefix = f"cyg-{os.getpid()}-bench-{self.name}"
         self.driver = f"{self.build}/.libs/librte_net_bench.so"
         self.log = f"{self.work}/log"
         self.control = Control(f"{self.work}/control")
@@ -60,7 +62,7 @@ class Gateway:
         self.make_namespace()
         with open(self.log, "w") as log:
             self.process = subprocess.Popen(
-                ["ip", "netns", "exec", self.namespace, *self.command()],
+                [*MORTAL, "ip", "netns", "exec", self.namespace, *self.command()],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         end = time.monotonic() + 120
         while not self.logged(self.ready):
@@ -129,7 +131,8 @@ class Cygnetd(Gateway):
         with open(f"{self.work}/conf", "w") as conf:
             # Older builds do not know it, and need not with so few.
             sessions = f"sessions = {2 * count}\n" if count > FEW else ""
-            conf.write(CONFIG.format(work=self.work, sessions=sessions, sas=2 * count + 16, policies=3 * count + 16,
+            conf.write(CONFIG.format(work=self.work, sessions=sessions, sas=2 * count + 16,
+                                     policies=3 * count + 16,
                                      engine=self.options.engine, core=self.options.core,
                                      prefix=self.prefix, driver=self.driver,
                                      build=self.build, ports=self.ports))
@@ -180,7 +183,8 @@ class Secgw(Gateway):
                 cfg.write(f"rt ipv4 dst {net} port {port}\n")
             for port in (LAN_PORT, WAN_PORT):
                 cfg.write(f"neigh port {port} {MAC.format(port=port)}\n")
-        vdevs = [word for vdev in (*self.ports, CPU_DRIVER[self.tunnels[0].suite.cipher]) for word in ("--vdev", vdev)]
+        devices = *self.ports, CPU_DRIVER[self.tunnels[0].suite.cipher]
+        vdevs = [word for device in devices for word in ("--vdev", device)]
         return [self.program(), "--lcores", f"1@{self.options.core}", "--no-pci", "--in-memory",
                 "--file-prefix", self.prefix, "-d", self.driver, *vdevs, "--", "-P", "-p", "0x3",
                 "-u", f"{1 << WAN_PORT:#x}", f"--config=({LAN_PORT},0,1),({WAN_PORT},0,1)", "-l",

@@ -68,7 +68,7 @@ plot {series}
 
 
 def plot_ratios(path, out, title):
-    """Bars: the ratio at each size, one group of bars for each suite and direction."""
+    """Bars: the ratio at each size, for each suite and direction; none of a single size."""
     with open(path) as file:
         rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
     kinds = sorted({(row["suite"], row["direction"], row["tunnels"]) for row in rows if row["ratio"]})
@@ -82,5 +82,7 @@ def plot_ratios(path, out, title):
         lines = "".join(f"{row['frame']},{row['ratio']}\n" for row in mine)
         data.append(f"{name} << EOD\n{lines}EOD\n")
         series.append(f'{name} using 2:xtic(1) title "{suite} {direction}"')
+    if not series:
+        return
     script = "".join(data) + RATIO_PLOT.format(out=out, title=title, series=", ".join(series))
     subprocess.run(["gnuplot"], input=script, text=True, check=True)

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from gateways import Cygnetd, Secgw, ip
+from gateways import MORTAL, Cygnetd, Secgw, ip
 from traffic import HOST
 
 SETTLE = 0.1  # seconds until a flow runs again
@@ -53,7 +53,7 @@ class Sender:
         self.gateway, self.prefix = gateway, gateway.prefix + "-sender"
         core = (gateway.options.core + 1) % (os.cpu_count() or 1)
         self.process = subprocess.Popen(
-            ["ip", "netns", "exec", gateway.namespace, "dpdk-testpmd", "--lcores", f"(0-1)@{core}",
+            [*MORTAL, "ip", "netns", "exec", gateway.namespace, "dpdk-testpmd", "--lcores", f"(0-1)@{core}",
              "--no-pci", "--in-memory", "--file-prefix", self.prefix, "-m", "128",
              "--vdev", "net_af_packet0,iface=lan-far", "--", "--forward-mode=txonly", "--auto-start",
              "--stats-period=1000", f"--txpkts={size}", f"--tx-ip={HOST},{gateway.tunnels[0].far_host}",
