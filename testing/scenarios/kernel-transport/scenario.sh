@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Transport mode between the two gateways themselves, Debian's kernel on the right:
+# pings of several sizes from both, and TCP. Whichever side initiates, the gateways' own
+# packets are ESP, and there is no tunnel.
+right=kernel encap=none
+
+steps() {
+	local side child
+	for child in net gcm; do
+		for side in left right; do
+			start_capture wire wire br0
+			expect "$child comes up from $side" tunnel_up "$side" "$child"
+			expect_output "SAs in transport mode in cygnetd" 2 \
+				sad left "map(select(.mode == \"transport\" and .encap == \"$encap\")) | length"
+			expect_output "SAs in transport mode in the kernel" 2 kernel_transports
+			expect_hosts
+			expect_wire
+			expect "the connection goes down" connection_down "$side"
+			expect_empty
+		done
+	done
+}
+
+kernel_transports() { guest_xfrm right state | grep -c 'mode transport'; }
+
+# What the gateways say to each other arrives.
+expect_hosts() {
+	local size
+	for size in 0 100 1000 1400; do
+		expect "the left is answered, $size bytes" ping_gateway left "$size"
+		expect "the right is answered, $size bytes" ping_gateway right "$size"
+	done
+	expect "TCP flows, both ways" tcp_gateways
+}
+
+ping_gateway() {
+	on_gateway "$1" "/bin/ping -q -c 3 -i 0.2 -W 5 -s $2 -p $(pattern_hex) ${wan_addr[$(other "$1")]}" \
+		> "$work/ping.out"
+	[ "$(lost < "$work/ping.out")" = 0 ]
+}
+
+pattern_hex() { printf %s "$plaintext" | od -A n -t x1 | tr -d ' \n'; }
+
+text() { printf "$plaintext\\n%.0s" {1..2000}; }
+
+# The machine serves shells by TCP on all its addresses: a long text goes there and back.
+tcp_gateways() {
+	[ "$(in_ns gw-left "$top/testing/guest/shell" "${wan_addr[right]}" "cat << 'END'
+$(text)
+END" | md5sum)" = "$(text | md5sum)" ]
+}
+
+expect_wire() {
+	stop_capture wire
+	expect_output "frames that are neither ESP, IKE nor ARP" 0 frames wire "not ($allowed_on_wire)"
+	expect "the pattern is not on the wire" lacks_pattern
+	expect "ESP on the wire" test "$(frames wire esp)" -gt 50
+	expect "no ESP sequence number twice" "$lib/esp-sequence" "$work/wire.pcap"
+}
+
+lacks_pattern() { ! has_pattern wire; }
