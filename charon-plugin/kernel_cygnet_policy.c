@@ -101,7 +101,7 @@ static void map_addresses(kernel_ipsec_policy_id_t *id,
 {
 	traffic_selector_t *src = id->src_ts, *dst = id->dst_ts;
 
-	sel->af = AF_INET;
+	sel->af = src->get_type(src) == TS_IPV6_ADDR_RANGE ? AF_INET6 : AF_INET;
 	sel->src_lo = kernel_cygnet_addr_from_chunk(src->get_from_address(src));
 	sel->src_hi = kernel_cygnet_addr_from_chunk(src->get_to_address(src));
 	sel->dst_lo = kernel_cygnet_addr_from_chunk(dst->get_from_address(dst));
@@ -113,10 +113,9 @@ static void map_addresses(kernel_ipsec_policy_id_t *id,
  */
 static const char *unsupported_selector(kernel_ipsec_policy_id_t *id)
 {
-	if (id->src_ts->get_type(id->src_ts) != TS_IPV4_ADDR_RANGE ||
-		id->dst_ts->get_type(id->dst_ts) != TS_IPV4_ADDR_RANGE)
+	if (id->src_ts->get_type(id->src_ts) != id->dst_ts->get_type(id->dst_ts))
 	{
-		return "IPv6 traffic selectors";
+		return "traffic selectors of two address families";
 	}
 	if (opaque_port(id->src_ts) || opaque_port(id->dst_ts))
 	{
@@ -158,10 +157,14 @@ static const char *unsupported_sa(kernel_ipsec_manage_policy_t *data)
 	{
 		return data->sa->mode == MODE_BEET ? "BEET mode" : "this IPsec mode";
 	}
-	if (data->src->get_family(data->src) != AF_INET ||
+	if (data->src->get_family(data->src) != data->dst->get_family(data->dst))
+	{
+		return "endpoints of two address families";
+	}
+	if (data->sa->mode == MODE_TRANSPORT &&
 		data->dst->get_family(data->dst) != AF_INET)
 	{
-		return "IPv6 endpoints";
+		return "IPv6 in transport mode";
 	}
 	return NULL;
 }
@@ -197,7 +200,7 @@ static void map_sa(kernel_ipsec_manage_policy_t *data,
 	params->proto = IPPROTO_ESP;
 	params->mode = data->sa->mode == MODE_TRANSPORT ? CYGNET_TRANSPORT :
 													  CYGNET_TUNNEL;
-	params->af = AF_INET;
+	params->af = data->dst->get_family(data->dst);
 	params->src = kernel_cygnet_addr_from_host(data->src);
 	params->dst = kernel_cygnet_addr_from_host(data->dst);
 }

@@ -156,6 +156,14 @@ static bool find_way(route_t *route, kernel_ipsec_manage_policy_t *data)
 											route->prefixlen, route->src_ip,
 											&route->if_name);
 	}
+	/* the way to the peer may be of the other family: the route then says
+	 * no more than which interface the packets leave by */
+	if (route->gateway && route->gateway->get_family(route->gateway) !=
+						  route->net->get_family(route->net))
+	{
+		route->gateway->destroy(route->gateway);
+		route->gateway = NULL;
+	}
 	if (route->if_name)
 	{
 		return TRUE;

@@ -182,24 +182,6 @@ static const char *map_integrity(kernel_ipsec_add_sa_t *data,
 }
 
 /**
- * Whether any of the traffic selectors is not of IPv4
- */
-static bool beyond_ipv4(linked_list_t *list)
-{
-	enumerator_t *enumerator;
-	traffic_selector_t *ts;
-	bool beyond = FALSE;
-
-	enumerator = list->create_enumerator(list);
-	while (!beyond && enumerator->enumerate(enumerator, &ts))
-	{
-		beyond = ts->get_type(ts) != TS_IPV4_ADDR_RANGE;
-	}
-	enumerator->destroy(enumerator);
-	return beyond;
-}
-
-/**
  * Name the first option charon sets that we do not have, or return NULL
  */
 static const char *unsupported_option(kernel_ipsec_sa_id_t *id,
@@ -248,18 +230,19 @@ static const char *unsupported_option(kernel_ipsec_sa_id_t *id,
 }
 
 /**
- * Name what about the mode and the inner addresses we do not have, or return
- * NULL
+ * Name what about the mode we do not have, or return NULL
  */
-static const char *unsupported_mode(kernel_ipsec_add_sa_t *data)
+static const char *unsupported_mode(kernel_ipsec_sa_id_t *id,
+									kernel_ipsec_add_sa_t *data)
 {
 	if (data->mode != MODE_TUNNEL && data->mode != MODE_TRANSPORT)
 	{
 		return data->mode == MODE_BEET ? "BEET mode" : "this IPsec mode";
 	}
-	if (beyond_ipv4(data->src_ts) || beyond_ipv4(data->dst_ts))
+	if (data->mode == MODE_TRANSPORT &&
+		id->dst->get_family(id->dst) != AF_INET)
 	{
-		return "IPv6 traffic selectors";
+		return "IPv6 in transport mode";
 	}
 	return NULL;
 }
@@ -351,9 +334,9 @@ const char *kernel_cygnet_sa_unsupported(uint8_t proto, host_t *src,
 	{
 		return proto == IPPROTO_AH ? "AH" : "this IPsec protocol";
 	}
-	if (src->get_family(src) != AF_INET || dst->get_family(dst) != AF_INET)
+	if (src->get_family(src) != dst->get_family(dst))
 	{
-		return "IPv6 endpoints";
+		return "endpoints of two address families";
 	}
 	return NULL;
 }
@@ -369,7 +352,7 @@ status_t kernel_cygnet_sa_params(kernel_ipsec_sa_id_t *id,
 	memset(params, 0, sizeof(*params));
 	*why = kernel_cygnet_sa_unsupported(id->proto, id->src, id->dst) ?:
 		   unsupported_option(id, data) ?:
-		   unsupported_mode(data) ?:
+		   unsupported_mode(id, data) ?:
 		   map_encryption(data, params) ?:
 		   map_integrity(data, params);
 	if (*why)

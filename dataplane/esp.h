@@ -2,7 +2,7 @@
 /**
  * @file esp.h
  * ESP (RFC 4303), plain or in UDP (RFC 3948): what happens to one packet before and
- * after the crypto device. IPv4.
+ * after the crypto device. Transport mode for IPv4.
  */
 #ifndef CYGNETD_ESP_H
 #define CYGNETD_ESP_H

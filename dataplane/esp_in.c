@@ -3,6 +3,9 @@
 
 #include "esp_common.h"
 #include "esp_transport.h"
+#include "headers.h"
+#include "outer.h"
+#include "tos.h"
 
 int esp_in_prepare(struct rte_mbuf *m, const struct session *s, struct rte_crypto_op *op)
 {
@@ -51,39 +54,25 @@ static int check_trailer(const uint8_t *text, unsigned int len, unsigned int *in
 	return text[len - 1];
 }
 
-static void set_tos(struct rte_ipv4_hdr *ip, uint8_t tos)
+/* Whether the next header says what the packet behind it is. */
+static bool is_inner(struct rte_mbuf *m, int next)
 {
-	ip->type_of_service = tos;
-	ip->hdr_checksum = 0;
-	ip->hdr_checksum = (uint16_t)~rte_raw_cksum(ip, ip_header_len(ip));
-}
-
-/* Congestion met on the way comes through to the inner packet (RFC 6040, 4.2).
- * @return false for a combination that says drop */
-static bool decapsulate_ecn(struct rte_ipv4_hdr *ip, uint8_t outer)
-{
-	uint8_t inner = ip->type_of_service & 3;
-
-	outer &= 3;
-	if (outer == 3 && inner == 0)
-		return false;
-	if ((outer == 3 && inner != 3) || (outer == 1 && inner == 2))
-		set_tos(ip, (uint8_t)((ip->type_of_service & ~3) | outer));
-	return true;
+	return (packet_family(m) == AF_INET6) == (next == IPPROTO_IPV6);
 }
 
 int esp_in_finish(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s)
 {
 	unsigned int header = packet(m)->esp + sizeof(struct rte_esp_hdr) + s->iv_len;
 	unsigned int tail = esn_len(s) + s->icv_len, inner = 0, text;
-	uint8_t outer_tos = packet_ip(m)->type_of_service;
+	uint8_t outer_tos = tos_get(m);
+	enum drop_reason reason;
 	int next;
 
 	text = rte_pktmbuf_data_len(m) - header - tail;
 	next = check_trailer(rte_pktmbuf_mtod_offset(m, const uint8_t *, header), text, &inner);
 	if (next == IPPROTO_NONE)
 		return ESP_DUMMY;
-	if (next < 0 || (!s->transport && next != IPPROTO_IPIP))
+	if (next < 0 || (!s->transport && next != IPPROTO_IPIP && next != IPPROTO_IPV6))
 		return DROP_ESP_PADDING;
 	rte_pktmbuf_trim(m, (uint16_t)(text - inner + tail));
 	if (s->transport) {
@@ -91,12 +80,10 @@ int esp_in_finish(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct s
 		return ESP_OK;
 	}
 	rte_pktmbuf_adj(m, (uint16_t)header);
-	if (!packet_check_ip(m, true))
+	if (!rte_pktmbuf_data_len(m) || !is_inner(m, next))
 		return DROP_MALFORMED;
-	if ((sa->flags & CYGNET_SA_COPY_ECN) && !decapsulate_ecn(packet_ip(m), outer_tos))
-		return DROP_ECN;
-	if (sa->dscp & CYGNET_DSCP_COPY_IN)
-		set_tos(packet_ip(m), (uint8_t)((outer_tos & 0xfc) |
-						(packet_ip(m)->type_of_service & 3)));
-	return ESP_OK;
+	reason = headers_check(m, true);
+	if (reason != DROP_NONE)
+		return (int)reason;
+	return outer_decapsulate(m, sa, outer_tos) ? ESP_OK : DROP_ECN;
 }

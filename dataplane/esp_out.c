@@ -4,13 +4,12 @@
 
 #include "esp_common.h"
 #include "esp_transport.h"
-
-#define TTL 64
+#include "outer.h"
 
 /* What goes in front of the ciphertext; the IP header only if it is a new one. */
 static unsigned int header_len(const struct session *s, const struct cygnet_path *path)
 {
-	return (s->transport ? 0 : sizeof(struct rte_ipv4_hdr)) +
+	return (s->transport ? 0 : outer_len(s->v6)) +
 	       (path->encap ? sizeof(struct rte_udp_hdr) : 0) + sizeof(struct rte_esp_hdr) +
 	       s->iv_len;
 }
@@ -23,7 +22,7 @@ static unsigned int padded_len(const struct session *s, unsigned int inner)
 
 unsigned int esp_out_kept(struct rte_mbuf *m, const struct session *s)
 {
-	return s->transport ? ip_header_len(packet_ip(m)) : 0;
+	return s->transport && packet_family(m) == AF_INET ? ip_header_len(packet_ip(m)) : 0;
 }
 
 unsigned int esp_out_size(const struct session *s, const struct cygnet_path *path,
@@ -42,37 +41,6 @@ unsigned int esp_out_mtu(const struct session *s, const struct cygnet_path *path
 	return kept + (mtu - around) / s->align * s->align - 2;
 }
 
-/* DF, DSCP and ECN of the outer header (RFC 4301, 5.1.2.1). The DSCP is copied
- * only if the SA says so; ECN as RFC 6040's normal mode does. */
-static void write_outer_ip(struct rte_ipv4_hdr *ip, const struct cygnet_sa *sa,
-			   const struct cygnet_path *path, const struct rte_ipv4_hdr *inner,
-			   unsigned int total)
-{
-	bool inner_df = inner->fragment_offset & rte_cpu_to_be_16(RTE_IPV4_HDR_DF_FLAG);
-	uint8_t inner_tos = inner->type_of_service, tos = 0;
-	/* SAs of the same two gateways all count from 1, but must not use the same
-	 * numbers for packets that are fragmented on the way (RFC 791, 3.2). */
-	uint32_t id = (uint32_t)sa->seq + rte_be_to_cpu_32(sa->spi);
-
-	if (sa->dscp & CYGNET_DSCP_COPY_OUT)
-		tos |= inner_tos & 0xfc;
-	if (sa->flags & CYGNET_SA_COPY_ECN)
-		tos |= inner_tos & 0x03;
-	*ip = (struct rte_ipv4_hdr){
-		.version_ihl = RTE_IPV4_VHL_DEF,
-		.type_of_service = tos,
-		.total_length = rte_cpu_to_be_16((uint16_t)total),
-		.packet_id = rte_cpu_to_be_16((uint16_t)id),
-		.time_to_live = TTL,
-		.next_proto_id = path->encap ? IPPROTO_UDP : IPPROTO_ESP,
-		.src_addr = path->src.v4,
-		.dst_addr = path->dst.v4,
-	};
-	if (inner_df && (sa->flags & CYGNET_SA_COPY_DF))
-		ip->fragment_offset = rte_cpu_to_be_16(RTE_IPV4_HDR_DF_FLAG);
-	ip->hdr_checksum = rte_ipv4_cksum(ip);
-}
-
 /* The room in front of the packet's ciphertext, from the UDP or ESP header on.
  * @return NULL: no headroom */
 static uint8_t *open_front(struct rte_mbuf *m, const struct cygnet_sa *sa,
@@ -80,17 +48,18 @@ static uint8_t *open_front(struct rte_mbuf *m, const struct cygnet_sa *sa,
 			   unsigned int total)
 {
 	unsigned int header = header_len(s, path);
-	const struct rte_ipv4_hdr *inner = packet_ip(m);
+	struct outer outer = {.v6 = s->v6};
 	uint8_t *at;
 
 	if (s->transport)
 		return esp_transport_open(m, header, total,
 					  path->encap ? IPPROTO_UDP : IPPROTO_ESP);
+	outer_describe(&outer, m, sa);
 	at = (uint8_t *)rte_pktmbuf_prepend(m, (uint16_t)header);
 	if (!at)
 		return NULL;
-	write_outer_ip((struct rte_ipv4_hdr *)at, sa, path, inner, total);
-	return at + sizeof(struct rte_ipv4_hdr);
+	outer_write(at, &outer, path, total);
+	return at + outer_len(s->v6);
 }
 
 /* @param len  of the datagram */
@@ -100,7 +69,7 @@ static uint8_t *write_udp(uint8_t *at, const struct cygnet_path *path, unsigned 
 		.src_port = path->sport,
 		.dst_port = path->dport,
 		.dgram_len = rte_cpu_to_be_16((uint16_t)len),
-		.dgram_cksum = 0, /* RFC 3948, 2.1 */
+		.dgram_cksum = 0, /* RFC 3948, 2.1; under IPv6 outer_finish() has one */
 	};
 
 	memcpy(at, &udp, sizeof(udp));
@@ -136,6 +105,13 @@ static void write_trailer(uint8_t *at, unsigned int pad, uint8_t next)
 	at[pad + 1] = next;
 }
 
+static uint8_t next_header(struct rte_mbuf *m, const struct session *s)
+{
+	if (s->transport)
+		return packet_ip(m)->next_proto_id;
+	return packet_family(m) == AF_INET6 ? IPPROTO_IPV6 : IPPROTO_IPIP;
+}
+
 int esp_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s,
 		    uint64_t seq, struct rte_crypto_op *op)
 {
@@ -143,7 +119,7 @@ int esp_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct
 	unsigned int inner = rte_pktmbuf_data_len(m), kept = esp_out_kept(m, s);
 	unsigned int text = inner - kept, padded = padded_len(s, text);
 	unsigned int total = esp_out_size(s, path, kept, inner), hidden = esn_len(s);
-	uint8_t next = s->transport ? packet_ip(m)->next_proto_id : IPPROTO_IPIP;
+	uint8_t next = next_header(m, s);
 	const uint32_t hi = rte_cpu_to_be_32((uint32_t)(seq >> 32));
 	struct rte_esp_hdr esp_header = {sa->spi, rte_cpu_to_be_32((uint32_t)seq)};
 	unsigned int esp = total - s->icv_len - padded - s->iv_len - sizeof(esp_header);
@@ -174,9 +150,11 @@ void esp_out_finish(struct rte_mbuf *m, const struct session *s)
 	unsigned int hidden = esn_len(s);
 	uint8_t *icv;
 
-	if (!hidden)
-		return;
-	icv = rte_pktmbuf_mtod_offset(m, uint8_t *, rte_pktmbuf_data_len(m) - s->icv_len);
-	memmove(icv - hidden, icv, s->icv_len);
-	rte_pktmbuf_trim(m, (uint16_t)hidden);
+	if (hidden) {
+		icv = rte_pktmbuf_mtod_offset(m, uint8_t *, rte_pktmbuf_data_len(m) - s->icv_len);
+		memmove(icv - hidden, icv, s->icv_len);
+		rte_pktmbuf_trim(m, (uint16_t)hidden);
+	}
+	if (s->v6)
+		outer_finish(m);
 }

@@ -11,7 +11,8 @@ bool esp_transport_fits(struct rte_mbuf *m, const struct cygnet_path *path)
 {
 	const struct rte_ipv4_hdr *ip = packet_ip(m);
 
-	return !is_fragment(ip) && ip->src_addr == path->src.v4 && ip->dst_addr == path->dst.v4;
+	return packet_family(m) == AF_INET && !is_fragment(ip) &&
+	       ip->src_addr == path->src.v4 && ip->dst_addr == path->dst.v4;
 }
 
 static void fix_header(struct rte_ipv4_hdr *ip, unsigned int total, uint8_t proto)

@@ -27,6 +27,7 @@ struct packet {
 	uint8_t port;		/* index in ports[]: where from, then where to */
 	uint8_t from_kernel;	/* came out of the TAP: no TTL to decrement */
 	uint8_t udp;		/* ESP_IN: arrived in UDP */
+	uint8_t own;		/* ESP from this host, which may cut it */
 	uint8_t decrypted;	/* came through an SA */
 	uint8_t answer;		/* our ICMP error about plaintext, to its sender */
 	uint8_t must_protect;	/* quotes a decrypted packet: not to leave in plaintext */

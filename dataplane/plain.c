@@ -33,10 +33,6 @@ static void protect_out(struct worker *w, struct rte_mbuf *m, struct cygnet_poli
 		drop(w, m, DROP_NO_SA);
 		return;
 	}
-	if (packet_family(m) == AF_INET6) {
-		drop(w, m, DROP_UNSUPPORTED);
-		return;
-	}
 	p->stage = STAGE_ESP_OUT;
 	p->sa = cygnet_sa_index(sadb, sa);
 	p->generation = sa->generation;

@@ -78,6 +78,9 @@ static unsigned int too_long(struct rte_mbuf *m, const struct cygnet_sa *sa,
 	struct next_hop hop = route_lookup(sa->af, &path->dst);
 	unsigned int mtu = ports[hop.port].mtu, kept = esp_out_kept(m, s);
 
+	/* No link may refuse so little: what is around it is cut (RFC 2473, 7.1). */
+	if (packet_family(m) == AF_INET6 && rte_pktmbuf_data_len(m) <= IPV6_MIN_MTU)
+		return 0;
 	if (hop.kind != ROUTE_FORWARD || (s->transport && packet_may_be_cut(m)) ||
 	    esp_out_size(s, path, kept, rte_pktmbuf_data_len(m)) <= mtu)
 		return 0;
@@ -256,6 +259,7 @@ static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa
 static void finish_out(struct worker *w, struct rte_mbuf *m, const struct session *s)
 {
 	esp_out_finish(m, s);
+	packet(m)->own = 1;
 	w->stats->encapsulated++;
 	transmit_routed(w, m);
 }

@@ -123,8 +123,10 @@ void sessions_free(struct session_table *table)
 
 static bool can_serve(const struct cygnet_sa *sa)
 {
-	return sa->mode <= CYGNET_TRANSPORT && sa->proto == IPPROTO_ESP && sa->af == AF_INET &&
-	       suite_known(sa);
+	bool v6 = sa->af == AF_INET6;
+
+	return sa->mode <= CYGNET_TRANSPORT && sa->proto == IPPROTO_ESP &&
+	       (sa->af == AF_INET || (v6 && sa->mode == CYGNET_TUNNEL)) && suite_known(sa);
 }
 
 /* Whether a device says that it does this. One that does not is not asked: some
@@ -207,6 +209,7 @@ bool session_describe(struct session *s, const struct cygnet_sa *sa)
 		.inbound = sa->flags & CYGNET_SA_INBOUND,
 		.esn = sa->flags & CYGNET_SA_ESN,
 		.transport = sa->mode == CYGNET_TRANSPORT,
+		.v6 = sa->af == AF_INET6,
 		.algorithm = (uint8_t)algorithm_of(sa),
 	};
 	if (!can_serve(sa))

@@ -40,6 +40,7 @@ struct session {
 	bool salted;		/* the device's IV begins with the salt */
 	bool inbound, esn;
 	bool transport;		/* mode; else tunnel */
+	bool v6;		/* the outer header is IPv6's */
 	uint32_t refused;	/* bit mask of the devices that do not take the SA, */
 	uint32_t failed;	/* and of those that could not set it up */
 	struct rte_mbuf *head, *tail;	/* packets at devices, in the order in which they

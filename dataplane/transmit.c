@@ -168,7 +168,7 @@ void transmit_hop(struct worker *w, struct rte_mbuf *m, const struct next_hop *h
 		transmit_to(w, m, hop);
 		return;
 	}
-	if (packet_may_be_cut(m)) {
+	if (packet_may_be_cut(m) || (packet(m)->own && packet_family(m) == AF_INET6)) {
 		fragment(w, m, hop);
 		return;
 	}

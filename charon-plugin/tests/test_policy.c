@@ -237,16 +237,42 @@ static void test_refusals(void **state)
 	policy.sa.ipcomp.transform = IPCOMP_NONE;
 	policy.data.src->destroy(policy.data.src);
 	policy.data.src = host_create_from_string("2001:db8::1", 0);
-	refuse_policy("IPv6 endpoints");
+	refuse_policy("endpoints of two address families");
+	policy.data.dst->destroy(policy.data.dst);
+	policy.data.dst = host_create_from_string("2001:db8::2", 0);
+	policy.sa.mode = MODE_TRANSPORT;
+	refuse_policy("IPv6 in transport mode");
 }
 
 static void test_refused_selectors(void **state)
 {
 	fixture_policy_select(&policy, MOON_NET, SUN_NET, IPPROTO_TCP, 65535, 0);
 	refuse_policy("opaque");
-	fixture_policy_select(&policy, "2001:db8::/32", "2001:db8::/32", 0, 0,
+	fixture_policy_select(&policy, MOON_NET, "2001:db8::/32", 0, 0, 65535);
+	refuse_policy("traffic selectors of two address families");
+}
+
+static void test_ipv6(void **state)
+{
+	struct cygnet_addr lo = {}, hi;
+
+	fixture_policy_select(&policy, "2001:db8:1::/48", "2001:db8::/32", 0, 0,
 						  65535);
-	refuse_policy("IPv6 traffic selectors");
+	policy.data.src->destroy(policy.data.src);
+	policy.data.src = host_create_from_string("2001:db8::1", 0);
+	policy.data.dst->destroy(policy.data.dst);
+	policy.data.dst = host_create_from_string("2001:db8::2", 0);
+	assert_int_equal(kernel_cygnet_policy_params(&policy.id, &policy.data,
+												 &params, &why), SUCCESS);
+	assert_int_equal(params.sel.af, AF_INET6);
+	assert_int_equal(params.af, AF_INET6);
+	memcpy(&lo, "\x20\x01\x0d\xb8", 4);
+	memset(&hi, 0xff, sizeof(hi));
+	memcpy(&hi, "\x20\x01\x0d\xb8", 4);
+	assert_memory_equal(&params.sel.dst_lo, &lo, sizeof(lo));
+	assert_memory_equal(&params.sel.dst_hi, &hi, sizeof(hi));
+	assert_memory_equal(&params.dst,
+						policy.data.dst->get_address(policy.data.dst).ptr, 16);
 }
 
 int main(void)
@@ -262,6 +288,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_priority, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_manual_priority, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_prefix, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_ipv6, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refusals, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refused_selectors, setup,
 										teardown),

@@ -325,16 +325,28 @@ static void test_ipv6(void **state)
 {
 	traffic_selector_t *ts;
 
+	/* one SA carries both families */
 	ts = traffic_selector_create_from_cidr("2001:db8::/32", 0, 0, 65535);
-	sa.data.dst_ts->insert_last(sa.data.dst_ts, ts);
-	refuse_sa("IPv6 traffic selectors");
-	sa.data.dst_ts->remove(sa.data.dst_ts, ts, NULL);
 	sa.data.src_ts->insert_last(sa.data.src_ts, ts);
-	refuse_sa("IPv6 traffic selectors");
+	assert_int_equal(kernel_cygnet_sa_params(&sa.id, &sa.data, &params, &why),
+					 SUCCESS);
+	assert_int_equal(params.id.af, AF_INET);
 
 	sa.id.dst->destroy(sa.id.dst);
 	sa.id.dst = host_create_from_string("2001:db8::1", 500);
-	refuse_sa("IPv6 endpoints");
+	refuse_sa("endpoints of two address families");
+	sa.id.src->destroy(sa.id.src);
+	sa.id.src = host_create_from_string("2001:db8::2", 500);
+	assert_int_equal(kernel_cygnet_sa_params(&sa.id, &sa.data, &params, &why),
+					 SUCCESS);
+	assert_int_equal(params.id.af, AF_INET6);
+	assert_memory_equal(&params.id.dst, sa.id.dst->get_address(sa.id.dst).ptr,
+						16);
+	assert_memory_equal(&params.path.src,
+						sa.id.src->get_address(sa.id.src).ptr, 16);
+
+	sa.data.mode = MODE_TRANSPORT;
+	refuse_sa("IPv6 in transport mode");
 }
 
 int main(void)

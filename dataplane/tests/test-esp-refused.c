@@ -159,6 +159,7 @@ static void every_next_header(struct esp_sa *e)
 	for (unsigned int next = 0; next < 256; next++) {
 		int want = next == IPPROTO_IPIP	  ? ESP_OK
 			   : next == IPPROTO_NONE ? ESP_DUMMY
+			   : next == IPPROTO_IPV6 ? DROP_MALFORMED /* it is not */
 						  : DROP_ESP_PADDING;
 
 		text[len - 1] = (uint8_t)next;

@@ -8,7 +8,7 @@ from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Ether
 from scapy.packet import Raw, raw
 
-from gateway import FAR_HOST, FAR_NET, HOST, LAN_NET, PEER, WAN
+from gateway import FAR_HOST, FAR_NET, HOST, LAN_NET, PEER, PEER6, WAN, WAN6
 from network import wait_until
 from peer import SUITE, Sa
 
@@ -19,8 +19,8 @@ ARRIVE = 2.0  # seconds a packet may take; a test of what must not come waits le
 QUIET = 0.15
 
 
-def policy(direction, src, dst, action="protect", spi=0, prio=1000, reqid=1, more=""):
-    end = PEER if direction == "out" else WAN
+def policy(direction, src, dst, action="protect", spi=0, prio=1000, reqid=1, more="", v6=False):
+    end = (PEER6 if v6 else PEER) if direction == "out" else (WAN6 if v6 else WAN)
     return (f"policy dir={direction} src={src} dst={dst} action={action} spi={spi:#x} "
             f"end={end} prio={prio} reqid={reqid} {more}")
 

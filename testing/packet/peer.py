@@ -5,11 +5,12 @@ import hashlib
 import struct
 
 from scapy.layers.inet import IP, UDP
+from scapy.layers.inet6 import IPv6, in6_chksum
 from scapy.layers.ipsec import ESP, SecurityAssociation, _ESPPlain
 from scapy.packet import Raw, raw
 
 import ciphers  # pylint: disable=unused-import
-from gateway import PEER, WAN
+from gateway import PEER, PEER6, WAN, WAN6
 
 
 @dataclasses.dataclass
@@ -65,16 +66,19 @@ def key_material(label, length):
 class Sa:
     """One SA. direction is the gateway's: "out" towards the peer, "in" from it."""
 
-    def __init__(self, suite, direction, spi, encap=False, esn=False, window=64, reqid=1, more=""):
+    def __init__(self, suite, direction, spi, encap=False, esn=False, window=64, reqid=1, more="",
+                 v6=False):
         self.suite, self.direction, self.spi = suite, direction, spi
         self.esn, self.window, self.reqid, self.more = esn, window, reqid, more
         self.encap = (4500, 4501) if encap else None
         self.key = key_material(f"cipher {spi}", suite.key_len + suite.salt)
         self.akey = key_material(f"auth {spi}", suite.akey_len)
-        self.src, self.dst = (WAN, PEER) if direction == "out" else (PEER, WAN)
+        self.v6 = v6
+        here, there = (WAN6, PEER6) if v6 else (WAN, PEER)
+        self.src, self.dst = (here, there) if direction == "out" else (there, here)
         self.scapy = SecurityAssociation(
             ESP, spi, crypt_algo=suite.crypt, crypt_key=self.key, auth_algo=suite.auth,
-            auth_key=self.akey, tunnel_header=IP(src=self.src, dst=self.dst), esn_en=esn)
+            auth_key=self.akey, tunnel_header=IP(src=WAN, dst=PEER), esn_en=esn)
         self.seq = 0
 
     def line(self):
@@ -102,7 +106,8 @@ class Sa:
     def seal(self, inner, seq=None, alter=None):
         """ESP packet from the peer, of 64-bit sequence number seq (default: the
         next). alter changes the plaintext ESP packet before it is encrypted."""
-        return self.outer() / self._close(raw(inner), 4, seq, alter)
+        data = raw(inner)
+        return self.outer() / self._close(data, 41 if data[0] >> 4 == 6 else 4, seq, alter)
 
     def seal_payload(self, packet, seq=None):
         """The same in transport mode: from the peer, whatever the packet's source."""
@@ -130,16 +135,19 @@ class Sa:
         return Raw(raw(esp))
 
     def outer(self):
-        if not self.encap:
-            return IP(src=self.src, dst=self.dst, proto=50)
-        return IP(src=self.src, dst=self.dst) / UDP(sport=self.encap[1], dport=self.encap[0], chksum=0)
+        if self.v6:
+            header = IPv6(src=self.src, dst=self.dst, nh=17 if self.encap else 50)
+        else:
+            header = IP(src=self.src, dst=self.dst, proto=17 if self.encap else 50)
+        return header if not self.encap else header / UDP(sport=self.encap[1], dport=self.encap[0], chksum=0)
 
     def unseal(self, packet, high=0):
         """Check an ESP packet from the gateway in every field, and decrypt it.
         @return the inner packet and the ESP header's sequence number"""
         plain, seq = self._unwrap(packet, high)
-        assert plain.nh == 4, f"next header {plain.nh}"
-        return IP(plain.data), seq
+        kind = plain.data[0] >> 4
+        assert plain.nh == {4: 4, 6: 41}.get(kind), f"next header {plain.nh} for version {kind}"
+        return (IPv6 if kind == 6 else IP)(plain.data), seq
 
     def unseal_payload(self, packet, high=0):
         """The same in transport mode.
@@ -149,6 +157,8 @@ class Sa:
 
     def _unwrap(self, packet, high):
         assert (packet.src, packet.dst) == (self.src, self.dst), packet.summary()
+        if self.v6:
+            return self._open(ESP(self._payload6(packet)), high)
         assert checksum_right(packet), "checksum of the outer header"
         payload = raw(packet.payload)
         if self.encap:
@@ -160,6 +170,19 @@ class Sa:
         else:
             assert packet.proto == 50, f"outer protocol {packet.proto}"
         return self._open(ESP(payload), high)
+
+    def _payload6(self, packet):
+        """ESP, out of UDP if need be, where IPv6 wants a checksum."""
+        data = raw(packet)
+        assert packet.plen == len(data) - 40 and packet.fl == 0, packet.summary()
+        assert packet.nh == (17 if self.encap else 50), f"outer protocol {packet.nh}"
+        if not self.encap:
+            return data[40:]
+        udp = UDP(data[40:48])
+        assert (udp.sport, udp.dport) == self.encap, (udp.sport, udp.dport)
+        assert udp.len == len(data) - 40, "UDP length"
+        assert udp.chksum and in6_chksum(17, IPv6(data[:40]), data[40:]) == 0, "UDP checksum"
+        return data[48:]
 
     def _open(self, esp, high):
         assert esp.spi == self.spi, f"SPI {esp.spi:#x}"

@@ -267,6 +267,14 @@ static int set_esn(struct line *line, const char *value)
 	return 0;
 }
 
+/* Congestion marks travel between inner and outer header (RFC 6040). */
+static int set_ecn(struct line *line, const char *value)
+{
+	if (strcmp(value, "yes") == 0)
+		line->sa.flags |= CYGNET_SA_COPY_ECN;
+	return 0;
+}
+
 static int set_reqid(struct line *line, const char *value)
 {
 	unsigned long n;
@@ -330,6 +338,7 @@ static const struct word words[] = {
 	{"dport", set_dport},   {"proto", set_proto},   {"cipher", set_cipher},
 	{"auth", set_auth},     {"key", set_key},       {"salt", set_salt},
 	{"akey", set_akey},     {"icv", set_icv},       {"window", set_window},
+	{"ecn", set_ecn},
 	{"esn", set_esn},       {"reqid", set_reqid},   {"prio", set_prio},
 	{"encap", set_encap},   {"end", set_end},       {"mode", set_mode},
 	{"tfc", set_tfc},

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <netinet/in.h>
+#include <rte_udp.h>
+
+#include "outer.h"
+#include "tos.h"
+
+#define HOPS 64
+
+/* The DSCP is copied only if the SA says so; ECN as RFC 6040's normal mode does. An
+ * inner IPv6 packet has no DF: what is too long for the way is cut around it. */
+void outer_describe(struct outer *outer, struct rte_mbuf *m, const struct cygnet_sa *sa)
+{
+	uint8_t tos = tos_get(m);
+	/* SAs of the same two gateways all count from 1, but must not use the same
+	 * numbers for packets that are fragmented on the way (RFC 791, 3.2). */
+	uint32_t id = (uint32_t)sa->seq + rte_be_to_cpu_32(sa->spi);
+
+	outer->id = rte_cpu_to_be_16((uint16_t)id);
+	outer->tos = 0;
+	if (sa->dscp & CYGNET_DSCP_COPY_OUT)
+		outer->tos |= tos & ~TOS_ECN;
+	if (sa->flags & CYGNET_SA_COPY_ECN)
+		outer->tos |= tos & TOS_ECN;
+	outer->df = (sa->flags & CYGNET_SA_COPY_DF) && packet_family(m) == AF_INET &&
+		    !packet_may_be_cut(m);
+}
+
+static void write_v4(struct rte_ipv4_hdr *ip, const struct outer *outer,
+		     const struct cygnet_path *path, unsigned int total)
+{
+	*ip = (struct rte_ipv4_hdr){
+		.version_ihl = RTE_IPV4_VHL_DEF,
+		.type_of_service = outer->tos,
+		.total_length = rte_cpu_to_be_16((uint16_t)total),
+		.packet_id = outer->id,
+		.fragment_offset = outer->df ? rte_cpu_to_be_16(RTE_IPV4_HDR_DF_FLAG) : 0,
+		.time_to_live = HOPS,
+		.next_proto_id = path->encap ? IPPROTO_UDP : IPPROTO_ESP,
+		.src_addr = path->src.v4,
+		.dst_addr = path->dst.v4,
+	};
+	ip->hdr_checksum = rte_ipv4_cksum(ip);
+}
+
+/* The flow label is zero: the inner one is nobody else's business. */
+static void write_v6(struct rte_ipv6_hdr *ip, const struct outer *outer,
+		     const struct cygnet_path *path, unsigned int total)
+{
+	*ip = (struct rte_ipv6_hdr){
+		.vtc_flow = rte_cpu_to_be_32(6u << 28 | (uint32_t)outer->tos << TOS_V6_SHIFT),
+		.payload_len = rte_cpu_to_be_16((uint16_t)(total - sizeof(*ip))),
+		.proto = path->encap ? IPPROTO_UDP : IPPROTO_ESP,
+		.hop_limits = HOPS,
+	};
+	memcpy(ip->src_addr, &path->src, sizeof(ip->src_addr));
+	memcpy(ip->dst_addr, &path->dst, sizeof(ip->dst_addr));
+}
+
+void outer_write(uint8_t *at, const struct outer *outer, const struct cygnet_path *path,
+		 unsigned int total)
+{
+	if (outer->v6)
+		write_v6((struct rte_ipv6_hdr *)at, outer, path, total);
+	else
+		write_v4((struct rte_ipv4_hdr *)at, outer, path, total);
+}
+
+void outer_finish(struct rte_mbuf *m)
+{
+	struct rte_ipv6_hdr *ip = packet_ip6(m);
+	struct rte_udp_hdr *udp = (struct rte_udp_hdr *)(ip + 1);
+
+	if (ip->proto != IPPROTO_UDP)
+		return;
+	udp->dgram_cksum = 0;
+	udp->dgram_cksum = rte_ipv6_udptcp_cksum(ip, udp);
+}
+
+static bool decapsulate_ecn(struct rte_mbuf *m, uint8_t outer)
+{
+	uint8_t tos = tos_get(m), inner = tos & TOS_ECN;
+
+	outer &= TOS_ECN;
+	if (outer == 3 && inner == 0)
+		return false;
+	if ((outer == 3 && inner != 3) || (outer == 1 && inner == 2))
+		tos_set(m, (uint8_t)((tos & ~TOS_ECN) | outer));
+	return true;
+}
+
+bool outer_decapsulate(struct rte_mbuf *m, const struct cygnet_sa *sa, uint8_t tos)
+{
+	if ((sa->flags & CYGNET_SA_COPY_ECN) && !decapsulate_ecn(m, tos))
+		return false;
+	if (sa->dscp & CYGNET_DSCP_COPY_IN)
+		tos_set(m, (uint8_t)((tos & ~TOS_ECN) | (tos_get(m) & TOS_ECN)));
+	return true;
+}

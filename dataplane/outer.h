@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file outer.h
+ * The IP header around ESP in tunnel mode, of either family around either.
+ */
+#ifndef CYGNETD_OUTER_H
+#define CYGNETD_OUTER_H
+
+#include "cygnet.h"
+#include "packet.h"
+
+/** What the outer header takes from the inner one and the SA. */
+struct outer {
+	bool v6;
+	bool df;	/* IPv4 */
+	uint8_t tos;
+	uint16_t id;	/* IPv4, network byte order */
+};
+
+/** Bytes of an outer header. */
+static inline unsigned int outer_len(bool v6)
+{
+	return v6 ? sizeof(struct rte_ipv6_hdr) : sizeof(struct rte_ipv4_hdr);
+}
+
+/** Work out what the outer header of an inner packet says (RFC 4301, 5.1.2; RFC 6040). */
+void outer_describe(struct outer *outer, struct rte_mbuf *m, const struct cygnet_sa *sa);
+/**
+ * Write an outer header, for ESP or for UDP around it.
+ * @param total  bytes of packet, with this header
+ */
+void outer_write(uint8_t *at, const struct outer *outer, const struct cygnet_path *path,
+		 unsigned int total);
+/** Once a packet with an outer IPv6 header is as it goes out: its UDP checksum, if there
+ * is UDP. Zero is allowed (RFC 6935, 5), but a kernel that does not know that the port
+ * carries a tunnel drops it. */
+void outer_finish(struct rte_mbuf *m);
+
+/**
+ * Congestion and DSCP met on the way come through to the decrypted inner packet, as far as
+ * the SA says so (RFC 6040, 4.2).
+ * @param tos  of the outer header
+ * @return false for a combination that says drop
+ */
+bool outer_decapsulate(struct rte_mbuf *m, const struct cygnet_sa *sa, uint8_t tos);
+
+#endif
