@@ -38,9 +38,10 @@ void crypto_opencl(__global u8 *chunk, const u32 order, const u32 results,
 	if (entry != OCL_NO_RECORD)
 		status = packet_start(&tables, &p, OCL_ENTRY_LANE(entry), lanes, parts[local_id]);
 	barrier(CLK_LOCAL_MEM_FENCE);
-	if (entry == OCL_NO_RECORD || OCL_ENTRY_LANE(entry) != 0)
-		return;
-	if (status == OCL_STATUS_PENDING)
-		status = packet_finish(&tables, &p, lanes, parts + local_id);
-	((__global u32 *)(chunk + results))[p.r->result] = status;
+	if (entry != OCL_NO_RECORD && OCL_ENTRY_LANE(entry) == 0) {
+		if (status == OCL_STATUS_PENDING)
+			status = packet_finish(&tables, &p, lanes, parts + local_id);
+		((__global u32 *)(chunk + results))[p.r->result] = status;
+	}
+	aes_forget(&tables.aes);
 }

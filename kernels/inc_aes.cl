@@ -147,6 +147,20 @@ DECLSPEC struct aes aes_use(LOCAL_AS struct aes_tables *t, u32 use, GLOBAL_AS co
 	return aes;
 }
 
+/* Another program's group may find what lies in local memory. */
+DECLSPEC void aes_forget(LOCAL_AS struct aes_tables *t)
+{
+#ifdef OCL_GPU
+	LOCAL_AS volatile uint4 *key = t->key + AES_LANE;
+	u32 i;
+
+	for (i = 0; i < AES_ROUND_KEYS; i++)
+		key[i * AES_LANES] = (uint4)(0);
+#else
+	(void)t; /* they are the session's */
+#endif
+}
+
 DECLSPEC void aes_round_key(const struct aes *aes, u32 r, u32 k[4])
 {
 #ifdef OCL_GPU

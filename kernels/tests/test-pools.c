@@ -409,14 +409,15 @@ static void everything(const char *memory)
 	CHECK(rte_mempool_lookup("again") == NULL);
 }
 
-static bool persistent_works(void)
+/* Whether the device has that memory path. */
+static bool has(const char *memory)
 {
-	bool works = rte_vdev_init(DRIVER "_try", "memory=persistent") == 0;
+	bool works = rte_vdev_init(DRIVER "_try", memory) == 0;
 
 	if (works)
 		CHECK(rte_vdev_uninit(DRIVER "_try") == 0);
 	else
-		printf("memory=persistent: not on this device\n");
+		printf("%s: not on this device\n", memory);
 	return works;
 }
 
@@ -432,8 +433,9 @@ int main(void)
 					SOCKET_ID_ANY);
 	CHECK(ops && plain);
 	everything("memory=staged,wait_us=1000");
-	everything("memory=auto,wait_us=1000");
-	if (persistent_works())
+	if (has("memory=svm"))
+		everything("memory=svm,wait_us=1000");
+	if (has("memory=persistent"))
 		everything("memory=persistent,wait_us=1000");
 	given_up();
 	rte_mempool_free(ops);
