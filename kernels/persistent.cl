@@ -48,4 +48,5 @@ void crypto_opencl_persistent(__global struct ocl_mailbox *mailbox,
 		process_letter(&tables, &mailbox->letter[taken % OCL_LETTERS], sessions, part);
 		taken++;
 	}
+	aes_forget(&tables.aes);
 }

@@ -13,6 +13,7 @@
 #define SLOT_BYTES  2048  /* of a batch, on average */
 #define LARGEST	    68608 /* bytes of a record with the largest single-segment packet */
 #define AHEAD	    4	  /* operations that are fetched in advance */
+#define BUSY_WAITS  10u	  /* wait_us, while the device is busy */
 
 static int init_batches(struct ocl_qp *qp, uint32_t n, int socket)
 {
@@ -209,12 +210,20 @@ static bool is_busy(struct ocl_qp *qp)
 	return qp->under_way;
 }
 
+/* The batch that is being filled has waited; with the device busy, several times as long. */
+static bool is_due(struct ocl_qp *qp)
+{
+	uint64_t deadline = batch_at(qp, qp->newest - 1)->deadline, now = rte_get_tsc_cycles();
+
+	return now >= deadline &&
+	       (!is_busy(qp) || now >= deadline + (BUSY_WAITS - 1) * qp->wait_cycles);
+}
+
 static void launch_if_due(struct ocl_qp *qp)
 {
 	if (!qp->filling && qp->nleftover)
 		filling(qp);
-	if (qp->filling && rte_get_tsc_cycles() >= batch_at(qp, qp->newest - 1)->deadline &&
-	    !is_busy(qp))
+	if (qp->filling && is_due(qp))
 		launch(qp, true);
 }
 

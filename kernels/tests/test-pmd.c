@@ -369,6 +369,43 @@ static void bounded_wait(void)
 	device_close(&dev);
 }
 
+/* A busy device is waited for, but not for ever. */
+static void bounded_wait_when_busy(void)
+{
+	struct suite suite = esp_template;
+	struct rte_crypto_op *op[11], *back[11];
+	struct device dev;
+	unsigned int before, n = 0;
+	uint64_t start;
+	void *session;
+
+	device_open(&dev, "chunk=8,wait_us=5000", 1);
+	suite_keys(&suite);
+	session = suite_session(&dev, &suite, true);
+	for (unsigned int i = 0; i < RTE_DIM(op); i++)
+		op[i] = make_op(session);
+	before = launches;
+	fault_hang = true;
+	start = rte_get_tsc_cycles();
+	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op, RTE_DIM(op)) == RTE_DIM(op));
+	CHECK(launches == before + 1);
+	while (launches == before + 1) {
+		CHECK(rte_cryptodev_dequeue_burst(dev.id, 0, back, RTE_DIM(back)) == 0);
+		CHECK(rte_get_tsc_cycles() < start + PATIENT);
+	}
+	CHECK(rte_get_tsc_cycles() - start >= rte_get_tsc_hz() / 20);
+	fault_hang = false;
+	while (n < RTE_DIM(op)) {
+		n += rte_cryptodev_dequeue_burst(dev.id, 0, back + n, RTE_DIM(op) - n);
+		CHECK(rte_get_tsc_cycles() < start + 2 * PATIENT);
+	}
+	CHECK(launches == before + 2);
+	for (unsigned int i = 0; i < RTE_DIM(op); i++)
+		free_op(back[i]);
+	session_free(&dev, session);
+	device_close(&dev);
+}
+
 /* No more is taken than there are chunks; what was taken comes back. */
 static void back_pressure(void)
 {
@@ -832,6 +869,7 @@ int main(void)
 	RUN(full_table());
 	RUN(many_sessions());
 	RUN(bounded_wait());
+	RUN(bounded_wait_when_busy());
 	RUN(back_pressure());
 	device_open(&dev, NULL, 3);
 	RUN(capabilities(&dev));
