@@ -183,6 +183,11 @@ METHOD(kernel_ipsec_t, update_sa, status_t,
 	int err;
 
 	why = kernel_cygnet_sa_unsupported(id->proto, data->new_src, data->new_dst);
+	if (!why && id->dst->get_family(id->dst) !=
+				data->new_dst->get_family(data->new_dst))
+	{
+		why = "a move to another address family";
+	}
 	if (why)
 	{
 		DBG1(DBG_KNL, "kernel-cygnet does not support %s, update of SA with "

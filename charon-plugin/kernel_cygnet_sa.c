@@ -254,7 +254,7 @@ static void map_options(kernel_ipsec_add_sa_t *data,
 						struct cygnet_sa_params *params)
 {
 	params->reqid = data->reqid;
-	params->tfc = data->tfc;
+	params->tfc = min(data->tfc, UINT16_MAX);
 	params->mode = data->mode == MODE_TRANSPORT ? CYGNET_TRANSPORT :
 												  CYGNET_TUNNEL;
 	params->flags = (data->inbound ? CYGNET_SA_INBOUND : 0) |
