@@ -116,7 +116,7 @@ void crypt_add(struct worker *w, struct rte_mbuf *m, struct rte_crypto_op *op,
 	}
 	if (!put(w, op, sa, device) &&
 	    !((offload_enabled || engine_lost(device)) && put_anywhere(w, op, sa))) {
-		rte_crypto_op_free(op);
+		esp_op_free(op);
 		drop(w, m, DROP_ENGINE_FULL);
 		return;
 	}
@@ -178,7 +178,7 @@ static void finish(struct worker *w, struct rte_crypto_op *op, unsigned int devi
 		stats_device->decrypted += packet(m)->session->inbound;
 		stats_device->encrypted += !packet(m)->session->inbound;
 	}
-	rte_crypto_op_free(op);
+	esp_op_free(op);
 	release(w, m, status);
 }
 
@@ -238,7 +238,7 @@ void protect_drain(struct worker *w)
 			struct rte_mbuf *m = batch->op[i]->sym->m_src;
 
 			w->at[d]--;
-			rte_crypto_op_free(batch->op[i]);
+			esp_op_free(batch->op[i]);
 			release(w, m, RTE_CRYPTO_OP_STATUS_NOT_PROCESSED);
 		}
 		batch->n = 0;

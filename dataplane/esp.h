@@ -28,6 +28,13 @@ struct esp_op {
 #define ESP_IV_OFFSET (sizeof(struct rte_crypto_op) + sizeof(struct rte_crypto_sym_op))
 #define ESP_AAD_OFFSET (ESP_IV_OFFSET + offsetof(struct esp_op, aad))
 
+/** Free an operation. Its IV begins with the SA's salt, which is part of the key. */
+static inline void esp_op_free(struct rte_crypto_op *op)
+{
+	memset(rte_crypto_op_ctod_offset(op, uint8_t *, ESP_IV_OFFSET), 0, sizeof(struct esp_op));
+	rte_crypto_op_free(op);
+}
+
 /** How much of a packet stays in front of ESP: in transport mode its IP header, bytes. */
 unsigned int esp_out_kept(struct rte_mbuf *m, const struct session *s);
 /**

@@ -21,7 +21,7 @@ int esp_in_prepare(struct rte_mbuf *m, const struct session *s, struct rte_crypt
 	if (have < header + s->align + s->icv_len)
 		return DROP_ESP_TRUNCATED;
 	text = have - header - s->icv_len;
-	if (text % s->align)
+	if (text & (s->align - 1u))
 		return DROP_ESP_TRUNCATED;
 	if (hidden && !rte_pktmbuf_append(m, (uint16_t)hidden))
 		return DROP_NO_BUFFER;

@@ -17,7 +17,7 @@ static unsigned int header_len(const struct session *s, const struct cygnet_path
 /* The trailer ends on a multiple of the block: padding, its length, next header. */
 static unsigned int padded_len(const struct session *s, unsigned int inner)
 {
-	return (inner + 2 + s->align - 1) / s->align * s->align;
+	return (inner + 2 + s->align - 1) & ~(s->align - 1u);
 }
 
 unsigned int esp_out_kept(struct rte_mbuf *m, const struct session *s)
@@ -38,7 +38,7 @@ unsigned int esp_out_mtu(const struct session *s, const struct cygnet_path *path
 
 	if (mtu < around + s->align)
 		return 0;
-	return kept + (mtu - around) / s->align * s->align - 2;
+	return kept + ((mtu - around) & ~(s->align - 1u)) - 2;
 }
 
 /* The room in front of the packet's ciphertext, from the UDP or ESP header on.

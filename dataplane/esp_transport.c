@@ -6,6 +6,7 @@
 
 #include "esp_transport.h"
 #include "fragment.h"
+#include "ip_sum.h"
 
 bool esp_transport_fits(struct rte_mbuf *m, const struct cygnet_path *path)
 {
@@ -20,7 +21,7 @@ static void fix_header(struct rte_ipv4_hdr *ip, unsigned int total, uint8_t prot
 	ip->total_length = rte_cpu_to_be_16((uint16_t)total);
 	ip->next_proto_id = proto;
 	ip->hdr_checksum = 0;
-	ip->hdr_checksum = (uint16_t)~rte_raw_cksum(ip, ip_header_len(ip));
+	ip->hdr_checksum = ip_checksum(ip, ip_header_len(ip));
 }
 
 uint8_t *esp_transport_open(struct rte_mbuf *m, unsigned int space, unsigned int total,

@@ -15,8 +15,8 @@
 #include "log.h"
 
 #define MAX_HOPS 4096u /* distinct (kind, port, gateway) */
-#define BULK 256u
 #define BATCH 1024u /* changes between two commits */
+#define MEMO_BITS 6 /* of the number of an lcore's last destinations */
 #define WAIT_US 50
 #define WAIT_MS 1000 /* a worker that takes longer hangs */
 
@@ -34,7 +34,8 @@ struct change {
 
 static struct rte_fib *fibs[2];
 static struct rte_fib6 *fib6s[2];
-static unsigned int active; /* the one that lcores use */
+/* How often they have changed places. Lcores use the one of that parity. */
+static uint64_t turns;
 static struct rte_rcu_qsbr *qsbr;
 static bool turning; /* they have changed places, but lcores may still be in the old one */
 static bool hanging; /* and it takes too long, as was told */
@@ -49,39 +50,46 @@ static struct next_hop hops[MAX_HOPS];
 static uint32_t hop_refs[MAX_HOPS];
 static uint32_t hops_used = HOP_FIRST; /* the numbers from here on were never used */
 
-void route_lookup_bulk(const uint32_t *dst, struct next_hop *out, unsigned int n)
+/* A packet's destination is asked for several times on its way, and so are its peers'. What a
+ * memo says holds until the FIBs change places. */
+struct memo {
+	uint64_t turn;
+	uint32_t dst, hop;
+};
+static RTE_DEFINE_PER_LCORE(struct memo, memos[1 << MEMO_BITS]);
+
+/* The control thread's view. */
+static unsigned int active(void)
 {
-	struct rte_fib *fib = fibs[__atomic_load_n(&active, __ATOMIC_ACQUIRE)];
-	uint32_t host[BULK];
-	uint64_t index[BULK];
+	return turns & 1;
+}
 
-	for (unsigned int done = 0; done < n;) {
-		unsigned int now = n - done < BULK ? n - done : BULK;
+static const struct next_hop *lookup4(uint32_t dst)
+{
+	uint64_t now = __atomic_load_n(&turns, __ATOMIC_ACQUIRE);
+	struct memo *memo = &RTE_PER_LCORE(memos)[(dst * 0x9e3779b1u) >> (32 - MEMO_BITS)];
+	uint32_t host = ntohl(dst);
+	uint64_t index;
 
-		for (unsigned int i = 0; i < now; i++)
-			host[i] = ntohl(dst[done + i]);
-		rte_fib_lookup_bulk(fib, host, index, (int)now);
-		for (unsigned int i = 0; i < now; i++)
-			out[done + i] = hops[index[i] % MAX_HOPS];
-		done += now;
+	if (memo->dst != dst || memo->turn != now) {
+		rte_fib_lookup_bulk(fibs[now & 1], &host, &index, 1);
+		*memo = (struct memo){now, dst, (uint32_t)(index % MAX_HOPS)};
 	}
+	return &hops[memo->hop];
 }
 
 struct next_hop route_lookup(uint8_t af, const void *dst)
 {
-	struct rte_fib6 *fib = fib6s[__atomic_load_n(&active, __ATOMIC_ACQUIRE)];
 	uint8_t addr[1][RTE_FIB6_IPV6_ADDR_SIZE];
-	struct next_hop hop;
 	uint64_t index;
 	uint32_t v4;
 
 	if (af == AF_INET) {
 		memcpy(&v4, dst, sizeof(v4));
-		route_lookup_bulk(&v4, &hop, 1);
-		return hop;
+		return *lookup4(v4);
 	}
 	memcpy(addr, dst, sizeof(addr));
-	rte_fib6_lookup_bulk(fib, addr, &index, 1);
+	rte_fib6_lookup_bulk(fib6s[__atomic_load_n(&turns, __ATOMIC_ACQUIRE) & 1], addr, &index, 1);
 	return hops[index % MAX_HOPS];
 }
 
@@ -149,6 +157,7 @@ int fib_init(unsigned int workers, uint32_t routes, uint32_t routes6)
 		},
 	};
 
+	turns += 2; /* no memo is of these; 0 is that of nothing */
 	fibs[0] = rte_fib_create("fib0", SOCKET_ID_ANY, &conf);
 	fibs[1] = rte_fib_create("fib1", SOCKET_ID_ANY, &conf);
 	if (!fibs[0] || !fibs[1] || init_fib6s(routes6) || init_qsbr(workers)) {
@@ -250,7 +259,7 @@ int fib_set(uint8_t af, const struct cygnet_addr *dst, uint8_t bits, const struc
 		hop_put(c.new);
 		return 0;
 	}
-	err = change_one(!active, &c);
+	err = change_one(!active(), &c);
 	if (err) {
 		hop_put(c.new);
 		if (!told)
@@ -292,7 +301,7 @@ int fib_commit(void)
 	if (!turning && !npending)
 		return 0;
 	if (!turning) {
-		__atomic_store_n(&active, !active, __ATOMIC_RELEASE);
+		__atomic_store_n(&turns, turns + 1, __ATOMIC_RELEASE);
 		turn = rte_rcu_qsbr_start(qsbr);
 		turning = true;
 	}
@@ -301,7 +310,7 @@ int fib_commit(void)
 	turning = false;
 	for (unsigned int i = 0; i < npending; i++) {
 		/* It went well in the twin, so it does here. */
-		if (change_one(!active, &pending[i]))
+		if (change_one(!active(), &pending[i]))
 			log_error("the two FIBs differ: restart cygnetd");
 		hop_put(pending[i].old);
 	}

@@ -2,6 +2,7 @@
 #include <rte_ip_frag.h>
 
 #include "fragment.h"
+#include "ip_sum.h"
 
 static void fix_header(struct rte_mbuf *part, const struct packet *p)
 {
@@ -9,7 +10,7 @@ static void fix_header(struct rte_mbuf *part, const struct packet *p)
 
 	*packet(part) = *p;
 	ip->hdr_checksum = 0;
-	ip->hdr_checksum = (uint16_t)~rte_raw_cksum(ip, ip_header_len(ip));
+	ip->hdr_checksum = ip_checksum(ip, ip_header_len(ip));
 }
 
 unsigned int fragment_packet(struct worker *w, struct rte_mbuf *m, unsigned int mtu,

@@ -9,7 +9,6 @@
 #define EXTENSION_UNIT 8u	/* each is a multiple of it, bytes */
 #define FRAGMENT_MORE 1u
 #define FRAGMENT_OFFSET 0xfff8u
-#define MLD2_REPORT 143		/* RFC 3810, 5.2 */
 
 static bool is_extension(uint8_t proto)
 {
@@ -31,10 +30,10 @@ static bool may_stand_here(uint8_t proto, unsigned int number, unsigned int *see
 	return before < (proto == IPPROTO_DSTOPTS ? 2 : 1);
 }
 
-/* RFC 5095: a type 0 header that sends the packet on is not to be obeyed. */
+/* Where it goes in the end, no policy would see. (RFC 5095 forbids the oldest type.) */
 static bool is_source_route(uint8_t proto, const uint8_t *at)
 {
-	return proto == IPPROTO_ROUTING && at[2] == 0 && at[3] != 0;
+	return proto == IPPROTO_ROUTING && at[3] != 0;
 }
 
 static void note_fragment(struct headers *h, const uint8_t *at)

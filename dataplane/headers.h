@@ -12,6 +12,8 @@
 #include "drop.h"
 #include "packet.h"
 
+#define MLD2_REPORT 143		/* RFC 3810, 5.2 */
+
 struct headers {
 	uint16_t len;		/* IP header with options or extension headers, bytes */
 	uint16_t fragment_at;	/* IPv6: where the fragment header is; 0: there is none */

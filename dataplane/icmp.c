@@ -7,6 +7,7 @@
 
 #include "control.h"
 #include "icmp6.h"
+#include "ip_sum.h"
 #include "pipeline.h"
 #include "port.h"
 
@@ -68,7 +69,7 @@ static void write_error(struct rte_mbuf *answer, const struct rte_mbuf *m, unsig
 		.src_addr = source,
 		.dst_addr = bad->src_addr,
 	};
-	ip->hdr_checksum = rte_ipv4_cksum(ip);
+	ip->hdr_checksum = ip_checksum(ip, sizeof(*ip));
 	*icmp = (struct icmphdr){.type = kinds[why].type, .code = kinds[why].code};
 	icmp->un.frag.mtu = rte_cpu_to_be_16(mtu);
 	memcpy(icmp + 1, bad, quoted);

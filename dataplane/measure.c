@@ -269,14 +269,17 @@ static void measure_device(struct bench *b, unsigned int device, unsigned int al
 		rte_cryptodev_sym_session_free(b->id, crypto);
 }
 
-/* A device that has kept packets is not asked again. */
+/* A device that has kept packets is not asked again, nor used: a worker would get them back. */
 static void measure_devices(struct bench *b)
 {
 	for (unsigned int a = 0; a < algorithm_count && !late(b); a++) {
 		float fastest[LENGTH_CLASSES] = {0};
 
-		for (unsigned int d = 0; d < engine_devices && !b->in_flight; d++)
+		for (unsigned int d = 0; d < engine_devices && !b->in_flight; d++) {
 			measure_device(b, d, a, fastest);
+			if (b->in_flight)
+				engine_take_out(d);
+		}
 	}
 }
 

@@ -462,7 +462,7 @@ static void add_multicast(void)
 		.hop = {.kind = ROUTE_LOCAL},
 	};
 	struct route route = {
-		.dst.v4 = htonl(0xe0000000),
+		.dst = cygnet_addr4(htonl(0xe0000000)),
 		.af = AF_INET,
 		.bits = 4,
 		.table = RT_TABLE_LOCAL,

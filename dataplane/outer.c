@@ -2,6 +2,7 @@
 #include <netinet/in.h>
 #include <rte_udp.h>
 
+#include "ip_sum.h"
 #include "outer.h"
 #include "tos.h"
 
@@ -40,7 +41,7 @@ static void write_v4(struct rte_ipv4_hdr *ip, const struct outer *outer,
 		.src_addr = path->src.v4,
 		.dst_addr = path->dst.v4,
 	};
-	ip->hdr_checksum = rte_ipv4_cksum(ip);
+	ip->hdr_checksum = ip_checksum(ip, sizeof(*ip));
 }
 
 /* The flow label is zero: the inner one is nobody else's business. */

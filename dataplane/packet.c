@@ -3,6 +3,7 @@
 #include <rte_byteorder.h>
 
 #include "headers.h"
+#include "ip_sum.h"
 #include "packet.h"
 
 bool packet_check_ip(struct rte_mbuf *m, bool verify)
@@ -16,7 +17,7 @@ bool packet_check_ip(struct rte_mbuf *m, bool verify)
 	total = rte_be_to_cpu_16(ip->total_length);
 	if (header < sizeof(*ip) || header > total || total > have)
 		return false;
-	if (verify && rte_raw_cksum(ip, header) != 0xffff)
+	if (verify && ip_sum(ip, header) != 0xffff)
 		return false;
 	if (total < have)
 		rte_pktmbuf_trim(m, (uint16_t)(have - total));
@@ -38,6 +39,11 @@ static bool has_type(uint8_t af, uint8_t proto)
 bool packet_hides_ports(const struct cygnet_flow *flow)
 {
 	return !flow->has_ports && (has_ports(flow->proto) || has_type(flow->af, flow->proto));
+}
+
+bool packet_hides_protocol(struct rte_mbuf *m)
+{
+	return packet_family(m) == AF_INET6 && headers_read(m).later;
 }
 
 void packet_flow(struct rte_mbuf *m, uint32_t ifindex, struct cygnet_flow *flow)

@@ -111,6 +111,10 @@ void packet_flow(struct rte_mbuf *m, uint32_t ifindex, struct cygnet_flow *flow)
 /** Whether a packet's protocol has ports (or an ICMP type) and the packet does not
  * show them: it is a later fragment, or cut off before them. */
 bool packet_hides_ports(const struct cygnet_flow *flow);
+
+/** Whether a checked packet is a later fragment of IPv6: whoever puts it together takes the
+ * protocol from the first one, not from its own header (RFC 8200, 4.5). */
+bool packet_hides_protocol(struct rte_mbuf *m);
 /** Whether a router may cut a checked packet into parts: IPv6 knows none that may, and
  * DF forbids it. */
 static inline bool packet_may_be_cut(struct rte_mbuf *m)

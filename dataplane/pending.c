@@ -19,25 +19,27 @@ void pending_add(struct worker *w, struct rte_mbuf *m, const struct next_hop *ho
 	p->packet[p->n++] = (struct pending_packet){
 		.m = m,
 		.hop = *hop,
+		.neigh = next_neigh(m, hop),
 		.until = rte_get_tsc_cycles() + WAIT_SECONDS * rte_get_tsc_hz(),
 	};
 }
 
-/* Whether a packet before this one still waits for the same neighbour: it was
- * not resolved a moment ago, and must not be overtaken if it is now. */
-static bool behind_another(const struct pending *p, unsigned int kept,
-			   const struct pending_packet *waiting)
+static bool is_same(const struct neigh *a, const struct neigh *b)
 {
-	struct neigh for_this = next_neigh(waiting->m, &waiting->hop);
+	return a->port == b->port && a->af == b->af && !memcmp(&a->addr, &b->addr, sizeof(a->addr));
+}
 
-	for (unsigned int i = 0; i < kept; i++) {
-		struct neigh for_that = next_neigh(p->packet[i].m, &p->packet[i].hop);
-
-		if (for_this.port == for_that.port && for_this.af == for_that.af &&
-		    !memcmp(&for_this.addr, &for_that.addr, sizeof(for_this.addr)))
+static bool one_waits(const struct pending *p, unsigned int n, const struct neigh *neigh)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (is_same(&p->packet[i].neigh, neigh))
 			return true;
-	}
 	return false;
+}
+
+bool pending_has(const struct worker *w, const struct neigh *neigh)
+{
+	return one_waits(&w->pending, w->pending.n, neigh);
 }
 
 void pending_retry(struct worker *w)
@@ -48,13 +50,12 @@ void pending_retry(struct worker *w)
 
 	for (unsigned int i = 0; i < n; i++) {
 		struct pending_packet waiting = p->packet[i];
-		struct neigh neigh = next_neigh(waiting.m, &waiting.hop);
 		struct rte_ether_addr mac;
 
 		if (now >= waiting.until)
 			drop(w, waiting.m, DROP_NO_NEIGHBOUR);
-		else if (behind_another(p, kept, &waiting) ||
-			 !neigh_lookup(&neigh, &mac))
+		/* One before it was not resolved a moment ago, and must not be overtaken. */
+		else if (one_waits(p, kept, &waiting.neigh) || !neigh_lookup(&waiting.neigh, &mac))
 			p->packet[kept++] = waiting;
 		else
 			transmit_resolved(w, waiting.m, &waiting.hop, &mac);

@@ -44,6 +44,7 @@ struct op_batch {
 struct pending_packet {
 	struct rte_mbuf *m;	/* data at its IP header */
 	struct next_hop hop;
+	struct neigh neigh;	/* whose address it waits for */
 	uint64_t until;		/* TSC */
 };
 
@@ -128,6 +129,8 @@ void transmit_resolved(struct worker *w, struct rte_mbuf *m, const struct next_h
 void pending_add(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop);
 /** Send what has been resolved meanwhile, drop what has waited too long. */
 void pending_retry(struct worker *w);
+/** Whether packets wait for that neighbour. */
+bool pending_has(const struct worker *w, const struct neigh *neigh);
 void pending_drop(struct worker *w);
 /** Send a frame out of packet()->port as it is. */
 void transmit_frame(struct worker *w, struct rte_mbuf *m);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <netinet/icmp6.h>
 #include <netinet/in.h>
 #include <rte_ether.h>
 
 #include "control.h"
+#include "headers.h"
 #include "pipeline.h"
 #include "policy.h"
 #include "port.h"
@@ -150,6 +152,18 @@ enum drop_reason plain_may_forward(struct rte_mbuf *m)
 									     : DROP_NONE;
 }
 
+/* What finds neighbours and routers or joins groups (headers_link_control()), behind whatever
+ * extension headers: the kernel would believe that it came from the link of the port. */
+static bool is_of_the_link(const struct cygnet_flow *flow)
+{
+	uint16_t type = flow->sport;
+
+	return flow->af == AF_INET6 && flow->proto == IPPROTO_ICMPV6 &&
+	       ((type >= ND_ROUTER_SOLICIT && type <= ND_REDIRECT) ||
+		(type >= MLD_LISTENER_QUERY && type <= MLD_LISTENER_REDUCTION) ||
+		type == MLD2_REPORT);
+}
+
 /* RFC 4301, 5.2: what came through an SA is what that SA's policy is about. */
 void plain_in(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
 {
@@ -160,7 +174,7 @@ void plain_in(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
 
 	if (policy_find(m, local ? CYGNET_IN : CYGNET_FWD, &flow, &policy) != DROP_NONE ||
 	    !policy || policy->action != CYGNET_PROTECT || policy->reqid != sa->reqid ||
-	    policy->mode != sa->mode) {
+	    policy->mode != sa->mode || (local && is_of_the_link(&flow))) {
 		drop(w, m, DROP_POLICY_INBOUND);
 		return;
 	}

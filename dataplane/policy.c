@@ -10,7 +10,10 @@ enum drop_reason policy_find(struct rte_mbuf *m, enum cygnet_dir dir, struct cyg
 	*policy = cygnet_spd_lookup(sadb, dir, flow);
 	if (*policy && (*policy)->action == CYGNET_PROTECT)
 		return DROP_NONE;
-	if (packet_hides_ports(flow) && cygnet_spd_uses_ports(sadb, dir, flow->af))
+	if (flow->has_ports)
+		return DROP_NONE;
+	if ((packet_hides_ports(flow) && cygnet_spd_uses_ports(sadb, dir, flow->af)) ||
+	    (packet_hides_protocol(m) && cygnet_spd_uses_protocols(sadb, dir, flow->af)))
 		return DROP_FRAGMENT;
 	return DROP_NONE;
 }

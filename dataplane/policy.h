@@ -15,9 +15,9 @@
  * @param dir     whose policies
  * @param flow    receives the packet's selectors
  * @param policy  NULL: no policy is about it
- * @return DROP_NONE, or DROP_FRAGMENT: the packet does not show the ports that a policy
- *         of that direction asks for, so that one may say protect, and none that
- *         is for any port does (RFC 4301, 7)
+ * @return DROP_NONE, or DROP_FRAGMENT: the packet does not show the ports or the protocol
+ *         that a policy of that direction asks for, so that one may say protect, and none
+ *         that is for any does (RFC 4301, 7)
  */
 enum drop_reason policy_find(struct rte_mbuf *m, enum cygnet_dir dir, struct cygnet_flow *flow,
 			     struct cygnet_policy **policy);

@@ -110,11 +110,14 @@ static void protect_parts(struct worker *w, struct rte_mbuf *m, unsigned int mtu
 static bool hide_length(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s)
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
-	struct next_hop hop = route_lookup(sa->af, &path->dst);
 	unsigned int len = rte_pktmbuf_data_len(m), to;
+	struct next_hop hop;
 	char *padding;
 
-	if (!sa->tfc || s->transport || hop.kind != ROUTE_FORWARD)
+	if (!sa->tfc || s->transport)
+		return true;
+	hop = route_lookup(sa->af, &path->dst);
+	if (hop.kind != ROUTE_FORWARD)
 		return true;
 	to = RTE_MIN((unsigned int)sa->tfc, esp_out_mtu(s, path, 0, ports[hop.port].mtu));
 	if (len >= to)
@@ -199,7 +202,7 @@ void protect(struct worker *w, struct rte_mbuf *m)
 	reason = p->stage == STAGE_ESP_OUT ? prepare_out(m, sa, s, op)
 					   : prepare_in(m, sa, s, op);
 	if (reason != ESP_OK) {
-		rte_crypto_op_free(op);
+		esp_op_free(op);
 		drop(w, m, (enum drop_reason)reason);
 		return;
 	}

@@ -9,6 +9,7 @@
 #include <rte_jhash.h>
 
 #include "fragment.h"
+#include "ip_sum.h"
 
 /* Whoever sends fragments can fill a table: ESP and UDP have one each, and what
  * does not become whole leaves soon. Fragments of a packet travel close together. */
@@ -58,11 +59,13 @@ void reassembly_free(struct reassembly *r)
 unsigned int reassembly_owner(const struct worker *w, struct rte_mbuf *m, const struct headers *h)
 {
 	const struct rte_ipv4_hdr *ip = packet_ip(m);
-	uint32_t id;
+	uint32_t addrs[8], id;
 
 	if (packet_family(m) == AF_INET6) {
+		/* DPDK's hash reads words, and behind an Ethernet header they are not aligned. */
+		memcpy(addrs, packet_ip6(m)->src_addr, sizeof(addrs));
 		memcpy(&id, rte_pktmbuf_mtod_offset(m, const uint8_t *, h->fragment_at + 4), 4);
-		return rte_jhash(packet_ip6(m)->src_addr, 32, id) % w->workers;
+		return rte_jhash_32b(addrs, RTE_DIM(addrs), id) % w->workers;
 	}
 	return rte_jhash_3words(ip->src_addr, ip->dst_addr, ip->packet_id, 0) % w->workers;
 }
@@ -101,7 +104,7 @@ static void settle(struct rte_mbuf *m)
 	struct rte_ipv4_hdr *ip = packet_ip(m);
 
 	if (packet_family(m) == AF_INET)
-		ip->hdr_checksum = (uint16_t)~rte_raw_cksum(ip, ip_header_len(ip));
+		ip->hdr_checksum = ip_checksum(ip, ip_header_len(ip));
 	m->ol_flags = 0;
 	m->l3_len = 0;
 	if (m->nb_segs > 1)

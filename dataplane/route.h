@@ -35,14 +35,7 @@ static inline bool next_hop_equal(const struct next_hop *a, const struct next_ho
 }
 
 /**
- * Look up the next hop of each IPv4 destination. Lcores that are online.
- * @param dst   network byte order, n of them
- * @param hops  receives n copies
- */
-void route_lookup_bulk(const uint32_t *dst, struct next_hop *hops, unsigned int n);
-
-/**
- * The same for one destination.
+ * The next hop of a destination. Lcores that are online.
  * @param dst  of family af, 4 or 16 bytes; it need not be aligned
  */
 struct next_hop route_lookup(uint8_t af, const void *dst);

@@ -172,6 +172,15 @@ int session_crypto(const struct cygnet_sa *sa, unsigned int device, void **crypt
 	return *crypto ? 0 : -EIO;
 }
 
+/* What was made of the SA's slot when the session was: nobody changes it, but a damaged file. */
+static bool still_describes(const struct session *s, const struct cygnet_sa *sa)
+{
+	struct session now;
+
+	return session_describe(&now, sa) && now.form == s->form && now.icv_len == s->icv_len &&
+	       now.iv_len == s->iv_len && now.inbound == s->inbound && now.esn == s->esn;
+}
+
 void *session_on(struct session *s, const struct cygnet_sa *sa, unsigned int device)
 {
 	uint32_t bit = 1u << device;
@@ -181,6 +190,8 @@ void *session_on(struct session *s, const struct cygnet_sa *sa, unsigned int dev
 		return NULL;
 	if (s->at[device] || !sa || ((s->refused | s->failed) & bit))
 		return s->at[device];
+	if (!still_describes(s, sa))
+		return NULL;
 	err = session_crypto(sa, device, &s->at[device]);
 	if (err == -ENOTSUP)
 		s->refused |= bit;

@@ -32,7 +32,7 @@ struct session {
 	uint32_t salt;		/* the end of it, if it is shorter, in front of the IV */
 	uint8_t device;		/* index in engine_device[] */
 	uint8_t iv_len;		/* bytes on the wire */
-	uint8_t align;		/* ciphertext is a multiple of it, bytes */
+	uint8_t align;		/* ciphertext is a multiple of it, bytes; a power of two */
 	uint8_t icv_len;
 	uint8_t algorithm;	/* algorithm.h */
 	uint8_t form;		/* enum suite_form */

@@ -6,6 +6,7 @@
 #ifndef CYGNETD_TOS_H
 #define CYGNETD_TOS_H
 
+#include "ip_sum.h"
 #include "packet.h"
 
 #define TOS_ECN 3u
@@ -31,7 +32,7 @@ static inline void tos_set(struct rte_mbuf *m, uint8_t tos)
 	}
 	ip->type_of_service = tos;
 	ip->hdr_checksum = 0;
-	ip->hdr_checksum = (uint16_t)~rte_raw_cksum(ip, ip_header_len(ip));
+	ip->hdr_checksum = ip_checksum(ip, ip_header_len(ip));
 }
 
 #endif

@@ -141,7 +141,7 @@ static void transmit_to(struct worker *w, struct rte_mbuf *m, const struct next_
 
 	if (neigh_lookup(&neigh, &mac)) {
 		/* Those that waited for it go first. */
-		if (w->pending.n)
+		if (w->pending.n && pending_has(w, &neigh))
 			pending_retry(w);
 		transmit_resolved(w, m, hop, &mac);
 		return;

@@ -59,6 +59,16 @@ struct cygnet_addr {
 	};
 };
 
+/** An IPv4 address. An initializer of .v4 alone leaves the other bytes to the compiler.
+ * @param v4  network byte order */
+static inline struct cygnet_addr cygnet_addr4(uint32_t v4)
+{
+	struct cygnet_addr addr = {.words = {0, 0}};
+
+	addr.v4 = v4;
+	return addr;
+}
+
 enum cygnet_dir { CYGNET_IN, CYGNET_OUT, CYGNET_FWD, CYGNET_DIRS };
 enum cygnet_mode { CYGNET_TUNNEL, CYGNET_TRANSPORT };
 
@@ -414,6 +424,9 @@ struct cygnet_policy *cygnet_spd_lookup(struct cygnet_db *db, enum cygnet_dir di
 /** Whether any policy is about certain ports only: then the policy of a later
  * fragment, which has no ports, cannot be told (RFC 4301, 7). */
 bool cygnet_spd_uses_ports(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af);
+/** Whether any policy is about a certain protocol or ports: then that of a later IPv6
+ * fragment, which does not say its protocol, cannot be told either. */
+bool cygnet_spd_uses_protocols(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af);
 /** The live outbound SA of a policy, or NULL: none yet, or it has been deleted. */
 struct cygnet_sa *cygnet_policy_sa(struct cygnet_db *db, const struct cygnet_policy *policy);
 

@@ -118,7 +118,8 @@ EXPORT struct cygnet_policy *cygnet_spd_lookup(struct cygnet_db *db, enum cygnet
 	return best;
 }
 
-static bool any_tuple_has_ports(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af)
+/* Whether a policy asks for ports, or with protocols set for a protocol. */
+static bool any_tuple_asks(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af, bool protocols)
 {
 	const struct tuple_list *list = tuple_list(db, dir, af);
 	uint32_t count = tuple_count(list);
@@ -126,13 +127,14 @@ static bool any_tuple_has_ports(struct cygnet_db *db, enum cygnet_dir dir, uint8
 	for (uint32_t i = 0; i < count; i++) {
 		struct tuple_key key = tuple_unpack(load_acquire(&list->tuple[i].key));
 
-		if (load_acquire(&list->tuple[i].policies) && (key.sport || key.dport))
+		if (load_acquire(&list->tuple[i].policies) &&
+		    (key.sport || key.dport || (protocols && key.proto)))
 			return true;
 	}
 	return false;
 }
 
-EXPORT bool cygnet_spd_uses_ports(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af)
+static bool asks(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af, bool protocols)
 {
 	int left = LOOKUP_TRIES;
 	uint64_t start;
@@ -140,9 +142,19 @@ EXPORT bool cygnet_spd_uses_ports(struct cygnet_db *db, enum cygnet_dir dir, uin
 
 	do {
 		start = lookup_start(db);
-		any = any_tuple_has_ports(db, dir, af);
+		any = any_tuple_asks(db, dir, af, protocols);
 	} while (lookup_torn(db, start) && --left);
 	return any;
+}
+
+EXPORT bool cygnet_spd_uses_ports(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af)
+{
+	return asks(db, dir, af, false);
+}
+
+EXPORT bool cygnet_spd_uses_protocols(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af)
+{
+	return asks(db, dir, af, true);
 }
 
 EXPORT struct cygnet_sa *cygnet_policy_sa(struct cygnet_db *db, const struct cygnet_policy *policy)

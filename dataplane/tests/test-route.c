@@ -17,7 +17,7 @@ static const struct next_hop unreachable = {.kind = ROUTE_NONE};
 
 static struct next_hop via(uint32_t gateway)
 {
-	return (struct next_hop){.kind = ROUTE_FORWARD, .port = 1, .gateway.v4 = gateway};
+	return (struct next_hop){.kind = ROUTE_FORWARD, .port = 1, .gateway = cygnet_addr4(gateway)};
 }
 
 static struct route make(uint32_t dst, uint8_t bits, uint32_t table, uint32_t metric,
@@ -25,7 +25,7 @@ static struct route make(uint32_t dst, uint8_t bits, uint32_t table, uint32_t me
 {
 	return (struct route){
 		.af = AF_INET,
-		.dst.v4 = htonl(dst & (bits ? UINT32_MAX << (32 - bits) : 0)),
+		.dst = cygnet_addr4(htonl(dst & (bits ? UINT32_MAX << (32 - bits) : 0))),
 		.bits = bits,
 		.table = table,
 		.metric = metric,
@@ -35,11 +35,8 @@ static struct route make(uint32_t dst, uint8_t bits, uint32_t table, uint32_t me
 
 static struct next_hop look(uint32_t dst)
 {
-	struct next_hop hop;
-
 	dst = htonl(dst);
-	route_lookup_bulk(&dst, &hop, 1);
-	return hop;
+	return route_lookup(AF_INET, &dst);
 }
 
 static void assert_hop(uint32_t dst, struct next_hop want)
@@ -410,14 +407,14 @@ static void *reader(void *arg)
 		dst[i] = htonl(0x0a000001 + (i << 8));
 	route_reader_online(0);
 	while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
-		struct next_hop hop[RTE_DIM(dst)];
-
-		route_lookup_bulk(dst, hop, RTE_DIM(dst));
 		/* The route of this address or the one above, nothing else. */
-		for (uint32_t i = 0; i < RTE_DIM(dst); i++)
-			if (hop[i].kind != ROUTE_FORWARD ||
-			    (hop[i].gateway.v4 != 100 && hop[i].gateway.v4 != i + 1))
+		for (uint32_t i = 0; i < RTE_DIM(dst); i++) {
+			struct next_hop hop = route_lookup(AF_INET, &dst[i]);
+
+			if (hop.kind != ROUTE_FORWARD ||
+			    (hop.gateway.v4 != 100 && hop.gateway.v4 != i + 1))
 				wrong++;
+		}
 		__atomic_fetch_add(&seen, 1, __ATOMIC_RELAXED);
 		route_reader_quiescent(0);
 	}

@@ -104,7 +104,7 @@ static struct cygnet_policy_params policy(uint32_t i, unsigned int bits)
 
 static double sad_lookups(uint32_t n)
 {
-	const struct cygnet_addr dst = {.v4 = htonl(0xc0000201)};
+	const struct cygnet_addr dst = cygnet_addr4(htonl(0xc0000201));
 	double start = now_ns();
 	uint32_t hits = 0;
 

@@ -92,8 +92,9 @@ def test_auto_both_engines(bench):
     for _ in range(2):  # with a pause
         exchange(bench, out, inb, 300)
     rows = engines(bench)
-    # 600 of each direction, of which every second is short.
-    assert rows["cpu"]["packets"] >= 600 and rows["opencl"]["packets"] >= 400, rows
+    # 600 of each direction, of which every second is short; what a device has no room
+    # for goes to the other.
+    assert rows["cpu"]["packets"] >= 600 and rows["opencl"]["packets"] >= 200, rows
     assert rows["cpu"]["packets"] + rows["opencl"]["packets"] == 1200, rows
     assert not bench.gateway.drops(), bench.gateway.drops()
     chosen = {(row["device"], entry["length"], entry["chosen"]) for row in rows.values() for entry in row["measured"]}

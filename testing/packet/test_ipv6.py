@@ -156,6 +156,7 @@ ODD = {
     "options-thrice": IPv6ExtHdrDestOpt() / IPv6ExtHdrDestOpt() / IPv6ExtHdrDestOpt(),
     "routing-twice": IPv6ExtHdrRouting(type=4, segleft=0) / IPv6ExtHdrRouting(type=4, segleft=0),
     "source-route": IPv6ExtHdrRouting(type=0, addresses=[THERE]),
+    "segments-left": IPv6ExtHdrRouting(type=4, segleft=1, addresses=[THERE]),
     "fragment-twice": IPv6ExtHdrFragment(m=0) / IPv6ExtHdrFragment(m=0),
     "fragment-options": IPv6ExtHdrFragment(m=1) / IPv6ExtHdrDestOpt(),
     "later-fragment-options": IPv6ExtHdrFragment(offset=20) / IPv6ExtHdrDestOpt(),
@@ -218,6 +219,19 @@ def test_fragments6(bench):
     discard_port(bench)
     with bench.dropped("fragment"):
         bench.from_lan(later)
+
+
+def test_fragments_hide_protocol6(bench):
+    """What a later fragment calls itself is nobody's word (RFC 8200, 4.5): it does not
+    pass by a policy for another protocol."""
+    bench.gateway.fill("flush", *(policy(direction, EVERYWHERE, EVERYWHERE, "discard", more="proto=6")
+                                  for direction in ("out", "fwd")))
+    bench.from_lan(packet6())
+    bench.receive(bench.wan, 1)
+    with bench.dropped("fragment", 4):
+        for protocol in (59, 253, 50, 17):
+            bench.from_lan(IPv6(src=HOST6, dst=FAR_HOST6) / IPv6ExtHdrFragment(
+                nh=protocol, offset=20, id=9) / Raw(bytes(64)))
 
 
 def test_icmp6_types(bench):

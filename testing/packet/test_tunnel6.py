@@ -3,11 +3,13 @@
 import random
 
 from scapy.layers.inet import UDP
-from scapy.layers.inet6 import ICMPv6PacketTooBig, IPv6, IPv6ExtHdrFragment
+from scapy.layers.inet6 import (ICMPv6MLReport, ICMPv6ND_NA, ICMPv6NDOptDstLLAddr,
+                                ICMPv6PacketTooBig, IPv6, IPv6ExtHdrDestOpt, IPv6ExtHdrFragment)
 from scapy.packet import Raw, raw
 
 from bench import packet, policy, same_but_hop
-from gateway import FAR_HOST, FAR_HOST6, FAR_NET, FAR_NET6, HOST, HOST6, LAN_NET, LAN_NET6
+from gateway import (FAR_HOST, FAR_HOST6, FAR_NET, FAR_NET6, HOST, HOST6, LAN6, LAN_NET, LAN_NET6,
+                     PEER6)
 from peer import SUITE, Sa
 from test_esp import cases
 from test_ipv6 import packet6, set_mtu
@@ -110,6 +112,19 @@ def test_selectors6(bench):
         bench.from_wan(to_host(True))
         bench.from_wan(to_host(False))
     flows(bench, out, inb)
+
+
+def test_discovery_in_tunnel6(bench):
+    """A peer is on no link of ours: the kernel does not hear of its neighbours."""
+    _, inb = tunnel(bench, True)
+    bench.gateway.fill(policy("in", FAR_NET6, LAN_NET6, spi=inb.spi, v6=True, prio=10))
+    advertisement = ICMPv6ND_NA(tgt=PEER6, R=0, S=0, O=1) / ICMPv6NDOptDstLLAddr(
+        lladdr="02:00:00:00:00:66")
+    with bench.dropped("policy-inbound", 3):
+        for middle in (None, IPv6ExtHdrDestOpt()):
+            ip = IPv6(src=FAR_HOST6, dst=LAN6, hlim=255)
+            bench.from_wan(inb.seal(ip / middle / advertisement if middle else ip / advertisement))
+        bench.from_wan(inb.seal(IPv6(src=FAR_HOST6, dst=LAN6, hlim=1) / ICMPv6MLReport()))
 
 
 def test_inner_says_other_family6(bench):
