@@ -385,7 +385,9 @@ int cygnet_sa_query(struct cygnet_db *db, const struct cygnet_sa_id *id,
 /**
  * Install a policy, or count one more install of an equal one (all fields that
  * name it are equal). An outbound policy with an SPI uses that SA.
- * @return 0, -ENOSPC, -EINVAL
+ * @return 0, -EINVAL, or -ENOSPC: no free slot, or 1,024 shapes of selectors (lengths of prefixes,
+ *         which of protocol and ports are given) in its direction and family; each that is in
+ *         use costs a lookup one probe
  */
 int cygnet_policy_add(struct cygnet_db *db, const struct cygnet_policy_params *params);
 /** Undo one cygnet_policy_add(). @return 0 or -ENOENT */
@@ -494,7 +496,7 @@ struct cygnet_event {
 	uint16_t type; /* enum cygnet_event_type */
 	uint8_t hard;  /* EXPIRE: hard limit */
 	uint8_t reserved;
-	uint32_t reqid;          /* ACQUIRE */
+	uint32_t reqid;          /* of the policy or the SA */
 	struct cygnet_sa_id id;  /* EXPIRE, MAPPING */
 	struct cygnet_flow flow; /* ACQUIRE: the packet */
 	struct cygnet_addr new_addr; /* MAPPING: the peer's */

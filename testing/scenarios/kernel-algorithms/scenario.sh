@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Every ESP algorithm against the ESP of Debian's kernel, initiated from either
+# The most used ESP algorithms against the ESP of Debian's kernel, initiated from either
 # side. Both SADs show the cipher, the length of its key, and the ICV's. Down
 # again, neither has an SA or policy left.
 right=kernel
