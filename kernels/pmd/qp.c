@@ -210,13 +210,16 @@ static bool is_busy(struct ocl_qp *qp)
 	return qp->under_way;
 }
 
-/* The batch that is being filled has waited; with the device busy, several times as long. */
+/* The batch that is being filled has waited; with the device busy, several times as long, and if
+ * there is another to fill: the last one takes what comes. */
 static bool is_due(struct ocl_qp *qp)
 {
 	uint64_t deadline = batch_at(qp, qp->newest - 1)->deadline, now = rte_get_tsc_cycles();
 
-	return now >= deadline &&
-	       (!is_busy(qp) || now >= deadline + (BUSY_WAITS - 1) * qp->wait_cycles);
+	if (now < deadline)
+		return false;
+	return !is_busy(qp) || (now >= deadline + (BUSY_WAITS - 1) * qp->wait_cycles &&
+				qp->newest - qp->oldest < qp->nbatches);
 }
 
 static void launch_if_due(struct ocl_qp *qp)
