@@ -118,14 +118,16 @@ def test_auto_engine_fails(bench):
     assert bench.gateway.logged("says how fast the engines are", mark)
     out, inb = bench.tunnel(SUITE)
     exchange(bench, out, inb, 100)
-    assert engines(bench)["opencl"]["packets"] == 200
+    before = engines(bench)
+    assert before["opencl"]["packets"] >= 100, before  # the rest it had no room for
     with open(bench.gateway.fault, "w"):
         pass
     exchange(bench, out, inb, 200)
     wait_until(lambda: engines(bench)["opencl"]["state"] == "failed", 5, "opencl taken out")
     exchange(bench, out, inb, 100)
     rows = engines(bench)
-    assert rows["opencl"]["failed"] and rows["cpu"]["packets"] == 600, rows
+    assert rows["opencl"]["failed"], rows
+    assert rows["cpu"]["packets"] - before["cpu"]["packets"] == 600, rows
     assert not bench.gateway.drops(), bench.gateway.drops()
     with open(bench.gateway.log) as log:
         log.seek(mark)
