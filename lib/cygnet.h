@@ -212,7 +212,11 @@ struct cygnet_sa {
 	uint64_t use_time;
 	uint64_t replay_drops, auth_drops;
 	uint32_t expired; /* enum cygnet_expire bits already raised */
-	uint8_t reserved3[20];
+	uint8_t reserved3[4];
+	/* out: bytes that the path takes << 48 | second when a router said so; 0: what the
+	 * link takes; atomic, any lcore */
+	uint64_t path_mtu;
+	uint8_t reserved6[8];
 
 	struct cygnet_lifetime lifetime CYGNET_ALIGNED;
 	uint64_t install_time; /* seconds of CLOCK_MONOTONIC */
@@ -419,6 +423,10 @@ void cygnet_reader_quiescent(struct cygnet_db *db, unsigned int id);
 /** The live inbound SA for a received packet (4.4.2.1), or NULL. */
 struct cygnet_sa *cygnet_sad_lookup(struct cygnet_db *db, uint32_t spi, uint8_t proto, uint8_t af,
 				    const struct cygnet_addr *dst);
+/** The live outbound SA of packets that have been sent, or NULL. SPIs of outbound SAs are the
+ * peers' choice, and many may choose the same: not for every packet. */
+struct cygnet_sa *cygnet_sad_lookup_out(struct cygnet_db *db, uint32_t spi, uint8_t proto,
+					uint8_t af, const struct cygnet_addr *dst);
 /** The policy that decides about a packet: of all matching ones that of the
  * lowest priority value; NULL if none matches. The SPD of one moment answers. */
 struct cygnet_policy *cygnet_spd_lookup(struct cygnet_db *db, enum cygnet_dir dir,
@@ -429,6 +437,10 @@ bool cygnet_spd_uses_ports(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af
 /** Whether any policy is about a certain protocol or ports: then that of a later IPv6
  * fragment, which does not say its protocol, cannot be told either. */
 bool cygnet_spd_uses_protocols(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af);
+/** A number that grows with each change of the SPD, also when a policy gets another SA. Read
+ * before a lookup, and still the same later: the lookup would find the same policy and SA,
+ * but for an SA that has been deleted. */
+uint64_t cygnet_spd_changes(struct cygnet_db *db);
 /** The live outbound SA of a policy, or NULL: none yet, or it has been deleted. */
 struct cygnet_sa *cygnet_policy_sa(struct cygnet_db *db, const struct cygnet_policy *policy);
 

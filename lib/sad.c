@@ -55,6 +55,22 @@ EXPORT struct cygnet_sa *cygnet_sad_lookup(struct cygnet_db *db, uint32_t spi, u
 	return NULL;
 }
 
+EXPORT struct cygnet_sa *cygnet_sad_lookup_out(struct cygnet_db *db, uint32_t spi, uint8_t proto,
+					       uint8_t af, const struct cygnet_addr *dst)
+{
+	struct cygnet_sa *sa = follow(db, sad_bucket(db, spi, proto));
+	uint32_t left = db->geometry.sas;
+
+	for (; sa && left--; sa = follow(db, &sa->next)) {
+		if (is_inbound(sa) || sa->spi != spi || sa->proto != proto || sa->af != af)
+			continue;
+		if (load_acquire(&sa->state) == CYGNET_SA_LIVE &&
+		    addr_equal(&cygnet_sa_path(sa)->dst, dst))
+			return sa;
+	}
+	return NULL;
+}
+
 struct cygnet_sa *sad_find(struct cygnet_db *db, const struct cygnet_sa_id *id)
 {
 	struct cygnet_sa *sa = follow(db, sad_bucket(db, id->spi, id->proto));
@@ -217,6 +233,7 @@ static void fill(struct cygnet_sa *sa, const struct cygnet_sa_params *p)
 	sa->bytes = sa->packets = sa->use_time = 0;
 	sa->replay_drops = sa->auth_drops = 0;
 	sa->expired = 0;
+	sa->path_mtu = 0;
 	sa->lifetime = p->lifetime;
 	sa->install_time = now_seconds();
 }
@@ -298,6 +315,7 @@ static int update_locked(struct cygnet_db *db, const struct cygnet_sa_id *id,
 	 * it, and the path that was in force is still not written to too early. */
 	sa->epoch = load_relaxed(&db->header->epoch) + 1;
 	store_release(&sa->path_index, index);
+	store_relaxed(&sa->path_mtu, 0);
 	qsbr_start(db);
 	if (reqid)
 		store_relaxed(&sa->reqid, reqid);

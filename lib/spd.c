@@ -104,6 +104,11 @@ static struct cygnet_policy *search_tuples(struct cygnet_db *db, enum cygnet_dir
 	return best;
 }
 
+EXPORT uint64_t cygnet_spd_changes(struct cygnet_db *db)
+{
+	return lookup_start(db);
+}
+
 EXPORT struct cygnet_policy *cygnet_spd_lookup(struct cygnet_db *db, enum cygnet_dir dir,
 					       const struct cygnet_flow *flow)
 {
@@ -304,6 +309,7 @@ static int add_locked(struct cygnet_db *db, const struct cygnet_policy_params *p
 	if (policy) {
 		policy->refs++;
 		store_release(&policy->sa, resolve_sa(db, p));
+		spd_changed(db);
 		return 0;
 	}
 	index = pool_take(db, &slots);

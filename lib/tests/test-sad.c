@@ -30,6 +30,39 @@ static void add_lookup_delete(void **state)
 	assert_int_equal(cygnet_sa_delete(f->db, &in.id), -ENOENT);
 }
 
+/* An outbound SA may share its SPI with inbound ones and with those to other peers. */
+static void lookup_of_sent(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_sa_params in = sa_params(0x1000, true), out = sa_params(0x1000, false);
+	struct cygnet_sa_params far = out;
+	struct cygnet_path moved;
+	struct cygnet_sa *sa;
+
+	out.id.dst = out.path.dst = addr4("192.0.2.2");
+	far.id.dst = far.path.dst = addr4("192.0.2.3");
+	assert_int_equal(cygnet_sa_add(f->db, &in), 0);
+	assert_int_equal(cygnet_sa_add(f->db, &out), 0);
+	assert_int_equal(cygnet_sa_add(f->db, &far), 0);
+#define SENT(to) cygnet_sad_lookup_out(f->db, htonl(0x1000), IPPROTO_ESP, AF_INET, &(to)->id.dst)
+	assert_null(SENT(&in));
+	sa = SENT(&out);
+	assert_non_null(sa);
+	assert_ptr_not_equal(sa, SENT(&far));
+	/* Another path, and nothing is known of it. */
+	sa->path_mtu = 1400ull << 48 | 1;
+	moved = out.path;
+	moved.dst = addr4("192.0.2.4");
+	assert_int_equal(cygnet_sa_update(f->db, &out.id, &moved, 0), 0);
+	assert_null(SENT(&out));
+	out.id.dst = moved.dst;
+	assert_ptr_equal(SENT(&out), sa);
+	assert_int_equal(sa->path_mtu, 0);
+	assert_int_equal(cygnet_sa_delete(f->db, &out.id), 0);
+	assert_null(SENT(&out));
+#undef SENT
+}
+
 static void keys_are_wiped(void **state)
 {
 	struct fixture *f = *state;
@@ -312,6 +345,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(add_lookup_delete),
+		TEST(lookup_of_sent),
 		TEST(keys_are_wiped),
 		TEST(a_reader_holds_a_slot_back),
 		TEST(spi_reserve),

@@ -76,6 +76,33 @@ static void rekey_installs_twice(void **state)
 	assert_null(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow));
 }
 
+/* Whoever keeps what a lookup found learns of each change to it. */
+static void changes_are_counted(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_sa_params sa = sa_params(0x1000, false);
+	struct cygnet_policy_params p = policy(selector("10.0.0.0", 8, "10.0.0.0", 8), 1000,
+					       CYGNET_PROTECT);
+	uint64_t before = cygnet_spd_changes(f->db), after;
+
+	p.spi = sa.id.spi;
+	assert_int_equal(cygnet_policy_add(f->db, &p), 0);
+	after = cygnet_spd_changes(f->db);
+	assert_true(after > before);
+	/* Counted once more, and now with an SA. */
+	assert_int_equal(cygnet_sa_add(f->db, &sa), 0);
+	assert_int_equal(cygnet_spd_changes(f->db), after);
+	assert_int_equal(cygnet_policy_add(f->db, &p), 0);
+	assert_true(cygnet_spd_changes(f->db) > after);
+	after = cygnet_spd_changes(f->db);
+	assert_int_equal(cygnet_policy_delete(f->db, &p), 0);
+	assert_int_equal(cygnet_policy_delete(f->db, &p), 0);
+	assert_true(cygnet_spd_changes(f->db) > after);
+	after = cygnet_spd_changes(f->db);
+	assert_int_equal(cygnet_db_flush(f->db), 0);
+	assert_true(cygnet_spd_changes(f->db) > after);
+}
+
 static void ports_and_protocols(void **state)
 {
 	struct fixture *f = *state;
@@ -281,6 +308,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(priorities),
 		TEST(rekey_installs_twice),
+		TEST(changes_are_counted),
 		TEST(ports_and_protocols),
 		TEST(invalid_params),
 		TEST(against_oracle),
