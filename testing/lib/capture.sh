@@ -5,13 +5,21 @@
 # port 4500 (RFC 3948), with keepalives. A port alone says little: IKE has its
 # version and its length where they belong, and ESP an SPI that is not reserved and a
 # sequence number below a million (RFC 4303, 2.1, 2.2).
-ike='(udp[25] = 0x20 or udp[25] = 0x10) and udp[32:4] = udp[4:2] - 8'
-ike_in_natt='udp[8:4] = 0 and (udp[29] = 0x20 or udp[29] = 0x10) and udp[36:4] = udp[4:2] - 12'
-esp='ip[20:4] > 255 and ip[24:4] < 1000000'
-esp_in_natt='udp[8:4] > 255 and udp[12:4] < 1000000'
-keepalive='udp[4:2] = 9 and udp[8] = 0xff'
-allowed_on_wire="arp or (esp and $esp) or (udp port 500 and $ike)
+# @[N] is N bytes behind the IP header, which tcpdump cannot say of IPv6.
+ike='(@[25] = 0x20 or @[25] = 0x10) and @[32:4] = @[4:2] - 8'
+ike_in_natt='@[8:4] = 0 and (@[29] = 0x20 or @[29] = 0x10) and @[36:4] = @[4:2] - 12'
+esp='@[0:4] > 255 and @[4:4] < 1000000'
+esp_in_natt='@[8:4] > 255 and @[12:4] < 1000000'
+keepalive='@[4:2] = 9 and @[8] = 0xff'
+allowed="(esp and $esp) or (udp port 500 and $ike)
 	or (udp port 4500 and (($esp_in_natt) or ($ike_in_natt) or ($keepalive)))"
+allowed_on_wire="arp or ${allowed//@[/ip[20 + }"
+
+# The same in IPv6, and what its links need: neighbour discovery, which comes from the
+# link itself, and reports of who listens to multicast.
+allowed6_on_wire="${allowed//@[/ip6[40 + }
+	or (ip6[6] = 58 and ip6[7] = 255 and ip6[40] >= 133 and ip6[40] <= 136)
+	or (ip6[6] = 0 and ip6[7] = 1 and ip6[40] = 58 and ip6[48] = 143)"
 
 # Addresses of hosts, which no header on the wire may show.
 inside_net='ip and net 10.0.0.0/8'

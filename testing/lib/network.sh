@@ -2,7 +2,7 @@
 # A network with both gateways running, for a scenario or the demo. Sourced.
 
 lib=$top/testing/lib
-for file in say cleanup hugepages build netns pki charon guest cygnetd databases capture traffic tunnel; do
+for file in say cleanup hugepages build netns pki charon guest cygnetd databases capture ipv6 traffic tunnel; do
 	# shellcheck source=/dev/null
 	. "$lib/$file.sh"
 done

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# IPv6 inside, outside or both, and one SA for networks of both families, Debian's
+# kernel on the right; IKE by the outer family. The last is in UDP over IPv6. Left and
+# right initiate in turn; TCP flows in both families.
+right=kernel
+
+steps() {
+	add_ipv6
+	start_capture wire wire br0
+	one_child left six-in-six 6 6
+	one_child left four-in-six 6 4
+	one_child right both-in-six 6 4 6
+	expect_outer 'ip6 proto 50'
+	start_capture wire wire br0
+	one_child left six-in-four 4 6
+	one_child right both-in-four 4 4 6
+	expect_outer 'ip proto 50'
+	start_capture wire wire br0
+	one_child left both-in-udp 6 4 6
+	expect_outer 'ip6 and udp port 4500 and (ip6[48:4] > 255)'
+}
+
+# one_child SIDE CHILD OUTER INNER...
+one_child() {
+	local side=$1 child=$2 outer=$3
+	shift 3
+	expect "$child comes up from $side" tunnel_up "$side" "$child"
+	expect_output "SAs, over IPv$outer" "2 2" sas_over "$outer"
+	expect_output "policies" $((3 * $#)) spd left length
+	expect_pings_between "$@"
+	[ "$side" = right ] || expect "TCP flows in IPv${!#}" tcp_flows_in "${!#}"
+	expect "both have counted" counted "$child"
+	expect "$child goes down from $side" tunnel_down "$side" "$child"
+	expect_empty
+}
+
+# sas_over FAMILY: in cygnetd and in the kernel.
+sas_over() {
+	local of=.
+	[ "$1" = 4 ] || of=:
+	echo "$(sad left "map(select((.src | contains(\"$of\")) and (.dst | contains(\"$of\")))) | length")" \
+		"$(guest_xfrm right state | grep -c "^src .*[$of].* dst .*[$of]")"
+}
+
+tcp_flows_in() {
+	local rate
+	rate=$(throughput left 1 "$(host_of right "$1")") || return
+	say "TCP: $rate Mbit/s"
+	[ "${rate%.*}" -gt 0 ]
+}
+
+# counted CHILD: bytes in both directions, on both sides.
+counted() {
+	local side
+	for side in left right; do
+		[ "$(swanctl_on "$side" --list-sas --child "$1" |
+			grep -cE '^ +(in|out) .* [1-9][0-9]* bytes')" -eq 2 ] || return
+	done
+}
+
+# expect_outer FILTER: there is ESP, and it is that.
+expect_outer() {
+	expect_ciphertext
+	expect "ESP is $1" test "$(frames wire "$1")" -gt 400
+	expect_output "frames of other ESP" 0 frames wire "(esp or udp port 4500 and not ($ike_only)) and not ($1)"
+}
+
+# IKE in port 4500 of IPv6.
+ike_only='ip6[48:4] = 0'
