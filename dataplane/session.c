@@ -202,13 +202,18 @@ void *session_on(struct session *s, const struct cygnet_sa *sa, unsigned int dev
 	return s->at[device];
 }
 
-/* The first device, in the order of preference, that takes the SA. */
-static void create_crypto(struct session *s, const struct cygnet_sa *sa)
+static bool is_served(const struct session *s)
 {
-	s->crypto = NULL;
-	for (unsigned int d = 0; d < engine_devices && !s->crypto; d++) {
+	return s->at[s->device] && !engine_lost(s->device);
+}
+
+/* The first device, in the order of preference, that takes the SA. */
+static void choose_device(struct session *s, const struct cygnet_sa *sa)
+{
+	for (unsigned int d = 0; d < engine_devices; d++) {
 		s->device = (uint8_t)d;
-		s->crypto = session_on(s, sa, d);
+		if (session_on(s, sa, d))
+			break;
 	}
 	s->retry = control_now + 1;
 }
@@ -264,7 +269,7 @@ static struct session *create(struct session_table *table, const struct cygnet_s
 	if (!s)
 		return NULL;
 	if (session_describe(s, sa))
-		create_crypto(s, sa);
+		choose_device(s, sa);
 	else
 		s->refused = UINT32_MAX;
 	s->sa = index;
@@ -272,7 +277,7 @@ static struct session *create(struct session_table *table, const struct cygnet_s
 	table->slot[index] = s;
 	if (index >= table->high)
 		table->high = index + 1;
-	if (!s->crypto)
+	if (!is_served(s))
 		note_unserved(table, sa);
 	return s;
 }
@@ -280,14 +285,14 @@ static struct session *create(struct session_table *table, const struct cygnet_s
 /* Whether the device that serves an SA still does; else another is to. */
 static void check_device(struct session *s, const struct cygnet_sa *sa)
 {
-	if (s->crypto && !engine_lost(s->device))
+	if (is_served(s))
 		return;
-	if (!s->crypto) {
+	if (!s->at[s->device]) {
 		if (control_now < s->retry)
 			return;
 		s->failed = 0;
 	}
-	create_crypto(s, sa);
+	choose_device(s, sa);
 }
 
 enum drop_reason session_get(struct session_table *table, const struct cygnet_sa *sa,
@@ -315,7 +320,7 @@ enum drop_reason session_get(struct session_table *table, const struct cygnet_sa
 		link_newest(table, s);
 	}
 	*session = s;
-	if (s->crypto)
+	if (is_served(s))
 		return DROP_NONE;
 	return s->failed ? DROP_NO_SESSION : DROP_UNSUPPORTED;
 }

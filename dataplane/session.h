@@ -25,12 +25,11 @@ enum suite_form {
 };
 
 struct session {
-	void *crypto;		/* of the cryptodev; NULL: no device takes the SA */
 	uint32_t sa, generation;
 	uint32_t in_flight;	/* packets between head and tail */
-	uint64_t retry;		/* without crypto: not tried again before this second */
+	uint64_t retry;		/* unserved: not tried again before this second */
 	uint32_t salt;		/* the end of it, if it is shorter, in front of the IV */
-	uint8_t device;		/* index in engine_device[] */
+	uint8_t device;		/* that serves it, if any does: index in engine_device[] */
 	uint8_t iv_len;		/* bytes on the wire */
 	uint8_t align;		/* ciphertext is a multiple of it, bytes; a power of two */
 	uint8_t icv_len;
@@ -45,8 +44,7 @@ struct session {
 	uint32_t failed;	/* and of those that could not set it up */
 	struct rte_mbuf *head, *tail;	/* packets at devices, in the order in which they
 					 * leave again: packet()->next */
-	void *at[STATS_MAX_DEVICES];	/* what each device has for it, once it is needed;
-					 * at[device] == crypto */
+	void *at[STATS_MAX_DEVICES];	/* the cryptodev session on each device, once it is needed */
 	uint64_t used;		/* the last second in which it was; control_now */
 	struct session *older, *newer;	/* by that */
 };

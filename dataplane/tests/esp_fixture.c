@@ -318,7 +318,7 @@ static struct rte_crypto_op *new_op(const struct esp_sa *e)
 	struct rte_crypto_op *op = rte_crypto_op_alloc(esp_ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
 
 	assert_non_null(op);
-	rte_crypto_op_attach_sym_session(op, e->session->crypto);
+	rte_crypto_op_attach_sym_session(op, e->session->at[e->session->device]);
 	return op;
 }
 
