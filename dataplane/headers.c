@@ -5,6 +5,7 @@
 
 #include "headers.h"
 
+#define MLD2_REPORT 143		/* RFC 3810, 5.2 */
 #define EXTENSIONS_MAX 6
 #define EXTENSION_UNIT 8u	/* each is a multiple of it, bytes */
 #define FRAGMENT_MORE 1u
@@ -116,17 +117,31 @@ struct headers headers_read(struct rte_mbuf *m)
 	};
 }
 
+static bool finds_neighbours(uint16_t type)
+{
+	return type >= ND_ROUTER_SOLICIT && type <= ND_REDIRECT;
+}
+
+static bool joins_groups(uint16_t type)
+{
+	return (type >= MLD_LISTENER_QUERY && type <= MLD_LISTENER_REDUCTION) ||
+	       type == MLD2_REPORT;
+}
+
+bool headers_icmp6_of_the_link(uint16_t type)
+{
+	return finds_neighbours(type) || joins_groups(type);
+}
+
 /* RFC 4861, 11.2: with this hop limit they come from the link itself. */
 static bool is_discovery(const struct rte_ipv6_hdr *ip, uint8_t type)
 {
-	return ip->hop_limits == 255 && type >= ND_ROUTER_SOLICIT && type <= ND_REDIRECT;
+	return ip->hop_limits == 255 && finds_neighbours(type);
 }
 
 static bool is_listener(const struct rte_ipv6_hdr *ip, uint8_t type)
 {
-	return ip->hop_limits == 1 && ip->dst_addr[0] == 0xff &&
-	       ((type >= MLD_LISTENER_QUERY && type <= MLD_LISTENER_REDUCTION) ||
-		type == MLD2_REPORT);
+	return ip->hop_limits == 1 && ip->dst_addr[0] == 0xff && joins_groups(type);
 }
 
 bool headers_link_control(struct rte_mbuf *m, const struct headers *h)

@@ -12,8 +12,6 @@
 #include "drop.h"
 #include "packet.h"
 
-#define MLD2_REPORT 143		/* RFC 3810, 5.2 */
-
 struct headers {
 	uint16_t len;		/* IP header with options or extension headers, bytes */
 	uint16_t fragment_at;	/* IPv6: where the fragment header is; 0: there is none */
@@ -36,6 +34,9 @@ enum drop_reason headers_check(struct rte_mbuf *m, bool verify);
 /** The headers of a checked packet. */
 struct headers headers_read(struct rte_mbuf *m);
 
+/** Whether an ICMPv6 message is neighbour or router discovery, or joins groups: what only means
+ * something on the link that it came from. @param type  of the message */
+bool headers_icmp6_of_the_link(uint16_t type);
 /**
  * Whether a checked IPv6 packet finds neighbours or routers, or joins groups, on one
  * link (RFC 4861; RFC 2710; RFC 3810): as ARP is none, it is no business of policies.

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <netinet/icmp6.h>
 #include <netinet/in.h>
 #include <rte_ether.h>
 
@@ -156,12 +155,8 @@ enum drop_reason plain_may_forward(struct rte_mbuf *m)
  * extension headers: the kernel would believe that it came from the link of the port. */
 static bool is_of_the_link(const struct cygnet_flow *flow)
 {
-	uint16_t type = flow->sport;
-
 	return flow->af == AF_INET6 && flow->proto == IPPROTO_ICMPV6 &&
-	       ((type >= ND_ROUTER_SOLICIT && type <= ND_REDIRECT) ||
-		(type >= MLD_LISTENER_QUERY && type <= MLD_LISTENER_REDUCTION) ||
-		type == MLD2_REPORT);
+	       headers_icmp6_of_the_link(flow->sport);
 }
 
 /* RFC 4301, 5.2: what came through an SA is what that SA's policy is about. */
