@@ -9,6 +9,7 @@
 #include "icmp6.h"
 #include "ip_sum.h"
 #include "pipeline.h"
+#include "policy.h"
 #include "port.h"
 
 #define PER_SECOND 100	/* of each worker */
@@ -137,11 +138,14 @@ void icmp_error(struct worker *w, struct rte_mbuf *m, enum icmp_why why, uint16_
 {
 	struct rte_mbuf *answer = packet_family(m) == AF_INET6 ? answer_v6(w, m, why, mtu)
 							       : answer_v4(w, m, why, mtu);
+	struct cygnet_flow flow;
 
 	if (!answer)
 		return;
-	if (packet(m)->from_kernel)
+	if (packet(m)->from_kernel) {
 		transmit_packet_to_kernel(w, answer);
-	else
-		plain_out(w, answer);
+		return;
+	}
+	policy_flow(answer, &flow);
+	plain_out(w, answer, &flow);
 }

@@ -65,11 +65,10 @@ static bool take_hop(struct rte_mbuf *m)
 	return true;
 }
 
-void plain_out(struct worker *w, struct rte_mbuf *m)
+void plain_out(struct worker *w, struct rte_mbuf *m, const struct cygnet_flow *flow)
 {
 	struct cygnet_policy *policy;
 	enum drop_reason reason;
-	struct cygnet_flow flow;
 	uint64_t last_use;
 
 	if (!packet(m)->from_kernel && !take_hop(m)) {
@@ -77,7 +76,7 @@ void plain_out(struct worker *w, struct rte_mbuf *m)
 		drop(w, m, DROP_TTL);
 		return;
 	}
-	reason = policy_find(m, CYGNET_OUT, &flow, &policy);
+	reason = policy_find(m, flow, CYGNET_OUT, &policy);
 	if (reason != DROP_NONE) {
 		drop(w, m, reason);
 		return;
@@ -95,7 +94,7 @@ void plain_out(struct worker *w, struct rte_mbuf *m)
 	}
 	last_use = policy_use(policy);
 	if (policy->action == CYGNET_PROTECT)
-		protect_out(w, m, policy, &flow, last_use);
+		protect_out(w, m, policy, flow, last_use);
 	else if (policy->action == CYGNET_DISCARD)
 		drop(w, m, DROP_POLICY_DISCARD);
 	else
@@ -107,7 +106,7 @@ void plain_again(struct worker *w, struct rte_mbuf *m)
 	struct cygnet_policy *policy;
 	struct cygnet_flow flow;
 
-	packet_flow(m, ports[packet(m)->port].ifindex, &flow);
+	policy_flow(m, &flow);
 	policy = cygnet_spd_lookup(sadb, CYGNET_OUT, &flow);
 	if (!policy || policy->action != CYGNET_PROTECT)
 		drop(w, m, DROP_SA_GONE);
@@ -167,7 +166,8 @@ void plain_in(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
 	struct cygnet_flow flow;
 	bool local = packet_route(m).kind == ROUTE_LOCAL;
 
-	if (policy_find(m, local ? CYGNET_IN : CYGNET_FWD, &flow, &policy) != DROP_NONE ||
+	policy_flow(m, &flow);
+	if (policy_find(m, &flow, local ? CYGNET_IN : CYGNET_FWD, &policy) != DROP_NONE ||
 	    !policy || policy->action != CYGNET_PROTECT || policy->reqid != sa->reqid ||
 	    policy->mode != sa->mode || (local && is_of_the_link(&flow))) {
 		drop(w, m, DROP_POLICY_INBOUND);
@@ -183,5 +183,5 @@ void plain_in(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
 	if (local)
 		transmit_packet_to_kernel(w, m);
 	else
-		plain_out(w, m);
+		plain_out(w, m, &flow);
 }

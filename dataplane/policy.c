@@ -3,10 +3,14 @@
 #include "policy.h"
 #include "port.h"
 
-enum drop_reason policy_find(struct rte_mbuf *m, enum cygnet_dir dir, struct cygnet_flow *flow,
-			     struct cygnet_policy **policy)
+void policy_flow(struct rte_mbuf *m, struct cygnet_flow *flow)
 {
 	packet_flow(m, ports[packet(m)->port].ifindex, flow);
+}
+
+enum drop_reason policy_find(struct rte_mbuf *m, const struct cygnet_flow *flow,
+			     enum cygnet_dir dir, struct cygnet_policy **policy)
+{
 	*policy = cygnet_spd_lookup(sadb, dir, flow);
 	if (*policy && (*policy)->action == CYGNET_PROTECT)
 		return DROP_NONE;

@@ -10,17 +10,22 @@
 #include "packet.h"
 
 /**
+ * The selectors of a packet, for as many lookups as it meets on its way. Lcores.
+ * @param m     data at its IP header, checked; from packet()->port
+ */
+void policy_flow(struct rte_mbuf *m, struct cygnet_flow *flow);
+/**
  * The policy that decides about a packet (RFC 4301, 5). Lcores.
  * @param m       data at its IP header, checked
+ * @param flow    of policy_flow()
  * @param dir     whose policies
- * @param flow    receives the packet's selectors
  * @param policy  NULL: no policy is about it
  * @return DROP_NONE, or DROP_FRAGMENT: the packet does not show the ports or the protocol
  *         that a policy of that direction asks for, so that one may say protect, and none
  *         that is for any does (RFC 4301, 7)
  */
-enum drop_reason policy_find(struct rte_mbuf *m, enum cygnet_dir dir, struct cygnet_flow *flow,
-			     struct cygnet_policy **policy);
+enum drop_reason policy_find(struct rte_mbuf *m, const struct cygnet_flow *flow,
+			     enum cygnet_dir dir, struct cygnet_policy **policy);
 /** Note that a policy has been used. @return when it was used last, seconds of control_now */
 uint64_t policy_use(struct cygnet_policy *policy);
 

@@ -93,11 +93,10 @@ static void receive_natt(struct worker *w, struct rte_mbuf *m, unsigned int head
 
 /* Plaintext from the wire may pass unless policy says that it comes protected. */
 static enum drop_reason inbound_policy(const struct worker *w, struct rte_mbuf *m,
-					enum cygnet_dir dir)
+				       const struct cygnet_flow *flow, enum cygnet_dir dir)
 {
 	struct cygnet_policy *policy;
-	struct cygnet_flow flow;
-	enum drop_reason reason = policy_find(m, dir, &flow, &policy);
+	enum drop_reason reason = policy_find(m, flow, dir, &policy);
 
 	if (reason != DROP_NONE)
 		return reason;
@@ -118,6 +117,7 @@ static void receive_local(struct worker *w, struct rte_mbuf *m)
 	struct headers h = headers_read(m);
 	enum drop_reason reason = DROP_NONE;
 	struct rte_udp_hdr udp = {0};
+	struct cygnet_flow flow;
 
 	if (headers_link_control(m, &h)) {
 		to_kernel(w, m);
@@ -140,8 +140,10 @@ static void receive_local(struct worker *w, struct rte_mbuf *m)
 		}
 	}
 	/* IKE negotiates the policies: none applies to it (RFC 4301, 4.4.1). */
-	if (udp.dst_port != PORT_IKE)
-		reason = inbound_policy(w, m, CYGNET_IN);
+	if (udp.dst_port != PORT_IKE) {
+		policy_flow(m, &flow);
+		reason = inbound_policy(w, m, &flow, CYGNET_IN);
+	}
 	if (reason != DROP_NONE)
 		drop(w, m, reason);
 	else
@@ -164,13 +166,16 @@ void receive_reassembled(struct worker *w, struct rte_mbuf *m)
 static void receive_forward(struct worker *w, struct rte_mbuf *m)
 {
 	enum drop_reason reason = plain_may_forward(m);
+	struct cygnet_flow flow;
 
-	if (reason == DROP_NONE)
-		reason = inbound_policy(w, m, CYGNET_FWD);
+	if (reason == DROP_NONE) {
+		policy_flow(m, &flow);
+		reason = inbound_policy(w, m, &flow, CYGNET_FWD);
+	}
 	if (reason != DROP_NONE)
 		drop(w, m, reason);
 	else
-		plain_out(w, m);
+		plain_out(w, m, &flow);
 }
 
 /* @return DROP_NONE or why the frame goes no further */
@@ -304,6 +309,7 @@ static bool passes_policies(struct worker *w, struct rte_mbuf *m)
 void receive_from_kernel(struct worker *w, struct rte_mbuf *m, unsigned int port)
 {
 	const struct rte_ether_hdr *eth = rte_pktmbuf_mtod(m, struct rte_ether_hdr *);
+	struct cygnet_flow flow;
 	enum drop_reason reason;
 	bool ip;
 
@@ -328,6 +334,7 @@ void receive_from_kernel(struct worker *w, struct rte_mbuf *m, unsigned int port
 		rte_pktmbuf_prepend(m, sizeof(struct rte_ether_hdr));
 		transmit_frame(w, m);
 	} else {
-		plain_out(w, m);
+		policy_flow(m, &flow);
+		plain_out(w, m, &flow);
 	}
 }
