@@ -4,14 +4,17 @@
  * that start and end in mbufs: closed loop, so many operations under way a lcore.
  *
  *   bench-pmd [EAL arguments] -- [-a ALGORITHM] [-s SIZE] [-w WINDOW] [-b BURST]
- *	       [-S SESSIONS] [-t SECONDS] [-p own|plain]
+ *	       [-S SESSIONS] [-t SECONDS] [-p own|plain] [-D] [-H FILE]
  *
- * ALGORITHM  cbc-sha1 | gcm | chacha | mix: encryption; mix is that of PIPSEA's evaluation,
+ * ALGORITHM  cbc-sha1 | cbc | sha1 | gcm | chacha: encryption; mix: that of PIPSEA's evaluation,
  *	      AES-128-CBC+HMAC-SHA1, AES-128-CBC and HMAC-SHA1, each half of the time
  *	      encrypting or generating, half of the time decrypting or verifying
- * SIZE	      bytes, random (64 to 1280) or imix (the paper's: 60, 536, 1360)
+ * SIZE	      bytes, random (64 to 1280), or imix or csit, of testing/bench/mixes.def
  * WINDOW     operations under way, each lcore
  * -p plain   an ordinary pool of mbufs also for crypto_opencl
+ * -D	      decryption of one algorithm: its packets are written into the mbufs by the lcore,
+ *	      as a network card's DMA would
+ * -H FILE    the distribution of latencies: microseconds (upper end), operations
  *
  * Every lcore but the main one feeds a queue pair from a pool of its own. One
  * line of results; a decryption that fails ends the run. Cycles per operation are
@@ -32,7 +35,9 @@
 #include <rte_lcore.h>
 #include <rte_mbuf.h>
 
+#include "lengths.h"
 #include "rte_pmd_opencl.h"
+#include "times.h"
 
 #define MAX_LCORES 64
 #define MAX_BURST  512
@@ -40,7 +45,6 @@
 #define TAG	   16
 #define IV_OFFSET  (sizeof(struct rte_crypto_op) + sizeof(struct rte_crypto_sym_op))
 #define HEADER	   32 /* in front of the payload, as with ESP in IPv4 */
-#define BUCKETS	   4096
 #define MIN_POOL   1023u /* mbufs: more than DPDK caches */
 
 enum kind { CBC_SHA1, CBC, SHA1, GCM, CHACHA, KINDS };
@@ -66,18 +70,19 @@ struct lcore {
 	uint16_t nunsent;
 	uint64_t rnd;
 	uint64_t ops, bytes, cycles, failed;
-	uint64_t latency, bucket[BUCKETS]; /* microseconds */
+	uint64_t latency; /* TSC */
+	struct times times;
 } __rte_cache_aligned;
 
 static struct {
 	enum kind kind;
 	bool mix;
-	const char *size;
-	uint32_t len; /* bytes; 0: random, 1: imix */
+	const char *size, *histogram;
+	struct lengths lengths;
 	uint32_t window, burst, sessions;
 	double seconds;
-	bool plain;
-} options = {.size = "1024", .len = 1024, .window = 4096, .burst = 64, .sessions = 64, .seconds = 2};
+	bool plain, decrypt;
+} options = {.size = "1024", .window = 4096, .burst = 64, .sessions = 64, .seconds = 2};
 
 static const char *const names[KINDS] = {"cbc-sha1", "cbc", "sha1", "gcm", "chacha"};
 static uint8_t dev;
@@ -86,6 +91,9 @@ static struct lcore lcores[MAX_LCORES];
 static uint64_t begin, end; /* TSC: what is counted */
 static float us_per_cycle;
 static double all_seconds; /* of the process's processor time, in what is counted */
+static uint8_t *encrypted; /* a packet of each length, from what is authenticated to the digest */
+#define AUTH_FIRST (HEADER - 24)
+#define ENCRYPTED_PITCH (24 + LENGTH_MAX + TAG)
 
 static void fail(const char *what)
 {
@@ -167,39 +175,24 @@ static void make_sessions(void)
 	}
 }
 
-/* Bytes of payload: whole blocks, as the paper's packets after padding. */
-static uint32_t choose_len(struct lcore *l)
-{
-	uint32_t x;
-
-	if (options.len > 1)
-		return options.len;
-	x = rnd(l);
-	if (options.len == 0)
-		return RTE_ALIGN_FLOOR(64 + x % 1217, 16);
-	x %= 10000;
-	return x < 6122 ? 64 : x < 6122 + 2347 ? 544 : 1360;
-}
-
 static void choose(struct lcore *l, struct work *w)
 {
-	w->len = choose_len(l);
+	w->len = lengths_draw(&options.lengths, rnd(l));
 	w->session = (uint64_t)rnd(l) * options.sessions >> 32;
 	w->kind = options.mix ? rnd(l) % 3 : options.kind;
 }
 
-/* The operation on one mbuf. */
-static void prepare(struct lcore *l, struct rte_mbuf *m, uint64_t now)
+static uint8_t *encrypted_packet(uint32_t len)
 {
-	struct work *w = rte_mbuf_to_priv(m);
+	return encrypted + (size_t)len / LENGTH_BLOCK * ENCRYPTED_PITCH;
+}
+
+/* The operation on one mbuf. */
+static void describe(struct rte_mbuf *m, struct work *w, bool encrypt)
+{
 	struct rte_crypto_sym_op *sym = &w->sym;
-	bool encrypt = !options.mix || !w->encrypted;
 	uint8_t *digest;
 
-	if (encrypt)
-		choose(l, w);
-	w->encrypted = encrypt;
-	w->start = now;
 	m->data_len = m->pkt_len = HEADER + w->len + TAG;
 	digest = rte_pktmbuf_mtod_offset(m, uint8_t *, HEADER + w->len);
 	w->op.type = RTE_CRYPTO_OP_TYPE_SYMMETRIC;
@@ -217,9 +210,48 @@ static void prepare(struct lcore *l, struct rte_mbuf *m, uint64_t now)
 	}
 	sym->cipher.data.offset = HEADER;
 	sym->cipher.data.length = w->len;
-	sym->auth.data.offset = HEADER - 24;
+	sym->auth.data.offset = AUTH_FIRST;
 	sym->auth.data.length = w->len + 24;
 	sym->auth.digest.data = digest;
+}
+
+static void prepare(struct lcore *l, struct rte_mbuf *m, uint64_t now)
+{
+	struct work *w = rte_mbuf_to_priv(m);
+	bool encrypt = !options.decrypt && !(options.mix && w->encrypted);
+
+	if (encrypt || options.decrypt)
+		choose(l, w);
+	w->encrypted = encrypt;
+	w->start = now;
+	if (options.decrypt)
+		memcpy(rte_pktmbuf_mtod_offset(m, uint8_t *, AUTH_FIRST), encrypted_packet(w->len),
+		       24 + w->len + TAG);
+	describe(m, w, encrypt);
+}
+
+/* One packet of each length, encrypted by the device that is to decrypt it. */
+static void make_encrypted(struct lcore *l)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(l->pool);
+	struct work *w = rte_mbuf_to_priv(m);
+	struct rte_crypto_op *op = &w->op;
+
+	encrypted = calloc(LENGTH_MAX / LENGTH_BLOCK + 1, ENCRYPTED_PITCH);
+	w->kind = options.kind;
+	for (w->len = LENGTH_BLOCK; w->len <= LENGTH_MAX; w->len += LENGTH_BLOCK) {
+		describe(m, w, true);
+		if (rte_cryptodev_enqueue_burst(dev, l->qp, &op, 1) != 1)
+			fail("the device takes no operation");
+		rte_cryptodev_enqueue_burst(dev, l->qp, NULL, 0);
+		while (rte_cryptodev_dequeue_burst(dev, l->qp, &op, 1) == 0)
+			;
+		if (op->status != RTE_CRYPTO_OP_STATUS_SUCCESS)
+			fail("the device cannot encrypt");
+		memcpy(encrypted_packet(w->len), rte_pktmbuf_mtod_offset(m, uint8_t *, AUTH_FIRST),
+		       24 + w->len + TAG);
+	}
+	rte_pktmbuf_free(m);
 }
 
 static void make_burst(struct lcore *l, uint16_t n)
@@ -252,12 +284,10 @@ static uint16_t send(struct lcore *l, uint32_t room)
 
 static void count(struct lcore *l, const struct work *w, uint64_t now)
 {
-	uint32_t us = (now - w->start) * us_per_cycle;
-
 	l->ops++;
 	l->bytes += w->len;
 	l->latency += now - w->start;
-	l->bucket[RTE_MIN(us, BUCKETS - 1u)]++;
+	times_add(&l->times, (now - w->start) * us_per_cycle);
 }
 
 static uint16_t receive(struct lcore *l)
@@ -366,16 +396,6 @@ static uint32_t start_device(void)
 	return n;
 }
 
-static double percentile(const uint64_t *bucket, uint64_t total, double part)
-{
-	uint64_t seen = 0;
-	int us = 0;
-
-	while (us < BUCKETS - 1 && (seen += bucket[us]) < part * total)
-		us++;
-	return us;
-}
-
 static int report(uint32_t n)
 {
 	struct lcore sum = {0};
@@ -387,33 +407,23 @@ static int report(uint32_t n)
 		sum.latency += lcores[i].latency;
 		sum.failed += lcores[i].failed;
 		sum.seconds += lcores[i].seconds;
-		for (int j = 0; j < BUCKETS; j++)
-			sum.bucket[j] += lcores[i].bucket[j];
+		times_merge(&sum.times, &lcores[i].times);
 	}
 	rte_cryptodev_info_get(dev, &info);
 	printf("%-18s %-9s %7s bytes %2u lcores window %5u: %8.3f Mops/s %8.2f Gbps, "
-	       "latency us mean %7.1f p50 %5.0f p99 %5.0f, cycles per operation %.0f (lcores %.0f), "
-	       "%lu failed%s\n",
+	       "latency us mean %7.1f p50 %5.0f p99 %5.0f p99.9 %5.0f max %5.0f, "
+	       "cycles per operation %.0f (lcores %.0f), %lu failed%s%s\n",
 	       info.driver_name, options.mix ? "mix" : names[options.kind], options.size, n,
 	       options.window, sum.ops / options.seconds / 1e6,
 	       sum.bytes * 8 / options.seconds / 1e9,
 	       sum.ops ? (double)sum.latency / sum.ops / rte_get_tsc_hz() * 1e6 : 0,
-	       percentile(sum.bucket, sum.ops, 0.5), percentile(sum.bucket, sum.ops, 0.99),
+	       times_share(&sum.times, 0.5), times_share(&sum.times, 0.99),
+	       times_share(&sum.times, 0.999), times_share(&sum.times, 1),
 	       all_seconds * rte_get_tsc_hz() / sum.ops, sum.seconds * rte_get_tsc_hz() / sum.ops,
-	       sum.failed, options.plain ? ", plain pool" : "");
+	       sum.failed, options.plain ? ", plain pool" : "", options.decrypt ? ", decrypted" : "");
+	if (options.histogram && times_write(&sum.times, options.histogram))
+		fail(options.histogram);
 	return sum.failed || sum.ops == 0;
-}
-
-static void parse_size(const char *size)
-{
-	options.size = size;
-	options.len = RTE_ALIGN_CEIL(atoi(size), 16);
-	if (strcmp(size, "random") == 0)
-		options.len = 0;
-	else if (strcmp(size, "imix") == 0)
-		options.len = 1;
-	else if (options.len < 16 || options.len > 1500)
-		fail("no such size");
 }
 
 static void parse_kind(const char *name)
@@ -433,18 +443,24 @@ static void parse(int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "a:s:w:b:S:t:p:")) != -1) {
+	while ((option = getopt(argc, argv, "a:s:w:b:S:t:p:DH:")) != -1) {
 		switch (option) {
 		case 'a': parse_kind(optarg); break;
-		case 's': parse_size(optarg); break;
+		case 's': options.size = optarg; break;
 		case 'w': options.window = atoi(optarg); break;
 		case 'b': options.burst = RTE_MIN(atoi(optarg), MAX_BURST); break;
 		case 'S': options.sessions = atoi(optarg); break;
 		case 't': options.seconds = atof(optarg); break;
 		case 'p': options.plain = strcmp(optarg, "plain") == 0; break;
+		case 'D': options.decrypt = true; break;
+		case 'H': options.histogram = optarg; break;
 		default: exit(2);
 		}
 	}
+	if (lengths_find(&options.lengths, options.size))
+		fail("no such size");
+	if (options.decrypt && options.mix)
+		fail("a mix decrypts half of the time");
 }
 
 int main(int argc, char **argv)
@@ -460,6 +476,8 @@ int main(int argc, char **argv)
 	make_sessions();
 	if (rte_cryptodev_start(dev))
 		fail("cannot start the device");
+	if (options.decrypt)
+		make_encrypted(&lcores[0]);
 	us_per_cycle = 1e6 / rte_get_tsc_hz();
 	begin = rte_get_tsc_cycles() + rte_get_tsc_hz() / 2; /* warm */
 	end = begin + options.seconds * rte_get_tsc_hz();

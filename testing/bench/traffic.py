@@ -6,6 +6,7 @@ import hmac
 import ipaddress
 import os
 import random
+import re
 import struct
 
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -22,8 +23,18 @@ MIXED = 4096  # frames of a mix, at least
 OUT_SPI, IN_SPI = 0x100000, 0x200000
 
 FIXED = (64, 256, 512, 1024, 1280, 1408)
-# Frames without FCS, and the share of each.
-IMIX = {"imix": {60: 61.22, 536: 23.47, 1360: 15.31}}
+
+
+def read_mixes():
+    """@return {name: {bytes of a frame without FCS: share}} of mixes.def"""
+    mixes = {}
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "mixes.def")) as file:
+        for name, size, share in re.findall(r"^MIX_SIZE\((\w+), (\d+), (\d+)\)$", file.read(), re.M):
+            mixes.setdefault(name, {})[int(size)] = int(share)
+    return mixes
+
+
+IMIX = read_mixes()
 MIXES = ("random", *IMIX)
 
 
