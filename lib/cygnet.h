@@ -34,7 +34,7 @@ extern "C" {
 
 #define CYGNET_SADB_PATH "/run/cygnet/sadb"
 /** Changes whenever the layout of the file changes; the file of another one is refused. */
-#define CYGNET_ABI_VERSION 1
+#define CYGNET_ABI_VERSION 2
 
 #define CYGNET_DEFAULT_SAS 65536u
 #define CYGNET_DEFAULT_POLICIES 65536u
@@ -205,14 +205,13 @@ struct cygnet_sa {
 	/* Written by the lcore that owns the SA, by nobody else. */
 	uint64_t seq CYGNET_ALIGNED; /* last number reserved (out), top of the window (in) */
 	uint64_t replay[4];          /* ring of 64-bit words for windows of up to 192 */
-	uint8_t reserved2[24];
-
-	uint64_t bytes CYGNET_ALIGNED;
-	uint64_t packets;
+	uint64_t bytes, packets;     /* with these, what every packet changes is in one line */
 	uint64_t use_time;
-	uint64_t replay_drops, auth_drops;
+
+	uint64_t replay_drops CYGNET_ALIGNED;
+	uint64_t auth_drops;
 	uint32_t expired; /* enum cygnet_expire bits already raised */
-	uint8_t reserved3[4];
+	uint8_t reserved2[28];
 	/* out: bytes that the path takes << 48 | second when a router said so; 0: what the
 	 * link takes; atomic, any lcore */
 	uint64_t path_mtu;
@@ -441,6 +440,13 @@ bool cygnet_spd_uses_protocols(struct cygnet_db *db, enum cygnet_dir dir, uint8_
  * before a lookup, and still the same later: the lookup would find the same policy and SA,
  * but for an SA that has been deleted. */
 uint64_t cygnet_spd_changes(struct cygnet_db *db);
+/**
+ * What lookups found is what they would find now as long as this has not changed: no policy
+ * came, went or got another SA, no SA went or moved. Read before a lookup; what it returned
+ * may be used again, in place and beyond quiescent states, until another value is read. A
+ * reader looks after each of its quiescent states.
+ */
+uint64_t cygnet_db_changes(struct cygnet_db *db);
 /** The live outbound SA of a policy, or NULL: none yet, or it has been deleted. */
 struct cygnet_sa *cygnet_policy_sa(struct cygnet_db *db, const struct cygnet_policy *policy);
 

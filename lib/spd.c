@@ -162,6 +162,12 @@ EXPORT bool cygnet_spd_uses_protocols(struct cygnet_db *db, enum cygnet_dir dir,
 	return asks(db, dir, af, true);
 }
 
+/* Both only ever grow: after any change of either their sum is another one. */
+EXPORT uint64_t cygnet_db_changes(struct cygnet_db *db)
+{
+	return cygnet_spd_changes(db) + load_acquire(&db->header->epoch);
+}
+
 EXPORT struct cygnet_sa *cygnet_policy_sa(struct cygnet_db *db, const struct cygnet_policy *policy)
 {
 	uint64_t ref = load_acquire(&policy->sa);

@@ -185,7 +185,7 @@ static void refuses_another_abi(void **state)
 
 	assert_int_equal(pwrite(fd, &abi, sizeof(abi), 8), sizeof(abi));
 	assert_int_equal(reopen(f, error, sizeof(error)), -EPROTO);
-	assert_non_null(strstr(error, "ABI version 2"));
+	assert_non_null(strstr(error, "ABI version 3"));
 	abi = CYGNET_ABI_VERSION;
 	assert_int_equal(pwrite(fd, &abi, sizeof(abi), 8), sizeof(abi));
 	close(fd);

@@ -83,7 +83,8 @@ static void changes_are_counted(void **state)
 	struct cygnet_sa_params sa = sa_params(0x1000, false);
 	struct cygnet_policy_params p = policy(selector("10.0.0.0", 8, "10.0.0.0", 8), 1000,
 					       CYGNET_PROTECT);
-	uint64_t before = cygnet_spd_changes(f->db), after;
+	uint64_t before = cygnet_spd_changes(f->db), after, all;
+	struct cygnet_path moved;
 
 	p.spi = sa.id.spi;
 	assert_int_equal(cygnet_policy_add(f->db, &p), 0);
@@ -95,9 +96,21 @@ static void changes_are_counted(void **state)
 	assert_int_equal(cygnet_policy_add(f->db, &p), 0);
 	assert_true(cygnet_spd_changes(f->db) > after);
 	after = cygnet_spd_changes(f->db);
+	/* What moves or goes is no change of the SPD, but one of the databases. */
+	all = cygnet_db_changes(f->db);
+	moved = sa.path;
+	moved.dport = 4500;
+	assert_int_equal(cygnet_sa_update(f->db, &sa.id, &moved, 0), 0);
+	assert_true(cygnet_db_changes(f->db) > all);
+	all = cygnet_db_changes(f->db);
+	assert_int_equal(cygnet_sa_delete(f->db, &sa.id), 0);
+	assert_true(cygnet_db_changes(f->db) > all);
+	assert_int_equal(cygnet_spd_changes(f->db), after);
+	all = cygnet_db_changes(f->db);
 	assert_int_equal(cygnet_policy_delete(f->db, &p), 0);
 	assert_int_equal(cygnet_policy_delete(f->db, &p), 0);
 	assert_true(cygnet_spd_changes(f->db) > after);
+	assert_true(cygnet_db_changes(f->db) > all);
 	after = cygnet_spd_changes(f->db);
 	assert_int_equal(cygnet_db_flush(f->db), 0);
 	assert_true(cygnet_spd_changes(f->db) > after);
