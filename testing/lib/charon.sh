@@ -144,6 +144,11 @@ child_id() {
 		sort -n | tail -n 1
 }
 
+# ike_id SIDE: number of the newest IKE_SA.
+ike_id() {
+	swanctl_on "$1" --list-sas | sed -n 's/^gw-gw: #\([0-9]*\), ESTABLISHED.*/\1/p' | sort -n | tail -n 1
+}
+
 # rekey SIDE, rekey_ike SIDE [OPTION]
 rekey() { quiet "$work/$1/rekey.out" swanctl_on "$1" --rekey --child net; }
 rekey_ike() { quiet "$work/$1/rekey.out" swanctl_on "$1" --rekey --ike gw-gw "${@:2}"; }

@@ -28,7 +28,6 @@ steps() {
 	expect_empty
 }
 
-ike_id() { swanctl_on "$1" --list-sas | sed -n 's/^gw-gw: #\([0-9]*\), ESTABLISHED.*/\1/p' | sort -n | tail -n 1; }
 # Not in the SAD, or there without keys: the SPI has been allocated.
 kernel_unknown_spis() {
 	guest_do right 'cat /proc/net/xfrm_stat' |

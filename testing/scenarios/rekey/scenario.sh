@@ -4,16 +4,22 @@
 auth=cert
 
 steps() {
-	local side
+	local side ike
 	expect "the tunnel comes up" tunnel_up left
 	expect "hosts reach each other" reaches left
 	start_capture wire wire br0
 	start_pings rekey left 2000 0.004
 	for side in left right left right; do
-		sleep 1
+		sleep 0.8
 		expect "CHILD_SA rekeyed from $side" rekey "$side"
 	done
-	expect "IKE_SA rekeyed from left" quiet "$work/left/rekey.out" swanctl_on left --rekey --ike gw-gw
+	for side in left right; do
+		sleep 0.8 # a CHILD_SA's rekeying goes before
+		ike=$(ike_id left)
+		expect "IKE_SA rekeyed from $side" rekey_ike "$side"
+		expect "another IKE_SA" wait_for 30 eval "[ \$(ike_id left) != $ike ]"
+	done
+	expect "the hosts have been talking all the time" alive pings-rekey
 	expect_output "pings lost across the rekeys" 0 end_pings rekey
 	stop_capture wire
 	expect "the fifth CHILD_SA is in use" test "$(child_id left)" -eq 5
