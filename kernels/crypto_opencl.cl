@@ -18,30 +18,29 @@ void crypto_opencl(__global u8 *chunk, const u32 order, const u32 results,
 	__global u8 *const areas[OCL_AREAS] = {chunk, p0, p1, p2,  p3,	p4,  p5,  p6, p7,
 					       p8,    p9, p10, p11, p12, p13, p14, p15};
 	__local struct tables tables;
-	__local u64 parts[OCL_WORK_GROUP][2];
+	__local struct part parts[OCL_WORK_GROUP];
 	__local u32 needs;
 	const u32 entry = ((__global const u32 *)(chunk + order))[get_global_id(0)];
-	const u32 local_id = get_local_id(0), lanes = OCL_ENTRY_LANES(entry);
+	const u32 local_id = get_local_id(0);
 	struct packet p;
-	u32 status = OCL_STATUS_DONE;
+	u32 step;
 
 	if (local_id == 0)
 		needs = 0;
 	barrier(CLK_LOCAL_MEM_FENCE);
 	if (entry != OCL_NO_RECORD) {
-		packet_find(&p, sessions, areas, OCL_ENTRY_RECORD(entry));
+		packet_find(&p, sessions, areas, entry);
 		atomic_or(&needs, tables_needed(p.s->label));
 	}
 	barrier(CLK_LOCAL_MEM_FENCE);
 	tables_fill(&tables, needs, local_id, OCL_WORK_GROUP);
-	barrier(CLK_LOCAL_MEM_FENCE);
-	if (entry != OCL_NO_RECORD)
-		status = packet_start(&tables, &p, OCL_ENTRY_LANE(entry), lanes, parts[local_id]);
-	barrier(CLK_LOCAL_MEM_FENCE);
-	if (entry != OCL_NO_RECORD && OCL_ENTRY_LANE(entry) == 0) {
-		if (status == OCL_STATUS_PENDING)
-			status = packet_finish(&tables, &p, lanes, parts + local_id);
-		((__global u32 *)(chunk + results))[p.r->result] = status;
+	for (step = 0; step < PACKET_STEPS; step++) {
+		barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+		if (entry != OCL_NO_RECORD)
+			packet_step(&tables, &p, step, parts + local_id - p.lane);
 	}
+	if (entry != OCL_NO_RECORD && p.lane == 0)
+		((__global u32 *)(chunk + results))[p.r->result] = parts[local_id].w[0];
+	packet_forget(&parts[local_id]);
 	aes_forget(&tables.aes);
 }

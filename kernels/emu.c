@@ -12,18 +12,22 @@ __attribute__((constructor)) static void emu_init(void)
 u32 emu_packet(const struct ocl_session *sessions, u8 *const areas[OCL_AREAS], u32 record,
 	       u32 lanes)
 {
-	u64 parts[OCL_MAX_LANES][2];
-	u32 status = OCL_STATUS_DONE;
-	struct packet p;
+	struct packet p[OCL_MAX_LANES];
+	struct part parts[OCL_MAX_LANES];
+	u32 status;
 
-	packet_find(&p, sessions, areas, record);
-	if (!ocl_is_parallel(p.s->label))
+	packet_find(&p[0], sessions, areas, record);
+	if (!ocl_is_parallel(p[0].s->label))
 		lanes = 1;
 	for (u32 lane = 0; lane < lanes; lane++)
-		status = packet_start(&tables, &p, lane, lanes, parts[lane]);
-	return status == OCL_STATUS_PENDING ?
-		       packet_finish(&tables, &p, lanes, parts) :
-		       status;
+		packet_find(&p[lane], sessions, areas, OCL_ENTRY(record, lane, lanes));
+	for (u32 step = 0; step < PACKET_STEPS; step++) {
+		for (u32 lane = 0; lane < lanes; lane++)
+			packet_step(&tables, &p[lane], step, parts);
+	}
+	status = parts[0].w[0];
+	explicit_bzero(parts, sizeof(parts));
+	return status;
 }
 
 void emu_ghash_times(const u64 factor[2], u64 y[2])

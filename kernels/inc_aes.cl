@@ -95,7 +95,7 @@ CONSTANT_AS u8 aes_inv_sbox[256] = {
  * keys in local memory, 16 bytes beside each other's: from global memory every one of
  * a group would read other lines.
  */
-#ifdef OCL_GPU
+#ifdef OCL_BANKS
 #define AES_ROUND_KEYS 15
 #define AES_LANES      OCL_WORK_GROUP
 #define AES_LANE       ((u32)get_local_id(0))
@@ -110,7 +110,7 @@ struct aes_tables {
 	 * decryption: InvMixColumns(InvSubBytes(x)), columns 14, 9, 13, 11. */
 	u32 t[256][AES_COPIES];
 	u32 needs; /* both: the second half of the copies is for decryption */
-#ifdef OCL_GPU
+#ifdef OCL_BANKS
 	uint4 key[AES_ROUND_KEYS * AES_LANES];
 #endif
 };
@@ -118,7 +118,7 @@ struct aes_tables {
 /* What a packet is encrypted or decrypted with. */
 struct aes {
 	LOCAL_AS const u32 *t; /* of byte x at x * AES_COPIES */
-#ifdef OCL_GPU
+#ifdef OCL_BANKS
 	LOCAL_AS const uint4 *key; /* of round r at r * AES_LANES */
 #else
 	GLOBAL_AS const u32 *key; /* of round r at 4 * r */
@@ -133,7 +133,7 @@ DECLSPEC struct aes aes_use(LOCAL_AS struct aes_tables *t, u32 use, GLOBAL_AS co
 	u32 copies = t->needs == use ? AES_COPIES : AES_COPIES / 2;
 	u32 first = t->needs == use || use == AES_ENCRYPT ? 0 : copies;
 	struct aes aes;
-#ifdef OCL_GPU
+#ifdef OCL_BANKS
 	u32 i;
 
 	for (i = 0; i <= rounds; i++)
@@ -150,7 +150,7 @@ DECLSPEC struct aes aes_use(LOCAL_AS struct aes_tables *t, u32 use, GLOBAL_AS co
 /* Another program's group may find what lies in local memory. */
 DECLSPEC void aes_forget(LOCAL_AS struct aes_tables *t)
 {
-#ifdef OCL_GPU
+#ifdef OCL_BANKS
 	LOCAL_AS volatile uint4 *key = t->key + AES_LANE;
 	u32 i;
 
@@ -163,7 +163,7 @@ DECLSPEC void aes_forget(LOCAL_AS struct aes_tables *t)
 
 DECLSPEC void aes_round_key(const struct aes *aes, u32 r, u32 k[4])
 {
-#ifdef OCL_GPU
+#ifdef OCL_BANKS
 	vstore4(aes->key[r * AES_LANES], 0, k);
 #else
 	u32 i;

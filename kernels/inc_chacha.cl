@@ -66,34 +66,51 @@ DECLSPEC void chacha_apply(struct poly1305 *poly, const u32 stream[16], GLOBAL_A
 	}
 }
 
-DECLSPEC void chacha20_poly1305(GLOBAL_AS const struct ocl_session *s, GLOBAL_AS u8 *p,
-				u32 len, GLOBAL_AS const u8 *aad, u32 aad_len, const u32 iv[4],
-				u32 mac[16])
+/*
+ * One lane's part: the key stream's blocks whose numbers are lane modulo lanes, and what they add to
+ * the polynomial in r: Horner's rule, with a step over what the other lanes absorb from
+ * one of its blocks to the next, and behind its last. The first lane has the AAD and the lengths.
+ */
+DECLSPEC void chacha20_lane(GLOBAL_AS const struct ocl_session *s, GLOBAL_AS u8 *p, u32 len,
+			    GLOBAL_AS const u8 *aad, u32 aad_len, const u32 iv[4], u32 lane,
+			    u32 lanes, struct poly1305 *poly)
 {
 	const u32 nonce[3] = {swap32(iv[0]), swap32(iv[1]), swap32(iv[2])};
 	const u32 lens[4] = {swap32(aad_len), 0, swap32(len), 0};
 	const u32 blocks = (len + 63) / 64;
-	struct poly1305 poly;
-	u32 key[8], stream[16];
+	u32 key[8], stream[16], step[5];
+	u32 behind = 0;
 	u32 b, i;
 
 	for (i = 0; i < 8; i++)
 		key[i] = s->round_key[i];
 	/* Block 0 is Poly1305's key; in one loop, so that the cipher appears once. */
-	for (b = 0; b <= blocks; b++) {
+	for (b = 0; b <= blocks; b += b ? lanes : lane + 1) {
 		u32 off = 64 * (b - 1);
 
 		chacha_block(key, nonce, b, stream);
 		if (b == 0) {
-			poly1305_init(&poly, stream);
-			poly1305_update(&poly, aad, aad_len);
+			poly1305_init(poly, stream);
+			if (lanes > 1)
+				poly1305_power(poly, 4 * (lanes - 1), step);
+			if (lane == 0)
+				poly1305_update(poly, aad, aad_len);
 		} else {
-			chacha_apply(&poly, stream, p + off, len - off,
+			if (lanes > 1 && b > lanes)
+				poly1305_times(poly->h, step);
+			chacha_apply(poly, stream, p + off, len - off,
 				     OCL_LABEL_DECRYPT(s->label));
+			behind = b < blocks ? (len + 15) / 16 - 4 * b : 0;
 		}
 	}
-	poly1305_block(&poly, lens);
-	poly1305_final(&poly, mac);
+	if (lane)
+		behind++;
+	if (behind) {
+		poly1305_power(poly, behind, step);
+		poly1305_times(poly->h, step);
+	}
+	if (lane == 0)
+		poly1305_block(poly, lens);
 }
 
 #endif

@@ -47,23 +47,35 @@ DECLSPEC void tables_fill(LOCAL_AS struct tables *t, u32 needs, u32 first, u32 s
 		des_tables_fill(&t->des, first, step);
 }
 
-/* What a record refers to. */
+/* What a record refers to, and which lane of how many this is. */
 struct packet {
 	GLOBAL_AS const struct ocl_record *r;
 	GLOBAL_AS const struct ocl_session *s;
 	GLOBAL_AS u8 *cipher;
 	GLOBAL_AS const u8 *auth; /* AEAD: the AAD */
 	GLOBAL_AS u8 *digest;
+	u32 lane, lanes;
+	u32 iv[4];
 };
 
+/* What a lane leaves to the first one in local memory; an odd number of words, so that those
+ * of a group begin in banks of their own. */
+struct part {
+	u32 w[9];
+};
+
+/* The lane that an entry of the order table names. Of a packet's lanes, none may have taken a step. */
 DECLSPEC void packet_find(struct packet *p, GLOBAL_AS const struct ocl_session *sessions,
-			  GLOBAL_AS u8 *const areas[OCL_AREAS], u32 record)
+			  GLOBAL_AS u8 *const areas[OCL_AREAS], u32 entry)
 {
 	GLOBAL_AS u8 *chunk = areas[OCL_AREA_CHUNK];
 	GLOBAL_AS u8 *area;
+	u32 i;
 
-	p->r = (GLOBAL_AS const struct ocl_record *)(chunk + record);
+	p->r = (GLOBAL_AS const struct ocl_record *)(chunk + OCL_ENTRY_RECORD(entry));
 	p->s = sessions + p->r->session;
+	p->lane = OCL_ENTRY_LANE(entry);
+	p->lanes = OCL_ENTRY_LANES(entry);
 	area = areas[p->r->area];
 	/* The sums are u32: a packet may begin in front of what lies in its area. */
 	p->cipher = area + (u32)(p->r->base + p->r->cipher_off);
@@ -72,6 +84,10 @@ DECLSPEC void packet_find(struct packet *p, GLOBAL_AS const struct ocl_session *
 	else
 		p->auth = area + (u32)(p->r->base + p->r->auth_off);
 	p->digest = areas[p->r->digest_area] + p->r->digest_off;
+	for (i = 0; i < 4; i++)
+		p->iv[i] = swap32(p->r->iv[i]);
+	if (OCL_LABEL_CIPHER(p->s->label) == OCL_CIPHER_AES_CBC)
+		cbc_chain(p->cipher, p->r->cipher_len, p->lane, p->lanes, p->iv);
 }
 
 /* Write the digest, or compare it in constant time. Returns the status. */
@@ -94,22 +110,23 @@ DECLSPEC u32 packet_digest(GLOBAL_AS const struct ocl_session *s, GLOBAL_AS u8 *
 	return diff ? OCL_STATUS_AUTH_FAILED : OCL_STATUS_DONE;
 }
 
-DECLSPEC void packet_cipher(LOCAL_AS struct tables *t, const struct packet *p, u32 iv[4])
+/* A lane's share of it. */
+DECLSPEC void packet_cipher(LOCAL_AS struct tables *t, struct packet *p)
 {
 	u32 len = p->r->cipher_len;
 
 	switch (OCL_LABEL_CIPHER(p->s->label)) {
 	case OCL_CIPHER_AES_CBC:
 		if (OCL_LABEL_DECRYPT(p->s->label))
-			cbc_decrypt(&t->aes, p->s, p->cipher, len, iv);
+			cbc_decrypt(&t->aes, p->s, p->cipher, len, p->iv, p->lane, p->lanes);
 		else
-			cbc_encrypt(&t->aes, p->s, p->cipher, len, iv);
+			cbc_encrypt(&t->aes, p->s, p->cipher, len, p->iv);
 		break;
 	case OCL_CIPHER_AES_CTR:
-		ctr(&t->aes, p->s, p->cipher, len, iv);
+		ctr(&t->aes, p->s, p->cipher, len, p->iv, p->lane, p->lanes);
 		break;
 	case OCL_CIPHER_3DES_CBC:
-		des3_cbc(&t->des, p->s, p->cipher, len, iv);
+		des3_cbc(&t->des, p->s, p->cipher, len, p->iv);
 		break;
 	}
 }
@@ -139,97 +156,126 @@ DECLSPEC u32 packet_auth(LOCAL_AS struct tables *t, const struct packet *p)
 	return packet_digest(p->s, p->digest, mac);
 }
 
-/* Both in the label's order; what was authenticated in vain is not decrypted. One loop, so
- * that each appears once in the program. */
-DECLSPEC u32 packet_chain(LOCAL_AS struct tables *t, const struct packet *p, u32 iv[4])
+/* Both in the label's order, a step each: one lane authenticates, all encrypt or decrypt, but not what
+ * was authenticated in vain. */
+DECLSPEC void packet_chain(LOCAL_AS struct tables *t, struct packet *p, u32 step,
+			   LOCAL_AS struct part *parts)
 {
-	u32 cipher_step = OCL_LABEL_AUTH_FIRST(p->s->label);
-	u32 status = OCL_STATUS_DONE;
-	u32 step;
-
-	for (step = 0; step < 2 && status == OCL_STATUS_DONE; step++) {
-		if (step == cipher_step)
-			packet_cipher(t, p, iv);
-		else
-			status = packet_auth(t, p);
+	if (step != OCL_LABEL_AUTH_FIRST(p->s->label)) {
+		if (p->lane == 0)
+			parts->w[0] = packet_auth(t, p);
+	} else if (step == 0 || parts->w[0] == OCL_STATUS_DONE) {
+		packet_cipher(t, p);
 	}
-	return status;
 }
 
-DECLSPEC u32 packet_aead(LOCAL_AS struct tables *t, const struct packet *p, const u32 iv[4])
+DECLSPEC void packet_ccm(LOCAL_AS struct tables *t, const struct packet *p,
+			 LOCAL_AS struct part *parts)
 {
-	u32 len = p->r->cipher_len, aad_len = p->r->auth_len;
 	u32 mac[16];
 
-	if (OCL_LABEL_CIPHER(p->s->label) == OCL_CIPHER_CHACHA20_POLY1305)
-		chacha20_poly1305(p->s, p->cipher, len, p->auth, aad_len, iv, mac);
-	else
-		ccm(&t->aes, p->s, p->cipher, len, p->auth, aad_len, iv, mac);
-	return packet_digest(p->s, p->digest, mac);
+	ccm(&t->aes, p->s, p->cipher, p->r->cipher_len, p->auth, p->r->auth_len, p->iv, mac);
+	parts->w[0] = packet_digest(p->s, p->digest, mac);
 }
 
-DECLSPEC void packet_iv(const struct packet *p, u32 iv[4])
+/* Each lane its share; then the first one puts together what all have left. */
+DECLSPEC void packet_chacha(const struct packet *p, u32 step, LOCAL_AS struct part *parts)
 {
-	u32 i;
+	struct poly1305 poly;
+	u64 sum[5] = {0, 0, 0, 0, 0};
+	u32 mac[16];
+	u32 i, lane;
 
-	for (i = 0; i < 4; i++)
-		iv[i] = swap32(p->r->iv[i]);
-}
-
-/* GMAC is GCM of nothing, with what it authenticates as AAD. */
-DECLSPEC u32 packet_gcm_len(const struct packet *p)
-{
-	return OCL_LABEL_CIPHER(p->s->label) == OCL_CIPHER_NONE ? 0 : p->r->cipher_len;
-}
-
-/* What a lane does on its own. Returns the status, PENDING if that takes packet_finish(), after
- * all lanes have left their parts. */
-DECLSPEC u32 packet_start(LOCAL_AS struct tables *t, const struct packet *p, u32 lane,
-			  u32 lanes, LOCAL_AS u64 part[2])
-{
-	u32 iv[4];
-	u64 y[2];
-
-	packet_iv(p, iv);
-	if (ocl_is_parallel(p->s->label)) {
-		gcm_lane(&t->aes, p->s, p->cipher, packet_gcm_len(p), p->auth, p->r->auth_len, iv,
-			 lane, lanes, y);
-		part[0] = y[0];
-		part[1] = y[1];
-		return OCL_STATUS_PENDING;
+	if (step == 0) {
+		chacha20_lane(p->s, p->cipher, p->r->cipher_len, p->auth, p->r->auth_len, p->iv,
+			      p->lane, p->lanes, &poly);
+		for (i = 0; i < 5; i++)
+			parts[p->lane].w[i] = poly.h[i];
+		for (i = 0; i < 4; i++)
+			parts[p->lane].w[5 + i] = poly.s[i];
+	} else if (p->lane == 0) {
+		for (lane = 0; lane < p->lanes; lane++) {
+			for (i = 0; i < 5; i++)
+				sum[i] += parts[lane].w[i];
+		}
+		poly1305_carry(poly.h, sum);
+		for (i = 0; i < 4; i++)
+			poly.s[i] = parts->w[5 + i];
+		poly1305_final(&poly, mac);
+		parts->w[0] = packet_digest(p->s, p->digest, mac);
 	}
-	if (ocl_is_aead(OCL_LABEL_CIPHER(p->s->label)))
-		return packet_aead(t, p, iv);
-	return packet_chain(t, p, iv);
 }
 
-/* The first lane puts the parts together. Returns the status. */
-DECLSPEC u32 packet_finish(LOCAL_AS struct tables *t, const struct packet *p, u32 lanes,
-			   LOCAL_AS u64 (*part)[2])
+/* Likewise. GMAC is GCM of nothing, with what it authenticates as AAD. */
+DECLSPEC void packet_gcm(LOCAL_AS struct tables *t, const struct packet *p, u32 step,
+			 LOCAL_AS struct part *parts)
 {
+	const u32 gmac = OCL_LABEL_CIPHER(p->s->label) == OCL_CIPHER_NONE;
+	const u32 len = gmac ? 0 : p->r->cipher_len, aad_len = p->r->auth_len;
 	u64 y[2] = {0, 0};
-	u32 iv[4], mac[16];
+	u32 mac[16];
+	u32 i, lane;
+
+	if (step == 0) {
+		gcm_lane(&t->aes, p->s, p->cipher, len, p->auth, aad_len, p->iv, p->lane, p->lanes, y);
+		for (i = 0; i < 4; i++)
+			parts[p->lane].w[i] = (u32)(y[i / 2] >> 32 * (i & 1));
+	} else if (p->lane == 0) {
+		for (lane = 0; lane < p->lanes; lane++) {
+			for (i = 0; i < 4; i++)
+				y[i / 2] ^= (u64)parts[lane].w[i] << 32 * (i & 1);
+		}
+		gcm_tag(&t->aes, p->s, len, aad_len, p->iv, y, mac);
+		parts->w[0] = packet_digest(p->s, p->digest, mac);
+	}
+}
+
+#define PACKET_STEPS 2
+
+/*
+ * A lane's share of a step. All lanes of a packet have to have finished the step before;
+ * after the last one the packet's status is in w[0] of the first lane's part, for that lane.
+ */
+DECLSPEC void packet_step(LOCAL_AS struct tables *t, struct packet *p, u32 step,
+			  LOCAL_AS struct part *parts)
+{
+	switch (OCL_LABEL_CIPHER(p->s->label)) {
+	case OCL_CIPHER_AES_CCM:
+		if (step == 0)
+			packet_ccm(t, p, parts);
+		return;
+	case OCL_CIPHER_CHACHA20_POLY1305:
+		packet_chacha(p, step, parts);
+		return;
+	}
+	if (OCL_LABEL_CIPHER(p->s->label) == OCL_CIPHER_AES_GCM ||
+	    OCL_LABEL_AUTH(p->s->label) == OCL_AUTH_AES_GMAC)
+		packet_gcm(t, p, step, parts);
+	else
+		packet_chain(t, p, step, parts);
+}
+
+/* Another program's group may find what lies in local memory. */
+DECLSPEC void packet_forget(LOCAL_AS struct part *part)
+{
+	LOCAL_AS volatile u32 *w = part->w;
 	u32 i;
 
-	packet_iv(p, iv);
-	for (i = 0; i < lanes; i++) {
-		y[0] ^= part[i][0];
-		y[1] ^= part[i][1];
-	}
-	gcm_tag(&t->aes, p->s, packet_gcm_len(p), p->r->auth_len, iv, y, mac);
-	return packet_digest(p->s, p->digest, mac);
+	for (i = 0; i < sizeof(part->w) / sizeof(part->w[0]); i++)
+		w[i] = 0;
 }
 
 /* The record at that offset of the chunk, without help. Returns the status. */
 DECLSPEC u32 packet(LOCAL_AS struct tables *t, GLOBAL_AS const struct ocl_session *sessions,
-		    GLOBAL_AS u8 *const areas[OCL_AREAS], u32 record, LOCAL_AS u64 (*part)[2])
+		    GLOBAL_AS u8 *const areas[OCL_AREAS], u32 record, LOCAL_AS struct part *part)
 {
 	struct packet p;
-	u32 status;
+	u32 step;
 
-	packet_find(&p, sessions, areas, record);
-	status = packet_start(t, &p, 0, 1, part[0]);
-	return status == OCL_STATUS_PENDING ? packet_finish(t, &p, 1, part) : status;
+	packet_find(&p, sessions, areas, OCL_ENTRY(record, 0, 1));
+	for (step = 0; step < PACKET_STEPS; step++)
+		packet_step(t, &p, step, part);
+	return part->w[0];
 }
 
 #endif

@@ -38,7 +38,7 @@ DECLSPEC void poly1305_init(struct poly1305 *p, const u32 key[8])
 }
 
 /* Carries, a limb into the next and the last, times 5, into the first. */
-DECLSPEC void poly1305_carry(struct poly1305 *p, u64 d[5])
+DECLSPEC void poly1305_carry(u32 h[5], u64 d[5])
 {
 	u64 carry = 0;
 	u32 i;
@@ -46,11 +46,42 @@ DECLSPEC void poly1305_carry(struct poly1305 *p, u64 d[5])
 	for (i = 0; i < 5; i++) {
 		d[i] += carry;
 		carry = d[i] >> 26;
-		p->h[i] = (u32)d[i] & 0x3ffffff;
+		h[i] = (u32)d[i] & 0x3ffffff;
 	}
-	p->h[0] += (u32)carry * 5;
-	p->h[1] += p->h[0] >> 26;
-	p->h[0] &= 0x3ffffff;
+	h[0] += (u32)carry * 5;
+	h[1] += h[0] >> 26;
+	h[0] &= 0x3ffffff;
+}
+
+/* The limbs of f have 26 bits, or hardly more; those of h one more at most. */
+DECLSPEC void poly1305_times(u32 h[5], const u32 f[5])
+{
+	u64 d[5];
+	u32 i, j;
+
+	for (i = 0; i < 5; i++) {
+		d[i] = 0;
+		for (j = 0; j < 5; j++)
+			d[i] += (u64)h[j] * (i >= j ? f[i - j] : f[i + 5 - j] * 5);
+	}
+	poly1305_carry(h, d);
+}
+
+/* r to the nth, n from 1 to 32, which everybody may know. */
+DECLSPEC void poly1305_power(const struct poly1305 *p, u32 n, u32 power[5])
+{
+	u32 bit = 32;
+	u32 i;
+
+	while (bit > n)
+		bit >>= 1;
+	for (i = 0; i < 5; i++)
+		power[i] = p->r[i];
+	while (bit >>= 1) {
+		poly1305_times(power, power);
+		if (n & bit)
+			poly1305_times(power, p->r);
+	}
 }
 
 /* 16 bytes as big-endian words, as load_block() leaves them. */
@@ -58,20 +89,13 @@ DECLSPEC void poly1305_block(struct poly1305 *p, const u32 x[4])
 {
 	u32 w[4] = {swap32(x[0]), swap32(x[1]), swap32(x[2]), swap32(x[3])};
 	u32 m[5];
-	u64 d[5];
-	u32 i, j;
+	u32 i;
 
 	poly1305_split(w, m);
 	m[4] |= 1 << 24;
 	for (i = 0; i < 5; i++)
-		m[i] += p->h[i];
-	for (i = 0; i < 5; i++) {
-		d[i] = 0;
-		for (j = 0; j < 5; j++)
-			d[i] += (u64)m[j] * (i >= j ? p->r[(i + 5 - j) % 5] :
-						      p->r[(i + 5 - j) % 5] * 5);
-	}
-	poly1305_carry(p, d);
+		p->h[i] += m[i];
+	poly1305_times(p->h, p->r);
 }
 
 /* A message, zero-padded to whole blocks. */

@@ -66,11 +66,18 @@ enum ocl_auth {
 	OCL_AUTHS
 };
 
-/* Whether several work-items can share a packet's work. */
+/* Whether several work-items can share a packet's work; of a chain, the cipher's. */
 DECLSPEC bool ocl_is_parallel(u32 label)
 {
-	return OCL_LABEL_CIPHER(label) == OCL_CIPHER_AES_GCM ||
-	       OCL_LABEL_AUTH(label) == OCL_AUTH_AES_GMAC;
+	switch (OCL_LABEL_CIPHER(label)) {
+	case OCL_CIPHER_AES_CBC:
+		return OCL_LABEL_DECRYPT(label);
+	case OCL_CIPHER_AES_CTR:
+	case OCL_CIPHER_AES_GCM:
+	case OCL_CIPHER_CHACHA20_POLY1305:
+		return true;
+	}
+	return OCL_LABEL_AUTH(label) == OCL_AUTH_AES_GMAC;
 }
 
 enum ocl_status {

@@ -8,7 +8,7 @@
 #include "inc_packet.cl"
 
 DECLSPEC void process_letter(LOCAL_AS struct tables *tables, GLOBAL_AS struct ocl_letter *letter,
-			     GLOBAL_AS const struct ocl_session *sessions, LOCAL_AS u64 (*part)[2])
+			     GLOBAL_AS const struct ocl_session *sessions, LOCAL_AS struct part *part)
 {
 	GLOBAL_AS u8 *areas[OCL_AREAS];
 	GLOBAL_AS u8 *chunk;
@@ -37,7 +37,7 @@ void crypto_opencl_persistent(__global struct ocl_mailbox *mailbox,
 			      __global const struct ocl_session *sessions)
 {
 	__local struct tables tables;
-	__local u64 part[1][2];
+	__local struct part part;
 	u32 taken = 0;
 
 	tables_fill(&tables, NEEDS_AES | NEEDS_DES, 0, 1);
@@ -45,8 +45,9 @@ void crypto_opencl_persistent(__global struct ocl_mailbox *mailbox,
 		if (atomic_or(&mailbox->posted, 0) == taken)
 			continue;
 		mem_fence(CLK_GLOBAL_MEM_FENCE);
-		process_letter(&tables, &mailbox->letter[taken % OCL_LETTERS], sessions, part);
+		process_letter(&tables, &mailbox->letter[taken % OCL_LETTERS], sessions, &part);
 		taken++;
 	}
+	packet_forget(&part);
 	aes_forget(&tables.aes);
 }

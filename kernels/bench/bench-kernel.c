@@ -2,7 +2,7 @@
 /*
  * Time of the kernel alone: packets lie in the device's memory and stay there.
  *
- *   bench-kernel [-d DEVICE] [-n PACKETS] [-g GROUP] [-l LENGTH[,LENGTH...]] [WHAT...]
+ *   bench-kernel [-d DEVICE] [-n PACKETS] [-g GROUP] [-l LENGTH[,LENGTH...]] [-L LANES] [WHAT...]
  *
  * WHAT is one or more of
  *   algorithms  one line for each algorithm and length: best and median of 20 launches
@@ -11,8 +11,9 @@
  *	         do kernels of different queues overlap?
  *   CHUNK,BINS,GRANULARITY,LEVEL,LENGTHS
  *	         PIPSEA's six algorithms in random order through the scheduler: mix.h
- * Without it: all algorithms, parts, and the paper's figure 9 (launches of 4,096 packets, 64
- * bins, ranges of 256 bytes, all four levels).
+ * With LANES: those algorithms whose packets so many work-items can share. Without either: all
+ * algorithms, parts, and the paper's figure 9 (launches of 4,096 packets, 64 bins, ranges of 256
+ * bytes, all four levels).
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -29,19 +30,19 @@
 
 static struct {
 	const char *device, *lengths;
-	uint32_t packets, group, len;
-} options = {.device = "", .packets = 16384, .group = 32, .lengths = "1024"};
+	uint32_t packets, group, len, lanes;
+} options = {.device = "", .packets = 16384, .group = 32, .lengths = "1024", .lanes = 1};
 
 /* Records without packets behind them, then order and results. */
 static void make_chunk(struct bench *b, uint32_t label)
 {
-	uint32_t n = options.packets;
-	size_t bytes = n * (sizeof(struct ocl_record) + 2 * sizeof(u32));
+	uint32_t n = options.packets, lanes = options.lanes;
+	size_t bytes = n * (sizeof(struct ocl_record) + (lanes + 1) * sizeof(u32));
 	struct ocl_record *r = calloc(1, bytes);
 	u32 *order = (u32 *)(r + n);
 
 	b->order = n * sizeof(*r);
-	b->results = b->order + n * sizeof(u32);
+	b->results = b->order + n * lanes * sizeof(u32);
 	for (uint32_t i = 0; i < n; i++) {
 		bool aead = ocl_is_aead(OCL_LABEL_CIPHER(label));
 
@@ -57,7 +58,8 @@ static void make_chunk(struct bench *b, uint32_t label)
 			.digest_area = OCL_AREA_POOL,
 			.digest_off = i * PITCH + 32 + options.len,
 		};
-		order[i] = i * sizeof(*r);
+		for (uint32_t lane = 0; lane < lanes; lane++)
+			order[i * lanes + lane] = OCL_ENTRY(i * sizeof(*r), lane, lanes);
 	}
 	b->chunk = bench_buffer(b, bytes, r);
 	free(r);
@@ -92,12 +94,12 @@ static void run(struct bench *b, const char *name, uint32_t label)
 	make_chunk(b, label);
 	make_sessions(b, label);
 	bench_arguments(b);
-	bench_launch(b, options.packets);
+	bench_launch(b, options.packets * options.lanes);
 	for (int i = 0; i < LAUNCHES; i++)
-		us[i] = bench_launch(b, options.packets);
+		us[i] = bench_launch(b, options.packets * options.lanes);
 	qsort(us, LAUNCHES, sizeof(*us), by_time);
-	printf("%-24s %6u x %4u bytes, group %u: best %8.1f us %8.1f Gbps, median %8.1f us %8.1f Gbps\n",
-	       name, options.packets, options.len, options.group, us[0], bits / us[0] / 1e3,
+	printf("%-25s %6u x %4u bytes, group %u, lanes %u: best %8.1f us %8.1f Gbps, median %8.1f us %8.1f Gbps\n",
+	       name, options.packets, options.len, options.group, options.lanes, us[0], bits / us[0] / 1e3,
 	       us[LAUNCHES / 2], bits / us[LAUNCHES / 2] / 1e3);
 	fflush(stdout);
 	clReleaseMemObject(b->chunk);
@@ -172,7 +174,9 @@ static const struct {
 	{"HMAC-SHA2-256", OCL_LABEL(0, OCL_AUTH_HMAC_SHA256, 0)},
 	{"HMAC-SHA2-512", OCL_LABEL(0, OCL_AUTH_HMAC_SHA512, 0)},
 	{"AES-CTR", OCL_LABEL(OCL_CIPHER_AES_CTR, 0, 0)},
+	{"AES-CTR+HMAC-SHA1 encrypt", OCL_LABEL(OCL_CIPHER_AES_CTR, OCL_AUTH_HMAC_SHA1, 0)},
 	{"AES-GCM encrypt", OCL_LABEL(OCL_CIPHER_AES_GCM, 0, 0)},
+	{"ChaCha20-Poly1305 encrypt", OCL_LABEL(OCL_CIPHER_CHACHA20_POLY1305, 0, 0)},
 };
 
 static void run_algorithms(struct bench *b)
@@ -186,8 +190,10 @@ static void run_algorithms(struct bench *b)
 			fprintf(stderr, "bench-kernel: -l %s: no such length\n", next);
 			exit(2);
 		}
-		for (unsigned int i = 0; i < RTE_DIM(algorithms); i++)
-			run(b, algorithms[i].name, algorithms[i].label);
+		for (unsigned int i = 0; i < RTE_DIM(algorithms); i++) {
+			if (options.lanes == 1 || ocl_is_parallel(algorithms[i].label))
+				run(b, algorithms[i].name, algorithms[i].label);
+		}
 		next = strchr(next, ',');
 		next = next ? next + 1 : NULL;
 	}
@@ -229,18 +235,23 @@ int main(int argc, char **argv)
 	struct bench b = {0};
 	int option, ret = 0;
 
-	while ((option = getopt(argc, argv, "d:n:g:l:")) != -1) {
+	while ((option = getopt(argc, argv, "d:n:g:l:L:")) != -1) {
 		switch (option) {
 		case 'd': options.device = optarg; break;
 		case 'n': options.packets = atoi(optarg); break;
 		case 'g': options.group = atoi(optarg); break;
 		case 'l': options.lengths = optarg; break;
+		case 'L': options.lanes = atoi(optarg); break;
 		default: return 2;
 		}
 	}
+	if (options.lanes & (options.lanes - 1) || options.lanes - 1 >= OCL_MAX_LANES)
+		return 2;
 	options.packets = RTE_ALIGN_MUL_CEIL(options.packets, options.group);
 	bench_open(&b, options.device, RTE_MAX(options.packets, (uint32_t)MIX_CHUNK));
 	printf("%s\n", b.dev.name);
+	if (options.lanes > 1)
+		return run_what(&b, "algorithms");
 	if (optind == argc)
 		return run_all(&b);
 	for (int i = optind; i < argc; i++)

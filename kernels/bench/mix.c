@@ -140,6 +140,8 @@ static int parse(struct mix *m, const char *spec, char *size)
 		.bins = bins,
 		.bin_size = chunk / bins,
 		.granularity = granularity,
+		.lanes = 1,
+		.items = chunk,
 		.level = level,
 	};
 	return lengths_find(&m->lengths, size);

@@ -81,6 +81,7 @@ struct choice {
 static const struct choice choices[] = {
 	{"memory", offsetof(struct ocl_args, memory), {"auto", "svm", "persistent", "staged"}},
 	{"sched", offsetof(struct ocl_args, sched), {"all", "none", "algorithm", "length"}},
+	{"tables", offsetof(struct ocl_args, tables), {"auto", "banks", "one"}},
 };
 
 static int parse_choice(const char *key, const char *value, void *opaque)
@@ -134,6 +135,7 @@ int ocl_args_parse(struct ocl_args *args, const char *text)
 	*args = (struct ocl_args){
 		.memory = "auto",
 		.sched = "all",
+		.tables = "auto",
 		.granularity = 256,
 		.wait_us = 50,
 		.timeout_ms = 5000,

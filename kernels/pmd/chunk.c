@@ -14,14 +14,13 @@ enum { DATA, DIGEST };
 
 static int init_host(struct ocl_chunk *chunk, const struct ocl_chunk_params *p)
 {
-	uint32_t items = p->sched->bins * p->sched->bin_size;
 
 	chunk->dev = p->dev;
 	chunk->memory = p->memory;
 	chunk->pools = p->pools;
-	chunk->max_records = RTE_MIN(p->records, items);
+	chunk->max_records = RTE_MIN(p->records, p->sched->bins * p->sched->bin_size);
 	chunk->room = p->bytes;
-	chunk->bytes = p->bytes + (items + chunk->max_records) * sizeof(u32);
+	chunk->bytes = p->bytes + (p->sched->items + chunk->max_records) * sizeof(u32);
 	chunk->copy = calloc(chunk->max_records, sizeof(*chunk->copy));
 	chunk->copied = calloc(chunk->max_records, sizeof(*chunk->copied));
 	if (chunk->copy == NULL || chunk->copied == NULL)

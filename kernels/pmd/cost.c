@@ -129,6 +129,7 @@ static int with_table(struct ocl_sched *sched, struct ocl_device *dev,
 
 	one.bins = 1;
 	one.lanes = 1;
+	one.items = one.bin_size;
 	params.sessions = clCreateBuffer(dev->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
 					 OCL_KINDS * sizeof(*sessions), sessions, &err);
 	if (err != CL_SUCCESS) {

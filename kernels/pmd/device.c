@@ -150,7 +150,7 @@ int ocl_device_build(struct ocl_device *dev, uint32_t group_size)
 	char options[64];
 
 	snprintf(options, sizeof(options), "-cl-std=CL1.2 -DOCL_WORK_GROUP=%u%s", group_size,
-		 dev->cpu ? "" : " -DOCL_GPU");
+		 dev->banked ? " -DOCL_BANKS" : "");
 	return build(dev, ocl_kernel_source, options, &dev->program);
 }
 
@@ -172,6 +172,8 @@ static int examine(struct ocl_device *dev)
 	}
 	clGetDeviceInfo(dev->id, CL_DEVICE_TYPE, sizeof(type), &type, NULL);
 	dev->cpu = type & CL_DEVICE_TYPE_CPU;
+	dev->banked = !dev->cpu;
+	clGetDeviceInfo(dev->id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(dev->units), &dev->units, NULL);
 	/* Before OpenCL 2.0 the question itself is an error, and the answer no. */
 	clGetDeviceInfo(dev->id, CL_DEVICE_SVM_CAPABILITIES, sizeof(svm), &svm, NULL);
 	dev->svm = svm & CL_DEVICE_SVM_FINE_GRAIN_BUFFER;

@@ -21,7 +21,9 @@ struct ocl_device {
 	cl_program program; /* ocl_device_build() */
 	size_t group_multiple; /* a work-group's size had better be one of these */
 	size_t max_group;
+	uint32_t units; /* of computation */
 	bool cpu;  /* its memory is the host's */
+	bool banked; /* local memory has banks: the kernel spreads its tables over them */
 	bool svm;  /* fine-grained buffers */
 	bool svm_atomics;
 	struct ocl_resident *resident; /* the persistent path's kernel; NULL: none */

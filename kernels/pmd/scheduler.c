@@ -16,6 +16,7 @@
 #define CHUNK_OF_GPU 2304 /* two under way on each of four queue pairs fill the bus */
 #define LANES_OF_CPU 1
 #define LANES_OF_GPU 8 /* a launch that is far from full has them to spare */
+#define ITEMS_OF_UNIT 256 /* two for each that a multiprocessor computes at once */
 
 static enum ocl_level level_of(const char *name)
 {
@@ -67,6 +68,9 @@ int ocl_sched_init(struct ocl_sched *sched, const struct ocl_args *args,
 	}
 	sched->lanes = lanes_of(args->lanes ? args->lanes : dev->cpu ? LANES_OF_CPU : LANES_OF_GPU,
 				sched->bin_size);
+	sched->items = sched->bins * sched->bin_size;
+	if (!dev->cpu)
+		sched->items = RTE_MAX(sched->items, dev->units * ITEMS_OF_UNIT);
 	return 0;
 }
 
@@ -109,6 +113,14 @@ static uint32_t key_of(const struct ocl_sched *sched, uint32_t kind, uint32_t le
 	return kind * ranges(sched) + RTE_MIN(len, (uint32_t)LONGEST) / sched->granularity;
 }
 
+/* One lane authenticates what all encrypt or decrypt. */
+static uint32_t serial_of(uint32_t label)
+{
+	bool chain = OCL_LABEL_CIPHER(label) != OCL_CIPHER_NONE;
+
+	return ocl_kind(OCL_LABEL(0, chain ? OCL_LABEL_AUTH(label) : 0, OCL_LABEL_FLAGS(label)));
+}
+
 int ocl_bins_find(struct ocl_bins *bins, uint32_t label, uint32_t len)
 {
 	uint32_t kind = ocl_kind(label), key = key_of(bins->sched, kind, len);
@@ -122,6 +134,7 @@ int ocl_bins_find(struct ocl_bins *bins, uint32_t label, uint32_t len)
 	bins->bin[index] = (struct ocl_bin){
 		.key = key,
 		.kind = kind,
+		.serial = serial_of(label),
 		.parallel = bins->sched->level != OCL_SCHED_NONE && ocl_is_parallel(label),
 	};
 	bins->open[key] = index + 1;
@@ -139,14 +152,41 @@ void ocl_bins_put(struct ocl_bins *bins, int index, uint32_t len, uint32_t recor
 		bins->open[bin->key] = 0;
 }
 
+/* Work-items of a bin, whole work-groups. */
+static uint32_t items_of(const struct ocl_bins *bins, const struct ocl_bin *bin, uint32_t lanes)
+{
+	return RTE_ALIGN_MUL_CEIL(bin->used * (bin->parallel ? lanes : 1), bins->sched->bin_size);
+}
+
+static uint32_t count_items(const struct ocl_bins *bins, uint32_t lanes)
+{
+	uint32_t items = 0;
+
+	for (uint32_t i = 0; i < bins->used; i++)
+		items += items_of(bins, &bins->bin[i], lanes);
+	return items;
+}
+
 /* Lanes that packets of this launch can have. */
 static uint32_t choose_lanes(const struct ocl_bins *bins)
 {
 	uint32_t lanes = bins->sched->lanes;
 
-	while (lanes * bins->used > bins->sched->bins)
+	while (lanes > 1 && count_items(bins, lanes) > bins->sched->items)
 		lanes /= 2;
 	return lanes;
+}
+
+static float cost_of(const struct ocl_bins *bins, const struct ocl_bin *bin, uint32_t lanes)
+{
+	const struct ocl_cost *all = &bins->sched->cost[bin->kind];
+	const struct ocl_cost *serial = &bins->sched->cost[bin->serial];
+	float cost = all->start + all->byte * bin->longest;
+	float alone = serial->start + serial->byte * bin->longest;
+
+	if (!bin->parallel || alone >= cost)
+		return cost;
+	return alone + (cost - alone) / lanes;
 }
 
 /* Longest first: few bins, and most already in order when labels are few. */
@@ -154,24 +194,22 @@ static void sort(struct ocl_bins *bins, uint32_t lanes)
 {
 	for (uint32_t i = 0; i < bins->used; i++) {
 		struct ocl_bin *bin = &bins->bin[i];
-		const struct ocl_cost *cost = &bins->sched->cost[bin->kind];
 		uint32_t at = i;
 
-		bin->cost = cost->start + cost->byte * bin->longest;
-		if (bin->parallel)
-			bin->cost /= lanes;
+		bin->cost = cost_of(bins, bin, lanes);
 		for (; at > 0 && bins->bin[bins->sorted[at - 1]].cost < bin->cost; at--)
 			bins->sorted[at] = bins->sorted[at - 1];
 		bins->sorted[at] = i;
 	}
 }
 
-/* A bin's work-items, whole work-groups; returns how many. */
+/* A bin's work-items; returns how many. */
 static uint32_t order_bin(const struct ocl_bins *bins, uint32_t index, uint32_t lanes,
 			  uint32_t *order)
 {
 	const struct ocl_bin *bin = &bins->bin[index];
-	const uint32_t size = bins->sched->bin_size, *record = bins->record + index * size;
+	const uint32_t *record = bins->record + index * bins->sched->bin_size;
+	const uint32_t items = items_of(bins, bin, lanes);
 	uint32_t n = 0;
 
 	if (!bin->parallel)
@@ -180,7 +218,7 @@ static uint32_t order_bin(const struct ocl_bins *bins, uint32_t index, uint32_t 
 		for (uint32_t lane = 0; lane < lanes; lane++)
 			order[n++] = OCL_ENTRY(record[i], lane, lanes);
 	}
-	while (n % size)
+	while (n < items)
 		order[n++] = OCL_NO_RECORD;
 	return n;
 }

@@ -42,6 +42,7 @@ struct ocl_sched {
 	uint32_t bin_size;    /* packets; the size of a work-group */
 	uint32_t granularity; /* bytes a range of lengths has */
 	uint32_t lanes;	      /* work-items that share a packet, at most; a power of two */
+	uint32_t items;	      /* of a launch, at most: what lanes can make of it */
 	enum ocl_level level;
 	struct ocl_cost cost[OCL_KINDS]; /* measured: cost.h */
 };
@@ -50,6 +51,7 @@ struct ocl_bin {
 	uint32_t key;
 	uint32_t used;
 	uint32_t kind;
+	uint32_t serial;  /* the kind of what its packets' lanes cannot share */
 	uint32_t longest; /* bytes */
 	bool parallel;	  /* ocl_is_parallel() of its label */
 	float cost;
@@ -92,8 +94,8 @@ void ocl_bins_put(struct ocl_bins *bins, int bin, uint32_t len, uint32_t record)
 /**
  * The order in which work-items take records, OCL_NO_RECORD where a bin is not full. A bin
  * whose packets can be shared becomes several work-groups when that does not make the launch
- * larger than a full one: few packets get many lanes, many get one.
- * @param[out] order  room for bins * bin_size
+ * too large: few packets get many lanes, many get one.
+ * @param[out] order  room for sched->items
  * @return how many work-items, a multiple of bin_size
  */
 uint32_t ocl_bins_order(struct ocl_bins *bins, uint32_t *order);

@@ -203,7 +203,8 @@ static int init_chunk(struct ocl_chunk *chunk, struct ocl_device *dev,
 		.bytes = MAX_CASES * RECORD,
 	};
 
-	sched->bins = MAX_CASES * sched->lanes;
+	sched->bins = MAX_CASES;
+	sched->items = MAX_CASES * sched->lanes * sched->bin_size;
 	return ocl_chunk_init(chunk, &params);
 }
 

@@ -64,6 +64,7 @@ static void bad_arguments(void)
 	static const char *const bad[] = {
 		"device=no such thing", "device=64", "device=", "chunk=0", "chunk=x", "chunk=-1",
 		"chunk=1000000", "lanes=9", "wait_us=", "wait_us=5us", "max_sessions=0", "memory=paper",
+		"tables=two",
 		"max_nb_queue_pairs=0", "timeout_ms=0", "no_such_key", "chunk", "sched=some", "bins=0",
 	};
 
@@ -87,7 +88,7 @@ static void good_arguments(void)
 	struct device dev;
 
 	device_open(&dev, "device=0,chunk=64,lanes=4,wait_us=0,max_sessions=7,max_nb_queue_pairs=3,"
-			  "timeout_ms=60000,memory=staged,socket_id=0", 2);
+			  "timeout_ms=60000,memory=staged,socket_id=0,tables=one", 2);
 	rte_cryptodev_info_get(dev.id, &info);
 	CHECK(info.sym.max_nb_sessions == 7);
 	CHECK(info.max_nb_queue_pairs == 3);

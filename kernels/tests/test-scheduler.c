@@ -24,6 +24,7 @@
 #define CBC_SHA1 OCL_LABEL(OCL_CIPHER_AES_CBC, OCL_AUTH_HMAC_SHA1, 0)
 #define CBC_SHA1_BACK                                                                              \
 	OCL_LABEL(OCL_CIPHER_AES_CBC, OCL_AUTH_HMAC_SHA1, OCL_DECRYPT | OCL_AUTH_FIRST)
+#define SHA1_BACK OCL_LABEL(OCL_CIPHER_NONE, OCL_AUTH_HMAC_SHA1, OCL_DECRYPT | OCL_AUTH_FIRST)
 #define GCM	OCL_LABEL(OCL_CIPHER_AES_GCM, OCL_AUTH_NONE, 0)
 #define SHA256	OCL_LABEL(OCL_CIPHER_NONE, OCL_AUTH_HMAC_SHA256, 0)
 #define BIN	4
@@ -41,6 +42,7 @@ static void setup(enum ocl_level level, uint32_t lanes)
 	sched.bin_size = BIN;
 	sched.granularity = 256;
 	sched.lanes = lanes;
+	sched.items = ITEMS;
 	sched.level = level;
 	/* Longer for the one than for the other, whatever their lengths up to 2,000 bytes. */
 	sched.cost[ocl_kind(CBC_SHA1)] = (struct ocl_cost){1000, 1};
@@ -272,22 +274,29 @@ static void lanes_when_few(void **state)
 	}
 }
 
-/* Two bins in room for six: two lanes for who can share, one for who cannot. */
+/* Two bins in room for three: two lanes for who can share, one for who cannot; in room for two,
+ * one. */
 static void lanes_of_a_mix(void **state)
 {
 	(void)state;
 	setup(OCL_SCHED_LENGTH, 4);
 	put(0, SHA256, 64);
-	put(1, GCM, 64);
-	assert_int_equal(ocl_bins_order(&bins, order), 2 * BIN);
+	for (uint32_t i = 1; i <= 3; i++)
+		put(i, GCM, 64);
+	sched.items = 3 * BIN;
+	assert_int_equal(ocl_bins_order(&bins, order), 3 * BIN);
 	assert_int_equal(order[0], OCL_ENTRY(0, 0, 1));
-	assert_int_equal(order[1], OCL_NO_RECORD);
-	assert_int_equal(order[4], OCL_ENTRY(16, 0, 2));
-	assert_int_equal(order[5], OCL_ENTRY(16, 1, 2));
-	assert_int_equal(order[6], OCL_NO_RECORD);
+	for (uint32_t i = 1; i < BIN; i++)
+		assert_int_equal(order[i], OCL_NO_RECORD);
+	for (uint32_t i = 0; i < 6; i++)
+		assert_int_equal(order[BIN + i], OCL_ENTRY(16 * (1 + i / 2), i % 2, 2));
+	assert_int_equal(order[BIN + 6], OCL_NO_RECORD);
+	sched.items = 2 * BIN;
+	assert_int_equal(ocl_bins_order(&bins, order), 2 * BIN);
+	assert_int_equal(order[BIN], OCL_ENTRY(16, 0, 1));
 }
 
-/* A launch never grows beyond what a full one is. */
+/* A launch never grows beyond what it may have. */
 static void lanes_when_many(void **state)
 {
 	(void)state;
@@ -322,6 +331,26 @@ static void lanes_count_as_time(void **state)
 	assert_int_equal(ocl_bins_order(&bins, order), 2 * BIN);
 	assert_int_equal(order[0], 16);
 	assert_int_equal(order[4], OCL_ENTRY(0, 0, 2));
+}
+
+/* Lanes share a chain's cipher; one of them authenticates. */
+static void lanes_of_a_chain(void **state)
+{
+	(void)state;
+	setup(OCL_SCHED_ALL, 1);
+	sched.cost[ocl_kind(CBC_SHA1_BACK)] = (struct ocl_cost){300, 0};
+	sched.cost[ocl_kind(SHA1_BACK)] = (struct ocl_cost){200, 0};
+	sched.cost[ocl_kind(SHA256)] = (struct ocl_cost){240, 0};
+	put(0, CBC_SHA1_BACK, 64); /* with two lanes 250, with four 225 */
+	put(1, SHA256, 64);
+	sched.lanes = 2;
+	assert_int_equal(ocl_bins_order(&bins, order), 2 * BIN);
+	assert_int_equal(order[0], OCL_ENTRY(0, 0, 2));
+	assert_int_equal(order[4], 16);
+	sched.lanes = 4;
+	assert_int_equal(ocl_bins_order(&bins, order), 2 * BIN);
+	assert_int_equal(order[0], 16);
+	assert_int_equal(order[4], OCL_ENTRY(0, 0, 4));
 }
 
 /* Nobody knows what other packets share a bin: they have one lane. */
@@ -379,8 +408,8 @@ static void everybody_once(void **state)
 	}
 }
 
-static const struct ocl_device gpu = {.group_multiple = 32, .max_group = 1024};
-static const struct ocl_device cpu = {.cpu = true, .group_multiple = 8, .max_group = 4096};
+static const struct ocl_device gpu = {.group_multiple = 32, .max_group = 1024, .units = 132};
+static const struct ocl_device cpu = {.cpu = true, .group_multiple = 8, .max_group = 4096, .units = 64};
 
 static struct ocl_args parse(const char *text)
 {
@@ -410,11 +439,13 @@ static void defaults(void **state)
 	assert_int_equal(sched.bin_size, 32);
 	assert_int_equal(sched.bins, 2 * 72);
 	assert_int_equal(sched.lanes, 8);
+	assert_int_equal(sched.items, 132 * 256); /* more than bins have room for */
 	init("", &cpu);
 	assert_int_equal(sched.chunk, 256);
 	assert_int_equal(sched.bin_size, 32);
 	assert_int_equal(sched.bins, 2 * 8);
 	assert_int_equal(sched.lanes, 1);
+	assert_int_equal(sched.items, sched.bins * sched.bin_size);
 }
 
 static void tunables(void **state)
@@ -496,6 +527,7 @@ int main(void)
 		TEST(lanes_of_a_mix),
 		TEST(lanes_when_many),
 		TEST(lanes_count_as_time),
+		TEST(lanes_of_a_chain),
 		TEST(level_none_has_no_lanes),
 		TEST(everybody_once),
 		cmocka_unit_test(defaults),
