@@ -28,7 +28,9 @@
 	X(POLICY_INBOUND, "policy-inbound", "decrypted, but not what its SA's policy allows") \
 	X(ICMP_UNPROTECTED, "icmp-unprotected", "an ICMP error about a decrypted packet that no policy would protect") \
 	X(TRANSPORT, "transport", "policy says transport mode, but it is a fragment, or between others than the SA's hosts") \
-	X(NO_SA, "no-sa", "policy says protect, but there is no SA (yet)") \
+	X(NO_SA, "no-sa", "policy says protect, but there is no SA yet, and newer packets wait for it in its place") \
+	X(NO_SA_IN_TIME, "no-sa-in-time", "policy says protect, and no SA came while the packet waited for it") \
+	X(POLICY_GONE, "policy-gone", "policy said protect, and was removed while the packet waited for an SA") \
 	X(BAD_SPI, "bad-spi", "ESP for an SPI that is not in the SAD") \
 	X(ESP_TRUNCATED, "esp-truncated", "ESP too short, or not a multiple of the block size") \
 	X(ESP_ENCAP, "esp-encap", "ESP in UDP on an SA without it, or the other way round") \

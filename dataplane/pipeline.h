@@ -11,6 +11,7 @@
  *   crypt.c     to the crypto devices and back, in order
  *   transmit.c  route, neighbour, port or TAP
  *   pending.c   packets that wait for a neighbour
+ *   hold.c      packets that wait for an SA
  */
 #ifndef CYGNETD_PIPELINE_H
 #define CYGNETD_PIPELINE_H
@@ -22,6 +23,7 @@
 
 #include "conf.h"
 #include "drop.h"
+#include "hold.h"
 #include "neigh.h"
 #include "offload.h"
 #include "packet.h"
@@ -78,6 +80,7 @@ struct worker {
 	struct ike_datagram ike_sent[16];	/* the latest, in turn */
 	unsigned int ike_next;
 	struct pending pending;	/* until their next hop is resolved */
+	struct hold hold;	/* until their policy has an SA */
 	uint64_t icmp_second;	/* ICMP errors are limited per second */
 	unsigned int icmp_sent;
 };
@@ -99,6 +102,8 @@ void plain_out(struct worker *w, struct rte_mbuf *m, const struct cygnet_flow *f
 /** The same for a packet whose SA went away before it was protected: a rekeyed
  * policy has another. It never leaves in plaintext. */
 void plain_again(struct worker *w, struct rte_mbuf *m);
+/** Protect a packet that policy says to protect, with its policy's SA, of whatever worker. */
+void plain_protect(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa);
 /** Whether this host forwards what came in by packet()->port, and between those
  * addresses. @return DROP_NONE or why not */
 enum drop_reason plain_may_forward(struct rte_mbuf *m);

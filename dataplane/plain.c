@@ -8,36 +8,29 @@
 #include "policy.h"
 #include "port.h"
 
-/* Charon is asked for an SA at most once a second and policy. */
-static void acquire(const struct cygnet_policy *policy, const struct cygnet_flow *flow,
-		    uint64_t last_use)
+void plain_protect(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
 {
-	struct cygnet_event event = {
-		.type = CYGNET_EVENT_ACQUIRE,
-		.reqid = policy->reqid,
-		.flow = *flow,
-	};
-
-	if (last_use != control_now)
-		control_event(&event);
-}
-
-/* To the SA's worker, with the right to leave. */
-static void protect_out(struct worker *w, struct rte_mbuf *m, struct cygnet_policy *policy,
-			const struct cygnet_flow *flow, uint64_t last_use)
-{
-	struct cygnet_sa *sa = cygnet_policy_sa(sadb, policy);
 	struct packet *p = packet(m);
 
-	if (!sa) {
-		acquire(policy, flow, last_use);
-		drop(w, m, DROP_NO_SA);
-		return;
-	}
 	p->stage = STAGE_ESP_OUT;
 	p->sa = cygnet_sa_index(sadb, sa);
 	p->generation = sa->generation;
 	hand_over(w, m, sa_owner(w, p->sa));
+}
+
+static void protect_out(struct worker *w, struct rte_mbuf *m, struct cygnet_policy *policy,
+			const struct cygnet_flow *flow, uint64_t last_use)
+{
+	struct cygnet_sa *sa = cygnet_policy_sa(sadb, policy);
+
+	if (!sa) {
+		hold_add(w, m, policy, flow, last_use != control_now);
+		return;
+	}
+	/* Those that waited for it go first. */
+	if (w->hold.n)
+		hold_retry(w);
+	plain_protect(w, m, sa);
 }
 
 /* In plaintext, as policy allows. What the kernel framed goes out as it is. */

@@ -261,6 +261,7 @@ static const struct {
 	{"decapsulated", offsetof(struct stats, decapsulated)},
 	{"dummies", offsetof(struct stats, dummies)},
 	{"keepalives", offsetof(struct stats, keepalives)},
+	{"held", offsetof(struct stats, held)},
 	{"handed_over", offsetof(struct stats, handed_over)},
 };
 

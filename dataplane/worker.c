@@ -181,6 +181,8 @@ static unsigned int turn(struct worker *w, bool receive)
 	moved += protect_poll(w);
 	if (w->pending.n)
 		pending_retry(w);
+	if (w->hold.n)
+		hold_retry(w);
 	transmit_flush(w);
 	if (offload_enabled)
 		offload_turn(&w->offload);
@@ -199,6 +201,7 @@ static void drain(struct worker *w)
 		quiet = turn(w, false) || w->in_flight ? 0 : quiet + 1;
 	protect_drain(w);
 	pending_drop(w);
+	hold_drop(w);
 	transmit_flush(w);
 	if (w->in_flight)
 		log_warn("worker %u: %u packets never came back from the crypto device", w->id,

@@ -15,7 +15,7 @@
 #include "conf.h"
 
 /** Packets that a worker may well have in its hands at a time: at crypto devices, in
- * its inbox, waiting for a neighbour or for their other fragments. */
+ * its inbox, waiting for a neighbour, for an SA or for their other fragments. */
 #define WORKER_PACKETS 12288u
 
 /** Allocate the workers' rings, pools and tables. After ports and engines. @return 0 or -errno */

@@ -191,7 +191,10 @@ struct cygnet_sa {
 	uint16_t tfc;
 	uint8_t proto, af, mode, cipher, auth, dscp;
 	uint8_t icv_len, cipher_key_len, salt_len, auth_key_len;
-	uint8_t reserved0[14];
+	uint8_t reserved0[6];
+	/* out: bytes that the path takes << 48 | second when a router said so; 0: what the
+	 * link takes; atomic, any lcore */
+	uint64_t path_mtu;
 
 	struct cygnet_path path[2] CYGNET_ALIGNED;
 	uint32_t link; /* free list or queue of the retired; the library's */
@@ -211,11 +214,7 @@ struct cygnet_sa {
 	uint64_t replay_drops CYGNET_ALIGNED;
 	uint64_t auth_drops;
 	uint32_t expired; /* enum cygnet_expire bits already raised */
-	uint8_t reserved2[28];
-	/* out: bytes that the path takes << 48 | second when a router said so; 0: what the
-	 * link takes; atomic, any lcore */
-	uint64_t path_mtu;
-	uint8_t reserved6[8];
+	uint8_t reserved2[44];
 
 	struct cygnet_lifetime lifetime CYGNET_ALIGNED;
 	uint64_t install_time; /* seconds of CLOCK_MONOTONIC */

@@ -76,7 +76,7 @@ static const struct column stats_columns[] = {
 	{"worker", "WORKER"},		  {"forwarded", "FORWARDED"},
 	{"encapsulated", "ENCAPSULATED"}, {"decapsulated", "DECAPSULATED"},
 	{"dummies", "DUMMIES"},		  {"keepalives", "KEEPALIVES"},
-	{"handed_over", "HANDED-OVER"},
+	{"held", "HELD"},		  {"handed_over", "HANDED-OVER"},
 	{"dropped", "DROPPED"},		  {NULL, NULL},
 };
 

@@ -79,6 +79,13 @@ reason = sys.argv[1]
 print(next(row["packets"] for row in json.load(sys.stdin) if row["reason"] == reason))' "$2"
 }
 
+# counted SIDE COUNTER: of all workers
+counted() {
+	ctl "$1" --json show stats | /usr/bin/python3 -c '
+import json, sys
+print(sum(row[sys.argv[1]] for row in json.load(sys.stdin)))' "$2"
+}
+
 # engine_packets SIDE ENGINE: how many packets its devices have processed
 engine_packets() {
 	ctl "$1" --json show engines | /usr/bin/python3 -c '

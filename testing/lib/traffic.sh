@@ -20,6 +20,9 @@ lost() {
 
 reaches() { in_ns "$1" ping -n -q -c 1 -W 1 "${host_addr[$(other "$1")]}" > /dev/null 2>&1; }
 
+# One ping, and as much time as its tunnel needs to be negotiated.
+first_ping_from() { in_ns "$1" ping -n -q -c 1 -W 20 "${host_addr[$(other "$1")]}" > /dev/null 2>&1; }
+
 # start_pings NAME SIDE COUNT INTERVAL [ADDRESS]: the other host's, if not named;
 # end_pings NAME [SECONDS]: prints how many were lost.
 start_pings() {

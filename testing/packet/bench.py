@@ -108,6 +108,22 @@ class Bench:
                  if after[name] != before.get(name, 0)}
         assert delta == {reason: count}, f"expected {count} {reason}, dropped {delta}"
 
+    def wait_held(self, count, before):
+        """Until count packets more than before wait for an SA, or did."""
+        wait_until(lambda: self.gateway.counted("held") - before >= count, 3, f"{count} packets held")
+
+    @contextlib.contextmanager
+    def held(self, count=1):
+        """What happens inside makes count packets wait for an SA. They do not outlive
+        their policies, and none leaves. There is no policy afterwards."""
+        with self.dropped("policy-gone", count):
+            before = self.gateway.counted("held")
+            yield
+            self.wait_held(count, before)
+            self.expect_nothing()
+            assert self.gateway.counted("held") == before + count
+            self.gateway.fill("flush")
+
     def expect_flow(self, out, inb):
         """Both directions still work."""
         self.lan.drain()

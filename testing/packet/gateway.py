@@ -121,6 +121,10 @@ class Gateway:
         rows = self.ask("/cygnet/drops").values()
         return {row["reason"]: row["packets"] for row in rows if row["packets"]}
 
+    def counted(self, what):
+        """One of the workers' counters, of all of them."""
+        return sum(row[what] for row in self.ask("/cygnet/stats").values())
+
     @contextlib.contextmanager
     def configured(self, line):
         """A gateway with another line in its configuration, for a while."""

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Packets that wait for an SA: for how long, and what charon hears meanwhile. There are
+ * no routes: a packet that has been protected is dropped for that. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#include "control.h"
+#include "esp_fixture.h"
+#include "pipeline.h"
+#include "policy.h"
+
+#define REQID 42
+
+static struct worker *w = &workers[0];
+
+static int start(void **state)
+{
+	if (esp_fixture_start(state) || routes_init(1, 64) || control_events_init())
+		return -1;
+	*w = (struct worker){
+		.workers = 1,
+		.sessions = esp_sessions,
+		.packets = esp_packets,
+		.ops = esp_ops,
+		.stats = &stats[0],
+	};
+	return 0;
+}
+
+static int stop(void **state)
+{
+	routes_free();
+	control_events_free();
+	return esp_fixture_stop(state);
+}
+
+/* As at the start, in another second. */
+static int clean(void **state)
+{
+	struct cygnet_event event;
+
+	hold_drop(w);
+	control_now += 100;
+	memset(w->stats, 0, sizeof(*w->stats));
+	control_post_events();
+	while (cygnet_event_wait(sadb, &event, 0) == 0)
+		control_post_events();
+	return esp_fixture_clean(state);
+}
+
+/* A policy for everything; without an SA it is a trap. */
+static struct cygnet_policy_params all_out(const struct cygnet_sa *sa)
+{
+	struct cygnet_policy_params policy = {
+		.sel = {.sport_hi = UINT16_MAX, .dport_hi = UINT16_MAX, .af = AF_INET},
+		.reqid = REQID,
+		.spi = sa ? sa->spi : 0,
+		.dir = CYGNET_OUT,
+		.action = CYGNET_PROTECT,
+		.proto = IPPROTO_ESP,
+		.mode = CYGNET_TUNNEL,
+		.af = AF_INET,
+	};
+
+	if (sa)
+		policy.dst = cygnet_sa_path(sa)->dst;
+	policy.sel.src_hi.v4 = UINT32_MAX;
+	policy.sel.dst_hi.v4 = UINT32_MAX;
+	return policy;
+}
+
+static struct cygnet_policy_params trap(void)
+{
+	struct cygnet_policy_params policy = all_out(NULL);
+
+	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
+	return policy;
+}
+
+static void send_packet(void)
+{
+	struct cygnet_flow flow;
+	uint8_t inner[40];
+	struct rte_mbuf *m;
+
+	peer_packet(inner, sizeof(inner), 0, false);
+	m = esp_packet(inner, sizeof(inner), RTE_PKTMBUF_HEADROOM, RTE_PKTMBUF_HEADROOM);
+	packet(m)->from_kernel = 1;
+	policy_flow(m, &flow);
+	plain_out(w, m, &flow);
+}
+
+static void pass_second(void)
+{
+	control_now++;
+	hold_retry(w);
+}
+
+/* @return how many times charon is asked */
+static unsigned int acquires(void)
+{
+	struct cygnet_event event;
+	unsigned int n = 0;
+
+	control_post_events();
+	while (cygnet_event_wait(sadb, &event, 0) == 0) {
+		assert_int_equal(event.type, CYGNET_EVENT_ACQUIRE);
+		assert_int_equal(event.reqid, REQID);
+		assert_int_equal(event.flow.af, AF_INET);
+		n++;
+		control_post_events();
+	}
+	return n;
+}
+
+static void waits_so_long(void **state)
+{
+	(void)state;
+	trap();
+	send_packet();
+	for (unsigned int i = 1; i < HOLD_SECONDS; i++)
+		pass_second();
+	assert_int_equal(w->hold.n, 1);
+	send_packet();
+	pass_second();
+	assert_int_equal(w->hold.n, 1);
+	assert_int_equal(w->stats->drop[DROP_NO_SA_IN_TIME], 1);
+	assert_int_equal(w->stats->held, 2);
+}
+
+static void asked_once_a_second(void **state)
+{
+	(void)state;
+	trap();
+	for (unsigned int i = 0; i < 10; i++)
+		send_packet();
+	assert_int_equal(acquires(), 1);
+	pass_second();
+	pass_second();
+	assert_int_equal(acquires(), 0);
+	send_packet();
+	send_packet();
+	assert_int_equal(acquires(), 1);
+}
+
+/* Charon is busy, and the queue to it is full. */
+static void asked_again(void **state)
+{
+	const struct cygnet_event another = {
+		.type = CYGNET_EVENT_ACQUIRE,
+		.reqid = REQID,
+		.flow = {.af = AF_INET},
+	};
+	unsigned int full = 0;
+
+	(void)state;
+	while (control_event(&another))
+		full++;
+	trap();
+	/* The one that should have asked gives its place to another. */
+	for (unsigned int i = 0; i < HOLD_PER_POLICY + 1; i++)
+		send_packet();
+	pass_second();
+	assert_int_equal(acquires(), full);
+	pass_second();
+	assert_int_equal(acquires(), 1);
+	pass_second();
+	assert_int_equal(acquires(), 0);
+	assert_int_equal(w->hold.n, HOLD_PER_POLICY);
+}
+
+/* The policy has been used in this second: as nobody waited, nobody has asked. */
+static void sa_just_gone(void **state)
+{
+	struct cygnet_policy_params policy;
+	struct esp_sa e;
+
+	(void)state;
+	esp_sa_any(&e, &esp_algorithms[0], 0);
+	policy = all_out(e.sa);
+	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
+	send_packet();
+	for (unsigned int i = 0; i < 100000 && w->in_flight + w->submit[0].n; i++)
+		protect_poll(w);
+	assert_int_equal(w->stats->drop[DROP_NO_ROUTE], 1);
+	esp_sa_delete(&e);
+	send_packet();
+	assert_int_equal(w->hold.n, 1);
+	assert_int_equal(acquires(), 0);
+	pass_second();
+	assert_int_equal(acquires(), 1);
+}
+
+/* A policy with an SA comes beside the trap: what waited leaves, before what comes then. */
+static void sa_comes(void **state)
+{
+	struct cygnet_policy_params policy;
+	struct esp_sa e;
+
+	(void)state;
+	trap();
+	for (unsigned int i = 0; i < 5; i++)
+		send_packet();
+	esp_sa_any(&e, &esp_algorithms[0], 0);
+	hold_retry(w);
+	assert_int_equal(w->hold.n, 5);
+	policy = all_out(e.sa);
+	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
+	send_packet();
+	for (unsigned int i = 0; i < 100000 && w->in_flight + w->submit[0].n; i++)
+		protect_poll(w);
+	assert_int_equal(w->hold.n, 0);
+	assert_int_equal(w->stats->encapsulated, 6);
+	assert_int_equal(w->stats->held, 5);
+	esp_sa_delete(&e);
+}
+
+static void policy_goes(void **state)
+{
+	struct cygnet_policy_params policy;
+
+	(void)state;
+	policy = trap();
+	send_packet();
+	assert_int_equal(cygnet_policy_delete(sadb, &policy), 0);
+	hold_retry(w);
+	assert_int_equal(w->hold.n, 0);
+	assert_int_equal(w->stats->drop[DROP_POLICY_GONE], 1);
+	/* Another in its place: the packet of the first one is its, charon hears of both. */
+	policy = trap();
+	send_packet();
+	assert_int_equal(acquires(), 2);
+	assert_int_equal(cygnet_policy_delete(sadb, &policy), 0);
+	policy.priority++;
+	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
+	hold_retry(w);
+	assert_int_equal(w->hold.n, 1);
+	assert_int_equal(acquires(), 1);
+}
+
+static void dropped_at_the_end(void **state)
+{
+	(void)state;
+	trap();
+	for (unsigned int i = 0; i < 3; i++)
+		send_packet();
+	hold_drop(w);
+	assert_int_equal(w->hold.n, 0);
+	assert_int_equal(w->stats->drop[DROP_NO_SA], 3);
+}
+
+int main(int argc, char **argv)
+{
+#define TEST(name) cmocka_unit_test_teardown(name, clean)
+	const struct CMUnitTest tests[] = {
+		TEST(waits_so_long),
+		TEST(asked_once_a_second),
+		TEST(asked_again),
+		TEST(sa_just_gone),
+		TEST(sa_comes),
+		TEST(policy_goes),
+		TEST(dropped_at_the_end),
+	};
+
+	(void)argc;
+	if (esp_fixture_eal(argv[0]))
+		return 1;
+	control_now = 1000;
+	return cmocka_run_group_tests_name("hold", tests, start, stop);
+}
