@@ -2,6 +2,7 @@
 
 #include "kernel_cygnet_event.h"
 #include "kernel_cygnet_addr.h"
+#include "kernel_cygnet_compat.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -77,11 +78,7 @@ static traffic_selector_t *flow_to_ts(const struct cygnet_flow *flow,
 static void process_acquire(const struct cygnet_event *event)
 {
 	const struct cygnet_flow *flow = &event->flow;
-	kernel_acquire_data_t data = {
-#ifdef CPU_ID_MAX /* strongSwan 6.0.2 */
-		.cpu = CPU_ID_MAX,
-#endif
-	};
+	kernel_acquire_data_t data = COMPAT_ACQUIRE_ANY_CPU;
 
 	data.src = flow_to_ts(flow, &flow->src, flow->sport);
 	data.dst = flow_to_ts(flow, &flow->dst, flow->dport);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "kernel_cygnet_plugin.h"
+#include "kernel_cygnet_compat.h"
 #include "kernel_cygnet_ipsec.h"
 #include "kernel_cygnet_version.h"
 
@@ -67,7 +68,7 @@ static bool check_version(void)
 	return TRUE;
 }
 
-#ifdef PLUGIN_DEFINE /* strongSwan 6.0.3, whose loader looks for it */
+#if COMPAT_LOADER_CHECKS_VERSION
 EXPORTED extern const char *kernel_cygnet_plugin_version;
 const char *kernel_cygnet_plugin_version = VERSION;
 #endif

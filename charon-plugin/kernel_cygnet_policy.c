@@ -2,6 +2,7 @@
 
 #include "kernel_cygnet_policy.h"
 #include "kernel_cygnet_addr.h"
+#include "kernel_cygnet_compat.h"
 
 #include <netinet/in.h>
 
@@ -155,7 +156,7 @@ static const char *unsupported_sa(kernel_ipsec_manage_policy_t *data)
 	}
 	if (data->sa->mode != MODE_TUNNEL && data->sa->mode != MODE_TRANSPORT)
 	{
-		return data->sa->mode == MODE_BEET ? "BEET mode" : "this IPsec mode";
+		return compat_mode_name(data->sa->mode);
 	}
 	if (data->src->get_family(data->src) != data->dst->get_family(data->dst))
 	{
@@ -166,7 +167,7 @@ static const char *unsupported_sa(kernel_ipsec_manage_policy_t *data)
 	{
 		return "IPv6 in transport mode";
 	}
-	return NULL;
+	return compat_unsupported_policy(data);
 }
 
 /**

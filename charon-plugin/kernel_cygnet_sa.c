@@ -2,6 +2,7 @@
 
 #include "kernel_cygnet_sa.h"
 #include "kernel_cygnet_addr.h"
+#include "kernel_cygnet_compat.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -220,13 +221,7 @@ static const char *unsupported_option(kernel_ipsec_sa_id_t *id,
 	{
 		return "a replay window above 4096 packets";
 	}
-#ifdef CPU_ID_MAX /* strongSwan 6.0.2 */
-	if (data->cpu != CPU_ID_MAX)
-	{
-		return "SAs for one CPU";
-	}
-#endif
-	return NULL;
+	return compat_unsupported_sa(data);
 }
 
 /**
@@ -237,7 +232,7 @@ static const char *unsupported_mode(kernel_ipsec_sa_id_t *id,
 {
 	if (data->mode != MODE_TUNNEL && data->mode != MODE_TRANSPORT)
 	{
-		return data->mode == MODE_BEET ? "BEET mode" : "this IPsec mode";
+		return compat_mode_name(data->mode);
 	}
 	if (data->mode == MODE_TRANSPORT &&
 		id->dst->get_family(id->dst) != AF_INET)

@@ -20,7 +20,13 @@ AC_DEFUN([CYGNET_STRONGSWAN], [
   STRONGSWAN_VERSION=$(sed -n 's/^#define VERSION "\(.*\)"$/\1/p' "$STRONGSWAN_HEADERS/config.h")
   AS_IF([test -z "$STRONGSWAN_VERSION"],
     [AC_MSG_ERROR([$STRONGSWAN_HEADERS/config.h defines no VERSION])])
-  STRONGSWAN_CPPFLAGS="-include $STRONGSWAN_HEADERS/config.h -isystem $STRONGSWAN_HEADERS/src/libstrongswan -isystem $STRONGSWAN_HEADERS/src/libcharon"
+  # 6.0.2rc1 is 60002, for the preprocessor to compare.
+  strongswan_release=$(echo "$STRONGSWAN_VERSION" |
+    sed -n 's/^\(@<:@0-9@:>@*\)\.\(@<:@0-9@:>@*\)\.\(@<:@0-9@:>@*\).*/\1 \2 \3/p' |
+    { read -r major minor patch && printf '%d%02d%02d' "$major" "$minor" "$patch"; })
+  AS_IF([test -z "$strongswan_release"],
+    [AC_MSG_ERROR([$STRONGSWAN_VERSION is no release of strongSwan])])
+  STRONGSWAN_CPPFLAGS="-DSTRONGSWAN_RELEASE=$strongswan_release -include $STRONGSWAN_HEADERS/config.h -isystem $STRONGSWAN_HEADERS/src/libstrongswan -isystem $STRONGSWAN_HEADERS/src/libcharon"
   AC_SUBST([STRONGSWAN_HEADERS])
   AC_SUBST([STRONGSWAN_VERSION])
   AC_SUBST([STRONGSWAN_CPPFLAGS])

@@ -29,7 +29,7 @@ void fixture_sa_init(fixture_sa_t *this)
 	this->data.int_alg = AUTH_HMAC_SHA2_256_128;
 	this->data.int_key = chunk_create(this->int_key, 32);
 	this->data.replay_window = 32;
-#ifdef CPU_ID_MAX
+#if STRONGSWAN_RELEASE >= 60002
 	this->data.cpu = CPU_ID_MAX;
 #endif
 }

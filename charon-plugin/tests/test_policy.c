@@ -244,6 +244,21 @@ static void test_refusals(void **state)
 	refuse_policy("IPv6 in transport mode");
 }
 
+static void test_newer_options(void **state)
+{
+#if STRONGSWAN_RELEASE >= 60002
+	policy.data.pcpu_acquires = TRUE;
+	refuse_policy("per_cpu_sas");
+	policy.data.pcpu_acquires = FALSE;
+#endif
+#if STRONGSWAN_RELEASE >= 60005
+	policy.data.forward_icmp = TRUE;
+	refuse_policy("ICMP errors");
+	policy.data.forward_icmp = FALSE;
+#endif
+	accept_policy();
+}
+
 static void test_refused_selectors(void **state)
 {
 	fixture_policy_select(&policy, MOON_NET, SUN_NET, IPPROTO_TCP, 65535, 0);
@@ -290,6 +305,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_prefix, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_ipv6, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refusals, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_newer_options, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refused_selectors, setup,
 										teardown),
 	};

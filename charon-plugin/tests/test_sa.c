@@ -277,6 +277,10 @@ static void test_mode(void **state)
 	assert_int_equal(params.mode, CYGNET_TRANSPORT);
 	sa.data.mode = MODE_BEET;
 	refuse_sa("BEET");
+#if STRONGSWAN_RELEASE >= 60002
+	sa.data.mode = MODE_IPTFS;
+	refuse_sa("IP-TFS");
+#endif
 	sa.data.mode = MODE_PASS;
 	refuse_sa("mode");
 	sa.data.mode = MODE_TUNNEL;
@@ -311,6 +315,20 @@ static void test_options(void **state)
 	accept_sa();
 	sa.data.hw_offload = 1;
 	refuse_sa("offload");
+}
+
+static void test_newer_options(void **state)
+{
+#if STRONGSWAN_RELEASE >= 60002
+	sa.data.cpu = 0;
+	refuse_sa("per_cpu_sas");
+	sa.data.cpu = CPU_ID_MAX;
+	accept_sa();
+#endif
+#if STRONGSWAN_RELEASE >= 60005
+	sa.data.forward_icmp = TRUE;
+	refuse_sa("ICMP errors");
+#endif
 }
 
 static void test_label(void **state)
@@ -363,6 +381,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_other_algorithms, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_mode, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_options, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_newer_options, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_label, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_ipv6, setup, teardown),
 	};

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/**
+ * @defgroup kernel_cygnet_compat kernel_cygnet_compat
+ * @{ @ingroup kernel_cygnet
+ * What differs between the releases of strongSwan, from 5.9.8 on.
+ *
+ * STRONGSWAN_RELEASE is the release whose headers we are compiled with, as
+ * configure counts: 60002 is 6.0.2.
+ */
+
+#ifndef KERNEL_CYGNET_COMPAT_H_
+#define KERNEL_CYGNET_COMPAT_H_
+
+#include <kernel/kernel_ipsec.h>
+
+#ifndef STRONGSWAN_RELEASE
+#error "STRONGSWAN_RELEASE is not defined"
+#endif
+
+/** Initializer of the acquire data of a packet that is of no certain CPU */
+#if STRONGSWAN_RELEASE >= 60002
+#define COMPAT_ACQUIRE_ANY_CPU { .cpu = CPU_ID_MAX }
+#else
+#define COMPAT_ACQUIRE_ANY_CPU {}
+#endif
+
+/** Whether the loader wants a plugin to tell its version */
+#define COMPAT_LOADER_CHECKS_VERSION (STRONGSWAN_RELEASE >= 60003)
+
+/**
+ * Name the option of a newer release that an SA has and we do not, or return
+ * NULL
+ */
+static inline const char *compat_unsupported_sa(kernel_ipsec_add_sa_t *data)
+{
+#if STRONGSWAN_RELEASE >= 60002
+	if (data->cpu != CPU_ID_MAX)
+	{
+		return "SAs for one CPU (per_cpu_sas)";
+	}
+#endif
+#if STRONGSWAN_RELEASE >= 60005
+	if (data->forward_icmp)
+	{
+		return "ICMP errors from outside the policies (icmp)";
+	}
+#endif
+	return NULL;
+}
+
+/**
+ * Name the option of a newer release that a policy has and we do not, or return
+ * NULL
+ */
+static inline const char *compat_unsupported_policy(
+											kernel_ipsec_manage_policy_t *data)
+{
+#if STRONGSWAN_RELEASE >= 60002
+	if (data->pcpu_acquires)
+	{
+		return "SAs for one CPU (per_cpu_sas)";
+	}
+#endif
+#if STRONGSWAN_RELEASE >= 60005
+	if (data->forward_icmp)
+	{
+		return "ICMP errors from outside the policies (icmp)";
+	}
+#endif
+	return NULL;
+}
+
+/**
+ * Name the mode, which is neither tunnel nor transport
+ */
+static inline const char *compat_mode_name(ipsec_mode_t mode)
+{
+#if STRONGSWAN_RELEASE >= 60002
+	if (mode == MODE_IPTFS)
+	{
+		return "IP-TFS mode";
+	}
+#endif
+	return mode == MODE_BEET ? "BEET mode" : "this IPsec mode";
+}
+
+#endif /** KERNEL_CYGNET_COMPAT_H_ @}*/
