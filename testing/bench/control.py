@@ -4,16 +4,24 @@ import mmap
 import struct
 import time
 
-SLICES, BUCKET_BITS, GAP_SHIFT = 8192, 5, 16
+QUEUES, SLICES, BUCKET_BITS, GAP_SHIFT = 16, 8192, 5, 16
 BUCKETS = 64 << BUCKET_BITS
 RING = 1024
-FIELDS = ("go set gap warmup ticks slice ring reserved0 "
-          "done hz offered offered_bytes missed no_buffer reserved1 reserved2 "
-          "received received_bytes returned slices arrived reserved3 reserved4 reserved5").split()
-OFFSET = {name: 8 * i for i, name in enumerate(FIELDS)}
-SLICES_AT = 8 * len(FIELDS)
+
+
+def offsets(*names):
+    return {name: 8 * i for i, name in enumerate(" ".join(names).split())}
+
+
+OFFSET = offsets("go set gap warmup ticks slice ring drain hz queues")
+QUEUES_AT = 8 * 16
+# Within a queue.
+COUNT = offsets("done offered offered_bytes missed no_buffer reserved1 reserved2 reserved3",
+                "received received_bytes returned slices arrived")
+SLICES_AT = 8 * 16
 LATENCY_AT = SLICES_AT + 16 * SLICES
-SIZE = LATENCY_AT + 8 * BUCKETS
+QUEUE_SIZE = LATENCY_AT + 8 * BUCKETS
+SIZE = QUEUES_AT + QUEUES * QUEUE_SIZE
 
 
 class Lost(Exception):
@@ -34,18 +42,26 @@ class Control:
     def __setitem__(self, name, value):
         struct.pack_into("Q", self.page, OFFSET[name], value)
 
-    def run(self, frames, seconds, rate=0.0, warmup=0.0, slice_s=0.0):
+    def count(self, queue, name):
+        return struct.unpack_from("Q", self.page, QUEUES_AT + queue * QUEUE_SIZE + COUNT[name])[0]
+
+    def counts(self, name):
+        """Of each queue."""
+        return [self.count(queue, name) for queue in range(self["queues"])]
+
+    def run(self, frames, seconds, rate=0.0, warmup=0.0, slice_s=0.0, drain=0.0):
         """One run. @param rate packets per second, 0: as many as the gateway polls
+        @param drain seconds that the gateway may hold a packet
         @return what was counted"""
         hz = self["hz"]
         self["set"] = frames
         self["gap"] = round((hz << GAP_SHIFT) / rate) if rate else 0
         self["warmup"], self["ticks"] = round(warmup * hz), round(seconds * hz)
-        self["slice"], self["ring"] = round(slice_s * hz), RING
+        self["slice"], self["ring"], self["drain"] = round(slice_s * hz), RING, round(drain * hz)
         self["go"] = go = self["go"] + 1
-        end = time.monotonic() + 5 + 20 * (seconds + warmup)
+        end = time.monotonic() + 5 + 20 * (seconds + warmup + drain)
         time.sleep(seconds + warmup)
-        while self["done"] != go:
+        while any(done != go for done in self.counts("done")):
             if time.monotonic() > end:
                 raise Lost(f"{self.path}: run {go} does not end")
             time.sleep(0.001)
@@ -59,11 +75,14 @@ class Counted:
         self.hz, self.seconds = control["hz"], seconds
         for name in ("offered", "offered_bytes", "missed", "no_buffer", "received",
                      "received_bytes", "returned", "arrived"):
-            setattr(self, name, control[name])
-        count = min(control["slices"], SLICES)
-        raw = struct.unpack_from(f"{2 * count}Q", control.page, SLICES_AT)
+            setattr(self, name, sum(control.counts(name)))
+        # With several queues each has its own.
+        count = min(control.count(0, "slices"), SLICES)
+        raw = struct.unpack_from(f"{2 * count}Q", control.page, QUEUES_AT + SLICES_AT)
         self.slices = [(ticks, packets) for ticks, packets in zip(raw[::2], raw[1::2]) if packets]
-        self.buckets = struct.unpack_from(f"{BUCKETS}Q", control.page, LATENCY_AT)
+        each = [struct.unpack_from(f"{BUCKETS}Q", control.page, QUEUES_AT + i * QUEUE_SIZE + LATENCY_AT)
+                for i in range(control["queues"])]
+        self.buckets = [sum(buckets) for buckets in zip(*each)]
 
     @property
     def lost(self):
@@ -80,6 +99,16 @@ class Counted:
         something else does not shift it."""
         each = sorted(ticks / packets for ticks, packets in self.slices)
         return each[len(each) // 2]
+
+    @property
+    def gbps(self):
+        """Of what was offered and came out, as it was when it came in."""
+        return self.pps * self.offered_bytes / self.offered * 8 / 1e9 if self.offered else 0.0
+
+    @property
+    def mean_us(self):
+        total = sum(count * bucket_ticks(bucket) for bucket, count in enumerate(self.buckets))
+        return total / max(sum(self.buckets), 1) * 1e6 / self.hz
 
     def latency_us(self, share):
         """@param share of the packets, 0.99; 1 is all @return microseconds"""

@@ -37,7 +37,8 @@ class Gateway:
         self.work = os.path.join(work, self.name)
         os.makedirs(self.work)
         self.prefix = f"cyg-{os.getpid()}-bench-{self.name}"
-        self.driver = f"{self.build}/.libs/librte_net_bench.so"
+        # The same for all: an older build's may have another control page.
+        self.driver = f"{options.build}/.libs/librte_net_bench.so"
         self.log = f"{self.work}/log"
         self.control = Control(f"{self.work}/control")
         self.ports = self.make_ports(sets)

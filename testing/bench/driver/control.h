@@ -5,8 +5,8 @@
  * what they measured. It is a file of that size, mapped by both; control.py has
  * the same layout. Times are in ticks of the time-stamp counter.
  *
- * The runner fills in what is asked and then raises `go`; the port that is the
- * source of that set of frames starts at its next poll, and sets `done` to the same
+ * The runner fills in what is asked and then raises `go`; the queues of the port that is
+ * the source of that set of frames start once each has seen it, and set `done` to the same
  * number once the time is over and the gateway has polled often enough since for
  * what it held to be out.
  */
@@ -15,6 +15,7 @@
 
 #include <stdint.h>
 
+#define BENCH_QUEUES 16u
 #define BENCH_SLICES 8192u
 /* A latency falls into one of 32 buckets for each power of two: 3 percent apart. */
 #define BENCH_BUCKET_BITS 5u
@@ -27,24 +28,14 @@ struct bench_slice {
 	uint64_t packets; /* that arrived at the sink in that time */
 };
 
-struct bench_control {
-	/* The runner writes. */
-	uint64_t go;
-	uint64_t set;    /* of frames, in the order of the list */
-	uint64_t gap;    /* between two packets, << BENCH_GAP_SHIFT; 0: whenever asked */
-	uint64_t warmup; /* before anything counts */
-	uint64_t ticks;  /* how long it counts */
-	uint64_t slice;  /* length of one; 0: none */
-	uint64_t ring;   /* packets that wait, as in a network card; more are missed */
-	uint64_t reserved0;
-
+/* Of the queues with one number, of all ports: one lcore polls and fills them. */
+struct bench_queue {
 	/* The source writes. */
 	uint64_t done;
-	uint64_t hz; /* of the time-stamp counter */
 	uint64_t offered, offered_bytes; /* missed ones included; Ethernet header, no FCS */
 	uint64_t missed;
 	uint64_t no_buffer; /* polls that found no free packet buffer */
-	uint64_t reserved1[2];
+	uint64_t reserved1[3];
 
 	/* The sink writes. */
 	uint64_t received, received_bytes;
@@ -54,6 +45,24 @@ struct bench_control {
 	uint64_t reserved2[3];
 	struct bench_slice slice_of[BENCH_SLICES];
 	uint64_t latency[BENCH_BUCKETS];
+};
+
+struct bench_control {
+	/* The runner writes. */
+	uint64_t go;
+	uint64_t set;    /* of frames, in the order of the list */
+	uint64_t gap;    /* between two packets of all queues, << BENCH_GAP_SHIFT; 0: when asked */
+	uint64_t warmup; /* before anything counts */
+	uint64_t ticks;  /* how long it counts */
+	uint64_t slice;  /* length of one; 0: none */
+	uint64_t ring;   /* packets that wait in a queue, as in a network card; more are missed */
+	uint64_t drain;  /* how long the gateway may hold a packet */
+
+	/* The ports write. */
+	uint64_t hz; /* of the time-stamp counter */
+	uint64_t queues;
+	uint64_t reserved[6];
+	struct bench_queue queue[BENCH_QUEUES];
 };
 
 #endif

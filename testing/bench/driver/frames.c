@@ -6,6 +6,9 @@
 #include <sys/mman.h>
 
 #include <rte_common.h>
+#include <rte_ether.h>
+#include <rte_ip.h>
+#include <rte_thash.h>
 
 #include "frames.h"
 
@@ -106,6 +109,66 @@ static int load_set(struct frames *set, const char *path)
 	return 0;
 }
 
+/* Microsoft's key, which cards and DPDK's examples use. */
+static uint8_t rss_key[40] = {
+	0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67, 0x25, 0x3d, 0x43, 0xa3,
+	0x8f, 0xb0, 0xd0, 0xca, 0x2b, 0xcb, 0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3,
+	0x80, 0x30, 0xf2, 0x0c, 0x6a, 0x42, 0xb7, 0x3b, 0xbe, 0xac, 0x01, 0xfa,
+};
+
+/* By both addresses. */
+static uint32_t hash(const struct frame *frame)
+{
+	const struct rte_ether_hdr *eth = (const void *)frame->data;
+	bool v6 = eth->ether_type == RTE_BE16(RTE_ETHER_TYPE_IPV6);
+	unsigned int words = v6 ? 8 : 2;
+	unsigned int at = v6 ? offsetof(struct rte_ipv6_hdr, src_addr)
+			     : offsetof(struct rte_ipv4_hdr, src_addr);
+	uint32_t tuple[8];
+
+	memcpy(tuple, frame->data + sizeof(*eth) + at, words * sizeof(tuple[0]));
+	for (unsigned int i = 0; i < words; i++)
+		tuple[i] = rte_be_to_cpu_32(tuple[i]);
+	return rte_softrss(tuple, words, rss_key);
+}
+
+/* A card's table has 128 places for queues. */
+static unsigned int queue_of(const struct frames *set, uint32_t i, unsigned int queues)
+{
+	return (set->in_turn ? i : hash(&set->frame[i]) % 128) % queues;
+}
+
+int frames_share(struct frames *set, unsigned int queues)
+{
+	struct frame *shared = calloc(set->n, sizeof(*shared));
+	uint32_t n = 0;
+
+	if (!shared)
+		return -ENOMEM;
+	for (unsigned int q = 0; q < queues; q++) {
+		set->first[q] = n;
+		for (uint32_t i = 0; i < set->n; i++)
+			if (queue_of(set, i, queues) == q)
+				shared[n++] = set->frame[i];
+	}
+	set->first[queues] = n;
+	free(set->frame);
+	set->frame = shared;
+	return 0;
+}
+
+/* @return whether the line names a set */
+static bool read_line(FILE *in, struct frames *set, char *path)
+{
+	char line[600], spread[8] = "";
+
+	if (!fgets(line, sizeof(line), in) ||
+	    sscanf(line, "%u %511s %7s", &set->port, path, spread) < 2)
+		return false;
+	set->in_turn = !strcmp(spread, "turn");
+	return true;
+}
+
 struct frames *frames_load(const char *list, unsigned int *n)
 {
 	static struct frames sets[MAX_SETS];
@@ -114,7 +177,7 @@ struct frames *frames_load(const char *list, unsigned int *n)
 	int err = in ? 0 : -errno;
 
 	for (*n = 0; !err && *n < MAX_SETS; (*n)++) {
-		if (fscanf(in, "%u %511s", &sets[*n].port, path) != 2)
+		if (!read_line(in, &sets[*n], path))
 			break;
 		err = load_set(&sets[*n], path);
 		if (err)

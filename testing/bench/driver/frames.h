@@ -6,7 +6,10 @@
 #ifndef BENCH_FRAMES_H
 #define BENCH_FRAMES_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "control.h"
 
 /* Copied whole, in steps of this many bytes. */
 #define FRAME_STEP 64u
@@ -19,13 +22,16 @@ struct frame {
 
 struct frames {
 	unsigned int port; /* that offers them */
+	bool in_turn;	   /* the queues get them in turn, not by flow */
 	uint32_t n;
-	struct frame *frame;
+	struct frame *frame; /* by queue */
+	uint32_t first[BENCH_QUEUES + 1]; /* of each queue */
 	uint8_t *data;
 };
 
 /**
- * Read a list of sets: lines of a port's number and a pcap file's path.
+ * Read a list of sets: lines of a port's number, a pcap file's path and, if a card is to
+ * know more of flows than their addresses, the word "turn".
  * A record that was cut short (its length on the wire is larger than what the
  * file has) makes a frame of the full length whose end is not written: for
  * plaintext, of which only the headers matter.
@@ -33,5 +39,12 @@ struct frames {
  * @return     the sets, or NULL with a message on stderr; they live as long as the process
  */
 struct frames *frames_load(const char *list, unsigned int *n);
+
+/**
+ * Share a set out among so many queues, by addresses as a card does (RSS with DPDK's
+ * usual key), or in turn.
+ * @return 0 or -ENOMEM
+ */
+int frames_share(struct frames *set, unsigned int queues);
 
 #endif

@@ -31,24 +31,26 @@ static uint16_t drop_foreign(struct rte_mbuf **m, uint16_t n)
 	return kept;
 }
 
-static void count_latency(const struct run *run, struct rte_mbuf **m, uint16_t n, uint64_t now)
+static void count_latency(const struct sink *s, struct rte_mbuf **m, uint16_t n, uint64_t now)
 {
 	for (uint16_t i = 0; i < n; i++) {
-		uint64_t due = *RTE_MBUF_DYNFIELD(m[i], run->timestamp, const uint64_t *);
+		uint64_t due = *RTE_MBUF_DYNFIELD(m[i], s->run->timestamp, const uint64_t *);
 
-		run->control->latency[bucket(now > due ? now - due : 0)]++;
+		s->queue->counts->latency[bucket(now > due ? now - due : 0)]++;
 	}
 }
 
-static void count_slice(struct sink *s, struct bench_control *c, uint16_t n, uint64_t now)
+static void count_slice(struct sink *s, uint16_t n, uint64_t now)
 {
+	struct bench_queue *c = s->queue->counts;
+
 	if (c->slices == 0 && c->received == 0) {
 		s->slice_start = now;
 		s->slice_packets = 0;
 		return;
 	}
 	s->slice_packets += n;
-	if (now - s->slice_start < c->slice || c->slices == BENCH_SLICES)
+	if (now - s->slice_start < s->run->control->slice || c->slices == BENCH_SLICES)
 		return;
 	c->slice_of[c->slices++] = (struct bench_slice){now - s->slice_start, s->slice_packets};
 	s->slice_start = now;
@@ -57,34 +59,34 @@ static void count_slice(struct sink *s, struct bench_control *c, uint16_t n, uin
 
 static void count(struct sink *s, struct rte_mbuf **m, uint16_t n, uint64_t now)
 {
-	struct bench_control *c = s->run->control;
+	struct bench_queue *c = s->queue->counts;
 	uint64_t bytes = 0;
 
 	for (uint16_t i = 0; i < n; i++)
 		bytes += m[i]->pkt_len;
-	if (c->slice)
-		count_slice(s, c, n, now);
+	if (s->run->control->slice)
+		count_slice(s, n, now);
 	c->received += n;
 	c->received_bytes += bytes;
-	if (s->run->rated)
-		count_latency(s->run, m, n, now);
+	if (s->queue->rated)
+		count_latency(s, m, n, now);
 }
 
 /* At full rate what arrives while it counts, at a set rate all that was offered. */
-uint16_t sink_send(void *queue, struct rte_mbuf **m, uint16_t n)
+uint16_t sink_send(void *txq, struct rte_mbuf **m, uint16_t n)
 {
-	struct sink *s = queue;
-	struct run *run = s->run;
+	struct sink *s = txq;
+	struct queue *queue = s->queue;
 	uint64_t now = rte_rdtsc();
 	uint16_t all = n;
 
 	n = drop_foreign(m, n);
-	if (s->number == run->port)
-		run->control->returned += n;
+	if (s->number == queue->port)
+		queue->counts->returned += n;
 	else
-		run->control->arrived += n;
-	if (s->number != run->port && now >= __atomic_load_n(&run->begin, __ATOMIC_ACQUIRE) &&
-	    (run->rated || now < run->end))
+		queue->counts->arrived += n;
+	if (s->number != queue->port && now >= __atomic_load_n(&queue->begin, __ATOMIC_ACQUIRE) &&
+	    (queue->rated || now < queue->end))
 		count(s, m, n, now);
 	rte_pktmbuf_free_bulk(m, n);
 	return all;

@@ -8,51 +8,79 @@
 #define AHEAD 8u /* frames whose template is fetched before it is copied */
 #define DRAIN_POLLS 2000u /* after the last packet: what the gateway holds gets out */
 
-static void begin_run(struct source *s, struct bench_control *c)
+/* Frames of a set are shared out by flow, so rates are by how many a queue has. */
+static void begin_run(struct source *s, const struct bench_control *c)
 {
-	struct run *run = s->run;
+	struct queue *queue = s->queue;
+	uint32_t mine = s->end - s->first;
 
-	s->frames = &run->sets[c->set];
 	s->start = rte_rdtsc();
-	s->gap = c->gap;
+	s->gap = mine ? c->gap * s->frames->n / mine : 0;
 	s->ring = c->ring;
 	s->due = 0;
 	s->drained = 0;
-	c->offered = c->offered_bytes = c->missed = c->no_buffer = 0;
-	c->received = c->received_bytes = c->returned = c->slices = c->arrived = 0;
-	memset(c->latency, 0, sizeof(c->latency));
-	run->port = s->number;
-	run->rated = c->gap != 0;
-	run->end = s->start + c->warmup + c->ticks;
-	__atomic_store_n(&run->begin, s->start + c->warmup, __ATOMIC_RELEASE);
+	s->running = true;
+	queue->port = s->number;
+	queue->rated = c->gap != 0;
+	queue->end = s->start + c->warmup + c->ticks;
+	__atomic_store_n(&queue->begin, s->start + c->warmup, __ATOMIC_RELEASE);
+}
+
+static void arm(struct source *s, const struct bench_control *c)
+{
+	struct bench_queue *counts = s->queue->counts;
+
+	s->frames = &s->run->sets[c->set];
+	s->first = s->frames->first[s->index];
+	s->end = s->frames->first[s->index + 1];
+	s->next = s->first;
+	counts->offered = counts->offered_bytes = counts->missed = counts->no_buffer = 0;
+	counts->received = counts->received_bytes = counts->returned = 0;
+	counts->slices = counts->arrived = 0;
+	memset(counts->latency, 0, sizeof(counts->latency));
+	s->waits = true;
+	__atomic_store_n(&s->queue->armed, s->go, __ATOMIC_RELEASE);
+}
+
+/* What one queue receives may leave by another: they start together. */
+static bool all_armed(const struct source *s)
+{
+	for (unsigned int q = 0; q < s->queues; q++)
+		if (__atomic_load_n(&s->run->queue[q].armed, __ATOMIC_ACQUIRE) != s->go)
+			return false;
+	return true;
 }
 
 /* @return whether there is something to offer */
 static bool command(struct source *s)
 {
-	struct bench_control *c = s->run->control;
+	const struct bench_control *c = s->run->control;
 	uint64_t go = __atomic_load_n(&c->go, __ATOMIC_ACQUIRE);
 
-	if (likely(go == s->go))
+	if (unlikely(go != s->go)) {
+		s->go = go;
+		if (c->set < s->run->nsets && s->run->sets[c->set].port == s->number)
+			arm(s, c);
+	}
+	if (likely(!s->waits) || !all_armed(s))
 		return false;
-	s->go = go;
-	if (c->set < s->run->nsets && s->run->sets[c->set].port == s->number)
-		begin_run(s, c);
-	return s->frames;
+	s->waits = false;
+	begin_run(s, c);
+	return true;
 }
 
-static void end_run(struct source *s)
+static void end_run(struct source *s, uint64_t now)
 {
-	if (++s->drained < DRAIN_POLLS)
+	if (++s->drained < DRAIN_POLLS || now < s->queue->end + s->run->control->drain)
 		return;
-	s->frames = NULL;
-	__atomic_store_n(&s->run->control->done, s->go, __ATOMIC_RELEASE);
+	s->running = false;
+	__atomic_store_n(&s->queue->counts->done, s->go, __ATOMIC_RELEASE);
 }
 
 /* How many packets wait by now; those beyond the ring are lost. */
 static uint16_t waiting(struct source *s, uint64_t now, uint16_t n)
 {
-	struct bench_control *c = s->run->control;
+	struct bench_queue *c = s->queue->counts;
 	uint64_t past = (now - s->start) << BENCH_GAP_SHIFT, behind;
 
 	if (past < s->due)
@@ -84,8 +112,8 @@ static unsigned int write_frame(struct source *s, struct rte_mbuf *m)
 	m->data_len = frame->len;
 	m->pkt_len = frame->len;
 	m->port = s->port;
-	if (++s->next == s->frames->n)
-		s->next = 0;
+	if (++s->next == s->end)
+		s->next = s->first;
 	return frame->len;
 }
 
@@ -93,23 +121,25 @@ static void fetch_ahead(const struct source *s)
 {
 	uint32_t next = s->next + AHEAD;
 
-	if (next < s->frames->n)
+	if (next < s->end)
 		rte_prefetch0(s->frames->frame[next].data);
 }
 
 uint16_t source_receive(void *queue, struct rte_mbuf **m, uint16_t n)
 {
 	struct source *s = queue;
-	struct bench_control *c = s->run->control;
+	struct bench_queue *c = s->queue->counts;
 	uint64_t now, bytes = 0;
 
-	if (!s->frames && !command(s))
+	if (!s->running && !command(s))
 		return 0;
 	now = rte_rdtsc();
-	if (now >= s->run->end) {
-		end_run(s);
+	if (now >= s->queue->end) {
+		end_run(s, now);
 		return 0;
 	}
+	if (s->first == s->end)
+		return 0;
 	if (s->gap)
 		n = waiting(s, now, n);
 	if (!n)

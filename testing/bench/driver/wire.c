@@ -22,11 +22,11 @@
 struct wire {
 	struct rte_ether_addr mac;
 	unsigned int number;
-	struct source source;
-	struct sink sink;
+	struct source source[BENCH_QUEUES];
+	struct sink sink[BENCH_QUEUES];
 };
 
-static struct run run = {.port = UINT_MAX, .begin = UINT64_MAX};
+static struct run run;
 
 static int map_control(const char *path)
 {
@@ -42,6 +42,9 @@ static int map_control(const char *path)
 		return -errno;
 	run.control = at;
 	run.control->hz = rte_get_tsc_hz();
+	for (unsigned int q = 0; q < BENCH_QUEUES; q++)
+		run.queue[q] = (struct queue){.counts = &run.control->queue[q],
+					      .port = UINT_MAX, .begin = UINT64_MAX};
 	return 0;
 }
 
@@ -67,6 +70,15 @@ static int configure(struct rte_eth_dev *dev)
 
 static int start(struct rte_eth_dev *dev)
 {
+	const struct wire *wire = dev->data->dev_private;
+	int err = 0;
+
+	for (unsigned int i = 0; i < run.nsets && !err; i++)
+		if (run.sets[i].port == wire->number)
+			err = frames_share(&run.sets[i], dev->data->nb_rx_queues);
+	if (err)
+		return err;
+	run.control->queues = dev->data->nb_rx_queues;
 	dev->data->dev_link.link_status = RTE_ETH_LINK_UP;
 	return 0;
 }
@@ -90,8 +102,8 @@ static int info(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	(void)dev;
 	info->max_mac_addrs = 1;
 	info->max_rx_pktlen = MTU + RTE_ETHER_HDR_LEN;
-	info->max_rx_queues = 1;
-	info->max_tx_queues = 1;
+	info->max_rx_queues = BENCH_QUEUES;
+	info->max_tx_queues = BENCH_QUEUES;
 	info->max_mtu = MTU;
 	info->rx_offload_capa = RTE_ETH_RX_OFFLOAD_CHECKSUM;
 	return 0;
@@ -104,9 +116,16 @@ static int set_up_source(struct rte_eth_dev *dev, uint16_t queue, uint16_t descr
 	struct wire *wire = dev->data->dev_private;
 
 	(void)descriptors, (void)socket, (void)conf;
-	wire->source = (struct source){.run = &run, .pool = pool, .port = dev->data->port_id,
-				       .number = wire->number};
-	dev->data->rx_queues[queue] = &wire->source;
+	wire->source[queue] = (struct source){
+		.run = &run,
+		.queue = &run.queue[queue],
+		.pool = pool,
+		.port = dev->data->port_id,
+		.number = wire->number,
+		.index = queue,
+		.queues = dev->data->nb_rx_queues,
+	};
+	dev->data->rx_queues[queue] = &wire->source[queue];
 	return 0;
 }
 
@@ -116,8 +135,9 @@ static int set_up_sink(struct rte_eth_dev *dev, uint16_t queue, uint16_t descrip
 	struct wire *wire = dev->data->dev_private;
 
 	(void)descriptors, (void)socket, (void)conf;
-	wire->sink = (struct sink){.run = &run, .number = wire->number};
-	dev->data->tx_queues[queue] = &wire->sink;
+	wire->sink[queue] = (struct sink){.run = &run, .queue = &run.queue[queue],
+					  .number = wire->number};
+	dev->data->tx_queues[queue] = &wire->sink[queue];
 	return 0;
 }
 
