@@ -16,6 +16,7 @@
 #include "measure.h"
 #include "measured_file.h"
 #include "offload.h"
+#include "pool.h"
 #include "stats.h"
 
 #define QUEUE_DESCRIPTORS 2048
@@ -24,12 +25,23 @@
  * place that knows engines by name. */
 static const struct known {
 	const char *driver, *engine;
+	/* Of a driver with pools of its own: rte_pmd_opencl.h has such functions. */
+	const char *library, *pool_create, *pool_free;
 } known[] = {
-	{"crypto_aesni_gcm", "cpu"},
-	{"crypto_aesni_mb", "cpu"},
-	{"crypto_openssl", "cpu"},
-	{"crypto_opencl", "opencl"},
+	{"crypto_aesni_gcm", "cpu", NULL, NULL, NULL},
+	{"crypto_aesni_mb", "cpu", NULL, NULL, NULL},
+	{"crypto_openssl", "cpu", NULL, NULL, NULL},
+	{"crypto_opencl", "opencl", "librte_crypto_opencl.so", "rte_pmd_opencl_pktmbuf_pool_create",
+	 "rte_pmd_opencl_pktmbuf_pool_free"},
 };
+
+/* The functions of the first device with pools. */
+static struct {
+	const struct engine_device *device;
+	struct rte_mempool *(*create)(uint8_t id, const char *name, unsigned int n, uint16_t private,
+				      uint16_t room, int socket);
+	int (*free)(uint8_t id, struct rte_mempool *pool);
+} memory;
 
 struct engine_device engine_device[STATS_MAX_DEVICES];
 unsigned int engine_devices;
@@ -105,6 +117,26 @@ static const char *engine_of(const struct rte_cryptodev_info *info)
 	return info->feature_flags & RTE_CRYPTODEV_FF_HW_ACCELERATED ? "hardware" : "cpu";
 }
 
+/* Whoever has loaded the driver, we or the EAL, has the library open. */
+static void find_memory(const struct engine_device *device)
+{
+	const struct known *driver = known;
+	void *library;
+
+	while (driver < known + RTE_DIM(known) && strcmp(driver->driver, device->driver))
+		driver++;
+	if (memory.device || driver == known + RTE_DIM(known) || !driver->library)
+		return;
+	library = dlopen(driver->library, RTLD_NOW | RTLD_NOLOAD);
+	if (!library)
+		return;
+	*(void **)&memory.create = dlsym(library, driver->pool_create);
+	*(void **)&memory.free = dlsym(library, driver->pool_free);
+	dlclose(library); /* it stays: it is still open elsewhere */
+	if (memory.create && memory.free)
+		memory.device = device;
+}
+
 /* Take a cryptodev into the list. It is closed if that fails. */
 static int add_device(uint8_t id, const char *args, unsigned int workers, uint32_t sessions)
 {
@@ -128,6 +160,7 @@ static int add_device(uint8_t id, const char *args, unsigned int workers, uint32
 		return err;
 	}
 	engine_devices++;
+	find_memory(device);
 	log_info("engine %s: %s", device->engine, device->name);
 	return 0;
 }
@@ -256,10 +289,24 @@ static void keep(const struct conf *conf, const char *path)
 			 strerror(-err));
 }
 
-void engines_measure(const struct conf *conf, struct rte_mempool *packets)
+static int measure(void)
+{
+	struct rte_mempool *packets = packet_pool_create("measured", MEASURE_PACKETS);
+	uint64_t began = rte_get_tsc_cycles();
+	int err = packets ? measure_all(packets) : -ENOMEM;
+
+	packet_pool_free(packets);
+	if (err)
+		log_error("no memory to measure the engines");
+	else
+		log_info("engines measured in %u ms",
+			 (unsigned int)((rte_get_tsc_cycles() - began) * 1000 / rte_get_tsc_hz()));
+	return err;
+}
+
+void engines_measure(const struct conf *conf)
 {
 	char path[PATH_MAX + 16], why[128];
-	uint64_t began;
 	int err;
 
 	if (conf->engine != ENGINE_AUTO || engine_devices < 2)
@@ -269,18 +316,39 @@ void engines_measure(const struct conf *conf, struct rte_mempool *packets)
 	if (err) {
 		if (err != -ENOENT)
 			log_warn("%s: not used, it is %s: measuring the engines anew", path, why);
-		began = rte_get_tsc_cycles();
-		err = measure_all(packets);
-		if (err == -ENOMEM)
+		if (measure())
 			return;
-		log_info("engines measured in %u ms",
-			 (unsigned int)((rte_get_tsc_cycles() - began) * 1000 / rte_get_tsc_hz()));
 		keep(conf, path);
 	} else {
 		log_info("%s: says how fast the engines are", path);
 	}
 	offload_choose_all();
 	offload_enabled = true;
+}
+
+const struct engine_device *engine_with_memory(void)
+{
+	return memory.device;
+}
+
+bool engine_memory_pays(void)
+{
+	unsigned int device = memory.device ? (unsigned int)(memory.device - engine_device) : 0;
+
+	if (!memory.device || engine_lost(device))
+		return false;
+	return offload_enabled ? offload_uses(device) : device == 0;
+}
+
+struct rte_mempool *engine_pool_create(const char *name, unsigned int n, uint16_t private,
+				       uint16_t room)
+{
+	return memory.create(memory.device->id, name, n, private, room, SOCKET_ID_ANY);
+}
+
+bool engine_pool_free(struct rte_mempool *pool)
+{
+	return memory.device && memory.free(memory.device->id, pool) == 0;
 }
 
 void engine_take_out(unsigned int device)
@@ -320,6 +388,7 @@ void engines_report(void)
 void engines_stop(void)
 {
 	offload_enabled = false;
+	memory.device = NULL;
 	while (engine_devices) {
 		struct engine_device *device = &engine_device[--engine_devices];
 

@@ -43,10 +43,28 @@ int engines_start(const struct conf *conf, unsigned int workers, uint32_t sessio
  * earlier start if there is one that fits, and have the policy decide (offload.h).
  * Without memory or state folder the first device that takes an SA serves it, or the
  * next start measures again; logged. Before the workers start.
- * @param packets  where to take packets from
  */
-void engines_measure(const struct conf *conf, struct rte_mempool *packets);
+void engines_measure(const struct conf *conf);
 void engines_stop(void);
+
+/** Pools that a device has room for. */
+#define ENGINE_POOLS_MAX 16u
+/** The device that moves packets by itself, without a core copying them, if they are in memory
+ * of its own; NULL if there is none. */
+const struct engine_device *engine_with_memory(void);
+/** Whether that device is to do anything. After engines_measure(). */
+bool engine_memory_pays(void);
+/**
+ * A pool of packets in its memory, which goes with the device. Packets come out of it in the
+ * order in which they went in.
+ * @param n     packets
+ * @param room  bytes of each, headroom included
+ * @return NULL with rte_errno
+ */
+struct rte_mempool *engine_pool_create(const char *name, unsigned int n, uint16_t private,
+				       uint16_t room);
+/** Free such a pool. @return false: it is none, or the device still has packets of it */
+bool engine_pool_free(struct rte_mempool *pool);
 
 /** Use a device no more, because it failed where another did not; unless there is
  * no other left. Any thread. */

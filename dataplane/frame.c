@@ -27,6 +27,8 @@ enum drop_reason frame_check(const struct rte_mbuf *m, bool *ip)
 	uint16_t type = rte_be_to_cpu_16(eth->ether_type);
 
 	*ip = type == RTE_ETHER_TYPE_IPV4 || type == RTE_ETHER_TYPE_IPV6;
+	if (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED)
+		return DROP_VLAN_TAG;
 	switch (type) {
 	case RTE_ETHER_TYPE_IPV4:
 	case RTE_ETHER_TYPE_IPV6:

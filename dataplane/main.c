@@ -20,12 +20,12 @@
 #include "log.h"
 #include "neigh.h"
 #include "packet.h"
+#include "pool.h"
 #include "port.h"
 #include "route.h"
 #include "telemetry.h"
 #include "worker.h"
 
-#define POOL_CACHE 256u
 #define DRAIN_S 10u
 
 int log_type;
@@ -71,24 +71,6 @@ static int open_sadb(const struct conf *conf)
 	return err;
 }
 
-/* Every descriptor of every queue may hold a packet, and every worker has some in
- * its hands; a port without buffers receives nothing. */
-static struct rte_mempool *make_pool(const struct conf *conf)
-{
-	unsigned int packets = ports_packets(conf, conf->workers) +
-			       conf->workers * (WORKER_PACKETS + POOL_CACHE);
-	/* Room for a whole packet of the largest usual size with its ESP overhead. */
-	struct rte_mempool *pool = rte_pktmbuf_pool_create("packets", packets, POOL_CACHE,
-							   PACKET_PRIVATE,
-							   2048 + 2 * RTE_PKTMBUF_HEADROOM,
-							   SOCKET_ID_ANY);
-
-	if (!pool)
-		log_error("no memory for %u packets: are there hugepages (vm.nr_hugepages)?",
-			  packets);
-	return pool;
-}
-
 /* Workers drain and return. One that does not, because a device of its hangs,
  * must not keep cygnetd from ending. */
 static void wait_for_workers(void)
@@ -132,29 +114,28 @@ static void report(void)
 static int serve(const struct conf *conf)
 {
 	struct cygnet_db_info info;
-	struct rte_mempool *pool = make_pool(conf);
-	int err;
+	int err = routes_init(conf->workers, conf->routes);
 
-	if (!pool)
-		return -ENOMEM;
-	err = routes_init(conf->workers, conf->routes);
 	if (err)
 		return err;
 	err = neighs_init();
 	if (err)
 		goto routes;
-	err = ports_start(conf, pool, conf->workers);
-	if (err)
-		goto neighs;
 	cygnet_db_info(sadb, &info);
 	err = engines_start(conf, conf->workers, conf->workers *
 			    sessions_of_worker(info.geometry.sas, conf->sessions, conf->workers));
 	if (err)
-		goto ports;
-	engines_measure(conf, pool);
-	err = workers_init(conf, conf->workers, pool);
+		goto neighs;
+	engines_measure(conf);
+	err = packet_pools_create(conf);
 	if (err)
 		goto engines;
+	err = ports_start(conf, packet_pool, conf->workers);
+	if (err)
+		goto engines;
+	err = workers_init(conf, conf->workers);
+	if (err)
+		goto ports;
 	err = control_start();
 	if (!err)
 		err = telemetry_start();
@@ -167,10 +148,10 @@ static int serve(const struct conf *conf)
 	}
 	control_stop();
 	workers_free();
-engines:
-	engines_stop();
 ports:
 	ports_stop();
+engines:
+	engines_stop();
 neighs:
 	neighs_free();
 routes:

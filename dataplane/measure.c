@@ -14,7 +14,7 @@
 #include "measure.h"
 #include "offload.h"
 
-#define MOST 1024u	    /* packets in flight, the last of offload_step[] */
+#define MOST MEASURE_PACKETS /* in flight, the last of offload_step[] */
 #define BURST 32u
 #define FEW 4u		    /* packets of a burst at light load */
 #define REPEATS 3u
@@ -289,10 +289,8 @@ int measure_all(struct rte_mempool *packets)
 	int err = b ? bench_init(b, packets) : -ENOMEM;
 
 	memset(measured, 0, sizeof(measured));
-	if (err) {
-		log_error("no memory to measure the engines");
+	if (err)
 		goto out;
-	}
 	b->end = rte_get_tsc_cycles() + us(TOTAL_MS * 1000ull);
 	measure_devices(b);
 	if (late(b))

@@ -94,6 +94,15 @@ struct offload_class offload_choose(const struct measured *const *m, unsigned in
 	return class;
 }
 
+bool offload_uses(unsigned int device)
+{
+	for (unsigned int a = 0; a < algorithm_count; a++)
+		for (unsigned int l = 0; l < LENGTH_CLASSES; l++)
+			if (offload_class[a][l].light == device || offload_class[a][l].full == device)
+				return true;
+	return false;
+}
+
 /* As speaks_for_full() below has it: enough of a core's time, and enough for a batch. */
 float offload_pays_from(const struct offload_class *class, unsigned int bytes)
 {

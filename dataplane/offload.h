@@ -72,6 +72,8 @@ struct offload_class offload_choose(const struct measured *const *m, unsigned in
 float offload_pays_from(const struct offload_class *class, unsigned int bytes);
 /** Choose for all, without the devices that are lost. */
 void offload_choose_all(void);
+/** Whether a device has been chosen for anything. */
+bool offload_uses(unsigned int device);
 /**
  * Close a window of a worker.
  * @param elapsed_ns  since it was opened; longer than a window if the worker was busy

@@ -7,6 +7,7 @@
 #include <rte_bus_vdev.h>
 #include <rte_dev.h>
 #include <rte_ethdev.h>
+#include <rte_mbuf.h>
 #include <rte_string_fns.h>
 
 #include "log.h"
@@ -92,22 +93,61 @@ static uint16_t queues_for(const char *device, const struct rte_eth_dev_info *in
 	return queues ? queues : 1;
 }
 
-static int setup_queues(uint16_t id, uint16_t queues, struct rte_mempool *pool)
+/* Most vdevs copy, whatever the buffers are in. These share the memory of a pool, or
+ * all of DPDK's, with somebody; a PCI device's IOMMU knows DPDK's only. */
+const char *ports_own_memory(const struct conf *conf)
+{
+	static const char *const sharing[] = {"net_af_xdp", "net_virtio_user"};
+
+	for (unsigned int i = 0; i < conf->nports; i++) {
+		const struct conf_port *port = &conf->port[i];
+
+		if (strncmp(port->device, "net_", 4))
+			return port->name;
+		for (unsigned int d = 0; d < RTE_DIM(sharing); d++)
+			if (!strncmp(port->device, sharing[d], strlen(sharing[d])))
+				return port->name;
+	}
+	return NULL;
+}
+
+/* Who polls a port's queues, as worker.c has it. */
+struct pollers {
+	unsigned int port, workers;
+	struct rte_mempool *const *pools;
+};
+
+static struct rte_mempool *pool_of(const struct pollers *by, uint16_t queue, uint16_t queues)
+{
+	return by->pools[(queues == 1 ? by->port : queue) % by->workers];
+}
+
+static int setup_queues(uint16_t id, uint16_t queues, const struct pollers *by)
 {
 	uint16_t rx = RX_DESCRIPTORS, tx = TX_DESCRIPTORS;
 	int socket = rte_eth_dev_socket_id(id);
 	int err = rte_eth_dev_adjust_nb_rx_tx_desc(id, &rx, &tx);
 
 	for (uint16_t q = 0; q < queues && !err; q++) {
-		err = rte_eth_rx_queue_setup(id, q, rx, (unsigned int)socket, NULL, pool);
+		err = rte_eth_rx_queue_setup(id, q, rx, (unsigned int)socket, NULL,
+					     pool_of(by, q, queues));
 		if (!err)
 			err = rte_eth_tx_queue_setup(id, q, tx, (unsigned int)socket, NULL);
 	}
 	return err;
 }
 
+/* What is not in a buffer of DPDK's own gets no tag put back into it: then net_af_packet
+ * has to tell of the tag beside the frame. */
+static uint64_t wanted_offloads(const struct rte_eth_dev_info *info, struct rte_mempool *pool)
+{
+	bool outside = rte_pktmbuf_priv_flags(pool) & RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF;
+
+	return outside ? info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_VLAN_STRIP : 0;
+}
+
 /* Packets of one flow meet the same worker where the device can spread them. */
-static int configure(uint16_t id, const char *device, unsigned int workers, struct rte_mempool *pool,
+static int configure(uint16_t id, const char *device, unsigned int most, const struct pollers *by,
 		     uint16_t *queues)
 {
 	struct rte_eth_conf conf = {0};
@@ -116,14 +156,15 @@ static int configure(uint16_t id, const char *device, unsigned int workers, stru
 
 	if (err)
 		return err;
-	*queues = queues_for(device, &info, workers);
+	*queues = queues_for(device, &info, most);
+	conf.rxmode.offloads = wanted_offloads(&info, by->pools[0]);
 	if (*queues > 1 && info.flow_type_rss_offloads) {
 		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
 		conf.rx_adv_conf.rss_conf.rss_hf = info.flow_type_rss_offloads &
 						   (RTE_ETH_RSS_IP | RTE_ETH_RSS_ESP);
 	}
 	err = rte_eth_dev_configure(id, *queues, *queues, &conf);
-	return err ? err : setup_queues(id, *queues, pool);
+	return err ? err : setup_queues(id, *queues, by);
 }
 
 /* A device that is an interface of the kernel's: take it from the kernel. */
@@ -134,8 +175,7 @@ static int take_interface(const char *device, char *iface, uint16_t *mtu)
 	return err || !iface[0] ? err : wire_isolate(iface);
 }
 
-static int start_wire(struct port *port, const struct conf_port *conf, unsigned int workers,
-		      struct rte_mempool *pool)
+static int start_wire(struct port *port, const struct conf_port *conf, const struct pollers *by)
 {
 	struct rte_ether_addr mac;
 	char iface[IFNAMSIZ];
@@ -145,7 +185,7 @@ static int start_wire(struct port *port, const struct conf_port *conf, unsigned 
 	if (!err)
 		err = probe(conf->device, &port->id);
 	if (!err)
-		err = configure(port->id, conf->device, workers, pool, &port->queues);
+		err = configure(port->id, conf->device, by->workers, by, &port->queues);
 	if (!err)
 		err = rte_eth_macaddr_get(port->id, &mac);
 	if (!err)
@@ -169,7 +209,7 @@ static int start_wire(struct port *port, const struct conf_port *conf, unsigned 
 	return 0;
 }
 
-static int start_tap(struct port *port, unsigned int number, struct rte_mempool *pool)
+static int start_tap(struct port *port, const struct pollers *by)
 {
 	char name[32], args[128], mac[RTE_ETHER_ADDR_FMT_SIZE];
 	struct rte_ether_addr own = port_mac(port);
@@ -178,11 +218,11 @@ static int start_tap(struct port *port, unsigned int number, struct rte_mempool 
 	int err;
 
 	rte_ether_format_addr(mac, sizeof(mac), &own);
-	snprintf(name, sizeof(name), "net_tap%u", number);
+	snprintf(name, sizeof(name), "net_tap%u", by->port);
 	snprintf(args, sizeof(args), "%s,iface=%s,mac=%s", name, port->tap_name, mac);
 	err = probe(args, &port->tap_id);
 	if (!err)
-		err = configure(port->tap_id, "", 1, pool, &queues);
+		err = configure(port->tap_id, "", 1, by, &queues);
 	if (!err)
 		err = rte_eth_dev_set_mtu(port->tap_id, port->mtu);
 	if (!err)
@@ -201,19 +241,20 @@ static int start_tap(struct port *port, unsigned int number, struct rte_mempool 
 	return 0;
 }
 
-int ports_start(const struct conf *conf, struct rte_mempool *pool, unsigned int workers)
+int ports_start(const struct conf *conf, struct rte_mempool *const *pools, unsigned int workers)
 {
 	int err = 0;
 
 	for (unsigned int i = 0; i < conf->nports && !err; i++) {
+		const struct pollers by = {i, workers, pools};
 		struct port *port = &ports[i];
 
 		memset(port, 0, sizeof(*port));
 		rte_strscpy(port->name, conf->port[i].name, sizeof(port->name));
 		rte_strscpy(port->tap_name, conf->port[i].tap, sizeof(port->tap_name));
-		err = start_wire(port, &conf->port[i], workers, pool);
+		err = start_wire(port, &conf->port[i], &by);
 		if (!err)
-			err = start_tap(port, i, pool);
+			err = start_tap(port, &by);
 		if (!err) {
 			nports = i + 1;
 			log_info("port %s: %s, %u queue%s, MTU %u, TAP %s", port->name,

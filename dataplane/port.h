@@ -77,8 +77,15 @@ static inline void port_set_addr6(struct port *port, const struct cygnet_addr *a
 	__atomic_store_n(&port->addr6_index, index, __ATOMIC_RELEASE);
 }
 
-/** Create, configure and start the ports and TAPs of conf. @return 0 or -errno, logged */
-int ports_start(const struct conf *conf, struct rte_mempool *pool, unsigned int workers);
+/**
+ * Create, configure and start the ports and TAPs of conf.
+ * @param pools  by worker number: each queue receives into that of the worker that polls it
+ * @return 0 or -errno, logged
+ */
+int ports_start(const struct conf *conf, struct rte_mempool *const *pools, unsigned int workers);
+/** The first port of conf that cannot receive into buffers outside of DPDK's own
+ * memory. @return its name; NULL: all can */
+const char *ports_own_memory(const struct conf *conf);
 void ports_stop(void);
 /** How many packets the queues of all ports and TAPs of conf can hold. */
 unsigned int ports_packets(const struct conf *conf, unsigned int workers);

@@ -16,6 +16,7 @@
 #include "engine.h"
 #include "log.h"
 #include "offload.h"
+#include "pool.h"
 #include "port.h"
 #include "route.h"
 #include "stats.h"
@@ -179,6 +180,8 @@ static int show_engines(const char *cmd, const char *params, struct rte_tel_data
 		rte_tel_data_add_dict_string(row, "driver", device->driver);
 		rte_tel_data_add_dict_string(row, "engine", device->engine);
 		rte_tel_data_add_dict_string(row, "state", engine_lost(i) ? "failed" : "up");
+		rte_tel_data_add_dict_string(row, "packets_in",
+					     device == packet_pool_device ? "device" : "hugepages");
 		rte_tel_data_add_dict_u64(row, "sas", rte_mempool_in_use_count(device->sessions));
 		rte_tel_data_add_dict_u64(row, "packets", encrypted + decrypted);
 		rte_tel_data_add_dict_u64(row, "encrypted", encrypted);

@@ -12,6 +12,7 @@
 #include "fragment.h"
 #include "log.h"
 #include "pipeline.h"
+#include "pool.h"
 #include "port.h"
 #include "worker.h"
 
@@ -24,8 +25,7 @@
 
 struct worker workers[CONF_MAX_WORKERS];
 
-static int init_worker(struct worker *w, const struct conf *conf, unsigned int id, unsigned int n,
-		       struct rte_mempool *pool)
+static int init_worker(struct worker *w, const struct conf *conf, unsigned int id, unsigned int n)
 {
 	struct cygnet_db_info info;
 	char name[RTE_MEMPOOL_NAMESIZE];
@@ -35,7 +35,7 @@ static int init_worker(struct worker *w, const struct conf *conf, unsigned int i
 		.workers = n,
 		.idle_sleep = conf->idle_sleep,
 		.drop_no_policy = conf->drop_no_policy,
-		.packets = pool,
+		.packets = packet_pool[id],
 		.stats = &stats[id],
 	};
 	cygnet_db_info(sadb, &info);
@@ -50,10 +50,10 @@ static int init_worker(struct worker *w, const struct conf *conf, unsigned int i
 	return w->inbox && w->ops && w->sessions && w->reassembly ? 0 : -ENOMEM;
 }
 
-int workers_init(const struct conf *conf, unsigned int n, struct rte_mempool *pool)
+int workers_init(const struct conf *conf, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++) {
-		int err = init_worker(&workers[i], conf, i, n, pool);
+		int err = init_worker(&workers[i], conf, i, n);
 
 		if (err) {
 			log_error("no memory for worker %u", i);

@@ -10,8 +10,6 @@
 #ifndef CYGNETD_WORKER_H
 #define CYGNETD_WORKER_H
 
-#include <rte_mempool.h>
-
 #include "conf.h"
 
 /** Packets that a worker may well have in its hands at a time: at crypto devices, in
@@ -19,7 +17,7 @@
 #define WORKER_PACKETS 12288u
 
 /** Allocate the workers' rings, pools and tables. After ports and engines. @return 0 or -errno */
-int workers_init(const struct conf *conf, unsigned int workers, struct rte_mempool *pool);
+int workers_init(const struct conf *conf, unsigned int workers);
 /** The main loop of one worker (for rte_eal_remote_launch); arg is its number.
  * Returns once control_stopping is set and nothing is in flight. */
 int worker_main(void *arg);

@@ -43,7 +43,7 @@ class Gateway:
         self.network, self.build, self.work = network, build, work
         self.prefix = f"cyg-{os.getpid()}"
         self.log = f"{work}/cygnetd.log"
-        self.engine = options.engine
+        self.engine, self.driver = options.engine, options.driver
         self.fault = f"{work}/cl-fault"  # once this file is there, OpenCL fails
         self.process = None
         with open(f"{work}/cygnetd.conf", "w") as conf:

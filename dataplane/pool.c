@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+
+#include <rte_errno.h>
+#include <rte_mbuf.h>
+
+#include "engine.h"
+#include "log.h"
+#include "packet.h"
+#include "pool.h"
+#include "port.h"
+#include "worker.h"
+
+#define CACHE 256u /* packets that an lcore keeps from a shared pool */
+/* Room for a whole packet of the largest usual size with its ESP overhead. */
+#define ROOM (2048 + 2 * RTE_PKTMBUF_HEADROOM)
+
+struct rte_mempool *packet_pool[CONF_MAX_WORKERS];
+const struct engine_device *packet_pool_device;
+
+static struct rte_mempool *create_shared(const char *name, unsigned int n)
+{
+	return rte_pktmbuf_pool_create(name, n, CACHE, PACKET_PRIVATE, ROOM, SOCKET_ID_ANY);
+}
+
+struct rte_mempool *packet_pool_create(const char *name, unsigned int n)
+{
+	struct rte_mempool *pool = NULL;
+
+	if (engine_with_memory())
+		pool = engine_pool_create(name, n, PACKET_PRIVATE, ROOM);
+	return pool ? pool : create_shared(name, n);
+}
+
+void packet_pool_free(struct rte_mempool *pool)
+{
+	if (pool && rte_mempool_full(pool) && !engine_pool_free(pool))
+		rte_mempool_free(pool);
+}
+
+/* Every descriptor of every queue may hold a packet, and every worker has some in
+ * its hands; a port without buffers receives nothing. */
+static unsigned int packets_needed(const struct conf *conf)
+{
+	return ports_packets(conf, conf->workers) + conf->workers * (WORKER_PACKETS + CACHE);
+}
+
+/* One for each worker, as far as the device has pools.
+ * @return whether there are any */
+static bool create_own(const struct conf *conf)
+{
+	unsigned int pools = RTE_MIN(conf->workers, ENGINE_POOLS_MAX), made;
+	unsigned int packets = (packets_needed(conf) + pools - 1) / pools;
+
+	for (made = 0; made < pools; made++) {
+		char name[RTE_MEMPOOL_NAMESIZE];
+
+		snprintf(name, sizeof(name), "packets%u", made);
+		packet_pool[made] = engine_pool_create(name, packets, PACKET_PRIVATE, ROOM);
+		if (!packet_pool[made])
+			break;
+	}
+	if (made < pools) {
+		log_warn("packets are copied by the workers: no %u pools of %u packets in the "
+			 "memory of the crypto device: %s", pools, packets, rte_strerror(rte_errno));
+		while (made)
+			engine_pool_free(packet_pool[--made]);
+		return false;
+	}
+	for (unsigned int w = pools; w < conf->workers; w++)
+		packet_pool[w] = packet_pool[w % pools];
+	packet_pool_device = engine_with_memory();
+	log_info("packets: %u pool%s of %u in memory from which %s moves them", pools,
+		 pools == 1 ? "" : "s", packets, packet_pool_device->name);
+	return true;
+}
+
+int packet_pools_create(const struct conf *conf)
+{
+	unsigned int packets = packets_needed(conf);
+	const char *port = ports_own_memory(conf);
+
+	packet_pool_device = NULL;
+	if (engine_memory_pays()) {
+		if (!port && create_own(conf))
+			return 0;
+		if (port)
+			log_warn("packets are copied by the workers to and from %s: port %s cannot "
+				 "receive into its memory", engine_with_memory()->name, port);
+	}
+	packet_pool[0] = create_shared("packets", packets);
+	if (!packet_pool[0]) {
+		log_error("no memory for %u packets: are there hugepages (vm.nr_hugepages)?", packets);
+		return -ENOMEM;
+	}
+	for (unsigned int w = 1; w < conf->workers; w++)
+		packet_pool[w] = packet_pool[0];
+	return 0;
+}

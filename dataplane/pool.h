@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file pool.h
+ * Where the buffers of packets come from. If a crypto device has memory from which it
+ * moves packets by itself, and is to be used, each worker has a pool there of its
+ * own, in which packets that were received one after another lie so; else all share one.
+ */
+#ifndef CYGNETD_POOL_H
+#define CYGNETD_POOL_H
+
+#include <rte_mempool.h>
+
+#include "conf.h"
+
+struct engine_device;
+
+/** By worker number. */
+extern struct rte_mempool *packet_pool[CONF_MAX_WORKERS];
+/** In whose memory they are; NULL: in hugepages. */
+extern const struct engine_device *packet_pool_device;
+
+/**
+ * Create the pools. After engines_measure(), before the ports. Pools in a device's
+ * memory go with it, so the ports have to stop before the engines.
+ * @return 0 or -ENOMEM, logged
+ */
+int packet_pools_create(const struct conf *conf);
+/**
+ * A pool for measuring the engines: in the device's memory if there is such a device.
+ * @param n  packets
+ * @return NULL: no memory
+ */
+struct rte_mempool *packet_pool_create(const char *name, unsigned int n);
+/** Free a pool of packet_pool_create(), unless a device has kept packets of it. */
+void packet_pool_free(struct rte_mempool *pool);
+
+#endif
