@@ -162,11 +162,6 @@ static const char *unsupported_sa(kernel_ipsec_manage_policy_t *data)
 	{
 		return "endpoints of two address families";
 	}
-	if (data->sa->mode == MODE_TRANSPORT &&
-		data->dst->get_family(data->dst) != AF_INET)
-	{
-		return "IPv6 in transport mode";
-	}
 	return compat_unsupported_policy(data);
 }
 

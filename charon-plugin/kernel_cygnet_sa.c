@@ -227,17 +227,11 @@ static const char *unsupported_option(kernel_ipsec_sa_id_t *id,
 /**
  * Name what about the mode we do not have, or return NULL
  */
-static const char *unsupported_mode(kernel_ipsec_sa_id_t *id,
-									kernel_ipsec_add_sa_t *data)
+static const char *unsupported_mode(kernel_ipsec_add_sa_t *data)
 {
 	if (data->mode != MODE_TUNNEL && data->mode != MODE_TRANSPORT)
 	{
 		return compat_mode_name(data->mode);
-	}
-	if (data->mode == MODE_TRANSPORT &&
-		id->dst->get_family(id->dst) != AF_INET)
-	{
-		return "IPv6 in transport mode";
 	}
 	return NULL;
 }
@@ -347,7 +341,7 @@ status_t kernel_cygnet_sa_params(kernel_ipsec_sa_id_t *id,
 	memset(params, 0, sizeof(*params));
 	*why = kernel_cygnet_sa_unsupported(id->proto, id->src, id->dst) ?:
 		   unsupported_option(id, data) ?:
-		   unsupported_mode(id, data) ?:
+		   unsupported_mode(data) ?:
 		   map_encryption(data, params) ?:
 		   map_integrity(data, params);
 	if (*why)

@@ -2,7 +2,7 @@
 /**
  * @file esp.h
  * ESP (RFC 4303), plain or in UDP (RFC 3948): what happens to one packet before and
- * after the crypto device. Transport mode for IPv4.
+ * after the crypto device.
  */
 #ifndef CYGNETD_ESP_H
 #define CYGNETD_ESP_H
@@ -35,7 +35,7 @@ static inline void esp_op_free(struct rte_crypto_op *op)
 	rte_crypto_op_free(op);
 }
 
-/** How much of a packet stays in front of ESP: in transport mode its IP header, bytes. */
+/** How much of a packet stays in front of ESP: in transport mode its headers, bytes. */
 unsigned int esp_out_kept(struct rte_mbuf *m, const struct session *s);
 /**
  * The size of a packet once it is protected, outer IP header included.

@@ -3,9 +3,7 @@
 
 #include "esp_common.h"
 #include "esp_transport.h"
-#include "headers.h"
 #include "outer.h"
-#include "tos.h"
 
 int esp_in_prepare(struct rte_mbuf *m, const struct session *s, struct rte_crypto_op *op)
 {
@@ -54,18 +52,10 @@ static int check_trailer(const uint8_t *text, unsigned int len, unsigned int *in
 	return text[len - 1];
 }
 
-/* Whether the next header says what the packet behind it is. */
-static bool is_inner(struct rte_mbuf *m, int next)
-{
-	return (packet_family(m) == AF_INET6) == (next == IPPROTO_IPV6);
-}
-
 int esp_in_finish(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s)
 {
 	unsigned int header = packet(m)->esp + sizeof(struct rte_esp_hdr) + s->iv_len;
 	unsigned int tail = esn_len(s) + s->icv_len, inner = 0, text;
-	uint8_t outer_tos = tos_get(m);
-	enum drop_reason reason;
 	int next;
 
 	text = rte_pktmbuf_data_len(m) - header - tail;
@@ -75,15 +65,6 @@ int esp_in_finish(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct s
 	if (next < 0 || (!s->transport && next != IPPROTO_IPIP && next != IPPROTO_IPV6))
 		return DROP_ESP_PADDING;
 	rte_pktmbuf_trim(m, (uint16_t)(text - inner + tail));
-	if (s->transport) {
-		esp_transport_close(m, header, (uint8_t)next);
-		return ESP_OK;
-	}
-	rte_pktmbuf_adj(m, (uint16_t)header);
-	if (!rte_pktmbuf_data_len(m) || !is_inner(m, next))
-		return DROP_MALFORMED;
-	reason = headers_check(m, true);
-	if (reason != DROP_NONE)
-		return (int)reason;
-	return outer_decapsulate(m, sa, outer_tos) ? ESP_OK : DROP_ECN;
+	return s->transport ? (int)esp_transport_close(m, header, (uint8_t)next)
+			    : (int)outer_strip(m, sa, header, (uint8_t)next);
 }

@@ -4,6 +4,7 @@
 
 #include "esp_common.h"
 #include "esp_transport.h"
+#include "headers.h"
 #include "outer.h"
 
 /* What goes in front of the ciphertext; the IP header only if it is a new one. */
@@ -22,7 +23,7 @@ static unsigned int padded_len(const struct session *s, unsigned int inner)
 
 unsigned int esp_out_kept(struct rte_mbuf *m, const struct session *s)
 {
-	return s->transport && packet_family(m) == AF_INET ? ip_header_len(packet_ip(m)) : 0;
+	return s->transport ? headers_front(m).len : 0;
 }
 
 unsigned int esp_out_size(const struct session *s, const struct cygnet_path *path,
@@ -108,7 +109,7 @@ static void write_trailer(uint8_t *at, unsigned int pad, uint8_t next)
 static uint8_t next_header(struct rte_mbuf *m, const struct session *s)
 {
 	if (s->transport)
-		return packet_ip(m)->next_proto_id;
+		return headers_front(m).proto;
 	return packet_family(m) == AF_INET6 ? IPPROTO_IPV6 : IPPROTO_IPIP;
 }
 

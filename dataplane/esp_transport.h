@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file esp_transport.h
- * ESP in transport mode (RFC 4303, 3.1.1): the packet keeps its IP header, and
- * ESP stands between that and what it carries. IPv4.
+ * ESP and AH in transport mode (RFC 4303 and 4302, 3.1.1): the packet keeps its IP header,
+ * and in IPv6 the extension headers that routers look at; ESP or AH stands between them
+ * and what the packet carries.
  */
 #ifndef CYGNETD_ESP_TRANSPORT_H
 #define CYGNETD_ESP_TRANSPORT_H
@@ -15,22 +16,23 @@
 bool esp_transport_fits(struct rte_mbuf *m, const struct cygnet_path *path);
 
 /**
- * Make room between a packet's IP header and its payload, and correct the header.
+ * Make room behind the headers that stay (headers_front()), and correct them.
  * @param space  bytes
  * @param total  length of the packet in the end, bytes
- * @param proto  what follows the IP header now
+ * @param proto  what follows them now
  * @return where the room begins; NULL: no headroom
  */
 uint8_t *esp_transport_open(struct rte_mbuf *m, unsigned int space, unsigned int total,
 			    uint8_t proto);
 
 /**
- * Take out what is between the IP header and the payload of an authentic packet. A
- * TCP or UDP checksum is worked out anew if a NAT may have changed the addresses
+ * Take out what is between the headers that stayed and the payload of an authentic packet.
+ * A TCP or UDP checksum is worked out anew if a NAT may have changed the addresses
  * that it covers (RFC 3948, 3.1.2).
  * @param skip   bytes from the start of the packet to the payload
  * @param proto  of the payload
+ * @return DROP_NONE, or what is wrong with extension headers that came to light
  */
-void esp_transport_close(struct rte_mbuf *m, unsigned int skip, uint8_t proto);
+enum drop_reason esp_transport_close(struct rte_mbuf *m, unsigned int skip, uint8_t proto);
 
 #endif

@@ -53,6 +53,7 @@ static bool walk(const uint8_t *packet, unsigned int len, struct headers *h)
 
 	*h = (struct headers){
 		.len = sizeof(struct rte_ipv6_hdr),
+		.proto_at = offsetof(struct rte_ipv6_hdr, proto),
 		.proto = ((const struct rte_ipv6_hdr *)packet)->proto,
 	};
 	for (unsigned int n = 0; is_extension(h->proto); n++) {
@@ -69,6 +70,7 @@ static bool walk(const uint8_t *packet, unsigned int len, struct headers *h)
 			size *= at[1] + 1u;
 		if (size > left)
 			return false;
+		h->proto_at = h->len;
 		h->len = (uint16_t)(h->len + size);
 		h->proto = at[0];
 	}
@@ -110,11 +112,48 @@ struct headers headers_read(struct rte_mbuf *m)
 	}
 	return (struct headers){
 		.len = (uint16_t)ip_header_len(ip),
+		.proto_at = offsetof(struct rte_ipv4_hdr, next_proto_id),
 		.proto = ip->next_proto_id,
 		.fragment = ip->fragment_offset &
 			    rte_cpu_to_be_16(RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK),
 		.later = ip->fragment_offset & rte_cpu_to_be_16(RTE_IPV4_HDR_OFFSET_MASK),
 	};
+}
+
+struct headers headers_front(struct rte_mbuf *m)
+{
+	const uint8_t *packet = rte_pktmbuf_mtod(m, const uint8_t *);
+	struct headers all = headers_read(m);
+	struct headers next = {
+		.len = sizeof(struct rte_ipv6_hdr),
+		.proto_at = offsetof(struct rte_ipv6_hdr, proto),
+		.proto = packet[offsetof(struct rte_ipv6_hdr, proto)],
+	};
+	struct headers front = next;
+
+	if (packet_family(m) == AF_INET || all.fragment_at)
+		return all;
+	while (next.len < all.len) {
+		bool options = next.proto == IPPROTO_DSTOPTS;
+
+		next.proto_at = next.len;
+		next.proto = packet[next.proto_at];
+		next.len = (uint16_t)(next.len + EXTENSION_UNIT * (packet[next.proto_at + 1] + 1u));
+		/* Options for the destination stay if a routing header follows. */
+		if (!options)
+			front = next;
+	}
+	return front;
+}
+
+uint16_t headers_checksum6(struct rte_mbuf *m, const struct headers *h)
+{
+	struct rte_ipv6_hdr pseudo = *packet_ip6(m);
+
+	/* As if there were no extension headers (RFC 8200, 8.1). */
+	pseudo.proto = h->proto;
+	pseudo.payload_len = rte_cpu_to_be_16((uint16_t)(rte_pktmbuf_data_len(m) - h->len));
+	return rte_ipv6_udptcp_cksum(&pseudo, rte_pktmbuf_mtod_offset(m, void *, h->len));
 }
 
 static bool finds_neighbours(uint16_t type)

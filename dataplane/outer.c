@@ -2,6 +2,7 @@
 #include <netinet/in.h>
 #include <rte_udp.h>
 
+#include "headers.h"
 #include "ip_sum.h"
 #include "outer.h"
 #include "tos.h"
@@ -17,6 +18,7 @@ void outer_describe(struct outer *outer, struct rte_mbuf *m, const struct cygnet
 	 * numbers for packets that are fragmented on the way (RFC 791, 3.2). */
 	uint32_t id = (uint32_t)sa->seq + rte_be_to_cpu_32(sa->spi);
 
+	outer->proto = sa->proto;
 	outer->id = rte_cpu_to_be_16((uint16_t)id);
 	outer->tos = 0;
 	if (sa->dscp & CYGNET_DSCP_COPY_OUT)
@@ -37,7 +39,7 @@ static void write_v4(struct rte_ipv4_hdr *ip, const struct outer *outer,
 		.packet_id = outer->id,
 		.fragment_offset = outer->df ? rte_cpu_to_be_16(RTE_IPV4_HDR_DF_FLAG) : 0,
 		.time_to_live = HOPS,
-		.next_proto_id = path->encap ? IPPROTO_UDP : IPPROTO_ESP,
+		.next_proto_id = path->encap ? IPPROTO_UDP : outer->proto,
 		.src_addr = path->src.v4,
 		.dst_addr = path->dst.v4,
 	};
@@ -51,7 +53,7 @@ static void write_v6(struct rte_ipv6_hdr *ip, const struct outer *outer,
 	*ip = (struct rte_ipv6_hdr){
 		.vtc_flow = rte_cpu_to_be_32(6u << 28 | (uint32_t)outer->tos << TOS_V6_SHIFT),
 		.payload_len = rte_cpu_to_be_16((uint16_t)(total - sizeof(*ip))),
-		.proto = path->encap ? IPPROTO_UDP : IPPROTO_ESP,
+		.proto = path->encap ? IPPROTO_UDP : outer->proto,
 		.hop_limits = HOPS,
 	};
 	memcpy(ip->src_addr, &path->src, sizeof(ip->src_addr));
@@ -69,13 +71,17 @@ void outer_write(uint8_t *at, const struct outer *outer, const struct cygnet_pat
 
 void outer_finish(struct rte_mbuf *m)
 {
-	struct rte_ipv6_hdr *ip = packet_ip6(m);
-	struct rte_udp_hdr *udp = (struct rte_udp_hdr *)(ip + 1);
+	struct rte_udp_hdr *udp;
+	struct headers h;
 
-	if (ip->proto != IPPROTO_UDP)
+	if (packet_ip6(m)->proto == IPPROTO_ESP)
 		return;
+	h = headers_read(m);
+	if (h.proto != IPPROTO_UDP)
+		return;
+	udp = rte_pktmbuf_mtod_offset(m, struct rte_udp_hdr *, h.len);
 	udp->dgram_cksum = 0;
-	udp->dgram_cksum = rte_ipv6_udptcp_cksum(ip, udp);
+	udp->dgram_cksum = headers_checksum6(m, &h);
 }
 
 static bool decapsulate_ecn(struct rte_mbuf *m, uint8_t outer)
@@ -90,11 +96,32 @@ static bool decapsulate_ecn(struct rte_mbuf *m, uint8_t outer)
 	return true;
 }
 
-bool outer_decapsulate(struct rte_mbuf *m, const struct cygnet_sa *sa, uint8_t tos)
+static bool decapsulate(struct rte_mbuf *m, const struct cygnet_sa *sa, uint8_t tos)
 {
 	if ((sa->flags & CYGNET_SA_COPY_ECN) && !decapsulate_ecn(m, tos))
 		return false;
 	if (sa->dscp & CYGNET_DSCP_COPY_IN)
 		tos_set(m, (uint8_t)((tos & ~TOS_ECN) | (tos_get(m) & TOS_ECN)));
 	return true;
+}
+
+/* Whether the next header says what the packet behind it is. */
+static bool is_inner(struct rte_mbuf *m, uint8_t next)
+{
+	return (packet_family(m) == AF_INET6) == (next == IPPROTO_IPV6);
+}
+
+enum drop_reason outer_strip(struct rte_mbuf *m, const struct cygnet_sa *sa, unsigned int skip,
+			     uint8_t next)
+{
+	uint8_t tos = tos_get(m);
+	enum drop_reason reason;
+
+	rte_pktmbuf_adj(m, (uint16_t)skip);
+	if (!rte_pktmbuf_data_len(m) || !is_inner(m, next))
+		return DROP_MALFORMED;
+	reason = headers_check(m, true);
+	if (reason != DROP_NONE)
+		return reason;
+	return decapsulate(m, sa, tos) ? DROP_NONE : DROP_ECN;
 }

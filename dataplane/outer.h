@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file outer.h
- * The IP header around ESP in tunnel mode, of either family around either.
+ * The IP header around ESP or AH in tunnel mode, of either family around either.
  */
 #ifndef CYGNETD_OUTER_H
 #define CYGNETD_OUTER_H
@@ -13,7 +13,7 @@
 struct outer {
 	bool v6;
 	bool df;	/* IPv4 */
-	uint8_t tos;
+	uint8_t tos, proto;
 	uint16_t id;	/* IPv4, network byte order */
 };
 
@@ -26,7 +26,7 @@ static inline unsigned int outer_len(bool v6)
 /** Work out what the outer header of an inner packet says (RFC 4301, 5.1.2; RFC 6040). */
 void outer_describe(struct outer *outer, struct rte_mbuf *m, const struct cygnet_sa *sa);
 /**
- * Write an outer header, for ESP or for UDP around it.
+ * Write an outer header, for ESP, AH or UDP around it.
  * @param total  bytes of packet, with this header
  */
 void outer_write(uint8_t *at, const struct outer *outer, const struct cygnet_path *path,
@@ -37,11 +37,13 @@ void outer_write(uint8_t *at, const struct outer *outer, const struct cygnet_pat
 void outer_finish(struct rte_mbuf *m);
 
 /**
- * Congestion and DSCP met on the way come through to the decrypted inner packet, as far as
- * the SA says so (RFC 6040, 4.2).
- * @param tos  of the outer header
- * @return false for a combination that says drop
+ * Take off what is around an authentic inner packet, which is checked. Congestion and
+ * DSCP met on the way come through to it, as far as the SA says so (RFC 6040, 4.2).
+ * @param skip  bytes from the start of the packet to the inner one
+ * @param next  what the header in front of that says that it is
+ * @return DROP_NONE or a drop reason
  */
-bool outer_decapsulate(struct rte_mbuf *m, const struct cygnet_sa *sa, uint8_t tos);
+enum drop_reason outer_strip(struct rte_mbuf *m, const struct cygnet_sa *sa, unsigned int skip,
+			     uint8_t next);
 
 #endif

@@ -123,10 +123,8 @@ void sessions_free(struct session_table *table)
 
 static bool can_serve(const struct cygnet_sa *sa)
 {
-	bool v6 = sa->af == AF_INET6;
-
 	return sa->mode <= CYGNET_TRANSPORT && sa->proto == IPPROTO_ESP &&
-	       (sa->af == AF_INET || (v6 && sa->mode == CYGNET_TUNNEL)) && suite_known(sa);
+	       (sa->af == AF_INET || sa->af == AF_INET6) && suite_known(sa);
 }
 
 /* Whether a device says that it does this. One that does not is not asked: some
