@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* To the crypto devices and back. The packets of an SA may be at several devices at
- * once, which finish in any order: each waits in its SA's queue until those before
- * it are back (WireGuard's two queues). What a failing device did not do, another
- * does. */
+/* Through the queues of the crypto devices and back. The packets of an SA may be at several
+ * devices at once, which finish in any order: each waits in its SA's queue until those before
+ * it are back (WireGuard's two queues). What a failing device did not do, another does. */
 #include <string.h>
 
 #include <rte_cryptodev.h>
 
 #include "control.h"
+#include "crypto_op.h"
 #include "engine.h"
-#include "esp.h"
 #include "pipeline.h"
 
 #define BURSTS 8u   /* that a device gives back in a turn */
@@ -19,7 +18,8 @@ static void append(struct session *s, struct rte_mbuf *m)
 {
 	packet(m)->next = NULL;
 	packet(m)->back = 0;
-	if (s->in_flight++)
+	s->in_flight++;
+	if (s->head)
 		packet(s->tail)->next = m;
 	else
 		s->head = m;
@@ -33,11 +33,14 @@ static void release(struct worker *w, struct rte_mbuf *m, unsigned int status)
 
 	packet(m)->back = 1;
 	packet(m)->status = (uint8_t)status;
-	while (s->in_flight && packet(s->head)->back) {
+	while (s->head && packet(s->head)->back) {
+		struct packet *p;
+
 		m = s->head;
-		s->head = packet(m)->next;
+		p = packet(m);
+		s->head = p->next;
 		s->in_flight--;
-		protect_finish(w, m);
+		protect_finish(w, m, s, cygnet_sa_get(sadb, p->sa, p->generation));
 	}
 }
 
@@ -100,27 +103,44 @@ static uint64_t sample(struct rte_mbuf *m)
 	return (sum << 7 | sum >> 57) ^ word;
 }
 
-void crypt_add(struct worker *w, struct rte_mbuf *m, struct rte_crypto_op *op,
-	       const struct cygnet_sa *sa)
+/* By a device's queue. */
+static void enqueue(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
+		    const struct cygnet_sa *sa, unsigned int device)
 {
+	struct rte_crypto_op *op = rte_crypto_op_alloc(w->ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
 	struct packet *p = packet(m);
 	struct session *s = p->session;
-	unsigned int device = s->device;
 
+	if (!op) {
+		drop(w, m, DROP_NO_BUFFER);
+		return;
+	}
+	*crypto_op_job(op) = *job;
+	crypto_op_describe(op, m, s);
 	p->tried = p->failed_at = 0;
 	p->sample = s->inbound || engine_devices < 2 ? 0 : sample(m);
+	if (!put(w, op, sa, device) &&
+	    !((offload_enabled || engine_lost(device)) && put_anywhere(w, op, sa))) {
+		crypto_op_free(op);
+		drop(w, m, DROP_ENGINE_FULL);
+		return;
+	}
+	append(s, m);
+}
+
+void crypt_add(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
+	       const struct cygnet_sa *sa)
+{
+	struct session *s = packet(m)->session;
+	unsigned int device = s->device;
+
 	if (offload_enabled) {
 		device = offload_packet(&w->offload, s->algorithm, rte_pktmbuf_data_len(m), w->at);
 		if (device == OFFLOAD_NONE)
 			device = s->device;
 	}
-	if (!put(w, op, sa, device) &&
-	    !((offload_enabled || engine_lost(device)) && put_anywhere(w, op, sa))) {
-		esp_op_free(op);
-		drop(w, m, DROP_ENGINE_FULL);
-		return;
-	}
-	append(s, m);
+	if (!crypt_now_add(w, m, job, sa, device))
+		enqueue(w, m, job, sa, device);
 }
 
 /* Whether another device does what one did not. */
@@ -178,7 +198,7 @@ static void finish(struct worker *w, struct rte_crypto_op *op, unsigned int devi
 		stats_device->decrypted += packet(m)->session->inbound;
 		stats_device->encrypted += !packet(m)->session->inbound;
 	}
-	esp_op_free(op);
+	crypto_op_free(op);
 	release(w, m, status);
 }
 
@@ -213,9 +233,9 @@ static unsigned int poll_device(struct worker *w, unsigned int device)
 	return done;
 }
 
-unsigned int protect_poll(struct worker *w)
+unsigned int crypt_poll(struct worker *w)
 {
-	unsigned int done = 0;
+	unsigned int done = crypt_now(w);
 
 	for (unsigned int d = 0; d < engine_devices; d++) {
 		if (!w->at[d])
@@ -229,8 +249,9 @@ unsigned int protect_poll(struct worker *w)
 	return done;
 }
 
-void protect_drain(struct worker *w)
+void crypt_drain(struct worker *w)
 {
+	crypt_now(w);
 	for (unsigned int d = 0; d < engine_devices; d++) {
 		struct op_batch *batch = &w->submit[d];
 
@@ -238,7 +259,7 @@ void protect_drain(struct worker *w)
 			struct rte_mbuf *m = batch->op[i]->sym->m_src;
 
 			w->at[d]--;
-			esp_op_free(batch->op[i]);
+			crypto_op_free(batch->op[i]);
 			release(w, m, RTE_CRYPTO_OP_STATUS_NOT_PROCESSED);
 		}
 		batch->n = 0;

@@ -149,6 +149,7 @@ static int add_device(uint8_t id, const char *args, unsigned int workers, uint32
 		.driver = info.driver_name,
 		.engine = engine_of(&info),
 		.id = id,
+		.at_once = info.feature_flags & RTE_CRYPTODEV_FF_SYM_CPU_CRYPTO,
 	};
 	rte_strscpy(device->name, rte_cryptodev_name_get(id), sizeof(device->name));
 	set_version(device, &info, args);

@@ -20,6 +20,7 @@ struct engine_device {
 	char version[512];	/* of what makes it fast: driver, hardware */
 	uint8_t id;		/* cryptodev */
 	bool ours;		/* made here, not by EAL's arguments */
+	bool at_once;		/* also works without a queue: DPDK's "CPU crypto" */
 	bool refuses;		/* atomic: it could not set up an SA that it says it can */
 	struct rte_mempool *sessions;
 };

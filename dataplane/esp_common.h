@@ -54,31 +54,16 @@ static inline void esp_nonce(uint8_t *iv, const struct session *s, const void *w
  * @param skip_iv  the IV on the wire is not part of what the cipher works on
  * @param icv      where the ICV is, or goes
  */
-static inline void esp_describe(struct rte_mbuf *m, const struct session *s,
-				struct rte_crypto_op *op, unsigned int esp, unsigned int text,
-				bool skip_iv, unsigned int icv)
+static inline void esp_describe(const struct session *s, struct esp_job *job, unsigned int esp,
+				unsigned int text, bool skip_iv, unsigned int icv)
 {
-	struct rte_crypto_sym_op *sym = op->sym;
 	unsigned int iv = esp + sizeof(struct rte_esp_hdr), data = iv + s->iv_len;
 
-	sym->m_src = m;
-	if (s->form == SUITE_AEAD) {
-		sym->aead.data.offset = data;
-		sym->aead.data.length = text;
-		sym->aead.digest.data = rte_pktmbuf_mtod_offset(m, uint8_t *, icv);
-		sym->aead.digest.phys_addr = rte_pktmbuf_iova_offset(m, icv);
-		sym->aead.aad.data = rte_crypto_op_ctod_offset(op, uint8_t *, ESP_AAD_OFFSET);
-		sym->aead.aad.phys_addr = rte_crypto_op_ctophys_offset(op, ESP_AAD_OFFSET);
-		return;
-	}
-	if (s->form == SUITE_CHAIN) {
-		sym->cipher.data.offset = skip_iv ? data : iv;
-		sym->cipher.data.length = skip_iv ? text : text + s->iv_len;
-	}
-	sym->auth.data.offset = esp;
-	sym->auth.data.length = data - esp + text + esn_len(s);
-	sym->auth.digest.data = rte_pktmbuf_mtod_offset(m, uint8_t *, icv);
-	sym->auth.digest.phys_addr = rte_pktmbuf_iova_offset(m, icv);
+	job->text_at = (uint16_t)(skip_iv ? data : iv);
+	job->text_len = (uint16_t)(skip_iv ? text : text + s->iv_len);
+	job->auth_at = (uint16_t)esp;
+	job->auth_len = (uint16_t)(data - esp + text + esn_len(s));
+	job->icv_at = (uint16_t)icv;
 }
 
 #endif

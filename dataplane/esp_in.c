@@ -5,9 +5,8 @@
 #include "esp_transport.h"
 #include "outer.h"
 
-int esp_in_prepare(struct rte_mbuf *m, const struct session *s, struct rte_crypto_op *op)
+int esp_in_prepare(struct rte_mbuf *m, const struct session *s, struct esp_job *job)
 {
-	struct esp_op *priv = rte_crypto_op_ctod_offset(op, struct esp_op *, ESP_IV_OFFSET);
 	const struct packet *p = packet(m);
 	unsigned int header = p->esp + sizeof(struct rte_esp_hdr) + s->iv_len;
 	unsigned int have = rte_pktmbuf_data_len(m), hidden = esn_len(s), text;
@@ -29,10 +28,10 @@ int esp_in_prepare(struct rte_mbuf *m, const struct session *s, struct rte_crypt
 		memcpy(icv, &hi, sizeof(hi));
 	}
 	wire_iv = rte_pktmbuf_mtod_offset(m, const uint8_t *, header - s->iv_len);
-	esp_nonce(priv->iv, s, wire_iv);
+	esp_nonce(job->iv, s, wire_iv);
 	memcpy(&spi, rte_pktmbuf_mtod_offset(m, const uint8_t *, p->esp), sizeof(spi));
-	esp_aad(priv->aad, s, spi, p->seq);
-	esp_describe(m, s, op, p->esp, text, true, header + text + hidden);
+	esp_aad(job->aad, s, spi, p->seq);
+	esp_describe(s, job, p->esp, text, true, header + text + hidden);
 	return ESP_OK;
 }
 

@@ -81,20 +81,18 @@ static uint8_t *write_udp(uint8_t *at, const struct cygnet_path *path, unsigned 
  * CBC the cipher starts one block earlier, at the sequence number in place of the
  * IV, with a zero IV: what goes out is E(number), which nobody can foresee without
  * the key (NIST SP 800-38A, appendix C). */
-static void write_iv(uint8_t *wire, struct rte_crypto_op *op, const struct session *s,
-		     uint64_t seq)
+static void write_iv(uint8_t *wire, struct esp_job *job, const struct session *s, uint64_t seq)
 {
-	struct esp_op *priv = rte_crypto_op_ctod_offset(op, struct esp_op *, ESP_IV_OFFSET);
 	uint64_t be = rte_cpu_to_be_64(seq);
 
 	if (!s->iv_len)
 		return;
 	memcpy(wire, &be, sizeof(be));
 	if (s->salted) {
-		esp_nonce(priv->iv, s, wire);
+		esp_nonce(job->iv, s, wire);
 	} else {
 		memset(wire + sizeof(be), 0, s->iv_len - sizeof(be));
-		memset(priv->iv, 0, sizeof(priv->iv));
+		memset(job->iv, 0, sizeof(job->iv));
 	}
 }
 
@@ -114,7 +112,7 @@ static uint8_t next_header(struct rte_mbuf *m, const struct session *s)
 }
 
 int esp_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s,
-		    uint64_t seq, struct rte_crypto_op *op)
+		    uint64_t seq, struct esp_job *job)
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
 	unsigned int inner = rte_pktmbuf_data_len(m), kept = esp_out_kept(m, s);
@@ -140,9 +138,9 @@ int esp_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct
 	if (path->encap)
 		at = write_udp(at, path, total - esp + sizeof(struct rte_udp_hdr));
 	memcpy(at, &esp_header, sizeof(esp_header));
-	write_iv(at + sizeof(esp_header), op, s, seq);
-	esp_aad(rte_crypto_op_ctod_offset(op, uint8_t *, ESP_AAD_OFFSET), s, sa->spi, seq);
-	esp_describe(m, s, op, esp, padded, s->salted, total - s->icv_len + hidden);
+	write_iv(at + sizeof(esp_header), job, s, seq);
+	esp_aad(job->aad, s, sa->spi, seq);
+	esp_describe(s, job, esp, padded, s->salted, total - s->icv_len + hidden);
 	return ESP_OK;
 }
 

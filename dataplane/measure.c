@@ -8,6 +8,7 @@
 #include <rte_malloc.h>
 #include <rte_random.h>
 
+#include "crypto_op.h"
 #include "engine.h"
 #include "esp_common.h"
 #include "log.h"
@@ -58,7 +59,7 @@ static int bench_init(struct bench *b, struct rte_mempool *packets)
 {
 	*b = (struct bench){0};
 	b->ops = rte_crypto_op_pool_create("measure", RTE_CRYPTO_OP_TYPE_SYMMETRIC, MOST, 0,
-					   sizeof(struct esp_op), SOCKET_ID_ANY);
+					   sizeof(struct esp_job), SOCKET_ID_ANY);
 	if (!b->ops)
 		return -ENOMEM;
 	for (; b->idle < MOST; b->idle++) {
@@ -73,8 +74,7 @@ static int bench_init(struct bench *b, struct rte_mempool *packets)
 		}
 		op->sym->m_src = m;
 		b->op[b->idle] = op;
-		memset(rte_crypto_op_ctod_offset(op, void *, ESP_IV_OFFSET), 0,
-		       sizeof(struct esp_op));
+		memset(crypto_op_job(op), 0, sizeof(struct esp_job));
 	}
 	return 0;
 }
@@ -111,7 +111,8 @@ static void make_packets(struct bench *b, const struct session *s, unsigned int 
 		rte_pktmbuf_reset(m);
 		rte_pktmbuf_append(m, (uint16_t)(header + text + s->icv_len));
 		rte_crypto_op_attach_sym_session(b->op[i], crypto);
-		esp_describe(m, s, b->op[i], 0, text, false, header + text);
+		esp_describe(s, crypto_op_job(b->op[i]), 0, text, false, header + text);
+		crypto_op_describe(b->op[i], m, s);
 	}
 }
 

@@ -8,7 +8,7 @@
  *   reassemble.c, fragment.c   several packets become one, one becomes several
  *   plain.c     plaintext packets: SPD, TTL, MTU
  *   protect.c   SAs: sequence numbers, replay windows, limits
- *   crypt.c     to the crypto devices and back, in order
+ *   crypt.c     to the crypto devices and back, in order; crypt_now.c: without a queue
  *   transmit.c  route, neighbour, port or TAP
  *   pending.c   packets that wait for a neighbour
  *   hold.c      packets that wait for an SA
@@ -23,6 +23,7 @@
 
 #include "conf.h"
 #include "drop.h"
+#include "esp.h"
 #include "hold.h"
 #include "neigh.h"
 #include "offload.h"
@@ -41,6 +42,16 @@ struct mbuf_batch {
 struct op_batch {
 	unsigned int n;
 	struct rte_crypto_op *op[2 * BURST];
+};
+
+/* Packets for devices that do them when called; one job more than packets, for one that goes
+ * by a queue. */
+#define CRYPT_NOW (2 * BURST)
+struct crypt_now {
+	unsigned int n;
+	struct rte_mbuf *m[CRYPT_NOW];
+	uint8_t device[CRYPT_NOW];
+	struct esp_job job[CRYPT_NOW + 1];
 };
 
 struct pending_packet {
@@ -75,6 +86,9 @@ struct worker {
 	struct session_table *sessions;
 	struct stats *stats;
 	struct op_batch submit[STATS_MAX_DEVICES];
+	struct crypt_now now[2];	/* one is filled while the other one is done */
+	unsigned int filling;	/* that one */
+	bool working;		/* the other one is being done */
 	struct mbuf_batch tx[CONF_MAX_PORTS], tap[CONF_MAX_PORTS];
 	struct reassembly *reassembly;
 	struct ike_datagram ike_sent[16];	/* the latest, in turn */
@@ -111,17 +125,29 @@ enum drop_reason plain_may_forward(struct rte_mbuf *m);
 void plain_in(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa);
 /** Protect or unprotect (packet()->stage) with SA packet()->sa, which is this worker's. */
 void protect(struct worker *w, struct rte_mbuf *m);
-/** What came back from the crypto device (packet()->status), in the order of its SA. */
-void protect_finish(struct worker *w, struct rte_mbuf *m);
-/** Have a device do an operation on a packet of session packet()->session; what
- * comes of it is told to protect_finish(). Takes over both. */
-void crypt_add(struct worker *w, struct rte_mbuf *m, struct rte_crypto_op *op,
+/**
+ * What came back from the crypto device (packet()->status), in the order of its SA.
+ * @param sa  NULL if it is gone
+ */
+void protect_finish(struct worker *w, struct rte_mbuf *m, struct session *s,
+		    struct cygnet_sa *sa);
+
+/** Where to describe the next packet's job; until the next call of any crypt_ function. */
+struct esp_job *crypt_job(struct worker *w);
+/** Have a device do a job on a packet of session packet()->session; what comes of it is
+ * told to protect_finish(). Takes over the packet. */
+void crypt_add(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
 	       const struct cygnet_sa *sa);
+/** The same, if it can be done without that device's queue. @return false: it cannot */
+bool crypt_now_add(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
+		   const struct cygnet_sa *sa, unsigned int device);
+/** Do what crypt_now_add() has collected, and what comes of that. @return packets done */
+unsigned int crypt_now(struct worker *w);
 /** Bring collected operations to the devices, and finish what has come back.
  * @return packets that came back */
-unsigned int protect_poll(struct worker *w);
+unsigned int crypt_poll(struct worker *w);
 /** Give up what waits for a device: cygnetd ends. */
-void protect_drain(struct worker *w);
+void crypt_drain(struct worker *w);
 
 /** Route a packet (data at its IP header) and send it. */
 void transmit_routed(struct worker *w, struct rte_mbuf *m);

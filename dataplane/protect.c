@@ -129,7 +129,7 @@ static bool hide_length(struct rte_mbuf *m, const struct cygnet_sa *sa, const st
 }
 
 static int prepare_out(struct rte_mbuf *m, struct cygnet_sa *sa,
-		       struct session *s, struct rte_crypto_op *op)
+		       struct session *s, struct esp_job *job)
 {
 	unsigned int inner = rte_pktmbuf_data_len(m);
 	uint64_t seq;
@@ -144,14 +144,14 @@ static int prepare_out(struct rte_mbuf *m, struct cygnet_sa *sa,
 	watch_sequence(sa, seq);
 	if (!hide_length(m, sa, s))
 		return DROP_NO_BUFFER;
-	reason = esp_out_prepare(m, sa, s, seq, op);
+	reason = esp_out_prepare(m, sa, s, seq, job);
 	if (reason == ESP_OK)
 		count(sa, inner);
 	return reason;
 }
 
 static int prepare_in(struct rte_mbuf *m, struct cygnet_sa *sa, struct session *s,
-		      struct rte_crypto_op *op)
+		      struct esp_job *job)
 {
 	struct packet *p = packet(m);
 
@@ -164,14 +164,14 @@ static int prepare_in(struct rte_mbuf *m, struct cygnet_sa *sa, struct session *
 		__atomic_store_n(&sa->replay_drops, sa->replay_drops + 1, __ATOMIC_RELAXED);
 		return DROP_REPLAY;
 	}
-	return esp_in_prepare(m, s, op);
+	return esp_in_prepare(m, s, job);
 }
 
 void protect(struct worker *w, struct rte_mbuf *m)
 {
 	struct packet *p = packet(m);
 	struct cygnet_sa *sa = cygnet_sa_get(sadb, p->sa, p->generation);
-	struct rte_crypto_op *op;
+	struct esp_job *job;
 	struct session *s;
 	unsigned int mtu;
 	int reason;
@@ -184,6 +184,9 @@ void protect(struct worker *w, struct rte_mbuf *m)
 		return;
 	}
 	reason = session_get(w->sessions, sa, p->sa, &s);
+	/* Some may be in use only by packets that we can do now. */
+	if (reason == DROP_NO_SESSION && crypt_now(w))
+		reason = session_get(w->sessions, sa, p->sa, &s);
 	if (reason != DROP_NONE) {
 		drop(w, m, (enum drop_reason)reason);
 		return;
@@ -193,21 +196,15 @@ void protect(struct worker *w, struct rte_mbuf *m)
 		protect_parts(w, m, mtu);
 		return;
 	}
-	op = rte_crypto_op_alloc(w->ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
-	if (!op) {
-		drop(w, m, DROP_NO_BUFFER);
-		return;
-	}
-	op->sym->m_src = m;
-	reason = p->stage == STAGE_ESP_OUT ? prepare_out(m, sa, s, op)
-					   : prepare_in(m, sa, s, op);
+	job = crypt_job(w);
+	reason = p->stage == STAGE_ESP_OUT ? prepare_out(m, sa, s, job)
+					   : prepare_in(m, sa, s, job);
 	if (reason != ESP_OK) {
-		esp_op_free(op);
 		drop(w, m, (enum drop_reason)reason);
 		return;
 	}
 	p->session = s;
-	crypt_add(w, m, op, sa);
+	crypt_add(w, m, job, sa);
 }
 
 /* A peer behind NAT shows itself, authenticated, at another address or port. */
@@ -280,12 +277,10 @@ static void failed(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa,
 	}
 }
 
-void protect_finish(struct worker *w, struct rte_mbuf *m)
+void protect_finish(struct worker *w, struct rte_mbuf *m, struct session *s,
+		    struct cygnet_sa *sa)
 {
-	struct packet *p = packet(m);
-	enum rte_crypto_op_status status = (enum rte_crypto_op_status)p->status;
-	struct session *s = p->session;
-	struct cygnet_sa *sa = cygnet_sa_get(sadb, p->sa, p->generation);
+	enum rte_crypto_op_status status = (enum rte_crypto_op_status)packet(m)->status;
 
 	/* What was protected while the SA was there may leave: when an SA has been
 	 * rekeyed the peer keeps the old one for such packets. */

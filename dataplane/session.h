@@ -26,7 +26,7 @@ enum suite_form {
 
 struct session {
 	uint32_t sa, generation;
-	uint32_t in_flight;	/* packets between head and tail */
+	uint32_t in_flight;	/* packets that point to it: at devices, or waiting for one */
 	uint64_t retry;		/* unserved: not tried again before this second */
 	uint32_t salt;		/* the end of it, if it is shorter, in front of the IV */
 	uint8_t device;		/* that serves it, if any does: index in engine_device[] */
@@ -37,13 +37,14 @@ struct session {
 	uint8_t form;		/* enum suite_form */
 	uint8_t aad_at;		/* offset of the associated data where they are put, bytes */
 	bool salted;		/* the device's IV begins with the salt */
+	bool alone;		/* packets gain nothing by being done side by side */
 	bool inbound, esn;
 	bool transport;		/* mode; else tunnel */
 	bool v6;		/* the outer header is IPv6's */
 	uint32_t refused;	/* bit mask of the devices that do not take the SA, */
 	uint32_t failed;	/* and of those that could not set it up */
-	struct rte_mbuf *head, *tail;	/* packets at devices, in the order in which they
-					 * leave again: packet()->next */
+	struct rte_mbuf *head, *tail;	/* packets in devices' queues, in the order in which
+					 * they leave again: packet()->next; NULL: none */
 	void *at[STATS_MAX_DEVICES];	/* the cryptodev session on each device, once it is needed */
 	uint64_t used;		/* the last second in which it was; control_now */
 	struct session *older, *newer;	/* by that */

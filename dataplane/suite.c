@@ -3,6 +3,7 @@
 
 #include <rte_common.h>
 
+#include "crypto_op.h"
 #include "esp.h"
 #include "suite.h"
 
@@ -15,15 +16,16 @@ static const struct cipher {
 	uint8_t nonce_len;	/* what the device takes for its IV */
 	uint8_t align;		/* ciphertext is a multiple of it */
 	uint8_t salt_len;
+	bool alone;		/* nothing is gained by doing several packets side by side */
 } ciphers[CYGNET_CIPHERS] = {
 	[CYGNET_CIPHER_NULL] = {SUITE_AUTH, RTE_CRYPTO_CIPHER_NULL, 0, 0, 4, 0},
 	[CYGNET_CIPHER_AES_CBC] = {SUITE_CHAIN, RTE_CRYPTO_CIPHER_AES_CBC, 16, 16, 16, 0},
 	[CYGNET_CIPHER_3DES_CBC] = {SUITE_CHAIN, RTE_CRYPTO_CIPHER_3DES_CBC, 8, 8, 8, 0},
 	[CYGNET_CIPHER_AES_CTR] = {SUITE_CHAIN, RTE_CRYPTO_CIPHER_AES_CTR, 8, 16, 4, 4},
-	[CYGNET_CIPHER_AES_GCM] = {SUITE_AEAD, RTE_CRYPTO_AEAD_AES_GCM, 8, 12, 4, 4},
+	[CYGNET_CIPHER_AES_GCM] = {SUITE_AEAD, RTE_CRYPTO_AEAD_AES_GCM, 8, 12, 4, 4, true},
 	[CYGNET_CIPHER_AES_CCM] = {SUITE_AEAD, RTE_CRYPTO_AEAD_AES_CCM, 8, 11, 4, 3},
 	[CYGNET_CIPHER_CHACHA20_POLY1305] =
-		{SUITE_AEAD, RTE_CRYPTO_AEAD_CHACHA20_POLY1305, 8, 12, 4, 4},
+		{SUITE_AEAD, RTE_CRYPTO_AEAD_CHACHA20_POLY1305, 8, 12, 4, 4, true},
 	[CYGNET_CIPHER_AES_GMAC] = {SUITE_AUTH, RTE_CRYPTO_AUTH_AES_GMAC, 8, 12, 4, 4},
 };
 
@@ -65,6 +67,7 @@ void suite_describe(struct session *s, const struct cygnet_sa *sa)
 	s->iv_len = c->iv_len;
 	s->align = c->align;
 	s->icv_len = sa->icv_len;
+	s->alone = c->alone;
 	s->salted = c->salt_len;
 	/* CCM: cryptodev wants a byte in front of the nonce, and 18 in front of the AAD. */
 	memcpy(salt + sizeof(s->salt) - c->salt_len, sa->cipher_key + sa->cipher_key_len,
@@ -80,7 +83,7 @@ static void aead(struct rte_crypto_sym_xform *x, const struct cygnet_sa *sa)
 	x->aead.algo = (enum rte_crypto_aead_algorithm)ciphers[sa->cipher].algorithm;
 	x->aead.key.data = sa->cipher_key;
 	x->aead.key.length = sa->cipher_key_len;
-	x->aead.iv.offset = ESP_IV_OFFSET;
+	x->aead.iv.offset = CRYPTO_OP_IV;
 	x->aead.iv.length = ciphers[sa->cipher].nonce_len;
 	x->aead.digest_length = sa->icv_len;
 	x->aead.aad_length = sa->flags & CYGNET_SA_ESN ? 12 : 8;
@@ -94,7 +97,7 @@ static void cipher(struct rte_crypto_sym_xform *x, const struct cygnet_sa *sa)
 	x->cipher.algo = (enum rte_crypto_cipher_algorithm)ciphers[sa->cipher].algorithm;
 	x->cipher.key.data = sa->cipher_key;
 	x->cipher.key.length = sa->cipher_key_len;
-	x->cipher.iv.offset = ESP_IV_OFFSET;
+	x->cipher.iv.offset = CRYPTO_OP_IV;
 	x->cipher.iv.length = ciphers[sa->cipher].nonce_len;
 }
 
@@ -108,7 +111,7 @@ static void auth(struct rte_crypto_sym_xform *x, const struct cygnet_sa *sa)
 	x->auth.algo = gmac ? RTE_CRYPTO_AUTH_AES_GMAC : auths[sa->auth];
 	x->auth.key.data = gmac ? sa->cipher_key : sa->auth_key;
 	x->auth.key.length = gmac ? sa->cipher_key_len : sa->auth_key_len;
-	x->auth.iv.offset = ESP_IV_OFFSET;
+	x->auth.iv.offset = CRYPTO_OP_IV;
 	x->auth.iv.length = ciphers[sa->cipher].form == SUITE_AUTH ?
 			    ciphers[sa->cipher].nonce_len : 0;
 	x->auth.digest_length = sa->icv_len;

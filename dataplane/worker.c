@@ -43,7 +43,7 @@ static int init_worker(struct worker *w, const struct conf *conf, unsigned int i
 	w->inbox = rte_ring_create(name, INBOX, SOCKET_ID_ANY, RING_F_SC_DEQ);
 	snprintf(name, sizeof(name), "ops%u", id);
 	w->ops = rte_crypto_op_pool_create(name, RTE_CRYPTO_OP_TYPE_SYMMETRIC, OPS, 128,
-					   sizeof(struct esp_op), SOCKET_ID_ANY);
+					   sizeof(struct esp_job), SOCKET_ID_ANY);
 	w->sessions = sessions_create(info.geometry.sas,
 				      sessions_of_worker(info.geometry.sas, conf->sessions, n));
 	w->reassembly = reassembly_create();
@@ -178,7 +178,7 @@ static unsigned int turn(struct worker *w, bool receive)
 
 	for (unsigned int p = 0; p < nports && receive; p++)
 		moved += poll_wire(w, p) + poll_tap(w, p);
-	moved += protect_poll(w);
+	moved += crypt_poll(w);
 	if (w->pending.n)
 		pending_retry(w);
 	if (w->hold.n)
@@ -199,7 +199,7 @@ static void drain(struct worker *w)
 
 	for (unsigned int i = 0; i < DRAIN_TURNS && quiet < 1000; i++)
 		quiet = turn(w, false) || w->in_flight ? 0 : quiet + 1;
-	protect_drain(w);
+	crypt_drain(w);
 	pending_drop(w);
 	hold_drop(w);
 	transmit_flush(w);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "control.h"
+#include "crypto_op.h"
 #include "eal_fixture.h"
 #include "esp_fixture.h"
 #include "stats.h"
@@ -61,7 +62,7 @@ int esp_fixture_start(void **state)
 	esp_packets = rte_pktmbuf_pool_create("packets", PACKETS, 0, PACKET_PRIVATE,
 					      RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);
 	esp_ops = rte_crypto_op_pool_create("ops", RTE_CRYPTO_OP_TYPE_SYMMETRIC, PACKETS, 0,
-					    sizeof(struct esp_op), SOCKET_ID_ANY);
+					    sizeof(struct esp_job), SOCKET_ID_ANY);
 	return esp_sessions && esp_packets && esp_ops ? 0 : -1;
 }
 
@@ -313,22 +314,23 @@ struct rte_mbuf *esp_from_peer(const struct esp_sa *e, uint64_t seq, const uint8
 
 /* --- through the device --- */
 
-static struct rte_crypto_op *new_op(const struct esp_sa *e)
+static struct rte_crypto_op *new_op(void)
 {
 	struct rte_crypto_op *op = rte_crypto_op_alloc(esp_ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
 
 	assert_non_null(op);
-	rte_crypto_op_attach_sym_session(op, e->session->at[e->session->device]);
 	return op;
 }
 
 /* Frees the operation. */
-static int run(const struct esp_sa *e, struct rte_crypto_op *op)
+static int run(const struct esp_sa *e, struct rte_mbuf *m, struct rte_crypto_op *op)
 {
 	uint8_t device = engine_device[e->session->device].id;
 	struct rte_crypto_op *done = NULL;
 	int status;
 
+	rte_crypto_op_attach_sym_session(op, e->session->at[e->session->device]);
+	crypto_op_describe(op, m, e->session);
 	assert_int_equal(rte_cryptodev_enqueue_burst(device, 0, &op, 1), 1);
 	/* A device that batches is flushed by asking it again. */
 	for (unsigned int i = 0; i < 100000 && !done; i++)
@@ -343,23 +345,21 @@ static int run(const struct esp_sa *e, struct rte_crypto_op *op)
 
 int esp_prepare(const struct esp_sa *e, struct rte_mbuf *m, uint64_t seq)
 {
-	struct rte_crypto_op *op = new_op(e);
-	int reason = esp_out_prepare(m, e->sa, e->session, seq, op);
+	struct esp_job job;
 
-	rte_crypto_op_free(op);
-	return reason;
+	return esp_out_prepare(m, e->sa, e->session, seq, &job);
 }
 
 int esp_protect(const struct esp_sa *e, struct rte_mbuf *m, uint64_t seq)
 {
-	struct rte_crypto_op *op = new_op(e);
-	int reason = esp_out_prepare(m, e->sa, e->session, seq, op);
+	struct rte_crypto_op *op = new_op();
+	int reason = esp_out_prepare(m, e->sa, e->session, seq, crypto_op_job(op));
 
 	if (reason != ESP_OK) {
 		rte_crypto_op_free(op);
 		return reason;
 	}
-	reason = run(e, op);
+	reason = run(e, m, op);
 	if (reason == ESP_OK)
 		esp_out_finish(m, e->session);
 	return reason;
@@ -367,13 +367,13 @@ int esp_protect(const struct esp_sa *e, struct rte_mbuf *m, uint64_t seq)
 
 int esp_unprotect(const struct esp_sa *e, struct rte_mbuf *m)
 {
-	struct rte_crypto_op *op = new_op(e);
-	int reason = esp_in_prepare(m, e->session, op);
+	struct rte_crypto_op *op = new_op();
+	int reason = esp_in_prepare(m, e->session, crypto_op_job(op));
 
 	if (reason != ESP_OK) {
 		rte_crypto_op_free(op);
 		return reason;
 	}
-	reason = run(e, op);
+	reason = run(e, m, op);
 	return reason == ESP_OK ? esp_in_finish(m, e->sa, e->session) : reason;
 }

@@ -69,8 +69,9 @@ static void pass(struct rte_mbuf *m)
 	uint64_t before = dropped() + w->stats->dummies;
 
 	protect(w, m);
+	crypt_now(w);
 	for (unsigned int i = 0; i < 100000 && waiting(); i++)
-		protect_poll(w);
+		crypt_poll(w);
 	assert_int_equal(waiting(), 0);
 	assert_int_equal(dropped() + w->stats->dummies, before + 1);
 	assert_int_equal(rte_mempool_in_use_count(esp_packets), 0);

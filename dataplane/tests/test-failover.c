@@ -117,6 +117,9 @@ static void add(struct esp_sa *e, unsigned int options)
 	assert_true(esp_sa_add(e, &esp_algorithms[esp_algorithm_count - 1], options, 0));
 	memcpy(engine_device, devices, sizeof(devices));
 	engine_devices = esp_devices;
+	/* What is taken over is what has been in a queue. */
+	for (unsigned int d = 0; d < engine_devices; d++)
+		engine_device[d].at_once = false;
 }
 
 static bool waits(void)
@@ -130,8 +133,9 @@ static bool waits(void)
 static void pass(struct rte_mbuf *m)
 {
 	protect(w, m);
+	crypt_now(w);
 	for (unsigned int i = 0; i < 100000 && waits(); i++)
-		protect_poll(w);
+		crypt_poll(w);
 	assert_false(waits());
 }
 

@@ -182,8 +182,9 @@ static void sa_just_gone(void **state)
 	policy = all_out(e.sa);
 	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
 	send_packet();
+	crypt_now(w);
 	for (unsigned int i = 0; i < 100000 && w->in_flight + w->submit[0].n; i++)
-		protect_poll(w);
+		crypt_poll(w);
 	assert_int_equal(w->stats->drop[DROP_NO_ROUTE], 1);
 	esp_sa_delete(&e);
 	send_packet();
@@ -210,7 +211,7 @@ static void sa_comes(void **state)
 	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
 	send_packet();
 	for (unsigned int i = 0; i < 100000 && w->in_flight + w->submit[0].n; i++)
-		protect_poll(w);
+		crypt_poll(w);
 	assert_int_equal(w->hold.n, 0);
 	assert_int_equal(w->stats->encapsulated, 6);
 	assert_int_equal(w->stats->held, 5);

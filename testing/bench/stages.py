@@ -25,7 +25,7 @@ STAGES = (
     ("SA: state, limits, number or window",
      r"protect |cygnet_sa|session_|too_long|within|replay|prepare_(in|out)|collect"),
     ("transmit: neighbour, Ethernet, batch", r"transmit|neigh|first_slot|flush|fragment|pending"),
-    ("finish", r"protect_poll|finish|crypt_add| put | release | sample | count "),
+    ("finish", r"protect_poll|crypt_poll|crypt_now|finish|crypt_add| put | release | sample | count "),
     ("TAPs", r"net_tap"),
     ("the loop", r"turn|worker|quiescent|inbox|sweep|main_loop"),
     ("kernel", r"kernel"),

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Packets that a device of the CPU works on when it is called (rte_cryptodev's "CPU crypto"):
+ * no queue, no operation for each. They are collected and done in runs of one SA, in the
+ * order in which they came. */
+#include <errno.h>
+
+#include <rte_cryptodev.h>
+
+#include "control.h"
+#include "engine.h"
+#include "pipeline.h"
+
+/* What the call of the device wants, for a run of packets. */
+struct vectors {
+	struct rte_crypto_vec range[CRYPT_NOW];
+	struct rte_crypto_sgl sgl[CRYPT_NOW];
+	struct rte_crypto_va_iova_ptr iv[CRYPT_NOW], aad[CRYPT_NOW], icv[CRYPT_NOW];
+	int32_t status[CRYPT_NOW];
+};
+
+/* A packet that another one makes while a run comes back has room in the other queue, as long
+ * as there is some. */
+struct esp_job *crypt_job(struct worker *w)
+{
+	if (w->now[w->filling].n == CRYPT_NOW && !w->working)
+		crypt_now(w);
+	return &w->now[w->filling].job[w->now[w->filling].n];
+}
+
+bool crypt_now_add(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
+		   const struct cygnet_sa *sa, unsigned int device)
+{
+	struct crypt_now *now = &w->now[w->filling];
+	struct session *s = packet(m)->session;
+
+	/* Those in a queue leave first. */
+	if (!s->alone || !engine_device[device].at_once || s->head || now->n == CRYPT_NOW ||
+	    !session_on(s, sa, device))
+		return false;
+	if (job != &now->job[now->n])
+		now->job[now->n] = *job;
+	now->device[now->n] = (uint8_t)device;
+	now->m[now->n++] = m;
+	s->in_flight++;
+	return true;
+}
+
+static void describe(struct vectors *v, unsigned int i, struct rte_mbuf *m, struct esp_job *job)
+{
+	v->range[i] = (struct rte_crypto_vec){
+		.base = rte_pktmbuf_mtod_offset(m, void *, job->text_at),
+		.len = job->text_len,
+	};
+	v->sgl[i] = (struct rte_crypto_sgl){.vec = &v->range[i], .num = 1};
+	v->iv[i].va = job->iv;
+	v->aad[i].va = job->aad;
+	v->icv[i].va = rte_pktmbuf_mtod_offset(m, void *, job->icv_at);
+}
+
+static enum rte_crypto_op_status status_of(const struct session *s, int32_t status)
+{
+	if (!status)
+		return RTE_CRYPTO_OP_STATUS_SUCCESS;
+	return s->inbound && status == EBADMSG ? RTE_CRYPTO_OP_STATUS_AUTH_FAILED
+					       : RTE_CRYPTO_OP_STATUS_ERROR;
+}
+
+/* Packets of one SA that one device does. */
+static void run(struct worker *w, struct crypt_now *now, unsigned int from, unsigned int n)
+{
+	const union rte_crypto_sym_ofs whole = {.raw = 0};
+	const struct packet *p = packet(now->m[from]);
+	unsigned int device = now->device[from], bytes = 0, good = 0;
+	struct stats_device *stats_device = &w->stats->device[device];
+	struct cygnet_sa *sa = cygnet_sa_get(sadb, p->sa, p->generation);
+	struct session *s = p->session;
+	struct vectors v;
+	struct rte_crypto_sym_vec vec = {
+		.num = n,
+		.src_sgl = v.sgl,
+		.iv = v.iv,
+		.aad = v.aad,
+		.digest = v.icv,
+		.status = v.status,
+	};
+
+	for (unsigned int i = 0; i < n; i++)
+		describe(&v, i, now->m[from + i], &now->job[from + i]);
+	rte_cryptodev_sym_cpu_crypto_process(engine_device[device].id, s->at[device], whole, &vec);
+	for (unsigned int i = 0; i < n; i++) {
+		struct rte_mbuf *m = now->m[from + i];
+		enum rte_crypto_op_status status = status_of(s, v.status[i]);
+
+		if (status == RTE_CRYPTO_OP_STATUS_SUCCESS) {
+			bytes += rte_pktmbuf_data_len(m);
+			good++;
+		} else {
+			stats_device->failed += status == RTE_CRYPTO_OP_STATUS_ERROR;
+		}
+		packet(m)->status = (uint8_t)status;
+		s->in_flight--;
+		protect_finish(w, m, s, sa);
+	}
+	stats_device->bytes += bytes;
+	*(s->inbound ? &stats_device->decrypted : &stats_device->encrypted) += good;
+}
+
+static void runs(struct worker *w, struct crypt_now *now)
+{
+	unsigned int from = 0;
+
+	for (unsigned int i = 1; i <= now->n; i++) {
+		if (i < now->n && now->device[i] == now->device[from] &&
+		    packet(now->m[i])->session == packet(now->m[from])->session)
+			continue;
+		run(w, now, from, i - from);
+		from = i;
+	}
+	now->n = 0;
+}
+
+unsigned int crypt_now(struct worker *w)
+{
+	unsigned int done = 0;
+
+	if (w->working)
+		return 0;
+	w->working = true;
+	/* What comes of it may have to be protected in its turn. */
+	while (w->now[w->filling].n) {
+		struct crypt_now *now = &w->now[w->filling];
+
+		done += now->n;
+		w->filling = !w->filling;
+		runs(w, now);
+	}
+	w->working = false;
+	return done;
+}
