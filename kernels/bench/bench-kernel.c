@@ -80,16 +80,9 @@ static void make_sessions(struct bench *b, uint32_t label)
 	free(s);
 }
 
-static int by_time(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void run(struct bench *b, const char *name, uint32_t label)
 {
-	double us[LAUNCHES], bits = 8.0 * options.packets * options.len;
+	double us[LAUNCHES], median, bits = 8.0 * options.packets * options.len;
 
 	make_chunk(b, label);
 	make_sessions(b, label);
@@ -97,10 +90,10 @@ static void run(struct bench *b, const char *name, uint32_t label)
 	bench_launch(b, options.packets * options.lanes);
 	for (int i = 0; i < LAUNCHES; i++)
 		us[i] = bench_launch(b, options.packets * options.lanes);
-	qsort(us, LAUNCHES, sizeof(*us), by_time);
+	median = bench_median(us, LAUNCHES);
 	printf("%-25s %6u x %4u bytes, group %u, lanes %u: best %8.1f us %8.1f Gbps, median %8.1f us %8.1f Gbps\n",
-	       name, options.packets, options.len, options.group, options.lanes, us[0], bits / us[0] / 1e3,
-	       us[LAUNCHES / 2], bits / us[LAUNCHES / 2] / 1e3);
+	       name, options.packets, options.len, options.group, options.lanes, us[0],
+	       bits / us[0] / 1e3, median, bits / median / 1e3);
 	fflush(stdout);
 	clReleaseMemObject(b->chunk);
 	clReleaseMemObject(b->sessions);

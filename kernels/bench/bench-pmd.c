@@ -3,21 +3,23 @@
  * Throughput and latency of a crypto device through the cryptodev API, with data
  * that start and end in mbufs: closed loop, so many operations under way a lcore.
  *
- *   bench-pmd [EAL arguments] -- [-a ALGORITHM] [-s SIZE] [-w WINDOW] [-b BURST]
- *	       [-S SESSIONS] [-t SECONDS] [-p own|plain] [-D] [-H FILE]
+ *   bench-pmd [EAL arguments] -- [-a ALGORITHM] [-s LENGTHS] [-D] [-w WINDOW] [-b BURST]
+ *	       [-S SESSIONS] [-t SECONDS] [-p own|plain] [-H FILE] [ALGORITHM,LENGTHS[,decrypt]...]
  *
  * ALGORITHM  cbc-sha1 | cbc | sha1 | gcm | chacha: encryption; mix: that of PIPSEA's evaluation,
  *	      AES-128-CBC+HMAC-SHA1, AES-128-CBC and HMAC-SHA1, each half of the time
  *	      encrypting or generating, half of the time decrypting or verifying
- * SIZE	      bytes, random (64 to 1280), or imix or csit, of testing/bench/mixes.def
+ * LENGTHS    bytes, random (64 to 1280), or imix or csit, of testing/bench/mixes.def
+ * -D, decrypt
+ *	      decryption of one algorithm: its packets are written into the mbufs by the lcore,
+ *	      as a network card's DMA would
  * WINDOW     operations under way, each lcore
  * -p plain   an ordinary pool of mbufs also for crypto_opencl
- * -D	      decryption of one algorithm: its packets are written into the mbufs by the lcore,
- *	      as a network card's DMA would
- * -H FILE    the distribution of latencies: microseconds (upper end), operations
+ * -H FILE    the distributions of latencies: microseconds (upper end), operations; an empty
+ *	      line behind each
  *
- * Every lcore but the main one feeds a queue pair from a pool of its own. One
- * line of results; a decryption that fails ends the run. Cycles per operation are
+ * Every lcore but the main one feeds a queue pair from a pool of its own. What stands
+ * behind the options is measured one after the other, on the same device. One line of results each; a decryption that fails ends the run. Cycles per operation are
  * processor time that was used, be it for waiting: by the whole process, which includes
  * the threads of an OpenCL on the processor, and by the feeding lcores.
  */
@@ -35,7 +37,7 @@
 #include <rte_lcore.h>
 #include <rte_mbuf.h>
 
-#include "lengths.h"
+#include "job.h"
 #include "rte_pmd_opencl.h"
 #include "times.h"
 
@@ -46,8 +48,6 @@
 #define IV_OFFSET  (sizeof(struct rte_crypto_op) + sizeof(struct rte_crypto_sym_op))
 #define HEADER	   32 /* in front of the payload, as with ESP in IPv4 */
 #define MIN_POOL   1023u /* mbufs: more than DPDK caches */
-
-enum kind { CBC_SHA1, CBC, SHA1, GCM, CHACHA, KINDS };
 
 /* In each mbuf's private area. */
 struct work {
@@ -69,23 +69,23 @@ struct lcore {
 	struct rte_crypto_op *unsent[MAX_BURST]; /* the device had no room: they keep their turn */
 	uint16_t nunsent;
 	uint64_t rnd;
-	uint64_t ops, bytes, cycles, failed;
+	uint64_t ops, bytes, failed;
 	uint64_t latency; /* TSC */
 	struct times times;
 } __rte_cache_aligned;
 
 static struct {
-	enum kind kind;
-	bool mix;
-	const char *size, *histogram;
-	struct lengths lengths;
+	const char *algorithm, *size;
+	bool decrypt, plain;
 	uint32_t window, burst, sessions;
 	double seconds;
-	bool plain, decrypt;
-} options = {.size = "1024", .window = 4096, .burst = 64, .sessions = 64, .seconds = 2};
+	FILE *histogram;
+} options = {.algorithm = "cbc-sha1", .size = "1024", .window = 4096, .burst = 64, .sessions = 64,
+	     .seconds = 2};
 
-static const char *const names[KINDS] = {"cbc-sha1", "cbc", "sha1", "gcm", "chacha"};
+static struct job job; /* that is being measured */
 static uint8_t dev;
+static struct rte_mempool *session_pool;
 static void **sessions[KINDS][2]; /* decrypt, encrypt */
 static struct lcore lcores[MAX_LCORES];
 static uint64_t begin, end; /* TSC: what is counted */
@@ -109,7 +109,7 @@ static uint32_t rnd(struct lcore *l)
 	return l->rnd >> 32;
 }
 
-static void *make_session(enum kind kind, bool encrypt, struct rte_mempool *pool)
+static void *make_session(enum kind kind, bool encrypt)
 {
 	static const uint8_t key[32] = {1, 2, 3};
 	struct rte_crypto_sym_xform cipher = {
@@ -149,37 +149,31 @@ static void *make_session(enum kind kind, bool encrypt, struct rte_mempool *pool
 		first = encrypt ? &cipher : &auth;
 		first->next = encrypt ? &auth : &cipher;
 	}
-	session = rte_cryptodev_sym_session_create(dev, first, pool);
+	session = rte_cryptodev_sym_session_create(dev, first, session_pool);
 	if (session == NULL)
-		fail(names[kind]);
+		fail(kind_name[kind]);
 	return session;
 }
 
+/* Those that the job needs and that are not there. */
 static void make_sessions(void)
 {
-	struct rte_mempool *pool;
-
-	pool = rte_cryptodev_sym_session_pool_create(
-		"sessions", 2 * KINDS * options.sessions + 512,
-		rte_cryptodev_sym_get_private_session_size(dev), 0, 0, SOCKET_ID_ANY);
-	if (pool == NULL)
-		fail("no pool of sessions");
-	for (int kind = 0; kind < KINDS; kind++) {
-		if (options.mix ? kind > SHA1 : kind != (int)options.kind)
+	for (enum kind kind = 0; kind < KINDS; kind++) {
+		if (sessions[kind][0] || (job.mix ? kind > SHA1 : kind != job.kind))
 			continue;
 		for (int encrypt = 0; encrypt < 2; encrypt++) {
 			sessions[kind][encrypt] = calloc(options.sessions, sizeof(void *));
 			for (uint32_t i = 0; i < options.sessions; i++)
-				sessions[kind][encrypt][i] = make_session(kind, encrypt, pool);
+				sessions[kind][encrypt][i] = make_session(kind, encrypt);
 		}
 	}
 }
 
 static void choose(struct lcore *l, struct work *w)
 {
-	w->len = lengths_draw(&options.lengths, rnd(l));
+	w->len = lengths_draw(&job.lengths, rnd(l));
 	w->session = (uint64_t)rnd(l) * options.sessions >> 32;
-	w->kind = options.mix ? rnd(l) % 3 : options.kind;
+	w->kind = job.mix ? rnd(l) % 3 : job.kind;
 }
 
 static uint8_t *encrypted_packet(uint32_t len)
@@ -218,13 +212,13 @@ static void describe(struct rte_mbuf *m, struct work *w, bool encrypt)
 static void prepare(struct lcore *l, struct rte_mbuf *m, uint64_t now)
 {
 	struct work *w = rte_mbuf_to_priv(m);
-	bool encrypt = !options.decrypt && !(options.mix && w->encrypted);
+	bool encrypt = !job.decrypt && !(job.mix && w->encrypted);
 
-	if (encrypt || options.decrypt)
+	if (encrypt || job.decrypt)
 		choose(l, w);
 	w->encrypted = encrypt;
 	w->start = now;
-	if (options.decrypt)
+	if (job.decrypt)
 		memcpy(rte_pktmbuf_mtod_offset(m, uint8_t *, AUTH_FIRST), encrypted_packet(w->len),
 		       24 + w->len + TAG);
 	describe(m, w, encrypt);
@@ -237,8 +231,7 @@ static void make_encrypted(struct lcore *l)
 	struct work *w = rte_mbuf_to_priv(m);
 	struct rte_crypto_op *op = &w->op;
 
-	encrypted = calloc(LENGTH_MAX / LENGTH_BLOCK + 1, ENCRYPTED_PITCH);
-	w->kind = options.kind;
+	w->kind = job.kind;
 	for (w->len = LENGTH_BLOCK; w->len <= LENGTH_MAX; w->len += LENGTH_BLOCK) {
 		describe(m, w, true);
 		if (rte_cryptodev_enqueue_burst(dev, l->qp, &op, 1) != 1)
@@ -251,6 +244,7 @@ static void make_encrypted(struct lcore *l)
 		memcpy(encrypted_packet(w->len), rte_pktmbuf_mtod_offset(m, uint8_t *, AUTH_FIRST),
 		       24 + w->len + TAG);
 	}
+	w->encrypted = false;
 	rte_pktmbuf_free(m);
 }
 
@@ -326,6 +320,18 @@ static void account(struct lcore *l, int sign)
 		all_seconds += sign * clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+/* What the device has not taken: as if it had never been. */
+static void take_back(struct lcore *l)
+{
+	for (uint16_t i = 0; i < l->nunsent; i++) {
+		struct work *w = (struct work *)l->unsent[i];
+
+		w->encrypted = false;
+		rte_pktmbuf_free(w->sym.m_src);
+	}
+	l->nunsent = 0;
+}
+
 static int feed(void *arg)
 {
 	struct lcore *l = arg;
@@ -346,6 +352,7 @@ static int feed(void *arg)
 	rte_cryptodev_enqueue_burst(dev, l->qp, NULL, 0);
 	while (under_way)
 		under_way -= receive(l);
+	take_back(l);
 	return 0;
 }
 
@@ -362,10 +369,14 @@ static struct rte_mempool *make_pool(uint32_t index, int socket)
 				       RTE_MBUF_DEFAULT_BUF_SIZE, socket);
 }
 
-static void clear_work(struct rte_mempool *pool __rte_unused, void *arg __rte_unused, void *m,
-		       unsigned int i __rte_unused)
+/* Writes to all of it, so that no page is missing when time counts. */
+static void clear(struct rte_mempool *pool __rte_unused, void *arg __rte_unused, void *object,
+		  unsigned int i __rte_unused)
 {
+	struct rte_mbuf *m = object;
+
 	memset(rte_mbuf_to_priv(m), 0, sizeof(struct work));
+	memset(m->buf_addr, 0, m->buf_len);
 }
 
 static uint32_t start_device(void)
@@ -391,7 +402,7 @@ static uint32_t start_device(void)
 		l->pool = make_pool(n, rte_lcore_to_socket_id(id));
 		if (l->pool == NULL || rte_cryptodev_queue_pair_setup(dev, l->qp, &qp, 0))
 			fail("no queue pair or no pool");
-		rte_mempool_obj_iter(l->pool, clear_work, NULL);
+		rte_mempool_obj_iter(l->pool, clear, NULL);
 	}
 	return n;
 }
@@ -413,39 +424,29 @@ static int report(uint32_t n)
 	printf("%-18s %-9s %7s bytes %2u lcores window %5u: %8.3f Mops/s %8.2f Gbps, "
 	       "latency us mean %7.1f p50 %5.0f p99 %5.0f p99.9 %5.0f max %5.0f, "
 	       "cycles per operation %.0f (lcores %.0f), %lu failed%s%s\n",
-	       info.driver_name, options.mix ? "mix" : names[options.kind], options.size, n,
+	       info.driver_name, job.mix ? "mix" : kind_name[job.kind], job.size, n,
 	       options.window, sum.ops / options.seconds / 1e6,
 	       sum.bytes * 8 / options.seconds / 1e9,
 	       sum.ops ? (double)sum.latency / sum.ops / rte_get_tsc_hz() * 1e6 : 0,
 	       times_share(&sum.times, 0.5), times_share(&sum.times, 0.99),
 	       times_share(&sum.times, 0.999), times_share(&sum.times, 1),
-	       all_seconds * rte_get_tsc_hz() / sum.ops, sum.seconds * rte_get_tsc_hz() / sum.ops,
-	       sum.failed, options.plain ? ", plain pool" : "", options.decrypt ? ", decrypted" : "");
-	if (options.histogram && times_write(&sum.times, options.histogram))
-		fail(options.histogram);
+	       all_seconds * rte_get_tsc_hz() / RTE_MAX(sum.ops, 1u),
+	       sum.seconds * rte_get_tsc_hz() / RTE_MAX(sum.ops, 1u),
+	       sum.failed, options.plain ? ", plain pool" : "", job.decrypt ? ", decrypted" : "");
+	fflush(stdout);
+	if (options.histogram)
+		times_write(&sum.times, options.histogram);
 	return sum.failed || sum.ops == 0;
 }
 
-static void parse_kind(const char *name)
-{
-	options.mix = strcmp(name, "mix") == 0;
-	for (int i = 0; i < KINDS; i++) {
-		if (strcmp(name, names[i]) == 0) {
-			options.kind = i;
-			return;
-		}
-	}
-	if (!options.mix)
-		fail("no such algorithm");
-}
-
-static void parse(int argc, char **argv)
+/* @return the index of the first argument behind the options */
+static int parse(int argc, char **argv)
 {
 	int option;
 
 	while ((option = getopt(argc, argv, "a:s:w:b:S:t:p:DH:")) != -1) {
 		switch (option) {
-		case 'a': parse_kind(optarg); break;
+		case 'a': options.algorithm = optarg; break;
 		case 's': options.size = optarg; break;
 		case 'w': options.window = atoi(optarg); break;
 		case 'b': options.burst = RTE_MIN(atoi(optarg), MAX_BURST); break;
@@ -453,38 +454,77 @@ static void parse(int argc, char **argv)
 		case 't': options.seconds = atof(optarg); break;
 		case 'p': options.plain = strcmp(optarg, "plain") == 0; break;
 		case 'D': options.decrypt = true; break;
-		case 'H': options.histogram = optarg; break;
+		case 'H':
+			options.histogram = fopen(optarg, "w");
+			if (options.histogram == NULL)
+				fail(optarg);
+			break;
 		default: exit(2);
 		}
 	}
-	if (lengths_find(&options.lengths, options.size))
-		fail("no such size");
-	if (options.decrypt && options.mix)
-		fail("a mix decrypts half of the time");
+	return optind;
+}
+
+static void reset(struct lcore *l)
+{
+	l->seconds = 0;
+	l->ops = l->bytes = l->failed = l->latency = 0;
+	memset(&l->times, 0, sizeof(l->times));
+}
+
+static int measure(const char *spec, uint32_t n)
+{
+	double warm = RTE_MIN(options.seconds, 0.5); /* does not count */
+	unsigned int id;
+	uint32_t i = 0;
+
+	if (job_parse(&job, spec)) {
+		fprintf(stderr, "bench-pmd: %s: no such algorithm or lengths\n", spec);
+		return 2;
+	}
+	make_sessions();
+	if (job.decrypt)
+		make_encrypted(&lcores[0]);
+	for (i = 0; i < n; i++)
+		reset(&lcores[i]);
+	all_seconds = 0;
+	begin = rte_get_tsc_cycles() + warm * rte_get_tsc_hz();
+	end = begin + options.seconds * rte_get_tsc_hz();
+	i = 0;
+	RTE_LCORE_FOREACH_WORKER(id)
+		rte_eal_remote_launch(feed, &lcores[i++], id);
+	/* Asleep, for EAL keeps a processor busy while it waits for lcores. */
+	rte_delay_us_sleep((warm + options.seconds) * 1e6);
+	rte_eal_mp_wait_lcore();
+	return report(n);
 }
 
 int main(int argc, char **argv)
 {
-	unsigned int id;
-	uint32_t n, i = 0;
-	int used = rte_eal_init(argc, argv);
+	int used = rte_eal_init(argc, argv), ret = 0;
+	char one[48];
+	uint32_t n;
 
 	if (used < 0)
 		fail("EAL");
-	parse(argc - used, argv + used);
+	argc -= used;
+	argv += used;
+	used = parse(argc, argv);
+	snprintf(one, sizeof(one), "%s,%s%s", options.algorithm, options.size,
+		 options.decrypt ? ",decrypt" : "");
 	n = start_device();
-	make_sessions();
+	session_pool = rte_cryptodev_sym_session_pool_create(
+		"sessions", 2 * KINDS * options.sessions + 512,
+		rte_cryptodev_sym_get_private_session_size(dev), 0, 0, SOCKET_ID_ANY);
+	encrypted = calloc(LENGTH_MAX / LENGTH_BLOCK + 1, ENCRYPTED_PITCH);
+	if (session_pool == NULL || encrypted == NULL)
+		fail("no pool of sessions");
 	if (rte_cryptodev_start(dev))
 		fail("cannot start the device");
-	if (options.decrypt)
-		make_encrypted(&lcores[0]);
 	us_per_cycle = 1e6 / rte_get_tsc_hz();
-	begin = rte_get_tsc_cycles() + rte_get_tsc_hz() / 2; /* warm */
-	end = begin + options.seconds * rte_get_tsc_hz();
-	RTE_LCORE_FOREACH_WORKER(id)
-		rte_eal_remote_launch(feed, &lcores[i++], id);
-	/* Asleep, for EAL keeps a processor busy while it waits for lcores. */
-	rte_delay_us_sleep((options.seconds + 0.5) * 1e6);
-	rte_eal_mp_wait_lcore();
-	return report(n);
+	if (used == argc)
+		return measure(one, n);
+	for (int i = used; i < argc; i++)
+		ret |= measure(argv[i], n);
+	return ret;
 }

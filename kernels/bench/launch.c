@@ -80,3 +80,16 @@ double bench_launch(struct bench *b, size_t items)
 	clReleaseEvent(event);
 	return (end - start) / 1e3;
 }
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+double bench_median(double *values, uint32_t n)
+{
+	qsort(values, n, sizeof(*values), by_size);
+	return values[n / 2];
+}

@@ -41,4 +41,7 @@ void bench_arguments(struct bench *b);
 /** One launch of so many work-items. @return microseconds by the device's clock */
 double bench_launch(struct bench *b, size_t items);
 
+/** Sort them. @return the median */
+double bench_median(double *values, uint32_t n);
+
 #endif

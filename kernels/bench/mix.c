@@ -39,7 +39,8 @@ struct mix {
 	struct ocl_bins bins;
 	struct arrival left[MIX_CHUNK]; /* had no room in the last launch */
 	uint32_t nleft;
-	uint64_t bytes, leftover;
+	uint64_t leftover;
+	double us[ROUNDS], gbps[ROUNDS];
 };
 
 static struct ocl_record record_of(const struct arrival *a, uint32_t index)
@@ -58,10 +59,11 @@ static struct ocl_record record_of(const struct arrival *a, uint32_t index)
 	};
 }
 
-/* A launch's packets: those left over first, then new ones. */
-static void fill(struct mix *m, struct ocl_record *records)
+/* A launch's packets: those left over first, then new ones. Returns the bytes. */
+static uint64_t fill(struct mix *m, struct ocl_record *records)
 {
 	uint32_t waiting = m->nleft, n = 0;
+	uint64_t bytes = 0;
 
 	m->nleft = 0;
 	for (uint32_t i = 0; n + m->nleft < m->sched.chunk; i++) {
@@ -79,39 +81,38 @@ static void fill(struct mix *m, struct ocl_record *records)
 		}
 		ocl_bins_put(&m->bins, bin, a.len, n * sizeof(*records));
 		records[n] = record_of(&a, n);
-		m->bytes += a.len;
+		bytes += a.len;
 		n++;
 	}
 	m->leftover += m->nleft;
+	return bytes;
 }
 
-/* Returns microseconds, of all launches. */
-static double launches(struct bench *b, struct mix *m)
+static void launches(struct bench *b, struct mix *m)
 {
 	size_t records = m->sched.chunk * sizeof(struct ocl_record);
 	size_t results = m->sched.chunk * sizeof(u32);
 	size_t bytes = records + results + m->sched.bins * m->sched.bin_size * sizeof(u32);
 	u8 *chunk = calloc(1, bytes);
-	double us = 0;
 
 	b->chunk = bench_buffer(b, bytes, chunk);
 	b->results = records;
 	b->order = records + results;
 	bench_arguments(b);
 	for (int i = 0; i < ROUNDS; i++) {
+		uint64_t filled = fill(m, (struct ocl_record *)chunk);
 		uint32_t items;
 
-		fill(m, (struct ocl_record *)chunk);
 		items = ocl_bins_order(&m->bins, (u32 *)(chunk + b->order));
 		check(clEnqueueWriteBuffer(b->queue, b->chunk, CL_TRUE, 0, bytes, chunk, 0, NULL,
 					   NULL),
 		      "write");
-		us += bench_launch(b, items);
+		m->us[i] = bench_launch(b, items);
+		m->gbps[i] = filled * 8 / m->us[i] / 1e3;
 		ocl_bins_reset(&m->bins);
 	}
 	clReleaseMemObject(b->chunk);
 	free(chunk);
-	return us;
 }
 
 static void make_sessions(struct bench *b)
@@ -147,12 +148,13 @@ static int parse(struct mix *m, const char *spec, char *size)
 	return lengths_find(&m->lengths, size);
 }
 
-static void report(const struct mix *m, const char *size, double us)
+/* Of the median launch: what else a machine does meets some of them. */
+static void report(struct mix *m, const char *size)
 {
-	printf("mix %-6s chunk=%u bins=%u granularity=%u sched=%-9s %8.1f us a launch %8.1f Gbps, "
+	printf("mix %-6s chunk=%u bins=%u granularity=%u sched=%-9s %8.1f us a launch %8.2f Gbps, "
 	       "%4.1f%% left over\n",
 	       size, m->sched.chunk, m->sched.bins, m->sched.granularity, levels[m->sched.level],
-	       us / ROUNDS, m->bytes * 8 / us / 1e3, 100.0 * m->leftover / ROUNDS / m->sched.chunk);
+	       bench_median(m->us, ROUNDS), bench_median(m->gbps, ROUNDS), 100.0 * m->leftover / ROUNDS / m->sched.chunk);
 	fflush(stdout);
 }
 
@@ -185,7 +187,8 @@ int mix_run(struct bench *b, const char *spec)
 		exit(1);
 	srandom(1);
 	make_sessions(b);
-	report(m, size, launches(b, m));
+	launches(b, m);
+	report(m, size);
 	clReleaseMemObject(b->sessions);
 	ocl_bins_free(&m->bins);
 out:

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <errno.h>
-#include <stdio.h>
-
 #include <rte_common.h>
 
 #include "times.h"
@@ -44,17 +41,12 @@ double times_share(const struct times *t, double share)
 	return upper_end(i);
 }
 
-int times_write(const struct times *t, const char *path)
+void times_write(const struct times *t, FILE *out)
 {
-	FILE *out = fopen(path, "w");
-	int failed;
-
-	if (out == NULL)
-		return -errno;
 	for (uint32_t i = 0; i < TIMES_BUCKETS; i++) {
 		if (t->bucket[i])
 			fprintf(out, "%lu %lu\n", upper_end(i), t->bucket[i]);
 	}
-	failed = ferror(out);
-	return fclose(out) || failed ? -EIO : 0;
+	fprintf(out, "\n");
+	fflush(out);
 }

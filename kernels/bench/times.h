@@ -7,6 +7,7 @@
 #define BENCH_TIMES_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 #define TIMES_BITS    5
 #define TIMES_BUCKETS (28 << TIMES_BITS) /* up to two minutes */
@@ -21,7 +22,7 @@ void times_merge(struct times *sum, const struct times *t);
 /** @param share  of all, 0 to 1 @return microseconds that no more than the rest exceed */
 double times_share(const struct times *t, double share);
 
-/** A line for each bucket that is not empty: its upper end, how many. @return 0 or -errno */
-int times_write(const struct times *t, const char *path);
+/** A line for each bucket that is not empty: its upper end, how many; and an empty one. */
+void times_write(const struct times *t, FILE *out);
 
 #endif

@@ -17,23 +17,38 @@ def machine():
 
 def commit():
     top = os.path.dirname(os.path.abspath(__file__))
+    if os.path.exists(f"{top}/commit"):  # carried to where there is no git
+        with open(f"{top}/commit") as file:
+            return file.read().strip()
     named = subprocess.run(["git", "-C", top, "describe", "--always", "--dirty"], check=False,
                            capture_output=True, text=True)
     return named.stdout.strip() or "not from git"
 
 
-def facts():
+def words():
+    """The command's, without the folders of this machine."""
+    own = ("--build", "--programs", "--out", "--work", "--secgw")
+    return [word for before, word in zip(sys.argv, sys.argv[1:]) if before not in own and word not in own]
+
+
+def facts(more=()):
+    """Where, when and how, as comment lines. @param more  lines about what was measured"""
+    top = os.path.dirname(os.path.abspath(__file__))
+    command = os.environ.get("CYGNET_COMMAND") or " ".join(
+        [os.path.relpath(os.path.realpath(sys.argv[0]), os.path.dirname(os.path.dirname(top))), *words()])
     return (f"# machine: {machine()}; load when it began: {os.getloadavg()[0]:.1f}\n"
             f"# date: {datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC; commit: {commit()}\n"
-            f"# command: testing/bench/run {' '.join(sys.argv[1:])}\n")
+            f"# command: {command}\n" + "".join(f"# {line}\n" for line in more))
 
 
 class Table:
-    """A CSV file that grows row by row, and is shown as it does."""
+    """A CSV file that grows row by row, and is shown as it does.
+    @param shown  columns of which a new value is shown; without them all rows are"""
 
-    def __init__(self, path, columns):
+    def __init__(self, path, columns, more=(), shown=()):
+        self.shown, self.last = shown, None
         self.file = open(path, "w", newline="")
-        self.file.write(facts())
+        self.file.write(facts(more))
         self.writer = csv.DictWriter(self.file, columns, lineterminator="\n")
         self.writer.writeheader()
         print(" ".join(columns), flush=True)
@@ -42,7 +57,10 @@ class Table:
         row = {name: f"{value:.4g}" if isinstance(value, float) else value for name, value in row.items()}
         self.writer.writerow(row)
         self.file.flush()
-        print(*row.values(), flush=True)
+        now = [row[name] for name in self.shown]
+        if not now or now != self.last:
+            print(*row.values(), flush=True)
+        self.last = now
 
     def close(self):
         self.file.close()

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Pictures of CSV files, by gnuplot."""
+import csv
+import dataclasses
+import subprocess
+
+HEAD = """\
+set terminal svg size {width},{height} font "sans,13" background "#ffffff"
+set output "{out}"
+set datafile missing "NaN"
+set xlabel "{picture.xlabel}"
+set ylabel "{picture.ylabel}"
+set yrange [0:*]
+set grid ytics
+set key {key}
+"""
+STYLES = {"bars": "set style data histogram\nset style histogram cluster gap 1\nset style fill solid 0.8 border -1\n",
+          "lines": "set style data linespoints\n",
+          "steps": "set style data lines\n"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Picture:
+    """What a picture shows of a CSV file: y by x, for each series, in a panel for each value of that
+    column. The titles of series and panels are made of their values."""
+    title: str
+    kind: str
+    x: str
+    y: str
+    series: str
+    xlabel: str
+    ylabel: str
+    panel: str = ""
+    series_title: str = "{}"
+    panel_title: str = ""
+    logx: bool = False
+
+
+def read(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def values(rows, column):
+    """Numbers by size, words in the order in which they come."""
+    found = list(dict.fromkeys(row[column] for row in rows))
+    try:
+        return sorted(found, key=float)
+    except ValueError:
+        return found
+
+
+def block(picture, name, rows, series):
+    """The data of one series; bars have one for each x, also where nothing was measured."""
+    at = {row[picture.x]: row[picture.y] for row in rows if row[picture.series] == series}
+    keys = [x for x in values(rows, picture.x) if picture.kind == "bars" or x in at]
+    return f"{name} << EOD\n" + "".join(f"{x} {at.get(x) or 'NaN'}\n" for x in keys) + "EOD\n"
+
+
+def panel(picture, number, rows, title):
+    blocks, plots = "", []
+    for i, series in enumerate(values(rows, picture.series)):
+        name = f"$p{number}s{i}"
+        blocks += block(picture, name, rows, series)
+        columns = "2:xtic(1)" if picture.kind == "bars" else "1:2"
+        plots.append(f'{name} using {columns} title "{picture.series_title.format(series)}"')
+    return f'{blocks}set title "{title}"\nplot {", ".join(plots)}\n'
+
+
+def draw(picture, path, out):
+    """@param path  the CSV file @param out  the SVG file"""
+    rows = read(path)
+    panels = values(rows, picture.panel) if picture.panel else [None]
+    across = 1 if len(panels) == 1 else 2
+    down = -(-len(panels) // across)
+    script = HEAD.format(picture=picture, out=out, width=480 * across + 220 * (across == 1), height=340 * down + 40,
+                         key="outside" if across == 1 else "outside bottom center horizontal")
+    script += STYLES[picture.kind] + ("set logscale x\n" if picture.logx else "")
+    if len(panels) > 1:
+        script += f'set multiplot layout {down},{across} title "{picture.title}"\n'
+    for number, of in enumerate(panels):
+        mine = [row for row in rows if of is None or row[picture.panel] == of]
+        script += panel(picture, number, mine, picture.title if of is None else picture.panel_title.format(of))
+    subprocess.run(["gnuplot"], input=script, text=True, check=True)

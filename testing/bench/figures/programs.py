@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""bench-kernel and bench-pmd: a run of each, and what it said."""
+import dataclasses
+import os
+import re
+import statistics
+import subprocess
+import tempfile
+
+LIMIT = 300  # seconds a program may take
+TRIES, LONGER = 3, 5  # where nothing came back in the time: that many times as long
+
+
+class Failed(Exception):
+    """A program did not measure what it was asked for."""
+
+
+ALGORITHM = re.compile(r"(?P<algorithm>\S.*?) +(?P<packets>\d+) x +(?P<bytes>\d+) bytes, group (?P<group>\d+), lanes (?P<lanes>\d+): "
+                       r"best +(?P<best_us>[\d.]+) us +(?P<best_gbps>[\d.]+) Gbps, "
+                       r"median +(?P<median_us>[\d.]+) us +(?P<median_gbps>[\d.]+) Gbps")
+MIX = re.compile(r"mix (?P<lengths>\S+) +chunk=(?P<chunk>\d+) bins=(?P<bins>\d+) "
+                 r"granularity=(?P<granularity>\d+) sched=(?P<level>\S+) +(?P<launch_us>[\d.]+) us a launch +"
+                 r"(?P<gbps>[\d.]+) Gbps, +(?P<left_over_percent>[\d.]+)% left over")
+PMD = re.compile(r"(?P<mops>[\d.]+) Mops/s +(?P<gbps>[\d.]+) Gbps, latency us mean +(?P<mean_us>[\d.]+) "
+                 r"p50 +(?P<p50_us>\d+) p99 +(?P<p99_us>\d+) p99.9 +(?P<p999_us>\d+) max +(?P<max_us>\d+), "
+                 r"cycles per operation (?P<cycles>\d+) .*, 0 failed")
+
+
+def value(text):
+    try:
+        return float(text) if "." in text else int(text)
+    except ValueError:
+        return text
+
+
+def found(pattern, line):
+    """@return the numbers and words of a line by name, None if it is another line"""
+    match = pattern.search(line)
+    return match and {name: value(word) for name, word in match.groupdict().items()}
+
+
+class Programs:
+    """Where they are and how they are run on this machine.
+    @param options  programs, carried, device, nice, seconds, rounds, quick: of the command line"""
+
+    def __init__(self, options):
+        self.options = options
+        self.environment = dict(os.environ)
+        if options.carried:
+            drivers = sorted(os.listdir(f"{options.programs}/pmds"))
+            self.environment |= {"LD_LIBRARY_PATH": f"{options.programs}/lib",
+                                 "LD_PRELOAD": " ".join(f"{options.programs}/pmds/{name}" for name in drivers)}
+        self.prefix = f"cyg-figures-{os.getpid()}"
+
+    def lines(self, name, *words):
+        """What a program writes, while it runs."""
+        command = ["nice", "-n", str(self.options.nice), "timeout", "-k", "5", str(LIMIT),
+                   f"{self.options.programs}/{name}", *map(str, words)]
+        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=self.environment,
+                              stderr=subprocess.STDOUT, text=True, errors="replace") as process:
+            try:
+                yield from process.stdout
+            finally:
+                process.terminate()
+
+    def kernel(self, pattern, *words):
+        """bench-kernel. @return its lines, as dictionaries, as they come"""
+        said, rows = [], 0
+        for line in self.lines("bench-kernel", "-d", self.options.device, *words):
+            said.append(line)
+            row = found(pattern, line)
+            rows += bool(row)
+            if row:
+                yield row
+        if not rows:
+            raise Failed(f"bench-kernel {' '.join(map(str, words))}:\n{''.join(said)}")
+
+    def device(self):
+        """@return its name"""
+        said = list(self.lines("bench-kernel", "-d", self.options.device, "-n", 32, "-l", 64, "algorithms"))
+        return said[0].strip() if said else "no OpenCL"
+
+    def opencl(self, **arguments):
+        """@return the driver's --vdev"""
+        if self.options.device:
+            arguments["device"] = self.options.device
+        return ",".join(["crypto_opencl", *(f"{key}={value}" for key, value in arguments.items())])
+
+    def pmd(self, setting, jobs):
+        """bench-pmd. @param jobs  ALGORITHM,LENGTHS[,decrypt] each @return what it measured of each, as it comes"""
+        cores = sorted(os.sched_getaffinity(0))
+        first, others = cores[0], cores[1:] + cores[:1]
+        # The main lcore sleeps: it may share a core.
+        feeding = ",".join(f"{1 + i}@{others[i % len(cores)]}" for i in range(setting.lcores))
+        eal = ("--no-huge", "-m", 512 * (1 + setting.lcores), "--no-pci", "--no-shconf", "--no-telemetry",
+               "--log-level=4", "--file-prefix", self.prefix, "--lcores", f"0@{first},{feeding}",
+               "--vdev", setting.vdev)
+        seconds, waiting, said = self.options.seconds, list(jobs), []
+        for _ in range(TRIES):
+            # Where nothing came back in the time, that is the end, and it is asked for again.
+            for line in self.lines("bench-pmd", *eal, "--", "-t", seconds, "-w", setting.window, *setting.words,
+                                   *waiting):
+                said.append(line)
+                row = found(PMD, line)
+                if not row or row["mops"] == 0:
+                    break
+                waiting.pop(0)
+                yield row
+            if not waiting:
+                return
+            seconds *= LONGER
+        raise Failed(f"bench-pmd {setting} {' '.join(waiting)}:\n{''.join(said)}")
+
+    def measure(self, cases):
+        """Cases in turn, round after round, so that what else the machine does meets all; those with the same
+        setting by one program. Progress is shown.
+        @return for each case its facts and the measurement of the median round, with quartiles as low and high"""
+        groups = {}
+        for case in cases:
+            groups.setdefault(case.setting, []).append(case)
+        for number in range(1, self.options.rounds + 1):
+            for setting, mine in groups.items():
+                rows = self.pmd(setting, [case.job for case in mine])
+                for case, row in zip(mine, rows):
+                    case.rounds.append(row)
+                    print(f"   {number}/{self.options.rounds} {setting} {case.job}: {row['gbps']} Gbps, "
+                          f"{row['mean_us']} us", flush=True)
+        for case in cases:
+            yield case.facts | middle(case.rounds, case.by)
+
+    def histograms(self, setting, jobs):
+        """@return for each job what was measured, and its latencies as [(us, operations)]"""
+        with tempfile.NamedTemporaryFile("r") as file:
+            with_file = dataclasses.replace(setting, words=(*setting.words, "-H", file.name))
+            for job in jobs:
+                row = next(self.pmd(with_file, [job]))
+                file.seek(0)
+                yield row, [tuple(map(int, line.split())) for line in file if line.strip()]
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """How bench-pmd is started: with what device, how many lcores and operations under way for each."""
+    vdev: str
+    lcores: int
+    window: int
+    words: tuple = ()
+
+    def __str__(self):
+        return f"{self.vdev} {self.lcores} lcore{'s' * (self.lcores > 1)}"
+
+
+@dataclasses.dataclass
+class Case:
+    """One configuration. @param facts  columns @param by  what the median round is chosen by"""
+    facts: dict
+    setting: Setting
+    job: str
+    by: str = "gbps"
+    rounds: list = dataclasses.field(default_factory=list)
+
+
+def middle(rows, value_of):
+    ordered = sorted(rows, key=lambda row: row[value_of])
+    values = [row[value_of] for row in ordered]
+    low, high = values[0], values[-1]
+    if len(values) > 2:
+        low, _, high = statistics.quantiles(values, n=4, method="inclusive")
+    return ordered[(len(ordered) - 1) // 2] | {"low": low, "high": high}
