@@ -9,6 +9,7 @@
  *   plain.c     plaintext packets: SPD, TTL, MTU
  *   protect.c   SAs: sequence numbers, replay windows, limits
  *   crypt.c     to the crypto devices and back, in order; crypt_now.c: without a queue
+ *   path_mtu.c  what routers on the way say about our ESP
  *   transmit.c  route, neighbour, port or TAP
  *   pending.c   packets that wait for a neighbour
  *   hold.c      packets that wait for an SA
@@ -97,6 +98,8 @@ struct worker {
 	struct hold hold;	/* until their policy has an SA */
 	uint64_t icmp_second;	/* ICMP errors are limited per second */
 	unsigned int icmp_sent;
+	uint64_t too_big_second;	/* and so are those that are looked at */
+	unsigned int too_big_seen;
 };
 
 /** By number. */

@@ -5,6 +5,7 @@
 #include "control.h"
 #include "esp.h"
 #include "fragment.h"
+#include "path_mtu.h"
 #include "pipeline.h"
 #include "port.h"
 
@@ -76,7 +77,7 @@ static unsigned int too_long(struct rte_mbuf *m, const struct cygnet_sa *sa,
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
 	struct next_hop hop = route_lookup(sa->af, &path->dst);
-	unsigned int mtu = ports[hop.port].mtu, kept = esp_out_kept(m, s);
+	unsigned int mtu = path_mtu(sa, ports[hop.port].mtu), kept = esp_out_kept(m, s);
 
 	/* No link may refuse so little: what is around it is cut (RFC 2473, 7.1). */
 	if (packet_family(m) == AF_INET6 && rte_pktmbuf_data_len(m) <= IPV6_MIN_MTU)
@@ -119,7 +120,7 @@ static bool hide_length(struct rte_mbuf *m, const struct cygnet_sa *sa, const st
 	hop = route_lookup(sa->af, &path->dst);
 	if (hop.kind != ROUTE_FORWARD)
 		return true;
-	to = RTE_MIN((unsigned int)sa->tfc, esp_out_mtu(s, path, 0, ports[hop.port].mtu));
+	to = RTE_MIN((unsigned int)sa->tfc, esp_out_mtu(s, path, 0, path_mtu(sa, ports[hop.port].mtu)));
 	if (len >= to)
 		return true;
 	padding = rte_pktmbuf_append(m, (uint16_t)(to - len));
@@ -256,12 +257,17 @@ static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa
 	plain_in(w, m, sa);
 }
 
-static void finish_out(struct worker *w, struct rte_mbuf *m, const struct session *s)
+/* @param sa  NULL: it is gone */
+static void finish_out(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa,
+		       const struct session *s)
 {
 	esp_out_finish(m, s);
 	packet(m)->own = 1;
 	w->stats->encapsulated++;
-	transmit_routed(w, m);
+	if (sa && __atomic_load_n(&sa->path_mtu, __ATOMIC_RELAXED))
+		path_mtu_transmit(w, m, sa);
+	else
+		transmit_routed(w, m);
 }
 
 static void failed(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa,
@@ -291,5 +297,5 @@ void protect_finish(struct worker *w, struct rte_mbuf *m, struct session *s,
 	else if (s->inbound)
 		finish_in(w, m, sa, s);
 	else
-		finish_out(w, m, s);
+		finish_out(w, m, sa, s);
 }

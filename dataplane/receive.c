@@ -8,6 +8,7 @@
 #include "fragment.h"
 #include "frame.h"
 #include "headers.h"
+#include "path_mtu.h"
 #include "pipeline.h"
 #include "policy.h"
 #include "port.h"
@@ -139,6 +140,8 @@ static void receive_local(struct worker *w, struct rte_mbuf *m)
 			return;
 		}
 	}
+	if (h.proto == IPPROTO_ICMP || h.proto == IPPROTO_ICMPV6)
+		path_mtu_learn(w, m, &h);
 	/* IKE negotiates the policies: none applies to it (RFC 4301, 4.4.1). */
 	if (udp.dst_port != PORT_IKE) {
 		policy_flow(m, &flow);

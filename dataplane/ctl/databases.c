@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "databases.h"
+#include "path_mtu.h"
 
 #define ADDR_TEXT INET6_ADDRSTRLEN
 #define RANGE_TEXT (2 * ADDR_TEXT + 2)
@@ -44,6 +45,11 @@ static json_t *ago(uint64_t now, uint64_t then)
 	return then ? json_integer((json_int_t)(now > then ? now - then : 0)) : json_null();
 }
 
+static json_t *mtu_or_null(unsigned int mtu)
+{
+	return mtu ? json_integer(mtu) : json_null();
+}
+
 static json_t *sa_row(const struct cygnet_sa *sa, uint64_t now)
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
@@ -51,7 +57,7 @@ static json_t *sa_row(const struct cygnet_sa *sa, uint64_t now)
 
 	return json_pack(
 		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:i, s:s, s:i, s:I, s:b,"
-		" s:I, s:I, s:I, s:o, s:I, s:I, s:I}",
+		" s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:o}",
 		"spi", spi_text(sa->spi, spi, sizeof(spi)),
 		"dir", sa->flags & CYGNET_SA_INBOUND ? "in" : "out",
 		"state", sa->state == CYGNET_SA_LIVE ? "live" : "larval",
@@ -74,7 +80,8 @@ static json_t *sa_row(const struct cygnet_sa *sa, uint64_t now)
 		"last_used", ago(now, sa->use_time),
 		"window", (json_int_t)sa->replay_window,
 		"replay_drops", (json_int_t)sa->replay_drops,
-		"auth_drops", (json_int_t)sa->auth_drops);
+		"auth_drops", (json_int_t)sa->auth_drops,
+		"path_mtu", mtu_or_null(path_mtu_said(sa->path_mtu, now)));
 }
 
 json_t *databases_sad(struct cygnet_db *db, uint64_t now)

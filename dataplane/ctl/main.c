@@ -76,7 +76,8 @@ static const struct column stats_columns[] = {
 	{"worker", "WORKER"},		  {"forwarded", "FORWARDED"},
 	{"encapsulated", "ENCAPSULATED"}, {"decapsulated", "DECAPSULATED"},
 	{"dummies", "DUMMIES"},		  {"keepalives", "KEEPALIVES"},
-	{"held", "HELD"},		  {"handed_over", "HANDED-OVER"},
+	{"held", "HELD"},		  {"too_big_learned", "TOO-BIG-LEARNED"},
+	{"too_big_ignored", "TOO-BIG-IGNORED"}, {"handed_over", "HANDED-OVER"},
 	{"dropped", "DROPPED"},		  {NULL, NULL},
 };
 

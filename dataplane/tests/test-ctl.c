@@ -176,6 +176,7 @@ static void sad(void **state)
 	assert_number(row, "replay_drops", 0);
 	assert_number(row, "auth_drops", 0);
 	assert_true(json_is_null(json_object_get(row, "last_used")));
+	assert_true(json_is_null(json_object_get(row, "path_mtu")));
 	text = json_dumps(rows, 0);
 	assert_null(strstr(text, "KKK"));
 	free(text);

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A router on the way says that ESP was too big (RFC 4301, 8.2), or somebody pretends so."""
+from scapy.layers.inet import ICMP, IP, UDP, defragment
+from scapy.layers.inet6 import ICMPv6PacketTooBig, IPv6, defragment6
+from scapy.layers.ipsec import ESP
+from scapy.packet import raw
+
+from bench import packet, same_but_hop
+from gateway import FAR_HOST, HOST, HOST6, PEER, WAN, WAN6
+from network import wait_until
+from test_esp import cases
+from test_fragments import pieces, whole
+from test_ipv6 import packet6
+from test_tunnel6 import tunnel
+
+ROUTER, ROUTER6 = "192.0.2.254", "2001:db8:f::254"
+LEARNED, IGNORED = "too_big_learned", "too_big_ignored"
+
+
+def too_big(outer, mtu, quoted=None):
+    """What a router says about a packet; that it quotes is as long as RFC 792 asks for at least."""
+    if isinstance(outer, IPv6):
+        return IPv6(src=ROUTER6, dst=WAN6) / ICMPv6PacketTooBig(mtu=mtu) / raw(outer)[:1200]
+    return (IP(src=ROUTER, dst=WAN) / ICMP(type=3, code=4, nexthopmtu=mtu) /
+            raw(outer)[:quoted or outer.ihl * 4 + (12 if outer.proto == 17 else 8)])
+
+
+def say(bench, message, counter=LEARNED):
+    """Once the gateway has it."""
+    before = bench.gateway.counted(counter)
+    bench.from_wan(message)
+    wait_until(lambda: bench.gateway.counted(counter) == before + 1, 3, counter)
+
+
+def length(outer):
+    return outer.plen + 40 if outer.version == 6 else outer.len
+
+
+def sealed(bench, sent, count=1):
+    bench.wan.drain()
+    bench.from_lan(sent)
+    return bench.receive(bench.wan, count)
+
+
+def long4(total, **fields):
+    return packet(HOST, FAR_HOST, total - 28, **fields)
+
+
+def long6(total):
+    return packet6(size=total - 48)
+
+
+def expect_refused(bench, sent, mtu=None):
+    """Its source hears how long a packet may be. @return that"""
+    bench.lan.drain()
+    before = bench.gateway.drops().get("too-big", 0)
+    bench.from_lan(sent)
+    answer = bench.receive(bench.lan, 1)[0]
+    assert bench.gateway.drops()["too-big"] == before + 1
+    if answer.version == 6:
+        said = answer[ICMPv6PacketTooBig].mtu
+        assert answer.dst == HOST6, answer.summary()
+    else:
+        said = answer[ICMP].nexthopmtu
+        assert (answer[ICMP].type, answer[ICMP].code, answer.dst) == (3, 4, HOST), answer.summary()
+    assert mtu in (None, said), f"may be {said} bytes long, not {mtu}"
+    return said
+
+
+CASES = {f"{'6' if outer6 else '4'}{'-udp' if encap else ''}":
+         {"outer6": outer6, "encap": encap, "suite": "cbc128-sha256" if outer6 else "gcm128"}
+         for outer6 in (False, True) for encap in (False, True)}
+
+
+@cases(*CASES)
+def test_path_mtu(bench, case):
+    """As on a link with that MTU from then on: what may be cut is cut before ESP, of the
+    rest the source hears."""
+    out, _ = tunnel(bench, **CASES[case])
+    long = long4(1400, flags="DF")
+    outer = sealed(bench, long)[0]
+    assert length(outer) > 1400
+    say(bench, too_big(outer, 1390))
+    fits = expect_refused(bench, long)
+    assert 1280 <= fits < 1390
+    fitting = sealed(bench, long4(fits, flags="DF"))[0]
+    assert 1390 - 16 < length(fitting) <= 1390, "room is left, or there is none"
+    expect_refused(bench, long4(fits + 1, flags="DF"), fits)
+    sent = long4(1400, id=7)
+    got = sealed(bench, sent, 2)
+    assert all(length(one) <= 1390 for one in got)
+    same_but_hop(whole(out.unseal(one)[0] for one in got), sent)
+    inner6 = long6(1400)
+    assert 1280 <= expect_refused(bench, inner6) <= fits
+    # Never up again, unless ten minutes pass.
+    say(bench, too_big(outer, 1395))
+    expect_refused(bench, long, fits)
+    say(bench, too_big(fitting, 1300))
+    assert expect_refused(bench, long) < fits
+
+
+@cases("4", "6")
+def test_path_mtu_around_least(bench, case):
+    """No IPv6 host has to send less than 1,280 bytes: what is around that is cut."""
+    out, _ = tunnel(bench, case == "6")
+    sent = long6(1280)
+    outer = sealed(bench, sent)[0]
+    assert length(outer) > 1300
+    say(bench, too_big(outer, 1300, 28))
+    got = sealed(bench, sent, 2)
+    assert all(length(one) <= 1300 for one in got)
+    if case == "6":
+        joined = IPv6(raw(defragment6(got)))
+    else:
+        joined = IP(raw(defragment(got)[0]))
+    same_but_hop(out.unseal(joined)[0], sent)
+
+
+def test_path_mtu_of_one_sa(bench):
+    """Another SA, also one that comes in place of this one, knows nothing of it."""
+    out, _ = bench.tunnel()
+    long = long4(1400, flags="DF")
+    say(bench, too_big(sealed(bench, long)[0], 1300))
+    expect_refused(bench, long)
+    out, _ = bench.tunnel()
+    same_but_hop(out.unseal(sealed(bench, long)[0])[0], long)
+
+
+def changed(outer, **fields):
+    """ESP with other fields in the header, or in its own."""
+    outer = IP(raw(outer))
+    for field, value in fields.items():
+        setattr(outer if field in outer.fields else outer[ESP], field, value)
+    return outer
+
+
+def damaged(message):
+    """One bit of what ICMP's checksum covers."""
+    data = bytearray(raw(message))
+    data[27] ^= 1
+    return bytes(data)
+
+
+FORGED = {
+    "spi": lambda outer, inb: too_big(changed(outer, spi=0x12345678), 1300),
+    "no-spi": lambda outer, inb: too_big(changed(outer, spi=0), 1300),
+    "inbound-spi": lambda outer, inb: too_big(changed(inb.seal(packet(FAR_HOST, HOST, 1300))), 1300),
+    "destination": lambda outer, inb: too_big(changed(outer, dst="192.0.2.3"), 1300),
+    "source": lambda outer, inb: too_big(changed(outer, src="192.0.2.3"), 1300),
+    "mtu-0": lambda outer, inb: too_big(outer, 0),
+    "mtu-575": lambda outer, inb: too_big(outer, 575),
+    "mtu-of-more": lambda outer, inb: too_big(outer, outer.len),
+    "later-fragment": lambda outer, inb: too_big(changed(outer, frag=1), 1300),
+    "version": lambda outer, inb: too_big(changed(outer, version=6), 1300, 28),
+    "truncated": lambda outer, inb: too_big(outer, 1300, 23),
+    "truncated-header": lambda outer, inb: too_big(outer, 1300, 19),
+    "empty": lambda outer, inb: IP(src=ROUTER, dst=WAN) / ICMP(type=3, code=4, nexthopmtu=1300),
+    "checksum": lambda outer, inb: damaged(too_big(outer, 1300)),
+    "in-udp": lambda outer, inb: too_big(
+        IP(src=WAN, dst=PEER, len=1400) / UDP(sport=4500, dport=4500) / raw(outer.payload), 1300, 60),
+    "protocol": lambda outer, inb: too_big(changed(outer, proto=47), 1300),
+}
+
+
+@cases(*FORGED)
+def test_path_mtu_forged(bench, case):
+    """It is counted, and changes nothing."""
+    out, inb = bench.tunnel()
+    long = long4(1400, flags="DF")
+    outer = sealed(bench, long)[0]
+    say(bench, FORGED[case](outer, inb), IGNORED)
+    same_but_hop(out.unseal(sealed(bench, long)[0])[0], long)
+
+
+FORGED6 = {
+    "mtu-1279": lambda outer: too_big(outer, 1279),
+    "mtu-of-more": lambda outer: too_big(outer, outer.plen + 40),
+    "mtu-huge": lambda outer: too_big(outer, (1 << 32) - 1),
+    "cut": lambda outer: IPv6(src=ROUTER6, dst=WAN6) / ICMPv6PacketTooBig(mtu=1300) / raw(outer)[:42],
+    "address": lambda outer: too_big(IPv6(raw(outer)[:24] + b"\x20" * 16 + raw(outer)[40:]), 1300),
+    "checksum": lambda outer: IPv6(raw(too_big(outer, 1300))[:-1] + b"\x77"),
+}
+
+
+@cases(*FORGED6)
+def test_path_mtu_forged6(bench, case):
+    out, _ = tunnel(bench, True)
+    long = packet(HOST, FAR_HOST, 1372, flags="DF")
+    outer = sealed(bench, long)[0]
+    say(bench, FORGED6[case](outer), IGNORED)
+    same_but_hop(out.unseal(sealed(bench, long)[0])[0], long)
+
+
+def test_path_mtu_error_in_pieces(bench):
+    """Who fragments an error hides what it is about."""
+    out, _ = bench.tunnel()
+    long = long4(1400, flags="DF")
+    outer = sealed(bench, long)[0]
+    before = bench.gateway.counted(LEARNED)
+    for piece in pieces(too_big(outer, 1300, 500), 400):
+        bench.from_wan(piece)
+    same_but_hop(out.unseal(sealed(bench, long)[0])[0], long)
+    assert bench.gateway.counted(LEARNED) == before
