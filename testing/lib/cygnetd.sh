@@ -79,8 +79,8 @@ reason = sys.argv[1]
 print(next(row["packets"] for row in json.load(sys.stdin) if row["reason"] == reason))' "$2"
 }
 
-# counted SIDE COUNTER: of all workers
-counted() {
+# stats_of SIDE COUNTER: of all workers
+stats_of() {
 	ctl "$1" --json show stats | /usr/bin/python3 -c '
 import json, sys
 print(sum(row[sys.argv[1]] for row in json.load(sys.stdin)))' "$2"

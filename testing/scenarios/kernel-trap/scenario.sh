@@ -14,5 +14,5 @@ steps() {
 	expect "it goes down" tunnel_down right
 	expect "and so does the next one" first_ping_from left
 	expect_ciphertext
-	expect "packets waited for it" test "$(counted left held)" -ge 2
+	expect "packets waited for it" test "$(stats_of left held)" -ge 2
 }
