@@ -30,7 +30,7 @@ write_strongswan_conf() {
 	echo "  filelog { log { path = $(charon_log "$side")"
 	echo "    flush_line = yes"
 	echo "    time_format = %T"
-	echo "    knl = 2"
+	echo "    knl = ${charon_knl:-2}"
 	echo "  } }"
 	[ -z "$charon_options" ] || echo "  $charon_options"
 	echo "  plugins {"
@@ -60,6 +60,7 @@ run_charon() {
 			/usr/lib/ipsec/plugins || exit
 	fi
 	export STRONGSWAN_CONF=$dir/strongswan.conf
+	[ -z "${charon_preload:-}" ] || export LD_PRELOAD=$charon_preload KERNEL_TIMES=$dir/kernel-times
 	exec "$work/bin/$daemon"
 }
 export -f run_charon

@@ -1,0 +1,121 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What child-sas measures.
+
+child_sas.py sample NAME FILE {CHARON-PID KERNEL-TIMES CYGNETD-PID}...: of each side
+child_sas.py calls KERNEL-TIMES METHOD
+child_sas.py report COUNT EACH LISTED FILE...
+"""
+import json
+import os
+import struct
+import sys
+import time
+
+ROW = struct.Struct("16s4Q")  # struct method of kernel-times.c
+SA, POLICY = 512, 192  # bytes in the file (cygnet.h)
+
+
+def methods(path):
+    with open(path, "rb") as file:
+        rows = ROW.iter_unpack(file.read())
+        return {name.rstrip(b"\0").decode(): {"calls": calls, "cpu": cpu / 1e9,
+                                              "elapsed": elapsed / 1e9, "longest": longest / 1e9}
+                for name, calls, cpu, elapsed, longest in rows}
+
+
+def process(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii") as file:
+        anon = next(int(line.split()[1]) for line in file if line.startswith("RssAnon"))
+    # clock_getcpuclockid(3), which Python does not have.
+    return {"cpu": time.clock_gettime(~int(pid) << 3 | 2), "memory": anon * 1024}
+
+
+def sample(name, path, *sides):
+    now = {"name": name, "time": time.monotonic(), "sides": []}
+    for charon, times, cygnetd in zip(*[iter(sides)] * 3):
+        now["sides"].append({"charon": process(charon), "cygnetd": process(cygnetd),
+                             "methods": methods(times)})
+    with open(path, "w", encoding="ascii") as file:
+        json.dump(now, file)
+
+
+def grown(before, after, side, *keys):
+    a, b = before["sides"][side], after["sides"][side]
+    for key in keys:
+        a, b = a[key], b[key]
+    return b - a
+
+
+def table(before, after):
+    """The plugin's methods between two samples, of both sides together."""
+    both = range(len(after["sides"]))
+    charon = sum(grown(before, after, side, "charon", "cpu") for side in both)
+    total = {"cpu": 0, "elapsed": 0}
+    print("| method | calls | µs each | longest, ms | CPU, s | of charon's CPU |")
+    print("|---|---|---|---|---|---|")
+    for name in after["sides"][0]["methods"]:
+        calls, cpu, elapsed = (sum(grown(before, after, side, "methods", name, what)
+                                   for side in both) for what in ("calls", "cpu", "elapsed"))
+        if not calls:
+            continue
+        longest = max(side["methods"][name]["longest"] for side in after["sides"])
+        total["cpu"] += cpu
+        total["elapsed"] += elapsed
+        print(f"| {name} | {calls:,} | {1e6 * cpu / calls:.1f} | {1e3 * longest:.1f} | "
+              f"{cpu:.3f} | {100 * cpu / charon:.2f} % |")
+    print(f"| **all** | | | | **{total['cpu']:.3f}** | **{100 * total['cpu'] / charon:.2f} %** |")
+    print(f"\nBoth charons together took {charon:.1f} s of CPU. By the clock, waiting included, the "
+          f"plugin took {total['elapsed']:.2f} s.")
+
+
+def machine():
+    with open("/proc/cpuinfo", encoding="ascii") as file:
+        model = next(line.partition(":")[2].strip() for line in file
+                     if line.startswith("model name"))
+    load = os.getloadavg()
+    return f"{os.cpu_count()} cores of {model}, load {load[0]:.0f}"
+
+
+def report(count, each, listed, *paths):
+    count, each, at = int(count), int(each), {}
+    for path in paths:
+        with open(path, encoding="ascii") as file:
+            one = json.load(file)
+        at[one["name"]] = one
+
+    def span(a, b):
+        return at[b]["time"] - at[a]["time"]
+
+    def memory(who):
+        return sum(grown(at["idle"], at["counted"], side, who, "memory") for side in (0, 1)) / 2
+
+    setup = span("idle", "set up")
+    print(f"Both gateways on one machine: {machine()}.\n")
+    print(f"- {count:,} CHILD_SAs in {-(-count // each):,} IKE_SAs, {2 * count:,} SAs and "
+          f"{3 * count:,} policies a gateway: up in {setup:.1f} s, "
+          f"{1e3 * setup / count:.2f} ms each.")
+    print(f"- A ping through each of them: all answered, in {span('listed', 'pinged'):.1f} s; "
+          "every SA counts one packet.")
+    print(f"- `cygnetctl --json show sad` lists them in {listed} s (with jq to count them).")
+    print(f"- Down again in {span('counted', 'down'):.1f} s, both databases empty.\n")
+    print("## Set-up: the plugin's share\n")
+    table(at["idle"], at["set up"])
+    print("\n## Taking down\n")
+    table(at["counted"], at["down"])
+    print("\n## Memory\n")
+    print("| what | bytes |\n|---|---|")
+    print(f"| an SA in the shared file | {SA} |\n| a policy in it | {POLICY} |")
+    print(f"| a CHILD_SA in it: two SAs, three policies | {2 * SA + 3 * POLICY} |")
+    print(f"| charon's heap, a CHILD_SA | {memory('charon') / count:.0f} |")
+    print(f"| cygnetd's heap, an SA in use | {memory('cygnetd') / count / 2:.0f} |")
+
+
+def main(command, *args):
+    if command == "calls":
+        print(methods(args[0])[args[1]]["calls"])
+    else:
+        {"sample": sample, "report": report}[command](*args)
+
+
+main(*sys.argv[1:])

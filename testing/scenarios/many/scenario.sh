@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Many CHILD_SAs between two gateways, a pair of hosts each, in several IKE_SAs. Each of them
+# carries a packet both ways, and nothing is left when they are gone. testing/bench/child-sas
+# does the same with 10,000.
+children=${children:-200}
+children_each=${children_each:-50} # of an IKE_SA
+
+# Hosts of CHILD_SA i: LEFT_NET + i and RIGHT_NET + i.
+declare -gA many_net=([left]=10.1.64.0/18 [right]=10.2.64.0/18)
+declare -g many=$top/testing/scenarios/many
+
+more_network() {
+	mkdir -p "$work/left/swanctl" "$work/right/swanctl"
+	touch "$work/left/swanctl/children.conf"
+	write_children right > "$work/right/swanctl/children.conf"
+}
+
+# write_children SIDE
+write_children() {
+	"$many/children" "$1" "$children" "$children_each" "${wan_addr[$1]}" "${wan_addr[$(other "$1")]}" \
+		"${many_net[$1]}" "${many_net[$(other "$1")]}"
+}
+
+# The hosts answer for all addresses of their nets; the gateways know them before the pings.
+add_many_hosts() {
+	local side
+	for side in left right; do
+		ip -n "$net_prefix-$side" route add local "${many_net[$side]}" dev lo
+		ip -n "$net_prefix-gw-$side" route add "${many_net[$side]}" via "${host_addr[$side]}" dev lan
+		in_ns "$side" ping -n -q -c 1 -W 5 "${lan_net[$side]}.1" > /dev/null
+	done
+}
+
+# start_children: left learns of its connections, which start at once.
+start_children() {
+	write_children left > "$work/left/swanctl/children.conf"
+	quiet "$work/left/swanctl.out" swanctl_on left --load-conns
+}
+
+# all_installed, none_installed: live SAs of both gateways
+count_live() { sad "$1" 'map(select(.state == "live")) | length'; }
+all_installed() { [ "$(count_live left) $(count_live right)" = "$((2 * children)) $((2 * children))" ]; }
+
+# untouched SIDE: SAs that have carried nothing
+untouched() { sad "$1" 'map(select(.packets == 0)) | length'; }
+
+# A ping through every CHILD_SA; prints how many were not answered.
+many_pings() {
+	in_ns left "$many/pings" "${many_net[left]}" "${many_net[right]}" "$children"
+}
+
+# children_down: asks for it, and does not wait.
+children_down() {
+	local first
+	for ((first = 0; first < children; first += children_each)); do
+		quiet "$work/left/terminate.out" swanctl_on left --terminate --ike "gw$first" --timeout -1
+	done
+}
+
+steps() {
+	local side
+	add_many_hosts
+	expect "$children CHILD_SAs start" start_children
+	expect "all of them come up" wait_for 60 all_installed
+	expect_output "policies" $((3 * children)) spd left length
+	start_capture wire wire br0
+	expect_output "pings without an answer" 0 many_pings
+	expect_ciphertext
+	for side in left right; do
+		expect_output "SAs of $side that carried nothing" 0 untouched "$side"
+		expect_output "SAs of $side that carried more than one packet" 0 \
+			sad "$side" 'map(select(.packets > 1)) | length'
+	done
+	expect "they are terminated" children_down
+	expect_empty
+}
