@@ -2,6 +2,7 @@
 
 #include "kernel_cygnet_expiry.h"
 #include "kernel_cygnet_addr.h"
+#include "kernel_cygnet_heap.h"
 
 #include <daemon.h>
 #include <collections/hashtable.h>
@@ -23,7 +24,18 @@ struct private_kernel_cygnet_expiry_t {
 	hashtable_t *sas;
 
 	/**
-	 * Locks the table and the SAs in it
+	 * Timers, sa_timer_t. Only the first is known to charon's scheduler:
+	 * one that it is to wake up for costs as much as the rest of an SA.
+	 */
+	kernel_cygnet_heap_t *timers;
+
+	/**
+	 * When the next job runs that fires timers, 0 if there is none
+	 */
+	time_t scheduled;
+
+	/**
+	 * Locks all of the above, and the SAs
 	 */
 	mutex_t *mutex;
 };
@@ -41,16 +53,14 @@ typedef struct {
 } sa_t;
 
 /**
- * A timer that runs in the scheduler
+ * A timer
  */
 typedef struct {
-	/** where the SA is kept */
-	private_kernel_cygnet_expiry_t *expiry;
 	/** SA, a reference */
 	sa_t *sa;
 	/** whether this is the hard limit */
 	bool hard;
-} timer_data_t;
+} sa_timer_t;
 
 /**
  * Hash a struct cygnet_sa_id
@@ -104,55 +114,114 @@ static void remove_sa(private_kernel_cygnet_expiry_t *this,
 /**
  * Destroy the data of a timer
  */
-static void destroy_timer(timer_data_t *data)
+static void destroy_timer(sa_timer_t *timer)
 {
-	put_sa(data->sa);
-	free(data);
+	put_sa(timer->sa);
+	free(timer);
 }
 
 /**
  * Raise the limit of a timer, if its SA is still there
  */
-static job_requeue_t fire_timer(timer_data_t *data)
+static void raise_limit(private_kernel_cygnet_expiry_t *this,
+						sa_timer_t *timer)
 {
-	private_kernel_cygnet_expiry_t *this = data->expiry;
 	struct cygnet_sa_id id;
 	bool installed;
 	host_t *dst;
 
 	this->mutex->lock(this->mutex);
-	installed = data->sa->installed;
-	id = data->sa->id;
+	installed = timer->sa->installed;
+	id = timer->sa->id;
 	this->mutex->unlock(this->mutex);
 
 	if (installed)
 	{
 		dst = kernel_cygnet_addr_to_host(id.af, &id.dst, 0);
 		charon->kernel->expire(charon->kernel, id.proto, id.spi, dst,
-							   data->hard);
+							   timer->hard);
 		dst->destroy(dst);
 	}
+}
+
+/**
+ * Take out the next timer if it is due; the caller holds the mutex
+ */
+static sa_timer_t *take_due(private_kernel_cygnet_expiry_t *this)
+{
+	time_t due;
+
+	if (this->timers->next(this->timers, &due) && due <= time_monotonic(NULL))
+	{
+		return this->timers->take(this->timers);
+	}
+	return NULL;
+}
+
+static job_requeue_t fire_timers(private_kernel_cygnet_expiry_t *this);
+
+/**
+ * Have the scheduler wake us up for the next timer, unless it does already;
+ * the caller holds the mutex
+ */
+static void schedule_next(private_kernel_cygnet_expiry_t *this)
+{
+	time_t due, now;
+
+	if (!this->timers->next(this->timers, &due) ||
+		(this->scheduled && this->scheduled <= due))
+	{
+		return;
+	}
+	this->scheduled = due;
+	now = time_monotonic(NULL);
+	lib->scheduler->schedule_job(lib->scheduler,
+			(job_t*)callback_job_create((callback_job_cb_t)fire_timers, this,
+										NULL, NULL),
+			due > now ? min(due - now, (time_t)UINT32_MAX) : 0);
+}
+
+/**
+ * Job: fire all timers that are due
+ */
+static job_requeue_t fire_timers(private_kernel_cygnet_expiry_t *this)
+{
+	sa_timer_t *timer;
+
+	this->mutex->lock(this->mutex);
+	while ((timer = take_due(this)))
+	{
+		this->mutex->unlock(this->mutex);
+		raise_limit(this, timer);
+		destroy_timer(timer);
+		this->mutex->lock(this->mutex);
+	}
+	/* there may be other jobs still, that were scheduled before an earlier
+	 * timer came; they find less to do */
+	if (this->scheduled <= time_monotonic(NULL))
+	{
+		this->scheduled = 0;
+	}
+	schedule_next(this);
+	this->mutex->unlock(this->mutex);
 	return JOB_REQUEUE_NONE;
 }
 
 /**
- * Start a timer for an SA
+ * Start a timer for an SA; the caller holds the mutex
  */
 static void start_timer(private_kernel_cygnet_expiry_t *this, sa_t *sa,
 						uint64_t seconds, bool hard)
 {
-	timer_data_t *data;
+	sa_timer_t *timer;
 
-	INIT(data,
-		.expiry = this,
+	INIT(timer,
 		.sa = sa,
 		.hard = hard,
 	);
 	ref_get(&sa->refs);
-	lib->scheduler->schedule_job(lib->scheduler,
-				(job_t*)callback_job_create((callback_job_cb_t)fire_timer, data,
-								(callback_job_cleanup_t)destroy_timer, NULL),
-				min(seconds, UINT32_MAX));
+	this->timers->put(this->timers, time_monotonic(NULL) +
+					  (time_t)min(seconds, UINT32_MAX), timer);
 }
 
 METHOD(kernel_cygnet_expiry_t, add, void,
@@ -166,6 +235,7 @@ METHOD(kernel_cygnet_expiry_t, add, void,
 		.installed = TRUE,
 		.refs = 1,
 	);
+	this->mutex->lock(this->mutex);
 	if (lifetime->time.rekey)
 	{
 		start_timer(this, sa, lifetime->time.rekey, FALSE);
@@ -174,7 +244,7 @@ METHOD(kernel_cygnet_expiry_t, add, void,
 	{
 		start_timer(this, sa, lifetime->time.life, TRUE);
 	}
-	this->mutex->lock(this->mutex);
+	schedule_next(this);
 	remove_sa(this, id);
 	this->sas->put(this->sas, &sa->id, sa);
 	this->mutex->unlock(this->mutex);
@@ -226,7 +296,14 @@ METHOD(kernel_cygnet_expiry_t, flush, void,
 METHOD(kernel_cygnet_expiry_t, destroy, void,
 	private_kernel_cygnet_expiry_t *this)
 {
+	sa_timer_t *timer;
+
 	flush(this);
+	while ((timer = this->timers->take(this->timers)))
+	{
+		destroy_timer(timer);
+	}
+	this->timers->destroy(this->timers);
 	this->sas->destroy(this->sas);
 	this->mutex->destroy(this->mutex);
 	free(this);
@@ -248,6 +325,7 @@ kernel_cygnet_expiry_t *kernel_cygnet_expiry_create(void)
 			.destroy = _destroy,
 		},
 		.sas = hashtable_create(hash_id, equal_id, 64),
+		.timers = kernel_cygnet_heap_create(),
 		.mutex = mutex_create(MUTEX_TYPE_DEFAULT),
 	);
 	return &this->public;

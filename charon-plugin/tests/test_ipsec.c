@@ -518,6 +518,25 @@ static void test_timer_of_another(void **state)
 	assert_false(wait_for(&raised.expires, 1, 1000 + SHORT_WAIT));
 }
 
+static void test_earlier_timer(void **state)
+{
+	/* three wait already when one comes that is due before them */
+	sa.lifetime.time.rekey = 900;
+	sa.lifetime.time.life = 1000;
+	assert_int_equal(add_sa(), SUCCESS);
+	sa.id.spi = htonl(0xc0000124);
+	sa.lifetime.time.rekey = 1;
+	assert_int_equal(add_sa(), SUCCESS);
+	assert_true(wait_for(&raised.expires, 1, LONG_WAIT));
+	assert_int_equal(raised.spi, sa.id.spi);
+	assert_false(raised.hard);
+	/* and another, after that one */
+	sa.id.spi = htonl(0xc0000125);
+	assert_int_equal(add_sa(), SUCCESS);
+	assert_true(wait_for(&raised.expires, 2, LONG_WAIT));
+	assert_int_equal(raised.spi, sa.id.spi);
+}
+
 static void test_expire_event(void **state)
 {
 	struct cygnet_event event = sa_event(CYGNET_EVENT_EXPIRE);
@@ -826,6 +845,7 @@ int main(void)
 		TEST(test_refused),
 		TEST(test_time_expiry),
 		TEST(test_timer_of_another),
+		TEST(test_earlier_timer),
 		TEST(test_expire_event),
 		TEST(test_mapping_event),
 		TEST(test_acquire_event),
