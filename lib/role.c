@@ -3,6 +3,7 @@
  * drops it when its holder dies, however it dies. */
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -47,6 +48,13 @@ int role_lock_all(int fd, const char *path)
 	return lock_file(fd, path, &lock);
 }
 
+/* The memory is allocated since the file was made: have all of it mapped, so that neither the
+ * first packet of an SA nor its installation waits for a page fault. Linux before 5.14 cannot. */
+static void map_pages(struct cygnet_db *db)
+{
+	madvise(db->header, db->size, MADV_POPULATE_WRITE);
+}
+
 EXPORT int cygnet_role_take(struct cygnet_db *db, enum cygnet_role role)
 {
 	struct flock lock = role_lock(role);
@@ -59,6 +67,7 @@ EXPORT int cygnet_role_take(struct cygnet_db *db, enum cygnet_role role)
 	err = lock_file(db->fd, db->path, &lock);
 	if (err)
 		return err;
+	map_pages(db);
 	db->roles |= 1u << role;
 	store_release(&db->header->role_pid[role], getpid());
 	if (role == CYGNET_ROLE_DATAPLANE)
