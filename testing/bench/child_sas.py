@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What child-sas measures.
 
-child_sas.py sample NAME FILE {CHARON-PID KERNEL-TIMES CYGNETD-PID}...: of each side
+child_sas.py sample NAME FILE {CHARON-PID KERNEL-TIMES CYGNETD-PID FILE-PREFIX}...: of each side
 child_sas.py calls KERNEL-TIMES METHOD
 child_sas.py report COUNT EACH LISTED FILE...
 """
 import json
 import os
+import socket
 import struct
 import sys
 import time
@@ -31,11 +32,29 @@ def process(pid):
     return {"cpu": time.clock_gettime(~int(pid) << 3 | 2), "memory": anon * 1024}
 
 
+def telemetry(prefix, *commands):
+    """What DPDK's own telemetry of a process answers."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as sock:
+        sock.connect(f"/run/dpdk/{prefix}/dpdk_telemetry.v2")
+        sock.recv(65536)
+        for command in commands:
+            sock.send(command.encode())
+            yield from json.loads(sock.recv(65536)).values()
+
+
+def crypto_session(prefix):
+    """Bytes that a session takes, of the devices together."""
+    names = next(telemetry(prefix, "/mempool/list"))
+    pools = telemetry(prefix, *(f"/mempool/info,{name}" for name in names
+                                if name.startswith("sessions")))
+    return sum(pool["header_size"] + pool["elt_size"] + pool["trailer_size"] for pool in pools)
+
+
 def sample(name, path, *sides):
     now = {"name": name, "time": time.monotonic(), "sides": []}
-    for charon, times, cygnetd in zip(*[iter(sides)] * 3):
+    for charon, times, cygnetd, prefix in zip(*[iter(sides)] * 4):
         now["sides"].append({"charon": process(charon), "cygnetd": process(cygnetd),
-                             "methods": methods(times)})
+                             "methods": methods(times), "session": crypto_session(prefix)})
     with open(path, "w", encoding="ascii") as file:
         json.dump(now, file)
 
@@ -108,7 +127,9 @@ def report(count, each, listed, *paths):
     print(f"| an SA in the shared file | {SA} |\n| a policy in it | {POLICY} |")
     print(f"| a CHILD_SA in it: two SAs, three policies | {2 * SA + 3 * POLICY} |")
     print(f"| charon's heap, a CHILD_SA | {memory('charon') / count:.0f} |")
-    print(f"| cygnetd's heap, an SA in use | {memory('cygnetd') / count / 2:.0f} |")
+    print(f"| cygnetd's heap, what an SA in use adds | {memory('cygnetd') / count / 2:.0f} |")
+    print("| cygnetd's huge pages, an SA's session on each of its devices (taken at the start) | "
+          f"{at['idle']['sides'][0]['session']} |")
 
 
 def main(command, *args):
