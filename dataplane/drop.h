@@ -21,7 +21,7 @@
 	X(TOO_BIG, "too-big", "larger than the MTU of the way out, and DF is set") \
 	X(FRAGMENT, "fragment", "a packet that does not show its ports, a fragment, where policies ask for them") \
 	X(REASSEMBLY, "reassembly", "a fragment of a packet that did not become whole in time, or whose parts contradict each other") \
-	X(REASSEMBLED_SIZE, "reassembled-size", "ESP in fragments that is longer than a packet buffer") \
+	X(REASSEMBLED_SIZE, "reassembled-size", "ESP or AH in fragments that is longer than a packet buffer") \
 	X(POLICY_PLAINTEXT, "policy-plaintext", "arrived in plaintext, policy says protect") \
 	X(POLICY_DISCARD, "policy-discard", "a policy says discard") \
 	X(NO_POLICY, "no-policy", "no policy is about it, and no_policy in cygnetd.conf(5) says drop") \
@@ -31,9 +31,13 @@
 	X(NO_SA, "no-sa", "policy says protect, but there is no SA yet, and newer packets wait for it in its place") \
 	X(NO_SA_IN_TIME, "no-sa-in-time", "policy says protect, and no SA came while the packet waited for it") \
 	X(POLICY_GONE, "policy-gone", "policy said protect, and was removed while the packet waited for an SA") \
-	X(BAD_SPI, "bad-spi", "ESP for an SPI that is not in the SAD") \
+	X(BAD_SPI, "bad-spi", "ESP or AH for an SPI that is not in the SAD") \
 	X(ESP_TRUNCATED, "esp-truncated", "ESP too short, or not a multiple of the block size") \
 	X(ESP_ENCAP, "esp-encap", "ESP in UDP on an SA without it, or the other way round") \
+	X(AH_TRUNCATED, "ah-truncated", "AH that the packet ends in") \
+	X(AH_LENGTH, "ah-length", "AH of another length than its SA's ICV takes") \
+	X(AH_HEADERS, "ah-headers", "AH behind options that are cut off, a source route that leads on, or a fragment header") \
+	X(AH_NEXT, "ah-next-header", "authentic AH in tunnel mode, but it is no IP packet that follows") \
 	X(REPLAY, "replay", "sequence number seen before, or left of the window") \
 	X(AUTH_FAILED, "auth-failed", "the ICV is wrong") \
 	X(ESP_PADDING, "esp-padding", "padding or next header is wrong after decryption") \

@@ -27,10 +27,10 @@ struct esp_job {
 	uint16_t icv_at;	/* where the ICV is, or goes */
 };
 
-/** How much of a packet stays in front of ESP: in transport mode its headers, bytes. */
+/** How much of a packet stays in front of ESP or AH: in transport mode its headers, bytes. */
 unsigned int esp_out_kept(struct rte_mbuf *m, const struct session *s);
 /**
- * The size of a packet once it is protected, outer IP header included.
+ * The size of a packet once ESP or AH protects it, outer IP header included.
  * @param kept   esp_out_kept()
  * @param inner  bytes of packet
  */

@@ -2,17 +2,21 @@
 #include <netinet/in.h>
 #include <rte_udp.h>
 
+#include "ah.h"
 #include "esp_common.h"
 #include "esp_transport.h"
 #include "headers.h"
 #include "outer.h"
 
-/* What goes in front of the ciphertext; the IP header only if it is a new one. */
+/* What goes in front of the ciphertext, or AH; the IP header only if it is a new one. */
 static unsigned int header_len(const struct session *s, const struct cygnet_path *path)
 {
-	return (s->transport ? 0 : outer_len(s->v6)) +
-	       (path->encap ? sizeof(struct rte_udp_hdr) : 0) + sizeof(struct rte_esp_hdr) +
-	       s->iv_len;
+	unsigned int outer = s->transport ? 0 : outer_len(s->v6);
+
+	if (s->ah)
+		return outer + ah_len(s);
+	return outer + (path->encap ? sizeof(struct rte_udp_hdr) : 0) +
+	       sizeof(struct rte_esp_hdr) + s->iv_len;
 }
 
 /* The trailer ends on a multiple of the block: padding, its length, next header. */
@@ -29,6 +33,8 @@ unsigned int esp_out_kept(struct rte_mbuf *m, const struct session *s)
 unsigned int esp_out_size(const struct session *s, const struct cygnet_path *path,
 			  unsigned int kept, unsigned int inner)
 {
+	if (s->ah)
+		return header_len(s, path) + inner;
 	return kept + header_len(s, path) + padded_len(s, inner - kept) + s->icv_len;
 }
 
@@ -37,6 +43,8 @@ unsigned int esp_out_mtu(const struct session *s, const struct cygnet_path *path
 {
 	unsigned int around = kept + header_len(s, path) + s->icv_len;
 
+	if (s->ah)
+		return mtu > header_len(s, path) ? mtu - header_len(s, path) : 0;
 	if (mtu < around + s->align)
 		return 0;
 	return kept + ((mtu - around) & ~(s->align - 1u)) - 2;

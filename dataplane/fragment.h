@@ -40,7 +40,7 @@ struct reassembly *reassembly_create(void);
 void reassembly_free(struct reassembly *r);
 /** The worker that puts the packet of a fragment together. */
 unsigned int reassembly_owner(const struct worker *w, struct rte_mbuf *m, const struct headers *h);
-/** Take a fragment of ESP or UDP to this host; the worker is its owner. A packet that
+/** Take a fragment of ESP, AH or UDP to this host; the worker is its owner. A packet that
  * is whole goes to receive_reassembled(). */
 void reassemble(struct worker *w, struct rte_mbuf *m);
 /** Drop what has waited too long; call it now and then. */

@@ -33,7 +33,7 @@ struct packet {
 	uint8_t must_protect;	/* quotes a decrypted packet: not to leave in plaintext */
 	uint32_t sa, generation;
 	uint64_t seq;		/* ESP_IN: with the high bits inferred */
-	uint16_t esp;		/* offset of the ESP header, bytes */
+	uint16_t esp;		/* offset of the ESP or AH header, bytes */
 	uint16_t sport;		/* ESP_IN: of UDP, network byte order */
 	struct cygnet_addr src;	/* ESP_IN: outer source */
 	struct session *session;

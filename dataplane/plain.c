@@ -162,7 +162,8 @@ void plain_in(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
 	policy_flow(m, &flow);
 	if (policy_find(m, &flow, local ? CYGNET_IN : CYGNET_FWD, &policy) != DROP_NONE ||
 	    !policy || policy->action != CYGNET_PROTECT || policy->reqid != sa->reqid ||
-	    policy->mode != sa->mode || (local && is_of_the_link(&flow))) {
+	    policy->mode != sa->mode || policy->proto != sa->proto ||
+	    (local && is_of_the_link(&flow))) {
 		drop(w, m, DROP_POLICY_INBOUND);
 		return;
 	}

@@ -2,6 +2,7 @@
 #include <netinet/in.h>
 #include <rte_cryptodev.h>
 
+#include "ah.h"
 #include "control.h"
 #include "esp.h"
 #include "fragment.h"
@@ -115,7 +116,7 @@ static bool hide_length(struct rte_mbuf *m, const struct cygnet_sa *sa, const st
 	struct next_hop hop;
 	char *padding;
 
-	if (!sa->tfc || s->transport)
+	if (!sa->tfc || s->transport || s->ah)
 		return true;
 	hop = route_lookup(sa->af, &path->dst);
 	if (hop.kind != ROUTE_FORWARD)
@@ -145,7 +146,8 @@ static int prepare_out(struct rte_mbuf *m, struct cygnet_sa *sa,
 	watch_sequence(sa, seq);
 	if (!hide_length(m, sa, s))
 		return DROP_NO_BUFFER;
-	reason = esp_out_prepare(m, sa, s, seq, job);
+	reason = s->ah ? ah_out_prepare(m, sa, s, seq, job)
+		       : esp_out_prepare(m, sa, s, seq, job);
 	if (reason == ESP_OK)
 		count(sa, inner);
 	return reason;
@@ -165,7 +167,7 @@ static int prepare_in(struct rte_mbuf *m, struct cygnet_sa *sa, struct session *
 		__atomic_store_n(&sa->replay_drops, sa->replay_drops + 1, __ATOMIC_RELAXED);
 		return DROP_REPLAY;
 	}
-	return esp_in_prepare(m, s, job);
+	return s->ah ? ah_in_prepare(m, s, job) : esp_in_prepare(m, s, job);
 }
 
 void protect(struct worker *w, struct rte_mbuf *m)
@@ -240,7 +242,7 @@ static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa
 		return;
 	}
 	note_mapping(sa, p);
-	reason = esp_in_finish(m, sa, s);
+	reason = s->ah ? ah_in_finish(m, sa, s) : esp_in_finish(m, sa, s);
 	if (reason == ESP_DUMMY) {
 		count(sa, 0);
 		w->stats->dummies++;
@@ -261,7 +263,10 @@ static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa
 static void finish_out(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa,
 		       const struct session *s)
 {
-	esp_out_finish(m, s);
+	if (s->ah)
+		ah_out_finish(m, s);
+	else
+		esp_out_finish(m, s);
 	packet(m)->own = 1;
 	w->stats->encapsulated++;
 	if (sa && __atomic_load_n(&sa->path_mtu, __ATOMIC_RELAXED))

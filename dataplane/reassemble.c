@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fragments of ESP and UDP to this host. ESP has to be whole to be authenticated;
+/* Fragments of ESP, AH and UDP to this host. ESP and AH have to be whole to be authenticated;
  * of UDP only the first fragment says whether it is IKE or ESP. */
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "fragment.h"
 #include "ip_sum.h"
 
-/* Whoever sends fragments can fill a table: ESP and UDP have one each, and what
+/* Whoever sends fragments can fill a table: ESP with AH and UDP have one each, and what
  * does not become whole leaves soon. Fragments of a packet travel close together. */
 #define BUCKET 4u
 #define PACKETS (REASSEMBLY_PACKETS / RTE_LIBRTE_IP_FRAG_MAX_FRAG / 2)
@@ -114,7 +114,7 @@ static void settle(struct rte_mbuf *m)
 /* @return the whole packet, or NULL */
 static struct rte_mbuf *collect(struct reassembly *r, struct rte_mbuf *m, const struct headers *h)
 {
-	struct rte_ip_frag_tbl *table = h->proto == IPPROTO_ESP ? r->esp : r->udp;
+	struct rte_ip_frag_tbl *table = h->proto == IPPROTO_UDP ? r->udp : r->esp;
 
 	m->l2_len = 0;
 	m->l3_len = h->len;

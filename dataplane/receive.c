@@ -4,6 +4,7 @@
 #include <rte_ether.h>
 #include <rte_udp.h>
 
+#include "ah.h"
 #include "control.h"
 #include "fragment.h"
 #include "frame.h"
@@ -16,24 +17,21 @@
 #define PORT_IKE rte_cpu_to_be_16(500)
 #define PORT_NATT rte_cpu_to_be_16(4500)
 
-/* The ESP packet belongs to an SA of ours: to its owner with it. */
-static void receive_esp(struct worker *w, struct rte_mbuf *m, unsigned int esp, bool udp)
+/* The packet belongs to an SA of ours: to its owner with it.
+ * @param proto  IPPROTO_ESP or IPPROTO_AH
+ * @param at     offset of that header */
+static void receive_protected(struct worker *w, struct rte_mbuf *m, uint8_t proto,
+			      unsigned int at, rte_be32_t spi, rte_be32_t seq)
 {
 	struct cygnet_addr dst = packet_dst(m);
 	struct packet *p = packet(m);
-	struct rte_esp_hdr header;
 	struct cygnet_sa *sa;
 
 	if (m->nb_segs > 1) {
 		drop(w, m, DROP_REASSEMBLED_SIZE);
 		return;
 	}
-	if (rte_pktmbuf_data_len(m) < esp + sizeof(header)) {
-		drop(w, m, DROP_ESP_TRUNCATED);
-		return;
-	}
-	memcpy(&header, rte_pktmbuf_mtod_offset(m, const uint8_t *, esp), sizeof(header));
-	sa = cygnet_sad_lookup(sadb, header.spi, IPPROTO_ESP, packet_family(m), &dst);
+	sa = cygnet_sad_lookup(sadb, spi, proto, packet_family(m), &dst);
 	if (!sa) {
 		drop(w, m, DROP_BAD_SPI);
 		return;
@@ -41,11 +39,36 @@ static void receive_esp(struct worker *w, struct rte_mbuf *m, unsigned int esp, 
 	p->stage = STAGE_ESP_IN;
 	p->sa = cygnet_sa_index(sadb, sa);
 	p->generation = sa->generation;
-	p->seq = rte_be_to_cpu_32(header.seq);
-	p->esp = (uint16_t)esp;
-	p->udp = udp;
+	p->seq = rte_be_to_cpu_32(seq);
+	p->esp = (uint16_t)at;
 	p->src = packet_src(m);
 	hand_over(w, m, sa_owner(w, p->sa));
+}
+
+static void receive_esp(struct worker *w, struct rte_mbuf *m, unsigned int esp, bool udp)
+{
+	struct rte_esp_hdr header;
+
+	if (rte_pktmbuf_data_len(m) < esp + sizeof(header)) {
+		drop(w, m, DROP_ESP_TRUNCATED);
+		return;
+	}
+	memcpy(&header, rte_pktmbuf_mtod_offset(m, const uint8_t *, esp), sizeof(header));
+	packet(m)->udp = udp;
+	receive_protected(w, m, IPPROTO_ESP, esp, header.spi, header.seq);
+}
+
+static void receive_ah(struct worker *w, struct rte_mbuf *m, unsigned int ah)
+{
+	struct ah_header header;
+
+	if (rte_pktmbuf_data_len(m) < ah + sizeof(header)) {
+		drop(w, m, DROP_AH_TRUNCATED);
+		return;
+	}
+	memcpy(&header, rte_pktmbuf_mtod_offset(m, const uint8_t *, ah), sizeof(header));
+	packet(m)->udp = 0;
+	receive_protected(w, m, IPPROTO_AH, ah, header.spi, header.seq);
 }
 
 /* Frame as it came, for the kernel: the Ethernet header is still in front. */
@@ -111,7 +134,7 @@ static enum drop_reason inbound_policy(const struct worker *w, struct rte_mbuf *
 	return policy->action == CYGNET_DISCARD ? DROP_POLICY_DISCARD : DROP_NONE;
 }
 
-/* To an address of this host: ESP, IKE, or something for the kernel. */
+/* To an address of this host: ESP, AH, IKE, or something for the kernel. */
 static void receive_local(struct worker *w, struct rte_mbuf *m)
 {
 	unsigned int len = rte_pktmbuf_data_len(m);
@@ -124,13 +147,18 @@ static void receive_local(struct worker *w, struct rte_mbuf *m)
 		to_kernel(w, m);
 		return;
 	}
-	if (h.fragment && (h.proto == IPPROTO_ESP || h.proto == IPPROTO_UDP)) {
+	if (h.fragment &&
+	    (h.proto == IPPROTO_ESP || h.proto == IPPROTO_AH || h.proto == IPPROTO_UDP)) {
 		packet(m)->stage = STAGE_REASSEMBLE;
 		hand_over(w, m, reassembly_owner(w, m, &h));
 		return;
 	}
 	if (h.proto == IPPROTO_ESP) {
 		receive_esp(w, m, h.len, false);
+		return;
+	}
+	if (h.proto == IPPROTO_AH) {
+		receive_ah(w, m, h.len);
 		return;
 	}
 	if (h.proto == IPPROTO_UDP && len >= h.len + sizeof(udp)) {

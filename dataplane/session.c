@@ -123,7 +123,7 @@ void sessions_free(struct session_table *table)
 
 static bool can_serve(const struct cygnet_sa *sa)
 {
-	return sa->mode <= CYGNET_TRANSPORT && sa->proto == IPPROTO_ESP &&
+	return sa->mode <= CYGNET_TRANSPORT && (sa->proto == IPPROTO_ESP || sa->proto == IPPROTO_AH) &&
 	       (sa->af == AF_INET || sa->af == AF_INET6) && suite_known(sa);
 }
 
@@ -176,7 +176,8 @@ static bool still_describes(const struct session *s, const struct cygnet_sa *sa)
 	struct session now;
 
 	return session_describe(&now, sa) && now.form == s->form && now.icv_len == s->icv_len &&
-	       now.iv_len == s->iv_len && now.inbound == s->inbound && now.esn == s->esn;
+	       now.iv_len == s->iv_len && now.inbound == s->inbound && now.esn == s->esn &&
+	       now.ah == s->ah;
 }
 
 void *session_on(struct session *s, const struct cygnet_sa *sa, unsigned int device)
@@ -222,6 +223,7 @@ bool session_describe(struct session *s, const struct cygnet_sa *sa)
 		.generation = sa->generation,
 		.inbound = sa->flags & CYGNET_SA_INBOUND,
 		.esn = sa->flags & CYGNET_SA_ESN,
+		.ah = sa->proto == IPPROTO_AH,
 		.transport = sa->mode == CYGNET_TRANSPORT,
 		.v6 = sa->af == AF_INET6,
 		.algorithm = (uint8_t)algorithm_of(sa),

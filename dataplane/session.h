@@ -39,6 +39,7 @@ struct session {
 	bool salted;		/* the device's IV begins with the salt */
 	bool alone;		/* packets gain nothing by being done side by side */
 	bool inbound, esn;
+	bool ah;		/* else ESP */
 	bool transport;		/* mode; else tunnel */
 	bool v6;		/* the outer header is IPv6's */
 	uint32_t refused;	/* bit mask of the devices that do not take the SA, */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <netinet/in.h>
 #include <string.h>
 
 #include <rte_common.h>
@@ -51,9 +52,13 @@ bool suite_known(const struct cygnet_sa *sa)
 	    sa->cipher_key_len + sa->salt_len > CYGNET_KEY_MAX ||
 	    sa->auth_key_len > CYGNET_KEY_MAX || sa->icv_len < 8 || sa->icv_len > ESP_ICV_MAX)
 		return false;
-	/* RFC 4543, 4: the high half of the sequence number belongs into the middle of
-	 * what GMAC covers, where a packet in one piece has no room for it. */
-	if (sa->cipher == CYGNET_CIPHER_AES_GMAC && (sa->flags & CYGNET_SA_ESN))
+	/* AH encrypts nothing. */
+	if (sa->proto == IPPROTO_AH && ciphers[sa->cipher].form != SUITE_AUTH)
+		return false;
+	/* RFC 4543, 3.3: the high half of the sequence number belongs into the middle of
+	 * what GMAC covers in ESP, where a packet in one piece has no room for it. */
+	if (sa->cipher == CYGNET_CIPHER_AES_GMAC && sa->proto == IPPROTO_ESP &&
+	    (sa->flags & CYGNET_SA_ESN))
 		return false;
 	return combined(sa) ? sa->auth == CYGNET_AUTH_NONE : auths[sa->auth] != 0;
 }

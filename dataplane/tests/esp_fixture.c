@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ah.h"
 #include "control.h"
 #include "crypto_op.h"
 #include "eal_fixture.h"
@@ -188,7 +189,7 @@ bool esp_sa_add(struct esp_sa *e, const struct esp_algorithm *algorithm, unsigne
 
 void esp_sa_delete(struct esp_sa *e)
 {
-	const struct cygnet_sa_id id = {e->sa->spi, IPPROTO_ESP, AF_INET,
+	const struct cygnet_sa_id id = {e->sa->spi, e->sa->proto, e->sa->af,
 					cygnet_sa_path(e->sa)->dst};
 
 	assert_int_equal(cygnet_sa_delete(sadb, &id), 0);
@@ -343,24 +344,33 @@ static int run(const struct esp_sa *e, struct rte_mbuf *m, struct rte_crypto_op 
 	return status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED ? DROP_AUTH_FAILED : DROP_ENGINE_FAILED;
 }
 
+static int prepare_out(const struct esp_sa *e, struct rte_mbuf *m, uint64_t seq,
+		       struct esp_job *job)
+{
+	return e->session->ah ? ah_out_prepare(m, e->sa, e->session, seq, job)
+			      : esp_out_prepare(m, e->sa, e->session, seq, job);
+}
+
 int esp_prepare(const struct esp_sa *e, struct rte_mbuf *m, uint64_t seq)
 {
 	struct esp_job job;
 
-	return esp_out_prepare(m, e->sa, e->session, seq, &job);
+	return prepare_out(e, m, seq, &job);
 }
 
 int esp_protect(const struct esp_sa *e, struct rte_mbuf *m, uint64_t seq)
 {
 	struct rte_crypto_op *op = new_op();
-	int reason = esp_out_prepare(m, e->sa, e->session, seq, crypto_op_job(op));
+	int reason = prepare_out(e, m, seq, crypto_op_job(op));
 
 	if (reason != ESP_OK) {
 		rte_crypto_op_free(op);
 		return reason;
 	}
 	reason = run(e, m, op);
-	if (reason == ESP_OK)
+	if (reason == ESP_OK && e->session->ah)
+		ah_out_finish(m, e->session);
+	else if (reason == ESP_OK)
 		esp_out_finish(m, e->session);
 	return reason;
 }
@@ -368,12 +378,16 @@ int esp_protect(const struct esp_sa *e, struct rte_mbuf *m, uint64_t seq)
 int esp_unprotect(const struct esp_sa *e, struct rte_mbuf *m)
 {
 	struct rte_crypto_op *op = new_op();
-	int reason = esp_in_prepare(m, e->session, crypto_op_job(op));
+	int reason = e->session->ah ? ah_in_prepare(m, e->session, crypto_op_job(op))
+				    : esp_in_prepare(m, e->session, crypto_op_job(op));
 
 	if (reason != ESP_OK) {
 		rte_crypto_op_free(op);
 		return reason;
 	}
 	reason = run(e, m, op);
-	return reason == ESP_OK ? esp_in_finish(m, e->sa, e->session) : reason;
+	if (reason != ESP_OK)
+		return reason;
+	return e->session->ah ? ah_in_finish(m, e->sa, e->session)
+			      : esp_in_finish(m, e->sa, e->session);
 }

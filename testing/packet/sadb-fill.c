@@ -136,6 +136,13 @@ static int set_mode(struct line *line, const char *value)
 	return rc;
 }
 
+static int set_ipsec(struct line *line, const char *value)
+{
+	line->sa.id.proto = strcmp(value, "ah") == 0 ? IPPROTO_AH : IPPROTO_ESP;
+	line->policy.proto = line->sa.id.proto;
+	return 0;
+}
+
 static int set_spi(struct line *line, const char *value)
 {
 	unsigned long spi;
@@ -341,7 +348,7 @@ static const struct word words[] = {
 	{"ecn", set_ecn},
 	{"esn", set_esn},       {"reqid", set_reqid},   {"prio", set_prio},
 	{"encap", set_encap},   {"end", set_end},       {"mode", set_mode},
-	{"tfc", set_tfc},
+	{"tfc", set_tfc},       {"ipsec", set_ipsec},
 	{"hard-packets", set_hard_packets},
 	{"hard-seconds", set_hard_seconds},
 };

@@ -1,0 +1,450 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""AH (RFC 4302) in both modes and families, with Scapy as the peer."""
+import contextlib
+import random
+import socket
+
+from scapy.layers.inet import ICMP, IP, UDP, in4_chksum
+from scapy.layers.inet6 import (HBHOptUnknown, ICMPv6PacketTooBig, IPv6, IPv6ExtHdrDestOpt,
+                                IPv6ExtHdrFragment, IPv6ExtHdrHopByHop, IPv6ExtHdrRouting, in6_chksum)
+from scapy.packet import Raw, raw
+
+from bench import ARRIVE, packet, policy, same_but_hop
+from gateway import (FAR_HOST, FAR_NET, FAR_NET6, HOST, LAN_NET, LAN_NET6, PEER, PEER6, WAN, WAN6)
+from network import inside
+from peer import SUITE, Sa
+from peer_ah import AUTHS, AhSa
+from test_esp import cases
+from test_ipv6 import set_mtu
+from test_tunnel6 import to_far, to_host, together
+
+SIZES = (0, 1, 2, 3, 100, 1300)
+ROUTER_ALERT = b"\x94\x04\0\0"              # stays, by RFC 4302's appendix A1
+RECORD = b"\x07\x07\x04" + bytes(4)         # record route: may change
+RECORDED = b"\x07\x07\x08\x0a\0\0\x09"
+ROUTED = b"\x83\x07\x08\xc0\0\x02\x02"      # a source route at its end, and before
+ROUTE = b"\x83\x07\x04\xc0\0\x02\x02"
+
+
+def ah_tunnel(bench, auth="sha256", v6=False, out_more="", **options):
+    """One SA pair that carries both families. @return outbound and inbound SA"""
+    out = AhSa(auth, "out", bench.spi(), v6=v6, esn=options.get("esn", False), more=out_more)
+    inb = AhSa(auth, "in", bench.spi(), v6=v6, **options)
+    bench.gateway.fill("flush", out.line(), inb.line(), *(
+        policy(direction, *nets, spi=sa.spi, v6=v6, more="ipsec=ah")
+        for here, there in ((LAN_NET, FAR_NET), (LAN_NET6, FAR_NET6))
+        for direction, nets, sa in (("out", (here, there), out), ("in", (there, here), inb),
+                                    ("fwd", (there, here), inb))))
+    return out, inb
+
+
+def ah_hosts(bench, auth="sha256", v6=False, **options):
+    """Between the two gateways alone, in transport mode. @return outbound and inbound SA"""
+    out = AhSa(auth, "out", bench.spi(), transport=True, v6=v6, **options)
+    inb = AhSa(auth, "in", bench.spi(), transport=True, v6=v6, **options)
+    ours, theirs = (f"{WAN6}-{WAN6}", f"{PEER6}-{PEER6}") if v6 else (f"{WAN}-{WAN}", f"{PEER}-{PEER}")
+    more = "mode=transport ipsec=ah"
+    bench.gateway.fill("flush", out.line(), inb.line(),
+                       policy("out", ours, theirs, spi=out.spi, more=more, v6=v6),
+                       policy("in", theirs, ours, spi=inb.spi, more=more, v6=v6))
+    return out, inb
+
+
+@contextlib.contextmanager
+def open_socket(bench, v6=False):
+    with inside(bench.network.gw):
+        sock = socket.socket(socket.AF_INET6 if v6 else socket.AF_INET, socket.SOCK_DGRAM)
+    with sock:
+        sock.bind((WAN6 if v6 else WAN, 7777))
+        sock.settimeout(ARRIVE)
+        yield sock
+
+
+def from_peer(data, v6=False, **fields):
+    header = IPv6(src=PEER6, dst=WAN6, **fields) if v6 else IP(src=PEER, dst=WAN, **fields)
+    return type(header)(raw(header / UDP(sport=8888, dport=7777) / Raw(data)))
+
+
+def taken(bench, inb, sealed, sent):
+    bench.lan.drain()
+    bench.from_wan(sealed)
+    same_but_hop(bench.receive(bench.lan, 1)[0], sent)
+
+
+def flows(bench, out, inb, sizes=(100,)):
+    """Both families in both directions."""
+    for inner6 in (False, True):
+        for size in sizes:
+            bench.wan.drain()
+            sent = to_far(inner6, size=size)
+            bench.from_lan(sent)
+            same_but_hop(out.unseal(bench.receive(bench.wan, 1)[0])[0], sent)
+            sent = to_host(inner6, size=size)
+            taken(bench, inb, inb.seal(sent), sent)
+
+
+@cases(*(f"{auth}-{outer}" for auth in AUTHS for outer in "46"))
+def test_ah_tunnel(bench, case):
+    """Every algorithm, either family in either."""
+    auth, outer = case.split("-")
+    flows(bench, *ah_tunnel(bench, auth, outer == "6"), SIZES)
+
+
+@cases("sha256-4", "xcbc-6", "gmac128-4", "gmac256-6")
+def test_ah_esn(bench, case):
+    """The high half of the number is authenticated, not sent; across its wrap."""
+    auth, outer = case.split("-")
+    out, inb = ah_tunnel(bench, auth, outer == "6", esn=True)
+    for seq in (1, 0xfffffffe, 0xffffffff, 1 << 32, (1 << 32) + 1):
+        sent = to_host(False, id=seq & 0xffff)
+        taken(bench, inb, inb.seal(sent, seq=seq), sent)
+    with bench.dropped("replay"):
+        bench.from_wan(inb.seal(to_host(False), seq=0xffffffff))
+    with bench.dropped("auth-failed"):
+        bench.from_wan(inb.seal(to_host(False), seq=5))  # stands for 2^32 + 5
+    bench.wan.drain()
+    for number in (1, 2):
+        sent = to_far(False)
+        bench.from_lan(sent)
+        inner, ah = out.unseal(bench.receive(bench.wan, 1)[0], high=0)
+        assert ah.seq == number
+        same_but_hop(inner, sent)
+
+
+@cases(0, 32, 64, 192, 1024, 4096)
+def test_ah_window(bench, case):
+    _, inb = ah_tunnel(bench, window=case)
+    top = 10000
+    sent = to_host(False)
+    taken(bench, inb, inb.seal(sent, seq=top), sent)
+    if not case:
+        taken(bench, inb, inb.seal(sent, seq=top), sent)
+        return
+    taken(bench, inb, inb.seal(sent, seq=top - case + 1), sent)
+    with bench.dropped("replay", 3):
+        for seq in (top, top - case, top - case + 1):
+            bench.from_wan(inb.seal(sent, seq=seq))
+
+
+@cases("4", "6")
+def test_ah_changed_on_the_way(bench, case):
+    """What routers may change they may; what they may not is found out."""
+    v6 = case == "6"
+    out, inb = ah_tunnel(bench, v6=v6)
+    changes = ({"tc": 0xb8, "fl": 0x12345, "hlim": 3} if v6 else
+               {"tos": 0xb8, "ttl": 3, "flags": "DF"}).items()
+    for field, value in changes:
+        sent = to_host(False)
+        sealed = inb.seal(sent)
+        setattr(sealed, field, value)
+        if not v6:
+            del sealed.chksum
+        taken(bench, inb, sealed, sent)
+    forged = [("src", "2001:db8:f::77" if v6 else "192.0.2.77")] + ([] if v6 else [("id", 4711)])
+    for field, value in forged:
+        with bench.dropped("auth-failed"):
+            sealed = inb.seal(to_host(False), id=1) if not v6 else inb.seal(to_host(False))
+            setattr(sealed, field, value)
+            if not v6:
+                del sealed.chksum
+            bench.from_wan(sealed)
+    flows(bench, out, inb)
+
+
+@cases("4", "6")
+def test_ah_damaged(bench, case):
+    """ICV, header, text, number, padding: nothing may be touched; and what is too short."""
+    v6 = case == "6"
+    out, inb = ah_tunnel(bench, "sha512", v6)
+    good, front = raw(inb.seal(to_host(False), seq=500)), 40 if v6 else 20
+    with bench.dropped("auth-failed", 6):
+        for at in (front, front + 2, front + 11, front + 12, front + 43, len(good) - 1):
+            bench.from_wan(good[:at] + bytes([good[at] ^ 1]) + good[at + 1:])
+    bench.lan.drain()
+    bench.from_wan(good)
+    bench.receive(bench.lan, 1)
+    with bench.dropped("replay"):
+        bench.from_wan(good)
+    with bench.dropped("bad-spi"):
+        bench.from_wan(good[:front + 4] + b"\x77" + good[front + 5:])
+    good = raw(inb.seal(to_host(False), seq=600))
+    with bench.dropped("ah-length", 4):
+        for words in (0, 1, good[front + 1] - 1, 255):
+            bench.from_wan(good[:front + 1] + bytes([words]) + good[front + 2:])
+    with bench.dropped("ah-truncated", 3):
+        for size in (0, 11, 43):
+            bench.from_wan(cut(good, front + size))
+    inb.seq = 500
+    flows(bench, out, inb)
+
+
+def cut(whole, size):
+    """The start of a packet, as a whole one of that size."""
+    if whole[0] >> 4 == 6:
+        return whole[:4] + (size - 40).to_bytes(2, "big") + whole[6:size]
+    short = IP(whole[:20])
+    short.len, short.chksum = size, None
+    return raw(short) + whole[20:size]
+
+
+def test_ah_reserved(bench):
+    """Covered by the ICV, and ignored otherwise (RFC 4302, 2.3); so is the padding of one
+    who aligns AH under IPv4 as under IPv6."""
+    _, inb = ah_tunnel(bench, "sha256")
+
+    def reserve(ah):
+        ah.reserved = 0xabcd
+
+    for options in ({"alter": reserve}, {"unit": 8}):
+        sent = to_host(False)
+        taken(bench, inb, inb.seal(sent, **options), sent)
+
+
+def test_ah_next_header(bench):
+    """In tunnel mode a packet follows, of the version that AH says."""
+    out, inb = ah_tunnel(bench)
+
+    def say(number):
+        def alter(ah):
+            ah.nh = number
+        return alter
+
+    with bench.dropped("ah-next-header", 2):
+        for number in (17, 59):
+            bench.from_wan(inb.seal(to_host(False), alter=say(number)))
+    with bench.dropped("malformed"):
+        bench.from_wan(inb.seal(to_host(False), alter=say(41)))
+    flows(bench, out, inb)
+
+
+def test_ah_policies(bench):
+    """What an SA brings is what its policies are about, and they say AH (RFC 4301, 5.2)."""
+    out, inb = ah_tunnel(bench)
+    with bench.dropped("policy-inbound", 2):
+        bench.from_wan(inb.seal(packet("10.9.0.1", HOST)))
+        bench.from_wan(inb.seal(packet(FAR_HOST, "10.9.0.1")))
+    with bench.dropped("policy-plaintext"):
+        bench.from_wan(to_host(False))
+    # Of the same SPI, but ESP.
+    with bench.dropped("bad-spi"):
+        bench.from_wan(Sa(SUITE["gcm128"], "in", inb.spi).seal(to_host(False)))
+    esp = Sa(SUITE["gcm128"], "in", bench.spi())
+    bench.gateway.fill(esp.line())
+    with bench.dropped("policy-inbound"):
+        bench.from_wan(esp.seal(to_host(False)))
+    flows(bench, out, inb)
+
+
+def test_ah_in_udp(bench):
+    """There is no such thing (RFC 3947, 1): an SA that says so protects nothing."""
+    ah_tunnel(bench, out_more="encap=4500-4501")
+    with bench.dropped("unsupported"):
+        bench.from_lan(to_far(False))
+
+
+@cases("4", "6")
+def test_ah_received_fragments(bench, case):
+    """They are put together before AH is looked at (RFC 4302, 3.4.1)."""
+    v6 = case == "6"
+    out, inb = ah_tunnel(bench, v6=v6)
+    sent = to_host(False, size=1200)
+    whole = raw(inb.seal(sent, **({} if v6 else {"id": 99})))
+    bench.lan.drain()
+    front = 40 if v6 else 20
+    for at in (800, 0):
+        part = whole[front + at:][:800]
+        if v6:
+            bench.from_wan(IPv6(src=inb.src, dst=inb.dst) / IPv6ExtHdrFragment(
+                nh=51, offset=at // 8, m=at == 0, id=77) / Raw(part))
+        else:
+            bench.from_wan(IP(src=inb.src, dst=inb.dst, proto=51, id=99, frag=at // 8,
+                              flags="MF" if at == 0 else 0) / Raw(part))
+    same_but_hop(bench.receive(bench.lan, 1)[0], sent)
+    flows(bench, out, inb)
+
+
+def test_ah_atomic_fragment(bench):
+    """A fragment header that is none cuts nothing, but is not what was signed."""
+    out, inb = ah_tunnel(bench, v6=True)
+    whole = raw(inb.seal(to_host(False)))
+    with bench.dropped("ah-headers"):
+        bench.from_wan(IPv6(src=inb.src, dst=inb.dst) / IPv6ExtHdrFragment(nh=51, id=7) / Raw(whole[40:]))
+    flows(bench, out, inb)
+
+
+@cases("sha1-4", "sha256-4", "sha512-6", "gmac128-6")
+def test_ah_too_big(bench, case):
+    """The source hears what fits; that fills the MTU to the byte. What may be cut is."""
+    auth, outer = case.split("-")
+    out, _ = ah_tunnel(bench, auth, outer == "6")
+    for inner6 in (False, True):
+        bench.lan.drain()
+        fields = {} if inner6 else {"flags": "DF"}
+        bench.from_lan(to_far(inner6, size=1452, **fields))
+        answer = bench.receive(bench.lan, 1)[0]
+        mtu = answer[ICMPv6PacketTooBig].mtu if inner6 else answer[ICMP].nexthopmtu
+        bench.wan.drain()
+        sent = to_far(inner6, size=mtu - (48 if inner6 else 28), **fields)
+        bench.from_lan(sent)
+        got = bench.receive(bench.wan, 1)[0]
+        assert len(raw(got)) == 1500, len(raw(got))
+        same_but_hop(out.unseal(got)[0], sent)
+    sent = to_far(False, size=1472)
+    bench.wan.drain()
+    bench.from_lan(sent)
+    parts = [out.unseal(got)[0] for got in bench.receive(bench.wan, 2)]
+    assert b"".join(raw(part.payload) for part in parts) == raw(sent.payload)
+
+
+@cases(*(f"{auth}-{family}" for auth in ("md5", "sha1", "sha384", "xcbc", "gmac128") for family in "46"))
+def test_ah_transport(bench, case):
+    auth, family = case.split("-")
+    v6 = family == "6"
+    out, inb = ah_hosts(bench, auth, v6)
+    peer, checksum = (PEER6, in6_chksum) if v6 else (PEER, in4_chksum)
+    bench.wan.drain()
+    with open_socket(bench, v6) as sock:
+        for number, size in enumerate(SIZES, 1):
+            data = (bytes(range(256)) * 6)[:size]
+            bench.from_wan(inb.seal(from_peer(data, v6)))
+            got, sender = sock.recvfrom(2000)
+            assert (got, sender[:2]) == (data, (peer, 8888)), f"{size} bytes in"
+            sock.sendto(data, (peer, 8888))
+            got = bench.receive(bench.wan, 1)[0]
+            payload, ah = out.unseal(got)
+            assert (ah.nh, ah.seq, payload[8:]) == (17, number, data), f"{size} bytes out"
+            assert (got.hlim if v6 else got.ttl) == 64
+            assert checksum(17, type(got)(src=got.src, dst=got.dst), payload) == 0
+
+
+def test_ah_options(bench):
+    """IPv4 options that stay are authenticated, others are not; all get there."""
+    out, inb = ah_hosts(bench)
+    with open_socket(bench) as sock:
+        bench.wan.drain()
+        sock.setsockopt(socket.IPPROTO_IP, 4, ROUTER_ALERT + RECORD + b"\x01")  # IP_OPTIONS
+        sock.sendto(b"options", (PEER, 8888))
+        got = bench.receive(bench.wan, 1)[0]
+        assert got.ihl == 8 and raw(got)[20:24] == ROUTER_ALERT, got.summary()
+        assert out.unseal(got)[0][8:] == b"options"
+        for options in (ROUTER_ALERT, RECORD + b"\0", b"\x01" + RECORD):
+            bench.from_wan(inb.seal(from_peer(b"in", options=parsed(options))))
+            assert sock.recvfrom(2000)[0] == b"in", options
+        sealed = raw(inb.seal(from_peer(b"on the way", options=parsed(RECORD + b"\0"))))
+        bench.from_wan(with_options(sealed, RECORDED + b"\0"))
+        assert sock.recvfrom(2000)[0] == b"on the way"
+        sealed = raw(inb.seal(from_peer(b"forged", options=parsed(ROUTER_ALERT))))
+        with bench.dropped("auth-failed"):
+            bench.from_wan(with_options(sealed, ROUTER_ALERT[:3] + b"\x01"))
+        sealed = raw(inb.seal(from_peer(b"bad", options=parsed(RECORD + b"\0"))))
+        with bench.dropped("ah-headers", 3):
+            for options in (ROUTE + b"\0", b"\x07\x09\x04" + bytes(5), b"\x07\x01\x04" + bytes(5)):
+                bench.from_wan(with_options(sealed, options))
+
+
+def test_ah_route_at_its_end(bench):
+    """A source route that leads on has another destination; one that does not counts as zero."""
+    out, inb = ah_tunnel(bench)
+    sent = to_host(False)
+    taken(bench, inb, inb.seal(sent, options=parsed(ROUTED + b"\0")), sent)
+    with bench.dropped("ah-headers"):
+        bench.from_wan(inb.seal(sent, options=parsed(ROUTE + b"\0")))
+    flows(bench, out, inb)
+
+
+def parsed(options):
+    """As Scapy has them, option by option."""
+    return IP(raw(IP(options=options))).options
+
+
+def with_options(whole, options):
+    """A packet whose options a router has changed."""
+    header = bytearray(whole[:20] + options)
+    header[10:12] = bytes(2)
+    header[10:12] = raw(IP(raw(header) + whole[len(header):]))[10:12]
+    fixed = IP(bytes(header) + whole[len(header):])
+    del fixed.chksum
+    return raw(fixed)[:len(header)] + whole[len(header):]
+
+
+def test_ah_extensions(bench):
+    """IPv6: options marked as changing may change, all else in front of AH may not, and AH
+    stands where routers look no further."""
+    out, inb = ah_hosts(bench, v6=True)
+    hop = IPv6ExtHdrHopByHop(options=[HBHOptUnknown(otype=0x3e, optdata=b"abcd")])
+    stays = IPv6ExtHdrDestOpt(options=[HBHOptUnknown(otype=0x1e, optdata=b"efgh")])
+    routing = IPv6ExtHdrRouting(type=253, segleft=0, addresses=[])
+
+    def sealed(*front):
+        inner = from_peer(b"extensions", True)
+        header = IPv6(src=PEER6, dst=WAN6)
+        for extension in front:
+            header = header / extension.copy()
+        return raw(inb.seal(IPv6(raw(header / inner.payload))))
+
+    with open_socket(bench, True) as sock:
+        for front in ((hop,), (stays,), (hop, stays), (hop, stays, routing)):
+            bench.from_wan(sealed(*front))
+            assert sock.recvfrom(2000)[0] == b"extensions", front
+        bench.from_wan(sealed(hop).replace(b"abcd", b"ABCD"))
+        assert sock.recvfrom(2000)[0] == b"extensions"
+        with bench.dropped("auth-failed", 2):
+            bench.from_wan(sealed(stays).replace(b"efgh", b"EFGH"))
+            bench.from_wan(sealed(hop).replace(b"\x3e\x04abcd", b"\x3f\x04abcd"))
+        with bench.dropped("ah-headers"):
+            bench.from_wan(sealed(stays).replace(b"\x1e\x04efgh", b"\x1e\x09efgh"))
+        bench.wan.drain()
+        sock.setsockopt(socket.IPPROTO_IPV6, 54, bytes([0, 0, 0x3e, 4]) + b"abcd")  # IPV6_HOPOPTS
+        sock.setsockopt(socket.IPPROTO_IPV6, 59, bytes([0, 0, 0x3e, 4]) + b"efgh")  # IPV6_DSTOPTS
+        sock.sendto(b"between", (PEER6, 8888))
+        got = bench.receive(bench.wan, 1)[0]
+        assert got.nh == 0 and raw(got)[40] == 51 and raw(got)[44:48] == b"abcd", got.summary()
+        payload, ah = out.unseal(got)
+        assert ah.nh == 60 and payload[4:8] == b"efgh" and payload[16:] == b"between"
+
+
+def test_ah_cut_afterwards(bench):
+    """In transport mode AH is of the whole packet, and what may be cut is cut then."""
+    out, _ = ah_hosts(bench)
+    with open_socket(bench) as sock:
+        bench.wan.drain()
+        sock.setsockopt(socket.IPPROTO_IP, 10, 0)  # IP_MTU_DISCOVER: IP_PMTUDISC_DONT
+        sock.sendto(b"z" * 1472, (PEER, 8888))
+        first, second = bench.receive(bench.wan, 2)
+        whole = IP(raw(IP(src=first.src, dst=first.dst, id=first.id, proto=51) /
+                       Raw(raw(first.payload) + raw(second.payload))))
+        assert out.unseal(whole)[0][8:] == b"z" * 1472
+
+
+def test_ah_minimum_mtu(bench):
+    """What every IPv6 link has to take is not refused: the AH around it is cut."""
+    out, _ = ah_tunnel(bench, v6=True)
+    set_mtu(bench, 1300)
+    try:
+        bench.wan.drain()
+        sent = to_far(True, size=1280 - 48)
+        bench.from_lan(sent)
+        same_but_hop(out.unseal(together(bench.receive(bench.wan, 2)))[0], sent)
+    finally:
+        set_mtu(bench, 1500)
+
+
+@cases("4", "6")
+def test_ah_fuzz(bench, case):
+    """Damaged AH by the hundred: nothing comes out, the SA goes on."""
+    v6 = case == "6"
+    out, inb = ah_tunnel(bench, v6=v6)
+    front = 40 if v6 else 20
+    dice = random.Random(51)
+    good = raw(inb.seal(to_host(False), seq=1000))
+    bench.lan.drain()
+    for _ in range(300):
+        bad = bytearray(cut(good, dice.randrange(front + 1, len(good) + 1)))
+        for _ in range(dice.randrange(1, 4)):
+            bad[dice.randrange(front, len(bad))] ^= dice.randrange(1, 256)
+        bench.from_wan(bytes(bad))
+    inb.seq = 1000
+    sent = to_host(False)
+    bench.from_wan(inb.seal(sent))
+    same_but_hop(bench.receive(bench.lan, 1, 10)[0], sent)
+    flows(bench, out, inb)
