@@ -130,10 +130,6 @@ static const char *unsupported_selector(kernel_ipsec_policy_id_t *id)
 	{
 		return "interface IDs (if_id_in, if_id_out)";
 	}
-	if (id->interface)
-	{
-		return "policies bound to an interface";
-	}
 	if (id->label)
 	{
 		return "security labels";
@@ -234,6 +230,7 @@ status_t kernel_cygnet_policy_selector(kernel_ipsec_policy_id_t *id,
 	sel->proto = max(id->src_ts->get_protocol(id->src_ts),
 					 id->dst_ts->get_protocol(id->dst_ts));
 	map_addresses(id, sel);
+	sel->interface = id->interface ? cygnet_interface(id->interface) : 0;
 	if (sel->proto == IPPROTO_ICMP || sel->proto == IPPROTO_ICMPV6)
 	{
 		if (!map_icmp(icmp_ts(id), sel))
@@ -301,7 +298,7 @@ uint32_t kernel_cygnet_policy_priority(const struct cygnet_selector *sel,
 	priority -= sel->proto ? 256 : 0;
 	priority -= 4 * port_bits(sel->sport_lo, sel->sport_hi);
 	priority -= 4 * port_bits(sel->dport_lo, sel->dport_hi);
-	priority -= sel->ifindex ? 2 : 0;
+	priority -= sel->interface ? 2 : 0;
 	priority -= prio != POLICY_PRIORITY_ROUTED;
 	return priority;
 }

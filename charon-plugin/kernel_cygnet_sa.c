@@ -200,10 +200,6 @@ static const char *unsupported_option(kernel_ipsec_sa_id_t *id,
 	{
 		return "interface IDs (if_id_in, if_id_out)";
 	}
-	if (data->interface)
-	{
-		return "policies bound to an interface";
-	}
 	if (data->label)
 	{
 		return "security labels";

@@ -100,6 +100,7 @@ static void settle(struct worker *w, struct held_packet *p)
 	struct cygnet_sa *sa;
 
 	policy_flow(p->m, &flow);
+	policy_flow_out(p->m, &flow);
 	policy = cygnet_spd_lookup(sadb, CYGNET_OUT, &flow);
 	if (!policy || policy->action != CYGNET_PROTECT) {
 		drop(w, p->m, DROP_POLICY_GONE);

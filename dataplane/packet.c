@@ -46,7 +46,7 @@ bool packet_hides_protocol(struct rte_mbuf *m)
 	return packet_family(m) == AF_INET6 && headers_read(m).later;
 }
 
-void packet_flow(struct rte_mbuf *m, uint32_t ifindex, struct cygnet_flow *flow)
+void packet_flow(struct rte_mbuf *m, uint32_t interface, struct cygnet_flow *flow)
 {
 	struct headers h = headers_read(m);
 	const uint8_t *l4 = rte_pktmbuf_mtod_offset(m, const uint8_t *, h.len);
@@ -55,7 +55,7 @@ void packet_flow(struct rte_mbuf *m, uint32_t ifindex, struct cygnet_flow *flow)
 	*flow = (struct cygnet_flow){
 		.src = packet_src(m),
 		.dst = packet_dst(m),
-		.ifindex = ifindex,
+		.interface = interface,
 		.af = packet_family(m),
 		.proto = h.proto,
 	};

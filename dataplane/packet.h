@@ -107,7 +107,7 @@ static inline unsigned int ip_header_len(const struct rte_ipv4_hdr *ip)
  */
 bool packet_check_ip(struct rte_mbuf *m, bool verify);
 /** The selectors of a checked packet. */
-void packet_flow(struct rte_mbuf *m, uint32_t ifindex, struct cygnet_flow *flow);
+void packet_flow(struct rte_mbuf *m, uint32_t interface, struct cygnet_flow *flow);
 /** Whether a packet's protocol has ports (or an ICMP type) and the packet does not
  * show them: it is a later fragment, or cut off before them. */
 bool packet_hides_ports(const struct cygnet_flow *flow);

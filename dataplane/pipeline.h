@@ -114,8 +114,8 @@ void receive_from_kernel(struct worker *w, struct rte_mbuf *m, unsigned int port
 /** A packet to this host that came in fragments and is whole now. */
 void receive_reassembled(struct worker *w, struct rte_mbuf *m);
 /** A plaintext packet that is to leave (data at its IP header, checked):
- * the outbound SPD decides. @param flow  of policy_flow() */
-void plain_out(struct worker *w, struct rte_mbuf *m, const struct cygnet_flow *flow);
+ * the outbound SPD decides. @param flow  of policy_flow(); becomes policy_flow_out()'s */
+void plain_out(struct worker *w, struct rte_mbuf *m, struct cygnet_flow *flow);
 /** The same for a packet whose SA went away before it was protected: a rekeyed
  * policy has another. It never leaves in plaintext. */
 void plain_again(struct worker *w, struct rte_mbuf *m);

@@ -58,7 +58,7 @@ static bool take_hop(struct rte_mbuf *m)
 	return true;
 }
 
-void plain_out(struct worker *w, struct rte_mbuf *m, const struct cygnet_flow *flow)
+void plain_out(struct worker *w, struct rte_mbuf *m, struct cygnet_flow *flow)
 {
 	struct cygnet_policy *policy;
 	enum drop_reason reason;
@@ -69,6 +69,7 @@ void plain_out(struct worker *w, struct rte_mbuf *m, const struct cygnet_flow *f
 		drop(w, m, DROP_TTL);
 		return;
 	}
+	policy_flow_out(m, flow);
 	reason = policy_find(m, flow, CYGNET_OUT, &policy);
 	if (reason != DROP_NONE) {
 		drop(w, m, reason);
@@ -100,6 +101,7 @@ void plain_again(struct worker *w, struct rte_mbuf *m)
 	struct cygnet_flow flow;
 
 	policy_flow(m, &flow);
+	policy_flow_out(m, &flow);
 	policy = cygnet_spd_lookup(sadb, CYGNET_OUT, &flow);
 	if (!policy || policy->action != CYGNET_PROTECT)
 		drop(w, m, DROP_SA_GONE);

@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "control.h"
+#include "pipeline.h"
 #include "policy.h"
 #include "port.h"
 
 void policy_flow(struct rte_mbuf *m, struct cygnet_flow *flow)
 {
-	packet_flow(m, ports[packet(m)->port].ifindex, flow);
+	packet_flow(m, ports[packet(m)->port].interface, flow);
+}
+
+void policy_flow_out(struct rte_mbuf *m, struct cygnet_flow *flow)
+{
+	struct next_hop hop;
+
+	if (packet(m)->from_kernel || !cygnet_spd_binds(sadb))
+		return;
+	hop = packet_route(m);
+	flow->interface = hop.kind == ROUTE_FORWARD ? ports[hop.port].interface : 0;
 }
 
 enum drop_reason policy_find(struct rte_mbuf *m, const struct cygnet_flow *flow,

@@ -15,6 +15,12 @@
  */
 void policy_flow(struct rte_mbuf *m, struct cygnet_flow *flow);
 /**
+ * Make that the selectors for CYGNET_OUT: of the port that the packet leaves by. Lcores.
+ * @param m     as policy_flow() saw it
+ * @param flow  of policy_flow()
+ */
+void policy_flow_out(struct rte_mbuf *m, struct cygnet_flow *flow);
+/**
  * The policy that decides about a packet (RFC 4301, 5). Lcores.
  * @param m       data at its IP header, checked
  * @param flow    of policy_flow()

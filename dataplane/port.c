@@ -241,6 +241,19 @@ static int start_tap(struct port *port, const struct pollers *by)
 	return 0;
 }
 
+/* Policies could not tell them apart. */
+static int check_interface(const struct port *port)
+{
+	for (const struct port *other = ports; other < port; other++) {
+		if (other->interface != port->interface)
+			continue;
+		log_error("port %s: TAP %s has the hash of %s, choose another name", port->name,
+			  port->tap_name, other->tap_name);
+		return -EEXIST;
+	}
+	return 0;
+}
+
 int ports_start(const struct conf *conf, struct rte_mempool *const *pools, unsigned int workers)
 {
 	int err = 0;
@@ -252,7 +265,10 @@ int ports_start(const struct conf *conf, struct rte_mempool *const *pools, unsig
 		memset(port, 0, sizeof(*port));
 		rte_strscpy(port->name, conf->port[i].name, sizeof(port->name));
 		rte_strscpy(port->tap_name, conf->port[i].tap, sizeof(port->tap_name));
-		err = start_wire(port, &conf->port[i], &by);
+		port->interface = cygnet_interface(port->tap_name);
+		err = check_interface(port);
+		if (!err)
+			err = start_wire(port, &conf->port[i], &by);
 		if (!err)
 			err = start_tap(port, &by);
 		if (!err) {

@@ -26,6 +26,7 @@ struct port {
 	uint16_t queues;	/* receive and transmit queue pairs of id; worker w uses w % queues */
 	uint16_t mtu;		/* bytes of IP packet; follows the TAP's MTU */
 	uint32_t ifindex;	/* of the TAP */
+	uint32_t interface;	/* cygnet_interface() of the TAP: what policies call the port */
 	uint32_t addr;		/* its first IPv4 address, network byte order; 0: none.
 				 * The source of our ICMP errors; the control thread writes it */
 	struct cygnet_addr addr6[2]; /* its first global IPv6 address: port_addr6() */

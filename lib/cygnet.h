@@ -229,7 +229,7 @@ struct cygnet_selector {
 	struct cygnet_addr src_lo, src_hi, dst_lo, dst_hi;
 	uint16_t sport_lo, sport_hi; /* ICMP and ICMPv6: type */
 	uint16_t dport_lo, dport_hi; /* ICMP and ICMPv6: code */
-	uint32_t ifindex; /* 0: any interface */
+	uint32_t interface; /* cygnet_interface() of its name; 0: any */
 	uint8_t af;
 	uint8_t proto; /* 0: any */
 	uint8_t reserved[2];
@@ -276,11 +276,26 @@ struct cygnet_policy {
 } CYGNET_ALIGNED;
 _Static_assert(sizeof(struct cygnet_policy) == 192, "a policy takes three cache lines");
 
+/**
+ * What policies call an interface. Names outlive the interfaces that have them: a TAP
+ * that is made anew has another index, and policies that named it are in force again.
+ * @param name  of the interface, as the kernel has it
+ * @return FNV-1a of the name, not 0; names that share it are one interface to the SPD
+ */
+static inline uint32_t cygnet_interface(const char *name)
+{
+	uint32_t hash = 2166136261u;
+
+	for (; *name; name++)
+		hash = (hash ^ (uint8_t)*name) * 16777619u;
+	return hash ? hash : 1;
+}
+
 /** The selectors of one packet. */
 struct cygnet_flow {
 	struct cygnet_addr src, dst;
 	uint16_t sport, dport; /* host byte order; ICMP: type and code; 0 without ports */
-	uint32_t ifindex;
+	uint32_t interface; /* that it came in by or, of CYGNET_OUT, leaves by; 0: none */
 	uint8_t af, proto;
 	uint8_t has_ports; /* 0: a later fragment; only policies for any port match */
 	uint8_t reserved;
@@ -435,6 +450,8 @@ bool cygnet_spd_uses_ports(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af
 /** Whether any policy is about a certain protocol or ports: then that of a later IPv6
  * fragment, which does not say its protocol, cannot be told either. */
 bool cygnet_spd_uses_protocols(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af);
+/** Whether any policy ever was bound to an interface. If not, a packet's may be left out. */
+bool cygnet_spd_binds(struct cygnet_db *db);
 /** A number that grows with each change of the SPD, also when a policy gets another SA. Read
  * before a lookup, and still the same later: the lookup would find the same policy and SA,
  * but for an SA that has been deleted. */

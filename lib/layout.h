@@ -84,6 +84,7 @@ struct header {
 	/* Read by everybody. */
 	uint64_t epoch CYGNET_ALIGNED;
 	uint64_t spd_changes; /* of chains and tuples, counted after each */
+	uint32_t spd_binds;   /* a policy is, or was, bound to an interface */
 	struct reader reader[CYGNET_MAX_READERS] CYGNET_ALIGNED;
 
 	/* The event ring: free-running counters, one line each side. */

@@ -38,7 +38,7 @@ bool selector_valid(const struct cygnet_selector *sel)
 
 bool selector_equal(const struct cygnet_selector *a, const struct cygnet_selector *b)
 {
-	return a->af == b->af && a->proto == b->proto && a->ifindex == b->ifindex &&
+	return a->af == b->af && a->proto == b->proto && a->interface == b->interface &&
 	       a->sport_lo == b->sport_lo && a->sport_hi == b->sport_hi &&
 	       a->dport_lo == b->dport_lo && a->dport_hi == b->dport_hi &&
 	       !memcmp(&a->src_lo, &b->src_lo, sizeof(a->src_lo)) &&
@@ -55,7 +55,7 @@ static bool port_matches(uint16_t lo, uint16_t hi, uint16_t port, bool known)
 bool selector_matches(const struct cygnet_selector *sel, const struct cygnet_flow *flow)
 {
 	return sel->af == flow->af && (!sel->proto || sel->proto == flow->proto) &&
-	       (!sel->ifindex || sel->ifindex == flow->ifindex) &&
+	       (!sel->interface || sel->interface == flow->interface) &&
 	       addr_between(&sel->src_lo, &flow->src, &sel->src_hi) &&
 	       addr_between(&sel->dst_lo, &flow->dst, &sel->dst_hi) &&
 	       port_matches(sel->sport_lo, sel->sport_hi, flow->sport, flow->has_ports) &&

@@ -162,6 +162,11 @@ EXPORT bool cygnet_spd_uses_protocols(struct cygnet_db *db, enum cygnet_dir dir,
 	return asks(db, dir, af, true);
 }
 
+EXPORT bool cygnet_spd_binds(struct cygnet_db *db)
+{
+	return load_acquire(&db->header->spd_binds);
+}
+
 /* Both only ever grow: after any change of either their sum is another one. */
 EXPORT uint64_t cygnet_db_changes(struct cygnet_db *db)
 {
@@ -329,6 +334,8 @@ static int add_locked(struct cygnet_db *db, const struct cygnet_policy_params *p
 	policy = &db->policies[index];
 	fill(db, policy, p);
 	policy->tuple = (uint32_t)(tuple - list->tuple);
+	if (p->sel.interface)
+		store_relaxed(&db->header->spd_binds, 1); /* publish() releases it */
 	enter_tuple(tuple, p->priority);
 	pool_use(&slots, index, CYGNET_SA_LIVE);
 	publish(db, policy);

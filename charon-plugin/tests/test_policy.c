@@ -55,7 +55,15 @@ static void test_selector(void **state)
 	assert_int_equal(params.sel.sport_hi, 65535);
 	assert_int_equal(params.sel.dport_lo, 0);
 	assert_int_equal(params.sel.dport_hi, 65535);
-	assert_int_equal(params.sel.ifindex, 0);
+	assert_int_equal(params.sel.interface, 0);
+}
+
+static void test_interface(void **state)
+{
+	policy.id.interface = "wan0";
+	accept_policy();
+	assert_int_equal(params.sel.interface, cygnet_interface("wan0"));
+	assert_int_not_equal(params.sel.interface, cygnet_interface("wan1"));
 }
 
 static void test_ranges(void **state)
@@ -188,7 +196,7 @@ static void test_priority(void **state)
 							  0x304, 0x304, POLICY_PRIORITY_DEFAULT),
 					 375423 - 256 - 128);
 	/* an interface */
-	params.sel.ifindex = 3;
+	params.sel.interface = 3;
 	assert_int_equal(kernel_cygnet_policy_priority(&params.sel,
 												   POLICY_PRIORITY_DEFAULT),
 					 375423 - 256 - 128 - 2);
@@ -223,9 +231,6 @@ static void test_refusals(void **state)
 	policy.id.if_id = 1;
 	refuse_policy("if_id");
 	policy.id.if_id = 0;
-	policy.id.interface = "eth0";
-	refuse_policy("interface");
-	policy.id.interface = NULL;
 	policy.sa.mode = MODE_BEET;
 	refuse_policy("BEET");
 	policy.sa.mode = MODE_TUNNEL;
@@ -294,6 +299,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_selector, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_interface, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_ranges, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_icmp, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sa, setup, teardown),

@@ -303,7 +303,7 @@ static void test_options(void **state)
 	refuse_sa("if_id");
 	sa.id.if_id = 0;
 	sa.data.interface = "eth0";
-	refuse_sa("interface");
+	accept_sa();
 	sa.data.interface = NULL;
 	sa.data.ipcomp = IPCOMP_DEFLATE;
 	refuse_sa("IPComp");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <arpa/inet.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
@@ -135,16 +136,36 @@ static const char *ports_text(uint16_t lo, uint16_t hi, char *text, size_t size)
 	return text;
 }
 
-/* "10.1.0.0/16 === 10.2.0.0/16 tcp any 80": protocol and ports if not any. */
-static void selector_text(char *text, size_t size, const char *src, const char *dst,
-			  const char *proto, const char *sport, const char *dport)
+/* Which interface of this host policies call that, or the number that they do. */
+static const char *interface_text(uint32_t interface, char *text, size_t size)
 {
+	struct if_nameindex *all;
+
+	if (!interface)
+		return "any";
+	snprintf(text, size, "0x%08x", interface);
+	all = if_nameindex();
+	for (struct if_nameindex *one = all; one && one->if_index; one++)
+		if (cygnet_interface(one->if_name) == interface)
+			snprintf(text, size, "%s", one->if_name);
+	if (all)
+		if_freenameindex(all);
+	return text;
+}
+
+/* "10.1.0.0/16 === 10.2.0.0/16 tcp any 80 dev wan": protocol, ports, interface if not any. */
+static void selector_text(char *text, size_t size, const char *src, const char *dst,
+			  const char *proto, const char *sport, const char *dport,
+			  const char *interface)
+{
+	bool bound = strcmp(interface, "any");
 	bool ports = strcmp(sport, "any") || strcmp(dport, "any");
 
-	snprintf(text, size, "%s === %s%s%s%s%s%s%s", src, dst,
+	snprintf(text, size, "%s === %s%s%s%s%s%s%s%s%s", src, dst,
 		 ports || strcmp(proto, "any") ? " " : "",
 		 ports || strcmp(proto, "any") ? proto : "", ports ? " " : "", ports ? sport : "",
-		 ports ? " " : "", ports ? dport : "");
+		 ports ? " " : "", ports ? dport : "", bound ? " dev " : "",
+		 bound ? interface : "");
 }
 
 static json_t *policy_row(const struct cygnet_policy *policy, uint64_t now)
@@ -153,7 +174,8 @@ static json_t *policy_row(const struct cygnet_policy *policy, uint64_t now)
 	static const char *const actions[] = {"protect", "bypass", "discard"};
 	const struct cygnet_selector *sel = &policy->sel;
 	char src[RANGE_TEXT], dst[RANGE_TEXT], sports[16], dports[16], protos[8], sa_protos[8];
-	char selector[2 * RANGE_TEXT + 64], spi[16];
+	char selector[2 * RANGE_TEXT + 64], spi[16], name[IF_NAMESIZE];
+	const char *interface = interface_text(sel->interface, name, sizeof(name));
 	const char *proto = proto_text(sel->proto, protos, sizeof(protos));
 	const char *sport = ports_text(sel->sport_lo, sel->sport_hi, sports, sizeof(sports));
 	const char *dport = ports_text(sel->dport_lo, sel->dport_hi, dports, sizeof(dports));
@@ -161,9 +183,10 @@ static json_t *policy_row(const struct cygnet_policy *policy, uint64_t now)
 
 	range_text(sel->af, &sel->src_lo, &sel->src_hi, src);
 	range_text(sel->af, &sel->dst_lo, &sel->dst_hi, dst);
-	selector_text(selector, sizeof(selector), src, dst, proto, sport, dport);
+	selector_text(selector, sizeof(selector), src, dst, proto, sport, dport,
+		      interface);
 	return json_pack(
-		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s?, s:s?, s:s?, s:I, s:o}",
+		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s?, s:s?, s:s?, s:I, s:o}",
 		"dir", policy->dir < CYGNET_DIRS ? dirs[policy->dir] : "?",
 		"selector", selector,
 		"src", src,
@@ -171,6 +194,7 @@ static json_t *policy_row(const struct cygnet_policy *policy, uint64_t now)
 		"proto", proto,
 		"sport", sport,
 		"dport", dport,
+		"interface", interface,
 		"action", policy->action <= CYGNET_DISCARD ? actions[policy->action] : "?",
 		"priority", (json_int_t)policy->priority,
 		"reqid", (json_int_t)policy->reqid,

@@ -144,7 +144,7 @@ static struct cygnet_flow flow_of(uint8_t proto, uint16_t fragment, unsigned int
 	rte_pktmbuf_free(m);
 	assert_int_equal(flow.src.v4, inet_addr("192.0.2.2"));
 	assert_int_equal(flow.dst.v4, inet_addr("192.0.2.1"));
-	assert_int_equal(flow.ifindex, 7);
+	assert_int_equal(flow.interface, 7);
 	assert_int_equal(flow.af, AF_INET);
 	assert_int_equal(flow.proto, proto);
 	return flow;

@@ -140,8 +140,33 @@ static void ports_and_protocols(void **state)
 	flow.has_ports = 0;
 	assert_null(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow));
 	flow.has_ports = 1;
-	flow.ifindex = 7;
+	flow.interface = 7;
 	assert_non_null(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow));
+}
+
+static void interfaces(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_policy_params any = policy(selector("10.0.0.0", 8, "10.0.0.0", 8), 1000,
+						 CYGNET_BYPASS);
+	struct cygnet_policy_params bound = any;
+	struct cygnet_flow flow = flow4("10.1.2.3", "10.9.9.9", 6, 1000, 80);
+
+	bound.sel.interface = cygnet_interface("wan");
+	bound.priority = 998;
+	bound.action = CYGNET_DISCARD;
+	assert_int_equal(cygnet_policy_add(f->db, &any), 0);
+	assert_false(cygnet_spd_binds(f->db));
+	assert_int_equal(cygnet_policy_add(f->db, &bound), 0);
+	assert_true(cygnet_spd_binds(f->db));
+	assert_int_equal(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow)->action, CYGNET_BYPASS);
+	flow.interface = cygnet_interface("lan");
+	assert_int_equal(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow)->action, CYGNET_BYPASS);
+	flow.interface = cygnet_interface("wan");
+	assert_int_equal(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow)->action, CYGNET_DISCARD);
+	assert_int_equal(cygnet_policy_delete(f->db, &any), 0);
+	flow.interface = 0;
+	assert_null(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow));
 }
 
 static void invalid_params(void **state)
@@ -193,7 +218,7 @@ static int oracle_lookup(enum cygnet_dir dir, const struct cygnet_flow *flow)
 
 		if (!oracle[i].installed || p->dir != dir || p->sel.af != flow->af ||
 		    (p->sel.proto && p->sel.proto != flow->proto) ||
-		    (p->sel.ifindex && p->sel.ifindex != flow->ifindex) ||
+		    (p->sel.interface && p->sel.interface != flow->interface) ||
 		    !between(&p->sel.src_lo, &flow->src, &p->sel.src_hi) ||
 		    !between(&p->sel.dst_lo, &flow->dst, &p->sel.dst_hi) ||
 		    !port_in(p->sel.sport_lo, p->sel.sport_hi, flow->sport, flow->has_ports) ||
@@ -258,7 +283,7 @@ static void random_policy(struct cygnet_policy_params *p)
 	p->sel.proto = rand() % 2 ? 0 : rand() % 2 ? 6 : 17;
 	random_ports(&p->sel.sport_lo, &p->sel.sport_hi);
 	random_ports(&p->sel.dport_lo, &p->sel.dport_hi);
-	p->sel.ifindex = rand() % 8 ? 0 : 2;
+	p->sel.interface = rand() % 8 ? 0 : 2;
 	p->priority = (uint32_t)(rand() % 50);
 	p->reqid = (uint32_t)rand();
 	p->dir = (uint8_t)(rand() % CYGNET_DIRS);
@@ -275,7 +300,7 @@ static struct cygnet_flow random_flow(void)
 		.dst = random_addr(af),
 		.sport = (uint16_t)(rand() % 6),
 		.dport = (uint16_t)(rand() % 6),
-		.ifindex = (uint32_t)(rand() % 3),
+		.interface = (uint32_t)(rand() % 3),
 		.af = af,
 		.proto = rand() % 2 ? 6 : 17,
 		.has_ports = rand() % 8 != 0,
@@ -323,6 +348,7 @@ int main(void)
 		TEST(rekey_installs_twice),
 		TEST(changes_are_counted),
 		TEST(ports_and_protocols),
+		TEST(interfaces),
 		TEST(invalid_params),
 		TEST(against_oracle),
 	};

@@ -180,6 +180,12 @@ static int set_end(struct line *line, const char *value)
 	return parse_addr(value, &line->policy.dst, &line->policy.af);
 }
 
+static int set_dev(struct line *line, const char *value)
+{
+	line->policy.sel.interface = cygnet_interface(value);
+	return 0;
+}
+
 static int set_sport(struct line *line, const char *value)
 {
 	return parse_range(value, &line->policy.sel.sport_lo, &line->policy.sel.sport_hi);
@@ -341,7 +347,7 @@ static int set_hard_seconds(struct line *line, const char *value)
 
 static const struct word words[] = {
 	{"dir", set_dir},       {"action", set_action}, {"spi", set_spi},
-	{"src", set_src},       {"dst", set_dst},       {"sport", set_sport},
+	{"src", set_src},       {"dst", set_dst},       {"dev", set_dev},       {"sport", set_sport},
 	{"dport", set_dport},   {"proto", set_proto},   {"cipher", set_cipher},
 	{"auth", set_auth},     {"key", set_key},       {"salt", set_salt},
 	{"akey", set_akey},     {"icv", set_icv},       {"window", set_window},

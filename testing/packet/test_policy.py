@@ -105,6 +105,36 @@ def test_priority(bench):
             same_but_hop(bench.receive(bench.wan, 1)[0], to_far_host())
 
 
+def bound_tunnel(bench, device):
+    """As bench.tunnel(), for what comes in or leaves by that interface."""
+    out, inb = Sa(SUITE["gcm128"], "out", bench.spi()), Sa(SUITE["gcm128"], "in", bench.spi())
+    more = f"dev={device}"
+    bench.gateway.fill("flush", out.line(), inb.line(),
+                       policy("out", LAN_NET, FAR_NET, spi=out.spi, more=more),
+                       policy("in", FAR_NET, LAN_NET, spi=inb.spi, more=more),
+                       policy("fwd", FAR_NET, LAN_NET, spi=inb.spi, more=more))
+    return out, inb
+
+
+def test_interface(bench):
+    """Policies of the WAN: that is where packets out are to leave, and where others come in."""
+    out, inb = bound_tunnel(bench, "wan")
+    with bench.dropped("policy-plaintext"):
+        bench.from_wan(to_host())
+    bench.expect_flow(out, inb)
+
+
+def test_other_interface(bench):
+    """Policies of the LAN say nothing about what goes out by the WAN, and comes in there."""
+    _, inb = bound_tunnel(bench, "lan")
+    with bench.dropped("policy-inbound"):
+        bench.from_wan(inb.seal(to_host()))
+    bench.from_lan(to_far_host())
+    same_but_hop(bench.receive(bench.wan, 1)[0], to_far_host())
+    bench.from_wan(to_host())
+    same_but_hop(bench.receive(bench.lan, 1)[0], to_host())
+
+
 def test_not_ours(bench):
     """No policy says anything about it: plain forwarding."""
     bench.tunnel()

@@ -1,33 +1,40 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Shunts: UDP to port 6000 passes in plaintext, whether there is a tunnel or not;
 # and a drop policy for the same networks as the tunnel's keeps the rest in while
-# there is none.
+# there is none. UDP to port 7000 passes by the WAN alone, where it goes; that to port
+# 5000 would pass by the LAN, where it does not go.
 . "$top/testing/scenarios/selectors/scenario.sh"
 
 steps() {
 	add_routes
-	expect_udp "without a tunnel" 6000 6000
+	expect_udp "without a tunnel" "6000 7000" "6000 7000"
 	expect_output "packets discarded" 1 drops left policy-discard
+	expect_output "policies bound to an interface" "lan lan lan wan wan wan" bound_policies
 	expect "the tunnel comes up" tunnel_up left
-	expect_udp "with a tunnel" "5000 6000" 6000
+	expect_udp "with a tunnel" "5000 6000 7000" "6000 7000"
 	for side in left right; do
 		expect "$side takes the bypass away" quiet "$work/$side/uninstall.out" \
 			swanctl_on "$side" --uninstall --child bypass
 	done
-	expect_udp "with a tunnel and no bypass" "5000 6000" ""
+	expect_udp "with a tunnel and no bypass" "5000 6000 7000" 7000
 	expect_pings
 	expect "the connection goes down" connection_down left
-	expect_udp "with nothing but the drop policy" "" ""
+	expect_udp "with nothing but the drop policy" 7000 7000
 	expect_output "packets discarded" 3 drops left policy-discard
 }
 
-# expect_udp WHEN ARRIVED PLAINTEXT: a datagram each to ports 5000 and 6000,
+bound_policies() {
+	spd left 'map(.interface | select(. != "any")) | sort | join(" ")'
+}
+
+# expect_udp WHEN ARRIVED PLAINTEXT: a datagram each to ports 5000, 6000 and 7000,
 # captured on the wire and where it is to arrive.
 expect_udp() {
 	start_capture wire wire br0
 	start_capture lan right eth0
 	send_udp 5000
 	send_udp 6000
+	send_udp 7000
 	stop_capture lan wire
 	expect_output "ports that arrive $1" "$2" udp_ports lan
 	expect_output "ports in plaintext on the wire $1" "$3" udp_ports wire
