@@ -10,6 +10,7 @@
 #include "crypto_op.h"
 #include "engine.h"
 #include "pipeline.h"
+#include "pool.h"
 
 #define BURSTS 8u   /* that a device gives back in a turn */
 #define FAILURES 16 /* in a row that another device did not have: it is the device */
@@ -44,13 +45,16 @@ static void release(struct worker *w, struct rte_mbuf *m, unsigned int status)
 	}
 }
 
-/* Bring a device's batch to it. What its queue does not take waits, bounded. */
+/* Bring a device's batch to it. What its queue does not take waits, bounded. An empty batch
+ * makes a device go that collects some. */
 static void submit(struct worker *w, unsigned int device)
 {
 	struct op_batch *batch = &w->submit[device];
 	uint16_t sent = rte_cryptodev_enqueue_burst(engine_device[device].id, (uint16_t)w->id,
 						    batch->op, (uint16_t)batch->n);
 
+	if (!batch->n)
+		w->going[device] = w->at[device];
 	w->in_flight += sent;
 	batch->n -= sent;
 	memmove(batch->op, batch->op + sent, batch->n * sizeof(batch->op[0]));
@@ -118,7 +122,7 @@ static void enqueue(struct worker *w, struct rte_mbuf *m, const struct esp_job *
 	*crypto_op_job(op) = *job;
 	crypto_op_describe(op, m, s);
 	p->tried = p->failed_at = 0;
-	p->sample = s->inbound || engine_devices < 2 ? 0 : sample(m);
+	p->sample = s->inbound || engine_devices < 2 || packet_pool_device ? 0 : sample(m);
 	if (!put(w, op, sa, device) &&
 	    !((offload_enabled || engine_lost(device)) && put_anywhere(w, op, sa))) {
 		crypto_op_free(op);
@@ -143,13 +147,30 @@ void crypt_add(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
 		enqueue(w, m, job, sa, device);
 }
 
+bool crypt_has_room(const struct worker *w)
+{
+	for (unsigned int d = 0; d < engine_devices; d++)
+		if (w->submit[d].n > RTE_DIM(w->submit[d].op) - BURST)
+			return false;
+	return true;
+}
+
+/* Whether a packet that a device failed to do is known to be as it was. To read all of one in a
+ * device's memory, which no core touches otherwise, would cost more than it is worth. */
+static bool is_intact(struct rte_mbuf *m)
+{
+	const struct packet *p = packet(m);
+
+	return p->session->inbound || (!packet_pool_device && sample(m) == p->sample);
+}
+
 /* Whether another device does what one did not. */
 static bool again(struct worker *w, struct rte_crypto_op *op)
 {
 	struct rte_mbuf *m = op->sym->m_src;
 	struct packet *p = packet(m);
 
-	if (engine_devices < 2 || (!p->session->inbound && sample(m) != p->sample))
+	if (engine_devices < 2 || !is_intact(m))
 		return false;
 	op->status = RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
 	return put_anywhere(w, op, cygnet_sa_get(sadb, p->sa, p->generation));
@@ -180,7 +201,12 @@ static unsigned int judge(struct worker *w, struct rte_crypto_op *op, unsigned i
 	if (op->status == RTE_CRYPTO_OP_STATUS_ERROR ||
 	    op->status == RTE_CRYPTO_OP_STATUS_NOT_PROCESSED)
 		p->failed_at |= (uint16_t)(1u << device);
-	return again(w, op) ? RTE_CRYPTO_OP_STATUS_NOT_PROCESSED : RTE_CRYPTO_OP_STATUS_ERROR;
+	if (again(w, op))
+		return RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
+	/* No other device can tell whose fault it is. */
+	if (packet_pool_device && !p->session->inbound)
+		blame(w, p->failed_at);
+	return RTE_CRYPTO_OP_STATUS_ERROR;
 }
 
 static void finish(struct worker *w, struct rte_crypto_op *op, unsigned int device)
@@ -190,6 +216,7 @@ static void finish(struct worker *w, struct rte_crypto_op *op, unsigned int devi
 	unsigned int status;
 
 	w->at[device]--;
+	w->going[device] -= w->going[device] > 0;
 	status = judge(w, op, device);
 	if (status == RTE_CRYPTO_OP_STATUS_NOT_PROCESSED)
 		return;
@@ -242,8 +269,10 @@ unsigned int crypt_poll(struct worker *w)
 			continue;
 		if (engine_lost(d))
 			move_away(w, d);
-		/* An empty burst too: it is what makes a batching device go. */
-		submit(w, d);
+		/* An empty one too, but not while it has something to do: batches grow
+		 * with the load. */
+		if (w->submit[d].n || !w->going[d])
+			submit(w, d);
 		done += poll_device(w, d);
 	}
 	return done;

@@ -80,6 +80,7 @@ struct worker {
 	bool drop_no_policy;
 	uint32_t in_flight;	/* packets at crypto devices */
 	uint32_t at[STATS_MAX_DEVICES];	/* packets waiting for or at each of them */
+	uint32_t going[STATS_MAX_DEVICES];	/* of these, that it does not collect any more */
 	uint8_t failures[STATS_MAX_DEVICES];	/* in a row, of packets that another then did */
 	struct offload offload;
 	struct rte_ring *inbox;	/* packets that others hand over */
@@ -146,6 +147,9 @@ bool crypt_now_add(struct worker *w, struct rte_mbuf *m, const struct esp_job *j
 		   const struct cygnet_sa *sa, unsigned int device);
 /** Do what crypt_now_add() has collected, and what comes of that. @return packets done */
 unsigned int crypt_now(struct worker *w);
+/** Whether there is room for another burst of packets on their way to the devices. What there is
+ * none for waits in the ports' queues. */
+bool crypt_has_room(const struct worker *w);
 /** Bring collected operations to the devices, and finish what has come back.
  * @return packets that came back */
 unsigned int crypt_poll(struct worker *w);

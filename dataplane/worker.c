@@ -120,8 +120,11 @@ void hand_over(struct worker *w, struct rte_mbuf *m, unsigned int to)
 static unsigned int poll_inbox(struct worker *w)
 {
 	struct rte_mbuf *m[BURST];
-	unsigned int n = rte_ring_sc_dequeue_burst(w->inbox, (void **)m, BURST, NULL);
+	unsigned int n;
 
+	if (!crypt_has_room(w))
+		return 0;
+	n = rte_ring_sc_dequeue_burst(w->inbox, (void **)m, BURST, NULL);
 	offload_received(&w->offload, n, BURST);
 	for (unsigned int i = 0; i < n; i++)
 		do_stage(w, m[i]);
@@ -143,7 +146,7 @@ static unsigned int poll_wire(struct worker *w, unsigned int index)
 	for (uint16_t q = 0; q < port->queues; q++) {
 		uint16_t n;
 
-		if (!owns_queue(w, port, index, q))
+		if (!owns_queue(w, port, index, q) || !crypt_has_room(w))
 			continue;
 		n = rte_eth_rx_burst(port->id, q, m, BURST);
 		offload_received(&w->offload, n, BURST);
@@ -162,7 +165,7 @@ static unsigned int poll_tap(struct worker *w, unsigned int index)
 	struct rte_mbuf *m[BURST];
 	uint16_t n;
 
-	if (tap_owner(w, index) != w->id)
+	if (tap_owner(w, index) != w->id || !crypt_has_room(w))
 		return 0;
 	n = rte_eth_rx_burst(ports[index].tap_id, 0, m, BURST);
 	offload_received(&w->offload, n, BURST);
