@@ -149,10 +149,12 @@ class Cygnetd(Gateway):
         for net in (f"{PEERS}/15", f"{FAR_HOSTS}/9"):
             ip("-n", self.namespace, "route", "add", net, "via", ROUTER, "dev", "wan")
         self.in_namespace("sysctl", "-qw", "net.ipv4.ip_forward=1")
-        lines = "\n".join(line for tunnel in self.tunnels for line in tunnel.sadb_lines())
         subprocess.run([f"{self.build}/testing/packet/sadb-fill", f"{self.work}/sadb"],
-                       input=lines + "\n", text=True, check=True)
+                       input="\n".join(self.sadb_lines()) + "\n", text=True, check=True)
         time.sleep(0.3)  # routes arrive by netlink
+
+    def sadb_lines(self):
+        return [line for tunnel in self.tunnels for line in tunnel.sadb_lines()]
 
     def show(self, what):
         """@return what cygnetctl shows, as text"""
