@@ -51,6 +51,16 @@ void bench_build(struct bench *b, uint32_t group)
 	b->group = group;
 }
 
+size_t bench_largest_group(const struct bench *b)
+{
+	size_t size = 0;
+
+	check(clGetKernelWorkGroupInfo(b->kernel, b->dev.id, CL_KERNEL_WORK_GROUP_SIZE, sizeof(size),
+				       &size, NULL),
+	      "largest work-group");
+	return size;
+}
+
 void bench_arguments(struct bench *b)
 {
 	static const cl_mem none;

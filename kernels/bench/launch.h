@@ -32,6 +32,9 @@ void bench_open(struct bench *b, const char *device, uint32_t packets);
 /** Build the kernel for work-groups of that many, unless that is what it is built for. */
 void bench_build(struct bench *b, uint32_t group);
 
+/** @return how many work-items a work-group of the kernel can have on this device */
+size_t bench_largest_group(const struct bench *b);
+
 /** @param init  what is in it, bytes long, or NULL */
 cl_mem bench_buffer(struct bench *b, size_t bytes, void *init);
 

@@ -167,6 +167,10 @@ static int prepare(struct bench *b, struct ocl_sched *sched)
 		return -EINVAL;
 	if (b->group != sched->bin_size) {
 		bench_build(b, sched->bin_size);
+		if (bench_largest_group(b) < sched->bin_size) {
+			b->group = 0;
+			return -EINVAL;
+		}
 		if (ocl_cost_measure(sched, &b->dev, ocl_memory_choose(&b->dev, "auto")))
 			exit(1);
 		memcpy(cost, sched->cost, sizeof(cost));

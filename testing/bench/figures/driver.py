@@ -95,7 +95,7 @@ def fig14(programs):
     for what, chunk, size in kinds:
         setting = scheduled(programs, chunk=chunk, bins=chunk // 64)
         for row, histogram in programs.histograms(setting, [f"cbc-sha1,{size}"]):
-            facts = {"figure": what, "series": f"chunk={chunk}" if what == "by chunk" else f"{size} B"}
+            facts = {"figure": what, "series": f"chunk={chunk}" if what == "by chunk" else size}
             seen, total = 0, sum(count for _, count in histogram)
             for us, count in histogram:
                 seen += count

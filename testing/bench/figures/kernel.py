@@ -4,6 +4,7 @@ from picture import Picture
 from programs import ALGORITHM, MIX
 
 CHUNK, BINS, GRANULARITY = 4096, 64, 256  # the paper's choice
+TOGETHER = 8  # configurations that one program measures
 LEVELS = ("none", "algorithm", "length", "all")
 SIX = {"AES-CBC+HMAC-SHA1 encrypt": "AES-CBC+HMAC-SHA1 (ENC)", "AES-CBC+HMAC-SHA1 decrypt": "AES-CBC+HMAC-SHA1 (DEC)",
        "AES-CBC encrypt": "AES-CBC (ENC)", "AES-CBC decrypt": "AES-CBC (DEC)",
@@ -18,7 +19,8 @@ def lengths(options, *, mixes=True):
 
 
 def algorithms(programs, packets, sizes):
-    for row in programs.kernel(ALGORITHM, "-n", packets, "-l", ",".join(sizes), "algorithms"):
+    runs = [["-l", size, "algorithms"] for size in sizes]
+    for row in programs.kernel(ALGORITHM, ["-n", packets], runs):
         if row["algorithm"] in SIX:
             bits = 8 * row["packets"] * row["bytes"]
             yield row | {"algorithm": SIX[row["algorithm"]], "best_gbps": bits / row["best_us"] / 1e3,
@@ -53,12 +55,15 @@ fig8.picture = Picture("Crypto alone, packets in the device's memory", "bars", x
 
 
 def mixes(programs, configurations):
-    """The six algorithms at random through the scheduler, kernel only. Sorted by the size of work-groups,
+    """The six algorithms at random through the scheduler, kernel only. By the size of work-groups,
     which the kernel is built for; without those that the device cannot have.
     @param configurations  (chunk, bins, granularity, level, lengths)"""
-    order = sorted(configurations, key=lambda c: c[0] // c[1])
-    specs = [",".join(map(str, configuration)) for configuration in order]
-    for row in programs.kernel(MIX, *specs):
+    groups = {}
+    for chunk, bins, *others in configurations:
+        groups.setdefault(chunk // bins, []).append(",".join(map(str, (chunk, bins, *others))))
+    runs = [specs[first:first + TOGETHER] for _, specs in sorted(groups.items())
+            for first in range(0, len(specs), TOGETHER)]
+    for row in programs.kernel(MIX, [], runs):
         yield {"layer": "kernel"} | row
 
 

@@ -8,7 +8,7 @@ HEAD = """\
 set terminal svg size {width},{height} font "sans,13" background "#ffffff"
 set output "{out}"
 set datafile missing "NaN"
-set xlabel "{picture.xlabel}"
+set xlabel "{picture.xlabel}" offset 0,0.6
 set ylabel "{picture.ylabel}"
 set yrange [0:*]
 set grid ytics
@@ -75,7 +75,7 @@ def draw(picture, path, out):
     down = -(-len(panels) // across)
     script = HEAD.format(picture=picture, out=out, width=480 * across + 220 * (across == 1), height=340 * down + 40,
                          key="outside" if across == 1 else "outside bottom center horizontal")
-    script += STYLES[picture.kind] + ("set logscale x\n" if picture.logx else "")
+    script += STYLES[picture.kind] + ("set logscale x\nset xrange [*:*] noextend\n" if picture.logx else "")
     if len(panels) > 1:
         script += f'set multiplot layout {down},{across} title "{picture.title}"\n'
     for number, of in enumerate(panels):
