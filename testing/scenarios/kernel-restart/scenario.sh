@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Debian's kernel on the right does not notice that cygnetd is killed (SIGKILL) and
+# started again while the hosts talk: no packet shows it a number that it has seen. Then
+# charon is killed: the traffic goes on, and its successor negotiates anew. Nothing
+# leaves in plaintext at any time.
+right=kernel no_policy=drop
+
+steps() {
+	local child
+	expect "the tunnel comes up" tunnel_up left
+	expect "hosts reach each other" reaches left
+	child=$(child_id right)
+	start_capture wire wire br0
+	start_pings kill left 30000 0.004
+	expect "pings are answered" wait_for 30 received 100
+	reap cygnetd-left KILL || true
+	restart_cygnetd left
+	expect "pings are answered after the kill" wait_for 60 received $(($(inbound) + 100))
+	expect_output "CHILD_SA in use" "$child" child_id right
+	reap pings-kill INT || true
+	expect_output "packets that the kernel took for replays" 0 kernel_counts XfrmInStateSeqError
+	start_pings charon left 200 0.01
+	reap charon-left KILL || true
+	expect_output "pings lost while charon is dead" 0 end_pings charon
+	restart_charon left
+	expect "the tunnel comes up again" tunnel_up left
+	expect_pings
+	expect_ciphertext
+	expect "the connection goes down" connection_down right
+	expect_empty
+}
+
+inbound() { sad left 'map(select(.dir == "in") | .packets) | add'; }
+received() { [ "$(inbound)" -ge "$1" ]; }
+kernel_counts() { guest_do right "cat /proc/net/xfrm_stat" | awk -v name="$1" '$1 == name { print $2 }'; }
