@@ -18,7 +18,7 @@ steps() {
 	expect "the kernel sends to a port of the NAT's" test "$before" -ge 20000
 	expect_talk
 	forget_after 2
-	expect "left is answered" gateway_reaches
+	expect "left is answered" wait_for 30 gateway_reaches
 	sleep 4
 	forget_after 60
 	expect "left is answered again" wait_for 60 gateway_reaches
