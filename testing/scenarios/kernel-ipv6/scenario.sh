@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # IPv6 inside, outside or both, and one SA for networks of both families, Debian's
 # kernel on the right; IKE by the outer family. The last is in UDP over IPv6. Left and
-# right initiate in turn; TCP flows in both families.
+# right initiate in turn; TCP flows in both families. Traffic brings the first up.
 right=kernel
 
 steps() {
 	add_ipv6
 	start_capture wire wire br0
+	acquired
 	one_child left six-in-six 6 6
 	one_child left four-in-six 6 4
 	one_child right both-in-six 6 4 6
@@ -19,6 +20,17 @@ steps() {
 	one_child left both-in-udp 6 4 6
 	expect_outer 'ip6 and udp port 4500 and (ip6[48:4] > 255)'
 }
+
+acquired() {
+	expect "a trap is set" quiet "$work/left/trap.out" swanctl_on left --install --child six-in-six
+	expect "the first ping is answered" first_ping
+	expect "the trap is taken away" \
+		quiet "$work/left/trap.out" swanctl_on left --uninstall --child six-in-six
+	expect "the tunnel goes down" tunnel_down left six-in-six
+	expect_empty
+}
+
+first_ping() { in_ns left ping -n -q -c 1 -W 20 "${host6_addr[right]}" > "$work/ping.out"; }
 
 # one_child SIDE CHILD OUTER INNER...
 one_child() {
