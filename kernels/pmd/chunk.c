@@ -4,13 +4,26 @@
 #include <string.h>
 
 #include <rte_common.h>
+#include <rte_cycles.h>
+#include <rte_pause.h>
+#include <rte_prefetch.h>
+#include <rte_spinlock.h>
 
 #include "chunk.h"
 #include "log.h"
 
 #define POLLS 65536 /* without a hint */
+#define AHEAD 4	    /* records */
+#define PATIENCE_US 200
 
 enum { DATA, DIGEST };
+
+/*
+ * Whose turn it is with OpenCL. A driver has a lock of its own, on which a thread goes to
+ * sleep; with several lcores each of the calls that a launch takes would wait for a thread to
+ * wake up. They take turns for all of a launch instead.
+ */
+static rte_spinlock_t turn = RTE_SPINLOCK_INITIALIZER;
 
 static int init_host(struct ocl_chunk *chunk, const struct ocl_chunk_params *p)
 {
@@ -100,6 +113,8 @@ struct ocl_record *ocl_chunk_add(struct ocl_chunk *chunk, uint32_t label, uint32
 	record->result = chunk->records++;
 	chunk->copied[record->result] = false;
 	chunk->used += size;
+	/* The device has read what was there, and the cache has lost it. */
+	rte_prefetch0_write(record + AHEAD);
 	return record;
 }
 
@@ -168,39 +183,64 @@ static cl_int set_pools(struct ocl_chunk *chunk)
 }
 
 /* Everything a work-item needs; returns how many work-items. */
-static size_t complete(struct ocl_chunk *chunk, cl_int *err)
+static size_t complete(struct ocl_chunk *chunk)
 {
-	uint32_t order, items;
+	uint32_t items;
 
 	chunk->memory->settle(chunk);
-	order = chunk->used;
-	items = ocl_bins_order(&chunk->bins, (u32 *)(chunk->host + order));
-	chunk->results = order + items * sizeof(u32);
+	chunk->order = chunk->used;
+	items = ocl_bins_order(&chunk->bins, (u32 *)(chunk->host + chunk->order));
+	chunk->results = chunk->order + items * sizeof(u32);
 	for (uint32_t i = 0; i < chunk->records; i++)
 		((u32 *)(chunk->host + chunk->results))[i] = OCL_STATUS_PENDING;
-	*err = clSetKernelArg(chunk->kernel, OCL_ARG_ORDER, sizeof(order), &order);
-	if (*err == CL_SUCCESS)
-		*err = clSetKernelArg(chunk->kernel, OCL_ARG_RESULTS, sizeof(chunk->results),
-				      &chunk->results);
-	if (*err == CL_SUCCESS)
-		*err = set_pools(chunk);
 	return items;
+}
+
+static cl_int call(struct ocl_chunk *chunk, size_t items, const cl_event *after)
+{
+	cl_int err;
+
+	err = clSetKernelArg(chunk->kernel, OCL_ARG_ORDER, sizeof(chunk->order), &chunk->order);
+	if (err == CL_SUCCESS)
+		err = clSetKernelArg(chunk->kernel, OCL_ARG_RESULTS, sizeof(chunk->results),
+				     &chunk->results);
+	if (err == CL_SUCCESS)
+		err = set_pools(chunk);
+	if (err == CL_SUCCESS)
+		err = chunk->memory->launch(chunk, items, after);
+	return err == CL_SUCCESS ? clFlush(chunk->queue) : err;
+}
+
+/* Wait for one's turn, but not for long: it is only faster. */
+static bool enter(void)
+{
+	uint64_t end = rte_get_tsc_cycles() + rte_get_tsc_hz() / 1000000 * PATIENCE_US;
+
+	while (!rte_spinlock_trylock(&turn)) {
+		if (rte_get_tsc_cycles() >= end)
+			return false;
+		rte_pause();
+	}
+	return true;
 }
 
 /* The pools that its arguments name do not go meanwhile. */
 static cl_int send(struct ocl_chunk *chunk, const cl_event *after)
 {
+	bool entered;
 	cl_int err;
 	size_t items;
 
 	if (chunk->pools)
 		rte_rwlock_read_lock(&chunk->pools->lock);
-	items = complete(chunk, &err);
-	if (err == CL_SUCCESS)
-		err = chunk->memory->launch(chunk, items, after);
+	items = complete(chunk);
+	entered = enter();
+	err = call(chunk, items, after);
+	if (entered)
+		rte_spinlock_unlock(&turn);
 	if (chunk->pools)
 		rte_rwlock_read_unlock(&chunk->pools->lock);
-	return err == CL_SUCCESS ? clFlush(chunk->queue) : err;
+	return err;
 }
 
 void ocl_chunk_launch(struct ocl_chunk *chunk, struct ocl_table *table)
@@ -225,6 +265,13 @@ void ocl_chunk_launch(struct ocl_chunk *chunk, struct ocl_table *table)
 		clReleaseEvent(pending);
 }
 
+static void forget_event(struct ocl_chunk *chunk)
+{
+	if (chunk->done)
+		clReleaseEvent(chunk->done);
+	chunk->done = NULL;
+}
+
 /* Asking OpenCL takes its lock, on which other queue pairs may wait. The last result
  * is a hint that it is worth asking; without a hint it is asked now and then. */
 static bool worth_asking(struct ocl_chunk *chunk)
@@ -239,14 +286,18 @@ bool ocl_chunk_poll(struct ocl_chunk *chunk)
 {
 	cl_int status;
 
-	if (chunk->records == 0 || chunk->failed)
+	if (chunk->records == 0 || chunk->failed || chunk->back)
 		return true;
-	if (!worth_asking(chunk))
+	if (!worth_asking(chunk) || !rte_spinlock_trylock(&turn))
 		return false;
 	status = chunk->memory->status(chunk);
+	if (status <= CL_COMPLETE)
+		forget_event(chunk);
+	rte_spinlock_unlock(&turn);
 	if (status > CL_COMPLETE)
 		return false;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	chunk->back = true;
 	if (status < 0) {
 		chunk->failed = true;
 		ocl_device_fail(chunk->dev, "a chunk failed", status);
@@ -256,9 +307,7 @@ bool ocl_chunk_poll(struct ocl_chunk *chunk)
 
 void ocl_chunk_reset(struct ocl_chunk *chunk)
 {
-	if (chunk->done)
-		clReleaseEvent(chunk->done);
-	chunk->done = NULL;
+	forget_event(chunk);
 	ocl_bins_reset(&chunk->bins);
 	ocl_rows_reset(&chunk->rows);
 	chunk->records = 0;
@@ -268,5 +317,6 @@ void ocl_chunk_reset(struct ocl_chunk *chunk)
 	chunk->upload = 0;
 	chunk->polls = 0;
 	chunk->sent = false;
+	chunk->back = false;
 	chunk->failed = false;
 }

@@ -64,11 +64,13 @@ struct ocl_chunk {
 	uint32_t used;	       /* bytes */
 	uint32_t reserved;     /* bytes, for packets that may have to be gathered */
 	uint32_t copies;       /* records copied in */
-	uint32_t results;      /* offset of the results */
+	uint32_t order;	       /* offset of the order table */
+	uint32_t results;      /* of the results */
 	uint32_t polls;	       /* since the launch */
 	uint32_t pool_changes; /* the pools that the kernel's arguments are of */
 	uint64_t upload;       /* the latest of the records' sessions */
 	bool sent;	       /* the device has it, or had part of it */
+	bool back;	       /* it has given it back */
 	bool failed;	       /* no result came back */
 };
 
