@@ -12,7 +12,7 @@
 bool fault_launch, fault_hang, fault_error;
 int fault_after = -1;
 unsigned int launches, wipes, rectangles;
-size_t uploaded;
+size_t uploaded, noted;
 static cl_command_queue written_queue;
 static cl_mem written;
 static struct shared {
@@ -71,7 +71,7 @@ EXPORT cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_boo
 	cl_int (*next)(cl_command_queue, cl_mem, cl_bool, size_t, size_t, const void *, cl_uint,
 		       const cl_event *, cl_event *) = real("clEnqueueWriteBuffer");
 	const unsigned char *bytes = data;
-	size_t i = 0;
+	size_t i = 0, whole;
 
 	if (is_refused())
 		return CL_OUT_OF_RESOURCES;
@@ -79,8 +79,11 @@ EXPORT cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_boo
 		i++;
 	wipes += i == size;
 	uploaded += size;
-	written_queue = queue;
-	written = buffer;
+	if (clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof(whole), &whole, NULL) == CL_SUCCESS &&
+	    whole >= noted) {
+		written_queue = queue;
+		written = buffer;
+	}
 	return next(queue, buffer, blocking, offset, size, data, nwait, wait, event);
 }
 

@@ -19,7 +19,9 @@ extern unsigned int launches, wipes; /* wipes: uploads of zeros */
 extern unsigned int rectangles;	     /* moved to the device or back */
 extern size_t uploaded;		     /* bytes, other than in rectangles */
 
-/** Read the buffer that was written last back from its device, after whatever is pending.
+extern size_t noted;		     /* bytes of a buffer that read_back() looks for, at least */
+
+/** Read the buffer that was written last, of those, back from its device, after what is pending.
  * @param[out] size  bytes
  * @return memory to free, or NULL */
 void *read_back(size_t *size);
