@@ -11,8 +11,6 @@
 #include "chunk.h"
 #include "memory.h"
 
-#define FEW_ROWS 8 /* their transfer takes longer to start than to copy them */
-
 static bool usable(const struct ocl_device *dev __rte_unused)
 {
 	return true;
@@ -94,7 +92,7 @@ static void settle(struct ocl_chunk *chunk)
 	for (uint32_t i = 0; i < rows->runs; i++) {
 		const struct ocl_run *run = &rows->run[i];
 
-		if (run->rows >= FEW_ROWS) {
+		if (run->rows >= OCL_FEW_ROWS) {
 			rows->run[kept++] = *run;
 			continue;
 		}

@@ -13,6 +13,7 @@
 #define SLOT_BYTES  2048  /* of a batch, on average */
 #define LARGEST	    68608 /* bytes of a record with the largest single-segment packet */
 #define AHEAD	    4	  /* operations that are fetched in advance */
+#define FAR_AHEAD   12	  /* when they leave: most are in no cache of the core any more */
 #define BUSY_WAITS  10u	  /* wait_us, while the device is busy */
 
 static int init_batches(struct ocl_qp *qp, uint32_t n, int socket)
@@ -394,7 +395,7 @@ uint16_t ocl_qp_dequeue(void *queue_pair, struct rte_crypto_op **ops, uint16_t n
 		}
 		ops[done++] = slot->op;
 		qp->head++;
-		rte_prefetch0(slot_at(qp, qp->head + AHEAD)->op);
+		rte_prefetch0(slot_at(qp, qp->head + FAR_AHEAD)->op);
 	}
 	if (done || qp->head == qp->tail)
 		free_batches(qp);

@@ -26,12 +26,7 @@ void ocl_rows_free(struct ocl_rows *rows)
 /* The last run, if the row continues it. */
 static struct ocl_run *continued(struct ocl_rows *rows, const struct ocl_row *row)
 {
-	const struct ocl_row *last;
-
-	if (rows->runs == 0)
-		return NULL;
-	last = &rows->row[rows->rows - 1];
-	if (row->pool != last->pool || row->row != last->row + 1)
+	if (rows->runs == 0 || row->pool != rows->last.pool || row->row != rows->last.row + 1)
 		return NULL;
 	return &rows->run[rows->runs - 1];
 }
@@ -54,6 +49,8 @@ uint32_t ocl_rows_add(struct ocl_rows *rows, const struct ocl_row *row)
 			.shift = -row->start % OCL_ALIGN,
 		};
 	}
-	rows->row[rows->rows++] = *row;
+	if (run->rows <= OCL_FEW_ROWS)
+		rows->row[rows->rows++] = *row;
+	rows->last = *row;
 	return run->shift;
 }

@@ -10,6 +10,10 @@
 
 #include <stdint.h>
 
+/* A run of fewer takes longer to start than to gather by a core. Of longer ones nobody asks for each
+ * row, so only the first ones are kept: what is written for each packet has to fit in a cache. */
+#define OCL_FEW_ROWS 8
+
 /* A packet in its row. Columns are bytes from the start of the mbuf's buffer. */
 struct ocl_row {
 	uint32_t record;   /* offset of its record in the chunk */
@@ -21,7 +25,7 @@ struct ocl_row {
 
 /* Rows that follow each other; the columns of the rectangle enclose all of theirs. */
 struct ocl_run {
-	uint32_t first; /* the first row's index in rows */
+	uint32_t first; /* the first row's index in row: OCL_FEW_ROWS of them at most */
 	uint32_t rows;
 	uint32_t from, to;
 	uint32_t shift; /* columns by which the device has it further right */
@@ -30,6 +34,7 @@ struct ocl_run {
 struct ocl_rows {
 	struct ocl_row *row;
 	struct ocl_run *run;
+	struct ocl_row last; /* that was added */
 	uint32_t rows, runs;
 };
 

@@ -16,7 +16,7 @@
 #define CHUNK_OF_GPU 2304 /* two under way on each of four queue pairs fill the bus */
 #define LANES_OF_CPU 1
 #define LANES_OF_GPU 8 /* a launch that is far from full has them to spare */
-#define ITEMS_OF_UNIT 256 /* two for each that a multiprocessor computes at once */
+#define ITEMS_OF_UNIT 128 /* a warp for each of a multiprocessor's schedulers */
 
 static enum ocl_level level_of(const char *name)
 {
@@ -74,24 +74,15 @@ int ocl_sched_init(struct ocl_sched *sched, const struct ocl_args *args,
 	return 0;
 }
 
-static uint32_t ranges(const struct ocl_sched *sched)
-{
-	return LONGEST / sched->granularity + 1;
-}
-
-static uint32_t keys(const struct ocl_sched *sched)
-{
-	return OCL_KINDS * ranges(sched);
-}
-
 int ocl_bins_init(struct ocl_bins *bins, const struct ocl_sched *sched)
 {
 	memset(bins, 0, sizeof(*bins));
 	bins->sched = sched;
+	bins->ranges = LONGEST / sched->granularity + 1;
 	bins->bin = calloc(sched->bins, sizeof(*bins->bin));
 	bins->record = calloc((size_t)sched->bins * sched->bin_size, sizeof(*bins->record));
 	bins->sorted = calloc(sched->bins, sizeof(*bins->sorted));
-	bins->open = calloc(keys(sched), sizeof(*bins->open));
+	bins->open = calloc(OCL_KINDS * bins->ranges, sizeof(*bins->open));
 	return bins->bin && bins->record && bins->sorted && bins->open ? 0 : -ENOMEM;
 }
 
@@ -104,13 +95,15 @@ void ocl_bins_free(struct ocl_bins *bins)
 	memset(bins, 0, sizeof(*bins));
 }
 
-static uint32_t key_of(const struct ocl_sched *sched, uint32_t kind, uint32_t len)
+static uint32_t key_of(const struct ocl_bins *bins, uint32_t kind, uint32_t len)
 {
+	const struct ocl_sched *sched = bins->sched;
+
 	if (sched->level == OCL_SCHED_NONE)
 		return 0;
 	if (sched->level == OCL_SCHED_ALGORITHM)
-		return kind * ranges(sched);
-	return kind * ranges(sched) + RTE_MIN(len, (uint32_t)LONGEST) / sched->granularity;
+		return kind * bins->ranges;
+	return kind * bins->ranges + RTE_MIN(len, (uint32_t)LONGEST) / sched->granularity;
 }
 
 /* One lane authenticates what all encrypt or decrypt. */
@@ -123,7 +116,7 @@ static uint32_t serial_of(uint32_t label)
 
 int ocl_bins_find(struct ocl_bins *bins, uint32_t label, uint32_t len)
 {
-	uint32_t kind = ocl_kind(label), key = key_of(bins->sched, kind, len);
+	uint32_t kind = ocl_kind(label), key = key_of(bins, kind, len);
 	uint32_t index;
 
 	if (bins->open[key])

@@ -65,6 +65,7 @@ struct ocl_bins {
 	uint32_t *sorted; /* bins, longest first */
 	uint16_t *open;	  /* the bin with that key that has room, + 1; 0: none */
 	uint32_t used;	  /* bins that have a label */
+	uint32_t ranges;  /* of lengths */
 };
 
 struct ocl_args;

@@ -439,7 +439,7 @@ static void defaults(void **state)
 	assert_int_equal(sched.bin_size, 32);
 	assert_int_equal(sched.bins, 2 * 72);
 	assert_int_equal(sched.lanes, 8);
-	assert_int_equal(sched.items, 132 * 256); /* more than bins have room for */
+	assert_int_equal(sched.items, 132 * 128); /* more than bins have room for */
 	init("", &cpu);
 	assert_int_equal(sched.chunk, 256);
 	assert_int_equal(sched.bin_size, 32);
