@@ -19,9 +19,11 @@
  *	      line behind each
  *
  * Every lcore but the main one feeds a queue pair from a pool of its own. What stands
- * behind the options is measured one after the other, on the same device. One line of results each; a decryption that fails ends the run. Cycles per operation are
- * processor time that was used, be it for waiting: by the whole process, which includes
- * the threads of an OpenCL on the processor, and by the feeding lcores.
+ * behind the options is measured one after the other, on the same device. One line of results
+ * each; a decryption that fails ends the run. Cycles per operation are processor time that was
+ * used, be it for waiting: by the whole process, which includes the threads of an OpenCL on the
+ * processor, and by the feeding lcores. Of these the line says where they went: make, free: the
+ * benchmark's own, with mbufs; enqueue, dequeue: the driver; wait: when there was nothing to do.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -47,6 +49,7 @@
 #define TAG	   16
 #define IV_OFFSET  (sizeof(struct rte_crypto_op) + sizeof(struct rte_crypto_sym_op))
 #define HEADER	   32 /* in front of the payload, as with ESP in IPv4 */
+#define AHEAD	   4	 /* operations that are fetched in advance */
 #define MIN_POOL   1023u /* mbufs: more than DPDK caches */
 
 /* In each mbuf's private area. */
@@ -63,8 +66,11 @@ struct work {
 	uint32_t written; /* the job that wrote it in order to decrypt it */
 };
 
+enum phase { MAKING, ENQUEUEING, DEQUEUEING, FREEING, WAITING, PHASES };
+
 struct lcore {
 	uint16_t qp;
+	uint64_t last, spent[PHASES]; /* TSC */
 	double seconds; /* of processor time, in what is counted */
 	struct rte_mempool *pool;
 	struct rte_crypto_op *unsent[MAX_BURST]; /* the device had no room: they keep their turn */
@@ -84,6 +90,7 @@ static struct {
 } options = {.algorithm = "cbc-sha1", .size = "1024", .window = 4096, .burst = 64, .sessions = 64,
 	     .seconds = 2};
 
+static const char *const phases[PHASES] = {"make", "enqueue", "dequeue", "free", "wait"};
 static struct job job; /* that is being measured */
 static uint32_t job_number;
 static uint8_t dev;
@@ -258,18 +265,45 @@ static void make_encrypted(struct lcore *l)
 	rte_pktmbuf_free(m);
 }
 
+/* As rte_pktmbuf_alloc_bulk(), but nothing waits for the cache: the pool hands out what has been away
+ * longest. */
+static int alloc_burst(struct lcore *l, struct rte_mbuf **mbufs, uint16_t n)
+{
+	int err = rte_mempool_get_bulk(l->pool, (void **)mbufs, n);
+
+	for (uint16_t i = 0; !err && i < n; i++) {
+		rte_prefetch0(mbufs[i]);
+		rte_prefetch0(RTE_PTR_ADD(mbufs[i], RTE_CACHE_LINE_SIZE));
+		rte_prefetch0(rte_mbuf_to_priv(mbufs[i]));
+		rte_prefetch0(RTE_PTR_ADD(rte_mbuf_to_priv(mbufs[i]), RTE_CACHE_LINE_SIZE));
+	}
+	for (uint16_t i = 0; !err && i < n; i++)
+		rte_pktmbuf_reset(mbufs[i]);
+	return err;
+}
+
 static void make_burst(struct lcore *l, uint16_t n)
 {
 	struct rte_mbuf *mbufs[MAX_BURST];
 	uint64_t now = rte_get_tsc_cycles();
 
-	if (n == 0 || rte_pktmbuf_alloc_bulk(l->pool, mbufs, n))
+	if (n == 0 || alloc_burst(l, mbufs, n))
 		return;
 	for (uint16_t i = 0; i < n; i++) {
 		prepare(l, mbufs[i], now);
 		l->unsent[i] = &((struct work *)rte_mbuf_to_priv(mbufs[i]))->op;
 	}
 	l->nunsent = n;
+}
+
+/* What has passed since the last time it was asked. */
+static void spend(struct lcore *l, enum phase phase)
+{
+	uint64_t now = rte_get_tsc_cycles();
+
+	if (now >= begin && now < end)
+		l->spent[phase] += now - l->last;
+	l->last = now;
 }
 
 static uint16_t send(struct lcore *l, uint32_t room)
@@ -280,9 +314,11 @@ static uint16_t send(struct lcore *l, uint32_t room)
 		make_burst(l, RTE_MIN(options.burst, room));
 	if (l->nunsent == 0)
 		return 0;
+	spend(l, MAKING);
 	sent = rte_cryptodev_enqueue_burst(dev, l->qp, l->unsent, l->nunsent);
 	l->nunsent -= sent;
 	memmove(l->unsent, l->unsent + sent, l->nunsent * sizeof(*l->unsent));
+	spend(l, sent ? ENQUEUEING : WAITING);
 	return sent;
 }
 
@@ -301,9 +337,14 @@ static uint16_t receive(struct lcore *l)
 	uint16_t n = rte_cryptodev_dequeue_burst(dev, l->qp, ops, options.burst);
 	uint64_t now = rte_get_tsc_cycles();
 
+	spend(l, n ? DEQUEUEING : WAITING);
 	for (uint16_t i = 0; i < n; i++) {
 		struct work *w = (struct work *)ops[i];
 
+		if (i + AHEAD < n) {
+			rte_prefetch0(&((struct work *)ops[i + AHEAD])->start);
+			rte_prefetch0(((struct work *)ops[i + AHEAD])->sym.m_src);
+		}
 		l->failed += ops[i]->status != RTE_CRYPTO_OP_STATUS_SUCCESS;
 		if (now >= begin && now < end)
 			count(l, w, now);
@@ -311,6 +352,7 @@ static uint16_t receive(struct lcore *l)
 	}
 	if (n)
 		rte_pktmbuf_free_bulk(mbufs, n);
+	spend(l, n ? FREEING : WAITING);
 	return n;
 }
 
@@ -368,7 +410,7 @@ static int feed(void *arg)
 
 static struct rte_mempool *make_pool(uint32_t index, int socket)
 {
-	uint32_t n = RTE_MAX(rte_align32pow2(2 * options.window) - 1, MIN_POOL);
+	uint32_t n = RTE_MAX(options.window + 2 * MAX_BURST, MIN_POOL);
 	char name[32];
 
 	snprintf(name, sizeof(name), "packets%u", index);
@@ -429,11 +471,13 @@ static int report(uint32_t n)
 		sum.failed += lcores[i].failed;
 		sum.seconds += lcores[i].seconds;
 		times_merge(&sum.times, &lcores[i].times);
+		for (int j = 0; j < PHASES; j++)
+			sum.spent[j] += lcores[i].spent[j];
 	}
 	rte_cryptodev_info_get(dev, &info);
 	printf("%-18s %-9s %7s bytes %2u lcores window %5u: %8.3f Mops/s %8.2f Gbps, "
 	       "latency us mean %7.1f p50 %5.0f p99 %5.0f p99.9 %5.0f max %5.0f, "
-	       "cycles per operation %.0f (lcores %.0f), %lu failed%s%s\n",
+	       "cycles per operation %.0f (lcores %.0f), %lu failed%s%s",
 	       info.driver_name, job.mix ? "mix" : kind_name[job.kind], job.size, n,
 	       options.window, sum.ops / options.seconds / 1e6,
 	       sum.bytes * 8 / options.seconds / 1e9,
@@ -443,6 +487,10 @@ static int report(uint32_t n)
 	       all_seconds * rte_get_tsc_hz() / RTE_MAX(sum.ops, 1u),
 	       sum.seconds * rte_get_tsc_hz() / RTE_MAX(sum.ops, 1u),
 	       sum.failed, options.plain ? ", plain pool" : "", job.decrypt ? ", decrypted" : "");
+	for (int i = 0; i < PHASES; i++)
+		printf("%s %s %.0f", i ? "" : ";", phases[i],
+		       (double)sum.spent[i] / RTE_MAX(sum.ops, 1u));
+	printf("\n");
 	fflush(stdout);
 	if (options.histogram)
 		times_write(&sum.times, options.histogram);
@@ -479,6 +527,7 @@ static void reset(struct lcore *l)
 {
 	l->seconds = 0;
 	l->ops = l->bytes = l->failed = l->latency = 0;
+	memset(l->spent, 0, sizeof(l->spent));
 	memset(&l->times, 0, sizeof(l->times));
 }
 
