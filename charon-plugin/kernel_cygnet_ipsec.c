@@ -82,7 +82,7 @@ METHOD(kernel_ipsec_t, get_spi, status_t,
 	const char *why;
 	int err;
 
-	why = kernel_cygnet_sa_unsupported(protocol, src, dst);
+	why = kernel_cygnet_sa_unsupported(protocol, src, dst, FALSE);
 	if (why)
 	{
 		DBG1(DBG_KNL, "kernel-cygnet does not support %s, no SPI allocated",
@@ -182,7 +182,8 @@ METHOD(kernel_ipsec_t, update_sa, status_t,
 	const char *why;
 	int err;
 
-	why = kernel_cygnet_sa_unsupported(id->proto, data->new_src, data->new_dst);
+	why = kernel_cygnet_sa_unsupported(id->proto, data->new_src, data->new_dst,
+									   data->new_encap);
 	if (!why && id->dst->get_family(id->dst) !=
 				data->new_dst->get_family(data->new_dst))
 	{
@@ -301,7 +302,8 @@ METHOD(kernel_ipsec_t, add_policy, status_t,
 	{
 		DBG1(DBG_KNL, "kernel-cygnet does not support %s, policy %R === %R %N "
 			 "for SA with SPI %.8x refused", why, id->src_ts, id->dst_ts,
-			 policy_dir_names, id->dir, ntohl(data->sa->esp.spi));
+			 policy_dir_names, id->dir,
+			 ntohl(kernel_cygnet_policy_spi(data->sa)));
 		return NOT_SUPPORTED;
 	}
 	DBG2(DBG_KNL, "adding policy %R === %R %N [priority %u, reqid {%u}, SPI "

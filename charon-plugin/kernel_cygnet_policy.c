@@ -142,9 +142,9 @@ static const char *unsupported_selector(kernel_ipsec_policy_id_t *id)
  */
 static const char *unsupported_sa(kernel_ipsec_manage_policy_t *data)
 {
-	if (data->sa->ah.use)
+	if (data->sa->ah.use && data->sa->esp.use)
 	{
-		return "AH";
+		return "ESP inside AH by one policy";
 	}
 	if (data->sa->ipcomp.transform != IPCOMP_NONE)
 	{
@@ -179,6 +179,14 @@ static uint8_t map_action(kernel_ipsec_manage_policy_t *data)
 	}
 }
 
+/*
+ * Described in header.
+ */
+uint32_t kernel_cygnet_policy_spi(ipsec_sa_cfg_t *sa)
+{
+	return sa->ah.use ? sa->ah.spi : sa->esp.spi;
+}
+
 /**
  * Map the SA of a policy. Its SPI is part of the policy's name also inbound,
  * though only the reqid matters there, so that the policies of an old and a
@@ -188,8 +196,8 @@ static void map_sa(kernel_ipsec_manage_policy_t *data,
 				   struct cygnet_policy_params *params)
 {
 	params->reqid = data->sa->reqid;
-	params->spi = data->sa->esp.spi;
-	params->proto = IPPROTO_ESP;
+	params->spi = kernel_cygnet_policy_spi(data->sa);
+	params->proto = data->sa->ah.use ? IPPROTO_AH : IPPROTO_ESP;
 	params->mode = data->sa->mode == MODE_TRANSPORT ? CYGNET_TRANSPORT :
 													  CYGNET_TUNNEL;
 	params->af = data->dst->get_family(data->dst);

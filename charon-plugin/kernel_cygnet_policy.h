@@ -13,6 +13,14 @@
 #include <kernel/kernel_ipsec.h>
 
 /**
+ * The SPI of the SA that a policy names.
+ *
+ * @param sa			charon's SA configuration, ESP or AH
+ * @return				SPI, network byte order
+ */
+uint32_t kernel_cygnet_policy_spi(ipsec_sa_cfg_t *sa);
+
+/**
  * Map the direction of a policy.
  *
  * @param dir			charon's direction

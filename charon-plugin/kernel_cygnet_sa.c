@@ -117,11 +117,16 @@ static bool takes_key(const encryption_t *alg, size_t len)
  *
  * Returns the name of what is not supported, or NULL.
  */
-static const char *map_encryption(kernel_ipsec_add_sa_t *data,
+static const char *map_encryption(uint8_t proto, kernel_ipsec_add_sa_t *data,
 								  struct cygnet_sa_params *params)
 {
 	const encryption_t *alg = find_encryption(data->enc_alg);
 
+	if (proto == IPPROTO_AH)
+	{
+		params->cipher = CYGNET_CIPHER_NULL;
+		return data->enc_alg == ENCR_UNDEFINED ? NULL : "encryption in AH";
+	}
 	if (!alg)
 	{
 		return enum_to_name(encryption_algorithm_names, data->enc_alg) ?:
@@ -235,11 +240,12 @@ static const char *unsupported_mode(kernel_ipsec_add_sa_t *data)
 /**
  * Map the options that we do have
  */
-static void map_options(kernel_ipsec_add_sa_t *data,
+static void map_options(uint8_t proto, kernel_ipsec_add_sa_t *data,
 						struct cygnet_sa_params *params)
 {
 	params->reqid = data->reqid;
-	params->tfc = min(data->tfc, UINT16_MAX);
+	/* nothing in AH says where padding ends, nor does the kernel pad there */
+	params->tfc = proto == IPPROTO_AH ? 0 : min(data->tfc, UINT16_MAX);
 	params->mode = data->mode == MODE_TRANSPORT ? CYGNET_TRANSPORT :
 												  CYGNET_TUNNEL;
 	params->flags = (data->inbound ? CYGNET_SA_INBOUND : 0) |
@@ -313,11 +319,15 @@ void kernel_cygnet_sa_path(host_t *src, host_t *dst, bool encap,
  * Described in header.
  */
 const char *kernel_cygnet_sa_unsupported(uint8_t proto, host_t *src,
-										 host_t *dst)
+										 host_t *dst, bool encap)
 {
-	if (proto != IPPROTO_ESP)
+	if (proto != IPPROTO_ESP && proto != IPPROTO_AH)
 	{
-		return proto == IPPROTO_AH ? "AH" : "this IPsec protocol";
+		return "this IPsec protocol";
+	}
+	if (proto == IPPROTO_AH && encap)
+	{
+		return "AH in UDP";
 	}
 	if (src->get_family(src) != dst->get_family(dst))
 	{
@@ -335,10 +345,11 @@ status_t kernel_cygnet_sa_params(kernel_ipsec_sa_id_t *id,
 								 const char **why)
 {
 	memset(params, 0, sizeof(*params));
-	*why = kernel_cygnet_sa_unsupported(id->proto, id->src, id->dst) ?:
+	*why = kernel_cygnet_sa_unsupported(id->proto, id->src, id->dst,
+										data->encap) ?:
 		   unsupported_option(id, data) ?:
 		   unsupported_mode(data) ?:
-		   map_encryption(data, params) ?:
+		   map_encryption(id->proto, data, params) ?:
 		   map_integrity(data, params);
 	if (*why)
 	{
@@ -347,7 +358,7 @@ status_t kernel_cygnet_sa_params(kernel_ipsec_sa_id_t *id,
 	}
 	kernel_cygnet_sa_id(id, &params->id);
 	kernel_cygnet_sa_path(id->src, id->dst, data->encap, &params->path);
-	map_options(data, params);
+	map_options(id->proto, data, params);
 	map_lifetime(data->lifetime, &params->lifetime);
 	return SUCCESS;
 }

@@ -37,10 +37,11 @@ void kernel_cygnet_sa_path(host_t *src, host_t *dst, bool encap,
  * @param proto			IPPROTO_ESP or IPPROTO_AH
  * @param src			source of the outer header
  * @param dst			destination of the outer header
+ * @param encap			whether they are to be in UDP
  * @return				name of what is not supported, NULL if all is
  */
 const char *kernel_cygnet_sa_unsupported(uint8_t proto, host_t *src,
-										 host_t *dst);
+										 host_t *dst, bool encap);
 
 /**
  * Map an SA. It is all or nothing: of what charon asks for, nothing is

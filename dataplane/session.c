@@ -123,8 +123,9 @@ void sessions_free(struct session_table *table)
 
 static bool can_serve(const struct cygnet_sa *sa)
 {
-	return sa->mode <= CYGNET_TRANSPORT && (sa->proto == IPPROTO_ESP || sa->proto == IPPROTO_AH) &&
-	       (sa->af == AF_INET || sa->af == AF_INET6) && suite_known(sa);
+	return sa->mode <= CYGNET_TRANSPORT && suite_known(sa) &&
+	       (sa->proto == IPPROTO_ESP || sa->proto == IPPROTO_AH) &&
+	       (sa->af == AF_INET || sa->af == AF_INET6);
 }
 
 /* Whether a device says that it does this. One that does not is not asked: some

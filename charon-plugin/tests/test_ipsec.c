@@ -479,11 +479,40 @@ static void test_refused(void **state)
 	assert_int_equal(log_lines, 2);
 
 	assert_int_equal(charon->kernel->get_spi(charon->kernel, sa.id.src,
-								sa.id.dst, IPPROTO_AH, &spi), NOT_SUPPORTED);
+								sa.id.dst, IPPROTO_COMP, &spi), NOT_SUPPORTED);
 	assert_int_equal(log_lines, 3);
 	assert_int_equal(charon->kernel->get_cpi(charon->kernel, sa.id.src,
 								sa.id.dst, &cpi), NOT_SUPPORTED);
 	assert_int_equal(log_lines, 4);
+}
+
+static void test_ah(void **state)
+{
+	kernel_ipsec_update_sa_t update = {};
+	uint64_t bytes;
+	uint32_t spi;
+
+	sa.id.proto = IPPROTO_AH;
+	assert_int_equal(charon->kernel->get_spi(charon->kernel, sa.id.src,
+									sa.id.dst, IPPROTO_AH, &spi), SUCCESS);
+	sa.id.spi = spi;
+	sa.data.inbound = TRUE;
+	sa.data.enc_alg = ENCR_UNDEFINED;
+	sa.data.enc_key = chunk_empty;
+	assert_int_equal(add_sa(), SUCCESS);
+	/* a NAT that charon finds later does not put it into UDP */
+	update.new_src = host_create_from_string("192.0.2.7", 4500);
+	update.new_dst = host_create_from_string("192.0.2.8", 4500);
+	update.new_encap = TRUE;
+	log_lines = 0;
+	assert_int_equal(charon->kernel->update_sa(charon->kernel, &sa.id, &update),
+					 NOT_SUPPORTED);
+	assert_int_equal(log_lines, 1);
+	assert_non_null(strstr(log_text, "AH in UDP"));
+	assert_int_equal(query_sa(&bytes, NULL, NULL), SUCCESS);
+	assert_int_equal(del_sa(), SUCCESS);
+	update.new_src->destroy(update.new_src);
+	update.new_dst->destroy(update.new_dst);
 }
 
 static void test_time_expiry(void **state)
@@ -843,6 +872,7 @@ int main(void)
 		TEST(test_twice),
 		TEST(test_update),
 		TEST(test_refused),
+		TEST(test_ah),
 		TEST(test_time_expiry),
 		TEST(test_timer_of_another),
 		TEST(test_earlier_timer),

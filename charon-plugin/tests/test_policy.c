@@ -235,8 +235,14 @@ static void test_refusals(void **state)
 	refuse_policy("BEET");
 	policy.sa.mode = MODE_TUNNEL;
 	policy.sa.ah.use = TRUE;
-	refuse_policy("AH");
+	refuse_policy("ESP inside AH");
+	policy.sa.esp.use = FALSE;
+	policy.sa.ah.spi = htonl(0xc0000abc);
+	accept_policy();
+	assert_int_equal(params.proto, IPPROTO_AH);
+	assert_int_equal(params.spi, htonl(0xc0000abc));
 	policy.sa.ah.use = FALSE;
+	policy.sa.esp.use = TRUE;
 	policy.sa.ipcomp.transform = IPCOMP_DEFLATE;
 	refuse_policy("IPComp");
 	policy.sa.ipcomp.transform = IPCOMP_NONE;

@@ -284,8 +284,43 @@ static void test_mode(void **state)
 	sa.data.mode = MODE_PASS;
 	refuse_sa("mode");
 	sa.data.mode = MODE_TUNNEL;
+	sa.id.proto = IPPROTO_COMP;
+	refuse_sa("this IPsec protocol");
+}
+
+static void test_ah(void **state)
+{
+	int i;
+
 	sa.id.proto = IPPROTO_AH;
-	refuse_sa("AH");
+	refuse_sa("encryption in AH");
+	sa.data.enc_alg = ENCR_UNDEFINED;
+	sa.data.enc_key = chunk_empty;
+	sa.data.tfc = 1000;
+	for (i = 0; i < 2; i++)
+	{
+		sa.data.mode = i ? MODE_TRANSPORT : MODE_TUNNEL;
+		accept_sa();
+		assert_int_equal(params.id.proto, IPPROTO_AH);
+		assert_int_equal(params.mode, i ? CYGNET_TRANSPORT : CYGNET_TUNNEL);
+		assert_int_equal(params.cipher, CYGNET_CIPHER_NULL);
+		assert_int_equal(params.cipher_key_len, 0);
+		assert_int_equal(params.auth, CYGNET_AUTH_HMAC_SHA256);
+		assert_int_equal(params.icv_len, 16);
+		assert_memory_equal(params.auth_key, sa.int_key, 32);
+		assert_int_equal(params.tfc, 0);
+	}
+	sa.data.esn = TRUE;
+	accept_sa();
+	assert_int_equal(params.flags, CYGNET_SA_ESN);
+	/* charon has no key for it */
+	sa.data.int_alg = AUTH_AES_128_GMAC;
+	refuse_sa("AES_128_GMAC");
+	sa.data.int_alg = AUTH_UNDEFINED;
+	refuse_sa("without integrity");
+	sa.data.int_alg = AUTH_HMAC_SHA2_256_128;
+	sa.data.encap = TRUE;
+	refuse_sa("AH in UDP");
 }
 
 static void test_options(void **state)
@@ -381,6 +416,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_more_ciphers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_other_algorithms, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_mode, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_ah, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_options, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_newer_options, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_label, setup, teardown),

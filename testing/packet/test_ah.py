@@ -16,6 +16,7 @@ from peer import SUITE, Sa
 from peer_ah import AUTHS, AhSa
 from test_esp import cases
 from test_ipv6 import set_mtu
+from test_path_mtu import expect_refused, say, too_big
 from test_tunnel6 import to_far, to_host, together
 
 SIZES = (0, 1, 2, 3, 100, 1300)
@@ -414,6 +415,16 @@ def test_ah_cut_afterwards(bench):
         whole = IP(raw(IP(src=first.src, dst=first.dst, id=first.id, proto=51) /
                        Raw(raw(first.payload) + raw(second.payload))))
         assert out.unseal(whole)[0][8:] == b"z" * 1472
+
+
+@cases("4", "6")
+def test_ah_path_mtu(bench, case):
+    """A router on the way has said what fits."""
+    out, _ = ah_tunnel(bench, "sha1", case == "6")
+    bench.wan.drain()
+    bench.from_lan(to_far(False, size=1400, flags="DF"))
+    say(bench, too_big(bench.receive(bench.wan, 1)[0], 1300))
+    expect_refused(bench, to_far(False, size=1400, flags="DF"), 1300 - len(raw(out.outer())) - 24)
 
 
 def test_ah_minimum_mtu(bench):

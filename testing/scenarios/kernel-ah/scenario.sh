@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# AH with Debian's kernel on the right: networks of both families through tunnels over
+# IPv4 and IPv6, and the gateways themselves in transport mode, with and without ESN and
+# with five algorithms. Left and right initiate in turn.
+right=kernel
+
+steps() {
+	add_ipv6
+	start_capture wire wire br0
+	tunnel left tunnel hmac-sha256 16 4
+	tunnel right tunnel-esn hmac-sha512 32 4 6
+	tunnel left tunnel6 hmac-sha384 24 4 6
+	hosts right hosts hmac-sha1 12 4
+	hosts left hosts-esn aes-xcbc 12 4
+	hosts right hosts6 hmac-md5 12 6
+	expect_ah
+}
+
+# tunnel SIDE CHILD AUTH ICV FAMILY...
+tunnel() {
+	child_up "${@:1:4}" tunnel
+	expect_pings_between "${@:5}"
+	expect "TCP flows in IPv${!#}" tcp_flows_in "${!#}"
+	child_down "$1" "$2"
+}
+
+# hosts SIDE CHILD AUTH ICV FAMILY
+hosts() {
+	local side size
+	child_up "${@:1:4}" transport
+	for side in left right; do
+		for size in 3 1000; do
+			expect "$side is answered, $size bytes" ping_gateway "$side" "$5" "$size"
+		done
+	done
+	child_down "$1" "$2"
+}
+
+# child_up SIDE CHILD AUTH ICV MODE
+child_up() {
+	expect "$2 comes up from $1" tunnel_up "$1" "$2"
+	expect_output "SAs" "2 2" sas_of "$5"
+	expect_output "algorithm in cygnetd" "null 0 $3 $4" cygnet_algorithms left
+	[[ $2 != *esn && $2 != hosts6 ]] || expect_output "SAs with ESN" "2 2" esn
+}
+
+# sas_of MODE: AH in cygnetd and in the kernel.
+sas_of() {
+	echo "$(sad left "map(select(.proto == \"ah\" and .mode == \"$1\")) | length")" \
+		"$(guest_xfrm right state | grep -c "proto ah .* mode $1")"
+}
+
+esn() {
+	echo "$(sad left 'map(select(.esn)) | length')" "$(guest_xfrm right state | grep -c 'flag.* esn')"
+}
+
+child_down() {
+	expect "$2 goes down from $1" tunnel_down "$1" "$2"
+	expect_empty
+}
+
+# ping_gateway SIDE FAMILY BYTES: from that gateway to the other.
+ping_gateway() {
+	local to
+	to=$(other "$1")
+	if [ "$2" = 6 ]; then to=${wan6_addr[$to]}; else to=${wan_addr[$to]}; fi
+	on_gateway "$1" "/bin/ping -q -c 2 -i 0.2 -W 5 -s $3 $to" > "$work/ping.out"
+	[ "$(lost < "$work/ping.out")" = 0 ]
+}
+
+tcp_flows_in() {
+	local rate
+	rate=$(throughput left 1 "$(host_of right "$1")") || return
+	say "TCP: $rate Mbit/s"
+	[ "${rate%.*}" -gt 0 ]
+}
+
+# Nothing is on the wire but what AH protects.
+expect_ah() {
+	stop_capture wire
+	expect_output "frames that are neither AH, IKE nor ARP" 0 frames wire \
+		"not (ip proto 51 or ip6 proto 51 or $allowed_on_wire)"
+	expect_output "frames of ESP" 0 frames wire "esp or ip6 proto 50"
+	expect "AH on the wire" test "$(frames wire 'ip proto 51 or ip6 proto 51')" -gt 500
+}
