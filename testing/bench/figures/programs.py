@@ -149,7 +149,7 @@ class Programs:
         with tempfile.NamedTemporaryFile("r") as file:
             with_file = dataclasses.replace(setting, words=(*setting.words, "-H", file.name))
             for job in jobs:
-                row = next(self.pmd(with_file, [job]))
+                (row,) = self.pmd(with_file, [job])  # to its end: the file is complete then
                 file.seek(0)
                 yield row, [tuple(map(int, line.split())) for line in file if line.strip()]
 
