@@ -12,7 +12,7 @@
 #ifndef KERNEL_CYGNET_COMPAT_H_
 #define KERNEL_CYGNET_COMPAT_H_
 
-#include <kernel/kernel_ipsec.h>
+#include <kernel/kernel_interface.h>
 
 #ifndef STRONGSWAN_RELEASE
 #error "STRONGSWAN_RELEASE is not defined"
@@ -23,6 +23,13 @@
 #define COMPAT_ACQUIRE_ANY_CPU { .cpu = CPU_ID_MAX }
 #else
 #define COMPAT_ACQUIRE_ANY_CPU {}
+#endif
+
+/** Feature of kernels whose query_sa() tells when an SA was used last */
+#if STRONGSWAN_RELEASE >= 50910
+#define COMPAT_SA_USE_TIME KERNEL_SA_USE_TIME
+#else
+#define COMPAT_SA_USE_TIME 0
 #endif
 
 /** Whether the loader wants a plugin to tell its version */

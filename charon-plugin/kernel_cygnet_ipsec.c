@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "kernel_cygnet_ipsec.h"
+#include "kernel_cygnet_compat.h"
 #include "kernel_cygnet_event.h"
 #include "kernel_cygnet_expiry.h"
 #include "kernel_cygnet_policy.h"
@@ -65,8 +66,10 @@ METHOD(kernel_ipsec_t, get_features, kernel_feature_t,
 	 * host-to-host tunnels and the routes on the old path.
 	 *
 	 * KERNEL_ESP_V3_TFC: what a peer pads is taken off, so it need not be told
-	 * not to. */
-	return KERNEL_POLICY_SPI | KERNEL_ESP_V3_TFC;
+	 * not to.
+	 *
+	 * COMPAT_SA_USE_TIME: query_sa() tells when an SA was used last. */
+	return KERNEL_POLICY_SPI | KERNEL_ESP_V3_TFC | COMPAT_SA_USE_TIME;
 }
 
 METHOD(kernel_ipsec_t, get_spi, status_t,
@@ -373,6 +376,7 @@ static void remove_policy(private_kernel_cygnet_ipsec_t *this,
 	memset(&params, 0, sizeof(params));
 	params.sel = policy->sel;
 	params.priority = policy->priority;
+	params.rank = policy->rank;
 	params.reqid = policy->reqid;
 	params.spi = policy->spi;
 	params.dir = policy->dir;
@@ -408,8 +412,29 @@ METHOD(kernel_ipsec_t, flush_policies, status_t,
 METHOD(kernel_ipsec_t, bypass_socket, bool,
 	private_kernel_cygnet_ipsec_t *this, int fd, int family)
 {
+	uint16_t port = 0;
+	host_t *local;
+	union {
+		struct sockaddr sa;
+		struct sockaddr_storage room;
+	} addr;
+	socklen_t len = sizeof(addr);
+
 	/* the dataplane hands UDP 500 and 4500 of its own addresses to the kernel,
 	 * and takes IKE from there, without asking the SPD */
+	if (getsockname(fd, &addr.sa, &len) == 0)
+	{
+		local = host_create_from_sockaddr(&addr.sa);
+		port = local ? local->get_port(local) : 0;
+		DESTROY_IF(local);
+	}
+	if (port != IKEV2_UDP_PORT && port != IKEV2_NATT_PORT)
+	{
+		DBG1(DBG_KNL, "kernel-cygnet does not support IKE on UDP port %u, only "
+			 "on %u and %u: policies apply to it", port, IKEV2_UDP_PORT,
+			 IKEV2_NATT_PORT);
+		return FALSE;
+	}
 	return TRUE;
 }
 
@@ -418,6 +443,12 @@ METHOD(kernel_ipsec_t, enable_udp_decap, bool,
 {
 	/* the dataplane takes ESP in UDP out before the kernel sees it; only what
 	 * has the non-ESP marker gets to the socket */
+	if (port != IKEV2_NATT_PORT)
+	{
+		DBG1(DBG_KNL, "kernel-cygnet does not support ESP in UDP port %u, only "
+			 "%u", port, IKEV2_NATT_PORT);
+		return FALSE;
+	}
 	return TRUE;
 }
 

@@ -326,8 +326,10 @@ status_t kernel_cygnet_policy_params(kernel_ipsec_policy_id_t *id,
 	}
 	params->dir = kernel_cygnet_policy_dir(id->dir);
 	params->action = map_action(data);
-	params->priority = data->manual_prio ?:
-					kernel_cygnet_policy_priority(&params->sel, data->prio);
+	/* also what decides among policies of the same manual priority: an SA's
+	 * over the trap it came from, whichever was installed last */
+	params->rank = kernel_cygnet_policy_priority(&params->sel, data->prio);
+	params->priority = data->manual_prio ?: params->rank;
 	if (params->action == CYGNET_PROTECT)
 	{
 		*why = unsupported_sa(data);

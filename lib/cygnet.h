@@ -240,7 +240,8 @@ enum cygnet_action { CYGNET_PROTECT, CYGNET_BYPASS, CYGNET_DISCARD };
 /** What a writer gives to install or remove a policy. All of it names the policy. */
 struct cygnet_policy_params {
 	struct cygnet_selector sel;
-	uint32_t priority; /* lower wins; among equals the newest */
+	uint32_t priority; /* lower wins; */
+	uint32_t rank;     /* among equals the lower rank, and then the newest */
 	uint32_t reqid;
 	uint32_t spi; /* of the SA it was installed with; 0: none (a trap) */
 	uint8_t dir;    /* enum cygnet_dir */
@@ -270,8 +271,9 @@ struct cygnet_policy {
 	uint64_t use_time CYGNET_ALIGNED; /* seconds of CLOCK_MONOTONIC; any lcore */
 	uint64_t sa; /* out: generation << 32 | index of its SA; atomic */
 	uint64_t order; /* install counter: the newest of equals wins */
+	uint32_t rank;
 	uint8_t af;
-	uint8_t reserved1[7];
+	uint8_t reserved1[3];
 	struct cygnet_addr src, dst;
 } CYGNET_ALIGNED;
 _Static_assert(sizeof(struct cygnet_policy) == 192, "a policy takes three cache lines");

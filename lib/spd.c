@@ -37,7 +37,9 @@ bool spd_wins(const struct cygnet_policy *a, const struct cygnet_policy *b)
 {
 	if (!b)
 		return true;
-	return a->priority != b->priority ? a->priority < b->priority : a->order > b->order;
+	if (a->priority != b->priority)
+		return a->priority < b->priority;
+	return a->rank != b->rank ? a->rank < b->rank : a->order > b->order;
 }
 
 /* The first match of a chain is its best: chains are sorted that way. */
@@ -192,7 +194,8 @@ static bool params_valid(const struct cygnet_policy_params *p)
 static bool same_policy(const struct cygnet_policy *policy, const struct cygnet_policy_params *p)
 {
 	return policy->dir == p->dir && policy->action == p->action &&
-	       policy->priority == p->priority && policy->reqid == p->reqid &&
+	       policy->priority == p->priority && policy->rank == p->rank &&
+	       policy->reqid == p->reqid &&
 	       policy->spi == p->spi && policy->proto == p->proto && policy->mode == p->mode &&
 	       selector_equal(&policy->sel, &p->sel);
 }
@@ -294,6 +297,7 @@ static void fill(struct cygnet_db *db, struct cygnet_policy *policy,
 {
 	policy->sel = p->sel;
 	policy->priority = p->priority;
+	policy->rank = p->rank;
 	policy->reqid = p->reqid;
 	policy->spi = p->spi;
 	policy->refs = 1;

@@ -204,9 +204,20 @@ static void test_priority(void **state)
 
 static void test_manual_priority(void **state)
 {
+	uint32_t rank;
+
+	accept_policy();
+	rank = params.rank;
+	assert_int_equal(rank, params.priority);
 	policy.data.manual_prio = 42;
 	accept_policy();
 	assert_int_equal(params.priority, 42);
+	assert_int_equal(params.rank, rank);
+	/* a trap of the same priority is behind */
+	policy.data.prio = POLICY_PRIORITY_ROUTED;
+	accept_policy();
+	assert_int_equal(params.priority, 42);
+	assert_true(params.rank > rank);
 }
 
 static void test_prefix(void **state)

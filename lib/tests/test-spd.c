@@ -144,6 +144,31 @@ static void ports_and_protocols(void **state)
 	assert_non_null(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow));
 }
 
+static void equal_priorities(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_policy_params sa = policy(selector("10.0.0.0", 8, "10.0.0.0", 8), 42,
+						CYGNET_PROTECT);
+	struct cygnet_policy_params trap = sa, newer = sa;
+	struct cygnet_flow flow = flow4("10.1.2.3", "10.9.9.9", 6, 1000, 80);
+
+	sa.spi = newer.spi = 7;
+	newer.reqid = sa.reqid + 1;
+	trap.rank = 1;
+	assert_int_equal(cygnet_policy_add(f->db, &sa), 0);
+	assert_int_equal(cygnet_policy_add(f->db, &trap), 0);
+	assert_int_equal(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow)->spi, 7);
+	assert_int_equal(cygnet_policy_add(f->db, &newer), 0);
+	assert_int_equal(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow)->reqid, newer.reqid);
+	assert_int_equal(cygnet_policy_delete(f->db, &newer), 0);
+	/* The rank is part of the name. */
+	sa.rank = 2;
+	assert_int_equal(cygnet_policy_delete(f->db, &sa), -ENOENT);
+	sa.rank = 0;
+	assert_int_equal(cygnet_policy_delete(f->db, &sa), 0);
+	assert_int_equal(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow)->rank, 1);
+}
+
 static void interfaces(void **state)
 {
 	struct fixture *f = *state;
@@ -209,6 +234,17 @@ static bool port_in(uint16_t lo, uint16_t hi, uint16_t port, bool known)
 	return (!lo && hi == UINT16_MAX) || (known && port >= lo && port <= hi);
 }
 
+static bool oracle_wins(int a, int b)
+{
+	const struct cygnet_policy_params *p = &oracle[a].p, *q = &oracle[b].p;
+
+	if (p->priority != q->priority)
+		return p->priority < q->priority;
+	if (p->rank != q->rank)
+		return p->rank < q->rank;
+	return oracle[a].order > oracle[b].order;
+}
+
 static int oracle_lookup(enum cygnet_dir dir, const struct cygnet_flow *flow)
 {
 	int best = -1;
@@ -224,9 +260,7 @@ static int oracle_lookup(enum cygnet_dir dir, const struct cygnet_flow *flow)
 		    !port_in(p->sel.sport_lo, p->sel.sport_hi, flow->sport, flow->has_ports) ||
 		    !port_in(p->sel.dport_lo, p->sel.dport_hi, flow->dport, flow->has_ports))
 			continue;
-		if (best < 0 || p->priority < oracle[best].p.priority ||
-		    (p->priority == oracle[best].p.priority &&
-		     oracle[i].order > oracle[best].order))
+		if (best < 0 || oracle_wins(i, best))
 			best = i;
 	}
 	return best;
@@ -284,7 +318,8 @@ static void random_policy(struct cygnet_policy_params *p)
 	random_ports(&p->sel.sport_lo, &p->sel.sport_hi);
 	random_ports(&p->sel.dport_lo, &p->sel.dport_hi);
 	p->sel.interface = rand() % 8 ? 0 : 2;
-	p->priority = (uint32_t)(rand() % 50);
+	p->priority = (uint32_t)(rand() % 25);
+	p->rank = (uint32_t)(rand() % 2);
 	p->reqid = (uint32_t)rand();
 	p->dir = (uint8_t)(rand() % CYGNET_DIRS);
 	p->action = (uint8_t)(rand() % 3);
@@ -348,6 +383,7 @@ int main(void)
 		TEST(rekey_installs_twice),
 		TEST(changes_are_counted),
 		TEST(ports_and_protocols),
+		TEST(equal_priorities),
 		TEST(interfaces),
 		TEST(invalid_params),
 		TEST(against_oracle),
