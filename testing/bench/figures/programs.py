@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import tempfile
@@ -54,9 +55,14 @@ class Programs:
                                  "LD_PRELOAD": " ".join(f"{options.programs}/pmds/{name}" for name in drivers)}
         self.prefix = f"cyg-figures-{os.getpid()}"
 
+    def clean(self):
+        """What EAL leaves behind."""
+        shutil.rmtree(f"/var/run/dpdk/{self.prefix}", ignore_errors=True)
+
     def lines(self, name, *words):
         """What a program writes, while it runs."""
-        command = ["timeout", "-k", "5", str(LIMIT), f"{self.options.programs}/{name}", *map(str, words)]
+        # A session of its own would outlive us when we are killed.
+        command = ["setpriv", "--pdeathsig", "TERM", "timeout", "-k", "5", str(LIMIT), f"{self.options.programs}/{name}", *map(str, words)]
         begun = time.monotonic()
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=self.environment,
                               stderr=subprocess.STDOUT, text=True, errors="replace",
