@@ -117,8 +117,14 @@ def bound_tunnel(bench, device):
 
 
 def test_interface(bench):
-    """Policies of the WAN: that is where packets out are to leave, and where others come in."""
+    """Policies of the WAN: that is where packets out are to leave, and where others come in,
+    also when its TAP is another one of the same name."""
     out, inb = bound_tunnel(bench, "wan")
+    with bench.dropped("policy-plaintext"):
+        bench.from_wan(to_host())
+    bench.expect_flow(out, inb)
+    bench.gateway.kill()
+    bench.gateway.start()
     with bench.dropped("policy-plaintext"):
         bench.from_wan(to_host())
     bench.expect_flow(out, inb)
