@@ -57,7 +57,7 @@ long_ping() {
 
 # None arrives: a router loses the first, the host itself does not send the last.
 too_long() {
-	! in_ns "$1" ping -n -q -c 3 -i 0.2 -W 1 -M do -s 1372 "${host_addr[$(other "$1")]}" > /dev/null 2>&1
+	! in_ns "$1" ping -n -q -c 3 -i 0.2 -W 1 -M "do" -s 1372 "${host_addr[$(other "$1")]}" > /dev/null 2>&1
 }
 
 flows() {
