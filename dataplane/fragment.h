@@ -11,7 +11,7 @@
 
 #define FRAGMENTS_MAX 64
 /** Packets at most that a worker keeps while they are put together. */
-#define REASSEMBLY_PACKETS (2 * 256 * RTE_LIBRTE_IP_FRAG_MAX_FRAG)
+#define REASSEMBLY_PACKETS (3 * 256 * RTE_LIBRTE_IP_FRAG_MAX_FRAG)
 
 /** Whether a packet (data at its IP header, checked) is a fragment. */
 static inline bool is_fragment(const struct rte_ipv4_hdr *ip)
@@ -40,8 +40,11 @@ struct reassembly *reassembly_create(void);
 void reassembly_free(struct reassembly *r);
 /** The worker that puts the packet of a fragment together. */
 unsigned int reassembly_owner(const struct worker *w, struct rte_mbuf *m, const struct headers *h);
-/** Take a fragment of ESP, AH or UDP to this host; the worker is its owner. A packet that
- * is whole goes to receive_reassembled(). */
+/** Have a fragment of plaintext put together with the others of its packet. Takes it over.
+ * @param then  where the packet goes; a fragment that goes out comes from the kernel */
+void reassemble_plain(struct worker *w, struct rte_mbuf *m, enum packet_resume then);
+/** Take a fragment of ESP, AH or UDP to this host, or of reassemble_plain(); the worker is
+ * its owner. A packet that is whole goes where its resume says. */
 void reassemble(struct worker *w, struct rte_mbuf *m);
 /** Drop what has waited too long; call it now and then. */
 void reassembly_expire(struct worker *w);

@@ -58,6 +58,7 @@ void packet_flow(struct rte_mbuf *m, uint32_t interface, struct cygnet_flow *flo
 		.interface = interface,
 		.af = packet_family(m),
 		.proto = h.proto,
+		.fragment = h.fragment,
 	};
 	if (h.later)
 		return;

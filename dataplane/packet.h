@@ -21,6 +21,13 @@ enum packet_stage {
 	STAGE_TAP,	/* give the frame to the kernel through the TAP of port */
 };
 
+/* Where a packet goes once it has been put together. */
+enum packet_resume {
+	RESUME_LOCAL,	/* receive_reassembled() */
+	RESUME_FORWARD,	/* receive_forward(): plaintext from the wire */
+	RESUME_OUT,	/* plain_out(): plaintext from the kernel */
+};
+
 /* The data of the mbuf begins with the IP header between receive and transmit. */
 struct packet {
 	uint8_t stage;		/* enum packet_stage */
@@ -31,6 +38,9 @@ struct packet {
 	uint8_t decrypted;	/* came through an SA */
 	uint8_t answer;		/* our ICMP error about plaintext, to its sender */
 	uint8_t must_protect;	/* quotes a decrypted packet: not to leave in plaintext */
+	uint8_t resume;		/* REASSEMBLE: enum packet_resume */
+	uint8_t whole;		/* plaintext that came in fragments: to be cut again, once it
+				 * is protected */
 	uint32_t sa, generation;
 	uint64_t seq;		/* ESP_IN: with the high bits inferred */
 	uint16_t esp;		/* offset of the ESP or AH header, bytes */

@@ -114,6 +114,8 @@ void receive_frame(struct worker *w, struct rte_mbuf *m, unsigned int port);
 void receive_from_kernel(struct worker *w, struct rte_mbuf *m, unsigned int port);
 /** A packet to this host that came in fragments and is whole now. */
 void receive_reassembled(struct worker *w, struct rte_mbuf *m);
+/** A plaintext packet on its way to somebody else. */
+void receive_forward(struct worker *w, struct rte_mbuf *m);
 /** A plaintext packet that is to leave (data at its IP header, checked):
  * the outbound SPD decides. @param flow  of policy_flow(); becomes policy_flow_out()'s */
 void plain_out(struct worker *w, struct rte_mbuf *m, struct cygnet_flow *flow);

@@ -33,10 +33,10 @@ static void protect_out(struct worker *w, struct rte_mbuf *m, struct cygnet_poli
 	plain_protect(w, m, sa);
 }
 
-/* In plaintext, as policy allows. What the kernel framed goes out as it is. */
+/* In plaintext, as policy allows. What the kernel framed goes out as it is, if it is. */
 static void forward(struct worker *w, struct rte_mbuf *m)
 {
-	if (packet(m)->from_kernel) {
+	if (packet(m)->from_kernel && !packet(m)->whole) {
 		rte_pktmbuf_prepend(m, sizeof(struct rte_ether_hdr));
 		transmit_frame(w, m);
 		return;

@@ -42,3 +42,42 @@ uint64_t policy_use(struct cygnet_policy *policy)
 		last = __atomic_exchange_n(&policy->use_time, control_now, __ATOMIC_RELAXED);
 	return last;
 }
+
+/* @param later  the selectors of a part without ports */
+static bool decides_about_whole(const struct cygnet_flow *later, enum cygnet_dir dir)
+{
+	const struct cygnet_policy *policy;
+
+	if (!cygnet_spd_uses_ports(sadb, dir, later->af))
+		return false;
+	policy = cygnet_spd_lookup(sadb, dir, later);
+	return !policy || policy->action != CYGNET_PROTECT;
+}
+
+bool policy_wants_whole(struct rte_mbuf *m, const struct cygnet_flow *flow)
+{
+	struct cygnet_flow later = *flow;
+
+	if (flow->af != AF_INET)
+		return false;
+	later.sport = later.dport = 0;
+	later.has_ports = 0;
+	if (!packet_hides_ports(&later))
+		return false;
+	if (!packet(m)->from_kernel && decides_about_whole(&later, CYGNET_FWD))
+		return true;
+	policy_flow_out(m, &later);
+	return decides_about_whole(&later, CYGNET_OUT);
+}
+
+bool policy_asks_ports(struct rte_mbuf *m)
+{
+	const struct cygnet_policy *policy;
+	struct cygnet_flow flow;
+
+	policy_flow(m, &flow);
+	policy_flow_out(m, &flow);
+	policy = cygnet_spd_lookup(sadb, CYGNET_OUT, &flow);
+	return policy && (policy->sel.sport_lo != 0 || policy->sel.sport_hi != UINT16_MAX ||
+			  policy->sel.dport_lo != 0 || policy->sel.dport_hi != UINT16_MAX);
+}

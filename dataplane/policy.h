@@ -32,6 +32,17 @@ void policy_flow_out(struct rte_mbuf *m, struct cygnet_flow *flow);
  */
 enum drop_reason policy_find(struct rte_mbuf *m, const struct cygnet_flow *flow,
 			     enum cygnet_dir dir, struct cygnet_policy **policy);
+/**
+ * Whether plaintext that is to leave is part of an IPv4 packet that has to be whole for the
+ * policies to decide, as its later parts show too little: policies ask for ports, and none
+ * for any ports protects it.
+ * @param m     a fragment
+ * @param flow  of policy_flow()
+ */
+bool policy_wants_whole(struct rte_mbuf *m, const struct cygnet_flow *flow);
+/** Whether the outbound policy of a packet is about certain ports: parts of the packet
+ * that do not show any are not for that policy's SA. */
+bool policy_asks_ports(struct rte_mbuf *m);
 /** Note that a policy has been used. @return when it was used last, seconds of control_now */
 uint64_t policy_use(struct cygnet_policy *policy);
 

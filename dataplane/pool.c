@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include <rte_errno.h>
+#include <rte_ip_frag.h>
 #include <rte_mbuf.h>
 
 #include "engine.h"
@@ -16,7 +17,12 @@
 /* Room for a whole packet of the largest usual size with its ESP overhead. */
 #define ROOM (2048 + 2 * RTE_PKTMBUF_HEADROOM)
 
-struct rte_mempool *packet_pool[CONF_MAX_WORKERS];
+/* As long as what is put together gets. Whoever sends fragments can use them up, but a
+ * packet is in one no longer than it takes to protect it. */
+#define LARGE_ROOM (RTE_LIBRTE_IP_FRAG_MAX_FRAG * ROOM)
+#define LARGE_PACKETS 64u /* of a worker */
+
+struct rte_mempool *packet_pool[CONF_MAX_WORKERS], *packet_pool_large;
 const struct engine_device *packet_pool_device;
 
 static struct rte_mempool *create_shared(const char *name, unsigned int n)
@@ -81,6 +87,12 @@ int packet_pools_create(const struct conf *conf)
 	unsigned int packets = packets_needed(conf);
 	const char *port = ports_own_memory(conf);
 
+	packet_pool_large = rte_pktmbuf_pool_create("large", conf->workers * LARGE_PACKETS, 0,
+						    PACKET_PRIVATE, LARGE_ROOM, SOCKET_ID_ANY);
+	if (!packet_pool_large) {
+		log_error("no memory for large packets: are there hugepages (vm.nr_hugepages)?");
+		return -ENOMEM;
+	}
 	packet_pool_device = NULL;
 	if (engine_memory_pays()) {
 		if (!port && create_own(conf))

@@ -16,6 +16,8 @@ struct engine_device;
 
 /** By worker number. */
 extern struct rte_mempool *packet_pool[CONF_MAX_WORKERS];
+/** Buffers for packets that were put together and are longer than one of the others. */
+extern struct rte_mempool *packet_pool_large;
 /** In whose memory they are; NULL: in hugepages. */
 extern const struct engine_device *packet_pool_device;
 

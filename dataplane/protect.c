@@ -8,6 +8,7 @@
 #include "fragment.h"
 #include "path_mtu.h"
 #include "pipeline.h"
+#include "policy.h"
 #include "port.h"
 
 static void expire(struct cygnet_sa *sa, uint32_t which)
@@ -70,7 +71,8 @@ static void count(struct cygnet_sa *sa, unsigned int bytes)
 }
 
 /* In transport mode only whole packets are protected (RFC 4303, 3.3.4): what may be
- * cut is cut afterwards.
+ * cut is cut afterwards. So is what a policy for certain ports is about, as its SA does
+ * not take parts without ports (RFC 4301, 7).
  * @return 0 if a packet will fit the way out once it is protected, else how long
  * an inner packet may be, bytes */
 static unsigned int too_long(struct rte_mbuf *m, const struct cygnet_sa *sa,
@@ -85,6 +87,8 @@ static unsigned int too_long(struct rte_mbuf *m, const struct cygnet_sa *sa,
 		return 0;
 	if (hop.kind != ROUTE_FORWARD || (s->transport && packet_may_be_cut(m)) ||
 	    esp_out_size(s, path, kept, rte_pktmbuf_data_len(m)) <= mtu)
+		return 0;
+	if (packet(m)->whole || (packet_may_be_cut(m) && policy_asks_ports(m)))
 		return 0;
 	return RTE_MAX(esp_out_mtu(s, path, kept, mtu), 1u);
 }
@@ -192,6 +196,10 @@ void protect(struct worker *w, struct rte_mbuf *m)
 		reason = session_get(w->sessions, sa, p->sa, &s);
 	if (reason != DROP_NONE) {
 		drop(w, m, (enum drop_reason)reason);
+		return;
+	}
+	if (p->stage == STAGE_ESP_OUT && s->transport && p->from_kernel && headers_read(m).fragment) {
+		reassemble_plain(w, m, RESUME_OUT);
 		return;
 	}
 	mtu = p->stage == STAGE_ESP_OUT ? too_long(m, sa, s) : 0;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Fragments of ESP, AH and UDP to this host. ESP and AH have to be whole to be authenticated;
- * of UDP only the first fragment says whether it is IKE or ESP. */
+ * of UDP only the first fragment says whether it is IKE or ESP. And those of plaintext
+ * that leaves by a policy which asks for ports, or in transport mode, where only whole
+ * packets are protected (RFC 4301, 7; RFC 4303, 3.3.4). */
 #include <netinet/in.h>
 #include <stdlib.h>
 
@@ -10,16 +12,18 @@
 
 #include "fragment.h"
 #include "ip_sum.h"
+#include "policy.h"
+#include "pool.h"
 
-/* Whoever sends fragments can fill a table: ESP with AH and UDP have one each, and what
+/* Whoever sends fragments can fill a table: ESP with AH, UDP, and plaintext have one each, and what
  * does not become whole leaves soon. Fragments of a packet travel close together. */
 #define BUCKET 4u
-#define PACKETS (REASSEMBLY_PACKETS / RTE_LIBRTE_IP_FRAG_MAX_FRAG / 2)
+#define PACKETS (REASSEMBLY_PACKETS / RTE_LIBRTE_IP_FRAG_MAX_FRAG / 3)
 #define WAIT_MS 500u
 #define PREFETCH 3
 
 struct reassembly {
-	struct rte_ip_frag_tbl *esp, *udp;
+	struct rte_ip_frag_tbl *esp, *udp, *plain;
 	struct rte_ip_frag_death_row dead;
 };
 
@@ -38,7 +42,8 @@ struct reassembly *reassembly_create(void)
 		return NULL;
 	r->esp = make_table();
 	r->udp = make_table();
-	if (!r->esp || !r->udp) {
+	r->plain = make_table();
+	if (!r->esp || !r->udp || !r->plain) {
 		reassembly_free(r);
 		return NULL;
 	}
@@ -53,6 +58,8 @@ void reassembly_free(struct reassembly *r)
 		rte_ip_frag_table_destroy(r->esp);
 	if (r->udp)
 		rte_ip_frag_table_destroy(r->udp);
+	if (r->plain)
+		rte_ip_frag_table_destroy(r->plain);
 	free(r);
 }
 
@@ -98,17 +105,55 @@ static bool beyond_64k(struct rte_mbuf *m, const struct headers *h)
 	return offset * RTE_IPV4_HDR_OFFSET_UNITS + rte_be_to_cpu_16(ip->total_length) > UINT16_MAX;
 }
 
-/* The header of a whole packet, and its bytes in one piece where they fit. */
+/* The bytes of a packet in one piece.
+ * @return the packet as it is, if there is no room */
+static struct rte_mbuf *in_one_piece(struct rte_mbuf *m)
+{
+	struct rte_mbuf *large;
+
+	if (m->nb_segs == 1 || rte_pktmbuf_linearize(m) == 0 || !packet_pool_large)
+		return m;
+	large = rte_pktmbuf_copy(m, packet_pool_large, 0, UINT32_MAX);
+	if (!large || large->nb_segs > 1) {
+		rte_pktmbuf_free(large);
+		return m;
+	}
+	*packet(large) = *packet(m);
+	rte_pktmbuf_free(m);
+	return large;
+}
+
+/* The header of a whole packet. Plaintext that its source has cut, may be cut. */
 static void settle(struct rte_mbuf *m)
 {
 	struct rte_ipv4_hdr *ip = packet_ip(m);
 
-	if (packet_family(m) == AF_INET)
+	if (packet_family(m) == AF_INET) {
+		if (packet(m)->resume != RESUME_LOCAL)
+			ip->fragment_offset = 0;
+		ip->hdr_checksum = 0;
 		ip->hdr_checksum = ip_checksum(ip, ip_header_len(ip));
+	}
 	m->ol_flags = 0;
 	m->l3_len = 0;
-	if (m->nb_segs > 1)
-		rte_pktmbuf_linearize(m);
+}
+
+/* What comes next takes its bytes to be in one piece. */
+static void resume_plain(struct worker *w, struct rte_mbuf *m)
+{
+	struct cygnet_flow flow;
+
+	if (m->nb_segs > 1) {
+		drop(w, m, DROP_REASSEMBLED_SIZE);
+		return;
+	}
+	packet(m)->whole = 1;
+	if (packet(m)->resume == RESUME_FORWARD) {
+		receive_forward(w, m);
+		return;
+	}
+	policy_flow(m, &flow);
+	plain_out(w, m, &flow);
 }
 
 /* @return the whole packet, or NULL */
@@ -116,6 +161,8 @@ static struct rte_mbuf *collect(struct reassembly *r, struct rte_mbuf *m, const 
 {
 	struct rte_ip_frag_tbl *table = h->proto == IPPROTO_UDP ? r->udp : r->esp;
 
+	if (packet(m)->resume != RESUME_LOCAL)
+		table = r->plain;
 	m->l2_len = 0;
 	m->l3_len = h->len;
 	if (packet_family(m) == AF_INET6)
@@ -143,7 +190,20 @@ void reassemble(struct worker *w, struct rte_mbuf *m)
 	if (!m)
 		return;
 	settle(m);
-	receive_reassembled(w, m);
+	m = in_one_piece(m);
+	if (packet(m)->resume == RESUME_LOCAL)
+		receive_reassembled(w, m);
+	else
+		resume_plain(w, m);
+}
+
+void reassemble_plain(struct worker *w, struct rte_mbuf *m, enum packet_resume then)
+{
+	struct headers h = headers_read(m);
+
+	packet(m)->stage = STAGE_REASSEMBLE;
+	packet(m)->resume = (uint8_t)then;
+	hand_over(w, m, reassembly_owner(w, m, &h));
 }
 
 void reassembly_expire(struct worker *w)
@@ -154,5 +214,6 @@ void reassembly_expire(struct worker *w)
 	do {
 		rte_ip_frag_table_del_expired_entries(r->esp, &r->dead, now);
 		rte_ip_frag_table_del_expired_entries(r->udp, &r->dead, now);
+		rte_ip_frag_table_del_expired_entries(r->plain, &r->dead, now);
 	} while (bury(w));
 }

@@ -193,14 +193,17 @@ void receive_reassembled(struct worker *w, struct rte_mbuf *m)
 		receive_local(w, m);
 }
 
-/* On its way to somebody else. */
-static void receive_forward(struct worker *w, struct rte_mbuf *m)
+void receive_forward(struct worker *w, struct rte_mbuf *m)
 {
 	enum drop_reason reason = plain_may_forward(m);
 	struct cygnet_flow flow;
 
 	if (reason == DROP_NONE) {
 		policy_flow(m, &flow);
+		if (flow.fragment && policy_wants_whole(m, &flow)) {
+			reassemble_plain(w, m, RESUME_FORWARD);
+			return;
+		}
 		reason = inbound_policy(w, m, &flow, CYGNET_FWD);
 	}
 	if (reason != DROP_NONE)
@@ -366,6 +369,9 @@ void receive_from_kernel(struct worker *w, struct rte_mbuf *m, unsigned int port
 		transmit_frame(w, m);
 	} else {
 		policy_flow(m, &flow);
-		plain_out(w, m, &flow);
+		if (flow.fragment && policy_wants_whole(m, &flow))
+			reassemble_plain(w, m, RESUME_OUT);
+		else
+			plain_out(w, m, &flow);
 	}
 }

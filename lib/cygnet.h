@@ -300,7 +300,7 @@ struct cygnet_flow {
 	uint32_t interface; /* that it came in by or, of CYGNET_OUT, leaves by; 0: none */
 	uint8_t af, proto;
 	uint8_t has_ports; /* 0: a later fragment; only policies for any port match */
-	uint8_t reserved;
+	uint8_t fragment;  /* of a packet, the first one or another; no policy asks */
 };
 
 /* ------------------------------------------------------------- the file -- */

@@ -153,7 +153,7 @@ def to_host(size=100, ttl=64, **fields):
 
 
 def packet(src, dst, size=100, ttl=64, sport=1111, dport=2222, **fields):
-    data = (f"{src}>{dst} ".encode() * 100)[:size]
+    data = (f"{src}>{dst} ".encode() * (1 + size // 10))[:size]
     return IP(raw(IP(src=src, dst=dst, ttl=ttl, **fields) / UDP(sport=sport, dport=dport) / Raw(data)))
 
 

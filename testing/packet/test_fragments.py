@@ -5,10 +5,10 @@ import socket
 from scapy.layers.inet import IP, UDP, defragment, fragment
 from scapy.packet import Raw, raw
 
-from bench import ARRIVE, packet, policy, same_but_hop, to_far_host, to_host
-from gateway import FAR_HOST, LAN, PEER, WAN
+from bench import ARRIVE, QUIET, packet, policy, same_but_hop, to_far_host, to_host
+from gateway import FAR_HOST, FAR_NET, HOST, LAN, LAN_NET, PEER, WAN
 from network import inside, wait_until
-from peer import SUITES
+from peer import SUITES, Sa
 from test_esp import cases
 
 
@@ -29,6 +29,11 @@ def whole(fragments):
     packets = [packet for packet in defragment(list(fragments)) if not packet.frag and not packet.flags.MF]
     assert len(packets) == 1, [packet.summary() for packet in packets]
     return IP(raw(packets[0]))
+
+
+def receive_whole(bench):
+    """One packet from the WAN, in however many pieces."""
+    return whole(bench.receive(bench.wan, 1) + list(bench.packets(bench.wan, QUIET)))
 
 
 @cases(*(suite.name for suite in SUITES), "gcm128-udp")
@@ -124,13 +129,97 @@ def test_too_many_pieces(bench):
     bench.expect_flow(out, inb)
 
 
-def test_whole_but_too_long(bench):
-    """ESP that is longer than a packet buffer cannot be decrypted."""
-    out, inb = bench.tunnel()
-    with bench.dropped("reassembled-size"):
-        for piece in pieces(inb.seal(to_host(4000))):
+@cases("gcm128", "cbc128-sha256", "chacha")
+def test_received_long(bench, case):
+    """ESP that is longer than a buffer of the ports: as long as its pieces are few."""
+    out, inb = bench.tunnel(case)
+    for size in (1600, 2200, 4000, 11000):
+        sent = to_host(size, id=size)
+        bench.lan.drain()
+        for piece in pieces(inb.seal(sent)):
             bench.from_wan(piece)
+        same_but_hop(whole(bench.receive(bench.lan, -(-(size + 8) // 1480))), sent)
     bench.expect_flow(out, inb)
+
+
+def port_policies(bench, action="protect", suite="gcm128"):
+    """Which ask for ports, as peers narrow them. @return the outbound SA"""
+    out, inb = bench.tunnel(suite)
+    udp = "proto=17 dport=2000-2999"
+    bench.gateway.fill("flush", out.line(), inb.line(),
+                       policy("out", LAN_NET, FAR_NET, action, more=udp, spi=out.spi if action == "protect" else 0),
+                       policy("fwd", FAR_NET, LAN_NET, more="proto=17 sport=2000-2999", spi=inb.spi))
+    return out
+
+
+@cases(*ORDERS)
+def test_put_together_for_ports(bench, case):
+    """A peer takes no part without ports under such a policy (RFC 4301, 7): all of the
+    packet is protected, and its ESP is cut."""
+    out = port_policies(bench)
+    for size in (1400, 1600, 4000, 11000):
+        sent = to_far_host(size, id=size)
+        bench.wan.drain()
+        for piece in ORDERS[case](pieces(sent, 800 if size < 1500 else 1480)):
+            bench.from_lan(piece)
+        same_but_hop(out.unseal(receive_whole(bench))[0], sent)
+    # Nor does it take what we would have cut.
+    sent = to_far_host(1472)
+    bench.wan.drain()
+    bench.from_lan(sent)
+    same_but_hop(out.unseal(receive_whole(bench))[0], sent)
+
+
+@cases("bypass", "discard")
+def test_put_together_for_other_policies(bench, case):
+    """What may pass passes in pieces again, what may not is one packet that is dropped."""
+    port_policies(bench, case)
+    sent = to_far_host(3000, id=9)
+    bench.wan.drain()
+    if case == "discard":
+        with bench.dropped("policy-discard"):
+            for piece in pieces(sent):
+                bench.from_lan(piece)
+        return
+    for piece in pieces(sent):
+        bench.from_lan(piece)
+    same_but_hop(whole(bench.receive(bench.wan, 3)), sent)
+
+
+def test_put_together_from_wan(bench):
+    """In plaintext, what policy wants protected gets in neither whole nor in pieces."""
+    port_policies(bench)
+    with bench.dropped("policy-plaintext"):
+        for piece in pieces(packet(FAR_HOST, HOST, 3000, sport=2222)):
+            bench.from_wan(piece)
+    other = packet(FAR_HOST, HOST, 3000, sport=5, id=77)
+    bench.lan.drain()
+    for piece in pieces(other):
+        bench.from_wan(piece)
+    same_but_hop(whole(bench.receive(bench.lan, 3)), other)
+
+
+def test_put_together_for_transport(bench):
+    """This host's own kernel cuts what it sends."""
+    out = Sa(SUITES[0], "out", bench.spi(), more="mode=transport")
+    bench.gateway.fill("flush", out.line(), policy("out", f"{WAN}-{WAN}", f"{PEER}-{PEER}", spi=out.spi,
+                                                   more="mode=transport"))
+    with inside(bench.network.gw):
+        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    with sock:
+        for size in (1600, 3000, 9000):
+            bench.wan.drain()
+            sock.sendto(b"k" * size, (PEER, 99))
+            _, proto, payload, _ = out.unseal_payload(receive_whole(bench))
+            assert (proto, payload[8:]) == (17, b"k" * size)
+
+
+def test_put_together_never(bench):
+    """A part is missing, or says ports without the rest."""
+    port_policies(bench)
+    with bench.dropped("reassembly", 3):
+        for number in range(3):
+            bench.from_lan(pieces(to_far_host(1600, id=number))[number % 2])
 
 
 def listen(bench, port):

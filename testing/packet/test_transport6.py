@@ -6,11 +6,11 @@ import socket
 from scapy.layers.inet import TCP, UDP
 from scapy.layers.inet6 import (HBHOptUnknown, ICMPv6EchoReply, ICMPv6EchoRequest, IPv6,
                                 IPv6ExtHdrDestOpt, IPv6ExtHdrFragment, IPv6ExtHdrHopByHop,
-                                IPv6ExtHdrRouting, PadN, in6_chksum)
+                                IPv6ExtHdrRouting, PadN, defragment6, in6_chksum)
 from scapy.layers.ipsec import ESP
 from scapy.packet import Raw, raw
 
-from bench import ARRIVE, policy
+from bench import ARRIVE, QUIET, policy
 from gateway import PEER6, WAN6
 from network import inside, ip
 from peer import SUITE, Sa
@@ -211,6 +211,19 @@ def test_transport6_refused(bench):
     with bench.dropped("transport", 2):
         bench.from_lan(packet6())
         bench.from_lan(fragment6())
+
+
+def test_transport6_put_together(bench):
+    """What the kernel has cut is protected as one, and cut again."""
+    out, _ = host_to_host(bench)
+    with open_socket(bench) as sock:
+        for size in (1600, 3000):
+            bench.wan.drain()
+            sock.sendto(b"k" * size, (PEER6, 99))
+            got = bench.receive(bench.wan, 1) + list(bench.packets(bench.wan, QUIET))
+            outer = IPv6(raw(defragment6(got)))
+            proto, payload, _ = unseal(out, outer)
+            assert (proto, payload[8:]) == (17, b"k" * size)
 
 
 def fragment6():
