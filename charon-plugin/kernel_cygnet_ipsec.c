@@ -2,6 +2,7 @@
 
 #include "kernel_cygnet_ipsec.h"
 #include "kernel_cygnet_compat.h"
+#include "kernel_cygnet_db.h"
 #include "kernel_cygnet_event.h"
 #include "kernel_cygnet_expiry.h"
 #include "kernel_cygnet_policy.h"
@@ -17,10 +18,6 @@
 /** How often and how long (ms) to try while the dataplane lags behind */
 #define UPDATE_TRIES 200
 #define UPDATE_PAUSE 1
-
-/** The same for keys that are to be wiped before charon ends */
-#define WIPE_TRIES 200
-#define WIPE_PAUSE 1
 
 /** SPIs up to here are not to be used (RFC 4303, 2.1) */
 #define SPI_RESERVED 0x100
@@ -452,21 +449,6 @@ METHOD(kernel_ipsec_t, enable_udp_decap, bool,
 	return TRUE;
 }
 
-/**
- * Remove all SAs and policies, and wait until the dataplane has let go of the
- * keys. One that hangs does not keep charon: it wipes them itself then.
- */
-static void leave_nothing(private_kernel_cygnet_ipsec_t *this)
-{
-	int i;
-
-	cygnet_db_flush(this->db);
-	for (i = 0; i < WIPE_TRIES && cygnet_db_reclaim(this->db); i++)
-	{
-		usleep(WIPE_PAUSE * 1000);
-	}
-}
-
 METHOD(kernel_ipsec_t, destroy, void,
 	private_kernel_cygnet_ipsec_t *this)
 {
@@ -475,173 +457,9 @@ METHOD(kernel_ipsec_t, destroy, void,
 	DESTROY_IF(this->expiry);
 	if (this->db)
 	{
-		if (cygnet_role_held(this->db, CYGNET_ROLE_CHARON))
-		{	/* leave nothing behind that nobody would rekey or delete */
-			leave_nothing(this);
-		}
-		cygnet_db_close(this->db);
+		kernel_cygnet_db_close(this->db);
 	}
 	free(this);
-}
-
-/**
- * Path of the shared file
- */
-static const char *get_path(void)
-{
-	return lib->settings->get_str(lib->settings,
-								  "%s.plugins.kernel-cygnet.path",
-								  CYGNET_SADB_PATH, lib->ns);
-}
-
-/**
- * Number of slots that an option asks for
- */
-static bool get_room(const char *option, uint32_t def, uint32_t *room)
-{
-	char key[64];
-	int value;
-
-	snprintf(key, sizeof(key), "%%s.plugins.kernel-cygnet.%s", option);
-	value = lib->settings->get_int(lib->settings, key, def, lib->ns);
-	if (value < 1 || value > CYGNET_MAX_ENTRIES)
-	{
-		DBG1(DBG_KNL, "%s.plugins.kernel-cygnet.%s is %d, has to be from 1 to "
-			 "%u", lib->ns, option, value, CYGNET_MAX_ENTRIES);
-		return FALSE;
-	}
-	*room = value;
-	return TRUE;
-}
-
-/**
- * Tell if an existing file has other sizes than the options ask for
- */
-static void compare_room(private_kernel_cygnet_ipsec_t *this,
-						 const struct cygnet_geometry *geometry)
-{
-	struct cygnet_db_info info;
-
-	cygnet_db_info(this->db, &info);
-	if (info.geometry.sas != geometry->sas ||
-		info.geometry.policies != geometry->policies)
-	{
-		DBG1(DBG_KNL, "%s exists with room for %u SAs and %u policies, "
-			 "which is kept; to resize it, stop cygnetd and remove it",
-			 info.path, info.geometry.sas, info.geometry.policies);
-	}
-}
-
-/**
- * Become the charon of the open file
- */
-static bool take_role(private_kernel_cygnet_ipsec_t *this)
-{
-	struct cygnet_db_info info;
-	int err;
-
-	err = cygnet_role_take(this->db, CYGNET_ROLE_CHARON);
-	if (err)
-	{
-		cygnet_db_info(this->db, &info);
-		DBG1(DBG_KNL, "kernel-cygnet can't use %s: %s (process %d has it)",
-			 info.path, strerror(-err), info.charon_pid);
-		return FALSE;
-	}
-	return TRUE;
-}
-
-/**
- * Open the shared file, or create it, and become its charon
- *
- * @param damage	receives what is wrong with a file that is damaged
- * @return			SUCCESS, INVALID_STATE if it is damaged, or FAILED, logged
- */
-static status_t open_db(private_kernel_cygnet_ipsec_t *this, char *damage,
-						size_t size)
-{
-	struct cygnet_geometry geometry;
-	int err;
-
-	if (!get_room("sas", CYGNET_DEFAULT_SAS, &geometry.sas) ||
-		!get_room("policies", CYGNET_DEFAULT_POLICIES, &geometry.policies))
-	{
-		return FAILED;
-	}
-	err = cygnet_db_open(get_path(), &geometry, &this->db, damage, size);
-	if (err)
-	{
-		DBG1(DBG_KNL, "kernel-cygnet can't open its SAD and SPD: %s", damage);
-		return err == -EBADMSG ? INVALID_STATE : FAILED;
-	}
-	compare_room(this, &geometry);
-	if (!take_role(this))
-	{
-		return FAILED;
-	}
-	if (cygnet_db_check(this->db, damage, size) != 0)
-	{
-		DBG1(DBG_KNL, "%s is damaged: %s", get_path(), damage);
-		cygnet_db_close(this->db);
-		this->db = NULL;
-		return INVALID_STATE;
-	}
-	return SUCCESS;
-}
-
-/**
- * Put a new file in the place of a damaged one, unless somebody works with it
- */
-static status_t replace_db(private_kernel_cygnet_ipsec_t *this, char *why,
-						   size_t size)
-{
-	if (cygnet_db_remove(get_path(), why, size) != 0)
-	{
-		DBG1(DBG_KNL, "kernel-cygnet makes no new file: %s", why);
-		return FAILED;
-	}
-	DBG1(DBG_KNL, "removed %s, making another one", get_path());
-	return open_db(this, why, size);
-}
-
-/**
- * Empty the databases of what an earlier charon left
- */
-static bool clean_up(private_kernel_cygnet_ipsec_t *this)
-{
-	struct cygnet_db_info info, left;
-	int err;
-
-	cygnet_db_info(this->db, &info);
-	err = cygnet_db_flush(this->db);
-	if (err)
-	{
-		DBG1(DBG_KNL, "kernel-cygnet can't clean up %s: %s", info.path,
-			 strerror(-err));
-		return FALSE;
-	}
-	cygnet_db_info(this->db, &left);
-	DBG1(DBG_KNL, "kernel-cygnet uses %s, removed %u SAs and %u policies of "
-		 "an earlier charon, dataplane is %sattached", info.path,
-		 info.sas - left.sas, info.policies - left.policies,
-		 info.dataplane_pid ? "" : "not yet ");
-	return TRUE;
-}
-
-/**
- * Become the charon of the shared file, with sound and empty databases
- */
-static bool take_over(private_kernel_cygnet_ipsec_t *this)
-{
-	char error[256] = "";
-	status_t status;
-
-	status = open_db(this, error, sizeof(error));
-	if (status == INVALID_STATE)
-	{
-		status = replace_db(this, error, sizeof(error));
-	}
-	return status == SUCCESS && clean_up(this);
 }
 
 /*
@@ -671,9 +489,10 @@ kernel_cygnet_ipsec_t *kernel_cygnet_ipsec_create(void)
 				.destroy = _destroy,
 			},
 		},
+		.db = kernel_cygnet_db_open(),
 	);
 
-	if (!take_over(this))
+	if (!this->db)
 	{
 		destroy(this);
 		return NULL;

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "kernel_cygnet_db.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+/** How often and how long (ms) to wait for keys that are to be wiped before
+ * charon ends */
+#define WIPE_TRIES 200
+#define WIPE_PAUSE 1
+
+/**
+ * Path of the shared file
+ */
+static const char *get_path(void)
+{
+	return lib->settings->get_str(lib->settings,
+								  "%s.plugins.kernel-cygnet.path",
+								  CYGNET_SADB_PATH, lib->ns);
+}
+
+/**
+ * Number of slots that an option asks for
+ */
+static bool get_room(const char *option, uint32_t def, uint32_t *room)
+{
+	char key[64];
+	int value;
+
+	snprintf(key, sizeof(key), "%%s.plugins.kernel-cygnet.%s", option);
+	value = lib->settings->get_int(lib->settings, key, def, lib->ns);
+	if (value < 1 || value > CYGNET_MAX_ENTRIES)
+	{
+		DBG1(DBG_KNL, "%s.plugins.kernel-cygnet.%s is %d, has to be from 1 to "
+			 "%u", lib->ns, option, value, CYGNET_MAX_ENTRIES);
+		return FALSE;
+	}
+	*room = value;
+	return TRUE;
+}
+
+/**
+ * Tell if an existing file has other sizes than the options ask for
+ */
+static void compare_room(struct cygnet_db *db,
+						 const struct cygnet_geometry *geometry)
+{
+	struct cygnet_db_info info;
+
+	cygnet_db_info(db, &info);
+	if (info.geometry.sas != geometry->sas ||
+		info.geometry.policies != geometry->policies)
+	{
+		DBG1(DBG_KNL, "%s exists with room for %u SAs and %u policies, "
+			 "which is kept; to resize it, stop cygnetd and remove it",
+			 info.path, info.geometry.sas, info.geometry.policies);
+	}
+}
+
+/**
+ * Become the charon of an open file
+ */
+static bool take_role(struct cygnet_db *db)
+{
+	struct cygnet_db_info info;
+	int err;
+
+	err = cygnet_role_take(db, CYGNET_ROLE_CHARON);
+	if (err)
+	{
+		cygnet_db_info(db, &info);
+		DBG1(DBG_KNL, "kernel-cygnet can't use %s: %s (process %d has it)",
+			 info.path, strerror(-err), info.charon_pid);
+		return FALSE;
+	}
+	return TRUE;
+}
+
+/**
+ * Open the file, or create it, and become its charon
+ *
+ * @param damage	receives what is wrong with a file that is damaged
+ * @param[out] out	open file; only set on success
+ * @return			SUCCESS, INVALID_STATE if it is damaged, or FAILED, logged
+ */
+static status_t open_db(char *damage, size_t size, struct cygnet_db **out)
+{
+	struct cygnet_geometry geometry;
+	struct cygnet_db *db;
+	int err;
+
+	if (!get_room("sas", CYGNET_DEFAULT_SAS, &geometry.sas) ||
+		!get_room("policies", CYGNET_DEFAULT_POLICIES, &geometry.policies))
+	{
+		return FAILED;
+	}
+	err = cygnet_db_open(get_path(), &geometry, &db, damage, size);
+	if (err)
+	{
+		DBG1(DBG_KNL, "kernel-cygnet can't open its SAD and SPD: %s", damage);
+		return err == -EBADMSG ? INVALID_STATE : FAILED;
+	}
+	compare_room(db, &geometry);
+	if (!take_role(db))
+	{
+		cygnet_db_close(db);
+		return FAILED;
+	}
+	if (cygnet_db_check(db, damage, size) != 0)
+	{
+		DBG1(DBG_KNL, "%s is damaged: %s", get_path(), damage);
+		cygnet_db_close(db);
+		return INVALID_STATE;
+	}
+	*out = db;
+	return SUCCESS;
+}
+
+/**
+ * Put a new file in the place of a damaged one, unless somebody works with it
+ */
+static status_t replace_db(char *why, size_t size, struct cygnet_db **db)
+{
+	if (cygnet_db_remove(get_path(), why, size) != 0)
+	{
+		DBG1(DBG_KNL, "kernel-cygnet makes no new file: %s", why);
+		return FAILED;
+	}
+	DBG1(DBG_KNL, "removed %s, making another one", get_path());
+	return open_db(why, size, db);
+}
+
+/**
+ * Empty the databases of what an earlier charon left
+ */
+static bool clean_up(struct cygnet_db *db)
+{
+	struct cygnet_db_info info, left;
+	int err;
+
+	cygnet_db_info(db, &info);
+	err = cygnet_db_flush(db);
+	if (err)
+	{
+		DBG1(DBG_KNL, "kernel-cygnet can't clean up %s: %s", info.path,
+			 strerror(-err));
+		return FALSE;
+	}
+	cygnet_db_info(db, &left);
+	DBG1(DBG_KNL, "kernel-cygnet uses %s, removed %u SAs and %u policies of "
+		 "an earlier charon, dataplane is %sattached", info.path,
+		 info.sas - left.sas, info.policies - left.policies,
+		 info.dataplane_pid ? "" : "not yet ");
+	return TRUE;
+}
+
+/*
+ * Described in header.
+ */
+struct cygnet_db *kernel_cygnet_db_open(void)
+{
+	struct cygnet_db *db;
+	char error[256] = "";
+	status_t status;
+
+	status = open_db(error, sizeof(error), &db);
+	if (status == INVALID_STATE)
+	{
+		status = replace_db(error, sizeof(error), &db);
+	}
+	if (status != SUCCESS)
+	{
+		return NULL;
+	}
+	if (!clean_up(db))
+	{
+		cygnet_db_close(db);
+		return NULL;
+	}
+	return db;
+}
+
+/*
+ * Described in header.
+ *
+ * Nobody would rekey or delete what is left. The keys are wiped once the
+ * dataplane has let go of them; one that hangs does not keep charon, it wipes
+ * them itself then.
+ */
+void kernel_cygnet_db_close(struct cygnet_db *db)
+{
+	int i;
+
+	cygnet_db_flush(db);
+	for (i = 0; i < WIPE_TRIES && cygnet_db_reclaim(db); i++)
+	{
+		usleep(WIPE_PAUSE * 1000);
+	}
+	cygnet_db_close(db);
+}
