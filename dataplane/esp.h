@@ -45,8 +45,11 @@ unsigned int esp_out_mtu(const struct session *s, const struct cygnet_path *path
  * @param seq  reserved with cygnet_sa_reserve_seq()
  * @return ESP_OK or a drop reason
  */
-int esp_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s,
+int esp_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa, struct session *s,
 		    uint64_t seq, struct esp_job *job);
+/** The same in tunnel mode, when session.front is right. */
+int esp_out_tunnel(struct rte_mbuf *m, const struct session *s, uint64_t seq,
+		   struct esp_job *job);
 /** After the device: the packet is what goes out. */
 void esp_out_finish(struct rte_mbuf *m, const struct session *s);
 

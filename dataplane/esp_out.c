@@ -50,41 +50,6 @@ unsigned int esp_out_mtu(const struct session *s, const struct cygnet_path *path
 	return kept + ((mtu - around) & ~(s->align - 1u)) - 2;
 }
 
-/* The room in front of the packet's ciphertext, from the UDP or ESP header on.
- * @return NULL: no headroom */
-static uint8_t *open_front(struct rte_mbuf *m, const struct cygnet_sa *sa,
-			   const struct cygnet_path *path, const struct session *s,
-			   unsigned int total)
-{
-	unsigned int header = header_len(s, path);
-	struct outer outer = {.v6 = s->v6};
-	uint8_t *at;
-
-	if (s->transport)
-		return esp_transport_open(m, header, total,
-					  path->encap ? IPPROTO_UDP : IPPROTO_ESP);
-	outer_describe(&outer, m, sa);
-	at = (uint8_t *)rte_pktmbuf_prepend(m, (uint16_t)header);
-	if (!at)
-		return NULL;
-	outer_write(at, &outer, path, total);
-	return at + outer_len(s->v6);
-}
-
-/* @param len  of the datagram */
-static uint8_t *write_udp(uint8_t *at, const struct cygnet_path *path, unsigned int len)
-{
-	const struct rte_udp_hdr udp = {
-		.src_port = path->sport,
-		.dst_port = path->dport,
-		.dgram_len = rte_cpu_to_be_16((uint16_t)len),
-		.dgram_cksum = 0, /* RFC 3948, 2.1; under IPv6 outer_finish() has one */
-	};
-
-	memcpy(at, &udp, sizeof(udp));
-	return at + sizeof(udp);
-}
-
 /* A counter mode takes the sequence number for its IV: it is never used twice. In
  * CBC the cipher starts one block earlier, at the sequence number in place of the
  * IV, with a zero IV: what goes out is E(number), which nobody can foresee without
@@ -112,44 +77,106 @@ static void write_trailer(uint8_t *at, unsigned int pad, uint8_t next)
 	at[pad + 1] = next;
 }
 
-static uint8_t next_header(struct rte_mbuf *m, const struct session *s)
+/* What both modes share, once there is room for it.
+ * @param iv    where it goes
+ * @param tail  behind the text
+ * @param text  bytes of text */
+static void fill(struct rte_mbuf *m, const struct session *s, uint32_t spi, uint64_t seq,
+		 uint8_t *iv, uint8_t *tail, unsigned int text, uint8_t next, struct esp_job *job)
 {
-	if (s->transport)
-		return headers_front(m).proto;
-	return packet_family(m) == AF_INET6 ? IPPROTO_IPV6 : IPPROTO_IPIP;
-}
-
-int esp_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s,
-		    uint64_t seq, struct esp_job *job)
-{
-	const struct cygnet_path *path = cygnet_sa_path(sa);
-	unsigned int inner = rte_pktmbuf_data_len(m), kept = esp_out_kept(m, s);
-	unsigned int text = inner - kept, padded = padded_len(s, text);
-	unsigned int total = esp_out_size(s, path, kept, inner), hidden = esn_len(s);
-	uint8_t next = next_header(m, s);
+	unsigned int padded = padded_len(s, text), hidden = esn_len(s);
+	unsigned int esp = (unsigned int)(iv - rte_pktmbuf_mtod(m, uint8_t *)) -
+			   (unsigned int)sizeof(struct rte_esp_hdr);
 	const uint32_t hi = rte_cpu_to_be_32((uint32_t)(seq >> 32));
-	struct rte_esp_hdr esp_header = {sa->spi, rte_cpu_to_be_32((uint32_t)seq)};
-	unsigned int esp = total - s->icv_len - padded - s->iv_len - sizeof(esp_header);
-	uint8_t *tail, *at;
 
-	if (total > UINT16_MAX)
-		return DROP_TOO_BIG;
-	if (s->transport && !esp_transport_fits(m, path))
-		return DROP_TRANSPORT;
-	tail = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)(padded - text + hidden + s->icv_len));
-	at = open_front(m, sa, path, s, total);
-	if (!tail || !at)
-		return DROP_NO_BUFFER;
 	write_trailer(tail, padded - text - 2, next);
 	if (hidden)
 		memcpy(tail + padded - text, &hi, sizeof(hi));
-	if (path->encap)
-		at = write_udp(at, path, total - esp + sizeof(struct rte_udp_hdr));
-	memcpy(at, &esp_header, sizeof(esp_header));
-	write_iv(at + sizeof(esp_header), job, s, seq);
-	esp_aad(job->aad, s, sa->spi, seq);
-	esp_describe(s, job, esp, padded, s->salted, total - s->icv_len + hidden);
+	write_iv(iv, job, s, seq);
+	esp_aad(job->aad, s, spi, seq);
+	esp_describe(s, job, esp, padded, s->salted,
+		     esp + (unsigned int)sizeof(struct rte_esp_hdr) + s->iv_len + padded + hidden);
+}
+
+/* @return the room behind the text; NULL: there is none */
+static uint8_t *open_tail(struct rte_mbuf *m, const struct session *s, unsigned int text)
+{
+	unsigned int len = padded_len(s, text) - text + esn_len(s) + s->icv_len;
+
+	return (uint8_t *)rte_pktmbuf_append(m, (uint16_t)len);
+}
+
+int esp_out_tunnel(struct rte_mbuf *m, const struct session *s, uint64_t seq,
+		   struct esp_job *job)
+{
+	const struct esp_front *front = &s->front;
+	uint8_t next = packet_family(m) == AF_INET6 ? IPPROTO_IPV6 : IPPROTO_IPIP;
+	unsigned int inner = rte_pktmbuf_data_len(m);
+	unsigned int total = front->len + s->iv_len + padded_len(s, inner) + s->icv_len;
+	uint8_t *tail, *iv;
+
+	if (total > UINT16_MAX)
+		return DROP_TOO_BIG;
+	tail = open_tail(m, s, inner);
+	iv = tail ? esp_front_write(front, m, seq, s->iv_len, total) : NULL;
+	if (!iv)
+		return DROP_NO_BUFFER;
+	fill(m, s, front->spi, seq, iv, tail, inner, next, job);
 	return ESP_OK;
+}
+
+/* UDP and ESP behind the headers that stay. @return where the IV goes; NULL: no headroom */
+static uint8_t *open_transport(struct rte_mbuf *m, const struct cygnet_sa *sa,
+			       const struct cygnet_path *path, const struct session *s,
+			       unsigned int kept, unsigned int total, uint64_t seq)
+{
+	const struct rte_esp_hdr esp = {sa->spi, rte_cpu_to_be_32((uint32_t)seq)};
+	const struct rte_udp_hdr udp = {
+		.src_port = path->sport,
+		.dst_port = path->dport,
+		.dgram_len = rte_cpu_to_be_16((uint16_t)(total - kept)),
+		.dgram_cksum = 0, /* RFC 3948, 2.1; under IPv6 outer_finish() has one */
+	};
+	uint8_t *at = esp_transport_open(m, header_len(s, path), total,
+					 path->encap ? IPPROTO_UDP : IPPROTO_ESP);
+
+	if (!at)
+		return NULL;
+	if (path->encap) {
+		memcpy(at, &udp, sizeof(udp));
+		at += sizeof(udp);
+	}
+	memcpy(at, &esp, sizeof(esp));
+	return at + sizeof(esp);
+}
+
+static int transport(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s,
+		     uint64_t seq, struct esp_job *job)
+{
+	const struct cygnet_path *path = cygnet_sa_path(sa);
+	unsigned int inner = rte_pktmbuf_data_len(m), kept = esp_out_kept(m, s);
+	unsigned int total = esp_out_size(s, path, kept, inner);
+	uint8_t next = headers_front(m).proto, *tail, *iv;
+
+	if (total > UINT16_MAX)
+		return DROP_TOO_BIG;
+	if (!esp_transport_fits(m, path))
+		return DROP_TRANSPORT;
+	tail = open_tail(m, s, inner - kept);
+	iv = tail ? open_transport(m, sa, path, s, kept, total, seq) : NULL;
+	if (!iv)
+		return DROP_NO_BUFFER;
+	fill(m, s, sa->spi, seq, iv, tail, inner - kept, next, job);
+	return ESP_OK;
+}
+
+int esp_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa, struct session *s,
+		    uint64_t seq, struct esp_job *job)
+{
+	if (s->transport)
+		return transport(m, sa, s, seq, job);
+	esp_front_make(&s->front, sa);
+	return esp_out_tunnel(m, s, seq, job);
 }
 
 void esp_out_finish(struct rte_mbuf *m, const struct session *s)

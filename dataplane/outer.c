@@ -9,24 +9,18 @@
 
 #define HOPS 64
 
-/* The DSCP is copied only if the SA says so; ECN as RFC 6040's normal mode does. An
- * inner IPv6 packet has no DF: what is too long for the way is cut around it. */
+uint8_t outer_tos_mask(const struct cygnet_sa *sa)
+{
+	return (uint8_t)((sa->dscp & CYGNET_DSCP_COPY_OUT ? ~TOS_ECN : 0) |
+			 (sa->flags & CYGNET_SA_COPY_ECN ? TOS_ECN : 0));
+}
+
 void outer_describe(struct outer *outer, struct rte_mbuf *m, const struct cygnet_sa *sa)
 {
-	uint8_t tos = tos_get(m);
-	/* SAs of the same two gateways all count from 1, but must not use the same
-	 * numbers for packets that are fragmented on the way (RFC 791, 3.2). */
-	uint32_t id = (uint32_t)sa->seq + rte_be_to_cpu_32(sa->spi);
-
 	outer->proto = sa->proto;
-	outer->id = rte_cpu_to_be_16((uint16_t)id);
-	outer->tos = 0;
-	if (sa->dscp & CYGNET_DSCP_COPY_OUT)
-		outer->tos |= tos & ~TOS_ECN;
-	if (sa->flags & CYGNET_SA_COPY_ECN)
-		outer->tos |= tos & TOS_ECN;
-	outer->df = (sa->flags & CYGNET_SA_COPY_DF) && packet_family(m) == AF_INET &&
-		    !packet_may_be_cut(m);
+	outer->id = outer_id(sa->spi, sa->seq);
+	outer->tos = tos_get(m) & outer_tos_mask(sa);
+	outer->df = outer_df(m, sa->flags & CYGNET_SA_COPY_DF);
 }
 
 static void write_v4(struct rte_ipv4_hdr *ip, const struct outer *outer,

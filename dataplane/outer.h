@@ -23,6 +23,22 @@ static inline unsigned int outer_len(bool v6)
 	return v6 ? sizeof(struct rte_ipv6_hdr) : sizeof(struct rte_ipv4_hdr);
 }
 
+/** The bits of the inner TOS that the outer one shows: the DSCP only if the SA says so; ECN as
+ * RFC 6040's normal mode does. */
+uint8_t outer_tos_mask(const struct cygnet_sa *sa);
+/** The identification of an outer IPv4 header, network byte order. SAs of the same two gateways
+ * all count from 1, but must not use the same numbers for packets that are fragmented on the
+ * way (RFC 791, 3.2). @param spi  network byte order; @param seq  of the packet */
+static inline uint16_t outer_id(uint32_t spi, uint64_t seq)
+{
+	return rte_cpu_to_be_16((uint16_t)((uint32_t)seq + rte_be_to_cpu_32(spi)));
+}
+/** Whether an inner packet's DF goes out: an inner IPv6 packet has none, what is too long for
+ * the way is cut around it. @param copies  the SA says that DF is copied */
+static inline bool outer_df(struct rte_mbuf *m, bool copies)
+{
+	return copies && packet_family(m) == AF_INET && !packet_may_be_cut(m);
+}
 /** Work out what the outer header of an inner packet says (RFC 4301, 5.1.2; RFC 6040). */
 void outer_describe(struct outer *outer, struct rte_mbuf *m, const struct cygnet_sa *sa);
 /**

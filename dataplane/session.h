@@ -13,6 +13,7 @@
 
 #include "cygnet.h"
 #include "drop.h"
+#include "esp_front.h"
 #include "stats.h"
 
 struct rte_mbuf;
@@ -49,6 +50,7 @@ struct session {
 	void *at[STATS_MAX_DEVICES];	/* the cryptodev session on each device, once it is needed */
 	uint64_t used;		/* the last second in which it was; control_now */
 	struct session *older, *newer;	/* by that */
+	struct esp_front front;		/* tunnel mode, outbound */
 };
 
 struct session_table;

@@ -9,17 +9,19 @@
 /* --- what is on the wire --- */
 
 /* Two SAs of the same gateways differ in it. */
-static uint16_t outer_id(const struct cygnet_sa *sa)
+static uint16_t id_of(const struct cygnet_sa *sa, uint64_t seq)
 {
-	return (uint16_t)(sa->seq + rte_be_to_cpu_32(sa->spi));
+	return (uint16_t)(seq + rte_be_to_cpu_32(sa->spi));
 }
 
-static void check_outer(const struct esp_sa *e, const uint8_t *wire, unsigned int total)
+static void check_outer(const struct esp_sa *e, const uint8_t *wire, unsigned int total,
+			uint64_t seq)
 {
 	bool encap = e->options & ESP_ENCAP;
 	uint8_t ip[20];
 
-	peer_ip(ip, 0, (uint16_t)total, outer_id(e->sa), 0, encap ? IPPROTO_UDP : IPPROTO_ESP);
+	peer_ip(ip, 0, (uint16_t)total, id_of(e->sa, seq), 0,
+		encap ? IPPROTO_UDP : IPPROTO_ESP);
 	assert_memory_equal(wire, ip, sizeof(ip));
 	if (encap) {
 		const uint16_t udp[4] = {htons(ESP_SPORT), htons(ESP_DPORT),
@@ -69,7 +71,7 @@ static void check_sent(const struct esp_sa *e, struct rte_mbuf *m, uint64_t seq,
 
 	assert_int_equal(total, esp_out_size(e->session, cygnet_sa_path(e->sa), 0, inner_len));
 	assert_int_equal(rte_pktmbuf_pkt_len(m), total);
-	check_outer(e, wire, total);
+	check_outer(e, wire, total, seq);
 	check_esp_header(e, wire + offset, seq);
 	len = peer_open(&e->peer, (uint32_t)(seq >> 32), wire + offset, total - offset, text);
 	if (len < 0)
@@ -241,7 +243,7 @@ static void check_header(const struct esp_sa *e, uint8_t tos, bool df)
 		outer_tos |= tos & 0xfc;
 	if (sa->flags & CYGNET_SA_COPY_ECN)
 		outer_tos |= tos & 0x03;
-	peer_ip(want, outer_tos, rte_pktmbuf_data_len(m), outer_id(sa),
+	peer_ip(want, outer_tos, rte_pktmbuf_data_len(m), id_of(sa, 1),
 		df && (sa->flags & CYGNET_SA_COPY_DF) ? 0x4000 : 0, IPPROTO_ESP);
 	assert_memory_equal(rte_pktmbuf_mtod(m, uint8_t *), want, sizeof(want));
 	assert_memory_equal(rte_pktmbuf_mtod_offset(m, uint8_t *, headroom_of(e)), inner,
