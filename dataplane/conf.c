@@ -92,6 +92,11 @@ static int set_routes(struct reader *in, const char *value)
 	return set_number(in, &in->conf->routes, value, 64, CONF_MAX_ROUTES);
 }
 
+static int set_flows(struct reader *in, const char *value)
+{
+	return set_number(in, &in->conf->flows, value, 0, CONF_MAX_FLOWS);
+}
+
 static int set_sessions(struct reader *in, const char *value)
 {
 	return set_number(in, &in->conf->sessions, value, 64, CYGNET_MAX_ENTRIES);
@@ -274,6 +279,7 @@ static const struct key main_keys[] = {
 	{"sas", set_sas},
 	{"policies", set_policies},
 	{"routes", set_routes},
+	{"flows", set_flows},
 	{"sessions", set_sessions},
 	{"engine", set_engine},
 	{"workers", set_workers},
@@ -395,6 +401,7 @@ void conf_defaults(struct conf *conf)
 	conf->sas = CYGNET_DEFAULT_SAS;
 	conf->policies = CYGNET_DEFAULT_POLICIES;
 	conf->routes = CONF_DEFAULT_ROUTES;
+	conf->flows = CONF_DEFAULT_FLOWS;
 	conf->sessions = CONF_DEFAULT_SESSIONS;
 	conf->engine = ENGINE_AUTO;
 	conf->workers = 1;

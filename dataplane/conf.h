@@ -19,6 +19,8 @@
 #define CONF_MAX_EAL_ARGS 48
 #define CONF_DEFAULT_ROUTES 65536u
 #define CONF_DEFAULT_SESSIONS 8192u
+#define CONF_DEFAULT_FLOWS 65536u
+#define CONF_MAX_FLOWS (1u << 24)
 #define CONF_MAX_ROUTES (1u << 22)
 /** EAL's --file-prefix if conf->eal names none. */
 #define CONF_FILE_PREFIX "cygnet"
@@ -39,6 +41,7 @@ struct conf {
 	char state[PATH_MAX];		/* folder of what is kept from one start to the next */
 	uint32_t sas, policies;		/* geometry of a sadb that is yet to be created */
 	uint32_t routes;		/* IPv4 prefixes that fit, and a quarter as many of IPv6 */
+	uint32_t flows;			/* decisions that each worker remembers; 0: none */
 	uint32_t sessions;		/* SAs that crypto devices are set up for at a time */
 	enum engine_choice engine;
 	bool drop_no_policy;		/* plaintext that no policy is about */

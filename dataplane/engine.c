@@ -11,6 +11,7 @@
 #include <rte_string_fns.h>
 #include <rte_version.h>
 
+#include "changes.h"
 #include "engine.h"
 #include "log.h"
 #include "measure.h"
@@ -363,6 +364,7 @@ void engine_take_out(unsigned int device)
 			return;
 	} while (!__atomic_compare_exchange_n(&engines_lost, &lost, now, true, __ATOMIC_RELAXED,
 					      __ATOMIC_RELAXED));
+	changes_note();
 }
 
 void engines_report(void)

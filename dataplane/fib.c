@@ -11,6 +11,7 @@
 #include <rte_malloc.h>
 #include <rte_rcu_qsbr.h>
 
+#include "changes.h"
 #include "fib.h"
 #include "log.h"
 
@@ -302,6 +303,7 @@ int fib_commit(void)
 		return 0;
 	if (!turning) {
 		__atomic_store_n(&turns, turns + 1, __ATOMIC_RELEASE);
+		changes_note();
 		turn = rte_rcu_qsbr_start(qsbr);
 		turning = true;
 	}

@@ -9,6 +9,7 @@
 #include <rte_ring.h>
 #include <rte_ring_elem.h>
 
+#include "changes.h"
 #include "control.h"
 #include "log.h"
 #include "neigh.h"
@@ -152,6 +153,14 @@ static void take_slot(struct slot *slot, const struct key *key)
 	__atomic_store_n(&slot->key.tag, key->tag | count, __ATOMIC_RELEASE);
 }
 
+static void set_mac(struct slot *slot, uint64_t mac)
+{
+	if (slot->mac == mac)
+		return;
+	__atomic_store_n(&slot->mac, mac, __ATOMIC_RELEASE);
+	changes_note();
+}
+
 static struct slot *find(const struct neigh *n, bool create)
 {
 	struct key key = make_key(n);
@@ -185,7 +194,7 @@ void neigh_set(const struct neigh *n, const struct rte_ether_addr *mac, bool sta
 	}
 	memcpy(&word, mac, sizeof(*mac));
 	word |= MAC_VALID | (stale ? MAC_STALE : 0);
-	__atomic_store_n(&slot->mac, word, __ATOMIC_RELEASE);
+	set_mac(slot, word);
 }
 
 void neigh_forget(const struct neigh *n)
@@ -193,7 +202,7 @@ void neigh_forget(const struct neigh *n)
 	struct slot *slot = find(n, false);
 
 	if (slot)
-		__atomic_store_n(&slot->mac, 0, __ATOMIC_RELEASE);
+		set_mac(slot, 0);
 }
 
 void neighs_mark(void)
@@ -208,7 +217,7 @@ void neighs_sweep(void)
 {
 	for (uint32_t i = 0; i < SLOTS; i++)
 		if (slots[i].mac & MAC_MARKED)
-			__atomic_store_n(&slots[i].mac, 0, __ATOMIC_RELEASE);
+			set_mac(&slots[i], 0);
 }
 
 bool neigh_wanted(struct neigh *n)

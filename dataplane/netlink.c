@@ -10,6 +10,7 @@
 
 #include <rte_ethdev.h>
 
+#include "changes.h"
 #include "control.h"
 #include "log.h"
 #include "neigh.h"
@@ -251,6 +252,7 @@ static void follow_mtu(struct port *port, uint32_t mtu)
 	}
 	log_info("port %s: MTU %u, as %s has it", port->name, mtu, port->tap_name);
 	__atomic_store_n(&port->mtu, (uint16_t)mtu, __ATOMIC_RELAXED);
+	changes_note();
 }
 
 /* Somebody gave the TAP another MAC address: packets to it have to get in. */
@@ -372,6 +374,7 @@ static void on_netconf(const struct nlmsghdr *nlh)
 		__atomic_store_n(&ports[port].forwards, forwards, __ATOMIC_RELAXED);
 	else if (ncm->ncm_family == AF_INET6 && (int32_t)ifindex == NETCONFA_IFINDEX_ALL)
 		__atomic_store_n(&ports_forward6, forwards, __ATOMIC_RELAXED);
+	changes_note();
 }
 
 int netlink_message(const struct nlmsghdr *nlh, void *data)

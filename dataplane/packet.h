@@ -10,6 +10,7 @@
 #include <rte_mbuf.h>
 
 #include "cygnet.h"
+#include "flow.h"
 #include "session.h"
 
 /** What the next worker, or the next stage, is to do with a packet. */
@@ -42,6 +43,8 @@ struct packet {
 	uint8_t whole;		/* plaintext that came in fragments: to be cut again, once it
 				 * is protected */
 	uint32_t sa, generation;
+	uint32_t from;		/* FLOW_FROM_PORT() or FLOW_FROM_SA() */
+	uint32_t epoch;		/* flow_table.epoch when it came; 0: not by this worker */
 	uint64_t seq;		/* ESP_IN: with the high bits inferred */
 	uint16_t esp;		/* offset of the ESP or AH header, bytes */
 	uint16_t sport;		/* ESP_IN: of UDP, network byte order */
@@ -74,6 +77,17 @@ static inline struct rte_ipv4_hdr *packet_ip(struct rte_mbuf *m)
 static inline struct rte_ipv6_hdr *packet_ip6(struct rte_mbuf *m)
 {
 	return rte_pktmbuf_mtod(m, struct rte_ipv6_hdr *);
+}
+
+/** A frame has come. @param port  index in ports[]; @param epoch  flow_table.epoch */
+static inline void packet_received(struct rte_mbuf *m, unsigned int port, uint32_t epoch)
+{
+	struct packet *p = packet(m);
+
+	memset(p, 0, sizeof(*p));
+	p->port = (uint8_t)port;
+	p->from = FLOW_FROM_PORT(port);
+	p->epoch = epoch;
 }
 
 /** AF_INET or AF_INET6, of a packet that is one of both. */

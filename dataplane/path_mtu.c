@@ -4,6 +4,7 @@
 #include <netinet/ip_icmp.h>
 #include <rte_udp.h>
 
+#include "changes.h"
 #include "control.h"
 #include "fragment.h"
 #include "headers.h"
@@ -129,10 +130,12 @@ static bool note(struct cygnet_sa *sa, const struct sent *s, uint32_t mtu)
 {
 	if (mtu < least(s->af) || mtu >= s->len)
 		return false;
-	if (mtu <= path_mtu(sa, UINT16_MAX))
+	if (mtu <= path_mtu(sa, UINT16_MAX)) {
 		__atomic_store_n(&sa->path_mtu,
 				 (uint64_t)mtu << PATH_MTU_SHIFT | (control_now & PATH_MTU_SECOND),
 				 __ATOMIC_RELAXED);
+		changes_note();
+	}
 	return true;
 }
 

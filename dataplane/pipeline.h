@@ -6,6 +6,7 @@
  *
  *   receive.c   frames from ports and TAPs: what are they?
  *   reassemble.c, fragment.c   several packets become one, one becomes several
+ *   shortcut.c  frames of flows that are known: what the stages below have decided
  *   plain.c     plaintext packets: SPD, TTL, MTU
  *   protect.c   SAs: sequence numbers, replay windows, limits
  *   crypt.c     to the crypto devices and back, in order; crypt_now.c: without a queue
@@ -86,6 +87,8 @@ struct worker {
 	struct rte_ring *inbox;	/* packets that others hand over */
 	struct rte_mempool *ops, *packets;
 	struct session_table *sessions;
+	struct flow_table flows;
+	uint64_t databases, others; /* changes that have been seen: cygnet.h, changes.h */
 	struct stats *stats;
 	struct op_batch submit[STATS_MAX_DEVICES];
 	struct crypt_now now[2];	/* one is filled while the other one is done */
@@ -138,6 +141,14 @@ void protect(struct worker *w, struct rte_mbuf *m);
 void protect_finish(struct worker *w, struct rte_mbuf *m, struct session *s,
 		    struct cygnet_sa *sa);
 
+/** Whether a packet meets no limit of its SA and of the way there, so that it may be given to
+ * one of the two below. @param len  bytes of plaintext; 0: it is inbound */
+bool protect_is_ordinary(const struct session *s, unsigned int len);
+/** Protect a packet (data at its IP header, the hop taken) with session s of a known flow. */
+void protect_out_ordinary(struct worker *w, struct rte_mbuf *m, struct session *s);
+/** Unprotect a received packet (data at its outer IP header, no options) of a known flow. */
+void protect_in_ordinary(struct worker *w, struct rte_mbuf *m, struct session *s);
+
 /** Where to describe the next packet's job; until the next call of any crypt_ function. */
 struct esp_job *crypt_job(struct worker *w);
 /** Have a device do a job on a packet of session packet()->session; what comes of it is
@@ -165,6 +176,8 @@ void transmit_hop(struct worker *w, struct rte_mbuf *m, const struct next_hop *h
 /** Send a packet to a next hop whose MAC address is known. */
 void transmit_resolved(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop,
 		       const struct rte_ether_addr *mac);
+/** Send a packet out of a port. @param eth  its Ethernet header, 14 bytes */
+void transmit_framed(struct worker *w, struct rte_mbuf *m, unsigned int port, const uint8_t *eth);
 /** Keep a packet until its next hop is resolved, a second at the most. */
 void pending_add(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop);
 /** Send what has been resolved meanwhile, drop what has waited too long. */

@@ -7,6 +7,7 @@
 #include "pipeline.h"
 #include "policy.h"
 #include "port.h"
+#include "shortcut.h"
 
 void plain_protect(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
 {
@@ -42,6 +43,7 @@ static void forward(struct worker *w, struct rte_mbuf *m)
 		return;
 	}
 	w->stats->forwarded++;
+	shortcut_learn_forward(w, m);
 	transmit_routed(w, m);
 }
 

@@ -12,6 +12,7 @@
 #include <rte_ether.h>
 #include <rte_mempool.h>
 
+#include "changes.h"
 #include "conf.h"
 #include "cygnet.h"
 
@@ -60,6 +61,7 @@ static inline void port_set_mac(struct port *port, const struct rte_ether_addr *
 
 	memcpy(&word, mac, sizeof(*mac));
 	__atomic_store_n(&port->mac, word, __ATOMIC_RELAXED);
+	changes_note();
 }
 
 /** A port's first global IPv6 address, zero if it has none: the source of our ICMPv6

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <netinet/in.h>
 #include <rte_cryptodev.h>
+#include <rte_esp.h>
 
 #include "ah.h"
 #include "control.h"
@@ -10,6 +11,7 @@
 #include "pipeline.h"
 #include "policy.h"
 #include "port.h"
+#include "shortcut.h"
 
 static void expire(struct cygnet_sa *sa, uint32_t which)
 {
@@ -207,6 +209,7 @@ void protect(struct worker *w, struct rte_mbuf *m)
 		protect_parts(w, m, mtu);
 		return;
 	}
+	shortcut_learn_sa(w, m, s, sa);
 	job = crypt_job(w);
 	reason = p->stage == STAGE_ESP_OUT ? prepare_out(m, sa, s, job)
 					   : prepare_in(m, sa, s, job);
@@ -216,6 +219,63 @@ void protect(struct worker *w, struct rte_mbuf *m)
 	}
 	p->session = s;
 	crypt_add(w, m, job, sa);
+}
+
+bool protect_is_ordinary(const struct session *s, unsigned int len)
+{
+	const struct way *way = &s->way;
+	const struct cygnet_sa *sa = way->sa;
+
+	return sa->bytes < way->bytes && sa->packets < way->packets &&
+	       (s->inbound || (len <= way->longest && sa->seq < way->seq));
+}
+
+void protect_out_ordinary(struct worker *w, struct rte_mbuf *m, struct session *s)
+{
+	unsigned int inner = rte_pktmbuf_data_len(m);
+	struct cygnet_sa *sa = s->way.sa;
+	struct packet *p = packet(m);
+	struct esp_job *job = crypt_job(w);
+	uint64_t seq;
+	int reason;
+
+	p->session = s;
+	p->sa = s->sa;
+	p->generation = s->generation;
+	cygnet_sa_reserve_seq(sa, 1, &seq);
+	reason = esp_out_tunnel(m, s, seq, job);
+	if (reason != ESP_OK) {
+		drop(w, m, (enum drop_reason)reason);
+		return;
+	}
+	count(sa, inner);
+	crypt_add(w, m, job, sa);
+}
+
+void protect_in_ordinary(struct worker *w, struct rte_mbuf *m, struct session *s)
+{
+	struct packet *p = packet(m);
+	struct esp_job *job = crypt_job(w);
+	struct rte_esp_hdr esp;
+	int reason;
+
+	p->stage = STAGE_ESP_IN;
+	p->esp = s->v6 ? sizeof(struct rte_ipv6_hdr) : sizeof(struct rte_ipv4_hdr);
+	p->session = s;
+	p->sa = s->sa;
+	p->generation = s->generation;
+	if (rte_pktmbuf_data_len(m) < p->esp + sizeof(esp)) {
+		drop(w, m, DROP_ESP_TRUNCATED);
+		return;
+	}
+	memcpy(&esp, rte_pktmbuf_mtod_offset(m, const uint8_t *, p->esp), sizeof(esp));
+	p->seq = rte_be_to_cpu_32(esp.seq);
+	p->src = packet_src(m);
+	reason = prepare_in(m, s->way.sa, s, job);
+	if (reason != ESP_OK)
+		drop(w, m, (enum drop_reason)reason);
+	else
+		crypt_add(w, m, job, s->way.sa);
 }
 
 /* A peer behind NAT shows itself, authenticated, at another address or port. */
@@ -264,20 +324,28 @@ static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa
 	count(sa, rte_pktmbuf_data_len(m));
 	p->from_kernel = 0;
 	p->decrypted = 1;
-	plain_in(w, m, sa);
+	p->from = FLOW_FROM_SA(s->sa);
+	if (!shortcut_decrypted(w, m, s))
+		plain_in(w, m, sa);
 }
 
 /* @param sa  NULL: it is gone */
 static void finish_out(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa,
 		       const struct session *s)
 {
+	const struct way *way = &s->way;
+
 	if (s->ah)
 		ah_out_finish(m, s);
 	else
 		esp_out_finish(m, s);
 	packet(m)->own = 1;
 	w->stats->encapsulated++;
-	if (sa && __atomic_load_n(&sa->path_mtu, __ATOMIC_RELAXED))
+	/* What waits for its next hop goes first. */
+	if (way->epoch == w->flows.epoch && way->resolved && !w->pending.n &&
+	    rte_pktmbuf_data_len(m) <= way->mtu)
+		transmit_framed(w, m, way->port, way->eth);
+	else if (sa && __atomic_load_n(&sa->path_mtu, __ATOMIC_RELAXED))
 		path_mtu_transmit(w, m, sa);
 	else
 		transmit_routed(w, m);

@@ -213,12 +213,9 @@ void receive_forward(struct worker *w, struct rte_mbuf *m)
 }
 
 /* @return DROP_NONE or why the frame goes no further */
-static enum drop_reason prepare(struct rte_mbuf *m, unsigned int port, bool *ip)
+static enum drop_reason prepare(struct worker *w, struct rte_mbuf *m, unsigned int port, bool *ip)
 {
-	struct packet *p = packet(m);
-
-	memset(p, 0, sizeof(*p));
-	p->port = (uint8_t)port;
+	packet_received(m, port, w->flows.epoch);
 	if ((m->nb_segs > 1 && rte_pktmbuf_linearize(m)) ||
 	    rte_pktmbuf_data_len(m) < sizeof(struct rte_ether_hdr))
 		return DROP_MALFORMED;
@@ -245,7 +242,7 @@ void receive_frame(struct worker *w, struct rte_mbuf *m, unsigned int port)
 
 	w->stats->port[port].rx_packets++;
 	w->stats->port[port].rx_bytes += rte_pktmbuf_pkt_len(m);
-	reason = prepare(m, port, &ip);
+	reason = prepare(w, m, port, &ip);
 	if (reason != DROP_NONE) {
 		drop(w, m, reason);
 		return;
@@ -348,7 +345,7 @@ void receive_from_kernel(struct worker *w, struct rte_mbuf *m, unsigned int port
 	bool ip;
 
 	w->stats->port[port].from_kernel++;
-	reason = prepare(m, port, &ip);
+	reason = prepare(w, m, port, &ip);
 	if (reason != DROP_NONE) {
 		drop(w, m, reason);
 		return;

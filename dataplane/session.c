@@ -26,6 +26,7 @@ struct session_table {
 	struct session *unused; /* of those, by ->older */
 	struct session *oldest, *newest;
 	uint32_t slots, next_sweep;
+	uint32_t *given_up;
 	uint32_t high; /* no session at or above */
 	struct unserved unserved[UNSERVED];
 	uint32_t said, to_say;	/* atomic; free-running positions in unserved[] */
@@ -43,13 +44,14 @@ static void put(struct session_table *table, struct session *s)
 	table->unused = s;
 }
 
-struct session_table *sessions_create(uint32_t slots, uint32_t most)
+struct session_table *sessions_create(uint32_t slots, uint32_t most, uint32_t *given_up)
 {
 	struct session_table *table = calloc(1, sizeof(*table) + slots * sizeof(table->slot[0]));
 
 	if (!table)
 		return NULL;
 	table->slots = slots;
+	table->given_up = given_up;
 	table->pool = calloc(most, sizeof(table->pool[0]));
 	if (!table->pool) {
 		free(table);
@@ -84,6 +86,8 @@ static void release(struct session_table *table, uint32_t index)
 	for (unsigned int d = 0; d < engine_devices; d++)
 		if (s->at[d]) /* its memory, with what the driver made of the key, is zeroed */
 			rte_cryptodev_sym_session_free(engine_device[d].id, s->at[d]);
+	if (table->given_up)
+		++*table->given_up;
 	unlink_session(table, s);
 	explicit_bzero(s, sizeof(*s));
 	put(table, s);

@@ -15,6 +15,7 @@
 #include "drop.h"
 #include "esp_front.h"
 #include "stats.h"
+#include "way.h"
 
 struct rte_mbuf;
 
@@ -51,6 +52,7 @@ struct session {
 	uint64_t used;		/* the last second in which it was; control_now */
 	struct session *older, *newer;	/* by that */
 	struct esp_front front;		/* tunnel mode, outbound */
+	struct way way;
 };
 
 struct session_table;
@@ -65,9 +67,10 @@ uint32_t sessions_of_worker(uint32_t sas, uint32_t sessions, unsigned int worker
 /**
  * @param slots  of the SAD
  * @param most   sessions_of_worker()
+ * @param given_up  counts those whose SA is another one from now on, or none; may be NULL
  * @return NULL: no memory
  */
-struct session_table *sessions_create(uint32_t slots, uint32_t most);
+struct session_table *sessions_create(uint32_t slots, uint32_t most, uint32_t *given_up);
 void sessions_free(struct session_table *table);
 
 /**

@@ -134,6 +134,19 @@ void transmit_resolved(struct worker *w, struct rte_mbuf *m, const struct next_h
 		drop(w, m, DROP_NO_BUFFER);
 }
 
+void transmit_framed(struct worker *w, struct rte_mbuf *m, unsigned int port, const uint8_t *eth)
+{
+	char *at = rte_pktmbuf_prepend(m, sizeof(struct rte_ether_hdr));
+
+	if (!at) {
+		drop(w, m, DROP_NO_BUFFER);
+		return;
+	}
+	memcpy(at, eth, sizeof(struct rte_ether_hdr));
+	packet(m)->port = (uint8_t)port;
+	transmit_frame(w, m);
+}
+
 static void transmit_to(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop)
 {
 	struct neigh neigh = next_neigh(m, hop);

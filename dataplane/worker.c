@@ -14,6 +14,7 @@
 #include "pipeline.h"
 #include "pool.h"
 #include "port.h"
+#include "shortcut.h"
 #include "worker.h"
 
 #define INBOX 4096u
@@ -45,8 +46,11 @@ static int init_worker(struct worker *w, const struct conf *conf, unsigned int i
 	w->ops = rte_crypto_op_pool_create(name, RTE_CRYPTO_OP_TYPE_SYMMETRIC, OPS, 128,
 					   sizeof(struct esp_job), SOCKET_ID_ANY);
 	w->sessions = sessions_create(info.geometry.sas,
-				      sessions_of_worker(info.geometry.sas, conf->sessions, n));
+				      sessions_of_worker(info.geometry.sas, conf->sessions, n),
+				      &w->flows.epoch);
 	w->reassembly = reassembly_create();
+	if (conf->flows && flows_create(&w->flows, conf->flows))
+		return -ENOMEM;
 	return w->inbox && w->ops && w->sessions && w->reassembly ? 0 : -ENOMEM;
 }
 
@@ -81,6 +85,7 @@ void workers_free(void)
 		rte_ring_free(w->inbox);
 		reassembly_free(w->reassembly);
 		sessions_free(w->sessions);
+		flows_free(&w->flows);
 		rte_mempool_free(w->ops);
 		*w = (struct worker){0};
 	}
@@ -111,6 +116,7 @@ void hand_over(struct worker *w, struct rte_mbuf *m, unsigned int to)
 		do_stage(w, m);
 		return;
 	}
+	packet(m)->epoch = 0;
 	if (rte_ring_mp_enqueue(workers[to].inbox, m))
 		drop(w, m, DROP_HANDOVER_FULL);
 	else
@@ -150,11 +156,7 @@ static unsigned int poll_wire(struct worker *w, unsigned int index)
 			continue;
 		n = rte_eth_rx_burst(port->id, q, m, BURST);
 		offload_received(&w->offload, n, BURST);
-		for (uint16_t i = 0; i < n; i++) {
-			if (i + 4 < n)
-				rte_prefetch0(rte_pktmbuf_mtod(m[i + 4], void *));
-			receive_frame(w, m[i], index);
-		}
+		shortcut_receive(w, m, n, index);
 		got += n;
 	}
 	return got;
@@ -177,7 +179,10 @@ static unsigned int poll_tap(struct worker *w, unsigned int index)
 /* One turn of the loop. @return packets that moved */
 static unsigned int turn(struct worker *w, bool receive)
 {
-	unsigned int moved = poll_inbox(w);
+	unsigned int moved;
+
+	shortcut_look(w);
+	moved = poll_inbox(w);
 
 	for (unsigned int p = 0; p < nports && receive; p++)
 		moved += poll_wire(w, p) + poll_tap(w, p);

@@ -58,7 +58,7 @@ int esp_fixture_start(void **state)
 		return -1;
 	esp_devices = engine_devices;
 	memcpy(all_devices, engine_device, esp_devices * sizeof(all_devices[0]));
-	esp_sessions = sessions_create(SAS, SAS);
+	esp_sessions = sessions_create(SAS, SAS, NULL);
 	/* The private area is the product's; the room for data is each packet's own. */
 	esp_packets = rte_pktmbuf_pool_create("packets", PACKETS, 0, PACKET_PRIVATE,
 					      RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);

@@ -128,7 +128,7 @@ static void ttl(void **state)
 
 /* --- selectors --- */
 
-static struct cygnet_flow flow_of(uint8_t proto, uint16_t fragment, unsigned int options,
+static struct cygnet_flow selectors_of(uint8_t proto, uint16_t fragment, unsigned int options,
 				  unsigned int payload)
 {
 	uint8_t data[128] = {0};
@@ -164,14 +164,14 @@ static void ports_of_every_protocol(void **state)
 		bool ports = proto == IPPROTO_TCP || proto == IPPROTO_UDP ||
 			     proto == IPPROTO_SCTP || proto == IPPROTO_DCCP ||
 			     proto == IPPROTO_UDPLITE;
-		struct cygnet_flow flow = flow_of((uint8_t)proto, 0, 0, 8);
+		struct cygnet_flow flow = selectors_of((uint8_t)proto, 0, 0, 8);
 
 		if (proto == IPPROTO_ICMP)
 			assert_ports(flow, true, 0x12, 0x34);
 		else
 			assert_ports(flow, ports, ports ? 0x1234 : 0, ports ? 0x5678 : 0);
 	}
-	assert_ports(flow_of(IPPROTO_UDP, 0, 40, 8), true, 0x1234, 0x5678);
+	assert_ports(selectors_of(IPPROTO_UDP, 0, 40, 8), true, 0x1234, 0x5678);
 }
 
 /* No byte beyond the packet is read: it ends where its buffer does. */
@@ -179,15 +179,15 @@ static void ports_cut_off(void **state)
 {
 	(void)state;
 	for (unsigned int payload = 0; payload < 6; payload++) {
-		struct cygnet_flow udp = flow_of(IPPROTO_UDP, 0, 0, payload);
-		struct cygnet_flow icmp = flow_of(IPPROTO_ICMP, 0, 0, payload);
-		struct cygnet_flow gre = flow_of(IPPROTO_GRE, 0, 0, payload);
+		struct cygnet_flow udp = selectors_of(IPPROTO_UDP, 0, 0, payload);
+		struct cygnet_flow icmp = selectors_of(IPPROTO_ICMP, 0, 0, payload);
+		struct cygnet_flow gre = selectors_of(IPPROTO_GRE, 0, 0, payload);
 
 		assert_int_equal(packet_hides_ports(&udp), payload < 4);
 		assert_int_equal(packet_hides_ports(&icmp), payload < 2);
 		assert_false(packet_hides_ports(&gre));
-		assert_int_equal(flow_of(IPPROTO_TCP, 0, 0, payload).has_ports, payload >= 4);
-		assert_int_equal(flow_of(IPPROTO_ICMP, 0, 0, payload).has_ports, payload >= 2);
+		assert_int_equal(selectors_of(IPPROTO_TCP, 0, 0, payload).has_ports, payload >= 4);
+		assert_int_equal(selectors_of(IPPROTO_ICMP, 0, 0, payload).has_ports, payload >= 2);
 	}
 }
 
@@ -195,11 +195,11 @@ static void ports_of_fragments(void **state)
 {
 	(void)state;
 	/* The first has the ports. DF and the reserved bit do not matter. */
-	assert_ports(flow_of(IPPROTO_UDP, 0x2000, 0, 8), true, 0x1234, 0x5678);
-	assert_ports(flow_of(IPPROTO_UDP, 0xc000, 0, 8), true, 0x1234, 0x5678);
+	assert_ports(selectors_of(IPPROTO_UDP, 0x2000, 0, 8), true, 0x1234, 0x5678);
+	assert_ports(selectors_of(IPPROTO_UDP, 0xc000, 0, 8), true, 0x1234, 0x5678);
 	for (unsigned int offset = 1; offset < 0x2000; offset++) {
-		assert_ports(flow_of(IPPROTO_UDP, (uint16_t)offset, 0, 8), false, 0, 0);
-		assert_ports(flow_of(IPPROTO_ICMP, (uint16_t)(0x2000 | offset), 0, 8), false, 0, 0);
+		assert_ports(selectors_of(IPPROTO_UDP, (uint16_t)offset, 0, 8), false, 0, 0);
+		assert_ports(selectors_of(IPPROTO_ICMP, (uint16_t)(0x2000 | offset), 0, 8), false, 0, 0);
 	}
 }
 

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#include <rte_byteorder.h>
+#include <rte_common.h>
+#include <rte_cycles.h>
+#include <rte_ip.h>
+#include <rte_malloc.h>
+#include <rte_random.h>
+
+#include "flow.h"
+
+int flows_create(struct flow_table *table, uint32_t flows)
+{
+	*table = (struct flow_table){
+		.seed = (uint32_t)rte_rand(),
+		.epoch = 1,
+		.holds = rte_get_tsc_hz() / 2,
+		.mask = (rte_align32pow2(RTE_MAX(flows, 2u)) - 1) & ~1u,
+	};
+	table->flow = rte_zmalloc("flows", (table->mask + 2) * sizeof(table->flow[0]),
+				  RTE_CACHE_LINE_SIZE);
+	return table->flow ? 0 : -ENOMEM;
+}
+
+void flows_free(struct flow_table *table)
+{
+	rte_free(table->flow);
+	table->flow = NULL;
+}
+
+/* What stands in for ports: those, ICMP's type and code, an SPI. @return false: cut off */
+static bool read_upper(const uint8_t *at, unsigned int len, uint8_t proto, uint32_t *upper)
+{
+	unsigned int size = 0;
+
+	switch (proto) {
+	case IPPROTO_TCP:
+	case IPPROTO_UDP:
+	case IPPROTO_UDPLITE:
+	case IPPROTO_SCTP:
+	case IPPROTO_DCCP:
+	case IPPROTO_ESP:
+		size = 4;
+		break;
+	case IPPROTO_ICMP:
+	case IPPROTO_ICMPV6:
+		size = 2;
+		break;
+	}
+	*upper = 0;
+	if (len < size)
+		return false;
+	if (size == 4)
+		memcpy(upper, at, 4);
+	else if (size)
+		*upper = (uint32_t)at[0] << 8 | at[1];
+	return true;
+}
+
+static bool is_extension(uint8_t proto)
+{
+	return proto == IPPROTO_HOPOPTS || proto == IPPROTO_ROUTING ||
+	       proto == IPPROTO_DSTOPTS || proto == IPPROTO_FRAGMENT;
+}
+
+bool flow_of(const uint8_t *ip, unsigned int len, uint32_t from, struct flow_key *key)
+{
+	bool v6 = ip[0] >> 4 == 6;
+	unsigned int header = v6 ? sizeof(struct rte_ipv6_hdr) : sizeof(struct rte_ipv4_hdr);
+	uint8_t proto = v6 ? ip[6] : ip[9];
+	uint16_t cut;
+	uint32_t upper;
+
+	memcpy(&cut, ip + 6, sizeof(cut));
+	if (v6 ? is_extension(proto) : ip[0] != RTE_IPV4_VHL_DEF ||
+	    (cut & rte_cpu_to_be_16(RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK)))
+		return false;
+	if (!read_upper(ip + header, len - header, proto, &upper))
+		return false;
+	memset(key, 0, sizeof(*key));
+	memcpy(key->word, v6 ? ip + 8 : ip + 12, v6 ? 32 : 8);
+	key->word[4] = (uint64_t)upper << 32 | (uint64_t)proto << 24 | from << 1 |
+		       (v6 ? FLOW_V6 : 0);
+	return true;
+}
+
+void flow_learn(struct flow_table *table, const struct flow *what)
+{
+	uint32_t place = flow_place(table, &what->key);
+	struct flow *f = &table->flow[place];
+
+	/* The other one of the pair, if this one holds and is another flow's. */
+	if (f->epoch == table->epoch && f->until > table->now &&
+	    memcmp(&f->key, &what->key, sizeof(f->key)))
+		f++;
+	*f = *what;
+	f->epoch = table->epoch;
+	table->spread = table->spread * 1103515245u + 12345u;
+	f->until = table->now + table->holds + table->holds * (table->spread >> 16) / 65536;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file flow.h
+ * What was decided about the last packet of a flow, so that the next one need not go through
+ * SPD, SAD and FIB again. One table a worker; only that worker touches it. A flow is all
+ * that those decisions look at: where a packet came from (a port, or an SA), its addresses,
+ * its protocol and its ports. A decision holds until anything changes (worker.epoch), and
+ * a second at the most, so that use times, lifetimes and neighbours stay true.
+ */
+#ifndef CYGNETD_FLOW_H
+#define CYGNETD_FLOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_hash_crc.h>
+
+struct session;
+
+/** Where a packet came from: a port, */
+#define FLOW_FROM_PORT(port) ((uint32_t)(port))
+/** or out of an SA of that index. */
+#define FLOW_FROM_SA(sa) (1u << 22 | (uint32_t)(sa))
+
+#define FLOW_V6 1u	/* in the last word */
+
+struct flow_key {
+	uint64_t word[5];
+};
+
+enum flow_kind {
+	FLOW_UNKNOWN,
+	FLOW_PROTECT,	/* leaves through SA session */
+	FLOW_UNPROTECT,	/* came through SA session */
+	FLOW_FORWARD,	/* leaves as it is, by port, to mac */
+};
+
+/** One cache line. */
+struct flow {
+	struct flow_key key;
+	uint32_t epoch;		/* of the table; 0: none */
+	uint8_t kind;		/* enum flow_kind */
+	uint8_t from_port;	/* the interface, for policies of one */
+	uint64_t until;		/* flow_table.now */
+	union {
+		struct session *session;
+		struct {
+			uint8_t port, mac[6];
+		};
+	};
+} __attribute__((aligned(64)));
+_Static_assert(sizeof(struct flow) == 64, "a look-up reads one cache line");
+
+struct flow_table {
+	struct flow *flow;
+	uint32_t mask;		/* of even numbers: flows live in pairs */
+	uint32_t seed;		/* nobody on the wire can choose flows that collide */
+	uint32_t epoch;		/* what was learned in another one is void */
+	uint64_t now;		/* TSC, as of this turn */
+	uint64_t holds;		/* of the TSC: a decision at the least, and twice that at the most */
+	uint32_t spread;	/* so that not all end at a time */
+};
+
+/** @param flows  that it remembers, about; 0: none. @return 0 or -ENOMEM */
+int flows_create(struct flow_table *table, uint32_t flows);
+void flows_free(struct flow_table *table);
+
+/**
+ * The flow of a packet.
+ * @param ip    its IP header, checked
+ * @param len   bytes of packet
+ * @param from  FLOW_FROM_PORT() or FLOW_FROM_SA()
+ * @return false: a fragment, or a packet with options or extension headers: it has none
+ */
+bool flow_of(const uint8_t *ip, unsigned int len, uint32_t from, struct flow_key *key);
+
+/** The place where a flow would be, or beside it. */
+static inline uint32_t flow_place(const struct flow_table *table, const struct flow_key *key)
+{
+	uint32_t a = table->seed, b = table->seed;
+
+	a = rte_hash_crc_8byte(key->word[0], a);
+	for (unsigned int i = 1; key->word[4] & FLOW_V6 && i < 4; i++)
+		a = rte_hash_crc_8byte(key->word[i], a);
+	b = rte_hash_crc_8byte(key->word[4], b);
+	return (a ^ b * 0x9e3779b1u) & table->mask;
+}
+
+static inline bool flow_holds(const struct flow_table *table, const struct flow *f,
+			      const struct flow_key *key)
+{
+	uint64_t differs = (f->key.word[0] ^ key->word[0]) | (f->key.word[1] ^ key->word[1]) |
+			   (f->key.word[2] ^ key->word[2]) | (f->key.word[3] ^ key->word[3]) |
+			   (f->key.word[4] ^ key->word[4]);
+
+	return !differs && f->epoch == table->epoch && f->until > table->now;
+}
+
+/** @param place  flow_place(). @return NULL: it is not known, or not any more */
+static inline const struct flow *flow_find(const struct flow_table *table,
+					   const struct flow_key *key, uint32_t place)
+{
+	const struct flow *f = &table->flow[place];
+
+	if (flow_holds(table, f, key))
+		return f;
+	return flow_holds(table, f + 1, key) ? f + 1 : NULL;
+}
+
+/** Remember a decision. @param what  its key, kind, and what goes with that */
+void flow_learn(struct flow_table *table, const struct flow *what);
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <netinet/in.h>
+#include <rte_cycles.h>
+#include <rte_esp.h>
+#include <rte_prefetch.h>
+
+#include "changes.h"
+#include "control.h"
+#include "esp.h"
+#include "headers.h"
+#include "ip_sum.h"
+#include "port.h"
+#include "shortcut.h"
+
+#define ETHER sizeof(struct rte_ether_hdr)
+
+/* A frame that may have a short way. */
+struct candidate {
+	struct flow_key key;
+	uint32_t place;
+	uint16_t len;	/* of the packet, bytes */
+	bool found;
+};
+
+void shortcut_look(struct worker *w)
+{
+	uint64_t databases = cygnet_db_changes(sadb), others = changes_seen();
+
+	w->flows.now = rte_get_tsc_cycles();
+	if (databases == w->databases && others == w->others)
+		return;
+	w->databases = databases;
+	w->others = others;
+	w->flows.epoch++;
+}
+
+/* --- what each packet is asked --- */
+
+static bool whole_v4(const struct rte_ipv4_hdr *ip, unsigned int have, uint16_t *len)
+{
+	if (have < sizeof(*ip) || ip->version_ihl != RTE_IPV4_VHL_DEF)
+		return false;
+	*len = rte_be_to_cpu_16(ip->total_length);
+	return *len >= sizeof(*ip) && *len <= have && ip_sum(ip, sizeof(*ip)) == 0xffff;
+}
+
+static bool whole_v6(const struct rte_ipv6_hdr *ip, unsigned int have, uint16_t *len)
+{
+	if (have < sizeof(*ip) || *(const uint8_t *)ip >> 4 != 6)
+		return false;
+	*len = (uint16_t)(sizeof(*ip) + rte_be_to_cpu_16(ip->payload_len));
+	return *len >= sizeof(*ip) && *len <= have;
+}
+
+/* An intact IP packet, in a frame to us alone. */
+static bool look_at(struct rte_mbuf *m, uint64_t mac, unsigned int port, struct candidate *c)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *), *ip = frame + ETHER;
+	unsigned int have = rte_pktmbuf_data_len(m) - (unsigned int)ETHER;
+	uint64_t dst;
+	rte_be16_t type;
+
+	if (m->nb_segs > 1 || rte_pktmbuf_data_len(m) < ETHER + sizeof(struct rte_ipv4_hdr))
+		return false;
+	memcpy(&dst, frame, sizeof(dst));
+	memcpy(&type, frame + offsetof(struct rte_ether_hdr, ether_type), sizeof(type));
+	if ((dst ^ mac) << 16)
+		return false;
+	if (type == rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4)
+		    ? !whole_v4((const struct rte_ipv4_hdr *)ip, have, &c->len)
+		    : type != rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV6) ||
+			      !whole_v6((const struct rte_ipv6_hdr *)ip, have, &c->len))
+		return false;
+	return flow_of(ip, c->len, FLOW_FROM_PORT(port), &c->key);
+}
+
+static bool has_hops(const uint8_t *ip)
+{
+	return (ip[0] >> 4 == 6 ? ip[7] : ip[8]) > 1;
+}
+
+static void take_hop(uint8_t *ip)
+{
+	if (ip[0] >> 4 == 6)
+		ip[7]--;
+	else
+		packet_decrement_ttl((struct rte_ipv4_hdr *)ip);
+}
+
+/* As prepare() and check_ip() of receive.c leave it. */
+static void open_frame(struct worker *w, struct rte_mbuf *m, unsigned int len, unsigned int port)
+{
+	packet_received(m, port, w->flows.epoch);
+	m->data_off = (uint16_t)(m->data_off + ETHER);
+	m->data_len = (uint16_t)len;
+	m->pkt_len = len;
+}
+
+/* --- the short ways --- */
+
+static void forward(struct worker *w, struct rte_mbuf *m, const struct flow *f)
+{
+	struct rte_ether_addr mac;
+
+	memcpy(&mac, f->mac, sizeof(mac));
+	w->stats->forwarded++;
+	transmit_resolved(w, m, &(struct next_hop){.kind = ROUTE_FORWARD, .port = f->port}, &mac);
+}
+
+/* Whether a packet of a flow that is to leave has nothing out of the ordinary. */
+static bool may_leave(const struct worker *w, const struct flow *f, const uint8_t *ip,
+		      unsigned int len)
+{
+	if (!has_hops(ip))
+		return false;
+	if (f->kind == FLOW_PROTECT)
+		return protect_is_ordinary(f->session, len);
+	/* What waits for its next hop goes first. */
+	return f->kind == FLOW_FORWARD && !w->pending.n && len <= ports[f->port].mtu;
+}
+
+static void leave(struct worker *w, struct rte_mbuf *m, const struct flow *f)
+{
+	take_hop(rte_pktmbuf_mtod(m, uint8_t *));
+	if (f->kind == FLOW_PROTECT)
+		protect_out_ordinary(w, m, f->session);
+	else
+		forward(w, m, f);
+}
+
+static bool receive_one(struct worker *w, struct rte_mbuf *m, const struct candidate *c,
+			unsigned int port)
+{
+	const struct flow *f = flow_find(&w->flows, &c->key, c->place);
+	const uint8_t *ip = rte_pktmbuf_mtod_offset(m, const uint8_t *, ETHER);
+
+	if (!f || (f->kind == FLOW_UNPROTECT ? !protect_is_ordinary(f->session, 0)
+					     : !may_leave(w, f, ip, c->len)))
+		return false;
+	w->stats->port[port].rx_packets++;
+	w->stats->port[port].rx_bytes += rte_pktmbuf_pkt_len(m);
+	open_frame(w, m, c->len, port);
+	if (f->kind == FLOW_UNPROTECT)
+		protect_in_ordinary(w, m, f->session);
+	else
+		leave(w, m, f);
+	return true;
+}
+
+/* What a packet will need, fetched while others are done. */
+static void prefetch(const struct worker *w, const struct candidate *c)
+{
+	const struct flow *f = flow_find(&w->flows, &c->key, c->place);
+
+	if (!f || f->kind == FLOW_FORWARD)
+		return;
+	rte_prefetch0(f->session);
+	rte_prefetch0(&f->session->way);
+	rte_prefetch0(&f->session->front);
+}
+
+static void prefetch_sa(const struct worker *w, const struct candidate *c)
+{
+	const struct flow *f = flow_find(&w->flows, &c->key, c->place);
+
+	if (f && f->kind != FLOW_FORWARD)
+		rte_prefetch0(&f->session->way.sa->seq);
+}
+
+void shortcut_receive(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int port)
+{
+	uint64_t mac = __atomic_load_n(&ports[port].mac, __ATOMIC_RELAXED);
+	struct candidate c[BURST];
+
+	for (unsigned int i = 0; i < n; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
+	for (unsigned int i = 0; i < n; i++) {
+		c[i].found = w->flows.flow && look_at(m[i], mac, port, &c[i]);
+		if (!c[i].found)
+			continue;
+		c[i].place = flow_place(&w->flows, &c[i].key);
+		rte_prefetch0(&w->flows.flow[c[i].place]);
+	}
+	for (unsigned int i = 0; i < n; i++)
+		if (c[i].found)
+			prefetch(w, &c[i]);
+	for (unsigned int i = 0; i < n; i++)
+		if (c[i].found)
+			prefetch_sa(w, &c[i]);
+	/* One by one, in their order: the long way may change what holds. */
+	for (unsigned int i = 0; i < n; i++)
+		if (!c[i].found || !receive_one(w, m[i], &c[i], port))
+			receive_frame(w, m[i], port);
+}
+
+bool shortcut_decrypted(struct worker *w, struct rte_mbuf *m, const struct session *s)
+{
+	const uint8_t *ip = rte_pktmbuf_mtod(m, const uint8_t *);
+	unsigned int len = rte_pktmbuf_data_len(m);
+	const struct flow *f;
+	struct flow_key key;
+
+	if (!w->flows.flow || !flow_of(ip, len, FLOW_FROM_SA(s->sa), &key))
+		return false;
+	f = flow_find(&w->flows, &key, flow_place(&w->flows, &key));
+	if (!f || f->from_port != packet(m)->port || !may_leave(w, f, ip, len))
+		return false;
+	w->stats->decapsulated++;
+	leave(w, m, f);
+	return true;
+}
+
+/* --- the last packet that went the long way --- */
+
+/* Whether all that was decided about a packet was decided in this epoch, by this worker, and
+ * for any packet like it. */
+static bool is_typical(const struct worker *w, struct rte_mbuf *m, struct flow_key *key)
+{
+	const struct packet *p = packet(m);
+
+	return w->flows.flow && p->epoch == w->flows.epoch && !p->from_kernel && !p->answer &&
+	       !p->must_protect && m->nb_segs == 1 &&
+	       flow_of(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m),
+		       p->from, key);
+}
+
+void shortcut_learn_sa(struct worker *w, struct rte_mbuf *m, struct session *s,
+		       struct cygnet_sa *sa)
+{
+	struct flow what = {
+		.kind = s->inbound ? FLOW_UNPROTECT : FLOW_PROTECT,
+		.from_port = packet(m)->port,
+		.session = s,
+	};
+
+	/* A flow of AH has no SPI. */
+	if ((s->inbound && (packet(m)->udp || sa->proto != IPPROTO_ESP)) ||
+	    !is_typical(w, m, &what.key))
+		return;
+	way_find(s, sa, w->flows.epoch);
+	if (s->inbound || s->way.longest)
+		flow_learn(&w->flows, &what);
+}
+
+void shortcut_learn_forward(struct worker *w, struct rte_mbuf *m)
+{
+	struct flow what = {.kind = FLOW_FORWARD, .from_port = packet(m)->port};
+	struct rte_ether_addr mac;
+	struct next_hop hop;
+	struct neigh neigh;
+
+	if (!is_typical(w, m, &what.key))
+		return;
+	hop = packet_route(m);
+	neigh = next_neigh(m, &hop);
+	if (hop.kind != ROUTE_FORWARD || !neigh_lookup(&neigh, &mac))
+		return;
+	what.port = hop.port;
+	memcpy(what.mac, &mac, sizeof(what.mac));
+	flow_learn(&w->flows, &what);
+}

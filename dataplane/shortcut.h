@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file shortcut.h
+ * The short way through the pipeline, for packets of flows about which everything is decided
+ * (flow.h). It makes every check that is about one packet; what is out of the ordinary
+ * in any of them goes the long way, as the first packet of each flow does.
+ */
+#ifndef CYGNETD_SHORTCUT_H
+#define CYGNETD_SHORTCUT_H
+
+#include "pipeline.h"
+
+/** See whether what is remembered still holds. Each turn of a worker, after its last
+ * quiescent state and before its packets. */
+void shortcut_look(struct worker *w);
+/** Frames from the wire side of a port, in order; those without a short way are given to
+ * receive_frame(). Takes them over. */
+void shortcut_receive(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int port);
+/** A packet that came out of an SA (data at its IP header, checked). Takes it over.
+ * @return false: it has no short way, and is still the caller's */
+bool shortcut_decrypted(struct worker *w, struct rte_mbuf *m, const struct session *s);
+
+/** The packet, as it came in, was decided upon: protect or unprotect with session s. Worker
+ * of the SA, before the packet is changed. */
+void shortcut_learn_sa(struct worker *w, struct rte_mbuf *m, struct session *s,
+		       struct cygnet_sa *sa);
+/** The same: it is to leave as it is. */
+void shortcut_learn_forward(struct worker *w, struct rte_mbuf *m);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <rte_common.h>
+
+#include "esp.h"
+#include "neigh.h"
+#include "path_mtu.h"
+#include "port.h"
+#include "route.h"
+#include "session.h"
+#include "way.h"
+
+/* The lower of two limits of which 0 is none. */
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return RTE_MIN(a ? a : UINT64_MAX, b ? b : UINT64_MAX);
+}
+
+static void find_limits(struct way *way, const struct cygnet_sa *sa)
+{
+	const struct cygnet_lifetime *l = &sa->lifetime;
+	uint64_t last = sa->flags & CYGNET_SA_ESN ? UINT64_MAX : UINT32_MAX;
+
+	way->bytes = least(l->soft_bytes, l->hard_bytes);
+	way->packets = least(l->soft_packets, l->hard_packets);
+	way->seq = last - last / 8 - 1;
+}
+
+static void find_neighbour(struct way *way, const struct cygnet_sa *sa,
+			   const struct next_hop *hop)
+{
+	bool on_link = !hop->gateway.words[0] && !hop->gateway.words[1];
+	const struct neigh neigh = {
+		.addr = on_link ? cygnet_sa_path(sa)->dst : hop->gateway,
+		.af = sa->af,
+		.port = hop->port,
+	};
+	struct rte_ether_hdr eth = {
+		.src_addr = port_mac(&ports[hop->port]),
+		.ether_type = rte_cpu_to_be_16(sa->af == AF_INET6 ? RTE_ETHER_TYPE_IPV6
+								  : RTE_ETHER_TYPE_IPV4),
+	};
+
+	way->port = hop->port;
+	way->resolved = neigh_lookup(&neigh, &eth.dst_addr);
+	memcpy(way->eth, &eth, sizeof(way->eth));
+}
+
+/* AH, padding against traffic analysis, and what is on its way to the kernel go the long way. */
+static void find_route(struct session *s, const struct cygnet_sa *sa)
+{
+	const struct cygnet_path *path = cygnet_sa_path(sa);
+	struct next_hop hop = route_lookup(sa->af, &path->dst);
+	struct way *way = &s->way;
+
+	if (hop.kind != ROUTE_FORWARD)
+		return;
+	way->mtu = (uint16_t)path_mtu(sa, ports[hop.port].mtu);
+	if (!s->transport && !s->ah && !sa->tfc)
+		way->longest = (uint16_t)esp_out_mtu(s, path, 0, way->mtu);
+	find_neighbour(way, sa, &hop);
+}
+
+void way_find(struct session *s, struct cygnet_sa *sa, uint32_t epoch)
+{
+	s->way = (struct way){.epoch = epoch, .sa = sa};
+	find_limits(&s->way, sa);
+	if (s->inbound)
+		return;
+	find_route(s, sa);
+	if (s->way.longest)
+		esp_front_make(&s->front, sa);
+}
