@@ -12,6 +12,7 @@
  *   crypt.c     to the crypto devices and back, in order; crypt_now.c: without a queue
  *   path_mtu.c  what routers on the way say about our ESP
  *   transmit.c  route, neighbour, port or TAP
+ *   handover.c  to another worker
  *   pending.c   packets that wait for a neighbour
  *   hold.c      packets that wait for an SA
  */
@@ -39,6 +40,12 @@
 struct mbuf_batch {
 	unsigned int n;
 	struct rte_mbuf *m[2 * BURST];
+};
+
+/* On their way to another worker. */
+struct handover {
+	unsigned int n;
+	struct rte_mbuf *m[BURST];
 };
 
 struct op_batch {
@@ -95,6 +102,7 @@ struct worker {
 	unsigned int filling;	/* that one */
 	bool working;		/* the other one is being done */
 	struct mbuf_batch tx[CONF_MAX_PORTS], tap[CONF_MAX_PORTS];
+	struct handover handover[CONF_MAX_WORKERS];	/* by worker */
 	struct reassembly *reassembly;
 	struct ike_datagram ike_sent[16];	/* the latest, in turn */
 	unsigned int ike_next;
@@ -196,6 +204,8 @@ void transmit_flush(struct worker *w);
 
 /** Hand a packet to the worker that is to do packet()->stage next. */
 void hand_over(struct worker *w, struct rte_mbuf *m, unsigned int to);
+/** Send on what hand_over() has collected. Once a turn. */
+void handover_flush(struct worker *w);
 /** Do packet()->stage: this worker is the right one. */
 void do_stage(struct worker *w, struct rte_mbuf *m);
 

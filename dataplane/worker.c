@@ -110,19 +110,6 @@ void do_stage(struct worker *w, struct rte_mbuf *m)
 	}
 }
 
-void hand_over(struct worker *w, struct rte_mbuf *m, unsigned int to)
-{
-	if (to == w->id) {
-		do_stage(w, m);
-		return;
-	}
-	packet(m)->epoch = 0;
-	if (rte_ring_mp_enqueue(workers[to].inbox, m))
-		drop(w, m, DROP_HANDOVER_FULL);
-	else
-		w->stats->handed_over++;
-}
-
 static unsigned int poll_inbox(struct worker *w)
 {
 	struct rte_mbuf *m[BURST];
@@ -132,8 +119,14 @@ static unsigned int poll_inbox(struct worker *w)
 		return 0;
 	n = rte_ring_sc_dequeue_burst(w->inbox, (void **)m, BURST, NULL);
 	offload_received(&w->offload, n, BURST);
-	for (unsigned int i = 0; i < n; i++)
+	for (unsigned int i = 0; i < n; i++) {
+		/* They come out of another core's caches. */
+		if (i + 4 < n) {
+			rte_prefetch0(packet(m[i + 4]));
+			rte_prefetch0(rte_pktmbuf_mtod(m[i + 4], void *));
+		}
 		do_stage(w, m[i]);
+	}
 	return n;
 }
 
@@ -192,6 +185,7 @@ static unsigned int turn(struct worker *w, bool receive)
 	if (w->hold.n)
 		hold_retry(w);
 	transmit_flush(w);
+	handover_flush(w);
 	if (offload_enabled)
 		offload_turn(&w->offload);
 	/* No pointer into SAD, SPD or FIB is held any more. */

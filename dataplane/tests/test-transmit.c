@@ -151,6 +151,7 @@ static void full_inbox(void **state)
 	assert_non_null(w->inbox);
 	for (unsigned int i = 0; i < ROOM + 8; i++)
 		transmit_to_kernel(other, frame());
+	handover_flush(other);
 	assert_int_equal(other->stats->drop[DROP_HANDOVER_FULL], 9);
 	assert_int_equal(other->stats->handed_over, ROOM - 1);
 	while (rte_ring_dequeue(w->inbox, (void **)&m) == 0)
