@@ -242,6 +242,20 @@ static void move_away(struct worker *w, unsigned int device)
 	}
 }
 
+/* What has been at a device for long has left the caches. */
+static void fetch(struct rte_crypto_op *const *op, uint16_t n)
+{
+	for (uint16_t i = 0; i < n; i++) {
+		struct rte_mbuf *m = op[i]->sym->m_src;
+
+		rte_prefetch0(m);
+		rte_prefetch0(packet(m));
+		rte_prefetch0((char *)packet(m) + RTE_CACHE_LINE_SIZE);
+	}
+	for (uint16_t i = 0; i < n; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(op[i]->sym->m_src, void *));
+}
+
 static unsigned int poll_device(struct worker *w, unsigned int device)
 {
 	struct rte_crypto_op *op[BURST];
@@ -254,6 +268,7 @@ static unsigned int poll_device(struct worker *w, unsigned int device)
 						BURST);
 		w->in_flight -= n;
 		done += n;
+		fetch(op, n);
 		for (uint16_t i = 0; i < n; i++)
 			finish(w, op[i], device);
 	} while (n == BURST && done < BURSTS * BURST);
@@ -269,9 +284,9 @@ unsigned int crypt_poll(struct worker *w)
 			continue;
 		if (engine_lost(d))
 			move_away(w, d);
-		/* An empty one too, but not while it has something to do: batches grow
-		 * with the load. */
-		if (w->submit[d].n || !w->going[d])
+		/* An empty one too where there is little, and nothing to wait for: batches
+		 * grow with the load. */
+		if (w->submit[d].n || (!w->going[d] && w->at[d] <= BURST))
 			submit(w, d);
 		done += poll_device(w, d);
 	}

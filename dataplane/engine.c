@@ -21,6 +21,9 @@
 #include "stats.h"
 
 #define QUEUE_DESCRIPTORS 2048
+/* That a launch takes of the processor. Queues launch one after another: with each of them
+ * more packets have to go together. */
+#define LAUNCH_US 50u
 
 /* The drivers we start, in the order in which an SA is offered to them. The one
  * place that knows engines by name. */
@@ -236,7 +239,7 @@ static unsigned int start_engine(const struct conf *conf, const char *engine,
 				 unsigned int workers, uint32_t sessions)
 {
 	unsigned int before = engine_devices;
-	char args[sizeof(conf->opencl_args) + 64];
+	char args[sizeof(conf->opencl_args) + 96];
 
 	adopt_devices(engine, workers, sessions);
 	for (unsigned int i = 0; i < RTE_DIM(known); i++) {
@@ -246,9 +249,12 @@ static unsigned int start_engine(const struct conf *conf, const char *engine,
 		if (strcmp(known[i].engine, engine) || is_there(known[i].driver, before))
 			continue;
 		/* The drivers' own default is 8. */
-		snprintf(args, sizeof(args), "max_nb_queue_pairs=%u%s%s", workers,
-			 opencl && conf->opencl_args[0] ? "," : "",
-			 opencl ? conf->opencl_args : "");
+		if (opencl)
+			snprintf(args, sizeof(args), "max_nb_queue_pairs=%u,wait_us=%u%s%s", workers,
+				 workers * LAUNCH_US, conf->opencl_args[0] ? "," : "",
+				 conf->opencl_args);
+		else
+			snprintf(args, sizeof(args), "max_nb_queue_pairs=%u", workers);
 		err = start_device(known[i].driver, args, workers, sessions);
 		if (err)
 			log_info("engine %s: no %s (%s)", engine, known[i].driver,

@@ -52,12 +52,19 @@ static unsigned int packets_needed(const struct conf *conf)
 	return ports_packets(conf, conf->workers) + conf->workers * (WORKER_PACKETS + CACHE);
 }
 
+/* A pool of a device's hands out what has been away longest: what is not needed would only be
+ * more that is in no cache. Of its worker's packets this many are at the device; when they are
+ * all there the ports wait. */
+#define OWN_PACKETS 6144u
+
 /* One for each worker, as far as the device has pools.
  * @return whether there are any */
 static bool create_own(const struct conf *conf)
 {
 	unsigned int pools = RTE_MIN(conf->workers, ENGINE_POOLS_MAX), made;
-	unsigned int packets = (packets_needed(conf) + pools - 1) / pools;
+	unsigned int packets = ports_packets(conf, conf->workers) + conf->workers * OWN_PACKETS;
+
+	packets = (packets + pools - 1) / pools;
 
 	for (made = 0; made < pools; made++) {
 		char name[RTE_MEMPOOL_NAMESIZE];
