@@ -15,7 +15,6 @@
 #define POLLS 65536 /* without a hint */
 #define AHEAD 4	    /* records */
 #define PATIENCE_US 200
-#define PATIENCE_POLLS 1000
 
 enum { DATA, DIGEST };
 
@@ -285,22 +284,16 @@ static bool worth_asking(struct ocl_chunk *chunk)
 
 bool ocl_chunk_poll(struct ocl_chunk *chunk)
 {
-	bool entered;
 	cl_int status;
 
 	if (chunk->records == 0 || chunk->failed || chunk->back)
 		return true;
-	if (!worth_asking(chunk))
-		return false;
-	/* There is no hurry, unless whose turn it is does not come back. */
-	entered = rte_spinlock_trylock(&turn);
-	if (!entered && ++chunk->polls % PATIENCE_POLLS)
+	if (!worth_asking(chunk) || !rte_spinlock_trylock(&turn))
 		return false;
 	status = chunk->memory->status(chunk);
 	if (status <= CL_COMPLETE)
 		forget_event(chunk);
-	if (entered)
-		rte_spinlock_unlock(&turn);
+	rte_spinlock_unlock(&turn);
 	if (status > CL_COMPLETE)
 		return false;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <dlfcn.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
@@ -10,7 +9,7 @@
 
 #define MAX_SHARED 64
 
-bool fault_launch, fault_hang, fault_error, fault_stick, fault_stuck;
+bool fault_launch, fault_hang, fault_error;
 int fault_after = -1;
 unsigned int launches, wipes, rectangles;
 size_t uploaded, noted;
@@ -48,11 +47,6 @@ EXPORT cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, c
 
 	if (fault_launch || is_refused())
 		return CL_OUT_OF_RESOURCES;
-	if (__atomic_exchange_n(&fault_stick, false, __ATOMIC_RELAXED)) {
-		__atomic_store_n(&fault_stuck, true, __ATOMIC_RELEASE);
-		while (__atomic_load_n(&fault_stuck, __ATOMIC_ACQUIRE))
-			usleep(1000);
-	}
 	__atomic_fetch_add(&launches, 1, __ATOMIC_RELAXED);
 	return next(queue, kernel, dims, offset, global, local, nwait, wait, event);
 }

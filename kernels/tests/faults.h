@@ -14,8 +14,6 @@
 extern bool fault_launch;   /* launches are refused */
 extern bool fault_hang;	    /* nothing ever completes */
 extern bool fault_error;    /* whatever is asked for has failed */
-extern bool fault_stick;    /* the next launch stays in OpenCL, and says so here, */
-extern bool fault_stuck;    /* until this is false again; both atomic */
 extern int fault_after;	    /* so many commands more are taken, then none; negative: all are */
 extern unsigned int launches, wipes; /* wipes: uploads of zeros */
 extern unsigned int rectangles;	     /* moved to the device or back */

@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <rte_bus_vdev.h>
 #include <rte_byteorder.h>
@@ -575,53 +574,6 @@ static void many_sessions(void)
 	free(sessions);
 }
 
-struct sticking {
-	const struct device *dev;
-	struct rte_crypto_op *op;
-};
-
-/* One operation that leaves at once, on the first queue pair. */
-static void *stick(void *arg)
-{
-	struct sticking *s = arg;
-
-	CHECK(rte_cryptodev_enqueue_burst(s->dev->id, 0, &s->op, 1) == 1);
-	rte_cryptodev_enqueue_burst(s->dev->id, 0, NULL, 0);
-	return NULL;
-}
-
-/* A thread that does not come back from OpenCL keeps nobody from launching, nor from what has been
- * launched. */
-static void stuck_launch(void)
-{
-	struct suite suite = esp_template;
-	struct sticking sticking;
-	struct rte_crypto_op *back;
-	struct device dev;
-	pthread_t thread;
-	void *session;
-
-	device_open(&dev, NULL, 2);
-	suite_keys(&suite);
-	session = suite_session(&dev, &suite, true);
-	round_trip(&dev, 0, session, 2, RTE_CRYPTO_OP_STATUS_SUCCESS);
-	sticking = (struct sticking){.dev = &dev, .op = make_op(session)};
-	__atomic_store_n(&fault_stick, true, __ATOMIC_RELEASE);
-	CHECK(pthread_create(&thread, NULL, stick, &sticking) == 0);
-	while (!__atomic_load_n(&fault_stuck, __ATOMIC_ACQUIRE))
-		usleep(1000);
-	for (int i = 0; i < 3; i++)
-		round_trip(&dev, 1, session, 4, RTE_CRYPTO_OP_STATUS_SUCCESS);
-	__atomic_store_n(&fault_stuck, false, __ATOMIC_RELEASE);
-	CHECK(pthread_join(thread, NULL) == 0);
-	while (rte_cryptodev_dequeue_burst(dev.id, 0, &back, 1) == 0)
-		;
-	CHECK(back == sticking.op && back->status == RTE_CRYPTO_OP_STATUS_SUCCESS);
-	free_op(back);
-	session_free(&dev, session);
-	device_close(&dev);
-}
-
 /* A session of another device of this driver is not this one's. */
 static void foreign_session(const struct device *dev)
 {
@@ -933,7 +885,6 @@ int main(void)
 	RUN(freed_under_way());
 	RUN(leftover_first());
 	RUN(full_mailbox());
-	RUN(stuck_launch());
 	RUN(failing_devices(&dev));
 	device_close(&dev);
 	CHECK(rte_mempool_full(ops) && rte_mempool_full(packets));

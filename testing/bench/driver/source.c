@@ -117,10 +117,13 @@ static unsigned int write_frame(struct source *s, struct rte_mbuf *m)
 	return frame->len;
 }
 
-static void fetch_ahead(const struct source *s)
+/* A card would have put the frame into the cache. */
+static void fetch_ahead(const struct source *s, struct rte_mbuf *const *m, uint16_t left)
 {
 	uint32_t next = s->next + AHEAD;
 
+	if (left > AHEAD)
+		rte_prefetch0_write(rte_pktmbuf_mtod(m[AHEAD], void *));
 	if (next < s->end)
 		rte_prefetch0(s->frames->frame[next].data);
 }
@@ -149,7 +152,7 @@ uint16_t source_receive(void *queue, struct rte_mbuf **m, uint16_t n)
 		return 0;
 	}
 	for (uint16_t i = 0; i < n; i++) {
-		fetch_ahead(s);
+		fetch_ahead(s, m + i, n - i);
 		bytes += write_frame(s, m[i]);
 		if (s->gap)
 			stamp(s, m[i]);
