@@ -218,6 +218,79 @@ static void never_twice(void **state)
 	esp_sa_delete(&e);
 }
 
+static struct cygnet_sa_params ah_params(unsigned int options)
+{
+	struct cygnet_sa_params params;
+	struct esp_peer peer;
+
+	peer_init(&peer, &esp_algorithms[esp_algorithm_count - 1], false, 7);
+	params = esp_params(&peer, options);
+	params.id.proto = IPPROTO_AH;
+	params.cipher = CYGNET_CIPHER_AES_GMAC;
+	return params;
+}
+
+static void add_ah(struct esp_sa *e, unsigned int options)
+{
+	struct cygnet_sa_params params = ah_params(options);
+
+	add(e, options);
+	esp_sa_delete(e);
+	assert_true(esp_sa_add_params(e, &params, 0));
+	memcpy(engine_device, devices, sizeof(devices));
+	engine_devices = esp_devices;
+}
+
+/* @return the length of a packet in AH */
+static unsigned int ah_wire(uint64_t seq, uint8_t *wire, unsigned int room)
+{
+	uint8_t inner[400];
+	struct rte_mbuf *m;
+	struct esp_sa e;
+	unsigned int len;
+
+	add_ah(&e, 0);
+	peer_packet(inner, sizeof(inner), 0, false);
+	m = esp_packet(inner, sizeof(inner), RTE_PKTMBUF_HEADROOM, RTE_PKTMBUF_HEADROOM);
+	assert_int_equal(esp_protect(&e, m, seq), ESP_OK);
+	len = rte_pktmbuf_data_len(m);
+	assert_true(len <= room);
+	memcpy(wire, rte_pktmbuf_mtod(m, const uint8_t *), len);
+	rte_pktmbuf_free(m);
+	esp_sa_delete(&e);
+	return len;
+}
+
+/* What the second device sees of a packet in AH is what the first did, whatever that has
+ * done: it finds it authentic. */
+static void ah_taken_over(void **state)
+{
+	static const enum fault how[] = {REFUSING, HALF_DONE};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(how); i++) {
+		uint8_t wire[512];
+		unsigned int len = ah_wire(5, wire, sizeof(wire));
+		struct rte_mbuf *m = esp_packet(wire, len, RTE_PKTMBUF_HEADROOM, 32);
+		struct packet *p = packet(m);
+		struct esp_sa e;
+
+		add_ah(&e, ESP_INBOUND);
+		break_device(0, how[i]);
+		p->stage = STAGE_ESP_IN;
+		p->esp = 20;
+		p->seq = 5;
+		p->sa = cygnet_sa_index(sadb, e.sa);
+		p->generation = e.sa->generation;
+		pass(m);
+		assert_int_equal(w->stats->device[0].failed, 1);
+		assert_int_equal(w->stats->device[1].decrypted + w->stats->device[2].decrypted, 1);
+		assert_int_equal(w->stats->drop[IN], 1);
+		esp_sa_delete(&e);
+		clean(state);
+	}
+}
+
 /* A failure now and then is none of the device's. */
 static void forgiven(void **state)
 {
@@ -317,7 +390,7 @@ int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 		TEST(taken_over), TEST(taken_over_inbound),  TEST(never_twice), TEST(forgiven),
-		TEST(all_fail),	  TEST(least_recently_used), TEST(shares),
+		TEST(all_fail),	  TEST(least_recently_used), TEST(shares),      TEST(ah_taken_over),
 	};
 
 	(void)argc;
