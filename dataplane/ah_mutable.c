@@ -113,7 +113,7 @@ enum drop_reason ah_mutable_hide(struct rte_mbuf *m, unsigned int len)
 	uint8_t *header = rte_pktmbuf_mtod(m, uint8_t *);
 
 	if (rte_pktmbuf_headroom(m) < len)
-		return DROP_NO_BUFFER;
+		return DROP_AH_HEADERS;
 	memcpy(header - len, header, len);
 	return ah_mutable_clear(header, len) ? DROP_NONE : DROP_AH_HEADERS;
 }

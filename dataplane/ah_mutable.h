@@ -25,7 +25,8 @@ bool ah_mutable_clear(uint8_t *header, unsigned int len);
 /**
  * The same for the first len bytes of a packet, whose headroom keeps them as they are while
  * crypto devices work on the packet.
- * @return DROP_NONE, DROP_AH_HEADERS or DROP_NO_BUFFER
+ * @return DROP_NONE, or DROP_AH_HEADERS: ah_mutable_clear() does not take them, or they
+ *	   are longer than the headroom
  */
 enum drop_reason ah_mutable_hide(struct rte_mbuf *m, unsigned int len);
 /** After the device: the headers are again what they were. */

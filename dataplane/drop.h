@@ -36,7 +36,7 @@
 	X(ESP_ENCAP, "esp-encap", "ESP in UDP on an SA without it, or the other way round") \
 	X(AH_TRUNCATED, "ah-truncated", "AH that the packet ends in") \
 	X(AH_LENGTH, "ah-length", "AH of another length than its SA's ICV takes") \
-	X(AH_HEADERS, "ah-headers", "AH behind options that are cut off, a source route that leads on, or a fragment header") \
+	X(AH_HEADERS, "ah-headers", "AH behind options that are cut off, a source route that leads on, a fragment header, or more headers than there is room for") \
 	X(AH_NEXT, "ah-next-header", "authentic AH in tunnel mode, but it is no IP packet that follows") \
 	X(REPLAY, "replay", "sequence number seen before, or left of the window") \
 	X(AUTH_FAILED, "auth-failed", "the ICV is wrong") \

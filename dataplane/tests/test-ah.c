@@ -416,8 +416,12 @@ static void no_room(void **state)
 	plain(&a, inner, sizeof(inner));
 	for (unsigned int room = 0; room <= room_in_front(&a); room++) {
 		struct rte_mbuf *m = esp_packet(inner, sizeof(inner), room, room_behind(&a));
-		int reason = room < room_in_front(&a) ? DROP_NO_BUFFER : ESP_OK;
+		int reason = ESP_OK;
 
+		if (room < room_in_front(&a) - ip_len(&a))
+			reason = DROP_NO_BUFFER;
+		else if (room < room_in_front(&a)) /* for what is hidden */
+			reason = DROP_AH_HEADERS;
 		assert_int_equal(esp_protect(&a.e, m, 1), reason);
 		rte_pktmbuf_free(m);
 	}

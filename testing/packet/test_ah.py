@@ -8,6 +8,7 @@ from scapy.layers.inet import ICMP, IP, UDP, in4_chksum
 from scapy.layers.inet6 import (HBHOptUnknown, ICMPv6PacketTooBig, IPv6, IPv6ExtHdrDestOpt,
                                 IPv6ExtHdrFragment, IPv6ExtHdrHopByHop, IPv6ExtHdrRouting, in6_chksum)
 from scapy.packet import Raw, raw
+from scapy.utils import checksum
 
 from bench import ARRIVE, packet, policy, same_but_hop
 from gateway import (FAR_HOST, FAR_NET, FAR_NET6, HOST, LAN_NET, LAN_NET6, PEER, PEER6, WAN, WAN6)
@@ -91,7 +92,7 @@ def test_ah_tunnel(bench, case):
     flows(bench, *ah_tunnel(bench, auth, outer == "6"), SIZES)
 
 
-@cases("sha256-4", "xcbc-6", "gmac128-4", "gmac256-6")
+@cases("sha256-4", "gmac256-6")
 def test_ah_esn(bench, case):
     """The high half of the number is authenticated, not sent; across its wrap."""
     auth, outer = case.split("-")
@@ -112,7 +113,7 @@ def test_ah_esn(bench, case):
         same_but_hop(inner, sent)
 
 
-@cases(0, 32, 64, 192, 1024, 4096)
+@cases(0, 64, 4096)
 def test_ah_window(bench, case):
     _, inb = ah_tunnel(bench, window=case)
     top = 10000
@@ -302,7 +303,7 @@ def test_ah_transport(bench, case):
     auth, family = case.split("-")
     v6 = family == "6"
     out, inb = ah_hosts(bench, auth, v6)
-    peer, checksum = (PEER6, in6_chksum) if v6 else (PEER, in4_chksum)
+    peer, sum_of = (PEER6, in6_chksum) if v6 else (PEER, in4_chksum)
     bench.wan.drain()
     with open_socket(bench, v6) as sock:
         for number, size in enumerate(SIZES, 1):
@@ -315,7 +316,7 @@ def test_ah_transport(bench, case):
             payload, ah = out.unseal(got)
             assert (ah.nh, ah.seq, payload[8:]) == (17, number, data), f"{size} bytes out"
             assert (got.hlim if v6 else got.ttl) == 64
-            assert checksum(17, type(got)(src=got.src, dst=got.dst), payload) == 0
+            assert sum_of(17, type(got)(src=got.src, dst=got.dst), payload) == 0
 
 
 def test_ah_options(bench):
@@ -341,6 +342,13 @@ def test_ah_options(bench):
         with bench.dropped("ah-headers", 3):
             for options in (ROUTE + b"\0", b"\x07\x09\x04" + bytes(5), b"\x07\x01\x04" + bytes(5)):
                 bench.from_wan(with_options(sealed, options))
+        dice = random.Random(4)
+        for _ in range(200):
+            start = dice.choice((b"", b"\x01", ROUTER_ALERT, ROUTE[:3]))
+            bench.from_wan(with_options(sealed, start + dice.randbytes(8 - len(start))))
+        bench.from_wan(inb.seal(from_peer(b"still there"), seq=1000))
+        while (got := sock.recvfrom(2000)[0]) != b"still there":
+            assert got == b"bad", got  # what came as options was as good as none
 
 
 def test_ah_route_at_its_end(bench):
@@ -362,10 +370,8 @@ def with_options(whole, options):
     """A packet whose options a router has changed."""
     header = bytearray(whole[:20] + options)
     header[10:12] = bytes(2)
-    header[10:12] = raw(IP(raw(header) + whole[len(header):]))[10:12]
-    fixed = IP(bytes(header) + whole[len(header):])
-    del fixed.chksum
-    return raw(fixed)[:len(header)] + whole[len(header):]
+    header[10:12] = checksum(bytes(header)).to_bytes(2, "big")
+    return bytes(header) + whole[len(header):]
 
 
 def test_ah_extensions(bench):
@@ -394,6 +400,12 @@ def test_ah_extensions(bench):
             bench.from_wan(sealed(hop).replace(b"\x3e\x04abcd", b"\x3f\x04abcd"))
         with bench.dropped("ah-headers"):
             bench.from_wan(sealed(stays).replace(b"\x1e\x04efgh", b"\x1e\x09efgh"))
+        dice = random.Random(6)
+        good = sealed(stays)
+        for _ in range(200):
+            bench.from_wan(good.replace(b"\x1e\x04efgh", dice.randbytes(6)))
+        bench.from_wan(inb.seal(from_peer(b"still there", True), seq=1000))
+        assert sock.recvfrom(2000)[0] == b"still there"
         bench.wan.drain()
         sock.setsockopt(socket.IPPROTO_IPV6, 54, bytes([0, 0, 0x3e, 4]) + b"abcd")  # IPV6_HOPOPTS
         sock.setsockopt(socket.IPPROTO_IPV6, 59, bytes([0, 0, 0x3e, 4]) + b"efgh")  # IPV6_DSTOPTS

@@ -137,8 +137,7 @@ def test_transport6_extensions_out(bench):
 
 
 def test_transport6_checksum_behind_nat(bench):
-    """The checksum covers what the peer took for its address (RFC 3948, 3.1.2); zero in
-    UDP, none, stays."""
+    """The checksum covers what the peer took for its address (RFC 3948, 3.1.2)."""
     _, inb = host_to_host(bench, "gcm128-udp")
     with open_socket(bench) as sock:
         for front in ((), ("options",)):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # IPv6 inside, outside or both, and one SA for networks of both families, Debian's
-# kernel on the right; IKE by the outer family. The last is in UDP over IPv6. Left and
+# kernel on the right; the gateways in transport mode. IKE by the outer family. The last is in UDP over IPv6. Left and
 # right initiate in turn; TCP flows in both families. Traffic brings the first up.
 right=kernel
 
@@ -11,6 +11,7 @@ steps() {
 	one_child left six-in-six 6 6
 	one_child left four-in-six 6 4
 	one_child right both-in-six 6 4 6
+	hosts_in_six
 	expect_outer 'ip6 proto 50'
 	start_capture wire wire br0
 	one_child left six-in-four 4 6
@@ -31,6 +32,19 @@ acquired() {
 }
 
 first_ping() { in_ns left ping -n -q -c 1 -W 20 "${host6_addr[right]}" > "$work/ping.out"; }
+
+# The gateways themselves, in transport mode.
+hosts_in_six() {
+	local side
+	expect "hosts-in-six comes up from left" tunnel_up left hosts-in-six
+	expect_output "SAs in transport mode" 2 sad left 'map(select(.mode == "transport")) | length'
+	for side in left right; do
+		expect "$side is answered" on_gateway "$side" \
+			"/bin/ping -q -c 2 -i 0.2 -W 5 -s 1000 ${wan6_addr[$(other "$side")]}"
+	done
+	expect "hosts-in-six goes down" tunnel_down left hosts-in-six
+	expect_empty
+}
 
 # one_child SIDE CHILD OUTER INNER...
 one_child() {
