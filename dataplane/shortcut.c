@@ -139,6 +139,7 @@ static bool receive_one(struct worker *w, struct rte_mbuf *m, const struct candi
 		return false;
 	w->stats->port[port].rx_packets++;
 	w->stats->port[port].rx_bytes += rte_pktmbuf_pkt_len(m);
+	w->stats->shortcut++;
 	open_frame(w, m, c->len, port);
 	if (f->kind == FLOW_UNPROTECT)
 		protect_in_ordinary(w, m, f->session);
@@ -206,6 +207,7 @@ bool shortcut_decrypted(struct worker *w, struct rte_mbuf *m, const struct sessi
 	if (!f || f->from_port != packet(m)->port || !may_leave(w, f, ip, len))
 		return false;
 	w->stats->decapsulated++;
+	w->stats->shortcut++;
 	leave(w, m, f);
 	return true;
 }

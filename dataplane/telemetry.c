@@ -268,6 +268,7 @@ static const struct {
 	{"too_big_learned", offsetof(struct stats, too_big_learned)},
 	{"too_big_ignored", offsetof(struct stats, too_big_ignored)},
 	{"handed_over", offsetof(struct stats, handed_over)},
+	{"shortcut", offsetof(struct stats, shortcut)},
 };
 
 static int show_stats(const char *cmd, const char *params, struct rte_tel_data *table)

@@ -78,7 +78,8 @@ static const struct column stats_columns[] = {
 	{"dummies", "DUMMIES"},		  {"keepalives", "KEEPALIVES"},
 	{"held", "HELD"},		  {"too_big_learned", "TOO-BIG-LEARNED"},
 	{"too_big_ignored", "TOO-BIG-IGNORED"}, {"handed_over", "HANDED-OVER"},
-	{"dropped", "DROPPED"},		  {NULL, NULL},
+	{"shortcut", "SHORTCUT"},	  {"dropped", "DROPPED"},
+	{NULL, NULL},
 };
 
 static const struct column drops_columns[] = {
