@@ -316,9 +316,10 @@ static int update_locked(struct cygnet_db *db, const struct cygnet_sa_id *id,
 	sa->epoch = load_relaxed(&db->header->epoch) + 1;
 	store_release(&sa->path_index, index);
 	store_relaxed(&sa->path_mtu, 0);
-	qsbr_start(db);
 	if (reqid)
 		store_relaxed(&sa->reqid, reqid);
+	/* Last: who sees the new epoch sees all of it. */
+	qsbr_start(db);
 	return 0;
 }
 
