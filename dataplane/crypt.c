@@ -264,6 +264,8 @@ static unsigned int poll_device(struct worker *w, unsigned int device)
 
 	/* As many as have been put there in a turn, and those that come again. */
 	do {
+		/* Of what came of the last ones, that is before what went into a queue. */
+		done += crypt_now(w);
 		n = rte_cryptodev_dequeue_burst(engine_device[device].id, (uint16_t)w->id, op,
 						BURST);
 		w->in_flight -= n;

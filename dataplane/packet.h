@@ -44,7 +44,8 @@ struct packet {
 				 * is protected */
 	uint32_t sa, generation;
 	uint32_t from;		/* FLOW_FROM_PORT() or FLOW_FROM_SA() */
-	uint32_t epoch;		/* flow_table.epoch when it came; 0: not by this worker */
+	uint32_t epoch;		/* flow_table.epoch when it came, then when protect() had it;
+				 * 0: not by this worker */
 	uint64_t seq;		/* ESP_IN: with the high bits inferred */
 	uint16_t esp;		/* offset of the ESP or AH header, bytes */
 	uint16_t sport;		/* ESP_IN: of UDP, network byte order */

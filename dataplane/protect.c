@@ -210,6 +210,7 @@ void protect(struct worker *w, struct rte_mbuf *m)
 		return;
 	}
 	shortcut_learn_sa(w, m, s, sa);
+	p->epoch = w->flows.epoch;
 	job = crypt_job(w);
 	reason = p->stage == STAGE_ESP_OUT ? prepare_out(m, sa, s, job)
 					   : prepare_in(m, sa, s, job);
@@ -239,11 +240,13 @@ void protect_out_ordinary(struct worker *w, struct rte_mbuf *m, struct session *
 	uint64_t seq;
 	int reason;
 
+	p->stage = STAGE_ESP_OUT;
+	p->epoch = w->flows.epoch;
 	p->session = s;
 	p->sa = s->sa;
 	p->generation = s->generation;
-	cygnet_sa_reserve_seq(sa, 1, &seq);
-	reason = esp_out_tunnel(m, s, seq, job);
+	reason = cygnet_sa_reserve_seq(sa, 1, &seq) ? esp_out_tunnel(m, s, seq, job)
+						    : DROP_SEQ_EXHAUSTED;
 	if (reason != ESP_OK) {
 		drop(w, m, (enum drop_reason)reason);
 		return;
@@ -341,8 +344,9 @@ static void finish_out(struct worker *w, struct rte_mbuf *m, const struct cygnet
 		esp_out_finish(m, s);
 	packet(m)->own = 1;
 	w->stats->encapsulated++;
-	/* What waits for its next hop goes first. */
-	if (way->epoch == w->flows.epoch && way->resolved && !w->pending.n &&
+	/* What waits for its next hop goes first. The way may be another one than when the outer
+	 * header was written. */
+	if (packet(m)->epoch == w->flows.epoch && way->epoch == w->flows.epoch && way->resolved && !w->pending.n &&
 	    rte_pktmbuf_data_len(m) <= way->mtu)
 		transmit_framed(w, m, way->port, way->eth);
 	else if (sa && __atomic_load_n(&sa->path_mtu, __ATOMIC_RELAXED))
