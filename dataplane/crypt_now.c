@@ -18,15 +18,6 @@ struct vectors {
 	int32_t status[CRYPT_NOW];
 };
 
-/* A packet that another one makes while a run comes back has room in the other queue, as long
- * as there is some. */
-struct esp_job *crypt_job(struct worker *w)
-{
-	if (w->now[w->filling].n == CRYPT_NOW && !w->working)
-		crypt_now(w);
-	return &w->now[w->filling].job[w->now[w->filling].n];
-}
-
 bool crypt_now_add(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
 		   const struct cygnet_sa *sa, unsigned int device)
 {
@@ -65,6 +56,16 @@ static enum rte_crypto_op_status status_of(const struct session *s, int32_t stat
 					       : RTE_CRYPTO_OP_STATUS_ERROR;
 }
 
+/* What a device does not do at once it gets by its queue from then on: there others take over. */
+static void failed(struct session *s, struct stats_device *stats_device,
+		   enum rte_crypto_op_status status)
+{
+	if (status != RTE_CRYPTO_OP_STATUS_ERROR)
+		return;
+	stats_device->failed++;
+	s->alone = false;
+}
+
 /* Packets of one SA that one device does. */
 static void run(struct worker *w, struct crypt_now *now, unsigned int from, unsigned int n)
 {
@@ -74,6 +75,7 @@ static void run(struct worker *w, struct crypt_now *now, unsigned int from, unsi
 	struct stats_device *stats_device = &w->stats->device[device];
 	struct cygnet_sa *sa = cygnet_sa_get(sadb, p->sa, p->generation);
 	struct session *s = p->session;
+	bool inbound = s->inbound; /* it may be another SA's once its last packet is back */
 	struct vectors v;
 	struct rte_crypto_sym_vec vec = {
 		.num = n,
@@ -95,14 +97,14 @@ static void run(struct worker *w, struct crypt_now *now, unsigned int from, unsi
 			bytes += rte_pktmbuf_data_len(m);
 			good++;
 		} else {
-			stats_device->failed += status == RTE_CRYPTO_OP_STATUS_ERROR;
+			failed(s, stats_device, status);
 		}
 		packet(m)->status = (uint8_t)status;
 		s->in_flight--;
 		protect_finish(w, m, s, sa);
 	}
 	stats_device->bytes += bytes;
-	*(s->inbound ? &stats_device->decrypted : &stats_device->encrypted) += good;
+	*(inbound ? &stats_device->decrypted : &stats_device->encrypted) += good;
 }
 
 static void runs(struct worker *w, struct crypt_now *now)

@@ -157,8 +157,22 @@ void protect_out_ordinary(struct worker *w, struct rte_mbuf *m, struct session *
 /** Unprotect a received packet (data at its outer IP header, no options) of a known flow. */
 void protect_in_ordinary(struct worker *w, struct rte_mbuf *m, struct session *s);
 
+/** Do what crypt_now_add() has collected, and what comes of that. @return packets done */
+unsigned int crypt_now(struct worker *w);
+/** Have room for the next packet's job. What that brings to its end may take sessions away:
+ * before one is looked up that is in flight nowhere yet. */
+static inline void crypt_make_room(struct worker *w)
+{
+	if (w->now[w->filling].n == CRYPT_NOW)
+		crypt_now(w);
+}
 /** Where to describe the next packet's job; until the next call of any crypt_ function. */
-struct esp_job *crypt_job(struct worker *w);
+static inline struct esp_job *crypt_job(struct worker *w)
+{
+	struct crypt_now *now = &w->now[w->filling];
+
+	return &now->job[now->n];
+}
 /** Have a device do a job on a packet of session packet()->session; what comes of it is
  * told to protect_finish(). Takes over the packet. */
 void crypt_add(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
@@ -166,8 +180,6 @@ void crypt_add(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
 /** The same, if it can be done without that device's queue. @return false: it cannot */
 bool crypt_now_add(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
 		   const struct cygnet_sa *sa, unsigned int device);
-/** Do what crypt_now_add() has collected, and what comes of that. @return packets done */
-unsigned int crypt_now(struct worker *w);
 /** Whether there is room for another burst of packets on their way to the devices. What there is
  * none for waits in the ports' queues. */
 bool crypt_has_room(const struct worker *w);

@@ -179,12 +179,14 @@ static int prepare_in(struct rte_mbuf *m, struct cygnet_sa *sa, struct session *
 void protect(struct worker *w, struct rte_mbuf *m)
 {
 	struct packet *p = packet(m);
-	struct cygnet_sa *sa = cygnet_sa_get(sadb, p->sa, p->generation);
+	struct cygnet_sa *sa;
 	struct esp_job *job;
 	struct session *s;
 	unsigned int mtu;
 	int reason;
 
+	crypt_make_room(w);
+	sa = cygnet_sa_get(sadb, p->sa, p->generation);
 	if (!sa) {
 		if (p->stage == STAGE_ESP_OUT)
 			plain_again(w, m);
@@ -328,7 +330,7 @@ static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa
 	p->from_kernel = 0;
 	p->decrypted = 1;
 	p->from = FLOW_FROM_SA(s->sa);
-	if (!shortcut_decrypted(w, m, s))
+	if (!shortcut_decrypted(w, m))
 		plain_in(w, m, sa);
 }
 
@@ -346,8 +348,8 @@ static void finish_out(struct worker *w, struct rte_mbuf *m, const struct cygnet
 	w->stats->encapsulated++;
 	/* What waits for its next hop goes first. The way may be another one than when the outer
 	 * header was written. */
-	if (packet(m)->epoch == w->flows.epoch && way->epoch == w->flows.epoch && way->resolved && !w->pending.n &&
-	    rte_pktmbuf_data_len(m) <= way->mtu)
+	if (packet(m)->epoch == w->flows.epoch && way->epoch == w->flows.epoch && way->resolved &&
+	    !w->pending.n && rte_pktmbuf_data_len(m) <= way->mtu)
 		transmit_framed(w, m, way->port, way->eth);
 	else if (sa && __atomic_load_n(&sa->path_mtu, __ATOMIC_RELAXED))
 		path_mtu_transmit(w, m, sa);

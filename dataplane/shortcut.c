@@ -60,7 +60,8 @@ static bool look_at(struct rte_mbuf *m, uint64_t mac, unsigned int port, struct 
 	uint64_t dst;
 	rte_be16_t type;
 
-	if (m->nb_segs > 1 || rte_pktmbuf_data_len(m) < ETHER + sizeof(struct rte_ipv4_hdr))
+	if (m->nb_segs > 1 || m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED ||
+	    rte_pktmbuf_data_len(m) < ETHER + sizeof(struct rte_ipv4_hdr))
 		return false;
 	memcpy(&dst, frame, sizeof(dst));
 	memcpy(&type, frame + offsetof(struct rte_ether_hdr, ether_type), sizeof(type));
@@ -131,9 +132,11 @@ static void leave(struct worker *w, struct rte_mbuf *m, const struct flow *f)
 static bool receive_one(struct worker *w, struct rte_mbuf *m, const struct candidate *c,
 			unsigned int port)
 {
-	const struct flow *f = flow_find(&w->flows, &c->key, c->place);
 	const uint8_t *ip = rte_pktmbuf_mtod_offset(m, const uint8_t *, ETHER);
+	const struct flow *f;
 
+	crypt_make_room(w);
+	f = flow_find(&w->flows, &c->key, c->place);
 	if (!f || (f->kind == FLOW_UNPROTECT ? !protect_is_ordinary(f->session, 0)
 					     : !may_leave(w, f, ip, c->len)))
 		return false;
@@ -194,15 +197,16 @@ void shortcut_receive(struct worker *w, struct rte_mbuf **m, unsigned int n, uns
 			receive_frame(w, m[i], port);
 }
 
-bool shortcut_decrypted(struct worker *w, struct rte_mbuf *m, const struct session *s)
+bool shortcut_decrypted(struct worker *w, struct rte_mbuf *m)
 {
 	const uint8_t *ip = rte_pktmbuf_mtod(m, const uint8_t *);
 	unsigned int len = rte_pktmbuf_data_len(m);
 	const struct flow *f;
 	struct flow_key key;
 
-	if (!w->flows.flow || !flow_of(ip, len, FLOW_FROM_SA(s->sa), &key))
+	if (!w->flows.flow || !flow_of(ip, len, packet(m)->from, &key))
 		return false;
+	crypt_make_room(w);
 	f = flow_find(&w->flows, &key, flow_place(&w->flows, &key));
 	if (!f || f->from_port != packet(m)->port || !may_leave(w, f, ip, len))
 		return false;

@@ -18,7 +18,7 @@ void shortcut_look(struct worker *w);
 void shortcut_receive(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int port);
 /** A packet that came out of an SA (data at its IP header, checked). Takes it over.
  * @return false: it has no short way, and is still the caller's */
-bool shortcut_decrypted(struct worker *w, struct rte_mbuf *m, const struct session *s);
+bool shortcut_decrypted(struct worker *w, struct rte_mbuf *m);
 
 /** The packet, as it came in, was decided upon: protect or unprotect with session s. Worker
  * of the SA, before the packet is changed. */

@@ -14,7 +14,8 @@
 #include "stats.h"
 
 #define SAS 16u
-#define PACKETS 63u
+#define PACKETS 255u
+#define OPS 63u
 
 unsigned int esp_devices;
 struct session_table *esp_sessions;
@@ -62,7 +63,7 @@ int esp_fixture_start(void **state)
 	/* The private area is the product's; the room for data is each packet's own. */
 	esp_packets = rte_pktmbuf_pool_create("packets", PACKETS, 0, PACKET_PRIVATE,
 					      RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);
-	esp_ops = rte_crypto_op_pool_create("ops", RTE_CRYPTO_OP_TYPE_SYMMETRIC, PACKETS, 0,
+	esp_ops = rte_crypto_op_pool_create("ops", RTE_CRYPTO_OP_TYPE_SYMMETRIC, OPS, 0,
 					    sizeof(struct esp_job), SOCKET_ID_ANY);
 	return esp_sessions && esp_packets && esp_ops ? 0 : -1;
 }

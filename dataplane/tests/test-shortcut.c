@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The short way, and packets that a device works on when it is called: sessions that go
+ * away meanwhile, devices that fail. There are no routes: a packet that has been
+ * protected is dropped for that. What a gateway does is in testing/packet. */
+#include <arpa/inet.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#include <rte_cryptodev.h>
+
+#include "control.h"
+#include "esp_fixture.h"
+#include "pipeline.h"
+#include "port.h"
+#include "shortcut.h"
+
+#define OUT DROP_NO_ROUTE
+#define SESSIONS 2u
+#define LENGTH 100u
+#define FULL CRYPT_NOW
+
+static struct worker *w = &workers[0];
+static struct esp_sa in;
+static struct cygnet_sa *out[2];
+
+/* --- a device that can be made to fail when it is called --- */
+
+static bool failing;
+static uint32_t (*process)(uint8_t, void *, union rte_crypto_sym_ofs, struct rte_crypto_sym_vec *);
+
+/* In front of DPDK's. */
+uint32_t rte_cryptodev_sym_cpu_crypto_process(uint8_t dev_id, void *sess,
+					      union rte_crypto_sym_ofs ofs,
+					      struct rte_crypto_sym_vec *vec)
+{
+	if (!failing)
+		return process(dev_id, sess, ofs, vec);
+	for (uint32_t i = 0; i < vec->num; i++)
+		vec->status[i] = EINVAL;
+	return 0;
+}
+
+static int start(void **state)
+{
+	void *next = dlsym(RTLD_NEXT, "rte_cryptodev_sym_cpu_crypto_process");
+
+	memcpy(&process, &next, sizeof(process));
+	nports = 1;
+	ports[0].forwards = true;
+	ports[0].mtu = 1500;
+	ports[0].queues = 1;
+	port_set_mac(&ports[0], &(struct rte_ether_addr){{2, 0, 0, 0, 0, 1}});
+	return !process || esp_fixture_start(state) || routes_init(1, 64) || control_events_init();
+}
+
+static int stop(void **state)
+{
+	routes_free();
+	control_events_free();
+	return esp_fixture_stop(state);
+}
+
+/* --- two SAs out, one in, and sessions for two --- */
+
+#define SPI(n) htonl(0x1000u + (n))
+
+static struct cygnet_sa *add_out(unsigned int n)
+{
+	struct esp_peer peer;
+	struct cygnet_sa_params params;
+	struct cygnet_sa *sa = NULL;
+
+	peer_init(&peer, &esp_algorithms[esp_algorithm_count - 1], 0, (uint8_t)(100 + n));
+	params = esp_params(&peer, 0);
+	params.id.spi = SPI(n);
+	assert_int_equal(cygnet_sa_add(sadb, &params), 0);
+	for (uint32_t i = 0; !sa || sa->spi != SPI(n); i++) {
+		sa = cygnet_sa_at(sadb, i);
+		assert_non_null(sa);
+	}
+	return sa;
+}
+
+/* For all packets. */
+static void add_policy(enum cygnet_dir dir, const struct cygnet_sa *sa)
+{
+	struct cygnet_policy_params policy = {
+		.sel = {.sport_hi = UINT16_MAX, .dport_hi = UINT16_MAX, .af = AF_INET},
+		.reqid = 1,
+		.spi = sa->spi,
+		.dst = cygnet_sa_path(sa)->dst,
+		.dir = (uint8_t)dir,
+		.action = CYGNET_PROTECT,
+		.proto = IPPROTO_ESP,
+		.mode = CYGNET_TUNNEL,
+		.af = AF_INET,
+	};
+
+	policy.sel.src_hi.v4 = UINT32_MAX;
+	policy.sel.dst_hi.v4 = UINT32_MAX;
+	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
+}
+
+/* What comes in is to leave by the second SA out. */
+static int setup(void **state)
+{
+	(void)state;
+	*w = (struct worker){
+		.workers = 1,
+		.packets = esp_packets,
+		.ops = esp_ops,
+		.stats = &stats[0],
+	};
+	memset(w->stats, 0, sizeof(*w->stats));
+	failing = false;
+	if (flows_create(&w->flows, 16))
+		return -1;
+	w->sessions = sessions_create(16, SESSIONS, &w->flows.epoch);
+	if (!w->sessions)
+		return -1;
+	esp_sa_any(&in, &esp_algorithms[esp_algorithm_count - 1], ESP_INBOUND);
+	assert_true(engine_device[0].at_once);
+	for (unsigned int i = 0; i < 2; i++)
+		out[i] = add_out(i);
+	add_policy(CYGNET_FWD, in.sa);
+	add_policy(CYGNET_OUT, out[1]);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	sessions_free(w->sessions);
+	flows_free(&w->flows);
+	return esp_fixture_clean(state);
+}
+
+static void finish_all(void)
+{
+	crypt_now(w);
+	for (unsigned int i = 0; i < 100000 && w->at[0]; i++)
+		crypt_poll(w);
+	assert_int_equal(w->at[0], 0);
+}
+
+/* --- packets --- */
+
+static struct rte_mbuf *plain(const struct cygnet_sa *sa)
+{
+	uint8_t inner[LENGTH];
+	struct rte_mbuf *m;
+
+	peer_packet(inner, sizeof(inner), 0, false);
+	m = esp_packet(inner, sizeof(inner), RTE_PKTMBUF_HEADROOM, RTE_PKTMBUF_HEADROOM);
+	packet(m)->stage = STAGE_ESP_OUT;
+	packet(m)->sa = cygnet_sa_index(sadb, sa);
+	packet(m)->generation = sa->generation;
+	return m;
+}
+
+static struct rte_mbuf *sealed(uint64_t seq)
+{
+	unsigned int len = peer_padding(in.peer.algorithm, LENGTH);
+	uint8_t text[LENGTH + 32], wire[2 * LENGTH + 32];
+	struct rte_mbuf *m;
+
+	peer_packet(text, LENGTH, 0, false);
+	len = peer_trailer(text, LENGTH, len, IPPROTO_IPIP);
+	len = esp_wire(&in, 0, seq, text, len, wire);
+	m = esp_packet(wire, len, RTE_PKTMBUF_HEADROOM, RTE_PKTMBUF_HEADROOM);
+	packet(m)->stage = STAGE_ESP_IN;
+	packet(m)->esp = (uint16_t)esp_offset(&in);
+	packet(m)->seq = seq;
+	packet(m)->sa = cygnet_sa_index(sadb, in.sa);
+	packet(m)->generation = in.sa->generation;
+	return m;
+}
+
+/* A frame of the flow that leaves by the first SA out. */
+static struct rte_mbuf *frame(void)
+{
+	const uint8_t eth[14] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0};
+	uint8_t data[sizeof(eth) + LENGTH];
+
+	memcpy(data, eth, sizeof(eth));
+	peer_packet(data + sizeof(eth), LENGTH, 0, false);
+	return esp_packet(data, sizeof(data), RTE_PKTMBUF_HEADROOM, RTE_PKTMBUF_HEADROOM);
+}
+
+/* As if the way out were known. */
+static void learn(void)
+{
+	struct flow what = {.kind = FLOW_PROTECT};
+	struct session *s;
+	uint8_t ip[LENGTH];
+
+	shortcut_look(w);
+	assert_int_equal(session_get(w->sessions, out[0], cygnet_sa_index(sadb, out[0]), &s),
+			 DROP_NONE);
+	way_find(s, out[0], w->flows.epoch);
+	s->way.longest = 1400;
+	esp_front_make(&s->front, out[0]);
+	peer_packet(ip, sizeof(ip), 0, false);
+	assert_true(flow_of(ip, sizeof(ip), FLOW_FROM_PORT(0), &what.key));
+	what.session = s;
+	flow_learn(&w->flows, &what);
+}
+
+static void receive(struct rte_mbuf *m)
+{
+	shortcut_receive(w, &m, 1, 0);
+}
+
+/* --- tests --- */
+
+/* Packets whose end makes room for one more job, and takes the session of the first SA out. */
+static void fill(void)
+{
+	for (uint64_t seq = 1; seq <= FULL; seq++)
+		protect(w, sealed(seq));
+	assert_int_equal(w->now[w->filling].n, FULL);
+	assert_int_equal(w->stats->encapsulated, 1);
+}
+
+/* What goes by the first SA out has that SA's session. */
+static void expect_own_session(void)
+{
+	struct crypt_now *now = &w->now[w->filling];
+	const struct packet *p;
+
+	assert_int_equal(w->stats->decapsulated, FULL);
+	assert_int_equal(w->stats->encapsulated, 1 + FULL);
+	assert_int_equal(now->n, 1);
+	p = packet(now->m[0]);
+	assert_int_equal(p->sa, cygnet_sa_index(sadb, out[0]));
+	assert_int_equal(p->session->sa, p->sa);
+	assert_int_equal(p->session->generation, p->generation);
+	finish_all();
+	assert_int_equal(w->stats->drop[OUT], 2 + FULL);
+}
+
+static void session_goes_the_long_way(void **state)
+{
+	(void)state;
+	protect(w, plain(out[0]));
+	finish_all();
+	fill();
+	protect(w, plain(out[0]));
+	expect_own_session();
+}
+
+/* The flow is not known any more: it goes the long way, where policy is against it. */
+static void session_goes_the_short_way(void **state)
+{
+	(void)state;
+	learn();
+	receive(frame());
+	finish_all();
+	assert_int_equal(w->stats->shortcut, 1);
+	fill();
+	receive(frame());
+	assert_int_equal(w->stats->shortcut, 1);
+	assert_int_equal(w->stats->drop[DROP_POLICY_PLAINTEXT], 1);
+	assert_int_equal(w->stats->drop[OUT], 1 + FULL);
+}
+
+/* A device that took a tag off its frame: it belongs to another link. */
+static void tagged(void **state)
+{
+	struct rte_mbuf *m = frame();
+
+	(void)state;
+	learn();
+	m->ol_flags |= RTE_MBUF_F_RX_VLAN_STRIPPED;
+	receive(m);
+	assert_int_equal(w->stats->drop[DROP_VLAN_TAG], 1);
+	receive(frame());
+	finish_all();
+	assert_int_equal(w->stats->shortcut, 1);
+	assert_int_equal(w->stats->encapsulated, 1);
+}
+
+/* What a device fails to do at once, it or another one does by a queue. */
+static void fails_at_once(void **state)
+{
+	(void)state;
+	failing = true;
+	for (unsigned int i = 0; i < 4; i++) {
+		protect(w, plain(out[0]));
+		finish_all();
+		assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], 1);
+		assert_int_equal(w->stats->drop[OUT], i);
+	}
+	assert_int_equal(w->stats->device[0].failed, 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(session_goes_the_long_way),
+		TEST(session_goes_the_short_way),
+		TEST(tagged),
+		TEST(fails_at_once),
+	};
+
+	(void)argc;
+	if (esp_fixture_eal(argv[0]))
+		return 1;
+	return cmocka_run_group_tests(tests, start, stop);
+}
