@@ -26,7 +26,7 @@ bool crypt_now_add(struct worker *w, struct rte_mbuf *m, const struct esp_job *j
 
 	/* Those in a queue leave first. */
 	if (!s->alone || !engine_device[device].at_once || s->head || now->n == CRYPT_NOW ||
-	    !session_on(s, sa, device))
+	    ((!s->at[device] || engine_lost(device)) && !session_on(s, sa, device)))
 		return false;
 	if (job != &now->job[now->n])
 		now->job[now->n] = *job;

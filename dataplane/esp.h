@@ -25,7 +25,9 @@ struct esp_job {
 	uint16_t text_at, text_len; /* what is encrypted or decrypted; nothing without a cipher */
 	uint16_t auth_at, auth_len; /* what the ICV covers; an AEAD knows by itself */
 	uint16_t icv_at;	/* where the ICV is, or goes */
+	uint16_t reserved[3];
 };
+_Static_assert(sizeof(struct esp_job) == 64, "a job in an array is one cache line");
 
 /** How much of a packet stays in front of ESP or AH: in transport mode its headers, bytes. */
 unsigned int esp_out_kept(struct rte_mbuf *m, const struct session *s);

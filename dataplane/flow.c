@@ -97,6 +97,7 @@ void flow_learn(struct flow_table *table, const struct flow *what)
 	    memcmp(&f->key, &what->key, sizeof(f->key)))
 		f++;
 	*f = *what;
+	table->learned++;
 	f->epoch = table->epoch;
 	table->spread = table->spread * 1103515245u + 12345u;
 	f->until = table->now + table->holds + table->holds * (table->spread >> 16) / 65536;

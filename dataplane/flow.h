@@ -56,6 +56,7 @@ struct flow_table {
 	uint32_t mask;		/* of even numbers: flows live in pairs */
 	uint32_t seed;		/* nobody on the wire can choose flows that collide */
 	uint32_t epoch;		/* what was learned in another one is void */
+	uint32_t learned;	/* how often a decision has been remembered */
 	uint64_t now;		/* TSC, as of this turn */
 	uint64_t holds;		/* of the TSC: a decision at the least, and twice that at the most */
 	uint32_t spread;	/* so that not all end at a time */
@@ -94,6 +95,12 @@ static inline bool flow_holds(const struct flow_table *table, const struct flow 
 			   (f->key.word[4] ^ key->word[4]);
 
 	return !differs && f->epoch == table->epoch && f->until > table->now;
+}
+
+/** As long as this is the same in a turn, flow_find() gives the same again. */
+static inline uint64_t flow_state(const struct flow_table *table)
+{
+	return (uint64_t)table->epoch << 32 | table->learned;
 }
 
 /** @param place  flow_place(). @return NULL: it is not known, or not any more */

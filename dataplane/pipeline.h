@@ -60,7 +60,7 @@ struct crypt_now {
 	unsigned int n;
 	struct rte_mbuf *m[CRYPT_NOW];
 	uint8_t device[CRYPT_NOW];
-	struct esp_job job[CRYPT_NOW + 1];
+	struct esp_job job[CRYPT_NOW + 1] __rte_cache_aligned;
 };
 
 struct pending_packet {
@@ -102,6 +102,7 @@ struct worker {
 	unsigned int filling;	/* that one */
 	bool working;		/* the other one is being done */
 	struct mbuf_batch tx[CONF_MAX_PORTS], tap[CONF_MAX_PORTS];
+	uint8_t tx_owner[CONF_MAX_PORTS]; /* who fills the queue that our packets leave by */
 	struct handover handover[CONF_MAX_WORKERS];	/* by worker */
 	struct reassembly *reassembly;
 	struct ike_datagram ike_sent[16];	/* the latest, in turn */
@@ -189,6 +190,8 @@ unsigned int crypt_poll(struct worker *w);
 /** Give up what waits for a device: cygnetd ends. */
 void crypt_drain(struct worker *w);
 
+/** Set up a new worker; after the ports. */
+void transmit_init(struct worker *w);
 /** Route a packet (data at its IP header) and send it. */
 void transmit_routed(struct worker *w, struct rte_mbuf *m);
 /** Send a packet to a next hop. */

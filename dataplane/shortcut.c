@@ -19,7 +19,7 @@ struct candidate {
 	struct flow_key key;
 	uint32_t place;
 	uint16_t len;	/* of the packet, bytes */
-	bool found;
+	const struct flow *flow; /* as it was when the burst was looked up */
 };
 
 void shortcut_look(struct worker *w)
@@ -133,10 +133,8 @@ static bool receive_one(struct worker *w, struct rte_mbuf *m, const struct candi
 			unsigned int port)
 {
 	const uint8_t *ip = rte_pktmbuf_mtod_offset(m, const uint8_t *, ETHER);
-	const struct flow *f;
+	const struct flow *f = c->flow;
 
-	crypt_make_room(w);
-	f = flow_find(&w->flows, &c->key, c->place);
 	if (!f || (f->kind == FLOW_UNPROTECT ? !protect_is_ordinary(f->session, 0)
 					     : !may_leave(w, f, ip, c->len)))
 		return false;
@@ -151,50 +149,50 @@ static bool receive_one(struct worker *w, struct rte_mbuf *m, const struct candi
 	return true;
 }
 
-/* What a packet will need, fetched while others are done. */
-static void prefetch(const struct worker *w, const struct candidate *c)
+/* What the packets of a burst will need is fetched for all, before the first one needs it. */
+static void look_up(struct worker *w, struct candidate *c, unsigned int n)
 {
-	const struct flow *f = flow_find(&w->flows, &c->key, c->place);
-
-	if (!f || f->kind == FLOW_FORWARD)
-		return;
-	rte_prefetch0(f->session);
-	rte_prefetch0(&f->session->way);
-	rte_prefetch0(&f->session->front);
-}
-
-static void prefetch_sa(const struct worker *w, const struct candidate *c)
-{
-	const struct flow *f = flow_find(&w->flows, &c->key, c->place);
-
-	if (f && f->kind != FLOW_FORWARD)
-		rte_prefetch0(&f->session->way.sa->seq);
+	for (unsigned int i = 0; i < n; i++) {
+		if (!c[i].len)
+			continue;
+		c[i].flow = flow_find(&w->flows, &c[i].key, c[i].place);
+		if (!c[i].flow || c[i].flow->kind == FLOW_FORWARD)
+			continue;
+		rte_prefetch0(c[i].flow->session);
+		rte_prefetch0(&c[i].flow->session->front);
+		rte_prefetch0(&c[i].flow->session->way);
+	}
+	for (unsigned int i = 0; i < n; i++)
+		if (c[i].flow && c[i].flow->kind != FLOW_FORWARD)
+			rte_prefetch0(&c[i].flow->session->way.sa->seq);
 }
 
 void shortcut_receive(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int port)
 {
 	uint64_t mac = __atomic_load_n(&ports[port].mac, __ATOMIC_RELAXED);
+	uint64_t state = flow_state(&w->flows);
 	struct candidate c[BURST];
 
 	for (unsigned int i = 0; i < n; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
 	for (unsigned int i = 0; i < n; i++) {
-		c[i].found = w->flows.flow && look_at(m[i], mac, port, &c[i]);
-		if (!c[i].found)
+		c[i].flow = NULL;
+		if (!w->flows.flow || !look_at(m[i], mac, port, &c[i])) {
+			c[i].len = 0;
 			continue;
+		}
 		c[i].place = flow_place(&w->flows, &c[i].key);
 		rte_prefetch0(&w->flows.flow[c[i].place]);
 	}
-	for (unsigned int i = 0; i < n; i++)
-		if (c[i].found)
-			prefetch(w, &c[i]);
-	for (unsigned int i = 0; i < n; i++)
-		if (c[i].found)
-			prefetch_sa(w, &c[i]);
-	/* One by one, in their order: the long way may change what holds. */
-	for (unsigned int i = 0; i < n; i++)
-		if (!c[i].found || !receive_one(w, m[i], &c[i], port))
+	look_up(w, c, n);
+	/* One by one, in their order. What the long way has learned, or made void, counts. */
+	for (unsigned int i = 0; i < n; i++) {
+		crypt_make_room(w);
+		if (state != flow_state(&w->flows) && c[i].len)
+			c[i].flow = flow_find(&w->flows, &c[i].key, c[i].place);
+		if (!receive_one(w, m[i], &c[i], port))
 			receive_frame(w, m[i], port);
+	}
 }
 
 bool shortcut_decrypted(struct worker *w, struct rte_mbuf *m)

@@ -44,18 +44,17 @@ void transmit_flush(struct worker *w)
 	}
 }
 
-/* The one worker that fills the queue this worker's packets leave by. A port with
- * a single queue has one sender, and ports are spread over the workers. */
-static unsigned int tx_owner(const struct worker *w, unsigned int port)
+/* A port with a single queue has one sender, and ports are spread over the workers. */
+void transmit_init(struct worker *w)
 {
-	uint16_t queues = ports[port].queues;
-
-	return queues == 1 ? port % w->workers : w->id % queues;
+	for (unsigned int p = 0; p < nports; p++)
+		w->tx_owner[p] = (uint8_t)(ports[p].queues == 1 ? p % w->workers
+								: w->id % ports[p].queues);
 }
 
 void transmit_frame(struct worker *w, struct rte_mbuf *m)
 {
-	unsigned int port = packet(m)->port, owner = tx_owner(w, port);
+	unsigned int port = packet(m)->port, owner = w->tx_owner[port];
 	struct mbuf_batch *batch = &w->tx[port];
 
 	packet(m)->stage = STAGE_TX;

@@ -39,6 +39,7 @@ static int init_worker(struct worker *w, const struct conf *conf, unsigned int i
 		.packets = packet_pool[id],
 		.stats = &stats[id],
 	};
+	transmit_init(w);
 	cygnet_db_info(sadb, &info);
 	snprintf(name, sizeof(name), "inbox%u", id);
 	w->inbox = rte_ring_create(name, INBOX, SOCKET_ID_ANY, RING_F_SC_DEQ);
