@@ -107,9 +107,8 @@ static uint64_t sample(struct rte_mbuf *m)
 	return (sum << 7 | sum >> 57) ^ word;
 }
 
-/* By a device's queue. */
-static void enqueue(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
-		    const struct cygnet_sa *sa, unsigned int device)
+void crypt_queue(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
+		 const struct cygnet_sa *sa, unsigned int device)
 {
 	struct rte_crypto_op *op = rte_crypto_op_alloc(w->ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
 	struct packet *p = packet(m);
@@ -144,7 +143,7 @@ void crypt_add(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
 			device = s->device;
 	}
 	if (!crypt_now_add(w, m, job, sa, device))
-		enqueue(w, m, job, sa, device);
+		crypt_queue(w, m, job, sa, device);
 }
 
 bool crypt_has_room(const struct worker *w)
@@ -292,7 +291,8 @@ unsigned int crypt_poll(struct worker *w)
 			submit(w, d);
 		done += poll_device(w, d);
 	}
-	return done;
+	/* What has been opened goes on in the turn in which its SA was there. */
+	return done + crypt_now(w);
 }
 
 void crypt_drain(struct worker *w)
@@ -310,4 +310,5 @@ void crypt_drain(struct worker *w)
 		}
 		batch->n = 0;
 	}
+	crypt_now(w);
 }

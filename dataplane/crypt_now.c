@@ -9,6 +9,9 @@
 #include "control.h"
 #include "engine.h"
 #include "pipeline.h"
+#include "shortcut.h"
+
+#define SIDE_BY_SIDE 8u	/* packets of one SA that are enough for the lanes of a CPU */
 
 /* What the call of the device wants, for a run of packets. */
 struct vectors {
@@ -25,7 +28,7 @@ bool crypt_now_add(struct worker *w, struct rte_mbuf *m, const struct esp_job *j
 	struct session *s = packet(m)->session;
 
 	/* Those in a queue leave first. */
-	if (!s->alone || !engine_device[device].at_once || s->head || now->n == CRYPT_NOW ||
+	if (!(s->alone || s->form == SUITE_CHAIN) || s->by_queue || !engine_device[device].at_once || s->head || now->n == CRYPT_NOW ||
 	    ((!s->at[device] || engine_lost(device)) && !session_on(s, sa, device)))
 		return false;
 	if (job != &now->job[now->n])
@@ -36,16 +39,32 @@ bool crypt_now_add(struct worker *w, struct rte_mbuf *m, const struct esp_job *j
 	return true;
 }
 
-static void describe(struct vectors *v, unsigned int i, struct rte_mbuf *m, struct esp_job *job)
+static void describe(struct vectors *v, unsigned int i, struct rte_mbuf *m,
+		     const struct session *s, struct esp_job *job)
 {
+	bool chain = s->form == SUITE_CHAIN;
+
 	v->range[i] = (struct rte_crypto_vec){
-		.base = rte_pktmbuf_mtod_offset(m, void *, job->text_at),
-		.len = job->text_len,
+		.base = rte_pktmbuf_mtod_offset(m, void *, chain ? job->auth_at : job->text_at),
+		.len = chain ? job->auth_len : job->text_len,
 	};
 	v->sgl[i] = (struct rte_crypto_sgl){.vec = &v->range[i], .num = 1};
 	v->iv[i].va = job->iv;
 	v->aad[i].va = job->aad;
 	v->icv[i].va = rte_pktmbuf_mtod_offset(m, void *, job->icv_at);
+}
+
+/* What of a range the cipher leaves alone; the same for all packets of an SA. */
+static union rte_crypto_sym_ofs around_text(const struct session *s, const struct esp_job *job)
+{
+	union rte_crypto_sym_ofs ofs = {.raw = 0};
+
+	if (s->form == SUITE_CHAIN) {
+		ofs.ofs.cipher.head = (uint16_t)(job->text_at - job->auth_at);
+		ofs.ofs.cipher.tail = (uint16_t)(job->auth_len - ofs.ofs.cipher.head -
+						 job->text_len);
+	}
+	return ofs;
 }
 
 static enum rte_crypto_op_status status_of(const struct session *s, int32_t status)
@@ -58,24 +77,19 @@ static enum rte_crypto_op_status status_of(const struct session *s, int32_t stat
 
 /* What a device does not do at once it gets by its queue from then on: there others take over. */
 static void failed(struct session *s, struct stats_device *stats_device,
-		   enum rte_crypto_op_status status)
+		   unsigned int status)
 {
 	if (status != RTE_CRYPTO_OP_STATUS_ERROR)
 		return;
 	stats_device->failed++;
-	s->alone = false;
+	s->by_queue = true;
 }
 
-/* Packets of one SA that one device does. */
-static void run(struct worker *w, struct crypt_now *now, unsigned int from, unsigned int n)
+/* @param n  packets of one SA that one device does */
+static void work(struct crypt_now *now, unsigned int from, unsigned int n)
 {
-	const union rte_crypto_sym_ofs whole = {.raw = 0};
-	const struct packet *p = packet(now->m[from]);
-	unsigned int device = now->device[from], bytes = 0, good = 0;
-	struct stats_device *stats_device = &w->stats->device[device];
-	struct cygnet_sa *sa = cygnet_sa_get(sadb, p->sa, p->generation);
-	struct session *s = p->session;
-	bool inbound = s->inbound; /* it may be another SA's once its last packet is back */
+	struct session *s = packet(now->m[from])->session;
+	unsigned int device = now->device[from];
 	struct vectors v;
 	struct rte_crypto_sym_vec vec = {
 		.num = n,
@@ -87,19 +101,31 @@ static void run(struct worker *w, struct crypt_now *now, unsigned int from, unsi
 	};
 
 	for (unsigned int i = 0; i < n; i++)
-		describe(&v, i, now->m[from + i], &now->job[from + i]);
-	rte_cryptodev_sym_cpu_crypto_process(engine_device[device].id, s->at[device], whole, &vec);
-	for (unsigned int i = 0; i < n; i++) {
-		struct rte_mbuf *m = now->m[from + i];
-		enum rte_crypto_op_status status = status_of(s, v.status[i]);
+		describe(&v, i, now->m[from + i], s, &now->job[from + i]);
+	rte_cryptodev_sym_cpu_crypto_process(engine_device[device].id, s->at[device],
+					     around_text(s, &now->job[from]), &vec);
+	for (unsigned int i = 0; i < n; i++)
+		packet(now->m[from + i])->status = (uint8_t)status_of(s, v.status[i]);
+}
 
-		if (status == RTE_CRYPTO_OP_STATUS_SUCCESS) {
+static void finish(struct worker *w, struct crypt_now *now, unsigned int from, unsigned int n)
+{
+	const struct packet *p = packet(now->m[from]);
+	struct stats_device *stats_device = &w->stats->device[now->device[from]];
+	struct cygnet_sa *sa = cygnet_sa_get(sadb, p->sa, p->generation);
+	struct session *s = p->session;
+	unsigned int bytes = 0, good = 0;
+	bool inbound = s->inbound;
+
+	for (unsigned int i = from; i < from + n; i++) {
+		struct rte_mbuf *m = now->m[i];
+
+		if (packet(m)->status == RTE_CRYPTO_OP_STATUS_SUCCESS) {
 			bytes += rte_pktmbuf_data_len(m);
 			good++;
 		} else {
-			failed(s, stats_device, status);
+			failed(s, stats_device, packet(m)->status);
 		}
-		packet(m)->status = (uint8_t)status;
 		s->in_flight--;
 		protect_finish(w, m, s, sa);
 	}
@@ -107,17 +133,56 @@ static void run(struct worker *w, struct crypt_now *now, unsigned int from, unsi
 	*(inbound ? &stats_device->decrypted : &stats_device->encrypted) += good;
 }
 
+/* Where packets are done side by side, a run has to fill lanes; and none overtakes those in a
+ * queue. */
+static bool is_worth_it(const struct session *s, unsigned int n)
+{
+	return s->alone || (n >= SIDE_BY_SIDE && !s->head);
+}
+
+/* Too few for the lanes of a device that does packets side by side: in its queue they meet
+ * those of other SAs. */
+static void give_to_queue(struct worker *w, struct crypt_now *now, unsigned int from,
+			  unsigned int n)
+{
+	for (unsigned int i = from; i < from + n; i++) {
+		struct packet *p = packet(now->m[i]);
+
+		p->session->in_flight--;
+		crypt_queue(w, now->m[i], &now->job[i],
+			    cygnet_sa_get(sadb, p->sa, p->generation), now->device[i]);
+	}
+}
+
+/* @return how many packets of one SA and device begin there */
+static unsigned int run_length(const struct crypt_now *now, unsigned int from)
+{
+	const struct session *s = packet(now->m[from])->session;
+	unsigned int n = 1;
+
+	while (from + n < now->n && now->device[from + n] == now->device[from] &&
+	       packet(now->m[from + n])->session == s)
+		n++;
+	return n;
+}
+
+/* All first, then what comes of them: the next step fetches what it needs for all. */
 static void runs(struct worker *w, struct crypt_now *now)
 {
-	unsigned int from = 0;
+	uint8_t length[CRYPT_NOW];
+	bool worked[CRYPT_NOW];
 
-	for (unsigned int i = 1; i <= now->n; i++) {
-		if (i < now->n && now->device[i] == now->device[from] &&
-		    packet(now->m[i])->session == packet(now->m[from])->session)
-			continue;
-		run(w, now, from, i - from);
-		from = i;
+	for (unsigned int i = 0; i < now->n; i += length[i]) {
+		length[i] = (uint8_t)run_length(now, i);
+		worked[i] = is_worth_it(packet(now->m[i])->session, length[i]);
+		if (worked[i])
+			work(now, i, length[i]);
+		else
+			give_to_queue(w, now, i, length[i]);
 	}
+	for (unsigned int i = 0; i < now->n; i += length[i])
+		if (worked[i])
+			finish(w, now, i, length[i]);
 	now->n = 0;
 }
 
@@ -129,12 +194,13 @@ unsigned int crypt_now(struct worker *w)
 		return 0;
 	w->working = true;
 	/* What comes of it may have to be protected in its turn. */
-	while (w->now[w->filling].n) {
+	while (w->now[w->filling].n || w->nopened) {
 		struct crypt_now *now = &w->now[w->filling];
 
 		done += now->n;
 		w->filling = !w->filling;
 		runs(w, now);
+		shortcut_go_on(w);
 	}
 	w->working = false;
 	return done;

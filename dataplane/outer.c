@@ -114,7 +114,9 @@ enum drop_reason outer_strip(struct rte_mbuf *m, const struct cygnet_sa *sa, uns
 	rte_pktmbuf_adj(m, (uint16_t)skip);
 	if (!rte_pktmbuf_data_len(m) || !is_inner(m, next))
 		return DROP_MALFORMED;
-	reason = headers_check(m, true);
+	/* The usual case at once. */
+	reason = packet_family(m) == AF_INET6 ? headers_check(m, true)
+		 : packet_check_ip(m, true)   ? DROP_NONE : DROP_MALFORMED;
 	if (reason != DROP_NONE)
 		return reason;
 	return decapsulate(m, sa, tos) ? DROP_NONE : DROP_ECN;

@@ -3,26 +3,7 @@
 #include <rte_byteorder.h>
 
 #include "headers.h"
-#include "ip_sum.h"
 #include "packet.h"
-
-bool packet_check_ip(struct rte_mbuf *m, bool verify)
-{
-	const struct rte_ipv4_hdr *ip = packet_ip(m);
-	unsigned int have = rte_pktmbuf_data_len(m), header, total;
-
-	if (have < sizeof(*ip) || ip->version_ihl >> 4 != 4)
-		return false;
-	header = ip_header_len(ip);
-	total = rte_be_to_cpu_16(ip->total_length);
-	if (header < sizeof(*ip) || header > total || total > have)
-		return false;
-	if (verify && ip_sum(ip, header) != 0xffff)
-		return false;
-	if (total < have)
-		rte_pktmbuf_trim(m, (uint16_t)(have - total));
-	return true;
-}
 
 static bool has_ports(uint8_t proto)
 {

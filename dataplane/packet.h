@@ -11,6 +11,7 @@
 
 #include "cygnet.h"
 #include "flow.h"
+#include "ip_sum.h"
 #include "session.h"
 
 /** What the next worker, or the next stage, is to do with a packet. */
@@ -130,7 +131,23 @@ static inline unsigned int ip_header_len(const struct rte_ipv4_hdr *ip)
  * @param verify  the header's checksum too
  * @return false if it is not a whole IPv4 packet
  */
-bool packet_check_ip(struct rte_mbuf *m, bool verify);
+static inline bool packet_check_ip(struct rte_mbuf *m, bool verify)
+{
+	const struct rte_ipv4_hdr *ip = packet_ip(m);
+	unsigned int have = rte_pktmbuf_data_len(m), header, total;
+
+	if (have < sizeof(*ip) || ip->version_ihl >> 4 != 4)
+		return false;
+	header = ip_header_len(ip);
+	total = rte_be_to_cpu_16(ip->total_length);
+	if (header < sizeof(*ip) || header > total || total > have)
+		return false;
+	if (verify && ip_sum(ip, header) != 0xffff)
+		return false;
+	if (total < have)
+		rte_pktmbuf_trim(m, (uint16_t)(have - total));
+	return true;
+}
 /** The selectors of a checked packet. */
 void packet_flow(struct rte_mbuf *m, uint32_t interface, struct cygnet_flow *flow);
 /** Whether a packet's protocol has ports (or an ICMP type) and the packet does not

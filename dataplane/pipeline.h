@@ -63,6 +63,15 @@ struct crypt_now {
 	struct esp_job job[CRYPT_NOW + 1] __rte_cache_aligned;
 };
 
+/* A packet that came out of an SA. */
+struct opened {
+	struct rte_mbuf *m;
+	struct cygnet_sa *sa;	/* in the SAD; valid in this turn */
+	struct flow_key key;
+	uint32_t place;		/* of the flow */
+	bool has_flow;
+};
+
 struct pending_packet {
 	struct rte_mbuf *m;	/* data at its IP header */
 	struct next_hop hop;
@@ -100,6 +109,8 @@ struct worker {
 	struct op_batch submit[STATS_MAX_DEVICES];
 	struct crypt_now now[2];	/* one is filled while the other one is done */
 	unsigned int filling;	/* that one */
+	struct opened opened[CRYPT_NOW]; /* since crypt_now() looked */
+	unsigned int nopened;
 	bool working;		/* the other one is being done */
 	struct mbuf_batch tx[CONF_MAX_PORTS], tap[CONF_MAX_PORTS];
 	uint8_t tx_owner[CONF_MAX_PORTS]; /* who fills the queue that our packets leave by */
@@ -158,7 +169,8 @@ void protect_out_ordinary(struct worker *w, struct rte_mbuf *m, struct session *
 /** Unprotect a received packet (data at its outer IP header, no options) of a known flow. */
 void protect_in_ordinary(struct worker *w, struct rte_mbuf *m, struct session *s);
 
-/** Do what crypt_now_add() has collected, and what comes of that. @return packets done */
+/** Do what crypt_now_add() and shortcut_opened() have collected, and what comes of that. Each
+ * turn ends so. @return packets done */
 unsigned int crypt_now(struct worker *w);
 /** Have room for the next packet's job. What that brings to its end may take sessions away:
  * before one is looked up that is in flight nowhere yet. */
@@ -187,6 +199,9 @@ bool crypt_has_room(const struct worker *w);
 /** Bring collected operations to the devices, and finish what has come back.
  * @return packets that came back */
 unsigned int crypt_poll(struct worker *w);
+/** By the queue of a device, when crypt_now() does not do it. Takes over the packet. */
+void crypt_queue(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
+		 const struct cygnet_sa *sa, unsigned int device);
 /** Give up what waits for a device: cygnetd ends. */
 void crypt_drain(struct worker *w);
 

@@ -159,21 +159,27 @@ static int prepare_out(struct rte_mbuf *m, struct cygnet_sa *sa,
 	return reason;
 }
 
-static int prepare_in(struct rte_mbuf *m, struct cygnet_sa *sa, struct session *s,
-		      struct esp_job *job)
+static int enter_window(struct rte_mbuf *m, struct cygnet_sa *sa, struct session *s,
+			struct esp_job *job)
 {
 	struct packet *p = packet(m);
 
-	if (!within_limits(sa))
-		return DROP_SA_EXPIRED;
-	if (cygnet_sa_path(sa)->encap != p->udp)
-		return DROP_ESP_ENCAP;
 	p->seq = cygnet_replay_seq(sa, (uint32_t)p->seq);
 	if (!cygnet_replay_check(sadb, sa, p->seq)) {
 		__atomic_store_n(&sa->replay_drops, sa->replay_drops + 1, __ATOMIC_RELAXED);
 		return DROP_REPLAY;
 	}
 	return s->ah ? ah_in_prepare(m, s, job) : esp_in_prepare(m, s, job);
+}
+
+static int prepare_in(struct rte_mbuf *m, struct cygnet_sa *sa, struct session *s,
+		      struct esp_job *job)
+{
+	if (!within_limits(sa))
+		return DROP_SA_EXPIRED;
+	if (cygnet_sa_path(sa)->encap != packet(m)->udp)
+		return DROP_ESP_ENCAP;
+	return enter_window(m, sa, s, job);
 }
 
 void protect(struct worker *w, struct rte_mbuf *m)
@@ -275,8 +281,7 @@ void protect_in_ordinary(struct worker *w, struct rte_mbuf *m, struct session *s
 	}
 	memcpy(&esp, rte_pktmbuf_mtod_offset(m, const uint8_t *, p->esp), sizeof(esp));
 	p->seq = rte_be_to_cpu_32(esp.seq);
-	p->src = packet_src(m);
-	reason = prepare_in(m, s->way.sa, s, job);
+	reason = enter_window(m, s->way.sa, s, job);
 	if (reason != ESP_OK)
 		drop(w, m, (enum drop_reason)reason);
 	else
@@ -330,8 +335,7 @@ static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa
 	p->from_kernel = 0;
 	p->decrypted = 1;
 	p->from = FLOW_FROM_SA(s->sa);
-	if (!shortcut_decrypted(w, m))
-		plain_in(w, m, sa);
+	shortcut_opened(w, m, sa);
 }
 
 /* @param sa  NULL: it is gone */

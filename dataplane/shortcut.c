@@ -13,6 +13,7 @@
 #include "shortcut.h"
 
 #define ETHER sizeof(struct rte_ether_hdr)
+#define ROOM 8u		/* for what one packet may become: none goes by a queue, past others */
 
 /* A frame that may have a short way. */
 struct candidate {
@@ -195,23 +196,51 @@ void shortcut_receive(struct worker *w, struct rte_mbuf **m, unsigned int n, uns
 	}
 }
 
-bool shortcut_decrypted(struct worker *w, struct rte_mbuf *m)
-{
-	const uint8_t *ip = rte_pktmbuf_mtod(m, const uint8_t *);
-	unsigned int len = rte_pktmbuf_data_len(m);
-	const struct flow *f;
-	struct flow_key key;
+/* --- packets that came out of an SA --- */
 
-	if (!w->flows.flow || !flow_of(ip, len, packet(m)->from, &key))
-		return false;
-	crypt_make_room(w);
-	f = flow_find(&w->flows, &key, flow_place(&w->flows, &key));
-	if (!f || f->from_port != packet(m)->port || !may_leave(w, f, ip, len))
+void shortcut_opened(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa)
+{
+	struct opened *o;
+
+	if (w->nopened == RTE_DIM(w->opened) && !crypt_now(w)) {
+		plain_in(w, m, sa);
+		return;
+	}
+	o = &w->opened[w->nopened++];
+	*o = (struct opened){.m = m, .sa = sa};
+	if (!w->flows.flow)
+		return;
+	o->has_flow = flow_of(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m),
+			      packet(m)->from, &o->key);
+	if (!o->has_flow)
+		return;
+	o->place = flow_place(&w->flows, &o->key);
+	rte_prefetch0(&w->flows.flow[o->place]);
+}
+
+static bool go_on(struct worker *w, struct opened *o)
+{
+	const struct flow *f = o->has_flow ? flow_find(&w->flows, &o->key, o->place) : NULL;
+	struct rte_mbuf *m = o->m;
+
+	if (!f || f->from_port != packet(m)->port ||
+	    !may_leave(w, f, rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m)))
 		return false;
 	w->stats->decapsulated++;
 	w->stats->shortcut++;
 	leave(w, m, f);
 	return true;
+}
+
+void shortcut_go_on(struct worker *w)
+{
+	unsigned int i;
+
+	for (i = 0; i < w->nopened && w->now[w->filling].n + ROOM <= CRYPT_NOW; i++)
+		if (!go_on(w, &w->opened[i]))
+			plain_in(w, w->opened[i].m, w->opened[i].sa);
+	w->nopened -= i;
+	memmove(w->opened, w->opened + i, w->nopened * sizeof(w->opened[0]));
 }
 
 /* --- the last packet that went the long way --- */

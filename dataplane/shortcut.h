@@ -16,9 +16,12 @@ void shortcut_look(struct worker *w);
 /** Frames from the wire side of a port, in order; those without a short way are given to
  * receive_frame(). Takes them over. */
 void shortcut_receive(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int port);
-/** A packet that came out of an SA (data at its IP header, checked). Takes it over.
- * @return false: it has no short way, and is still the caller's */
-bool shortcut_decrypted(struct worker *w, struct rte_mbuf *m);
+/** A packet came out of an SA (data at its IP header, checked). Takes it over: it goes on, by
+ * whatever way, when crypt_now() has the next ones open as well. */
+void shortcut_opened(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa);
+/** They go on, as many as crypt_now() has room for if they are to be protected again;
+ * crypt_now(). */
+void shortcut_go_on(struct worker *w);
 
 /** The packet, as it came in, was decided upon: protect or unprotect with session s. Worker
  * of the SA, before the packet is changed. */

@@ -210,6 +210,7 @@ static void sa_comes(void **state)
 	policy = all_out(e.sa);
 	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
 	send_packet();
+	crypt_now(w);
 	for (unsigned int i = 0; i < 100000 && w->in_flight + w->submit[0].n; i++)
 		crypt_poll(w);
 	assert_int_equal(w->hold.n, 0);
