@@ -15,11 +15,12 @@
 int flows_create(struct flow_table *table, uint32_t flows)
 {
 	*table = (struct flow_table){
-		.seed = (uint32_t)rte_rand(),
 		.epoch = 1,
 		.holds = rte_get_tsc_hz() / 2,
 		.mask = (rte_align32pow2(RTE_MAX(flows, 2u)) - 1) & ~1u,
 	};
+	for (unsigned int i = 0; i < RTE_DIM(table->seed); i++)
+		table->seed[i] = rte_rand();
 	table->flow = rte_zmalloc("flows", (table->mask + 2) * sizeof(table->flow[0]),
 				  RTE_CACHE_LINE_SIZE);
 	return table->flow ? 0 : -ENOMEM;

@@ -13,8 +13,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <rte_hash_crc.h>
-
 struct session;
 
 /** Where a packet came from: a port, */
@@ -54,12 +52,12 @@ _Static_assert(sizeof(struct flow) == 64, "a look-up reads one cache line");
 struct flow_table {
 	struct flow *flow;
 	uint32_t mask;		/* of even numbers: flows live in pairs */
-	uint32_t seed;		/* nobody on the wire can choose flows that collide */
 	uint32_t epoch;		/* what was learned in another one is void */
 	uint32_t learned;	/* how often a decision has been remembered */
 	uint64_t now;		/* TSC, as of this turn */
 	uint64_t holds;		/* of the TSC: a decision at the least, and twice that at the most */
 	uint32_t spread;	/* so that not all end at a time */
+	uint64_t seed[5];	/* nobody on the wire can choose flows that collide */
 };
 
 /** @param flows  that it remembers, about; 0: none. @return 0 or -ENOMEM */
@@ -75,16 +73,26 @@ void flows_free(struct flow_table *table);
  */
 bool flow_of(const uint8_t *ip, unsigned int len, uint32_t from, struct flow_key *key);
 
+/* What is secret in the factors is in all bits of the product. (Flows that collide in a CRC do so
+ * with any seed.) */
+static inline uint64_t flow_mix(uint64_t a, uint64_t b)
+{
+	__extension__ unsigned __int128 product = (unsigned __int128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
 /** The place where a flow would be, or beside it. */
 static inline uint32_t flow_place(const struct flow_table *table, const struct flow_key *key)
 {
-	uint32_t a = table->seed, b = table->seed;
+	const uint64_t *seed = table->seed, *word = key->word;
+	uint64_t addrs = word[0] ^ seed[0];
 
-	a = rte_hash_crc_8byte(key->word[0], a);
-	for (unsigned int i = 1; key->word[4] & FLOW_V6 && i < 4; i++)
-		a = rte_hash_crc_8byte(key->word[i], a);
-	b = rte_hash_crc_8byte(key->word[4], b);
-	return (a ^ b * 0x9e3779b1u) & table->mask;
+	if (word[4] & FLOW_V6)
+		addrs = flow_mix(addrs, word[1] ^ seed[1]) +
+			flow_mix(word[2] ^ seed[2], word[3] ^ seed[3]);
+	/* Once more: addresses and ports in a row are still so in the first product. */
+	return (uint32_t)flow_mix(flow_mix(addrs, word[4] ^ seed[4]), seed[1]) & table->mask;
 }
 
 static inline bool flow_holds(const struct flow_table *table, const struct flow *f,

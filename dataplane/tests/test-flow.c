@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is remembered about flows: what tells them apart, and for how long it holds. */
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_byteorder.h>
+#include <rte_cycles.h>
+#include <rte_hash_crc.h>
+
+#include "eal_fixture.h"
+#include "flow.h"
+#include "session.h"
+
+#define PORT FLOW_FROM_PORT(1)
+
+/* A packet in memory of exactly its size. @return whether it has a flow */
+static bool key_of(const uint8_t *data, unsigned int len, uint32_t from, struct flow_key *key)
+{
+	uint8_t *exact = malloc(len);
+	bool has;
+
+	assert_non_null(exact);
+	memcpy(exact, data, len);
+	memset(key, 0x5a, sizeof(*key));
+	has = flow_of(exact, len, from, key);
+	free(exact);
+	return has;
+}
+
+static unsigned int packet4(uint8_t *p, uint8_t proto, unsigned int payload)
+{
+	for (unsigned int i = 0; i < 20 + payload; i++)
+		p[i] = (uint8_t)(i * 7 + 1);
+	p[0] = 0x45;
+	p[6] = 0x40;	/* DF is no fragment */
+	p[7] = 0;
+	p[9] = proto;
+	return 20 + payload;
+}
+
+static unsigned int packet6(uint8_t *p, uint8_t proto, unsigned int payload)
+{
+	for (unsigned int i = 0; i < 40 + payload; i++)
+		p[i] = (uint8_t)(i * 5 + 1);
+	p[0] = 0x60;
+	p[6] = proto;
+	return 40 + payload;
+}
+
+static unsigned int packet_of(bool v6, uint8_t *p, uint8_t proto, unsigned int payload)
+{
+	return v6 ? packet6(p, proto, payload) : packet4(p, proto, payload);
+}
+
+/* How much of what follows the IP header tells flows apart, bytes. */
+static unsigned int upper_len(unsigned int proto)
+{
+	switch (proto) {
+	case IPPROTO_TCP:
+	case IPPROTO_UDP:
+	case IPPROTO_UDPLITE:
+	case IPPROTO_SCTP:
+	case IPPROTO_DCCP:
+	case IPPROTO_ESP:
+		return 4;
+	case IPPROTO_ICMP:
+	case IPPROTO_ICMPV6:
+		return 2;
+	default:
+		return 0;
+	}
+}
+
+static bool is_extension(unsigned int proto)
+{
+	return proto == IPPROTO_HOPOPTS || proto == IPPROTO_ROUTING ||
+	       proto == IPPROTO_FRAGMENT || proto == IPPROTO_DSTOPTS;
+}
+
+/* Every protocol, with every length of what follows. */
+static void cut_off(void **state)
+{
+	struct flow_key key;
+	uint8_t p[64];
+
+	(void)state;
+	for (unsigned int proto = 0; proto < 256; proto++) {
+		for (unsigned int have = 0; have <= 8; have++) {
+			unsigned int len = packet4(p, (uint8_t)proto, have);
+
+			assert_int_equal(key_of(p, len, PORT, &key), have >= upper_len(proto));
+			len = packet6(p, (uint8_t)proto, have);
+			assert_int_equal(key_of(p, len, PORT, &key),
+					 !is_extension(proto) && have >= upper_len(proto));
+		}
+	}
+}
+
+/* Options, later fragments, and first ones. */
+static void out_of_the_ordinary(void **state)
+{
+	struct flow_key key;
+	uint8_t p[64];
+	unsigned int len = packet4(p, IPPROTO_UDP, 40);
+
+	(void)state;
+	for (unsigned int ihl = 0; ihl < 16; ihl++) {
+		p[0] = (uint8_t)(0x40 | ihl);
+		assert_int_equal(key_of(p, len, PORT, &key), ihl == 5);
+	}
+	p[0] = 0x45;
+	for (unsigned int bit = 0; bit < 16; bit++) {
+		p[6] = (uint8_t)(1u << bit >> 8);
+		p[7] = (uint8_t)(1u << bit);
+		/* DF, and the one that is reserved. */
+		assert_int_equal(key_of(p, len, PORT, &key), bit >= 14);
+	}
+}
+
+/* Which bits of a packet make another flow: exactly those that policies and routes can ask for. */
+static bool tells_apart(bool v6, unsigned int proto, unsigned int at)
+{
+	unsigned int header = v6 ? 40 : 20;
+
+	if (at >= header)
+		return at - header < upper_len(proto);
+	return v6 ? at >= 8 : at >= 12;
+}
+
+static void every_bit(bool v6, uint8_t proto)
+{
+	struct flow_key key, other;
+	uint8_t p[64];
+	unsigned int len = packet_of(v6, p, proto, 8);
+
+	assert_true(key_of(p, len, PORT, &key));
+	for (unsigned int bit = 0; bit < len * 8; bit++) {
+		unsigned int at = bit / 8;
+
+		/* The version, fragments and the protocol are other tests'. */
+		if (at == 0 || (v6 ? at == 6 : at == 6 || at == 7 || at == 9))
+			continue;
+		p[at] ^= (uint8_t)(1u << bit % 8);
+		assert_true(key_of(p, len, PORT, &other));
+		assert_int_equal(memcmp(&key, &other, sizeof(key)) != 0, tells_apart(v6, proto, at));
+		p[at] ^= (uint8_t)(1u << bit % 8);
+	}
+}
+
+static void what_tells_flows_apart(void **state)
+{
+	static const uint8_t protocols[] = {IPPROTO_TCP,  IPPROTO_UDP,	  IPPROTO_ICMP,
+					    IPPROTO_ICMPV6, IPPROTO_ESP, IPPROTO_GRE,
+					    IPPROTO_AH,	  IPPROTO_UDPLITE};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(protocols); i++) {
+		every_bit(false, protocols[i]);
+		every_bit(true, protocols[i]);
+	}
+}
+
+/* The same packet out of every port and many SAs, of every protocol without ports: no two
+ * keys are alike, nor does one of IPv4 pass for one of IPv6. */
+static void where_from(void **state)
+{
+	static struct flow_key key[2 * 256];
+	static const uint32_t from[] = {
+		FLOW_FROM_PORT(0), FLOW_FROM_PORT(1), FLOW_FROM_PORT(255), FLOW_FROM_SA(0),
+		FLOW_FROM_SA(1), FLOW_FROM_SA(255), FLOW_FROM_SA(CYGNET_MAX_ENTRIES - 1),
+	};
+	unsigned int n = 0;
+	uint8_t p[64] = {0};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(from); i++) {
+		for (unsigned int proto = 253; proto < 256; proto++) {
+			for (unsigned int v6 = 0; v6 < 2; v6++) {
+				p[0] = v6 ? 0x60 : 0x45;
+				p[6] = v6 ? (uint8_t)proto : 0;
+				p[9] = v6 ? 0 : (uint8_t)proto;
+				assert_true(key_of(p, 48, from[i], &key[n++]));
+			}
+		}
+	}
+	for (unsigned int i = 0; i < n; i++)
+		for (unsigned int j = 0; j < i; j++)
+			assert_memory_not_equal(&key[i], &key[j], sizeof(key[i]));
+}
+
+/* --- the table --- */
+
+static struct flow_table table;
+
+static struct flow_key numbered(uint64_t n)
+{
+	return (struct flow_key){{n, 0, 0, 0, 0}};
+}
+
+static struct session *session_of(uint64_t n)
+{
+	static struct session sessions[1024];
+
+	return &sessions[n % RTE_DIM(sessions)];
+}
+
+static void learn(uint64_t n)
+{
+	flow_learn(&table, &(struct flow){
+		.key = numbered(n),
+		.kind = FLOW_PROTECT,
+		.session = session_of(n),
+	});
+}
+
+static const struct flow *find(uint64_t n)
+{
+	const struct flow_key key = numbered(n);
+	const struct flow *f = flow_find(&table, &key, flow_place(&table, &key));
+
+	if (f)
+		assert_ptr_equal(f->session, session_of(n));
+	return f;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	table.now = 0;
+	return flows_create(&table, 64);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	flows_free(&table);
+	return 0;
+}
+
+/* From half a second to one. */
+static void expires(void **state)
+{
+	const uint64_t second = rte_get_tsc_hz();
+	unsigned int held = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < 200; i++) {
+		uint64_t start = table.now = 10 * second * (i + 1);
+
+		learn(i);
+		table.now = start + second / 2 - 1;
+		assert_non_null(find(i));
+		table.now = start + second * 3 / 4;
+		held += find(i) != NULL;
+		table.now = start + second;
+		assert_null(find(i));
+	}
+	/* They do not all end at a time. */
+	assert_in_range(held, 50, 150);
+}
+
+static void another_epoch(void **state)
+{
+	(void)state;
+	assert_null(find(0));
+	learn(0);
+	assert_non_null(find(0));
+	table.epoch++;
+	assert_null(find(0));
+	learn(0);
+	assert_non_null(find(0));
+}
+
+/* @return one that goes where flow 1 goes */
+static uint64_t colliding(uint64_t after)
+{
+	const struct flow_key first = numbered(1);
+	struct flow_key key;
+
+	do
+		key = numbered(++after);
+	while (flow_place(&table, &key) != flow_place(&table, &first));
+	return after;
+}
+
+/* Two have room; a third takes the place of the second; what does not hold any more goes first. */
+static void pairs(void **state)
+{
+	uint64_t b = colliding(1), c = colliding(b);
+
+	(void)state;
+	learn(1);
+	learn(b);
+	assert_non_null(find(1));
+	assert_non_null(find(b));
+	learn(c);
+	assert_non_null(find(1));
+	assert_null(find(b));
+	assert_non_null(find(c));
+	/* Again, with something else: there is one of each. */
+	learn(1);
+	learn(c);
+	assert_non_null(find(1));
+	assert_non_null(find(c));
+	table.epoch++;
+	learn(b);
+	assert_non_null(find(b));
+	assert_null(find(1));
+	assert_null(find(c));
+}
+
+/* Whatever was learned, what is found is what was learned about that flow. */
+static void random_flows(void **state)
+{
+	unsigned int found = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < 100000; i++) {
+		uint64_t n = (uint64_t)random() % 200;
+
+		if (random() % 2)
+			learn(n);
+		else
+			found += find(n) != NULL;
+	}
+	assert_true(found > 1000);
+}
+
+/* Of five numbers, each twice the one before, those that the bits of n say, added up. */
+static uint64_t sum_of(uint64_t first, unsigned int n)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < 5; i++)
+		sum ^= n >> i & 1 ? first << i : 0;
+	return sum;
+}
+
+/* Most places are in use when there are as many flows as places: they spread, whatever it is
+ * that tells them apart. */
+static void spread(unsigned int word, uint64_t first, bool v6)
+{
+	bool used[64] = {false};
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < 32; i++) {
+		struct flow_key key = {{1, 2, 3, 4, 6 | v6}};
+		uint32_t place;
+
+		key.word[word] ^= sum_of(first, i);
+		place = flow_place(&table, &key);
+		assert_in_range(place, 0, 62);
+		assert_int_equal(place % 2, 0);
+		n += !used[place];
+		used[place] = true;
+	}
+	assert_true(n >= 10);
+}
+
+static void spreads(void **state)
+{
+	(void)state;
+	for (unsigned int shift = 1; shift < 60; shift += 4) {
+		for (unsigned int word = 0; word < 5; word++)
+			spread(word, UINT64_C(1) << shift, true);
+		spread(0, UINT64_C(1) << shift, false);
+		spread(4, UINT64_C(1) << shift, false);
+	}
+}
+
+/* Words that differ by multiples of CRC-32C's polynomial have the same CRC. */
+static void chosen(void **state)
+{
+	const uint64_t polynomial = UINT64_C(0x105ec76f1);
+
+	(void)state;
+	assert_int_equal(rte_hash_crc_8byte(7, 1), rte_hash_crc_8byte(7 ^ polynomial, 1));
+	spread(0, polynomial, false);
+	spread(0, polynomial << 20, true);
+	spread(4, polynomial << 24, false);
+}
+
+#define TABLE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cut_off),
+		cmocka_unit_test(out_of_the_ordinary),
+		cmocka_unit_test(what_tells_flows_apart),
+		cmocka_unit_test(where_from),
+		TABLE(expires),
+		TABLE(another_epoch),
+		TABLE(pairs),
+		TABLE(random_flows),
+		TABLE(spreads),
+		TABLE(chosen),
+	};
+
+	(void)argc;
+	if (start_eal(argv[0]))
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
