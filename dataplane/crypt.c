@@ -15,7 +15,7 @@
 #define BURSTS 8u   /* that a device gives back in a turn */
 #define FAILURES 16 /* in a row that another device did not have: it is the device */
 
-static void append(struct session *s, struct rte_mbuf *m)
+void crypt_append(struct session *s, struct rte_mbuf *m)
 {
 	packet(m)->next = NULL;
 	packet(m)->back = 0;
@@ -27,8 +27,7 @@ static void append(struct session *s, struct rte_mbuf *m)
 	s->tail = m;
 }
 
-/* A packet is back, for good. It and those that only waited for it go on. */
-static void release(struct worker *w, struct rte_mbuf *m, unsigned int status)
+void crypt_back(struct worker *w, struct rte_mbuf *m, unsigned int status)
 {
 	struct session *s = packet(m)->session;
 
@@ -107,28 +106,32 @@ static uint64_t sample(struct rte_mbuf *m)
 	return (sum << 7 | sum >> 57) ^ word;
 }
 
-void crypt_queue(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
-		 const struct cygnet_sa *sa, unsigned int device)
+/* @return DROP_NONE, or why no queue took the packet */
+static enum drop_reason enqueue(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
+				const struct cygnet_sa *sa, unsigned int device)
 {
 	struct rte_crypto_op *op = rte_crypto_op_alloc(w->ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
 	struct packet *p = packet(m);
 	struct session *s = p->session;
 
-	if (!op) {
-		drop(w, m, DROP_NO_BUFFER);
-		return;
-	}
+	if (!op)
+		return DROP_NO_BUFFER;
 	*crypto_op_job(op) = *job;
 	crypto_op_describe(op, m, s);
 	p->tried = p->failed_at = 0;
 	p->sample = s->inbound || engine_devices < 2 || packet_pool_device ? 0 : sample(m);
-	if (!put(w, op, sa, device) &&
-	    !((offload_enabled || engine_lost(device)) && put_anywhere(w, op, sa))) {
-		crypto_op_free(op);
-		drop(w, m, DROP_ENGINE_FULL);
-		return;
-	}
-	append(s, m);
+	if (put(w, op, sa, device) ||
+	    ((offload_enabled || engine_lost(device)) && put_anywhere(w, op, sa)))
+		return DROP_NONE;
+	crypto_op_free(op);
+	return DROP_ENGINE_FULL;
+}
+
+void crypt_queue(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
+		 const struct cygnet_sa *sa, unsigned int device)
+{
+	if (enqueue(w, m, job, sa, device) != DROP_NONE)
+		crypt_back(w, m, RTE_CRYPTO_OP_STATUS_NOT_PROCESSED);
 }
 
 void crypt_add(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
@@ -136,14 +139,20 @@ void crypt_add(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
 {
 	struct session *s = packet(m)->session;
 	unsigned int device = s->device;
+	enum drop_reason reason;
 
 	if (offload_enabled) {
 		device = offload_packet(&w->offload, s->algorithm, rte_pktmbuf_data_len(m), w->at);
 		if (device == OFFLOAD_NONE)
 			device = s->device;
 	}
-	if (!crypt_now_add(w, m, job, sa, device))
-		crypt_queue(w, m, job, sa, device);
+	if (crypt_now_add(w, m, job, sa, device))
+		return;
+	reason = enqueue(w, m, job, sa, device);
+	if (reason != DROP_NONE)
+		drop(w, m, reason);
+	else
+		crypt_append(s, m);
 }
 
 bool crypt_has_room(const struct worker *w)
@@ -225,7 +234,7 @@ static void finish(struct worker *w, struct rte_crypto_op *op, unsigned int devi
 		stats_device->encrypted += !packet(m)->session->inbound;
 	}
 	crypto_op_free(op);
-	release(w, m, status);
+	crypt_back(w, m, status);
 }
 
 /* What waits for a device that is lost. */
@@ -306,7 +315,7 @@ void crypt_drain(struct worker *w)
 
 			w->at[d]--;
 			crypto_op_free(batch->op[i]);
-			release(w, m, RTE_CRYPTO_OP_STATUS_NOT_PROCESSED);
+			crypt_back(w, m, RTE_CRYPTO_OP_STATUS_NOT_PROCESSED);
 		}
 		batch->n = 0;
 	}

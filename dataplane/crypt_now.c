@@ -27,15 +27,19 @@ bool crypt_now_add(struct worker *w, struct rte_mbuf *m, const struct esp_job *j
 	struct crypt_now *now = &w->now[w->filling];
 	struct session *s = packet(m)->session;
 
-	/* Those in a queue leave first. */
-	if (!(s->alone || s->form == SUITE_CHAIN) || s->by_queue || !engine_device[device].at_once || s->head || now->n == CRYPT_NOW ||
+	/* Those in a queue leave first; packets done side by side wait among them for theirs. */
+	if (!(s->alone ? !s->head : s->form == SUITE_CHAIN) || s->by_queue ||
+	    !engine_device[device].at_once || now->n == CRYPT_NOW ||
 	    ((!s->at[device] || engine_lost(device)) && !session_on(s, sa, device)))
 		return false;
 	if (job != &now->job[now->n])
 		now->job[now->n] = *job;
 	now->device[now->n] = (uint8_t)device;
 	now->m[now->n++] = m;
-	s->in_flight++;
+	if (s->alone)
+		s->in_flight++;
+	else
+		crypt_append(s, m);
 	return true;
 }
 
@@ -115,7 +119,7 @@ static void finish(struct worker *w, struct crypt_now *now, unsigned int from, u
 	struct cygnet_sa *sa = cygnet_sa_get(sadb, p->sa, p->generation);
 	struct session *s = p->session;
 	unsigned int bytes = 0, good = 0;
-	bool inbound = s->inbound;
+	bool alone = s->alone, inbound = s->inbound;
 
 	for (unsigned int i = from; i < from + n; i++) {
 		struct rte_mbuf *m = now->m[i];
@@ -126,6 +130,10 @@ static void finish(struct worker *w, struct crypt_now *now, unsigned int from, u
 		} else {
 			failed(s, stats_device, packet(m)->status);
 		}
+		if (!alone) {
+			crypt_back(w, m, packet(m)->status);
+			continue;
+		}
 		s->in_flight--;
 		protect_finish(w, m, s, sa);
 	}
@@ -133,11 +141,10 @@ static void finish(struct worker *w, struct crypt_now *now, unsigned int from, u
 	*(inbound ? &stats_device->decrypted : &stats_device->encrypted) += good;
 }
 
-/* Where packets are done side by side, a run has to fill lanes; and none overtakes those in a
- * queue. */
+/* Where packets are done side by side, a run has to fill lanes. */
 static bool is_worth_it(const struct session *s, unsigned int n)
 {
-	return s->alone || (n >= SIDE_BY_SIDE && !s->head);
+	return s->alone || n >= SIDE_BY_SIDE;
 }
 
 /* Too few for the lanes of a device that does packets side by side: in its queue they meet
@@ -146,9 +153,8 @@ static void give_to_queue(struct worker *w, struct crypt_now *now, unsigned int 
 			  unsigned int n)
 {
 	for (unsigned int i = from; i < from + n; i++) {
-		struct packet *p = packet(now->m[i]);
+		const struct packet *p = packet(now->m[i]);
 
-		p->session->in_flight--;
 		crypt_queue(w, now->m[i], &now->job[i],
 			    cygnet_sa_get(sadb, p->sa, p->generation), now->device[i]);
 	}
