@@ -257,6 +257,13 @@ static bool is_typical(const struct worker *w, struct rte_mbuf *m, struct flow_k
 		       p->from, key);
 }
 
+/* Whether it is the SPI that tells its flow from others: AH's is not looked at, nor one in UDP.
+ * What is to come in UDP and does not is not known either: it is to be refused. */
+static bool shows_spi(struct rte_mbuf *m, const struct cygnet_sa *sa)
+{
+	return sa->proto == IPPROTO_ESP && !packet(m)->udp && !cygnet_sa_path(sa)->encap;
+}
+
 void shortcut_learn_sa(struct worker *w, struct rte_mbuf *m, struct session *s,
 		       struct cygnet_sa *sa)
 {
@@ -266,9 +273,7 @@ void shortcut_learn_sa(struct worker *w, struct rte_mbuf *m, struct session *s,
 		.session = s,
 	};
 
-	/* A flow of AH has no SPI. */
-	if ((s->inbound && (packet(m)->udp || sa->proto != IPPROTO_ESP)) ||
-	    !is_typical(w, m, &what.key))
+	if ((s->inbound && !shows_spi(m, sa)) || !is_typical(w, m, &what.key))
 		return;
 	way_find(s, sa, w->flows.epoch);
 	if (s->inbound || s->way.longest)

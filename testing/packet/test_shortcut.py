@@ -159,6 +159,19 @@ def test_short_headers(bench):
         outbound(bench, out, piece)
 
 
+def test_short_encapsulation(bench):
+    """ESP that is to be in UDP and is not, and the other way round: each one is refused."""
+    for encap in (True, False):
+        out, inb = known_tunnel(bench, encap=encap)
+        ports, inb.encap = inb.encap, None if encap else (4500, 4501)
+        with bench.dropped("esp-encap", 5):
+            for _ in range(5):
+                bench.from_wan(inb.seal(to_host()))
+        inb.encap = ports
+        inbound(bench, inb)
+        outbound(bench, out)
+
+
 def test_short_frames(bench):
     """To somebody else, to everybody, in a VLAN."""
     known_tunnel(bench)
