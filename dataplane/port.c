@@ -179,7 +179,7 @@ static int start_wire(struct port *port, const struct conf_port *conf, const str
 {
 	struct rte_ether_addr mac;
 	char iface[IFNAMSIZ];
-	uint16_t mtu;
+	uint16_t mtu = 0;
 	int err = take_interface(conf->device, iface, &mtu);
 
 	if (!err)

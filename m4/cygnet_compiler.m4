@@ -42,3 +42,27 @@ AC_DEFUN([CYGNET_ENABLE_WERROR], [
     [], [enable_werror=no])
   AS_IF([test "x$enable_werror" != xno], [CYGNET_CFLAGS="$CYGNET_CFLAGS -Werror"])
 ])
+
+# Optimisation across the files of cygnetd, whose stages call each other for each packet. The
+# objects are also usable without, so that each of the unit tests is linked in no time. Only
+# with GCC: Clang's needs another linker.
+AC_DEFUN([CYGNET_ENABLE_LTO], [
+  AC_ARG_ENABLE([lto],
+    [AS_HELP_STRING([--disable-lto], [do not optimise cygnetd across its files])],
+    [], [enable_lto=auto])
+  AS_IF([test "x$enable_lto" = xauto], [
+    AS_IF([test "x$enable_sanitizers" = xno && ! $CC --version 2>&1 | grep -qi clang],
+      [enable_lto=yes], [enable_lto=no])
+  ])
+  AS_IF([test "x$enable_lto" != xno], [
+    AC_MSG_CHECKING([whether $CC optimises across files])
+    cygnet_saved_cflags="$CFLAGS"
+    CFLAGS="$CFLAGS -flto=auto -ffat-lto-objects"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])], [], [enable_lto=no])
+    CFLAGS="$cygnet_saved_cflags"
+    AC_MSG_RESULT([$enable_lto])
+  ])
+  LTO_CFLAGS=
+  AS_IF([test "x$enable_lto" != xno], [LTO_CFLAGS="-flto=auto -ffat-lto-objects"])
+  AC_SUBST([LTO_CFLAGS])
+])
