@@ -15,7 +15,7 @@
 #define BURSTS 8u   /* that a device gives back in a turn */
 #define FAILURES 16 /* in a row that another device did not have: it is the device */
 
-void crypt_append(struct session *s, struct rte_mbuf *m)
+static void append(struct session *s, struct rte_mbuf *m)
 {
 	packet(m)->next = NULL;
 	packet(m)->back = 0;
@@ -27,7 +27,8 @@ void crypt_append(struct session *s, struct rte_mbuf *m)
 	s->tail = m;
 }
 
-void crypt_back(struct worker *w, struct rte_mbuf *m, unsigned int status)
+/* A packet is back, for good. It and those that only waited for it go on. */
+static void release(struct worker *w, struct rte_mbuf *m, unsigned int status)
 {
 	struct session *s = packet(m)->session;
 
@@ -119,19 +120,14 @@ static enum drop_reason enqueue(struct worker *w, struct rte_mbuf *m, const stru
 	*crypto_op_job(op) = *job;
 	crypto_op_describe(op, m, s);
 	p->tried = p->failed_at = 0;
-	p->sample = s->inbound || engine_devices < 2 || packet_pool_device ? 0 : sample(m);
+	/* A core's own driver loses no packet halfway: it need not be known again. */
+	p->sample = s->inbound || engine_devices < 2 || packet_pool_device ||
+			    engine_device[device].at_once ? 0 : sample(m);
 	if (put(w, op, sa, device) ||
 	    ((offload_enabled || engine_lost(device)) && put_anywhere(w, op, sa)))
 		return DROP_NONE;
 	crypto_op_free(op);
 	return DROP_ENGINE_FULL;
-}
-
-void crypt_queue(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
-		 const struct cygnet_sa *sa, unsigned int device)
-{
-	if (enqueue(w, m, job, sa, device) != DROP_NONE)
-		crypt_back(w, m, RTE_CRYPTO_OP_STATUS_NOT_PROCESSED);
 }
 
 void crypt_add(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
@@ -152,7 +148,7 @@ void crypt_add(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
 	if (reason != DROP_NONE)
 		drop(w, m, reason);
 	else
-		crypt_append(s, m);
+		append(s, m);
 }
 
 bool crypt_has_room(const struct worker *w)
@@ -234,7 +230,7 @@ static void finish(struct worker *w, struct rte_crypto_op *op, unsigned int devi
 		stats_device->encrypted += !packet(m)->session->inbound;
 	}
 	crypto_op_free(op);
-	crypt_back(w, m, status);
+	release(w, m, status);
 }
 
 /* What waits for a device that is lost. */
@@ -315,7 +311,7 @@ void crypt_drain(struct worker *w)
 
 			w->at[d]--;
 			crypto_op_free(batch->op[i]);
-			crypt_back(w, m, RTE_CRYPTO_OP_STATUS_NOT_PROCESSED);
+			release(w, m, RTE_CRYPTO_OP_STATUS_NOT_PROCESSED);
 		}
 		batch->n = 0;
 	}

@@ -199,14 +199,6 @@ bool crypt_has_room(const struct worker *w);
 /** Bring collected operations to the devices, and finish what has come back.
  * @return packets that came back */
 unsigned int crypt_poll(struct worker *w);
-/** A packet of a session waits from now on for those before it, and those behind it for it. */
-void crypt_append(struct session *s, struct rte_mbuf *m);
-/** It is back, for good: it and those that only waited for it go on. Takes it over.
- * @param status  enum rte_crypto_op_status */
-void crypt_back(struct worker *w, struct rte_mbuf *m, unsigned int status);
-/** Give a packet that crypt_append() has had to the queue of a device. */
-void crypt_queue(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
-		 const struct cygnet_sa *sa, unsigned int device);
 /** Give up what waits for a device: cygnetd ends. */
 void crypt_drain(struct worker *w);
 
