@@ -74,9 +74,6 @@ void suite_describe(struct session *s, const struct cygnet_sa *sa)
 	s->icv_len = sa->icv_len;
 	s->alone = c->alone;
 	s->salted = c->salt_len;
-	/* When it is called for those, ipsec_mb of DPDK 22.11 takes the cipher's key of whatever
-	 * packet it had there before. */
-	s->by_queue = sa->auth == CYGNET_AUTH_AES_XCBC || sa->auth == CYGNET_AUTH_AES_CMAC;
 	/* CCM: cryptodev wants a byte in front of the nonce, and 18 in front of the AAD. */
 	memcpy(salt + sizeof(s->salt) - c->salt_len, sa->cipher_key + sa->cipher_key_len,
 	       c->salt_len);

@@ -130,8 +130,8 @@ class Cygnetd(Gateway):
     def command(self):
         count = len(self.tunnels)
         with open(f"{self.work}/conf", "w") as conf:
-            # Older builds do not know it, and need not with so few.
-            sessions = f"sessions = {2 * count}\n" if count > FEW else ""
+            # Older builds do not know them, and need not with so few.
+            sessions = f"sessions = {2 * count}\nflows = {4 * count}\n" if count > FEW else ""
             conf.write(CONFIG.format(work=self.work, sessions=sessions, sas=2 * count + 16,
                                      policies=3 * count + 16,
                                      engine=self.options.engine, core=self.options.core,
