@@ -107,6 +107,12 @@ static uint64_t sample(struct rte_mbuf *m)
 	return (sum << 7 | sum >> 57) ^ word;
 }
 
+/* 0: nobody will ask. */
+static uint64_t sample_of(struct rte_mbuf *m, const struct session *s)
+{
+	return s->inbound || engine_devices < 2 || packet_pool_device ? 0 : sample(m);
+}
+
 /* @return DROP_NONE, or why no queue took the packet */
 static enum drop_reason enqueue(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
 				const struct cygnet_sa *sa, unsigned int device)
@@ -120,11 +126,12 @@ static enum drop_reason enqueue(struct worker *w, struct rte_mbuf *m, const stru
 	*crypto_op_job(op) = *job;
 	crypto_op_describe(op, m, s);
 	p->tried = p->failed_at = 0;
-	/* A core's own driver loses no packet halfway: it need not be known again. */
-	p->sample = s->inbound || engine_devices < 2 || packet_pool_device ||
-			    engine_device[device].at_once ? 0 : sample(m);
-	if (put(w, op, sa, device) ||
-	    ((offload_enabled || engine_lost(device)) && put_anywhere(w, op, sa)))
+	/* A core's own driver fails none, as a rule. */
+	p->sample = engine_device[device].at_once && !s->by_queue ? 0 : sample_of(m, s);
+	if (put(w, op, sa, device))
+		return DROP_NONE;
+	p->sample = sample_of(m, s);
+	if ((offload_enabled || engine_lost(device)) && put_anywhere(w, op, sa))
 		return DROP_NONE;
 	crypto_op_free(op);
 	return DROP_ENGINE_FULL;
@@ -174,8 +181,13 @@ static bool again(struct worker *w, struct rte_crypto_op *op)
 	struct rte_mbuf *m = op->sym->m_src;
 	struct packet *p = packet(m);
 
-	if (engine_devices < 2 || !is_intact(m))
+	if (engine_devices < 2)
 		return false;
+	if (!is_intact(m)) {
+		/* The next ones of that SA will be known again. */
+		p->session->by_queue = true;
+		return false;
+	}
 	op->status = RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
 	return put_anywhere(w, op, cygnet_sa_get(sadb, p->sa, p->generation));
 }

@@ -4,7 +4,9 @@
  * ipsec_mb of DPDK 22.11 takes the cipher's key of whatever packet it had there before).
  * A device of the CPU works on them when it is called (rte_cryptodev's "CPU crypto"):
  * no queue, no operation for each. They are collected and done in runs of one SA, in the
- * order in which they came. */
+ * order in which they came.
+ * (XCBC and CMAC must not come here: beside them ipsec_mb of DPDK 22.11 does not set the
+ * cipher's key then, and takes that of the packet before.) */
 #include <errno.h>
 
 #include <rte_cryptodev.h>

@@ -186,6 +186,28 @@ static void taken_over(void **state)
 	esp_sa_delete(&e);
 }
 
+/* One that works at once is not watched before it has failed: the first packet is lost. */
+static void taken_over_next(void **state)
+{
+	struct esp_sa e;
+
+	(void)state;
+	add(&e, 0);
+	for (unsigned int d = 0; d < engine_devices; d++)
+		engine_device[d].at_once = true;
+	e.session->alone = false;
+	break_device(0, REFUSING);
+	protect_one(&e);
+	assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], 1);
+	for (unsigned int i = 1; i <= FAILURES + 4; i++) {
+		protect_one(&e);
+		assert_int_equal(w->stats->drop[OUT], i);
+		assert_int_equal(engine_lost(0), i >= FAILURES);
+	}
+	assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], 1);
+	esp_sa_delete(&e);
+}
+
 static void taken_over_inbound(void **state)
 {
 	struct esp_sa e;
@@ -390,6 +412,7 @@ int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 		TEST(taken_over), TEST(taken_over_inbound),  TEST(never_twice), TEST(forgiven),
+		TEST(taken_over_next),
 		TEST(all_fail),	  TEST(least_recently_used), TEST(shares),      TEST(ah_taken_over),
 	};
 
