@@ -51,12 +51,12 @@ static uint8_t next_header(struct rte_mbuf *m, const struct session *s)
 /* @param tail  behind the packet */
 static void write_tail(uint8_t *tail, struct esp_job *job, const struct session *s, uint64_t seq)
 {
-	uint64_t be = rte_cpu_to_be_64(seq);
+	const uint64_t be[2] = {rte_cpu_to_be_64(seq)}; /* as long as any IV */
 
-	memcpy(tail, &be, ah_hidden(s));
+	memcpy(tail, be, ah_hidden(s));
 	/* AES-GMAC: the sequence number is never used twice. */
 	if (s->iv_len)
-		esp_nonce(job->iv, s, &be);
+		esp_nonce(job->iv, s, be);
 }
 
 int ah_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s,

@@ -38,13 +38,15 @@ static inline void esp_nonce(uint8_t *iv, const struct session *s, const void *w
 {
 	static const uint8_t first[4] = {0, 0, 0, 1};
 
-	if (!s->salted) {
-		memcpy(iv, wire, s->iv_len);
-		return;
+	if (s->iv_len == 16) {
+		memcpy(iv, wire, 16);
+	} else if (!s->salted) {
+		memcpy(iv, wire, 8);
+	} else {
+		memcpy(iv, &s->salt, sizeof(s->salt));
+		memcpy(iv + sizeof(s->salt), wire, 8);
+		memcpy(iv + sizeof(s->salt) + 8, first, sizeof(first));
 	}
-	memcpy(iv, &s->salt, sizeof(s->salt));
-	memcpy(iv + sizeof(s->salt), wire, s->iv_len);
-	memcpy(iv + sizeof(s->salt) + s->iv_len, first, sizeof(first));
 }
 
 /**

@@ -64,7 +64,8 @@ static void write_iv(uint8_t *wire, struct esp_job *job, const struct session *s
 	if (s->salted) {
 		esp_nonce(job->iv, s, wire);
 	} else {
-		memset(wire + sizeof(be), 0, s->iv_len - sizeof(be));
+		if (s->iv_len == 16)
+			memset(wire + sizeof(be), 0, 8);
 		memset(job->iv, 0, sizeof(job->iv));
 	}
 }

@@ -81,8 +81,12 @@ bool flow_of(const uint8_t *ip, unsigned int len, uint32_t from, struct flow_key
 		return false;
 	if (!read_upper(ip + header, len - header, proto, &upper))
 		return false;
-	memset(key, 0, sizeof(*key));
-	memcpy(key->word, v6 ? ip + 8 : ip + 12, v6 ? 32 : 8);
+	if (v6) {
+		memcpy(key->word, ip + 8, 32);
+	} else {
+		memcpy(key->word, ip + 12, 8);
+		key->word[1] = key->word[2] = key->word[3] = 0;
+	}
 	key->word[4] = (uint64_t)upper << 32 | (uint64_t)proto << 24 | from << 1 |
 		       (v6 ? FLOW_V6 : 0);
 	return true;

@@ -19,15 +19,17 @@
 static inline uint16_t ip_sum(const void *ip, unsigned int len)
 {
 	const uint8_t *at = (const uint8_t *)ip;
-	uint32_t word[5];
-	uint64_t sum = 0;
+	uint64_t first, second, sum;
+	uint32_t word;
 
-	memcpy(word, at, sizeof(word));
-	for (unsigned int i = 0; i < 5; i++)
-		sum += word[i];
-	for (unsigned int off = sizeof(word); off < len; off += sizeof(word[0])) {
-		memcpy(word, at + off, sizeof(word[0]));
-		sum += word[0];
+	/* Each by itself: an array of them would be written to memory first. */
+	memcpy(&first, at, sizeof(first));
+	memcpy(&second, at + 8, sizeof(second));
+	memcpy(&word, at + 16, sizeof(word));
+	sum = (first & UINT32_MAX) + (first >> 32) + (second & UINT32_MAX) + (second >> 32) + word;
+	for (unsigned int off = 20; off < len; off += sizeof(word)) {
+		memcpy(&word, at + off, sizeof(word));
+		sum += word;
 	}
 	sum = (sum & 0xffffffff) + (sum >> 32);
 	sum = (sum & 0xffff) + (sum >> 16);

@@ -8,6 +8,7 @@
 
 #include <rte_ip.h>
 #include <rte_mbuf.h>
+#include <rte_memcpy.h>
 
 #include "cygnet.h"
 #include "flow.h"
@@ -81,12 +82,17 @@ static inline struct rte_ipv6_hdr *packet_ip6(struct rte_mbuf *m)
 	return rte_pktmbuf_mtod(m, struct rte_ipv6_hdr *);
 }
 
+static const uint8_t packet_none[64];
+_Static_assert(sizeof(struct packet) == 96, "what packet_received() clears");
+
 /** A frame has come. @param port  index in ports[]; @param epoch  flow_table.epoch */
 static inline void packet_received(struct rte_mbuf *m, unsigned int port, uint32_t epoch)
 {
 	struct packet *p = packet(m);
 
-	memset(p, 0, sizeof(*p));
+	/* A memset() of this size becomes a "rep stos", which takes as long as a look-up. */
+	rte_mov64((uint8_t *)p, packet_none);
+	rte_mov32((uint8_t *)p + 64, packet_none);
 	p->port = (uint8_t)port;
 	p->from = FLOW_FROM_PORT(port);
 	p->epoch = epoch;

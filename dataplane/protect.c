@@ -292,19 +292,18 @@ void protect_in_ordinary(struct worker *w, struct rte_mbuf *m, struct session *s
 static void note_mapping(const struct cygnet_sa *sa, const struct packet *p)
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
-	struct cygnet_event event = {
-		.type = CYGNET_EVENT_MAPPING,
-		.reqid = sa->reqid,
-		.id = {sa->spi, sa->proto, sa->af, path->dst},
-		.new_addr = p->src,
-		.new_port = p->sport,
-	};
 
 	if (!p->udp || (!memcmp(&path->src, &p->src, sizeof(p->src)) && path->sport == p->sport))
 		return;
 	/* At most once a second and SA: the caller updates use_time after this. */
 	if (sa->use_time != control_now)
-		control_event(&event);
+		control_event(&(struct cygnet_event){
+			.type = CYGNET_EVENT_MAPPING,
+			.reqid = sa->reqid,
+			.id = {sa->spi, sa->proto, sa->af, path->dst},
+			.new_addr = p->src,
+			.new_port = p->sport,
+		});
 }
 
 static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa,

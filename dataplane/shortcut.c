@@ -207,10 +207,9 @@ void shortcut_opened(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa)
 		return;
 	}
 	o = &w->opened[w->nopened++];
-	*o = (struct opened){.m = m, .sa = sa};
-	if (!w->flows.flow)
-		return;
-	o->has_flow = flow_of(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m),
+	o->m = m;
+	o->sa = sa;
+	o->has_flow = w->flows.flow && flow_of(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m),
 			      packet(m)->from, &o->key);
 	if (!o->has_flow)
 		return;

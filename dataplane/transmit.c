@@ -85,17 +85,16 @@ void transmit_to_kernel(struct worker *w, struct rte_mbuf *m)
 static bool push_ethernet(struct rte_mbuf *m, const struct rte_ether_addr *dst,
 			  const struct rte_ether_addr *src)
 {
-	const struct rte_ether_hdr eth = {
-		.dst_addr = *dst,
-		.src_addr = *src,
-		.ether_type = packet_family(m) == AF_INET6 ? rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV6)
-							   : rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4),
-	};
-	char *at = rte_pktmbuf_prepend(m, sizeof(eth));
+	rte_be16_t type = packet_family(m) == AF_INET6 ? rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV6)
+						       : rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4);
+	struct rte_ether_hdr *eth = (void *)rte_pktmbuf_prepend(m, sizeof(*eth));
 
-	if (at)
-		memcpy(at, &eth, sizeof(eth));
-	return at;
+	if (!eth)
+		return false;
+	eth->dst_addr = *dst;
+	eth->src_addr = *src;
+	eth->ether_type = type;
+	return true;
 }
 
 static void frame_to_kernel(struct worker *w, struct rte_mbuf *m)
