@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Packets of suites that gain nothing by being done side by side (CBC with a MAC does: done in
- * runs of one SA, of mixed lengths, lanes stay empty, and it is a fifth slower than by queue; and with AES-XCBC or AES-CMAC
- * ipsec_mb of DPDK 22.11 takes the cipher's key of whatever packet it had there before).
- * A device of the CPU works on them when it is called (rte_cryptodev's "CPU crypto"):
- * no queue, no operation for each. They are collected and done in runs of one SA, in the
- * order in which they came.
- * (XCBC and CMAC must not come here: beside them ipsec_mb of DPDK 22.11 does not set the
- * cipher's key then, and takes that of the packet before.) */
+/* Packets of suites that gain nothing by being done side by side. (CBC with a MAC does: done in
+ * runs of one SA, of mixed lengths, lanes stay empty, and it is a fifth slower than by queue; and
+ * with AES-XCBC or AES-CMAC ipsec_mb of DPDK 22.11 takes the cipher's key of whatever packet it
+ * had there before.) A device of the CPU works on them when it is called (rte_cryptodev's "CPU
+ * crypto"): no queue, no operation for each. They are collected and done in runs of one SA, in
+ * the order in which they came. */
 #include <errno.h>
 
 #include <rte_cryptodev.h>

@@ -170,10 +170,13 @@ static void look_up(struct worker *w, struct candidate *c, unsigned int n)
 
 void shortcut_receive(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int port)
 {
-	uint64_t mac = __atomic_load_n(&ports[port].mac, __ATOMIC_RELAXED);
-	uint64_t state = flow_state(&w->flows);
+	uint64_t mac = __atomic_load_n(&ports[port].mac, __ATOMIC_RELAXED), state;
 	struct candidate c[BURST];
 
+	/* They came after what had changed by then, however long ago this turn began. */
+	if (n)
+		shortcut_look(w);
+	state = flow_state(&w->flows);
 	for (unsigned int i = 0; i < n; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
 	for (unsigned int i = 0; i < n; i++) {

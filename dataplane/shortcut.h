@@ -11,7 +11,7 @@
 #include "pipeline.h"
 
 /** See whether what is remembered still holds. Each turn of a worker, after its last
- * quiescent state and before its packets. */
+ * quiescent state; frames from the wire look once more. */
 void shortcut_look(struct worker *w);
 /** Frames from the wire side of a port, in order; those without a short way are given to
  * receive_frame(). Takes them over. */

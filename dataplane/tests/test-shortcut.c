@@ -281,6 +281,23 @@ static void tagged(void **state)
 	assert_int_equal(w->stats->encapsulated, 1);
 }
 
+/* In the middle of a turn: what came afterwards obeys. */
+static void changed(void **state)
+{
+	(void)state;
+	learn();
+	receive(frame());
+	assert_int_equal(w->stats->shortcut, 1);
+	changes_note();
+	receive(frame());
+	learn();
+	add_policy(CYGNET_OUT, out[0]);
+	receive(frame());
+	finish_all();
+	assert_int_equal(w->stats->shortcut, 1);
+	assert_int_equal(w->stats->drop[DROP_POLICY_PLAINTEXT], 2);
+}
+
 /* What a device fails to do at once, it or another one does by a queue. */
 static void fails_at_once(void **state)
 {
@@ -303,6 +320,7 @@ int main(int argc, char **argv)
 		TEST(session_goes_the_long_way),
 		TEST(session_goes_the_short_way),
 		TEST(tagged),
+		TEST(changed),
 		TEST(fails_at_once),
 	};
 
