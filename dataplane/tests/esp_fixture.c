@@ -11,6 +11,7 @@
 #include "crypto_op.h"
 #include "eal_fixture.h"
 #include "esp_fixture.h"
+#include "pipeline.h"
 #include "stats.h"
 
 #define SAS 16u
@@ -138,6 +139,33 @@ struct cygnet_sa_params esp_params(const struct esp_peer *peer, unsigned int opt
 	memcpy(p.cipher_key, peer->key, p.cipher_key_len + p.salt_len);
 	memcpy(p.auth_key, peer->auth_key, p.auth_key_len);
 	return p;
+}
+
+void esp_worker(struct worker *w)
+{
+	*w = (struct worker){
+		.workers = 1,
+		.sessions = esp_sessions,
+		.packets = esp_packets,
+		.ops = esp_ops,
+		.stats = &stats[0],
+	};
+}
+
+static bool waits(const struct worker *w)
+{
+	for (unsigned int d = 0; d < engine_devices; d++)
+		if (w->at[d])
+			return true;
+	return false;
+}
+
+void esp_worker_finish(struct worker *w)
+{
+	crypt_now(w);
+	for (unsigned int i = 0; i < 100000 && waits(w); i++)
+		crypt_poll(w);
+	assert_false(waits(w));
 }
 
 static struct cygnet_sa *find(const struct cygnet_sa_params *p)

@@ -46,6 +46,12 @@ extern unsigned int esp_devices;
 extern struct session_table *esp_sessions;
 extern struct rte_mempool *esp_packets, *esp_ops;
 
+struct worker;
+/** A worker as it is when it starts, the only one, with the pools above. */
+void esp_worker(struct worker *w);
+/** Have all come back that waits for devices or is there; it does. */
+void esp_worker_finish(struct worker *w);
+
 /** An SA between our side and the peer's. */
 struct esp_sa {
 	struct cygnet_sa *sa;

@@ -106,13 +106,7 @@ static int clean(void **state)
 /* An SA that the first device serves, and others could. */
 static void add(struct esp_sa *e, unsigned int options)
 {
-	*w = (struct worker){
-		.workers = 1,
-		.sessions = esp_sessions,
-		.packets = esp_packets,
-		.ops = esp_ops,
-		.stats = &stats[0],
-	};
+	esp_worker(w);
 	memset(w->stats, 0, sizeof(*w->stats));
 	assert_true(esp_sa_add(e, &esp_algorithms[esp_algorithm_count - 1], options, 0));
 	memcpy(engine_device, devices, sizeof(devices));
@@ -122,21 +116,10 @@ static void add(struct esp_sa *e, unsigned int options)
 		engine_device[d].at_once = false;
 }
 
-static bool waits(void)
-{
-	for (unsigned int d = 0; d < engine_devices; d++)
-		if (w->at[d])
-			return true;
-	return false;
-}
-
 static void pass(struct rte_mbuf *m)
 {
 	protect(w, m);
-	crypt_now(w);
-	for (unsigned int i = 0; i < 100000 && waits(); i++)
-		crypt_poll(w);
-	assert_false(waits());
+	esp_worker_finish(w);
 }
 
 static void protect_one(const struct esp_sa *e)

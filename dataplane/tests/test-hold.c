@@ -19,13 +19,7 @@ static int start(void **state)
 {
 	if (esp_fixture_start(state) || routes_init(1, 64) || control_events_init())
 		return -1;
-	*w = (struct worker){
-		.workers = 1,
-		.sessions = esp_sessions,
-		.packets = esp_packets,
-		.ops = esp_ops,
-		.stats = &stats[0],
-	};
+	esp_worker(w);
 	return 0;
 }
 
@@ -182,9 +176,7 @@ static void sa_just_gone(void **state)
 	policy = all_out(e.sa);
 	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
 	send_packet();
-	crypt_now(w);
-	for (unsigned int i = 0; i < 100000 && w->in_flight + w->submit[0].n; i++)
-		crypt_poll(w);
+	esp_worker_finish(w);
 	assert_int_equal(w->stats->drop[DROP_NO_ROUTE], 1);
 	esp_sa_delete(&e);
 	send_packet();
@@ -210,9 +202,7 @@ static void sa_comes(void **state)
 	policy = all_out(e.sa);
 	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
 	send_packet();
-	crypt_now(w);
-	for (unsigned int i = 0; i < 100000 && w->in_flight + w->submit[0].n; i++)
-		crypt_poll(w);
+	esp_worker_finish(w);
 	assert_int_equal(w->hold.n, 0);
 	assert_int_equal(w->stats->encapsulated, 6);
 	assert_int_equal(w->stats->held, 5);

@@ -20,13 +20,7 @@ static int start(void **state)
 {
 	if (esp_fixture_start(state) || routes_init(1, 64) || control_events_init())
 		return -1;
-	*w = (struct worker){
-		.workers = 1,
-		.sessions = esp_sessions,
-		.packets = esp_packets,
-		.ops = esp_ops,
-		.stats = &stats[0],
-	};
+	esp_worker(w);
 	return 0;
 }
 
@@ -53,14 +47,6 @@ static int last_reason(const uint64_t before[DROP_REASON_COUNT])
 	return reason;
 }
 
-static void finish_all(void)
-{
-	crypt_now(w);
-	for (unsigned int i = 0; i < 100000 && w->in_flight + w->submit[0].n; i++)
-		crypt_poll(w);
-	assert_int_equal(w->in_flight, 0);
-}
-
 /* @return why it was dropped, or -1: it was not */
 static int pass(struct rte_mbuf *m)
 {
@@ -68,7 +54,7 @@ static int pass(struct rte_mbuf *m)
 
 	memcpy(before, w->stats->drop, sizeof(before));
 	protect(w, m);
-	finish_all();
+	esp_worker_finish(w);
 	return last_reason(before);
 }
 
@@ -220,7 +206,7 @@ static void both_at_the_device(struct esp_sa *e)
 
 	protect(w, sealed(e, 3, IPPROTO_IPIP));
 	protect(w, sealed(e, 3, IPPROTO_IPIP));
-	finish_all();
+	esp_worker_finish(w);
 	assert_int_equal(w->stats->drop[IN], in + 1);
 	assert_int_equal(w->stats->drop[DROP_REPLAY], replay + 1);
 }
@@ -275,7 +261,7 @@ static void sa_gone(void **state)
 	esp_sa_delete(&e);
 	/* The session stays as long as a packet needs it. */
 	assert_int_equal(e.session->in_flight, 1);
-	finish_all();
+	esp_worker_finish(w);
 	assert_int_equal(w->stats->drop[DROP_SA_GONE], before + 1);
 	assert_int_equal(pass(m), DROP_SA_GONE);
 }
@@ -296,7 +282,7 @@ static void sa_gone_outbound(void **state)
 		protect(w, plain(&e));
 		assert_int_equal(e.session->in_flight, 1);
 		esp_sa_delete(&e);
-		finish_all();
+		esp_worker_finish(w);
 		assert_int_equal(w->stats->drop[OUT], out + 1);
 		assert_int_equal(w->stats->encapsulated, sent + i + 1);
 		assert_int_equal(pass(late), DROP_SA_GONE);

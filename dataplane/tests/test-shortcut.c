@@ -107,12 +107,7 @@ static void add_policy(enum cygnet_dir dir, const struct cygnet_sa *sa)
 static int setup(void **state)
 {
 	(void)state;
-	*w = (struct worker){
-		.workers = 1,
-		.packets = esp_packets,
-		.ops = esp_ops,
-		.stats = &stats[0],
-	};
+	esp_worker(w);
 	memset(w->stats, 0, sizeof(*w->stats));
 	failing = false;
 	if (flows_create(&w->flows, 16))
@@ -134,14 +129,6 @@ static int teardown(void **state)
 	sessions_free(w->sessions);
 	flows_free(&w->flows);
 	return esp_fixture_clean(state);
-}
-
-static void finish_all(void)
-{
-	crypt_now(w);
-	for (unsigned int i = 0; i < 100000 && w->at[0]; i++)
-		crypt_poll(w);
-	assert_int_equal(w->at[0], 0);
 }
 
 /* --- packets --- */
@@ -236,7 +223,7 @@ static void expect_own_session(void)
 	assert_int_equal(p->sa, cygnet_sa_index(sadb, out[0]));
 	assert_int_equal(p->session->sa, p->sa);
 	assert_int_equal(p->session->generation, p->generation);
-	finish_all();
+	esp_worker_finish(w);
 	assert_int_equal(w->stats->drop[OUT], 2 + FULL);
 }
 
@@ -244,7 +231,7 @@ static void session_goes_the_long_way(void **state)
 {
 	(void)state;
 	protect(w, plain(out[0]));
-	finish_all();
+	esp_worker_finish(w);
 	fill();
 	protect(w, plain(out[0]));
 	expect_own_session();
@@ -256,7 +243,7 @@ static void session_goes_the_short_way(void **state)
 	(void)state;
 	learn();
 	receive(frame());
-	finish_all();
+	esp_worker_finish(w);
 	assert_int_equal(w->stats->shortcut, 1);
 	fill();
 	receive(frame());
@@ -276,7 +263,7 @@ static void tagged(void **state)
 	receive(m);
 	assert_int_equal(w->stats->drop[DROP_VLAN_TAG], 1);
 	receive(frame());
-	finish_all();
+	esp_worker_finish(w);
 	assert_int_equal(w->stats->shortcut, 1);
 	assert_int_equal(w->stats->encapsulated, 1);
 }
@@ -293,7 +280,7 @@ static void changed(void **state)
 	learn();
 	add_policy(CYGNET_OUT, out[0]);
 	receive(frame());
-	finish_all();
+	esp_worker_finish(w);
 	assert_int_equal(w->stats->shortcut, 1);
 	assert_int_equal(w->stats->drop[DROP_POLICY_PLAINTEXT], 2);
 }
@@ -305,7 +292,7 @@ static void fails_at_once(void **state)
 	failing = true;
 	for (unsigned int i = 0; i < 4; i++) {
 		protect(w, plain(out[0]));
-		finish_all();
+		esp_worker_finish(w);
 		assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], 1);
 		assert_int_equal(w->stats->drop[OUT], i);
 	}
