@@ -288,26 +288,27 @@ void protect_in_ordinary(struct worker *w, struct rte_mbuf *m, struct session *s
 		crypt_add(w, m, job, s->way.sa);
 }
 
-/* A peer behind NAT shows itself, authenticated, at another address or port. */
-static void note_mapping(const struct cygnet_sa *sa, const struct packet *p)
+/* A peer behind NAT shows itself, authenticated, at another address or port. Charon hears of
+ * it once a second and SA at the most. */
+static void note_mapping(const struct cygnet_sa *sa, struct session *s, const struct packet *p)
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
 
-	if (!p->udp || (!memcmp(&path->src, &p->src, sizeof(p->src)) && path->sport == p->sport))
+	if (!p->udp || s->mapping_told == control_now ||
+	    (!memcmp(&path->src, &p->src, sizeof(p->src)) && path->sport == p->sport))
 		return;
-	/* At most once a second and SA: the caller updates use_time after this. */
-	if (sa->use_time != control_now)
-		control_event(&(struct cygnet_event){
-			.type = CYGNET_EVENT_MAPPING,
-			.reqid = sa->reqid,
-			.id = {sa->spi, sa->proto, sa->af, path->dst},
-			.new_addr = p->src,
-			.new_port = p->sport,
-		});
+	if (control_event(&(struct cygnet_event){
+		    .type = CYGNET_EVENT_MAPPING,
+		    .reqid = sa->reqid,
+		    .id = {sa->spi, sa->proto, sa->af, path->dst},
+		    .new_addr = p->src,
+		    .new_port = p->sport,
+	    }))
+		s->mapping_told = control_now;
 }
 
 static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa,
-		      const struct session *s)
+		      struct session *s)
 {
 	struct packet *p = packet(m);
 	int reason;
@@ -318,7 +319,7 @@ static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa
 		drop(w, m, DROP_REPLAY);
 		return;
 	}
-	note_mapping(sa, p);
+	note_mapping(sa, s, p);
 	reason = s->ah ? ah_in_finish(m, sa, s) : esp_in_finish(m, sa, s);
 	if (reason == ESP_DUMMY) {
 		count(sa, 0);

@@ -50,6 +50,7 @@ struct session {
 	struct rte_mbuf *head, *tail;	/* packets in devices' queues, in the order in which
 					 * they leave again: packet()->next; NULL: none */
 	void *at[STATS_MAX_DEVICES];	/* the cryptodev session on each device, once it is needed */
+	uint64_t mapping_told;	/* the second in which charon heard that the peer has moved */
 	uint64_t used;		/* the last second in which it was; control_now */
 	struct session *older, *newer;	/* by that */
 	struct esp_front front;		/* tunnel mode, outbound */

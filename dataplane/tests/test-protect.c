@@ -492,9 +492,11 @@ static void limit(struct cygnet_sa_params *params, bool inbound)
 	peer_init(&e.peer, &esp_algorithms[0], false, 9);
 	for (unsigned int d = 0; !esp_sa_add_params(&e, params, d); d++)
 		assert_true(d + 1 < esp_devices);
+	hear_nothing_of_before();
 	for (unsigned int i = 1; i <= 2; i++)
 		assert_int_equal(inbound ? from_peer(&e, i) : pass(plain(&e)), inbound ? IN : OUT);
 	assert_int_equal(inbound ? from_peer(&e, 3) : pass(plain(&e)), DROP_SA_EXPIRED);
+	assert_int_equal(next_expiry(&e), CYGNET_EXPIRE_HARD);
 	assert_int_equal(e.sa->packets, 2);
 	assert_int_equal(e.sa->seq, 2);
 	esp_sa_delete(&e);
@@ -516,6 +518,64 @@ static void hard_limits(void **state)
 	}
 }
 
+/* --- a peer behind NAT --- */
+
+/* The peer's packet, from an address and port of the NAT. */
+static struct rte_mbuf *mapped(const struct esp_sa *e, uint64_t seq, uint32_t addr, uint16_t port)
+{
+	struct rte_mbuf *m = sealed(e, seq, IPPROTO_IPIP);
+
+	packet(m)->src = cygnet_addr4(htonl(addr));
+	packet(m)->sport = htons(port);
+	return m;
+}
+
+static bool heard_mapping(const struct esp_sa *e, uint32_t addr, uint16_t port)
+{
+	struct cygnet_event event;
+
+	control_post_events();
+	if (cygnet_event_wait(sadb, &event, 0))
+		return false;
+	assert_int_equal(event.type, CYGNET_EVENT_MAPPING);
+	assert_int_equal(event.reqid, e->sa->reqid);
+	assert_int_equal(event.id.spi, e->sa->spi);
+	assert_int_equal(event.new_addr.v4, htonl(addr));
+	assert_int_equal(event.new_port, htons(port));
+	assert_int_not_equal(cygnet_event_wait(sadb, &event, 0), 0);
+	return true;
+}
+
+/* An authentic packet from elsewhere is told, with where it came from, once a second; neither
+ * a forged one, nor a replayed one. */
+static void mappings(void **state)
+{
+	const uint32_t old = 0xc0000202, new = 0xcb007107;
+	struct rte_mbuf *m;
+	struct esp_sa e;
+
+	(void)state;
+	control_now++;
+	assert_true(add_window(&e, ESP_ENCAP, 64));
+	hear_nothing_of_before();
+	assert_int_equal(pass(mapped(&e, 1, old, ESP_SPORT)), IN);
+	assert_false(heard_mapping(&e, old, ESP_SPORT));
+	m = mapped(&e, 2, new, 4444);
+	*rte_pktmbuf_mtod_offset(m, uint8_t *, rte_pktmbuf_data_len(m) - 1) ^= 1;
+	assert_int_equal(pass(m), DROP_AUTH_FAILED);
+	assert_int_equal(pass(mapped(&e, 1, new, 4444)), DROP_REPLAY);
+	assert_false(heard_mapping(&e, new, 4444));
+	/* In the second in which one came from the old place. */
+	assert_int_equal(pass(mapped(&e, 2, new, 4444)), IN);
+	assert_true(heard_mapping(&e, new, 4444));
+	assert_int_equal(pass(mapped(&e, 3, new, 4444)), IN);
+	assert_false(heard_mapping(&e, new, 4444));
+	control_now++;
+	assert_int_equal(pass(mapped(&e, 4, old, 4445)), IN);
+	assert_true(heard_mapping(&e, old, 4445));
+	esp_sa_delete(&e);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
@@ -526,7 +586,7 @@ int main(int argc, char **argv)
 		ESP_TEST(sa_replaced),	    ESP_TEST(no_operations),
 		ESP_TEST(sequence_numbers), ESP_TEST(hard_limits),
 		ESP_TEST(sequence_warning), ESP_TEST(time_limit),
-		ESP_TEST(another_charon),
+		ESP_TEST(another_charon),   ESP_TEST(mappings),
 	};
 
 	(void)argc;

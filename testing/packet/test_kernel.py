@@ -43,6 +43,22 @@ def test_ike(bench, case):
             pass
 
 
+def test_keepalive(bench):
+    """A NAT keepalive (RFC 3948, 2.3) is eaten: neither charon nor a drop counter sees it."""
+    bench.tunnel(encap=True)
+    before = bench.gateway.counted("keepalives")
+    dropped = bench.gateway.drops()
+    with listen(bench, 4500) as sock:
+        bench.from_wan(IP(src=PEER, dst=WAN) / UDP(sport=4500, dport=4500) / Raw(b"\xff"))
+        wait_until(lambda: bench.gateway.counted("keepalives") == before + 1, 3, "keepalive counted")
+        sock.settimeout(0.2)
+        try:
+            assert not sock.recv(2000), "a keepalive reached the socket"
+        except TimeoutError:
+            pass
+    assert bench.gateway.drops() == dropped
+
+
 def test_esp_in_udp_is_not_the_kernels(bench):
     """ESP on port 4500 is decrypted; charon's socket sees nothing of it."""
     _, inb = bench.tunnel(encap=True)
