@@ -188,7 +188,9 @@ void protect(struct worker *w, struct rte_mbuf *m)
 	struct cygnet_sa *sa;
 	struct esp_job *job;
 	struct session *s;
+	struct flow flow;
 	unsigned int mtu;
+	bool typical;
 	int reason;
 
 	crypt_make_room(w);
@@ -217,7 +219,7 @@ void protect(struct worker *w, struct rte_mbuf *m)
 		protect_parts(w, m, mtu);
 		return;
 	}
-	shortcut_learn_sa(w, m, s, sa);
+	typical = shortcut_describe(w, m, s, sa, &flow);
 	p->epoch = w->flows.epoch;
 	job = crypt_job(w);
 	reason = p->stage == STAGE_ESP_OUT ? prepare_out(m, sa, s, job)
@@ -226,6 +228,8 @@ void protect(struct worker *w, struct rte_mbuf *m)
 		drop(w, m, (enum drop_reason)reason);
 		return;
 	}
+	if (typical)
+		shortcut_learn_sa(w, &flow, sa);
 	p->session = s;
 	crypt_add(w, m, job, sa);
 }

@@ -259,27 +259,27 @@ static bool is_typical(const struct worker *w, struct rte_mbuf *m, struct flow_k
 		       p->from, key);
 }
 
-/* Whether it is the SPI that tells its flow from others: AH's is not looked at, nor one in UDP.
- * What is to come in UDP and does not is not known either: it is to be refused. */
-static bool shows_spi(struct rte_mbuf *m, const struct cygnet_sa *sa)
+bool shortcut_describe(const struct worker *w, struct rte_mbuf *m, struct session *s,
+		       const struct cygnet_sa *sa, struct flow *what)
 {
-	return sa->proto == IPPROTO_ESP && !packet(m)->udp && !cygnet_sa_path(sa)->encap;
-}
-
-void shortcut_learn_sa(struct worker *w, struct rte_mbuf *m, struct session *s,
-		       struct cygnet_sa *sa)
-{
-	struct flow what = {
+	/* It is the SPI that tells such a flow from others: AH's is not looked at, nor one in UDP. */
+	if (s->inbound && (sa->proto != IPPROTO_ESP || packet(m)->udp))
+		return false;
+	*what = (struct flow){
 		.kind = s->inbound ? FLOW_UNPROTECT : FLOW_PROTECT,
 		.from_port = packet(m)->port,
 		.session = s,
 	};
+	return is_typical(w, m, &what->key);
+}
 
-	if ((s->inbound && !shows_spi(m, sa)) || !is_typical(w, m, &what.key))
-		return;
+void shortcut_learn_sa(struct worker *w, const struct flow *what, struct cygnet_sa *sa)
+{
+	struct session *s = what->session;
+
 	way_find(s, sa, w->flows.epoch);
 	if (s->inbound || s->way.longest)
-		flow_learn(&w->flows, &what);
+		flow_learn(&w->flows, what);
 }
 
 void shortcut_learn_forward(struct worker *w, struct rte_mbuf *m)

@@ -23,11 +23,17 @@ void shortcut_opened(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa)
  * crypt_now(). */
 void shortcut_go_on(struct worker *w);
 
-/** The packet, as it came in, was decided upon: protect or unprotect with session s. Worker
- * of the SA, before the packet is changed. */
-void shortcut_learn_sa(struct worker *w, struct rte_mbuf *m, struct session *s,
-		       struct cygnet_sa *sa);
-/** The same: it is to leave as it is. */
+/**
+ * The flow of a packet that session s is to protect or unprotect. Worker of the SA, before the
+ * packet is changed.
+ * @param what  for shortcut_learn_sa(), once the packet has been accepted
+ * @return false: it says nothing about other packets
+ */
+bool shortcut_describe(const struct worker *w, struct rte_mbuf *m, struct session *s,
+		       const struct cygnet_sa *sa, struct flow *what);
+/** A packet of that flow was accepted: the next ones have a short way. */
+void shortcut_learn_sa(struct worker *w, const struct flow *what, struct cygnet_sa *sa);
+/** A packet, as it came in, is to leave as it is: so are those of its flow. */
 void shortcut_learn_forward(struct worker *w, struct rte_mbuf *m);
 
 #endif

@@ -299,6 +299,34 @@ static void fails_at_once(void **state)
 	assert_int_equal(w->stats->device[0].failed, 1);
 }
 
+/* A packet as it comes from the wire, and whether its flow is known when it has been judged. */
+static bool learns(struct rte_mbuf *m)
+{
+	struct flow_key key;
+
+	packet(m)->epoch = w->flows.epoch;
+	assert_true(flow_of(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_data_len(m),
+			    FLOW_FROM_PORT(0), &key));
+	protect(w, m);
+	esp_worker_finish(w);
+	return flow_find(&w->flows, &key, flow_place(&w->flows, &key)) != NULL;
+}
+
+/* What is refused says nothing about the next ones but that they be judged, too. */
+static void refused(void **state)
+{
+	(void)state;
+	shortcut_look(w);
+	control_now = 1000;
+	in.sa->install_time = out[0]->install_time = control_now - 10;
+	in.sa->lifetime.hard_seconds = 5;
+	assert_false(learns(sealed(1)));
+	assert_int_equal(w->stats->drop[DROP_SA_EXPIRED], 1);
+	in.sa->lifetime.hard_seconds = 0;
+	assert_true(learns(sealed(1)));
+	assert_int_equal(w->stats->drop[DROP_SA_EXPIRED], 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(int argc, char **argv)
@@ -309,6 +337,7 @@ int main(int argc, char **argv)
 		TEST(tagged),
 		TEST(changed),
 		TEST(fails_at_once),
+		TEST(refused),
 	};
 
 	(void)argc;
