@@ -137,8 +137,7 @@ static enum drop_reason enqueue(struct worker *w, struct rte_mbuf *m, const stru
 	return DROP_ENGINE_FULL;
 }
 
-void crypt_add(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
-	       const struct cygnet_sa *sa)
+void crypt_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
 {
 	struct session *s = packet(m)->session;
 	unsigned int device = s->device;
@@ -149,9 +148,9 @@ void crypt_add(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
 		if (device == OFFLOAD_NONE)
 			device = s->device;
 	}
-	if (crypt_now_add(w, m, job, sa, device))
+	if (crypt_now_add(w, m, sa, device))
 		return;
-	reason = enqueue(w, m, job, sa, device);
+	reason = enqueue(w, m, crypt_job(w), sa, device);
 	if (reason != DROP_NONE)
 		drop(w, m, reason);
 	else

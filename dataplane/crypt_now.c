@@ -22,8 +22,8 @@ struct vectors {
 	int32_t status[CRYPT_NOW];
 };
 
-bool crypt_now_add(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
-		   const struct cygnet_sa *sa, unsigned int device)
+bool crypt_now_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa,
+		   unsigned int device)
 {
 	struct crypt_now *now = &w->now[w->filling];
 	struct session *s = packet(m)->session;
@@ -33,8 +33,6 @@ bool crypt_now_add(struct worker *w, struct rte_mbuf *m, const struct esp_job *j
 	    now->n == CRYPT_NOW ||
 	    ((!s->at[device] || engine_lost(device)) && !session_on(s, sa, device)))
 		return false;
-	if (job != &now->job[now->n])
-		now->job[now->n] = *job;
 	now->device[now->n] = (uint8_t)device;
 	now->m[now->n++] = m;
 	s->in_flight++;

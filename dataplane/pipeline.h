@@ -186,13 +186,12 @@ static inline struct esp_job *crypt_job(struct worker *w)
 
 	return &now->job[now->n];
 }
-/** Have a device do a job on a packet of session packet()->session; what comes of it is
+/** Have a device do what crypt_job() says to a packet of session packet()->session; what comes of it is
  * told to protect_finish(). Takes over the packet. */
-void crypt_add(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
-	       const struct cygnet_sa *sa);
+void crypt_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa);
 /** The same, if it can be done without that device's queue. @return false: it cannot */
-bool crypt_now_add(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
-		   const struct cygnet_sa *sa, unsigned int device);
+bool crypt_now_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa,
+		   unsigned int device);
 /** Whether there is room for another burst of packets on their way to the devices. What there is
  * none for waits in the ports' queues. */
 bool crypt_has_room(const struct worker *w);

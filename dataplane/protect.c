@@ -231,7 +231,7 @@ void protect(struct worker *w, struct rte_mbuf *m)
 	if (typical)
 		shortcut_learn_sa(w, &flow, sa);
 	p->session = s;
-	crypt_add(w, m, job, sa);
+	crypt_add(w, m, sa);
 }
 
 bool protect_is_ordinary(const struct session *s, unsigned int len)
@@ -264,7 +264,7 @@ void protect_out_ordinary(struct worker *w, struct rte_mbuf *m, struct session *
 		return;
 	}
 	count(sa, inner);
-	crypt_add(w, m, job, sa);
+	crypt_add(w, m, sa);
 }
 
 void protect_in_ordinary(struct worker *w, struct rte_mbuf *m, struct session *s)
@@ -289,7 +289,7 @@ void protect_in_ordinary(struct worker *w, struct rte_mbuf *m, struct session *s
 	if (reason != ESP_OK)
 		drop(w, m, (enum drop_reason)reason);
 	else
-		crypt_add(w, m, job, s->way.sa);
+		crypt_add(w, m, s->way.sa);
 }
 
 /* A peer behind NAT shows itself, authenticated, at another address or port. Charon hears of
