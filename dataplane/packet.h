@@ -173,5 +173,17 @@ static inline bool packet_may_be_cut(struct rte_mbuf *m)
 
 /** Decrement the TTL of a checked IPv4 packet. @return false if it runs out */
 bool packet_decrement_ttl(struct rte_ipv4_hdr *ip);
+/** The same for a checked packet of either family. @param ip  its IP header */
+static inline bool packet_take_hop(uint8_t *ip)
+{
+	struct rte_ipv6_hdr *ip6 = (struct rte_ipv6_hdr *)ip;
+
+	if (ip[0] >> 4 != 6)
+		return packet_decrement_ttl((struct rte_ipv4_hdr *)ip);
+	if (ip6->hop_limits <= 1)
+		return false;
+	ip6->hop_limits--;
+	return true;
+}
 
 #endif

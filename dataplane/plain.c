@@ -47,26 +47,13 @@ static void forward(struct worker *w, struct rte_mbuf *m)
 	transmit_routed(w, m);
 }
 
-/* @return false: that was the last one */
-static bool take_hop(struct rte_mbuf *m)
-{
-	struct rte_ipv6_hdr *ip = packet_ip6(m);
-
-	if (packet_family(m) == AF_INET)
-		return packet_decrement_ttl(packet_ip(m));
-	if (ip->hop_limits <= 1)
-		return false;
-	ip->hop_limits--;
-	return true;
-}
-
 void plain_out(struct worker *w, struct rte_mbuf *m, struct cygnet_flow *flow)
 {
 	struct cygnet_policy *policy;
 	enum drop_reason reason;
 	uint64_t last_use;
 
-	if (!packet(m)->from_kernel && !take_hop(m)) {
+	if (!packet(m)->from_kernel && !packet_take_hop(rte_pktmbuf_mtod(m, uint8_t *))) {
 		icmp_error(w, m, ICMP_HOPS, 0);
 		drop(w, m, DROP_TTL);
 		return;

@@ -81,14 +81,6 @@ static bool has_hops(const uint8_t *ip)
 	return (ip[0] >> 4 == 6 ? ip[7] : ip[8]) > 1;
 }
 
-static void take_hop(uint8_t *ip)
-{
-	if (ip[0] >> 4 == 6)
-		ip[7]--;
-	else
-		packet_decrement_ttl((struct rte_ipv4_hdr *)ip);
-}
-
 /* As prepare() and check_ip() of receive.c leave it. */
 static void open_frame(struct worker *w, struct rte_mbuf *m, unsigned int len, unsigned int port)
 {
@@ -123,7 +115,7 @@ static bool may_leave(const struct worker *w, const struct flow *f, const uint8_
 
 static void leave(struct worker *w, struct rte_mbuf *m, const struct flow *f)
 {
-	take_hop(rte_pktmbuf_mtod(m, uint8_t *));
+	packet_take_hop(rte_pktmbuf_mtod(m, uint8_t *));
 	if (f->kind == FLOW_PROTECT)
 		protect_out_ordinary(w, m, f->session);
 	else
