@@ -2,7 +2,8 @@
 # Two clients behind one NAT that rewrites their ports: Cygnet on the right, stock
 # strongSwan with kernel-libipsec as the third. Both have addresses from the pool of
 # the gateway on the left. Then the NAT forgets them; when they send again, from
-# other ports, the gateway follows them with the SAs there are.
+# other ports, the gateway follows them with the SAs there are. So it does when the NAT
+# itself gets another address, while they talk.
 #
 #   inside (192.168.1.0/24) ---- inside [nat] outside ---- wire
 . "$top/testing/scenarios/pool/scenario.sh"
@@ -63,10 +64,52 @@ steps() {
 	say "now: $(ports_and_spis)"
 	expect "ports have changed, SPIs have not" moved "$before" "$(ports_and_spis)"
 	expect_clients
+	another_address
+	expect_clients
 	stop_capture wire
 	expect "only ciphertext on the wire" only_ciphertext wire
 	expect_output "packets from the clients' own addresses" 0 frames wire net 192.168.1.0/24
 }
+
+# The clients talk, and every packet of theirs has the new address. Until the gateway has
+# followed, its answers go to the old one: one second and what charon needs, of five.
+another_address() {
+	local side before lost
+	# The NAT says so of the old one.
+	allowed_on_wire+=" or (icmp[0] = 3 and icmp[1] = 1 and src 192.168.0.253)"
+	before=$(outbound_spis)
+	for side in right third; do start_talk "$side"; done
+	sleep 1
+	ip -n "$net_prefix-nat" address del 192.168.0.254/24 dev outside
+	ip -n "$net_prefix-nat" address add 192.168.0.253/24 dev outside
+	expect "the gateway sends to the NAT's new address" \
+		wait_for 30 eval '[ "$(peers)" = "192.168.0.253 192.168.0.253" ]'
+	for side in right third; do
+		lost=$(end_talk "$side")
+		say "$side: $lost pings of 100 lost"
+		expect "$side is answered after two seconds and a half" test "$lost" -lt 50
+	done
+	expect_output "SPIs out" "$before" outbound_spis
+	expect_output "IKE_SAs with the new address" 2 ike_peers 192.168.0.253
+}
+
+# start_talk SIDE: pings from a client, in the background; end_talk SIDE: how many were lost.
+start_talk() {
+	local command="exec /bin/ping -q -c 100 -i 0.05 -W 1 ${host_addr[left]}"
+	local shell=(sh -c)
+	[ "${!1}" != kernel ] || shell=("$top/testing/guest/shell" "$guest_control.2")
+	spawn "talk-$1" "$work/talk-$1.out" ip netns exec "$net_prefix-gw-$1" "${shell[@]}" "$command"
+}
+
+end_talk() {
+	reap_after "talk-$1" 60 || true
+	lost < "$work/talk-$1.out"
+}
+
+# Of what goes out, and of IKE.
+outbound_spis() { sad left 'map(select(.dir == "out").spi) | sort | join(" ")'; }
+peers() { sad left 'map(select(.dir == "out").dst) | join(" ")'; }
+ike_peers() { swanctl_on left --list-sas | grep -c "^  remote .* @ $1\["; }
 
 # Both clients and the host at once, in both directions.
 expect_clients() {
