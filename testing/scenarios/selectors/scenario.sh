@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Selectors with protocols and ports, narrower on the right than on the left: the
-# responder narrows what the initiator proposes. What is selected is encrypted;
-# other protocols and ports, which no policy names, pass as they are.
+# Selectors with protocols and ports. The initiator, left and right in turn, proposes more
+# than the responder has, which narrows it. What is selected is encrypted; other protocols
+# and ports, which no policy names, pass as they are. Where two children select the same
+# packets the one with a priority of its own has them, though the other's networks are smaller.
 
 steps() {
 	add_routes
@@ -25,6 +26,28 @@ steps() {
 	expect "ESP on the wire" test "$(frames wire esp)" -gt 0
 	expect "no ESP sequence number twice" "$lib/esp-sequence" "$work/wire.pcap"
 	expect "left drops plaintext TCP that should be protected" plaintext_dropped
+	priorities
+}
+
+# The one that is for the hosts alone comes first, and has the pings when it is alone again.
+priorities() {
+	expect "child host comes up" tunnel_up left host
+	expect_output "pings lost" 0 lost_of left
+	expect "child net comes up" tunnel_up right net
+	expect_output "pings lost" 0 lost_of left
+	expect_output "pings lost" 0 lost_of right
+	expect_output "packets of host, net" "50 50, 100 100" packets_of_both
+	expect "child net goes down" tunnel_down left net
+	expect_output "pings lost" 0 lost_of right
+	expect_output "packets of host" "100 100" packets_of host
+}
+
+packets_of_both() { echo "$(packets_of host), $(packets_of net)"; }
+
+# packets_of CHILD: what charon on the left has counted, in and out.
+packets_of() {
+	swanctl_on left --list-sas --child "$1" |
+		sed -nE 's/^ +(in|out) .* ([0-9]+) packets.*/\2/p' | paste -s -d ' '
 }
 
 policies="10.1.0.0/24 === 10.2.0.0/24 tcp any 5201, 10.1.0.0/24 === 10.2.0.0/24 udp any 4096-8191"
