@@ -16,18 +16,27 @@ steps() {
 		expect "the connection goes down" connection_down left
 		expect_empty
 	done
-	hard_limit
+	hard_limit hard 100
+	# Pings of 229 bytes; the left alone has this limit.
+	hard_limit hard-bytes 88
 }
 
+# hard_limit CHILD PACKETS: that each of its SAs carries, and not one more.
 hard_limit() {
-	local before
-	expect "child hard comes up" tunnel_up left hard
-	before=$(child_id left hard)
+	local before dropped
+	expect "child $1 comes up" tunnel_up left "$1"
+	before=$(child_id left "$1")
+	dropped=$(drops left sa-expired)
 	start_capture wire wire br0
 	pings left 300 0.01 || true
 	expect_ciphertext
-	expect "no SA has sent more than 100 packets" test "$(most_packets)" -eq 100
-	expect "the CHILD_SA was replaced" test "$(child_id left hard)" -gt "$before"
+	expect "no SA has sent more than $2 packets" test "$(most_packets)" -eq "$2"
+	expect "the CHILD_SA was replaced" test "$(child_id left "$1")" -gt "$before"
+	expect "charon has closed it as expired" grep -q "closing expired CHILD_SA $1{$before}" "$work/left/charon.log"
+	say "$(($(drops left sa-expired) - dropped)) packets dropped as sa-expired"
+	expect "what came too late was dropped as that" test "$(drops left sa-expired)" -gt "$dropped"
+	expect "the connection goes down" connection_down left
+	expect_empty
 }
 
 sequences() { "$lib/esp-sequence" "$work/wire.pcap"; }
