@@ -67,7 +67,14 @@ flows() {
 	[ "${rate%.*}" -gt 0 ]
 }
 
-out_mtu() { sad "$1" 'map(select(.dir == "out").path_mtu) | .[]'; }
+# Of the SA, and of a kernel's route to the peer.
+out_mtu() {
+	if [ "${!1}" = kernel ]; then
+		guest_do "$1" "/sbin/ip route get ${wan_addr[$(other "$1")]}" | sed -n 's/.* mtu \([0-9]*\).*/\1/p'
+	else
+		sad "$1" 'map(select(.dir == "out").path_mtu) | .[]'
+	fi
+}
 
 # What the host keeps of the answer to its packets; less than the link that ESP takes.
 host_mtu() {
