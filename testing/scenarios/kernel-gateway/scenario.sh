@@ -1,46 +1,72 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Cygnet as a road warrior behind a NAT that rewrites its ports: the gateway is Debian's
-# kernel with stock strongSwan, and gives it an address of its pool. Then the NAT
-# forgets it; when it sends again, from another port, the gateway follows.
+# Cygnet as a road warrior, twice, behind a NAT that rewrites ports: the gateway is
+# Debian's kernel with stock strongSwan, and gives each an address of its pool. Then the
+# NAT forgets them; when they send again, from other ports, the gateway follows.
 . "$top/testing/scenarios/nat/scenario.sh"
-sides="left right" right=kernel
-segment=([left]=inside [right]=wire [third]=wire)
-uplink=([left]=192.168.1.1)
-wan_addr=([left]=192.168.1.2 [right]=192.168.0.2)
+sides="left right third" right=kernel third=cygnet
+segment=([left]=inside [right]=wire [third]=inside)
+uplink=([left]=192.168.1.1 [third]=192.168.1.1)
+wan_addr=([left]=192.168.1.2 [right]=192.168.0.2 [third]=192.168.1.3)
 
 steps() {
-	local before
+	local side before
 	start_capture wire wire br0
-	expect "left connects" tunnel_up left
-	expect "it has an address of the pool" test -n "$(vip left)"
-	expect_output "SAs in UDP in cygnetd" 2 sad left 'map(select(.encap == "udp")) | length'
+	for side in left third; do
+		expect "$side connects" tunnel_up "$side"
+		expect_output "SAs in UDP in $side's cygnetd" 2 sad "$side" 'map(select(.encap == "udp")) | length'
+	done
+	expect "each has an address of its own" own_addresses
 	before=$(kernel_ports)
-	expect "the kernel sends to a port of the NAT's" test "$before" -ge 20000
+	expect "the kernel sends to two ports of the NAT's" two_ports "$before"
 	expect_talk
 	forget_after 2
-	expect "left is answered" wait_for 30 gateway_reaches
+	for side in left third; do
+		expect "$side is answered" wait_for 30 gateway_reaches "$side"
+	done
 	sleep 4
 	forget_after 60
-	expect "left is answered again" wait_for 60 gateway_reaches
-	expect "the kernel sends to another port" test "$(kernel_ports)" -ne "$before"
+	for side in left third; do
+		expect "$side is answered again" wait_for 60 gateway_reaches "$side"
+	done
+	expect "the kernel sends to two other ports" two_ports "$before" "$(kernel_ports)"
 	expect_talk
 	expect_ciphertext
-	expect_output "packets from left's own address" 0 frames wire net 192.168.1.0/24
-	expect "left disconnects" quiet "$work/left/terminate.out" \
-		swanctl_on left --terminate --ike gateway
+	expect_output "packets from the clients' own addresses" 0 frames wire net 192.168.1.0/24
+	for side in left third; do
+		expect "$side disconnects" quiet "$work/$side/terminate.out" \
+			swanctl_on "$side" --terminate --ike gateway
+		expect_output "addresses of the pool that $side has" "" address_of_pool "$side"
+	done
 	expect_empty
-	expect_output "addresses of the pool that left has" "" address_of_pool
+	expect "nothing is left in third's cygnetd" wait_for 30 databases_empty third
 }
 
 # Of what the kernel sends.
-kernel_ports() { guest_xfrm right state | sed -n 's/.*encap type espinudp sport 4500 dport \([0-9]*\).*/\1/p'; }
+kernel_ports() { guest_xfrm right state | sed -n 's/.*encap type espinudp sport 4500 dport \([2-5][0-9]\{4\}\) .*/\1/p'; }
 
-gateway_reaches() { in_ns gw-left ping -q -c 1 -W 1 "${host_addr[right]}" > /dev/null; }
-address_of_pool() { ip -n "$net_prefix-gw-left" -brief address | grep -o '10\.3\.0\.[0-9]*' || true; }
+# two_ports PORTS...: as many as there are of two, none twice.
+two_ports() {
+	say "ports:" $*
+	[ "$(printf '%s\n' $* | sort -u | wc -l)" -eq $(($# * 2)) ]
+}
 
+own_addresses() {
+	say "left has $(vip left), third has $(vip third)"
+	[ -n "$(vip left)" ] && [ -n "$(vip third)" ] && [ "$(vip left)" != "$(vip third)" ]
+}
+
+gateway_reaches() { in_ns "gw-$1" ping -q -c 1 -W 1 "${host_addr[right]}" > /dev/null; }
+address_of_pool() { ip -n "$net_prefix-gw-$1" -brief address | grep -o '10\.3\.0\.[0-9]*' || true; }
+
+# Both at once, and in both directions.
 expect_talk() {
-	start_pings client right 50 0.02 "$(vip left)"
-	start_pings gateway gw-left 50 0.02 "${host_addr[right]}"
-	expect_output "pings to left lost" 0 end_pings client
-	expect_output "pings from left lost" 0 end_pings gateway
+	local side
+	for side in left third; do
+		start_pings "to-$side" right 50 0.02 "$(vip "$side")"
+		start_pings "from-$side" "gw-$side" 50 0.02 "${host_addr[right]}"
+	done
+	for side in left third; do
+		expect_output "pings to $side lost" 0 end_pings "to-$side"
+		expect_output "pings from $side lost" 0 end_pings "from-$side"
+	done
 }
