@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # AH with Debian's kernel on the right: networks of both families through tunnels over
 # IPv4 and IPv6, and the gateways themselves in transport mode, with and without ESN and
-# with five algorithms. Left and right initiate in turn.
+# with seven algorithms. Left and right initiate in turn.
 right=kernel
 
 steps() {
@@ -12,6 +12,7 @@ steps() {
 	tunnel left tunnel6 hmac-sha384 24 4 6
 	hosts right hosts hmac-sha1 12 4
 	hosts left hosts-esn aes-xcbc 12 4
+	hosts left hosts-cmac aes-cmac 12 4
 	hosts right hosts6 hmac-md5 12 6
 	expect_ah
 }

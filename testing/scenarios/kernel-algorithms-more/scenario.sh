@@ -22,6 +22,7 @@ aes128-aescmac: auth-trunc cmac(aes) 128 96 enc cbc(aes) 128: aes-cbc 128 aes-cm
 
 unencrypted="
 aes128gmac: aead rfc4543(gcm(aes)) 160 128: aes-gmac 128 none 16
+aes192gmac: aead rfc4543(gcm(aes)) 224 128: aes-gmac 192 none 16
 aes256gmac: aead rfc4543(gcm(aes)) 288 128: aes-gmac 256 none 16
 null-sha1: auth-trunc hmac(sha1) 160 96 enc ecb(cipher_null) 0: null 0 hmac-sha1 12
 null-sha256: auth-trunc hmac(sha256) 256 128 enc ecb(cipher_null) 0: null 0 hmac-sha256 16"
