@@ -2,7 +2,8 @@
 # What ESP shows beside what it hides, against Debian's kernel: DSCP, ECN and DF of the
 # packet inside, copied as charon says. The wire marks congestion and remarks DSCP, and
 # what comes out has what the table of RFC 6040 says. Traffic flow confidentiality hides
-# the length, of what is shorter than 800 bytes, then of everything.
+# the length, of what is shorter than 800 bytes, then of everything. Left and right
+# initiate in turn.
 right=kernel
 
 steps() {
@@ -18,7 +19,7 @@ steps() {
 # whatever is inside. What cannot be marked inside is dropped (RFC 6040, 4.2).
 copied() {
 	local mark none="0x0 0x0 0x0 0x0" each="0x0 0x1 0x2 0x3" ef="0xb8 0xb9 0xba"
-	begin net
+	begin left net
 	ping_with -M do
 	ping_with -M dont
 	ping_tos 0xb8 0xb9 0xba 0xbb
@@ -43,7 +44,7 @@ copied() {
 
 # DSCP is copied inwards alone: the kernel takes EF away, the wire writes CS1.
 remarked() {
-	begin in
+	begin right in
 	wire_writes "dscp set cs1"
 	ping_tos 0xb8 0xba
 	finish in
@@ -54,7 +55,7 @@ remarked() {
 # The outside says nothing, what is written there does not get inside, and packets up to
 # 800 bytes have one length: 20, 8 and 8 bytes of headers, 800, 4 of trailer, 16 of ICV.
 hidden() {
-	begin hidden
+	begin left hidden
 	wire_writes "ecn set ce"
 	ping_tos 0xb8 0xba 0xbb
 	ping_sizes
@@ -69,7 +70,7 @@ hidden() {
 }
 
 padded() {
-	begin full
+	begin right full
 	ping_sizes
 	expect "TCP flows" tcp_flows
 	finish full
@@ -88,9 +89,10 @@ ping_sizes() {
 from_left='esp and src 192.168.0.1' from_right='esp and src 192.168.0.2'
 answers='icmp[0] = 0' patience=5
 
-# begin CHILD, finish CHILD: with the tunnel up, the wire and the left LAN captured.
+# begin SIDE CHILD, finish CHILD: with the tunnel up, which SIDE initiates, the wire and the
+# left LAN captured.
 begin() {
-	expect "$1 comes up" tunnel_up left "$1"
+	expect "$2 comes up from $1" tunnel_up "$1" "$2"
 	start_capture wire wire br0
 	start_capture lan left eth0
 }
