@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "dataplane.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/** How long a busy dataplane holds what it has looked up, ms */
+#define LAG 50
+
+/*
+ * Described in header.
+ */
+char dataplane_path[] = "/tmp/cygnet-test-ipsec-XXXXXX/sadb";
+
+typedef struct {
+	dataplane_op_t op;
+	struct cygnet_event event;
+} request_t;
+
+static int dataplane_fd;
+static pid_t dataplane_pid;
+
+static int count_traffic(struct cygnet_db *db, struct cygnet_sa_id *id)
+{
+	struct cygnet_sa *sa;
+
+	sa = cygnet_sad_lookup(db, id->spi, id->proto, id->af, &id->dst);
+	if (!sa)
+	{
+		return -ENOENT;
+	}
+	sa->bytes = 1400;
+	sa->packets = 3;
+	sa->use_time = 77;
+	cygnet_reader_quiescent(db, 0);
+	return 0;
+}
+
+static uint32_t count_keys(struct cygnet_db *db)
+{
+	static const uint8_t zero[CYGNET_KEY_MAX];
+	struct cygnet_sa *sa;
+	uint32_t i, keys = 0;
+
+	for (i = 0; (sa = cygnet_sa_at(db, i)); i++)
+	{
+		keys += memcmp(sa->cipher_key, zero, sizeof(zero)) != 0;
+		keys += memcmp(sa->auth_key, zero, sizeof(zero)) != 0;
+	}
+	return keys;
+}
+
+static void respond(int fd, const dataplane_response_t *response)
+{
+	if (write(fd, response, sizeof(*response)) != sizeof(*response))
+	{
+		_exit(1);
+	}
+}
+
+static void serve(int fd)
+{
+	struct cygnet_db_info info;
+	struct cygnet_db *db;
+	request_t request;
+	dataplane_response_t response;
+
+	/* the first request comes once charon has created the file */
+	while (read(fd, &request, sizeof(request)) == sizeof(request))
+	{
+		if (cygnet_db_open(dataplane_path, NULL, &db, NULL, 0) ||
+			cygnet_role_take(db, CYGNET_ROLE_DATAPLANE) ||
+			cygnet_reader_online(db, 0))
+		{
+			_exit(1);
+		}
+		memset(&response, 0, sizeof(response));
+		switch (request.op)
+		{
+			case DATAPLANE_COUNT:
+				response.result = count_traffic(db, &request.event.id);
+				break;
+			case DATAPLANE_POST:
+				response.result = cygnet_event_post(db, &request.event);
+				break;
+			case DATAPLANE_INFO:
+			case DATAPLANE_LAG:
+				break;
+		}
+		cygnet_db_info(db, &info);
+		response.sas = info.sas;
+		response.policies = info.policies;
+		response.keys = count_keys(db);
+		if (request.op == DATAPLANE_LAG)
+		{
+			respond(fd, &response);
+			usleep(LAG * 1000);
+		}
+		cygnet_reader_offline(db, 0);
+		cygnet_db_close(db);
+		if (request.op != DATAPLANE_LAG)
+		{
+			respond(fd, &response);
+		}
+	}
+	_exit(0);
+}
+
+/*
+ * Described in header.
+ */
+void dataplane_start(void)
+{
+	int fds[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds), 0);
+	dataplane_pid = fork();
+	assert_true(dataplane_pid >= 0);
+	if (!dataplane_pid)
+	{
+		close(fds[0]);
+		serve(fds[1]);
+	}
+	close(fds[1]);
+	dataplane_fd = fds[0];
+}
+
+/*
+ * Described in header.
+ */
+dataplane_response_t dataplane_ask(dataplane_op_t op,
+								   struct cygnet_event *event)
+{
+	request_t request = {
+		.op = op,
+	};
+	dataplane_response_t response;
+
+	if (event)
+	{
+		request.event = *event;
+	}
+	assert_int_equal(write(dataplane_fd, &request, sizeof(request)),
+					 sizeof(request));
+	assert_int_equal(read(dataplane_fd, &response, sizeof(response)),
+					 sizeof(response));
+	return response;
+}
+
+/*
+ * Described in header.
+ */
+void dataplane_post(struct cygnet_event *event)
+{
+	assert_int_equal(dataplane_ask(DATAPLANE_POST, event).result, 0);
+}
+
+/*
+ * Described in header.
+ */
+bool dataplane_stop(void)
+{
+	int status;
+
+	close(dataplane_fd);
+	waitpid(dataplane_pid, &status, 0);
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}

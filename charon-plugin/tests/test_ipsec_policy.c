@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Policies, and the sockets that need none.
+ */
+
+#include "charon.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <daemon.h>
+
+static void test_policies(void **state)
+{
+	kernel_ipsec_query_policy_t policy_query = {};
+	time_t use = 1;
+
+	assert_int_equal(charon->kernel->query_policy(charon->kernel, &policy.id,
+											&policy_query, &use), NOT_FOUND);
+	/* as while rekeying: twice the same, once with another SA */
+	assert_int_equal(charon->kernel->add_policy(charon->kernel, &policy.id,
+												&policy.data), SUCCESS);
+	assert_int_equal(charon->kernel->add_policy(charon->kernel, &policy.id,
+												&policy.data), SUCCESS);
+	assert_int_equal(dataplane_ask(DATAPLANE_INFO, NULL).policies, 1);
+	policy.sa.esp.spi = htonl(0xc0000124);
+	assert_int_equal(charon->kernel->add_policy(charon->kernel, &policy.id,
+												&policy.data), SUCCESS);
+	assert_int_equal(dataplane_ask(DATAPLANE_INFO, NULL).policies, 2);
+	assert_int_equal(charon->kernel->query_policy(charon->kernel, &policy.id,
+											&policy_query, &use), SUCCESS);
+	assert_int_equal(use, 0);
+	assert_int_equal(charon->kernel->del_policy(charon->kernel, &policy.id,
+												&policy.data), SUCCESS);
+	assert_int_equal(charon->kernel->del_policy(charon->kernel, &policy.id,
+												&policy.data), NOT_FOUND);
+	/* the one that is installed twice is left to flush_policies() */
+}
+
+/* on a loopback address that other processes don't use */
+static int open_udp(uint16_t port)
+{
+	struct sockaddr_in addr = {
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(0x7f000000 | (getpid() & 0x3fffff) << 2 | 1),
+		.sin_port = htons(port),
+	};
+	int fd;
+
+	fd = socket(AF_INET, SOCK_DGRAM, 0);
+	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (struct sockaddr*)&addr, sizeof(addr)), 0);
+	return fd;
+}
+
+static void test_sockets(void **state)
+{
+	int fd;
+
+	fd = open_udp(4500);
+	assert_true(charon->kernel->bypass_socket(charon->kernel, fd, AF_INET));
+	close(fd);
+	assert_true(charon->kernel->enable_udp_decap(charon->kernel, -1, AF_INET,
+												 4500));
+	assert_int_equal(log_lines, 0);
+
+	/* the dataplane knows IKE and ESP in UDP by their ports */
+	fd = open_udp(4501);
+	assert_false(charon->kernel->bypass_socket(charon->kernel, fd, AF_INET));
+	close(fd);
+	assert_int_equal(log_lines, 1);
+	assert_non_null(strstr(log_text, "4501"));
+	assert_false(charon->kernel->enable_udp_decap(charon->kernel, -1, AF_INET,
+												  4501));
+	assert_int_equal(log_lines, 2);
+	assert_false(charon->kernel->bypass_socket(charon->kernel, -1, AF_INET));
+	assert_int_equal(log_lines, 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_policies),
+		TEST(test_sockets),
+	};
+
+	return cmocka_run_group_tests(tests, charon_setup, charon_teardown);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * SAs, from their SPI on.
+ */
+
+#include "charon.h"
+
+#include <daemon.h>
+
+static void test_spi(void **state)
+{
+	uint32_t spi[2];
+	int i;
+
+	for (i = 0; i < 2; i++)
+	{
+		assert_int_equal(charon->kernel->get_spi(charon->kernel, sa.id.src,
+									sa.id.dst, IPPROTO_ESP, &spi[i]), SUCCESS);
+		assert_in_range(ntohl(spi[i]), CYGNET_SPI_MIN, CYGNET_SPI_MAX);
+	}
+	assert_int_not_equal(spi[0], spi[1]);
+	/* one is used, the other one not */
+	sa.id.spi = spi[0];
+	sa.data.update = TRUE;
+	assert_int_equal(add_sa(), SUCCESS);
+	assert_int_equal(del_sa(), SUCCESS);
+	sa.id.spi = spi[1];
+	assert_int_equal(query_sa(NULL, NULL, NULL), NOT_FOUND);
+	assert_int_equal(del_sa(), SUCCESS);
+	assert_int_equal(del_sa(), NOT_FOUND);
+	assert_int_equal(dataplane_ask(DATAPLANE_INFO, NULL).sas, 0);
+}
+
+static void test_spi_range(void **state)
+{
+	uint32_t spi;
+
+	lib->settings->set_int(lib->settings, "%s.spi_min", 0x1001, lib->ns);
+	lib->settings->set_int(lib->settings, "%s.spi_max", 0x1000, lib->ns);
+	assert_int_equal(charon->kernel->get_spi(charon->kernel, sa.id.src,
+									sa.id.dst, IPPROTO_ESP, &spi), SUCCESS);
+	assert_in_range(ntohl(spi), 0x1000, 0x1001);
+	assert_int_equal(charon->kernel->get_spi(charon->kernel, sa.id.src,
+									sa.id.dst, IPPROTO_ESP, &spi), SUCCESS);
+	/* used up */
+	assert_int_equal(charon->kernel->get_spi(charon->kernel, sa.id.src,
+									sa.id.dst, IPPROTO_ESP, &spi), FAILED);
+	assert_int_equal(log_lines, 1);
+	lib->settings->set_int(lib->settings, "%s.spi_min", 0xff, lib->ns);
+	assert_int_equal(charon->kernel->get_spi(charon->kernel, sa.id.src,
+									sa.id.dst, IPPROTO_ESP, &spi), FAILED);
+	assert_non_null(strstr(log_text, "spi_min is 0x000000ff"));
+	lib->settings->set_int(lib->settings, "%s.spi_min", CYGNET_SPI_MIN,
+						   lib->ns);
+	lib->settings->set_int(lib->settings, "%s.spi_max", CYGNET_SPI_MAX,
+						   lib->ns);
+}
+
+static void test_usage(void **state)
+{
+	struct cygnet_event event = sa_event(0);
+	uint64_t bytes = 1, packets = 1;
+	time_t use = 1;
+
+	assert_int_equal(add_sa(), SUCCESS);
+	assert_int_equal(query_sa(&bytes, &packets, &use), SUCCESS);
+	assert_int_equal(bytes, 0);
+	assert_int_equal(packets, 0);
+	assert_int_equal(use, 0);
+	assert_int_equal(dataplane_ask(DATAPLANE_COUNT, &event).result, 0);
+	assert_int_equal(query_sa(&bytes, &packets, &use), SUCCESS);
+	assert_int_equal(bytes, 1400);
+	assert_int_equal(packets, 3);
+	assert_int_equal(use, 77);
+}
+
+static void test_twice(void **state)
+{
+	assert_int_equal(add_sa(), SUCCESS);
+	assert_int_equal(add_sa(), FAILED);
+	assert_int_equal(log_lines, 1);
+	assert_int_equal(del_sa(), SUCCESS);
+	assert_int_equal(query_sa(NULL, NULL, NULL), NOT_FOUND);
+}
+
+static void test_update(void **state)
+{
+	struct cygnet_event event = sa_event(0);
+	kernel_ipsec_update_sa_t update = {
+		.new_encap = TRUE,
+	};
+	uint64_t bytes = 0;
+
+	update.new_src = host_create_from_string("192.0.2.7", 4500);
+	update.new_dst = host_create_from_string("192.0.2.8", 4500);
+	assert_int_equal(charon->kernel->update_sa(charon->kernel, &sa.id, &update),
+					 NOT_SUPPORTED);
+	assert_int_equal(add_sa(), SUCCESS);
+	assert_int_equal(dataplane_ask(DATAPLANE_COUNT, &event).result, 0);
+	assert_int_equal(charon->kernel->update_sa(charon->kernel, &sa.id, &update),
+					 SUCCESS);
+	assert_int_equal(query_sa(&bytes, NULL, NULL), NOT_FOUND);
+	sa.id.dst->destroy(sa.id.dst);
+	sa.id.dst = update.new_dst->clone(update.new_dst);
+	assert_int_equal(query_sa(&bytes, NULL, NULL), SUCCESS);
+	assert_int_equal(bytes, 1400);
+	/* and back, several times in a row */
+	assert_int_equal(charon->kernel->update_sa(charon->kernel, &sa.id, &update),
+					 SUCCESS);
+	assert_int_equal(charon->kernel->update_sa(charon->kernel, &sa.id, &update),
+					 SUCCESS);
+	/* not to another family: the SA stays where it is */
+	update.new_src->destroy(update.new_src);
+	update.new_dst->destroy(update.new_dst);
+	update.new_src = host_create_from_string("2001:db8::7", 4500);
+	update.new_dst = host_create_from_string("2001:db8::8", 4500);
+	log_lines = 0;
+	assert_int_equal(charon->kernel->update_sa(charon->kernel, &sa.id, &update),
+					 NOT_SUPPORTED);
+	assert_int_equal(log_lines, 1);
+	assert_int_equal(query_sa(&bytes, NULL, NULL), SUCCESS);
+	assert_int_equal(del_sa(), SUCCESS);
+	update.new_src->destroy(update.new_src);
+	update.new_dst->destroy(update.new_dst);
+}
+
+static void test_ah(void **state)
+{
+	kernel_ipsec_update_sa_t update = {};
+	uint64_t bytes;
+	uint32_t spi;
+
+	sa.id.proto = IPPROTO_AH;
+	assert_int_equal(charon->kernel->get_spi(charon->kernel, sa.id.src,
+									sa.id.dst, IPPROTO_AH, &spi), SUCCESS);
+	sa.id.spi = spi;
+	sa.data.inbound = TRUE;
+	sa.data.enc_alg = ENCR_UNDEFINED;
+	sa.data.enc_key = chunk_empty;
+	assert_int_equal(add_sa(), SUCCESS);
+	/* a NAT that charon finds later does not put it into UDP */
+	update.new_src = host_create_from_string("192.0.2.7", 4500);
+	update.new_dst = host_create_from_string("192.0.2.8", 4500);
+	update.new_encap = TRUE;
+	log_lines = 0;
+	assert_int_equal(charon->kernel->update_sa(charon->kernel, &sa.id, &update),
+					 NOT_SUPPORTED);
+	assert_int_equal(log_lines, 1);
+	assert_non_null(strstr(log_text, "AH in UDP"));
+	assert_int_equal(query_sa(&bytes, NULL, NULL), SUCCESS);
+	assert_int_equal(del_sa(), SUCCESS);
+	update.new_src->destroy(update.new_src);
+	update.new_dst->destroy(update.new_dst);
+}
+
+static void test_refused(void **state)
+{
+	uint32_t spi;
+	uint16_t cpi;
+
+	sa.data.mode = MODE_BEET;
+	assert_int_equal(add_sa(), NOT_SUPPORTED);
+	assert_int_equal(log_lines, 1);
+	assert_non_null(strstr(log_text, "BEET mode"));
+	assert_non_null(strstr(log_text, "c0000123"));
+
+	policy.sa.mode = MODE_BEET;
+	assert_int_equal(charon->kernel->add_policy(charon->kernel, &policy.id,
+												&policy.data), NOT_SUPPORTED);
+	assert_int_equal(log_lines, 2);
+	assert_non_null(strstr(log_text, "BEET mode"));
+	assert_non_null(strstr(log_text, "c0000123"));
+	/* charon deletes it all the same */
+	assert_int_equal(charon->kernel->del_policy(charon->kernel, &policy.id,
+												&policy.data), NOT_FOUND);
+	assert_int_equal(log_lines, 2);
+
+	assert_int_equal(charon->kernel->get_spi(charon->kernel, sa.id.src,
+								sa.id.dst, IPPROTO_COMP, &spi), NOT_SUPPORTED);
+	assert_int_equal(log_lines, 3);
+	assert_int_equal(charon->kernel->get_cpi(charon->kernel, sa.id.src,
+								sa.id.dst, &cpi), NOT_SUPPORTED);
+	assert_int_equal(log_lines, 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_spi),
+		TEST(test_spi_range),
+		TEST(test_usage),
+		TEST(test_twice),
+		TEST(test_update),
+		TEST(test_ah),
+		TEST(test_refused),
+	};
+
+	return cmocka_run_group_tests(tests, charon_setup, charon_teardown);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Limits of SAs in time.
+ */
+
+#include "charon.h"
+
+#include <daemon.h>
+
+static void test_time_expiry(void **state)
+{
+	kernel_ipsec_update_sa_t update = {};
+
+	sa.lifetime.time.rekey = 1;
+	sa.lifetime.time.life = 2;
+	assert_int_equal(add_sa(), SUCCESS);
+	/* the timers follow the SA to another address */
+	update.new_src = host_create_from_string("192.0.2.7", 0);
+	update.new_dst = host_create_from_string("192.0.2.8", 0);
+	assert_int_equal(charon->kernel->update_sa(charon->kernel, &sa.id, &update),
+					 SUCCESS);
+	assert_true(raised_wait(&raised.expires, 1, LONG_WAIT));
+	assert_int_equal(raised.spi, sa.id.spi);
+	assert_false(raised.hard);
+	assert_string_equal(raised.text, "192.0.2.8");
+	assert_true(raised_wait(&raised.expires, 2, LONG_WAIT));
+	assert_true(raised.hard);
+	update.new_src->destroy(update.new_src);
+	update.new_dst->destroy(update.new_dst);
+}
+
+static void test_timer_of_another(void **state)
+{
+	sa.lifetime.time.life = 1;
+	assert_int_equal(add_sa(), SUCCESS);
+	assert_int_equal(del_sa(), SUCCESS);
+	sa.lifetime.time.life = 1000;
+	assert_int_equal(add_sa(), SUCCESS);
+	assert_false(raised_wait(&raised.expires, 1, 1000 + SHORT_WAIT));
+}
+
+static void test_earlier_timer(void **state)
+{
+	/* three wait already when one comes that is due before them */
+	sa.lifetime.time.rekey = 900;
+	sa.lifetime.time.life = 1000;
+	assert_int_equal(add_sa(), SUCCESS);
+	sa.id.spi = htonl(0xc0000124);
+	sa.lifetime.time.rekey = 1;
+	assert_int_equal(add_sa(), SUCCESS);
+	assert_true(raised_wait(&raised.expires, 1, LONG_WAIT));
+	assert_int_equal(raised.spi, sa.id.spi);
+	assert_false(raised.hard);
+	/* and another, after that one */
+	sa.id.spi = htonl(0xc0000125);
+	assert_int_equal(add_sa(), SUCCESS);
+	assert_true(raised_wait(&raised.expires, 2, LONG_WAIT));
+	assert_int_equal(raised.spi, sa.id.spi);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_time_expiry),
+		TEST(test_timer_of_another),
+		TEST(test_earlier_timer),
+	};
+
+	return cmocka_run_group_tests(tests, charon_setup, charon_teardown);
+}
