@@ -145,9 +145,9 @@ child_id() {
 		sort -n | tail -n 1
 }
 
-# ike_id SIDE: number of the newest IKE_SA.
+# ike_id SIDE [CONNECTION]: number of the newest IKE_SA, of gw-gw if not named.
 ike_id() {
-	swanctl_on "$1" --list-sas | sed -n 's/^gw-gw: #\([0-9]*\), ESTABLISHED.*/\1/p' | sort -n | tail -n 1
+	swanctl_on "$1" --list-sas | sed -n "s/^${2:-gw-gw}: #\([0-9]*\), ESTABLISHED.*/\1/p" | sort -n | tail -n 1
 }
 
 # rekey SIDE, rekey_ike SIDE [OPTION]

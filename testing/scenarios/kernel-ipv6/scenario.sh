@@ -5,16 +5,20 @@
 right=kernel
 
 steps() {
+	local side
 	add_ipv6
 	start_capture wire wire br0
 	acquired
-	one_child left six-in-six 6 6
-	one_child left four-in-six 6 4
+	for side in left right; do
+		one_child "$side" six-in-six 6 6
+		one_child "$side" four-in-six 6 4
+	done
 	one_child right both-in-six 6 4 6
+	rekeyed
 	hosts_in_six
 	expect_outer 'ip6 proto 50'
 	start_capture wire wire br0
-	one_child left six-in-four 4 6
+	for side in left right; do one_child "$side" six-in-four 4 6; done
 	one_child right both-in-four 4 4 6
 	expect_outer 'ip proto 50'
 	start_capture wire wire br0
@@ -59,6 +63,41 @@ one_child() {
 	expect "$child goes down from $side" tunnel_down "$side" "$child"
 	expect_empty
 }
+
+# From both sides, under traffic.
+rekeyed() {
+	local side family ike
+	expect "both-in-six comes up" tunnel_up left both-in-six
+	expect_pings_between 4 6
+	for family in 4 6; do
+		start_pings "rekey$family" left 30000 0.005 "$(host_of right "$family")"
+	done
+	for side in left right; do
+		sleep 0.5
+		newer "$side" child_id "left both-in-six" --child both-in-six
+	done
+	newer left ike_id "left over6" --ike over6
+	expect "the old SAs go" wait_for 30 only_newest
+	sleep 0.5
+	for family in 4 6; do
+		expect "IPv$family pings go on" alive "pings-rekey$family"
+		reap "pings-rekey$family" INT || true
+		expect_output "IPv$family pings lost across the rekeys" 0 lost < "$work/pings-rekey$family.out"
+	done
+	expect "both-in-six goes down" tunnel_down left both-in-six
+	expect_empty
+}
+
+# newer SIDE ID-OF WHOSE OPTION NAME: rekeyed from SIDE, there is a newer one.
+newer() {
+	local before
+	# shellcheck disable=SC2086
+	before=$($2 $3)
+	expect "$5 is rekeyed from $1" quiet "$work/$1/rekey.out" swanctl_on "$1" --rekey "$4" "$5"
+	expect "there is a newer one" wait_for 30 eval "[ \"\$($2 $3)\" -gt $before ]"
+}
+
+only_newest() { [ "$(sad left length) $(spd left length)" = "2 6" ]; }
 
 # sas_over FAMILY: in cygnetd and in the kernel.
 sas_over() {
