@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# CHILD_SAs that are limited by packets and by bytes, on both sides. At the soft
-# limit they are rekeyed, under traffic and without a lost packet. At a hard limit
+# CHILD_SAs that are limited by packets and by bytes, on both sides, and by time, on the
+# left. At the soft limit they are rekeyed, under traffic and without a lost packet. At a hard limit
 # the dataplane sends not one packet more, and the CHILD_SA is replaced.
 
 steps() {
 	local child
-	for child in packets bytes; do
+	for child in packets bytes time; do
 		expect "child $child comes up" tunnel_up left "$child"
 		expect "hosts reach each other" reaches left
 		start_capture wire wire br0
@@ -19,6 +19,7 @@ steps() {
 	hard_limit hard 100
 	# Pings of 229 bytes; the left alone has this limit.
 	hard_limit hard-bytes 88
+	hard_time
 }
 
 # hard_limit CHILD PACKETS: that each of its SAs carries, and not one more.
@@ -32,12 +33,24 @@ hard_limit() {
 	expect_ciphertext
 	expect "no SA has sent more than $2 packets" test "$(most_packets)" -eq "$2"
 	expect "the CHILD_SA was replaced" test "$(child_id left "$1")" -gt "$before"
-	expect "charon has closed it as expired" grep -q "closing expired CHILD_SA $1{$before}" "$work/left/charon.log"
+	expect "charon has closed it as expired" closed_as_expired "$1" "$before"
 	say "$(($(drops left sa-expired) - dropped)) packets dropped as sa-expired"
 	expect "what came too late was dropped as that" test "$(drops left sa-expired)" -gt "$dropped"
 	expect "the connection goes down" connection_down left
 	expect_empty
 }
+
+# It ends without a packet, too.
+hard_time() {
+	local before
+	expect "child hard-time comes up" tunnel_up left hard-time
+	before=$(child_id left hard-time)
+	expect "charon closes it as expired" wait_for 20 closed_as_expired hard-time "$before"
+	expect "the CHILD_SA is replaced" wait_for 20 eval "[ \"\$(child_id left hard-time)\" -gt $before ]"
+}
+
+# closed_as_expired CHILD NUMBER
+closed_as_expired() { grep -q "closing expired CHILD_SA $1{$2}" "$work/left/charon.log"; }
 
 sequences() { "$lib/esp-sequence" "$work/wire.pcap"; }
 spis() { sequences | grep -c '^SPI'; }
