@@ -15,7 +15,7 @@ steps() {
 	done
 	one_child right both-in-six 6 4 6
 	rekeyed
-	hosts_in_six
+	hosts left hosts-in-six
 	expect_outer 'ip6 proto 50'
 	start_capture wire wire br0
 	for side in left right; do one_child "$side" six-in-four 4 6; done
@@ -23,6 +23,7 @@ steps() {
 	expect_outer 'ip proto 50'
 	start_capture wire wire br0
 	one_child left both-in-udp 6 4 6
+	hosts right hosts-in-udp
 	expect_outer 'ip6 and udp port 4500 and (ip6[48:4] > 255)'
 }
 
@@ -37,16 +38,16 @@ acquired() {
 
 first_ping() { in_ns left ping -n -q -c 1 -W 20 "${host6_addr[right]}" > "$work/ping.out"; }
 
-# The gateways themselves, in transport mode.
-hosts_in_six() {
+# hosts SIDE CHILD: the gateways themselves, in transport mode.
+hosts() {
 	local side
-	expect "hosts-in-six comes up from left" tunnel_up left hosts-in-six
+	expect "$2 comes up from $1" tunnel_up "$1" "$2"
 	expect_output "SAs in transport mode" 2 sad left 'map(select(.mode == "transport")) | length'
 	for side in left right; do
 		expect "$side is answered" on_gateway "$side" \
 			"/bin/ping -q -c 2 -i 0.2 -W 5 -s 1000 ${wan6_addr[$(other "$side")]}"
 	done
-	expect "hosts-in-six goes down" tunnel_down left hosts-in-six
+	expect "$2 goes down" tunnel_down "$1" "$2"
 	expect_empty
 }
 
