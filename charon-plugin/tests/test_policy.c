@@ -266,20 +266,25 @@ static void test_refusals(void **state)
 	accept_policy();
 }
 
-static void test_newer_options(void **state)
-{
 #if STRONGSWAN_RELEASE >= 60002
+static void test_one_cpu(void **state)
+{
 	policy.data.pcpu_acquires = TRUE;
-	refuse_policy("per_cpu_sas");
+	refuse_policy("SAs for one CPU (per_cpu_sas)");
 	policy.data.pcpu_acquires = FALSE;
+	accept_policy();
+}
 #endif
+
 #if STRONGSWAN_RELEASE >= 60005
+static void test_forward_icmp(void **state)
+{
 	policy.data.forward_icmp = TRUE;
 	refuse_policy("ICMP errors");
 	policy.data.forward_icmp = FALSE;
-#endif
 	accept_policy();
 }
+#endif
 
 static void test_refused_selectors(void **state)
 {
@@ -328,7 +333,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_prefix, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_ipv6, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refusals, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_newer_options, setup, teardown),
+#if STRONGSWAN_RELEASE >= 60002
+		cmocka_unit_test_setup_teardown(test_one_cpu, setup, teardown),
+#endif
+#if STRONGSWAN_RELEASE >= 60005
+		cmocka_unit_test_setup_teardown(test_forward_icmp, setup, teardown),
+#endif
 		cmocka_unit_test_setup_teardown(test_refused_selectors, setup,
 										teardown),
 	};

@@ -352,19 +352,25 @@ static void test_options(void **state)
 	refuse_sa("offload");
 }
 
-static void test_newer_options(void **state)
-{
 #if STRONGSWAN_RELEASE >= 60002
+static void test_one_cpu(void **state)
+{
 	sa.data.cpu = 0;
-	refuse_sa("per_cpu_sas");
+	refuse_sa("SAs for one CPU (per_cpu_sas)");
 	sa.data.cpu = CPU_ID_MAX;
 	accept_sa();
+}
 #endif
+
 #if STRONGSWAN_RELEASE >= 60005
+static void test_forward_icmp(void **state)
+{
 	sa.data.forward_icmp = TRUE;
 	refuse_sa("ICMP errors");
-#endif
+	sa.data.forward_icmp = FALSE;
+	accept_sa();
 }
+#endif
 
 static void test_label(void **state)
 {
@@ -418,7 +424,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_mode, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_ah, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_options, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_newer_options, setup, teardown),
+#if STRONGSWAN_RELEASE >= 60002
+		cmocka_unit_test_setup_teardown(test_one_cpu, setup, teardown),
+#endif
+#if STRONGSWAN_RELEASE >= 60005
+		cmocka_unit_test_setup_teardown(test_forward_icmp, setup, teardown),
+#endif
 		cmocka_unit_test_setup_teardown(test_label, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_ipv6, setup, teardown),
 	};
