@@ -45,6 +45,9 @@ static bool on_acquire(kernel_listener_t *this, uint32_t reqid,
 					   kernel_acquire_data_t *data)
 {
 	raised.reqid = reqid;
+#if STRONGSWAN_RELEASE >= 60002
+	raised.any_cpu = data->cpu == CPU_ID_MAX;
+#endif
 	note(&raised.acquires, "%R === %R", data->src, data->dst);
 	return TRUE;
 }

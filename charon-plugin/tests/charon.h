@@ -26,7 +26,7 @@ typedef struct {
 	condvar_t *condvar;
 	int acquires, expires, mappings;
 	uint32_t reqid, spi;
-	bool hard;
+	bool hard, any_cpu;
 	char text[256];
 } raised_t;
 

@@ -58,6 +58,9 @@ static void test_acquire_event(void **state)
 	dataplane_post(&event);
 	assert_true(raised_wait(&raised.acquires, 1, LONG_WAIT));
 	assert_int_equal(raised.reqid, 9);
+#if STRONGSWAN_RELEASE >= 60002
+	assert_true(raised.any_cpu);
+#endif
 	assert_string_equal(raised.text,
 						"10.1.0.1/32[tcp/40000] === 10.2.0.1/32[tcp/http]");
 
@@ -74,6 +77,19 @@ static void test_acquire_event(void **state)
 	dataplane_post(&event);
 	assert_true(raised_wait(&raised.acquires, 3, LONG_WAIT));
 	assert_string_equal(raised.text, "10.1.0.1/32[udp] === 10.2.0.1/32[udp]");
+
+	event.flow.af = AF_INET6;
+	memcpy(event.flow.src.bytes, "\x20\x01\x0d\xb8", 4);
+	memcpy(event.flow.dst.bytes, "\x20\x01\x0d\xb8", 4);
+	event.flow.src.bytes[15] = 1;
+	event.flow.dst.bytes[15] = 2;
+	event.flow.sport = 4000;
+	event.flow.dport = 4009;
+	event.flow.has_ports = 1;
+	dataplane_post(&event);
+	assert_true(raised_wait(&raised.acquires, 4, LONG_WAIT));
+	assert_string_equal(raised.text, "2001:db8::1/128[udp/4000] === "
+						"2001:db8::2/128[udp/4009]");
 }
 
 /* a dataplane that is broken, or somebody else's */
