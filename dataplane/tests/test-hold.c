@@ -15,6 +15,17 @@
 
 static struct worker *w = &workers[0];
 
+/* The selectors of what send_packet() sends: charon narrows the SA to them. */
+static const struct cygnet_flow sent = {
+	.src = {.bytes = {192, 0, 2, 2}},
+	.dst = {.bytes = {192, 0, 2, 1}},
+	.sport = 0xb4bb,
+	.dport = 0xc2c9,
+	.af = AF_INET,
+	.proto = IPPROTO_UDP,
+	.has_ports = 1,
+};
+
 static int start(void **state)
 {
 	if (esp_fixture_start(state) || routes_init(1, 64) || control_events_init())
@@ -73,17 +84,22 @@ static struct cygnet_policy_params trap(void)
 	return policy;
 }
 
-static void send_packet(void)
+static void send_inner(const uint8_t inner[40])
 {
+	struct rte_mbuf *m = esp_packet(inner, 40, RTE_PKTMBUF_HEADROOM, RTE_PKTMBUF_HEADROOM);
 	struct cygnet_flow flow;
-	uint8_t inner[40];
-	struct rte_mbuf *m;
 
-	peer_packet(inner, sizeof(inner), 0, false);
-	m = esp_packet(inner, sizeof(inner), RTE_PKTMBUF_HEADROOM, RTE_PKTMBUF_HEADROOM);
 	packet(m)->from_kernel = 1;
 	policy_flow(m, &flow);
 	plain_out(w, m, &flow);
+}
+
+static void send_packet(void)
+{
+	uint8_t inner[40];
+
+	peer_packet(inner, sizeof(inner), 0, false);
+	send_inner(inner);
 }
 
 static void pass_second(void)
@@ -92,8 +108,19 @@ static void pass_second(void)
 	hold_retry(w);
 }
 
-/* @return how many times charon is asked */
-static unsigned int acquires(void)
+static void assert_flow(const struct cygnet_flow *flow, const struct cygnet_flow *wanted)
+{
+	assert_int_equal(flow->af, wanted->af);
+	assert_memory_equal(&flow->src, &wanted->src, sizeof(flow->src));
+	assert_memory_equal(&flow->dst, &wanted->dst, sizeof(flow->dst));
+	assert_int_equal(flow->proto, wanted->proto);
+	assert_int_equal(flow->has_ports, wanted->has_ports);
+	assert_int_equal(flow->sport, wanted->sport);
+	assert_int_equal(flow->dport, wanted->dport);
+}
+
+/* @return how many times charon is asked for a packet with these selectors, and no other */
+static unsigned int acquires_of(const struct cygnet_flow *wanted)
 {
 	struct cygnet_event event;
 	unsigned int n = 0;
@@ -102,11 +129,16 @@ static unsigned int acquires(void)
 	while (cygnet_event_wait(sadb, &event, 0) == 0) {
 		assert_int_equal(event.type, CYGNET_EVENT_ACQUIRE);
 		assert_int_equal(event.reqid, REQID);
-		assert_int_equal(event.flow.af, AF_INET);
+		assert_flow(&event.flow, wanted);
 		n++;
 		control_post_events();
 	}
 	return n;
+}
+
+static unsigned int acquires(void)
+{
+	return acquires_of(&sent);
 }
 
 static void waits_so_long(void **state)
@@ -139,13 +171,45 @@ static void asked_once_a_second(void **state)
 	assert_int_equal(acquires(), 1);
 }
 
+/* Charon hears of the packet that asks, whatever it is; of one without ports, that. */
+static void asked_for_that_packet(void **state)
+{
+	static const struct {
+		uint8_t proto, start[4], has_ports;
+		uint16_t sport, dport;
+	} cases[] = {
+		{IPPROTO_UDP, {0x0f, 0xa0, 0x00, 0x09}, 1, 4000, 9},
+		{IPPROTO_TCP, {0x9c, 0x40, 0x00, 0x50}, 1, 40000, 80},
+		{IPPROTO_ICMP, {8, 0, 0, 0}, 1, 8, 0},
+		{IPPROTO_ICMP, {13, 3, 0, 0}, 1, 13, 3},
+		{IPPROTO_GRE, {0x0f, 0xa0, 0x00, 0x09}, 0, 0, 0},
+	};
+
+	(void)state;
+	trap();
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cygnet_flow wanted = sent;
+		uint8_t inner[40] = {0};
+
+		wanted.proto = cases[i].proto;
+		wanted.has_ports = cases[i].has_ports;
+		wanted.sport = cases[i].sport;
+		wanted.dport = cases[i].dport;
+		peer_ip(inner, 0, sizeof(inner), (uint16_t)i, 0, cases[i].proto);
+		memcpy(inner + 20, cases[i].start, sizeof(cases[i].start));
+		send_inner(inner);
+		assert_int_equal(acquires_of(&wanted), 1);
+		pass_second();
+	}
+}
+
 /* Charon is busy, and the queue to it is full. */
 static void asked_again(void **state)
 {
 	const struct cygnet_event another = {
 		.type = CYGNET_EVENT_ACQUIRE,
 		.reqid = REQID,
-		.flow = {.af = AF_INET},
+		.flow = sent,
 	};
 	unsigned int full = 0;
 
@@ -249,6 +313,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		TEST(waits_so_long),
 		TEST(asked_once_a_second),
+		TEST(asked_for_that_packet),
 		TEST(asked_again),
 		TEST(sa_just_gone),
 		TEST(sa_comes),

@@ -576,6 +576,45 @@ static void mappings(void **state)
 	esp_sa_delete(&e);
 }
 
+/* @return bits of the types that charon hears of, each once */
+static unsigned int heard_types(void)
+{
+	struct cygnet_event event;
+	unsigned int types = 0;
+
+	control_post_events();
+	while (cygnet_event_wait(sadb, &event, 0) == 0) {
+		assert_false(types & 1u << event.type);
+		types |= 1u << event.type;
+	}
+	return types;
+}
+
+/* Charon is busy, and the queue to it is full: the SA's next packet tells, once. */
+static void told_when_there_is_room(void **state)
+{
+	const struct cygnet_event another = {.type = CYGNET_EVENT_ACQUIRE, .reqid = 77};
+	const uint32_t new = 0xcb007107;
+	struct esp_sa e;
+
+	(void)state;
+	control_now++;
+	assert_true(add_window(&e, ESP_ENCAP, 64));
+	e.sa->lifetime.soft_packets = 1;
+	hear_nothing_of_before();
+	while (control_event(&another))
+		;
+	assert_int_equal(pass(mapped(&e, 1, new, 4444)), IN);
+	assert_int_equal(pass(mapped(&e, 2, new, 4444)), IN);
+	hear_nothing_of_before();
+	assert_int_equal(heard_types(), 0);
+	assert_int_equal(pass(mapped(&e, 3, new, 4444)), IN);
+	assert_int_equal(heard_types(), 1u << CYGNET_EVENT_EXPIRE | 1u << CYGNET_EVENT_MAPPING);
+	assert_int_equal(pass(mapped(&e, 4, new, 4444)), IN);
+	assert_int_equal(heard_types(), 0);
+	esp_sa_delete(&e);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
@@ -587,6 +626,7 @@ int main(int argc, char **argv)
 		ESP_TEST(sequence_numbers), ESP_TEST(hard_limits),
 		ESP_TEST(sequence_warning), ESP_TEST(time_limit),
 		ESP_TEST(another_charon),   ESP_TEST(mappings),
+		ESP_TEST(told_when_there_is_room),
 	};
 
 	(void)argc;
