@@ -7,6 +7,7 @@
 
 #include "control.h"
 #include "icmp6.h"
+#include "icmp_source.h"
 #include "ip_sum.h"
 #include "pipeline.h"
 #include "policy.h"
@@ -46,16 +47,20 @@ static bool within_rate(struct worker *w)
 	return w->icmp_sent++ < PER_SECOND;
 }
 
+/* Type and code of an error. */
+struct kind {
+	uint8_t type, code;
+};
+
+static const struct kind kinds[] = {
+	[ICMP_HOPS] = {ICMP_TIME_EXCEEDED, ICMP_EXC_TTL},
+	[ICMP_TOO_BIG] = {ICMP_DEST_UNREACH, ICMP_FRAG_NEEDED},
+	[ICMP_NO_ROUTE] = {ICMP_DEST_UNREACH, ICMP_NET_UNREACH},
+};
+
 static void write_error(struct rte_mbuf *answer, const struct rte_mbuf *m, unsigned int quoted,
 			enum icmp_why why, uint16_t mtu, uint32_t source)
 {
-	static const struct {
-		uint8_t type, code;
-	} kinds[] = {
-		[ICMP_HOPS] = {ICMP_TIME_EXCEEDED, ICMP_EXC_TTL},
-		[ICMP_TOO_BIG] = {ICMP_DEST_UNREACH, ICMP_FRAG_NEEDED},
-		[ICMP_NO_ROUTE] = {ICMP_DEST_UNREACH, ICMP_NET_UNREACH},
-	};
 	const struct rte_ipv4_hdr *bad = rte_pktmbuf_mtod(m, const struct rte_ipv4_hdr *);
 	struct rte_ipv4_hdr *ip = packet_ip(answer);
 	struct icmphdr *icmp = (struct icmphdr *)(ip + 1);
@@ -77,15 +82,6 @@ static void write_error(struct rte_mbuf *answer, const struct rte_mbuf *m, unsig
 	icmp->checksum = (uint16_t)~rte_raw_cksum(icmp, sizeof(*icmp) + quoted);
 }
 
-/* Who answers. The kernel hears from the packet's destination: an address of its
- * own would be a martian source to it. @return 0: nobody */
-static uint32_t answering(struct rte_mbuf *m)
-{
-	if (packet(m)->from_kernel)
-		return packet_ip(m)->dst_addr;
-	return __atomic_load_n(&ports[packet(m)->port].addr, __ATOMIC_RELAXED);
-}
-
 /* A packet for the error, as long as it is to be. @return NULL: no memory */
 static struct rte_mbuf *make_answer(struct worker *w, struct rte_mbuf *m, unsigned int len)
 {
@@ -103,43 +99,58 @@ static struct rte_mbuf *make_answer(struct worker *w, struct rte_mbuf *m, unsign
 	return NULL;
 }
 
+/* What policies are asked about the error, but for its source. */
+static void describe(struct rte_mbuf *m, enum icmp_why why, struct cygnet_flow *error)
+{
+	bool v6 = packet_family(m) == AF_INET6;
+
+	*error = (struct cygnet_flow){
+		.dst = packet_src(m),
+		.sport = v6 ? icmp6_kind(why) >> 8 : kinds[why].type,
+		.dport = v6 ? icmp6_kind(why) & 0xff : kinds[why].code,
+		.af = packet_family(m),
+		.proto = v6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP,
+		.has_ports = 1,
+	};
+	policy_flow_to(error);
+}
+
 static struct rte_mbuf *answer_v4(struct worker *w, struct rte_mbuf *m, enum icmp_why why,
-				  uint16_t mtu)
+				  uint16_t mtu, const struct cygnet_addr *source)
 {
 	unsigned int around = sizeof(struct rte_ipv4_hdr) + sizeof(struct icmphdr);
 	unsigned int quoted = RTE_MIN(rte_pktmbuf_data_len(m), QUOTED - around);
-	uint32_t source = answering(m);
-	struct rte_mbuf *answer;
+	struct rte_mbuf *answer = make_answer(w, m, around + quoted);
 
-	if (!source || !may_answer(m) || !within_rate(w))
-		return NULL;
-	answer = make_answer(w, m, around + quoted);
 	if (answer)
-		write_error(answer, m, quoted, why, mtu, source);
+		write_error(answer, m, quoted, why, mtu, source->v4);
 	return answer;
 }
 
 static struct rte_mbuf *answer_v6(struct worker *w, struct rte_mbuf *m, enum icmp_why why,
-				  uint16_t mtu)
+				  uint16_t mtu, const struct cygnet_addr *source)
 {
 	unsigned int quoted = RTE_MIN(rte_pktmbuf_data_len(m), IPV6_MIN_MTU - ICMP6_AROUND);
-	struct cygnet_addr source;
-	struct rte_mbuf *answer;
+	struct rte_mbuf *answer = make_answer(w, m, (unsigned int)ICMP6_AROUND + quoted);
 
-	if (!icmp6_source(m, &source) || !icmp6_may_answer(m, why) || !within_rate(w))
-		return NULL;
-	answer = make_answer(w, m, (unsigned int)ICMP6_AROUND + quoted);
 	if (answer)
-		icmp6_write(answer, m, quoted, why, mtu, &source);
+		icmp6_write(answer, m, quoted, why, mtu, source);
 	return answer;
 }
 
 void icmp_error(struct worker *w, struct rte_mbuf *m, enum icmp_why why, uint16_t mtu)
 {
-	struct rte_mbuf *answer = packet_family(m) == AF_INET6 ? answer_v6(w, m, why, mtu)
-							       : answer_v4(w, m, why, mtu);
+	bool v6 = packet_family(m) == AF_INET6;
+	struct cygnet_addr source;
+	struct rte_mbuf *answer;
 	struct cygnet_flow flow;
 
+	if (!(v6 ? icmp6_may_answer(m, why) : may_answer(m)) || !within_rate(w))
+		return;
+	describe(m, why, &flow);
+	if (!icmp_source(m, &flow, &source))
+		return;
+	answer = v6 ? answer_v6(w, m, why, mtu, &source) : answer_v4(w, m, why, mtu, &source);
 	if (!answer)
 		return;
 	if (packet(m)->from_kernel) {

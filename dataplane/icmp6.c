@@ -4,7 +4,6 @@
 
 #include "headers.h"
 #include "icmp6.h"
-#include "port.h"
 
 #define HOP_LIMIT 64
 
@@ -37,25 +36,22 @@ bool icmp6_may_answer(struct rte_mbuf *m, enum icmp_why why)
 	return !is_error(m, &h);
 }
 
-bool icmp6_source(struct rte_mbuf *m, struct cygnet_addr *source)
+static const struct {
+	uint8_t type, code;
+} kinds[] = {
+	[ICMP_HOPS] = {ICMP6_TIME_EXCEEDED, ICMP6_TIME_EXCEED_TRANSIT},
+	[ICMP_TOO_BIG] = {ICMP6_PACKET_TOO_BIG, 0},
+	[ICMP_NO_ROUTE] = {ICMP6_DST_UNREACH, ICMP6_DST_UNREACH_NOROUTE},
+};
+
+uint16_t icmp6_kind(enum icmp_why why)
 {
-	*source = packet(m)->from_kernel ? packet_dst(m) : port_addr6(&ports[packet(m)->port]);
-	/* A router needs no global address on each of its links. */
-	for (unsigned int i = 0; i < nports && !source->words[0] && !source->words[1]; i++)
-		*source = port_addr6(&ports[i]);
-	return source->words[0] || source->words[1];
+	return (uint16_t)(kinds[why].type << 8 | kinds[why].code);
 }
 
 void icmp6_write(struct rte_mbuf *answer, struct rte_mbuf *m, unsigned int quoted,
 		 enum icmp_why why, uint16_t mtu, const struct cygnet_addr *source)
 {
-	static const struct {
-		uint8_t type, code;
-	} kinds[] = {
-		[ICMP_HOPS] = {ICMP6_TIME_EXCEEDED, ICMP6_TIME_EXCEED_TRANSIT},
-		[ICMP_TOO_BIG] = {ICMP6_PACKET_TOO_BIG, 0},
-		[ICMP_NO_ROUTE] = {ICMP6_DST_UNREACH, ICMP6_DST_UNREACH_NOROUTE},
-	};
 	struct rte_ipv6_hdr *ip = packet_ip6(answer);
 	struct icmp6_hdr *icmp = (struct icmp6_hdr *)(ip + 1);
 

@@ -13,8 +13,8 @@
 
 /** Whether a packet may be answered with an error (RFC 4443, 2.4). */
 bool icmp6_may_answer(struct rte_mbuf *m, enum icmp_why why);
-/** Who answers. @return false: nobody can */
-bool icmp6_source(struct rte_mbuf *m, struct cygnet_addr *source);
+/** Type, in the high byte, and code of an error: what policies take for its ports. */
+uint16_t icmp6_kind(enum icmp_why why);
 /**
  * Write an error about m.
  * @param answer  ICMP6_AROUND bytes and the quoted ones long

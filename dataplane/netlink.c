@@ -15,6 +15,7 @@
 #include "log.h"
 #include "neigh.h"
 #include "netlink.h"
+#include "own_addr.h"
 #include "port.h"
 #include "route.h"
 
@@ -27,9 +28,6 @@ static struct mnl_socket *monitor, *query;
 /* Something is to be read anew: news were lost, or a link or an address went, for
  * which the kernel drops routes without a word. */
 static bool resync;
-/* The first addresses of each port, while a dump tells them. */
-static uint32_t first_addr[CONF_MAX_PORTS];
-static struct cygnet_addr first_addr6[CONF_MAX_PORTS];
 static uint64_t retry; /* a failed one not before this, in control_now's seconds */
 
 /* Collects the attributes up to max; a type seen twice keeps its last one. */
@@ -298,58 +296,41 @@ static void on_link(const struct nlmsghdr *nlh)
 	follow_mac(port, payload(table[IFLA_ADDRESS], sizeof(struct rte_ether_addr)));
 }
 
-static void set_addr(struct port *port, uint32_t addr)
-{
-	__atomic_store_n(&port->addr, addr, __ATOMIC_RELAXED);
-}
-
 /* One that a packet from far away may carry as its source, and that stays. */
 static bool is_for_errors(const struct ifaddrmsg *ifa, uint32_t flags)
 {
+	if (ifa->ifa_family == AF_INET)
+		return ifa->ifa_scope < RT_SCOPE_LINK;
 	return ifa->ifa_scope == RT_SCOPE_UNIVERSE &&
 	       !(flags & (IFA_F_TENTATIVE | IFA_F_DADFAILED | IFA_F_DEPRECATED | IFA_F_TEMPORARY));
 }
 
-static void on_addr6(unsigned int port, const struct ifaddrmsg *ifa, const struct nlattr **table)
-{
-	struct cygnet_addr addr = get_addr(table[IFA_LOCAL], AF_INET6);
-	struct cygnet_addr now = port_addr6(&ports[port]);
-
-	if (is_zero(&addr))
-		addr = get_addr(table[IFA_ADDRESS], AF_INET6);
-	if (is_zero(&addr) || !is_for_errors(ifa, get_u32(table[IFA_FLAGS], ifa->ifa_flags)))
-		return;
-	if (is_zero(&first_addr6[port]))
-		first_addr6[port] = addr;
-	if (is_zero(&now))
-		port_set_addr6(&ports[port], &addr);
-}
-
+/* Of all interfaces: the address that a policy is about may be a loopback's. */
 static void on_addr(const struct nlmsghdr *nlh)
 {
 	const struct ifaddrmsg *ifa = mnl_nlmsg_get_payload(nlh);
 	const struct nlattr *table[IFA_MAX + 1] = {0};
 	struct attrs attrs = {table, IFA_MAX};
-	uint32_t addr;
+	struct own_addr own;
 	int port;
 
 	if (!has_body(nlh, sizeof(*ifa)) || !known_family(ifa->ifa_family))
 		return;
-	port = port_by_ifindex(ifa->ifa_index);
-	if (port < 0)
-		return;
 	parse_attrs(nlh, sizeof(*ifa), &attrs);
-	if (ifa->ifa_family == AF_INET6) {
-		on_addr6((unsigned int)port, ifa, table);
+	port = port_by_ifindex(ifa->ifa_index);
+	own = (struct own_addr){
+		.addr = get_addr(table[IFA_LOCAL], ifa->ifa_family),
+		.af = ifa->ifa_family,
+		.port = port < 0 ? OWN_NO_PORT : (uint8_t)port,
+	};
+	if (is_zero(&own.addr))
+		own.addr = get_addr(table[IFA_ADDRESS], ifa->ifa_family);
+	if (is_zero(&own.addr))
 		return;
-	}
-	addr = get_u32(table[IFA_LOCAL], get_u32(table[IFA_ADDRESS], 0));
-	if (!addr)
-		return;
-	if (!first_addr[port])
-		first_addr[port] = addr;
-	if (!ports[port].addr)
-		set_addr(&ports[port], addr);
+	if (is_for_errors(ifa, get_u32(table[IFA_FLAGS], ifa->ifa_flags)))
+		own_addr_add(&own);
+	else
+		own_addr_forget(&own);
 }
 
 /* Whether the kernel would forward what comes in there. */
@@ -445,13 +426,10 @@ static int mirror_addrs(void)
 {
 	int err;
 
-	memset(first_addr, 0, sizeof(first_addr));
-	memset(first_addr6, 0, sizeof(first_addr6));
+	own_addrs_mark();
 	err = dump_both(RTM_GETADDR, sizeof(struct ifaddrmsg));
-	for (unsigned int i = 0; i < nports && !err; i++) {
-		set_addr(&ports[i], first_addr[i]);
-		port_set_addr6(&ports[i], &first_addr6[i]);
-	}
+	if (!err)
+		own_addrs_sweep();
 	return err;
 }
 

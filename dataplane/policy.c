@@ -9,14 +9,20 @@ void policy_flow(struct rte_mbuf *m, struct cygnet_flow *flow)
 	packet_flow(m, ports[packet(m)->port].interface, flow);
 }
 
-void policy_flow_out(struct rte_mbuf *m, struct cygnet_flow *flow)
+void policy_flow_to(struct cygnet_flow *flow)
 {
 	struct next_hop hop;
 
-	if (packet(m)->from_kernel || !cygnet_spd_binds(sadb))
+	if (!cygnet_spd_binds(sadb))
 		return;
-	hop = packet_route(m);
+	hop = route_lookup(flow->af, &flow->dst);
 	flow->interface = hop.kind == ROUTE_FORWARD ? ports[hop.port].interface : 0;
+}
+
+void policy_flow_out(struct rte_mbuf *m, struct cygnet_flow *flow)
+{
+	if (!packet(m)->from_kernel)
+		policy_flow_to(flow);
 }
 
 enum drop_reason policy_find(struct rte_mbuf *m, const struct cygnet_flow *flow,

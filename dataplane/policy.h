@@ -20,6 +20,8 @@ void policy_flow(struct rte_mbuf *m, struct cygnet_flow *flow);
  * @param flow  of policy_flow()
  */
 void policy_flow_out(struct rte_mbuf *m, struct cygnet_flow *flow);
+/** The same for a packet that does not exist yet. @param flow  but for its interface */
+void policy_flow_to(struct cygnet_flow *flow);
 /**
  * The policy that decides about a packet (RFC 4301, 5). Lcores.
  * @param m       data at its IP header, checked

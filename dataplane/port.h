@@ -28,10 +28,6 @@ struct port {
 	uint16_t mtu;		/* bytes of IP packet; follows the TAP's MTU */
 	uint32_t ifindex;	/* of the TAP */
 	uint32_t interface;	/* cygnet_interface() of the TAP: what policies call the port */
-	uint32_t addr;		/* its first IPv4 address, network byte order; 0: none.
-				 * The source of our ICMP errors; the control thread writes it */
-	struct cygnet_addr addr6[2]; /* its first global IPv6 address: port_addr6() */
-	uint32_t addr6_index;
 	uint64_t mac;		/* of both, in its first six bytes: port_mac() */
 	bool forwards;		/* the kernel's setting net.ipv4.conf.TAP.forwarding */
 	bool up;		/* the TAP is administratively up */
@@ -62,22 +58,6 @@ static inline void port_set_mac(struct port *port, const struct rte_ether_addr *
 	memcpy(&word, mac, sizeof(*mac));
 	__atomic_store_n(&port->mac, word, __ATOMIC_RELAXED);
 	changes_note();
-}
-
-/** A port's first global IPv6 address, zero if it has none: the source of our ICMPv6
- * errors. Any thread. */
-static inline struct cygnet_addr port_addr6(const struct port *port)
-{
-	return port->addr6[__atomic_load_n(&port->addr6_index, __ATOMIC_ACQUIRE) & 1];
-}
-
-/** The control thread. Who reads meanwhile has the old one in another place. */
-static inline void port_set_addr6(struct port *port, const struct cygnet_addr *addr)
-{
-	uint32_t index = port->addr6_index + 1;
-
-	port->addr6[index & 1] = *addr;
-	__atomic_store_n(&port->addr6_index, index, __ATOMIC_RELEASE);
 }
 
 /**

@@ -17,6 +17,7 @@
 #include "log.h"
 #include "offload.h"
 #include "pool.h"
+#include "own_addr.h"
 #include "port.h"
 #include "route.h"
 #include "stats.h"
@@ -62,6 +63,7 @@ static uint64_t sum(size_t offset)
 static void add_port_state(struct rte_tel_data *row, const struct port *port)
 {
 	char mac[RTE_ETHER_ADDR_FMT_SIZE], address[INET_ADDRSTRLEN], device[RTE_ETH_NAME_MAX_LEN] = "";
+	struct cygnet_addr first = own_addr_of(AF_INET, (unsigned int)(port - ports));
 	struct rte_ether_addr own = port_mac(port);
 	struct rte_eth_dev_info info = {0};
 	struct rte_eth_link link = {0};
@@ -69,7 +71,7 @@ static void add_port_state(struct rte_tel_data *row, const struct port *port)
 	rte_eth_dev_get_name_by_port(port->id, device);
 	rte_eth_dev_info_get(port->id, &info);
 	rte_eth_link_get_nowait(port->id, &link);
-	inet_ntop(AF_INET, &port->addr, address, sizeof(address));
+	inet_ntop(AF_INET, &first.v4, address, sizeof(address));
 	rte_ether_format_addr(mac, sizeof(mac), &own);
 	for (char *c = mac; *c; c++)
 		*c = (char)tolower((unsigned char)*c);
@@ -78,7 +80,7 @@ static void add_port_state(struct rte_tel_data *row, const struct port *port)
 	rte_tel_data_add_dict_string(row, "device", device);
 	rte_tel_data_add_dict_string(row, "driver", info.driver_name ? info.driver_name : "");
 	rte_tel_data_add_dict_string(row, "mac", mac);
-	rte_tel_data_add_dict_string(row, "address", port->addr ? address : "");
+	rte_tel_data_add_dict_string(row, "address", first.v4 ? address : "");
 	rte_tel_data_add_dict_u64(row, "ifindex", port->ifindex);
 	rte_tel_data_add_dict_u64(row, "mtu", port->mtu);
 	rte_tel_data_add_dict_string(row, "state", port->up ? "up" : "down");

@@ -11,6 +11,7 @@
 #include "control.h"
 #include "neigh.h"
 #include "netlink.h"
+#include "own_addr.h"
 #include "port.h"
 #include "route.h"
 
@@ -502,12 +503,72 @@ static void addresses6(void **state)
 	address6("2001:db8::1", RT_SCOPE_UNIVERSE, IFA_F_TENTATIVE);
 	address6("2001:db8::2", RT_SCOPE_UNIVERSE, IFA_F_TEMPORARY);
 	address6("2001:db8::3", RT_SCOPE_UNIVERSE, IFA_F_DEPRECATED);
-	got = port_addr6(&ports[0]);
+	got = own_addr_of(AF_INET6, 0);
 	assert_memory_equal(&got, &none, sizeof(got));
 	address6("2001:db8::4", RT_SCOPE_UNIVERSE, IFA_F_PERMANENT);
 	address6("2001:db8::5", RT_SCOPE_UNIVERSE, IFA_F_PERMANENT);
-	got = port_addr6(&ports[0]);
+	got = own_addr_of(AF_INET6, 0);
 	assert_memory_equal(&got, &want, sizeof(got));
+}
+
+static void address4(const char *text, uint32_t ifindex, uint8_t scope)
+{
+	struct ifaddrmsg *ifa;
+
+	nlh = mnl_nlmsg_put_header(buffer);
+	nlh->nlmsg_type = RTM_NEWADDR;
+	ifa = mnl_nlmsg_put_extra_header(nlh, sizeof(*ifa));
+	ifa->ifa_family = AF_INET;
+	ifa->ifa_index = ifindex;
+	ifa->ifa_scope = scope;
+	mnl_attr_put_u32(nlh, IFA_LOCAL, addr(text));
+	deliver();
+}
+
+static unsigned int own_addresses(uint8_t af)
+{
+	struct own_addr own;
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; own_addr_next(&i, &own);)
+		n += own.af == af;
+	return n;
+}
+
+/* Those of all interfaces, each once, in their order, and only as long as the kernel has them. */
+static void addresses4(void **state)
+{
+	const struct own_addr first = {cygnet_addr4(addr("192.0.2.1")), AF_INET, 0};
+	struct own_addr own;
+	unsigned int i = 0;
+
+	(void)state;
+	own_addrs_mark();
+	own_addrs_sweep();
+	address4("127.0.0.1", 1, RT_SCOPE_HOST);
+	address4("169.254.1.1", WAN_IFINDEX, RT_SCOPE_LINK);
+	assert_false(own_addr_next(&i, &own));
+	address4("192.0.2.1", WAN_IFINDEX, RT_SCOPE_UNIVERSE);
+	address4("192.0.2.9", WAN_IFINDEX, RT_SCOPE_UNIVERSE);
+	address4("192.0.2.1", WAN_IFINDEX, RT_SCOPE_UNIVERSE);
+	address4("10.9.0.1", 1, RT_SCOPE_UNIVERSE);
+	assert_int_equal(own_addresses(AF_INET), 3);
+	assert_int_equal(own_addr_of(AF_INET, 0).v4, first.addr.v4);
+	assert_int_equal(own_addr_of(AF_INET, OWN_NO_PORT).v4, addr("10.9.0.1"));
+	/* A dump that tells of one of them. */
+	own_addrs_mark();
+	address4("192.0.2.9", WAN_IFINDEX, RT_SCOPE_UNIVERSE);
+	own_addrs_sweep();
+	assert_int_equal(own_addresses(AF_INET), 1);
+	assert_int_equal(own_addr_of(AF_INET, 0).v4, addr("192.0.2.9"));
+	/* As many as there is room for. */
+	for (uint32_t n = 0; n < 2 * OWN_ADDRS_MAX; n++)
+		own_addr_add(&(struct own_addr){cygnet_addr4(n + 1), AF_INET, OWN_NO_PORT});
+	assert_int_equal(own_addresses(AF_INET), OWN_ADDRS_MAX);
+	assert_int_equal(own_addr_of(AF_INET, 0).v4, addr("192.0.2.9"));
+	own_addrs_mark();
+	own_addrs_sweep();
+	assert_int_equal(own_addresses(AF_INET), 0);
 }
 
 static void netconf6(uint32_t ifindex, uint32_t forwarding)
@@ -605,7 +666,7 @@ int main(int argc, char **argv)
 		TEST(unicast),	  TEST(types),	    TEST(tables),	  TEST(metric_and_replace),
 		TEST(multipath),  TEST(not_for_us), TEST(host_bits),	  TEST(neighbours),
 		TEST(solicited),  TEST(links),	    TEST(many_neighbours), TEST(damaged),
-		TEST(routes6),	  TEST(neighbours6), TEST(addresses6),	  TEST(forwarding6),
+		TEST(routes6),	  TEST(neighbours6), TEST(addresses6),	  TEST(addresses4),	  TEST(forwarding6),
 	};
 
 	(void)argc;

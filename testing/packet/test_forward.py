@@ -24,22 +24,6 @@ def test_ttl_expiry(bench):
     bench.expect_flow(out, inb)
 
 
-def test_ttl_expiry_inside(bench):
-    """The inner packet of an SA arrives with TTL 1."""
-    out, inb = bench.tunnel()
-    before = bench.gateway.drops()
-    bench.lan.drain()
-    bench.wan.drain()
-    bench.from_wan(inb.seal(to_host(ttl=1)))
-    # The ICMP error quotes what was decrypted: no policy protects it, so that
-    # it must not leave at all.
-    bench.expect_nothing()
-    after = bench.gateway.drops()
-    for reason in ("ttl", "icmp-unprotected"):
-        assert after.get(reason, 0) == before.get(reason, 0) + 1, reason
-    bench.expect_flow(out, inb)
-
-
 def test_plain_forwarding(bench):
     bench.gateway.fill("flush")
     for ttl in (2, 64, 255):

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""ICMP errors about what came out of a tunnel: they go back through a tunnel, or nowhere."""
+import contextlib
+import time
+
+from scapy.layers.inet import ICMP, IP
+from scapy.layers.inet6 import (ICMPv6DestUnreach, ICMPv6PacketTooBig, ICMPv6TimeExceeded, IPv6,
+                                in6_chksum)
+from scapy.packet import raw
+
+from bench import packet, policy
+from gateway import FAR_HOST, FAR_HOST6, FAR_NET, HOST, LAN, LAN6, LAN_NET
+from network import ip
+from peer import SUITE, Sa
+from test_esp import cases
+from test_ipv6 import packet6
+from test_tunnel6 import to_host, tunnel
+
+HEARD = 0.3  # seconds until cygnetd has heard from the kernel
+
+
+@contextlib.contextmanager
+def narrow_lan(bench, mtu=1400):
+    """The LAN takes no longer packets for a while."""
+    try:
+        for link_mtu in (mtu, 1500):
+            ip("-n", bench.network.gw, "link", "set", "lan", "mtu", str(link_mtu))
+            time.sleep(HEARD)
+            if link_mtu == mtu:
+                yield
+    finally:
+        ip("-n", bench.network.gw, "link", "set", "lan", "mtu", "1500")
+
+
+@contextlib.contextmanager
+def dead_end(bench, *prefixes):
+    """Where no route leads."""
+    gw = bench.network.gw
+    try:
+        for prefix in prefixes:
+            ip("-n", gw, "route", "replace", "blackhole", prefix)
+        time.sleep(HEARD)
+        yield
+    finally:
+        for prefix in prefixes:
+            ip("-n", gw, "route", "del", "blackhole", prefix)
+
+
+def error_from_tunnel(bench, out, inb, sent, reason, source):
+    """The gateway drops what comes out of the tunnel. @return what goes back into it"""
+    before = bench.gateway.drops().get(reason, 0)
+    bench.lan.drain()
+    bench.wan.drain()
+    bench.from_wan(inb.seal(sent))
+    answer, _ = out.unseal(bench.receive(bench.wan, 1)[0])
+    bench.expect_nothing()
+    assert bench.gateway.drops()[reason] == before + 1
+    assert (answer.src, answer.dst) == (source, sent.src), answer.summary()
+    quotes(answer, sent, reason != "ttl")
+    return answer
+
+
+def quotes(answer, sent, hopped):
+    """The packet as it was when it was dropped, as far as there is room; checksums are right."""
+    whole = raw(answer)
+    want = (IPv6 if sent.version == 6 else IP)(raw(sent))
+    if sent.version == 6:
+        want.hlim -= hopped
+        want = raw(want)[:1280 - 48]
+        assert in6_chksum(58, IPv6(whole[:40]), whole[40:]) == 0, "ICMPv6 checksum"
+        assert whole[48:] == want
+        return
+    want.ttl -= hopped
+    del want.chksum
+    assert whole[28:] == raw(want)[:576 - 28]
+    again = IP(whole)
+    del again.chksum, again[ICMP].chksum
+    assert raw(again) == whole, "checksums"
+
+
+OUTER = {"4": False, "6": True}
+
+
+@cases(*OUTER)
+def test_inside_too_big(bench, case):
+    """Longer than the LAN's MTU, and may not be cut."""
+    with narrow_lan(bench):
+        out, inb = tunnel(bench, OUTER[case])
+        for size in (1401, 1420):
+            answer = error_from_tunnel(bench, out, inb, packet(FAR_HOST, HOST, size - 28, flags="DF"),
+                                       "too-big", LAN)
+            said = answer[ICMP]
+            assert (said.type, said.code, said.nexthopmtu) == (3, 4, 1400), answer.summary()
+            answer = error_from_tunnel(bench, out, inb, to_host(True, size=size - 48), "too-big", LAN6)
+            assert answer[ICMPv6PacketTooBig].mtu == 1400
+        # Without DF it is cut.
+        bench.from_wan(inb.seal(packet(FAR_HOST, HOST, 1392)))
+        bench.receive(bench.lan, 2)
+
+
+@cases(*OUTER)
+def test_inside_hops(bench, case):
+    """It has no hops left."""
+    out, inb = tunnel(bench, OUTER[case])
+    for hops in (0, 1):
+        answer = error_from_tunnel(bench, out, inb, packet(FAR_HOST, HOST, ttl=hops), "ttl", LAN)
+        assert (answer[ICMP].type, answer[ICMP].code) == (11, 0), answer.summary()
+        answer = error_from_tunnel(bench, out, inb, to_host(True, hlim=hops), "ttl", LAN6)
+        assert answer[ICMPv6TimeExceeded].code == 0
+
+
+def test_inside_unreachable(bench):
+    """No route leads to its destination."""
+    with dead_end(bench, "10.1.0.99/32", "2001:db8:1::99/128"):
+        out, inb = tunnel(bench, False)
+        answer = error_from_tunnel(bench, out, inb, packet(FAR_HOST, "10.1.0.99"), "no-route", LAN)
+        assert (answer[ICMP].type, answer[ICMP].code) == (3, 0), answer.summary()
+        answer = error_from_tunnel(bench, out, inb, packet6(FAR_HOST6, "2001:db8:1::99"), "no-route", LAN6)
+        assert answer[ICMPv6DestUnreach].code == 0
+
+
+def test_inside_too_big_for_another(bench):
+    """A hub: out of one tunnel into another, which takes more around each packet."""
+    everything, other = "10.0.0.0-10.255.255.255", "10.2.7.0-10.2.7.255"
+    out, inb = Sa(SUITE["gcm128-8"], "out", bench.spi()), Sa(SUITE["gcm128-8"], "in", bench.spi())
+    second = Sa(SUITE["cbc256-sha512"], "out", bench.spi(), v6=True, encap=True, reqid=2)
+    bench.gateway.fill("flush", out.line(), inb.line(), second.line(),
+                       policy("out", everything, FAR_NET, spi=out.spi),
+                       policy("fwd", FAR_NET, everything, spi=inb.spi),
+                       policy("out", everything, other, spi=second.spi, reqid=2, prio=900, v6=True))
+    sent = packet(FAR_HOST, "10.2.7.1", 1300, flags="DF")
+    bench.wan.drain()
+    bench.from_wan(inb.seal(sent))
+    inner, _ = second.unseal(bench.receive(bench.wan, 1)[0])
+    assert inner.dst == "10.2.7.1"
+    answer = error_from_tunnel(bench, out, inb, packet(FAR_HOST, "10.2.7.1", 1412, flags="DF"), "too-big", LAN)
+    assert (answer[ICMP].type, answer[ICMP].code) == (3, 4), answer.summary()
+    fits = answer[ICMP].nexthopmtu
+    assert 1300 < fits < 1440, fits
+    for size, back in ((fits, second), (fits + 1, out)):
+        bench.from_wan(inb.seal(packet(FAR_HOST, "10.2.7.1", size - 28, flags="DF")))
+        back.unseal(bench.receive(bench.wan, 1)[0])
+
+
+PART = "10.1.0.128-10.1.0.255"
+
+
+def part_tunnel(bench, local=PART, **more):
+    """For a part of the LAN that has no address of the gateway's."""
+    out, inb = Sa(SUITE["gcm128"], "out", bench.spi()), Sa(SUITE["gcm128"], "in", bench.spi())
+    bench.gateway.fill("flush", out.line(), inb.line(), policy("out", local, FAR_NET, spi=out.spi, **more),
+                       policy("fwd", FAR_NET, local, spi=inb.spi))
+    return out, inb
+
+
+def expect_unprotected(bench, sent):
+    """It is dropped, and so is the error about it."""
+    before = bench.gateway.drops()
+    bench.from_wan(sent)
+    bench.expect_nothing()
+    after = bench.gateway.drops()
+    delta = {reason: after[reason] - before.get(reason, 0) for reason in after
+             if after[reason] != before.get(reason, 0)}
+    assert delta == {"ttl": 1, "icmp-unprotected": 1}, delta
+
+
+def test_inside_without_an_address(bench):
+    """No address of ours is the tunnel's business: nothing is said, least of all in plaintext."""
+    _, inb = part_tunnel(bench)
+    bench.lan.drain()
+    bench.wan.drain()
+    expect_unprotected(bench, inb.seal(packet(FAR_HOST, "10.1.0.200", ttl=1)))
+    # Nor if the policy has one, but is not about ICMP.
+    _, inb = part_tunnel(bench, LAN_NET, more="proto=17")
+    expect_unprotected(bench, inb.seal(packet(FAR_HOST, HOST, ttl=1)))
+
+
+@cases("lo", "wan")
+def test_inside_address_elsewhere(bench, case):
+    """The address that the tunnel is about may be on any interface, and come and go."""
+    gw = bench.network.gw
+    out, inb = part_tunnel(bench)
+    sent = packet(FAR_HOST, "10.1.0.200", ttl=1)
+    ip("-n", gw, "address", "add", "10.1.0.130/32", "dev", case)
+    try:
+        time.sleep(HEARD)
+        error_from_tunnel(bench, out, inb, sent, "ttl", "10.1.0.130")
+    finally:
+        ip("-n", gw, "address", "del", "10.1.0.130/32", "dev", case)
+    time.sleep(HEARD)
+    expect_unprotected(bench, inb.seal(sent))
