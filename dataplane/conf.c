@@ -168,10 +168,12 @@ static int set_idle(struct reader *in, const char *value)
 	return rc;
 }
 
-/* "1,2,5": the CPUs that workers run on. */
-static int set_cores(struct reader *in, const char *value)
+/* "1,2,5". @param[out] n  how many */
+static int check_cpus(struct reader *in, const char *value, unsigned int *n)
 {
 	unsigned long cpus = (unsigned long)sysconf(_SC_NPROCESSORS_CONF);
+
+	*n = 0;
 
 	for (const char *at = value;; at++) {
 		char *end;
@@ -182,11 +184,30 @@ static int set_cores(struct reader *in, const char *value)
 		if (cpu >= cpus)
 			return fail(in, "there is no CPU %.*s, only 0 to %lu", (int)(end - at), at,
 				    cpus - 1);
+		++*n;
 		if (!*end)
-			break;
+			return 0;
 		at = end;
 	}
-	return set_text(in, in->conf->cores, sizeof(in->conf->cores), value);
+}
+
+static int set_cores(struct reader *in, const char *value)
+{
+	unsigned int n;
+
+	return check_cpus(in, value, &n) ? -EINVAL
+	     : set_text(in, in->conf->cores, sizeof(in->conf->cores), value);
+}
+
+static int set_crypto_cores(struct reader *in, const char *value)
+{
+	struct conf *conf = in->conf;
+
+	if (check_cpus(in, value, &conf->ncrypto_cores))
+		return -EINVAL;
+	if (conf->ncrypto_cores > CONF_MAX_CRYPTO_CORES)
+		return fail(in, "more than %u CPUs", CONF_MAX_CRYPTO_CORES);
+	return set_text(in, conf->crypto_cores, sizeof(conf->crypto_cores), value);
 }
 
 /* "--lcores", "--lcores=0-3", "--lcor": a long option may be abbreviated;
@@ -284,6 +305,7 @@ static const struct key main_keys[] = {
 	{"engine", set_engine},
 	{"workers", set_workers},
 	{"cores", set_cores},
+	{"crypto_cores", set_crypto_cores},
 	{"idle", set_idle},
 	{"no_policy", set_no_policy},
 	{"eal", set_eal},

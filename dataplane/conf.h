@@ -16,6 +16,7 @@
 #define CONF_STATE "/var/lib/cygnet"
 #define CONF_MAX_PORTS 16
 #define CONF_MAX_WORKERS 64
+#define CONF_MAX_CRYPTO_CORES 32
 #define CONF_MAX_EAL_ARGS 48
 #define CONF_DEFAULT_ROUTES 65536u
 #define CONF_DEFAULT_SESSIONS 8192u
@@ -49,6 +50,8 @@ struct conf {
 	char opencl_args[256];		/* vdev arguments for crypto_opencl */
 	unsigned int workers;		/* lcores that process packets */
 	char cores[256];		/* CPUs of the workers, "1,2"; "": all that there are */
+	char crypto_cores[256];		/* CPUs that do crypto for the workers; "": none */
+	unsigned int ncrypto_cores;	/* of them */
 	bool idle_sleep;		/* nap when there is nothing to do, instead of polling */
 	char eal[256];			/* further EAL arguments, as typed */
 	unsigned int nports;

@@ -7,6 +7,7 @@
 #include <rte_cryptodev.h>
 
 #include "control.h"
+#include "crypto_core.h"
 #include "crypto_op.h"
 #include "engine.h"
 #include "pipeline.h"
@@ -124,7 +125,7 @@ static enum drop_reason enqueue(struct worker *w, struct rte_mbuf *m, const stru
 	if (!op)
 		return DROP_NO_BUFFER;
 	*crypto_op_job(op) = *job;
-	crypto_op_describe(op, m, s);
+	crypto_op_describe(op, m, s->form);
 	p->tried = p->failed_at = 0;
 	/* A core's own driver fails none, as a rule. */
 	p->sample = engine_device[device].at_once && !s->by_queue ? 0 : sample_of(m, s);
@@ -147,6 +148,10 @@ void crypt_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
 		device = offload_packet(&w->offload, s->algorithm, rte_pktmbuf_data_len(m), w->at);
 		if (device == OFFLOAD_NONE)
 			device = s->device;
+	}
+	if (w->lane.size && crypto_batch_add(w, m, sa, device)) {
+		append(s, m);
+		return;
 	}
 	if (crypt_now_add(w, m, sa, device))
 		return;
@@ -292,9 +297,50 @@ static unsigned int poll_device(struct worker *w, unsigned int device)
 	return done;
 }
 
+/* A packet is back from a crypto core. What that has failed to do the worker's own queue gets from
+ * then on: there others take over. */
+static void finish_batched(struct worker *w, const struct crypto_batch *b, unsigned int i)
+{
+	struct stats_device *stats_device = &w->stats->device[b->todo[i].device];
+	struct rte_mbuf *m = b->todo[i].m;
+	struct session *s = packet(m)->session;
+
+	if (b->status[i] == RTE_CRYPTO_OP_STATUS_SUCCESS) {
+		stats_device->bytes += rte_pktmbuf_data_len(m);
+		stats_device->decrypted += s->inbound;
+		stats_device->encrypted += !s->inbound;
+	} else if (b->status[i] == RTE_CRYPTO_OP_STATUS_ERROR) {
+		stats_device->failed++;
+		s->by_queue = true;
+	}
+	release(w, m, b->status[i]);
+}
+
+static unsigned int poll_crypto_cores(struct worker *w)
+{
+	const struct crypto_batch *b;
+	unsigned int done = 0;
+
+	crypto_batch_send(w);
+	while ((b = crypto_batch_back(w))) {
+		/* Of what came of the last ones, that is before what went to other cores. */
+		done += crypt_now(w) + b->n;
+		w->in_flight -= b->n;
+		w->stats->crypto_cores += b->n;
+		for (unsigned int i = 0; i < b->n; i++) {
+			rte_prefetch0(b->todo[i].m);
+			rte_prefetch0(b->todo[i].data);
+		}
+		for (unsigned int i = 0; i < b->n; i++)
+			finish_batched(w, b, i);
+		crypto_batch_reuse(w);
+	}
+	return done;
+}
+
 unsigned int crypt_poll(struct worker *w)
 {
-	unsigned int done = crypt_now(w);
+	unsigned int done = crypt_now(w) + (w->lane.size ? poll_crypto_cores(w) : 0);
 
 	for (unsigned int d = 0; d < engine_devices; d++) {
 		if (!w->at[d])

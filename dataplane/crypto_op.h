@@ -27,15 +27,15 @@ static inline void crypto_op_free(struct rte_crypto_op *op)
 	rte_crypto_op_free(op);
 }
 
-/** Have an operation say what its job says. */
+/** Have an operation say what its job says. @param form  enum suite_form */
 static inline void crypto_op_describe(struct rte_crypto_op *op, struct rte_mbuf *m,
-				      const struct session *s)
+				      unsigned int form)
 {
 	const struct esp_job *job = crypto_op_job(op);
 	struct rte_crypto_sym_op *sym = op->sym;
 
 	sym->m_src = m;
-	if (s->form == SUITE_AEAD) {
+	if (form == SUITE_AEAD) {
 		sym->aead.data.offset = job->text_at;
 		sym->aead.data.length = job->text_len;
 		sym->aead.digest.data = rte_pktmbuf_mtod_offset(m, uint8_t *, job->icv_at);
@@ -44,7 +44,7 @@ static inline void crypto_op_describe(struct rte_crypto_op *op, struct rte_mbuf 
 		sym->aead.aad.phys_addr = rte_crypto_op_ctophys_offset(op, CRYPTO_OP_AAD);
 		return;
 	}
-	if (s->form == SUITE_CHAIN) {
+	if (form == SUITE_CHAIN) {
 		sym->cipher.data.offset = job->text_at;
 		sym->cipher.data.length = job->text_len;
 	}

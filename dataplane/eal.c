@@ -27,28 +27,41 @@ static int add(struct args *args, const char *text)
 	return args->v[args->n++] ? 0 : -ENOMEM;
 }
 
+/* "1,2,5" @return how many */
+static unsigned int read_cpus(const char *list, unsigned int *cpus)
+{
+	char *at = (char *)(uintptr_t)list;
+	unsigned int n = 0;
+
+	for (; *at && n < CPU_SETSIZE; at += *at == ',')
+		cpus[n++] = (unsigned int)strtoul(at, &at, 10);
+	return n;
+}
+
 /* The CPU of worker w: the w-th of the list in the configuration, or else of
- * those that this process may use; several workers share one if need be. */
+ * those that this process may use, if there are such without the crypto cores' own;
+ * several workers share one if need be. */
 static unsigned int worker_cpu(const struct conf *conf, unsigned int w, const cpu_set_t *allowed)
 {
-	unsigned int n = 0, cpus[CPU_SETSIZE];
+	unsigned int cpus[CPU_SETSIZE], n = read_cpus(conf->crypto_cores, cpus);
+	cpu_set_t left = *allowed;
 
-	if (conf->cores[0]) {
-		char *at = (char *)(uintptr_t)conf->cores;
-
-		for (n = 0; *at && n < CPU_SETSIZE; at += *at == ',')
-			cpus[n++] = (unsigned int)strtoul(at, &at, 10);
-	} else {
-		for (unsigned int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-			if (CPU_ISSET(cpu, allowed))
-				cpus[n++] = cpu;
-	}
+	for (unsigned int i = 0; i < n; i++)
+		CPU_CLR(cpus[i], &left);
+	if (!CPU_COUNT(&left))
+		left = *allowed;
+	n = read_cpus(conf->cores, cpus);
+	for (unsigned int cpu = 0; cpu < CPU_SETSIZE && !conf->cores[0]; cpu++)
+		if (CPU_ISSET(cpu, &left))
+			cpus[n++] = cpu;
 	return n ? cpus[w % n] : 0;
 }
 
-/* "0@(0-1),1@0,2@1": the control thread runs wherever there is room. */
+/* "0@(0-1),1@0,2@1": the control thread runs wherever there is room; the crypto cores come
+ * behind the workers. */
 static int lcore_map(const struct conf *conf, char *out, size_t size)
 {
+	unsigned int crypto[CPU_SETSIZE];
 	cpu_set_t allowed;
 	int used, first = 1;
 
@@ -66,6 +79,10 @@ static int lcore_map(const struct conf *conf, char *out, size_t size)
 	for (unsigned int w = 0; w < conf->workers && used < (int)size; w++)
 		used += snprintf(out + used, size - (size_t)used, ",%u@%u", w + 1,
 				 worker_cpu(conf, w, &allowed));
+	read_cpus(conf->crypto_cores, crypto);
+	for (unsigned int c = 0; c < conf->ncrypto_cores && used < (int)size; c++)
+		used += snprintf(out + used, size - (size_t)used, ",%u@%u", conf->workers + c + 1,
+				 crypto[c]);
 	return used < (int)size ? 0 : -E2BIG;
 }
 

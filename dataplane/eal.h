@@ -8,7 +8,8 @@
 
 #include "conf.h"
 
-/** Start the EAL: lcore 0 is the control thread, lcores 1 to conf->workers work.
+/** Start the EAL: lcore 0 is the control thread, lcores 1 to conf->workers work, those behind them
+ * are the crypto cores.
  * @return 0 or -errno, logged */
 int eal_start(const struct conf *conf, const char *program);
 

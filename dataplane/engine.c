@@ -52,11 +52,11 @@ unsigned int engine_devices;
 uint32_t engines_lost;
 static uint32_t reported_lost, reported_refusing; /* bit masks, of the control thread */
 
-static int configure(struct engine_device *device, unsigned int workers, uint32_t sessions)
+static int configure(struct engine_device *device, unsigned int queues, uint32_t sessions)
 {
 	struct rte_cryptodev_config conf = {
 		.socket_id = (int)SOCKET_ID_ANY,
-		.nb_queue_pairs = (uint16_t)workers,
+		.nb_queue_pairs = (uint16_t)queues,
 		.ff_disable = RTE_CRYPTODEV_FF_ASYMMETRIC_CRYPTO,
 	};
 	struct rte_cryptodev_qp_conf qp = {.nb_descriptors = QUEUE_DESCRIPTORS};
@@ -72,7 +72,7 @@ static int configure(struct engine_device *device, unsigned int workers, uint32_
 		return -ENOMEM;
 	qp.mp_session = device->sessions;
 	err = rte_cryptodev_configure(device->id, &conf);
-	for (uint16_t q = 0; q < workers && !err; q++)
+	for (uint16_t q = 0; q < queues && !err; q++)
 		err = rte_cryptodev_queue_pair_setup(device->id, q, &qp, conf.socket_id);
 	return err ? err : rte_cryptodev_start(device->id);
 }
@@ -142,7 +142,7 @@ static void find_memory(const struct engine_device *device)
 }
 
 /* Take a cryptodev into the list. It is closed if that fails. */
-static int add_device(uint8_t id, const char *args, unsigned int workers, uint32_t sessions)
+static int add_device(uint8_t id, const char *args, unsigned int queues, uint32_t sessions)
 {
 	struct engine_device *device = &engine_device[engine_devices];
 	struct rte_cryptodev_info info = {0};
@@ -157,10 +157,10 @@ static int add_device(uint8_t id, const char *args, unsigned int workers, uint32
 	};
 	rte_strscpy(device->name, rte_cryptodev_name_get(id), sizeof(device->name));
 	set_version(device, &info, args);
-	err = configure(device, workers, sessions);
+	err = configure(device, queues, sessions);
 	if (err) {
 		log_error("engine %s: %s cannot be set up with %u queues and %u sessions: %s",
-			  device->engine, device->name, workers, sessions, strerror(-err));
+			  device->engine, device->name, queues, sessions, strerror(-err));
 		rte_mempool_free(device->sessions);
 		return err;
 	}
@@ -170,7 +170,7 @@ static int add_device(uint8_t id, const char *args, unsigned int workers, uint32
 	return 0;
 }
 
-static int start_device(const char *driver, const char *args, unsigned int workers,
+static int start_device(const char *driver, const char *args, unsigned int queues,
 			uint32_t sessions)
 {
 	char name[sizeof(engine_device[0].name)];
@@ -183,7 +183,7 @@ static int start_device(const char *driver, const char *args, unsigned int worke
 	if (err)
 		return err;
 	id = rte_cryptodev_get_dev_id(name);
-	err = id < 0 ? -ENODEV : add_device((uint8_t)id, args, workers, sessions);
+	err = id < 0 ? -ENODEV : add_device((uint8_t)id, args, queues, sessions);
 	if (err)
 		rte_vdev_uninit(name);
 	else
@@ -204,7 +204,7 @@ static void load_driver(const struct conf *conf)
 
 /* Take those that are there already, by EAL's arguments: as many as we have queues
  * on, and whatever they can do. */
-static void adopt_devices(const char *engine, unsigned int workers, uint32_t sessions)
+static void adopt_devices(const char *engine, unsigned int queues, uint32_t sessions)
 {
 	for (unsigned int id = 0; id < RTE_CRYPTO_MAX_DEVS; id++) {
 		struct rte_cryptodev_info info = {0};
@@ -216,12 +216,12 @@ static void adopt_devices(const char *engine, unsigned int workers, uint32_t ses
 		    !(info.feature_flags & RTE_CRYPTODEV_FF_SYMMETRIC_CRYPTO) ||
 		    engine_devices == STATS_MAX_DEVICES)
 			continue;
-		if (info.max_nb_queue_pairs < workers)
+		if (info.max_nb_queue_pairs < queues)
 			log_warn("engine %s: %s is not used: it has %u queues, %u are needed",
 				 engine, rte_cryptodev_name_get((uint8_t)id),
-				 info.max_nb_queue_pairs, workers);
+				 info.max_nb_queue_pairs, queues);
 		else
-			add_device((uint8_t)id, "", workers, sessions);
+			add_device((uint8_t)id, "", queues, sessions);
 	}
 }
 
@@ -239,9 +239,11 @@ static unsigned int start_engine(const struct conf *conf, const char *engine,
 				 unsigned int workers, uint32_t sessions)
 {
 	unsigned int before = engine_devices;
+	/* What works on the core that calls works on the crypto cores, too. */
+	unsigned int queues = workers + (strcmp(engine, "cpu") ? 0 : conf->ncrypto_cores);
 	char args[sizeof(conf->opencl_args) + 96];
 
-	adopt_devices(engine, workers, sessions);
+	adopt_devices(engine, queues, sessions);
 	for (unsigned int i = 0; i < RTE_DIM(known); i++) {
 		bool opencl = !strcmp(known[i].engine, "opencl");
 		int err;
@@ -254,8 +256,8 @@ static unsigned int start_engine(const struct conf *conf, const char *engine,
 				 workers * LAUNCH_US, conf->opencl_args[0] ? "," : "",
 				 conf->opencl_args);
 		else
-			snprintf(args, sizeof(args), "max_nb_queue_pairs=%u", workers);
-		err = start_device(known[i].driver, args, workers, sessions);
+			snprintf(args, sizeof(args), "max_nb_queue_pairs=%u", queues);
+		err = start_device(known[i].driver, args, queues, sessions);
 		if (err)
 			log_info("engine %s: no %s (%s)", engine, known[i].driver,
 				 strerror(-err));

@@ -33,8 +33,8 @@ extern uint32_t engines_lost;
 
 /**
  * Create, configure and start the crypto devices for conf->engine, one queue
- * pair a worker (queue pair number = worker number). Those that EAL's arguments
- * have brought are taken as well.
+ * pair a worker (queue pair number = worker number), and those of the CPU one a crypto core
+ * behind them. Those that EAL's arguments have brought are taken as well.
  * @param sessions  that must fit on each
  * @return 0 or -errno, logged; -ENODEV if no device could be had
  */

@@ -15,6 +15,7 @@
 #include "config.h"
 #include "conf.h"
 #include "control.h"
+#include "crypto_core.h"
 #include "eal.h"
 #include "engine.h"
 #include "log.h"
@@ -71,37 +72,51 @@ static int open_sadb(const struct conf *conf)
 	return err;
 }
 
-/* Workers drain and return. One that does not, because a device of its hangs,
- * must not keep cygnetd from ending. */
-static void wait_for_workers(void)
+/* One that does not return, because a device of its hangs, must not keep cygnetd from ending. */
+static void wait_for(unsigned int from, unsigned int n)
 {
-	unsigned int lcore, turns = DRAIN_S * 1000;
+	unsigned int turns = DRAIN_S * 1000;
 
-	RTE_LCORE_FOREACH_WORKER(lcore)
+	for (unsigned int lcore = from; lcore < from + n; lcore++) {
 		for (; turns && rte_eal_get_lcore_state(lcore) == RUNNING; turns--)
 			rte_delay_us_sleep(1000);
-	RTE_LCORE_FOREACH_WORKER(lcore) {
 		if (rte_eal_get_lcore_state(lcore) == RUNNING) {
 			log_error("a worker does not end within %u seconds: giving up", DRAIN_S);
 			_exit(1);
 		}
+		rte_eal_wait_lcore(lcore);
 	}
-	rte_eal_mp_wait_lcore();
 }
 
-static int launch(unsigned int workers)
+/* Workers drain and return. The crypto cores do their share of that. */
+static void wait_for_all(const struct conf *conf)
 {
-	for (unsigned int w = 0; w < workers; w++) {
-		int err = rte_eal_remote_launch(worker_main, (void *)(uintptr_t)w, w + 1);
+	wait_for(1, conf->workers);
+	crypto_cores_end();
+	wait_for(conf->workers + 1, conf->ncrypto_cores);
+}
 
-		if (err) {
-			log_error("cannot start worker %u: %s", w, strerror(-err));
-			__atomic_store_n(&control_stopping, true, __ATOMIC_RELEASE);
-			wait_for_workers();
-			return err;
-		}
+static int launch_some(lcore_function_t *start, unsigned int from, unsigned int n)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < n && !err; i++)
+		err = rte_eal_remote_launch(start, (void *)(uintptr_t)i, from + i);
+	return err;
+}
+
+static int launch(const struct conf *conf)
+{
+	int err = launch_some(crypto_core_main, conf->workers + 1, conf->ncrypto_cores);
+
+	if (!err)
+		err = launch_some(worker_main, 1, conf->workers);
+	if (err) {
+		log_error("cannot start the workers: %s", strerror(-err));
+		__atomic_store_n(&control_stopping, true, __ATOMIC_RELEASE);
+		wait_for_all(conf);
 	}
-	return 0;
+	return err;
 }
 
 /* What the workers have no time to say. */
@@ -136,17 +151,20 @@ static int serve(const struct conf *conf)
 	err = workers_init(conf, conf->workers);
 	if (err)
 		goto ports;
-	err = control_start();
+	err = crypto_cores_init(conf);
 	if (!err)
-		err = telemetry_start();
+		err = control_start();
 	if (!err)
-		err = launch(conf->workers);
+		err = telemetry_start(conf->workers);
+	if (!err)
+		err = launch(conf);
 	if (!err) {
 		log_info("ready");
 		control_run(report);
-		wait_for_workers();
+		wait_for_all(conf);
 	}
 	control_stop();
+	crypto_cores_free();
 	workers_free();
 ports:
 	ports_stop();

@@ -112,7 +112,7 @@ static void make_packets(struct bench *b, const struct session *s, unsigned int 
 		rte_pktmbuf_append(m, (uint16_t)(header + text + s->icv_len));
 		rte_crypto_op_attach_sym_session(b->op[i], crypto);
 		esp_describe(s, crypto_op_job(b->op[i]), 0, text, false, header + text);
-		crypto_op_describe(b->op[i], m, s);
+		crypto_op_describe(b->op[i], m, s->form);
 	}
 }
 

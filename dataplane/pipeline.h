@@ -9,7 +9,8 @@
  *   shortcut.c  frames of flows that are known: what the stages below have decided
  *   plain.c     plaintext packets: SPD, TTL, MTU
  *   protect.c   SAs: sequence numbers, replay windows, limits
- *   crypt.c     to the crypto devices and back, in order; crypt_now.c: without a queue
+ *   crypt.c     to the crypto devices and back, in order; crypt_now.c: without a queue;
+ *               crypto_core.c: by other cores
  *   path_mtu.c  what routers on the way say about our ESP
  *   transmit.c  route, neighbour, port or TAP
  *   handover.c  to another worker
@@ -25,6 +26,7 @@
 #include <rte_ring.h>
 
 #include "conf.h"
+#include "crypto_core.h"
 #include "drop.h"
 #include "esp.h"
 #include "hold.h"
@@ -107,6 +109,7 @@ struct worker {
 	uint64_t databases, others; /* changes that have been seen: cygnet.h, changes.h */
 	struct stats *stats;
 	struct op_batch submit[STATS_MAX_DEVICES];
+	struct crypto_lane lane;
 	struct crypt_now now[2];	/* one is filled while the other one is done */
 	unsigned int filling;	/* that one */
 	struct opened opened[CRYPT_NOW]; /* since crypt_now() looked */

@@ -36,6 +36,7 @@ struct stats {
 	uint64_t too_big_learned;	/* ICMP errors: an SA's path has a smaller MTU */
 	uint64_t too_big_ignored;	/* those about no SA's packet, or not plausible */
 	uint64_t handed_over;		/* to the lcore that owns the SA */
+	uint64_t crypto_cores;		/* packets that they have done for this one */
 	uint64_t shortcut;		/* of a flow that was known (flow.h) */
 	uint64_t drop[DROP_REASON_COUNT];
 	struct stats_port port[CONF_MAX_PORTS];

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include <rte_ethdev.h>
-#include <rte_lcore.h>
 #include <rte_mempool.h>
 #include <rte_telemetry.h>
 
@@ -47,12 +46,14 @@ static struct rte_tel_data *add_row(struct rte_tel_data *table, unsigned int num
 	return row;
 }
 
+static unsigned int nworkers;
+
 /* The sum of one counter over the workers. */
 static uint64_t sum(size_t offset)
 {
 	uint64_t total = 0;
 
-	for (unsigned int w = 0; w < rte_lcore_count() - 1; w++)
+	for (unsigned int w = 0; w < nworkers; w++)
 		total += __atomic_load_n((uint64_t *)((char *)&stats[w] + offset),
 					 __ATOMIC_RELAXED);
 	return total;
@@ -270,6 +271,7 @@ static const struct {
 	{"too_big_learned", offsetof(struct stats, too_big_learned)},
 	{"too_big_ignored", offsetof(struct stats, too_big_ignored)},
 	{"handed_over", offsetof(struct stats, handed_over)},
+	{"crypto_cores", offsetof(struct stats, crypto_cores)},
 	{"shortcut", offsetof(struct stats, shortcut)},
 };
 
@@ -278,7 +280,7 @@ static int show_stats(const char *cmd, const char *params, struct rte_tel_data *
 	(void)cmd;
 	(void)params;
 	rte_tel_data_start_dict(table);
-	for (unsigned int w = 0; w < rte_lcore_count() - 1; w++) {
+	for (unsigned int w = 0; w < nworkers; w++) {
 		struct rte_tel_data *row = add_row(table, w);
 		uint64_t dropped = 0;
 
@@ -316,7 +318,7 @@ static int show_drops(const char *cmd, const char *params, struct rte_tel_data *
 	return 0;
 }
 
-int telemetry_start(void)
+int telemetry_start(unsigned int workers)
 {
 	static const struct {
 		const char *name;
@@ -332,6 +334,7 @@ int telemetry_start(void)
 		{"/cygnet/drops", show_drops, "Dropped packets by reason"},
 	};
 
+	nworkers = workers;
 	for (unsigned int i = 0; i < RTE_DIM(commands); i++) {
 		int err = rte_telemetry_register_cmd(commands[i].name, commands[i].show,
 						     commands[i].help);

@@ -6,7 +6,8 @@
 #ifndef CYGNETD_TELEMETRY_H
 #define CYGNETD_TELEMETRY_H
 
-/** Register the commands under /cygnet/. After ports, engines and routes. @return 0 or -errno */
-int telemetry_start(void);
+/** Register the commands under /cygnet/. After ports, engines and routes.
+ * @return 0 or -errno */
+int telemetry_start(unsigned int workers);
 
 #endif

@@ -78,7 +78,8 @@ static const struct column stats_columns[] = {
 	{"dummies", "DUMMIES"},		  {"keepalives", "KEEPALIVES"},
 	{"held", "HELD"},		  {"too_big_learned", "TOO-BIG-LEARNED"},
 	{"too_big_ignored", "TOO-BIG-IGNORED"}, {"handed_over", "HANDED-OVER"},
-	{"shortcut", "SHORTCUT"},	  {"dropped", "DROPPED"},
+	{"crypto_cores", "CRYPTO-CORES"}, {"shortcut", "SHORTCUT"},
+	{"dropped", "DROPPED"},
 	{NULL, NULL},
 };
 

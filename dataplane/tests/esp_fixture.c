@@ -15,10 +15,10 @@
 #include "stats.h"
 
 #define SAS 16u
-#define PACKETS 255u
+#define PACKETS 511u
 #define OPS 63u
 
-unsigned int esp_devices;
+unsigned int esp_devices, esp_crypto_cores;
 struct session_table *esp_sessions;
 struct rte_mempool *esp_packets, *esp_ops;
 
@@ -56,6 +56,7 @@ int esp_fixture_start(void **state)
 	(void)state;
 	conf_defaults(&conf);
 	conf.engine = ENGINE_CPU;
+	conf.ncrypto_cores = esp_crypto_cores;
 	if (open_sadb() || engines_start(&conf, 1, SAS))
 		return -1;
 	esp_devices = engine_devices;
@@ -360,7 +361,7 @@ static int run(const struct esp_sa *e, struct rte_mbuf *m, struct rte_crypto_op 
 	int status;
 
 	rte_crypto_op_attach_sym_session(op, e->session->at[e->session->device]);
-	crypto_op_describe(op, m, e->session);
+	crypto_op_describe(op, m, e->session->form);
 	assert_int_equal(rte_cryptodev_enqueue_burst(device, 0, &op, 1), 1);
 	/* A device that batches is flushed by asking it again. */
 	for (unsigned int i = 0; i < 100000 && !done; i++)

@@ -42,6 +42,8 @@ int esp_fixture_eal(const char *program);
 
 /** The crypto devices: aesni_gcm, aesni_mb, openssl or what of them is here. */
 extern unsigned int esp_devices;
+/** How many crypto cores they are to have queues for; before esp_fixture_start(). */
+extern unsigned int esp_crypto_cores;
 /** For a test's own worker. */
 extern struct session_table *esp_sessions;
 extern struct rte_mempool *esp_packets, *esp_ops;

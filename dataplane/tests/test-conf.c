@@ -40,6 +40,7 @@ static void everything(void **state)
 				   "engine = opencl\n"
 				   "\tworkers = 4\n"
 				   "cores = 0,0\n"
+				   "crypto_cores = 0,0,0\n"
 				   "idle = sleep\n"
 				   "no_policy = drop\n"
 				   "eal = -m 192 --file-prefix=left\n"
@@ -60,6 +61,8 @@ static void everything(void **state)
 	assert_int_equal(conf.engine, ENGINE_OPENCL);
 	assert_int_equal(conf.workers, 4);
 	assert_string_equal(conf.cores, "0,0");
+	assert_string_equal(conf.crypto_cores, "0,0,0");
+	assert_int_equal(conf.ncrypto_cores, 3);
 	assert_true(conf.idle_sleep);
 	assert_true(conf.drop_no_policy);
 	assert_string_equal(conf.eal, "-m 192 --file-prefix=left");
@@ -85,6 +88,8 @@ static void defaults(void **state)
 	assert_int_equal(conf.engine, ENGINE_AUTO);
 	assert_int_equal(conf.workers, 1);
 	assert_string_equal(conf.cores, "");
+	assert_string_equal(conf.crypto_cores, "");
+	assert_int_equal(conf.ncrypto_cores, 0);
 	assert_false(conf.idle_sleep);
 	assert_false(conf.drop_no_policy);
 	assert_string_equal(conf.eal, "");
@@ -133,6 +138,10 @@ static const struct {
 	 ":2: [cygnetd] engine: 'gpu' is not one of auto, cpu, opencl"},
 	{"[cygnetd]\ncores = 0@1\n",
 	 ":2: [cygnetd] cores: '0@1' is not a list of CPUs such as 1,2,3"},
+	{"[cygnetd]\ncrypto_cores = 0-1\n",
+	 ":2: [cygnetd] crypto_cores: '0-1' is not a list of CPUs such as 1,2,3"},
+	{"[cygnetd]\ncrypto_cores = 0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0\n",
+	 ":2: [cygnetd] crypto_cores: more than 32 CPUs"},
 	{"[cygnetd]\ncores = 0,\n",
 	 ":2: [cygnetd] cores: '0,' is not a list of CPUs such as 1,2,3"},
 	{"[cygnetd]\neal = -m 64 -l0-3\n", ":2: [cygnetd] eal: -l is cygnetd's own to choose"},

@@ -8,7 +8,7 @@ whole.py run     measures; --help has the arguments
 Each of the tunnels has an SA of its own each way and one flow, whose packets a queue of the
 port gets by the addresses, as a card shares them out; the packets of an SA go to the worker
 that owns it, whichever has received them. "turn": as if the card knew that worker. "one SA": 64
-flows through one tunnel."""
+flows through one tunnel. 1c4: one worker, and four cores that do crypto for it."""
 import argparse
 import contextlib
 import os
@@ -46,6 +46,7 @@ policies = 1024
 engine = {engine}
 workers = {workers}
 cores = {cores}
+{crypto_cores}
 eal = --no-pci --in-memory --file-prefix={prefix}
 driver-path = {build}/root/lib/dpdk
 {opencl}
@@ -83,8 +84,13 @@ def plaintext(hosts, size):
 
 
 def ciphertext(tunnels, size):
-    for seq, tunnel in enumerate(tunnels, 1):
-        frame = ethernet(WAN_PORT, tunnel.seal(udp_packet(tunnel.far_host, HOST, size - ETHERNET), seq))
+    return sealed(((tunnel, tunnel.far_host) for tunnel in tunnels), size)
+
+
+def sealed(flows, size):
+    """@param flows  (tunnel, far host)"""
+    for seq, (tunnel, far_host) in enumerate(flows, 1):
+        frame = ethernet(WAN_PORT, tunnel.seal(udp_packet(far_host, HOST, size - ETHERNET), seq))
         yield frame, len(frame)
 
 
@@ -96,7 +102,10 @@ def sets():
     for suite in NAMES:
         yield suite, "encap", 1024, "turn", LAN_PORT, plaintext(hosts[suite], 1024)
     for number, suite in enumerate(NAMES):
-        yield suite, "encap", 1024, "one SA", LAN_PORT, plaintext(fat_of(number, suite).hosts(), 1024)
+        fat = fat_of(number, suite)
+        for size in (1024, 1408):
+            yield suite, "encap", size, "one SA", LAN_PORT, plaintext(fat.hosts(), size)
+        yield suite, "decap", 1024, "one SA", WAN_PORT, sealed(((fat, host) for host in fat.hosts()), 1024)
     for number, suite in enumerate(NAMES):
         for size in SIZES:
             yield suite, "encap", size, "hash", LAN_PORT, plaintext(hosts[suite], size)
@@ -126,16 +135,18 @@ def read_sets(work):
 class Whole(Cygnetd):
     """With so many workers."""
 
-    def __init__(self, options, work, sets_path, engine, workers):
-        self.engine, self.workers = engine, workers
+    def __init__(self, options, work, sets_path, engine, workers, crypto):
+        self.engine, self.workers, self.crypto = engine, workers, crypto
         super().__init__(options, work, sets_path, [])
 
     def command(self):
-        cores = ",".join(str(core % os.cpu_count()) for core in
-                         range(self.options.first_core, self.options.first_core + self.workers))
+        cpus = [str((self.options.first_core + core) % os.cpu_count())
+                for core in range(self.workers + self.crypto)]
+        cores, crypto = ",".join(cpus[:self.workers]), ",".join(cpus[self.workers:])
         opencl = f"opencl = {self.options.opencl}" if self.options.opencl else ""
         with open(f"{self.work}/conf", "w") as conf:
             conf.write(CONFIG.format(work=self.work, engine=self.engine, workers=self.workers, cores=cores,
+                                     crypto_cores=f"crypto_cores = {crypto}" if crypto else "",
                                      prefix=self.prefix, build=self.build, ports=self.ports, opencl=opencl))
         return [f"{self.build}/root/sbin/cygnetd", "-c", f"{self.work}/conf"]
 
@@ -148,10 +159,10 @@ class Whole(Cygnetd):
 
 
 @contextlib.contextmanager
-def gateway(options, engine, workers):
+def gateway(options, engine, workers, crypto):
     work = tempfile.mkdtemp(prefix="whole-", dir="/dev/shm")
     path, what = read_sets(work)
-    cygnetd = Whole(options, work, path, engine, workers)
+    cygnetd = Whole(options, work, path, engine, workers, crypto)
     try:
         cygnetd.start()
         yield cygnetd, what
@@ -195,12 +206,12 @@ def measure(cygnetd, number, options):
     return row
 
 
-COLUMNS = ("engine workers suite direction frame spread gbps mpps lost mean_us_90 p99_us_90 lost_90 "
+COLUMNS = ("engine workers crypto_cores suite direction frame spread gbps mpps lost mean_us_90 p99_us_90 lost_90 "
            "mean_us_target p99_us_target lost_target").split()
 
 
-def one(options, table, engine, workers):
-    with gateway(options, engine, workers) as (cygnetd, what):
+def one(options, table, engine, workers, crypto):
+    with gateway(options, engine, workers, crypto) as (cygnetd, what):
         # A GPU that has had nothing to do takes its time to wake up.
         cygnetd.control.run(0, 0.5, drain=DRAIN)
         for number, (suite, direction, size, spread) in enumerate(what):
@@ -210,8 +221,8 @@ def one(options, table, engine, workers):
             row = dict.fromkeys(COLUMNS, "")
             with contextlib.suppress(Lost):
                 row |= measure(cygnetd, number, options)
-            table.add(row | {"engine": engine, "workers": workers, "suite": suite, "direction": direction,
-                             "frame": size, "spread": spread})
+            table.add(row | {"engine": engine, "workers": workers, "crypto_cores": crypto, "suite": suite,
+                             "direction": direction, "frame": size, "spread": spread})
         if options.show:
             for thing in ("engines", "stats", "drops"):
                 print("\n".join(line for line in cygnetd.show(thing).splitlines()
@@ -231,10 +242,11 @@ def run(options):
     for combination in options.combinations:
         engine, workers = combination.split(":")
         for count in workers.split("+"):
+            count, _, crypto = count.partition("c")
             try:
-                one(options, table, engine, int(count))
+                one(options, table, engine, int(count), int(crypto or 0))
             except (RuntimeError, Lost, subprocess.CalledProcessError) as error:
-                print(f"{engine}, {count} workers: {error}", flush=True)
+                print(f"{engine}, {count} workers, {crypto or 0} crypto cores: {error}", flush=True)
     table.close()
 
 
@@ -245,7 +257,7 @@ def words(text):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command", choices=("pack", "run"))
-    parser.add_argument("--combinations", type=words, metavar="ENGINE:WORKERS+WORKERS,...",
+    parser.add_argument("--combinations", type=words, metavar="ENGINE:WORKERS[cCRYPTO_CORES]+...,...",
                         default=words("cpu:1+2+4+8+15,opencl:1+2+4+8+12,auto:1+2+4+8"))
     parser.add_argument("--only", type=words, default=[""],
                         help="sets SUITE/DIRECTION/SIZE/SPREAD that contain one of these words")

@@ -18,6 +18,7 @@ state = {work}/state
 engine = {engine}
 workers = {workers}
 cores = {cores}
+{crypto_cores}
 eal = --no-pci --in-memory --file-prefix={prefix} -m 192
 driver-path = {build}/root/lib/dpdk
 [port lan]
@@ -36,6 +37,12 @@ WAN6, PEER6 = "2001:db8:f::1", "2001:db8:f::2"
 FAR_HOST6, FAR_NET6 = "2001:db8:2::10", "2001:db8:2::-2001:db8:2::ffff"
 
 
+def crypto_cores(options):
+    """From the last CPU down: with few of them two programs share one, and one sleeps meanwhile."""
+    cpus = [str(-1 - core % os.cpu_count() + os.cpu_count()) for core in range(options.crypto_cores)]
+    return f"crypto_cores = {','.join(cpus)}\nidle = sleep" if cpus else ""
+
+
 class Gateway:
     """cygnetd between two ports, and the SAD/SPD it reads."""
 
@@ -50,7 +57,8 @@ class Gateway:
         with open(f"{work}/cygnetd.conf", "w") as conf:
             conf.write(CONFIG.format(work=work, engine=options.engine, build=build, prefix=self.prefix,
                                      workers=options.workers, driver=options.driver,
-                                     cores=",".join(str(core) for core in range(options.workers))))
+                                     cores=",".join(str(core) for core in range(options.workers)),
+                                     crypto_cores=crypto_cores(options)))
 
     def in_gw(self, *words, **options):
         return subprocess.run(["ip", "netns", "exec", self.network.gw, *words], check=True, **options)
