@@ -149,36 +149,43 @@ void ocl_chunk_copy_digest(struct ocl_chunk *chunk, uint32_t record, u8 *to, uin
 	copy->len[DIGEST] = len;
 }
 
-void ocl_chunk_finish(const struct ocl_chunk *chunk, uint32_t record)
+bool ocl_chunk_finish(const struct ocl_chunk *chunk, uint32_t record)
 {
 	const struct ocl_copy *copy = &chunk->copy[record];
 
-	for (int i = DATA; chunk->copied[record] && i <= DIGEST; i++) {
+	if (!chunk->copied[record])
+		return false;
+	for (int i = DATA; i <= DIGEST; i++) {
 		if (copy->to[i])
 			memcpy(copy->to[i], chunk->host + copy->from[i], copy->len[i]);
 	}
+	return copy->to[DATA];
 }
 
-/* Pools that came or went since the last launch. */
+static cl_int set_pool(struct ocl_chunk *chunk, cl_uint index)
+{
+	if (chunk->areas >> index & 1)
+		return chunk->memory->pool_argument(chunk->kernel, OCL_ARG_POOLS + index,
+						    &chunk->pools->pool[index]);
+	return clSetKernelArg(chunk->kernel, OCL_ARG_POOLS + index, sizeof(cl_mem), NULL);
+}
+
+/* Pools that came or went, or have packets in this launch and not in the last one: each costs time. */
 static cl_int set_pools(struct ocl_chunk *chunk)
 {
-	uint32_t changes;
+	uint32_t changes, differ;
 	cl_int err = CL_SUCCESS;
 
 	if (chunk->pools == NULL)
 		return err;
 	changes = chunk->pools->changes;
-	if (changes == chunk->pool_changes)
-		return err;
-	for (cl_uint i = 0; err == CL_SUCCESS && i < OCL_POOLS; i++) {
-		const struct ocl_pool *pool = &chunk->pools->pool[i];
-
-		if (pool->start)
-			err = chunk->memory->pool_argument(chunk->kernel, OCL_ARG_POOLS + i, pool);
-		else
-			err = clSetKernelArg(chunk->kernel, OCL_ARG_POOLS + i, sizeof(cl_mem), NULL);
+	differ = changes == chunk->pool_changes ? chunk->areas ^ chunk->pool_args : UINT32_MAX;
+	for (cl_uint i = 0; err == CL_SUCCESS && differ && i < OCL_POOLS; i++) {
+		if (differ >> i & 1)
+			err = set_pool(chunk, i);
 	}
 	chunk->pool_changes = changes;
+	chunk->pool_args = chunk->areas;
 	return err;
 }
 
@@ -314,6 +321,7 @@ void ocl_chunk_reset(struct ocl_chunk *chunk)
 	chunk->used = 0;
 	chunk->reserved = 0;
 	chunk->copies = 0;
+	chunk->areas = 0;
 	chunk->upload = 0;
 	chunk->polls = 0;
 	chunk->sent = false;

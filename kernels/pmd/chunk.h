@@ -67,7 +67,9 @@ struct ocl_chunk {
 	uint32_t order;	       /* offset of the order table */
 	uint32_t results;      /* of the results */
 	uint32_t polls;	       /* since the launch */
-	uint32_t pool_changes; /* the pools that the kernel's arguments are of */
+	uint32_t areas;	       /* bit mask of the pools that packets are in */
+	uint32_t pool_changes; /* the pools that the kernel's arguments are of, */
+	uint32_t pool_args;    /* and of which there are any */
 	uint64_t upload;       /* the latest of the records' sessions */
 	bool sent;	       /* the device has it, or had part of it */
 	bool back;	       /* it has given it back */
@@ -114,8 +116,8 @@ static inline uint32_t ocl_chunk_result(const struct ocl_chunk *chunk, uint32_t 
 			       ((const u32 *)(chunk->host + chunk->results))[record];
 }
 
-/** Copy what goes back to record's packet. */
-void ocl_chunk_finish(const struct ocl_chunk *chunk, uint32_t record);
+/** Copy what goes back to record's packet. @return whether that is all of it */
+bool ocl_chunk_finish(const struct ocl_chunk *chunk, uint32_t record);
 
 /** Make it empty again. */
 void ocl_chunk_reset(struct ocl_chunk *chunk);

@@ -9,7 +9,9 @@
  *   persistent  svm, and a kernel that never ends takes the chunks: no launch. By
  *	     argument only: it wants cores of its own
  *   staged  the chunk is a pinned copy on the host, one transfer in, one out; runs
- *	     of a pool's packets go as rows of a rectangle, to a mirror of the pool
+ *	     of a pool's packets go as rows of a rectangle, to a mirror of the pool, and come
+ *	     back into the other one of the two buffers that each mbuf has: until its operation has
+ *	     succeeded, a packet is as it was, whatever becomes of the device
  *
  * With either, packets of no pool are copied into the chunk and back by the
  * core that enqueues and dequeues them.
@@ -28,6 +30,7 @@ struct ocl_chunk;
 
 struct ocl_memory {
 	const char *name;
+	bool twins; /* a pool's packets come back into other buffers than they left */
 	bool (*usable)(const struct ocl_device *dev);
 	/* NULL: nothing to do before the first chunk and after the last. */
 	cl_int (*start)(struct ocl_device *dev, cl_mem sessions);

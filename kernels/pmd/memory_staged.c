@@ -67,7 +67,8 @@ static void gather(struct ocl_chunk *chunk, const struct ocl_row *row, uint32_t 
 {
 	const struct ocl_pool *pool = &chunk->pools->pool[row->pool];
 	struct ocl_record *r = (struct ocl_record *)(chunk->host + row->record);
-	u8 *from = pool->start + (size_t)row->row * pool->pitch + row->from;
+	u8 *from = pool->start + (row->second ? pool->twin : 0) + (size_t)row->row * pool->pitch +
+		   row->from;
 	uint32_t len = row->to - row->from;
 	uint32_t at = chunk->used + (row->from - row->start) % OCL_ALIGN;
 	/* What there was column 0 of the row. */
@@ -102,7 +103,7 @@ static void settle(struct ocl_chunk *chunk)
 	rows->runs = kept;
 }
 
-/* A run, from the pool to its mirror or back. */
+/* A run, from the pool to its mirror or, beside where it came from, back. */
 static cl_int move_run(struct ocl_chunk *chunk, const struct ocl_run *run, bool in)
 {
 	const struct ocl_row *first = &chunk->rows.row[run->first];
@@ -110,14 +111,14 @@ static cl_int move_run(struct ocl_chunk *chunk, const struct ocl_run *run, bool 
 	const size_t there[3] = {run->from + run->shift, first->row, 0};
 	const size_t here[3] = {run->from, first->row, 0};
 	const size_t region[3] = {run->to - run->from, run->rows, 1};
+	u8 *start = pool->start + (run->second == in ? pool->twin : 0);
 
 	if (in)
 		return clEnqueueWriteBufferRect(chunk->queue, pool->mirror, CL_FALSE, there, here,
 						region, pool->mirror_pitch, 0, pool->pitch, 0,
-						pool->start, 0, NULL, NULL);
+						start, 0, NULL, NULL);
 	return clEnqueueReadBufferRect(chunk->queue, pool->mirror, CL_FALSE, there, here, region,
-				       pool->mirror_pitch, 0, pool->pitch, 0, pool->start, 0, NULL,
-				       NULL);
+				       pool->mirror_pitch, 0, pool->pitch, 0, start, 0, NULL, NULL);
 }
 
 static cl_int move_runs(struct ocl_chunk *chunk, bool in)
@@ -193,6 +194,7 @@ static cl_int pool_argument(cl_kernel kernel, cl_uint argument, const struct ocl
 
 const struct ocl_memory ocl_memory_staged = {
 	.name = "staged",
+	.twins = true,
 	.usable = usable,
 	.alloc = alloc,
 	.free = free_chunk,

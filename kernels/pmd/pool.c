@@ -33,6 +33,11 @@ static int find_unused(const struct ocl_pools *pools, uint32_t *index)
 	return -ENOSPC;
 }
 
+static size_t bytes_of(const struct ocl_pool *pool)
+{
+	return (size_t)pool->rows * pool->pitch + pool->twin;
+}
+
 /* From here on packets are looked for in it. */
 static void publish(struct ocl_pools *pools, const struct ocl_pool *pool)
 {
@@ -40,7 +45,7 @@ static void publish(struct ocl_pools *pools, const struct ocl_pool *pool)
 
 	rte_rwlock_write_lock(&pools->lock);
 	*to = *pool;
-	__atomic_store_n(&to->bytes, (size_t)pool->rows * pool->pitch, __ATOMIC_RELEASE);
+	__atomic_store_n(&to->bytes, bytes_of(pool), __ATOMIC_RELEASE);
 	if (pools->used <= pool->index)
 		__atomic_store_n(&pools->used, pool->index + 1, __ATOMIC_RELEASE);
 	pools->changes++;
@@ -78,11 +83,12 @@ static int alloc(struct ocl_pmd *pmd, struct ocl_pool *pool, unsigned int n, uin
 		return -EINVAL;
 	pool->rows = n;
 	pool->pitch = pitch;
-	err = pmd->memory->pool_alloc(pool, &pmd->device, n * pitch);
+	pool->twin = pmd->memory->twins ? n * pitch : 0;
+	err = pmd->memory->pool_alloc(pool, &pmd->device, bytes_of(pool));
 	if (err == CL_SUCCESS)
 		return 0;
-	OCL_LOG(ERR, "no pool of %zu bytes on %s: OpenCL error %d", n * pitch, pmd->device.name,
-		err);
+	OCL_LOG(ERR, "no pool of %zu bytes on %s: OpenCL error %d", bytes_of(pool),
+		pmd->device.name, err);
 	return -EIO;
 }
 
@@ -141,6 +147,13 @@ int rte_pmd_opencl_pktmbuf_pool_free(uint8_t dev_id, struct rte_mempool *mempool
 		return 0;
 	}
 	return -ENOENT;
+}
+
+int rte_pmd_opencl_keeps_packets(uint8_t dev_id)
+{
+	const struct ocl_pmd *pmd = pmd_of(dev_id);
+
+	return pmd ? pmd->memory->twins : -ENODEV;
 }
 
 void ocl_pools_free(struct ocl_pmd *pmd)

@@ -19,6 +19,7 @@ struct ocl_pmd;
 struct ocl_pool {
 	u8 *start; /* of the first mbuf's buffer; NULL: no pool */
 	size_t bytes;
+	size_t twin;	 /* from an mbuf's buffer to its other one, behind all; 0: it has none */
 	uint32_t pitch;	 /* bytes from one buffer to the next */
 	uint32_t rows;	 /* buffers */
 	uint32_t index;
@@ -35,6 +36,11 @@ struct ocl_pools {
 	rte_rwlock_t lock; /* readers launch, once a chunk; writers come and go */
 };
 
+/* Where packets were found last: most follow one another. */
+struct ocl_hint {
+	uint32_t pool, row;
+};
+
 /* No lock: an address of a packet that is in use is in a pool that does not go. */
 static inline bool ocl_pool_has(const struct ocl_pool *pool, const void *p)
 {
@@ -45,13 +51,13 @@ static inline bool ocl_pool_has(const struct ocl_pool *pool, const void *p)
 
 /**
  * The pool that an address lies in.
- * @param hint  an index to look at first, and where it was found
+ * @param hint  the pool to look at first, and where it was found
  * @return NULL if it lies in none
  */
 static inline const struct ocl_pool *ocl_pools_find(const struct ocl_pools *pools, const void *p,
-						    uint32_t *hint)
+						    struct ocl_hint *hint)
 {
-	const struct ocl_pool *pool = &pools->pool[*hint];
+	const struct ocl_pool *pool = &pools->pool[hint->pool];
 	uint32_t used;
 
 	if (ocl_pool_has(pool, p))
@@ -60,7 +66,7 @@ static inline const struct ocl_pool *ocl_pools_find(const struct ocl_pools *pool
 	for (uint32_t i = 0; i < used; i++) {
 		pool = &pools->pool[i];
 		if (ocl_pool_has(pool, p)) {
-			*hint = i;
+			hint->pool = i;
 			return pool;
 		}
 	}

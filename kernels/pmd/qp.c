@@ -13,7 +13,7 @@
 #define SLOT_BYTES  2048  /* of a batch, on average */
 #define LARGEST	    68608 /* bytes of a record with the largest single-segment packet */
 #define AHEAD	    4	  /* operations that are fetched in advance */
-#define FAR_AHEAD   12	  /* when they leave: most are in no cache of the core any more */
+#define FAR_AHEAD   16	  /* when they leave: most are in no cache of the core any more */
 #define BUSY_WAITS  10u	  /* wait_us, while the device is busy */
 
 static int init_batches(struct ocl_qp *qp, uint32_t n, int socket)
@@ -108,21 +108,22 @@ static struct ocl_slot *slot_at(struct ocl_qp *qp, uint32_t position)
 
 static void launch(struct ocl_qp *qp, bool overdue)
 {
-	struct ocl_batch *batch = batch_at(qp, qp->newest - 1);
+	struct ocl_batch *batch = qp->filling;
 
 	ocl_chunk_launch(&batch->chunk, &qp->pmd->table);
 	batch->deadline = rte_get_tsc_cycles() + qp->timeout_cycles;
 	batch->launched = true;
 	qp->under_way++;
-	qp->filling = false;
+	qp->filling = NULL;
 	qp->overdue = overdue;
 }
 
-static bool stage(struct ocl_slot *slot, const struct ocl_request *request, struct ocl_batch *batch)
+static bool stage(struct ocl_slot *slot, struct ocl_request *request, struct ocl_batch *batch)
 {
 	if (!ocl_chunk_fits(&batch->chunk, request->size + request->reserve) ||
-	    !ocl_request_stage(request, &batch->chunk, &slot->record))
+	    !ocl_request_stage(request, slot->op, &batch->chunk, &slot->record))
 		return false;
+	slot->turn = ocl_request_turn(request);
 	slot->batch = batch;
 	batch->pending++;
 	return true;
@@ -135,7 +136,7 @@ static enum rte_crypto_op_status parse(struct ocl_qp *qp, const struct rte_crypt
 {
 	if (ocl_device_lost(&qp->pmd->device))
 		return RTE_CRYPTO_OP_STATUS_ERROR;
-	return ocl_request_parse(request, op, qp->pmd, &qp->pool_hint);
+	return ocl_request_parse(request, op, qp->pmd, &qp->hint);
 }
 
 /* It leaves as it came. */
@@ -175,14 +176,14 @@ static struct ocl_batch *filling(struct ocl_qp *qp)
 	struct ocl_batch *batch;
 
 	if (qp->filling)
-		return batch_at(qp, qp->newest - 1);
+		return qp->filling;
 	if (qp->newest - qp->oldest == qp->nbatches)
 		return NULL;
 	batch = batch_at(qp, qp->newest++);
 	batch->deadline = rte_get_tsc_cycles();
 	if (qp->nleftover == 0 || !qp->overdue)
 		batch->deadline += qp->wait_cycles;
-	qp->filling = true;
+	qp->filling = batch;
 	stage_leftover(qp, batch);
 	return batch;
 }
@@ -215,7 +216,7 @@ static bool is_busy(struct ocl_qp *qp)
  * there is another to fill: the last one takes what comes. */
 static bool is_due(struct ocl_qp *qp)
 {
-	uint64_t deadline = batch_at(qp, qp->newest - 1)->deadline, now = rte_get_tsc_cycles();
+	uint64_t deadline = qp->filling->deadline, now = rte_get_tsc_cycles();
 
 	if (now < deadline)
 		return false;
@@ -281,12 +282,7 @@ static bool enqueue_one(struct ocl_qp *qp, struct rte_crypto_op *op)
 /* Nobody fills further what is as full as it gets. */
 static void launch_if_full(struct ocl_qp *qp)
 {
-	const struct ocl_batch *batch;
-
-	if (!qp->filling)
-		return;
-	batch = batch_at(qp, qp->newest - 1);
-	if (batch->chunk.records + qp->nleftover >= qp->chunk)
+	if (qp->filling && qp->filling->chunk.records + qp->nleftover >= qp->chunk)
 		launch(qp, false);
 }
 
@@ -325,10 +321,13 @@ static enum rte_crypto_op_status status_of(const struct ocl_slot *slot)
 }
 
 /* A device that was given up may still write to a packet in a pool that it sees: somebody else's
- * must not be there by then, so it never goes back. */
+ * must not be there by then, so it never goes back. Into an mbuf's other buffer it may write. */
 static void keep_packet(struct ocl_qp *qp, struct rte_mbuf *m)
 {
-	if (ocl_pools_find(&qp->pmd->pools, rte_pktmbuf_mtod(m, uint8_t *), &qp->pool_hint))
+	const struct ocl_pool *pool =
+		ocl_pools_find(&qp->pmd->pools, rte_pktmbuf_mtod(m, uint8_t *), &qp->hint);
+
+	if (pool && !pool->twin)
 		rte_mbuf_refcnt_update(m, 1);
 }
 
@@ -338,8 +337,9 @@ static void finish(struct ocl_qp *qp, const struct ocl_slot *slot)
 
 	slot->op->status = status_of(slot);
 	batch->pending--;
-	if (slot->op->status == RTE_CRYPTO_OP_STATUS_SUCCESS)
-		ocl_chunk_finish(&batch->chunk, slot->record);
+	if (slot->op->status == RTE_CRYPTO_OP_STATUS_SUCCESS &&
+	    !ocl_chunk_finish(&batch->chunk, slot->record) && slot->turn)
+		ocl_request_move(slot->op, slot->turn);
 	if (slot->op->status != RTE_CRYPTO_OP_STATUS_ERROR)
 		return;
 	qp->stats.dequeue_err_count++;
@@ -377,6 +377,16 @@ static void finish_early(struct ocl_qp *qp)
 	free_batches(qp);
 }
 
+/* First what tells where its packet is, then that. */
+static void fetch_ahead(const struct ocl_qp *qp)
+{
+	const struct ocl_slot *slot = &qp->slots[(qp->head + FAR_AHEAD / 2) & qp->mask];
+
+	rte_prefetch0(qp->slots[(qp->head + FAR_AHEAD) & qp->mask].op);
+	if (qp->tail - qp->head > FAR_AHEAD / 2 && slot->turn)
+		rte_prefetch0_write(slot->op->sym->m_src);
+}
+
 uint16_t ocl_qp_dequeue(void *queue_pair, struct rte_crypto_op **ops, uint16_t n)
 {
 	struct ocl_qp *qp = queue_pair;
@@ -395,7 +405,7 @@ uint16_t ocl_qp_dequeue(void *queue_pair, struct rte_crypto_op **ops, uint16_t n
 		}
 		ops[done++] = slot->op;
 		qp->head++;
-		rte_prefetch0(slot_at(qp, qp->head + FAR_AHEAD)->op);
+		fetch_ahead(qp);
 	}
 	if (done || qp->head == qp->tail)
 		free_batches(qp);

@@ -25,6 +25,7 @@ struct ocl_batch {
 struct ocl_slot {
 	struct rte_crypto_op *op;
 	struct ocl_batch *batch; /* NULL: left over, or op->status is final */
+	ptrdiff_t turn;		 /* to the buffer that has the result, bytes */
 	uint32_t record;	 /* in its chunk */
 	bool final;
 };
@@ -34,7 +35,7 @@ struct ocl_qp {
 	struct ocl_batch *batches;
 	uint32_t nbatches;
 	uint32_t oldest, newest; /* free-running: batches [oldest, newest) are in use */
-	bool filling;		 /* batch newest - 1 */
+	struct ocl_batch *filling; /* batch newest - 1; NULL: none is */
 	uint32_t under_way;	 /* batches that the device has not given back */
 	bool overdue;		 /* what is left over has waited long enough */
 	struct ocl_slot *slots;
@@ -43,7 +44,7 @@ struct ocl_qp {
 	uint32_t *leftover;  /* slots without a bin, in order */
 	uint32_t nleftover;
 	uint32_t chunk; /* launch when so many operations wait */
-	uint32_t pool_hint;
+	struct ocl_hint hint;
 	uint64_t wait_cycles, timeout_cycles;
 	struct rte_cryptodev_stats stats;
 };

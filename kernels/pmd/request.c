@@ -74,9 +74,25 @@ static bool parse_chain(struct ocl_request *r, const struct rte_crypto_sym_op *s
 	return true;
 }
 
+/* Which of its pool's packets it is: the one behind the last, as a rule. */
+static void find_row(struct ocl_request *r, struct ocl_hint *hint)
+{
+	const struct ocl_pool *pool = r->pool;
+	size_t at = r->src - pool->start, pitch = pool->pitch;
+
+	r->second = pool->twin && at >= pool->twin;
+	if (r->second)
+		at -= pool->twin;
+	r->row = hint->row + 1;
+	if (at - r->row * pitch >= pitch)
+		r->row = at / pitch;
+	r->column = at - r->row * pitch;
+	hint->row = r->row;
+}
+
 /* Single segments only, and room for the result. */
 static bool parse_buffers(struct ocl_request *r, const struct rte_crypto_sym_op *sym,
-			  const struct ocl_pools *pools, uint32_t *hint)
+			  const struct ocl_pools *pools, struct ocl_hint *hint)
 {
 	const struct rte_mbuf *dst = sym->m_dst ? sym->m_dst : sym->m_src;
 
@@ -85,14 +101,8 @@ static bool parse_buffers(struct ocl_request *r, const struct rte_crypto_sym_op 
 	r->src = rte_pktmbuf_mtod(sym->m_src, uint8_t *);
 	r->dst = rte_pktmbuf_mtod(dst, uint8_t *);
 	r->pool = r->src == r->dst && r->end ? ocl_pools_find(pools, r->src, hint) : NULL;
-	if (r->pool) {
-		uint32_t at = r->src - r->pool->start;
-
-		r->row = at / r->pool->pitch;
-		r->column = at % r->pool->pitch;
-		if (r->column + r->end > r->pool->pitch)
-			r->pool = NULL;
-	}
+	if (r->pool)
+		find_row(r, hint);
 	return true;
 }
 
@@ -131,8 +141,28 @@ static bool find_digest(const struct ocl_request *r, uint32_t *column)
 	       at <= r->column + r->end + OCL_MAX_DIGEST;
 }
 
+/* What of the row the device gets: where results come back elsewhere, all of the packet. */
+static void find_columns(struct ocl_request *r, const struct rte_mbuf *m)
+{
+	const struct ocl_pool *pool = r->pool;
+	uint32_t column;
+
+	r->digest_inside = find_digest(r, &r->digest_column);
+	r->row_from = r->column + (pool->twin ? 0 : r->start);
+	r->row_to = r->column + (pool->twin ? RTE_MAX(r->end, (uint32_t)m->data_len) : r->end);
+	if (r->digest_inside) {
+		column = r->digest_column;
+		r->row_from = RTE_MIN(r->row_from, column);
+		r->row_to = RTE_MAX(r->row_to, column + r->session->digest_len);
+	}
+	/* A digest that is in the buffer, but far away, would stay behind. */
+	if (r->row_to > pool->pitch || (pool->twin && r->digest && !r->digest_inside &&
+					(size_t)(r->digest - (r->src - r->column)) < pool->pitch))
+		r->pool = NULL;
+}
+
 enum rte_crypto_op_status ocl_request_parse(struct ocl_request *r, const struct rte_crypto_op *op,
-					    const struct ocl_pmd *pmd, uint32_t *hint)
+					    const struct ocl_pmd *pmd, struct ocl_hint *hint)
 {
 	const struct rte_crypto_sym_op *sym = op->sym;
 	bool ok;
@@ -151,9 +181,10 @@ enum rte_crypto_op_status ocl_request_parse(struct ocl_request *r, const struct 
 	if (!ok || !parse_buffers(r, sym, &pmd->pools, hint))
 		return RTE_CRYPTO_OP_STATUS_INVALID_ARGS;
 	r->size = sizeof(struct ocl_record) + aad_room(r);
+	if (r->pool)
+		find_columns(r, sym->m_src);
 	if (r->pool) {
-		r->digest_inside = find_digest(r, &r->digest_column);
-		r->reserve = r->end - r->start + 2 * OCL_MAX_DIGEST + 3 * OCL_ALIGN;
+		r->reserve = r->row_to - r->row_from + 3 * OCL_ALIGN;
 	} else {
 		r->digest_inside = false;
 		r->reserve = 0;
@@ -221,17 +252,15 @@ static void place_row(const struct ocl_request *r, struct ocl_record *record,
 		.record = (u8 *)record - chunk->host,
 		.pool = pool->index,
 		.row = r->row,
-		.from = r->column + r->start,
-		.to = r->column + r->end,
+		.from = r->row_from,
+		.to = r->row_to,
 		.start = r->column + (r->cipher_len ? r->cipher_off : r->start),
+		.second = r->second,
 	};
 	uint32_t first;
 
-	if (r->digest_inside) {
-		row.from = RTE_MIN(row.from, r->digest_column);
-		row.to = RTE_MAX(row.to, r->digest_column + r->session->digest_len);
-	}
 	first = chunk->memory->place(chunk, pool, &row);
+	chunk->areas |= 1u << pool->index;
 	record->area = OCL_AREA_POOL + pool->index;
 	record->base = first + r->column;
 	if (r->digest_inside) {
@@ -240,7 +269,42 @@ static void place_row(const struct ocl_request *r, struct ocl_record *record,
 	}
 }
 
-bool ocl_request_stage(const struct ocl_request *r, struct ocl_chunk *chunk, uint32_t *index)
+void ocl_request_move(struct rte_crypto_op *op, ptrdiff_t by)
+{
+	const struct ocl_session_priv *session = CRYPTODEV_GET_SYM_SESS_PRIV(op->sym->session);
+	uint8_t **digest = session->aead ? &op->sym->aead.digest.data : &op->sym->auth.digest.data;
+	struct rte_mbuf *m = op->sym->m_src;
+
+	if ((session->aead || session->auth) &&
+	    (size_t)(*digest - (uint8_t *)m->buf_addr) < m->buf_len)
+		*digest += by;
+	m->buf_addr = RTE_PTR_ADD(m->buf_addr, by);
+	m->buf_iova += by;
+}
+
+/* One transfer takes a run of rows out of the same buffers. An mbuf that was not with the device
+ * when its neighbours were, or failed there, is made like them again. */
+static void join_run(struct ocl_request *r, struct rte_crypto_op *op, const struct ocl_chunk *chunk)
+{
+	ptrdiff_t by = ocl_request_turn(r);
+	const struct ocl_run *run = NULL;
+
+	if (by)
+		run = ocl_rows_continued(&chunk->rows, r->pool->index, r->row);
+	if (run == NULL || run->second == r->second)
+		return;
+	memcpy(r->src - r->column + r->row_from + by, r->src - r->column + r->row_from,
+	       r->row_to - r->row_from);
+	ocl_request_move(op, by);
+	r->src += by;
+	r->dst += by;
+	r->second = !r->second;
+	if (r->digest_inside)
+		r->digest += by;
+}
+
+bool ocl_request_stage(struct ocl_request *r, struct rte_crypto_op *op, struct ocl_chunk *chunk,
+		       uint32_t *index)
 {
 	struct ocl_record *record;
 	uint32_t at;
@@ -248,6 +312,7 @@ bool ocl_request_stage(const struct ocl_request *r, struct ocl_chunk *chunk, uin
 	record = ocl_chunk_add(chunk, r->session->label, r->len, r->size);
 	if (record == NULL)
 		return false;
+	join_run(r, op, chunk);
 	*index = record->result;
 	chunk->upload = RTE_MAX(chunk->upload, r->session->upload);
 	fill_record(r, record);

@@ -6,6 +6,8 @@
 #ifndef OCL_REQUEST_H
 #define OCL_REQUEST_H
 
+#include <stddef.h>
+
 #include "chunk.h"
 #include "session.h"
 
@@ -18,6 +20,8 @@ struct ocl_request {
 	uint8_t *src, *dst;
 	const struct ocl_pool *pool; /* that the packet stays in; NULL: none */
 	uint32_t row, column;	     /* there, of the packet's start */
+	uint32_t row_from, row_to;   /* columns that go to the device and back */
+	bool second;		     /* the packet is in the second of its mbuf's buffers */
 	uint32_t digest_column;	     /* there */
 	bool digest_inside;	     /* the packet's own buffer has it */
 	uint32_t cipher_off, cipher_len;
@@ -30,20 +34,33 @@ struct ocl_request {
 
 /**
  * Check an operation; nothing in it is trusted, nothing is changed.
- * @param hint  of ocl_pools_find()
+ * @param hint  of ocl_pools_find(); its row is guessed first
  * @return RTE_CRYPTO_OP_STATUS_NOT_PROCESSED if it can be run, else the status
  *	   to give it back with: INVALID_SESSION or INVALID_ARGS
  */
 enum rte_crypto_op_status ocl_request_parse(struct ocl_request *request,
 					    const struct rte_crypto_op *op,
-					    const struct ocl_pmd *pmd, uint32_t *hint);
+					    const struct ocl_pmd *pmd,
+					    struct ocl_hint *hint);
 
 /**
  * Append the record to a chunk that has room for size + reserve bytes.
+ * @param op	       the operation that it was made of
  * @param[out] record  which one of the chunk it is
  * @return false if it has to wait for the next launch (ocl_chunk_add())
  */
-bool ocl_request_stage(const struct ocl_request *request, struct ocl_chunk *chunk,
-		       uint32_t *record);
+bool ocl_request_stage(struct ocl_request *request, struct rte_crypto_op *op,
+		       struct ocl_chunk *chunk, uint32_t *record);
+
+/** How far from a packet's buffer the one is in which the device leaves the result; 0: it is that. */
+static inline ptrdiff_t ocl_request_turn(const struct ocl_request *r)
+{
+	if (r->pool == NULL)
+		return 0;
+	return r->second ? -(ptrdiff_t)r->pool->twin : (ptrdiff_t)r->pool->twin;
+}
+
+/** Let an operation's mbuf have its other buffer. @param by  ocl_request_turn() */
+void ocl_request_move(struct rte_crypto_op *op, ptrdiff_t by);
 
 #endif

@@ -23,30 +23,32 @@ void ocl_rows_free(struct ocl_rows *rows)
 	memset(rows, 0, sizeof(*rows));
 }
 
-/* The last run, if the row continues it. */
-static struct ocl_run *continued(struct ocl_rows *rows, const struct ocl_row *row)
+const struct ocl_run *ocl_rows_continued(const struct ocl_rows *rows, uint32_t pool, uint32_t row)
 {
-	if (rows->runs == 0 || row->pool != rows->last.pool || row->row != rows->last.row + 1)
+	if (rows->runs == 0 || pool != rows->last.pool || row != rows->last.row + 1)
 		return NULL;
 	return &rows->run[rows->runs - 1];
 }
 
 uint32_t ocl_rows_add(struct ocl_rows *rows, const struct ocl_row *row)
 {
-	struct ocl_run *run = continued(rows, row);
+	const struct ocl_run *last = ocl_rows_continued(rows, row->pool, row->row);
+	struct ocl_run *run = &rows->run[rows->runs];
 
-	if (run) {
+	if (last && last->second == row->second) {
+		run--;
 		run->rows++;
 		run->from = RTE_MIN(run->from, row->from);
 		run->to = RTE_MAX(run->to, row->to);
 	} else {
-		run = &rows->run[rows->runs++];
+		rows->runs++;
 		*run = (struct ocl_run){
 			.first = rows->rows,
 			.rows = 1,
 			.from = row->from,
 			.to = row->to,
 			.shift = -row->start % OCL_ALIGN,
+			.second = row->second,
 		};
 	}
 	if (run->rows <= OCL_FEW_ROWS)

@@ -8,6 +8,7 @@
 #ifndef OCL_ROWS_H
 #define OCL_ROWS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* A run of fewer takes longer to start than to gather by a core. Of longer ones nobody asks for each
@@ -21,6 +22,7 @@ struct ocl_row {
 	uint32_t row;	   /* which of the pool's mbufs */
 	uint32_t from, to; /* the columns that go to the device and back */
 	uint32_t start;	   /* the column that the device would like to find aligned */
+	bool second;	   /* in which of its two buffers: in the one that all of a run are in */
 };
 
 /* Rows that follow each other; the columns of the rectangle enclose all of theirs. */
@@ -29,6 +31,7 @@ struct ocl_run {
 	uint32_t rows;
 	uint32_t from, to;
 	uint32_t shift; /* columns by which the device has it further right */
+	bool second;
 };
 
 struct ocl_rows {
@@ -41,6 +44,9 @@ struct ocl_rows {
 /** @param max  rows at most; @return 0 or -ENOMEM; free after failure, too */
 int ocl_rows_init(struct ocl_rows *rows, uint32_t max);
 void ocl_rows_free(struct ocl_rows *rows);
+
+/** The run that a row of a pool would continue; NULL: it begins one. */
+const struct ocl_run *ocl_rows_continued(const struct ocl_rows *rows, uint32_t pool, uint32_t row);
 
 /** Add one. @return the shift: where in the device's row its columns will be */
 uint32_t ocl_rows_add(struct ocl_rows *rows, const struct ocl_row *row);

@@ -11,6 +11,10 @@
  * they were freed and has no cache; give each lcore that receives packets a pool
  * of its own, and enqueue packets in the order in which they came.
  *
+ * There each mbuf has two buffers, and an operation that succeeds moves its packet from the one
+ * to the other: buf_addr and buf_iova change, and with them the operation's pointer to a digest in
+ * the buffer. So an operation that fails has not touched its packet, whatever became of the device.
+ *
  * Any mbuf works with the driver; those of other pools are copied by the core that
  * enqueues and dequeues.
  */
@@ -29,17 +33,17 @@ extern "C" {
  * Create a pool of mbufs for a device.
  *
  * From enqueue to dequeue the whole buffer of an mbuf belongs to the driver: what
- * somebody else writes into it meanwhile, in front of the packet for example, may be
- * lost. In-place operations only profit. When an operation fails to authenticate,
- * its mbuf may hold the unauthenticated plaintext, as with DPDK's other drivers.
+ * somebody else writes into it meanwhile may be lost, and so may be what is in it in front of
+ * the packet and behind it. In-place operations only profit. When an operation fails to
+ * authenticate, its mbuf may hold the unauthenticated plaintext, as with DPDK's other drivers.
  *
- * A device that is given up may only be late: the mbufs of its pools that it still had come
+ * A device that is given up may only be late: mbufs with one buffer that it still had come
  * back with their operations (RTE_CRYPTO_OP_STATUS_ERROR), but never return to the pool,
  * for nobody knows when it writes to them last.
  *
  * The driver must be started as a primary process's; the pool's buffers are in no
  * huge pages: a NIC can use them where IOVA are virtual addresses, after
- * rte_dev_dma_map().
+ * rte_dev_dma_map(); where an mbuf has two, the second ones are behind all first ones.
  *
  * @param dev_id     of the crypto device
  * @param name	     of the mempool
@@ -67,6 +71,14 @@ struct rte_mempool *rte_pmd_opencl_pktmbuf_pool_create(uint8_t dev_id, const cha
  */
 __attribute__((visibility("default")))
 int rte_pmd_opencl_pktmbuf_pool_free(uint8_t dev_id, struct rte_mempool *pool);
+
+/**
+ * Whether packets in the device's pools are as they were when their operations come back with
+ * RTE_CRYPTO_OP_STATUS_ERROR, so that somebody else may do them: those of discrete GPUs are.
+ * @return 1, 0, or -ENODEV: not a device of this driver
+ */
+__attribute__((visibility("default")))
+int rte_pmd_opencl_keeps_packets(uint8_t dev_id);
 
 #ifdef __cplusplus
 }

@@ -114,9 +114,21 @@ static uint32_t serial_of(uint32_t label)
 	return ocl_kind(OCL_LABEL(0, chain ? OCL_LABEL_AUTH(label) : 0, OCL_LABEL_FLAGS(label)));
 }
 
+/* Most packets are like the one before. */
+static uint32_t key_again(struct ocl_bins *bins, uint32_t label, uint32_t len)
+{
+	if (bins->known && bins->label == label && bins->len == len)
+		return bins->key;
+	bins->known = true;
+	bins->label = label;
+	bins->len = len;
+	bins->key = key_of(bins, ocl_kind(label), len);
+	return bins->key;
+}
+
 int ocl_bins_find(struct ocl_bins *bins, uint32_t label, uint32_t len)
 {
-	uint32_t kind = ocl_kind(label), key = key_of(bins, kind, len);
+	uint32_t key = key_again(bins, label, len);
 	uint32_t index;
 
 	if (bins->open[key])
@@ -126,7 +138,7 @@ int ocl_bins_find(struct ocl_bins *bins, uint32_t label, uint32_t len)
 	index = bins->used++;
 	bins->bin[index] = (struct ocl_bin){
 		.key = key,
-		.kind = kind,
+		.kind = ocl_kind(label),
 		.serial = serial_of(label),
 		.parallel = bins->sched->level != OCL_SCHED_NONE && ocl_is_parallel(label),
 	};

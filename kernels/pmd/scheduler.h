@@ -66,6 +66,8 @@ struct ocl_bins {
 	uint16_t *open;	  /* the bin with that key that has room, + 1; 0: none */
 	uint32_t used;	  /* bins that have a label */
 	uint32_t ranges;  /* of lengths */
+	uint32_t label, len, key; /* that was looked for last, */
+	bool known;	  /* if any was */
 };
 
 struct ocl_args;

@@ -26,9 +26,11 @@
 
 typedef struct rte_mempool *create_fn(uint8_t, const char *, unsigned int, uint16_t, uint16_t, int);
 typedef int free_fn(uint8_t, struct rte_mempool *);
+typedef int keeps_fn(uint8_t);
 
 static create_fn *create;
 static free_fn *destroy;
+static keeps_fn *keeps;
 static struct rte_mempool *ops, *plain;
 static const char *args;
 static struct device dev; /* with these */
@@ -146,13 +148,21 @@ static void free_op(struct rte_crypto_op *op)
 	rte_crypto_op_free(op);
 }
 
-/* The whole buffers, headroom and tailroom too. */
+static bool same_packet(const struct rte_mbuf *a, const struct rte_mbuf *b)
+{
+	return a->data_len == b->data_len &&
+	       memcmp(rte_pktmbuf_mtod(a, uint8_t *), rte_pktmbuf_mtod(b, uint8_t *), a->data_len) == 0;
+}
+
+/* The whole buffers, headroom and tailroom too, unless packets come back into others. */
 static void compare(const struct pair *pair)
 {
 	const struct rte_mbuf *a = pair->op[0]->sym->m_src, *b = pair->op[1]->sym->m_src;
 
 	CHECK(pair->op[0]->status == pair->op[1]->status);
-	CHECK(memcmp(a->buf_addr, b->buf_addr, ROOM + RTE_PKTMBUF_HEADROOM) == 0);
+	CHECK(same_packet(a, b));
+	if (!keeps(dev.id))
+		CHECK(memcmp(a->buf_addr, b->buf_addr, ROOM + RTE_PKTMBUF_HEADROOM) == 0);
 	if (pair->beside)
 		CHECK(memcmp(pair->digest[0], pair->digest[1], DIGEST) == 0);
 }
@@ -365,6 +375,72 @@ static void refused(void)
 	CHECK(create(dev.id, "again", 64, 0, ROOM, SOCKET_ID_ANY) != NULL);
 }
 
+/* Some mbufs have come back in the other buffer, some not: the copy engine still takes all of a run. */
+static void joined(void)
+{
+	static struct pair pairs[64];
+	struct rte_crypto_op *sent[64];
+	struct rig rig;
+
+	setup(&rig, OCL_CIPHER_AES_GCM);
+	for (unsigned int i = 0; i < RTE_DIM(pairs); i++) {
+		struct rte_mbuf *m = rte_pktmbuf_alloc(rig.pool);
+
+		/* What a device did to some of them. */
+		if (keeps(dev.id) && rnd_below(2)) {
+			m->buf_addr = RTE_PTR_ADD(m->buf_addr, MBUFS * (ROOM + 256));
+			m->buf_iova = (uintptr_t)m->buf_addr;
+		}
+		make_pair(&pairs[i], &rig, m, 256 + rnd_below(512), false);
+		sent[i] = pairs[i].op[0];
+	}
+	rectangles = 0;
+	run(sent, RTE_DIM(sent));
+	CHECK(rectangles == (keeps(dev.id) ? 2 : 0));
+	for (unsigned int i = 0; i < RTE_DIM(pairs); i++) {
+		run(&pairs[i].op[1], 1);
+		compare(&pairs[i]);
+		free_op(pairs[i].op[0]);
+		free_op(pairs[i].op[1]);
+	}
+	teardown(&rig, true);
+}
+
+/* The device fails before a launch, behind it, or never answers. In each case another one can do what
+ * it did not: the packets are as they were, and none of them is lost to the pool. */
+static void kept(bool *fault)
+{
+	struct rte_crypto_op *sent[64];
+	static struct pair pairs[64];
+	struct rig rig;
+
+	device_open(&dev, "memory=staged,timeout_ms=100", 1);
+	CHECK(keeps(dev.id) == 1);
+	setup(&rig, OCL_CIPHER_AES_GCM);
+	for (unsigned int i = 0; i < RTE_DIM(pairs); i++) {
+		/* The last ones are too few for a rectangle. */
+		for (unsigned int skip = 0; i > 60 && skip < 2; skip++)
+			rte_pktmbuf_free(rte_pktmbuf_alloc(rig.pool));
+		make_pair(&pairs[i], &rig, rte_pktmbuf_alloc(rig.pool), 1024, i & 1);
+		sent[i] = pairs[i].op[0];
+	}
+	/* The sessions are there. */
+	run(&pairs[0].op[1], 1);
+	run(&sent[0], 1);
+	CHECK(same_packet(sent[0]->sym->m_src, pairs[0].op[1]->sym->m_src));
+	*fault = true;
+	run(sent, RTE_DIM(sent));
+	*fault = false;
+	for (unsigned int i = 0; i < RTE_DIM(pairs); i++) {
+		CHECK(sent[i]->status == RTE_CRYPTO_OP_STATUS_ERROR);
+		CHECK(same_packet(sent[i]->sym->m_src, pairs[i].op[1]->sym->m_src));
+		free_op(pairs[i].op[0]);
+		free_op(pairs[i].op[1]);
+	}
+	teardown(&rig, true);
+	device_close(&dev);
+}
+
 /* A device that is given up may still write to packets of its pool: nobody else gets them. */
 static void given_up(void)
 {
@@ -372,7 +448,8 @@ static void given_up(void)
 	static struct pair pairs[8];
 	struct rig rig;
 
-	device_open(&dev, "timeout_ms=100", 1);
+	device_open(&dev, "memory=svm,timeout_ms=100", 1);
+	CHECK(keeps(dev.id) == 0 && keeps(dev.id + 1) == -ENODEV);
 	setup(&rig, OCL_CIPHER_AES_CBC);
 	for (unsigned int i = 0; i < RTE_DIM(pairs); i++) {
 		make_pair(&pairs[i], &rig, rte_pktmbuf_alloc(rig.pool), 1024, false);
@@ -402,6 +479,7 @@ static void everything(const char *memory)
 	out_of_order();
 	mixed_pools();
 	out_of_place();
+	joined();
 	no_core_copies();
 	refused();
 	device_close(&dev);
@@ -426,18 +504,23 @@ int main(void)
 	harness_start();
 	create = (create_fn *)dlsym(RTLD_DEFAULT, "rte_pmd_opencl_pktmbuf_pool_create");
 	destroy = (free_fn *)dlsym(RTLD_DEFAULT, "rte_pmd_opencl_pktmbuf_pool_free");
-	CHECK(create && destroy);
+	keeps = (keeps_fn *)dlsym(RTLD_DEFAULT, "rte_pmd_opencl_keeps_packets");
+	CHECK(create && destroy && keeps);
 	ops = rte_crypto_op_pool_create("ops", RTE_CRYPTO_OP_TYPE_SYMMETRIC, 2047, 0, 16 + MAX_AAD,
 					SOCKET_ID_ANY);
 	plain = rte_pktmbuf_pool_create("plain", 2047, 0, 0, ROOM + RTE_PKTMBUF_HEADROOM,
 					SOCKET_ID_ANY);
 	CHECK(ops && plain);
 	everything("memory=staged,wait_us=1000");
+	kept(&fault_launch);
+	kept(&fault_error);
+	kept(&fault_hang);
 	if (has("memory=svm"))
 		everything("memory=svm,wait_us=1000");
 	if (has("memory=persistent"))
 		everything("memory=persistent,wait_us=1000");
-	given_up();
+	if (has("memory=svm"))
+		given_up();
 	rte_mempool_free(ops);
 	rte_mempool_free(plain);
 	harness_stop();
