@@ -108,10 +108,16 @@ static uint64_t sample(struct rte_mbuf *m)
 	return (sum << 7 | sum >> 57) ^ word;
 }
 
+/* Whether what a device does not finish is as it was. */
+static bool keeps(unsigned int device)
+{
+	return packet_pool_device == &engine_device[device];
+}
+
 /* 0: nobody will ask. */
 static uint64_t sample_of(struct rte_mbuf *m, const struct session *s)
 {
-	return s->inbound || engine_devices < 2 || packet_pool_device ? 0 : sample(m);
+	return s->inbound || engine_devices < 2 ? 0 : sample(m);
 }
 
 /* @return DROP_NONE, or why no queue took the packet */
@@ -127,8 +133,10 @@ static enum drop_reason enqueue(struct worker *w, struct rte_mbuf *m, const stru
 	*crypto_op_job(op) = *job;
 	crypto_op_describe(op, m, s->form);
 	p->tried = p->failed_at = 0;
-	/* A core's own driver fails none, as a rule. */
-	p->sample = engine_device[device].at_once && !s->by_queue ? 0 : sample_of(m, s);
+	/* A core's own driver fails none, as a rule. To read all of a packet that no core touches
+	 * otherwise would cost more than it is worth. */
+	p->sample = keeps(device) || (engine_device[device].at_once && !s->by_queue) ?
+			    0 : sample_of(m, s);
 	if (put(w, op, sa, device))
 		return DROP_NONE;
 	p->sample = sample_of(m, s);
@@ -170,29 +178,31 @@ bool crypt_has_room(const struct worker *w)
 	return true;
 }
 
-/* Whether a packet that a device failed to do is known to be as it was. To read all of one in a
- * device's memory, which no core touches otherwise, would cost more than it is worth. */
-static bool is_intact(struct rte_mbuf *m)
+/* Whether a packet that a device failed to do is known to be as it was. */
+static bool is_intact(struct rte_mbuf *m, unsigned int device)
 {
 	const struct packet *p = packet(m);
 
-	return p->session->inbound || (!packet_pool_device && sample(m) == p->sample);
+	return p->session->inbound || keeps(device) || sample(m) == p->sample;
 }
 
 /* Whether another device does what one did not. */
-static bool again(struct worker *w, struct rte_crypto_op *op)
+static bool again(struct worker *w, struct rte_crypto_op *op, unsigned int device)
 {
 	struct rte_mbuf *m = op->sym->m_src;
 	struct packet *p = packet(m);
 
 	if (engine_devices < 2)
 		return false;
-	if (!is_intact(m)) {
+	if (!is_intact(m, device)) {
 		/* The next ones of that SA will be known again. */
 		p->session->by_queue = true;
 		return false;
 	}
 	op->status = RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
+	/* What is next is not like that. */
+	if (keeps(device))
+		p->sample = sample_of(m, p->session);
 	return put_anywhere(w, op, cygnet_sa_get(sadb, p->sa, p->generation));
 }
 
@@ -221,11 +231,8 @@ static unsigned int judge(struct worker *w, struct rte_crypto_op *op, unsigned i
 	if (op->status == RTE_CRYPTO_OP_STATUS_ERROR ||
 	    op->status == RTE_CRYPTO_OP_STATUS_NOT_PROCESSED)
 		p->failed_at |= (uint16_t)(1u << device);
-	if (again(w, op))
+	if (again(w, op, device))
 		return RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
-	/* No other device can tell whose fault it is. */
-	if (packet_pool_device && !p->session->inbound)
-		blame(w, p->failed_at);
 	return RTE_CRYPTO_OP_STATUS_ERROR;
 }
 

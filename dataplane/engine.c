@@ -30,16 +30,16 @@
 static const struct known {
 	const char *driver, *engine;
 	/* Of a driver with pools of its own: rte_pmd_opencl.h has such functions. */
-	const char *library, *pool_create, *pool_free;
+	const char *library, *pool_create, *pool_free, *keeps;
 } known[] = {
-	{"crypto_aesni_gcm", "cpu", NULL, NULL, NULL},
-	{"crypto_aesni_mb", "cpu", NULL, NULL, NULL},
-	{"crypto_openssl", "cpu", NULL, NULL, NULL},
+	{"crypto_aesni_gcm", "cpu", NULL, NULL, NULL, NULL},
+	{"crypto_aesni_mb", "cpu", NULL, NULL, NULL, NULL},
+	{"crypto_openssl", "cpu", NULL, NULL, NULL, NULL},
 	{"crypto_opencl", "opencl", "librte_crypto_opencl.so", "rte_pmd_opencl_pktmbuf_pool_create",
-	 "rte_pmd_opencl_pktmbuf_pool_free"},
+	 "rte_pmd_opencl_pktmbuf_pool_free", "rte_pmd_opencl_keeps_packets"},
 };
 
-/* The functions of the first device with pools. */
+/* The functions of the first device with pools in which packets survive its failure. */
 static struct {
 	const struct engine_device *device;
 	struct rte_mempool *(*create)(uint8_t id, const char *name, unsigned int n, uint16_t private,
@@ -125,6 +125,7 @@ static const char *engine_of(const struct rte_cryptodev_info *info)
 static void find_memory(const struct engine_device *device)
 {
 	const struct known *driver = known;
+	int (*keeps)(uint8_t id) = NULL;
 	void *library;
 
 	while (driver < known + RTE_DIM(known) && strcmp(driver->driver, device->driver))
@@ -136,8 +137,10 @@ static void find_memory(const struct engine_device *device)
 		return;
 	*(void **)&memory.create = dlsym(library, driver->pool_create);
 	*(void **)&memory.free = dlsym(library, driver->pool_free);
+	*(void **)&keeps = dlsym(library, driver->keeps);
 	dlclose(library); /* it stays: it is still open elsewhere */
-	if (memory.create && memory.free)
+	/* A packet that is worked on where it is would be lost if the device failed. */
+	if (memory.create && memory.free && keeps && keeps(device->id) > 0)
 		memory.device = device;
 }
 

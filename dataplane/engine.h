@@ -51,7 +51,7 @@ void engines_stop(void);
 /** Pools that a device has room for. */
 #define ENGINE_POOLS_MAX 16u
 /** The device that moves packets by itself, without a core copying them, if they are in memory
- * of its own; NULL if there is none. */
+ * of its own, and leaves those that it does not finish as they were; NULL if there is none. */
 const struct engine_device *engine_with_memory(void);
 /** Whether that device is to do anything. After engines_measure(). */
 bool engine_memory_pays(void);
