@@ -120,6 +120,9 @@ def test_auto_engine_fails(bench):
     exchange(bench, out, inb, 100)
     before = engines(bench)
     assert before["opencl"]["packets"] == 200, before
+    memory = {row["packets_in"] for row in bench.gateway.ask("/cygnet/engines").values()
+              if row["engine"] == "opencl"}
+    assert memory == {"hugepages" if bench.gateway.driver == "net_af_xdp" else "device"}, memory
     with open(bench.gateway.fault, "w"):
         pass
     exchange(bench, out, inb, 200)
