@@ -57,6 +57,10 @@ static bool on_expire(kernel_listener_t *this, uint8_t protocol, uint32_t spi,
 {
 	raised.spi = spi;
 	raised.hard = hard;
+	if (raised.expires < sizeof(raised.limits) - 1)
+	{
+		raised.limits[raised.expires] = hard ? 'h' : 's';
+	}
 	note(&raised.expires, "%H", dst);
 	return TRUE;
 }
@@ -124,6 +128,7 @@ int charon_test_setup(void **state)
 	sa.data.inbound = TRUE;
 	memset(&sa.lifetime, 0, sizeof(sa.lifetime));
 	raised.acquires = raised.expires = raised.mappings = 0;
+	memset(raised.limits, 0, sizeof(raised.limits));
 	log_lines = 0;
 	return 0;
 }

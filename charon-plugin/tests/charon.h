@@ -28,6 +28,8 @@ typedef struct {
 	uint32_t reqid, spi;
 	bool hard, any_cpu;
 	char text[256];
+	/* of expires, the first ones: 's'oft and 'h'ard */
+	char limits[4];
 } raised_t;
 
 extern raised_t raised;

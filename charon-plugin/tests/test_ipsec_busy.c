@@ -220,7 +220,7 @@ static void test_busy_threads(void **state)
 
 	open_gate();
 	assert_true(raised_wait(&raised.expires, 3, LONG_WAIT));
-	assert_true(raised.hard);
+	assert_string_equal(raised.limits, "ssh");
 	assert_false(raised_wait(&raised.expires, 4, SHORT_WAIT));
 	assert_int_equal(waiting_jobs(), 0);
 }
