@@ -153,3 +153,13 @@ ike_id() {
 # rekey SIDE, rekey_ike SIDE [OPTION]
 rekey() { quiet "$work/$1/rekey.out" swanctl_on "$1" --rekey --child net; }
 rekey_ike() { quiet "$work/$1/rekey.out" swanctl_on "$1" --rekey --ike gw-gw "${@:2}"; }
+
+# acquires SIDE HERE THERE: how often traffic between the hosts has asked charon for its SA,
+# HERE and THERE being protocol and port.
+acquires() {
+	local to
+	to=$(other "$1")
+	grep -cF "acquire job for policy ${host_addr[$1]}/32[$2] === ${host_addr[$to]}/32[$3] with" \
+		"$work/$1/charon.log" || true
+}
+asked_for() { [ "$(acquires "$@")" -gt 0 ]; }

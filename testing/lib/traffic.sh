@@ -23,6 +23,15 @@ reaches() { in_ns "$1" ping -n -q -c 1 -W 1 "${host_addr[$(other "$1")]}" > /dev
 # One ping, and as much time as its tunnel needs to be negotiated.
 first_ping_from() { in_ns "$1" ping -n -q -c 1 -W 20 "${host_addr[$(other "$1")]}" > /dev/null 2>&1; }
 
+# udp_from SIDE PORT TO-PORT: a packet to the other host.
+udp_from() {
+	in_ns "$1" python3 -c 'import socket, sys
+sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+sock.bind(("", int(sys.argv[2])))
+sock.sendto(sys.argv[4].encode(), (sys.argv[1], int(sys.argv[3])))' \
+		"${host_addr[$(other "$1")]}" "$2" "$3" "$plaintext"
+}
+
 # start_pings NAME SIDE COUNT INTERVAL [ADDRESS]: the other host's, if not named;
 # end_pings NAME [SECONDS]: prints how many were lost.
 start_pings() {

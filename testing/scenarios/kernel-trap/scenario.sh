@@ -13,6 +13,12 @@ steps() {
 	expect_pings
 	expect "it goes down" tunnel_down right
 	expect "and so does the next one" first_ping_from left
+	expect "charon is asked for what a ping needs" asked_for left icmp/8 icmp/8
+	expect "it goes down" tunnel_down right
+	udp_from left 40000 40009
+	expect "charon is asked for what a UDP packet needs" \
+		wait_for 20 asked_for left udp/40000 udp/40009
+	expect "and the tunnel is up" wait_for 20 established right
 	expect_ciphertext
 	expect "packets waited for it" test "$(stats_of left held)" -ge 2
 }

@@ -1,25 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A trap policy on the left. The ping that brings the tunnel up is held until it is there,
-# and answered. With a peer that is silent, not one packet leaves in plaintext; when the peer
-# answers, the waiting traffic brings the tunnel up, and again after it was taken down.
+# and answered; charon hears what packet it was, of more like it once a second. With a peer
+# that is silent, not one packet leaves in plaintext; when the peer answers, the waiting
+# traffic brings the tunnel up, and again after it was taken down.
 
 steps() {
-	local asked
+	local asked before since
 	start_capture wire wire br0
 	expect "the first ping is answered" first_ping_from left
 	expect_output "pings lost" 0 lost_of left
+	expect_output "acquires, of one that is for a ping" 1 acquires left icmp/8 icmp/8
 	swanctl_on left --terminate --child net > /dev/null
 	kill -STOP "${pids[charon-right]}"
 	asked=$(frames wire 'udp port 500')
+	before=$(acquires left icmp/8 icmp/8) since=$SECONDS
 	expect_output "pings lost without an answer" 50 lost_of left
 	expect "most could not be held" test "$(drops left no-sa)" -ge 30
 	expect "left asked for the tunnel" wait_for 30 asked_since "$asked"
+	expect "charon was asked at the most once a second" test \
+		"$(($(acquires left icmp/8 icmp/8) - before))" -le $((SECONDS - since + 1))
 	kill -CONT "${pids[charon-right]}"
 	expect "traffic brings the tunnel up" wait_for 60 reaches left
 	expect_output "pings lost" 0 lost_of left
 	swanctl_on left --terminate --ike gw-gw > /dev/null
 	expect "the first ping after that is answered" first_ping_from left
 	expect_output "pings lost" 0 lost_of left
+	connection_down left
+	udp_from left 40000 40009
+	expect "charon is asked for what a UDP packet needs" \
+		wait_for 20 asked_for left udp/40000 udp/40009
 	stop_capture wire
 	expect "only ciphertext on the wire" only_ciphertext wire
 }
