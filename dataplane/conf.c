@@ -157,6 +157,17 @@ static int set_no_policy(struct reader *in, const char *value)
 	return rc;
 }
 
+static int set_hairpin(struct reader *in, const char *value)
+{
+	static const char *const names[] = {"drop", "pass", NULL};
+	unsigned int choice;
+	int rc = set_choice(in, value, names, &choice);
+
+	if (rc == 0)
+		in->conf->pass_hairpin = choice == 1;
+	return rc;
+}
+
 static int set_idle(struct reader *in, const char *value)
 {
 	static const char *const names[] = {"poll", "sleep", NULL};
@@ -308,6 +319,7 @@ static const struct key main_keys[] = {
 	{"crypto_cores", set_crypto_cores},
 	{"idle", set_idle},
 	{"no_policy", set_no_policy},
+	{"hairpin", set_hairpin},
 	{"eal", set_eal},
 	{"driver-path", set_driver_path},
 	{"opencl", set_opencl},

@@ -46,6 +46,7 @@ struct conf {
 	uint32_t sessions;		/* SAs that crypto devices are set up for at a time */
 	enum engine_choice engine;
 	bool drop_no_policy;		/* plaintext that no policy is about */
+	bool pass_hairpin;		/* so does what was decrypted, by the port that it came by */
 	char driver_path[PATH_MAX];	/* folder of librte_crypto_opencl.so; "": DPDK's */
 	char opencl_args[256];		/* vdev arguments for crypto_opencl */
 	unsigned int workers;		/* lcores that process packets */

@@ -26,6 +26,7 @@
 	X(POLICY_DISCARD, "policy-discard", "a policy says discard") \
 	X(NO_POLICY, "no-policy", "no policy is about it, and no_policy in cygnetd.conf(5) says drop") \
 	X(POLICY_INBOUND, "policy-inbound", "decrypted, but not what its SA's policy allows") \
+	X(HAIRPIN, "hairpin", "decrypted, and would leave in plaintext by the port that it came in by: no policy says so, nor hairpin in cygnetd.conf(5)") \
 	X(ICMP_UNPROTECTED, "icmp-unprotected", "an ICMP error about a decrypted packet that no policy would protect") \
 	X(TRANSPORT, "transport", "policy says transport mode, but it is a fragment, or between others than the SA's hosts") \
 	X(NO_SA, "no-sa", "policy says protect, but there is no SA yet, and newer packets wait for it in its place") \

@@ -97,6 +97,7 @@ struct worker {
 	unsigned int id, workers;
 	bool idle_sleep;
 	bool drop_no_policy;
+	bool pass_hairpin;
 	uint32_t in_flight;	/* packets at crypto devices */
 	uint32_t at[STATS_MAX_DEVICES];	/* packets waiting for or at each of them */
 	uint32_t going[STATS_MAX_DEVICES];	/* of these, that it does not collect any more */

@@ -47,6 +47,29 @@ static void forward(struct worker *w, struct rte_mbuf *m)
 	transmit_routed(w, m);
 }
 
+/* Whether a packet that was decrypted would go back in plaintext to the network that it came
+ * from: the tunnel that was to carry it on is not there, or the route to the LAN is not. */
+static bool goes_back(struct rte_mbuf *m)
+{
+	struct next_hop hop;
+
+	if (!packet(m)->decrypted)
+		return false;
+	hop = packet_route(m);
+	return hop.kind == ROUTE_FORWARD && hop.port == packet(m)->port;
+}
+
+/* What no outbound policy is about. The plaintext of a tunnel has its inbound policy. */
+static enum drop_reason without_policy(const struct worker *w, struct rte_mbuf *m)
+{
+	const struct packet *p = packet(m);
+	bool back = goes_back(m);
+
+	if (w->drop_no_policy && (back || (!p->decrypted && !p->answer)))
+		return DROP_NO_POLICY;
+	return back && !w->pass_hairpin ? DROP_HAIRPIN : DROP_NONE;
+}
+
 void plain_out(struct worker *w, struct rte_mbuf *m, struct cygnet_flow *flow)
 {
 	struct cygnet_policy *policy;
@@ -69,8 +92,9 @@ void plain_out(struct worker *w, struct rte_mbuf *m, struct cygnet_flow *flow)
 		return;
 	}
 	if (!policy) {
-		if (w->drop_no_policy && !packet(m)->decrypted && !packet(m)->answer)
-			drop(w, m, DROP_NO_POLICY);
+		reason = without_policy(w, m);
+		if (reason != DROP_NONE)
+			drop(w, m, reason);
 		else
 			forward(w, m);
 		return;

@@ -36,6 +36,7 @@ static int init_worker(struct worker *w, const struct conf *conf, unsigned int i
 		.workers = n,
 		.idle_sleep = conf->idle_sleep,
 		.drop_no_policy = conf->drop_no_policy,
+		.pass_hairpin = conf->pass_hairpin,
 		.packets = packet_pool[id],
 		.stats = &stats[id],
 	};

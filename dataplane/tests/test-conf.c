@@ -43,6 +43,7 @@ static void everything(void **state)
 				   "crypto_cores = 0,0,0\n"
 				   "idle = sleep\n"
 				   "no_policy = drop\n"
+				   "hairpin = pass\n"
 				   "eal = -m 192 --file-prefix=left\n"
 				   "driver-path = /opt/drivers\n"
 				   "opencl = device=0,qps=2\n"
@@ -65,6 +66,7 @@ static void everything(void **state)
 	assert_int_equal(conf.ncrypto_cores, 3);
 	assert_true(conf.idle_sleep);
 	assert_true(conf.drop_no_policy);
+	assert_true(conf.pass_hairpin);
 	assert_string_equal(conf.eal, "-m 192 --file-prefix=left");
 	assert_string_equal(conf.driver_path, "/opt/drivers");
 	assert_string_equal(conf.opencl_args, "device=0,qps=2");
@@ -92,6 +94,7 @@ static void defaults(void **state)
 	assert_int_equal(conf.ncrypto_cores, 0);
 	assert_false(conf.idle_sleep);
 	assert_false(conf.drop_no_policy);
+	assert_false(conf.pass_hairpin);
 	assert_string_equal(conf.eal, "");
 	assert_string_equal(conf.driver_path, "");
 	assert_string_equal(conf.opencl_args, "");
@@ -147,6 +150,7 @@ static const struct {
 	{"[cygnetd]\neal = -m 64 -l0-3\n", ":2: [cygnetd] eal: -l is cygnetd's own to choose"},
 	{"[cygnetd]\neal = -c3\n", ":2: [cygnetd] eal: -c is cygnetd's own to choose"},
 	{"[cygnetd]\nno_policy = no\n", ":2: [cygnetd] no_policy: 'no' is not one of pass, drop"},
+	{"[cygnetd]\nhairpin = yes\n", ":2: [cygnetd] hairpin: 'yes' is not one of drop, pass"},
 	{"[cygnetd]\nidle = never\n", ":2: [cygnetd] idle: 'never' is not one of poll, sleep"},
 	{"[cygnetd]\neal = --no-te\n",
 	 ":2: [cygnetd] eal: --no-telemetry is cygnetd's own to choose"},

@@ -182,6 +182,74 @@ def test_no_ports_at_all(bench):
         same_but_hop(bench.receive(bench.wan, 1)[0], sent)
 
 
+BACK = packet(FAR_HOST, "10.2.200.1")  # from one spoke to another, or to the internet
+
+
+def hub(bench, *more_lines):
+    """A tunnel for all of 10.0.0.0/8 on this side, of which only a part is the LAN. @return inbound SA"""
+    inb = Sa(SUITE["gcm128"], "in", bench.spi())
+    bench.gateway.fill("flush", inb.line(), policy("fwd", FAR_NET, "10.0.0.0-10.255.255.255", spi=inb.spi),
+                       *more_lines)
+    bench.lan.drain()
+    bench.wan.drain()
+    return inb
+
+
+def leaves_again(bench, inb):
+    """Twice: the second time what was decided for the first packet is remembered."""
+    for _ in range(2):
+        bench.from_wan(inb.seal(BACK))
+        same_but_hop(bench.receive(bench.wan, 1)[0], BACK)
+
+
+def test_hairpin(bench):
+    """Out of a tunnel and by its route to the WAN, without a policy: not in plaintext."""
+    inb = hub(bench)
+    bench.from_wan(inb.seal(to_host()))
+    same_but_hop(bench.receive(bench.lan, 1)[0], to_host())
+    with bench.dropped("hairpin", 3):
+        for _ in range(3):
+            bench.from_wan(inb.seal(BACK))
+    # Another one's plaintext is the kernel's business, as ever.
+    bench.from_lan(packet(HOST, "10.2.200.1"))
+    bench.receive(bench.wan, 1)
+
+
+def test_hairpin_by_policy(bench):
+    """A policy may say that it passes, as it may say anything else; and its tunnel carries it on."""
+    one, spoke = "10.2.200.1-10.2.200.1", Sa(SUITE["gcm128"], "out", bench.spi(), reqid=2)
+    inb = hub(bench, policy("out", FAR_NET, one, "bypass"))
+    leaves_again(bench, inb)
+    inb = hub(bench, policy("out", FAR_NET, one, "discard"))
+    with bench.dropped("policy-discard"):
+        bench.from_wan(inb.seal(BACK))
+    inb = hub(bench, spoke.line(), policy("out", FAR_NET, one, spi=spoke.spi, reqid=2))
+    for _ in range(2):
+        bench.from_wan(inb.seal(BACK))
+        same_but_hop(spoke.unseal(bench.receive(bench.wan, 1)[0])[0], BACK)
+    # Its tunnel goes: now nothing is about it, also as far as was remembered.
+    inb = hub(bench)
+    with bench.dropped("hairpin"):
+        bench.from_wan(inb.seal(BACK))
+
+
+def test_hairpin_pass(bench):
+    with bench.gateway.configured("hairpin = pass"):
+        leaves_again(bench, hub(bench))
+
+
+def test_hairpin_no_policy(bench):
+    """no_policy = drop is about it, too, whatever hairpin says; a policy still is stronger."""
+    one = "10.2.200.1-10.2.200.1"
+    with bench.gateway.configured("no_policy = drop\nhairpin = pass"):
+        inb = hub(bench)
+        bench.from_wan(inb.seal(to_host()))
+        same_but_hop(bench.receive(bench.lan, 1)[0], to_host())
+        with bench.dropped("no-policy"):
+            bench.from_wan(inb.seal(BACK))
+        leaves_again(bench, hub(bench, policy("out", FAR_NET, one, "bypass")))
+
+
 def test_no_policy_drop(bench):
     """no_policy = drop: plaintext that no policy is about goes nowhere, also not
     while charon has none at all; IKE does, and what is in the tunnel, and a bypass."""
