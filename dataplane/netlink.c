@@ -106,8 +106,9 @@ static void set_hop(struct next_hop *hop, uint8_t af, uint32_t ifindex, const st
 
 	*hop = (struct next_hop){.kind = ROUTE_KERNEL};
 	if (port >= 0 && !table[RTA_VIA] && !table[RTA_ENCAP])
-		*hop = (struct next_hop){ROUTE_FORWARD, (uint8_t)port, {0},
-					 get_addr(table[RTA_GATEWAY], af)};
+		*hop = (struct next_hop){.kind = ROUTE_FORWARD,
+					 .port = (uint8_t)port,
+					 .gateway = get_addr(table[RTA_GATEWAY], af)};
 }
 
 /* Of several next hops the first that leads out of a port. */
@@ -197,6 +198,8 @@ static void on_route(const struct nlmsghdr *nlh)
 	if (!known_table(route.table) || !parse_hop(rtm, table, &route))
 		return;
 	clear_host_bits(&route);
+	route.hop.nobody = route.table == ROUTE_TABLE_CHARON &&
+			   route.hop.kind == ROUTE_FORWARD && is_zero(&route.hop.gateway);
 	if (nlh->nlmsg_type == RTM_DELROUTE)
 		route_delete(&route);
 	else if (route.throws || route.hop.kind != ROUTE_NONE)

@@ -5,6 +5,7 @@
  * lcore; only the ring `inbox` has other producers.
  *
  *   receive.c   frames from ports and TAPs: what are they?
+ *   proxy.c     what the kernel asks the neighbours for, where there are none
  *   reassemble.c, fragment.c   several packets become one, one becomes several
  *   shortcut.c  frames of flows that are known: what the stages below have decided
  *   plain.c     plaintext packets: SPD, TTL, MTU

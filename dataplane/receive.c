@@ -13,6 +13,7 @@
 #include "pipeline.h"
 #include "policy.h"
 #include "port.h"
+#include "proxy.h"
 
 #define PORT_IKE rte_cpu_to_be_16(500)
 #define PORT_NATT rte_cpu_to_be_16(4500)
@@ -351,6 +352,8 @@ void receive_from_kernel(struct worker *w, struct rte_mbuf *m, unsigned int port
 		return;
 	}
 	packet(m)->from_kernel = 1;
+	if (proxy_neighbour(w, m))
+		return;
 	if (!ip) {
 		transmit_frame(w, m);
 		return;

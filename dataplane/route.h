@@ -24,13 +24,15 @@ enum route_kind {
 struct next_hop {
 	uint8_t kind;		/* enum route_kind */
 	uint8_t port;		/* ROUTE_FORWARD: index in ports[] */
-	uint8_t reserved[6];
+	bool nobody;		/* ROUTE_FORWARD on link, by charon's route alone, whose packets are
+				 * protected: nobody there has the address */
+	uint8_t reserved[5];
 	struct cygnet_addr gateway; /* of the route's family; 0: the destination is on link */
 };
 
 static inline bool next_hop_equal(const struct next_hop *a, const struct next_hop *b)
 {
-	return a->kind == b->kind && a->port == b->port &&
+	return a->kind == b->kind && a->port == b->port && a->nobody == b->nobody &&
 	       !memcmp(&a->gateway, &b->gateway, sizeof(a->gateway));
 }
 

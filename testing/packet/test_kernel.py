@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The exception path: what is the kernel's reaches it, and its answers leave."""
+import contextlib
 import json
 import socket
+import time
 
 from scapy.layers.inet import ICMP, IP, UDP
+from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Raw, raw
 
 from bench import ARRIVE, packet, same_but_hop, to_host
-from gateway import HOST, LAN, PEER, WAN
+from gateway import FAR_HOST, FAR_HOST6, HOST, LAN, LAN6, PEER, WAN
 from network import inside, ip, wait_until
 from test_esp import cases
+from test_tunnel6 import tunnel
 
 
 def listen(bench, port):
@@ -165,3 +169,35 @@ def test_kernel_learns_the_mtu(bench):
         inner, _ = out.unseal(outer)
         assert (inner.src, inner.dst, inner.len) == (LAN, "10.2.0.77", mtu)
         assert 1496 <= outer.len <= 1500, outer.len
+
+
+@contextlib.contextmanager
+def route_of_charon(bench, *words):
+    """A route as charon has it where a tunnel's inside is of another family than its outside."""
+    family = "-6" if ":" in words[0] else "-4"
+    for what, more in (("rule", ("pref", "220", "table", "220")), ("route", (*words, "table", "220"))):
+        ip("-n", bench.network.gw, family, what, "add", *more)
+    time.sleep(0.3)  # cygnetd hears of it by netlink
+    try:
+        yield
+    finally:
+        ip("-n", bench.network.gw, family, "route", "del", *words, "table", "220")
+        ip("-n", bench.network.gw, family, "rule", "del", "pref", "220")
+
+
+@cases("4-in-6", "6-in-4")
+def test_own_packets_on_link(bench, case):
+    """What the gateway itself sends through a tunnel to what its kernel takes for a neighbour is
+    protected, and the kernel does not wait for that neighbour."""
+    inner6 = case == "6-in-4"
+    out, _ = tunnel(bench, not inner6)
+    net, here, there = ("2001:db8:2::/64", LAN6, FAR_HOST6) if inner6 else ("10.2.0.0/24", LAN, FAR_HOST)
+    bench.wan.drain()
+    with route_of_charon(bench, net, "dev", "wan", "src", here), inside(bench.network.gw):
+        with socket.socket(socket.AF_INET6 if inner6 else socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            sock.bind((here, 0))
+            for text in (b"first", b"second"):
+                sock.sendto(text, (there, 4000))
+                inner, _ = out.unseal(bench.receive(bench.wan, 1)[0])
+                assert (inner.src, inner.dst, raw(inner[UDP].payload)) == (here, there, text)
+        assert resolved(bench, there, bench.gateway.mac["wan"])
