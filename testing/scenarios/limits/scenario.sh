@@ -46,7 +46,7 @@ hard_time() {
 	expect "child hard-time comes up" tunnel_up left hard-time
 	before=$(child_id left hard-time)
 	expect "charon closes it as expired" wait_for 20 closed_as_expired hard-time "$before"
-	expect "the CHILD_SA is replaced" wait_for 20 eval "[ \"\$(child_id left hard-time)\" -gt $before ]"
+	expect "the CHILD_SA is replaced" wait_for 20 eval "[ \"0\$(child_id left hard-time)\" -gt $before ]"
 }
 
 # closed_as_expired CHILD NUMBER
