@@ -59,6 +59,7 @@ one_child() {
 	expect_output "SAs, over IPv$outer" "2 2" sas_over "$outer"
 	expect_output "policies" $((3 * $#)) spd left length
 	expect_pings_between "$@"
+	expect_own_pings "$@"
 	[ "$side" = right ] || expect "TCP flows in IPv${!#}" tcp_flows_in "${!#}"
 	expect "both have counted" counted "$child"
 	expect "$child goes down from $side" tunnel_down "$side" "$child"
@@ -71,7 +72,7 @@ rekeyed() {
 	expect "both-in-six comes up" tunnel_up left both-in-six
 	expect_pings_between 4 6
 	for family in 4 6; do
-		start_pings "rekey$family" left 30000 0.005 "$(host_of right "$family")"
+		start_pings "rekey$family" left 30000 0.01 "$(host_of right "$family")"
 	done
 	for side in left right; do
 		sleep 0.5
@@ -95,10 +96,19 @@ newer() {
 	# shellcheck disable=SC2086
 	before=$($2 $3)
 	expect "$5 is rekeyed from $1" quiet "$work/$1/rekey.out" swanctl_on "$1" --rekey "$4" "$5"
-	expect "there is a newer one" wait_for 30 eval "[ \"\$($2 $3)\" -gt $before ]"
+	expect "there is a newer one" wait_for 30 eval "[ \"0\$($2 $3)\" -gt $before ]"
 }
 
 only_newest() { [ "$(sad left length) $(spd left length)" = "2 6" ]; }
+
+# expect_own_pings FAMILY...: those of the gateway itself, from its address on the LAN.
+expect_own_pings() {
+	local family
+	for family in "$@"; do
+		expect "the left gateway reaches the host by IPv$family" quiet "$work/ping.out" \
+			on_gateway left "/bin/ping -q -c 2 -i 0.2 -W 5 $(host_of right "$family")"
+	done
+}
 
 # sas_over FAMILY: in cygnetd and in the kernel.
 sas_over() {
