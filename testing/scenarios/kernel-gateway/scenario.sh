@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Cygnet as a road warrior, twice, behind a NAT that rewrites ports: the gateway is
-# Debian's kernel with stock strongSwan, and gives each an address of its pool. Then the
-# NAT forgets them; when they send again, from other ports, the gateway follows.
+# Debian's kernel with stock strongSwan, and gives each an address of its pool, and the left
+# one of IPv6, too, though no IPv6 leads there. Then the NAT forgets them; when they send
+# again, from other ports, the gateway follows.
 . "$top/testing/scenarios/nat/scenario.sh"
 sides="left right third" right=kernel third=cygnet
 segment=([left]=inside [right]=wire [third]=inside)
@@ -10,12 +11,14 @@ wan_addr=([left]=192.168.1.2 [right]=192.168.0.2 [third]=192.168.1.3)
 
 steps() {
 	local side before
+	ipv6_inside
 	start_capture wire wire br0
 	for side in left third; do
 		expect "$side connects" tunnel_up "$side"
 		expect_output "SAs in UDP in $side's cygnetd" 2 sad "$side" 'map(select(.encap == "udp")) | length'
 	done
 	expect "each has an address of its own" own_addresses
+	expect "left has one of IPv6" test -n "$(vip6)"
 	before=$(kernel_ports)
 	expect "the kernel sends to two ports of the NAT's" two_ports "$before"
 	expect_talk
@@ -41,6 +44,20 @@ steps() {
 	expect "nothing is left in third's cygnetd" wait_for 30 databases_empty third
 }
 
+# Behind the gateway, and in the client.
+ipv6_inside() {
+	on_gateway left "cd /proc/sys/net/ipv6/conf; for device in lo wan; do echo 0 > \$device/disable_ipv6; done"
+	on_gateway right "cd /proc/sys/net/ipv6/conf; for device in lo wan lan; do echo 0 > \$device/disable_ipv6; done
+		echo 1 > all/forwarding
+		/sbin/ip address add ${lan6_net[right]}::1/64 dev lan nodad"
+	in_ns right sh -c "echo 0 > /proc/sys/net/ipv6/conf/eth0/disable_ipv6"
+	ip -n "$net_prefix-right" address add "${host6_addr[right]}/64" dev eth0 nodad
+	ip -n "$net_prefix-right" route add default via "${lan6_net[right]}::1" dev eth0
+	allowed_on_wire+=" or $allowed6_on_wire"
+}
+
+vip6() { swanctl_on left --list-sas | sed -n 's/.*local .*[[ ]\(2001:db8:3:[0-9a-f:]*\)[] ]*$/\1/p'; }
+
 # Of what the kernel sends.
 kernel_ports() { guest_xfrm right state | sed -n 's/.*encap type espinudp sport 4500 dport \([2-5][0-9]\{4\}\) .*/\1/p'; }
 
@@ -56,7 +73,7 @@ own_addresses() {
 }
 
 gateway_reaches() { in_ns "gw-$1" ping -q -c 1 -W 1 "${host_addr[right]}" > /dev/null; }
-address_of_pool() { ip -n "$net_prefix-gw-$1" -brief address | grep -o '10\.3\.0\.[0-9]*' || true; }
+address_of_pool() { ip -n "$net_prefix-gw-$1" -brief address | grep -oE '10\.3\.0\.[0-9]+|2001:db8:3:[0-9a-f:]+' || true; }
 
 # Both at once, and in both directions.
 expect_talk() {
@@ -65,8 +82,12 @@ expect_talk() {
 		start_pings "to-$side" right 50 0.02 "$(vip "$side")"
 		start_pings "from-$side" "gw-$side" 50 0.02 "${host_addr[right]}"
 	done
+	start_pings to-left6 right 50 0.02 "$(vip6)"
+	start_pings from-left6 gw-left 50 0.02 "${host6_addr[right]}"
 	for side in left third; do
 		expect_output "pings to $side lost" 0 end_pings "to-$side"
 		expect_output "pings from $side lost" 0 end_pings "from-$side"
 	done
+	expect_output "IPv6 pings to left lost" 0 end_pings to-left6
+	expect_output "IPv6 pings from left lost" 0 end_pings from-left6
 }

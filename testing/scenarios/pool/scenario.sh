@@ -33,7 +33,7 @@ steps() {
 }
 
 # vip SIDE: the address that it was given.
-vip() { swanctl_on "$1" --list-sas | sed -n 's/.*local .*\[\(10\.3\.0\.[0-9]*\)\]$/\1/p'; }
+vip() { swanctl_on "$1" --list-sas | sed -n 's/.*local .*\[\(10\.3\.0\.[0-9]*\)[] ].*/\1/p'; }
 
 own_addresses() {
 	say "right has $(vip right), third has $(vip third)"
