@@ -54,7 +54,8 @@ static bool decides_about_whole(const struct cygnet_flow *later, enum cygnet_dir
 {
 	const struct cygnet_policy *policy;
 
-	if (!cygnet_spd_uses_ports(sadb, dir, later->af))
+	if (later->af == AF_INET6 ? !cygnet_spd_uses_protocols(sadb, dir, AF_INET6)
+				  : !cygnet_spd_uses_ports(sadb, dir, AF_INET))
 		return false;
 	policy = cygnet_spd_lookup(sadb, dir, later);
 	return !policy || policy->action != CYGNET_PROTECT;
@@ -64,11 +65,10 @@ bool policy_wants_whole(struct rte_mbuf *m, const struct cygnet_flow *flow)
 {
 	struct cygnet_flow later = *flow;
 
-	if (flow->af != AF_INET)
-		return false;
 	later.sport = later.dport = 0;
 	later.has_ports = 0;
-	if (!packet_hides_ports(&later))
+	/* Of IPv6 the later parts show no protocol, either. */
+	if (flow->af == AF_INET && !packet_hides_ports(&later))
 		return false;
 	if (!packet(m)->from_kernel && decides_about_whole(&later, CYGNET_FWD))
 		return true;

@@ -35,9 +35,9 @@ void policy_flow_to(struct cygnet_flow *flow);
 enum drop_reason policy_find(struct rte_mbuf *m, const struct cygnet_flow *flow,
 			     enum cygnet_dir dir, struct cygnet_policy **policy);
 /**
- * Whether plaintext that is to leave is part of an IPv4 packet that has to be whole for the
- * policies to decide, as its later parts show too little: policies ask for ports, and none
- * for any ports protects it.
+ * Whether plaintext that is to leave is part of a packet that has to be whole for the
+ * policies to decide, as its later parts show too little: policies ask for ports, or for
+ * IPv6's protocol, and none for any of them protects it.
  * @param m     a fragment
  * @param flow  of policy_flow()
  */

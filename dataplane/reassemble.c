@@ -138,6 +138,18 @@ static void settle(struct rte_mbuf *m)
 	m->l3_len = 0;
 }
 
+/* How long the longest fragment of a packet was, which are its segments now.
+ * @param front  what the headers in front of each took, bytes */
+static uint16_t longest_part(struct rte_mbuf *m, unsigned int front)
+{
+	unsigned int longest = 0, had = packet_family(m) == AF_INET6 ? sizeof(struct rte_ipv6_hdr)
+								     : front;
+
+	for (const struct rte_mbuf *seg = m; seg; seg = seg->next, had = 0)
+		longest = RTE_MAX(longest, seg->data_len + front - had);
+	return (uint16_t)longest;
+}
+
 /* What comes next takes its bytes to be in one piece. */
 static void resume_plain(struct worker *w, struct rte_mbuf *m)
 {
@@ -147,7 +159,6 @@ static void resume_plain(struct worker *w, struct rte_mbuf *m)
 		drop(w, m, DROP_REASSEMBLED_SIZE);
 		return;
 	}
-	packet(m)->whole = 1;
 	if (packet(m)->resume == RESUME_FORWARD) {
 		receive_forward(w, m);
 		return;
@@ -190,6 +201,8 @@ void reassemble(struct worker *w, struct rte_mbuf *m)
 	if (!m)
 		return;
 	settle(m);
+	if (packet(m)->resume != RESUME_LOCAL)
+		packet(m)->whole = longest_part(m, h.len);
 	m = in_one_piece(m);
 	if (packet(m)->resume == RESUME_LOCAL)
 		receive_reassembled(w, m);

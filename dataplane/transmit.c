@@ -163,11 +163,30 @@ static void transmit_to(struct worker *w, struct rte_mbuf *m, const struct next_
 	pending_add(w, m, hop);
 }
 
+/* How long a packet may be on its way out. One of IPv6 that we have put together has parts
+ * no longer than before: how long they may be its source has found out. */
+static unsigned int longest_out(struct rte_mbuf *m, const struct next_hop *hop)
+{
+	unsigned int mtu = ports[hop->port].mtu, before;
+
+	if (!packet(m)->whole || packet(m)->own || packet_family(m) != AF_INET6)
+		return mtu;
+	before = RTE_MAX(packet(m)->whole, IPV6_MIN_MTU);
+	return RTE_MIN(mtu, before);
+}
+
+static bool may_be_cut_here(struct rte_mbuf *m)
+{
+	if (packet_family(m) == AF_INET6)
+		return packet(m)->own || packet(m)->whole;
+	return packet_may_be_cut(m);
+}
+
 /* RFC 791, 3.2: a packet that may be fragmented is. */
 static void fragment(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop)
 {
 	struct rte_mbuf *parts[FRAGMENTS_MAX];
-	unsigned int n = fragment_packet(w, m, ports[hop->port].mtu, parts);
+	unsigned int n = fragment_packet(w, m, longest_out(m, hop), parts);
 
 	for (unsigned int i = 0; i < n; i++)
 		transmit_to(w, parts[i], hop);
@@ -175,17 +194,15 @@ static void fragment(struct worker *w, struct rte_mbuf *m, const struct next_hop
 
 void transmit_hop(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop)
 {
-	uint16_t mtu = ports[hop->port].mtu;
-
-	if (rte_pktmbuf_pkt_len(m) <= mtu) {
+	if (rte_pktmbuf_pkt_len(m) <= longest_out(m, hop)) {
 		transmit_to(w, m, hop);
 		return;
 	}
-	if (packet_may_be_cut(m) || (packet(m)->own && packet_family(m) == AF_INET6)) {
+	if (may_be_cut_here(m)) {
 		fragment(w, m, hop);
 		return;
 	}
-	icmp_error(w, m, ICMP_TOO_BIG, mtu);
+	icmp_error(w, m, ICMP_TOO_BIG, ports[hop->port].mtu);
 	drop(w, m, DROP_TOO_BIG);
 }
 

@@ -209,7 +209,7 @@ def test_version_and_type6(bench):
 
 
 def test_fragments6(bench):
-    """A later fragment has no ports: where policies ask for them it does not pass."""
+    """A later fragment has no ports: where policies ask for them it does not pass alone."""
     later = IPv6(src=HOST6, dst=FAR_HOST6) / IPv6ExtHdrFragment(nh=17, offset=20, id=9) / Raw(bytes(64))
     bench.gateway.fill("flush")
     sent = IPv6(raw(later))
@@ -217,21 +217,21 @@ def test_fragments6(bench):
     bench.from_lan(sent)
     same_but_hop(bench.receive(bench.wan, 1)[0], sent)
     discard_port(bench)
-    with bench.dropped("fragment"):
+    with bench.dropped("reassembly"):
         bench.from_lan(later)
 
 
 def test_fragments_hide_protocol6(bench):
     """What a later fragment calls itself is nobody's word (RFC 8200, 4.5): it does not
-    pass by a policy for another protocol."""
+    pass by a policy for another protocol, but waits for the first one."""
     bench.gateway.fill("flush", *(policy(direction, EVERYWHERE, EVERYWHERE, "discard", more="proto=6")
                                   for direction in ("out", "fwd")))
     bench.from_lan(packet6())
     bench.receive(bench.wan, 1)
-    with bench.dropped("fragment", 4):
+    with bench.dropped("reassembly", 4):
         for protocol in (59, 253, 50, 17):
             bench.from_lan(IPv6(src=HOST6, dst=FAR_HOST6) / IPv6ExtHdrFragment(
-                nh=protocol, offset=20, id=9) / Raw(bytes(64)))
+                nh=protocol, offset=20, id=protocol) / Raw(bytes(64)))
 
 
 def test_icmp6_types(bench):
