@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Between two Cygnet gateways there is a link of 1,300 bytes, which neither knows of. The
+# Between two Cygnet gateways there is a link of 1,400 bytes, which neither knows of. The
 # routers at its ends say so about the first ESP that is too long; from then on the hosts
 # hear how long a packet may be, what may be cut arrives, and TCP flows in both directions.
+# All of it in IPv4, then in IPv6.
 #
 #   left -- wire -- outside [near] narrow ---- narrow [far] inside -- inside -- right
-wan_addr[right]=192.168.1.2
+wan_addr[right]=192.168.1.2 wan6_addr[right]=2001:db8:9::2
 segment[right]=inside
 uplink[left]=192.168.0.254 uplink[right]=192.168.1.1
-narrow=1300
+narrow=1400
 
 more_network() {
 	add_segment inside
@@ -34,54 +35,92 @@ add_router() {
 }
 
 steps() {
-	local side
 	expect "the tunnel comes up" tunnel_up left
 	start_capture wire wire br0
-	for side in left right; do
-		expect "what fits arrives" long_ping "$side" 1100
-		expect "what does not fit is too long" too_long "$side"
-		expect_output "$side knows of the link" "$narrow" out_mtu "$side"
-		expect "the host on the $side knows how long a packet may be" wait_for 5 host_knows "$side"
-		expect "as long as that they arrive" long_ping "$side" "$(($(host_mtu "$side") - 28))"
-		expect "longer ones without DF are cut and arrive" long_ping "$side" 1372 dont
-		expect "TCP flows" flows "$side"
-	done
+	expect_learned 4
+	stop_capture wire
+	expect "only ciphertext on the wire" only_ciphertext wire
+	expect "the connection goes down" connection_down left
+	routers_ipv6
+	expect "the tunnel comes up over IPv6" tunnel_up left net6
+	expect "hosts reach each other" wait_for 30 long_ping left 6 100
+	start_capture wire wire br0
+	expect_learned 6
 	stop_capture wire
 	expect "only ciphertext on the wire" only_ciphertext wire
 }
 
-# long_ping SIDE BYTES [dont]: with DF, unless said
+routers_ipv6() {
+	local name
+	add_ipv6
+	for name in near far; do
+		in_ns "$name" sysctl -q -w net.ipv6.conf.all.disable_ipv6=0 net.ipv6.conf.all.forwarding=1
+	done
+	ip -n "$net_prefix-near" address add 2001:db8::fe/64 dev outside nodad
+	ip -n "$net_prefix-near" address add 2001:db8:8::1/64 dev narrow nodad
+	ip -n "$net_prefix-far" address add 2001:db8:8::2/64 dev narrow nodad
+	ip -n "$net_prefix-far" address add 2001:db8:9::1/64 dev inside nodad
+	ip -n "$net_prefix-near" route add 2001:db8:9::/64 via 2001:db8:8::2
+	ip -n "$net_prefix-far" route add 2001:db8::/64 via 2001:db8:8::1
+	on_gateway left "/sbin/ip route add default via 2001:db8::fe dev wan"
+	on_gateway right "/sbin/ip route add default via 2001:db8:9::1 dev wan"
+	allowed_on_wire+=" or (ip6[6] = 58 and ip6[40] = 2) or ip6[6] = 44"
+}
+
+# expect_learned FAMILY: in both directions, one after the other.
+expect_learned() {
+	local side headers=28
+	[ "$1" = 4 ] || headers=48
+	for side in left right; do
+		expect "what fits arrives" long_ping "$side" "$1" 1100
+		expect "what does not fit is too long" too_long "$side" "$1"
+		expect_output "$side knows of the link" "$narrow" out_mtu "$side" "$1"
+		expect "the host on the $side knows how long a packet may be" \
+			wait_for 5 host_knows "$side" "$1"
+		expect "as long as that they arrive" \
+			long_ping "$side" "$1" "$(($(host_mtu "$side" "$1") - headers))"
+		expect "longer ones without DF are cut and arrive" long_ping "$side" "$1" 1350 dont
+		expect "TCP flows" flows "$side" "$1"
+	done
+}
+
+# long_ping SIDE FAMILY BYTES [dont]: with DF, unless said
 long_ping() {
-	in_ns "$1" ping -n -q -c 3 -i 0.2 -W 5 -M "${3:-do}" -s "$2" "${host_addr[$(other "$1")]}" > /dev/null 2>&1
+	in_ns "$1" ping -n -q -c 3 -i 0.2 -W 5 -M "${4:-do}" -s "$3" "$(host_of "$(other "$1")" "$2")" \
+		> /dev/null 2>&1
 }
 
 # None arrives: a router loses the first, the host itself does not send the last.
 too_long() {
-	! in_ns "$1" ping -n -q -c 3 -i 0.2 -W 1 -M "do" -s 1372 "${host_addr[$(other "$1")]}" > /dev/null 2>&1
+	! in_ns "$1" ping -n -q -c 3 -i 0.2 -W 1 -M "do" -s 1350 "$(host_of "$(other "$1")" "$2")" \
+		> /dev/null 2>&1
 }
 
 flows() {
 	local rate
-	rate=$(throughput "$1" 1) || return
+	rate=$(throughput "$1" 1 "$(host_of "$(other "$1")" "$2")") || return
 	say "TCP: $rate Mbit/s"
 	[ "${rate%.*}" -gt 0 ]
 }
 
-# Of the SA, and of a kernel's route to the peer.
+# Of the SA, and of a kernel's route to the peer; host_mtu: what the host keeps of the answer
+# to its packets; less than the link that ESP takes.
 out_mtu() {
-	if [ "${!1}" = kernel ]; then
-		guest_do "$1" "/sbin/ip route get ${wan_addr[$(other "$1")]}" | sed -n 's/.* mtu \([0-9]*\).*/\1/p'
-	else
+	local peer
+	peer=$(other "$1")
+	if [ "${!1}" != kernel ]; then
 		sad "$1" 'map(select(.dir == "out").path_mtu) | .[]'
+		return
 	fi
+	if [ "$2" = 6 ]; then peer=${wan6_addr[$peer]}; else peer=${wan_addr[$peer]}; fi
+	guest_do "$1" "/sbin/ip route get $peer" | sed -n 's/.* mtu \([0-9]*\).*/\1/p'
 }
 
-# What the host keeps of the answer to its packets; less than the link that ESP takes.
 host_mtu() {
 	local mtu
-	mtu=$(ip -n "$net_prefix-$1" -j route get "${host_addr[$(other "$1")]}" |
+	mtu=$(ip -n "$net_prefix-$1" -j route get "$(host_of "$(other "$1")" "$2")" |
 		jq '.[0].metrics[0].mtu // 0')
 	[ "$mtu" -gt 1200 ] && [ "$mtu" -lt "$narrow" ] && echo "$mtu"
 }
 
-host_knows() { host_mtu "$1" > /dev/null; }
+host_knows() { host_mtu "$@" > /dev/null; }
