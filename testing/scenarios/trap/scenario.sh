@@ -2,7 +2,8 @@
 # A trap policy on the left. The ping that brings the tunnel up is held until it is there,
 # and answered; charon hears what packet it was, of more like it once a second. With a peer
 # that is silent, not one packet leaves in plaintext; when the peer answers, the waiting
-# traffic brings the tunnel up, and again after it was taken down.
+# traffic brings the tunnel up, and again after it was taken down, also when its own charon
+# does not hear of it at once.
 
 steps() {
 	local asked before since
@@ -26,11 +27,17 @@ steps() {
 	expect "the first ping after that is answered" first_ping_from left
 	expect_output "pings lost" 0 lost_of left
 	connection_down left
+	kill -STOP "${pids[charon-left]}"
+	before=$(stats_of left held)
 	udp_from left 40000 40009
-	expect "charon is asked for what a UDP packet needs" \
+	expect "a UDP packet waits, while its own charon is busy" wait_for 10 held_more_than "$before"
+	kill -CONT "${pids[charon-left]}"
+	expect "charon is asked for what that packet needs" \
 		wait_for 20 asked_for left udp/40000 udp/40009
+	expect "and the tunnel is up" wait_for 20 established left
 	stop_capture wire
 	expect "only ciphertext on the wire" only_ciphertext wire
 }
 
+held_more_than() { [ "$(stats_of left held)" -gt "$1" ]; }
 asked_since() { [ "$(frames wire 'udp port 500')" -gt "$1" ]; }
