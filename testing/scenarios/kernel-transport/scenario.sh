@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Transport mode between the two gateways themselves, Debian's kernel on the right:
 # pings of several sizes from both, and TCP. Whichever side initiates, the gateways' own
-# packets are ESP, and there is no tunnel.
+# packets are ESP, and there is no tunnel. Then for TCP to one port alone, which brings the
+# SA up itself.
 right=kernel encap=none
 
 steps() {
@@ -19,6 +20,21 @@ steps() {
 			expect_empty
 		done
 	done
+	one_port
+}
+
+# A trap for TCP to the port that shells are at, and nothing else.
+one_port() {
+	expect "a trap is set" quiet "$work/left/trap.out" swanctl_on left --install --child shell
+	start_capture wire wire br0
+	expect "TCP flows, both ways" tcp_gateways
+	expect_output "policies out" "192.168.0.1/32 === 192.168.0.2/32 tcp any 23" spd left \
+		'map(select(.dir == "out").selector) | unique | join(", ")'
+	expect_wire
+	expect_output "TCP in plaintext on the wire" 0 frames wire tcp
+	expect "the trap is taken away" quiet "$work/left/trap.out" swanctl_on left --uninstall --child shell
+	expect "the connection goes down" connection_down left
+	expect_empty
 }
 
 kernel_transports() { guest_xfrm right state | grep -c 'mode transport'; }
