@@ -21,14 +21,23 @@ allowed6_on_wire="${allowed//@[/ip6[40 + }
 	or (ip6[6] = 58 and ip6[7] = 255 and ip6[40] >= 133 and ip6[40] <= 136)
 	or (ip6[6] = 0 and ip6[7] = 1 and ip6[40] = 58 and ip6[48] = 143)"
 
+# The three shapes of what is protected: ESP, ESP in UDP (SPI 0 is IKE), AH.
+declare -A shape=([esp]=esp [ah]=ah
+	[udp]="(udp port 4500 and ((${esp_in_natt//@[/ip[20 + }) or (${esp_in_natt//@[/ip6[40 + })))")
+
 # Addresses of hosts, which no header on the wire may show.
 inside_net='ip and net 10.0.0.0/8'
 
-# start_capture NAME NAMESPACE DEVICE
+# What a scenario's policies leave in plaintext, and what is protected but not
+# encrypted, and so may show the pattern: filters, nothing if not said.
+plaintext_on_wire='less 0'
+readable_on_wire='less 0'
+
+# start_capture NAME NAMESPACE DEVICE [OPTION...]: options of tcpdump
 start_capture() {
 	local log=$work/$1.tcpdump
 	spawn "capture-$1" "$log" ip netns exec "$net_prefix-$2" \
-		tcpdump -Z root -n -U -B 16384 -s 0 -i "$3" -w "$work/$1.pcap"
+		tcpdump -Z root -n -U -B 16384 -s 0 -i "$3" -w "$work/$1.pcap" "${@:4}"
 	wait_for 60 grep -q 'listening on' "$log" || die "tcpdump does not start: $(cat "$log")"
 }
 
@@ -41,32 +50,40 @@ stop_capture() {
 	done
 }
 
-# frames NAME [FILTER...]: how many frames match
+# frames NAME [FILTER...]: how many frames match; nothing if tcpdump does not take the
+# filter, so that it is not taken for none.
 frames() {
 	local name=$1
 	shift
-	tcpdump -n -r "$work/$name.pcap" "$@" 2> /dev/null | wc -l
+	tcpdump -n --count -r "$work/$name.pcap" "$@" 2> /dev/null | sed -n 's/^\([0-9]*\) packets\?$/\1/p'
+}
+
+# no_frames WHAT NAME FILTER: or it says which.
+no_frames() {
+	local bad
+	bad=$(frames "$2" "$3")
+	[ "$bad" != 0 ] || return 0
+	say "${bad:-unknown} frames $1:"
+	tcpdump -n -c 10 -r "$work/$2.pcap" "$3" 2>&1
+	return 1
 }
 
 # The pattern that pings carry (traffic.sh): found in a capture, it is plaintext.
 has_pattern() { grep -qaF "$plaintext" "$work/$1.pcap"; }
 
-# only_ciphertext NAME: nothing but ESP and IKE, with no trace of the pattern;
-# and there is ESP at all.
+# no_plaintext NAME: nothing but ESP and IKE, and what the scenario says, with no trace
+# of the pattern.
+no_plaintext() {
+	local rest="not ($plaintext_on_wire)"
+	no_frames "are neither ESP, IKE nor ARP" "$1" "not ($allowed_on_wire) and $rest" || return
+	no_frames "have an address of a host" "$1" "($inside_net) and $rest" || return
+	quiet "$work/tcpdump.out" tcpdump -r "$work/$1.pcap" -w "$work/secret.pcap" \
+		"$rest and not ($readable_on_wire)" || return
+	! has_pattern secret || { say "the plaintext pattern is on the wire"; return 1; }
+}
+
+# only_ciphertext NAME: and there is ESP at all.
 only_ciphertext() {
-	local bad
-	bad=$(frames "$1" "not ($allowed_on_wire)")
-	[ "$bad" -eq 0 ] || {
-		say "$bad frames are neither ESP, IKE nor ARP:"
-		tcpdump -n -c 10 -r "$work/$1.pcap" "not ($allowed_on_wire)" 2> /dev/null
-		return 1
-	}
-	bad=$(frames "$1" "$inside_net")
-	[ "$bad" -eq 0 ] || {
-		say "$bad frames have an address of a host:"
-		tcpdump -n -c 10 -r "$work/$1.pcap" "$inside_net" 2> /dev/null
-		return 1
-	}
-	! has_pattern "$1" || { say "the plaintext pattern is on the wire"; return 1; }
-	[ "$(frames "$1" 'esp or udp port 4500')" -gt 0 ] || { say "no ESP on the wire"; return 1; }
+	no_plaintext "$1" || return
+	[ "$(frames "$1" "${shape[esp]} or ${shape[udp]}")" -gt 0 ] || { say "no ESP on the wire"; return 1; }
 }

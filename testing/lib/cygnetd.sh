@@ -39,7 +39,10 @@ start_cygnetd() {
 	run_cygnetd "$side"
 }
 
+declare -A cygnetd_starts=()
+
 run_cygnetd() {
+	cygnetd_starts[$1]=$((${cygnetd_starts[$1]:-0} + 1))
 	spawn "cygnetd-$1" "$work/$1/cygnetd.log" ip netns exec "$net_prefix-gw-$1" \
 		"$cygnetd" -c "$work/$1/cygnetd.conf"
 }

@@ -35,9 +35,10 @@ add_ipv6_gateway() {
 		/sbin/ip address add ${lan6_net[$1]}::1/64 dev lan nodad" || die "$1 has no IPv6"
 }
 
-# expect_pings_between FAMILY...: both ways, 4 and 6 at once.
+# expect_pings_between FAMILY...: both ways, 4 and 6 at once; and they are counted.
 expect_pings_between() {
-	local family side
+	local family side bytes=0
+	expect_sas
 	for family in "$@"; do
 		for side in left right; do
 			start_pings "$side$family" "$side" 50 0.02 "$(host_of "$(other "$side")" "$family")"
@@ -47,7 +48,9 @@ expect_pings_between() {
 		for side in left right; do
 			expect_output "IPv$family pings from $side lost" 0 end_pings "$side$family"
 		done
+		bytes=$((bytes + 100 * (family == 6 ? ping6_bytes : ping_bytes)))
 	done
+	expect_counted $((100 * $#)) "$bytes"
 }
 
 # host_of SIDE FAMILY

@@ -2,7 +2,7 @@
 # A network with both gateways running, for a scenario or the demo. Sourced.
 
 lib=$top/testing/lib
-for file in say cleanup hugepages build netns pki charon guest cygnetd databases capture ipv6 traffic tunnel; do
+for file in say cleanup hugepages build netns pki charon guest cygnetd databases capture watch counters ipv6 traffic tunnel; do
 	# shellcheck source=/dev/null
 	. "$lib/$file.sh"
 done
@@ -27,11 +27,13 @@ read_scenario() {
 	. "$scenario/scenario.sh"
 }
 
-# start_gateways ENGINE: with the network and configuration of the scenario.
+# start_gateways ENGINE [CMD...]: with the network and configuration of the scenario. CMD
+# finds the network there, and nobody in it.
 start_gateways() {
 	local side
 	# shellcheck disable=SC2086
 	add_network $sides
+	"${@:2}"
 	for side in $sides; do
 		case ${!side} in
 		cygnet) start_cygnetd "$side" "$1" ;;

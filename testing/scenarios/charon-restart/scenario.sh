@@ -5,28 +5,22 @@
 # nothing leaves in plaintext at any time, though for a while there are no policies.
 
 no_policy=drop
+may_drop=([left]="no-policy bad-spi")
 
 steps() {
 	expect "the tunnel comes up" tunnel_up left
 	expect "hosts reach each other" reaches left
-	start_capture restart wire br0
 	start_pings kill left 500 0.005
 	reap charon-left KILL || true
 	expect_output "pings lost while charon is dead" 0 end_pings kill
 	start_pings restart left 100000 0.005
 	restart_charon left
 	expect_output "SAs that the dead charon left" 0 sas left
-	start_capture wire wire br0
 	expect "pings met a gateway without policies" dropped_without_policy
 	expect "the tunnel comes up again" tunnel_up left
 	reap pings-restart INT || true
-	stop_capture restart
-	expect "only ciphertext on the wire, also during the restart" only_ciphertext restart
 	expect_output "SAs of the new one" 2 sas left
-	expect_output "pings lost" 0 lost_of left
-	expect_output "pings lost from right" 0 lost_of right
-	stop_capture wire
-	expect "only ciphertext on the wire" only_ciphertext wire
+	expect_pings
 	expect_output "deleted SAs and policies that have keys" 0 to_be_wiped left
 	keys_are_wiped
 }

@@ -6,7 +6,7 @@ daemon[left]=charon-systemd
 steps() {
 	expect "the tunnel comes up" tunnel_up left
 	expect_tunnel
-	expect "CHILD_SA rekeyed" rekey left
+	expect_rekey left
 	expect_pings
 	expect "the connection goes down" connection_down left
 	expect_empty

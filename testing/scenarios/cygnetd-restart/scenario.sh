@@ -3,6 +3,8 @@
 # goes on with the SAs it had, without a word between the IKE daemons, and no
 # sequence number is used twice.
 
+may_drop=([left]="no-route icmp-unprotected") # until charon has installed the route again
+
 steps() {
 	expect "the tunnel comes up" tunnel_up left
 	expect "hosts reach each other" reaches left
@@ -13,6 +15,7 @@ steps() {
 	local round
 	for round in 1 2 3; do
 		expect "pings are answered before kill $round" answered 100
+		expect_drops left
 		reap cygnetd-left KILL || true
 		restart_cygnetd left
 		expect "hosts reach each other after kill $round" wait_for 60 reaches left
@@ -23,10 +26,8 @@ steps() {
 	stop_capture wire
 	expect_output "CHILD_SA in use" "$child" child_id left
 	expect_output "IKE messages since" 0 frames wire 'udp port 500 or (udp port 4500 and udp[8:4] = 0)'
-	expect "only ciphertext on the wire" only_ciphertext wire
-	expect "no ESP sequence number twice" "$lib/esp-sequence" "$work/wire.pcap"
-	expect_output "pings lost afterwards" 0 lost_of left
-	expect_output "pings lost afterwards from right" 0 lost_of right
+	expect_pings
+	expect_drops left
 	expect "cygnetd ends with status 0 on SIGTERM" reap cygnetd-left
 }
 

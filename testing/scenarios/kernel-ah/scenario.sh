@@ -3,10 +3,10 @@
 # IPv4 and IPv6, and the gateways themselves in transport mode, with and without ESN and
 # with seven algorithms. Left and right initiate in turn.
 right=kernel
+shapes=ah allowed_on_wire+=" or ah" readable_on_wire=ah
 
 steps() {
 	add_ipv6
-	start_capture wire wire br0
 	tunnel left tunnel hmac-sha256 16 4
 	tunnel right tunnel-esn hmac-sha512 32 4 6
 	tunnel left tunnel6 hmac-sha384 24 4 6
@@ -14,7 +14,6 @@ steps() {
 	hosts left hosts-esn aes-xcbc 12 4
 	hosts left hosts-cmac aes-cmac 12 4
 	hosts right hosts6 hmac-md5 12 6
-	expect_ah
 }
 
 # tunnel SIDE CHILD AUTH ICV FAMILY...
@@ -74,13 +73,4 @@ tcp_flows_in() {
 	rate=$(throughput left 1 "$(host_of right "$1")") || return
 	say "TCP: $rate Mbit/s"
 	[ "${rate%.*}" -gt 0 ]
-}
-
-# Nothing is on the wire but what AH protects.
-expect_ah() {
-	stop_capture wire
-	expect_output "frames that are neither AH, IKE nor ARP" 0 frames wire \
-		"not (ip proto 51 or ip6 proto 51 or $allowed_on_wire)"
-	expect_output "frames of ESP" 0 frames wire "esp or ip6 proto 50"
-	expect "AH on the wire" test "$(frames wire 'ip proto 51 or ip6 proto 51')" -gt 500
 }

@@ -2,6 +2,7 @@
 # As kernel-algorithms, with the algorithms that few ask for: AES-CTR, AES-CCM, shorter
 # ICVs, ChaCha20-Poly1305, 3DES, HMAC-MD5, AES-XCBC, AES-CMAC; and those that encrypt
 # nothing, NULL and AES-GMAC. Left and right initiate in turn.
+readable_on_wire=esp # of the latter
 . "$top/testing/scenarios/kernel-algorithms/scenario.sh"
 
 algorithms="
@@ -35,8 +36,6 @@ steps() {
 	each_algorithm in_turn "$unencrypted"
 	stop_capture wire
 	expect "the pattern is in plaintext on the wire" has_pattern wire
-	expect_output "frames that are neither ESP, IKE nor ARP" 0 frames wire "not ($allowed_on_wire)"
-	expect_output "frames with an address of a host" 0 frames wire "$inside_net"
 }
 
 in_turn() {

@@ -4,15 +4,15 @@
 # one of IPv6, too, though no IPv6 leads there. Then the NAT forgets them; when they send
 # again, from other ports, the gateway follows.
 . "$top/testing/scenarios/nat/scenario.sh"
-sides="left right third" right=kernel third=cygnet
+sides="left right third" right=kernel third=cygnet shapes=udp
 segment=([left]=inside [right]=wire [third]=inside)
 uplink=([left]=192.168.1.1 [third]=192.168.1.1)
 wan_addr=([left]=192.168.1.2 [right]=192.168.0.2 [third]=192.168.1.3)
+may_drop=([right]="XfrmInNoPols XfrmInPolBlock XfrmOutPolBlock") # as in nat
 
 steps() {
 	local side before
 	ipv6_inside
-	start_capture wire wire br0
 	for side in left third; do
 		expect "$side connects" tunnel_up "$side"
 		expect_output "SAs in UDP in $side's cygnetd" 2 sad "$side" 'map(select(.encap == "udp")) | length'
@@ -33,8 +33,6 @@ steps() {
 	done
 	expect "the kernel sends to two other ports" two_ports "$before" "$(kernel_ports)"
 	expect_talk
-	expect_ciphertext
-	expect_output "packets from the clients' own addresses" 0 frames wire net 192.168.1.0/24
 	for side in left third; do
 		expect "$side disconnects" quiet "$work/$side/terminate.out" \
 			swanctl_on "$side" --terminate --ike gateway
@@ -78,6 +76,7 @@ address_of_pool() { ip -n "$net_prefix-gw-$1" -brief address | grep -oE '10\.3\.
 # Both at once, and in both directions.
 expect_talk() {
 	local side
+	expect_sas
 	for side in left third; do
 		start_pings "to-$side" right 50 0.02 "$(vip "$side")"
 		start_pings "from-$side" "gw-$side" 50 0.02 "${host_addr[right]}"
@@ -90,4 +89,7 @@ expect_talk() {
 	done
 	expect_output "IPv6 pings to left lost" 0 end_pings to-left6
 	expect_output "IPv6 pings from left lost" 0 end_pings from-left6
+	expect_counted 200 $((100 * (ping_bytes + ping6_bytes))) left
+	expect_counted 100 $((100 * ping_bytes)) third
+	expect_counted 300 $((100 * (2 * ping_bytes + ping6_bytes))) right
 }

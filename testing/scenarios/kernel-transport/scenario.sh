@@ -4,18 +4,17 @@
 # packets are ESP, and there is no tunnel. Then for TCP to one port alone, which brings the
 # SA up itself.
 right=kernel encap=none
+may_drop=([left]=too-big) # of TCP, until the gateway knows what ESP adds
 
 steps() {
 	local side child
 	for child in net gcm; do
 		for side in left right; do
-			start_capture wire wire br0
 			expect "$child comes up from $side" tunnel_up "$side" "$child"
 			expect_output "SAs in transport mode in cygnetd" 2 \
 				sad left "map(select(.mode == \"transport\" and .encap == \"$encap\")) | length"
 			expect_output "SAs in transport mode in the kernel" 2 kernel_transports
 			expect_hosts
-			expect_wire
 			expect "the connection goes down" connection_down "$side"
 			expect_empty
 		done
@@ -26,12 +25,9 @@ steps() {
 # A trap for TCP to the port that shells are at, and nothing else.
 one_port() {
 	expect "a trap is set" quiet "$work/left/trap.out" swanctl_on left --install --child shell
-	start_capture wire wire br0
 	expect "TCP flows, both ways" tcp_gateways
 	expect_output "policies out" "192.168.0.1/32 === 192.168.0.2/32 tcp any 23" spd left \
 		'map(select(.dir == "out").selector) | unique | join(", ")'
-	expect_wire
-	expect_output "TCP in plaintext on the wire" 0 frames wire tcp
 	expect "the trap is taken away" quiet "$work/left/trap.out" swanctl_on left --uninstall --child shell
 	expect "the connection goes down" connection_down left
 	expect_empty
@@ -42,10 +38,13 @@ kernel_transports() { guest_xfrm right state | grep -c 'mode transport'; }
 # What the gateways say to each other arrives.
 expect_hosts() {
 	local size
+	expect_sas
 	for size in 0 100 1000 1400; do
 		expect "the left is answered, $size bytes" ping_gateway left "$size"
 		expect "the right is answered, $size bytes" ping_gateway right "$size"
 	done
+	expect_counted 24 $((6 * (2500 + 4 * 28))) left
+	expect_counted 24 $((6 * (2500 + 4 * 8))) right # without IP headers, as Linux has it
 	expect "TCP flows, both ways" tcp_gateways
 }
 
@@ -65,13 +64,3 @@ tcp_gateways() {
 $(text)
 END" | md5sum)" = "$(text | md5sum)" ]
 }
-
-expect_wire() {
-	stop_capture wire
-	expect_output "frames that are neither ESP, IKE nor ARP" 0 frames wire "not ($allowed_on_wire)"
-	expect "the pattern is not on the wire" lacks_pattern
-	expect "ESP on the wire" test "$(frames wire esp)" -gt 50
-	expect "no ESP sequence number twice" "$lib/esp-sequence" "$work/wire.pcap"
-}
-
-lacks_pattern() { ! has_pattern wire; }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The gateway on the right is stock strongSwan with kernel-libipsec, which speaks
 # ESP in UDP only. Left, a Cygnet gateway, initiates.
-right=libipsec
+right=libipsec shapes=udp
 
 steps() {
 	expect "the tunnel comes up" tunnel_up left

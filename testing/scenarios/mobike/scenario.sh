@@ -4,6 +4,9 @@
 
 # A gateway may say so when ESP comes for an address that it has no more.
 allowed_on_wire+=" or (icmp and src net $wire_net.0/24)"
+# When they move they have to ask for MAC addresses again, and charon has drop policies in
+# place while it replaces the others.
+may_drop=([left]="no-neighbour policy-discard" [right]="no-neighbour policy-discard")
 
 steps() {
 	moves "${wan_addr[left]}" "${wan_addr[right]}" /24

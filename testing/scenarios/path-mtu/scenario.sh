@@ -9,6 +9,7 @@ wan_addr[right]=192.168.1.2 wan6_addr[right]=2001:db8:9::2
 segment[right]=inside
 uplink[left]=192.168.0.254 uplink[right]=192.168.1.1
 narrow=1400
+may_drop=([left]=too-big [right]=too-big)
 
 more_network() {
 	add_segment inside
@@ -36,18 +37,14 @@ add_router() {
 
 steps() {
 	expect "the tunnel comes up" tunnel_up left
-	start_capture wire wire br0
+	expect_pings
 	expect_learned 4
-	stop_capture wire
-	expect "only ciphertext on the wire" only_ciphertext wire
 	expect "the connection goes down" connection_down left
 	routers_ipv6
 	expect "the tunnel comes up over IPv6" tunnel_up left net6
 	expect "hosts reach each other" wait_for 30 long_ping left 6 100
-	start_capture wire wire br0
+	expect_pings_between 6
 	expect_learned 6
-	stop_capture wire
-	expect "only ciphertext on the wire" only_ciphertext wire
 }
 
 routers_ipv6() {

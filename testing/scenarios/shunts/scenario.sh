@@ -4,6 +4,8 @@
 # there is none. UDP to port 7000 passes by the WAN alone, where it goes; that to port
 # 5000 would pass by the LAN, where it does not go.
 . "$top/testing/scenarios/selectors/scenario.sh"
+plaintext_on_wire="net 10.0.0.0/8 and (udp dst port 6000 or udp dst port 7000)"
+may_drop=([left]=policy-discard [right]=policy-discard)
 
 steps() {
 	add_routes
@@ -21,6 +23,8 @@ steps() {
 	expect "the connection goes down" connection_down left
 	expect_udp "with nothing but the drop policy" 7000 7000
 	expect_output "packets discarded" 3 drops left policy-discard
+	[ "$right" = kernel ] ||
+		expect_output "answers discarded, that ports are closed" 3 drops right policy-discard
 }
 
 bound_policies() {

@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The gateway on the left has two workers. An SA belongs to one of them; packets that
-# the other one receives are handed over. Rekeyed under traffic.
+# the other one receives are handed over, late if a ring of the kernel's is full and it
+# gives them to that one: so the window is wide. Rekeyed under traffic.
 workers[left]=2
 
 steps() {
 	expect "the tunnel comes up" tunnel_up left
 	expect_tunnel
-	start_capture wire wire br0
 	start_pings rekey left 600 0.005
 	sleep 1
-	expect "CHILD_SA rekeyed from left" rekey left
+	expect_rekey left
 	sleep 1
-	expect "CHILD_SA rekeyed from right" rekey right
+	expect_rekey right
 	expect_output "pings lost across the rekeys" 0 end_pings rekey
-	expect_ciphertext
 	expect_output "workers" 2 stats length
 	expect "packets were handed over" test "$(stats 'map(.handed_over) | add')" -gt 0
 	expect "all of them arrived" nothing_dropped

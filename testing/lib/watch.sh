@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What is expected of every scenario, whatever its steps: all wires are captured from
+# before the first packet to the end; then there may be no plaintext on them, and what
+# cygnetd has counted is what was there. Sourced by scenario.
+
+# What a scenario may say beside its steps: the shapes of what is protected (capture.sh),
+# of which each is expected, and no other; and the reasons for which a side may drop
+# packets, cygnetd's or those of the kernel in /proc/net/xfrm_stat.
+shapes=esp
+declare -A may_drop=()
+
+declare -A drops_seen=() encapsulated=() decapsulated=() dropped=() port_received=() wan_mac=()
+
+segments() {
+	local side
+	for side in $sides; do echo "${segment[$side]}"; done | sort -u
+}
+
+# How a frame begins says what it is: addresses, and the pattern if it can be read.
+start_watch() {
+	local name
+	for name in $(segments); do
+		start_capture "watch-$name" "$name" br0 -s 256 -B 65536
+	done
+}
+
+stop_watch() {
+	local name
+	for name in $(segments); do set -- "$@" "watch-$name"; done
+	stop_capture "$@"
+}
+
+# expect_drops SIDE: for no reason but those that the scenario names.
+expect_drops() {
+	expect_output "drops on the $1 beside ${may_drop[$1]:-none}" "" unnamed_drops "$1"
+	drops_seen[$1]=yes
+}
+
+unnamed_drops() {
+	local reason packets
+	all_drops "$1" | while read -r reason packets; do
+		[[ $packets = 0 || " ${may_drop[$1]:-} " == *" $reason "* ]] || echo "$packets $reason"
+	done
+}
+
+# all_drops SIDE: reasons and packets
+all_drops() {
+	case ${!1} in
+	cygnet) ctl "$1" --json show drops | jq -r '.[] | "\(.reason) \(.packets)"' ;;
+	kernel) guest_do "$1" 'cat /proc/net/xfrm_stat' ;;
+	esac
+}
+
+# What a scenario ends with.
+expect_watched() {
+	local side
+	expect "counters have been compared with what was sent" test -n "$compared"
+	for side in $sides; do
+		case ${!side} in
+		cygnet) note_stats "$side" ;;
+		kernel) expect_drops "$side" ;;
+		libipsec) drops_seen[$side]="it does not count them" ;;
+		esac
+		expect "drops on the $side have been looked at" test -n "${drops_seen[$side]:-}"
+	done
+	stop_watch
+	for side in $(segments); do
+		expect_wire "$side"
+	done
+	for side in $sides; do
+		expect_side "$side"
+	done
+	watched
+}
+
+# A scenario may ask for more in captures of which the watch is over.
+watched() { :; }
+
+# note_stats SIDE: of a cygnetd that runs; a scenario that ends it has looked at its drops.
+note_stats() {
+	alive "cygnetd-$1" || return 0
+	expect_drops "$1"
+	read -r "encapsulated[$1]" "decapsulated[$1]" "dropped[$1]" < <(ctl "$1" --json show stats |
+		jq -r '[map(.encapsulated), map(.decapsulated + .dummies), map(.dropped) | add] | join(" ")')
+	read -r "wan_mac[$1]" "port_received[$1]" < <(ctl "$1" --json show ports |
+		jq -r '.[] | select(.name == "wan") | "\(.mac) \(.rx_packets)"')
+}
+
+# expect_wire SEGMENT
+expect_wire() {
+	local capture=watch-$1 name
+	expect "the capture of $1 is complete" grep -q '^0 packets dropped by kernel' "$work/$capture.tcpdump"
+	expect "no plaintext on $1, at any time" no_plaintext "$capture"
+	for name in "${!shape[@]}"; do
+		if [[ " $shapes " == *" $name "* ]]; then
+			expect "${name^^} on $1" seen "$capture" "${shape[$name]}"
+		else
+			expect_output "frames of ${name^^} on $1" 0 frames "$capture" "${shape[$name]}"
+		fi
+	done
+	expect "no sequence number twice on $1" \
+		quiet "$work/sequence.out" "$lib/esp-sequence" "$work/$capture.pcap"
+}
+
+# seen CAPTURE FILTER
+seen() { [ "$(frames "$@")" -gt 0 ]; }
+
+# frames_of SIDE FILTER: on its wire; MAC is its address. Of fragments, the first.
+frames_of() {
+	frames "watch-${segment[$1]}" "(${2//MAC/${wan_mac[$1]}}) and not (ip[6:2] & 0x1fff != 0 or
+		(ip6[6] = 44 and ip6[42:2] & 0xfff8 != 0))"
+}
+
+# expect_side SIDE: what cygnetd has counted is what was on the wire: all of it that got into
+# its port, if it was started once. (A ring of the kernel's may have been full.)
+expect_side() {
+	local any="(${shape[esp]} or ${shape[udp]} or ${shape[ah]})" sent received missed
+	[ -n "${encapsulated[$1]:-}" ] || return 0
+	sent=$(frames_of "$1" "ether src MAC and $any")
+	received=$(frames_of "$1" "ether dst MAC and $any")
+	missed=$(($(frames_of "$1" "ether dst MAC or ether multicast and not ether src MAC") - port_received[$1]))
+	say "$1: $sent sent, $received to it; counted ${encapsulated[$1]} and ${decapsulated[$1]}, missed $missed"
+	expect "$1 has both sent and received" test "$((sent > 0 && received > 0))" = 1
+	expect_at_most "counted as sent on the $1" "${encapsulated[$1]}" "$((sent + dropped[$1]))"
+	expect_at_most "counted as received on the $1" "${decapsulated[$1]}" "$received"
+	[ "${cygnetd_starts[$1]}" -eq 1 ] || return 0
+	expect_at_most "sent and not counted on the $1" "$((sent - encapsulated[$1]))" 0
+	expect_at_most "received and not counted on the $1" \
+		"$((received - decapsulated[$1] - dropped[$1]))" "$missed"
+}
+
+expect_at_most() { expect "$1: $2, at most $3" test "$2" -le "$3"; }
