@@ -31,6 +31,8 @@ enum flow_kind {
 	FLOW_PROTECT,	/* leaves through SA session */
 	FLOW_UNPROTECT,	/* came through SA session */
 	FLOW_FORWARD,	/* leaves as it is, by port, to mac */
+	FLOW_HAND_OUT,	/* leaves through SA sa, which is another worker's */
+	FLOW_HAND_IN,	/* came through it */
 };
 
 /** One cache line. */
@@ -44,6 +46,9 @@ struct flow {
 		struct session *session;
 		struct {
 			uint8_t port, mac[6];
+		};
+		struct {
+			uint32_t sa, generation;
 		};
 	};
 } __attribute__((aligned(64)));

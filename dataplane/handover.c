@@ -26,6 +26,7 @@ void hand_over(struct worker *w, struct rte_mbuf *m, unsigned int to)
 		return;
 	}
 	packet(m)->epoch = 0;
+	packet(m)->handed = 1;
 	batch->m[batch->n++] = m;
 	if (batch->n == RTE_DIM(batch->m))
 		flush_to(w, to);

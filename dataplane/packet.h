@@ -42,6 +42,7 @@ struct packet {
 	uint8_t answer;		/* our ICMP error about plaintext, to its sender */
 	uint8_t must_protect;	/* quotes a decrypted packet: not to leave in plaintext */
 	uint8_t resume;		/* REASSEMBLE: enum packet_resume */
+	uint8_t handed;		/* over by the worker that has received it */
 	uint16_t whole;		/* plaintext that came in fragments, to be cut again, also once it
 				 * is protected: the longest of them, bytes; 0: it did not */
 	uint32_t sa, generation;

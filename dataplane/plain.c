@@ -16,6 +16,7 @@ void plain_protect(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa 
 	p->stage = STAGE_ESP_OUT;
 	p->sa = cygnet_sa_index(sadb, sa);
 	p->generation = sa->generation;
+	shortcut_learn_hand(w, m);
 	hand_over(w, m, sa_owner(w, p->sa));
 }
 

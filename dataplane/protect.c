@@ -230,6 +230,8 @@ void protect(struct worker *w, struct rte_mbuf *m)
 	}
 	if (typical)
 		shortcut_learn_sa(w, &flow, sa);
+	else if (p->handed)
+		shortcut_learn_handed(w, m, s, sa);
 	p->session = s;
 	crypt_add(w, m, sa);
 }

@@ -14,6 +14,7 @@
 #include "policy.h"
 #include "port.h"
 #include "proxy.h"
+#include "shortcut.h"
 
 #define PORT_IKE rte_cpu_to_be_16(500)
 #define PORT_NATT rte_cpu_to_be_16(4500)
@@ -43,6 +44,8 @@ static void receive_protected(struct worker *w, struct rte_mbuf *m, uint8_t prot
 	p->seq = rte_be_to_cpu_32(seq);
 	p->esp = (uint16_t)at;
 	p->src = packet_src(m);
+	if (proto == IPPROTO_ESP)
+		shortcut_learn_hand(w, m);
 	hand_over(w, m, sa_owner(w, p->sa));
 }
 

@@ -300,6 +300,14 @@ static void check_device(struct session *s, const struct cygnet_sa *sa)
 	choose_device(s, sa);
 }
 
+struct session *session_peek(const struct session_table *table, uint32_t index,
+			     uint32_t generation)
+{
+	struct session *s = index < table->slots ? table->slot[index] : NULL;
+
+	return s && s->generation == generation ? s : NULL;
+}
+
 enum drop_reason session_get(struct session_table *table, const struct cygnet_sa *sa,
 			     uint32_t index, struct session **session)
 {

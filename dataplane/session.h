@@ -85,6 +85,10 @@ void sessions_free(struct session_table *table);
 enum drop_reason session_get(struct session_table *table, const struct cygnet_sa *sa,
 			     uint32_t index, struct session **s);
 
+/** The session of an SA, if there is one. @return NULL: there is not, or it is not that SA's */
+struct session *session_peek(const struct session_table *table, uint32_t index,
+			     uint32_t generation);
+
 /**
  * Have an SA's session on a device as well, made if there is none yet.
  * @param sa  NULL: only if it is there already

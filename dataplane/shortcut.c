@@ -109,8 +109,30 @@ static bool may_leave(const struct worker *w, const struct flow *f, const uint8_
 		return false;
 	if (f->kind == FLOW_PROTECT)
 		return protect_is_ordinary(f->session, len);
+	if (f->kind == FLOW_HAND_OUT)
+		return true;
 	/* What waits for its next hop goes first. */
 	return f->kind == FLOW_FORWARD && !w->pending.n && len <= ports[f->port].mtu;
+}
+
+/* To the SA's owner: shortcut_handed(). */
+static void hand(struct worker *w, struct rte_mbuf *m, const struct flow *f)
+{
+	const uint8_t *ip = rte_pktmbuf_mtod(m, const uint8_t *);
+	struct packet *p = packet(m);
+	struct rte_esp_hdr esp;
+
+	p->sa = f->sa;
+	p->generation = f->generation;
+	p->stage = STAGE_ESP_OUT;
+	if (f->kind == FLOW_HAND_IN) {
+		p->stage = STAGE_ESP_IN;
+		p->src = packet_src(m);
+		p->esp = ip[0] >> 4 == 6 ? sizeof(struct rte_ipv6_hdr) : sizeof(struct rte_ipv4_hdr);
+		memcpy(&esp, ip + p->esp, sizeof(esp));
+		p->seq = rte_be_to_cpu_32(esp.seq);
+	}
+	hand_over(w, m, sa_owner(w, p->sa));
 }
 
 static void leave(struct worker *w, struct rte_mbuf *m, const struct flow *f)
@@ -118,8 +140,24 @@ static void leave(struct worker *w, struct rte_mbuf *m, const struct flow *f)
 	packet_take_hop(rte_pktmbuf_mtod(m, uint8_t *));
 	if (f->kind == FLOW_PROTECT)
 		protect_out_ordinary(w, m, f->session);
+	else if (f->kind == FLOW_HAND_OUT)
+		hand(w, m, f);
 	else
 		forward(w, m, f);
+}
+
+/* Whether a packet that came from a port has nothing out of the ordinary. */
+static bool may_enter(const struct worker *w, const struct flow *f, const uint8_t *ip,
+		      unsigned int len)
+{
+	unsigned int header = ip[0] >> 4 == 6 ? sizeof(struct rte_ipv6_hdr)
+					      : sizeof(struct rte_ipv4_hdr);
+
+	if (f->kind == FLOW_UNPROTECT)
+		return protect_is_ordinary(f->session, 0);
+	if (f->kind == FLOW_HAND_IN)
+		return len >= header + sizeof(struct rte_esp_hdr);
+	return may_leave(w, f, ip, len);
 }
 
 static bool receive_one(struct worker *w, struct rte_mbuf *m, const struct candidate *c,
@@ -128,8 +166,7 @@ static bool receive_one(struct worker *w, struct rte_mbuf *m, const struct candi
 	const uint8_t *ip = rte_pktmbuf_mtod_offset(m, const uint8_t *, ETHER);
 	const struct flow *f = c->flow;
 
-	if (!f || (f->kind == FLOW_UNPROTECT ? !protect_is_ordinary(f->session, 0)
-					     : !may_leave(w, f, ip, c->len)))
+	if (!f || !may_enter(w, f, ip, c->len))
 		return false;
 	w->stats->port[port].rx_packets++;
 	w->stats->port[port].rx_bytes += rte_pktmbuf_pkt_len(m);
@@ -137,9 +174,16 @@ static bool receive_one(struct worker *w, struct rte_mbuf *m, const struct candi
 	open_frame(w, m, c->len, port);
 	if (f->kind == FLOW_UNPROTECT)
 		protect_in_ordinary(w, m, f->session);
+	else if (f->kind == FLOW_HAND_IN)
+		hand(w, m, f);
 	else
 		leave(w, m, f);
 	return true;
+}
+
+static bool has_session(const struct flow *f)
+{
+	return f && (f->kind == FLOW_PROTECT || f->kind == FLOW_UNPROTECT);
 }
 
 /* What the packets of a burst will need is fetched for all, before the first one needs it. */
@@ -149,14 +193,14 @@ static void look_up(struct worker *w, struct candidate *c, unsigned int n)
 		if (!c[i].len)
 			continue;
 		c[i].flow = flow_find(&w->flows, &c[i].key, c[i].place);
-		if (!c[i].flow || c[i].flow->kind == FLOW_FORWARD)
+		if (!has_session(c[i].flow))
 			continue;
 		rte_prefetch0(c[i].flow->session);
 		rte_prefetch0(&c[i].flow->session->front);
 		rte_prefetch0(&c[i].flow->session->way);
 	}
 	for (unsigned int i = 0; i < n; i++)
-		if (c[i].flow && c[i].flow->kind != FLOW_FORWARD)
+		if (has_session(c[i].flow))
 			rte_prefetch0(&c[i].flow->session->way.sa->seq);
 }
 
@@ -189,6 +233,50 @@ void shortcut_receive(struct worker *w, struct rte_mbuf **m, unsigned int n, uns
 		if (!receive_one(w, m[i], &c[i], port))
 			receive_frame(w, m[i], port);
 	}
+}
+
+/* --- packets that others hand over --- */
+
+/* They have gone their way there: what is left is what all of an SA have in common. */
+static bool is_plain_esp(struct rte_mbuf *m, const struct session *s)
+{
+	const struct packet *p = packet(m);
+	unsigned int header = s->v6 ? sizeof(struct rte_ipv6_hdr) : sizeof(struct rte_ipv4_hdr);
+
+	return s->inbound ? p->stage == STAGE_ESP_IN && !s->ah && !p->udp && p->esp == header
+			  : p->stage == STAGE_ESP_OUT && !p->whole;
+}
+
+bool shortcut_handed(struct worker *w, struct rte_mbuf *m)
+{
+	const struct packet *p = packet(m);
+	struct session *s;
+
+	if ((p->stage != STAGE_ESP_OUT && p->stage != STAGE_ESP_IN) || m->nb_segs > 1)
+		return false;
+	crypt_make_room(w);
+	s = session_peek(w->sessions, p->sa, p->generation);
+	if (!s || s->way.epoch != w->flows.epoch || s->way.until <= w->flows.now ||
+	    !is_plain_esp(m, s) ||
+	    !protect_is_ordinary(s, s->inbound ? 0 : rte_pktmbuf_data_len(m)))
+		return false;
+	w->stats->shortcut++;
+	if (s->inbound)
+		protect_in_ordinary(w, m, s);
+	else
+		protect_out_ordinary(w, m, s);
+	return true;
+}
+
+void shortcut_learn_handed(struct worker *w, struct rte_mbuf *m, struct session *s,
+			   struct cygnet_sa *sa)
+{
+	const struct packet *p = packet(m);
+
+	if (!w->flows.flow || (s->inbound && (sa->proto != IPPROTO_ESP || p->udp)))
+		return;
+	way_find(s, sa, w->flows.epoch);
+	s->way.until = w->flows.now + w->flows.holds;
 }
 
 /* --- packets that came out of an SA --- */
@@ -272,6 +360,20 @@ void shortcut_learn_sa(struct worker *w, const struct flow *what, struct cygnet_
 	way_find(s, sa, w->flows.epoch);
 	if (s->inbound || s->way.longest)
 		flow_learn(&w->flows, what);
+}
+
+void shortcut_learn_hand(struct worker *w, struct rte_mbuf *m)
+{
+	const struct packet *p = packet(m);
+	struct flow what = {
+		.kind = p->stage == STAGE_ESP_IN ? FLOW_HAND_IN : FLOW_HAND_OUT,
+		.from_port = p->port,
+		.sa = p->sa,
+		.generation = p->generation,
+	};
+
+	if (sa_owner(w, p->sa) != w->id && !p->udp && is_typical(w, m, &what.key))
+		flow_learn(&w->flows, &what);
 }
 
 void shortcut_learn_forward(struct worker *w, struct rte_mbuf *m)

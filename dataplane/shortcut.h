@@ -33,6 +33,16 @@ bool shortcut_describe(const struct worker *w, struct rte_mbuf *m, struct sessio
 		       const struct cygnet_sa *sa, struct flow *what);
 /** A packet of that flow was accepted: the next ones have a short way. */
 void shortcut_learn_sa(struct worker *w, const struct flow *what, struct cygnet_sa *sa);
+/** A packet, as it came in, is on its way to the owner of its SA: so are those of its flow. Before
+ * hand_over(). */
+void shortcut_learn_hand(struct worker *w, struct rte_mbuf *m);
+/** A packet that another worker handed over was accepted by its SA: the next ones that are need no
+ * longer way than shortcut_handed(). */
+void shortcut_learn_handed(struct worker *w, struct rte_mbuf *m, struct session *s,
+			   struct cygnet_sa *sa);
+/** A packet that another worker has handed over, if there is a short way for it. Takes it over then.
+ * @return false: do_stage() */
+bool shortcut_handed(struct worker *w, struct rte_mbuf *m);
 /** A packet, as it came in, is to leave as it is: so are those of its flow. */
 void shortcut_learn_forward(struct worker *w, struct rte_mbuf *m);
 

@@ -14,7 +14,8 @@ struct cygnet_sa;
 struct session;
 
 struct way {
-	uint32_t epoch;		/* of flow_table: in another one it is void */
+	uint32_t epoch;		/* of flow_table: in another one it is void, */
+	uint64_t until;		/* and for packets that others hand over from flow_table.now on */
 	uint16_t longest;	/* inner packet that needs no second thought, bytes; 0: each does */
 	uint16_t mtu;		/* of packets on the way out, bytes */
 	struct cygnet_sa *sa;	/* in the SAD */
