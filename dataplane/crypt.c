@@ -323,6 +323,17 @@ static void finish_batched(struct worker *w, const struct crypto_batch *b, unsig
 	release(w, m, b->status[i]);
 }
 
+/* What another core has had, and is read or written now: headers, and an inner packet's trailer. */
+static void fetch_done(const struct crypto_todo *todo, const struct esp_job *job)
+{
+	rte_prefetch0_write(todo->m);
+	rte_prefetch0_write(todo->data);
+	if (!packet(todo->m)->session->inbound)
+		return;
+	rte_prefetch0_write(todo->data + job->text_at);
+	rte_prefetch0(todo->data + job->text_at + job->text_len - 1);
+}
+
 static unsigned int poll_crypto_cores(struct worker *w)
 {
 	const struct crypto_batch *b;
@@ -334,10 +345,8 @@ static unsigned int poll_crypto_cores(struct worker *w)
 		done += crypt_now(w) + b->n;
 		w->in_flight -= b->n;
 		w->stats->crypto_cores += b->n;
-		for (unsigned int i = 0; i < b->n; i++) {
-			rte_prefetch0(b->todo[i].m);
-			rte_prefetch0(b->todo[i].data);
-		}
+		for (unsigned int i = 0; i < b->n; i++)
+			fetch_done(&b->todo[i], &b->job[i]);
 		for (unsigned int i = 0; i < b->n; i++)
 			finish_batched(w, b, i);
 		crypto_batch_reuse(w);

@@ -5,6 +5,7 @@
  * Here what crosses is a batch. */
 #include <errno.h>
 
+#include <rte_cpuflags.h>
 #include <rte_cryptodev.h>
 #include <rte_cycles.h>
 #include <rte_malloc.h>
@@ -39,13 +40,21 @@ static struct crypto_core cores[CONF_MAX_CRYPTO_CORES];
 static unsigned int ncores;
 static struct rte_ring *batches; /* from all workers to whoever is free */
 static struct rte_mempool *ops;
-static bool idle_sleep, ending;
+static bool idle_sleep, ending, gcm_is_quick;
 
 /* --- the worker's side --- */
 
 static struct crypto_batch *batch_at(struct crypto_lane *lane, uint32_t position)
 {
 	return &lane->batch[position & (lane->size - 1)];
+}
+
+/* What takes less to do than to have done: 1,024 B of AES-GCM 60 ns with VAES, to another core and
+ * back 90. But not what lies in other cores' caches, nor what would have to wait for those before
+ * it. */
+static bool is_quick(struct rte_mbuf *m, const struct session *s)
+{
+	return gcm_is_quick && s->gcm && !packet(m)->handed && !s->head;
 }
 
 bool crypto_batch_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa,
@@ -56,7 +65,8 @@ bool crypto_batch_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_
 	struct crypto_batch *b;
 
 	if (lane->filling - lane->oldest >= lane->size || !engine_device[device].at_once ||
-	    s->by_queue || !session_on(s, sa, device))
+	    s->by_queue || is_quick(m, s) ||
+	    ((!s->at[device] || engine_lost(device)) && !session_on(s, sa, device)))
 		return false;
 	b = batch_at(lane, lane->filling);
 	if (b->n == CRYPTO_BATCH)
@@ -121,7 +131,8 @@ static void done(struct crypto_batch *b, unsigned int i, unsigned int status)
 static void fetch(const struct crypto_batch *b)
 {
 	for (unsigned int i = 0; i < b->n; i++) {
-		rte_prefetch0(b->todo[i].m);
+		if (!b->todo[i].alone)
+			rte_prefetch0(b->todo[i].m);
 		for (unsigned int line = 0; line < DATA_AHEAD; line++)
 			rte_prefetch0(b->todo[i].data + line * RTE_CACHE_LINE_SIZE);
 	}
@@ -284,6 +295,15 @@ int crypto_core_main(void *arg)
 
 /* --- from start to end --- */
 
+static bool has_vaes(void)
+{
+#ifdef RTE_ARCH_X86
+	return rte_cpu_get_flag_enabled(RTE_CPUFLAG_VAES) > 0;
+#else
+	return false;
+#endif
+}
+
 static int init_core(struct crypto_core *c, unsigned int queue)
 {
 	*c = (struct crypto_core){.queue = (uint16_t)queue, .idle = OPS};
@@ -310,6 +330,7 @@ int crypto_cores_init(const struct conf *conf)
 	ncores = n;
 	ending = false;
 	idle_sleep = conf->idle_sleep;
+	gcm_is_quick = has_vaes();
 	/* A CPU may be shared: nobody waits for one who is not running. */
 	batches = rte_ring_create("crypto_batches", rte_align32pow2(all + 1), SOCKET_ID_ANY,
 				  RING_F_MP_RTS_ENQ | RING_F_MC_RTS_DEQ);

@@ -72,7 +72,8 @@ unsigned int crypto_core_turn(unsigned int core);
 /**
  * Have a packet done by one of the cores as crypt_job() says. This and the rest are a worker's with a
  * lane.
- * @return false: not so; they have enough to do, or the device works elsewhere
+ * @return false: not so; they have enough to do, or it is better done here, or by a device that
+ *	   works elsewhere
  */
 bool crypto_batch_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa,
 		      unsigned int device);

@@ -40,6 +40,7 @@ struct session {
 	uint8_t aad_at;		/* offset of the associated data where they are put, bytes */
 	bool salted;		/* the device's IV begins with the salt */
 	bool alone;		/* packets gain nothing by being done side by side */
+	bool gcm;		/* AES-GCM */
 	bool by_queue;		/* a device has failed one: only where another one can take over */
 	bool inbound, esn;
 	bool ah;		/* else ESP */

@@ -73,6 +73,7 @@ void suite_describe(struct session *s, const struct cygnet_sa *sa)
 	s->align = c->align;
 	s->icv_len = sa->icv_len;
 	s->alone = c->alone;
+	s->gcm = sa->cipher == CYGNET_CIPHER_AES_GCM;
 	s->salted = c->salt_len;
 	/* CCM: cryptodev wants a byte in front of the nonce, and 18 in front of the AAD. */
 	memcpy(salt + sizeof(s->salt) - c->salt_len, sa->cipher_key + sa->cipher_key_len,
