@@ -122,10 +122,13 @@ static void fetch_ahead(const struct source *s, struct rte_mbuf *const *m, uint1
 {
 	uint32_t next = s->next + AHEAD;
 
-	if (left > AHEAD)
-		rte_prefetch0_write(rte_pktmbuf_mtod(m[AHEAD], void *));
 	if (next < s->end)
 		rte_prefetch0(s->frames->frame[next].data);
+	if (left <= AHEAD || next >= s->end)
+		return;
+	for (unsigned int at = 0; at < s->frames->frame[next].copy + RTE_CACHE_LINE_SIZE - 1u;
+	     at += RTE_CACHE_LINE_SIZE)
+		rte_prefetch0_write(rte_pktmbuf_mtod_offset(m[AHEAD], void *, at));
 }
 
 uint16_t source_receive(void *queue, struct rte_mbuf **m, uint16_t n)
