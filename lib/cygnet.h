@@ -354,7 +354,8 @@ void cygnet_db_info(struct cygnet_db *db, struct cygnet_db_info *info);
 enum cygnet_role { CYGNET_ROLE_CHARON, CYGNET_ROLE_DATAPLANE, CYGNET_ROLES };
 
 /**
- * Take a role. Taking CYGNET_ROLE_DATAPLANE puts all readers offline.
+ * Take a role. Taking CYGNET_ROLE_DATAPLANE puts all readers offline, and clears
+ * cygnet_sa.expired: what the dataplane before had raised may never have been posted.
  * @return 0, -EBUSY if another process holds it (cygnet_db_info() says which), or
  *         -ESTALE if the file has been removed or replaced since it was opened
  */

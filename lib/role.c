@@ -9,6 +9,7 @@
 
 #include "qsbr.h"
 #include "role.h"
+#include "sad.h"
 
 static struct flock role_lock(enum cygnet_role role)
 {
@@ -70,8 +71,11 @@ EXPORT int cygnet_role_take(struct cygnet_db *db, enum cygnet_role role)
 	map_pages(db);
 	db->roles |= 1u << role;
 	store_release(&db->header->role_pid[role], getpid());
-	if (role == CYGNET_ROLE_DATAPLANE)
+	if (role == CYGNET_ROLE_DATAPLANE) {
 		qsbr_reset(db);
+		/* What its predecessor had yet to post died with it. */
+		sad_expire_again(db);
+	}
 	return 0;
 }
 

@@ -12,6 +12,8 @@
 void sad_mark(struct cygnet_db *db, uint8_t *mark);
 /** Empty all chains; the SAs are left to be retired. */
 void sad_forget(struct cygnet_db *db);
+/** Have expiries raised again that have been raised before. */
+void sad_expire_again(struct cygnet_db *db);
 /** The head of the chain that an SA belongs to. */
 uint32_t *sad_bucket(struct cygnet_db *db, uint32_t spi, uint8_t proto);
 /** The larval or live SA with an id, or NULL. The caller holds the mutex. */

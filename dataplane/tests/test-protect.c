@@ -518,6 +518,89 @@ static void hard_limits(void **state)
 	}
 }
 
+/* Charon does not listen: the shared ring, the one packet between, and ours are full. */
+static unsigned int fill_queues(void)
+{
+	const struct cygnet_event other = {.type = CYGNET_EVENT_ACQUIRE, .reqid = 7777};
+	unsigned int n = 0;
+
+	for (unsigned int full = 0; full < 2; n++) {
+		if (control_event(&other)) {
+			full = 0;
+			continue;
+		}
+		control_post_events();
+		full++;
+		n--;
+	}
+	return n;
+}
+
+/* As they were posted. @return how often the SA's limit was told */
+static unsigned int drain_queues(const struct esp_sa *e, uint32_t which, unsigned int others)
+{
+	struct cygnet_event event;
+	unsigned int told = 0;
+
+	for (control_post_events(); !cygnet_event_wait(sadb, &event, 0); control_post_events()) {
+		if (event.type == CYGNET_EVENT_ACQUIRE) {
+			others--;
+			continue;
+		}
+		assert_int_equal(event.type, CYGNET_EVENT_EXPIRE);
+		assert_int_equal(event.hard, which == CYGNET_EXPIRE_HARD);
+		assert_int_equal(event.id.spi, e->sa->spi);
+		told++;
+	}
+	assert_int_equal(others, 0);
+	return told;
+}
+
+/* What finds no room is raised by the next packet, as soon as there is some; once. */
+static void expires_while_full(const struct cygnet_lifetime *lifetime, uint32_t which,
+			       bool inbound)
+{
+	struct esp_sa e = {.options = inbound ? ESP_INBOUND : 0};
+	struct cygnet_sa_params params;
+	unsigned int others, seq = 1;
+	int want = which == CYGNET_EXPIRE_HARD ? (int)DROP_SA_EXPIRED : inbound ? IN : OUT;
+
+	peer_init(&e.peer, &esp_algorithms[esp_algorithm_count - 1], false, 9);
+	params = esp_params(&e.peer, e.options);
+	params.lifetime = *lifetime;
+	for (unsigned int d = 0; !esp_sa_add_params(&e, &params, d); d++)
+		assert_true(d + 1 < esp_devices);
+	hear_nothing_of_before();
+	others = fill_queues();
+	assert_in_range(others, 2 * 4095, 2 * 4097);
+	for (unsigned int i = 0; i < 2; i++, seq++)
+		assert_int_equal(inbound ? from_peer(&e, seq) : pass(plain(&e)), inbound ? IN : OUT);
+	for (unsigned int i = 0; i < 3; i++, seq++)
+		assert_int_equal(inbound ? from_peer(&e, seq) : pass(plain(&e)), want);
+	assert_int_equal(e.sa->expired, 0);
+	assert_int_equal(drain_queues(&e, which, others), 0);
+	for (unsigned int i = 0; i < 3; i++, seq++)
+		assert_int_equal(inbound ? from_peer(&e, seq) : pass(plain(&e)), want);
+	assert_int_equal(e.sa->expired, which);
+	assert_int_equal(drain_queues(&e, which, 0), 1);
+	esp_sa_delete(&e);
+}
+
+static void limits_while_full(void **state)
+{
+	(void)state;
+	for (unsigned int inbound = 0; inbound < 2; inbound++) {
+		expires_while_full(&(struct cygnet_lifetime){.soft_packets = 2},
+				   CYGNET_EXPIRE_SOFT, inbound);
+		expires_while_full(&(struct cygnet_lifetime){.hard_packets = 2},
+				   CYGNET_EXPIRE_HARD, inbound);
+		expires_while_full(&(struct cygnet_lifetime){.soft_bytes = 2 * 40},
+				   CYGNET_EXPIRE_SOFT, inbound);
+		expires_while_full(&(struct cygnet_lifetime){.hard_bytes = 2 * 40},
+				   CYGNET_EXPIRE_HARD, inbound);
+	}
+}
+
 /* --- a peer behind NAT --- */
 
 /* The peer's packet, from an address and port of the NAT. */
@@ -626,7 +709,7 @@ int main(int argc, char **argv)
 		ESP_TEST(sequence_numbers), ESP_TEST(hard_limits),
 		ESP_TEST(sequence_warning), ESP_TEST(time_limit),
 		ESP_TEST(another_charon),   ESP_TEST(mappings),
-		ESP_TEST(told_when_there_is_room),
+		ESP_TEST(told_when_there_is_room), ESP_TEST(limits_while_full),
 	};
 
 	(void)argc;

@@ -273,6 +273,25 @@ static void reserved_is_inbound(void **state)
 	assert_int_equal(cygnet_sa_add(f->db, &p), 0);
 }
 
+/* A dataplane that died may not have told what it had raised. */
+static void expires_again(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_sa_params p = sa_params(0x1000, true);
+	struct cygnet_sa *sa;
+
+	assert_int_equal(cygnet_sa_add(f->db, &p), 0);
+	sa = lookup(f->db, 0x1000);
+	sa->expired = CYGNET_EXPIRE_SOFT | CYGNET_EXPIRE_HARD;
+	assert_int_equal(cygnet_role_take(f->db, CYGNET_ROLE_CHARON), 0);
+	assert_int_equal(sa->expired, CYGNET_EXPIRE_SOFT | CYGNET_EXPIRE_HARD);
+	assert_int_equal(cygnet_role_take(f->db, CYGNET_ROLE_DATAPLANE), 0);
+	assert_int_equal(sa->expired, 0);
+	sa->expired = CYGNET_EXPIRE_SOFT;
+	assert_int_equal(cygnet_role_take(f->db, CYGNET_ROLE_DATAPLANE), 0); /* has it */
+	assert_int_equal(sa->expired, CYGNET_EXPIRE_SOFT);
+}
+
 static void invalid_params(void **state)
 {
 	struct fixture *f = *state;
@@ -356,6 +375,7 @@ int main(void)
 		TEST(reserve_seq),
 		TEST(outbound_behind_inbound),
 		TEST(reserved_is_inbound),
+		TEST(expires_again),
 		TEST(invalid_params),
 		TEST(snapshot_has_no_keys),
 		TEST(large_windows_return),
