@@ -184,11 +184,6 @@ METHOD(kernel_ipsec_t, update_sa, status_t,
 
 	why = kernel_cygnet_sa_unsupported(id->proto, data->new_src, data->new_dst,
 									   data->new_encap);
-	if (!why && id->dst->get_family(id->dst) !=
-				data->new_dst->get_family(data->new_dst))
-	{
-		why = "a move to another address family";
-	}
 	if (why)
 	{
 		DBG1(DBG_KNL, "kernel-cygnet does not support %s, update of SA with "
@@ -209,6 +204,7 @@ METHOD(kernel_ipsec_t, update_sa, status_t,
 		return NOT_SUPPORTED;
 	}
 	now = sa;
+	now.af = path.af;
 	now.dst = path.dst;
 	this->expiry->rename(this->expiry, &sa, &now);
 	return SUCCESS;
@@ -281,7 +277,7 @@ METHOD(kernel_ipsec_t, flush_sas, status_t,
 			memset(&id, 0, sizeof(id));
 			id.spi = sa.spi;
 			id.proto = sa.proto;
-			id.af = sa.af;
+			id.af = cygnet_sa_path(&sa)->af;
 			id.dst = cygnet_sa_path(&sa)->dst;
 			cygnet_sa_delete(this->db, &id);
 		}

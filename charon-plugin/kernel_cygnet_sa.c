@@ -305,6 +305,7 @@ void kernel_cygnet_sa_path(host_t *src, host_t *dst, bool encap,
 						   struct cygnet_path *path)
 {
 	memset(path, 0, sizeof(*path));
+	path->af = dst->get_family(dst);
 	path->src = kernel_cygnet_addr_from_host(src);
 	path->dst = kernel_cygnet_addr_from_host(dst);
 	if (encap)

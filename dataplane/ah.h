@@ -19,10 +19,11 @@ struct ah_header {
 } __rte_packed;
 
 /** Bytes of an AH that we make: for AES-GMAC (RFC 4543, 4) with an IV in front of the ICV,
- * and no more padding than IPv4 or IPv6 need (3.3.3.2.1). */
-static inline unsigned int ah_len(const struct session *s)
+ * and no more padding than IPv4 or IPv6 need (3.3.3.2.1).
+ * @param v6  the header in front of it is IPv6's */
+static inline unsigned int ah_len(const struct session *s, bool v6)
 {
-	unsigned int unit = s->v6 ? 8 : 4;
+	unsigned int unit = v6 ? 8 : 4;
 
 	return RTE_ALIGN_CEIL((unsigned int)sizeof(struct ah_header) + s->iv_len + s->icv_len,
 			      unit);

@@ -13,9 +13,9 @@ static unsigned int size_of(const struct ah_header *header)
 }
 
 /* Some pad AH under IPv4 as they do under IPv6. */
-static bool is_right(unsigned int size, const struct session *s)
+static bool is_right(unsigned int size, const struct session *s, bool v6)
 {
-	return size == ah_len(s) || (!s->v6 && size == RTE_ALIGN_CEIL(ah_len(s), 8u));
+	return size == ah_len(s, v6) || size == ah_len(s, true);
 }
 
 int ah_in_prepare(struct rte_mbuf *m, const struct session *s, struct esp_job *job)
@@ -27,7 +27,7 @@ int ah_in_prepare(struct rte_mbuf *m, const struct session *s, struct esp_job *j
 	unsigned int have = rte_pktmbuf_data_len(m);
 	enum drop_reason reason;
 
-	if (!is_right(size_of(header), s))
+	if (!is_right(size_of(header), s, packet_family(m) == AF_INET6))
 		return DROP_AH_LENGTH;
 	if (have < p->esp + size_of(header))
 		return DROP_AH_TRUNCATED;

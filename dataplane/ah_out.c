@@ -11,34 +11,35 @@
 /* The room for AH, behind the headers that stay or behind new ones.
  * @return NULL: no headroom */
 static uint8_t *open_front(struct rte_mbuf *m, const struct cygnet_sa *sa,
-			   const struct session *s, unsigned int total)
+			   const struct cygnet_path *path, const struct session *s,
+			   unsigned int total)
 {
-	struct outer outer = {.v6 = s->v6};
+	struct outer outer = {.v6 = path->af == AF_INET6};
+	unsigned int ah = ah_len(s, outer.v6);
 	uint8_t *at;
 
 	if (s->transport)
-		return esp_transport_open(m, ah_len(s), total, IPPROTO_AH);
+		return esp_transport_open(m, ah, total, IPPROTO_AH);
 	outer_describe(&outer, m, sa);
-	at = (uint8_t *)rte_pktmbuf_prepend(m, (uint16_t)(outer_len(s->v6) + ah_len(s)));
+	at = (uint8_t *)rte_pktmbuf_prepend(m, (uint16_t)(outer_len(outer.v6) + ah));
 	if (!at)
 		return NULL;
-	outer_write(at, &outer, cygnet_sa_path(sa), total);
-	return at + outer_len(s->v6);
+	outer_write(at, &outer, path, total);
+	return at + outer_len(outer.v6);
 }
 
-/* The ICV counts as zero; padding behind it is zero. */
-static void write_header(uint8_t *at, const struct session *s, uint8_t next, uint32_t spi,
-			 uint64_t seq)
+/* The ICV counts as zero; padding behind it is zero. @param len  of AH, bytes */
+static void write_header(uint8_t *at, unsigned int len, uint8_t next, uint32_t spi, uint64_t seq)
 {
 	struct ah_header header = {
 		.next = next,
-		.len = (uint8_t)(ah_len(s) / 4 - 2),
+		.len = (uint8_t)(len / 4 - 2),
 		.spi = spi,
 		.seq = rte_cpu_to_be_32((uint32_t)seq),
 	};
 
 	memcpy(at, &header, sizeof(header));
-	memset(at + sizeof(header), 0, ah_len(s) - sizeof(header));
+	memset(at + sizeof(header), 0, len - sizeof(header));
 }
 
 static uint8_t next_header(struct rte_mbuf *m, const struct session *s)
@@ -75,10 +76,10 @@ int ah_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct 
 	if (s->transport && !esp_transport_fits(m, path))
 		return DROP_TRANSPORT;
 	tail = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)around);
-	at = open_front(m, sa, s, total);
+	at = open_front(m, sa, path, s, total);
 	if (!tail || !at)
 		return DROP_NO_BUFFER;
-	write_header(at, s, next, sa->spi, seq);
+	write_header(at, ah_len(s, path->af == AF_INET6), next, sa->spi, seq);
 	write_tail(tail, job, s, seq);
 	packet(m)->esp = (uint16_t)(at - rte_pktmbuf_mtod(m, uint8_t *));
 	reason = ah_mutable_hide(m, packet(m)->esp);

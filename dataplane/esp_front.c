@@ -46,7 +46,7 @@ void esp_front_make(struct esp_front *f, const struct cygnet_sa *sa)
 		return;
 	*f = (struct esp_front){
 		.made = true,
-		.v6 = sa->af == AF_INET6,
+		.v6 = path->af == AF_INET6,
 		.udp = path->encap,
 		.copy_df = sa->flags & CYGNET_SA_COPY_DF,
 		.copy_tos = outer_tos_mask(sa),

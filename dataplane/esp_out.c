@@ -11,10 +11,11 @@
 /* What goes in front of the ciphertext, or AH; the IP header only if it is a new one. */
 static unsigned int header_len(const struct session *s, const struct cygnet_path *path)
 {
-	unsigned int outer = s->transport ? 0 : outer_len(s->v6);
+	bool v6 = path->af == AF_INET6;
+	unsigned int outer = s->transport ? 0 : outer_len(v6);
 
 	if (s->ah)
-		return outer + ah_len(s);
+		return outer + ah_len(s, v6);
 	return outer + (path->encap ? sizeof(struct rte_udp_hdr) : 0) +
 	       sizeof(struct rte_esp_hdr) + s->iv_len;
 }
@@ -191,6 +192,6 @@ void esp_out_finish(struct rte_mbuf *m, const struct session *s)
 		memmove(icv - hidden, icv, s->icv_len);
 		rte_pktmbuf_trim(m, (uint16_t)hidden);
 	}
-	if (s->v6)
+	if (packet_family(m) == AF_INET6)
 		outer_finish(m);
 }

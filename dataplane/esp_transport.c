@@ -13,8 +13,8 @@ bool esp_transport_fits(struct rte_mbuf *m, const struct cygnet_path *path)
 	struct cygnet_addr src = packet_src(m), dst = packet_dst(m);
 	struct headers h = headers_read(m);
 
-	return !h.fragment && !h.fragment_at && !memcmp(&src, &path->src, sizeof(src)) &&
-	       !memcmp(&dst, &path->dst, sizeof(dst));
+	return !h.fragment && !h.fragment_at && packet_family(m) == path->af &&
+	       !memcmp(&src, &path->src, sizeof(src)) && !memcmp(&dst, &path->dst, sizeof(dst));
 }
 
 /* @param proto_at  where the protocol goes */

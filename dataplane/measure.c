@@ -84,7 +84,7 @@ static void make_sa(struct cygnet_sa *sa, const struct algorithm *a)
 {
 	*sa = (struct cygnet_sa){
 		.proto = IPPROTO_ESP,
-		.af = AF_INET,
+		.path[0].af = AF_INET,
 		.mode = CYGNET_TUNNEL,
 		.cipher = a->cipher,
 		.auth = a->auth,

@@ -44,7 +44,7 @@ static inline unsigned int path_mtu(const struct cygnet_sa *sa, unsigned int lin
 {
 	uint64_t said = __atomic_load_n(&sa->path_mtu, __ATOMIC_RELAXED);
 
-	return said ? path_mtu_limited(sa->af, said, link) : link;
+	return said ? path_mtu_limited(cygnet_sa_path(sa)->af, said, link) : link;
 }
 
 /**

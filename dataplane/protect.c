@@ -7,6 +7,7 @@
 #include "control.h"
 #include "esp.h"
 #include "fragment.h"
+#include "outer.h"
 #include "path_mtu.h"
 #include "pipeline.h"
 #include "policy.h"
@@ -15,11 +16,12 @@
 
 static void expire(struct cygnet_sa *sa, uint32_t which)
 {
+	const struct cygnet_path *path = cygnet_sa_path(sa);
 	struct cygnet_event event = {
 		.type = CYGNET_EVENT_EXPIRE,
 		.hard = which == CYGNET_EXPIRE_HARD,
 		.reqid = sa->reqid,
-		.id = {sa->spi, sa->proto, sa->af, cygnet_sa_path(sa)->dst},
+		.id = {sa->spi, sa->proto, path->af, path->dst},
 	};
 
 	/* What the queue does not take now is raised by the next packet. */
@@ -81,7 +83,7 @@ static unsigned int too_long(struct rte_mbuf *m, const struct cygnet_sa *sa,
 			     const struct session *s)
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
-	struct next_hop hop = route_lookup(sa->af, &path->dst);
+	struct next_hop hop = route_lookup(path->af, &path->dst);
 	unsigned int mtu = path_mtu(sa, ports[hop.port].mtu), kept = esp_out_kept(m, s);
 
 	/* No link may refuse so little: what is around it is cut (RFC 2473, 7.1). */
@@ -124,7 +126,7 @@ static bool hide_length(struct rte_mbuf *m, const struct cygnet_sa *sa, const st
 
 	if (!sa->tfc || s->transport || s->ah)
 		return true;
-	hop = route_lookup(sa->af, &path->dst);
+	hop = route_lookup(path->af, &path->dst);
 	if (hop.kind != ROUTE_FORWARD)
 		return true;
 	to = RTE_MIN((unsigned int)sa->tfc, esp_out_mtu(s, path, 0, path_mtu(sa, ports[hop.port].mtu)));
@@ -277,7 +279,7 @@ void protect_in_ordinary(struct worker *w, struct rte_mbuf *m, struct session *s
 	int reason;
 
 	p->stage = STAGE_ESP_IN;
-	p->esp = s->v6 ? sizeof(struct rte_ipv6_hdr) : sizeof(struct rte_ipv4_hdr);
+	p->esp = (uint16_t)outer_len(packet_family(m) == AF_INET6);
 	p->session = s;
 	p->sa = s->sa;
 	p->generation = s->generation;
@@ -306,7 +308,7 @@ static void note_mapping(const struct cygnet_sa *sa, struct session *s, const st
 	if (control_event(&(struct cygnet_event){
 		    .type = CYGNET_EVENT_MAPPING,
 		    .reqid = sa->reqid,
-		    .id = {sa->spi, sa->proto, sa->af, path->dst},
+		    .id = {sa->spi, sa->proto, path->af, path->dst},
 		    .new_addr = p->src,
 		    .new_port = p->sport,
 	    }))
@@ -359,7 +361,7 @@ static void finish_out(struct worker *w, struct rte_mbuf *m, const struct cygnet
 	/* What waits for its next hop goes first. The way may be another one than when the outer
 	 * header was written. */
 	if (packet(m)->epoch == w->flows.epoch && way->epoch == w->flows.epoch && way->resolved &&
-	    !w->pending.n && rte_pktmbuf_data_len(m) <= way->mtu)
+	    way->af == packet_family(m) && !w->pending.n && rte_pktmbuf_data_len(m) <= way->mtu)
 		transmit_framed(w, m, way->port, way->eth);
 	else if (sa && __atomic_load_n(&sa->path_mtu, __ATOMIC_RELAXED))
 		path_mtu_transmit(w, m, sa);

@@ -128,8 +128,7 @@ void sessions_free(struct session_table *table)
 static bool can_serve(const struct cygnet_sa *sa)
 {
 	return sa->mode <= CYGNET_TRANSPORT && suite_known(sa) &&
-	       (sa->proto == IPPROTO_ESP || sa->proto == IPPROTO_AH) &&
-	       (sa->af == AF_INET || sa->af == AF_INET6);
+	       (sa->proto == IPPROTO_ESP || sa->proto == IPPROTO_AH);
 }
 
 /* Whether a device says that it does this. One that does not is not asked: some
@@ -230,7 +229,6 @@ bool session_describe(struct session *s, const struct cygnet_sa *sa)
 		.esn = sa->flags & CYGNET_SA_ESN,
 		.ah = sa->proto == IPPROTO_AH,
 		.transport = sa->mode == CYGNET_TRANSPORT,
-		.v6 = sa->af == AF_INET6,
 		.algorithm = (uint8_t)algorithm_of(sa),
 	};
 	if (!can_serve(sa))

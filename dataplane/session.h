@@ -44,8 +44,8 @@ struct session {
 	bool by_queue;		/* a device has failed one: only where another one can take over */
 	bool inbound, esn;
 	bool ah;		/* else ESP */
+	bool esn_inside;	/* its high half is in the middle of what the ICV covers */
 	bool transport;		/* mode; else tunnel */
-	bool v6;		/* the outer header is IPv6's */
 	uint32_t refused;	/* bit mask of the devices that do not take the SA, */
 	uint32_t failed;	/* and of those that could not set it up */
 	struct rte_mbuf *head, *tail;	/* packets in devices' queues, in the order in which

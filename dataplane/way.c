@@ -25,22 +25,23 @@ static void find_limits(struct way *way, const struct cygnet_sa *sa)
 	way->seq = last - last / 8 - 1;
 }
 
-static void find_neighbour(struct way *way, const struct cygnet_sa *sa,
+static void find_neighbour(struct way *way, const struct cygnet_path *path,
 			   const struct next_hop *hop)
 {
 	bool on_link = !hop->gateway.words[0] && !hop->gateway.words[1];
 	const struct neigh neigh = {
-		.addr = on_link ? cygnet_sa_path(sa)->dst : hop->gateway,
-		.af = sa->af,
+		.addr = on_link ? path->dst : hop->gateway,
+		.af = path->af,
 		.port = hop->port,
 	};
 	struct rte_ether_hdr eth = {
 		.src_addr = port_mac(&ports[hop->port]),
-		.ether_type = rte_cpu_to_be_16(sa->af == AF_INET6 ? RTE_ETHER_TYPE_IPV6
-								  : RTE_ETHER_TYPE_IPV4),
+		.ether_type = rte_cpu_to_be_16(path->af == AF_INET6 ? RTE_ETHER_TYPE_IPV6
+								    : RTE_ETHER_TYPE_IPV4),
 	};
 
 	way->port = hop->port;
+	way->af = path->af;
 	way->resolved = neigh_lookup(&neigh, &eth.dst_addr);
 	memcpy(way->eth, &eth, sizeof(way->eth));
 }
@@ -49,7 +50,7 @@ static void find_neighbour(struct way *way, const struct cygnet_sa *sa,
 static void find_route(struct session *s, const struct cygnet_sa *sa)
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
-	struct next_hop hop = route_lookup(sa->af, &path->dst);
+	struct next_hop hop = route_lookup(path->af, &path->dst);
 	struct way *way = &s->way;
 
 	if (hop.kind != ROUTE_FORWARD)
@@ -57,7 +58,7 @@ static void find_route(struct session *s, const struct cygnet_sa *sa)
 	way->mtu = (uint16_t)path_mtu(sa, ports[hop.port].mtu);
 	if (!s->transport && !s->ah && !sa->tfc)
 		way->longest = (uint16_t)esp_out_mtu(s, path, 0, way->mtu);
-	find_neighbour(way, sa, &hop);
+	find_neighbour(way, path, &hop);
 }
 
 void way_find(struct session *s, struct cygnet_sa *sa, uint32_t epoch)

@@ -21,6 +21,7 @@ struct way {
 	struct cygnet_sa *sa;	/* in the SAD */
 	uint64_t bytes, packets, seq; /* of the SA: with less, there is nothing to tell charon */
 	uint8_t port;
+	uint8_t af;		/* of the outer header */
 	bool resolved;		/* the next hop is known: */
 	uint8_t eth[14];	/* the Ethernet header to it */
 };

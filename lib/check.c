@@ -107,8 +107,9 @@ static void check_pool(struct check *c, const struct slots *s, uint8_t *mark, ui
 /* The same one twice in a chain would be two answers to one packet. */
 static bool same_id(const struct cygnet_sa *a, const struct cygnet_sa *b)
 {
-	return a->spi == b->spi && a->proto == b->proto && a->af == b->af &&
-	       addr_equal(&cygnet_sa_path(a)->dst, &cygnet_sa_path(b)->dst);
+	const struct cygnet_path *path = cygnet_sa_path(b);
+
+	return a->spi == b->spi && a->proto == b->proto && sad_ends_at(a, path->af, &path->dst);
 }
 
 static void check_chained_sa(struct check *c, uint32_t index, uint32_t bucket)

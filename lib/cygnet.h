@@ -34,7 +34,7 @@ extern "C" {
 
 #define CYGNET_SADB_PATH "/run/cygnet/sadb"
 /** Changes whenever the layout of the file changes; the file of another one is refused. */
-#define CYGNET_ABI_VERSION 2
+#define CYGNET_ABI_VERSION 3
 
 #define CYGNET_DEFAULT_SAS 65536u
 #define CYGNET_DEFAULT_POLICIES 65536u
@@ -126,7 +126,8 @@ struct cygnet_path {
 	struct cygnet_addr src, dst;
 	uint16_t sport, dport; /* of UDP encapsulation, network byte order */
 	uint8_t encap;         /* 1: ESP in UDP (RFC 3948) */
-	uint8_t reserved[3];
+	uint8_t af;            /* AF_INET or AF_INET6 */
+	uint8_t reserved[2];
 };
 
 /** A limit of 0 is none. Times in seconds after installation. */
@@ -138,7 +139,7 @@ struct cygnet_lifetime {
 
 /** What a writer gives to install an SA. */
 struct cygnet_sa_params {
-	struct cygnet_sa_id id; /* id.dst equals path.dst */
+	struct cygnet_sa_id id; /* id.dst and id.af equal the path's */
 	struct cygnet_path path;
 	uint32_t flags; /* enum cygnet_sa_flag */
 	uint32_t reqid;
@@ -189,9 +190,9 @@ struct cygnet_sa {
 	uint32_t replay_window;
 	uint32_t replay_block; /* in the pool of large windows, or CYGNET_NONE */
 	uint16_t tfc;
-	uint8_t proto, af, mode, cipher, auth, dscp;
+	uint8_t proto, mode, cipher, auth, dscp;
 	uint8_t icv_len, cipher_key_len, salt_len, auth_key_len;
-	uint8_t reserved0[6];
+	uint8_t reserved0[7];
 	/* out: bytes that the path takes << 48 | second when a router said so; 0: what the
 	 * link takes; atomic, any lcore */
 	uint64_t path_mtu;
@@ -385,12 +386,12 @@ int cygnet_spi_reserve(struct cygnet_db *db, uint8_t proto, uint8_t af,
 int cygnet_sa_add(struct cygnet_db *db, const struct cygnet_sa_params *params);
 
 /**
- * Move an SA to other addresses, ports or encapsulation; sequence number,
- * replay state, counters and keys stay (RFC 4555, RFC 3947). The id's dst
- * changes with the path.
+ * Move an SA to other addresses, of either family, ports or encapsulation; sequence
+ * number, replay state, counters, lifetimes and keys stay (RFC 4555, RFC 3947). The id's
+ * dst and af change with the path.
  * @param reqid  0: unchanged
- * @return 0, -ENOENT, -EEXIST (the new id is taken), -EAGAIN (the readers have
- *         not seen the last update yet; try again)
+ * @return 0, -ENOENT, -EEXIST (the new id is taken), -EINVAL (the path's family or
+ *         addresses), -EAGAIN (the readers have not seen the last update yet; try again)
  */
 int cygnet_sa_update(struct cygnet_db *db, const struct cygnet_sa_id *id,
 		     const struct cygnet_path *path, uint32_t reqid);

@@ -18,6 +18,13 @@ bool addr_equal(const struct cygnet_addr *a, const struct cygnet_addr *b)
 	return a->words[0] == b->words[0] && a->words[1] == b->words[1];
 }
 
+bool sad_ends_at(const struct cygnet_sa *sa, uint8_t af, const struct cygnet_addr *dst)
+{
+	const struct cygnet_path *path = cygnet_sa_path(sa);
+
+	return path->af == af && addr_equal(&path->dst, dst);
+}
+
 uint32_t *sad_bucket(struct cygnet_db *db, uint32_t spi, uint8_t proto)
 {
 	uint64_t hash = hash_mix(db->seed, (uint64_t)proto << 32 | spi);
@@ -46,10 +53,9 @@ EXPORT struct cygnet_sa *cygnet_sad_lookup(struct cygnet_db *db, uint32_t spi, u
 
 	/* Inbound ones come first in a chain: see publish(). */
 	for (; sa && left-- && is_inbound(sa); sa = follow(db, &sa->next)) {
-		if (sa->spi != spi || sa->proto != proto || sa->af != af)
+		if (sa->spi != spi || sa->proto != proto)
 			continue;
-		if (load_acquire(&sa->state) == CYGNET_SA_LIVE &&
-		    addr_equal(&cygnet_sa_path(sa)->dst, dst))
+		if (load_acquire(&sa->state) == CYGNET_SA_LIVE && sad_ends_at(sa, af, dst))
 			return sa;
 	}
 	return NULL;
@@ -62,10 +68,9 @@ EXPORT struct cygnet_sa *cygnet_sad_lookup_out(struct cygnet_db *db, uint32_t sp
 	uint32_t left = db->geometry.sas;
 
 	for (; sa && left--; sa = follow(db, &sa->next)) {
-		if (is_inbound(sa) || sa->spi != spi || sa->proto != proto || sa->af != af)
+		if (is_inbound(sa) || sa->spi != spi || sa->proto != proto)
 			continue;
-		if (load_acquire(&sa->state) == CYGNET_SA_LIVE &&
-		    addr_equal(&cygnet_sa_path(sa)->dst, dst))
+		if (load_acquire(&sa->state) == CYGNET_SA_LIVE && sad_ends_at(sa, af, dst))
 			return sa;
 	}
 	return NULL;
@@ -77,8 +82,8 @@ struct cygnet_sa *sad_find(struct cygnet_db *db, const struct cygnet_sa_id *id)
 	uint32_t left = db->geometry.sas;
 
 	for (; sa && left--; sa = follow(db, &sa->next))
-		if (sa->spi == id->spi && sa->proto == id->proto && sa->af == id->af &&
-		    addr_equal(&cygnet_sa_path(sa)->dst, &id->dst))
+		if (sa->spi == id->spi && sa->proto == id->proto &&
+		    sad_ends_at(sa, id->af, &id->dst))
 			return sa;
 	return NULL;
 }
@@ -140,10 +145,9 @@ static struct cygnet_sa *take_larval(struct cygnet_db *db, const struct cygnet_s
 	sa = &db->sas[index];
 	sa->spi = id->spi;
 	sa->proto = id->proto;
-	sa->af = id->af;
 	sa->flags = flags;
 	sa->replay_block = CYGNET_NONE;
-	sa->path[sa->path_index & 1].dst = id->dst;
+	sa->path[sa->path_index & 1] = (struct cygnet_path){.dst = id->dst, .af = id->af};
 	sa->epoch = 0;
 	pool_use(&slots, index, CYGNET_SA_LARVAL);
 	return sa;
@@ -195,7 +199,7 @@ EXPORT int cygnet_spi_reserve(struct cygnet_db *db, uint8_t proto, uint8_t af,
 
 static bool params_valid(const struct cygnet_sa_params *p)
 {
-	return id_valid(&p->id) && ntohl(p->id.spi) > 255 &&
+	return id_valid(&p->id) && ntohl(p->id.spi) > 255 && p->path.af == p->id.af &&
 	       addr_equal(&p->id.dst, &p->path.dst) && addr_padded(&p->path.src, p->id.af) &&
 	       p->mode <= CYGNET_TRANSPORT && p->cipher < CYGNET_CIPHERS &&
 	       p->auth < CYGNET_AUTHS && p->cipher_key_len + p->salt_len <= CYGNET_KEY_MAX &&
@@ -299,11 +303,12 @@ static int update_locked(struct cygnet_db *db, const struct cygnet_sa_id *id,
 	struct cygnet_sa_id new_id = *id;
 	uint32_t index;
 
+	new_id.af = path->af;
+	new_id.dst = path->dst;
 	if (!sa || load_relaxed(&sa->state) != CYGNET_SA_LIVE)
 		return -ENOENT;
-	if (!addr_padded(&path->src, sa->af) || !addr_padded(&path->dst, sa->af))
+	if (!id_valid(&new_id) || !addr_padded(&path->src, path->af))
 		return -EINVAL;
-	new_id.dst = path->dst;
 	other = sad_find(db, &new_id);
 	if (other && other != sa)
 		return -EEXIST;
@@ -433,8 +438,7 @@ static void copy_larval(const struct cygnet_sa *sa, struct cygnet_sa *copy)
 		.flags = CYGNET_SA_INBOUND,
 		.replay_block = CYGNET_NONE,
 		.proto = sa->proto,
-		.af = sa->af,
-		.path[0].dst = cygnet_sa_path(sa)->dst,
+		.path[0] = {.dst = cygnet_sa_path(sa)->dst, .af = cygnet_sa_path(sa)->af},
 	};
 }
 

@@ -19,6 +19,9 @@ uint32_t *sad_bucket(struct cygnet_db *db, uint32_t spi, uint8_t proto);
 /** The larval or live SA with an id, or NULL. The caller holds the mutex. */
 struct cygnet_sa *sad_find(struct cygnet_db *db, const struct cygnet_sa_id *id);
 
+/** Whether an SA ends there, by the path that is in force. */
+bool sad_ends_at(const struct cygnet_sa *sa, uint8_t af, const struct cygnet_addr *dst);
+
 bool addr_equal(const struct cygnet_addr *a, const struct cygnet_addr *b);
 
 #endif

@@ -39,6 +39,28 @@ static int count_traffic(struct cygnet_db *db, struct cygnet_sa_id *id)
 	return 0;
 }
 
+static int leave(struct cygnet_db *db, struct cygnet_flow *flow,
+				 dataplane_response_t *response)
+{
+	struct cygnet_policy *policy;
+	struct cygnet_sa *sa;
+
+	policy = cygnet_spd_lookup(db, CYGNET_OUT, flow);
+	sa = policy ? cygnet_policy_sa(db, policy) : NULL;
+	if (!sa || cygnet_sa_reserve_seq(sa, 1, &response->seq) != 1)
+	{
+		return -ENOENT;
+	}
+	sa->bytes += 100;
+	sa->packets++;
+	sa->use_time = policy->use_time = 88;
+	response->policy_reqid = policy->reqid;
+	response->sa_reqid = sa->reqid;
+	response->spi = sa->spi;
+	response->path = *cygnet_sa_path(sa);
+	return 0;
+}
+
 static uint32_t count_keys(struct cygnet_db *db)
 {
 	static const uint8_t zero[CYGNET_KEY_MAX];
@@ -82,6 +104,9 @@ static void serve(int fd)
 		{
 			case DATAPLANE_COUNT:
 				response.result = count_traffic(db, &request.event.id);
+				break;
+			case DATAPLANE_LEAVE:
+				response.result = leave(db, &request.event.flow, &response);
 				break;
 			case DATAPLANE_POST:
 				response.result = cygnet_event_post(db, &request.event);

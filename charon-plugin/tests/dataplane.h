@@ -16,6 +16,8 @@
 typedef enum {
 	/** count traffic on the inbound SA that the event names */
 	DATAPLANE_COUNT,
+	/** tell what becomes of a packet of the event's flow that leaves, count it */
+	DATAPLANE_LEAVE,
 	/** post the event */
 	DATAPLANE_POST,
 	/** tell how many SAs and policies there are */
@@ -24,10 +26,14 @@ typedef enum {
 	DATAPLANE_LAG,
 } dataplane_op_t;
 
-/** Its answer: 0 or a negative errno, and what is in the file, keys included */
+/** Its answer: 0 or a negative errno, what is in the file, keys included, and of
+ * a packet that leaves its policy's and its SA's reqid, and what is in its ESP */
 typedef struct {
 	int result;
 	uint32_t sas, policies, keys;
+	uint32_t policy_reqid, sa_reqid, spi;
+	uint64_t seq;
+	struct cygnet_path path;
 } dataplane_response_t;
 
 /** Shared file, a template until charon_setup() */

@@ -66,7 +66,7 @@ static void print_sa(struct cygnet_db *db, uint32_t index, const char *salt)
 	}
 	printf(" dir=%s proto=%u reqid=%u src=%s dst=%s encap=%u sport=%u dport=%u",
 		   sa.flags & CYGNET_SA_INBOUND ? "in" : "out", sa.proto, sa.reqid,
-		   addr_text(sa.af, &path->src), addr_text(sa.af, &path->dst),
+		   addr_text(path->af, &path->src), addr_text(path->af, &path->dst),
 		   path->encap, ntohs(path->sport), ntohs(path->dport));
 	printf(" alg=%s-%u/%s-%u esn=%u window=%u keys=",
 		   cygnet_cipher_name(sa.cipher), sa.cipher_key_len * 8,

@@ -16,13 +16,13 @@ static void test_time_expiry(void **state)
 	sa.lifetime.time.life = 2;
 	assert_int_equal(add_sa(), SUCCESS);
 	/* the timers follow the SA to another address */
-	update.new_src = host_create_from_string("192.0.2.7", 0);
-	update.new_dst = host_create_from_string("192.0.2.8", 0);
+	update.new_src = host_create_from_string("2001:db8::7", 0);
+	update.new_dst = host_create_from_string("2001:db8::8", 0);
 	assert_int_equal(charon->kernel->update_sa(charon->kernel, &sa.id, &update),
 					 SUCCESS);
 	assert_true(raised_wait(&raised.expires, 2, LONG_WAIT));
 	assert_int_equal(raised.spi, sa.id.spi);
-	assert_string_equal(raised.text, "192.0.2.8");
+	assert_string_equal(raised.text, "2001:db8::8");
 	assert_string_equal(raised.limits, "sh");
 	update.new_src->destroy(update.new_src);
 	update.new_dst->destroy(update.new_dst);

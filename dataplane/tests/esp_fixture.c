@@ -106,6 +106,9 @@ int esp_fixture_clean(void **state)
 	return 0;
 }
 
+const struct cygnet_addr esp_moved_src = {.bytes = {0x20, 1, 0xd, 0xb8, [15] = 2}};
+const struct cygnet_addr esp_moved_dst = {.bytes = {0x20, 1, 0xd, 0xb8, [15] = 1}};
+
 static struct cygnet_addr address(const char *text)
 {
 	struct cygnet_addr addr = {0};
@@ -119,7 +122,8 @@ struct cygnet_sa_params esp_params(const struct esp_peer *peer, unsigned int opt
 	const struct esp_algorithm *a = peer->algorithm;
 	struct cygnet_sa_params p = {
 		.id = {htonl(ESP_SPI), IPPROTO_ESP, AF_INET, address("192.0.2.1")},
-		.path = {.src = address("192.0.2.2"), .dst = address("192.0.2.1")},
+		.path = {.src = address("192.0.2.2"), .dst = address("192.0.2.1"),
+			 .af = AF_INET},
 		.flags = (options & ESP_INBOUND ? CYGNET_SA_INBOUND : 0) |
 			 (options & ESP_ESN ? CYGNET_SA_ESN : 0),
 		.reqid = 1,
@@ -217,9 +221,22 @@ bool esp_sa_add(struct esp_sa *e, const struct esp_algorithm *algorithm, unsigne
 	return esp_sa_add_params(e, &params, device);
 }
 
+void esp_sa_move(const struct esp_sa *e, bool v6)
+{
+	const struct cygnet_sa_id id = {e->sa->spi, e->sa->proto, cygnet_sa_path(e->sa)->af,
+					cygnet_sa_path(e->sa)->dst};
+	struct cygnet_path there = *cygnet_sa_path(e->sa);
+
+	there.af = v6 ? AF_INET6 : AF_INET;
+	there.src = v6 ? esp_moved_src : address("192.0.2.2");
+	there.dst = v6 ? esp_moved_dst : address("192.0.2.1");
+	cygnet_reader_quiescent(sadb, 0);
+	assert_int_equal(cygnet_sa_update(sadb, &id, &there, 0), 0);
+}
+
 void esp_sa_delete(struct esp_sa *e)
 {
-	const struct cygnet_sa_id id = {e->sa->spi, e->sa->proto, e->sa->af,
+	const struct cygnet_sa_id id = {e->sa->spi, e->sa->proto, cygnet_sa_path(e->sa)->af,
 					cygnet_sa_path(e->sa)->dst};
 
 	assert_int_equal(cygnet_sa_delete(sadb, &id), 0);

@@ -73,6 +73,10 @@ bool esp_sa_add(struct esp_sa *e, const struct esp_algorithm *algorithm, unsigne
 bool esp_sa_add_params(struct esp_sa *e, const struct cygnet_sa_params *params,
 		       unsigned int device);
 void esp_sa_delete(struct esp_sa *e);
+/** Where esp_sa_move() moves it to. */
+extern const struct cygnet_addr esp_moved_src, esp_moved_dst;
+/** Move it to IPv6, or back to IPv4; it stays the same SA. */
+void esp_sa_move(const struct esp_sa *e, bool v6);
 /** An SA on the first device that has the algorithm. */
 void esp_sa_any(struct esp_sa *e, const struct esp_algorithm *algorithm, unsigned int options);
 

@@ -192,6 +192,7 @@ static struct cygnet_sa_params params_of(const struct ah_sa *a)
 		memcpy(&p.path.src.v4, wire + 12, 4);
 		memcpy(&p.path.dst.v4, wire + 16, 4);
 	}
+	p.path.af = p.id.af;
 	p.id.dst = p.path.dst;
 	if (algorithm->iv_len) {
 		p.cipher_key_len = algorithm->key_len;
@@ -356,6 +357,23 @@ static void inbound(void **state)
 {
 	(void)state;
 	each(true, take_all);
+}
+
+/* Some packets, each in the other family, in one session. */
+static void moving(struct ah_sa *a)
+{
+	for (unsigned int i = 1; i <= 5 && !a->transport; i++) {
+		(a->inbound ? take_one : send_one)(a, 100 + i, i);
+		a->v6 = !a->v6;
+		esp_sa_move(&a->e, a->v6);
+	}
+}
+
+static void to_the_other_family(void **state)
+{
+	(void)state;
+	each(false, moving);
+	each(true, moving);
 }
 
 /* Every bit of AH and what it covers; of the header in front only what may not change. */
@@ -569,6 +587,7 @@ int main(int argc, char **argv)
 	static const struct CMUnitTest tests[] = {
 		ESP_TEST(outbound),
 		ESP_TEST(inbound),
+		ESP_TEST(to_the_other_family),
 		ESP_TEST(damaged),
 		ESP_TEST(truncated),
 		ESP_TEST(no_room),

@@ -127,7 +127,8 @@ static void sad(void **state)
 {
 	struct cygnet_sa_params params = {
 		.id = {.spi = htonl(0xc0000001), .proto = IPPROTO_ESP, .af = AF_INET},
-		.path = {.encap = 1, .sport = htons(4500), .dport = htons(61234)},
+		.path = {.encap = 1, .sport = htons(4500), .dport = htons(61234),
+			 .af = AF_INET},
 		.flags = CYGNET_SA_INBOUND | CYGNET_SA_ESN,
 		.reqid = 3,
 		.cipher = CYGNET_CIPHER_AES_CBC,

@@ -75,7 +75,7 @@ static void spoil_all(struct cygnet_sa *sa)
 static void spoil_some(struct cygnet_sa *sa)
 {
 	uint8_t *field[] = {
-		&sa->proto, &sa->af, &sa->mode, &sa->cipher, &sa->auth, &sa->dscp, &sa->icv_len,
+		&sa->proto, &sa->path[0].af, &sa->mode, &sa->cipher, &sa->auth, &sa->dscp, &sa->icv_len,
 		&sa->cipher_key_len, &sa->salt_len, &sa->auth_key_len, &sa->path[0].encap,
 		(uint8_t *)&sa->flags, (uint8_t *)&sa->path_index, (uint8_t *)&sa->replay_block,
 		(uint8_t *)&sa->replay_window, (uint8_t *)&sa->seq, (uint8_t *)&sa->tfc,

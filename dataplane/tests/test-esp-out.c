@@ -275,6 +275,58 @@ static void tos_and_df(void **state)
 	}
 }
 
+/* --- on the move --- */
+
+/* In the new header the same ESP, of the next number, as long as was computed. */
+static void send_moved(const struct esp_sa *e, bool v6, uint64_t seq)
+{
+	unsigned int front = (v6 ? 40u : 20u) + (e->options & ESP_ENCAP ? 8u : 0), len;
+	uint8_t inner[45], text[PEER_TEXT_MAX];
+	const uint8_t *wire;
+	struct rte_mbuf *m;
+	uint32_t number;
+
+	peer_packet(inner, sizeof(inner), 0, false);
+	m = esp_packet(inner, sizeof(inner), RTE_PKTMBUF_HEADROOM, RTE_PKTMBUF_HEADROOM);
+	assert_int_equal(esp_protect(e, m, seq), ESP_OK);
+	len = rte_pktmbuf_data_len(m);
+	wire = rte_pktmbuf_mtod(m, const uint8_t *);
+	assert_int_equal(len, esp_out_size(e->session, cygnet_sa_path(e->sa), 0, sizeof(inner)));
+	assert_int_equal(wire[0] >> 4, v6 ? 6 : 4);
+	if (v6) {
+		assert_memory_equal(wire + 8, &esp_moved_src, 16);
+		assert_memory_equal(wire + 24, &esp_moved_dst, 16);
+		assert_int_equal(wire[4] << 8 | wire[5], len - 40);
+	} else {
+		assert_int_equal(peer_checksum(wire, 20), 0);
+		assert_int_equal(wire[2] << 8 | wire[3], len);
+	}
+	memcpy(&number, wire + front + 4, sizeof(number));
+	assert_int_equal(ntohl(number), seq);
+	assert_int_equal(peer_open(&e->peer, 0, wire + front, len - front, text),
+			 sizeof(inner) + 2 + peer_padding(e->peer.algorithm, sizeof(inner)));
+	assert_memory_equal(text, inner, sizeof(inner));
+	rte_pktmbuf_free(m);
+}
+
+/* From IPv4 to IPv6 and back (RFC 4555, 3.5), in one session. */
+static void to_the_other_family(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < esp_algorithm_count; i++) {
+		struct esp_sa e;
+
+		esp_sa_any(&e, &esp_algorithms[i], (i & 1 ? ESP_ENCAP : 0) | (i & 2 ? ESP_ESN : 0));
+		for (unsigned int move = 0; move < 5; move++) {
+			if (move)
+				esp_sa_move(&e, move & 1);
+			send_moved(&e, move & 1, 2 * move + 1);
+			send_moved(&e, move & 1, 2 * move + 2);
+		}
+		esp_sa_delete(&e);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
@@ -285,6 +337,7 @@ int main(int argc, char **argv)
 		ESP_TEST(no_room),
 		ESP_TEST(larger_than_ip_allows),
 		ESP_TEST(tos_and_df),
+		ESP_TEST(to_the_other_family),
 	};
 
 	(void)argc;

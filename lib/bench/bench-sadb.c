@@ -78,6 +78,7 @@ static struct cygnet_sa_params sa(uint32_t i)
 		.replay_window = 32,
 	};
 
+	p.path.af = AF_INET;
 	p.id.dst.v4 = p.path.dst.v4 = htonl(0xc0000201);
 	return p;
 }

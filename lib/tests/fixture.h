@@ -74,11 +74,19 @@ static inline struct cygnet_addr addr4(const char *text)
 	return addr;
 }
 
+static inline struct cygnet_addr addr6(const char *text)
+{
+	struct cygnet_addr addr = {0};
+
+	assert_int_equal(inet_pton(AF_INET6, text, &addr), 1);
+	return addr;
+}
+
 static inline struct cygnet_sa_params sa_params(uint32_t spi, bool inbound)
 {
 	struct cygnet_sa_params p = {
 		.id = {htonl(spi), IPPROTO_ESP, AF_INET, addr4("192.0.2.1")},
-		.path = {addr4("192.0.2.2"), addr4("192.0.2.1"), 0, 0, 0, {0}},
+		.path = {addr4("192.0.2.2"), addr4("192.0.2.1"), 0, 0, 0, AF_INET, {0}},
 		.flags = inbound ? CYGNET_SA_INBOUND : 0,
 		.reqid = 1,
 		.cipher = CYGNET_CIPHER_AES_GCM,

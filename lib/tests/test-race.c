@@ -82,19 +82,30 @@ static void check_sa(const struct cygnet_sa *sa)
 		"an SA has the keys of another");
 }
 
-/* Moved to and fro: port and address belong together. */
+/* Where the SAs are that have moved to IPv6. */
+static const struct cygnet_addr far = {.bytes = {0x20, 1, 0xd, 0xb8, [15] = 1}};
+
+/* Moved to and fro: port, family and addresses belong together. */
 static struct cygnet_path other_path(const struct cygnet_path *path, uint32_t n)
 {
 	struct cygnet_path other = *path;
 
 	other.src.v4 = htonl(n);
 	other.sport = (uint16_t)n;
+	if (n & 1) {
+		other.af = AF_INET6;
+		other.dst = far;
+	}
 	return other;
 }
 
 static void check_path(const struct cygnet_path *path)
 {
+	bool v6 = path->sport & 1;
+
 	require(path->sport == 0 || path->src.v4 == htonl(path->sport), "a path is torn");
+	require(path->af == (v6 ? AF_INET6 : AF_INET) && !memcmp(&path->dst, &far, 16) == v6,
+		"a path is of two families");
 }
 
 static struct cygnet_policy_params numbered_policy(uint32_t n)
@@ -126,13 +137,18 @@ static void *writer(void *arg)
 		struct cygnet_policy_params policy = numbered_policy(n);
 		struct cygnet_path path = other_path(&p.path, 1 + rnd(&random, 1000));
 		struct cygnet_sa_usage usage;
+		struct cygnet_sa_id id = p.id;
 
+		if (rnd(&random, 2)) {
+			id.af = AF_INET6;
+			id.dst = far;
+		}
 		switch (rnd(&random, 7)) {
 		case 0:
 			cygnet_sa_add(db, &p);
 			break;
 		case 1:
-			cygnet_sa_delete(db, &p.id);
+			cygnet_sa_delete(db, &id);
 			break;
 		case 2:
 			cygnet_policy_add(db, &policy);
@@ -141,10 +157,10 @@ static void *writer(void *arg)
 			cygnet_policy_delete(db, &policy);
 			break;
 		case 4:
-			cygnet_sa_update(db, &p.id, &path, 0);
+			cygnet_sa_update(db, &id, &path, 0);
 			break;
 		case 5:
-			cygnet_sa_query(db, &p.id, &usage);
+			cygnet_sa_query(db, &id, &usage);
 			break;
 		default:
 			cygnet_db_reclaim(db);
@@ -156,12 +172,13 @@ static void *writer(void *arg)
 static void read_once(uint32_t *random)
 {
 	struct cygnet_flow flow = flow4("10.0.0.0", "10.1.1.1", 6, 1, 2);
-	struct cygnet_addr dst = addr4("192.0.2.1");
+	bool v6 = rnd(random, 2);
+	struct cygnet_addr dst = v6 ? far : addr4("192.0.2.1");
 	struct cygnet_policy *policy;
 	struct cygnet_sa *sa;
 
-	sa = cygnet_sad_lookup(db, htonl(0x1000 + rnd(random, NUMBERS)), IPPROTO_ESP, AF_INET,
-			       &dst);
+	sa = cygnet_sad_lookup(db, htonl(0x1000 + rnd(random, NUMBERS)), IPPROTO_ESP,
+			       v6 ? AF_INET6 : AF_INET, &dst);
 	if (sa) {
 		check_sa(sa);
 		check_path(cygnet_sa_path(sa));

@@ -152,7 +152,7 @@ static void update_keeps_state(void **state)
 	struct fixture *f = *state;
 	struct cygnet_sa_params p = sa_params(0x1000, true), q = sa_params(0x1000, true);
 	struct cygnet_path path = {addr4("198.51.100.1"), addr4("198.51.100.2"), htons(4500),
-				   htons(4500), 1, {0}};
+				   htons(4500), 1, AF_INET, {0}};
 	struct cygnet_sa *sa;
 
 	q.id.dst = q.path.dst = addr4("192.0.2.77");
@@ -173,6 +173,75 @@ static void update_keeps_state(void **state)
 	p.id.dst = path.dst;
 	assert_int_equal(cygnet_sa_update(f->db, &p.id, &p.path, 0), 0); /* and back */
 	assert_ptr_equal(lookup(f->db, 0x1000), sa);
+}
+
+static struct cygnet_sa *lookup6(struct cygnet_db *db, uint32_t spi)
+{
+	struct cygnet_addr dst = addr6("2001:db8::1");
+
+	return cygnet_sad_lookup(db, htonl(spi), IPPROTO_ESP, AF_INET6, &dst);
+}
+
+/* From IPv4 to IPv6 and back (RFC 4555, 3.5): the same SA, with all that it has seen. */
+static void update_to_another_family(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_sa_params p = sa_params(0x1000, true);
+	struct cygnet_path far = {addr6("2001:db8::2"), addr6("2001:db8::1"), 0, 0, 0, AF_INET6,
+				  {0}};
+	struct cygnet_sa_id there = {p.id.spi, IPPROTO_ESP, AF_INET6, far.dst};
+	struct cygnet_sa before, *sa;
+	struct cygnet_sa_usage usage;
+
+	p.replay_window = 4096;
+	p.lifetime.hard_packets = 1000;
+	assert_int_equal(cygnet_sa_add(f->db, &p), 0);
+	sa = lookup(f->db, 0x1000);
+	assert_true(cygnet_replay_update(f->db, sa, 5000));
+	sa->packets = 7;
+	sa->bytes = 700;
+	sa->use_time = 70;
+	sa->expired = CYGNET_EXPIRE_SOFT;
+	before = *sa;
+	assert_int_equal(cygnet_sa_update(f->db, &p.id, &far, 0), 0);
+	assert_null(lookup(f->db, 0x1000));
+	assert_ptr_equal(lookup6(f->db, 0x1000), sa);
+	assert_memory_equal(&sa->seq, &before.seq, sizeof(before) - offsetof(struct cygnet_sa, seq));
+	assert_memory_equal(sa->cipher_key, before.cipher_key, sizeof(before.cipher_key));
+	assert_int_equal(sa->generation, before.generation);
+	assert_int_equal(sa->replay_block, before.replay_block);
+	assert_false(cygnet_replay_check(f->db, sa, 5000));
+	assert_true(cygnet_replay_update(f->db, sa, 4999));
+	/* What names it now, and only that. */
+	assert_int_equal(cygnet_sa_query(f->db, &p.id, &usage), -ENOENT);
+	assert_int_equal(cygnet_sa_query(f->db, &there, &usage), 0);
+	assert_int_equal(usage.packets, 7);
+	assert_int_equal(usage.seq, 5000);
+	assert_int_equal(cygnet_sa_update(f->db, &there, &p.path, 0), 0);
+	assert_ptr_equal(lookup(f->db, 0x1000), sa);
+	assert_null(lookup6(f->db, 0x1000));
+	assert_false(cygnet_replay_check(f->db, sa, 4999));
+	assert_int_equal(cygnet_sa_delete(f->db, &there), -ENOENT);
+	assert_int_equal(cygnet_sa_delete(f->db, &p.id), 0);
+}
+
+/* Bytes that are an address of both families. */
+static void same_bytes_in_two_families(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_sa_params v4 = sa_params(0x1000, true), v6 = v4;
+
+	v6.id.af = v6.path.af = AF_INET6;
+	assert_int_equal(cygnet_sa_add(f->db, &v4), 0);
+	assert_int_equal(cygnet_sa_update(f->db, &v6.id, &v6.path, 0), -ENOENT);
+	assert_int_equal(cygnet_sa_add(f->db, &v6), 0);
+	assert_ptr_not_equal(lookup(f->db, 0x1000),
+			     cygnet_sad_lookup(f->db, v6.id.spi, IPPROTO_ESP, AF_INET6, &v6.id.dst));
+	assert_int_equal(cygnet_sa_update(f->db, &v4.id, &v6.path, 0), -EEXIST);
+	v6.path.af = AF_UNIX;
+	assert_int_equal(cygnet_sa_update(f->db, &v4.id, &v6.path, 0), -EINVAL);
+	v6.path = (struct cygnet_path){.dst = addr6("2001:db8::1"), .af = AF_INET};
+	assert_int_equal(cygnet_sa_update(f->db, &v4.id, &v6.path, 0), -EINVAL);
 }
 
 static void update_waits_for_readers(void **state)
@@ -305,6 +374,7 @@ static void invalid_params(void **state)
 	BAD(id.spi, htonl(255));
 	BAD(id.proto, IPPROTO_TCP);
 	BAD(id.af, AF_UNIX);
+	BAD(path.af, AF_INET6);
 	BAD(id.dst.v4, 1);
 	BAD(path.src.words[1], 1);
 	BAD(id.dst.bytes[4], p.path.dst.bytes[4] = 1);
@@ -370,6 +440,8 @@ int main(void)
 		TEST(spi_reserve),
 		TEST(all_slots),
 		TEST(update_keeps_state),
+		TEST(update_to_another_family),
+		TEST(same_bytes_in_two_families),
 		TEST(update_waits_for_readers),
 		TEST(generations),
 		TEST(reserve_seq),

@@ -484,18 +484,19 @@ static void move(struct cygnet_db *db)
 	struct cygnet_sa_params p = large(0x1000);
 	struct cygnet_path path = p.path;
 
-	path.src = path.dst = addr4("198.51.100.1");
+	path.src = path.dst = addr6("2001:db8::1");
+	path.af = AF_INET6;
 	cygnet_sa_update(db, &p.id, &path, 9);
 }
 
 /* At the old place or at the new one, never between, never gone. */
 static void look_for_path(struct cygnet_db *db)
 {
-	struct cygnet_addr there = addr4("198.51.100.1");
+	struct cygnet_addr there = addr6("2001:db8::1");
 	struct cygnet_sa *sa = find_in(db, 0x1000);
 
 	if (!sa)
-		sa = cygnet_sad_lookup(db, htonl(0x1000), IPPROTO_ESP, AF_INET, &there);
+		sa = cygnet_sad_lookup(db, htonl(0x1000), IPPROTO_ESP, AF_INET6, &there);
 	else
 		assert_int_equal(cygnet_sa_path(sa)->src.v4, addr4("192.0.2.2").v4);
 	assert_non_null(sa);

@@ -117,6 +117,12 @@ class Gateway:
         subprocess.run([f"{self.build}/testing/packet/sadb-fill", f"{self.work}/sadb"],
                        input="\n".join(lines) + "\n", text=True, check=True)
 
+    def query(self, line):
+        """One of sadb-fill's queries. @return what it says, numbers"""
+        answer = subprocess.run([f"{self.build}/testing/packet/sadb-fill", f"{self.work}/sadb"],
+                                input=line + "\n", text=True, check=True, stdout=subprocess.PIPE)
+        return {key: int(value) for key, _, value in (word.partition("=") for word in answer.stdout.split())}
+
     def ask(self, what):
         """As cygnetctl does; to start it would take longer than most tests."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as telemetry:

@@ -11,8 +11,14 @@
  *   flush
  *   sa spi=0x1001 src=192.0.2.1 dst=192.0.2.2 cipher=aes-cbc key=HEX auth=hmac-sha1 akey=HEX icv=12
  *   sa-delete spi=0x1001 dst=192.0.2.2
+ *   sa-update spi=0x1001 end=192.0.2.2 src=2001:db8::1 dst=2001:db8::2
+ *   sa-query spi=0x1001 dst=2001:db8::2
  *   policy dir=out src=10.1.0.0-10.1.0.255 dst=10.2.0.0-10.2.0.255 action=protect spi=0x1001
  *          end=192.0.2.2
+ *   policy-query dir=out src=10.1.0.0-10.1.0.255 dst=10.2.0.0-10.2.0.255
+ *
+ * Of sa-update, end is where the SA ended before, and reqid is optional. Queries print
+ * words of the form key=value, a line each.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -20,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cygnet.h"
 
@@ -159,7 +166,7 @@ static int set_src(struct line *line, const char *value)
 
 	if (strchr(value, '-'))
 		return parse_addr_range(value, &sel->src_lo, &sel->src_hi, &sel->af);
-	return parse_addr(value, &line->sa.path.src, &line->sa.id.af);
+	return parse_addr(value, &line->sa.path.src, &line->sa.path.af);
 }
 
 static int set_dst(struct line *line, const char *value)
@@ -169,12 +176,13 @@ static int set_dst(struct line *line, const char *value)
 
 	if (strchr(value, '-'))
 		return parse_addr_range(value, &sel->dst_lo, &sel->dst_hi, &sel->af);
-	rc = parse_addr(value, &line->sa.path.dst, &line->sa.id.af);
+	rc = parse_addr(value, &line->sa.path.dst, &line->sa.path.af);
+	line->sa.id.af = line->sa.path.af;
 	line->sa.id.dst = line->sa.path.dst;
 	return rc;
 }
 
-/* Where the SA of a policy ends. */
+/* Where the SA of a policy ends, or one that moves does so far. */
 static int set_end(struct line *line, const char *value)
 {
 	return parse_addr(value, &line->policy.dst, &line->policy.af);
@@ -378,11 +386,72 @@ static void line_init(struct line *line)
 	memset(line, 0, sizeof(*line));
 	line->sa.id.proto = IPPROTO_ESP;
 	line->sa.id.af = AF_INET;
+	line->sa.path.af = AF_INET;
 	line->policy.proto = IPPROTO_ESP;
 	line->policy.af = AF_INET;
 	line->policy.sel.af = AF_INET;
 	line->policy.sel.sport_hi = UINT16_MAX;
 	line->policy.sel.dport_hi = UINT16_MAX;
+}
+
+/* As the plugin does: cygnetd may not have seen the last move yet. */
+static int update_sa(struct cygnet_db *db, const struct line *line)
+{
+	const struct cygnet_sa_id id = {line->sa.id.spi, line->sa.id.proto, line->policy.af,
+					line->policy.dst};
+	const struct timespec pause = {.tv_nsec = 1000000};
+	int rc = -EAGAIN;
+
+	for (unsigned int tries = 0; tries < 200 && rc == -EAGAIN; tries++) {
+		rc = cygnet_sa_update(db, &id, &line->sa.path, line->sa.reqid);
+		if (rc == -EAGAIN)
+			nanosleep(&pause, NULL);
+	}
+	return rc;
+}
+
+static int query_sa(struct cygnet_db *db, const struct line *line)
+{
+	struct cygnet_sa_usage usage;
+	int rc = cygnet_sa_query(db, &line->sa.id, &usage);
+
+	if (!rc)
+		printf("bytes=%llu packets=%llu use=%llu seq=%llu replayed=%llu forged=%llu\n",
+		       (unsigned long long)usage.bytes, (unsigned long long)usage.packets,
+		       (unsigned long long)usage.use_time, (unsigned long long)usage.seq,
+		       (unsigned long long)usage.replay_drops,
+		       (unsigned long long)usage.auth_drops);
+	return rc;
+}
+
+static int query_policy(struct cygnet_db *db, const struct line *line)
+{
+	uint64_t use;
+	int rc = cygnet_policy_query(db, line->policy.dir, &line->policy.sel, &use);
+
+	if (!rc)
+		printf("use=%llu\n", (unsigned long long)use);
+	return rc;
+}
+
+static int run_command(struct cygnet_db *db, const char *command, const struct line *line)
+{
+	if (strcmp(command, "flush") == 0)
+		return cygnet_db_flush(db);
+	if (strcmp(command, "sa") == 0)
+		return cygnet_sa_add(db, &line->sa);
+	if (strcmp(command, "sa-delete") == 0)
+		return cygnet_sa_delete(db, &line->sa.id);
+	if (strcmp(command, "sa-update") == 0)
+		return update_sa(db, line);
+	if (strcmp(command, "sa-query") == 0)
+		return query_sa(db, line);
+	if (strcmp(command, "policy") == 0)
+		return cygnet_policy_add(db, &line->policy);
+	if (strcmp(command, "policy-query") == 0)
+		return query_policy(db, line);
+	fprintf(stderr, "sadb-fill: unknown command %s\n", command);
+	return -EINVAL;
 }
 
 static int run_line(struct cygnet_db *db, char *text)
@@ -400,16 +469,7 @@ static int run_line(struct cygnet_db *db, char *text)
 			fprintf(stderr, "sadb-fill: %s: bad word %s\n", command, word);
 			return -EINVAL;
 		}
-	if (strcmp(command, "flush") == 0)
-		return cygnet_db_flush(db);
-	if (strcmp(command, "sa") == 0)
-		return cygnet_sa_add(db, &line.sa);
-	if (strcmp(command, "sa-delete") == 0)
-		return cygnet_sa_delete(db, &line.sa.id);
-	if (strcmp(command, "policy") == 0)
-		return cygnet_policy_add(db, &line.policy);
-	fprintf(stderr, "sadb-fill: unknown command %s\n", command);
-	return -EINVAL;
+	return run_command(db, command, &line);
 }
 
 static int run_lines(struct cygnet_db *db)

@@ -1,19 +1,44 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # MOBIKE: while the hosts talk, the address that one gateway uses goes away. It
-# goes on by another, with the SAs there are; then the other gateway moves, too.
+# goes on by another, with the SAs there are; then the other gateway moves, too. At last the
+# first one has no IPv4 address any more: the same SAs go on in IPv6.
 
 # A gateway may say so when ESP comes for an address that it has no more.
 allowed_on_wire+=" or (icmp and src net $wire_net.0/24)"
+# Linux also says that the way to it is through somebody else.
+allowed_on_wire+=" or (ip6[6] = 58 and (ip6[40] = 1 or ip6[40] = 137) and (src net $wan6_net::/64 or src net fe80::/64))"
 # When they move they have to ask for MAC addresses again, and charon has drop policies in
-# place while it replaces the others.
-may_drop=([left]="no-neighbour policy-discard" [right]="no-neighbour policy-discard")
+# place while it replaces the others. Without an address there is no route, until charon moves.
+may_drop=([left]="no-neighbour no-route policy-discard" [right]="no-neighbour policy-discard")
 
 steps() {
+	add_ipv6
 	moves "${wan_addr[left]}" "${wan_addr[right]}" /24
 	expect_pings
 	expect_ciphertext
 	expect "ESP from the new addresses" test \
 		"$(frames wire 'src 192.168.0.11 and dst 192.168.0.21 and (esp or udp port 4500)')" -gt 100
+	moves_to_ipv6
+}
+
+moves_to_ipv6() {
+	local before lost sent
+	start_capture wire6 wire br0
+	before=$(spis)
+	sent=$(sequence)
+	start_pings family left 1000 0.004
+	sleep 1
+	on_gateway left "/sbin/ip -4 address flush dev wan"
+	expect "both move to IPv6" wait_for 60 eval "[ \"\$(addresses)\" = '${wan6_addr[left]} ${wan6_addr[right]}' ]"
+	expect "traffic flows" wait_for 30 flows "${host_addr[right]}"
+	lost=$(end_pings family)
+	say "$lost pings of 1000 lost in the move to IPv6"
+	expect "less than a second's pings lost" test "$lost" -lt 250
+	expect_output "SPIs" "$before" spis
+	expect "sequence numbers go on" test "$(sequence)" -gt $((sent + 1000 - lost))
+	stop_capture wire6
+	expect "nothing but ciphertext on the wire" only_ciphertext wire6
+	expect "ESP in IPv6" test "$(frames wire6 'ip6 proto 50 or (ip6 and udp port 4500)')" -gt 100
 }
 
 # moves LEFT RIGHT LENGTH [CHILD [HOST]]: from those addresses to the same with a 1 behind, while
@@ -57,3 +82,4 @@ remove_first() { on_gateway "$1" "/sbin/ip address del $2$3 dev wan"; }
 # Of the outbound SA, left's and right's.
 addresses() { sad left '.[] | select(.dir == "out") | "\(.src) \(.dst)"'; }
 spis() { sad left 'map(.spi) | sort | join(" ")'; }
+sequence() { sad left '.[] | select(.dir == "out") | .seq'; }

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * An outbound SA and its policy, as child_sa_t.update() moves them: to another
+ * address, of another family, under another reqid.
+ */
+
+#include "charon.h"
+#include "../kernel_cygnet_sa.h"
+
+#include <errno.h>
+
+#include <daemon.h>
+
+/** Move the SA, which charon knows by its new addresses from then on */
+static void move_sa(char *src, char *dst, bool encap, uint32_t reqid)
+{
+	kernel_ipsec_update_sa_t update = {
+		.new_encap = encap,
+		.new_reqid = reqid,
+	};
+
+	update.new_src = host_create_from_string(src, 4500);
+	update.new_dst = host_create_from_string(dst, 4501);
+	assert_int_equal(charon->kernel->update_sa(charon->kernel, &sa.id, &update),
+					 SUCCESS);
+	sa.id.src->destroy(sa.id.src);
+	sa.id.dst->destroy(sa.id.dst);
+	sa.id.src = update.new_src;
+	sa.id.dst = update.new_dst;
+}
+
+/** The policy, for the addresses that the SA has now */
+static void add_policy(void)
+{
+	policy.data.src->destroy(policy.data.src);
+	policy.data.dst->destroy(policy.data.dst);
+	policy.data.src = sa.id.src->clone(sa.id.src);
+	policy.data.dst = sa.id.dst->clone(sa.id.dst);
+	assert_int_equal(charon->kernel->add_policy(charon->kernel, &policy.id,
+												&policy.data), SUCCESS);
+}
+
+static void del_policy(void)
+{
+	assert_int_equal(charon->kernel->del_policy(charon->kernel, &policy.id,
+												&policy.data), SUCCESS);
+}
+
+/** A packet from MOON_NET to SUN_NET */
+static dataplane_response_t leave(void)
+{
+	struct cygnet_event event;
+
+	memset(&event, 0, sizeof(event));
+	event.flow.af = AF_INET;
+	event.flow.proto = IPPROTO_UDP;
+	event.flow.has_ports = 1;
+	event.flow.src.v4 = inet_addr("10.1.0.1");
+	event.flow.dst.v4 = inet_addr("10.2.0.1");
+	return dataplane_ask(DATAPLANE_LEAVE, &event);
+}
+
+/** That number of packets have left by the SA, all by the policy's */
+static void expect_usage(int packets)
+{
+	kernel_ipsec_query_policy_t policy_query = {};
+	uint64_t bytes = 0, count = 0;
+	time_t use = 0;
+
+	assert_int_equal(query_sa(&bytes, &count, &use), SUCCESS);
+	assert_int_equal(bytes, 100 * packets);
+	assert_int_equal(count, packets);
+	assert_int_equal(use, 88);
+	assert_int_equal(charon->kernel->query_policy(charon->kernel, &policy.id,
+										&policy_query, &use), SUCCESS);
+	assert_int_equal(use, 88);
+}
+
+/** The next packet goes by the SA where it is now, with the next number */
+static void expect_packet(int seq, bool encap)
+{
+	dataplane_response_t response = leave();
+	struct cygnet_path path;
+
+	assert_int_equal(response.result, 0);
+	assert_int_equal(response.spi, sa.id.spi);
+	assert_int_equal(response.seq, seq);
+	assert_int_equal(response.policy_reqid, policy.sa.reqid);
+	assert_int_equal(response.sa_reqid, policy.sa.reqid);
+	kernel_cygnet_sa_path(sa.id.src, sa.id.dst, encap, &path);
+	assert_memory_equal(&response.path, &path, sizeof(path));
+	expect_usage(seq);
+}
+
+static void test_moves(void **state)
+{
+	static const struct {
+		char *src, *dst;
+		bool encap;
+		uint32_t reqid;
+	} moves[] = {
+		{"192.0.2.7",	"192.0.2.8",	FALSE,	0	},
+		{"2001:db8::7",	"2001:db8::8",	FALSE,	0	},
+		{"2001:db8::7",	"2001:db8::8",	TRUE,	9	},
+		{"192.0.2.7",	"192.0.2.8",	TRUE,	0	},
+		{MOON,			SUN,			FALSE,	10	},
+		{MOON,			SUN,			FALSE,	0	},
+	};
+	int i, seq = 1;
+
+	sa.data.inbound = FALSE;
+	assert_int_equal(add_sa(), SUCCESS);
+	add_policy();
+	expect_packet(seq++, FALSE);
+	for (i = 0; i < countof(moves); i++)
+	{
+		del_policy();
+		assert_int_equal(leave().result, -ENOENT);
+		move_sa(moves[i].src, moves[i].dst, moves[i].encap, moves[i].reqid);
+		policy.sa.reqid = moves[i].reqid ?: policy.sa.reqid;
+		add_policy();
+		expect_packet(seq++, moves[i].encap);
+	}
+	assert_int_equal(policy.sa.reqid, 10);
+	assert_int_equal(log_lines, 0);
+}
+
+/** Without the policies, as with KERNEL_NO_POLICY_UPDATES: the policy keeps its
+ * SA, and is deleted by the name that it has */
+static void test_move_below_policy(void **state)
+{
+	dataplane_response_t response;
+
+	sa.data.inbound = FALSE;
+	assert_int_equal(add_sa(), SUCCESS);
+	add_policy();
+	expect_packet(1, FALSE);
+	move_sa("2001:db8::7", "2001:db8::8", FALSE, 9);
+	response = leave();
+	assert_int_equal(response.result, 0);
+	assert_int_equal(response.seq, 2);
+	assert_int_equal(response.path.af, AF_INET6);
+	assert_int_equal(response.sa_reqid, 9);
+	assert_int_equal(response.policy_reqid, 7);
+	del_policy();
+	assert_int_equal(del_sa(), SUCCESS);
+	assert_int_equal(leave().result, -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_moves),
+		TEST(test_move_below_policy),
+	};
+
+	return cmocka_run_group_tests(tests, charon_setup, charon_teardown);
+}
