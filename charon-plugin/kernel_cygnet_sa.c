@@ -49,7 +49,10 @@ static const encryption_t encryption_algs[] = {
 
 static const integrity_t integrity_algs[] = {
 	{AUTH_HMAC_MD5_96,			CYGNET_AUTH_HMAC_MD5,		16,	12	},
+	{AUTH_HMAC_MD5_128,			CYGNET_AUTH_HMAC_MD5,		16,	16	},
 	{AUTH_HMAC_SHA1_96,			CYGNET_AUTH_HMAC_SHA1,		20,	12	},
+	{AUTH_HMAC_SHA1_160,		CYGNET_AUTH_HMAC_SHA1,		20,	20	},
+	{AUTH_HMAC_SHA2_256_96,		CYGNET_AUTH_HMAC_SHA256,	32,	12	},
 	{AUTH_HMAC_SHA2_256_128,	CYGNET_AUTH_HMAC_SHA256,	32,	16	},
 	{AUTH_HMAC_SHA2_384_192,	CYGNET_AUTH_HMAC_SHA384,	48,	24	},
 	{AUTH_HMAC_SHA2_512_256,	CYGNET_AUTH_HMAC_SHA512,	64,	32	},
@@ -141,10 +144,6 @@ static const char *map_encryption(uint8_t proto, kernel_ipsec_add_sa_t *data,
 	params->cipher_key_len = data->enc_key.len - alg->salt_len;
 	params->salt_len = alg->salt_len;
 	params->icv_len = alg->icv_len;
-	if (data->esn && alg->cipher == CYGNET_CIPHER_AES_GMAC)
-	{
-		return "NULL_AES_GMAC with extended sequence numbers";
-	}
 	if (data->enc_key.len)
 	{
 		memcpy(params->cipher_key, data->enc_key.ptr, data->enc_key.len);

@@ -18,6 +18,30 @@ static inline unsigned int esn_len(const struct session *s)
 	return s->esn && s->form != SUITE_AEAD ? 4 : 0;
 }
 
+/* RFC 4543, 3.3: of AES-GMAC it stands between SPI and sequence number. What is covered has
+ * to be in one piece: while a device has the packet the SPI is where the last bytes of the
+ * header in front of ESP were, and those are behind the text, in esn_len().
+ * @param esp    the ESP header
+ * @param saved  where those bytes go
+ * @param hi     high half of the sequence number, network byte order */
+static inline void esn_insert(uint8_t *esp, uint8_t *saved, uint32_t hi)
+{
+	memcpy(saved, esp - sizeof(hi), sizeof(hi));
+	memcpy(esp - sizeof(hi), esp, sizeof(hi));
+	memcpy(esp, &hi, sizeof(hi));
+}
+
+/* After the device. @param m  ICV and all */
+static inline void esn_remove(struct rte_mbuf *m, const struct session *s)
+{
+	uint8_t *esp = rte_pktmbuf_mtod_offset(m, uint8_t *, packet(m)->esp);
+	const uint8_t *saved = rte_pktmbuf_mtod_offset(
+		m, uint8_t *, rte_pktmbuf_data_len(m) - s->icv_len - esn_len(s));
+
+	memcpy(esp, esp - esn_len(s), esn_len(s));
+	memcpy(esp - esn_len(s), saved, esn_len(s));
+}
+
 /* RFC 4106, section 5: SPI, then the 32- or 64-bit sequence number. */
 static inline void esp_aad(uint8_t *aad, const struct session *s, uint32_t spi, uint64_t seq)
 {
@@ -63,7 +87,7 @@ static inline void esp_describe(const struct session *s, struct esp_job *job, un
 
 	job->text_at = (uint16_t)(skip_iv ? data : iv);
 	job->text_len = (uint16_t)(skip_iv ? text : text + s->iv_len);
-	job->auth_at = (uint16_t)esp;
+	job->auth_at = (uint16_t)(s->esn_inside ? esp - esn_len(s) : esp);
 	job->auth_len = (uint16_t)(data - esp + text + esn_len(s));
 	job->icv_at = (uint16_t)icv;
 }

@@ -17,6 +17,7 @@ int esp_in_prepare(struct rte_mbuf *m, const struct session *s, struct esp_job *
 
 	if (have < header + s->align + s->icv_len)
 		return DROP_ESP_TRUNCATED;
+	memcpy(&spi, rte_pktmbuf_mtod_offset(m, const uint8_t *, p->esp), sizeof(spi));
 	text = have - header - s->icv_len;
 	if (text & (s->align - 1u))
 		return DROP_ESP_TRUNCATED;
@@ -27,9 +28,10 @@ int esp_in_prepare(struct rte_mbuf *m, const struct session *s, struct esp_job *
 		memmove(icv + hidden, icv, s->icv_len);
 		memcpy(icv, &hi, sizeof(hi));
 	}
+	if (s->esn_inside)
+		esn_insert(rte_pktmbuf_mtod_offset(m, uint8_t *, p->esp), icv, hi);
 	wire_iv = rte_pktmbuf_mtod_offset(m, const uint8_t *, header - s->iv_len);
 	esp_nonce(job->iv, s, wire_iv);
-	memcpy(&spi, rte_pktmbuf_mtod_offset(m, const uint8_t *, p->esp), sizeof(spi));
 	esp_aad(job->aad, s, spi, p->seq);
 	esp_describe(s, job, p->esp, text, true, header + text + hidden);
 	return ESP_OK;
@@ -57,6 +59,8 @@ int esp_in_finish(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct s
 	unsigned int tail = esn_len(s) + s->icv_len, inner = 0, text;
 	int next;
 
+	if (s->esn_inside)
+		esn_remove(m, s);
 	text = rte_pktmbuf_data_len(m) - header - tail;
 	next = check_trailer(rte_pktmbuf_mtod_offset(m, const uint8_t *, header), text, &inner);
 	if (next == IPPROTO_NONE)

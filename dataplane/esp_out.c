@@ -93,8 +93,12 @@ static void fill(struct rte_mbuf *m, const struct session *s, uint32_t spi, uint
 	const uint32_t hi = rte_cpu_to_be_32((uint32_t)(seq >> 32));
 
 	write_trailer(tail, padded - text - 2, next);
-	if (hidden)
+	if (s->esn_inside) {
+		packet(m)->esp = (uint16_t)esp;
+		esn_insert(rte_pktmbuf_mtod_offset(m, uint8_t *, esp), tail + padded - text, hi);
+	} else if (hidden) {
 		memcpy(tail + padded - text, &hi, sizeof(hi));
+	}
 	write_iv(iv, job, s, seq);
 	esp_aad(job->aad, s, spi, seq);
 	esp_describe(s, job, esp, padded, s->salted,
@@ -187,6 +191,8 @@ void esp_out_finish(struct rte_mbuf *m, const struct session *s)
 	unsigned int hidden = esn_len(s);
 	uint8_t *icv;
 
+	if (s->esn_inside)
+		esn_remove(m, s);
 	if (hidden) {
 		icv = rte_pktmbuf_mtod_offset(m, uint8_t *, rte_pktmbuf_data_len(m) - s->icv_len);
 		memmove(icv - hidden, icv, s->icv_len);

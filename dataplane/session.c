@@ -181,7 +181,7 @@ static bool still_describes(const struct session *s, const struct cygnet_sa *sa)
 
 	return session_describe(&now, sa) && now.form == s->form && now.icv_len == s->icv_len &&
 	       now.iv_len == s->iv_len && now.inbound == s->inbound && now.esn == s->esn &&
-	       now.ah == s->ah;
+	       now.ah == s->ah && now.esn_inside == s->esn_inside;
 }
 
 void *session_on(struct session *s, const struct cygnet_sa *sa, unsigned int device)

@@ -55,11 +55,6 @@ bool suite_known(const struct cygnet_sa *sa)
 	/* AH encrypts nothing. */
 	if (sa->proto == IPPROTO_AH && ciphers[sa->cipher].form != SUITE_AUTH)
 		return false;
-	/* RFC 4543, 3.3: the high half of the sequence number belongs into the middle of
-	 * what GMAC covers in ESP, where a packet in one piece has no room for it. */
-	if (sa->cipher == CYGNET_CIPHER_AES_GMAC && sa->proto == IPPROTO_ESP &&
-	    (sa->flags & CYGNET_SA_ESN))
-		return false;
 	return combined(sa) ? sa->auth == CYGNET_AUTH_NONE : auths[sa->auth] != 0;
 }
 
@@ -75,6 +70,7 @@ void suite_describe(struct session *s, const struct cygnet_sa *sa)
 	s->alone = c->alone;
 	s->gcm = sa->cipher == CYGNET_CIPHER_AES_GCM;
 	s->salted = c->salt_len;
+	s->esn_inside = s->esn && !s->ah && sa->cipher == CYGNET_CIPHER_AES_GMAC;
 	/* CCM: cryptodev wants a byte in front of the nonce, and 18 in front of the AAD. */
 	memcpy(salt + sizeof(s->salt) - c->salt_len, sa->cipher_key + sa->cipher_key_len,
 	       c->salt_len);

@@ -313,7 +313,7 @@ unsigned int esp_offset(const struct esp_sa *e)
 
 unsigned int esp_hidden(const struct esp_sa *e)
 {
-	return e->peer.algorithm->digest && (e->options & ESP_ESN) ? 4 : 0;
+	return e->session->form != SUITE_AEAD && (e->options & ESP_ESN) ? 4 : 0;
 }
 
 unsigned int esp_wire(const struct esp_sa *e, uint8_t outer_tos, uint64_t seq,

@@ -22,9 +22,14 @@
 	{"aes-gcm-" #bits " icv " #icv, CYGNET_CIPHER_AES_GCM, (bits) / 8, CYGNET_AUTH_NONE, 0, 8, \
 	 4, icv, "AES-" #bits "-GCM", NULL}
 
+#define GMAC(bits)                                                                                 \
+	{"aes-gmac-" #bits, CYGNET_CIPHER_AES_GMAC, (bits) / 8, CYGNET_AUTH_NONE, 0, 8, 4, 16,      \
+	 "AES-" #bits "-GCM", NULL}
+
 const struct esp_algorithm esp_algorithms[] = {
-	CBC_ALL(128), CBC_ALL(192), CBC_ALL(256), GCM(128, 8),  GCM(128, 12),
-	GCM(256, 8),  GCM(128, 16), GCM(192, 16), GCM(256, 16),
+	CBC_ALL(128),	  CBC_ALL(192), CBC_ALL(256), CBC(128, 256, 32, 12), CBC(256, 1, 20, 20),
+	GMAC(128),	  GMAC(256),    GCM(128, 8),  GCM(128, 12),	     GCM(256, 8),
+	GCM(128, 16),	  GCM(192, 16), GCM(256, 16),
 };
 const unsigned int esp_algorithm_count = sizeof(esp_algorithms) / sizeof(esp_algorithms[0]);
 
@@ -57,6 +62,11 @@ static EVP_CIPHER_CTX *start(const struct esp_peer *peer, bool encrypt, const ui
 	return ctx;
 }
 
+static bool is_gmac(const struct esp_peer *peer)
+{
+	return peer->algorithm->cipher == CYGNET_CIPHER_AES_GMAC;
+}
+
 /* RFC 4106, 5: SPI and sequence number, 32 or 64 bits, are authenticated too. */
 static void authenticate_header(EVP_CIPHER_CTX *ctx, const struct esp_peer *peer,
 				const uint8_t *esp, uint32_t seq_high)
@@ -68,6 +78,19 @@ static void authenticate_header(EVP_CIPHER_CTX *ctx, const struct esp_peer *peer
 	if (peer->esn)
 		assert_int_equal(EVP_CipherUpdate(ctx, NULL, &n, (uint8_t *)&high, 4), 1);
 	assert_int_equal(EVP_CipherUpdate(ctx, NULL, &n, esp + 4, 4), 1);
+	/* RFC 4543, 3.3: and the IV, as the text is. */
+	if (is_gmac(peer))
+		assert_int_equal(EVP_CipherUpdate(ctx, NULL, &n, esp + 8, 8), 1);
+}
+
+/* All of it is in the packet as it is. */
+static int pass_text(EVP_CIPHER_CTX *ctx, const struct esp_peer *peer, uint8_t *out, int *n,
+		     const uint8_t *in, unsigned int len)
+{
+	if (!is_gmac(peer))
+		return EVP_CipherUpdate(ctx, out, n, in, (int)len);
+	memcpy(out, in, len);
+	return EVP_CipherUpdate(ctx, NULL, n, in, (int)len);
 }
 
 /* RFC 4303, 2.2.1: the high half counts as if it followed the packet. */
@@ -99,7 +122,7 @@ unsigned int peer_seal(const struct esp_peer *peer, uint32_t spi, uint64_t seq,
 	ctx = start(peer, true, esp + 8);
 	if (!a->digest)
 		authenticate_header(ctx, peer, esp, (uint32_t)(seq >> 32));
-	assert_int_equal(EVP_CipherUpdate(ctx, esp + 8 + a->iv_len, &n, text, (int)len), 1);
+	assert_int_equal(pass_text(ctx, peer, esp + 8 + a->iv_len, &n, text, len), 1);
 	assert_int_equal(n, len);
 	len += 8u + a->iv_len;
 	assert_int_equal(EVP_CipherFinal_ex(ctx, esp + len, &n), 1);
@@ -131,7 +154,7 @@ int peer_open(const struct esp_peer *peer, uint32_t seq_high, const uint8_t *esp
 		authenticate_header(ctx, peer, esp, seq_high);
 		good = EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, a->icv_len, icv);
 	}
-	good = good && EVP_CipherUpdate(ctx, text, &n, esp + header, (int)body) == 1;
+	good = good && pass_text(ctx, peer, text, &n, esp + header, body) == 1;
 	good = good && EVP_CipherFinal_ex(ctx, icv, &n) == 1;
 	EVP_CIPHER_CTX_free(ctx);
 	return good ? (int)body : -1;

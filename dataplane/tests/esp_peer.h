@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file esp_peer.h
- * The other end of the SA: ESP written down from RFC 4303, 3602, 2404, 4868 and
- * 4106 with OpenSSL alone, to compare ours with. For tests; fails them on errors.
+ * The other end of the SA: ESP written down from RFC 4303, 3602, 2404, 4868, 4106 and
+ * 4543 with OpenSSL alone, to compare ours with. For tests; fails them on errors.
  */
 #ifndef ESP_PEER_H
 #define ESP_PEER_H

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What Scapy's ESP lacks, on OpenSSL (by way of cryptography), put beside its own
-algorithms: shorter ICVs of AES-GCM and AES-CCM, AES-GMAC, AES-XCBC."""
+algorithms: shorter ICVs of AES-GCM and AES-CCM, other ones of HMAC, AES-GMAC, AES-XCBC."""
 import struct
 
 from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers import Cipher, aead, algorithms, modes
+from cryptography.hazmat.primitives.hmac import HMAC
 from scapy.layers.ipsec import (AUTH_ALGOS, CRYPT_ALGOS, ESP, AuthAlgo, CryptAlgo,
                                 IPSecIntegrityError)
 
@@ -86,5 +88,9 @@ class XcbcAuth(AuthAlgo):
 CRYPT_ALGOS["NULL with IV"] = CryptAlgo("NULL with IV", cipher=None, mode=None, iv_size=8)
 CRYPT_ALGOS["AES-GMAC"] = Gmac()
 AUTH_ALGOS["AES-XCBC-96"] = XcbcAuth()
+# As long as the kernel had it once, and as Fibre Channel has them (RFC 4595).
+for name, digest, size in (("SHA2-256-96", hashes.SHA256, 12), ("HMAC-SHA1-160", hashes.SHA1, 20),
+                           ("HMAC-MD5-128", hashes.MD5, 16)):
+    AUTH_ALGOS[name] = AuthAlgo(name, mac=HMAC, digestmod=digest, icv_size=size)
 for icv in (8, 12):
     short_icv(icv)

@@ -53,6 +53,9 @@ SUITES = [
     Suite("cbc128-md5", "AES-CBC", 16, "aes-cbc", 0, "HMAC-MD5-96", 16, "hmac-md5", 12),
     Suite("null-sha1", "NULL", 0, "null", 0, "HMAC-SHA1-96", 20, "hmac-sha1", 12),
     Suite("null-sha512", "NULL", 0, "null", 0, "SHA2-512-256", 64, "hmac-sha512", 32),
+    Suite("cbc128-sha256-96", "AES-CBC", 16, "aes-cbc", 0, "SHA2-256-96", 32, "hmac-sha256", 12),
+    Suite("cbc256-sha1-160", "AES-CBC", 32, "aes-cbc", 0, "HMAC-SHA1-160", 20, "hmac-sha1", 20),
+    Suite("null-md5-128", "NULL", 0, "null", 0, "HMAC-MD5-128", 16, "hmac-md5", 16),
     Suite("null-xcbc", "NULL", 0, "null", 0, "AES-XCBC-96", 16, "aes-xcbc", 12),
 ]
 SUITE = {suite.name: suite for suite in SUITES}

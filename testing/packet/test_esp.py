@@ -129,7 +129,8 @@ def test_sas_change_under_traffic(bench):
         bench.expect_flow(out, inb)
 
 
-@cases("gcm128", "cbc128-sha256", "ctr256-xcbc", "ccm128-8", "chacha", "3des-sha256", "null-sha1")
+@cases("gcm128", "cbc128-sha256", "ctr256-xcbc", "ccm128-8", "chacha", "3des-sha256", "null-sha1", "gmac128",
+       "cbc128-sha256-96")
 def test_esn_outbound(bench, case):
     out, _ = bench.tunnel(case, esn=True)
     bench.wan.drain()
@@ -141,7 +142,8 @@ def test_esn_outbound(bench, case):
         same_but_hop(inner, sent)
 
 
-@cases("gcm128", "cbc128-sha256", "ctr256-xcbc", "ccm128-8", "chacha", "3des-sha256", "null-sha1")
+@cases("gcm128", "cbc128-sha256", "ctr256-xcbc", "ccm128-8", "chacha", "3des-sha256", "null-sha1", "gmac128",
+       "cbc128-sha256-96")
 def test_esn_inbound(bench, case):
     """Across the wrap of the 32 bits that are sent; then the old half is a replay."""
     _, inb = bench.tunnel(case, esn=True)

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # As kernel-algorithms, with the algorithms that few ask for: AES-CTR, AES-CCM, shorter
-# ICVs, ChaCha20-Poly1305, 3DES, HMAC-MD5, AES-XCBC, AES-CMAC; and those that encrypt
-# nothing, NULL and AES-GMAC. Left and right initiate in turn.
+# ICVs and longer ones, ChaCha20-Poly1305, 3DES, HMAC-MD5, AES-XCBC, AES-CMAC; and those that
+# encrypt nothing, NULL and AES-GMAC, which has ESN, too. Left and right initiate in turn.
 readable_on_wire=esp # of the latter
 . "$top/testing/scenarios/kernel-algorithms/scenario.sh"
+# HMAC-SHA2-256-96 has a number for private use: only between who knows the other one.
+charon_options="send_vendor_id = yes"
 
 algorithms="
 aes128ctr-sha256: auth-trunc hmac(sha256) 256 128 enc rfc3686(ctr(aes)) 160: aes-ctr 128 hmac-sha256 16
@@ -19,11 +21,14 @@ chacha20poly1305: aead rfc7539esp(chacha20,poly1305) 288 128: chacha20-poly1305 
 3des-md5: auth-trunc hmac(md5) 128 96 enc cbc(des3_ede) 192: 3des-cbc 192 hmac-md5 12
 3des-sha256: auth-trunc hmac(sha256) 256 128 enc cbc(des3_ede) 192: 3des-cbc 192 hmac-sha256 16
 aes256-aesxcbc: auth-trunc xcbc(aes) 128 96 enc cbc(aes) 256: aes-cbc 256 aes-xcbc 12
-aes128-aescmac: auth-trunc cmac(aes) 128 96 enc cbc(aes) 128: aes-cbc 128 aes-cmac 12"
+aes128-aescmac: auth-trunc cmac(aes) 128 96 enc cbc(aes) 128: aes-cbc 128 aes-cmac 12
+aes256-sha1_160: auth-trunc hmac(sha1) 160 160 enc cbc(aes) 256: aes-cbc 256 hmac-sha1 20
+3des-md5_128: auth-trunc hmac(md5) 128 128 enc cbc(des3_ede) 192: 3des-cbc 192 hmac-md5 16
+aes128-sha256_96: auth-trunc hmac(sha256) 256 96 enc cbc(aes) 128: aes-cbc 128 hmac-sha256 12"
 
 unencrypted="
 aes128gmac: aead rfc4543(gcm(aes)) 160 128: aes-gmac 128 none 16
-aes192gmac: aead rfc4543(gcm(aes)) 224 128: aes-gmac 192 none 16
+aes192gmac-esn: aead rfc4543(gcm(aes)) 224 128: aes-gmac 192 none 16
 aes256gmac: aead rfc4543(gcm(aes)) 288 128: aes-gmac 256 none 16
 null-sha1: auth-trunc hmac(sha1) 160 96 enc ecb(cipher_null) 0: null 0 hmac-sha1 12
 null-sha256: auth-trunc hmac(sha256) 256 128 enc ecb(cipher_null) 0: null 0 hmac-sha256 16"
