@@ -471,3 +471,20 @@ def test_ah_fuzz(bench, case):
     bench.from_wan(inb.seal(sent))
     same_but_hop(bench.receive(bench.lan, 1, 10)[0], sent)
     flows(bench, out, inb)
+
+
+def test_ah_not_around_esp(bench):
+    """No nested SAs (RFC 4301 no longer has them): what an SA has made is not looked up in the
+    SPD again, and what AH of the same two hosts brings is not opened again."""
+    out, inb = bench.tunnel()
+    around = AhSa("sha256", "out", bench.spi(), transport=True)
+    within = AhSa("sha256", "in", bench.spi(), transport=True)
+    more = "mode=transport ipsec=ah proto=50"
+    bench.gateway.fill(around.line(), within.line(),
+                       policy("out", f"{WAN}-{WAN}", f"{PEER}-{PEER}", spi=around.spi, more=more),
+                       policy("in", f"{PEER}-{PEER}", f"{WAN}-{WAN}", spi=within.spi, more=more))
+    bench.expect_flow(out, inb)
+    bench.lan.drain()
+    bench.from_wan(within.seal(inb.seal(to_host(False))))
+    bench.expect_nothing(bench.lan)
+    bench.expect_flow(out, inb)
