@@ -9,6 +9,7 @@
 #include "esp.h"
 #include "headers.h"
 #include "ip_sum.h"
+#include "outer.h"
 #include "port.h"
 #include "shortcut.h"
 
@@ -241,9 +242,9 @@ void shortcut_receive(struct worker *w, struct rte_mbuf **m, unsigned int n, uns
 static bool is_plain_esp(struct rte_mbuf *m, const struct session *s)
 {
 	const struct packet *p = packet(m);
-	unsigned int header = s->v6 ? sizeof(struct rte_ipv6_hdr) : sizeof(struct rte_ipv4_hdr);
 
-	return s->inbound ? p->stage == STAGE_ESP_IN && !s->ah && !p->udp && p->esp == header
+	return s->inbound ? p->stage == STAGE_ESP_IN && !s->ah && !p->udp &&
+				    p->esp == outer_len(packet_family(m) == AF_INET6)
 			  : p->stage == STAGE_ESP_OUT && !p->whole;
 }
 
