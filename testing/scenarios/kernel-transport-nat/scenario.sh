@@ -21,7 +21,29 @@ steps() {
 	expect "ESP in UDP to a port of the NAT's" \
 		test "$(frames wire 'dst 192.168.0.254 and udp dst portrange 20000-59999')" -gt 20
 	expect_output "packets with the peer's own address" 0 frames wire net 192.168.1.0/24
+	another_address
 	wan_addr[right]=192.168.1.2
 	expect "the connection goes down" connection_down right
 	expect_empty
+}
+
+# The NAT's, under traffic: the selectors follow, too.
+another_address() {
+	local before lost
+	before=$(outbound_spis)
+	start_capture wire wire br0
+	allowed_on_wire+=" or (icmp[0] = 3 and icmp[1] = 1 and src 192.168.0.253)"
+	start_talk right "${wan_addr[left]}"
+	sleep 1
+	move_nat
+	expect "left sends to the NAT's new address" wait_for 30 eval '[ "$(peers)" = 192.168.0.253 ]'
+	lost=$(end_talk right)
+	say "$lost pings of 100 lost"
+	expect "right is answered after two seconds and a half" test "$lost" -lt 50
+	expect_output "SPIs out" "$before" outbound_spis
+	expect_output "policies out" "192.168.0.1/32 === 192.168.0.253/32" spd left \
+		'map(select(.dir == "out").selector) | join(",")'
+	wan_addr[right]=192.168.0.253
+	expect_hosts
+	expect_ciphertext
 }

@@ -83,8 +83,7 @@ another_address() {
 	before=$(outbound_spis)
 	for side in right third; do start_talk "$side"; done
 	sleep 1
-	ip -n "$net_prefix-nat" address del 192.168.0.254/24 dev outside
-	ip -n "$net_prefix-nat" address add 192.168.0.253/24 dev outside
+	move_nat
 	expect "the gateway sends to the NAT's new address" \
 		wait_for 30 eval '[ "$(peers)" = "192.168.0.253 192.168.0.253" ]'
 	for side in right third; do
@@ -96,9 +95,15 @@ another_address() {
 	expect_output "IKE_SAs with the new address" 2 ike_peers 192.168.0.253
 }
 
-# start_talk SIDE: pings from a client, in the background; end_talk SIDE: how many were lost.
+move_nat() {
+	ip -n "$net_prefix-nat" address del 192.168.0.254/24 dev outside
+	ip -n "$net_prefix-nat" address add 192.168.0.253/24 dev outside
+}
+
+# start_talk SIDE [ADDRESS]: pings from a client, in the background, to the left host if not
+# named; end_talk SIDE: how many were lost.
 start_talk() {
-	local command="exec /bin/ping -q -c 100 -i 0.05 -W 1 ${host_addr[left]}"
+	local command="exec /bin/ping -q -c 100 -i 0.05 -W 1 ${2:-${host_addr[left]}}"
 	local shell=(sh -c)
 	[ "${!1}" != kernel ] || shell=("$top/testing/guest/shell" "$guest_control.2")
 	spawn "talk-$1" "$work/talk-$1.out" ip netns exec "$net_prefix-gw-$1" "${shell[@]}" "$command"
