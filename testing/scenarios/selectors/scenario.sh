@@ -2,7 +2,8 @@
 # Selectors with protocols and ports. The initiator, left and right in turn, proposes more
 # than the responder has, which narrows it. What is selected is encrypted; other protocols
 # and ports, which no policy names, pass as they are. Where two children select the same
-# packets the one with a priority of its own has them, though the other's networks are smaller.
+# packets the one with a priority of its own has them, though the other's networks are
+# smaller. At last a type of ICMP.
 plaintext_on_wire="net 10.0.0.0/8 and (icmp or udp dst port 9000 or (tcp src port 5201 and tcp dst port 1))"
 may_drop=([left]=policy-plaintext)
 
@@ -32,6 +33,7 @@ steps() {
 	expect "ESP on the wire" test "$(frames wire esp)" -gt 0
 	expect "left drops plaintext TCP that should be protected" plaintext_dropped
 	priorities
+	requests
 }
 
 # The one that is for the hosts alone comes first, and has the pings when it is alone again.
@@ -45,6 +47,21 @@ priorities() {
 	expect "child net goes down" tunnel_down left net
 	expect_output "pings lost" 0 lost_of right
 	expect_output "packets of host" "100 100" packets_of host
+}
+
+# Of ICMP type 8, whatever the code: what answers has another type.
+requests() {
+	expect "child host goes down" tunnel_down left host
+	expect "child echo comes up" tunnel_up right echo
+	expect_output "policies out" "10.1.0.0/24 === 10.2.0.0/24 icmp 8 any" spd left \
+		'map(select(.dir == "out" and (.selector | contains("icmp"))).selector) | join(", ")'
+	start_capture wire wire br0
+	expect_output "pings lost" 0 lost_of left
+	expect_output "pings lost" 0 lost_of right
+	stop_capture wire
+	expect_output "requests in plaintext on the wire" 0 frames wire 'icmp[0] = 8'
+	expect_output "answers in plaintext on the wire" 100 frames wire 'icmp[0] = 0'
+	expect_output "packets of echo" "50 50" packets_of echo
 }
 
 packets_of_both() { echo "$(packets_of host), $(packets_of net)"; }
