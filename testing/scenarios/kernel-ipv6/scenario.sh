@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# IPv6 inside, outside or both, and one SA for networks of both families, Debian's
-# kernel on the right; the gateways in transport mode. IKE by the outer family. The last is in UDP over IPv6. Left and
-# right initiate in turn; TCP flows in both families. Traffic brings the first up.
+# IPv6 inside, outside or both, and one SA for networks of both families, Debian's kernel
+# on the right; the gateways in transport mode. IKE by the outer family. The last are in UDP
+# over IPv6. Those of one family in another are initiated by either, the others by left and
+# right in turn; TCP flows in both families. Traffic brings the first up. Both families
+# talk over IPv6 while the CHILD_SA and the IKE_SA are rekeyed.
 right=kernel shapes="esp udp"
 
 steps() {

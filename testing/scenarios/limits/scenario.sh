@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # CHILD_SAs that are limited by packets and by bytes, on both sides, and by time, on the
-# left. At the soft limit they are rekeyed, under traffic and without a lost packet. At a hard limit
-# the dataplane sends not one packet more, and the CHILD_SA is replaced.
+# left. At the soft limit they are rekeyed, under traffic and without a lost packet. At a hard
+# limit the dataplane sends not one packet more, and charon closes the CHILD_SA, which has
+# expired, and makes another.
 no_policy=drop
 may_drop=([left]="sa-expired no-policy" [right]="sa-expired no-policy")
 
