@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <linux/neighbour.h>
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+
+#include "neigh.h"
+#include "netlink_attr.h"
+#include "netlink_kind.h"
+#include "port.h"
+
+void netlink_on_neigh(const struct nlmsghdr *nlh)
+{
+	const struct ndmsg *ndm = mnl_nlmsg_get_payload(nlh);
+	const struct nlattr *table[NDA_MAX + 1] = {0};
+	struct netlink_attrs attrs = {table, NDA_MAX};
+	const struct rte_ether_addr *mac;
+	struct neigh neigh;
+	int port;
+
+	if (!netlink_has_body(nlh, sizeof(*ndm)) || !netlink_known_family(ndm->ndm_family))
+		return;
+	port = port_by_ifindex((uint32_t)ndm->ndm_ifindex);
+	netlink_parse(nlh, sizeof(*ndm), &attrs);
+	neigh = (struct neigh){
+		.addr = netlink_get_addr(table[NDA_DST], ndm->ndm_family),
+		.af = ndm->ndm_family,
+		.port = (uint8_t)port,
+	};
+	mac = netlink_payload(table[NDA_LLADDR], sizeof(*mac));
+	if (port < 0 || netlink_is_zero(&neigh.addr))
+		return;
+	if (nlh->nlmsg_type == RTM_NEWNEIGH && mac &&
+	    (ndm->ndm_state & (NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT |
+			       NUD_NOARP)))
+		neigh_set(&neigh, mac, ndm->ndm_state & NUD_STALE);
+	else
+		neigh_forget(&neigh);
+}
+
+/* As `ip neigh ... use` does. */
+void netlink_solicit(struct mnl_socket *socket, const struct neigh *neigh)
+{
+	char buffer[256];
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buffer);
+	struct ndmsg *ndm;
+
+	nlh->nlmsg_type = RTM_NEWNEIGH;
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_CREATE;
+	ndm = mnl_nlmsg_put_extra_header(nlh, sizeof(*ndm));
+	ndm->ndm_family = neigh->af;
+	ndm->ndm_ifindex = (int)ports[neigh->port].ifindex;
+	ndm->ndm_flags = NTF_USE;
+	mnl_attr_put(nlh, NDA_DST, netlink_addr_size(neigh->af), &neigh->addr);
+	mnl_socket_sendto(socket, nlh, nlh->nlmsg_len);
+	/* Without NLM_F_ACK only an error is answered; the next dump would trip over it. */
+	while (recv(mnl_socket_get_fd(socket), buffer, sizeof(buffer), MSG_DONTWAIT) > 0)
+		;
+}
