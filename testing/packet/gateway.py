@@ -52,7 +52,7 @@ class Gateway:
         self.prefix = f"cyg-{os.getpid()}"
         self.log = f"{work}/cygnetd.log"
         self.engine, self.driver = options.engine, options.driver
-        self.workers = options.workers
+        self.workers, self.crypto_cores = options.workers, options.crypto_cores
         self.fault = f"{work}/cl-fault"  # once this file is there, OpenCL fails
         self.process = None
         with open(f"{work}/cygnetd.conf", "w") as conf:
