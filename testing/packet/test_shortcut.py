@@ -112,6 +112,8 @@ def test_short_ttl(bench):
     outbound(bench, out, to_far_host(ttl=2))
     bench.lan.drain()
     bench.from_wan(inb.seal(to_host(ttl=1)))
+    answer, _ = out.unseal(bench.receive(bench.wan, 1)[0])  # its source is behind the tunnel
+    assert (answer.dst, answer[ICMP].type) == (FAR_HOST, 11), answer.summary()
     bench.expect_nothing()
     assert bench.gateway.drops()["ttl"] == before + 3
     inbound(bench, inb, to_host(ttl=2))
