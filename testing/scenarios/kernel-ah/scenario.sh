@@ -26,13 +26,16 @@ tunnel() {
 
 # hosts SIDE CHILD AUTH ICV FAMILY
 hosts() {
-	local side size
+	local side size payload=$((4 * (3 + 1000) + 8 * 8))
 	child_up "${@:1:4}" transport
+	expect_sas
 	for side in left right; do
 		for size in 3 1000; do
 			expect "$side is answered, $size bytes" ping_gateway "$side" "$5" "$size"
 		done
 	done
+	expect_counted 8 $((payload + 8 * ($5 == 6 ? 40 : 20))) left
+	expect_counted 8 "$payload" right # without IP headers, as Linux has it
 	child_down "$1" "$2"
 }
 
