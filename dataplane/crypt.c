@@ -14,6 +14,7 @@
 #include "pool.h"
 
 #define BURSTS 8u   /* that a device gives back in a turn */
+#define OPS_AHEAD 8u
 #define FAILURES 16 /* in a row that another device did not have: it is the device */
 
 static void append(struct session *s, struct rte_mbuf *m)
@@ -120,11 +121,25 @@ static uint64_t sample_of(struct rte_mbuf *m, const struct session *s)
 	return s->inbound || engine_devices < 2 ? 0 : sample(m);
 }
 
+/* One, and fetch those that will be next: with many packets at a device they are in no cache. */
+static struct rte_crypto_op *alloc_op(struct worker *w)
+{
+	const struct rte_mempool_cache *cache = rte_mempool_default_cache(w->ops, rte_lcore_id());
+
+	if (cache && cache->len > OPS_AHEAD) {
+		char *next = cache->objs[cache->len - 1 - OPS_AHEAD];
+
+		for (unsigned int line = 0; line < CRYPTO_OP_BYTES; line += RTE_CACHE_LINE_SIZE)
+			rte_prefetch0(next + line);
+	}
+	return rte_crypto_op_alloc(w->ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
+}
+
 /* @return DROP_NONE, or why no queue took the packet */
 static enum drop_reason enqueue(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
 				const struct cygnet_sa *sa, unsigned int device)
 {
-	struct rte_crypto_op *op = rte_crypto_op_alloc(w->ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
+	struct rte_crypto_op *op = alloc_op(w);
 	struct packet *p = packet(m);
 	struct session *s = p->session;
 

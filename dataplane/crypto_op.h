@@ -14,6 +14,7 @@
 #define CRYPTO_OP_JOB (sizeof(struct rte_crypto_op) + sizeof(struct rte_crypto_sym_op))
 #define CRYPTO_OP_IV (CRYPTO_OP_JOB + offsetof(struct esp_job, iv))
 #define CRYPTO_OP_AAD (CRYPTO_OP_JOB + offsetof(struct esp_job, aad))
+#define CRYPTO_OP_BYTES (CRYPTO_OP_JOB + sizeof(struct esp_job))
 
 static inline struct esp_job *crypto_op_job(struct rte_crypto_op *op)
 {

@@ -21,6 +21,9 @@
 #include "stats.h"
 
 #define QUEUE_DESCRIPTORS 2048
+/* Of a device that collects: several times what it does at once, so that a port need not wait when
+ * another queue's turn comes first. */
+#define LAUNCH_DESCRIPTORS 8192
 /* That a launch takes of the processor. Queues launch one after another: with each of them
  * more packets have to go together. */
 #define LAUNCH_US 50u
@@ -59,7 +62,9 @@ static int configure(struct engine_device *device, unsigned int queues, uint32_t
 		.nb_queue_pairs = (uint16_t)queues,
 		.ff_disable = RTE_CRYPTODEV_FF_ASYMMETRIC_CRYPTO,
 	};
-	struct rte_cryptodev_qp_conf qp = {.nb_descriptors = QUEUE_DESCRIPTORS};
+	struct rte_cryptodev_qp_conf qp = {
+		.nb_descriptors = device->at_once ? QUEUE_DESCRIPTORS : LAUNCH_DESCRIPTORS,
+	};
 	uint32_t size = rte_cryptodev_sym_get_private_session_size(device->id);
 	char name[RTE_MEMPOOL_NAMESIZE];
 	int err;

@@ -8,7 +8,9 @@
 #ifndef CYGNETD_POOL_H
 #define CYGNETD_POOL_H
 
+#include <rte_mbuf.h>
 #include <rte_mempool.h>
+#include <rte_prefetch.h>
 
 #include "conf.h"
 
@@ -33,6 +35,23 @@ int packet_pools_create(const struct conf *conf);
  * @return NULL: no memory
  */
 struct rte_mempool *packet_pool_create(const char *name, unsigned int n);
+/**
+ * Packets have been received: fetch what is written of them but for what has been, if it is in no
+ * cache because a device's pool hands out what has been away longest. A store that waits for memory
+ * holds up what reads behind it.
+ */
+static inline void packet_pool_fetch(struct rte_mbuf *const *m, unsigned int n)
+{
+	for (unsigned int i = 0; packet_pool_device && i < n; i++) {
+		char *private = rte_mbuf_to_priv(m[i]), *data = rte_pktmbuf_mtod(m[i], char *);
+
+		rte_prefetch0(private);
+		rte_prefetch0(private + RTE_CACHE_LINE_SIZE);
+		rte_prefetch0(data - RTE_CACHE_LINE_SIZE); /* the outer header */
+		rte_prefetch0(data + m[i]->data_len);	 /* the trailer */
+	}
+}
+
 /** Free a pool of packet_pool_create(), unless a device has kept packets of it. */
 void packet_pool_free(struct rte_mempool *pool);
 

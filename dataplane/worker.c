@@ -153,6 +153,7 @@ static unsigned int poll_wire(struct worker *w, unsigned int index)
 		if (!owns_queue(w, port, index, q) || !crypt_has_room(w))
 			continue;
 		n = rte_eth_rx_burst(port->id, q, m, BURST);
+		packet_pool_fetch(m, n);
 		offload_received(&w->offload, n, BURST);
 		shortcut_receive(w, m, n, index);
 		got += n;

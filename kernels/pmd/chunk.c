@@ -13,7 +13,7 @@
 #include "log.h"
 
 #define POLLS 65536 /* without a hint */
-#define AHEAD 4	    /* records */
+#define AHEAD 8	    /* records */
 #define PATIENCE_US 200
 
 enum { DATA, DIGEST };
@@ -192,14 +192,16 @@ static cl_int set_pools(struct ocl_chunk *chunk)
 /* Everything a work-item needs; returns how many work-items. */
 static size_t complete(struct ocl_chunk *chunk)
 {
-	uint32_t items;
+	uint32_t items, n = chunk->records;
+	u32 *results;
 
 	chunk->memory->settle(chunk);
 	chunk->order = chunk->used;
 	items = ocl_bins_order(&chunk->bins, (u32 *)(chunk->host + chunk->order));
 	chunk->results = chunk->order + items * sizeof(u32);
-	for (uint32_t i = 0; i < chunk->records; i++)
-		((u32 *)(chunk->host + chunk->results))[i] = OCL_STATUS_PENDING;
+	results = (u32 *)(chunk->host + chunk->results);
+	for (uint32_t i = 0; i < n; i++)
+		results[i] = OCL_STATUS_PENDING;
 	return items;
 }
 

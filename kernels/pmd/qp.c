@@ -13,7 +13,7 @@
 #define SLOT_BYTES  2048  /* of a batch, on average */
 #define LARGEST	    68608 /* bytes of a record with the largest single-segment packet */
 #define AHEAD	    4	  /* operations that are fetched in advance */
-#define FAR_AHEAD   16	  /* when they leave: most are in no cache of the core any more */
+#define FAR_AHEAD   48	  /* when they leave: most are in no cache of the core any more */
 #define BUSY_WAITS  10u	  /* wait_us, while the device is busy */
 
 static int init_batches(struct ocl_qp *qp, uint32_t n, int socket)

@@ -25,7 +25,7 @@ void ocl_rows_free(struct ocl_rows *rows)
 
 const struct ocl_run *ocl_rows_continued(const struct ocl_rows *rows, uint32_t pool, uint32_t row)
 {
-	if (rows->runs == 0 || pool != rows->last.pool || row != rows->last.row + 1)
+	if (rows->runs == 0 || pool != rows->last_pool || row != rows->last_row + 1)
 		return NULL;
 	return &rows->run[rows->runs - 1];
 }
@@ -53,6 +53,7 @@ uint32_t ocl_rows_add(struct ocl_rows *rows, const struct ocl_row *row)
 	}
 	if (run->rows <= OCL_FEW_ROWS)
 		rows->row[rows->rows++] = *row;
-	rows->last = *row;
+	rows->last_pool = row->pool;
+	rows->last_row = row->row;
 	return run->shift;
 }

@@ -18,10 +18,11 @@
 /* A packet in its row. Columns are bytes from the start of the mbuf's buffer. */
 struct ocl_row {
 	uint32_t record;   /* offset of its record in the chunk */
-	uint32_t pool;	   /* its index */
 	uint32_t row;	   /* which of the pool's mbufs */
 	uint32_t from, to; /* the columns that go to the device and back */
 	uint32_t start;	   /* the column that the device would like to find aligned */
+	/* Not beside the row: what was written in two is slow to read in one. */
+	uint32_t pool;	   /* its index */
 	bool second;	   /* in which of its two buffers: in the one that all of a run are in */
 };
 
@@ -37,8 +38,9 @@ struct ocl_run {
 struct ocl_rows {
 	struct ocl_row *row;
 	struct ocl_run *run;
-	struct ocl_row last; /* that was added */
+	uint32_t last_row; /* that was added */
 	uint32_t rows, runs;
+	uint32_t last_pool;
 };
 
 /** @param max  rows at most; @return 0 or -ENOMEM; free after failure, too */
