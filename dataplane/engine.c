@@ -307,13 +307,24 @@ static void keep(const struct conf *conf, const char *path)
 			 strerror(-err));
 }
 
-static int measure(void)
+static int measure(unsigned int workers)
 {
-	struct rte_mempool *packets = packet_pool_create("measured", MEASURE_PACKETS);
+	struct rte_mempool *packets[CONF_MAX_WORKERS];
 	uint64_t began = rte_get_tsc_cycles();
-	int err = packets ? measure_all(packets) : -ENOMEM;
+	unsigned int made;
+	int err;
 
-	packet_pool_free(packets);
+	for (made = 0; made < workers; made++) {
+		char name[RTE_MEMPOOL_NAMESIZE];
+
+		snprintf(name, sizeof(name), "measured%u", made);
+		packets[made] = packet_pool_create(name, MEASURE_PACKETS);
+		if (!packets[made])
+			break;
+	}
+	err = made == workers ? measure_all(packets, workers) : -ENOMEM;
+	while (made)
+		packet_pool_free(packets[--made]);
 	if (err)
 		log_error("no memory to measure the engines");
 	else
@@ -334,7 +345,7 @@ void engines_measure(const struct conf *conf)
 	if (err) {
 		if (err != -ENOENT)
 			log_warn("%s: not used, it is %s: measuring the engines anew", path, why);
-		if (measure())
+		if (measure(conf->workers))
 			return;
 		keep(conf, path);
 	} else {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <rte_cryptodev.h>
 #include <rte_cycles.h>
+#include <rte_launch.h>
 #include <rte_malloc.h>
 #include <rte_random.h>
 
@@ -14,26 +16,39 @@
 #include "log.h"
 #include "measure.h"
 #include "offload.h"
+#include "packet.h"
 
 #define MOST MEASURE_PACKETS /* in flight, the last of offload_step[] */
 #define BURST 32u
 #define FEW 4u		    /* packets of a burst at light load */
 #define REPEATS 3u
 #define SLICE_US 1000u	    /* for each number of packets in flight, twice */
-#define TOTAL_MS 4000u	    /* for all */
+#define SHARED_US 2000u	    /* for all workers at once */
+#define TOTAL_MS 6000u	    /* for all */
 #define BEHIND 4	    /* times slower than another: not worth a second look */
 #define LOST_MS 2000u	    /* after which a device is given up that gives nothing back */
 
+/* One lcore's. */
 struct bench {
 	struct rte_mempool *ops;
-	struct rte_crypto_op *op[MOST];
-	unsigned int idle;	/* those in op[] */
+	struct rte_crypto_op *op[MOST];	/* of the first size those that are idle, a ring: packets
+					 * go in the order in which they lie in their pool */
+	unsigned int size, first, idle;
 	unsigned int in_flight;
 	bool failed;		/* an operation came back with an error, or not at all */
 	uint8_t id;		/* of the cryptodev */
+	uint16_t queue;
 	unsigned int bytes;	/* of a packet */
-	uint64_t end;		/* TSC: when measuring has to stop */
+	float gbps, cost_ns;	/* what keep_busy() found */
 };
+
+/* Those of all workers; the first one measures alone. */
+static struct {
+	struct bench *bench[CONF_MAX_WORKERS];
+	unsigned int workers;
+	unsigned int ready;	/* atomic: have come so far */
+	uint64_t end;		/* TSC: when measuring has to stop */
+} all;
 
 static uint64_t us(uint64_t n)
 {
@@ -44,39 +59,57 @@ static uint64_t us(uint64_t n)
 
 static void bench_free(struct bench *b)
 {
-	while (b->idle) {
-		struct rte_crypto_op *op = b->op[--b->idle];
-
-		rte_pktmbuf_free(op->sym->m_src);
-		rte_crypto_op_free(op);
+	/* What a device never gave back is still in it. */
+	for (unsigned int i = 0; i < MOST && !b->in_flight && b->op[i]; i++) {
+		rte_pktmbuf_free(b->op[i]->sym->m_src);
+		rte_crypto_op_free(b->op[i]);
 	}
-	/* Those that a device never gave back are still in it. */
 	if (!b->in_flight)
 		rte_mempool_free(b->ops);
+	rte_free(b);
 }
 
-static int bench_init(struct bench *b, struct rte_mempool *packets)
+static bool fill(struct bench *b, struct rte_mempool *packets)
 {
-	*b = (struct bench){0};
-	b->ops = rte_crypto_op_pool_create("measure", RTE_CRYPTO_OP_TYPE_SYMMETRIC, MOST, 0,
-					   sizeof(struct esp_job), SOCKET_ID_ANY);
-	if (!b->ops)
-		return -ENOMEM;
-	for (; b->idle < MOST; b->idle++) {
+	for (unsigned int i = 0; i < MOST; i++) {
 		struct rte_crypto_op *op = rte_crypto_op_alloc(b->ops,
 							       RTE_CRYPTO_OP_TYPE_SYMMETRIC);
 		struct rte_mbuf *m = op ? rte_pktmbuf_alloc(packets) : NULL;
 
 		if (!m) {
 			rte_crypto_op_free(op);
-			bench_free(b);
-			return -ENOMEM;
+			return false;
 		}
 		op->sym->m_src = m;
-		b->op[b->idle] = op;
+		b->op[i] = op;
 		memset(crypto_op_job(op), 0, sizeof(struct esp_job));
 	}
-	return 0;
+	return true;
+}
+
+static struct bench *bench_new(unsigned int worker, struct rte_mempool *packets)
+{
+	struct bench *b = rte_zmalloc("measure", sizeof(*b), 0);
+	char name[RTE_MEMPOOL_NAMESIZE];
+
+	if (!b)
+		return NULL;
+	snprintf(name, sizeof(name), "measure%u", worker);
+	b->queue = (uint16_t)worker;
+	b->ops = rte_crypto_op_pool_create(name, RTE_CRYPTO_OP_TYPE_SYMMETRIC, MOST, 0,
+					   sizeof(struct esp_job), SOCKET_ID_ANY);
+	if (!b->ops || !fill(b, packets)) {
+		bench_free(b);
+		return NULL;
+	}
+	return b;
+}
+
+/* Use so many of the operations; none is in flight. */
+static void restrict_to(struct bench *b, unsigned int size)
+{
+	b->size = b->idle = size;
+	b->first = 0;
 }
 
 /* An SA that nobody has, with a key that nobody knows. */
@@ -105,7 +138,7 @@ static void make_packets(struct bench *b, const struct session *s, unsigned int 
 	unsigned int text = bytes / s->align * s->align;
 
 	b->bytes = bytes;
-	for (unsigned int i = 0; i < b->idle; i++) {
+	for (unsigned int i = 0; i < MOST; i++) {
 		struct rte_mbuf *m = b->op[i]->sym->m_src;
 
 		rte_pktmbuf_reset(m);
@@ -116,27 +149,56 @@ static void make_packets(struct bench *b, const struct session *s, unsigned int 
 	}
 }
 
+/* As a worker does, which writes headers in front of a packet and a trailer behind it: what waits
+ * long for a device is in no cache then. */
+static void touch(struct rte_mbuf *m)
+{
+	struct packet *p = packet(m);
+
+	p->status = 0;
+	p->seq = 0;
+	*rte_pktmbuf_mtod(m, volatile uint8_t *) = 0;
+}
+
+static void fetch(struct rte_crypto_op *const *op, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		struct rte_mbuf *m = op[i]->sym->m_src;
+
+		rte_prefetch0(m);
+		rte_prefetch0(packet(m));
+		rte_prefetch0((char *)packet(m) + RTE_CACHE_LINE_SIZE);
+	}
+	for (unsigned int i = 0; i < n; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(op[i]->sym->m_src, void *));
+}
+
 static void enqueue(struct bench *b, unsigned int n)
 {
+	struct rte_crypto_op **op = &b->op[b->first];
 	uint16_t sent;
 
 	n = RTE_MIN(n, b->idle);
-	for (unsigned int i = b->idle - n; i < b->idle; i++)
-		b->op[i]->status = RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
-	sent = rte_cryptodev_enqueue_burst(b->id, 0, &b->op[b->idle - n], (uint16_t)n);
-	/* The first of them have gone: the others close the gap. */
-	memmove(&b->op[b->idle - n], &b->op[b->idle - n + sent], (n - sent) * sizeof(b->op[0]));
+	n = RTE_MIN(n, b->size - b->first);
+	for (unsigned int i = 0; i < n; i++)
+		op[i]->status = RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
+	sent = rte_cryptodev_enqueue_burst(b->id, b->queue, op, (uint16_t)n);
+	b->first = (b->first + sent) % b->size;
 	b->idle -= sent;
 	b->in_flight += sent;
 }
 
 static unsigned int dequeue(struct bench *b)
 {
-	uint16_t n = rte_cryptodev_dequeue_burst(b->id, 0, &b->op[b->idle], BURST);
+	struct rte_crypto_op *op[BURST];
+	uint16_t n = rte_cryptodev_dequeue_burst(b->id, b->queue, op, BURST);
 
-	for (uint16_t i = 0; i < n; i++)
-		b->failed |= b->op[b->idle + i]->status != RTE_CRYPTO_OP_STATUS_SUCCESS;
-	b->idle += n;
+	fetch(op, n);
+	for (uint16_t i = 0; i < n; i++) {
+		b->failed |= op[i]->status != RTE_CRYPTO_OP_STATUS_SUCCESS;
+		touch(op[i]->sym->m_src);
+		b->op[(b->first + b->idle++) % b->size] = op[i];
+	}
 	b->in_flight -= n;
 	return n;
 }
@@ -163,6 +225,7 @@ static float latency(struct bench *b)
 {
 	uint64_t least = UINT64_MAX;
 
+	restrict_to(b, FEW);
 	for (unsigned int i = 0; i <= REPEATS && !b->failed; i++) {
 		uint64_t began = rte_get_tsc_cycles();
 
@@ -173,19 +236,19 @@ static float latency(struct bench *b)
 	return (float)((double)least * 1e6 / (double)rte_get_tsc_hz());
 }
 
-/* Keep most packets in flight for a slice of time; what takes longer is measured
- * once. */
-static void keep_busy(struct bench *b, unsigned int most, float *gbps, float *cost_ns)
+/* Keep most packets in flight for a time; what takes longer is measured once. */
+static void keep_busy(struct bench *b, unsigned int most, unsigned int slice_us)
 {
 	uint64_t began = rte_get_tsc_cycles(), now = began, busy = 0, done = 0;
 	double hz = (double)rte_get_tsc_hz();
 
-	while ((now - began < us(SLICE_US) || done < most) && now - began < us(LOST_MS * 1000) &&
+	restrict_to(b, most);
+	while ((now - began < us(slice_us) || done < most) && now - began < us(LOST_MS * 1000) &&
 	       !b->failed) {
 		unsigned int before = b->in_flight, n;
 		uint64_t then;
 
-		enqueue(b, RTE_MIN(most - before, BURST));
+		enqueue(b, BURST);
 		n = dequeue(b);
 		then = rte_get_tsc_cycles();
 		busy += n || b->in_flight != before ? then - now : 0;
@@ -193,24 +256,72 @@ static void keep_busy(struct bench *b, unsigned int most, float *gbps, float *co
 		done += n;
 	}
 	drain(b);
-	*gbps = (float)((double)(done * b->bytes * 8) / ((double)(now - began) / hz) / 1e9);
-	*cost_ns = done ? (float)((double)busy / hz * 1e9 / (double)done) : 0;
+	b->gbps = (float)((double)(done * b->bytes * 8) / ((double)(now - began) / hz) / 1e9);
+	b->cost_ns = done ? (float)((double)busy / hz * 1e9 / (double)done) : 0;
 }
 
 /* The better of two. */
 static void throughput(struct bench *b, unsigned int most, float fastest, float *gbps,
 		       float *cost_ns)
 {
-	float other_gbps, other_cost;
-
-	keep_busy(b, most, gbps, cost_ns);
+	keep_busy(b, most, SLICE_US);
+	*gbps = b->gbps;
+	*cost_ns = b->cost_ns;
 	if (*gbps * BEHIND < fastest)
 		return;
-	keep_busy(b, most, &other_gbps, &other_cost);
-	if (other_gbps > *gbps) {
-		*gbps = other_gbps;
-		*cost_ns = other_cost;
+	keep_busy(b, most, SLICE_US);
+	if (b->gbps > *gbps) {
+		*gbps = b->gbps;
+		*cost_ns = b->cost_ns;
 	}
+}
+
+/* --- with all workers --- */
+
+static int run_shared(void *arg)
+{
+	struct bench *b = arg;
+
+	__atomic_fetch_add(&all.ready, 1, __ATOMIC_ACQ_REL);
+	while (__atomic_load_n(&all.ready, __ATOMIC_ACQUIRE) < all.workers)
+		rte_pause();
+	keep_busy(b, b->size, SHARED_US);
+	return 0;
+}
+
+/* What a worker has of a device when all of them use it at once: a link, a lock and the memory
+ * are the same for all. */
+static void share(struct measured *m, const struct session *s, unsigned int device, void *crypto)
+{
+	unsigned int step = measured_step(m), launched = 0;
+	float gbps = 0;
+
+	for (unsigned int w = 0; w < all.workers; w++) {
+		struct bench *b = all.bench[w];
+
+		b->id = engine_device[device].id;
+		b->failed = false;
+		if (w)
+			make_packets(b, s, all.bench[0]->bytes, crypto);
+		b->size = offload_step[step];
+	}
+	all.ready = 0;
+	for (; launched < all.workers; launched++)
+		if (rte_eal_remote_launch(run_shared, all.bench[launched], launched + 1))
+			break;
+	/* Those that have started go on without the others. */
+	if (launched < all.workers)
+		__atomic_store_n(&all.ready, all.workers, __ATOMIC_RELEASE);
+	for (unsigned int w = 0; w < launched; w++) {
+		while (rte_eal_get_lcore_state(w + 1) == RUNNING)
+			rte_delay_us_sleep(100);
+		rte_eal_wait_lcore(w + 1);
+		gbps += all.bench[w]->gbps;
+		all.bench[0]->failed |= all.bench[w]->failed;
+	}
+	gbps /= (float)RTE_MAX(launched, 1u);
+	for (unsigned int i = 0; i < OFFLOAD_STEPS; i++)
+		m->gbps[i] = RTE_MIN(m->gbps[i], gbps);
 }
 
 /* Twice as many packets in flight are twice as fast at the most: what cannot reach the
@@ -220,7 +331,8 @@ static bool hopeless(const struct measured *m, unsigned int step, float fastest)
 	return m->gbps[step] * MOST / offload_step[step] < fastest / 2;
 }
 
-static void measure_one(struct bench *b, struct measured *m, float *fastest)
+static void measure_one(struct bench *b, const struct session *s, struct measured *m,
+			unsigned int device, void *crypto, float *fastest)
 {
 	*m = (struct measured){0};
 	m->latency_us = latency(b);
@@ -235,13 +347,23 @@ static void measure_one(struct bench *b, struct measured *m, float *fastest)
 		if (hopeless(m, i, *fastest))
 			break;
 	}
+	if (all.workers > 1 && !b->failed && measured_gbps(m) * BEHIND >= *fastest)
+		share(m, s, device, crypto);
 	if (b->failed)
 		*m = (struct measured){0};
 }
 
-static bool late(const struct bench *b)
+static bool late(void)
 {
-	return rte_get_tsc_cycles() > b->end;
+	return rte_get_tsc_cycles() > all.end;
+}
+
+static bool is_lost(void)
+{
+	for (unsigned int w = 0; w < all.workers; w++)
+		if (all.bench[w]->in_flight)
+			return true;
+	return false;
 }
 
 /* All lengths of one algorithm on one device. */
@@ -257,48 +379,50 @@ static void measure_device(struct bench *b, unsigned int device, unsigned int al
 		session_crypto(&sa, device, &crypto);
 	explicit_bzero(&sa, sizeof(sa));
 	b->id = engine_device[device].id;
-	for (unsigned int l = 0; crypto && l < LENGTH_CLASSES && !b->failed && !late(b); l++) {
+	for (unsigned int l = 0; crypto && l < LENGTH_CLASSES && !b->failed && !late(); l++) {
 		make_packets(b, &s, length_class_bytes[l], crypto);
-		measure_one(b, &measured[device][algorithm][l], &fastest[l]);
+		measure_one(b, &s, &measured[device][algorithm][l], device, crypto, &fastest[l]);
 	}
 	if (b->failed) {
 		log_warn("engine %s: %s failed while it was measured", engine_device[device].engine,
 			 engine_device[device].name);
 		b->failed = false;
 	}
-	if (crypto && !b->in_flight)
+	if (crypto && !is_lost())
 		rte_cryptodev_sym_session_free(b->id, crypto);
 }
 
 /* A device that has kept packets is not asked again, nor used: a worker would get them back. */
 static void measure_devices(struct bench *b)
 {
-	for (unsigned int a = 0; a < algorithm_count && !late(b); a++) {
+	for (unsigned int a = 0; a < algorithm_count && !late(); a++) {
 		float fastest[LENGTH_CLASSES] = {0};
 
-		for (unsigned int d = 0; d < engine_devices && !b->in_flight; d++) {
+		for (unsigned int d = 0; d < engine_devices && !is_lost(); d++) {
 			measure_device(b, d, a, fastest);
-			if (b->in_flight)
+			if (is_lost())
 				engine_take_out(d);
 		}
 	}
 }
 
-int measure_all(struct rte_mempool *packets)
+int measure_all(struct rte_mempool *const *packets, unsigned int workers)
 {
-	struct bench *b = rte_malloc("measure", sizeof(*b), 0);
-	int err = b ? bench_init(b, packets) : -ENOMEM;
-
 	memset(measured, 0, sizeof(measured));
-	if (err)
-		goto out;
-	b->end = rte_get_tsc_cycles() + us(TOTAL_MS * 1000ull);
-	measure_devices(b);
-	if (late(b))
-		log_warn("not all engines are measured within %u s: for the rest the first that "
-			 "serves it is taken, until the file with it is deleted", TOTAL_MS / 1000);
-	bench_free(b);
-out:
-	rte_free(b);
-	return err;
+	for (all.workers = 0; all.workers < workers; all.workers++) {
+		all.bench[all.workers] = bench_new(all.workers, packets[all.workers]);
+		if (!all.bench[all.workers])
+			break;
+	}
+	if (all.workers == workers) {
+		all.end = rte_get_tsc_cycles() + us(TOTAL_MS * 1000ull);
+		measure_devices(all.bench[0]);
+		if (late())
+			log_warn("not all engines are measured within %u s: for the rest the first that "
+				 "serves it is taken, until the file with it is deleted",
+				 TOTAL_MS / 1000);
+	}
+	for (unsigned int w = 0; w < all.workers; w++)
+		bench_free(all.bench[w]);
+	return all.workers == workers ? 0 : -ENOMEM;
 }

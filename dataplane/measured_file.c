@@ -15,7 +15,7 @@
 #include "measured_file.h"
 #include "offload.h"
 
-#define HEADER "cygnet engines 1"
+#define HEADER "cygnet engines 2"
 #define SIZE_MAX_BYTES (256u << 10)
 #define LINE_BYTES 768u
 

@@ -6,18 +6,18 @@
 
 #define BETTER 1.1f	    /* than another, to be preferred to it */
 #define HALF 0.5f
-#define MOST_IN_FLIGHT 2048u
+#define MOST_IN_FLIGHT 6144u
 #define LOAD_HIGH 75u	    /* % of a core */
 #define LOAD_LOW 40u
 #define WINDOWS_UP 2u	    /* in a row, to begin with batches */
 #define WINDOWS_DOWN 8u	    /* to end that: a pause between two bursts is short */
 
-const uint16_t offload_step[OFFLOAD_STEPS] = {32, 256, 1024};
+const uint16_t offload_step[OFFLOAD_STEPS] = {32, 512, 4096};
 struct measured measured[STATS_MAX_DEVICES][ALGORITHMS_MAX][LENGTH_CLASSES];
 struct offload_class offload_class[ALGORITHMS_MAX + 1][LENGTH_CLASSES];
 bool offload_enabled;
 
-static unsigned int best_step(const struct measured *m)
+unsigned int measured_step(const struct measured *m)
 {
 	unsigned int best = 0;
 
@@ -29,7 +29,7 @@ static unsigned int best_step(const struct measured *m)
 
 float measured_gbps(const struct measured *m)
 {
-	return m->gbps[best_step(m)];
+	return m->gbps[measured_step(m)];
 }
 
 /* Between equals the first in the order of preference. */
@@ -66,16 +66,6 @@ static uint8_t choose_full(const struct measured *const *m, unsigned int devices
 	return full;
 }
 
-/* The smallest batch with which `full` is worth it. */
-static unsigned int batch_of(const struct measured *full, const struct measured *light)
-{
-	unsigned int step = 0, best = best_step(full);
-
-	while (step < best && full->gbps[step] < measured_gbps(light) * BETTER)
-		step++;
-	return offload_step[step];
-}
-
 struct offload_class offload_choose(const struct measured *const *m, unsigned int devices,
 				    uint32_t usable)
 {
@@ -88,8 +78,10 @@ struct offload_class offload_choose(const struct measured *const *m, unsigned in
 	class.full = choose_full(m, devices, usable, class.light);
 	if (class.full == class.light)
 		return class;
-	class.fill = (uint16_t)(OFFLOAD_BATCH / batch_of(m[class.full], m[class.light]));
-	class.most = (uint16_t)RTE_MIN(2u * offload_step[best_step(m[class.full])],
+	/* As packets come faster more of them are in flight, by themselves, and the device does more.
+	 * Only so few that each is a batch of its own are not for it. */
+	class.fill = (uint16_t)(OFFLOAD_BATCH / offload_step[0]);
+	class.most = (uint16_t)RTE_MIN(2u * offload_step[measured_step(m[class.full])],
 				       MOST_IN_FLIGHT);
 	return class;
 }

@@ -18,7 +18,7 @@
 #include "worker.h"
 
 #define INBOX 4096u
-#define OPS 8191u
+#define OPS 12287u
 #define SWEEP_TURNS 1024u	/* of the loop between two sweeps of the sessions */
 #define IDLE_TURNS 1000u	/* without a packet before a nap, if naps are allowed */
 #define IDLE_NAP_US 50

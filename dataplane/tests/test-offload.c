@@ -15,7 +15,7 @@
 
 int log_type;
 
-/* latency, Gbps with 32, 256 and 1024 packets in flight, the core's ns a packet */
+/* latency, Gbps with 32, 512 and 4096 packets in flight, the core's ns a packet */
 #define CPU {1, {30, 30, 30}, 250}
 #define SLOW_CPU {4, {5, 5, 5}, 1600}
 #define GPU {30, {5, 20, 300}, 40}
@@ -27,17 +27,17 @@ static const struct {
 	struct measured m[3];
 	uint32_t usable;
 	uint8_t light, full;
-	uint16_t batch; /* with which `full` begins; 0: it is not another */
+	uint16_t most; /* that it has; 0: it is not another */
 } choices[] = {
 	{{CPU, SLOW_CPU, POCL}, 7, 0, 0, 0},
 	{{SLOW_CPU, CPU, POCL}, 7, 1, 1, 0},
 	{{CPU, CPU, NO}, 7, 0, 0, 0}, /* of equals the first */
-	{{CPU, SLOW_CPU, GPU}, 7, 0, 2, 1024},
-	{{SLOW_CPU, NO, GPU}, 7, 0, 2, 256},
-	{{CPU, NO, SMALL_GPU}, 7, 0, 2, 1024}, /* less, but for little of the core's time */
-	{{SMALL_GPU, GPU, CPU}, 7, 2, 1, 1024},
+	{{CPU, SLOW_CPU, GPU}, 7, 0, 2, 6144},
+	{{SLOW_CPU, NO, GPU}, 7, 0, 2, 6144},
+	{{CPU, NO, SMALL_GPU}, 7, 0, 2, 6144}, /* less, but for little of the core's time */
+	{{SMALL_GPU, GPU, CPU}, 7, 2, 1, 6144},
 	{{CPU, SLOW_CPU, GPU}, 3, 0, 0, 0}, /* the others have failed */
-	{{CPU, SLOW_CPU, GPU}, 6, 1, 2, 256},
+	{{CPU, SLOW_CPU, GPU}, 6, 1, 2, 6144},
 	{{CPU, SLOW_CPU, GPU}, 4, 2, 2, 0},
 	{{CPU, SLOW_CPU, GPU}, 0, OFFLOAD_NONE, OFFLOAD_NONE, 0},
 	{{NO, NO, NO}, 7, OFFLOAD_NONE, OFFLOAD_NONE, 0},
@@ -53,8 +53,8 @@ static void chosen(void **state)
 
 		assert_int_equal(class.light, choices[i].light);
 		assert_int_equal(class.full, choices[i].full);
-		assert_int_equal(class.fill,
-				 choices[i].batch ? OFFLOAD_BATCH / choices[i].batch : 0);
+		assert_int_equal(class.most, choices[i].most);
+		assert_int_equal(class.fill, choices[i].most ? OFFLOAD_BATCH / 32 : 0);
 	}
 }
 
@@ -71,7 +71,7 @@ static void absurd(void **state)
 		struct offload_class class = offload_choose(m, 2, 3);
 
 		assert_true(class.light < 2 && class.full < 2);
-		assert_true(class.most <= 2048);
+		assert_true(class.most <= 6144);
 		assert_true(isfinite(offload_pays_from(&class, 1024)));
 	}
 }
