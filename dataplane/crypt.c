@@ -12,8 +12,12 @@
 #include "engine.h"
 #include "pipeline.h"
 #include "pool.h"
+#include "port.h"
 
 #define BURSTS 8u   /* that a device gives back in a turn */
+/* Of a device that collects, thousands come back at once. In one go they would take so long that
+ * the ports' queues overflow; as many as there can be ports that receive keep pace. */
+#define FEW_BURSTS 2u
 #define OPS_AHEAD 8u
 #define FAILURES 16 /* in a row that another device did not have: it is the device */
 
@@ -300,6 +304,7 @@ static void fetch(struct rte_crypto_op *const *op, uint16_t n)
 
 static unsigned int poll_device(struct worker *w, unsigned int device)
 {
+	unsigned int most = (engine_device[device].at_once ? BURSTS : RTE_MAX(FEW_BURSTS, nports)) * BURST;
 	struct rte_crypto_op *op[BURST];
 	unsigned int done = 0;
 	uint16_t n;
@@ -315,7 +320,7 @@ static unsigned int poll_device(struct worker *w, unsigned int device)
 		fetch(op, n);
 		for (uint16_t i = 0; i < n; i++)
 			finish(w, op[i], device);
-	} while (n == BURST && done < BURSTS * BURST);
+	} while (n == BURST && done < most);
 	return done;
 }
 
