@@ -37,7 +37,9 @@ unsigned int measured_step(const struct measured *m);
 /** What is made of it. One word: workers read it while it changes. */
 struct offload_class {
 	uint8_t light, full;	/* indices in engine_device[], or OFFLOAD_NONE */
-	uint16_t most;		/* packets in flight at `full`; what is more goes to `light` */
+	uint16_t most;		/* packets in flight at `full`: then `light` has them until these
+				 * are half as many. In long runs, for a device takes neighbours
+				 * together */
 	uint16_t cost;		/* of a packet at `light`, ns */
 	uint16_t fill;		/* a packet's share of a batch, in OFFLOAD_BATCH; 0: none pays */
 } __attribute__((aligned(8)));
@@ -52,6 +54,7 @@ extern bool offload_enabled;
 #define OFFLOAD_WINDOW_US 200u
 struct offload {
 	bool full;		/* batches are being sent to `full` */
+	bool spilling;		/* but for now, as it does not keep up */
 	uint8_t streak;		/* windows in a row that spoke for the other state */
 	uint32_t bursts, full_bursts;	/* received in this window, and those of them that
 					 * had more behind them */
@@ -105,7 +108,10 @@ static inline unsigned int offload_packet(struct offload *o, unsigned int algori
 	__atomic_load(&offload_class[algorithm][length_class(bytes)], &class, __ATOMIC_RELAXED);
 	o->cost += class.cost;
 	o->fill += class.fill;
-	return o->full && class.fill && at[class.full] < class.most ? class.full : class.light;
+	if (!o->full || !class.fill)
+		return class.light;
+	o->spilling = at[class.full] >= (o->spilling ? class.most / 2u : class.most);
+	return o->spilling ? class.light : class.full;
 }
 
 #endif
