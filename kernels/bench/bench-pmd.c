@@ -73,6 +73,8 @@ struct lcore {
 	uint64_t last, spent[PHASES]; /* TSC */
 	double seconds; /* of processor time, in what is counted */
 	struct rte_mempool *pool;
+	struct rte_mbuf **mbufs; /* a ring: those that are not under way, in the order of the pool */
+	uint32_t nmbufs, first, nfree;
 	struct rte_crypto_op *unsent[MAX_BURST]; /* the device had no room: they keep their turn */
 	uint16_t nunsent;
 	uint64_t rnd;
@@ -265,21 +267,28 @@ static void make_encrypted(struct lcore *l)
 	rte_pktmbuf_free(m);
 }
 
-/* As rte_pktmbuf_alloc_bulk(), but nothing waits for the cache: the pool hands out what has been away
- * longest. */
-static int alloc_burst(struct lcore *l, struct rte_mbuf **mbufs, uint16_t n)
+static void put_back(struct lcore *l, struct rte_mbuf *m)
 {
-	int err = rte_mempool_get_bulk(l->pool, (void **)mbufs, n);
+	uint32_t at = l->first + l->nfree++;
 
-	for (uint16_t i = 0; !err && i < n; i++) {
+	l->mbufs[at < l->nmbufs ? at : at - l->nmbufs] = m;
+}
+
+/* Those that have been away longest, and so are in no cache. As dpdk-test-crypto-perf, this does not give
+ * mbufs back to their pool in between. */
+static bool take_burst(struct lcore *l, struct rte_mbuf **mbufs, uint16_t n)
+{
+	if (l->nfree < n)
+		return false;
+	for (uint16_t i = 0; i < n; i++) {
+		mbufs[i] = l->mbufs[l->first];
+		l->first = l->first + 1 < l->nmbufs ? l->first + 1 : 0;
 		rte_prefetch0(mbufs[i]);
-		rte_prefetch0(RTE_PTR_ADD(mbufs[i], RTE_CACHE_LINE_SIZE));
 		rte_prefetch0(rte_mbuf_to_priv(mbufs[i]));
 		rte_prefetch0(RTE_PTR_ADD(rte_mbuf_to_priv(mbufs[i]), RTE_CACHE_LINE_SIZE));
 	}
-	for (uint16_t i = 0; !err && i < n; i++)
-		rte_pktmbuf_reset(mbufs[i]);
-	return err;
+	l->nfree -= n;
+	return true;
 }
 
 static void make_burst(struct lcore *l, uint16_t n)
@@ -287,7 +296,7 @@ static void make_burst(struct lcore *l, uint16_t n)
 	struct rte_mbuf *mbufs[MAX_BURST];
 	uint64_t now = rte_get_tsc_cycles();
 
-	if (n == 0 || alloc_burst(l, mbufs, n))
+	if (n == 0 || !take_burst(l, mbufs, n))
 		return;
 	for (uint16_t i = 0; i < n; i++) {
 		prepare(l, mbufs[i], now);
@@ -333,7 +342,6 @@ static void count(struct lcore *l, const struct work *w, uint64_t now)
 static uint16_t receive(struct lcore *l)
 {
 	struct rte_crypto_op *ops[MAX_BURST];
-	struct rte_mbuf *mbufs[MAX_BURST];
 	uint16_t n = rte_cryptodev_dequeue_burst(dev, l->qp, ops, options.burst);
 	uint64_t now = rte_get_tsc_cycles();
 
@@ -348,10 +356,8 @@ static uint16_t receive(struct lcore *l)
 		l->failed += ops[i]->status != RTE_CRYPTO_OP_STATUS_SUCCESS;
 		if (now >= begin && now < end)
 			count(l, w, now);
-		mbufs[i] = w->sym.m_src;
+		put_back(l, w->sym.m_src);
 	}
-	if (n)
-		rte_pktmbuf_free_bulk(mbufs, n);
 	spend(l, n ? FREEING : WAITING);
 	return n;
 }
@@ -379,7 +385,7 @@ static void take_back(struct lcore *l)
 		struct work *w = (struct work *)l->unsent[i];
 
 		w->encrypted = false;
-		rte_pktmbuf_free(w->sym.m_src);
+		put_back(l, w->sym.m_src);
 	}
 	l->nunsent = 0;
 }
@@ -431,6 +437,22 @@ static void clear(struct rte_mempool *pool __rte_unused, void *arg __rte_unused,
 	memset(m->buf_addr, 0, m->buf_len);
 }
 
+/* All that can be under way, and one burst more. */
+static void take_all(struct lcore *l)
+{
+	l->nmbufs = options.window + MAX_BURST;
+	l->mbufs = calloc(l->nmbufs, sizeof(*l->mbufs));
+	if (l->mbufs == NULL)
+		fail("no memory");
+	for (uint32_t i = 0; i < l->nmbufs; i++) {
+		struct rte_mbuf *m = rte_pktmbuf_alloc(l->pool);
+
+		if (m == NULL)
+			fail("no mbuf");
+		put_back(l, m);
+	}
+}
+
 static uint32_t start_device(void)
 {
 	struct rte_cryptodev_config config = {.nb_queue_pairs = rte_lcore_count() - 1};
@@ -455,6 +477,7 @@ static uint32_t start_device(void)
 		if (l->pool == NULL || rte_cryptodev_queue_pair_setup(dev, l->qp, &qp, 0))
 			fail("no queue pair or no pool");
 		rte_mempool_obj_iter(l->pool, clear, NULL);
+		take_all(l);
 	}
 	return n;
 }
