@@ -311,20 +311,31 @@ static void free_op(struct rte_crypto_op *op)
 	rte_crypto_op_free(op);
 }
 
+/* However long all take: something comes back now and then. */
+static void expect_progress(unsigned int n, uint64_t *deadline)
+{
+	uint64_t now = rte_get_tsc_cycles();
+
+	if (n || *deadline == 0)
+		*deadline = now + PATIENT;
+	CHECK(now < *deadline);
+}
+
 /* Send n operations; they have to come back in order with that status. */
 static void round_trip(const struct device *dev, uint16_t qp, void *session, unsigned int n,
 		       enum rte_crypto_op_status status)
 {
 	struct rte_crypto_op *sent[64], *back[64];
-	uint64_t deadline = rte_get_tsc_cycles() + PATIENT;
-	unsigned int done = 0;
+	unsigned int done = 0, got;
+	uint64_t deadline = 0;
 
 	for (unsigned int i = 0; i < n; i++)
 		sent[i] = make_op(session);
 	CHECK(rte_cryptodev_enqueue_burst(dev->id, qp, sent, n) == n);
 	while (done < n) {
-		done += rte_cryptodev_dequeue_burst(dev->id, qp, back + done, n - done);
-		CHECK(rte_get_tsc_cycles() < deadline);
+		got = rte_cryptodev_dequeue_burst(dev->id, qp, back + done, n - done);
+		expect_progress(got, &deadline);
+		done += got;
 	}
 	for (unsigned int i = 0; i < n; i++) {
 		CHECK(back[i] == sent[i]);
@@ -343,7 +354,7 @@ static void bounded_wait(void)
 	uint64_t start;
 	void *session;
 
-	device_open(&dev, "chunk=8,wait_us=200000", 1);
+	device_open(&dev, "chunk=8,wait_us=1000000", 1);
 	suite_keys(&suite);
 	session = suite_session(&dev, &suite, true);
 	before = launches;
@@ -364,7 +375,7 @@ static void bounded_wait(void)
 		free_op(back[i]);
 	start = rte_get_tsc_cycles();
 	round_trip(&dev, 0, session, 3, RTE_CRYPTO_OP_STATUS_SUCCESS);
-	CHECK(rte_get_tsc_cycles() - start >= rte_get_tsc_hz() / 5);
+	CHECK(rte_get_tsc_cycles() - start >= rte_get_tsc_hz());
 	CHECK(launches == before + 2);
 	session_free(&dev, session);
 	device_close(&dev);
@@ -380,7 +391,7 @@ static void bounded_wait_when_busy(void)
 	uint64_t start;
 	void *session;
 
-	device_open(&dev, "chunk=8,wait_us=5000", 1);
+	device_open(&dev, "chunk=8,wait_us=100000", 1);
 	suite_keys(&suite);
 	session = suite_session(&dev, &suite, true);
 	for (unsigned int i = 0; i < RTE_DIM(op); i++)
@@ -394,7 +405,7 @@ static void bounded_wait_when_busy(void)
 		CHECK(rte_cryptodev_dequeue_burst(dev.id, 0, back, RTE_DIM(back)) == 0);
 		CHECK(rte_get_tsc_cycles() < start + PATIENT);
 	}
-	CHECK(rte_get_tsc_cycles() - start >= rte_get_tsc_hz() / 20);
+	CHECK(rte_get_tsc_cycles() - start >= rte_get_tsc_hz());
 	fault_hang = false;
 	while (n < RTE_DIM(op)) {
 		n += rte_cryptodev_dequeue_burst(dev.id, 0, back + n, RTE_DIM(op) - n);
@@ -414,7 +425,7 @@ static void back_pressure(void)
 	struct rte_crypto_op *op, *back[64];
 	struct device dev;
 	unsigned int taken = 0, returned = 0;
-	uint64_t deadline = rte_get_tsc_cycles() + PATIENT;
+	uint64_t deadline = 0;
 	void *session;
 
 	device_open(&dev, "chunk=512,wait_us=1000000", 1);
@@ -434,7 +445,7 @@ static void back_pressure(void)
 		for (unsigned int i = 0; i < n; i++)
 			free_op(back[i]);
 		returned += n;
-		CHECK(rte_get_tsc_cycles() < deadline);
+		expect_progress(n, &deadline);
 	}
 	session_free(&dev, session);
 	device_close(&dev);
@@ -681,9 +692,9 @@ static void full_mailbox(void)
 {
 	static struct rte_crypto_op *op[DESCRIPTORS], *back[DESCRIPTORS];
 	struct suite suite = esp_template;
-	uint64_t deadline;
+	uint64_t deadline = 0;
 	struct device dev;
-	unsigned int n = 0;
+	unsigned int n = 0, got;
 	void *session;
 
 	if (rte_vdev_init(DRIVER "_try", "memory=persistent") < 0) {
@@ -697,10 +708,10 @@ static void full_mailbox(void)
 	for (unsigned int i = 0; i < DESCRIPTORS; i++)
 		op[i] = make_op(session);
 	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op, DESCRIPTORS) == DESCRIPTORS);
-	deadline = rte_get_tsc_cycles() + PATIENT;
 	while (n < DESCRIPTORS) {
-		n += rte_cryptodev_dequeue_burst(dev.id, 0, back + n, DESCRIPTORS - n);
-		CHECK(rte_get_tsc_cycles() < deadline);
+		got = rte_cryptodev_dequeue_burst(dev.id, 0, back + n, DESCRIPTORS - n);
+		expect_progress(got, &deadline);
+		n += got;
 	}
 	for (unsigned int i = 0; i < DESCRIPTORS; i++) {
 		CHECK(back[i] == op[i] && back[i]->status == RTE_CRYPTO_OP_STATUS_SUCCESS);
