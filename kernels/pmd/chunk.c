@@ -189,23 +189,24 @@ static cl_int set_pools(struct ocl_chunk *chunk)
 	return err;
 }
 
-/* Everything a work-item needs; returns how many work-items. */
-static size_t complete(struct ocl_chunk *chunk)
+/* Everything a work-item needs. */
+static void complete(struct ocl_chunk *chunk)
 {
-	uint32_t items, n = chunk->records;
+	uint32_t n = chunk->records;
 	u32 *results;
 
+	if (chunk->ordered)
+		return;
 	chunk->memory->settle(chunk);
 	chunk->order = chunk->used;
-	items = ocl_bins_order(&chunk->bins, (u32 *)(chunk->host + chunk->order));
-	chunk->results = chunk->order + items * sizeof(u32);
+	chunk->ordered = ocl_bins_order(&chunk->bins, (u32 *)(chunk->host + chunk->order));
+	chunk->results = chunk->order + chunk->ordered * sizeof(u32);
 	results = (u32 *)(chunk->host + chunk->results);
 	for (uint32_t i = 0; i < n; i++)
 		results[i] = OCL_STATUS_PENDING;
-	return items;
 }
 
-static cl_int call(struct ocl_chunk *chunk, size_t items, const cl_event *after)
+static cl_int call(struct ocl_chunk *chunk, const cl_event *after)
 {
 	cl_int err;
 
@@ -216,7 +217,7 @@ static cl_int call(struct ocl_chunk *chunk, size_t items, const cl_event *after)
 	if (err == CL_SUCCESS)
 		err = set_pools(chunk);
 	if (err == CL_SUCCESS)
-		err = chunk->memory->launch(chunk, items, after);
+		err = chunk->memory->launch(chunk, chunk->ordered, after);
 	return err == CL_SUCCESS ? clFlush(chunk->queue) : err;
 }
 
@@ -236,34 +237,21 @@ static bool enter(void)
 /* The pools that its arguments name do not go meanwhile. */
 static cl_int send(struct ocl_chunk *chunk, const cl_event *after)
 {
-	bool entered;
 	cl_int err;
-	size_t items;
 
 	if (chunk->pools)
 		rte_rwlock_read_lock(&chunk->pools->lock);
-	items = complete(chunk);
-	entered = enter();
-	err = call(chunk, items, after);
-	if (entered)
-		rte_spinlock_unlock(&turn);
+	err = call(chunk, after);
 	if (chunk->pools)
 		rte_rwlock_read_unlock(&chunk->pools->lock);
 	return err;
 }
 
-void ocl_chunk_launch(struct ocl_chunk *chunk, struct ocl_table *table)
+static void launch(struct ocl_chunk *chunk, struct ocl_table *table)
 {
-	cl_event pending;
+	cl_event pending = table ? ocl_table_pending(table, chunk->upload) : NULL;
 	cl_int err;
 
-	if (chunk->records == 0)
-		return;
-	if (ocl_device_lost(chunk->dev)) {
-		chunk->failed = true;
-		return;
-	}
-	pending = table ? ocl_table_pending(table, chunk->upload) : NULL;
 	chunk->sent = true;
 	err = send(chunk, pending ? &pending : NULL);
 	if (err != CL_SUCCESS) {
@@ -272,6 +260,26 @@ void ocl_chunk_launch(struct ocl_chunk *chunk, struct ocl_table *table)
 	}
 	if (pending)
 		clReleaseEvent(pending);
+}
+
+bool ocl_chunk_launch(struct ocl_chunk *chunk, struct ocl_table *table, bool patient)
+{
+	bool entered;
+
+	if (chunk->records == 0)
+		return true;
+	if (ocl_device_lost(chunk->dev)) {
+		chunk->failed = true;
+		return true;
+	}
+	complete(chunk);
+	entered = patient ? enter() : rte_spinlock_trylock(&turn);
+	if (!entered && !patient)
+		return false;
+	launch(chunk, table);
+	if (entered)
+		rte_spinlock_unlock(&turn);
+	return true;
 }
 
 static void forget_event(struct ocl_chunk *chunk)
@@ -326,6 +334,7 @@ void ocl_chunk_reset(struct ocl_chunk *chunk)
 	chunk->areas = 0;
 	chunk->upload = 0;
 	chunk->polls = 0;
+	chunk->ordered = 0;
 	chunk->sent = false;
 	chunk->back = false;
 	chunk->failed = false;

@@ -71,6 +71,7 @@ struct ocl_chunk {
 	uint32_t pool_changes; /* the pools that the kernel's arguments are of, */
 	uint32_t pool_args;    /* and of which there are any */
 	uint64_t upload;       /* the latest of the records' sessions */
+	uint32_t ordered;      /* entries of the order table, if it is complete; else 0 */
 	bool sent;	       /* the device has it, or had part of it */
 	bool back;	       /* it has given it back */
 	bool failed;	       /* no result came back */
@@ -103,8 +104,12 @@ void ocl_chunk_copy_back(struct ocl_chunk *chunk, uint32_t record, u8 *to, uint3
 void ocl_chunk_copy_digest(struct ocl_chunk *chunk, uint32_t record, u8 *to, uint32_t from,
 			   uint32_t len);
 
-/** Send it off; never blocks. A failure shows in chunk->failed. */
-void ocl_chunk_launch(struct ocl_chunk *chunk, struct ocl_table *table);
+/**
+ * Send it off. A failure shows in chunk->failed.
+ * @param patient  wait a little for one's turn with OpenCL, and go without it then
+ * @return false if it is another's turn: nothing more may be added, and it has to be sent off again
+ */
+bool ocl_chunk_launch(struct ocl_chunk *chunk, struct ocl_table *table, bool patient);
 
 /** Whether a launched chunk is back, or will never be (chunk->failed). Never blocks. */
 bool ocl_chunk_poll(struct ocl_chunk *chunk);

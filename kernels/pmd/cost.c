@@ -68,7 +68,7 @@ static float time_bin(struct ocl_chunk *chunk, uint32_t kind, uint32_t label, ui
 	ocl_chunk_reset(chunk);
 	fill_bin(chunk, kind, label, len);
 	start = seconds();
-	ocl_chunk_launch(chunk, NULL);
+	ocl_chunk_launch(chunk, NULL, true);
 	do {
 		now = seconds();
 		if (now - start > SECONDS)

@@ -15,6 +15,7 @@
 #define AHEAD	    4	  /* operations that are fetched in advance */
 #define FAR_AHEAD   48	  /* when they leave: most are in no cache of the core any more */
 #define BUSY_WAITS  10u	  /* wait_us, while the device is busy */
+#define PATIENCE_US 500u  /* with others whose turn it is */
 
 static int init_batches(struct ocl_qp *qp, uint32_t n, int socket)
 {
@@ -106,16 +107,29 @@ static struct ocl_slot *slot_at(struct ocl_qp *qp, uint32_t position)
 	return &qp->slots[position & qp->mask];
 }
 
+/* Send off what is not being filled any more. While it is another queue pair's turn, there are other
+ * things to do than to wait; but not for ever. */
+static void send_off(struct ocl_qp *qp)
+{
+	while (qp->unsent != qp->newest && batch_at(qp, qp->unsent) != qp->filling) {
+		struct ocl_batch *batch = batch_at(qp, qp->unsent);
+
+		if (!ocl_chunk_launch(&batch->chunk, &qp->pmd->table,
+				      rte_get_tsc_cycles() >= batch->deadline))
+			return;
+		batch->deadline = rte_get_tsc_cycles() + qp->timeout_cycles;
+		batch->launched = true;
+		qp->unsent++;
+	}
+}
+
 static void launch(struct ocl_qp *qp, bool overdue)
 {
-	struct ocl_batch *batch = qp->filling;
-
-	ocl_chunk_launch(&batch->chunk, &qp->pmd->table);
-	batch->deadline = rte_get_tsc_cycles() + qp->timeout_cycles;
-	batch->launched = true;
+	qp->filling->deadline = rte_get_tsc_cycles() + rte_get_tsc_hz() / 1000000 * PATIENCE_US;
 	qp->under_way++;
 	qp->filling = NULL;
 	qp->overdue = overdue;
+	send_off(qp);
 }
 
 static bool stage(struct ocl_slot *slot, struct ocl_request *request, struct ocl_batch *batch)
@@ -291,6 +305,7 @@ uint16_t ocl_qp_enqueue(void *queue_pair, struct rte_crypto_op **ops, uint16_t n
 	struct ocl_qp *qp = queue_pair;
 	uint16_t i;
 
+	send_off(qp);
 	for (i = 0; i < n; i++) {
 		if (i + 2 * AHEAD < n)
 			rte_prefetch0(ops[i + 2 * AHEAD]);
@@ -392,6 +407,7 @@ uint16_t ocl_qp_dequeue(void *queue_pair, struct rte_crypto_op **ops, uint16_t n
 	struct ocl_qp *qp = queue_pair;
 	uint16_t done = 0;
 
+	send_off(qp);
 	launch_if_due(qp);
 	while (done < n && qp->head != qp->tail) {
 		const struct ocl_slot *slot = slot_at(qp, qp->head);
@@ -428,8 +444,10 @@ void ocl_qp_drain(struct ocl_qp *qp)
 	do {
 		if (qp->filling)
 			launch(qp, true);
-		while (!is_idle(qp))
+		while (!is_idle(qp)) {
+			send_off(qp);
 			rte_pause();
+		}
 		/* What is left over and finds no batch stays: nobody has dequeued. */
 	} while (qp->nleftover && filling(qp));
 }

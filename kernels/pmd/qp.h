@@ -17,7 +17,8 @@
 
 struct ocl_batch {
 	struct ocl_chunk chunk;
-	uint64_t deadline; /* TSC: launch, when filling; give up, when launched */
+	uint64_t deadline; /* TSC: launch, when filling; wait for one's turn, when full; give up,
+			    * when launched */
 	uint32_t pending;  /* slots that refer to it */
 	bool launched, back;
 };
@@ -35,8 +36,9 @@ struct ocl_qp {
 	struct ocl_batch *batches;
 	uint32_t nbatches;
 	uint32_t oldest, newest; /* free-running: batches [oldest, newest) are in use */
-	struct ocl_batch *filling; /* batch newest - 1; NULL: none is */
-	uint32_t under_way;	 /* batches that the device has not given back */
+	uint32_t unsent;	 /* and [unsent, newest) not launched: they wait for their turn, */
+	struct ocl_batch *filling; /* but for this one, newest - 1; NULL: none is being filled */
+	uint32_t under_way;	 /* batches that are not being filled and not back */
 	bool overdue;		 /* what is left over has waited long enough */
 	struct ocl_slot *slots;
 	uint32_t mask;	     /* slots - 1 */

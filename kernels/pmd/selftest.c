@@ -183,7 +183,7 @@ static int run(struct ocl_chunk *chunk, cl_mem table, cl_command_queue queue,
 		OCL_LOG(ERR, "%s takes no data: OpenCL error %d", chunk->dev->name, err);
 		return -EIO;
 	}
-	ocl_chunk_launch(chunk, NULL);
+	ocl_chunk_launch(chunk, NULL, true);
 	ret = wait_for(chunk);
 	if (!ret)
 		ret = compare(chunk, sessions, expected, n);
