@@ -51,7 +51,7 @@ expect_hosts() {
 ping_gateway() {
 	on_gateway "$1" "/bin/ping -q -c 3 -i 0.2 -W 5 -s $2 -p $(pattern_hex) ${wan_addr[$(other "$1")]}" \
 		> "$work/ping.out"
-	[ "$(lost < "$work/ping.out")" = 0 ]
+	[ "$(lost < "$work/ping.out")" = 0 ] || { cat "$work/ping.out"; return 1; }
 }
 
 pattern_hex() { printf %s "$plaintext" | od -A n -t x1 | tr -d ' \n'; }
