@@ -10,7 +10,8 @@
 #include <libmnl/libmnl.h>
 #include <stdint.h>
 
-/** Open the sockets and mirror everything there is now. @return 0 or -errno, logged */
+/** Open the sockets and mirror everything there is now, or as soon as the kernel can tell it.
+ * @return 0 or -errno, logged */
 int netlink_start(void);
 void netlink_stop(void);
 /** To wait for: readable when the kernel has news. */
@@ -18,7 +19,7 @@ int netlink_fd(void);
 /** Take the news in. If some were lost, everything is mirrored anew; if that
  * failed, again after a while: call it now and then without news, too. */
 void netlink_process(void);
-/** Ask the kernel to resolve or confirm what the workers want. */
+/** Ask the kernel to resolve or confirm what the workers want, and what it knows of it. */
 void netlink_solicit_wanted(void);
 
 /** One message of the kernel's; exposed for tests. @return MNL_CB_OK, or MNL_CB_STOP */

@@ -9,16 +9,12 @@
 
 #include <libmnl/libmnl.h>
 
-struct neigh;
-
 void netlink_on_route(const struct nlmsghdr *nlh);
 /** What no route message says: multicast, limited broadcast and what belongs to a link are
  * the kernel's. */
 void netlink_add_multicast(void);
 
 void netlink_on_neigh(const struct nlmsghdr *nlh);
-/** Ask the kernel to resolve or confirm one: it sends ARP or ND as if it had a packet. */
-void netlink_solicit(struct mnl_socket *socket, const struct neigh *neigh);
 
 /** A link came, went or changed. If packets may take another way now, all is read anew. */
 void netlink_on_link(const struct nlmsghdr *nlh);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
-#include <sys/socket.h>
 
 #include "neigh.h"
 #include "netlink_attr.h"
@@ -35,24 +34,4 @@ void netlink_on_neigh(const struct nlmsghdr *nlh)
 		neigh_set(&neigh, mac, ndm->ndm_state & NUD_STALE);
 	else
 		neigh_forget(&neigh);
-}
-
-/* As `ip neigh ... use` does. */
-void netlink_solicit(struct mnl_socket *socket, const struct neigh *neigh)
-{
-	char buffer[256];
-	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buffer);
-	struct ndmsg *ndm;
-
-	nlh->nlmsg_type = RTM_NEWNEIGH;
-	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_CREATE;
-	ndm = mnl_nlmsg_put_extra_header(nlh, sizeof(*ndm));
-	ndm->ndm_family = neigh->af;
-	ndm->ndm_ifindex = (int)ports[neigh->port].ifindex;
-	ndm->ndm_flags = NTF_USE;
-	mnl_attr_put(nlh, NDA_DST, netlink_addr_size(neigh->af), &neigh->addr);
-	mnl_socket_sendto(socket, nlh, nlh->nlmsg_len);
-	/* Without NLM_F_ACK only an error is answered; the next dump would trip over it. */
-	while (recv(mnl_socket_get_fd(socket), buffer, sizeof(buffer), MSG_DONTWAIT) > 0)
-		;
 }

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A kernel's addresses and neighbours, in a network namespace of our own, while news of
+ * them get lost and while they change faster than they can be read. */
+#include <arpa/inet.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "eal_fixture.h"
+#include "control.h"
+#include "neigh.h"
+#include "netlink.h"
+#include "own_addr.h"
+#include "port.h"
+#include "route.h"
+
+#define ADDRESSES 1500	/* more than an answer of the kernel's has room for */
+#define SKIPPED 77	/* to automake */
+#define MAC "02:00:00:00:00:01"
+#define CHURN_S 2
+#define CHANGES 50000u
+#define SETTLE_S 10
+
+static uint32_t addr(const char *text)
+{
+	uint32_t a;
+
+	assert_int_equal(inet_pton(AF_INET, text, &a), 1);
+	return a;
+}
+
+static void run(const char *command)
+{
+	assert_int_equal(system(command), 0);
+}
+
+static int setup(void **state)
+{
+	struct rte_ether_addr mac;
+
+	(void)state;
+	run("ip link add wan address " MAC " type veth peer name far && ip link set far up && "
+	    "ip address add 192.0.2.1/24 dev wan && ip address add 192.0.2.9/32 dev wan && "
+	    "ip link set wan up");
+	memset(ports, 0, sizeof(ports[0]));
+	ports[0] = (struct port){.name = "wan", .ifindex = if_nametoindex("wan"), .mtu = 1500, .id = 98};
+	assert_int_equal(rte_ether_unformat_addr(MAC, &mac), 0);
+	port_set_mac(&ports[0], &mac);
+	nports = 1;
+	return routes_init(1, 8192) || neighs_init() || netlink_start();
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	netlink_stop();
+	run("ip link del wan");
+	nports = 0;
+	routes_free();
+	neighs_free();
+	return 0;
+}
+
+/* As the control thread does, a second later. */
+static void next_second(void)
+{
+	control_now++;
+	netlink_process();
+	netlink_solicit_wanted();
+}
+
+/* The mirror has lost a neighbour that the kernel has, and will say nothing more about. */
+static void lost_news(void **state)
+{
+	const struct neigh n = {.addr = cygnet_addr4(addr("192.0.2.2")), .af = AF_INET, .port = 0};
+	struct rte_ether_addr mac;
+
+	(void)state;
+	run("ip neigh add 192.0.2.2 lladdr 02:00:00:00:00:02 dev wan nud permanent");
+	next_second();
+	assert_true(neigh_lookup(&n, &mac));
+	neigh_forget(&n);
+	next_second();
+	assert_false(neigh_lookup(&n, &mac));
+	neigh_solicit(&n);
+	next_second();
+	assert_true(neigh_lookup(&n, &mac));
+	assert_memory_equal(&mac, "\2\0\0\0\0\2", sizeof(mac));
+	/* And it has kept it: it was not asked to resolve it. */
+	run("ip neigh show dev wan nud permanent | grep -q '^192.0.2.2 lladdr 02:00:00:00:00:02 '");
+	/* One that it has not, it does not make up, but looks for. */
+	run("ip neigh del 192.0.2.2 dev wan");
+	next_second();
+	assert_false(neigh_lookup(&n, &mac));
+	neigh_solicit(&n);
+	next_second();
+	assert_false(neigh_lookup(&n, &mac));
+	run("ip neigh show dev wan | grep -q '^192.0.2.2 '");
+}
+
+static bool is_own(const char *text)
+{
+	struct own_addr own;
+
+	for (unsigned int i = 0; own_addr_next(&i, &own);)
+		if (own.af == AF_INET && own.addr.v4 == addr(text))
+			return true;
+	return false;
+}
+
+static void add_addresses(void)
+{
+	FILE *ip = popen("ip -batch -", "w");
+
+	assert_non_null(ip);
+	for (unsigned int i = 0; i < ADDRESSES; i++)
+		fprintf(ip, "address add 10.0.%u.%u/32 dev wan\n", i / 200, i % 200 + 1);
+	assert_int_equal(pclose(ip), 0);
+}
+
+/* A process that changes addresses for so long, and no longer. */
+static pid_t start_churn(void)
+{
+	static char path[] = "churn";
+	FILE *lines = fopen(path, "w");
+	pid_t child;
+
+	assert_non_null(lines);
+	for (unsigned int i = 0; i < CHANGES; i++)
+		fprintf(lines, "address add 10.9.0.1/32 dev wan\naddress del 10.9.0.1/32 dev wan\n");
+	assert_int_equal(fclose(lines), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (child)
+		return child;
+	execlp("timeout", "timeout", RTE_STR(CHURN_S), "ip", "-batch", path, NULL);
+	_exit(127);
+}
+
+/* Addresses come and go while they are read, so that the kernel says of its answer that it is
+ * none. Once they stay, so does what is read. */
+static void changes_meanwhile(void **state)
+{
+	time_t end = time(NULL) + CHURN_S;
+	pid_t churn;
+
+	(void)state;
+	add_addresses();
+	next_second();
+	assert_true(is_own("192.0.2.9"));
+	churn = start_churn();
+	while (time(NULL) < end)
+		next_second();
+	assert_int_equal(waitpid(churn, NULL, 0), churn);
+	unlink("churn");
+	run("ip address del 192.0.2.9/32 dev wan");
+	for (end = time(NULL) + SETTLE_S; is_own("192.0.2.9") && time(NULL) < end;)
+		next_second();
+	assert_false(is_own("192.0.2.9"));
+	assert_true(is_own("192.0.2.1"));
+}
+
+int main(int argc, char **argv)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(lost_news, setup, teardown),
+		cmocka_unit_test_setup_teardown(changes_meanwhile, setup, teardown),
+	};
+
+	(void)argc;
+	if (unshare(CLONE_NEWNET)) {
+		perror("skipped: a network namespace is root's to make");
+		return SKIPPED;
+	}
+	if (start_eal(argv[0]))
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
