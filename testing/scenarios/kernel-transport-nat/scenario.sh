@@ -35,7 +35,6 @@ another_address() {
 	local before lost
 	before=$(outbound_spis)
 	start_capture wire wire br0
-	allowed_on_wire+=" or (icmp[0] = 3 and icmp[1] = 1 and src 192.168.0.253)"
 	start_talk right "${wan_addr[left]}"
 	sleep 1
 	move_nat
