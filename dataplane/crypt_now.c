@@ -1,26 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Packets of suites that gain nothing by being done side by side. (CBC with a MAC does: done in
- * runs of one SA, of mixed lengths, lanes stay empty, and it is a fifth slower than by queue; and
- * with AES-XCBC or AES-CMAC ipsec_mb of DPDK 22.11 takes the cipher's key of whatever packet it
- * had there before.) A device of the CPU works on them when it is called (rte_cryptodev's "CPU
+/* Packets of suites that a device of the CPU works on when it is called (rte_cryptodev's "CPU
  * crypto"): no queue, no operation for each. They are collected and done in runs of one SA, in
  * the order in which they came. */
-#include <errno.h>
-
-#include <rte_cryptodev.h>
-
 #include "control.h"
+#include "crypt_call.h"
 #include "engine.h"
 #include "pipeline.h"
 #include "shortcut.h"
-
-/* What the call of the device wants, for a run of packets. */
-struct vectors {
-	struct rte_crypto_vec range[CRYPT_NOW];
-	struct rte_crypto_sgl sgl[CRYPT_NOW];
-	struct rte_crypto_va_iova_ptr iv[CRYPT_NOW], aad[CRYPT_NOW], icv[CRYPT_NOW];
-	int32_t status[CRYPT_NOW];
-};
 
 bool crypt_now_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa,
 		   unsigned int device)
@@ -29,7 +15,7 @@ bool crypt_now_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa 
 	struct session *s = packet(m)->session;
 
 	/* Those in a queue leave first. */
-	if (!s->alone || s->head || s->by_queue || !engine_device[device].at_once ||
+	if (!s->by_call || s->head || s->by_queue || !engine_device[device].at_once ||
 	    now->n == CRYPT_NOW ||
 	    ((!s->at[device] || engine_lost(device)) && !session_on(s, sa, device)))
 		return false;
@@ -39,58 +25,28 @@ bool crypt_now_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa 
 	return true;
 }
 
-static void describe(struct vectors *v, unsigned int i, struct rte_mbuf *m, struct esp_job *job)
-{
-	v->range[i] = (struct rte_crypto_vec){
-		.base = rte_pktmbuf_mtod_offset(m, void *, job->text_at),
-		.len = job->text_len,
-	};
-	v->sgl[i] = (struct rte_crypto_sgl){.vec = &v->range[i], .num = 1};
-	v->iv[i].va = job->iv;
-	v->aad[i].va = job->aad;
-	v->icv[i].va = rte_pktmbuf_mtod_offset(m, void *, job->icv_at);
-}
-
-static enum rte_crypto_op_status status_of(const struct session *s, int32_t status)
-{
-	if (!status)
-		return RTE_CRYPTO_OP_STATUS_SUCCESS;
-	return s->inbound && status == EBADMSG ? RTE_CRYPTO_OP_STATUS_AUTH_FAILED
-					       : RTE_CRYPTO_OP_STATUS_ERROR;
-}
-
-/* What a device does not do at once it gets by its queue from then on: there others take over. */
-static void failed(struct session *s, struct stats_device *stats_device,
-		   unsigned int status)
-{
-	if (status != RTE_CRYPTO_OP_STATUS_ERROR)
-		return;
-	stats_device->failed++;
-	s->by_queue = true;
-}
-
 /* @param n  packets of one SA that one device does */
-static void work(struct crypt_now *now, unsigned int from, unsigned int n)
+static void work(struct worker *w, struct crypt_now *now, unsigned int from, unsigned int n)
 {
-	const union rte_crypto_sym_ofs whole = {.raw = 0};
 	struct session *s = packet(now->m[from])->session;
-	unsigned int device = now->device[from];
-	struct vectors v;
-	struct rte_crypto_sym_vec vec = {
-		.num = n,
-		.src_sgl = v.sgl,
-		.iv = v.iv,
-		.aad = v.aad,
-		.digest = v.icv,
-		.status = v.status,
-	};
+	struct stats_device *stats_device = &w->stats->device[now->device[from]];
+	struct crypt_vectors v;
 
+	for (unsigned int i = 0; i < n; i++) {
+		struct esp_job *job = &now->job[from + i];
+		uint8_t *at = rte_pktmbuf_mtod(now->m[from + i], uint8_t *);
+
+		if (s->form == SUITE_AEAD)
+			crypt_vectors_set(&v, i, at + job->text_at, job->text_len,
+					  at + job->icv_at, job->iv, job->aad);
+		else
+			crypt_vectors_set(&v, i, at + job->auth_at, job->auth_len,
+					  at + job->icv_at, job->iv, NULL);
+	}
+	crypt_call(s, now->device[from], &v, 0, n);
 	for (unsigned int i = 0; i < n; i++)
-		describe(&v, i, now->m[from + i], &now->job[from + i]);
-	rte_cryptodev_sym_cpu_crypto_process(engine_device[device].id, s->at[device],
-					     whole, &vec);
-	for (unsigned int i = 0; i < n; i++)
-		packet(now->m[from + i])->status = (uint8_t)status_of(s, v.status[i]);
+		packet(now->m[from + i])->status =
+			(uint8_t)crypt_call_status(s, &v, i, stats_device);
 }
 
 /* What the short way knows of the SA holds for this turn: its first cache line, which tells
@@ -118,8 +74,6 @@ static void finish(struct worker *w, struct crypt_now *now, unsigned int from, u
 		if (packet(m)->status == RTE_CRYPTO_OP_STATUS_SUCCESS) {
 			bytes += rte_pktmbuf_data_len(m);
 			good++;
-		} else {
-			failed(s, stats_device, packet(m)->status);
 		}
 		s->in_flight--;
 		protect_finish(w, m, s, sa);
@@ -147,7 +101,7 @@ static void runs(struct worker *w, struct crypt_now *now)
 
 	for (unsigned int i = 0; i < now->n; i += length[i]) {
 		length[i] = (uint8_t)run_length(now, i);
-		work(now, i, length[i]);
+		work(w, now, i, length[i]);
 	}
 	for (unsigned int i = 0; i < now->n; i += length[i])
 		finish(w, now, i, length[i]);

@@ -78,7 +78,7 @@ bool crypto_batch_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_
 		.crypto = s->at[device],
 		.device = (uint8_t)device,
 		.form = s->form,
-		.alone = s->alone,
+		.alone = s->by_call && s->form == SUITE_AEAD,
 	};
 	w->in_flight++;
 	if (b->n == CRYPTO_BATCH)

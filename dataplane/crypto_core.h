@@ -31,7 +31,7 @@ struct crypto_todo {
 	void *crypto;		/* the SA's session on the device */
 	uint8_t device;		/* index in engine_device[] */
 	uint8_t form;		/* enum suite_form */
-	bool alone;		/* session.alone */
+	bool alone;		/* nothing is gained by doing several side by side */
 };
 
 struct crypto_batch {

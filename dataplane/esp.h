@@ -9,10 +9,10 @@
 
 #include "cygnet.h"
 #include "drop.h"
+#include "esp_tail.h"
 #include "packet.h"
 #include "session.h"
 
-#define ESP_ICV_MAX 32
 /** All went well: no reason to drop. */
 #define ESP_OK (-1)
 /** A dummy packet, to be discarded without a word (RFC 4303, 2.6). */
@@ -67,5 +67,9 @@ int esp_in_prepare(struct rte_mbuf *m, const struct session *s, struct esp_job *
  * @return ESP_OK, ESP_DUMMY or a drop reason
  */
 int esp_in_finish(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s);
+/** The same. @param esp     offset of the ESP header
+ * @param hidden  bytes between text and ICV that were not sent */
+int esp_in_open(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s,
+		unsigned int esp, unsigned int hidden);
 
 #endif

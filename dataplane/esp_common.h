@@ -42,6 +42,22 @@ static inline void esn_remove(struct rte_mbuf *m, const struct session *s)
 	memcpy(esp - esn_len(s), saved, esn_len(s));
 }
 
+/* @param at  behind the text */
+static inline void esn_write(const struct session *s, uint8_t *at, uint64_t seq)
+{
+	const rte_be32_t hi = rte_cpu_to_be_32((uint32_t)(seq >> 32));
+
+	if (esn_len(s))
+		memcpy(at, &hi, sizeof(hi));
+}
+
+/* Bytes from the ESP header to what the cipher of a chain works on: in front of that nothing is
+ * encrypted. Outbound, CBC begins at what becomes the IV (esp_out.c). */
+static inline unsigned int esp_chain_head(const struct session *s)
+{
+	return (unsigned int)sizeof(struct rte_esp_hdr) + (s->inbound || s->salted ? s->iv_len : 0);
+}
+
 /* RFC 4106, section 5: SPI, then the 32- or 64-bit sequence number. */
 static inline void esp_aad(uint8_t *aad, const struct session *s, uint32_t spi, uint64_t seq)
 {
@@ -56,21 +72,40 @@ static inline void esp_aad(uint8_t *aad, const struct session *s, uint32_t spi, 
 	memcpy(aad + 4, &lo, 4);
 }
 
-/* What the device has for its IV: where there is a salt, in front of that on the wire,
- * and in counter mode with the counter behind it (RFC 3686, 4). */
-static inline void esp_nonce(uint8_t *iv, const struct session *s, const void *wire)
+/* A counter mode takes the sequence number for its IV: it is never used twice. In
+ * CBC the cipher starts one block earlier, at the sequence number in place of the
+ * IV, with a zero IV: what goes out is E(number), which nobody can foresee without
+ * the key (NIST SP 800-38A, appendix C). */
+static inline void esp_iv_write(uint8_t *wire, const struct session *s, uint64_t seq)
+{
+	const uint64_t number = rte_cpu_to_be_64(seq);
+
+	if (s->iv_len)
+		memcpy(wire, &number, sizeof(number));
+	if (s->iv_len == 16)
+		memset(wire + sizeof(number), 0, 8);
+}
+
+/* The salt in front of the IV on the wire, and in counter mode the counter behind it (RFC 3686,
+ * 4). @param wire  8 bytes */
+static inline void esp_nonce_salted(uint8_t *iv, const struct session *s, const void *wire)
 {
 	static const uint8_t first[4] = {0, 0, 0, 1};
 
-	if (s->iv_len == 16) {
+	memcpy(iv, &s->salt, sizeof(s->salt));
+	memcpy(iv + sizeof(s->salt), wire, 8);
+	memcpy(iv + sizeof(s->salt) + 8, first, sizeof(first));
+}
+
+/* What the device has for its IV. */
+static inline void esp_nonce(uint8_t *iv, const struct session *s, const void *wire)
+{
+	if (s->iv_len == 16)
 		memcpy(iv, wire, 16);
-	} else if (!s->salted) {
+	else if (s->salted)
+		esp_nonce_salted(iv, s, wire);
+	else
 		memcpy(iv, wire, 8);
-	} else {
-		memcpy(iv, &s->salt, sizeof(s->salt));
-		memcpy(iv + sizeof(s->salt), wire, 8);
-		memcpy(iv + sizeof(s->salt) + 8, first, sizeof(first));
-	}
 }
 
 /**

@@ -9,9 +9,6 @@
 #include "outer.h"
 #include "tos.h"
 
-/* What is copied at a time, most of it in vain, faster than a length that varies. */
-#define COPIED 32u
-
 /* From the end: lengths, numbers and what depends on the packet are zero. */
 static void make(struct esp_front *f, const struct cygnet_sa *sa, const struct cygnet_path *path)
 {
@@ -56,6 +53,14 @@ void esp_front_make(struct esp_front *f, const struct cygnet_sa *sa)
 	make(f, sa, path);
 }
 
+void esp_front_set_ether(struct esp_front *f, const uint8_t *eth)
+{
+	uint8_t *end = f->bytes + sizeof(f->bytes);
+
+	if (esp_front_has_ether(f))
+		memcpy(end - f->len - sizeof(struct rte_ether_hdr), eth, sizeof(struct rte_ether_hdr));
+}
+
 static void finish_v4(struct rte_ipv4_hdr *ip, const struct esp_front *f, uint64_t seq,
 		      uint8_t tos, bool df, unsigned int total)
 {
@@ -77,28 +82,18 @@ static void finish_v6(struct rte_ipv6_hdr *ip, uint8_t tos, unsigned int total)
 	ip->payload_len = rte_cpu_to_be_16((uint16_t)(total - sizeof(*ip)));
 }
 
-static void copy(const struct esp_front *f, uint8_t *end, unsigned int room)
-{
-	if (f->len <= COPIED && room >= COPIED)
-		memcpy(end - COPIED, f->bytes + sizeof(f->bytes) - COPIED, COPIED);
-	else
-		memcpy(end - f->len, f->bytes + sizeof(f->bytes) - f->len, f->len);
-}
-
-uint8_t *esp_front_write(const struct esp_front *f, struct rte_mbuf *m, uint64_t seq,
+uint8_t *esp_front_write(const struct esp_front *f, uint8_t *ip, unsigned int room, uint64_t seq,
 			 unsigned int iv_len, unsigned int total)
 {
 	const rte_be32_t number = rte_cpu_to_be_32((uint32_t)seq);
-	bool df = outer_df(m, f->copy_df);
-	uint8_t tos = (uint8_t)(tos_get(m) & f->copy_tos), *at, *end;
-	unsigned int room = rte_pktmbuf_headroom(m) - iv_len;
+	uint8_t *end = ip - iv_len, *at = end - f->len;
+	uint8_t tos = (uint8_t)(tos_of(ip) & f->copy_tos);
 	rte_be16_t datagram;
 
-	at = (uint8_t *)rte_pktmbuf_prepend(m, (uint16_t)(f->len + iv_len));
-	if (!at)
-		return NULL;
-	end = at + f->len;
-	copy(f, end, room);
+	if (esp_front_writes_all(room, iv_len))
+		memcpy(end - sizeof(f->bytes), f->bytes, sizeof(f->bytes));
+	else
+		memcpy(at, f->bytes + sizeof(f->bytes) - f->len, f->len);
 	memcpy(end - sizeof(number), &number, sizeof(number));
 	if (f->udp) {
 		datagram = rte_cpu_to_be_16((uint16_t)(total - outer_len(f->v6)));
@@ -108,6 +103,6 @@ uint8_t *esp_front_write(const struct esp_front *f, struct rte_mbuf *m, uint64_t
 	if (f->v6)
 		finish_v6((struct rte_ipv6_hdr *)at, tos, total);
 	else
-		finish_v4((struct rte_ipv4_hdr *)at, f, seq, tos, df, total);
+		finish_v4((struct rte_ipv4_hdr *)at, f, seq, tos, f->copy_df && outer_df(ip), total);
 	return end;
 }

@@ -11,10 +11,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct cygnet_sa;
-struct rte_mbuf;
+#include <rte_ether.h>
 
-#define ESP_FRONT_MAX 64
+struct cygnet_sa;
+
+/** What is copied at a time, much of it in vain, faster than a length that varies. */
+#define ESP_FRONT_COPIED 64
 
 struct esp_front {
 	bool made;
@@ -25,20 +27,36 @@ struct esp_front {
 	uint16_t sum;		/* of the IPv4 header as it is here, not complemented */
 	uint32_t path_index;	/* of the SA: what path it was made for */
 	uint32_t spi;		/* network byte order */
-	uint8_t bytes[ESP_FRONT_MAX];
+	/* At the end; in front of it the Ethernet header, if it fits and is known. */
+	uint8_t bytes[ESP_FRONT_COPIED];
 };
 
 /** Make it for the path that is in force, unless it is made. Lcores. */
 void esp_front_make(struct esp_front *front, const struct cygnet_sa *sa);
 
+/** Whether an Ethernet header fits in front of it. */
+static inline bool esp_front_has_ether(const struct esp_front *front)
+{
+	return front->len <= ESP_FRONT_COPIED - sizeof(struct rte_ether_hdr);
+}
+/** That Ethernet header. @param eth  14 bytes */
+void esp_front_set_ether(struct esp_front *front, const uint8_t *eth);
+
+/** Whether esp_front_write() writes that as well. @param room, iv_len  as there */
+static inline bool esp_front_writes_all(unsigned int room, unsigned int iv_len)
+{
+	return room >= ESP_FRONT_COPIED + iv_len;
+}
+
 /**
- * Put it in front of a packet (data at its IP header). @return where the IV goes; NULL: no
- * headroom
+ * Put it in front of an inner packet. @return where the IV goes
+ * @param ip      the packet
+ * @param room    bytes in front of it, enough for this and the IV
  * @param seq     of ESP
  * @param iv_len  bytes of room behind it
  * @param total   length of the packet in the end, bytes
  */
-uint8_t *esp_front_write(const struct esp_front *front, struct rte_mbuf *m, uint64_t seq,
+uint8_t *esp_front_write(const struct esp_front *front, uint8_t *ip, unsigned int room, uint64_t seq,
 			 unsigned int iv_len, unsigned int total);
 
 #endif

@@ -53,10 +53,11 @@ static int check_trailer(const uint8_t *text, unsigned int len, unsigned int *in
 	return text[len - 1];
 }
 
-int esp_in_finish(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s)
+int esp_in_open(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s,
+		unsigned int esp, unsigned int hidden)
 {
-	unsigned int header = packet(m)->esp + sizeof(struct rte_esp_hdr) + s->iv_len;
-	unsigned int tail = esn_len(s) + s->icv_len, inner = 0, text;
+	unsigned int header = esp + (unsigned int)sizeof(struct rte_esp_hdr) + s->iv_len;
+	unsigned int tail = hidden + s->icv_len, inner = 0, text;
 	int next;
 
 	if (s->esn_inside)
@@ -70,4 +71,9 @@ int esp_in_finish(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct s
 	rte_pktmbuf_trim(m, (uint16_t)(text - inner + tail));
 	return s->transport ? (int)esp_transport_close(m, header, (uint8_t)next)
 			    : (int)outer_strip(m, sa, header, (uint8_t)next);
+}
+
+int esp_in_finish(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s)
+{
+	return esp_in_open(m, sa, s, packet(m)->esp, esn_len(s));
 }

@@ -4,6 +4,7 @@
 
 #include "ah.h"
 #include "esp_common.h"
+#include "esp_tail.h"
 #include "esp_transport.h"
 #include "headers.h"
 #include "outer.h"
@@ -20,12 +21,6 @@ static unsigned int header_len(const struct session *s, const struct cygnet_path
 	       sizeof(struct rte_esp_hdr) + s->iv_len;
 }
 
-/* The trailer ends on a multiple of the block: padding, its length, next header. */
-static unsigned int padded_len(const struct session *s, unsigned int inner)
-{
-	return (inner + 2 + s->align - 1) & ~(s->align - 1u);
-}
-
 unsigned int esp_out_kept(struct rte_mbuf *m, const struct session *s)
 {
 	return s->transport ? headers_front(m).len : 0;
@@ -36,7 +31,7 @@ unsigned int esp_out_size(const struct session *s, const struct cygnet_path *pat
 {
 	if (s->ah)
 		return header_len(s, path) + inner;
-	return kept + header_len(s, path) + padded_len(s, inner - kept) + s->icv_len;
+	return kept + header_len(s, path) + esp_padded(s, inner - kept) + s->icv_len;
 }
 
 unsigned int esp_out_mtu(const struct session *s, const struct cygnet_path *path,
@@ -51,84 +46,62 @@ unsigned int esp_out_mtu(const struct session *s, const struct cygnet_path *path
 	return kept + ((mtu - around) & ~(s->align - 1u)) - 2;
 }
 
-/* A counter mode takes the sequence number for its IV: it is never used twice. In
- * CBC the cipher starts one block earlier, at the sequence number in place of the
- * IV, with a zero IV: what goes out is E(number), which nobody can foresee without
- * the key (NIST SP 800-38A, appendix C). */
-static void write_iv(uint8_t *wire, struct esp_job *job, const struct session *s, uint64_t seq)
+/* What follows the text. */
+static unsigned int tail_len(const struct session *s, unsigned int text)
 {
-	uint64_t be = rte_cpu_to_be_64(seq);
-
-	if (!s->iv_len)
-		return;
-	memcpy(wire, &be, sizeof(be));
-	if (s->salted) {
-		esp_nonce(job->iv, s, wire);
-	} else {
-		if (s->iv_len == 16)
-			memset(wire + sizeof(be), 0, 8);
-		memset(job->iv, 0, sizeof(job->iv));
-	}
-}
-
-static void write_trailer(uint8_t *at, unsigned int pad, uint8_t next)
-{
-	static const uint8_t numbers[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
-
-	memcpy(at, numbers, pad); /* less than a block */
-	at[pad] = (uint8_t)pad;
-	at[pad + 1] = next;
+	return esp_padded(s, text) - text + esn_len(s) + s->icv_len;
 }
 
 /* What both modes share, once there is room for it.
- * @param iv    where it goes
+ * @param esp   offset of the ESP header
+ * @param iv    where the IV goes
  * @param tail  behind the text
  * @param text  bytes of text */
 static void fill(struct rte_mbuf *m, const struct session *s, uint32_t spi, uint64_t seq,
-		 uint8_t *iv, uint8_t *tail, unsigned int text, uint8_t next, struct esp_job *job)
+		 unsigned int esp, uint8_t *iv, uint8_t *tail, unsigned int text, uint8_t next,
+		 struct esp_job *job)
 {
-	unsigned int padded = padded_len(s, text), hidden = esn_len(s);
-	unsigned int esp = (unsigned int)(iv - rte_pktmbuf_mtod(m, uint8_t *)) -
-			   (unsigned int)sizeof(struct rte_esp_hdr);
+	unsigned int padded = esp_padded(s, text), hidden = esn_len(s);
 	const uint32_t hi = rte_cpu_to_be_32((uint32_t)(seq >> 32));
+	const uint64_t number = rte_cpu_to_be_64(seq);
 
-	write_trailer(tail, padded - text - 2, next);
+	esp_trailer_write(tail, padded - text - 2, next, tail_len(s, text));
 	if (s->esn_inside) {
 		packet(m)->esp = (uint16_t)esp;
 		esn_insert(rte_pktmbuf_mtod_offset(m, uint8_t *, esp), tail + padded - text, hi);
-	} else if (hidden) {
-		memcpy(tail + padded - text, &hi, sizeof(hi));
+	} else {
+		esn_write(s, tail + padded - text, seq);
 	}
-	write_iv(iv, job, s, seq);
+	esp_iv_write(iv, s, seq);
+	if (s->salted)
+		esp_nonce_salted(job->iv, s, &number);
+	else
+		memset(job->iv, 0, sizeof(job->iv));
 	esp_aad(job->aad, s, spi, seq);
 	esp_describe(s, job, esp, padded, s->salted,
 		     esp + (unsigned int)sizeof(struct rte_esp_hdr) + s->iv_len + padded + hidden);
-}
-
-/* @return the room behind the text; NULL: there is none */
-static uint8_t *open_tail(struct rte_mbuf *m, const struct session *s, unsigned int text)
-{
-	unsigned int len = padded_len(s, text) - text + esn_len(s) + s->icv_len;
-
-	return (uint8_t *)rte_pktmbuf_append(m, (uint16_t)len);
 }
 
 int esp_out_tunnel(struct rte_mbuf *m, const struct session *s, uint64_t seq,
 		   struct esp_job *job)
 {
 	const struct esp_front *front = &s->front;
-	uint8_t next = packet_family(m) == AF_INET6 ? IPPROTO_IPV6 : IPPROTO_IPIP;
-	unsigned int inner = rte_pktmbuf_data_len(m);
-	unsigned int total = front->len + s->iv_len + padded_len(s, inner) + s->icv_len;
-	uint8_t *tail, *iv;
+	uint8_t *ip = rte_pktmbuf_mtod(m, uint8_t *), *iv;
+	uint8_t next = ip[0] >> 4 == 6 ? IPPROTO_IPV6 : IPPROTO_IPIP;
+	unsigned int inner = rte_pktmbuf_data_len(m), tail = tail_len(s, inner);
+	unsigned int header = front->len + s->iv_len;
+	unsigned int total = header + inner + tail - esn_len(s);
 
 	if (total > UINT16_MAX)
 		return DROP_TOO_BIG;
-	tail = open_tail(m, s, inner);
-	iv = tail ? esp_front_write(front, m, seq, s->iv_len, total) : NULL;
-	if (!iv)
+	if (rte_pktmbuf_headroom(m) < header || rte_pktmbuf_tailroom(m) < tail)
 		return DROP_NO_BUFFER;
-	fill(m, s, front->spi, seq, iv, tail, inner, next, job);
+	iv = esp_front_write(front, ip, rte_pktmbuf_headroom(m), seq, s->iv_len, total);
+	m->data_off = (uint16_t)(m->data_off - header);
+	m->data_len = (uint16_t)(header + inner + tail);
+	m->pkt_len = m->data_len;
+	fill(m, s, front->spi, seq, front->len - (unsigned int)sizeof(struct rte_esp_hdr), iv,
+	     ip + inner, inner, next, job);
 	return ESP_OK;
 }
 
@@ -162,18 +135,20 @@ static int transport(struct rte_mbuf *m, const struct cygnet_sa *sa, const struc
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
 	unsigned int inner = rte_pktmbuf_data_len(m), kept = esp_out_kept(m, s);
-	unsigned int total = esp_out_size(s, path, kept, inner);
+	unsigned int total = esp_out_size(s, path, kept, inner), esp;
 	uint8_t next = headers_front(m).proto, *tail, *iv;
 
 	if (total > UINT16_MAX)
 		return DROP_TOO_BIG;
 	if (!esp_transport_fits(m, path))
 		return DROP_TRANSPORT;
-	tail = open_tail(m, s, inner - kept);
+	tail = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)tail_len(s, inner - kept));
 	iv = tail ? open_transport(m, sa, path, s, kept, total, seq) : NULL;
 	if (!iv)
 		return DROP_NO_BUFFER;
-	fill(m, s, sa->spi, seq, iv, tail, inner - kept, next, job);
+	esp = (unsigned int)(iv - rte_pktmbuf_mtod(m, uint8_t *)) -
+	      (unsigned int)sizeof(struct rte_esp_hdr);
+	fill(m, s, sa->spi, seq, esp, iv, tail, inner - kept, next, job);
 	return ESP_OK;
 }
 

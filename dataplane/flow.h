@@ -103,10 +103,12 @@ static inline uint32_t flow_place(const struct flow_table *table, const struct f
 static inline bool flow_holds(const struct flow_table *table, const struct flow *f,
 			      const struct flow_key *key)
 {
-	uint64_t differs = (f->key.word[0] ^ key->word[0]) | (f->key.word[1] ^ key->word[1]) |
-			   (f->key.word[2] ^ key->word[2]) | (f->key.word[3] ^ key->word[3]) |
-			   (f->key.word[4] ^ key->word[4]);
+	uint64_t differs = (f->key.word[0] ^ key->word[0]) | (f->key.word[4] ^ key->word[4]);
 
+	/* IPv4 has zeros in between. */
+	if (!differs && key->word[4] & FLOW_V6)
+		differs = (f->key.word[1] ^ key->word[1]) | (f->key.word[2] ^ key->word[2]) |
+			  (f->key.word[3] ^ key->word[3]);
 	return !differs && f->epoch == table->epoch && f->until > table->now;
 }
 

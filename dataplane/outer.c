@@ -20,7 +20,8 @@ void outer_describe(struct outer *outer, struct rte_mbuf *m, const struct cygnet
 	outer->proto = sa->proto;
 	outer->id = outer_id(sa->spi, sa->seq);
 	outer->tos = tos_get(m) & outer_tos_mask(sa);
-	outer->df = outer_df(m, sa->flags & CYGNET_SA_COPY_DF);
+	outer->df = sa->flags & CYGNET_SA_COPY_DF &&
+		    outer_df(rte_pktmbuf_mtod(m, const uint8_t *));
 }
 
 static void write_v4(struct rte_ipv4_hdr *ip, const struct outer *outer,

@@ -33,11 +33,11 @@ static inline uint16_t outer_id(uint32_t spi, uint64_t seq)
 {
 	return rte_cpu_to_be_16((uint16_t)((uint32_t)seq + rte_be_to_cpu_32(spi)));
 }
-/** Whether an inner packet's DF goes out: an inner IPv6 packet has none, what is too long for
- * the way is cut around it. @param copies  the SA says that DF is copied */
-static inline bool outer_df(struct rte_mbuf *m, bool copies)
+/** Whether an inner packet has a DF that may go out: IPv6 has none, what is too long for
+ * the way is cut around it. @param ip  its header, checked */
+static inline bool outer_df(const uint8_t *ip)
 {
-	return copies && packet_family(m) == AF_INET && !packet_may_be_cut(m);
+	return ip[0] >> 4 == 4 && ip[6] & RTE_IPV4_HDR_DF_FLAG >> 8;
 }
 /** Work out what the outer header of an inner packet says (RFC 4301, 5.1.2; RFC 6040). */
 void outer_describe(struct outer *outer, struct rte_mbuf *m, const struct cygnet_sa *sa);

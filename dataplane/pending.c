@@ -58,7 +58,7 @@ void pending_retry(struct worker *w)
 		else if (one_waits(p, kept, &waiting.neigh) || !neigh_lookup(&waiting.neigh, &mac))
 			p->packet[kept++] = waiting;
 		else
-			transmit_resolved(w, waiting.m, &waiting.hop, &mac);
+			transmit_resolved(w, waiting.m, waiting.hop.port, &mac);
 	}
 	p->n = kept;
 }

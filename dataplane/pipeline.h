@@ -26,6 +26,7 @@
 #include <rte_mbuf.h>
 #include <rte_ring.h>
 
+#include "burst.h"
 #include "conf.h"
 #include "crypto_core.h"
 #include "drop.h"
@@ -38,7 +39,8 @@
 #include "session.h"
 #include "stats.h"
 
-#define BURST 32u
+#define BURST 64u
+_Static_assert(BURST <= CRYPT_CALL_MAX, "a burst fits into a call");
 
 struct mbuf_batch {
 	unsigned int n;
@@ -58,7 +60,7 @@ struct op_batch {
 
 /* Packets for devices that do them when called; one job more than packets, for one that goes
  * by a queue. */
-#define CRYPT_NOW (2 * BURST)
+#define CRYPT_NOW CRYPT_CALL_MAX
 struct crypt_now {
 	unsigned int n;
 	struct rte_mbuf *m[CRYPT_NOW];
@@ -70,9 +72,12 @@ struct crypt_now {
 struct opened {
 	struct rte_mbuf *m;
 	struct cygnet_sa *sa;	/* in the SAD; valid in this turn */
+	uint32_t from;		/* FLOW_FROM_SA() */
+	uint8_t port;		/* that it had come by */
+	bool bare;		/* its struct packet says nothing */
+	bool has_flow;		/* of this key, which would be at that place: */
+	uint32_t place;
 	struct flow_key key;
-	uint32_t place;		/* of the flow */
-	bool has_flow;
 };
 
 struct pending_packet {
@@ -114,6 +119,7 @@ struct worker {
 	struct crypto_lane lane;
 	struct crypt_now now[2];	/* one is filled while the other one is done */
 	unsigned int filling;	/* that one */
+	struct burst burst;	/* of frames that were received together */
 	struct opened opened[CRYPT_NOW]; /* since crypt_now() looked */
 	unsigned int nopened;
 	bool working;		/* the other one is being done */
@@ -213,7 +219,7 @@ void transmit_routed(struct worker *w, struct rte_mbuf *m);
 /** Send a packet to a next hop. */
 void transmit_hop(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop);
 /** Send a packet to a next hop whose MAC address is known. */
-void transmit_resolved(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop,
+void transmit_resolved(struct worker *w, struct rte_mbuf *m, unsigned int port,
 		       const struct rte_ether_addr *mac);
 /** Send a packet out of a port. @param eth  its Ethernet header, 14 bytes */
 void transmit_framed(struct worker *w, struct rte_mbuf *m, unsigned int port, const uint8_t *eth);
@@ -224,7 +230,9 @@ void pending_retry(struct worker *w);
 /** Whether packets wait for that neighbour. */
 bool pending_has(const struct worker *w, const struct neigh *neigh);
 void pending_drop(struct worker *w);
-/** Send a frame out of packet()->port as it is. */
+/** Send a frame out of a port as it is. */
+void transmit_by(struct worker *w, struct rte_mbuf *m, unsigned int port);
+/** The same, out of packet()->port. */
 void transmit_frame(struct worker *w, struct rte_mbuf *m);
 /** Give a frame to the kernel by the TAP of packet()->port. */
 void transmit_to_kernel(struct worker *w, struct rte_mbuf *m);

@@ -12,6 +12,7 @@
 #include "pipeline.h"
 #include "policy.h"
 #include "port.h"
+#include "sa_count.h"
 #include "shortcut.h"
 
 static void expire(struct cygnet_sa *sa, uint32_t which)
@@ -64,14 +65,6 @@ static void watch_sequence(struct cygnet_sa *sa, uint64_t seq)
 
 	if (seq >= last - last / 8)
 		expire(sa, CYGNET_EXPIRE_SOFT);
-}
-
-static void count(struct cygnet_sa *sa, unsigned int bytes)
-{
-	__atomic_store_n(&sa->packets, sa->packets + 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&sa->bytes, sa->bytes + bytes, __ATOMIC_RELAXED);
-	if (sa->use_time != control_now)
-		__atomic_store_n(&sa->use_time, control_now, __ATOMIC_RELAXED);
 }
 
 /* In transport mode only whole packets are protected (RFC 4303, 3.3.4): what may be
@@ -157,7 +150,7 @@ static int prepare_out(struct rte_mbuf *m, struct cygnet_sa *sa,
 	reason = s->ah ? ah_out_prepare(m, sa, s, seq, job)
 		       : esp_out_prepare(m, sa, s, seq, job);
 	if (reason == ESP_OK)
-		count(sa, inner);
+		sa_count(sa, inner);
 	return reason;
 }
 
@@ -168,7 +161,7 @@ static int enter_window(struct rte_mbuf *m, struct cygnet_sa *sa, struct session
 
 	p->seq = cygnet_replay_seq(sa, (uint32_t)p->seq);
 	if (!cygnet_replay_check(sadb, sa, p->seq)) {
-		__atomic_store_n(&sa->replay_drops, sa->replay_drops + 1, __ATOMIC_RELAXED);
+		sa_count_replay(sa);
 		return DROP_REPLAY;
 	}
 	return s->ah ? ah_in_prepare(m, s, job) : esp_in_prepare(m, s, job);
@@ -267,7 +260,7 @@ void protect_out_ordinary(struct worker *w, struct rte_mbuf *m, struct session *
 		drop(w, m, (enum drop_reason)reason);
 		return;
 	}
-	count(sa, inner);
+	sa_count(sa, inner);
 	crypt_add(w, m, sa);
 }
 
@@ -323,14 +316,14 @@ static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa
 
 	/* Again, and now for good: the same number may have been in flight twice. */
 	if (!cygnet_replay_update(sadb, sa, p->seq)) {
-		__atomic_store_n(&sa->replay_drops, sa->replay_drops + 1, __ATOMIC_RELAXED);
+		sa_count_replay(sa);
 		drop(w, m, DROP_REPLAY);
 		return;
 	}
 	note_mapping(sa, s, p);
 	reason = s->ah ? ah_in_finish(m, sa, s) : esp_in_finish(m, sa, s);
 	if (reason == ESP_DUMMY) {
-		count(sa, 0);
+		sa_count(sa, 0);
 		w->stats->dummies++;
 		rte_pktmbuf_free(m);
 		return;
@@ -339,11 +332,11 @@ static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa
 		drop(w, m, (enum drop_reason)reason);
 		return;
 	}
-	count(sa, rte_pktmbuf_data_len(m));
+	sa_count(sa, rte_pktmbuf_data_len(m));
 	p->from_kernel = 0;
 	p->decrypted = 1;
 	p->from = FLOW_FROM_SA(s->sa);
-	shortcut_opened(w, m, sa);
+	shortcut_opened(w, &(struct opened){.m = m, .sa = sa, .from = p->from, .port = p->port});
 }
 
 /* @param sa  NULL: it is gone */
@@ -373,7 +366,7 @@ static void failed(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa,
 		   enum rte_crypto_op_status status)
 {
 	if (status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED) {
-		__atomic_store_n(&sa->auth_drops, sa->auth_drops + 1, __ATOMIC_RELAXED);
+		sa_count_forged(sa);
 		drop(w, m, DROP_AUTH_FAILED);
 	} else if (status == RTE_CRYPTO_OP_STATUS_NOT_PROCESSED) {
 		drop(w, m, DROP_ENGINE_FULL); /* no device took it */

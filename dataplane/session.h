@@ -39,8 +39,8 @@ struct session {
 	uint8_t form;		/* enum suite_form */
 	uint8_t aad_at;		/* offset of the associated data where they are put, bytes */
 	bool salted;		/* the device's IV begins with the salt */
-	bool alone;		/* packets gain nothing by being done side by side */
 	bool gcm;		/* AES-GCM */
+	bool by_call;		/* a device of the CPU may be called for its packets */
 	bool by_queue;		/* a device has failed one: only where another one can take over */
 	bool inbound, esn;
 	bool ah;		/* else ESP */

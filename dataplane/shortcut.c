@@ -24,6 +24,11 @@ struct candidate {
 	const struct flow *flow; /* as it was when the burst was looked up */
 };
 
+/* Those of a burst that had one. */
+struct known {
+	uint32_t packets, bytes;
+};
+
 void shortcut_look(struct worker *w)
 {
 	uint64_t databases = cygnet_db_changes(sadb), others = changes_seen();
@@ -82,10 +87,9 @@ static bool has_hops(const uint8_t *ip)
 	return (ip[0] >> 4 == 6 ? ip[7] : ip[8]) > 1;
 }
 
-/* As prepare() and check_ip() of receive.c leave it. */
-static void open_frame(struct worker *w, struct rte_mbuf *m, unsigned int len, unsigned int port)
+/* As check_ip() of receive.c leaves it. */
+static void open_frame(struct rte_mbuf *m, unsigned int len)
 {
-	packet_received(m, port, w->flows.epoch);
 	m->data_off = (uint16_t)(m->data_off + ETHER);
 	m->data_len = (uint16_t)len;
 	m->pkt_len = len;
@@ -99,7 +103,7 @@ static void forward(struct worker *w, struct rte_mbuf *m, const struct flow *f)
 
 	memcpy(&mac, f->mac, sizeof(mac));
 	w->stats->forwarded++;
-	transmit_resolved(w, m, &(struct next_hop){.kind = ROUTE_FORWARD, .port = f->port}, &mac);
+	transmit_resolved(w, m, f->port, &mac);
 }
 
 /* Whether a packet of a flow that is to leave has nothing out of the ordinary. */
@@ -136,17 +140,6 @@ static void hand(struct worker *w, struct rte_mbuf *m, const struct flow *f)
 	hand_over(w, m, sa_owner(w, p->sa));
 }
 
-static void leave(struct worker *w, struct rte_mbuf *m, const struct flow *f)
-{
-	packet_take_hop(rte_pktmbuf_mtod(m, uint8_t *));
-	if (f->kind == FLOW_PROTECT)
-		protect_out_ordinary(w, m, f->session);
-	else if (f->kind == FLOW_HAND_OUT)
-		hand(w, m, f);
-	else
-		forward(w, m, f);
-}
-
 /* Whether a packet that came from a port has nothing out of the ordinary. */
 static bool may_enter(const struct worker *w, const struct flow *f, const uint8_t *ip,
 		      unsigned int len)
@@ -161,59 +154,115 @@ static bool may_enter(const struct worker *w, const struct flow *f, const uint8_
 	return may_leave(w, f, ip, len);
 }
 
-static bool receive_one(struct worker *w, struct rte_mbuf *m, const struct candidate *c,
-			unsigned int port)
-{
-	const uint8_t *ip = rte_pktmbuf_mtod_offset(m, const uint8_t *, ETHER);
-	const struct flow *f = c->flow;
-
-	if (!f || !may_enter(w, f, ip, c->len))
-		return false;
-	w->stats->port[port].rx_packets++;
-	w->stats->port[port].rx_bytes += rte_pktmbuf_pkt_len(m);
-	w->stats->shortcut++;
-	open_frame(w, m, c->len, port);
-	if (f->kind == FLOW_UNPROTECT)
-		protect_in_ordinary(w, m, f->session);
-	else if (f->kind == FLOW_HAND_IN)
-		hand(w, m, f);
-	else
-		leave(w, m, f);
-	return true;
-}
-
 static bool has_session(const struct flow *f)
 {
 	return f && (f->kind == FLOW_PROTECT || f->kind == FLOW_UNPROTECT);
 }
 
+/* Whether a frame's flow is known, and nothing is out of the ordinary about it. */
+static bool is_short(const struct worker *w, struct rte_mbuf *m, const struct candidate *c)
+{
+	const struct flow *f = c->flow;
+
+	return f && may_enter(w, f, rte_pktmbuf_mtod_offset(m, const uint8_t *, ETHER), c->len);
+}
+
+static bool goes_by_burst(const struct worker *w, const struct rte_mbuf *m,
+			  const struct candidate *c)
+{
+	return has_session(c->flow) && burst_takes(&w->burst, m, c->flow->session);
+}
+
+static void go_short(struct worker *w, struct rte_mbuf *m, const struct candidate *c, bool by_burst,
+		     unsigned int port, struct known *known)
+{
+	const struct flow *f = c->flow;
+
+	known->packets++;
+	known->bytes += rte_pktmbuf_pkt_len(m);
+	open_frame(m, c->len);
+	if (f->kind != FLOW_UNPROTECT && f->kind != FLOW_HAND_IN)
+		packet_take_hop(rte_pktmbuf_mtod(m, uint8_t *));
+	if (by_burst) {
+		burst_add(w, m, f->session);
+		return;
+	}
+	if (f->kind == FLOW_FORWARD) {
+		forward(w, m, f);
+		return;
+	}
+	/* By itself, with all that the stages of the pipeline want to know. */
+	packet_received(m, port, w->flows.epoch);
+	if (!has_session(f))
+		hand(w, m, f);
+	else if (f->kind == FLOW_UNPROTECT)
+		protect_in_ordinary(w, m, f->session);
+	else
+		protect_out_ordinary(w, m, f->session);
+}
+
+/* What was known of a flow, unless that has been made void or learned meanwhile. */
+static void look_again(const struct worker *w, struct candidate *c, uint64_t state)
+{
+	if (state != flow_state(&w->flows) && c->len)
+		c->flow = flow_find(&w->flows, &c->key, c->place);
+}
+
+/* A frame in its turn. @param state  of the flows, when they were looked up */
+static void receive_one(struct worker *w, struct rte_mbuf *m, struct candidate *c, uint64_t state,
+			unsigned int port, struct known *known)
+{
+	look_again(w, c, state);
+	if (is_short(w, m, c) && goes_by_burst(w, m, c)) {
+		go_short(w, m, c, true, port, known);
+		return;
+	}
+	/* What that brings to its end may take sessions away, and count against limits. */
+	burst_go(w);
+	crypt_make_room(w);
+	look_again(w, c, state);
+	if (is_short(w, m, c))
+		go_short(w, m, c, false, port, known);
+	else
+		receive_frame(w, m, port);
+}
+
 /* What the packets of a burst will need is fetched for all, before the first one needs it. */
 static void look_up(struct worker *w, struct candidate *c, unsigned int n)
 {
+	const struct flow *last = NULL;
+
 	for (unsigned int i = 0; i < n; i++) {
 		if (!c[i].len)
 			continue;
 		c[i].flow = flow_find(&w->flows, &c[i].key, c[i].place);
-		if (!has_session(c[i].flow))
+		if (!has_session(c[i].flow) || c[i].flow == last)
 			continue;
-		rte_prefetch0(c[i].flow->session);
-		rte_prefetch0(&c[i].flow->session->front);
-		rte_prefetch0(&c[i].flow->session->way);
+		last = c[i].flow;
+		rte_prefetch0(last->session);
+		rte_prefetch0(&last->session->front);
+		rte_prefetch0(&last->session->way);
 	}
-	for (unsigned int i = 0; i < n; i++)
-		if (has_session(c[i].flow))
-			rte_prefetch0(&c[i].flow->session->way.sa->seq);
+	last = NULL;
+	for (unsigned int i = 0; i < n; i++) {
+		if (!has_session(c[i].flow) || c[i].flow == last)
+			continue;
+		last = c[i].flow;
+		rte_prefetch0(&last->session->way.sa->seq);
+	}
 }
 
 void shortcut_receive(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int port)
 {
 	uint64_t mac = __atomic_load_n(&ports[port].mac, __ATOMIC_RELAXED), state;
 	struct candidate c[BURST];
+	struct known known = {0};
 
 	/* They came after what had changed by then, however long ago this turn began. */
 	if (n)
 		shortcut_look(w);
 	state = flow_state(&w->flows);
+	burst_begin(w, port);
 	for (unsigned int i = 0; i < n; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
 	for (unsigned int i = 0; i < n; i++) {
@@ -227,13 +276,12 @@ void shortcut_receive(struct worker *w, struct rte_mbuf **m, unsigned int n, uns
 	}
 	look_up(w, c, n);
 	/* One by one, in their order. What the long way has learned, or made void, counts. */
-	for (unsigned int i = 0; i < n; i++) {
-		crypt_make_room(w);
-		if (state != flow_state(&w->flows) && c[i].len)
-			c[i].flow = flow_find(&w->flows, &c[i].key, c[i].place);
-		if (!receive_one(w, m[i], &c[i], port))
-			receive_frame(w, m[i], port);
-	}
+	for (unsigned int i = 0; i < n; i++)
+		receive_one(w, m[i], &c[i], state, port, &known);
+	burst_go(w);
+	w->stats->port[port].rx_packets += known.packets;
+	w->stats->port[port].rx_bytes += known.bytes;
+	w->stats->shortcut += known.packets;
 }
 
 /* --- packets that others hand over --- */
@@ -282,19 +330,38 @@ void shortcut_learn_handed(struct worker *w, struct rte_mbuf *m, struct session 
 
 /* --- packets that came out of an SA --- */
 
-void shortcut_opened(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa)
+/* What the long way, and protecting it again, find in its struct packet. */
+static void describe(const struct worker *w, struct opened *o)
+{
+	struct packet *p = packet(o->m);
+
+	if (!o->bare)
+		return;
+	packet_received(o->m, o->port, w->flows.epoch);
+	p->decrypted = 1;
+	p->from = o->from;
+}
+
+static void go_long(struct worker *w, struct opened *o)
+{
+	describe(w, o);
+	plain_in(w, o->m, o->sa);
+}
+
+void shortcut_opened(struct worker *w, const struct opened *opened)
 {
 	struct opened *o;
 
 	if (w->nopened == RTE_DIM(w->opened) && !crypt_now(w)) {
-		plain_in(w, m, sa);
+		struct opened this = *opened;
+
+		go_long(w, &this);
 		return;
 	}
 	o = &w->opened[w->nopened++];
-	o->m = m;
-	o->sa = sa;
-	o->has_flow = w->flows.flow && flow_of(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m),
-			      packet(m)->from, &o->key);
+	*o = *opened;
+	o->has_flow = w->flows.flow && flow_of(rte_pktmbuf_mtod(o->m, const uint8_t *),
+					       rte_pktmbuf_data_len(o->m), o->from, &o->key);
 	if (!o->has_flow)
 		return;
 	o->place = flow_place(&w->flows, &o->key);
@@ -306,12 +373,21 @@ static bool go_on(struct worker *w, struct opened *o)
 	const struct flow *f = o->has_flow ? flow_find(&w->flows, &o->key, o->place) : NULL;
 	struct rte_mbuf *m = o->m;
 
-	if (!f || f->from_port != packet(m)->port ||
+	if (!f || f->from_port != o->port ||
 	    !may_leave(w, f, rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m)))
 		return false;
 	w->stats->decapsulated++;
 	w->stats->shortcut++;
-	leave(w, m, f);
+	packet_take_hop(rte_pktmbuf_mtod(m, uint8_t *));
+	if (f->kind == FLOW_FORWARD) {
+		forward(w, m, f);
+		return true;
+	}
+	describe(w, o);
+	if (f->kind == FLOW_PROTECT)
+		protect_out_ordinary(w, m, f->session);
+	else
+		hand(w, m, f);
 	return true;
 }
 
@@ -321,7 +397,7 @@ void shortcut_go_on(struct worker *w)
 
 	for (i = 0; i < w->nopened && w->now[w->filling].n + ROOM <= CRYPT_NOW; i++)
 		if (!go_on(w, &w->opened[i]))
-			plain_in(w, w->opened[i].m, w->opened[i].sa);
+			go_long(w, &w->opened[i]);
 	w->nopened -= i;
 	memmove(w->opened, w->opened + i, w->nopened * sizeof(w->opened[0]));
 }

@@ -17,8 +17,9 @@ void shortcut_look(struct worker *w);
  * receive_frame(). Takes them over. */
 void shortcut_receive(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int port);
 /** A packet came out of an SA (data at its IP header, checked). Takes it over: it goes on, by
- * whatever way, when crypt_now() has the next ones open as well. */
-void shortcut_opened(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa);
+ * whatever way, when shortcut_go_on() is called, with others that are open as well by then.
+ * @param opened  all but its flow */
+void shortcut_opened(struct worker *w, const struct opened *opened);
 /** They go on, as many as crypt_now() has room for if they are to be protected again;
  * crypt_now(). */
 void shortcut_go_on(struct worker *w);

@@ -12,12 +12,16 @@
 #define TOS_ECN 3u
 #define TOS_V6_SHIFT 20
 
+/** Of a checked IP header. */
+static inline uint8_t tos_of(const uint8_t *ip)
+{
+	return ip[0] >> 4 == 6 ? (uint8_t)(ip[0] << 4 | ip[1] >> 4) : ip[1];
+}
+
 /** Of the header that a packet begins with. */
 static inline uint8_t tos_get(struct rte_mbuf *m)
 {
-	if (packet_family(m) == AF_INET)
-		return packet_ip(m)->type_of_service;
-	return (uint8_t)(rte_be_to_cpu_32(packet_ip6(m)->vtc_flow) >> TOS_V6_SHIFT);
+	return tos_of(rte_pktmbuf_mtod(m, const uint8_t *));
 }
 
 static inline void tos_set(struct rte_mbuf *m, uint8_t tos)

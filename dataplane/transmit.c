@@ -52,19 +52,24 @@ void transmit_init(struct worker *w)
 								: w->id % ports[p].queues);
 }
 
-void transmit_frame(struct worker *w, struct rte_mbuf *m)
+void transmit_by(struct worker *w, struct rte_mbuf *m, unsigned int port)
 {
-	unsigned int port = packet(m)->port, owner = w->tx_owner[port];
 	struct mbuf_batch *batch = &w->tx[port];
 
-	packet(m)->stage = STAGE_TX;
-	if (owner != w->id) {
-		hand_over(w, m, owner);
+	if (w->tx_owner[port] != w->id) {
+		packet(m)->port = (uint8_t)port;
+		packet(m)->stage = STAGE_TX;
+		hand_over(w, m, w->tx_owner[port]);
 		return;
 	}
 	batch->m[batch->n++] = m;
 	if (batch->n == RTE_DIM(batch->m))
 		transmit_flush(w);
+}
+
+void transmit_frame(struct worker *w, struct rte_mbuf *m)
+{
+	transmit_by(w, m, packet(m)->port);
 }
 
 void transmit_to_kernel(struct worker *w, struct rte_mbuf *m)
@@ -122,14 +127,13 @@ void transmit_packet_to_kernel(struct worker *w, struct rte_mbuf *m)
 		frame_to_kernel(w, parts[i]);
 }
 
-void transmit_resolved(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop,
+void transmit_resolved(struct worker *w, struct rte_mbuf *m, unsigned int port,
 		       const struct rte_ether_addr *mac)
 {
-	struct rte_ether_addr own = port_mac(&ports[hop->port]);
+	struct rte_ether_addr own = port_mac(&ports[port]);
 
-	packet(m)->port = hop->port;
 	if (push_ethernet(m, mac, &own))
-		transmit_frame(w, m);
+		transmit_by(w, m, port);
 	else
 		drop(w, m, DROP_NO_BUFFER);
 }
@@ -143,8 +147,7 @@ void transmit_framed(struct worker *w, struct rte_mbuf *m, unsigned int port, co
 		return;
 	}
 	memcpy(at, eth, sizeof(struct rte_ether_hdr));
-	packet(m)->port = (uint8_t)port;
-	transmit_frame(w, m);
+	transmit_by(w, m, port);
 }
 
 static void transmit_to(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop)
@@ -156,7 +159,7 @@ static void transmit_to(struct worker *w, struct rte_mbuf *m, const struct next_
 		/* Those that waited for it go first. */
 		if (w->pending.n && pending_has(w, &neigh))
 			pending_retry(w);
-		transmit_resolved(w, m, hop, &mac);
+		transmit_resolved(w, m, hop->port, &mac);
 		return;
 	}
 	neigh_solicit(&neigh);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <rte_common.h>
 
+#include "engine.h"
 #include "esp.h"
 #include "neigh.h"
 #include "path_mtu.h"
@@ -61,13 +62,23 @@ static void find_route(struct session *s, const struct cygnet_sa *sa)
 	find_neighbour(way, path, &hop);
 }
 
+/* Whether packets can go the way of burst.h: inbound, ESP in tunnel mode is enough. */
+static bool by_burst(const struct session *s)
+{
+	return s->by_call && !s->transport && !s->ah && engine_device[s->device].at_once &&
+	       s->at[s->device] && !engine_lost(s->device) &&
+	       (s->inbound || (s->way.longest && s->way.resolved && esp_front_has_ether(&s->front)));
+}
+
 void way_find(struct session *s, struct cygnet_sa *sa, uint32_t epoch)
 {
 	s->way = (struct way){.epoch = epoch, .sa = sa};
 	find_limits(&s->way, sa);
-	if (s->inbound)
-		return;
-	find_route(s, sa);
-	if (s->way.longest)
+	if (!s->inbound)
+		find_route(s, sa);
+	if (s->way.longest) {
 		esp_front_make(&s->front, sa);
+		esp_front_set_ether(&s->front, s->way.eth);
+	}
+	s->way.by_burst = by_burst(s);
 }

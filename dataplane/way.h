@@ -22,6 +22,7 @@ struct way {
 	uint64_t bytes, packets, seq; /* of the SA: with less, there is nothing to tell charon */
 	uint8_t port;
 	uint8_t af;		/* of the outer header */
+	bool by_burst;		/* all of it is known, and a device of the CPU works at once */
 	bool resolved;		/* the next hop is known: */
 	uint8_t eth[14];	/* the Ethernet header to it */
 };

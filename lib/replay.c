@@ -64,7 +64,7 @@ static void advance(struct cygnet_sa *sa, struct window *w, uint64_t seq)
 	uint64_t from = sa->seq >> 6, n = (seq >> 6) - from;
 
 	store_release(&sa->seq, seq);
-	full_barrier();
+	write_barrier();
 	if (n > w->words)
 		n = w->words;
 	for (uint64_t i = 1; i <= n; i++)

@@ -178,7 +178,7 @@ static void taken_over_next(void **state)
 	add(&e, 0);
 	for (unsigned int d = 0; d < engine_devices; d++)
 		engine_device[d].at_once = true;
-	e.session->alone = false;
+	e.session->by_call = false;
 	break_device(0, REFUSING);
 	protect_one(&e);
 	assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], 1);

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file burst.h
+ * ESP of received packets whose way is short to its end: all that is decided about them is
+ * known before the first byte is written, and a device of the CPU does them when it is
+ * called. They need nothing of struct packet: what is known about them until they have left
+ * lies here, in a few lines that stay in the first-level cache.
+ */
+#ifndef CYGNETD_BURST_H
+#define CYGNETD_BURST_H
+
+#include "crypt_call.h"
+#include "esp_tail.h"
+#include "session.h"
+
+struct worker;
+
+/** Collected, and not yet given to a device. */
+struct burst {
+	unsigned int n;
+	bool open;		/* for packets of this turn */
+	uint8_t port;		/* that they came by */
+	struct rte_mbuf *m[CRYPT_CALL_MAX];
+	struct session *s[CRYPT_CALL_MAX];
+	uint64_t seq[CRYPT_CALL_MAX];	/* inbound: with the high bits inferred */
+	uint8_t iv[CRYPT_CALL_MAX][16], aad[CRYPT_CALL_MAX][16];
+	uint8_t icv[CRYPT_CALL_MAX][ESP_ICV_MAX]; /* where it stood, there is something else */
+	struct crypt_vectors vectors;
+};
+
+/** Before the first packet of those that came together. @param port  by which */
+void burst_begin(struct worker *w, unsigned int port);
+/** Whether an ordinary packet can go this way. @param m  data at its IP header */
+static inline bool burst_takes(const struct burst *b, const struct rte_mbuf *m,
+			       const struct session *s)
+{
+	/* Those of the SA that are on their way leave first. */
+	return b->open && s->way.by_burst && !s->in_flight && !s->by_queue && b->n < CRYPT_CALL_MAX &&
+	       esp_front_writes_all(rte_pktmbuf_headroom(m), s->iv_len) &&
+	       rte_pktmbuf_tailroom(m) >= ESP_TAIL_MAX;
+}
+/** Protect a packet that it takes (data at its IP header, the hop taken), or unprotect one (data
+ * at the outer header, no options). Takes it over. */
+void burst_add(struct worker *w, struct rte_mbuf *m, struct session *s);
+/** Send on what has been collected: before any other packet of those SAs is looked at, and
+ * before any session may go away. */
+void burst_go(struct worker *w);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "crypt_call.h"
+#include "engine.h"
+#include "esp_common.h"
+
+#define CLASSES 32u
+#define CLASS_SHIFT 6	/* of 64 bytes: a block of most hashes */
+
+/* What of a chain's range the cipher works on: not the header, which is only authentic, nor
+ * what of the number is not sent. An AEAD's range is all text. */
+static union rte_crypto_sym_ofs offsets(const struct session *s)
+{
+	union rte_crypto_sym_ofs ofs = {.raw = 0};
+
+	if (s->form == SUITE_CHAIN) {
+		ofs.ofs.cipher.head = (uint16_t)esp_chain_head(s);
+		ofs.ofs.cipher.tail = (uint16_t)esn_len(s);
+	}
+	return ofs;
+}
+
+static void call(const struct session *s, unsigned int device, struct crypt_vectors *v,
+		 unsigned int from, unsigned int n)
+{
+	struct rte_crypto_sym_vec vec = {
+		.num = n,
+		.src_sgl = v->sgl + from,
+		.iv = v->iv + from,
+		.aad = v->aad + from,
+		.digest = v->icv + from,
+		.status = v->status + from,
+	};
+
+	rte_cryptodev_sym_cpu_crypto_process(engine_device[device].id, s->at[device], offsets(s),
+					     &vec);
+}
+
+static unsigned int class_of(const struct crypt_vectors *v, unsigned int i)
+{
+	unsigned int class = v->range[i].len >> CLASS_SHIFT;
+
+	return class < CLASSES ? CLASSES - 1 - class : 0;
+}
+
+static bool same_class(const struct crypt_vectors *v, unsigned int from, unsigned int n)
+{
+	for (unsigned int i = 1; i < n; i++)
+		if (class_of(v, from + i) != class_of(v, from))
+			return false;
+	return true;
+}
+
+/* The packets' numbers, the longest first: a counting sort. */
+static void sort(const struct crypt_vectors *v, unsigned int from, unsigned int n, uint8_t *order)
+{
+	uint8_t begin[CLASSES + 1] = {0};
+
+	for (unsigned int i = 0; i < n; i++)
+		begin[class_of(v, from + i) + 1]++;
+	for (unsigned int i = 1; i < CLASSES; i++)
+		begin[i] = (uint8_t)(begin[i] + begin[i - 1]);
+	for (unsigned int i = 0; i < n; i++)
+		order[begin[class_of(v, from + i)]++] = (uint8_t)(from + i);
+}
+
+/* PIPSEA's rule for bins of packets (section 4.2), for the lanes of a multi-buffer library: the
+ * longest first, so that they all end at about the same time. */
+static void call_sorted(const struct session *s, unsigned int device, struct crypt_vectors *v,
+			unsigned int from, unsigned int n)
+{
+	struct crypt_vectors sorted;
+	uint8_t order[CRYPT_CALL_MAX];
+
+	sort(v, from, n, order);
+	for (unsigned int i = 0; i < n; i++) {
+		unsigned int o = order[i];
+
+		sorted.sgl[i] = v->sgl[o];
+		sorted.iv[i] = v->iv[o];
+		sorted.aad[i] = v->aad[o];
+		sorted.icv[i] = v->icv[o];
+		sorted.status[i] = v->status[o];
+	}
+	call(s, device, &sorted, 0, n);
+	for (unsigned int i = 0; i < n; i++)
+		v->status[order[i]] = sorted.status[i];
+}
+
+void crypt_call(const struct session *s, unsigned int device, struct crypt_vectors *v,
+		unsigned int from, unsigned int n)
+{
+	if (s->form == SUITE_CHAIN && !same_class(v, from, n))
+		call_sorted(s, device, v, from, n);
+	else
+		call(s, device, v, from, n);
+}
+
+enum rte_crypto_op_status crypt_call_status(struct session *s, const struct crypt_vectors *v,
+					    unsigned int i, struct stats_device *stats_device)
+{
+	if (!v->status[i])
+		return RTE_CRYPTO_OP_STATUS_SUCCESS;
+	if (s->inbound && v->status[i] == EBADMSG)
+		return RTE_CRYPTO_OP_STATUS_AUTH_FAILED;
+	stats_device->failed++;
+	s->by_queue = true;
+	return RTE_CRYPTO_OP_STATUS_ERROR;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file crypt_call.h
+ * Packets for a crypto device that works when it is called (rte_cryptodev's "CPU crypto"): no
+ * queue, no operation for each.
+ */
+#ifndef CYGNETD_CRYPT_CALL_H
+#define CYGNETD_CRYPT_CALL_H
+
+#include <errno.h>
+
+#include <rte_cryptodev.h>
+
+#include "session.h"
+#include "stats.h"
+
+/** Packets of a call. */
+#define CRYPT_CALL_MAX 64u
+
+/** What the call wants, of each of a row of packets. */
+struct crypt_vectors {
+	struct rte_crypto_vec range[CRYPT_CALL_MAX];
+	struct rte_crypto_sgl sgl[CRYPT_CALL_MAX];
+	struct rte_crypto_va_iova_ptr iv[CRYPT_CALL_MAX], aad[CRYPT_CALL_MAX], icv[CRYPT_CALL_MAX];
+	int32_t status[CRYPT_CALL_MAX];
+};
+
+/** What a device is to do with packet i: text of len bytes, with its ICV behind that, or wherever
+ * it is. All of it stays where it is until the call. */
+static inline void crypt_vectors_set(struct crypt_vectors *v, unsigned int i, uint8_t *text,
+				     unsigned int len, uint8_t *icv, uint8_t *iv, uint8_t *aad)
+{
+	v->range[i].base = text;
+	v->range[i].len = len;
+	v->sgl[i] = (struct rte_crypto_sgl){.vec = &v->range[i], .num = 1};
+	v->iv[i].va = iv;
+	v->aad[i].va = aad;
+	v->icv[i].va = icv;
+	/* A driver that could not even begin says nothing. */
+	v->status[i] = EIO;
+}
+
+/** Have the session's device do n packets of one session, the first being number `from`. */
+void crypt_call(const struct session *s, unsigned int device, struct crypt_vectors *v,
+		unsigned int from, unsigned int n);
+/** What came of packet i; where it is an error, that SA's packets go by the queue from then
+ * on, where other devices take over. */
+enum rte_crypto_op_status crypt_call_status(struct session *s, const struct crypt_vectors *v,
+					    unsigned int i, struct stats_device *stats_device);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file sa_count.h
+ * What an SA was used for: its lifetimes and query_sa go by that.
+ */
+#ifndef CYGNETD_SA_COUNT_H
+#define CYGNETD_SA_COUNT_H
+
+#include "control.h"
+#include "cygnet.h"
+
+/** Count a packet. The worker of the SA. @param bytes  of plaintext */
+static inline void sa_count(struct cygnet_sa *sa, unsigned int bytes)
+{
+	__atomic_store_n(&sa->packets, sa->packets + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&sa->bytes, sa->bytes + bytes, __ATOMIC_RELAXED);
+	if (sa->use_time != control_now)
+		__atomic_store_n(&sa->use_time, control_now, __ATOMIC_RELAXED);
+}
+
+/** Count one that came again, or too late (RFC 4303, 3.4.3). */
+static inline void sa_count_replay(struct cygnet_sa *sa)
+{
+	__atomic_store_n(&sa->replay_drops, sa->replay_drops + 1, __ATOMIC_RELAXED);
+}
+
+/** Count one that is not authentic. */
+static inline void sa_count_forged(struct cygnet_sa *sa)
+{
+	__atomic_store_n(&sa->auth_drops, sa->auth_drops + 1, __ATOMIC_RELAXED);
+}
+
+#endif
