@@ -3,7 +3,8 @@
 # goes on with the SAs it had, without a word between the IKE daemons, and no
 # sequence number is used twice.
 
-may_drop=([left]="no-route icmp-unprotected") # until charon has installed the route again
+# Until its neighbours have asked again, and charon has installed the route again.
+may_drop=([left]="not-ours no-route icmp-unprotected")
 
 steps() {
 	expect "the tunnel comes up" tunnel_up left
