@@ -3,7 +3,8 @@
 # goes on with the SAs it had, without a word between the IKE daemons, and no
 # sequence number is used twice.
 
-# Until its neighbours have asked again, and charon has installed the route again.
+# Until charon has installed the route again. A frame or two that a starting port finds may be
+# for another MAC address.
 may_drop=([left]="not-ours no-route icmp-unprotected")
 
 steps() {
