@@ -43,9 +43,17 @@ expect_hosts() {
 		expect "the left is answered, $size bytes" ping_gateway left "$size"
 		expect "the right is answered, $size bytes" ping_gateway right "$size"
 	done
+	wait_for 10 all_arrived || true
 	expect_counted 24 $((6 * (2500 + 4 * 28))) left
 	expect_counted 24 $((6 * (2500 + 4 * 8))) right # without IP headers, as Linux has it
 	expect "TCP flows, both ways" tcp_gateways
+}
+
+all_arrived() {
+	local side
+	for side in left right; do
+		[[ $(carried in "${seen_sas[$side]}" "$(charon_sas "$side")") = 24\ * ]] || return
+	done
 }
 
 # ping leaves before an answer that a busy machine delays: the counters show that all come.
