@@ -221,6 +221,9 @@ static void finish(struct worker *w, unsigned int from, unsigned int n)
 		else
 			leave(w, b->m[i], s);
 	}
+	/* Packets, not frames. */
+	if (!s->inbound)
+		bytes -= good * (unsigned int)sizeof(struct rte_ether_hdr);
 	stats_device->bytes += bytes;
 	*(s->inbound ? &stats_device->decrypted : &stats_device->encrypted) += good;
 }

@@ -36,7 +36,7 @@ int esp_fixture_eal(const char *program)
 
 static int open_sadb(void)
 {
-	const struct cygnet_geometry geometry = {SAS, 16};
+	const struct cygnet_geometry geometry = {SAS, 64};
 	char error[256];
 
 	if (!mkdtemp(folder))
@@ -131,7 +131,7 @@ struct cygnet_sa_params esp_params(const struct esp_peer *peer, unsigned int opt
 		.auth = a->auth,
 		.icv_len = a->icv_len,
 		.cipher_key_len = a->key_len,
-		.salt_len = a->digest ? 0 : 4,
+		.salt_len = peer_salted(a) ? 4 : 0,
 		.auth_key_len = a->auth_key_len,
 		.replay_window = options & ESP_INBOUND ? 64 : 0,
 	};

@@ -43,17 +43,23 @@ void peer_init(struct esp_peer *peer, const struct esp_algorithm *algorithm, boo
 		peer->auth_key[i] = (uint8_t)(number ^ (0xa0 + 5 * i));
 }
 
+bool peer_salted(const struct esp_algorithm *algorithm)
+{
+	return !algorithm->digest || algorithm->cipher == CYGNET_CIPHER_AES_CTR;
+}
+
 static EVP_CIPHER_CTX *start(const struct esp_peer *peer, bool encrypt, const uint8_t *wire_iv)
 {
 	EVP_CIPHER *cipher = EVP_CIPHER_fetch(NULL, peer->algorithm->evp, NULL);
 	EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
 	uint8_t iv[16] = {0};
 
-	if (peer->algorithm->digest) {
-		memcpy(iv, wire_iv, 16);
-	} else { /* RFC 4106, 4: the salt, then what is on the wire */
+	if (!peer_salted(peer->algorithm)) {
+		memcpy(iv, wire_iv, peer->algorithm->iv_len);
+	} else { /* RFC 4106, 4: the salt, then what is on the wire; RFC 3686, 4: then one */
 		memcpy(iv, peer->key + peer->algorithm->key_len, 4);
 		memcpy(iv + 4, wire_iv, 8);
+		iv[15] = 1;
 	}
 	assert_non_null(cipher);
 	assert_int_equal(EVP_CipherInit_ex2(ctx, cipher, peer->key, iv, encrypt, NULL), 1);

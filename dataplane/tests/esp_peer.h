@@ -24,10 +24,13 @@ struct esp_algorithm {
 extern const struct esp_algorithm esp_algorithms[];
 extern const unsigned int esp_algorithm_count;
 
+/** Whether the IV begins with a salt, which follows the key. */
+bool peer_salted(const struct esp_algorithm *algorithm);
+
 struct esp_peer {
 	const struct esp_algorithm *algorithm;
 	bool esn;
-	uint8_t key[32 + 4], auth_key[64]; /* AEAD: the salt follows the key */
+	uint8_t key[32 + 4], auth_key[64]; /* the salt follows the key */
 };
 
 /** Keys like no other's, from a number. */

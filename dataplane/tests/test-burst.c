@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Bursts of packets whose way is known to its end, of every suite for which there is that way:
+ * what comes out is right to the bit, in order, and went that way. */
+#include <string.h>
+
+#include "gateway_fixture.h"
+#include "shortcut.h"
+
+#define SHORTEST 48u
+#define LONGEST 1340u
+
+#define CHAIN(name, cipher, key, iv, block, evp, hash, auth_key, icv)                              \
+	{name " hmac-" #hash " icv " #icv, CYGNET_CIPHER_##cipher, key, CYGNET_AUTH_HMAC_##hash,   \
+	 auth_key, iv, block, icv, evp, #hash}
+#define CHAINS(name, cipher, key, iv, block, evp)                                                  \
+	CHAIN(name, cipher, key, iv, block, evp, MD5, 16, 12),                                     \
+		CHAIN(name, cipher, key, iv, block, evp, MD5, 16, 16),                             \
+		CHAIN(name, cipher, key, iv, block, evp, SHA1, 20, 12),                            \
+		CHAIN(name, cipher, key, iv, block, evp, SHA1, 20, 20),                            \
+		CHAIN(name, cipher, key, iv, block, evp, SHA256, 32, 12),                          \
+		CHAIN(name, cipher, key, iv, block, evp, SHA256, 32, 16),                          \
+		CHAIN(name, cipher, key, iv, block, evp, SHA384, 48, 24),                          \
+		CHAIN(name, cipher, key, iv, block, evp, SHA512, 64, 32)
+#define AEAD(name, cipher, key, icv, evp)                                                          \
+	{name " icv " #icv, CYGNET_CIPHER_##cipher, key, CYGNET_AUTH_NONE, 0, 8, 4, icv, evp, NULL}
+
+static const struct esp_algorithm suites[] = {
+	AEAD("aes-gcm-128", AES_GCM, 16, 8, "AES-128-GCM"),
+	AEAD("aes-gcm-128", AES_GCM, 16, 12, "AES-128-GCM"),
+	AEAD("aes-gcm-128", AES_GCM, 16, 16, "AES-128-GCM"),
+	AEAD("aes-gcm-256", AES_GCM, 32, 16, "AES-256-GCM"),
+	AEAD("chacha20-poly1305", CHACHA20_POLY1305, 32, 16, "ChaCha20-Poly1305"),
+	CHAINS("aes-cbc-128", AES_CBC, 16, 16, 16, "AES-128-CBC"),
+	CHAINS("aes-cbc-256", AES_CBC, 32, 16, 16, "AES-256-CBC"),
+	CHAINS("aes-ctr-128", AES_CTR, 16, 8, 4, "AES-128-CTR"),
+	CHAINS("aes-ctr-256", AES_CTR, 32, 8, 4, "AES-256-CTR"),
+	CHAINS("3des-cbc", 3DES_CBC, 24, 8, 8, "DES-EDE3-CBC"),
+};
+
+static struct worker *w = &workers[0];
+
+/* Short and long ones in turn, both families, all paddings. */
+static unsigned int length_of(unsigned int i)
+{
+	return SHORTEST + i * 331 % (LONGEST - SHORTEST);
+}
+
+static bool is_v6(unsigned int i)
+{
+	return i % 3 == 1;
+}
+
+/* --- outbound --- */
+
+static void leave(const struct tunnel *t, unsigned int n)
+{
+	struct rte_mbuf *m[BURST];
+	uint8_t ip[GATEWAY_FRAME];
+
+	for (unsigned int i = 0; i < n; i++) {
+		gateway_inner(ip, t, is_v6(i), true, length_of(i), i, 64);
+		m[i] = gateway_frame(ip, length_of(i), GATEWAY_LAN);
+	}
+	shortcut_receive(w, m, n, GATEWAY_LAN);
+}
+
+static void expect_sent(const struct tunnel *t, unsigned int n, uint64_t first)
+{
+	struct mbuf_batch *batch = &w->tx[GATEWAY_WAN];
+
+	assert_int_equal(batch->n, n);
+	for (unsigned int i = 0; i < n; i++)
+		gateway_check_out(batch->m[i], t, is_v6(i), length_of(i), i, first + i);
+	gateway_forget(w);
+}
+
+/* One of each flow goes the long way, and says that it is known now. */
+static void learn_out(const struct tunnel *t)
+{
+	leave(t, 2);
+	esp_worker_finish(w);
+	assert_int_equal(w->stats->shortcut, 0);
+	expect_sent(t, 2, t->out->seq - 1);
+}
+
+static void burst_out(const struct tunnel *t, unsigned int n)
+{
+	uint64_t first = t->out->seq + 1, packets = t->out->packets, bytes = t->out->bytes;
+	uint64_t known = w->stats->shortcut, encapsulated = w->stats->encapsulated;
+
+	leave(t, n);
+	/* At once: nothing waits for anything. */
+	if (w->now[w->filling].n)
+		fail_msg("%s has another way", t->peer.algorithm->name);
+	expect_sent(t, n, first);
+	assert_int_equal(w->stats->shortcut, known + n);
+	assert_int_equal(w->stats->encapsulated, encapsulated + n);
+	assert_int_equal(t->out->packets, packets + n);
+	for (unsigned int i = 0; i < n; i++)
+		bytes += length_of(i);
+	assert_int_equal(t->out->bytes, bytes);
+}
+
+/* --- inbound --- */
+
+static void enter(const struct tunnel *t, unsigned int n, uint64_t first)
+{
+	struct rte_mbuf *m[BURST];
+	uint8_t ip[GATEWAY_FRAME];
+
+	for (unsigned int i = 0; i < n; i++) {
+		unsigned int len = gateway_sealed(ip, t, is_v6(i), length_of(i), i, first + i);
+
+		m[i] = gateway_frame(ip, len, GATEWAY_WAN);
+	}
+	shortcut_receive(w, m, n, GATEWAY_WAN);
+}
+
+static void expect_received(const struct tunnel *t, unsigned int n)
+{
+	struct mbuf_batch *batch = &w->tx[GATEWAY_LAN];
+
+	assert_int_equal(batch->n, n);
+	for (unsigned int i = 0; i < n; i++)
+		gateway_check_in(batch->m[i], t, is_v6(i), length_of(i), i);
+	gateway_forget(w);
+}
+
+static void learn_in(const struct tunnel *t)
+{
+	enter(t, 2, t->in->seq + 1);
+	esp_worker_finish(w);
+	expect_received(t, 2);
+}
+
+static void burst_in(const struct tunnel *t, unsigned int n)
+{
+	uint64_t packets = t->in->packets, bytes = t->in->bytes, top = t->in->seq;
+	uint64_t known = w->stats->shortcut, decapsulated = w->stats->decapsulated;
+
+	enter(t, n, top + 1);
+	if (w->now[w->filling].n)
+		fail_msg("%s has another way", t->peer.algorithm->name);
+	expect_received(t, n);
+	/* Through its SA, and from there on. */
+	assert_int_equal(w->stats->shortcut, known + 2 * n);
+	assert_int_equal(w->stats->decapsulated, decapsulated + n);
+	assert_int_equal(t->in->packets, packets + n);
+	assert_int_equal(t->in->seq, top + n);
+	for (unsigned int i = 0; i < n; i++)
+		bytes += length_of(i);
+	assert_int_equal(t->in->bytes, bytes);
+}
+
+/* --- tests --- */
+
+static void both_ways(const struct esp_algorithm *suite, bool esn, bool v6)
+{
+	static const unsigned int sizes[] = {1, 2, 31, 64};
+	struct tunnel t;
+
+	gateway_open(w, 4);
+	gateway_tunnel(&t, suite, 2, esn, v6);
+	learn_out(&t);
+	for (unsigned int i = 0; i < RTE_DIM(sizes); i++)
+		burst_out(&t, sizes[i]);
+	learn_in(&t);
+	for (unsigned int i = 0; i < RTE_DIM(sizes); i++)
+		burst_in(&t, sizes[i]);
+	for (unsigned int i = 0; i < DROP_REASON_COUNT; i++)
+		assert_int_equal(w->stats->drop[i], 0);
+	gateway_close(w);
+}
+
+static void each_suite(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(suites); i++)
+		for (unsigned int options = 0; options < 4; options++)
+			both_ways(&suites[i], options & 1, options & 2);
+}
+
+/* The upper half of the number changes within a burst: it is nowhere but in the ICV. */
+static void upper_half(void **state)
+{
+	static const unsigned int which[] = {2, 4, 7, 23};
+	struct tunnel t;
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(which); i++) {
+		gateway_open(w, 4);
+		gateway_tunnel(&t, &suites[which[i]], 2, true, false);
+		t.out->seq = t.in->seq = (1ull << 32) - 20;
+		learn_out(&t);
+		burst_out(&t, 64);
+		learn_in(&t);
+		burst_in(&t, 64);
+		gateway_close(w);
+	}
+}
+
+/* What a device has done is counted as packets, not as frames. */
+static void counted(void **state)
+{
+	uint64_t bytes, before = 0;
+	struct tunnel t;
+
+	(void)state;
+	gateway_open(w, 4);
+	gateway_tunnel(&t, &suites[2], 2, false, false);
+	for (unsigned int i = 0; i < 3; i++) {
+		leave(&t, 1);
+		esp_worker_finish(w);
+		gateway_forget(w);
+		bytes = w->stats->device[0].bytes - before;
+		before = w->stats->device[0].bytes;
+		assert_int_equal(bytes, 20 + 8 + 8 + SHORTEST + 4 + 16);
+	}
+	assert_int_equal(w->stats->shortcut, 2);
+	gateway_close(w);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_suite),
+		cmocka_unit_test(upper_half),
+		cmocka_unit_test(counted),
+	};
+
+	(void)argc;
+	if (esp_fixture_eal(argv[0]))
+		return 1;
+	return cmocka_run_group_tests(tests, gateway_start, gateway_stop);
+}
