@@ -152,6 +152,11 @@ static void open(struct worker *w, struct rte_mbuf *m, const struct session *s, 
 	struct cygnet_sa *sa = s->way.sa;
 	int reason;
 
+	/* Those before it in this burst may have used the SA up. */
+	if (!protect_is_ordinary(s, 0) && !protect_within_limits(sa)) {
+		drop(w, m, DROP_SA_EXPIRED);
+		return;
+	}
 	/* Again, and now for good: the same number may have been in this burst twice. */
 	if (!cygnet_replay_update(sadb, sa, seq)) {
 		sa_count_replay(sa);
@@ -228,6 +233,17 @@ static void finish(struct worker *w, unsigned int from, unsigned int n)
 	*(s->inbound ? &stats_device->decrypted : &stats_device->encrypted) += good;
 }
 
+/* What has been opened goes on. None of it stays: while the next burst is opened nothing else is
+ * done, or it could take the sessions of that burst away. */
+static void go_on(struct worker *w)
+{
+	w->working = true;
+	shortcut_go_on(w);
+	w->working = false;
+	if (w->nopened)
+		crypt_now(w);
+}
+
 void burst_go(struct worker *w)
 {
 	struct burst *b = &w->burst;
@@ -243,5 +259,5 @@ void burst_go(struct worker *w)
 	}
 	b->n = 0;
 	if (w->nopened)
-		shortcut_go_on(w);
+		go_on(w);
 }

@@ -30,7 +30,8 @@ struct burst {
 
 /** Before the first packet of those that came together. @param port  by which */
 void burst_begin(struct worker *w, unsigned int port);
-/** Whether an ordinary packet can go this way. @param m  data at its IP header */
+/** Whether an ordinary packet can go this way. @param m  data at its IP header, or at the frame's,
+ * which leaves less room than there will be */
 static inline bool burst_takes(const struct burst *b, const struct rte_mbuf *m,
 			       const struct session *s)
 {

@@ -63,7 +63,7 @@ static void sort(const struct crypt_vectors *v, unsigned int from, unsigned int 
 		order[begin[class_of(v, from + i)]++] = (uint8_t)(from + i);
 }
 
-/* PIPSEA's rule for bins of packets (section 4.2), for the lanes of a multi-buffer library: the
+/* PIPSEA's rule for bins of packets (section 3.3), for the lanes of a multi-buffer library: the
  * longest first, so that they all end at about the same time. */
 static void call_sorted(const struct session *s, unsigned int device, struct crypt_vectors *v,
 			unsigned int from, unsigned int n)

@@ -42,8 +42,7 @@ static bool outlived(const struct cygnet_sa *sa)
 	       over(control_now - sa->install_time, sa->lifetime.hard_seconds);
 }
 
-/* @return false once a hard limit is reached */
-static bool within_limits(struct cygnet_sa *sa)
+bool protect_within_limits(struct cygnet_sa *sa)
 {
 	const struct cygnet_lifetime *l = &sa->lifetime;
 
@@ -138,7 +137,7 @@ static int prepare_out(struct rte_mbuf *m, struct cygnet_sa *sa,
 	uint64_t seq;
 	int reason;
 
-	if (!within_limits(sa))
+	if (!protect_within_limits(sa))
 		return DROP_SA_EXPIRED;
 	if (!cygnet_sa_reserve_seq(sa, 1, &seq)) {
 		expire(sa, CYGNET_EXPIRE_HARD);
@@ -170,7 +169,7 @@ static int enter_window(struct rte_mbuf *m, struct cygnet_sa *sa, struct session
 static int prepare_in(struct rte_mbuf *m, struct cygnet_sa *sa, struct session *s,
 		      struct esp_job *job)
 {
-	if (!within_limits(sa))
+	if (!protect_within_limits(sa))
 		return DROP_SA_EXPIRED;
 	if (cygnet_sa_path(sa)->encap != packet(m)->udp)
 		return DROP_ESP_ENCAP;

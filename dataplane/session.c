@@ -219,6 +219,8 @@ static void choose_device(struct session *s, const struct cygnet_sa *sa)
 			break;
 	}
 	s->retry = control_now + 1;
+	/* That was with another device. */
+	s->way.by_burst = false;
 }
 
 bool session_describe(struct session *s, const struct cygnet_sa *sa)

@@ -1,0 +1,579 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What may be wrong with some of a burst, or happen in the middle of one: the others do not
+ * suffer from it, and nothing is touched that is not theirs. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#include <rte_cryptodev.h>
+
+#include "control.h"
+#include "gateway_fixture.h"
+#include "shortcut.h"
+
+#define N 32u
+#define LEN(i) (48u + (i) * 131 % 1200)
+
+static const struct esp_algorithm gcm = {
+	"aes-gcm-128", CYGNET_CIPHER_AES_GCM, 16, CYGNET_AUTH_NONE, 0, 8, 4, 16, "AES-128-GCM", NULL,
+};
+static const struct esp_algorithm cbc = {
+	"aes-cbc-128", CYGNET_CIPHER_AES_CBC, 16, CYGNET_AUTH_HMAC_SHA256, 32, 16, 16, 16,
+	"AES-128-CBC", "SHA256",
+};
+static const struct esp_algorithm *const both[] = {&gcm, &cbc};
+
+static struct worker *w = &workers[0];
+static struct tunnel a, b;
+
+/* --- a device that can be made to fail when it is called --- */
+
+static enum fault { GOOD, REFUSES_ALL, REFUSES_ODD, SAYS_NOTHING } fault;
+static unsigned int calls;
+static uint32_t (*process)(uint8_t, void *, union rte_crypto_sym_ofs, struct rte_crypto_sym_vec *);
+
+/* In front of DPDK's. */
+uint32_t rte_cryptodev_sym_cpu_crypto_process(uint8_t dev_id, void *sess,
+					      union rte_crypto_sym_ofs ofs,
+					      struct rte_crypto_sym_vec *vec)
+{
+	calls++;
+	if (fault == SAYS_NOTHING)
+		return 0;
+	process(dev_id, sess, ofs, vec);
+	for (uint32_t i = 0; i < vec->num && fault != GOOD; i++)
+		if (fault == REFUSES_ALL || i % 2)
+			vec->status[i] = EINVAL;
+	return 0;
+}
+
+static int start(void **state)
+{
+	void *next = dlsym(RTLD_NEXT, "rte_cryptodev_sym_cpu_crypto_process");
+
+	memcpy(&process, &next, sizeof(process));
+	return !process || gateway_start(state);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	fault = GOOD;
+	gateway_close(w);
+	return 0;
+}
+
+static void open_with(const struct esp_algorithm *algorithm, bool esn)
+{
+	gateway_open(w, 8);
+	gateway_tunnel(&a, algorithm, 2, esn, false);
+	calls = 0;
+}
+
+/* --- packets --- */
+
+static struct rte_mbuf *plain(const struct tunnel *t, unsigned int i)
+{
+	uint8_t ip[GATEWAY_FRAME];
+
+	gateway_inner(ip, t, false, true, LEN(i), i, 64);
+	return gateway_frame(ip, LEN(i), GATEWAY_LAN);
+}
+
+static struct rte_mbuf *sealed(const struct tunnel *t, unsigned int i, uint64_t seq)
+{
+	uint8_t ip[GATEWAY_FRAME];
+
+	return gateway_frame(ip, gateway_sealed(ip, t, false, LEN(i), i, seq), GATEWAY_WAN);
+}
+
+/* What a test has sealed itself. */
+static struct rte_mbuf *sealed_text(const struct tunnel *t, uint64_t seq, const uint8_t *text,
+				    unsigned int len)
+{
+	uint8_t ip[GATEWAY_FRAME];
+
+	return gateway_frame(ip, gateway_seal(ip, t, seq, text, len), GATEWAY_WAN);
+}
+
+static void learn_out(const struct tunnel *t)
+{
+	struct rte_mbuf *m = plain(t, 0);
+
+	shortcut_receive(w, &m, 1, GATEWAY_LAN);
+	esp_worker_finish(w);
+	assert_int_equal(w->tx[GATEWAY_WAN].n, 1);
+	gateway_forget(w);
+}
+
+static void learn_in(const struct tunnel *t)
+{
+	struct rte_mbuf *m = sealed(t, 0, t->in->seq + 1);
+
+	shortcut_receive(w, &m, 1, GATEWAY_WAN);
+	esp_worker_finish(w);
+	assert_int_equal(w->tx[GATEWAY_LAN].n, 1);
+	gateway_forget(w);
+}
+
+/* That those came out of the tunnel, in that order: n of the ids. */
+static void expect_in(const unsigned int *id, unsigned int n)
+{
+	assert_int_equal(w->tx[GATEWAY_LAN].n, n);
+	for (unsigned int i = 0; i < n; i++)
+		gateway_check_in(w->tx[GATEWAY_LAN].m[i], &a, false, LEN(id[i]), id[i]);
+	gateway_forget(w);
+}
+
+static uint64_t dropped(void)
+{
+	uint64_t n = 0;
+
+	for (unsigned int i = 0; i < DROP_REASON_COUNT; i++)
+		n += w->stats->drop[i];
+	return n;
+}
+
+static void expect_drops(enum drop_reason reason, uint64_t n)
+{
+	assert_int_equal(w->stats->drop[reason], n);
+	assert_int_equal(dropped(), n);
+}
+
+/* --- one of many --- */
+
+static void twice(void **state)
+{
+	unsigned int id[N], n = 0;
+	struct rte_mbuf *m[N];
+
+	(void)state;
+	open_with(&gcm, false);
+	learn_in(&a);
+	for (unsigned int i = 0; i < N; i++) {
+		m[i] = sealed(&a, i, 10 + (i == 20 ? 5 : i));
+		if (i != 20)
+			id[n++] = i;
+	}
+	shortcut_receive(w, m, N, GATEWAY_WAN);
+	expect_in(id, n);
+	expect_drops(DROP_REPLAY, 1);
+	assert_int_equal(a.in->replay_drops, 1);
+}
+
+/* The lengths are mixed: whatever order the device has them in, it is that one. */
+static void forged_one(const struct esp_algorithm *algorithm, bool esn, unsigned int which,
+		       unsigned int from_end)
+{
+	unsigned int id[N], n = 0;
+	struct rte_mbuf *m[N];
+
+	open_with(algorithm, esn);
+	learn_in(&a);
+	for (unsigned int i = 0; i < N; i++) {
+		m[i] = sealed(&a, i, 10 + i);
+		if (i == which)
+			*rte_pktmbuf_mtod_offset(m[i], uint8_t *,
+						 rte_pktmbuf_data_len(m[i]) - from_end) ^= 4;
+		else
+			id[n++] = i;
+	}
+	shortcut_receive(w, m, N, GATEWAY_WAN);
+	expect_in(id, n);
+	expect_drops(DROP_AUTH_FAILED, 1);
+	assert_int_equal(a.in->auth_drops, 1);
+	/* Its number is still to be had. */
+	m[0] = sealed(&a, which, 10 + which);
+	shortcut_receive(w, m, 1, GATEWAY_WAN);
+	expect_in(&which, 1);
+	gateway_close(w);
+}
+
+static void forged(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 8; i++)
+		forged_one(both[i & 1], i & 2, 5 + 3 * i, i & 4 ? 1 : 30);
+	gateway_open(w, 8);
+}
+
+/* Cut off everywhere, and in its length a byte more than blocks are. */
+static void truncated(void **state)
+{
+	const unsigned int id[] = {0, 1};
+	uint8_t ip[GATEWAY_FRAME];
+	struct rte_mbuf *m[3];
+
+	(void)state;
+	for (unsigned int s = 0; s < 2; s++) {
+		unsigned int least = 8u + both[s]->iv_len + both[s]->block + both[s]->icv_len, n = 0;
+		uint64_t seq = 10;
+
+		open_with(both[s], true);
+		learn_in(&a);
+		for (unsigned int len = 8; len < least + both[s]->block; len++) {
+			if (len == least)
+				continue;
+			memset(ip, 0, sizeof(ip));
+			gateway_seal(ip, &a, 1000 + len, ip + 1000, 1024);
+			ip[2] = (uint8_t)((20 + len) >> 8);
+			ip[3] = (uint8_t)(20 + len);
+			memset(ip + 10, 0, 2);
+			memcpy(ip + 10, &(uint16_t){peer_checksum(ip, 20)}, 2);
+			m[0] = sealed(&a, 0, seq++);
+			m[1] = gateway_frame_in(ip, 20 + len, GATEWAY_WAN, RTE_PKTMBUF_HEADROOM, 54);
+			m[2] = sealed(&a, 1, seq++);
+			shortcut_receive(w, m, 3, GATEWAY_WAN);
+			expect_in(id, 2);
+			expect_drops(DROP_ESP_TRUNCATED, ++n);
+		}
+		gateway_close(w);
+	}
+	gateway_open(w, 8);
+}
+
+/* Dummies, padding that is no padding, and more of it than there is packet. */
+static void trailers(void **state)
+{
+	const unsigned int id[] = {0, 1, 2};
+	uint8_t text[64] = {0};
+	struct rte_mbuf *m[6];
+
+	(void)state;
+	for (unsigned int s = 0; s < 2; s++) {
+		open_with(both[s], false);
+		learn_in(&a);
+		m[0] = sealed(&a, 0, 10);
+		text[62] = 0;
+		text[63] = IPPROTO_NONE;
+		m[1] = sealed_text(&a, 11, text, 64);
+		text[63] = IPPROTO_IPIP;
+		text[62] = 9;
+		m[2] = sealed_text(&a, 12, text, 64);
+		m[3] = sealed(&a, 1, 13);
+		text[62] = 63;
+		m[4] = sealed_text(&a, 14, text, 64);
+		m[5] = sealed(&a, 2, 15);
+		shortcut_receive(w, m, 6, GATEWAY_WAN);
+		expect_in(id, 3);
+		expect_drops(DROP_ESP_PADDING, 2);
+		assert_int_equal(w->stats->dummies, 1);
+		gateway_close(w);
+	}
+	gateway_open(w, 8);
+}
+
+/* --- limits --- */
+
+static void limited_out(struct cygnet_lifetime limit, unsigned int most)
+{
+	struct rte_mbuf *m[N];
+
+	open_with(&gcm, false);
+	a.out->lifetime = limit;
+	learn_out(&a);
+	for (unsigned int i = 0; i < N; i++)
+		m[i] = plain(&a, 0);
+	shortcut_receive(w, m, N, GATEWAY_LAN);
+	esp_worker_finish(w);
+	assert_int_equal(w->tx[GATEWAY_WAN].n, most - 1);
+	assert_int_equal(a.out->packets, most);
+	expect_drops(DROP_SA_EXPIRED, N + 1 - most);
+	gateway_close(w);
+}
+
+static void limited_in(struct cygnet_lifetime limit, unsigned int most)
+{
+	struct rte_mbuf *m[N];
+
+	open_with(&gcm, false);
+	a.in->lifetime = limit;
+	learn_in(&a);
+	for (unsigned int i = 0; i < N; i++)
+		m[i] = sealed(&a, 0, 10 + i);
+	shortcut_receive(w, m, N, GATEWAY_WAN);
+	esp_worker_finish(w);
+	assert_int_equal(w->tx[GATEWAY_LAN].n, most - 1);
+	assert_int_equal(a.in->packets, most);
+	expect_drops(DROP_SA_EXPIRED, N + 1 - most);
+	gateway_close(w);
+}
+
+/* One has been used up by the packet before. */
+static void limits(void **state)
+{
+	(void)state;
+	limited_out((struct cygnet_lifetime){.hard_packets = 20}, 20);
+	limited_out((struct cygnet_lifetime){.hard_bytes = 20 * LEN(0) - 1}, 20);
+	limited_out((struct cygnet_lifetime){.hard_packets = 20, .soft_packets = 10}, 20);
+	limited_in((struct cygnet_lifetime){.hard_packets = 20}, 20);
+	limited_in((struct cygnet_lifetime){.hard_bytes = 20 * LEN(0) - 1}, 20);
+	limited_in((struct cygnet_lifetime){.hard_packets = 20, .soft_packets = 10}, 20);
+	gateway_open(w, 8);
+}
+
+static void numbers_used_up(void **state)
+{
+	struct rte_mbuf *m[N];
+
+	(void)state;
+	open_with(&gcm, false);
+	learn_out(&a);
+	a.out->seq = UINT32_MAX - 3;
+	for (unsigned int i = 0; i < N; i++)
+		m[i] = plain(&a, i);
+	shortcut_receive(w, m, N, GATEWAY_LAN);
+	esp_worker_finish(w);
+	assert_int_equal(w->tx[GATEWAY_WAN].n, 3);
+	for (unsigned int i = 0; i < 3; i++)
+		gateway_check_out(w->tx[GATEWAY_WAN].m[i], &a, false, LEN(i), i,
+				  UINT32_MAX - 2 + i);
+	expect_drops(DROP_SEQ_EXHAUSTED, N - 3);
+}
+
+/* --- several --- */
+
+static void interleaved(void **state)
+{
+	uint64_t seq[2] = {1, 1};
+	struct rte_mbuf *m[N];
+
+	(void)state;
+	open_with(&gcm, false);
+	gateway_tunnel(&b, &cbc, 3, true, true);
+	learn_out(&a);
+	learn_out(&b);
+	for (unsigned int i = 0; i < N; i++)
+		m[i] = plain(i % 3 ? &a : &b, i);
+	shortcut_receive(w, m, N, GATEWAY_LAN);
+	assert_int_equal(w->stats->shortcut, N);
+	assert_int_equal(w->tx[GATEWAY_WAN].n, N);
+	for (unsigned int i = 0; i < N; i++)
+		gateway_check_out(w->tx[GATEWAY_WAN].m[i], i % 3 ? &a : &b, false, LEN(i), i,
+				  ++seq[i % 3 != 0]);
+}
+
+/* --- room around a frame --- */
+
+/* Where there is too little the packet has another way, or none. */
+static void room_of(const struct esp_algorithm *algorithm, unsigned int headroom,
+		    unsigned int tailroom)
+{
+	uint64_t lost = w->stats->drop[DROP_NO_BUFFER];
+	struct mbuf_batch *sent = &w->tx[GATEWAY_WAN];
+	uint8_t ip[GATEWAY_FRAME];
+	struct rte_mbuf *m;
+
+	gateway_inner(ip, &a, false, true, LEN(0), 0, 64);
+	m = gateway_frame_in(ip, LEN(0), GATEWAY_LAN, headroom, tailroom);
+	shortcut_receive(w, &m, 1, GATEWAY_LAN);
+	esp_worker_finish(w);
+	assert_int_equal(sent->n + w->stats->drop[DROP_NO_BUFFER], lost + 1);
+	/* Ethernet is there already. */
+	if (headroom >= 28u + algorithm->iv_len && tailroom >= 2u + 15 + 4 + algorithm->icv_len)
+		assert_int_equal(sent->n, 1);
+	if (sent->n)
+		gateway_check_out(sent->m[0], &a, false, LEN(0), 0, a.out->seq);
+	gateway_forget(w);
+}
+
+static void room(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 4; i++) {
+		open_with(both[i & 1], i & 2);
+		learn_out(&a);
+		for (unsigned int n = 0; n < 90; n++) {
+			room_of(both[i & 1], n, RTE_PKTMBUF_HEADROOM);
+			room_of(both[i & 1], RTE_PKTMBUF_HEADROOM, n);
+			room_of(both[i & 1], n, n);
+		}
+		gateway_close(w);
+	}
+	gateway_open(w, 8);
+}
+
+/* To take the outer header off needs none; what is hidden of a number has a few bytes' need. */
+static void room_in(void **state)
+{
+	const unsigned int id = 1;
+	uint8_t ip[GATEWAY_FRAME];
+	struct rte_mbuf *m;
+
+	(void)state;
+	for (unsigned int i = 0; i < 4; i++) {
+		open_with(both[i & 1], i & 2);
+		learn_in(&a);
+		for (unsigned int n = 0; n < 60; n++) {
+			unsigned int len = gateway_sealed(ip, &a, false, LEN(id), id, 10 + n);
+
+			m = gateway_frame_in(ip, len, GATEWAY_WAN, n & 1 ? RTE_PKTMBUF_HEADROOM : n,
+					     4 + n);
+			shortcut_receive(w, &m, 1, GATEWAY_WAN);
+			esp_worker_finish(w);
+			expect_in(&id, 1);
+		}
+		gateway_close(w);
+	}
+	gateway_open(w, 8);
+}
+
+/* --- devices that fail --- */
+
+/* What a device fails to do is lost, and by its queue the next ones are not. */
+static void failing(enum fault how, unsigned int survive)
+{
+	struct rte_mbuf *m[N];
+
+	open_with(&gcm, false);
+	learn_out(&a);
+	fault = how;
+	for (unsigned int i = 0; i < N; i++)
+		m[i] = plain(&a, i);
+	shortcut_receive(w, m, N, GATEWAY_LAN);
+	assert_int_equal(w->tx[GATEWAY_WAN].n, survive);
+	expect_drops(DROP_ENGINE_FAILED, N - survive);
+	assert_int_equal(w->stats->device[0].failed, N - survive);
+	gateway_forget(w);
+	for (unsigned int i = 0; i < N; i++)
+		m[i] = plain(&a, i);
+	shortcut_receive(w, m, N, GATEWAY_LAN);
+	esp_worker_finish(w);
+	assert_int_equal(w->tx[GATEWAY_WAN].n, N);
+	for (unsigned int i = 0; i < N; i++)
+		gateway_check_out(w->tx[GATEWAY_WAN].m[i], &a, false, LEN(i), i, 2 + N + i);
+	fault = GOOD;
+	gateway_close(w);
+}
+
+static void device_fails(void **state)
+{
+	(void)state;
+	failing(REFUSES_ALL, 0);
+	failing(REFUSES_ODD, N / 2);
+	failing(SAYS_NOTHING, 0);
+	gateway_open(w, 8);
+}
+
+/* One that was taken out by others has not been heard of yet when another takes the SA over, which
+ * works by its queue only. */
+static void device_changes(void **state)
+{
+	struct rte_mbuf *m[N];
+	struct session *s;
+
+	(void)state;
+	open_with(&gcm, false);
+	learn_out(&a);
+	assert_true(engine_devices > 1);
+	engine_device[1].at_once = false;
+	engines_lost = 1;
+	assert_int_equal(session_get(w->sessions, a.out, cygnet_sa_index(sadb, a.out), &s), DROP_NONE);
+	assert_int_equal(s->device, 1);
+	calls = 0;
+	for (unsigned int i = 0; i < N; i++)
+		m[i] = plain(&a, i);
+	shortcut_receive(w, m, N, GATEWAY_LAN);
+	esp_worker_finish(w);
+	engines_lost = 0;
+	engine_device[1].at_once = true;
+	assert_int_equal(calls, 0);
+	assert_int_equal(dropped(), 0);
+	assert_int_equal(w->tx[GATEWAY_WAN].n, N);
+}
+
+/* --- what comes out of one tunnel and goes into another --- */
+
+static struct tunnel hub[4];
+
+static void open_hub(unsigned int sessions)
+{
+	gateway_open(w, sessions);
+	for (unsigned int i = 0; i < RTE_DIM(hub); i++)
+		gateway_tunnel(&hub[i], &gcm, 2 + i, false, false);
+	for (unsigned int i = 1; i < RTE_DIM(hub); i++)
+		gateway_hub(&hub[0], &hub[i]);
+}
+
+static struct rte_mbuf *through(unsigned int to, uint64_t seq)
+{
+	uint8_t text[128];
+	unsigned int len = 64; /* and four of a trailer */
+
+	gateway_packet(text, hub[0].number, hub[to].number, false, len, to, 64);
+	len = peer_trailer(text, len, peer_padding(&gcm, len), IPPROTO_IPIP);
+	return sealed_text(&hub[0], seq, text, len);
+}
+
+/* That a frame is ESP of the SA to there. */
+static void expect_protected(struct rte_mbuf *m, unsigned int to)
+{
+	const uint8_t *esp = rte_pktmbuf_mtod_offset(m, const uint8_t *, 14 + 20);
+	uint8_t text[PEER_TEXT_MAX];
+
+	assert_memory_equal(esp, &hub[to].out->spi, 4);
+	assert_int_equal(peer_open(&hub[to].peer, 0, esp, rte_pktmbuf_data_len(m) - 14 - 20, text), 68);
+}
+
+/* For the third SA there is no session while the others' have packets to do. */
+static void no_session(void **state)
+{
+	static const unsigned int to[] = {1, 2, 3, 1};
+	struct rte_mbuf *m[RTE_DIM(to)];
+
+	(void)state;
+	open_hub(2);
+	m[0] = through(1, 1);
+	shortcut_receive(w, m, 1, GATEWAY_WAN);
+	esp_worker_finish(w);
+	for (unsigned int i = 0; i < RTE_DIM(to); i++)
+		m[i] = through(to[i], 2 + i);
+	shortcut_receive(w, m, RTE_DIM(to), GATEWAY_WAN);
+	esp_worker_finish(w);
+	expect_drops(DROP_NO_SESSION, 1);
+	assert_int_equal(w->tx[GATEWAY_WAN].n, 4);
+	assert_int_equal(w->stats->encapsulated, 4);
+}
+
+/* More than crypt_now() has room for: what waits takes the session of the SA that they came by. */
+static void session_evicted(void **state)
+{
+	struct rte_mbuf *m[BURST];
+
+	(void)state;
+	open_hub(2);
+	m[0] = through(1, 1);
+	shortcut_receive(w, m, 1, GATEWAY_WAN);
+	esp_worker_finish(w);
+	gateway_forget(w);
+	for (unsigned int i = 0; i < BURST; i++)
+		m[i] = through(i < BURST - 7 ? 1 : 2, 2 + i);
+	shortcut_receive(w, m, BURST, GATEWAY_WAN);
+	for (unsigned int i = 0; i < 60; i++)
+		m[i] = through(1, 2 + BURST + i);
+	shortcut_receive(w, m, 60, GATEWAY_WAN);
+	esp_worker_finish(w);
+	assert_int_equal(dropped(), 0);
+	assert_int_equal(w->tx[GATEWAY_LAN].n, 0);
+	assert_int_equal(w->tx[GATEWAY_WAN].n, BURST + 60);
+	for (unsigned int i = 0; i < BURST + 60; i++)
+		expect_protected(w->tx[GATEWAY_WAN].m[i], i < BURST - 7 || i >= BURST ? 1 : 2);
+	assert_int_equal(w->stats->encapsulated, 1 + BURST + 60);
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, teardown)
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(twice),	 TEST(forged),	   TEST(truncated), TEST(trailers),
+		TEST(limits),	 TEST(numbers_used_up), TEST(interleaved), TEST(room),
+		TEST(room_in),	 TEST(device_fails), TEST(device_changes), TEST(no_session), TEST(session_evicted),
+	};
+
+	(void)argc;
+	if (esp_fixture_eal(argv[0]))
+		return 1;
+	return cmocka_run_group_tests(tests, start, gateway_stop);
+}
