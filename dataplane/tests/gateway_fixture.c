@@ -91,7 +91,8 @@ int gateway_start(void **state)
 		port_set_mac(&ports[p], &macs[p]);
 	}
 	ports_forward6 = true;
-	if (esp_fixture_start(state) || routes_init(1, 64) || neighs_init() || control_events_init())
+	if (esp_fixture_start(state) || routes_init(1, 64) || neighs_init() ||
+	    control_events_init())
 		return -1;
 	add_network();
 	return 0;
@@ -230,7 +231,8 @@ void gateway_hub(const struct tunnel *from, const struct tunnel *to)
 static void write_v4(uint8_t *ip, const struct cygnet_addr *src, const struct cygnet_addr *dst,
 		     unsigned int len, uint8_t proto, uint8_t hops)
 {
-	const uint8_t header[] = {0x45, 0, (uint8_t)(len >> 8), (uint8_t)len, 0, 1, 0, 0, hops, proto};
+	const uint8_t header[] = {0x45, 0, (uint8_t)(len >> 8), (uint8_t)len, 0, 1, 0, 0, hops,
+				  proto};
 	uint16_t sum;
 
 	memset(ip, 0, 20);
@@ -244,8 +246,8 @@ static void write_v4(uint8_t *ip, const struct cygnet_addr *src, const struct cy
 static void write_v6(uint8_t *ip, const struct cygnet_addr *src, const struct cygnet_addr *dst,
 		     unsigned int len, uint8_t proto, uint8_t hops)
 {
-	const uint8_t header[] = {0x60, 0, 0, 0, (uint8_t)((len - 40) >> 8), (uint8_t)(len - 40), proto,
-				  hops};
+	const uint8_t header[] = {0x60, 0, 0, 0, (uint8_t)((len - 40) >> 8), (uint8_t)(len - 40),
+				  proto, hops};
 
 	memcpy(ip, header, sizeof(header));
 	memcpy(ip + 8, src, 16);
@@ -316,11 +318,15 @@ struct rte_mbuf *gateway_frame_in(const uint8_t *ip, unsigned int len, unsigned 
 				  unsigned int headroom, unsigned int tailroom)
 {
 	uint8_t frame[ETHER + GATEWAY_FRAME];
+	struct rte_mbuf *m;
 
 	assert_true(len <= GATEWAY_FRAME);
 	write_ether(frame, &macs[port], &hosts[port], ip[0] >> 4 == 6);
 	memcpy(frame + ETHER, ip, len);
-	return esp_packet(frame, ETHER + len, headroom, tailroom);
+	m = esp_packet(frame, ETHER + len, headroom, tailroom);
+	/* As another packet has left it. */
+	memset(packet(m), 0xa5, sizeof(struct packet));
+	return m;
 }
 
 struct rte_mbuf *gateway_frame(const uint8_t *ip, unsigned int len, unsigned int port)

@@ -40,7 +40,8 @@ void gateway_tunnel(struct tunnel *t, const struct esp_algorithm *algorithm, uns
 /** What comes out of one tunnel goes on into the other. */
 void gateway_hub(const struct tunnel *from, const struct tunnel *to);
 
-/** Write a packet of len bytes from one network to another that tells its own id. Ours is number 1. */
+/** Write a packet of len bytes from one network to another that tells its own id. Ours is
+ * number 1. */
 void gateway_packet(uint8_t *ip, unsigned int from, unsigned int to, bool v6, unsigned int len,
 		    unsigned int id, uint8_t hops);
 /**

@@ -16,7 +16,8 @@
 #define LEN(i) (48u + (i) * 131 % 1200)
 
 static const struct esp_algorithm gcm = {
-	"aes-gcm-128", CYGNET_CIPHER_AES_GCM, 16, CYGNET_AUTH_NONE, 0, 8, 4, 16, "AES-128-GCM", NULL,
+	"aes-gcm-128", CYGNET_CIPHER_AES_GCM, 16, CYGNET_AUTH_NONE, 0, 8, 4, 16, "AES-128-GCM",
+	NULL,
 };
 static const struct esp_algorithm cbc = {
 	"aes-cbc-128", CYGNET_CIPHER_AES_CBC, 16, CYGNET_AUTH_HMAC_SHA256, 32, 16, 16, 16,
@@ -207,7 +208,8 @@ static void truncated(void **state)
 
 	(void)state;
 	for (unsigned int s = 0; s < 2; s++) {
-		unsigned int least = 8u + both[s]->iv_len + both[s]->block + both[s]->icv_len, n = 0;
+		unsigned int least = 8u + both[s]->iv_len + both[s]->block + both[s]->icv_len;
+		unsigned int n = 0;
 		uint64_t seq = 10;
 
 		open_with(both[s], true);
@@ -222,7 +224,8 @@ static void truncated(void **state)
 			memset(ip + 10, 0, 2);
 			memcpy(ip + 10, &(uint16_t){peer_checksum(ip, 20)}, 2);
 			m[0] = sealed(&a, 0, seq++);
-			m[1] = gateway_frame_in(ip, 20 + len, GATEWAY_WAN, RTE_PKTMBUF_HEADROOM, 54);
+			m[1] = gateway_frame_in(ip, 20 + len, GATEWAY_WAN, RTE_PKTMBUF_HEADROOM,
+						54);
 			m[2] = sealed(&a, 1, seq++);
 			shortcut_receive(w, m, 3, GATEWAY_WAN);
 			expect_in(id, 2);
@@ -330,6 +333,71 @@ static void numbers_used_up(void **state)
 		gateway_check_out(w->tx[GATEWAY_WAN].m[i], &a, false, LEN(i), i,
 				  UINT32_MAX - 2 + i);
 	expect_drops(DROP_SEQ_EXHAUSTED, N - 3);
+}
+
+/* --- those whose way ends otherwise --- */
+
+/* By a queue that another worker fills: all that it needs is in the packet then. */
+static void others_queue(void **state)
+{
+	struct handover *to = &w->handover[1];
+	struct rte_mbuf *m[N];
+
+	(void)state;
+	open_with(&gcm, false);
+	learn_out(&a);
+	w->tx_owner[GATEWAY_WAN] = 1;
+	for (unsigned int i = 0; i < N; i++)
+		m[i] = plain(&a, i);
+	shortcut_receive(w, m, N, GATEWAY_LAN);
+	assert_int_equal(to->n, N);
+	for (unsigned int i = 0; i < N; i++) {
+		assert_int_equal(packet(to->m[i])->stage, STAGE_TX);
+		assert_int_equal(packet(to->m[i])->port, GATEWAY_WAN);
+		gateway_check_out(to->m[i], &a, false, LEN(i), i, 2 + i);
+	}
+	rte_pktmbuf_free_bulk(to->m, to->n);
+	to->n = 0;
+}
+
+/* Of those that come out of the tunnel one has no hops left, one is for a host that is yet to be
+ * found, and one is no packet. */
+static void out_of_the_ordinary(void **state)
+{
+	const unsigned int id[] = {0, 4};
+	uint8_t text[GATEWAY_FRAME];
+	struct rte_mbuf *m[5];
+	uint16_t sum;
+
+	(void)state;
+	open_with(&gcm, false);
+	learn_in(&a);
+	m[0] = sealed(&a, 0, 10);
+	gateway_inner(text, &a, false, false, 64, 1, 1);
+	m[1] = sealed_text(&a, 11, text, peer_trailer(text, 64, 2, IPPROTO_IPIP));
+	gateway_inner(text, &a, false, false, 64, 2, 64);
+	text[19] = 77; /* 10.1.0.77 */
+	memset(text + 10, 0, 2);
+	sum = peer_checksum(text, 20);
+	memcpy(text + 10, &sum, 2);
+	m[2] = sealed_text(&a, 12, text, peer_trailer(text, 64, 2, IPPROTO_IPIP));
+	gateway_inner(text, &a, false, false, 64, 3, 64);
+	text[10] ^= 1;
+	m[3] = sealed_text(&a, 13, text, peer_trailer(text, 64, 2, IPPROTO_IPIP));
+	m[4] = sealed(&a, 4, 14);
+	shortcut_receive(w, m, 5, GATEWAY_WAN);
+	assert_int_equal(w->pending.n, 1);
+	assert_int_equal(packet(w->pending.packet[0].m)->port, GATEWAY_WAN);
+	assert_int_equal(w->stats->drop[DROP_TTL], 1);
+	assert_int_equal(w->stats->drop[DROP_MALFORMED], 1);
+	assert_int_equal(dropped(), 2);
+	expect_in(id, 2);
+	/* What waits goes first: nothing takes a way around it. */
+	m[0] = sealed(&a, 0, 15);
+	shortcut_receive(w, m, 1, GATEWAY_WAN);
+	esp_worker_finish(w);
+	expect_in(id, 1);
+	pending_drop(w);
 }
 
 /* --- several --- */
@@ -469,7 +537,8 @@ static void device_changes(void **state)
 	assert_true(engine_devices > 1);
 	engine_device[1].at_once = false;
 	engines_lost = 1;
-	assert_int_equal(session_get(w->sessions, a.out, cygnet_sa_index(sadb, a.out), &s), DROP_NONE);
+	assert_int_equal(session_get(w->sessions, a.out, cygnet_sa_index(sadb, a.out), &s),
+			 DROP_NONE);
 	assert_int_equal(s->device, 1);
 	calls = 0;
 	for (unsigned int i = 0; i < N; i++)
@@ -513,7 +582,8 @@ static void expect_protected(struct rte_mbuf *m, unsigned int to)
 	uint8_t text[PEER_TEXT_MAX];
 
 	assert_memory_equal(esp, &hub[to].out->spi, 4);
-	assert_int_equal(peer_open(&hub[to].peer, 0, esp, rte_pktmbuf_data_len(m) - 14 - 20, text), 68);
+	assert_int_equal(peer_open(&hub[to].peer, 0, esp, rte_pktmbuf_data_len(m) - 14 - 20, text),
+			 68);
 }
 
 /* For the third SA there is no session while the others' have packets to do. */
@@ -567,9 +637,21 @@ static void session_evicted(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(twice),	 TEST(forged),	   TEST(truncated), TEST(trailers),
-		TEST(limits),	 TEST(numbers_used_up), TEST(interleaved), TEST(room),
-		TEST(room_in),	 TEST(device_fails), TEST(device_changes), TEST(no_session), TEST(session_evicted),
+		TEST(twice),
+		TEST(forged),
+		TEST(truncated),
+		TEST(trailers),
+		TEST(limits),
+		TEST(numbers_used_up),
+		TEST(others_queue),
+		TEST(out_of_the_ordinary),
+		TEST(interleaved),
+		TEST(room),
+		TEST(room_in),
+		TEST(device_fails),
+		TEST(device_changes),
+		TEST(no_session),
+		TEST(session_evicted),
 	};
 
 	(void)argc;
