@@ -172,13 +172,7 @@ static void open(struct worker *w, struct rte_mbuf *m, const struct session *s, 
 		drop(w, m, (enum drop_reason)reason);
 	} else {
 		sa_count(sa, rte_pktmbuf_data_len(m));
-		shortcut_opened(w, &(struct opened){
-			.m = m,
-			.sa = sa,
-			.from = FLOW_FROM_SA(s->sa),
-			.port = w->burst.port,
-			.bare = true,
-		});
+		shortcut_opened(w, m, sa, FLOW_FROM_SA(s->sa), w->burst.port, true);
 	}
 }
 

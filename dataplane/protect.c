@@ -335,7 +335,7 @@ static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa
 	p->from_kernel = 0;
 	p->decrypted = 1;
 	p->from = FLOW_FROM_SA(s->sa);
-	shortcut_opened(w, &(struct opened){.m = m, .sa = sa, .from = p->from, .port = p->port});
+	shortcut_opened(w, m, sa, p->from, p->port, false);
 }
 
 /* @param sa  NULL: it is gone */

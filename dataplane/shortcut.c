@@ -348,20 +348,27 @@ static void go_long(struct worker *w, struct opened *o)
 	plain_in(w, o->m, o->sa);
 }
 
-void shortcut_opened(struct worker *w, const struct opened *opened)
+void shortcut_opened(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa, uint32_t from,
+		     unsigned int port, bool bare)
 {
-	struct opened *o;
+	struct opened one, *o;
+	bool full = w->nopened == RTE_DIM(w->opened) && !crypt_now(w);
 
-	if (w->nopened == RTE_DIM(w->opened) && !crypt_now(w)) {
-		struct opened this = *opened;
-
-		go_long(w, &this);
+	if (full)
+		o = &one;
+	else
+		o = &w->opened[w->nopened++];
+	o->m = m;
+	o->sa = sa;
+	o->from = from;
+	o->port = (uint8_t)port;
+	o->bare = bare;
+	if (full) {
+		go_long(w, o);
 		return;
 	}
-	o = &w->opened[w->nopened++];
-	*o = *opened;
-	o->has_flow = w->flows.flow && flow_of(rte_pktmbuf_mtod(o->m, const uint8_t *),
-					       rte_pktmbuf_data_len(o->m), o->from, &o->key);
+	o->has_flow = w->flows.flow && flow_of(rte_pktmbuf_mtod(m, const uint8_t *),
+					       rte_pktmbuf_data_len(m), from, &o->key);
 	if (!o->has_flow)
 		return;
 	o->place = flow_place(&w->flows, &o->key);

@@ -18,8 +18,11 @@ void shortcut_look(struct worker *w);
 void shortcut_receive(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int port);
 /** A packet came out of an SA (data at its IP header, checked). Takes it over: it goes on, by
  * whatever way, when shortcut_go_on() is called, with others that are open as well by then.
- * @param opened  all but its flow */
-void shortcut_opened(struct worker *w, const struct opened *opened);
+ * @param from  FLOW_FROM_SA()
+ * @param port  that it had come by
+ * @param bare  its struct packet says nothing */
+void shortcut_opened(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa, uint32_t from,
+		     unsigned int port, bool bare);
 /** They go on, as many as crypt_now() has room for if they are to be protected again;
  * crypt_now(). */
 void shortcut_go_on(struct worker *w);
