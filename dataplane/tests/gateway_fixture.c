@@ -110,7 +110,10 @@ void gateway_open(struct worker *w, unsigned int sessions)
 {
 	esp_worker(w);
 	memset(w->stats, 0, sizeof(*w->stats));
-	assert_int_equal(flows_create(&w->flows, 256), 0);
+	assert_int_equal(flows_create(&w->flows, 4096), 0);
+	/* None takes another one's place by chance. */
+	for (unsigned int i = 0; i < RTE_DIM(w->flows.seed); i++)
+		w->flows.seed[i] = 0x9e3779b97f4a7c15ull * (i + 1);
 	/* However slow this machine is. */
 	w->flows.holds *= 3600;
 	w->sessions = sessions_create(16, sessions, &w->flows.epoch);
