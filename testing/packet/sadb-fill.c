@@ -296,6 +296,23 @@ static int set_ecn(struct line *line, const char *value)
 	return 0;
 }
 
+static int set_df(struct line *line, const char *value)
+{
+	if (strcmp(value, "yes") == 0)
+		line->sa.flags |= CYGNET_SA_COPY_DF;
+	return 0;
+}
+
+/* Which way it is copied between inner and outer header. */
+static int set_dscp(struct line *line, const char *value)
+{
+	static const char *const names[] = {
+		[0] = "no", [CYGNET_DSCP_COPY_OUT] = "out", [CYGNET_DSCP_COPY_IN] = "in",
+		[CYGNET_DSCP_COPY_OUT | CYGNET_DSCP_COPY_IN] = "both"};
+
+	return parse_name(value, names, 4, &line->sa.dscp);
+}
+
 static int set_reqid(struct line *line, const char *value)
 {
 	unsigned long n;
@@ -359,7 +376,7 @@ static const struct word words[] = {
 	{"dport", set_dport},   {"proto", set_proto},   {"cipher", set_cipher},
 	{"auth", set_auth},     {"key", set_key},       {"salt", set_salt},
 	{"akey", set_akey},     {"icv", set_icv},       {"window", set_window},
-	{"ecn", set_ecn},
+	{"ecn", set_ecn},       {"df", set_df},         {"dscp", set_dscp},
 	{"esn", set_esn},       {"reqid", set_reqid},   {"prio", set_prio},
 	{"encap", set_encap},   {"end", set_end},       {"mode", set_mode},
 	{"tfc", set_tfc},       {"ipsec", set_ipsec},
