@@ -6,10 +6,12 @@ from scapy.layers.inet import ICMP, IP
 from scapy.packet import Raw, raw
 
 from bench import ARRIVE, packet, policy, same_but_hop, to_far_host, to_host
-from gateway import FAR_HOST, FAR_NET, HOST, LAN_NET, PEER, WAN
+from gateway import FAR_HOST, FAR_HOST6, FAR_NET, FAR_NET6, HOST, HOST6, LAN_NET, PEER, WAN
 from network import inside
 from peer import SUITE, Sa
+from peer_ah import AhSa
 from test_esp import cases
+from test_ipv6 import packet6
 
 
 def test_plaintext_from_wan(bench):
@@ -183,6 +185,7 @@ def test_no_ports_at_all(bench):
 
 
 BACK = packet(FAR_HOST, "10.2.200.1")  # from one spoke to another, or to the internet
+BACK6 = packet6(FAR_HOST6, "2001:db8:2:200::1")
 
 
 def hub(bench, *more_lines):
@@ -213,6 +216,25 @@ def test_hairpin(bench):
     # Another one's plaintext is the kernel's business, as ever.
     bench.from_lan(packet(HOST, "10.2.200.1"))
     bench.receive(bench.wan, 1)
+
+
+@cases("esp-4in6", "esp-6in4", "esp-6in6", "ah-4in4", "ah-6in4", "ah-6in6")
+def test_hairpin_of(bench, case):
+    """The same of either family, out of either family and protocol."""
+    kind, families = case.split("-")
+    options = {"v6": families.endswith("6")}
+    inb = (AhSa("sha256", "in", bench.spi(), **options) if kind == "ah"
+           else Sa(SUITE["gcm128"], "in", bench.spi(), **options))
+    options.update(spi=inb.spi, more=f"ipsec={kind}")
+    bench.gateway.fill("flush", inb.line(), policy("fwd", FAR_NET, "10.0.0.0-10.255.255.255", **options),
+                       policy("fwd", FAR_NET6, "2001:db8::-2001:db8:ffff::", **options))
+    back, here = (BACK6, packet6(FAR_HOST6, HOST6)) if families[0] == "6" else (BACK, to_host())
+    bench.lan.drain()
+    bench.from_wan(inb.seal(here))
+    same_but_hop(bench.receive(bench.lan, 1)[0], here)
+    with bench.dropped("hairpin", 3):
+        for _ in range(3):
+            bench.from_wan(inb.seal(back))
 
 
 def test_hairpin_by_policy(bench):
