@@ -113,9 +113,9 @@ class Sa:
         return self.outer() / self._close(data, 41 if data[0] >> 4 == 6 else 4, seq, alter)
 
     def seal_payload(self, packet, seq=None):
-        """The same in transport mode: from the peer, whatever the packet's source."""
+        """The same in transport mode: between the SA's two hosts, whatever the packet's addresses."""
         header = IP(raw(packet)[:packet.ihl * 4])
-        header.src, header.proto = self.src, 17 if self.encap else 50
+        header.src, header.dst, header.proto = self.src, self.dst, 17 if self.encap else 50
         esp = self._close(raw(packet)[packet.ihl * 4:], packet.proto, seq)
         if self.encap:
             esp = raw(UDP(sport=self.encap[1], dport=self.encap[0], chksum=0) / Raw(esp))

@@ -13,7 +13,9 @@ from test_esp import cases
 
 OURS, THEIRS = f"{WAN}-{WAN}", f"{PEER}-{PEER}"
 ALL = [suite.name for suite in SUITES] + [suite.name + "-udp" for suite in SUITES]
-BEHIND_NAT = "192.168.9.9"
+BEHIND_NAT, OURS_OUTSIDE = "192.168.9.9", "203.0.113.9"
+# What the peer takes for its own address and for ours: a NAT in front of it, of us, of both.
+NATS = {"peer": (BEHIND_NAT, WAN), "us": (PEER, OURS_OUTSIDE), "both": (BEHIND_NAT, OURS_OUTSIDE)}
 
 
 def host_to_host(bench, case="gcm128", more="mode=transport"):
@@ -36,8 +38,8 @@ def open_socket(bench, port=7777):
     return sock
 
 
-def from_peer(data, src=PEER, dport=7777):
-    return IP(raw(IP(src=src, dst=WAN) / UDP(sport=8888, dport=dport) / Raw(data)))
+def from_peer(data, src=PEER, dst=WAN, dport=7777):
+    return IP(raw(IP(src=src, dst=dst) / UDP(sport=8888, dport=dport) / Raw(data)))
 
 
 @cases(*ALL)
@@ -80,11 +82,12 @@ def test_transport_keeps_the_header(bench):
         assert data == b"with options" and extra[0][2][0] == 0x28, (data, extra)
 
 
-def test_transport_checksum_behind_nat(bench):
-    """The peer's checksum covers its own address, which the NAT has changed: it is
+@cases(*NATS)
+def test_transport_checksum_behind_nat(bench, case):
+    """The peer's checksum covers addresses that a NAT has changed, on its side or ours: it is
     worked out anew (RFC 3948, 3.1.2). Zero in UDP, none, stays."""
     _, inb = host_to_host(bench, "gcm128-udp")
-    inner = from_peer(b"behind a NAT", src=BEHIND_NAT)
+    inner = from_peer(b"behind a NAT", *NATS[case])
     with open_socket(bench) as sock:
         bench.from_wan(inb.seal_payload(inner))
         assert sock.recvfrom(2000) == (b"behind a NAT", (PEER, 8888))
@@ -93,11 +96,13 @@ def test_transport_checksum_behind_nat(bench):
         assert sock.recvfrom(2000) == (b"behind a NAT", (PEER, 8888))
 
 
-def test_transport_tcp_behind_nat(bench):
+@cases(*NATS)
+def test_transport_tcp_behind_nat(bench, case):
     """A SYN to a closed port is answered by RST: its checksum was right for the kernel."""
     out, inb = host_to_host(bench, "gcm128-udp")
     bench.wan.drain()
-    bench.from_wan(inb.seal_payload(IP(raw(IP(src=BEHIND_NAT, dst=WAN) /
+    src, dst = NATS[case]
+    bench.from_wan(inb.seal_payload(IP(raw(IP(src=src, dst=dst) /
                                            TCP(sport=4000, dport=4001, flags="S", seq=7)))))
     _, proto, payload, _ = out.unseal_payload(bench.receive(bench.wan, 1)[0])
     assert proto == 6 and TCP(payload).flags == "RA" and TCP(payload).ack == 8
