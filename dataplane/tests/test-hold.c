@@ -84,9 +84,19 @@ static struct cygnet_policy_params trap(void)
 	return policy;
 }
 
-static void send_inner(const uint8_t inner[40])
+static void trap6(void)
 {
-	struct rte_mbuf *m = esp_packet(inner, 40, RTE_PKTMBUF_HEADROOM, RTE_PKTMBUF_HEADROOM);
+	struct cygnet_policy_params policy = all_out(NULL);
+
+	policy.sel.af = AF_INET6;
+	memset(&policy.sel.src_hi, 0xff, sizeof(policy.sel.src_hi));
+	memset(&policy.sel.dst_hi, 0xff, sizeof(policy.sel.dst_hi));
+	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
+}
+
+static void send_inner(const uint8_t *inner, unsigned int len)
+{
+	struct rte_mbuf *m = esp_packet(inner, len, RTE_PKTMBUF_HEADROOM, RTE_PKTMBUF_HEADROOM);
 	struct cygnet_flow flow;
 
 	packet(m)->from_kernel = 1;
@@ -99,7 +109,7 @@ static void send_packet(void)
 	uint8_t inner[40];
 
 	peer_packet(inner, sizeof(inner), 0, false);
-	send_inner(inner);
+	send_inner(inner, sizeof(inner));
 }
 
 static void pass_second(void)
@@ -197,7 +207,47 @@ static void asked_for_that_packet(void **state)
 		wanted.dport = cases[i].dport;
 		peer_ip(inner, 0, sizeof(inner), (uint16_t)i, 0, cases[i].proto);
 		memcpy(inner + 20, cases[i].start, sizeof(cases[i].start));
-		send_inner(inner);
+		send_inner(inner, sizeof(inner));
+		assert_int_equal(acquires_of(&wanted), 1);
+		pass_second();
+	}
+}
+
+/* The same of IPv6: all of both addresses, and what stands behind the extension headers. */
+static void asked_for_that_packet6(void **state)
+{
+	static const struct {
+		uint8_t next, behind[16], proto, has_ports;
+		uint16_t sport, dport;
+	} cases[] = {
+		{IPPROTO_UDP, {0x0f, 0xa0, 0x00, 0x09}, IPPROTO_UDP, 1, 4000, 9},
+		{IPPROTO_TCP, {0x9c, 0x40, 0x00, 0x50}, IPPROTO_TCP, 1, 40000, 80},
+		{IPPROTO_ICMPV6, {128, 0, 0, 0}, IPPROTO_ICMPV6, 1, 128, 0},
+		{IPPROTO_ICMPV6, {1, 4, 0, 0}, IPPROTO_ICMPV6, 1, 1, 4},
+		{IPPROTO_GRE, {0x0f, 0xa0, 0x00, 0x09}, IPPROTO_GRE, 0, 0, 0},
+		{IPPROTO_ICMP, {8, 1, 0, 0}, IPPROTO_ICMP, 0, 0, 0},
+		{IPPROTO_DSTOPTS, {IPPROTO_UDP, 0, 1, 4, 0, 0, 0, 0, 0x0f, 0xa0, 0x00, 0x09},
+		 IPPROTO_UDP, 1, 4000, 9},
+	};
+
+	(void)state;
+	trap6();
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint8_t inner[40 + 16] = {0x60, [5] = 16, [6] = cases[i].next, [7] = 64};
+		struct cygnet_flow wanted = {
+			.sport = cases[i].sport,
+			.dport = cases[i].dport,
+			.af = AF_INET6,
+			.proto = cases[i].proto,
+			.has_ports = cases[i].has_ports,
+		};
+
+		assert_int_equal(inet_pton(AF_INET6, "2001:db8:1::1234:5678", &wanted.src), 1);
+		assert_int_equal(inet_pton(AF_INET6, "2001:db8:2::9abc:def0", &wanted.dst), 1);
+		memcpy(inner + 8, &wanted.src, 16);
+		memcpy(inner + 24, &wanted.dst, 16);
+		memcpy(inner + 40, cases[i].behind, sizeof(cases[i].behind));
+		send_inner(inner, sizeof(inner));
 		assert_int_equal(acquires_of(&wanted), 1);
 		pass_second();
 	}
@@ -314,6 +364,7 @@ int main(int argc, char **argv)
 		TEST(waits_so_long),
 		TEST(asked_once_a_second),
 		TEST(asked_for_that_packet),
+		TEST(asked_for_that_packet6),
 		TEST(asked_again),
 		TEST(sa_just_gone),
 		TEST(sa_comes),
