@@ -2,7 +2,6 @@
 # As kernel-algorithms, with the algorithms that few ask for: AES-CTR, AES-CCM, shorter
 # ICVs and longer ones, ChaCha20-Poly1305, 3DES, HMAC-MD5, AES-XCBC, AES-CMAC; and those that
 # encrypt nothing, NULL and AES-GMAC, which has ESN, too. Left and right initiate in turn.
-readable_on_wire=esp # of the latter
 . "$top/testing/scenarios/kernel-algorithms/scenario.sh"
 # HMAC-SHA2-256-96 has a number for private use: only between who knows the other one.
 charon_options="send_vendor_id = yes"
@@ -37,6 +36,7 @@ steps() {
 	start_capture wire wire br0
 	each_algorithm in_turn "$algorithms"
 	expect_ciphertext
+	readable_on_wire=esp # from here on
 	start_capture wire wire br0
 	each_algorithm in_turn "$unencrypted"
 	stop_capture wire
