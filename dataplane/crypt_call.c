@@ -19,8 +19,8 @@ static union rte_crypto_sym_ofs offsets(const struct session *s)
 	return ofs;
 }
 
-static void call(const struct session *s, unsigned int device, struct crypt_vectors *v,
-		 unsigned int from, unsigned int n)
+void crypt_call_device(unsigned int device, void *crypto, union rte_crypto_sym_ofs ofs,
+		       struct crypt_vectors *v, unsigned int from, unsigned int n)
 {
 	struct rte_crypto_sym_vec vec = {
 		.num = n,
@@ -31,8 +31,13 @@ static void call(const struct session *s, unsigned int device, struct crypt_vect
 		.status = v->status + from,
 	};
 
-	rte_cryptodev_sym_cpu_crypto_process(engine_device[device].id, s->at[device], offsets(s),
-					     &vec);
+	rte_cryptodev_sym_cpu_crypto_process(engine_device[device].id, crypto, ofs, &vec);
+}
+
+static void call(const struct session *s, unsigned int device, struct crypt_vectors *v,
+		 unsigned int from, unsigned int n)
+{
+	crypt_call_device(device, s->at[device], offsets(s), v, from, n);
 }
 
 static unsigned int class_of(const struct crypt_vectors *v, unsigned int i)
@@ -98,10 +103,11 @@ void crypt_call(const struct session *s, unsigned int device, struct crypt_vecto
 enum rte_crypto_op_status crypt_call_status(struct session *s, const struct crypt_vectors *v,
 					    unsigned int i, struct stats_device *stats_device)
 {
-	if (!v->status[i])
-		return RTE_CRYPTO_OP_STATUS_SUCCESS;
-	if (s->inbound && v->status[i] == EBADMSG)
-		return RTE_CRYPTO_OP_STATUS_AUTH_FAILED;
+	enum rte_crypto_op_status status = crypt_vectors_status(v, i);
+
+	if (status == RTE_CRYPTO_OP_STATUS_SUCCESS ||
+	    (status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED && s->inbound))
+		return status;
 	stats_device->failed++;
 	s->by_queue = true;
 	return RTE_CRYPTO_OP_STATUS_ERROR;

@@ -40,7 +40,22 @@ static inline void crypt_vectors_set(struct crypt_vectors *v, unsigned int i, ui
 	v->status[i] = EIO;
 }
 
-/** Have the session's device do n packets of one session, the first being number `from`. */
+/** What a device says of packet i. */
+static inline enum rte_crypto_op_status crypt_vectors_status(const struct crypt_vectors *v,
+							     unsigned int i)
+{
+	if (!v->status[i])
+		return RTE_CRYPTO_OP_STATUS_SUCCESS;
+	return v->status[i] == EBADMSG ? RTE_CRYPTO_OP_STATUS_AUTH_FAILED : RTE_CRYPTO_OP_STATUS_ERROR;
+}
+
+/**
+ * Have a device do n packets of one of its sessions, the first being number `from`. Any lcore.
+ * @param ofs  what of each text the cipher leaves out
+ */
+void crypt_call_device(unsigned int device, void *crypto, union rte_crypto_sym_ofs ofs,
+		       struct crypt_vectors *v, unsigned int from, unsigned int n);
+/** The same for a worker's session, in the order that suits its suite. */
 void crypt_call(const struct session *s, unsigned int device, struct crypt_vectors *v,
 		unsigned int from, unsigned int n);
 /** What came of packet i; where it is an error, that SA's packets go by the queue from then

@@ -11,6 +11,7 @@
 #include <rte_malloc.h>
 #include <rte_ring.h>
 
+#include "crypt_call.h"
 #include "crypto_core.h"
 #include "crypto_op.h"
 #include "engine.h"
@@ -138,42 +139,22 @@ static void fetch(const struct crypto_batch *b)
 	}
 }
 
-static unsigned int status_of(int32_t status)
-{
-	if (!status)
-		return RTE_CRYPTO_OP_STATUS_SUCCESS;
-	return status == EBADMSG ? RTE_CRYPTO_OP_STATUS_AUTH_FAILED : RTE_CRYPTO_OP_STATUS_ERROR;
-}
-
-/* As crypt_now.c does. @param n  packets of one SA and device */
+/* @param n  packets of one SA and device, of an AEAD: all that a call is given is text */
 static void do_at_once(struct crypto_batch *b, unsigned int from, unsigned int n)
 {
-	struct rte_crypto_va_iova_ptr iv[CRYPTO_BATCH], aad[CRYPTO_BATCH], icv[CRYPTO_BATCH];
 	const union rte_crypto_sym_ofs whole = {.raw = 0};
-	struct rte_crypto_vec range[CRYPTO_BATCH];
-	struct rte_crypto_sgl sgl[CRYPTO_BATCH];
-	int32_t status[CRYPTO_BATCH];
-	struct rte_crypto_sym_vec vec = {
-		.num = n, .src_sgl = sgl, .iv = iv, .aad = aad, .digest = icv, .status = status,
-	};
 	const struct crypto_todo *todo = &b->todo[from];
+	struct crypt_vectors v;
 
 	for (unsigned int i = 0; i < n; i++) {
 		struct esp_job *job = &b->job[from + i];
 
-		range[i] = (struct rte_crypto_vec){
-			.base = todo[i].data + job->text_at,
-			.len = job->text_len,
-		};
-		sgl[i] = (struct rte_crypto_sgl){.vec = &range[i], .num = 1};
-		iv[i].va = job->iv;
-		aad[i].va = job->aad;
-		icv[i].va = todo[i].data + job->icv_at;
+		crypt_vectors_set(&v, i, todo[i].data + job->text_at, job->text_len,
+				  todo[i].data + job->icv_at, job->iv, job->aad);
 	}
-	rte_cryptodev_sym_cpu_crypto_process(engine_device[todo->device].id, todo->crypto, whole,
-					     &vec);
+	crypt_call_device(todo->device, todo->crypto, whole, &v, 0, n);
 	for (unsigned int i = 0; i < n; i++)
-		done(b, from + i, status_of(status[i]));
+		done(b, from + i, crypt_vectors_status(&v, i));
 }
 
 static struct owner *owner(struct rte_crypto_op *op)
