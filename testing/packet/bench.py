@@ -95,8 +95,7 @@ class Bench:
     @contextlib.contextmanager
     def dropped(self, reason, count=1):
         """What happens inside drops count packets for this reason, none for any
-        other, and nothing leaves the gateway. Parts that an earlier test has left
-        incomplete are dropped in their own time."""
+        other, and nothing leaves the gateway."""
         before = self.gateway.drops()
         self.lan.drain()
         self.wan.drain()
@@ -106,8 +105,15 @@ class Bench:
         self.expect_nothing()
         after = self.gateway.drops()
         delta = {name: after[name] - before.get(name, 0) for name in after
-                 if after[name] != before.get(name, 0) and (name == reason or name != "reassembly")}
+                 if after[name] != before.get(name, 0)}
         assert delta == {reason: count}, f"expected {count} {reason}, dropped {delta}"
+
+    def wait_parts_gone(self):
+        """Until packets that are not whole have been given up, after half a second each: what a
+        test leaves of them would be dropped in the next one."""
+        before = None
+        while before != (before := self.gateway.drops().get("reassembly", 0)):
+            time.sleep(0.8)
 
     def wait_held(self, count, before):
         """Until count packets more than before wait for an SA, or did."""

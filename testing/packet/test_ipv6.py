@@ -366,6 +366,7 @@ def test_header_fuzz6(bench):
     bench.from_lan(last)
     for got in bench.packets(bench.wan, ARRIVE):
         if raw(got)[8:] == raw(last)[8:]:
+            bench.wait_parts_gone()
             return
         # What is left are protocols that have no ports.
         assert reached_upper(raw(got)) != 17, got.show(dump=True)
