@@ -116,7 +116,8 @@ static enum drop_reason in(struct burst *b, struct rte_mbuf *m, struct session *
 		return DROP_ESP_TRUNCATED;
 	memcpy(&h, esp, sizeof(h));
 	seq = cygnet_replay_seq(sa, rte_be_to_cpu_32(h.seq));
-	if (!cygnet_replay_check(sadb, sa, seq)) {
+	/* A number above all others is new; whatever else there is cygnet_replay_update() sees. */
+	if (seq <= sa->seq && !cygnet_replay_check(sadb, sa, seq)) {
 		sa_count_replay(sa);
 		return DROP_REPLAY;
 	}
@@ -241,16 +242,14 @@ static void go_on(struct worker *w)
 void burst_go(struct worker *w)
 {
 	struct burst *b = &w->burst;
-	unsigned int n;
+	uint8_t length[CRYPT_CALL_MAX];
 
-	for (unsigned int i = 0; i < b->n; i += n) {
-		n = run_length(b, i);
-		crypt_call(b->s[i], b->s[i]->device, &b->vectors, i, n);
+	for (unsigned int i = 0; i < b->n; i += length[i]) {
+		length[i] = (uint8_t)run_length(b, i);
+		crypt_call(b->s[i], b->s[i]->device, &b->vectors, i, length[i]);
 	}
-	for (unsigned int i = 0; i < b->n; i += n) {
-		n = run_length(b, i);
-		finish(w, i, n);
-	}
+	for (unsigned int i = 0; i < b->n; i += length[i])
+		finish(w, i, length[i]);
 	b->n = 0;
 	if (w->nopened)
 		go_on(w);
