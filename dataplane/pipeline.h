@@ -121,7 +121,7 @@ struct worker {
 	struct crypt_now now[2];	/* one is filled while the other one is done */
 	unsigned int filling;	/* that one */
 	struct burst burst;	/* of frames that were received together */
-	struct opened opened[CRYPT_NOW]; /* since crypt_now() looked */
+	struct opened opened[CRYPT_NOW + 1]; /* since crypt_now() looked; the last: no room */
 	unsigned int nopened;
 	bool working;		/* the other one is being done */
 	struct mbuf_batch tx[CONF_MAX_PORTS], tap[CONF_MAX_PORTS];

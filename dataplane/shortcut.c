@@ -351,13 +351,9 @@ static void go_long(struct worker *w, struct opened *o)
 void shortcut_opened(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa, uint32_t from,
 		     unsigned int port, bool bare)
 {
-	struct opened one, *o;
-	bool full = w->nopened == RTE_DIM(w->opened) && !crypt_now(w);
+	bool full = w->nopened == CRYPT_NOW && !crypt_now(w);
+	struct opened *o = &w->opened[w->nopened];
 
-	if (full)
-		o = &one;
-	else
-		o = &w->opened[w->nopened++];
 	o->m = m;
 	o->sa = sa;
 	o->from = from;
@@ -367,6 +363,7 @@ void shortcut_opened(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa,
 		go_long(w, o);
 		return;
 	}
+	w->nopened++;
 	o->has_flow = w->flows.flow && flow_of(rte_pktmbuf_mtod(m, const uint8_t *),
 					       rte_pktmbuf_data_len(m), from, &o->key);
 	if (!o->has_flow)
