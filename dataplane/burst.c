@@ -4,6 +4,7 @@
 #include "burst.h"
 #include "esp_common.h"
 #include "esp_tail.h"
+#include "lifetime.h"
 #include "outer.h"
 #include "pipeline.h"
 #include "sa_count.h"
@@ -154,7 +155,7 @@ static void open(struct worker *w, struct rte_mbuf *m, const struct session *s, 
 	int reason;
 
 	/* Those before it in this burst may have used the SA up. */
-	if (!protect_is_ordinary(s, 0) && !protect_within_limits(sa)) {
+	if (!protect_is_ordinary(s, 0) && !lifetime_allows(sa)) {
 		drop(w, m, DROP_SA_EXPIRED);
 		return;
 	}

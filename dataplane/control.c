@@ -12,6 +12,7 @@
 #include <rte_ring_elem.h>
 
 #include "control.h"
+#include "lifetime.h"
 #include "log.h"
 #include "netlink.h"
 
@@ -180,6 +181,7 @@ void control_run(void (*report)(void))
 		serve_netlink();
 		netlink_solicit_wanted();
 		control_post_events();
+		lifetime_tell_again();
 		wipe_for_charon();
 		report();
 	}

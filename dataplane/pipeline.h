@@ -10,7 +10,8 @@
  *   shortcut.c  frames of flows that are known: what the stages below have decided
  *   burst.c     of these, ESP that a device does when it is called: from port to port at once
  *   plain.c     plaintext packets: SPD, TTL, MTU
- *   protect.c   SAs: sequence numbers, replay windows, limits
+ *   protect.c   SAs: sequence numbers, replay windows; lifetime.c: what they may carry;
+ *               mapping.c: peers that have moved
  *   crypt.c     to the crypto devices and back, in order; crypt_now.c: without a queue;
  *               crypto_core.c: by other cores
  *   path_mtu.c  what routers on the way say about our ESP
@@ -176,8 +177,6 @@ void protect_finish(struct worker *w, struct rte_mbuf *m, struct session *s,
 /** Whether a packet meets no limit of its SA and of the way there, so that it may be given to
  * one of the two below. @param len  bytes of plaintext; 0: it is inbound */
 bool protect_is_ordinary(const struct session *s, unsigned int len);
-/** Tell charon of a limit of an SA that has been reached. @return false once it is a hard one */
-bool protect_within_limits(struct cygnet_sa *sa);
 /** Protect a packet (data at its IP header, the hop taken) with session s of a known flow. */
 void protect_out_ordinary(struct worker *w, struct rte_mbuf *m, struct session *s);
 /** Unprotect a received packet (data at its outer IP header, no options) of a known flow. */

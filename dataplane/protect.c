@@ -7,6 +7,8 @@
 #include "control.h"
 #include "esp.h"
 #include "fragment.h"
+#include "lifetime.h"
+#include "mapping.h"
 #include "outer.h"
 #include "path_mtu.h"
 #include "pipeline.h"
@@ -14,57 +16,6 @@
 #include "port.h"
 #include "sa_count.h"
 #include "shortcut.h"
-
-static void expire(struct cygnet_sa *sa, uint32_t which)
-{
-	const struct cygnet_path *path = cygnet_sa_path(sa);
-	struct cygnet_event event = {
-		.type = CYGNET_EVENT_EXPIRE,
-		.hard = which == CYGNET_EXPIRE_HARD,
-		.reqid = sa->reqid,
-		.id = {sa->spi, sa->proto, path->af, path->dst},
-	};
-
-	/* What the queue does not take now is raised by the next packet. */
-	if (!(sa->expired & which) && control_event(&event))
-		sa->expired |= which;
-}
-
-static bool over(uint64_t used, uint64_t limit)
-{
-	return limit && used >= limit;
-}
-
-/* Charon has timers of its own; this is for when it is not there. */
-static bool outlived(const struct cygnet_sa *sa)
-{
-	return control_now > sa->install_time &&
-	       over(control_now - sa->install_time, sa->lifetime.hard_seconds);
-}
-
-bool protect_within_limits(struct cygnet_sa *sa)
-{
-	const struct cygnet_lifetime *l = &sa->lifetime;
-
-	if (outlived(sa))
-		return false;
-	if (over(sa->bytes, l->hard_bytes) || over(sa->packets, l->hard_packets)) {
-		expire(sa, CYGNET_EXPIRE_HARD);
-		return false;
-	}
-	if (over(sa->bytes, l->soft_bytes) || over(sa->packets, l->soft_packets))
-		expire(sa, CYGNET_EXPIRE_SOFT);
-	return true;
-}
-
-/* Charon is to rekey before the numbers are used up. */
-static void watch_sequence(struct cygnet_sa *sa, uint64_t seq)
-{
-	uint64_t last = sa->flags & CYGNET_SA_ESN ? UINT64_MAX : UINT32_MAX;
-
-	if (seq >= last - last / 8)
-		expire(sa, CYGNET_EXPIRE_SOFT);
-}
 
 /* In transport mode only whole packets are protected (RFC 4303, 3.3.4): what may be
  * cut is cut afterwards. So is what a policy for certain ports is about, as its SA does
@@ -137,13 +88,13 @@ static int prepare_out(struct rte_mbuf *m, struct cygnet_sa *sa,
 	uint64_t seq;
 	int reason;
 
-	if (!protect_within_limits(sa))
+	if (!lifetime_allows(sa))
 		return DROP_SA_EXPIRED;
 	if (!cygnet_sa_reserve_seq(sa, 1, &seq)) {
-		expire(sa, CYGNET_EXPIRE_HARD);
+		lifetime_no_sequence(sa);
 		return DROP_SEQ_EXHAUSTED;
 	}
-	watch_sequence(sa, seq);
+	lifetime_watch_sequence(sa, seq);
 	if (!hide_length(m, sa, s))
 		return DROP_NO_BUFFER;
 	reason = s->ah ? ah_out_prepare(m, sa, s, seq, job)
@@ -169,7 +120,7 @@ static int enter_window(struct rte_mbuf *m, struct cygnet_sa *sa, struct session
 static int prepare_in(struct rte_mbuf *m, struct cygnet_sa *sa, struct session *s,
 		      struct esp_job *job)
 {
-	if (!protect_within_limits(sa))
+	if (!lifetime_allows(sa))
 		return DROP_SA_EXPIRED;
 	if (cygnet_sa_path(sa)->encap != packet(m)->udp)
 		return DROP_ESP_ENCAP;
@@ -288,25 +239,6 @@ void protect_in_ordinary(struct worker *w, struct rte_mbuf *m, struct session *s
 		crypt_add(w, m, s->way.sa);
 }
 
-/* A peer behind NAT shows itself, authenticated, at another address or port. Charon hears of
- * it once a second and SA at the most. */
-static void note_mapping(const struct cygnet_sa *sa, struct session *s, const struct packet *p)
-{
-	const struct cygnet_path *path = cygnet_sa_path(sa);
-
-	if (!p->udp || s->mapping_told == control_now ||
-	    (!memcmp(&path->src, &p->src, sizeof(p->src)) && path->sport == p->sport))
-		return;
-	if (control_event(&(struct cygnet_event){
-		    .type = CYGNET_EVENT_MAPPING,
-		    .reqid = sa->reqid,
-		    .id = {sa->spi, sa->proto, path->af, path->dst},
-		    .new_addr = p->src,
-		    .new_port = p->sport,
-	    }))
-		s->mapping_told = control_now;
-}
-
 static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa,
 		      struct session *s)
 {
@@ -319,7 +251,7 @@ static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa
 		drop(w, m, DROP_REPLAY);
 		return;
 	}
-	note_mapping(sa, s, p);
+	mapping_note(sa, s, p);
 	reason = s->ah ? ah_in_finish(m, sa, s) : esp_in_finish(m, sa, s);
 	if (reason == ESP_DUMMY) {
 		sa_count(sa, 0);

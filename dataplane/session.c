@@ -10,6 +10,7 @@
 #include "engine.h"
 #include "esp.h"
 #include "log.h"
+#include "mapping.h"
 #include "session.h"
 #include "suite.h"
 
@@ -344,6 +345,7 @@ void sessions_sweep(struct session_table *table)
 
 	while (n--) {
 		uint32_t i = table->next_sweep++;
+		const struct cygnet_sa *sa;
 		struct session *s;
 
 		if (i >= table->high) {
@@ -351,7 +353,10 @@ void sessions_sweep(struct session_table *table)
 			return;
 		}
 		s = table->slot[i];
-		if (s && !s->in_flight && !cygnet_sa_get(sadb, s->sa, s->generation))
+		sa = s ? cygnet_sa_get(sadb, s->sa, s->generation) : NULL;
+		if (sa && s->moved)
+			mapping_tell_again(sa, s);
+		else if (s && !sa && !s->in_flight)
 			release(table, i);
 	}
 }

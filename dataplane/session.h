@@ -56,6 +56,9 @@ struct session {
 	struct session *older, *newer;	/* by that */
 	struct esp_front front;		/* tunnel mode, outbound */
 	struct way way;
+	struct cygnet_addr moved_addr;	/* where the peer is, */
+	uint16_t moved_port;
+	bool moved;			/* if charon has yet to hear of it */
 };
 
 struct session_table;
@@ -105,8 +108,9 @@ int session_crypto(const struct cygnet_sa *sa, unsigned int device, void **crypt
 /** What does not change about the packets of an SA. @return false: nobody serves it */
 bool session_describe(struct session *s, const struct cygnet_sa *sa);
 
-/** Give up some sessions whose SA is gone and which have nothing in flight; call
- * it once in a while. All of the table is seen every 64 calls or so. */
+/** Give up some sessions whose SA is gone and which have nothing in flight, and tell again what
+ * charon was not told of others (mapping.h); call it once in a while. All of the table is seen
+ * every 64 calls or so. */
 void sessions_sweep(struct session_table *table);
 
 /** Say which SAs nobody serves since the last call. Control thread. */

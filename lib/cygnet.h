@@ -214,7 +214,7 @@ struct cygnet_sa {
 
 	uint64_t replay_drops CYGNET_ALIGNED;
 	uint64_t auth_drops;
-	uint32_t expired; /* enum cygnet_expire bits already raised */
+	uint32_t expired; /* enum cygnet_expire bits already raised; atomic, the control thread's too */
 	uint8_t reserved2[44];
 
 	struct cygnet_lifetime lifetime CYGNET_ALIGNED;

@@ -9,6 +9,7 @@
 
 #include "control.h"
 #include "esp_fixture.h"
+#include "lifetime.h"
 #include "pipeline.h"
 
 #define IN DROP_POLICY_INBOUND
@@ -601,6 +602,79 @@ static void limits_while_full(void **state)
 	}
 }
 
+/* No packet comes any more: the control thread finds what was not told, in as many turns as the
+ * SAD takes; once. */
+static void silent_while_full(const struct cygnet_lifetime *lifetime, uint32_t which, bool inbound)
+{
+	struct esp_sa e = {.options = inbound ? ESP_INBOUND : 0};
+	struct cygnet_sa_params params;
+	unsigned int others;
+
+	peer_init(&e.peer, &esp_algorithms[esp_algorithm_count - 1], false, 9);
+	params = esp_params(&e.peer, e.options);
+	params.lifetime = *lifetime;
+	for (unsigned int d = 0; !esp_sa_add_params(&e, &params, d); d++)
+		assert_true(d + 1 < esp_devices);
+	hear_nothing_of_before();
+	others = fill_queues();
+	for (unsigned int seq = 1; seq <= 3; seq++)
+		inbound ? from_peer(&e, seq) : pass(plain(&e));
+	for (unsigned int turn = 0; turn < 10; turn++)
+		lifetime_tell_again();
+	assert_int_equal(e.sa->expired, 0);
+	assert_int_equal(drain_queues(&e, which, others), 0);
+	for (unsigned int turn = 0; turn < 10; turn++)
+		lifetime_tell_again();
+	assert_int_equal(e.sa->expired, which);
+	assert_int_equal(drain_queues(&e, which, 0), 1);
+	esp_sa_delete(&e);
+}
+
+static void limits_of_the_silent(void **state)
+{
+	(void)state;
+	for (unsigned int inbound = 0; inbound < 2; inbound++) {
+		silent_while_full(&(struct cygnet_lifetime){.soft_packets = 2},
+				  CYGNET_EXPIRE_SOFT, inbound);
+		silent_while_full(&(struct cygnet_lifetime){.hard_bytes = 2 * 40},
+				  CYGNET_EXPIRE_HARD, inbound);
+	}
+}
+
+/* The same of the numbers; those of an inbound SA are the peer's affair. */
+static void numbers_of_the_silent(void **state)
+{
+	static const struct {
+		uint64_t seq;
+		uint32_t which;
+	} cases[] = {
+		{UINT32_MAX / 8ull * 7 + 2000, CYGNET_EXPIRE_SOFT},
+		{UINT32_MAX, CYGNET_EXPIRE_SOFT | CYGNET_EXPIRE_HARD},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < 4; i++) {
+		const uint32_t options = i & 1 ? ESP_INBOUND : 0;
+		unsigned int others;
+		struct esp_sa e;
+
+		esp_sa_any(&e, &esp_algorithms[0], options);
+		hear_nothing_of_before();
+		others = fill_queues();
+		e.sa->lifetime.soft_packets = 1;
+		options ? from_peer(&e, 1) : pass(plain(&e));
+		options ? from_peer(&e, 2) : pass(plain(&e));
+		e.sa->lifetime.soft_packets = 0;
+		e.sa->seq = cases[i / 2].seq;
+		drain_queues(&e, 0, others);
+		for (unsigned int turn = 0; turn < 10; turn++)
+			lifetime_tell_again();
+		assert_int_equal(e.sa->expired, options ? 0 : cases[i / 2].which);
+		hear_nothing_of_before();
+		esp_sa_delete(&e);
+	}
+}
+
 /* --- a peer behind NAT --- */
 
 /* The peer's packet, from an address and port of the NAT. */
@@ -698,6 +772,38 @@ static void told_when_there_is_room(void **state)
 	esp_sa_delete(&e);
 }
 
+static void sweep(void)
+{
+	for (unsigned int i = 0; i < 128; i++)
+		sessions_sweep(w->sessions);
+}
+
+/* As it sweeps its sessions, the worker tells what found no room: where the peer was last. */
+static void moved_and_silent(void **state)
+{
+	const struct cygnet_event another = {.type = CYGNET_EVENT_ACQUIRE, .reqid = 77};
+	const uint32_t old = 0xc0000202, new = 0xcb007107;
+	struct esp_sa e;
+
+	(void)state;
+	for (unsigned int back = 0; back < 2; back++) {
+		control_now++;
+		assert_true(add_window(&e, ESP_ENCAP, 64));
+		hear_nothing_of_before();
+		while (control_event(&another))
+			;
+		assert_int_equal(pass(mapped(&e, 1, new, 4444)), IN);
+		assert_int_equal(pass(mapped(&e, 2, back ? old : new, back ? ESP_SPORT : 4445)), IN);
+		sweep();
+		hear_nothing_of_before();
+		sweep();
+		assert_int_equal(heard_mapping(&e, new, 4445), !back);
+		sweep();
+		assert_false(heard_mapping(&e, new, 4445));
+		esp_sa_delete(&e);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
@@ -710,6 +816,8 @@ int main(int argc, char **argv)
 		ESP_TEST(sequence_warning), ESP_TEST(time_limit),
 		ESP_TEST(another_charon),   ESP_TEST(mappings),
 		ESP_TEST(told_when_there_is_room), ESP_TEST(limits_while_full),
+		ESP_TEST(limits_of_the_silent), ESP_TEST(numbers_of_the_silent),
+		ESP_TEST(moved_and_silent),
 	};
 
 	(void)argc;
