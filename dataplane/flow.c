@@ -14,14 +14,17 @@
 
 int flows_create(struct flow_table *table, uint32_t flows)
 {
+	uint64_t usual = rte_get_tsc_hz() / 2;
+
 	*table = (struct flow_table){
 		.epoch = 1,
-		.holds = rte_get_tsc_hz() / 2,
-		.mask = (rte_align32pow2(RTE_MAX(flows, 2u)) - 1) & ~1u,
+		.usual = usual,
+		.holds = usual,
+		.mask = (rte_align32pow2(RTE_MAX(flows, FLOW_WAYS)) - 1) & ~(FLOW_WAYS - 1),
 	};
 	for (unsigned int i = 0; i < RTE_DIM(table->seed); i++)
 		table->seed[i] = rte_rand();
-	table->flow = rte_zmalloc("flows", (table->mask + 2) * sizeof(table->flow[0]),
+	table->flow = rte_zmalloc("flows", (table->mask + FLOW_WAYS) * sizeof(table->flow[0]),
 				  RTE_CACHE_LINE_SIZE);
 	return table->flow ? 0 : -ENOMEM;
 }
@@ -92,18 +95,55 @@ bool flow_of(const uint8_t *ip, unsigned int len, uint32_t from, struct flow_key
 	return true;
 }
 
-void flow_learn(struct flow_table *table, const struct flow *what)
+const struct flow *flow_find_behind(const struct flow_table *table, const struct flow_key *key,
+				    uint32_t place)
 {
-	uint32_t place = flow_place(table, &what->key);
-	struct flow *f = &table->flow[place];
+	for (uint32_t i = 1; i < FLOW_WAYS; i++)
+		if (flow_holds(table, &table->flow[place + i], key))
+			return &table->flow[place + i];
+	return NULL;
+}
 
-	/* The other one of the pair, if this one holds and is another flow's. */
-	if (f->epoch == table->epoch && f->until > table->now &&
-	    memcmp(&f->key, &what->key, sizeof(f->key)))
-		f++;
+static bool is_free(const struct flow_table *table, const struct flow *f)
+{
+	return f->epoch != table->epoch || f->until <= table->now;
+}
+
+/* Where it is, or may be. If others have all places the first of them stays. */
+static struct flow *place_for(struct flow_table *table, const struct flow_key *key)
+{
+	struct flow *f = &table->flow[flow_place(table, key)];
+
+	for (uint32_t i = 0; i < FLOW_WAYS; i++)
+		if (!is_free(table, &f[i]) && !memcmp(&f[i].key, key, sizeof(*key)))
+			return &f[i];
+	for (uint32_t i = 0; i < FLOW_WAYS; i++)
+		if (is_free(table, &f[i]))
+			return &f[i];
+	return &f[1 + (table->spread >> 16) % (FLOW_WAYS - 1)];
+}
+
+/* While a decision holds, each flow is learned once, or nearly so: that many there are. */
+static void adapt(struct flow_table *table)
+{
+	uint32_t flows = table->learned - table->learned_then;
+
+	if (table->now - table->since < table->holds)
+		return;
+	table->since = table->now;
+	table->learned_then = table->learned;
+	table->holds = table->usual * RTE_MIN(1 + flows / FLOW_USUAL, FLOW_HOLDS_MOST);
+}
+
+void flow_learn(struct flow_table *table, const struct flow *what, uint64_t until)
+{
+	struct flow *f = place_for(table, &what->key);
+
 	*f = *what;
+	adapt(table);
 	table->learned++;
 	f->epoch = table->epoch;
 	table->spread = table->spread * 1103515245u + 12345u;
 	f->until = table->now + table->holds + table->holds * (table->spread >> 16) / 65536;
+	f->until = RTE_MIN(f->until, until);
 }

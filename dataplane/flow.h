@@ -5,7 +5,8 @@
  * SPD, SAD and FIB again. One table a worker; only that worker touches it. A flow is all
  * that those decisions look at: where a packet came from (a port, or an SA), its addresses,
  * its protocol and its ports. A decision holds until anything changes (worker.epoch), and
- * a second at the most, so that use times, lifetimes and neighbours stay true.
+ * a second at the most, so that use times and neighbours stay true; where flows are many, up
+ * to FLOW_HOLDS_MOST times as long, or there would be time for little else.
  */
 #ifndef CYGNETD_FLOW_H
 #define CYGNETD_FLOW_H
@@ -21,6 +22,12 @@ struct session;
 #define FLOW_FROM_SA(sa) (1u << 22 | (uint32_t)(sa))
 
 #define FLOW_V6 1u	/* in the last word */
+
+/** Places that a flow can have, next to each other. */
+#define FLOW_WAYS 4u
+/** Flows that are looked into anew in the usual time; with more of them it is longer. */
+#define FLOW_USUAL 8192u
+#define FLOW_HOLDS_MOST 8u
 
 struct flow_key {
 	uint64_t word[5];
@@ -56,11 +63,14 @@ _Static_assert(sizeof(struct flow) == 64, "a look-up reads one cache line");
 
 struct flow_table {
 	struct flow *flow;
-	uint32_t mask;		/* of even numbers: flows live in pairs */
+	uint32_t mask;		/* of multiples of FLOW_WAYS */
 	uint32_t epoch;		/* what was learned in another one is void */
 	uint32_t learned;	/* how often a decision has been remembered */
 	uint64_t now;		/* TSC, as of this turn */
+	uint64_t usual;		/* of the TSC: what holds is with few flows */
 	uint64_t holds;		/* of the TSC: a decision at the least, and twice that at the most */
+	uint64_t since;		/* when that was worked out, */
+	uint32_t learned_then;	/* and what had been learned by then */
 	uint32_t spread;	/* so that not all end at a time */
 	uint64_t seed[5];	/* nobody on the wire can choose flows that collide */
 };
@@ -118,18 +128,24 @@ static inline uint64_t flow_state(const struct flow_table *table)
 	return (uint64_t)table->epoch << 32 | table->learned;
 }
 
+/** flow_find(), of places behind the first. */
+const struct flow *flow_find_behind(const struct flow_table *table, const struct flow_key *key,
+				    uint32_t place);
+
 /** @param place  flow_place(). @return NULL: it is not known, or not any more */
 static inline const struct flow *flow_find(const struct flow_table *table,
 					   const struct flow_key *key, uint32_t place)
 {
 	const struct flow *f = &table->flow[place];
 
-	if (flow_holds(table, f, key))
-		return f;
-	return flow_holds(table, f + 1, key) ? f + 1 : NULL;
+	return flow_holds(table, f, key) ? f : flow_find_behind(table, key, place);
 }
 
-/** Remember a decision. @param what  its key, kind, and what goes with that */
-void flow_learn(struct flow_table *table, const struct flow *what);
+/**
+ * Remember a decision.
+ * @param what   its key, kind, and what goes with that
+ * @param until  flow_table.now: no longer than that
+ */
+void flow_learn(struct flow_table *table, const struct flow *what, uint64_t until);
 
 #endif

@@ -249,6 +249,9 @@ static void look_up(struct worker *w, struct candidate *c, unsigned int n)
 			continue;
 		last = c[i].flow;
 		rte_prefetch0(&last->session->way.sa->seq);
+		/* Its window, and what becomes of the outer header. */
+		if (last->session->inbound)
+			rte_prefetch0(last->session->way.sa);
 	}
 }
 
@@ -317,6 +320,17 @@ bool shortcut_handed(struct worker *w, struct rte_mbuf *m)
 	return true;
 }
 
+/* An SA that is past its time goes the long way, which refuses it. @return TSC */
+static uint64_t lives_until(const struct worker *w, const struct cygnet_sa *sa)
+{
+	uint64_t hard = sa->lifetime.hard_seconds;
+	uint64_t age = control_now > sa->install_time ? control_now - sa->install_time : 0;
+
+	if (!hard || (hard > age && hard - age > FLOW_HOLDS_MOST))
+		return UINT64_MAX;
+	return w->flows.now + (hard > age ? hard - age : 0) * rte_get_tsc_hz();
+}
+
 void shortcut_learn_handed(struct worker *w, struct rte_mbuf *m, struct session *s,
 			   struct cygnet_sa *sa)
 {
@@ -325,7 +339,7 @@ void shortcut_learn_handed(struct worker *w, struct rte_mbuf *m, struct session 
 	if (!w->flows.flow || (s->inbound && (sa->proto != IPPROTO_ESP || p->udp)))
 		return;
 	way_find(s, sa, w->flows.epoch);
-	s->way.until = w->flows.now + w->flows.holds;
+	s->way.until = RTE_MIN(w->flows.now + w->flows.holds, lives_until(w, sa));
 }
 
 /* --- packets that came out of an SA --- */
@@ -440,7 +454,7 @@ void shortcut_learn_sa(struct worker *w, const struct flow *what, struct cygnet_
 
 	way_find(s, sa, w->flows.epoch);
 	if (s->inbound || s->way.longest)
-		flow_learn(&w->flows, what);
+		flow_learn(&w->flows, what, lives_until(w, sa));
 }
 
 void shortcut_learn_hand(struct worker *w, struct rte_mbuf *m)
@@ -454,7 +468,7 @@ void shortcut_learn_hand(struct worker *w, struct rte_mbuf *m)
 	};
 
 	if (sa_owner(w, p->sa) != w->id && !p->udp && is_typical(w, m, &what.key))
-		flow_learn(&w->flows, &what);
+		flow_learn(&w->flows, &what, UINT64_MAX);
 }
 
 void shortcut_learn_forward(struct worker *w, struct rte_mbuf *m)
@@ -472,5 +486,5 @@ void shortcut_learn_forward(struct worker *w, struct rte_mbuf *m)
 		return;
 	what.port = hop.port;
 	memcpy(what.mac, &mac, sizeof(what.mac));
-	flow_learn(&w->flows, &what);
+	flow_learn(&w->flows, &what, UINT64_MAX);
 }

@@ -211,7 +211,7 @@ static void learn(uint64_t n)
 		.key = numbered(n),
 		.kind = FLOW_PROTECT,
 		.session = session_of(n),
-	});
+	}, UINT64_MAX);
 }
 
 static const struct flow *find(uint64_t n)
@@ -284,30 +284,91 @@ static uint64_t colliding(uint64_t after)
 	return after;
 }
 
-/* Two have room; a third takes the place of the second; what does not hold any more goes first. */
-static void pairs(void **state)
+/* FLOW_WAYS have room; one more takes the place of one that is not the first; what does not hold any
+ * more goes first. */
+static void sets(void **state)
 {
-	uint64_t b = colliding(1), c = colliding(b);
+	uint64_t flow[FLOW_WAYS + 1] = {1};
+	unsigned int found = 0;
 
 	(void)state;
-	learn(1);
-	learn(b);
-	assert_non_null(find(1));
-	assert_non_null(find(b));
-	learn(c);
-	assert_non_null(find(1));
-	assert_null(find(b));
-	assert_non_null(find(c));
+	for (unsigned int i = 1; i <= FLOW_WAYS; i++)
+		flow[i] = colliding(flow[i - 1]);
+	for (unsigned int i = 0; i < FLOW_WAYS; i++)
+		learn(flow[i]);
+	for (unsigned int i = 0; i < FLOW_WAYS; i++)
+		assert_non_null(find(flow[i]));
+	learn(flow[FLOW_WAYS]);
+	assert_non_null(find(flow[0]));
+	assert_non_null(find(flow[FLOW_WAYS]));
+	for (unsigned int i = 1; i < FLOW_WAYS; i++)
+		found += find(flow[i]) != NULL;
+	assert_int_equal(found, FLOW_WAYS - 2);
 	/* Again, with something else: there is one of each. */
-	learn(1);
-	learn(c);
-	assert_non_null(find(1));
-	assert_non_null(find(c));
+	learn(flow[0]);
+	learn(flow[FLOW_WAYS]);
+	for (unsigned int i = 1; i < FLOW_WAYS; i++)
+		found -= find(flow[i]) != NULL;
+	assert_int_equal(found, 0);
 	table.epoch++;
+	learn(flow[1]);
+	assert_non_null(find(flow[1]));
+	assert_null(find(flow[0]));
+	assert_null(find(flow[FLOW_WAYS]));
+}
+
+/* Learned again behind one that does not hold any more, a flow is what was learned last. */
+static void learned_behind(void **state)
+{
+	const uint64_t second = rte_get_tsc_hz();
+	uint64_t b = colliding(1);
+	const struct flow *f;
+
+	(void)state;
+	table.now = second;
+	flow_learn(&table, &(struct flow){.key = numbered(1)}, table.now + 1);
 	learn(b);
-	assert_non_null(find(b));
+	table.now += 2;
 	assert_null(find(1));
-	assert_null(find(c));
+	flow_learn(&table, &(struct flow){.key = numbered(b), .session = session_of(1)}, UINT64_MAX);
+	for (uint32_t i = 0; i <= table.mask; i += FLOW_WAYS) {
+		f = flow_find(&table, &(struct flow_key){{b}}, i);
+		assert_true(!f || f->session == session_of(1));
+	}
+}
+
+/* No longer than its maker says. */
+static void ends(void **state)
+{
+	(void)state;
+	table.now = 1000;
+	flow_learn(&table, &(struct flow){.key = numbered(1), .session = session_of(1)}, 1010);
+	table.now = 1009;
+	assert_non_null(find(1));
+	table.now = 1010;
+	assert_null(find(1));
+}
+
+/* Seconds that flows hold, when so many are learned as soon as they do not. */
+static unsigned int holds_with(unsigned int flows)
+{
+	for (unsigned int round = 0; round < 8; round++) {
+		for (unsigned int i = 0; i < flows; i++)
+			learn(i);
+		table.now += table.holds;
+	}
+	learn(0);
+	return (unsigned int)(table.holds * 2 / rte_get_tsc_hz());
+}
+
+static void many(void **state)
+{
+	(void)state;
+	table.now = rte_get_tsc_hz();
+	assert_int_equal(holds_with(FLOW_USUAL / 2), 1);
+	assert_int_equal(holds_with(FLOW_USUAL * 3), 4);
+	assert_int_equal(holds_with(FLOW_USUAL * 40), FLOW_HOLDS_MOST);
+	assert_int_equal(holds_with(FLOW_USUAL / 2), 1);
 }
 
 /* Whatever was learned, what is found is what was learned about that flow. */
@@ -337,25 +398,25 @@ static uint64_t sum_of(uint64_t first, unsigned int n)
 	return sum;
 }
 
-/* Most places are in use when there are as many flows as places: they spread, whatever it is
- * that tells them apart. */
+/* Most sets of places are in use when there are as many flows as sets: they spread, whatever it
+ * is that tells them apart. */
 static void spread(unsigned int word, uint64_t first, bool v6)
 {
 	bool used[64] = {false};
 	unsigned int n = 0;
 
-	for (unsigned int i = 0; i < 32; i++) {
+	for (unsigned int i = 0; i < 64 / FLOW_WAYS; i++) {
 		struct flow_key key = {{1, 2, 3, 4, 6 | v6}};
 		uint32_t place;
 
 		key.word[word] ^= sum_of(first, i);
 		place = flow_place(&table, &key);
-		assert_in_range(place, 0, 62);
-		assert_int_equal(place % 2, 0);
+		assert_in_range(place, 0, 64 - FLOW_WAYS);
+		assert_int_equal(place % FLOW_WAYS, 0);
 		n += !used[place];
 		used[place] = true;
 	}
-	assert_true(n >= 10);
+	assert_true(n >= 5);
 }
 
 static void spreads(void **state)
@@ -392,7 +453,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test(where_from),
 		TABLE(expires),
 		TABLE(another_epoch),
-		TABLE(pairs),
+		TABLE(sets),
+		TABLE(learned_behind),
+		TABLE(ends),
+		TABLE(many),
 		TABLE(random_flows),
 		TABLE(spreads),
 		TABLE(chosen),

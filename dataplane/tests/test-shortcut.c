@@ -191,7 +191,7 @@ static void learn(void)
 	peer_packet(ip, sizeof(ip), 0, false);
 	assert_true(flow_of(ip, sizeof(ip), FLOW_FROM_PORT(0), &what.key));
 	what.session = s;
-	flow_learn(&w->flows, &what);
+	flow_learn(&w->flows, &what, UINT64_MAX);
 }
 
 static void receive(struct rte_mbuf *m)
@@ -299,8 +299,8 @@ static void fails_at_once(void **state)
 	assert_int_equal(w->stats->device[0].failed, 1);
 }
 
-/* A packet as it comes from the wire, and whether its flow is known when it has been judged. */
-static bool learns(struct rte_mbuf *m)
+/* A packet as it comes from the wire, judged. @return what is known of its flow then, or NULL */
+static const struct flow *learned(struct rte_mbuf *m)
 {
 	struct flow_key key;
 
@@ -309,7 +309,7 @@ static bool learns(struct rte_mbuf *m)
 			    FLOW_FROM_PORT(0), &key));
 	protect(w, m);
 	esp_worker_finish(w);
-	return flow_find(&w->flows, &key, flow_place(&w->flows, &key)) != NULL;
+	return flow_find(&w->flows, &key, flow_place(&w->flows, &key));
 }
 
 /* What is refused says nothing about the next ones but that they be judged, too. */
@@ -320,11 +320,34 @@ static void refused(void **state)
 	control_now = 1000;
 	in.sa->install_time = out[0]->install_time = control_now - 10;
 	in.sa->lifetime.hard_seconds = 5;
-	assert_false(learns(sealed(1)));
+	assert_null(learned(sealed(1)));
 	assert_int_equal(w->stats->drop[DROP_SA_EXPIRED], 1);
 	in.sa->lifetime.hard_seconds = 0;
-	assert_true(learns(sealed(1)));
+	assert_non_null(learned(sealed(1)));
 	assert_int_equal(w->stats->drop[DROP_SA_EXPIRED], 1);
+}
+
+/* An SA's time is up however many flows there are. */
+static void past_its_time(void **state)
+{
+	const struct flow *f;
+
+	(void)state;
+	shortcut_look(w);
+	w->flows.usual = 100 * rte_get_tsc_hz();
+	control_now = 1000;
+	in.sa->install_time = control_now - 10;
+	in.sa->lifetime.hard_seconds = 12;
+	f = learned(sealed(1));
+	assert_non_null(f);
+	assert_in_range((f->until - w->flows.now) / rte_get_tsc_hz(), 1, 2);
+	/* Installed in a second that has not come round here yet. */
+	w->flows.epoch++;
+	in.sa->install_time = control_now + 1;
+	in.sa->lifetime.hard_seconds = 3;
+	f = learned(sealed(2));
+	assert_non_null(f);
+	assert_in_range((f->until - w->flows.now) / rte_get_tsc_hz(), 2, 3);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -338,6 +361,7 @@ int main(int argc, char **argv)
 		TEST(changed),
 		TEST(fails_at_once),
 		TEST(refused),
+		TEST(past_its_time),
 	};
 
 	(void)argc;

@@ -5,29 +5,33 @@ import statistics
 # Seconds. A slice is shorter than the turns that a scheduler gives: on a core that
 # others use too most slices are still the gateway's alone.
 WARMUP, SLICE = 0.02, 0.0001
+# Per tunnel: until what is decided about its flows is decided, and is so again at its own pace.
+LEARN, LAST = 2e-5, 3e-5
 
 
 ENOUGH, TRIES = 100, 20  # slices, runs
 MANY = 0.1  # packets that are dropped: then it is the gateway that is slow
 
 
-def throughput(gateway, number, seconds):
+def throughput(gateway, number, seconds, tunnels):
     """At full rate; again where the gateway hardly got the core.
     @return what was counted"""
     for _ in range(TRIES):
-        counted = gateway.run(number, seconds, warmup=WARMUP, slice_s=SLICE)
+        counted = gateway.run(number, max(seconds, tunnels * LAST), warmup=WARMUP + tunnels * LEARN,
+                              slice_s=SLICE)
         if len(counted.slices) >= ENOUGH or counted.lost > MANY:
             break
     return counted
 
 
-def pairs(gateways, number, seconds, rounds):
-    """A B A B ...: each round measures every gateway once, for so many seconds.
+def pairs(gateways, number, seconds, rounds, tunnels=1):
+    """A B A B ...: each round measures every gateway once, for so many seconds or, with many
+    tunnels, as long as it takes.
     @return per gateway the list of runs"""
     runs = [[] for _ in gateways]
     for _ in range(rounds):
         for gateway, mine in zip(gateways, runs):
-            mine.append(throughput(gateway, number, seconds))
+            mine.append(throughput(gateway, number, seconds, tunnels))
     return runs
 
 
