@@ -182,6 +182,45 @@ static void test_refused(void **state)
 	assert_int_equal(log_lines, 4);
 }
 
+#if STRONGSWAN_RELEASE >= 60002
+/**
+ * Both are refused, and what about them is not supported is in the log
+ */
+static void refuse_both(const char *what)
+{
+	char line[128];
+
+	assert_int_equal(add_sa(), NOT_SUPPORTED);
+	assert_int_equal(log_lines, 1);
+	snprintf(line, sizeof(line), "does not support %s, SA with SPI", what);
+	assert_non_null(strstr(log_text, line));
+
+	assert_int_equal(charon->kernel->add_policy(charon->kernel, &policy.id,
+												&policy.data), NOT_SUPPORTED);
+	assert_int_equal(log_lines, 2);
+	snprintf(line, sizeof(line), "does not support %s, policy ", what);
+	assert_non_null(strstr(log_text, line));
+	assert_int_equal(dataplane_ask(DATAPLANE_INFO, NULL).sas, 0);
+	assert_int_equal(dataplane_ask(DATAPLANE_INFO, NULL).policies, 0);
+}
+
+static void test_one_cpu(void **state)
+{
+	sa.data.cpu = 1;
+	policy.data.pcpu_acquires = TRUE;
+	refuse_both("SAs for one CPU (per_cpu_sas)");
+}
+#endif
+
+#if STRONGSWAN_RELEASE >= 60005
+static void test_forward_icmp(void **state)
+{
+	sa.data.forward_icmp = TRUE;
+	policy.data.forward_icmp = TRUE;
+	refuse_both("ICMP errors from outside the policies (icmp)");
+}
+#endif
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,6 +231,12 @@ int main(void)
 		TEST(test_update),
 		TEST(test_ah),
 		TEST(test_refused),
+#if STRONGSWAN_RELEASE >= 60002
+		TEST(test_one_cpu),
+#endif
+#if STRONGSWAN_RELEASE >= 60005
+		TEST(test_forward_icmp),
+#endif
 	};
 
 	return cmocka_run_group_tests(tests, charon_setup, charon_teardown);
