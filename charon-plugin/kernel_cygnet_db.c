@@ -70,8 +70,16 @@ static bool take_role(struct cygnet_db *db)
 	if (err)
 	{
 		cygnet_db_info(db, &info);
-		DBG1(DBG_KNL, "kernel-cygnet can't use %s: %s (process %d has it)",
-			 info.path, strerror(-err), info.charon_pid);
+		if (err == -EBUSY)
+		{
+			DBG1(DBG_KNL, "kernel-cygnet can't use %s: process %d has it",
+				 info.path, info.charon_pid);
+		}
+		else
+		{
+			DBG1(DBG_KNL, "kernel-cygnet can't use %s: %s", info.path,
+				 strerror(-err));
+		}
 		return FALSE;
 	}
 	return TRUE;

@@ -33,7 +33,7 @@ static bool still_named(int fd, const char *path)
 static int lock_file(int fd, const char *path, struct flock *lock)
 {
 	if (fcntl(fd, F_OFD_SETLK, lock) < 0)
-		return errno == EAGAIN || errno == EACCES ? -EBUSY : -errno;
+		return errno == EAGAIN ? -EBUSY : -errno; /* EACCES is AppArmor's or the like */
 	if (still_named(fd, path))
 		return 0;
 	lock->l_type = F_UNLCK;
