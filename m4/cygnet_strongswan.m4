@@ -46,4 +46,13 @@ AC_DEFUN([CYGNET_STRONGSWAN], [
       [where charon's snippets live (default: /etc/strongswan.d/charon)])],
     [charonconfdir="$withval"], [charonconfdir=/etc/strongswan.d/charon])
   AC_SUBST([charonconfdir])
+  AC_ARG_WITH([apparmor-dir],
+    [AS_HELP_STRING([--with-apparmor-dir=DIR],
+      [where AppArmor's profiles are (default: apparmor.d beside the folder
+       strongswan.d of the snippets, else /etc/apparmor.d)])],
+    [apparmordir="$withval"],
+    [AS_CASE([$charonconfdir],
+      [*/strongswan.d/charon], [apparmordir="${charonconfdir%/strongswan.d/charon}/apparmor.d"],
+      [apparmordir=/etc/apparmor.d])])
+  AC_SUBST([apparmordir])
 ])
