@@ -360,6 +360,32 @@ struct rte_mbuf *esp_from_peer(const struct esp_sa *e, uint64_t seq, const uint8
 	return esp_receive(e, wire, esp_wire(e, 0, seq, text, len, wire));
 }
 
+struct rte_mbuf *esp_sealed(const struct esp_sa *e, uint64_t seq, uint8_t next)
+{
+	unsigned int pad = peer_padding(e->peer.algorithm, 40);
+	uint8_t text[128];
+	struct rte_mbuf *m;
+
+	peer_packet(text, 40, 0, false);
+	m = esp_from_peer(e, seq, text, peer_trailer(text, 40, pad, next));
+	packet(m)->seq = (uint32_t)seq;
+	return m;
+}
+
+struct rte_mbuf *esp_plain(const struct cygnet_sa *sa, unsigned int len)
+{
+	uint8_t inner[400];
+	struct rte_mbuf *m;
+
+	assert_true(len <= sizeof(inner));
+	peer_packet(inner, len, 0, false);
+	m = esp_packet(inner, len, RTE_PKTMBUF_HEADROOM, RTE_PKTMBUF_HEADROOM);
+	packet(m)->stage = STAGE_ESP_OUT;
+	packet(m)->sa = cygnet_sa_index(sadb, sa);
+	packet(m)->generation = sa->generation;
+	return m;
+}
+
 /* --- through the device --- */
 
 static struct rte_crypto_op *new_op(void)

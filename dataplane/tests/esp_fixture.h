@@ -94,6 +94,11 @@ struct rte_mbuf *esp_from_peer(const struct esp_sa *e, uint64_t seq, const uint8
 /** The same in plain bytes. @return the length */
 unsigned int esp_wire(const struct esp_sa *e, uint8_t outer_tos, uint64_t seq,
 		      const uint8_t *text, unsigned int len, uint8_t *wire);
+/** A small packet from the peer as protect() wants it. @param next  its next header */
+struct rte_mbuf *esp_sealed(const struct esp_sa *e, uint64_t seq, uint8_t next);
+/** An inner packet of len bytes, 400 at the most, that is to leave through the SA, as protect()
+ * wants it. */
+struct rte_mbuf *esp_plain(const struct cygnet_sa *sa, unsigned int len);
 /** What receive.c works out; wire has at least the ESP header. */
 struct rte_mbuf *esp_receive(const struct esp_sa *e, const uint8_t *wire, unsigned int len);
 /** Offset of the ESP header, bytes. */

@@ -79,27 +79,9 @@ static void hold_core(unsigned int core)
 
 static struct rte_mbuf *sealed(const struct esp_sa *e, uint64_t seq)
 {
-	uint8_t text[128];
-	struct rte_mbuf *m;
+	struct rte_mbuf *m = esp_sealed(e, seq, IPPROTO_IPIP);
 
-	peer_packet(text, 40, 0, false);
-	m = esp_from_peer(e, seq, text, peer_trailer(text, 40, peer_padding(e->peer.algorithm, 40),
-						     IPPROTO_IPIP));
-	packet(m)->seq = (uint32_t)seq;
 	packet(m)->handed = 1;
-	return m;
-}
-
-static struct rte_mbuf *plain(const struct esp_sa *e)
-{
-	uint8_t inner[40];
-	struct rte_mbuf *m;
-
-	peer_packet(inner, sizeof(inner), 0, false);
-	m = esp_packet(inner, sizeof(inner), RTE_PKTMBUF_HEADROOM, RTE_PKTMBUF_HEADROOM);
-	packet(m)->stage = STAGE_ESP_OUT;
-	packet(m)->sa = cygnet_sa_index(sadb, e->sa);
-	packet(m)->generation = e->sa->generation;
 	return m;
 }
 
@@ -183,13 +165,13 @@ static void quick(void **state)
 
 	(void)state;
 	add_any(&e, gcm(), 0);
-	protect(w, plain(&e));
+	protect(w, esp_plain(e.sa, 40));
 	turns();
 	assert_int_equal(w->stats->crypto_cores, !here);
-	m = plain(&e);
+	m = esp_plain(e.sa, 40);
 	packet(m)->handed = 1;
 	protect(w, m);
-	protect(w, plain(&e));
+	protect(w, esp_plain(e.sa, 40));
 	turns();
 	assert_int_equal(w->stats->crypto_cores, !here + 2);
 	assert_int_equal(w->stats->encapsulated, 3);
@@ -279,13 +261,13 @@ static void failing(void **state)
 	add_any(&e, cbc(), 0);
 	hook(&e);
 	fail = true;
-	protect(w, plain(&e));
+	protect(w, esp_plain(e.sa, 40));
 	turns();
 	assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], 1);
 	assert_int_equal(w->stats->device[0].failed, 1);
 	assert_int_equal(w->stats->crypto_cores, 1);
 	unhook();
-	protect(w, plain(&e));
+	protect(w, esp_plain(e.sa, 40));
 	turns();
 	assert_int_equal(w->stats->drop[OUT], 1);
 	assert_int_equal(w->stats->crypto_cores, 1);

@@ -124,28 +124,12 @@ static void pass(struct rte_mbuf *m)
 
 static void protect_one(const struct esp_sa *e)
 {
-	uint8_t inner[400];
-	struct rte_mbuf *m;
-
-	peer_packet(inner, sizeof(inner), 0, false);
-	m = esp_packet(inner, sizeof(inner), RTE_PKTMBUF_HEADROOM, RTE_PKTMBUF_HEADROOM);
-	packet(m)->stage = STAGE_ESP_OUT;
-	packet(m)->sa = cygnet_sa_index(sadb, e->sa);
-	packet(m)->generation = e->sa->generation;
-	pass(m);
+	pass(esp_plain(e->sa, 400));
 }
 
 static void unprotect_one(const struct esp_sa *e, uint64_t seq)
 {
-	uint8_t text[128];
-	struct rte_mbuf *m;
-
-	peer_packet(text, 40, 0, false);
-	m = esp_from_peer(e, seq, text,
-			  peer_trailer(text, 40, peer_padding(e->peer.algorithm, 40),
-				       IPPROTO_IPIP));
-	packet(m)->seq = seq;
-	pass(m);
+	pass(esp_sealed(e, seq, IPPROTO_IPIP));
 }
 
 /* --- tests --- */

@@ -284,8 +284,8 @@ static uint64_t colliding(uint64_t after)
 	return after;
 }
 
-/* FLOW_WAYS have room; one more takes the place of one that is not the first; what does not hold any
- * more goes first. */
+/* FLOW_WAYS have room; one more takes the place of one that is not the first; what does not
+ * hold any more goes first. */
 static void sets(void **state)
 {
 	uint64_t flow[FLOW_WAYS + 1] = {1};

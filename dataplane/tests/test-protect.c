@@ -59,42 +59,17 @@ static int pass(struct rte_mbuf *m)
 	return last_reason(before);
 }
 
-static struct rte_mbuf *sealed(const struct esp_sa *e, uint64_t seq, uint8_t next)
-{
-	unsigned int pad = peer_padding(e->peer.algorithm, 40);
-	uint8_t text[128];
-	struct rte_mbuf *m;
-
-	peer_packet(text, 40, 0, false);
-	m = esp_from_peer(e, seq, text, peer_trailer(text, 40, pad, next));
-	packet(m)->seq = (uint32_t)seq;
-	return m;
-}
-
 static int from_peer(const struct esp_sa *e, uint64_t seq)
 {
-	return pass(sealed(e, seq, IPPROTO_IPIP));
+	return pass(esp_sealed(e, seq, IPPROTO_IPIP));
 }
 
 static int forged(const struct esp_sa *e, uint64_t seq)
 {
-	struct rte_mbuf *m = sealed(e, seq, IPPROTO_IPIP);
+	struct rte_mbuf *m = esp_sealed(e, seq, IPPROTO_IPIP);
 
 	*rte_pktmbuf_mtod_offset(m, uint8_t *, rte_pktmbuf_data_len(m) - 1) ^= 1;
 	return pass(m);
-}
-
-static struct rte_mbuf *plain(const struct esp_sa *e)
-{
-	uint8_t inner[40];
-	struct rte_mbuf *m;
-
-	peer_packet(inner, sizeof(inner), 0, false);
-	m = esp_packet(inner, sizeof(inner), RTE_PKTMBUF_HEADROOM, RTE_PKTMBUF_HEADROOM);
-	packet(m)->stage = STAGE_ESP_OUT;
-	packet(m)->sa = cygnet_sa_index(sadb, e->sa);
-	packet(m)->generation = e->sa->generation;
-	return m;
 }
 
 /* --- replay --- */
@@ -205,8 +180,8 @@ static void both_at_the_device(struct esp_sa *e)
 {
 	uint64_t in = w->stats->drop[IN], replay = w->stats->drop[DROP_REPLAY];
 
-	protect(w, sealed(e, 3, IPPROTO_IPIP));
-	protect(w, sealed(e, 3, IPPROTO_IPIP));
+	protect(w, esp_sealed(e, 3, IPPROTO_IPIP));
+	protect(w, esp_sealed(e, 3, IPPROTO_IPIP));
 	esp_worker_finish(w);
 	assert_int_equal(w->stats->drop[IN], in + 1);
 	assert_int_equal(w->stats->drop[DROP_REPLAY], replay + 1);
@@ -222,7 +197,7 @@ static void replay_in_flight(void **state)
 
 static void other_encapsulation(struct esp_sa *e)
 {
-	struct rte_mbuf *m = sealed(e, 1, IPPROTO_IPIP);
+	struct rte_mbuf *m = esp_sealed(e, 1, IPPROTO_IPIP);
 
 	packet(m)->udp = !packet(m)->udp;
 	assert_int_equal(pass(m), DROP_ESP_ENCAP);
@@ -242,9 +217,9 @@ static void dummies(void **state)
 
 	(void)state;
 	assert_true(add_window(&e, 0, 64));
-	assert_int_equal(pass(sealed(&e, 1, IPPROTO_NONE)), -1);
+	assert_int_equal(pass(esp_sealed(&e, 1, IPPROTO_NONE)), -1);
 	assert_int_equal(w->stats->dummies, before + 1);
-	assert_int_equal(pass(sealed(&e, 1, IPPROTO_NONE)), DROP_REPLAY);
+	assert_int_equal(pass(esp_sealed(&e, 1, IPPROTO_NONE)), DROP_REPLAY);
 	esp_sa_delete(&e);
 }
 
@@ -256,8 +231,8 @@ static void sa_gone(void **state)
 
 	(void)state;
 	assert_true(add_window(&e, 0, 64));
-	m = sealed(&e, 2, IPPROTO_IPIP);
-	protect(w, sealed(&e, 1, IPPROTO_IPIP));
+	m = esp_sealed(&e, 2, IPPROTO_IPIP);
+	protect(w, esp_sealed(&e, 1, IPPROTO_IPIP));
 	assert_int_equal(e.session->in_flight, 1);
 	esp_sa_delete(&e);
 	/* The session stays as long as a packet needs it. */
@@ -279,8 +254,8 @@ static void sa_gone_outbound(void **state)
 		struct esp_sa e;
 
 		esp_sa_any(&e, &esp_algorithms[i], i % 2 ? ESP_ESN : 0);
-		late = plain(&e);
-		protect(w, plain(&e));
+		late = esp_plain(e.sa, 40);
+		protect(w, esp_plain(e.sa, 40));
 		assert_int_equal(e.session->in_flight, 1);
 		esp_sa_delete(&e);
 		esp_worker_finish(w);
@@ -321,8 +296,8 @@ static void sa_replaced(void **state)
 
 	(void)state;
 	esp_sa_any(&old, &esp_algorithms[0], 0);
-	m = plain(&old);
-	late = plain(&old);
+	m = esp_plain(old.sa, 40);
+	late = esp_plain(old.sa, 40);
 	new = old;
 	params = esp_params(&new.peer, 0);
 	params.id.spi = htonl(ESP_SPI + 1);
@@ -376,18 +351,18 @@ static void count_out(struct esp_sa *e)
 	uint64_t sent = w->stats->encapsulated;
 
 	for (unsigned int i = 1; i <= 3; i++) {
-		assert_int_equal(pass(plain(e)), OUT);
+		assert_int_equal(pass(esp_plain(e->sa, 40)), OUT);
 		assert_int_equal(e->sa->seq, i);
 		assert_int_equal(e->sa->packets, i);
 		assert_int_equal(e->sa->bytes, i * 40);
 		assert_int_equal(w->stats->encapsulated, sent + i);
 	}
 	e->sa->seq = UINT32_MAX - 1;
-	assert_int_equal(pass(plain(e)), OUT);
-	assert_int_equal(pass(plain(e)), e->options & ESP_ESN ? OUT : DROP_SEQ_EXHAUSTED);
+	assert_int_equal(pass(esp_plain(e->sa, 40)), OUT);
+	assert_int_equal(pass(esp_plain(e->sa, 40)), e->options & ESP_ESN ? OUT : DROP_SEQ_EXHAUSTED);
 	assert_int_equal(e->sa->seq, UINT32_MAX + (e->options & ESP_ESN ? 1ull : 0));
 	e->sa->seq = UINT64_MAX;
-	assert_int_equal(pass(plain(e)), DROP_SEQ_EXHAUSTED);
+	assert_int_equal(pass(esp_plain(e->sa, 40)), DROP_SEQ_EXHAUSTED);
 }
 
 /* --- what charon hears --- */
@@ -423,14 +398,14 @@ static void numbers_run_out(struct esp_sa *e)
 
 	hear_nothing_of_before();
 	e->sa->seq = last - last / 8 - 2;
-	assert_int_equal(pass(plain(e)), OUT);
+	assert_int_equal(pass(esp_plain(e->sa, 40)), OUT);
 	assert_int_equal(next_expiry(e), 0);
-	assert_int_equal(pass(plain(e)), OUT);
+	assert_int_equal(pass(esp_plain(e->sa, 40)), OUT);
 	assert_int_equal(next_expiry(e), CYGNET_EXPIRE_SOFT);
-	assert_int_equal(pass(plain(e)), OUT);
+	assert_int_equal(pass(esp_plain(e->sa, 40)), OUT);
 	assert_int_equal(next_expiry(e), 0);
 	e->sa->seq = last;
-	assert_int_equal(pass(plain(e)), DROP_SEQ_EXHAUSTED);
+	assert_int_equal(pass(esp_plain(e->sa, 40)), DROP_SEQ_EXHAUSTED);
 	assert_int_equal(next_expiry(e), CYGNET_EXPIRE_HARD);
 	assert_int_equal(next_expiry(e), 0);
 }
@@ -495,8 +470,8 @@ static void limit(struct cygnet_sa_params *params, bool inbound)
 		assert_true(d + 1 < esp_devices);
 	hear_nothing_of_before();
 	for (unsigned int i = 1; i <= 2; i++)
-		assert_int_equal(inbound ? from_peer(&e, i) : pass(plain(&e)), inbound ? IN : OUT);
-	assert_int_equal(inbound ? from_peer(&e, 3) : pass(plain(&e)), DROP_SA_EXPIRED);
+		assert_int_equal(inbound ? from_peer(&e, i) : pass(esp_plain(e.sa, 40)), inbound ? IN : OUT);
+	assert_int_equal(inbound ? from_peer(&e, 3) : pass(esp_plain(e.sa, 40)), DROP_SA_EXPIRED);
 	assert_int_equal(next_expiry(&e), CYGNET_EXPIRE_HARD);
 	assert_int_equal(e.sa->packets, 2);
 	assert_int_equal(e.sa->seq, 2);
@@ -575,13 +550,13 @@ static void expires_while_full(const struct cygnet_lifetime *lifetime, uint32_t 
 	others = fill_queues();
 	assert_in_range(others, 2 * 4095, 2 * 4097);
 	for (unsigned int i = 0; i < 2; i++, seq++)
-		assert_int_equal(inbound ? from_peer(&e, seq) : pass(plain(&e)), inbound ? IN : OUT);
+		assert_int_equal(inbound ? from_peer(&e, seq) : pass(esp_plain(e.sa, 40)), inbound ? IN : OUT);
 	for (unsigned int i = 0; i < 3; i++, seq++)
-		assert_int_equal(inbound ? from_peer(&e, seq) : pass(plain(&e)), want);
+		assert_int_equal(inbound ? from_peer(&e, seq) : pass(esp_plain(e.sa, 40)), want);
 	assert_int_equal(e.sa->expired, 0);
 	assert_int_equal(drain_queues(&e, which, others), 0);
 	for (unsigned int i = 0; i < 3; i++, seq++)
-		assert_int_equal(inbound ? from_peer(&e, seq) : pass(plain(&e)), want);
+		assert_int_equal(inbound ? from_peer(&e, seq) : pass(esp_plain(e.sa, 40)), want);
 	assert_int_equal(e.sa->expired, which);
 	assert_int_equal(drain_queues(&e, which, 0), 1);
 	esp_sa_delete(&e);
@@ -618,7 +593,7 @@ static void silent_while_full(const struct cygnet_lifetime *lifetime, uint32_t w
 	hear_nothing_of_before();
 	others = fill_queues();
 	for (unsigned int seq = 1; seq <= 3; seq++)
-		inbound ? from_peer(&e, seq) : pass(plain(&e));
+		inbound ? from_peer(&e, seq) : pass(esp_plain(e.sa, 40));
 	for (unsigned int turn = 0; turn < 10; turn++)
 		lifetime_tell_again();
 	assert_int_equal(e.sa->expired, 0);
@@ -662,8 +637,8 @@ static void numbers_of_the_silent(void **state)
 		hear_nothing_of_before();
 		others = fill_queues();
 		e.sa->lifetime.soft_packets = 1;
-		options ? from_peer(&e, 1) : pass(plain(&e));
-		options ? from_peer(&e, 2) : pass(plain(&e));
+		options ? from_peer(&e, 1) : pass(esp_plain(e.sa, 40));
+		options ? from_peer(&e, 2) : pass(esp_plain(e.sa, 40));
 		e.sa->lifetime.soft_packets = 0;
 		e.sa->seq = cases[i / 2].seq;
 		drain_queues(&e, 0, others);
@@ -680,7 +655,7 @@ static void numbers_of_the_silent(void **state)
 /* The peer's packet, from an address and port of the NAT. */
 static struct rte_mbuf *mapped(const struct esp_sa *e, uint64_t seq, uint32_t addr, uint16_t port)
 {
-	struct rte_mbuf *m = sealed(e, seq, IPPROTO_IPIP);
+	struct rte_mbuf *m = esp_sealed(e, seq, IPPROTO_IPIP);
 
 	packet(m)->src = cygnet_addr4(htonl(addr));
 	packet(m)->sport = htons(port);

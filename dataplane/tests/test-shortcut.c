@@ -133,35 +133,9 @@ static int teardown(void **state)
 
 /* --- packets --- */
 
-static struct rte_mbuf *plain(const struct cygnet_sa *sa)
-{
-	uint8_t inner[LENGTH];
-	struct rte_mbuf *m;
-
-	peer_packet(inner, sizeof(inner), 0, false);
-	m = esp_packet(inner, sizeof(inner), RTE_PKTMBUF_HEADROOM, RTE_PKTMBUF_HEADROOM);
-	packet(m)->stage = STAGE_ESP_OUT;
-	packet(m)->sa = cygnet_sa_index(sadb, sa);
-	packet(m)->generation = sa->generation;
-	return m;
-}
-
 static struct rte_mbuf *sealed(uint64_t seq)
 {
-	unsigned int len = peer_padding(in.peer.algorithm, LENGTH);
-	uint8_t text[LENGTH + 32], wire[2 * LENGTH + 32];
-	struct rte_mbuf *m;
-
-	peer_packet(text, LENGTH, 0, false);
-	len = peer_trailer(text, LENGTH, len, IPPROTO_IPIP);
-	len = esp_wire(&in, 0, seq, text, len, wire);
-	m = esp_packet(wire, len, RTE_PKTMBUF_HEADROOM, RTE_PKTMBUF_HEADROOM);
-	packet(m)->stage = STAGE_ESP_IN;
-	packet(m)->esp = (uint16_t)esp_offset(&in);
-	packet(m)->seq = seq;
-	packet(m)->sa = cygnet_sa_index(sadb, in.sa);
-	packet(m)->generation = in.sa->generation;
-	return m;
+	return esp_sealed(&in, seq, IPPROTO_IPIP);
 }
 
 /* A frame of the flow that leaves by the first SA out. */
@@ -230,10 +204,10 @@ static void expect_own_session(void)
 static void session_goes_the_long_way(void **state)
 {
 	(void)state;
-	protect(w, plain(out[0]));
+	protect(w, esp_plain(out[0], LENGTH));
 	esp_worker_finish(w);
 	fill();
-	protect(w, plain(out[0]));
+	protect(w, esp_plain(out[0], LENGTH));
 	expect_own_session();
 }
 
@@ -291,7 +265,7 @@ static void fails_at_once(void **state)
 	(void)state;
 	failing = true;
 	for (unsigned int i = 0; i < 4; i++) {
-		protect(w, plain(out[0]));
+		protect(w, esp_plain(out[0], LENGTH));
 		esp_worker_finish(w);
 		assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], 1);
 		assert_int_equal(w->stats->drop[OUT], i);
