@@ -96,6 +96,16 @@ static void put_sa(sa_t *sa)
 }
 
 /**
+ * Drop the table's reference to an SA that is no longer in it; the caller holds
+ * the mutex
+ */
+static void forget_sa(sa_t *sa)
+{
+	sa->installed = FALSE;
+	put_sa(sa);
+}
+
+/**
  * Take an SA out of the table; the caller holds the mutex
  */
 static void remove_sa(private_kernel_cygnet_expiry_t *this,
@@ -106,8 +116,7 @@ static void remove_sa(private_kernel_cygnet_expiry_t *this,
 	sa = this->sas->remove(this->sas, id);
 	if (sa)
 	{
-		sa->installed = FALSE;
-		put_sa(sa);
+		forget_sa(sa);
 	}
 }
 
@@ -228,7 +237,7 @@ METHOD(kernel_cygnet_expiry_t, add, void,
 	private_kernel_cygnet_expiry_t *this, const struct cygnet_sa_id *id,
 	lifetime_cfg_t *lifetime)
 {
-	sa_t *sa;
+	sa_t *sa, *old;
 
 	INIT(sa,
 		.id = *id,
@@ -245,8 +254,12 @@ METHOD(kernel_cygnet_expiry_t, add, void,
 		start_timer(this, sa, lifetime->time.life, TRUE);
 	}
 	schedule_next(this);
-	remove_sa(this, id);
-	this->sas->put(this->sas, &sa->id, sa);
+	/* in the place of one of that name: its key is replaced, too */
+	old = this->sas->put(this->sas, &sa->id, sa);
+	if (old)
+	{
+		forget_sa(old);
+	}
 	this->mutex->unlock(this->mutex);
 }
 
@@ -286,8 +299,7 @@ METHOD(kernel_cygnet_expiry_t, flush, void,
 	while (enumerator->enumerate(enumerator, &key, &sa))
 	{
 		this->sas->remove_at(this->sas, enumerator);
-		sa->installed = FALSE;
-		put_sa(sa);
+		forget_sa(sa);
 	}
 	enumerator->destroy(enumerator);
 	this->mutex->unlock(this->mutex);

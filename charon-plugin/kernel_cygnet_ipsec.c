@@ -50,7 +50,41 @@ struct private_kernel_cygnet_ipsec_t {
 	 * Receiver of the dataplane's events
 	 */
 	kernel_cygnet_event_t *events;
+
+	/**
+	 * First SPI to allocate << 32 | last one, as the settings had it; atomic
+	 */
+	uint64_t range;
+
+	/**
+	 * When that was; atomic
+	 */
+	time_t range_time;
 };
+
+/**
+ * Range of the SPIs to allocate, first << 32 | last. Asking for the settings
+ * costs as much as all else about an SPI, so we do once a second.
+ */
+static uint64_t get_range(private_kernel_cygnet_ipsec_t *this)
+{
+	time_t now = time_monotonic(NULL);
+	uint32_t a, b;
+	uint64_t range;
+
+	if (__atomic_load_n(&this->range_time, __ATOMIC_ACQUIRE) == now)
+	{
+		return __atomic_load_n(&this->range, __ATOMIC_RELAXED);
+	}
+	a = lib->settings->get_int(lib->settings, "%s.spi_min", CYGNET_SPI_MIN,
+							   lib->ns);
+	b = lib->settings->get_int(lib->settings, "%s.spi_max", CYGNET_SPI_MAX,
+							   lib->ns);
+	range = (uint64_t)min(a, b) << 32 | max(a, b);
+	__atomic_store_n(&this->range, range, __ATOMIC_RELAXED);
+	__atomic_store_n(&this->range_time, now, __ATOMIC_RELEASE);
+	return range;
+}
 
 METHOD(kernel_ipsec_t, get_features, kernel_feature_t,
 	private_kernel_cygnet_ipsec_t *this)
@@ -78,8 +112,8 @@ METHOD(kernel_ipsec_t, get_spi, status_t,
 		.proto = protocol,
 	};
 	struct cygnet_sa_id sa;
-	uint32_t spi_min, spi_max;
 	const char *why;
+	uint64_t range;
 	int err;
 
 	why = kernel_cygnet_sa_unsupported(protocol, src, dst, FALSE);
@@ -89,20 +123,17 @@ METHOD(kernel_ipsec_t, get_spi, status_t,
 			 why);
 		return NOT_SUPPORTED;
 	}
-	spi_min = lib->settings->get_int(lib->settings, "%s.spi_min",
-									 CYGNET_SPI_MIN, lib->ns);
-	spi_max = lib->settings->get_int(lib->settings, "%s.spi_max",
-									 CYGNET_SPI_MAX, lib->ns);
-	if (min(spi_min, spi_max) < SPI_RESERVED)
+	range = get_range(this);
+	if (range >> 32 < SPI_RESERVED)
 	{
 		DBG1(DBG_KNL, "%s.spi_min is 0x%08x, SPIs below 0x%08x are reserved, no "
-			 "SPI allocated", lib->ns, min(spi_min, spi_max), SPI_RESERVED);
+			 "SPI allocated", lib->ns, (uint32_t)(range >> 32), SPI_RESERVED);
 		return FAILED;
 	}
 
 	kernel_cygnet_sa_id(&id, &sa);
-	err = cygnet_spi_reserve(this->db, sa.proto, sa.af, &sa.dst,
-							 min(spi_min, spi_max), max(spi_min, spi_max), spi);
+	err = cygnet_spi_reserve(this->db, sa.proto, sa.af, &sa.dst, range >> 32,
+							 (uint32_t)range, spi);
 	if (err)
 	{
 		DBG1(DBG_KNL, "allocating SPI failed: %s", strerror(-err));
@@ -486,6 +517,7 @@ kernel_cygnet_ipsec_t *kernel_cygnet_ipsec_create(void)
 			},
 		},
 		.db = kernel_cygnet_db_open(),
+		.range_time = -1,
 	);
 
 	if (!this->db)

@@ -177,6 +177,47 @@ static bool find_way(route_t *route, kernel_ipsec_manage_policy_t *data)
 }
 
 /**
+ * Whether an address is in the source selector of a policy
+ */
+static bool is_source(const struct cygnet_selector *sel, chunk_t address)
+{
+	return address.len == kernel_cygnet_addr_len(sel->af) &&
+		   memcmp(sel->src_lo.bytes, address.ptr, address.len) <= 0 &&
+		   memcmp(address.ptr, sel->src_hi.bytes, address.len) <= 0;
+}
+
+/**
+ * Whether there is an address for get_address_by_ts() to find. Most policies of
+ * a gateway are about others, and asking it costs as much as all else about a
+ * policy.
+ */
+static bool has_source(const struct cygnet_selector *sel)
+{
+	static const u_char loopback4[4] = {127, 0, 0, 1}, loopback6[16] = {[15] = 1};
+	chunk_t loopback = chunk_from_thing(loopback4);
+	enumerator_t *enumerator;
+	bool found = FALSE;
+	host_t *host;
+
+	if (sel->af == AF_INET6)
+	{
+		loopback = chunk_from_thing(loopback6);
+	}
+	if (is_source(sel, loopback))
+	{	/* any address will do */
+		return TRUE;
+	}
+	enumerator = charon->kernel->create_address_enumerator(charon->kernel,
+														   ADDR_TYPE_ALL);
+	while (!found && enumerator->enumerate(enumerator, &host))
+	{
+		found = is_source(sel, host->get_address(host));
+	}
+	enumerator->destroy(enumerator);
+	return found;
+}
+
+/**
  * Work out the route of a policy.
  *
  * Returns NULL if it needs none, as this host has no address of its own in the
@@ -186,24 +227,25 @@ static route_t *create_route(kernel_ipsec_policy_id_t *id,
 							 kernel_ipsec_manage_policy_t *data,
 							 const struct cygnet_selector *sel)
 {
+	bool pass = data->type == POLICY_PASS;
+	host_t *src_ip = NULL;
 	route_t *route;
 
+	if (has_source(sel))
+	{
+		charon->kernel->get_address_by_ts(charon->kernel, id->src_ts, &src_ip,
+										  NULL);
+	}
+	if (!src_ip && !pass)
+	{
+		return NULL;
+	}
 	INIT(route,
-		.pass = data->type == POLICY_PASS,
+		.pass = pass,
+		/* any source will do to pass */
+		.src_ip = src_ip ?: host_create_any(sel->af),
 	);
 	id->dst_ts->to_subnet(id->dst_ts, &route->net, &route->prefixlen);
-
-	if (charon->kernel->get_address_by_ts(charon->kernel, id->src_ts,
-										  &route->src_ip, NULL) != SUCCESS)
-	{
-		if (!route->pass)
-		{
-			destroy_route(route);
-			return NULL;
-		}
-		/* any source will do to pass */
-		route->src_ip = host_create_any(sel->af);
-	}
 	if (!find_way(route, data))
 	{
 		destroy_route(route);

@@ -6,6 +6,8 @@
 
 #include "charon.h"
 
+#include <unistd.h>
+
 #include <daemon.h>
 
 static void test_spi(void **state)
@@ -32,12 +34,26 @@ static void test_spi(void **state)
 	assert_int_equal(dataplane_ask(DATAPLANE_INFO, NULL).sas, 0);
 }
 
+/**
+ * The plugin reads the settings once a second
+ */
+static void await_settings(void)
+{
+	time_t start = time_monotonic(NULL);
+
+	while (time_monotonic(NULL) == start)
+	{
+		usleep(10000);
+	}
+}
+
 static void test_spi_range(void **state)
 {
 	uint32_t spi;
 
 	lib->settings->set_int(lib->settings, "%s.spi_min", 0x1001, lib->ns);
 	lib->settings->set_int(lib->settings, "%s.spi_max", 0x1000, lib->ns);
+	await_settings();
 	assert_int_equal(charon->kernel->get_spi(charon->kernel, sa.id.src,
 									sa.id.dst, IPPROTO_ESP, &spi), SUCCESS);
 	assert_in_range(ntohl(spi), 0x1000, 0x1001);
@@ -48,6 +64,7 @@ static void test_spi_range(void **state)
 									sa.id.dst, IPPROTO_ESP, &spi), FAILED);
 	assert_int_equal(log_lines, 1);
 	lib->settings->set_int(lib->settings, "%s.spi_min", 0xff, lib->ns);
+	await_settings();
 	assert_int_equal(charon->kernel->get_spi(charon->kernel, sa.id.src,
 									sa.id.dst, IPPROTO_ESP, &spi), FAILED);
 	assert_non_null(strstr(log_text, "spi_min is 0x000000ff"));
@@ -55,6 +72,7 @@ static void test_spi_range(void **state)
 						   lib->ns);
 	lib->settings->set_int(lib->settings, "%s.spi_max", CYGNET_SPI_MAX,
 						   lib->ns);
+	await_settings();
 }
 
 static void test_usage(void **state)
