@@ -2,10 +2,11 @@
 /**
  * @file kernel-times.c
  * LD_PRELOAD for charon: how often it calls the methods of its kernel-ipsec plugin, whichever
- * that is, and how long they take. The plugin itself is not changed.
+ * that is, and how long they take; and the same of the jobs that the plugin has charon's
+ * threads do. The plugin itself is not changed.
  *
  * The totals are in the file that KERNEL_TIMES names, for anybody to read at any time: a row
- * of struct method for each.
+ * of struct method for each. The last one is what measuring itself adds to charon's time.
  */
 #define _GNU_SOURCE /* RTLD_NEXT */
 
@@ -17,8 +18,10 @@
 #include <unistd.h>
 
 #include <daemon.h>
+#include <processing/jobs/callback_job.h>
 
-enum { GET_SPI, ADD_SA, UPDATE_SA, QUERY_SA, DEL_SA, ADD_POLICY, QUERY_POLICY, DEL_POLICY, METHODS };
+enum { GET_FEATURES, GET_SPI, ADD_SA, UPDATE_SA, QUERY_SA, DEL_SA, ADD_POLICY, QUERY_POLICY,
+       DEL_POLICY, EVENTS, TIMERS, MEASURING, METHODS };
 
 /* Nanoseconds; of the thread, and as time passes. */
 struct method {
@@ -30,12 +33,14 @@ struct span {
 	uint64_t cpu, elapsed;
 };
 
-static const char *const names[METHODS] = {"get_spi", "add_sa", "update_sa", "query_sa", "del_sa",
-					   "add_policy", "query_policy", "del_policy"};
+static const char *const names[METHODS] = {"get_features", "get_spi", "add_sa", "update_sa",
+					   "query_sa", "del_sa", "add_policy", "query_policy",
+					   "del_policy", "events", "timers", "measuring"};
 static struct method *methods;
 static kernel_ipsec_constructor_t constructor;
 static kernel_ipsec_t plugin; /* its own methods */
-static uint64_t own_cpu; /* that a measurement takes itself, nanoseconds */
+static uint64_t own_cpu;   /* nanoseconds of a measurement that it counts, */
+static uint64_t whole_cpu; /* and all of them */
 
 static uint64_t now(clockid_t clock)
 {
@@ -50,32 +55,52 @@ static struct span begin(void)
 	return (struct span){now(CLOCK_THREAD_CPUTIME_ID), now(CLOCK_MONOTONIC)};
 }
 
-static void end(int which, struct span start)
+static void count(int which, uint64_t cpu, uint64_t elapsed)
 {
-	uint64_t elapsed = now(CLOCK_MONOTONIC) - start.elapsed;
-	uint64_t cpu = now(CLOCK_THREAD_CPUTIME_ID) - start.cpu;
 	struct method *m = &methods[which];
 
 	__atomic_fetch_add(&m->calls, 1, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&m->cpu, cpu > own_cpu ? cpu - own_cpu : 0, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&m->cpu, cpu, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&m->elapsed, elapsed, __ATOMIC_RELAXED);
 	if (elapsed > m->longest) /* of two at once one may be missed */
 		m->longest = elapsed;
 }
 
+static void end(int which, struct span start)
+{
+	uint64_t elapsed = now(CLOCK_MONOTONIC) - start.elapsed;
+	uint64_t cpu = now(CLOCK_THREAD_CPUTIME_ID) - start.cpu;
+
+	/* One that waits for events is not what anybody waits for. */
+	count(which, cpu > own_cpu ? cpu - own_cpu : 0, which == EVENTS ? 0 : elapsed);
+	count(MEASURING, whole_cpu, 0);
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 /* Of many, the least: nothing came in between. */
 static void calibrate(void)
 {
-	own_cpu = UINT64_MAX;
-	for (int i = 0; i < 10000; i++) {
-		struct span start = begin();
-		uint64_t cpu;
+	own_cpu = whole_cpu = UINT64_MAX;
+	for (int i = 0; i < 1000; i++) {
+		uint64_t first = now(CLOCK_THREAD_CPUTIME_ID), cpu;
+		struct span start = {0, 0};
 
-		now(CLOCK_MONOTONIC);
-		cpu = now(CLOCK_THREAD_CPUTIME_ID) - start.cpu;
-		if (cpu < own_cpu)
-			own_cpu = cpu;
+		for (int j = 0; j < 10; j++) {
+			start = begin();
+			now(CLOCK_MONOTONIC);
+			cpu = now(CLOCK_THREAD_CPUTIME_ID);
+			own_cpu = least(own_cpu, cpu - start.cpu);
+			count(MEASURING, 0, 0);
+			count(MEASURING, 0, 0);
+		}
+		cpu = now(CLOCK_THREAD_CPUTIME_ID);
+		whole_cpu = least(whole_cpu, (cpu - first) / 10);
 	}
+	methods[MEASURING].calls = 0;
 }
 
 #define TIMED(which, call)                \
@@ -83,6 +108,15 @@ static void calibrate(void)
 	status_t status = plugin.call;    \
 	end(which, start);                \
 	return status
+
+static kernel_feature_t get_features(kernel_ipsec_t *this)
+{
+	struct span start = begin();
+	kernel_feature_t features = plugin.get_features(this);
+
+	end(GET_FEATURES, start);
+	return features;
+}
 
 static status_t get_spi(kernel_ipsec_t *this, host_t *src, host_t *dst, uint8_t proto, uint32_t *spi)
 {
@@ -151,12 +185,17 @@ static bool open_totals(void)
 /* The plugin's object with our methods in the place of its own. */
 static kernel_ipsec_t *construct(void)
 {
-	kernel_ipsec_t *this = constructor();
+	kernel_ipsec_t *this;
 
-	if (!this || !open_totals())
-		return this;
+	/* Before it makes jobs. */
+	if (!open_totals())
+		return constructor();
 	calibrate();
+	this = constructor();
+	if (!this)
+		return NULL;
 	plugin = *this;
+	this->get_features = get_features;
 	this->get_spi = get_spi;
 	this->add_sa = add_sa;
 	this->update_sa = update_sa;
@@ -167,6 +206,78 @@ static kernel_ipsec_t *construct(void)
 	this->del_policy = del_policy;
 	return this;
 }
+
+/* --- the plugin's jobs --- */
+
+struct timed_job {
+	callback_job_cb_t callback;
+	void *data;
+	callback_job_cleanup_t cleanup;
+	callback_job_cancel_t cancel;
+	int which;
+};
+
+static job_requeue_t do_job(void *data)
+{
+	struct timed_job *job = data;
+	struct span start = begin();
+	job_requeue_t requeue = job->callback(job->data);
+
+	end(job->which, start);
+	return requeue;
+}
+
+static bool cancel_job(void *data)
+{
+	struct timed_job *job = data;
+
+	return job->cancel(job->data);
+}
+
+static void cleanup_job(void *data)
+{
+	struct timed_job *job = data;
+
+	if (job->cleanup)
+		job->cleanup(job->data);
+	free(job);
+}
+
+/* Whether it is where the plugin's constructor is. */
+static bool of_plugin(callback_job_cb_t callback)
+{
+	Dl_info its, plugins;
+
+	return methods && dladdr((void *)callback, &its) && dladdr((void *)constructor, &plugins) &&
+	       its.dli_fbase == plugins.dli_fbase;
+}
+
+/* In the place of libstrongswan's. */
+callback_job_t *callback_job_create_with_prio(callback_job_cb_t callback, void *data,
+					      callback_job_cleanup_t cleanup,
+					      callback_job_cancel_t cancel, job_priority_t prio)
+{
+	callback_job_t *(*real)(callback_job_cb_t, void *, callback_job_cleanup_t,
+				callback_job_cancel_t, job_priority_t) =
+		(callback_job_t *(*)(callback_job_cb_t, void *, callback_job_cleanup_t,
+				     callback_job_cancel_t, job_priority_t))dlsym(RTLD_NEXT, __func__);
+	struct timed_job *job;
+
+	if (!of_plugin(callback))
+		return real(callback, data, cleanup, cancel, prio);
+	job = malloc(sizeof(*job));
+	*job = (struct timed_job){callback, data, cleanup, cancel,
+				  prio == JOB_PRIO_CRITICAL ? EVENTS : TIMERS};
+	return real(do_job, job, cleanup_job, cancel ? cancel_job : NULL, prio);
+}
+
+callback_job_t *callback_job_create(callback_job_cb_t callback, void *data,
+				    callback_job_cleanup_t cleanup, callback_job_cancel_t cancel)
+{
+	return callback_job_create_with_prio(callback, data, cleanup, cancel, JOB_PRIO_MEDIUM);
+}
+
+/* --- */
 
 /* In the place of libcharon's. The first plugin that comes is the one that charon uses. */
 bool kernel_ipsec_register(plugin_t *self, plugin_feature_t *feature, bool reg, void *data)

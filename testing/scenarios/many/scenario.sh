@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Many CHILD_SAs between two gateways, a pair of hosts each, in several IKE_SAs. Each of them
-# carries a packet both ways, and nothing is left when they are gone. testing/bench/child-sas
-# does the same with 10,000.
-children=${children:-200}
-children_each=${children_each:-50} # of an IKE_SA
+# Many CHILD_SAs between two gateways, a pair of hosts each, in several IKE_SAs. The plugin
+# takes a small share of the CPU time in which charon sets them up. Each of them carries a
+# packet both ways, and nothing is left when they are gone. testing/bench/child-sas does the
+# same with 10,000.
+children=${children:-500}
+children_each=${children_each:-100} # of an IKE_SA
+charon_knl=1                        # what charon writes into its log without a scenario
+report=$top/testing/bench/child_sas.py
 
 # Hosts of CHILD_SA i: LEFT_NET + i and RIGHT_NET + i.
 declare -gA many_net=([left]=10.1.64.0/18 [right]=10.2.64.0/18)
@@ -13,6 +16,27 @@ more_network() {
 	mkdir -p "$work/left/swanctl" "$work/right/swanctl"
 	touch "$work/left/swanctl/children.conf"
 	write_children right > "$work/right/swanctl/children.conf"
+	quiet "$work/make.log" make -C "$build" testing/bench/kernel-times.la
+	charon_preload=$build/testing/bench/.libs/kernel-times.so
+	export charon_preload
+}
+
+# sample_charons NAME: where their time and memory, and cygnetd's, are now.
+sample_charons() {
+	local side of=()
+	for side in left right; do
+		of+=("${pids[charon-$side]}" "$work/$side/kernel-times"
+			"${pids[cygnetd-$side]}" "$net_prefix-$side")
+	done
+	"$report" sample "$1" "$work/$1.json" "${of[@]}"
+}
+
+# expect_share PERCENT: what of charon's CPU time the plugin took since they were idle.
+expect_share() {
+	sample_charons "set up"
+	share=$("$report" share "$work/idle.json" "$work/set up.json")
+	expect "the plugin took $share percent of charon's CPU time, less than $1" \
+		test "${share%.*}" -lt "$1"
 }
 
 # write_children SIDE
@@ -58,10 +82,12 @@ children_down() {
 }
 
 steps() {
-	local side
+	local side share
 	add_many_hosts
+	sample_charons idle
 	expect "$children CHILD_SAs start" start_children
 	expect "all of them come up" wait_for 60 all_installed
+	expect_share 10
 	expect_output "policies" $((3 * children)) spd left length
 	expect_sas
 	expect_output "pings without an answer" 0 many_pings
