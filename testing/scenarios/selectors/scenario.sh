@@ -44,6 +44,7 @@ priorities() {
 	expect_output "pings lost" 0 lost_of left
 	expect_output "pings lost" 0 lost_of right
 	expect_output "packets of host, net" "50 50, 100 100" packets_of_both
+	[ "$right" != kernel ] || expect_output "policies and priorities" "$(kernel_policies)" our_policies
 	expect "child net goes down" tunnel_down left net
 	expect_output "pings lost" 0 lost_of right
 	expect_output "packets of host" "100 100" packets_of host
@@ -63,6 +64,17 @@ requests() {
 	expect_output "answers in plaintext on the wire" 100 frames wire 'icmp[0] = 0'
 	expect_output "packets of echo" "50 50" packets_of echo
 }
+
+# The selectors and priorities of what both have: what leaves the one gets into the other.
+our_policies() {
+	spd left 'map(select(.dir != "fwd") | (.selector | split(" ")) as $is |
+		"\({in: "out", out: "in"}[.dir]) \($is[0]) \($is[2]) \(.priority)")[]' | listed
+}
+kernel_policies() {
+	guest_xfrm right policy list nosock |
+		awk '/^src/ { of = $2 " " $4 } $1 == "dir" && $2 != "fwd" { print $2, of, $4 }' | listed
+}
+listed() { sed 's|/32||g' | sort | paste -s -d ,; }
 
 packets_of_both() { echo "$(packets_of host), $(packets_of net)"; }
 
