@@ -300,6 +300,19 @@ static int set_tap(struct reader *in, const char *value)
 	return set_text(in, in->port->tap, sizeof(in->port->tap), value);
 }
 
+/* Whether the device can have it turns out when it starts. */
+static int set_mtu(struct reader *in, const char *value)
+{
+	uint32_t mtu;
+	int rc = set_number(in, &mtu, value, CONF_MIN_MTU, CONF_MAX_MTU);
+
+	if (rc)
+		return rc;
+	in->port->mtu = (uint16_t)mtu;
+	in->port->mtu_line = in->line;
+	return 0;
+}
+
 struct key {
 	const char *name;
 	int (*set)(struct reader *in, const char *value);
@@ -329,6 +342,7 @@ static const struct key main_keys[] = {
 static const struct key port_keys[] = {
 	{"device", set_device},
 	{"tap", set_tap},
+	{"mtu", set_mtu},
 	{NULL, NULL},
 };
 

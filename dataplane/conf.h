@@ -23,6 +23,8 @@
 #define CONF_DEFAULT_FLOWS 65536u
 #define CONF_MAX_FLOWS (1u << 24)
 #define CONF_MAX_ROUTES (1u << 22)
+#define CONF_MIN_MTU 576u
+#define CONF_MAX_MTU 16000u
 /** EAL's --file-prefix if conf->eal names none. */
 #define CONF_FILE_PREFIX "cygnet"
 
@@ -34,6 +36,8 @@ struct conf_port {
 	char name[32];
 	char device[256];	/* a vdev ("net_af_packet0,iface=eth1") or a PCI address */
 	char tap[IFNAMSIZ];	/* the kernel's view of the port; its name if not given */
+	uint16_t mtu;		/* bytes of IP packet; 0: as the device has it */
+	unsigned int mtu_line;	/* of the file, for messages */
 };
 
 struct conf {

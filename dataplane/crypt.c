@@ -113,10 +113,10 @@ static uint64_t sample(struct rte_mbuf *m)
 	return (sum << 7 | sum >> 57) ^ word;
 }
 
-/* Whether what a device does not finish is as it was. */
-static bool keeps(unsigned int device)
+/* Whether what a device does not finish of a packet is as it was. */
+static bool keeps(unsigned int device, const struct rte_mbuf *m)
 {
-	return packet_pool_device == &engine_device[device];
+	return packet_pool_device == &engine_device[device] && RTE_MBUF_HAS_PINNED_EXTBUF(m);
 }
 
 /* 0: nobody will ask. */
@@ -154,7 +154,7 @@ static enum drop_reason enqueue(struct worker *w, struct rte_mbuf *m, const stru
 	p->tried = p->failed_at = 0;
 	/* A core's own driver fails none, as a rule. To read all of a packet that no core touches
 	 * otherwise would cost more than it is worth. */
-	p->sample = keeps(device) || (engine_device[device].at_once && !s->by_queue) ?
+	p->sample = keeps(device, m) || (engine_device[device].at_once && !s->by_queue) ?
 			    0 : sample_of(m, s);
 	if (put(w, op, sa, device))
 		return DROP_NONE;
@@ -202,7 +202,7 @@ static bool is_intact(struct rte_mbuf *m, unsigned int device)
 {
 	const struct packet *p = packet(m);
 
-	return p->session->inbound || keeps(device) || sample(m) == p->sample;
+	return p->session->inbound || keeps(device, m) || sample(m) == p->sample;
 }
 
 /* Whether another device does what one did not. */
@@ -220,7 +220,7 @@ static bool again(struct worker *w, struct rte_crypto_op *op, unsigned int devic
 	}
 	op->status = RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
 	/* What is next is not like that. */
-	if (keeps(device))
+	if (keeps(device, m))
 		p->sample = sample_of(m, p->session);
 	return put_anywhere(w, op, cygnet_sa_get(sadb, p->sa, p->generation));
 }

@@ -3,6 +3,7 @@
 
 #include "fragment.h"
 #include "ip_sum.h"
+#include "pool.h"
 
 static void fix_header(struct rte_mbuf *part, const struct packet *p)
 {
@@ -24,7 +25,7 @@ unsigned int fragment_packet(struct worker *w, struct rte_mbuf *m, unsigned int 
 	packet_ip(m)->fragment_offset &= rte_cpu_to_be_16((uint16_t)~RTE_IPV4_HDR_DF_FLAG);
 	/* Also of a packet in several segments, the parts are linear. */
 	n = rte_ipv4_fragment_copy_nonseg_packet(m, parts, FRAGMENTS_MAX, (uint16_t)mtu,
-						 w->packets);
+						 packet_pool_for(w->packets, mtu));
 	if (n < 0) {
 		drop(w, m, n == -ENOMEM ? DROP_NO_BUFFER : DROP_TOO_BIG);
 		return 0;

@@ -4,6 +4,7 @@
 #include <rte_random.h>
 
 #include "fragment.h"
+#include "pool.h"
 
 #define AROUND (sizeof(struct rte_ipv6_hdr) + sizeof(struct rte_ipv6_fragment_ext))
 #define UNIT 8u		/* of offsets, bytes */
@@ -13,7 +14,7 @@ static struct rte_mbuf *make_part(struct worker *w, struct rte_mbuf *m, unsigned
 				  unsigned int len, bool more, uint32_t id)
 {
 	const struct rte_ipv6_hdr *whole = packet_ip6(m);
-	struct rte_mbuf *part = rte_pktmbuf_alloc(w->packets);
+	struct rte_mbuf *part = rte_pktmbuf_alloc(packet_pool_for(w->packets, AROUND + len));
 	struct rte_ipv6_fragment_ext *ext;
 	struct rte_ipv6_hdr *ip;
 	const void *from;

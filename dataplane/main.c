@@ -145,7 +145,7 @@ static int serve(const struct conf *conf)
 	err = packet_pools_create(conf);
 	if (err)
 		goto engines;
-	err = ports_start(conf, packet_pool, conf->workers);
+	err = ports_start(conf, packet_pool, packet_pool_jumbo, conf->workers);
 	if (err)
 		goto engines;
 	err = workers_init(conf, conf->workers);

@@ -9,6 +9,7 @@
 
 #include "changes.h"
 #include "log.h"
+#include "mtu.h"
 #include "netlink_attr.h"
 #include "netlink_kind.h"
 #include "port.h"
@@ -17,16 +18,15 @@
  * one that the device cannot have is taken back. */
 static void follow_mtu(struct port *port, uint32_t mtu)
 {
-	int err = -EINVAL;
+	int err;
 
 	if (!mtu || mtu == port->mtu)
 		return;
-	if (mtu <= PORT_MTU_MAX)
-		err = rte_eth_dev_set_mtu(port->id, (uint16_t)mtu);
+	err = mtu_set(port, mtu);
 	if (err) {
 		log_warn("port %s: its device cannot have MTU %u, %s goes back to %u: %s",
 			 port->name, mtu, port->tap_name, port->mtu, strerror(-err));
-		rte_eth_dev_set_mtu(port->tap_id, port->mtu);
+		mtu_set_tap(port);
 		return;
 	}
 	log_info("port %s: MTU %u, as %s has it", port->name, mtu, port->tap_name);

@@ -8,6 +8,7 @@
 
 #include "engine.h"
 #include "log.h"
+#include "mtu.h"
 #include "packet.h"
 #include "pool.h"
 #include "port.h"
@@ -15,14 +16,14 @@
 
 #define CACHE 256u /* packets that an lcore keeps from a shared pool */
 /* Room for a whole packet of the largest usual size with its ESP overhead. */
-#define ROOM (2048 + 2 * RTE_PKTMBUF_HEADROOM)
+#define ROOM (2048 + MTU_AROUND_FRAME)
 
 /* As long as what is put together gets. Whoever sends fragments can use them up, but a
  * packet is in one no longer than it takes to protect it. */
 #define LARGE_ROOM (RTE_LIBRTE_IP_FRAG_MAX_FRAG * ROOM)
 #define LARGE_PACKETS 64u /* of a worker */
 
-struct rte_mempool *packet_pool[CONF_MAX_WORKERS], *packet_pool_large;
+struct rte_mempool *packet_pool[CONF_MAX_WORKERS], *packet_pool_large, *packet_pool_jumbo;
 const struct engine_device *packet_pool_device;
 
 static struct rte_mempool *create_shared(const char *name, unsigned int n)
@@ -49,7 +50,7 @@ void packet_pool_free(struct rte_mempool *pool)
  * its hands; a port without buffers receives nothing. */
 static unsigned int packets_needed(const struct conf *conf)
 {
-	return ports_packets(conf, conf->workers) + conf->workers * (WORKER_PACKETS + CACHE);
+	return ports_packets(conf, conf->workers, false) + conf->workers * (WORKER_PACKETS + CACHE);
 }
 
 /* A pool of a device's hands out what has been away longest: what is not needed would only be
@@ -62,7 +63,8 @@ static unsigned int packets_needed(const struct conf *conf)
 static bool create_own(const struct conf *conf)
 {
 	unsigned int pools = RTE_MIN(conf->workers, ENGINE_POOLS_MAX), made;
-	unsigned int packets = ports_packets(conf, conf->workers) + conf->workers * OWN_PACKETS;
+	unsigned int packets = ports_packets(conf, conf->workers, false) +
+			       conf->workers * OWN_PACKETS;
 
 	packets = (packets + pools - 1) / pools;
 
@@ -89,17 +91,39 @@ static bool create_own(const struct conf *conf)
 	return true;
 }
 
-int packet_pools_create(const struct conf *conf)
+/* One for all workers: they are few ports. Of what a worker has in its hands half may be as long,
+ * which is three times the bytes of all the others.
+ * @param mtu  of mtu_jumbo() */
+static int create_jumbo(const struct conf *conf, uint16_t mtu)
+{
+	unsigned int packets = ports_packets(conf, conf->workers, true) +
+			       conf->workers * (WORKER_PACKETS / 2 + CACHE);
+	uint16_t room = (uint16_t)(MTU_FRAME(mtu) + MTU_AROUND_FRAME);
+
+	if (packet_pool_device) {
+		packet_pool_jumbo = engine_pool_create("jumbo", packets, PACKET_PRIVATE, room);
+		if (!packet_pool_jumbo)
+			log_warn("packets longer than %u bytes are copied by the workers: no %u of "
+				 "them in the memory of %s: %s", MTU_USUAL, packets,
+				 packet_pool_device->name, rte_strerror(rte_errno));
+	}
+	if (!packet_pool_jumbo)
+		packet_pool_jumbo = rte_pktmbuf_pool_create("jumbo", packets, CACHE, PACKET_PRIVATE,
+							    room, SOCKET_ID_ANY);
+	if (!packet_pool_jumbo) {
+		log_error("no memory for %u packets of %u bytes, which an MTU of %u takes: are there "
+			  "hugepages (vm.nr_hugepages)?", packets, room, mtu);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* For the ports with packets of the usual length, and for what is made here. */
+static int create_usual(const struct conf *conf)
 {
 	unsigned int packets = packets_needed(conf);
 	const char *port = ports_own_memory(conf);
 
-	packet_pool_large = rte_pktmbuf_pool_create("large", conf->workers * LARGE_PACKETS, 0,
-						    PACKET_PRIVATE, LARGE_ROOM, SOCKET_ID_ANY);
-	if (!packet_pool_large) {
-		log_error("no memory for large packets: are there hugepages (vm.nr_hugepages)?");
-		return -ENOMEM;
-	}
 	packet_pool_device = NULL;
 	if (engine_memory_pays()) {
 		if (!port && create_own(conf))
@@ -116,4 +140,19 @@ int packet_pools_create(const struct conf *conf)
 	for (unsigned int w = 1; w < conf->workers; w++)
 		packet_pool[w] = packet_pool[0];
 	return 0;
+}
+
+int packet_pools_create(const struct conf *conf)
+{
+	uint16_t jumbo = mtu_jumbo(conf);
+	int err;
+
+	packet_pool_large = rte_pktmbuf_pool_create("large", conf->workers * LARGE_PACKETS, 0,
+						    PACKET_PRIVATE, LARGE_ROOM, SOCKET_ID_ANY);
+	if (!packet_pool_large) {
+		log_error("no memory for large packets: are there hugepages (vm.nr_hugepages)?");
+		return -ENOMEM;
+	}
+	err = create_usual(conf);
+	return err || !jumbo ? err : create_jumbo(conf, jumbo);
 }

@@ -13,11 +13,14 @@
 #include <rte_prefetch.h>
 
 #include "conf.h"
+#include "mtu.h"
 
 struct engine_device;
 
 /** By worker number. */
 extern struct rte_mempool *packet_pool[CONF_MAX_WORKERS];
+/** Buffers for the ports whose packets are longer than MTU_USUAL; NULL: there are none. */
+extern struct rte_mempool *packet_pool_jumbo;
 /** Buffers for packets that were put together and are longer than one of the others. */
 extern struct rte_mempool *packet_pool_large;
 /** In whose memory they are; NULL: in hugepages. */
@@ -50,6 +53,12 @@ static inline void packet_pool_fetch(struct rte_mbuf *const *m, unsigned int n)
 		rte_prefetch0(data - RTE_CACHE_LINE_SIZE); /* the outer header */
 		rte_prefetch0(data + m[i]->data_len);	 /* the trailer */
 	}
+}
+
+/** The pool for a packet of so many bytes. @param usual  that of the worker */
+static inline struct rte_mempool *packet_pool_for(struct rte_mempool *usual, unsigned int len)
+{
+	return len > MTU_USUAL && packet_pool_jumbo ? packet_pool_jumbo : usual;
 }
 
 /** Free a pool of packet_pool_create(), unless a device has kept packets of it. */

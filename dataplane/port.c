@@ -11,11 +11,13 @@
 #include <rte_string_fns.h>
 
 #include "log.h"
+#include "mtu.h"
 #include "port.h"
 #include "wire.h"
 
 #define RX_DESCRIPTORS 1024
 #define TX_DESCRIPTORS 1024
+#define JUMBO_DESCRIPTORS 512 /* of each kind: they hold more bytes */
 #define MAX_QUEUES 256
 
 struct port ports[CONF_MAX_PORTS];
@@ -34,7 +36,7 @@ int port_by_ifindex(uint32_t ifindex)
  * driver name nor arguments and is known to the EAL already. */
 static int probe(const char *device, uint16_t *id)
 {
-	char name[sizeof(((struct conf_port *)0)->device)];
+	char name[MTU_DEVICE];
 	char *args;
 	int err;
 
@@ -72,13 +74,19 @@ static uint16_t wanted_queues(const char *device, unsigned int workers)
 	return (uint16_t)(given && given <= MAX_QUEUES ? given : workers);
 }
 
-unsigned int ports_packets(const struct conf *conf, unsigned int workers)
+static bool is_jumbo(const struct conf_port *section)
 {
-	unsigned int queues = conf->nports; /* the TAPs' */
+	return mtu_wanted(section) > MTU_USUAL;
+}
+
+unsigned int ports_packets(const struct conf *conf, unsigned int workers, bool jumbo)
+{
+	unsigned int queues = 0;
 
 	for (unsigned int i = 0; i < conf->nports; i++)
-		queues += wanted_queues(conf->port[i].device, workers);
-	return queues * (RX_DESCRIPTORS + TX_DESCRIPTORS);
+		if (is_jumbo(&conf->port[i]) == jumbo)
+			queues += wanted_queues(conf->port[i].device, workers) + 1u; /* the TAP's */
+	return queues * (jumbo ? 2 * JUMBO_DESCRIPTORS : RX_DESCRIPTORS + TX_DESCRIPTORS);
 }
 
 static uint16_t queues_for(const char *device, const struct rte_eth_dev_info *info,
@@ -111,20 +119,24 @@ const char *ports_own_memory(const struct conf *conf)
 	return NULL;
 }
 
-/* Who polls a port's queues, as worker.c has it. */
+/* Who polls a port's queues, as worker.c has it, and what these receive into. */
 struct pollers {
 	unsigned int port, workers;
 	struct rte_mempool *const *pools;
+	struct rte_mempool *jumbo; /* instead; NULL: the port's packets are no longer than usual */
 };
 
 static struct rte_mempool *pool_of(const struct pollers *by, uint16_t queue, uint16_t queues)
 {
+	if (by->jumbo)
+		return by->jumbo;
 	return by->pools[(queues == 1 ? by->port : queue) % by->workers];
 }
 
 static int setup_queues(uint16_t id, uint16_t queues, const struct pollers *by)
 {
-	uint16_t rx = RX_DESCRIPTORS, tx = TX_DESCRIPTORS;
+	uint16_t rx = by->jumbo ? JUMBO_DESCRIPTORS : RX_DESCRIPTORS;
+	uint16_t tx = by->jumbo ? JUMBO_DESCRIPTORS : TX_DESCRIPTORS;
 	int socket = rte_eth_dev_socket_id(id);
 	int err = rte_eth_dev_adjust_nb_rx_tx_desc(id, &rx, &tx);
 
@@ -146,9 +158,10 @@ static uint64_t wanted_offloads(const struct rte_eth_dev_info *info, struct rte_
 	return outside ? info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_VLAN_STRIP : 0;
 }
 
-/* Packets of one flow meet the same worker where the device can spread them. */
-static int configure(uint16_t id, const char *device, unsigned int most, const struct pollers *by,
-		     uint16_t *queues)
+/* Packets of one flow meet the same worker where the device can spread them.
+ * @param mtu  0: the driver's own */
+static int configure(uint16_t id, const char *device, unsigned int most, uint16_t mtu,
+		     const struct pollers *by, uint16_t *queues)
 {
 	struct rte_eth_conf conf = {0};
 	struct rte_eth_dev_info info;
@@ -157,7 +170,8 @@ static int configure(uint16_t id, const char *device, unsigned int most, const s
 	if (err)
 		return err;
 	*queues = queues_for(device, &info, most);
-	conf.rxmode.offloads = wanted_offloads(&info, by->pools[0]);
+	conf.rxmode.offloads = wanted_offloads(&info, pool_of(by, 0, 1));
+	conf.rxmode.mtu = mtu_for_driver(&info, mtu);
 	if (*queues > 1 && info.flow_type_rss_offloads) {
 		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
 		conf.rx_adv_conf.rss_conf.rss_hf = info.flow_type_rss_offloads &
@@ -167,41 +181,47 @@ static int configure(uint16_t id, const char *device, unsigned int most, const s
 	return err ? err : setup_queues(id, *queues, by);
 }
 
-/* A device that is an interface of the kernel's: take it from the kernel. */
-static int take_interface(const char *device, char *iface, uint16_t *mtu)
+/* A device that is an interface of the kernel's: take it from the kernel. Of these drivers
+ * net_af_xdp knows what its MTU may be. */
+static int take_interface(struct port *port, const char *device)
 {
-	int err = wire_interface(device, iface, mtu);
+	uint16_t mtu;
+	int err = wire_interface(device, port->iface, &mtu);
 
-	return err || !iface[0] ? err : wire_isolate(iface);
+	if (!err && port->iface[0])
+		err = wire_isolate(port->iface);
+	if (strncmp(device, "net_af_xdp", strlen("net_af_xdp")) == 0)
+		port->iface[0] = '\0';
+	return err;
 }
 
-static int start_wire(struct port *port, const struct conf_port *conf, const struct pollers *by)
+static int start_wire(struct port *port, const struct conf *conf, const struct pollers *by)
 {
+	const struct conf_port *section = &conf->port[by->port];
+	struct rte_mempool *pool = pool_of(by, 0, 1);
 	struct rte_ether_addr mac;
-	char iface[IFNAMSIZ];
-	uint16_t mtu = 0;
-	int err = take_interface(conf->device, iface, &mtu);
+	char device[MTU_DEVICE];
+	int err = take_interface(port, section->device);
 
+	port->mtu = mtu_wanted(section);
+	port->mtu_most = (uint16_t)MTU_OF_FRAME(rte_pktmbuf_data_room_size(pool) - MTU_AROUND_FRAME);
 	if (!err)
-		err = probe(conf->device, &port->id);
+		err = mtu_device(conf, section, port->mtu, device);
 	if (!err)
-		err = configure(port->id, conf->device, by->workers, by, &port->queues);
+		err = probe(device, &port->id);
+	if (!err)
+		err = configure(port->id, device, by->workers, port->iface[0] ? 0 : port->mtu, by,
+				&port->queues);
 	if (!err)
 		err = rte_eth_macaddr_get(port->id, &mac);
 	if (!err)
 		port_set_mac(port, &mac);
 	if (!err)
-		err = rte_eth_dev_get_mtu(port->id, &port->mtu);
-	/* The drivers say 1,500 whatever the interface has. */
-	if (!err && iface[0] && mtu < port->mtu) {
-		err = rte_eth_dev_set_mtu(port->id, mtu);
-		if (!err)
-			port->mtu = mtu;
-	}
+		err = mtu_start(port, conf, section, device);
 	if (!err)
 		err = rte_eth_dev_start(port->id);
 	if (err) {
-		log_error("port %s: device %s: %s", port->name, conf->device, strerror(-err));
+		log_error("port %s: device %s: %s", port->name, section->device, strerror(-err));
 		return err;
 	}
 	/* Multicast is the kernel's business; a device that cannot filter takes all. */
@@ -222,9 +242,10 @@ static int start_tap(struct port *port, const struct pollers *by)
 	snprintf(args, sizeof(args), "%s,iface=%s,mac=%s", name, port->tap_name, mac);
 	err = probe(args, &port->tap_id);
 	if (!err)
-		err = configure(port->tap_id, "", 1, by, &queues);
+		err = configure(port->tap_id, "", 1, 0, by, &queues);
+	/* net_tap itself sets none above 1,500; transmit.c has the rest of that. */
 	if (!err)
-		err = rte_eth_dev_set_mtu(port->tap_id, port->mtu);
+		err = mtu_set_tap(port);
 	if (!err)
 		err = rte_eth_dev_start(port->tap_id);
 	if (!err)
@@ -254,12 +275,18 @@ static int check_interface(const struct port *port)
 	return 0;
 }
 
-int ports_start(const struct conf *conf, struct rte_mempool *const *pools, unsigned int workers)
+int ports_start(const struct conf *conf, struct rte_mempool *const *pools,
+		struct rte_mempool *jumbo, unsigned int workers)
 {
 	int err = 0;
 
 	for (unsigned int i = 0; i < conf->nports && !err; i++) {
-		const struct pollers by = {i, workers, pools};
+		const struct pollers by = {
+			.port = i,
+			.workers = workers,
+			.pools = pools,
+			.jumbo = is_jumbo(&conf->port[i]) ? jumbo : NULL,
+		};
 		struct port *port = &ports[i];
 
 		memset(port, 0, sizeof(*port));
@@ -268,7 +295,7 @@ int ports_start(const struct conf *conf, struct rte_mempool *const *pools, unsig
 		port->interface = cygnet_interface(port->tap_name);
 		err = check_interface(port);
 		if (!err)
-			err = start_wire(port, &conf->port[i], &by);
+			err = start_wire(port, conf, &by);
 		if (!err)
 			err = start_tap(port, &by);
 		if (!err) {

@@ -16,16 +16,15 @@
 #include "conf.h"
 #include "cygnet.h"
 
-/** What one packet buffer holds, less the Ethernet header and a VLAN tag. */
-#define PORT_MTU_MAX (2048 - 18)
-
 struct port {
 	char name[32];
 	char tap_name[IFNAMSIZ];
+	char iface[IFNAMSIZ];	/* of the kernel's, whose MTU is the wire's; "": the driver has it */
 	uint16_t id;		/* ethdev of the wire side */
 	uint16_t tap_id;	/* ethdev of the TAP */
 	uint16_t queues;	/* receive and transmit queue pairs of id; worker w uses w % queues */
-	uint16_t mtu;		/* bytes of IP packet; follows the TAP's MTU */
+	uint16_t mtu;		/* bytes of IP packet; follows the TAP's MTU, */
+	uint16_t mtu_most;	/* as far as device and buffers can */
 	uint32_t ifindex;	/* of the TAP */
 	uint32_t interface;	/* cygnet_interface() of the TAP: what policies call the port */
 	uint64_t mac;		/* of both, in its first six bytes: port_mac() */
@@ -63,15 +62,18 @@ static inline void port_set_mac(struct port *port, const struct rte_ether_addr *
 /**
  * Create, configure and start the ports and TAPs of conf.
  * @param pools  by worker number: each queue receives into that of the worker that polls it
+ * @param jumbo  what ports receive into whose packets are longer than MTU_USUAL
  * @return 0 or -errno, logged
  */
-int ports_start(const struct conf *conf, struct rte_mempool *const *pools, unsigned int workers);
+int ports_start(const struct conf *conf, struct rte_mempool *const *pools,
+		struct rte_mempool *jumbo, unsigned int workers);
 /** The first port of conf that cannot receive into buffers outside of DPDK's own
  * memory. @return its name; NULL: all can */
 const char *ports_own_memory(const struct conf *conf);
 void ports_stop(void);
-/** How many packets the queues of all ports and TAPs of conf can hold. */
-unsigned int ports_packets(const struct conf *conf, unsigned int workers);
+/** How many packets the queues of ports and TAPs of conf can hold.
+ * @param jumbo  of those with packets longer than MTU_USUAL, or of the others */
+unsigned int ports_packets(const struct conf *conf, unsigned int workers, bool jumbo);
 /** @return index in ports[] or -1; any thread */
 int port_by_ifindex(uint32_t ifindex);
 

@@ -13,6 +13,7 @@
 #include "path_mtu.h"
 #include "pipeline.h"
 #include "policy.h"
+#include "pool.h"
 #include "port.h"
 #include "sa_count.h"
 #include "shortcut.h"
@@ -79,6 +80,21 @@ static bool hide_length(struct rte_mbuf *m, const struct cygnet_sa *sa, const st
 	if (padding)
 		memset(padding, 0, to - len);
 	return padding;
+}
+
+/* What is padded for a longer way than the one that it came by has to be in a longer buffer. */
+static struct rte_mbuf *make_room(struct rte_mbuf *m, const struct cygnet_sa *sa)
+{
+	struct rte_mbuf *longer;
+
+	if (!sa->tfc || !packet_pool_jumbo || m->pool == packet_pool_jumbo)
+		return m;
+	longer = rte_pktmbuf_copy(m, packet_pool_jumbo, 0, UINT32_MAX);
+	if (!longer)
+		return m;
+	*packet(longer) = *packet(m);
+	rte_pktmbuf_free(m);
+	return longer;
 }
 
 static int prepare_out(struct rte_mbuf *m, struct cygnet_sa *sa,
@@ -163,6 +179,10 @@ void protect(struct worker *w, struct rte_mbuf *m)
 	if (mtu) {
 		protect_parts(w, m, mtu);
 		return;
+	}
+	if (p->stage == STAGE_ESP_OUT) {
+		m = make_room(m, sa);
+		p = packet(m);
 	}
 	typical = shortcut_describe(w, m, s, sa, &flow);
 	p->epoch = w->flows.epoch;

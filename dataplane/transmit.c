@@ -6,6 +6,8 @@
 #include "pipeline.h"
 #include "port.h"
 
+#define TAP_FRAME (uint32_t)(RTE_ETHER_MTU + RTE_ETHER_HDR_LEN)
+
 /* @param bytes  receives how many went out
  * @return packets that went out */
 static uint16_t flush_batch(struct worker *w, struct mbuf_batch *batch, uint16_t ethdev,
@@ -29,6 +31,14 @@ static uint16_t flush_batch(struct worker *w, struct mbuf_batch *batch, uint16_t
 	return sent;
 }
 
+/* net_tap of DPDK 22.11 sends what the segments hold, but none of a packet that says to be
+ * longer than the MTU which the driver has; that it has no way to raise (port.c). */
+static void fit_tap(struct mbuf_batch *batch)
+{
+	for (unsigned int i = 0; i < batch->n; i++)
+		batch->m[i]->pkt_len = RTE_MIN(batch->m[i]->pkt_len, TAP_FRAME);
+}
+
 void transmit_flush(struct worker *w)
 {
 	for (unsigned int p = 0; p < nports; p++) {
@@ -39,6 +49,8 @@ void transmit_flush(struct worker *w)
 		s->tx_packets += flush_batch(w, &w->tx[p], ports[p].id, queue, DROP_TX_FULL,
 					     &bytes);
 		s->tx_bytes += bytes;
+		if (ports[p].mtu > RTE_ETHER_MTU)
+			fit_tap(&w->tap[p]);
 		s->to_kernel += flush_batch(w, &w->tap[p], ports[p].tap_id, 0, DROP_TAP_FULL,
 					    &bytes);
 	}

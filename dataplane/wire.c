@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <rte_common.h>
+#include <rte_string_fns.h>
 
 #include "log.h"
 #include "wire.h"
@@ -51,6 +52,14 @@ int wire_interface(const char *device, char *iface, uint16_t *mtu)
 	*mtu = (uint16_t)RTE_MIN(ifr.ifr_mtu, UINT16_MAX);
 	memcpy(iface, ifr.ifr_name, IFNAMSIZ);
 	return 0;
+}
+
+int wire_set_mtu(const char *iface, uint16_t mtu)
+{
+	struct ifreq ifr = {.ifr_mtu = mtu};
+
+	rte_strscpy(ifr.ifr_name, iface, sizeof(ifr.ifr_name));
+	return request(SIOCSIFMTU, &ifr);
 }
 
 static int read_setting(const char *path)

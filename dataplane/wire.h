@@ -20,6 +20,9 @@
  */
 int wire_interface(const char *device, char *iface, uint16_t *mtu);
 
+/** Set the MTU of an interface. @return 0 or -errno */
+int wire_set_mtu(const char *iface, uint16_t mtu);
+
 /** Bring the interface up and keep the kernel's IP stack from it. @return 0 or -errno, logged */
 int wire_isolate(const char *iface);
 

@@ -52,6 +52,7 @@ static void everything(void **state)
 				   "device = net_af_packet0,iface=eth1\n"
 				   "[port lan]\n"
 				   "tap = inside0\n"
+				   "mtu = 9000 # jumbo frames\n"
 				   "device = 0000:03:00.0\n"),
 			 0);
 	assert_string_equal(conf.path, path);
@@ -74,9 +75,12 @@ static void everything(void **state)
 	assert_string_equal(conf.port[0].name, "wan");
 	assert_string_equal(conf.port[0].device, "net_af_packet0,iface=eth1");
 	assert_string_equal(conf.port[0].tap, "wan");
+	assert_int_equal(conf.port[0].mtu, 0);
 	assert_string_equal(conf.port[1].name, "lan");
 	assert_string_equal(conf.port[1].device, "0000:03:00.0");
 	assert_string_equal(conf.port[1].tap, "inside0");
+	assert_int_equal(conf.port[1].mtu, 9000);
+	assert_int_equal(conf.port[1].mtu_line, 22);
 }
 
 static void defaults(void **state)
@@ -166,6 +170,11 @@ static const struct {
 	{"[port " LONG32 "]\n",
 	 ":1: [port " LONG32 "]: '" LONG32 "' cannot be the name of a port"},
 	{"[port a]\ndevice = net_null0\n[port a]\n", ":3: [port a]: a second port of that name"},
+	{"[port a]\nmtu = 9k\n", ":2: [port a] mtu: '9k' is not a number"},
+	{"[port a]\nmtu = 575\n", ":2: [port a] mtu: 575 is not between 576 and 16000"},
+	{"[port a]\nmtu = 16001\n", ":2: [port a] mtu: 16001 is not between 576 and 16000"},
+	{"[port a]\nmtu = 9000\nmtu = 1500\n", ":3: [port a] mtu: given twice"},
+	{"[cygnetd]\nmtu = 9000\n", ":2: [cygnetd] mtu: unknown key"},
 	{"[port a]\nspeed = 10\n", ":2: [port a] speed: unknown key"},
 	{"[port a]\ndevice = net_null0\ntap = a/b\n",
 	 ":3: [port a] tap: 'a/b' cannot be the name of an interface"},

@@ -17,7 +17,7 @@
 
 #include "wire.h"
 
-#define MTU 1500 /* what the TAP beside a port can have too */
+#define MTU 1500
 
 struct wire {
 	struct rte_ether_addr mac;
