@@ -95,7 +95,10 @@ class Gateway:
         ip("-n", gw, "route", "replace", "2001:db8:2::/48", "via", PEER6, "dev", "wan")
         self.learn_neighbours()
         self.mac = {device: self.mac_of(device) for device in ("lan", "wan")}
-        time.sleep(0.3)  # cygnetd hears of it by netlink
+        # cygnetd hears of it by netlink; of neighbours soon after the routes.
+        wait_until(lambda: any(row["prefix"] == "2001:db8:2::/48" for row in self.ask("/cygnet/routes").values()),
+                   10, "cygnetd knows the routes")
+        time.sleep(0.3)
 
     def learn_neighbours(self):
         for device, address, port in (("lan", HOST, self.network.lan), ("wan", PEER, self.network.wan),
@@ -141,14 +144,18 @@ class Gateway:
         """One of the workers' counters, of all of them."""
         return sum(row[what] for row in self.ask("/cygnet/stats").values())
 
-    @contextlib.contextmanager
     def configured(self, line):
         """A gateway with another line in its configuration, for a while."""
+        return self.rewritten(lambda usual: usual.replace("[cygnetd]\n", f"[cygnetd]\n{line}\n"))
+
+    @contextlib.contextmanager
+    def rewritten(self, change):
+        """A gateway with another configuration, for a while. @param change  makes it of the usual one"""
         path = f"{self.work}/cygnetd.conf"
         with open(path) as conf:
             usual = conf.read()
         try:
-            self.reconfigure(path, usual.replace("[cygnetd]\n", f"[cygnetd]\n{line}\n"))
+            self.reconfigure(path, change(usual))
             yield
         finally:
             self.reconfigure(path, usual)
