@@ -108,6 +108,9 @@ struct cygnet_db {
 	size_t size;
 	unsigned int roles;   /* held by this process, one bit each */
 	uint32_t wakes_seen;  /* of header.event_wakes */
+	/* Drawn from the kernel for SPIs, some at a time; under the mutex. */
+	uint64_t random[32];
+	unsigned int randoms; /* that are left */
 	/* Copied from the header once it was checked: what bounds an index must
 	 * not change under a reader. */
 	struct cygnet_geometry geometry;
