@@ -110,16 +110,21 @@ static inline uint32_t flow_place(const struct flow_table *table, const struct f
 	return (uint32_t)flow_mix(flow_mix(addrs, word[4] ^ seed[4]), seed[1]) & table->mask;
 }
 
+static inline bool flow_same(const struct flow_key *a, const struct flow_key *b)
+{
+	uint64_t differs = (a->word[0] ^ b->word[0]) | (a->word[4] ^ b->word[4]);
+
+	/* IPv4 has zeros in between. */
+	if (!differs && b->word[4] & FLOW_V6)
+		differs = (a->word[1] ^ b->word[1]) | (a->word[2] ^ b->word[2]) |
+			  (a->word[3] ^ b->word[3]);
+	return !differs;
+}
+
 static inline bool flow_holds(const struct flow_table *table, const struct flow *f,
 			      const struct flow_key *key)
 {
-	uint64_t differs = (f->key.word[0] ^ key->word[0]) | (f->key.word[4] ^ key->word[4]);
-
-	/* IPv4 has zeros in between. */
-	if (!differs && key->word[4] & FLOW_V6)
-		differs = (f->key.word[1] ^ key->word[1]) | (f->key.word[2] ^ key->word[2]) |
-			  (f->key.word[3] ^ key->word[3]);
-	return !differs && f->epoch == table->epoch && f->until > table->now;
+	return flow_same(&f->key, key) && f->epoch == table->epoch && f->until > table->now;
 }
 
 /** As long as this is the same in a turn, flow_find() gives the same again. */

@@ -20,7 +20,8 @@
 struct candidate {
 	struct flow_key key;
 	uint32_t place;
-	uint16_t len;	/* of the packet, bytes */
+	uint16_t len;	/* of the packet, bytes; 0: it has none */
+	bool again;	/* the flow of the one before it */
 	const struct flow *flow; /* as it was when the burst was looked up */
 };
 
@@ -235,6 +236,10 @@ static void look_up(struct worker *w, struct candidate *c, unsigned int n)
 	for (unsigned int i = 0; i < n; i++) {
 		if (!c[i].len)
 			continue;
+		if (c[i].again) {
+			c[i].flow = c[i - 1].flow;
+			continue;
+		}
 		c[i].flow = flow_find(&w->flows, &c[i].key, c[i].place);
 		if (!has_session(c[i].flow) || c[i].flow == last)
 			continue;
@@ -270,8 +275,14 @@ void shortcut_receive(struct worker *w, struct rte_mbuf **m, unsigned int n, uns
 		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
 	for (unsigned int i = 0; i < n; i++) {
 		c[i].flow = NULL;
+		c[i].again = false;
 		if (!w->flows.flow || !look_at(m[i], mac, port, &c[i])) {
 			c[i].len = 0;
+			continue;
+		}
+		if (i && c[i - 1].len && flow_same(&c[i - 1].key, &c[i].key)) {
+			c[i].again = true;
+			c[i].place = c[i - 1].place;
 			continue;
 		}
 		c[i].place = flow_place(&w->flows, &c[i].key);
@@ -382,6 +393,10 @@ void shortcut_opened(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa,
 					       rte_pktmbuf_data_len(m), from, &o->key);
 	if (!o->has_flow)
 		return;
+	if (w->nopened > 1 && o[-1].has_flow && flow_same(&o[-1].key, &o->key)) {
+		o->place = o[-1].place;
+		return;
+	}
 	o->place = flow_place(&w->flows, &o->key);
 	rte_prefetch0(&w->flows.flow[o->place]);
 }
