@@ -150,8 +150,8 @@ ike_id() {
 	swanctl_on "$1" --list-sas | sed -n "s/^${2:-gw-gw}: #\([0-9]*\), ESTABLISHED.*/\1/p" | sort -n | tail -n 1
 }
 
-# rekey SIDE, rekey_ike SIDE [OPTION]
-rekey() { quiet "$work/$1/rekey.out" swanctl_on "$1" --rekey --child net; }
+# rekey SIDE [CHILD], rekey_ike SIDE [OPTION]
+rekey() { quiet "$work/$1/rekey.out" swanctl_on "$1" --rekey --child "${2:-net}"; }
 rekey_ike() { quiet "$work/$1/rekey.out" swanctl_on "$1" --rekey --ike gw-gw "${@:2}"; }
 
 # acquires SIDE HERE THERE: how often traffic between the hosts has asked charon for its SA,

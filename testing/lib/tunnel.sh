@@ -41,14 +41,14 @@ expect_silence() {
 
 dropped_for() { [ "$(drops "$1" "$2")" -ge "$3" ]; }
 
-# expect_rekey SIDE [COMMAND]: the CHILD_SA, or with rekey_ike the IKE_SA, that left has then
-# is another.
+# expect_rekey SIDE [rekey [CHILD] | rekey_ike [OPTION]]: the CHILD_SA, or the IKE_SA, that
+# left has then is another.
 expect_rekey() {
-	local id=child_id before
-	[ "${2:-rekey}" = rekey ] || id=ike_id
-	before=$("$id" left)
+	local id=(child_id left "${@:3}") before
+	[ "${2:-rekey}" = rekey ] || id=(ike_id left)
+	before=$("${id[@]}")
 	expect "${2:-rekey} from $1" "${2:-rekey}" "$1" "${@:3}"
-	expect "there is another one" wait_for 60 newer_than "${before:-none}" "$id" left
+	expect "there is another one" wait_for 60 newer_than "${before:-none}" "${id[@]}"
 }
 
 newer_than() { [ "$("${@:2}")" -gt "$1" ]; }

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Transport mode between the two gateways themselves, Debian's kernel on the right:
-# pings of several sizes from both, and TCP. Whichever side initiates, the gateways' own
-# packets are ESP, and there is no tunnel. Then for TCP to one port alone, which brings the
-# SA up itself.
+# pings of several sizes from both, TCP and UDP. Whichever side initiates, the gateways' own
+# packets are ESP, and there is no tunnel. Then for TCP to one port alone: TCP brings the
+# SA up itself, then the kernel does.
 right=kernel encap=none
 may_drop=([left]=too-big) # of TCP, until the gateway knows what ESP adds
 
@@ -31,6 +31,12 @@ one_port() {
 	expect "the trap is taken away" quiet "$work/left/trap.out" swanctl_on left --uninstall --child shell
 	expect "the connection goes down" connection_down left
 	expect_empty
+	expect "it comes up from right" tunnel_up right shell
+	expect "TCP flows, both ways" tcp_gateways
+	expect_output "policies out" "192.168.0.1/32 === 192.168.0.2/32 tcp any 23" spd left \
+		'map(select(.dir == "out").selector) | unique | join(", ")'
+	expect "the connection goes down" connection_down right
+	expect_empty
 }
 
 kernel_transports() { guest_xfrm right state | grep -c 'mode transport'; }
@@ -46,6 +52,7 @@ expect_hosts() {
 	wait_for 10 all_arrived || true
 	expect_counted 24 $((6 * (2500 + 4 * 28))) left
 	expect_counted 24 $((6 * (2500 + 4 * 8))) right # without IP headers, as Linux has it
+	expect "UDP flows, both ways" udp_gateways
 	expect "TCP flows, both ways" tcp_gateways
 }
 
@@ -71,4 +78,19 @@ tcp_gateways() {
 	[ "$(in_ns gw-left "$top/testing/guest/shell" "${wan_addr[right]}" "cat << 'END'
 $(text)
 END" | md5sum)" = "$(text | md5sum)" ]
+}
+
+# The machine asks for a file by TFTP, in UDP, gets one that fits a packet, and says so.
+udp_gateways() {
+	local asked
+	spawn tftp "$work/tftp.out" ip netns exec "$net_prefix-gw-left" python3 -c 'import socket, sys
+server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+server.bind(("", 69))
+print("listening", flush=True)
+request, client = server.recvfrom(512)
+server.sendto(b"\0\3\0\1" + sys.argv[1].encode(), client)
+server.recv(512)' "$plaintext"
+	wait_for 30 grep -q listening "$work/tftp.out" || return
+	asked=$(guest_do right "busybox tftp -g -r file -l - ${wan_addr[left]}")
+	reap_after tftp 10 && [ "$asked" = "$plaintext" ]
 }
