@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# IKEv1, main mode with a pre-shared key, Debian's kernel on the right. Initiated
-# from either side, and rekeyed; the old CHILD_SAs stay until they expire.
-right=kernel old_sas=stay
-may_drop=([right]=XfrmAcquireError) # what comes before it has the keys
+# As ikev1, with Debian's kernel on the right. Then it vanishes: dead peer detection on the
+# left restarts the tunnel, which comes back when the wire is mended.
+. "$top/testing/scenarios/ikev1/scenario.sh"
+right=kernel
+may_drop=([left]=bad-spi [right]=XfrmAcquireError) # what comes before it has the keys
+eval "with_peer() $(declare -f steps | tail -n +2)"
 
 steps() {
-	local side
-	for side in left right; do
-		expect "the tunnel comes up from $side" tunnel_up "$side"
-		expect "the responder has it, too" wait_for 30 reaches left
-		expect_tunnel
-		expect_rekey "$side"
-		expect_pings
-		expect "the connection goes down" connection_down "$side"
-		expect_empty
-	done
+	local child
+	with_peer
+	expect "the tunnel comes up" tunnel_up left
+	expect_pings
+	child=$(child_id left)
+	cut_wire
+	expect "left finds its peer dead" wait_for 60 gone_from left
+	expect "right finds its peer dead" wait_for 60 gone_from right
+	mend_wire
+	expect "the tunnel comes back" wait_for 60 established left
+	expect "it is another" test "$(child_id left)" != "$child"
+	expect_pings
 }

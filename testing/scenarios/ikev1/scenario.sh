@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# IKEv1 with pre-shared keys. Main mode from either side: the CHILD_SA and the ISAKMP SA are
+# rekeyed under traffic, and nothing is lost but what comes before the initiator has the keys
+# (it is for an SPI that is not known, and counted). TFC padding is asked for, but IKEv1
+# cannot say that the peer takes it: nothing is padded. Then transport mode in UDP, as
+# if there were a NAT, and a road warrior: aggressive mode, with an address by mode config.
+. "$top/testing/scenarios/reauth/scenario.sh"
+. "$top/testing/scenarios/pool/scenario.sh"
+. "$top/testing/scenarios/dpd/scenario.sh"
+sides="left right" shapes="esp udp" old_sas=stay
+may_drop=([left]=bad-spi [right]=bad-spi)
+charon_options+="
+  i_dont_care_about_security_and_use_aggressive_mode_psk = yes"
+
+steps() {
+	local side
+	for side in left right; do
+		main_mode "$side"
+		hosts "$side"
+	done
+	warrior
+}
+
+# main_mode SIDE
+main_mode() {
+	local lost before
+	expect "the tunnel comes up from $1" tunnel_up "$1"
+	expect "the responder has it, too" wait_for 30 reaches left
+	expect_tunnel
+	before=$(unknown_spis)
+	start_capture wire wire br0
+	start_pings rekey left 30000 0.004
+	expect_rekey "$1"
+	expect_rekey "$1" rekey_ike
+	expect "the hosts have been talking all the time" alive pings-rekey
+	reap pings-rekey INT || true
+	lost=$(lost < "$work/pings-rekey.out")
+	expect_output "pings lost, and what came for an unknown SPI" "$lost" unknown_since "$before"
+	expect_at_most "pings lost" "$lost" 50
+	expect_pings
+	expect_ciphertext
+	expect_output "packets that have been padded" 0 frames wire esp and greater 400
+	expect "the connection goes down" connection_down "$1"
+	expect_empty
+}
+
+unknown_since() { echo $(($(unknown_spis) - $1)); }
+
+# hosts SIDE
+hosts() {
+	local headers=$((50 * 20))
+	expect "host comes up from $1" tunnel_up "$1" host
+	expect "the responder has it, too" wait_for 30 gateway_reaches
+	expect_output "SAs in transport mode in UDP" 2 \
+		sad left 'map(select(.mode == "transport" and .encap == "udp")) | length'
+	expect_sas
+	start_pings host gw-left 50 0.01 "${wan_addr[right]}"
+	expect_output "pings lost" 0 end_pings host
+	expect_counted 50 $((50 * ping_bytes)) left
+	[ "$right" != kernel ] || headers=0 # Linux counts without
+	expect_counted 50 $((50 * (ping_bytes - 20) + headers)) right
+	expect "the connection goes down" quiet "$work/$1/terminate.out" \
+		swanctl_on "$1" --terminate --ike hosts --timeout 20
+	expect_empty
+}
+
+gateway_reaches() { in_ns gw-left ping -q -c 1 -W 1 "${wan_addr[right]}" > /dev/null; }
+
+warrior() {
+	expect "the client connects" tunnel_up right warrior
+	expect "it has an address of the pool" test -n "$(vip right)"
+	expect "the gateway reaches it" wait_for 30 client_answers
+	expect_sas
+	start_pings client left 50 0.02 "$(vip right)"
+	expect_output "pings from the client lost" 0 client_pings right
+	expect_output "pings to the client lost" 0 end_pings client
+	expect_counted 60 $((50 * ping_bytes + 10 * 84))
+	expect "it disconnects" quiet "$work/right/terminate.out" \
+		swanctl_on right --terminate --ike warrior --timeout 20
+	expect_empty
+	expect_output "addresses in use" 0 leases
+}
+
+client_answers() { in_ns left ping -q -c 1 -W 1 "$(vip right)" > /dev/null; }
