@@ -52,7 +52,7 @@ write_strongswan_conf() {
 # What is special about the mount namespace of a charon: a /run of its own for
 # its PID file, and our plugin beside Debian's.
 run_charon() {
-	local dir=$1 kind=$2 daemon=$3
+	local dir=$1 kind=$2 daemon=$3 preload=$4
 	mount -t tmpfs tmpfs /run || exit
 	if [ "$kind" = cygnet ]; then
 		mount -t overlay overlay \
@@ -60,7 +60,7 @@ run_charon() {
 			/usr/lib/ipsec/plugins || exit
 	fi
 	export STRONGSWAN_CONF=$dir/strongswan.conf
-	[ -z "${charon_preload:-}" ] || export LD_PRELOAD=$charon_preload KERNEL_TIMES=$dir/kernel-times
+	[ -z "$preload" ] || export LD_PRELOAD=$preload KERNEL_TIMES=$dir/kernel-times
 	exec "$work/bin/$daemon"
 }
 export -f run_charon
@@ -85,7 +85,8 @@ spawn_charon() {
 		rm -f "$dir/charon.vici"
 		export root work
 		spawn "charon-$side" "$dir/charon.out" ip netns exec "$net_prefix-gw-$side" \
-			bash -c 'run_charon "$@"' charon "$dir" "${!side}" "${daemon[$side]:-charon}"
+			bash -c 'run_charon "$@"' charon "$dir" "${!side}" "${daemon[$side]:-charon}" \
+			"${preload[$side]:-${charon_preload:-}}"
 	fi
 }
 

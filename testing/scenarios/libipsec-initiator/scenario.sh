@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The gateway on the right is stock strongSwan with kernel-libipsec, which speaks
-# ESP in UDP only. It initiates.
-right=libipsec shapes=udp
+# As libipsec-responder, initiated by the right, whose dead peer detection restarts it;
+# that of the left takes it away. The left asks for TFC padding, but the right says that it
+# does not take any: nothing is padded.
+. "$top/testing/scenarios/libipsec-responder/scenario.sh"
+initiator=right
+preload=([right]=$build/testing/lib/.libs/no-tfc.so)
 
-steps() {
-	expect "the tunnel comes up" tunnel_up right
-	expect_tunnel
+more_steps() {
+	expect "the left was told not to pad" \
+		grep -q 'received ESP_TFC_PADDING_NOT_SUPPORTED' "$work/left/charon.log"
 }

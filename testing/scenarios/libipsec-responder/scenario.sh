@@ -1,9 +1,83 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The gateway on the right is stock strongSwan with kernel-libipsec, which speaks
-# ESP in UDP only. Left, a Cygnet gateway, initiates.
-right=libipsec shapes=udp
+# ESP in UDP only. Left, a Cygnet gateway, initiates. CHILD_SAs and the IKE_SA are rekeyed
+# from both sides under traffic, and no packet is lost; either side ends it, and nothing is
+# left; traffic that meets a trap on the left brings it up. Then the wire between them
+# is cut: dead peer detection on the left restarts the tunnel.
+. "$top/testing/scenarios/dpd/scenario.sh"
+. "$top/testing/scenarios/rekey/scenario.sh"
+right=libipsec shapes=udp auth=psk initiator=left
+may_drop=()
 
 steps() {
-	expect "the tunnel comes up" tunnel_up left
+	local side
+	expect "the tunnel comes up" tunnel_up "$initiator"
 	expect_tunnel
+	expect_rekeys
+	for side in right left; do
+		expect "the connection goes down from $side" connection_down "$side"
+		expect_nothing
+		expect "it comes up again" tunnel_up "$initiator"
+		expect_pings
+		expect "the CHILD_SA goes down from $side" tunnel_down "$side"
+		expect_empty
+		expect "it comes up again" tunnel_up "$initiator"
+	done
+	expect_return
+	more_steps
+	expect "the connection goes down" connection_down "$initiator"
+	expect_nothing
+}
+
+expect_rekeys() {
+	local side child
+	child=$(child_id left)
+	start_capture wire wire br0
+	start_pings rekey left 30000 0.004
+	for side in left right; do
+		expect_rekey "$side"
+		expect_rekey "$side" rekey_ike
+	done
+	expect "the old SAs go" wait_for 30 only_newest
+	expect "the hosts have been talking all the time" alive pings-rekey
+	reap pings-rekey INT || true
+	expect_output "pings lost across the rekeys" 0 lost < "$work/pings-rekey.out"
+	expect_ciphertext
+	expect_output "packets that have been padded" 0 frames wire "${shape[udp]} and greater 400"
+	expect "the last CHILD_SA is in use" test "$(child_id left)" -eq $((child + 2))
+	expect_pings
+}
+
+# The right has no databases to look into: it has no IKE_SA.
+expect_nothing() {
+	expect_empty
+	expect "the right has no SA" wait_for 30 right_has_none
+}
+
+right_has_none() { [ -z "$(swanctl_on right --list-sas)" ]; }
+
+# The one that initiates has dpd_action = restart, the other one clear.
+expect_return() {
+	local side child
+	expect_pings
+	child=$(child_id left)
+	cut_wire
+	for side in left right; do
+		expect "$side finds its peer dead" wait_for 60 gone_from "$side"
+	done
+	mend_wire
+	expect "the tunnel comes back" wait_for 60 established left
+	expect "it is another" test "$(child_id left)" -gt "$child"
+	expect_pings
+}
+
+more_steps() {
+	expect "the connection goes down" connection_down left
+	expect "a trap is set" quiet "$work/left/trap.out" swanctl_on left --install --child net
+	expect "the first ping is answered" first_ping_from left
+	expect_pings
+	expect "it goes down from right" tunnel_down right
+	expect "the next one is answered, too" first_ping_from left
+	expect_pings
+	expect "the trap is taken away" quiet "$work/left/trap.out" swanctl_on left --uninstall --child net
 }
