@@ -33,4 +33,4 @@ cut_wire() {
 }
 
 mend_wire() { in_ns wire nft "delete table bridge cut"; }
-gone_from() { ! established "$1"; }
+gone_from() { ! established "$@"; }

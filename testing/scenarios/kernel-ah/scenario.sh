@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # AH with Debian's kernel on the right: networks of both families through tunnels over
 # IPv4 and IPv6, and the gateways themselves in transport mode, with and without ESN and
-# with seven algorithms. Left and right initiate in turn.
+# with ten algorithms. Left and right initiate in turn.
 right=kernel
+# HMAC-SHA2-256-96 has a number for private use: only between who knows the other one.
+charon_options="send_vendor_id = yes"
 shapes=ah allowed_on_wire+=" or ah" readable_on_wire=ah
 
 steps() {
@@ -13,6 +15,9 @@ steps() {
 	hosts right hosts hmac-sha1 12 4
 	hosts left hosts-esn aes-xcbc 12 4
 	hosts left hosts-cmac aes-cmac 12 4
+	hosts right hosts-sha1 hmac-sha1 20 4
+	hosts left hosts-md5 hmac-md5 16 4
+	hosts right hosts-sha256 hmac-sha256 12 4
 	hosts right hosts6 hmac-md5 12 6
 }
 
@@ -34,6 +39,7 @@ hosts() {
 			expect "$side is answered, $size bytes" ping_gateway "$side" "$5" "$size"
 		done
 	done
+	wait_for 10 all_arrived || true
 	expect_counted 8 $((payload + 8 * ($5 == 6 ? 40 : 20))) left
 	expect_counted 8 "$payload" right # without IP headers, as Linux has it
 	child_down "$1" "$2"
@@ -62,13 +68,20 @@ child_down() {
 	expect_empty
 }
 
-# ping_gateway SIDE FAMILY BYTES: from that gateway to the other.
+all_arrived() {
+	local side
+	for side in left right; do
+		[[ $(carried in "${seen_sas[$side]}" "$(charon_sas "$side")") = 8\ * ]] || return
+	done
+}
+
+# ping_gateway SIDE FAMILY BYTES: from that gateway to the other. ping leaves before an answer
+# that a busy machine delays: the counters show that all come.
 ping_gateway() {
 	local to
 	to=$(other "$1")
 	if [ "$2" = 6 ]; then to=${wan6_addr[$to]}; else to=${wan_addr[$to]}; fi
 	on_gateway "$1" "/bin/ping -q -c 2 -i 0.2 -W 5 -s $3 $to" > "$work/ping.out"
-	[ "$(lost < "$work/ping.out")" = 0 ]
 }
 
 tcp_flows_in() {

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # CHILD_SAs that are limited by packets and by bytes, on both sides, and by time, on the
-# left. At the soft limit they are rekeyed, under traffic and without a lost packet. At a hard
-# limit the dataplane sends not one packet more, and charon closes the CHILD_SA, which has
-# expired, and makes another.
+# left, initiated by the left and the right in turn. At the soft limit they are rekeyed, under
+# traffic and without a lost packet. At a hard limit the dataplane sends not one packet more,
+# and charon closes the CHILD_SA, which has expired, and makes another. (Those that the right
+# initiates have networks of their own: so the left knows which of its children is meant.)
 no_policy=drop
 may_drop=([left]="sa-expired no-policy" [right]="sa-expired no-policy")
 
 steps() {
-	local child
+	local child side=left
 	for child in packets bytes time; do
-		expect "child $child comes up" tunnel_up left "$child"
+		expect "child $child comes up from $side" tunnel_up "$side" "$child"
 		if [ "$child" = time ]; then # soon another
 			expect "hosts reach each other" reaches left
 		else
@@ -20,30 +21,31 @@ steps() {
 		expect_output "pings lost" 0 end_pings limit
 		expect_ciphertext
 		expect "three SAs and more each way" test "$(spis)" -ge 6
-		expect "the connection goes down" connection_down left
+		expect "the connection goes down" connection_down "$side"
 		expect_empty
+		side=$(other "$side")
 	done
-	hard_limit hard 100
+	hard_limit right hard 100
 	# Pings of 229 bytes; the left alone has this limit.
-	hard_limit hard-bytes 88
+	hard_limit left hard-bytes 88
 	hard_time
 }
 
-# hard_limit CHILD PACKETS: that each of its SAs carries, and not one more.
+# hard_limit SIDE CHILD PACKETS: that each of its SAs carries, and not one more; SIDE initiates.
 hard_limit() {
 	local before dropped
-	expect "child $1 comes up" tunnel_up left "$1"
-	before=$(child_id left "$1")
+	expect "child $2 comes up from $1" tunnel_up "$1" "$2"
+	before=$(child_id left "$2")
 	dropped=$(drops left sa-expired)
 	start_capture wire wire br0
 	pings left 300 0.01 || true
 	expect_ciphertext
-	expect "no SA has sent more than $2 packets" test "$(most_packets)" -eq "$2"
-	expect "the CHILD_SA was replaced" test "$(child_id left "$1")" -gt "$before"
-	expect "charon has closed it as expired" closed_as_expired "$1" "$before"
+	expect "no SA has sent more than $3 packets" test "$(most_packets)" -eq "$3"
+	expect "the CHILD_SA was replaced" test "$(child_id left "$2")" -gt "$before"
+	expect "charon has closed it as expired" closed_as_expired "$2" "$before"
 	say "$(($(drops left sa-expired) - dropped)) packets dropped as sa-expired"
 	expect "what came too late was dropped as that" test "$(drops left sa-expired)" -gt "$dropped"
-	expect "the connection goes down" connection_down left
+	expect "the connection goes down" connection_down "$1"
 	expect_empty
 }
 

@@ -41,7 +41,7 @@ steps() {
 	expect_learned 4
 	expect "the connection goes down" connection_down left
 	routers_ipv6
-	expect "the tunnel comes up over IPv6" tunnel_up left net6
+	expect "the tunnel comes up from right, over IPv6" tunnel_up right net6
 	expect "hosts reach each other" wait_for 30 long_ping left 6 100
 	expect_pings_between 6
 	expect_learned 6
