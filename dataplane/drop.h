@@ -20,8 +20,7 @@
 	X(NO_NEIGHBOUR, "no-neighbour", "the next hop's MAC address is not known (yet)") \
 	X(TOO_BIG, "too-big", "larger than the MTU of the way out, and DF is set") \
 	X(FRAGMENT, "fragment", "a packet that does not show its ports, a fragment, where policies ask for them") \
-	X(REASSEMBLY, "reassembly", "a fragment of a packet that did not become whole in time, or whose parts contradict each other") \
-	X(REASSEMBLED_SIZE, "reassembled-size", "put together from fragments, it is longer than a packet buffer") \
+	X(REASSEMBLY, "reassembly", "a fragment of a packet that did not become whole in time or had to make room, or whose parts contradict each other or are too many; or that came twice") \
 	X(POLICY_PLAINTEXT, "policy-plaintext", "arrived in plaintext, policy says protect") \
 	X(POLICY_DISCARD, "policy-discard", "a policy says discard") \
 	X(NO_POLICY, "no-policy", "no policy is about it, and no_policy in cygnetd.conf(5) says drop") \

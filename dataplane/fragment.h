@@ -9,9 +9,10 @@
 #include "headers.h"
 #include "pipeline.h"
 
-#define FRAGMENTS_MAX 64
-/** Packets at most that a worker keeps while they are put together. */
-#define REASSEMBLY_PACKETS (3 * 256 * RTE_LIBRTE_IP_FRAG_MAX_FRAG)
+/** As many parts as 64 KiB have at an MTU of 576. */
+#define FRAGMENTS_MAX 128
+/** Fragments at most that a worker keeps while they are put together. */
+#define REASSEMBLY_PACKETS (3 * 1024u)
 
 /** Whether a packet (data at its IP header, checked) is a fragment. */
 static inline bool is_fragment(const struct rte_ipv4_hdr *ip)
@@ -35,8 +36,10 @@ unsigned int fragment_packet(struct worker *w, struct rte_mbuf *m, unsigned int 
 unsigned int fragment6_packet(struct worker *w, struct rte_mbuf *m, unsigned int mtu,
 			      struct rte_mbuf *parts[FRAGMENTS_MAX]);
 
-/** What a worker keeps of packets that are not whole yet. @return NULL: no memory */
-struct reassembly *reassembly_create(void);
+/** What a worker keeps of packets that are not whole yet.
+ * @param dropped  counts fragments that did not become a packet
+ * @return NULL: no memory */
+struct reassembly *reassembly_create(uint64_t *dropped);
 void reassembly_free(struct reassembly *r);
 /** The worker that puts the packet of a fragment together. */
 unsigned int reassembly_owner(const struct worker *w, struct rte_mbuf *m, const struct headers *h);

@@ -26,7 +26,7 @@ enum packet_stage {
 
 /* Where a packet goes once it has been put together. */
 enum packet_resume {
-	RESUME_LOCAL,	/* receive_reassembled() */
+	RESUME_LOCAL,	/* receive_local(): to this host */
 	RESUME_FORWARD,	/* receive_forward(): plaintext from the wire */
 	RESUME_OUT,	/* plain_out(): plaintext from the kernel */
 };
@@ -52,9 +52,10 @@ struct packet {
 	uint64_t seq;		/* ESP_IN: with the high bits inferred */
 	uint16_t esp;		/* offset of the ESP or AH header, bytes */
 	uint16_t sport;		/* ESP_IN: of UDP, network byte order */
+	uint16_t part_at;	/* REASSEMBLE: where its text belongs, bytes */
 	struct cygnet_addr src;	/* ESP_IN: outer source */
 	struct session *session;
-	struct rte_mbuf *next;	/* of the same SA, behind this one */
+	struct rte_mbuf *next;	/* of the same SA, or packet in parts, behind this one */
 	uint64_t sample;	/* of what a device is to encrypt */
 	uint16_t tried, failed_at;	/* bit masks of crypto devices: had it, failed */
 	uint8_t back;		/* from the crypto device */

@@ -6,7 +6,7 @@
  *
  *   receive.c   frames from ports and TAPs: what are they?
  *   proxy.c     what the kernel asks the neighbours for, where there are none
- *   reassemble.c, fragment.c   several packets become one, one becomes several
+ *   reassemble.c, partial.c, fragment.c   several packets become one, one becomes several
  *   shortcut.c  frames of flows that are known: what the stages below have decided
  *   burst.c     of these, ESP that a device does when it is called: from port to port at once
  *   plain.c     plaintext packets: SPD, TTL, MTU
@@ -148,8 +148,8 @@ extern struct worker workers[CONF_MAX_WORKERS];
 void receive_frame(struct worker *w, struct rte_mbuf *m, unsigned int port);
 /** A frame from the kernel, out of the TAP of a port. */
 void receive_from_kernel(struct worker *w, struct rte_mbuf *m, unsigned int port);
-/** A packet to this host that came in fragments and is whole now. */
-void receive_reassembled(struct worker *w, struct rte_mbuf *m);
+/** A packet to an address of this host: ESP, AH, IKE, or something for the kernel. */
+void receive_local(struct worker *w, struct rte_mbuf *m);
 /** A plaintext packet on its way to somebody else. */
 void receive_forward(struct worker *w, struct rte_mbuf *m);
 /** A plaintext packet that is to leave (data at its IP header, checked):

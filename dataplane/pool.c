@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include <rte_errno.h>
-#include <rte_ip_frag.h>
 #include <rte_mbuf.h>
 
 #include "engine.h"
@@ -18,9 +17,9 @@
 /* Room for a whole packet of the largest usual size with its ESP overhead. */
 #define ROOM (2048 + MTU_AROUND_FRAME)
 
-/* As long as what is put together gets. Whoever sends fragments can use them up, but a
+/* As long as a buffer can be, and an IP packet. Whoever sends fragments can use them up, but a
  * packet is in one no longer than it takes to protect it. */
-#define LARGE_ROOM (RTE_LIBRTE_IP_FRAG_MAX_FRAG * ROOM)
+#define LARGE_ROOM UINT16_MAX
 #define LARGE_PACKETS 64u /* of a worker */
 
 struct rte_mempool *packet_pool[CONF_MAX_WORKERS], *packet_pool_large, *packet_pool_jumbo;

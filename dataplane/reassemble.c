@@ -7,42 +7,36 @@
 #include <stdlib.h>
 
 #include <rte_cycles.h>
-#include <rte_ip_frag.h>
 #include <rte_jhash.h>
 
+#include "esp_tail.h"
 #include "fragment.h"
 #include "ip_sum.h"
+#include "partial.h"
 #include "policy.h"
 #include "pool.h"
+#include "tos.h"
 
 /* Whoever sends fragments can fill a table: ESP with AH, UDP, and plaintext have one each, and what
  * does not become whole leaves soon. Fragments of a packet travel close together. */
-#define BUCKET 4u
-#define PACKETS (REASSEMBLY_PACKETS / RTE_LIBRTE_IP_FRAG_MAX_FRAG / 3)
+#define TABLE_PARTS (REASSEMBLY_PACKETS / 3)
 #define WAIT_MS 500u
-#define PREFETCH 3
+#define UNIT 8u		/* of offsets, bytes */
 
 struct reassembly {
-	struct rte_ip_frag_tbl *esp, *udp, *plain;
-	struct rte_ip_frag_death_row dead;
+	struct partial_table *esp, *udp, *plain;
 };
 
-static struct rte_ip_frag_tbl *make_table(void)
-{
-	uint64_t wait = rte_get_tsc_hz() / 1000 * WAIT_MS;
-
-	return rte_ip_frag_table_create(PACKETS / BUCKET, BUCKET, PACKETS, wait, SOCKET_ID_ANY);
-}
-
-struct reassembly *reassembly_create(void)
+struct reassembly *reassembly_create(uint64_t *dropped)
 {
 	struct reassembly *r = calloc(1, sizeof(*r));
+	uint64_t wait = rte_get_tsc_hz() / 1000 * WAIT_MS;
 
 	if (!r)
 		return NULL;
-	r->esp = make_table();
-	r->udp = make_table();
-	r->plain = make_table();
+	r->esp = partial_create(TABLE_PARTS, wait, dropped);
+	r->udp = partial_create(TABLE_PARTS, wait, dropped);
+	r->plain = partial_create(TABLE_PARTS, wait, dropped);
 	if (!r->esp || !r->udp || !r->plain) {
 		reassembly_free(r);
 		return NULL;
@@ -54,12 +48,9 @@ void reassembly_free(struct reassembly *r)
 {
 	if (!r)
 		return;
-	if (r->esp)
-		rte_ip_frag_table_destroy(r->esp);
-	if (r->udp)
-		rte_ip_frag_table_destroy(r->udp);
-	if (r->plain)
-		rte_ip_frag_table_destroy(r->plain);
+	partial_free(r->esp);
+	partial_free(r->udp);
+	partial_free(r->plain);
 	free(r);
 }
 
@@ -77,137 +68,208 @@ unsigned int reassembly_owner(const struct worker *w, struct rte_mbuf *m, const 
 	return rte_jhash_3words(ip->src_addr, ip->dst_addr, ip->packet_id, 0) % w->workers;
 }
 
-/* Count and free what the table has let go. @return how many */
-static unsigned int bury(struct worker *w)
+/* What a fragment says of itself. @return false if that cannot be: text that is not there, or none
+ * that another fragment could follow, or beyond what a length field can say */
+static bool read_part(struct rte_mbuf *m, const struct headers *h, struct partial_part *part)
 {
-	struct rte_ip_frag_death_row *dead = &w->reassembly->dead;
-	unsigned int n = dead->cnt;
+	unsigned int text = rte_pktmbuf_data_len(m) - h->len, field;
+	uint16_t raw;
 
-	w->stats->drop[DROP_REASSEMBLY] += n;
-	rte_ip_frag_free_death_row(dead, PREFETCH);
-	return n;
-}
-
-/* No packet is longer than its length field can say (RFC 791; RFC 8200, 4.5). What
- * follows an IPv6 fragment header begins where its offset 0 is. */
-static bool beyond_64k(struct rte_mbuf *m, const struct headers *h)
-{
-	const struct rte_ipv4_hdr *ip = packet_ip(m);
-	unsigned int offset;
-	uint16_t field;
-
+	part->front = h->len;
 	if (packet_family(m) == AF_INET6) {
-		memcpy(&field, rte_pktmbuf_mtod_offset(m, const uint8_t *, h->fragment_at + 2), 2);
-		offset = rte_be_to_cpu_16(field) & RTE_IPV6_EHDR_FO_MASK;
-		return offset + rte_pktmbuf_pkt_len(m) - h->len > UINT16_MAX;
+		memcpy(&raw, rte_pktmbuf_mtod_offset(m, const uint8_t *, h->fragment_at + 2),
+		       sizeof(raw));
+		field = rte_be_to_cpu_16(raw);
+		part->at = field & RTE_IPV6_EHDR_FO_MASK;
+		part->more = field & RTE_IPV6_EHDR_MF_MASK;
+	} else {
+		field = rte_be_to_cpu_16(packet_ip(m)->fragment_offset);
+		part->at = (field & RTE_IPV4_HDR_OFFSET_MASK) * RTE_IPV4_HDR_OFFSET_UNITS;
+		part->more = field & RTE_IPV4_HDR_MF_FLAG;
 	}
-	offset = rte_be_to_cpu_16(ip->fragment_offset) & RTE_IPV4_HDR_OFFSET_MASK;
-	return offset * RTE_IPV4_HDR_OFFSET_UNITS + rte_be_to_cpu_16(ip->total_length) > UINT16_MAX;
+	return text && !(part->more && text % UNIT) && part->at + text + h->len <= UINT16_MAX;
 }
 
-/* The bytes of a packet in one piece.
- * @return the packet as it is, if there is no room */
-static struct rte_mbuf *in_one_piece(struct rte_mbuf *m)
+/* RFC 791, 3.2; RFC 8200, 4.5. */
+static struct partial_key key_of(struct rte_mbuf *m, const struct headers *h)
 {
-	struct rte_mbuf *large;
+	struct partial_key key = {
+		.src = packet_src(m),
+		.dst = packet_dst(m),
+		.af = packet_family(m),
+	};
 
-	if (m->nb_segs == 1 || rte_pktmbuf_linearize(m) == 0 || !packet_pool_large)
-		return m;
-	large = rte_pktmbuf_copy(m, packet_pool_large, 0, UINT32_MAX);
-	if (!large || large->nb_segs > 1) {
-		rte_pktmbuf_free(large);
-		return m;
+	if (key.af == AF_INET6) {
+		memcpy(&key.id, rte_pktmbuf_mtod_offset(m, const uint8_t *, h->fragment_at + 4),
+		       sizeof(key.id));
+	} else {
+		key.id = packet_ip(m)->packet_id;
+		key.proto = h->proto;
 	}
-	*packet(large) = *packet(m);
-	rte_pktmbuf_free(m);
-	return large;
+	return key;
+}
+
+/* A buffer for a packet that one of the ports' does not hold. What there is beside it is for what
+ * is added: behind it first, where it is always some. @return NULL: there is none */
+static struct rte_mbuf *large(unsigned int len)
+{
+	struct rte_mbuf *m = packet_pool_large ? rte_pktmbuf_alloc(packet_pool_large) : NULL;
+	unsigned int left;
+
+	if (!m)
+		return NULL;
+	left = m->buf_len - RTE_MIN(m->buf_len, len + ESP_TAIL_MAX);
+	m->data_off = (uint16_t)RTE_MIN(left, (unsigned int)RTE_PKTMBUF_HEADROOM);
+	return m;
+}
+
+static void copy_text(uint8_t *to, struct rte_mbuf *part)
+{
+	for (; part; part = packet(part)->next) {
+		memcpy(to, rte_pktmbuf_mtod(part, const void *), rte_pktmbuf_data_len(part));
+		to += rte_pktmbuf_data_len(part);
+	}
+}
+
+/* One packet of its parts, in one piece of memory, with the headers of the first one.
+ * @return NULL: no memory */
+static struct rte_mbuf *join(const struct partial_whole *whole)
+{
+	struct rte_mbuf *first = whole->parts, *rest = packet(first)->next, *m = first;
+	unsigned int more = whole->len - rte_pktmbuf_data_len(first);
+	unsigned int head = whole->front + rte_pktmbuf_data_len(first);
+
+	rte_pktmbuf_prepend(first, (uint16_t)whole->front);
+	if (more + ESP_TAIL_MAX > rte_pktmbuf_tailroom(first)) {
+		m = large(head + more);
+		if (!m) {
+			partial_release(first);
+			return NULL;
+		}
+		*packet(m) = *packet(first);
+		memcpy(rte_pktmbuf_append(m, (uint16_t)head), rte_pktmbuf_mtod(first, void *), head);
+		rte_pktmbuf_free(first);
+	}
+	copy_text((uint8_t *)rte_pktmbuf_append(m, (uint16_t)more), rest);
+	partial_release(rest);
+	return m;
 }
 
 /* The header of a whole packet. Plaintext that its source has cut, may be cut. */
-static void settle(struct rte_mbuf *m)
+static void settle_v4(struct rte_mbuf *m)
 {
 	struct rte_ipv4_hdr *ip = packet_ip(m);
 
-	if (packet_family(m) == AF_INET) {
-		if (packet(m)->resume != RESUME_LOCAL)
-			ip->fragment_offset = 0;
-		ip->hdr_checksum = 0;
-		ip->hdr_checksum = ip_checksum(ip, ip_header_len(ip));
+	ip->total_length = rte_cpu_to_be_16(rte_pktmbuf_data_len(m));
+	ip->fragment_offset &= rte_cpu_to_be_16(RTE_IPV4_HDR_DF_FLAG);
+	if (packet(m)->resume != RESUME_LOCAL)
+		ip->fragment_offset = 0;
+	ip->hdr_checksum = 0;
+	ip->hdr_checksum = ip_checksum(ip, ip_header_len(ip));
+}
+
+/* The fragment header goes. */
+static void settle_v6(struct rte_mbuf *m)
+{
+	struct rte_ipv6_fragment_ext ext;
+	struct rte_ipv6_hdr *ip = packet_ip6(m);
+
+	memcpy(&ext, ip + 1, sizeof(ext));
+	memmove((uint8_t *)ip + sizeof(ext), ip, sizeof(*ip));
+	rte_pktmbuf_adj(m, sizeof(ext));
+	ip = packet_ip6(m);
+	ip->proto = ext.next_header;
+	ip->payload_len = rte_cpu_to_be_16((uint16_t)(rte_pktmbuf_data_len(m) - sizeof(*ip)));
+}
+
+/* RFC 3168, 5.3: that one part met congestion is said of all. @return false: some say that they
+ * could not say so, others do not */
+static bool join_ecn(struct rte_mbuf *m, uint8_t fields)
+{
+	const uint8_t not_capable = 1u << 0, met = 1u << TOS_ECN;
+
+	if (fields & not_capable)
+		return fields == not_capable;
+	if (fields & met)
+		tos_set(m, (uint8_t)(tos_get(m) | TOS_ECN));
+	return true;
+}
+
+/* A packet has come whole. @return it, or NULL if it was dropped */
+static struct rte_mbuf *make_whole(struct worker *w, const struct partial_whole *whole)
+{
+	struct rte_mbuf *m;
+
+	if (whole->front + whole->len > UINT16_MAX) {
+		w->stats->drop[DROP_MALFORMED] += partial_release(whole->parts);
+		return NULL;
+	}
+	m = join(whole);
+	if (!m) {
+		w->stats->drop[DROP_NO_BUFFER]++;
+		return NULL;
+	}
+	if (packet_family(m) == AF_INET6)
+		settle_v6(m);
+	else
+		settle_v4(m);
+	if (!join_ecn(m, whole->ecn)) {
+		drop(w, m, DROP_REASSEMBLY);
+		return NULL;
 	}
 	m->ol_flags = 0;
-	m->l3_len = 0;
+	if (packet(m)->resume != RESUME_LOCAL)
+		packet(m)->whole = (uint16_t)whole->longest;
+	return m;
 }
 
-/* How long the longest fragment of a packet was, which are its segments now.
- * @param front  what the headers in front of each took, bytes */
-static uint16_t longest_part(struct rte_mbuf *m, unsigned int front)
-{
-	unsigned int longest = 0, had = packet_family(m) == AF_INET6 ? sizeof(struct rte_ipv6_hdr)
-								     : front;
-
-	for (const struct rte_mbuf *seg = m; seg; seg = seg->next, had = 0)
-		longest = RTE_MAX(longest, seg->data_len + front - had);
-	return (uint16_t)longest;
-}
-
-/* What comes next takes its bytes to be in one piece. */
-static void resume_plain(struct worker *w, struct rte_mbuf *m)
+static void resume(struct worker *w, struct rte_mbuf *m)
 {
 	struct cygnet_flow flow;
 
-	if (m->nb_segs > 1) {
-		drop(w, m, DROP_REASSEMBLED_SIZE);
-		return;
-	}
-	if (packet(m)->resume == RESUME_FORWARD) {
+	switch (packet(m)->resume) {
+	case RESUME_LOCAL:
+		receive_local(w, m);
+		break;
+	case RESUME_FORWARD:
 		receive_forward(w, m);
-		return;
+		break;
+	case RESUME_OUT:
+		policy_flow(m, &flow);
+		plain_out(w, m, &flow);
+		break;
 	}
-	policy_flow(m, &flow);
-	plain_out(w, m, &flow);
 }
 
-/* @return the whole packet, or NULL */
-static struct rte_mbuf *collect(struct reassembly *r, struct rte_mbuf *m, const struct headers *h)
+static struct partial_table *table_for(const struct reassembly *r, struct rte_mbuf *m, uint8_t proto)
 {
-	struct rte_ip_frag_tbl *table = h->proto == IPPROTO_UDP ? r->udp : r->esp;
-
 	if (packet(m)->resume != RESUME_LOCAL)
-		table = r->plain;
-	m->l2_len = 0;
-	m->l3_len = h->len;
-	if (packet_family(m) == AF_INET6)
-		return rte_ipv6_frag_reassemble_packet(
-			table, &r->dead, m, rte_rdtsc(), packet_ip6(m),
-			rte_pktmbuf_mtod_offset(m, void *, h->fragment_at));
-	return rte_ipv4_frag_reassemble_packet(table, &r->dead, m, rte_rdtsc(), packet_ip(m));
+		return r->plain;
+	return proto == IPPROTO_UDP ? r->udp : r->esp;
 }
 
 void reassemble(struct worker *w, struct rte_mbuf *m)
 {
 	struct headers h = headers_read(m);
+	struct partial_whole whole;
+	struct partial_part part;
+	struct partial_key key;
 
-	/* rte_ip_frag takes the fragment header for the only one. */
+	/* Extension headers that stand in front of it are not put together here. */
 	if (packet_family(m) == AF_INET6 && h.fragment_at != sizeof(struct rte_ipv6_hdr)) {
 		drop(w, m, DROP_IPV6_HEADERS);
 		return;
 	}
-	if (beyond_64k(m, &h)) {
+	if (!read_part(m, &h, &part)) {
 		drop(w, m, DROP_MALFORMED);
 		return;
 	}
-	m = collect(w->reassembly, m, &h);
-	bury(w);
-	if (!m)
+	key = key_of(m, &h);
+	if (!partial_add(table_for(w->reassembly, m, h.proto), &key, m, &part, rte_rdtsc(), &whole))
 		return;
-	settle(m);
-	if (packet(m)->resume != RESUME_LOCAL)
-		packet(m)->whole = longest_part(m, h.len);
-	m = in_one_piece(m);
-	if (packet(m)->resume == RESUME_LOCAL)
-		receive_reassembled(w, m);
-	else
-		resume_plain(w, m);
+	m = make_whole(w, &whole);
+	if (m)
+		resume(w, m);
 }
 
 void reassemble_plain(struct worker *w, struct rte_mbuf *m, enum packet_resume then)
@@ -224,9 +286,7 @@ void reassembly_expire(struct worker *w)
 	struct reassembly *r = w->reassembly;
 	uint64_t now = rte_rdtsc();
 
-	do {
-		rte_ip_frag_table_del_expired_entries(r->esp, &r->dead, now);
-		rte_ip_frag_table_del_expired_entries(r->udp, &r->dead, now);
-		rte_ip_frag_table_del_expired_entries(r->plain, &r->dead, now);
-	} while (bury(w));
+	partial_expire(r->esp, now);
+	partial_expire(r->udp, now);
+	partial_expire(r->plain, now);
 }

@@ -29,10 +29,6 @@ static void receive_protected(struct worker *w, struct rte_mbuf *m, uint8_t prot
 	struct packet *p = packet(m);
 	struct cygnet_sa *sa;
 
-	if (m->nb_segs > 1) {
-		drop(w, m, DROP_REASSEMBLED_SIZE);
-		return;
-	}
 	sa = cygnet_sad_lookup(sadb, spi, proto, packet_family(m), &dst);
 	if (!sa) {
 		drop(w, m, DROP_BAD_SPI);
@@ -78,7 +74,7 @@ static void receive_ah(struct worker *w, struct rte_mbuf *m, unsigned int ah)
 /* Frame as it came, for the kernel: the Ethernet header is still in front. */
 static void to_kernel(struct worker *w, struct rte_mbuf *m)
 {
-	if (m->nb_segs > 1 || rte_pktmbuf_pkt_len(m) > ports[packet(m)->port].mtu) {
+	if (rte_pktmbuf_pkt_len(m) > ports[packet(m)->port].mtu) {
 		transmit_packet_to_kernel(w, m);
 		return;
 	}
@@ -138,8 +134,7 @@ static enum drop_reason inbound_policy(const struct worker *w, struct rte_mbuf *
 	return policy->action == CYGNET_DISCARD ? DROP_POLICY_DISCARD : DROP_NONE;
 }
 
-/* To an address of this host: ESP, AH, IKE, or something for the kernel. */
-static void receive_local(struct worker *w, struct rte_mbuf *m)
+void receive_local(struct worker *w, struct rte_mbuf *m)
 {
 	unsigned int len = rte_pktmbuf_data_len(m);
 	struct headers h = headers_read(m);
@@ -183,18 +178,6 @@ static void receive_local(struct worker *w, struct rte_mbuf *m)
 		drop(w, m, reason);
 	else
 		to_kernel(w, m);
-}
-
-/* What the next steps read lies in the first segment, unless somebody has made a
- * fragment of a few bytes out of it. */
-void receive_reassembled(struct worker *w, struct rte_mbuf *m)
-{
-	unsigned int front = headers_read(m).len + sizeof(struct rte_udp_hdr) + sizeof(uint32_t);
-
-	if (m->nb_segs > 1 && rte_pktmbuf_data_len(m) < front)
-		drop(w, m, DROP_MALFORMED);
-	else
-		receive_local(w, m);
 }
 
 void receive_forward(struct worker *w, struct rte_mbuf *m)

@@ -50,12 +50,14 @@ class Bench:
                           policy("fwd", FAR_NET, LAN_NET, spi=inb.spi), *more_lines)
         return out, inb
 
-    # Frames from the hosts and from the peer.
-    def from_lan(self, packet):
-        self.lan.send(self.frame(self.lan, "lan", packet))
+    # Frames from the hosts and from the peer: several close together.
+    def from_lan(self, *packets):
+        for frame in [self.frame(self.lan, "lan", packet) for packet in packets]:
+            self.lan.send(frame)
 
-    def from_wan(self, packet):
-        self.wan.send(self.frame(self.wan, "wan", packet))
+    def from_wan(self, *packets):
+        for frame in [self.frame(self.wan, "wan", packet) for packet in packets]:
+            self.wan.send(frame)
 
     def frame(self, port, device, packet):
         data = raw(packet)

@@ -140,6 +140,10 @@ class Gateway:
         rows = self.ask("/cygnet/drops").values()
         return {row["reason"]: row["packets"] for row in rows if row["packets"]}
 
+    def received(self, port):
+        """Frames of a port."""
+        return next(row["rx_packets"] for row in self.ask("/cygnet/ports").values() if row["name"] == port)
+
     def counted(self, what):
         """One of the workers' counters, of all of them."""
         return sum(row[what] for row in self.ask("/cygnet/stats").values())

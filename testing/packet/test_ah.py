@@ -16,6 +16,8 @@ from network import inside
 from peer import SUITE, Sa
 from peer_ah import AUTHS, AhSa
 from test_esp import cases
+from test_fragments import LONG, mixed, pieces, whole
+from test_fragments6 import pieces as pieces6
 from test_ipv6 import set_mtu
 from test_path_mtu import expect_refused, say, too_big
 from test_tunnel6 import to_far, to_host, together
@@ -90,6 +92,18 @@ def test_ah_tunnel(bench, case):
     """Every algorithm, either family in either."""
     auth, outer = case.split("-")
     flows(bench, *ah_tunnel(bench, auth, outer == "6"), SIZES)
+
+
+@cases("sha256-4", "gmac256-4", "xcbc-6", "gmac128-6")
+def test_ah_long(bench, case):
+    """It is whole before it is looked at."""
+    auth, outer = case.split("-")
+    _, inb = ah_tunnel(bench, auth, outer == "6")
+    sent = to_host(False, size=LONG, id=5)
+    cut = pieces6(inb.seal(sent), 1500) if outer == "6" else pieces(inb.seal(sent))
+    bench.lan.drain()
+    bench.from_wan(*mixed(cut))
+    same_but_hop(whole(bench.receive(bench.lan, len(pieces(sent)))), sent)
 
 
 @cases("sha256-4", "gmac256-6")

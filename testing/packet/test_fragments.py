@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Packets that do not fit into one frame: cut before ESP, put together before ESP."""
+import random
 import socket
 
-from scapy.layers.inet import IP, UDP, defragment, fragment
+from scapy.layers.inet import IP, UDP, IPOption_NOP, defragment, fragment
 from scapy.packet import Raw, raw
 
 from bench import ARRIVE, QUIET, packet, policy, same_but_hop, to_far_host, to_host
@@ -55,14 +56,19 @@ def test_cut_a_fragment(bench):
     out, _ = bench.tunnel()
     sent = to_far_host(2000, id=99)
     bench.wan.drain()
-    for piece in pieces(sent):
-        bench.from_lan(piece)
+    bench.from_lan(*pieces(sent))
     got = bench.receive(bench.wan, 3)
     same_but_hop(whole(out.unseal(outer)[0] for outer in got), sent)
 
 
 ORDERS = {"in-order": lambda them: them, "reversed": lambda them: them[::-1],
           "last-first": lambda them: them[-1:] + them[:-1]}
+LONG = 60000
+
+
+def mixed(them):
+    """In some order, the same in each run."""
+    return random.Random(len(them)).sample(them, len(them))
 
 
 @cases(*(f"{order}-{encap}" for order in ORDERS for encap in ("plain", "udp")))
@@ -73,8 +79,7 @@ def test_received_in_pieces(bench, case):
     for size in (1480, 400):
         sent = to_host(1472)
         bench.lan.drain()
-        for piece in ORDERS[order](pieces(inb.seal(sent), size)):
-            bench.from_wan(piece)
+        bench.from_wan(*ORDERS[order](pieces(inb.seal(sent), size)))
         same_but_hop(bench.receive(bench.lan, 1)[0], sent)
     bench.expect_flow(out, inb)
 
@@ -87,8 +92,7 @@ def test_many_at_once(bench):
     for number, packet_sent in enumerate(sent):
         cut.append(pieces(numbered(inb.seal(packet_sent), number), 800))
     bench.lan.drain()
-    for piece in [group[0] for group in cut] + [group[1] for group in cut]:
-        bench.from_wan(piece)
+    bench.from_wan(*[group[0] for group in cut] + [group[1] for group in cut])
     got = bench.receive(bench.lan, len(sent))
     for packet_got, packet_sent in zip(sorted(got, key=lambda one: one.id), sent):
         same_but_hop(packet_got, packet_sent)
@@ -110,9 +114,27 @@ def test_pieces_overlap(bench):
     last.frag -= 8
     del last.chksum
     with bench.dropped("reassembly", 2):
-        bench.from_wan(first)
-        bench.from_wan(last)
+        bench.from_wan(first, last)
+    # One among many, and with it those before and after it (RFC 5722).
+    cut = mixed(pieces(inb.seal(to_host(LONG))))
+    wrong = IP(raw(cut[7]))
+    wrong.frag += 1
+    del wrong.chksum
+    with bench.dropped("reassembly", len(cut) + 1):
+        bench.from_wan(*cut[:20] + [wrong] + cut[20:])
     bench.expect_flow(out, inb)
+
+
+def test_pieces_twice(bench):
+    """As networks may send them: what is there is there."""
+    _, inb = bench.tunnel()
+    sent = to_host(LONG)
+    cut = mixed(pieces(numbered(inb.seal(sent), 4)))
+    before = bench.gateway.drops().get("reassembly", 0)
+    bench.lan.drain()
+    bench.from_wan(*[piece for piece in cut[:-1] for _ in range(2)] + cut[-1:])
+    same_but_hop(whole(bench.receive(bench.lan, len(pieces(sent)))), sent)
+    assert bench.gateway.drops()["reassembly"] - before == len(cut) - 1
 
 
 def test_too_many_pieces(bench):
@@ -120,26 +142,92 @@ def test_too_many_pieces(bench):
     out, inb = bench.tunnel()
     before = bench.gateway.drops().get("reassembly", 0)
     bench.lan.drain()
-    cut = pieces(inb.seal(to_host(1000)), 64)
-    for piece in cut:
-        bench.from_wan(piece)
+    cut = pieces(inb.seal(to_host(1000)), 8)
+    assert len(cut) > 128
+    bench.from_wan(*cut)
     wait_until(lambda: bench.gateway.drops().get("reassembly", 0) - before == len(cut), 3, "all dropped")
-    with bench.dropped("malformed"):
-        bench.from_wan(IP(src=PEER, dst=WAN, proto=50, frag=0x1fff) / Raw(bytes(100)))
+    for wrong in (IP(src=PEER, dst=WAN, proto=50, frag=0x1fff) / Raw(bytes(100)),
+                  IP(src=PEER, dst=WAN, proto=50, frag=10) / b"",
+                  IP(src=PEER, dst=WAN, proto=50, flags="MF") / Raw(bytes(100))):
+        with bench.dropped("malformed"):
+            bench.from_wan(wrong)
+    # The first one's options make it longer than it may be.
+    cut = pieces(IP(src=PEER, dst=WAN, id=9, proto=50) / Raw(bytes(65500)), 1400)
+    first = IP(src=PEER, dst=WAN, id=cut[0].id, proto=50, flags="MF", options=[IPOption_NOP()] * 40)
+    with bench.dropped("malformed", len(cut)):
+        bench.from_wan(*[first / Raw(raw(cut[0])[20:])] + cut[1:])
     bench.expect_flow(out, inb)
 
 
-@cases("gcm128", "cbc128-sha256", "chacha")
+@cases("gcm128", "cbc128-sha1", "cbc256-sha512", "ccm128-8", "chacha", "gmac128", "ctr256-xcbc", "3des-md5", "null-sha1",
+       "gcm128-udp", "cbc128-sha1-esn")
 def test_received_long(bench, case):
-    """ESP that is longer than a buffer of the ports: as long as its pieces are few."""
-    out, inb = bench.tunnel(case)
-    for size in (1600, 2200, 4000, 11000):
+    """ESP that is longer than a buffer of the ports, in any order: what there can be."""
+    suite = case.removesuffix("-udp").removesuffix("-esn")
+    _, inb = bench.tunnel(suite, encap=case.endswith("-udp"), esn=case.endswith("-esn"))
+    for size in (1600, 2200, 11000, LONG) if suite in ("gcm128", "cbc128-sha1") else (LONG,):
         sent = to_host(size, id=size)
         bench.lan.drain()
-        for piece in pieces(inb.seal(sent)):
+        bench.from_wan(*mixed(pieces(inb.seal(sent))))
+        same_but_hop(whole(bench.receive(bench.lan, len(pieces(sent)))), sent)
+
+
+def test_received_longest(bench):
+    """With its ESP a packet is as long as IP has it."""
+    _, inb = bench.tunnel()
+    sent = to_host(65450, id=1)
+    sealed = inb.seal(sent)
+    assert 65530 < len(raw(sealed)) < 65536
+    bench.lan.drain()
+    bench.from_wan(*pieces(sealed))
+    same_but_hop(whole(bench.receive(bench.lan, len(pieces(sent)))), sent)
+
+
+def test_flood_of_pieces(bench):
+    """Of others' packets, which never become whole: those that do go through, and cygnetd does not
+    run out of buffers."""
+    out, inb = bench.tunnel()
+    sent = to_host(LONG)
+    cut = mixed(pieces(inb.seal(sent)))
+    flood = [bytearray(bench.frame(bench.wan, "wan", IP(src="203.0.113.200", dst=WAN, proto=proto, id=64 * number,
+                                                        flags="MF") / Raw(bytes(1400))))
+             for proto in (17, 50) for number in range(400)]
+    received = bench.gateway.received("wan")
+    with bench.dropped("reassembly", (len(cut) - 1) * len(flood)):
+        for piece in cut[:-1]:
             bench.from_wan(piece)
-        same_but_hop(whole(bench.receive(bench.lan, -(-(size + 8) // 1480))), sent)
+            for frame in flood:
+                bench.wan.send(frame)
+                # Identification and source, so that the checksum stays.
+                frame[19] += 1
+                frame[29] -= 1
+            received += 1 + len(flood)
+            wait_until(lambda: bench.gateway.received("wan") >= received, 3, "all received")
+        bench.from_wan(cut[-1])
+        same_but_hop(whole(bench.receive(bench.lan, len(pieces(sent)))), sent)
     bench.expect_flow(out, inb)
+
+
+@cases("ect0-ce", "ce-ect1", "ect0-ect0", "not-ce", "ce-not")
+def test_congestion_of_one_piece(bench, case):
+    """Is that of the whole (RFC 3168, 5.3), if its sender knows the word."""
+    inb = Sa(SUITES[0], "in", bench.spi(), more="ecn=yes")
+    bench.gateway.fill("flush", inb.line(), policy("fwd", FAR_NET, LAN_NET, spi=inb.spi))
+    marks = {"not": 0, "ect1": 1, "ect0": 2, "ce": 3}
+    outer = [marks[mark] for mark in case.split("-")]
+    sent = to_host(3000, tos=2, id=5)
+    cut = pieces(numbered(inb.seal(sent), sum(outer)))
+    for number, piece in enumerate(cut):
+        piece.tos = outer[number % 2]
+        del piece.chksum
+    if "not" in case:
+        with bench.dropped("reassembly"):
+            bench.from_wan(*cut)
+        return
+    bench.lan.drain()
+    bench.from_wan(*mixed(cut))
+    sent.tos = 3 if "ce" in case else 2
+    same_but_hop(whole(bench.receive(bench.lan, len(pieces(sent)))), sent)
 
 
 def port_policies(bench, action="protect", suite="gcm128"):
@@ -157,11 +245,10 @@ def test_put_together_for_ports(bench, case):
     """A peer takes no part without ports under such a policy (RFC 4301, 7): all of the
     packet is protected, and its ESP is cut."""
     out = port_policies(bench)
-    for size in (1400, 1600, 4000, 11000):
+    for size in (1400, 1600, 2090, 4000, LONG, 65400):
         sent = to_far_host(size, id=size)
         bench.wan.drain()
-        for piece in ORDERS[case](pieces(sent, 800 if size < 1500 else 1480)):
-            bench.from_lan(piece)
+        bench.from_lan(*ORDERS[case](pieces(sent, 800 if size < 1500 else 1480)))
         same_but_hop(out.unseal(receive_whole(bench))[0], sent)
     # Nor does it take what we would have cut.
     sent = to_far_host(1472)
@@ -174,28 +261,24 @@ def test_put_together_for_ports(bench, case):
 def test_put_together_for_other_policies(bench, case):
     """What may pass passes in pieces again, what may not is one packet that is dropped."""
     port_policies(bench, case)
-    sent = to_far_host(3000, id=9)
+    sent = to_far_host(LONG, id=9)
     bench.wan.drain()
     if case == "discard":
         with bench.dropped("policy-discard"):
-            for piece in pieces(sent):
-                bench.from_lan(piece)
+            bench.from_lan(*pieces(sent))
         return
-    for piece in pieces(sent):
-        bench.from_lan(piece)
-    same_but_hop(whole(bench.receive(bench.wan, 3)), sent)
+    bench.from_lan(*pieces(sent))
+    same_but_hop(whole(bench.receive(bench.wan, len(pieces(sent)))), sent)
 
 
 def test_put_together_from_wan(bench):
     """In plaintext, what policy wants protected gets in neither whole nor in pieces."""
     port_policies(bench)
     with bench.dropped("policy-plaintext"):
-        for piece in pieces(packet(FAR_HOST, HOST, 3000, sport=2222)):
-            bench.from_wan(piece)
+        bench.from_wan(*pieces(packet(FAR_HOST, HOST, 3000, sport=2222)))
     other = packet(FAR_HOST, HOST, 3000, sport=5, id=77)
     bench.lan.drain()
-    for piece in pieces(other):
-        bench.from_wan(piece)
+    bench.from_wan(*pieces(other))
     same_but_hop(whole(bench.receive(bench.lan, 3)), other)
 
 
@@ -207,7 +290,7 @@ def test_put_together_for_transport(bench):
     with inside(bench.network.gw):
         sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     with sock:
-        for size in (1600, 3000, 9000):
+        for size in (1600, 3000, LONG):
             bench.wan.drain()
             sock.sendto(b"k" * size, (PEER, 99))
             _, proto, payload, _ = out.unseal_payload(receive_whole(bench))
@@ -244,8 +327,7 @@ def test_ike_in_pieces(bench, case):
     marker = bytes(4) if port == 4500 else b""
     request, answer = marker + b"request." * 500, marker + b"answer.." * 500
     with listen(bench, port) as sock:
-        for piece in ORDERS[order](pieces(IP(src=PEER, dst=WAN) / UDP(sport=port, dport=port) / Raw(request))):
-            bench.from_wan(piece)
+        bench.from_wan(*ORDERS[order](pieces(IP(src=PEER, dst=WAN) / UDP(sport=port, dport=port) / Raw(request))))
         assert sock.recvfrom(8000) == (request, (PEER, port))
         bench.wan.drain()
         sock.sendto(answer, (PEER, port))
@@ -259,8 +341,7 @@ def test_other_udp_in_pieces(bench):
     bench.tunnel(more_lines=[between_gateways("in"), between_gateways("out")])
     with listen(bench, 501) as sock:
         with bench.dropped("policy-plaintext"):
-            for piece in pieces(IP(src=PEER, dst=WAN) / UDP(sport=500, dport=501) / Raw(bytes(3000))):
-                bench.from_wan(piece)
+            bench.from_wan(*pieces(IP(src=PEER, dst=WAN) / UDP(sport=500, dport=501) / Raw(bytes(3000))))
         with bench.held(3):
             sock.sendto(bytes(4000), (PEER, 500))
 
@@ -268,12 +349,12 @@ def test_other_udp_in_pieces(bench):
 def test_long_inside_to_the_kernel(bench):
     """Out of the tunnel to the gateway, longer than its TAP's MTU."""
     _, inb = bench.tunnel()
-    sent = packet(FAR_HOST, LAN, 1600, dport=9)
     with inside(bench.network.gw):
         sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         sock.bind((LAN, 9))
         sock.settimeout(ARRIVE)
     with sock:
-        for piece in pieces(inb.seal(sent)):
-            bench.from_wan(piece)
-        assert sock.recv(4000) == raw(sent[UDP].payload)
+        for size in (1600, LONG):
+            sent = packet(FAR_HOST, LAN, size, dport=9)
+            bench.from_wan(*pieces(inb.seal(sent)))
+            assert sock.recv(65535) == raw(sent[UDP].payload)

@@ -6,13 +6,14 @@ from scapy.layers.inet import UDP
 from scapy.layers.inet6 import IPv6, IPv6ExtHdrFragment, IPv6ExtHdrHopByHop, defragment6
 from scapy.packet import Raw, raw
 
-from bench import QUIET, policy, same_but_hop
-from gateway import FAR_HOST6, FAR_NET6, HOST6, LAN6, LAN_NET6
+from bench import ARRIVE, QUIET, packet, policy, same_but_hop
+from gateway import FAR_HOST, FAR_HOST6, FAR_NET6, HOST, HOST6, LAN6, LAN_NET6
 from network import inside
 from peer import SUITE, Sa
 from test_esp import cases
-from test_fragments import ORDERS, whole
+from test_fragments import LONG, ORDERS, mixed, whole
 from test_ipv6 import EVERYWHERE, packet6
+from test_tunnel6 import flows, tunnel
 
 
 def pieces(packet, size, number=7, claim=None):
@@ -52,20 +53,39 @@ def test_put_together6(bench, case):
     """All of the packet is protected, and its ESP is cut."""
     order, outer = case[:-2], case[-1]
     out = port_policies(bench, outer == "6")
-    for size in (1400, 4000, 8000):
+    for size in (1400, 4000, LONG, 65350):
         sent = packet6(size=size)
-        for piece in ORDERS[order](pieces(sent, 800 if size < 1500 else 1500, size)):
-            bench.from_lan(piece)
+        bench.from_lan(*ORDERS[order](pieces(sent, 800 if size < 1500 else 1500, size)))
         same_but_hop(out.unseal(receive_whole(bench)[0])[0], sent)
+
+
+def test_received_long6(bench):
+    """ESP over IPv6 that is cut: what is in it may be cut, or is for the gateway itself."""
+    out, inb = tunnel(bench, True)
+    sent = packet(FAR_HOST, HOST, LONG, id=3)
+    bench.lan.drain()
+    bench.from_wan(*mixed(pieces(inb.seal(sent), 1500)))
+    same_but_hop(whole(bench.receive(bench.lan, 41)), sent)
+    with inside(bench.network.gw):
+        sock = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+        sock.bind((LAN6, 9))
+        sock.settimeout(ARRIVE)
+    with sock:
+        sent = packet6(FAR_HOST6, LAN6, LONG, dport=9)
+        bench.from_wan(*mixed(pieces(inb.seal(sent), 1500, 8)))
+        assert sock.recv(65535) == raw(sent[UDP].payload)
+    cut = mixed(pieces(inb.seal(packet(FAR_HOST, HOST, LONG)), 1280, 9))
+    with bench.dropped("reassembly", len(cut) - 1):
+        bench.from_wan(*cut[1:])
+    flows(bench, out, inb)
 
 
 def test_put_together_for_bypass6(bench):
     """What passes, passes in parts again, and none is longer than those that came."""
     port_policies(bench, False, "bypass")
-    for size, most in ((3000, 1500), (3000, 1400), (1400, 1300), (1400, 800)):
+    for size, most in ((3000, 1500), (3000, 1400), (1400, 1300), (1400, 800), (LONG, 1500)):
         sent = packet6(size=size)
-        for piece in pieces(sent, most, size + most):
-            bench.from_lan(piece)
+        bench.from_lan(*pieces(sent, most, size + most))
         got, longest = receive_whole(bench)
         same_but_hop(got, sent)
         assert longest <= max(most, 1280), longest
@@ -74,19 +94,16 @@ def test_put_together_for_bypass6(bench):
 def test_put_together_for_discard6(bench):
     port_policies(bench, False, "discard")
     with bench.dropped("policy-discard"):
-        for piece in pieces(packet6(size=3000), 1500):
-            bench.from_lan(piece)
+        bench.from_lan(*pieces(packet6(size=3000), 1500))
 
 
 def test_put_together_from_wan6(bench):
     """What policy wants protected does not get in, neither whole nor in parts; others do."""
     port_policies(bench, False)
     with bench.dropped("policy-plaintext"):
-        for piece in pieces(packet6(FAR_HOST6, HOST6, 3000, sport=2222), 1500):
-            bench.from_wan(piece)
+        bench.from_wan(*pieces(packet6(FAR_HOST6, HOST6, 3000, sport=2222), 1500))
     other = packet6(FAR_HOST6, HOST6, 3000, sport=5)
-    for piece in pieces(other, 1500):
-        bench.from_wan(piece)
+    bench.from_wan(*pieces(other, 1500))
     same_but_hop(joined(bench.receive(bench.lan, 3)), other)
 
 
@@ -97,9 +114,9 @@ def test_put_together_from_kernel6(bench):
         sock = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
         sock.bind((LAN6, 9))
     with sock:
-        sock.sendto(bytes(4000), (FAR_HOST6, 2222))
+        sock.sendto(bytes(LONG), (FAR_HOST6, 2222))
         inner, _ = out.unseal(receive_whole(bench)[0])
-    assert (inner.src, inner.dst, len(inner[UDP].payload)) == (LAN6, FAR_HOST6, 4000), inner.summary()
+    assert (inner.src, inner.dst, len(inner[UDP].payload)) == (LAN6, FAR_HOST6, LONG), inner.summary()
 
 
 def test_put_together_hidden_protocol6(bench):
@@ -108,11 +125,9 @@ def test_put_together_hidden_protocol6(bench):
                                   for direction in ("out", "fwd")))
     bench.wan.drain()
     with bench.dropped("policy-discard"):
-        for piece in pieces(packet6(size=2000), 1500, claim=253):
-            bench.from_lan(piece)
+        bench.from_lan(*pieces(packet6(size=2000), 1500, claim=253))
     other = IPv6(raw(IPv6(src=HOST6, dst=FAR_HOST6, nh=253) / Raw(bytes(2000))))
-    for piece in pieces(other, 1500, 8, claim=17):
-        bench.from_lan(piece)
+    bench.from_lan(*pieces(other, 1500, 8, claim=17))
     same_but_hop(receive_whole(bench)[0], other)
 
 

@@ -26,7 +26,7 @@ def packet6(src=HOST6, dst=FAR_HOST6, size=100, hlim=64, sport=1111, dport=2222,
     packet = IPv6(src=src, dst=dst, hlim=hlim, **fields)
     if extensions is not None:
         packet /= extensions
-    data = (f"{src}>{dst} ".encode() * 300)[:size]
+    data = (f"{src}>{dst} ".encode() * (1 + size // 10))[:size]
     return IPv6(raw(packet / UDP(sport=sport, dport=dport) / Raw(data)))
 
 
