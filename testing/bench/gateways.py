@@ -30,6 +30,7 @@ def ip(*words):
 class Gateway:
     """A process with two ports, and the page that commands them."""
     name, ready = "", ""
+    mtu = 1600  # of the port to the other end: the longest frame of CSIT's IMIX, and ESP around it
 
     def __init__(self, options, work, sets, tunnels):
         self.options, self.tunnels = options, tunnels
@@ -121,6 +122,7 @@ driver-path = {build}/root/lib/dpdk
 device = {ports[0]}
 [port wan]
 device = {ports[1]}
+mtu = {mtu}
 """
 
 
@@ -136,7 +138,8 @@ class Cygnetd(Gateway):
                                      policies=3 * count + 16,
                                      engine=self.options.engine, core=self.options.core,
                                      prefix=self.prefix, driver=self.driver,
-                                     build=self.build, ports=self.ports))
+                                     build=self.build, ports=self.ports,
+                                     mtu=self.mtu))
         return [f"{self.build}/root/sbin/cygnetd", "-c", f"{self.work}/conf"]
 
     def start(self):
@@ -191,5 +194,5 @@ class Secgw(Gateway):
         return [self.program(), "--lcores", f"1@{self.options.core}", "--no-pci", "--in-memory",
                 "--file-prefix", self.prefix, "-d", self.driver, *vdevs, "--", "-P", "-p", "0x3",
                 "-u", f"{1 << WAN_PORT:#x}", f"--config=({LAN_PORT},0,1),({WAN_PORT},0,1)", "-l",
-                "-f", f"{self.work}/cfg"]
+                "--mtu", str(self.mtu), "-f", f"{self.work}/cfg"]
 

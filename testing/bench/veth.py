@@ -16,6 +16,7 @@ SETTLE = 0.1  # seconds until a flow runs again
 
 class OnVeths:
     """Mixed into a gateway: its ports are lan-veth and wan-veth in a namespace of its own."""
+    mtu = 1500
 
     def make_ports(self, sets):
         return [f"net_af_packet{port},iface={name}-veth" for port, name in enumerate(("lan", "wan"))]

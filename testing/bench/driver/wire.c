@@ -17,7 +17,7 @@
 
 #include "wire.h"
 
-#define MTU 1500
+#define MTU 1600
 
 struct wire {
 	struct rte_ether_addr mac;
