@@ -3,13 +3,24 @@
  * The one kernel. Work-item i processes the record that the order table names
  * i-th, if any, or a lane of it; the host puts packets of like label and length
  * into one work-group. Arguments: the chunk, its order table's offset in it, that of the
- * results, the sessions, and the pools.
+ * results, the sessions, none, and the pools. Or the packets bring their heads: then the first is their
+ * pool, the fifth says where in it they are, and work-items take them in that order.
  */
 #include "inc_packet.cl"
 
+/* The head of the packet that is the work-item's; NULL: there are not so many. rows: struct ocl_head_rows */
+DECLSPEC GLOBAL_AS struct ocl_head *find_head(GLOBAL_AS u8 *pool, const uint8 rows, u32 packet)
+{
+	if (packet >= rows.s2 + rows.s3)
+		return 0;
+	if (packet < rows.s2)
+		return (GLOBAL_AS struct ocl_head *)(pool + (u32)(rows.s0 + packet * rows.s4));
+	return (GLOBAL_AS struct ocl_head *)(pool + (u32)(rows.s1 + (packet - rows.s2) * rows.s4));
+}
+
 __kernel __attribute__((reqd_work_group_size(OCL_WORK_GROUP, 1, 1)))
 void crypto_opencl(__global u8 *chunk, const u32 order, const u32 results,
-		   __global const struct ocl_session *sessions,
+		   __global const struct ocl_session *sessions, const uint8 rows,
 		   __global u8 *p0, __global u8 *p1, __global u8 *p2, __global u8 *p3,
 		   __global u8 *p4, __global u8 *p5, __global u8 *p6, __global u8 *p7,
 		   __global u8 *p8, __global u8 *p9, __global u8 *p10, __global u8 *p11,
@@ -20,27 +31,39 @@ void crypto_opencl(__global u8 *chunk, const u32 order, const u32 results,
 	__local struct tables tables;
 	__local struct part parts[OCL_WORK_GROUP];
 	__local u32 needs;
-	const u32 entry = ((__global const u32 *)(chunk + order))[get_global_id(0)];
-	const u32 local_id = get_local_id(0);
+	const u32 id = get_global_id(0), local_id = get_local_id(0);
+	__global struct ocl_head *head = 0;
+	u32 entry = OCL_NO_RECORD;
 	struct packet p;
+	bool any;
 	u32 step;
 
 	if (local_id == 0)
 		needs = 0;
 	barrier(CLK_LOCAL_MEM_FENCE);
-	if (entry != OCL_NO_RECORD) {
+	if (rows.s2)
+		head = find_head(chunk, rows, id / rows.s5);
+	else
+		entry = ((__global const u32 *)(chunk + order))[id];
+	any = head || entry != OCL_NO_RECORD;
+	if (head)
+		packet_find_head(&p, sessions, head, id % rows.s5, rows.s5);
+	else if (any)
 		packet_find(&p, sessions, areas, entry);
+	if (any)
 		atomic_or(&needs, tables_needed(p.s->label));
-	}
 	barrier(CLK_LOCAL_MEM_FENCE);
 	tables_fill(&tables, needs, local_id, OCL_WORK_GROUP);
 	for (step = 0; step < PACKET_STEPS; step++) {
 		barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-		if (entry != OCL_NO_RECORD)
+		if (any)
 			packet_step(&tables, &p, step, parts + local_id - p.lane);
 	}
-	if (entry != OCL_NO_RECORD && p.lane == 0)
-		((__global u32 *)(chunk + results))[p.r->result] = parts[local_id].w[0];
+	if (head && p.lane == 0)
+		head->status = (u8)parts[local_id].w[0];
+	else if (any && p.lane == 0)
+		((__global u32 *)(chunk + results))[record_at(chunk, entry)->result] =
+			parts[local_id].w[0];
 	packet_forget(&parts[local_id]);
 	aes_forget(&tables.aes);
 }

@@ -9,18 +9,11 @@ __attribute__((constructor)) static void emu_init(void)
 	tables_fill(&tables, NEEDS_AES | NEEDS_DES, 0, 1);
 }
 
-u32 emu_packet(const struct ocl_session *sessions, u8 *const areas[OCL_AREAS], u32 record,
-	       u32 lanes)
+static u32 run_lanes(struct packet p[OCL_MAX_LANES], u32 lanes)
 {
-	struct packet p[OCL_MAX_LANES];
 	struct part parts[OCL_MAX_LANES];
 	u32 status;
 
-	packet_find(&p[0], sessions, areas, record);
-	if (!ocl_is_parallel(p[0].s->label))
-		lanes = 1;
-	for (u32 lane = 0; lane < lanes; lane++)
-		packet_find(&p[lane], sessions, areas, OCL_ENTRY(record, lane, lanes));
 	for (u32 step = 0; step < PACKET_STEPS; step++) {
 		for (u32 lane = 0; lane < lanes; lane++)
 			packet_step(&tables, &p[lane], step, parts);
@@ -28,6 +21,30 @@ u32 emu_packet(const struct ocl_session *sessions, u8 *const areas[OCL_AREAS], u
 	status = parts[0].w[0];
 	explicit_bzero(parts, sizeof(parts));
 	return status;
+}
+
+u32 emu_packet(const struct ocl_session *sessions, u8 *const areas[OCL_AREAS], u32 record,
+	       u32 lanes)
+{
+	struct packet p[OCL_MAX_LANES];
+
+	packet_find(&p[0], sessions, areas, record);
+	if (!ocl_is_parallel(p[0].s->label))
+		lanes = 1;
+	for (u32 lane = 0; lane < lanes; lane++)
+		packet_find(&p[lane], sessions, areas, OCL_ENTRY(record, lane, lanes));
+	return run_lanes(p, lanes);
+}
+
+void emu_head(const struct ocl_session *sessions, struct ocl_head *head, u32 lanes)
+{
+	struct packet p[OCL_MAX_LANES];
+
+	if (!ocl_is_parallel(sessions[head->session].label))
+		lanes = 1;
+	for (u32 lane = 0; lane < lanes; lane++)
+		packet_find_head(&p[lane], sessions, head, lane, lanes);
+	head->status = run_lanes(p, lanes);
 }
 
 void emu_ghash_times(const u64 factor[2], u64 y[2])

@@ -19,6 +19,9 @@
 u32 emu_packet(const struct ocl_session *sessions, u8 *const areas[OCL_AREAS], u32 record,
 	       u32 lanes);
 
+/** Likewise a packet behind its head, which gets the status. Both 4-byte aligned. */
+void emu_head(const struct ocl_session *sessions, struct ocl_head *head, u32 lanes);
+
 /** Encrypt one block with an expanded key. */
 void emu_aes_encrypt(const u32 *round_key, u32 rounds, u32 block[4]);
 u32 emu_aes_sub_word(u32 x);

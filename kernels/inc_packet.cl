@@ -47,13 +47,13 @@ DECLSPEC void tables_fill(LOCAL_AS struct tables *t, u32 needs, u32 first, u32 s
 		des_tables_fill(&t->des, first, step);
 }
 
-/* What a record refers to, and which lane of how many this is. */
+/* What a record or a head refers to, and which lane of how many this is. */
 struct packet {
-	GLOBAL_AS const struct ocl_record *r;
 	GLOBAL_AS const struct ocl_session *s;
 	GLOBAL_AS u8 *cipher;
 	GLOBAL_AS const u8 *auth; /* AEAD: the AAD */
 	GLOBAL_AS u8 *digest;
+	u32 cipher_len, auth_len;
 	u32 lane, lanes;
 	u32 iv[4];
 };
@@ -64,30 +64,62 @@ struct part {
 	u32 w[9];
 };
 
+DECLSPEC void packet_iv(struct packet *p, GLOBAL_AS const u32 iv[4])
+{
+	u32 i;
+
+	for (i = 0; i < 4; i++)
+		p->iv[i] = swap32(iv[i]);
+	if (OCL_LABEL_CIPHER(p->s->label) == OCL_CIPHER_AES_CBC)
+		cbc_chain(p->cipher, p->cipher_len, p->lane, p->lanes, p->iv);
+}
+
+DECLSPEC GLOBAL_AS const struct ocl_record *record_at(GLOBAL_AS const u8 *chunk, u32 entry)
+{
+	return (GLOBAL_AS const struct ocl_record *)(chunk + OCL_ENTRY_RECORD(entry));
+}
+
 /* The lane that an entry of the order table names. Of a packet's lanes, none may have taken a step. */
 DECLSPEC void packet_find(struct packet *p, GLOBAL_AS const struct ocl_session *sessions,
 			  GLOBAL_AS u8 *const areas[OCL_AREAS], u32 entry)
 {
 	GLOBAL_AS u8 *chunk = areas[OCL_AREA_CHUNK];
-	GLOBAL_AS u8 *area;
-	u32 i;
+	GLOBAL_AS const struct ocl_record *r = record_at(chunk, entry);
+	GLOBAL_AS u8 *area = areas[r->area];
 
-	p->r = (GLOBAL_AS const struct ocl_record *)(chunk + OCL_ENTRY_RECORD(entry));
-	p->s = sessions + p->r->session;
+	p->s = sessions + r->session;
 	p->lane = OCL_ENTRY_LANE(entry);
 	p->lanes = OCL_ENTRY_LANES(entry);
-	area = areas[p->r->area];
 	/* The sums are u32: a packet may begin in front of what lies in its area. */
-	p->cipher = area + (u32)(p->r->base + p->r->cipher_off);
+	p->cipher = area + (u32)(r->base + r->cipher_off);
+	p->cipher_len = r->cipher_len;
 	if (ocl_is_aead(OCL_LABEL_CIPHER(p->s->label)))
-		p->auth = chunk + p->r->auth_off;
+		p->auth = chunk + r->auth_off;
 	else
-		p->auth = area + (u32)(p->r->base + p->r->auth_off);
-	p->digest = areas[p->r->digest_area] + p->r->digest_off;
-	for (i = 0; i < 4; i++)
-		p->iv[i] = swap32(p->r->iv[i]);
-	if (OCL_LABEL_CIPHER(p->s->label) == OCL_CIPHER_AES_CBC)
-		cbc_chain(p->cipher, p->r->cipher_len, p->lane, p->lanes, p->iv);
+		p->auth = area + (u32)(r->base + r->auth_off);
+	p->auth_len = r->auth_len;
+	p->digest = areas[r->digest_area] + r->digest_off;
+	packet_iv(p, r->iv);
+}
+
+/* Likewise of a packet that brings its head. */
+DECLSPEC void packet_find_head(struct packet *p, GLOBAL_AS const struct ocl_session *sessions,
+			       GLOBAL_AS struct ocl_head *head, u32 lane, u32 lanes)
+{
+	GLOBAL_AS u8 *at = (GLOBAL_AS u8 *)head;
+
+	p->s = sessions + head->session;
+	p->lane = lane;
+	p->lanes = lanes;
+	p->cipher = at + head->cipher_off;
+	p->cipher_len = head->cipher_len;
+	p->auth_len = head->auth_len;
+	if (ocl_is_aead(OCL_LABEL_CIPHER(p->s->label)))
+		p->auth = at - OCL_HEAD_AAD(p->auth_len);
+	else
+		p->auth = at + head->auth_off;
+	p->digest = at + head->digest_off;
+	packet_iv(p, head->iv);
 }
 
 /* Write the digest, or compare it in constant time. Returns the status. */
@@ -113,7 +145,7 @@ DECLSPEC u32 packet_digest(GLOBAL_AS const struct ocl_session *s, GLOBAL_AS u8 *
 /* A lane's share of it. */
 DECLSPEC void packet_cipher(LOCAL_AS struct tables *t, struct packet *p)
 {
-	u32 len = p->r->cipher_len;
+	u32 len = p->cipher_len;
 
 	switch (OCL_LABEL_CIPHER(p->s->label)) {
 	case OCL_CIPHER_AES_CBC:
@@ -141,14 +173,14 @@ DECLSPEC u32 packet_auth(LOCAL_AS struct tables *t, const struct packet *p)
 	case OCL_AUTH_HMAC_MD5:
 	case OCL_AUTH_HMAC_SHA1:
 	case OCL_AUTH_HMAC_SHA256:
-		hmac32(auth, p->s, p->auth, p->r->auth_len, mac);
+		hmac32(auth, p->s, p->auth, p->auth_len, mac);
 		break;
 	case OCL_AUTH_HMAC_SHA384:
 	case OCL_AUTH_HMAC_SHA512:
-		hmac64(auth, p->s, p->auth, p->r->auth_len, mac);
+		hmac64(auth, p->s, p->auth, p->auth_len, mac);
 		break;
 	case OCL_AUTH_AES_XCBC:
-		xcbc(&t->aes, p->s, p->auth, p->r->auth_len, mac);
+		xcbc(&t->aes, p->s, p->auth, p->auth_len, mac);
 		break;
 	default:
 		return OCL_STATUS_DONE;
@@ -174,7 +206,7 @@ DECLSPEC void packet_ccm(LOCAL_AS struct tables *t, const struct packet *p,
 {
 	u32 mac[16];
 
-	ccm(&t->aes, p->s, p->cipher, p->r->cipher_len, p->auth, p->r->auth_len, p->iv, mac);
+	ccm(&t->aes, p->s, p->cipher, p->cipher_len, p->auth, p->auth_len, p->iv, mac);
 	parts->w[0] = packet_digest(p->s, p->digest, mac);
 }
 
@@ -187,7 +219,7 @@ DECLSPEC void packet_chacha(const struct packet *p, u32 step, LOCAL_AS struct pa
 	u32 i, lane;
 
 	if (step == 0) {
-		chacha20_lane(p->s, p->cipher, p->r->cipher_len, p->auth, p->r->auth_len, p->iv,
+		chacha20_lane(p->s, p->cipher, p->cipher_len, p->auth, p->auth_len, p->iv,
 			      p->lane, p->lanes, &poly);
 		for (i = 0; i < 5; i++)
 			parts[p->lane].w[i] = poly.h[i];
@@ -211,7 +243,7 @@ DECLSPEC void packet_gcm(LOCAL_AS struct tables *t, const struct packet *p, u32 
 			 LOCAL_AS struct part *parts)
 {
 	const u32 gmac = OCL_LABEL_CIPHER(p->s->label) == OCL_CIPHER_NONE;
-	const u32 len = gmac ? 0 : p->r->cipher_len, aad_len = p->r->auth_len;
+	const u32 len = gmac ? 0 : p->cipher_len, aad_len = p->auth_len;
 	u64 y[2] = {0, 0};
 	u32 mac[16];
 	u32 i, lane;

@@ -16,10 +16,12 @@
 
 #ifdef __OPENCL_VERSION__
 typedef uchar u8;
+typedef ushort u16;
 typedef uint u32;
 typedef ulong u64;
 #else
 typedef uint8_t u8;
+typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
 #endif
@@ -146,6 +148,37 @@ struct ocl_record {
 	u32 iv[4]; /* as bytes, as many as the algorithm has */
 };
 
+/*
+ * Where all packets of a launch would be in bins of one key and lie in rows of one pool, nobody has
+ * to gather anything: each brings this in front of it, and takes its status back. There is no chunk, no
+ * order table and no array of results then, so nothing to move but the rows. The AAD of an
+ * AEAD, OCL_HEAD_AAD() bytes, lies in front of it.
+ */
+struct ocl_head {
+	u32 iv[4]; /* as bytes, as many as the algorithm has */
+	u32 session; /* from here on it comes back */
+	u16 cipher_off; /* bytes from the head */
+	u16 cipher_len;
+	u16 auth_off; /* likewise; not of an AEAD */
+	u16 auth_len;
+	u16 digest_off;
+	u8 status; /* enum ocl_status; a byte, for in the host's memory it is not aligned */
+	u8 reserved;
+};
+
+#define OCL_HEAD_BACK	      16 /* bytes of it that do not come back */
+#define OCL_HEAD_AAD(len)     (((u32)(len) + 15) & ~15u)
+#define OCL_HEAD_RUNS	      2 /* a pool's end is in the middle of a launch now and then */
+
+/* The kernel's argument that says where the heads are; as a uint8 there. No rows: a chunk. */
+struct ocl_head_rows {
+	u32 first[OCL_HEAD_RUNS]; /* offset of a run's first head, bytes */
+	u32 rows[OCL_HEAD_RUNS];
+	u32 pitch; /* bytes from one head to the next */
+	u32 lanes; /* work-items for each packet */
+	u32 reserved[2];
+};
+
 /* What the host tells a kernel that never ends. Everything volatile is atomic. */
 #define OCL_LETTERS 1024 /* chunks that can be with the device; a power of two */
 
@@ -170,6 +203,8 @@ struct ocl_mailbox {
 _Static_assert(sizeof(struct ocl_letter) == 160, "the device's compiler must lay it out alike");
 _Static_assert(sizeof(struct ocl_session) == 640, "the device's compiler must lay it out alike");
 _Static_assert(sizeof(struct ocl_record) == 64, "the device's compiler must lay it out alike");
+_Static_assert(sizeof(struct ocl_head) == 32, "the device's compiler must lay it out alike");
+_Static_assert(sizeof(struct ocl_head_rows) == 32, "it is a uint8 to the device");
 #endif
 
 #endif

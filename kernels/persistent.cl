@@ -22,7 +22,7 @@ DECLSPEC void process_letter(LOCAL_AS struct tables *tables, GLOBAL_AS struct oc
 		u32 record = OCL_ENTRY_RECORD(entry), result;
 
 		if (entry != OCL_NO_RECORD && OCL_ENTRY_LANE(entry) == 0) {
-			result = ((GLOBAL_AS const struct ocl_record *)(chunk + record))->result;
+			result = record_at(chunk, record)->result;
 			((GLOBAL_AS u32 *)(chunk + letter->results))[result] =
 				packet(tables, sessions, areas, record, part);
 		}

@@ -63,14 +63,16 @@ size_t bench_largest_group(const struct bench *b)
 
 void bench_arguments(struct bench *b)
 {
+	static const struct ocl_head_rows no_rows;
 	static const cl_mem none;
 
 	check(clSetKernelArg(b->kernel, 0, sizeof(b->chunk), &b->chunk), "argument");
 	check(clSetKernelArg(b->kernel, 1, sizeof(b->order), &b->order), "argument");
 	check(clSetKernelArg(b->kernel, 2, sizeof(b->results), &b->results), "argument");
 	check(clSetKernelArg(b->kernel, 3, sizeof(b->sessions), &b->sessions), "argument");
+	check(clSetKernelArg(b->kernel, 4, sizeof(no_rows), &no_rows), "argument");
 	for (int i = 0; i < OCL_POOLS; i++)
-		check(clSetKernelArg(b->kernel, 4 + i, sizeof(cl_mem), i ? &none : &b->pool),
+		check(clSetKernelArg(b->kernel, 5 + i, sizeof(cl_mem), i ? &none : &b->pool),
 		      "argument");
 }
 

@@ -46,6 +46,7 @@ static int init_host(struct ocl_chunk *chunk, const struct ocl_chunk_params *p)
 
 static cl_int init_device(struct ocl_chunk *chunk, const struct ocl_chunk_params *p)
 {
+	static const struct ocl_head_rows no_heads;
 	static const cl_mem none;
 	cl_int err;
 
@@ -55,6 +56,10 @@ static cl_int init_device(struct ocl_chunk *chunk, const struct ocl_chunk_params
 	if (err == CL_SUCCESS)
 		err = clSetKernelArg(chunk->kernel, OCL_ARG_SESSIONS, sizeof(p->sessions),
 				     &p->sessions);
+	if (err == CL_SUCCESS)
+		err = clSetKernelArg(chunk->kernel, OCL_ARG_HEADS, sizeof(no_heads), &no_heads);
+	for (cl_uint i = OCL_ARG_ORDER; err == CL_SUCCESS && i <= OCL_ARG_RESULTS; i++)
+		err = clSetKernelArg(chunk->kernel, i, sizeof(chunk->order), &chunk->order);
 	for (cl_uint i = 0; err == CL_SUCCESS && i < OCL_POOLS; i++)
 		err = clSetKernelArg(chunk->kernel, OCL_ARG_POOLS + i, sizeof(none), &none);
 	if (err == CL_SUCCESS)
@@ -118,6 +123,13 @@ struct ocl_record *ocl_chunk_add(struct ocl_chunk *chunk, uint32_t label, uint32
 	return record;
 }
 
+u8 *ocl_chunk_add_head(struct ocl_chunk *chunk, const struct ocl_header *header, bool second,
+		       uint32_t *record)
+{
+	*record = chunk->records++;
+	return ocl_heads_add(&chunk->heads, header, second);
+}
+
 static struct ocl_copy *copy_of(struct ocl_chunk *chunk, uint32_t record)
 {
 	struct ocl_copy *copy = &chunk->copy[record];
@@ -153,7 +165,7 @@ bool ocl_chunk_finish(const struct ocl_chunk *chunk, uint32_t record)
 {
 	const struct ocl_copy *copy = &chunk->copy[record];
 
-	if (!chunk->copied[record])
+	if (chunk->headed || !chunk->copied[record])
 		return false;
 	for (int i = DATA; i <= DIGEST; i++) {
 		if (copy->to[i])
@@ -195,7 +207,9 @@ static void complete(struct ocl_chunk *chunk)
 	uint32_t n = chunk->records;
 	u32 *results;
 
-	if (chunk->ordered)
+	if (chunk->headed)
+		*ocl_heads_status(&chunk->heads, n - 1) = OCL_STATUS_PENDING;
+	if (chunk->headed || chunk->ordered)
 		return;
 	chunk->memory->settle(chunk);
 	chunk->order = chunk->used;
@@ -206,18 +220,67 @@ static void complete(struct ocl_chunk *chunk)
 		results[i] = OCL_STATUS_PENDING;
 }
 
-static cl_int call(struct ocl_chunk *chunk, const cl_event *after)
+/* The pool in the place of the chunk: before set_pools() has noted what is there. */
+static cl_int set_heads(struct ocl_chunk *chunk, uint32_t lanes)
+{
+	const struct ocl_pool *pool = chunk->heads.pool;
+	struct ocl_head_rows rows;
+	cl_int err = CL_SUCCESS;
+
+	if (chunk->pool_arg != pool || chunk->pools->changes != chunk->pool_changes)
+		err = chunk->memory->pool_argument(chunk->kernel, OCL_ARG_CHUNK, pool);
+	chunk->pool_arg = pool;
+	ocl_heads_describe(&chunk->heads, lanes, &rows);
+	if (err == CL_SUCCESS)
+		err = clSetKernelArg(chunk->kernel, OCL_ARG_HEADS, sizeof(rows), &rows);
+	return err == CL_SUCCESS ? set_pools(chunk) : err;
+}
+
+static cl_int call_heads(struct ocl_chunk *chunk, const cl_event *after)
+{
+	const struct ocl_sched *sched = chunk->bins.sched;
+	uint32_t lanes = ocl_sched_lanes(sched, chunk->heads.label, chunk->records);
+	cl_int err = set_heads(chunk, lanes);
+
+	if (err != CL_SUCCESS)
+		return err;
+	return chunk->memory->launch_heads(
+		chunk, RTE_ALIGN_MUL_CEIL(chunk->records * lanes, sched->bin_size), after);
+}
+
+/* The chunk in its own place again. */
+static cl_int set_chunk(struct ocl_chunk *chunk)
+{
+	static const struct ocl_head_rows none;
+	cl_int err;
+
+	if (chunk->pool_arg == NULL)
+		return CL_SUCCESS;
+	chunk->pool_arg = NULL;
+	err = clSetKernelArg(chunk->kernel, OCL_ARG_HEADS, sizeof(none), &none);
+	return err == CL_SUCCESS ? chunk->memory->chunk_argument(chunk) : err;
+}
+
+static cl_int call_records(struct ocl_chunk *chunk, const cl_event *after)
 {
 	cl_int err;
 
-	err = clSetKernelArg(chunk->kernel, OCL_ARG_ORDER, sizeof(chunk->order), &chunk->order);
+	err = set_chunk(chunk);
+	if (err == CL_SUCCESS)
+		err = clSetKernelArg(chunk->kernel, OCL_ARG_ORDER, sizeof(chunk->order),
+				     &chunk->order);
 	if (err == CL_SUCCESS)
 		err = clSetKernelArg(chunk->kernel, OCL_ARG_RESULTS, sizeof(chunk->results),
 				     &chunk->results);
 	if (err == CL_SUCCESS)
 		err = set_pools(chunk);
-	if (err == CL_SUCCESS)
-		err = chunk->memory->launch(chunk, chunk->ordered, after);
+	return err == CL_SUCCESS ? chunk->memory->launch(chunk, chunk->ordered, after) : err;
+}
+
+static cl_int call(struct ocl_chunk *chunk, const cl_event *after)
+{
+	cl_int err = chunk->headed ? call_heads(chunk, after) : call_records(chunk, after);
+
 	return err == CL_SUCCESS ? clFlush(chunk->queue) : err;
 }
 
@@ -294,7 +357,10 @@ static void forget_event(struct ocl_chunk *chunk)
 static bool worth_asking(struct ocl_chunk *chunk)
 {
 	const u32 *results = (const u32 *)(chunk->host + chunk->results);
-	u32 last = __atomic_load_n(&results[chunk->records - 1], __ATOMIC_RELAXED);
+	uint32_t index = chunk->records - 1;
+	u32 last = chunk->headed ? __atomic_load_n(ocl_heads_status(&chunk->heads, index),
+						   __ATOMIC_RELAXED) :
+				   __atomic_load_n(&results[index], __ATOMIC_RELAXED);
 
 	return last != OCL_STATUS_PENDING || ++chunk->polls % POLLS == 0;
 }
@@ -327,6 +393,8 @@ void ocl_chunk_reset(struct ocl_chunk *chunk)
 	forget_event(chunk);
 	ocl_bins_reset(&chunk->bins);
 	ocl_rows_reset(&chunk->rows);
+	chunk->heads.runs = 0;
+	chunk->headed = false;
 	chunk->records = 0;
 	chunk->used = 0;
 	chunk->reserved = 0;

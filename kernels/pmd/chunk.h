@@ -9,6 +9,7 @@
 #define OCL_CHUNK_H
 
 #include "device.h"
+#include "heads.h"
 #include "inc_types.h"
 #include "memory.h"
 #include "pool.h"
@@ -16,12 +17,15 @@
 #include "scheduler.h"
 #include "table.h"
 
+#define OCL_RESULTS_AHEAD 16 /* heads that are in no cache of the core: the device has written them */
+
 /* The kernel's arguments (crypto_opencl.cl). */
 enum {
 	OCL_ARG_CHUNK,
 	OCL_ARG_ORDER,
 	OCL_ARG_RESULTS,
 	OCL_ARG_SESSIONS,
+	OCL_ARG_HEADS,
 	OCL_ARG_POOLS /* the first of OCL_POOLS */
 };
 
@@ -58,6 +62,8 @@ struct ocl_chunk {
 	uint32_t room; /* of that for records and what follows them */
 	struct ocl_bins bins;
 	struct ocl_rows rows;
+	struct ocl_heads heads;
+	bool headed;	/* packets bring their heads: heads, not bins and rows */
 	struct ocl_copy *copy; /* of record i, if copied[i] */
 	bool *copied;
 	uint32_t records, max_records;
@@ -70,6 +76,7 @@ struct ocl_chunk {
 	uint32_t areas;	       /* bit mask of the pools that packets are in */
 	uint32_t pool_changes; /* the pools that the kernel's arguments are of, */
 	uint32_t pool_args;    /* and of which there are any */
+	const struct ocl_pool *pool_arg; /* instead of the chunk's buffer; NULL: that */
 	uint64_t upload;       /* the latest of the records' sessions */
 	uint32_t ordered;      /* entries of the order table, if it is complete; else 0 */
 	bool sent;	       /* the device has it, or had part of it */
@@ -97,6 +104,10 @@ static inline bool ocl_chunk_fits(const struct ocl_chunk *chunk, uint32_t size)
 struct ocl_record *ocl_chunk_add(struct ocl_chunk *chunk, uint32_t label, uint32_t len,
 				 uint32_t size);
 
+/** Append the head of a packet that suits. @return where it goes */
+u8 *ocl_chunk_add_head(struct ocl_chunk *chunk, const struct ocl_header *header, bool second,
+		       uint32_t *record);
+
 /** Note what goes back to record's packet: its data, from the chunk. */
 void ocl_chunk_copy_back(struct ocl_chunk *chunk, uint32_t record, u8 *to, uint32_t from,
 			 uint32_t len);
@@ -117,8 +128,13 @@ bool ocl_chunk_poll(struct ocl_chunk *chunk);
 /** A record's enum ocl_status, of a chunk that is back. */
 static inline uint32_t ocl_chunk_result(const struct ocl_chunk *chunk, uint32_t record)
 {
-	return chunk->failed ? OCL_STATUS_PENDING :
-			       ((const u32 *)(chunk->host + chunk->results))[record];
+	if (chunk->failed)
+		return OCL_STATUS_PENDING;
+	if (!chunk->headed)
+		return ((const u32 *)(chunk->host + chunk->results))[record];
+	if (record + OCL_RESULTS_AHEAD < chunk->records)
+		rte_prefetch0(ocl_heads_status(&chunk->heads, record + OCL_RESULTS_AHEAD));
+	return *ocl_heads_status(&chunk->heads, record);
 }
 
 /** Copy what goes back to record's packet. @return whether that is all of it */

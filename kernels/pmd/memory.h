@@ -35,8 +35,10 @@ struct ocl_memory {
 	/* NULL: nothing to do before the first chunk and after the last. */
 	cl_int (*start)(struct ocl_device *dev, cl_mem sessions);
 	void (*stop)(struct ocl_device *dev);
-	/* Set chunk->host to chunk->bytes of memory and the kernel's argument 0. */
+	/* Set chunk->host to chunk->bytes of memory and the kernel's argument OCL_ARG_CHUNK. */
 	cl_int (*alloc)(struct ocl_chunk *chunk);
+	/* Set the argument again, after another use of it; NULL where there is none. */
+	cl_int (*chunk_argument)(const struct ocl_chunk *chunk);
 	void (*free)(struct ocl_chunk *chunk);
 	/* Note a packet of a pool; returns the offset there of the row's column 0. */
 	uint32_t (*place)(struct ocl_chunk *chunk, const struct ocl_pool *pool,
@@ -46,6 +48,8 @@ struct ocl_memory {
 	/* Enqueue, without blocking: what the device needs after the event given, the
 	 * kernel over the items, the results back; chunk->done is the last command's event. */
 	cl_int (*launch)(struct ocl_chunk *chunk, size_t items, const cl_event *after);
+	/* Likewise where packets bring their heads; NULL: they cannot. */
+	cl_int (*launch_heads)(struct ocl_chunk *chunk, size_t items, const cl_event *after);
 	/* What has become of a launch: CL_COMPLETE, above it, or an error. */
 	cl_int (*status)(struct ocl_chunk *chunk);
 	/* Memory for pool->rows buffers of pool->pitch; sets start. */

@@ -28,6 +28,11 @@ static void unmap(cl_mem buffer, u8 *p, cl_command_queue queue)
 	clFinish(queue);
 }
 
+static cl_int chunk_argument(const struct ocl_chunk *chunk)
+{
+	return clSetKernelArg(chunk->kernel, OCL_ARG_CHUNK, sizeof(chunk->buffer), &chunk->buffer);
+}
+
 static cl_int alloc(struct ocl_chunk *chunk)
 {
 	cl_context context = chunk->dev->context;
@@ -43,7 +48,7 @@ static cl_int alloc(struct ocl_chunk *chunk)
 	chunk->host = map(chunk->pinned, chunk->bytes, chunk->queue, &err);
 	if (err != CL_SUCCESS)
 		return err;
-	return clSetKernelArg(chunk->kernel, OCL_ARG_CHUNK, sizeof(chunk->buffer), &chunk->buffer);
+	return chunk_argument(chunk);
 }
 
 static void free_chunk(struct ocl_chunk *chunk)
@@ -103,30 +108,86 @@ static void settle(struct ocl_chunk *chunk)
 	rows->runs = kept;
 }
 
-/* A run, from the pool to its mirror or, beside where it came from, back. */
-static cl_int move_run(struct ocl_chunk *chunk, const struct ocl_run *run, bool in)
+/* A rectangle of a pool. */
+struct area {
+	const struct ocl_pool *pool;
+	uint32_t row, rows;
+	uint32_t from, to; /* columns */
+	uint32_t shift;
+	bool second; /* where it comes from */
+};
+
+/* From the pool to its mirror or, beside where it came from, back. */
+static cl_int move(struct ocl_chunk *chunk, const struct area *a, bool in, cl_event *done)
 {
-	const struct ocl_row *first = &chunk->rows.row[run->first];
-	const struct ocl_pool *pool = &chunk->pools->pool[first->pool];
-	const size_t there[3] = {run->from + run->shift, first->row, 0};
-	const size_t here[3] = {run->from, first->row, 0};
-	const size_t region[3] = {run->to - run->from, run->rows, 1};
-	u8 *start = pool->start + (run->second == in ? pool->twin : 0);
+	const size_t there[3] = {a->from + a->shift, a->row, 0};
+	const size_t here[3] = {a->from, a->row, 0};
+	const size_t region[3] = {a->to - a->from, a->rows, 1};
+	u8 *start = a->pool->start + (a->second == in ? a->pool->twin : 0);
 
 	if (in)
-		return clEnqueueWriteBufferRect(chunk->queue, pool->mirror, CL_FALSE, there, here,
-						region, pool->mirror_pitch, 0, pool->pitch, 0,
-						start, 0, NULL, NULL);
-	return clEnqueueReadBufferRect(chunk->queue, pool->mirror, CL_FALSE, there, here, region,
-				       pool->mirror_pitch, 0, pool->pitch, 0, start, 0, NULL, NULL);
+		return clEnqueueWriteBufferRect(chunk->queue, a->pool->mirror, CL_FALSE, there, here,
+						region, a->pool->mirror_pitch, 0, a->pool->pitch, 0,
+						start, 0, NULL, done);
+	return clEnqueueReadBufferRect(chunk->queue, a->pool->mirror, CL_FALSE, there, here, region,
+				       a->pool->mirror_pitch, 0, a->pool->pitch, 0, start, 0, NULL,
+				       done);
 }
 
 static cl_int move_runs(struct ocl_chunk *chunk, bool in)
 {
 	cl_int err = CL_SUCCESS;
 
-	for (uint32_t i = 0; err == CL_SUCCESS && i < chunk->rows.runs; i++)
-		err = move_run(chunk, &chunk->rows.run[i], in);
+	for (uint32_t i = 0; err == CL_SUCCESS && i < chunk->rows.runs; i++) {
+		const struct ocl_run *run = &chunk->rows.run[i];
+		const struct ocl_row *first = &chunk->rows.row[run->first];
+		const struct area area = {
+			.pool = &chunk->pools->pool[first->pool],
+			.row = first->row,
+			.rows = run->rows,
+			.from = run->from,
+			.to = run->to,
+			.shift = run->shift,
+			.second = run->second,
+		};
+
+		err = move(chunk, &area, in, NULL);
+	}
+	return err;
+}
+
+/* The last one back says when all is. */
+static cl_int move_heads(struct ocl_chunk *chunk, bool in)
+{
+	const struct ocl_heads *heads = &chunk->heads;
+	cl_int err = CL_SUCCESS;
+
+	for (uint32_t i = 0; err == CL_SUCCESS && i < heads->runs; i++) {
+		const struct area area = {
+			.pool = heads->pool,
+			.row = heads->run[i].row,
+			.rows = heads->run[i].rows,
+			.from = in ? heads->column - heads->aad : heads->column + OCL_HEAD_BACK,
+			.to = heads->to,
+			.shift = heads->shift,
+			.second = heads->run[i].second,
+		};
+		bool last = !in && i + 1 == heads->runs;
+
+		err = move(chunk, &area, in, last ? &chunk->done : NULL);
+	}
+	return err;
+}
+
+static cl_int launch_heads(struct ocl_chunk *chunk, size_t items, const cl_event *after)
+{
+	cl_int err;
+
+	err = move_heads(chunk, true);
+	if (err == CL_SUCCESS)
+		err = ocl_memory_run(chunk, items, after, NULL);
+	if (err == CL_SUCCESS)
+		err = move_heads(chunk, false);
 	return err;
 }
 
@@ -200,7 +261,9 @@ const struct ocl_memory ocl_memory_staged = {
 	.free = free_chunk,
 	.place = place,
 	.settle = settle,
+	.chunk_argument = chunk_argument,
 	.launch = launch,
+	.launch_heads = launch_heads,
 	.status = ocl_memory_status,
 	.pool_alloc = pool_alloc,
 	.pool_free = pool_free,

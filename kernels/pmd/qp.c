@@ -14,6 +14,7 @@
 #define LARGEST	    68608 /* bytes of a record with the largest single-segment packet */
 #define AHEAD	    4	  /* operations that are fetched in advance */
 #define FAR_AHEAD   48	  /* when they leave: most are in no cache of the core any more */
+#define UNLIKE	    64u	  /* batches */
 #define BUSY_WAITS  10u	  /* wait_us, while the device is busy */
 #define PATIENCE_US 500u  /* with others whose turn it is */
 
@@ -132,8 +133,13 @@ static void launch(struct ocl_qp *qp, bool overdue)
 	send_off(qp);
 }
 
-static bool stage(struct ocl_slot *slot, struct ocl_request *request, struct ocl_batch *batch)
+static void spread(struct ocl_qp *qp, struct ocl_batch *batch);
+
+static bool stage(struct ocl_qp *qp, struct ocl_slot *slot, struct ocl_request *request,
+		  struct ocl_batch *batch)
 {
+	if (batch->chunk.headed && !ocl_request_suits(request, &batch->chunk))
+		spread(qp, batch);
 	if (!ocl_chunk_fits(&batch->chunk, request->size + request->reserve) ||
 	    !ocl_request_stage(request, slot->op, &batch->chunk, &slot->record))
 		return false;
@@ -165,23 +171,57 @@ static void refuse(struct ocl_qp *qp, struct ocl_slot *slot, enum rte_crypto_op_
 		qp->stats.enqueue_err_count++;
 }
 
-/* Those left over are the first in a new batch. They were checked when they came, and are again:
- * the device may be gone, or somebody has freed a session too early. */
+/* One that has been in the queue pair for a while. It was checked when it came, and is again: the
+ * device may be gone, or somebody has freed a session too early. */
+static void stage_again(struct ocl_qp *qp, uint32_t position, struct ocl_batch *batch)
+{
+	struct ocl_slot *slot = slot_at(qp, position);
+	struct ocl_request request;
+	enum rte_crypto_op_status status = parse(qp, slot->op, &request);
+
+	if (status != RTE_CRYPTO_OP_STATUS_NOT_PROCESSED)
+		refuse(qp, slot, status);
+	else if (!stage(qp, slot, &request, batch))
+		qp->leftover[qp->nleftover++] = position;
+}
+
+/* Those left over are the first in a new batch. */
 static void stage_leftover(struct ocl_qp *qp, struct ocl_batch *batch)
 {
 	uint32_t n = qp->nleftover;
 
 	qp->nleftover = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		struct ocl_slot *slot = slot_at(qp, qp->leftover[i]);
-		struct ocl_request request;
-		enum rte_crypto_op_status status = parse(qp, slot->op, &request);
+	for (uint32_t i = 0; i < n; i++)
+		stage_again(qp, qp->leftover[i], batch);
+}
 
-		if (status != RTE_CRYPTO_OP_STATUS_NOT_PROCESSED)
-			refuse(qp, slot, status);
-		else if (!stage(slot, &request, batch))
-			qp->leftover[qp->nleftover++] = qp->leftover[i];
+/* The next one is not like those before: they get records after all. So do those of some batches to
+ * come, for others will not be like each other either. */
+static void spread(struct ocl_qp *qp, struct ocl_batch *batch)
+{
+	if (batch->pending)
+		qp->unlike = UNLIKE;
+	ocl_chunk_reset(&batch->chunk);
+	batch->pending = 0;
+	for (uint32_t i = qp->head; i != qp->tail; i++) {
+		struct ocl_slot *slot = slot_at(qp, i);
+
+		if (slot->final || slot->batch != batch)
+			continue;
+		slot->batch = NULL;
+		stage_again(qp, i, batch);
 	}
+}
+
+/* Whether a new batch's packets are to bring their heads. */
+static bool try_heads(struct ocl_qp *qp)
+{
+	if (qp->pmd->memory->launch_heads == NULL || qp->nleftover)
+		return false;
+	if (qp->unlike == 0)
+		return true;
+	qp->unlike--;
+	return false;
 }
 
 /* The batch to put operations into; NULL if all are in use. */
@@ -198,6 +238,7 @@ static struct ocl_batch *filling(struct ocl_qp *qp)
 	if (qp->nleftover == 0 || !qp->overdue)
 		batch->deadline += qp->wait_cycles;
 	qp->filling = batch;
+	batch->chunk.headed = try_heads(qp);
 	stage_leftover(qp, batch);
 	return batch;
 }
@@ -282,7 +323,7 @@ static bool enqueue_one(struct ocl_qp *qp, struct rte_crypto_op *op)
 			return false;
 		op->status = status;
 		slot->final = false;
-		if (!stage(slot, &request, batch)) {
+		if (!stage(qp, slot, &request, batch)) {
 			slot->batch = NULL;
 			qp->leftover[qp->nleftover++] = qp->tail;
 		}
@@ -300,6 +341,13 @@ static void launch_if_full(struct ocl_qp *qp)
 		launch(qp, false);
 }
 
+/* Where a packet's head goes. */
+static void fetch_head(const struct rte_mbuf *m)
+{
+	if (m)
+		rte_prefetch0_write(rte_pktmbuf_mtod(m, u8 *) - sizeof(struct ocl_head));
+}
+
 uint16_t ocl_qp_enqueue(void *queue_pair, struct rte_crypto_op **ops, uint16_t n)
 {
 	struct ocl_qp *qp = queue_pair;
@@ -311,6 +359,8 @@ uint16_t ocl_qp_enqueue(void *queue_pair, struct rte_crypto_op **ops, uint16_t n
 			rte_prefetch0(ops[i + 2 * AHEAD]);
 		if (i + AHEAD < n)
 			rte_prefetch0(ops[i + AHEAD]->sym->m_src);
+		if (i + AHEAD / 2 < n)
+			fetch_head(ops[i + AHEAD / 2]->sym->m_src);
 		if (!enqueue_one(qp, ops[i]))
 			break;
 	}

@@ -39,6 +39,7 @@ struct ocl_qp {
 	uint32_t unsent;	 /* and [unsent, newest) not launched: they wait for their turn, */
 	struct ocl_batch *filling; /* but for this one, newest - 1; NULL: none is being filled */
 	uint32_t under_way;	 /* batches that are not being filled and not back */
+	uint32_t unlike;	 /* batches whose packets are not to be tried for heads */
 	bool overdue;		 /* what is left over has waited long enough */
 	struct ocl_slot *slots;
 	uint32_t mask;	     /* slots - 1 */

@@ -284,14 +284,11 @@ void ocl_request_move(struct rte_crypto_op *op, ptrdiff_t by)
 
 /* One transfer takes a run of rows out of the same buffers. An mbuf that was not with the device
  * when its neighbours were, or failed there, is made like them again. */
-static void join_run(struct ocl_request *r, struct rte_crypto_op *op, const struct ocl_chunk *chunk)
+static void join(struct ocl_request *r, struct rte_crypto_op *op, bool second)
 {
 	ptrdiff_t by = ocl_request_turn(r);
-	const struct ocl_run *run = NULL;
 
-	if (by)
-		run = ocl_rows_continued(&chunk->rows, r->pool->index, r->row);
-	if (run == NULL || run->second == r->second)
+	if (by == 0 || second == r->second)
 		return;
 	memcpy(r->src - r->column + r->row_from + by, r->src - r->column + r->row_from,
 	       r->row_to - r->row_from);
@@ -303,12 +300,78 @@ static void join_run(struct ocl_request *r, struct rte_crypto_op *op, const stru
 		r->digest += by;
 }
 
+static void join_run(struct ocl_request *r, struct rte_crypto_op *op, const struct ocl_chunk *chunk)
+{
+	const struct ocl_run *run = NULL;
+
+	if (r->pool)
+		run = ocl_rows_continued(&chunk->rows, r->pool->index, r->row);
+	if (run)
+		join(r, op, run->second);
+}
+
+static struct ocl_header header_of(const struct ocl_request *r, struct ocl_chunk *chunk)
+{
+	return (struct ocl_header){
+		.pool = r->pool,
+		.label = r->session->label,
+		.key = ocl_bins_key(&chunk->bins, r->session->label, r->len),
+		.aad = OCL_HEAD_AAD(r->session->aad_len),
+		.row = r->row,
+		.from = r->row_from,
+		.to = r->row_to,
+		.start = r->column + (r->cipher_len ? r->cipher_off : r->start),
+	};
+}
+
+bool ocl_request_suits(const struct ocl_request *r, struct ocl_chunk *chunk)
+{
+	const struct ocl_header header = header_of(r, chunk);
+
+	return r->pool && (r->digest_inside || r->session->digest_len == 0) &&
+	       ocl_heads_suit(&chunk->heads, &header);
+}
+
+static void stage_head(struct ocl_request *r, struct rte_crypto_op *op, struct ocl_chunk *chunk,
+		       uint32_t *index)
+{
+	const struct ocl_header header = header_of(r, chunk);
+	const struct ocl_head_run *run = ocl_heads_continued(&chunk->heads, r->row);
+	struct ocl_head head = {
+		.session = r->session->slot,
+		.cipher_len = r->cipher_len,
+		.auth_len = r->auth_len,
+		.status = OCL_STATUS_PENDING,
+	};
+	uint32_t packet; /* where it begins, from its head */
+	u8 *at;
+
+	if (run)
+		join(r, op, run->second);
+	at = ocl_chunk_add_head(chunk, &header, r->second, index);
+	packet = r->column - chunk->heads.column;
+	head.cipher_off = packet + r->cipher_off;
+	head.auth_off = packet + r->auth_off;
+	head.digest_off = r->digest_inside ? r->digest_column - chunk->heads.column : 0;
+	memcpy(head.iv, r->iv, r->session->iv_len);
+	memcpy(at, &head, sizeof(head));
+	if (r->session->aad_len)
+		memcpy(at - header.aad, r->aad + r->session->aad_skip, r->session->aad_len);
+	chunk->used += r->size;
+	chunk->reserved += r->reserve;
+	chunk->upload = RTE_MAX(chunk->upload, r->session->upload);
+}
+
 bool ocl_request_stage(struct ocl_request *r, struct rte_crypto_op *op, struct ocl_chunk *chunk,
 		       uint32_t *index)
 {
 	struct ocl_record *record;
 	uint32_t at;
 
+	if (chunk->headed) {
+		stage_head(r, op, chunk, index);
+		return true;
+	}
 	record = ocl_chunk_add(chunk, r->session->label, r->len, r->size);
 	if (record == NULL)
 		return false;

@@ -43,8 +43,12 @@ enum rte_crypto_op_status ocl_request_parse(struct ocl_request *request,
 					    const struct ocl_pmd *pmd,
 					    struct ocl_hint *hint);
 
+/** Whether it can be the next in a chunk whose packets bring their heads. */
+bool ocl_request_suits(const struct ocl_request *request, struct ocl_chunk *chunk);
+
 /**
- * Append the record to a chunk that has room for size + reserve bytes.
+ * Append the record to a chunk that has room for size + reserve bytes, or the head to one of
+ * those that it suits.
  * @param op	       the operation that it was made of
  * @param[out] record  which one of the chunk it is
  * @return false if it has to wait for the next launch (ocl_chunk_add())

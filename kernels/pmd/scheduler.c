@@ -115,7 +115,7 @@ static uint32_t serial_of(uint32_t label)
 }
 
 /* Most packets are like the one before. */
-static uint32_t key_again(struct ocl_bins *bins, uint32_t label, uint32_t len)
+uint32_t ocl_bins_key(struct ocl_bins *bins, uint32_t label, uint32_t len)
 {
 	if (bins->known && bins->label == label && bins->len == len)
 		return bins->key;
@@ -128,7 +128,7 @@ static uint32_t key_again(struct ocl_bins *bins, uint32_t label, uint32_t len)
 
 int ocl_bins_find(struct ocl_bins *bins, uint32_t label, uint32_t len)
 {
-	uint32_t key = key_again(bins, label, len);
+	uint32_t key = ocl_bins_key(bins, label, len);
 	uint32_t index;
 
 	if (bins->open[key])
@@ -178,6 +178,17 @@ static uint32_t choose_lanes(const struct ocl_bins *bins)
 	uint32_t lanes = bins->sched->lanes;
 
 	while (lanes > 1 && count_items(bins, lanes) > bins->sched->items)
+		lanes /= 2;
+	return lanes;
+}
+
+uint32_t ocl_sched_lanes(const struct ocl_sched *sched, uint32_t label, uint32_t packets)
+{
+	uint32_t lanes = sched->lanes;
+
+	if (sched->level == OCL_SCHED_NONE || !ocl_is_parallel(label))
+		return 1;
+	while (lanes > 1 && RTE_ALIGN_MUL_CEIL(packets * lanes, sched->bin_size) > sched->items)
 		lanes /= 2;
 	return lanes;
 }

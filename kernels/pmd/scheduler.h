@@ -91,6 +91,12 @@ void ocl_bins_free(struct ocl_bins *bins);
  */
 int ocl_bins_find(struct ocl_bins *bins, uint32_t label, uint32_t len);
 
+/** The key of the bin in which a packet would be: its label and range of lengths, as far as both count. */
+uint32_t ocl_bins_key(struct ocl_bins *bins, uint32_t label, uint32_t len);
+
+/** How many lanes each of so many packets with that label can have, if there is no other in the launch. */
+uint32_t ocl_sched_lanes(const struct ocl_sched *sched, uint32_t label, uint32_t packets);
+
 /** Put a record there. @param bin  from ocl_bins_find() */
 void ocl_bins_put(struct ocl_bins *bins, int bin, uint32_t len, uint32_t record);
 

@@ -47,10 +47,12 @@ struct rig {
 	struct rte_mempool *pool;
 	struct suite suite;
 	void *encrypt, *decrypt;
+	uint32_t len, offset; /* of all packets, and in their buffers; 0: at random */
 };
 
 static void setup(struct rig *rig, enum ocl_cipher cipher)
 {
+	rig->len = rig->offset = 0;
 	rig->suite = (struct suite){.cipher = cipher};
 	if (cipher == OCL_CIPHER_AES_CBC)
 		rig->suite.auth = OCL_AUTH_HMAC_SHA1;
@@ -109,7 +111,7 @@ static void make_pair(struct pair *pair, const struct rig *rig, struct rte_mbuf 
 		      bool beside)
 {
 	struct rte_mbuf *both[2] = {m, rte_pktmbuf_alloc(plain)};
-	uint32_t shift = rnd_below(64);
+	uint32_t shift = rig->offset ? rig->offset : rnd_below(64);
 	uint8_t iv[16 + MAX_AAD];
 
 	rnd_fill(iv, sizeof(iv));
@@ -206,7 +208,7 @@ static void there_and_back(const struct rig *rig, struct rte_mbuf **m, unsigned 
 	unsigned int spoilt = rnd_below(n);
 
 	for (unsigned int i = 0; i < n; i++)
-		make_pair(&pairs[i], rig, m[i], random_len(), beside);
+		make_pair(&pairs[i], rig, m[i], rig->len ? rig->len : random_len(), beside);
 	run_pairs(pairs, n);
 	for (unsigned int i = 0; i < n; i++) {
 		CHECK(pairs[i].op[0]->status == RTE_CRYPTO_OP_STATUS_SUCCESS);
@@ -345,6 +347,72 @@ static void no_core_copies(void)
 		free_op(pairs[i].op[1]);
 	}
 	teardown(&rig, true);
+}
+
+/* Packets that are all alike: nothing moves but one rectangle each way, two where the pool ends. */
+static void with_heads(enum ocl_cipher cipher, uint32_t offset)
+{
+	struct rte_mbuf *m[60];
+	struct rig rig;
+
+	setup(&rig, cipher);
+	rig.len = 1024;
+	rig.offset = offset;
+	for (unsigned int taken = 0; taken <= MBUFS; taken += RTE_DIM(m)) {
+		unsigned int runs = taken + RTE_DIM(m) > MBUFS ? 2 : 1;
+
+		CHECK(rte_pktmbuf_alloc_bulk(rig.pool, m, RTE_DIM(m)) == 0);
+		rectangles = 0;
+		there_and_back(&rig, m, RTE_DIM(m), false);
+		CHECK(rectangles == (keeps(dev.id) ? 4 * runs : 0));
+	}
+	teardown(&rig, true);
+}
+
+/* One among them is not: of another length, of no pool, of another place in its buffer, or alone in
+ * the pool. Then all have records. */
+static void all_but_one(unsigned int odd)
+{
+	static struct pair pairs[64];
+	struct rte_crypto_op *sent[64];
+	struct rig rig;
+
+	setup(&rig, OCL_CIPHER_AES_CBC);
+	for (unsigned int i = 0; i < RTE_DIM(pairs); i++) {
+		bool one = i == 40;
+
+		rig.offset = one && odd == 2 ? 120 : 8;
+		if (odd == 3 && (i == 20 || i == 30 || i == 40))
+			rte_pktmbuf_free(rte_pktmbuf_alloc(rig.pool));
+		make_pair(&pairs[i], &rig, rte_pktmbuf_alloc(one && odd == 1 ? plain : rig.pool),
+			  one && odd == 0 ? 64 : 1024, false);
+		sent[i] = pairs[i].op[0];
+	}
+	uploaded = 0;
+	run(sent, RTE_DIM(sent));
+	CHECK(!keeps(dev.id) || uploaded >= RTE_DIM(pairs) * 64);
+	for (unsigned int i = 0; i < RTE_DIM(pairs); i++) {
+		run(&pairs[i].op[1], 1);
+		compare(&pairs[i]);
+		free_op(pairs[i].op[0]);
+		free_op(pairs[i].op[1]);
+	}
+	teardown(&rig, true);
+}
+
+/* On a device of its own each: a queue pair that has had packets unlike each other expects more. */
+static void heads(const char *memory)
+{
+	device_open(&dev, memory, 1);
+	with_heads(OCL_CIPHER_AES_CBC, 16);
+	with_heads(OCL_CIPHER_AES_CBC, 11);
+	with_heads(OCL_CIPHER_AES_GCM, 32);
+	device_close(&dev);
+	for (unsigned int odd = 0; odd < 4; odd++) {
+		device_open(&dev, memory, 1);
+		all_but_one(odd);
+		device_close(&dev);
+	}
 }
 
 static void refused(void)
@@ -512,6 +580,7 @@ int main(void)
 					SOCKET_ID_ANY);
 	CHECK(ops && plain);
 	everything("memory=staged,wait_us=1000");
+	heads("memory=staged,wait_us=1000,granularity=512");
 	kept(&fault_launch);
 	kept(&fault_error);
 	kept(&fault_hang);

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file heads.h
+ * A launch whose packets bring their heads (struct ocl_head, in the mbuf's headroom): rows of
+ * one pool in one run, or two where the pool ends in between, all of which would be in bins of one key.
+ * One transfer in and one out is all that it takes; each takes the copy engine some microseconds beside its bytes.
+ */
+#ifndef OCL_HEADS_H
+#define OCL_HEADS_H
+
+#include <stddef.h>
+
+#include <rte_prefetch.h>
+
+#include "inc_types.h"
+#include "pool.h"
+
+struct ocl_head_run {
+	uint32_t row, rows; /* of the pool */
+	bool second;	    /* in which of each mbuf's two buffers they are */
+};
+
+struct ocl_heads {
+	const struct ocl_pool *pool;
+	uint32_t label;	 /* of the first one */
+	uint32_t key;	 /* of all: ocl_bins_key() */
+	uint32_t aad;	 /* bytes in front of each head */
+	uint32_t column; /* of the heads in their buffers */
+	uint32_t to;	 /* behind the last column that the device gets */
+	uint32_t shift;	 /* columns by which the device has it further right */
+	uint32_t runs;	 /* 0: none yet */
+	struct ocl_head_run run[OCL_HEAD_RUNS];
+};
+
+/* A packet that would be the next. */
+struct ocl_header {
+	const struct ocl_pool *pool;
+	uint32_t label, key, aad;
+	uint32_t row;
+	uint32_t from, to; /* its columns */
+	uint32_t start;	   /* the column that the device would like to find aligned */
+};
+
+/** Whether it can be: there is room for its head, and it is like those before, if any. */
+bool ocl_heads_suit(const struct ocl_heads *heads, const struct ocl_header *header);
+
+/** The run that row would continue; NULL: it begins one. */
+static inline const struct ocl_head_run *ocl_heads_continued(const struct ocl_heads *heads, uint32_t row)
+{
+	const struct ocl_head_run *last = heads->run;
+
+	if (heads->runs == 0)
+		return NULL;
+	last += heads->runs - 1;
+	return last->row + last->rows == row ? last : NULL;
+}
+
+/**
+ * Add one that suits.
+ * @param second  in which of its buffers it is: the one that all of its run are in
+ * @return where its head goes
+ */
+u8 *ocl_heads_add(struct ocl_heads *heads, const struct ocl_header *header, bool second);
+
+/** The status of the packet that was added index-th, where the device writes it. */
+static inline u8 *ocl_heads_status(const struct ocl_heads *heads, uint32_t index)
+{
+	const struct ocl_head_run *run = &heads->run[0];
+
+	if (index >= run->rows) {
+		index -= run->rows;
+		run++;
+	}
+	return heads->pool->start + (run->second ? 0 : heads->pool->twin) +
+	       (size_t)(run->row + index) * heads->pool->pitch + heads->column +
+	       offsetof(struct ocl_head, status);
+}
+
+/** For the kernel. */
+void ocl_heads_describe(const struct ocl_heads *heads, uint32_t lanes, struct ocl_head_rows *rows);
+
+#endif
