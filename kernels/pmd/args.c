@@ -82,6 +82,7 @@ static const struct choice choices[] = {
 	{"memory", offsetof(struct ocl_args, memory), {"auto", "svm", "persistent", "staged"}},
 	{"sched", offsetof(struct ocl_args, sched), {"all", "none", "algorithm", "length"}},
 	{"tables", offsetof(struct ocl_args, tables), {"auto", "banks", "one"}},
+	{"launches", offsetof(struct ocl_args, launches), {"lcore", "thread"}},
 };
 
 static int parse_choice(const char *key, const char *value, void *opaque)
@@ -136,6 +137,7 @@ int ocl_args_parse(struct ocl_args *args, const char *text)
 		.memory = "auto",
 		.sched = "all",
 		.tables = "auto",
+		.launches = "lcore",
 		.granularity = 256,
 		.wait_us = 50,
 		.timeout_ms = 5000,

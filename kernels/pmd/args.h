@@ -12,13 +12,14 @@
 	"device=<index or part of a name> memory=auto|svm|persistent|staged "                        \
 	"chunk=<operations> bins=<int> lanes=<int> "                                               \
 	"granularity=<bytes> sched=none|algorithm|length|all tables=auto|banks|one "                \
-	"wait_us=<int> timeout_ms=<int> "                                                          \
+	"launches=lcore|thread wait_us=<int> timeout_ms=<int> "                                                          \
 	"max_sessions=<int> max_nb_queue_pairs=<int> socket_id=<int>"
 
 struct ocl_args {
 	char device[64];     /* "" for the first GPU, else the first device */
 	char memory[16];     /* how packets get there: see memory.h */
 	char sched[16];	     /* how much scheduling is done: see scheduler.h */
+	char launches[16];   /* who makes them */
 	char tables[16];     /* of AES, in local memory: one, or a copy for each bank */
 	uint32_t chunk;	     /* operations a launch carries; 0: by the kind of device */
 	uint32_t bins;	     /* of a launch; 0: as many as chunk fills */

@@ -347,7 +347,8 @@ bool ocl_chunk_launch(struct ocl_chunk *chunk, struct ocl_table *table, bool pat
 
 static void forget_event(struct ocl_chunk *chunk)
 {
-	if (chunk->done)
+	/* Somebody may still be asking for it, on a lost device. */
+	if (chunk->done && !ocl_device_lost(chunk->dev))
 		clReleaseEvent(chunk->done);
 	chunk->done = NULL;
 }

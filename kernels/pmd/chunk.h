@@ -82,6 +82,7 @@ struct ocl_chunk {
 	bool sent;	       /* the device has it, or had part of it */
 	bool back;	       /* it has given it back */
 	bool failed;	       /* no result came back */
+	bool returned;	       /* atomic: of one that a thread launches, it has given it back */
 };
 
 /** @return 0 or -EIO or -ENOMEM, logged; free after failure, too */

@@ -16,7 +16,9 @@ static int start(struct rte_cryptodev *dev)
 {
 	struct ocl_pmd *pmd = dev->data->dev_private;
 
-	return ocl_device_lost(&pmd->device) ? -EIO : 0;
+	if (ocl_device_lost(&pmd->device))
+		return -EIO;
+	return strcmp(pmd->args.launches, "thread") == 0 ? ocl_launcher_start(pmd) : 0;
 }
 
 static void stop(struct rte_cryptodev *dev)
@@ -25,6 +27,7 @@ static void stop(struct rte_cryptodev *dev)
 		if (dev->data->queue_pairs[i])
 			ocl_qp_drain(dev->data->queue_pairs[i]);
 	}
+	ocl_launcher_stop(dev->data->dev_private);
 }
 
 static int close_device(struct rte_cryptodev *dev)

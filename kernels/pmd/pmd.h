@@ -10,6 +10,7 @@
 
 #include "args.h"
 #include "device.h"
+#include "launcher.h"
 #include "memory.h"
 #include "pool.h"
 #include "scheduler.h"
@@ -22,6 +23,8 @@ struct ocl_pmd {
 	struct ocl_table table;
 	struct ocl_pools pools;
 	const struct ocl_memory *memory;
+	struct ocl_launcher *launcher; /* NULL: queue pairs launch by themselves */
+	bool stuck; /* a thread that did is, and has chunks */
 };
 
 extern const struct rte_cryptodev_capabilities ocl_capabilities[];

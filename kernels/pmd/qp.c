@@ -12,7 +12,7 @@
 #define MIN_BATCHES 3u	  /* one filling, one computing, one being emptied */
 #define SLOT_BYTES  2048  /* of a batch, on average */
 #define LARGEST	    68608 /* bytes of a record with the largest single-segment packet */
-#define AHEAD	    4	  /* operations that are fetched in advance */
+#define AHEAD	    8	  /* operations that are fetched in advance */
 #define FAR_AHEAD   48	  /* when they leave: most are in no cache of the core any more */
 #define UNLIKE	    64u	  /* batches */
 #define BUSY_WAITS  10u	  /* wait_us, while the device is busy */
@@ -88,9 +88,10 @@ int ocl_qp_release(struct rte_cryptodev *dev, uint16_t id)
 		return 0;
 	if (qp->nbatches)
 		ocl_qp_drain(qp);
-	for (uint32_t i = 0; i < qp->nbatches; i++)
+	for (uint32_t i = 0; !qp->pmd->stuck && i < qp->nbatches; i++)
 		ocl_chunk_free(&qp->batches[i].chunk);
-	rte_free(qp->batches);
+	if (!qp->pmd->stuck)
+		rte_free(qp->batches);
 	rte_free(qp->leftover);
 	rte_free(qp->slots);
 	rte_free(qp);
@@ -108,6 +109,15 @@ static struct ocl_slot *slot_at(struct ocl_qp *qp, uint32_t position)
 	return &qp->slots[position & qp->mask];
 }
 
+/* To the device, or to the thread that does it. */
+static bool hand_over(struct ocl_qp *qp, struct ocl_batch *batch)
+{
+	if (qp->pmd->launcher)
+		return ocl_launcher_post(qp->pmd->launcher, &batch->chunk);
+	return ocl_chunk_launch(&batch->chunk, &qp->pmd->table,
+				rte_get_tsc_cycles() >= batch->deadline);
+}
+
 /* Send off what is not being filled any more. While it is another queue pair's turn, there are other
  * things to do than to wait; but not for ever. */
 static void send_off(struct ocl_qp *qp)
@@ -115,8 +125,7 @@ static void send_off(struct ocl_qp *qp)
 	while (qp->unsent != qp->newest && batch_at(qp, qp->unsent) != qp->filling) {
 		struct ocl_batch *batch = batch_at(qp, qp->unsent);
 
-		if (!ocl_chunk_launch(&batch->chunk, &qp->pmd->table,
-				      rte_get_tsc_cycles() >= batch->deadline))
+		if (!hand_over(qp, batch))
 			return;
 		batch->deadline = rte_get_tsc_cycles() + qp->timeout_cycles;
 		batch->launched = true;
@@ -243,12 +252,26 @@ static struct ocl_batch *filling(struct ocl_qp *qp)
 	return batch;
 }
 
+/* Whether it has come back by itself. A lost device's are not waited for where a thread asks for them,
+ * which then stops. */
+static bool has_returned(struct ocl_qp *qp, struct ocl_batch *batch)
+{
+	if (qp->pmd->launcher == NULL)
+		return ocl_chunk_poll(&batch->chunk);
+	if (__atomic_load_n(&batch->chunk.returned, __ATOMIC_ACQUIRE))
+		return true;
+	if (!ocl_device_lost(&qp->pmd->device))
+		return false;
+	batch->chunk.failed = true;
+	return true;
+}
+
 /* Whether a launched batch is back, or given up. */
 static bool is_back(struct ocl_qp *qp, struct ocl_batch *batch)
 {
 	if (batch->back || !batch->launched)
 		return batch->back;
-	batch->back = ocl_chunk_poll(&batch->chunk);
+	batch->back = has_returned(qp, batch);
 	if (!batch->back && rte_get_tsc_cycles() >= batch->deadline) {
 		batch->back = true;
 		batch->chunk.failed = true;
@@ -420,7 +443,9 @@ static void free_batches(struct ocl_qp *qp)
 
 		if (!is_back(qp, batch) || batch->pending)
 			return;
-		ocl_chunk_reset(&batch->chunk);
+		/* A thread may still be looking at those of a lost device, which get no packets any more. */
+		if (!qp->pmd->launcher || !ocl_device_lost(&qp->pmd->device))
+			ocl_chunk_reset(&batch->chunk);
 		batch->launched = false;
 		batch->back = false;
 		qp->oldest++;
@@ -446,8 +471,10 @@ static void finish_early(struct ocl_qp *qp)
 static void fetch_ahead(const struct ocl_qp *qp)
 {
 	const struct ocl_slot *slot = &qp->slots[(qp->head + FAR_AHEAD / 2) & qp->mask];
+	const struct rte_crypto_op *far = qp->slots[(qp->head + FAR_AHEAD) & qp->mask].op;
 
-	rte_prefetch0(qp->slots[(qp->head + FAR_AHEAD) & qp->mask].op);
+	rte_prefetch0(far);
+	rte_prefetch0(RTE_PTR_ADD(far, RTE_CACHE_LINE_SIZE));
 	if (qp->tail - qp->head > FAR_AHEAD / 2 && slot->turn)
 		rte_prefetch0_write(slot->op->sym->m_src);
 }

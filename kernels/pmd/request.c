@@ -310,9 +310,11 @@ static void join_run(struct ocl_request *r, struct rte_crypto_op *op, const stru
 		join(r, op, run->second);
 }
 
-static struct ocl_header header_of(const struct ocl_request *r, struct ocl_chunk *chunk)
+bool ocl_request_suits(struct ocl_request *r, struct ocl_chunk *chunk)
 {
-	return (struct ocl_header){
+	if (r->pool == NULL || (!r->digest_inside && r->session->digest_len))
+		return false;
+	r->header = (struct ocl_header){
 		.pool = r->pool,
 		.label = r->session->label,
 		.key = ocl_bins_key(&chunk->bins, r->session->label, r->len),
@@ -322,20 +324,12 @@ static struct ocl_header header_of(const struct ocl_request *r, struct ocl_chunk
 		.to = r->row_to,
 		.start = r->column + (r->cipher_len ? r->cipher_off : r->start),
 	};
-}
-
-bool ocl_request_suits(const struct ocl_request *r, struct ocl_chunk *chunk)
-{
-	const struct ocl_header header = header_of(r, chunk);
-
-	return r->pool && (r->digest_inside || r->session->digest_len == 0) &&
-	       ocl_heads_suit(&chunk->heads, &header);
+	return ocl_heads_suit(&chunk->heads, &r->header);
 }
 
 static void stage_head(struct ocl_request *r, struct rte_crypto_op *op, struct ocl_chunk *chunk,
 		       uint32_t *index)
 {
-	const struct ocl_header header = header_of(r, chunk);
 	const struct ocl_head_run *run = ocl_heads_continued(&chunk->heads, r->row);
 	struct ocl_head head = {
 		.session = r->session->slot,
@@ -348,7 +342,7 @@ static void stage_head(struct ocl_request *r, struct rte_crypto_op *op, struct o
 
 	if (run)
 		join(r, op, run->second);
-	at = ocl_chunk_add_head(chunk, &header, r->second, index);
+	at = ocl_chunk_add_head(chunk, &r->header, r->second, index);
 	packet = r->column - chunk->heads.column;
 	head.cipher_off = packet + r->cipher_off;
 	head.auth_off = packet + r->auth_off;
@@ -356,7 +350,7 @@ static void stage_head(struct ocl_request *r, struct rte_crypto_op *op, struct o
 	memcpy(head.iv, r->iv, r->session->iv_len);
 	memcpy(at, &head, sizeof(head));
 	if (r->session->aad_len)
-		memcpy(at - header.aad, r->aad + r->session->aad_skip, r->session->aad_len);
+		memcpy(at - r->header.aad, r->aad + r->session->aad_skip, r->session->aad_len);
 	chunk->used += r->size;
 	chunk->reserved += r->reserve;
 	chunk->upload = RTE_MAX(chunk->upload, r->session->upload);

@@ -30,6 +30,7 @@ struct ocl_request {
 	uint32_t len;	     /* bytes processed: what the scheduler goes by */
 	uint32_t size;	     /* of the record and what follows it, bytes */
 	uint32_t reserve;    /* bytes, should the packet have to be gathered */
+	struct ocl_header header; /* ocl_request_suits() */
 };
 
 /**
@@ -43,8 +44,8 @@ enum rte_crypto_op_status ocl_request_parse(struct ocl_request *request,
 					    const struct ocl_pmd *pmd,
 					    struct ocl_hint *hint);
 
-/** Whether it can be the next in a chunk whose packets bring their heads. */
-bool ocl_request_suits(const struct ocl_request *request, struct ocl_chunk *chunk);
+/** Whether it can be the next in a chunk whose packets bring their heads. To be asked before it is staged there. */
+bool ocl_request_suits(struct ocl_request *request, struct ocl_chunk *chunk);
 
 /**
  * Append the record to a chunk that has room for size + reserve bytes, or the head to one of

@@ -578,7 +578,7 @@ static void run_device(const char *args, uint32_t total)
 int main(int argc, char *argv[])
 {
 	static const char *const usual[] = {
-		"", "lanes=8,sched=algorithm,tables=banks,", "memory=staged,sched=none,"};
+		"", "lanes=8,sched=algorithm,tables=banks,", "memory=staged,sched=none,launches=thread,"};
 	const char *operations = argc > 1 ? argv[1] : getenv("CYGNET_OPERATIONS");
 	uint32_t total = operations ? strtoul(operations, NULL, 0) : 1000;
 	char own[256];

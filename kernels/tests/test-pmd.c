@@ -737,14 +737,15 @@ static void check_lost(const struct device *dev, void *session)
 }
 
 /* Every operation comes back with an error, then and later; others go on. */
-static void failing_device(const struct device *sound, const char *what, bool *fault)
+static void failing_device(const struct device *sound, const char *what, bool *fault,
+			   const char *args)
 {
 	struct suite suite = esp_template;
 	struct device dev;
 	void *session, *sound_session;
 
-	printf("  %s\n", what);
-	device_open(&dev, "timeout_ms=300", 1);
+	printf("  %s, %s\n", what, args);
+	device_open(&dev, args, 1);
 	suite_keys(&suite);
 	session = suite_session(&dev, &suite, true);
 	sound_session = suite_session(sound, &suite, true);
@@ -846,9 +847,13 @@ static void failing_start(const char *args)
 
 static void failing_devices(const struct device *sound)
 {
-	failing_device(sound, "a launch is refused", &fault_launch);
-	failing_device(sound, "a command fails", &fault_error);
-	failing_device(sound, "nothing completes", &fault_hang);
+	static const char *const both[] = {"timeout_ms=300", "timeout_ms=300,launches=thread"};
+
+	for (unsigned int i = 0; i < RTE_DIM(both); i++) {
+		failing_device(sound, "a launch is refused", &fault_launch, both[i]);
+		failing_device(sound, "a command fails", &fault_error, both[i]);
+		failing_device(sound, "nothing completes", &fault_hang, both[i]);
+	}
 	printf("  after some commands\n");
 	failing_after(sound, "chunk=32", 1);
 	for (int n = 0; n < 4; n++)

@@ -476,20 +476,21 @@ static void joined(void)
 
 /* The device fails before a launch, behind it, or never answers. In each case another one can do what
  * it did not: the packets are as they were, and none of them is lost to the pool. */
-static void kept(bool *fault)
+static void kept(bool *fault, const char *own_args, bool beside)
 {
 	struct rte_crypto_op *sent[64];
 	static struct pair pairs[64];
 	struct rig rig;
 
-	device_open(&dev, "memory=staged,timeout_ms=100", 1);
+	device_open(&dev, own_args, 1);
 	CHECK(keeps(dev.id) == 1);
 	setup(&rig, OCL_CIPHER_AES_GCM);
+	rig.offset = beside ? 0 : 24;
 	for (unsigned int i = 0; i < RTE_DIM(pairs); i++) {
 		/* The last ones are too few for a rectangle. */
-		for (unsigned int skip = 0; i > 60 && skip < 2; skip++)
+		for (unsigned int skip = 0; beside && i > 60 && skip < 2; skip++)
 			rte_pktmbuf_free(rte_pktmbuf_alloc(rig.pool));
-		make_pair(&pairs[i], &rig, rte_pktmbuf_alloc(rig.pool), 1024, i & 1);
+		make_pair(&pairs[i], &rig, rte_pktmbuf_alloc(rig.pool), 1024, beside && i & 1);
 		sent[i] = pairs[i].op[0];
 	}
 	/* The sessions are there. */
@@ -580,10 +581,12 @@ int main(void)
 					SOCKET_ID_ANY);
 	CHECK(ops && plain);
 	everything("memory=staged,wait_us=1000");
-	heads("memory=staged,wait_us=1000,granularity=512");
-	kept(&fault_launch);
-	kept(&fault_error);
-	kept(&fault_hang);
+	heads("memory=staged,wait_us=1000,granularity=512,launches=thread");
+	kept(&fault_launch, "memory=staged,timeout_ms=100", true);
+	kept(&fault_error, "memory=staged,timeout_ms=100", true);
+	kept(&fault_hang, "memory=staged,timeout_ms=100,launches=thread", true);
+	kept(&fault_error, "memory=staged,timeout_ms=100,launches=thread", false);
+	kept(&fault_hang, "memory=staged,timeout_ms=100", false);
 	if (has("memory=svm"))
 		everything("memory=svm,wait_us=1000");
 	if (has("memory=persistent"))

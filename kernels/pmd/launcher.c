@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <rte_cycles.h>
+#include <rte_lcore.h>
+#include <rte_malloc.h>
+#include <rte_pause.h>
+#include <rte_ring.h>
+
+#include "chunk.h"
+#include "launcher.h"
+#include "log.h"
+#include "pmd.h"
+
+#define CHUNKS	1024 /* with the device, or waiting for the thread */
+#define IDLE_MS 1    /* from then on it sleeps in between */
+#define NAP_US	20
+#define JOIN_S	2
+
+struct ocl_launcher {
+	struct ocl_device *dev;
+	struct ocl_table *table;
+	struct rte_ring *waiting;
+	pthread_t thread;
+	bool stop; /* atomic */
+	uint64_t last; /* TSC: when there was something to do */
+	uint32_t n;
+	struct ocl_chunk *chunk[CHUNKS]; /* with the device */
+};
+
+static bool take(struct ocl_launcher *l)
+{
+	void *chunk;
+
+	if (l->n == CHUNKS || rte_ring_sc_dequeue(l->waiting, &chunk))
+		return false;
+	l->chunk[l->n++] = chunk;
+	ocl_chunk_launch(chunk, l->table, true);
+	return true;
+}
+
+/* A chunk is not looked at any more when it has returned: its queue pair has it. */
+static void look(struct ocl_launcher *l)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < l->n; i++) {
+		struct ocl_chunk *chunk = l->chunk[i];
+
+		if (ocl_chunk_poll(chunk))
+			__atomic_store_n(&chunk->returned, true, __ATOMIC_RELEASE);
+		else
+			l->chunk[kept++] = chunk;
+	}
+	l->n = kept;
+}
+
+static void rest(struct ocl_launcher *l)
+{
+	uint64_t now = rte_get_tsc_cycles();
+
+	if (l->n)
+		l->last = now;
+	if (now - l->last > rte_get_tsc_hz() / 1000 * IDLE_MS)
+		usleep(NAP_US);
+	else
+		rte_pause();
+}
+
+/* On a device that is lost, queue pairs take chunks back without asking. */
+static void *run(void *arg)
+{
+	struct ocl_launcher *l = arg;
+
+	while (!__atomic_load_n(&l->stop, __ATOMIC_ACQUIRE) && !ocl_device_lost(l->dev)) {
+		if (take(l))
+			l->last = rte_get_tsc_cycles();
+		look(l);
+		rest(l);
+	}
+	return NULL;
+}
+
+bool ocl_launcher_post(struct ocl_launcher *launcher, struct ocl_chunk *chunk)
+{
+	chunk->returned = false;
+	return rte_ring_mp_enqueue(launcher->waiting, chunk) == 0;
+}
+
+static void release(struct ocl_launcher *l)
+{
+	rte_ring_free(l->waiting);
+	rte_free(l);
+}
+
+int ocl_launcher_start(struct ocl_pmd *pmd)
+{
+	struct ocl_launcher *l = rte_zmalloc("ocl launcher", sizeof(*l), RTE_CACHE_LINE_SIZE);
+	char name[RTE_RING_NAMESIZE];
+	int err = -ENOMEM;
+
+	snprintf(name, sizeof(name), "ocl_launches%p", (void *)pmd);
+	if (l)
+		l->waiting = rte_ring_create(name, 2 * CHUNKS, SOCKET_ID_ANY, RING_F_SC_DEQ);
+	if (l && l->waiting) {
+		l->dev = &pmd->device;
+		l->table = &pmd->table;
+		err = rte_ctrl_thread_create(&l->thread, "ocl-launches", NULL, run, l);
+		err = err > 0 ? -err : err;
+	}
+	if (err) {
+		OCL_LOG(ERR, "no thread that launches: %s", strerror(-err));
+		if (l)
+			release(l);
+		return err;
+	}
+	pmd->launcher = l;
+	return 0;
+}
+
+void ocl_launcher_stop(struct ocl_pmd *pmd)
+{
+	struct ocl_launcher *l = pmd->launcher;
+	struct timespec until;
+
+	if (l == NULL)
+		return;
+	__atomic_store_n(&l->stop, true, __ATOMIC_RELEASE);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += JOIN_S;
+	if (pthread_timedjoin_np(l->thread, NULL, &until)) {
+		OCL_LOG(ERR, "the thread that launches is stuck in OpenCL");
+		pmd->stuck = true;
+	} else {
+		release(l);
+	}
+	pmd->launcher = NULL;
+}
