@@ -42,8 +42,3 @@ steps() {
 	stop_capture wire
 	expect "the pattern is in plaintext on the wire" has_pattern wire
 }
-
-in_turn() {
-	turn=$(other "${turn:-right}")
-	one_algorithm "$turn" "$@"
-}

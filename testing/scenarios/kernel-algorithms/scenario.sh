@@ -16,7 +16,9 @@ aes128gcm16: aead rfc4106(gcm(aes)) 160 128: aes-gcm 128 none 16
 aes256gcm16: aead rfc4106(gcm(aes)) 288 128: aes-gcm 256 none 16"
 
 steps() {
-	each_algorithm both_ways "$algorithms"
+	local how=both_ways
+	[ "$engine" = cpu ] || how=in_turn # the engine is the same
+	each_algorithm "$how" "$algorithms"
 }
 
 # each_algorithm CMD LIST: CMD CHILD KERNEL CYGNET for every line.
@@ -30,6 +32,11 @@ each_algorithm() {
 both_ways() {
 	one_algorithm left "$@"
 	one_algorithm right "$@"
+}
+
+in_turn() {
+	turn=$(other "${turn:-right}")
+	one_algorithm "$turn" "$@"
 }
 
 # one_algorithm SIDE CHILD KERNEL CYGNET

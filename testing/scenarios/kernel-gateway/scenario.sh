@@ -45,11 +45,11 @@ steps() {
 	done
 	expect_empty
 	expect "nothing is left in third's cygnetd" wait_for 30 databases_empty third
-	transport
+	behind_nat
 }
 
 # Rekeyed from both sides while they talk, too.
-transport() {
+behind_nat() {
 	local sides="left right" side
 	start_capture wire wire br0
 	expect "host comes up" tunnel_up left host

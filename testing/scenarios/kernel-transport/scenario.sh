@@ -9,17 +9,20 @@ may_drop=([left]=too-big) # of TCP, until the gateway knows what ESP adds
 steps() {
 	local side child
 	for child in net gcm; do
-		for side in left right; do
-			expect "$child comes up from $side" tunnel_up "$side" "$child"
-			expect_output "SAs in transport mode in cygnetd" 2 \
-				sad left "map(select(.mode == \"transport\" and .encap == \"$encap\")) | length"
-			expect_output "SAs in transport mode in the kernel" 2 kernel_transports
-			expect_hosts
-			expect "the connection goes down" connection_down "$side"
-			expect_empty
-		done
+		for side in left right; do transport "$side" "$child"; done
 	done
 	one_port
+}
+
+# transport SIDE CHILD
+transport() {
+	expect "$2 comes up from $1" tunnel_up "$1" "$2"
+	expect_output "SAs in transport mode in cygnetd" 2 \
+		sad left "map(select(.mode == \"transport\" and .encap == \"$encap\")) | length"
+	expect_output "SAs in transport mode in the kernel" 2 kernel_transports
+	expect_hosts
+	expect "the connection goes down" connection_down "$1"
+	expect_empty
 }
 
 # A trap for TCP to the port that shells are at, and nothing else.

@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The gateway on the right is stock strongSwan with kernel-libipsec, which speaks
 # ESP in UDP only. Left, a Cygnet gateway, initiates. CHILD_SAs and the IKE_SA are rekeyed
-# from both sides under traffic, and no packet is lost; either side ends it, and nothing is
-# left; traffic that meets a trap on the left brings it up. Then the wire between them
-# is cut: dead peer detection on the left restarts the tunnel.
+# from both sides under traffic, and no packet is lost; the other side ends the connection and
+# the left the CHILD_SA, and nothing is left. Then the wire between them is cut: dead
+# peer detection on the left restarts the tunnel. Last, a trap on the left brings it up.
 . "$top/testing/scenarios/dpd/scenario.sh"
 . "$top/testing/scenarios/rekey/scenario.sh"
 right=libipsec shapes=udp auth=psk initiator=left
 may_drop=()
+charon_options+="
+  delete_rekeyed_delay = 1"
 
 steps() {
-	local side
 	expect "the tunnel comes up" tunnel_up "$initiator"
 	expect_tunnel
 	expect_rekeys
-	for side in right left; do
-		expect "the connection goes down from $side" connection_down "$side"
-		expect_nothing
-		expect "it comes up again" tunnel_up "$initiator"
-		expect_pings
-		expect "the CHILD_SA goes down from $side" tunnel_down "$side"
-		expect_empty
-		expect "it comes up again" tunnel_up "$initiator"
-	done
+	[ "$engine" = cpu ] || return 0 # what follows is the same with all engines
+	expect "the other side takes it down" connection_down "$(other "$initiator")"
+	expect_nothing
+	expect "it comes up again" tunnel_up "$initiator"
+	expect_pings
+	expect "the CHILD_SA goes down from $initiator" tunnel_down "$initiator"
+	expect_empty
+	expect "it comes up again" tunnel_up "$initiator"
 	expect_return
 	more_steps
 	expect "the connection goes down" connection_down "$initiator"
