@@ -118,7 +118,9 @@ expect_side() {
 	[ -n "${encapsulated[$1]:-}" ] || return 0
 	sent=$(frames_of "$1" "ether src MAC and $any")
 	received=$(frames_of "$1" "ether dst MAC and $any")
-	missed=$(($(frames_of "$1" "ether dst MAC or ether multicast and not ether src MAC") - port_received[$1]))
+	missed=$(frames "watch-${segment[$1]}" \
+		"ether dst ${wan_mac[$1]} or ether multicast and not ether src ${wan_mac[$1]}")
+	missed=$((missed - port_received[$1]))
 	say "$1: $sent sent, $received to it; counted ${encapsulated[$1]} and ${decapsulated[$1]}, missed $missed"
 	expect "$1 has both sent and received" test "$((sent > 0 && received > 0))" = 1
 	expect_at_most "counted as sent on the $1" "${encapsulated[$1]}" "$((sent + dropped[$1]))"
