@@ -6,6 +6,7 @@
 # smaller. At last a type of ICMP.
 plaintext_on_wire="net 10.0.0.0/8 and (icmp or udp dst port 9000 or (tcp src port 5201 and tcp dst port 1))"
 may_drop=([left]=policy-plaintext)
+allowed_on_wire+=" or (esp and ip[6:2] & 0x1fff != 0)"
 
 steps() {
 	add_routes
@@ -22,9 +23,12 @@ steps() {
 	expect "UDP arrives" wait_for 10 arrived 2
 	expect_carried left "0 0" "1 45"
 	expect_carried right "1 45" "0 0"
+	expect "60,000 bytes of UDP, in fragments, arrive" long_udp 5000
+	expect_carried left "0 0" "2 $((45 + 60028))"
+	expect_carried right "2 $((45 + 60028))" "0 0"
 	expect "TCP to port 5201 flows" tcp_flows
 	stop_capture lan wire
-	expect "UDP to 5000 has arrived" test "$(frames lan udp dst port 5000)" -eq 1
+	expect "UDP to 5000 has arrived" test "$(frames lan udp dst port 5000)" -eq 2
 	expect "UDP to 9000 has arrived" test "$(frames lan udp dst port 9000)" -eq 1
 	expect_output "TCP in plaintext on the wire" 0 frames wire tcp
 	expect_output "UDP to 5000 in plaintext on the wire" 0 frames wire udp port 5000
@@ -97,6 +101,21 @@ add_routes() {
 arrived() { [ "$(frames lan "udp and net 10.0.0.0/8")" -eq "$1" ]; }
 
 send_udp() { in_ns left bash -c "echo $plaintext > /dev/udp/${host_addr[right]}/$1"; }
+
+# The ports are in the first fragment: all of them make one ESP packet, which is cut.
+long_udp() {
+	ip -n "$net_prefix-right" link set eth0 mtu 1500 # what its gateway takes it for
+	spawn receiver "$work/receiver.out" ip netns exec "$net_prefix-right" python3 -c 'import socket, sys
+sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+sock.bind(("", int(sys.argv[1])))
+print("bound", flush=True)
+print(len(sock.recv(65535)), flush=True)' "$1"
+	wait_for 10 grep -q bound "$work/receiver.out" || return
+	in_ns left python3 -c 'import socket, sys
+socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(bytes(60000), (sys.argv[1], int(sys.argv[2])))' \
+		"${host_addr[right]}" "$1"
+	reap_after receiver 10 && grep -q '^60000$' "$work/receiver.out"
+}
 
 # From the wire, as if it came from the host on the right.
 plaintext_dropped() {
