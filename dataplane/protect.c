@@ -82,12 +82,14 @@ static bool hide_length(struct rte_mbuf *m, const struct cygnet_sa *sa, const st
 	return padding;
 }
 
-/* What is padded for a longer way than the one that it came by has to be in a longer buffer. */
+/* What is padded for a longer way than the one that it came by has to be in a longer buffer, if it
+ * is in one of the usual. */
 static struct rte_mbuf *make_room(struct rte_mbuf *m, const struct cygnet_sa *sa)
 {
 	struct rte_mbuf *longer;
 
-	if (!sa->tfc || !packet_pool_jumbo || m->pool == packet_pool_jumbo)
+	if (!sa->tfc || !packet_pool_jumbo || m->pool == packet_pool_jumbo ||
+	    rte_pktmbuf_data_len(m) > MTU_USUAL)
 		return m;
 	longer = rte_pktmbuf_copy(m, packet_pool_jumbo, 0, UINT32_MAX);
 	if (!longer)

@@ -230,9 +230,9 @@ def test_congestion_of_one_piece(bench, case):
     same_but_hop(whole(bench.receive(bench.lan, len(pieces(sent)))), sent)
 
 
-def port_policies(bench, action="protect", suite="gcm128"):
+def port_policies(bench, action="protect", suite="gcm128", **options):
     """Which ask for ports, as peers narrow them. @return the outbound SA"""
-    out, inb = bench.tunnel(suite)
+    out, inb = bench.tunnel(suite, **options)
     udp = "proto=17 dport=2000-2999"
     bench.gateway.fill("flush", out.line(), inb.line(),
                        policy("out", LAN_NET, FAR_NET, action, more=udp, spi=out.spi if action == "protect" else 0),

@@ -9,7 +9,7 @@ from scapy.packet import Raw, raw
 from bench import packet, same_but_hop, to_far_host, to_host
 from gateway import FAR_HOST, FAR_HOST6, HOST, HOST6, LAN, PEER, WAN
 from network import ip, wait_until
-from test_fragments import whole
+from test_fragments import pieces, port_policies, receive_whole, whole
 from test_ipv6 import packet6
 from test_kernel import listen
 from test_path_mtu import expect_refused, length, sealed
@@ -151,6 +151,11 @@ def test_jumbo_one_side(bench):
         inner = raw(out.unseal(outer)[0])
         same_but_hop(IP(inner[:68]), to_far_host(40))
         assert not any(inner[68:]), "zeros"
+        out = port_policies(bench, out_more=f"tfc={MTU}")
+        sent = to_far_host(20000, id=10)
+        bench.wan.drain()
+        bench.from_lan(*pieces(sent))
+        same_but_hop(out.unseal(receive_whole(bench))[0], sent)
 
 
 def test_jumbo_refused(bench):
