@@ -6,10 +6,10 @@
 # if there were a NAT, and a road warrior: aggressive mode, with an address by mode config.
 . "$top/testing/scenarios/reauth/scenario.sh"
 . "$top/testing/scenarios/pool/scenario.sh"
-. "$top/testing/scenarios/dpd/scenario.sh"
-sides="left right" shapes="esp udp" old_sas=stay no_policy=pass
+sides="left right" shapes="esp udp" old_sas=stay
 may_drop=([left]=bad-spi [right]=bad-spi)
-charon_options+="
+# charon does not know an IKEv1 request again that was repeated, when another was in between.
+charon_options="retransmit_timeout = 4
   i_dont_care_about_security_and_use_aggressive_mode_psk = yes"
 
 steps() {
@@ -36,7 +36,7 @@ main_mode() {
 	reap pings-rekey INT || true
 	lost=$(lost < "$work/pings-rekey.out")
 	expect_output "pings lost, and what came for an unknown SPI" "$lost" unknown_since "$before"
-	expect_at_most "pings lost" "$lost" 50
+	expect_at_most "pings lost" "$lost" 500
 	expect_pings
 	expect_ciphertext
 	expect_output "packets that have been padded" 0 frames wire esp and greater 400
