@@ -176,7 +176,8 @@ static void run_algorithms(struct bench *b)
 {
 	const char *next = options.lengths;
 
-	bench_build(b, options.group);
+	if (bench_build(b, options.group))
+		exit(1);
 	while (next) {
 		options.len = RTE_ALIGN_CEIL(atoi(next), 16);
 		if (options.len == 0 || options.len > PITCH - 64) {
@@ -198,7 +199,8 @@ static int run_what(struct bench *b, const char *what)
 		run_algorithms(b);
 	} else if (strcmp(what, "parts") == 0) {
 		options.len = RTE_ALIGN_CEIL(atoi(options.lengths), 16);
-		bench_build(b, options.group);
+		if (bench_build(b, options.group))
+			exit(1);
 		run_parts(b, algorithms[0].label);
 	} else if (mix_run(b, what)) {
 		fprintf(stderr, "bench-kernel: %s: cannot be\n", what);

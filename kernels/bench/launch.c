@@ -29,36 +29,32 @@ void bench_open(struct bench *b, const char *device, uint32_t packets)
 
 	if (ocl_device_open(&b->dev, device))
 		exit(1);
+	b->banked = b->dev.banked;
 	b->queue = clCreateCommandQueue(b->dev.context, b->dev.id, CL_QUEUE_PROFILING_ENABLE, &err);
 	check(err, "queue");
 	b->pool = bench_buffer(b, (size_t)packets * PITCH, NULL);
 }
 
-void bench_build(struct bench *b, uint32_t group)
+int bench_build(struct bench *b, uint32_t group)
 {
 	cl_int err;
+	int ret;
 
 	if (b->group == group)
-		return;
-	if (b->kernel) {
+		return 0;
+	if (b->group) {
 		clReleaseKernel(b->kernel);
 		clReleaseProgram(b->dev.program);
 	}
-	if (ocl_device_build(&b->dev, group))
-		exit(1);
+	b->group = 0;
+	b->dev.banked = b->banked;
+	ret = ocl_device_build(&b->dev, group);
+	if (ret)
+		return ret;
 	b->kernel = clCreateKernel(b->dev.program, "crypto_opencl", &err);
 	check(err, "kernel");
 	b->group = group;
-}
-
-size_t bench_largest_group(const struct bench *b)
-{
-	size_t size = 0;
-
-	check(clGetKernelWorkGroupInfo(b->kernel, b->dev.id, CL_KERNEL_WORK_GROUP_SIZE, sizeof(size),
-				       &size, NULL),
-	      "largest work-group");
-	return size;
+	return 0;
 }
 
 void bench_arguments(struct bench *b)

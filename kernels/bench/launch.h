@@ -18,7 +18,8 @@ struct bench {
 	struct ocl_device dev;
 	cl_command_queue queue;
 	cl_kernel kernel;
-	uint32_t group; /* that the kernel is built for, in work-items */
+	uint32_t group; /* that the kernel is built for, in work-items; 0: none */
+	bool banked; /* the device by nature: it is built without where that does not fit */
 	cl_mem chunk, pool, sessions;
 	uint32_t order, results; /* where they are in the chunk, bytes */
 };
@@ -29,11 +30,9 @@ void check(cl_int err, const char *what);
 /** Open a device by name, as ocl_device_open(). @param packets  that the pool has room for */
 void bench_open(struct bench *b, const char *device, uint32_t packets);
 
-/** Build the kernel for work-groups of that many, unless that is what it is built for. */
-void bench_build(struct bench *b, uint32_t group);
-
-/** @return how many work-items a work-group of the kernel can have on this device */
-size_t bench_largest_group(const struct bench *b);
+/** Build the kernel for work-groups of that many, unless that is what it is built for.
+ * @return 0, or what ocl_device_build() says if the device cannot have them */
+int bench_build(struct bench *b, uint32_t group);
 
 /** @param init  what is in it, bytes long, or NULL */
 cl_mem bench_buffer(struct bench *b, size_t bytes, void *init);

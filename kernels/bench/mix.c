@@ -166,13 +166,13 @@ static int prepare(struct bench *b, struct ocl_sched *sched)
 	if (sched->bin_size > b->dev.max_group)
 		return -EINVAL;
 	if (b->group != sched->bin_size) {
-		bench_build(b, sched->bin_size);
-		if (bench_largest_group(b) < sched->bin_size) {
-			b->group = 0;
+		if (bench_build(b, sched->bin_size))
+			return -EINVAL;
+		if (ocl_cost_measure(sched, &b->dev, ocl_memory_choose(&b->dev, "auto"))) {
+			/* It is the kernel that cannot have such work-groups. */
+			b->dev.lost = false;
 			return -EINVAL;
 		}
-		if (ocl_cost_measure(sched, &b->dev, ocl_memory_choose(&b->dev, "auto")))
-			exit(1);
 		memcpy(cost, sched->cost, sizeof(cost));
 	}
 	memcpy(sched->cost, cost, sizeof(cost));

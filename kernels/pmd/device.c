@@ -97,7 +97,7 @@ static void log_build(const struct ocl_device *dev, cl_program program)
 	free(text);
 }
 
-static int build(struct ocl_device *dev, const char *source, const char *options,
+static int build(struct ocl_device *dev, const char *source, const char *options, bool quiet,
 		 cl_program *program)
 {
 	cl_int err;
@@ -108,11 +108,13 @@ static int build(struct ocl_device *dev, const char *source, const char *options
 		return -EIO;
 	}
 	err = clBuildProgram(*program, 1, &dev->id, options, NULL, NULL);
-	if (err != CL_SUCCESS) {
+	if (err == CL_SUCCESS)
+		return 0;
+	if (!quiet)
 		log_build(dev, *program);
-		return -EIO;
-	}
-	return 0;
+	clReleaseProgram(*program);
+	*program = NULL;
+	return -EIO;
 }
 
 /* The kernel cannot be asked: it is built for one size of work-groups. */
@@ -123,7 +125,7 @@ static int ask_group_multiple(struct ocl_device *dev)
 	cl_int err = CL_SUCCESS;
 	int ret;
 
-	ret = build(dev, "__kernel void probe(__global int *p) { *p = 0; }", "", &program);
+	ret = build(dev, "__kernel void probe(__global int *p) { *p = 0; }", "", false, &program);
 	if (!ret)
 		kernel = clCreateKernel(program, "probe", &err);
 	if (kernel)
@@ -145,13 +147,31 @@ static int ask_group_multiple(struct ocl_device *dev)
 	return ret;
 }
 
-int ocl_device_build(struct ocl_device *dev, uint32_t group_size)
+static int build_kernel(struct ocl_device *dev, uint32_t group_size, bool quiet)
 {
 	char options[64];
 
 	snprintf(options, sizeof(options), "-cl-std=CL1.2 -DOCL_WORK_GROUP=%u%s", group_size,
 		 dev->banked ? " -DOCL_BANKS" : "");
-	return build(dev, ocl_kernel_source, options, &dev->program);
+	return build(dev, ocl_kernel_source, options, quiet, &dev->program);
+}
+
+int ocl_device_build(struct ocl_device *dev, uint32_t group_size)
+{
+	bool may_do_without = dev->banked && !dev->banked_only;
+	int err = build_kernel(dev, group_size, may_do_without);
+
+	if (err && may_do_without) {
+		dev->banked = false;
+		err = build_kernel(dev, group_size, false);
+		if (!err)
+			OCL_LOG(NOTICE, "work-groups of %u leave %s no room for tables=banks",
+				group_size, dev->name);
+	}
+	if (err)
+		OCL_LOG(ERR, "chunk= and bins= make work-groups of %u, for which the kernel does not build on %s",
+			group_size, dev->name);
+	return err;
 }
 
 static int examine(struct ocl_device *dev)

@@ -24,6 +24,7 @@ struct ocl_device {
 	uint32_t units; /* of computation */
 	bool cpu;  /* its memory is the host's */
 	bool banked; /* local memory has banks: the kernel spreads its tables over them */
+	bool banked_only; /* somebody asked for that */
 	bool svm;  /* fine-grained buffers */
 	bool svm_atomics;
 	struct ocl_resident *resident; /* the persistent path's kernel; NULL: none */
@@ -39,7 +40,11 @@ struct ocl_device {
  */
 int ocl_device_open(struct ocl_device *dev, const char *select);
 
-/** Build the kernel for work-groups of that size. @return 0 or -EIO, logged */
+/**
+ * Build the kernel for work-groups of that size; with one table for all banks if those of each
+ * leave no room for it, unless somebody asked for them.
+ * @return 0 or -EIO, logged
+ */
 int ocl_device_build(struct ocl_device *dev, uint32_t group_size);
 void ocl_device_close(struct ocl_device *dev);
 

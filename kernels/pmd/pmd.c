@@ -41,6 +41,18 @@ static const struct ocl_memory *launched(const struct ocl_pmd *pmd)
 	return pmd->memory->start ? ocl_memory_choose(&pmd->device, "svm") : pmd->memory;
 }
 
+/* What a device says of the size of its work-groups, and what it can have of this kernel, are two
+ * things: one that it has not got fails here. */
+static int test(struct ocl_pmd *pmd)
+{
+	int err = ocl_selftest(&pmd->device, launched(pmd), &pmd->sched);
+
+	if (err)
+		OCL_LOG(ERR, "%s fails in work-groups of %u, which chunk=%u and bins=%u make",
+			pmd->device.name, pmd->sched.bin_size, pmd->sched.chunk, pmd->sched.bins);
+	return err;
+}
+
 static int start_memory(struct ocl_pmd *pmd)
 {
 	cl_int err;
@@ -72,12 +84,13 @@ static int open_device(struct ocl_pmd *pmd)
 		goto close;
 	}
 	if (strcmp(pmd->args.tables, "auto") != 0)
-		pmd->device.banked = strcmp(pmd->args.tables, "banks") == 0;
+		pmd->device.banked = pmd->device.banked_only =
+			strcmp(pmd->args.tables, "banks") == 0;
 	err = ocl_sched_init(&pmd->sched, &pmd->args, &pmd->device);
 	if (!err)
 		err = ocl_device_build(&pmd->device, pmd->sched.bin_size);
 	if (!err)
-		err = ocl_selftest(&pmd->device, launched(pmd), &pmd->sched);
+		err = test(pmd);
 	if (!err)
 		err = ocl_cost_measure(&pmd->sched, &pmd->device, launched(pmd));
 	if (err)

@@ -64,7 +64,7 @@ static void bad_arguments(void)
 	static const char *const bad[] = {
 		"device=no such thing", "device=64", "device=", "chunk=0", "chunk=x", "chunk=-1",
 		"chunk=1000000", "lanes=9", "wait_us=", "wait_us=5us", "max_sessions=0", "memory=paper",
-		"tables=two",
+		"tables=two", "launches=two",
 		"max_nb_queue_pairs=0", "timeout_ms=0", "no_such_key", "chunk", "sched=some", "bins=0",
 	};
 
@@ -80,6 +80,12 @@ static void bad_arguments(void)
 		free(args);
 	}
 	CHECK(rte_vdev_init(DRIVER "_bad", "chunk=16384,bins=1") < 0);
+	/* The device could have such work-groups, but not of this kernel. */
+	fault_launch = true;
+	log_begin();
+	CHECK(rte_vdev_init(DRIVER "_bad", "chunk=128,bins=2") < 0);
+	CHECK(log_end("work-groups of 64, which chunk=128 and bins=2 make") == 1);
+	fault_launch = false;
 }
 
 static void good_arguments(void)
