@@ -58,7 +58,37 @@ static uint32_t run(const struct ocl_session *session, struct packet *packet, ui
 	return emu_packet(session, areas, 0, lanes);
 }
 
-/* However many lanes share a packet, the same comes out. */
+/* The same packet behind a head of its own instead. */
+static void check_head(const struct ocl_session *session, const struct packet *before,
+		       const struct packet *after, uint32_t status, uint32_t lanes)
+{
+	static union {
+		struct ocl_head head;
+		uint8_t bytes[MAX_DATA + 1024];
+	} at[2]; /* the first is room for the AAD */
+	struct ocl_head *head = &at[1].head;
+	const struct ocl_record *r = &before->record;
+	const int moved = (int)sizeof(*head) - (int)sizeof(*r);
+	bool aead = ocl_is_aead(OCL_LABEL_CIPHER(session->label));
+
+	memset(head, 0, sizeof(*head));
+	memcpy(head->iv, r->iv, sizeof(head->iv));
+	head->cipher_off = r->cipher_off + moved;
+	head->cipher_len = r->cipher_len;
+	head->auth_off = aead ? 0 : r->auth_off + moved;
+	head->auth_len = r->auth_len;
+	head->digest_off = r->digest_off + moved;
+	head->status = OCL_STATUS_PENDING;
+	if (aead)
+		memcpy((uint8_t *)head - OCL_HEAD_AAD(r->auth_len), (const uint8_t *)before + r->auth_off,
+		       r->auth_len);
+	memcpy(head + 1, before->bytes, sizeof(before->bytes));
+	emu_head(session, head, lanes);
+	assert_int_equal(head->status, status);
+	assert_memory_equal(head + 1, after->bytes, sizeof(after->bytes));
+}
+
+/* However many lanes share a packet, and whatever tells of it, the same comes out. */
 static uint32_t process(const struct ocl_session *session, struct packet *packet)
 {
 	struct packet before, shared;
@@ -70,12 +100,14 @@ static uint32_t process(const struct ocl_session *session, struct packet *packet
 	packet->record.digest_area = OCL_AREA_CHUNK;
 	before = *packet;
 	status = run(session, packet, 1);
+	check_head(session, &before, packet, status, 1);
 	for (uint32_t lanes = 2; lanes <= OCL_MAX_LANES; lanes *= 2) {
 		if (!ocl_is_parallel(session->label))
 			break;
 		shared = before;
 		assert_int_equal(run(session, &shared, lanes), status);
 		assert_memory_equal(&shared, packet, sizeof(shared));
+		check_head(session, &before, packet, status, lanes);
 	}
 	return status;
 }
