@@ -2,6 +2,7 @@
 #include <netinet/in.h>
 #include <rte_cryptodev.h>
 #include <rte_esp.h>
+#include <rte_udp.h>
 
 #include "ah.h"
 #include "control.h"
@@ -102,7 +103,7 @@ static struct rte_mbuf *make_room(struct rte_mbuf *m, const struct cygnet_sa *sa
 static int prepare_out(struct rte_mbuf *m, struct cygnet_sa *sa,
 		       struct session *s, struct esp_job *job)
 {
-	unsigned int inner = rte_pktmbuf_data_len(m);
+	unsigned int inner = rte_pktmbuf_data_len(m) - esp_out_kept(m, s);
 	uint64_t seq;
 	int reason;
 
@@ -261,12 +262,32 @@ void protect_in_ordinary(struct worker *w, struct rte_mbuf *m, struct session *s
 		crypt_add(w, m, s->way.sa);
 }
 
+/* As esp_out_kept(), of a packet that is still protected. */
+static unsigned int kept_in(const struct packet *p, const struct session *s)
+{
+	unsigned int udp = p->udp ? (unsigned int)sizeof(struct rte_udp_hdr) : 0;
+
+	return s->transport ? p->esp - udp : 0;
+}
+
+/* Those that were in flight with it may have used the SA up. */
+static bool may_finish_in(const struct worker *w, const struct session *s, struct cygnet_sa *sa)
+{
+	return (s->way.epoch == w->flows.epoch && s->way.sa == sa && protect_is_ordinary(s, 0)) ||
+	       lifetime_allows(sa);
+}
+
 static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa,
 		      struct session *s)
 {
 	struct packet *p = packet(m);
+	unsigned int kept = kept_in(p, s);
 	int reason;
 
+	if (!may_finish_in(w, s, sa)) {
+		drop(w, m, DROP_SA_EXPIRED);
+		return;
+	}
 	/* Again, and now for good: the same number may have been in flight twice. */
 	if (!cygnet_replay_update(sadb, sa, p->seq)) {
 		sa_count_replay(sa);
@@ -285,7 +306,7 @@ static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa
 		drop(w, m, (enum drop_reason)reason);
 		return;
 	}
-	sa_count(sa, rte_pktmbuf_data_len(m));
+	sa_count(sa, rte_pktmbuf_data_len(m) - kept);
 	p->from_kernel = 0;
 	p->decrypted = 1;
 	p->from = FLOW_FROM_SA(s->sa);

@@ -9,7 +9,9 @@
 #include "control.h"
 #include "cygnet.h"
 
-/** Count a packet. The worker of the SA. @param bytes  of plaintext */
+/** Count a packet. The worker of the SA.
+ * @param bytes  that it protects: the inner packet, in transport mode what follows the headers
+ *		 that stay in front, as Linux has it; neither what hides their length */
 static inline void sa_count(struct cygnet_sa *sa, unsigned int bytes)
 {
 	__atomic_store_n(&sa->packets, sa->packets + 1, __ATOMIC_RELAXED);

@@ -130,7 +130,8 @@ struct cygnet_path {
 	uint8_t reserved[2];
 };
 
-/** A limit of 0 is none. Times in seconds after installation. */
+/** A limit of 0 is none. Times in seconds after installation. The packet that reaches a limit
+ * is the last, as in Linux: at a hard one none follows it in either direction. */
 struct cygnet_lifetime {
 	uint64_t soft_bytes, hard_bytes;
 	uint64_t soft_packets, hard_packets;
@@ -160,7 +161,9 @@ struct cygnet_sa_params {
 
 /** What an SA has done so far. */
 struct cygnet_sa_usage {
-	uint64_t bytes, packets; /* as charon counts: the protected inner packet */
+	/* As Linux counts: the inner packet, in transport mode without the headers that stay in
+	 * front of ESP or AH. */
+	uint64_t bytes, packets;
 	uint64_t use_time;       /* last use, seconds of CLOCK_MONOTONIC; 0: never */
 	uint64_t seq;            /* last sequence number sent, or highest received */
 	uint64_t replay_drops, auth_drops;

@@ -133,6 +133,16 @@ class Bench:
             assert self.gateway.counted("held") == before + count
             self.gateway.fill("flush")
 
+    def usage(self, sa):
+        """What query_sa() tells."""
+        return self.gateway.query(f"sa-query ipsec={sa.ipsec} spi={sa.spi:#x} dst={sa.dst}")
+
+    def expect_usage(self, packets, size, *sas):
+        """Each of them has had so many, of that size together."""
+        for sa in sas:
+            got = self.usage(sa)
+            assert (got["packets"], got["bytes"]) == (packets, size), (sa.direction, got)
+
     def expect_flow(self, out, inb):
         """Both directions still work."""
         self.lan.drain()

@@ -69,6 +69,8 @@ def key_material(label, length):
 class Sa:
     """One SA. direction is the gateway's: "out" towards the peer, "in" from it."""
 
+    ipsec = "esp"
+
     def __init__(self, suite, direction, spi, encap=False, esn=False, window=64, reqid=1, more="",
                  v6=False):
         self.suite, self.direction, self.spi = suite, direction, spi

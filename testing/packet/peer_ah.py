@@ -70,6 +70,8 @@ AUTHS = {auth.name: auth for auth in (
 class AhSa:
     """One SA. direction is the gateway's: "out" towards the peer, "in" from it."""
 
+    ipsec = "ah"
+
     def __init__(self, auth, direction, spi, transport=False, v6=False, esn=False, window=64,
                  reqid=1, more=""):
         self.auth, self.direction, self.spi, self.transport = AUTHS[auth], direction, spi, transport

@@ -352,6 +352,15 @@ static int set_tfc(struct line *line, const char *value)
 	return rc;
 }
 
+static int set_hard_bytes(struct line *line, const char *value)
+{
+	unsigned long n;
+	int rc = parse_number(value, UINT32_MAX, &n);
+
+	line->sa.lifetime.hard_bytes = n;
+	return rc;
+}
+
 static int set_hard_packets(struct line *line, const char *value)
 {
 	unsigned long n;
@@ -380,6 +389,7 @@ static const struct word words[] = {
 	{"esn", set_esn},       {"reqid", set_reqid},   {"prio", set_prio},
 	{"encap", set_encap},   {"end", set_end},       {"mode", set_mode},
 	{"tfc", set_tfc},       {"ipsec", set_ipsec},
+	{"hard-bytes", set_hard_bytes},
 	{"hard-packets", set_hard_packets},
 	{"hard-seconds", set_hard_seconds},
 };

@@ -331,6 +331,7 @@ def test_ah_transport(bench, case):
             assert (ah.nh, ah.seq, payload[8:]) == (17, number, data), f"{size} bytes out"
             assert (got.hlim if v6 else got.ttl) == 64
             assert sum_of(17, type(got)(src=got.src, dst=got.dst), payload) == 0
+    bench.expect_usage(len(SIZES), sum(SIZES) + 8 * len(SIZES), out, inb)  # as Linux: without the IP header
 
 
 def test_ah_options(bench):

@@ -205,6 +205,24 @@ def test_hard_limit(bench):
         bench.from_wan(inb.seal(to_host()))
 
 
+@cases("gcm128", "cbc128-sha256", "chacha-esn", "gcm128-udp", "gcm128-bytes")
+def test_hard_limit_at_once(bench, case):
+    """Of packets that come together so many get in as the SA is for, and not one more, wherever
+    they are when it has had them: those behind are decrypted already."""
+    limit = "hard-bytes=2500" if case.endswith("-bytes") else "hard-packets=20"
+    _, inb = bench.tunnel(case.split("-udp")[0].split("-esn")[0].split("-bytes")[0],
+                          encap=case.endswith("-udp"), esn=case.endswith("-esn"), more=limit)
+    frames = [bench.frame(bench.wan, "wan", inb.seal(to_host(id=number))) for number in range(32)]
+    before = bench.gateway.drops().get("sa-expired", 0)
+    bench.lan.drain()
+    for frame in frames:
+        bench.wan.send(frame)
+    assert [packet.id for packet in bench.receive(bench.lan, 20)] == list(range(20))
+    bench.expect_nothing()
+    assert bench.gateway.drops()["sa-expired"] == before + 12
+    bench.expect_usage(20, 20 * 128, inb)
+
+
 def test_malformed_inner(bench):
     """Authentic ESP around something that is no IPv4 packet."""
     out, inb = bench.tunnel()

@@ -101,6 +101,7 @@ def test_transport6_both_ways(bench, case):
             proto, payload, seq = unseal(out, packet)
             assert (proto, seq, payload[8:]) == (17, number, data), f"{size} bytes out"
             assert in6_chksum(17, IPv6(src=WAN6, dst=PEER6), payload) == 0, "checksum inside"
+    bench.expect_usage(10, 2531 + 10 * 8, out, inb)  # as Linux: without the IP header
 
 
 @cases("hop", "routing", "options", "hop-options-routing", "hop-routing-options")
@@ -115,6 +116,7 @@ def test_transport6_extensions_in(bench, case):
             bench.from_wan(seal(inb, inner, case.split("-"), tc=0x28))
             got, extra, _, _ = sock.recvmsg(2000, 100)
             assert got == b"behind" and extra[0][2][0] == 0x28, (got, extra)
+    bench.expect_usage(2, 14 + 22, inb)  # what follows ESP
 
 
 def test_transport6_extensions_out(bench):
@@ -134,6 +136,7 @@ def test_transport6_extensions_out(bench):
         assert (proto, payload[:8]) == (60, b"\x11" + options[1:]), payload.hex()
         assert in6_chksum(17, IPv6(src=WAN6, dst=PEER6), payload[8:]) == 0
         assert payload[16:] == b"between"
+    bench.expect_usage(1, 23, out)  # what follows ESP
 
 
 def test_transport6_checksum_behind_nat(bench):

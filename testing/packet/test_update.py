@@ -49,7 +49,7 @@ def test_update(bench, case):
     out, inb = known_tunnel(bench, suite, esn=esn)
     for there in moves:
         seq, old = out.unseal(outbound(bench, out))[1], inb.seq
-        before = usage(bench, inb)
+        before = bench.usage(inb)
         move(bench, out, *there)
         move(bench, inb, *there)
         with bench.dropped("replay", 2):
@@ -58,15 +58,11 @@ def test_update(bench, case):
         inb.seq = old
         inbound(bench, inb)
         assert out.unseal(outbound(bench, out))[1] == seq + 1
-        after = usage(bench, inb)
+        after = bench.usage(inb)
         assert after["packets"] == before["packets"] + 1 and after["seq"] == old + 1, (before, after)
         assert after["replayed"] == before["replayed"] + 2
         known(bench, outbound, out)
         known(bench, inbound, inb, ways=1 if inb.encap else 2)
-
-
-def usage(bench, sa):
-    return bench.gateway.query(f"sa-query spi={sa.spi:#x} dst={sa.dst}")
 
 
 def test_update_old_path(bench):
@@ -140,7 +136,7 @@ def test_usage(bench, case):
     queries = [f"policy-query dir={way} src={src} dst={dst}" for way, src, dst in
                (("out", LAN_NET, FAR_NET), ("fwd", FAR_NET, LAN_NET), ("in", FAR_NET, LAN_NET))]
     zero = {"bytes": 0, "packets": 0, "use": 0, "seq": 0, "replayed": 0, "forged": 0}
-    assert [usage(bench, sa) for sa in (out, inb)] == [zero, zero]
+    assert [bench.usage(sa) for sa in (out, inb)] == [zero, zero]
     assert [bench.gateway.query(query)["use"] for query in queries] == [0, 0, 0]
     sizes = (0, 1, 100, 1000, 100, 100)
     for size in sizes:
@@ -154,7 +150,7 @@ def test_usage(bench, case):
     end = int(time.monotonic())
     want = {"bytes": sum(sizes) + 28 * len(sizes), "packets": len(sizes), "seq": len(sizes)}
     for sa, replayed, forged in ((out, 0, 0), (inb, 1, 1)):
-        got = usage(bench, sa)
+        got = bench.usage(sa)
         assert begin <= got.pop("use") <= end
         assert got == {**want, "replayed": replayed, "forged": forged}, got
     used = [bench.gateway.query(query)["use"] for query in queries]
@@ -162,5 +158,5 @@ def test_usage(bench, case):
     assert used[2] == 0, "nothing was for the gateway itself"
     time.sleep(1.1)
     outbound(bench, out)
-    assert usage(bench, out)["use"] > usage(bench, inb)["use"]
+    assert bench.usage(out)["use"] > bench.usage(inb)["use"]
     assert bench.gateway.query(queries[0])["use"] > used[0]
