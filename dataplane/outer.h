@@ -33,11 +33,14 @@ static inline uint16_t outer_id(uint32_t spi, uint64_t seq)
 {
 	return rte_cpu_to_be_16((uint16_t)((uint32_t)seq + rte_be_to_cpu_32(spi)));
 }
-/** Whether an inner packet has a DF that may go out: IPv6 has none, what is too long for
- * the way is cut around it. @param ip  its header, checked */
+/** Whether an inner packet is not to be cut on the way: it has DF, or is of IPv6 and longer than
+ * what no link may refuse. What is shorter is cut around it (RFC 4213, 3.2.2).
+ * @param ip  its header, checked */
 static inline bool outer_df(const uint8_t *ip)
 {
-	return ip[0] >> 4 == 4 && ip[6] & RTE_IPV4_HDR_DF_FLAG >> 8;
+	if (ip[0] >> 4 == 4)
+		return ip[6] & RTE_IPV4_HDR_DF_FLAG >> 8;
+	return (ip[4] << 8 | ip[5]) + sizeof(struct rte_ipv6_hdr) > IPV6_MIN_MTU;
 }
 /** Work out what the outer header of an inner packet says (RFC 4301, 5.1.2; RFC 6040). */
 void outer_describe(struct outer *outer, struct rte_mbuf *m, const struct cygnet_sa *sa);
