@@ -229,6 +229,7 @@ static void resume(struct worker *w, struct rte_mbuf *m)
 
 	switch (packet(m)->resume) {
 	case RESUME_LOCAL:
+		w->stats->reassembled++;
 		receive_local(w, m);
 		break;
 	case RESUME_FORWARD:

@@ -33,6 +33,7 @@ struct stats {
 	uint64_t dummies;		/* dummy packets eaten (RFC 4303, 2.6) */
 	uint64_t keepalives;		/* NAT keepalives eaten (RFC 3948, 2.3) */
 	uint64_t held;			/* had to wait for an SA */
+	uint64_t reassembled;		/* to this host, of fragments: ESP, AH, IKE */
 	uint64_t too_big_learned;	/* ICMP errors: an SA's path has a smaller MTU */
 	uint64_t too_big_ignored;	/* those about no SA's packet, or not plausible */
 	uint64_t handed_over;		/* to the lcore that owns the SA */

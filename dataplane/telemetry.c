@@ -268,6 +268,7 @@ static const struct {
 	{"dummies", offsetof(struct stats, dummies)},
 	{"keepalives", offsetof(struct stats, keepalives)},
 	{"held", offsetof(struct stats, held)},
+	{"reassembled", offsetof(struct stats, reassembled)},
 	{"too_big_learned", offsetof(struct stats, too_big_learned)},
 	{"too_big_ignored", offsetof(struct stats, too_big_ignored)},
 	{"handed_over", offsetof(struct stats, handed_over)},

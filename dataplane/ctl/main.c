@@ -76,10 +76,10 @@ static const struct column stats_columns[] = {
 	{"worker", "WORKER"},		  {"forwarded", "FORWARDED"},
 	{"encapsulated", "ENCAPSULATED"}, {"decapsulated", "DECAPSULATED"},
 	{"dummies", "DUMMIES"},		  {"keepalives", "KEEPALIVES"},
-	{"held", "HELD"},		  {"too_big_learned", "TOO-BIG-LEARNED"},
-	{"too_big_ignored", "TOO-BIG-IGNORED"}, {"handed_over", "HANDED-OVER"},
-	{"crypto_cores", "CRYPTO-CORES"}, {"shortcut", "SHORTCUT"},
-	{"dropped", "DROPPED"},
+	{"held", "HELD"},		  {"reassembled", "REASSEMBLED"},
+	{"too_big_learned", "TOO-BIG-LEARNED"}, {"too_big_ignored", "TOO-BIG-IGNORED"},
+	{"handed_over", "HANDED-OVER"},	  {"crypto_cores", "CRYPTO-CORES"},
+	{"shortcut", "SHORTCUT"},	  {"dropped", "DROPPED"},
 	{NULL, NULL},
 };
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Between two Cygnet gateways there is a link of 1,400 bytes, which neither knows of. The
-# routers at its ends say so about the first ESP that is too long; from then on the hosts
-# hear how long a packet may be, what may be cut arrives, however long it is, and TCP flows in
-# both directions. All of it in IPv4, then in IPv6.
+# routers at its ends cut ESP that is too long, if its packets may be cut; the other end puts it
+# together. If not, they say so about the first one; from then on the hosts hear how long a
+# packet may be, what may be cut arrives, however long it is, and TCP flows in both directions.
+# All of it in IPv4, then in IPv6, where routers do not cut.
 #
 #   left -- wire -- outside [near] narrow ---- narrow [far] inside -- inside -- right
 wan_addr[right]=192.168.1.2 wan6_addr[right]=2001:db8:9::2
@@ -38,6 +39,7 @@ add_router() {
 steps() {
 	expect "the tunnel comes up" tunnel_up left
 	expect_pings
+	expect "long ones without DF are cut on the way and answered" long_ping left 4 1350 dont
 	expect_learned 4
 	expect_longest 4
 	expect "the connection goes down" connection_down left
@@ -95,6 +97,52 @@ expect_longest() {
 		expect "60,000 bytes from the $side gateway arrive" on_gateway "$side" \
 			"/bin/ping -n -q -c 3 -i 0.2 -W 5 -M dont -s 60000 $(host_of "$(other "$side")" "$1") > /dev/null"
 	done
+}
+
+# What the wires show of that: three pings and their answers, of which the routers have made two
+# each, and the first one of each family with DF, about which they have said something. Each
+# gateway has put together all that has come to it in parts.
+watched() {
+	local side near far parts
+	for side in left right; do
+		near=watch-${segment[$side]} far=watch-${segment[$(other "$side")]}
+		expect_at_least "ESP too long and without DF from the $side" 3 \
+			frames "$near" "$(too_long_from "$side") and ip[6] & 0x40 = 0"
+		expect_at_least "firsts of what was cut on the way from the $side" 3 \
+			frames "$far" "src ${wan_addr[$side]} and ip proto 50 and ip[6:2] & 0x3fff = 0x2000"
+		expect_at_least "ESP too long and with DF from the $side" 1 \
+			frames "$near" "$(too_long_from "$side") and ip[6] & 0x40 != 0"
+		expect_at_least "those of IPv6" 1 frames "$near" \
+			"src ${wan6_addr[$side]} and ip6 proto 50 and ip6[4:2] > $((narrow - 40))"
+		expect_at_least "what routers say about it to the $side" 1 frames "$near" \
+			"dst ${wan_addr[$side]} and icmp[0] = 3 and icmp[1] = 4 and icmp[6:2] = $narrow"
+		expect_at_least "and in IPv6" 1 frames "$near" \
+			"dst ${wan6_addr[$side]} and icmp6 and ip6[40] = 2 and ip6[44:4] = $narrow"
+		parts=$(frames "$near" "(dst ${wan_addr[$side]} and ip[6:2] & 0x3fff = 0x2000) or
+			(dst ${wan6_addr[$side]} and ip6[6] = 44 and ip6[42:2] & 0xfff9 = 1)")
+		expect_output "packets that the $side has put together" "$parts" reassembled "$side"
+	done
+}
+
+too_long_from() { echo "src ${wan_addr[$1]} and ip proto 50 and ip[2:2] > $narrow"; }
+
+# expect_at_least WHAT NUMBER CMD...
+expect_at_least() {
+	local n
+	n=$("${@:3}")
+	expect "$1: $n" test "$n" -ge "$2"
+}
+
+# reassembled SIDE: as it counts them, of both families.
+reassembled() {
+	if [ "${!1}" != kernel ]; then
+		stats_of "$1" reassembled
+		return
+	fi
+	guest_do "$1" "cat /proc/net/snmp /proc/net/snmp6" | awk '
+		$1 == "Ip:" { for (i = 2; i <= NF; i++) if (name[i] == "ReasmOKs") n += $i; else name[i] = $i }
+		$1 == "Ip6ReasmOKs" { n += $2 }
+		END { print n + 0 }'
 }
 
 # long_ping SIDE FAMILY BYTES [dont]: with DF, unless said
