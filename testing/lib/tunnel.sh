@@ -60,6 +60,14 @@ expect_ciphertext() {
 	expect "no ESP sequence number twice" "$lib/esp-sequence" "$work/wire.pcap"
 }
 
+# expect_outage NAME SECONDS: of pings that have ended (traffic.sh), by the clock.
+expect_outage() {
+	local ms
+	ms=$(sed -n 's/^longest outage: \([0-9]*\)\.\([0-9]*\) s$/\1\2/p' "$work/pings-$1.out")
+	expect "the longest time without an answer: $((10#${ms:-0})) ms, at most $2 s" \
+		test "$((10#${ms:-0}))" -le "$((1000 * $2))"
+}
+
 pings=50 ping_bytes=228 ping6_bytes=248 # with their headers
 lost_of() { { pings "$1" "$pings" 0.01 || true; } | lost; }
 

@@ -19,6 +19,7 @@ steps() {
 	expect "pings met a gateway without policies" dropped_without_policy
 	expect "the tunnel comes up again" tunnel_up left
 	reap pings-restart INT || true
+	expect_outage restart 10
 	expect_output "SAs of the new one" 2 sas left
 	expect_pings
 	expect_output "deleted SAs and policies that have keys" 0 to_be_wiped left

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # cygnetd is killed (SIGKILL) and started again while the hosts talk. The tunnel
-# goes on with the SAs it had, without a word between the IKE daemons, and no
+# goes on with the SAs it had, soon, without a word between the IKE daemons, and no
 # sequence number is used twice.
 
 # Until charon has installed the route again. A frame or two that a starting port finds may be
@@ -25,6 +25,7 @@ steps() {
 	expect "pings are answered after the kills" answered 100
 	reap pings-kill INT || true
 	expect "the host has had those answers" test "$(replies)" -ge 400
+	expect_outage kill 5
 	stop_capture wire
 	expect_output "CHILD_SA in use" "$child" child_id left
 	expect_output "IKE messages since" 0 frames wire 'udp port 500 or (udp port 4500 and udp[8:4] = 0)'

@@ -19,6 +19,7 @@ steps() {
 	expect "pings are answered after the kill" wait_for 60 received $(($(inbound) + 100))
 	expect_output "CHILD_SA in use" "$child" child_id right
 	reap pings-kill INT || true
+	expect_outage kill 5
 	expect_output "packets that the kernel took for replays" 0 kernel_counts XfrmInStateSeqError
 	start_pings charon left 200 0.01
 	reap charon-left KILL || true
