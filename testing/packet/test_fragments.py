@@ -159,13 +159,13 @@ def test_too_many_pieces(bench):
     bench.expect_flow(out, inb)
 
 
-@cases("gcm128", "cbc128-sha1", "cbc256-sha512", "ccm128-8", "chacha", "gmac128", "ctr256-xcbc", "3des-md5", "null-sha1",
-       "gcm128-udp", "cbc128-sha1-esn")
+@cases("gcm128", "cbc256-sha512", "ccm128-8", "chacha", "gmac128", "ctr256-xcbc", "3des-md5", "gcm128-udp",
+       "cbc128-sha1-esn")
 def test_received_long(bench, case):
     """ESP that is longer than a buffer of the ports, in any order: what there can be."""
     suite = case.removesuffix("-udp").removesuffix("-esn")
     _, inb = bench.tunnel(suite, encap=case.endswith("-udp"), esn=case.endswith("-esn"))
-    for size in (1600, 2200, 11000, LONG) if suite in ("gcm128", "cbc128-sha1") else (LONG,):
+    for size in (1600, 2200, LONG) if case == "gcm128" else (LONG,):
         sent = to_host(size, id=size)
         bench.lan.drain()
         bench.from_wan(*mixed(pieces(inb.seal(sent))))
@@ -193,17 +193,16 @@ def test_flood_of_pieces(bench):
                                                         flags="MF") / Raw(bytes(1400))))
              for proto in (17, 50) for number in range(400)]
     received = bench.gateway.received("wan")
-    with bench.dropped("reassembly", (len(cut) - 1) * len(flood)):
-        for piece in cut[:-1]:
-            bench.from_wan(piece)
+    with bench.dropped("reassembly", len(range(0, len(cut), 5)) * len(flood)):
+        for number in range(0, len(cut), 5):
             for frame in flood:
                 bench.wan.send(frame)
                 # Identification and source, so that the checksum stays.
                 frame[19] += 1
                 frame[29] -= 1
-            received += 1 + len(flood)
+            bench.from_wan(*cut[number:number + 5])
+            received += len(flood) + len(cut[number:number + 5])
             wait_until(lambda: bench.gateway.received("wan") >= received, 3, "all received")
-        bench.from_wan(cut[-1])
         same_but_hop(whole(bench.receive(bench.lan, len(pieces(sent)))), sent)
     bench.expect_flow(out, inb)
 
@@ -245,7 +244,7 @@ def test_put_together_for_ports(bench, case):
     """A peer takes no part without ports under such a policy (RFC 4301, 7): all of the
     packet is protected, and its ESP is cut."""
     out = port_policies(bench)
-    for size in (1400, 1600, 2090, 4000, LONG, 65400):
+    for size in (1400, 1600, 2090, LONG, 65400):
         sent = to_far_host(size, id=size)
         bench.wan.drain()
         bench.from_lan(*ORDERS[case](pieces(sent, 800 if size < 1500 else 1480)))
