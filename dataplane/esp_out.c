@@ -152,9 +152,22 @@ static int transport(struct rte_mbuf *m, const struct cygnet_sa *sa, const struc
 	return ESP_OK;
 }
 
+/* Packets that hardly anything fits around have been put together (reassemble.c), with what room
+ * there was: all that is not needed in front goes behind. */
+static void settle_longest(struct rte_mbuf *m, unsigned int header)
+{
+	unsigned int len = rte_pktmbuf_data_len(m);
+
+	if (len + RTE_PKTMBUF_HEADROOM + ESP_TAIL_MAX <= UINT16_MAX || header + len > m->buf_len)
+		return;
+	memmove((uint8_t *)m->buf_addr + header, rte_pktmbuf_mtod(m, uint8_t *), len);
+	m->data_off = (uint16_t)header;
+}
+
 int esp_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa, struct session *s,
 		    uint64_t seq, struct esp_job *job)
 {
+	settle_longest(m, header_len(s, cygnet_sa_path(sa)));
 	if (s->transport)
 		return transport(m, sa, s, seq, job);
 	esp_front_make(&s->front, sa);

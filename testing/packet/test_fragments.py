@@ -244,7 +244,7 @@ def test_put_together_for_ports(bench, case):
     """A peer takes no part without ports under such a policy (RFC 4301, 7): all of the
     packet is protected, and its ESP is cut."""
     out = port_policies(bench)
-    for size in (1400, 1600, 2090, LONG, 65400):
+    for size in (1400, 1600, 2090, LONG, 65450):
         sent = to_far_host(size, id=size)
         bench.wan.drain()
         bench.from_lan(*ORDERS[case](pieces(sent, 800 if size < 1500 else 1480)))
@@ -254,6 +254,13 @@ def test_put_together_for_ports(bench, case):
     bench.wan.drain()
     bench.from_lan(sent)
     same_but_hop(out.unseal(receive_whole(bench))[0], sent)
+
+
+def test_put_together_too_long(bench):
+    """There can be no ESP around it."""
+    port_policies(bench)
+    with bench.dropped("too-big"):
+        bench.from_lan(*pieces(to_far_host(65490, id=8)))
 
 
 @cases("bypass", "discard")
