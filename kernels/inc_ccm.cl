@@ -41,49 +41,61 @@ DECLSPEC void ccm_aad_block(GLOBAL_AS const u8 *p, u32 len, u32 b, u32 x[4])
 	}
 }
 
-/* Both passes in one loop: block 0, those of the AAD, those of the message; beside the MAC's
- * chain runs the counter's. */
-DECLSPEC void ccm(LOCAL_AS struct aes_tables *t, GLOBAL_AS const struct ocl_session *s,
-		  GLOBAL_AS u8 *p, u32 len, GLOBAL_AS const u8 *aad, u32 aad_len,
-		  const u32 iv[4], u32 mac[16])
+/* Counter block 0; the message's first is 1. */
+DECLSPEC void ccm_counter(GLOBAL_AS const struct ocl_session *s, const u32 iv[4], u32 x[4])
+{
+	ccm_block(14 - s->nonce_len, iv, s->nonce_len, x);
+}
+
+/* One lane's blocks of the message, as with CTR. */
+DECLSPEC void ccm_cipher(LOCAL_AS struct aes_tables *t, GLOBAL_AS const struct ocl_session *s,
+			 GLOBAL_AS u8 *p, u32 len, const u32 iv[4], u32 lane, u32 lanes)
+{
+	u32 counter[4];
+
+	ccm_counter(s, iv, counter);
+	counter[3] |= 1;
+	ctr(t, s, p, len, counter, lane, lanes);
+}
+
+/* The message's block at off, or what there is of it. */
+DECLSPEC void ccm_message_block(GLOBAL_AS const u8 *p, u32 len, u32 off, u32 x[4])
+{
+	if (len - off >= 16)
+		load_block(p + off, x);
+	else
+		load_partial(p + off, len - off, x);
+}
+
+/* Of the plaintext, and encrypted: block 0, the blocks of the AAD, those of the message. */
+DECLSPEC void ccm_mac(LOCAL_AS struct aes_tables *t, GLOBAL_AS const struct ocl_session *s,
+		      GLOBAL_AS const u8 *p, u32 len, GLOBAL_AS const u8 *aad, u32 aad_len,
+		      const u32 iv[4], u32 mac[16])
 {
 	const struct aes aes = aes_use(t, AES_ENCRYPT, s->round_key, s->rounds);
-	const u32 decrypt = OCL_LABEL_DECRYPT(s->label), q = 15 - s->nonce_len;
 	const u32 aad_blocks = aad_len ? (aad_len + 2 + 15) / 16 : 0;
 	const u32 blocks = 1 + aad_blocks + (len + 15) / 16;
-	u32 e[4] = {0, 0, 0, 0};
-	u32 mask[4], first[4];
+	u32 mask[4], e[4] = {0, 0, 0, 0};
 	u32 b, i;
 
-	ccm_block(q - 1, iv, s->nonce_len, first);
 	for (b = 0; b < blocks; b++) {
-		u32 stream[4], x[4], y[4];
+		u32 x[4];
 
-		if (b == 0 || b > aad_blocks) {
-			for (i = 0; i < 4; i++)
-				stream[i] = first[i];
-			stream[3] |= b ? b - aad_blocks : 0;
-			aes_encrypt(&aes, stream);
-		}
 		if (b == 0) {
-			ccm_block((aad_len ? 64 : 0) | (s->digest_len - 2) / 2 << 3 | (q - 1),
+			ccm_block((aad_len ? 64 : 0) | (s->digest_len - 2) / 2 << 3 | (14 - s->nonce_len),
 				  iv, s->nonce_len, x);
 			x[3] |= len;
-			for (i = 0; i < 4; i++)
-				mask[i] = stream[i];
 		} else if (b <= aad_blocks) {
 			ccm_aad_block(aad, aad_len, b - 1, x);
 		} else {
-			u32 off = 16 * (b - 1 - aad_blocks);
-
-			xor_block(stream, p + off, len - off, x, y);
-			for (i = 0; i < 4; i++)
-				x[i] = decrypt ? y[i] : x[i];
+			ccm_message_block(p, len, 16 * (b - 1 - aad_blocks), x);
 		}
 		for (i = 0; i < 4; i++)
 			e[i] ^= x[i];
 		aes_encrypt(&aes, e);
 	}
+	ccm_counter(s, iv, mask);
+	aes_encrypt(&aes, mask);
 	for (i = 0; i < 4; i++)
 		mac[i] = e[i] ^ mask[i];
 }

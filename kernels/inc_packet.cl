@@ -201,13 +201,18 @@ DECLSPEC void packet_chain(LOCAL_AS struct tables *t, struct packet *p, u32 step
 	}
 }
 
-DECLSPEC void packet_ccm(LOCAL_AS struct tables *t, const struct packet *p,
+/* One lane authenticates the plaintext, all encrypt or decrypt: before that or behind it. */
+DECLSPEC void packet_ccm(LOCAL_AS struct tables *t, const struct packet *p, u32 step,
 			 LOCAL_AS struct part *parts)
 {
 	u32 mac[16];
 
-	ccm(&t->aes, p->s, p->cipher, p->cipher_len, p->auth, p->auth_len, p->iv, mac);
-	parts->w[0] = packet_digest(p->s, p->digest, mac);
+	if (step != OCL_LABEL_DECRYPT(p->s->label)) {
+		ccm_cipher(&t->aes, p->s, p->cipher, p->cipher_len, p->iv, p->lane, p->lanes);
+	} else if (p->lane == 0) {
+		ccm_mac(&t->aes, p->s, p->cipher, p->cipher_len, p->auth, p->auth_len, p->iv, mac);
+		parts->w[0] = packet_digest(p->s, p->digest, mac);
+	}
 }
 
 /* Each lane its share; then the first one puts together what all have left. */
@@ -273,8 +278,7 @@ DECLSPEC void packet_step(LOCAL_AS struct tables *t, struct packet *p, u32 step,
 {
 	switch (OCL_LABEL_CIPHER(p->s->label)) {
 	case OCL_CIPHER_AES_CCM:
-		if (step == 0)
-			packet_ccm(t, p, parts);
+		packet_ccm(t, p, step, parts);
 		return;
 	case OCL_CIPHER_CHACHA20_POLY1305:
 		packet_chacha(p, step, parts);

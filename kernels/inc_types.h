@@ -68,7 +68,7 @@ enum ocl_auth {
 	OCL_AUTHS
 };
 
-/* Whether several work-items can share a packet's work; of a chain, the cipher's. */
+/* Whether several work-items can share a packet's work; of a chain and of CCM, the cipher's. */
 DECLSPEC bool ocl_is_parallel(u32 label)
 {
 	switch (OCL_LABEL_CIPHER(label)) {
@@ -76,6 +76,7 @@ DECLSPEC bool ocl_is_parallel(u32 label)
 		return OCL_LABEL_DECRYPT(label);
 	case OCL_CIPHER_AES_CTR:
 	case OCL_CIPHER_AES_GCM:
+	case OCL_CIPHER_AES_CCM:
 	case OCL_CIPHER_CHACHA20_POLY1305:
 		return true;
 	}

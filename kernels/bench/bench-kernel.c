@@ -73,6 +73,7 @@ static void make_sessions(struct bench *b, uint32_t label)
 		s[i].label = label;
 		s[i].rounds = 10;
 		s[i].digest_len = 12;
+		s[i].nonce_len = 11; /* of CCM */
 		for (unsigned int j = 0; j < OCL_ROUND_KEYS; j++)
 			s[i].round_key[j] = rand();
 	}
@@ -169,6 +170,8 @@ static const struct {
 	{"AES-CTR", OCL_LABEL(OCL_CIPHER_AES_CTR, 0, 0)},
 	{"AES-CTR+HMAC-SHA1 encrypt", OCL_LABEL(OCL_CIPHER_AES_CTR, OCL_AUTH_HMAC_SHA1, 0)},
 	{"AES-GCM encrypt", OCL_LABEL(OCL_CIPHER_AES_GCM, 0, 0)},
+	{"AES-CCM encrypt", OCL_LABEL(OCL_CIPHER_AES_CCM, 0, 0)},
+	{"AES-CCM decrypt", OCL_LABEL(OCL_CIPHER_AES_CCM, 0, OCL_DECRYPT)},
 	{"ChaCha20-Poly1305 encrypt", OCL_LABEL(OCL_CIPHER_CHACHA20_POLY1305, 0, 0)},
 };
 

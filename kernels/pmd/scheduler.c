@@ -110,8 +110,12 @@ static uint32_t key_of(const struct ocl_bins *bins, uint32_t kind, uint32_t len)
 static uint32_t serial_of(uint32_t label)
 {
 	bool chain = OCL_LABEL_CIPHER(label) != OCL_CIPHER_NONE;
+	u32 auth = chain ? OCL_LABEL_AUTH(label) : 0;
 
-	return ocl_kind(OCL_LABEL(0, chain ? OCL_LABEL_AUTH(label) : 0, OCL_LABEL_FLAGS(label)));
+	/* Its CBC-MAC takes what another one does. */
+	if (OCL_LABEL_CIPHER(label) == OCL_CIPHER_AES_CCM)
+		auth = OCL_AUTH_AES_XCBC;
+	return ocl_kind(OCL_LABEL(0, auth, OCL_LABEL_FLAGS(label)));
 }
 
 /* Most packets are like the one before. */
