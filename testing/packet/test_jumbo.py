@@ -27,6 +27,12 @@ def with_mtu(usual, ports):
     return text
 
 
+def passes(bench):
+    bench.wan.drain()
+    bench.from_lan(packet(HOST, FAR_HOST))
+    return any(bench.packets(bench.wan, 0.3))
+
+
 @contextlib.contextmanager
 def jumbo(bench, *ports):
     """cygnetd sets the MTU of its end of a wire. XDP, which the usual gateway has, allows none that
@@ -37,6 +43,8 @@ def jumbo(bench, *ports):
             for port in ports:
                 ip("-n", network.gw, "link", "set", f"{port}-veth", "xdp", "off")
                 ip("-n", network.far, "link", "set", port, "mtu", str(MTU))
+            gateway.fill("flush")
+            wait_until(lambda: passes(bench), 10, "the first packet")
             yield
             assert gateway.process.poll() is None, "cygnetd has died"
         finally:
