@@ -12,51 +12,13 @@
 #include <rte_cycles.h>
 #include <rte_errno.h>
 
+#include "failing.h"
 #include "faults.h"
 #include "harness.h"
+#include "operations.h"
 #include "reference.h"
 
-#define LEN	128
-#define DIGEST	12
 #define MANY	65536u /* sessions */
-#define PATIENT (30 * rte_get_tsc_hz()) /* a busy machine is no failure */
-
-static struct rte_mempool *ops, *packets;
-
-static const struct suite esp_template = {
-	.cipher = OCL_CIPHER_AES_CBC,
-	.auth = OCL_AUTH_HMAC_SHA1,
-	.digest_len = DIGEST,
-	.iv_len = 16,
-};
-
-/* What is logged from here on, until log_end(). */
-static struct {
-	FILE *stream;
-	char *text;
-	size_t size;
-} logged;
-
-static void log_begin(void)
-{
-	logged.stream = open_memstream(&logged.text, &logged.size);
-	CHECK(logged.stream != NULL);
-	rte_openlog_stream(logged.stream);
-}
-
-/* How often the words were in it. */
-static unsigned int log_end(const char *words)
-{
-	unsigned int n = 0;
-
-	rte_openlog_stream(NULL);
-	fclose(logged.stream);
-	for (const char *p = logged.text; (p = strstr(p, words)); p++)
-		n++;
-	fputs(logged.text, stderr);
-	free(logged.text);
-	return n;
-}
 
 /* Each is refused, and the message says what was wrong. */
 static void bad_arguments(void)
@@ -290,64 +252,6 @@ static void full_table(void)
 		CHECK(wipes == before + RTE_DIM(sessions));
 	}
 	device_close(&dev);
-}
-
-/* An encryption of LEN random bytes with the digest behind them. */
-static struct rte_crypto_op *make_op(void *session)
-{
-	struct rte_crypto_op *op = rte_crypto_op_alloc(ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
-	struct rte_mbuf *m = rte_pktmbuf_alloc(packets);
-	uint8_t *data;
-
-	CHECK(op && m);
-	data = (uint8_t *)rte_pktmbuf_append(m, LEN + DIGEST);
-	rnd_fill(data, LEN + DIGEST);
-	rnd_fill(rte_crypto_op_ctod_offset(op, uint8_t *, IV_OFFSET), 16);
-	rte_crypto_op_attach_sym_session(op, session);
-	op->sym->m_src = m;
-	op->sym->cipher.data.length = LEN;
-	op->sym->auth.data.length = LEN;
-	op->sym->auth.digest.data = data + LEN;
-	return op;
-}
-
-static void free_op(struct rte_crypto_op *op)
-{
-	rte_pktmbuf_free(op->sym->m_src);
-	rte_crypto_op_free(op);
-}
-
-/* However long all take: something comes back now and then. */
-static void expect_progress(unsigned int n, uint64_t *deadline)
-{
-	uint64_t now = rte_get_tsc_cycles();
-
-	if (n || *deadline == 0)
-		*deadline = now + PATIENT;
-	CHECK(now < *deadline);
-}
-
-/* Send n operations; they have to come back in order with that status. */
-static void round_trip(const struct device *dev, uint16_t qp, void *session, unsigned int n,
-		       enum rte_crypto_op_status status)
-{
-	struct rte_crypto_op *sent[64], *back[64];
-	unsigned int done = 0, got;
-	uint64_t deadline = 0;
-
-	for (unsigned int i = 0; i < n; i++)
-		sent[i] = make_op(session);
-	CHECK(rte_cryptodev_enqueue_burst(dev->id, qp, sent, n) == n);
-	while (done < n) {
-		got = rte_cryptodev_dequeue_burst(dev->id, qp, back + done, n - done);
-		expect_progress(got, &deadline);
-		done += got;
-	}
-	for (unsigned int i = 0; i < n; i++) {
-		CHECK(back[i] == sent[i]);
-		CHECK(back[i]->status == status);
-		free_op(back[i]);
-	}
 }
 
 /* A chunk leaves when it is full; one that is not, after its wait. */
@@ -726,152 +630,6 @@ static void full_mailbox(void)
 	session_free(&dev, session);
 	device_close(&dev);
 }
-
-/* A device that has been given up: every operation comes back with an error, and nothing is written
- * where it may still read. It says so once. */
-static void check_lost(const struct device *dev, void *session)
-{
-	struct suite suite = esp_template;
-	uint64_t sum = shared_sum();
-
-	suite_keys(&suite);
-	round_trip(dev, 0, session, 64, RTE_CRYPTO_OP_STATUS_ERROR);
-	round_trip(dev, 0, session, 3, RTE_CRYPTO_OP_STATUS_ERROR);
-	CHECK(shared_sum() == sum);
-	CHECK(suite_session(dev, &suite, true) == NULL && rte_errno == EIO);
-	CHECK(log_end("is given up") == 1);
-}
-
-/* Every operation comes back with an error, then and later; others go on. */
-static void failing_device(const struct device *sound, const char *what, bool *fault,
-			   const char *args)
-{
-	struct suite suite = esp_template;
-	struct device dev;
-	void *session, *sound_session;
-
-	printf("  %s, %s\n", what, args);
-	device_open(&dev, args, 1);
-	suite_keys(&suite);
-	session = suite_session(&dev, &suite, true);
-	sound_session = suite_session(sound, &suite, true);
-	round_trip(&dev, 0, session, 4, RTE_CRYPTO_OP_STATUS_SUCCESS);
-	log_begin();
-	*fault = true;
-	round_trip(&dev, 0, session, 64, RTE_CRYPTO_OP_STATUS_ERROR);
-	*fault = false;
-	check_lost(&dev, session);
-	round_trip(sound, 0, sound_session, 4, RTE_CRYPTO_OP_STATUS_SUCCESS);
-	session_free(&dev, session);
-	session_free(sound, sound_session);
-	device_close(&dev);
-}
-
-/* The device takes n commands more, whatever they are, and then none: what had been launched
- * is fine, all else fails. */
-static void failing_after(const struct device *sound, const char *args, int n)
-{
-	struct suite suite = esp_template;
-	struct rte_crypto_op *op[64], *back[64];
-	bool failed = false;
-	struct device dev;
-	void *session, *sound_session;
-
-	device_open(&dev, args, 1);
-	suite_keys(&suite);
-	session = suite_session(&dev, &suite, true);
-	sound_session = suite_session(sound, &suite, true);
-	log_begin();
-	fault_after = n;
-	for (unsigned int round = 0; round <= (unsigned int)n; round++) {
-		unsigned int done = 0;
-
-		for (unsigned int i = 0; i < RTE_DIM(op); i++)
-			op[i] = make_op(session);
-		CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op, RTE_DIM(op)) == RTE_DIM(op));
-		while (done < RTE_DIM(op))
-			done += rte_cryptodev_dequeue_burst(dev.id, 0, back + done,
-							    RTE_DIM(op) - done);
-		for (unsigned int i = 0; i < RTE_DIM(op); i++) {
-			CHECK(back[i] == op[i]);
-			CHECK(back[i]->status == RTE_CRYPTO_OP_STATUS_ERROR ||
-			      (!failed && back[i]->status == RTE_CRYPTO_OP_STATUS_SUCCESS));
-			failed = failed || back[i]->status == RTE_CRYPTO_OP_STATUS_ERROR;
-			free_op(back[i]);
-		}
-	}
-	fault_after = -1;
-	CHECK(failed);
-	check_lost(&dev, session);
-	round_trip(sound, 0, sound_session, 4, RTE_CRYPTO_OP_STATUS_SUCCESS);
-	session_free(&dev, session);
-	session_free(sound, sound_session);
-	device_close(&dev);
-}
-
-/* A session's upload, or its end, is what fails. */
-static void failing_upload(bool at_clear)
-{
-	struct suite suite = esp_template;
-	struct device dev;
-	void *session;
-
-	device_open(&dev, NULL, 1);
-	suite_keys(&suite);
-	session = suite_session(&dev, &suite, true);
-	round_trip(&dev, 0, session, 1, RTE_CRYPTO_OP_STATUS_SUCCESS);
-	log_begin();
-	fault_after = 0;
-	if (at_clear)
-		session_free(&dev, session);
-	else
-		CHECK(suite_session(&dev, &suite, true) == NULL && rte_errno == EIO);
-	fault_after = -1;
-	CHECK(log_end("is given up") == 1);
-	round_trip(&dev, 0, session, 2, RTE_CRYPTO_OP_STATUS_ERROR);
-	if (!at_clear)
-		session_free(&dev, session);
-	device_close(&dev);
-}
-
-/* There is no device then, and no harm is done. */
-static void failing_start(const char *args)
-{
-	for (fault_after = 0; fault_after >= 0;) {
-		int n = fault_after;
-
-		if (rte_vdev_init(DRIVER "_bad", args) == 0) {
-			CHECK(fault_after > 0 && rte_vdev_uninit(DRIVER "_bad") == 0);
-			break;
-		}
-		CHECK(fault_after == 0);
-		CHECK(rte_cryptodev_get_dev_id(DRIVER "_bad") < 0);
-		fault_after = n ? 4 * n : 1;
-	}
-	fault_after = -1;
-}
-
-static void failing_devices(const struct device *sound)
-{
-	static const char *const both[] = {"timeout_ms=300", "timeout_ms=300,launches=thread"};
-
-	for (unsigned int i = 0; i < RTE_DIM(both); i++) {
-		failing_device(sound, "a launch is refused", &fault_launch, both[i]);
-		failing_device(sound, "a command fails", &fault_error, both[i]);
-		failing_device(sound, "nothing completes", &fault_hang, both[i]);
-	}
-	printf("  after some commands\n");
-	failing_after(sound, "chunk=32", 1);
-	for (int n = 0; n < 4; n++)
-		failing_after(sound, "memory=staged,chunk=32", n);
-	printf("  with a session\n");
-	failing_upload(false);
-	failing_upload(true);
-	printf("  at the start\n");
-	failing_start("sched=length");
-	failing_start("memory=staged");
-}
-
 #define RUN(test)                                                                                  \
 	do {                                                                                       \
 		printf("%s\n", #test);                                                             \
@@ -884,11 +642,7 @@ int main(void)
 	struct device dev;
 
 	harness_start();
-	ops = rte_crypto_op_pool_create("ops", RTE_CRYPTO_OP_TYPE_SYMMETRIC, 4 * DESCRIPTORS - 1, 0,
-					16 + MAX_AAD, SOCKET_ID_ANY);
-	packets = rte_pktmbuf_pool_create("packets", 4 * DESCRIPTORS - 1, 0, 0,
-					  LEN + 64 + RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);
-	CHECK(ops && packets);
+	operations_open();
 	RUN(bad_arguments());
 	RUN(good_arguments());
 	RUN(full_table());
@@ -909,7 +663,7 @@ int main(void)
 	RUN(full_mailbox());
 	RUN(failing_devices(&dev));
 	device_close(&dev);
-	CHECK(rte_mempool_full(ops) && rte_mempool_full(packets));
+	operations_close();
 	harness_stop();
 	printf("all as expected\n");
 	return 0;

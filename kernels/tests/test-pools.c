@@ -584,8 +584,8 @@ int main(void)
 	heads("memory=staged,wait_us=1000,granularity=512,launches=thread");
 	kept(&fault_launch, "memory=staged,timeout_ms=100", true);
 	kept(&fault_error, "memory=staged,timeout_ms=100", true);
-	kept(&fault_hang, "memory=staged,timeout_ms=100,launches=thread", true);
-	kept(&fault_error, "memory=staged,timeout_ms=100,launches=thread", false);
+	kept(&fault_hang, "memory=staged,timeout_ms=100", true);
+	kept(&fault_error, "memory=staged,timeout_ms=5000,launches=thread", false);
 	kept(&fault_hang, "memory=staged,timeout_ms=100", false);
 	if (has("memory=svm"))
 		everything("memory=svm,wait_us=1000");

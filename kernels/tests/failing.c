@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdio.h>
+
+#include <rte_bus_vdev.h>
+#include <rte_errno.h>
+
+#include "failing.h"
+#include "faults.h"
+#include "operations.h"
+
+/* A device that has been given up: every operation comes back with an error, and nothing is written
+ * where it may still read. It says so once. */
+static void check_lost(const struct device *dev, void *session)
+{
+	struct suite suite = esp_template;
+	uint64_t sum = shared_sum();
+
+	suite_keys(&suite);
+	round_trip(dev, 0, session, 64, RTE_CRYPTO_OP_STATUS_ERROR);
+	round_trip(dev, 0, session, 3, RTE_CRYPTO_OP_STATUS_ERROR);
+	CHECK(shared_sum() == sum);
+	CHECK(suite_session(dev, &suite, true) == NULL && rte_errno == EIO);
+	CHECK(log_end("is given up") == 1);
+}
+
+/* Every operation comes back with an error, then and later; others go on. */
+static void failing_device(const struct device *sound, const char *what, bool *fault,
+			   const char *args)
+{
+	struct suite suite = esp_template;
+	struct device dev;
+	void *session, *sound_session;
+
+	printf("  %s, %s\n", what, args);
+	device_open(&dev, args, 1);
+	suite_keys(&suite);
+	session = suite_session(&dev, &suite, true);
+	sound_session = suite_session(sound, &suite, true);
+	round_trip(&dev, 0, session, 4, RTE_CRYPTO_OP_STATUS_SUCCESS);
+	log_begin();
+	*fault = true;
+	round_trip(&dev, 0, session, 64, RTE_CRYPTO_OP_STATUS_ERROR);
+	*fault = false;
+	check_lost(&dev, session);
+	round_trip(sound, 0, sound_session, 4, RTE_CRYPTO_OP_STATUS_SUCCESS);
+	session_free(&dev, session);
+	session_free(sound, sound_session);
+	device_close(&dev);
+}
+
+/* The device takes n commands more, whatever they are, and then none: what had been launched
+ * is fine, all else fails. */
+static void failing_after(const struct device *sound, const char *args, int n)
+{
+	struct suite suite = esp_template;
+	struct rte_crypto_op *op[64], *back[64];
+	bool failed = false;
+	struct device dev;
+	void *session, *sound_session;
+
+	device_open(&dev, args, 1);
+	suite_keys(&suite);
+	session = suite_session(&dev, &suite, true);
+	sound_session = suite_session(sound, &suite, true);
+	log_begin();
+	fault_after = n;
+	for (unsigned int round = 0; round <= (unsigned int)n; round++) {
+		unsigned int done = 0;
+
+		for (unsigned int i = 0; i < RTE_DIM(op); i++)
+			op[i] = make_op(session);
+		CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op, RTE_DIM(op)) == RTE_DIM(op));
+		while (done < RTE_DIM(op))
+			done += rte_cryptodev_dequeue_burst(dev.id, 0, back + done,
+							    RTE_DIM(op) - done);
+		for (unsigned int i = 0; i < RTE_DIM(op); i++) {
+			CHECK(back[i] == op[i]);
+			CHECK(back[i]->status == RTE_CRYPTO_OP_STATUS_ERROR ||
+			      (!failed && back[i]->status == RTE_CRYPTO_OP_STATUS_SUCCESS));
+			failed = failed || back[i]->status == RTE_CRYPTO_OP_STATUS_ERROR;
+			free_op(back[i]);
+		}
+	}
+	fault_after = -1;
+	CHECK(failed);
+	check_lost(&dev, session);
+	round_trip(sound, 0, sound_session, 4, RTE_CRYPTO_OP_STATUS_SUCCESS);
+	session_free(&dev, session);
+	session_free(sound, sound_session);
+	device_close(&dev);
+}
+
+/* A session's upload, or its end, is what fails. */
+static void failing_upload(bool at_clear)
+{
+	struct suite suite = esp_template;
+	struct device dev;
+	void *session;
+
+	device_open(&dev, NULL, 1);
+	suite_keys(&suite);
+	session = suite_session(&dev, &suite, true);
+	round_trip(&dev, 0, session, 1, RTE_CRYPTO_OP_STATUS_SUCCESS);
+	log_begin();
+	fault_after = 0;
+	if (at_clear)
+		session_free(&dev, session);
+	else
+		CHECK(suite_session(&dev, &suite, true) == NULL && rte_errno == EIO);
+	fault_after = -1;
+	CHECK(log_end("is given up") == 1);
+	round_trip(&dev, 0, session, 2, RTE_CRYPTO_OP_STATUS_ERROR);
+	if (!at_clear)
+		session_free(&dev, session);
+	device_close(&dev);
+}
+
+/* There is no device then, and no harm is done. */
+static void failing_start(const char *args)
+{
+	for (fault_after = 0; fault_after >= 0;) {
+		int n = fault_after;
+
+		if (rte_vdev_init(DRIVER "_bad", args) == 0) {
+			CHECK(fault_after > 0 && rte_vdev_uninit(DRIVER "_bad") == 0);
+			break;
+		}
+		CHECK(fault_after == 0);
+		CHECK(rte_cryptodev_get_dev_id(DRIVER "_bad") < 0);
+		fault_after = n ? 4 * n : 1;
+	}
+	fault_after = -1;
+}
+
+void failing_devices(const struct device *sound)
+{
+	static const char *const both[] = {"timeout_ms=300", "timeout_ms=2000,launches=thread"};
+
+	for (unsigned int i = 0; i < RTE_DIM(both); i++) {
+		failing_device(sound, "a launch is refused", &fault_launch, both[i]);
+		failing_device(sound, "a command fails", &fault_error, both[i]);
+		failing_device(sound, "nothing completes", &fault_hang, both[i]);
+	}
+	printf("  after some commands\n");
+	failing_after(sound, "chunk=32", 1);
+	for (int n = 0; n < 4; n++)
+		failing_after(sound, "memory=staged,chunk=32", n);
+	printf("  with a session\n");
+	failing_upload(false);
+	failing_upload(true);
+	printf("  at the start\n");
+	failing_start("sched=length");
+	failing_start("memory=staged");
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file operations.h
+ * What the tests of the driver's manners share: operations on packets of their own,
+ * and what is logged meanwhile.
+ */
+#ifndef OPERATIONS_H
+#define OPERATIONS_H
+
+#include <rte_cycles.h>
+
+#include "harness.h"
+
+#define LEN	128
+#define DIGEST	12
+#define PATIENT (30 * rte_get_tsc_hz()) /* a busy machine is no failure */
+
+/* AES-CBC with HMAC-SHA1; without keys. */
+extern const struct suite esp_template;
+
+/** Pools of operations and packets; closing checks that all are back. */
+void operations_open(void);
+void operations_close(void);
+
+/** An encryption of LEN random bytes with the digest behind them. */
+struct rte_crypto_op *make_op(void *session);
+void free_op(struct rte_crypto_op *op);
+
+/** However long all take: something comes back now and then. @param n  that came; *deadline is 0 at first */
+void expect_progress(unsigned int n, uint64_t *deadline);
+
+/** Send n operations, 64 at most; they have to come back in order with that status. */
+void round_trip(const struct device *dev, uint16_t qp, void *session, unsigned int n,
+		enum rte_crypto_op_status status);
+
+/** Keep what is logged from here on, until log_end(). */
+void log_begin(void);
+/** @return how often the words were in it */
+unsigned int log_end(const char *words);
+
+#endif
