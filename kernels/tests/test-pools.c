@@ -169,6 +169,8 @@ static void compare(const struct pair *pair)
 		CHECK(memcmp(pair->digest[0], pair->digest[1], DIGEST) == 0);
 }
 
+static size_t pool_uploads; /* bytes, beside rectangles, for those in the pool */
+
 /* All operations in the pool in one go, and then the others. */
 static void run_pairs(struct pair *pairs, unsigned int n)
 {
@@ -177,7 +179,10 @@ static void run_pairs(struct pair *pairs, unsigned int n)
 
 		for (unsigned int j = 0; j < n; j++)
 			sent[j] = pairs[j].op[i];
+		uploaded = 0;
 		run(sent, n);
+		if (i == 0)
+			pool_uploads = uploaded;
 	}
 }
 
@@ -365,6 +370,7 @@ static void with_heads(enum ocl_cipher cipher, uint32_t offset)
 		rectangles = 0;
 		there_and_back(&rig, m, RTE_DIM(m), false);
 		CHECK(rectangles == (keeps(dev.id) ? 4 * runs : 0));
+		CHECK(pool_uploads == 0);
 	}
 	teardown(&rig, true);
 }
