@@ -51,8 +51,8 @@ int ah_in_finish(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct se
 	unsigned int at = packet(m)->esp, skip;
 	struct ah_header header;
 
-	rte_pktmbuf_trim(m, (uint16_t)(ah_hidden(s) + s->icv_len));
 	ah_mutable_restore(m, at);
+	rte_pktmbuf_trim(m, (uint16_t)(ah_hidden(s) + s->icv_len));
 	memcpy(&header, rte_pktmbuf_mtod_offset(m, const uint8_t *, at), sizeof(header));
 	skip = at + size_of(&header);
 	if (s->transport)

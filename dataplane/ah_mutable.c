@@ -111,16 +111,18 @@ bool ah_mutable_clear(uint8_t *header, unsigned int len)
 enum drop_reason ah_mutable_hide(struct rte_mbuf *m, unsigned int len)
 {
 	uint8_t *header = rte_pktmbuf_mtod(m, uint8_t *);
+	uint8_t *kept = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)len);
 
-	if (rte_pktmbuf_headroom(m) < len)
+	if (!kept)
 		return DROP_AH_HEADERS;
-	memcpy(header - len, header, len);
+	memcpy(kept, header, len);
 	return ah_mutable_clear(header, len) ? DROP_NONE : DROP_AH_HEADERS;
 }
 
 void ah_mutable_restore(struct rte_mbuf *m, unsigned int len)
 {
-	uint8_t *header = rte_pktmbuf_mtod(m, uint8_t *);
+	unsigned int kept = rte_pktmbuf_data_len(m) - len;
 
-	memcpy(header, header - len, len);
+	memcpy(rte_pktmbuf_mtod(m, void *), rte_pktmbuf_mtod_offset(m, void *, kept), len);
+	rte_pktmbuf_trim(m, (uint16_t)len);
 }

@@ -23,13 +23,13 @@
 bool ah_mutable_clear(uint8_t *header, unsigned int len);
 
 /**
- * The same for the first len bytes of a packet, whose headroom keeps them as they are while
- * crypto devices work on the packet.
+ * The same for the first len bytes of a packet, which are kept as they are at its end while
+ * crypto devices work on it: the room around it is theirs.
  * @return DROP_NONE, or DROP_AH_HEADERS: ah_mutable_clear() does not take them, or they
- *	   are longer than the headroom
+ *	   are longer than the room there
  */
 enum drop_reason ah_mutable_hide(struct rte_mbuf *m, unsigned int len);
-/** After the device: the headers are again what they were. */
+/** After the device: the headers are again what they were, and the end is where it was. */
 void ah_mutable_restore(struct rte_mbuf *m, unsigned int len);
 
 #endif

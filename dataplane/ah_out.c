@@ -104,11 +104,11 @@ void ah_out_finish(struct rte_mbuf *m, const struct session *s)
 {
 	unsigned int around = ah_hidden(s) + s->icv_len;
 	uint8_t *at = rte_pktmbuf_mtod_offset(m, uint8_t *, packet(m)->esp);
-	const uint8_t *tail = rte_pktmbuf_mtod_offset(m, const uint8_t *,
-						      rte_pktmbuf_data_len(m) - around);
+	const uint8_t *tail;
 
+	ah_mutable_restore(m, packet(m)->esp);
+	tail = rte_pktmbuf_mtod_offset(m, const uint8_t *, rte_pktmbuf_data_len(m) - around);
 	write_iv(at, tail, s);
 	memcpy(at + sizeof(struct ah_header) + s->iv_len, tail + ah_hidden(s), s->icv_len);
 	rte_pktmbuf_trim(m, (uint16_t)around);
-	ah_mutable_restore(m, packet(m)->esp);
 }
