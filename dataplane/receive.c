@@ -71,10 +71,12 @@ static void receive_ah(struct worker *w, struct rte_mbuf *m, unsigned int ah)
 	receive_protected(w, m, IPPROTO_AH, ah, header.spi, header.seq);
 }
 
-/* Frame as it came, for the kernel: the Ethernet header is still in front. */
+/* Frame as it came, for the kernel: the Ethernet header is still in front, unless the packet was
+ * put together. */
 static void to_kernel(struct worker *w, struct rte_mbuf *m)
 {
-	if (rte_pktmbuf_pkt_len(m) > ports[packet(m)->port].mtu) {
+	if (packet(m)->stage == STAGE_REASSEMBLE ||
+	    rte_pktmbuf_pkt_len(m) > ports[packet(m)->port].mtu) {
 		transmit_packet_to_kernel(w, m);
 		return;
 	}
