@@ -217,7 +217,7 @@ static struct rte_mbuf *make_whole(struct worker *w, const struct partial_whole 
 		drop(w, m, DROP_REASSEMBLY);
 		return NULL;
 	}
-	m->ol_flags = 0;
+	m->ol_flags &= RTE_MBUF_F_EXTERNAL; /* where its buffer is stays true */
 	if (packet(m)->resume != RESUME_LOCAL)
 		packet(m)->whole = (uint16_t)whole->longest;
 	return m;
