@@ -24,8 +24,10 @@
 struct partial_key {
 	struct cygnet_addr src, dst;
 	uint32_t id;
-	uint16_t af;
-	uint16_t proto;		/* 0 in IPv6, where only the first one's counts */
+	uint8_t af;
+	uint8_t proto;		/* 0 in IPv6, where only the first one's counts */
+	uint8_t resume;		/* enum packet_resume: what decides about its packet, */
+	uint8_t port;		/* and where that looks at it, by which interface it came */
 };
 
 /** What a fragment says of itself; bytes. */

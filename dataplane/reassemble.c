@@ -9,6 +9,7 @@
 #include <rte_cycles.h>
 #include <rte_jhash.h>
 
+#include "control.h"
 #include "esp_tail.h"
 #include "fragment.h"
 #include "ip_sum.h"
@@ -90,13 +91,23 @@ static bool read_part(struct rte_mbuf *m, const struct headers *h, struct partia
 	return text && !(part->more && text % UNIT) && part->at + text + h->len <= UINT16_MAX;
 }
 
-/* RFC 791, 3.2; RFC 8200, 4.5. */
+/* Whether policies of an interface may be about what a fragment belongs to. */
+static bool by_interface(struct rte_mbuf *m, const struct headers *h)
+{
+	return (packet(m)->resume != RESUME_LOCAL || h->proto == IPPROTO_UDP) &&
+	       cygnet_spd_binds(sadb);
+}
+
+/* RFC 791, 3.2; RFC 8200, 4.5. The first part speaks for all of a packet to the policies: what
+ * others are about is no part of it. */
 static struct partial_key key_of(struct rte_mbuf *m, const struct headers *h)
 {
 	struct partial_key key = {
 		.src = packet_src(m),
 		.dst = packet_dst(m),
 		.af = packet_family(m),
+		.resume = packet(m)->resume,
+		.port = by_interface(m, h) ? packet(m)->port : 0,
 	};
 
 	if (key.af == AF_INET6) {

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What becomes of packets that have been put together, on whatever way they go on. */
+#include <netinet/in.h>
+#include <string.h>
+
+#include <rte_ether.h>
+
+#include "control.h"
+#include "fragment.h"
+#include "gateway_fixture.h"
+#include "../pool.h"
+#include "port.h"
+#include "shortcut.h"
+
+#define PACKETS 128u
+#define ROOM 2304u
+#define LARGE_PACKETS 8u
+#define JUMBO_PACKETS 32u
+#define JUMBO_ROOM 9472u
+#define LEN 1200u
+#define CUT 640u	/* of the upper layer, in the first fragment */
+#define TEXT 0x5a
+#define LONG 60000u
+#define IKE_PORT rte_cpu_to_be_16(500)
+
+static struct worker *w = &workers[0];
+static const struct esp_algorithm *gcm;
+static struct rte_mempool *usual;
+
+static int start(void **state)
+{
+	if (gateway_start(state))
+		return -1;
+	gcm = &esp_algorithms[esp_algorithm_count - 1];
+	packet_pool_large = rte_pktmbuf_pool_create("large", LARGE_PACKETS, 0, PACKET_PRIVATE,
+						    UINT16_MAX, SOCKET_ID_ANY);
+	usual = rte_pktmbuf_pool_create("usual", PACKETS, 0, PACKET_PRIVATE, ROOM, SOCKET_ID_ANY);
+	return packet_pool_large && usual ? 0 : -1;
+}
+
+static int stop(void **state)
+{
+	rte_mempool_free(packet_pool_large);
+	packet_pool_large = NULL;
+	rte_mempool_free(usual);
+	return gateway_stop(state);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	gateway_open(w, 16);
+	w->packets = usual;
+	w->reassembly = reassembly_create(&w->stats->drop[DROP_REASSEMBLY]);
+	return w->reassembly ? 0 : -1;
+}
+
+/* Nothing leaks: what nobody has taken is back in its pool. */
+static int teardown(void **state)
+{
+	(void)state;
+	for (unsigned int p = 0; p < nports; p++) {
+		rte_pktmbuf_free_bulk(w->tap[p].m, w->tap[p].n);
+		w->tap[p].n = 0;
+	}
+	reassembly_free(w->reassembly);
+	w->reassembly = NULL;
+	gateway_close(w);
+	assert_int_equal(rte_mempool_avail_count(packet_pool_large), LARGE_PACKETS);
+	assert_int_equal(rte_mempool_avail_count(usual), PACKETS);
+	return 0;
+}
+
+/* --- to this host --- */
+
+static void addresses(uint8_t *ip, bool v6)
+{
+	static const uint8_t peer4[] = {192, 0, 2, 2}, own4[] = {192, 0, 2, 1};
+	static const uint8_t net6[] = {0x20, 0x01, 0x0d, 0xb8};
+
+	if (!v6) {
+		memcpy(ip + 12, peer4, sizeof(peer4));
+		memcpy(ip + 16, own4, sizeof(own4));
+		return;
+	}
+	memset(ip + 8, 0, 32);
+	memcpy(ip + 8, net6, sizeof(net6));
+	memcpy(ip + 24, net6, sizeof(net6));
+	ip[23] = 2;
+	ip[39] = 1;
+}
+
+/* A fragment with text[at .. at + len] of a datagram. @return its length */
+static unsigned int cut(uint8_t *ip, bool v6, const uint8_t *text, unsigned int at, unsigned int len,
+			bool more)
+{
+	const uint8_t front4[] = {0x45, 0, 0, 0, 0, 7, (uint8_t)(more << 5 | at >> 11),
+				  (uint8_t)(at >> 3), 64, IPPROTO_UDP};
+	const uint8_t front6[] = {0x60, 0, 0, 0, 0, 0, IPPROTO_FRAGMENT, 64};
+	const uint8_t fragment[] = {IPPROTO_UDP, 0, (uint8_t)(at >> 8), (uint8_t)(at | more), 0, 0, 0, 7};
+	unsigned int front = v6 ? 48 : 20;
+	uint16_t total = rte_cpu_to_be_16((uint16_t)(v6 ? len + 8 : len + front)), sum;
+
+	memset(ip, 0, front);
+	memcpy(ip, v6 ? front6 : front4, v6 ? sizeof(front6) : sizeof(front4));
+	memcpy(ip + (v6 ? 4 : 2), &total, sizeof(total));
+	addresses(ip, v6);
+	if (v6) {
+		memcpy(ip + 40, fragment, sizeof(fragment));
+	} else {
+		sum = peer_checksum(ip, 20);
+		memcpy(ip + 10, &sum, sizeof(sum));
+	}
+	memcpy(ip + front, text + at, len);
+	return front + len;
+}
+
+static void ike(uint8_t text[LEN])
+{
+	const uint16_t header[] = {IKE_PORT, IKE_PORT, rte_cpu_to_be_16(LEN), 0};
+
+	memset(text, TEXT, LEN);
+	memcpy(text, header, sizeof(header));
+}
+
+static void receive(const uint8_t *ip, unsigned int len, unsigned int tailroom)
+{
+	struct rte_mbuf *m = gateway_frame_in(ip, len, GATEWAY_WAN, RTE_PKTMBUF_HEADROOM, tailroom);
+
+	shortcut_receive(w, &m, 1, GATEWAY_WAN);
+}
+
+/* The frame is one that the kernel takes: to this port, of that type, with all of the text. */
+static void check_kernels(bool v6, const uint8_t *text)
+{
+	struct rte_ether_addr own = port_mac(&ports[GATEWAY_WAN]);
+	uint16_t type = rte_cpu_to_be_16(v6 ? RTE_ETHER_TYPE_IPV6 : RTE_ETHER_TYPE_IPV4);
+	unsigned int front = sizeof(struct rte_ether_hdr) + (v6 ? 40u : 20u);
+	const uint8_t *frame;
+	struct rte_mbuf *m;
+
+	assert_int_equal(w->tap[GATEWAY_WAN].n, 1);
+	m = w->tap[GATEWAY_WAN].m[0];
+	frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	assert_int_equal(rte_pktmbuf_data_len(m), front + LEN);
+	assert_memory_equal(frame, &own, sizeof(own));
+	assert_memory_equal(frame + 12, &type, sizeof(type));
+	assert_int_equal(frame[14] >> 4, v6 ? 6 : 4);
+	assert_int_equal(frame[v6 ? 20 : 23], IPPROTO_UDP);
+	assert_memory_equal(frame + front, text, LEN);
+	rte_pktmbuf_free(m);
+	w->tap[GATEWAY_WAN].n = 0;
+}
+
+/* The kernel gets the datagram as if it had come so, wherever there was room for it. */
+static void to_the_kernel(void **state)
+{
+	uint8_t ip[GATEWAY_FRAME], text[LEN];
+
+	(void)state;
+	ike(text);
+	for (unsigned int i = 0; i < 4; i++) {
+		unsigned int tailroom = i & 2 ? GATEWAY_FRAME : 0;
+		bool v6 = i & 1;
+
+		receive(ip, cut(ip, v6, text, 0, CUT, true), tailroom);
+		assert_int_equal(w->tap[GATEWAY_WAN].n, 0);
+		receive(ip, cut(ip, v6, text, CUT, LEN - CUT, false), tailroom);
+		check_kernels(v6, text);
+	}
+}
+
+/* --- who may complete whose packet --- */
+
+/* A fragment of plaintext to a tunnel, from one of two sides. */
+static void plain(const struct tunnel *t, unsigned int port, enum packet_resume then, bool first)
+{
+	uint8_t whole[LEN], ip[LEN];
+	unsigned int at = first ? 0 : CUT, len = first ? CUT : LEN - 20 - CUT;
+	struct rte_mbuf *m;
+	uint16_t field;
+
+	gateway_inner(whole, t, false, true, LEN, 3, 64);
+	memcpy(ip, whole, 20);
+	memcpy(ip + 20, whole + 20 + at, len);
+	field = rte_cpu_to_be_16((uint16_t)(at / 8 | (first ? RTE_IPV4_HDR_MF_FLAG : 0)));
+	memcpy(ip + 6, &field, sizeof(field));
+	field = rte_cpu_to_be_16((uint16_t)(20 + len));
+	memcpy(ip + 2, &field, sizeof(field));
+	m = esp_packet(ip, 20 + len, RTE_PKTMBUF_HEADROOM, GATEWAY_FRAME);
+	memset(packet(m), 0, sizeof(struct packet));
+	packet(m)->port = (uint8_t)port;
+	packet(m)->from_kernel = then == RESUME_OUT;
+	reassemble_plain(w, m, then);
+	esp_worker_finish(w);
+}
+
+/* What the kernel sends is not completed by what comes from the wire, which other policies are
+ * about, nor the other way round. */
+static void sides_do_not_mix(void **state)
+{
+	struct tunnel t;
+
+	(void)state;
+	gateway_tunnel(&t, gcm, 2, false, false);
+	plain(&t, GATEWAY_LAN, RESUME_OUT, true);
+	plain(&t, GATEWAY_LAN, RESUME_FORWARD, false);
+	assert_int_equal(w->stats->encapsulated, 0);
+	plain(&t, GATEWAY_LAN, RESUME_FORWARD, true);
+	assert_int_equal(w->stats->encapsulated, 1);
+	plain(&t, GATEWAY_LAN, RESUME_OUT, false);
+	assert_int_equal(w->stats->encapsulated, 2);
+}
+
+static void bind_policies(bool bound)
+{
+	struct cygnet_policy_params policy = {
+		.sel = {.sport_hi = UINT16_MAX, .dport_hi = UINT16_MAX, .af = AF_INET,
+			.interface = 77},
+		.dir = CYGNET_FWD,
+		.action = CYGNET_DISCARD,
+		.af = AF_INET,
+	};
+
+	assert_int_equal((bound ? cygnet_policy_add : cygnet_policy_delete)(sadb, &policy), 0);
+}
+
+/* Where policies are about interfaces, a packet comes by one of them. */
+static void interfaces_do_not_mix(void **state)
+{
+	struct tunnel t;
+
+	(void)state;
+	gateway_tunnel(&t, gcm, 2, false, false);
+	plain(&t, GATEWAY_LAN, RESUME_OUT, true);
+	plain(&t, GATEWAY_WAN, RESUME_OUT, false);
+	assert_int_equal(w->stats->encapsulated, 1);
+	bind_policies(true);
+	plain(&t, GATEWAY_LAN, RESUME_OUT, true);
+	plain(&t, GATEWAY_WAN, RESUME_OUT, false);
+	assert_int_equal(w->stats->encapsulated, 1);
+	plain(&t, GATEWAY_LAN, RESUME_OUT, false);
+	assert_int_equal(w->stats->encapsulated, 2);
+	bind_policies(false);
+}
+
+/* --- longer than the ports' packets --- */
+
+static bool shows_text(struct rte_mbuf *m)
+{
+	unsigned int run = 0;
+
+	for (; m; m = m->next) {
+		const uint8_t *data = rte_pktmbuf_mtod(m, const uint8_t *);
+
+		for (unsigned int i = 0; i < rte_pktmbuf_data_len(m); i++) {
+			run = data[i] == TEXT ? run + 1 : 0;
+			if (run == 32)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* LONG bytes for the SA, put together. */
+static struct rte_mbuf *long_packet(const struct tunnel *t, bool transport)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(packet_pool_large);
+	uint8_t head[28];
+
+	assert_non_null(m);
+	gateway_inner(head, t, false, true, sizeof(head), 3, 64);
+	memset(rte_pktmbuf_append(m, LONG), TEXT, LONG);
+	memcpy(rte_pktmbuf_mtod(m, void *), head, sizeof(head));
+	packet_ip(m)->total_length = rte_cpu_to_be_16(LONG);
+	if (transport) {
+		packet_ip(m)->src_addr = cygnet_sa_path(t->out)->src.v4;
+		packet_ip(m)->dst_addr = cygnet_sa_path(t->out)->dst.v4;
+	}
+	memset(packet(m), 0, sizeof(struct packet));
+	packet(m)->stage = STAGE_ESP_OUT;
+	packet(m)->whole = 1400;
+	packet(m)->sa = cygnet_sa_index(sadb, t->out);
+	packet(m)->generation = t->out->generation;
+	return m;
+}
+
+static void protect_long(bool transport)
+{
+	struct tunnel t;
+
+	gateway_tunnel(&t, gcm, 2 + transport, false, false);
+	t.out->tfc = 1400;
+	t.out->mode = transport ? CYGNET_TRANSPORT : CYGNET_TUNNEL;
+	protect(w, long_packet(&t, transport));
+	esp_worker_finish(w);
+	for (unsigned int i = 0; i < w->tx[GATEWAY_WAN].n; i++)
+		assert_false(shows_text(w->tx[GATEWAY_WAN].m[i]));
+	assert_in_range(w->tx[GATEWAY_WAN].n, LONG / GATEWAY_MTU, 2 * LONG / GATEWAY_MTU);
+	gateway_forget(w);
+}
+
+/* Longer than the buffers of jumbo ports too, through SAs that hide lengths: all of a packet is
+ * protected. */
+static void longer_than_jumbo(void **state)
+{
+	(void)state;
+	packet_pool_jumbo = rte_pktmbuf_pool_create("jumbo", JUMBO_PACKETS, 0, PACKET_PRIVATE,
+						    JUMBO_ROOM, SOCKET_ID_ANY);
+	assert_non_null(packet_pool_jumbo);
+	protect_long(true);
+	protect_long(false);
+	assert_int_equal(rte_mempool_avail_count(packet_pool_jumbo), JUMBO_PACKETS);
+	rte_mempool_free(packet_pool_jumbo);
+	packet_pool_jumbo = NULL;
+}
+
+int main(int argc, char **argv)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	static const struct CMUnitTest tests[] = {
+		TEST(to_the_kernel),
+		TEST(sides_do_not_mix),
+		TEST(longer_than_jumbo),
+		TEST(interfaces_do_not_mix),
+	};
+
+	(void)argc;
+	if (esp_fixture_eal(argv[0]))
+		return 1;
+	return cmocka_run_group_tests(tests, start, stop);
+}
