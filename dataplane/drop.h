@@ -28,7 +28,7 @@
 	X(HAIRPIN, "hairpin", "decrypted, and would leave in plaintext by the port that it came in by: no policy says so, nor hairpin in cygnetd.conf(5)") \
 	X(ICMP_UNPROTECTED, "icmp-unprotected", "an ICMP error about a decrypted packet that no policy would protect") \
 	X(TRANSPORT, "transport", "policy says transport mode, but it is a fragment, or between others than the SA's hosts") \
-	X(NO_SA, "no-sa", "policy says protect, but there is no SA yet, and newer packets wait for it in its place") \
+	X(NO_SA, "no-sa", "policy says protect, but there is no SA yet, and newer packets wait for it in its place, or too many that are as long") \
 	X(NO_SA_IN_TIME, "no-sa-in-time", "policy says protect, and no SA came while the packet waited for it") \
 	X(POLICY_GONE, "policy-gone", "policy said protect, and was removed while the packet waited for an SA") \
 	X(BAD_SPI, "bad-spi", "ESP or AH for an SPI that is not in the SAD") \

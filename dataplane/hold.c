@@ -3,6 +3,7 @@
 #include "hold.h"
 #include "pipeline.h"
 #include "policy.h"
+#include "pool.h"
 
 static bool waits_for(const struct held_packet *p, const struct cygnet_policy *policy)
 {
@@ -66,6 +67,13 @@ static void keep(struct worker *w, struct held_packet p, const struct cygnet_pol
 	h->packet[h->n++] = p;
 }
 
+/* Of the buffers for what was put together there are few. Half are for those who have an SA. */
+static bool may_wait(const struct rte_mbuf *m)
+{
+	return !packet_pool_large || m->pool != packet_pool_large ||
+	       rte_mempool_avail_count(packet_pool_large) >= packet_pool_large->size / 2;
+}
+
 void hold_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_policy *policy,
 	      const struct cygnet_flow *flow, bool first)
 {
@@ -78,6 +86,10 @@ void hold_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_policy *
 
 	if (first)
 		p.asked = ask(policy, flow);
+	if (!may_wait(m)) {
+		drop(w, m, DROP_NO_SA);
+		return;
+	}
 	w->stats->held++;
 	keep(w, p, policy);
 }
