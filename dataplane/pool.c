@@ -6,6 +6,7 @@
 #include <rte_mbuf.h>
 
 #include "engine.h"
+#include "fragment.h"
 #include "log.h"
 #include "mtu.h"
 #include "packet.h"
@@ -18,11 +19,12 @@
 #define ROOM (2048 + MTU_AROUND_FRAME)
 
 /* As long as a buffer can be, and an IP packet. Whoever sends fragments can use them up, but a
- * packet is in one no longer than it takes to protect it. */
+ * packet is in one no longer than it takes to protect it; half of them can wait for an SA. */
 #define LARGE_ROOM UINT16_MAX
 #define LARGE_PACKETS 64u /* of a worker */
 
-struct rte_mempool *packet_pool[CONF_MAX_WORKERS], *packet_pool_large, *packet_pool_jumbo;
+struct rte_mempool *packet_pool[CONF_MAX_WORKERS], *packet_pool_large, *packet_pool_jumbo,
+	*packet_pool_parts;
 const struct engine_device *packet_pool_device;
 
 static struct rte_mempool *create_shared(const char *name, unsigned int n)
@@ -117,6 +119,19 @@ static int create_jumbo(const struct conf *conf, uint16_t mtu)
 	return 0;
 }
 
+/* All workers' fragments may have come by the queues of one, whose pool has fewer packets than they
+ * can keep: it would be up to whoever sends them how long that one receives nothing. */
+static int create_parts(const struct conf *conf)
+{
+	unsigned int packets = conf->workers * (REASSEMBLY_PACKETS + CACHE);
+
+	packet_pool_parts = create_shared("parts", packets);
+	if (packet_pool_parts)
+		return 0;
+	log_error("no memory for %u fragments: are there hugepages (vm.nr_hugepages)?", packets);
+	return -ENOMEM;
+}
+
 /* For the ports with packets of the usual length, and for what is made here. */
 static int create_usual(const struct conf *conf)
 {
@@ -126,7 +141,7 @@ static int create_usual(const struct conf *conf)
 	packet_pool_device = NULL;
 	if (engine_memory_pays()) {
 		if (!port && create_own(conf))
-			return 0;
+			return create_parts(conf);
 		if (port)
 			log_warn("packets are copied by the workers to and from %s: port %s cannot "
 				 "receive into its memory", engine_with_memory()->name, port);

@@ -23,6 +23,9 @@ extern struct rte_mempool *packet_pool[CONF_MAX_WORKERS];
 extern struct rte_mempool *packet_pool_jumbo;
 /** Buffers for packets that were put together and are longer than one of the others. */
 extern struct rte_mempool *packet_pool_large;
+/** Buffers for fragments that wait for others, where the ports have few to spare; NULL: there they
+ * stay in those that they came in. */
+extern struct rte_mempool *packet_pool_parts;
 /** In whose memory they are; NULL: in hugepages. */
 extern const struct engine_device *packet_pool_device;
 

@@ -260,6 +260,27 @@ static struct partial_table *table_for(const struct reassembly *r, struct rte_mb
 	return proto == IPPROTO_UDP ? r->udp : r->esp;
 }
 
+/* What waits keeps none of the buffers that the ports receive into, if these are few.
+ * @return NULL: there is no other */
+static struct rte_mbuf *make_way(struct rte_mbuf *m)
+{
+	struct rte_mbuf *copy;
+
+	if (!packet_pool_parts || m->pool == packet_pool_jumbo)
+		return m;
+	copy = rte_pktmbuf_alloc(packet_pool_parts);
+	if (copy && rte_pktmbuf_data_len(m) <= rte_pktmbuf_tailroom(copy)) {
+		*packet(copy) = *packet(m);
+		memcpy(rte_pktmbuf_append(copy, rte_pktmbuf_data_len(m)),
+		       rte_pktmbuf_mtod(m, const void *), rte_pktmbuf_data_len(m));
+	} else {
+		rte_pktmbuf_free(copy);
+		copy = NULL;
+	}
+	rte_pktmbuf_free(m);
+	return copy;
+}
+
 void reassemble(struct worker *w, struct rte_mbuf *m)
 {
 	struct headers h = headers_read(m);
@@ -274,6 +295,11 @@ void reassemble(struct worker *w, struct rte_mbuf *m)
 	}
 	if (!read_part(m, &h, &part)) {
 		drop(w, m, DROP_MALFORMED);
+		return;
+	}
+	m = make_way(m);
+	if (!m) {
+		w->stats->drop[DROP_NO_BUFFER]++;
 		return;
 	}
 	key = key_of(m, &h);

@@ -170,6 +170,43 @@ static void to_the_kernel(void **state)
 	}
 }
 
+/* Where the ports have few buffers to spare none of them waits, and what comes then is lost once
+ * those for fragments are used up. */
+static void elsewhere(void **state)
+{
+	unsigned int idle = rte_mempool_avail_count(esp_packets);
+	uint8_t ip[GATEWAY_FRAME], text[LEN];
+
+	(void)state;
+	ike(text);
+	packet_pool_parts = rte_pktmbuf_pool_create("parts", 1, 0, PACKET_PRIVATE, ROOM,
+						    SOCKET_ID_ANY);
+	assert_non_null(packet_pool_parts);
+	receive(ip, cut(ip, true, text, 0, CUT, true), 0);
+	assert_int_equal(rte_mempool_avail_count(esp_packets), idle);
+	assert_int_equal(rte_mempool_avail_count(packet_pool_parts), 0);
+	receive(ip, cut(ip, true, text, CUT, LEN - CUT, false), 0);
+	assert_int_equal(w->stats->drop[DROP_NO_BUFFER], 1);
+	assert_int_equal(rte_mempool_avail_count(esp_packets), idle);
+	reassembly_free(w->reassembly);
+	w->reassembly = NULL;
+	assert_int_equal(rte_mempool_avail_count(packet_pool_parts), 1);
+	rte_mempool_free(packet_pool_parts);
+	packet_pool_parts = NULL;
+}
+
+/* The packet is whole wherever its parts have waited. */
+static void whole_elsewhere(void **state)
+{
+	packet_pool_parts = rte_pktmbuf_pool_create("parts", 2, 0, PACKET_PRIVATE, ROOM,
+						    SOCKET_ID_ANY);
+	assert_non_null(packet_pool_parts);
+	to_the_kernel(state);
+	assert_int_equal(rte_mempool_avail_count(packet_pool_parts), 2);
+	rte_mempool_free(packet_pool_parts);
+	packet_pool_parts = NULL;
+}
+
 /* --- who may complete whose packet --- */
 
 /* A fragment of plaintext to a tunnel, from one of two sides. */
@@ -285,6 +322,29 @@ static struct rte_mbuf *long_packet(const struct tunnel *t, bool transport)
 	return m;
 }
 
+/* Those whose SA is not there leave buffers for others. */
+static void wait_for_an_sa(void **state)
+{
+	struct cygnet_policy *policy;
+	struct cygnet_flow flow;
+	struct rte_mbuf *m;
+	struct tunnel t;
+
+	(void)state;
+	gateway_tunnel(&t, gcm, 2, false, false);
+	for (unsigned int i = 0; i < LARGE_PACKETS; i++) {
+		m = long_packet(&t, false);
+		packet_flow(m, 0, &flow);
+		policy = cygnet_spd_lookup(sadb, CYGNET_OUT, &flow);
+		assert_non_null(policy);
+		hold_add(w, m, policy, &flow, false);
+	}
+	assert_int_equal(w->stats->held, LARGE_PACKETS / 2);
+	assert_int_equal(w->stats->drop[DROP_NO_SA], LARGE_PACKETS / 2);
+	assert_int_equal(rte_mempool_avail_count(packet_pool_large), LARGE_PACKETS / 2);
+	hold_drop(w);
+}
+
 static void protect_long(bool transport)
 {
 	struct tunnel t;
@@ -320,8 +380,11 @@ int main(int argc, char **argv)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	static const struct CMUnitTest tests[] = {
 		TEST(to_the_kernel),
+		TEST(elsewhere),
+		TEST(whole_elsewhere),
 		TEST(sides_do_not_mix),
 		TEST(longer_than_jumbo),
+		TEST(wait_for_an_sa),
 		TEST(interfaces_do_not_mix),
 	};
 
