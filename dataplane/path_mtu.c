@@ -205,7 +205,7 @@ void path_mtu_transmit(struct worker *w, struct rte_mbuf *m, const struct cygnet
 	struct rte_mbuf *parts[FRAGMENTS_MAX];
 
 	if (rte_pktmbuf_pkt_len(m) <= mtu ||
-	    (packet_family(m) == AF_INET && !packet_may_be_cut(m))) {
+	    (packet_family(m) == AF_INET && !packet(m)->whole && !packet_may_be_cut(m))) {
 		transmit_routed(w, m);
 		return;
 	}

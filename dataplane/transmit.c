@@ -190,11 +190,12 @@ static unsigned int longest_out(struct rte_mbuf *m, const struct next_hop *hop)
 	return RTE_MIN(mtu, before);
 }
 
+/* What came in fragments, also once it is protected and whatever its outer header says. */
 static bool may_be_cut_here(struct rte_mbuf *m)
 {
-	if (packet_family(m) == AF_INET6)
-		return packet(m)->own || packet(m)->whole;
-	return packet_may_be_cut(m);
+	if (packet(m)->whole)
+		return true;
+	return packet_family(m) == AF_INET6 ? packet(m)->own : packet_may_be_cut(m);
 }
 
 /* RFC 791, 3.2: a packet that may be fragmented is. */

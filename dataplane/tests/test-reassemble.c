@@ -375,6 +375,32 @@ static void longer_than_jumbo(void **state)
 	packet_pool_jumbo = NULL;
 }
 
+/* Its source has cut it, so it may be cut again: also once it is protected, over IPv4. */
+static void long_v6_over_v4(void **state)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(packet_pool_large);
+	struct tunnel t;
+	uint8_t head[48];
+
+	(void)state;
+	assert_non_null(m);
+	gateway_tunnel(&t, gcm, 2, false, false);
+	t.out->flags |= CYGNET_SA_COPY_DF;
+	gateway_inner(head, &t, true, true, sizeof(head), 3, 64);
+	memset(rte_pktmbuf_append(m, LONG), TEXT, LONG);
+	memcpy(rte_pktmbuf_mtod(m, void *), head, sizeof(head));
+	packet_ip6(m)->payload_len = rte_cpu_to_be_16(LONG - 40);
+	memset(packet(m), 0, sizeof(struct packet));
+	packet(m)->stage = STAGE_ESP_OUT;
+	packet(m)->whole = 1400;
+	packet(m)->sa = cygnet_sa_index(sadb, t.out);
+	packet(m)->generation = t.out->generation;
+	protect(w, m);
+	esp_worker_finish(w);
+	assert_int_equal(w->stats->drop[DROP_TOO_BIG], 0);
+	assert_in_range(w->tx[GATEWAY_WAN].n, LONG / GATEWAY_MTU, 2 * LONG / GATEWAY_MTU);
+}
+
 int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -385,6 +411,7 @@ int main(int argc, char **argv)
 		TEST(sides_do_not_mix),
 		TEST(longer_than_jumbo),
 		TEST(wait_for_an_sa),
+		TEST(long_v6_over_v4),
 		TEST(interfaces_do_not_mix),
 	};
 
