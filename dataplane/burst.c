@@ -15,6 +15,7 @@ void burst_begin(struct worker *w, unsigned int port)
 	w->burst.port = (uint8_t)port;
 	/* What waits for its next hop goes first; others may have to choose who works. */
 	w->burst.open = !w->pending.n && !offload_enabled && !w->lane.size;
+	w->burst.chains = !w->runs.short_ones;
 }
 
 /* What a call is to do. An AEAD has the header in its associated data; a chain's MAC begins there,
@@ -139,6 +140,7 @@ void burst_add(struct worker *w, struct rte_mbuf *m, struct session *s)
 	b->m[b->n] = m;
 	b->s[b->n] = s;
 	b->n++;
+	runs_note(&w->runs, s);
 }
 
 /* --- and what comes of it --- */

@@ -18,7 +18,8 @@ struct worker;
 /** Collected, and not yet given to a device. */
 struct burst {
 	unsigned int n;
-	bool open;		/* for packets of this turn */
+	bool open;		/* for packets of this turn; */
+	bool chains;		/* for those of chains */
 	uint8_t port;		/* that they came by */
 	struct rte_mbuf *m[CRYPT_CALL_MAX];
 	struct session *s[CRYPT_CALL_MAX];
@@ -37,6 +38,7 @@ static inline bool burst_takes(const struct burst *b, const struct rte_mbuf *m,
 {
 	/* Those of the SA that are on their way leave first. */
 	return b->open && s->way.by_burst && !s->in_flight && !s->by_queue && b->n < CRYPT_CALL_MAX &&
+	       (b->chains || s->form != SUITE_CHAIN) &&
 	       esp_front_writes_all(rte_pktmbuf_headroom(m), s->iv_len) &&
 	       rte_pktmbuf_tailroom(m) >= ESP_TAIL_MAX;
 }

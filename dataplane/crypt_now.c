@@ -14,8 +14,9 @@ bool crypt_now_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa 
 	struct crypt_now *now = &w->now[w->filling];
 	struct session *s = packet(m)->session;
 
+	runs_note(&w->runs, s);
 	/* Those in a queue leave first. */
-	if (!s->by_call || s->head || s->by_queue || !engine_device[device].at_once ||
+	if (!s->by_call || !runs_allow_call(&w->runs, s) || s->head || s->by_queue || !engine_device[device].at_once ||
 	    now->n == CRYPT_NOW ||
 	    ((!s->at[device] || engine_lost(device)) && !session_on(s, sa, device)))
 		return false;

@@ -38,6 +38,7 @@
 #include "offload.h"
 #include "packet.h"
 #include "route.h"
+#include "runs.h"
 #include "session.h"
 #include "stats.h"
 
@@ -122,6 +123,7 @@ struct worker {
 	struct crypt_now now[2];	/* one is filled while the other one is done */
 	unsigned int filling;	/* that one */
 	struct burst burst;	/* of frames that were received together */
+	struct runs runs;	/* of what has been called for, or could have been */
 	struct opened opened[CRYPT_NOW + 1]; /* since crypt_now() looked; the last: no room */
 	unsigned int nopened;
 	bool working;		/* the other one is being done */

@@ -181,6 +181,7 @@ static unsigned int turn(struct worker *w, bool receive)
 	unsigned int moved;
 
 	shortcut_look(w);
+	runs_turn(&w->runs);
 	moved = poll_inbox(w);
 
 	for (unsigned int p = 0; p < nports && receive; p++)

@@ -3,6 +3,8 @@
  * what comes out is right to the bit, in order, and went that way. */
 #include <string.h>
 
+#include <rte_esp.h>
+
 #include "gateway_fixture.h"
 #include "shortcut.h"
 
@@ -220,12 +222,102 @@ static void counted(void **state)
 	gateway_close(w);
 }
 
+/* --- SAs in turn --- */
+
+#define TUNNELS 8u
+#define EACH 4u
+
+static void leave_in_turn(const struct tunnel *t)
+{
+	struct rte_mbuf *m[TUNNELS * EACH];
+	uint8_t ip[GATEWAY_FRAME];
+
+	for (unsigned int i = 0; i < TUNNELS * EACH; i++) {
+		gateway_inner(ip, &t[i % TUNNELS], false, true, SHORTEST, i, 64);
+		m[i] = gateway_frame(ip, SHORTEST, GATEWAY_LAN);
+	}
+	shortcut_receive(w, m, TUNNELS * EACH, GATEWAY_LAN);
+}
+
+/* All of them are out, those of a tunnel in their order. */
+static void expect_sent_in_turn(const struct tunnel *t)
+{
+	struct mbuf_batch *batch = &w->tx[GATEWAY_WAN];
+	unsigned int n[TUNNELS] = {0};
+
+	assert_int_equal(batch->n, TUNNELS * EACH);
+	for (unsigned int i = 0; i < TUNNELS * EACH; i++) {
+		const struct rte_esp_hdr *esp = rte_pktmbuf_mtod_offset(
+			batch->m[i], const struct rte_esp_hdr *,
+			sizeof(struct rte_ether_hdr) + sizeof(struct rte_ipv4_hdr));
+		unsigned int from = 0;
+
+		while (t[from].out->spi != esp->spi)
+			assert_in_range(++from, 0, TUNNELS - 1);
+		gateway_check_out(batch->m[i], &t[from], false, SHORTEST, n[from] * TUNNELS + from,
+				  t[from].out->seq - EACH + 1 + n[from]);
+		n[from]++;
+	}
+	gateway_forget(w);
+}
+
+/* That n packets wait in a queue, not for a call. */
+static void expect_queued(unsigned int n)
+{
+	unsigned int queued = 0;
+
+	assert_int_equal(w->tx[GATEWAY_WAN].n, 0);
+	assert_int_equal(w->now[w->filling].n, 0);
+	for (unsigned int d = 0; d < engine_devices; d++)
+		queued += w->at[d];
+	assert_int_equal(queued, n);
+}
+
+/* A call is for packets of one SA: a library that works on several packets at a time has those of
+ * many SAs by its queue, and of one by calls again. */
+static void sas_in_turn(void **state)
+{
+	struct tunnel t[TUNNELS];
+
+	(void)state;
+	gateway_open(w, 2 * TUNNELS);
+	for (unsigned int i = 0; i < TUNNELS; i++)
+		gateway_tunnel(&t[i], &suites[7], 2 + i, false, false);
+	leave_in_turn(t);
+	esp_worker_finish(w);
+	expect_sent_in_turn(t);
+	runs_turn(&w->runs);
+	for (unsigned int i = 0; i < 3; i++) {
+		leave_in_turn(t);
+		expect_queued(TUNNELS * EACH);
+		esp_worker_finish(w);
+		expect_sent_in_turn(t);
+		runs_turn(&w->runs);
+	}
+	/* Too few to say anything. */
+	leave(&t[0], 1);
+	expect_queued(1);
+	esp_worker_finish(w);
+	gateway_forget(w);
+	runs_turn(&w->runs);
+	for (unsigned int i = 0; i < RUNS_ENOUGH; i++)
+		leave(&t[0], 1);
+	expect_queued(RUNS_ENOUGH);
+	esp_worker_finish(w);
+	gateway_forget(w);
+	runs_turn(&w->runs);
+	leave(&t[0], 1);
+	expect_sent(&t[0], 1, t[0].out->seq);
+	gateway_close(w);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_suite),
 		cmocka_unit_test(upper_half),
 		cmocka_unit_test(counted),
+		cmocka_unit_test(sas_in_turn),
 	};
 
 	(void)argc;

@@ -260,7 +260,7 @@ static void ah_taken_over(void **state)
 	for (unsigned int i = 0; i < RTE_DIM(how); i++) {
 		uint8_t wire[512];
 		unsigned int len = ah_wire(5, wire, sizeof(wire));
-		struct rte_mbuf *m = esp_packet(wire, len, RTE_PKTMBUF_HEADROOM, 32);
+		struct rte_mbuf *m = esp_packet(wire, len, RTE_PKTMBUF_HEADROOM, RTE_PKTMBUF_HEADROOM);
 		struct packet *p = packet(m);
 		struct esp_sa e;
 
