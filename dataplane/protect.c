@@ -114,7 +114,8 @@ static int prepare_out(struct rte_mbuf *m, struct cygnet_sa *sa,
 		return DROP_SEQ_EXHAUSTED;
 	}
 	lifetime_watch_sequence(sa, seq);
-	if (!hide_length(m, sa, s))
+	/* All that is in one segment is protected, and nothing else: no other may leave. */
+	if (!hide_length(m, sa, s) || m->nb_segs != 1)
 		return DROP_NO_BUFFER;
 	reason = s->ah ? ah_out_prepare(m, sa, s, seq, job)
 		       : esp_out_prepare(m, sa, s, seq, job);
@@ -128,6 +129,8 @@ static int enter_window(struct rte_mbuf *m, struct cygnet_sa *sa, struct session
 {
 	struct packet *p = packet(m);
 
+	if (m->nb_segs != 1)
+		return DROP_NO_BUFFER;
 	p->seq = cygnet_replay_seq(sa, (uint32_t)p->seq);
 	if (!cygnet_replay_check(sadb, sa, p->seq)) {
 		sa_count_replay(sa);

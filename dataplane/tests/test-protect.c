@@ -779,6 +779,24 @@ static void moved_and_silent(void **state)
 	}
 }
 
+/* Nothing else is made of several segments; should it be, no part of it passes for protected. */
+static void segments(void **state)
+{
+	static const unsigned int ways[] = {0, ESP_INBOUND};
+	struct esp_sa e;
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(ways); i++) {
+		struct rte_mbuf *m;
+
+		esp_sa_any(&e, &esp_algorithms[0], ways[i]);
+		m = ways[i] ? esp_sealed(&e, 1, IPPROTO_IPIP) : esp_plain(e.sa, 40);
+		assert_int_equal(rte_pktmbuf_chain(m, esp_plain(e.sa, 40)), 0);
+		assert_int_equal(pass(m), DROP_NO_BUFFER);
+		esp_sa_delete(&e);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
@@ -792,7 +810,7 @@ int main(int argc, char **argv)
 		ESP_TEST(another_charon),   ESP_TEST(mappings),
 		ESP_TEST(told_when_there_is_room), ESP_TEST(limits_while_full),
 		ESP_TEST(limits_of_the_silent), ESP_TEST(numbers_of_the_silent),
-		ESP_TEST(moved_and_silent),
+		ESP_TEST(moved_and_silent), ESP_TEST(segments),
 	};
 
 	(void)argc;
