@@ -124,6 +124,17 @@ void device_close(struct device *dev)
 	rte_mempool_free(dev->sessions);
 }
 
+bool device_has(const char *args)
+{
+	bool has = rte_vdev_init(DRIVER "_try", args) == 0;
+
+	if (has)
+		CHECK(rte_vdev_uninit(DRIVER "_try") == 0);
+	else
+		printf("%s: not on this device\n", args);
+	return has;
+}
+
 static uint32_t random_aes_key_len(void)
 {
 	return 16 + 8 * rnd_below(3);

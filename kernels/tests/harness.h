@@ -60,6 +60,8 @@ void rnd_fill(void *p, size_t len);
 /** Probe, configure and start; args may be NULL. */
 void device_open(struct device *dev, const char *args, unsigned int queue_pairs);
 void device_close(struct device *dev);
+/** Whether there is a device that takes such arguments ("memory=svm"). */
+bool device_has(const char *args);
 
 /** Whether it is one transform for all. */
 static inline bool suite_is_aead(const struct suite *suite)

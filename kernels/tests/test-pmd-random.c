@@ -8,7 +8,7 @@
  *   test-pmd-random [operations per pair of algorithms [vdev arguments]]
  *
  * Without an argument the environment's CYGNET_OPERATIONS says how many, for make check;
- * without the second they are shared by three devices that go different ways.
+ * without the second they are shared by devices that go different ways.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -597,6 +597,9 @@ int main(int argc, char *argv[])
 	snprintf(own, sizeof(own), "%s,", argc > 2 ? argv[2] : "");
 	for (unsigned int i = 0; argc <= 2 && i < RTE_DIM(usual); i++)
 		run_device(usual[i], total / RTE_DIM(usual) + 8);
+	/* Another kernel around the same algorithms, which nothing else runs all of. */
+	if (argc <= 2 && device_has("memory=persistent"))
+		run_device("memory=persistent,", total / 8 + 8);
 	if (argc > 2)
 		run_device(own, total);
 	report();

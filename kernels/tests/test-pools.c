@@ -562,16 +562,14 @@ static void everything(const char *memory)
 	CHECK(rte_mempool_lookup("again") == NULL);
 }
 
-/* Whether the device has that memory path. */
-static bool has(const char *memory)
+/* Packets stay where they are if the device can work there, and have memory of its own else. */
+static void chosen(void)
 {
-	bool works = rte_vdev_init(DRIVER "_try", memory) == 0;
+	bool shared = device_has("memory=svm");
 
-	if (works)
-		CHECK(rte_vdev_uninit(DRIVER "_try") == 0);
-	else
-		printf("%s: not on this device\n", memory);
-	return works;
+	device_open(&dev, NULL, 1);
+	CHECK(keeps(dev.id) == !shared);
+	device_close(&dev);
 }
 
 int main(void)
@@ -586,6 +584,7 @@ int main(void)
 	plain = rte_pktmbuf_pool_create("plain", 2047, 0, 0, ROOM + RTE_PKTMBUF_HEADROOM,
 					SOCKET_ID_ANY);
 	CHECK(ops && plain);
+	chosen();
 	everything("memory=staged,wait_us=1000");
 	heads("memory=staged,wait_us=1000,granularity=512,launches=thread");
 	kept(&fault_launch, "memory=staged,timeout_ms=100", true);
@@ -593,11 +592,11 @@ int main(void)
 	kept(&fault_hang, "memory=staged,timeout_ms=100", true);
 	kept(&fault_error, "memory=staged,timeout_ms=5000,launches=thread", false);
 	kept(&fault_hang, "memory=staged,timeout_ms=100", false);
-	if (has("memory=svm"))
+	if (device_has("memory=svm"))
 		everything("memory=svm,wait_us=1000");
-	if (has("memory=persistent"))
+	if (device_has("memory=persistent"))
 		everything("memory=persistent,wait_us=1000");
-	if (has("memory=svm"))
+	if (device_has("memory=svm"))
 		given_up();
 	rte_mempool_free(ops);
 	rte_mempool_free(plain);
