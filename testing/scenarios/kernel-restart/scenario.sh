@@ -4,7 +4,8 @@
 # charon is killed: the traffic goes on, and its successor negotiates anew. Nothing
 # leaves in plaintext at any time.
 right=kernel no_policy=drop
-may_drop=([left]="not-ours no-policy bad-spi no-route icmp-unprotected")
+# As in cygnetd-restart.
+may_drop=([left]="not-ours no-policy bad-spi no-route no-neighbour icmp-unprotected")
 
 steps() {
 	local child
