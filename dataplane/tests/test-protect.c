@@ -708,6 +708,40 @@ static void mappings(void **state)
 	esp_sa_delete(&e);
 }
 
+/* The same of IPv6: all of the address counts, and is told. */
+static void mappings6(void **state)
+{
+	struct cygnet_event event;
+	struct cygnet_addr at[3];
+	struct esp_sa e;
+
+	(void)state;
+	control_now++;
+	assert_true(add_window(&e, ESP_ENCAP, 64));
+	esp_sa_move(&e, true);
+	hear_nothing_of_before();
+	at[0] = at[1] = at[2] = cygnet_sa_path(e.sa)->src;
+	at[1].bytes[15] ^= 1;
+	at[2].bytes[4] ^= 0x80;
+	for (unsigned int i = 0; i < RTE_DIM(at); i++) {
+		struct rte_mbuf *m = esp_sealed(&e, i + 1, IPPROTO_IPIP);
+
+		control_now++;
+		packet(m)->src = at[i];
+		packet(m)->sport = cygnet_sa_path(e.sa)->sport;
+		assert_int_equal(pass(m), IN);
+		control_post_events();
+		assert_int_equal(cygnet_event_wait(sadb, &event, 0) == 0, i > 0);
+		if (!i)
+			continue;
+		assert_int_equal(event.type, CYGNET_EVENT_MAPPING);
+		assert_int_equal(event.id.af, AF_INET6);
+		assert_memory_equal(&event.new_addr, &at[i], sizeof(at[i]));
+		assert_int_equal(event.new_port, cygnet_sa_path(e.sa)->sport);
+	}
+	esp_sa_delete(&e);
+}
+
 /* @return bits of the types that charon hears of, each once */
 static unsigned int heard_types(void)
 {
@@ -808,6 +842,7 @@ int main(int argc, char **argv)
 		ESP_TEST(sequence_numbers), ESP_TEST(hard_limits),
 		ESP_TEST(sequence_warning), ESP_TEST(time_limit),
 		ESP_TEST(another_charon),   ESP_TEST(mappings),
+		ESP_TEST(mappings6),
 		ESP_TEST(told_when_there_is_room), ESP_TEST(limits_while_full),
 		ESP_TEST(limits_of_the_silent), ESP_TEST(numbers_of_the_silent),
 		ESP_TEST(moved_and_silent), ESP_TEST(segments),

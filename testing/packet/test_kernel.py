@@ -11,16 +11,16 @@ from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Raw, raw
 
 from bench import ARRIVE, packet, same_but_hop, to_host
-from gateway import FAR_HOST, FAR_HOST6, HOST, LAN, LAN6, PEER, WAN
+from gateway import FAR_HOST, FAR_HOST6, HOST, LAN, LAN6, PEER, PEER6, WAN, WAN6
 from network import inside, ip, wait_until
 from test_esp import cases
 from test_tunnel6 import tunnel
 
 
-def listen(bench, port):
+def listen(bench, port, address=WAN):
     with inside(bench.network.gw):
-        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        sock.bind((WAN, port))
+        sock = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM)
+        sock.bind((address, port))
         sock.settimeout(ARRIVE)
     return sock
 
@@ -47,13 +47,16 @@ def test_ike(bench, case):
             pass
 
 
-def test_keepalive(bench):
+@cases(4, 6)
+def test_keepalive(bench, case):
     """A NAT keepalive (RFC 3948, 2.3) is eaten: neither charon nor a drop counter sees it."""
+    source, destination = (PEER6, WAN6) if case == 6 else (PEER, WAN)
+    header = (IPv6 if case == 6 else IP)(src=source, dst=destination)
     bench.tunnel(encap=True)
     before = bench.gateway.counted("keepalives")
     dropped = bench.gateway.drops()
-    with listen(bench, 4500) as sock:
-        bench.from_wan(IP(src=PEER, dst=WAN) / UDP(sport=4500, dport=4500) / Raw(b"\xff"))
+    with listen(bench, 4500, destination) as sock:
+        bench.from_wan(header / UDP(sport=4500, dport=4500) / Raw(b"\xff"))
         wait_until(lambda: bench.gateway.counted("keepalives") == before + 1, 3, "keepalive counted")
         sock.settimeout(0.2)
         try:
