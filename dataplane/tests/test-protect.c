@@ -562,19 +562,29 @@ static void expires_while_full(const struct cygnet_lifetime *lifetime, uint32_t 
 	esp_sa_delete(&e);
 }
 
+/* Each that packets can reach, in both directions. */
+static void each_limit(void (*check)(const struct cygnet_lifetime *, uint32_t, bool))
+{
+	static const struct {
+		struct cygnet_lifetime lifetime;
+		uint32_t which;
+	} limits[] = {
+		{{.soft_packets = 2}, CYGNET_EXPIRE_SOFT},
+		{{.hard_packets = 2}, CYGNET_EXPIRE_HARD},
+		{{.soft_bytes = 2 * 40}, CYGNET_EXPIRE_SOFT},
+		{{.hard_bytes = 2 * 40}, CYGNET_EXPIRE_HARD},
+	};
+
+	for (unsigned int i = 0; i < RTE_DIM(limits); i++) {
+		check(&limits[i].lifetime, limits[i].which, false);
+		check(&limits[i].lifetime, limits[i].which, true);
+	}
+}
+
 static void limits_while_full(void **state)
 {
 	(void)state;
-	for (unsigned int inbound = 0; inbound < 2; inbound++) {
-		expires_while_full(&(struct cygnet_lifetime){.soft_packets = 2},
-				   CYGNET_EXPIRE_SOFT, inbound);
-		expires_while_full(&(struct cygnet_lifetime){.hard_packets = 2},
-				   CYGNET_EXPIRE_HARD, inbound);
-		expires_while_full(&(struct cygnet_lifetime){.soft_bytes = 2 * 40},
-				   CYGNET_EXPIRE_SOFT, inbound);
-		expires_while_full(&(struct cygnet_lifetime){.hard_bytes = 2 * 40},
-				   CYGNET_EXPIRE_HARD, inbound);
-	}
+	each_limit(expires_while_full);
 }
 
 /* No packet comes any more: the control thread finds what was not told, in as many turns as the
@@ -608,12 +618,7 @@ static void silent_while_full(const struct cygnet_lifetime *lifetime, uint32_t w
 static void limits_of_the_silent(void **state)
 {
 	(void)state;
-	for (unsigned int inbound = 0; inbound < 2; inbound++) {
-		silent_while_full(&(struct cygnet_lifetime){.soft_packets = 2},
-				  CYGNET_EXPIRE_SOFT, inbound);
-		silent_while_full(&(struct cygnet_lifetime){.hard_bytes = 2 * 40},
-				  CYGNET_EXPIRE_HARD, inbound);
-	}
+	each_limit(silent_while_full);
 }
 
 /* The same of the numbers; those of an inbound SA are the peer's affair. */

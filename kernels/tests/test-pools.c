@@ -169,6 +169,17 @@ static void compare(const struct pair *pair)
 		CHECK(memcmp(pair->digest[0], pair->digest[1], DIGEST) == 0);
 }
 
+/* Each with its twin, which goes alone. Frees them. */
+static void compare_all(struct pair *pairs, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		run(&pairs[i].op[1], 1);
+		compare(&pairs[i]);
+		free_op(pairs[i].op[0]);
+		free_op(pairs[i].op[1]);
+	}
+}
+
 static size_t pool_uploads; /* bytes, beside rectangles, for those in the pool */
 
 /* All operations in the pool in one go, and then the others. */
@@ -397,12 +408,7 @@ static void all_but_one(unsigned int odd)
 	uploaded = 0;
 	run(sent, RTE_DIM(sent));
 	CHECK(!keeps(dev.id) || uploaded >= RTE_DIM(pairs) * 64);
-	for (unsigned int i = 0; i < RTE_DIM(pairs); i++) {
-		run(&pairs[i].op[1], 1);
-		compare(&pairs[i]);
-		free_op(pairs[i].op[0]);
-		free_op(pairs[i].op[1]);
-	}
+	compare_all(pairs, RTE_DIM(pairs));
 	teardown(&rig, true);
 }
 
@@ -471,12 +477,7 @@ static void joined(void)
 	rectangles = 0;
 	run(sent, RTE_DIM(sent));
 	CHECK(rectangles == (keeps(dev.id) ? 2 : 0));
-	for (unsigned int i = 0; i < RTE_DIM(pairs); i++) {
-		run(&pairs[i].op[1], 1);
-		compare(&pairs[i]);
-		free_op(pairs[i].op[0]);
-		free_op(pairs[i].op[1]);
-	}
+	compare_all(pairs, RTE_DIM(pairs));
 	teardown(&rig, true);
 }
 
