@@ -251,6 +251,14 @@ void esp_sa_any(struct esp_sa *e, const struct esp_algorithm *algorithm, unsigne
 	fail_msg("no device serves %s", algorithm->name);
 }
 
+void esp_sa_any_params(struct esp_sa *e, const struct cygnet_sa_params *params)
+{
+	for (unsigned int d = 0; d < esp_devices; d++)
+		if (esp_sa_add_params(e, params, d))
+			return;
+	fail_msg("no device serves the SA");
+}
+
 void esp_each(unsigned int direction, void (*check)(struct esp_sa *e))
 {
 	for (unsigned int i = 0; i < esp_algorithm_count; i++) {

@@ -77,8 +77,9 @@ void esp_sa_delete(struct esp_sa *e);
 extern const struct cygnet_addr esp_moved_src, esp_moved_dst;
 /** Move it to IPv6, or back to IPv4; it stays the same SA. */
 void esp_sa_move(const struct esp_sa *e, bool v6);
-/** An SA on the first device that has the algorithm. */
+/** An SA on the first device that has its algorithms. */
 void esp_sa_any(struct esp_sa *e, const struct esp_algorithm *algorithm, unsigned int options);
+void esp_sa_any_params(struct esp_sa *e, const struct cygnet_sa_params *params);
 
 /** Call check for every algorithm on every device that has it, with every
  * combination of ESP_ESN and ESP_ENCAP, in the direction given. Each algorithm

@@ -175,8 +175,7 @@ static void check_all_tos(unsigned int dscp, unsigned int flags)
 	params = esp_params(&e.peer, ESP_INBOUND);
 	params.dscp = (uint8_t)dscp;
 	params.flags |= flags;
-	for (unsigned int d = 0; !esp_sa_add_params(&e, &params, d); d++)
-		assert_true(d + 1 < esp_devices);
+	esp_sa_any_params(&e, &params);
 	for (unsigned int outer = 0; outer < 256; outer++)
 		for (unsigned int inner = 0; inner < 256; inner++)
 			check_tos(&e, (uint8_t)outer, (uint8_t)inner);
