@@ -4,9 +4,8 @@
 # sequence number is used twice.
 
 # Until charon has installed the route again. A frame or two that a starting port finds may be
-# for another MAC address. Neighbours are the kernel's, which knows none on a new TAP: packets wait a
-# second for it to ask them, and it asks again after one. The outage is bounded below.
-may_drop=([left]="not-ours no-route no-neighbour icmp-unprotected")
+# for another MAC address.
+may_drop=([left]="not-ours no-route icmp-unprotected")
 
 steps() {
 	expect "the tunnel comes up" tunnel_up left

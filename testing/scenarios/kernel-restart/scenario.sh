@@ -4,8 +4,7 @@
 # charon is killed: the traffic goes on, and its successor negotiates anew. Nothing
 # leaves in plaintext at any time.
 right=kernel no_policy=drop
-# As in cygnetd-restart.
-may_drop=([left]="not-ours no-policy bad-spi no-route no-neighbour icmp-unprotected")
+may_drop=([left]="not-ours no-policy bad-spi no-route icmp-unprotected")
 
 steps() {
 	local child
