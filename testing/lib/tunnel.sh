@@ -68,6 +68,13 @@ expect_outage() {
 		test "$((10#${ms:-0}))" -le "$((1000 * $2))"
 }
 
+# expect_none_lost NAME: what start_pings began goes on until now, and all were answered.
+expect_none_lost() {
+	expect "the hosts have been talking all the time" alive "pings-$1"
+	reap "pings-$1" INT || true
+	expect_output "pings of $1 lost" 0 lost < "$work/pings-$1.out"
+}
+
 pings=50 ping_bytes=228 ping6_bytes=248 # with their headers
 lost_of() { { pings "$1" "$pings" 0.01 || true; } | lost; }
 
