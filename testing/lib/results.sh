@@ -4,8 +4,9 @@
 passed=0 failed=0 skipped=0
 filters=()
 test_pid=
-# Tests in the background: by process id their name, log and start.
+# Tests in the background: by process id how they are counted, name, log and start.
 declare -A running=()
+started=0
 
 # selected NAME: whether the command line asks for it.
 selected() {
@@ -70,44 +71,45 @@ run_test() {
 	count_test "$name" "$rc" "$log" "$start"
 }
 
-# start_test NAME SECONDS CMD..., finish_tests: tests that mostly wait, two at a time.
-# They are counted as they end.
-start_test() {
-	local name=$1 limit=$2 log=$work/${1//\//-}.log
-	shift 2
+# start_test NAME SECONDS CMD..., start_group NAME SECONDS CMD..., finish_tests: what mostly
+# waits, $at_once at a time. They are counted as they end.
+at_once=2
+start_test() { start_counted count_test "$@"; }
+start_group() { start_counted count_group "$@"; }
+
+start_counted() {
+	local counted=$1 name=$2 limit=$3 log=$work/test-$((++started)).log
+	shift 3
 	selected "$name" || return 0
-	[ "${#running[@]}" -lt 2 ] || finish_one
+	[ "${#running[@]}" -lt "$at_once" ] || finish_one
 	timeout -k 30 "$limit" "$@" > "$log" 2>&1 < /dev/null &
-	running[$!]="$name $log $SECONDS"
+	running[$!]="$counted $name $log $SECONDS"
 }
 
 finish_one() {
-	local pid rc=0 name log start
+	local pid rc=0 counted name log start
 	wait -n -p pid "${!running[@]}" || rc=$?
-	read -r name log start <<< "${running[$pid]}"
+	read -r counted name log start <<< "${running[$pid]}"
 	unset "running[$pid]"
-	count_test "$name" "$rc" "$log" "$start"
+	"$counted" "$name" "$rc" "$log" "$start"
 }
 
 finish_tests() {
 	while [ "${#running[@]}" -gt 0 ]; do finish_one; done
 }
 
-# run_group NAME SECONDS CMD...: a program that reports its own tests, in lines
+# count_group NAME STATUS LOG START: a program that reports its own tests, in lines
 # "ok - test", "not ok - test" and "skip - test: why". Its end is a test, too.
-run_group() {
-	local name=$1 limit=$2 log=$work/group.log rc=0 line
-	shift 2
-	selected "$name" || return 0
-	limited "$limit" "$log" "$@" || rc=$?
+count_group() {
+	local line
 	while read -r line; do
-		count "${line%% - *}" "$name/${line#* - }"
-	done < <(grep -E '^(ok|not ok|skip) - ' "$log")
-	if [ "$rc" -eq 0 ] && grep -q '^ok - ' "$log"; then
-		count ok "$name ends well"
+		count "${line%% - *}" "$1/${line#* - }"
+	done < <(grep -E '^(ok|not ok|skip) - ' "$3")
+	if [ "$2" -eq 0 ] && grep -q '^ok - ' "$3"; then
+		count ok "$1 ends well" "$((SECONDS - $4)) s"
 	else
-		count "not ok" "$name ends well" "$(why "$rc")"
-		sed -E '/^(ok|skip) - /d; s/^/   | /' "$log"
+		count "not ok" "$1 ends well" "$(why "$2")"
+		sed -E '/^(ok|skip) - /d; s/^/   | /' "$3"
 	fi
 }
 

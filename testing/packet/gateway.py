@@ -19,6 +19,7 @@ engine = {engine}
 workers = {workers}
 cores = {cores}
 {crypto_cores}
+idle = {idle}
 eal = --no-pci --in-memory --file-prefix={prefix} -m 192
 driver-path = {build}/root/lib/dpdk
 opencl = memory=staged
@@ -39,9 +40,9 @@ FAR_HOST6, FAR_NET6 = "2001:db8:2::10", "2001:db8:2::-2001:db8:2::ffff"
 
 
 def crypto_cores(options):
-    """From the last CPU down: with few of them two programs share one, and one sleeps meanwhile."""
+    """From the last CPU down."""
     cpus = [str(-1 - core % os.cpu_count() + os.cpu_count()) for core in range(options.crypto_cores)]
-    return f"crypto_cores = {','.join(cpus)}\nidle = sleep" if cpus else ""
+    return f"crypto_cores = {','.join(cpus)}" if cpus else ""
 
 
 class Gateway:
@@ -57,7 +58,7 @@ class Gateway:
         self.process = None
         with open(f"{work}/cygnetd.conf", "w") as conf:
             conf.write(CONFIG.format(work=work, engine=options.engine, build=build, prefix=self.prefix,
-                                     workers=options.workers, driver=options.driver,
+                                     workers=options.workers, driver=options.driver, idle=options.idle,
                                      cores=",".join(str(core) for core in range(options.workers)),
                                      crypto_cores=crypto_cores(options)))
 
