@@ -17,16 +17,19 @@ both_empty() { databases_empty left && databases_empty right; }
 
 expect_empty() { expect "no SA and no policy is left" wait_for 30 both_empty; }
 
-# kernel_algorithms SIDE: of the SAs in the machine's kernel, with the bits of the
-# keys (of GCM's, with salt) and of ICVs that are cut.
+# kernel_algorithms SIDE: of each SA in the machine's kernel "kernel SPI" and what it has, with the
+# bits of the keys (of GCM's, with salt) and of ICVs that are cut.
 kernel_algorithms() {
 	guest_xfrm "$1" state | awk '
+		$1 == "proto" { printf "%skernel %s", end, substr($4, 3); end = "\n" }
 		$1 == "auth-trunc" || $1 == "auth" || $1 == "enc" || $1 == "aead" {
-			print $1, $2, ($3 ? length($3) - 2 : 0) * 4 ($4 ? " " $4 : "")
-		}' | sort -u | paste -s -d ' '
+			printf " %s %s %s", $1, $2, ($3 ? length($3) - 2 : 0) * 4 ($4 ? " " $4 : "")
+		}
+		END { printf "%s", end }'
 }
 
 # cygnet_algorithms SIDE: the same, as cygnetctl has it: bits of the key, bytes of the ICV.
 cygnet_algorithms() {
-	sad "$1" 'map(select(.state == "live") | "\(.cipher) \(.key_bits) \(.auth) \(.icv)") | unique | join(", ")'
+	sad "$1" '.[] | select(.state == "live") |
+		"cygnet \(.spi[2:]) \(.cipher) \(.key_bits) \(.auth) \(.icv)"'
 }

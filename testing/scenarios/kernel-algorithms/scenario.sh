@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The most used ESP algorithms against the ESP of Debian's kernel, initiated from either
-# side. Both SADs show the cipher, the length of its key, and the ICV's. Down
-# again, neither has an SA or policy left.
+# ESP's algorithms against the ESP of Debian's kernel, initiated from either side: the most
+# used, and those that few ask for, AES-CTR, AES-CCM, shorter ICVs and longer ones,
+# ChaCha20-Poly1305, 3DES, HMAC-MD5, AES-XCBC, AES-CMAC; with ESN, whose upper half is in
+# the ICV in one way or another; and those that encrypt nothing, NULL and AES-GMAC. Each is a
+# CHILD_SA between two hosts, all are up at once. Both SADs show the cipher, the length of its
+# key, and the ICV's. Down again, neither has an SA or policy left.
 right=kernel
+# HMAC-SHA2-256-96 has a number for private use: only between who knows the other one.
+charon_options="send_vendor_id = yes"
 
 # What charon calls it, then in the kernel's words, then in ours.
 algorithms="
@@ -13,38 +18,125 @@ aes192-sha256: auth-trunc hmac(sha256) 256 128 enc cbc(aes) 192: aes-cbc 192 hma
 aes256-sha384: auth-trunc hmac(sha384) 384 192 enc cbc(aes) 256: aes-cbc 256 hmac-sha384 24
 aes256-sha512: auth-trunc hmac(sha512) 512 256 enc cbc(aes) 256: aes-cbc 256 hmac-sha512 32
 aes128gcm16: aead rfc4106(gcm(aes)) 160 128: aes-gcm 128 none 16
-aes256gcm16: aead rfc4106(gcm(aes)) 288 128: aes-gcm 256 none 16"
+aes256gcm16: aead rfc4106(gcm(aes)) 288 128: aes-gcm 256 none 16
+aes128ctr-sha256: auth-trunc hmac(sha256) 256 128 enc rfc3686(ctr(aes)) 160: aes-ctr 128 hmac-sha256 16
+aes192ctr-sha1: auth-trunc hmac(sha1) 160 96 enc rfc3686(ctr(aes)) 224: aes-ctr 192 hmac-sha1 12
+aes256ctr-aesxcbc: auth-trunc xcbc(aes) 128 96 enc rfc3686(ctr(aes)) 288: aes-ctr 256 aes-xcbc 12
+aes128gcm8: aead rfc4106(gcm(aes)) 160 64: aes-gcm 128 none 8
+aes256gcm12: aead rfc4106(gcm(aes)) 288 96: aes-gcm 256 none 12
+aes192gcm16: aead rfc4106(gcm(aes)) 224 128: aes-gcm 192 none 16
+aes128ccm8: aead rfc4309(ccm(aes)) 152 64: aes-ccm 128 none 8
+aes192ccm12: aead rfc4309(ccm(aes)) 216 96: aes-ccm 192 none 12
+aes256ccm16: aead rfc4309(ccm(aes)) 280 128: aes-ccm 256 none 16
+chacha20poly1305: aead rfc7539esp(chacha20,poly1305) 288 128: chacha20-poly1305 256 none 16
+3des-md5: auth-trunc hmac(md5) 128 96 enc cbc(des3_ede) 192: 3des-cbc 192 hmac-md5 12
+3des-sha256: auth-trunc hmac(sha256) 256 128 enc cbc(des3_ede) 192: 3des-cbc 192 hmac-sha256 16
+aes256-aesxcbc: auth-trunc xcbc(aes) 128 96 enc cbc(aes) 256: aes-cbc 256 aes-xcbc 12
+aes128-aescmac: auth-trunc cmac(aes) 128 96 enc cbc(aes) 128: aes-cbc 128 aes-cmac 12
+aes256-sha1_160: auth-trunc hmac(sha1) 160 160 enc cbc(aes) 256: aes-cbc 256 hmac-sha1 20
+3des-md5_128: auth-trunc hmac(md5) 128 128 enc cbc(des3_ede) 192: 3des-cbc 192 hmac-md5 16
+aes128-sha256_96: auth-trunc hmac(sha256) 256 96 enc cbc(aes) 128: aes-cbc 128 hmac-sha256 12
+aes128gcm16-esn: aead rfc4106(gcm(aes)) 160 128: aes-gcm 128 none 16
+aes256-sha256-esn: auth-trunc hmac(sha256) 256 128 enc cbc(aes) 256: aes-cbc 256 hmac-sha256 16
+chacha20poly1305-esn: aead rfc7539esp(chacha20,poly1305) 288 128: chacha20-poly1305 256 none 16
+aes256ccm16-esn: aead rfc4309(ccm(aes)) 280 128: aes-ccm 256 none 16
+aes128ctr-sha384-esn: auth-trunc hmac(sha384) 384 192 enc rfc3686(ctr(aes)) 160: aes-ctr 128 hmac-sha384 24
+3des-aesxcbc-esn: auth-trunc xcbc(aes) 128 96 enc cbc(des3_ede) 192: 3des-cbc 192 aes-xcbc 12
+aes128gmac: aead rfc4543(gcm(aes)) 160 128: aes-gmac 128 none 16
+aes192gmac-esn: aead rfc4543(gcm(aes)) 224 128: aes-gmac 192 none 16
+aes256gmac: aead rfc4543(gcm(aes)) 288 128: aes-gmac 256 none 16
+null-sha1: auth-trunc hmac(sha1) 160 96 enc ecb(cipher_null) 0: null 0 hmac-sha1 12
+null-sha256: auth-trunc hmac(sha256) 256 128 enc ecb(cipher_null) 0: null 0 hmac-sha256 16"
+
+children=$(sed -n 's/:.*//p' <<< "$algorithms")
+number=$(wc -w <<< "$children")
 
 steps() {
-	local how=both_ways
-	[ "$engine" = cpu ] || how=in_turn # the engine is the same
-	each_algorithm "$how" "$algorithms"
+	local side
+	add_hosts
+	for side in left right; do all_at_once "$side"; done
 }
 
-# each_algorithm CMD LIST: CMD CHILD KERNEL CYGNET for every line.
-each_algorithm() {
-	local child in_kernel in_cygnet
-	while IFS=: read -r child in_kernel in_cygnet; do
-		[ -z "$child" ] || "$1" "$child" "${in_kernel# }" "${in_cygnet# }"
-	done <<< "$2"
+# Beside the hosts that there are, one for each child; charon adds no routes for them.
+add_hosts() {
+	local side to i
+	for side in left right; do
+		to=$(other "$side")
+		add_route "$side"
+		for ((i = 21; i < 21 + number; i++)); do
+			echo "address add ${lan_net[$side]}.$i/24 dev eth0"
+			echo "route add ${lan_net[$to]}.$i via ${lan_net[$side]}.1 src ${lan_net[$side]}.$i"
+		done > "$work/addresses"
+		ip -n "$net_prefix-$side" -batch "$work/addresses"
+	done
 }
 
-both_ways() {
-	one_algorithm left "$@"
-	one_algorithm right "$@"
-}
+# hosts SIDE: with commas.
+hosts() { seq -f "${lan_net[$1]}.%g" -s , 21 $((20 + number)); }
 
-in_turn() {
-	turn=$(other "${turn:-right}")
-	one_algorithm "$turn" "$@"
-}
-
-# one_algorithm SIDE CHILD KERNEL CYGNET
-one_algorithm() {
-	expect "$2 comes up from $1" tunnel_up "$1" "$2"
-	expect_output "the kernel has" "$3" kernel_algorithms right
-	expect_output "cygnetd has" "$4" cygnet_algorithms left
-	expect_pings
-	expect "$2 goes down from $1" tunnel_down "$1" "$2"
+# all_at_once SIDE: initiates all.
+all_at_once() {
+	local side
+	expect "$1 is told to initiate them" initiate_all "$1"
+	expect "all come up" wait_for 60 all_up
+	expect_sas
+	expect_algorithms
+	expect_output "SAs with ESN in the kernel" $((2 * $(grep -c esn: <<< "$algorithms"))) kernel_esn
+	note_readable
+	for side in left right; do
+		start_pings "$side" "$side" $((10 * number)) 0.01 "$(hosts "$(other "$side")")"
+	done
+	for side in left right; do
+		expect_output "pings from $side lost" 0 end_pings "$side"
+	done
+	expect_counted $((20 * number)) $((20 * number * ping_bytes))
+	expect_output "packets by each SA" 20 sad left 'map(.packets) | unique | join(" ")'
+	expect "the connection goes down from $1" connection_down "$1"
 	expect_empty
+}
+
+# Nobody waits for the answers.
+initiate_all() {
+	local child
+	for child in $children; do
+		quiet "$work/$1/initiate.out" swanctl_on "$1" --initiate --child "$child" --timeout -1 || return
+	done
+}
+
+all_up() { [ "$(for side in left right; do charon_sas "$side"; done | wc -l)" -eq $((4 * number)) ]; }
+
+# Of each child, as charon knows its SPIs; what differs in the two directions fits no line.
+expect_algorithms() {
+	local line installed
+	installed=$({ child_spis; kernel_algorithms right; cygnet_algorithms left; } | awk '
+		$1 == "child" { spis[$2] = $3 " " $4 }
+		$1 != "child" { where = $1; spi = $2; sub(/[^ ]* [^ ]* /, ""); found[where, spi] = $0 }
+		END { for (child in spis) print child ": " both("kernel", spis[child]) ": " both("cygnet", spis[child]) }
+		function both(where, spis, spi) {
+			split(spis, spi)
+			return found[where, spi[1]] == found[where, spi[2]] ? found[where, spi[1]] : "different"
+		}')
+	while read -r line; do
+		[ -z "$line" ] || expect "$line" grep -qFx "$line" <<< "$installed"
+	done <<< "$algorithms"
+}
+
+kernel_esn() { guest_xfrm right state | grep -c 'flag.* esn'; }
+
+child_spis() {
+	swanctl_on left --list-sas --raw | grep -o '{name=[^{}]*}' |
+		sed -n 's/{name=\([^ ]*\) .* spi-in=\([^ ]*\) .*spi-out=\([^ ]*\) .*/child \1 \2 \3/p'
+}
+
+# What may be read on the wire: of those that encrypt nothing.
+note_readable() {
+	local spi
+	for spi in $(child_spis | sed -n 's/^child \(null\|[^ ]*gmac\)[^ ]* //p'); do
+		readable_on_wire+=" or (esp and ip[20:4] = 0x$spi)"
+	done
+}
+
+watched() {
+	quiet "$work/tcpdump.out" tcpdump -r "$work/watch-wire.pcap" -w "$work/readable.pcap" "$readable_on_wire"
+	expect "the pattern is in plaintext on the wire where nothing encrypts it" has_pattern readable
 }
