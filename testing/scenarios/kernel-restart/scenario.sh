@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Debian's kernel on the right does not notice that cygnetd is killed (SIGKILL) and
-# started again while the hosts talk: no packet shows it a number that it has seen. Then
-# charon is killed: the traffic goes on, and its successor negotiates anew. Nothing
-# leaves in plaintext at any time.
+# started again while the hosts talk by the tunnel that it has initiated: no packet shows it a
+# number that it has seen. Then charon is killed: the traffic goes on, and its successor
+# initiates anew. Nothing leaves in plaintext at any time.
 right=kernel no_policy=drop
 may_drop=([left]="not-ours no-policy bad-spi no-route icmp-unprotected")
 
 steps() {
 	local child
-	expect "the tunnel comes up" tunnel_up left
+	expect "the tunnel comes up from right" tunnel_up right
 	expect "hosts reach each other" reaches left
 	child=$(child_id right)
 	start_pings kill left 30000 0.004
@@ -25,7 +25,7 @@ steps() {
 	reap charon-left KILL || true
 	expect_output "pings lost while charon is dead" 0 end_pings charon
 	restart_charon left
-	expect "the tunnel comes up again" tunnel_up left
+	expect "the tunnel comes up from left" tunnel_up left
 	expect_pings
 	expect "the connection goes down" connection_down right
 	expect_empty

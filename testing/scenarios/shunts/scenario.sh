@@ -2,7 +2,7 @@
 # Shunts: UDP to port 6000 passes in plaintext, whether there is a tunnel or not;
 # and a drop policy for the same networks as the tunnel's keeps the rest in while
 # there is none. UDP to port 7000 passes by the WAN alone, where it goes; that to port
-# 5000 would pass by the LAN, where it does not go.
+# 5000 would pass by the LAN, where it does not go. The tunnel comes up from either side.
 . "$top/testing/scenarios/selectors/scenario.sh"
 plaintext_on_wire="net 10.0.0.0/8 and (udp dst port 6000 or udp dst port 7000)"
 may_drop=([left]=policy-discard [right]=policy-discard)
@@ -12,12 +12,14 @@ steps() {
 	expect_udp "without a tunnel" "6000 7000" "6000 7000"
 	expect_output "packets discarded" 1 drops left policy-discard
 	expect_output "policies bound to an interface" "lan lan lan wan wan wan" bound_policies
-	expect "the tunnel comes up" tunnel_up left
+	expect "the tunnel comes up from left" tunnel_up left
 	expect_udp "with a tunnel" "5000 6000 7000" "6000 7000"
+	expect "the connection goes down" connection_down right
 	for side in left right; do
 		expect "$side takes the bypass away" quiet "$work/$side/uninstall.out" \
 			swanctl_on "$side" --uninstall --child bypass
 	done
+	expect "the tunnel comes up from right" tunnel_up right
 	expect_udp "with a tunnel and no bypass" "5000 6000 7000" 7000
 	expect_pings
 	expect "the connection goes down" connection_down left
