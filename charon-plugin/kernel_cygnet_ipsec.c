@@ -433,10 +433,37 @@ METHOD(kernel_ipsec_t, flush_policies, status_t,
 	return SUCCESS;
 }
 
+/**
+ * Tell the dataplane that IKE, and with natt ESP in UDP, has a port
+ */
+static bool open_port(private_kernel_cygnet_ipsec_t *this, int family,
+					  uint16_t port, bool natt)
+{
+	int err;
+
+	err = cygnet_ike_open(this->db, family, port, natt);
+	if (err == -ENOSPC)
+	{
+		DBG1(DBG_KNL, "kernel-cygnet does not support IKE on more than %u UDP "
+			 "ports: policies apply to port %u", CYGNET_IKE_PORTS, port);
+	}
+	else if (err)
+	{
+		DBG1(DBG_KNL, "kernel-cygnet does not support %s on UDP port %u",
+			 natt ? "ESP in UDP" : "IKE", port);
+	}
+	else
+	{
+		DBG2(DBG_KNL, "IKE%s on UDP port %u of IPv%d",
+			 natt ? " and ESP in UDP" : "", port, family == AF_INET6 ? 6 : 4);
+	}
+	return !err;
+}
+
 METHOD(kernel_ipsec_t, bypass_socket, bool,
 	private_kernel_cygnet_ipsec_t *this, int fd, int family)
 {
-	uint16_t port = 0;
+	uint16_t port;
 	host_t *local;
 	union {
 		struct sockaddr sa;
@@ -444,22 +471,19 @@ METHOD(kernel_ipsec_t, bypass_socket, bool,
 	} addr;
 	socklen_t len = sizeof(addr);
 
-	/* the dataplane hands UDP 500 and 4500 of its own addresses to the kernel,
-	 * and takes IKE from there, without asking the SPD */
-	if (getsockname(fd, &addr.sa, &len) == 0)
+	/* the dataplane hands UDP to this port of its own addresses to the kernel,
+	 * and takes what is from it there, without asking the SPD; charon has bound
+	 * the socket, also one that was to get any port */
+	if (getsockname(fd, &addr.sa, &len) != 0)
 	{
-		local = host_create_from_sockaddr(&addr.sa);
-		port = local ? local->get_port(local) : 0;
-		DESTROY_IF(local);
-	}
-	if (port != IKEV2_UDP_PORT && port != IKEV2_NATT_PORT)
-	{
-		DBG1(DBG_KNL, "kernel-cygnet does not support IKE on UDP port %u, only "
-			 "on %u and %u: policies apply to it", port, IKEV2_UDP_PORT,
-			 IKEV2_NATT_PORT);
+		DBG1(DBG_KNL, "kernel-cygnet can't tell the port of an IKE socket, "
+			 "policies apply to it: %s", strerror(errno));
 		return FALSE;
 	}
-	return TRUE;
+	local = host_create_from_sockaddr(&addr.sa);
+	port = local ? local->get_port(local) : 0;
+	DESTROY_IF(local);
+	return open_port(this, family, port, FALSE);
 }
 
 METHOD(kernel_ipsec_t, enable_udp_decap, bool,
@@ -467,13 +491,7 @@ METHOD(kernel_ipsec_t, enable_udp_decap, bool,
 {
 	/* the dataplane takes ESP in UDP out before the kernel sees it; only what
 	 * has the non-ESP marker gets to the socket */
-	if (port != IKEV2_NATT_PORT)
-	{
-		DBG1(DBG_KNL, "kernel-cygnet does not support ESP in UDP port %u, only "
-			 "%u", port, IKEV2_NATT_PORT);
-		return FALSE;
-	}
-	return TRUE;
+	return open_port(this, family, port, TRUE);
 }
 
 METHOD(kernel_ipsec_t, destroy, void,

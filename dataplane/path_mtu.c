@@ -14,7 +14,6 @@
 #define IPV4_LEAST 576u		/* what any host takes (RFC 791, 3.1) */
 #define PER_SECOND 100		/* errors looked at by each worker */
 #define ICMP_HEADER 8u
-#define NATT rte_cpu_to_be_16(4500)
 
 /* A packet that we may have sent, by what an error quotes of it. */
 struct sent {

@@ -16,9 +16,6 @@
 #include "proxy.h"
 #include "shortcut.h"
 
-#define PORT_IKE rte_cpu_to_be_16(500)
-#define PORT_NATT rte_cpu_to_be_16(4500)
-
 /* The packet belongs to an SA of ours: to its owner with it.
  * @param proto  IPPROTO_ESP or IPPROTO_AH
  * @param at     offset of that header */
@@ -84,7 +81,13 @@ static void to_kernel(struct worker *w, struct rte_mbuf *m)
 	transmit_to_kernel(w, m);
 }
 
-/* UDP to port 4500 of ours (RFC 3948, 2): a keepalive, IKE behind four zero
+/* What a port of ours, by default 500 and 4500, is to charon. */
+static enum cygnet_ike ike_port(struct rte_mbuf *m, rte_be16_t port)
+{
+	return cygnet_ike_port(sadb, packet_family(m), rte_be_to_cpu_16(port));
+}
+
+/* UDP to charon's port for it (RFC 3948, 2): a keepalive, IKE behind four zero
  * bytes, or ESP. */
 static void receive_natt(struct worker *w, struct rte_mbuf *m, unsigned int header)
 {
@@ -141,7 +144,8 @@ void receive_local(struct worker *w, struct rte_mbuf *m)
 	unsigned int len = rte_pktmbuf_data_len(m);
 	struct headers h = headers_read(m);
 	enum drop_reason reason = DROP_NONE;
-	struct rte_udp_hdr udp = {0};
+	enum cygnet_ike ike = CYGNET_IKE_NONE;
+	struct rte_udp_hdr udp;
 	struct cygnet_flow flow;
 
 	if (headers_link_control(m, &h)) {
@@ -164,7 +168,8 @@ void receive_local(struct worker *w, struct rte_mbuf *m)
 	}
 	if (h.proto == IPPROTO_UDP && len >= h.len + sizeof(udp)) {
 		memcpy(&udp, rte_pktmbuf_mtod_offset(m, const uint8_t *, h.len), sizeof(udp));
-		if (udp.dst_port == PORT_NATT) {
+		ike = ike_port(m, udp.dst_port);
+		if (ike == CYGNET_IKE_ENCAP) {
 			receive_natt(w, m, h.len);
 			return;
 		}
@@ -172,7 +177,7 @@ void receive_local(struct worker *w, struct rte_mbuf *m)
 	if (h.proto == IPPROTO_ICMP || h.proto == IPPROTO_ICMPV6)
 		path_mtu_learn(w, m, &h);
 	/* IKE negotiates the policies: none applies to it (RFC 4301, 4.4.1). */
-	if (udp.dst_port != PORT_IKE) {
+	if (ike == CYGNET_IKE_NONE) {
 		policy_flow(m, &flow);
 		reason = inbound_policy(w, m, &flow, CYGNET_IN);
 	}
@@ -311,7 +316,7 @@ static bool is_ike_sent(struct worker *w, struct rte_mbuf *m, const struct heade
 	if (rte_pktmbuf_data_len(m) < h->len + sizeof(udp))
 		return false;
 	memcpy(&udp, rte_pktmbuf_mtod_offset(m, const uint8_t *, h->len), sizeof(udp));
-	if (udp.src_port != PORT_IKE && udp.src_port != PORT_NATT)
+	if (ike_port(m, udp.src_port) == CYGNET_IKE_NONE)
 		return false;
 	if (h->fragment)
 		w->ike_sent[w->ike_next++ % RTE_DIM(w->ike_sent)] = datagram;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ike.h"
 #include "lock.h"
 #include "pool.h"
 #include "sad.h"
@@ -277,6 +278,8 @@ static void check_all(struct check *c, const struct slots *sas, uint8_t *sa_mark
 	check_policies(c, policies, policy_mark, tuples);
 	check_tuples(c, tuples);
 	check_replay(c, sas);
+	if (!ike_valid(c->db->header))
+		violated(c, "impossible ports of IKE's");
 }
 
 EXPORT int cygnet_db_check(struct cygnet_db *db, char *error, size_t size)

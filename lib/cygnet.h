@@ -34,13 +34,15 @@ extern "C" {
 
 #define CYGNET_SADB_PATH "/run/cygnet/sadb"
 /** Changes whenever the layout of the file changes; the file of another one is refused. */
-#define CYGNET_ABI_VERSION 3
+#define CYGNET_ABI_VERSION 4
 
 #define CYGNET_DEFAULT_SAS 65536u
 #define CYGNET_DEFAULT_POLICIES 65536u
 #define CYGNET_MAX_ENTRIES (1u << 21)
 /** Registered readers: the lcores of one dataplane. */
 #define CYGNET_MAX_READERS 128
+/** Ports that charon may have sockets for IKE at. */
+#define CYGNET_IKE_PORTS 16
 /** "No index": the end of a chain, a policy without SA. */
 #define CYGNET_NONE UINT32_MAX
 
@@ -421,7 +423,19 @@ int cygnet_policy_delete(struct cygnet_db *db, const struct cygnet_policy_params
 int cygnet_policy_query(struct cygnet_db *db, enum cygnet_dir dir,
 			const struct cygnet_selector *sel, uint64_t *use_time);
 
-/** Remove all SAs, policies and pending events: what a dead charon left. */
+/**
+ * Have UDP to and from a port of this host's pass for IKE: no policy is about it (RFC 4301, 4.4.1).
+ * Those said are all that there are, until cygnet_db_flush(): as long as none is, 500 and 4500.
+ * @param af    whose socket it is, AF_INET or AF_INET6
+ * @param port  host byte order
+ * @param natt  ESP in UDP comes there, too, and IKE has the marker (RFC 3948, 2); it stays
+ *              so when the port is said again without
+ * @return 0, -EINVAL (family; port 0; with natt, 500, where IKE has no marker), or -ENOSPC:
+ *         CYGNET_IKE_PORTS others are
+ */
+int cygnet_ike_open(struct cygnet_db *db, uint8_t af, uint16_t port, bool natt);
+
+/** Remove all SAs, policies, ports of IKE's and pending events: what a dead charon left. */
 int cygnet_db_flush(struct cygnet_db *db);
 /** Wipe and free what the readers have let go. Other writer calls do so too; call
  * it when none may come for a while. The dataplane does while nobody is charon.
@@ -472,6 +486,14 @@ uint64_t cygnet_spd_changes(struct cygnet_db *db);
 uint64_t cygnet_db_changes(struct cygnet_db *db);
 /** The live outbound SA of a policy, or NULL: none yet, or it has been deleted. */
 struct cygnet_sa *cygnet_policy_sa(struct cygnet_db *db, const struct cygnet_policy *policy);
+
+enum cygnet_ike {
+	CYGNET_IKE_NONE,
+	CYGNET_IKE_PLAIN, /* nothing but IKE, without marker */
+	CYGNET_IKE_ENCAP, /* ESP in UDP, keepalives, and IKE behind four zero bytes (RFC 3948, 2) */
+};
+/** What a UDP port of this host's is to IKE. @param port host byte order */
+enum cygnet_ike cygnet_ike_port(const struct cygnet_db *db, uint8_t af, uint16_t port);
 
 uint32_t cygnet_sa_index(const struct cygnet_db *db, const struct cygnet_sa *sa);
 /** The SA in a slot, whatever its state; NULL if index is out of range. */

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ike.h"
 #include "lock.h"
 #include "pool.h"
 #include "role.h"
@@ -383,6 +384,7 @@ EXPORT int cygnet_db_flush(struct cygnet_db *db)
 	sad_forget(db);
 	retire_all(db, pool_policies(db));
 	retire_all(db, pool_sas(db));
+	ike_forget(db->header);
 	store_release(&db->header->event_head, load_acquire(&db->header->event_tail));
 	lock_release(db);
 	cygnet_db_reclaim(db);

@@ -85,6 +85,7 @@ struct header {
 	uint64_t epoch CYGNET_ALIGNED;
 	uint64_t spd_changes; /* of chains and tuples, counted after each */
 	uint32_t spd_binds;   /* a policy is, or was, bound to an interface */
+	uint32_t ike_port[CYGNET_IKE_PORTS] CYGNET_ALIGNED; /* ike.c's; atomic */
 	struct reader reader[CYGNET_MAX_READERS] CYGNET_ALIGNED;
 
 	/* The event ring: free-running counters, one line each side. */

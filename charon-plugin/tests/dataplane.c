@@ -111,6 +111,10 @@ static void serve(int fd)
 			case DATAPLANE_POST:
 				response.result = cygnet_event_post(db, &request.event);
 				break;
+			case DATAPLANE_PORT:
+				response.result = cygnet_ike_port(db, request.event.flow.af,
+												  request.event.flow.dport);
+				break;
 			case DATAPLANE_INFO:
 			case DATAPLANE_LAG:
 				break;

@@ -22,6 +22,8 @@ typedef enum {
 	DATAPLANE_POST,
 	/** tell how many SAs and policies there are */
 	DATAPLANE_INFO,
+	/** tell what the flow's destination port is to IKE */
+	DATAPLANE_PORT,
 	/** be busy with what it has looked up for a while */
 	DATAPLANE_LAG,
 } dataplane_op_t;

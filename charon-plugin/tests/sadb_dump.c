@@ -97,6 +97,26 @@ static void print_policy(struct cygnet_db *db, uint32_t index)
 		   policy.refs);
 }
 
+static void print_ports(struct cygnet_db *db, int family)
+{
+	static const char *uses[] = {
+		[CYGNET_IKE_PLAIN] = "ike",
+		[CYGNET_IKE_ENCAP] = "natt",
+	};
+	enum cygnet_ike use;
+	uint32_t port;
+
+	for (port = 0; port <= UINT16_MAX; port++)
+	{
+		use = cygnet_ike_port(db, family, port);
+		if (use != CYGNET_IKE_NONE)
+		{
+			printf("port %s family=%d port=%u\n", uses[use],
+				   family == AF_INET6 ? 6 : 4, port);
+		}
+	}
+}
+
 int main(int argc, char *argv[])
 {
 	struct cygnet_db_info info;
@@ -126,6 +146,8 @@ int main(int argc, char *argv[])
 	{
 		print_policy(db, i);
 	}
+	print_ports(db, AF_INET);
+	print_ports(db, AF_INET6);
 	cygnet_db_close(db);
 	return 0;
 }

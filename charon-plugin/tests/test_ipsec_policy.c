@@ -54,28 +54,59 @@ static int open_udp(uint16_t port)
 	return fd;
 }
 
-static void test_sockets(void **state)
+static void assert_port(int family, uint16_t port, enum cygnet_ike expected)
 {
+	struct cygnet_event event = {
+		.flow.af = family,
+		.flow.dport = port,
+	};
+
+	assert_int_equal(dataplane_ask(DATAPLANE_PORT, &event).result, expected);
+}
+
+static bool bypass(uint16_t port, int family)
+{
+	bool bypassed;
 	int fd;
 
-	fd = open_udp(4500);
-	assert_true(charon->kernel->bypass_socket(charon->kernel, fd, AF_INET));
+	fd = open_udp(port);
+	bypassed = charon->kernel->bypass_socket(charon->kernel, fd, family);
 	close(fd);
-	assert_true(charon->kernel->enable_udp_decap(charon->kernel, -1, AF_INET,
-												 4500));
-	assert_int_equal(log_lines, 0);
+	return bypassed;
+}
 
-	/* the dataplane knows IKE and ESP in UDP by their ports */
-	fd = open_udp(4501);
-	assert_false(charon->kernel->bypass_socket(charon->kernel, fd, AF_INET));
-	close(fd);
-	assert_int_equal(log_lines, 1);
-	assert_non_null(strstr(log_text, "4501"));
+/* as socket-default does, and then as socket-dynamic: more and more of them */
+static void test_sockets(void **state)
+{
+	int i;
+
+	assert_port(AF_INET, 4500, CYGNET_IKE_ENCAP);
+	assert_true(bypass(1500, AF_INET));
+	assert_true(bypass(5500, AF_INET));
+	assert_true(charon->kernel->enable_udp_decap(charon->kernel, -1, AF_INET,
+												 5500));
+	assert_int_equal(log_lines, 0);
+	assert_port(AF_INET, 1500, CYGNET_IKE_PLAIN);
+	assert_port(AF_INET, 5500, CYGNET_IKE_ENCAP);
+	assert_port(AF_INET6, 1500, CYGNET_IKE_NONE);
+	assert_port(AF_INET, 4500, CYGNET_IKE_NONE);
+
+	/* on which IKE has no marker that tells it from ESP */
 	assert_false(charon->kernel->enable_udp_decap(charon->kernel, -1, AF_INET,
-												  4501));
-	assert_int_equal(log_lines, 2);
+												  500));
+	assert_int_equal(log_lines, 1);
+	assert_non_null(strstr(log_text, "port 500"));
 	assert_false(charon->kernel->bypass_socket(charon->kernel, -1, AF_INET));
+	assert_int_equal(log_lines, 2);
+
+	for (i = 2; i < CYGNET_IKE_PORTS; i++)
+	{
+		assert_true(bypass(6000 + i, AF_INET));
+	}
+	assert_int_equal(log_lines, 2);
+	assert_false(bypass(7000, AF_INET));
 	assert_int_equal(log_lines, 3);
+	assert_non_null(strstr(log_text, "7000"));
 }
 
 int main(void)

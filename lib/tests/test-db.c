@@ -249,6 +249,7 @@ static void read_garbage(struct cygnet_db *db)
 	cygnet_sa_reserve_seq(sa, 32, &first);
 	cygnet_sa_snapshot(db, (uint32_t)rand() % 1024, &copy);
 	cygnet_policy_snapshot(db, (uint32_t)rand() % 1024, &policy_copy);
+	cygnet_ike_port(db, AF_INET, (uint16_t)rand());
 	cygnet_event_post(db, &event);
 	cygnet_event_wait(db, &event, 0);
 }
@@ -272,6 +273,7 @@ static void write_garbage(struct cygnet_db *db)
 	cygnet_sa_query(db, &p.id, &usage);
 	cygnet_policy_query(db, CYGNET_OUT, &policy.sel, &used);
 	cygnet_sa_update(db, &p.id, &p.path, 0);
+	cygnet_ike_open(db, AF_INET6, (uint16_t)rand(), rand() % 2);
 	if (rand() % 2)
 		cygnet_sa_delete(db, &p.id);
 	if (rand() % 2)
@@ -481,6 +483,62 @@ static void waiting_ends(void **state)
 	pthread_join(thread, NULL);
 }
 
+static void assert_ports(struct cygnet_db *db, uint16_t port, enum cygnet_ike v4, enum cygnet_ike v6)
+{
+	assert_int_equal(cygnet_ike_port(db, AF_INET, port), v4);
+	assert_int_equal(cygnet_ike_port(db, AF_INET6, port), v6);
+}
+
+/* Those of RFC 7296 until any is said, then those that are; each for its own family. */
+static void ports_of_ike(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_ports(f->db, 500, CYGNET_IKE_PLAIN, CYGNET_IKE_PLAIN);
+	assert_ports(f->db, 4500, CYGNET_IKE_ENCAP, CYGNET_IKE_ENCAP);
+	assert_ports(f->db, 0, CYGNET_IKE_NONE, CYGNET_IKE_NONE);
+	assert_int_equal(cygnet_ike_open(f->db, AF_INET6, 1500, false), 0);
+	assert_int_equal(cygnet_ike_open(f->db, AF_INET6, 5500, true), 0);
+	assert_ports(f->db, 500, CYGNET_IKE_NONE, CYGNET_IKE_NONE);
+	assert_ports(f->db, 4500, CYGNET_IKE_NONE, CYGNET_IKE_NONE);
+	assert_ports(f->db, 0, CYGNET_IKE_NONE, CYGNET_IKE_NONE);
+	assert_ports(f->db, 1500, CYGNET_IKE_NONE, CYGNET_IKE_PLAIN);
+	assert_ports(f->db, 5500, CYGNET_IKE_NONE, CYGNET_IKE_ENCAP);
+	assert_int_equal(cygnet_ike_open(f->db, AF_INET, 5500, false), 0);
+	assert_ports(f->db, 5500, CYGNET_IKE_PLAIN, CYGNET_IKE_ENCAP);
+	assert_int_equal(cygnet_ike_open(f->db, AF_INET, 5500, true), 0);
+	assert_int_equal(cygnet_ike_open(f->db, AF_INET, 5500, false), 0);
+	assert_ports(f->db, 5500, CYGNET_IKE_ENCAP, CYGNET_IKE_ENCAP);
+	cygnet_db_flush(f->db);
+	assert_ports(f->db, 500, CYGNET_IKE_PLAIN, CYGNET_IKE_PLAIN);
+	assert_ports(f->db, 5500, CYGNET_IKE_NONE, CYGNET_IKE_NONE);
+}
+
+static void impossible_ports_of_ike(void **state)
+{
+	static const uint32_t bad[] = {1500, 1u << 16, 1u << 16 | 1u << 20 | 1500, 5u << 16 | 500,
+				       6u << 16 | 4500};
+	struct fixture *f = *state;
+	uint32_t *word = f->db->header->ike_port;
+
+	assert_int_equal(cygnet_ike_open(f->db, AF_UNIX, 1500, false), -EINVAL);
+	assert_int_equal(cygnet_ike_open(f->db, AF_INET, 0, false), -EINVAL);
+	assert_int_equal(cygnet_ike_open(f->db, AF_INET, 500, true), -EINVAL);
+	assert_ports(f->db, 4500, CYGNET_IKE_ENCAP, CYGNET_IKE_ENCAP);
+	for (uint16_t i = 0; i < CYGNET_IKE_PORTS; i++)
+		assert_int_equal(cygnet_ike_open(f->db, AF_INET, (uint16_t)(500 + i), false), 0);
+	assert_int_equal(cygnet_ike_open(f->db, AF_INET, 4500, true), -ENOSPC);
+	assert_int_equal(cygnet_ike_open(f->db, AF_INET6, 501, true), 0);
+	assert_int_equal(cygnet_db_check(f->db, NULL, 0), 0);
+	for (unsigned int i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		word[1] = bad[i];
+		assert_int_equal(cygnet_db_check(f->db, NULL, 0), -EBADMSG);
+	}
+	word[1] = word[0];
+	assert_int_equal(cygnet_db_check(f->db, NULL, 0), -EBADMSG);
+	cygnet_db_flush(f->db);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -501,6 +559,8 @@ int main(void)
 		TEST(roles_die_with_their_holder),
 		TEST(no_role_in_a_removed_file),
 		TEST(removes_what_nobody_uses),
+		TEST(ports_of_ike),
+		TEST(impossible_ports_of_ike),
 		TEST(events_in_order),
 		TEST(waiting_ends),
 	};

@@ -61,7 +61,7 @@ static void write_once(struct cygnet_db *db)
 
 	p.replay_window = n % 3 ? 64 : 4096;
 	path.dst.v4 ^= htonl(1u << rnd(2));
-	switch (rnd(8)) {
+	switch (rnd(9)) {
 	case 0:
 	case 1:
 		if (!cygnet_sa_add(db, &p))
@@ -86,6 +86,9 @@ static void write_once(struct cygnet_db *db)
 		break;
 	case 6:
 		cygnet_policy_delete(db, &policy);
+		break;
+	case 7:
+		cygnet_ike_open(db, rnd(2) ? AF_INET : AF_INET6, (uint16_t)(1 + n), n & 1);
 		break;
 	default:
 		if (rnd(50))

@@ -20,7 +20,7 @@ charon_log() { [ "${!1}" = kernel ] && echo /run/charon.log || echo "$work/$1/ch
 
 # The plugins by name, so that what the system has in /etc/strongswan.d plays no
 # part; kernel-cygnet as its own snippet has it. A scenario's charon_options are
-# lines for all charons.
+# lines for all charons, its side_options those for one.
 write_strongswan_conf() {
 	local side=$1 dir=$work/$1 name
 	echo "${daemon[$side]:-charon} {"
@@ -32,7 +32,8 @@ write_strongswan_conf() {
 	echo "    time_format = %T"
 	echo "    knl = ${charon_knl:-2}"
 	echo "  } }"
-	[ -z "$charon_options" ] || echo "  $charon_options"
+	echo "  $charon_options"
+	echo "  ${side_options[$side]:-}"
 	echo "  plugins {"
 	for name in $charon_plugins; do
 		echo "    $name { load = yes }"

@@ -14,15 +14,15 @@ make_work() {
 }
 
 # read_scenario NAME: its folder's scenario.sh sets left, right (kinds of gateway),
-# daemon, workers and preload, a library for charon (arrays), idle and no_policy of cygnetd, auth (psk or cert),
+# daemon, workers, preload, a library for charon, and side_options (arrays), idle and no_policy of cygnetd, auth (psk or cert),
 # charon_options and the function steps; sides, if there are more than the two;
 # segment, uplink and the function more_network, if there is more than a wire.
 read_scenario() {
 	scenario=$top/testing/scenarios/$1
 	[ -f "$scenario/scenario.sh" ] || die "there is no scenario $1"
 	sides="left right" left=cygnet right=cygnet auth=psk charon_options=
-	unset workers daemon preload
-	declare -gA workers=() daemon=() preload=()
+	unset workers daemon preload side_options
+	declare -gA workers=() daemon=() preload=() side_options=()
 	# shellcheck source=/dev/null
 	. "$scenario/scenario.sh"
 }

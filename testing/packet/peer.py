@@ -75,7 +75,7 @@ class Sa:
                  v6=False):
         self.suite, self.direction, self.spi = suite, direction, spi
         self.esn, self.window, self.reqid, self.more = esn, window, reqid, more
-        self.encap = (4500, 4501) if encap else None
+        self.encap = (4500, 4501) if encap is True else encap or None  # of the gateway, of the peer
         self.key = key_material(f"cipher {spi}", suite.key_len + suite.salt)
         self.akey = key_material(f"auth {spi}", suite.akey_len)
         self.v6 = v6

@@ -15,8 +15,10 @@
  *   sa-query spi=0x1001 dst=2001:db8::2
  *   policy dir=out src=10.1.0.0-10.1.0.255 dst=10.2.0.0-10.2.0.255 action=protect spi=0x1001
  *          end=192.0.2.2
+ *   ike encap=1500-5500
  *   policy-query dir=out src=10.1.0.0-10.1.0.255 dst=10.2.0.0-10.2.0.255
  *
+ * Of ike, encap is the port of IKE alone and that of ESP in UDP beside it, of both families.
  * Of sa-update, end is where the SA ended before, and reqid is optional. Queries print
  * words of the form key=value, a line each.
  */
@@ -437,6 +439,20 @@ static int update_sa(struct cygnet_db *db, const struct line *line)
 	return rc;
 }
 
+/* As charon does, which has sockets for two ports in each family. */
+static int open_ike(struct cygnet_db *db, const struct cygnet_path *path)
+{
+	static const uint8_t families[] = {AF_INET6, AF_INET};
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(families) && !rc; i++) {
+		rc = cygnet_ike_open(db, families[i], ntohs(path->sport), false);
+		if (!rc)
+			rc = cygnet_ike_open(db, families[i], ntohs(path->dport), true);
+	}
+	return rc;
+}
+
 static int query_sa(struct cygnet_db *db, const struct line *line)
 {
 	struct cygnet_sa_usage usage;
@@ -473,6 +489,8 @@ static int run_command(struct cygnet_db *db, const char *command, const struct l
 		return update_sa(db, line);
 	if (strcmp(command, "sa-query") == 0)
 		return query_sa(db, line);
+	if (strcmp(command, "ike") == 0)
+		return open_ike(db, &line->sa.path);
 	if (strcmp(command, "policy") == 0)
 		return cygnet_policy_add(db, &line->policy);
 	if (strcmp(command, "policy-query") == 0)

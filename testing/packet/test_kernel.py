@@ -10,7 +10,7 @@ from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Raw, raw
 
-from bench import ARRIVE, packet, same_but_hop, to_host
+from bench import ARRIVE, packet, policy, same_but_hop, to_host
 from gateway import FAR_HOST, FAR_HOST6, HOST, LAN, LAN6, PEER, PEER6, WAN, WAN6
 from network import inside, ip, wait_until
 from test_esp import cases
@@ -78,6 +78,38 @@ def test_esp_in_udp_is_not_the_kernels(bench):
             assert not sock.recv(2000), "ESP reached the socket"
         except TimeoutError:
             pass
+
+
+@cases(4, 6)
+def test_ike_on_other_ports(bench, case):
+    """Ports that charon has instead of 500 and 4500 are IKE's, the second ESP's beside; those two no more."""
+    v6 = case == 6
+    ours, theirs = (WAN6, PEER6) if v6 else (WAN, PEER)
+    header = (IPv6 if v6 else IP)(src=theirs, dst=ours)
+    _, inb = tunnel(bench, v6, encap=(5500, 4501))
+    bench.gateway.fill("ike encap=1500-5500", *(
+        policy(direction, *(f"{end}-{end}" for end in ends), "discard", prio=1, v6=v6)
+        for direction, ends in (("in", (theirs, ours)), ("out", (ours, theirs)))))
+    for port, marker in ((1500, b""), (5500, bytes(4))):
+        request, answer = marker + b"request" * 9, marker + b"answer" * 9
+        with listen(bench, port, ours) as sock:
+            bench.wan.drain()
+            bench.from_wan(header / UDP(sport=4500, dport=port) / Raw(request))
+            assert sock.recvfrom(2000)[0] == request
+            sock.sendto(answer, (theirs, 4500))
+            got = bench.receive(bench.wan, 1)[0]
+            assert (got.dst, got[UDP].sport, raw(got[UDP].payload)) == (theirs, port, answer)
+    before = bench.gateway.counted("keepalives")
+    bench.from_wan(header / UDP(sport=4501, dport=5500) / Raw(b"\xff"))
+    wait_until(lambda: bench.gateway.counted("keepalives") == before + 1, 3, "keepalive counted")
+    sealed = inb.seal(to_host())
+    bench.lan.drain()
+    bench.from_wan(sealed)
+    same_but_hop(bench.receive(bench.lan, 1)[0], to_host())
+    sealed[UDP].dport = 4500
+    with listen(bench, 500, ours) as sock, bench.dropped("policy-discard", 3):
+        bench.from_wan(sealed, header / UDP(sport=500, dport=500) / Raw(b"request"))
+        sock.sendto(b"answer", (theirs, 500))
 
 
 @cases("lan", "wan")

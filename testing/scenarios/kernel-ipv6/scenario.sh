@@ -3,8 +3,11 @@
 # on the right; the gateways in transport mode. IKE by the outer family. The last are in UDP
 # over IPv6. Those of one family in another are initiated by either, the others by left and
 # right in turn; TCP flows in both families. Traffic brings the first up. Both families
-# talk over IPv6 while the CHILD_SA and the IKE_SA are rekeyed.
+# talk over IPv6 while the CHILD_SA and the IKE_SA are rekeyed. The left's IKE has other ports
+# than everybody's, as in kernel-encap.
 right=kernel shapes="esp udp"
+side_options=([left]="port = 1500
+	port_nat_t = 5500")
 
 steps() {
 	local side

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The UDP ports that charon has its sockets at. A port is one word of the file, so that nobody
+ * sees half of it, and whoever is killed leaves nothing to repair.
+ */
+#include <errno.h>
+
+#include "ike.h"
+#include "lock.h"
+
+#define PORT 0xffffu
+#define PLAIN4 (1u << 16)
+#define PLAIN6 (1u << 17)
+#define ENCAP4 (1u << 18)
+#define ENCAP6 (1u << 19)
+#define ALL (PORT | PLAIN4 | PLAIN6 | ENCAP4 | ENCAP6)
+
+#define IKE 500u
+#define IKE_NATT 4500u
+
+static uint32_t plain(uint8_t af)
+{
+	return af == AF_INET6 ? PLAIN6 : PLAIN4;
+}
+
+static uint32_t encap(uint8_t af)
+{
+	return af == AF_INET6 ? ENCAP6 : ENCAP4;
+}
+
+/* RFC 7296, 2.23; RFC 3948, 2. */
+static enum cygnet_ike unless_said(uint16_t port)
+{
+	return port == IKE_NATT ? CYGNET_IKE_ENCAP : port == IKE ? CYGNET_IKE_PLAIN : CYGNET_IKE_NONE;
+}
+
+EXPORT enum cygnet_ike cygnet_ike_port(const struct cygnet_db *db, uint8_t af, uint16_t port)
+{
+	bool said = false;
+
+	for (unsigned int i = 0; i < CYGNET_IKE_PORTS; i++) {
+		uint32_t word = load_relaxed(&db->header->ike_port[i]);
+
+		if (!word)
+			continue;
+		said = true;
+		if ((word & PORT) == port && word & plain(af))
+			return word & encap(af) ? CYGNET_IKE_ENCAP : CYGNET_IKE_PLAIN;
+	}
+	return said ? CYGNET_IKE_NONE : unless_said(port);
+}
+
+static int open_locked(struct header *h, uint16_t port, uint32_t flags)
+{
+	uint32_t *room = NULL, *word;
+
+	for (word = h->ike_port; word < h->ike_port + CYGNET_IKE_PORTS; word++) {
+		if ((load_relaxed(word) & PORT) == port) {
+			store_relaxed(word, load_relaxed(word) | flags);
+			return 0;
+		}
+		if (!room && !load_relaxed(word))
+			room = word;
+	}
+	if (!room)
+		return -ENOSPC;
+	store_relaxed(room, port | flags);
+	return 0;
+}
+
+EXPORT int cygnet_ike_open(struct cygnet_db *db, uint8_t af, uint16_t port, bool natt)
+{
+	int err;
+
+	/* IKE is without the marker that tells it from ESP where a port is 500 (RFC 7296, 2.23). */
+	if ((af != AF_INET && af != AF_INET6) || !port || (natt && port == IKE))
+		return -EINVAL;
+	lock_take(db);
+	err = open_locked(db->header, port, plain(af) | (natt ? encap(af) : 0));
+	lock_release(db);
+	return err;
+}
+
+void ike_forget(struct header *h)
+{
+	for (unsigned int i = 0; i < CYGNET_IKE_PORTS; i++)
+		store_relaxed(&h->ike_port[i], 0);
+}
+
+static bool word_valid(uint32_t word)
+{
+	uint32_t port = word & PORT;
+
+	return port && !(word & ~ALL) && word & (PLAIN4 | PLAIN6) &&
+	       (word & PLAIN4 || !(word & ENCAP4)) && (word & PLAIN6 || !(word & ENCAP6)) &&
+	       (port != IKE || !(word & (ENCAP4 | ENCAP6)));
+}
+
+bool ike_valid(const struct header *h)
+{
+	for (unsigned int i = 0; i < CYGNET_IKE_PORTS; i++) {
+		uint32_t word = load_relaxed(&h->ike_port[i]);
+
+		if (!word)
+			continue;
+		if (!word_valid(word))
+			return false;
+		for (unsigned int j = 0; j < i; j++)
+			if ((load_relaxed(&h->ike_port[j]) & PORT) == (word & PORT))
+				return false;
+	}
+	return true;
+}
