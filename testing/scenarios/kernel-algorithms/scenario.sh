@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ESP's algorithms against the ESP of Debian's kernel, initiated from either side: the most
+# ESP's and AH's algorithms against those of Debian's kernel, initiated from either side: the most
 # used, and those that few ask for, AES-CTR, AES-CCM, shorter ICVs and longer ones,
 # ChaCha20-Poly1305, 3DES, HMAC-MD5, AES-XCBC, AES-CMAC; with ESN, whose upper half is in
-# the ICV in one way or another; and those that encrypt nothing, NULL and AES-GMAC. Each is a
+# the ICV in one way or another; and those that encrypt nothing, NULL, AES-GMAC and AH. Each is a
 # CHILD_SA between two hosts, all are up at once. Both SADs show the cipher, the length of its
 # key, and the ICV's. Down again, neither has an SA or policy left.
-right=kernel
+right=kernel shapes="esp ah" allowed_on_wire+=" or ah" readable_on_wire=ah
 # HMAC-SHA2-256-96 has a number for private use: only between who knows the other one.
 charon_options="send_vendor_id = yes"
 
@@ -46,7 +46,17 @@ aes128gmac: aead rfc4543(gcm(aes)) 160 128: aes-gmac 128 none 16
 aes192gmac-esn: aead rfc4543(gcm(aes)) 224 128: aes-gmac 192 none 16
 aes256gmac: aead rfc4543(gcm(aes)) 288 128: aes-gmac 256 none 16
 null-sha1: auth-trunc hmac(sha1) 160 96 enc ecb(cipher_null) 0: null 0 hmac-sha1 12
-null-sha256: auth-trunc hmac(sha256) 256 128 enc ecb(cipher_null) 0: null 0 hmac-sha256 16"
+null-sha256: auth-trunc hmac(sha256) 256 128 enc ecb(cipher_null) 0: null 0 hmac-sha256 16
+ah-sha1: auth-trunc hmac(sha1) 160 96: null 0 hmac-sha1 12
+ah-sha256: auth-trunc hmac(sha256) 256 128: null 0 hmac-sha256 16
+ah-sha384: auth-trunc hmac(sha384) 384 192: null 0 hmac-sha384 24
+ah-sha512: auth-trunc hmac(sha512) 512 256: null 0 hmac-sha512 32
+ah-md5: auth-trunc hmac(md5) 128 96: null 0 hmac-md5 12
+ah-aesxcbc: auth-trunc xcbc(aes) 128 96: null 0 aes-xcbc 12
+ah-aescmac: auth-trunc cmac(aes) 128 96: null 0 aes-cmac 12
+ah-sha1_160: auth-trunc hmac(sha1) 160 160: null 0 hmac-sha1 20
+ah-md5_128: auth-trunc hmac(md5) 128 128: null 0 hmac-md5 16
+ah-sha256_96: auth-trunc hmac(sha256) 256 96: null 0 hmac-sha256 12"
 
 children=$(sed -n 's/:.*//p' <<< "$algorithms")
 number=$(wc -w <<< "$children")

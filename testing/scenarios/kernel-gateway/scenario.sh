@@ -2,7 +2,7 @@
 # Cygnet as a road warrior, twice, behind a NAT that rewrites ports: the gateway is
 # Debian's kernel with stock strongSwan, and gives each an address of its pool, and the left
 # one of IPv6, too, though no IPv6 leads there. The left speaks IKEv2, the third IKEv1 in
-# aggressive mode. Then the NAT forgets them; when they send again, from other ports, the
+# aggressive mode, and has a password (XAuth). Then the NAT forgets them; when they send again, from other ports, the
 # gateway follows. At last the left is a host that speaks with the kernel in transport mode
 # through that NAT: checksums are of addresses that the other does not see.
 . "$top/testing/scenarios/nat/scenario.sh"
@@ -14,6 +14,7 @@ wan_addr=([left]=192.168.1.2 [right]=192.168.0.2 [third]=192.168.1.3)
 # As in nat; and TCP's, until the left knows what ESP adds.
 may_drop=([left]=too-big [right]="XfrmInNoPols XfrmInPolBlock XfrmOutPolBlock")
 charon_options="i_dont_care_about_security_and_use_aggressive_mode_psk = yes"
+charon_plugins+=" xauth-generic"
 
 steps() {
 	local side before
@@ -22,6 +23,8 @@ steps() {
 		expect "$side connects" tunnel_up "$side"
 		expect_output "SAs in UDP in $side's cygnetd" 2 sad "$side" 'map(select(.encap == "udp")) | length'
 	done
+	expect "the password was asked for" on_gateway right \
+		"grep \"XAuth authentication of 'third' successful\" $(charon_log right)"
 	expect "each has an address of its own" own_addresses
 	expect "left has one of IPv6" test -n "$(vip6)"
 	before=$(kernel_ports)

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# As ikev1, with Debian's kernel on the right. Then it vanishes: dead peer detection on the
-# left restarts the tunnel, which comes back when the wire is mended.
+# As ikev1, with Debian's kernel on the right, which as a client has a password (XAuth). Then
+# it vanishes: dead peer detection on the left restarts the tunnel, which comes back when the wire
+# is mended.
 . "$top/testing/scenarios/dpd/scenario.sh"
 . "$top/testing/scenarios/ikev1/scenario.sh"
 right=kernel no_policy=pass
+charon_plugins+=" xauth-generic"
 # What comes before it has the keys.
 may_drop=([left]=bad-spi [right]="XfrmInNoStates XfrmInStateInvalid XfrmAcquireError")
 eval "with_peer() $(declare -f steps | tail -n +2)"
@@ -11,6 +13,8 @@ eval "with_peer() $(declare -f steps | tail -n +2)"
 steps() {
 	local child
 	with_peer
+	expect "the password was asked for" \
+		grep "XAuth authentication of 'client' successful" "$(charon_log left)"
 	expect "the tunnel comes up" tunnel_up left back
 	expect_pings
 	child=$(child_id left back)
