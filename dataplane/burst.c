@@ -15,7 +15,6 @@ void burst_begin(struct worker *w, unsigned int port)
 	w->burst.port = (uint8_t)port;
 	/* What waits for its next hop goes first; others may have to choose who works. */
 	w->burst.open = !w->pending.n && !offload_enabled && !w->lane.size;
-	w->burst.chains = !w->runs.short_ones;
 }
 
 /* What a call is to do. An AEAD has the header in its associated data; a chain's MAC begins there,
@@ -139,8 +138,8 @@ void burst_add(struct worker *w, struct rte_mbuf *m, struct session *s)
 	}
 	b->m[b->n] = m;
 	b->s[b->n] = s;
+	b->device[b->n] = s->device;
 	b->n++;
-	runs_note(&w->runs, s);
 }
 
 /* --- and what comes of it --- */
@@ -245,14 +244,13 @@ static void go_on(struct worker *w)
 void burst_go(struct worker *w)
 {
 	struct burst *b = &w->burst;
-	uint8_t length[CRYPT_CALL_MAX];
+	const struct crypt_row row = {b->n, b->m, b->s, b->device, &b->vectors};
 
-	for (unsigned int i = 0; i < b->n; i += length[i]) {
-		length[i] = (uint8_t)run_length(b, i);
-		crypt_call(b->s[i], b->s[i]->device, &b->vectors, i, length[i]);
+	crypt_row(w, &row);
+	for (unsigned int i = 0, n; i < b->n; i += n) {
+		n = run_length(b, i);
+		finish(w, i, n);
 	}
-	for (unsigned int i = 0; i < b->n; i += length[i])
-		finish(w, i, length[i]);
 	b->n = 0;
 	if (w->nopened)
 		go_on(w);

@@ -18,11 +18,11 @@ struct worker;
 /** Collected, and not yet given to a device. */
 struct burst {
 	unsigned int n;
-	bool open;		/* for packets of this turn; */
-	bool chains;		/* for those of chains */
+	bool open;		/* for packets of this turn */
 	uint8_t port;		/* that they came by */
 	struct rte_mbuf *m[CRYPT_CALL_MAX];
 	struct session *s[CRYPT_CALL_MAX];
+	uint8_t device[CRYPT_CALL_MAX];
 	uint64_t seq[CRYPT_CALL_MAX];	/* inbound: with the high bits inferred */
 	uint8_t iv[CRYPT_CALL_MAX][16], aad[CRYPT_CALL_MAX][16];
 	uint8_t icv[CRYPT_CALL_MAX][ESP_ICV_MAX]; /* where it stood, there is something else */
@@ -38,7 +38,6 @@ static inline bool burst_takes(const struct burst *b, const struct rte_mbuf *m,
 {
 	/* Those of the SA that are on their way leave first. */
 	return b->open && s->way.by_burst && !s->in_flight && !s->by_queue && b->n < CRYPT_CALL_MAX &&
-	       (b->chains || s->form != SUITE_CHAIN) &&
 	       esp_front_writes_all(rte_pktmbuf_headroom(m), s->iv_len) &&
 	       rte_pktmbuf_tailroom(m) >= ESP_TAIL_MAX;
 }

@@ -47,36 +47,36 @@ static unsigned int class_of(const struct crypt_vectors *v, unsigned int i)
 	return class < CLASSES ? CLASSES - 1 - class : 0;
 }
 
-static bool same_class(const struct crypt_vectors *v, unsigned int from, unsigned int n)
+static bool same_class(const struct crypt_vectors *v, const uint8_t *which, unsigned int n)
 {
 	for (unsigned int i = 1; i < n; i++)
-		if (class_of(v, from + i) != class_of(v, from))
+		if (class_of(v, which[i]) != class_of(v, which[0]))
 			return false;
 	return true;
 }
 
-/* The packets' numbers, the longest first: a counting sort. */
-static void sort(const struct crypt_vectors *v, unsigned int from, unsigned int n, uint8_t *order)
+/* A counting sort. */
+bool crypt_call_sort(const struct crypt_vectors *v, uint8_t *which, unsigned int n)
 {
-	uint8_t begin[CLASSES + 1] = {0};
+	uint8_t begin[CLASSES + 1] = {0}, sorted[CRYPT_CALL_MAX];
 
+	if (same_class(v, which, n))
+		return false;
 	for (unsigned int i = 0; i < n; i++)
-		begin[class_of(v, from + i) + 1]++;
+		begin[class_of(v, which[i]) + 1]++;
 	for (unsigned int i = 1; i < CLASSES; i++)
 		begin[i] = (uint8_t)(begin[i] + begin[i - 1]);
 	for (unsigned int i = 0; i < n; i++)
-		order[begin[class_of(v, from + i)]++] = (uint8_t)(from + i);
+		sorted[begin[class_of(v, which[i])]++] = which[i];
+	memcpy(which, sorted, n);
+	return true;
 }
 
-/* PIPSEA's rule for bins of packets (section 3.3), for the lanes of a multi-buffer library: the
- * longest first, so that they all end at about the same time. */
-static void call_sorted(const struct session *s, unsigned int device, struct crypt_vectors *v,
-			unsigned int from, unsigned int n)
+static void call_in_order(const struct session *s, unsigned int device, struct crypt_vectors *v,
+			  const uint8_t *order, unsigned int n)
 {
 	struct crypt_vectors sorted;
-	uint8_t order[CRYPT_CALL_MAX];
 
-	sort(v, from, n, order);
 	for (unsigned int i = 0; i < n; i++) {
 		unsigned int o = order[i];
 
@@ -94,8 +94,12 @@ static void call_sorted(const struct session *s, unsigned int device, struct cry
 void crypt_call(const struct session *s, unsigned int device, struct crypt_vectors *v,
 		unsigned int from, unsigned int n)
 {
-	if (s->form == SUITE_CHAIN && !same_class(v, from, n))
-		call_sorted(s, device, v, from, n);
+	uint8_t which[CRYPT_CALL_MAX];
+
+	for (unsigned int i = 0; i < n; i++)
+		which[i] = (uint8_t)(from + i);
+	if (s->form == SUITE_CHAIN && crypt_call_sort(v, which, n))
+		call_in_order(s, device, v, which, n);
 	else
 		call(s, device, v, from, n);
 }

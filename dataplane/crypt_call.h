@@ -55,7 +55,14 @@ static inline enum rte_crypto_op_status crypt_vectors_status(const struct crypt_
  */
 void crypt_call_device(unsigned int device, void *crypto, union rte_crypto_sym_ofs ofs,
 		       struct crypt_vectors *v, unsigned int from, unsigned int n);
-/** The same for a worker's session, in the order that suits its suite. */
+/**
+ * PIPSEA's rule for bins of packets (section 3.3), for the lanes of a multi-buffer library: the
+ * longest first, so that they all end at about the same time.
+ * @param which  n packets, to be put into that order
+ * @return false: they are in it
+ */
+bool crypt_call_sort(const struct crypt_vectors *v, uint8_t *which, unsigned int n);
+/** crypt_call_device() for a worker's session, in the order that suits its suite. */
 void crypt_call(const struct session *s, unsigned int device, struct crypt_vectors *v,
 		unsigned int from, unsigned int n);
 /** What came of packet i; where it is an error, that SA's packets go by the queue from then

@@ -3,7 +3,7 @@
  * crypto"): no queue, no operation for each. They are collected and done in runs of one SA, in
  * the order in which they came. */
 #include "control.h"
-#include "crypt_call.h"
+#include "crypt_row.h"
 #include "engine.h"
 #include "pipeline.h"
 #include "shortcut.h"
@@ -14,10 +14,9 @@ bool crypt_now_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa 
 	struct crypt_now *now = &w->now[w->filling];
 	struct session *s = packet(m)->session;
 
-	runs_note(&w->runs, s);
 	/* Those in a queue leave first. */
-	if (!s->by_call || !runs_allow_call(&w->runs, s) || s->head || s->by_queue || !engine_device[device].at_once ||
-	    now->n == CRYPT_NOW ||
+	if (!s->by_call || s->head || s->by_queue || !engine_device[device].at_once ||
+	    now->n == CRYPT_NOW || !crypt_row_takes(w, s, device) ||
 	    ((!s->at[device] || engine_lost(device)) && !session_on(s, sa, device)))
 		return false;
 	now->device[now->n] = (uint8_t)device;
@@ -26,28 +25,33 @@ bool crypt_now_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa 
 	return true;
 }
 
-/* @param n  packets of one SA that one device does */
-static void work(struct worker *w, struct crypt_now *now, unsigned int from, unsigned int n)
+static void describe(struct crypt_now *now, struct crypt_vectors *v, unsigned int i)
 {
-	struct session *s = packet(now->m[from])->session;
-	struct stats_device *stats_device = &w->stats->device[now->device[from]];
+	struct esp_job *job = &now->job[i];
+	uint8_t *at = rte_pktmbuf_mtod(now->m[i], uint8_t *);
+
+	if (packet(now->m[i])->session->form == SUITE_AEAD)
+		crypt_vectors_set(v, i, at + job->text_at, job->text_len, at + job->icv_at, job->iv,
+				  job->aad);
+	else
+		crypt_vectors_set(v, i, at + job->auth_at, job->auth_len, at + job->icv_at, job->iv,
+				  NULL);
+}
+
+static void work(struct worker *w, struct crypt_now *now)
+{
+	struct session *s[CRYPT_NOW];
 	struct crypt_vectors v;
+	const struct crypt_row row = {now->n, now->m, s, now->device, &v};
 
-	for (unsigned int i = 0; i < n; i++) {
-		struct esp_job *job = &now->job[from + i];
-		uint8_t *at = rte_pktmbuf_mtod(now->m[from + i], uint8_t *);
-
-		if (s->form == SUITE_AEAD)
-			crypt_vectors_set(&v, i, at + job->text_at, job->text_len,
-					  at + job->icv_at, job->iv, job->aad);
-		else
-			crypt_vectors_set(&v, i, at + job->auth_at, job->auth_len,
-					  at + job->icv_at, job->iv, NULL);
+	for (unsigned int i = 0; i < now->n; i++) {
+		s[i] = packet(now->m[i])->session;
+		describe(now, &v, i);
 	}
-	crypt_call(s, now->device[from], &v, 0, n);
-	for (unsigned int i = 0; i < n; i++)
-		packet(now->m[from + i])->status =
-			(uint8_t)crypt_call_status(s, &v, i, stats_device);
+	crypt_row(w, &row);
+	for (unsigned int i = 0; i < now->n; i++)
+		packet(now->m[i])->status = (uint8_t)crypt_call_status(
+			s[i], &v, i, &w->stats->device[now->device[i]]);
 }
 
 /* What the short way knows of the SA holds for this turn: its first cache line, which tells
@@ -98,14 +102,12 @@ static unsigned int run_length(const struct crypt_now *now, unsigned int from)
 /* All first, then what comes of them: the next step fetches what it needs for all. */
 static void runs(struct worker *w, struct crypt_now *now)
 {
-	uint8_t length[CRYPT_NOW];
-
-	for (unsigned int i = 0; i < now->n; i += length[i]) {
-		length[i] = (uint8_t)run_length(now, i);
-		work(w, now, i, length[i]);
+	if (now->n)
+		work(w, now);
+	for (unsigned int i = 0, n; i < now->n; i += n) {
+		n = run_length(now, i);
+		finish(w, now, i, n);
 	}
-	for (unsigned int i = 0; i < now->n; i += length[i])
-		finish(w, now, i, length[i]);
 	now->n = 0;
 }
 

@@ -30,6 +30,7 @@
 
 #include "burst.h"
 #include "conf.h"
+#include "crypt_row.h"
 #include "crypto_core.h"
 #include "drop.h"
 #include "esp.h"
@@ -38,7 +39,6 @@
 #include "offload.h"
 #include "packet.h"
 #include "route.h"
-#include "runs.h"
 #include "session.h"
 #include "stats.h"
 
@@ -123,7 +123,6 @@ struct worker {
 	struct crypt_now now[2];	/* one is filled while the other one is done */
 	unsigned int filling;	/* that one */
 	struct burst burst;	/* of frames that were received together */
-	struct runs runs;	/* of what has been called for, or could have been */
 	struct opened opened[CRYPT_NOW + 1]; /* since crypt_now() looked; the last: no room */
 	unsigned int nopened;
 	bool working;		/* the other one is being done */
@@ -210,6 +209,13 @@ bool crypt_now_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa 
 /** Whether there is room for another burst of packets on their way to the devices. What there is
  * none for waits in the ports' queues. */
 bool crypt_has_room(const struct worker *w);
+/** Whether a device may do packets of an SA at once: what was in a chain's queue already would come
+ * back with them. */
+static inline bool crypt_row_takes(const struct worker *w, const struct session *s,
+				   unsigned int device)
+{
+	return s->form != SUITE_CHAIN || !w->at[device];
+}
 /** Bring collected operations to the devices, and finish what has come back.
  * @return packets that came back */
 unsigned int crypt_poll(struct worker *w);

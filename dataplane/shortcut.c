@@ -171,7 +171,8 @@ static bool is_short(const struct worker *w, struct rte_mbuf *m, const struct ca
 static bool goes_by_burst(const struct worker *w, const struct rte_mbuf *m,
 			  const struct candidate *c)
 {
-	return has_session(c->flow) && burst_takes(&w->burst, m, c->flow->session);
+	return has_session(c->flow) && crypt_row_takes(w, c->flow->session, c->flow->session->device) &&
+	       burst_takes(&w->burst, m, c->flow->session);
 }
 
 static void go_short(struct worker *w, struct rte_mbuf *m, const struct candidate *c, bool by_burst,

@@ -181,7 +181,6 @@ static unsigned int turn(struct worker *w, bool receive)
 	unsigned int moved;
 
 	shortcut_look(w);
-	runs_turn(&w->runs);
 	moved = poll_inbox(w);
 
 	for (unsigned int p = 0; p < nports && receive; p++)

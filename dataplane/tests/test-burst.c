@@ -261,23 +261,25 @@ static void expect_sent_in_turn(const struct tunnel *t)
 	gateway_forget(w);
 }
 
-/* That n packets wait in a queue, not for a call. */
-static void expect_queued(unsigned int n)
+/* Packets that came back out of queues. */
+static uint64_t queued(void)
 {
-	unsigned int queued = 0;
+	struct rte_cryptodev_stats one;
+	uint64_t n = 0;
 
-	assert_int_equal(w->tx[GATEWAY_WAN].n, 0);
-	assert_int_equal(w->now[w->filling].n, 0);
-	for (unsigned int d = 0; d < engine_devices; d++)
-		queued += w->at[d];
-	assert_int_equal(queued, n);
+	for (unsigned int d = 0; d < engine_devices; d++) {
+		assert_int_equal(rte_cryptodev_stats_get(engine_device[d].id, &one), 0);
+		n += one.dequeued_count;
+	}
+	return n;
 }
 
 /* A call is for packets of one SA: a library that works on several packets at a time has those of
- * many SAs by its queue, and of one by calls again. */
+ * many SAs by its queue, all within their burst, and of one by calls. */
 static void sas_in_turn(void **state)
 {
 	struct tunnel t[TUNNELS];
+	uint64_t before;
 
 	(void)state;
 	gateway_open(w, 2 * TUNNELS);
@@ -286,28 +288,87 @@ static void sas_in_turn(void **state)
 	leave_in_turn(t);
 	esp_worker_finish(w);
 	expect_sent_in_turn(t);
-	runs_turn(&w->runs);
 	for (unsigned int i = 0; i < 3; i++) {
+		before = queued();
 		leave_in_turn(t);
-		expect_queued(TUNNELS * EACH);
-		esp_worker_finish(w);
 		expect_sent_in_turn(t);
-		runs_turn(&w->runs);
+		assert_int_equal(queued() - before, TUNNELS * EACH);
 	}
-	/* Too few to say anything. */
-	leave(&t[0], 1);
-	expect_queued(1);
-	esp_worker_finish(w);
-	gateway_forget(w);
-	runs_turn(&w->runs);
-	for (unsigned int i = 0; i < RUNS_ENOUGH; i++)
-		leave(&t[0], 1);
-	expect_queued(RUNS_ENOUGH);
-	esp_worker_finish(w);
-	gateway_forget(w);
-	runs_turn(&w->runs);
+	before = queued();
 	leave(&t[0], 1);
 	expect_sent(&t[0], 1, t[0].out->seq);
+	assert_int_equal(queued(), before);
+	gateway_close(w);
+}
+
+/* --- of different suites, some of them forged --- */
+
+static const unsigned int mixed[TUNNELS] = {7, 2, 10, 19, 23, 31, 37, 4};
+
+static bool is_forged(unsigned int i)
+{
+	return i % 5 == 3;
+}
+
+static void enter_in_turn(const struct tunnel *t, const uint64_t *first, bool forge)
+{
+	struct rte_mbuf *m[TUNNELS * EACH];
+	uint8_t ip[GATEWAY_FRAME];
+
+	for (unsigned int i = 0; i < TUNNELS * EACH; i++) {
+		const struct tunnel *from = &t[i % TUNNELS];
+		unsigned int len = gateway_sealed(ip, from, false, length_of(i), i,
+						  first[i % TUNNELS] + i / TUNNELS);
+
+		if (forge && is_forged(i))
+			ip[len - 1] ^= 1;
+		m[i] = gateway_frame(ip, len, GATEWAY_WAN);
+	}
+	shortcut_receive(w, m, TUNNELS * EACH, GATEWAY_WAN);
+}
+
+/* Whatever is done first, each has its own verdict, and they go on in the order in which they
+ * came. @return forged ones */
+static unsigned int expect_received_in_turn(const struct tunnel *t, bool forge)
+{
+	struct mbuf_batch *batch = &w->tx[GATEWAY_LAN];
+	unsigned int n = 0, forged = 0;
+
+	for (unsigned int i = 0; i < TUNNELS * EACH; i++) {
+		if (forge && is_forged(i)) {
+			forged++;
+			continue;
+		}
+		assert_in_range(n, 0, batch->n - 1);
+		gateway_check_in(batch->m[n++], &t[i % TUNNELS], false, length_of(i), i);
+	}
+	assert_int_equal(batch->n, n);
+	gateway_forget(w);
+	return forged;
+}
+
+static void suites_in_turn(void **state)
+{
+	struct tunnel t[TUNNELS];
+	uint64_t first[TUNNELS], before;
+	unsigned int forged;
+
+	(void)state;
+	gateway_open(w, 2 * TUNNELS);
+	for (unsigned int i = 0; i < TUNNELS; i++) {
+		gateway_tunnel(&t[i], &suites[mixed[i]], 2 + i, i & 1, false);
+		first[i] = t[i].in->seq + 1;
+	}
+	enter_in_turn(t, first, false);
+	esp_worker_finish(w);
+	gateway_forget(w);
+	before = w->stats->drop[DROP_AUTH_FAILED];
+	for (unsigned int i = 0; i < TUNNELS; i++)
+		first[i] = t[i].in->seq + 1;
+	enter_in_turn(t, first, true);
+	assert_int_equal(w->now[w->filling].n, 0);
+	forged = expect_received_in_turn(t, true);
+	assert_int_equal(w->stats->drop[DROP_AUTH_FAILED] - before, forged);
 	gateway_close(w);
 }
 
@@ -318,6 +379,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(upper_half),
 		cmocka_unit_test(counted),
 		cmocka_unit_test(sas_in_turn),
+		cmocka_unit_test(suites_in_turn),
 	};
 
 	(void)argc;

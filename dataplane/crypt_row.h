@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file crypt_row.h
+ * Packets of whatever SAs for crypto devices that work when they are called. A multi-buffer
+ * library works on several packets at a time: those of a call, which are all of one SA, or of
+ * whatever SAs there are in a queue. A call for one packet of a chain takes as long as one for
+ * sixteen, and even 32 of mixed lengths are slower by a call than 64 together. So chains are
+ * called for where all packets are of one SA; else they go through the device's queue and back,
+ * the longest first, before anything else is done: what comes of them keeps its order.
+ */
+#ifndef CYGNETD_CRYPT_ROW_H
+#define CYGNETD_CRYPT_ROW_H
+
+#include "crypt_call.h"
+
+struct worker;
+
+/** What is to be done; the arrays are by packet. */
+struct crypt_row {
+	unsigned int n;
+	struct rte_mbuf *const *m;	/* in one segment, with what crypt_vectors_set() was told */
+	struct session *const *s;
+	const uint8_t *device;		/* that has the session */
+	struct crypt_vectors *v;
+};
+
+/** Have devices do packets of their sessions: crypt_call_status() says what came of them. Worker. */
+void crypt_row(const struct worker *w, const struct crypt_row *row);
+
+#endif
