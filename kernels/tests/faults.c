@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 
 #include "faults.h"
 
-#define MAX_SHARED 64
+#define MAX_SHARED 128
 
 bool fault_launch, fault_hang, fault_error;
 int fault_after = -1;
-unsigned int launches, wipes, rectangles;
+unsigned int launches, wipes, rectangles, transfers;
 size_t uploaded, noted;
 static cl_command_queue written_queue;
 static cl_mem written;
 static struct shared {
 	const uint8_t *p;
 	size_t size;
+	bool mapped; /* else shared virtual memory */
 } shared[MAX_SHARED];
 
 #define EXPORT __attribute__((visibility("default")))
@@ -78,6 +80,7 @@ EXPORT cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_boo
 	while (i < size && bytes[i] == 0)
 		i++;
 	wipes += i == size;
+	transfers++;
 	uploaded += size;
 	if (clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof(whole), &whole, NULL) == CL_SUCCESS &&
 	    whole >= noted) {
@@ -115,6 +118,7 @@ EXPORT cl_int clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem buffer, cl
 	if (is_refused())
 		return CL_OUT_OF_RESOURCES;
 	rectangles++;
+	transfers++;
 	return next(queue, buffer, blocking, there, here, region, there_row, there_slice, here_row,
 		    here_slice, data, nwait, wait, event);
 }
@@ -132,6 +136,7 @@ EXPORT cl_int clEnqueueReadBufferRect(cl_command_queue queue, cl_mem buffer, cl_
 	if (is_refused())
 		return CL_OUT_OF_RESOURCES;
 	rectangles++;
+	transfers++;
 	return next(queue, buffer, blocking, there, here, region, there_row, there_slice, here_row,
 		    here_slice, data, nwait, wait, event);
 }
@@ -145,7 +150,18 @@ EXPORT cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool
 
 	if (is_refused())
 		return CL_OUT_OF_RESOURCES;
+	transfers++;
 	return next(queue, buffer, blocking, offset, size, data, nwait, wait, event);
+}
+
+static void note_memory(const void *old, const void *p, size_t size, bool mapped)
+{
+	unsigned int i = 0;
+
+	while (i < MAX_SHARED && shared[i].p != old)
+		i++;
+	if (i < MAX_SHARED)
+		shared[i] = (struct shared){p, size, mapped};
 }
 
 EXPORT void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
@@ -154,12 +170,28 @@ EXPORT void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool b
 {
 	void *(*next)(cl_command_queue, cl_mem, cl_bool, cl_map_flags, size_t, size_t, cl_uint,
 		      const cl_event *, cl_event *, cl_int *) = real("clEnqueueMapBuffer");
+	void *p;
 
 	if (is_refused()) {
 		*err = CL_OUT_OF_RESOURCES;
 		return NULL;
 	}
-	return next(queue, buffer, blocking, flags, offset, size, nwait, wait, event, err);
+	transfers++;
+	p = next(queue, buffer, blocking, flags, offset, size, nwait, wait, event, err);
+	if (p)
+		note_memory(NULL, p, size, true);
+	return p;
+}
+
+EXPORT cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem buffer, void *p, cl_uint nwait,
+				      const cl_event *wait, cl_event *event)
+{
+	cl_int (*next)(cl_command_queue, cl_mem, void *, cl_uint, const cl_event *, cl_event *) =
+		real("clEnqueueUnmapMemObject");
+
+	transfers++;
+	note_memory(p, NULL, 0, false);
+	return next(queue, buffer, p, nwait, wait, event);
 }
 
 EXPORT cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const void *pattern,
@@ -171,17 +203,8 @@ EXPORT cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const v
 
 	if (is_refused())
 		return CL_OUT_OF_RESOURCES;
+	transfers++;
 	return next(queue, buffer, pattern, pattern_size, offset, size, nwait, wait, event);
-}
-
-static void note_shared(const void *old, const void *p, size_t size)
-{
-	unsigned int i = 0;
-
-	while (i < MAX_SHARED && shared[i].p != old)
-		i++;
-	if (i < MAX_SHARED)
-		shared[i] = (struct shared){p, size};
 }
 
 EXPORT void *clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t size, cl_uint alignment)
@@ -189,7 +212,8 @@ EXPORT void *clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t size,
 	void *(*next)(cl_context, cl_svm_mem_flags, size_t, cl_uint) = real("clSVMAlloc");
 	void *p = next(context, flags, size, alignment);
 
-	note_shared(NULL, p, size);
+	if (p)
+		note_memory(NULL, p, size, false);
 	return p;
 }
 
@@ -197,7 +221,7 @@ EXPORT void clSVMFree(cl_context context, void *p)
 {
 	void (*next)(cl_context, void *) = real("clSVMFree");
 
-	note_shared(p, NULL, 0);
+	note_memory(p, NULL, 0, false);
 	next(context, p);
 }
 
@@ -206,8 +230,21 @@ uint64_t shared_sum(void)
 	uint64_t sum = 0;
 
 	for (unsigned int i = 0; i < MAX_SHARED; i++) {
-		for (size_t j = 0; j < shared[i].size; j++)
+		for (size_t j = 0; !shared[i].mapped && j < shared[i].size; j++)
 			sum = sum * 31 + shared[i].p[j];
 	}
 	return sum;
+}
+
+unsigned int copies_of(const void *bytes, size_t len, const void *but)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < MAX_SHARED; i++) {
+		const struct shared *s = &shared[i];
+
+		if ((size_t)((const uint8_t *)but - s->p) >= s->size)
+			n += s->p && memmem(s->p, s->size, bytes, len);
+	}
+	return n;
 }

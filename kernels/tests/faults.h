@@ -17,6 +17,7 @@ extern bool fault_error;    /* whatever is asked for has failed */
 extern int fault_after;	    /* so many commands more are taken, then none; negative: all are */
 extern unsigned int launches, wipes; /* wipes: uploads of zeros */
 extern unsigned int rectangles;	     /* moved to the device or back */
+extern unsigned int transfers;	     /* commands that move anything, rectangles included */
 extern size_t uploaded;		     /* bytes, other than in rectangles */
 
 extern size_t noted;		     /* bytes of a buffer that read_back() looks for, at least */
@@ -28,5 +29,9 @@ void *read_back(size_t *size);
 
 /** A sum over all shared virtual memory that there is. */
 uint64_t shared_sum(void);
+
+/** How many pieces of memory that OpenCL gave this process, shared or mapped, hold those bytes.
+ * @param but  a place in one that does not count */
+unsigned int copies_of(const void *bytes, size_t len, const void *but);
 
 #endif

@@ -641,14 +641,15 @@ static void leftover_first(void)
 	device_close(&dev);
 }
 
-/* More chunks under way than the persistent kernel's mailbox has room for: 2,048 of one packet. */
+/* More chunks under way than the persistent kernel's mailbox has room for: 2,048 of one packet. Since
+ * its start nothing is launched, and nothing moved. */
 static void full_mailbox(void)
 {
 	static struct rte_crypto_op *op[DESCRIPTORS], *back[DESCRIPTORS];
 	struct suite suite = esp_template;
+	unsigned int n = 0, got, before, moved;
 	uint64_t deadline = 0;
 	struct device dev;
-	unsigned int n = 0, got;
 	void *session;
 
 	if (rte_vdev_init(DRIVER "_try", "memory=persistent") < 0) {
@@ -657,6 +658,8 @@ static void full_mailbox(void)
 	}
 	CHECK(rte_vdev_uninit(DRIVER "_try") == 0);
 	device_open(&dev, "memory=persistent,chunk=1,timeout_ms=60000", 1);
+	before = launches;
+	moved = transfers;
 	suite_keys(&suite);
 	session = suite_session(&dev, &suite, true);
 	for (unsigned int i = 0; i < DESCRIPTORS; i++)
@@ -671,9 +674,13 @@ static void full_mailbox(void)
 		CHECK(back[i] == op[i] && back[i]->status == RTE_CRYPTO_OP_STATUS_SUCCESS);
 		free_op(back[i]);
 	}
+	for (unsigned int i = 0; i < 40; i++)
+		round_trip(&dev, 0, session, 64, RTE_CRYPTO_OP_STATUS_SUCCESS);
 	session_free(&dev, session);
+	CHECK(launches == before && transfers == moved);
 	device_close(&dev);
 }
+
 #define RUN(test)                                                                                  \
 	do {                                                                                       \
 		printf("%s\n", #test);                                                             \

@@ -337,31 +337,75 @@ static void out_of_place(void)
 	teardown(&rig, true);
 }
 
-/* One launch's packets in one rectangle each way; what a core writes is records. */
+/* What of a packet's text is looked for. */
+static const uint8_t *piece_of(const struct rte_crypto_op *op)
+{
+	return rte_pktmbuf_mtod_offset(op->sym->m_src, const uint8_t *, HEADER + 512);
+}
+
+/* One launch's packets in one rectangle each way, or not moved at all; what a core writes is
+ * records. No memory that the device and a core share holds a packet beside the pool, neither as it
+ * was nor as it is then; of one of no pool it does. */
 static void no_core_copies(void)
 {
 	static struct pair pairs[64];
 	struct rte_crypto_op *sent[64];
+	uint8_t was[RTE_DIM(sent)][16];
+	const void *pool;
 	struct rig rig;
 
 	setup(&rig, OCL_CIPHER_AES_CBC);
 	for (unsigned int i = 0; i < RTE_DIM(pairs); i++) {
 		make_pair(&pairs[i], &rig, rte_pktmbuf_alloc(rig.pool), 1024, false);
 		sent[i] = pairs[i].op[0];
+		memcpy(was[i], piece_of(sent[i]), sizeof(was[i]));
 	}
-	rectangles = 0;
+	pool = sent[0]->sym->m_src->buf_addr;
+	launches = transfers = rectangles = 0;
 	uploaded = 0;
 	run(sent, RTE_DIM(sent));
 	if (strstr(args, "staged")) {
-		CHECK(rectangles == 2);
+		CHECK(rectangles == 2 && launches == 1);
+		CHECK(transfers <= 4); /* where there are records, they too */
 		CHECK(uploaded <= RTE_DIM(sent) * 128);
 	} else {
-		CHECK(rectangles == 0 && uploaded == 0);
+		CHECK(transfers == 0);
+		CHECK(launches == !strstr(args, "persistent"));
 	}
+	for (unsigned int i = 0; i < RTE_DIM(sent); i++) {
+		CHECK(copies_of(was[i], sizeof(was[i]), pool) == 0);
+		CHECK(copies_of(piece_of(sent[i]), sizeof(was[i]), pool) == 0);
+	}
+	run(&pairs[0].op[1], 1);
+	CHECK(copies_of(piece_of(sent[0]), sizeof(was[0]), pool) == 1);
 	for (unsigned int i = 0; i < RTE_DIM(pairs); i++) {
 		free_op(pairs[i].op[0]);
 		free_op(pairs[i].op[1]);
 	}
+	teardown(&rig, true);
+}
+
+/* Small packets that do not lie together, and packets of no pool: a core gathers them, and a launch's
+ * go in one transfer. */
+static void gathered(bool pooled)
+{
+	struct rte_crypto_op *sent[200];
+	static struct pair pairs[200];
+	struct rig rig;
+
+	setup(&rig, OCL_CIPHER_AES_CBC);
+	for (unsigned int i = 0; i < RTE_DIM(pairs); i++) {
+		if (pooled) /* every second one */
+			rte_pktmbuf_free(rte_pktmbuf_alloc(rig.pool));
+		make_pair(&pairs[i], &rig, rte_pktmbuf_alloc(pooled ? rig.pool : plain), 64, false);
+		sent[i] = pairs[i].op[0];
+	}
+	launches = transfers = rectangles = 0;
+	run(sent, RTE_DIM(sent));
+	CHECK(rectangles == 0);
+	CHECK(launches <= 2);
+	CHECK(transfers == (strstr(args, "staged") ? 2 * launches : 0));
+	compare_all(pairs, RTE_DIM(pairs));
 	teardown(&rig, true);
 }
 
@@ -557,6 +601,8 @@ static void everything(const char *memory)
 	out_of_place();
 	joined();
 	no_core_copies();
+	gathered(true);
+	gathered(false);
 	refused();
 	device_close(&dev);
 	/* What was left went with the device. */

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Two devices of OpenCL in one process, a vdev for each, by index and by name. PoCL shows the
+ * processor as two devices of different kinds: one works in the thread that asks, the other in
+ * threads of its own.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_bus_vdev.h>
+#include <rte_dev.h>
+
+#include "faults.h"
+#include "harness.h"
+#include "operations.h"
+#include "reference.h"
+
+#define FIRST  "basic"
+#define SECOND "pthread"
+#define MANY   40 /* operations */
+
+/* What a device of DPDK says that it runs on. */
+static const char *runs_on(const struct device *dev)
+{
+	struct rte_cryptodev_info info;
+
+	rte_cryptodev_info_get(dev->id, &info);
+	return rte_dev_bus_info(info.device);
+}
+
+/* An operation on each in turn, both with packets under way, compared with OpenSSL. */
+static void work(const struct device *dev, struct suite *suites, void **sessions)
+{
+	static uint8_t expected[MANY][LEN + 64];
+	struct rte_crypto_op *op[MANY], *back;
+	unsigned int done[2] = {0, 1};
+	uint64_t deadline = 0;
+
+	for (unsigned int i = 0; i < MANY; i++) {
+		const struct suite *suite = &suites[i % 2];
+		uint8_t *iv, *data;
+
+		op[i] = make_op(sessions[i % 2]);
+		iv = rte_crypto_op_ctod_offset(op[i], uint8_t *, IV_OFFSET);
+		data = rte_pktmbuf_mtod(op[i]->sym->m_src, uint8_t *);
+		memcpy(expected[i], data, LEN);
+		reference_cipher(suite->cipher, suite->key, suite->key_len, iv, expected[i], LEN);
+		reference_auth(suite->auth, suite->mac_key, suite->mac_key_len, NULL, expected[i], LEN,
+			       expected[i] + LEN);
+		CHECK(rte_cryptodev_enqueue_burst(dev[i % 2].id, 0, &op[i], 1) == 1);
+	}
+	while (done[0] < MANY || done[1] < MANY) {
+		unsigned int got = 0;
+
+		for (unsigned int d = 0; d < 2; d++) {
+			if (done[d] >= MANY || !rte_cryptodev_dequeue_burst(dev[d].id, 0, &back, 1))
+				continue;
+			CHECK(back == op[done[d]]);
+			done[d] += 2;
+			got++;
+		}
+		expect_progress(got, &deadline);
+	}
+	for (unsigned int i = 0; i < MANY; i++) {
+		CHECK(op[i]->status == RTE_CRYPTO_OP_STATUS_SUCCESS);
+		CHECK(memcmp(rte_pktmbuf_mtod(op[i]->sym->m_src, uint8_t *), expected[i],
+			     LEN + DIGEST) == 0);
+		free_op(op[i]);
+	}
+}
+
+/* Each is what was asked for, has its own sessions, and goes on when the other one is lost. */
+static void both(const char *first, const char *second)
+{
+	struct suite suites[2] = {esp_template, esp_template};
+	struct device dev[2];
+	void *sessions[2];
+
+	printf("%s, %s\n", first, second);
+	suites[1].auth = OCL_AUTH_HMAC_SHA256;
+	device_open(&dev[0], first, 1);
+	device_open(&dev[1], second, 1);
+	CHECK(strncmp(runs_on(&dev[0]), FIRST "-", strlen(FIRST "-")) == 0);
+	CHECK(strncmp(runs_on(&dev[1]), SECOND "-", strlen(SECOND "-")) == 0);
+	for (unsigned int d = 0; d < 2; d++) {
+		suite_keys(&suites[d]);
+		sessions[d] = suite_session(&dev[d], &suites[d], true);
+		CHECK(sessions[d] != NULL);
+	}
+	work(dev, suites, sessions);
+	round_trip(&dev[0], 0, sessions[1], 2, RTE_CRYPTO_OP_STATUS_INVALID_SESSION);
+	round_trip(&dev[1], 0, sessions[0], 2, RTE_CRYPTO_OP_STATUS_INVALID_SESSION);
+	log_begin();
+	fault_error = true;
+	round_trip(&dev[0], 0, sessions[0], 20, RTE_CRYPTO_OP_STATUS_ERROR);
+	fault_error = false;
+	round_trip(&dev[1], 0, sessions[1], 20, RTE_CRYPTO_OP_STATUS_SUCCESS);
+	round_trip(&dev[0], 0, sessions[0], 20, RTE_CRYPTO_OP_STATUS_ERROR);
+	CHECK(log_end(FIRST "-") == 1);
+	for (unsigned int d = 0; d < 2; d++) {
+		session_free(&dev[d], sessions[d]);
+		device_close(&dev[d]);
+	}
+}
+
+/* The argument is named, and what there is instead. */
+static void none(const char *which)
+{
+	char args[64], named[64];
+	const char *const words[] = {named, "  0: " FIRST "-", "  1: " SECOND "-"};
+
+	snprintf(args, sizeof(args), "device=%s,chunk=64", which);
+	snprintf(named, sizeof(named), "device=%s matches none of 2:", which);
+	for (unsigned int i = 0; i < RTE_DIM(words); i++) {
+		log_begin();
+		CHECK(rte_vdev_init(DRIVER "_bad", args) < 0);
+		CHECK(log_end(words[i]) == 1);
+	}
+	CHECK(rte_cryptodev_get_dev_id(DRIVER "_bad") < 0);
+}
+
+int main(void)
+{
+	CHECK(setenv("OCL_ICD_VENDORS", "/etc/OpenCL/vendors/pocl.icd", 0) == 0);
+	CHECK(setenv("POCL_DEVICES", FIRST " " SECOND, 1) == 0);
+	harness_start();
+	operations_open();
+	both("device=0,sched=length", "device=1,memory=staged");
+	both("device=" FIRST ",memory=staged,sched=length", "device=PTHREAD,sched=none");
+	none("2");
+	none("no such device");
+	operations_close();
+	harness_stop();
+	printf("all as expected\n");
+	return 0;
+}
