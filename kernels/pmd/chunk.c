@@ -315,7 +315,6 @@ static void launch(struct ocl_chunk *chunk, struct ocl_table *table)
 	cl_event pending = table ? ocl_table_pending(table, chunk->upload) : NULL;
 	cl_int err;
 
-	chunk->sent = true;
 	err = send(chunk, pending ? &pending : NULL);
 	if (err != CL_SUCCESS) {
 		chunk->failed = true;
@@ -325,6 +324,22 @@ static void launch(struct ocl_chunk *chunk, struct ocl_table *table)
 		clReleaseEvent(pending);
 }
 
+/* @return whether it was its turn to change, which it has then */
+static bool claim(struct ocl_chunk *chunk, uint32_t to)
+{
+	uint32_t waits = OCL_CHUNK_WAITS;
+
+	return __atomic_compare_exchange_n(&chunk->claim, &waits, to, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_ACQUIRE);
+}
+
+bool ocl_chunk_withdraw(struct ocl_chunk *chunk)
+{
+	return claim(chunk, OCL_CHUNK_WITHDRAWN);
+}
+
+/* From the claim on the packets are the device's: a queue pair that gives the device up between it
+ * and the launch itself treats them as if it saw them. */
 bool ocl_chunk_launch(struct ocl_chunk *chunk, struct ocl_table *table, bool patient)
 {
 	bool entered;
@@ -335,11 +350,19 @@ bool ocl_chunk_launch(struct ocl_chunk *chunk, struct ocl_table *table, bool pat
 		chunk->failed = true;
 		return true;
 	}
+	if (!claim(chunk, OCL_CHUNK_LAUNCHED))
+		return true;
 	complete(chunk);
 	entered = patient ? enter() : rte_spinlock_trylock(&turn);
-	if (!entered && !patient)
+	if (!entered && !patient) {
+		__atomic_store_n(&chunk->claim, OCL_CHUNK_WAITS, __ATOMIC_RELAXED);
 		return false;
-	launch(chunk, table);
+	}
+	/* Others may have given it up while this one waited for its turn. */
+	if (ocl_device_lost(chunk->dev))
+		chunk->failed = true;
+	else
+		launch(chunk, table);
 	if (entered)
 		rte_spinlock_unlock(&turn);
 	return true;
@@ -404,7 +427,7 @@ void ocl_chunk_reset(struct ocl_chunk *chunk)
 	chunk->upload = 0;
 	chunk->polls = 0;
 	chunk->ordered = 0;
-	chunk->sent = false;
+	__atomic_store_n(&chunk->claim, OCL_CHUNK_WAITS, __ATOMIC_RELAXED);
 	chunk->back = false;
 	chunk->failed = false;
 }

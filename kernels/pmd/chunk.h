@@ -36,6 +36,13 @@ struct ocl_copy {
 	uint32_t len[2];
 };
 
+/* Whose a chunk is that waits for a thread to launch it: decided once, by who comes first. */
+enum ocl_claim {
+	OCL_CHUNK_WAITS,
+	OCL_CHUNK_LAUNCHED, /* the device has it, or may have had part of it */
+	OCL_CHUNK_WITHDRAWN /* its queue pair has taken it back: the device never sees it */
+};
+
 /* Where chunks come from: what those of a device have in common. */
 struct ocl_chunk_params {
 	struct ocl_device *dev;
@@ -79,10 +86,12 @@ struct ocl_chunk {
 	const struct ocl_pool *pool_arg; /* instead of the chunk's buffer; NULL: that */
 	uint64_t upload;       /* the latest of the records' sessions */
 	uint32_t ordered;      /* entries of the order table, if it is complete; else 0 */
-	bool sent;	       /* the device has it, or had part of it */
-	bool back;	       /* it has given it back */
-	bool failed;	       /* no result came back */
-	bool returned;	       /* atomic: of one that a thread launches, it has given it back */
+	/* Between the thread that launches, if there is one, and the queue pair; all else in here is
+	 * the thread's from ocl_launcher_post() until `returned`. */
+	uint32_t claim; /* atomic: enum ocl_claim */
+	bool returned;	/* atomic: the thread has given it back */
+	bool back;	/* the device has given it back */
+	bool failed;	/* no result came back */
 };
 
 /** @return 0 or -EIO or -ENOMEM, logged; free after failure, too */
@@ -117,11 +126,24 @@ void ocl_chunk_copy_digest(struct ocl_chunk *chunk, uint32_t record, u8 *to, uin
 			   uint32_t len);
 
 /**
- * Send it off. A failure shows in chunk->failed.
+ * Send it off, unless it was withdrawn. A failure shows in chunk->failed.
  * @param patient  wait a little for one's turn with OpenCL, and go without it then
  * @return false if it is another's turn: nothing more may be added, and it has to be sent off again
  */
 bool ocl_chunk_launch(struct ocl_chunk *chunk, struct ocl_table *table, bool patient);
+
+/**
+ * Take back a chunk that was given to a thread and has not returned. Not to be used again then: the
+ * thread may still look at it.
+ * @return false if it is too late: the device has it, or the thread is about to launch it
+ */
+bool ocl_chunk_withdraw(struct ocl_chunk *chunk);
+
+/** Whether the device may have seen anything of it. */
+static inline bool ocl_chunk_sent(const struct ocl_chunk *chunk)
+{
+	return __atomic_load_n(&chunk->claim, __ATOMIC_ACQUIRE) == OCL_CHUNK_LAUNCHED;
+}
 
 /** Whether a launched chunk is back, or will never be (chunk->failed). Never blocks. */
 bool ocl_chunk_poll(struct ocl_chunk *chunk);

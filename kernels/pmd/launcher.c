@@ -88,7 +88,7 @@ static void *run(void *arg)
 
 bool ocl_launcher_post(struct ocl_launcher *launcher, struct ocl_chunk *chunk)
 {
-	chunk->returned = false;
+	__atomic_store_n(&chunk->returned, false, __ATOMIC_RELAXED);
 	return rte_ring_mp_enqueue(launcher->waiting, chunk) == 0;
 }
 

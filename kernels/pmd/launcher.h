@@ -21,7 +21,7 @@ int ocl_launcher_start(struct ocl_pmd *pmd);
 void ocl_launcher_stop(struct ocl_pmd *pmd);
 
 /**
- * Have a chunk launched. From now on it is the thread's, until chunk->returned or the device is lost.
+ * Have a chunk launched. From now on it is the thread's, until chunk->returned or ocl_chunk_withdraw().
  * @return false if too many are waiting
  */
 bool ocl_launcher_post(struct ocl_launcher *launcher, struct ocl_chunk *chunk);

@@ -112,7 +112,8 @@ static struct ocl_slot *slot_at(struct ocl_qp *qp, uint32_t position)
 /* To the device, or to the thread that does it. */
 static bool hand_over(struct ocl_qp *qp, struct ocl_batch *batch)
 {
-	if (qp->pmd->launcher)
+	/* The thread ends when the device is lost. */
+	if (qp->pmd->launcher && !ocl_device_lost(&qp->pmd->device))
 		return ocl_launcher_post(qp->pmd->launcher, &batch->chunk);
 	return ocl_chunk_launch(&batch->chunk, &qp->pmd->table,
 				rte_get_tsc_cycles() >= batch->deadline);
@@ -233,13 +234,25 @@ static bool try_heads(struct ocl_qp *qp)
 	return false;
 }
 
-/* The batch to put operations into; NULL if all are in use. */
+/* On a device that is lost: a thread may still be looking at any of the chunks. */
+static void refuse_leftover(struct ocl_qp *qp)
+{
+	for (uint32_t i = 0; i < qp->nleftover; i++)
+		refuse(qp, slot_at(qp, qp->leftover[i]), RTE_CRYPTO_OP_STATUS_ERROR);
+	qp->nleftover = 0;
+}
+
+/* The batch to put operations into; NULL if all are in use, or the device is lost. */
 static struct ocl_batch *filling(struct ocl_qp *qp)
 {
 	struct ocl_batch *batch;
 
 	if (qp->filling)
 		return qp->filling;
+	if (ocl_device_lost(&qp->pmd->device)) {
+		refuse_leftover(qp);
+		return NULL;
+	}
 	if (qp->newest - qp->oldest == qp->nbatches)
 		return NULL;
 	batch = batch_at(qp, qp->newest++);
@@ -252,6 +265,14 @@ static struct ocl_batch *filling(struct ocl_qp *qp)
 	return batch;
 }
 
+/* Its operations fail. What a thread has not begun with it never will. */
+static void give_up(struct ocl_qp *qp, struct ocl_batch *batch)
+{
+	batch->given_up = true;
+	batch->seen = qp->pmd->launcher ? !ocl_chunk_withdraw(&batch->chunk) :
+					  ocl_chunk_sent(&batch->chunk);
+}
+
 /* Whether it has come back by itself. A lost device's are not waited for where a thread asks for them,
  * which then stops. */
 static bool has_returned(struct ocl_qp *qp, struct ocl_batch *batch)
@@ -262,7 +283,7 @@ static bool has_returned(struct ocl_qp *qp, struct ocl_batch *batch)
 		return true;
 	if (!ocl_device_lost(&qp->pmd->device))
 		return false;
-	batch->chunk.failed = true;
+	give_up(qp, batch);
 	return true;
 }
 
@@ -274,7 +295,7 @@ static bool is_back(struct ocl_qp *qp, struct ocl_batch *batch)
 	batch->back = has_returned(qp, batch);
 	if (!batch->back && rte_get_tsc_cycles() >= batch->deadline) {
 		batch->back = true;
-		batch->chunk.failed = true;
+		give_up(qp, batch);
 		ocl_device_fail(&qp->pmd->device, "no answer within timeout_ms", 0);
 	}
 	qp->under_way -= batch->back;
@@ -332,18 +353,22 @@ static struct ocl_batch *batch_with_room(struct ocl_qp *qp, uint32_t size)
 static bool enqueue_one(struct ocl_qp *qp, struct rte_crypto_op *op)
 {
 	struct ocl_slot *slot = slot_at(qp, qp->tail);
+	struct ocl_batch *batch = NULL;
 	struct ocl_request request;
-	struct ocl_batch *batch;
 	enum rte_crypto_op_status status;
 
 	if (qp->tail - qp->head > qp->mask)
 		return false;
 	status = parse(qp, op, &request);
-	slot->op = op;
 	if (status == RTE_CRYPTO_OP_STATUS_NOT_PROCESSED) {
 		batch = batch_with_room(qp, request.size + request.reserve);
-		if (batch == NULL)
+		if (batch == NULL && !ocl_device_lost(&qp->pmd->device))
 			return false;
+		if (batch == NULL)
+			status = RTE_CRYPTO_OP_STATUS_ERROR;
+	}
+	slot->op = op;
+	if (batch) {
 		op->status = status;
 		slot->final = false;
 		if (!stage(qp, slot, &request, batch)) {
@@ -398,6 +423,8 @@ uint16_t ocl_qp_enqueue(void *queue_pair, struct rte_crypto_op **ops, uint16_t n
 
 static enum rte_crypto_op_status status_of(const struct ocl_slot *slot)
 {
+	if (slot->batch->given_up)
+		return RTE_CRYPTO_OP_STATUS_ERROR;
 	switch (ocl_chunk_result(&slot->batch->chunk, slot->record)) {
 	case OCL_STATUS_DONE:
 		return RTE_CRYPTO_OP_STATUS_SUCCESS;
@@ -419,6 +446,14 @@ static void keep_packet(struct ocl_qp *qp, struct rte_mbuf *m)
 		rte_mbuf_refcnt_update(m, 1);
 }
 
+/* Whether the device did not finish it, and may still be at work on it. */
+static bool is_unfinished(const struct ocl_batch *batch)
+{
+	if (batch->given_up)
+		return batch->seen;
+	return batch->chunk.failed && ocl_chunk_sent(&batch->chunk);
+}
+
 static void finish(struct ocl_qp *qp, const struct ocl_slot *slot)
 {
 	struct ocl_batch *batch = slot->batch;
@@ -431,7 +466,7 @@ static void finish(struct ocl_qp *qp, const struct ocl_slot *slot)
 	if (slot->op->status != RTE_CRYPTO_OP_STATUS_ERROR)
 		return;
 	qp->stats.dequeue_err_count++;
-	if (batch->chunk.failed && batch->chunk.sent)
+	if (is_unfinished(batch))
 		keep_packet(qp, slot->op->sym->m_src);
 }
 
@@ -448,6 +483,7 @@ static void free_batches(struct ocl_qp *qp)
 			ocl_chunk_reset(&batch->chunk);
 		batch->launched = false;
 		batch->back = false;
+		batch->given_up = false;
 		qp->oldest++;
 	}
 }

@@ -21,6 +21,8 @@ struct ocl_batch {
 			    * when launched */
 	uint32_t pending;  /* slots that refer to it */
 	bool launched, back;
+	bool given_up; /* then the chunk is not looked at: a thread may be at work on it */
+	bool seen;     /* given up: by the device, maybe */
 };
 
 struct ocl_slot {

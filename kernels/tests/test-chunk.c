@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A chunk between the thread that launches it and the queue pair that takes it back from a device
+ * that is given up: one of them has it, and what was taken back the device never sees.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <rte_pause.h>
+
+#include "args.h"
+#include "chunk.h"
+#include "faults.h"
+
+#define ROUNDS 300
+
+static struct ocl_device dev;
+static struct ocl_sched sched;
+static struct ocl_table table;
+static struct ocl_chunk chunk;
+
+static int start(void **state)
+{
+	struct ocl_chunk_params params = {.dev = &dev, .sched = &sched, .records = 32, .bytes = 65536};
+	struct ocl_args args;
+
+	(void)state;
+	if (ocl_args_parse(&args, "sched=length,chunk=32") || ocl_device_open(&dev, "") ||
+	    ocl_sched_init(&sched, &args, &dev) || ocl_device_build(&dev, sched.bin_size) ||
+	    ocl_table_init(&table, &dev, 1))
+		return -1;
+	params.memory = ocl_memory_choose(&dev, "staged");
+	params.sessions = table.buffer;
+	return ocl_chunk_init(&chunk, &params);
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	ocl_chunk_free(&chunk);
+	ocl_table_free(&table);
+	ocl_device_close(&dev);
+	return 0;
+}
+
+/* One packet of no bytes, of a session without algorithms. */
+static void fill(void)
+{
+	struct ocl_record *record;
+	uint32_t result;
+
+	ocl_chunk_reset(&chunk);
+	record = ocl_chunk_add(&chunk, 0, 0, sizeof(*record));
+	assert_non_null(record);
+	result = record->result;
+	memset(record, 0, sizeof(*record));
+	record->result = result;
+	launches = transfers = 0;
+}
+
+static void wait_for(void)
+{
+	while (!ocl_chunk_poll(&chunk))
+		rte_pause();
+	assert_false(chunk.failed);
+	assert_int_equal(ocl_chunk_result(&chunk, 0), OCL_STATUS_DONE);
+}
+
+static void launched(void **state)
+{
+	(void)state;
+	fill();
+	assert_false(ocl_chunk_sent(&chunk));
+	assert_true(ocl_chunk_launch(&chunk, NULL, true));
+	assert_true(ocl_chunk_sent(&chunk));
+	assert_false(ocl_chunk_withdraw(&chunk));
+	assert_int_equal(launches, 1);
+	wait_for();
+}
+
+static void withdrawn(void **state)
+{
+	(void)state;
+	fill();
+	assert_true(ocl_chunk_withdraw(&chunk));
+	assert_true(ocl_chunk_launch(&chunk, NULL, true));
+	assert_false(ocl_chunk_sent(&chunk));
+	assert_false(ocl_chunk_withdraw(&chunk));
+	assert_int_equal(launches + transfers, 0);
+}
+
+static uint32_t round_ready; /* atomic: how many are in a round */
+
+static void meet(uint32_t round)
+{
+	__atomic_fetch_add(&round_ready, 1, __ATOMIC_ACQ_REL);
+	while (__atomic_load_n(&round_ready, __ATOMIC_ACQUIRE) < 2 * round)
+		sched_yield();
+}
+
+static void *launch_always(void *arg)
+{
+	(void)arg;
+	for (uint32_t round = 1; round <= ROUNDS; round++) {
+		meet(2 * round - 1);
+		ocl_chunk_launch(&chunk, NULL, true);
+		meet(2 * round);
+	}
+	return NULL;
+}
+
+/* Whoever comes first, both know who it was. */
+static void either(void **state)
+{
+	unsigned int taken_back = 0;
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, launch_always, NULL), 0);
+	for (uint32_t round = 1; round <= ROUNDS; round++) {
+		bool mine;
+
+		fill();
+		meet(2 * round - 1);
+		for (volatile uint32_t i = 0; i < round; i++)
+			;
+		mine = ocl_chunk_withdraw(&chunk);
+		meet(2 * round);
+		assert_int_equal(launches, !mine);
+		assert_int_equal(ocl_chunk_sent(&chunk), !mine);
+		taken_back += mine;
+		if (!mine)
+			wait_for();
+	}
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	print_message("%u of %u taken back\n", taken_back, ROUNDS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(launched),
+		cmocka_unit_test(withdrawn),
+		cmocka_unit_test(either),
+	};
+
+	return cmocka_run_group_tests(tests, start, stop);
+}
