@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Preloaded into cygnetd: from the moment on when the file $CL_FAULT exists OpenCL
- * launches no kernel any more, as if the device were lost. */
+/* Preloaded into cygnetd: from the moment on when the file $CL_FAULT exists OpenCL fails in the way
+ * that it says: "refuse", launches no kernel any more; "error", whatever was launched ends in an
+ * error; "hang", nothing ever ends. */
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define CL_TARGET_OPENCL_VERSION 300
@@ -11,27 +14,61 @@
 typedef cl_int launch(cl_command_queue queue, cl_kernel kernel, cl_uint dims,
 		      const size_t *offset, const size_t *global, const size_t *local,
 		      cl_uint nwait, const cl_event *wait, cl_event *event);
+typedef cl_int event_info(cl_event event, cl_event_info what, size_t size, void *value,
+			  size_t *size_ret);
 
 __attribute__((visibility("default"))) launch clEnqueueNDRangeKernel;
+__attribute__((visibility("default"))) event_info clGetEventInfo;
 
 /* Not the next one: the driver is loaded at run time, out of the global scope. */
-static launch *real(void)
+static void *real(const char *name)
 {
-	static launch *found;
+	return dlsym(dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_NOLOAD), name);
+}
 
-	if (!found)
-		found = (launch *)dlsym(dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_NOLOAD),
-					"clEnqueueNDRangeKernel");
-	return found;
+static int fails(const char *how)
+{
+	const char *path = getenv("CL_FAULT");
+	char said[16] = "";
+	FILE *file;
+
+	if (!path || access(path, F_OK))
+		return 0;
+	file = fopen(path, "r");
+	if (!file)
+		return 0;
+	if (!fgets(said, sizeof(said), file))
+		said[0] = '\0';
+	fclose(file);
+	return strcmp(said, how) == 0;
 }
 
 cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dims,
 			      const size_t *offset, const size_t *global, const size_t *local,
 			      cl_uint nwait, const cl_event *wait, cl_event *event)
 {
-	const char *fault = getenv("CL_FAULT");
+	static launch *next;
 
-	if (fault && access(fault, F_OK) == 0)
+	if (!next)
+		next = (launch *)real("clEnqueueNDRangeKernel");
+	if (fails("refuse"))
 		return CL_OUT_OF_RESOURCES;
-	return real()(queue, kernel, dims, offset, global, local, nwait, wait, event);
+	return next(queue, kernel, dims, offset, global, local, nwait, wait, event);
+}
+
+cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t size, void *value, size_t *size_ret)
+{
+	static event_info *next;
+	cl_int err;
+
+	if (!next)
+		next = (event_info *)real("clGetEventInfo");
+	err = next(event, what, size, value, size_ret);
+	if (err != CL_SUCCESS || what != CL_EVENT_COMMAND_EXECUTION_STATUS)
+		return err;
+	if (fails("hang"))
+		*(cl_int *)value = CL_RUNNING;
+	else if (fails("error"))
+		*(cl_int *)value = CL_OUT_OF_RESOURCES;
+	return err;
 }

@@ -171,6 +171,15 @@ class Gateway:
             conf.write(text)
         self.start()
 
+    @contextlib.contextmanager
+    def paused(self):
+        """What is sent meanwhile is there all at once."""
+        self.process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.process.send_signal(signal.SIGCONT)
+
     def kill(self):
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()

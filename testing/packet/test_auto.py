@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""engine = auto: packets of one SA at two engines, and an engine that fails."""
+"""engine = auto: packets of one SA at two engines, by length and by load, and an engine that fails."""
+import contextlib
 import json
 import os
+import re
+import time
 import zlib
+
+from scapy.packet import raw
 
 from bench import same_but_hop, to_far_host, to_host
 from network import wait_until
+from test_esp import cases
 
 ENGINE = "auto"
 SUITE = "cbc128-sha256"
@@ -21,15 +27,22 @@ def engines(bench):
             if row["device"] in ("crypto_aesni_mb0", "crypto_opencl0")}
 
 
-def rewrite(bench, change):
-    """cygnetd starts again, with another file of what was measured."""
-    path = f"{bench.gateway.work}/state/engines"
-    bench.gateway.stop()
+def edit(path, change):
     with open(path) as file:
         text = change(file.read())
     with open(path, "w") as file:
         file.write(text)
-    bench.gateway.start()
+
+
+def rewrite(bench, change, opencl="memory=staged"):
+    """cygnetd starts again, with another file of what was measured, and other arguments for the
+    OpenCL device, which are part of its version."""
+    gateway = bench.gateway
+    assert gateway.stop() == 0
+    edit(f"{gateway.work}/cygnetd.conf", lambda text: re.sub("(?m)^opencl = .*", f"opencl = {opencl}", text))
+    edit(f"{gateway.work}/state/engines", lambda text: change(re.sub(
+        r"(?m)(?<=^device crypto_opencl0\|)(.*), (.*?wait_us=[0-9]*),.*", rf"\1, \2,{opencl}", text)))
+    gateway.start()
 
 
 def sealed(lines):
@@ -65,19 +78,20 @@ def length_of(number):
     return (20, 1000 + number, 30, 200)[number % 4] if number % 8 != 3 else 1200
 
 
-def exchange(bench, out, inb, count):
+def exchange(bench, out, inb, count, length=length_of, at_once=False):
     """count packets each way; all arrive, in order, with numbers that only grow."""
     bench.wan.drain()
     bench.lan.drain()
     first = out.sent = getattr(out, "sent", 0)
     out.sent += count
-    there = [to_far_host(length_of(number), id=number) for number in range(count)]
+    there = [to_far_host(length(number), id=number) for number in range(count)]
     frames = [(bench.frame(bench.lan, "lan", packet),
-               bench.frame(bench.wan, "wan", inb.seal(to_host(length_of(number), id=number))))
+               bench.frame(bench.wan, "wan", inb.seal(to_host(length(number), id=number))))
               for number, packet in enumerate(there)]
-    for outbound, inbound in frames:
-        bench.lan.send(outbound)
-        bench.wan.send(inbound)
+    with bench.gateway.paused() if at_once else contextlib.nullcontext():
+        for outbound, inbound in frames:
+            bench.lan.send(outbound)
+            bench.wan.send(inbound)
     for number, packet in enumerate(bench.receive(bench.wan, count, 20)):
         inner, seq = out.unseal(packet)
         assert (inner.id, seq) == (number, first + number + 1), (inner.id, seq, number)
@@ -102,37 +116,112 @@ def test_auto_both_engines(bench):
                       (OPENCL, 1024, "light, full"), (OPENCL, 1408, "light, full")}, chosen
 
 
-def test_auto_damaged_file(bench):
-    """Measured anew, with a word about it."""
-    mark = os.path.getsize(bench.gateway.log)
-    rewrite(bench, lambda text: text[:-3])
-    assert bench.gateway.logged("it is damaged: measuring the engines anew", mark)
+def in_between(_):
+    return 200
+
+
+def counted(bench):
+    return {engine: row["packets"] for engine, row in engines(bench).items()}
+
+
+def trickle(bench, out, inb):
+    """Some packets one by one. @return how many each engine has had of them"""
+    before = counted(bench)
+    for _ in range(10):
+        exchange(bench, out, inb, 1, in_between)
+    return {engine: packets - before[engine] for engine, packets in counted(bench).items()}
+
+
+def numbered(frame, number):
+    """The frame of a packet with id 0, with another one (RFC 1624)."""
+    total = (~int.from_bytes(frame[24:26], "big") & 0xffff) + number
+    checksum = ~(total + (total >> 16)) & 0xffff
+    return b"".join((frame[:18], number.to_bytes(2, "big"), frame[20:24], checksum.to_bytes(2, "big"), frame[26:]))
+
+
+def burst(bench, out, count):
+    """count packets to the peer, all there at once. They arrive numbered in order, and (one in 16 is
+    looked into) in the order in which they were sent."""
+    out.sent += count
+    frame = bench.frame(bench.lan, "lan", to_far_host(in_between(0), id=0))
+    with bench.gateway.paused():
+        for number in range(count):
+            bench.lan.send(numbered(frame, number))
+    for number, packet in enumerate(bench.receive(bench.wan, count, 20)):
+        seq = int.from_bytes(raw(packet.payload)[4:8], "big")
+        assert seq == out.sent - count + number + 1, (seq, number)
+        if number % 16 == 0:
+            inner, _ = out.unseal(packet)
+            assert inner.id == number, (inner.id, number)
+
+
+def test_auto_load(bench):
+    """Packets of one length: the CPU has them one by one; when many are there at once, the first ones,
+    until the OpenCL device does; and then again. All arrive, in order."""
+    rewrite(bench, by_length)
+    out, inb = bench.tunnel(SUITE)
+    assert trickle(bench, out, inb) == {"cpu": 20, "opencl": 0}
+    before = after = counted(bench)
+    rounds = 0
+    while rounds < 20 and after["opencl"] == before["opencl"]:
+        burst(bench, out, 1000)  # another program may have the core meanwhile
+        after = counted(bench)
+        rounds += 1
+    assert after["opencl"] > before["opencl"] and after["cpu"] > before["cpu"], (before, after)
+    assert sum(after.values()) - sum(before.values()) == 1000 * rounds, (before, after)
+    time.sleep(0.1)
+    assert trickle(bench, out, inb) == {"cpu": 20, "opencl": 0}
+    assert not bench.gateway.drops(), bench.gateway.drops()
+
+
+def test_auto_other_version(bench):
+    """What was measured with another version of a driver is measured anew, in bounded time, and kept."""
+    gateway = bench.gateway
+    mark = os.path.getsize(gateway.log)
+    rewrite(bench, lambda text: measured(re.sub("driver [^,|]*", "driver 0.1", text), {(CPU, 64): GOOD}))
+    with open(gateway.log) as log:
+        log.seek(mark)
+        text = log.read()
+    assert "it is of other devices or versions: measuring the engines anew" in text, text
+    # Six seconds, and what one measurement takes that has begun.
+    assert int(re.search("engines measured in ([0-9]+) ms", text)[1]) < 9000, text
+    with open(f"{gateway.work}/state/engines") as file:
+        text = file.read()
+    assert "driver 0.1" not in text and text.count(f"|{ALGORITHM}|") >= 5, text
     out, inb = bench.tunnel(SUITE)
     exchange(bench, out, inb, 50)
 
 
-def test_auto_engine_fails(bench):
-    """OpenCL calls begin to fail under traffic: nothing is lost, it is said once."""
-    mark = os.path.getsize(bench.gateway.log)
-    rewrite(bench, opencl_first)
-    assert bench.gateway.logged("says how fast the engines are", mark)
+@cases("refuse", "error", "hang", "svm-error", "svm-hang")
+def test_auto_engine_fails(bench, case):
+    """OpenCL fails under traffic: it launches no more, says that what it did has failed, or does not
+    answer. Nothing is lost, it is said once, and goes on without."""
+    gateway = bench.gateway
+    svm = case.startswith("svm-")
+    mark = os.path.getsize(gateway.log)
+    rewrite(bench, opencl_first, f"memory={'svm' if svm else 'staged'},timeout_ms=900")
+    assert gateway.logged("says how fast the engines are", mark)
+    assert gateway.logged(f"memory path {'svm' if svm else 'staged'}", mark)
     out, inb = bench.tunnel(SUITE)
     exchange(bench, out, inb, 100)
     before = engines(bench)
     assert before["opencl"]["packets"] == 200, before
-    memory = {row["packets_in"] for row in bench.gateway.ask("/cygnet/engines").values()
+    memory = {row["packets_in"] for row in gateway.ask("/cygnet/engines").values()
               if row["engine"] == "opencl"}
-    assert memory == {"hugepages" if bench.gateway.driver == "net_af_xdp" else "device"}, memory
-    with open(bench.gateway.fault, "w"):
-        pass
-    exchange(bench, out, inb, 200)
-    wait_until(lambda: engines(bench)["opencl"]["state"] == "failed", 5, "opencl taken out")
-    exchange(bench, out, inb, 100)
+    assert memory == {"hugepages" if svm or gateway.driver == "net_af_xdp" else "device"}, memory
+    with open(gateway.fault, "w") as file:
+        file.write(case.removeprefix("svm-"))
+    try:
+        exchange(bench, out, inb, 200)
+        wait_until(lambda: engines(bench)["opencl"]["state"] == "failed", 5, "opencl taken out")
+        exchange(bench, out, inb, 100)
+    finally:
+        os.unlink(gateway.fault)
     rows = engines(bench)
     assert rows["opencl"]["failed"], rows
     assert rows["cpu"]["packets"] - before["cpu"]["packets"] == 600, rows
-    assert not bench.gateway.drops(), bench.gateway.drops()
-    with open(bench.gateway.log) as log:
+    assert not gateway.drops(), gateway.drops()
+    with open(gateway.log) as log:
         log.seek(mark)
-        assert log.read().count("crypto_opencl0 fails") == 1
-    os.unlink(bench.gateway.fault)
+        text = log.read()
+    assert text.count("crypto_opencl0 fails") == 1 and text.count("is given up") == 1, text
