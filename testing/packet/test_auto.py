@@ -199,7 +199,8 @@ def test_auto_engine_fails(bench, case):
     gateway = bench.gateway
     svm = case.startswith("svm-")
     mark = os.path.getsize(gateway.log)
-    rewrite(bench, opencl_first, f"memory={'svm' if svm else 'staged'},timeout_ms=900")
+    rewrite(bench, opencl_first, f"memory={'svm' if svm else 'staged'}" +
+            (",timeout_ms=2000" if case.endswith("hang") else ""))
     assert gateway.logged("says how fast the engines are", mark)
     assert gateway.logged(f"memory path {'svm' if svm else 'staged'}", mark)
     out, inb = bench.tunnel(SUITE)
