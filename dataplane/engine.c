@@ -110,7 +110,7 @@ static void set_version(struct engine_device *device, const struct rte_cryptodev
 	char model[96];
 
 	cpu_model(model, sizeof(model));
-	snprintf(device->version, sizeof(device->version), "%s, %s, %.250s, %.60s", rte_version(),
+	snprintf(device->version, sizeof(device->version), "%s, %s, %.250s, %.352s", rte_version(),
 		 model, bus ? bus : "", args);
 	for (char *c = device->version; *c; c++)
 		if (*c == '|' || (unsigned char)*c < ' ')

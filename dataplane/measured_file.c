@@ -17,7 +17,7 @@
 
 #define HEADER "cygnet engines 2"
 #define SIZE_MAX_BYTES (256u << 10)
-#define LINE_BYTES 768u
+#define LINE_BYTES 1024u
 
 static uint32_t checksum(const char *text, size_t len)
 {
