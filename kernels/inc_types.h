@@ -168,7 +168,7 @@ struct ocl_head {
 };
 
 #define OCL_HEAD_BACK	      16 /* bytes of it that do not come back */
-#define OCL_HEAD_AAD(len)     (((u32)(len) + 15) & ~15u)
+#define OCL_HEAD_AAD(len)     (((u32)(len) + 3) & ~3u)
 #define OCL_HEAD_RUNS	      2 /* a pool's end is in the middle of a launch now and then */
 
 /* The kernel's argument that says where the heads are; as a uint8 there. No rows: a chunk. */

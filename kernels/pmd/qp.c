@@ -503,6 +503,15 @@ static void finish_early(struct ocl_qp *qp)
 	free_batches(qp);
 }
 
+/* A head that the device has written, next to what will be written of its packet. */
+static void fetch_status(const struct ocl_slot *slot)
+{
+	const struct ocl_batch *batch = slot->batch;
+
+	if (!slot->final && batch && batch->back && batch->chunk.headed)
+		rte_prefetch0_write(ocl_heads_status(&batch->chunk.heads, slot->record));
+}
+
 /* First what tells where its packet is, then that. */
 static void fetch_ahead(const struct ocl_qp *qp)
 {
@@ -511,7 +520,10 @@ static void fetch_ahead(const struct ocl_qp *qp)
 
 	rte_prefetch0(far);
 	rte_prefetch0(RTE_PTR_ADD(far, RTE_CACHE_LINE_SIZE));
-	if (qp->tail - qp->head > FAR_AHEAD / 2 && slot->turn)
+	if (qp->tail - qp->head <= FAR_AHEAD / 2)
+		return;
+	fetch_status(slot);
+	if (slot->turn)
 		rte_prefetch0_write(slot->op->sym->m_src);
 }
 
