@@ -55,9 +55,19 @@ static unsigned int packets_needed(const struct conf *conf)
 }
 
 /* A pool of a device's hands out what has been away longest: what is not needed would only be
- * more that is in no cache. Of its worker's packets this many are at the device; when they are
- * all there the ports wait. */
-#define OWN_PACKETS 6144u
+ * more that is in no cache. So many packets keep the device busy, whoever has sent them; of one worker's
+ * that many are there at the most, and as many as a launch and a part of the next at the least. When
+ * they are all there the ports wait. */
+#define DEVICE_PACKETS 24576u
+#define OWN_MOST 6144u
+#define OWN_LEAST 3072u
+
+static unsigned int own_packets(const struct conf *conf)
+{
+	unsigned int share = DEVICE_PACKETS / conf->workers;
+
+	return share < OWN_LEAST ? OWN_LEAST : RTE_MIN(share, OWN_MOST);
+}
 
 /* One for each worker, as far as the device has pools.
  * @return whether there are any */
@@ -65,7 +75,7 @@ static bool create_own(const struct conf *conf)
 {
 	unsigned int pools = RTE_MIN(conf->workers, ENGINE_POOLS_MAX), made;
 	unsigned int packets = ports_packets(conf, conf->workers, false) +
-			       conf->workers * OWN_PACKETS;
+			       conf->workers * own_packets(conf);
 
 	packets = (packets + pools - 1) / pools;
 
