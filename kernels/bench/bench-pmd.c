@@ -94,6 +94,7 @@ static struct {
 
 static const char *const phases[PHASES] = {"make", "enqueue", "dequeue", "free", "wait"};
 static struct job job; /* that is being measured */
+static uint32_t longest; /* bytes of payload, of all that is to be measured */
 static uint32_t job_number;
 static uint8_t dev;
 static struct rte_mempool *session_pool;
@@ -251,7 +252,7 @@ static void make_encrypted(struct lcore *l)
 	struct rte_crypto_op *op = &w->op;
 
 	w->kind = job.kind;
-	for (w->len = LENGTH_BLOCK; w->len <= LENGTH_MAX; w->len += LENGTH_BLOCK) {
+	for (w->len = LENGTH_BLOCK; w->len <= lengths_longest(&job.lengths); w->len += LENGTH_BLOCK) {
 		describe(m, w, true);
 		if (rte_cryptodev_enqueue_burst(dev, l->qp, &op, 1) != 1)
 			fail("the device takes no operation");
@@ -417,14 +418,15 @@ static int feed(void *arg)
 static struct rte_mempool *make_pool(uint32_t index, int socket)
 {
 	uint32_t n = RTE_MAX(options.window + 2 * MAX_BURST, MIN_POOL);
+	uint32_t room = RTE_MAX((uint32_t)RTE_MBUF_DEFAULT_BUF_SIZE,
+				RTE_PKTMBUF_HEADROOM + HEADER + longest + TAG);
 	char name[32];
 
 	snprintf(name, sizeof(name), "packets%u", index);
 	if (!options.plain)
 		return rte_pmd_opencl_pktmbuf_pool_create(dev, name, n, sizeof(struct work),
-							  RTE_MBUF_DEFAULT_BUF_SIZE, socket);
-	return rte_pktmbuf_pool_create(name, n, 256, sizeof(struct work),
-				       RTE_MBUF_DEFAULT_BUF_SIZE, socket);
+							  room, socket);
+	return rte_pktmbuf_pool_create(name, n, 256, sizeof(struct work), room, socket);
 }
 
 /* Writes to all of it, so that no page is missing when time counts. */
@@ -554,16 +556,25 @@ static void reset(struct lcore *l)
 	memset(&l->times, 0, sizeof(l->times));
 }
 
+/* How long they get decides on the pools. */
+static void look_at(char *const *specs, int n)
+{
+	for (int i = 0; i < n; i++) {
+		if (job_parse(&job, specs[i])) {
+			fprintf(stderr, "bench-pmd: %s: no such algorithm or lengths\n", specs[i]);
+			exit(2);
+		}
+		longest = RTE_MAX(longest, lengths_longest(&job.lengths));
+	}
+}
+
 static int measure(const char *spec, uint32_t n)
 {
 	double warm = RTE_MIN(options.seconds, 0.5); /* does not count */
 	unsigned int id;
 	uint32_t i = 0;
 
-	if (job_parse(&job, spec)) {
-		fprintf(stderr, "bench-pmd: %s: no such algorithm or lengths\n", spec);
-		return 2;
-	}
+	job_parse(&job, spec);
 	job_number++;
 	make_sessions();
 	if (job.decrypt)
@@ -584,8 +595,8 @@ static int measure(const char *spec, uint32_t n)
 
 int main(int argc, char **argv)
 {
-	int used = rte_eal_init(argc, argv), ret = 0;
-	char one[48];
+	int used = rte_eal_init(argc, argv), nspecs, ret = 0;
+	char one[48], *only = one, **specs = &only;
 	uint32_t n;
 
 	if (used < 0)
@@ -595,6 +606,10 @@ int main(int argc, char **argv)
 	used = parse(argc, argv);
 	snprintf(one, sizeof(one), "%s,%s%s", options.algorithm, options.size,
 		 options.decrypt ? ",decrypt" : "");
+	if (used < argc)
+		specs = argv + used;
+	nspecs = RTE_MAX(argc - used, 1);
+	look_at(specs, nspecs);
 	n = start_device();
 	session_pool = rte_cryptodev_sym_session_pool_create(
 		"sessions", 2 * KINDS * options.sessions + 512,
@@ -605,9 +620,7 @@ int main(int argc, char **argv)
 	if (rte_cryptodev_start(dev))
 		fail("cannot start the device");
 	us_per_cycle = 1e6 / rte_get_tsc_hz();
-	if (used == argc)
-		return measure(one, n);
-	for (int i = used; i < argc; i++)
-		ret |= measure(argv[i], n);
+	for (int i = 0; i < nspecs; i++)
+		ret |= measure(specs[i], n);
 	return ret;
 }

@@ -43,6 +43,15 @@ int lengths_find(struct lengths *l, const char *name)
 	return l->sizes ? 0 : -EINVAL;
 }
 
+uint32_t lengths_longest(const struct lengths *l)
+{
+	uint32_t longest = l->high;
+
+	for (uint32_t i = 0; i < l->sizes; i++)
+		longest = RTE_MAX(longest, l->bytes[i]);
+	return longest;
+}
+
 uint32_t lengths_draw(const struct lengths *l, uint32_t random)
 {
 	uint32_t i = 0, x;

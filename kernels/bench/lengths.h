@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#define LENGTH_MAX 1520u /* bytes */
+#define LENGTH_MAX 9216u /* bytes: as long as jumbo frames are */
 #define LENGTH_BLOCK 16u
 #define LENGTH_SIZES 4u
 
@@ -21,11 +21,14 @@ struct lengths {
 };
 
 /**
- * @param name  bytes (up to 1,520, rounded up to blocks), "random" (64 to 1,280), or the
+ * @param name  bytes (up to 9,216, rounded up to blocks), "random" (64 to 1,280), or the
  *		name of a mix
  * @return 0, or -EINVAL if it is none of these
  */
 int lengths_find(struct lengths *l, const char *name);
+
+/** The longest there is, bytes. */
+uint32_t lengths_longest(const struct lengths *l);
 
 /** @param random  32 random bits @return bytes */
 uint32_t lengths_draw(const struct lengths *l, uint32_t random);
