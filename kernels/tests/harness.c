@@ -65,10 +65,19 @@ void harness_stop(void)
 	rmdir(dir);
 }
 
+static uint64_t seed(void)
+{
+	const char *number = getenv("CYGNET_SEED");
+
+	return 88172645463325252 + (number ? strtoull(number, NULL, 0) : 0) * 0x9e3779b97f4a7c15;
+}
+
 uint64_t rnd(void)
 {
-	static __thread uint64_t x = 88172645463325252;
+	static __thread uint64_t x;
 
+	if (x == 0)
+		x = seed();
 	x ^= x << 13;
 	x ^= x >> 7;
 	x ^= x << 17;

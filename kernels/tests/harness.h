@@ -52,7 +52,7 @@ void harness_start(void);
 /** End EAL, which removes devices still there, and what it left in /var/run. */
 void harness_stop(void);
 
-/** Fast pseudo-random numbers, from a fixed seed. */
+/** Fast pseudo-random numbers, from a fixed seed or the one that the environment's CYGNET_SEED numbers. */
 uint64_t rnd(void);
 uint32_t rnd_below(uint32_t n);
 void rnd_fill(void *p, size_t len);
