@@ -60,6 +60,11 @@ struct private_kernel_cygnet_ipsec_t {
 	 * When that was; atomic
 	 */
 	time_t range_time;
+
+	/**
+	 * Whether the log has it that DES is broken; atomic
+	 */
+	bool warned;
 };
 
 /**
@@ -151,6 +156,18 @@ METHOD(kernel_ipsec_t, get_cpi, status_t,
 	return NOT_SUPPORTED;
 }
 
+/**
+ * Say once that there is an SA which protects little
+ */
+static void warn_of_des(private_kernel_cygnet_ipsec_t *this)
+{
+	if (!__atomic_exchange_n(&this->warned, TRUE, __ATOMIC_RELAXED))
+	{
+		DBG1(DBG_KNL, "an SA uses DES, which is broken: whoever records its "
+			 "packets can read them; RFC 8221 forbids it");
+	}
+}
+
 METHOD(kernel_ipsec_t, add_sa, status_t,
 	private_kernel_cygnet_ipsec_t *this, kernel_ipsec_sa_id_t *id,
 	kernel_ipsec_add_sa_t *data)
@@ -172,6 +189,10 @@ METHOD(kernel_ipsec_t, add_sa, status_t,
 	if (!err)
 	{
 		this->expiry->add(this->expiry, &params.id, data->lifetime);
+	}
+	if (params.cipher == CYGNET_CIPHER_DES_CBC)
+	{
+		warn_of_des(this);
 	}
 	memwipe(&params, sizeof(params));
 	if (err)

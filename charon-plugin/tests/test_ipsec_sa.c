@@ -75,6 +75,20 @@ static void test_spi_range(void **state)
 	await_settings();
 }
 
+/* the user hears of it, but not at each rekeying */
+static void test_des(void **state)
+{
+	sa.data.enc_alg = ENCR_DES;
+	sa.data.enc_key.len = 8;
+	assert_int_equal(add_sa(), SUCCESS);
+	assert_int_equal(log_lines, 1);
+	assert_non_null(strstr(log_text, "DES, which is broken"));
+	assert_int_equal(del_sa(), SUCCESS);
+	assert_int_equal(add_sa(), SUCCESS);
+	assert_int_equal(del_sa(), SUCCESS);
+	assert_int_equal(log_lines, 1);
+}
+
 static void test_usage(void **state)
 {
 	struct cygnet_event event = sa_event(0);
@@ -244,6 +258,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_spi),
 		TEST(test_spi_range),
+		TEST(test_des),
 		TEST(test_usage),
 		TEST(test_twice),
 		TEST(test_update),

@@ -208,6 +208,7 @@ static void test_more_ciphers(void **state)
 		{ENCR_NULL,					0,	CYGNET_CIPHER_NULL,				0,	0	},
 		{ENCR_AES_CTR,				28,	CYGNET_CIPHER_AES_CTR,			4,	0	},
 		{ENCR_3DES,					24,	CYGNET_CIPHER_3DES_CBC,			0,	0	},
+		{ENCR_DES,					8,	CYGNET_CIPHER_DES_CBC,			0,	0	},
 		{ENCR_AES_GCM_ICV8,			20,	CYGNET_CIPHER_AES_GCM,			4,	8	},
 		{ENCR_AES_GCM_ICV12,		36,	CYGNET_CIPHER_AES_GCM,			4,	12	},
 		{ENCR_AES_CCM_ICV8,			19,	CYGNET_CIPHER_AES_CCM,			3,	8	},
@@ -277,6 +278,7 @@ typedef struct {
 
 static const algorithm_t encryption[] = {
 	{ENCR_NULL,					0	},
+	{ENCR_DES,					8	},
 	{ENCR_3DES,					24	},
 	{ENCR_AES_CBC,				16	},
 	{ENCR_AES_CTR,				20	},
@@ -288,7 +290,6 @@ static const algorithm_t encryption[] = {
 	{ENCR_AES_GCM_ICV16,		20	},
 	{ENCR_NULL_AUTH_AES_GMAC,	20	},
 	{ENCR_CHACHA20_POLY1305,	36	},
-	{ENCR_DES,					0	},
 	{ENCR_CAST,					0	},
 	{ENCR_BLOWFISH,				0	},
 	{ENCR_CAMELLIA_CBC,			0	},
@@ -355,7 +356,7 @@ static void test_all_encryption(void **state)
 			}
 		}
 	}
-	assert_int_equal(done, 2 * 12);
+	assert_int_equal(done, 2 * 13);
 }
 
 static void test_all_integrity(void **state)

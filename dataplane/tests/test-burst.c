@@ -37,6 +37,7 @@ static const struct esp_algorithm suites[] = {
 	CHAINS("aes-ctr-128", AES_CTR, 16, 8, 4, "AES-128-CTR"),
 	CHAINS("aes-ctr-256", AES_CTR, 32, 8, 4, "AES-256-CTR"),
 	CHAINS("3des-cbc", 3DES_CBC, 24, 8, 8, "DES-EDE3-CBC"),
+	CHAINS("des-cbc", DES_CBC, 8, 8, 8, "DES-CBC"),
 };
 
 static struct worker *w = &workers[0];

@@ -47,6 +47,7 @@ SUITES = [
     Suite("ctr192-sha256", "AES-CTR", 24, "aes-ctr", 4, "SHA2-256-128", 32, "hmac-sha256", 16),
     Suite("ctr256-xcbc", "AES-CTR", 32, "aes-ctr", 4, "AES-XCBC-96", 16, "aes-xcbc", 12),
     Suite("3des-md5", "3DES", 24, "3des-cbc", 0, "HMAC-MD5-96", 16, "hmac-md5", 12),
+    Suite("des-sha1", "DES", 8, "des-cbc", 0, "HMAC-SHA1-96", 20, "hmac-sha1", 12),
     Suite("3des-sha256", "3DES", 24, "3des-cbc", 0, "SHA2-256-128", 32, "hmac-sha256", 16),
     Suite("cbc256-xcbc", "AES-CBC", 32, "aes-cbc", 0, "AES-XCBC-96", 16, "aes-xcbc", 12),
     Suite("cbc128-cmac", "AES-CBC", 16, "aes-cbc", 0, "AES-CMAC-96", 16, "aes-cmac", 12),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ESP's and AH's algorithms against those of Debian's kernel, initiated from either side: the most
 # used, and those that few ask for, AES-CTR, AES-CCM, shorter ICVs and longer ones,
-# ChaCha20-Poly1305, 3DES, HMAC-MD5, AES-XCBC, AES-CMAC; with ESN, whose upper half is in
+# ChaCha20-Poly1305, DES, 3DES, HMAC-MD5, AES-XCBC, AES-CMAC; with ESN, whose upper half is in
 # the ICV in one way or another; and those that encrypt nothing, NULL, AES-GMAC and AH. Each is a
 # CHILD_SA between two hosts, all are up at once. Both SADs show the cipher, the length of its
 # key, and the ICV's. Down again, neither has an SA or policy left.
@@ -42,6 +42,7 @@ chacha20poly1305-esn: aead rfc7539esp(chacha20,poly1305) 288 128: chacha20-poly1
 aes256ccm16-esn: aead rfc4309(ccm(aes)) 280 128: aes-ccm 256 none 16
 aes128ctr-sha384-esn: auth-trunc hmac(sha384) 384 192 enc rfc3686(ctr(aes)) 160: aes-ctr 128 hmac-sha384 24
 3des-aesxcbc-esn: auth-trunc xcbc(aes) 128 96 enc cbc(des3_ede) 192: 3des-cbc 192 aes-xcbc 12
+des-sha1: auth-trunc hmac(sha1) 160 96 enc cbc(des) 64: des-cbc 64 hmac-sha1 12
 aes128gmac: aead rfc4543(gcm(aes)) 160 128: aes-gmac 128 none 16
 aes192gmac-esn: aead rfc4543(gcm(aes)) 224 128: aes-gmac 192 none 16
 aes256gmac: aead rfc4543(gcm(aes)) 288 128: aes-gmac 256 none 16
