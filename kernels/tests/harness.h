@@ -16,7 +16,9 @@
 
 #include "inc_types.h"
 
+#ifndef DRIVER
 #define DRIVER	    "crypto_opencl"
+#endif
 #define IV_OFFSET   (sizeof(struct rte_crypto_op) + sizeof(struct rte_crypto_sym_op))
 #define AAD_OFFSET  (IV_OFFSET + 16)
 #define MAX_AAD	    80 /* with the 18 bytes in front that CCM wants */

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "operation.h"
+
+/* The segments of a range. @return 0, or EINVAL: it is not all in the packet, or in too many */
+static int gather(const struct rte_mbuf *m, uint32_t offset, uint32_t len, struct rte_crypto_sgl *sgl)
+{
+	while (m && offset >= m->data_len && len) {
+		offset -= m->data_len;
+		m = m->next;
+	}
+	for (sgl->num = 0; m && len; m = m->next, offset = 0) {
+		struct rte_crypto_vec *vec = &sgl->vec[sgl->num];
+
+		if (sgl->num++ == GCM_SEGMENTS)
+			return EINVAL;
+		vec->base = rte_pktmbuf_mtod_offset(m, uint8_t *, offset);
+		vec->len = RTE_MIN(m->data_len - offset, len);
+		len -= vec->len;
+	}
+	return len ? EINVAL : 0;
+}
+
+static int work(struct rte_crypto_op *op, const struct gcm_session *s, struct gcm_scratch *scratch)
+{
+	const struct rte_crypto_sym_op *sym = op->sym;
+	struct rte_crypto_vec from_vec[GCM_SEGMENTS], to_vec[GCM_SEGMENTS];
+	struct rte_crypto_sgl from = {.vec = from_vec}, to = {.vec = to_vec};
+	struct gcm_text text = {
+		.from = &from,
+		.to = &from,
+		.iv = rte_crypto_op_ctod_offset(op, const uint8_t *, s->iv_offset),
+		.aad = sym->aead.aad.data,
+		.icv = sym->aead.digest.data,
+	};
+	int err = gather(sym->m_src, sym->aead.data.offset, sym->aead.data.length, &from);
+
+	if (!err && sym->m_dst && sym->m_dst != sym->m_src) {
+		text.to = &to;
+		err = gather(sym->m_dst, sym->aead.data.offset, sym->aead.data.length, &to);
+	}
+	return err ? err : gcm_text(s, scratch, &text);
+}
+
+void gcm_operation(struct rte_crypto_op *op, struct gcm_scratch *scratch)
+{
+	if (op->sess_type != RTE_CRYPTO_OP_WITH_SESSION || op->sym->session == NULL) {
+		op->status = RTE_CRYPTO_OP_STATUS_INVALID_SESSION;
+		return;
+	}
+	switch (work(op, CRYPTODEV_GET_SYM_SESS_PRIV(op->sym->session), scratch)) {
+	case 0:
+		op->status = RTE_CRYPTO_OP_STATUS_SUCCESS;
+		break;
+	case EBADMSG:
+		op->status = RTE_CRYPTO_OP_STATUS_AUTH_FAILED;
+		break;
+	default:
+		op->status = RTE_CRYPTO_OP_STATUS_INVALID_ARGS;
+	}
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * crypto_ipsec_mb_gcm: published vectors, random texts beside OpenSSL (by call and by queue, in
+ * one piece and in segments, in place and not, right and forged), and what it has to refuse.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cryptodev_pmd.h>
+#include <rte_bus_vdev.h>
+
+#include "job.h"
+#include "no-aesni.h"
+#include "vectors.h"
+
+#define TEXTS 20000 /* random ones, by default */
+
+typedef void (*way)(const struct device *dev, void *session, struct job *jobs, unsigned int n,
+		    enum rte_crypto_op_status *status);
+
+static const way ways[] = {jobs_call, jobs_enqueue};
+
+static struct job jobs[MAX_JOBS];
+
+static void keys_open(const struct device *dev, struct keys *keys)
+{
+	for (int encrypt = 0; encrypt < 2; encrypt++) {
+		keys->session[encrypt] = suite_session(dev, &keys->suite, encrypt);
+		CHECK(keys->session[encrypt]);
+	}
+}
+
+static void keys_close(const struct device *dev, struct keys *keys)
+{
+	session_free(dev, keys->session[0]);
+	session_free(dev, keys->session[1]);
+}
+
+/* --- published vectors --- */
+
+static uint32_t unhex(const char *hex, uint8_t *to, size_t room)
+{
+	size_t len = strlen(hex) / 2;
+
+	CHECK(len <= room);
+	for (size_t i = 0; i < len; i++) {
+		char byte[3] = {hex[2 * i], hex[2 * i + 1]};
+
+		to[i] = (uint8_t)strtoul(byte, NULL, 16);
+	}
+	return len;
+}
+
+static void vector(const struct device *dev, const struct aead_vector *v)
+{
+	struct keys keys = {.suite = {.cipher = OCL_CIPHER_AES_GCM, .iv_len = 12}};
+	uint8_t iv[12], aad[64], plain[256], cipher[256], tag[16];
+	uint32_t len = unhex(v->plain, plain, sizeof(plain));
+	enum rte_crypto_op_status status;
+
+	keys.suite.key_len = unhex(v->key, keys.suite.key, sizeof(keys.suite.key));
+	keys.suite.aad_len = unhex(v->aad, aad, sizeof(aad));
+	keys.suite.digest_len = unhex(v->tag, tag, sizeof(tag));
+	CHECK(unhex(v->iv, iv, sizeof(iv)) == 12 && unhex(v->cipher, cipher, sizeof(cipher)) == len);
+	keys_open(dev, &keys);
+	for (unsigned int i = 0; i < 4; i++) {
+		bool encrypt = i & 1;
+		struct job *job = &jobs[0];
+
+		job_fill(job, &keys.suite, encrypt, plain, len, iv, aad);
+		/* OpenSSL thinks so, too. */
+		CHECK(!memcmp((encrypt ? job->after : job->before) + job->at, cipher, len));
+		CHECK(!memcmp(job->icv_after + MARGIN, tag, keys.suite.digest_len));
+		job_lay(job, 1, 0);
+		ways[i / 2](dev, keys.session[encrypt], job, 1, &status);
+		job_check(job, status);
+	}
+	keys_close(dev, &keys);
+}
+
+static void vectors(const struct device *dev)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < RTE_DIM(aead_vectors); i++) {
+		if (aead_vectors[i].algorithm != OCL_CIPHER_AES_GCM)
+			continue;
+		vector(dev, &aead_vectors[i]);
+		n++;
+	}
+	CHECK(n >= 18);
+	printf("%u published vectors\n", n);
+}
+
+/* --- beside OpenSSL --- */
+
+static uint32_t random_len(void)
+{
+	return rnd_below(4) ? rnd_below(300) : rnd_below(MAX_TEXT + 1);
+}
+
+static unsigned int random_segments(void)
+{
+	return rnd_below(2) ? 1 : 1 + rnd_below(6);
+}
+
+static void burst(const struct device *dev, const struct keys *keys, unsigned int n)
+{
+	enum rte_crypto_op_status status[MAX_JOBS];
+	bool encrypt = rnd_below(2), in_place = rnd_below(2);
+
+	for (unsigned int i = 0; i < n; i++) {
+		job_fill(&jobs[i], &keys->suite, encrypt, NULL, random_len(), NULL, NULL);
+		if (!encrypt && rnd_below(4) == 0)
+			job_forge(&jobs[i], rnd_below(8 * keys->suite.digest_len));
+		job_lay(&jobs[i], random_segments(), in_place ? 0 : random_segments());
+	}
+	ways[rnd_below(2)](dev, keys->session[encrypt], jobs, n, status);
+	for (unsigned int i = 0; i < n; i++)
+		job_check(&jobs[i], status[i]);
+}
+
+static void random_texts(const struct device *dev, unsigned int texts)
+{
+	for (unsigned int done = 0; done < texts;) {
+		struct keys keys = {.suite.cipher = OCL_CIPHER_AES_GCM};
+
+		suite_randomize(&keys.suite);
+		if (rnd_below(8) == 0)
+			keys.suite.aad_len = rnd_below(LONG_AAD + 1);
+		keys_open(dev, &keys);
+		for (unsigned int i = 0; i < 16; i++) {
+			unsigned int n = 1 + rnd_below(MAX_JOBS);
+
+			burst(dev, &keys, n);
+			done += n;
+		}
+		keys_close(dev, &keys);
+	}
+	printf("%u random texts\n", texts);
+}
+
+/* Not one of an ICV's bits may be wrong. */
+static void every_bit(const struct device *dev)
+{
+	for (uint32_t len = 8; len <= 16; len += 4) {
+		struct keys keys = {.suite = {.cipher = OCL_CIPHER_AES_GCM}};
+
+		suite_randomize(&keys.suite);
+		keys.suite.digest_len = len;
+		keys_open(dev, &keys);
+		for (unsigned int bit = 0; bit < 8 * len; bit++) {
+			enum rte_crypto_op_status status;
+
+			job_fill(&jobs[0], &keys.suite, false, NULL, 64, NULL, NULL);
+			job_forge(&jobs[0], bit);
+			job_lay(&jobs[0], 1 + bit % 2, 0);
+			ways[bit / 2 % 2](dev, keys.session[0], jobs, 1, &status);
+			job_check(&jobs[0], status);
+		}
+		keys_close(dev, &keys);
+	}
+}
+
+/* --- refused --- */
+
+static void refused_sessions(const struct device *dev)
+{
+	const struct suite good = {
+		.cipher = OCL_CIPHER_AES_GCM, .key_len = 16, .digest_len = 16, .aad_len = 8, .iv_len = 12,
+	};
+	struct suite bad[7];
+	void *session = suite_session(dev, &good, true);
+
+	CHECK(session);
+	session_free(dev, session);
+	for (unsigned int i = 0; i < RTE_DIM(bad); i++)
+		bad[i] = good;
+	bad[0].cipher = OCL_CIPHER_AES_CCM;
+	bad[1].cipher = OCL_CIPHER_AES_CBC;
+	bad[2].key_len = 20;
+	bad[3].digest_len = 4;
+	bad[4].digest_len = 20;
+	bad[5].iv_len = 16;
+	bad[6].aad_len = LONG_AAD + 1;
+	for (unsigned int i = 0; i < RTE_DIM(bad); i++)
+		CHECK(!suite_session(dev, &bad[i], true));
+}
+
+/* A call that names a part of the text, and one whose result has no room: nothing is touched. */
+static void refused_calls(const struct device *dev, const struct keys *keys)
+{
+	union rte_crypto_sym_ofs part = {.ofs.cipher.head = 4};
+	uint8_t text[100] = {1}, to[100] = {2}, icv[16] = {3}, iv[12] = {0}, aad[LONG_AAD] = {0};
+	uint8_t icv_before[16], to_before[100];
+	struct rte_crypto_vec from_vec = {.base = text, .len = 100}, to_vec = {.base = to, .len = 99};
+	struct rte_crypto_sgl from_sgl = {.vec = &from_vec, .num = 1}, to_sgl = {.vec = &to_vec, .num = 1};
+	struct rte_crypto_va_iova_ptr iv_at = {.va = iv}, aad_at = {.va = aad}, icv_at = {.va = icv};
+	int32_t status = 0;
+	struct rte_crypto_sym_vec vec = {
+		.num = 1, .src_sgl = &from_sgl, .dest_sgl = &to_sgl, .iv = &iv_at, .aad = &aad_at,
+		.digest = &icv_at, .status = &status,
+	};
+
+	memcpy(icv_before, icv, sizeof(icv));
+	memcpy(to_before, to, sizeof(to));
+	CHECK(!rte_cryptodev_sym_cpu_crypto_process(dev->id, keys->session[1], part, &vec));
+	CHECK(status == ENOTSUP);
+	part.raw = 0;
+	CHECK(!rte_cryptodev_sym_cpu_crypto_process(dev->id, keys->session[1], part, &vec));
+	CHECK(status == EINVAL);
+	CHECK(!memcmp(icv, icv_before, sizeof(icv)) && !memcmp(to, to_before, sizeof(to)));
+}
+
+/* Operations that no packet fits. */
+static void refused_operations(const struct device *dev, const struct keys *keys)
+{
+	static const struct {
+		unsigned int segments;
+		uint32_t beyond; /* the packet's end */
+		enum rte_crypto_op_status status;
+	} cases[] = {
+		{1, 0, RTE_CRYPTO_OP_STATUS_SUCCESS},	   {64, 0, RTE_CRYPTO_OP_STATUS_SUCCESS},
+		{65, 0, RTE_CRYPTO_OP_STATUS_INVALID_ARGS}, {1, 1, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
+		{3, 7, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},  {2, UINT32_MAX - 300, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
+	};
+
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		struct job *job = &jobs[0];
+		enum rte_crypto_op_status status;
+
+		job_fill(job, &keys->suite, true, NULL, 300, NULL, NULL);
+		job->src = job->dst = chain_make_even(job->before, 300, cases[i].segments);
+		job->at = 0;
+		job->len += cases[i].beyond;
+		jobs_enqueue(dev, keys->session[1], job, 1, &status);
+		CHECK(status == cases[i].status);
+		rte_pktmbuf_free(job->src);
+	}
+}
+
+/* One that has no session, and what a full queue does not take: the rest stays in order. */
+static void queue_manners(const struct device *dev, const struct keys *keys)
+{
+	struct rte_crypto_op *ops[DESCRIPTORS + 8], *back[DESCRIPTORS + 8];
+	struct rte_cryptodev_stats stats;
+	struct rte_mempool *pool = rte_crypto_op_pool_create(
+		"many", RTE_CRYPTO_OP_TYPE_SYMMETRIC, 4095, 0, 16, SOCKET_ID_ANY);
+	uint8_t icv[16], aad[LONG_AAD] = {0};
+	struct rte_mbuf *m = chain_make(aad, 64, 1);
+
+	CHECK(pool);
+	rte_cryptodev_stats_reset(dev->id);
+	for (unsigned int i = 0; i < RTE_DIM(ops); i++) {
+		ops[i] = rte_crypto_op_alloc(pool, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
+		CHECK(ops[i]);
+		ops[i]->sym->m_src = m;
+		ops[i]->sym->aead.data.length = 64;
+		ops[i]->sym->aead.digest.data = icv;
+		ops[i]->sym->aead.aad.data = aad;
+		/* The first is without. */
+		if (i)
+			CHECK(rte_crypto_op_attach_sym_session(ops[i], keys->session[1]) == 0);
+	}
+	CHECK(rte_cryptodev_enqueue_burst(dev->id, 0, ops, RTE_DIM(ops)) == DESCRIPTORS);
+	CHECK(rte_cryptodev_enqueue_burst(dev->id, 0, ops + DESCRIPTORS, 8) == 0);
+	CHECK(rte_cryptodev_dequeue_burst(dev->id, 0, back, 8) == 8);
+	CHECK(rte_cryptodev_enqueue_burst(dev->id, 0, ops + DESCRIPTORS, 8) == 8);
+	CHECK(rte_cryptodev_dequeue_burst(dev->id, 0, back + 8, RTE_DIM(ops)) == DESCRIPTORS);
+	CHECK(!memcmp(ops, back, sizeof(ops)));
+	for (unsigned int i = 0; i < RTE_DIM(ops); i++)
+		CHECK(ops[i]->status == (i ? RTE_CRYPTO_OP_STATUS_SUCCESS :
+					     RTE_CRYPTO_OP_STATUS_INVALID_SESSION));
+	CHECK(rte_cryptodev_stats_get(dev->id, &stats) == 0);
+	CHECK(stats.enqueued_count == RTE_DIM(ops) && stats.dequeued_count == RTE_DIM(ops));
+	CHECK(stats.enqueue_err_count == 16 && stats.dequeue_err_count == 1);
+	rte_mempool_put_bulk(pool, (void **)ops, RTE_DIM(ops));
+	rte_mempool_free(pool);
+	rte_pktmbuf_free(m);
+}
+
+static void refused(const struct device *dev)
+{
+	struct keys keys = {.suite.cipher = OCL_CIPHER_AES_GCM};
+
+	refused_sessions(dev);
+	suite_randomize(&keys.suite);
+	keys_open(dev, &keys);
+	refused_calls(dev, &keys);
+	refused_operations(dev, &keys);
+	queue_manners(dev, &keys);
+	keys_close(dev, &keys);
+}
+
+/* --- keys, and CPUs --- */
+
+/* Nothing of a key is left where a session was. */
+static void wiped(const struct device *dev)
+{
+	unsigned int size = rte_cryptodev_sym_get_private_session_size(dev->id), set = 0;
+	struct rte_cryptodev *driver = rte_cryptodev_pmd_get_dev(dev->id);
+	struct suite suite = {.cipher = OCL_CIPHER_AES_GCM};
+	const uint8_t *private;
+	void *session;
+
+	suite_randomize(&suite);
+	session = suite_session(dev, &suite, true);
+	CHECK(session);
+	private = CRYPTODEV_GET_SYM_SESS_PRIV(session);
+	CHECK((uintptr_t)private % 64 == 0);
+	for (unsigned int i = 0; i < size; i++)
+		set += private[i] != 0;
+	CHECK(set > 256);
+	/* DPDK zeroes it after that; the driver does not count on it. */
+	driver->dev_ops->sym_session_clear(driver, session);
+	for (unsigned int i = 0; i < size; i++)
+		CHECK(private[i] == 0);
+	session_free(dev, session);
+}
+
+/* What ipsec_mb would do instead takes as long as the key says. */
+static void without_aesni(void)
+{
+	char *said = NULL;
+	size_t size;
+	FILE *log = open_memstream(&said, &size);
+
+	CHECK(log);
+	rte_openlog_stream(log);
+	no_aesni = true;
+	CHECK(rte_vdev_init(DRIVER "_none", NULL) == -ENOTSUP);
+	CHECK(rte_vdev_init(DRIVER "_bad", "max_nb_queue_pairs=x") < 0);
+	CHECK(rte_vdev_init(DRIVER "_bad", "no_such_key=1") < 0);
+	no_aesni = false;
+	rte_openlog_stream(NULL);
+	fclose(log);
+	CHECK(strstr(said, "this CPU has no AES-NI"));
+	CHECK(strstr(said, DRIVER "_bad: arguments are"));
+	CHECK(rte_cryptodev_count() == 1);
+	free(said);
+}
+
+static void can_do(const struct device *dev)
+{
+	struct rte_cryptodev_info info;
+
+	rte_cryptodev_info_get(dev->id, &info);
+	CHECK(info.max_nb_queue_pairs == 3);
+	CHECK(info.feature_flags & RTE_CRYPTODEV_FF_SYM_CPU_CRYPTO);
+}
+
+int main(int argc, char **argv)
+{
+	struct device dev;
+
+	harness_start();
+	device_open(&dev, "max_nb_queue_pairs=3", 2);
+	jobs_open();
+	can_do(&dev);
+	vectors(&dev);
+	random_texts(&dev, argc > 1 ? (unsigned int)atoi(argv[1]) : TEXTS);
+	every_bit(&dev);
+	refused(&dev);
+	wiped(&dev);
+	without_aesni();
+	jobs_close();
+	device_close(&dev);
+	harness_stop();
+	return 0;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file text.h
+ * One text with its AAD and ICV: encrypted, or decrypted and verified.
+ */
+#ifndef GCM_TEXT_H
+#define GCM_TEXT_H
+
+#include <errno.h>
+#include <string.h>
+
+#include "session.h"
+
+/* What the library leaves: parts of a key stream, and of a forged packet the right tag. */
+struct gcm_scratch {
+	struct gcm_context_data context;
+	uint8_t icv[16];
+};
+
+/* Where its parts are. */
+struct gcm_text {
+	const struct rte_crypto_sgl *from, *to; /* to may be from */
+	const uint8_t *iv, *aad;
+	uint8_t *icv; /* written, or read */
+};
+
+/** After the last text of a call. */
+static inline void gcm_scratch_wipe(struct gcm_scratch *scratch)
+{
+	explicit_bzero(scratch, sizeof(*scratch));
+}
+
+/* In constant time; 8, 12 or 16 bytes: the first and the last eight. */
+static inline bool gcm_same_icv(const uint8_t *a, const uint8_t *b, unsigned int len)
+{
+	uint64_t a0, a1, b0, b1;
+
+	memcpy(&a0, a, 8);
+	memcpy(&b0, b, 8);
+	memcpy(&a1, a + len - 8, 8);
+	memcpy(&b1, b + len - 8, 8);
+	return !((a0 ^ b0) | (a1 ^ b1));
+}
+
+/**
+ * A text that lies in one piece, by one call.
+ * @return 0, or EBADMSG: not the ICV that came with it
+ */
+static inline int gcm_text_once(const struct gcm_session *s, struct gcm_scratch *scratch,
+				uint8_t *to, const uint8_t *from, uint32_t len,
+				const struct gcm_text *text)
+{
+	uint8_t *icv = s->decrypt ? scratch->icv : text->icv;
+
+	s->once(&s->key, &scratch->context, to, from, len, text->iv, text->aad, s->aad_len, icv,
+		s->icv_len);
+	return !s->decrypt || gcm_same_icv(icv, text->icv, s->icv_len) ? 0 : EBADMSG;
+}
+
+/**
+ * A text in any number of segments, also none: in steps.
+ * @return 0, EBADMSG, or EINVAL: the result does not fit where it shall go, nothing is done
+ */
+int gcm_text_steps(const struct gcm_session *s, struct gcm_scratch *scratch,
+		   const struct gcm_text *text);
+
+/** A text, however it lies. @return as gcm_text_steps() */
+static inline int gcm_text(const struct gcm_session *s, struct gcm_scratch *scratch,
+			   const struct gcm_text *text)
+{
+	const struct rte_crypto_vec *from = text->from->vec, *to = text->to->vec;
+
+	if (likely(text->from->num == 1 && text->to->num == 1 && to->len >= from->len))
+		return gcm_text_once(s, scratch, to->base, from->base, from->len, text);
+	return gcm_text_steps(s, scratch, text);
+}
+
+#endif
