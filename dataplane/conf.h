@@ -51,7 +51,7 @@ struct conf {
 	enum engine_choice engine;
 	bool drop_no_policy;		/* plaintext that no policy is about */
 	bool pass_hairpin;		/* so does what was decrypted, by the port that it came by */
-	char driver_path[PATH_MAX];	/* folder of librte_crypto_opencl.so; "": DPDK's */
+	char driver_path[PATH_MAX];	/* folder of our DPDK drivers; "": DPDK's */
 	char opencl_args[256];		/* vdev arguments for crypto_opencl */
 	unsigned int workers;		/* lcores that process packets */
 	char cores[256];		/* CPUs of the workers, "1,2"; "": all that there are */

@@ -32,12 +32,14 @@
  * place that knows engines by name. */
 static const struct known {
 	const char *driver, *engine;
+	const char *library; /* of those that come with cygnetd */
 	/* Of a driver with pools of its own: rte_pmd_opencl.h has such functions. */
-	const char *library, *pool_create, *pool_free, *keeps;
+	const char *pool_create, *pool_free, *keeps;
 } known[] = {
-	{"crypto_aesni_gcm", "cpu", NULL, NULL, NULL, NULL},
-	{"crypto_aesni_mb", "cpu", NULL, NULL, NULL, NULL},
-	{"crypto_openssl", "cpu", NULL, NULL, NULL, NULL},
+	{.driver = "crypto_ipsec_mb_gcm", .engine = "cpu", .library = "librte_crypto_ipsec_mb_gcm.so"},
+	{.driver = "crypto_aesni_gcm", .engine = "cpu"},
+	{.driver = "crypto_aesni_mb", .engine = "cpu"},
+	{.driver = "crypto_openssl", .engine = "cpu"},
 	{"crypto_opencl", "opencl", "librte_crypto_opencl.so", "rte_pmd_opencl_pktmbuf_pool_create",
 	 "rte_pmd_opencl_pktmbuf_pool_free", "rte_pmd_opencl_keeps_packets"},
 };
@@ -135,7 +137,7 @@ static void find_memory(const struct engine_device *device)
 
 	while (driver < known + RTE_DIM(known) && strcmp(driver->driver, device->driver))
 		driver++;
-	if (memory.device || driver == known + RTE_DIM(known) || !driver->library)
+	if (memory.device || driver == known + RTE_DIM(known) || !driver->pool_create)
 		return;
 	library = dlopen(driver->library, RTLD_NOW | RTLD_NOLOAD);
 	if (!library)
@@ -199,15 +201,18 @@ static int start_device(const char *driver, const char *args, unsigned int queue
 	return err;
 }
 
-static void load_driver(const struct conf *conf)
+static void load_drivers(const struct conf *conf)
 {
 	char path[PATH_MAX + 64];
 
-	if (!conf->driver_path[0])
-		return; /* where the EAL has loaded all there is */
-	snprintf(path, sizeof(path), "%s/librte_crypto_opencl.so", conf->driver_path);
-	if (!dlopen(path, RTLD_NOW))
-		log_warn("%s: [cygnetd] driver-path: %s", conf->path, dlerror());
+	/* The EAL has loaded all there is in its own folder. */
+	for (unsigned int i = 0; i < RTE_DIM(known) && conf->driver_path[0]; i++) {
+		if (!known[i].library)
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", conf->driver_path, known[i].library);
+		if (!dlopen(path, RTLD_NOW))
+			log_warn("%s: [cygnetd] driver-path: %s", conf->path, dlerror());
+	}
 }
 
 /* Take those that are there already, by EAL's arguments: as many as we have queues
@@ -275,7 +280,7 @@ static unsigned int start_engine(const struct conf *conf, const char *engine,
 
 int engines_start(const struct conf *conf, unsigned int workers, uint32_t sessions)
 {
-	load_driver(conf);
+	load_drivers(conf);
 	engines_lost = reported_lost = reported_refusing = 0;
 	/* An SA goes to the first device that can serve it. With `auto` that is a
 	 * CPU driver, for packets about which nothing has been measured. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Starting the crypto devices. */
+#include <rte_bus_vdev.h>
+
 #include "eal_fixture.h"
 #include "engine.h"
 
@@ -32,9 +34,29 @@ static void many_workers(void **state)
 	}
 }
 
+/* For AES-GCM the driver that comes with us is asked before DPDK's, unless EAL's arguments have
+ * brought one of these. */
+static void order(void **state)
+{
+	(void)state;
+	if (!dlopen(BUILT_DRIVERS "/librte_crypto_ipsec_mb_gcm.so", RTLD_NOW | RTLD_NOLOAD))
+		skip();
+	start_with(1, 0);
+	assert_string_equal(engine_device[0].driver, "crypto_ipsec_mb_gcm");
+	assert_true(engine_device[0].at_once);
+	engines_stop();
+	assert_int_equal(rte_vdev_init("crypto_aesni_gcm7", NULL), 0);
+	start_with(1, 0);
+	assert_string_equal(engine_device[0].driver, "crypto_aesni_gcm");
+	assert_string_equal(engine_device[1].driver, "crypto_ipsec_mb_gcm");
+	engines_stop();
+	assert_int_equal(rte_vdev_uninit("crypto_aesni_gcm7"), 0);
+}
+
 int main(int argc, char **argv)
 {
-	static const struct CMUnitTest tests[] = {cmocka_unit_test(many_workers)};
+	static const struct CMUnitTest tests[] = {cmocka_unit_test(many_workers),
+					    cmocka_unit_test(order)};
 
 	(void)argc;
 	if (start_eal(argv[0]))
