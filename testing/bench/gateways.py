@@ -11,8 +11,7 @@ from control import Control
 from traffic import FAR_HOSTS, HOST, LAN, LAN_PORT, PEERS, ROUTER, WAN, WAN_PORT
 
 MAC = "02:00:00:00:01:0{port}"  # of what is behind a port
-# The driver that cygnetd gives an SA of that cipher to.
-CPU_DRIVER = {"aes-gcm": "crypto_aesni_gcm0", "aes-cbc": "crypto_aesni_mb0"}
+OURS = "crypto_ipsec_mb_gcm"  # the other drivers are DPDK's
 
 
 # The kernel takes the core from a real-time program that has it for 95 percent of a second.
@@ -32,8 +31,9 @@ class Gateway:
     name, ready = "", ""
     mtu = 1600  # of the port to the other end: the longest frame of CSIT's IMIX, and ESP around it
 
-    def __init__(self, options, work, sets, tunnels):
-        self.options, self.tunnels = options, tunnels
+    def __init__(self, options, work, sets, tunnels, device):
+        """@param device  the crypto driver that does the tunnels' packets"""
+        self.options, self.tunnels, self.device = options, tunnels, device
         self.build = self.which_build()
         self.work = os.path.join(work, self.name)
         os.makedirs(self.work)
@@ -51,6 +51,11 @@ class Gateway:
     def make_ports(self, sets):
         return [f"net_bench{port},control={self.control.path},sets={sets}"
                 for port in (LAN_PORT, WAN_PORT)]
+
+    def device_words(self):
+        """EAL's, for the crypto device."""
+        library = f"{self.build}/root/lib/dpdk/librte_{self.device}.so"
+        return (["-d", library] if self.device == OURS else []) + ["--vdev", f"{self.device}0"]
 
     def make_namespace(self):
         ip("netns", "add", self.prefix)
@@ -116,7 +121,7 @@ policies = {policies}
 engine = {engine}
 {sessions}workers = 1
 cores = {core}
-eal = --no-pci --in-memory --file-prefix={prefix} -d {driver}
+eal = --no-pci --in-memory --file-prefix={prefix} -d {driver} {device}
 driver-path = {build}/root/lib/dpdk
 [port lan]
 device = {ports[0]}
@@ -138,6 +143,7 @@ class Cygnetd(Gateway):
                                      policies=3 * count + 16,
                                      engine=self.options.engine, core=self.options.core,
                                      prefix=self.prefix, driver=self.driver,
+                                     device=" ".join(self.device_words()),
                                      build=self.build, ports=self.ports,
                                      mtu=self.mtu))
         return [f"{self.build}/root/sbin/cygnetd", "-c", f"{self.work}/conf"]
@@ -189,8 +195,7 @@ class Secgw(Gateway):
                 cfg.write(f"rt ipv4 dst {net} port {port}\n")
             for port in (LAN_PORT, WAN_PORT):
                 cfg.write(f"neigh port {port} {MAC.format(port=port)}\n")
-        devices = *self.ports, CPU_DRIVER[self.tunnels[0].suite.cipher]
-        vdevs = [word for device in devices for word in ("--vdev", device)]
+        vdevs = [word for port in self.ports for word in ("--vdev", port)] + self.device_words()
         return [self.program(), "--lcores", f"1@{self.options.core}", "--no-pci", "--in-memory",
                 "--file-prefix", self.prefix, "-d", self.driver, *vdevs, "--", "-P", "-p", "0x3",
                 "-u", f"{1 << WAN_PORT:#x}", f"--config=({LAN_PORT},0,1),({WAN_PORT},0,1)", "-l",

@@ -86,20 +86,24 @@ plot {series}
 
 
 def plot_ratios(path, out, title):
-    """Bars: the ratio at each size, for each suite and direction; none of a single size."""
+    """Bars: the ratio at each size, for each suite, pair of drivers and direction; none of a single size."""
     with open(path) as file:
         rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
-    kinds = sorted({(row["suite"], row["direction"], row["tunnels"]) for row in rows if row["ratio"]})
+    kinds = {}
+    for row in rows:
+        if row["ratio"]:
+            kind = row["suite"], row["device"], row["peer_device"], row["direction"], row["tunnels"]
+            kinds.setdefault(kind, []).append(row)
+    several = len({kind[:3] for kind in kinds}) > len({kind[0] for kind in kinds})
     series, data = [], []
-    for suite, direction, tunnels in kinds:
-        mine = [row for row in rows if (row["suite"], row["direction"], row["tunnels"]) ==
-                (suite, direction, tunnels) and row["ratio"]]
+    for (suite, device, peers, direction, _), mine in sorted(kinds.items()):
         if len(mine) < 2:
             continue
-        name = f"$d{len(data)}"
+        name = f"{suite} {direction}" + (f", {device}:{peers}".replace("crypto_", "") if several else "")
+        block = f"$d{len(data)}"
         lines = "".join(f"{row['frame']},{row['ratio']}\n" for row in mine)
-        data.append(f"{name} << EOD\n{lines}EOD\n")
-        series.append(f'{name} using 2:xtic(1) title "{suite} {direction}"')
+        data.append(f"{block} << EOD\n{lines}EOD\n")
+        series.append(f'{block} using 2:xtic(1) title "{name}" noenhanced')
     if not series:
         return
     script = "".join(data) + RATIO_PLOT.format(out=out, title=title, series=", ".join(series))

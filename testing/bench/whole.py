@@ -137,7 +137,7 @@ class Whole(Cygnetd):
 
     def __init__(self, options, work, sets_path, engine, workers, crypto):
         self.engine, self.workers, self.crypto = engine, workers, crypto
-        super().__init__(options, work, sets_path, [])
+        super().__init__(options, work, sets_path, [], None)
 
     def command(self):
         cpus = [str((self.options.first_core + core) % os.cpu_count())
