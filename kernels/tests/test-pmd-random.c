@@ -2,8 +2,9 @@
 /*
  * The driver against OpenSSL and against DPDK's other drivers: random operations
  * of mixed algorithms, lengths and directions, in place and out of place, some
- * with a wrong digest, some malformed, in bursts. Each has to come back in order,
- * with its own status, and with every byte of its buffers as expected.
+ * with a wrong digest, some malformed, in bursts; before those, of each pair of algorithms, the
+ * lengths at which something may end, from nothing to 16 KiB, at every alignment. Each has to come
+ * back in order, with its own status, and with every byte of its buffers as expected.
  *
  *   test-pmd-random [operations per pair of algorithms [vdev arguments]]
  *
@@ -32,6 +33,7 @@ struct kind {
 	enum ocl_cipher cipher;
 	enum ocl_auth auth;
 	uint32_t todo, done;
+	uint32_t edge; /* of EDGES, the next one */
 	uint32_t compared[PEERS]; /* operations of which a peer did the like */
 };
 
@@ -50,6 +52,12 @@ struct job {
 	uint32_t digest_off;		      /* from the packet's start */
 	enum rte_crypto_op_status status;
 };
+
+/* Each with every alignment of the text. */
+static const uint32_t edges[] = {0,  1,	 15,   16,   17,   31,	 32,   33,	  63,
+				 64, 65, 1023, 1024, 1025, 4095, 4096, JUMBO - 1, JUMBO};
+#define ALIGNMENTS 16
+#define EDGES	   (RTE_DIM(edges) * ALIGNMENTS)
 
 static struct kind kinds[OCL_CIPHERS * OCL_AUTHS];
 static unsigned int nkinds;
@@ -138,15 +146,17 @@ static uint32_t block_of(const struct suite *suite)
 	       suite->cipher == OCL_CIPHER_3DES_CBC ? 8 : 1;
 }
 
-/* Ranges: a prefix that is left alone, a header, what is encrypted, sometimes a
+/* Ranges: a prefix that is left alone, a header, len bytes that are encrypted, sometimes a
  * tail that is either only authenticated or only encrypted, the digest. */
-static uint32_t choose_ranges(const struct suite *suite, struct rte_crypto_sym_op *sym, bool jumbo)
+static uint32_t choose_ranges(const struct suite *suite, struct rte_crypto_sym_op *sym, uint32_t len,
+			      bool exact)
 {
 	uint32_t prefix = rnd_below(4) ? 4 * rnd_below(8) : rnd_below(32);
 	uint32_t header = rnd_below(4) ? 24 : rnd_below(41); /* ESP's, mostly */
-	uint32_t len = jumbo ? rnd_below(JUMBO + 1) : rnd_below(rnd_below(2) ? 2049 : 200);
-	uint32_t tail = rnd_below(4) ? 0 : rnd_below(41);
+	uint32_t tail = exact || rnd_below(4) ? 0 : rnd_below(41);
 
+	if (exact && !suite->cipher)
+		header = 0;
 	len -= len % block_of(suite);
 	if (suite_is_aead(suite)) {
 		sym->aead.data.offset = prefix + header;
@@ -382,15 +392,37 @@ static void expect_decrypt(struct pair *pair, struct job *job)
 	free(plain);
 }
 
+/* Move the packet so that its text has the alignment. */
+static void align(struct rte_mbuf *m, uint32_t text, uint32_t alignment)
+{
+	uint32_t by = (alignment - (uint32_t)(rte_pktmbuf_mtod(m, uintptr_t) + text)) % ALIGNMENTS;
+
+	m->data_off += by;
+	m->data_len -= by;
+	m->pkt_len -= by;
+}
+
+static uint32_t text_of(const struct suite *suite, const struct rte_crypto_sym_op *sym)
+{
+	if (suite_is_aead(suite))
+		return sym->aead.data.offset;
+	return suite->cipher ? sym->cipher.data.offset : sym->auth.data.offset;
+}
+
 static void make_job(struct job *job, struct pair *pair)
 {
 	const struct suite *suite = &pair->suite;
-	bool encrypt = rnd_below(2), jumbo = rnd_below(50) == 0;
+	bool encrypt = rnd_below(2), jumbo = rnd_below(50) == 0, edge = pair->kind->edge < EDGES;
+	uint32_t len = jumbo ? rnd_below(JUMBO + 1) : rnd_below(rnd_below(2) ? 2049 : 200);
 	struct rte_crypto_sym_op *sym;
 
 	job->op = rte_crypto_op_alloc(ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
 	CHECK(job->op != NULL);
 	sym = job->op->sym;
+	if (edge) {
+		len = edges[pair->kind->edge / ALIGNMENTS];
+		jumbo = len > 2048;
+	}
 	job->src = make_packet(jumbo);
 	job->dst = rnd_below(3) ? job->src : make_packet(jumbo);
 	sym->m_src = job->src;
@@ -399,14 +431,19 @@ static void make_job(struct job *job, struct pair *pair)
 	CHECK(rte_crypto_op_attach_sym_session(job->op, encrypt ? pair->encrypt : pair->decrypt) ==
 	      0);
 	rnd_fill(rte_crypto_op_ctod_offset(job->op, uint8_t *, IV_OFFSET), 16 + MAX_AAD);
-	job->digest_off = choose_ranges(suite, sym, jumbo);
+	job->digest_off = choose_ranges(suite, sym, len, edge);
+	if (edge)
+		align(job->src, text_of(suite, sym), pair->kind->edge % ALIGNMENTS);
+	if (edge && job->dst != job->src)
+		align(job->dst, text_of(suite, sym), rnd_below(ALIGNMENTS));
+	pair->kind->edge += edge;
 	if (suite_is_aead(suite))
 		sym->aead.aad.data = rte_crypto_op_ctod_offset(job->op, uint8_t *, AAD_OFFSET);
 	set_digest(suite, sym, rte_pktmbuf_mtod_offset(encrypt ? job->dst : job->src, uint8_t *,
 						       job->digest_off));
 	job->src_expected = image(job->src);
 	job->dst_expected = job->dst == job->src ? job->src_expected : image(job->dst);
-	if (has_range(suite) && rnd_below(16) == 0)
+	if (!edge && has_range(suite) && rnd_below(16) == 0)
 		job->status = spoil(suite, job->op);
 	else if (encrypt)
 		expect_encrypt(pair, job);
@@ -547,6 +584,7 @@ static void report(void)
 		printf("  %s", peer_name(i));
 	printf("\n");
 	for (const struct kind *kind = kinds; kind < kinds + nkinds; kind++) {
+		CHECK(kind->edge == EDGES);
 		printf("%-18s%-12s%10u", ciphers[kind->cipher], auths[kind->auth], kind->done);
 		for (unsigned int i = 0; i < PEERS; i++)
 			printf("  %*u", (int)strlen(peer_name(i)), kind->compared[i]);
@@ -565,7 +603,7 @@ static void run_device(const char *args, uint32_t total)
 	device_open(&dev, all_args, 1);
 	/* An eighth of each alone, which is how a busy tunnel's packets come. */
 	for (unsigned int i = 0; i < nkinds; i++) {
-		kinds[i].todo = total / 8;
+		kinds[i].todo = total / 8 + EDGES - kinds[i].edge;
 		run_kinds(&dev, &kinds[i], 1);
 	}
 	for (unsigned int i = 0; i < nkinds; i++)

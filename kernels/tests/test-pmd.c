@@ -17,8 +17,10 @@
 #include "harness.h"
 #include "operations.h"
 #include "reference.h"
+#include "secrets.h"
 
-#define MANY	65536u /* sessions */
+#define USUAL 65536u /* sessions of a device */
+#define MANY  66048u
 
 /* Each is refused, and the message says what was wrong. */
 static void bad_arguments(void)
@@ -125,6 +127,7 @@ static void capabilities(const struct device *dev)
 	CHECK(info.feature_flags & RTE_CRYPTODEV_FF_SYM_OPERATION_CHAINING);
 	CHECK(info.feature_flags & RTE_CRYPTODEV_FF_OOP_LB_IN_LB_OUT);
 	CHECK(!(info.feature_flags & RTE_CRYPTODEV_FF_IN_PLACE_SGL));
+	CHECK(info.sym.max_nb_sessions == USUAL);
 	for (unsigned int i = 0; i < RTE_DIM(offers); i++) {
 		if (offered(dev, &offers[i]))
 			printf("offer %u: type %d, algorithm %d\n", i, offers[i].type,
@@ -495,7 +498,7 @@ static unsigned int entries_in_use(const struct suite *suite, bool *found)
 	return n;
 }
 
-/* As many sessions as the default allows, each with its own key. Then half of them go, then
+/* More sessions than the default allows, each with its own key. Then half of them go, then
  * the others: the device's table holds what is in use, and nothing else. */
 static void many_sessions(void)
 {
@@ -508,7 +511,7 @@ static void many_sessions(void)
 	CHECK(suites && sessions);
 	/* As a GPU has it: chunks are written to the device, too, but they are smaller. */
 	noted = MANY * sizeof(struct ocl_session);
-	device_open(&dev, "memory=staged", 1);
+	device_open(&dev, "memory=staged,max_sessions=66048", 1);
 	rte_cryptodev_info_get(dev.id, &info);
 	CHECK(info.sym.max_nb_sessions == MANY);
 	rte_mempool_free(dev.sessions);
@@ -537,6 +540,48 @@ static void many_sessions(void)
 	device_close(&dev);
 	free(suites);
 	free(sessions);
+}
+
+/* What HMAC begins with, and what the transforms pointed to, is nowhere when the session is there. */
+static void expect_no_source(const struct sightings *seen)
+{
+	CHECK(seen->key == 0 && seen->mac_key == 0);
+	CHECK(seen->inner == 0 && seen->outer == 0);
+}
+
+/* The keys of a session are in the memory of host and device as long as it is there, and then nowhere
+ * at all; also of one whose device was lost. */
+static void wiped(const char *args, bool lost)
+{
+	struct suite suite = esp_template;
+	uint64_t deadline = 0;
+	struct secrets secrets;
+	struct sightings seen;
+	struct device dev;
+	void *session;
+
+	device_open(&dev, args, 1);
+	suite_keys(&suite);
+	suite.mac_key_len = 20;
+	session = suite_session(&dev, &suite, true);
+	secrets_take(&secrets, &suite);
+	CHECK(session != NULL);
+	round_trip(&dev, 0, session, 8, RTE_CRYPTO_OP_STATUS_SUCCESS);
+	seen = secrets_find(&secrets);
+	CHECK(seen.round_key > 0);
+	expect_no_source(&seen);
+	fault_launch = lost;
+	if (lost)
+		round_trip(&dev, 0, session, 8, RTE_CRYPTO_OP_STATUS_ERROR);
+	fault_launch = false;
+	session_free(&dev, session);
+	/* The device's copy goes when its turn comes. */
+	while (seen.round_key > 0) {
+		seen = secrets_find(&secrets);
+		expect_no_source(&seen);
+		expect_progress(0, &deadline);
+	}
+	device_close(&dev);
 }
 
 /* A session of another device of this driver is not this one's. */
@@ -698,6 +743,10 @@ int main(void)
 	RUN(good_arguments());
 	RUN(full_table());
 	RUN(many_sessions());
+	RUN(wiped("memory=staged", false));
+	RUN(wiped("memory=staged", true));
+	if (device_has("memory=persistent"))
+		RUN(wiped("memory=persistent", false));
 	RUN(bounded_wait());
 	RUN(bounded_wait_when_busy());
 	RUN(back_pressure());
