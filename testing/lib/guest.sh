@@ -27,27 +27,6 @@ add_guest_bridge() {
 	done
 }
 
-# guest_card NUMBER NAME: without offloads, so that frames are what a wire carries.
-guest_card() {
-	local option device="virtio-net-pci,netdev=$2,mac=52:54:00:00:00:0$1,romfile="
-	for option in csum guest_csum gso mrg_rxbuf {host,guest}_{tso4,tso6,ufo}; do
-		device+=,$option=off
-	done
-	printf '%s\n' -netdev "tap,id=$2,ifname=tap-$2,script=no,downscript=no" -device "$device"
-}
-
-# run_guest SIDE. Where QEMU does not get enough of the CPU the kernel's check of the
-# timer fails now and then, and its tests of algorithms hold the first SAs up for seconds.
-run_guest() {
-	local cards
-	mapfile -t cards < <(guest_card 1 wan; guest_card 2 lan; guest_card 3 control)
-	spawn "guest-$1" "$work/$1/guest.log" ip netns exec "$net_prefix-gw-$1" \
-		qemu-system-x86_64 -nodefaults -no-user-config -no-reboot -display none -serial stdio \
-		-accel tcg -cpu qemu64,+rdrand -smp 1,maxcpus=2 -m 256 \
-		-kernel "$guest_image/vmlinuz" -initrd "$guest_image/initrd" \
-		-append "console=ttyS0 quiet panic=-1 rootfstype=ramfs no_timer_check cryptomgr.notests" "${cards[@]}"
-}
-
 # start_guest SIDE, await_guest SIDE: it serves shells and has a network when the
 # second returns.
 start_guest() {
@@ -57,22 +36,22 @@ start_guest() {
 	add_guest_bridge "$1" lan
 	add_tap "$1" control
 	add_address "gw-$1" tap-control "$guest_control.1/24"
-	run_guest "$1"
+	spawn "guest-$1" "$work/$1/guest.log" ip netns exec "$net_prefix-gw-$1" \
+		"$top/testing/guest/machine" "$guest_image" -serial stdio -incoming "exec:cat $guest_image/state"
 }
 
 await_guest() {
-	wait_for 150 guest_settled "$1" || true
-	alive "guest-$1" && wait_for 60 guest_answers "$1" ||
-		{ cat "$work/$1/guest.log" >&2; die "the guest does not boot"; }
-	guest_do "$1" "ip address add ${wan_addr[$1]}/24 dev wan
+	wait_for 60 guest_settled "$1" || true
+	alive "guest-$1" && guest_answers "$1" ||
+		{ cat "$work/$1/guest.log" >&2; die "the guest does not go on"; }
+	guest_do "$1" "date -s @$(date +%s) > /dev/null
+		ip address add ${wan_addr[$1]}/24 dev wan
 		ip address add ${lan_net[$1]}.1/24 dev lan
 		${uplink[$1]:+ip route add default via ${uplink[$1]}}" || die "the guest has no network"
 	say "$1: $(guest_do "$1" 'uname -sr')"
 }
 
-guest_settled() { grep -qs '^guest: ready' "$work/$1/guest.log" || gone "guest-$1"; }
-
-# It says that it is ready a moment before it listens.
+guest_settled() { guest_answers "$1" || gone "guest-$1"; }
 guest_answers() { [ "$(guest_do "$1" 'echo yes' 2> /dev/null)" = yes ]; }
 
 # guest_do SIDE COMMANDS: in a shell of the machine; prints what they print and
