@@ -14,6 +14,9 @@
 #include "inc_types.h"
 #include "log.h"
 
+#define BUSY_WAITS 10u /* wait_us, while the device is busy */
+#define UNSET	   UINT32_MAX
+
 struct number {
 	const char *key;
 	size_t offset;
@@ -26,6 +29,7 @@ static const struct number numbers[] = {
 	{"lanes", offsetof(struct ocl_args, lanes), 1, OCL_MAX_LANES},
 	{"granularity", offsetof(struct ocl_args, granularity), 16, 65536},
 	{"wait_us", offsetof(struct ocl_args, wait_us), 0, 1000000},
+	{"busy_wait_us", offsetof(struct ocl_args, busy_wait_us), 0, 1000000},
 	{"timeout_ms", offsetof(struct ocl_args, timeout_ms), 10, 3600000},
 	{"max_sessions", offsetof(struct ocl_args, max_sessions), 1, 1 << 20},
 	{"max_nb_queue_pairs", offsetof(struct ocl_args, max_queue_pairs), 1, 1024},
@@ -128,26 +132,11 @@ static int check_keys(const struct rte_kvargs *kvargs)
 	return 0;
 }
 
-int ocl_args_parse(struct ocl_args *args, const char *text)
+static int parse_text(struct ocl_args *args, const char *text)
 {
-	struct rte_kvargs *kvargs;
+	struct rte_kvargs *kvargs = rte_kvargs_parse(text, NULL);
 	int err;
 
-	*args = (struct ocl_args){
-		.memory = "auto",
-		.sched = "all",
-		.tables = "auto",
-		.launches = "lcore",
-		.granularity = 256,
-		.wait_us = 50,
-		.timeout_ms = 5000,
-		.max_sessions = 65536,
-		.max_queue_pairs = 64,
-		.socket_id = rte_socket_id() == (unsigned int)SOCKET_ID_ANY ? 0 : rte_socket_id(),
-	};
-	if (text == NULL || *text == '\0')
-		return 0;
-	kvargs = rte_kvargs_parse(text, NULL);
 	if (kvargs == NULL) {
 		OCL_LOG(ERR, "cannot parse '%s'; arguments are %s", text, OCL_PARAM_STRING);
 		return -EINVAL;
@@ -161,4 +150,27 @@ int ocl_args_parse(struct ocl_args *args, const char *text)
 		err = rte_kvargs_process(kvargs, numbers[i].key, parse_number, args);
 	rte_kvargs_free(kvargs);
 	return err ? -EINVAL : 0;
+}
+
+int ocl_args_parse(struct ocl_args *args, const char *text)
+{
+	*args = (struct ocl_args){
+		.memory = "auto",
+		.sched = "all",
+		.tables = "auto",
+		.launches = "lcore",
+		.granularity = 256,
+		.wait_us = 50,
+		.busy_wait_us = UNSET,
+		.timeout_ms = 5000,
+		.max_sessions = 65536,
+		.max_queue_pairs = 64,
+		.socket_id = rte_socket_id() == (unsigned int)SOCKET_ID_ANY ? 0 : rte_socket_id(),
+	};
+	if (text && *text && parse_text(args, text))
+		return -EINVAL;
+	if (args->busy_wait_us == UNSET)
+		args->busy_wait_us = BUSY_WAITS * args->wait_us;
+	args->busy_wait_us = RTE_MAX(args->busy_wait_us, args->wait_us);
+	return 0;
 }

@@ -15,7 +15,6 @@
 #define AHEAD	    8	  /* operations that are fetched in advance */
 #define FAR_AHEAD   48	  /* when they leave: most are in no cache of the core any more */
 #define UNLIKE	    64u	  /* batches */
-#define BUSY_WAITS  10u	  /* wait_us, while the device is busy */
 #define PATIENCE_US 500u  /* with others whose turn it is */
 
 static int init_batches(struct ocl_qp *qp, uint32_t n, int socket)
@@ -70,6 +69,7 @@ int ocl_qp_setup(struct rte_cryptodev *dev, uint16_t id, const struct rte_crypto
 	qp->pmd = pmd;
 	qp->chunk = pmd->sched.chunk;
 	qp->wait_cycles = rte_get_tsc_hz() / 1000000 * pmd->args.wait_us;
+	qp->busy_cycles = rte_get_tsc_hz() / 1000000 * (pmd->args.busy_wait_us - pmd->args.wait_us);
 	qp->timeout_cycles = rte_get_tsc_hz() / 1000 * pmd->args.timeout_ms;
 	batches = RTE_MAX((conf->nb_descriptors + qp->chunk - 1) / qp->chunk, MIN_BATCHES);
 	err = init_slots(qp, batches * qp->chunk, socket);
@@ -311,16 +311,16 @@ static bool is_busy(struct ocl_qp *qp)
 	return qp->under_way;
 }
 
-/* The batch that is being filled has waited; with the device busy, several times as long, and if
- * there is another to fill: the last one takes what comes. */
+/* The batch that is being filled has waited; with the device busy, longer, and if there is another
+ * to fill: the last one takes what comes. */
 static bool is_due(struct ocl_qp *qp)
 {
 	uint64_t deadline = qp->filling->deadline, now = rte_get_tsc_cycles();
 
 	if (now < deadline)
 		return false;
-	return !is_busy(qp) || (now >= deadline + (BUSY_WAITS - 1) * qp->wait_cycles &&
-				qp->newest - qp->oldest < qp->nbatches);
+	return !is_busy(qp) ||
+	       (now >= deadline + qp->busy_cycles && qp->newest - qp->oldest < qp->nbatches);
 }
 
 static void launch_if_due(struct ocl_qp *qp)

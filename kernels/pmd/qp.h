@@ -51,6 +51,7 @@ struct ocl_qp {
 	uint32_t chunk; /* launch when so many operations wait */
 	struct ocl_hint hint;
 	uint64_t wait_cycles, timeout_cycles;
+	uint64_t busy_cycles; /* beyond wait_cycles, while another batch is under way */
 	struct rte_cryptodev_stats stats;
 };
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <rte_bus_vdev.h>
 #include <rte_dev.h>
@@ -16,6 +17,7 @@
 #include "operations.h"
 #include "reference.h"
 
+#define POCL   "/etc/OpenCL/vendors/pocl.icd"
 #define FIRST  "basic"
 #define SECOND "pthread"
 #define MANY   40 /* operations */
@@ -122,7 +124,11 @@ static void none(const char *which)
 
 int main(void)
 {
-	CHECK(setenv("OCL_ICD_VENDORS", "/etc/OpenCL/vendors/pocl.icd", 0) == 0);
+	if (access(POCL, R_OK)) {
+		printf("%s: there is no PoCL here\n", POCL);
+		return 77; /* skipped, to make check */
+	}
+	CHECK(setenv("OCL_ICD_VENDORS", POCL, 1) == 0);
 	CHECK(setenv("POCL_DEVICES", FIRST " " SECOND, 1) == 0);
 	harness_start();
 	operations_open();

@@ -27,7 +27,7 @@ static void bad_arguments(void)
 {
 	static const char *const bad[] = {
 		"device=no such thing", "device=64", "device=", "chunk=0", "chunk=x", "chunk=-1",
-		"chunk=1000000", "lanes=9", "wait_us=", "wait_us=5us", "max_sessions=0", "memory=paper",
+		"chunk=1000000", "lanes=9", "wait_us=", "wait_us=5us", "busy_wait_us=1000001", "max_sessions=0", "memory=paper",
 		"tables=two", "launches=two",
 		"max_nb_queue_pairs=0", "timeout_ms=0", "no_such_key", "chunk", "sched=some", "bins=0",
 	};
@@ -298,6 +298,65 @@ static void full_table(void)
 			session_free(&dev, sessions[i]);
 		CHECK(wipes == before + RTE_DIM(sessions));
 	}
+	device_close(&dev);
+}
+
+/* Ask for what is back until there has been another launch: at the latest by the first call after a
+ * time. How late that comes is the machine's affair. @return what is back */
+static unsigned int launch_until(const struct device *dev, uint64_t latest, struct rte_crypto_op **back,
+				 unsigned int room)
+{
+	unsigned int before = launches, n = 0;
+
+	while (launches == before) {
+		uint64_t now = rte_get_tsc_cycles();
+
+		n += rte_cryptodev_dequeue_burst(dev->id, 0, back + n, room - n);
+		CHECK(launches > before || now < latest);
+	}
+	return n;
+}
+
+static uint64_t cycles(uint64_t us)
+{
+	return us * rte_get_tsc_hz() / 1000000;
+}
+
+/* A lone packet leaves an idle device's queue pair in time, by default within 50 us; and one that comes
+ * with another under way within the time for that. */
+static void waits_no_longer(const char *args, unsigned int idle_us, unsigned int busy_us)
+{
+	struct suite suite = esp_template;
+	struct rte_crypto_op *op[2], *back[2];
+	uint64_t deadline = 0;
+	struct device dev;
+	unsigned int n;
+	void *session;
+
+	device_open(&dev, args, 1);
+	suite_keys(&suite);
+	session = suite_session(&dev, &suite, true);
+	for (unsigned int round = 0; round < 20; round++) {
+		for (unsigned int i = 0; i < 2; i++)
+			op[i] = make_op(session);
+		CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op, 1) == 1);
+		n = launch_until(&dev, rte_get_tsc_cycles() + cycles(idle_us), back, 2);
+		fault_hang = n == 0; /* the first one is under way for as long as we want */
+		CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op + 1, 1) == 1);
+		n += launch_until(&dev, rte_get_tsc_cycles() + cycles(busy_us), back + n, 2 - n);
+		fault_hang = false;
+		while (n < 2) {
+			unsigned int got = rte_cryptodev_dequeue_burst(dev.id, 0, back + n, 2 - n);
+
+			expect_progress(got, &deadline);
+			n += got;
+		}
+		for (unsigned int i = 0; i < 2; i++) {
+			CHECK(back[i] == op[i] && back[i]->status == RTE_CRYPTO_OP_STATUS_SUCCESS);
+			free_op(back[i]);
+		}
+	}
+	session_free(&dev, session);
 	device_close(&dev);
 }
 
@@ -747,6 +806,10 @@ int main(void)
 	RUN(wiped("memory=staged", true));
 	if (device_has("memory=persistent"))
 		RUN(wiped("memory=persistent", false));
+	RUN(waits_no_longer(NULL, 50, 500));
+	RUN(waits_no_longer("wait_us=3000", 3000, 30000));
+	RUN(waits_no_longer("wait_us=20,busy_wait_us=60", 20, 60));
+	RUN(waits_no_longer("busy_wait_us=0", 50, 50));
 	RUN(bounded_wait());
 	RUN(bounded_wait_when_busy());
 	RUN(back_pressure());
