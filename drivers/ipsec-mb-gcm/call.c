@@ -19,6 +19,7 @@ uint32_t gcm_call(struct rte_cryptodev *dev __rte_unused, struct rte_cryptodev_s
 
 	if (ofs.raw)
 		return refuse(vec);
+	gcm_session_prefetch(s);
 	for (uint32_t i = 0; i < vec->num; i++) {
 		struct gcm_text text = {
 			.from = &vec->src_sgl[i],

@@ -20,25 +20,39 @@ static int gather(const struct rte_mbuf *m, uint32_t offset, uint32_t len, struc
 	return len ? EINVAL : 0;
 }
 
+/* Not all in one piece. @param text  without where it is */
+static int in_segments(const struct rte_crypto_sym_op *sym, const struct gcm_session *s,
+		       struct gcm_scratch *scratch, struct gcm_text text)
+{
+	struct rte_crypto_vec from_vec[GCM_SEGMENTS], to_vec[GCM_SEGMENTS];
+	struct rte_crypto_sgl from = {.vec = from_vec}, to = {.vec = to_vec};
+	const uint32_t offset = sym->aead.data.offset, len = sym->aead.data.length;
+	int err = gather(sym->m_src, offset, len, &from);
+
+	text.from = text.to = &from;
+	if (!err && sym->m_dst && sym->m_dst != sym->m_src) {
+		text.to = &to;
+		err = gather(sym->m_dst, offset, len, &to);
+	}
+	return err ? err : gcm_text_steps(s, scratch, &text);
+}
+
 static int work(struct rte_crypto_op *op, const struct gcm_session *s, struct gcm_scratch *scratch)
 {
 	const struct rte_crypto_sym_op *sym = op->sym;
-	struct rte_crypto_vec from_vec[GCM_SEGMENTS], to_vec[GCM_SEGMENTS];
-	struct rte_crypto_sgl from = {.vec = from_vec}, to = {.vec = to_vec};
+	const struct rte_mbuf *from = sym->m_src, *to = sym->m_dst ? sym->m_dst : from;
+	const uint32_t offset = sym->aead.data.offset, len = sym->aead.data.length;
+	const uint64_t end = (uint64_t)offset + len;
 	struct gcm_text text = {
-		.from = &from,
-		.to = &from,
 		.iv = rte_crypto_op_ctod_offset(op, const uint8_t *, s->iv_offset),
 		.aad = sym->aead.aad.data,
 		.icv = sym->aead.digest.data,
 	};
-	int err = gather(sym->m_src, sym->aead.data.offset, sym->aead.data.length, &from);
 
-	if (!err && sym->m_dst && sym->m_dst != sym->m_src) {
-		text.to = &to;
-		err = gather(sym->m_dst, sym->aead.data.offset, sym->aead.data.length, &to);
-	}
-	return err ? err : gcm_text(s, scratch, &text);
+	if (unlikely(end > from->data_len || end > to->data_len))
+		return in_segments(sym, s, scratch, text);
+	return gcm_text_once(s, scratch, rte_pktmbuf_mtod_offset(to, uint8_t *, offset),
+			     rte_pktmbuf_mtod_offset(from, const uint8_t *, offset), len, &text);
 }
 
 void gcm_operation(struct rte_crypto_op *op, struct gcm_scratch *scratch)
