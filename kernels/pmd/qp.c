@@ -13,6 +13,7 @@
 #define SLOT_BYTES  2048  /* of a batch, on average */
 #define LARGEST	    68608 /* bytes of a record with the largest single-segment packet */
 #define AHEAD	    8	  /* operations that are fetched in advance */
+#define HEADS_AHEAD 16	  /* of the packets' memory, which the application has hardly touched, if at all */
 #define FAR_AHEAD   48	  /* when they leave: most are in no cache of the core any more */
 #define UNLIKE	    64u	  /* batches */
 #define PATIENCE_US 500u  /* with others whose turn it is */
@@ -402,13 +403,15 @@ uint16_t ocl_qp_enqueue(void *queue_pair, struct rte_crypto_op **ops, uint16_t n
 	uint16_t i;
 
 	send_off(qp);
+	for (i = 0; i < n && i < HEADS_AHEAD; i++)
+		fetch_head(ops[i]->sym->m_src);
 	for (i = 0; i < n; i++) {
-		if (i + 2 * AHEAD < n)
-			rte_prefetch0(ops[i + 2 * AHEAD]);
-		if (i + AHEAD < n)
-			rte_prefetch0(ops[i + AHEAD]->sym->m_src);
-		if (i + AHEAD / 2 < n)
-			fetch_head(ops[i + AHEAD / 2]->sym->m_src);
+		if (i + 4 * AHEAD < n)
+			rte_prefetch0(ops[i + 4 * AHEAD]);
+		if (i + 3 * AHEAD < n)
+			rte_prefetch0(ops[i + 3 * AHEAD]->sym->m_src);
+		if (i + HEADS_AHEAD < n)
+			fetch_head(ops[i + HEADS_AHEAD]->sym->m_src);
 		if (!enqueue_one(qp, ops[i]))
 			break;
 	}
