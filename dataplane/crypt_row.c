@@ -7,6 +7,7 @@
 
 /* Turns in which a device may give nothing back before it is given up. */
 #define PATIENCE 1000u
+#define AHEAD 4u /* packets, by which keys are fetched before they are needed */
 
 /* The same as a call is told. */
 static void describe(struct rte_crypto_op *op, const struct crypt_row *row, unsigned int i,
@@ -110,6 +111,8 @@ void crypt_row(const struct worker *w, const struct crypt_row *row)
 		const struct session *s = row->s[i];
 
 		n = run_length(row, i);
+		if (i + AHEAD < row->n && row->s[i + AHEAD] != s)
+			session_prefetch_keys(row->s[i + AHEAD], row->device[i + AHEAD]);
 		if (n == row->n || s->form != SUITE_CHAIN || !crypt_row_takes(w, s, row->device[i]) ||
 		    (nqueued && row->device[i] != device)) {
 			crypt_call(s, row->device[i], row->v, i, n);

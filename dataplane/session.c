@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <rte_common.h>
 
@@ -45,6 +46,19 @@ static void put(struct session_table *table, struct session *s)
 	table->unused = s;
 }
 
+/* Pages of 2 MiB where the kernel has them: many SAs in turn need many pages at a time. */
+static struct session *make_pool(uint32_t most)
+{
+	size_t page = 2 << 20, size = RTE_ALIGN_CEIL(most * sizeof(struct session), page);
+	struct session *pool = aligned_alloc(page, size);
+
+	if (!pool)
+		return NULL;
+	madvise(pool, size, MADV_HUGEPAGE);
+	memset(pool, 0, most * sizeof(*pool));
+	return pool;
+}
+
 struct session_table *sessions_create(uint32_t slots, uint32_t most, uint32_t *given_up)
 {
 	struct session_table *table = calloc(1, sizeof(*table) + slots * sizeof(table->slot[0]));
@@ -53,7 +67,7 @@ struct session_table *sessions_create(uint32_t slots, uint32_t most, uint32_t *g
 		return NULL;
 	table->slots = slots;
 	table->given_up = given_up;
-	table->pool = calloc(most, sizeof(table->pool[0]));
+	table->pool = make_pool(most);
 	if (!table->pool) {
 		free(table);
 		return NULL;

@@ -245,19 +245,14 @@ static void look_up(struct worker *w, struct candidate *c, unsigned int n)
 		if (!has_session(c[i].flow) || c[i].flow == last)
 			continue;
 		last = c[i].flow;
-		rte_prefetch0(last->session);
-		rte_prefetch0(&last->session->front);
-		rte_prefetch0(&last->session->way);
+		session_prefetch(last->session, last->kind == FLOW_UNPROTECT);
 	}
 	last = NULL;
 	for (unsigned int i = 0; i < n; i++) {
 		if (!has_session(c[i].flow) || c[i].flow == last)
 			continue;
 		last = c[i].flow;
-		rte_prefetch0(&last->session->way.sa->seq);
-		/* Its window, and what becomes of the outer header. */
-		if (last->session->inbound)
-			rte_prefetch0(last->session->way.sa);
+		session_prefetch_sa(last->session);
 	}
 }
 

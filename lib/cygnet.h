@@ -515,9 +515,11 @@ static inline const struct cygnet_path *cygnet_sa_path(const struct cygnet_sa *s
  */
 static inline uint32_t cygnet_sa_reserve_seq(struct cygnet_sa *sa, uint32_t n, uint64_t *first)
 {
-	uint64_t last = sa->seq;
-	uint64_t limit = (sa->flags & CYGNET_SA_ESN) ? UINT64_MAX : UINT32_MAX;
+	uint64_t last = sa->seq, limit = UINT32_MAX;
 
+	/* Most packets have no need of the flags, which are in another cache line. */
+	if (last > UINT32_MAX - (uint64_t)n && (sa->flags & CYGNET_SA_ESN))
+		limit = UINT64_MAX;
 	*first = last + 1;
 	if (last >= limit)
 		return 0;
