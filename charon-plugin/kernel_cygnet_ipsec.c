@@ -168,6 +168,20 @@ static void warn_of_des(private_kernel_cygnet_ipsec_t *this)
 	}
 }
 
+/**
+ * Where charon proposes ESP and AH it has one SPI for both, which it gets for
+ * the protocol of its first proposal. If the peer takes the other one, charon
+ * forgets that (with kernel-netlink the kernel does, after 165 seconds).
+ */
+static void release_other_protocol(private_kernel_cygnet_ipsec_t *this,
+								   const struct cygnet_sa_id *id)
+{
+	struct cygnet_sa_id other = *id;
+
+	other.proto = id->proto == IPPROTO_ESP ? IPPROTO_AH : IPPROTO_ESP;
+	cygnet_spi_release(this->db, &other);
+}
+
 METHOD(kernel_ipsec_t, add_sa, status_t,
 	private_kernel_cygnet_ipsec_t *this, kernel_ipsec_sa_id_t *id,
 	kernel_ipsec_add_sa_t *data)
@@ -189,6 +203,10 @@ METHOD(kernel_ipsec_t, add_sa, status_t,
 	if (!err)
 	{
 		this->expiry->add(this->expiry, &params.id, data->lifetime);
+		if (data->inbound)
+		{
+			release_other_protocol(this, &params.id);
+		}
 	}
 	if (params.cipher == CYGNET_CIPHER_DES_CBC)
 	{

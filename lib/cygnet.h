@@ -405,6 +405,10 @@ int cygnet_sa_update(struct cygnet_db *db, const struct cygnet_sa_id *id,
 /** Take an SA, or a reserved SPI, out of the SAD. Its keys are wiped as soon as
  * no reader can be using them. @return 0 or -ENOENT */
 int cygnet_sa_delete(struct cygnet_db *db, const struct cygnet_sa_id *id);
+
+/** Give back an SPI that cygnet_spi_reserve() has reserved, but not one that an SA was
+ * installed for. @return 0 or -ENOENT */
+int cygnet_spi_release(struct cygnet_db *db, const struct cygnet_sa_id *id);
 /** @return 0 or -ENOENT (also for an SPI that is only reserved) */
 int cygnet_sa_query(struct cygnet_db *db, const struct cygnet_sa_id *id,
 		    struct cygnet_sa_usage *usage);

@@ -353,13 +353,15 @@ EXPORT int cygnet_sa_update(struct cygnet_db *db, const struct cygnet_sa_id *id,
 	return err;
 }
 
-EXPORT int cygnet_sa_delete(struct cygnet_db *db, const struct cygnet_sa_id *id)
+static int take_out(struct cygnet_db *db, const struct cygnet_sa_id *id, bool live)
 {
 	struct slots slots = pool_sas(db);
 	struct cygnet_sa *sa;
 
 	lock_take(db);
 	sa = sad_find(db, id);
+	if (sa && !live && load_relaxed(&sa->state) != CYGNET_SA_LARVAL)
+		sa = NULL;
 	if (sa) {
 		unpublish(db, sa);
 		pool_retire(db, &slots, cygnet_sa_index(db, sa));
@@ -367,6 +369,16 @@ EXPORT int cygnet_sa_delete(struct cygnet_db *db, const struct cygnet_sa_id *id)
 	}
 	lock_release(db);
 	return sa ? 0 : -ENOENT;
+}
+
+EXPORT int cygnet_sa_delete(struct cygnet_db *db, const struct cygnet_sa_id *id)
+{
+	return take_out(db, id, true);
+}
+
+EXPORT int cygnet_spi_release(struct cygnet_db *db, const struct cygnet_sa_id *id)
+{
+	return take_out(db, id, false);
 }
 
 EXPORT int cygnet_sa_query(struct cygnet_db *db, const struct cygnet_sa_id *id,

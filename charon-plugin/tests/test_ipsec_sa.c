@@ -35,6 +35,23 @@ static void test_spi(void **state)
 }
 
 /**
+ * charon gets an SPI for AH, and the peer takes ESP
+ */
+static void test_spi_of_other_protocol(void **state)
+{
+	uint32_t spi;
+
+	assert_int_equal(charon->kernel->get_spi(charon->kernel, sa.id.src,
+									sa.id.dst, IPPROTO_AH, &spi), SUCCESS);
+	sa.id.spi = spi;
+	sa.data.inbound = TRUE;
+	assert_int_equal(add_sa(), SUCCESS);
+	assert_int_equal(dataplane_ask(DATAPLANE_INFO, NULL).sas, 1);
+	assert_int_equal(del_sa(), SUCCESS);
+	assert_int_equal(dataplane_ask(DATAPLANE_INFO, NULL).sas, 0);
+}
+
+/**
  * The plugin reads the settings once a second
  */
 static void await_settings(void)
@@ -257,6 +274,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_spi),
+		TEST(test_spi_of_other_protocol),
 		TEST(test_spi_range),
 		TEST(test_des),
 		TEST(test_usage),

@@ -123,6 +123,22 @@ static void spi_reserve(void **state)
 	assert_int_equal(cygnet_sa_delete(f->db, &p.id), 0);
 }
 
+static void spi_release(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_sa_params p = sa_params(0x1000, true);
+
+	assert_int_equal(cygnet_spi_release(f->db, &p.id), -ENOENT);
+	assert_int_equal(cygnet_spi_reserve(f->db, IPPROTO_ESP, AF_INET, &p.id.dst, 0x1000, 0x1000,
+					    &p.id.spi), 0);
+	assert_int_equal(cygnet_spi_release(f->db, &p.id), 0);
+	assert_int_equal(cygnet_sa_delete(f->db, &p.id), -ENOENT);
+	/* An SA has it. */
+	assert_int_equal(cygnet_sa_add(f->db, &p), 0);
+	assert_int_equal(cygnet_spi_release(f->db, &p.id), -ENOENT);
+	assert_non_null(lookup(f->db, 0x1000));
+}
+
 static void all_slots(void **state)
 {
 	struct fixture *f = *state;
@@ -438,6 +454,7 @@ int main(void)
 		TEST(keys_are_wiped),
 		TEST(a_reader_holds_a_slot_back),
 		TEST(spi_reserve),
+		TEST(spi_release),
 		TEST(all_slots),
 		TEST(update_keeps_state),
 		TEST(update_to_another_family),

@@ -25,7 +25,7 @@ one_of_two() {
 	expect_output "SAs" "$2 $2" sad left 'map(select(.state == "live").proto) | join(" ")'
 	expect_output "protocols in the kernel" "$2 $2" kernel_protocols
 	expect_pings
-	expect "$1 goes down" tunnel_down left "$1"
+	child_down left "$1"
 }
 
 kernel_protocols() { guest_xfrm right state | awk '$1 == "proto" { print $2 }' | paste -s -d ' '; }
