@@ -151,13 +151,13 @@ reassembled() {
 
 # long_ping SIDE FAMILY BYTES [dont]: with DF, unless said
 long_ping() {
-	in_ns "$1" ping -n -q -c 3 -i 0.2 -W 5 -M "${4:-do}" -s "$3" "$(host_of "$(other "$1")" "$2")" \
+	in_ns "$1" ping -n -q -c 3 -i 0.02 -W 5 -M "${4:-do}" -s "$3" "$(host_of "$(other "$1")" "$2")" \
 		> /dev/null 2>&1
 }
 
 # None arrives: a router loses the first, the host itself does not send the last.
 too_long() {
-	! in_ns "$1" ping -n -q -c 3 -i 0.2 -W 1 -M "do" -s 1350 "$(host_of "$(other "$1")" "$2")" \
+	! in_ns "$1" ping -n -q -c 3 -i 0.02 -W 1 -M "do" -s 1350 "$(host_of "$(other "$1")" "$2")" \
 		> /dev/null 2>&1
 }
 
