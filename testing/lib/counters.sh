@@ -8,12 +8,24 @@ compared=
 # charon_sas SIDE, dataplane_sas SIDE: direction, SPI, protocol, mode, whether in UDP, whether
 # with ESN, packets and bytes of all that are in use. charon's are of established IKE_SAs.
 charon_sas() {
-	swanctl_on "$1" --list-sas --raw | jq -R -r '
-		select(contains(" state=ESTABLISHED ")) |
-		scan("\\{name=[^{}]*\\}") | [scan("([a-z-]+)=([^ {}]+)") | {(.[0]): .[1]}] | add |
-		select(.state == "INSTALLED") | . as $sa | ("in", "out") |
-		[., $sa["spi-" + .], ($sa.protocol, $sa.mode | ascii_downcase), $sa.encap // "no",
-		 if $sa.esn then "yes" else "no" end, $sa["packets-" + .], $sa["bytes-" + .]] | join(" ")' | sort
+	swanctl_on "$1" --list-sas --raw | awk '
+		/ state=ESTABLISHED / {
+			for (n = split($0, children, "{name="); n > 1; n--) show(children[n])
+		}
+		function show(child, sa, words, i) {
+			sub(/[{}].*/, "", child)
+			split("", sa)
+			for (i = split(child, words, " "); i; i--)
+				sa[substr(words[i], 1, index(words[i], "=") - 1)] = \
+					substr(words[i], index(words[i], "=") + 1)
+			if (sa["state"] != "INSTALLED") return
+			for (i = 1; i <= 2; i++) print_one(sa, i == 1 ? "in" : "out")
+		}
+		function print_one(sa, dir) {
+			print dir, sa["spi-" dir], tolower(sa["protocol"]), tolower(sa["mode"]),
+				("encap" in sa ? sa["encap"] : "no"), ("esn" in sa ? "yes" : "no"),
+				sa["packets-" dir], sa["bytes-" dir]
+		}' | sort
 }
 
 dataplane_sas() {

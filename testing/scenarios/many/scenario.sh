@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Many CHILD_SAs between two gateways, a pair of hosts each, in several IKE_SAs. The plugin
 # takes a small share of the CPU time in which charon sets them up. Each of them carries a
-# packet both ways, and nothing is left when they are gone. testing/bench/child-sas does the
-# same with 10,000.
-children=${children:-500}
+# packet both ways, and nothing is left when they are gone. testing/bench/child-sas writes a
+# report about the same.
+children=${children:-10000}
 children_each=${children_each:-100} # of an IKE_SA
 charon_knl=1                        # what charon writes into its log without a scenario
 report=$top/testing/bench/child_sas.py
+# So many IKE_SAs at once from one address charon takes for an attack, and ignores those that come
+# while four are half open; with what stays half open of a retransmission, up to all.
+charon_options="dos_protection = no"
 
 # Hosts of CHILD_SA i: LEFT_NET + i and RIGHT_NET + i.
 declare -gA many_net=([left]=10.1.64.0/18 [right]=10.2.64.0/18)
@@ -39,6 +42,11 @@ expect_share() {
 		test "${share%.*}" -lt "$1"
 }
 
+# called SIDE METHOD TIMES: charon has called it that often. To ask cygnetd for its SAs again and
+# again would take the cores from those who make them.
+called() { [ "$("$report" calls "$work/$1/kernel-times" "$2")" -ge "$3" ]; }
+all_called() { sleep 0.3; called left "$1" "$2" && called right "$1" "$2"; }
+
 # write_children SIDE
 write_children() {
 	"$many/children" "$1" "$children" "$children_each" "${wan_addr[$1]}" "${wan_addr[$(other "$1")]}" \
@@ -65,9 +73,6 @@ start_children() {
 count_live() { sad "$1" 'map(select(.state == "live")) | length'; }
 all_installed() { [ "$(count_live left) $(count_live right)" = "$((2 * children)) $((2 * children))" ]; }
 
-# untouched SIDE: SAs that have carried nothing
-untouched() { sad "$1" 'map(select(.packets == 0)) | length'; }
-
 # A ping through every CHILD_SA; prints how many were not answered.
 many_pings() {
 	in_ns left "$many/pings" "${many_net[left]}" "${many_net[right]}" "$children"
@@ -86,17 +91,17 @@ steps() {
 	add_many_hosts
 	sample_charons idle
 	expect "$children CHILD_SAs start" start_children
-	expect "all of them come up" wait_for 60 all_installed
-	expect_share 10
+	expect "all of them come up" wait_for 120 all_called add_sa $((2 * children))
+	expect "and their policies" wait_for 60 all_called add_policy $((3 * children))
+	expect_share 5
 	expect_output "policies" $((3 * children)) spd left length
 	expect_sas
 	expect_output "pings without an answer" 0 many_pings
 	expect_counted "$children" $((92 * children))
 	for side in left right; do
-		expect_output "SAs of $side that carried nothing" 0 untouched "$side"
-		expect_output "SAs of $side that carried more than one packet" 0 \
-			sad "$side" 'map(select(.packets > 1)) | length'
+		expect_output "packets by each SA of $side" 1 sad "$side" 'map(.packets) | unique | join(" ")'
 	done
 	expect "they are terminated" children_down
+	expect "all of them go" wait_for 60 all_called del_sa $((2 * children))
 	expect_empty
 }
