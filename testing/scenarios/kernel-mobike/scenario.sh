@@ -38,8 +38,9 @@ steps() {
 
 moves_behind_nat() {
 	on_gateway left "/sbin/ip address add 192.168.1.2/24 dev wan"
-	left_moves "/sbin/ip address del 192.168.0.11/24 dev wan
-		/sbin/ip route add 192.168.0.21 via 192.168.1.1" "192.168.1.2 192.168.0.21"
+	# At once: where charon finds no way it asks again after two seconds.
+	left_moves "printf 'address del 192.168.0.11/24 dev wan\nroute add 192.168.0.21 via 192.168.1.1\n' |
+		/sbin/ip -batch -" "192.168.1.2 192.168.0.21"
 	expect_output "encapsulation" udp encapsulation
 	expect_output "SAs in UDP in the kernel" 2 kernel_encaps
 	expect "ESP in UDP from the NAT" \

@@ -45,7 +45,7 @@ left_moves() {
 	on_gateway left "$1"
 	expect_moved left "$2" "${host_addr[right]}"
 	sleep 1
-	expect_few_lost mobike 500
+	expect_few_lost mobike 1000
 	expect_output "SPIs" "$before" spis
 	expect "sequence numbers go on" test "$(sequence)" -gt "$sent"
 	expect_ciphertext
@@ -80,7 +80,7 @@ expect_moved() {
 	expect "traffic flows" wait_for 30 flows "$3"
 }
 
-# expect_few_lost NAME COUNT: of the pings that go on until now; two seconds' at the most.
+# expect_few_lost NAME COUNT: of the pings that go on until now; so many at the most.
 expect_few_lost() {
 	local lost
 	expect "the hosts have been talking all the time" alive "pings-$1"
