@@ -90,6 +90,43 @@ static void failing_after(const struct device *sound, const char *args, int n)
 	device_close(&dev);
 }
 
+/* More chunks than the thread that launches has room for, of a device that never answers: those that
+ * it never came to come back, too. */
+static void failing_queue(void)
+{
+	static struct rte_crypto_op *op[2 * DESCRIPTORS];
+	struct rte_crypto_op *back[64];
+	struct suite suite = esp_template;
+	unsigned int done = 0;
+	uint64_t deadline = 0;
+	struct device dev;
+	void *session;
+
+	device_open(&dev, "memory=staged,sched=none,chunk=1,launches=thread,timeout_ms=1000", 2);
+	suite_keys(&suite);
+	session = suite_session(&dev, &suite, true);
+	for (unsigned int i = 0; i < RTE_DIM(op); i++)
+		op[i] = make_op(session);
+	fault_hang = true;
+	for (uint16_t qp = 0; qp < 2; qp++)
+		CHECK(rte_cryptodev_enqueue_burst(dev.id, qp, op + qp * DESCRIPTORS,
+						  DESCRIPTORS) == DESCRIPTORS);
+	while (done < RTE_DIM(op)) {
+		unsigned int n = rte_cryptodev_dequeue_burst(dev.id, done / DESCRIPTORS, back,
+							     RTE_DIM(back));
+
+		expect_progress(n, &deadline);
+		for (unsigned int i = 0; i < n; i++) {
+			CHECK(back[i] == op[done++]);
+			CHECK(back[i]->status == RTE_CRYPTO_OP_STATUS_ERROR);
+			free_op(back[i]);
+		}
+	}
+	fault_hang = false;
+	session_free(&dev, session);
+	device_close(&dev);
+}
+
 /* A session's upload, or its end, is what fails. */
 static void failing_upload(bool at_clear)
 {
@@ -145,6 +182,8 @@ void failing_devices(const struct device *sound)
 	failing_after(sound, "chunk=32", 1);
 	for (int n = 0; n < 4; n++)
 		failing_after(sound, "memory=staged,chunk=32", n);
+	printf("  with more than there is room for\n");
+	failing_queue();
 	printf("  with a session\n");
 	failing_upload(false);
 	failing_upload(true);
