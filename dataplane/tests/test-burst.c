@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Bursts of packets whose way is known to its end, of every suite for which there is that way:
  * what comes out is right to the bit, in order, and went that way. */
+#include <stdlib.h>
 #include <string.h>
 
 #include <rte_esp.h>
@@ -312,6 +313,32 @@ static void sas_in_turn(void **state)
 	gateway_close(w);
 }
 
+/* Without operations there are still calls. */
+static void sas_in_turn_by_calls(void **state)
+{
+	struct tunnel t[TUNNELS];
+	unsigned int n = 0;
+	uint64_t before;
+	void **taken;
+
+	(void)state;
+	open_in_turn(t);
+	leave_in_turn(t);
+	esp_worker_finish(w);
+	expect_sent_in_turn(t);
+	taken = calloc(w->ops->size, sizeof(taken[0]));
+	assert_non_null(taken);
+	while (rte_mempool_get(w->ops, &taken[n]) == 0)
+		n++;
+	before = queued();
+	leave_in_turn(t);
+	expect_sent_in_turn(t);
+	assert_int_equal(queued(), before);
+	rte_mempool_put_bulk(w->ops, taken, n);
+	free(taken);
+	gateway_close(w);
+}
+
 /* --- some of them forged --- */
 
 static bool is_forged(unsigned int i)
@@ -386,6 +413,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(upper_half),
 		cmocka_unit_test(counted),
 		cmocka_unit_test(sas_in_turn),
+		cmocka_unit_test(sas_in_turn_by_calls),
 		cmocka_unit_test(forged_in_turn),
 	};
 
