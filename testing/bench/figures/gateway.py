@@ -33,7 +33,7 @@ def engines(options):
         sets, number = write_sets(work, tunnels, [FRAME], ["encap"])
         for engine in ENGINES[:2] if options.quick else ENGINES:
             kind = type(engine, (Cygnetd,), {"name": engine})
-            gateway = kind(copy_with(options, engine=engine), work, sets, tunnels)
+            gateway = kind(copy_with(options, engine=engine), work, sets, tunnels, "crypto_aesni_mb")
             running.append(gateway)
             gateway.start()
             gateway.hold_core()
