@@ -10,15 +10,15 @@ from test_esp import cases
 from test_tunnel6 import ECN, to_far, to_host, tunnel
 
 INNER, OUTER = 0x28, 0xb8   # AF11 and EF
-TUNNELS = ("esp-4", "esp-6", "ah-4", "ah-6")
+TUNNELS = ("esp-4", "esp-6", "esp-4-udp", "esp-6-udp", "ah-4", "ah-6")
 SETTINGS = ("", "ecn=yes", "dscp=out df=yes", "dscp=in", "dscp=both ecn=yes df=yes")
 
 
 def tunnel_of(bench, case, **options):
-    kind, outer = case.split("-")
+    kind, outer, *udp = case.split("-")
     if kind == "ah":
         return ah_tunnel(bench, v6=outer == "6", **options)
-    return tunnel(bench, outer == "6", **options)
+    return tunnel(bench, outer == "6", encap=(4500, 4501) if udp else False, **options)
 
 
 def tos_of(packet):

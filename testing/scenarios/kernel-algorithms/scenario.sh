@@ -66,6 +66,8 @@ steps() {
 	local side
 	add_hosts
 	for side in left right; do all_at_once "$side"; done
+	[ "$engine" != opencl ] || expect_output "packets by OpenCL, which has neither DES nor AES-CMAC" \
+		$((2 * 40 * $(grep -vc ': des-cbc \| aes-cmac ' <<< "${algorithms#?}"))) engine_packets left opencl
 }
 
 # Beside the hosts that there are, one for each child; charon adds no routes for them.
