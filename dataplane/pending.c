@@ -1,64 +1,94 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Packets whose next hop the kernel is resolving: a few wait, as they do in the
- * kernel's own neighbour queue (RFC 1122, 2.3.2.2), so that the first packet to
- * a neighbour is not lost. */
+/* Packets whose next hop the kernel is resolving: some wait, as they do in the
+ * kernel's own neighbour queue (RFC 1122, 2.3.2.2), so that the first packets to
+ * a neighbour are not lost. */
 #include <rte_cycles.h>
 
 #include "pipeline.h"
 
-#define WAIT_SECONDS 1
-
-void pending_add(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop)
-{
-	struct pending *p = &w->pending;
-
-	if (p->n == RTE_DIM(p->packet)) {
-		drop(w, m, DROP_NO_NEIGHBOUR);
-		return;
-	}
-	p->packet[p->n++] = (struct pending_packet){
-		.m = m,
-		.hop = *hop,
-		.neigh = next_neigh(m, hop),
-		.until = rte_get_tsc_cycles() + WAIT_SECONDS * rte_get_tsc_hz(),
-	};
-}
+/* As long as the kernel goes on asking: three times, a second apart. Its first question is often
+ * for nothing: a TAP that has just come up has no address to ask from (IPv6 examines its own for a
+ * second or two). */
+#define WAIT_SECONDS 3
 
 static bool is_same(const struct neigh *a, const struct neigh *b)
 {
 	return a->port == b->port && a->af == b->af && !memcmp(&a->addr, &b->addr, sizeof(a->addr));
 }
 
-static bool one_waits(const struct pending *p, unsigned int n, const struct neigh *neigh)
+static struct pending_neigh *find(struct pending *p, const struct neigh *neigh)
 {
-	for (unsigned int i = 0; i < n; i++)
-		if (is_same(&p->packet[i].neigh, neigh))
-			return true;
-	return false;
+	for (unsigned int i = 0; i < p->n; i++)
+		if (is_same(&p->of[i].neigh, neigh))
+			return &p->of[i];
+	return NULL;
 }
 
-bool pending_has(const struct worker *w, const struct neigh *neigh)
+static struct pending_neigh *begin(struct pending *p, const struct neigh *neigh)
 {
-	return one_waits(&w->pending, w->pending.n, neigh);
+	struct pending_neigh *of;
+
+	if (p->n == RTE_DIM(p->of))
+		return NULL;
+	of = &p->of[p->n++];
+	*of = (struct pending_neigh){
+		.neigh = *neigh,
+		.until = rte_get_tsc_cycles() + WAIT_SECONDS * rte_get_tsc_hz(),
+	};
+	return of;
+}
+
+void pending_add(struct worker *w, struct rte_mbuf *m, const struct neigh *neigh)
+{
+	struct pending_neigh *of = find(&w->pending, neigh);
+
+	if (!of)
+		of = begin(&w->pending, neigh);
+	if (!of || of->n == PENDING_PACKETS) {
+		drop(w, m, DROP_NO_NEIGHBOUR);
+		return;
+	}
+	packet(m)->next = NULL;
+	*(of->n ? &packet(of->tail)->next : &of->head) = m;
+	of->tail = m;
+	of->n++;
+}
+
+bool pending_has(struct worker *w, const struct neigh *neigh)
+{
+	return find(&w->pending, neigh) != NULL;
+}
+
+/* All that wait for one, in the order in which they came. @param mac  NULL: it is not to be had */
+static void let_go(struct worker *w, const struct pending_neigh *of,
+		   const struct rte_ether_addr *mac)
+{
+	struct rte_mbuf *m = of->head, *next;
+
+	for (unsigned int i = 0; i < of->n; i++, m = next) {
+		next = packet(m)->next;
+		if (mac)
+			transmit_resolved(w, m, of->neigh.port, mac);
+		else
+			drop(w, m, DROP_NO_NEIGHBOUR);
+	}
 }
 
 void pending_retry(struct worker *w)
 {
 	struct pending *p = &w->pending;
-	unsigned int kept = 0, n = p->n;
+	unsigned int kept = 0;
 	uint64_t now = rte_get_tsc_cycles();
 
-	for (unsigned int i = 0; i < n; i++) {
-		struct pending_packet waiting = p->packet[i];
+	for (unsigned int i = 0; i < p->n; i++) {
 		struct rte_ether_addr mac;
 
-		if (now >= waiting.until)
-			drop(w, waiting.m, DROP_NO_NEIGHBOUR);
-		/* One before it was not resolved a moment ago, and must not be overtaken. */
-		else if (one_waits(p, kept, &waiting.neigh) || !neigh_lookup(&waiting.neigh, &mac))
-			p->packet[kept++] = waiting;
+		if (neigh_lookup(&p->of[i].neigh, &mac))
+			let_go(w, &p->of[i], &mac);
+		else if (now >= p->of[i].until)
+			let_go(w, &p->of[i], NULL);
 		else
-			transmit_resolved(w, waiting.m, waiting.hop.port, &mac);
+			p->of[kept++] = p->of[i];
 	}
 	p->n = kept;
 }
@@ -68,5 +98,5 @@ void pending_drop(struct worker *w)
 	struct pending *p = &w->pending;
 
 	while (p->n)
-		drop(w, p->packet[--p->n].m, DROP_NO_NEIGHBOUR);
+		let_go(w, &p->of[--p->n], NULL);
 }

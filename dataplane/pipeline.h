@@ -83,16 +83,21 @@ struct opened {
 	struct flow_key key;
 };
 
-struct pending_packet {
-	struct rte_mbuf *m;	/* data at its IP header */
-	struct next_hop hop;
-	struct neigh neigh;	/* whose address it waits for */
+/* So many neighbours at a time, and packets for each: one that does not answer keeps nobody else's
+ * packets from waiting. */
+#define PENDING_NEIGHBOURS 64u
+#define PENDING_PACKETS 32u
+
+struct pending_neigh {
+	struct neigh neigh;	/* whose address is waited for */
 	uint64_t until;		/* TSC */
+	unsigned int n;
+	struct rte_mbuf *head, *tail; /* packet()->next; data at the IP header */
 };
 
 struct pending {
 	unsigned int n;
-	struct pending_packet packet[64];
+	struct pending_neigh of[PENDING_NEIGHBOURS];
 };
 
 /* A datagram of charon's that the kernel has sent in fragments. */
@@ -233,12 +238,12 @@ void transmit_resolved(struct worker *w, struct rte_mbuf *m, unsigned int port,
 		       const struct rte_ether_addr *mac);
 /** Send a packet out of a port. @param eth  its Ethernet header, 14 bytes */
 void transmit_framed(struct worker *w, struct rte_mbuf *m, unsigned int port, const uint8_t *eth);
-/** Keep a packet until its next hop is resolved, a second at the most. */
-void pending_add(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop);
+/** Keep a packet until its next hop is resolved, three seconds at the most. */
+void pending_add(struct worker *w, struct rte_mbuf *m, const struct neigh *neigh);
 /** Send what has been resolved meanwhile, drop what has waited too long. */
 void pending_retry(struct worker *w);
 /** Whether packets wait for that neighbour. */
-bool pending_has(const struct worker *w, const struct neigh *neigh);
+bool pending_has(struct worker *w, const struct neigh *neigh);
 void pending_drop(struct worker *w);
 /** Send a frame out of a port as it is. */
 void transmit_by(struct worker *w, struct rte_mbuf *m, unsigned int port);

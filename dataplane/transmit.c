@@ -175,7 +175,7 @@ static void transmit_to(struct worker *w, struct rte_mbuf *m, const struct next_
 		return;
 	}
 	neigh_solicit(&neigh);
-	pending_add(w, m, hop);
+	pending_add(w, m, &neigh);
 }
 
 /* How long a packet may be on its way out. One of IPv6 that we have put together has parts

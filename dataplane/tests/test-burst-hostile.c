@@ -387,7 +387,7 @@ static void out_of_the_ordinary(void **state)
 	m[4] = sealed(&a, 4, 14);
 	shortcut_receive(w, m, 5, GATEWAY_WAN);
 	assert_int_equal(w->pending.n, 1);
-	assert_int_equal(packet(w->pending.packet[0].m)->port, GATEWAY_WAN);
+	assert_int_equal(packet(w->pending.of[0].head)->port, GATEWAY_WAN);
 	assert_int_equal(w->stats->drop[DROP_TTL], 1);
 	assert_int_equal(w->stats->drop[DROP_MALFORMED], 1);
 	assert_int_equal(dropped(), 2);

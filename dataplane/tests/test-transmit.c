@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Ports that do not take all they are given: DPDK's net_ring, with room for a few. */
+/* Ports that do not take all they are given (DPDK's net_ring, with room for a few), and neighbours
+ * that do not answer. */
 #include <string.h>
 
+#include <rte_cycles.h>
 #include <rte_eth_ring.h>
 #include <rte_ethdev.h>
 
@@ -159,11 +161,85 @@ static void full_inbox(void **state)
 	rte_ring_free(w->inbox);
 }
 
+static struct neigh neighbour(uint8_t last)
+{
+	const uint8_t addr[4] = {10, 1, 0, last};
+	struct neigh neigh = {.af = AF_INET};
+
+	memcpy(&neigh.addr, addr, sizeof(addr));
+	return neigh;
+}
+
+/* An IPv4 packet that waits, with a number. */
+static void wait_for(const struct neigh *neigh, uint8_t number)
+{
+	struct rte_mbuf *m = frame();
+	uint8_t *ip = rte_pktmbuf_mtod(m, uint8_t *);
+
+	memset(ip, 0, LENGTH);
+	ip[0] = 0x45;
+	ip[1] = number;
+	pending_add(w, m, neigh);
+}
+
+/* What leaves now is for that MAC address, and has the numbers from 0 on. */
+static void expect_sent(const struct rte_ether_addr *mac, unsigned int n)
+{
+	struct rte_mbuf *m = NULL;
+
+	transmit_flush(w);
+	for (unsigned int i = 0; i < n; i++) {
+		const uint8_t *eth;
+
+		assert_int_equal(rte_ring_dequeue(wire, (void **)&m), 0);
+		eth = rte_pktmbuf_mtod(m, uint8_t *);
+		assert_memory_equal(eth, mac, sizeof(*mac));
+		assert_int_equal(eth[sizeof(struct rte_ether_hdr) + 1], i);
+		rte_pktmbuf_free(m);
+	}
+	assert_int_equal(rte_ring_count(wire), 0);
+}
+
+/* For each neighbour some packets wait, longer than the kernel takes to ask a second time; they
+ * leave in order when it answers, whatever waits for others. */
+static void neighbours(void **state)
+{
+	const struct neigh dead = neighbour(1), slow = neighbour(2), here = neighbour(3);
+	const struct rte_ether_addr slow_mac = {{2, 0, 0, 0, 0, 2}}, here_mac = {{2, 0, 0, 0, 0, 3}};
+	uint64_t now = rte_get_tsc_cycles();
+
+	(void)state;
+	assert_int_equal(neighs_init(), 0);
+	for (unsigned int i = 0; i < PENDING_PACKETS + 3; i++)
+		wait_for(&dead, (uint8_t)i);
+	assert_int_equal(w->stats->drop[DROP_NO_NEIGHBOUR], 3);
+	for (uint8_t i = 0; i < 5; i++) {
+		wait_for(&slow, i);
+		wait_for(&here, i);
+	}
+	assert_int_equal(w->pending.n, 3);
+	assert_true(w->pending.of[0].until > now + 2 * rte_get_tsc_hz());
+	neigh_set(&here, &here_mac, false);
+	pending_retry(w);
+	expect_sent(&here_mac, 5);
+	neigh_set(&slow, &slow_mac, false);
+	pending_retry(w);
+	expect_sent(&slow_mac, 5);
+	assert_true(pending_has(w, &dead));
+	assert_false(pending_has(w, &slow));
+	w->pending.of[0].until = now;
+	pending_retry(w);
+	assert_int_equal(w->pending.n, 0);
+	assert_int_equal(w->stats->drop[DROP_NO_NEIGHBOUR], PENDING_PACKETS + 3);
+	neighs_free();
+}
+
 int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	static const struct CMUnitTest tests[] = {
 		TEST(full_wire), TEST(full_tap), TEST(whole_batches), TEST(full_inbox),
+		TEST(neighbours),
 	};
 
 	(void)argc;

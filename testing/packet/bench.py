@@ -95,7 +95,7 @@ class Bench:
             assert not leaked, f"leaked: {leaked}"
 
     @contextlib.contextmanager
-    def dropped(self, reason, count=1):
+    def dropped(self, reason, count=1, within=3):
         """What happens inside drops count packets for this reason, none for any
         other, and nothing leaves the gateway."""
         before = self.gateway.drops()
@@ -103,7 +103,7 @@ class Bench:
         self.wan.drain()
         yield
         with contextlib.suppress(AssertionError):
-            wait_until(lambda: self.gateway.drops().get(reason, 0) - before.get(reason, 0) >= count, 3, reason)
+            wait_until(lambda: self.gateway.drops().get(reason, 0) - before.get(reason, 0) >= count, within, reason)
         self.expect_nothing()
         after = self.gateway.drops()
         delta = {name: after[name] - before.get(name, 0) for name in after
