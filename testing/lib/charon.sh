@@ -5,8 +5,9 @@
 # charon and swanctl are run from copies: Debian's AppArmor profiles go by path,
 # and let neither read the folders of a test.
 
-charon_plugins="random nonce openssl aes sha1 sha2 hmac kdf gcm pem x509 pubkey pkcs1 pkcs8
-	constraints revocation socket-default kernel-netlink vici"
+# For charon, and for swanctl, which would mention each plugin of its usual ones that no package has brought.
+swanctl_plugins="random nonce openssl aes sha1 sha2 hmac kdf gcm pem x509 pubkey pkcs1 pkcs8 constraints revocation"
+charon_plugins="$swanctl_plugins socket-default kernel-netlink vici"
 
 copy_charon() {
 	[ -d "$work/bin" ] && return
@@ -48,6 +49,7 @@ write_strongswan_conf() {
 	esac
 	echo "  }"
 	echo "}"
+	echo "swanctl { load = $swanctl_plugins }"
 }
 
 # What is special about the mount namespace of a charon: a /run of its own for
