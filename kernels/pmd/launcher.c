@@ -17,7 +17,6 @@
 #include "log.h"
 #include "pmd.h"
 
-#define CHUNKS	1024 /* with the device, or waiting for the thread */
 #define IDLE_MS 1    /* from then on it sleeps in between */
 #define NAP_US	20
 #define JOIN_S	2
@@ -30,14 +29,14 @@ struct ocl_launcher {
 	bool stop; /* atomic */
 	uint64_t last; /* TSC: when there was something to do */
 	uint32_t n;
-	struct ocl_chunk *chunk[CHUNKS]; /* with the device */
+	struct ocl_chunk *chunk[OCL_LAUNCHER_CHUNKS]; /* with the device */
 };
 
 static bool take(struct ocl_launcher *l)
 {
 	void *chunk;
 
-	if (l->n == CHUNKS || rte_ring_sc_dequeue(l->waiting, &chunk))
+	if (l->n == OCL_LAUNCHER_CHUNKS || rte_ring_sc_dequeue(l->waiting, &chunk))
 		return false;
 	l->chunk[l->n++] = chunk;
 	ocl_chunk_launch(chunk, l->table, true);
@@ -106,7 +105,8 @@ int ocl_launcher_start(struct ocl_pmd *pmd)
 
 	snprintf(name, sizeof(name), "ocl_launches%p", (void *)pmd);
 	if (l)
-		l->waiting = rte_ring_create(name, 2 * CHUNKS, SOCKET_ID_ANY, RING_F_SC_DEQ);
+		l->waiting = rte_ring_create(name, 2 * OCL_LAUNCHER_CHUNKS, SOCKET_ID_ANY,
+					     RING_F_SC_DEQ);
 	if (l && l->waiting) {
 		l->dev = &pmd->device;
 		l->table = &pmd->table;

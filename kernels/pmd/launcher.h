@@ -14,6 +14,9 @@ struct ocl_chunk;
 struct ocl_launcher;
 struct ocl_pmd;
 
+/* With the device at a time; all but one of twice as many may wait for the thread besides. */
+#define OCL_LAUNCHER_CHUNKS 1024
+
 /** Start it, on a processor that is no lcore's if there is one. @return 0, -ENOMEM or -errno, logged */
 int ocl_launcher_start(struct ocl_pmd *pmd);
 

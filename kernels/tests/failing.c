@@ -7,6 +7,11 @@
 #include "failing.h"
 #include "faults.h"
 #include "operations.h"
+#include "pmd/launcher.h"
+
+/* Operations a queue pair, each a chunk: of two, one more than the thread that launches has room
+ * for. Each takes the device's driver a command queue and pinned memory. */
+#define CHUNKS (3 * OCL_LAUNCHER_CHUNKS / 2)
 
 /* A device that has been given up: every operation comes back with an error, and nothing is written
  * where it may still read. It says so once. */
@@ -90,11 +95,11 @@ static void failing_after(const struct device *sound, const char *args, int n)
 	device_close(&dev);
 }
 
-/* More chunks than the thread that launches has room for, of a device that never answers: those that
- * it never came to come back, too. */
+/* More chunks than the thread that launches has room for, of a device that never answers: those
+ * that it never came to come back, too. */
 static void failing_queue(void)
 {
-	static struct rte_crypto_op *op[2 * DESCRIPTORS];
+	static struct rte_crypto_op *op[2 * CHUNKS];
 	struct rte_crypto_op *back[64];
 	struct suite suite = esp_template;
 	unsigned int done = 0;
@@ -102,17 +107,18 @@ static void failing_queue(void)
 	struct device dev;
 	void *session;
 
-	device_open(&dev, "memory=staged,sched=none,chunk=1,launches=thread,timeout_ms=1000", 2);
+	device_open_sized(&dev, "memory=staged,sched=none,chunk=1,launches=thread,timeout_ms=1000",
+			  2, CHUNKS);
 	suite_keys(&suite);
 	session = suite_session(&dev, &suite, true);
 	for (unsigned int i = 0; i < RTE_DIM(op); i++)
 		op[i] = make_op(session);
+	log_begin();
 	fault_hang = true;
 	for (uint16_t qp = 0; qp < 2; qp++)
-		CHECK(rte_cryptodev_enqueue_burst(dev.id, qp, op + qp * DESCRIPTORS,
-						  DESCRIPTORS) == DESCRIPTORS);
+		CHECK(rte_cryptodev_enqueue_burst(dev.id, qp, op + qp * CHUNKS, CHUNKS) == CHUNKS);
 	while (done < RTE_DIM(op)) {
-		unsigned int n = rte_cryptodev_dequeue_burst(dev.id, done / DESCRIPTORS, back,
+		unsigned int n = rte_cryptodev_dequeue_burst(dev.id, done / CHUNKS, back,
 							     RTE_DIM(back));
 
 		expect_progress(n, &deadline);
@@ -123,6 +129,7 @@ static void failing_queue(void)
 		}
 	}
 	fault_hang = false;
+	CHECK(log_end("is given up") == 1);
 	session_free(&dev, session);
 	device_close(&dev);
 }

@@ -104,9 +104,15 @@ void rnd_fill(void *p, size_t len)
 
 void device_open(struct device *dev, const char *args, unsigned int queue_pairs)
 {
+	device_open_sized(dev, args, queue_pairs, DESCRIPTORS);
+}
+
+void device_open_sized(struct device *dev, const char *args, unsigned int queue_pairs,
+		       uint32_t descriptors)
+{
 	static int serial;
 	struct rte_cryptodev_config config = {.nb_queue_pairs = queue_pairs};
-	struct rte_cryptodev_qp_conf qp = {.nb_descriptors = DESCRIPTORS};
+	struct rte_cryptodev_qp_conf qp = {.nb_descriptors = descriptors};
 	char pool[40];
 
 	snprintf(dev->name, sizeof(dev->name), DRIVER "%d", serial++);

@@ -61,6 +61,9 @@ void rnd_fill(void *p, size_t len);
 
 /** Probe, configure and start; args may be NULL. */
 void device_open(struct device *dev, const char *args, unsigned int queue_pairs);
+/** Likewise, with other than DESCRIPTORS in each queue pair. */
+void device_open_sized(struct device *dev, const char *args, unsigned int queue_pairs,
+		       uint32_t descriptors);
 void device_close(struct device *dev);
 /** Whether there is a device that takes such arguments ("memory=svm"). */
 bool device_has(const char *args);
