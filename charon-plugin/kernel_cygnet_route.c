@@ -3,6 +3,7 @@
 #include "kernel_cygnet_route.h"
 #include "kernel_cygnet_addr.h"
 #include "kernel_cygnet_policy.h"
+#include "kernel_cygnet_way.h"
 
 #include <daemon.h>
 #include <collections/hashtable.h>
@@ -28,7 +29,12 @@ struct private_kernel_cygnet_route_t {
 	hashtable_t *routes;
 
 	/**
-	 * Locks both tables
+	 * The ways that they take
+	 */
+	kernel_cygnet_way_t *ways;
+
+	/**
+	 * Locks the tables and ways
 	 */
 	mutex_t *mutex;
 
@@ -141,14 +147,15 @@ static void destroy_route(route_t *route)
  * Find next hop and interface of a route: the way to the peer, or for
  * passthrough policies to the destination itself
  */
-static bool find_way(route_t *route, kernel_ipsec_manage_policy_t *data)
+static bool find_way(private_kernel_cygnet_route_t *this, route_t *route,
+					 kernel_ipsec_manage_policy_t *data)
 {
 	host_t *local = data->src;
 
 	if (!data->dst->is_anyaddr(data->dst))
 	{
-		route->gateway = charon->kernel->get_nexthop(charon->kernel, data->dst,
-											-1, data->src, &route->if_name);
+		route->gateway = this->ways->find(this->ways, data->dst, data->src,
+										  &route->if_name);
 	}
 	else
 	{
@@ -223,7 +230,8 @@ static bool has_source(const struct cygnet_selector *sel)
  * Returns NULL if it needs none, as this host has no address of its own in the
  * source selector or there is no way to the peer.
  */
-static route_t *create_route(kernel_ipsec_policy_id_t *id,
+static route_t *create_route(private_kernel_cygnet_route_t *this,
+							 kernel_ipsec_policy_id_t *id,
 							 kernel_ipsec_manage_policy_t *data,
 							 const struct cygnet_selector *sel)
 {
@@ -246,7 +254,7 @@ static route_t *create_route(kernel_ipsec_policy_id_t *id,
 		.src_ip = src_ip ?: host_create_any(sel->af),
 	);
 	id->dst_ts->to_subnet(id->dst_ts, &route->net, &route->prefixlen);
-	if (!find_way(route, data))
+	if (!find_way(this, route, data))
 	{
 		destroy_route(route);
 		return NULL;
@@ -367,7 +375,7 @@ METHOD(kernel_cygnet_route_t, add, void,
 	entry = get_entry(this, params);
 	entry->refs++;
 	old = entry->route;
-	route = create_route(id, data, &params->sel);
+	route = create_route(this, id, data, &params->sel);
 	if (route)
 	{
 		entry->route = install_route(this, route);
@@ -424,6 +432,7 @@ METHOD(kernel_cygnet_route_t, destroy, void,
 	flush(this);
 	this->entries->destroy(this->entries);
 	this->routes->destroy(this->routes);
+	this->ways->destroy(this->ways);
 	this->mutex->destroy(this->mutex);
 	free(this);
 }
@@ -444,6 +453,7 @@ kernel_cygnet_route_t *kernel_cygnet_route_create(void)
 		},
 		.entries = hashtable_create(hash_entry, equal_entry, 64),
 		.routes = hashtable_create(hash_route, equal_route, 64),
+		.ways = kernel_cygnet_way_create(),
 		.mutex = mutex_create(MUTEX_TYPE_DEFAULT),
 		.install = lib->settings->get_bool(lib->settings, "%s.install_routes",
 										   TRUE, lib->ns),
