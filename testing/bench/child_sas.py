@@ -5,7 +5,7 @@
 child_sas.py sample NAME FILE {CHARON-PID KERNEL-TIMES CYGNETD-PID FILE-PREFIX}...: of each side
 child_sas.py calls KERNEL-TIMES METHOD
 child_sas.py share FILE FILE: the plugin's of charon's CPU time between two samples, percent
-child_sas.py report COUNT EACH LISTED FILE...
+child_sas.py report COUNT EACH LISTED SIDE FILE...: SIDE is left, right, or empty for both
 """
 import json
 import os
@@ -61,9 +61,13 @@ def sample(name, path, *sides):
         json.dump(now, file)
 
 
-def read(path):
+def read(path, side=""):
+    """A sample, of both sides or one."""
     with open(path, encoding="ascii") as file:
-        return json.load(file)
+        one = json.load(file)
+    if side:
+        one["sides"] = [one["sides"][("left", "right").index(side)]]
+    return one
 
 
 def grown(before, after, side, *keys):
@@ -74,7 +78,7 @@ def grown(before, after, side, *keys):
 
 
 def total(before, after, *keys):
-    """Of both sides."""
+    """Of all sides."""
     return sum(grown(before, after, side, *keys) for side in range(len(after["sides"])))
 
 
@@ -84,35 +88,60 @@ def charon_cpu(before, after):
             total(before, after, "methods", "measuring", "cpu"))
 
 
+def of_net(name):
+    """Whether it is what the plugin asks of charon's kernel-net."""
+    return name.startswith("net: ")
+
+
 def plugins(sample_):
-    return [name for name in sample_["sides"][0]["methods"] if name != "measuring"]
+    return [name for name in sample_["sides"][0]["methods"]
+            if name != "measuring" and not of_net(name)]
+
+
+def nets(sample_):
+    return [name for name in sample_["sides"][0]["methods"] if of_net(name)]
+
+
+def spent(before, after, names, what="cpu"):
+    return sum(total(before, after, "methods", name, what) for name in names)
 
 
 def share(before, after):
     """The plugin's of charon's CPU time, in percent."""
-    cpu = sum(total(before, after, "methods", name, "cpu") for name in plugins(after))
-    return 100 * cpu / charon_cpu(before, after)
+    return 100 * spent(before, after, plugins(after)) / charon_cpu(before, after)
+
+
+def row(before, after, name):
+    calls, cpu = spent(before, after, [name], "calls"), spent(before, after, [name])
+    longest = max(side["methods"][name]["longest"] for side in after["sides"])
+    if calls:
+        print(f"| {name} | {calls:,} | {1e6 * cpu / calls:.1f} | {1e3 * longest:.1f} | "
+              f"{cpu:.3f} | {100 * cpu / charon_cpu(before, after):.2f} % |")
+
+
+def sum_row(before, after, what, names):
+    cpu = spent(before, after, names)
+    print(f"| **{what}** | | | | **{cpu:.3f}** | "
+          f"**{100 * cpu / charon_cpu(before, after):.2f} %** |")
 
 
 def table(before, after):
-    """The plugin's methods and jobs between two samples, of both sides together."""
-    charon, cpus, waits = charon_cpu(before, after), 0, 0
+    """The plugin's methods and jobs between two samples, of all sides together."""
+    own, net = plugins(after), nets(after)
     print("| method or job | calls | µs each | longest, ms | CPU, s | of charon's CPU |")
     print("|---|---|---|---|---|---|")
-    for name in plugins(after):
-        calls, cpu, elapsed = (total(before, after, "methods", name, what)
-                               for what in ("calls", "cpu", "elapsed"))
-        if not calls:
-            continue
-        longest = max(side["methods"][name]["longest"] for side in after["sides"])
-        cpus += cpu
-        waits += elapsed
-        print(f"| {name} | {calls:,} | {1e6 * cpu / calls:.1f} | {1e3 * longest:.1f} | "
-              f"{cpu:.3f} | {100 * cpu / charon:.2f} % |")
-    print(f"| **all** | | | | **{cpus:.3f}** | **{100 * cpus / charon:.2f} %** |")
-    print(f"\nBoth charons together took {charon:.1f} s of CPU, without the "
+    for name in own:
+        row(before, after, name)
+    sum_row(before, after, "all", own)
+    if spent(before, after, net, "calls"):
+        for name in net:
+            row(before, after, name)
+        sum_row(before, after, "with kernel-net", own + net)
+    print(f"\n{'Both charons together' if len(after['sides']) > 1 else 'This charon'} took "
+          f"{charon_cpu(before, after):.1f} s of CPU, without the "
           f"{total(before, after, 'methods', 'measuring', 'cpu'):.2f} s that measuring took. "
-          f"By the clock, waiting included, the plugin took {waits:.2f} s.")
+          "By the clock, waiting included, the plugin took "
+          f"{spent(before, after, own, 'elapsed'):.2f} s.")
 
 
 def machine():
@@ -123,17 +152,19 @@ def machine():
     return f"{os.cpu_count()} cores of {model}, load {load[0]:.0f}"
 
 
-def report(count, each, listed, *paths):
+def report(count, each, listed, side, *paths):
     count, each, at = int(count), int(each), {}
     for path in paths:
-        one = read(path)
+        one = read(path, side)
         at[one["name"]] = one
+    sides = range(len(at["idle"]["sides"]))
 
     def span(a, b):
         return at[b]["time"] - at[a]["time"]
 
     def memory(who):
-        return sum(grown(at["idle"], at["counted"], side, who, "memory") for side in (0, 1)) / 2
+        return sum(grown(at["idle"], at["counted"], side, who, "memory")
+                   for side in sides) / len(sides)
 
     setup = span("idle", "set up")
     print(f"Both gateways on one machine: {machine()}.\n")

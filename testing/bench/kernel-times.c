@@ -5,6 +5,9 @@
  * that is, and how long they take; and the same of the jobs that the plugin has charon's
  * threads do. The plugin itself is not changed.
  *
+ * What the plugin asks of charon's kernel-net meanwhile, which is another plugin's, counts in
+ * rows of its own, "net: " in front, and not in those of the plugin's methods.
+ *
  * The totals are in the file that KERNEL_TIMES names, for anybody to read at any time: a row
  * of struct method for each. The last one is what measuring itself adds to charon's time.
  */
@@ -21,7 +24,8 @@
 #include <processing/jobs/callback_job.h>
 
 enum { GET_FEATURES, GET_SPI, ADD_SA, UPDATE_SA, QUERY_SA, DEL_SA, ADD_POLICY, QUERY_POLICY,
-       DEL_POLICY, EVENTS, TIMERS, MEASURING, METHODS };
+       DEL_POLICY, EVENTS, TIMERS, NET_ADDRESS, NET_NEXTHOP, NET_INTERFACE, NET_ADD_ROUTE,
+       NET_DEL_ROUTE, MEASURING, METHODS };
 
 /* Nanoseconds; of the thread, and as time passes. */
 struct method {
@@ -33,12 +37,22 @@ struct span {
 	uint64_t cpu, elapsed;
 };
 
+/* The thread: whether it is in one of the plugin's methods, and what it has spent in kernel-net
+ * and in measuring that meanwhile. */
+static __thread struct {
+	bool inside;
+	struct span spent;
+} net;
+
 static const char *const names[METHODS] = {"get_features", "get_spi", "add_sa", "update_sa",
 					   "query_sa", "del_sa", "add_policy", "query_policy",
-					   "del_policy", "events", "timers", "measuring"};
+					   "del_policy", "events", "timers", "net: address",
+					   "net: nexthop", "net: interface", "net: add_route",
+					   "net: del_route", "measuring"};
 static struct method *methods;
 static kernel_ipsec_constructor_t constructor;
-static kernel_ipsec_t plugin; /* its own methods */
+static kernel_ipsec_t plugin;     /* its own methods */
+static kernel_interface_t kernel; /* and charon's */
 static uint64_t own_cpu;   /* nanoseconds of a measurement that it counts, */
 static uint64_t whole_cpu; /* and all of them */
 
@@ -50,9 +64,16 @@ static uint64_t now(clockid_t clock)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-static struct span begin(void)
+static struct span clocks(void)
 {
 	return (struct span){now(CLOCK_THREAD_CPUTIME_ID), now(CLOCK_MONOTONIC)};
+}
+
+static struct span begin(void)
+{
+	net.inside = true;
+	net.spent = (struct span){0, 0};
+	return clocks();
 }
 
 static void count(int which, uint64_t cpu, uint64_t elapsed)
@@ -68,12 +89,26 @@ static void count(int which, uint64_t cpu, uint64_t elapsed)
 
 static void end(int which, struct span start)
 {
+	uint64_t elapsed = now(CLOCK_MONOTONIC) - start.elapsed - net.spent.elapsed;
+	uint64_t cpu = now(CLOCK_THREAD_CPUTIME_ID) - start.cpu;
+	uint64_t others = own_cpu + net.spent.cpu;
+
+	net.inside = false;
+	/* One that waits for events is not what anybody waits for. */
+	count(which, cpu > others ? cpu - others : 0, which == EVENTS ? 0 : elapsed);
+	count(MEASURING, whole_cpu, 0);
+}
+
+static void end_net(int which, struct span start)
+{
 	uint64_t elapsed = now(CLOCK_MONOTONIC) - start.elapsed;
 	uint64_t cpu = now(CLOCK_THREAD_CPUTIME_ID) - start.cpu;
 
-	/* One that waits for events is not what anybody waits for. */
-	count(which, cpu > own_cpu ? cpu - own_cpu : 0, which == EVENTS ? 0 : elapsed);
+	cpu = cpu > own_cpu ? cpu - own_cpu : 0;
+	count(which, cpu, elapsed);
 	count(MEASURING, whole_cpu, 0);
+	net.spent.cpu += cpu + whole_cpu;
+	net.spent.elapsed += elapsed;
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -101,6 +136,7 @@ static void calibrate(void)
 		whole_cpu = least(whole_cpu, (cpu - first) / 10);
 	}
 	methods[MEASURING].calls = 0;
+	net.inside = false;
 }
 
 #define TIMED(which, call)                \
@@ -164,6 +200,61 @@ static status_t del_policy(kernel_ipsec_t *this, kernel_ipsec_policy_id_t *id,
 	TIMED(DEL_POLICY, del_policy(this, id, data));
 }
 
+/* --- kernel-net, for the plugin and for charon itself, which is not measured --- */
+
+#define TIMED_NET(which, type, call)      \
+	struct span start;                \
+	type result;                      \
+	if (!net.inside)                  \
+		return kernel.call;       \
+	start = clocks();                 \
+	result = kernel.call;             \
+	end_net(which, start);            \
+	return result
+
+static status_t get_address_by_ts(kernel_interface_t *this, traffic_selector_t *ts, host_t **ip,
+				  bool *vip)
+{
+	TIMED_NET(NET_ADDRESS, status_t, get_address_by_ts(this, ts, ip, vip));
+}
+
+static host_t *get_nexthop(kernel_interface_t *this, host_t *dest, int prefix, host_t *src,
+			   char **iface)
+{
+	TIMED_NET(NET_NEXTHOP, host_t *, get_nexthop(this, dest, prefix, src, iface));
+}
+
+static bool get_interface(kernel_interface_t *this, host_t *host, char **name)
+{
+	TIMED_NET(NET_INTERFACE, bool, get_interface(this, host, name));
+}
+
+static status_t add_route(kernel_interface_t *this, chunk_t dst_net, uint8_t prefixlen,
+			  host_t *gateway, host_t *src_ip, char *if_name, bool pass)
+{
+	TIMED_NET(NET_ADD_ROUTE, status_t,
+		  add_route(this, dst_net, prefixlen, gateway, src_ip, if_name, pass));
+}
+
+static status_t del_route(kernel_interface_t *this, chunk_t dst_net, uint8_t prefixlen,
+			  host_t *gateway, host_t *src_ip, char *if_name, bool pass)
+{
+	TIMED_NET(NET_DEL_ROUTE, status_t,
+		  del_route(this, dst_net, prefixlen, gateway, src_ip, if_name, pass));
+}
+
+static void time_net(void)
+{
+	kernel = *charon->kernel;
+	charon->kernel->get_address_by_ts = get_address_by_ts;
+	charon->kernel->get_nexthop = get_nexthop;
+	charon->kernel->get_interface = get_interface;
+	charon->kernel->add_route = add_route;
+	charon->kernel->del_route = del_route;
+}
+
+/* --- */
+
 static bool open_totals(void)
 {
 	const char *path = getenv("KERNEL_TIMES");
@@ -194,6 +285,7 @@ static kernel_ipsec_t *construct(void)
 	this = constructor();
 	if (!this)
 		return NULL;
+	time_net();
 	plugin = *this;
 	this->get_features = get_features;
 	this->get_spi = get_spi;

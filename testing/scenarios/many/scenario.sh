@@ -6,6 +6,9 @@
 children=${children:-10000}
 children_each=${children_each:-100} # of an IKE_SA
 charon_knl=1                        # what charon writes into its log without a scenario
+# A side whose gateway has an address in its net, of which each CHILD_SA is for the whole: charon
+# adds a route for each of them there.
+children_whole=${children_whole:-}
 report=$top/testing/bench/child_sas.py
 # So many IKE_SAs at once from one address charon takes for an attack, and ignores those that come
 # while four are half open; with what stays half open of a retransmission, up to all.
@@ -13,6 +16,7 @@ charon_options="dos_protection = no"
 
 # Hosts of CHILD_SA i: LEFT_NET + i and RIGHT_NET + i.
 declare -gA many_net=([left]=10.1.64.0/18 [right]=10.2.64.0/18)
+declare -gA many_gw=([left]=10.1.127.254 [right]=10.2.127.254)
 declare -g many=$top/testing/scenarios/many
 
 more_network() {
@@ -50,7 +54,7 @@ all_called() { sleep 0.3; called left "$1" "$2" && called right "$1" "$2"; }
 # write_children SIDE
 write_children() {
 	"$many/children" "$1" "$children" "$children_each" "${wan_addr[$1]}" "${wan_addr[$(other "$1")]}" \
-		"${many_net[$1]}" "${many_net[$(other "$1")]}"
+		"${many_net[$1]}" "${many_net[$(other "$1")]}" "$children_whole"
 }
 
 # The hosts answer for all addresses of their nets; the gateways know them before the pings.
@@ -61,7 +65,12 @@ add_many_hosts() {
 		ip -n "$net_prefix-gw-$side" route add "${many_net[$side]}" via "${host_addr[$side]}" dev lan
 		in_ns "$side" ping -n -q -c 1 -W 5 "${lan_net[$side]}.1" > /dev/null
 	done
+	[ -z "$children_whole" ] ||
+		add_address "gw-$children_whole" lan "${many_gw[$children_whole]}/32"
 }
+
+# many_routes SIDE: that charon has added
+many_routes() { ip -n "$net_prefix-gw-$1" route show table 220 2> /dev/null | wc -l; }
 
 # start_children: left learns of its connections, which start at once.
 start_children() {
