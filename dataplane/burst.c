@@ -51,8 +51,8 @@ static void wrap(struct burst *b, struct rte_mbuf *m, const struct session *s, u
 	unsigned int total = front->len + s->iv_len + padded + s->icv_len;
 	unsigned int ether = (unsigned int)sizeof(struct rte_ether_hdr);
 
-	esp_trailer_write(ip + text, padded - text - 2, ip[0] >> 4 == 6 ? IPPROTO_IPV6 : IPPROTO_IPIP,
-			  ESP_TAIL_MAX);
+	esp_trailer_write(ip + text, padded - text - 2,
+			  ip[0] >> 4 == 6 ? IPPROTO_IPV6 : IPPROTO_IPIP, ESP_TAIL_MAX);
 	iv = esp_front_write(front, ip, rte_pktmbuf_headroom(m), seq, s->iv_len, total);
 	esp_iv_write(iv, s, seq);
 	describe(b, s, iv, ip, padded, seq);
@@ -76,8 +76,8 @@ static enum drop_reason out(struct burst *b, struct rte_mbuf *m, struct session 
 
 /* --- inbound --- */
 
-/* What a call is to do with a packet whose ESP header is at esp. An ICV that stands where the hidden part
- * of the number belongs makes room for it. */
+/* What a call is to do with a packet whose ESP header is at esp. An ICV that stands where the
+ * hidden part of the number belongs makes room for it. */
 static void describe_in(struct burst *b, const struct session *s, uint8_t *esp, unsigned int text,
 			uint64_t seq)
 {

@@ -102,7 +102,8 @@ static bool put_anywhere(struct worker *w, struct rte_crypto_op *op, const struc
 static uint64_t sample(struct rte_mbuf *m)
 {
 	const uint8_t *at = rte_pktmbuf_mtod(m, const uint8_t *);
-	unsigned int last = rte_pktmbuf_data_len(m) - packet(m)->session->icv_len - sizeof(uint64_t);
+	unsigned int icv = packet(m)->session->icv_len;
+	unsigned int last = rte_pktmbuf_data_len(m) - icv - (unsigned int)sizeof(uint64_t);
 	uint64_t sum = 0, word;
 
 	for (unsigned int i = 0; i < last; i += RTE_CACHE_LINE_SIZE) {
@@ -304,10 +305,10 @@ static void fetch(struct rte_crypto_op *const *op, uint16_t n)
 
 static unsigned int poll_device(struct worker *w, unsigned int device)
 {
-	unsigned int most = (engine_device[device].at_once ? BURSTS : RTE_MAX(FEW_BURSTS, nports)) * BURST;
+	unsigned int bursts = engine_device[device].at_once ? BURSTS : RTE_MAX(FEW_BURSTS, nports);
 	struct rte_crypto_op *op[BURST];
 	unsigned int done = 0;
-	uint16_t n;
+	uint16_t n, own;
 
 	/* As many as have been put there in a turn, and those that come again. */
 	do {
@@ -315,12 +316,13 @@ static unsigned int poll_device(struct worker *w, unsigned int device)
 		done += crypt_now(w);
 		n = rte_cryptodev_dequeue_burst(engine_device[device].id, (uint16_t)w->id, op,
 						BURST);
-		w->in_flight -= n;
-		done += n;
-		fetch(op, n);
-		for (uint16_t i = 0; i < n; i++)
+		own = crypt_late(w, device, op, n);
+		w->in_flight -= own;
+		done += own;
+		fetch(op, own);
+		for (uint16_t i = 0; i < own; i++)
 			finish(w, op[i], device);
-	} while (n == BURST && done < most);
+	} while (n == BURST && done < bursts * BURST);
 	return done;
 }
 
@@ -379,7 +381,7 @@ unsigned int crypt_poll(struct worker *w)
 	unsigned int done = crypt_now(w) + (w->lane.size ? poll_crypto_cores(w) : 0);
 
 	for (unsigned int d = 0; d < engine_devices; d++) {
-		if (!w->at[d])
+		if (!w->at[d] && !w->late[d])
 			continue;
 		if (engine_lost(d))
 			move_away(w, d);

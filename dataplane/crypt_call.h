@@ -46,7 +46,8 @@ static inline enum rte_crypto_op_status crypt_vectors_status(const struct crypt_
 {
 	if (!v->status[i])
 		return RTE_CRYPTO_OP_STATUS_SUCCESS;
-	return v->status[i] == EBADMSG ? RTE_CRYPTO_OP_STATUS_AUTH_FAILED : RTE_CRYPTO_OP_STATUS_ERROR;
+	return v->status[i] == EBADMSG ? RTE_CRYPTO_OP_STATUS_AUTH_FAILED
+				       : RTE_CRYPTO_OP_STATUS_ERROR;
 }
 
 /**

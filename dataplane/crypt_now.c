@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Packets of suites that a device of the CPU works on when it is called (rte_cryptodev's "CPU
- * crypto"): no queue, no operation for each. They are collected and done in runs of one SA, in
- * the order in which they came. */
+ * crypto"). They are collected and done as a row (crypt_row.h), and what comes of them is told in
+ * the order in which they came: nothing of them is under way when that ends. */
 #include "control.h"
 #include "crypt_row.h"
 #include "engine.h"

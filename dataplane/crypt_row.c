@@ -9,6 +9,12 @@
 #define PATIENCE 1000u
 #define AHEAD 4u /* packets, by which keys are fetched before they are needed */
 
+/* Operations that go through a queue. */
+struct trip {
+	unsigned int n, in, out;	/* all, those that the device took, those that came back: */
+	struct rte_crypto_op *op[CRYPT_CALL_MAX], *back[CRYPT_CALL_MAX];
+};
+
 /* The same as a call is told. */
 static void describe(struct rte_crypto_op *op, const struct crypt_row *row, unsigned int i,
 		     unsigned int device)
@@ -30,38 +36,76 @@ static void describe(struct rte_crypto_op *op, const struct crypt_row *row, unsi
 }
 
 /* In and out again, until all are back. */
-static void pass(const struct worker *w, unsigned int device, struct rte_crypto_op **op,
-		 unsigned int n)
+static void pass(struct worker *w, unsigned int device, struct trip *t)
 {
-	struct rte_crypto_op *back[CRYPT_CALL_MAX];
+	uint8_t id = engine_device[device].id;
 	unsigned int in = 0, out = 0;
 
-	for (unsigned int idle = 0; out < n && idle < PATIENCE; idle++) {
-		uint8_t id = engine_device[device].id;
+	for (unsigned int idle = 0; out < t->n && idle < PATIENCE; idle++) {
 		uint16_t got;
 
-		if (in < n)
-			in += rte_cryptodev_enqueue_burst(id, (uint16_t)w->id, op + in,
-							  (uint16_t)(n - in));
-		got = rte_cryptodev_dequeue_burst(id, (uint16_t)w->id, back, (uint16_t)(n - out));
+		if (in < t->n)
+			in += rte_cryptodev_enqueue_burst(id, (uint16_t)w->id, t->op + in,
+							  (uint16_t)(t->n - in));
+		got = rte_cryptodev_dequeue_burst(id, (uint16_t)w->id, t->back + out,
+						  (uint16_t)(t->n - out));
 		if (got)
 			idle = 0;
-		out += got;
+		out += crypt_late(w, device, t->back + out, got);
 	}
-	if (out < n)
-		engine_take_out(device);
+	t->in = in;
+	t->out = out;
 }
 
-/* What came of a packet. One that has not come back may still be written: its memory, and the
- * operation's, are the device's for good. */
+/* Whether the device has an operation still. What it says of itself does not tell: the device may
+ * have done it and not given it back, or given it back as it was. */
+static bool is_late(const struct trip *t, unsigned int i)
+{
+	for (unsigned int k = 0; k < t->out; k++)
+		if (t->back[k] == t->op[i])
+			return false;
+	return i < t->in;
+}
+
+/* The device may still write the packet, and read what it has of the SA: all that stays until the
+ * operation comes back. */
+static void give_up(struct worker *w, unsigned int device, struct rte_crypto_op *op,
+		    struct session *s)
+{
+	rte_mbuf_refcnt_update(op->sym->m_src, 1);
+	packet(op->sym->m_src)->session = s;
+	crypto_op_job(op)->late = true;
+	s->in_flight++;
+	w->late[device]++;
+}
+
+uint16_t crypt_late(struct worker *w, unsigned int device, struct rte_crypto_op **op, uint16_t n)
+{
+	uint16_t others = 0;
+
+	if (!w->late[device])
+		return n;
+	for (uint16_t i = 0; i < n; i++) {
+		struct rte_mbuf *m = op[i]->sym->m_src;
+
+		if (!crypto_op_job(op[i])->late) {
+			op[others++] = op[i];
+			continue;
+		}
+		w->late[device]--;
+		packet(m)->session->in_flight--;
+		crypto_op_free(op[i]);
+		rte_pktmbuf_free(m);
+	}
+	return others;
+}
+
+/* What came of a packet whose operation has come back. */
 static int32_t finish(struct rte_crypto_op *op)
 {
 	enum rte_crypto_op_status status = (enum rte_crypto_op_status)op->status;
 
-	if (status == RTE_CRYPTO_OP_STATUS_NOT_PROCESSED)
-		rte_mbuf_refcnt_update(op->sym->m_src, 1);
-	else
-		crypto_op_free(op);
+	crypto_op_free(op);
 	switch (status) {
 	case RTE_CRYPTO_OP_STATUS_SUCCESS:
 		return 0;
@@ -72,23 +116,42 @@ static int32_t finish(struct rte_crypto_op *op)
 	}
 }
 
+/* Not all came back. What the device never took fails as well, and is nobody's. */
+static void finish_some(struct worker *w, unsigned int device, const struct crypt_row *row,
+			const uint8_t *which, const struct trip *t)
+{
+	engine_take_out(device);
+	for (unsigned int i = 0; i < t->n; i++) {
+		row->v->status[which[i]] = EIO;
+		if (is_late(t, i))
+			give_up(w, device, t->op[i], row->s[which[i]]);
+		else
+			row->v->status[which[i]] = finish(t->op[i]);
+	}
+}
+
 /* @param which  n packets of the row */
-static void by_queue(const struct worker *w, unsigned int device, const struct crypt_row *row,
+static void by_queue(struct worker *w, unsigned int device, const struct crypt_row *row,
 		     uint8_t *which, unsigned int n)
 {
-	struct rte_crypto_op *op[CRYPT_CALL_MAX];
+	struct trip t;
 
-	if (!rte_crypto_op_bulk_alloc(w->ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC, op, (uint16_t)n)) {
+	t.n = n;
+	if (!rte_crypto_op_bulk_alloc(w->ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC, t.op, (uint16_t)n)) {
 		for (unsigned int i = 0; i < n; i++)
 			crypt_call(row->s[which[i]], device, row->v, which[i], 1);
 		return;
 	}
 	crypt_call_sort(row->v, which, n);
 	for (unsigned int i = 0; i < n; i++)
-		describe(op[i], row, which[i], device);
-	pass(w, device, op, n);
+		describe(t.op[i], row, which[i], device);
+	pass(w, device, &t);
+	if (t.out < n) {
+		finish_some(w, device, row, which, &t);
+		return;
+	}
 	for (unsigned int i = 0; i < n; i++)
-		row->v->status[which[i]] = finish(op[i]);
+		row->v->status[which[i]] = finish(t.op[i]);
 }
 
 /* @return packets of one session and device that begin there */
@@ -102,7 +165,7 @@ static unsigned int run_length(const struct crypt_row *row, unsigned int from)
 	return n;
 }
 
-void crypt_row(const struct worker *w, const struct crypt_row *row)
+void crypt_row(struct worker *w, const struct crypt_row *row)
 {
 	unsigned int nqueued = 0, device = 0;
 	uint8_t queued[CRYPT_CALL_MAX];
@@ -113,7 +176,8 @@ void crypt_row(const struct worker *w, const struct crypt_row *row)
 		n = run_length(row, i);
 		if (i + AHEAD < row->n && row->s[i + AHEAD] != s)
 			session_prefetch_keys(row->s[i + AHEAD], row->device[i + AHEAD]);
-		if (n == row->n || s->form != SUITE_CHAIN || !crypt_row_takes(w, s, row->device[i]) ||
+		if (n == row->n || s->form != SUITE_CHAIN ||
+		    !crypt_row_takes(w, s, row->device[i]) ||
 		    (nqueued && row->device[i] != device)) {
 			crypt_call(s, row->device[i], row->v, i, n);
 			continue;

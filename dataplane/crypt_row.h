@@ -24,7 +24,16 @@ struct crypt_row {
 	struct crypt_vectors *v;
 };
 
-/** Have devices do packets of their sessions: crypt_call_status() says what came of them. Worker. */
-void crypt_row(const struct worker *w, const struct crypt_row *row);
+/** Have devices do packets of their sessions: crypt_call_status() says what came of them.
+ * Worker. */
+void crypt_row(struct worker *w, const struct crypt_row *row);
+/**
+ * Those that a device has not given back in time have failed for whoever waited; its operation,
+ * packet and session stay until it does. Of what a worker gets out of a device's queue,
+ * whoever asks, take such late ones away, and free them.
+ * @param op  n operations
+ * @return how many of them are others; the first in op[], in their order
+ */
+uint16_t crypt_late(struct worker *w, unsigned int device, struct rte_crypto_op **op, uint16_t n);
 
 #endif

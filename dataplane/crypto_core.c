@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* DPDK has a device for this, crypto_scheduler's multi-core mode. Its rings to the cores have room for
- * one producer and are shared by all queue pairs: with two workers it loses operations. It also
- * has an operation for each packet cross to the other core and back, and knows no "CPU crypto".
- * Here what crosses is a batch. */
+/* DPDK has a device for this, crypto_scheduler's multi-core mode. Its rings to the cores have room
+ * for one producer and are shared by all queue pairs: with two workers it loses operations. It
+ * also has an operation for each packet cross to the other core and back, and knows no "CPU
+ * crypto". Here what crosses is a batch. */
 #include <errno.h>
 
 #include <rte_cpuflags.h>
@@ -17,11 +17,10 @@
 #include "engine.h"
 #include "log.h"
 #include "pipeline.h"
+#include "worker.h"
 
 #define OPS 128u		/* of a core */
 #define BATCHES 4u		/* of a worker, for each core: they never wait for one */
-#define IDLE_TURNS 1000u	/* as in worker.c */
-#define IDLE_NAP_US 50
 #define DATA_AHEAD 4u		/* cache lines of each packet that are fetched before it is done */
 
 /* Behind the job of an operation: whose it is. */
@@ -266,7 +265,7 @@ int crypto_core_main(void *arg)
 
 	while (!__atomic_load_n(&ending, __ATOMIC_ACQUIRE)) {
 		idle = crypto_core_turn(core) ? 0 : idle + 1;
-		if (idle >= IDLE_TURNS && idle_sleep)
+		if (idle >= NAP_TURNS && idle_sleep)
 			rte_delay_us_sleep(IDLE_NAP_US);
 		else if (idle)
 			rte_pause();

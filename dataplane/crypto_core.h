@@ -44,8 +44,8 @@ struct crypto_batch {
 	bool done;				/* atomic: all of them are, and status is written */
 };
 
-/** A worker's batches, a ring: free-running positions of the oldest one that has been sent and of the
- * one that is being filled. */
+/** A worker's batches, a ring: free-running positions of the oldest one that has been sent and of
+ * the one that is being filled. */
 struct crypto_lane {
 	struct crypto_batch *batch;
 	uint32_t size;		/* a power of two; 0: there are no such cores */
@@ -70,8 +70,8 @@ void crypto_cores_free(void);
 unsigned int crypto_core_turn(unsigned int core);
 
 /**
- * Have a packet done by one of the cores as crypt_job() says. This and the rest are a worker's with a
- * lane.
+ * Have a packet done by one of the cores as crypt_job() says. This and the rest are a worker's with
+ * a lane.
  * @return false: not so; they have enough to do, or it is better done here, or by a device that
  *	   works elsewhere
  */

@@ -25,7 +25,8 @@ struct esp_job {
 	uint16_t text_at, text_len; /* what is encrypted or decrypted; nothing without a cipher */
 	uint16_t auth_at, auth_len; /* what the ICV covers; an AEAD knows by itself */
 	uint16_t icv_at;	/* where the ICV is, or goes */
-	uint16_t reserved[3];
+	bool late;		/* crypt_row.h: nobody waits for it any more */
+	uint8_t reserved[5];
 };
 _Static_assert(sizeof(struct esp_job) == 64, "a job in an array is one cache line");
 

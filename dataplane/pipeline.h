@@ -12,8 +12,9 @@
  *   plain.c     plaintext packets: SPD, TTL, MTU
  *   protect.c   SAs: sequence numbers, replay windows; lifetime.c: what they may carry;
  *               mapping.c: peers that have moved
- *   crypt.c     to the crypto devices and back, in order; crypt_now.c: without a queue;
- *               crypto_core.c: by other cores
+ *   crypt.c     to the crypto devices and back, in order; crypt_now.c: within the turn;
+ *               crypt_row.c: by a call, or a queue and back at once; crypto_core.c: by other
+ *               cores
  *   path_mtu.c  what routers on the way say about our ESP
  *   transmit.c  route, neighbour, port or TAP
  *   handover.c  to another worker
@@ -115,6 +116,7 @@ struct worker {
 	uint32_t in_flight;	/* packets at crypto devices */
 	uint32_t at[STATS_MAX_DEVICES];	/* packets waiting for or at each of them */
 	uint32_t going[STATS_MAX_DEVICES];	/* of these, that it does not collect any more */
+	uint32_t late[STATS_MAX_DEVICES];	/* not of these: nobody waits for them (crypt_row.h) */
 	uint8_t failures[STATS_MAX_DEVICES];	/* in a row, of packets that another then did */
 	struct offload offload;
 	struct rte_ring *inbox;	/* packets that others hand over */
@@ -205,10 +207,10 @@ static inline struct esp_job *crypt_job(struct worker *w)
 
 	return &now->job[now->n];
 }
-/** Have a device do what crypt_job() says to a packet of session packet()->session; what comes of it is
- * told to protect_finish(). Takes over the packet. */
+/** Have a device do what crypt_job() says to a packet of session packet()->session; what comes of
+ * it is told to protect_finish(). Takes over the packet. */
 void crypt_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa);
-/** The same, if it can be done without that device's queue. @return false: it cannot */
+/** The same, if that device can do it within the turn. @return false: it cannot */
 bool crypt_now_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa,
 		   unsigned int device);
 /** Whether there is room for another burst of packets on their way to the devices. What there is

@@ -59,7 +59,7 @@ struct session {
 	bool moved;		/* if charon has yet to hear of it */
 	struct esp_front front __attribute__((aligned(16))); /* tunnel mode, outbound */
 	struct way way;
-	void *at[STATS_MAX_DEVICES];	/* the cryptodev session on each device, once it is needed */
+	void *at[STATS_MAX_DEVICES];	/* the cryptodev session on each device, once needed */
 
 	struct rte_mbuf *head, *tail;	/* packets in devices' queues, in the order in which
 					 * they leave again: packet()->next; NULL: none */

@@ -134,7 +134,8 @@ static void hand(struct worker *w, struct rte_mbuf *m, const struct flow *f)
 	if (f->kind == FLOW_HAND_IN) {
 		p->stage = STAGE_ESP_IN;
 		p->src = packet_src(m);
-		p->esp = ip[0] >> 4 == 6 ? sizeof(struct rte_ipv6_hdr) : sizeof(struct rte_ipv4_hdr);
+		p->esp = ip[0] >> 4 == 6 ? sizeof(struct rte_ipv6_hdr)
+					 : sizeof(struct rte_ipv4_hdr);
 		memcpy(&esp, ip + p->esp, sizeof(esp));
 		p->seq = rte_be_to_cpu_32(esp.seq);
 	}
@@ -171,8 +172,10 @@ static bool is_short(const struct worker *w, struct rte_mbuf *m, const struct ca
 static bool goes_by_burst(const struct worker *w, const struct rte_mbuf *m,
 			  const struct candidate *c)
 {
-	return has_session(c->flow) && crypt_row_takes(w, c->flow->session, c->flow->session->device) &&
-	       burst_takes(&w->burst, m, c->flow->session);
+	const struct session *s = c->flow->session;
+
+	return has_session(c->flow) && crypt_row_takes(w, s, s->device) &&
+	       burst_takes(&w->burst, m, s);
 }
 
 static void go_short(struct worker *w, struct rte_mbuf *m, const struct candidate *c, bool by_burst,
@@ -448,7 +451,7 @@ static bool is_typical(const struct worker *w, struct rte_mbuf *m, struct flow_k
 bool shortcut_describe(const struct worker *w, struct rte_mbuf *m, struct session *s,
 		       const struct cygnet_sa *sa, struct flow *what)
 {
-	/* It is the SPI that tells such a flow from others: AH's is not looked at, nor one in UDP. */
+	/* The SPI tells such a flow from others: AH's is not looked at, nor one in UDP. */
 	if (s->inbound && (sa->proto != IPPROTO_ESP || packet(m)->udp))
 		return false;
 	*what = (struct flow){

@@ -21,10 +21,6 @@
 #define OPS 12287u
 #define SWEEP_TURNS 1024u	/* of the loop between two sweeps of the sessions */
 #define IDLE_TURNS 1000u	/* without a packet before the sessions are swept as well */
-/* And before a nap, if naps are allowed: some 10 microseconds. Who shares the CPU may be who has the
- * next packets. */
-#define NAP_TURNS 100u
-#define IDLE_NAP_US 50
 #define DRAIN_TURNS 2000000u	/* for a device that does not answer any more */
 
 struct worker workers[CONF_MAX_WORKERS];
@@ -203,20 +199,30 @@ static unsigned int turn(struct worker *w, bool receive)
 	return moved;
 }
 
+/* Packets that the crypto devices have, also those that nobody waits for. */
+static uint32_t at_devices(const struct worker *w)
+{
+	uint32_t n = w->in_flight;
+
+	for (unsigned int d = 0; d < engine_devices; d++)
+		n += w->late[d];
+	return n;
+}
+
 /* What is in flight comes back and goes out; what others hand over too. */
 static void drain(struct worker *w)
 {
 	unsigned int quiet = 0;
 
 	for (unsigned int i = 0; i < DRAIN_TURNS && quiet < 1000; i++)
-		quiet = turn(w, false) || w->in_flight ? 0 : quiet + 1;
+		quiet = turn(w, false) || at_devices(w) ? 0 : quiet + 1;
 	crypt_drain(w);
 	pending_drop(w);
 	hold_drop(w);
 	transmit_flush(w);
-	if (w->in_flight)
+	if (at_devices(w))
 		log_warn("worker %u: %u packets never came back from the crypto device", w->id,
-			 w->in_flight);
+			 at_devices(w));
 }
 
 int worker_main(void *arg)

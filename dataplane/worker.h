@@ -16,6 +16,11 @@
  * its inbox, waiting for a neighbour, for an SA or for their other fragments. */
 #define WORKER_PACKETS 12288u
 
+/** Turns without a packet before a worker or a crypto core naps, if naps are allowed: some 10
+ * microseconds. Who shares the CPU may be who has the next packets. */
+#define NAP_TURNS 100u
+#define IDLE_NAP_US 50
+
 /** Allocate the workers' rings, pools and tables. After ports and engines. @return 0 or -errno */
 int workers_init(const struct conf *conf, unsigned int workers);
 /** The main loop of one worker (for rte_eal_remote_launch); arg is its number.

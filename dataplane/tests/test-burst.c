@@ -6,6 +6,7 @@
 
 #include <rte_esp.h>
 
+#include "control.h"
 #include "gateway_fixture.h"
 #include "shortcut.h"
 
@@ -240,39 +241,55 @@ static void open_in_turn(struct tunnel *t)
 		gateway_tunnel(&t[i], &suites[in_turn[i]], 2 + i, i & 1, false);
 }
 
-static void leave_in_turn(const struct tunnel *t)
+/* @param first  tunnel that gets any */
+static void leave_from(const struct tunnel *t, unsigned int first)
 {
 	struct rte_mbuf *m[TUNNELS * EACH];
+	unsigned int n = 0;
 	uint8_t ip[GATEWAY_FRAME];
 
 	for (unsigned int i = 0; i < TUNNELS * EACH; i++) {
+		if (i % TUNNELS < first)
+			continue;
 		gateway_inner(ip, &t[i % TUNNELS], false, true, length_of(i), i, 64);
-		m[i] = gateway_frame(ip, length_of(i), GATEWAY_LAN);
+		m[n++] = gateway_frame(ip, length_of(i), GATEWAY_LAN);
 	}
-	shortcut_receive(w, m, TUNNELS * EACH, GATEWAY_LAN);
+	shortcut_receive(w, m, n, GATEWAY_LAN);
 }
 
-/* All of them are out, those of a tunnel in their order. */
-static void expect_sent_in_turn(const struct tunnel *t)
+static void leave_in_turn(const struct tunnel *t)
+{
+	leave_from(t, 0);
+}
+
+/* All but so many are out, those of a tunnel in their order. */
+static void expect_sent_but(const struct tunnel *t, unsigned int missing)
 {
 	struct mbuf_batch *batch = &w->tx[GATEWAY_WAN];
-	unsigned int n[TUNNELS] = {0};
+	unsigned int next[TUNNELS] = {0};
 
-	assert_int_equal(batch->n, TUNNELS * EACH);
-	for (unsigned int i = 0; i < TUNNELS * EACH; i++) {
+	assert_int_equal(batch->n, TUNNELS * EACH - missing);
+	for (unsigned int i = 0; i < batch->n; i++) {
 		const struct rte_esp_hdr *esp = rte_pktmbuf_mtod_offset(
 			batch->m[i], const struct rte_esp_hdr *,
 			sizeof(struct rte_ether_hdr) + sizeof(struct rte_ipv4_hdr));
-		unsigned int from = 0, id;
+		unsigned int from = 0, nth, id;
 
 		while (t[from].out->spi != esp->spi)
 			assert_in_range(++from, 0, TUNNELS - 1);
-		id = n[from] * TUNNELS + from;
+		nth = rte_be_to_cpu_32(esp->seq) - (uint32_t)(t[from].out->seq - EACH + 1);
+		assert_in_range(nth, next[from], EACH - 1);
+		id = nth * TUNNELS + from;
 		gateway_check_out(batch->m[i], &t[from], false, length_of(id), id,
-				  t[from].out->seq - EACH + 1 + n[from]);
-		n[from]++;
+				  t[from].out->seq - EACH + 1 + nth);
+		next[from] = nth + 1;
 	}
 	gateway_forget(w);
+}
+
+static void expect_sent_in_turn(const struct tunnel *t)
+{
+	expect_sent_but(t, 0);
 }
 
 /* Packets that came back out of queues. */
@@ -336,6 +353,247 @@ static void sas_in_turn_by_calls(void **state)
 	assert_int_equal(queued(), before);
 	rte_mempool_put_bulk(w->ops, taken, n);
 	free(taken);
+	gateway_close(w);
+}
+
+/* --- a device that does not give back all --- */
+
+#define LOST (EACH / 2)
+
+static struct engine_device devices[STATS_MAX_DEVICES];
+
+/* None else takes over. */
+static void use_only_one_device(void)
+{
+	unsigned int d = 0;
+
+	while (strcmp(engine_device[d].driver, "crypto_aesni_mb"))
+		assert_in_range(++d, 0, engine_devices - 1);
+	memcpy(devices, engine_device, sizeof(devices));
+	engine_device[0] = devices[d];
+	engine_devices = 1;
+}
+
+static int use_all_devices(void **state)
+{
+	(void)state;
+	if (devices[0].driver)
+		memcpy(engine_device, devices, sizeof(devices));
+	engine_devices = esp_devices;
+	engines_lost = 0;
+	return 0;
+}
+
+static struct rte_crypto_fp_ops good;
+static struct rte_crypto_op *held[LOST];
+static unsigned int nheld, room;
+static rte_be32_t hold_spi; /* of whose packets every other one is held */
+
+static bool is_to_be_held(const struct rte_crypto_op *op)
+{
+	const struct rte_esp_hdr *esp = rte_pktmbuf_mtod_offset(
+		op->sym->m_src, const struct rte_esp_hdr *, op->sym->auth.data.offset);
+
+	return esp->spi == hold_spi && rte_be_to_cpu_32(esp->seq) & 1;
+}
+
+/* Some are done, some not even that. */
+static void hold(struct rte_crypto_op *op)
+{
+	if (nheld & 1)
+		op->status = RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
+	assert_in_range(nheld, 0, LOST - 1);
+	held[nheld++] = op;
+}
+
+static uint16_t dequeue_some(void *qp, struct rte_crypto_op **op, uint16_t n)
+{
+	uint16_t all = good.dequeue_burst(qp, op, n), some = 0;
+
+	for (uint16_t i = 0; i < all; i++)
+		if (is_to_be_held(op[i]))
+			hold(op[i]);
+		else
+			op[some++] = op[i];
+	return some;
+}
+
+/* What was held comes first. */
+static uint16_t dequeue_held(void *qp, struct rte_crypto_op **op, uint16_t n)
+{
+	uint16_t given = 0;
+
+	while (nheld && given < n) {
+		op[given] = held[--nheld];
+		op[given++]->status = RTE_CRYPTO_OP_STATUS_SUCCESS;
+	}
+	return (uint16_t)(given + good.dequeue_burst(qp, op + given, (uint16_t)(n - given)));
+}
+
+static uint16_t enqueue_some(void *qp, struct rte_crypto_op **op, uint16_t n)
+{
+	uint16_t sent = good.enqueue_burst(qp, op, (uint16_t)RTE_MIN(n, room));
+
+	room -= sent;
+	return sent;
+}
+
+static struct session *session_of(const struct tunnel *t)
+{
+	return session_peek(w->sessions, cygnet_sa_index(sadb, t->out), t->out->generation);
+}
+
+/* A row of which some do not come back. @return the device that had them */
+static unsigned int lose_some(struct tunnel *t)
+{
+	unsigned int device;
+
+	open_in_turn(t);
+	leave_in_turn(t);
+	esp_worker_finish(w);
+	expect_sent_in_turn(t);
+	device = session_of(&t[0])->device;
+	good = rte_crypto_fp_ops[engine_device[device].id];
+	hold_spi = t[0].out->spi;
+	rte_crypto_fp_ops[engine_device[device].id].dequeue_burst = dequeue_some;
+	leave_in_turn(t);
+	assert_int_equal(nheld, LOST);
+	expect_sent_but(t, LOST);
+	assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], LOST);
+	assert_int_equal(w->stats->device[device].failed, LOST);
+	/* Both are the device's still. */
+	assert_int_equal(rte_mempool_in_use_count(esp_ops), LOST);
+	assert_int_equal(rte_mempool_in_use_count(esp_packets), LOST);
+	assert_int_equal(session_of(&t[0])->in_flight, LOST);
+	return device;
+}
+
+static void give_held(unsigned int device)
+{
+	rte_crypto_fp_ops[engine_device[device].id].dequeue_burst = dequeue_held;
+}
+
+/* All of it is back where it belongs, and nothing was counted twice. */
+static void expect_none_late(const struct tunnel *t, unsigned int device)
+{
+	rte_crypto_fp_ops[engine_device[device].id] = good;
+	assert_int_equal(nheld, 0);
+	assert_int_equal(rte_mempool_in_use_count(esp_ops), 0);
+	assert_int_equal(rte_mempool_in_use_count(esp_packets), 0);
+	for (unsigned int i = 0; i < TUNNELS && t; i++)
+		assert_int_equal(session_of(&t[i])->in_flight, 0);
+	assert_int_equal(w->in_flight, 0);
+	assert_int_equal(w->at[device], 0);
+	assert_int_equal(w->late[device], 0);
+	assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], LOST);
+}
+
+/* They come back with the next row, which is not theirs. */
+static void late_in_row(void **state)
+{
+	struct tunnel t[TUNNELS];
+	unsigned int device;
+
+	(void)state;
+	use_only_one_device();
+	device = lose_some(t);
+	give_held(device);
+	leave_from(t, 1);
+	expect_sent_but(t, EACH);
+	expect_none_late(t, device);
+	leave_from(t, 1);
+	expect_sent_but(t, EACH);
+	gateway_close(w);
+}
+
+/* They come back with packets that have to wait for the end of the turn. */
+static void late_in_queue(void **state)
+{
+	struct tunnel t[TUNNELS];
+	unsigned int device;
+
+	(void)state;
+	use_only_one_device();
+	device = lose_some(t);
+	give_held(device);
+	leave_in_turn(t);
+	esp_worker_finish(w);
+	expect_sent_in_turn(t);
+	expect_none_late(t, device);
+	gateway_close(w);
+}
+
+/* Another device has the packets from then on. */
+static void late_of_lost_device(void **state)
+{
+	struct tunnel t[TUNNELS];
+	unsigned int device;
+
+	(void)state;
+	device = lose_some(t);
+	assert_true(engine_lost(device));
+	for (unsigned int i = 0; i < 2; i++) {
+		shortcut_look(w);
+		leave_in_turn(t);
+		esp_worker_finish(w);
+		/* ChaCha20 is nobody else's. */
+		expect_sent_but(t, EACH);
+		assert_int_equal(w->stats->drop[DROP_UNSUPPORTED], (i + 1) * EACH);
+		assert_int_not_equal(session_of(&t[0])->device, device);
+	}
+	assert_int_equal(nheld, LOST);
+	give_held(device);
+	assert_int_equal(crypt_poll(w), 0);
+	expect_none_late(t, device);
+	gateway_close(w);
+}
+
+static void expect_swept(unsigned int device, unsigned int left)
+{
+	for (unsigned int i = 0; i < 4 * TUNNELS; i++)
+		sessions_sweep(w->sessions);
+	assert_int_equal(rte_mempool_in_use_count(engine_device[device].sessions), left);
+}
+
+/* What a device works with stays there although its SA is gone. */
+static void late_without_sa(void **state)
+{
+	struct tunnel t[TUNNELS];
+	unsigned int device;
+
+	(void)state;
+	device = lose_some(t);
+	assert_int_equal(esp_fixture_clean(NULL), 0);
+	expect_swept(device, 1);
+	give_held(device);
+	assert_int_equal(crypt_poll(w), 0);
+	expect_none_late(NULL, device);
+	expect_swept(device, 0);
+	gateway_close(w);
+}
+
+/* What it never took has failed, and is not late. */
+static void never_taken(void **state)
+{
+	struct tunnel t[TUNNELS];
+	unsigned int device;
+
+	(void)state;
+	use_only_one_device();
+	open_in_turn(t);
+	leave_in_turn(t);
+	esp_worker_finish(w);
+	expect_sent_in_turn(t);
+	device = session_of(&t[0])->device;
+	good = rte_crypto_fp_ops[engine_device[device].id];
+	room = CHAINS_IN_TURN * EACH - LOST;
+	rte_crypto_fp_ops[engine_device[device].id].enqueue_burst = enqueue_some;
+	leave_in_turn(t);
+	expect_sent_but(t, LOST);
+	expect_none_late(t, device);
+	leave_in_turn(t);
+	esp_worker_finish(w);
+	expect_sent_in_turn(t);
 	gateway_close(w);
 }
 
@@ -415,6 +673,11 @@ int main(int argc, char **argv)
 		cmocka_unit_test(sas_in_turn),
 		cmocka_unit_test(sas_in_turn_by_calls),
 		cmocka_unit_test(forged_in_turn),
+		cmocka_unit_test_teardown(late_in_row, use_all_devices),
+		cmocka_unit_test_teardown(late_in_queue, use_all_devices),
+		cmocka_unit_test_teardown(late_of_lost_device, use_all_devices),
+		cmocka_unit_test_teardown(late_without_sa, use_all_devices),
+		cmocka_unit_test_teardown(never_taken, use_all_devices),
 	};
 
 	(void)argc;
