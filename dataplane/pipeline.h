@@ -116,7 +116,7 @@ struct worker {
 	uint32_t in_flight;	/* packets at crypto devices */
 	uint32_t at[STATS_MAX_DEVICES];	/* packets waiting for or at each of them */
 	uint32_t going[STATS_MAX_DEVICES];	/* of these, that it does not collect any more */
-	uint32_t late[STATS_MAX_DEVICES];	/* not of these: nobody waits for them (crypt_row.h) */
+	uint32_t late[STATS_MAX_DEVICES];	/* not of these: given up by crypt_row.h */
 	uint8_t failures[STATS_MAX_DEVICES];	/* in a row, of packets that another then did */
 	struct offload offload;
 	struct rte_ring *inbox;	/* packets that others hand over */
