@@ -2,7 +2,8 @@
 #include "operation.h"
 
 /* The segments of a range. @return 0, or EINVAL: it is not all in the packet, or in too many */
-static int gather(const struct rte_mbuf *m, uint32_t offset, uint32_t len, struct rte_crypto_sgl *sgl)
+static int gather(const struct rte_mbuf *m, uint32_t offset, uint32_t len,
+		  struct rte_crypto_sgl *sgl)
 {
 	while (m && offset >= m->data_len && len) {
 		offset -= m->data_len;
@@ -57,8 +58,16 @@ static int work(struct rte_crypto_op *op, const struct gcm_session *s, struct gc
 
 void gcm_operation(struct rte_crypto_op *op, struct gcm_scratch *scratch)
 {
+	if (op->type != RTE_CRYPTO_OP_TYPE_SYMMETRIC) {
+		op->status = RTE_CRYPTO_OP_STATUS_INVALID_ARGS;
+		return;
+	}
 	if (op->sess_type != RTE_CRYPTO_OP_WITH_SESSION || op->sym->session == NULL) {
 		op->status = RTE_CRYPTO_OP_STATUS_INVALID_SESSION;
+		return;
+	}
+	if (op->sym->m_src == NULL) {
+		op->status = RTE_CRYPTO_OP_STATUS_INVALID_ARGS;
 		return;
 	}
 	switch (work(op, CRYPTODEV_GET_SYM_SESS_PRIV(op->sym->session), scratch)) {

@@ -16,6 +16,16 @@ static uint64_t length(const struct rte_crypto_sgl *sgl)
 	return sum;
 }
 
+/* Whether all of it is somewhere. */
+static bool is_there(const struct rte_crypto_sgl *sgl)
+{
+	for (uint32_t i = 0; i < sgl->num; i++) {
+		if (sgl->vec[i].len && !sgl->vec[i].base)
+			return false;
+	}
+	return true;
+}
+
 static struct place begin(const struct rte_crypto_sgl *sgl)
 {
 	return (struct place){.vec = sgl->vec, .left = sgl->num ? sgl->vec->len : 0};
@@ -55,6 +65,10 @@ int gcm_text_steps(const struct gcm_session *s, struct gcm_scratch *scratch,
 
 	if (text->to != text->from && length(text->to) < len)
 		return EINVAL;
+	if (!gcm_text_whole(s, text) || !is_there(text->from) || !is_there(text->to))
+		return EINVAL;
+	if (s->decrypt)
+		gcm_spoil_icv(icv, text->icv, s->icv_len);
 	s->library->begin(&s->key, &scratch->context, text->iv, text->aad, s->aad_len);
 	walk(s, &scratch->context, text, len);
 	s->library->end[s->decrypt](&s->key, &scratch->context, icv, s->icv_len);

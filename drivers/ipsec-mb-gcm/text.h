@@ -49,9 +49,30 @@ static inline bool gcm_same_icv(const uint8_t *a, const uint8_t *b, unsigned int
 	return !((a0 ^ b0) | (a1 ^ b1));
 }
 
+/* Make it another than the one it shall be compared with: whatever the library does or does not do,
+ * only a tag that it has computed now can be the same. */
+static inline void gcm_spoil_icv(uint8_t *icv, const uint8_t *than, unsigned int len)
+{
+	uint64_t first, last;
+
+	memcpy(&first, than, 8);
+	memcpy(&last, than + len - 8, 8);
+	first = ~first;
+	last = ~last;
+	memcpy(icv, &first, 8);
+	memcpy(icv + len - 8, &last, 8);
+}
+
+/** Whether all is there that the library wants beside the text: it does nothing without, and does
+ * not say so. */
+static inline bool gcm_text_whole(const struct gcm_session *s, const struct gcm_text *text)
+{
+	return text->iv && text->icv && (text->aad || !s->aad_len);
+}
+
 /**
  * A text that lies in one piece, by one call.
- * @return 0, or EBADMSG: not the ICV that came with it
+ * @return 0, EBADMSG: not the ICV that came with it, or EINVAL: a part is missing, nothing is done
  */
 static inline int gcm_text_once(const struct gcm_session *s, struct gcm_scratch *scratch,
 				uint8_t *to, const uint8_t *from, uint32_t len,
@@ -59,6 +80,10 @@ static inline int gcm_text_once(const struct gcm_session *s, struct gcm_scratch 
 {
 	uint8_t *icv = s->decrypt ? scratch->icv : text->icv;
 
+	if (unlikely(!gcm_text_whole(s, text) || (len && (!to || !from))))
+		return EINVAL;
+	if (s->decrypt)
+		gcm_spoil_icv(icv, text->icv, s->icv_len);
 	s->once(&s->key, &scratch->context, to, from, len, text->iv, text->aad, s->aad_len, icv,
 		s->icv_len);
 	return !s->decrypt || gcm_same_icv(icv, text->icv, s->icv_len) ? 0 : EBADMSG;
@@ -66,7 +91,8 @@ static inline int gcm_text_once(const struct gcm_session *s, struct gcm_scratch 
 
 /**
  * A text in any number of segments, also none: in steps.
- * @return 0, EBADMSG, or EINVAL: the result does not fit where it shall go, nothing is done
+ * @return 0, EBADMSG, or EINVAL: the result does not fit where it shall go, or a part is missing;
+ *	   nothing is done
  */
 int gcm_text_steps(const struct gcm_session *s, struct gcm_scratch *scratch,
 		   const struct gcm_text *text);

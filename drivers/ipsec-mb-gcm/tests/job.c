@@ -86,10 +86,10 @@ static enum rte_crypto_op_status status_of(int err)
 void jobs_call(const struct device *dev, void *session, struct job *jobs, unsigned int n,
 	       enum rte_crypto_op_status *status)
 {
-	struct rte_crypto_vec from[MAX_JOBS][SEGMENTS], to[MAX_JOBS][SEGMENTS];
-	struct rte_crypto_sgl from_sgl[MAX_JOBS], to_sgl[MAX_JOBS];
-	struct rte_crypto_va_iova_ptr iv[MAX_JOBS], aad[MAX_JOBS], icv[MAX_JOBS];
-	int32_t err[MAX_JOBS];
+	struct rte_crypto_vec from[MOST_JOBS][SEGMENTS], to[MOST_JOBS][SEGMENTS];
+	struct rte_crypto_sgl from_sgl[MOST_JOBS], to_sgl[MOST_JOBS];
+	struct rte_crypto_va_iova_ptr iv[MOST_JOBS], aad[MOST_JOBS], icv[MOST_JOBS];
+	int32_t err[MOST_JOBS];
 	bool in_place = jobs[0].dst == jobs[0].src;
 	struct rte_crypto_sym_vec vec = {
 		.num = n,
@@ -138,12 +138,12 @@ static struct rte_crypto_op *operation(struct job *job, void *session)
 void jobs_enqueue(const struct device *dev, void *session, struct job *jobs, unsigned int n,
 		  enum rte_crypto_op_status *status)
 {
-	struct rte_crypto_op *sent[MAX_JOBS], *back[MAX_JOBS + 1];
+	struct rte_crypto_op *sent[MOST_JOBS], *back[MOST_JOBS + 1];
 
 	for (unsigned int i = 0; i < n; i++)
 		sent[i] = operation(&jobs[i], session);
 	CHECK(rte_cryptodev_enqueue_burst(dev->id, 0, sent, n) == n);
-	CHECK(rte_cryptodev_dequeue_burst(dev->id, 0, back, MAX_JOBS + 1) == n);
+	CHECK(rte_cryptodev_dequeue_burst(dev->id, 0, back, MOST_JOBS + 1) == n);
 	for (unsigned int i = 0; i < n; i++) {
 		CHECK(back[i] == sent[i]);
 		status[i] = back[i]->status;

@@ -10,7 +10,7 @@
 
 #define MAX_TEXT 2600
 #define MARGIN	 24 /* of bytes before and behind a text, and an ICV, that stay as they are */
-#define MAX_JOBS 8
+#define MOST_JOBS 8
 #define LONG_AAD 1024
 
 /* A session pair's. */

@@ -11,6 +11,7 @@
 #include <cryptodev_pmd.h>
 #include <rte_bus_vdev.h>
 
+#include "../session.h"
 #include "job.h"
 #include "no-aesni.h"
 #include "vectors.h"
@@ -22,7 +23,7 @@ typedef void (*way)(const struct device *dev, void *session, struct job *jobs, u
 
 static const way ways[] = {jobs_call, jobs_enqueue};
 
-static struct job jobs[MAX_JOBS];
+static struct job jobs[MOST_JOBS];
 
 static void keys_open(const struct device *dev, struct keys *keys)
 {
@@ -108,7 +109,7 @@ static unsigned int random_segments(void)
 
 static void burst(const struct device *dev, const struct keys *keys, unsigned int n)
 {
-	enum rte_crypto_op_status status[MAX_JOBS];
+	enum rte_crypto_op_status status[MOST_JOBS];
 	bool encrypt = rnd_below(2), in_place = rnd_below(2);
 
 	for (unsigned int i = 0; i < n; i++) {
@@ -132,7 +133,7 @@ static void random_texts(const struct device *dev, unsigned int texts)
 			keys.suite.aad_len = rnd_below(LONG_AAD + 1);
 		keys_open(dev, &keys);
 		for (unsigned int i = 0; i < 16; i++) {
-			unsigned int n = 1 + rnd_below(MAX_JOBS);
+			unsigned int n = 1 + rnd_below(MOST_JOBS);
 
 			burst(dev, &keys, n);
 			done += n;
@@ -214,6 +215,129 @@ static void refused_calls(const struct device *dev, const struct keys *keys)
 	CHECK(!memcmp(icv, icv_before, sizeof(icv)) && !memcmp(to, to_before, sizeof(to)));
 }
 
+enum { IV, AAD, ICV, TEXT, NONE, PARTS };
+
+/* One part of a text is nowhere: ipsec_mb would do nothing, and not say so. What is empty need not
+ * be anywhere. */
+static void lacking_call(const struct device *dev, const struct keys *keys, bool encrypt, int part,
+			 uint32_t pieces)
+{
+	uint8_t text[100] = {1}, icv[16] = {3}, iv[12] = {0}, aad[LONG_AAD] = {0};
+	const uint32_t len = part == NONE ? 0 : sizeof(text) / 2;
+	uint8_t *const base = part == NONE || part == TEXT ? NULL : text;
+	struct rte_crypto_vec piece[2] = {
+		{.base = base, .len = len}, {.base = text + 50, .len = len},
+	};
+	struct rte_crypto_sgl sgl = {.vec = piece, .num = pieces};
+	struct rte_crypto_va_iova_ptr iv_at = {.va = part == IV ? NULL : iv};
+	struct rte_crypto_va_iova_ptr aad_at = {.va = part == AAD ? NULL : aad};
+	struct rte_crypto_va_iova_ptr icv_at = {.va = part == ICV ? NULL : icv};
+	int32_t status = EIO;
+	struct rte_crypto_sym_vec vec = {
+		.num = 1, .src_sgl = &sgl, .iv = &iv_at, .aad = &aad_at, .digest = &icv_at,
+		.status = &status,
+	};
+	bool fine = part == NONE || (part == AAD && !keys->suite.aad_len);
+
+	rte_cryptodev_sym_cpu_crypto_process(dev->id, keys->session[encrypt],
+					     (union rte_crypto_sym_ofs){0}, &vec);
+	CHECK(status == (!fine ? EINVAL : encrypt ? 0 : EBADMSG));
+	CHECK(fine || (text[0] == 1 && text[50] == 0 && icv[0] == 3));
+}
+
+/* Likewise of an operation. */
+static void lacking_operation(const struct device *dev, const struct keys *keys, bool encrypt,
+			      int part)
+{
+	struct rte_mempool *pool = rte_crypto_op_pool_create(
+		"lacking", RTE_CRYPTO_OP_TYPE_SYMMETRIC, 63, 0, 16, SOCKET_ID_ANY);
+	uint8_t text[100] = {1}, icv[16] = {3}, aad[LONG_AAD] = {0};
+	struct rte_mbuf *m = chain_make(text, sizeof(text), 1);
+	bool fine = part == IV || (part == AAD && !keys->suite.aad_len);
+	struct rte_crypto_op *op, *back;
+
+	CHECK(pool);
+	op = rte_crypto_op_alloc(pool, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
+	CHECK(op && rte_crypto_op_attach_sym_session(op, keys->session[encrypt]) == 0);
+	memset(rte_crypto_op_ctod_offset(op, uint8_t *, IV_OFFSET), 0, 12);
+	op->type = part == NONE ? RTE_CRYPTO_OP_TYPE_UNDEFINED : RTE_CRYPTO_OP_TYPE_SYMMETRIC;
+	op->sym->m_src = part == TEXT ? NULL : m;
+	op->sym->aead.data.length = sizeof(text);
+	op->sym->aead.aad.data = part == AAD ? NULL : aad;
+	op->sym->aead.digest.data = part == ICV ? NULL : icv;
+	CHECK(rte_cryptodev_enqueue_burst(dev->id, 0, &op, 1) == 1);
+	CHECK(rte_cryptodev_dequeue_burst(dev->id, 0, &back, 1) == 1 && back == op);
+	CHECK(op->status == (!fine   ? RTE_CRYPTO_OP_STATUS_INVALID_ARGS :
+			     encrypt ? RTE_CRYPTO_OP_STATUS_SUCCESS :
+				       RTE_CRYPTO_OP_STATUS_AUTH_FAILED));
+	CHECK(fine || (chain_holds(m, text, sizeof(text)) && icv[0] == 3));
+	rte_mempool_put(pool, op);
+	rte_mempool_free(pool);
+	rte_pktmbuf_free(m);
+}
+
+static void lacking(const struct device *dev, uint32_t aad_len)
+{
+	struct keys keys = {.suite.cipher = OCL_CIPHER_AES_GCM};
+
+	suite_randomize(&keys.suite);
+	keys.suite.aad_len = aad_len;
+	keys_open(dev, &keys);
+	for (int part = 0; part < PARTS; part++) {
+		for (unsigned int i = 0; i < 4; i++)
+			lacking_call(dev, &keys, i & 1, part, 1 + i / 2);
+		for (unsigned int i = 0; i < 2; i++)
+			lacking_operation(dev, &keys, i & 1, part);
+	}
+	keys_close(dev, &keys);
+}
+
+/* ipsec_mb where it does nothing for reasons of its own: from the second text on. */
+static struct gcm_library library;
+static unsigned int texts;
+
+static void idle_once(const struct gcm_key_data *key, struct gcm_context_data *context, uint8_t *to,
+		      const uint8_t *from, uint64_t len, const uint8_t *iv, const uint8_t *aad,
+		      uint64_t aad_len, uint8_t *icv, uint64_t icv_len)
+{
+	if (texts++ == 0)
+		library.once[1](key, context, to, from, len, iv, aad, aad_len, icv, icv_len);
+}
+
+static void idle_end(const struct gcm_key_data *key, struct gcm_context_data *context, uint8_t *icv,
+		     uint64_t icv_len)
+{
+	if (texts++ == 0)
+		library.end[1](key, context, icv, icv_len);
+}
+
+/* The tag of the text before, which would be right, is not taken for its own. */
+static void not_worked_on(const struct device *dev, const struct keys *keys, unsigned int segments)
+{
+	struct gcm_session *s = CRYPTODEV_GET_SYM_SESS_PRIV(keys->session[0]);
+	const struct gcm_library *own = s->library;
+	struct gcm_library idle = *own;
+	enum rte_crypto_op_status status[2];
+
+	library = *own;
+	idle.once[1] = idle_once;
+	idle.end[1] = idle_end;
+	s->library = &idle;
+	s->once = idle_once;
+	texts = 0;
+	job_fill(&jobs[0], &keys->suite, false, NULL, 64, NULL, NULL);
+	jobs[1] = jobs[0];
+	jobs[1].forged = true;
+	job_lay(&jobs[0], segments, 0);
+	job_lay(&jobs[1], segments, 0);
+	jobs_call(dev, keys->session[0], jobs, 2, status);
+	s->library = own;
+	s->once = own->once[1];
+	job_check(&jobs[0], status[0]);
+	CHECK(status[1] == RTE_CRYPTO_OP_STATUS_AUTH_FAILED);
+	rte_pktmbuf_free(jobs[1].src);
+}
+
 /* Operations that no packet fits. */
 static void refused_operations(const struct device *dev, const struct keys *keys)
 {
@@ -291,7 +415,11 @@ static void refused(const struct device *dev)
 	refused_calls(dev, &keys);
 	refused_operations(dev, &keys);
 	queue_manners(dev, &keys);
+	not_worked_on(dev, &keys, 1);
+	not_worked_on(dev, &keys, 3);
 	keys_close(dev, &keys);
+	lacking(dev, 12);
+	lacking(dev, 0);
 }
 
 /* --- keys, and CPUs --- */
