@@ -338,6 +338,13 @@ bool ocl_chunk_withdraw(struct ocl_chunk *chunk)
 	return claim(chunk, OCL_CHUNK_WITHDRAWN);
 }
 
+/* Others have given the device up while this one waited for its turn: it has seen nothing of it. */
+static void unclaim(struct ocl_chunk *chunk)
+{
+	chunk->failed = true;
+	__atomic_store_n(&chunk->claim, OCL_CHUNK_WAITS, __ATOMIC_RELEASE);
+}
+
 /* From the claim on the packets are the device's: a queue pair that gives the device up between it
  * and the launch itself treats them as if it saw them. */
 bool ocl_chunk_launch(struct ocl_chunk *chunk, struct ocl_table *table, bool patient)
@@ -346,21 +353,19 @@ bool ocl_chunk_launch(struct ocl_chunk *chunk, struct ocl_table *table, bool pat
 
 	if (chunk->records == 0)
 		return true;
-	if (ocl_device_lost(chunk->dev)) {
+	/* One that was withdrawn must not be asked for either, as if it were under way. */
+	if (ocl_device_lost(chunk->dev) || !claim(chunk, OCL_CHUNK_LAUNCHED)) {
 		chunk->failed = true;
 		return true;
 	}
-	if (!claim(chunk, OCL_CHUNK_LAUNCHED))
-		return true;
 	complete(chunk);
 	entered = patient ? enter() : rte_spinlock_trylock(&turn);
 	if (!entered && !patient) {
 		__atomic_store_n(&chunk->claim, OCL_CHUNK_WAITS, __ATOMIC_RELAXED);
 		return false;
 	}
-	/* Others may have given it up while this one waited for its turn. */
 	if (ocl_device_lost(chunk->dev))
-		chunk->failed = true;
+		unclaim(chunk);
 	else
 		launch(chunk, table);
 	if (entered)
@@ -428,6 +433,7 @@ void ocl_chunk_reset(struct ocl_chunk *chunk)
 	chunk->polls = 0;
 	chunk->ordered = 0;
 	__atomic_store_n(&chunk->claim, OCL_CHUNK_WAITS, __ATOMIC_RELAXED);
+	chunk->posted = false;
 	chunk->back = false;
 	chunk->failed = false;
 }

@@ -13,7 +13,7 @@
 #define SLOT_BYTES  2048  /* of a batch, on average */
 #define LARGEST	    68608 /* bytes of a record with the largest single-segment packet */
 #define AHEAD	    8	  /* operations that are fetched in advance */
-#define HEADS_AHEAD 16	  /* of the packets' memory, which the application has hardly touched, if at all */
+#define HEADS_AHEAD 16	  /* of the packets' memory, which the application has hardly touched */
 #define FAR_AHEAD   48	  /* when they leave: most are in no cache of the core any more */
 #define UNLIKE	    64u	  /* batches */
 #define PATIENCE_US 500u  /* with others whose turn it is */
@@ -511,7 +511,7 @@ static void fetch_status(const struct ocl_slot *slot)
 {
 	const struct ocl_batch *batch = slot->batch;
 
-	if (!slot->final && batch && batch->back && batch->chunk.headed)
+	if (!slot->final && batch && batch->back && !batch->given_up && batch->chunk.headed)
 		rte_prefetch0_write(ocl_heads_status(&batch->chunk.heads, slot->record));
 }
 

@@ -23,11 +23,13 @@
 static struct ocl_device dev;
 static struct ocl_sched sched;
 static struct ocl_table table;
+static struct ocl_chunk_params params = {
+	.dev = &dev, .sched = &sched, .records = 32, .bytes = 65536,
+};
 static struct ocl_chunk chunk;
 
 static int start(void **state)
 {
-	struct ocl_chunk_params params = {.dev = &dev, .sched = &sched, .records = 32, .bytes = 65536};
 	struct ocl_args args;
 
 	(void)state;
@@ -50,13 +52,13 @@ static int stop(void **state)
 }
 
 /* One packet of no bytes, of a session without algorithms. */
-static void fill(void)
+static void fill(struct ocl_chunk *into)
 {
 	struct ocl_record *record;
 	uint32_t result;
 
-	ocl_chunk_reset(&chunk);
-	record = ocl_chunk_add(&chunk, 0, 0, sizeof(*record));
+	ocl_chunk_reset(into);
+	record = ocl_chunk_add(into, 0, 0, sizeof(*record));
 	assert_non_null(record);
 	result = record->result;
 	memset(record, 0, sizeof(*record));
@@ -64,35 +66,96 @@ static void fill(void)
 	launches = transfers = 0;
 }
 
-static void wait_for(void)
+static void wait_for(struct ocl_chunk *sent)
 {
-	while (!ocl_chunk_poll(&chunk))
+	while (!ocl_chunk_poll(sent))
 		rte_pause();
-	assert_false(chunk.failed);
-	assert_int_equal(ocl_chunk_result(&chunk, 0), OCL_STATUS_DONE);
+	assert_false(sent->failed);
+	assert_int_equal(ocl_chunk_result(sent, 0), OCL_STATUS_DONE);
 }
 
 static void launched(void **state)
 {
 	(void)state;
-	fill();
+	fill(&chunk);
 	assert_false(ocl_chunk_sent(&chunk));
 	assert_true(ocl_chunk_launch(&chunk, NULL, true));
 	assert_true(ocl_chunk_sent(&chunk));
 	assert_false(ocl_chunk_withdraw(&chunk));
 	assert_int_equal(launches, 1);
-	wait_for();
+	wait_for(&chunk);
 }
 
 static void withdrawn(void **state)
 {
 	(void)state;
-	fill();
+	fill(&chunk);
 	assert_true(ocl_chunk_withdraw(&chunk));
 	assert_true(ocl_chunk_launch(&chunk, NULL, true));
 	assert_false(ocl_chunk_sent(&chunk));
 	assert_false(ocl_chunk_withdraw(&chunk));
+	/* The thread asks for it in the same turn. */
+	assert_true(ocl_chunk_poll(&chunk));
+	assert_true(chunk.failed);
+	assert_int_equal(ocl_chunk_result(&chunk, 0), OCL_STATUS_PENDING);
 	assert_int_equal(launches + transfers, 0);
+	assert_false(ocl_device_lost(&dev));
+}
+
+/* To be asked for is what makes a chunk go that found no room in the persistent kernel's mailbox:
+ * not one that was withdrawn. */
+static void withdrawn_letter(void **state)
+{
+	const struct ocl_memory *memory = ocl_memory_choose(&dev, "persistent");
+	struct ocl_chunk_params by_letter = params;
+	struct ocl_chunk letter;
+
+	(void)state;
+	if (memory == NULL)
+		skip();
+	assert_int_equal(memory->start(&dev, table.buffer), CL_SUCCESS);
+	by_letter.memory = memory;
+	assert_int_equal(ocl_chunk_init(&letter, &by_letter), 0);
+	fill(&letter);
+	assert_true(ocl_chunk_launch(&letter, NULL, true));
+	wait_for(&letter);
+	fill(&letter);
+	assert_true(ocl_chunk_withdraw(&letter));
+	assert_true(ocl_chunk_launch(&letter, NULL, true));
+	assert_true(ocl_chunk_poll(&letter));
+	assert_true(letter.failed);
+	assert_false(letter.posted);
+	ocl_chunk_free(&letter);
+	memory->stop(&dev);
+	assert_false(ocl_device_lost(&dev));
+}
+
+static const struct ocl_memory *sound;
+
+static void lose(struct ocl_chunk *claimed)
+{
+	sound->settle(claimed);
+	ocl_device_fail(&dev, "a test", 0);
+}
+
+/* Another has given the device up before this one came to launch what it had claimed: nobody has
+ * seen that. */
+static void lost_meanwhile(void **state)
+{
+	struct ocl_memory losing = *chunk.memory;
+
+	(void)state;
+	sound = chunk.memory;
+	losing.settle = lose;
+	fill(&chunk);
+	chunk.memory = &losing;
+	assert_true(ocl_chunk_launch(&chunk, NULL, true));
+	chunk.memory = sound;
+	assert_true(ocl_chunk_poll(&chunk));
+	assert_true(chunk.failed);
+	assert_false(ocl_chunk_sent(&chunk));
+	assert_int_equal(launches + transfers, 0);
+	dev.lost = false; /* it is not, and has to be closed */
 }
 
 static uint32_t round_ready; /* atomic: how many are in a round */
@@ -126,7 +189,7 @@ static void either(void **state)
 	for (uint32_t round = 1; round <= ROUNDS; round++) {
 		bool mine;
 
-		fill();
+		fill(&chunk);
 		meet(2 * round - 1);
 		for (volatile uint32_t i = 0; i < round; i++)
 			;
@@ -136,7 +199,7 @@ static void either(void **state)
 		assert_int_equal(ocl_chunk_sent(&chunk), !mine);
 		taken_back += mine;
 		if (!mine)
-			wait_for();
+			wait_for(&chunk);
 	}
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	print_message("%u of %u taken back\n", taken_back, ROUNDS);
@@ -147,6 +210,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(launched),
 		cmocka_unit_test(withdrawn),
+		cmocka_unit_test(withdrawn_letter),
+		cmocka_unit_test(lost_meanwhile),
 		cmocka_unit_test(either),
 	};
 
