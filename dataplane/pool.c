@@ -55,9 +55,9 @@ static unsigned int packets_needed(const struct conf *conf)
 }
 
 /* A pool of a device's hands out what has been away longest: what is not needed would only be
- * more that is in no cache. So many packets keep the device busy, whoever has sent them; of one worker's
- * that many are there at the most, and as many as a launch and a part of the next at the least. When
- * they are all there the ports wait. */
+ * more that is in no cache. So many packets keep the device busy, whoever has sent them; of one
+ * worker's that many are there at the most, and as many as a launch and a part of the next at the
+ * least. When they are all there the ports wait. */
 #define DEVICE_PACKETS 24576u
 #define OWN_MOST 6144u
 #define OWN_LEAST 3072u

@@ -23,7 +23,8 @@ static int examine(IMB_MGR *mgr)
 			mgr->features & IMB_FEATURE_AESNI ? "PCLMULQDQ" : "AES-NI");
 		return -ENOTSUP;
 	}
-	if (mgr->features & IMB_FEATURE_SELF_TEST && !(mgr->features & IMB_FEATURE_SELF_TEST_PASS)) {
+	if (mgr->features & IMB_FEATURE_SELF_TEST &&
+	    !(mgr->features & IMB_FEATURE_SELF_TEST_PASS)) {
 		GCM_LOG(ERR, "ipsec_mb %s fails its own test", imb_get_version_str());
 		return -EIO;
 	}

@@ -23,8 +23,8 @@ struct gcm_library {
 
 /**
  * Have ipsec_mb choose its functions for this CPU.
- * @return 0; -ENOTSUP if the CPU has no AES-NI or PCLMULQDQ, -ENOMEM, -EIO if the library's own test
- *	   fails; logged
+ * @return 0; -ENOTSUP if the CPU has no AES-NI or PCLMULQDQ, -ENOMEM, -EIO if the library's own
+ *	   test fails; logged
  */
 int gcm_library_open(struct gcm_library library[GCM_KEY_SIZES]);
 

@@ -39,7 +39,8 @@ static int create(struct rte_vdev_device *vdev, struct rte_cryptodev_pmd_init_pa
 			     RTE_CRYPTODEV_FF_SYM_CPU_CRYPTO | RTE_CRYPTODEV_FF_CPU_AESNI |
 			     RTE_CRYPTODEV_FF_IN_PLACE_SGL | RTE_CRYPTODEV_FF_OOP_LB_IN_LB_OUT |
 			     RTE_CRYPTODEV_FF_OOP_LB_IN_SGL_OUT |
-			     RTE_CRYPTODEV_FF_OOP_SGL_IN_LB_OUT | RTE_CRYPTODEV_FF_OOP_SGL_IN_SGL_OUT;
+			     RTE_CRYPTODEV_FF_OOP_SGL_IN_LB_OUT |
+			     RTE_CRYPTODEV_FF_OOP_SGL_IN_SGL_OUT;
 	rte_cryptodev_pmd_probing_finish(dev);
 	return 0;
 }

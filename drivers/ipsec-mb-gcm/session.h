@@ -32,8 +32,8 @@ static inline void gcm_session_prefetch(const struct gcm_session *s)
 {
 	const uint8_t *expanded = s->key.expanded_keys, *end = (const uint8_t *)&s->once;
 
-	for (unsigned int line = 0; line < sizeof(s->key.expanded_keys); line += RTE_CACHE_LINE_SIZE)
-		rte_prefetch0(expanded + line);
+	for (unsigned int at = 0; at < sizeof(s->key.expanded_keys); at += RTE_CACHE_LINE_SIZE)
+		rte_prefetch0(expanded + at);
 	rte_prefetch0(end - RTE_CACHE_LINE_SIZE);
 	rte_prefetch0(end);
 }

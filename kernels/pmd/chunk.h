@@ -17,7 +17,7 @@
 #include "scheduler.h"
 #include "table.h"
 
-#define OCL_RESULTS_AHEAD 16 /* heads that are in no cache of the core: the device has written them */
+#define OCL_RESULTS_AHEAD 16 /* heads in no cache of the core: the device has written them */
 
 /* The kernel's arguments (crypto_opencl.cl). */
 enum {
@@ -86,8 +86,8 @@ struct ocl_chunk {
 	const struct ocl_pool *pool_arg; /* instead of the chunk's buffer; NULL: that */
 	uint64_t upload;       /* the latest of the records' sessions */
 	uint32_t ordered;      /* entries of the order table, if it is complete; else 0 */
-	/* Between the thread that launches, if there is one, and the queue pair; all else in here is
-	 * the thread's from ocl_launcher_post() until `returned`. */
+	/* Between the thread that launches, if there is one, and the queue pair; all else in here
+	 * is the thread's from ocl_launcher_post() until `returned`. */
 	uint32_t claim; /* atomic: enum ocl_claim */
 	bool returned;	/* atomic: the thread has given it back */
 	bool back;	/* the device has given it back */

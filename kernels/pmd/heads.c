@@ -41,8 +41,8 @@ static void begin(struct ocl_heads *heads, const struct ocl_header *header)
 	heads->shift = shift_of(header);
 	/* As near as can be: next to what is written of the packet anyway. A cache line more for each
 	 * packet, in no cache by then, would cost more than all else that is done with its head. */
-	heads->column = RTE_ALIGN_FLOOR(header->from + heads->shift - (uint32_t)sizeof(struct ocl_head),
-					WORD) - heads->shift;
+	heads->column = header->from + heads->shift - (uint32_t)sizeof(struct ocl_head);
+	heads->column = RTE_ALIGN_FLOOR(heads->column, WORD) - heads->shift;
 	heads->to = 0;
 }
 

@@ -2,8 +2,9 @@
 /**
  * @file heads.h
  * A launch whose packets bring their heads (struct ocl_head, in the mbuf's headroom): rows of
- * one pool in one run, or two where the pool ends in between, all of which would be in bins of one key.
- * One transfer in and one out is all that it takes; each takes the copy engine some microseconds beside its bytes.
+ * one pool in one run, or two where the pool ends in between, all of which would be in bins of one
+ * key. One transfer in and one out is all that it takes; each takes the copy engine some
+ * microseconds beside its bytes.
  */
 #ifndef OCL_HEADS_H
 #define OCL_HEADS_H
@@ -45,7 +46,8 @@ struct ocl_header {
 bool ocl_heads_suit(const struct ocl_heads *heads, const struct ocl_header *header);
 
 /** The run that row would continue; NULL: it begins one. */
-static inline const struct ocl_head_run *ocl_heads_continued(const struct ocl_heads *heads, uint32_t row)
+static inline const struct ocl_head_run *ocl_heads_continued(const struct ocl_heads *heads,
+							     uint32_t row)
 {
 	const struct ocl_head_run *last = heads->run;
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file launcher.h
- * A thread that makes all calls of OpenCL that a launch takes, and asks for what has become of it, for all
- * queue pairs of a device (launches=thread): the lcores that feed it have the time for packets,
- * and what OpenCL's driver writes stays in the caches of one core, which the thread keeps busy.
+ * A thread that makes all calls of OpenCL that a launch takes, and asks for what has become of it,
+ * for all queue pairs of a device (launches=thread): the lcores that feed it have the time for
+ * packets, and what OpenCL's driver writes stays in the caches of one core, which the thread keeps
+ * busy.
  */
 #ifndef OCL_LAUNCHER_H
 #define OCL_LAUNCHER_H
@@ -17,14 +18,18 @@ struct ocl_pmd;
 /* With the device at a time; all but one of twice as many may wait for the thread besides. */
 #define OCL_LAUNCHER_CHUNKS 1024
 
-/** Start it, on a processor that is no lcore's if there is one. @return 0, -ENOMEM or -errno, logged */
+/**
+ * Start it, on a processor that is no lcore's if there is one.
+ * @return 0, -ENOMEM or -errno, logged
+ */
 int ocl_launcher_start(struct ocl_pmd *pmd);
 
 /** End it, with nothing under way. One that is stuck in OpenCL is left alone, with its chunks. */
 void ocl_launcher_stop(struct ocl_pmd *pmd);
 
 /**
- * Have a chunk launched. From now on it is the thread's, until chunk->returned or ocl_chunk_withdraw().
+ * Have a chunk launched. From now on it is the thread's, until chunk->returned or
+ * ocl_chunk_withdraw().
  * @return false if too many are waiting
  */
 bool ocl_launcher_post(struct ocl_launcher *launcher, struct ocl_chunk *chunk);
