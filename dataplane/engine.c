@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <sys/stat.h>
 #include <rte_bus_vdev.h>
@@ -36,7 +37,8 @@ static const struct known {
 	/* Of a driver with pools of its own: rte_pmd_opencl.h has such functions. */
 	const char *pool_create, *pool_free, *keeps;
 } known[] = {
-	{.driver = "crypto_ipsec_mb_gcm", .engine = "cpu", .library = "librte_crypto_ipsec_mb_gcm.so"},
+	{.driver = "crypto_ipsec_mb_gcm", .engine = "cpu",
+	 .library = "librte_crypto_ipsec_mb_gcm.so"},
 	{.driver = "crypto_aesni_gcm", .engine = "cpu"},
 	{.driver = "crypto_aesni_mb", .engine = "cpu"},
 	{.driver = "crypto_openssl", .engine = "cpu"},
@@ -201,18 +203,33 @@ static int start_device(const char *driver, const char *args, unsigned int queue
 	return err;
 }
 
-static void load_drivers(const struct conf *conf)
+/* One that was not built is done without. @return whether it is there */
+static bool load_driver(const struct conf *conf, const char *library)
 {
 	char path[PATH_MAX + 64];
 
-	/* The EAL has loaded all there is in its own folder. */
-	for (unsigned int i = 0; i < RTE_DIM(known) && conf->driver_path[0]; i++) {
-		if (!known[i].library)
-			continue;
-		snprintf(path, sizeof(path), "%s/%s", conf->driver_path, known[i].library);
-		if (!dlopen(path, RTLD_NOW))
-			log_warn("%s: [cygnetd] driver-path: %s", conf->path, dlerror());
+	snprintf(path, sizeof(path), "%s/%s", conf->driver_path, library);
+	if (access(path, F_OK) && errno == ENOENT) {
+		log_info("%s: [cygnetd] driver-path: there is no %s", conf->path, path);
+		return false;
 	}
+	if (!dlopen(path, RTLD_NOW))
+		log_warn("%s: [cygnetd] driver-path: %s", conf->path, dlerror());
+	return true;
+}
+
+static void load_drivers(const struct conf *conf)
+{
+	unsigned int there = 0;
+
+	/* The EAL has loaded all there is in its own folder. */
+	if (!conf->driver_path[0])
+		return;
+	for (unsigned int i = 0; i < RTE_DIM(known); i++)
+		there += known[i].library && load_driver(conf, known[i].library);
+	if (!there)
+		log_warn("%s: [cygnetd] driver-path: there is no driver in %s", conf->path,
+			 conf->driver_path);
 }
 
 /* Take those that are there already, by EAL's arguments: as many as we have queues

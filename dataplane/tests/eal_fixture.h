@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <rte_common.h>
 #include <rte_eal.h>
 
@@ -29,7 +30,11 @@ static inline int start_eal(const char *program)
 	};
 
 	/* Ours, beside DPDK's own; where it is not built they do without. */
-	dlopen(BUILT_DRIVERS "/librte_crypto_ipsec_mb_gcm.so", RTLD_NOW);
+	if (BUILT_IPSEC_MB_GCM &&
+	    !dlopen(BUILT_DRIVERS "/librte_crypto_ipsec_mb_gcm.so", RTLD_NOW)) {
+		fprintf(stderr, "%s\n", dlerror());
+		return -1;
+	}
 	log_type = rte_log_register_type_and_pick_level("cygnetd", RTE_LOG_EMERG);
 	return rte_eal_init(RTE_DIM(args), (char **)(uintptr_t)args) < 0 ? -1 : 0;
 }

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Starting the crypto devices. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 #include <rte_bus_vdev.h>
 
 #include "eal_fixture.h"
@@ -39,7 +43,7 @@ static void many_workers(void **state)
 static void order(void **state)
 {
 	(void)state;
-	if (!dlopen(BUILT_DRIVERS "/librte_crypto_ipsec_mb_gcm.so", RTLD_NOW | RTLD_NOLOAD))
+	if (!BUILT_IPSEC_MB_GCM)
 		skip();
 	start_with(1, 0);
 	assert_string_equal(engine_device[0].driver, "crypto_ipsec_mb_gcm");
@@ -53,10 +57,65 @@ static void order(void **state)
 	assert_int_equal(rte_vdev_uninit("crypto_aesni_gcm7"), 0);
 }
 
+/* Start with that folder of drivers. @return what is said of that level and above, to be freed */
+static char *said(const char *drivers, uint32_t level)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *log = open_memstream(&text, &size);
+	struct conf conf;
+
+	assert_non_null(log);
+	conf_defaults(&conf);
+	conf.engine = ENGINE_CPU;
+	snprintf(conf.driver_path, sizeof(conf.driver_path), "%s", drivers);
+	rte_openlog_stream(log);
+	rte_log_set_level((uint32_t)log_type, level);
+	assert_int_equal(engines_start(&conf, 1, 16), 0);
+	rte_log_set_level((uint32_t)log_type, RTE_LOG_EMERG);
+	engines_stop();
+	rte_openlog_stream(NULL);
+	fclose(log);
+	return text;
+}
+
+static void expect(const char *drivers, uint32_t level, const char *words, bool there)
+{
+	char *text = said(drivers, level);
+
+	assert_int_equal(strstr(text, words) != NULL, there);
+	free(text);
+}
+
+/* Who has built without one of our drivers need not hear of it at every start; but of one that
+ * does not load, and of a folder that has none. */
+static void driver_path(void **state)
+{
+	char folder[] = "/tmp/cyg-drivers-XXXXXX", bad[64];
+	FILE *file;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	expect(folder, RTE_LOG_WARNING, "there is no driver in /tmp/cyg-drivers-", true);
+	snprintf(bad, sizeof(bad), "%s/librte_crypto_opencl.so", folder);
+	file = fopen(bad, "w");
+	assert_non_null(file);
+	fclose(file);
+	expect(folder, RTE_LOG_WARNING, bad, true);
+	expect(folder, RTE_LOG_WARNING, "there is no driver in", false);
+	expect(folder, RTE_LOG_WARNING, "librte_crypto_ipsec_mb_gcm.so", false);
+	expect(folder, RTE_LOG_INFO, "librte_crypto_ipsec_mb_gcm.so", true);
+	unlink(bad);
+	rmdir(folder);
+}
+
 int main(int argc, char **argv)
 {
-	static const struct CMUnitTest tests[] = {cmocka_unit_test(many_workers),
-					    cmocka_unit_test(order)};
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(many_workers),
+		cmocka_unit_test(order),
+		cmocka_unit_test(driver_path),
+	};
 
 	(void)argc;
 	if (start_eal(argv[0]))
