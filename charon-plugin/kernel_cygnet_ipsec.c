@@ -208,7 +208,7 @@ METHOD(kernel_ipsec_t, add_sa, status_t,
 			release_other_protocol(this, &params.id);
 		}
 	}
-	if (params.cipher == CYGNET_CIPHER_DES_CBC)
+	if (!err && params.cipher == CYGNET_CIPHER_DES_CBC)
 	{
 		warn_of_des(this);
 	}

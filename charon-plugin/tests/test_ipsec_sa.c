@@ -95,15 +95,21 @@ static void test_spi_range(void **state)
 /* the user hears of it, but not at each rekeying */
 static void test_des(void **state)
 {
+	assert_int_equal(add_sa(), SUCCESS);
 	sa.data.enc_alg = ENCR_DES;
 	sa.data.enc_key.len = 8;
-	assert_int_equal(add_sa(), SUCCESS);
+	/* the SPI is taken: no SA uses DES */
+	assert_int_equal(add_sa(), FAILED);
 	assert_int_equal(log_lines, 1);
+	assert_null(strstr(log_text, "DES"));
+	assert_int_equal(del_sa(), SUCCESS);
+	assert_int_equal(add_sa(), SUCCESS);
+	assert_int_equal(log_lines, 2);
 	assert_non_null(strstr(log_text, "DES, which is broken"));
 	assert_int_equal(del_sa(), SUCCESS);
 	assert_int_equal(add_sa(), SUCCESS);
 	assert_int_equal(del_sa(), SUCCESS);
-	assert_int_equal(log_lines, 1);
+	assert_int_equal(log_lines, 2);
 }
 
 static void test_usage(void **state)
