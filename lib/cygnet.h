@@ -430,7 +430,8 @@ int cygnet_policy_query(struct cygnet_db *db, enum cygnet_dir dir,
 
 /**
  * Have UDP to and from a port of this host's pass for IKE: no policy is about it (RFC 4301, 4.4.1).
- * Those said are all that there are, until cygnet_db_flush(): as long as none is, 500 and 4500.
+ * Those said are all that there are, until cygnet_db_flush(), or until another charon takes its
+ * role: as long as none is, 500 and 4500.
  * @param af    whose socket it is, AF_INET or AF_INET6
  * @param port  host byte order
  * @param natt  ESP in UDP comes there, too, and IKE has the marker (RFC 3948, 2); it stays
@@ -499,6 +500,12 @@ enum cygnet_ike {
 };
 /** What a UDP port of this host's is to IKE. @param port host byte order */
 enum cygnet_ike cygnet_ike_port(const struct cygnet_db *db, uint8_t af, uint16_t port);
+/**
+ * Whether no policy is about UDP of this host's port, but for ESP in it: what charon has said, or
+ * without charon 500 and 4500. Any program may have the ports of one that died.
+ * @param charon  whether CYGNET_ROLE_CHARON is held
+ */
+bool cygnet_ike_exempt(const struct cygnet_db *db, uint8_t af, uint16_t port, bool charon);
 
 uint32_t cygnet_sa_index(const struct cygnet_db *db, const struct cygnet_sa *sa);
 /** The SA in a slot, whatever its state; NULL if index is out of range. */

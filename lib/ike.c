@@ -34,6 +34,16 @@ static enum cygnet_ike unless_said(uint16_t port)
 	return port == IKE_NATT ? CYGNET_IKE_ENCAP : port == IKE ? CYGNET_IKE_PLAIN : CYGNET_IKE_NONE;
 }
 
+/* Whether charon can have said it: not 0, and no damage. */
+static bool word_valid(uint32_t word)
+{
+	uint32_t port = word & PORT;
+
+	return port && !(word & ~ALL) && word & (PLAIN4 | PLAIN6) &&
+	       (word & PLAIN4 || !(word & ENCAP4)) && (word & PLAIN6 || !(word & ENCAP6)) &&
+	       (port != IKE || !(word & (ENCAP4 | ENCAP6)));
+}
+
 EXPORT enum cygnet_ike cygnet_ike_port(const struct cygnet_db *db, uint8_t af, uint16_t port)
 {
 	bool said = false;
@@ -41,7 +51,8 @@ EXPORT enum cygnet_ike cygnet_ike_port(const struct cygnet_db *db, uint8_t af, u
 	for (unsigned int i = 0; i < CYGNET_IKE_PORTS; i++) {
 		uint32_t word = load_relaxed(&db->header->ike_port[i]);
 
-		if (!word)
+		/* Damage must not take 500 and 4500 away. */
+		if (!word_valid(word))
 			continue;
 		said = true;
 		if ((word & PORT) == port && word & plain(af))
@@ -50,17 +61,24 @@ EXPORT enum cygnet_ike cygnet_ike_port(const struct cygnet_db *db, uint8_t af, u
 	return said ? CYGNET_IKE_NONE : unless_said(port);
 }
 
+EXPORT bool cygnet_ike_exempt(const struct cygnet_db *db, uint8_t af, uint16_t port, bool charon)
+{
+	return (charon ? cygnet_ike_port(db, af, port) : unless_said(port)) != CYGNET_IKE_NONE;
+}
+
 static int open_locked(struct header *h, uint16_t port, uint32_t flags)
 {
 	uint32_t *room = NULL, *word;
 
 	for (word = h->ike_port; word < h->ike_port + CYGNET_IKE_PORTS; word++) {
-		if ((load_relaxed(word) & PORT) == port) {
-			store_relaxed(word, load_relaxed(word) | flags);
+		uint32_t now = load_relaxed(word);
+
+		if (!word_valid(now)) {
+			room = room ? room : word;
+		} else if ((now & PORT) == port) {
+			store_relaxed(word, now | flags);
 			return 0;
 		}
-		if (!room && !load_relaxed(word))
-			room = word;
 	}
 	if (!room)
 		return -ENOSPC;
@@ -85,15 +103,6 @@ void ike_forget(struct header *h)
 {
 	for (unsigned int i = 0; i < CYGNET_IKE_PORTS; i++)
 		store_relaxed(&h->ike_port[i], 0);
-}
-
-static bool word_valid(uint32_t word)
-{
-	uint32_t port = word & PORT;
-
-	return port && !(word & ~ALL) && word & (PLAIN4 | PLAIN6) &&
-	       (word & PLAIN4 || !(word & ENCAP4)) && (word & PLAIN6 || !(word & ENCAP6)) &&
-	       (port != IKE || !(word & (ENCAP4 | ENCAP6)));
 }
 
 bool ike_valid(const struct header *h)

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ike.h"
 #include "qsbr.h"
 #include "role.h"
 #include "sad.h"
@@ -68,6 +69,9 @@ EXPORT int cygnet_role_take(struct cygnet_db *db, enum cygnet_role role)
 	err = lock_file(db->fd, db->path, &lock);
 	if (err)
 		return err;
+	/* Other programs may have the ports of a dead charon's by now. */
+	if (role == CYGNET_ROLE_CHARON)
+		ike_forget(db->header);
 	map_pages(db);
 	db->roles |= 1u << role;
 	store_release(&db->header->role_pid[role], getpid());

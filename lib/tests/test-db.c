@@ -537,6 +537,33 @@ static void impossible_ports_of_ike(void **state)
 	word[1] = word[0];
 	assert_int_equal(cygnet_db_check(f->db, NULL, 0), -EBADMSG);
 	cygnet_db_flush(f->db);
+	/* Nobody has said these. */
+	memcpy(word, bad, sizeof(bad));
+	assert_ports(f->db, 500, CYGNET_IKE_PLAIN, CYGNET_IKE_PLAIN);
+	assert_ports(f->db, 4500, CYGNET_IKE_ENCAP, CYGNET_IKE_ENCAP);
+	assert_ports(f->db, 1500, CYGNET_IKE_NONE, CYGNET_IKE_NONE);
+	assert_int_equal(cygnet_ike_open(f->db, AF_INET, 1500, false), 0);
+	assert_ports(f->db, 1500, CYGNET_IKE_PLAIN, CYGNET_IKE_NONE);
+	assert_ports(f->db, 500, CYGNET_IKE_NONE, CYGNET_IKE_NONE);
+	assert_int_equal(cygnet_db_check(f->db, NULL, 0), -EBADMSG);
+	assert_int_equal(cygnet_role_take(f->db, CYGNET_ROLE_CHARON), 0);
+	assert_int_equal(cygnet_db_check(f->db, NULL, 0), 0);
+}
+
+static void ports_of_a_dead_charon(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(cygnet_ike_open(f->db, AF_INET, 5500, true), 0);
+	assert_true(cygnet_ike_exempt(f->db, AF_INET, 5500, true));
+	assert_false(cygnet_ike_exempt(f->db, AF_INET, 500, true));
+	assert_false(cygnet_ike_exempt(f->db, AF_INET, 5500, false));
+	assert_true(cygnet_ike_exempt(f->db, AF_INET, 500, false));
+	assert_true(cygnet_ike_exempt(f->db, AF_INET6, 4500, false));
+	/* ESP goes on until the next one is there. */
+	assert_ports(f->db, 5500, CYGNET_IKE_ENCAP, CYGNET_IKE_NONE);
+	assert_int_equal(cygnet_role_take(f->db, CYGNET_ROLE_CHARON), 0);
+	assert_ports(f->db, 5500, CYGNET_IKE_NONE, CYGNET_IKE_NONE);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, fixture_setup, fixture_teardown)
@@ -561,6 +588,7 @@ int main(void)
 		TEST(removes_what_nobody_uses),
 		TEST(ports_of_ike),
 		TEST(impossible_ports_of_ike),
+		TEST(ports_of_a_dead_charon),
 		TEST(events_in_order),
 		TEST(waiting_ends),
 	};
