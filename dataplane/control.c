@@ -22,12 +22,12 @@
 
 struct cygnet_db *sadb;
 uint64_t control_now;
+int control_charon;
 bool control_stopping;
 
 static struct rte_ring *events;
 static struct cygnet_event unposted;
 static bool have_unposted;
-static int charon; /* its process id; 0: it is not there */
 static int signals = -1;
 static pthread_mutex_t mirror = PTHREAD_MUTEX_INITIALIZER;
 
@@ -60,9 +60,9 @@ static void forget_events_of_another(void)
 {
 	int now = charon_pid();
 
-	if (now == charon)
+	if (now == control_charon)
 		return;
-	charon = now;
+	__atomic_store_n(&control_charon, now, __ATOMIC_RELAXED);
 	have_unposted = false;
 	while (rte_ring_sc_dequeue_elem(events, &unposted, sizeof(unposted)) == 0)
 		;
@@ -119,7 +119,7 @@ int control_events_init(void)
 		log_error("no memory for the event queue");
 		return -ENOMEM;
 	}
-	charon = charon_pid();
+	__atomic_store_n(&control_charon, charon_pid(), __ATOMIC_RELAXED);
 	return 0;
 }
 

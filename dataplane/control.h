@@ -17,6 +17,9 @@ extern struct cygnet_db *sadb;
 /** Seconds of CLOCK_MONOTONIC, kept by the control thread for the lcores. */
 extern uint64_t control_now;
 
+/** Process id of charon, 0 if there is none; kept by the control thread for the lcores. */
+extern int control_charon;
+
 /** Set by SIGTERM and SIGINT: workers drain what is in flight and return. */
 extern bool control_stopping;
 

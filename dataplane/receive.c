@@ -81,15 +81,22 @@ static void to_kernel(struct worker *w, struct rte_mbuf *m)
 	transmit_to_kernel(w, m);
 }
 
-/* What a port of ours, by default 500 and 4500, is to charon. */
-static enum cygnet_ike ike_port(struct rte_mbuf *m, rte_be16_t port)
+/* Whether ESP in UDP comes to a port of ours; it goes on while charon is gone. */
+static bool is_natt(struct rte_mbuf *m, rte_be16_t port)
 {
-	return cygnet_ike_port(sadb, packet_family(m), rte_be_to_cpu_16(port));
+	return cygnet_ike_port(sadb, packet_family(m), rte_be_to_cpu_16(port)) == CYGNET_IKE_ENCAP;
+}
+
+/* IKE negotiates the policies: none applies to it (RFC 4301, 4.4.1). */
+static bool is_exempt(struct rte_mbuf *m, rte_be16_t port)
+{
+	return cygnet_ike_exempt(sadb, packet_family(m), rte_be_to_cpu_16(port),
+				 __atomic_load_n(&control_charon, __ATOMIC_RELAXED) != 0);
 }
 
 /* UDP to charon's port for it (RFC 3948, 2): a keepalive, IKE behind four zero
- * bytes, or ESP. */
-static void receive_natt(struct worker *w, struct rte_mbuf *m, unsigned int header)
+ * bytes, or ESP. @return false if it is IKE, and the caller's still */
+static bool receive_natt(struct worker *w, struct rte_mbuf *m, unsigned int header)
 {
 	unsigned int data = header + sizeof(struct rte_udp_hdr);
 	const uint8_t *at = rte_pktmbuf_mtod_offset(m, const uint8_t *, data);
@@ -100,24 +107,23 @@ static void receive_natt(struct worker *w, struct rte_mbuf *m, unsigned int head
 	memcpy(&udp, rte_pktmbuf_mtod_offset(m, const uint8_t *, header), sizeof(udp));
 	if (rte_be_to_cpu_16(udp.dgram_len) != len + sizeof(udp)) {
 		drop(w, m, DROP_MALFORMED);
-		return;
+		return true;
 	}
 	if (len == 1 && *at == 0xff) {
 		w->stats->keepalives++;
 		rte_pktmbuf_free(m);
-		return;
+		return true;
 	}
 	if (len < sizeof(spi)) {
 		drop(w, m, DROP_ESP_TRUNCATED);
-		return;
+		return true;
 	}
 	memcpy(&spi, at, sizeof(spi));
-	if (!spi) {
-		to_kernel(w, m);
-		return;
-	}
+	if (!spi)
+		return false;
 	packet(m)->sport = udp.src_port;
 	receive_esp(w, m, data, true);
+	return true;
 }
 
 /* Plaintext from the wire may pass unless policy says that it comes protected. */
@@ -144,7 +150,7 @@ void receive_local(struct worker *w, struct rte_mbuf *m)
 	unsigned int len = rte_pktmbuf_data_len(m);
 	struct headers h = headers_read(m);
 	enum drop_reason reason = DROP_NONE;
-	enum cygnet_ike ike = CYGNET_IKE_NONE;
+	bool exempt = false;
 	struct rte_udp_hdr udp;
 	struct cygnet_flow flow;
 
@@ -168,16 +174,13 @@ void receive_local(struct worker *w, struct rte_mbuf *m)
 	}
 	if (h.proto == IPPROTO_UDP && len >= h.len + sizeof(udp)) {
 		memcpy(&udp, rte_pktmbuf_mtod_offset(m, const uint8_t *, h.len), sizeof(udp));
-		ike = ike_port(m, udp.dst_port);
-		if (ike == CYGNET_IKE_ENCAP) {
-			receive_natt(w, m, h.len);
+		if (is_natt(m, udp.dst_port) && receive_natt(w, m, h.len))
 			return;
-		}
+		exempt = is_exempt(m, udp.dst_port);
 	}
 	if (h.proto == IPPROTO_ICMP || h.proto == IPPROTO_ICMPV6)
 		path_mtu_learn(w, m, &h);
-	/* IKE negotiates the policies: none applies to it (RFC 4301, 4.4.1). */
-	if (ike == CYGNET_IKE_NONE) {
+	if (!exempt) {
 		policy_flow(m, &flow);
 		reason = inbound_policy(w, m, &flow, CYGNET_IN);
 	}
@@ -316,7 +319,7 @@ static bool is_ike_sent(struct worker *w, struct rte_mbuf *m, const struct heade
 	if (rte_pktmbuf_data_len(m) < h->len + sizeof(udp))
 		return false;
 	memcpy(&udp, rte_pktmbuf_mtod_offset(m, const uint8_t *, h->len), sizeof(udp));
-	if (ike_port(m, udp.src_port) == CYGNET_IKE_NONE)
+	if (!is_exempt(m, udp.src_port))
 		return false;
 	if (h->fragment)
 		w->ike_sent[w->ike_next++ % RTE_DIM(w->ike_sent)] = datagram;

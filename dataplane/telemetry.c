@@ -166,6 +166,38 @@ static int show_routes(const char *cmd, const char *params, struct rte_tel_data 
 	return 0;
 }
 
+/* What policies do not keep from a port of ours, or NULL. */
+static const char *passes_at(uint8_t af, uint16_t port, bool charon)
+{
+	bool ike = cygnet_ike_exempt(sadb, af, port, charon);
+
+	if (cygnet_ike_port(sadb, af, port) == CYGNET_IKE_ENCAP)
+		return ike ? "ike, esp" : "esp";
+	return ike ? "ike" : NULL;
+}
+
+static int show_ike(const char *cmd, const char *params, struct rte_tel_data *table)
+{
+	bool charon = __atomic_load_n(&control_charon, __ATOMIC_RELAXED) != 0;
+	unsigned int n = 0;
+
+	(void)cmd;
+	(void)params;
+	rte_tel_data_start_dict(table);
+	for (unsigned int i = 0; i < 2u << 16; i++) {
+		uint8_t af = i >> 16 ? AF_INET6 : AF_INET;
+		const char *passes = passes_at(af, (uint16_t)i, charon);
+		struct rte_tel_data *row = passes ? add_row(table, n++) : NULL;
+
+		if (!row)
+			continue;
+		rte_tel_data_add_dict_string(row, "family", af == AF_INET6 ? "ipv6" : "ipv4");
+		rte_tel_data_add_dict_u64(row, "port", (uint16_t)i);
+		rte_tel_data_add_dict_string(row, "passes", passes);
+	}
+	return 0;
+}
+
 static int show_engines(const char *cmd, const char *params, struct rte_tel_data *table)
 {
 	(void)cmd;
@@ -328,6 +360,7 @@ int telemetry_start(unsigned int workers)
 	} commands[] = {
 		{"/cygnet/ports", show_ports, "Gateway ports and their counters"},
 		{"/cygnet/routes", show_routes, "Routes in force. Parameter: 'next' of the last page"},
+		{"/cygnet/ike", show_ike, "UDP ports whose IKE, or ESP, no policy is about"},
 		{"/cygnet/engines", show_engines, "Crypto devices and what they have done"},
 		{"/cygnet/measured", show_measured,
 		 "Measured speed of the crypto devices. Parameter: 'next' of the last page"},

@@ -57,6 +57,10 @@ static const struct column routes_columns[] = {
 	{"table", "TABLE"},   {"metric", "METRIC"}, {NULL, NULL},
 };
 
+static const struct column ike_columns[] = {
+	{"family", "FAMILY"}, {"port", "PORT"}, {"passes", "PASSES"}, {NULL, NULL},
+};
+
 static const struct column engines_columns[] = {
 	{"device", "DEVICE"},	    {"driver", "DRIVER"},	{"engine", "ENGINE"},
 	{"state", "STATE"},
@@ -92,6 +96,7 @@ static const struct thing things[] = {
 	{"spd", NULL, databases_spd, spd_columns},
 	{"ports", "/cygnet/ports", NULL, ports_columns},
 	{"routes", "/cygnet/routes", NULL, routes_columns},
+	{"ike", "/cygnet/ike", NULL, ike_columns},
 	{"engines", "/cygnet/engines", NULL, engines_columns},
 	{"stats", "/cygnet/stats", NULL, stats_columns},
 	{"drops", "/cygnet/drops", NULL, drops_columns},
@@ -102,7 +107,7 @@ static void usage(FILE *out)
 	fprintf(out,
 		"usage: cygnetctl [-c FILE] [-s SADB] [-p PREFIX|SOCKET] [--json] show THING\n"
 		"       cygnetctl [-c FILE] [-s SADB] check\n"
-		"  THING      sad, spd, ports, routes, engines, stats or drops\n"
+		"  THING      sad, spd, ports, routes, ike, engines, stats or drops\n"
 		"  check      walk the SAD and the SPD and check all that has to hold in them\n"
 		"  -c FILE    cygnetd's configuration, %s if not given\n"
 		"  -s SADB    the SAD/SPD file, instead of the configuration's\n"

@@ -121,6 +121,20 @@ class Gateway:
         subprocess.run([f"{self.build}/testing/packet/sadb-fill", f"{self.work}/sadb"],
                        input="\n".join(lines) + "\n", text=True, check=True)
 
+    @contextlib.contextmanager
+    def charon(self):
+        """Somebody is charon meanwhile, and killed at the end."""
+        holder = subprocess.Popen([f"{self.build}/testing/packet/sadb-fill", f"{self.work}/sadb"], text=True,
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        try:
+            holder.stdin.write("charon\n")
+            holder.stdin.flush()
+            assert holder.stdout.readline() == "charon\n", "nobody is charon"
+            yield
+        finally:
+            holder.kill()
+            holder.communicate()
+
     def query(self, line):
         """One of sadb-fill's queries. @return what it says, numbers"""
         answer = subprocess.run([f"{self.build}/testing/packet/sadb-fill", f"{self.work}/sadb"],
@@ -140,6 +154,15 @@ class Gateway:
         """Packets dropped so far, by reason; reasons without any are left out."""
         rows = self.ask("/cygnet/drops").values()
         return {row["reason"]: row["packets"] for row in rows if row["packets"]}
+
+    def ike(self):
+        """What passes the policies, by port, in both families."""
+        rows = self.ask("/cygnet/ike").values()
+        passes = {row["family"]: {} for row in rows}
+        for row in rows:
+            passes[row["family"]][row["port"]] = row["passes"]
+        assert passes["ipv4"] == passes["ipv6"]
+        return passes["ipv4"]
 
     def received(self, port):
         """Frames of a port."""

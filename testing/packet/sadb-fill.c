@@ -15,9 +15,11 @@
  *   sa-query spi=0x1001 dst=2001:db8::2
  *   policy dir=out src=10.1.0.0-10.1.0.255 dst=10.2.0.0-10.2.0.255 action=protect spi=0x1001
  *          end=192.0.2.2
+ *   charon
  *   ike encap=1500-5500
  *   policy-query dir=out src=10.1.0.0-10.1.0.255 dst=10.2.0.0-10.2.0.255
  *
+ * Charon's role is held from charon to the end of the lines, and the word printed once it is.
  * Of ike, encap is the port of IKE alone and that of ESP in UDP beside it, of both families.
  * Of sa-update, end is where the SA ended before, and reqid is optional. Queries print
  * words of the form key=value, a line each.
@@ -453,6 +455,15 @@ static int open_ike(struct cygnet_db *db, const struct cygnet_path *path)
 	return rc;
 }
 
+static int be_charon(struct cygnet_db *db)
+{
+	int rc = cygnet_role_take(db, CYGNET_ROLE_CHARON);
+
+	if (!rc && (puts("charon") < 0 || fflush(stdout)))
+		rc = -EIO;
+	return rc;
+}
+
 static int query_sa(struct cygnet_db *db, const struct line *line)
 {
 	struct cygnet_sa_usage usage;
@@ -489,6 +500,8 @@ static int run_command(struct cygnet_db *db, const char *command, const struct l
 		return update_sa(db, line);
 	if (strcmp(command, "sa-query") == 0)
 		return query_sa(db, line);
+	if (strcmp(command, "charon") == 0)
+		return be_charon(db);
 	if (strcmp(command, "ike") == 0)
 		return open_ike(db, &line->sa.path);
 	if (strcmp(command, "policy") == 0)

@@ -80,36 +80,76 @@ def test_esp_in_udp_is_not_the_kernels(bench):
             pass
 
 
-@cases(4, 6)
-def test_ike_on_other_ports(bench, case):
-    """Ports that charon has instead of 500 and 4500 are IKE's, the second ESP's beside; those two no more."""
-    v6 = case == 6
-    ours, theirs = (WAN6, PEER6) if v6 else (WAN, PEER)
-    header = (IPv6 if v6 else IP)(src=theirs, dst=ours)
+def discarding(bench, v6):
+    """SAs at port 5500, and no plaintext between their ends. @return a header that comes in, and the inbound SA"""
+    theirs, ours = (PEER6, WAN6) if v6 else (PEER, WAN)
     _, inb = tunnel(bench, v6, encap=(5500, 4501))
     bench.gateway.fill("ike encap=1500-5500", *(
         policy(direction, *(f"{end}-{end}" for end in ends), "discard", prio=1, v6=v6)
         for direction, ends in (("in", (theirs, ours)), ("out", (ours, theirs)))))
-    for port, marker in ((1500, b""), (5500, bytes(4))):
-        request, answer = marker + b"request" * 9, marker + b"answer" * 9
-        with listen(bench, port, ours) as sock:
-            bench.wan.drain()
-            bench.from_wan(header / UDP(sport=4500, dport=port) / Raw(request))
-            assert sock.recvfrom(2000)[0] == request
-            sock.sendto(answer, (theirs, 4500))
-            got = bench.receive(bench.wan, 1)[0]
-            assert (got.dst, got[UDP].sport, raw(got[UDP].payload)) == (theirs, port, answer)
-    before = bench.gateway.counted("keepalives")
-    bench.from_wan(header / UDP(sport=4501, dport=5500) / Raw(b"\xff"))
-    wait_until(lambda: bench.gateway.counted("keepalives") == before + 1, 3, "keepalive counted")
+    return (IPv6 if v6 else IP)(src=theirs, dst=ours), inb
+
+
+def esp_arrives(bench, inb):
+    """@return what came, and was decrypted"""
     sealed = inb.seal(to_host())
     bench.lan.drain()
     bench.from_wan(sealed)
     same_but_hop(bench.receive(bench.lan, 1)[0], to_host())
-    sealed[UDP].dport = 4500
-    with listen(bench, 500, ours) as sock, bench.dropped("policy-discard", 3):
-        bench.from_wan(sealed, header / UDP(sport=500, dport=500) / Raw(b"request"))
-        sock.sendto(b"answer", (theirs, 500))
+    return sealed
+
+
+def passes(bench, header, port, marker):
+    """IKE comes in at a port and is answered."""
+    request, answer = marker + b"request" * 9, marker + b"answer" * 9
+    with listen(bench, port, header.dst) as sock:
+        bench.wan.drain()
+        bench.from_wan(header / UDP(sport=4500, dport=port) / Raw(request))
+        assert sock.recvfrom(2000)[0] == request
+        sock.sendto(answer, (header.src, 4500))
+        got = bench.receive(bench.wan, 1)[0]
+        assert (got.dst, got[UDP].sport, raw(got[UDP].payload)) == (header.src, port, answer)
+
+
+@cases(4, 6)
+def test_ike_on_other_ports(bench, case):
+    """Ports that charon has instead of 500 and 4500 are IKE's, the second ESP's beside; those two no more."""
+    said = {1500: "ike", 5500: "ike, esp"}
+    with bench.gateway.charon():
+        header, inb = discarding(bench, case == 6)
+        wait_until(lambda: bench.gateway.ike() == said, 3, f"{said} pass")
+        passes(bench, header, 1500, b"")
+        passes(bench, header, 5500, bytes(4))
+        before = bench.gateway.counted("keepalives")
+        bench.from_wan(header / UDP(sport=4501, dport=5500) / Raw(b"\xff"))
+        wait_until(lambda: bench.gateway.counted("keepalives") == before + 1, 3, "keepalive counted")
+        sealed = esp_arrives(bench, inb)
+        sealed[UDP].dport = 4500
+        with listen(bench, 500, header.dst) as sock, bench.dropped("policy-discard", 3):
+            bench.from_wan(sealed, header / UDP(sport=500, dport=500) / Raw(b"request"))
+            sock.sendto(b"answer", (header.src, 500))
+
+
+@cases(4, 6)
+def test_ike_ports_of_a_dead_charon(bench, case):
+    """Others may have them by now: policies are about them, in both directions, but not about ESP that comes there."""
+    said, left = {1500: "ike", 5500: "ike, esp"}, {500: "ike", 4500: "ike", 5500: "esp"}
+    with bench.gateway.charon():
+        header, inb = discarding(bench, case == 6)
+        wait_until(lambda: bench.gateway.ike() == said, 3, f"{said} pass")
+    wait_until(lambda: bench.gateway.ike() == left, 3, f"{left} pass")
+    esp_arrives(bench, inb)
+    for port in (1500, 5500):
+        with listen(bench, port, header.dst) as sock, bench.dropped("policy-discard", 2):
+            bench.from_wan(header / UDP(sport=4500, dport=port) / Raw(bytes(4) + b"request"))
+            sock.sendto(bytes(4) + b"answer", (header.src, 4500))
+            sock.settimeout(0.2)
+            try:
+                assert not sock.recv(2000), "plaintext reached the socket"
+            except TimeoutError:
+                pass
+    for port in (500, 4500):
+        passes(bench, header, port, bytes(4))
 
 
 @cases("lan", "wan")

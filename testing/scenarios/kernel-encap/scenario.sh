@@ -13,6 +13,7 @@ steps() {
 		expect_output "encapsulated SAs in cygnetd" 2 sad left 'map(select(.encap == "udp")) | length'
 		expect_output "encapsulated SAs in the kernel" 2 kernel_encaps
 		expect_output "the ports of IKE" "5500 4500" ike_ports
+		expect_output "ports that pass the policies" "1500 ike 5500 ike, esp" passing
 		expect_tunnel
 		expect "the connection goes down" connection_down "$side"
 		expect_empty
@@ -22,6 +23,10 @@ steps() {
 kernel_encaps() { guest_xfrm right state | grep -c 'encap type espinudp sport \(4500 dport 5500\|5500 dport 4500\)'; }
 
 ike_ports() { swanctl_on left --list-sas | sed -n "s/.* @ .*\[\([0-9]*\)\]$/\1/p" | xargs; }
+
+passing() {
+	ctl left --json show ike | jq -r '.[] | select(.family == "ipv4") | "\(.port) \(.passes)"' | xargs
+}
 
 watched() {
 	local name port
