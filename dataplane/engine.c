@@ -28,6 +28,7 @@
 /* That a launch takes of the processor. Queues launch one after another: with each of them
  * more packets have to go together. */
 #define LAUNCH_US 50u
+#define BUSY_LAUNCH_US 500u /* while others are in front of it */
 
 /* The drivers we start, in the order in which an SA is offered to them. The one
  * place that knows engines by name. */
@@ -282,9 +283,10 @@ static unsigned int start_engine(const struct conf *conf, const char *engine,
 			continue;
 		/* The drivers' own default is 8. */
 		if (opencl)
-			snprintf(args, sizeof(args), "max_nb_queue_pairs=%u,wait_us=%u%s%s", workers,
-				 workers * LAUNCH_US, conf->opencl_args[0] ? "," : "",
-				 conf->opencl_args);
+			snprintf(args, sizeof(args),
+				 "max_nb_queue_pairs=%u,wait_us=%u,busy_wait_us=%u%s%s", workers,
+				 workers * LAUNCH_US, workers * BUSY_LAUNCH_US,
+				 conf->opencl_args[0] ? "," : "", conf->opencl_args);
 		else
 			snprintf(args, sizeof(args), "max_nb_queue_pairs=%u", queues);
 		err = start_device(known[i].driver, args, queues, sessions);

@@ -14,8 +14,6 @@
 #include "inc_types.h"
 #include "log.h"
 
-#define BUSY_WAITS 10u /* wait_us, while the device is busy */
-#define UNSET	   UINT32_MAX
 
 struct number {
 	const char *key;
@@ -161,7 +159,6 @@ int ocl_args_parse(struct ocl_args *args, const char *text)
 		.launches = "lcore",
 		.granularity = 256,
 		.wait_us = 50,
-		.busy_wait_us = UNSET,
 		.timeout_ms = 5000,
 		.max_sessions = 65536,
 		.max_queue_pairs = 64,
@@ -169,8 +166,6 @@ int ocl_args_parse(struct ocl_args *args, const char *text)
 	};
 	if (text && *text && parse_text(args, text))
 		return -EINVAL;
-	if (args->busy_wait_us == UNSET)
-		args->busy_wait_us = BUSY_WAITS * args->wait_us;
 	args->busy_wait_us = RTE_MAX(args->busy_wait_us, args->wait_us);
 	return 0;
 }

@@ -340,8 +340,9 @@ static void waits_no_longer(const char *args, unsigned int idle_us, unsigned int
 		for (unsigned int i = 0; i < 2; i++)
 			op[i] = make_op(session);
 		CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op, 1) == 1);
+		fault_hang = true; /* the first one is under way for as long as we want */
 		n = launch_until(&dev, rte_get_tsc_cycles() + cycles(idle_us), back, 2);
-		fault_hang = n == 0; /* the first one is under way for as long as we want */
+		CHECK(n == 0);
 		CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op + 1, 1) == 1);
 		n += launch_until(&dev, rte_get_tsc_cycles() + cycles(busy_us), back + n, 2 - n);
 		fault_hang = false;
@@ -407,7 +408,7 @@ static void bounded_wait_when_busy(void)
 	uint64_t start;
 	void *session;
 
-	device_open(&dev, "chunk=8,wait_us=100000", 1);
+	device_open(&dev, "chunk=8,wait_us=100000,busy_wait_us=1000000", 1);
 	suite_keys(&suite);
 	session = suite_session(&dev, &suite, true);
 	for (unsigned int i = 0; i < RTE_DIM(op); i++)
@@ -713,7 +714,7 @@ static void leftover_first(void)
 	unsigned int n = 0;
 	struct device dev;
 
-	device_open(&dev, "memory=staged,chunk=64,bins=2,wait_us=1000000", 1);
+	device_open(&dev, "memory=staged,chunk=64,bins=2,wait_us=100000,busy_wait_us=1000000", 1);
 	for (unsigned int i = 0; i < RTE_DIM(auths); i++) {
 		struct suite suite = esp_template;
 
@@ -806,10 +807,10 @@ int main(void)
 	RUN(wiped("memory=staged", true));
 	if (device_has("memory=persistent"))
 		RUN(wiped("memory=persistent", false));
-	RUN(waits_no_longer(NULL, 50, 500));
-	RUN(waits_no_longer("wait_us=3000", 3000, 30000));
+	RUN(waits_no_longer(NULL, 50, 50));
+	RUN(waits_no_longer("wait_us=3000", 3000, 3000));
 	RUN(waits_no_longer("wait_us=20,busy_wait_us=60", 20, 60));
-	RUN(waits_no_longer("busy_wait_us=0", 50, 50));
+	RUN(waits_no_longer("busy_wait_us=500", 50, 500));
 	RUN(bounded_wait());
 	RUN(bounded_wait_when_busy());
 	RUN(back_pressure());
