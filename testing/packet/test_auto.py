@@ -41,7 +41,7 @@ def rewrite(bench, change, opencl="memory=staged"):
     assert gateway.stop() == 0
     edit(f"{gateway.work}/cygnetd.conf", lambda text: re.sub("(?m)^opencl = .*", f"opencl = {opencl}", text))
     edit(f"{gateway.work}/state/engines", lambda text: change(re.sub(
-        r"(?m)(?<=^device crypto_opencl0\|)(.*), (.*?wait_us=[0-9]*),.*", rf"\1, \2,{opencl}", text)))
+        r"(?m)(?<=^device crypto_opencl0\|)(.*), (.*?busy_wait_us=[0-9]*),.*", rf"\1, \2,{opencl}", text)))
     gateway.start()
 
 
