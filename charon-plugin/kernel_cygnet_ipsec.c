@@ -16,7 +16,7 @@
 #include <daemon.h>
 
 /** How often and how long (ms) to try while the dataplane lags behind */
-#define UPDATE_TRIES 200
+#define UPDATE_TRIES 1000
 #define UPDATE_PAUSE 1
 
 /** SPIs up to here are not to be used (RFC 4303, 2.1) */

@@ -397,7 +397,8 @@ int cygnet_sa_add(struct cygnet_db *db, const struct cygnet_sa_params *params);
  * dst and af change with the path.
  * @param reqid  0: unchanged
  * @return 0, -ENOENT, -EEXIST (the new id is taken), -EINVAL (the path's family or
- *         addresses), -EAGAIN (the readers have not seen the last update yet; try again)
+ *         addresses), -EAGAIN (the readers have not seen the last update yet: it does not wait
+ *         for them; try again in a millisecond)
  */
 int cygnet_sa_update(struct cygnet_db *db, const struct cygnet_sa_id *id,
 		     const struct cygnet_path *path, uint32_t reqid);
@@ -506,6 +507,13 @@ enum cygnet_ike cygnet_ike_port(const struct cygnet_db *db, uint8_t af, uint16_t
  * @param charon  whether CYGNET_ROLE_CHARON is held
  */
 bool cygnet_ike_exempt(const struct cygnet_db *db, uint8_t af, uint16_t port, bool charon);
+/**
+ * The ports that the two above can know of: 500, 4500 and those said, in ascending order, each
+ * once. Any thread.
+ * @param[out] ports  host byte order
+ * @return how many
+ */
+unsigned int cygnet_ike_ports(const struct cygnet_db *db, uint16_t ports[CYGNET_IKE_PORTS + 2]);
 
 uint32_t cygnet_sa_index(const struct cygnet_db *db, const struct cygnet_sa *sa);
 /** The SA in a slot, whatever its state; NULL if index is out of range. */

@@ -18,8 +18,8 @@ static int futex_wait(uint32_t *word, uint32_t value, const struct timespec *tim
 
 static void signal_consumer(struct header *h)
 {
-	__atomic_fetch_add(&h->event_signal, 1, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&h->event_waiting, __ATOMIC_SEQ_CST))
+	add_ordered(&h->event_signal, 1);
+	if (load_ordered(&h->event_waiting))
 		syscall(SYS_futex, &h->event_signal, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
@@ -52,8 +52,7 @@ static bool take(struct cygnet_db *db, struct cygnet_event *event)
 		*event = db->events[head % LAYOUT_EVENTS];
 		/* The entry is copied before the producer may write it again. Fails,
 		 * and says so in head, if cygnet_db_flush() has dropped the event. */
-		if (__atomic_compare_exchange_n(&h->event_head, &head, head + 1, false,
-						__ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		if (replace_release(&h->event_head, &head, head + 1))
 			return true;
 	}
 }
@@ -84,7 +83,7 @@ EXPORT int cygnet_event_wait(struct cygnet_db *db, struct cygnet_event *event, i
 
 	for (;;) {
 		/* Before looking, so that what comes after the look changes it. */
-		uint32_t signal = __atomic_load_n(&h->event_signal, __ATOMIC_SEQ_CST);
+		uint32_t signal = load_ordered(&h->event_signal);
 
 		if (take(db, event))
 			return 0;
@@ -92,14 +91,14 @@ EXPORT int cygnet_event_wait(struct cygnet_db *db, struct cygnet_event *event, i
 			return -EINTR;
 		if (err)
 			return err;
-		__atomic_store_n(&h->event_waiting, 1, __ATOMIC_SEQ_CST);
+		store_ordered(&h->event_waiting, 1);
 		err = wait_signal(h, signal, timeout_ms);
-		__atomic_store_n(&h->event_waiting, 0, __ATOMIC_SEQ_CST);
+		store_ordered(&h->event_waiting, 0);
 	}
 }
 
 EXPORT void cygnet_event_wake(struct cygnet_db *db)
 {
-	__atomic_fetch_add(&db->header->event_wakes, 1, __ATOMIC_SEQ_CST);
+	add_ordered(&db->header->event_wakes, 1);
 	signal_consumer(db->header);
 }

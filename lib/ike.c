@@ -44,26 +44,62 @@ static bool word_valid(uint32_t word)
 	       (port != IKE || !(word & (ENCAP4 | ENCAP6)));
 }
 
+/* Damage must not take 500 and 4500 away: it says nothing. */
+static bool anything_said(const struct header *h)
+{
+	for (unsigned int i = 0; i < CYGNET_IKE_PORTS; i++)
+		if (word_valid(load_relaxed(&h->ike_port[i])))
+			return true;
+	return false;
+}
+
 EXPORT enum cygnet_ike cygnet_ike_port(const struct cygnet_db *db, uint8_t af, uint16_t port)
 {
-	bool said = false;
+	const struct header *h = db->header;
 
+	/* Packets are asked about here, so what most of them need first. */
 	for (unsigned int i = 0; i < CYGNET_IKE_PORTS; i++) {
-		uint32_t word = load_relaxed(&db->header->ike_port[i]);
+		uint32_t word = load_relaxed(&h->ike_port[i]);
 
-		/* Damage must not take 500 and 4500 away. */
-		if (!word_valid(word))
-			continue;
-		said = true;
-		if ((word & PORT) == port && word & plain(af))
+		if ((word & (PORT | plain(af))) == (port | plain(af)) && word_valid(word))
 			return word & encap(af) ? CYGNET_IKE_ENCAP : CYGNET_IKE_PLAIN;
 	}
-	return said ? CYGNET_IKE_NONE : unless_said(port);
+	if (unless_said(port) == CYGNET_IKE_NONE || anything_said(h))
+		return CYGNET_IKE_NONE;
+	return unless_said(port);
 }
 
 EXPORT bool cygnet_ike_exempt(const struct cygnet_db *db, uint8_t af, uint16_t port, bool charon)
 {
 	return (charon ? cygnet_ike_port(db, af, port) : unless_said(port)) != CYGNET_IKE_NONE;
+}
+
+/* @param n  of those there already, in order */
+static unsigned int insert(uint16_t *ports, unsigned int n, uint16_t port)
+{
+	unsigned int at = n;
+
+	for (unsigned int i = 0; i < n; i++)
+		if (ports[i] == port)
+			return n;
+	for (; at && ports[at - 1] > port; at--)
+		ports[at] = ports[at - 1];
+	ports[at] = port;
+	return n + 1;
+}
+
+EXPORT unsigned int cygnet_ike_ports(const struct cygnet_db *db,
+				     uint16_t ports[CYGNET_IKE_PORTS + 2])
+{
+	unsigned int n = insert(ports, insert(ports, 0, IKE), IKE_NATT);
+
+	for (unsigned int i = 0; i < CYGNET_IKE_PORTS; i++) {
+		uint32_t word = load_relaxed(&db->header->ike_port[i]);
+
+		if (word_valid(word))
+			n = insert(ports, n, (uint16_t)(word & PORT));
+	}
+	return n;
 }
 
 static int open_locked(struct header *h, uint16_t port, uint32_t flags)

@@ -297,17 +297,11 @@ EXPORT int cygnet_sa_add(struct cygnet_db *db, const struct cygnet_sa_params *pa
 	return err;
 }
 
-/* The spare path may be written once no reader can still be looking at it. */
+/* The spare path may be written once no reader can still be looking at it. Who has to wait for
+ * that does so without the mutex, for which others would wait as well. */
 static bool path_writable(struct cygnet_db *db, const struct cygnet_sa *sa)
 {
-	const struct timespec pause = {.tv_nsec = 100000};
-
-	for (int tries = 0; tries < 50; tries++) {
-		if (sa->epoch <= qsbr_over(db))
-			return true;
-		nanosleep(&pause, NULL);
-	}
-	return false;
+	return sa->epoch <= qsbr_over(db);
 }
 
 static int update_locked(struct cygnet_db *db, const struct cygnet_sa_id *id,

@@ -514,6 +514,26 @@ static void ports_of_ike(void **state)
 	assert_ports(f->db, 5500, CYGNET_IKE_NONE, CYGNET_IKE_NONE);
 }
 
+/* Those that are always asked about, and those said, in order. */
+static void list_of_ports(void **state)
+{
+	static const uint16_t want[] = {500, 1500, 4500, 5500};
+	struct fixture *f = *state;
+	uint16_t ports[CYGNET_IKE_PORTS + 2];
+
+	assert_int_equal(cygnet_ike_ports(f->db, ports), 2);
+	assert_int_equal(cygnet_ike_open(f->db, AF_INET6, 5500, true), 0);
+	assert_int_equal(cygnet_ike_open(f->db, AF_INET, 4500, true), 0);
+	assert_int_equal(cygnet_ike_open(f->db, AF_INET, 1500, false), 0);
+	assert_int_equal(cygnet_ike_ports(f->db, ports), 4);
+	assert_memory_equal(ports, want, sizeof(want));
+	for (uint16_t i = 3; i < CYGNET_IKE_PORTS; i++)
+		assert_int_equal(cygnet_ike_open(f->db, AF_INET, (uint16_t)(7000 - i), false), 0);
+	assert_int_equal(cygnet_ike_ports(f->db, ports), CYGNET_IKE_PORTS + 1);
+	for (unsigned int i = 0; i < CYGNET_IKE_PORTS; i++)
+		assert_true(ports[i] < ports[i + 1]);
+}
+
 static void impossible_ports_of_ike(void **state)
 {
 	static const uint32_t bad[] = {1500, 1u << 16, 1u << 16 | 1u << 20 | 1500, 5u << 16 | 500,
@@ -587,6 +607,7 @@ int main(void)
 		TEST(no_role_in_a_removed_file),
 		TEST(removes_what_nobody_uses),
 		TEST(ports_of_ike),
+		TEST(list_of_ports),
 		TEST(impossible_ports_of_ike),
 		TEST(ports_of_a_dead_charon),
 		TEST(events_in_order),

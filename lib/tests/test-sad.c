@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <sys/resource.h>
+
 #include "fixture.h"
 
 static struct cygnet_sa *lookup(struct cygnet_db *db, uint32_t spi)
@@ -260,8 +262,18 @@ static void same_bytes_in_two_families(void **state)
 	assert_int_equal(cygnet_sa_update(f->db, &v4.id, &v6.path, 0), -EINVAL);
 }
 
+/* How often this thread has slept. */
+static long slept(void)
+{
+	struct rusage usage;
+
+	assert_int_equal(getrusage(RUSAGE_THREAD, &usage), 0);
+	return usage.ru_nvcsw;
+}
+
 static void update_waits_for_readers(void **state)
 {
+	long before;
 	struct fixture *f = *state;
 	struct cygnet_sa_params p = sa_params(0x1000, true);
 	struct cygnet_path path = p.path;
@@ -271,7 +283,10 @@ static void update_waits_for_readers(void **state)
 	assert_int_equal(cygnet_sa_add(f->db, &p), 0);
 	path.encap = 1;
 	assert_int_equal(cygnet_sa_update(f->db, &p.id, &path, 0), 0);
+	/* Its caller is to wait: here the mutex is held. */
+	before = slept();
 	assert_int_equal(cygnet_sa_update(f->db, &p.id, &path, 0), -EAGAIN);
+	assert_in_range(slept() - before, 0, 9);
 	cygnet_reader_quiescent(f->db, 3);
 	assert_int_equal(cygnet_sa_update(f->db, &p.id, &path, 0), 0);
 	cygnet_reader_offline(f->db, 3);
