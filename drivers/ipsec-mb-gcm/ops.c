@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <string.h>
-
 #include "call.h"
 #include "pmd.h"
 #include "qp.h"
+#include "qp_stats.h"
 #include "session.h"
 
 static int configure(struct rte_cryptodev *dev __rte_unused,
@@ -39,38 +38,14 @@ static void get_info(struct rte_cryptodev *dev, struct rte_cryptodev_info *info)
 	info->sym.max_nb_sessions = 0; /* as many as there is memory for */
 }
 
-static void get_stats(struct rte_cryptodev *dev, struct rte_cryptodev_stats *stats)
-{
-	for (uint16_t i = 0; i < dev->data->nb_queue_pairs; i++) {
-		const struct gcm_qp *qp = dev->data->queue_pairs[i];
-
-		if (qp == NULL)
-			continue;
-		stats->enqueued_count += qp->stats.enqueued_count;
-		stats->dequeued_count += qp->stats.dequeued_count;
-		stats->enqueue_err_count += qp->stats.enqueue_err_count;
-		stats->dequeue_err_count += qp->stats.dequeue_err_count;
-	}
-}
-
-static void reset_stats(struct rte_cryptodev *dev)
-{
-	for (uint16_t i = 0; i < dev->data->nb_queue_pairs; i++) {
-		struct gcm_qp *qp = dev->data->queue_pairs[i];
-
-		if (qp)
-			memset(&qp->stats, 0, sizeof(qp->stats));
-	}
-}
-
 struct rte_cryptodev_ops gcm_ops = {
 	.dev_configure = configure,
 	.dev_start = start,
 	.dev_stop = stop,
 	.dev_close = close_device,
 	.dev_infos_get = get_info,
-	.stats_get = get_stats,
-	.stats_reset = reset_stats,
+	.stats_get = qp_stats_get,
+	.stats_reset = qp_stats_reset,
 	.queue_pair_setup = gcm_qp_setup,
 	.queue_pair_release = gcm_qp_release,
 	.sym_session_get_size = gcm_session_size,

@@ -11,8 +11,8 @@
 #include <rte_ring.h>
 
 struct gcm_qp {
+	struct rte_cryptodev_stats stats; /* first: qp_stats.h */
 	struct rte_ring *done;
-	struct rte_cryptodev_stats stats;
 };
 
 /** @return 0, -ENOMEM, or what rte_ring_create() says; not for more than 2^30 descriptors */

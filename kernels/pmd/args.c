@@ -14,7 +14,6 @@
 #include "inc_types.h"
 #include "log.h"
 
-
 struct number {
 	const char *key;
 	size_t offset;
@@ -28,6 +27,7 @@ static const struct number numbers[] = {
 	{"granularity", offsetof(struct ocl_args, granularity), 16, 65536},
 	{"wait_us", offsetof(struct ocl_args, wait_us), 0, 1000000},
 	{"busy_wait_us", offsetof(struct ocl_args, busy_wait_us), 0, 1000000},
+	{"under_way", offsetof(struct ocl_args, under_way), 64, 1 << 21},
 	{"timeout_ms", offsetof(struct ocl_args, timeout_ms), 10, 3600000},
 	{"max_sessions", offsetof(struct ocl_args, max_sessions), 1, 1 << 20},
 	{"max_nb_queue_pairs", offsetof(struct ocl_args, max_queue_pairs), 1, 1024},
@@ -84,7 +84,7 @@ static const struct choice choices[] = {
 	{"memory", offsetof(struct ocl_args, memory), {"auto", "svm", "persistent", "staged"}},
 	{"sched", offsetof(struct ocl_args, sched), {"all", "none", "algorithm", "length"}},
 	{"tables", offsetof(struct ocl_args, tables), {"auto", "banks", "one"}},
-	{"launches", offsetof(struct ocl_args, launches), {"lcore", "thread"}},
+	{"launches", offsetof(struct ocl_args, launches), {"auto", "lcore", "thread"}},
 };
 
 static int parse_choice(const char *key, const char *value, void *opaque)

@@ -12,8 +12,8 @@
 	"device=<index or part of a name> memory=auto|svm|persistent|staged "                        \
 	"chunk=<operations> bins=<int> lanes=<int> "                                               \
 	"granularity=<bytes> sched=none|algorithm|length|all tables=auto|banks|one "                \
-	"launches=lcore|thread wait_us=<int> busy_wait_us=<int> timeout_ms=<int> "                 \
-	"max_sessions=<int> max_nb_queue_pairs=<int> socket_id=<int>"
+	"launches=lcore|thread|auto wait_us=<int> busy_wait_us=<int> under_way=<KiB> "               \
+	"timeout_ms=<int> max_sessions=<int> max_nb_queue_pairs=<int> socket_id=<int>"
 
 struct ocl_args {
 	char device[64];     /* "" for the first GPU, else the first device */
@@ -27,6 +27,7 @@ struct ocl_args {
 	uint32_t granularity; /* bytes a range of lengths has */
 	uint32_t wait_us;    /* a part-filled chunk waits that long, */
 	uint32_t busy_wait_us; /* or, with another under way, that long */
+	uint32_t under_way;  /* KiB of a queue pair's packets, at most; 0: by the kind of device */
 	uint32_t timeout_ms; /* a device that takes longer is given up */
 	uint32_t max_sessions;
 	uint32_t max_queue_pairs;

@@ -105,6 +105,12 @@ static inline bool ocl_chunk_fits(const struct ocl_chunk *chunk, uint32_t size)
 	       size <= chunk->room - chunk->used - chunk->reserved;
 }
 
+/** What its packets take so far, be it in the chunk or in their pools; bytes. */
+static inline uint32_t ocl_chunk_bytes(const struct ocl_chunk *chunk)
+{
+	return chunk->used + chunk->reserved;
+}
+
 /**
  * Append a record and put it into a bin.
  * @param size  bytes that the record and what follows it take: a multiple of OCL_ALIGN

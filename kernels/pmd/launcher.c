@@ -32,6 +32,8 @@ struct ocl_launcher {
 	struct ocl_chunk *chunk[OCL_LAUNCHER_CHUNKS]; /* with the device */
 };
 
+static int running; /* threads, each of which keeps a processor busy; control thread only */
+
 static bool take(struct ocl_launcher *l)
 {
 	void *chunk;
@@ -97,7 +99,24 @@ static void release(struct ocl_launcher *l)
 	rte_free(l);
 }
 
-int ocl_launcher_start(struct ocl_pmd *pmd)
+/* That is no lcore's, nor another device's thread's: from one it would only take what it is to save. */
+static bool has_processor(pthread_t thread)
+{
+	cpu_set_t own;
+	unsigned int id;
+
+	if (pthread_getaffinity_np(thread, sizeof(own), &own))
+		return false;
+	RTE_LCORE_FOREACH(id) {
+		rte_cpuset_t lcore = rte_lcore_cpuset(id);
+
+		CPU_AND(&lcore, &lcore, &own);
+		CPU_XOR(&own, &own, &lcore);
+	}
+	return CPU_COUNT(&own) >= running;
+}
+
+static int start(struct ocl_pmd *pmd)
 {
 	struct ocl_launcher *l = rte_zmalloc("ocl launcher", sizeof(*l), RTE_CACHE_LINE_SIZE);
 	char name[RTE_RING_NAMESIZE];
@@ -120,6 +139,23 @@ int ocl_launcher_start(struct ocl_pmd *pmd)
 		return err;
 	}
 	pmd->launcher = l;
+	running++;
+	return 0;
+}
+
+/* Whatever is in the way of one: lcores can do without. */
+static void choose(struct ocl_pmd *pmd)
+{
+	if (!start(pmd) && !has_processor(pmd->launcher->thread))
+		ocl_launcher_stop(pmd);
+	OCL_LOG(NOTICE, "launches=auto: %s", pmd->launcher ? "a thread" : "the lcores");
+}
+
+int ocl_launcher_start(struct ocl_pmd *pmd)
+{
+	if (strcmp(pmd->args.launches, "auto"))
+		return start(pmd);
+	choose(pmd);
 	return 0;
 }
 
@@ -138,6 +174,7 @@ void ocl_launcher_stop(struct ocl_pmd *pmd)
 		pmd->stuck = true;
 	} else {
 		release(l);
+		running--;
 	}
 	pmd->launcher = NULL;
 }

@@ -19,7 +19,8 @@ struct ocl_pmd;
 #define OCL_LAUNCHER_CHUNKS 1024
 
 /**
- * Start it, on a processor that is no lcore's if there is one.
+ * Start it, on a processor that is no lcore's if there is one. With launches=auto only if there is one for
+ * each device's thread, and if it can be started; the log says which it was.
  * @return 0, -ENOMEM or -errno, logged
  */
 int ocl_launcher_start(struct ocl_pmd *pmd);

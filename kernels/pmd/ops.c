@@ -4,6 +4,7 @@
 
 #include "pmd.h"
 #include "qp.h"
+#include "qp_stats.h"
 #include "session.h"
 
 static int configure(struct rte_cryptodev *dev __rte_unused,
@@ -12,13 +13,21 @@ static int configure(struct rte_cryptodev *dev __rte_unused,
 	return 0;
 }
 
+/* With a device that is the processor there are no transfers to call for. */
+static bool wants_thread(const struct ocl_pmd *pmd)
+{
+	if (strcmp(pmd->args.launches, "auto") == 0)
+		return !pmd->device.cpu;
+	return strcmp(pmd->args.launches, "thread") == 0;
+}
+
 static int start(struct rte_cryptodev *dev)
 {
 	struct ocl_pmd *pmd = dev->data->dev_private;
 
 	if (ocl_device_lost(&pmd->device))
 		return -EIO;
-	return strcmp(pmd->args.launches, "thread") == 0 ? ocl_launcher_start(pmd) : 0;
+	return wants_thread(pmd) ? ocl_launcher_start(pmd) : 0;
 }
 
 static void stop(struct rte_cryptodev *dev)
@@ -48,38 +57,14 @@ static void get_info(struct rte_cryptodev *dev, struct rte_cryptodev_info *info)
 	info->sym.max_nb_sessions = pmd->args.max_sessions;
 }
 
-static void get_stats(struct rte_cryptodev *dev, struct rte_cryptodev_stats *stats)
-{
-	for (uint16_t i = 0; i < dev->data->nb_queue_pairs; i++) {
-		const struct ocl_qp *qp = dev->data->queue_pairs[i];
-
-		if (qp == NULL)
-			continue;
-		stats->enqueued_count += qp->stats.enqueued_count;
-		stats->dequeued_count += qp->stats.dequeued_count;
-		stats->enqueue_err_count += qp->stats.enqueue_err_count;
-		stats->dequeue_err_count += qp->stats.dequeue_err_count;
-	}
-}
-
-static void reset_stats(struct rte_cryptodev *dev)
-{
-	for (uint16_t i = 0; i < dev->data->nb_queue_pairs; i++) {
-		struct ocl_qp *qp = dev->data->queue_pairs[i];
-
-		if (qp)
-			memset(&qp->stats, 0, sizeof(qp->stats));
-	}
-}
-
 struct rte_cryptodev_ops ocl_ops = {
 	.dev_configure = configure,
 	.dev_start = start,
 	.dev_stop = stop,
 	.dev_close = close_device,
 	.dev_infos_get = get_info,
-	.stats_get = get_stats,
-	.stats_reset = reset_stats,
+	.stats_get = qp_stats_get,
+	.stats_reset = qp_stats_reset,
 	.queue_pair_setup = ocl_qp_setup,
 	.queue_pair_release = ocl_qp_release,
 	.sym_session_get_size = ocl_session_size,

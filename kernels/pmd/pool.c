@@ -9,6 +9,7 @@
 #include "memory.h"
 #include "pmd.h"
 #include "pool.h"
+#include "pool_order.h"
 #include "rte_pmd_opencl.h"
 
 #define PITCH_ALIGN 256 /* bytes: the copy engine's rows start on its favourite boundary */
@@ -117,7 +118,7 @@ struct rte_mempool *rte_pmd_opencl_pktmbuf_pool_create(uint8_t dev_id, const cha
 		};
 		pool.mempool = rte_pktmbuf_pool_create_extbuf(name, n, 0, priv_size,
 							      data_room_size, socket_id, &memory, 1);
-		err = pool.mempool ? 0 : -rte_errno;
+		err = pool.mempool ? ocl_pool_order(&pool) : -rte_errno;
 	}
 	if (err) {
 		release(pmd, &pool);

@@ -10,13 +10,20 @@
 #include "qp.h"
 
 #define MIN_BATCHES 3u	  /* one filling, one computing, one being emptied */
-#define SLOT_BYTES  2048  /* of a batch, on average */
+#define SLOT_BYTES  1024  /* of a batch, on average: of longer packets it has fewer */
+#define FILL_OF_GPU 4812800u /* bytes of each queue pair: four of them keep it busy, */
+#define FILL_SLOT   2350u /* or as many for each operation of a batch */
 #define LARGEST	    68608 /* bytes of a record with the largest single-segment packet */
 #define AHEAD	    8	  /* operations that are fetched in advance */
 #define HEADS_AHEAD 16	  /* of the packets' memory, which the application has hardly touched */
 #define FAR_AHEAD   48	  /* when they leave: most are in no cache of the core any more */
 #define UNLIKE	    64u	  /* batches */
 #define PATIENCE_US 500u  /* with others whose turn it is */
+
+static uint32_t batch_bytes(uint32_t chunk)
+{
+	return RTE_MAX(chunk * SLOT_BYTES, (uint32_t)LARGEST);
+}
 
 static int init_batches(struct ocl_qp *qp, uint32_t n, int socket)
 {
@@ -28,7 +35,7 @@ static int init_batches(struct ocl_qp *qp, uint32_t n, int socket)
 		.pools = &pmd->pools,
 		.sessions = pmd->table.buffer,
 		.records = qp->chunk,
-		.bytes = RTE_MAX(qp->chunk * SLOT_BYTES, (uint32_t)LARGEST),
+		.bytes = batch_bytes(qp->chunk),
 	};
 	int err = 0;
 
@@ -52,6 +59,16 @@ static int init_slots(struct ocl_qp *qp, uint32_t n, int socket)
 	return qp->slots && qp->leftover ? 0 : -ENOMEM;
 }
 
+/* On a device with memory of its own a packet waits for the bytes of all that are under way. */
+static uint64_t limit_of(const struct ocl_pmd *pmd)
+{
+	if (pmd->args.under_way)
+		return pmd->args.under_way * UINT64_C(1024);
+	if (pmd->device.cpu)
+		return UINT64_MAX;
+	return RTE_MAX(FILL_OF_GPU, pmd->sched.chunk * FILL_SLOT);
+}
+
 int ocl_qp_setup(struct rte_cryptodev *dev, uint16_t id, const struct rte_cryptodev_qp_conf *conf,
 		 int socket)
 {
@@ -72,6 +89,7 @@ int ocl_qp_setup(struct rte_cryptodev *dev, uint16_t id, const struct rte_crypto
 	qp->wait_cycles = rte_get_tsc_hz() / 1000000 * pmd->args.wait_us;
 	qp->busy_cycles = rte_get_tsc_hz() / 1000000 * (pmd->args.busy_wait_us - pmd->args.wait_us);
 	qp->timeout_cycles = rte_get_tsc_hz() / 1000 * pmd->args.timeout_ms;
+	qp->limit = limit_of(pmd);
 	batches = RTE_MAX((conf->nb_descriptors + qp->chunk - 1) / qp->chunk, MIN_BATCHES);
 	err = init_slots(qp, batches * qp->chunk, socket);
 	if (!err)
@@ -138,6 +156,8 @@ static void send_off(struct ocl_qp *qp)
 static void launch(struct ocl_qp *qp, bool overdue)
 {
 	qp->filling->deadline = rte_get_tsc_cycles() + rte_get_tsc_hz() / 1000000 * PATIENCE_US;
+	qp->filling->bytes = ocl_chunk_bytes(&qp->filling->chunk);
+	qp->bytes += qp->filling->bytes;
 	qp->under_way++;
 	qp->filling = NULL;
 	qp->overdue = overdue;
@@ -182,6 +202,13 @@ static void refuse(struct ocl_qp *qp, struct ocl_slot *slot, enum rte_crypto_op_
 		qp->stats.enqueue_err_count++;
 }
 
+/* It finds no bin, and waits for the next batch. */
+static void leave_over(struct ocl_qp *qp, uint32_t position, const struct ocl_request *request)
+{
+	qp->leftover[qp->nleftover++] = position;
+	qp->leftover_bytes += request->size + request->reserve;
+}
+
 /* One that has been in the queue pair for a while. It was checked when it came, and is again: the
  * device may be gone, or somebody has freed a session too early. */
 static void stage_again(struct ocl_qp *qp, uint32_t position, struct ocl_batch *batch)
@@ -193,7 +220,7 @@ static void stage_again(struct ocl_qp *qp, uint32_t position, struct ocl_batch *
 	if (status != RTE_CRYPTO_OP_STATUS_NOT_PROCESSED)
 		refuse(qp, slot, status);
 	else if (!stage(qp, slot, &request, batch))
-		qp->leftover[qp->nleftover++] = position;
+		leave_over(qp, position, &request);
 }
 
 /* Those left over are the first in a new batch. */
@@ -202,6 +229,7 @@ static void stage_leftover(struct ocl_qp *qp, struct ocl_batch *batch)
 	uint32_t n = qp->nleftover;
 
 	qp->nleftover = 0;
+	qp->leftover_bytes = 0;
 	for (uint32_t i = 0; i < n; i++)
 		stage_again(qp, qp->leftover[i], batch);
 }
@@ -241,6 +269,7 @@ static void refuse_leftover(struct ocl_qp *qp)
 	for (uint32_t i = 0; i < qp->nleftover; i++)
 		refuse(qp, slot_at(qp, qp->leftover[i]), RTE_CRYPTO_OP_STATUS_ERROR);
 	qp->nleftover = 0;
+	qp->leftover_bytes = 0;
 }
 
 /* The batch to put operations into; NULL if all are in use, or the device is lost. */
@@ -299,7 +328,10 @@ static bool is_back(struct ocl_qp *qp, struct ocl_batch *batch)
 		give_up(qp, batch);
 		ocl_device_fail(&qp->pmd->device, "no answer within timeout_ms", 0);
 	}
-	qp->under_way -= batch->back;
+	if (batch->back) {
+		qp->under_way--;
+		qp->bytes -= batch->bytes;
+	}
 	return batch->back;
 }
 
@@ -339,11 +371,40 @@ static bool is_full(const struct ocl_qp *qp, const struct ocl_batch *batch, uint
 	       !ocl_chunk_fits(&batch->chunk, size);
 }
 
+/* Whether so many bytes more may be under way: any when there are none. */
+static bool is_within(const struct ocl_qp *qp, uint32_t size)
+{
+	uint64_t bytes = qp->bytes + qp->leftover_bytes;
+
+	if (qp->filling)
+		bytes += ocl_chunk_bytes(&qp->filling->chunk);
+	return bytes == 0 || bytes + size <= qp->limit;
+}
+
+/* Likewise, once those that are back are known. If not, those that there are have nothing to wait for
+ * when the device is idle, or this one would not fit beside them. */
+static bool is_allowed(struct ocl_qp *qp, uint32_t size)
+{
+	bool busy;
+
+	if (is_within(qp, size))
+		return true;
+	busy = is_busy(qp);
+	if (is_within(qp, size))
+		return true;
+	if (qp->filling && (!busy || is_full(qp, qp->filling, size)))
+		launch(qp, false);
+	return false;
+}
+
 /* A batch with room for size bytes; NULL if there is none. */
 static struct ocl_batch *batch_with_room(struct ocl_qp *qp, uint32_t size)
 {
-	struct ocl_batch *batch = filling(qp);
+	struct ocl_batch *batch;
 
+	if (!is_allowed(qp, size))
+		return NULL;
+	batch = filling(qp);
 	while (batch && is_full(qp, batch, size)) {
 		launch(qp, false);
 		batch = filling(qp);
@@ -374,7 +435,7 @@ static bool enqueue_one(struct ocl_qp *qp, struct rte_crypto_op *op)
 		slot->final = false;
 		if (!stage(qp, slot, &request, batch)) {
 			slot->batch = NULL;
-			qp->leftover[qp->nleftover++] = qp->tail;
+			leave_over(qp, qp->tail, &request);
 		}
 	} else {
 		refuse(qp, slot, status);

@@ -20,6 +20,7 @@ struct ocl_batch {
 	uint64_t deadline; /* TSC: launch, when filling; wait for one's turn, when full; give up,
 			    * when launched */
 	uint32_t pending;  /* slots that refer to it */
+	uint32_t bytes;	   /* when launched: what its packets take */
 	bool launched, back;
 	bool given_up; /* then the chunk is not looked at: a thread may be at work on it */
 	bool seen;     /* given up: by the device, maybe */
@@ -34,13 +35,16 @@ struct ocl_slot {
 };
 
 struct ocl_qp {
+	struct rte_cryptodev_stats stats; /* first: qp_stats.h */
 	struct ocl_pmd *pmd;
 	struct ocl_batch *batches;
 	uint32_t nbatches;
 	uint32_t oldest, newest; /* free-running: batches [oldest, newest) are in use */
 	uint32_t unsent;	 /* and [unsent, newest) not launched: they wait for their turn, */
 	struct ocl_batch *filling; /* but for this one, newest - 1; NULL: none is being filled */
-	uint32_t under_way;	 /* batches that are not being filled and not back */
+	uint32_t under_way;	 /* batches that are not being filled and not back, */
+	uint64_t bytes;		 /* and what their packets take */
+	uint64_t limit;		 /* of that, with the one that is being filled and leftover; bytes */
 	uint32_t unlike;	 /* batches whose packets are not to be tried for heads */
 	bool overdue;		 /* what is left over has waited long enough */
 	struct ocl_slot *slots;
@@ -48,11 +52,11 @@ struct ocl_qp {
 	uint32_t head, tail; /* free-running: slots [head, tail) are in use */
 	uint32_t *leftover;  /* slots without a bin, in order */
 	uint32_t nleftover;
+	uint64_t leftover_bytes; /* what their packets take */
 	uint32_t chunk; /* launch when so many operations wait */
 	struct ocl_hint hint;
 	uint64_t wait_cycles, timeout_cycles;
 	uint64_t busy_cycles; /* beyond wait_cycles, while another batch is under way */
-	struct rte_cryptodev_stats stats;
 };
 
 int ocl_qp_setup(struct rte_cryptodev *dev, uint16_t id, const struct rte_cryptodev_qp_conf *conf,

@@ -310,9 +310,22 @@ static void join_run(struct ocl_request *r, struct rte_crypto_op *op, const stru
 		join(r, op, run->second);
 }
 
+/* Whether the AAD lies where a head may be written: in front of its packet, in either of the mbuf's
+ * buffers, for the packet may have moved, or may move to join its neighbours. */
+static bool aad_in_front(const struct ocl_request *r)
+{
+	const u8 *aad = r->aad + r->session->aad_skip, *buffer = r->src - r->column;
+	ptrdiff_t other = ocl_request_turn(r);
+
+	if (r->session->aad_len == 0)
+		return false;
+	return (aad < buffer + r->row_from && aad + r->session->aad_len > buffer) ||
+	       (aad < buffer + other + r->row_from && aad + r->session->aad_len > buffer + other);
+}
+
 bool ocl_request_suits(struct ocl_request *r, struct ocl_chunk *chunk)
 {
-	if (r->pool == NULL || (!r->digest_inside && r->session->digest_len))
+	if (r->pool == NULL || (!r->digest_inside && r->session->digest_len) || aad_in_front(r))
 		return false;
 	r->header = (struct ocl_header){
 		.pool = r->pool,
@@ -327,28 +340,46 @@ bool ocl_request_suits(struct ocl_request *r, struct ocl_chunk *chunk)
 	return ocl_heads_suit(&chunk->heads, &r->header);
 }
 
+/* Written where it goes: one that is put together elsewhere first, in pieces, has to get to memory
+ * before it can be read as a whole. */
+typedef struct ocl_head __attribute__((aligned(1))) unaligned_head;
+
+/* Lengths that the compiler knows, as most are. What is behind a shorter IV nobody reads. */
+static void write_iv(u8 *at, const struct ocl_request *r)
+{
+	switch (r->session->iv_len) {
+	case 16:
+		memcpy(at, r->iv, 16);
+		break;
+	case 12:
+		memcpy(at, r->iv, 12);
+		break;
+	default:
+		memcpy(at, r->iv, r->session->iv_len);
+	}
+}
+
 static void stage_head(struct ocl_request *r, struct rte_crypto_op *op, struct ocl_chunk *chunk,
 		       uint32_t *index)
 {
 	const struct ocl_head_run *run = ocl_heads_continued(&chunk->heads, r->row);
-	struct ocl_head head = {
-		.session = r->session->slot,
-		.cipher_len = r->cipher_len,
-		.auth_len = r->auth_len,
-		.status = OCL_STATUS_PENDING,
-	};
 	uint32_t packet; /* where it begins, from its head */
+	unaligned_head *head;
 	u8 *at;
 
 	if (run)
 		join(r, op, run->second);
 	at = ocl_chunk_add_head(chunk, &r->header, r->second, index);
+	head = (unaligned_head *)at;
 	packet = r->column - chunk->heads.column;
-	head.cipher_off = packet + r->cipher_off;
-	head.auth_off = packet + r->auth_off;
-	head.digest_off = r->digest_inside ? r->digest_column - chunk->heads.column : 0;
-	memcpy(head.iv, r->iv, r->session->iv_len);
-	memcpy(at, &head, sizeof(head));
+	head->session = r->session->slot;
+	head->cipher_off = packet + r->cipher_off;
+	head->cipher_len = r->cipher_len;
+	head->auth_off = packet + r->auth_off;
+	head->auth_len = r->auth_len;
+	head->digest_off = r->digest_inside ? r->digest_column - chunk->heads.column : 0;
+	head->status = OCL_STATUS_PENDING;
+	write_iv(at, r);
 	if (r->session->aad_len)
 		memcpy(at - r->header.aad, r->aad + r->session->aad_skip, r->session->aad_len);
 	chunk->used += r->size;

@@ -44,7 +44,10 @@ enum rte_crypto_op_status ocl_request_parse(struct ocl_request *request,
 					    const struct ocl_pmd *pmd,
 					    struct ocl_hint *hint);
 
-/** Whether it can be the next in a chunk whose packets bring their heads. To be asked before it is staged there. */
+/**
+ * Whether it can be the next in a chunk whose packets bring their heads: one whose AAD lies where its
+ * head would go cannot. To be asked before it is staged there.
+ */
 bool ocl_request_suits(struct ocl_request *request, struct ocl_chunk *chunk);
 
 /**

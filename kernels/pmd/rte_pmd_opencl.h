@@ -7,9 +7,10 @@
  * On a device with fine-grained shared virtual memory their packets are
  * processed where they are. To a discrete GPU the copy engine moves them as rows
  * of rectangles, at the bus's full speed when packets that are enqueued one after
- * another lie one after another. So a pool hands out mbufs in the order in which
- * they were freed and has no cache; give each lcore that receives packets a pool
- * of its own, and enqueue packets in the order in which they came.
+ * another lie one after another. So a pool hands out mbufs by their place in that memory,
+ * round and round, in whichever order they were freed, and has no cache; give each lcore that
+ * receives packets a pool of its own, and enqueue packets in the order in which they came.
+ * By its buffer a pool knows an mbuf: free none with another one's (rte_pktmbuf_attach()).
  *
  * There each mbuf has two buffers, and an operation that succeeds moves its packet from the one
  * to the other: buf_addr and buf_iova change, and with them the operation's pointer to a digest in
@@ -34,7 +35,8 @@ extern "C" {
  *
  * From enqueue to dequeue the whole buffer of an mbuf belongs to the driver: what
  * somebody else writes into it meanwhile may be lost, and so may be what is in it in front of
- * the packet and behind it. In-place operations only profit. When an operation fails to
+ * the packet and behind it. An operation's own AAD may be there; packets that have it in front
+ * of them do not bring their heads (crypto_opencl(7), MEMORY). In-place operations only profit. When an operation fails to
  * authenticate, its mbuf may hold the unauthenticated plaintext, as with DPDK's other drivers.
  *
  * A device that is given up may only be late: mbufs with one buffer that it still had come
@@ -75,6 +77,7 @@ int rte_pmd_opencl_pktmbuf_pool_free(uint8_t dev_id, struct rte_mempool *pool);
 /**
  * Whether packets in the device's pools are as they were when their operations come back with
  * RTE_CRYPTO_OP_STATUS_ERROR, so that somebody else may do them: those of discrete GPUs are.
+ * Packets in any other memory always are.
  * @return 1, 0, or -ENODEV: not a device of this driver
  */
 __attribute__((visibility("default")))

@@ -13,7 +13,7 @@
 #define LONGEST	     16384 /* bytes; what is longer is all of one range */
 #define BIN_SIZE     32
 #define CHUNK_OF_CPU 256
-#define CHUNK_OF_GPU 2304 /* two under way on each of four queue pairs fill the bus */
+#define CHUNK_OF_GPU 2048 /* two under way on each of four queue pairs fill the bus */
 #define LANES_OF_CPU 1
 #define LANES_OF_GPU 8 /* a launch that is far from full has them to spare */
 #define ITEMS_OF_UNIT 128 /* a warp for each of a multiprocessor's schedulers */

@@ -3,11 +3,13 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <rte_bus_vdev.h>
 #include <rte_eal.h>
 #include <rte_lcore.h>
+#include <rte_log.h>
 
 #include "harness.h"
 
@@ -100,6 +102,32 @@ void rnd_fill(void *p, size_t len)
 	}
 	for (; len; len--)
 		*bytes++ = rnd() >> 56;
+}
+
+static struct {
+	FILE *stream;
+	char *text;
+	size_t size;
+} logged;
+
+void log_begin(void)
+{
+	logged.stream = open_memstream(&logged.text, &logged.size);
+	CHECK(logged.stream != NULL);
+	rte_openlog_stream(logged.stream);
+}
+
+unsigned int log_end(const char *words)
+{
+	unsigned int n = 0;
+
+	rte_openlog_stream(NULL);
+	fclose(logged.stream);
+	for (const char *p = logged.text; (p = strstr(p, words)); p++)
+		n++;
+	fputs(logged.text, stderr);
+	free(logged.text);
+	return n;
 }
 
 void device_open(struct device *dev, const char *args, unsigned int queue_pairs)

@@ -59,6 +59,11 @@ uint64_t rnd(void);
 uint32_t rnd_below(uint32_t n);
 void rnd_fill(void *p, size_t len);
 
+/** Keep what is logged from here on, until log_end(). */
+void log_begin(void);
+/** @return how often the words were in it */
+unsigned int log_end(const char *words);
+
 /** Probe, configure and start; args may be NULL. */
 void device_open(struct device *dev, const char *args, unsigned int queue_pairs);
 /** Likewise, with other than DESCRIPTORS in each queue pair. */

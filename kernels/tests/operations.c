@@ -1,10 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <rte_log.h>
-
 #include "operations.h"
 
 static struct rte_mempool *ops, *packets;
@@ -15,32 +9,6 @@ const struct suite esp_template = {
 	.digest_len = DIGEST,
 	.iv_len = 16,
 };
-
-static struct {
-	FILE *stream;
-	char *text;
-	size_t size;
-} logged;
-
-void log_begin(void)
-{
-	logged.stream = open_memstream(&logged.text, &logged.size);
-	CHECK(logged.stream != NULL);
-	rte_openlog_stream(logged.stream);
-}
-
-unsigned int log_end(const char *words)
-{
-	unsigned int n = 0;
-
-	rte_openlog_stream(NULL);
-	fclose(logged.stream);
-	for (const char *p = logged.text; (p = strstr(p, words)); p++)
-		n++;
-	fputs(logged.text, stderr);
-	free(logged.text);
-	return n;
-}
 
 void operations_open(void)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file operations.h
- * What the tests of the driver's manners share: operations on packets of their own,
- * and what is logged meanwhile.
+ * What the tests of the driver's manners share: operations on packets of their own.
  */
 #ifndef OPERATIONS_H
 #define OPERATIONS_H
@@ -32,10 +31,5 @@ void expect_progress(unsigned int n, uint64_t *deadline);
 /** Send n operations, 64 at most; they have to come back in order with that status. */
 void round_trip(const struct device *dev, uint16_t qp, void *session, unsigned int n,
 		enum rte_crypto_op_status status);
-
-/** Keep what is logged from here on, until log_end(). */
-void log_begin(void);
-/** @return how often the words were in it */
-unsigned int log_end(const char *words);
 
 #endif

@@ -27,7 +27,7 @@ static void bad_arguments(void)
 {
 	static const char *const bad[] = {
 		"device=no such thing", "device=64", "device=", "chunk=0", "chunk=x", "chunk=-1",
-		"chunk=1000000", "lanes=9", "wait_us=", "wait_us=5us", "busy_wait_us=1000001", "max_sessions=0", "memory=paper",
+		"chunk=1000000", "lanes=9", "wait_us=", "wait_us=5us", "busy_wait_us=1000001", "under_way=63", "max_sessions=0", "memory=paper",
 		"tables=two", "launches=two",
 		"max_nb_queue_pairs=0", "timeout_ms=0", "no_such_key", "chunk", "sched=some", "bins=0",
 	};
@@ -468,6 +468,53 @@ static void back_pressure(void)
 	device_close(&dev);
 }
 
+/* Nor than bytes, be they in chunks or of what finds no bin there: what there is then leaves at once if the
+ * device is idle. */
+static void back_pressure_of_bytes(const char *args)
+{
+	struct suite suite = esp_template, other = esp_template;
+	struct rte_crypto_op *op, *back[64];
+	unsigned int taken = 0, returned = 0, before;
+	struct device dev;
+	uint64_t deadline = 0;
+	void *session, *first;
+
+	device_open(&dev, args, 1);
+	other.auth = OCL_AUTH_HMAC_SHA256;
+	suite_keys(&suite);
+	suite_keys(&other);
+	session = suite_session(&dev, &suite, true);
+	first = suite_session(&dev, &other, true);
+	before = launches;
+	fault_hang = true;
+	for (;;) {
+		op = make_op(taken ? session : first);
+		if (rte_cryptodev_enqueue_burst(dev.id, 0, &op, 1) == 0)
+			break;
+		taken++;
+	}
+	CHECK(taken > 64 && taken < 512);
+	CHECK(launches == before + 1);
+	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, &op, 1) == 0);
+	fault_hang = false;
+	while (returned < taken) {
+		unsigned int n = rte_cryptodev_dequeue_burst(dev.id, 0, back, RTE_DIM(back));
+
+		for (unsigned int i = 0; i < n; i++)
+			free_op(back[i]);
+		returned += n;
+		expect_progress(n, &deadline);
+	}
+	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, &op, 1) == 1);
+	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, NULL, 0) == 0);
+	for (deadline = 0; rte_cryptodev_dequeue_burst(dev.id, 0, back, 1) == 0;)
+		expect_progress(0, &deadline);
+	free_op(back[0]);
+	session_free(&dev, first);
+	session_free(&dev, session);
+	device_close(&dev);
+}
+
 struct worker {
 	const struct device *dev;
 	uint16_t qp;
@@ -814,6 +861,8 @@ int main(void)
 	RUN(bounded_wait());
 	RUN(bounded_wait_when_busy());
 	RUN(back_pressure());
+	RUN(back_pressure_of_bytes("chunk=512,wait_us=1000000,under_way=64"));
+	RUN(back_pressure_of_bytes("chunk=512,bins=1,wait_us=1000000,under_way=64"));
 	device_open(&dev, NULL, 3);
 	RUN(capabilities(&dev));
 	RUN(offered_sizes(&dev));

@@ -435,9 +435,9 @@ static void defaults(void **state)
 	(void)state;
 	init(NULL, &gpu);
 	assert_int_equal(sched.level, OCL_SCHED_ALL);
-	assert_int_equal(sched.chunk, 2304);
+	assert_int_equal(sched.chunk, 2048);
 	assert_int_equal(sched.bin_size, 32);
-	assert_int_equal(sched.bins, 2 * 72);
+	assert_int_equal(sched.bins, 2 * 64);
 	assert_int_equal(sched.lanes, 8);
 	assert_int_equal(sched.items, 132 * 128); /* more than bins have room for */
 	init("", &cpu);
