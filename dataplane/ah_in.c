@@ -59,5 +59,5 @@ int ah_in_finish(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct se
 		return (int)esp_transport_close(m, skip, header.next);
 	if (header.next != IPPROTO_IPIP && header.next != IPPROTO_IPV6)
 		return DROP_AH_NEXT;
-	return (int)outer_strip(m, sa, skip, header.next);
+	return (int)outer_strip(m, sa, skip, rte_pktmbuf_data_len(m) - skip, header.next);
 }

@@ -3,18 +3,20 @@
 
 #include "burst.h"
 #include "esp_common.h"
+#include "esp_front_write.h"
 #include "esp_tail.h"
 #include "lifetime.h"
 #include "outer.h"
 #include "pipeline.h"
 #include "sa_count.h"
 #include "shortcut.h"
+#include "verdict.h"
 
 void burst_begin(struct worker *w, unsigned int port)
 {
 	w->burst.port = (uint8_t)port;
-	/* What waits for its next hop goes first; others may have to choose who works. */
-	w->burst.open = !w->pending.n && !offload_enabled && !w->lane.size;
+	/* Else it is chosen for each packet who works on it. */
+	w->burst.open = !offload_enabled && !w->lane.size;
 }
 
 /* What a call is to do. An AEAD has the header in its associated data; a chain's MAC begins there,
@@ -61,17 +63,31 @@ static void wrap(struct burst *b, struct rte_mbuf *m, const struct session *s, u
 	m->pkt_len = total + ether;
 }
 
-static enum drop_reason out(struct burst *b, struct rte_mbuf *m, struct session *s)
+/* Behind those that are there already. */
+static void push(struct burst *b, struct rte_mbuf *m, struct session *s)
 {
-	unsigned int inner = rte_pktmbuf_data_len(m);
-	struct cygnet_sa *sa = s->way.sa;
-	uint64_t seq;
+	b->m[b->n] = m;
+	b->s[b->n] = s;
+	b->device[b->n] = s->device;
+	b->n++;
+}
 
-	if (!cygnet_sa_reserve_seq(sa, 1, &seq))
-		return DROP_SEQ_EXHAUSTED;
-	sa_count(sa, inner);
-	wrap(b, m, s, seq);
-	return DROP_NONE;
+/* Their numbers are taken, and they are counted, at once. */
+static void out(struct worker *w, struct rte_mbuf *const *m, unsigned int n, struct session *s)
+{
+	struct cygnet_sa *sa = s->way.sa;
+	uint64_t first, bytes = 0;
+	unsigned int some = cygnet_sa_reserve_seq(sa, n, &first);
+
+	for (unsigned int i = 0; i < some; i++) {
+		bytes += rte_pktmbuf_data_len(m[i]);
+		wrap(&w->burst, m[i], s, first + i);
+		push(&w->burst, m[i], s);
+	}
+	if (some)
+		sa_count_some(sa, some, bytes);
+	for (unsigned int i = some; i < n; i++)
+		drop(w, m[i], DROP_SEQ_EXHAUSTED);
 }
 
 /* --- inbound --- */
@@ -110,94 +126,48 @@ static enum drop_reason in(struct burst *b, struct rte_mbuf *m, struct session *
 	struct rte_esp_hdr h;
 	uint64_t seq;
 
-	if (have < header + s->align + s->icv_len)
-		return DROP_ESP_TRUNCATED;
-	text = have - header - s->icv_len;
-	if (text & (s->align - 1u))
+	if (!esp_in_text(s, header, have, &text))
 		return DROP_ESP_TRUNCATED;
 	memcpy(&h, esp, sizeof(h));
 	seq = cygnet_replay_seq(sa, rte_be_to_cpu_32(h.seq));
-	/* A number above all others is new; whatever else there is cygnet_replay_update() sees. */
-	if (seq <= sa->seq && !cygnet_replay_check(sadb, sa, seq)) {
-		sa_count_replay(sa);
+	if (!verdict_may_be_new(sa, seq))
 		return DROP_REPLAY;
-	}
 	describe_in(b, s, esp, text, seq);
 	b->seq[b->n] = seq;
 	return DROP_NONE;
 }
 
-void burst_add(struct worker *w, struct rte_mbuf *m, struct session *s)
+void burst_add(struct worker *w, struct rte_mbuf *const *m, unsigned int n, struct session *s)
 {
-	struct burst *b = &w->burst;
-	enum drop_reason reason = s->inbound ? in(b, m, s) : out(b, m, s);
-
-	if (reason != DROP_NONE) {
-		drop(w, m, reason);
+	if (!s->inbound) {
+		out(w, m, n, s);
 		return;
 	}
-	b->m[b->n] = m;
-	b->s[b->n] = s;
-	b->device[b->n] = s->device;
-	b->n++;
+	for (unsigned int i = 0; i < n; i++) {
+		enum drop_reason reason = in(&w->burst, m[i], s);
+
+		if (reason == DROP_NONE)
+			push(&w->burst, m[i], s);
+		else
+			drop(w, m[i], reason);
+	}
 }
 
 /* --- and what comes of it --- */
 
-static void leave(struct worker *w, struct rte_mbuf *m, const struct session *s)
-{
-	w->stats->encapsulated++;
-	transmit_by(w, m, s->way.port);
-}
-
 static void open(struct worker *w, struct rte_mbuf *m, const struct session *s, uint64_t seq)
 {
 	struct cygnet_sa *sa = s->way.sa;
-	int reason;
 
 	/* Those before it in this burst may have used the SA up. */
 	if (!protect_is_ordinary(s, 0) && !lifetime_allows(sa)) {
 		drop(w, m, DROP_SA_EXPIRED);
 		return;
 	}
-	/* Again, and now for good: the same number may have been in this burst twice. */
-	if (!cygnet_replay_update(sadb, sa, seq)) {
-		sa_count_replay(sa);
-		drop(w, m, DROP_REPLAY);
-		return;
-	}
-	reason = esp_in_open(m, sa, s, outer_len(packet_family(m) == AF_INET6), 0);
-	if (reason == ESP_DUMMY) {
-		sa_count(sa, 0);
-		w->stats->dummies++;
-		rte_pktmbuf_free(m);
-	} else if (reason != ESP_OK) {
-		drop(w, m, (enum drop_reason)reason);
-	} else {
-		sa_count(sa, rte_pktmbuf_data_len(m));
+	if (verdict_is_new(w, m, sa, seq) &&
+	    verdict_opened(w, m, sa, esp_in_open(m, sa, s, outer_len(packet_family(m) == AF_INET6), 0),
+			   0))
 		shortcut_opened(w, m, sa, FLOW_FROM_SA(s->sa), w->burst.port, true);
-	}
-}
-
-/* @return packets of one session that begin there */
-static unsigned int run_length(const struct burst *b, unsigned int from)
-{
-	unsigned int n = 1;
-
-	while (from + n < b->n && b->s[from + n] == b->s[from])
-		n++;
-	return n;
-}
-
-static void failed(struct worker *w, struct rte_mbuf *m, struct session *s,
-		   enum rte_crypto_op_status status)
-{
-	if (status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED) {
-		sa_count_forged(s->way.sa);
-		drop(w, m, DROP_AUTH_FAILED);
-	} else {
-		drop(w, m, DROP_ENGINE_FAILED);
-	}
 }
 
 /* @param n  packets of one session */
@@ -210,10 +180,10 @@ static void finish(struct worker *w, unsigned int from, unsigned int n)
 
 	for (unsigned int i = from; i < from + n; i++) {
 		enum rte_crypto_op_status status =
-			crypt_call_status(s, &b->vectors, i, stats_device);
+			crypt_call_status(s, &b->vectors, i, s->device, stats_device);
 
 		if (status != RTE_CRYPTO_OP_STATUS_SUCCESS) {
-			failed(w, b->m[i], s, status);
+			verdict_failed(w, b->m[i], s->way.sa, status);
 			continue;
 		}
 		bytes += rte_pktmbuf_data_len(b->m[i]);
@@ -221,11 +191,12 @@ static void finish(struct worker *w, unsigned int from, unsigned int n)
 		if (s->inbound)
 			open(w, b->m[i], s, b->seq[i]);
 		else
-			leave(w, b->m[i], s);
+			transmit_by(w, b->m[i], s->way.port);
 	}
-	/* Packets, not frames. */
-	if (!s->inbound)
-		bytes -= good * (unsigned int)sizeof(struct rte_ether_hdr);
+	if (!s->inbound) {
+		w->stats->encapsulated += good;
+		bytes -= good * (unsigned int)sizeof(struct rte_ether_hdr); /* packets, not frames */
+	}
 	stats_device->bytes += bytes;
 	*(s->inbound ? &stats_device->decrypted : &stats_device->encrypted) += good;
 }
@@ -244,13 +215,12 @@ static void go_on(struct worker *w)
 void burst_go(struct worker *w)
 {
 	struct burst *b = &w->burst;
-	const struct crypt_row row = {b->n, b->m, b->s, b->device, &b->vectors};
+	uint8_t run[CRYPT_CALL_MAX];
+	const struct crypt_row row = {b->n, b->m, b->s, b->device, &b->vectors, run};
 
 	crypt_row(w, &row);
-	for (unsigned int i = 0, n; i < b->n; i += n) {
-		n = run_length(b, i);
-		finish(w, i, n);
-	}
+	for (unsigned int i = 0; i < b->n; i += run[i])
+		finish(w, i, run[i]);
 	b->n = 0;
 	if (w->nopened)
 		go_on(w);

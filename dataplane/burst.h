@@ -31,19 +31,23 @@ struct burst {
 
 /** Before the first packet of those that came together. @param port  by which */
 void burst_begin(struct worker *w, unsigned int port);
-/** Whether an ordinary packet can go this way. @param m  data at its IP header, or at the frame's,
- * which leaves less room than there will be */
-static inline bool burst_takes(const struct burst *b, const struct rte_mbuf *m,
-			       const struct session *s)
+/** Whether n ordinary packets of a session can go this way, as far as their buffers have room. */
+static inline bool burst_is_for(const struct burst *b, const struct session *s, unsigned int n)
 {
 	/* Those of the SA that are on their way leave first. */
-	return b->open && s->way.by_burst && !s->in_flight && !s->by_queue && b->n < CRYPT_CALL_MAX &&
-	       esp_front_writes_all(rte_pktmbuf_headroom(m), s->iv_len) &&
+	return b->open && s->way.by_burst && !s->in_flight && !s->by_queue &&
+	       b->n + n <= CRYPT_CALL_MAX;
+}
+/** Whether the buffer has that room. @param m  data at its IP header, or at the frame's, which
+ * leaves less room than there will be */
+static inline bool burst_fits(const struct rte_mbuf *m, const struct session *s)
+{
+	return esp_front_writes_all(rte_pktmbuf_headroom(m), s->iv_len) &&
 	       rte_pktmbuf_tailroom(m) >= ESP_TAIL_MAX;
 }
-/** Protect a packet that it takes (data at its IP header, the hop taken), or unprotect one (data
- * at the outer header, no options). Takes it over. */
-void burst_add(struct worker *w, struct rte_mbuf *m, struct session *s);
+/** Protect packets that it is for and that fit (data at their IP headers, the hop taken), or
+ * unprotect some (data at the outer header, no options). Takes them over. */
+void burst_add(struct worker *w, struct rte_mbuf *const *m, unsigned int n, struct session *s);
 /** Send on what has been collected: before any other packet of those SAs is looked at, and
  * before any session may go away. */
 void burst_go(struct worker *w);

@@ -334,7 +334,7 @@ static const struct key main_keys[] = {
 	{"no_policy", set_no_policy},
 	{"hairpin", set_hairpin},
 	{"eal", set_eal},
-	{"driver-path", set_driver_path},
+	{"driver_path", set_driver_path},
 	{"opencl", set_opencl},
 	{NULL, NULL},
 };
@@ -374,15 +374,21 @@ static int close_port(struct reader *in)
 	return set_tap(in, in->port->name);
 }
 
+/* One key was called otherwise once. */
+static const char *key_of(const struct rte_cfgfile_entry *entry)
+{
+	return strcmp(entry->name, "driver-path") == 0 ? "driver_path" : entry->name;
+}
+
 static int read_key(struct reader *in, const struct key *keys, const struct rte_cfgfile_entry *entry,
 		    const struct rte_cfgfile_entry *earlier)
 {
-	in->key = entry->name;
+	in->key = key_of(entry);
 	for (; earlier < entry; earlier++)
-		if (strcmp(earlier->name, entry->name) == 0)
+		if (strcmp(key_of(earlier), in->key) == 0)
 			return fail(in, "given twice");
 	for (; keys->name; keys++)
-		if (strcmp(keys->name, entry->name) == 0)
+		if (strcmp(keys->name, in->key) == 0)
 			return keys->set(in, entry->value);
 	return fail(in, "unknown key");
 }

@@ -16,6 +16,11 @@ extern struct cygnet_db *sadb;
 
 /** Seconds of CLOCK_MONOTONIC, kept by the control thread for the lcores. */
 extern uint64_t control_now;
+/** How everybody else reads it. */
+static inline uint64_t control_time(void)
+{
+	return __atomic_load_n(&control_now, __ATOMIC_RELAXED);
+}
 
 /** Process id of charon, 0 if there is none; kept by the control thread for the lcores. */
 extern int control_charon;

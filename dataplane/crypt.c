@@ -11,7 +11,6 @@
 #include "crypto_op.h"
 #include "engine.h"
 #include "pipeline.h"
-#include "pool.h"
 #include "port.h"
 
 #define BURSTS 8u   /* that a device gives back in a turn */
@@ -63,6 +62,8 @@ static void submit(struct worker *w, unsigned int device)
 		w->going[device] = w->at[device];
 	w->in_flight += sent;
 	batch->n -= sent;
+	w->refusing &= ~(1u << device);
+	w->refusing |= (uint32_t)(batch->n > 0) << device;
 	memmove(batch->op, batch->op + sent, batch->n * sizeof(batch->op[0]));
 }
 
@@ -96,36 +97,6 @@ static bool put_anywhere(struct worker *w, struct rte_crypto_op *op, const struc
 	return false;
 }
 
-/* Tells whether a packet that is to be encrypted is still what it was: a word of each
- * cache line, and the last before the ICV, so that no text is too short. In counter
- * mode encrypting twice would be decrypting. */
-static uint64_t sample(struct rte_mbuf *m)
-{
-	const uint8_t *at = rte_pktmbuf_mtod(m, const uint8_t *);
-	unsigned int icv = packet(m)->session->icv_len;
-	unsigned int last = rte_pktmbuf_data_len(m) - icv - (unsigned int)sizeof(uint64_t);
-	uint64_t sum = 0, word;
-
-	for (unsigned int i = 0; i < last; i += RTE_CACHE_LINE_SIZE) {
-		memcpy(&word, at + i, sizeof(word));
-		sum = (sum << 7 | sum >> 57) ^ word;
-	}
-	memcpy(&word, at + last, sizeof(word));
-	return (sum << 7 | sum >> 57) ^ word;
-}
-
-/* Whether what a device does not finish of a packet is as it was. */
-static bool keeps(unsigned int device, const struct rte_mbuf *m)
-{
-	return packet_pool_device == &engine_device[device] && RTE_MBUF_HAS_PINNED_EXTBUF(m);
-}
-
-/* 0: nobody will ask. */
-static uint64_t sample_of(struct rte_mbuf *m, const struct session *s)
-{
-	return s->inbound || engine_devices < 2 ? 0 : sample(m);
-}
-
 /* One, and fetch those that will be next: with many packets at a device they are in no cache. */
 static struct rte_crypto_op *alloc_op(struct worker *w)
 {
@@ -138,6 +109,34 @@ static struct rte_crypto_op *alloc_op(struct worker *w)
 			rte_prefetch0(next + line);
 	}
 	return rte_crypto_op_alloc(w->ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
+}
+
+/* Whether a device has the session that has not lost packets of it. */
+static bool has_other(const struct session *s)
+{
+	for (unsigned int d = 0; d < engine_devices; d++)
+		if (s->at[d] && !(s->shunned >> d & 1) && !engine_lost(d))
+			return true;
+	return false;
+}
+
+/* Where a device has lost packets of an SA that others have yet to do. */
+static bool put_elsewhere(struct worker *w, struct rte_crypto_op *op, const struct cygnet_sa *sa,
+			  unsigned int device)
+{
+	struct packet *p = packet(op->sym->m_src);
+	struct session *s = p->session;
+
+	p->tried = s->shunned;
+	p->failed_at = s->to_blame;
+	if ((!(s->shunned >> device & 1) && put(w, op, sa, device)) || put_anywhere(w, op, sa)) {
+		s->to_blame = 0;
+		return true;
+	}
+	if (has_other(s))
+		return false; /* it is full, for now */
+	p->tried = p->failed_at = s->shunned = s->to_blame = 0;
+	return put(w, op, sa, device);
 }
 
 /* @return DROP_NONE, or why no queue took the packet */
@@ -153,13 +152,8 @@ static enum drop_reason enqueue(struct worker *w, struct rte_mbuf *m, const stru
 	*crypto_op_job(op) = *job;
 	crypto_op_describe(op, m, s->form);
 	p->tried = p->failed_at = 0;
-	/* A core's own driver fails none, as a rule. To read all of a packet that no core touches
-	 * otherwise would cost more than it is worth. */
-	p->sample = keeps(device, m) || (engine_device[device].at_once && !s->by_queue) ?
-			    0 : sample_of(m, s);
-	if (put(w, op, sa, device))
+	if (s->shunned ? put_elsewhere(w, op, sa, device) : put(w, op, sa, device))
 		return DROP_NONE;
-	p->sample = sample_of(m, s);
 	if ((offload_enabled || engine_lost(device)) && put_anywhere(w, op, sa))
 		return DROP_NONE;
 	crypto_op_free(op);
@@ -173,7 +167,8 @@ void crypt_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
 	enum drop_reason reason;
 
 	if (offload_enabled) {
-		device = offload_packet(&w->offload, s->algorithm, rte_pktmbuf_data_len(m), w->at);
+		device = offload_packet(&w->offload, s->algorithm, rte_pktmbuf_data_len(m), w->at,
+					w->refusing);
 		if (device == OFFLOAD_NONE)
 			device = s->device;
 	}
@@ -198,31 +193,28 @@ bool crypt_has_room(const struct worker *w)
 	return true;
 }
 
-/* Whether a packet that a device failed to do is known to be as it was. */
-static bool is_intact(struct rte_mbuf *m, unsigned int device)
+/* Whether another device may do a packet that one has failed to do. To encrypt what may have been
+ * encrypted would be to decrypt it, in counter mode. What has come in shows by its ICV whether
+ * it is what was sent. */
+static bool is_intact(const struct session *s, unsigned int device)
 {
-	const struct packet *p = packet(m);
-
-	return p->session->inbound || keeps(device, m) || sample(m) == p->sample;
+	return s->inbound || engine_device[device].keeps;
 }
 
 /* Whether another device does what one did not. */
 static bool again(struct worker *w, struct rte_crypto_op *op, unsigned int device)
 {
-	struct rte_mbuf *m = op->sym->m_src;
-	struct packet *p = packet(m);
+	struct packet *p = packet(op->sym->m_src);
 
 	if (engine_devices < 2)
 		return false;
-	if (!is_intact(m, device)) {
-		/* The next ones of that SA will be known again. */
-		p->session->by_queue = true;
+	if (!is_intact(p->session, device)) {
+		/* The next packets of the SA go elsewhere, and show whose fault it was. */
+		session_shun(p->session, device);
+		p->session->to_blame |= p->failed_at;
 		return false;
 	}
 	op->status = RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
-	/* What is next is not like that. */
-	if (keeps(device, m))
-		p->sample = sample_of(m, p->session);
 	return put_anywhere(w, op, cygnet_sa_get(sadb, p->sa, p->generation));
 }
 
@@ -276,7 +268,7 @@ static void finish(struct worker *w, struct rte_crypto_op *op, unsigned int devi
 	release(w, m, status);
 }
 
-/* What waits for a device that is lost. */
+/* What waits for a device that is lost, which has never had it. */
 static void move_away(struct worker *w, unsigned int device)
 {
 	struct op_batch *batch = &w->submit[device];
@@ -284,8 +276,15 @@ static void move_away(struct worker *w, unsigned int device)
 
 	batch->n = 0;
 	for (unsigned int i = 0; i < n; i++) {
-		batch->op[i]->status = RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
-		finish(w, batch->op[i], device);
+		struct rte_crypto_op *op = batch->op[i];
+		struct rte_mbuf *m = op->sym->m_src;
+		const struct packet *p = packet(m);
+
+		w->at[device]--;
+		if (put_anywhere(w, op, cygnet_sa_get(sadb, p->sa, p->generation)))
+			continue;
+		crypto_op_free(op);
+		release(w, m, RTE_CRYPTO_OP_STATUS_ERROR);
 	}
 }
 
@@ -340,7 +339,7 @@ static void finish_batched(struct worker *w, const struct crypto_batch *b, unsig
 		stats_device->encrypted += !s->inbound;
 	} else if (b->status[i] == RTE_CRYPTO_OP_STATUS_ERROR) {
 		stats_device->failed++;
-		s->by_queue = true;
+		session_shun(s, b->todo[i].device);
 	}
 	release(w, m, b->status[i]);
 }

@@ -96,16 +96,21 @@ void crypt_call(const struct session *s, unsigned int device, struct crypt_vecto
 {
 	uint8_t which[CRYPT_CALL_MAX];
 
+	if (s->form != SUITE_CHAIN) {
+		call(s, device, v, from, n);
+		return;
+	}
 	for (unsigned int i = 0; i < n; i++)
 		which[i] = (uint8_t)(from + i);
-	if (s->form == SUITE_CHAIN && crypt_call_sort(v, which, n))
+	if (crypt_call_sort(v, which, n))
 		call_in_order(s, device, v, which, n);
 	else
 		call(s, device, v, from, n);
 }
 
 enum rte_crypto_op_status crypt_call_status(struct session *s, const struct crypt_vectors *v,
-					    unsigned int i, struct stats_device *stats_device)
+					    unsigned int i, unsigned int device,
+					    struct stats_device *stats_device)
 {
 	enum rte_crypto_op_status status = crypt_vectors_status(v, i);
 
@@ -113,6 +118,6 @@ enum rte_crypto_op_status crypt_call_status(struct session *s, const struct cryp
 	    (status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED && s->inbound))
 		return status;
 	stats_device->failed++;
-	s->by_queue = true;
+	session_shun(s, device);
 	return RTE_CRYPTO_OP_STATUS_ERROR;
 }

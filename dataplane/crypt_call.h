@@ -66,9 +66,9 @@ bool crypt_call_sort(const struct crypt_vectors *v, uint8_t *which, unsigned int
 /** crypt_call_device() for a worker's session, in the order that suits its suite. */
 void crypt_call(const struct session *s, unsigned int device, struct crypt_vectors *v,
 		unsigned int from, unsigned int n);
-/** What came of packet i; where it is an error, that SA's packets go by the queue from then
- * on, where other devices take over. */
+/** What came of packet i, which a device was called for; where it is an error: session_shun(). */
 enum rte_crypto_op_status crypt_call_status(struct session *s, const struct crypt_vectors *v,
-					    unsigned int i, struct stats_device *stats_device);
+					    unsigned int i, unsigned int device,
+					    struct stats_device *stats_device);
 
 #endif

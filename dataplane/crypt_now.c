@@ -38,11 +38,11 @@ static void describe(struct crypt_now *now, struct crypt_vectors *v, unsigned in
 				  NULL);
 }
 
-static void work(struct worker *w, struct crypt_now *now)
+static void work(struct worker *w, struct crypt_now *now, uint8_t *run)
 {
 	struct session *s[CRYPT_NOW];
 	struct crypt_vectors v;
-	const struct crypt_row row = {now->n, now->m, s, now->device, &v};
+	const struct crypt_row row = {now->n, now->m, s, now->device, &v, run};
 
 	for (unsigned int i = 0; i < now->n; i++) {
 		s[i] = packet(now->m[i])->session;
@@ -51,7 +51,7 @@ static void work(struct worker *w, struct crypt_now *now)
 	crypt_row(w, &row);
 	for (unsigned int i = 0; i < now->n; i++)
 		packet(now->m[i])->status = (uint8_t)crypt_call_status(
-			s[i], &v, i, &w->stats->device[now->device[i]]);
+			s[i], &v, i, now->device[i], &w->stats->device[now->device[i]]);
 }
 
 /* What the short way knows of the SA holds for this turn: its first cache line, which tells
@@ -87,27 +87,15 @@ static void finish(struct worker *w, struct crypt_now *now, unsigned int from, u
 	*(inbound ? &stats_device->decrypted : &stats_device->encrypted) += good;
 }
 
-/* @return how many packets of one SA and device begin there */
-static unsigned int run_length(const struct crypt_now *now, unsigned int from)
-{
-	const struct session *s = packet(now->m[from])->session;
-	unsigned int n = 1;
-
-	while (from + n < now->n && now->device[from + n] == now->device[from] &&
-	       packet(now->m[from + n])->session == s)
-		n++;
-	return n;
-}
-
 /* All first, then what comes of them: the next step fetches what it needs for all. */
 static void runs(struct worker *w, struct crypt_now *now)
 {
+	uint8_t run[CRYPT_NOW];
+
 	if (now->n)
-		work(w, now);
-	for (unsigned int i = 0, n; i < now->n; i += n) {
-		n = run_length(now, i);
-		finish(w, now, i, n);
-	}
+		work(w, now, run);
+	for (unsigned int i = 0; i < now->n; i += run[i])
+		finish(w, now, i, run[i]);
 	now->n = 0;
 }
 

@@ -154,10 +154,9 @@ static void by_queue(struct worker *w, unsigned int device, const struct crypt_r
 		row->v->status[which[i]] = finish(t.op[i]);
 }
 
-/* @return packets of one session and device that begin there */
-static unsigned int run_length(const struct crypt_row *row, unsigned int from)
+static uint8_t run_length(const struct crypt_row *row, unsigned int from)
 {
-	unsigned int n = 1;
+	uint8_t n = 1;
 
 	while (from + n < row->n && row->s[from + n] == row->s[from] &&
 	       row->device[from + n] == row->device[from])
@@ -173,7 +172,7 @@ void crypt_row(struct worker *w, const struct crypt_row *row)
 	for (unsigned int i = 0, n; i < row->n; i += n) {
 		const struct session *s = row->s[i];
 
-		n = run_length(row, i);
+		n = row->run[i] = run_length(row, i);
 		if (i + AHEAD < row->n && row->s[i + AHEAD] != s)
 			session_prefetch_keys(row->s[i + AHEAD], row->device[i + AHEAD]);
 		if (n == row->n || s->form != SUITE_CHAIN ||

@@ -22,6 +22,8 @@ struct crypt_row {
 	struct session *const *s;
 	const uint8_t *device;		/* that has the session */
 	struct crypt_vectors *v;
+	uint8_t *run;			/* receives how many, of one session and device, begin there;
+					 * nothing for those behind the first */
 };
 
 /** Have devices do packets of their sessions: crypt_call_status() says what came of them.

@@ -132,26 +132,31 @@ static const char *engine_of(const struct rte_cryptodev_info *info)
 }
 
 /* Whoever has loaded the driver, we or the EAL, has the library open. */
-static void find_memory(const struct engine_device *device)
+static void find_memory(struct engine_device *device)
 {
 	const struct known *driver = known;
 	int (*keeps)(uint8_t id) = NULL;
 	void *library;
+	int kept;
 
 	while (driver < known + RTE_DIM(known) && strcmp(driver->driver, device->driver))
 		driver++;
-	if (memory.device || driver == known + RTE_DIM(known) || !driver->pool_create)
+	if (driver == known + RTE_DIM(known) || !driver->pool_create)
 		return;
 	library = dlopen(driver->library, RTLD_NOW | RTLD_NOLOAD);
 	if (!library)
 		return;
-	*(void **)&memory.create = dlsym(library, driver->pool_create);
-	*(void **)&memory.free = dlsym(library, driver->pool_free);
 	*(void **)&keeps = dlsym(library, driver->keeps);
-	dlclose(library); /* it stays: it is still open elsewhere */
+	kept = keeps ? keeps(device->id) : -ENOTSUP;
+	/* Packets that are in no pool of its own it copies. */
+	device->keeps = kept >= 0;
 	/* A packet that is worked on where it is would be lost if the device failed. */
-	if (memory.create && memory.free && keeps && keeps(device->id) > 0)
-		memory.device = device;
+	if (!memory.device && kept > 0) {
+		*(void **)&memory.create = dlsym(library, driver->pool_create);
+		*(void **)&memory.free = dlsym(library, driver->pool_free);
+		memory.device = memory.create && memory.free ? device : NULL;
+	}
+	dlclose(library); /* it stays: it is still open elsewhere */
 }
 
 /* Take a cryptodev into the list. It is closed if that fails. */
@@ -211,11 +216,11 @@ static bool load_driver(const struct conf *conf, const char *library)
 
 	snprintf(path, sizeof(path), "%s/%s", conf->driver_path, library);
 	if (access(path, F_OK) && errno == ENOENT) {
-		log_info("%s: [cygnetd] driver-path: there is no %s", conf->path, path);
+		log_info("%s: [cygnetd] driver_path: there is no %s", conf->path, path);
 		return false;
 	}
 	if (!dlopen(path, RTLD_NOW))
-		log_warn("%s: [cygnetd] driver-path: %s", conf->path, dlerror());
+		log_warn("%s: [cygnetd] driver_path: %s", conf->path, dlerror());
 	return true;
 }
 
@@ -229,7 +234,7 @@ static void load_drivers(const struct conf *conf)
 	for (unsigned int i = 0; i < RTE_DIM(known); i++)
 		there += known[i].library && load_driver(conf, known[i].library);
 	if (!there)
-		log_warn("%s: [cygnetd] driver-path: there is no driver in %s", conf->path,
+		log_warn("%s: [cygnetd] driver_path: there is no driver in %s", conf->path,
 			 conf->driver_path);
 }
 

@@ -21,6 +21,7 @@ struct engine_device {
 	uint8_t id;		/* cryptodev */
 	bool ours;		/* made here, not by EAL's arguments */
 	bool at_once;		/* also works without a queue: DPDK's "CPU crypto" */
+	bool keeps;		/* a packet that it gives back with an error is as it was */
 	bool refuses;		/* atomic: it could not set up an SA that it says it can */
 	struct rte_mempool *sessions;
 };

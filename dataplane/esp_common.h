@@ -42,6 +42,18 @@ static inline void esn_remove(struct rte_mbuf *m, const struct session *s)
 	memcpy(esp - esn_len(s), saved, esn_len(s));
 }
 
+/* RFC 4303, 2.4: what is between IV and ICV of a packet that came is whole units, one at least.
+ * @param header  bytes up to the end of the IV; @param have  bytes of packet
+ * @return false: it is cut off, else *text are bytes of ciphertext */
+static inline bool esp_in_text(const struct session *s, unsigned int header, unsigned int have,
+			       unsigned int *text)
+{
+	if (have < header + s->align + s->icv_len)
+		return false;
+	*text = have - header - s->icv_len;
+	return !(*text & (s->align - 1u));
+}
+
 /* @param at  behind the text */
 static inline void esn_write(const struct session *s, uint8_t *at, uint64_t seq)
 {

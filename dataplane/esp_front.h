@@ -31,8 +31,9 @@ struct esp_front {
 	uint8_t bytes[ESP_FRONT_COPIED];
 };
 
-/** Make it for the path that is in force, unless it is made. Lcores. */
-void esp_front_make(struct esp_front *front, const struct cygnet_sa *sa);
+/** Make it for the path that is in force, unless it is made. Lcores.
+ * @return whether it is another one now, without an Ethernet header */
+bool esp_front_make(struct esp_front *front, const struct cygnet_sa *sa);
 
 /** Whether an Ethernet header fits in front of it. */
 static inline bool esp_front_has_ether(const struct esp_front *front)
@@ -47,16 +48,5 @@ static inline bool esp_front_writes_all(unsigned int room, unsigned int iv_len)
 {
 	return room >= ESP_FRONT_COPIED + iv_len;
 }
-
-/**
- * Put it in front of an inner packet. @return where the IV goes
- * @param ip      the packet
- * @param room    bytes in front of it, enough for this and the IV
- * @param seq     of ESP
- * @param iv_len  bytes of room behind it
- * @param total   length of the packet in the end, bytes
- */
-uint8_t *esp_front_write(const struct esp_front *front, uint8_t *ip, unsigned int room, uint64_t seq,
-			 unsigned int iv_len, unsigned int total);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "ah.h"
 #include "esp_common.h"
+#include "esp_front_write.h"
 #include "esp_tail.h"
 #include "esp_transport.h"
 #include "headers.h"
@@ -170,7 +171,9 @@ int esp_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa, struct sessi
 	settle_longest(m, header_len(s, cygnet_sa_path(sa)));
 	if (s->transport)
 		return transport(m, sa, s, seq, job);
-	esp_front_make(&s->front, sa);
+	/* The SA has moved since its way was found. */
+	if (esp_front_make(&s->front, sa))
+		s->way.by_burst = false;
 	return esp_out_tunnel(m, s, seq, job);
 }
 

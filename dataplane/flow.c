@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <netinet/in.h>
 #include <string.h>
 
 #include <rte_byteorder.h>
@@ -11,10 +10,11 @@
 #include <rte_random.h>
 
 #include "flow.h"
+#include "upper.h"
 
 int flows_create(struct flow_table *table, uint32_t flows)
 {
-	uint64_t usual = rte_get_tsc_hz() / 2;
+	uint64_t usual = rte_get_tsc_hz() * FLOW_HOLDS / 2;
 
 	*table = (struct flow_table){
 		.epoch = 1,
@@ -35,40 +35,20 @@ void flows_free(struct flow_table *table)
 	table->flow = NULL;
 }
 
-/* What stands in for ports: those, ICMP's type and code, an SPI. @return false: cut off */
-static bool read_upper(const uint8_t *at, unsigned int len, uint8_t proto, uint32_t *upper)
+/* @return false: cut off */
+static inline bool read_upper(const uint8_t *at, unsigned int len, unsigned int size,
+			      uint32_t *upper)
 {
-	unsigned int size = 0;
-
-	switch (proto) {
-	case IPPROTO_TCP:
-	case IPPROTO_UDP:
-	case IPPROTO_UDPLITE:
-	case IPPROTO_SCTP:
-	case IPPROTO_DCCP:
-	case IPPROTO_ESP:
-		size = 4;
-		break;
-	case IPPROTO_ICMP:
-	case IPPROTO_ICMPV6:
-		size = 2;
-		break;
-	}
 	*upper = 0;
 	if (len < size)
 		return false;
-	if (size == 4)
-		memcpy(upper, at, 4);
+	if (size == UPPER_PORTS)
+		memcpy(upper, at, UPPER_PORTS);
 	else if (size)
 		*upper = (uint32_t)at[0] << 8 | at[1];
 	return true;
 }
-
-static bool is_extension(uint8_t proto)
-{
-	return proto == IPPROTO_HOPOPTS || proto == IPPROTO_ROUTING ||
-	       proto == IPPROTO_DSTOPTS || proto == IPPROTO_FRAGMENT;
-}
+_Static_assert(UPPER_SPI == UPPER_PORTS, "read_upper() has all sizes");
 
 bool flow_of(const uint8_t *ip, unsigned int len, uint32_t from, struct flow_key *key)
 {
@@ -79,10 +59,10 @@ bool flow_of(const uint8_t *ip, unsigned int len, uint32_t from, struct flow_key
 	uint32_t upper;
 
 	memcpy(&cut, ip + 6, sizeof(cut));
-	if (v6 ? is_extension(proto) : ip[0] != RTE_IPV4_VHL_DEF ||
+	if (v6 ? upper_is_extension(proto) : ip[0] != RTE_IPV4_VHL_DEF ||
 	    (cut & rte_cpu_to_be_16(RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK)))
 		return false;
-	if (!read_upper(ip + header, len - header, proto, &upper))
+	if (!read_upper(ip + header, len - header, upper_flow(proto), &upper))
 		return false;
 	if (v6) {
 		memcpy(key->word, ip + 8, 32);
@@ -132,7 +112,7 @@ static void adapt(struct flow_table *table)
 		return;
 	table->since = table->now;
 	table->learned_then = table->learned;
-	table->holds = table->usual * RTE_MIN(1 + flows / FLOW_USUAL, FLOW_HOLDS_MOST);
+	table->holds = table->usual * RTE_MIN(1 + flows / FLOW_USUAL, FLOW_HOLDS_MOST / FLOW_HOLDS);
 }
 
 void flow_learn(struct flow_table *table, const struct flow *what, uint64_t until)

@@ -4,9 +4,9 @@
  * What was decided about the last packet of a flow, so that the next one need not go through
  * SPD, SAD and FIB again. One table a worker; only that worker touches it. A flow is all
  * that those decisions look at: where a packet came from (a port, or an SA), its addresses,
- * its protocol and its ports. A decision holds until anything changes (worker.epoch), and
- * a second at the most, so that use times and neighbours stay true; where flows are many, up
- * to FLOW_HOLDS_MOST times as long, or there would be time for little else.
+ * its protocol and its ports. A decision holds until anything changes (flow_table.epoch), and
+ * FLOW_HOLDS at the most, so that use times and neighbours stay true; where flows are many, up
+ * to FLOW_HOLDS_MOST, or there would be time for little else.
  */
 #ifndef CYGNETD_FLOW_H
 #define CYGNETD_FLOW_H
@@ -14,19 +14,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cygnet.h"
+
 struct session;
 
 /** Where a packet came from: a port, */
 #define FLOW_FROM_PORT(port) ((uint32_t)(port))
 /** or out of an SA of that index. */
-#define FLOW_FROM_SA(sa) (1u << 22 | (uint32_t)(sa))
+#define FLOW_FROM_SA(sa) (FLOW_SA | (uint32_t)(sa))
+#define FLOW_SA (1u << 22)
+_Static_assert(CYGNET_MAX_ENTRIES <= FLOW_SA, "no index of an SA has that bit");
 
-#define FLOW_V6 1u	/* in the last word */
+/* In the last word: the family, where from, the protocol at bit 24, and behind that the ports. */
+#define FLOW_V6 1u
+_Static_assert(FLOW_FROM_SA(CYGNET_MAX_ENTRIES - 1) < 1u << 23, "it ends below the protocol");
 
 /** Places that a flow can have, next to each other. */
 #define FLOW_WAYS 4u
 /** Flows that are looked into anew in the usual time; with more of them it is longer. */
 #define FLOW_USUAL 8192u
+/** How long a decision holds at the most, seconds: with few flows, and with however many. None
+ * ends before half of it. */
+#define FLOW_HOLDS 1u
 #define FLOW_HOLDS_MOST 8u
 
 struct flow_key {
@@ -67,7 +76,7 @@ struct flow_table {
 	uint32_t epoch;		/* what was learned in another one is void */
 	uint32_t learned;	/* how often a decision has been remembered */
 	uint64_t now;		/* TSC, as of this turn */
-	uint64_t usual;		/* of the TSC: what holds is with few flows */
+	uint64_t usual;		/* of the TSC: what holds is with few flows: half of FLOW_HOLDS */
 	uint64_t holds;		/* of the TSC: a decision at the least, and twice that at the most */
 	uint64_t since;		/* when that was worked out, */
 	uint32_t learned_then;	/* and what had been learned by then */

@@ -4,18 +4,13 @@
 #include <rte_byteorder.h>
 
 #include "headers.h"
+#include "upper.h"
 
 #define MLD2_REPORT 143		/* RFC 3810, 5.2 */
 #define EXTENSIONS_MAX 6
 #define EXTENSION_UNIT 8u	/* each is a multiple of it, bytes */
 #define FRAGMENT_MORE 1u
 #define FRAGMENT_OFFSET 0xfff8u
-
-static bool is_extension(uint8_t proto)
-{
-	return proto == IPPROTO_HOPOPTS || proto == IPPROTO_ROUTING ||
-	       proto == IPPROTO_DSTOPTS || proto == IPPROTO_FRAGMENT;
-}
 
 /* Each once, but for destination options, which may stand in front of the routing
  * header and in front of the upper layer; hop-by-hop options first (RFC 8200, 4.1).
@@ -56,7 +51,7 @@ static bool walk(const uint8_t *packet, unsigned int len, struct headers *h)
 		.proto_at = offsetof(struct rte_ipv6_hdr, proto),
 		.proto = ((const struct rte_ipv6_hdr *)packet)->proto,
 	};
-	for (unsigned int n = 0; is_extension(h->proto); n++) {
+	for (unsigned int n = 0; upper_is_extension(h->proto); n++) {
 		const uint8_t *at = packet + h->len;
 		unsigned int left = len - h->len, size = EXTENSION_UNIT;
 

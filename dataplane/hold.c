@@ -81,7 +81,7 @@ void hold_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_policy *
 	struct held_packet p = {
 		.m = m,
 		.asked = latest && latest->asked,
-		.until = control_now + HOLD_SECONDS,
+		.until = control_time() + HOLD_SECONDS,
 	};
 
 	if (first)
@@ -125,7 +125,7 @@ static void settle(struct worker *w, struct held_packet *p)
 		plain_protect(w, p->m, sa);
 		return;
 	}
-	if (control_now >= p->until) {
+	if (control_time() >= p->until) {
 		drop(w, p->m, DROP_NO_SA_IN_TIME);
 		return;
 	}
@@ -135,7 +135,7 @@ static void settle(struct worker *w, struct held_packet *p)
 
 void hold_retry(struct worker *w)
 {
-	uint64_t changes = cygnet_spd_changes(sadb), second = control_now;
+	uint64_t changes = cygnet_spd_changes(sadb), second = control_time();
 	struct held_packet packet[HOLD_PACKETS];
 	struct hold *h = &w->hold;
 	unsigned int n = h->n;

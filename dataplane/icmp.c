@@ -40,8 +40,8 @@ static bool may_answer(struct rte_mbuf *m)
 
 static bool within_rate(struct worker *w)
 {
-	if (w->icmp_second != control_now) {
-		w->icmp_second = control_now;
+	if (w->icmp_second != control_time()) {
+		w->icmp_second = control_time();
 		w->icmp_sent = 0;
 	}
 	return w->icmp_sent++ < PER_SECOND;

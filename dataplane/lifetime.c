@@ -43,8 +43,10 @@ static bool over(uint64_t used, uint64_t limit)
 /* Charon has timers of its own; this is for when it is not there. */
 static bool outlived(const struct cygnet_sa *sa)
 {
-	return control_now > sa->install_time &&
-	       over(control_now - sa->install_time, sa->lifetime.hard_seconds);
+	uint64_t now = control_time();
+
+	return now > sa->install_time &&
+	       over(now - sa->install_time, sa->lifetime.hard_seconds);
 }
 
 bool lifetime_allows(struct cygnet_sa *sa)

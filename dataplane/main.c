@@ -126,6 +126,37 @@ static void report(void)
 	workers_report();
 }
 
+static int run_workers(const struct conf *conf)
+{
+	int err = workers_init(conf, conf->workers);
+
+	if (err)
+		return err;
+	err = crypto_cores_init(conf);
+	if (err)
+		goto workers;
+	err = control_start();
+	if (err)
+		goto crypto_cores;
+	err = telemetry_start(conf->workers);
+	if (err)
+		goto control;
+	err = launch(conf);
+	if (!err) {
+		log_info("ready");
+		control_run(report);
+		wait_for_all(conf);
+	}
+	telemetry_stop();
+control:
+	control_stop();
+crypto_cores:
+	crypto_cores_free();
+workers:
+	workers_free();
+	return err;
+}
+
 static int serve(const struct conf *conf)
 {
 	struct cygnet_db_info info;
@@ -148,25 +179,7 @@ static int serve(const struct conf *conf)
 	err = ports_start(conf, packet_pool, packet_pool_jumbo, conf->workers);
 	if (err)
 		goto engines;
-	err = workers_init(conf, conf->workers);
-	if (err)
-		goto ports;
-	err = crypto_cores_init(conf);
-	if (!err)
-		err = control_start();
-	if (!err)
-		err = telemetry_start(conf->workers);
-	if (!err)
-		err = launch(conf);
-	if (!err) {
-		log_info("ready");
-		control_run(report);
-		wait_for_all(conf);
-	}
-	control_stop();
-	crypto_cores_free();
-	workers_free();
-ports:
+	err = run_workers(conf);
 	ports_stop();
 engines:
 	engines_stop();

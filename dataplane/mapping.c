@@ -25,7 +25,7 @@ static bool post(const struct cygnet_sa *sa, const struct cygnet_addr *addr, uin
 
 void mapping_note(const struct cygnet_sa *sa, struct session *s, const struct packet *p)
 {
-	if (!p->udp || s->mapping_told == control_now)
+	if (!p->udp || s->mapping_told == control_time())
 		return;
 	if (is_at(cygnet_sa_path(sa), &p->src, p->sport)) {
 		s->moved = false;
@@ -36,7 +36,7 @@ void mapping_note(const struct cygnet_sa *sa, struct session *s, const struct pa
 		s->moved_addr = p->src;
 		s->moved_port = p->sport;
 	} else {
-		s->mapping_told = control_now;
+		s->mapping_told = control_time();
 	}
 }
 

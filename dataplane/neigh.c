@@ -111,7 +111,7 @@ void neigh_solicit(const struct neigh *n)
 {
 	struct key key = make_key(n);
 	struct asked *a = &RTE_PER_LCORE(asked)[first_slot(&key) % ASKED];
-	uint64_t now = __atomic_load_n(&control_now, __ATOMIC_RELAXED);
+	uint64_t now = control_time();
 
 	if (same_key(&a->key, &key) && a->time == now)
 		return;

@@ -161,7 +161,7 @@ static void mirror_all(void)
 		neighs_sweep();
 	if (err) {
 		log_warn("reading the kernel's routes: %s; trying again", strerror(-err));
-		retry = control_now + RETRY_S;
+		retry = control_time() + RETRY_S;
 		resync = true;
 	}
 }
@@ -248,7 +248,7 @@ void netlink_process(void)
 		if (n > 0 && !lost)
 			mnl_cb_run(buffer, (size_t)n, 0, 0, netlink_message, NULL);
 	}
-	if (lost || (resync && control_now >= retry))
+	if (lost || (resync && control_time() >= retry))
 		mirror_all();
 	else
 		routes_commit();

@@ -37,9 +37,9 @@ unsigned int measured_step(const struct measured *m);
 /** What is made of it. One word: workers read it while it changes. */
 struct offload_class {
 	uint8_t light, full;	/* indices in engine_device[], or OFFLOAD_NONE */
-	uint16_t most;		/* packets in flight at `full`: then `light` has them until these
-				 * are half as many. In long runs, for a device takes neighbours
-				 * together */
+	uint16_t most;		/* packets in flight at `full`, if it takes so many: then `light`
+				 * has them until these are half as many. In long runs, for a
+				 * device takes neighbours together */
 	uint16_t cost;		/* of a packet at `light`, ns */
 	uint16_t fill;		/* a packet's share of a batch, in OFFLOAD_BATCH; 0: none pays */
 } __attribute__((aligned(8)));
@@ -54,7 +54,8 @@ extern bool offload_enabled;
 #define OFFLOAD_WINDOW_US 200u
 struct offload {
 	bool full;		/* batches are being sent to `full` */
-	bool spilling;		/* but for now, as it does not keep up */
+	bool spilling;		/* but for now, as it does not keep up: */
+	uint32_t resume;	/* until fewer than these are there */
 	uint8_t streak;		/* windows in a row that spoke for the other state */
 	uint32_t bursts, full_bursts;	/* received in this window, and those of them that
 					 * had more behind them */
@@ -97,11 +98,12 @@ static inline void offload_received(struct offload *o, unsigned int n, unsigned 
 
 /**
  * Choose the device of one packet.
- * @param at  packets that are waiting for or at each device
+ * @param at        packets that are waiting for or at each device
+ * @param refusing  bit mask of the devices that have not taken all that they were given last
  * @return an index in engine_device[], or OFFLOAD_NONE: no opinion
  */
 static inline unsigned int offload_packet(struct offload *o, unsigned int algorithm,
-					  unsigned int bytes, const uint32_t *at)
+					  unsigned int bytes, const uint32_t *at, uint32_t refusing)
 {
 	struct offload_class class;
 
@@ -110,7 +112,13 @@ static inline unsigned int offload_packet(struct offload *o, unsigned int algori
 	o->fill += class.fill;
 	if (!o->full || !class.fill)
 		return class.light;
-	o->spilling = at[class.full] >= (o->spilling ? class.most / 2u : class.most);
+	if (o->spilling) {
+		o->spilling = at[class.full] >= o->resume;
+	} else if (at[class.full] >= class.most ||
+		   (class.most < UINT16_MAX && refusing >> class.full & 1)) {
+		o->spilling = true;
+		o->resume = at[class.full] / 2;
+	}
 	return o->spilling ? class.light : class.full;
 }
 

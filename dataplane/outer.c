@@ -107,13 +107,13 @@ static bool is_inner(struct rte_mbuf *m, uint8_t next)
 }
 
 enum drop_reason outer_strip(struct rte_mbuf *m, const struct cygnet_sa *sa, unsigned int skip,
-			     uint8_t next)
+			     unsigned int len, uint8_t next)
 {
 	uint8_t tos = tos_get(m);
 	enum drop_reason reason;
 
-	rte_pktmbuf_adj(m, (uint16_t)skip);
-	if (!rte_pktmbuf_data_len(m) || !is_inner(m, next))
+	packet_narrow(m, skip, len);
+	if (!len || !is_inner(m, next))
 		return DROP_MALFORMED;
 	/* The usual case at once. */
 	reason = packet_family(m) == AF_INET6 ? headers_check(m, true)

@@ -59,10 +59,11 @@ void outer_finish(struct rte_mbuf *m);
  * Take off what is around an authentic inner packet, which is checked. Congestion and
  * DSCP met on the way come through to it, as far as the SA says so (RFC 6040, 4.2).
  * @param skip  bytes from the start of the packet to the inner one
- * @param next  what the header in front of that says that it is
+ * @param len   bytes of that, which are there
+ * @param next  what the header in front of it says that it is
  * @return DROP_NONE or a drop reason
  */
 enum drop_reason outer_strip(struct rte_mbuf *m, const struct cygnet_sa *sa, unsigned int skip,
-			     uint8_t next);
+			     unsigned int len, uint8_t next);
 
 #endif

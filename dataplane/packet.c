@@ -1,25 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <netinet/in.h>
 #include <rte_byteorder.h>
 
 #include "headers.h"
 #include "packet.h"
+#include "upper.h"
 
-static bool has_ports(uint8_t proto)
+static unsigned int selectors_of(const struct cygnet_flow *flow)
 {
-	return proto == IPPROTO_TCP || proto == IPPROTO_UDP || proto == IPPROTO_SCTP ||
-	       proto == IPPROTO_UDPLITE || proto == IPPROTO_DCCP;
-}
-
-/* What a selector takes for ports is ICMP's type and code. */
-static bool has_type(uint8_t af, uint8_t proto)
-{
-	return proto == (af == AF_INET6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP);
+	return upper_selectors(flow->af == AF_INET6, flow->proto);
 }
 
 bool packet_hides_ports(const struct cygnet_flow *flow)
 {
-	return !flow->has_ports && (has_ports(flow->proto) || has_type(flow->af, flow->proto));
+	return !flow->has_ports && selectors_of(flow);
 }
 
 bool packet_hides_protocol(struct rte_mbuf *m)
@@ -31,7 +24,7 @@ void packet_flow(struct rte_mbuf *m, uint32_t interface, struct cygnet_flow *flo
 {
 	struct headers h = headers_read(m);
 	const uint8_t *l4 = rte_pktmbuf_mtod_offset(m, const uint8_t *, h.len);
-	unsigned int left = rte_pktmbuf_data_len(m) - h.len;
+	unsigned int left = rte_pktmbuf_data_len(m) - h.len, size;
 
 	*flow = (struct cygnet_flow){
 		.src = packet_src(m),
@@ -41,16 +34,16 @@ void packet_flow(struct rte_mbuf *m, uint32_t interface, struct cygnet_flow *flo
 		.proto = h.proto,
 		.fragment = h.fragment,
 	};
-	if (h.later)
+	size = selectors_of(flow);
+	if (h.later || !size || left < size)
 		return;
-	if (has_ports(flow->proto) && left >= 4) {
+	flow->has_ports = 1;
+	if (size == UPPER_PORTS) {
 		flow->sport = (uint16_t)(l4[0] << 8 | l4[1]);
 		flow->dport = (uint16_t)(l4[2] << 8 | l4[3]);
-		flow->has_ports = 1;
-	} else if (has_type(flow->af, flow->proto) && left >= 2) {
+	} else {
 		flow->sport = l4[0];
 		flow->dport = l4[1];
-		flow->has_ports = 1;
 	}
 }
 

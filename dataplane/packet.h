@@ -56,11 +56,10 @@ struct packet {
 	struct cygnet_addr src;	/* ESP_IN: outer source */
 	struct session *session;
 	struct rte_mbuf *next;	/* of the same SA, or packet in parts, behind this one */
-	uint64_t sample;	/* of what a device is to encrypt */
 	uint16_t tried, failed_at;	/* bit masks of crypto devices: had it, failed */
 	uint8_t back;		/* from the crypto device */
 	uint8_t status;		/* that it came back with */
-};
+} __rte_aligned(16);		/* as the data behind it */
 _Static_assert(STATS_MAX_DEVICES <= 16, "bits of tried and failed_at");
 
 /** No link has less for IPv6 (RFC 8200, 5). */
@@ -104,6 +103,14 @@ static inline void packet_received(struct rte_mbuf *m, unsigned int port, uint32
 static inline uint8_t packet_family(struct rte_mbuf *m)
 {
 	return *rte_pktmbuf_mtod(m, const uint8_t *) >> 4 == 6 ? AF_INET6 : AF_INET;
+}
+
+/** Leave of a packet in one segment len bytes behind the first skip, which it has. */
+static inline void packet_narrow(struct rte_mbuf *m, unsigned int skip, unsigned int len)
+{
+	m->data_off = (uint16_t)(m->data_off + skip);
+	m->data_len = (uint16_t)len;
+	m->pkt_len = len;
 }
 
 static inline struct cygnet_addr packet_src(struct rte_mbuf *m)

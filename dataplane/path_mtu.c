@@ -32,7 +32,7 @@ static unsigned int least(uint8_t af)
 
 unsigned int path_mtu_limited(uint8_t af, uint64_t said, unsigned int link)
 {
-	unsigned int mtu = path_mtu_said(said, control_now);
+	unsigned int mtu = path_mtu_said(said, control_time());
 
 	return mtu < least(af) || mtu > link ? link : mtu;
 }
@@ -131,7 +131,7 @@ static bool note(struct cygnet_sa *sa, const struct sent *s, uint32_t mtu)
 		return false;
 	if (mtu <= path_mtu(sa, UINT16_MAX)) {
 		__atomic_store_n(&sa->path_mtu,
-				 (uint64_t)mtu << PATH_MTU_SHIFT | (control_now & PATH_MTU_SECOND),
+				 (uint64_t)mtu << PATH_MTU_SHIFT | (control_time() & PATH_MTU_SECOND),
 				 __ATOMIC_RELAXED);
 		changes_note();
 	}
@@ -170,8 +170,8 @@ static bool checksum_is_right(struct rte_mbuf *m, const struct headers *h)
 
 static bool within_rate(struct worker *w)
 {
-	if (w->too_big_second != control_now) {
-		w->too_big_second = control_now;
+	if (w->too_big_second != control_time()) {
+		w->too_big_second = control_time();
 		w->too_big_seen = 0;
 	}
 	return w->too_big_seen++ < PER_SECOND;

@@ -79,6 +79,7 @@ struct opened {
 	uint32_t from;		/* FLOW_FROM_SA() */
 	uint8_t port;		/* that it had come by */
 	bool bare;		/* its struct packet says nothing */
+	bool again;		/* its flow is that of the one before it */
 	bool has_flow;		/* of this key, which would be at that place: */
 	uint32_t place;
 	struct flow_key key;
@@ -117,6 +118,7 @@ struct worker {
 	uint32_t at[STATS_MAX_DEVICES];	/* packets waiting for or at each of them */
 	uint32_t going[STATS_MAX_DEVICES];	/* of these, that it does not collect any more */
 	uint32_t late[STATS_MAX_DEVICES];	/* not of these: given up by crypt_row.h */
+	uint32_t refusing;	/* bit mask: those that have not taken all that they were given last */
 	uint8_t failures[STATS_MAX_DEVICES];	/* in a row, of packets that another then did */
 	struct offload offload;
 	struct rte_ring *inbox;	/* packets that others hand over */
@@ -185,6 +187,9 @@ void protect_finish(struct worker *w, struct rte_mbuf *m, struct session *s,
 /** Whether a packet meets no limit of its SA and of the way there, so that it may be given to
  * one of the two below. @param len  bytes of plaintext; 0: it is inbound */
 bool protect_is_ordinary(const struct session *s, unsigned int len);
+/** Whether no packet of several will, each of which is short enough for the way.
+ * @param bytes  of all together */
+bool protect_are_ordinary(const struct session *s, unsigned int n, uint64_t bytes);
 /** Protect a packet (data at its IP header, the hop taken) with session s of a known flow. */
 void protect_out_ordinary(struct worker *w, struct rte_mbuf *m, struct session *s);
 /** Unprotect a received packet (data at its outer IP header, no options) of a known flow. */

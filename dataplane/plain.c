@@ -26,7 +26,7 @@ static void protect_out(struct worker *w, struct rte_mbuf *m, struct cygnet_poli
 	struct cygnet_sa *sa = cygnet_policy_sa(sadb, policy);
 
 	if (!sa) {
-		hold_add(w, m, policy, flow, last_use != control_now);
+		hold_add(w, m, policy, flow, last_use != control_time());
 		return;
 	}
 	/* Those that waited for it go first. */
@@ -120,7 +120,7 @@ void plain_again(struct worker *w, struct rte_mbuf *m)
 	if (!policy || policy->action != CYGNET_PROTECT)
 		drop(w, m, DROP_SA_GONE);
 	else
-		protect_out(w, m, policy, &flow, control_now);
+		protect_out(w, m, policy, &flow, control_time());
 }
 
 /* Addresses that the kernel would not forward from or to (RFC 1812, 5.3.7). */

@@ -44,8 +44,8 @@ uint64_t policy_use(struct cygnet_policy *policy)
 	uint64_t last = __atomic_load_n(&policy->use_time, __ATOMIC_RELAXED);
 
 	/* Of several lcores one at the most writes in a second. */
-	if (last != control_now)
-		last = __atomic_exchange_n(&policy->use_time, control_now, __ATOMIC_RELAXED);
+	if (last != control_time())
+		last = __atomic_exchange_n(&policy->use_time, control_time(), __ATOMIC_RELAXED);
 	return last;
 }
 

@@ -54,7 +54,7 @@ static unsigned int packets_needed(const struct conf *conf)
 	return ports_packets(conf, conf->workers, false) + conf->workers * (WORKER_PACKETS + CACHE);
 }
 
-/* A pool of a device's hands out what has been away longest: what is not needed would only be
+/* A pool of a device's hands out round and round: what is not needed would only be
  * more that is in no cache. So many packets keep the device busy, whoever has sent them; of one
  * worker's that many are there at the most, and as many as a launch and a part of the next at the
  * least. When they are all there the ports wait. */

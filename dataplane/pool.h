@@ -43,7 +43,7 @@ int packet_pools_create(const struct conf *conf);
 struct rte_mempool *packet_pool_create(const char *name, unsigned int n);
 /**
  * Packets have been received: fetch what is written of them but for what has been, if it is in no
- * cache because a device's pool hands out what has been away longest. A store that waits for memory
+ * cache because a device's pool hands out round and round. A store that waits for memory
  * holds up what reads behind it.
  */
 static inline void packet_pool_fetch(struct rte_mbuf *const *m, unsigned int n)

@@ -18,6 +18,7 @@
 #include "port.h"
 #include "sa_count.h"
 #include "shortcut.h"
+#include "verdict.h"
 
 /* In transport mode only whole packets are protected (RFC 4303, 3.3.4): what may be
  * cut is cut afterwards. So is what a policy for certain ports is about, as its SA does
@@ -132,10 +133,8 @@ static int enter_window(struct rte_mbuf *m, struct cygnet_sa *sa, struct session
 	if (m->nb_segs != 1)
 		return DROP_NO_BUFFER;
 	p->seq = cygnet_replay_seq(sa, (uint32_t)p->seq);
-	if (!cygnet_replay_check(sadb, sa, p->seq)) {
-		sa_count_replay(sa);
+	if (!verdict_may_be_new(sa, p->seq))
 		return DROP_REPLAY;
-	}
 	return s->ah ? ah_in_prepare(m, s, job) : esp_in_prepare(m, s, job);
 }
 
@@ -216,6 +215,15 @@ bool protect_is_ordinary(const struct session *s, unsigned int len)
 	       (s->inbound || (len <= way->longest && sa->seq < way->seq));
 }
 
+bool protect_are_ordinary(const struct session *s, unsigned int n, uint64_t bytes)
+{
+	const struct way *way = &s->way;
+	const struct cygnet_sa *sa = way->sa;
+
+	return protect_is_ordinary(s, 0) && way->bytes - sa->bytes > bytes &&
+	       way->packets - sa->packets > n && (s->inbound || way->seq - sa->seq > n);
+}
+
 void protect_out_ordinary(struct worker *w, struct rte_mbuf *m, struct session *s)
 {
 	unsigned int inner = rte_pktmbuf_data_len(m);
@@ -291,25 +299,12 @@ static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa
 		drop(w, m, DROP_SA_EXPIRED);
 		return;
 	}
-	/* Again, and now for good: the same number may have been in flight twice. */
-	if (!cygnet_replay_update(sadb, sa, p->seq)) {
-		sa_count_replay(sa);
-		drop(w, m, DROP_REPLAY);
+	if (!verdict_is_new(w, m, sa, p->seq))
 		return;
-	}
 	mapping_note(sa, s, p);
 	reason = s->ah ? ah_in_finish(m, sa, s) : esp_in_finish(m, sa, s);
-	if (reason == ESP_DUMMY) {
-		sa_count(sa, 0);
-		w->stats->dummies++;
-		rte_pktmbuf_free(m);
+	if (!verdict_opened(w, m, sa, reason, kept))
 		return;
-	}
-	if (reason != ESP_OK) {
-		drop(w, m, (enum drop_reason)reason);
-		return;
-	}
-	sa_count(sa, rte_pktmbuf_data_len(m) - kept);
 	p->from_kernel = 0;
 	p->decrypted = 1;
 	p->from = FLOW_FROM_SA(s->sa);
@@ -328,28 +323,14 @@ static void finish_out(struct worker *w, struct rte_mbuf *m, const struct cygnet
 		esp_out_finish(m, s);
 	packet(m)->own = 1;
 	w->stats->encapsulated++;
-	/* What waits for its next hop goes first. The way may be another one than when the outer
-	 * header was written. */
+	/* The way may be another one than when the outer header was written. */
 	if (packet(m)->epoch == w->flows.epoch && way->epoch == w->flows.epoch && way->resolved &&
-	    way->af == packet_family(m) && !w->pending.n && rte_pktmbuf_data_len(m) <= way->mtu)
+	    way->af == packet_family(m) && rte_pktmbuf_data_len(m) <= way->mtu)
 		transmit_framed(w, m, way->port, way->eth);
 	else if (sa && __atomic_load_n(&sa->path_mtu, __ATOMIC_RELAXED))
 		path_mtu_transmit(w, m, sa);
 	else
 		transmit_routed(w, m);
-}
-
-static void failed(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa,
-		   enum rte_crypto_op_status status)
-{
-	if (status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED) {
-		sa_count_forged(sa);
-		drop(w, m, DROP_AUTH_FAILED);
-	} else if (status == RTE_CRYPTO_OP_STATUS_NOT_PROCESSED) {
-		drop(w, m, DROP_ENGINE_FULL); /* no device took it */
-	} else {
-		drop(w, m, DROP_ENGINE_FAILED);
-	}
 }
 
 void protect_finish(struct worker *w, struct rte_mbuf *m, struct session *s,
@@ -362,7 +343,7 @@ void protect_finish(struct worker *w, struct rte_mbuf *m, struct session *s,
 	if (!sa && (s->inbound || status != RTE_CRYPTO_OP_STATUS_SUCCESS))
 		drop(w, m, DROP_SA_GONE);
 	else if (status != RTE_CRYPTO_OP_STATUS_SUCCESS)
-		failed(w, m, sa, status);
+		verdict_failed(w, m, sa, status);
 	else if (s->inbound)
 		finish_in(w, m, sa, s);
 	else

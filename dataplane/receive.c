@@ -277,7 +277,7 @@ static struct ike_datagram datagram_of(struct rte_mbuf *m, const struct headers 
 		.src = packet_src(m),
 		.dst = packet_dst(m),
 		.id = packet_ip(m)->packet_id,
-		.second = control_now,
+		.second = control_time(),
 	};
 
 	if (h->fragment_at)

@@ -9,15 +9,21 @@
 #include "control.h"
 #include "cygnet.h"
 
-/** Count a packet. The worker of the SA.
- * @param bytes  that it protects: the inner packet, in transport mode what follows the headers
+/** Count packets. The worker of the SA.
+ * @param bytes  that it protects: the inner packets, in transport mode what follows the headers
  *		 that stay in front, as Linux has it; neither what hides their length */
+static inline void sa_count_some(struct cygnet_sa *sa, unsigned int packets, uint64_t bytes)
+{
+	__atomic_store_n(&sa->packets, sa->packets + packets, __ATOMIC_RELAXED);
+	__atomic_store_n(&sa->bytes, sa->bytes + bytes, __ATOMIC_RELAXED);
+	if (sa->use_time != control_time())
+		__atomic_store_n(&sa->use_time, control_time(), __ATOMIC_RELAXED);
+}
+
+/** Count one. @param bytes  as there */
 static inline void sa_count(struct cygnet_sa *sa, unsigned int bytes)
 {
-	__atomic_store_n(&sa->packets, sa->packets + 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&sa->bytes, sa->bytes + bytes, __ATOMIC_RELAXED);
-	if (sa->use_time != control_now)
-		__atomic_store_n(&sa->use_time, control_now, __ATOMIC_RELAXED);
+	sa_count_some(sa, 1, bytes);
 }
 
 /** Count one that came again, or too late (RFC 4303, 3.4.3). */

@@ -87,7 +87,7 @@ static void unlink_session(struct session_table *table, struct session *s)
 
 static void link_newest(struct session_table *table, struct session *s)
 {
-	s->used = control_now;
+	s->used = control_time();
 	s->older = table->newest;
 	s->newer = NULL;
 	*(s->older ? &s->older->newer : &table->oldest) = s;
@@ -233,7 +233,7 @@ static void choose_device(struct session *s, const struct cygnet_sa *sa)
 		if (session_on(s, sa, d))
 			break;
 	}
-	s->retry = control_now + 1;
+	s->retry = control_time() + 1;
 	/* That was with another device. */
 	s->way.by_burst = false;
 }
@@ -308,7 +308,7 @@ static void check_device(struct session *s, const struct cygnet_sa *sa)
 	if (is_served(s))
 		return;
 	if (!s->at[s->device]) {
-		if (control_now < s->retry)
+		if (control_time() < s->retry)
 			return;
 		s->failed = 0;
 	}
@@ -343,7 +343,7 @@ enum drop_reason session_get(struct session_table *table, const struct cygnet_sa
 		s = create(table, sa, index);
 	if (!s)
 		return DROP_NO_SESSION;
-	if (s->used != control_now) {
+	if (s->used != control_time()) {
 		unlink_session(table, s);
 		link_newest(table, s);
 	}

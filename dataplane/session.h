@@ -57,6 +57,8 @@ struct session {
 	uint32_t failed;	/* and of those that could not set it up */
 	uint16_t moved_port;	/* with moved_addr */
 	bool moved;		/* if charon has yet to hear of it */
+	uint16_t shunned;	/* outbound, bit mask of devices: they have lost a packet each, */
+	uint16_t to_blame;	/* and that is their fault if another does the next */
 	struct esp_front front __attribute__((aligned(16))); /* tunnel mode, outbound */
 	struct way way;
 	void *at[STATS_MAX_DEVICES];	/* the cryptodev session on each device, once needed */
@@ -69,6 +71,18 @@ struct session {
 	struct session *older, *newer;	/* by that */
 	struct cygnet_addr moved_addr;	/* where the peer is */
 } __rte_cache_aligned;
+
+/** A device has failed a packet of the session: the next ones go by a queue, from where another device
+ * can take over, and what goes out goes to another one at once. Its worker. */
+static inline void session_shun(struct session *s, unsigned int device)
+{
+	s->by_queue = true;
+	if (s->inbound)
+		return;
+	s->shunned |= (uint16_t)(1u << device);
+	s->to_blame |= (uint16_t)(1u << device);
+}
+
 _Static_assert(offsetof(struct session, front.bytes) == 64, "one line of headers");
 _Static_assert(offsetof(struct session, way) == 128, "one line of limits");
 _Static_assert(offsetof(struct session, at) / 64 == 3, "one line with the first devices");

@@ -30,6 +30,13 @@ struct known {
 	uint32_t packets, bytes;
 };
 
+/* A next hop may have been found: what waits for it goes before what takes its way now. */
+static void let_waiting_go(struct worker *w)
+{
+	if (w->pending.n)
+		pending_retry(w);
+}
+
 void shortcut_look(struct worker *w)
 {
 	uint64_t databases = cygnet_db_changes(sadb), others = changes_seen();
@@ -40,6 +47,7 @@ void shortcut_look(struct worker *w)
 	w->databases = databases;
 	w->others = others;
 	w->flows.epoch++;
+	let_waiting_go(w);
 }
 
 /* --- what each packet is asked --- */
@@ -88,14 +96,6 @@ static bool has_hops(const uint8_t *ip)
 	return (ip[0] >> 4 == 6 ? ip[7] : ip[8]) > 1;
 }
 
-/* As check_ip() of receive.c leaves it. */
-static void open_frame(struct rte_mbuf *m, unsigned int len)
-{
-	m->data_off = (uint16_t)(m->data_off + ETHER);
-	m->data_len = (uint16_t)len;
-	m->pkt_len = len;
-}
-
 /* --- the short ways --- */
 
 static void forward(struct worker *w, struct rte_mbuf *m, const struct flow *f)
@@ -108,8 +108,7 @@ static void forward(struct worker *w, struct rte_mbuf *m, const struct flow *f)
 }
 
 /* Whether a packet of a flow that is to leave has nothing out of the ordinary. */
-static bool may_leave(const struct worker *w, const struct flow *f, const uint8_t *ip,
-		      unsigned int len)
+static bool may_leave(const struct flow *f, const uint8_t *ip, unsigned int len)
 {
 	if (!has_hops(ip))
 		return false;
@@ -117,8 +116,7 @@ static bool may_leave(const struct worker *w, const struct flow *f, const uint8_
 		return protect_is_ordinary(f->session, len);
 	if (f->kind == FLOW_HAND_OUT)
 		return true;
-	/* What waits for its next hop goes first. */
-	return f->kind == FLOW_FORWARD && !w->pending.n && len <= ports[f->port].mtu;
+	return f->kind == FLOW_FORWARD && len <= ports[f->port].mtu;
 }
 
 /* To the SA's owner: shortcut_handed(). */
@@ -143,8 +141,7 @@ static void hand(struct worker *w, struct rte_mbuf *m, const struct flow *f)
 }
 
 /* Whether a packet that came from a port has nothing out of the ordinary. */
-static bool may_enter(const struct worker *w, const struct flow *f, const uint8_t *ip,
-		      unsigned int len)
+static bool may_enter(const struct flow *f, const uint8_t *ip, unsigned int len)
 {
 	unsigned int header = ip[0] >> 4 == 6 ? sizeof(struct rte_ipv6_hdr)
 					      : sizeof(struct rte_ipv4_hdr);
@@ -153,7 +150,7 @@ static bool may_enter(const struct worker *w, const struct flow *f, const uint8_
 		return protect_is_ordinary(f->session, 0);
 	if (f->kind == FLOW_HAND_IN)
 		return len >= header + sizeof(struct rte_esp_hdr);
-	return may_leave(w, f, ip, len);
+	return may_leave(f, ip, len);
 }
 
 static bool has_session(const struct flow *f)
@@ -162,36 +159,56 @@ static bool has_session(const struct flow *f)
 }
 
 /* Whether a frame's flow is known, and nothing is out of the ordinary about it. */
-static bool is_short(const struct worker *w, struct rte_mbuf *m, const struct candidate *c)
+static bool is_short(struct rte_mbuf *m, const struct candidate *c)
 {
 	const struct flow *f = c->flow;
 
-	return f && may_enter(w, f, rte_pktmbuf_mtod_offset(m, const uint8_t *, ETHER), c->len);
+	return f && may_enter(f, rte_pktmbuf_mtod_offset(m, const uint8_t *, ETHER), c->len);
 }
 
-static bool goes_by_burst(const struct worker *w, const struct rte_mbuf *m,
-			  const struct candidate *c)
+/* How many frames from the first one on are ordinary packets of one flow and go into the burst of
+ * an SA: what there is to know of the two is asked once for all of them. */
+static unsigned int run_length(const struct worker *w, struct rte_mbuf *const *m,
+			       const struct candidate *c, unsigned int n)
 {
-	const struct session *s = c->flow->session;
+	const struct flow *f = c->flow;
+	const struct session *s;
+	uint64_t bytes = 0;
+	unsigned int i;
 
-	return has_session(c->flow) && crypt_row_takes(w, s, s->device) &&
-	       burst_takes(&w->burst, m, s);
+	if (!has_session(f) || !crypt_row_takes(w, f->session, f->session->device))
+		return 0;
+	s = f->session;
+	/* The first by itself: all that many SAs in turn come to, or others that do not go by burst. */
+	if (!burst_is_for(&w->burst, s, 1) || !protect_are_ordinary(s, 1, c->len))
+		return 0;
+	for (i = 0; i < n && c[i].flow == f && burst_fits(m[i], s); i++) {
+		if (f->kind == FLOW_PROTECT &&
+		    (!has_hops(rte_pktmbuf_mtod_offset(m[i], const uint8_t *, ETHER)) ||
+		     c[i].len > s->way.longest))
+			break;
+		bytes += c[i].len;
+	}
+	if (i <= 1)
+		return i;
+	return burst_is_for(&w->burst, s, i) && protect_are_ordinary(s, i, bytes) ? i : 1;
 }
 
-static void go_short(struct worker *w, struct rte_mbuf *m, const struct candidate *c, bool by_burst,
+static void enter(struct rte_mbuf *m, const struct candidate *c, struct known *known)
+{
+	known->packets++;
+	known->bytes += rte_pktmbuf_pkt_len(m);
+	packet_narrow(m, ETHER, c->len); /* as check_ip() of receive.c leaves it */
+	if (c->flow->kind != FLOW_UNPROTECT && c->flow->kind != FLOW_HAND_IN)
+		packet_take_hop(rte_pktmbuf_mtod(m, uint8_t *));
+}
+
+static void go_short(struct worker *w, struct rte_mbuf *m, const struct candidate *c,
 		     unsigned int port, struct known *known)
 {
 	const struct flow *f = c->flow;
 
-	known->packets++;
-	known->bytes += rte_pktmbuf_pkt_len(m);
-	open_frame(m, c->len);
-	if (f->kind != FLOW_UNPROTECT && f->kind != FLOW_HAND_IN)
-		packet_take_hop(rte_pktmbuf_mtod(m, uint8_t *));
-	if (by_burst) {
-		burst_add(w, m, f->session);
-		return;
-	}
+	enter(m, c, known);
 	if (f->kind == FLOW_FORWARD) {
 		forward(w, m, f);
 		return;
@@ -213,23 +230,32 @@ static void look_again(const struct worker *w, struct candidate *c, uint64_t sta
 		c->flow = flow_find(&w->flows, &c->key, c->place);
 }
 
-/* A frame in its turn. @param state  of the flows, when they were looked up */
-static void receive_one(struct worker *w, struct rte_mbuf *m, struct candidate *c, uint64_t state,
-			unsigned int port, struct known *known)
+/* Frames in their turn. What the long way has learned, or made void, counts.
+ * @param state  of the flows, when they were looked up
+ * @return how many */
+static unsigned int receive_some(struct worker *w, struct rte_mbuf **m, struct candidate *c,
+				 unsigned int n, uint64_t state, unsigned int port,
+				 struct known *known)
 {
+	unsigned int run;
+
 	look_again(w, c, state);
-	if (is_short(w, m, c) && goes_by_burst(w, m, c)) {
-		go_short(w, m, c, true, port, known);
-		return;
+	run = run_length(w, m, c, state == flow_state(&w->flows) ? n : 1);
+	if (run) {
+		for (unsigned int i = 0; i < run; i++)
+			enter(m[i], &c[i], known);
+		burst_add(w, m, run, c->flow->session);
+		return run;
 	}
 	/* What that brings to its end may take sessions away, and count against limits. */
 	burst_go(w);
 	crypt_make_room(w);
 	look_again(w, c, state);
-	if (is_short(w, m, c))
-		go_short(w, m, c, false, port, known);
+	if (is_short(*m, c))
+		go_short(w, *m, c, port, known);
 	else
-		receive_frame(w, m, port);
+		receive_frame(w, *m, port);
+	return 1;
 }
 
 /* What the packets of a burst will need is fetched for all, before the first one needs it. */
@@ -288,9 +314,8 @@ void shortcut_receive(struct worker *w, struct rte_mbuf **m, unsigned int n, uns
 		rte_prefetch0(&w->flows.flow[c[i].place]);
 	}
 	look_up(w, c, n);
-	/* One by one, in their order. What the long way has learned, or made void, counts. */
-	for (unsigned int i = 0; i < n; i++)
-		receive_one(w, m[i], &c[i], state, port, &known);
+	for (unsigned int i = 0; i < n;)
+		i += receive_some(w, m + i, c + i, n - i, state, port, &known);
 	burst_go(w);
 	w->stats->port[port].rx_packets += known.packets;
 	w->stats->port[port].rx_bytes += known.bytes;
@@ -330,11 +355,12 @@ bool shortcut_handed(struct worker *w, struct rte_mbuf *m)
 	return true;
 }
 
-/* An SA that is past its time goes the long way, which refuses it. @return TSC */
+/* An SA that is past its time goes the long way, which refuses it. Of the last second that is left
+ * the clock does not say how much is over. @return TSC */
 static uint64_t lives_until(const struct worker *w, const struct cygnet_sa *sa)
 {
-	uint64_t hard = sa->lifetime.hard_seconds;
-	uint64_t age = control_now > sa->install_time ? control_now - sa->install_time : 0;
+	uint64_t hard = sa->lifetime.hard_seconds, now = control_time();
+	uint64_t age = 1 + (now > sa->install_time ? now - sa->install_time : 0);
 
 	if (!hard || (hard > age && hard - age > FLOW_HOLDS_MOST))
 		return UINT64_MAX;
@@ -349,6 +375,7 @@ void shortcut_learn_handed(struct worker *w, struct rte_mbuf *m, struct session 
 	if (!w->flows.flow || (s->inbound && (sa->proto != IPPROTO_ESP || p->udp)))
 		return;
 	way_find(s, sa, w->flows.epoch);
+	let_waiting_go(w);
 	s->way.until = RTE_MIN(w->flows.now + w->flows.holds, lives_until(w, sa));
 }
 
@@ -383,6 +410,7 @@ void shortcut_opened(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa,
 	o->from = from;
 	o->port = (uint8_t)port;
 	o->bare = bare;
+	o->again = false;
 	if (full) {
 		go_long(w, o);
 		return;
@@ -394,19 +422,19 @@ void shortcut_opened(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa,
 		return;
 	if (w->nopened > 1 && o[-1].has_flow && flow_same(&o[-1].key, &o->key)) {
 		o->place = o[-1].place;
+		o->again = true;
 		return;
 	}
 	o->place = flow_place(&w->flows, &o->key);
 	rte_prefetch0(&w->flows.flow[o->place]);
 }
 
-static bool go_on(struct worker *w, struct opened *o)
+static bool go_on(struct worker *w, struct opened *o, const struct flow *f)
 {
-	const struct flow *f = o->has_flow ? flow_find(&w->flows, &o->key, o->place) : NULL;
 	struct rte_mbuf *m = o->m;
 
 	if (!f || f->from_port != o->port ||
-	    !may_leave(w, f, rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m)))
+	    !may_leave(f, rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m)))
 		return false;
 	w->stats->decapsulated++;
 	w->stats->shortcut++;
@@ -425,11 +453,21 @@ static bool go_on(struct worker *w, struct opened *o)
 
 void shortcut_go_on(struct worker *w)
 {
+	const struct flow *f = NULL;
+	uint64_t state = 0;
 	unsigned int i;
 
-	for (i = 0; i < w->nopened && w->now[w->filling].n + ROOM <= CRYPT_NOW; i++)
-		if (!go_on(w, &w->opened[i]))
-			go_long(w, &w->opened[i]);
+	for (i = 0; i < w->nopened && w->now[w->filling].n + ROOM <= CRYPT_NOW; i++) {
+		struct opened *o = &w->opened[i];
+
+		/* The first here may be behind others that have gone; the long way learns. */
+		if (!i || !o->again || state != flow_state(&w->flows)) {
+			state = flow_state(&w->flows);
+			f = o->has_flow ? flow_find(&w->flows, &o->key, o->place) : NULL;
+		}
+		if (!go_on(w, o, f))
+			go_long(w, o);
+	}
 	w->nopened -= i;
 	memmove(w->opened, w->opened + i, w->nopened * sizeof(w->opened[0]));
 }
@@ -465,10 +503,12 @@ bool shortcut_describe(const struct worker *w, struct rte_mbuf *m, struct sessio
 void shortcut_learn_sa(struct worker *w, const struct flow *what, struct cygnet_sa *sa)
 {
 	struct session *s = what->session;
+	uint64_t until = lives_until(w, sa);
 
 	way_find(s, sa, w->flows.epoch);
-	if (s->inbound || s->way.longest)
-		flow_learn(&w->flows, what, lives_until(w, sa));
+	let_waiting_go(w);
+	if ((s->inbound || s->way.longest) && until > w->flows.now)
+		flow_learn(&w->flows, what, until);
 }
 
 void shortcut_learn_hand(struct worker *w, struct rte_mbuf *m)
@@ -498,6 +538,7 @@ void shortcut_learn_forward(struct worker *w, struct rte_mbuf *m)
 	neigh = next_neigh(m, &hop);
 	if (hop.kind != ROUTE_FORWARD || !neigh_lookup(&neigh, &mac))
 		return;
+	let_waiting_go(w);
 	what.port = hop.port;
 	memcpy(what.mac, &mac, sizeof(what.mac));
 	flow_learn(&w->flows, &what, UINT64_MAX);

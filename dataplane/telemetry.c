@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,9 +25,17 @@
 
 /* An answer has at most 16 KiB and a dictionary 256 entries; DPDK 22.11 puts
  * dictionaries in dictionaries, not in arrays. So a table is a dictionary of
- * rows that are named by their number, and the routes come in pages. */
+ * rows that are named by their number, and those of which there may be more than that come in
+ * pages: at most so many rows, however long. A parameter tells where a page begins: nothing, or
+ * "next" of the page before. */
 #define ROUTES_PER_PAGE 64u
-#define MEASURED_PER_PAGE 64u
+#define MEASURED_PER_PAGE 48u
+#define STATS_PER_PAGE 32u
+
+static unsigned int begin_of(const char *params)
+{
+	return params ? (unsigned int)strtoul(params, NULL, 10) : 0;
+}
 
 /* Append an empty row to a table. What is added to it later is sent, too.
  * @return NULL if there is no memory or room for it */
@@ -47,6 +56,11 @@ static struct rte_tel_data *add_row(struct rte_tel_data *table, unsigned int num
 }
 
 static unsigned int nworkers;
+
+/* DPDK 22.11 takes no command back, and its threads answer until the process ends: from the end
+ * of the workers on there is nothing to tell. */
+static pthread_mutex_t answering = PTHREAD_MUTEX_INITIALIZER;
+static bool serving;
 
 /* The sum of one counter over the workers. */
 static uint64_t sum(size_t offset)
@@ -143,10 +157,9 @@ static void add_route(struct rte_tel_data *row, const struct route *route)
 	rte_tel_data_add_dict_u64(row, "metric", route->metric);
 }
 
-/* @param params where the page begins: nothing, or "next" of the page before */
 static int show_routes(const char *cmd, const char *params, struct rte_tel_data *table)
 {
-	uint32_t cursor = params ? (uint32_t)strtoul(params, NULL, 10) : 0;
+	uint32_t cursor = begin_of(params);
 	unsigned int n = 0;
 	struct route route;
 
@@ -179,20 +192,22 @@ static const char *passes_at(uint8_t af, uint16_t port, bool charon)
 static int show_ike(const char *cmd, const char *params, struct rte_tel_data *table)
 {
 	bool charon = __atomic_load_n(&control_charon, __ATOMIC_RELAXED) != 0;
-	unsigned int n = 0;
+	uint16_t ports_said[CYGNET_IKE_PORTS + 2];
+	unsigned int nsaid = cygnet_ike_ports(sadb, ports_said), n = 0;
 
 	(void)cmd;
 	(void)params;
 	rte_tel_data_start_dict(table);
-	for (unsigned int i = 0; i < 2u << 16; i++) {
-		uint8_t af = i >> 16 ? AF_INET6 : AF_INET;
-		const char *passes = passes_at(af, (uint16_t)i, charon);
+	for (unsigned int i = 0; i < 2 * nsaid; i++) {
+		uint8_t af = i < nsaid ? AF_INET : AF_INET6;
+		uint16_t port = ports_said[i % nsaid];
+		const char *passes = passes_at(af, port, charon);
 		struct rte_tel_data *row = passes ? add_row(table, n++) : NULL;
 
 		if (!row)
 			continue;
 		rte_tel_data_add_dict_string(row, "family", af == AF_INET6 ? "ipv6" : "ipv4");
-		rte_tel_data_add_dict_u64(row, "port", (uint16_t)i);
+		rte_tel_data_add_dict_u64(row, "port", port);
 		rte_tel_data_add_dict_string(row, "passes", passes);
 	}
 	return 0;
@@ -265,10 +280,10 @@ static void add_measured(struct rte_tel_data *row, unsigned int device, unsigned
 			 offload_pays_from(&class, length_class_bytes[length]));
 }
 
-/* What was measured at the start. @param params where the page begins, as with routes */
+/* What was measured at the start. */
 static int show_measured(const char *cmd, const char *params, struct rte_tel_data *table)
 {
-	unsigned int at = params ? (unsigned int)strtoul(params, NULL, 10) : 0, n = 0;
+	unsigned int at = begin_of(params), n = 0;
 	unsigned int end = offload_enabled ? algorithm_count * LENGTH_CLASSES * engine_devices : 0;
 
 	(void)cmd;
@@ -280,12 +295,13 @@ static int show_measured(const char *cmd, const char *params, struct rte_tel_dat
 
 		if (!(measured[device][algorithm][length].gbps[0] > 0))
 			continue;
-		row = add_row(table, n++);
+		row = add_row(table, n);
 		if (!row)
 			break;
+		n++;
 		add_measured(row, device, algorithm, length);
 	}
-	if (at < end)
+	if (at < end && n)
 		rte_tel_data_add_dict_u64(table, "next", at);
 	return 0;
 }
@@ -308,29 +324,38 @@ static const struct {
 	{"shortcut", offsetof(struct stats, shortcut)},
 };
 
+static void add_worker(struct rte_tel_data *row, unsigned int w)
+{
+	uint64_t dropped = 0;
+
+	rte_tel_data_add_dict_u64(row, "worker", w);
+	for (unsigned int i = 0; i < RTE_DIM(worker_counters); i++) {
+		const char *at = (char *)&stats[w] + worker_counters[i].offset;
+
+		rte_tel_data_add_dict_u64(row, worker_counters[i].name,
+					  __atomic_load_n((const uint64_t *)at, __ATOMIC_RELAXED));
+	}
+	for (unsigned int i = 0; i < DROP_REASON_COUNT; i++)
+		dropped += __atomic_load_n(&stats[w].drop[i], __ATOMIC_RELAXED);
+	rte_tel_data_add_dict_u64(row, "dropped", dropped);
+}
+
 static int show_stats(const char *cmd, const char *params, struct rte_tel_data *table)
 {
+	unsigned int w = begin_of(params), n = 0;
+
 	(void)cmd;
-	(void)params;
 	rte_tel_data_start_dict(table);
-	for (unsigned int w = 0; w < nworkers; w++) {
-		struct rte_tel_data *row = add_row(table, w);
-		uint64_t dropped = 0;
+	for (; w < nworkers && n < STATS_PER_PAGE; w++) {
+		struct rte_tel_data *row = add_row(table, n);
 
 		if (!row)
 			break;
-		rte_tel_data_add_dict_u64(row, "worker", w);
-		for (unsigned int i = 0; i < RTE_DIM(worker_counters); i++) {
-			const char *at = (char *)&stats[w] + worker_counters[i].offset;
-
-			rte_tel_data_add_dict_u64(row, worker_counters[i].name,
-						  __atomic_load_n((const uint64_t *)at,
-								  __ATOMIC_RELAXED));
-		}
-		for (unsigned int i = 0; i < DROP_REASON_COUNT; i++)
-			dropped += __atomic_load_n(&stats[w].drop[i], __ATOMIC_RELAXED);
-		rte_tel_data_add_dict_u64(row, "dropped", dropped);
+		n++;
+		add_worker(row, w);
 	}
+	if (w < nworkers && n)
+		rte_tel_data_add_dict_u64(table, "next", w);
 	return 0;
 }
 
@@ -351,32 +376,59 @@ static int show_drops(const char *cmd, const char *params, struct rte_tel_data *
 	return 0;
 }
 
+static const struct {
+	const char *name;
+	telemetry_cb show;
+	const char *help;
+} commands[] = {
+	{"/cygnet/ports", show_ports, "Gateway ports and their counters"},
+	{"/cygnet/routes", show_routes, "Routes in force. Parameter: 'next' of the last page"},
+	{"/cygnet/ike", show_ike, "UDP ports whose IKE, or ESP, no policy is about"},
+	{"/cygnet/engines", show_engines, "Crypto devices and what they have done"},
+	{"/cygnet/measured", show_measured,
+	 "Measured speed of the crypto devices. Parameter: 'next' of the last page"},
+	{"/cygnet/stats", show_stats, "Packets by worker. Parameter: 'next' of the last page"},
+	{"/cygnet/drops", show_drops, "Dropped packets by reason"},
+};
+
+/* @return -1, which is answered with null, to what is asked too late or too early */
+static int show(const char *cmd, const char *params, struct rte_tel_data *table)
+{
+	unsigned int i = 0;
+	int err = -1;
+
+	while (i < RTE_DIM(commands) && strcmp(commands[i].name, cmd))
+		i++;
+	pthread_mutex_lock(&answering);
+	if (serving && i < RTE_DIM(commands))
+		err = commands[i].show(cmd, params, table);
+	pthread_mutex_unlock(&answering);
+	return err;
+}
+
+static void serve(bool whether)
+{
+	pthread_mutex_lock(&answering);
+	serving = whether;
+	pthread_mutex_unlock(&answering);
+}
+
+void telemetry_stop(void)
+{
+	serve(false);
+}
+
 int telemetry_start(unsigned int workers)
 {
-	static const struct {
-		const char *name;
-		telemetry_cb show;
-		const char *help;
-	} commands[] = {
-		{"/cygnet/ports", show_ports, "Gateway ports and their counters"},
-		{"/cygnet/routes", show_routes, "Routes in force. Parameter: 'next' of the last page"},
-		{"/cygnet/ike", show_ike, "UDP ports whose IKE, or ESP, no policy is about"},
-		{"/cygnet/engines", show_engines, "Crypto devices and what they have done"},
-		{"/cygnet/measured", show_measured,
-		 "Measured speed of the crypto devices. Parameter: 'next' of the last page"},
-		{"/cygnet/stats", show_stats, "Packets by worker"},
-		{"/cygnet/drops", show_drops, "Dropped packets by reason"},
-	};
-
 	nworkers = workers;
 	for (unsigned int i = 0; i < RTE_DIM(commands); i++) {
-		int err = rte_telemetry_register_cmd(commands[i].name, commands[i].show,
-						     commands[i].help);
+		int err = rte_telemetry_register_cmd(commands[i].name, show, commands[i].help);
 
 		if (err) {
 			log_error("telemetry: %s: %s", commands[i].name, strerror(-err));
 			return err;
 		}
 	}
+	serve(true);
 	return 0;
 }

@@ -9,5 +9,8 @@
 /** Register the commands under /cygnet/. After ports, engines and routes.
  * @return 0 or -errno */
 int telemetry_start(unsigned int workers);
+/** Answer nothing any more, so that what the commands read may go. Waits for the answer that is
+ * being given. */
+void telemetry_stop(void);
 
 #endif

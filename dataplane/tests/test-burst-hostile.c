@@ -13,6 +13,7 @@
 #include "shortcut.h"
 
 #define N 32u
+#define MISSING 77 /* 10.1.0.77 */
 #define LEN(i) (48u + (i) * 131 % 1200)
 
 static const struct esp_algorithm gcm = {
@@ -96,6 +97,20 @@ static struct rte_mbuf *sealed_text(const struct tunnel *t, uint64_t seq, const 
 	uint8_t ip[GATEWAY_FRAME];
 
 	return gateway_frame(ip, gateway_seal(ip, t, seq, text, len), GATEWAY_WAN);
+}
+
+/* For a host that nobody has heard of, and numbered like its packet of ESP. */
+static struct rte_mbuf *sealed_for_missing(uint8_t seq)
+{
+	uint8_t text[GATEWAY_FRAME];
+	uint16_t sum;
+
+	gateway_inner(text, &a, false, false, 64, seq, 64);
+	text[19] = MISSING;
+	memset(text + 10, 0, 2);
+	sum = peer_checksum(text, 20);
+	memcpy(text + 10, &sum, 2);
+	return sealed_text(&a, seq, text, peer_trailer(text, 64, 2, IPPROTO_IPIP));
 }
 
 static void learn_out(const struct tunnel *t)
@@ -367,7 +382,6 @@ static void out_of_the_ordinary(void **state)
 	const unsigned int id[] = {0, 4};
 	uint8_t text[GATEWAY_FRAME];
 	struct rte_mbuf *m[5];
-	uint16_t sum;
 
 	(void)state;
 	open_with(&gcm, false);
@@ -375,12 +389,7 @@ static void out_of_the_ordinary(void **state)
 	m[0] = sealed(&a, 0, 10);
 	gateway_inner(text, &a, false, false, 64, 1, 1);
 	m[1] = sealed_text(&a, 11, text, peer_trailer(text, 64, 2, IPPROTO_IPIP));
-	gateway_inner(text, &a, false, false, 64, 2, 64);
-	text[19] = 77; /* 10.1.0.77 */
-	memset(text + 10, 0, 2);
-	sum = peer_checksum(text, 20);
-	memcpy(text + 10, &sum, 2);
-	m[2] = sealed_text(&a, 12, text, peer_trailer(text, 64, 2, IPPROTO_IPIP));
+	m[2] = sealed_for_missing(12);
 	gateway_inner(text, &a, false, false, 64, 3, 64);
 	text[10] ^= 1;
 	m[3] = sealed_text(&a, 13, text, peer_trailer(text, 64, 2, IPPROTO_IPIP));
@@ -392,12 +401,45 @@ static void out_of_the_ordinary(void **state)
 	assert_int_equal(w->stats->drop[DROP_MALFORMED], 1);
 	assert_int_equal(dropped(), 2);
 	expect_in(id, 2);
-	/* What waits goes first: nothing takes a way around it. */
-	m[0] = sealed(&a, 0, 15);
-	shortcut_receive(w, m, 1, GATEWAY_WAN);
-	esp_worker_finish(w);
-	expect_in(id, 1);
 	pending_drop(w);
+}
+
+/* A host that is yet to be found holds up nobody else's packets; its own leave before what comes
+ * when it is found. */
+static void waiting(void **state)
+{
+	const uint8_t addr[] = {10, 1, 0, MISSING};
+	const struct rte_ether_addr mac = {{2, 0, 0, 0, 0, MISSING}};
+	struct neigh missing = {.af = AF_INET, .port = GATEWAY_LAN};
+	const unsigned int id[] = {0};
+	struct rte_mbuf *m;
+	uint64_t before;
+
+	(void)state;
+	open_with(&gcm, false);
+	learn_in(&a);
+	memcpy(&missing.addr, addr, sizeof(addr));
+	m = sealed_for_missing(10);
+	shortcut_receive(w, &m, 1, GATEWAY_WAN);
+	assert_int_equal(w->pending.n, 1);
+	before = w->stats->shortcut;
+	m = sealed(&a, 0, 11);
+	shortcut_receive(w, &m, 1, GATEWAY_WAN);
+	assert_int_equal(w->stats->shortcut, before + 2); /* its flow there, and the one inside */
+	expect_in(id, 1);
+	neigh_set(&missing, &mac, false);
+	m = sealed_for_missing(12);
+	shortcut_receive(w, &m, 1, GATEWAY_WAN);
+	esp_worker_finish(w);
+	assert_int_equal(w->pending.n, 0);
+	assert_int_equal(w->tx[GATEWAY_LAN].n, 2);
+	for (unsigned int i = 0; i < 2; i++) {
+		const uint8_t *frame = rte_pktmbuf_mtod(w->tx[GATEWAY_LAN].m[i], uint8_t *);
+
+		assert_memory_equal(frame, &mac, sizeof(mac));
+		assert_int_equal(frame[RTE_ETHER_HDR_LEN + 63], (uint8_t)(7 * 63 + (i ? 12 : 10)));
+	}
+	gateway_forget(w);
 }
 
 /* --- several --- */
@@ -508,6 +550,8 @@ static void failing(enum fault how, unsigned int survive)
 		m[i] = plain(&a, i);
 	shortcut_receive(w, m, N, GATEWAY_LAN);
 	esp_worker_finish(w);
+	/* Nor does its queue get any. */
+	assert_int_equal(w->stats->device[1].encrypted, N);
 	assert_int_equal(w->tx[GATEWAY_WAN].n, N);
 	for (unsigned int i = 0; i < N; i++)
 		gateway_check_out(w->tx[GATEWAY_WAN].m[i], &a, false, LEN(i), i, 2 + N + i);
@@ -645,6 +689,7 @@ int main(int argc, char **argv)
 		TEST(numbers_used_up),
 		TEST(others_queue),
 		TEST(out_of_the_ordinary),
+		TEST(waiting),
 		TEST(interleaved),
 		TEST(room),
 		TEST(room_in),

@@ -13,6 +13,7 @@
 #define IN DROP_POLICY_INBOUND
 #define OUT DROP_NO_ROUTE
 #define FAILURES 16 /* as crypt.c has it */
+#define KEEPS 0x100u /* with the fixture's options: what a device fails to do is as it was */
 
 static struct worker *w = &workers[0];
 static struct engine_device devices[STATS_MAX_DEVICES];
@@ -35,7 +36,7 @@ static int stop(void **state)
 
 /* --- making devices fail --- */
 
-static enum fault { GOOD, REFUSING, HALF_DONE } fault[RTE_CRYPTO_MAX_DEVS];
+static enum fault { GOOD, REFUSING, HALF_DONE, SPOILING } fault[RTE_CRYPTO_MAX_DEVS];
 static struct rte_crypto_fp_ops good[RTE_CRYPTO_MAX_DEVS];
 static struct rte_crypto_op *kept[64];
 static uint16_t nkept;
@@ -62,6 +63,17 @@ static uint16_t give_back(void *qp, struct rte_crypto_op **ops, uint16_t n)
 	return given;
 }
 
+/* The same, but some bytes in the middle of each packet have been encrypted. */
+static uint16_t spoil(void *qp, struct rte_crypto_op **ops, uint16_t n)
+{
+	uint16_t given = give_back(qp, ops, n);
+
+	for (uint16_t i = 0; i < given; i++)
+		for (unsigned int at = 36; at < 52; at++)
+			*rte_pktmbuf_mtod_offset(ops[i]->sym->m_src, uint8_t *, at) ^= 0x5a;
+	return given;
+}
+
 /* Does its work, and says that it failed. */
 static uint16_t deny(void *qp, struct rte_crypto_op **ops, uint16_t n)
 {
@@ -80,9 +92,10 @@ static void break_device(unsigned int device, enum fault how)
 
 	good[id] = rte_crypto_fp_ops[id];
 	fault[id] = how;
-	if (how == REFUSING)
+	if (how != HALF_DONE)
 		rte_crypto_fp_ops[id].enqueue_burst = keep;
-	rte_crypto_fp_ops[id].dequeue_burst = how == REFUSING ? give_back : deny;
+	rte_crypto_fp_ops[id].dequeue_burst =
+		how == REFUSING ? give_back : how == SPOILING ? spoil : deny;
 }
 
 static int clean(void **state)
@@ -120,8 +133,10 @@ static void add(struct esp_sa *e, unsigned int options)
 	assert_true(esp_sa_add(e, &esp_algorithms[esp_algorithm_count - 1], options, 0));
 	use_from(0);
 	/* What is taken over is what has been in a queue. */
-	for (unsigned int d = 0; d < engine_devices; d++)
+	for (unsigned int d = 0; d < engine_devices; d++) {
 		engine_device[d].at_once = false;
+		engine_device[d].keeps = options & KEEPS;
+	}
 }
 
 static void pass(struct rte_mbuf *m)
@@ -142,13 +157,13 @@ static void unprotect_one(const struct esp_sa *e, uint64_t seq)
 
 /* --- tests --- */
 
-/* What the first device leaves as it was the second does; then the first is out. */
+/* What a device that keeps packets fails to do the second does; then the first is out. */
 static void taken_over(void **state)
 {
 	struct esp_sa e;
 
 	(void)state;
-	add(&e, 0);
+	add(&e, KEEPS);
 	break_device(0, REFUSING);
 	for (unsigned int i = 1; i <= FAILURES + 4; i++) {
 		protect_one(&e);
@@ -161,26 +176,43 @@ static void taken_over(void **state)
 	esp_sa_delete(&e);
 }
 
-/* One that works at once is not watched before it has failed: the first packet is lost. */
+/* Others may have been touched by a device that does not keep them: the first one is lost, and the
+ * next ones of its SA go elsewhere. */
 static void taken_over_next(void **state)
 {
 	struct esp_sa e;
 
 	(void)state;
 	add(&e, 0);
-	for (unsigned int d = 0; d < engine_devices; d++)
-		engine_device[d].at_once = true;
-	e.session->by_call = false;
 	break_device(0, REFUSING);
-	protect_one(&e);
-	assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], 1);
-	for (unsigned int i = 1; i <= FAILURES + 4; i++) {
+	for (unsigned int i = 0; i < FAILURES + 4; i++) {
 		protect_one(&e);
-		assert_int_equal(w->stats->drop[OUT], i);
-		assert_int_equal(engine_lost(0), i >= FAILURES);
+		assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], 1);
+		assert_int_equal(w->stats->device[1].encrypted, i);
 	}
-	assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], 1);
+	assert_int_equal(w->stats->drop[OUT], FAILURES + 3);
+	assert_int_equal(w->failures[0], 1); /* for one may be the packet's fault */
 	esp_sa_delete(&e);
+}
+
+/* That it happens to many SAs shows that it is the device. */
+static void taken_out_for_many(void **state)
+{
+	struct esp_sa e;
+
+	(void)state;
+	for (unsigned int i = 1; i <= FAILURES; i++) {
+		add(&e, 0);
+		w->failures[0] = (uint8_t)(i - 1);
+		break_device(0, REFUSING);
+		protect_one(&e);
+		assert_int_equal(engines_lost, 0);
+		protect_one(&e);
+		assert_int_equal(engine_lost(0), i == FAILURES);
+		esp_sa_delete(&e);
+		if (i < FAILURES)
+			clean(state);
+	}
 }
 
 static void taken_over_inbound(void **state)
@@ -198,21 +230,29 @@ static void taken_over_inbound(void **state)
 	esp_sa_delete(&e);
 }
 
-/* Encrypting twice in counter mode would be sending plaintext. */
+/* Encrypting twice in counter mode would be sending plaintext: wherever the device has touched the
+ * packet, whose header and text are not looked at. */
 static void never_twice(void **state)
 {
-	struct esp_sa e;
+	static const enum fault how[] = {HALF_DONE, SPOILING};
 
-	(void)state;
-	add(&e, 0);
-	break_device(0, HALF_DONE);
-	for (unsigned int i = 1; i <= FAILURES + 4; i++) {
-		protect_one(&e);
-		assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], i);
+	for (unsigned int k = 0; k < RTE_DIM(how); k++) {
+		for (unsigned int at_once = 0; at_once < 2; at_once++) {
+			struct esp_sa e;
+
+			add(&e, 0);
+			engine_device[0].at_once = at_once;
+			e.session->by_call = false;
+			e.session->by_queue = at_once;
+			break_device(0, how[k]);
+			protect_one(&e);
+			assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], 1);
+			assert_int_equal(w->stats->encapsulated, 0);
+			assert_int_equal(w->stats->device[1].encrypted, 0);
+			esp_sa_delete(&e);
+			clean(state);
+		}
 	}
-	assert_int_equal(w->stats->encapsulated, 0);
-	assert_int_equal(w->stats->device[1].encrypted, 0);
-	esp_sa_delete(&e);
 }
 
 static struct cygnet_sa_params ah_params(unsigned int options)
@@ -296,7 +336,7 @@ static void forgiven(void **state)
 	struct esp_sa e;
 
 	(void)state;
-	add(&e, 0);
+	add(&e, KEEPS);
 	for (unsigned int i = 0; i < 3; i++) {
 		break_device(0, REFUSING);
 		for (unsigned int k = 1; k < FAILURES; k++)
@@ -311,17 +351,37 @@ static void forgiven(void **state)
 
 static void all_fail(void **state)
 {
+	static const unsigned int options[] = {0, KEEPS};
+	struct esp_sa e;
+
+	for (unsigned int k = 0; k < RTE_DIM(options); k++) {
+		add(&e, options[k]);
+		for (unsigned int d = 0; d < esp_devices; d++)
+			break_device(d, REFUSING);
+		for (unsigned int i = 1; i <= FAILURES + 4; i++) {
+			protect_one(&e);
+			assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], i);
+		}
+		assert_int_equal(engines_lost, 0); /* the packets may be at fault */
+		esp_sa_delete(&e);
+		clean(state);
+	}
+}
+
+/* What waits for a device when it is given up was never there. */
+static void not_there_yet(void **state)
+{
 	struct esp_sa e;
 
 	(void)state;
 	add(&e, 0);
-	for (unsigned int d = 0; d < esp_devices; d++)
-		break_device(d, REFUSING);
-	for (unsigned int i = 1; i <= FAILURES + 4; i++) {
-		protect_one(&e);
-		assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], i);
-	}
-	assert_int_equal(engines_lost, 0); /* the packets may be at fault */
+	for (unsigned int i = 0; i < 5; i++)
+		protect(w, esp_plain(e.sa, 400));
+	engine_take_out(0);
+	esp_worker_finish(w);
+	assert_int_equal(w->stats->drop[OUT], 5);
+	assert_int_equal(w->stats->device[0].encrypted, 0);
+	assert_int_equal(w->stats->device[1].encrypted, 5);
 	esp_sa_delete(&e);
 }
 
@@ -388,9 +448,10 @@ static void shares(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		TEST(taken_over), TEST(taken_over_inbound),  TEST(never_twice), TEST(forgiven),
-		TEST(taken_over_next),
-		TEST(all_fail),	  TEST(least_recently_used), TEST(shares),      TEST(ah_taken_over),
+		TEST(taken_over),      TEST(taken_over_inbound),   TEST(never_twice),
+		TEST(taken_over_next), TEST(taken_out_for_many), TEST(not_there_yet),
+		TEST(forgiven),	       TEST(all_fail),		   TEST(least_recently_used),
+		TEST(shares),	       TEST(ah_taken_over),
 	};
 
 	(void)argc;

@@ -365,10 +365,10 @@ static void many(void **state)
 {
 	(void)state;
 	table.now = rte_get_tsc_hz();
-	assert_int_equal(holds_with(FLOW_USUAL / 2), 1);
-	assert_int_equal(holds_with(FLOW_USUAL * 3), 4);
+	assert_int_equal(holds_with(FLOW_USUAL / 2), FLOW_HOLDS);
+	assert_int_equal(holds_with(FLOW_USUAL * 3), 4 * FLOW_HOLDS);
 	assert_int_equal(holds_with(FLOW_USUAL * 40), FLOW_HOLDS_MOST);
-	assert_int_equal(holds_with(FLOW_USUAL / 2), 1);
+	assert_int_equal(holds_with(FLOW_USUAL / 2), FLOW_HOLDS);
 }
 
 /* Whatever was learned, what is found is what was learned about that flow. */

@@ -94,7 +94,7 @@ static bool window(struct offload *o, unsigned int n, bool backlog)
 	uint32_t at[STATS_MAX_DEVICES] = {0};
 
 	for (unsigned int i = 0; i < n; i++)
-		offload_packet(o, 0, 100, at);
+		offload_packet(o, 0, 100, at, 0);
 	offload_received(o, backlog ? 32 : 1, 32);
 	return offload_decide(o, OFFLOAD_WINDOW_US * 1000);
 }
@@ -170,19 +170,26 @@ static void spill(void **state)
 
 	(void)state;
 	set_class(two);
-	assert_int_equal(offload_packet(&o, 0, 64, at), 0);
+	assert_int_equal(offload_packet(&o, 0, 64, at, 0), 0);
 	o.full = true;
-	assert_int_equal(offload_packet(&o, 0, 64, at), 2);
+	assert_int_equal(offload_packet(&o, 0, 64, at, 0), 2);
 	at[2] = 511;
-	assert_int_equal(offload_packet(&o, 0, 64, at), 2);
+	assert_int_equal(offload_packet(&o, 0, 64, at, 0), 2);
 	at[2] = 512; /* it does not keep up */
-	assert_int_equal(offload_packet(&o, 0, 64, at), 0);
+	assert_int_equal(offload_packet(&o, 0, 64, at, 0), 0);
 	at[2] = 256; /* the run is long enough */
-	assert_int_equal(offload_packet(&o, 0, 64, at), 0);
+	assert_int_equal(offload_packet(&o, 0, 64, at, 0), 0);
 	at[2] = 255;
-	assert_int_equal(offload_packet(&o, 0, 64, at), 2);
+	assert_int_equal(offload_packet(&o, 0, 64, at, 0), 2);
 	at[2] = 511;
-	assert_int_equal(offload_packet(&o, 0, 64, at), 2);
+	assert_int_equal(offload_packet(&o, 0, 64, at, 0), 2);
+	at[2] = 100; /* nor when it takes no more than so many */
+	assert_int_equal(offload_packet(&o, 0, 64, at, 1 << 2), 0);
+	at[2] = 50;
+	assert_int_equal(offload_packet(&o, 0, 64, at, 0), 0);
+	at[2] = 49;
+	assert_int_equal(offload_packet(&o, 0, 64, at, 0), 2);
+	assert_int_equal(offload_packet(&o, 0, 64, at, 1 << 1), 2);
 }
 
 static void pays_from(void **state)

@@ -4,7 +4,11 @@
 #include <netinet/in.h>
 #include <string.h>
 
+#include <rte_random.h>
+
 #include "esp_fixture.h"
+#include "headers.h"
+#include "upper.h"
 
 static void fix_checksum(uint8_t *ip)
 {
@@ -203,6 +207,79 @@ static void ports_of_fragments(void **state)
 	}
 }
 
+/* --- what is remembered about flows --- */
+
+/* @return whether it is a packet that has a flow */
+static bool both_of(const uint8_t *data, unsigned int len, struct flow_key *key,
+		    struct cygnet_flow *flow)
+{
+	struct rte_mbuf *m = esp_packet(data, len, 0, 0);
+	bool has = headers_check(m, false) == DROP_NONE &&
+		   flow_of(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m),
+			   FLOW_FROM_PORT(0), key);
+
+	if (has)
+		packet_flow(m, 0, flow);
+	rte_pktmbuf_free(m);
+	return has;
+}
+
+/* Any packet of that protocol, 8 bytes of which are behind its IP header. @return bytes */
+static unsigned int any_packet(bool v6, uint8_t proto, uint8_t *data)
+{
+	unsigned int header = v6 ? sizeof(struct rte_ipv6_hdr) : sizeof(struct rte_ipv4_hdr);
+
+	for (unsigned int i = 0; i < header + 8; i++)
+		data[i] = (uint8_t)rte_rand();
+	data[0] = v6 ? 0x60 : 0x45;
+	data[v6 ? 4 : 2] = 0;
+	data[v6 ? 5 : 3] = (uint8_t)(v6 ? 8 : header + 8);
+	data[v6 ? 6 : 9] = proto;
+	if (!v6)
+		data[6] = data[7] = 0;
+	return header + 8;
+}
+
+#define FLOW_BYTES (offsetof(struct cygnet_flow, fragment) + 1)
+_Static_assert(FLOW_BYTES == 2 * sizeof(struct cygnet_addr) + 2 * 2 + 4 + 4, "no padding in it");
+
+/* One bit of it is another. @return how many of these packets are of the same flow */
+static unsigned int check_relatives(uint8_t *data, unsigned int len)
+{
+	struct flow_key key, other_key;
+	struct cygnet_flow flow, other;
+	unsigned int same = 0;
+
+	if (!both_of(data, len, &key, &flow))
+		return 0;
+	for (unsigned int bit = 0; bit < len * 8; bit++) {
+		data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		if (both_of(data, len, &other_key, &other) && flow_same(&key, &other_key)) {
+			assert_memory_equal(&flow, &other, FLOW_BYTES);
+			same++;
+		}
+		data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+	}
+	return same;
+}
+
+/* What is decided about a packet is done to all of its flow: no policy can tell them apart. The
+ * few bits of each header that make no difference (TTL, sums) show that some are of one flow. */
+static void one_flow_has_one_policy(void **state)
+{
+	uint8_t data[64];
+
+	(void)state;
+	for (unsigned int proto = 0; proto < 256; proto++) {
+		for (int v6 = 0; v6 <= 1; v6++) {
+			unsigned int len = any_packet(v6, (uint8_t)proto, data);
+
+			assert_true(check_relatives(data, len) > 8 ||
+				    (v6 && upper_is_extension((uint8_t)proto)));
+		}
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
@@ -214,6 +291,7 @@ int main(int argc, char **argv)
 		ESP_TEST(ports_of_every_protocol),
 		ESP_TEST(ports_cut_off),
 		ESP_TEST(ports_of_fragments),
+		ESP_TEST(one_flow_has_one_policy),
 	};
 
 	(void)argc;

@@ -10,6 +10,16 @@ cores_of() {
 	if [ "$n" -gt 1 ]; then seq -s , 0 $((n - 1)); else core_of "$1"; fi
 }
 
+# The kernel's interfaces as ports: of the driver that port_driver names, or AF_PACKET's.
+# port_device INDEX INTERFACE QUEUES
+port_device() {
+	case ${port_driver:-net_af_packet} in
+	net_af_packet) echo "net_af_packet$1,iface=$2,qpairs=$3" ;;
+	net_af_xdp) echo "net_af_xdp$1,iface=$2,queue_count=$3" ;;
+	*) die "port_driver: $port_driver" ;;
+	esac
+}
+
 write_cygnetd_conf() {
 	local side=$1 engine=$2 dir=$work/$1 n=${workers[$1]:-1}
 	cat <<-EOF
@@ -24,9 +34,9 @@ write_cygnetd_conf() {
 		driver-path = $root/lib/dpdk
 		no_policy = ${no_policy:-pass}
 		[port wan]
-		device = net_af_packet0,iface=wan-veth,qpairs=$n
+		device = $(port_device 0 wan-veth "$n")
 		[port lan]
-		device = net_af_packet1,iface=lan-veth,qpairs=$n
+		device = $(port_device 1 lan-veth "$n")
 	EOF
 }
 

@@ -21,7 +21,7 @@ cores = {cores}
 {crypto_cores}
 idle = {idle}
 eal = --no-pci --in-memory --file-prefix={prefix} -m 192
-driver-path = {build}/root/lib/dpdk
+driver_path = {build}/root/lib/dpdk
 opencl = memory=staged
 [port lan]
 device = {driver}0,iface=lan-veth

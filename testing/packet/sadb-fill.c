@@ -433,7 +433,7 @@ static int update_sa(struct cygnet_db *db, const struct line *line)
 	const struct timespec pause = {.tv_nsec = 1000000};
 	int rc = -EAGAIN;
 
-	for (unsigned int tries = 0; tries < 200 && rc == -EAGAIN; tries++) {
+	for (unsigned int tries = 0; tries < 1000 && rc == -EAGAIN; tries++) {
 		rc = cygnet_sa_update(db, &id, &line->sa.path, line->sa.reqid);
 		if (rc == -EAGAIN)
 			nanosleep(&pause, NULL);

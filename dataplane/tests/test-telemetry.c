@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What cygnetctl is told over the socket: all of it, and nothing once its end has begun. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include <rte_eal.h>
+
+#include "client.h"
+#include "conf.h"
+#include "control.h"
+#include "engine.h"
+#include "log.h"
+#include "stats.h"
+#include "telemetry.h"
+
+#define WORKERS CONF_MAX_WORKERS
+
+int log_type;
+static char folder[] = "/tmp/cygnet-telemetry-XXXXXX", path[128];
+
+static int start_eal(const char *program)
+{
+	const char *args[] = {
+		program,	"--no-huge", "-m",	       "32",		"--no-shconf",
+		"--no-pci",	"--lcores",  "0",	       "--iova-mode=va",
+		"--file-prefix", "test",     "--log-level=lib.eal:error",
+	};
+
+	log_type = rte_log_register_type_and_pick_level("cygnetd", RTE_LOG_EMERG);
+	return rte_eal_init(RTE_DIM(args), (char **)(uintptr_t)args) < 0 ? -1 : 0;
+}
+
+static int start(void **state)
+{
+	const struct cygnet_geometry geometry = {.sas = 16, .policies = 16};
+	char sadb_path[sizeof(folder) + 8], error[256];
+
+	(void)state;
+	snprintf(sadb_path, sizeof(sadb_path), "%s/sadb", folder);
+	client_socket_path("test", path, sizeof(path));
+	return cygnet_db_open(sadb_path, &geometry, &sadb, error, sizeof(error)) ||
+	       telemetry_start(WORKERS);
+}
+
+static int stop(void **state)
+{
+	char command[sizeof(folder) + 16];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -r %s", folder);
+	return system(command);
+}
+
+static int connected(void)
+{
+	char error[256];
+	int fd = client_connect(path, error, sizeof(error));
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+/* @return NULL: it is not answered */
+static json_t *ask(int fd, const char *command)
+{
+	char error[256];
+
+	return client_table(fd, command, error, sizeof(error));
+}
+
+/* 500 and 4500, for IPv4 and IPv6. */
+static void ike(void **state)
+{
+	int fd = connected();
+	json_t *rows = ask(fd, "/cygnet/ike");
+
+	(void)state;
+	assert_int_equal(json_array_size(rows), 4);
+	json_decref(rows);
+	close(fd);
+}
+
+/* Counters as long as cygnetctl can read them. */
+static void count_much(struct stats *s)
+{
+	*s = (struct stats){
+		.forwarded = INT64_MAX, .encapsulated = INT64_MAX,
+		.decapsulated = INT64_MAX, .dummies = INT64_MAX,
+		.keepalives = INT64_MAX, .held = INT64_MAX,
+		.reassembled = INT64_MAX, .too_big_learned = INT64_MAX,
+		.too_big_ignored = INT64_MAX, .handed_over = INT64_MAX,
+		.crypto_cores = INT64_MAX, .shortcut = INT64_MAX,
+		.drop = {INT64_MAX},
+	};
+}
+
+static json_int_t number(const json_t *row, const char *key)
+{
+	assert_true(json_is_integer(json_object_get(row, key)));
+	return json_integer_value(json_object_get(row, key));
+}
+
+/* None is left out, whatever there is to tell. */
+static void all_workers(void **state)
+{
+	int fd = connected();
+	json_t *rows;
+
+	(void)state;
+	for (unsigned int w = 0; w < WORKERS; w++)
+		count_much(&stats[w]);
+	rows = ask(fd, "/cygnet/stats");
+	assert_int_equal(json_array_size(rows), WORKERS);
+	for (unsigned int w = 0; w < WORKERS; w++) {
+		const json_t *row = json_array_get(rows, w);
+
+		assert_int_equal(number(row, "worker"), w);
+		assert_int_equal(number(row, "forwarded"), INT64_MAX);
+		assert_int_equal(number(row, "dropped"), INT64_MAX);
+	}
+	json_decref(rows);
+	close(fd);
+}
+
+static void all_reasons(void **state)
+{
+	int fd = connected();
+	json_t *rows;
+
+	(void)state;
+	memset(stats, 0, sizeof(stats));
+	for (unsigned int i = 0; i < DROP_REASON_COUNT; i++)
+		stats[0].drop[i] = INT64_MAX;
+	rows = ask(fd, "/cygnet/drops");
+	assert_int_equal(json_array_size(rows), DROP_REASON_COUNT);
+	for (unsigned int i = 0; i < DROP_REASON_COUNT; i++)
+		assert_int_equal(number(json_array_get(rows, i), "packets"), INT64_MAX);
+	json_decref(rows);
+	close(fd);
+}
+
+static void all_engines(void **state)
+{
+	struct rte_mempool *sessions = rte_mempool_create("sessions", 1, 8, 0, 0, NULL, NULL, NULL,
+							 NULL, 0, 0);
+	int fd = connected();
+	json_t *rows;
+
+	(void)state;
+	assert_non_null(sessions);
+	memset(stats, 0, sizeof(stats));
+	for (unsigned int d = 0; d < STATS_MAX_DEVICES; d++) {
+		struct engine_device *device = &engine_device[d];
+
+		*device = (struct engine_device){.driver = device->name, .engine = "hardware",
+						 .sessions = sessions};
+		memset(device->name, 'a' + (int)d, sizeof(device->name) - 1);
+		stats[0].device[d] = (struct stats_device){INT64_MAX, 0, INT64_MAX, INT64_MAX};
+	}
+	engine_devices = STATS_MAX_DEVICES;
+	rows = ask(fd, "/cygnet/engines");
+	engine_devices = 0;
+	rte_mempool_free(sessions);
+	assert_int_equal(json_array_size(rows), STATS_MAX_DEVICES);
+	for (unsigned int d = 0; d < STATS_MAX_DEVICES; d++)
+		assert_int_equal(number(json_array_get(rows, d), "packets"), INT64_MAX);
+	json_decref(rows);
+	close(fd);
+}
+
+static unsigned int answered, unanswered;
+
+/* Until it has not been answered for a while. */
+static void *asker(void *unused)
+{
+	int fd = connected();
+
+	(void)unused;
+	while (unanswered < 20) {
+		json_t *rows = ask(fd, "/cygnet/ike");
+
+		__atomic_add_fetch(rows ? &answered : &unanswered, 1, __ATOMIC_RELEASE);
+		json_decref(rows);
+	}
+	close(fd);
+	return NULL;
+}
+
+/* What was told goes away while somebody asks. */
+static void ended(void **state)
+{
+	static const char *const commands[] = {"ports", "routes", "ike",   "engines",
+					       "measured", "stats", "drops"};
+	pthread_t thread;
+	int fd;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, asker, NULL), 0);
+	while (__atomic_load_n(&answered, __ATOMIC_ACQUIRE) < 10)
+		usleep(1000);
+	telemetry_stop();
+	cygnet_db_close(sadb);
+	sadb = NULL;
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	fd = connected();
+	for (unsigned int i = 0; i < RTE_DIM(commands); i++) {
+		char command[32];
+
+		snprintf(command, sizeof(command), "/cygnet/%s", commands[i]);
+		assert_null(ask(fd, command));
+	}
+	close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ike),
+		cmocka_unit_test(all_workers),
+		cmocka_unit_test(all_reasons),
+		cmocka_unit_test(all_engines),
+		cmocka_unit_test(ended),
+	};
+
+	(void)argc;
+	if (!mkdtemp(folder) || setenv("RUNTIME_DIRECTORY", folder, 1) || start_eal(argv[0]))
+		return 1;
+	return cmocka_run_group_tests(tests, start, stop);
+}
