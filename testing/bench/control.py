@@ -49,15 +49,16 @@ class Control:
         """Of each queue."""
         return [self.count(queue, name) for queue in range(self["queues"])]
 
-    def run(self, frames, seconds, rate=0.0, warmup=0.0, slice_s=0.0, drain=0.0):
+    def run(self, frames, seconds, rate=0.0, warmup=0.0, slice_s=0.0, drain=0.0, ring=RING):
         """One run. @param rate packets per second, 0: as many as the gateway polls
         @param drain seconds that the gateway may hold a packet
+        @param ring  packets that wait in a queue, at a rate
         @return what was counted"""
         hz = self["hz"]
         self["set"] = frames
         self["gap"] = round((hz << GAP_SHIFT) / rate) if rate else 0
         self["warmup"], self["ticks"] = round(warmup * hz), round(seconds * hz)
-        self["slice"], self["ring"], self["drain"] = round(slice_s * hz), RING, round(drain * hz)
+        self["slice"], self["ring"], self["drain"] = round(slice_s * hz), ring, round(drain * hz)
         self["go"] = go = self["go"] + 1
         end = time.monotonic() + 5 + 20 * (seconds + warmup + drain)
         time.sleep(seconds + warmup)
@@ -101,9 +102,14 @@ class Counted:
         return each[len(each) // 2]
 
     @property
+    def mean_size(self):
+        """Of the frames that came in; missed ones have no bytes."""
+        return self.offered_bytes / max(self.offered - self.missed, 1)
+
+    @property
     def gbps(self):
         """Of what was offered and came out, as it was when it came in."""
-        return self.pps * self.offered_bytes / self.offered * 8 / 1e9 if self.offered else 0.0
+        return self.pps * self.mean_size * 8 / 1e9
 
     @property
     def mean_us(self):

@@ -58,8 +58,8 @@ class Gateway:
         return (["-d", library] if self.device == OURS else []) + ["--vdev", f"{self.device}0"]
 
     def make_namespace(self):
-        ip("netns", "add", self.prefix)
         self.namespace = self.prefix
+        ip("netns", "add", self.prefix)
 
     def in_namespace(self, *words, **options):
         return subprocess.run(["ip", "netns", "exec", self.namespace, *words],
@@ -89,11 +89,14 @@ class Gateway:
     def resume(self):
         self.process.send_signal(signal.SIGCONT)
 
-    def run(self, *args, **options):
+    def run(self, frames, seconds, lead=0.0, **options):
+        """control.py's. @param lead  seconds at the same rate right before, which count in nothing"""
         self.resume()
         start = time.monotonic()
         try:
-            return self.control.run(*args, **options)
+            if lead:
+                self.control.run(frames, lead, **options)
+            return self.control.run(frames, seconds, **options)
         finally:
             self.pause()
             if self.options.realtime:
@@ -110,7 +113,7 @@ class Gateway:
             self.process.wait()
         shutil.rmtree(f"/run/dpdk/{self.prefix}", ignore_errors=True)
         if self.namespace:
-            ip("netns", "del", self.namespace)
+            subprocess.run(["ip", "netns", "del", self.namespace], check=False)
 
 
 CONFIG = """\

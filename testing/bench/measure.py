@@ -1,24 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measurements: pairs, the search for the highest rate, latency."""
+"""Measurements in turn, and what they say together."""
 import statistics
 
 # Seconds. A slice is shorter than the turns that a scheduler gives: on a core that
 # others use too most slices are still the gateway's alone.
 WARMUP, SLICE = 0.02, 0.0001
+DRAIN = 0.001  # that a gateway may hold packets, to send them together
 # Per tunnel: until what is decided about its flows is decided, and is so again at its own pace.
 LEARN, LAST = 2e-5, 3e-5
-
-
 ENOUGH, TRIES = 100, 20  # slices, runs
 MANY = 0.1  # packets that are dropped: then it is the gateway that is slow
 
 
-def throughput(gateway, number, seconds, tunnels):
+def throughput(gateway, number, seconds, tunnels=1):
     """At full rate; again where the gateway hardly got the core.
     @return what was counted"""
     for _ in range(TRIES):
         counted = gateway.run(number, max(seconds, tunnels * LAST), warmup=WARMUP + tunnels * LEARN,
-                              slice_s=SLICE)
+                              slice_s=SLICE, drain=DRAIN)
         if len(counted.slices) >= ENOUGH or counted.lost > MANY:
             break
     return counted
@@ -46,25 +45,3 @@ def spread(values):
 def ratios(ours, theirs):
     """How many times the packets per cycle of theirs, run by run."""
     return [b.cycles / a.cycles for a, b in zip(ours, theirs)]
-
-
-def search(gateway, number, highest, tolerated, seconds, steps=9):
-    """RFC 2544, 26.1: the highest rate of which no more than the tolerated share is
-    lost, found by halving. @param highest pps @return pps, 0 if even the lowest loses"""
-    low, high = 0.0, highest
-    for _ in range(steps):
-        rate = (low + high) / 2
-        if gateway.run(number, seconds, rate=rate).lost <= tolerated:
-            low = rate
-        else:
-            high = rate
-    return low
-
-
-LATENCIES = (("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999), ("max", 1))
-
-
-def latency(gateway, number, rate, seconds):
-    """@return microseconds by name, and the share that was lost"""
-    counted = gateway.run(number, seconds, rate=rate)
-    return {name: counted.latency_us(share) for name, share in LATENCIES}, counted.lost

@@ -41,6 +41,14 @@ def facts(more=()):
             f"# command: {command}\n" + "".join(f"# {line}\n" for line in more))
 
 
+faults = []  # what is wrong with the results, line by line
+
+
+def fault(text):
+    faults.append(text)
+    print(f"!! {text}", flush=True)
+
+
 class Table:
     """A CSV file that grows row by row, and is shown as it does.
     @param shown  columns of which a new value is shown; without them all rows are"""
@@ -67,44 +75,71 @@ class Table:
 
 
 RATIO_PLOT = """\
-set terminal svg size 900,420 font "sans,13"
+set terminal svg size 1100,560 font "sans,13" background "#ffffff"
 set output "{out}"
-set datafile separator ","
-set datafile commentschars "#"
 set title "{title}"
 set ylabel "times ipsec-secgw's packets per second"
 set xlabel "frame, bytes"
 set yrange [0:*]
 set grid ytics
-set key outside
+set key below maxcols 2
 set style data histogram
-set style histogram cluster gap 1
+set style histogram errorbars gap 1 lw 1.5
 set style fill solid 0.8 border -1
 set arrow from graph 0, first 1 to graph 1, first 1 nohead dashtype 2
 plot {series}
 """
 
 
-def plot_ratios(path, out, title):
-    """Bars: the ratio at each size, for each suite, pair of drivers and direction; none of a single size."""
-    with open(path) as file:
-        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+def by_kind(rows):
+    """@return {(suite, device, peer's, direction, tunnels): rows}, of those with ratios of several sizes"""
     kinds = {}
     for row in rows:
         if row["ratio"]:
             kind = row["suite"], row["device"], row["peer_device"], row["direction"], row["tunnels"]
             kinds.setdefault(kind, []).append(row)
+    return {kind: mine for kind, mine in sorted(kinds.items()) if len(mine) > 1}
+
+
+def target_lines(kinds, targets):
+    """@return x, y and the length of a line across each bar that has a target"""
+    width = 1 / (len(kinds) + 1)
+    for bar, ((suite, _, _, direction, _), mine) in enumerate(kinds.items()):
+        for cluster, row in enumerate(mine):
+            target = targets.get((suite, direction, row["frame"]))
+            if target:
+                yield cluster + (bar - len(kinds) / 2) * width, target, width
+
+
+def plot_ratios(path, out, title, targets):
+    """Bars: the ratio at each size and its quartiles, for each suite, pair of drivers and direction;
+    none of a single size. @param targets  ratios by suite, direction and size, drawn as lines"""
+    with open(path) as file:
+        kinds = by_kind(csv.DictReader(line for line in file if not line.startswith("#")))
+    if not kinds:
+        return
     several = len({kind[:3] for kind in kinds}) > len({kind[0] for kind in kinds})
     series, data = [], []
-    for (suite, device, peers, direction, _), mine in sorted(kinds.items()):
-        if len(mine) < 2:
-            continue
+    for (suite, device, peers, direction, _), mine in kinds.items():
         name = f"{suite} {direction}" + (f", {device}:{peers}".replace("crypto_", "") if several else "")
         block = f"$d{len(data)}"
-        lines = "".join(f"{row['frame']},{row['ratio']}\n" for row in mine)
+        lines = "".join("{frame} {ratio} {ratio_low} {ratio_high}\n".format(**row) for row in mine)
         data.append(f"{block} << EOD\n{lines}EOD\n")
-        series.append(f'{block} using 2:xtic(1) title "{name}" noenhanced')
-    if not series:
-        return
+        series.append(f'{block} using 2:3:4:xtic(1) title "{name}" noenhanced')
+    lines = "".join(f"{x:.4f} {y} {length:.4f}\n" for x, y, length in target_lines(kinds, targets))
+    if lines:
+        data.append(f"$t << EOD\n{lines}EOD\n")
+        series.append('$t using 1:2:3:(0) with vectors nohead lw 3 lc "black" title "target"')
     script = "".join(data) + RATIO_PLOT.format(out=out, title=title, series=", ".join(series))
-    subprocess.run(["gnuplot"], input=script, text=True, check=True)
+    draw(script, out)
+
+
+def draw(script, out):
+    """By gnuplot, which is to leave that file."""
+    try:
+        subprocess.run(["gnuplot"], input=script, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as failure:
+        fault(f"{out}: no picture: {failure}")
+    else:
+        if not os.path.exists(out) or not os.path.getsize(out):
+            fault(f"{out}: no picture")

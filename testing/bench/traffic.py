@@ -156,7 +156,13 @@ def sizes(mix, count, dice):
     if mix == "random":
         return [dice.randint(64, 1280) for _ in range(count)]
     if mix in IMIX:
-        return dice.choices(list(IMIX[mix]), list(IMIX[mix].values()), k=count)
+        # As many of each as the mix says: the mean of so few at random would be off by 2 percent.
+        shares, usual = IMIX[mix], max(IMIX[mix], key=IMIX[mix].get)
+        each = [size for size, share in shares.items()
+                for _ in range(round(count * share / sum(shares.values())))]
+        each = (each + [usual] * count)[:count]
+        dice.shuffle(each)
+        return each
     return [int(mix)] * count
 
 
@@ -167,19 +173,33 @@ def order(mix, tunnels, dice):
     return turn * rounds
 
 
-def outbound(mix, tunnels, dice):
+def outbound(mix, tunnels, dice, kept):
     turn = order(mix, tunnels, dice)
     for tunnel, size in zip(turn, sizes(mix, len(turn), dice)):
         frame = ethernet(LAN_PORT, udp_packet(HOST, tunnel.far_host, size - ETHERNET))
-        yield frame[:KEPT], size
+        yield frame[:kept], size
 
 
-def inbound(mix, tunnels, dice):
+def inbound(mix, tunnels, dice, _):
     turn = order(mix, tunnels, dice)
     for seq, (tunnel, size) in enumerate(zip(turn, sizes(mix, len(turn), dice)), 1):
         inner = udp_packet(tunnel.far_host, HOST, size - ETHERNET)
         frame = ethernet(WAN_PORT, tunnel.seal(inner, seq))
         yield frame, len(frame)
+
+
+def protected_size(suite, size):
+    """@param size  of a frame, bytes @return that of the frame with it in ESP, in tunnel mode"""
+    text = size - ETHERNET + 2
+    return ETHERNET + IPV4 + ESP + suite.iv + text + -text % suite.align + suite.icv
+
+
+def sent_size(suite, direction, mix):
+    """@return bytes of the frames that a gateway is to send for a mix, on average"""
+    each = sizes(mix, MIXED, random.Random(2))
+    if direction == "encap":
+        each = [protected_size(suite, size) for size in each]
+    return sum(each) / len(each)
 
 
 def write_pcap(path, frames):
@@ -192,8 +212,9 @@ def write_pcap(path, frames):
 DIRECTIONS = {"encap": (LAN_PORT, outbound), "decap": (WAN_PORT, inbound)}
 
 
-def write_sets(folder, tunnels, mixes, directions):
-    """@return the list's path, and the number of each set by direction and mix"""
+def write_sets(folder, tunnels, mixes, directions, kept=KEPT):
+    """@param kept  bytes of a plaintext frame that are written, None: all
+    @return the list's path, and the number of each set by direction and mix"""
     number = {}
     path = os.path.join(folder, "sets")
     with open(path, "w") as sets:
@@ -201,7 +222,7 @@ def write_sets(folder, tunnels, mixes, directions):
             port, frames = DIRECTIONS[direction]
             for mix in mixes:
                 pcap = os.path.join(folder, f"{direction}-{mix}.pcap")
-                write_pcap(pcap, frames(mix, tunnels, random.Random(1)))
+                write_pcap(pcap, frames(mix, tunnels, random.Random(1), kept))
                 number[direction, mix] = len(number)
                 sets.write(f"{port} {pcap}\n")
     return path, number

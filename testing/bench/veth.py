@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The gateways on veths, through the kernel on both sides: what is left of a
-difference where ports are slow. dpdk-testpmd sends on another core; what arrives
-at the far end is counted by the kernel, and nobody receives it."""
+difference where ports are slow. dpdk-testpmd sends the frames of a file again and again, on
+another core; what arrives at the other far end is counted by the kernel."""
+import dataclasses
+import json
 import os
 import shutil
 import signal
 import subprocess
 import time
 
+from control import Lost
 from gateways import MORTAL, Cygnetd, Secgw, ip
-from traffic import HOST
 
 SETTLE = 0.1  # seconds until a flow runs again
+CUT = ("csit",)  # mixes of which the longest frame has to be cut to go into ESP here
+# By direction the far ends that frames come from and arrive at.
+FROM, TO = {"encap": "lan-far", "decap": "wan-far"}, {"encap": "wan-far", "decap": "lan-far"}
 
 
 class OnVeths:
@@ -32,10 +37,12 @@ class OnVeths:
                                   "gso", "off", "gro", "off", stdout=subprocess.DEVNULL)
                 ip("-n", self.namespace, "link", "set", device, "up")
 
-    def arrived(self):
-        counted = self.in_namespace("cat", "/sys/class/net/wan-far/statistics/rx_packets",
-                                    capture_output=True, text=True)
-        return int(counted.stdout)
+    def arrived(self, direction):
+        """@return packets and bytes, at the far end"""
+        shown = subprocess.run(["ip", "-n", self.namespace, "-j", "-s", "link", "show", "dev", TO[direction]],
+                               check=True, capture_output=True, text=True).stdout
+        counted = json.loads(shown)[0]["stats64"]["rx"]
+        return counted["packets"], counted["bytes"]
 
 
 class VethCygnetd(OnVeths, Cygnetd):
@@ -48,18 +55,24 @@ class VethSecgw(OnVeths, Secgw):
 
 
 class Sender:
-    """dpdk-testpmd at the LAN's far end, as fast as it goes."""
+    """dpdk-testpmd at a far end, as fast as it goes. @param frames  a pcap file"""
 
-    def __init__(self, gateway, size):
+    def __init__(self, gateway, frames, direction):
         self.gateway, self.prefix = gateway, gateway.prefix + "-sender"
+        self.log = f"{gateway.work}/sender"
         core = (gateway.options.core + 1) % (os.cpu_count() or 1)
-        self.process = subprocess.Popen(
-            [*MORTAL, "ip", "netns", "exec", gateway.namespace, "dpdk-testpmd", "--lcores", f"(0-1)@{core}",
-             "--no-pci", "--in-memory", "--file-prefix", self.prefix, "-m", "128",
-             "--vdev", "net_af_packet0,iface=lan-far", "--", "--forward-mode=txonly", "--auto-start",
-             "--stats-period=1000", f"--txpkts={size}", f"--tx-ip={HOST},{gateway.tunnels[0].far_host}",
-             "--eth-peer=0,02:00:00:00:00:00", "--total-num-mbufs=4096"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with open(self.log, "w") as log:
+            self.process = subprocess.Popen(
+                [*MORTAL, "ip", "netns", "exec", gateway.namespace, "dpdk-testpmd", "--lcores", f"(0-1)@{core}",
+                 "--no-pci", "--in-memory", "--file-prefix", self.prefix, "-m", "64",
+                 "--vdev", f"net_pcap0,rx_pcap={frames},infinite_rx=1",
+                 "--vdev", f"net_af_packet0,iface={FROM[direction]}", "--", "--forward-mode=io", "--auto-start",
+                 "--stats-period=1000", "--total-num-mbufs=8192"],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    def said(self):
+        with open(self.log, errors="replace") as log:
+            return "".join(log.readlines()[-10:])
 
     def send(self, word):
         self.process.send_signal(word)
@@ -70,43 +83,51 @@ class Sender:
         shutil.rmtree(f"/run/dpdk/{self.prefix}", ignore_errors=True)
 
 
-def rate(gateway, sender, seconds):
-    """@return packets per second that arrive, protected, at the far end"""
+@dataclasses.dataclass(frozen=True)
+class Arrived:
+    """What arrived, protected or opened, at the far end: packets per second, and how many."""
+    rate: float
+    received: int
+    received_bytes: int
+
+
+def measure(gateway, sender, direction, seconds):
     sender.send(signal.SIGCONT)
     gateway.resume()
     time.sleep(SETTLE)
-    start, before = time.monotonic(), gateway.arrived()
+    start, before = time.monotonic(), gateway.arrived(direction)
     time.sleep(seconds)
-    packets, elapsed = gateway.arrived() - before, time.monotonic() - start
+    packets, size = (now - then for now, then in zip(gateway.arrived(direction), before))
+    elapsed = time.monotonic() - start
     gateway.pause()
     sender.send(signal.SIGSTOP)
-    return packets / elapsed
+    return Arrived(packets / elapsed, packets, size)
 
 
-def rates(gateways, size, seconds, rounds):
-    """A B A B ... @return per gateway its rates, packets per second"""
+def rates(gateways, frames, direction, seconds, rounds):
+    """A B A B ... @return per gateway what Arrived in each round"""
     senders = []
     found = [[] for _ in gateways]
     try:
         for gateway in gateways:
-            senders.append(Sender(gateway, size))
-            wait_for_flow(gateway)
+            senders.append(Sender(gateway, frames, direction))
+            wait_for_flow(gateway, senders[-1], direction)
             senders[-1].send(signal.SIGSTOP)
         for _ in range(rounds):
             for gateway, sender, mine in zip(gateways, senders, found):
-                mine.append(rate(gateway, sender, seconds))
+                mine.append(measure(gateway, sender, direction, seconds))
     finally:
         for sender in senders:
             sender.stop()
     return found
 
 
-def wait_for_flow(gateway):
+def wait_for_flow(gateway, sender, direction):
     gateway.resume()
     end = time.monotonic() + 30
-    before = gateway.arrived()
-    while gateway.arrived() < before + 1000:
-        if time.monotonic() > end:
-            raise RuntimeError(f"{gateway.name}: nothing arrives through the veths")
+    before, _ = gateway.arrived(direction)
+    while gateway.arrived(direction)[0] < before + 1000:
+        if sender.process.poll() is not None or time.monotonic() > end:
+            raise Lost(f"{gateway.name}: nothing arrives at {TO[direction]}; the sender says: {sender.said()}")
         time.sleep(0.1)
     gateway.pause()

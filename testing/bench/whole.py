@@ -3,17 +3,22 @@
 """cygnetd whole, with several workers, engine by engine: what on-device packs and runs.
 
 whole.py pack    writes tunnels and frames beside this file's folder
-whole.py run     measures; --help has the arguments
+whole.py run     measures the highest rate, and latency and loss at two; --help has the arguments
+whole.py loads   latencies under light and heavy load: 10 and 90 percent of the best engine's rate
+whole.py table FILE...    what run has written, as a table: the rounds' medians, and their range
 
 Each of the tunnels has an SA of its own each way and one flow, whose packets a queue of the
 port gets by the addresses, as a card shares them out; the packets of an SA go to the worker
-that owns it, whichever has received them. "turn": as if the card knew that worker. "one SA": 64
-flows through one tunnel. 1c4: one worker, and four cores that do crypto for it."""
+that owns it, whichever has received them. "turn": as if the card knew that worker, for which the
+number of workers has to divide that of the tunnels. "one SA": 64 flows through one tunnel.
+1c4: one worker, and four cores that do crypto for it."""
 import argparse
 import contextlib
+import csv
 import os
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -22,20 +27,18 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 # pylint: disable=wrong-import-position
-from control import Lost
+import processors
+from control import RING, Lost
 from gateways import Cygnetd
 from table import Table
-from traffic import (ETHERNET, HOST, KEPT, LAN_PORT, SUITES, WAN_PORT, Tunnel, address, ethernet,
-                     udp_packet, write_pcap)
+from whole_frames import pack, read_sets, sadb_lines
 
 TOP = os.path.dirname(HERE)
-FRAMES = f"{TOP}/frames"
-TUNNELS, FLOWS = 64, 64
-SIZES = (64, 512, 1024, 1408)
-FAT_HOSTS = "10.200.0.0"
-NAMES = ("aes128-sha1", "aes128gcm16")
 WARMUP, DRAIN = 0.1, 0.05
 TOLERATED = 0.001  # share that is lost
+HOPELESS = 1.25  # times the highest rate
+LOADS = {"light": 0.1, "heavy": 0.9}
+SHARES = [percent / 100 for percent in range(1, 100)] + [0.995, 0.999, 1]
 
 CONFIG = """\
 [cygnetd]
@@ -54,82 +57,8 @@ driver-path = {build}/root/lib/dpdk
 device = {ports[0]}
 [port wan]
 device = {ports[1]}
+mtu = {mtu}
 """
-
-
-class FatTunnel(Tunnel):
-    """With a network of hosts at the far end."""
-
-    def sadb_lines(self):
-        ends = address(FAT_HOSTS, self.index * 256), address(FAT_HOSTS, self.index * 256 + 255)
-        for line in super().sadb_lines():
-            yield line.replace(f"{self.far_host}-{self.far_host}", "-".join(ends))
-
-    def hosts(self):
-        return [address(FAT_HOSTS, self.index * 256 + number) for number in range(FLOWS)]
-
-
-def tunnels_of(number, suite):
-    return [Tunnel(SUITES[suite], number * TUNNELS + index) for index in range(TUNNELS)]
-
-
-def fat_of(number, suite):
-    return FatTunnel(SUITES[suite], len(NAMES) * TUNNELS + number)
-
-
-def plaintext(hosts, size):
-    for host in hosts:
-        frame = ethernet(LAN_PORT, udp_packet(HOST, host, size - ETHERNET))
-        yield frame[:KEPT], size
-
-
-def ciphertext(tunnels, size):
-    return sealed(((tunnel, tunnel.far_host) for tunnel in tunnels), size)
-
-
-def sealed(flows, size):
-    """@param flows  (tunnel, far host)"""
-    for seq, (tunnel, far_host) in enumerate(flows, 1):
-        frame = ethernet(WAN_PORT, tunnel.seal(udp_packet(far_host, HOST, size - ETHERNET), seq))
-        yield frame, len(frame)
-
-
-def sets():
-    """(suite, direction, frame size, spread, port, frames)"""
-    hosts = {suite: [tunnel.far_host for tunnel in tunnels_of(number, suite)]
-             for number, suite in enumerate(NAMES)}
-    # First, while the buffers in a device's pools are still in order.
-    for suite in NAMES:
-        yield suite, "encap", 1024, "turn", LAN_PORT, plaintext(hosts[suite], 1024)
-    for number, suite in enumerate(NAMES):
-        fat = fat_of(number, suite)
-        for size in (1024, 1408):
-            yield suite, "encap", size, "one SA", LAN_PORT, plaintext(fat.hosts(), size)
-        yield suite, "decap", 1024, "one SA", WAN_PORT, sealed(((fat, host) for host in fat.hosts()), 1024)
-    for number, suite in enumerate(NAMES):
-        for size in SIZES:
-            yield suite, "encap", size, "hash", LAN_PORT, plaintext(hosts[suite], size)
-        yield suite, "decap", 1024, "hash", WAN_PORT, ciphertext(tunnels_of(number, suite), 1024)
-
-
-def pack():
-    """What is made with python3-cryptography, and what goes with it."""
-    os.makedirs(FRAMES, exist_ok=True)
-    with open(f"{FRAMES}/list", "w") as names:
-        for number, (suite, direction, size, spread, port, frames) in enumerate(sets()):
-            write_pcap(f"{FRAMES}/{number}.pcap", frames)
-            names.write(f"{port}|{suite}|{direction}|{size}|{spread}\n")
-
-
-def read_sets(work):
-    """@return path of the list for the driver, and what each set is"""
-    path, what = f"{work}/sets", []
-    with open(f"{FRAMES}/list") as names, open(path, "w") as out:
-        for number, line in enumerate(names):
-            port, suite, direction, size, spread = line.strip().split("|")
-            out.write(f"{port} {FRAMES}/{number}.pcap{' turn' if spread == 'turn' else ''}\n")
-            what.append((suite, direction, int(size), spread))
-    return path, what
 
 
 class Whole(Cygnetd):
@@ -138,6 +67,7 @@ class Whole(Cygnetd):
     def __init__(self, options, work, sets_path, engine, workers, crypto):
         self.engine, self.workers, self.crypto = engine, workers, crypto
         super().__init__(options, work, sets_path, [], None)
+        self.prefix += f"-{engine}"
 
     def command(self):
         cpus = [str((self.options.first_core + core) % os.cpu_count())
@@ -147,21 +77,18 @@ class Whole(Cygnetd):
         with open(f"{self.work}/conf", "w") as conf:
             conf.write(CONFIG.format(work=self.work, engine=self.engine, workers=self.workers, cores=cores,
                                      crypto_cores=f"crypto_cores = {crypto}" if crypto else "",
-                                     prefix=self.prefix, build=self.build, ports=self.ports, opencl=opencl))
+                                     prefix=self.prefix, build=self.build, ports=self.ports, mtu=self.mtu,
+                                     opencl=opencl))
         return [f"{self.build}/root/sbin/cygnetd", "-c", f"{self.work}/conf"]
 
     def sadb_lines(self):
-        """All that are used outbound first: those of the SAs are then shared out evenly."""
-        tunnels = [tunnel for number, suite in enumerate(NAMES) for tunnel in tunnels_of(number, suite)]
-        tunnels += [fat_of(number, suite) for number, suite in enumerate(NAMES)]
-        lines = [line for tunnel in tunnels for line in tunnel.sadb_lines()]
-        return sorted(lines, key=lambda line: (not line.startswith("sa dir=out"), not line.startswith("sa")))
+        return sadb_lines()
 
 
 @contextlib.contextmanager
 def gateway(options, engine, workers, crypto):
     work = tempfile.mkdtemp(prefix="whole-", dir="/dev/shm")
-    path, what = read_sets(work)
+    path, what = read_sets(work, options.only)
     cygnetd = Whole(options, work, path, engine, workers, crypto)
     try:
         cygnetd.start()
@@ -175,7 +102,9 @@ def highest(cygnetd, number, options):
     """The most that comes through with hardly any loss: all that is polled, or found by halving.
     @return what was counted, and the rate in packets per second"""
     def try_at(rate):
-        return cygnetd.control.run(number, options.seconds, rate=rate, warmup=WARMUP, drain=DRAIN)
+        counted = cygnetd.control.run(number, options.seconds, rate=rate, warmup=WARMUP, drain=DRAIN)
+        counted.shares = [arrived / max(counted.arrived, 1) for arrived in cygnetd.control.counts("arrived")]
+        return counted
     best = try_at(0)
     if best.lost <= TOLERATED:
         return best, best.pps
@@ -190,80 +119,190 @@ def highest(cygnetd, number, options):
     return best, low
 
 
+def by_clock(cygnetd, number, options, rate):
+    return cygnetd.control.run(number, 2 * options.seconds, rate=rate, warmup=WARMUP, drain=DRAIN,
+                               ring=options.ring)
+
+
+def queues(control):
+    """Of each queue's packets the share that was missed, percent."""
+    return " ".join(f"{100 * missed / max(offered, 1):.2f}"
+                    for missed, offered in zip(control.counts("missed"), control.counts("offered")))
+
+
 def measure(cygnetd, number, options):
     """@return a row"""
     best, rate = highest(cygnetd, number, options)
     if not best:
         return {"gbps": 0.0}
     row = {"gbps": best.gbps, "mpps": best.pps / 1e6, "lost": best.lost}
+    row |= {"slowest_gbps": best.gbps * min(best.shares), "fastest_gbps": best.gbps * max(best.shares)}
     size = best.offered_bytes / best.offered
     for name, at in (("90", 0.9 * rate), ("target", options.target * 1e9 / 8 / size)):
-        if at > rate:
+        if at > HOPELESS * rate:
             continue
-        counted = cygnetd.control.run(number, 2 * options.seconds, rate=at, warmup=WARMUP, drain=DRAIN)
-        row |= {f"mean_us_{name}": counted.mean_us, f"p99_us_{name}": counted.latency_us(0.99),
-                f"lost_{name}": counted.lost}
+        counted = by_clock(cygnetd, number, options, at)
+        row |= {f"{what}_{name}": value for what, value in latencies(counted).items()}
+        row[f"lost_{name}"] = max(counted.lost, 0.0)
+        if options.show:
+            print(f"missed by the queues at {name}, percent:", queues(cygnetd.control), flush=True)
     return row
 
 
-COLUMNS = ("engine workers crypto_cores suite direction frame spread gbps mpps lost mean_us_90 p99_us_90 lost_90 "
-           "mean_us_target p99_us_target lost_target").split()
+def latencies(counted):
+    return {"mean_us": counted.mean_us} | {name: counted.latency_us(share) for name, share in PERCENTILES.items()}
 
 
-def one(options, table, engine, workers, crypto):
-    with gateway(options, engine, workers, crypto) as (cygnetd, what):
+PERCENTILES = {"p50_us": 0.5, "p99_us": 0.99, "p99.9_us": 0.999, "max_us": 1}
+FACTS = "round engine workers crypto_cores suite direction frame spread".split()
+COLUMNS = FACTS + "gbps mpps lost slowest_gbps fastest_gbps".split() + [f"{what}_{at}" for at in ("90", "target")
+                                              for what in ("mean_us", *PERCENTILES, "lost")]
+
+
+def one(options, table, facts):
+    with gateway(options, facts["engine"], facts["workers"], facts["crypto_cores"]) as (cygnetd, what):
         # A GPU that has had nothing to do takes its time to wake up.
         cygnetd.control.run(0, 0.5, drain=DRAIN)
         for number, (suite, direction, size, spread) in enumerate(what):
-            wanted = f"{suite}/{direction}/{size}/{spread}"
-            if not any(word in wanted for word in options.only):
-                continue
             row = dict.fromkeys(COLUMNS, "")
             with contextlib.suppress(Lost):
                 row |= measure(cygnetd, number, options)
-            table.add(row | {"engine": engine, "workers": workers, "crypto_cores": crypto, "suite": suite,
-                             "direction": direction, "frame": size, "spread": spread})
+            table.add(row | facts | {"suite": suite, "direction": direction, "frame": size, "spread": spread})
         if options.show:
-            for thing in ("engines", "stats", "drops"):
-                print("\n".join(line for line in cygnetd.show(thing).splitlines()
-                                if thing != "drops" or not line.split()[0] == "0"), flush=True)
-            with open(cygnetd.log, errors="replace") as log:
-                print("".join(line for line in log if "cygnetd: " in line or "opencl" in line), flush=True)
+            show(cygnetd)
 
 
-def run(options):
+def show(cygnetd):
+    for thing in ("engines", "stats", "drops"):
+        print("\n".join(line for line in cygnetd.show(thing).splitlines()
+                        if thing != "drops" or not line.split()[0] == "0"), flush=True)
+    with open(cygnetd.log, errors="replace") as log:
+        print("".join(line for line in log if "cygnetd: " in line or "opencl" in line), flush=True)
+
+
+def combinations(options):
+    """@return engine, workers, crypto cores of each"""
+    for combination in options.combinations:
+        engine, workers = combination.split(":")
+        for count in workers.split("+"):
+            count, _, crypto = count.partition("c")
+            yield engine, int(count), int(crypto or 0)
+
+
+def take_pages(options):
     pages = "/proc/sys/vm/nr_hugepages"
     with open(pages) as file:
         have = int(file.read())
     if have < options.pages:
         with open(pages, "w") as file:
             file.write(str(options.pages))
-    table = Table(f"{options.out}/whole.csv", COLUMNS)
-    for combination in options.combinations:
-        engine, workers = combination.split(":")
-        for count in workers.split("+"):
-            count, _, crypto = count.partition("c")
+
+
+def run(options):
+    take_pages(options)
+    table = Table(f"{options.out}/whole.csv", COLUMNS, [processors.fact()])
+    for number in range(1, options.rounds + 1):
+        for engine, workers, crypto in combinations(options):
+            facts = {"round": number, "engine": engine, "workers": workers, "crypto_cores": crypto}
             try:
-                one(options, table, engine, int(count), int(crypto or 0))
+                one(options, table, facts)
             except (RuntimeError, Lost, subprocess.CalledProcessError) as error:
-                print(f"{engine}, {count} workers, {crypto or 0} crypto cores: {error}", flush=True)
+                print(f"{engine}, {workers} workers, {crypto} crypto cores: {error}", flush=True)
     table.close()
+
+
+def loads(options):
+    """A file for each number of workers: of each latency the median of the rounds, and the lowest and highest."""
+    take_pages(options)
+    for count in dict.fromkeys(workers for _, workers, _ in combinations(options)):
+        counted = loads_of(options, [engine for engine, workers, _ in combinations(options) if workers == count],
+                           count)
+        table = Table(f"{options.out}/loads{count}.csv", LOAD_COLUMNS,
+                      [f"cygnetd with {count} workers, {options.only[0]}, {options.rounds} rounds", processors.fact()],
+                      ("load", "engine"))
+        for (load, engine), runs in counted.items():
+            for share in SHARES:
+                us = sorted(run.latency_us(share) for _, _, run in runs)
+                table.add({"load": load, "engine": engine, "workers": count,
+                           "offered_kpps": statistics.median(rate for rate, _, _ in runs) / 1e3,
+                           "full_kpps": statistics.median(full for _, full, _ in runs) / 1e3,
+                           "lost": statistics.median(max(run.lost, 0.0) for _, _, run in runs),
+                           "share": share, "us": statistics.median(us), "low": us[0], "high": us[-1]})
+        table.close()
+
+
+LOAD_COLUMNS = "load engine workers offered_kpps full_kpps lost share us low high".split()
+
+
+def loads_of(options, engines, workers):
+    """All engines' gateways are there, and all but one of them stopped.
+    @return {(load, engine): of each round the rate, the most that the engine does, what was counted}"""
+    counted = {}
+    with contextlib.ExitStack() as stack:
+        gateways = {}
+        for engine in engines:
+            gateways[engine], _ = stack.enter_context(gateway(options, engine, workers, 0))
+            gateways[engine].control.run(0, 0.5, drain=DRAIN)
+            gateways[engine].pause()
+        for _ in range(options.rounds):
+            full = {engine: each.run(0, options.seconds, warmup=WARMUP, drain=DRAIN).pps
+                    for engine, each in gateways.items()}
+            for load, share in LOADS.items():
+                rate = share * max(full.values())
+                for engine, each in gateways.items():
+                    seen = each.run(0, 2 * options.seconds, rate=rate, warmup=WARMUP, drain=DRAIN)
+                    counted.setdefault((load, engine), []).append((rate, full[engine], seen))
+    return counted
+
+
+def spread_of(rows, column):
+    """The median of the rounds, and the lowest and highest."""
+    values = sorted(float(row[column]) for row in rows if row[column])
+    if not values:
+        return "-"
+    scale, unit = (100, " %") if column.startswith("lost") else (1, "")
+    low, median, high = (f"{scale * value:.3g}" for value in (values[0], statistics.median(values), values[-1]))
+    return f"{median}{unit} ({low} to {high})" if low != high else f"{median}{unit}"
+
+
+def show_table(options):
+    """Markdown."""
+    shown = [column for column in options.columns if column in COLUMNS]
+    print("|", " | ".join(["engine", "workers", "traffic", *shown]), "|")
+    print("|" + "---|" * (len(shown) + 3))
+    groups = {}
+    for path in options.files:
+        with open(path, newline="") as file:
+            for row in csv.DictReader(line for line in file if not line.startswith("#")):
+                groups.setdefault(tuple(row[name] for name in FACTS[1:]), []).append(row)
+    for (engine, workers, crypto, *traffic), rows in groups.items():
+        cores = workers + (f"c{crypto}" if crypto != "0" else "")
+        print("|", " | ".join([engine, cores, " ".join(traffic), *(spread_of(rows, name) for name in shown)]), "|")
 
 
 def words(text):
     return text.split(",")
 
 
+COMMANDS = {"pack": lambda _: pack(), "run": run, "loads": loads, "table": show_table}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=("pack", "run"))
+    parser.add_argument("command", choices=COMMANDS)
+    parser.add_argument("files", nargs="*", metavar="FILE", help="for table")
     parser.add_argument("--combinations", type=words, metavar="ENGINE:WORKERS[cCRYPTO_CORES]+...,...",
                         default=words("cpu:1+2+4+8+15,opencl:1+2+4+8+12,auto:1+2+4+8"))
     parser.add_argument("--only", type=words, default=[""],
                         help="sets SUITE/DIRECTION/SIZE/SPREAD that contain one of these words")
+    parser.add_argument("--rounds", type=int, default=1, help="of all, in turn")
     parser.add_argument("--seconds", type=float, default=0.15, help="of one measurement")
     parser.add_argument("--steps", type=int, default=5, help="of the search for the highest rate")
     parser.add_argument("--target", type=float, default=200.0, help="Gbps at which latency is measured, too")
+    parser.add_argument("--ring", type=int, default=RING,
+                        help="packets that wait in a queue of a port when they come by the clock")
+    parser.add_argument("--columns", type=words, default=words("gbps,mean_us_target,p99_us_target,lost_target"),
+                        help="that table shows")
     parser.add_argument("--first-core", type=int, default=1)
     parser.add_argument("--opencl", default="", help="arguments of the device")
     parser.add_argument("--pages", type=int, default=2048, help="huge pages of 2 MiB")
@@ -272,7 +311,7 @@ def main():
     options = parser.parse_args()
     options.build, options.work, options.realtime = TOP, "/dev/shm", False
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    pack() if options.command == "pack" else run(options)
+    COMMANDS[options.command](options)
 
 
 if __name__ == "__main__":

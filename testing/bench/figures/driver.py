@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Figures of the crypto driver: from mbuf to mbuf through the cryptodev API, in a closed loop."""
+import itertools
+
 import kernel
 from kernel import GRANULARITY, LEVELS, lengths
 from picture import Picture
-from programs import Case, Setting
+from programs import Case, Setting, middle
 
 WINDOW_OF_CPU = 256  # operations under way for each lcore
 DEFAULT_CHUNK = 2304  # the driver's on a GPU
@@ -35,11 +37,18 @@ def by_argument(programs, argument, choices, column):
 
 def fig9(programs):
     """the scheduler's four levels, six algorithms at random"""
-    yield from kernel.fig9(programs)
-    yield from by_argument(programs, "sched", LEVELS[::3] if programs.options.quick else LEVELS, "level")
+    none = {}  # comes first
+    for row in itertools.chain(kernel.fig9(programs), by_argument(
+            programs, "sched", LEVELS[::3] if programs.options.quick else LEVELS, "level")):
+        if row["level"] == "none":
+            none[row["layer"], row["lengths"]] = row["gbps"]
+        base = none.get((row["layer"], row["lengths"]))
+        yield row | {"over_none": row["gbps"] / base if base else ""}
 
 
-fig9.columns = kernel.MIX_COLUMNS
+fig9.columns = [*kernel.MIX_COLUMNS, "over_none"]
+fig9.needed = ("over_none",)
+fig9.least = tuple(itertools.product(("kernel", "driver"), ("none", "all")))
 fig9.picture = Picture("PIPSEA's scheduler, six algorithms at random", "bars", x="lengths", y="gbps", series="level",
                        series_title="sched={}", panel="layer", panel_title="{}", xlabel="payload, bytes", ylabel="Gbps")
 
@@ -89,22 +98,26 @@ fig13.picture = Picture("One or two lcores for input and output", "bars", x="len
 
 def fig14(programs):
     """distribution of latencies at the highest rate, by chunk and by length, AES-CBC+HMAC-SHA1"""
-    quick = programs.options.quick
+    quick, rounds = programs.options.quick, programs.options.rounds
     kinds = [("by chunk", chunk, "1280") for chunk in ([256] if quick else [512, 1024, 2048, 4096, 8192])]
     kinds += [("by length", kernel.CHUNK, size) for size in ([] if quick else lengths(programs.options))]
-    for what, chunk, size in kinds:
-        setting = scheduled(programs, chunk=chunk, bins=chunk // 64)
-        for row, histogram in programs.histograms(setting, [f"cbc-sha1,{size}"]):
-            facts = {"figure": what, "series": f"chunk={chunk}" if what == "by chunk" else size}
-            seen, total = 0, sum(count for _, count in histogram)
-            for us, count in histogram:
-                seen += count
-                yield row | facts | {"us": us, "operations": count, "share": seen / total}
+    found = {kind: [] for kind in kinds}
+    for number in range(1, rounds + 1):
+        for (what, chunk, size), rows in found.items():
+            rows.append(programs.histogram(scheduled(programs, chunk=chunk, bins=chunk // 64), f"cbc-sha1,{size}"))
+            print(f"   {number}/{rounds} chunk={chunk} {size}: {rows[-1]['mean_us']} us", flush=True)
+    for (what, chunk, size), rows in found.items():
+        row = middle(rows, "mean_us")
+        facts = {"figure": what, "series": f"chunk={chunk}" if what == "by chunk" else size}
+        seen, total = 0, sum(count for _, count in row["histogram"])
+        for us, count in row["histogram"]:
+            seen += count
+            yield row | facts | {"us": us, "operations": count, "share": seen / total}
 
 
-fig14.columns = "figure series gbps mean_us us operations share".split()
+fig14.columns = "figure series gbps mean_us low high us operations share".split()
 fig14.shown = "figure", "series"
-fig14.picture = Picture("Latency at full rate, AES-CBC+HMAC-SHA1", "steps", x="us", y="share", series="series",
+fig14.picture = Picture("Latency in a closed loop, two chunks under way, AES-CBC+HMAC-SHA1", "steps", x="us", y="share", series="series",
                         panel="figure", panel_title="{}", xlabel="us", ylabel="share of the packets", logx=True)
 
 

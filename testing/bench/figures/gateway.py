@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 
 from hugepages import huge_pages
+from measure import spread
 from picture import Picture
 
 ENGINES = ("cpu", "opencl", "auto")
@@ -45,9 +46,10 @@ def engines(options):
         shutil.rmtree(work)
 
 
-def distribution(counted):
+def distribution(rounds):
     for share in SHARES:
-        yield {"share": share, "us": counted.latency_us(share)}
+        us, low, high = spread([counted.latency_us(share) for counted in rounds])
+        yield {"share": share, "us": us, "low": low, "high": high}
 
 
 def sslshader(programs):
@@ -61,14 +63,19 @@ def sslshader(programs):
                 for gateway in gateways}
         loads = {"light": LIGHT * min(full.values()), "heavy": HEAVY * max(full.values())}
         for load, rate in loads.items():
-            for gateway in gateways:
-                counted = gateway.run(number, 4 * options.seconds, rate=rate, warmup=options.seconds)
-                facts = {"load": load, "engine": gateway.name, "offered_kpps": rate / 1e3,
-                         "full_kpps": full[gateway.name] / 1e3, "lost": max(counted.lost, 0)}
-                yield from (facts | point for point in distribution(counted))
+            found = {gateway.name: [] for gateway in gateways}
+            for turn in range(1, options.rounds + 1):
+                print(f"   {turn}/{options.rounds} {load} load", flush=True)
+                for gateway in gateways:
+                    found[gateway.name].append(gateway.run(number, 4 * options.seconds, rate=rate,
+                                                           warmup=options.seconds))
+            for name, rounds in found.items():
+                facts = {"load": load, "engine": name, "offered_kpps": rate / 1e3, "full_kpps": full[name] / 1e3,
+                         "lost": max(spread([counted.lost for counted in rounds])[0], 0)}
+                yield from (facts | point for point in distribution(rounds))
 
 
-sslshader.columns = "load engine offered_kpps full_kpps lost share us".split()
+sslshader.columns = "load engine offered_kpps full_kpps lost share us low high".split()
 sslshader.shown = "load", "engine"
 sslshader.picture = Picture("Latency with and without opportunistic offload, AES-128-CBC+HMAC-SHA1, 1,024 B", "steps",
                             x="us", y="share", series="engine", series_title="engine = {}", panel="load",

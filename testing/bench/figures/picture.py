@@ -11,10 +11,12 @@ set datafile missing "NaN"
 set xlabel "{picture.xlabel}" offset 0,0.6
 set ylabel "{picture.ylabel}"
 set yrange [0:*]
+set xtics font ",10"
 set grid ytics
 set key {key}
 """
-STYLES = {"bars": "set style data histogram\nset style histogram cluster gap 1\nset style fill solid 0.8 border -1\n",
+STYLES = {"bars": "set style data histogram\nset style histogram errorbars gap 1 lw 1\n"
+                  "set style fill solid 0.8 border -1\nset offsets 0,0,graph 0.05,0\n",
           "lines": "set style data linespoints\n",
           "steps": "set style data lines\n"}
 
@@ -51,10 +53,12 @@ def values(rows, column):
 
 
 def block(picture, name, rows, series):
-    """The data of one series; bars have one for each x, also where nothing was measured."""
-    at = {row[picture.x]: row[picture.y] for row in rows if row[picture.series] == series}
+    """The data of one series: x, y and, of rounds, the quartiles of y. Bars have one for each x, also
+    where nothing was measured."""
+    at = {row[picture.x]: [row[picture.y], *(row.get(name) or row[picture.y] for name in ("low", "high"))]
+          for row in rows if row[picture.series] == series}
     keys = [x for x in values(rows, picture.x) if picture.kind == "bars" or x in at]
-    return f"{name} << EOD\n" + "".join(f"{x} {at.get(x) or 'NaN'}\n" for x in keys) + "EOD\n"
+    return f"{name} << EOD\n" + "".join(f"{x} {' '.join(at.get(x, ['NaN'] * 3))}\n" for x in keys) + "EOD\n"
 
 
 def panel(picture, number, rows, title):
@@ -62,7 +66,7 @@ def panel(picture, number, rows, title):
     for i, series in enumerate(values(rows, picture.series)):
         name = f"$p{number}s{i}"
         blocks += block(picture, name, rows, series)
-        columns = "2:xtic(1)" if picture.kind == "bars" else "1:2"
+        columns = "2:3:4:xtic(1)" if picture.kind == "bars" else "1:2"
         plots.append(f'{name} using {columns} title "{picture.series_title.format(series)}"')
     return f'{blocks}set title "{title}"\nplot {", ".join(plots)}\n'
 
@@ -73,7 +77,7 @@ def draw(picture, path, out):
     panels = values(rows, picture.panel) if picture.panel else [None]
     across = 1 if len(panels) == 1 else 2
     down = -(-len(panels) // across)
-    script = HEAD.format(picture=picture, out=out, width=480 * across + 220 * (across == 1), height=340 * down + 40,
+    script = HEAD.format(picture=picture, out=out, width=560 * across + 300 * (across == 1), height=340 * down + 40,
                          key="outside" if across == 1 else "outside bottom center horizontal")
     script += STYLES[picture.kind] + ("set logscale x\nset xrange [*:*] noextend\n" if picture.logx else "")
     if len(panels) > 1:

@@ -24,6 +24,7 @@ ALGORITHM = re.compile(r"(?P<algorithm>\S.*?) +(?P<packets>\d+) x +(?P<bytes>\d+
 MIX = re.compile(r"mix (?P<lengths>\S+) +chunk=(?P<chunk>\d+) bins=(?P<bins>\d+) "
                  r"granularity=(?P<granularity>\d+) sched=(?P<level>\S+) +(?P<launch_us>[\d.]+) us a launch +"
                  r"(?P<gbps>[\d.]+) Gbps, +(?P<left_over_percent>[\d.]+)% left over")
+WHAT = "algorithm packets bytes group lanes lengths chunk bins granularity level".split()  # what is asked for
 PMD = re.compile(r"(?P<mops>[\d.]+) Mops/s +(?P<gbps>[\d.]+) Gbps, latency us mean +(?P<mean_us>[\d.]+) "
                  r"p50 +(?P<p50_us>\d+) p99 +(?P<p99_us>\d+) p99.9 +(?P<p999_us>\d+) max +(?P<max_us>\d+), "
                  r"cycles per operation (?P<cycles>\d+) .*, 0 failed")
@@ -97,6 +98,18 @@ class Programs:
             if not rows and "cannot be" not in "".join(said):
                 raise Failed(f"bench-kernel {' '.join(map(str, more))}:\n{''.join(said)}")
 
+    def kernel_rounds(self, pattern, words, runs, by):
+        """bench-kernel, round after round. Progress is shown. @param by  what the median round is chosen by
+        @return for each of its lines the median round's, with quartiles as low and high"""
+        found_of = {}
+        for number in range(1, self.options.rounds + 1):
+            for row in self.kernel(pattern, words, runs):
+                what = tuple(row[name] for name in WHAT if name in row)
+                found_of.setdefault(what, []).append(row)
+                print(f"   {number}/{self.options.rounds} {' '.join(map(str, what))}: {by} {row[by]}", flush=True)
+        for rows in found_of.values():
+            yield middle(rows, by)
+
     def device(self):
         """@return its name"""
         said = list(self.lines("bench-kernel", "-d", self.options.device, "-n", 32, "-l", 64, "algorithms"))
@@ -150,14 +163,12 @@ class Programs:
         for case in cases:
             yield case.facts | middle(case.rounds, case.by)
 
-    def histograms(self, setting, jobs):
-        """@return for each job what was measured, and its latencies as [(us, operations)]"""
+    def histogram(self, setting, job):
+        """@return what was measured, and its latencies as [(us, operations)] in "histogram" """
         with tempfile.NamedTemporaryFile("r") as file:
             with_file = dataclasses.replace(setting, words=(*setting.words, "-H", file.name))
-            for job in jobs:
-                (row,) = self.pmd(with_file, [job])  # to its end: the file is complete then
-                file.seek(0)
-                yield row, [tuple(map(int, line.split())) for line in file if line.strip()]
+            (row,) = self.pmd(with_file, [job])  # to its end: the file is complete then
+            return row | {"histogram": [tuple(map(int, line.split())) for line in file if line.strip()]}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The tunnels and the sets of frames of whole.py."""
+import os
+import random
+
+from traffic import (ETHERNET, FIXED, HOST, KEPT, LAN_PORT, MIXES, SUITES, WAN_PORT, Tunnel, address, ethernet,
+                     sizes, udp_packet, write_pcap)
+
+FRAMES = f"{os.path.dirname(os.path.dirname(os.path.abspath(__file__)))}/frames"
+TUNNELS, FLOWS = 120, 64
+ROUNDS_OF_MIX = 16  # of all tunnels
+FAT_HOSTS = "10.200.0.0"
+NAMES = ("aes128-sha1", "aes128gcm16")
+
+
+class FatTunnel(Tunnel):
+    """With a network of hosts at the far end."""
+
+    def sadb_lines(self):
+        ends = address(FAT_HOSTS, self.index * 256), address(FAT_HOSTS, self.index * 256 + 255)
+        for line in super().sadb_lines():
+            yield line.replace(f"{self.far_host}-{self.far_host}", "-".join(ends))
+
+    def hosts(self):
+        return [address(FAT_HOSTS, self.index * 256 + number) for number in range(FLOWS)]
+
+
+def tunnels_of(number, suite):
+    return [Tunnel(SUITES[suite], number * TUNNELS + index) for index in range(TUNNELS)]
+
+
+def fat_of(number, suite):
+    return FatTunnel(SUITES[suite], len(NAMES) * TUNNELS + number)
+
+
+def plaintext(flows):
+    """@param flows  (tunnel, far host, frame size)"""
+    for _, host, size in flows:
+        frame = ethernet(LAN_PORT, udp_packet(HOST, host, size - ETHERNET))
+        yield frame[:KEPT], size
+
+
+def ciphertext(flows):
+    for seq, (tunnel, host, size) in enumerate(flows, 1):
+        frame = ethernet(WAN_PORT, tunnel.seal(udp_packet(host, HOST, size - ETHERNET), seq))
+        yield frame, len(frame)
+
+
+DIRECTIONS = {"encap": (LAN_PORT, plaintext), "decap": (WAN_PORT, ciphertext)}
+
+
+def in_order(tunnels, mix):
+    """Each tunnel in turn, so that the place says whose it is; of a mix more than once."""
+    turn = tunnels * (ROUNDS_OF_MIX if mix in MIXES else 1)
+    return [(tunnel, tunnel.far_host, size)
+            for tunnel, size in zip(turn, sizes(mix, len(turn), random.Random(1)))]
+
+
+def sets():
+    """(suite, direction, frame size or mix, spreads, flows)"""
+    for number, suite in enumerate(NAMES):
+        for direction in DIRECTIONS:
+            for mix in (*FIXED, *MIXES):
+                yield suite, direction, mix, ("turn", "hash"), in_order(tunnels_of(number, suite), mix)
+            for size in (1024, 1408):
+                fat = fat_of(number, suite)
+                yield suite, direction, size, ("one SA",), [(fat, host, size) for host in fat.hosts()]
+
+
+def pack():
+    """What is made with python3-cryptography, and what goes with it."""
+    os.makedirs(FRAMES, exist_ok=True)
+    with open(f"{FRAMES}/list", "w") as names:
+        for number, (suite, direction, mix, spreads, flows) in enumerate(sets()):
+            port, frames = DIRECTIONS[direction]
+            write_pcap(f"{FRAMES}/{number}.pcap", frames(flows))
+            for spread in spreads:
+                names.write(f"{port}|{number}|{suite}|{direction}|{mix}|{spread}\n")
+
+
+def read_sets(work, only):
+    """Those that are wanted; steered ones first, while the buffers in a device's pools are still in order.
+    @return path of the list for the driver, and what each set is"""
+    path, what = f"{work}/sets", []
+    with open(f"{FRAMES}/list") as names:
+        lines = [line.strip().split("|") for line in names]
+    with open(path, "w") as out:
+        for port, number, *of in sorted(lines, key=lambda line: ("turn", "one SA", "hash").index(line[-1])):
+            if any(word in "/".join(of) for word in only):
+                out.write(f"{port} {FRAMES}/{number}.pcap{' turn' if of[-1] == 'turn' else ''}\n")
+                what.append(of)
+    return path, what
+
+
+def sadb_lines():
+    """SAs first, those of a suite and direction together: which number each has decides about its
+    worker, and a steered set counts on that."""
+    fat = [fat_of(number, suite) for number, suite in enumerate(NAMES)]
+    lines = [line for number, suite in enumerate(NAMES) for way in ("sa dir=out", "sa dir=in")
+             for tunnel in tunnels_of(number, suite) for line in tunnel.sadb_lines() if line.startswith(way)]
+    lines += [line for tunnel in fat for line in tunnel.sadb_lines() if line.startswith("sa")]
+    tunnels = [tunnel for number, suite in enumerate(NAMES) for tunnel in tunnels_of(number, suite)]
+    return lines + [line for tunnel in tunnels + fat for line in tunnel.sadb_lines()
+                    if line.startswith("policy")]
