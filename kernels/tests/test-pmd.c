@@ -301,13 +301,21 @@ static void full_table(void)
 	device_close(&dev);
 }
 
-/* Ask for what is back until there has been another launch: at the latest by the first call after a
- * time. How late that comes is the machine's affair. @return what is back */
-static unsigned int launch_until(const struct device *dev, uint64_t latest, struct rte_crypto_op **back,
-				 unsigned int room)
+static uint64_t cycles(uint64_t us)
+{
+	return us * rte_get_tsc_hz() / 1000000;
+}
+
+/* Send one and ask for what is back until it is launched: at the latest by the first call after its wait,
+ * which may be the one that sent it. How late that comes is the machine's affair. @return what is back */
+static unsigned int launch_within(const struct device *dev, struct rte_crypto_op *op, unsigned int wait_us,
+				  struct rte_crypto_op **back, unsigned int room)
 {
 	unsigned int before = launches, n = 0;
+	uint64_t latest;
 
+	CHECK(rte_cryptodev_enqueue_burst(dev->id, 0, &op, 1) == 1);
+	latest = rte_get_tsc_cycles() + cycles(wait_us);
 	while (launches == before) {
 		uint64_t now = rte_get_tsc_cycles();
 
@@ -315,11 +323,6 @@ static unsigned int launch_until(const struct device *dev, uint64_t latest, stru
 		CHECK(launches > before || now < latest);
 	}
 	return n;
-}
-
-static uint64_t cycles(uint64_t us)
-{
-	return us * rte_get_tsc_hz() / 1000000;
 }
 
 /* A lone packet leaves an idle device's queue pair in time, by default within 50 us; and one that comes
@@ -339,12 +342,10 @@ static void waits_no_longer(const char *args, unsigned int idle_us, unsigned int
 	for (unsigned int round = 0; round < 20; round++) {
 		for (unsigned int i = 0; i < 2; i++)
 			op[i] = make_op(session);
-		CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op, 1) == 1);
 		fault_hang = true; /* the first one is under way for as long as we want */
-		n = launch_until(&dev, rte_get_tsc_cycles() + cycles(idle_us), back, 2);
+		n = launch_within(&dev, op[0], idle_us, back, 2);
 		CHECK(n == 0);
-		CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op + 1, 1) == 1);
-		n += launch_until(&dev, rte_get_tsc_cycles() + cycles(busy_us), back + n, 2 - n);
+		n += launch_within(&dev, op[1], busy_us, back + n, 2 - n);
 		fault_hang = false;
 		while (n < 2) {
 			unsigned int got = rte_cryptodev_dequeue_burst(dev.id, 0, back + n, 2 - n);
@@ -728,7 +729,7 @@ static void freed_under_way(void)
 	struct device dev;
 	unsigned int n = 0;
 
-	device_open(&dev, "chunk=32,bins=1,wait_us=1000", 1);
+	device_open(&dev, "chunk=32,bins=1,wait_us=1000000", 1);
 	other.auth = OCL_AUTH_HMAC_SHA256;
 	suite_keys(&suite);
 	suite_keys(&other);
@@ -738,6 +739,7 @@ static void freed_under_way(void)
 	op[1] = make_op(gone);
 	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op, 2) == 2);
 	session_free(&dev, gone);
+	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, NULL, 0) == 0); /* goes */
 	while (n < 2)
 		n += rte_cryptodev_dequeue_burst(dev.id, 0, back + n, 2 - n);
 	CHECK(back[0] == op[0] && back[0]->status == RTE_CRYPTO_OP_STATUS_SUCCESS);
