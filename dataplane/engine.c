@@ -40,6 +40,8 @@ static const struct known {
 } known[] = {
 	{.driver = "crypto_ipsec_mb_gcm", .engine = "cpu",
 	 .library = "librte_crypto_ipsec_mb_gcm.so"},
+	{.driver = "crypto_ipsec_mb_chain", .engine = "cpu",
+	 .library = "librte_crypto_ipsec_mb_chain.so"},
 	{.driver = "crypto_aesni_gcm", .engine = "cpu"},
 	{.driver = "crypto_aesni_mb", .engine = "cpu"},
 	{.driver = "crypto_openssl", .engine = "cpu"},

@@ -21,11 +21,13 @@ struct gcm_library {
 	aes_gcm_enc_dec_finalize_t end[GCM_DIRECTIONS];
 };
 
-/**
- * Have ipsec_mb choose its functions for this CPU.
- * @return 0; -ENOTSUP if the CPU has no AES-NI or PCLMULQDQ, -ENOMEM, -EIO if the library's own
- *	   test fails; logged
- */
-int gcm_library_open(struct gcm_library library[GCM_KEY_SIZES]);
+#define GCM_LIBRARY(mgr, bits)                                                                     \
+	((struct gcm_library){                                                                     \
+		.expand = (mgr)->gcm##bits##_pre,                                                  \
+		.once = {(mgr)->gcm##bits##_enc, (mgr)->gcm##bits##_dec},                          \
+		.begin = (mgr)->gcm##bits##_init,                                                  \
+		.go_on = {(mgr)->gcm##bits##_enc_update, (mgr)->gcm##bits##_dec_update},           \
+		.end = {(mgr)->gcm##bits##_enc_finalize, (mgr)->gcm##bits##_dec_finalize},         \
+	})
 
 #endif

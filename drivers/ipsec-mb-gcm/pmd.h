@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file pmd.h
- * The driver's instance, one a virtual device, and its operations.
+ * The driver's instance, one a virtual device.
  */
 #ifndef GCM_PMD_H
 #define GCM_PMD_H
 
-#include <cryptodev_pmd.h>
-
+#include "device.h"
 #include "library.h"
 
 struct gcm_pmd {
+	struct mb_device device; /* first */
 	struct gcm_library library[GCM_KEY_SIZES];
-	unsigned int max_queue_pairs;
 };
 
 extern const struct rte_cryptodev_capabilities gcm_capabilities[];
-extern struct rte_cryptodev_ops gcm_ops;
 
 #endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "bunch.h"
+#include "call.h"
+#include "device.h"
+
+static __thread struct chain_bunch *own;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t at_end; /* the same, for the thread's end */
+static int no_key;
+
+static void free_bunch(void *bunch)
+{
+	chain_bunch_close(bunch);
+	free(bunch);
+}
+
+static void make_key(void)
+{
+	no_key = pthread_key_create(&at_end, free_bunch);
+}
+
+static int make_own(const struct mb_driver *driver)
+{
+	struct chain_bunch *bunch;
+	int err;
+
+	pthread_once(&once, make_key);
+	if (no_key)
+		return no_key;
+	bunch = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*bunch));
+	if (bunch == NULL)
+		return ENOMEM;
+	err = -chain_bunch_open(bunch, driver);
+	if (err) {
+		free(bunch);
+		return err;
+	}
+	err = pthread_setspecific(at_end, bunch);
+	if (err) {
+		free_bunch(bunch);
+		return err;
+	}
+	own = bunch;
+	return 0;
+}
+
+static uint32_t refuse(struct rte_crypto_sym_vec *vec, int why)
+{
+	for (uint32_t i = 0; i < vec->num; i++)
+		vec->status[i] = why;
+	return 0;
+}
+
+static int add(struct chain_bunch *bunch, const struct chain_session *s,
+	       union rte_crypto_sym_ofs ofs, const struct rte_crypto_sym_vec *vec, uint32_t i)
+{
+	const struct rte_crypto_vec *piece = vec->src_sgl[i].vec;
+	uint32_t auth = ofs.ofs.auth.head + ofs.ofs.auth.tail;
+	uint32_t outside = ofs.ofs.cipher.head + ofs.ofs.cipher.tail;
+	struct chain_text text = {.iv = vec->iv[i].va, .icv = vec->digest[i].va};
+
+	if (vec->src_sgl[i].num != 1)
+		return ENOTSUP;
+	if (!piece->base || piece->len < auth || piece->len < outside ||
+	    ofs.ofs.cipher.head < ofs.ofs.auth.head)
+		return EINVAL;
+	text.at = (uint8_t *)piece->base + ofs.ofs.auth.head;
+	text.len = piece->len - auth;
+	text.head = ofs.ofs.cipher.head - ofs.ofs.auth.head;
+	text.cipher_len = piece->len - outside;
+	return chain_bunch_add(bunch, s, &text);
+}
+
+/* @param from  n of the texts, a bunch at most. @return how many went well */
+static uint32_t some(struct chain_bunch *bunch, const struct chain_session *s,
+		     union rte_crypto_sym_ofs ofs, struct rte_crypto_sym_vec *vec, uint32_t from, uint32_t n)
+{
+	uint32_t good = 0, done = 0;
+
+	for (uint32_t i = from; i < from + n; i++)
+		vec->status[i] = add(bunch, s, ofs, vec, i);
+	chain_bunch_work(bunch);
+	for (uint32_t i = from; i < from + n; i++) {
+		if (vec->status[i])
+			continue;
+		vec->status[i] = bunch->status[done++];
+		good += !vec->status[i];
+	}
+	return good;
+}
+
+uint32_t chain_call(struct rte_cryptodev *dev, struct rte_cryptodev_sym_session *session,
+		    union rte_crypto_sym_ofs ofs, struct rte_crypto_sym_vec *vec)
+{
+	const struct mb_device *device = dev->data->dev_private;
+	const struct chain_session *s = CRYPTODEV_GET_SYM_SESS_PRIV(session);
+	uint32_t good = 0;
+	int err;
+
+	if (vec->dest_sgl && vec->dest_sgl != vec->src_sgl)
+		return refuse(vec, ENOTSUP);
+	err = own ? 0 : make_own(device->driver);
+	if (err)
+		return refuse(vec, err);
+	for (uint32_t i = 0; i < vec->num; i += CHAIN_BUNCH)
+		good += some(own, s, ofs, vec, i, RTE_MIN(vec->num - i, CHAIN_BUNCH));
+	return good;
+}

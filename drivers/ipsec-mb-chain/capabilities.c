@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "capabilities.h"
+
+#define CIPHER(name, block)                                                                        \
+	{                                                                                          \
+		.op = RTE_CRYPTO_OP_TYPE_SYMMETRIC,                                                \
+		.sym = {                                                                           \
+			.xform_type = RTE_CRYPTO_SYM_XFORM_CIPHER,                                 \
+			.cipher = {                                                                \
+				.algo = RTE_CRYPTO_CIPHER_##name,                                  \
+				.block_size = block,                                               \
+				.key_size = {.min = 16, .max = 32, .increment = 8},                \
+				.iv_size = {.min = 16, .max = 16, .increment = 0},                 \
+			},                                                                         \
+		},                                                                                 \
+	}
+
+/* A digest is whole, or as ESP and AH have it. */
+#define AUTH(name, block, whole, truncated)                                                        \
+	{                                                                                          \
+		.op = RTE_CRYPTO_OP_TYPE_SYMMETRIC,                                                \
+		.sym = {                                                                           \
+			.xform_type = RTE_CRYPTO_SYM_XFORM_AUTH,                                   \
+			.auth = {                                                                  \
+				.algo = RTE_CRYPTO_AUTH_##name,                                    \
+				.block_size = block,                                               \
+				.key_size = {.min = 1, .max = block, .increment = 1},              \
+				.digest_size = {                                                   \
+					.min = truncated,                                          \
+					.max = whole,                                              \
+					.increment = (whole) - (truncated),                        \
+				},                                                                 \
+			},                                                                         \
+		},                                                                                 \
+	}
+
+const struct rte_cryptodev_capabilities chain_capabilities[] = {
+	CIPHER(AES_CBC, 16),
+	CIPHER(AES_CTR, 16),
+	AUTH(SHA1_HMAC, 64, 20, 12),
+	AUTH(SHA256_HMAC, 64, 32, 16),
+	AUTH(SHA384_HMAC, 128, 48, 24),
+	AUTH(SHA512_HMAC, 128, 64, 32),
+	{.op = RTE_CRYPTO_OP_TYPE_UNDEFINED}, /* the end */
+};

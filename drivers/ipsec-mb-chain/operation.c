@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+
+#include "operation.h"
+
+static const struct chain_session *session_of(const struct rte_crypto_op *op)
+{
+	return CRYPTODEV_GET_SYM_SESS_PRIV(op->sym->session);
+}
+
+/* Whether it is one at all. */
+static enum rte_crypto_op_status check(const struct rte_crypto_op *op)
+{
+	const struct rte_crypto_sym_op *sym = op->sym;
+
+	if (op->type != RTE_CRYPTO_OP_TYPE_SYMMETRIC)
+		return RTE_CRYPTO_OP_STATUS_INVALID_ARGS;
+	if (op->sess_type != RTE_CRYPTO_OP_WITH_SESSION || sym->session == NULL)
+		return RTE_CRYPTO_OP_STATUS_INVALID_SESSION;
+	if (sym->m_src == NULL || (sym->m_dst && sym->m_dst != sym->m_src))
+		return RTE_CRYPTO_OP_STATUS_INVALID_ARGS;
+	return RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
+}
+
+/* Whether a range is in the packet's first segment. */
+static bool is_inside(const struct rte_mbuf *m, uint32_t offset, uint32_t len)
+{
+	return (uint64_t)offset + len <= m->data_len;
+}
+
+static int add(struct chain_bunch *bunch, const struct rte_crypto_op *op)
+{
+	const struct chain_session *s = session_of(op);
+	const struct rte_crypto_sym_op *sym = op->sym;
+	struct chain_text text = {
+		.at = rte_pktmbuf_mtod_offset(sym->m_src, uint8_t *, sym->auth.data.offset),
+		.len = sym->auth.data.length,
+		.icv = sym->auth.digest.data,
+	};
+
+	if (!is_inside(sym->m_src, sym->auth.data.offset, sym->auth.data.length))
+		return EINVAL;
+	if (s->kind.cipher != IMB_CIPHER_NULL) {
+		if (!is_inside(sym->m_src, sym->cipher.data.offset, sym->cipher.data.length) ||
+		    sym->cipher.data.offset < sym->auth.data.offset)
+			return EINVAL;
+		text.head = sym->cipher.data.offset - sym->auth.data.offset;
+		text.cipher_len = sym->cipher.data.length;
+		text.iv = rte_crypto_op_ctod_offset(op, const uint8_t *, s->iv_offset);
+	}
+	return chain_bunch_add(bunch, s, &text);
+}
+
+static enum rte_crypto_op_status status_of(int err)
+{
+	switch (err) {
+	case 0:
+		return RTE_CRYPTO_OP_STATUS_SUCCESS;
+	case EBADMSG:
+		return RTE_CRYPTO_OP_STATUS_AUTH_FAILED;
+	default:
+		return RTE_CRYPTO_OP_STATUS_ERROR;
+	}
+}
+
+/* Those of n that are of the first one's kind. @param left  a bit mask of them. @return the others */
+static uint64_t one_kind(struct chain_bunch *bunch, struct rte_crypto_op **ops, uint64_t left)
+{
+	const struct chain_session *first = session_of(ops[__builtin_ctzll(left)]);
+	struct rte_crypto_op *added[CHAIN_BUNCH];
+	uint64_t others = 0;
+	unsigned int n = 0;
+
+	for (; left; left &= left - 1) {
+		struct rte_crypto_op *op = ops[__builtin_ctzll(left)];
+
+		if (!chain_same_kind(session_of(op), first))
+			others |= left & -left;
+		else if (add(bunch, op))
+			op->status = RTE_CRYPTO_OP_STATUS_INVALID_ARGS;
+		else
+			added[n++] = op;
+	}
+	chain_bunch_work(bunch);
+	for (unsigned int i = 0; i < n; i++)
+		added[i]->status = status_of(bunch->status[i]);
+	return others;
+}
+
+void chain_operations(struct chain_bunch *bunch, struct rte_crypto_op **ops, uint16_t n)
+{
+	for (unsigned int from = 0; from < n; from += CHAIN_BUNCH) {
+		uint64_t left = 0;
+
+		for (unsigned int i = 0; i < CHAIN_BUNCH && from + i < n; i++) {
+			ops[from + i]->status = check(ops[from + i]);
+			if (ops[from + i]->status == RTE_CRYPTO_OP_STATUS_NOT_PROCESSED)
+				left |= UINT64_C(1) << i;
+		}
+		while (left)
+			left = one_kind(bunch, ops + from, left);
+	}
+}

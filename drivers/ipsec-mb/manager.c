@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <string.h>
+
+#include <rte_errno.h>
+
+#include "device.h"
+
+static const struct {
+	uint64_t feature;
+	const char *name;
+} named[] = {
+	{IMB_FEATURE_AESNI, "AES-NI"},
+	{IMB_FEATURE_PCLMULQDQ, "PCLMULQDQ"},
+};
+
+/* Without AES-NI the library computes with tables, and not in constant time. */
+static int examine(const struct mb_driver *driver, IMB_MGR *mgr)
+{
+	uint64_t needs = driver->needs | IMB_FEATURE_AESNI;
+
+	for (unsigned int i = 0; i < RTE_DIM(named); i++) {
+		if (needs & ~mgr->features & named[i].feature) {
+			MB_LOG(driver, ERR, "this CPU has no %s", named[i].name);
+			return ENOTSUP;
+		}
+	}
+	if (mgr->features & IMB_FEATURE_SELF_TEST &&
+	    !(mgr->features & IMB_FEATURE_SELF_TEST_PASS)) {
+		MB_LOG(driver, ERR, "ipsec_mb %s fails its own test", imb_get_version_str());
+		return EIO;
+	}
+	if (imb_get_errno(mgr)) {
+		MB_LOG(driver, ERR, "ipsec_mb %s: %s", imb_get_version_str(),
+		       imb_get_strerror(imb_get_errno(mgr)));
+		return EIO;
+	}
+	return 0;
+}
+
+IMB_MGR *mb_manager_open(const struct mb_driver *driver)
+{
+	IMB_MGR *mgr = alloc_mb_mgr(0);
+
+	if (mgr == NULL) {
+		MB_LOG(driver, ERR, "no memory for ipsec_mb");
+		rte_errno = ENOMEM;
+		return NULL;
+	}
+	init_mb_mgr_auto(mgr, NULL);
+	rte_errno = examine(driver, mgr);
+	if (!rte_errno)
+		return mgr;
+	free_mb_mgr(mgr);
+	return NULL;
+}
+
+void mb_manager_close(IMB_MGR *mgr)
+{
+	if (mgr == NULL)
+		return;
+	/* A manager is one piece of memory, with what it works on behind it. */
+	explicit_bzero(mgr, imb_get_mb_mgr_size());
+	free_mb_mgr(mgr);
+}
