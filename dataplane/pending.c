@@ -24,8 +24,9 @@ static struct pending_neigh *find(struct pending *p, const struct neigh *neigh)
 	return NULL;
 }
 
-static struct pending_neigh *begin(struct pending *p, const struct neigh *neigh)
+static struct pending_neigh *begin(struct worker *w, const struct neigh *neigh)
 {
+	struct pending *p = &w->pending;
 	struct pending_neigh *of;
 
 	if (p->n == RTE_DIM(p->of))
@@ -33,7 +34,7 @@ static struct pending_neigh *begin(struct pending *p, const struct neigh *neigh)
 	of = &p->of[p->n++];
 	*of = (struct pending_neigh){
 		.neigh = *neigh,
-		.until = rte_get_tsc_cycles() + WAIT_SECONDS * rte_get_tsc_hz(),
+		.until = w->flows.now + WAIT_SECONDS * rte_get_tsc_hz(),
 	};
 	return of;
 }
@@ -43,7 +44,7 @@ void pending_add(struct worker *w, struct rte_mbuf *m, const struct neigh *neigh
 	struct pending_neigh *of = find(&w->pending, neigh);
 
 	if (!of)
-		of = begin(&w->pending, neigh);
+		of = begin(w, neigh);
 	if (!of || of->n == PENDING_PACKETS) {
 		drop(w, m, DROP_NO_NEIGHBOUR);
 		return;
@@ -78,19 +79,30 @@ void pending_retry(struct worker *w)
 {
 	struct pending *p = &w->pending;
 	unsigned int kept = 0;
-	uint64_t now = rte_get_tsc_cycles();
 
 	for (unsigned int i = 0; i < p->n; i++) {
 		struct rte_ether_addr mac;
 
 		if (neigh_lookup(&p->of[i].neigh, &mac))
 			let_go(w, &p->of[i], &mac);
-		else if (now >= p->of[i].until)
-			let_go(w, &p->of[i], NULL);
 		else
 			p->of[kept++] = p->of[i];
 	}
 	p->n = kept;
+}
+
+void pending_expire(struct worker *w)
+{
+	struct pending *p = &w->pending;
+	unsigned int over = 0;
+
+	/* Behind the first whose time is not over, none is. */
+	while (over < p->n && w->flows.now >= p->of[over].until)
+		let_go(w, &p->of[over++], NULL);
+	if (!over)
+		return;
+	p->n -= over;
+	memmove(p->of, p->of + over, p->n * sizeof(p->of[0]));
 }
 
 void pending_drop(struct worker *w)

@@ -92,14 +92,14 @@ struct opened {
 
 struct pending_neigh {
 	struct neigh neigh;	/* whose address is waited for */
-	uint64_t until;		/* TSC */
+	uint64_t until;		/* flow_table.now */
 	unsigned int n;
 	struct rte_mbuf *head, *tail; /* packet()->next; data at the IP header */
 };
 
 struct pending {
 	unsigned int n;
-	struct pending_neigh of[PENDING_NEIGHBOURS];
+	struct pending_neigh of[PENDING_NEIGHBOURS]; /* the oldest first */
 };
 
 /* A datagram of charon's that the kernel has sent in fragments. */
@@ -247,8 +247,10 @@ void transmit_resolved(struct worker *w, struct rte_mbuf *m, unsigned int port,
 void transmit_framed(struct worker *w, struct rte_mbuf *m, unsigned int port, const uint8_t *eth);
 /** Keep a packet until its next hop is resolved, three seconds at the most. */
 void pending_add(struct worker *w, struct rte_mbuf *m, const struct neigh *neigh);
-/** Send what has been resolved meanwhile, drop what has waited too long. */
+/** Send what has been resolved meanwhile: something has changed. */
 void pending_retry(struct worker *w);
+/** Drop what has waited too long. Each turn. */
+void pending_expire(struct worker *w);
 /** Whether packets wait for that neighbour. */
 bool pending_has(struct worker *w, const struct neigh *neigh);
 void pending_drop(struct worker *w);

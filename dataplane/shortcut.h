@@ -10,8 +10,9 @@
 
 #include "pipeline.h"
 
-/** See whether what is remembered still holds. Each turn of a worker, after its last
- * quiescent state; frames from the wire look once more. */
+/** See whether what is remembered still holds; where it does not, what waits for a neighbour is
+ * looked at again. Each turn of a worker, after its last quiescent state; frames from the wire look
+ * once more. */
 void shortcut_look(struct worker *w);
 /** Frames from the wire side of a port, in order; those without a short way are given to
  * receive_frame(). Takes them over. */

@@ -186,7 +186,7 @@ static unsigned int turn(struct worker *w, bool receive)
 		moved += poll_wire(w, p) + poll_tap(w, p);
 	moved += crypt_poll(w);
 	if (w->pending.n)
-		pending_retry(w);
+		pending_expire(w);
 	if (w->hold.n)
 		hold_retry(w);
 	transmit_flush(w);

@@ -8,6 +8,7 @@
 
 #include <rte_cryptodev.h>
 
+#include "changes.h"
 #include "control.h"
 #include "gateway_fixture.h"
 #include "shortcut.h"
@@ -404,13 +405,38 @@ static void out_of_the_ordinary(void **state)
 	pending_drop(w);
 }
 
+static const struct rte_ether_addr missing_mac = {{2, 0, 0, 0, 0, MISSING}};
+
+static struct neigh missing(void)
+{
+	const uint8_t addr[] = {10, 1, 0, MISSING};
+	struct neigh neigh = {.af = AF_INET, .port = GATEWAY_LAN};
+
+	memcpy(&neigh.addr, addr, sizeof(addr));
+	return neigh;
+}
+
+/* These have left for the host that was missing, and nothing waits any more. */
+static void expect_found(const struct neigh *host, const uint8_t *seq, unsigned int n)
+{
+	assert_int_equal(w->pending.n, 0);
+	assert_int_equal(w->tx[GATEWAY_LAN].n, n);
+	for (unsigned int i = 0; i < n; i++) {
+		const uint8_t *frame = rte_pktmbuf_mtod(w->tx[GATEWAY_LAN].m[i], uint8_t *);
+
+		assert_memory_equal(frame, &missing_mac, sizeof(missing_mac));
+		assert_int_equal(frame[RTE_ETHER_HDR_LEN + 63], (uint8_t)(7 * 63 + seq[i]));
+	}
+	gateway_forget(w);
+	neigh_forget(host);
+}
+
 /* A host that is yet to be found holds up nobody else's packets; its own leave before what comes
  * when it is found. */
 static void waiting(void **state)
 {
-	const uint8_t addr[] = {10, 1, 0, MISSING};
-	const struct rte_ether_addr mac = {{2, 0, 0, 0, 0, MISSING}};
-	struct neigh missing = {.af = AF_INET, .port = GATEWAY_LAN};
+	const struct neigh host = missing();
+	const uint8_t seq[] = {10, 12};
 	const unsigned int id[] = {0};
 	struct rte_mbuf *m;
 	uint64_t before;
@@ -418,7 +444,6 @@ static void waiting(void **state)
 	(void)state;
 	open_with(&gcm, false);
 	learn_in(&a);
-	memcpy(&missing.addr, addr, sizeof(addr));
 	m = sealed_for_missing(10);
 	shortcut_receive(w, &m, 1, GATEWAY_WAN);
 	assert_int_equal(w->pending.n, 1);
@@ -427,19 +452,35 @@ static void waiting(void **state)
 	shortcut_receive(w, &m, 1, GATEWAY_WAN);
 	assert_int_equal(w->stats->shortcut, before + 2); /* its flow there, and the one inside */
 	expect_in(id, 1);
-	neigh_set(&missing, &mac, false);
+	neigh_set(&host, &missing_mac, false);
 	m = sealed_for_missing(12);
 	shortcut_receive(w, &m, 1, GATEWAY_WAN);
 	esp_worker_finish(w);
-	assert_int_equal(w->pending.n, 0);
-	assert_int_equal(w->tx[GATEWAY_LAN].n, 2);
-	for (unsigned int i = 0; i < 2; i++) {
-		const uint8_t *frame = rte_pktmbuf_mtod(w->tx[GATEWAY_LAN].m[i], uint8_t *);
+	expect_found(&host, seq, 2);
+}
 
-		assert_memory_equal(frame, &mac, sizeof(mac));
-		assert_int_equal(frame[RTE_ETHER_HDR_LEN + 63], (uint8_t)(7 * 63 + (i ? 12 : 10)));
+/* When a host is found what waits for it leaves with the next turn, whether or not anything else
+ * comes. */
+static void found(void **state)
+{
+	const struct neigh host = missing();
+	const uint8_t seq[] = {10};
+	struct rte_mbuf *m;
+
+	(void)state;
+	open_with(&gcm, false);
+	learn_in(&a);
+	m = sealed_for_missing(10);
+	shortcut_receive(w, &m, 1, GATEWAY_WAN);
+	for (unsigned int i = 0; i < 2; i++) {
+		shortcut_look(w);
+		pending_expire(w);
+		assert_int_equal(w->pending.n, 1);
+		changes_note(); /* of something else */
 	}
-	gateway_forget(w);
+	neigh_set(&host, &missing_mac, false);
+	shortcut_look(w);
+	expect_found(&host, seq, 1);
 }
 
 /* --- several --- */
@@ -690,6 +731,7 @@ int main(int argc, char **argv)
 		TEST(others_queue),
 		TEST(out_of_the_ordinary),
 		TEST(waiting),
+		TEST(found),
 		TEST(interleaved),
 		TEST(room),
 		TEST(room_in),
