@@ -55,11 +55,6 @@ void pending_add(struct worker *w, struct rte_mbuf *m, const struct neigh *neigh
 	of->n++;
 }
 
-bool pending_has(struct worker *w, const struct neigh *neigh)
-{
-	return find(&w->pending, neigh) != NULL;
-}
-
 /* All that wait for one, in the order in which they came. @param mac  NULL: it is not to be had */
 static void let_go(struct worker *w, const struct pending_neigh *of,
 		   const struct rte_ether_addr *mac)
@@ -89,6 +84,15 @@ void pending_retry(struct worker *w)
 			p->of[kept++] = p->of[i];
 	}
 	p->n = kept;
+}
+
+bool pending_resolve(struct worker *w, const struct neigh *neigh, struct rte_ether_addr *mac)
+{
+	if (!neigh_lookup(neigh, mac))
+		return false;
+	if (find(&w->pending, neigh))
+		pending_retry(w);
+	return true;
 }
 
 void pending_expire(struct worker *w)

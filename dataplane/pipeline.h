@@ -251,8 +251,9 @@ void pending_add(struct worker *w, struct rte_mbuf *m, const struct neigh *neigh
 void pending_retry(struct worker *w);
 /** Drop what has waited too long. Each turn. */
 void pending_expire(struct worker *w);
-/** Whether packets wait for that neighbour. */
-bool pending_has(struct worker *w, const struct neigh *neigh);
+/** The MAC address of a neighbour, for packets that are to leave now: those that wait for it go
+ * before them. @return false if it is not resolved */
+bool pending_resolve(struct worker *w, const struct neigh *neigh, struct rte_ether_addr *mac);
 void pending_drop(struct worker *w);
 /** Send a frame out of a port as it is. */
 void transmit_by(struct worker *w, struct rte_mbuf *m, unsigned int port);

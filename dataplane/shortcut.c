@@ -30,13 +30,6 @@ struct known {
 	uint32_t packets, bytes;
 };
 
-/* A next hop may have been found: what waits for it goes before what takes its way now. */
-static void let_waiting_go(struct worker *w)
-{
-	if (w->pending.n)
-		pending_retry(w);
-}
-
 void shortcut_look(struct worker *w)
 {
 	uint64_t databases = cygnet_db_changes(sadb), others = changes_seen();
@@ -47,7 +40,8 @@ void shortcut_look(struct worker *w)
 	w->databases = databases;
 	w->others = others;
 	w->flows.epoch++;
-	let_waiting_go(w);
+	/* A next hop may have been found: what waits for it goes before what takes its way now. */
+	pending_retry(w);
 }
 
 /* --- what each packet is asked --- */
@@ -374,8 +368,7 @@ void shortcut_learn_handed(struct worker *w, struct rte_mbuf *m, struct session 
 
 	if (!w->flows.flow || (s->inbound && (sa->proto != IPPROTO_ESP || p->udp)))
 		return;
-	way_find(s, sa, w->flows.epoch);
-	let_waiting_go(w);
+	way_find(w, s, sa);
 	s->way.until = RTE_MIN(w->flows.now + w->flows.holds, lives_until(w, sa));
 }
 
@@ -505,8 +498,7 @@ void shortcut_learn_sa(struct worker *w, const struct flow *what, struct cygnet_
 	struct session *s = what->session;
 	uint64_t until = lives_until(w, sa);
 
-	way_find(s, sa, w->flows.epoch);
-	let_waiting_go(w);
+	way_find(w, s, sa);
 	if ((s->inbound || s->way.longest) && until > w->flows.now)
 		flow_learn(&w->flows, what, until);
 }
@@ -536,9 +528,8 @@ void shortcut_learn_forward(struct worker *w, struct rte_mbuf *m)
 		return;
 	hop = packet_route(m);
 	neigh = next_neigh(m, &hop);
-	if (hop.kind != ROUTE_FORWARD || !neigh_lookup(&neigh, &mac))
+	if (hop.kind != ROUTE_FORWARD || !pending_resolve(w, &neigh, &mac))
 		return;
-	let_waiting_go(w);
 	what.port = hop.port;
 	memcpy(what.mac, &mac, sizeof(what.mac));
 	flow_learn(&w->flows, &what, UINT64_MAX);

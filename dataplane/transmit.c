@@ -167,10 +167,7 @@ static void transmit_to(struct worker *w, struct rte_mbuf *m, const struct next_
 	struct neigh neigh = next_neigh(m, hop);
 	struct rte_ether_addr mac;
 
-	if (neigh_lookup(&neigh, &mac)) {
-		/* Those that waited for it go first. */
-		if (w->pending.n && pending_has(w, &neigh))
-			pending_retry(w);
+	if (pending_resolve(w, &neigh, &mac)) {
 		transmit_resolved(w, m, hop->port, &mac);
 		return;
 	}

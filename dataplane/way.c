@@ -2,13 +2,9 @@
 #include <rte_common.h>
 
 #include "engine.h"
-#include "esp.h"
-#include "neigh.h"
 #include "path_mtu.h"
+#include "pipeline.h"
 #include "port.h"
-#include "route.h"
-#include "session.h"
-#include "way.h"
 
 /* The lower of two limits of which 0 is none. */
 static uint64_t least(uint64_t a, uint64_t b)
@@ -26,7 +22,7 @@ static void find_limits(struct way *way, const struct cygnet_sa *sa)
 	way->seq = last - last / 8 - 1;
 }
 
-static void find_neighbour(struct way *way, const struct cygnet_path *path,
+static void find_neighbour(struct worker *w, struct way *way, const struct cygnet_path *path,
 			   const struct next_hop *hop)
 {
 	bool on_link = !hop->gateway.words[0] && !hop->gateway.words[1];
@@ -43,12 +39,12 @@ static void find_neighbour(struct way *way, const struct cygnet_path *path,
 
 	way->port = hop->port;
 	way->af = path->af;
-	way->resolved = neigh_lookup(&neigh, &eth.dst_addr);
+	way->resolved = pending_resolve(w, &neigh, &eth.dst_addr);
 	memcpy(way->eth, &eth, sizeof(way->eth));
 }
 
 /* AH, padding against traffic analysis, and what is on its way to the kernel go the long way. */
-static void find_route(struct session *s, const struct cygnet_sa *sa)
+static void find_route(struct worker *w, struct session *s, const struct cygnet_sa *sa)
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
 	struct next_hop hop = route_lookup(path->af, &path->dst);
@@ -59,7 +55,7 @@ static void find_route(struct session *s, const struct cygnet_sa *sa)
 	way->mtu = (uint16_t)path_mtu(sa, ports[hop.port].mtu);
 	if (!s->transport && !s->ah && !sa->tfc)
 		way->longest = (uint16_t)esp_out_mtu(s, path, 0, way->mtu);
-	find_neighbour(way, path, &hop);
+	find_neighbour(w, way, path, &hop);
 }
 
 /* Whether packets can go the way of burst.h: inbound, ESP in tunnel mode is enough. */
@@ -70,12 +66,12 @@ static bool by_burst(const struct session *s)
 	       (s->inbound || (s->way.longest && s->way.resolved && esp_front_has_ether(&s->front)));
 }
 
-void way_find(struct session *s, struct cygnet_sa *sa, uint32_t epoch)
+void way_find(struct worker *w, struct session *s, struct cygnet_sa *sa)
 {
-	s->way = (struct way){.epoch = epoch, .sa = sa};
+	s->way = (struct way){.epoch = w->flows.epoch, .sa = sa};
 	find_limits(&s->way, sa);
 	if (!s->inbound)
-		find_route(s, sa);
+		find_route(w, s, sa);
 	if (s->way.longest) {
 		esp_front_make(&s->front, sa);
 		esp_front_set_ether(&s->front, s->way.eth);

@@ -12,6 +12,7 @@
 
 struct cygnet_sa;
 struct session;
+struct worker;
 
 struct way {
 	/* One cache line: */
@@ -29,8 +30,7 @@ struct way {
 	uint8_t eth[14];	/* the Ethernet header to it */
 };
 
-/** Work out the way of an SA's packets. Lcores.
- * @param epoch  of flow_table, now */
-void way_find(struct session *s, struct cygnet_sa *sa, uint32_t epoch);
+/** Work out the way of an SA's packets. Its worker. */
+void way_find(struct worker *w, struct session *s, struct cygnet_sa *sa);
 
 #endif

@@ -159,7 +159,7 @@ static void learn(void)
 	shortcut_look(w);
 	assert_int_equal(session_get(w->sessions, out[0], cygnet_sa_index(sadb, out[0]), &s),
 			 DROP_NONE);
-	way_find(s, out[0], w->flows.epoch);
+	way_find(w, s, out[0]);
 	s->way.longest = 1400;
 	esp_front_make(&s->front, out[0]);
 	peer_packet(ip, sizeof(ip), 0, false);

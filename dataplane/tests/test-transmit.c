@@ -206,6 +206,7 @@ static void neighbours(void **state)
 {
 	const struct neigh dead = neighbour(1), slow = neighbour(2), here = neighbour(3);
 	const struct rte_ether_addr slow_mac = {{2, 0, 0, 0, 0, 2}}, here_mac = {{2, 0, 0, 0, 0, 3}};
+	struct rte_ether_addr mac;
 
 	(void)state;
 	assert_int_equal(neighs_init(), 0);
@@ -223,10 +224,12 @@ static void neighbours(void **state)
 	pending_retry(w);
 	expect_sent(&here_mac, 5);
 	neigh_set(&slow, &slow_mac, false);
-	pending_retry(w);
+	assert_true(pending_resolve(w, &slow, &mac));
+	assert_memory_equal(&mac, &slow_mac, sizeof(mac));
 	expect_sent(&slow_mac, 5);
-	assert_true(pending_has(w, &dead));
-	assert_false(pending_has(w, &slow));
+	assert_int_equal(w->pending.n, 1);
+	assert_false(pending_resolve(w, &dead, &mac));
+	assert_int_equal(w->pending.n, 1);
 	assert_int_equal(w->stats->drop[DROP_NO_NEIGHBOUR], 3);
 	pending_drop(w);
 	assert_int_equal(w->pending.n, 0);
