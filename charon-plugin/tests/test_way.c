@@ -74,6 +74,14 @@ static void expect_way(host_t *src, char *gateway, char *if_name)
 	free(name);
 }
 
+/** One way is found; kernel-net has another one from then on */
+static void change_way(void)
+{
+	expect_way(moon, "192.0.2.254", "wan");
+	net.gateway = "192.0.2.253";
+	net.if_name = "wan2";
+}
+
 /** Until the next second begins */
 static void await_second(void)
 {
@@ -103,9 +111,7 @@ static int test_teardown(void **state)
 
 static void test_once(void **state)
 {
-	expect_way(moon, "192.0.2.254", "wan");
-	net.gateway = "192.0.2.253";
-	net.if_name = "wan2";
+	change_way();
 	expect_way(moon, "192.0.2.254", "wan");
 	assert_int_equal(net.asked, 1);
 	/* another address is another way */
@@ -116,9 +122,7 @@ static void test_once(void **state)
 
 static void test_roam(void **state)
 {
-	expect_way(moon, "192.0.2.254", "wan");
-	net.gateway = "192.0.2.253";
-	net.if_name = "wan2";
+	change_way();
 	charon->kernel->roam(charon->kernel, FALSE);
 	expect_way(moon, "192.0.2.253", "wan2");
 	net.gateway = "192.0.2.252";
@@ -130,10 +134,9 @@ static void test_roam(void **state)
 
 static void test_second(void **state)
 {
-	expect_way(moon, "192.0.2.254", "wan");
-	net.gateway = "192.0.2.253";
+	change_way();
 	await_second();
-	expect_way(moon, "192.0.2.253", "wan");
+	expect_way(moon, "192.0.2.253", "wan2");
 	assert_int_equal(net.asked, 2);
 }
 

@@ -292,6 +292,14 @@ static void expect_sent_in_turn(const struct tunnel *t)
 	expect_sent_but(t, 0);
 }
 
+static void learn_in_turn(struct tunnel *t)
+{
+	open_in_turn(t);
+	leave_in_turn(t);
+	esp_worker_finish(w);
+	expect_sent_in_turn(t);
+}
+
 /* Packets that came back out of queues. */
 static uint64_t queued(void)
 {
@@ -313,10 +321,7 @@ static void sas_in_turn(void **state)
 	uint64_t before;
 
 	(void)state;
-	open_in_turn(t);
-	leave_in_turn(t);
-	esp_worker_finish(w);
-	expect_sent_in_turn(t);
+	learn_in_turn(t);
 	for (unsigned int i = 0; i < 3; i++) {
 		before = queued();
 		leave_in_turn(t);
@@ -339,10 +344,7 @@ static void sas_in_turn_by_calls(void **state)
 	void **taken;
 
 	(void)state;
-	open_in_turn(t);
-	leave_in_turn(t);
-	esp_worker_finish(w);
-	expect_sent_in_turn(t);
+	learn_in_turn(t);
 	taken = calloc(w->ops->size, sizeof(taken[0]));
 	assert_non_null(taken);
 	while (rte_mempool_get(w->ops, &taken[n]) == 0)
@@ -448,10 +450,7 @@ static unsigned int lose_some(struct tunnel *t)
 {
 	unsigned int device;
 
-	open_in_turn(t);
-	leave_in_turn(t);
-	esp_worker_finish(w);
-	expect_sent_in_turn(t);
+	learn_in_turn(t);
 	device = session_of(&t[0])->device;
 	good = rte_crypto_fp_ops[engine_device[device].id];
 	hold_spi = t[0].out->spi;
@@ -488,6 +487,17 @@ static void expect_none_late(const struct tunnel *t, unsigned int device)
 	assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], LOST);
 }
 
+/* The only device gives back with what it does next what it has not before. @return it */
+static unsigned int delay_some(struct tunnel *t)
+{
+	unsigned int device;
+
+	use_only_one_device();
+	device = lose_some(t);
+	give_held(device);
+	return device;
+}
+
 /* They come back with the next row, which is not theirs. */
 static void late_in_row(void **state)
 {
@@ -495,9 +505,7 @@ static void late_in_row(void **state)
 	unsigned int device;
 
 	(void)state;
-	use_only_one_device();
-	device = lose_some(t);
-	give_held(device);
+	device = delay_some(t);
 	leave_from(t, 1);
 	expect_sent_but(t, EACH);
 	expect_none_late(t, device);
@@ -513,9 +521,7 @@ static void late_in_queue(void **state)
 	unsigned int device;
 
 	(void)state;
-	use_only_one_device();
-	device = lose_some(t);
-	give_held(device);
+	device = delay_some(t);
 	leave_in_turn(t);
 	esp_worker_finish(w);
 	expect_sent_in_turn(t);
@@ -580,10 +586,7 @@ static void never_taken(void **state)
 
 	(void)state;
 	use_only_one_device();
-	open_in_turn(t);
-	leave_in_turn(t);
-	esp_worker_finish(w);
-	expect_sent_in_turn(t);
+	learn_in_turn(t);
 	device = session_of(&t[0])->device;
 	good = rte_crypto_fp_ops[engine_device[device].id];
 	room = CHAINS_IN_TURN * EACH - LOST;

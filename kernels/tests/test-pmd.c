@@ -436,14 +436,27 @@ static void bounded_wait_when_busy(void)
 	device_close(&dev);
 }
 
+/* All of them come back, and are freed. */
+static void take_back(const struct device *dev, unsigned int taken)
+{
+	struct rte_crypto_op *back[64];
+	uint64_t deadline = 0;
+
+	for (unsigned int returned = 0, n; returned < taken; returned += n) {
+		n = rte_cryptodev_dequeue_burst(dev->id, 0, back, RTE_DIM(back));
+		for (unsigned int i = 0; i < n; i++)
+			free_op(back[i]);
+		expect_progress(n, &deadline);
+	}
+}
+
 /* No more is taken than there are chunks; what was taken comes back. */
 static void back_pressure(void)
 {
 	struct suite suite = esp_template;
-	struct rte_crypto_op *op, *back[64];
+	struct rte_crypto_op *op;
 	struct device dev;
-	unsigned int taken = 0, returned = 0;
-	uint64_t deadline = 0;
+	unsigned int taken = 0;
 	void *session;
 
 	device_open(&dev, "chunk=512,wait_us=1000000", 1);
@@ -457,14 +470,7 @@ static void back_pressure(void)
 	}
 	free_op(op);
 	CHECK(taken == DESCRIPTORS);
-	while (returned < taken) {
-		unsigned int n = rte_cryptodev_dequeue_burst(dev.id, 0, back, RTE_DIM(back));
-
-		for (unsigned int i = 0; i < n; i++)
-			free_op(back[i]);
-		returned += n;
-		expect_progress(n, &deadline);
-	}
+	take_back(&dev, taken);
 	session_free(&dev, session);
 	device_close(&dev);
 }
@@ -474,10 +480,9 @@ static void back_pressure(void)
 static void back_pressure_of_bytes(const char *args)
 {
 	struct suite suite = esp_template, other = esp_template;
-	struct rte_crypto_op *op, *back[64];
-	unsigned int taken = 0, returned = 0, before;
+	struct rte_crypto_op *op;
+	unsigned int taken = 0, before;
 	struct device dev;
-	uint64_t deadline = 0;
 	void *session, *first;
 
 	device_open(&dev, args, 1);
@@ -498,19 +503,10 @@ static void back_pressure_of_bytes(const char *args)
 	CHECK(launches == before + 1);
 	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, &op, 1) == 0);
 	fault_hang = false;
-	while (returned < taken) {
-		unsigned int n = rte_cryptodev_dequeue_burst(dev.id, 0, back, RTE_DIM(back));
-
-		for (unsigned int i = 0; i < n; i++)
-			free_op(back[i]);
-		returned += n;
-		expect_progress(n, &deadline);
-	}
+	take_back(&dev, taken);
 	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, &op, 1) == 1);
 	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, NULL, 0) == 0);
-	for (deadline = 0; rte_cryptodev_dequeue_burst(dev.id, 0, back, 1) == 0;)
-		expect_progress(0, &deadline);
-	free_op(back[0]);
+	take_back(&dev, 1);
 	session_free(&dev, first);
 	session_free(&dev, session);
 	device_close(&dev);
