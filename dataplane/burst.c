@@ -175,12 +175,12 @@ static void finish(struct worker *w, unsigned int from, unsigned int n)
 {
 	struct burst *b = &w->burst;
 	struct session *s = b->s[from];
-	struct stats_device *stats_device = &w->stats->device[s->device];
+	struct stats_device *stats_device = &w->stats->device[b->device[from]];
 	unsigned int bytes = 0, good = 0;
 
 	for (unsigned int i = from; i < from + n; i++) {
 		enum rte_crypto_op_status status =
-			crypt_call_status(s, &b->vectors, i, s->device, stats_device);
+			crypt_call_status(w, s, b->device[i], &b->vectors, i);
 
 		if (status != RTE_CRYPTO_OP_STATUS_SUCCESS) {
 			verdict_failed(w, b->m[i], s->way.sa, status);

@@ -2,6 +2,7 @@
 #include "crypt_call.h"
 #include "engine.h"
 #include "esp_common.h"
+#include "pipeline.h"
 
 #define CLASSES 32u
 #define CLASS_SHIFT 6	/* of 64 bytes: a block of most hashes */
@@ -108,16 +109,15 @@ void crypt_call(const struct session *s, unsigned int device, struct crypt_vecto
 		call(s, device, v, from, n);
 }
 
-enum rte_crypto_op_status crypt_call_status(struct session *s, const struct crypt_vectors *v,
-					    unsigned int i, unsigned int device,
-					    struct stats_device *stats_device)
+enum rte_crypto_op_status crypt_call_status(struct worker *w, struct session *s, unsigned int device,
+					    const struct crypt_vectors *v, unsigned int i)
 {
 	enum rte_crypto_op_status status = crypt_vectors_status(v, i);
 
 	if (status == RTE_CRYPTO_OP_STATUS_SUCCESS ||
 	    (status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED && s->inbound))
 		return status;
-	stats_device->failed++;
+	w->stats->device[device].failed++;
 	session_shun(s, device);
 	return RTE_CRYPTO_OP_STATUS_ERROR;
 }

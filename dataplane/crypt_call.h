@@ -12,7 +12,8 @@
 #include <rte_cryptodev.h>
 
 #include "session.h"
-#include "stats.h"
+
+struct worker;
 
 /** Packets of a call. */
 #define CRYPT_CALL_MAX 64u
@@ -66,9 +67,9 @@ bool crypt_call_sort(const struct crypt_vectors *v, uint8_t *which, unsigned int
 /** crypt_call_device() for a worker's session, in the order that suits its suite. */
 void crypt_call(const struct session *s, unsigned int device, struct crypt_vectors *v,
 		unsigned int from, unsigned int n);
-/** What came of packet i, which a device was called for; where it is an error: session_shun(). */
-enum rte_crypto_op_status crypt_call_status(struct session *s, const struct crypt_vectors *v,
-					    unsigned int i, unsigned int device,
-					    struct stats_device *stats_device);
+/** What came of packet i, which a device was called for; where it is an error: session_shun(), and
+ * it is counted. */
+enum rte_crypto_op_status crypt_call_status(struct worker *w, struct session *s, unsigned int device,
+					    const struct crypt_vectors *v, unsigned int i);
 
 #endif

@@ -50,8 +50,8 @@ static void work(struct worker *w, struct crypt_now *now, uint8_t *run)
 	}
 	crypt_row(w, &row);
 	for (unsigned int i = 0; i < now->n; i++)
-		packet(now->m[i])->status = (uint8_t)crypt_call_status(
-			s[i], &v, i, now->device[i], &w->stats->device[now->device[i]]);
+		packet(now->m[i])->status =
+			(uint8_t)crypt_call_status(w, s[i], now->device[i], &v, i);
 }
 
 /* What the short way knows of the SA holds for this turn: its first cache line, which tells
