@@ -148,61 +148,77 @@ static int prepare_in(struct rte_mbuf *m, struct cygnet_sa *sa, struct session *
 	return enter_window(m, sa, s, job);
 }
 
-void protect(struct worker *w, struct rte_mbuf *m)
+/* The SA of a packet, and its session. @return false: there is none, and the packet is gone */
+static bool find(struct worker *w, struct rte_mbuf *m, struct cygnet_sa **sa, struct session **s)
 {
-	struct packet *p = packet(m);
-	struct cygnet_sa *sa;
-	struct esp_job *job;
-	struct session *s;
-	struct flow flow;
-	unsigned int mtu;
-	bool typical;
+	const struct packet *p = packet(m);
 	int reason;
 
-	crypt_make_room(w);
-	sa = cygnet_sa_get(sadb, p->sa, p->generation);
-	if (!sa) {
+	*sa = cygnet_sa_get(sadb, p->sa, p->generation);
+	if (!*sa) {
 		if (p->stage == STAGE_ESP_OUT)
 			plain_again(w, m);
 		else
 			drop(w, m, DROP_SA_GONE);
-		return;
+		return false;
 	}
-	reason = session_get(w->sessions, sa, p->sa, &s);
+	reason = session_get(w->sessions, *sa, p->sa, s);
 	/* Some may be in use only by packets that we can do now. */
 	if (reason == DROP_NO_SESSION && crypt_now(w))
-		reason = session_get(w->sessions, sa, p->sa, &s);
-	if (reason != DROP_NONE) {
+		reason = session_get(w->sessions, *sa, p->sa, s);
+	if (reason != DROP_NONE)
 		drop(w, m, (enum drop_reason)reason);
-		return;
-	}
-	if (p->stage == STAGE_ESP_OUT && s->transport && p->from_kernel && headers_read(m).fragment) {
+	return reason == DROP_NONE;
+}
+
+/* A packet is to be whole, to fit the way out, and to have room for what hides its length.
+ * @return it; NULL: it goes on otherwise */
+static struct rte_mbuf *fit_out(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa,
+				const struct session *s)
+{
+	unsigned int mtu;
+
+	if (s->transport && packet(m)->from_kernel && headers_read(m).fragment) {
 		reassemble_plain(w, m, RESUME_OUT);
-		return;
+		return NULL;
 	}
-	mtu = p->stage == STAGE_ESP_OUT ? too_long(m, sa, s) : 0;
+	mtu = too_long(m, sa, s);
 	if (mtu) {
 		protect_parts(w, m, mtu);
+		return NULL;
+	}
+	return make_room(m, sa);
+}
+
+void protect(struct worker *w, struct rte_mbuf *m)
+{
+	bool out = packet(m)->stage == STAGE_ESP_OUT, typical;
+	struct cygnet_sa *sa;
+	struct esp_job *job;
+	struct session *s;
+	struct flow flow;
+	int reason;
+
+	crypt_make_room(w);
+	if (!find(w, m, &sa, &s))
 		return;
-	}
-	if (p->stage == STAGE_ESP_OUT) {
-		m = make_room(m, sa);
-		p = packet(m);
-	}
+	if (out)
+		m = fit_out(w, m, sa, s);
+	if (!m)
+		return;
 	typical = shortcut_describe(w, m, s, sa, &flow);
-	p->epoch = w->flows.epoch;
+	packet(m)->epoch = w->flows.epoch;
 	job = crypt_job(w);
-	reason = p->stage == STAGE_ESP_OUT ? prepare_out(m, sa, s, job)
-					   : prepare_in(m, sa, s, job);
+	reason = out ? prepare_out(m, sa, s, job) : prepare_in(m, sa, s, job);
 	if (reason != ESP_OK) {
 		drop(w, m, (enum drop_reason)reason);
 		return;
 	}
 	if (typical)
 		shortcut_learn_sa(w, &flow, sa);
-	else if (p->handed)
+	else if (packet(m)->handed)
 		shortcut_learn_handed(w, m, s, sa);
-	p->session = s;
+	packet(m)->session = s;
 	crypt_add(w, m, sa);
 }
 
