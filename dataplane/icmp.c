@@ -5,7 +5,6 @@
 #include <netinet/in.h>
 #include <netinet/ip_icmp.h>
 
-#include "control.h"
 #include "icmp6.h"
 #include "icmp_source.h"
 #include "ip_sum.h"
@@ -36,15 +35,6 @@ static bool may_answer(struct rte_mbuf *m)
 		return true;
 	return rte_pktmbuf_data_len(m) > header &&
 	       (*icmp == ICMP_ECHO || *icmp == ICMP_ECHOREPLY || *icmp == ICMP_TIMESTAMP);
-}
-
-static bool within_rate(struct worker *w)
-{
-	if (w->icmp_second != control_time()) {
-		w->icmp_second = control_time();
-		w->icmp_sent = 0;
-	}
-	return w->icmp_sent++ < PER_SECOND;
 }
 
 /* Type and code of an error. */
@@ -145,7 +135,7 @@ void icmp_error(struct worker *w, struct rte_mbuf *m, enum icmp_why why, uint16_
 	struct rte_mbuf *answer;
 	struct cygnet_flow flow;
 
-	if (!(v6 ? icmp6_may_answer(m, why) : may_answer(m)) || !within_rate(w))
+	if (!(v6 ? icmp6_may_answer(m, why) : may_answer(m)) || !rate_allows(&w->icmp, PER_SECOND))
 		return;
 	describe(m, why, &flow);
 	if (!icmp_source(m, &flow, &source))

@@ -168,15 +168,6 @@ static bool checksum_is_right(struct rte_mbuf *m, const struct headers *h)
 	       !rte_ipv6_udptcp_cksum_verify(packet_ip6(m), icmp);
 }
 
-static bool within_rate(struct worker *w)
-{
-	if (w->too_big_second != control_time()) {
-		w->too_big_second = control_time();
-		w->too_big_seen = 0;
-	}
-	return w->too_big_seen++ < PER_SECOND;
-}
-
 void path_mtu_learn(struct worker *w, struct rte_mbuf *m, const struct headers *h)
 {
 	const uint8_t *quote = rte_pktmbuf_mtod_offset(m, const uint8_t *, h->len + ICMP_HEADER);
@@ -188,7 +179,7 @@ void path_mtu_learn(struct worker *w, struct rte_mbuf *m, const struct headers *
 	if (!says_too_big(m, h, &mtu))
 		return;
 	len = rte_pktmbuf_data_len(m) - h->len - ICMP_HEADER;
-	if (within_rate(w) && checksum_is_right(m, h) &&
+	if (rate_allows(&w->too_big, PER_SECOND) && checksum_is_right(m, h) &&
 	    (packet_family(m) == AF_INET6 ? read_v6(&sent, quote, len)
 					  : read_v4(&sent, quote, len)))
 		sa = sender(&sent);

@@ -39,6 +39,7 @@
 #include "neigh.h"
 #include "offload.h"
 #include "packet.h"
+#include "rate.h"
 #include "route.h"
 #include "session.h"
 #include "stats.h"
@@ -143,10 +144,8 @@ struct worker {
 	unsigned int ike_next;
 	struct pending pending;	/* until their next hop is resolved */
 	struct hold hold;	/* until their policy has an SA */
-	uint64_t icmp_second;	/* ICMP errors are limited per second */
-	unsigned int icmp_sent;
-	uint64_t too_big_second;	/* and so are those that are looked at */
-	unsigned int too_big_seen;
+	struct rate icmp;	/* of the errors that are sent, */
+	struct rate too_big;	/* and of those that are looked at */
 };
 
 /** By number. */
