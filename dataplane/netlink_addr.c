@@ -33,9 +33,9 @@ void netlink_on_addr(const struct nlmsghdr *nlh)
 		.af = ifa->ifa_family,
 		.port = port < 0 ? OWN_NO_PORT : (uint8_t)port,
 	};
-	if (netlink_is_zero(&own.addr))
+	if (cygnet_addr_is_zero(&own.addr))
 		own.addr = netlink_get_addr(table[IFA_ADDRESS], ifa->ifa_family);
-	if (netlink_is_zero(&own.addr))
+	if (cygnet_addr_is_zero(&own.addr))
 		return;
 	if (is_for_errors(ifa, netlink_get_u32(table[IFA_FLAGS], ifa->ifa_flags)))
 		own_addr_add(&own);

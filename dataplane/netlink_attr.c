@@ -46,11 +46,6 @@ unsigned int netlink_addr_size(uint8_t af)
 	return af == AF_INET6 ? 16 : 4;
 }
 
-bool netlink_is_zero(const struct cygnet_addr *addr)
-{
-	return !addr->words[0] && !addr->words[1];
-}
-
 struct cygnet_addr netlink_get_addr(const struct nlattr *attr, uint8_t af)
 {
 	const void *at = netlink_payload(attr, netlink_addr_size(af));

@@ -32,7 +32,6 @@ const void *netlink_payload(const struct nlattr *attr, size_t size);
 uint32_t netlink_get_u32(const struct nlattr *attr, uint32_t otherwise);
 /** @return an address of that family; zero if there is none */
 struct cygnet_addr netlink_get_addr(const struct nlattr *attr, uint8_t af);
-bool netlink_is_zero(const struct cygnet_addr *addr);
 /** @return bytes of an address */
 unsigned int netlink_addr_size(uint8_t af);
 /** IPv4 or IPv6 */

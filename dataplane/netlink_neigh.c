@@ -26,7 +26,7 @@ void netlink_on_neigh(const struct nlmsghdr *nlh)
 		.port = (uint8_t)port,
 	};
 	mac = netlink_payload(table[NDA_LLADDR], sizeof(*mac));
-	if (port < 0 || netlink_is_zero(&neigh.addr))
+	if (port < 0 || cygnet_addr_is_zero(&neigh.addr))
 		return;
 	if (nlh->nlmsg_type == RTM_NEWNEIGH && mac &&
 	    (ndm->ndm_state & (NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT |

@@ -102,7 +102,7 @@ void netlink_on_route(const struct nlmsghdr *nlh)
 		return;
 	clear_host_bits(&route);
 	route.hop.nobody = route.table == ROUTE_TABLE_CHARON &&
-			   route.hop.kind == ROUTE_FORWARD && netlink_is_zero(&route.hop.gateway);
+			   route.hop.kind == ROUTE_FORWARD && cygnet_addr_is_zero(&route.hop.gateway);
 	if (nlh->nlmsg_type == RTM_DELROUTE)
 		route_delete(&route);
 	else if (route.throws || route.hop.kind != ROUTE_NONE)

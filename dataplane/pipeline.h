@@ -288,16 +288,23 @@ static inline struct next_hop packet_route(struct rte_mbuf *m)
 					    : route_lookup(AF_INET, &packet_ip(m)->dst_addr);
 }
 
-/** Whose MAC address the frame carries. */
-static inline struct neigh next_neigh(struct rte_mbuf *m, const struct next_hop *hop)
+/** Whose MAC address a frame carries on its way to dst. */
+static inline struct neigh next_neigh(const struct next_hop *hop, uint8_t af,
+				      const struct cygnet_addr *dst)
 {
-	bool on_link = !hop->gateway.words[0] && !hop->gateway.words[1];
-
 	return (struct neigh){
-		.addr = on_link ? packet_dst(m) : hop->gateway,
-		.af = packet_family(m),
+		.addr = cygnet_addr_is_zero(&hop->gateway) ? *dst : hop->gateway,
+		.af = af,
 		.port = hop->port,
 	};
+}
+
+/** The same for a packet (data at its IP header). */
+static inline struct neigh packet_neigh(struct rte_mbuf *m, const struct next_hop *hop)
+{
+	const struct cygnet_addr dst = packet_dst(m);
+
+	return next_neigh(hop, packet_family(m), &dst);
 }
 
 static inline void drop(struct worker *w, struct rte_mbuf *m, enum drop_reason reason)

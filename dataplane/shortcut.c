@@ -527,7 +527,7 @@ void shortcut_learn_forward(struct worker *w, struct rte_mbuf *m)
 	if (!is_typical(w, m, &what.key))
 		return;
 	hop = packet_route(m);
-	neigh = next_neigh(m, &hop);
+	neigh = packet_neigh(m, &hop);
 	if (hop.kind != ROUTE_FORWARD || !pending_resolve(w, &neigh, &mac))
 		return;
 	what.port = hop.port;

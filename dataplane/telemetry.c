@@ -140,17 +140,16 @@ static int show_ports(const char *cmd, const char *params, struct rte_tel_data *
 static void add_route(struct rte_tel_data *row, const struct route *route)
 {
 	char addr[INET6_ADDRSTRLEN], prefix[INET6_ADDRSTRLEN + 4];
-	static const struct cygnet_addr on_link;
 	bool forward = route->hop.kind == ROUTE_FORWARD && route->hop.port < nports;
 
 	inet_ntop(route->af, &route->dst, addr, sizeof(addr));
 	snprintf(prefix, sizeof(prefix), "%s/%u", addr, route->bits);
 	rte_tel_data_add_dict_string(row, "prefix", prefix);
 	rte_tel_data_add_dict_string(row, "kind", route_kind_name(route->hop.kind));
-	if (memcmp(&route->hop.gateway, &on_link, sizeof(on_link)))
-		inet_ntop(route->af, &route->hop.gateway, addr, sizeof(addr));
-	else
+	if (cygnet_addr_is_zero(&route->hop.gateway))
 		addr[0] = '\0';
+	else
+		inet_ntop(route->af, &route->hop.gateway, addr, sizeof(addr));
 	rte_tel_data_add_dict_string(row, "gateway", addr);
 	rte_tel_data_add_dict_string(row, "port", forward ? ports[route->hop.port].name : "");
 	rte_tel_data_add_dict_u64(row, "table", route->table);

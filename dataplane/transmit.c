@@ -164,7 +164,7 @@ void transmit_framed(struct worker *w, struct rte_mbuf *m, unsigned int port, co
 
 static void transmit_to(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop)
 {
-	struct neigh neigh = next_neigh(m, hop);
+	struct neigh neigh = packet_neigh(m, hop);
 	struct rte_ether_addr mac;
 
 	if (pending_resolve(w, &neigh, &mac)) {

@@ -25,12 +25,7 @@ static void find_limits(struct way *way, const struct cygnet_sa *sa)
 static void find_neighbour(struct worker *w, struct way *way, const struct cygnet_path *path,
 			   const struct next_hop *hop)
 {
-	bool on_link = !hop->gateway.words[0] && !hop->gateway.words[1];
-	const struct neigh neigh = {
-		.addr = on_link ? path->dst : hop->gateway,
-		.af = path->af,
-		.port = hop->port,
-	};
+	const struct neigh neigh = next_neigh(hop, path->af, &path->dst);
 	struct rte_ether_hdr eth = {
 		.src_addr = port_mac(&ports[hop->port]),
 		.ether_type = rte_cpu_to_be_16(path->af == AF_INET6 ? RTE_ETHER_TYPE_IPV6

@@ -71,6 +71,11 @@ static inline struct cygnet_addr cygnet_addr4(uint32_t v4)
 	return addr;
 }
 
+static inline bool cygnet_addr_is_zero(const struct cygnet_addr *addr)
+{
+	return !addr->words[0] && !addr->words[1];
+}
+
 enum cygnet_dir { CYGNET_IN, CYGNET_OUT, CYGNET_FWD, CYGNET_DIRS };
 enum cygnet_mode { CYGNET_TUNNEL, CYGNET_TRANSPORT };
 
