@@ -256,24 +256,6 @@ status_t kernel_cygnet_policy_selector(kernel_ipsec_policy_id_t *id,
 
 /*
  * Described in header.
- */
-u_int kernel_cygnet_policy_prefix(int af, const struct cygnet_addr *lo,
-								  const struct cygnet_addr *hi)
-{
-	size_t i, len = kernel_cygnet_addr_len(af);
-
-	for (i = 0; i < len; i++)
-	{
-		if (lo->bytes[i] != hi->bytes[i])
-		{
-			return i * 8 + __builtin_clz(lo->bytes[i] ^ hi->bytes[i]) - 24;
-		}
-	}
-	return len * 8;
-}
-
-/*
- * Described in header.
  *
  * From the base of its class a policy goes down by
  *   512 per bit of the two prefixes,
@@ -299,10 +281,8 @@ uint32_t kernel_cygnet_policy_priority(const struct cygnet_selector *sel,
 		case POLICY_PRIORITY_PASS:
 			break;
 	}
-	priority -= 512 * kernel_cygnet_policy_prefix(sel->af, &sel->src_lo,
-												  &sel->src_hi);
-	priority -= 512 * kernel_cygnet_policy_prefix(sel->af, &sel->dst_lo,
-												  &sel->dst_hi);
+	priority -= 512 * cygnet_addr_common(sel->af, &sel->src_lo, &sel->src_hi);
+	priority -= 512 * cygnet_addr_common(sel->af, &sel->dst_lo, &sel->dst_hi);
 	priority -= sel->proto ? 256 : 0;
 	priority -= 4 * port_bits(sel->sport_lo, sel->sport_hi);
 	priority -= 4 * port_bits(sel->dport_lo, sel->dport_hi);

@@ -56,17 +56,6 @@ uint32_t kernel_cygnet_policy_priority(const struct cygnet_selector *sel,
 									   policy_priority_t prio);
 
 /**
- * Prefix length of the smallest subnet that contains an address range.
- *
- * @param af			address family
- * @param lo			first address
- * @param hi			last address
- * @return				bits
- */
-u_int kernel_cygnet_policy_prefix(int af, const struct cygnet_addr *lo,
-								  const struct cygnet_addr *hi);
-
-/**
  * Map a policy.
  *
  * @param id			charon's policy

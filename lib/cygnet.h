@@ -76,6 +76,21 @@ static inline bool cygnet_addr_is_zero(const struct cygnet_addr *addr)
 	return !addr->words[0] && !addr->words[1];
 }
 
+/** How many leading bits two addresses of family af share. */
+static inline unsigned int cygnet_addr_common(uint8_t af, const struct cygnet_addr *a,
+					      const struct cygnet_addr *b)
+{
+	unsigned int bytes = af == AF_INET6 ? 16 : 4;
+
+	for (unsigned int i = 0; i < bytes; i++) {
+		unsigned int diff = a->bytes[i] ^ b->bytes[i];
+
+		if (diff)
+			return i * 8 + (unsigned int)__builtin_clz(diff) - 24;
+	}
+	return bytes * 8;
+}
+
 enum cygnet_dir { CYGNET_IN, CYGNET_OUT, CYGNET_FWD, CYGNET_DIRS };
 enum cygnet_mode { CYGNET_TUNNEL, CYGNET_TRANSPORT };
 

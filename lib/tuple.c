@@ -4,19 +4,6 @@
 #include "hash.h"
 #include "tuple.h"
 
-/* How many leading bits two addresses share. */
-static unsigned int common_bits(const struct cygnet_addr *a, const struct cygnet_addr *b,
-				unsigned int bytes)
-{
-	for (unsigned int i = 0; i < bytes; i++) {
-		uint8_t diff = a->bytes[i] ^ b->bytes[i];
-
-		if (diff)
-			return i * 8 + (unsigned int)__builtin_clz(diff) - 24;
-	}
-	return bytes * 8;
-}
-
 static enum tuple_ports ports_of(uint16_t lo, uint16_t hi)
 {
 	if (lo == 0 && hi == UINT16_MAX)
@@ -26,11 +13,9 @@ static enum tuple_ports ports_of(uint16_t lo, uint16_t hi)
 
 struct tuple_key tuple_of(enum cygnet_dir dir, const struct cygnet_selector *sel)
 {
-	unsigned int bytes = sel->af == AF_INET ? 4 : 16;
-
 	return (struct tuple_key){
-		.src_bits = (uint8_t)common_bits(&sel->src_lo, &sel->src_hi, bytes),
-		.dst_bits = (uint8_t)common_bits(&sel->dst_lo, &sel->dst_hi, bytes),
+		.src_bits = (uint8_t)cygnet_addr_common(sel->af, &sel->src_lo, &sel->src_hi),
+		.dst_bits = (uint8_t)cygnet_addr_common(sel->af, &sel->dst_lo, &sel->dst_hi),
 		.proto = sel->proto != 0,
 		.sport = (uint8_t)ports_of(sel->sport_lo, sel->sport_hi),
 		.dport = (uint8_t)ports_of(sel->dport_lo, sel->dport_hi),

@@ -220,20 +220,6 @@ static void test_manual_priority(void **state)
 	assert_true(params.rank > rank);
 }
 
-static void test_prefix(void **state)
-{
-	struct cygnet_addr lo = {}, hi = {};
-
-	lo.bytes[15] = 1;
-	hi.bytes[15] = 2;
-	assert_int_equal(kernel_cygnet_policy_prefix(AF_INET6, &lo, &hi), 126);
-	assert_int_equal(kernel_cygnet_policy_prefix(AF_INET6, &lo, &lo), 128);
-	hi.bytes[0] = 0x80;
-	assert_int_equal(kernel_cygnet_policy_prefix(AF_INET6, &lo, &hi), 0);
-	lo.bytes[0] = 0x81;
-	assert_int_equal(kernel_cygnet_policy_prefix(AF_INET, &lo, &hi), 7);
-}
-
 static void test_refusals(void **state)
 {
 	policy.id.mark.value = 1;
@@ -330,7 +316,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_shunts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_priority, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_manual_priority, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_prefix, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_ipv6, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refusals, setup, teardown),
 #if STRONGSWAN_RELEASE >= 60002

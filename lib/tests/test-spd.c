@@ -374,6 +374,22 @@ static void against_oracle(void **state)
 	assert_in_range(hits, 10000, 90000); /* it decides both ways */
 }
 
+static void common_bits(void **state)
+{
+	struct cygnet_addr lo = {0}, hi = {0};
+
+	(void)state;
+	lo.bytes[15] = 1;
+	hi.bytes[15] = 2;
+	assert_int_equal(cygnet_addr_common(AF_INET6, &lo, &hi), 126);
+	assert_int_equal(cygnet_addr_common(AF_INET6, &lo, &lo), 128);
+	assert_int_equal(cygnet_addr_common(AF_INET, &lo, &hi), 32);
+	hi.bytes[0] = 0x80;
+	assert_int_equal(cygnet_addr_common(AF_INET6, &lo, &hi), 0);
+	lo.bytes[0] = 0x81;
+	assert_int_equal(cygnet_addr_common(AF_INET, &lo, &hi), 7);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -387,6 +403,7 @@ int main(void)
 		TEST(interfaces),
 		TEST(invalid_params),
 		TEST(against_oracle),
+		TEST(common_bits),
 	};
 
 	return cmocka_run_group_tests_name("spd", tests, NULL, NULL);
