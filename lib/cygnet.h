@@ -34,7 +34,7 @@ extern "C" {
 
 #define CYGNET_SADB_PATH "/run/cygnet/sadb"
 /** Changes whenever the layout of the file changes; the file of another one is refused. */
-#define CYGNET_ABI_VERSION 4
+#define CYGNET_ABI_VERSION 5
 
 #define CYGNET_DEFAULT_SAS 65536u
 #define CYGNET_DEFAULT_POLICIES 65536u
@@ -103,7 +103,6 @@ enum cygnet_cipher {
 	CYGNET_CIPHER_AES_CCM,
 	CYGNET_CIPHER_CHACHA20_POLY1305,
 	CYGNET_CIPHER_3DES_CBC,
-	CYGNET_CIPHER_CAMELLIA_CBC,
 	CYGNET_CIPHER_DES_CBC, /* broken: MUST NOT be used (RFC 8221, 5) */
 	CYGNET_CIPHERS
 };

@@ -28,13 +28,11 @@
 
 /** Where the slots of one kind are: in use, free, or retired and waiting. */
 struct pool {
-	uint32_t capacity;
 	uint32_t fresh; /* slots from here on were never used */
 	uint32_t free;  /* reference to the first of the free list */
 	uint32_t retired_head, retired_tail; /* references; the queue is in epoch order */
 	uint32_t used;  /* larval and live */
 	uint32_t retired;
-	uint32_t reserved;
 };
 
 struct tuple {

@@ -10,7 +10,6 @@ static const char *const cipher_names[CYGNET_CIPHERS] = {
 	[CYGNET_CIPHER_AES_CCM] = "aes-ccm",
 	[CYGNET_CIPHER_CHACHA20_POLY1305] = "chacha20-poly1305",
 	[CYGNET_CIPHER_3DES_CBC] = "3des-cbc",
-	[CYGNET_CIPHER_CAMELLIA_CBC] = "camellia-cbc",
 	[CYGNET_CIPHER_DES_CBC] = "des-cbc",
 };
 
