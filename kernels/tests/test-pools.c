@@ -425,11 +425,11 @@ static void full_by_bytes(void)
 {
 	static struct pair pairs[60];
 	struct rte_crypto_op *sent[2 * RTE_DIM(pairs)], *back[RTE_DIM(sent)];
-	unsigned int taken = 0, out = 0, before;
+	unsigned int taken, out = 0, before;
 	uint64_t deadline;
 	struct rig rig;
 
-	device_open(&dev, "chunk=64,wait_us=1000000,under_way=134", 1);
+	device_open(&dev, "chunk=64,wait_us=1000000,under_way=134,timeout_ms=60000", 1);
 	setup(&rig, OCL_CIPHER_AES_CBC);
 	for (unsigned int i = 0; i < RTE_DIM(pairs); i++) {
 		make_pair(&pairs[i], &rig, rte_pktmbuf_alloc(plain), LONGEST, false);
@@ -438,8 +438,7 @@ static void full_by_bytes(void)
 	}
 	before = launches;
 	fault_hang = true;
-	while (rte_cryptodev_enqueue_burst(dev.id, 0, &sent[taken], 1))
-		taken++;
+	taken = rte_cryptodev_enqueue_burst(dev.id, 0, sent, RTE_DIM(sent));
 	CHECK(taken > 64 && taken < RTE_DIM(sent));
 	CHECK(launches == before + 2);
 	fault_hang = false;
