@@ -18,8 +18,12 @@
 static void check_lost(const struct device *dev, void *session)
 {
 	struct suite suite = esp_template;
-	uint64_t sum = shared_sum();
+	uint64_t deadline = 0, sum;
 
+	/* It may have been late only, and what it writes then is its own affair. */
+	while (is_at_work())
+		expect_progress(0, &deadline);
+	sum = shared_sum();
 	suite_keys(&suite);
 	round_trip(dev, 0, session, 64, RTE_CRYPTO_OP_STATUS_ERROR);
 	round_trip(dev, 0, session, 3, RTE_CRYPTO_OP_STATUS_ERROR);
@@ -178,7 +182,7 @@ static void failing_start(const char *args)
 
 void failing_devices(const struct device *sound)
 {
-	static const char *const both[] = {"timeout_ms=300", "timeout_ms=2000,launches=thread"};
+	static const char *const both[] = {"launches=lcore", "launches=thread"};
 
 	for (unsigned int i = 0; i < RTE_DIM(both); i++) {
 		failing_device(sound, "a launch is refused", &fault_launch, both[i]);

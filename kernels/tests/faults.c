@@ -14,6 +14,7 @@ bool fault_launch, fault_hang, fault_error;
 int fault_after = -1;
 unsigned int launches, wipes, rectangles, transfers;
 size_t uploaded, noted;
+static unsigned int at_work; /* launches */
 static cl_command_queue written_queue;
 static cl_mem written;
 static struct shared {
@@ -38,6 +39,19 @@ static bool is_refused(void)
 	return false;
 }
 
+static void CL_CALLBACK ended(cl_event event, cl_int status, void *arg)
+{
+	(void)event;
+	(void)status;
+	(void)arg;
+	__atomic_fetch_sub(&at_work, 1, __ATOMIC_RELEASE);
+}
+
+bool is_at_work(void)
+{
+	return __atomic_load_n(&at_work, __ATOMIC_ACQUIRE);
+}
+
 EXPORT cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dims,
 				     const size_t *offset, const size_t *global,
 				     const size_t *local, cl_uint nwait, const cl_event *wait,
@@ -46,11 +60,18 @@ EXPORT cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, c
 	cl_int (*next)(cl_command_queue, cl_kernel, cl_uint, const size_t *, const size_t *,
 		       const size_t *, cl_uint, const cl_event *, cl_event *) =
 		real("clEnqueueNDRangeKernel");
+	cl_int err;
 
 	if (fault_launch || is_refused())
 		return CL_OUT_OF_RESOURCES;
 	__atomic_fetch_add(&launches, 1, __ATOMIC_RELAXED);
-	return next(queue, kernel, dims, offset, global, local, nwait, wait, event);
+	err = next(queue, kernel, dims, offset, global, local, nwait, wait, event);
+	if (err == CL_SUCCESS && event) {
+		__atomic_fetch_add(&at_work, 1, __ATOMIC_RELAXED);
+		if (clSetEventCallback(*event, CL_COMPLETE, ended, NULL) != CL_SUCCESS)
+			abort();
+	}
+	return err;
 }
 
 EXPORT cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t size, void *value,

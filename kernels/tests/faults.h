@@ -27,6 +27,10 @@ extern size_t noted;		     /* bytes of a buffer that read_back() looks for, at l
  * @return memory to free, or NULL */
 void *read_back(size_t *size);
 
+/** Whether anything that was launched, and is to say when it ends, has not ended, whatever a fault says
+ * of it. */
+bool is_at_work(void);
+
 /** A sum over all shared virtual memory that there is. */
 uint64_t shared_sum(void);
 

@@ -821,11 +821,11 @@ int main(void)
 	chosen();
 	everything("memory=staged,wait_us=1000");
 	heads("memory=staged,wait_us=1000,granularity=512,launches=thread");
-	kept(&fault_launch, "memory=staged,timeout_ms=100", true);
-	kept(&fault_error, "memory=staged,timeout_ms=100", true);
-	kept(&fault_hang, "memory=staged,timeout_ms=100", true);
-	kept(&fault_error, "memory=staged,timeout_ms=5000,launches=thread", false);
-	kept(&fault_hang, "memory=staged,timeout_ms=100", false);
+	kept(&fault_launch, "memory=staged", true);
+	kept(&fault_error, "memory=staged", true);
+	kept(&fault_hang, "memory=staged", true);
+	kept(&fault_error, "memory=staged,launches=thread", false);
+	kept(&fault_hang, "memory=staged", false);
 	if (device_has("memory=svm"))
 		everything("memory=svm,wait_us=1000");
 	if (device_has("memory=persistent"))
