@@ -114,8 +114,9 @@ void gateway_open(struct worker *w, unsigned int sessions)
 	/* None takes another one's place by chance. */
 	for (unsigned int i = 0; i < RTE_DIM(w->flows.seed); i++)
 		w->flows.seed[i] = 0x9e3779b97f4a7c15ull * (i + 1);
-	/* However slow this machine is. */
-	w->flows.holds *= 3600;
+	/* However slow this machine is: what holds is worked out anew now and then. */
+	w->flows.usual *= 3600;
+	w->flows.holds = w->flows.usual;
 	w->sessions = sessions_create(16, sessions, &w->flows.epoch);
 	assert_non_null(w->sessions);
 }
