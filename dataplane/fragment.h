@@ -36,10 +36,14 @@ unsigned int fragment_packet(struct worker *w, struct rte_mbuf *m, unsigned int 
 unsigned int fragment6_packet(struct worker *w, struct rte_mbuf *m, unsigned int mtu,
 			      struct rte_mbuf *parts[FRAGMENTS_MAX]);
 
+/** Fragments of a packet travel close together: how long for the next one. */
+#define REASSEMBLY_WAIT_MS 500u
+
 /** What a worker keeps of packets that are not whole yet.
+ * @param wait_ms  as long as a packet's next fragment is waited for
  * @param dropped  counts fragments that did not become a packet
  * @return NULL: no memory */
-struct reassembly *reassembly_create(uint64_t *dropped);
+struct reassembly *reassembly_create(unsigned int wait_ms, uint64_t *dropped);
 void reassembly_free(struct reassembly *r);
 /** The worker that puts the packet of a fragment together. */
 unsigned int reassembly_owner(const struct worker *w, struct rte_mbuf *m, const struct headers *h);

@@ -19,19 +19,18 @@
 #include "tos.h"
 
 /* Whoever sends fragments can fill a table: ESP with AH, UDP, and plaintext have one each, and what
- * does not become whole leaves soon. Fragments of a packet travel close together. */
+ * does not become whole leaves soon. */
 #define TABLE_PARTS (REASSEMBLY_PACKETS / 3)
-#define WAIT_MS 500u
 #define UNIT 8u		/* of offsets, bytes */
 
 struct reassembly {
 	struct partial_table *esp, *udp, *plain;
 };
 
-struct reassembly *reassembly_create(uint64_t *dropped)
+struct reassembly *reassembly_create(unsigned int wait_ms, uint64_t *dropped)
 {
 	struct reassembly *r = calloc(1, sizeof(*r));
-	uint64_t wait = rte_get_tsc_hz() / 1000 * WAIT_MS;
+	uint64_t wait = rte_get_tsc_hz() / 1000 * wait_ms;
 
 	if (!r)
 		return NULL;

@@ -49,7 +49,7 @@ static int init_worker(struct worker *w, const struct conf *conf, unsigned int i
 	w->sessions = sessions_create(info.geometry.sas,
 				      sessions_of_worker(info.geometry.sas, conf->sessions, n),
 				      &w->flows.epoch);
-	w->reassembly = reassembly_create(&w->stats->drop[DROP_REASSEMBLY]);
+	w->reassembly = reassembly_create(REASSEMBLY_WAIT_MS, &w->stats->drop[DROP_REASSEMBLY]);
 	if (conf->flows && flows_create(&w->flows, conf->flows))
 		return -ENOMEM;
 	return w->inbox && w->ops && w->sessions && w->reassembly ? 0 : -ENOMEM;

@@ -22,6 +22,7 @@
 #define TEXT 0x5a
 #define LONG 60000u
 #define IKE_PORT rte_cpu_to_be_16(500)
+#define PATIENT_MS 3600000u /* however slow this machine is */
 
 static struct worker *w = &workers[0];
 static const struct esp_algorithm *gcm;
@@ -51,7 +52,7 @@ static int setup(void **state)
 	(void)state;
 	gateway_open(w, 16);
 	w->packets = usual;
-	w->reassembly = reassembly_create(&w->stats->drop[DROP_REASSEMBLY]);
+	w->reassembly = reassembly_create(PATIENT_MS, &w->stats->drop[DROP_REASSEMBLY]);
 	return w->reassembly ? 0 : -1;
 }
 
