@@ -22,7 +22,7 @@
 #define MAC "02:00:00:00:00:01"
 #define CHURN_S 2
 #define CHANGES 50000u
-#define SETTLE_S 10
+#define SETTLE_S 30
 
 static uint32_t addr(const char *text)
 {
