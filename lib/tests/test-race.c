@@ -15,6 +15,7 @@
 #define NUMBERS 200u
 #define WRITERS 2u
 #define READERS 2u
+#define PATIENCE_S 30u
 
 /* A snapshot copies first and then looks whether it may. */
 const char *__tsan_default_suppressions(void);
@@ -42,6 +43,19 @@ static unsigned int seconds(void)
 	const char *text = getenv("RACE_SECONDS");
 
 	return text ? (unsigned int)atoi(text) : 1;
+}
+
+/* So long; longer where threads wait for a processor, until there is one of each that is counted. */
+static void let_run(unsigned long *const *counters, unsigned int n)
+{
+	sleep(seconds());
+	for (unsigned int i = 0, s = 0; i < n && s < PATIENCE_S;) {
+		if (__atomic_load_n(counters[i], __ATOMIC_RELAXED))
+			i++;
+		else
+			s += !sleep(1);
+	}
+	__atomic_store_n(&stopping, true, __ATOMIC_RELAXED);
 }
 
 /* cmocka's assertions are for one thread only. */
@@ -270,6 +284,7 @@ static void *consumer(void *arg)
 static void readers_under_writers(void **state)
 {
 	static void *(*const run[])(void *) = {onlooker, producer, consumer};
+	static unsigned long *const counters[] = {&found_sas, &found_policies, &snapshots, &events};
 	struct fixture *f = *state;
 	pthread_t thread[WRITERS + READERS + 3];
 	unsigned int n = 0;
@@ -284,8 +299,7 @@ static void readers_under_writers(void **state)
 		assert_int_equal(pthread_create(&thread[n++], NULL, reader, (void *)i), 0);
 	for (unsigned int i = 0; i < 3; i++)
 		assert_int_equal(pthread_create(&thread[n++], NULL, run[i], NULL), 0);
-	sleep(seconds());
-	__atomic_store_n(&stopping, true, __ATOMIC_RELAXED);
+	let_run(counters, 4);
 	while (n)
 		pthread_join(thread[--n], NULL);
 	printf("%lu SAs and %lu policies found, %lu snapshots, %lu events\n", found_sas,
@@ -342,6 +356,7 @@ static void *twin_seeker(void *arg)
 /* Rekeying replaces policies by equal ones: no packet may fall between the two. */
 static void no_miss_while_replaced(void **state)
 {
+	static unsigned long *const counters[] = {&found_policies};
 	struct fixture *f = *state;
 	const struct cygnet_policy_params last = chained(3, 3, 1);
 	pthread_t thread[READERS + 1];
@@ -359,8 +374,7 @@ static void no_miss_while_replaced(void **state)
 	for (uintptr_t i = 0; i < READERS; i++)
 		assert_int_equal(pthread_create(&thread[i], NULL, twin_seeker, (void *)i), 0);
 	assert_int_equal(pthread_create(&thread[READERS], NULL, twin, NULL), 0);
-	sleep(seconds());
-	__atomic_store_n(&stopping, true, __ATOMIC_RELAXED);
+	let_run(counters, 1);
 	for (unsigned int i = 0; i < READERS + 1; i++)
 		pthread_join(thread[i], NULL);
 	printf("%lu policies found\n", found_policies);
