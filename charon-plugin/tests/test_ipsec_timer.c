@@ -12,8 +12,9 @@ static void test_time_expiry(void **state)
 {
 	kernel_ipsec_update_sa_t update = {};
 
-	sa.lifetime.time.rekey = 1;
-	sa.lifetime.time.life = 2;
+	/* long enough to move it before, on a busy machine, too */
+	sa.lifetime.time.rekey = 4;
+	sa.lifetime.time.life = 5;
 	assert_int_equal(add_sa(), SUCCESS);
 	/* the timers follow the SA to another address */
 	update.new_src = host_create_from_string("2001:db8::7", 0);
@@ -30,12 +31,13 @@ static void test_time_expiry(void **state)
 
 static void test_timer_of_another(void **state)
 {
-	sa.lifetime.time.life = 1;
+	/* long enough to delete it before, on a busy machine, too */
+	sa.lifetime.time.life = 4;
 	assert_int_equal(add_sa(), SUCCESS);
 	assert_int_equal(del_sa(), SUCCESS);
 	sa.lifetime.time.life = 1000;
 	assert_int_equal(add_sa(), SUCCESS);
-	assert_false(raised_wait(&raised.expires, 1, 1000 + SHORT_WAIT));
+	assert_false(raised_wait(&raised.expires, 1, 4000 + SHORT_WAIT));
 }
 
 static void test_earlier_timer(void **state)
