@@ -16,7 +16,7 @@
 #include <threading/mutex.h>
 
 /** Longest wait for something that is to happen, ms */
-#define LONG_WAIT 5000
+#define LONG_WAIT 30000
 /** Wait for something that is not to happen, ms */
 #define SHORT_WAIT 300
 

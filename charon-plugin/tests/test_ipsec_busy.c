@@ -7,6 +7,7 @@
 #include "charon.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include <daemon.h>
 #include <processing/jobs/callback_job.h>
@@ -182,10 +183,41 @@ static int waiting_jobs(void)
 	return jobs;
 }
 
+/** Jobs that a thread is at, but for those that never end */
+static int running_jobs(void)
+{
+	int prio, jobs = 0;
+
+	for (prio = JOB_PRIO_CRITICAL + 1; prio < JOB_PRIO_MAX; prio++)
+	{
+		jobs += lib->processor->get_working_threads(lib->processor, prio);
+	}
+	return jobs;
+}
+
+/** Until there are so many jobs of those */
+static bool await_jobs(int (*jobs)(void), int count)
+{
+	int i;
+
+	for (i = 0; jobs() != count; i++)
+	{
+		if (i == LONG_WAIT / 10)
+		{
+			return FALSE;
+		}
+		usleep(10000);
+	}
+	return TRUE;
+}
+
 static void occupy_threads(void)
 {
 	int idle, i;
 
+	/* charon's own, of the test before */
+	assert_true(await_jobs(waiting_jobs, 0));
+	assert_true(await_jobs(running_jobs, 0));
 	close_gate();
 	idle = lib->processor->get_idle_threads(lib->processor);
 	assert_true(idle > 0);
@@ -216,13 +248,13 @@ static void test_busy_threads(void **state)
 	assert_int_equal(raised.mappings, 1);
 	assert_false(raised_wait(&raised.expires, 2, 2000 + SHORT_WAIT));
 	/* charon's own for each event, and ours for the timers */
-	assert_int_equal(waiting_jobs(), 5);
+	assert_true(await_jobs(waiting_jobs, 5));
 
 	open_gate();
 	assert_true(raised_wait(&raised.expires, 3, LONG_WAIT));
 	assert_string_equal(raised.limits, "ssh");
 	assert_false(raised_wait(&raised.expires, 4, SHORT_WAIT));
-	assert_int_equal(waiting_jobs(), 0);
+	assert_true(await_jobs(waiting_jobs, 0));
 }
 
 int main(void)
