@@ -25,8 +25,9 @@ __attribute__((visibility("default"))) const char *__lsan_default_suppressions(v
 
 void harness_fail(const char *file, int line, const char *what)
 {
-	fprintf(stderr, "%s:%d: failed: %s\n", file, line, what);
+	/* The reason comes last, behind what has been printed before. */
 	fflush(NULL);
+	fprintf(stderr, "%s:%d: failed: %s\n", file, line, what);
 	rmdir(rte_eal_get_runtime_dir());
 	abort();
 }

@@ -113,6 +113,13 @@ count_group() {
 	fi
 }
 
+# reasons LOG: the lines in which our checks, cmocka's or a sanitizer say what has failed. They may
+# stand far above the end: cmocka goes on with the other tests, a sanitizer with what it has seen.
+reasons() {
+	grep -aE -m 20 ': failed: |^test-[a-z-]+: |^\[ +(ERROR|LINE|FAILED) +\]|Sanitizer|: runtime error: ' "$1" ||
+		true
+}
+
 # count_make_check NAME BUILD: the results that automake left of make check.
 count_make_check() {
 	local trs program result
@@ -125,6 +132,7 @@ count_make_check() {
 		SKIP*) count skip "$1/$program" "$(tail -n 1 "${trs%.trs}.log")" ;;
 		*)
 			count "not ok" "$1/$program"
+			reasons "${trs%.trs}.log" | sed 's/^/   > /'
 			tail -n 60 "${trs%.trs}.log" | sed 's/^/   | /'
 			;;
 		esac
