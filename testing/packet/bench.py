@@ -9,13 +9,13 @@ from scapy.layers.l2 import Ether
 from scapy.packet import Raw, raw
 
 from gateway import FAR_HOST, FAR_NET, HOST, LAN_NET, PEER, PEER6, WAN, WAN6
-from network import wait_until
+from network import PATIENCE, wait_until
 from peer import SUITE, Sa
 
 IPV4, IPV6 = b"\x08\x00", b"\x86\xdd"
 # Neighbour and router discovery and listener reports, which the gateway's kernel sends.
 LINK_CONTROL = (130, 131, 132, 133, 134, 135, 136, 137, 143)
-ARRIVE = 2.0  # seconds a packet may take; a test of what must not come waits less
+ARRIVE = PATIENCE  # seconds a packet may take; a test of what must not come waits less
 QUIET = 0.15
 
 
@@ -95,7 +95,7 @@ class Bench:
             assert not leaked, f"leaked: {leaked}"
 
     @contextlib.contextmanager
-    def dropped(self, reason, count=1, within=3):
+    def dropped(self, reason, count=1, within=PATIENCE):
         """What happens inside drops count packets for this reason, none for any
         other, and nothing leaves the gateway."""
         before = self.gateway.drops()
@@ -103,7 +103,7 @@ class Bench:
         self.wan.drain()
         yield
         with contextlib.suppress(AssertionError):
-            wait_until(lambda: self.gateway.drops().get(reason, 0) - before.get(reason, 0) >= count, within, reason)
+            wait_until(lambda: self.gateway.drops().get(reason, 0) - before.get(reason, 0) >= count, reason, within)
         self.expect_nothing()
         after = self.gateway.drops()
         delta = {name: after[name] - before.get(name, 0) for name in after
@@ -119,7 +119,7 @@ class Bench:
 
     def wait_held(self, count, before):
         """Until count packets more than before wait for an SA, or did."""
-        wait_until(lambda: self.gateway.counted("held") - before >= count, 3, f"{count} packets held")
+        wait_until(lambda: self.gateway.counted("held") - before >= count, f"{count} packets held")
 
     @contextlib.contextmanager
     def held(self, count=1):

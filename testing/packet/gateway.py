@@ -74,7 +74,7 @@ class Gateway:
             env={**os.environ, **self.faults(),
                  "LSAN_OPTIONS": f"suppressions={SUPPRESSIONS}:print_suppressions=0"})
         wait_until(lambda: self.process.poll() is not None or self.logged("cygnetd: ready", mark),
-                   60, "cygnetd: ready")
+                   "cygnetd: ready", 60)
         assert self.process.poll() is None, "cygnetd does not start"
         self.set_up_taps()
 
@@ -98,7 +98,7 @@ class Gateway:
         self.mac = {device: self.mac_of(device) for device in ("lan", "wan")}
         # cygnetd hears of it by netlink; of neighbours soon after the routes.
         wait_until(lambda: any(row["prefix"] == "2001:db8:2::/48" for row in self.ask("/cygnet/routes").values()),
-                   10, "cygnetd knows the routes")
+                   "cygnetd knows the routes")
         time.sleep(0.3)
 
     def learn_neighbours(self):

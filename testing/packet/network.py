@@ -11,6 +11,7 @@ import time
 CLONE_NEWNET = 0x40000000
 ETH_P_ALL = 3
 PACKET_OUTGOING = 4
+PATIENCE = 30  # seconds that something may take which soon happens: more than on a busy machine
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -100,7 +101,7 @@ class Network:
             subprocess.run(["ip", "netns", "del", namespace], stderr=subprocess.DEVNULL)
 
 
-def wait_until(condition, seconds, what):
+def wait_until(condition, what, seconds=PATIENCE):
     """Poll; fails with what it waited for."""
     end = time.monotonic() + seconds
     while not condition():

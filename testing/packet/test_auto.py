@@ -214,7 +214,7 @@ def test_auto_engine_fails(bench, case):
         file.write(case.removeprefix("svm-"))
     try:
         exchange(bench, out, inb, 200)
-        wait_until(lambda: engines(bench)["opencl"]["state"] == "failed", 5, "opencl taken out")
+        wait_until(lambda: engines(bench)["opencl"]["state"] == "failed", "opencl taken out")
         exchange(bench, out, inb, 100)
     finally:
         os.unlink(gateway.fault)

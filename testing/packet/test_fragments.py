@@ -145,7 +145,7 @@ def test_too_many_pieces(bench):
     cut = pieces(inb.seal(to_host(1000)), 8)
     assert len(cut) > 128
     bench.from_wan(*cut)
-    wait_until(lambda: bench.gateway.drops().get("reassembly", 0) - before == len(cut), 3, "all dropped")
+    wait_until(lambda: bench.gateway.drops().get("reassembly", 0) - before == len(cut), "all dropped")
     for wrong in (IP(src=PEER, dst=WAN, proto=50, frag=0x1fff) / Raw(bytes(100)),
                   IP(src=PEER, dst=WAN, proto=50, frag=10) / b"",
                   IP(src=PEER, dst=WAN, proto=50, flags="MF") / Raw(bytes(100))):
@@ -202,7 +202,7 @@ def test_flood_of_pieces(bench):
                 frame[29] -= 1
             bench.from_wan(*cut[number:number + 5])
             received += len(flood) + len(cut[number:number + 5])
-            wait_until(lambda: bench.gateway.received("wan") >= received, 3, "all received")
+            wait_until(lambda: bench.gateway.received("wan") >= received, "all received")
         same_but_hop(whole(bench.receive(bench.lan, len(pieces(sent)))), sent)
     bench.expect_flow(out, inb)
 

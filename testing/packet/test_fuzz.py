@@ -59,7 +59,7 @@ def test_fuzz(bench, case):
     inb.seq = 1000000
     # On a busy machine some are still to come; a full ring may have lost some.
     with contextlib.suppress(AssertionError):
-        wait_until(lambda: bench.gateway.received(case) - before >= FRAMES, 3, "all of them")
+        wait_until(lambda: bench.gateway.received(case) - before >= FRAMES, "all of them", 3)
     for _ in bench.wan.frames(QUIET):
         pass
     bench.expect_flow(out, inb)

@@ -44,7 +44,7 @@ def jumbo(bench, *ports):
                 ip("-n", network.gw, "link", "set", f"{port}-veth", "xdp", "off")
                 ip("-n", network.far, "link", "set", port, "mtu", str(MTU))
             gateway.fill("flush")
-            wait_until(lambda: passes(bench), 10, "the first packet")
+            wait_until(lambda: passes(bench), "the first packet")
             yield
             assert gateway.process.poll() is None, "cygnetd has died"
         finally:
@@ -61,7 +61,7 @@ def mtu_of(bench, port):
 def change_mtu(bench, port, mtu, becomes=None):
     """As an administrator does, of the TAP."""
     ip("-n", bench.network.gw, "link", "set", port, "mtu", str(mtu))
-    wait_until(lambda: mtu_of(bench, port) == (becomes or mtu), 3, f"{port} has an MTU of {becomes or mtu}")
+    wait_until(lambda: mtu_of(bench, port) == (becomes or mtu), f"{port} has an MTU of {becomes or mtu}")
 
 
 def both_ways(bench, out, inb, size):
@@ -116,7 +116,7 @@ def follows_the_tap(bench):
     same_but_hop(whole(out.unseal(one)[0] for one in got), to_far_host(8000, id=8))
     change_mtu(bench, "wan", MTU)
     ip("-n", bench.network.gw, "link", "set", "wan", "mtu", "12000")
-    wait_until(lambda: bench.gateway.logged("cannot have MTU 12000, wan goes back to 9000"), 3, "no more")
+    wait_until(lambda: bench.gateway.logged("cannot have MTU 12000, wan goes back to 9000"), "no more")
     sent = to_far_host(8800, flags="DF")
     same_but_hop(out.unseal(sealed(bench, sent)[0])[0], sent)
 

@@ -57,7 +57,7 @@ def test_keepalive(bench, case):
     dropped = bench.gateway.drops()
     with listen(bench, 4500, destination) as sock:
         bench.from_wan(header / UDP(sport=4500, dport=4500) / Raw(b"\xff"))
-        wait_until(lambda: bench.gateway.counted("keepalives") == before + 1, 3, "keepalive counted")
+        wait_until(lambda: bench.gateway.counted("keepalives") == before + 1, "keepalive counted")
         sock.settimeout(0.2)
         try:
             assert not sock.recv(2000), "a keepalive reached the socket"
@@ -117,12 +117,12 @@ def test_ike_on_other_ports(bench, case):
     said = {1500: "ike", 5500: "ike, esp"}
     with bench.gateway.charon():
         header, inb = discarding(bench, case == 6)
-        wait_until(lambda: bench.gateway.ike() == said, 3, f"{said} pass")
+        wait_until(lambda: bench.gateway.ike() == said, f"{said} pass")
         passes(bench, header, 1500, b"")
         passes(bench, header, 5500, bytes(4))
         before = bench.gateway.counted("keepalives")
         bench.from_wan(header / UDP(sport=4501, dport=5500) / Raw(b"\xff"))
-        wait_until(lambda: bench.gateway.counted("keepalives") == before + 1, 3, "keepalive counted")
+        wait_until(lambda: bench.gateway.counted("keepalives") == before + 1, "keepalive counted")
         sealed = esp_arrives(bench, inb)
         sealed[UDP].dport = 4500
         with listen(bench, 500, header.dst) as sock, bench.dropped("policy-discard", 3):
@@ -136,8 +136,8 @@ def test_ike_ports_of_a_dead_charon(bench, case):
     said, left = {1500: "ike", 5500: "ike, esp"}, {500: "ike", 4500: "ike", 5500: "esp"}
     with bench.gateway.charon():
         header, inb = discarding(bench, case == 6)
-        wait_until(lambda: bench.gateway.ike() == said, 3, f"{said} pass")
-    wait_until(lambda: bench.gateway.ike() == left, 3, f"{left} pass")
+        wait_until(lambda: bench.gateway.ike() == said, f"{said} pass")
+    wait_until(lambda: bench.gateway.ike() == left, f"{left} pass")
     esp_arrives(bench, inb)
     for port in (1500, 5500):
         with listen(bench, port, header.dst) as sock, bench.dropped("policy-discard", 2):
@@ -184,13 +184,13 @@ def test_neighbour_is_asked_for(bench):
     assert asked, "no ARP request"
     bench.lan.send(Ether(dst=asked[0].src, src=mac) /
                    ARP(op=2, hwsrc=mac, psrc=host, hwdst=asked[0].src, pdst=LAN))
-    wait_until(lambda: resolved(bench, host, mac), 3, "the kernel knows the neighbour")
+    wait_until(lambda: resolved(bench, host, mac), "the kernel knows the neighbour")
 
     def arrives():
         bench.from_wan(inb.seal(packet("10.2.0.10", host, dport=99)))
         return any(frame[:6] == bytes.fromhex(mac.replace(":", "")) for frame in bench.lan.frames(0.2))
 
-    wait_until(arrives, 3, "packets to the neighbour")
+    wait_until(arrives, "packets to the neighbour")
 
 
 def resolved(bench, host, mac):
@@ -212,9 +212,9 @@ def test_route_change(bench):
     assert not passes()
     for _ in range(2):
         ip("-n", gw, "route", "add", "10.44.0.0/16", "via", PEER, "dev", "wan")
-        wait_until(passes, 3, "the new route is used")
+        wait_until(passes, "the new route is used")
         ip("-n", gw, "route", "del", "10.44.0.0/16")
-        wait_until(lambda: not passes(), 3, "the old route is forgotten")
+        wait_until(lambda: not passes(), "the old route is forgotten")
 
 
 IP_MTU_DISCOVER, IP_PMTUDISC_DO, IP_MTU = 10, 2, 14
@@ -232,7 +232,7 @@ def test_kernel_learns_the_mtu(bench):
         sock.connect(("10.2.0.77", 9))
         bench.wan.drain()
         sock.send(bytes(1472))
-        wait_until(lambda: sock.getsockopt(socket.IPPROTO_IP, IP_MTU) < 1500, 2, "the kernel knows the MTU")
+        wait_until(lambda: sock.getsockopt(socket.IPPROTO_IP, IP_MTU) < 1500, "the kernel knows the MTU")
         mtu = sock.getsockopt(socket.IPPROTO_IP, IP_MTU)
         assert mtu > 1400, mtu
         bench.expect_nothing(bench.wan)

@@ -29,7 +29,7 @@ def say(bench, message, counter=LEARNED):
     """Once the gateway has it."""
     before = bench.gateway.counted(counter)
     bench.from_wan(message)
-    wait_until(lambda: bench.gateway.counted(counter) == before + 1, 3, counter)
+    wait_until(lambda: bench.gateway.counted(counter) == before + 1, counter)
 
 
 def length(outer):

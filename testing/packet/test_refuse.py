@@ -42,7 +42,7 @@ def test_spi_of_another_address(bench):
     packet.dst = "192.0.2.77"
     del packet.chksum
     # It is somebody else's packet: forwarded, to a neighbour that does not exist.
-    with bench.dropped("no-neighbour", within=6):
+    with bench.dropped("no-neighbour"):
         bench.from_wan(packet)
 
 

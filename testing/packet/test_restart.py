@@ -4,6 +4,7 @@ import threading
 import time
 
 from bench import IPV4, to_far_host, to_host
+from network import PATIENCE
 from test_esp import cases
 
 
@@ -31,7 +32,7 @@ class Traffic:
 def take(port, count):
     """So many IPv4 frames, as soon as they are there."""
     taken = []
-    for frame in port.frames(10):
+    for frame in port.frames(PATIENCE):
         if frame[12:14] == IPV4:
             taken.append(frame)
         if len(taken) == count:

@@ -97,7 +97,7 @@ def test_update_under_traffic(bench, case):
             if number:
                 move(bench, out, *((WAN6, PEER6) if number % 2 else (WAN, PEER)), encap)
             at = bench.gateway.counted("encapsulated") + 100
-            wait_until(lambda at=at: bench.gateway.counted("encapsulated") > at, 10, "packets")
+            wait_until(lambda at=at: bench.gateway.counted("encapsulated") > at, "packets")
     finally:
         done.set()
         sender.join()
