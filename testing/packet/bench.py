@@ -4,7 +4,7 @@ import contextlib
 import time
 
 from scapy.layers.inet import IP, UDP
-from scapy.layers.inet6 import IPv6
+from scapy.layers.inet6 import IPv6, IPv6ExtHdrFragment
 from scapy.layers.l2 import Ether
 from scapy.packet import Raw, raw
 
@@ -89,6 +89,13 @@ class Bench:
         assert len(got) == count, f"{len(got)} of {count} packets arrived; drops {self.gateway.drops()}"
         return got
 
+    def receive_pieces(self, port):
+        """One packet, in however many pieces, and whatever follows it."""
+        pieces = []
+        while not are_whole(pieces):
+            pieces += self.receive(port, 1)
+        return pieces + list(self.packets(port, QUIET))
+
     def expect_nothing(self, *ports):
         for port in ports or (self.lan, self.wan):
             leaked = [packet.summary() for packet in self.packets(port, QUIET)]
@@ -154,6 +161,25 @@ class Bench:
         sent = to_host()
         self.from_wan(inb.seal(sent))
         same_but_hop(self.receive(self.lan, 1)[0], sent)
+
+
+def are_whole(pieces):
+    """Whether a packet's fragments are all there, or it is none."""
+    end, more = 0, True
+    for start, size, more in sorted(map(extent, pieces)):
+        if start > end:
+            return False
+        end = start + size
+    return not more
+
+
+def extent(packet):
+    """Of a fragment: offset, length, whether there are more."""
+    if packet.version == 4:
+        return packet.frag * 8, packet.len - packet.ihl * 4, bool(packet.flags.MF)
+    if IPv6ExtHdrFragment not in packet:
+        return 0, packet.plen, False
+    return packet[IPv6ExtHdrFragment].offset * 8, packet.plen - 8, bool(packet[IPv6ExtHdrFragment].m)
 
 
 def is_link_control(packet):

@@ -6,7 +6,7 @@ import socket
 from scapy.layers.inet import IP, UDP, IPOption_NOP, defragment, fragment
 from scapy.packet import Raw, raw
 
-from bench import ARRIVE, QUIET, packet, policy, same_but_hop, to_far_host, to_host
+from bench import ARRIVE, packet, policy, same_but_hop, to_far_host, to_host
 from gateway import FAR_HOST, FAR_NET, HOST, LAN, LAN_NET, PEER, WAN
 from network import inside, wait_until
 from peer import SUITES, Sa
@@ -34,7 +34,7 @@ def whole(fragments):
 
 def receive_whole(bench):
     """One packet from the WAN, in however many pieces."""
-    return whole(bench.receive(bench.wan, 1) + list(bench.packets(bench.wan, QUIET)))
+    return whole(bench.receive_pieces(bench.wan))
 
 
 @cases(*(suite.name for suite in SUITES), "gcm128-udp")

@@ -6,7 +6,7 @@ from scapy.layers.inet import UDP
 from scapy.layers.inet6 import IPv6, IPv6ExtHdrFragment, IPv6ExtHdrHopByHop, defragment6
 from scapy.packet import Raw, raw
 
-from bench import ARRIVE, QUIET, packet, policy, same_but_hop
+from bench import ARRIVE, packet, policy, same_but_hop
 from gateway import FAR_HOST, FAR_HOST6, FAR_NET6, HOST, HOST6, LAN6, LAN_NET6
 from network import inside
 from peer import SUITE, Sa
@@ -31,7 +31,7 @@ def joined(parts):
 
 def receive_whole(bench):
     """One packet from the WAN, in however many parts. @return that, the length of the longest part"""
-    parts = bench.receive(bench.wan, 1) + list(bench.packets(bench.wan, QUIET))
+    parts = bench.receive_pieces(bench.wan)
     return (joined(parts) if len(parts) > 1 else parts[0]), max(len(raw(part)) for part in parts)
 
 

@@ -10,7 +10,7 @@ from scapy.layers.inet6 import (HBHOptUnknown, ICMPv6EchoReply, ICMPv6EchoReques
 from scapy.layers.ipsec import ESP
 from scapy.packet import Raw, raw
 
-from bench import ARRIVE, QUIET, policy
+from bench import ARRIVE, policy
 from gateway import PEER6, WAN6
 from network import inside, ip
 from peer import SUITE, Sa
@@ -222,8 +222,7 @@ def test_transport6_put_together(bench):
         for size in (1600, 3000):
             bench.wan.drain()
             sock.sendto(b"k" * size, (PEER6, 99))
-            got = bench.receive(bench.wan, 1) + list(bench.packets(bench.wan, QUIET))
-            outer = IPv6(raw(defragment6(got)))
+            outer = IPv6(raw(defragment6(bench.receive_pieces(bench.wan))))
             proto, payload, _ = unseal(out, outer)
             assert (proto, payload[8:]) == (17, b"k" * size)
 
