@@ -169,7 +169,7 @@ def test_auto_load(bench):
         rounds += 1
     assert after["opencl"] > before["opencl"] and after["cpu"] > before["cpu"], (before, after)
     assert sum(after.values()) - sum(before.values()) == 1000 * rounds, (before, after)
-    time.sleep(0.1)
+    time.sleep(1)
     assert trickle(bench, out, inb) == {"cpu": 20, "opencl": 0}
     assert not bench.gateway.drops(), bench.gateway.drops()
 
@@ -183,8 +183,8 @@ def test_auto_other_version(bench):
         log.seek(mark)
         text = log.read()
     assert "it is of other devices or versions: measuring the engines anew" in text, text
-    # Six seconds, and what one measurement takes that has begun.
-    assert int(re.search("engines measured in ([0-9]+) ms", text)[1]) < 9000, text
+    # Six seconds, what one measurement takes that has begun, and what others have of the core.
+    assert int(re.search("engines measured in ([0-9]+) ms", text)[1]) < 20000, text
     with open(f"{gateway.work}/state/engines") as file:
         text = file.read()
     assert "driver 0.1" not in text and GOOD not in text and re.search(r"(?m)^0\|", text), text
@@ -199,8 +199,7 @@ def test_auto_engine_fails(bench, case):
     gateway = bench.gateway
     svm = case.startswith("svm-")
     mark = os.path.getsize(gateway.log)
-    rewrite(bench, opencl_first, f"memory={'svm' if svm else 'staged'}" +
-            (",timeout_ms=2000" if case.endswith("hang") else ""))
+    rewrite(bench, opencl_first, f"memory={'svm' if svm else 'staged'}")
     assert gateway.logged("says how fast the engines are", mark)
     assert gateway.logged(f"memory path {'svm' if svm else 'staged'}", mark)
     out, inb = bench.tunnel(SUITE)
