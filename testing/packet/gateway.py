@@ -7,7 +7,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
 
 from network import ip, wait_until
 
@@ -31,6 +30,7 @@ device = {driver}1,iface=wan-veth
 
 SUPPRESSIONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lsan.supp")
 
+RTMGRP_NEIGH = 4
 LAN, HOST, LAN_NET = "10.1.0.1", "10.1.0.10", "10.1.0.0-10.1.0.255"
 WAN, PEER = "192.0.2.1", "192.0.2.2"
 FAR_HOST, FAR_NET = "10.2.0.10", "10.2.0.0-10.2.0.255"
@@ -96,10 +96,23 @@ class Gateway:
         ip("-n", gw, "route", "replace", "2001:db8:2::/48", "via", PEER6, "dev", "wan")
         self.learn_neighbours()
         self.mac = {device: self.mac_of(device) for device in ("lan", "wan")}
-        # cygnetd hears of it by netlink; of neighbours soon after the routes.
-        wait_until(lambda: any(row["prefix"] == "2001:db8:2::/48" for row in self.ask("/cygnet/routes").values()),
+        # The kernel itself knows its addresses of IPv6 a while later.
+        wanted = {f"{LAN6}/128", f"{WAN6}/128", "2001:db8:2::/48"}
+        wait_until(lambda: wanted <= {row["prefix"] for row in self.ask("/cygnet/routes").values()},
                    "cygnetd knows the routes")
-        time.sleep(0.3)
+        self.hear()
+
+    def hear(self):
+        """Until cygnetd has heard by netlink of all that has happened: nothing waits in its socket, the one
+        for neighbours and the rest, and what it read last has been worked in, for which routes wait."""
+        wait_until(lambda: not self.untold(), "cygnetd hears by netlink")
+        self.ask("/cygnet/routes")
+
+    def untold(self):
+        """Bytes that wait in that socket."""
+        sockets = self.in_gw("cat", "/proc/net/netlink", capture_output=True, text=True).stdout
+        rows = [line.split() for line in sockets.splitlines()[1:]]
+        return sum(int(row[4]) for row in rows if row[1] == "0" and int(row[3], 16) & RTMGRP_NEIGH)
 
     def learn_neighbours(self):
         for device, address, port in (("lan", HOST, self.network.lan), ("wan", PEER, self.network.wan),

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Being a router: TTL, checksums, malformed packets, MTU."""
-import time
-
 from scapy.layers.inet import ICMP, IP
 from scapy.packet import raw
 
-from bench import ARRIVE, packet, policy, same_but_hop, to_far_host, to_host
+from bench import packet, policy, same_but_hop, to_far_host, to_host
 from gateway import FAR_HOST, HOST, LAN, LAN_NET, WAN
 
 
@@ -117,7 +115,7 @@ def test_forwarding_off(bench):
 
     def switch(device, value):
         bench.gateway.in_gw("sysctl", "-q", "-w", f"net.ipv4.conf.{device}.forwarding={value}")
-        time.sleep(0.2)  # cygnetd hears of it by netlink
+        bench.gateway.hear()
 
     try:
         switch("lan", 0)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """ICMP errors about what came out of a tunnel: they go back through a tunnel, or nowhere."""
 import contextlib
-import time
 
 from scapy.layers.inet import ICMP, IP
 from scapy.layers.inet6 import (ICMPv6DestUnreach, ICMPv6PacketTooBig, ICMPv6TimeExceeded, IPv6,
@@ -16,7 +15,6 @@ from test_esp import cases
 from test_ipv6 import packet6
 from test_tunnel6 import to_host, tunnel
 
-HEARD = 0.3  # seconds until cygnetd has heard from the kernel
 
 
 @contextlib.contextmanager
@@ -25,7 +23,7 @@ def narrow_lan(bench, mtu=1400):
     try:
         for link_mtu in (mtu, 1500):
             ip("-n", bench.network.gw, "link", "set", "lan", "mtu", str(link_mtu))
-            time.sleep(HEARD)
+            bench.gateway.hear()
             if link_mtu == mtu:
                 yield
     finally:
@@ -39,7 +37,7 @@ def dead_end(bench, *prefixes):
     try:
         for prefix in prefixes:
             ip("-n", gw, "route", "replace", "blackhole", prefix)
-        time.sleep(HEARD)
+        bench.gateway.hear()
         yield
     finally:
         for prefix in prefixes:
@@ -183,9 +181,9 @@ def test_inside_address_elsewhere(bench, case):
     sent = packet(FAR_HOST, "10.1.0.200", ttl=1)
     ip("-n", gw, "address", "add", "10.1.0.130/32", "dev", case)
     try:
-        time.sleep(HEARD)
+        bench.gateway.hear()
         error_from_tunnel(bench, out, inb, sent, "ttl", "10.1.0.130")
     finally:
         ip("-n", gw, "address", "del", "10.1.0.130/32", "dev", case)
-    time.sleep(HEARD)
+    bench.gateway.hear()
     expect_unprotected(bench, inb.seal(sent))

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import socket
-import time
 
 from scapy.layers.inet import ICMP, IP, UDP
 from scapy.layers.inet6 import IPv6
@@ -179,11 +178,11 @@ def test_neighbour_is_asked_for(bench):
     bench.lan.drain()
     inb = bench.tunnel()[1]
     bench.from_wan(inb.seal(packet("10.2.0.10", host)))
-    asked = [frame for frame in map(Ether, bench.lan.frames(1.5)) if ARP in frame
-             and frame[ARP].op == 1 and frame[ARP].pdst == host]
+    asked = next((frame for frame in map(Ether, bench.lan.frames(ARRIVE)) if ARP in frame
+                  and frame[ARP].op == 1 and frame[ARP].pdst == host), None)
     assert asked, "no ARP request"
-    bench.lan.send(Ether(dst=asked[0].src, src=mac) /
-                   ARP(op=2, hwsrc=mac, psrc=host, hwdst=asked[0].src, pdst=LAN))
+    bench.lan.send(Ether(dst=asked.src, src=mac) /
+                   ARP(op=2, hwsrc=mac, psrc=host, hwdst=asked.src, pdst=LAN))
     wait_until(lambda: resolved(bench, host, mac), "the kernel knows the neighbour")
 
     def arrives():
@@ -252,7 +251,7 @@ def route_of_charon(bench, *words):
     family = "-6" if ":" in words[0] else "-4"
     for what, more in (("rule", ("pref", "220", "table", "220")), ("route", (*words, "table", "220"))):
         ip("-n", bench.network.gw, family, what, "add", *more)
-    time.sleep(0.3)  # cygnetd hears of it by netlink
+    bench.gateway.hear()
     try:
         yield
     finally:

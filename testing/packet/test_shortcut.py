@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Flows whose next packets take the short way: each is still judged as the first one was."""
-import time
-
 from scapy.layers.inet import ICMP, IP, UDP, IPOption_RR
 from scapy.layers.l2 import Ether
 from scapy.packet import Raw, raw
 
 from bench import ARRIVE, QUIET, packet, policy, same_but_hop, to_far_host, to_host
 from gateway import FAR_HOST, FAR_NET, HOST, LAN_NET, PEER, WAN
-from network import ip
+from network import ip, wait_until
 from peer import SUITE, Sa
 from test_esp import cases
 from test_fragments import pieces, whole
@@ -16,7 +14,6 @@ from test_ipv6 import packet6
 from test_path_mtu import expect_refused, say, too_big
 from test_tunnel6 import tunnel as tunnel6
 
-HEARD = 0.3  # seconds after which cygnetd has heard of it by netlink
 DEVICES = ("lan", "wan")
 
 
@@ -280,12 +277,12 @@ def test_short_neighbour(bench, case):
     other = "02:00:00:00:77:77"
     try:
         ip("-n", bench.network.gw, "neigh", "replace", PEER, "dev", "wan", "lladdr", other, "nud", "permanent")
-        time.sleep(HEARD)
+        bench.gateway.hear()
         frame = frame_of(bench, to_far_host())
         assert frame[:6].hex(":") == other, frame[:14].hex(":")
     finally:
         bench.gateway.learn_neighbours()
-        time.sleep(HEARD)
+        bench.gateway.hear()
     frame = frame_of(bench, to_far_host())
     assert frame[:6] == bench.wan.mac
 
@@ -301,13 +298,13 @@ def test_short_route(bench, case):
     gone = ("unreachable", PEER if case == "tunnel" else FAR_HOST)
     try:
         ip("-n", bench.network.gw, "route", "add", *gone)
-        time.sleep(HEARD)
+        bench.gateway.hear()
         before = bench.gateway.drops().get("no-route", 0)
         assert not frame_of(bench, to_far_host(), QUIET)
-        assert bench.gateway.drops()["no-route"] == before + 1
+        wait_until(lambda: bench.gateway.drops().get("no-route", 0) == before + 1, "it is dropped")
     finally:
         ip("-n", bench.network.gw, "route", "del", *gone)
-        time.sleep(HEARD)
+        bench.gateway.hear()
     assert frame_of(bench, to_far_host())
 
 
@@ -317,7 +314,7 @@ def test_short_forwarding_off(bench):
     def switch(value):
         for device in DEVICES:
             bench.gateway.in_gw("sysctl", "-q", "-w", f"net.ipv4.conf.{device}.forwarding={value}")
-        time.sleep(HEARD)
+        bench.gateway.hear()
     try:
         switch(0)
         with bench.dropped("forwarding", 2):
