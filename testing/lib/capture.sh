@@ -41,14 +41,18 @@ start_capture() {
 	wait_for 60 grep -q 'listening on' "$log" || die "tcpdump does not start: $(cat "$log")"
 }
 
-# stop_capture NAME...: tcpdump gets packets from the kernel once a second.
+# stop_capture NAME...: tcpdump gets packets from the kernel once a second, and sleeps when it has
+# seen to them.
 stop_capture() {
 	local name
 	sleep 1.1
 	for name in "$@"; do
+		wait_for 30 sleeps_or_gone "capture-$name" || true
 		reap "capture-$name" INT || true
 	done
 }
+
+sleeps_or_gone() { gone "$1" || grep -qs '^State:.*sleeping' "/proc/${pids[$1]}/status"; }
 
 # frames NAME [FILTER...]: how many frames match; nothing if tcpdump does not take the
 # filter, so that it is not taken for none.
