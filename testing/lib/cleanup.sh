@@ -44,12 +44,12 @@ alive() { [ -n "${pids[$1]:-}" ] && kill -0 "${pids[$1]}" 2> /dev/null; }
 gone() { ! alive "$1"; }
 
 # reap NAME [SIGNAL]: end it and wait; a program that ignores the signal for
-# ten seconds is killed. Returns its exit status.
+# half a minute is killed. Returns its exit status.
 reap() {
 	local pid=${pids[$1]:-}
 	[ -n "$pid" ] || return 0
 	kill -s "${2:-TERM}" "$pid" 2> /dev/null
-	wait_for 10 gone "$1" || kill -KILL "$pid" 2> /dev/null
+	wait_for 30 gone "$1" || kill -KILL "$pid" 2> /dev/null
 	unset "pids[$1]"
 	wait "$pid" 2> /dev/null
 }

@@ -17,7 +17,7 @@ expect_pings() {
 expect_tunnel() {
 	start_capture lan left eth0 --immediate-mode -c 10 icmp
 	expect_pings
-	expect "a host's pings are captured" reap_after capture-lan 10
+	expect "a host's pings are captured" reap_after capture-lan 30
 	expect "TCP flows" tcp_flows
 	expect "hosts send the pattern in plaintext" has_pattern lan
 }
@@ -34,7 +34,7 @@ expect_silence() {
 	for side in "${@:2}"; do
 		before=$(drops "$side" "$1")
 		in_ns "$side" ping -n -q -c 3 -i 0.05 -W 0.2 "${host_addr[$(other "$side")]}" > /dev/null || true
-		expect "pings from $side are dropped: $1" wait_for 10 dropped_for "$side" "$1" $((before + 3))
+		expect "pings from $side are dropped: $1" wait_for 30 dropped_for "$side" "$1" $((before + 3))
 	done
 }
 

@@ -48,7 +48,7 @@ hosts() {
 			expect "$side is answered, $size bytes" ping_gateway "$side" "$5" "$size"
 		done
 	done
-	wait_for 10 all_arrived || true
+	wait_for 30 all_arrived || true
 	expect_counted 8 "$payload" # without IP headers, as Linux has it
 	child_down "$1" "$2"
 }

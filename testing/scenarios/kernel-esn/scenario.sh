@@ -25,14 +25,14 @@ steps() {
 		packets=$((packets + 1)) # the left's is answered
 		send_held "$side" 1
 		expect "what comes late from the $side is taken" \
-			wait_for 10 carried_in "$(other "$side")" "$packets"
+			wait_for 30 carried_in "$(other "$side")" "$packets"
 		send_held "$side" 1
 	done
-	expect "it is not taken twice" wait_for 10 dropped replay XfrmInStateSeqError
+	expect "it is not taken twice" wait_for 30 dropped replay XfrmInStateSeqError
 	expect "so many packets are not in the window" wait_for 60 sent_more 4100
 	for side in left right; do send_held "$side" 2; done
 	# Below the window a number is taken for one of the next 2^32 (RFC 4303, A2.2).
-	expect "what comes too late is not authentic" wait_for 10 dropped auth-failed XfrmInStateProtoError
+	expect "what comes too late is not authentic" wait_for 30 dropped auth-failed XfrmInStateProtoError
 	expect_pings
 	expect "the tunnel goes down" tunnel_down left
 	expect_empty

@@ -61,7 +61,7 @@ pings_marked() {
 	wire_writes right ce
 	expect_output "pings answered, with ce on the way back" 96 ping_marked left 1 0xb9 0xba 0xbb
 	ping_marked left 0 0xb8 > "$work/ping.out"
-	expect "those of no ECN are dropped" wait_for 10 dropped_for left ecn 24
+	expect "those of no ECN are dropped" wait_for 30 dropped_for left ecn 24
 	wire_writes left ce
 	# shellcheck disable=SC2086
 	expect_output "pings answered, with ce on the way there" 128 ping_marked left 1 $each

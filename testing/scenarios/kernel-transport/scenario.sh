@@ -52,7 +52,7 @@ expect_hosts() {
 		expect "the left is answered, $size bytes" ping_gateway left "$size"
 		expect "the right is answered, $size bytes" ping_gateway right "$size"
 	done
-	wait_for 10 all_arrived || true
+	wait_for 30 all_arrived || true
 	expect_counted 24 $((6 * (2500 + 4 * 8))) # without IP headers, as Linux has it
 	expect "UDP flows, both ways" udp_gateways
 	expect "TCP flows, both ways" tcp_gateways
@@ -94,5 +94,5 @@ server.sendto(b"\0\3\0\1" + sys.argv[1].encode(), client)
 server.recv(512)' "$plaintext"
 	wait_for 30 grep -q listening "$work/tftp.out" || return
 	asked=$(guest_do right "busybox tftp -g -r file -l - ${wan_addr[left]}")
-	reap_after tftp 10 && [ "$asked" = "$plaintext" ]
+	reap_after tftp 30 && [ "$asked" = "$plaintext" ]
 }

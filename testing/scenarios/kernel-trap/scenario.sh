@@ -17,7 +17,7 @@ steps() {
 	expect "it goes down" tunnel_down right
 	udp_from left 40000 40009
 	expect "charon is asked for what a UDP packet needs" \
-		wait_for 20 asked_for left udp/40000 udp/40009
-	expect "and the tunnel is up" wait_for 20 established right
+		wait_for 30 asked_for left udp/40000 udp/40009
+	expect "and the tunnel is up" wait_for 30 established right
 	expect "packets waited for it" test "$(stats_of left held)" -ge 2
 }

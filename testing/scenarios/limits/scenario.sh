@@ -12,7 +12,7 @@ steps() {
 	for child in packets bytes time; do
 		expect "child $child comes up from $side" tunnel_up "$side" "$child"
 		if [ "$child" = time ]; then # soon another
-			expect "hosts reach each other" reaches left
+			expect "hosts reach each other" wait_for 30 reaches left
 		else
 			expect_pings
 		fi
@@ -54,8 +54,8 @@ hard_time() {
 	local before
 	expect "child hard-time comes up" tunnel_up left hard-time
 	before=$(child_id left hard-time)
-	expect "charon closes it as expired" wait_for 20 closed_as_expired hard-time "$before"
-	expect "the CHILD_SA is replaced" wait_for 20 eval "[ \"0\$(child_id left hard-time)\" -gt $before ]"
+	expect "charon closes it as expired" wait_for 30 closed_as_expired hard-time "$before"
+	expect "the CHILD_SA is replaced" wait_for 30 eval "[ \"0\$(child_id left hard-time)\" -gt $before ]"
 }
 
 # closed_as_expired CHILD NUMBER

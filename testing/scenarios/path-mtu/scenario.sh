@@ -77,10 +77,10 @@ expect_learned() {
 		expect "what does not fit is too long" too_long "$side" "$1"
 		expect_output "$side knows of the link" "$narrow" out_mtu "$side" "$1"
 		expect "the host on the $side knows how long a packet may be" \
-			wait_for 20 host_knows "$side" "$1"
+			wait_for 30 host_knows "$side" "$1"
 		expect "as long as that they arrive" \
 			long_ping "$side" "$1" "$(($(host_mtu "$side" "$1") - headers))"
-		expect "longer ones without DF are cut and arrive" wait_for 20 long_ping "$side" "$1" 1350 dont
+		expect "longer ones without DF are cut and arrive" wait_for 30 long_ping "$side" "$1" 1350 dont
 		expect "TCP flows" flows "$side" "$1"
 	done
 }

@@ -10,7 +10,7 @@ may_drop=([left]=bad-spi [right]=bad-spi)
 steps() {
 	local side lost
 	expect "the tunnel comes up" tunnel_up left
-	expect "hosts reach each other" reaches left
+	expect "hosts reach each other" wait_for 30 reaches left
 	start_pings reauth left 2000 0.004
 	for side in left right left; do
 		sleep 1.5

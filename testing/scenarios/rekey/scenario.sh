@@ -7,7 +7,7 @@ steps() {
 	local side child
 	bring_up
 	child=$(child_id left)
-	expect "hosts reach each other" reaches left
+	expect "hosts reach each other" wait_for 30 reaches left
 	start_capture wire wire br0
 	start_pings rekey left 30000 0.004
 	for side in left right left right; do

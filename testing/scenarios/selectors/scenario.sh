@@ -20,7 +20,7 @@ steps() {
 	expect_sas
 	send_udp 5000
 	send_udp 9000
-	expect "UDP arrives" wait_for 10 arrived 2
+	expect "UDP arrives" wait_for 30 arrived 2
 	expect_carried left "0 0" "1 45"
 	expect_carried right "1 45" "0 0"
 	expect "60,000 bytes of UDP, in fragments, arrive" long_udp 5000
@@ -110,11 +110,11 @@ sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 sock.bind(("", int(sys.argv[1])))
 print("bound", flush=True)
 print(len(sock.recv(65535)), flush=True)' "$1"
-	wait_for 10 grep -q bound "$work/receiver.out" || return
+	wait_for 30 grep -q bound "$work/receiver.out" || return
 	in_ns left python3 -c 'import socket, sys
 socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(bytes(60000), (sys.argv[1], int(sys.argv[2])))' \
 		"${host_addr[right]}" "$1"
-	reap_after receiver 10 && grep -q '^60000$' "$work/receiver.out"
+	reap_after receiver 30 && grep -q '^60000$' "$work/receiver.out"
 }
 
 # From the wire, as if it came from the host on the right.

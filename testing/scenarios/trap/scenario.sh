@@ -31,11 +31,11 @@ steps() {
 	kill -STOP "${pids[charon-left]}"
 	before=$(stats_of left held)
 	udp_from left 40000 40009
-	expect "a UDP packet waits, while its own charon is busy" wait_for 10 held_more_than "$before"
+	expect "a UDP packet waits, while its own charon is busy" wait_for 30 held_more_than "$before"
 	kill -CONT "${pids[charon-left]}"
 	expect "charon is asked for what that packet needs" \
-		wait_for 20 asked_for left udp/40000 udp/40009
-	expect "and the tunnel is up" wait_for 20 established left
+		wait_for 30 asked_for left udp/40000 udp/40009
+	expect "and the tunnel is up" wait_for 30 established left
 }
 
 held_more_than() { [ "$(stats_of left held)" -gt "$1" ]; }
