@@ -19,7 +19,7 @@
 
 #define IDLE_MS 1    /* from then on it sleeps in between */
 #define NAP_US	20
-#define JOIN_S	2
+#define JOIN_S	5
 
 struct ocl_launcher {
 	struct ocl_device *dev;
