@@ -61,17 +61,21 @@ static int add(struct chain_bunch *bunch, const struct chain_session *s,
 	const struct rte_crypto_vec *piece = vec->src_sgl[i].vec;
 	uint32_t auth = ofs.ofs.auth.head + ofs.ofs.auth.tail;
 	uint32_t outside = ofs.ofs.cipher.head + ofs.ofs.cipher.tail;
-	struct chain_text text = {.iv = vec->iv[i].va, .icv = vec->digest[i].va};
+	struct chain_text text = {.icv = vec->digest[i].va};
 
 	if (vec->src_sgl[i].num != 1)
 		return ENOTSUP;
-	if (!piece->base || piece->len < auth || piece->len < outside ||
-	    ofs.ofs.cipher.head < ofs.ofs.auth.head)
+	if (!piece->base || piece->len < auth)
 		return EINVAL;
 	text.at = (uint8_t *)piece->base + ofs.ofs.auth.head;
 	text.len = piece->len - auth;
-	text.head = ofs.ofs.cipher.head - ofs.ofs.auth.head;
-	text.cipher_len = piece->len - outside;
+	if (s->kind.cipher != IMB_CIPHER_NULL) {
+		if (piece->len < outside || ofs.ofs.cipher.head < ofs.ofs.auth.head)
+			return EINVAL;
+		text.head = ofs.ofs.cipher.head - ofs.ofs.auth.head;
+		text.cipher_len = piece->len - outside;
+		text.iv = vec->iv[i].va;
+	}
 	return chain_bunch_add(bunch, s, &text);
 }
 
