@@ -14,6 +14,7 @@ static int no_key;
 
 static void free_bunch(void *bunch)
 {
+	own = NULL;
 	chain_bunch_close(bunch);
 	free(bunch);
 }
