@@ -66,7 +66,6 @@ int chain_bunch_add(struct chain_bunch *bunch, const struct chain_session *s,
 	job->auth_tag_output_len_in_bytes = s->digest_len;
 	job->u.HMAC._hashed_auth_key_xor_ipad = (const uint8_t *)s->inner;
 	job->u.HMAC._hashed_auth_key_xor_opad = (const uint8_t *)s->outer;
-	job->status = IMB_STATUS_BEING_PROCESSED;
 	if (s->kind.direction == IMB_DIR_ENCRYPT) {
 		job->auth_tag_output = text->icv;
 		return 0;
@@ -76,33 +75,30 @@ int chain_bunch_add(struct chain_bunch *bunch, const struct chain_session *s,
 	return 0;
 }
 
-static void cipher(struct chain_bunch *bunch, unsigned int n)
+/* What the library says of a text in its job's status is the same for a cipher and for a hash, so what
+ * counts is how many it has done. @return whether that is all of the first n */
+static bool cipher(struct chain_bunch *bunch, unsigned int n)
 {
 	const struct chain_kind *kind = &bunch->like->kind;
 
-	if (kind->cipher != IMB_CIPHER_NULL && n)
-		IMB_SUBMIT_CIPHER_BURST_NOCHECK(bunch->mgr, bunch->job, n,
-						(IMB_CIPHER_MODE)kind->cipher,
-						(IMB_CIPHER_DIRECTION)kind->direction,
-						(IMB_KEY_SIZE_BYTES)kind->key_len);
+	return kind->cipher == IMB_CIPHER_NULL || n == 0 ||
+	       IMB_SUBMIT_CIPHER_BURST_NOCHECK(bunch->mgr, bunch->job, n,
+					       (IMB_CIPHER_MODE)kind->cipher,
+					       (IMB_CIPHER_DIRECTION)kind->direction,
+					       (IMB_KEY_SIZE_BYTES)kind->key_len) == n;
 }
 
-static void hash(struct chain_bunch *bunch)
+static bool hash(struct chain_bunch *bunch)
 {
-	IMB_SUBMIT_HASH_BURST_NOCHECK(bunch->mgr, bunch->job, bunch->n,
-				      (IMB_HASH_ALG)bunch->like->kind.hash);
+	return IMB_SUBMIT_HASH_BURST_NOCHECK(bunch->mgr, bunch->job, bunch->n,
+					     (IMB_HASH_ALG)bunch->like->kind.hash) == bunch->n;
 }
 
 static void encrypt(struct chain_bunch *bunch)
 {
-	IMB_STATUS all = IMB_STATUS_COMPLETED_AUTH;
+	bool done = cipher(bunch, bunch->n) && hash(bunch);
 
-	if (bunch->like->kind.cipher != IMB_CIPHER_NULL)
-		all |= IMB_STATUS_COMPLETED_CIPHER;
-	cipher(bunch, bunch->n);
-	hash(bunch);
-	for (unsigned int i = 0; i < bunch->n; i++)
-		bunch->status[i] = (bunch->job[i].status & all) == all ? 0 : EIO;
+	memset(bunch->status, done ? 0 : EIO, bunch->n);
 }
 
 /* In constant time. */
@@ -121,19 +117,15 @@ static unsigned int verify(struct chain_bunch *bunch, uint8_t *which)
 	unsigned int good = 0;
 
 	for (unsigned int i = 0; i < bunch->n; i++) {
-		const IMB_JOB *job = &bunch->job[i];
-
-		if (!(job->status & IMB_STATUS_COMPLETED_AUTH)) {
-			bunch->status[i] = EIO;
-		} else if (!same_tag(bunch->tag[i], bunch->icv[i], bunch->digest_len[i])) {
+		if (!same_tag(bunch->tag[i], bunch->icv[i], bunch->digest_len[i])) {
 			bunch->status[i] = EBADMSG;
-		} else {
-			bunch->status[i] = 0;
-			which[good] = (uint8_t)i;
-			if (good != i)
-				bunch->job[good] = *job;
-			good++;
+			continue;
 		}
+		bunch->status[i] = 0;
+		which[good] = (uint8_t)i;
+		if (good != i)
+			bunch->job[good] = bunch->job[i];
+		good++;
 	}
 	return good;
 }
@@ -142,16 +134,15 @@ static unsigned int verify(struct chain_bunch *bunch, uint8_t *which)
 static void decrypt(struct chain_bunch *bunch)
 {
 	uint8_t which[CHAIN_BUNCH];
-	unsigned int good;
+	unsigned int good = 0;
 
-	hash(bunch);
-	good = verify(bunch, which);
+	if (hash(bunch))
+		good = verify(bunch, which);
+	else
+		memset(bunch->status, EIO, bunch->n);
 	explicit_bzero(bunch->tag, bunch->n * sizeof(bunch->tag[0]));
-	if (bunch->like->kind.cipher == IMB_CIPHER_NULL)
-		return;
-	cipher(bunch, good);
-	for (unsigned int i = 0; i < good; i++)
-		if (!(bunch->job[i].status & IMB_STATUS_COMPLETED_CIPHER))
+	if (!cipher(bunch, good))
+		for (unsigned int i = 0; i < good; i++)
 			bunch->status[which[i]] = EIO;
 }
 

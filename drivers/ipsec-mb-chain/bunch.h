@@ -47,7 +47,8 @@ int chain_bunch_add(struct chain_bunch *bunch, const struct chain_session *s,
 		    const struct chain_text *text);
 /**
  * Work on them; there are none after that. status[] is then, in the order in which they were added,
- * 0, EBADMSG: not the ICV that came with it, the text is as it was, or EIO: the library did not do it.
+ * 0, EBADMSG: not the ICV that came with it, the text is as it was, or EIO: the library did not do it,
+ * or not all of them.
  */
 void chain_bunch_work(struct chain_bunch *bunch);
 
