@@ -3,23 +3,19 @@
 #include <string.h>
 
 #include "job.h"
+#include "pass.h"
 #include "reference.h"
-
-static struct rte_mempool *ops;
 
 void jobs_open(void)
 {
-	ops = rte_crypto_op_pool_create("jobs", RTE_CRYPTO_OP_TYPE_SYMMETRIC, 63, 0, 16,
-					SOCKET_ID_ANY);
-	CHECK(ops);
-	chains_open();
+	pass_open();
+	packets_open(4095, 4096);
 }
 
 void jobs_close(void)
 {
-	CHECK(rte_mempool_full(ops));
-	rte_mempool_free(ops);
-	chains_close();
+	pass_close();
+	packets_close();
 }
 
 static void random_or(uint8_t *to, const uint8_t *from, size_t len)
@@ -66,21 +62,14 @@ void job_lay(struct job *job, unsigned int from, unsigned int to)
 {
 	uint8_t other[sizeof(job->before)];
 
-	job->src = job->dst = chain_make(job->before, job->total, from);
+	job->src = job->dst = packet_make(job->before, job->total, from);
 	if (!to)
 		return;
 	/* Around the text the result keeps what it had. */
 	rnd_fill(other, job->total);
-	job->dst = chain_make(other, job->total, to);
+	job->dst = packet_make(other, job->total, to);
 	memcpy(other + job->at, job->after + job->at, job->len);
 	memcpy(job->after, other, job->total);
-}
-
-static enum rte_crypto_op_status status_of(int err)
-{
-	return !err ? RTE_CRYPTO_OP_STATUS_SUCCESS :
-	       err == EBADMSG ? RTE_CRYPTO_OP_STATUS_AUTH_FAILED :
-	       err == EINVAL ? RTE_CRYPTO_OP_STATUS_INVALID_ARGS : RTE_CRYPTO_OP_STATUS_ERROR;
 }
 
 void jobs_call(const struct device *dev, void *session, struct job *jobs, unsigned int n,
@@ -105,8 +94,8 @@ void jobs_call(const struct device *dev, void *session, struct job *jobs, unsign
 	for (unsigned int i = 0; i < n; i++) {
 		struct job *job = &jobs[i];
 
-		from_sgl[i] = chain_range(job->src, job->at, job->len, from[i]);
-		to_sgl[i] = chain_range(job->dst, job->at, job->len, to[i]);
+		from_sgl[i] = packet_range(job->src, job->at, job->len, from[i]);
+		to_sgl[i] = packet_range(job->dst, job->at, job->len, to[i]);
 		iv[i].va = job->iv;
 		aad[i].va = job->aad;
 		icv[i].va = job->icv + MARGIN;
@@ -116,49 +105,40 @@ void jobs_call(const struct device *dev, void *session, struct job *jobs, unsign
 	CHECK(rte_cryptodev_sym_cpu_crypto_process(dev->id, session, (union rte_crypto_sym_ofs){0},
 						   &vec) == good);
 	for (unsigned int i = 0; i < n; i++)
-		status[i] = status_of(err[i]);
+		status[i] = pass_status(err[i]);
 }
 
 static struct rte_crypto_op *operation(struct job *job, void *session)
 {
-	struct rte_crypto_op *op = rte_crypto_op_alloc(ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
+	struct rte_crypto_op *op = pass_operation(session, job->iv, sizeof(job->iv));
 
-	CHECK(op);
-	CHECK(rte_crypto_op_attach_sym_session(op, session) == 0);
 	op->sym->m_src = job->src;
 	op->sym->m_dst = job->dst == job->src && rnd_below(2) ? NULL : job->dst;
 	op->sym->aead.data.offset = job->at;
 	op->sym->aead.data.length = job->len;
 	op->sym->aead.aad.data = job->aad;
 	op->sym->aead.digest.data = job->icv + MARGIN;
-	memcpy(rte_crypto_op_ctod_offset(op, uint8_t *, IV_OFFSET), job->iv, sizeof(job->iv));
 	return op;
 }
 
 void jobs_enqueue(const struct device *dev, void *session, struct job *jobs, unsigned int n,
 		  enum rte_crypto_op_status *status)
 {
-	struct rte_crypto_op *sent[MOST_JOBS], *back[MOST_JOBS + 1];
+	struct rte_crypto_op *ops[MOST_JOBS];
 
 	for (unsigned int i = 0; i < n; i++)
-		sent[i] = operation(&jobs[i], session);
-	CHECK(rte_cryptodev_enqueue_burst(dev->id, 0, sent, n) == n);
-	CHECK(rte_cryptodev_dequeue_burst(dev->id, 0, back, MOST_JOBS + 1) == n);
-	for (unsigned int i = 0; i < n; i++) {
-		CHECK(back[i] == sent[i]);
-		status[i] = back[i]->status;
-		rte_crypto_op_free(back[i]);
-	}
+		ops[i] = operation(&jobs[i], session);
+	pass(dev, ops, n, status);
 }
 
 void job_check(struct job *job, enum rte_crypto_op_status status)
 {
 	CHECK(status == (job->forged ? RTE_CRYPTO_OP_STATUS_AUTH_FAILED :
 				       RTE_CRYPTO_OP_STATUS_SUCCESS));
-	CHECK(chain_holds(job->dst, job->after, job->total));
+	CHECK(packet_holds(job->dst, job->after, job->total));
 	CHECK(!memcmp(job->icv, job->icv_after, sizeof(job->icv)));
 	if (job->dst != job->src) {
-		CHECK(chain_holds(job->src, job->before, job->total));
+		CHECK(packet_holds(job->src, job->before, job->total));
 		rte_pktmbuf_free(job->dst);
 	}
 	rte_pktmbuf_free(job->src);

@@ -6,18 +6,13 @@
 #ifndef JOB_H
 #define JOB_H
 
-#include "chain.h"
+#include "keys.h"
+#include "packet.h"
 
 #define MAX_TEXT 2600
 #define MARGIN	 24 /* of bytes before and behind a text, and an ICV, that stay as they are */
 #define MOST_JOBS 8
 #define LONG_AAD 1024
-
-/* A session pair's. */
-struct keys {
-	struct suite suite;
-	void *session[2]; /* decrypting, encrypting */
-};
 
 struct job {
 	struct rte_mbuf *src, *dst; /* dst may be src */

@@ -9,11 +9,10 @@
 #include <string.h>
 
 #include <cryptodev_pmd.h>
-#include <rte_bus_vdev.h>
 
 #include "../session.h"
 #include "job.h"
-#include "no-aesni.h"
+#include "manners.h"
 #include "vectors.h"
 
 #define TEXTS 20000 /* random ones, by default */
@@ -25,34 +24,7 @@ static const way ways[] = {jobs_call, jobs_enqueue};
 
 static struct job jobs[MOST_JOBS];
 
-static void keys_open(const struct device *dev, struct keys *keys)
-{
-	for (int encrypt = 0; encrypt < 2; encrypt++) {
-		keys->session[encrypt] = suite_session(dev, &keys->suite, encrypt);
-		CHECK(keys->session[encrypt]);
-	}
-}
-
-static void keys_close(const struct device *dev, struct keys *keys)
-{
-	session_free(dev, keys->session[0]);
-	session_free(dev, keys->session[1]);
-}
-
 /* --- published vectors --- */
-
-static uint32_t unhex(const char *hex, uint8_t *to, size_t room)
-{
-	size_t len = strlen(hex) / 2;
-
-	CHECK(len <= room);
-	for (size_t i = 0; i < len; i++) {
-		char byte[3] = {hex[2 * i], hex[2 * i + 1]};
-
-		to[i] = (uint8_t)strtoul(byte, NULL, 16);
-	}
-	return len;
-}
 
 static void vector(const struct device *dev, const struct aead_vector *v)
 {
@@ -252,7 +224,7 @@ static void lacking_operation(const struct device *dev, const struct keys *keys,
 	struct rte_mempool *pool = rte_crypto_op_pool_create(
 		"lacking", RTE_CRYPTO_OP_TYPE_SYMMETRIC, 63, 0, 16, SOCKET_ID_ANY);
 	uint8_t text[100] = {1}, icv[16] = {3}, aad[LONG_AAD] = {0};
-	struct rte_mbuf *m = chain_make(text, sizeof(text), 1);
+	struct rte_mbuf *m = packet_make(text, sizeof(text), 1);
 	bool fine = part == IV || (part == AAD && !keys->suite.aad_len);
 	struct rte_crypto_op *op, *back;
 
@@ -270,7 +242,7 @@ static void lacking_operation(const struct device *dev, const struct keys *keys,
 	CHECK(op->status == (!fine   ? RTE_CRYPTO_OP_STATUS_INVALID_ARGS :
 			     encrypt ? RTE_CRYPTO_OP_STATUS_SUCCESS :
 				       RTE_CRYPTO_OP_STATUS_AUTH_FAILED));
-	CHECK(fine || (chain_holds(m, text, sizeof(text)) && icv[0] == 3));
+	CHECK(fine || (packet_holds(m, text, sizeof(text)) && icv[0] == 3));
 	rte_mempool_put(pool, op);
 	rte_mempool_free(pool);
 	rte_pktmbuf_free(m);
@@ -356,7 +328,7 @@ static void refused_operations(const struct device *dev, const struct keys *keys
 		enum rte_crypto_op_status status;
 
 		job_fill(job, &keys->suite, true, NULL, 300, NULL, NULL);
-		job->src = job->dst = chain_make_even(job->before, 300, cases[i].segments);
+		job->src = job->dst = packet_make_even(job->before, 300, cases[i].segments);
 		job->at = 0;
 		job->len += cases[i].beyond;
 		jobs_enqueue(dev, keys->session[1], job, 1, &status);
@@ -365,44 +337,13 @@ static void refused_operations(const struct device *dev, const struct keys *keys
 	}
 }
 
-/* One that has no session, and what a full queue does not take: the rest stays in order. */
-static void queue_manners(const struct device *dev, const struct keys *keys)
-{
-	struct rte_crypto_op *ops[DESCRIPTORS + 8], *back[DESCRIPTORS + 8];
-	struct rte_cryptodev_stats stats;
-	struct rte_mempool *pool = rte_crypto_op_pool_create(
-		"many", RTE_CRYPTO_OP_TYPE_SYMMETRIC, 4095, 0, 16, SOCKET_ID_ANY);
-	uint8_t icv[16], aad[LONG_AAD] = {0};
-	struct rte_mbuf *m = chain_make(aad, 64, 1);
+static uint8_t queue_aad[LONG_AAD], queue_icv[16];
 
-	CHECK(pool);
-	rte_cryptodev_stats_reset(dev->id);
-	for (unsigned int i = 0; i < RTE_DIM(ops); i++) {
-		ops[i] = rte_crypto_op_alloc(pool, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
-		CHECK(ops[i]);
-		ops[i]->sym->m_src = m;
-		ops[i]->sym->aead.data.length = 64;
-		ops[i]->sym->aead.digest.data = icv;
-		ops[i]->sym->aead.aad.data = aad;
-		/* The first is without. */
-		if (i)
-			CHECK(rte_crypto_op_attach_sym_session(ops[i], keys->session[1]) == 0);
-	}
-	CHECK(rte_cryptodev_enqueue_burst(dev->id, 0, ops, RTE_DIM(ops)) == DESCRIPTORS);
-	CHECK(rte_cryptodev_enqueue_burst(dev->id, 0, ops + DESCRIPTORS, 8) == 0);
-	CHECK(rte_cryptodev_dequeue_burst(dev->id, 0, back, 8) == 8);
-	CHECK(rte_cryptodev_enqueue_burst(dev->id, 0, ops + DESCRIPTORS, 8) == 8);
-	CHECK(rte_cryptodev_dequeue_burst(dev->id, 0, back + 8, RTE_DIM(ops)) == DESCRIPTORS);
-	CHECK(!memcmp(ops, back, sizeof(ops)));
-	for (unsigned int i = 0; i < RTE_DIM(ops); i++)
-		CHECK(ops[i]->status == (i ? RTE_CRYPTO_OP_STATUS_SUCCESS :
-					     RTE_CRYPTO_OP_STATUS_INVALID_SESSION));
-	CHECK(rte_cryptodev_stats_get(dev->id, &stats) == 0);
-	CHECK(stats.enqueued_count == RTE_DIM(ops) && stats.dequeued_count == RTE_DIM(ops));
-	CHECK(stats.enqueue_err_count == 16 && stats.dequeue_err_count == 1);
-	rte_mempool_put_bulk(pool, (void **)ops, RTE_DIM(ops));
-	rte_mempool_free(pool);
-	rte_pktmbuf_free(m);
+static void describe(struct rte_crypto_op *op)
+{
+	op->sym->aead.data.length = 64;
+	op->sym->aead.digest.data = queue_icv;
+	op->sym->aead.aad.data = queue_aad;
 }
 
 static void refused(const struct device *dev)
@@ -414,7 +355,7 @@ static void refused(const struct device *dev)
 	keys_open(dev, &keys);
 	refused_calls(dev, &keys);
 	refused_operations(dev, &keys);
-	queue_manners(dev, &keys);
+	manners_queue(dev, keys.session[1], describe);
 	not_worked_on(dev, &keys, 1);
 	not_worked_on(dev, &keys, 3);
 	keys_close(dev, &keys);
@@ -422,52 +363,12 @@ static void refused(const struct device *dev)
 	lacking(dev, 0);
 }
 
-/* --- keys, and CPUs --- */
-
-/* Nothing of a key is left where a session was. */
 static void wiped(const struct device *dev)
 {
-	unsigned int size = rte_cryptodev_sym_get_private_session_size(dev->id), set = 0;
-	struct rte_cryptodev *driver = rte_cryptodev_pmd_get_dev(dev->id);
 	struct suite suite = {.cipher = OCL_CIPHER_AES_GCM};
-	const uint8_t *private;
-	void *session;
 
 	suite_randomize(&suite);
-	session = suite_session(dev, &suite, true);
-	CHECK(session);
-	private = CRYPTODEV_GET_SYM_SESS_PRIV(session);
-	CHECK((uintptr_t)private % 64 == 0);
-	for (unsigned int i = 0; i < size; i++)
-		set += private[i] != 0;
-	CHECK(set > 256);
-	/* DPDK zeroes it after that; the driver does not count on it. */
-	driver->dev_ops->sym_session_clear(driver, session);
-	for (unsigned int i = 0; i < size; i++)
-		CHECK(private[i] == 0);
-	session_free(dev, session);
-}
-
-/* What ipsec_mb would do instead takes as long as the key says. */
-static void without_aesni(void)
-{
-	char *said = NULL;
-	size_t size;
-	FILE *log = open_memstream(&said, &size);
-
-	CHECK(log);
-	rte_openlog_stream(log);
-	no_aesni = true;
-	CHECK(rte_vdev_init(DRIVER "_none", NULL) == -ENOTSUP);
-	CHECK(rte_vdev_init(DRIVER "_bad", "max_nb_queue_pairs=x") < 0);
-	CHECK(rte_vdev_init(DRIVER "_bad", "no_such_key=1") < 0);
-	no_aesni = false;
-	rte_openlog_stream(NULL);
-	fclose(log);
-	CHECK(strstr(said, "this CPU has no AES-NI"));
-	CHECK(strstr(said, DRIVER "_bad: arguments are"));
-	CHECK(rte_cryptodev_count() == 1);
-	free(said);
+	manners_wiped(dev, &suite);
 }
 
 static void can_do(const struct device *dev)
@@ -492,7 +393,7 @@ int main(int argc, char **argv)
 	every_bit(&dev);
 	refused(&dev);
 	wiped(&dev);
-	without_aesni();
+	manners_refused_devices();
 	jobs_close();
 	device_close(&dev);
 	harness_stop();

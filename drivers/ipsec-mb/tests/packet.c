@@ -2,19 +2,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chain.h"
-
-#define ROOM 4096
+#include "packet.h"
 
 static struct rte_mempool *packets;
 
-void chains_open(void)
+void packets_open(unsigned int n, uint16_t room)
 {
-	packets = rte_pktmbuf_pool_create("chains", 4095, 0, 0, ROOM, SOCKET_ID_ANY);
+	packets = rte_pktmbuf_pool_create("packets", n, 0, 0, room, SOCKET_ID_ANY);
 	CHECK(packets);
 }
 
-void chains_close(void)
+void packets_close(void)
 {
 	CHECK(rte_mempool_full(packets));
 	rte_mempool_free(packets);
@@ -33,8 +31,8 @@ static struct rte_mbuf *segment(const uint8_t *data, uint32_t len)
 	char *at;
 
 	CHECK(m);
-	/* At any alignment. */
-	m->data_off = rnd_below(64);
+	/* At any alignment, where there is room for that. */
+	m->data_off = rnd_below(RTE_MIN(64u, m->buf_len - len + 1u));
 	at = rte_pktmbuf_append(m, len);
 	CHECK(at);
 	memcpy(at, data, len);
@@ -51,7 +49,7 @@ static struct rte_mbuf *cut(const uint8_t *data, const uint32_t *cuts, unsigned 
 	return first;
 }
 
-struct rte_mbuf *chain_make(const uint8_t *data, uint32_t len, unsigned int segments)
+struct rte_mbuf *packet_make(const uint8_t *data, uint32_t len, unsigned int segments)
 {
 	uint32_t cuts[SEGMENTS + 1] = {0};
 
@@ -62,7 +60,7 @@ struct rte_mbuf *chain_make(const uint8_t *data, uint32_t len, unsigned int segm
 	return cut(data, cuts, segments);
 }
 
-struct rte_mbuf *chain_make_even(const uint8_t *data, uint32_t len, unsigned int segments)
+struct rte_mbuf *packet_make_even(const uint8_t *data, uint32_t len, unsigned int segments)
 {
 	uint32_t cuts[SEGMENTS + 1];
 
@@ -71,7 +69,7 @@ struct rte_mbuf *chain_make_even(const uint8_t *data, uint32_t len, unsigned int
 	return cut(data, cuts, segments);
 }
 
-bool chain_holds(const struct rte_mbuf *m, const uint8_t *data, uint32_t len)
+bool packet_holds(const struct rte_mbuf *m, const uint8_t *data, uint32_t len)
 {
 	if (m->pkt_len != len)
 		return false;
@@ -82,7 +80,7 @@ bool chain_holds(const struct rte_mbuf *m, const uint8_t *data, uint32_t len)
 	return true;
 }
 
-struct rte_crypto_sgl chain_range(const struct rte_mbuf *m, uint32_t offset, uint32_t len,
+struct rte_crypto_sgl packet_range(const struct rte_mbuf *m, uint32_t offset, uint32_t len,
 				  struct rte_crypto_vec *vec)
 {
 	struct rte_crypto_sgl sgl = {.vec = vec};
