@@ -142,13 +142,13 @@ void device_open_sized(struct device *dev, const char *args, unsigned int queue_
 	static int serial;
 	struct rte_cryptodev_config config = {.nb_queue_pairs = queue_pairs};
 	struct rte_cryptodev_qp_conf qp = {.nb_descriptors = descriptors};
-	char pool[40];
+	char pool[RTE_MEMPOOL_NAMESIZE];
 
 	snprintf(dev->name, sizeof(dev->name), DRIVER "%d", serial++);
 	CHECK(rte_vdev_init(dev->name, args) == 0);
 	dev->id = rte_cryptodev_get_dev_id(dev->name);
 	dev->queue_pairs = queue_pairs;
-	snprintf(pool, sizeof(pool), "sess_%s", dev->name);
+	snprintf(pool, sizeof(pool), "sessions%u", dev->id);
 	dev->sessions = rte_cryptodev_sym_session_pool_create(
 		pool, SESSIONS, rte_cryptodev_sym_get_private_session_size(dev->id), 0, 0,
 		SOCKET_ID_ANY);
