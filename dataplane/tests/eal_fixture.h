@@ -21,6 +21,23 @@
 
 int log_type;
 
+/* Ours, beside DPDK's own; where they are not built tests do without. */
+static inline int load_ours(void)
+{
+	static const char *const ours[] = {
+		BUILT_DRIVERS "/librte_crypto_ipsec_mb_gcm.so",
+		BUILT_DRIVERS "/librte_crypto_ipsec_mb_chain.so",
+	};
+
+	for (unsigned int i = 0; BUILT_IPSEC_MB && i < RTE_DIM(ours); i++) {
+		if (dlopen(ours[i], RTLD_NOW))
+			continue;
+		fprintf(stderr, "%s\n", dlerror());
+		return -1;
+	}
+	return 0;
+}
+
 static inline int start_eal(const char *program)
 {
 	const char *args[] = {
@@ -29,12 +46,8 @@ static inline int start_eal(const char *program)
 		"--log-level=lib.eal:error",   "--log-level=lib.lpm:error",
 	};
 
-	/* Ours, beside DPDK's own; where it is not built they do without. */
-	if (BUILT_IPSEC_MB_GCM &&
-	    !dlopen(BUILT_DRIVERS "/librte_crypto_ipsec_mb_gcm.so", RTLD_NOW)) {
-		fprintf(stderr, "%s\n", dlerror());
+	if (load_ours())
 		return -1;
-	}
 	log_type = rte_log_register_type_and_pick_level("cygnetd", RTE_LOG_EMERG);
 	return rte_eal_init(RTE_DIM(args), (char **)(uintptr_t)args) < 0 ? -1 : 0;
 }

@@ -188,6 +188,17 @@ static struct cygnet_sa *find(const struct cygnet_sa_params *p)
 	return sa;
 }
 
+unsigned int esp_device_after(unsigned int device, const struct cygnet_sa *sa)
+{
+	void *crypto;
+
+	do
+		assert_in_range(++device, 0, engine_devices - 1);
+	while (session_crypto(sa, device, &crypto));
+	rte_cryptodev_sym_session_free(engine_device[device].id, crypto);
+	return device;
+}
+
 static void use_device(unsigned int device)
 {
 	engine_device[0] = all_devices[device];

@@ -40,8 +40,10 @@ int esp_fixture_clean(void **state);
 /** DPDK itself, once in main(). @return 0 or -1 */
 int esp_fixture_eal(const char *program);
 
-/** The crypto devices: aesni_gcm, aesni_mb, openssl or what of them is here. */
+/** The crypto devices: ours by ipsec_mb, aesni_gcm, aesni_mb, openssl or what of them is here. */
 extern unsigned int esp_devices;
+/** The one that an SA goes to when it leaves that one. */
+unsigned int esp_device_after(unsigned int device, const struct cygnet_sa *sa);
 /** How many crypto cores they are to have queues for; before esp_fixture_start(). */
 extern unsigned int esp_crypto_cores;
 /** For a test's own worker. */

@@ -229,9 +229,8 @@ static void counted(void **state)
 
 #define TUNNELS 8u
 #define EACH 4u
-#define CHAINS_IN_TURN 6u
 
-/* Two of them are AEADs. */
+/* Two of them are AEADs, ChaCha20 the last; the first is a chain. */
 static const unsigned int in_turn[TUNNELS] = {7, 2, 10, 19, 23, 31, 37, 4};
 
 static void open_in_turn(struct tunnel *t)
@@ -313,6 +312,26 @@ static uint64_t queued(void)
 	return n;
 }
 
+static struct session *session_of(const struct tunnel *t)
+{
+	return session_peek(w->sessions, cygnet_sa_index(sadb, t->out), t->out->generation);
+}
+
+/* Chains that are with the first one's device: the others' are called. */
+static unsigned int queued_in_turn(const struct tunnel *t)
+{
+	const struct session *first = session_of(&t[0]);
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < TUNNELS; i++) {
+		const struct session *s = session_of(&t[i]);
+
+		n += s->form == SUITE_CHAIN && s->device == first->device;
+	}
+	assert_in_range(n, 5, 6);
+	return n;
+}
+
 /* A call is for packets of one SA: a library that works on several packets at a time has those of
  * many SAs by its queue, all within their burst, and of one by calls. */
 static void sas_in_turn(void **state)
@@ -326,7 +345,7 @@ static void sas_in_turn(void **state)
 		before = queued();
 		leave_in_turn(t);
 		expect_sent_in_turn(t);
-		assert_int_equal(queued() - before, CHAINS_IN_TURN * EACH);
+		assert_int_equal(queued() - before, queued_in_turn(t) * EACH);
 	}
 	before = queued();
 	leave(&t[0], 1);
@@ -440,11 +459,6 @@ static uint16_t enqueue_some(void *qp, struct rte_crypto_op **op, uint16_t n)
 	return sent;
 }
 
-static struct session *session_of(const struct tunnel *t)
-{
-	return session_peek(w->sessions, cygnet_sa_index(sadb, t->out), t->out->generation);
-}
-
 /* A row of which some do not come back. @return the device that had them */
 static unsigned int lose_some(struct tunnel *t)
 {
@@ -533,18 +547,19 @@ static void late_in_queue(void **state)
 static void late_of_lost_device(void **state)
 {
 	struct tunnel t[TUNNELS];
-	unsigned int device;
+	unsigned int device, missing;
 
 	(void)state;
 	device = lose_some(t);
 	assert_true(engine_lost(device));
+	/* ChaCha20 is nobody else's, where that device had it. */
+	missing = session_of(&t[TUNNELS - 1])->device == device ? EACH : 0;
 	for (unsigned int i = 0; i < 2; i++) {
 		shortcut_look(w);
 		leave_in_turn(t);
 		esp_worker_finish(w);
-		/* ChaCha20 is nobody else's. */
-		expect_sent_but(t, EACH);
-		assert_int_equal(w->stats->drop[DROP_UNSUPPORTED], (i + 1) * EACH);
+		expect_sent_but(t, missing);
+		assert_int_equal(w->stats->drop[DROP_UNSUPPORTED], (i + 1) * missing);
 		assert_int_not_equal(session_of(&t[0])->device, device);
 	}
 	assert_int_equal(nheld, LOST);
@@ -589,7 +604,7 @@ static void never_taken(void **state)
 	learn_in_turn(t);
 	device = session_of(&t[0])->device;
 	good = rte_crypto_fp_ops[engine_device[device].id];
-	room = CHAINS_IN_TURN * EACH - LOST;
+	room = queued_in_turn(t) * EACH - LOST;
 	rte_crypto_fp_ops[engine_device[device].id].enqueue_burst = enqueue_some;
 	leave_in_turn(t);
 	expect_sent_but(t, LOST);

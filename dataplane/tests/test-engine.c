@@ -38,21 +38,22 @@ static void many_workers(void **state)
 	}
 }
 
-/* For AES-GCM the driver that comes with us is asked before DPDK's, unless EAL's arguments have
- * brought one of these. */
+/* The drivers that come with us are asked before DPDK's, unless EAL's arguments have brought one of these. */
 static void order(void **state)
 {
 	(void)state;
-	if (!BUILT_IPSEC_MB_GCM)
+	if (!BUILT_IPSEC_MB)
 		skip();
 	start_with(1, 0);
 	assert_string_equal(engine_device[0].driver, "crypto_ipsec_mb_gcm");
-	assert_true(engine_device[0].at_once);
+	assert_string_equal(engine_device[1].driver, "crypto_ipsec_mb_chain");
+	assert_true(engine_device[0].at_once && engine_device[1].at_once);
 	engines_stop();
 	assert_int_equal(rte_vdev_init("crypto_aesni_gcm7", NULL), 0);
 	start_with(1, 0);
 	assert_string_equal(engine_device[0].driver, "crypto_aesni_gcm");
 	assert_string_equal(engine_device[1].driver, "crypto_ipsec_mb_gcm");
+	assert_string_equal(engine_device[2].driver, "crypto_ipsec_mb_chain");
 	engines_stop();
 	assert_int_equal(rte_vdev_uninit("crypto_aesni_gcm7"), 0);
 }
@@ -91,6 +92,9 @@ static void expect(const char *drivers, uint32_t level, const char *words, bool 
  * does not load, and of a folder that has none. */
 static void driver_path(void **state)
 {
+	static const char *const others[] = {
+		"librte_crypto_ipsec_mb_gcm.so", "librte_crypto_ipsec_mb_chain.so",
+	};
 	char folder[] = "/tmp/cyg-drivers-XXXXXX", bad[64];
 	FILE *file;
 
@@ -103,8 +107,10 @@ static void driver_path(void **state)
 	fclose(file);
 	expect(folder, RTE_LOG_WARNING, bad, true);
 	expect(folder, RTE_LOG_WARNING, "there is no driver in", false);
-	expect(folder, RTE_LOG_WARNING, "librte_crypto_ipsec_mb_gcm.so", false);
-	expect(folder, RTE_LOG_INFO, "librte_crypto_ipsec_mb_gcm.so", true);
+	for (unsigned int i = 0; i < RTE_DIM(others); i++) {
+		expect(folder, RTE_LOG_WARNING, others[i], false);
+		expect(folder, RTE_LOG_INFO, others[i], true);
+	}
 	unlink(bad);
 	rmdir(folder);
 }
