@@ -6,6 +6,7 @@ import os
 import statistics
 import subprocess
 import tempfile
+from itertools import filterfalse
 
 from measure import ratios, spread, throughput
 from table import Table
@@ -26,7 +27,9 @@ CBC = ("--optype {order} --cipher-algo aes-cbc --cipher-key-sz 16 --cipher-iv-sz
 WAYS = {"encap": {"cipher": "encrypt", "order": "cipher-then-auth", "auth": "generate"},
         "decap": {"cipher": "decrypt", "order": "auth-then-cipher", "auth": "verify"}}
 DRIVERS = {"aes128gcm16": (GCM, ["crypto_ipsec_mb_gcm", "crypto_aesni_gcm", PEER, "crypto_opencl"]),
-           "aes128-sha1": (CBC, [PEER, "crypto_opencl"])}
+           "aes128-sha1": (CBC, ["crypto_ipsec_mb_chain", PEER, "crypto_opencl"])}
+# It does not decrypt what is not authentic, so of the tool's packets (see vector()) only half of the work.
+ENCAP_ONLY = {"crypto_ipsec_mb_chain"}
 COLUMNS = ("suite direction driver bytes rounds cycles mops gbps peer_cycles ratio ratio_low ratio_high "
            "cygnetd_cycles").split()
 
@@ -90,7 +93,7 @@ def rounds(options, suite, drivers, directions, sizes, gateway, number):
         for turn in range(1, options.rounds + 1):
             print(f"   {suite}: round {turn} of {options.rounds}", flush=True)
             for direction in directions:
-                for driver in drivers:
+                for driver in drivers if direction == "encap" else filterfalse(ENCAP_ONLY.__contains__, drivers):
                     for run in measure(options, driver, suite, direction, sizes, file.name):
                         runs.setdefault((direction, driver, run.bytes), []).append(run)
                 for size in sizes:
