@@ -11,7 +11,7 @@ from control import Control
 from traffic import FAR_HOSTS, HOST, LAN, LAN_PORT, PEERS, ROUTER, WAN, WAN_PORT
 
 MAC = "02:00:00:00:01:0{port}"  # of what is behind a port
-OURS = "crypto_ipsec_mb_gcm"  # the other drivers are DPDK's
+GCM, CHAIN = OURS = "crypto_ipsec_mb_gcm", "crypto_ipsec_mb_chain"  # the other drivers are DPDK's
 
 
 # The kernel takes the core from a real-time program that has it for 95 percent of a second.
@@ -55,7 +55,7 @@ class Gateway:
     def device_words(self):
         """EAL's, for the crypto device."""
         library = f"{self.build}/root/lib/dpdk/librte_{self.device}.so"
-        return (["-d", library] if self.device == OURS else []) + ["--vdev", f"{self.device}0"]
+        return (["-d", library] if self.device in OURS else []) + ["--vdev", f"{self.device}0"]
 
     def make_namespace(self):
         self.namespace = self.prefix
