@@ -27,8 +27,9 @@ static bool is_whole(const struct chain_session *s, const struct chain_text *tex
 		return false;
 	if (s->kind.cipher == IMB_CIPHER_NULL)
 		return true;
+	/* All that is encrypted is authenticated, too. */
 	return text->iv && text->cipher_len && text->cipher_len % s->unit == 0 &&
-	       text->head <= CHAIN_LONGEST && text->cipher_len <= CHAIN_LONGEST;
+	       (uint64_t)text->head + text->cipher_len <= text->len;
 }
 
 /* Digests have 12 bytes or more: eight at a time, the last eight of which may be there twice. */
@@ -87,23 +88,49 @@ int chain_bunch_add(struct chain_bunch *bunch, const struct chain_session *s,
 	return 0;
 }
 
-/* What the library says of a text in its job's status is the same for a cipher and for a hash, so what
- * counts is how many it has done. @return whether that is all of the first n */
+/* The library says of each text when it is done, be it with a cipher or a hash. */
+static void begin(struct chain_bunch *bunch, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		bunch->job[i].status = IMB_STATUS_BEING_PROCESSED;
+}
+
+/* @param done  how many it says it has done. @return whether these are the first n, all of them */
+static bool all_done(struct chain_bunch *bunch, uint32_t done, unsigned int n)
+{
+	bool all = done == n;
+
+	for (unsigned int i = 0; i < n; i++)
+		all = all && bunch->job[i].status == IMB_STATUS_COMPLETED;
+	/* One that it has kept would come back among others, and count as one of them. */
+	if (unlikely(!all))
+		init_mb_mgr_auto(bunch->mgr, NULL);
+	return all;
+}
+
 static bool cipher(struct chain_bunch *bunch, unsigned int n)
 {
 	const struct chain_kind *kind = &bunch->like->kind;
+	uint32_t done;
 
-	return kind->cipher == IMB_CIPHER_NULL || n == 0 ||
-	       IMB_SUBMIT_CIPHER_BURST_NOCHECK(bunch->mgr, bunch->job, n,
+	if (kind->cipher == IMB_CIPHER_NULL || n == 0)
+		return true;
+	begin(bunch, n);
+	done = IMB_SUBMIT_CIPHER_BURST_NOCHECK(bunch->mgr, bunch->job, n,
 					       (IMB_CIPHER_MODE)kind->cipher,
 					       (IMB_CIPHER_DIRECTION)kind->direction,
-					       (IMB_KEY_SIZE_BYTES)kind->key_len) == n;
+					       (IMB_KEY_SIZE_BYTES)kind->key_len);
+	return all_done(bunch, done, n);
 }
 
 static bool hash(struct chain_bunch *bunch)
 {
-	return IMB_SUBMIT_HASH_BURST_NOCHECK(bunch->mgr, bunch->job, bunch->n,
-					     (IMB_HASH_ALG)bunch->like->kind.hash) == bunch->n;
+	uint32_t done;
+
+	begin(bunch, bunch->n);
+	done = IMB_SUBMIT_HASH_BURST_NOCHECK(bunch->mgr, bunch->job, bunch->n,
+					     (IMB_HASH_ALG)bunch->like->kind.hash);
+	return all_done(bunch, done, bunch->n);
 }
 
 static void encrypt(struct chain_bunch *bunch)

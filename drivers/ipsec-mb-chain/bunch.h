@@ -35,7 +35,7 @@ struct chain_text {
 
 struct mb_driver;
 
-/** @return 0, -ENOMEM or -EIO, logged: then it is nothing for chain_bunch_close() */
+/** @return 0, or what mb_manager_open() says, negative: then it is nothing for chain_bunch_close() */
 int chain_bunch_open(struct chain_bunch *bunch, const struct mb_driver *driver);
 void chain_bunch_close(struct chain_bunch *bunch);
 

@@ -266,13 +266,15 @@ static void elsewhere(const struct device *dev, const struct keys *keys)
 	refused_wholly(&call, ENOTSUP);
 }
 
-static void cipher_before_auth(const struct device *dev, const struct keys *keys)
+/* Encrypted, and not authenticated. */
+static void beyond_auth(const struct device *dev, const struct keys *keys, int head, int tail)
 {
 	struct call call;
 
 	fill(keys, true);
 	call_describe(&call, dev, jobs, RTE_DIM(jobs));
-	call.ofs.ofs.cipher.head = SKIP - 1;
+	call.ofs.ofs.cipher.head = (uint16_t)(call.ofs.ofs.cipher.head + head);
+	call.ofs.ofs.cipher.tail = (uint16_t)(call.ofs.ofs.cipher.tail + tail);
 	refused_wholly(&call, EINVAL);
 }
 
@@ -304,10 +306,12 @@ void refused_calls(const struct device *dev)
 		for (unsigned int j = 0; j < RTE_DIM(wrongs); j++)
 			refused_call(dev, &keys, &wrongs[j]);
 		elsewhere(dev, &keys);
-		if (ciphers[i])
-			cipher_before_auth(dev, &keys);
-		else
+		if (ciphers[i]) {
+			beyond_auth(dev, &keys, -(int)HEAD - 1, (int)HEAD + 1);
+			beyond_auth(dev, &keys, (int)TAIL + 1, -(int)TAIL - 1);
+		} else {
 			without_cipher(dev, &keys);
+		}
 		keys_close(dev, &keys);
 	}
 }
@@ -343,6 +347,7 @@ static const struct bad {
 	{AUTH_AT, 500, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
 	{AUTH_AT, UINT32_MAX, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
 	{AUTH_LEN, 0, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
+	{AUTH_LEN, HEAD + TEXT - 1, RTE_CRYPTO_OP_STATUS_INVALID_ARGS}, /* encrypted, and not authenticated */
 	{AUTH_LEN, 500, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
 	{AUTH_LEN, 65536, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
 	{AUTH_LEN, UINT32_MAX, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},

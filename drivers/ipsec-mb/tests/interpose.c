@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <dlfcn.h>
 
-#include <intel-ipsec-mb.h>
-
 #include "harness.h"
 #include "interpose.h"
 
@@ -10,6 +8,7 @@
 
 bool no_aesni;
 unsigned int managers_open;
+void (*manager_begins)(IMB_MGR *mgr);
 
 IN_FRONT void init_mb_mgr_auto(IMB_MGR *mgr, IMB_ARCH *arch)
 {
@@ -20,6 +19,8 @@ IN_FRONT void init_mb_mgr_auto(IMB_MGR *mgr, IMB_ARCH *arch)
 	real(mgr, arch);
 	if (no_aesni)
 		mgr->features &= ~IMB_FEATURE_AESNI;
+	if (manager_begins)
+		manager_begins(mgr);
 }
 
 IN_FRONT IMB_MGR *alloc_mb_mgr(uint64_t flags)

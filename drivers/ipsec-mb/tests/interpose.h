@@ -8,7 +8,10 @@
 
 #include <stdbool.h>
 
+#include <intel-ipsec-mb.h>
+
 extern bool no_aesni;		   /* from now on as on a CPU without */
 extern unsigned int managers_open; /* atomic; one is wiped before it is freed, else the test ends */
+extern void (*manager_begins)(IMB_MGR *mgr); /* is told of one that begins, also again; or NULL */
 
 #endif
