@@ -16,6 +16,7 @@ from test_esp import cases
 ENGINE = "auto"
 SUITE = "cbc128-sha256"
 ALGORITHM = "aes-cbc-128 hmac-sha256"
+CPU, OPENCL = "crypto_ipsec_mb_chain0", "crypto_opencl0"  # the first that have it
 
 
 def engines(bench):
@@ -24,7 +25,7 @@ def engines(bench):
     shown = gateway.in_gw(f"{gateway.build}/root/bin/cygnetctl", "-c", f"{gateway.work}/cygnetd.conf",
                           "--json", "show", "engines", capture_output=True)
     return {row["engine"]: row for row in json.loads(shown.stdout)
-            if row["device"] in ("crypto_aesni_mb0", "crypto_opencl0")}
+            if row["device"] in (CPU, OPENCL)}
 
 
 def edit(path, change):
@@ -50,7 +51,6 @@ def sealed(lines):
     return body + f"end {zlib.crc32(body.encode()):08x}\n"
 
 
-CPU, OPENCL = "crypto_aesni_mb0", "crypto_opencl0"
 # latency, Gbps, ns: good, slow and busy with a few packets, soon there and fast with batches
 GOOD, SLOW, BATCH = "1|30,30,30|100", "1|0.001,0.001,0.001|60000", "50|10,10,10|1"
 
