@@ -2,12 +2,16 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bunch.h"
 #include "call.h"
 #include "device.h"
+#include "ipsec-mb/operation.h"
 
-static __thread struct chain_bunch *own;
+/* Where it is does not have to be asked for, and what looks for leaks need not know how that is answered
+ * (it takes what the loader says of a library that came later for a list of places). */
+static __thread struct chain_bunch *own __attribute__((tls_model("initial-exec")));
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t at_end; /* the same, for the thread's end */
 static int no_key;
@@ -35,6 +39,7 @@ static int make_own(const struct mb_driver *driver)
 	bunch = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*bunch));
 	if (bunch == NULL)
 		return ENOMEM;
+	memset(bunch, 0, sizeof(*bunch));
 	err = -chain_bunch_open(bunch, driver);
 	if (err) {
 		free(bunch);
@@ -46,13 +51,6 @@ static int make_own(const struct mb_driver *driver)
 		return err;
 	}
 	own = bunch;
-	return 0;
-}
-
-static uint32_t refuse(struct rte_crypto_sym_vec *vec, int why)
-{
-	for (uint32_t i = 0; i < vec->num; i++)
-		vec->status[i] = why;
 	return 0;
 }
 
@@ -107,10 +105,10 @@ uint32_t chain_call(struct rte_cryptodev *dev, struct rte_cryptodev_sym_session 
 	int err;
 
 	if (vec->dest_sgl && vec->dest_sgl != vec->src_sgl)
-		return refuse(vec, ENOTSUP);
+		return mb_call_refuse(vec, ENOTSUP);
 	err = own ? 0 : make_own(device->driver);
 	if (err)
-		return refuse(vec, err);
+		return mb_call_refuse(vec, err);
 	for (uint32_t i = 0; i < vec->num; i += CHAIN_BUNCH)
 		good += some(own, s, ofs, vec, i, RTE_MIN(vec->num - i, CHAIN_BUNCH));
 	return good;

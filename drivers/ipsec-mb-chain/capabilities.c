@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "capabilities.h"
+#include "hash.h"
 
 #define CIPHER(name, block)                                                                        \
 	{                                                                                          \
@@ -16,13 +17,13 @@
 	}
 
 /* A digest is whole, or as ESP and AH have it. */
-#define AUTH(name, block, whole, truncated)                                                        \
+#define AUTH(name, library, block, whole, truncated)                                               \
 	{                                                                                          \
 		.op = RTE_CRYPTO_OP_TYPE_SYMMETRIC,                                                \
 		.sym = {                                                                           \
 			.xform_type = RTE_CRYPTO_SYM_XFORM_AUTH,                                   \
 			.auth = {                                                                  \
-				.algo = RTE_CRYPTO_AUTH_##name,                                    \
+				.algo = RTE_CRYPTO_AUTH_##name##_HMAC,                                 \
 				.block_size = block,                                               \
 				.key_size = {.min = 1, .max = block, .increment = 1},              \
 				.digest_size = {                                                   \
@@ -32,14 +33,11 @@
 				},                                                                 \
 			},                                                                         \
 		},                                                                                 \
-	}
+	},
 
 const struct rte_cryptodev_capabilities chain_capabilities[] = {
 	CIPHER(AES_CBC, 16),
 	CIPHER(AES_CTR, 16),
-	AUTH(SHA1_HMAC, 64, 20, 12),
-	AUTH(SHA256_HMAC, 64, 32, 16),
-	AUTH(SHA384_HMAC, 128, 48, 24),
-	AUTH(SHA512_HMAC, 128, 64, 32),
+	CHAIN_HASHES(AUTH)
 	{.op = RTE_CRYPTO_OP_TYPE_UNDEFINED}, /* the end */
 };

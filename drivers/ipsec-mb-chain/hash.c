@@ -3,12 +3,10 @@
 
 #include "hash.h"
 
-static const struct chain_hash hashes[] = {
-	{RTE_CRYPTO_AUTH_SHA1_HMAC, IMB_AUTH_HMAC_SHA_1, 64, 20, 12},
-	{RTE_CRYPTO_AUTH_SHA256_HMAC, IMB_AUTH_HMAC_SHA_256, 64, 32, 16},
-	{RTE_CRYPTO_AUTH_SHA384_HMAC, IMB_AUTH_HMAC_SHA_384, 128, 48, 24},
-	{RTE_CRYPTO_AUTH_SHA512_HMAC, IMB_AUTH_HMAC_SHA_512, 128, 64, 32},
-};
+#define HASH(name, library, block, digest, truncated)                                              \
+	{RTE_CRYPTO_AUTH_##name##_HMAC, IMB_AUTH_HMAC_##library, block, digest, truncated},
+static const struct chain_hash hashes[] = {CHAIN_HASHES(HASH)};
+#undef HASH
 
 const struct chain_hash *chain_hash_find(enum rte_crypto_auth_algorithm algorithm)
 {

@@ -10,10 +10,17 @@
 
 #include "session.h"
 
+/* Name, the library's, and bytes of a block, of a digest, and of one as ESP and AH truncate it. */
+#define CHAIN_HASHES(HASH)                                                                         \
+	HASH(SHA1, SHA_1, 64, 20, 12)                                                              \
+	HASH(SHA256, SHA_256, 64, 32, 16)                                                          \
+	HASH(SHA384, SHA_384, 128, 48, 24)                                                         \
+	HASH(SHA512, SHA_512, 128, 64, 32)
+
 struct chain_hash {
 	enum rte_crypto_auth_algorithm algorithm;
 	IMB_HASH_ALG hash;
-	uint8_t block, digest, truncated; /* bytes; truncated as ESP and AH have it */
+	uint8_t block, digest, truncated; /* bytes */
 };
 
 /** @return NULL: not one of ours */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 
+#include "ipsec-mb/operation.h"
 #include "operation.h"
 
 static const struct chain_session *session_of(const struct rte_crypto_op *op)
@@ -8,18 +9,14 @@ static const struct chain_session *session_of(const struct rte_crypto_op *op)
 	return CRYPTODEV_GET_SYM_SESS_PRIV(op->sym->session);
 }
 
-/* Whether it is one at all. */
 static enum rte_crypto_op_status check(const struct rte_crypto_op *op)
 {
+	enum rte_crypto_op_status status = mb_operation_check(op);
 	const struct rte_crypto_sym_op *sym = op->sym;
 
-	if (op->type != RTE_CRYPTO_OP_TYPE_SYMMETRIC)
+	if (status == RTE_CRYPTO_OP_STATUS_NOT_PROCESSED && sym->m_dst && sym->m_dst != sym->m_src)
 		return RTE_CRYPTO_OP_STATUS_INVALID_ARGS;
-	if (op->sess_type != RTE_CRYPTO_OP_WITH_SESSION || sym->session == NULL)
-		return RTE_CRYPTO_OP_STATUS_INVALID_SESSION;
-	if (sym->m_src == NULL || (sym->m_dst && sym->m_dst != sym->m_src))
-		return RTE_CRYPTO_OP_STATUS_INVALID_ARGS;
-	return RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
+	return status;
 }
 
 /* Whether a range is in the packet's first segment. */
@@ -51,18 +48,6 @@ static int add(struct chain_bunch *bunch, const struct rte_crypto_op *op)
 	return chain_bunch_add(bunch, s, &text);
 }
 
-static enum rte_crypto_op_status status_of(int err)
-{
-	switch (err) {
-	case 0:
-		return RTE_CRYPTO_OP_STATUS_SUCCESS;
-	case EBADMSG:
-		return RTE_CRYPTO_OP_STATUS_AUTH_FAILED;
-	default:
-		return RTE_CRYPTO_OP_STATUS_ERROR;
-	}
-}
-
 /* Those of n that are of the first one's kind. @param left  a bit mask of them. @return the others */
 static uint64_t one_kind(struct chain_bunch *bunch, struct rte_crypto_op **ops, uint64_t left)
 {
@@ -76,14 +61,14 @@ static uint64_t one_kind(struct chain_bunch *bunch, struct rte_crypto_op **ops, 
 
 		if (!chain_same_kind(session_of(op), first))
 			others |= left & -left;
-		else if (add(bunch, op))
-			op->status = RTE_CRYPTO_OP_STATUS_INVALID_ARGS;
-		else
+		else if (add(bunch, op) == 0)
 			added[n++] = op;
+		else
+			op->status = mb_operation_status(EINVAL);
 	}
 	chain_bunch_work(bunch);
 	for (unsigned int i = 0; i < n; i++)
-		added[i]->status = status_of(bunch->status[i]);
+		added[i]->status = mb_operation_status(bunch->status[i]);
 	return others;
 }
 

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "call.h"
+#include "ipsec-mb/operation.h"
 #include "text.h"
-
-static uint32_t refuse(struct rte_crypto_sym_vec *vec)
-{
-	for (uint32_t i = 0; i < vec->num; i++)
-		vec->status[i] = ENOTSUP;
-	return 0;
-}
 
 uint32_t gcm_call(struct rte_cryptodev *dev __rte_unused, struct rte_cryptodev_sym_session *session,
 		  union rte_crypto_sym_ofs ofs, struct rte_crypto_sym_vec *vec)
@@ -18,7 +12,7 @@ uint32_t gcm_call(struct rte_cryptodev *dev __rte_unused, struct rte_cryptodev_s
 	uint32_t good = 0;
 
 	if (ofs.raw)
-		return refuse(vec);
+		return mb_call_refuse(vec, ENOTSUP);
 	gcm_session_prefetch(s);
 	for (uint32_t i = 0; i < vec->num; i++) {
 		struct gcm_text text = {

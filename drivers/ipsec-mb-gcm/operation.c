@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "ipsec-mb/operation.h"
 #include "operation.h"
 
 /* The segments of a range. @return 0, or EINVAL: it is not all in the packet, or in too many */
@@ -58,26 +59,8 @@ static int work(struct rte_crypto_op *op, const struct gcm_session *s, struct gc
 
 void gcm_operation(struct rte_crypto_op *op, struct gcm_scratch *scratch)
 {
-	if (op->type != RTE_CRYPTO_OP_TYPE_SYMMETRIC) {
-		op->status = RTE_CRYPTO_OP_STATUS_INVALID_ARGS;
-		return;
-	}
-	if (op->sess_type != RTE_CRYPTO_OP_WITH_SESSION || op->sym->session == NULL) {
-		op->status = RTE_CRYPTO_OP_STATUS_INVALID_SESSION;
-		return;
-	}
-	if (op->sym->m_src == NULL) {
-		op->status = RTE_CRYPTO_OP_STATUS_INVALID_ARGS;
-		return;
-	}
-	switch (work(op, CRYPTODEV_GET_SYM_SESS_PRIV(op->sym->session), scratch)) {
-	case 0:
-		op->status = RTE_CRYPTO_OP_STATUS_SUCCESS;
-		break;
-	case EBADMSG:
-		op->status = RTE_CRYPTO_OP_STATUS_AUTH_FAILED;
-		break;
-	default:
-		op->status = RTE_CRYPTO_OP_STATUS_INVALID_ARGS;
-	}
+	op->status = mb_operation_check(op);
+	if (op->status == RTE_CRYPTO_OP_STATUS_NOT_PROCESSED)
+		op->status = mb_operation_status(
+			work(op, CRYPTODEV_GET_SYM_SESS_PRIV(op->sym->session), scratch));
 }

@@ -30,11 +30,15 @@ static int examine(const struct mb_driver *driver, IMB_MGR *mgr)
 		MB_LOG(driver, ERR, "ipsec_mb %s fails its own test", imb_get_version_str());
 		return EIO;
 	}
-	if (imb_get_errno(mgr)) {
+	/* Not imb_get_errno(): that may be what another thread's manager has had. */
+	if (mgr->imb_errno) {
 		MB_LOG(driver, ERR, "ipsec_mb %s: %s", imb_get_version_str(),
-		       imb_get_strerror(imb_get_errno(mgr)));
+		       imb_get_strerror(mgr->imb_errno));
 		return EIO;
 	}
+	if (!(mgr->features & IMB_FEATURE_SAFE_DATA))
+		MB_LOG(driver, WARNING, "ipsec_mb %s is built without SAFE_DATA: keys stay in its memory "
+		       "until other ones take their place", imb_get_version_str());
 	return 0;
 }
 
