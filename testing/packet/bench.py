@@ -15,8 +15,7 @@ from peer import SUITE, Sa
 IPV4, IPV6 = b"\x08\x00", b"\x86\xdd"
 # Neighbour and router discovery and listener reports, which the gateway's kernel sends.
 LINK_CONTROL = (130, 131, 132, 133, 134, 135, 136, 137, 143)
-ARRIVE = PATIENCE  # seconds a packet may take; a test of what must not come waits less
-QUIET = 0.15
+QUIET = 0.15  # seconds that a test waits for what must not come
 
 
 def policy(direction, src, dst, action="protect", spi=0, prio=1000, reqid=1, more="", v6=False):
@@ -78,7 +77,7 @@ class Bench:
         packet = IP(frame[14:])
         return IP(frame[14:14 + packet.len])
 
-    def receive(self, port, count, timeout=ARRIVE):
+    def receive(self, port, count, timeout=PATIENCE):
         got = []
         end = time.monotonic() + timeout
         while len(got) < count and (left := end - time.monotonic()) > 0:

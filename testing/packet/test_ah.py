@@ -10,9 +10,9 @@ from scapy.layers.inet6 import (HBHOptUnknown, ICMPv6PacketTooBig, IPv6, IPv6Ext
 from scapy.packet import Raw, raw
 from scapy.utils import checksum
 
-from bench import ARRIVE, packet, policy, same_but_hop
+from bench import packet, policy, same_but_hop
 from gateway import (FAR_HOST, FAR_NET, FAR_NET6, HOST, LAN_NET, LAN_NET6, PEER, PEER6, WAN, WAN6)
-from network import inside
+from network import PATIENCE, inside
 from peer import SUITE, Sa
 from peer_ah import AUTHS, AhSa
 from test_esp import cases
@@ -60,7 +60,7 @@ def open_socket(bench, v6=False):
         sock = socket.socket(socket.AF_INET6 if v6 else socket.AF_INET, socket.SOCK_DGRAM)
     with sock:
         sock.bind((WAN6 if v6 else WAN, 7777))
-        sock.settimeout(ARRIVE)
+        sock.settimeout(PATIENCE)
         yield sock
 
 

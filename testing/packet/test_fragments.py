@@ -6,9 +6,9 @@ import socket
 from scapy.layers.inet import IP, UDP, IPOption_NOP, defragment, fragment
 from scapy.packet import Raw, raw
 
-from bench import ARRIVE, packet, policy, same_but_hop, to_far_host, to_host
+from bench import packet, policy, same_but_hop, to_far_host, to_host
 from gateway import FAR_HOST, FAR_NET, HOST, LAN, LAN_NET, PEER, WAN
-from network import inside, wait_until
+from network import PATIENCE, inside, wait_until
 from peer import SUITES, Sa
 from test_esp import cases
 
@@ -315,7 +315,7 @@ def listen(bench, port):
     with inside(bench.network.gw):
         sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         sock.bind((WAN, port))
-        sock.settimeout(ARRIVE)
+        sock.settimeout(PATIENCE)
     return sock
 
 
@@ -358,7 +358,7 @@ def test_long_inside_to_the_kernel(bench):
     with inside(bench.network.gw):
         sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         sock.bind((LAN, 9))
-        sock.settimeout(ARRIVE)
+        sock.settimeout(PATIENCE)
     with sock:
         for size in (1600, LONG):
             sent = packet(FAR_HOST, LAN, size, dport=9)

@@ -6,9 +6,9 @@ from scapy.layers.inet import UDP
 from scapy.layers.inet6 import IPv6, IPv6ExtHdrFragment, IPv6ExtHdrHopByHop, defragment6
 from scapy.packet import Raw, raw
 
-from bench import ARRIVE, packet, policy, same_but_hop
+from bench import packet, policy, same_but_hop
 from gateway import FAR_HOST, FAR_HOST6, FAR_NET6, HOST, HOST6, LAN6, LAN_NET6
-from network import inside
+from network import PATIENCE, inside
 from peer import SUITE, Sa
 from test_esp import cases
 from test_fragments import LONG, ORDERS, mixed, whole
@@ -69,7 +69,7 @@ def test_received_long6(bench):
     with inside(bench.network.gw):
         sock = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
         sock.bind((LAN6, 9))
-        sock.settimeout(ARRIVE)
+        sock.settimeout(PATIENCE)
     with sock:
         sent = packet6(FAR_HOST6, LAN6, LONG, dport=9)
         bench.from_wan(*mixed(pieces(inb.seal(sent), 1500, 8)))

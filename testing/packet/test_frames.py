@@ -5,9 +5,9 @@ import socket
 from scapy.layers.inet import IP, UDP
 from scapy.packet import raw
 
-from bench import ARRIVE, QUIET, to_far_host, to_host
+from bench import QUIET, to_far_host, to_host
 from gateway import PEER, WAN
-from network import ETH_P_ALL, inside
+from network import ETH_P_ALL, PATIENCE, inside
 from test_esp import cases
 
 # What is between the MAC addresses and an IPv4 packet. The kernel takes a tag
@@ -41,7 +41,7 @@ class Tap:
     def send(self, frame):
         self.socket.send(frame)
 
-    def got(self, frame, timeout=ARRIVE):
+    def got(self, frame, timeout=PATIENCE):
         """Whether the kernel receives it."""
         self.socket.settimeout(timeout)
         try:
@@ -109,7 +109,7 @@ def test_for_the_kernel(bench, case):
         frame = from_gateway(bench, "wan", FOR_THE_KERNEL[case])
         bench.wan.drain()
         tap.send(frame)
-        assert any(got[:len(frame)] == frame for got in bench.wan.frames(ARRIVE)), "it did not leave"
+        assert any(got[:len(frame)] == frame for got in bench.wan.frames(PATIENCE)), "it did not leave"
 
 
 def test_tag_in_front_of_ike(bench):

@@ -16,7 +16,6 @@ from test_ipv6 import packet6
 from test_tunnel6 import to_host, tunnel
 
 
-
 @contextlib.contextmanager
 def narrow_lan(bench, mtu=1400):
     """The LAN takes no longer packets for a while."""

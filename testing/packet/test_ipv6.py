@@ -11,9 +11,9 @@ from scapy.layers.inet6 import (HBHOptUnknown, ICMPv6DestUnreach, ICMPv6EchoRequ
 from scapy.layers.l2 import Ether
 from scapy.packet import Raw, raw
 
-from bench import ARRIVE, QUIET, policy, same_but_hop
+from bench import QUIET, policy, same_but_hop
 from gateway import FAR_HOST6, FAR_NET6, HOST6, LAN6, LAN_NET6, PEER6, WAN6
-from network import ip
+from network import PATIENCE, ip
 from test_esp import cases
 from test_frames import Tap, from_gateway, to_gateway
 
@@ -289,7 +289,7 @@ def test_discovery_past_policies6(bench):
         answer = from_gateway(bench, "lan", b"\x86\xdd" + raw(
             IPv6(src=LAN6, dst=HOST6, hlim=255) / ICMPv6ND_NA(tgt=LAN6)))
         tap.send(answer)
-        assert answer in bench.lan.frames(ARRIVE), "it did not leave"
+        assert answer in bench.lan.frames(PATIENCE), "it did not leave"
         with bench.dropped("policy-plaintext", 3):
             bench.from_lan(solicitation(bench, LAN6, hlim=254))
             bench.from_lan(IPv6(src="fe80::77", dst="ff02::1", hlim=255) / ICMPv6EchoRequest())
@@ -322,7 +322,7 @@ def test_neighbour_resolution6(bench):
     bench.wan.drain()
     sent = packet6(dst=unknown)
     bench.from_lan(sent)
-    end = time.monotonic() + ARRIVE
+    end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         for frame in bench.wan.frames(QUIET):
             asked = Ether(frame)
@@ -345,7 +345,7 @@ def test_ike6(bench):
         answer = from_gateway(bench, "wan", b"\x86\xdd" + raw(packet6(WAN6, PEER6, sport=500, dport=500)))
         bench.wan.drain()
         tap.send(answer)
-        assert answer in bench.wan.frames(ARRIVE), "it did not leave"
+        assert answer in bench.wan.frames(PATIENCE), "it did not leave"
 
 
 def test_header_fuzz6(bench):
@@ -364,7 +364,7 @@ def test_header_fuzz6(bench):
         bench.from_lan(IPv6(src=HOST6, dst=FAR_HOST6, nh=kinds[0], plen=len(body)) / Raw(body))
     last = packet6(dport=8)
     bench.from_lan(last)
-    for got in bench.packets(bench.wan, ARRIVE):
+    for got in bench.packets(bench.wan, PATIENCE):
         if raw(got)[8:] == raw(last)[8:]:
             bench.wait_parts_gone()
             return

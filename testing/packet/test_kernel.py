@@ -9,9 +9,9 @@ from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Raw, raw
 
-from bench import ARRIVE, packet, policy, same_but_hop, to_host
+from bench import packet, policy, same_but_hop, to_host
 from gateway import FAR_HOST, FAR_HOST6, HOST, LAN, LAN6, PEER, PEER6, WAN, WAN6
-from network import inside, ip, wait_until
+from network import PATIENCE, inside, ip, wait_until
 from test_esp import cases
 from test_tunnel6 import tunnel
 
@@ -20,7 +20,7 @@ def listen(bench, port, address=WAN):
     with inside(bench.network.gw):
         sock = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM)
         sock.bind((address, port))
-        sock.settimeout(ARRIVE)
+        sock.settimeout(PATIENCE)
     return sock
 
 
@@ -178,7 +178,7 @@ def test_neighbour_is_asked_for(bench):
     bench.lan.drain()
     inb = bench.tunnel()[1]
     bench.from_wan(inb.seal(packet("10.2.0.10", host)))
-    asked = next((frame for frame in map(Ether, bench.lan.frames(ARRIVE)) if ARP in frame
+    asked = next((frame for frame in map(Ether, bench.lan.frames(PATIENCE)) if ARP in frame
                   and frame[ARP].op == 1 and frame[ARP].pdst == host), None)
     assert asked, "no ARP request"
     bench.lan.send(Ether(dst=asked.src, src=mac) /

@@ -5,9 +5,9 @@ import socket
 from scapy.layers.inet import ICMP, IP
 from scapy.packet import Raw, raw
 
-from bench import ARRIVE, packet, policy, same_but_hop, to_far_host, to_host
+from bench import packet, policy, same_but_hop, to_far_host, to_host
 from gateway import FAR_HOST, FAR_HOST6, FAR_NET, FAR_NET6, HOST, HOST6, LAN_NET, PEER, WAN
-from network import inside
+from network import PATIENCE, inside
 from peer import SUITE, Sa
 from peer_ah import AhSa
 from test_esp import cases
@@ -299,7 +299,7 @@ def test_no_policy_drop(bench):
             ike = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         with ike:
             ike.bind((WAN, 500))
-            ike.settimeout(ARRIVE)
+            ike.settimeout(PATIENCE)
             bench.from_wan(packet(PEER, WAN, sport=500, dport=500))
             assert ike.recvfrom(2000)[1] == (PEER, 500)
             bench.wan.drain()

@@ -4,9 +4,9 @@ from scapy.layers.inet import ICMP, IP, UDP, IPOption_RR
 from scapy.layers.l2 import Ether
 from scapy.packet import Raw, raw
 
-from bench import ARRIVE, QUIET, packet, policy, same_but_hop, to_far_host, to_host
+from bench import QUIET, packet, policy, same_but_hop, to_far_host, to_host
 from gateway import FAR_HOST, FAR_NET, HOST, LAN_NET, PEER, WAN
-from network import ip, wait_until
+from network import PATIENCE, ip, wait_until
 from peer import SUITE, Sa
 from test_esp import cases
 from test_fragments import pieces, whole
@@ -259,7 +259,7 @@ def test_short_hard_limit(bench, case):
                 bench.from_wan(inb.seal(to_host()))
 
 
-def frame_of(bench, sent, timeout=ARRIVE):
+def frame_of(bench, sent, timeout=PATIENCE):
     """The frame to the WAN that this makes; None: there is none."""
     bench.wan.drain()
     bench.from_lan(sent)

@@ -5,9 +5,9 @@ import socket
 from scapy.layers.inet import ICMP, IP, TCP, UDP, in4_chksum
 from scapy.packet import Raw, raw
 
-from bench import ARRIVE, policy, to_far_host
+from bench import policy, to_far_host
 from gateway import PEER, WAN
-from network import inside, ip
+from network import PATIENCE, inside, ip
 from peer import SUITES, Sa
 from test_esp import cases
 
@@ -34,7 +34,7 @@ def open_socket(bench, port=7777):
     with inside(bench.network.gw):
         sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         sock.bind((WAN, port))
-        sock.settimeout(ARRIVE)
+        sock.settimeout(PATIENCE)
     return sock
 
 

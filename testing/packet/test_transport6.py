@@ -10,9 +10,9 @@ from scapy.layers.inet6 import (HBHOptUnknown, ICMPv6EchoReply, ICMPv6EchoReques
 from scapy.layers.ipsec import ESP
 from scapy.packet import Raw, raw
 
-from bench import ARRIVE, policy
+from bench import policy
 from gateway import PEER6, WAN6
-from network import inside, ip
+from network import PATIENCE, inside, ip
 from peer import SUITE, Sa
 from test_esp import cases
 from test_ipv6 import packet6
@@ -41,7 +41,7 @@ def open_socket(bench, port=7777):
         sock = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
     with sock:
         sock.bind((WAN6, port))
-        sock.settimeout(ARRIVE)
+        sock.settimeout(PATIENCE)
         yield sock
 
 
