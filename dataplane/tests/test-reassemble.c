@@ -3,6 +3,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
+#include <rte_cycles.h>
 #include <rte_ether.h>
 
 #include "control.h"
@@ -208,6 +209,34 @@ static void whole_elsewhere(void **state)
 	packet_pool_parts = NULL;
 }
 
+/* A packet that stays in pieces is given up after half a second, and not before: each time it is looked
+ * at between two readings of the clock, as its fragment was taken. */
+static void given_up_in_time(void **state)
+{
+	uint64_t half = rte_get_tsc_hz() / 2, add[2], look[2];
+	uint8_t ip[GATEWAY_FRAME], text[LEN];
+
+	(void)state;
+	reassembly_free(w->reassembly);
+	w->reassembly = reassembly_create(REASSEMBLY_WAIT_MS, &w->stats->drop[DROP_REASSEMBLY]);
+	assert_non_null(w->reassembly);
+	ike(text);
+	add[0] = rte_rdtsc();
+	receive(ip, cut(ip, false, text, 0, CUT, true), 0);
+	add[1] = rte_rdtsc();
+	for (;;) {
+		look[0] = rte_rdtsc();
+		reassembly_expire(w);
+		look[1] = rte_rdtsc();
+		if (w->stats->drop[DROP_REASSEMBLY])
+			break;
+		/* It rounds, a little. */
+		assert_true(look[0] - add[1] <= half + half / 100);
+	}
+	assert_int_equal(w->stats->drop[DROP_REASSEMBLY], 1);
+	assert_true(look[1] - add[0] >= half - half / 100);
+}
+
 /* --- who may complete whose packet --- */
 
 /* A fragment of plaintext to a tunnel, from one of two sides. */
@@ -408,6 +437,7 @@ int main(int argc, char **argv)
 	static const struct CMUnitTest tests[] = {
 		TEST(to_the_kernel),
 		TEST(elsewhere),
+		TEST(given_up_in_time),
 		TEST(whole_elsewhere),
 		TEST(sides_do_not_mix),
 		TEST(longer_than_jumbo),
