@@ -552,7 +552,7 @@ static void late_of_lost_device(void **state)
 	(void)state;
 	device = lose_some(t);
 	assert_true(engine_lost(device));
-	/* ChaCha20 is nobody else's, where that device had it. */
+	/* As in lost_with_no_other(), where that device had ChaCha20, too. */
 	missing = session_of(&t[TUNNELS - 1])->device == device ? EACH : 0;
 	for (unsigned int i = 0; i < 2; i++) {
 		shortcut_look(w);
@@ -566,6 +566,27 @@ static void late_of_lost_device(void **state)
 	give_held(device);
 	assert_int_equal(crypt_poll(w), 0);
 	expect_none_late(t, device);
+	gateway_close(w);
+}
+
+/* ChaCha20 is nobody else's: its packets are dropped from then on, and others' are not. */
+static void lost_with_no_other(void **state)
+{
+	struct tunnel t[TUNNELS];
+	unsigned int device;
+
+	(void)state;
+	learn_in_turn(t);
+	device = session_of(&t[TUNNELS - 1])->device;
+	engine_take_out(device);
+	assert_true(engine_lost(device));
+	for (unsigned int i = 0; i < 2; i++) {
+		shortcut_look(w);
+		leave_in_turn(t);
+		esp_worker_finish(w);
+		expect_sent_but(t, EACH);
+		assert_int_equal(w->stats->drop[DROP_UNSUPPORTED], (i + 1) * EACH);
+	}
 	gateway_close(w);
 }
 
@@ -694,6 +715,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(late_in_row, use_all_devices),
 		cmocka_unit_test_teardown(late_in_queue, use_all_devices),
 		cmocka_unit_test_teardown(late_of_lost_device, use_all_devices),
+		cmocka_unit_test_teardown(lost_with_no_other, use_all_devices),
 		cmocka_unit_test_teardown(late_without_sa, use_all_devices),
 		cmocka_unit_test_teardown(never_taken, use_all_devices),
 	};
