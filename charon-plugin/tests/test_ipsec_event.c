@@ -21,6 +21,7 @@ static void await_turn(void)
 	event.flow.af = AF_INET;
 	dataplane_post(&event);
 	assert_true(raised_wait(&raised.acquires, acquires + 1, LONG_WAIT));
+	assert_int_equal(raised.reqid, event.reqid);
 }
 
 static void test_expire_event(void **state)
@@ -133,6 +134,8 @@ static void test_bad_events(void **state)
 	assert_int_equal(raised.mappings, 0);
 	/* still serving */
 	test_expire_event(state);
+	/* that of each turn, and none that came late */
+	assert_int_equal(raised.acquires, 2);
 }
 
 int main(void)
