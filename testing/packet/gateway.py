@@ -105,14 +105,15 @@ class Gateway:
     def hear(self):
         """Until cygnetd has heard by netlink of all that has happened: nothing waits in its socket, the one
         for neighbours and the rest, and what it read last has been worked in, for which routes wait."""
-        wait_until(lambda: not self.untold(), "cygnetd hears by netlink")
+        wait_until(lambda: self.untold() == 0, "cygnetd hears by netlink")
         self.ask("/cygnet/routes")
 
     def untold(self):
-        """Bytes that wait in that socket."""
+        """Bytes that wait in that socket; None if nobody has one."""
         sockets = self.in_gw("cat", "/proc/net/netlink", capture_output=True, text=True).stdout
         rows = [line.split() for line in sockets.splitlines()[1:]]
-        return sum(int(row[4]) for row in rows if row[1] == "0" and int(row[3], 16) & RTMGRP_NEIGH)
+        waiting = [int(row[4]) for row in rows if row[1] == "0" and int(row[3], 16) & RTMGRP_NEIGH]
+        return sum(waiting) if waiting else None
 
     def learn_neighbours(self):
         for device, address, port in (("lan", HOST, self.network.lan), ("wan", PEER, self.network.wan),
