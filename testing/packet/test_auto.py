@@ -169,7 +169,7 @@ def test_auto_load(bench):
         rounds += 1
     assert after["opencl"] > before["opencl"] and after["cpu"] > before["cpu"], (before, after)
     assert sum(after.values()) - sum(before.values()) == 1000 * rounds, (before, after)
-    time.sleep(1)
+    time.sleep(0.5)
     assert trickle(bench, out, inb) == {"cpu": 20, "opencl": 0}
     assert not bench.gateway.drops(), bench.gateway.drops()
 
@@ -179,12 +179,14 @@ def test_auto_other_version(bench):
     gateway = bench.gateway
     mark = os.path.getsize(gateway.log)
     rewrite(bench, lambda text: measured(re.sub("driver [^,|]*", "driver 0.1", text), {(CPU, 64): GOOD}))
+    cpu = gateway.main_thread_seconds()
     with open(gateway.log) as log:
         log.seek(mark)
         text = log.read()
     assert "it is of other devices or versions: measuring the engines anew" in text, text
-    # Six seconds, what one measurement takes that has begun, and what others have of the core.
-    assert int(re.search("engines measured in ([0-9]+) ms", text)[1]) < 20000, text
+    # Six seconds, and what one measurement takes that has begun, of the CPU; others may have had it, too.
+    took = int(re.search("engines measured in ([0-9]+) ms", text)[1])
+    assert cpu < 9 and took < 20000, (cpu, text)
     with open(f"{gateway.work}/state/engines") as file:
         text = file.read()
     assert "driver 0.1" not in text and GOOD not in text and re.search(r"(?m)^0\|", text), text
