@@ -87,7 +87,7 @@ def test_update_under_traffic(bench, case):
 
     def send():
         while not done.is_set():
-            if len(sent) < 800 * len(room):  # or the socket that takes them would not hold them all
+            if len(sent) < 400 * len(room):  # or the socket that takes them would not hold them all
                 sent.append(to_far_host(len(sent) % 700, id=len(sent)))
                 bench.from_lan(sent[-1])
             time.sleep(0.0005)
@@ -95,10 +95,11 @@ def test_update_under_traffic(bench, case):
     sender.start()
     try:
         for number in range(9):
-            room.append(number)
+            room.append("while it moves")
             if number:
                 move(bench, out, *((WAN6, PEER6) if number % 2 else (WAN, PEER)), encap)
             at = bench.gateway.counted("encapsulated") + 100
+            room.append("where it is now, however long it took to move")
             wait_until(lambda at=at: bench.gateway.counted("encapsulated") > at, "packets")
     finally:
         done.set()
