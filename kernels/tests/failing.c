@@ -100,14 +100,14 @@ static void failing_after(const struct device *sound, const char *args, int n)
 }
 
 /* More chunks than the thread that launches has room for, of a device that never answers: those
- * that it never came to come back, too. */
+ * that it never came to come back, too. None does before the device has had its time. */
 static void failing_queue(void)
 {
 	static struct rte_crypto_op *op[2 * CHUNKS];
 	struct rte_crypto_op *back[64];
 	struct suite suite = esp_template;
 	unsigned int done = 0;
-	uint64_t deadline = 0;
+	uint64_t deadline = 0, begun;
 	struct device dev;
 	void *session;
 
@@ -119,6 +119,7 @@ static void failing_queue(void)
 		op[i] = make_op(session);
 	log_begin();
 	fault_hang = true;
+	begun = rte_get_tsc_cycles();
 	for (uint16_t qp = 0; qp < 2; qp++)
 		CHECK(rte_cryptodev_enqueue_burst(dev.id, qp, op + qp * CHUNKS, CHUNKS) == CHUNKS);
 	while (done < RTE_DIM(op)) {
@@ -126,6 +127,8 @@ static void failing_queue(void)
 							     RTE_DIM(back));
 
 		expect_progress(n, &deadline);
+		/* All of timeout_ms, but for what is lost where it is made cycles. */
+		CHECK(n == 0 || rte_get_tsc_cycles() - begun >= rte_get_tsc_hz() / 1000 * 1000);
 		for (unsigned int i = 0; i < n; i++) {
 			CHECK(back[i] == op[done++]);
 			CHECK(back[i]->status == RTE_CRYPTO_OP_STATUS_ERROR);
