@@ -224,7 +224,7 @@ static bool enough(struct cygnet_db *db, int rounds)
 static void killed_at_random(void **state)
 {
 	const char *text = getenv("KILL_ROUNDS");
-	int rounds = text ? atoi(text) : 2000;
+	int rounds = text ? atoi(text) : 2000, round;
 	struct fixture *f = *state;
 	struct cygnet_db *db;
 	struct cygnet_db_info info;
@@ -240,7 +240,7 @@ static void killed_at_random(void **state)
 	printf("seed %u\n", random_state);
 	w = start(writer, f, random_state);
 	d = start(dataplane, f, random_state + 1);
-	for (int round = 0; round < rounds || (round < 10 * rounds && !enough(db, rounds)); round++) {
+	for (round = 0; round < rounds || (round < 10 * rounds && !enough(db, rounds)); round++) {
 		uint32_t victim = rnd(3);
 		char error[256] = "";
 
@@ -261,7 +261,7 @@ static void killed_at_random(void **state)
 	stop(d);
 	cygnet_db_info(db, &info);
 	printf("%d rounds, %llu repairs, %llu installs, %llu lookups, %llu sequence numbers\n",
-	       rounds, (unsigned long long)info.recoveries,
+	       round, (unsigned long long)info.recoveries,
 	       (unsigned long long)journal->installs, (unsigned long long)journal->lookups,
 	       (unsigned long long)journal->reserved);
 	assert_true(enough(db, rounds));
