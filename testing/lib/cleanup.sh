@@ -43,13 +43,13 @@ spawn() {
 alive() { [ -n "${pids[$1]:-}" ] && kill -0 "${pids[$1]}" 2> /dev/null; }
 gone() { ! alive "$1"; }
 
-# reap NAME [SIGNAL]: end it and wait; a program that ignores the signal for
-# half a minute is killed. Returns its exit status.
+# reap NAME [SIGNAL [SECONDS]]: end it and wait; a program that ignores the signal for so
+# long, or half a minute, is killed. Returns its exit status.
 reap() {
 	local pid=${pids[$1]:-}
 	[ -n "$pid" ] || return 0
 	kill -s "${2:-TERM}" "$pid" 2> /dev/null
-	wait_for 30 gone "$1" || kill -KILL "$pid" 2> /dev/null
+	wait_for "${3:-30}" gone "$1" || kill -KILL "$pid" 2> /dev/null
 	unset "pids[$1]"
 	wait "$pid" 2> /dev/null
 }

@@ -10,5 +10,5 @@ steps() {
 	expect_pings
 	expect "the connection goes down" connection_down left
 	expect_empty
-	expect "it ends with status 0 on SIGTERM" reap charon-left
+	expect "it ends with status 0 on SIGTERM" reap charon-left TERM 15
 }

@@ -31,7 +31,7 @@ steps() {
 	expect_output "IKE messages since" 0 frames wire 'udp port 500 or (udp port 4500 and udp[8:4] = 0)'
 	expect_pings
 	expect_drops left
-	expect "cygnetd ends with status 0 on SIGTERM" reap cygnetd-left
+	expect "cygnetd ends with status 0 on SIGTERM" reap cygnetd-left TERM 15
 }
 
 # answered COUNT: so many more, and soon; the SA knows, also across a restart.
