@@ -11,6 +11,9 @@
 
 #define MAX_PLATFORMS 16
 #define MAX_DEVICES   64
+/* PoCL has what all items of a work-group work with on one thread's stack, and does not ask whether
+ * it fits: 2,048 of this kernel do not. */
+#define MAX_GROUP_OF_CPU ((size_t)1024)
 
 extern const char ocl_kernel_source[];
 
@@ -136,6 +139,8 @@ static int ask_group_multiple(struct ocl_device *dev)
 	if (err == CL_SUCCESS)
 		err = clGetDeviceInfo(dev->id, CL_DEVICE_MAX_WORK_GROUP_SIZE,
 				      sizeof(dev->max_group), &dev->max_group, NULL);
+	if (dev->cpu)
+		dev->max_group = RTE_MIN(dev->max_group, MAX_GROUP_OF_CPU);
 	if (kernel)
 		clReleaseKernel(kernel);
 	if (program)

@@ -44,6 +44,8 @@ static void bad_arguments(void)
 		free(args);
 	}
 	CHECK(rte_vdev_init(DRIVER "_bad", "chunk=16384,bins=1") < 0);
+	/* A processor would, but its thread's stack is too small for 2,048 of this kernel. */
+	CHECK(rte_vdev_init(DRIVER "_bad", "chunk=8192,bins=4") < 0);
 	/* The device could have such work-groups, but not of this kernel. */
 	fault_launch = true;
 	log_begin();
