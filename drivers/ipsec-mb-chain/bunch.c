@@ -6,6 +6,7 @@
 
 #include "bunch.h"
 #include "device.h"
+#include "icv.h"
 
 int chain_bunch_open(struct chain_bunch *bunch, const struct mb_driver *driver)
 {
@@ -30,26 +31,6 @@ static bool is_whole(const struct chain_session *s, const struct chain_text *tex
 	/* All that is encrypted is authenticated, too. */
 	return text->iv && text->cipher_len && text->cipher_len % s->unit == 0 &&
 	       (uint64_t)text->head + text->cipher_len <= text->len;
-}
-
-/* Digests have 12 bytes or more: eight at a time, the last eight of which may be there twice. */
-static uint64_t word_at(const uint8_t *bytes, unsigned int at, unsigned int len)
-{
-	uint64_t word;
-
-	memcpy(&word, bytes + RTE_MIN(at, len - 8), sizeof(word));
-	return word;
-}
-
-/* Another tag than the one it shall be compared with: whatever the library does or does not do, only
- * one that it has computed now can be the same. */
-static void spoil_tag(uint8_t *tag, const uint8_t *than, unsigned int len)
-{
-	for (unsigned int at = 0; at < len; at += 8) {
-		uint64_t other = ~word_at(than, at, len);
-
-		memcpy(tag + RTE_MIN(at, len - 8), &other, sizeof(other));
-	}
 }
 
 int chain_bunch_add(struct chain_bunch *bunch, const struct chain_session *s,
@@ -84,7 +65,7 @@ int chain_bunch_add(struct chain_bunch *bunch, const struct chain_session *s,
 		return 0;
 	}
 	job->auth_tag_output = bunch->tag[i];
-	spoil_tag(bunch->tag[i], text->icv, s->digest_len);
+	mb_icv_spoil(bunch->tag[i], text->icv, s->digest_len);
 	return 0;
 }
 
@@ -140,23 +121,13 @@ static void encrypt(struct chain_bunch *bunch)
 	memset(bunch->status, done ? 0 : EIO, bunch->n);
 }
 
-/* In constant time. */
-static bool same_tag(const uint8_t *a, const uint8_t *b, unsigned int len)
-{
-	uint64_t differ = 0;
-
-	for (unsigned int at = 0; at < len; at += 8)
-		differ |= word_at(a, at, len) ^ word_at(b, at, len);
-	return !differ;
-}
-
 /* What is authentic moves up, to be decrypted. @return how many; which[] says which they were */
 static unsigned int verify(struct chain_bunch *bunch, uint8_t *which)
 {
 	unsigned int good = 0;
 
 	for (unsigned int i = 0; i < bunch->n; i++) {
-		if (!same_tag(bunch->tag[i], bunch->icv[i], bunch->digest_len[i])) {
+		if (!mb_icv_same(bunch->tag[i], bunch->icv[i], bunch->digest_len[i])) {
 			bunch->status[i] = EBADMSG;
 			continue;
 		}

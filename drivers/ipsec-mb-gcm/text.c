@@ -68,9 +68,9 @@ int gcm_text_steps(const struct gcm_session *s, struct gcm_scratch *scratch,
 	if (!gcm_text_whole(s, text) || !is_there(text->from) || !is_there(text->to))
 		return EINVAL;
 	if (s->decrypt)
-		gcm_spoil_icv(icv, text->icv, s->icv_len);
+		mb_icv_spoil(icv, text->icv, s->icv_len);
 	s->library->begin(&s->key, &scratch->context, text->iv, text->aad, s->aad_len);
 	walk(s, &scratch->context, text, len);
 	s->library->end[s->decrypt](&s->key, &scratch->context, icv, s->icv_len);
-	return !s->decrypt || gcm_same_icv(icv, text->icv, s->icv_len) ? 0 : EBADMSG;
+	return !s->decrypt || mb_icv_same(icv, text->icv, s->icv_len) ? 0 : EBADMSG;
 }

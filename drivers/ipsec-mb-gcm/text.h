@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "icv.h"
 #include "session.h"
 
 /* What the library leaves: parts of a key stream, and of a forged packet the right tag. */
@@ -37,32 +38,6 @@ static inline void gcm_scratch_wipe(struct gcm_scratch *scratch)
 		words[i] = (gcm_word){0};
 }
 
-/* In constant time; 8, 12 or 16 bytes: the first and the last eight. */
-static inline bool gcm_same_icv(const uint8_t *a, const uint8_t *b, unsigned int len)
-{
-	uint64_t a0, a1, b0, b1;
-
-	memcpy(&a0, a, 8);
-	memcpy(&b0, b, 8);
-	memcpy(&a1, a + len - 8, 8);
-	memcpy(&b1, b + len - 8, 8);
-	return !((a0 ^ b0) | (a1 ^ b1));
-}
-
-/* Make it another than the one it shall be compared with: whatever the library does or does not do,
- * only a tag that it has computed now can be the same. */
-static inline void gcm_spoil_icv(uint8_t *icv, const uint8_t *than, unsigned int len)
-{
-	uint64_t first, last;
-
-	memcpy(&first, than, 8);
-	memcpy(&last, than + len - 8, 8);
-	first = ~first;
-	last = ~last;
-	memcpy(icv, &first, 8);
-	memcpy(icv + len - 8, &last, 8);
-}
-
 /** Whether all is there that the library wants beside the text: it does nothing without, and does
  * not say so. */
 static inline bool gcm_text_whole(const struct gcm_session *s, const struct gcm_text *text)
@@ -83,10 +58,10 @@ static inline int gcm_text_once(const struct gcm_session *s, struct gcm_scratch 
 	if (unlikely(!gcm_text_whole(s, text) || (len && (!to || !from))))
 		return EINVAL;
 	if (s->decrypt)
-		gcm_spoil_icv(icv, text->icv, s->icv_len);
+		mb_icv_spoil(icv, text->icv, s->icv_len);
 	s->once(&s->key, &scratch->context, to, from, len, text->iv, text->aad, s->aad_len, icv,
 		s->icv_len);
-	return !s->decrypt || gcm_same_icv(icv, text->icv, s->icv_len) ? 0 : EBADMSG;
+	return !s->decrypt || mb_icv_same(icv, text->icv, s->icv_len) ? 0 : EBADMSG;
 }
 
 /**
