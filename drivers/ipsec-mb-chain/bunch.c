@@ -45,7 +45,6 @@ int chain_bunch_add(struct chain_bunch *bunch, const struct chain_session *s,
 		bunch->like = s;
 	bunch->n++;
 	bunch->icv[i] = text->icv;
-	bunch->digest_len[i] = s->digest_len;
 	job->enc_keys = s->round_keys;
 	job->dec_keys = s->round_keys;
 	job->key_len_in_bytes = s->kind.key_len;
@@ -127,7 +126,9 @@ static unsigned int verify(struct chain_bunch *bunch, uint8_t *which)
 	unsigned int good = 0;
 
 	for (unsigned int i = 0; i < bunch->n; i++) {
-		if (!mb_icv_same(bunch->tag[i], bunch->icv[i], bunch->digest_len[i])) {
+		unsigned int len = (unsigned int)bunch->job[i].auth_tag_output_len_in_bytes;
+
+		if (!mb_icv_same(bunch->tag[i], bunch->icv[i], len)) {
 			bunch->status[i] = EBADMSG;
 			continue;
 		}

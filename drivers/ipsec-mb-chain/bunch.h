@@ -19,7 +19,6 @@ struct chain_bunch {
 	const struct chain_session *like;    /* the first one's: all are of its kind */
 	uint8_t status[CHAIN_BUNCH];	     /* 0 or errno; after chain_bunch_work() */
 	uint8_t *icv[CHAIN_BUNCH];	     /* in the packet, to be compared with tag[] */
-	uint8_t digest_len[CHAIN_BUNCH];
 	uint8_t tag[CHAIN_BUNCH][CHAIN_MAX_DIGEST] __rte_cache_aligned; /* of what is verified */
 	IMB_JOB job[CHAIN_BUNCH];
 };
