@@ -120,23 +120,30 @@ static void encrypt(struct chain_bunch *bunch)
 	memset(bunch->status, done ? 0 : EIO, bunch->n);
 }
 
-/* What is authentic moves up, to be decrypted. @return how many; which[] says which they were */
+static bool is_authentic(const struct chain_bunch *bunch, unsigned int i, const IMB_JOB *job)
+{
+	return mb_icv_same(bunch->tag[i], bunch->icv[i],
+			   (unsigned int)job->auth_tag_output_len_in_bytes);
+}
+
+/* What is authentic comes first, to be decrypted. Who forges has one job moved with each text, not all
+ * that are behind it. @return how many; which[] says which they were */
 static unsigned int verify(struct chain_bunch *bunch, uint8_t *which)
 {
-	unsigned int good = 0;
+	unsigned int good = bunch->n, i = 0;
 
-	for (unsigned int i = 0; i < bunch->n; i++) {
-		unsigned int len = (unsigned int)bunch->job[i].auth_tag_output_len_in_bytes;
+	for (unsigned int k = 0; k < good; k++)
+		which[k] = (uint8_t)k;
+	while (i < good) {
+		bool authentic = is_authentic(bunch, which[i], &bunch->job[i]);
 
-		if (!mb_icv_same(bunch->tag[i], bunch->icv[i], len)) {
-			bunch->status[i] = EBADMSG;
-			continue;
+		bunch->status[which[i]] = authentic ? 0 : EBADMSG;
+		if (authentic) {
+			i++;
+		} else if (i < --good) {
+			which[i] = which[good];
+			bunch->job[i] = bunch->job[good];
 		}
-		bunch->status[i] = 0;
-		which[good] = (uint8_t)i;
-		if (good != i)
-			bunch->job[good] = bunch->job[i];
-		good++;
 	}
 	return good;
 }
