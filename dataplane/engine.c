@@ -194,11 +194,15 @@ static int start_device(const char *driver, const char *args, unsigned int queue
 			uint32_t sessions)
 {
 	char name[sizeof(engine_device[0].name)];
+	unsigned int number = 0;
 	int err, id;
 
 	if (engine_devices == STATS_MAX_DEVICES)
 		return -ENOSPC;
-	snprintf(name, sizeof(name), "%s0", driver);
+	/* One of EAL's that is not used has its name all the same. */
+	do
+		snprintf(name, sizeof(name), "%s%u", driver, number++);
+	while (rte_cryptodev_get_dev_id(name) >= 0);
 	err = rte_vdev_init(name, args);
 	if (err)
 		return err;

@@ -58,6 +58,23 @@ static void order(void **state)
 	assert_int_equal(rte_vdev_uninit("crypto_aesni_gcm7"), 0);
 }
 
+/* One of EAL's that has too few queues is in nobody's way: there is another of the driver. */
+static void too_few_queues(void **state)
+{
+	unsigned int found = 0;
+
+	(void)state;
+	assert_int_equal(rte_vdev_init("crypto_aesni_gcm0", "max_nb_queue_pairs=1"), 0);
+	start_with(2, 0);
+	for (unsigned int d = 0; d < engine_devices; d++) {
+		assert_string_not_equal(engine_device[d].name, "crypto_aesni_gcm0");
+		found += !strcmp(engine_device[d].name, "crypto_aesni_gcm1");
+	}
+	assert_int_equal(found, 1);
+	engines_stop();
+	assert_int_equal(rte_vdev_uninit("crypto_aesni_gcm0"), 0);
+}
+
 /* Start with that folder of drivers. @return what is said of that level and above, to be freed */
 static char *said(const char *drivers, uint32_t level)
 {
@@ -120,6 +137,7 @@ int main(int argc, char **argv)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(many_workers),
 		cmocka_unit_test(order),
+		cmocka_unit_test(too_few_queues),
 		cmocka_unit_test(driver_path),
 	};
 
