@@ -19,6 +19,9 @@
 #define FEW_BURSTS 2u
 #define OPS_AHEAD 8u
 #define FAILURES 16 /* in a row that another device did not have: it is the device */
+/* In which a device gives nothing back, before others get the packets that come: few can wait for it.
+ * No batch takes as long, not even on a processor that others keep busy. */
+#define STALL_MS 250u
 
 static void append(struct session *s, struct rte_mbuf *m)
 {
@@ -84,15 +87,26 @@ static bool put(struct worker *w, struct rte_crypto_op *op, const struct cygnet_
 	rte_crypto_op_attach_sym_session(op, crypto);
 	p->tried |= (uint16_t)(1u << device);
 	batch->op[batch->n++] = op;
-	w->at[device]++;
+	if (!w->at[device]++)
+		w->answered[device] = rte_get_tsc_cycles();
 	return true;
 }
 
-/* Any device that has not had the packet yet. */
+static bool is_stalled(const struct worker *w, unsigned int device)
+{
+	return w->stalled >> device & 1;
+}
+
+/* Any device that has not had the packet yet; one that is stalled if there is no other. */
 static bool put_anywhere(struct worker *w, struct rte_crypto_op *op, const struct cygnet_sa *sa)
 {
+	const struct packet *p = packet(op->sym->m_src);
+
 	for (unsigned int d = 0; d < engine_devices; d++)
-		if (!(packet(op->sym->m_src)->tried >> d & 1) && put(w, op, sa, d))
+		if (!((p->tried | w->stalled) >> d & 1) && put(w, op, sa, d))
+			return true;
+	for (unsigned int d = 0; d < engine_devices; d++)
+		if (is_stalled(w, d) && !(p->tried >> d & 1) && put(w, op, sa, d))
 			return true;
 	return false;
 }
@@ -152,9 +166,11 @@ static enum drop_reason enqueue(struct worker *w, struct rte_mbuf *m, const stru
 	*crypto_op_job(op) = *job;
 	crypto_op_describe(op, m, s->form);
 	p->tried = p->failed_at = 0;
-	if (s->shunned ? put_elsewhere(w, op, sa, device) : put(w, op, sa, device))
+	if (s->shunned ? put_elsewhere(w, op, sa, device)
+		       : !is_stalled(w, device) && put(w, op, sa, device))
 		return DROP_NONE;
-	if ((offload_enabled || engine_lost(device)) && put_anywhere(w, op, sa))
+	if ((offload_enabled || engine_lost(device) || is_stalled(w, device)) &&
+	    put_anywhere(w, op, sa))
 		return DROP_NONE;
 	crypto_op_free(op);
 	return DROP_ENGINE_FULL;
@@ -168,7 +184,7 @@ void crypt_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
 
 	if (offload_enabled) {
 		device = offload_packet(&w->offload, s->algorithm, rte_pktmbuf_data_len(m), w->at,
-					w->refusing);
+					w->refusing, w->stalled);
 		if (device == OFFLOAD_NONE)
 			device = s->device;
 	}
@@ -188,7 +204,7 @@ void crypt_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
 bool crypt_has_room(const struct worker *w)
 {
 	for (unsigned int d = 0; d < engine_devices; d++)
-		if (w->submit[d].n > RTE_DIM(w->submit[d].op) - BURST)
+		if (w->submit[d].n > RTE_DIM(w->submit[d].op) - BURST && !is_stalled(w, d))
 			return false;
 	return true;
 }
@@ -375,11 +391,27 @@ static unsigned int poll_crypto_cores(struct worker *w)
 	return done;
 }
 
+/* Note whether a device gives something back. */
+static void watch(struct worker *w, unsigned int device, unsigned int done)
+{
+	uint64_t now = rte_get_tsc_cycles();
+	uint64_t most = rte_get_tsc_hz() / 1000 * STALL_MS;
+
+	if (done || !w->at[device]) {
+		w->answered[device] = now;
+		w->stalled &= ~(1u << device);
+	} else if (now - w->answered[device] > most) {
+		w->stalled |= 1u << device;
+	}
+}
+
 unsigned int crypt_poll(struct worker *w)
 {
 	unsigned int done = crypt_now(w) + (w->lane.size ? poll_crypto_cores(w) : 0);
 
 	for (unsigned int d = 0; d < engine_devices; d++) {
+		unsigned int back;
+
 		if (!w->at[d] && !w->late[d])
 			continue;
 		if (engine_lost(d))
@@ -388,7 +420,9 @@ unsigned int crypt_poll(struct worker *w)
 		 * grow with the load. */
 		if (w->submit[d].n || (!w->going[d] && w->at[d] <= BURST))
 			submit(w, d);
-		done += poll_device(w, d);
+		back = poll_device(w, d);
+		watch(w, d, back);
+		done += back;
 	}
 	/* What has been opened goes on in the turn in which its SA was there. */
 	return done + crypt_now(w);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <rte_cycles.h>
+#include <rte_mempool.h>
 
 #include "engine.h"
 #include "offload.h"
@@ -7,11 +8,18 @@
 #define BETTER 1.1f	    /* than another, to be preferred to it */
 #define HALF 0.5f
 #define FAR_BETTER 1.5f
-#define MOST_IN_FLIGHT 6144u
 #define LOAD_HIGH 75u	    /* % of a core */
 #define LOAD_LOW 40u
-#define WINDOWS_UP 2u	    /* in a row, to begin with batches */
+#define WINDOWS_UP 2u	    /* in a row, to begin with batches, */
+#define WINDOWS_FIRST 16u   /* and as many to know what `light` does */
 #define WINDOWS_DOWN 8u	    /* to end that: a pause between two bursts is short */
+#define BEATEN 512u	    /* windows, 0.1 s: a GPU that has slept is slow at first */
+#define PAUSE_MOST 16384u   /* 3.3 s */
+#define PROVEN 1024u
+#define SCALE_UNKNOWN (4u * OFFLOAD_SCALE)
+#define SCALE_LEAST (OFFLOAD_SCALE / 16)
+#define SCALE_MOST (64u * OFFLOAD_SCALE)
+#define STARVED 64u	    /* packets that are left in the worker's pool */
 
 const uint16_t offload_step[OFFLOAD_STEPS] = {32, 512, 4096};
 struct measured measured[STATS_MAX_DEVICES][ALGORITHMS_MAX][LENGTH_CLASSES];
@@ -79,14 +87,9 @@ struct offload_class offload_choose(const struct measured *const *m, unsigned in
 	class.full = choose_full(m, devices, usable, class.light);
 	if (class.full == class.light)
 		return class;
-	/* As packets come faster more of them are in flight, by themselves, and the device does more.
-	 * Only so few that each is a batch of its own are not for it. */
-	class.fill = (uint16_t)(OFFLOAD_BATCH / offload_step[0]);
-	class.most = (uint16_t)RTE_MIN(2u * offload_step[measured_step(m[class.full])],
-				       MOST_IN_FLIGHT);
+	class.pays = true;
 	/* What the core does itself it does not bring to the other one, which does more in that time. */
-	if (measured_gbps(m[class.full]) > measured_gbps(m[class.light]) * FAR_BETTER)
-		class.most = UINT16_MAX;
+	class.spills = measured_gbps(m[class.full]) <= measured_gbps(m[class.light]) * FAR_BETTER;
 	return class;
 }
 
@@ -104,9 +107,9 @@ float offload_pays_from(const struct offload_class *class, unsigned int bytes)
 {
 	float batches, load;
 
-	if (!class->fill)
+	if (!class->pays)
 		return 0;
-	batches = (float)OFFLOAD_BATCH / (float)class->fill / (OFFLOAD_WINDOW_US * 1000.0f);
+	batches = (float)offload_step[0] / (OFFLOAD_WINDOW_US * 1000.0f);
 	load = (float)LOAD_HIGH / 100 / (float)RTE_MAX(class->cost, 1);
 	return RTE_MAX(batches, load) * (float)bytes * 8;
 }
@@ -126,7 +129,7 @@ void offload_choose_all(void)
 
 	for (unsigned int a = 0; a <= ALGORITHMS_MAX; a++) {
 		for (unsigned int l = 0; l < LENGTH_CLASSES; l++) {
-			struct offload_class class = {OFFLOAD_NONE, OFFLOAD_NONE, 0, 0, 0};
+			struct offload_class class = {.light = OFFLOAD_NONE, .full = OFFLOAD_NONE};
 			const struct measured *m[STATS_MAX_DEVICES];
 
 			for (unsigned int d = 0; a < algorithm_count && d < engine_devices; d++)
@@ -138,42 +141,121 @@ void offload_choose_all(void)
 	}
 }
 
+/* More is waiting, or cannot be received. */
+static bool has_backlog(const struct offload *o)
+{
+	return (o->full_bursts && o->full_bursts * 2 >= o->bursts) || o->starved;
+}
+
+/* The share of its time that a worker would need for what it had in a window, if `light` did it,
+ * percent. */
+static uint64_t load_of(const struct offload *o, uint32_t scale, uint64_t elapsed_ns)
+{
+	return o->cost * scale / OFFLOAD_SCALE * 100 / elapsed_ns;
+}
+
+/* As packets come faster more of them are in flight, by themselves, and the device does more.
+ * Only so few that each is a batch of its own are not for it. @return halves of a batch */
+static uint64_t halves_of(const struct offload *o, uint64_t elapsed_ns)
+{
+	return (uint64_t)o->packets * OFFLOAD_WINDOW_US * 1000 * 2 / elapsed_ns / offload_step[0];
+}
+
+/* What is waiting shows that `light` had all of the worker's time, if no packet had to wait for another
+ * device. Often something else has some of it as well, so it is the best windows that count. */
+static void learn(struct offload *o, uint64_t elapsed_ns)
+{
+	uint64_t scale;
+
+	if (o->full || o->mixed || !o->cost || !has_backlog(o))
+		return;
+	scale = RTE_MAX(elapsed_ns * OFFLOAD_SCALE / o->cost, (uint64_t)SCALE_LEAST);
+	scale = RTE_MIN(scale, (uint64_t)SCALE_MOST);
+	if (!o->learned || scale < o->scale)
+		o->scale = (uint32_t)((o->learned ? o->scale + scale : 2 * scale) / 2);
+	else
+		o->scale += (uint32_t)(scale - o->scale) / 32;
+	o->learned += o->learned < WINDOWS_FIRST;
+}
+
+static uint32_t scale_of(const struct offload *o, uint32_t unknown)
+{
+	return o->learned < WINDOWS_FIRST ? unknown : o->scale;
+}
+
 /* Whether a window speaks for batches, or still does: more has to happen to begin
  * than to go on. */
 static bool speaks_for_full(const struct offload *o, uint64_t elapsed_ns)
 {
-	bool backlog = o->full_bursts && o->full_bursts * 2 >= o->bursts;
-	uint64_t load = o->cost * 100 / elapsed_ns;
-	uint64_t fill = o->fill * OFFLOAD_WINDOW_US * 1000 / elapsed_ns;
+	uint64_t load = load_of(o, scale_of(o, OFFLOAD_SCALE), elapsed_ns);
+	uint64_t halves = halves_of(o, elapsed_ns);
 
+	/* What is waiting although they are few speaks for itself: is_beaten(). */
 	if (o->full)
-		return (backlog || load >= LOAD_LOW) && fill >= OFFLOAD_BATCH / 2;
-	return (backlog || load >= LOAD_HIGH) && fill >= OFFLOAD_BATCH;
+		return has_backlog(o) || (load >= LOAD_LOW && halves >= 1);
+	return !o->pause && (has_backlog(o) || load >= LOAD_HIGH) && halves >= 2;
 }
 
-bool offload_decide(struct offload *o, uint64_t elapsed_ns)
+/* Whether `full` has long been behind with what `light` would have done in less than the time. */
+static bool is_beaten(struct offload *o, uint64_t elapsed_ns)
 {
-	bool want = speaks_for_full(o, RTE_MAX(elapsed_ns, (uint64_t)1));
-	unsigned int needed = o->full ? WINDOWS_DOWN : WINDOWS_UP;
+	bool beaten = o->full && has_backlog(o) &&
+		      load_of(o, scale_of(o, SCALE_UNKNOWN), elapsed_ns) < LOAD_HIGH;
 
-	o->cost = o->fill = 0;
-	o->bursts = o->full_bursts = 0;
-	o->streak = want == o->full ? 0 : (uint8_t)(o->streak + 1);
-	if (o->streak < needed)
+	o->beaten = beaten ? (uint16_t)(o->beaten + 1) : 0;
+	o->proven = o->full && !beaten ? o->proven + 1 : 0;
+	if (o->proven == PROVEN)
+		o->next_pause = 0;
+	if (o->beaten < BEATEN)
 		return false;
-	o->streak = 0;
-	o->full = want;
+	o->pause = RTE_MAX(o->next_pause, BEATEN);
+	o->next_pause = RTE_MIN(2 * o->pause, PAUSE_MOST);
+	return true;
+}
+
+static bool change(struct offload *o, bool full)
+{
+	o->streak = o->beaten = 0;
+	o->full = full;
 	__atomic_store_n(&o->switches, o->switches + 1, __ATOMIC_RELAXED);
 	return true;
 }
 
-void offload_turn(struct offload *o)
+static bool decide(struct offload *o, uint64_t elapsed_ns)
+{
+	unsigned int up = o->learned < WINDOWS_FIRST ? WINDOWS_FIRST : WINDOWS_UP;
+	bool want = speaks_for_full(o, elapsed_ns);
+
+	learn(o, elapsed_ns);
+	o->pause -= o->pause > 0;
+	if (is_beaten(o, elapsed_ns))
+		return change(o, false);
+	o->streak = want == o->full ? 0 : (uint8_t)(o->streak + 1);
+	if (o->streak < (o->full ? WINDOWS_DOWN : up))
+		return false;
+	return change(o, want);
+}
+
+bool offload_decide(struct offload *o, uint64_t elapsed_ns)
+{
+	bool changed = decide(o, RTE_MAX(elapsed_ns, (uint64_t)1));
+
+	o->cost = 0;
+	o->packets = 0;
+	o->bursts = o->full_bursts = 0;
+	return changed;
+}
+
+void offload_turn(struct offload *o, const struct rte_mempool *packets, uint32_t in_flight, bool room)
 {
 	uint64_t now = rte_get_tsc_cycles(), elapsed = now - o->began;
 	uint64_t per_us = rte_get_tsc_hz() / 1000000;
 
+	o->mixed |= in_flight > 0;
 	if (elapsed < OFFLOAD_WINDOW_US * per_us)
 		return;
+	o->starved = in_flight && (!room || rte_mempool_avail_count(packets) < STARVED);
 	offload_decide(o, elapsed * 1000 / per_us);
+	o->mixed = in_flight > 0;
 	o->began = now;
 }

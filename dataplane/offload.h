@@ -6,7 +6,8 @@
  * soonest; once a worker has more to do than that device takes easily, and enough
  * of it to fill a batch, packets go to the device that is fastest with batches, as
  * long as it keeps up; the rest stays. What is soonest and fastest has been
- * measured (measure.h).
+ * measured (measure.h). Whether batches carry more than the other device did is seen
+ * at work: what has been measured may no longer hold, on a GPU that others use as well.
  */
 #ifndef CYGNETD_OFFLOAD_H
 #define CYGNETD_OFFLOAD_H
@@ -16,6 +17,8 @@
 
 #include "algorithm.h"
 #include "stats.h"
+
+struct rte_mempool;
 
 /** Packets in flight at which a device's throughput is measured. */
 #define OFFLOAD_STEPS 3u
@@ -37,14 +40,13 @@ unsigned int measured_step(const struct measured *m);
 /** What is made of it. One word: workers read it while it changes. */
 struct offload_class {
 	uint8_t light, full;	/* indices in engine_device[], or OFFLOAD_NONE */
-	uint16_t most;		/* packets in flight at `full`, if it takes so many: then `light`
-				 * has them until these are half as many. In long runs, for a
-				 * device takes neighbours together */
+	uint8_t pays;		/* bool: `full` is another one, */
+	uint8_t spills;		/* bool: and what it does not take `light` does, until half of what
+				 * it has is back. In long runs, for a device takes neighbours
+				 * together */
 	uint16_t cost;		/* of a packet at `light`, ns */
-	uint16_t fill;		/* a packet's share of a batch, in OFFLOAD_BATCH; 0: none pays */
 } __attribute__((aligned(8)));
 #define OFFLOAD_NONE UINT8_MAX
-#define OFFLOAD_BATCH 65536u
 extern struct offload_class offload_class[ALGORITHMS_MAX + 1][LENGTH_CLASSES];
 
 /** Whether the policy decides at all. Set before the workers start. */
@@ -52,14 +54,25 @@ extern bool offload_enabled;
 
 /** A worker's view of its load, in windows of time. */
 #define OFFLOAD_WINDOW_US 200u
+#define OFFLOAD_SCALE 256u
 struct offload {
 	bool full;		/* batches are being sent to `full` */
 	bool spilling;		/* but for now, as it does not keep up: */
 	uint32_t resume;	/* until fewer than these are there */
-	uint8_t streak;		/* windows in a row that spoke for the other state */
+	uint8_t streak;		/* windows in a row that spoke for the other state, */
+	uint16_t beaten;	/* and those in which `full` carried less than `light` did */
 	uint32_t bursts, full_bursts;	/* received in this window, and those of them that
 					 * had more behind them */
-	uint64_t cost, fill;	/* sums over the packets of this window */
+	bool starved;		/* at its end nothing could be received, */
+	bool mixed;		/* and within it packets were in queues of devices */
+	uint32_t packets;	/* of this window for which batches pay, */
+	uint64_t cost;		/* and what all would have cost at `light`, ns */
+	uint32_t scale;		/* a worker's whole time for a packet at `light`, in OFFLOAD_SCALE of
+				 * that cost; */
+	uint8_t learned;	/* from so many windows */
+	uint32_t pause;		/* windows in which `full` is not tried, */
+	uint32_t next_pause;	/* and the next time, if it is beaten again before it has */
+	uint32_t proven;	/* carried more for so many windows */
 	uint64_t began;		/* TSC */
 	uint64_t switches;	/* atomic: between light and full, either way */
 };
@@ -86,8 +99,13 @@ bool offload_uses(unsigned int device);
  * @return whether the state changed
  */
 bool offload_decide(struct offload *o, uint64_t elapsed_ns);
-/** Close the window if its time is over. Each turn of a worker. */
-void offload_turn(struct offload *o);
+/**
+ * Close the window if its time is over. Each turn of a worker.
+ * @param packets    the pool that its ports receive into
+ * @param in_flight  packets in queues of devices
+ * @param room       whether there is room for more
+ */
+void offload_turn(struct offload *o, const struct rte_mempool *packets, uint32_t in_flight, bool room);
 
 /** Note a burst of packets that was received. @param max  that it could have been */
 static inline void offload_received(struct offload *o, unsigned int n, unsigned int max)
@@ -99,23 +117,26 @@ static inline void offload_received(struct offload *o, unsigned int n, unsigned 
 /**
  * Choose the device of one packet.
  * @param at        packets that are waiting for or at each device
- * @param refusing  bit mask of the devices that have not taken all that they were given last
+ * @param refusing  bit mask of the devices that have not taken all that they were given last,
+ * @param stalled   and of those that have long given nothing back
  * @return an index in engine_device[], or OFFLOAD_NONE: no opinion
  */
 static inline unsigned int offload_packet(struct offload *o, unsigned int algorithm,
-					  unsigned int bytes, const uint32_t *at, uint32_t refusing)
+					  unsigned int bytes, const uint32_t *at, uint32_t refusing,
+					  uint32_t stalled)
 {
 	struct offload_class class;
 
 	__atomic_load(&offload_class[algorithm][length_class(bytes)], &class, __ATOMIC_RELAXED);
 	o->cost += class.cost;
-	o->fill += class.fill;
-	if (!o->full || !class.fill)
+	o->packets += class.pays;
+	if (!o->full || !class.pays || stalled >> class.full & 1)
 		return class.light;
+	if (!class.spills)
+		return class.full;
 	if (o->spilling) {
 		o->spilling = at[class.full] >= o->resume;
-	} else if (at[class.full] >= class.most ||
-		   (class.most < UINT16_MAX && refusing >> class.full & 1)) {
+	} else if (refusing >> class.full & 1) {
 		o->spilling = true;
 		o->resume = at[class.full] / 2;
 	}

@@ -119,7 +119,9 @@ struct worker {
 	uint32_t at[STATS_MAX_DEVICES];	/* packets waiting for or at each of them */
 	uint32_t going[STATS_MAX_DEVICES];	/* of these, that it does not collect any more */
 	uint32_t late[STATS_MAX_DEVICES];	/* not of these: given up by crypt_row.h */
-	uint32_t refusing;	/* bit mask: those that have not taken all that they were given last */
+	uint32_t refusing;	/* bit mask: those that have not taken all that they were given last, */
+	uint32_t stalled;	/* and those that have packets and have long given none back */
+	uint64_t answered[STATS_MAX_DEVICES];	/* TSC: when it gave some back, or was given the first */
 	uint8_t failures[STATS_MAX_DEVICES];	/* in a row, of packets that another then did */
 	struct offload offload;
 	struct rte_ring *inbox;	/* packets that others hand over */

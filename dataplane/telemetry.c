@@ -274,7 +274,7 @@ static void add_measured(struct rte_tel_data *row, unsigned int device, unsigned
 	add_real(row, "core_ns", m->cost_ns);
 	add_real(row, "latency_us", m->latency_us);
 	rte_tel_data_add_dict_string(row, "chosen", role_name(&class, device));
-	if (class.full == device && class.fill)
+	if (class.full == device && class.pays)
 		add_real(row, "pays_from_gbps",
 			 offload_pays_from(&class, length_class_bytes[length]));
 }

@@ -192,7 +192,7 @@ static unsigned int turn(struct worker *w, bool receive)
 	transmit_flush(w);
 	handover_flush(w);
 	if (offload_enabled)
-		offload_turn(&w->offload);
+		offload_turn(&w->offload, w->packets, w->in_flight, crypt_has_room(w));
 	/* No pointer into SAD, SPD or FIB is held any more. */
 	cygnet_reader_quiescent(sadb, w->id);
 	route_reader_quiescent(w->id);

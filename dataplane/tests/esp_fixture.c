@@ -16,7 +16,7 @@
 
 #define SAS 16u
 #define PACKETS 511u
-#define OPS 63u
+#define OPS 127u
 
 unsigned int esp_devices, esp_crypto_cores;
 struct session_table *esp_sessions;

@@ -388,6 +388,61 @@ static void not_there_yet(void **state)
 	esp_sa_delete(&e);
 }
 
+static bool silent;
+
+static uint16_t take_none(void *qp, struct rte_crypto_op **ops, uint16_t n)
+{
+	(void)qp, (void)ops, (void)n;
+	return 0;
+}
+
+static uint16_t give_later(void *qp, struct rte_crypto_op **ops, uint16_t n)
+{
+	return silent ? 0 : good[devices[first].id].dequeue_burst(qp, ops, n);
+}
+
+/* Others have the packets that come while a device gives nothing back, which wait for those before
+ * them, and nobody else has to wait with them. */
+static void stalled(void **state)
+{
+	uint8_t id;
+	struct esp_sa e;
+
+	(void)state;
+	add(&e, 0);
+	id = devices[first].id;
+	good[id] = rte_crypto_fp_ops[id];
+	rte_crypto_fp_ops[id].dequeue_burst = give_later;
+	silent = true;
+	for (unsigned int i = 0; i < 5; i++)
+		protect(w, esp_plain(e.sa, 400));
+	crypt_poll(w);
+	rte_crypto_fp_ops[id].enqueue_burst = take_none;
+	for (unsigned int i = 0; i < BURST + 1; i++)
+		protect(w, esp_plain(e.sa, 400));
+	assert_int_equal(w->at[0], 5 + BURST + 1);
+	assert_false(crypt_has_room(w));
+	rte_delay_ms(300);
+	crypt_poll(w);
+	assert_true(crypt_has_room(w));
+	for (unsigned int i = 0; i < 5; i++)
+		protect(w, esp_plain(e.sa, 400));
+	crypt_poll(w);
+	assert_int_equal(w->stats->device[second].encrypted, 5);
+	assert_int_equal(w->stats->encapsulated, 0);
+
+	silent = false;
+	rte_crypto_fp_ops[id].enqueue_burst = good[id].enqueue_burst;
+	esp_worker_finish(w);
+	rte_crypto_fp_ops[id] = good[id];
+	assert_int_equal(w->stats->device[0].encrypted, 5 + BURST + 1);
+	assert_int_equal(w->stats->drop[OUT], 5 + BURST + 1 + 5);
+	assert_int_equal(w->stalled, 0);
+	protect_one(&e);
+	assert_int_equal(w->stats->device[0].encrypted, 5 + BURST + 1 + 1);
+	esp_sa_delete(&e);
+}
+
 /* --- sessions --- */
 
 static struct cygnet_sa *nth(unsigned int n)
@@ -453,6 +508,7 @@ int main(int argc, char **argv)
 	static const struct CMUnitTest tests[] = {
 		TEST(taken_over),      TEST(taken_over_inbound),   TEST(never_twice),
 		TEST(taken_over_next), TEST(taken_out_for_many), TEST(not_there_yet),
+		TEST(stalled),
 		TEST(forgiven),	       TEST(all_fail),		   TEST(least_recently_used),
 		TEST(shares),	       TEST(ah_taken_over),
 	};

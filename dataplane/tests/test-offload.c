@@ -27,20 +27,20 @@ static const struct {
 	struct measured m[3];
 	uint32_t usable;
 	uint8_t light, full;
-	uint16_t most; /* that it has; 0: it is not another */
+	bool pays, spills;
 } choices[] = {
-	{{CPU, SLOW_CPU, POCL}, 7, 0, 0, 0},
-	{{SLOW_CPU, CPU, POCL}, 7, 1, 1, 0},
-	{{CPU, CPU, NO}, 7, 0, 0, 0}, /* of equals the first */
-	{{CPU, SLOW_CPU, GPU}, 7, 0, 2, UINT16_MAX},
-	{{SLOW_CPU, NO, GPU}, 7, 0, 2, UINT16_MAX},
-	{{CPU, NO, SMALL_GPU}, 7, 0, 2, 6144}, /* less, but for little of the core's time */
-	{{SMALL_GPU, GPU, CPU}, 7, 2, 1, UINT16_MAX},
-	{{CPU, SLOW_CPU, GPU}, 3, 0, 0, 0}, /* the others have failed */
-	{{CPU, SLOW_CPU, GPU}, 6, 1, 2, UINT16_MAX},
-	{{CPU, SLOW_CPU, GPU}, 4, 2, 2, 0},
-	{{CPU, SLOW_CPU, GPU}, 0, OFFLOAD_NONE, OFFLOAD_NONE, 0},
-	{{NO, NO, NO}, 7, OFFLOAD_NONE, OFFLOAD_NONE, 0},
+	{{CPU, SLOW_CPU, POCL}, 7, 0, 0, false, false},
+	{{SLOW_CPU, CPU, POCL}, 7, 1, 1, false, false},
+	{{CPU, CPU, NO}, 7, 0, 0, false, false}, /* of equals the first */
+	{{CPU, SLOW_CPU, GPU}, 7, 0, 2, true, false},
+	{{SLOW_CPU, NO, GPU}, 7, 0, 2, true, false},
+	{{CPU, NO, SMALL_GPU}, 7, 0, 2, true, true}, /* less, but for little of the core's time */
+	{{SMALL_GPU, GPU, CPU}, 7, 2, 1, true, false},
+	{{CPU, SLOW_CPU, GPU}, 3, 0, 0, false, false}, /* the others have failed */
+	{{CPU, SLOW_CPU, GPU}, 6, 1, 2, true, false},
+	{{CPU, SLOW_CPU, GPU}, 4, 2, 2, false, false},
+	{{CPU, SLOW_CPU, GPU}, 0, OFFLOAD_NONE, OFFLOAD_NONE, false, false},
+	{{NO, NO, NO}, 7, OFFLOAD_NONE, OFFLOAD_NONE, false, false},
 };
 
 static void chosen(void **state)
@@ -53,8 +53,8 @@ static void chosen(void **state)
 
 		assert_int_equal(class.light, choices[i].light);
 		assert_int_equal(class.full, choices[i].full);
-		assert_int_equal(class.most, choices[i].most);
-		assert_int_equal(class.fill, choices[i].most ? OFFLOAD_BATCH / 32 : 0);
+		assert_int_equal(class.pays, choices[i].pays);
+		assert_int_equal(class.spills, choices[i].spills);
 	}
 }
 
@@ -71,15 +71,16 @@ static void absurd(void **state)
 		struct offload_class class = offload_choose(m, 2, 3);
 
 		assert_true(class.light < 2 && class.full < 2);
-		assert_true((class.most <= 6144 || class.most == UINT16_MAX));
 		assert_true(isfinite(offload_pays_from(&class, 1024)));
 	}
 }
 
 /* --- load --- */
 
-static const struct offload_class two = {.light = 0, .full = 2, .most = 512, .cost = 1000,
-					 .fill = OFFLOAD_BATCH / 32};
+static const struct offload_class two = {.light = 0, .full = 2, .pays = true,
+					 .spills = true, .cost = 1000};
+
+#define WINDOWS_FIRST 16 /* as offload.c has it */
 
 static void set_class(struct offload_class class)
 {
@@ -94,7 +95,7 @@ static bool window(struct offload *o, unsigned int n, bool backlog)
 	uint32_t at[STATS_MAX_DEVICES] = {0};
 
 	for (unsigned int i = 0; i < n; i++)
-		offload_packet(o, 0, 100, at, 0);
+		offload_packet(o, 0, 100, at, 0, 0);
 	offload_received(o, backlog ? 32 : 1, 32);
 	return offload_decide(o, OFFLOAD_WINDOW_US * 1000);
 }
@@ -116,7 +117,7 @@ static void hysteresis(void **state)
 	set_class(two);
 	assert_int_equal(windows_until_change(&o, 1, false), 0);
 	assert_int_equal(windows_until_change(&o, 149, false), 0);
-	assert_int_equal(windows_until_change(&o, 150, false), 2);
+	assert_int_equal(windows_until_change(&o, 150, false), WINDOWS_FIRST);
 	assert_true(o.full);
 	assert_int_equal(windows_until_change(&o, 149, false), 0);
 	assert_int_equal(windows_until_change(&o, 80, false), 0);
@@ -137,8 +138,87 @@ static void backlog(void **state)
 	set_class(two);
 	assert_int_equal(windows_until_change(&o, 31, true), 0);
 	assert_int_equal(windows_until_change(&o, 32, true), 2);
-	assert_int_equal(windows_until_change(&o, 16, true), 0);
-	assert_int_equal(windows_until_change(&o, 15, true), 8);
+	assert_int_equal(windows_until_change(&o, 32, true), 0);
+	assert_int_equal(windows_until_change(&o, 15, false), 8);
+}
+
+/* Of 200 us a packet takes 5 in all when 40 are all that a worker does, though the device takes only
+ * one of them: from then on 30 are three quarters of its time. */
+static void whole_time(void **state)
+{
+	struct offload o = {0};
+
+	(void)state;
+	set_class(two);
+	assert_int_equal(windows_until_change(&o, 40, true), WINDOWS_FIRST);
+	assert_int_equal(o.scale, 5 * OFFLOAD_SCALE);
+	assert_int_equal(windows_until_change(&o, 15, false), 8);
+	assert_int_equal(windows_until_change(&o, 31, false), 0); /* not a batch */
+	assert_int_equal(windows_until_change(&o, 32, false), 2);
+	assert_int_equal(windows_until_change(&o, 16, false), 0);
+	/* What waits for other devices takes no time of the worker's. */
+	o = (struct offload){.cost = 1000, .packets = 32, .bursts = 1, .full_bursts = 1, .mixed = true};
+	offload_decide(&o, OFFLOAD_WINDOW_US * 1000);
+	assert_int_equal(o.learned, 0);
+	/* Windows in which something else had the core do not count beside others. */
+	o.mixed = false;
+	for (unsigned int i = 0; i < 32; i++) {
+		o.cost = 40000;
+		o.bursts = o.full_bursts = 1;
+		offload_decide(&o, OFFLOAD_WINDOW_US * 1000 * (i % 4 ? 1 : 10));
+	}
+	assert_in_range(o.scale, 5 * OFFLOAD_SCALE, 6 * OFFLOAD_SCALE);
+}
+
+#define BEATEN 512 /* windows */
+
+/* While packets wait, `full` has carried less than `light` did before: it is not tried again for as
+ * long, and each time for longer, until it has carried more. */
+static void beaten(void **state)
+{
+	struct offload o = {0};
+	unsigned int pause = BEATEN;
+
+	(void)state;
+	set_class(two);
+	for (unsigned int i = 0; i < 10; i++) {
+		assert_int_equal(windows_until_change(&o, 100, true), i ? 2 : WINDOWS_FIRST);
+		for (unsigned int k = 1; k < BEATEN; k++)
+			assert_false(window(&o, 74, true));
+		assert_true(window(&o, 74, true));
+		assert_false(o.full);
+		assert_int_equal(o.pause, pause);
+		for (unsigned int k = 0; k < pause; k++)
+			assert_false(window(&o, 100, true));
+		pause = RTE_MIN(2 * pause, 32u * BEATEN);
+	}
+	assert_int_equal(windows_until_change(&o, 100, true), 2);
+	for (unsigned int k = 0; k < 2 * BEATEN; k++) {
+		assert_false(window(&o, 74, true));
+		assert_false(window(&o, 76, true)); /* not for long */
+	}
+	for (unsigned int k = 0; k < 2 * BEATEN; k++)
+		assert_false(window(&o, 76, true));
+	for (unsigned int k = 0; k < BEATEN; k++)
+		window(&o, 74, true);
+	assert_int_equal(o.pause, BEATEN);
+}
+
+/* So it has if it keeps all buffers, so that nothing is received any more. */
+static void starved(void **state)
+{
+	struct offload o = {.full = true, .scale = 2 * OFFLOAD_SCALE,
+			    .learned = WINDOWS_FIRST};
+
+	(void)state;
+	set_class(two);
+	for (unsigned int k = 1; k < BEATEN; k++) {
+		o.starved = true;
+		assert_false(window(&o, 74, false));
+	}
+	o.starved = true;
+	assert_true(window(&o, 74, false));
+	assert_int_equal(o.pause, BEATEN);
 }
 
 /* What does not pay does not, whatever the load. */
@@ -155,7 +235,7 @@ static void nothing_pays(void **state)
 /* A turn that took long is a long window, not a busy one. */
 static void long_turn(void **state)
 {
-	struct offload o = {.cost = 150000, .fill = OFFLOAD_BATCH * 4};
+	struct offload o = {.cost = 150000, .packets = 128};
 
 	(void)state;
 	assert_false(offload_decide(&o, OFFLOAD_WINDOW_US * 1000 * 100));
@@ -170,26 +250,36 @@ static void spill(void **state)
 
 	(void)state;
 	set_class(two);
-	assert_int_equal(offload_packet(&o, 0, 64, at, 0), 0);
+	assert_int_equal(offload_packet(&o, 0, 64, at, 0, 0), 0);
 	o.full = true;
-	assert_int_equal(offload_packet(&o, 0, 64, at, 0), 2);
-	at[2] = 511;
-	assert_int_equal(offload_packet(&o, 0, 64, at, 0), 2);
+	assert_int_equal(offload_packet(&o, 0, 64, at, 0, 0), 2);
+	at[2] = 60000; /* as many as it takes */
+	assert_int_equal(offload_packet(&o, 0, 64, at, 0, 0), 2);
+	assert_int_equal(offload_packet(&o, 0, 64, at, 1 << 1, 0), 2);
 	at[2] = 512; /* it does not keep up */
-	assert_int_equal(offload_packet(&o, 0, 64, at, 0), 0);
+	assert_int_equal(offload_packet(&o, 0, 64, at, 1 << 2, 0), 0);
 	at[2] = 256; /* the run is long enough */
-	assert_int_equal(offload_packet(&o, 0, 64, at, 0), 0);
+	assert_int_equal(offload_packet(&o, 0, 64, at, 0, 0), 0);
 	at[2] = 255;
-	assert_int_equal(offload_packet(&o, 0, 64, at, 0), 2);
-	at[2] = 511;
-	assert_int_equal(offload_packet(&o, 0, 64, at, 0), 2);
-	at[2] = 100; /* nor when it takes no more than so many */
-	assert_int_equal(offload_packet(&o, 0, 64, at, 1 << 2), 0);
-	at[2] = 50;
-	assert_int_equal(offload_packet(&o, 0, 64, at, 0), 0);
-	at[2] = 49;
-	assert_int_equal(offload_packet(&o, 0, 64, at, 0), 2);
-	assert_int_equal(offload_packet(&o, 0, 64, at, 1 << 1), 2);
+	assert_int_equal(offload_packet(&o, 0, 64, at, 0, 0), 2);
+	at[2] = 512;
+	assert_int_equal(offload_packet(&o, 0, 64, at, 0, 0), 2);
+}
+
+/* It has given nothing back for long. */
+static void stalled(void **state)
+{
+	struct offload_class any = two;
+	uint32_t at[STATS_MAX_DEVICES] = {0};
+	struct offload o = {.full = true};
+
+	(void)state;
+	any.spills = false;
+	set_class(any);
+	at[2] = 60000;
+	assert_int_equal(offload_packet(&o, 0, 64, at, 1 << 2, 0), 2);
+	assert_int_equal(offload_packet(&o, 0, 64, at, 1 << 2, 1 << 1), 2);
+	assert_int_equal(offload_packet(&o, 0, 64, at, 0, 1 << 2), 0);
 }
 
 static void pays_from(void **state)
@@ -229,7 +319,9 @@ int main(void)
 		cmocka_unit_test(hysteresis),	cmocka_unit_test(backlog),
 		cmocka_unit_test(nothing_pays), cmocka_unit_test(long_turn),
 		cmocka_unit_test(spill),	cmocka_unit_test(pays_from),
-		cmocka_unit_test(failed_device),
+		cmocka_unit_test(failed_device), cmocka_unit_test(whole_time),
+		cmocka_unit_test(beaten),	cmocka_unit_test(stalled),
+		cmocka_unit_test(starved),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

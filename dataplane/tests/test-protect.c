@@ -320,7 +320,7 @@ static void sa_replaced(void **state)
 static void no_operations(void **state)
 {
 	struct engine_device *device;
-	struct rte_crypto_op *op[64];
+	struct rte_crypto_op *op[128];
 	bool at_once;
 	struct esp_sa e;
 	unsigned int n;
