@@ -201,6 +201,12 @@ static cl_int set_pools(struct ocl_chunk *chunk)
 	return err;
 }
 
+void ocl_chunk_gather(struct ocl_chunk *chunk)
+{
+	if (!chunk->headed)
+		chunk->memory->settle(chunk);
+}
+
 /* Everything a work-item needs. */
 static void complete(struct ocl_chunk *chunk)
 {
@@ -211,7 +217,7 @@ static void complete(struct ocl_chunk *chunk)
 		*ocl_heads_status(&chunk->heads, n - 1) = OCL_STATUS_PENDING;
 	if (chunk->headed || chunk->ordered)
 		return;
-	chunk->memory->settle(chunk);
+	ocl_chunk_gather(chunk);
 	chunk->order = chunk->used;
 	chunk->ordered = ocl_bins_order(&chunk->bins, (u32 *)(chunk->host + chunk->order));
 	chunk->results = chunk->order + chunk->ordered * sizeof(u32);

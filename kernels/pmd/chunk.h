@@ -132,6 +132,12 @@ void ocl_chunk_copy_digest(struct ocl_chunk *chunk, uint32_t record, u8 *to, uin
 			   uint32_t len);
 
 /**
+ * Gather the packets that no transfer of their own is worth, as a launch does if nobody has: a thread
+ * that launches has not the time to do it for all queue pairs. Nothing may be added any more.
+ */
+void ocl_chunk_gather(struct ocl_chunk *chunk);
+
+/**
  * Send it off, unless it was withdrawn. A failure shows in chunk->failed.
  * @param patient  wait a little for one's turn with OpenCL, and go without it then
  * @return false if it is another's turn: nothing more may be added, and it has to be sent off again

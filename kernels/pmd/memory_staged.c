@@ -93,12 +93,12 @@ static void gather(struct ocl_chunk *chunk, const struct ocl_row *row, uint32_t 
 static void settle(struct ocl_chunk *chunk)
 {
 	struct ocl_rows *rows = &chunk->rows;
-	uint32_t kept = 0;
+	uint32_t least = ocl_rows_least(rows), kept = 0;
 
 	for (uint32_t i = 0; i < rows->runs; i++) {
 		const struct ocl_run *run = &rows->run[i];
 
-		if (run->rows >= OCL_FEW_ROWS) {
+		if (run->rows >= least) {
 			rows->run[kept++] = *run;
 			continue;
 		}

@@ -158,6 +158,8 @@ static void launch(struct ocl_qp *qp, bool overdue)
 	qp->filling->deadline = rte_get_tsc_cycles() + rte_get_tsc_hz() / 1000000 * PATIENCE_US;
 	qp->filling->bytes = ocl_chunk_bytes(&qp->filling->chunk);
 	qp->bytes += qp->filling->bytes;
+	if (!ocl_device_lost(&qp->pmd->device))
+		ocl_chunk_gather(&qp->filling->chunk);
 	qp->under_way++;
 	qp->filling = NULL;
 	qp->overdue = overdue;

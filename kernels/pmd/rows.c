@@ -51,9 +51,27 @@ uint32_t ocl_rows_add(struct ocl_rows *rows, const struct ocl_row *row)
 			.second = row->second,
 		};
 	}
-	if (run->rows <= OCL_FEW_ROWS)
+	if (run->rows <= OCL_KEPT_ROWS)
 		rows->row[rows->rows++] = *row;
 	rows->last_pool = row->pool;
 	rows->last_row = row->row;
 	return run->shift;
+}
+
+static uint32_t runs_of(const struct ocl_rows *rows, uint32_t least)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < rows->runs; i++)
+		n += rows->run[i].rows >= least;
+	return n;
+}
+
+uint32_t ocl_rows_least(const struct ocl_rows *rows)
+{
+	uint32_t least = OCL_FEW_ROWS;
+
+	while (least < OCL_KEPT_ROWS && runs_of(rows, least) > OCL_FEW_RUNS)
+		least *= 2;
+	return least;
 }

@@ -11,9 +11,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A run of fewer takes longer to start than to gather by a core. Of longer ones nobody asks for each
- * row, so only the first ones are kept: what is written for each packet has to fit in a cache. */
-#define OCL_FEW_ROWS 8
+/* A run of fewer takes longer to start, 12 us of OpenCL's calls, than to gather by a core, some 250 ns a row. */
+#define OCL_FEW_ROWS 32
+/* Of longer ones nobody asks for each row, so only the first ones are kept: what is written for each
+ * packet has to fit in a cache. */
+#define OCL_KEPT_ROWS 256
+/* More runs in a launch keep whoever makes those calls for all queue pairs from the others' launches:
+ * then longer ones are gathered as well, up to OCL_KEPT_ROWS. */
+#define OCL_FEW_RUNS 8
 
 /* A packet in its row. Columns are bytes from the start of the mbuf's buffer. */
 struct ocl_row {
@@ -28,7 +33,7 @@ struct ocl_row {
 
 /* Rows that follow each other; the columns of the rectangle enclose all of theirs. */
 struct ocl_run {
-	uint32_t first; /* the first row's index in row: OCL_FEW_ROWS of them at most */
+	uint32_t first; /* the first row's index in row: OCL_KEPT_ROWS of them at most */
 	uint32_t rows;
 	uint32_t from, to;
 	uint32_t shift; /* columns by which the device has it further right */
@@ -52,6 +57,9 @@ const struct ocl_run *ocl_rows_continued(const struct ocl_rows *rows, uint32_t p
 
 /** Add one. @return the shift: where in the device's row its columns will be */
 uint32_t ocl_rows_add(struct ocl_rows *rows, const struct ocl_row *row);
+
+/** The number of rows that a run has to have to be moved as a rectangle. */
+uint32_t ocl_rows_least(const struct ocl_rows *rows);
 
 static inline void ocl_rows_reset(struct ocl_rows *rows)
 {
