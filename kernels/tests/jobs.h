@@ -20,6 +20,7 @@ struct kind {
 	enum ocl_auth auth;
 	uint32_t todo, done;
 	uint32_t edge; /* of EDGES, the next one */
+	uint32_t pooled, heads; /* of those done: in a pool of the driver, and with their heads */
 	uint32_t compared[PEERS]; /* operations of which a peer did the like */
 };
 
@@ -37,18 +38,26 @@ struct job {
 	uint8_t *src_expected, *dst_expected; /* whole buffers */
 	uint32_t digest_off;		      /* from the packet's start */
 	enum rte_crypto_op_status status;
+	bool packet_only;  /* what is around the packet does not count */
+	bool may_be_plain; /* if it fails to authenticate: then nothing counts */
 };
 
 /** Peers, and pools of operations and packets; closing checks that all are back. */
 void jobs_open(void);
 void jobs_close(void);
 
-void pair_open(const struct device *dev, struct pair *pair, struct kind *kind);
+/** @param like  whose order of algorithms and length of AAD it has; NULL: any */
+void pair_open(const struct device *dev, struct pair *pair, struct kind *kind,
+	       const struct suite *like);
 void pair_close(const struct device *dev, struct pair *pair);
 
 /** One of them, of any length, in either direction, in place or not, good or malformed; the kind's
  * edges first. */
 void job_make(struct job *job, struct pair *pair);
+
+/** A good one, in place, of len bytes, a few more and fewer than a block less, in an mbuf whose
+ * data_off is set: 3 KiB of room are enough for 2 KiB. */
+void job_make_in(struct job *job, struct pair *pair, struct rte_mbuf *m, uint32_t len, bool encrypt);
 
 /** Whether it is malformed. */
 bool job_is_refused(const struct job *job);

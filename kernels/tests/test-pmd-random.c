@@ -3,8 +3,9 @@
  * The driver against OpenSSL and against DPDK's other drivers: random operations
  * of mixed algorithms, lengths and directions, in place and out of place, some
  * with a wrong digest, some malformed, in bursts; before those, of each pair of algorithms, the
- * lengths at which something may end, from nothing to 16 KiB, at every alignment. Each has to come
- * back in order, with its own status, and with every byte of its buffers as expected.
+ * lengths at which something may end, from nothing to 16 KiB, at every alignment; and runs of them in
+ * pools of the driver. Each has to come back in order, with its own status, and with every byte of its
+ * buffers as expected.
  *
  *   test-pmd-random [operations per pair of algorithms [vdev arguments]]
  *
@@ -16,9 +17,11 @@
 #include <string.h>
 
 #include "jobs.h"
+#include "pooled.h"
 
 #define PAIRS 48   /* of sessions at a time, at most */
 #define ROUND 8192 /* operations that share sessions, at most */
+#define POOLED 300 /* operations of each kind in pools, at least: some runs of each sort */
 
 static struct kind kinds[OCL_CIPHERS * OCL_AUTHS];
 static unsigned int nkinds;
@@ -104,7 +107,7 @@ static void run_kinds(const struct device *dev, struct kind *first, unsigned int
 	CHECK(npairs <= PAIRS);
 	while (todo()) {
 		for (unsigned int i = 0; i < npairs; i++)
-			pair_open(dev, &pairs[i], &first[i % n]);
+			pair_open(dev, &pairs[i], &first[i % n], NULL);
 		run(dev, pairs, npairs);
 		for (unsigned int i = 0; i < npairs; i++)
 			pair_close(dev, &pairs[i]);
@@ -132,13 +135,14 @@ static void report(void)
 		"HMAC-SHA384", "HMAC-SHA512", "AES-XCBC",  "AES-GMAC",
 	};
 
-	printf("%-18s%-12s%10s", "cipher", "digest", "operations");
+	printf("%-18s%-12s%10s%8s%8s", "cipher", "digest", "operations", "pooled", "heads");
 	for (unsigned int i = 0; i < PEERS; i++)
 		printf("  %s", peer_name(i));
 	printf("\n");
 	for (const struct kind *kind = kinds; kind < kinds + nkinds; kind++) {
 		CHECK(kind->edge == EDGES);
-		printf("%-18s%-12s%10u", ciphers[kind->cipher], auths[kind->auth], kind->done);
+		printf("%-18s%-12s%10u%8u%8u", ciphers[kind->cipher], auths[kind->auth], kind->done,
+		       kind->pooled, kind->heads);
 		for (unsigned int i = 0; i < PEERS; i++)
 			printf("  %*u", (int)strlen(peer_name(i)), kind->compared[i]);
 		printf("\n");
@@ -166,10 +170,18 @@ static void run_device(const char *args, uint32_t total)
 	device_close(&dev);
 }
 
+static void run_pooled(const char *args, uint32_t total)
+{
+	for (unsigned int i = 0; i < nkinds; i++)
+		kinds[i].todo = total;
+	pooled_run(args, kinds, nkinds);
+}
+
 int main(int argc, char *argv[])
 {
 	static const char *const usual[] = {
 		"", "lanes=8,sched=algorithm,tables=banks,", "memory=staged,sched=none,launches=thread,"};
+	static const char *const pooled[] = {"", "memory=staged,", "memory=staged,lanes=8,tables=banks,"};
 	const char *operations = argc > 1 ? argv[1] : getenv("CYGNET_OPERATIONS");
 	uint32_t total = operations ? strtoul(operations, NULL, 0) : 1000;
 	char own[256];
@@ -184,8 +196,12 @@ int main(int argc, char *argv[])
 	/* Another kernel around the same algorithms, which nothing else runs all of. */
 	if (argc <= 2 && device_has("memory=persistent"))
 		run_device("memory=persistent,", total / 8 + 8);
-	if (argc > 2)
+	for (unsigned int i = 0; argc <= 2 && i < RTE_DIM(pooled); i++)
+		run_pooled(pooled[i], total / 8 + POOLED);
+	if (argc > 2) {
 		run_device(own, total);
+		run_pooled(own, total / 4 + POOLED);
+	}
 	report();
 	jobs_close();
 	harness_stop();
