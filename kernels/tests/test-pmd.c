@@ -30,7 +30,7 @@ static void bad_arguments(void)
 {
 	static const char *const bad[] = {
 		"device=no such thing", "device=64", "device=", "chunk=0", "chunk=x", "chunk=-1",
-		"chunk=1000000", "lanes=9", "wait_us=", "wait_us=5us", "busy_wait_us=1000001", "under_way=63", "max_sessions=0", "memory=paper",
+		"chunk=1000000", "lanes=9", "wait_us=", "wait_us=5us", "busy_wait_us=1000001", "under_way=63", "max_sessions=0", "max_sessions=2097153", "memory=paper",
 		"tables=two", "launches=two",
 		"max_nb_queue_pairs=0", "timeout_ms=0", "no_such_key", "chunk", "sched=some", "bins=0",
 	};
@@ -68,6 +68,24 @@ static void good_arguments(void)
 	CHECK(info.sym.max_nb_sessions == 7);
 	CHECK(info.max_nb_queue_pairs == 3);
 	CHECK(rte_cryptodev_queue_pair_count(dev.id) == 2);
+	device_close(&dev);
+}
+
+/* As many as there can be: it depends on the device's memory, and what is not used takes no time. */
+static void most_sessions(void)
+{
+	struct rte_cryptodev_info info;
+	struct device dev;
+
+	fault_memory = 1u << 30;
+	log_begin();
+	CHECK(rte_vdev_init(DRIVER "_bad", "max_sessions=2097152") < 0);
+	CHECK(log_end("max_sessions=2097152: no table of 1280 MiB") == 1);
+	CHECK(rte_cryptodev_get_dev_id(DRIVER "_bad") < 0);
+	fault_memory = 0;
+	device_open(&dev, "max_sessions=2097152", 1);
+	rte_cryptodev_info_get(dev.id, &info);
+	CHECK(info.sym.max_nb_sessions == 2097152);
 	device_close(&dev);
 }
 
@@ -903,6 +921,7 @@ int main(void)
 	operations_open();
 	RUN(bad_arguments());
 	RUN(good_arguments());
+	RUN(most_sessions());
 	RUN(full_table());
 	RUN(many_sessions());
 	RUN(wiped("memory=staged", false));
