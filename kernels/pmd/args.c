@@ -29,7 +29,7 @@ static const struct number numbers[] = {
 	{"busy_wait_us", offsetof(struct ocl_args, busy_wait_us), 0, 1000000},
 	{"under_way", offsetof(struct ocl_args, under_way), 64, 1 << 21},
 	{"timeout_ms", offsetof(struct ocl_args, timeout_ms), 10, 3600000},
-	{"max_sessions", offsetof(struct ocl_args, max_sessions), 1, 1 << 20},
+	{"max_sessions", offsetof(struct ocl_args, max_sessions), 1, 1 << 21},
 	{"max_nb_queue_pairs", offsetof(struct ocl_args, max_queue_pairs), 1, 1024},
 	{"socket_id", offsetof(struct ocl_args, socket_id), 0, RTE_MAX_NUMA_NODES - 1},
 };

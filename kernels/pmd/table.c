@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include <rte_common.h>
+
 #include "log.h"
 #include "table.h"
 
@@ -30,7 +32,8 @@ static int init_device_side(struct ocl_table *table)
 		table->queue = clCreateCommandQueue(dev->context, dev->id, 0, &err);
 	if (err == CL_SUCCESS)
 		return 0;
-	OCL_LOG(ERR, "no table of %u sessions on %s: OpenCL error %d", table->size, dev->name, err);
+	OCL_LOG(ERR, "max_sessions=%u: no table of %zu MiB on %s: OpenCL error %d", table->size,
+		table->bytes >> 20, dev->name, err);
 	return -EIO;
 }
 
@@ -47,7 +50,7 @@ int ocl_table_init(struct ocl_table *table, struct ocl_device *dev, uint32_t siz
 	table->home = dev->cpu ? map_private(table->bytes) : NULL;
 	table->free = calloc(size, sizeof(*table->free));
 	if (table->staging == NULL || table->free == NULL || (dev->cpu && table->home == NULL)) {
-		OCL_LOG(ERR, "no memory for %u sessions", size);
+		OCL_LOG(ERR, "max_sessions=%u: no %zu MiB of memory", size, table->bytes >> 20);
 		ocl_table_free(table);
 		return -ENOMEM;
 	}
@@ -121,6 +124,7 @@ int ocl_table_put(struct ocl_table *table, const struct ocl_session *entry, uint
 	rte_spinlock_lock(&table->lock);
 	if (table->nfree) {
 		*slot = table->free[table->nfree - 1];
+		table->top = RTE_MAX(table->top, *slot + 1);
 		table->staging[*slot] = *entry;
 		err = upload(table, *slot);
 		if (err)
@@ -162,12 +166,12 @@ cl_event ocl_table_pending(struct ocl_table *table, uint64_t number)
 
 static void free_device_side(struct ocl_table *table)
 {
-	if (table->queue && table->buffer) {
+	if (table->top) {
 		const cl_uchar zero = 0;
 		cl_int err;
 
-		err = clEnqueueFillBuffer(table->queue, table->buffer, &zero, 1, 0, table->bytes, 0,
-					  NULL, NULL);
+		err = clEnqueueFillBuffer(table->queue, table->buffer, &zero, 1, 0,
+					  table->top * sizeof(struct ocl_session), 0, NULL, NULL);
 		if (err == CL_SUCCESS)
 			err = clFinish(table->queue);
 		if (err != CL_SUCCESS)

@@ -26,6 +26,7 @@ struct ocl_table {
 	size_t bytes;		     /* of the table */
 	uint32_t *free; /* a stack of slots */
 	uint32_t nfree, size;
+	uint32_t top;	    /* slots that have ever been in use, and what is below */
 	rte_spinlock_t lock;
 	uint64_t issued;    /* uploads so far; an upload's number is what this was after it */
 	uint64_t completed; /* atomic: uploads up to this number are in place */

@@ -74,14 +74,10 @@ static void failing_after(const struct device *sound, const char *args, int n)
 	log_begin();
 	fault_after = n;
 	for (unsigned int round = 0; round <= (unsigned int)n; round++) {
-		unsigned int done = 0;
-
 		for (unsigned int i = 0; i < RTE_DIM(op); i++)
 			op[i] = make_op(session);
 		CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op, RTE_DIM(op)) == RTE_DIM(op));
-		while (done < RTE_DIM(op))
-			done += rte_cryptodev_dequeue_burst(dev.id, 0, back + done,
-							    RTE_DIM(op) - done);
+		take_all(&dev, 0, back, RTE_DIM(op));
 		for (unsigned int i = 0; i < RTE_DIM(op); i++) {
 			CHECK(back[i] == op[i]);
 			CHECK(back[i]->status == RTE_CRYPTO_OP_STATUS_ERROR ||

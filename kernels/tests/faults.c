@@ -13,7 +13,7 @@
 bool fault_launch, fault_hang, fault_error;
 int fault_after = -1;
 unsigned int launches, wipes, rectangles, transfers;
-size_t uploaded, noted;
+size_t fault_memory, uploaded, noted;
 static unsigned int at_work; /* launches */
 static cl_command_queue written_queue;
 static cl_mem written;
@@ -50,6 +50,17 @@ static void CL_CALLBACK ended(cl_event event, cl_int status, void *arg)
 bool is_at_work(void)
 {
 	return __atomic_load_n(&at_work, __ATOMIC_ACQUIRE);
+}
+
+EXPORT cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *host,
+			     cl_int *err)
+{
+	cl_mem (*next)(cl_context, cl_mem_flags, size_t, void *, cl_int *) = real("clCreateBuffer");
+
+	if (fault_memory == 0 || size < fault_memory)
+		return next(context, flags, size, host, err);
+	*err = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+	return NULL;
 }
 
 EXPORT cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dims,

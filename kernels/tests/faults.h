@@ -15,6 +15,7 @@ extern bool fault_launch;   /* launches are refused */
 extern bool fault_hang;	    /* nothing ever completes */
 extern bool fault_error;    /* whatever is asked for has failed */
 extern int fault_after;	    /* so many commands more are taken, then none; negative: all are */
+extern size_t fault_memory; /* buffers of so many bytes are refused; 0: none are */
 extern unsigned int launches, wipes; /* wipes: uploads of zeros */
 extern unsigned int rectangles;	     /* moved to the device or back */
 extern unsigned int transfers;	     /* commands that move anything, rectangles included */

@@ -57,21 +57,27 @@ void expect_progress(unsigned int n, uint64_t *deadline)
 	CHECK(now < *deadline);
 }
 
-void round_trip(const struct device *dev, uint16_t qp, void *session, unsigned int n,
-		enum rte_crypto_op_status status)
+void take_all(const struct device *dev, uint16_t qp, struct rte_crypto_op **back, unsigned int n)
 {
-	struct rte_crypto_op *sent[64], *back[64];
 	unsigned int done = 0, got;
 	uint64_t deadline = 0;
 
-	for (unsigned int i = 0; i < n; i++)
-		sent[i] = make_op(session);
-	CHECK(rte_cryptodev_enqueue_burst(dev->id, qp, sent, n) == n);
 	while (done < n) {
 		got = rte_cryptodev_dequeue_burst(dev->id, qp, back + done, n - done);
 		expect_progress(got, &deadline);
 		done += got;
 	}
+}
+
+void round_trip(const struct device *dev, uint16_t qp, void *session, unsigned int n,
+		enum rte_crypto_op_status status)
+{
+	struct rte_crypto_op *sent[64], *back[64];
+
+	for (unsigned int i = 0; i < n; i++)
+		sent[i] = make_op(session);
+	CHECK(rte_cryptodev_enqueue_burst(dev->id, qp, sent, n) == n);
+	take_all(dev, qp, back, n);
 	for (unsigned int i = 0; i < n; i++) {
 		CHECK(back[i] == sent[i]);
 		CHECK(back[i]->status == status);

@@ -28,6 +28,9 @@ void free_op(struct rte_crypto_op *op);
 /** However long all take: something comes back now and then. @param n  that came; *deadline is 0 at first */
 void expect_progress(unsigned int n, uint64_t *deadline);
 
+/** Wait for n operations. */
+void take_all(const struct device *dev, uint16_t qp, struct rte_crypto_op **back, unsigned int n);
+
 /** Send n operations, 64 at most; they have to come back in order with that status. */
 void round_trip(const struct device *dev, uint16_t qp, void *session, unsigned int n,
 		enum rte_crypto_op_status status);

@@ -18,7 +18,10 @@
 #include "chunk.h"
 #include "faults.h"
 
-#define ROUNDS 300
+#define ROUNDS	 300
+#define FEW	 10	   /* rounds that each comes first in, at least, */
+#define MOST	 20000	   /* if there are so many */
+#define FURTHEST (1 << 24) /* times round a loop that does nothing */
 
 static struct ocl_device dev;
 static struct ocl_sched sched;
@@ -167,42 +170,72 @@ static void meet(uint32_t round)
 		sched_yield();
 }
 
+static struct {
+	int32_t delay; /* of who takes it back; negative: of who launches it */
+	bool over;
+} race;
+
+static void spin(int32_t n)
+{
+	for (volatile int32_t i = 0; i < n; i++)
+		;
+}
+
 static void *launch_always(void *arg)
 {
 	(void)arg;
-	for (uint32_t round = 1; round <= ROUNDS; round++) {
+	for (uint32_t round = 1;; round++) {
 		meet(2 * round - 1);
+		if (race.over)
+			return NULL;
+		spin(-race.delay);
 		ocl_chunk_launch(&chunk, NULL, true);
 		meet(2 * round);
 	}
-	return NULL;
 }
 
-/* Whoever comes first, both know who it was. */
+/* Who comes first waits longer: a little, and ever more as long as he still does. */
+static void handicap(bool mine)
+{
+	static bool last;
+	static int32_t step = 1;
+
+	step = mine == last ? RTE_MIN(2 * step, FURTHEST) : 1;
+	last = mine;
+	race.delay += mine ? step : -step;
+	race.delay = RTE_MIN(race.delay, FURTHEST);
+	race.delay = RTE_MAX(race.delay, -FURTHEST);
+}
+
+/* Whoever comes first, both know who it was; and each does, now and then. */
 static void either(void **state)
 {
-	unsigned int taken_back = 0;
+	unsigned int taken_back = 0, sent = 0;
 	pthread_t thread;
 
 	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, launch_always, NULL), 0);
-	for (uint32_t round = 1; round <= ROUNDS; round++) {
+	for (uint32_t round = 1; !race.over; round++) {
 		bool mine;
 
 		fill(&chunk);
 		meet(2 * round - 1);
-		for (volatile uint32_t i = 0; i < round; i++)
-			;
+		spin(race.delay);
 		mine = ocl_chunk_withdraw(&chunk);
 		meet(2 * round);
 		assert_int_equal(launches, !mine);
 		assert_int_equal(ocl_chunk_sent(&chunk), !mine);
 		taken_back += mine;
+		sent += !mine;
 		if (!mine)
 			wait_for(&chunk);
+		handicap(mine);
+		race.over = round == MOST || (round >= ROUNDS && RTE_MIN(taken_back, sent) >= FEW);
 	}
+	__atomic_fetch_add(&round_ready, 1, __ATOMIC_ACQ_REL); /* it waits for the next round to begin */
 	assert_int_equal(pthread_join(thread, NULL), 0);
-	print_message("%u of %u taken back\n", taken_back, ROUNDS);
+	print_message("%u taken back, %u sent\n", taken_back, sent);
+	assert_true(taken_back >= FEW && sent >= FEW);
 }
 
 int main(void)

@@ -4,6 +4,7 @@
  * traffic, the bounded wait, several queue pairs, and devices that fail.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,13 +22,15 @@
 
 #define USUAL 65536u /* sessions of a device */
 #define MANY  66048u
+#define ROUNDS	20
+#define WAKE_US 100 /* crypto_opencl(7), launches= */
 
 /* Each is refused, and the message says what was wrong. */
 static void bad_arguments(void)
 {
 	static const char *const bad[] = {
 		"device=no such thing", "device=64", "device=", "chunk=0", "chunk=x", "chunk=-1",
-		"chunk=1000000", "lanes=9", "wait_us=", "wait_us=5us", "busy_wait_us=1000001", "under_way=63", "max_sessions=0", "memory=paper",
+		"chunk=1000000", "lanes=9", "wait_us=", "wait_us=5us", "busy_wait_us=1000001", "under_way=63", "max_sessions=0", "max_sessions=2097153", "memory=paper",
 		"tables=two", "launches=two",
 		"max_nb_queue_pairs=0", "timeout_ms=0", "no_such_key", "chunk", "sched=some", "bins=0",
 	};
@@ -65,6 +68,24 @@ static void good_arguments(void)
 	CHECK(info.sym.max_nb_sessions == 7);
 	CHECK(info.max_nb_queue_pairs == 3);
 	CHECK(rte_cryptodev_queue_pair_count(dev.id) == 2);
+	device_close(&dev);
+}
+
+/* As many as there can be: it depends on the device's memory, and what is not used takes no time. */
+static void most_sessions(void)
+{
+	struct rte_cryptodev_info info;
+	struct device dev;
+
+	fault_memory = 1u << 30;
+	log_begin();
+	CHECK(rte_vdev_init(DRIVER "_bad", "max_sessions=2097152") < 0);
+	CHECK(log_end("max_sessions=2097152: no table of 1280 MiB") == 1);
+	CHECK(rte_cryptodev_get_dev_id(DRIVER "_bad") < 0);
+	fault_memory = 0;
+	device_open(&dev, "max_sessions=2097152", 1);
+	rte_cryptodev_info_get(dev.id, &info);
+	CHECK(info.sym.max_nb_sessions == 2097152);
 	device_close(&dev);
 }
 
@@ -333,7 +354,6 @@ static void waits_no_longer(const char *args, unsigned int idle_us, unsigned int
 {
 	struct suite suite = esp_template;
 	struct rte_crypto_op *op[2], *back[2];
-	uint64_t deadline = 0;
 	struct device dev;
 	unsigned int n;
 	void *session;
@@ -341,7 +361,7 @@ static void waits_no_longer(const char *args, unsigned int idle_us, unsigned int
 	device_open(&dev, args, 1);
 	suite_keys(&suite);
 	session = suite_session(&dev, &suite, true);
-	for (unsigned int round = 0; round < 20; round++) {
+	for (unsigned int round = 0; round < ROUNDS; round++) {
 		for (unsigned int i = 0; i < 2; i++)
 			op[i] = make_op(session);
 		fault_hang = true; /* the first one is under way for as long as we want */
@@ -349,17 +369,69 @@ static void waits_no_longer(const char *args, unsigned int idle_us, unsigned int
 		CHECK(n == 0);
 		n += launch_within(&dev, op[1], busy_us, back + n, 2 - n);
 		fault_hang = false;
-		while (n < 2) {
-			unsigned int got = rte_cryptodev_dequeue_burst(dev.id, 0, back + n, 2 - n);
-
-			expect_progress(got, &deadline);
-			n += got;
-		}
+		take_all(&dev, 0, back + n, 2 - n);
 		for (unsigned int i = 0; i < 2; i++) {
 			CHECK(back[i] == op[i] && back[i]->status == RTE_CRYPTO_OP_STATUS_SUCCESS);
 			free_op(back[i]);
 		}
 	}
+	session_free(&dev, session);
+	device_close(&dev);
+}
+
+/* Send one and wait until it is launched. @return whether that was soon enough for a thread that slept */
+static bool thread_launches(const struct device *dev, struct rte_crypto_op *op, unsigned int wait_us)
+{
+	unsigned int before = __atomic_load_n(&launches, __ATOMIC_RELAXED);
+	uint64_t begun = rte_get_tsc_cycles(), deadline = 0;
+
+	CHECK(rte_cryptodev_enqueue_burst(dev->id, 0, &op, 1) == 1);
+	while (__atomic_load_n(&launches, __ATOMIC_RELAXED) == before) {
+		CHECK(rte_cryptodev_dequeue_burst(dev->id, 0, &op, 1) == 0);
+		expect_progress(0, &deadline);
+	}
+	return rte_get_tsc_cycles() - begun <= cycles(wait_us + WAKE_US);
+}
+
+/* Processors that this process may have, before EAL ties this thread to one. */
+static unsigned int processors(void)
+{
+	cpu_set_t set;
+
+	CHECK(sched_getaffinity(0, sizeof(set), &set) == 0);
+	return CPU_COUNT(&set);
+}
+
+/* Likewise where a thread launches, which sleeps before the first one, and is awake when the second one
+ * comes. A busy machine gives it no processor now and then, but not nearly always. */
+static void thread_waits_no_longer(void)
+{
+	struct suite suite = esp_template;
+	struct rte_crypto_op *op[2], *back[2];
+	unsigned int good = 0, rounds = 0;
+	struct device dev;
+	void *session;
+
+	device_open(&dev, "launches=thread,wait_us=50,busy_wait_us=80", 1);
+	suite_keys(&suite);
+	session = suite_session(&dev, &suite, true);
+	while (good < ROUNDS) {
+		bool soon;
+
+		CHECK(rounds++ < 15 * ROUNDS);
+		for (unsigned int i = 0; i < 2; i++)
+			op[i] = make_op(session);
+		rte_delay_us_sleep(2000);
+		fault_hang = true;
+		soon = thread_launches(&dev, op[0], 50);
+		soon &= thread_launches(&dev, op[1], 80);
+		fault_hang = false;
+		good += soon;
+		take_all(&dev, 0, back, 2);
+		for (unsigned int i = 0; i < 2; i++)
+			free_op(back[i]);
+	}
+	printf("  %u of %u rounds\n", good, rounds);
 	session_free(&dev, session);
 	device_close(&dev);
 }
@@ -569,8 +641,7 @@ static void check_session(const struct device *dev, const struct suite *suite, v
 	reference_auth(suite->auth, suite->mac_key, suite->mac_key_len, NULL, expected, LEN,
 		       expected + LEN);
 	CHECK(rte_cryptodev_enqueue_burst(dev->id, 0, &op, 1) == 1);
-	while (rte_cryptodev_dequeue_burst(dev->id, 0, &back, 1) == 0)
-		;
+	take_all(dev, 0, &back, 1);
 	CHECK(memcmp(rte_pktmbuf_mtod(op->sym->m_src, uint8_t *), expected, LEN + DIGEST) == 0);
 	free_op(op);
 }
@@ -732,7 +803,6 @@ static void freed_under_way(void)
 	struct rte_crypto_op *op[2], *back[2];
 	void *session, *gone;
 	struct device dev;
-	unsigned int n = 0;
 
 	device_open(&dev, "chunk=32,bins=1,wait_us=1000000", 1);
 	other.auth = OCL_AUTH_HMAC_SHA256;
@@ -745,8 +815,7 @@ static void freed_under_way(void)
 	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op, 2) == 2);
 	session_free(&dev, gone);
 	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, NULL, 0) == 0); /* goes */
-	while (n < 2)
-		n += rte_cryptodev_dequeue_burst(dev.id, 0, back + n, 2 - n);
+	take_all(&dev, 0, back, 2);
 	CHECK(back[0] == op[0] && back[0]->status == RTE_CRYPTO_OP_STATUS_SUCCESS);
 	CHECK(back[1] == op[1] && back[1]->status == RTE_CRYPTO_OP_STATUS_INVALID_SESSION);
 	free_op(op[0]);
@@ -766,7 +835,6 @@ static void leftover_first(void)
 	static const unsigned int comes[] = {0, 0, 1, 2, 0, 1};
 	struct rte_crypto_op *op[RTE_DIM(comes)], *back[RTE_DIM(comes)];
 	void *sessions[RTE_DIM(auths)];
-	unsigned int n = 0;
 	struct device dev;
 
 	device_open_sized(&dev, "memory=staged,chunk=64,bins=2,timeout_ms=60000", 1, 3 * 64);
@@ -789,8 +857,7 @@ static void leftover_first(void)
 	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op + 4, 2) == 2);
 	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, NULL, 0) == 0);
 	fault_hang = false;
-	while (n < RTE_DIM(comes))
-		n += rte_cryptodev_dequeue_burst(dev.id, 0, back + n, RTE_DIM(comes) - n);
+	take_all(&dev, 0, back, RTE_DIM(comes));
 	fault_after = -1;
 	for (unsigned int i = 0; i < RTE_DIM(comes); i++) {
 		CHECK(back[i] == op[i]);
@@ -809,8 +876,7 @@ static void full_mailbox(void)
 {
 	static struct rte_crypto_op *op[DESCRIPTORS], *back[DESCRIPTORS];
 	struct suite suite = esp_template;
-	unsigned int n = 0, got, before, moved;
-	uint64_t deadline = 0;
+	unsigned int before, moved;
 	struct device dev;
 	void *session;
 
@@ -827,11 +893,7 @@ static void full_mailbox(void)
 	for (unsigned int i = 0; i < DESCRIPTORS; i++)
 		op[i] = make_op(session);
 	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op, DESCRIPTORS) == DESCRIPTORS);
-	while (n < DESCRIPTORS) {
-		got = rte_cryptodev_dequeue_burst(dev.id, 0, back + n, DESCRIPTORS - n);
-		expect_progress(got, &deadline);
-		n += got;
-	}
+	take_all(&dev, 0, back, DESCRIPTORS);
 	for (unsigned int i = 0; i < DESCRIPTORS; i++) {
 		CHECK(back[i] == op[i] && back[i]->status == RTE_CRYPTO_OP_STATUS_SUCCESS);
 		free_op(back[i]);
@@ -852,12 +914,14 @@ static void full_mailbox(void)
 
 int main(void)
 {
+	bool two = processors() > 1;
 	struct device dev;
 
 	harness_start();
 	operations_open();
 	RUN(bad_arguments());
 	RUN(good_arguments());
+	RUN(most_sessions());
 	RUN(full_table());
 	RUN(many_sessions());
 	RUN(wiped("memory=staged", false));
@@ -868,6 +932,8 @@ int main(void)
 	RUN(waits_no_longer("wait_us=3000", 3000, 3000));
 	RUN(waits_no_longer("wait_us=20,busy_wait_us=60", 20, 60));
 	RUN(waits_no_longer("busy_wait_us=500", 50, 500));
+	if (two) /* it wants one of its own */
+		RUN(thread_waits_no_longer());
 	RUN(bounded_wait());
 	RUN(bounded_wait_when_busy());
 	RUN(back_pressure());
