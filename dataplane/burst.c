@@ -155,6 +155,56 @@ void burst_add(struct worker *w, struct rte_mbuf *const *m, unsigned int n, stru
 
 /* --- and what comes of it --- */
 
+/* One that leaves the burst: what is known about it. */
+static void describe_packet(struct worker *w, unsigned int i)
+{
+	struct burst *b = &w->burst;
+
+	packet_received(b->m[i], b->port, w->flows.epoch);
+	packet_unprotect(b->m[i], b->s[i]);
+	packet(b->m[i])->seq = b->seq[i];
+}
+
+/* A received packet is as it came, unless the device has begun. Another one has it by a queue,
+ * where the ICV is elsewhere. */
+static void again(struct worker *w, unsigned int i)
+{
+	struct burst *b = &w->burst;
+	const struct session *s = b->s[i];
+	struct esp_job *job = crypt_job(w);
+	struct rte_mbuf *m = b->m[i];
+	int reason;
+
+	if (esn_len(s))
+		memcpy(rte_pktmbuf_mtod_offset(m, uint8_t *, rte_pktmbuf_data_len(m) - s->icv_len),
+		       b->icv[i], s->icv_len);
+	describe_packet(w, i);
+	reason = esp_in_prepare(m, s, job);
+	if (reason == ESP_OK)
+		crypt_again(w, m, job, b->device[i]);
+	else
+		drop(w, m, (enum drop_reason)reason);
+}
+
+static void failed(struct worker *w, unsigned int i, enum rte_crypto_op_status status)
+{
+	const struct session *s = w->burst.s[i];
+
+	if (status == RTE_CRYPTO_OP_STATUS_ERROR && s->inbound)
+		again(w, i);
+	else
+		verdict_failed(w, w->burst.m[i], s->way.sa, status);
+}
+
+/* One before it may be with another device. Its trailer is where esp_in_finish() looks for it:
+ * there is room, as burst_fits() says. */
+static void wait_for_those(struct worker *w, unsigned int i)
+{
+	describe_packet(w, i);
+	rte_pktmbuf_append(w->burst.m[i], (uint16_t)esn_len(w->burst.s[i]));
+	crypt_wait(w, w->burst.m[i], RTE_CRYPTO_OP_STATUS_SUCCESS);
+}
+
 static void open(struct worker *w, struct rte_mbuf *m, const struct session *s, uint64_t seq)
 {
 	struct cygnet_sa *sa = s->way.sa;
@@ -183,15 +233,17 @@ static void finish(struct worker *w, unsigned int from, unsigned int n)
 			crypt_call_status(w, s, b->device[i], &b->vectors, i);
 
 		if (status != RTE_CRYPTO_OP_STATUS_SUCCESS) {
-			verdict_failed(w, b->m[i], s->way.sa, status);
+			failed(w, i, status);
 			continue;
 		}
 		bytes += rte_pktmbuf_data_len(b->m[i]);
 		good++;
-		if (s->inbound)
-			open(w, b->m[i], s, b->seq[i]);
-		else
+		if (!s->inbound)
 			transmit_by(w, b->m[i], s->way.port);
+		else if (s->in_flight)
+			wait_for_those(w, i);
+		else
+			open(w, b->m[i], s, b->seq[i]);
 	}
 	if (!s->inbound) {
 		w->stats->encapsulated += good;

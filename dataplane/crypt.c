@@ -26,13 +26,29 @@
 static void append(struct session *s, struct rte_mbuf *m)
 {
 	packet(m)->next = NULL;
-	packet(m)->back = 0;
+	packet(m)->called = packet(m)->back = 0;
 	s->in_flight++;
 	if (s->head)
 		packet(s->tail)->next = m;
 	else
 		s->head = m;
 	s->tail = m;
+}
+
+/* In front of what went into a queue after it, behind those that were called for before it. */
+static void insert(struct session *s, struct rte_mbuf *m)
+{
+	struct rte_mbuf **at = &s->head;
+
+	while (*at && packet(*at)->called)
+		at = &packet(*at)->next;
+	if (!*at)
+		s->tail = m;
+	packet(m)->next = *at;
+	packet(m)->called = 1;
+	packet(m)->back = 0;
+	s->in_flight++;
+	*at = m;
 }
 
 /* A packet is back, for good. It and those that only waited for it go on. */
@@ -234,6 +250,59 @@ static bool again(struct worker *w, struct rte_crypto_op *op, unsigned int devic
 	return put_anywhere(w, op, cygnet_sa_get(sadb, p->sa, p->generation));
 }
 
+/* The same for a packet that it had otherwise than by this worker's queue. */
+static bool retry(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
+		  unsigned int device)
+{
+	struct packet *p = packet(m);
+	struct rte_crypto_op *op;
+
+	if (!p->session->inbound)
+		return false;
+	op = alloc_op(w);
+	if (!op)
+		return false;
+	*crypto_op_job(op) = *job;
+	crypto_op_describe(op, m, p->session->form);
+	p->tried = p->failed_at = (uint16_t)(1u << device);
+	if (put_anywhere(w, op, cygnet_sa_get(sadb, p->sa, p->generation)))
+		return true;
+	crypto_op_free(op);
+	return false;
+}
+
+/* What a device has not given back it may still write. Whether that is in the copy shows by its
+ * ICV. @return NULL: there is none, and the packet is gone */
+static struct rte_mbuf *own(struct worker *w, struct rte_mbuf *m)
+{
+	struct rte_mbuf *copy;
+
+	if (rte_mbuf_refcnt_read(m) == 1)
+		return m;
+	copy = packet_move(m, m->pool);
+	if (copy && copy->nb_segs == 1)
+		return copy;
+	drop(w, copy ? copy : m, DROP_ENGINE_FAILED);
+	return NULL;
+}
+
+void crypt_again(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
+		 unsigned int device)
+{
+	m = own(w, m);
+	if (!m)
+		return;
+	insert(packet(m)->session, m);
+	if (!retry(w, m, job, device))
+		release(w, m, RTE_CRYPTO_OP_STATUS_ERROR);
+}
+
+void crypt_wait(struct worker *w, struct rte_mbuf *m, enum rte_crypto_op_status status)
+{
+	insert(packet(m)->session, m);
+	release(w, m, status);
+}
+
 /* A packet that one device did: it is not the packet's fault that others failed. */
 static void blame(struct worker *w, uint16_t failed_at)
 {
@@ -252,7 +321,9 @@ static unsigned int judge(struct worker *w, struct rte_crypto_op *op, unsigned i
 	    op->status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED) {
 		w->failures[device] = 0;
 		blame(w, p->failed_at);
-		return op->status;
+		/* It may have been authentic until another device failed it. */
+		return op->status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED && p->failed_at
+			       ? RTE_CRYPTO_OP_STATUS_ERROR : op->status;
 	}
 	stats_device->failed++;
 	/* Arguments that one does not take may suit another. */
@@ -341,8 +412,8 @@ static unsigned int poll_device(struct worker *w, unsigned int device)
 	return done;
 }
 
-/* A packet is back from a crypto core. What that has failed to do the worker's own queue gets from
- * then on: there others take over. */
+/* A packet is back from a crypto core. What comes after one that that has failed to do goes by the
+ * worker's own queue. */
 static void finish_batched(struct worker *w, const struct crypto_batch *b, unsigned int i)
 {
 	struct stats_device *stats_device = &w->stats->device[b->todo[i].device];
@@ -356,6 +427,8 @@ static void finish_batched(struct worker *w, const struct crypto_batch *b, unsig
 	} else if (b->status[i] == RTE_CRYPTO_OP_STATUS_ERROR) {
 		stats_device->failed++;
 		session_shun(s, b->todo[i].device);
+		if (retry(w, m, &b->job[i], b->todo[i].device))
+			return;
 	}
 	release(w, m, b->status[i]);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Packets of suites that a device of the CPU works on when it is called (rte_cryptodev's "CPU
  * crypto"). They are collected and done as a row (crypt_row.h), and what comes of them is told in
- * the order in which they came: nothing of them is under way when that ends. */
+ * the order in which they came: nothing of them is under way when that ends, but what a device has
+ * failed, and those of its SA that wait for it. */
 #include "control.h"
 #include "crypt_row.h"
 #include "engine.h"
@@ -64,6 +65,21 @@ static struct cygnet_sa *sa_of(const struct worker *w, const struct packet *p)
 		       ? way->sa : cygnet_sa_get(sadb, p->sa, p->generation);
 }
 
+/* What waits for another device, or behind such a packet, leaves when that has come back. */
+static void go_on(struct worker *w, struct crypt_now *now, unsigned int i, struct session *s,
+		  struct cygnet_sa *sa)
+{
+	enum rte_crypto_op_status status = (enum rte_crypto_op_status)packet(now->m[i])->status;
+
+	s->in_flight--;
+	if (status == RTE_CRYPTO_OP_STATUS_ERROR && s->inbound)
+		crypt_again(w, now->m[i], &now->job[i], now->device[i]);
+	else if (crypt_waits(s))
+		crypt_wait(w, now->m[i], status);
+	else
+		protect_finish(w, now->m[i], s, sa);
+}
+
 static void finish(struct worker *w, struct crypt_now *now, unsigned int from, unsigned int n)
 {
 	const struct packet *p = packet(now->m[from]);
@@ -80,8 +96,7 @@ static void finish(struct worker *w, struct crypt_now *now, unsigned int from, u
 			bytes += rte_pktmbuf_data_len(m);
 			good++;
 		}
-		s->in_flight--;
-		protect_finish(w, m, s, sa);
+		go_on(w, now, i, s, sa);
 	}
 	stats_device->bytes += bytes;
 	*(inbound ? &stats_device->decrypted : &stats_device->encrypted) += good;

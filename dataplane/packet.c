@@ -5,6 +5,17 @@
 #include "packet.h"
 #include "upper.h"
 
+struct rte_mbuf *packet_move(struct rte_mbuf *m, struct rte_mempool *pool)
+{
+	struct rte_mbuf *moved = rte_pktmbuf_copy(m, pool, 0, UINT32_MAX);
+
+	if (!moved)
+		return NULL;
+	*packet(moved) = *packet(m);
+	rte_pktmbuf_free(m);
+	return moved;
+}
+
 static unsigned int selectors_of(const struct cygnet_flow *flow)
 {
 	return upper_selectors(flow->af == AF_INET6, flow->proto);

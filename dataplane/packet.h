@@ -57,6 +57,7 @@ struct packet {
 	struct session *session;
 	struct rte_mbuf *next;	/* of the same SA, or packet in parts, behind this one */
 	uint16_t tried, failed_at;	/* bit masks of crypto devices: had it, failed */
+	uint8_t called;		/* for, in a row: it came before all that went to a queue meanwhile */
 	uint8_t back;		/* from the crypto device */
 	uint8_t status;		/* that it came back with */
 } __rte_aligned(16);		/* as the data behind it */
@@ -99,10 +100,26 @@ static inline void packet_received(struct rte_mbuf *m, unsigned int port, uint32
 	p->epoch = epoch;
 }
 
+/** A packet goes into a buffer of that pool. @return it; NULL: there is none, and it stays */
+struct rte_mbuf *packet_move(struct rte_mbuf *m, struct rte_mempool *pool);
+
 /** AF_INET or AF_INET6, of a packet that is one of both. */
 static inline uint8_t packet_family(struct rte_mbuf *m)
 {
 	return *rte_pktmbuf_mtod(m, const uint8_t *) >> 4 == 6 ? AF_INET6 : AF_INET;
+}
+
+/** A received packet (data at its outer IP header, no options) is ESP of that session. */
+static inline void packet_unprotect(struct rte_mbuf *m, struct session *s)
+{
+	struct packet *p = packet(m);
+
+	p->stage = STAGE_ESP_IN;
+	p->esp = packet_family(m) == AF_INET6 ? sizeof(struct rte_ipv6_hdr)
+					      : sizeof(struct rte_ipv4_hdr);
+	p->session = s;
+	p->sa = s->sa;
+	p->generation = s->generation;
 }
 
 /** Leave of a packet in one segment len bytes behind the first skip, which it has. */

@@ -219,6 +219,21 @@ void crypt_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
 /** The same, if that device can do it within the turn. @return false: it cannot */
 bool crypt_now_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa,
 		   unsigned int device);
+/** A device has failed a received packet when it was called for it, or in a row: another one does
+ * it, as job says. It and those of its SA behind it leave in the order in which they came. Takes over
+ * the packet, of which struct packet says everything. */
+__rte_cold
+void crypt_again(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
+		 unsigned int device);
+/** Whether another device has such a packet of a session. */
+static inline bool crypt_waits(const struct session *s)
+{
+	return s->head && packet(s->head)->called;
+}
+/** Then this one, which came behind it and has been done, waits for it: protect_finish() is told
+ * afterwards. Takes over the packet as crypt_again() does. */
+__rte_cold
+void crypt_wait(struct worker *w, struct rte_mbuf *m, enum rte_crypto_op_status status);
 /** Whether there is room for another burst of packets on their way to the devices. What there is
  * none for waits in the ports' queues. */
 bool crypt_has_room(const struct worker *w);

@@ -10,7 +10,6 @@
 #include "fragment.h"
 #include "lifetime.h"
 #include "mapping.h"
-#include "outer.h"
 #include "path_mtu.h"
 #include "pipeline.h"
 #include "policy.h"
@@ -93,12 +92,8 @@ static struct rte_mbuf *make_room(struct rte_mbuf *m, const struct cygnet_sa *sa
 	if (!sa->tfc || !packet_pool_jumbo || m->pool == packet_pool_jumbo ||
 	    rte_pktmbuf_data_len(m) > MTU_USUAL)
 		return m;
-	longer = rte_pktmbuf_copy(m, packet_pool_jumbo, 0, UINT32_MAX);
-	if (!longer)
-		return m;
-	*packet(longer) = *packet(m);
-	rte_pktmbuf_free(m);
-	return longer;
+	longer = packet_move(m, packet_pool_jumbo);
+	return longer ? longer : m;
 }
 
 static int prepare_out(struct rte_mbuf *m, struct cygnet_sa *sa,
@@ -271,11 +266,7 @@ void protect_in_ordinary(struct worker *w, struct rte_mbuf *m, struct session *s
 	struct rte_esp_hdr esp;
 	int reason;
 
-	p->stage = STAGE_ESP_IN;
-	p->esp = (uint16_t)outer_len(packet_family(m) == AF_INET6);
-	p->session = s;
-	p->sa = s->sa;
-	p->generation = s->generation;
+	packet_unprotect(m, s);
 	if (rte_pktmbuf_data_len(m) < p->esp + sizeof(esp)) {
 		drop(w, m, DROP_ESP_TRUNCATED);
 		return;

@@ -572,7 +572,7 @@ static void room_in(void **state)
 
 /* --- devices that fail --- */
 
-/* What a device fails to do is lost, and by its queue the next ones are not. */
+/* What a device fails to encrypt is lost, and by its queue the next ones are not. */
 static void failing(enum fault how, unsigned int survive)
 {
 	struct rte_mbuf *m[N];

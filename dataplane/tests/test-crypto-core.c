@@ -251,7 +251,7 @@ static void forged(void **state)
 	one_forged(gcm());
 }
 
-/* What a core fails to do is lost; what comes next the worker's own queue has, with which other
+/* What a core fails to encrypt is lost; what comes next the worker's own queue has, with which other
  * devices take over. */
 static void failing(void **state)
 {

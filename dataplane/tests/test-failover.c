@@ -134,7 +134,7 @@ static void add(struct esp_sa *e, unsigned int options)
 	memset(w->stats, 0, sizeof(*w->stats));
 	assert_true(esp_sa_add(e, &esp_algorithms[esp_algorithm_count - 1], options, 0));
 	use_from(0);
-	/* What is taken over is what has been in a queue. */
+	/* By queues; what is called for: test-taken-over.c. */
 	for (unsigned int d = 0; d < engine_devices; d++) {
 		engine_device[d].at_once = false;
 		engine_device[d].keeps = options & KEEPS;

@@ -80,7 +80,7 @@ class Gateway:
 
     def faults(self):
         """Environment of a cygnetd whose OpenCL can be made to fail."""
-        if self.engine != "auto":
+        if self.engine == "cpu":
             return {}
         return {"LD_PRELOAD": f"{self.build}/testing/packet/.libs/cl-faults.so", "CL_FAULT": self.fault,
                 "ASAN_OPTIONS": "verify_asan_link_order=0"}  # which would come first

@@ -35,12 +35,17 @@ def edit(path, change):
         file.write(text)
 
 
+def give_arguments(gateway, opencl):
+    """To the OpenCL device, from the next start on."""
+    edit(f"{gateway.work}/cygnetd.conf", lambda text: re.sub("(?m)^opencl = .*", f"opencl = {opencl}", text))
+
+
 def rewrite(bench, change, opencl="memory=staged"):
     """cygnetd starts again, with another file of what was measured, and other arguments for the
     OpenCL device, which are part of its version."""
     gateway = bench.gateway
     assert gateway.stop() == 0
-    edit(f"{gateway.work}/cygnetd.conf", lambda text: re.sub("(?m)^opencl = .*", f"opencl = {opencl}", text))
+    give_arguments(gateway, opencl)
     edit(f"{gateway.work}/state/engines", lambda text: change(re.sub(
         r"(?m)(?<=^device crypto_opencl0\|)(.*), (.*?busy_wait_us=[0-9]*),.*", rf"\1, \2,{opencl}", text)))
     gateway.start()
@@ -194,23 +199,27 @@ def test_auto_other_version(bench):
     exchange(bench, out, inb, 50)
 
 
-@cases("refuse", "error", "hang", "svm-error", "svm-hang")
-def test_auto_engine_fails(bench, case):
-    """OpenCL fails under traffic: it launches no more, says that what it did has failed, or does not
-    answer. Nothing is lost, it is said once, and goes on without."""
+FAULTS = cases("refuse", "error", "hang", "svm-error", "svm-hang")
+
+
+def memory_path(case):
+    return "svm" if case.startswith("svm-") else "staged"
+
+
+def engine_fails(bench, case, mark):
+    """OpenCL, which has had all packets of SUITE since that mark in the log, fails under traffic: it
+    launches no more, says that what it did has failed, or does not answer. Nothing is lost, it is said
+    once, and goes on without."""
     gateway = bench.gateway
-    svm = case.startswith("svm-")
-    mark = os.path.getsize(gateway.log)
-    rewrite(bench, opencl_first, f"memory={'svm' if svm else 'staged'}")
-    assert gateway.logged("says how fast the engines are", mark)
-    assert gateway.logged(f"memory path {'svm' if svm else 'staged'}", mark)
+    path = memory_path(case)
+    assert gateway.logged(f"memory path {path}", mark)
     out, inb = bench.tunnel(SUITE)
     exchange(bench, out, inb, 100)
     before = engines(bench)
     assert before["opencl"]["packets"] == 200, before
     memory = {row["packets_in"] for row in gateway.ask("/cygnet/engines").values()
               if row["engine"] == "opencl"}
-    assert memory == {"hugepages" if svm or gateway.driver == "net_af_xdp" else "device"}, memory
+    assert memory == {"hugepages" if path == "svm" or gateway.driver == "net_af_xdp" else "device"}, memory
     with open(gateway.fault, "w") as file:
         file.write(case.removeprefix("svm-"))
     try:
@@ -227,3 +236,11 @@ def test_auto_engine_fails(bench, case):
         log.seek(mark)
         text = log.read()
     assert text.count("crypto_opencl0 fails") == 1 and text.count("is given up") == 1, text
+
+
+@FAULTS
+def test_auto_engine_fails(bench, case):
+    mark = os.path.getsize(bench.gateway.log)
+    rewrite(bench, opencl_first, f"memory={memory_path(case)}")
+    assert bench.gateway.logged("says how fast the engines are", mark)
+    engine_fails(bench, case, mark)
