@@ -159,26 +159,33 @@ void pool_reclaim(struct cygnet_db *db, const struct slots *s, uint32_t max)
 	}
 }
 
+/* Larval or live, but in no chain: nothing that a reader does from here on finds it. */
+static void unpublish_lost(const struct slots *s, const uint8_t *reachable)
+{
+	for (uint32_t i = 0; i < s->pool->fresh; i++)
+		if (!reachable[i] && *slot_state(s, i) != CYGNET_SA_FREE)
+			store_release(slot_state(s, i), CYGNET_SA_RETIRED);
+}
+
 void pool_rebuild(struct cygnet_db *db, const struct slots *s, const uint8_t *reachable)
 {
 	struct pool *pool = s->pool;
-	uint64_t epoch = qsbr_start(db);
+	uint64_t epoch;
 
 	pool->free = pool->retired_head = pool->retired_tail = 0;
 	pool->used = pool->retired = 0;
 	pool->fresh = pool_fresh(pool, s->capacity);
+	unpublish_lost(s, reachable);
+	epoch = qsbr_start(db);
 	for (uint32_t i = 0; i < pool->fresh; i++) {
-		uint32_t state = *slot_state(s, i);
-
 		if (reachable[i]) {
 			pool->used++;
-		} else if (state == CYGNET_SA_FREE) {
+		} else if (*slot_state(s, i) == CYGNET_SA_FREE) {
 			/* It may hold what a writer was about to install. */
 			if (s->wipe)
 				s->wipe(db, i);
 			pool_give_back(s, i);
 		} else {
-			store_release(slot_state(s, i), CYGNET_SA_RETIRED);
 			*slot_epoch(s, i) = epoch;
 			queue_retired(s, i);
 		}
