@@ -78,7 +78,7 @@ uint32_t pool_take(struct cygnet_db *db, const struct slots *s)
 	index = ref_index(s->pool->free, s->capacity);
 	if (index != CYGNET_NONE) {
 		/* A list that leads to a slot in use would give it to two SAs. */
-		if (*slot_state(s, index) != CYGNET_SA_FREE)
+		if (*slot_state(s, index) != CYGNET_SLOT_FREE)
 			return CYGNET_NONE;
 		s->pool->free = *slot_link(s, index);
 	} else {
@@ -93,9 +93,9 @@ uint32_t pool_take(struct cygnet_db *db, const struct slots *s)
 	return index;
 }
 
-void pool_use(const struct slots *s, uint32_t index, enum cygnet_sa_state state)
+void pool_use(const struct slots *s, uint32_t index, enum cygnet_slot_state state)
 {
-	if (*slot_state(s, index) == CYGNET_SA_FREE)
+	if (*slot_state(s, index) == CYGNET_SLOT_FREE)
 		s->pool->used++;
 	/* Everything the slot says is seen by whoever sees the state. */
 	store_release(slot_state(s, index), (uint32_t)state);
@@ -116,7 +116,7 @@ static void queue_retired(const struct slots *s, uint32_t index)
 
 void pool_retire(struct cygnet_db *db, const struct slots *s, uint32_t index)
 {
-	store_release(slot_state(s, index), CYGNET_SA_RETIRED);
+	store_release(slot_state(s, index), CYGNET_SLOT_RETIRED);
 	*slot_epoch(s, index) = qsbr_start(db);
 	s->pool->used--;
 	queue_retired(s, index);
@@ -124,7 +124,7 @@ void pool_retire(struct cygnet_db *db, const struct slots *s, uint32_t index)
 
 void pool_give_back(const struct slots *s, uint32_t index)
 {
-	store_release(slot_state(s, index), CYGNET_SA_FREE);
+	store_release(slot_state(s, index), CYGNET_SLOT_FREE);
 	*slot_link(s, index) = s->pool->free;
 	s->pool->free = index + 1;
 }
@@ -148,7 +148,7 @@ void pool_reclaim(struct cygnet_db *db, const struct slots *s, uint32_t max)
 	for (; max-- && index != CYGNET_NONE;
 	     index = ref_index(s->pool->retired_head, s->capacity)) {
 		/* The second would be a damaged queue. */
-		if (*slot_epoch(s, index) > over || *slot_state(s, index) != CYGNET_SA_RETIRED)
+		if (*slot_epoch(s, index) > over || *slot_state(s, index) != CYGNET_SLOT_RETIRED)
 			return;
 		dequeue_retired(s, index);
 		if (s->wipe)
@@ -163,8 +163,8 @@ void pool_reclaim(struct cygnet_db *db, const struct slots *s, uint32_t max)
 static void unpublish_lost(const struct slots *s, const uint8_t *reachable)
 {
 	for (uint32_t i = 0; i < s->pool->fresh; i++)
-		if (!reachable[i] && *slot_state(s, i) != CYGNET_SA_FREE)
-			store_release(slot_state(s, i), CYGNET_SA_RETIRED);
+		if (!reachable[i] && *slot_state(s, i) != CYGNET_SLOT_FREE)
+			store_release(slot_state(s, i), CYGNET_SLOT_RETIRED);
 }
 
 void pool_rebuild(struct cygnet_db *db, const struct slots *s, const uint8_t *reachable)
@@ -180,7 +180,7 @@ void pool_rebuild(struct cygnet_db *db, const struct slots *s, const uint8_t *re
 	for (uint32_t i = 0; i < pool->fresh; i++) {
 		if (reachable[i]) {
 			pool->used++;
-		} else if (*slot_state(s, i) == CYGNET_SA_FREE) {
+		} else if (*slot_state(s, i) == CYGNET_SLOT_FREE) {
 			/* It may hold what a writer was about to install. */
 			if (s->wipe)
 				s->wipe(db, i);

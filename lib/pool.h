@@ -34,7 +34,7 @@ uint32_t *slot_state(const struct slots *s, uint32_t index);
  * @return index, or CYGNET_NONE: all are in use, or the free list is damaged */
 uint32_t pool_take(struct cygnet_db *db, const struct slots *s);
 /** A slot became larval or live. */
-void pool_use(const struct slots *s, uint32_t index, enum cygnet_sa_state state);
+void pool_use(const struct slots *s, uint32_t index, enum cygnet_slot_state state);
 /** A slot is out of its chain; it becomes free after a grace period. */
 void pool_retire(struct cygnet_db *db, const struct slots *s, uint32_t index);
 /** Give back a slot that was taken and never published. */

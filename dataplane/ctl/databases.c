@@ -61,7 +61,7 @@ static json_t *sa_row(const struct cygnet_sa *sa, uint64_t now)
 		" s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:o}",
 		"spi", spi_text(sa->spi, spi, sizeof(spi)),
 		"dir", sa->flags & CYGNET_SA_INBOUND ? "in" : "out",
-		"state", sa->state == CYGNET_SA_LIVE ? "live" : "larval",
+		"state", sa->state == CYGNET_SLOT_LIVE ? "live" : "larval",
 		"src", addr_text(path->af, &path->src, src),
 		"dst", addr_text(path->af, &path->dst, dst),
 		"proto", proto_text(sa->proto, proto, sizeof(proto)),

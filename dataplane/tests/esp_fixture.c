@@ -182,7 +182,7 @@ static struct cygnet_sa *find(const struct cygnet_sa_params *p)
 	/* An outbound SA is found by its policy; here it is the only one. */
 	for (uint32_t i = 0; i < SAS && !sa; i++) {
 		sa = cygnet_sa_at(sadb, i);
-		if (sa->state != CYGNET_SA_LIVE || sa->spi != p->id.spi)
+		if (sa->state != CYGNET_SLOT_LIVE || sa->spi != p->id.spi)
 			sa = NULL;
 	}
 	return sa;

@@ -664,7 +664,7 @@ static bool look_while_repaired(struct cygnet_db *reader, uint32_t index, uint32
 		assert_int_equal(write(child.go_on, "", 1), 1);
 	}
 	if (sa) {
-		assert_int_equal(sa->state, CYGNET_SA_RETIRED);
+		assert_int_equal(sa->state, CYGNET_SLOT_RETIRED);
 		assert_int_equal(sa->cipher_key[0], 0xab);
 		++*found;
 	}
