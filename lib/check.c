@@ -59,7 +59,6 @@ static uint32_t walk_list(struct check *c, const struct slots *s, uint8_t *mark,
 
 	for (*last = 0; ref; n++) {
 		uint32_t index = ref_index(ref, s->capacity);
-		const uint8_t *slot = s->base + (size_t)index * s->size;
 
 		if (index == CYGNET_NONE) {
 			violated(c, "%s list leads to slot %u of %u", kind, ref, s->capacity);
@@ -67,11 +66,11 @@ static uint32_t walk_list(struct check *c, const struct slots *s, uint8_t *mark,
 		}
 		if (!found(c, s, mark, index, as, kind))
 			break;
-		if (as == FOUND_RETIRED && *(const uint64_t *)(const void *)(slot + s->epoch) < epoch)
+		if (as == FOUND_RETIRED && *slot_epoch(s, index) < epoch)
 			violated(c, "%s %u was retired before the one it waits for", kind, index);
-		epoch = *(const uint64_t *)(const void *)(slot + s->epoch);
+		epoch = *slot_epoch(s, index);
 		*last = ref;
-		ref = *(const uint32_t *)(const void *)(slot + s->link);
+		ref = *slot_link(s, index);
 	}
 	return n;
 }
@@ -99,8 +98,7 @@ static void check_pool(struct check *c, const struct slots *s, uint8_t *mark, ui
 		if (mark[i] != expected)
 			violated(c, "%s %u has state %u, but is in list %u", kind, i, state,
 				 mark[i]);
-		if (state != CYGNET_SLOT_FREE &&
-		    !*(uint32_t *)(void *)(s->base + (size_t)i * s->size + s->generation))
+		if (state != CYGNET_SLOT_FREE && !*slot_generation(s, i))
 			violated(c, "%s %u has generation 0", kind, i);
 	}
 }

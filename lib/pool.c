@@ -16,14 +16,19 @@ uint32_t *slot_state(const struct slots *s, uint32_t index)
 	return FIELD(s, index, uint32_t, state);
 }
 
-static uint32_t *slot_link(const struct slots *s, uint32_t index)
+uint32_t *slot_link(const struct slots *s, uint32_t index)
 {
 	return FIELD(s, index, uint32_t, link);
 }
 
-static uint64_t *slot_epoch(const struct slots *s, uint32_t index)
+uint64_t *slot_epoch(const struct slots *s, uint32_t index)
 {
 	return FIELD(s, index, uint64_t, epoch);
+}
+
+uint32_t *slot_generation(const struct slots *s, uint32_t index)
+{
+	return FIELD(s, index, uint32_t, generation);
 }
 
 static void wipe_sa(struct cygnet_db *db, uint32_t index)
@@ -86,7 +91,7 @@ uint32_t pool_take(struct cygnet_db *db, const struct slots *s)
 			return CYGNET_NONE;
 		index = s->pool->fresh++;
 	}
-	generation = FIELD(s, index, uint32_t, generation);
+	generation = slot_generation(s, index);
 	store_relaxed(generation, *generation + 1 ? *generation + 1 : 1);
 	/* A snapshot that has any of what the slot gets now sees another generation. */
 	write_barrier();
