@@ -49,24 +49,25 @@ static inline void ah_describe(const struct session *s, struct esp_job *job, uns
 /**
  * Put AH into a packet (data at its IP header) and describe what the device is to do.
  * @param seq  reserved with cygnet_sa_reserve_seq()
- * @return ESP_OK or a drop reason
+ * @return DROP_NONE or a drop reason
  */
-int ah_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s,
-		   uint64_t seq, struct esp_job *job);
+enum drop_reason ah_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa,
+				const struct session *s, uint64_t seq, struct esp_job *job);
 /** After the device: the packet is what goes out. */
 void ah_out_finish(struct rte_mbuf *m, const struct session *s);
 
 /**
  * Describe what the device is to do with a received packet (data at its IP header,
  * packet()->esp, where AH is, and ->seq set).
- * @return ESP_OK or a drop reason
+ * @return DROP_NONE or a drop reason
  */
-int ah_in_prepare(struct rte_mbuf *m, const struct session *s, struct esp_job *job);
+enum drop_reason ah_in_prepare(struct rte_mbuf *m, const struct session *s, struct esp_job *job);
 /**
  * After the device found the packet authentic: take AH off, in tunnel mode with the header
  * around it. What was inside is checked.
- * @return ESP_OK or a drop reason
+ * @return DROP_NONE or a drop reason
  */
-int ah_in_finish(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s);
+enum drop_reason ah_in_finish(struct rte_mbuf *m, const struct cygnet_sa *sa,
+			      const struct session *s);
 
 #endif

@@ -18,7 +18,7 @@ static bool is_right(unsigned int size, const struct session *s, bool v6)
 	return size == ah_len(s, v6) || size == ah_len(s, true);
 }
 
-int ah_in_prepare(struct rte_mbuf *m, const struct session *s, struct esp_job *job)
+enum drop_reason ah_in_prepare(struct rte_mbuf *m, const struct session *s, struct esp_job *job)
 {
 	const struct packet *p = packet(m);
 	struct ah_header *header = rte_pktmbuf_mtod_offset(m, struct ah_header *, p->esp);
@@ -41,12 +41,13 @@ int ah_in_prepare(struct rte_mbuf *m, const struct session *s, struct esp_job *j
 	memset(header + 1, 0, s->iv_len + s->icv_len);
 	reason = ah_mutable_hide(m, p->esp);
 	if (reason != DROP_NONE)
-		return (int)reason;
+		return reason;
 	ah_describe(s, job, have);
-	return ESP_OK;
+	return DROP_NONE;
 }
 
-int ah_in_finish(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s)
+enum drop_reason ah_in_finish(struct rte_mbuf *m, const struct cygnet_sa *sa,
+			      const struct session *s)
 {
 	unsigned int at = packet(m)->esp, skip;
 	struct ah_header header;
@@ -56,8 +57,8 @@ int ah_in_finish(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct se
 	memcpy(&header, rte_pktmbuf_mtod_offset(m, const uint8_t *, at), sizeof(header));
 	skip = at + size_of(&header);
 	if (s->transport)
-		return (int)esp_transport_close(m, skip, header.next);
+		return esp_transport_close(m, skip, header.next);
 	if (header.next != IPPROTO_IPIP && header.next != IPPROTO_IPV6)
 		return DROP_AH_NEXT;
-	return (int)outer_strip(m, sa, skip, rte_pktmbuf_data_len(m) - skip, header.next);
+	return outer_strip(m, sa, skip, rte_pktmbuf_data_len(m) - skip, header.next);
 }

@@ -60,8 +60,8 @@ static void write_tail(uint8_t *tail, struct esp_job *job, const struct session 
 		esp_nonce(job->iv, s, be);
 }
 
-int ah_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s,
-		   uint64_t seq, struct esp_job *job)
+enum drop_reason ah_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa,
+				const struct session *s, uint64_t seq, struct esp_job *job)
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
 	unsigned int total = esp_out_size(s, path, esp_out_kept(m, s), rte_pktmbuf_data_len(m));
@@ -84,9 +84,9 @@ int ah_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct 
 	packet(m)->esp = (uint16_t)(at - rte_pktmbuf_mtod(m, uint8_t *));
 	reason = ah_mutable_hide(m, packet(m)->esp);
 	if (reason != DROP_NONE)
-		return (int)reason;
+		return reason;
 	ah_describe(s, job, total);
-	return ESP_OK;
+	return DROP_NONE;
 }
 
 /* For AES-GMAC what the device had for its IV: the sequence number. */

@@ -55,7 +55,8 @@
 	X(TAP_FULL, "tap-full", "the kernel does not take packets from the TAP fast enough")
 
 enum drop_reason {
-	DROP_NONE = -1, /* not dropped */
+	DROP_DUMMY = -2, /* discarded without a word: a dummy packet (RFC 4303, 2.6) */
+	DROP_NONE = -1,	 /* not dropped */
 #define X(name, text, help) DROP_##name,
 	DROP_REASONS(X)
 #undef X

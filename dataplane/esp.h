@@ -13,11 +13,6 @@
 #include "packet.h"
 #include "session.h"
 
-/** All went well: no reason to drop. */
-#define ESP_OK (-1)
-/** A dummy packet, to be discarded without a word (RFC 4303, 2.6). */
-#define ESP_DUMMY (-2)
-
 /** What a crypto device is to do with a packet. Ranges are bytes of the packet. */
 struct esp_job {
 	uint8_t iv[16];
@@ -46,31 +41,32 @@ unsigned int esp_out_mtu(const struct session *s, const struct cygnet_path *path
 /**
  * Wrap a packet (data at its IP header) and describe what the device is to do.
  * @param seq  reserved with cygnet_sa_reserve_seq()
- * @return ESP_OK or a drop reason
+ * @return DROP_NONE or a drop reason
  */
-int esp_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa, struct session *s,
-		    uint64_t seq, struct esp_job *job);
+enum drop_reason esp_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa, struct session *s,
+				 uint64_t seq, struct esp_job *job);
 /** The same in tunnel mode, when session.front is right. */
-int esp_out_tunnel(struct rte_mbuf *m, const struct session *s, uint64_t seq,
-		   struct esp_job *job);
+enum drop_reason esp_out_tunnel(struct rte_mbuf *m, const struct session *s, uint64_t seq,
+				struct esp_job *job);
 /** After the device: the packet is what goes out. */
 void esp_out_finish(struct rte_mbuf *m, const struct session *s);
 
 /**
  * Describe what the device is to do with a received packet (data at its outer IP header,
  * packet()->esp and ->seq set).
- * @return ESP_OK or a drop reason
+ * @return DROP_NONE or a drop reason
  */
-int esp_in_prepare(struct rte_mbuf *m, const struct session *s, struct esp_job *job);
+enum drop_reason esp_in_prepare(struct rte_mbuf *m, const struct session *s, struct esp_job *job);
 /**
  * After the device authenticated and decrypted: strip everything around the inner
  * packet, which is checked (RFC 4303, 3.4.4; ECN by RFC 6040).
- * @return ESP_OK, ESP_DUMMY or a drop reason
+ * @return DROP_NONE, DROP_DUMMY or a drop reason
  */
-int esp_in_finish(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s);
+enum drop_reason esp_in_finish(struct rte_mbuf *m, const struct cygnet_sa *sa,
+			       const struct session *s);
 /** The same. @param esp     offset of the ESP header
  * @param hidden  bytes between text and ICV that were not sent */
-int esp_in_open(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s,
-		unsigned int esp, unsigned int hidden);
+enum drop_reason esp_in_open(struct rte_mbuf *m, const struct cygnet_sa *sa,
+			     const struct session *s, unsigned int esp, unsigned int hidden);
 
 #endif

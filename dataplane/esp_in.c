@@ -5,7 +5,7 @@
 #include "esp_transport.h"
 #include "outer.h"
 
-int esp_in_prepare(struct rte_mbuf *m, const struct session *s, struct esp_job *job)
+enum drop_reason esp_in_prepare(struct rte_mbuf *m, const struct session *s, struct esp_job *job)
 {
 	const struct packet *p = packet(m);
 	unsigned int header = p->esp + sizeof(struct rte_esp_hdr) + s->iv_len;
@@ -31,7 +31,7 @@ int esp_in_prepare(struct rte_mbuf *m, const struct session *s, struct esp_job *
 	esp_nonce(job->iv, s, wire_iv);
 	esp_aad(job->aad, s, spi, p->seq);
 	esp_describe(s, job, p->esp, text, true, header + text + hidden);
-	return ESP_OK;
+	return DROP_NONE;
 }
 
 /* Whether padding is 1, 2, 3 and so on (RFC 4303, 2.4), eight bytes at a time from its end: what
@@ -67,8 +67,8 @@ static int check_trailer(const uint8_t *text, unsigned int len, unsigned int *in
 	return counts(text + len - 2, pad) ? text[len - 1] : -1;
 }
 
-int esp_in_open(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s,
-		unsigned int esp, unsigned int hidden)
+enum drop_reason esp_in_open(struct rte_mbuf *m, const struct cygnet_sa *sa,
+			     const struct session *s, unsigned int esp, unsigned int hidden)
 {
 	unsigned int header = esp + (unsigned int)sizeof(struct rte_esp_hdr) + s->iv_len;
 	unsigned int tail = hidden + s->icv_len, inner = 0, text;
@@ -79,16 +79,17 @@ int esp_in_open(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct ses
 	text = rte_pktmbuf_data_len(m) - header - tail;
 	next = check_trailer(rte_pktmbuf_mtod_offset(m, const uint8_t *, header), text, &inner);
 	if (next == IPPROTO_NONE)
-		return ESP_DUMMY;
+		return DROP_DUMMY;
 	if (next < 0 || (!s->transport && next != IPPROTO_IPIP && next != IPPROTO_IPV6))
 		return DROP_ESP_PADDING;
 	if (!s->transport)
-		return (int)outer_strip(m, sa, header, inner, (uint8_t)next);
+		return outer_strip(m, sa, header, inner, (uint8_t)next);
 	rte_pktmbuf_trim(m, (uint16_t)(text - inner + tail));
-	return (int)esp_transport_close(m, header, (uint8_t)next);
+	return esp_transport_close(m, header, (uint8_t)next);
 }
 
-int esp_in_finish(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s)
+enum drop_reason esp_in_finish(struct rte_mbuf *m, const struct cygnet_sa *sa,
+			       const struct session *s)
 {
 	return esp_in_open(m, sa, s, packet(m)->esp, esn_len(s));
 }

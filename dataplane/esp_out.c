@@ -83,8 +83,8 @@ static void fill(struct rte_mbuf *m, const struct session *s, uint32_t spi, uint
 		     esp + (unsigned int)sizeof(struct rte_esp_hdr) + s->iv_len + padded + hidden);
 }
 
-int esp_out_tunnel(struct rte_mbuf *m, const struct session *s, uint64_t seq,
-		   struct esp_job *job)
+enum drop_reason esp_out_tunnel(struct rte_mbuf *m, const struct session *s, uint64_t seq,
+				struct esp_job *job)
 {
 	const struct esp_front *front = &s->front;
 	uint8_t *ip = rte_pktmbuf_mtod(m, uint8_t *), *iv;
@@ -103,7 +103,7 @@ int esp_out_tunnel(struct rte_mbuf *m, const struct session *s, uint64_t seq,
 	m->pkt_len = m->data_len;
 	fill(m, s, front->spi, seq, front->len - (unsigned int)sizeof(struct rte_esp_hdr), iv,
 	     ip + inner, inner, next, job);
-	return ESP_OK;
+	return DROP_NONE;
 }
 
 /* UDP and ESP behind the headers that stay. @return where the IV goes; NULL: no headroom */
@@ -131,8 +131,8 @@ static uint8_t *open_transport(struct rte_mbuf *m, const struct cygnet_sa *sa,
 	return at + sizeof(esp);
 }
 
-static int transport(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s,
-		     uint64_t seq, struct esp_job *job)
+static enum drop_reason transport(struct rte_mbuf *m, const struct cygnet_sa *sa,
+				  const struct session *s, uint64_t seq, struct esp_job *job)
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
 	unsigned int inner = rte_pktmbuf_data_len(m), kept = esp_out_kept(m, s);
@@ -150,7 +150,7 @@ static int transport(struct rte_mbuf *m, const struct cygnet_sa *sa, const struc
 	esp = (unsigned int)(iv - rte_pktmbuf_mtod(m, uint8_t *)) -
 	      (unsigned int)sizeof(struct rte_esp_hdr);
 	fill(m, s, sa->spi, seq, esp, iv, tail, inner - kept, next, job);
-	return ESP_OK;
+	return DROP_NONE;
 }
 
 /* Packets that hardly anything fits around have been put together (reassemble.c), with what room
@@ -165,8 +165,8 @@ static void settle_longest(struct rte_mbuf *m, unsigned int header)
 	m->data_off = (uint16_t)header;
 }
 
-int esp_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa, struct session *s,
-		    uint64_t seq, struct esp_job *job)
+enum drop_reason esp_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa, struct session *s,
+				 uint64_t seq, struct esp_job *job)
 {
 	settle_longest(m, header_len(s, cygnet_sa_path(sa)));
 	if (s->transport)

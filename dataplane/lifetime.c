@@ -111,7 +111,7 @@ void lifetime_tell_again(void)
 			next = 0;
 			break;
 		}
-		if (__atomic_load_n(&sa->state, __ATOMIC_ACQUIRE) == CYGNET_SA_LIVE)
+		if (__atomic_load_n(&sa->state, __ATOMIC_ACQUIRE) == CYGNET_SLOT_LIVE)
 			tell(sa);
 	}
 	cygnet_reader_offline(sadb, READER);

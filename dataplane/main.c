@@ -20,6 +20,7 @@
 #include "engine.h"
 #include "log.h"
 #include "neigh.h"
+#include "notify.h"
 #include "packet.h"
 #include "pool.h"
 #include "port.h"
@@ -144,6 +145,7 @@ static int run_workers(const struct conf *conf)
 	err = launch(conf);
 	if (!err) {
 		log_info("ready");
+		notify_ready();
 		control_run(report);
 		wait_for_all(conf);
 	}

@@ -127,14 +127,17 @@ static struct cygnet_sa *sender(const struct sent *s)
  * @return false: nobody says so of a packet of that length */
 static bool note(struct cygnet_sa *sa, const struct sent *s, uint32_t mtu)
 {
+	unsigned int before = path_mtu(sa, UINT16_MAX);
+
 	if (mtu < least(s->af) || mtu >= s->len)
 		return false;
-	if (mtu <= path_mtu(sa, UINT16_MAX)) {
+	if (mtu <= before)
 		__atomic_store_n(&sa->path_mtu,
 				 (uint64_t)mtu << PATH_MTU_SHIFT | (control_time() & PATH_MTU_SECOND),
 				 __ATOMIC_RELAXED);
+	/* Said once more, it only holds longer; what flows remember is the MTU, not until when. */
+	if (mtu < before)
 		changes_note();
-	}
 	return true;
 }
 

@@ -96,12 +96,12 @@ static struct rte_mbuf *make_room(struct rte_mbuf *m, const struct cygnet_sa *sa
 	return longer ? longer : m;
 }
 
-static int prepare_out(struct rte_mbuf *m, struct cygnet_sa *sa,
-		       struct session *s, struct esp_job *job)
+static enum drop_reason prepare_out(struct rte_mbuf *m, struct cygnet_sa *sa, struct session *s,
+				    struct esp_job *job)
 {
 	unsigned int inner = rte_pktmbuf_data_len(m) - esp_out_kept(m, s);
 	uint64_t seq;
-	int reason;
+	enum drop_reason reason;
 
 	if (!lifetime_allows(sa))
 		return DROP_SA_EXPIRED;
@@ -115,13 +115,13 @@ static int prepare_out(struct rte_mbuf *m, struct cygnet_sa *sa,
 		return DROP_NO_BUFFER;
 	reason = s->ah ? ah_out_prepare(m, sa, s, seq, job)
 		       : esp_out_prepare(m, sa, s, seq, job);
-	if (reason == ESP_OK)
+	if (reason == DROP_NONE)
 		sa_count(sa, inner);
 	return reason;
 }
 
-static int enter_window(struct rte_mbuf *m, struct cygnet_sa *sa, struct session *s,
-			struct esp_job *job)
+static enum drop_reason enter_window(struct rte_mbuf *m, struct cygnet_sa *sa, struct session *s,
+				     struct esp_job *job)
 {
 	struct packet *p = packet(m);
 
@@ -133,8 +133,8 @@ static int enter_window(struct rte_mbuf *m, struct cygnet_sa *sa, struct session
 	return s->ah ? ah_in_prepare(m, s, job) : esp_in_prepare(m, s, job);
 }
 
-static int prepare_in(struct rte_mbuf *m, struct cygnet_sa *sa, struct session *s,
-		      struct esp_job *job)
+static enum drop_reason prepare_in(struct rte_mbuf *m, struct cygnet_sa *sa, struct session *s,
+				   struct esp_job *job)
 {
 	if (!lifetime_allows(sa))
 		return DROP_SA_EXPIRED;
@@ -147,7 +147,7 @@ static int prepare_in(struct rte_mbuf *m, struct cygnet_sa *sa, struct session *
 static bool find(struct worker *w, struct rte_mbuf *m, struct cygnet_sa **sa, struct session **s)
 {
 	const struct packet *p = packet(m);
-	int reason;
+	enum drop_reason reason;
 
 	*sa = cygnet_sa_get(sadb, p->sa, p->generation);
 	if (!*sa) {
@@ -162,7 +162,7 @@ static bool find(struct worker *w, struct rte_mbuf *m, struct cygnet_sa **sa, st
 	if (reason == DROP_NO_SESSION && crypt_now(w))
 		reason = session_get(w->sessions, *sa, p->sa, s);
 	if (reason != DROP_NONE)
-		drop(w, m, (enum drop_reason)reason);
+		drop(w, m, reason);
 	return reason == DROP_NONE;
 }
 
@@ -192,7 +192,7 @@ void protect(struct worker *w, struct rte_mbuf *m)
 	struct esp_job *job;
 	struct session *s;
 	struct flow flow;
-	int reason;
+	enum drop_reason reason;
 
 	crypt_make_room(w);
 	if (!find(w, m, &sa, &s))
@@ -205,8 +205,8 @@ void protect(struct worker *w, struct rte_mbuf *m)
 	packet(m)->epoch = w->flows.epoch;
 	job = crypt_job(w);
 	reason = out ? prepare_out(m, sa, s, job) : prepare_in(m, sa, s, job);
-	if (reason != ESP_OK) {
-		drop(w, m, (enum drop_reason)reason);
+	if (reason != DROP_NONE) {
+		drop(w, m, reason);
 		return;
 	}
 	if (typical)
@@ -242,7 +242,7 @@ void protect_out_ordinary(struct worker *w, struct rte_mbuf *m, struct session *
 	struct packet *p = packet(m);
 	struct esp_job *job = crypt_job(w);
 	uint64_t seq;
-	int reason;
+	enum drop_reason reason;
 
 	p->stage = STAGE_ESP_OUT;
 	p->epoch = w->flows.epoch;
@@ -251,8 +251,8 @@ void protect_out_ordinary(struct worker *w, struct rte_mbuf *m, struct session *
 	p->generation = s->generation;
 	reason = cygnet_sa_reserve_seq(sa, 1, &seq) ? esp_out_tunnel(m, s, seq, job)
 						    : DROP_SEQ_EXHAUSTED;
-	if (reason != ESP_OK) {
-		drop(w, m, (enum drop_reason)reason);
+	if (reason != DROP_NONE) {
+		drop(w, m, reason);
 		return;
 	}
 	sa_count(sa, inner);
@@ -264,7 +264,7 @@ void protect_in_ordinary(struct worker *w, struct rte_mbuf *m, struct session *s
 	struct packet *p = packet(m);
 	struct esp_job *job = crypt_job(w);
 	struct rte_esp_hdr esp;
-	int reason;
+	enum drop_reason reason;
 
 	packet_unprotect(m, s);
 	if (rte_pktmbuf_data_len(m) < p->esp + sizeof(esp)) {
@@ -274,8 +274,8 @@ void protect_in_ordinary(struct worker *w, struct rte_mbuf *m, struct session *s
 	memcpy(&esp, rte_pktmbuf_mtod_offset(m, const uint8_t *, p->esp), sizeof(esp));
 	p->seq = rte_be_to_cpu_32(esp.seq);
 	reason = enter_window(m, s->way.sa, s, job);
-	if (reason != ESP_OK)
-		drop(w, m, (enum drop_reason)reason);
+	if (reason != DROP_NONE)
+		drop(w, m, reason);
 	else
 		crypt_add(w, m, s->way.sa);
 }
@@ -300,7 +300,7 @@ static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa
 {
 	struct packet *p = packet(m);
 	unsigned int kept = kept_in(p, s);
-	int reason;
+	enum drop_reason reason;
 
 	if (!may_finish_in(w, s, sa)) {
 		drop(w, m, DROP_SA_EXPIRED);

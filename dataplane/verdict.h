@@ -39,18 +39,18 @@ static inline bool verdict_is_new(struct worker *w, struct rte_mbuf *m, struct c
  * @param kept    bytes in front that were never protected: esp_out_kept()
  * @return false: it goes no further, and is the caller's no more */
 static inline bool verdict_opened(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa,
-				  int reason, unsigned int kept)
+				  enum drop_reason reason, unsigned int kept)
 {
-	if (reason == ESP_OK) {
+	if (reason == DROP_NONE) {
 		sa_count(sa, rte_pktmbuf_data_len(m) - kept);
 		return true;
 	}
-	if (reason == ESP_DUMMY) {
+	if (reason == DROP_DUMMY) {
 		sa_count(sa, 0);
 		w->stats->dummies++;
 		rte_pktmbuf_free(m);
 	} else {
-		drop(w, m, (enum drop_reason)reason);
+		drop(w, m, reason);
 	}
 	return false;
 }

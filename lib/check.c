@@ -59,7 +59,6 @@ static uint32_t walk_list(struct check *c, const struct slots *s, uint8_t *mark,
 
 	for (*last = 0; ref; n++) {
 		uint32_t index = ref_index(ref, s->capacity);
-		const uint8_t *slot = s->base + (size_t)index * s->size;
 
 		if (index == CYGNET_NONE) {
 			violated(c, "%s list leads to slot %u of %u", kind, ref, s->capacity);
@@ -67,11 +66,11 @@ static uint32_t walk_list(struct check *c, const struct slots *s, uint8_t *mark,
 		}
 		if (!found(c, s, mark, index, as, kind))
 			break;
-		if (as == FOUND_RETIRED && *(const uint64_t *)(const void *)(slot + s->epoch) < epoch)
+		if (as == FOUND_RETIRED && *slot_epoch(s, index) < epoch)
 			violated(c, "%s %u was retired before the one it waits for", kind, index);
-		epoch = *(const uint64_t *)(const void *)(slot + s->epoch);
+		epoch = *slot_epoch(s, index);
 		*last = ref;
-		ref = *(const uint32_t *)(const void *)(slot + s->link);
+		ref = *slot_link(s, index);
 	}
 	return n;
 }
@@ -92,15 +91,14 @@ static void check_pool(struct check *c, const struct slots *s, uint8_t *mark, ui
 		violated(c, "%u %ss retired, %u counted", retired, kind, s->pool->retired);
 	for (uint32_t i = 0; i < s->pool->fresh && !c->err; i++) {
 		uint32_t state = *slot_state(s, i);
-		int expected = state == CYGNET_SA_FREE	  ? FOUND_FREE
-			       : state == CYGNET_SA_RETIRED ? FOUND_RETIRED
-							    : FOUND_IN_CHAIN;
+		int expected = state == CYGNET_SLOT_FREE      ? FOUND_FREE
+			       : state == CYGNET_SLOT_RETIRED ? FOUND_RETIRED
+							      : FOUND_IN_CHAIN;
 
 		if (mark[i] != expected)
 			violated(c, "%s %u has state %u, but is in list %u", kind, i, state,
 				 mark[i]);
-		if (state != CYGNET_SA_FREE &&
-		    !*(uint32_t *)(void *)(s->base + (size_t)i * s->size + s->generation))
+		if (state != CYGNET_SLOT_FREE && !*slot_generation(s, i))
 			violated(c, "%s %u has generation 0", kind, i);
 	}
 }
@@ -138,8 +136,8 @@ static void check_wiped(struct check *c, const struct slots *s)
 	for (uint32_t i = 0; i < s->pool->fresh && !c->err; i++) {
 		const struct cygnet_sa *sa = &c->db->sas[i];
 
-		if (sa->state == CYGNET_SA_FREE && (memcmp(sa->cipher_key, zero, sizeof(zero)) ||
-						    memcmp(sa->auth_key, zero, sizeof(zero))))
+		if (sa->state == CYGNET_SLOT_FREE && (memcmp(sa->cipher_key, zero, sizeof(zero)) ||
+						      memcmp(sa->auth_key, zero, sizeof(zero))))
 			violated(c, "free SA %u still has a key", i);
 	}
 }
@@ -242,7 +240,7 @@ static void check_replay(struct check *c, const struct slots *s)
 	for (uint32_t i = 0; i < s->pool->fresh; i++) {
 		uint32_t block = c->db->sas[i].replay_block;
 
-		if (c->db->sas[i].state == CYGNET_SA_FREE || block >= c->db->replay_blocks)
+		if (c->db->sas[i].state == CYGNET_SLOT_FREE || block >= c->db->replay_blocks)
 			continue;
 		if (owned[block]++)
 			violated(c, "replay window %u has two SAs", block);

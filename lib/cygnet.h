@@ -39,7 +39,7 @@ extern "C" {
 #define CYGNET_DEFAULT_SAS 65536u
 #define CYGNET_DEFAULT_POLICIES 65536u
 #define CYGNET_MAX_ENTRIES (1u << 21)
-/** Registered readers: the lcores of one dataplane. */
+/** Registered readers: the lcores of one dataplane, and its control thread. */
 #define CYGNET_MAX_READERS 128
 /** Ports that charon may have sockets for IKE at. */
 #define CYGNET_IKE_PORTS 16
@@ -191,11 +191,12 @@ struct cygnet_sa_usage {
 	uint64_t replay_drops, auth_drops;
 };
 
-enum cygnet_sa_state {
-	CYGNET_SA_FREE,
-	CYGNET_SA_LARVAL,  /* an SPI is reserved, no key yet */
-	CYGNET_SA_LIVE,
-	CYGNET_SA_RETIRED, /* deleted, waiting for the readers */
+/** What the slot of an SA or of a policy is. */
+enum cygnet_slot_state {
+	CYGNET_SLOT_FREE,
+	CYGNET_SLOT_LARVAL,  /* SAs: an SPI is reserved, there is no key yet */
+	CYGNET_SLOT_LIVE,
+	CYGNET_SLOT_RETIRED, /* deleted, waiting for the readers */
 };
 
 /**
@@ -205,7 +206,7 @@ enum cygnet_sa_state {
  */
 struct cygnet_sa {
 	/* What a lookup reads. */
-	uint32_t state;      /* enum cygnet_sa_state; atomic */
+	uint32_t state;      /* enum cygnet_slot_state; atomic */
 	uint32_t generation; /* grows whenever the slot gets another SA */
 	uint32_t next;       /* chain of the hash bucket; atomic, the library's */
 	uint32_t spi;        /* network byte order */
@@ -263,23 +264,24 @@ struct cygnet_selector {
 
 enum cygnet_action { CYGNET_PROTECT, CYGNET_BYPASS, CYGNET_DISCARD };
 
-/** What a writer gives to install or remove a policy. All of it names the policy. */
+/** What a writer gives to install or remove a policy. All but the SA's addresses name it. */
 struct cygnet_policy_params {
 	struct cygnet_selector sel;
-	uint32_t priority; /* lower wins; */
-	uint32_t rank;     /* among equals the lower rank, and then the newest */
+	uint32_t priority; /* the lower value wins */
+	uint32_t rank;     /* of equal priorities, the lower rank wins; of equal ranks, the newest */
 	uint32_t reqid;
 	uint32_t spi; /* of the SA it was installed with; 0: none (a trap) */
 	uint8_t dir;    /* enum cygnet_dir */
 	uint8_t action; /* enum cygnet_action */
 	uint8_t proto;  /* IPPROTO_ESP or IPPROTO_AH, with CYGNET_PROTECT */
 	uint8_t mode;   /* enum cygnet_mode */
-	/* The SA's addresses. Not part of the name: MOBIKE may have changed them. */
+	/* The SA's addresses: MOBIKE may have changed them. */
 	uint8_t af;
 	struct cygnet_addr src, dst;
 };
 
-/** A policy slot of the file. Immutable once published, but for the last line. */
+/** A policy slot of the file. A writer fills it before it publishes it; after that only
+ * fields change that are marked as atomic, or with who writes them. */
 struct cygnet_policy {
 	struct cygnet_selector sel;
 	uint32_t priority;
@@ -287,8 +289,8 @@ struct cygnet_policy {
 	uint32_t spi;
 	uint32_t next;       /* chain of the hash bucket; atomic, the library's */
 	uint32_t generation; /* grows whenever the slot gets another policy */
-	uint32_t state;      /* enum cygnet_sa_state; atomic */
-	uint32_t tuple;      /* the library's */
+	uint32_t state;      /* enum cygnet_slot_state; atomic */
+	uint32_t tuple;      /* the shape of its selector, in the tuple list */
 	uint32_t refs;       /* installs; the writer's */
 	uint8_t dir, action, proto, mode;
 	uint32_t link;  /* free list or queue of the retired; the library's */
@@ -487,8 +489,8 @@ struct cygnet_sa *cygnet_sad_lookup(struct cygnet_db *db, uint32_t spi, uint8_t 
  * peers' choice, and many may choose the same: not for every packet. */
 struct cygnet_sa *cygnet_sad_lookup_out(struct cygnet_db *db, uint32_t spi, uint8_t proto,
 					uint8_t af, const struct cygnet_addr *dst);
-/** The policy that decides about a packet: of all matching ones that of the
- * lowest priority value; NULL if none matches. The SPD of one moment answers. */
+/** The policy that decides about a packet: of all that match, the one that wins by priority,
+ * rank and age; NULL if none matches. The SPD of one moment answers. */
 struct cygnet_policy *cygnet_spd_lookup(struct cygnet_db *db, enum cygnet_dir dir,
 					const struct cygnet_flow *flow);
 /** Whether any policy is about certain ports only: then the policy of a later

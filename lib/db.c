@@ -372,7 +372,7 @@ static void retire_all(struct cygnet_db *db, struct slots slots)
 	for (uint32_t i = 0; i < fresh; i++) {
 		uint32_t state = *slot_state(&slots, i);
 
-		if (state == CYGNET_SA_LIVE || state == CYGNET_SA_LARVAL)
+		if (state == CYGNET_SLOT_LIVE || state == CYGNET_SLOT_LARVAL)
 			pool_retire(db, &slots, i);
 	}
 }

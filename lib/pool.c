@@ -16,14 +16,19 @@ uint32_t *slot_state(const struct slots *s, uint32_t index)
 	return FIELD(s, index, uint32_t, state);
 }
 
-static uint32_t *slot_link(const struct slots *s, uint32_t index)
+uint32_t *slot_link(const struct slots *s, uint32_t index)
 {
 	return FIELD(s, index, uint32_t, link);
 }
 
-static uint64_t *slot_epoch(const struct slots *s, uint32_t index)
+uint64_t *slot_epoch(const struct slots *s, uint32_t index)
 {
 	return FIELD(s, index, uint64_t, epoch);
+}
+
+uint32_t *slot_generation(const struct slots *s, uint32_t index)
+{
+	return FIELD(s, index, uint32_t, generation);
 }
 
 static void wipe_sa(struct cygnet_db *db, uint32_t index)
@@ -78,7 +83,7 @@ uint32_t pool_take(struct cygnet_db *db, const struct slots *s)
 	index = ref_index(s->pool->free, s->capacity);
 	if (index != CYGNET_NONE) {
 		/* A list that leads to a slot in use would give it to two SAs. */
-		if (*slot_state(s, index) != CYGNET_SA_FREE)
+		if (*slot_state(s, index) != CYGNET_SLOT_FREE)
 			return CYGNET_NONE;
 		s->pool->free = *slot_link(s, index);
 	} else {
@@ -86,16 +91,16 @@ uint32_t pool_take(struct cygnet_db *db, const struct slots *s)
 			return CYGNET_NONE;
 		index = s->pool->fresh++;
 	}
-	generation = FIELD(s, index, uint32_t, generation);
+	generation = slot_generation(s, index);
 	store_relaxed(generation, *generation + 1 ? *generation + 1 : 1);
 	/* A snapshot that has any of what the slot gets now sees another generation. */
 	write_barrier();
 	return index;
 }
 
-void pool_use(const struct slots *s, uint32_t index, enum cygnet_sa_state state)
+void pool_use(const struct slots *s, uint32_t index, enum cygnet_slot_state state)
 {
-	if (*slot_state(s, index) == CYGNET_SA_FREE)
+	if (*slot_state(s, index) == CYGNET_SLOT_FREE)
 		s->pool->used++;
 	/* Everything the slot says is seen by whoever sees the state. */
 	store_release(slot_state(s, index), (uint32_t)state);
@@ -116,7 +121,7 @@ static void queue_retired(const struct slots *s, uint32_t index)
 
 void pool_retire(struct cygnet_db *db, const struct slots *s, uint32_t index)
 {
-	store_release(slot_state(s, index), CYGNET_SA_RETIRED);
+	store_release(slot_state(s, index), CYGNET_SLOT_RETIRED);
 	*slot_epoch(s, index) = qsbr_start(db);
 	s->pool->used--;
 	queue_retired(s, index);
@@ -124,7 +129,7 @@ void pool_retire(struct cygnet_db *db, const struct slots *s, uint32_t index)
 
 void pool_give_back(const struct slots *s, uint32_t index)
 {
-	store_release(slot_state(s, index), CYGNET_SA_FREE);
+	store_release(slot_state(s, index), CYGNET_SLOT_FREE);
 	*slot_link(s, index) = s->pool->free;
 	s->pool->free = index + 1;
 }
@@ -148,7 +153,7 @@ void pool_reclaim(struct cygnet_db *db, const struct slots *s, uint32_t max)
 	for (; max-- && index != CYGNET_NONE;
 	     index = ref_index(s->pool->retired_head, s->capacity)) {
 		/* The second would be a damaged queue. */
-		if (*slot_epoch(s, index) > over || *slot_state(s, index) != CYGNET_SA_RETIRED)
+		if (*slot_epoch(s, index) > over || *slot_state(s, index) != CYGNET_SLOT_RETIRED)
 			return;
 		dequeue_retired(s, index);
 		if (s->wipe)
@@ -159,26 +164,33 @@ void pool_reclaim(struct cygnet_db *db, const struct slots *s, uint32_t max)
 	}
 }
 
+/* Larval or live, but in no chain: nothing that a reader does from here on finds it. */
+static void unpublish_lost(const struct slots *s, const uint8_t *reachable)
+{
+	for (uint32_t i = 0; i < s->pool->fresh; i++)
+		if (!reachable[i] && *slot_state(s, i) != CYGNET_SLOT_FREE)
+			store_release(slot_state(s, i), CYGNET_SLOT_RETIRED);
+}
+
 void pool_rebuild(struct cygnet_db *db, const struct slots *s, const uint8_t *reachable)
 {
 	struct pool *pool = s->pool;
-	uint64_t epoch = qsbr_start(db);
+	uint64_t epoch;
 
 	pool->free = pool->retired_head = pool->retired_tail = 0;
 	pool->used = pool->retired = 0;
 	pool->fresh = pool_fresh(pool, s->capacity);
+	unpublish_lost(s, reachable);
+	epoch = qsbr_start(db);
 	for (uint32_t i = 0; i < pool->fresh; i++) {
-		uint32_t state = *slot_state(s, i);
-
 		if (reachable[i]) {
 			pool->used++;
-		} else if (state == CYGNET_SA_FREE) {
+		} else if (*slot_state(s, i) == CYGNET_SLOT_FREE) {
 			/* It may hold what a writer was about to install. */
 			if (s->wipe)
 				s->wipe(db, i);
 			pool_give_back(s, i);
 		} else {
-			store_release(slot_state(s, i), CYGNET_SA_RETIRED);
 			*slot_epoch(s, i) = epoch;
 			queue_retired(s, i);
 		}

@@ -28,13 +28,17 @@ struct slots {
 struct slots pool_sas(struct cygnet_db *db);
 struct slots pool_policies(struct cygnet_db *db);
 
+/* Fields of a slot, whatever its kind. */
 uint32_t *slot_state(const struct slots *s, uint32_t index);
+uint32_t *slot_link(const struct slots *s, uint32_t index);
+uint32_t *slot_generation(const struct slots *s, uint32_t index);
+uint64_t *slot_epoch(const struct slots *s, uint32_t index);
 
 /** Take a free slot; its generation is new, its state still free.
  * @return index, or CYGNET_NONE: all are in use, or the free list is damaged */
 uint32_t pool_take(struct cygnet_db *db, const struct slots *s);
 /** A slot became larval or live. */
-void pool_use(const struct slots *s, uint32_t index, enum cygnet_sa_state state);
+void pool_use(const struct slots *s, uint32_t index, enum cygnet_slot_state state);
 /** A slot is out of its chain; it becomes free after a grace period. */
 void pool_retire(struct cygnet_db *db, const struct slots *s, uint32_t index);
 /** Give back a slot that was taken and never published. */

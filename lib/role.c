@@ -72,9 +72,10 @@ EXPORT int cygnet_role_take(struct cygnet_db *db, enum cygnet_role role)
 	/* Other programs may have the ports of a dead charon's by now. */
 	if (role == CYGNET_ROLE_CHARON)
 		ike_forget(db->header);
+	/* The role is held already: until then the file names a dead predecessor. */
+	store_release(&db->header->role_pid[role], getpid());
 	map_pages(db);
 	db->roles |= 1u << role;
-	store_release(&db->header->role_pid[role], getpid());
 	if (role == CYGNET_ROLE_DATAPLANE) {
 		qsbr_reset(db);
 		/* What its predecessor had yet to post died with it. */

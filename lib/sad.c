@@ -55,7 +55,7 @@ EXPORT struct cygnet_sa *cygnet_sad_lookup(struct cygnet_db *db, uint32_t spi, u
 	for (; sa && left-- && is_inbound(sa); sa = follow(db, &sa->next)) {
 		if (sa->spi != spi || sa->proto != proto)
 			continue;
-		if (load_acquire(&sa->state) == CYGNET_SA_LIVE && sad_ends_at(sa, af, dst))
+		if (load_acquire(&sa->state) == CYGNET_SLOT_LIVE && sad_ends_at(sa, af, dst))
 			return sa;
 	}
 	return NULL;
@@ -70,7 +70,7 @@ EXPORT struct cygnet_sa *cygnet_sad_lookup_out(struct cygnet_db *db, uint32_t sp
 	for (; sa && left--; sa = follow(db, &sa->next)) {
 		if (is_inbound(sa) || sa->spi != spi || sa->proto != proto)
 			continue;
-		if (load_acquire(&sa->state) == CYGNET_SA_LIVE && sad_ends_at(sa, af, dst))
+		if (load_acquire(&sa->state) == CYGNET_SLOT_LIVE && sad_ends_at(sa, af, dst))
 			return sa;
 	}
 	return NULL;
@@ -149,7 +149,7 @@ static struct cygnet_sa *take_larval(struct cygnet_db *db, const struct cygnet_s
 	sa->replay_block = CYGNET_NONE;
 	sa->path[sa->path_index & 1] = (struct cygnet_path){.dst = id->dst, .af = id->af};
 	sa->epoch = 0;
-	pool_use(&slots, index, CYGNET_SA_LARVAL);
+	pool_use(&slots, index, CYGNET_SLOT_LARVAL);
 	return sa;
 }
 
@@ -265,7 +265,7 @@ static int add_locked(struct cygnet_db *db, const struct cygnet_sa_params *p)
 	int err;
 
 	/* What was reserved is for an inbound SA, and in its chain among those. */
-	if (larval && (load_relaxed(&sa->state) != CYGNET_SA_LARVAL ||
+	if (larval && (load_relaxed(&sa->state) != CYGNET_SLOT_LARVAL ||
 		       !(p->flags & CYGNET_SA_INBOUND)))
 		return -EEXIST;
 	if (!larval)
@@ -279,7 +279,7 @@ static int add_locked(struct cygnet_db *db, const struct cygnet_sa_params *p)
 		return err;
 	}
 	fill(sa, p);
-	pool_use(&slots, cygnet_sa_index(db, sa), CYGNET_SA_LIVE);
+	pool_use(&slots, cygnet_sa_index(db, sa), CYGNET_SLOT_LIVE);
 	if (!larval)
 		publish(db, sa);
 	return 0;
@@ -313,7 +313,7 @@ static int update_locked(struct cygnet_db *db, const struct cygnet_sa_id *id,
 
 	new_id.af = path->af;
 	new_id.dst = path->dst;
-	if (!sa || load_relaxed(&sa->state) != CYGNET_SA_LIVE)
+	if (!sa || load_relaxed(&sa->state) != CYGNET_SLOT_LIVE)
 		return -ENOENT;
 	if (!id_valid(&new_id) || !addr_padded(&path->src, path->af))
 		return -EINVAL;
@@ -354,7 +354,7 @@ static int take_out(struct cygnet_db *db, const struct cygnet_sa_id *id, bool li
 
 	lock_take(db);
 	sa = sad_find(db, id);
-	if (sa && !live && load_relaxed(&sa->state) != CYGNET_SA_LARVAL)
+	if (sa && !live && load_relaxed(&sa->state) != CYGNET_SLOT_LARVAL)
 		sa = NULL;
 	if (sa) {
 		unpublish(db, sa);
@@ -382,7 +382,7 @@ EXPORT int cygnet_sa_query(struct cygnet_db *db, const struct cygnet_sa_id *id,
 
 	lock_take(db);
 	sa = sad_find(db, id);
-	if (sa && load_relaxed(&sa->state) != CYGNET_SA_LIVE)
+	if (sa && load_relaxed(&sa->state) != CYGNET_SLOT_LIVE)
 		sa = NULL;
 	if (sa)
 		*usage = (struct cygnet_sa_usage){
@@ -435,7 +435,7 @@ EXPORT struct cygnet_sa *cygnet_sa_get(struct cygnet_db *db, uint32_t index, uin
 {
 	struct cygnet_sa *sa = cygnet_sa_at(db, index);
 
-	if (!sa || load_acquire(&sa->state) != CYGNET_SA_LIVE || sa->generation != generation)
+	if (!sa || load_acquire(&sa->state) != CYGNET_SLOT_LIVE || sa->generation != generation)
 		return NULL;
 	return sa;
 }
@@ -452,7 +452,7 @@ static void copy_live(const struct cygnet_sa *sa, struct cygnet_sa *copy)
 static void copy_larval(const struct cygnet_sa *sa, struct cygnet_sa *copy)
 {
 	*copy = (struct cygnet_sa){
-		.state = CYGNET_SA_LARVAL,
+		.state = CYGNET_SLOT_LARVAL,
 		.generation = sa->generation,
 		.spi = sa->spi,
 		.flags = CYGNET_SA_INBOUND,
@@ -473,9 +473,9 @@ EXPORT bool cygnet_sa_snapshot(struct cygnet_db *db, uint32_t index, struct cygn
 		generation = load_acquire(&sa->generation);
 		state = load_acquire(&sa->state);
 		path = load_acquire(&sa->path_index);
-		if (state == CYGNET_SA_LIVE)
+		if (state == CYGNET_SLOT_LIVE)
 			copy_live(sa, copy);
-		else if (state == CYGNET_SA_LARVAL)
+		else if (state == CYGNET_SLOT_LARVAL)
 			copy_larval(sa, copy);
 		else
 			return false;

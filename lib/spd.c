@@ -341,7 +341,7 @@ static int add_locked(struct cygnet_db *db, const struct cygnet_policy_params *p
 	if (p->sel.interface)
 		store_relaxed(&db->header->spd_binds, 1); /* publish() releases it */
 	enter_tuple(tuple, p->priority);
-	pool_use(&slots, index, CYGNET_SA_LIVE);
+	pool_use(&slots, index, CYGNET_SLOT_LIVE);
 	publish(db, policy);
 	spd_changed(db);
 	return 0;
@@ -433,7 +433,8 @@ void spd_rebuild_tuples(struct cygnet_db *db, uint32_t (*counts)[LAYOUT_TUPLES])
 	for (uint32_t i = 0; i < fresh; i++) {
 		const struct cygnet_policy *p = &db->policies[i];
 
-		if (p->state == CYGNET_SA_LIVE && p->dir < CYGNET_DIRS && p->tuple < LAYOUT_TUPLES)
+		if (p->state == CYGNET_SLOT_LIVE && p->dir < CYGNET_DIRS &&
+		    p->tuple < LAYOUT_TUPLES)
 			counts[tuple_list(db, p->dir, p->sel.af) - lists][p->tuple]++;
 	}
 	for (unsigned int l = 0; l < LAYOUT_TUPLE_LISTS; l++)
@@ -464,10 +465,10 @@ EXPORT bool cygnet_policy_snapshot(struct cygnet_db *db, uint32_t index,
 		return false;
 	policy = &db->policies[index];
 	generation = load_acquire(&policy->generation);
-	if (load_acquire(&policy->state) != CYGNET_SA_LIVE)
+	if (load_acquire(&policy->state) != CYGNET_SLOT_LIVE)
 		return false;
 	memcpy(copy, policy, sizeof(*copy));
 	read_barrier();
 	return load_relaxed(&policy->generation) == generation &&
-	       load_relaxed(&policy->state) == CYGNET_SA_LIVE;
+	       load_relaxed(&policy->state) == CYGNET_SLOT_LIVE;
 }

@@ -8,7 +8,8 @@
 
 #include "layout.h"
 
-/** Whether a decides before b: lower priority value, then installed later. NULL never does. */
+/** Whether a decides before b: its priority value is lower, then its rank, then it is newer.
+ * NULL never does. */
 bool spd_wins(const struct cygnet_policy *a, const struct cygnet_policy *b);
 /** Set mark[index] for every policy in a chain. */
 void spd_mark(struct cygnet_db *db, uint8_t *mark);

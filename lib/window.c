@@ -69,7 +69,7 @@ void window_rebuild(struct cygnet_db *db)
 		uint32_t block = db->sas[i].replay_block;
 
 		/* What a free slot says is of no account, zero in a new file. */
-		if (db->sas[i].state != CYGNET_SA_FREE && block < fresh)
+		if (db->sas[i].state != CYGNET_SLOT_FREE && block < fresh)
 			db->replay[block].owned = 1;
 	}
 	for (uint32_t b = 0; b < fresh; b++) {

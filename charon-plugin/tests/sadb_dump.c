@@ -59,7 +59,7 @@ static void print_sa(struct cygnet_db *db, uint32_t index, const char *salt)
 	}
 	path = cygnet_sa_path(&sa);
 	printf("sa spi=%08x", ntohl(sa.spi));
-	if (sa.state == CYGNET_SA_LARVAL)
+	if (sa.state == CYGNET_SLOT_LARVAL)
 	{
 		printf(" larval\n");
 		return;

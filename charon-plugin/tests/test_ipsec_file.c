@@ -66,7 +66,7 @@ static pid_t start_vandal(bool dataplane)
 			_exit(1);
 		}
 		/* installed, but no lookup would find it */
-		cygnet_sa_at(db, 0)->state = CYGNET_SA_LIVE;
+		cygnet_sa_at(db, 0)->state = CYGNET_SLOT_LIVE;
 		if (write(ready[1], "", 1) != 1 || !dataplane)
 		{
 			_exit(0);

@@ -61,7 +61,7 @@ static json_t *sa_row(const struct cygnet_sa *sa, uint64_t now)
 		" s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:o}",
 		"spi", spi_text(sa->spi, spi, sizeof(spi)),
 		"dir", sa->flags & CYGNET_SA_INBOUND ? "in" : "out",
-		"state", sa->state == CYGNET_SA_LIVE ? "live" : "larval",
+		"state", sa->state == CYGNET_SLOT_LIVE ? "live" : "larval",
 		"src", addr_text(path->af, &path->src, src),
 		"dst", addr_text(path->af, &path->dst, dst),
 		"proto", proto_text(sa->proto, proto, sizeof(proto)),
@@ -99,12 +99,10 @@ json_t *databases_sad(struct cygnet_db *db, uint64_t now)
 }
 
 /* The bits that all addresses of a range have in common, or -1 if it is no prefix. */
-static int prefix_bits(const struct cygnet_addr *lo, const struct cygnet_addr *hi, int max)
+static int prefix_bits(uint8_t af, const struct cygnet_addr *lo, const struct cygnet_addr *hi)
 {
-	int bits = 0;
+	int bits = (int)cygnet_addr_common(af, lo, hi), max = af == AF_INET6 ? 128 : 32;
 
-	while (bits < max && !((lo->bytes[bits / 8] ^ hi->bytes[bits / 8]) & (0x80 >> bits % 8)))
-		bits++;
 	for (int i = bits; i < max; i++)
 		if (lo->bytes[i / 8] & (0x80 >> i % 8) || !(hi->bytes[i / 8] & (0x80 >> i % 8)))
 			return -1;
@@ -115,7 +113,7 @@ static const char *range_text(uint8_t af, const struct cygnet_addr *lo,
 			      const struct cygnet_addr *hi, char *text)
 {
 	char first[ADDR_TEXT], last[ADDR_TEXT];
-	int bits = prefix_bits(lo, hi, af == AF_INET6 ? 128 : 32);
+	int bits = prefix_bits(af, lo, hi);
 
 	if (bits >= 0)
 		snprintf(text, RANGE_TEXT, "%s/%d", addr_text(af, lo, first), bits);
@@ -136,20 +134,17 @@ static const char *ports_text(uint16_t lo, uint16_t hi, char *text, size_t size)
 	return text;
 }
 
-/* Which interface of this host policies call that, or the number that they do. */
-static const char *interface_text(uint32_t interface, char *text, size_t size)
+/* Which interface of this host policies call that, or the number that they do.
+ * @param all  the interfaces of this host; NULL: they are not known */
+static const char *interface_text(const struct if_nameindex *all, uint32_t interface, char *text,
+				  size_t size)
 {
-	struct if_nameindex *all;
-
 	if (!interface)
 		return "any";
+	for (; all && all->if_index; all++)
+		if (cygnet_interface(all->if_name) == interface)
+			return all->if_name;
 	snprintf(text, size, "0x%08x", interface);
-	all = if_nameindex();
-	for (struct if_nameindex *one = all; one && one->if_index; one++)
-		if (cygnet_interface(one->if_name) == interface)
-			snprintf(text, size, "%s", one->if_name);
-	if (all)
-		if_freenameindex(all);
 	return text;
 }
 
@@ -168,14 +163,15 @@ static void selector_text(char *text, size_t size, const char *src, const char *
 		 bound ? interface : "");
 }
 
-static json_t *policy_row(const struct cygnet_policy *policy, uint64_t now)
+static json_t *policy_row(const struct cygnet_policy *policy, const struct if_nameindex *interfaces,
+			  uint64_t now)
 {
 	static const char *const dirs[] = {"in", "out", "fwd"};
 	static const char *const actions[] = {"protect", "bypass", "discard"};
 	const struct cygnet_selector *sel = &policy->sel;
 	char src[RANGE_TEXT], dst[RANGE_TEXT], sports[16], dports[16], protos[8], sa_protos[8];
-	char selector[2 * RANGE_TEXT + 64], spi[16], name[IF_NAMESIZE];
-	const char *interface = interface_text(sel->interface, name, sizeof(name));
+	char selector[2 * RANGE_TEXT + 64], spi[16], number[16];
+	const char *interface = interface_text(interfaces, sel->interface, number, sizeof(number));
 	const char *proto = proto_text(sel->proto, protos, sizeof(protos));
 	const char *sport = ports_text(sel->sport_lo, sel->sport_hi, sports, sizeof(sports));
 	const char *dport = ports_text(sel->dport_lo, sel->dport_hi, dports, sizeof(dports));
@@ -207,6 +203,7 @@ static json_t *policy_row(const struct cygnet_policy *policy, uint64_t now)
 
 json_t *databases_spd(struct cygnet_db *db, uint64_t now)
 {
+	struct if_nameindex *interfaces = if_nameindex();
 	json_t *rows = json_array();
 	struct cygnet_policy policy;
 	struct cygnet_db_info info;
@@ -214,6 +211,8 @@ json_t *databases_spd(struct cygnet_db *db, uint64_t now)
 	cygnet_db_info(db, &info);
 	for (uint32_t i = 0; i < info.geometry.policies; i++)
 		if (cygnet_policy_snapshot(db, i, &policy))
-			json_array_append_new(rows, policy_row(&policy, now));
+			json_array_append_new(rows, policy_row(&policy, interfaces, now));
+	if (interfaces)
+		if_freenameindex(interfaces);
 	return rows;
 }

@@ -182,7 +182,7 @@ static struct cygnet_sa *find(const struct cygnet_sa_params *p)
 	/* An outbound SA is found by its policy; here it is the only one. */
 	for (uint32_t i = 0; i < SAS && !sa; i++) {
 		sa = cygnet_sa_at(sadb, i);
-		if (sa->state != CYGNET_SA_LIVE || sa->spi != p->id.spi)
+		if (sa->state != CYGNET_SLOT_LIVE || sa->spi != p->id.spi)
 			sa = NULL;
 	}
 	return sa;
@@ -416,7 +416,7 @@ static struct rte_crypto_op *new_op(void)
 }
 
 /* Frees the operation. */
-static int run(const struct esp_sa *e, struct rte_mbuf *m, struct rte_crypto_op *op)
+static enum drop_reason run(const struct esp_sa *e, struct rte_mbuf *m, struct rte_crypto_op *op)
 {
 	uint8_t device = engine_device[e->session->device].id;
 	struct rte_crypto_op *done = NULL;
@@ -432,53 +432,53 @@ static int run(const struct esp_sa *e, struct rte_mbuf *m, struct rte_crypto_op 
 	status = op->status;
 	rte_crypto_op_free(op);
 	if (status == RTE_CRYPTO_OP_STATUS_SUCCESS)
-		return ESP_OK;
+		return DROP_NONE;
 	return status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED ? DROP_AUTH_FAILED : DROP_ENGINE_FAILED;
 }
 
-static int prepare_out(const struct esp_sa *e, struct rte_mbuf *m, uint64_t seq,
-		       struct esp_job *job)
+static enum drop_reason prepare_out(const struct esp_sa *e, struct rte_mbuf *m, uint64_t seq,
+				    struct esp_job *job)
 {
 	return e->session->ah ? ah_out_prepare(m, e->sa, e->session, seq, job)
 			      : esp_out_prepare(m, e->sa, e->session, seq, job);
 }
 
-int esp_prepare(const struct esp_sa *e, struct rte_mbuf *m, uint64_t seq)
+enum drop_reason esp_prepare(const struct esp_sa *e, struct rte_mbuf *m, uint64_t seq)
 {
 	struct esp_job job;
 
 	return prepare_out(e, m, seq, &job);
 }
 
-int esp_protect(const struct esp_sa *e, struct rte_mbuf *m, uint64_t seq)
+enum drop_reason esp_protect(const struct esp_sa *e, struct rte_mbuf *m, uint64_t seq)
 {
 	struct rte_crypto_op *op = new_op();
-	int reason = prepare_out(e, m, seq, crypto_op_job(op));
+	enum drop_reason reason = prepare_out(e, m, seq, crypto_op_job(op));
 
-	if (reason != ESP_OK) {
+	if (reason != DROP_NONE) {
 		rte_crypto_op_free(op);
 		return reason;
 	}
 	reason = run(e, m, op);
-	if (reason == ESP_OK && e->session->ah)
+	if (reason == DROP_NONE && e->session->ah)
 		ah_out_finish(m, e->session);
-	else if (reason == ESP_OK)
+	else if (reason == DROP_NONE)
 		esp_out_finish(m, e->session);
 	return reason;
 }
 
-int esp_unprotect(const struct esp_sa *e, struct rte_mbuf *m)
+enum drop_reason esp_unprotect(const struct esp_sa *e, struct rte_mbuf *m)
 {
 	struct rte_crypto_op *op = new_op();
-	int reason = e->session->ah ? ah_in_prepare(m, e->session, crypto_op_job(op))
+	enum drop_reason reason = e->session->ah ? ah_in_prepare(m, e->session, crypto_op_job(op))
 				    : esp_in_prepare(m, e->session, crypto_op_job(op));
 
-	if (reason != ESP_OK) {
+	if (reason != DROP_NONE) {
 		rte_crypto_op_free(op);
 		return reason;
 	}
 	reason = run(e, m, op);
-	if (reason != ESP_OK)
+	if (reason != DROP_NONE)
 		return reason;
 	return e->session->ah ? ah_in_finish(m, e->sa, e->session)
 			      : esp_in_finish(m, e->sa, e->session);

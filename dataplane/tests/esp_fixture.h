@@ -110,11 +110,11 @@ unsigned int esp_offset(const struct esp_sa *e);
  * it is at the device. */
 unsigned int esp_hidden(const struct esp_sa *e);
 
-/** Out through the device. @return ESP_OK or a drop reason */
-int esp_protect(const struct esp_sa *e, struct rte_mbuf *m, uint64_t seq);
-/** In through the device. @return ESP_OK, ESP_DUMMY or a drop reason */
-int esp_unprotect(const struct esp_sa *e, struct rte_mbuf *m);
-/** Only the first half, without device. @return ESP_OK or a drop reason */
-int esp_prepare(const struct esp_sa *e, struct rte_mbuf *m, uint64_t seq);
+/** Out through the device. @return DROP_NONE or a drop reason */
+enum drop_reason esp_protect(const struct esp_sa *e, struct rte_mbuf *m, uint64_t seq);
+/** In through the device. @return DROP_NONE, DROP_DUMMY or a drop reason */
+enum drop_reason esp_unprotect(const struct esp_sa *e, struct rte_mbuf *m);
+/** Only the first half, without device. @return DROP_NONE or a drop reason */
+enum drop_reason esp_prepare(const struct esp_sa *e, struct rte_mbuf *m, uint64_t seq);
 
 #endif

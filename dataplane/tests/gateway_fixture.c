@@ -147,7 +147,7 @@ static struct cygnet_sa *find(uint32_t spi)
 	for (uint32_t i = 0; !sa; i++) {
 		sa = cygnet_sa_at(sadb, i);
 		assert_non_null(sa);
-		if (sa->spi != htonl(spi) || sa->state != CYGNET_SA_LIVE)
+		if (sa->spi != htonl(spi) || sa->state != CYGNET_SLOT_LIVE)
 			sa = NULL;
 	}
 	return sa;

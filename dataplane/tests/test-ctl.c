@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cygnetctl: tables, the databases as rows, and answers over the socket. */
 #include <arpa/inet.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -267,6 +268,53 @@ static void spd(void **state)
 	json_decref(rows);
 }
 
+/* The interfaces of this host, instead of libc's. */
+static struct if_nameindex interfaces[] = {{1, (char *)"lo"}, {7, (char *)"wan0"}, {0, NULL}};
+static unsigned int asked_for, given_back;
+
+struct if_nameindex *if_nameindex(void)
+{
+	asked_for++;
+	return interfaces;
+}
+
+void if_freenameindex(struct if_nameindex *list)
+{
+	assert_ptr_equal(list, interfaces);
+	given_back++;
+}
+
+/* The kernel is asked once, however many policies are bound to one. */
+static void bound_policies(void **state)
+{
+	static const char *const names[] = {"wan0", "gone0", "lo"};
+	struct cygnet_policy_params params = {
+		.sel = {.sport_hi = 65535, .dport_hi = 65535},
+		.action = CYGNET_BYPASS,
+	};
+	const json_t *row;
+	char gone[16];
+	json_t *rows;
+
+	(void)state;
+	for (; params.priority < 3; params.priority++) {
+		params.sel.interface = cygnet_interface(names[params.priority]);
+		add_policy(&params, "10.1.0.0", "10.1.255.255", "0.0.0.0", "255.255.255.255");
+	}
+	asked_for = given_back = 0;
+	rows = databases_spd(db, 50);
+	assert_int_equal(asked_for, 1);
+	assert_int_equal(given_back, 1);
+	row = find_row(rows, "priority", 0);
+	assert_text(row, "interface", "wan0");
+	assert_text(row, "selector", "10.1.0.0/16 === 0.0.0.0/0 dev wan0");
+	/* One that this host does not have goes by its number. */
+	snprintf(gone, sizeof(gone), "0x%08x", cygnet_interface("gone0"));
+	assert_text(find_row(rows, "priority", 1), "interface", gone);
+	assert_text(find_row(rows, "priority", 2), "interface", "lo");
+	json_decref(rows);
+}
+
 /* --- the socket --- */
 
 static void socket_paths(void **state)
@@ -387,6 +435,7 @@ int main(void)
 		cmocka_unit_test(sorted_routes),
 		cmocka_unit_test_setup_teardown(sad, open_db, close_db),
 		cmocka_unit_test_setup_teardown(spd, open_db, close_db),
+		cmocka_unit_test_setup_teardown(bound_policies, open_db, close_db),
 		cmocka_unit_test(socket_paths),
 		cmocka_unit_test(pages),
 		cmocka_unit_test(answers_that_are_none),

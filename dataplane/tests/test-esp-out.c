@@ -99,7 +99,7 @@ static void send_one(const struct esp_sa *e, unsigned int len, uint64_t seq)
 
 	peer_packet(inner, len, 0, false);
 	m = esp_packet(inner, len, headroom_of(e), tailroom_of(e, len));
-	assert_int_equal(esp_protect(e, m, seq), ESP_OK);
+	assert_int_equal(esp_protect(e, m, seq), DROP_NONE);
 	check_sent(e, m, seq, inner, len);
 	rte_pktmbuf_free(m);
 }
@@ -190,13 +190,13 @@ static void check_room(struct esp_sa *e)
 	for (unsigned int i = 0; i <= head; i++) {
 		struct rte_mbuf *m = esp_packet(inner, sizeof(inner), i, tail);
 
-		assert_int_equal(esp_prepare(e, m, 1), i < head ? DROP_NO_BUFFER : ESP_OK);
+		assert_int_equal(esp_prepare(e, m, 1), i < head ? DROP_NO_BUFFER : DROP_NONE);
 		rte_pktmbuf_free(m);
 	}
 	for (unsigned int i = 0; i <= tail; i++) {
 		struct rte_mbuf *m = esp_packet(inner, sizeof(inner), head, i);
 
-		assert_int_equal(esp_prepare(e, m, 1), i < tail ? DROP_NO_BUFFER : ESP_OK);
+		assert_int_equal(esp_prepare(e, m, 1), i < tail ? DROP_NO_BUFFER : DROP_NONE);
 		rte_pktmbuf_free(m);
 	}
 }
@@ -217,7 +217,7 @@ static void larger_than_ip_allows(void **state)
 	esp_sa_any(&e, &esp_algorithms[esp_algorithm_count - 1], 0);
 	largest = esp_out_mtu(e.session, cygnet_sa_path(e.sa), 0, UINT16_MAX);
 	m = esp_packet(NULL, largest, headroom_of(&e), tailroom_of(&e, largest));
-	assert_int_equal(esp_prepare(&e, m, 1), ESP_OK);
+	assert_int_equal(esp_prepare(&e, m, 1), DROP_NONE);
 	assert_in_range(rte_pktmbuf_data_len(m), UINT16_MAX - 3, UINT16_MAX);
 	rte_pktmbuf_free(m);
 	for (unsigned int len = largest + 1; len <= UINT16_MAX; len++) {
@@ -238,7 +238,7 @@ static void check_header(const struct esp_sa *e, uint8_t tos, bool df)
 
 	peer_packet(inner, sizeof(inner), tos, df);
 	m = esp_packet(inner, sizeof(inner), headroom_of(e), tailroom_of(e, sizeof(inner)));
-	assert_int_equal(esp_prepare(e, m, 1), ESP_OK);
+	assert_int_equal(esp_prepare(e, m, 1), DROP_NONE);
 	if (sa->dscp & CYGNET_DSCP_COPY_OUT)
 		outer_tos |= tos & 0xfc;
 	if (sa->flags & CYGNET_SA_COPY_ECN)
@@ -287,7 +287,7 @@ static void send_moved(const struct esp_sa *e, bool v6, uint64_t seq)
 
 	peer_packet(inner, sizeof(inner), 0, false);
 	m = esp_packet(inner, sizeof(inner), RTE_PKTMBUF_HEADROOM, RTE_PKTMBUF_HEADROOM);
-	assert_int_equal(esp_protect(e, m, seq), ESP_OK);
+	assert_int_equal(esp_protect(e, m, seq), DROP_NONE);
 	len = rte_pktmbuf_data_len(m);
 	wire = rte_pktmbuf_mtod(m, const uint8_t *);
 	assert_int_equal(len, esp_out_size(e->session, cygnet_sa_path(e->sa), 0, sizeof(inner)));

@@ -6,6 +6,7 @@
 #include <netinet/ip_icmp.h>
 #include <string.h>
 
+#include "changes.h"
 #include "control.h"
 #include "esp_fixture.h"
 #include "headers.h"
@@ -119,6 +120,25 @@ static void only_down(void **state)
 	assert_int_equal(w->stats->too_big_ignored, 0);
 }
 
+/* All flows of all workers are looked into anew only for another MTU. */
+static void noted(void **state)
+{
+	uint64_t seen = changes_seen();
+
+	(void)state;
+	hear(1400, NEEDED);
+	assert_int_equal(changes_seen(), seen + 1);
+	control_now += PATH_MTU_FORGET - 1;
+	hear(1400, NEEDED);
+	hear(1420, NEEDED);
+	assert_int_equal(changes_seen(), seen + 1);
+	hear(1300, NEEDED);
+	assert_int_equal(changes_seen(), seen + 2);
+	control_now += PATH_MTU_FORGET;
+	hear(1300, NEEDED); /* it was forgotten */
+	assert_int_equal(changes_seen(), seen + 3);
+}
+
 static void implausible(void **state)
 {
 	static const uint16_t mtus[] = {0, 1, 68, 575, SENT, SENT + 1, UINT16_MAX};
@@ -168,6 +188,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		TEST(forgotten),
 		TEST(only_down),
+		TEST(noted),
 		TEST(implausible),
 		TEST(each_length),
 		TEST(limited),

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "fixture.h"
@@ -394,6 +395,36 @@ static void roles_die_with_their_holder(void **state)
 	assert_int_equal(cygnet_role_take(f->db, CYGNET_ROLE_DATAPLANE), 0);
 }
 
+/* While the pages of the file are mapped: whom it names as charon. */
+static struct cygnet_db *onlooker;
+static int named;
+
+/* The library's calls come here. */
+EXPORT int madvise(void *addr, size_t length, int advice)
+{
+	struct cygnet_db_info info;
+
+	if (onlooker && advice == MADV_POPULATE_WRITE) {
+		cygnet_db_info(onlooker, &info);
+		named = info.charon_pid;
+	}
+	return (int)syscall(SYS_madvise, addr, length, advice);
+}
+
+/* That takes its time: a dead predecessor is not named as long. */
+static void role_names_its_holder(void **state)
+{
+	struct fixture *f = *state;
+
+	onlooker = fixture_open(f, 0, 0);
+	onlooker->header->role_pid[CYGNET_ROLE_CHARON] = getpid() + 1;
+	named = 0;
+	assert_int_equal(cygnet_role_take(f->db, CYGNET_ROLE_CHARON), 0);
+	assert_int_equal(named, getpid());
+	cygnet_db_close(onlooker);
+	onlooker = NULL;
+}
+
 /* Two processes with two files of one name would not find each other. */
 static void no_role_in_a_removed_file(void **state)
 {
@@ -600,6 +631,7 @@ int main(void)
 		TEST(created_once),
 		TEST(not_in_forked_children),
 		TEST(roles_die_with_their_holder),
+		TEST(role_names_its_holder),
 		TEST(no_role_in_a_removed_file),
 		TEST(removes_what_nobody_uses),
 		TEST(ports_of_ike),

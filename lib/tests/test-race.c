@@ -237,7 +237,7 @@ static void *onlooker(void *arg)
 	(void)arg;
 	while (!stop()) {
 		for (uint32_t i = 0; i < 1024; i++) {
-			if (cygnet_sa_snapshot(db, i, &sa) && sa.state == CYGNET_SA_LIVE) {
+			if (cygnet_sa_snapshot(db, i, &sa) && sa.state == CYGNET_SLOT_LIVE) {
 				require(sa.reqid == ntohl(sa.spi) - 0x1000 && !sa.cipher_key[0],
 					"a snapshot is torn");
 				check_path(cygnet_sa_path(&sa));

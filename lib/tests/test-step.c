@@ -635,6 +635,81 @@ static void look_for_events(struct cygnet_db *db)
 	}
 }
 
+/* ------------------------------------------------ a reader beside a repair -- */
+
+static void repair_and_reclaim(struct cygnet_db *db)
+{
+	repair_it(db);
+	reclaim(db);
+}
+
+/*
+ * At one write of the repair a reader says that it holds nothing, and then looks for an SA by
+ * its slot. If it still gets it, the keys are there until it says so again.
+ * @return false: the repair has fewer writes
+ */
+static bool look_while_repaired(struct cygnet_db *reader, uint32_t index, uint32_t generation,
+				unsigned int at, unsigned int *found)
+{
+	struct child child = start(CRASHED, repair_and_reclaim);
+	struct cygnet_sa *sa = NULL;
+	bool looked = false;
+
+	for (unsigned int n = 0; next_write(CRASHED, &child); n++) {
+		if (n == at) {
+			cygnet_reader_quiescent(reader, 0);
+			sa = cygnet_sa_get(reader, index, generation);
+			looked = true;
+		}
+		assert_int_equal(write(child.go_on, "", 1), 1);
+	}
+	if (sa) {
+		assert_int_equal(sa->state, CYGNET_SLOT_RETIRED);
+		assert_int_equal(sa->cipher_key[0], 0xab);
+		++*found;
+	}
+	return looked;
+}
+
+/* Whoever deleted an SA died when it was in no chain any more, but still live. */
+static void reader_beside_repair(void **state)
+{
+	struct fixture *f = *state;
+	size_t size = f->db->size;
+	uint32_t index, generation;
+	unsigned int found = 0;
+	struct cygnet_db *reader;
+	struct cygnet_sa *sa;
+	struct child child;
+
+	add_bystanders(f->db);
+	add_large(f->db);
+	sa = find_in(f->db, 0x1000);
+	index = cygnet_sa_index(f->db, sa);
+	generation = sa->generation;
+	find_regions(f->db);
+	make_level(f, ORIGINAL);
+	make_level(f, CRASHED);
+	child = start(ORIGINAL, delete_sa);
+	while (next_write(ORIGINAL, &child) && find_in(f->db, 0x1000))
+		assert_int_equal(write(child.go_on, "", 1), 1);
+	assert_int_equal(cygnet_db_open(level[CRASHED].path, NULL, &reader, NULL, 0), 0);
+	assert_int_equal(cygnet_role_take(reader, CYGNET_ROLE_DATAPLANE), 0);
+	for (unsigned int at = 0, more = 1; more; at++) {
+		die(ORIGINAL, child.pid);
+		assert_int_equal(cygnet_reader_online(reader, 0), 0);
+		assert_non_null(cygnet_sa_get(reader, index, generation));
+		more = look_while_repaired(reader, index, generation, at, &found);
+	}
+	assert_true(found);
+	do {
+		assert_int_equal(write(child.go_on, "", 1), 1);
+	} while (next_write(ORIGINAL, &child));
+	cygnet_db_close(reader);
+	drop_level(ORIGINAL, size);
+	drop_level(CRASHED, size);
+}
+
 #define SCENARIOS(X)                                                                               \
 	X(sa_add, nothing, add_large, look_for_sa, false)                                          \
 	X(sa_add_reserved, reserve, add_large, look_for_sa, false)                                 \
@@ -669,7 +744,7 @@ SCENARIOS(DEFINE)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {SCENARIOS(TEST)};
+	const struct CMUnitTest tests[] = {SCENARIOS(TEST) TEST(reader_beside_repair)};
 
 	if (!TRAP_FLAG) {
 		printf("needs a processor whose trap flag a process can set: x86\n");

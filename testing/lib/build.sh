@@ -40,14 +40,15 @@ bootstrap() {
 
 configure_build() {
 	bootstrap
-	local want="$top $*"
+	local arguments=(--prefix="$root" --sysconfdir="$root/etc"
+		--with-pmddir="$root/lib/dpdk" --with-charon-plugindir="$root/lib/ipsec/plugins"
+		--with-strongswan-confdir="$root/etc/strongswan.d/charon"
+		--with-systemdsystemunitdir="$root/lib/systemd/system" "$@")
+	local want="$top ${arguments[*]}"
 	[ "$(cat "$build/configured" 2> /dev/null)" != "$want" ] || return 0
 	rm -rf "$build"
 	mkdir -p "$build"
-	(cd "$build" && quiet "$build/configure.log" "$top/configure" \
-		--prefix="$root" --sysconfdir="$root/etc" \
-		--with-pmddir="$root/lib/dpdk" --with-charon-plugindir="$root/lib/ipsec/plugins" \
-		--with-strongswan-confdir="$root/etc/strongswan.d/charon" "$@")
+	(cd "$build" && quiet "$build/configure.log" "$top/configure" "${arguments[@]}")
 	echo "$want" > "$build/configured"
 }
 
