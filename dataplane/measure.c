@@ -36,7 +36,7 @@ struct bench {
 	unsigned int size, first, idle;
 	unsigned int in_flight;
 	bool failed;		/* an operation came back with an error, or not at all */
-	uint8_t id;		/* of the cryptodev */
+	const struct engine_device *device;
 	uint16_t queue;
 	unsigned int bytes;	/* of a packet */
 	float gbps, cost_ns;	/* what keep_busy() found */
@@ -182,7 +182,7 @@ static void enqueue(struct bench *b, unsigned int n)
 	n = RTE_MIN(n, b->size - b->first);
 	for (unsigned int i = 0; i < n; i++)
 		op[i]->status = RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
-	sent = rte_cryptodev_enqueue_burst(b->id, b->queue, op, (uint16_t)n);
+	sent = rte_cryptodev_enqueue_burst(b->device->id, b->queue, op, (uint16_t)n);
 	b->first = (b->first + sent) % b->size;
 	b->idle -= sent;
 	b->in_flight += sent;
@@ -191,7 +191,7 @@ static void enqueue(struct bench *b, unsigned int n)
 static unsigned int dequeue(struct bench *b)
 {
 	struct rte_crypto_op *op[BURST];
-	uint16_t n = rte_cryptodev_dequeue_burst(b->id, b->queue, op, BURST);
+	uint16_t n = rte_cryptodev_dequeue_burst(b->device->id, b->queue, op, BURST);
 
 	fetch(op, n);
 	for (uint16_t i = 0; i < n; i++) {
@@ -236,11 +236,15 @@ static float latency(struct bench *b)
 	return (float)((double)least * 1e6 / (double)rte_get_tsc_hz());
 }
 
-/* Keep most packets in flight for a time; what takes longer is measured once. */
+/* Keep most packets in flight for a time; what takes longer is measured once. A device that
+ * collects packets gives none back at first, and then many at once: what counts is from when it
+ * has given back as many as it can have, or, if that takes longer than the time, then some, to
+ * when it last gave back some. */
 static void keep_busy(struct bench *b, unsigned int most, unsigned int slice_us)
 {
-	uint64_t began = rte_get_tsc_cycles(), now = began, busy = 0, done = 0;
+	uint64_t began = rte_get_tsc_cycles(), now = began, last = began, busy = 0, done = 0;
 	double hz = (double)rte_get_tsc_hz();
+	bool filling = !b->device->at_once;
 
 	restrict_to(b, most);
 	while ((now - began < us(slice_us) || done < most) && now - began < us(LOST_MS * 1000) &&
@@ -254,10 +258,19 @@ static void keep_busy(struct bench *b, unsigned int most, unsigned int slice_us)
 		busy += n || b->in_flight != before ? then - now : 0;
 		now = then;
 		done += n;
+		last = n ? now : last;
+		if (filling && n && (done >= most || now - began >= us(slice_us))) {
+			filling = false;
+			began = now;
+			busy = done = 0;
+		}
 	}
 	drain(b);
-	b->gbps = (float)((double)(done * b->bytes * 8) / ((double)(now - began) / hz) / 1e9);
-	b->cost_ns = done ? (float)((double)busy / hz * 1e9 / (double)done) : 0;
+	b->gbps = b->cost_ns = 0;
+	if (!done)
+		return;
+	b->gbps = (float)((double)(done * b->bytes * 8) / ((double)(last - began) / hz) / 1e9);
+	b->cost_ns = (float)((double)busy / hz * 1e9 / (double)done);
 }
 
 /* The better of two. */
@@ -299,7 +312,7 @@ static void share(struct measured *m, const struct session *s, unsigned int devi
 	for (unsigned int w = 0; w < all.workers; w++) {
 		struct bench *b = all.bench[w];
 
-		b->id = engine_device[device].id;
+		b->device = &engine_device[device];
 		b->failed = false;
 		if (w)
 			make_packets(b, s, all.bench[0]->bytes, crypto);
@@ -378,18 +391,18 @@ static void measure_device(struct bench *b, unsigned int device, unsigned int al
 	if (session_describe(&s, &sa))
 		session_crypto(&sa, device, &crypto);
 	explicit_bzero(&sa, sizeof(sa));
-	b->id = engine_device[device].id;
+	b->device = &engine_device[device];
 	for (unsigned int l = 0; crypto && l < LENGTH_CLASSES && !b->failed && !late(); l++) {
 		make_packets(b, &s, length_class_bytes[l], crypto);
 		measure_one(b, &s, &measured[device][algorithm][l], device, crypto, &fastest[l]);
 	}
 	if (b->failed) {
-		log_warn("engine %s: %s failed while it was measured", engine_device[device].engine,
-			 engine_device[device].name);
+		log_warn("engine %s: %s failed while it was measured", b->device->engine,
+			 b->device->name);
 		b->failed = false;
 	}
 	if (crypto && !is_lost())
-		rte_cryptodev_sym_session_free(b->id, crypto);
+		rte_cryptodev_sym_session_free(b->device->id, crypto);
 }
 
 /* A device that has kept packets is not asked again, nor used: a worker would get them back. */
