@@ -332,12 +332,15 @@ int engines_start(const struct conf *conf, unsigned int workers, uint32_t sessio
 	return 0;
 }
 
-/* Keep what was measured for the next start. */
-static void keep(const struct conf *conf, const char *path)
+/* Keep what was measured for the next start, if that is all: the file would say for ever that a
+ * device does not do what it had no chance to do. */
+static void keep(const struct conf *conf, const char *path, int err)
 {
-	int err = mkdir(conf->state, 0755) && errno != EEXIST ? -errno : measured_write(path);
-
-	if (err)
+	if (!err)
+		err = mkdir(conf->state, 0755) && errno != EEXIST ? -errno : measured_write(path);
+	if (err == -EAGAIN)
+		log_warn("%s: not written: the engines will be measured again at the next start", path);
+	else if (err)
 		log_warn("%s: %s: the engines will be measured again at the next start", path,
 			 strerror(-err));
 }
@@ -357,10 +360,10 @@ static int measure(unsigned int workers)
 		if (!packets[made])
 			break;
 	}
-	err = made == workers ? measure_all(packets, workers) : -ENOMEM;
+	err = made == workers ? measure_all(packets, workers, MEASURE_MS) : -ENOMEM;
 	while (made)
 		packet_pool_free(packets[--made]);
-	if (err)
+	if (err == -ENOMEM)
 		log_error("no memory to measure the engines");
 	else
 		log_info("engines measured in %u ms",
@@ -380,9 +383,10 @@ void engines_measure(const struct conf *conf)
 	if (err) {
 		if (err != -ENOENT)
 			log_warn("%s: not used, it is %s: measuring the engines anew", path, why);
-		if (measure(conf->workers))
+		err = measure(conf->workers);
+		if (err == -ENOMEM)
 			return;
-		keep(conf, path);
+		keep(conf, path, err);
 	} else {
 		log_info("%s: says how fast the engines are", path);
 	}

@@ -24,7 +24,6 @@
 #define REPEATS 3u
 #define SLICE_US 1000u	    /* for each number of packets in flight, twice */
 #define SHARED_US 2000u	    /* for all workers at once */
-#define TOTAL_MS 6000u	    /* for all */
 #define BEHIND 4	    /* times slower than another: not worth a second look */
 #define LOST_MS 2000u	    /* after which a device is given up that gives nothing back */
 
@@ -48,6 +47,7 @@ static struct {
 	unsigned int workers;
 	unsigned int ready;	/* atomic: have come so far */
 	uint64_t end;		/* TSC: when measuring has to stop */
+	bool failed;		/* a device has */
 } all;
 
 static uint64_t us(uint64_t n)
@@ -400,6 +400,7 @@ static void measure_device(struct bench *b, unsigned int device, unsigned int al
 		log_warn("engine %s: %s failed while it was measured", b->device->engine,
 			 b->device->name);
 		b->failed = false;
+		all.failed = true;
 	}
 	if (crypto && !is_lost())
 		rte_cryptodev_sym_session_free(b->device->id, crypto);
@@ -419,23 +420,34 @@ static void measure_devices(struct bench *b)
 	}
 }
 
-int measure_all(struct rte_mempool *const *packets, unsigned int workers)
+/* @return as measure_all() */
+static int measure_within(unsigned int limit_ms)
 {
+	bool cut;
+
+	all.failed = false;
+	all.end = rte_get_tsc_cycles() + us(limit_ms * 1000ull);
+	measure_devices(all.bench[0]);
+	cut = late();
+	if (cut)
+		log_warn("not all engines are measured within %u ms: the first that serves it has the "
+			 "rest", limit_ms);
+	return cut || all.failed ? -EAGAIN : 0;
+}
+
+int measure_all(struct rte_mempool *const *packets, unsigned int workers, unsigned int limit_ms)
+{
+	int err = -ENOMEM;
+
 	memset(measured, 0, sizeof(measured));
 	for (all.workers = 0; all.workers < workers; all.workers++) {
 		all.bench[all.workers] = bench_new(all.workers, packets[all.workers]);
 		if (!all.bench[all.workers])
 			break;
 	}
-	if (all.workers == workers) {
-		all.end = rte_get_tsc_cycles() + us(TOTAL_MS * 1000ull);
-		measure_devices(all.bench[0]);
-		if (late())
-			log_warn("not all engines are measured within %u s: for the rest the first that "
-				 "serves it is taken, until the file with it is deleted",
-				 TOTAL_MS / 1000);
-	}
+	if (all.workers == workers)
+		err = measure_within(limit_ms);
 	for (unsigned int w = 0; w < all.workers; w++)
 		bench_free(all.bench[w]);
-	return all.workers == workers ? 0 : -ENOMEM;
+	return err;
 }

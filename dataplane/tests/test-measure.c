@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Measuring devices whose speed is known, as this test makes them out of others. */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 #include <rte_bus_vdev.h>
 #include <rte_cycles.h>
 
@@ -21,29 +25,29 @@ static struct {
 	struct rte_crypto_op *op[MEASURE_PACKETS];
 	uint64_t due[MEASURE_PACKETS], last;
 	unsigned int in, out;
-} pipe;
+} tube;
 
-static uint16_t pipe_enqueue(void *qp, struct rte_crypto_op **ops, uint16_t n)
+static uint16_t tube_enqueue(void *qp, struct rte_crypto_op **ops, uint16_t n)
 {
 	uint64_t us = rte_get_tsc_hz() / 1000000, soonest = rte_get_tsc_cycles() + DEPTH_US * us;
 
 	(void)qp;
 	for (uint16_t i = 0; i < n; i++) {
-		pipe.last = RTE_MAX(soonest, pipe.last + EACH_US * us);
-		pipe.due[pipe.in % MEASURE_PACKETS] = pipe.last;
-		pipe.op[pipe.in++ % MEASURE_PACKETS] = ops[i];
+		tube.last = RTE_MAX(soonest, tube.last + EACH_US * us);
+		tube.due[tube.in % MEASURE_PACKETS] = tube.last;
+		tube.op[tube.in++ % MEASURE_PACKETS] = ops[i];
 	}
 	return n;
 }
 
-static uint16_t pipe_dequeue(void *qp, struct rte_crypto_op **ops, uint16_t n)
+static uint16_t tube_dequeue(void *qp, struct rte_crypto_op **ops, uint16_t n)
 {
 	uint64_t now = rte_get_tsc_cycles();
 	uint16_t done = 0;
 
 	(void)qp;
-	while (done < n && pipe.out != pipe.in && pipe.due[pipe.out % MEASURE_PACKETS] <= now) {
-		ops[done] = pipe.op[pipe.out++ % MEASURE_PACKETS];
+	while (done < n && tube.out != tube.in && tube.due[tube.out % MEASURE_PACKETS] <= now) {
+		ops[done] = tube.op[tube.out++ % MEASURE_PACKETS];
 		ops[done++]->status = RTE_CRYPTO_OP_STATUS_SUCCESS;
 	}
 	return done;
@@ -77,15 +81,25 @@ static int stop(void **state)
 	return rte_vdev_uninit("crypto_aesni_gcm7");
 }
 
-/* It is alone, and will be somebody else's. */
-static int alone(void **state)
+static int use_first(unsigned int n)
 {
-	(void)state;
 	devices = engine_devices;
-	engine_devices = 1;
+	engine_devices = n;
 	engine_device[0].at_once = false;
 	good = rte_crypto_fp_ops[engine_device[0].id];
 	return 0;
+}
+
+static int alone(void **state)
+{
+	(void)state;
+	return use_first(1);
+}
+
+static int with_another(void **state)
+{
+	(void)state;
+	return use_first(2);
 }
 
 static int clean(void **state)
@@ -102,7 +116,7 @@ static bool about(float gbps, float truth)
 }
 
 /* That it has to fill is not held against a device. */
-static void full_pipe(void **state)
+static void full_tube(void **state)
 {
 	const unsigned int length = LENGTH_CLASSES - 1;
 	const struct measured *m = &measured[0][0][length];
@@ -110,21 +124,67 @@ static void full_pipe(void **state)
 	bool right = false;
 
 	(void)state;
-	rte_crypto_fp_ops[engine_device[0].id].enqueue_burst = pipe_enqueue;
-	rte_crypto_fp_ops[engine_device[0].id].dequeue_burst = pipe_dequeue;
+	rte_crypto_fp_ops[engine_device[0].id].enqueue_burst = tube_enqueue;
+	rte_crypto_fp_ops[engine_device[0].id].dequeue_burst = tube_dequeue;
 	/* Others may have had the core. */
 	for (unsigned int i = 0; i < TRIES && !right; i++) {
-		assert_int_equal(measure_all(&packets, 1), 0);
+		assert_int_equal(measure_all(&packets, 1, MEASURE_MS), 0);
 		assert_true(m->latency_us >= DEPTH_US);
 		right = about(m->gbps[1], truth) && about(m->gbps[2], truth);
 	}
 	assert_true(right);
 }
 
+/* One that the clock stops is told from one that is done. */
+static void late(void **state)
+{
+	static const struct measured none[LENGTH_CLASSES];
+
+	(void)state;
+	assert_int_equal(measure_all(&packets, 1, 0), -EAGAIN);
+	assert_memory_equal(measured[0][0], none, sizeof(none));
+	assert_int_equal(measure_all(&packets, 1, MEASURE_MS), 0);
+	assert_true(measured[0][0][0].gbps[0] > 0);
+}
+
+static uint16_t deny(void *qp, struct rte_crypto_op **ops, uint16_t n)
+{
+	uint16_t done = good.dequeue_burst(qp, ops, n);
+
+	for (uint16_t i = 0; i < done; i++)
+		ops[i]->status = RTE_CRYPTO_OP_STATUS_ERROR;
+	return done;
+}
+
+/* What was measured while a device failed is used, but not kept. */
+static void kept(void **state)
+{
+	char path[sizeof(((struct conf *)0)->state) + 16];
+	struct conf conf;
+
+	(void)state;
+	conf_defaults(&conf);
+	snprintf(conf.state, sizeof(conf.state), "/tmp/cyg-measure-XXXXXX");
+	assert_non_null(mkdtemp(conf.state));
+	snprintf(path, sizeof(path), "%s/engines", conf.state);
+	rte_crypto_fp_ops[engine_device[0].id].dequeue_burst = deny;
+	engines_measure(&conf);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_true(offload_enabled && measured[0][0][0].gbps[0] == 0 && measured[1][0][0].gbps[0] > 0);
+	rte_crypto_fp_ops[engine_device[0].id] = good;
+	engines_measure(&conf);
+	assert_int_equal(access(path, F_OK), 0);
+	assert_true(measured[0][0][0].gbps[0] > 0);
+	unlink(path);
+	rmdir(conf.state);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(full_pipe, alone, clean),
+		cmocka_unit_test_setup_teardown(full_tube, alone, clean),
+		cmocka_unit_test_setup_teardown(late, alone, clean),
+		cmocka_unit_test_setup_teardown(kept, with_another, clean),
 	};
 
 	(void)argc;
