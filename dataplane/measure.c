@@ -22,9 +22,12 @@
 #define BURST 32u
 #define FEW 4u		    /* packets of a burst at light load */
 #define REPEATS 3u
-#define SLICE_US 1000u	    /* for each number of packets in flight, twice */
-#define SHARED_US 2000u	    /* for all workers at once */
+#define SLICE_US 500u	    /* for each number of packets in flight, twice */
+#define SHARED_US 1000u	    /* for all workers at once */
 #define BEHIND 4	    /* times slower than another: not worth a second look */
+#define LONG_US 4000u	    /* nothing that happens to the core meanwhile matters much then */
+#define ALL 0.9f	    /* of the core's time */
+#define GAIN 2.0f	    /* what more packets in flight bring, if yet more are to be tried */
 #define LOST_MS 2000u	    /* after which a device is given up that gives nothing back */
 
 /* One lcore's. */
@@ -37,6 +40,8 @@ struct bench {
 	bool failed;		/* an operation came back with an error, or not at all */
 	const struct engine_device *device;
 	uint16_t queue;
+	const struct session *session;
+	void *crypto;		/* the device's */
 	unsigned int bytes;	/* of a packet */
 	float gbps, cost_ns;	/* what keep_busy() found */
 };
@@ -105,13 +110,6 @@ static struct bench *bench_new(unsigned int worker, struct rte_mempool *packets)
 	return b;
 }
 
-/* Use so many of the operations; none is in flight. */
-static void restrict_to(struct bench *b, unsigned int size)
-{
-	b->size = b->idle = size;
-	b->first = 0;
-}
-
 /* An SA that nobody has, with a key that nobody knows. */
 static void make_sa(struct cygnet_sa *sa, const struct algorithm *a)
 {
@@ -132,18 +130,21 @@ static void make_sa(struct cygnet_sa *sa, const struct algorithm *a)
 	}
 }
 
-static void make_packets(struct bench *b, const struct session *s, unsigned int bytes, void *crypto)
+/* Use so many of the operations, with new packets; none is in flight. */
+static void make_packets(struct bench *b, unsigned int size)
 {
+	const struct session *s = b->session;
 	unsigned int header = sizeof(struct rte_esp_hdr) + s->iv_len;
-	unsigned int text = bytes / s->align * s->align;
+	unsigned int text = b->bytes / s->align * s->align;
 
-	b->bytes = bytes;
-	for (unsigned int i = 0; i < MOST; i++) {
+	b->size = b->idle = size;
+	b->first = 0;
+	for (unsigned int i = 0; i < size; i++) {
 		struct rte_mbuf *m = b->op[i]->sym->m_src;
 
 		rte_pktmbuf_reset(m);
 		rte_pktmbuf_append(m, (uint16_t)(header + text + s->icv_len));
-		rte_crypto_op_attach_sym_session(b->op[i], crypto);
+		rte_crypto_op_attach_sym_session(b->op[i], b->crypto);
 		esp_describe(s, crypto_op_job(b->op[i]), 0, text, false, header + text);
 		crypto_op_describe(b->op[i], m, s->form);
 	}
@@ -225,7 +226,7 @@ static float latency(struct bench *b)
 {
 	uint64_t least = UINT64_MAX;
 
-	restrict_to(b, FEW);
+	make_packets(b, FEW);
 	for (unsigned int i = 0; i <= REPEATS && !b->failed; i++) {
 		uint64_t began = rte_get_tsc_cycles();
 
@@ -240,13 +241,13 @@ static float latency(struct bench *b)
  * collects packets gives none back at first, and then many at once: what counts is from when it
  * has given back as many as it can have, or, if that takes longer than the time, then some, to
  * when it last gave back some. */
-static void keep_busy(struct bench *b, unsigned int most, unsigned int slice_us)
+static void keep_busy(struct bench *b, unsigned int slice_us)
 {
+	unsigned int most = b->size;
 	uint64_t began = rte_get_tsc_cycles(), now = began, last = began, busy = 0, done = 0;
 	double hz = (double)rte_get_tsc_hz();
 	bool filling = !b->device->at_once;
 
-	restrict_to(b, most);
 	while ((now - began < us(slice_us) || done < most) && now - began < us(LOST_MS * 1000) &&
 	       !b->failed) {
 		unsigned int before = b->in_flight, n;
@@ -273,16 +274,19 @@ static void keep_busy(struct bench *b, unsigned int most, unsigned int slice_us)
 	b->cost_ns = (float)((double)busy / hz * 1e9 / (double)done);
 }
 
-/* The better of two. */
+/* The better of two, unless the first one took long. */
 static void throughput(struct bench *b, unsigned int most, float fastest, float *gbps,
 		       float *cost_ns)
 {
-	keep_busy(b, most, SLICE_US);
+	uint64_t began = rte_get_tsc_cycles();
+
+	make_packets(b, most);
+	keep_busy(b, SLICE_US);
 	*gbps = b->gbps;
 	*cost_ns = b->cost_ns;
-	if (*gbps * BEHIND < fastest)
+	if (*gbps * BEHIND < fastest || rte_get_tsc_cycles() - began > us(LONG_US))
 		return;
-	keep_busy(b, most, SLICE_US);
+	keep_busy(b, SLICE_US);
 	if (b->gbps > *gbps) {
 		*gbps = b->gbps;
 		*cost_ns = b->cost_ns;
@@ -295,27 +299,30 @@ static int run_shared(void *arg)
 {
 	struct bench *b = arg;
 
+	make_packets(b, b->size);
 	__atomic_fetch_add(&all.ready, 1, __ATOMIC_ACQ_REL);
 	while (__atomic_load_n(&all.ready, __ATOMIC_ACQUIRE) < all.workers)
 		rte_pause();
-	keep_busy(b, b->size, SHARED_US);
+	keep_busy(b, SHARED_US);
 	return 0;
 }
 
 /* What a worker has of a device when all of them use it at once: a link, a lock and the memory
  * are the same for all. */
-static void share(struct measured *m, const struct session *s, unsigned int device, void *crypto)
+static void share(struct measured *m)
 {
+	const struct bench *first = all.bench[0];
 	unsigned int step = measured_step(m), launched = 0;
 	float gbps = 0;
 
 	for (unsigned int w = 0; w < all.workers; w++) {
 		struct bench *b = all.bench[w];
 
-		b->device = &engine_device[device];
+		b->device = first->device;
+		b->session = first->session;
+		b->crypto = first->crypto;
+		b->bytes = first->bytes;
 		b->failed = false;
-		if (w)
-			make_packets(b, s, all.bench[0]->bytes, crypto);
 		b->size = offload_step[step];
 	}
 	all.ready = 0;
@@ -338,14 +345,17 @@ static void share(struct measured *m, const struct session *s, unsigned int devi
 }
 
 /* Twice as many packets in flight are twice as fast at the most: what cannot reach the
- * half of another device so need not be tried. */
-static bool hopeless(const struct measured *m, unsigned int step, float fastest)
+ * half of another device so need not be tried. Nor do more of them bring much to what already
+ * did not gain by them, or takes all of the core's time. */
+static bool is_at_its_end(const struct bench *b, const struct measured *m, unsigned int step,
+			  float fastest)
 {
-	return m->gbps[step] * MOST / offload_step[step] < fastest / 2;
+	return m->gbps[step] * MOST / offload_step[step] < fastest / 2 ||
+	       (step && m->gbps[step] < m->gbps[step - 1] * GAIN) ||
+	       m->gbps[step] * m->cost_ns > (float)(b->bytes * 8) * ALL;
 }
 
-static void measure_one(struct bench *b, const struct session *s, struct measured *m,
-			unsigned int device, void *crypto, float *fastest)
+static void measure_one(struct bench *b, struct measured *m, float *fastest)
 {
 	*m = (struct measured){0};
 	m->latency_us = latency(b);
@@ -357,11 +367,11 @@ static void measure_one(struct bench *b, const struct session *s, struct measure
 		if (i == 0 || m->gbps[i] > m->gbps[i - 1])
 			m->cost_ns = cost;
 		*fastest = RTE_MAX(*fastest, m->gbps[i]);
-		if (hopeless(m, i, *fastest))
+		if (is_at_its_end(b, m, i, *fastest))
 			break;
 	}
 	if (all.workers > 1 && !b->failed && measured_gbps(m) * BEHIND >= *fastest)
-		share(m, s, device, crypto);
+		share(m);
 	if (b->failed)
 		*m = (struct measured){0};
 }
@@ -392,9 +402,11 @@ static void measure_device(struct bench *b, unsigned int device, unsigned int al
 		session_crypto(&sa, device, &crypto);
 	explicit_bzero(&sa, sizeof(sa));
 	b->device = &engine_device[device];
+	b->session = &s;
+	b->crypto = crypto;
 	for (unsigned int l = 0; crypto && l < LENGTH_CLASSES && !b->failed && !late(); l++) {
-		make_packets(b, &s, length_class_bytes[l], crypto);
-		measure_one(b, &s, &measured[device][algorithm][l], device, crypto, &fastest[l]);
+		b->bytes = length_class_bytes[l];
+		measure_one(b, &measured[device][algorithm][l], &fastest[l]);
 	}
 	if (b->failed) {
 		log_warn("engine %s: %s failed while it was measured", b->device->engine,

@@ -11,7 +11,7 @@
 /** Packets that it takes for each worker, and has in flight at most. */
 #define MEASURE_PACKETS 4096u
 /** What it takes at the most, and what one measurement takes that has begun. */
-#define MEASURE_MS 6000u
+#define MEASURE_MS 10000u
 
 /**
  * Measure all devices with all algorithms and lengths into measured[], within seconds: on queue
