@@ -1,39 +1,80 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdio.h>
+
 #include <rte_common.h>
+#include <rte_debug.h>
 
 #include "algorithm.h"
+#include "suite.h"
 
-#define GCM(key) {CYGNET_CIPHER_AES_GCM, key, 4, CYGNET_AUTH_NONE, 0, 16}
-#define CBC(key)                                                   \
-	{CYGNET_CIPHER_AES_CBC, key, 0, CYGNET_AUTH_HMAC_SHA1, 20, 12},   \
-	{CYGNET_CIPHER_AES_CBC, key, 0, CYGNET_AUTH_HMAC_SHA256, 32, 16}, \
-	{CYGNET_CIPHER_AES_CBC, key, 0, CYGNET_AUTH_HMAC_SHA384, 48, 24}, \
-	{CYGNET_CIPHER_AES_CBC, key, 0, CYGNET_AUTH_HMAC_SHA512, 64, 32}
-
-const struct algorithm algorithms[] = {
-	GCM(16), GCM(24), GCM(32), CBC(16), CBC(24), CBC(32),
+/* The usual ones first: there may be no time for all. */
+static const uint8_t auth_order[] = {
+	CYGNET_AUTH_NONE,	 CYGNET_AUTH_HMAC_SHA256, CYGNET_AUTH_HMAC_SHA1,
+	CYGNET_AUTH_HMAC_SHA512, CYGNET_AUTH_HMAC_SHA384, CYGNET_AUTH_AES_XCBC,
+	CYGNET_AUTH_AES_CMAC,	 CYGNET_AUTH_HMAC_MD5,
 };
-const unsigned int algorithm_count = RTE_DIM(algorithms);
-_Static_assert(RTE_DIM(algorithms) <= ALGORITHMS_MAX, "ALGORITHMS_MAX");
+static const uint8_t cipher_order[] = {
+	CYGNET_CIPHER_AES_GCM, CYGNET_CIPHER_AES_CBC, CYGNET_CIPHER_CHACHA20_POLY1305,
+	CYGNET_CIPHER_AES_CTR, CYGNET_CIPHER_AES_CCM, CYGNET_CIPHER_AES_GMAC,
+	CYGNET_CIPHER_NULL,    CYGNET_CIPHER_3DES_CBC, CYGNET_CIPHER_DES_CBC,
+};
+_Static_assert(RTE_DIM(auth_order) == CYGNET_AUTHS, "each authentication");
+_Static_assert(RTE_DIM(cipher_order) == CYGNET_CIPHERS, "each cipher");
+
+struct algorithm algorithms[ALGORITHMS_MAX];
+unsigned int algorithm_count;
 
 const uint16_t length_class_bytes[LENGTH_CLASSES] = {64, 256, 1024, 1408};
 
+/* What costs the same has one number. A shorter or longer ICV does; SHA-384 is SHA-512 with less
+ * of its result; and AES-GMAC encrypts one block of a packet, with a key of whatever length. */
+static bool same(const struct algorithm *a, uint8_t cipher, uint8_t auth, uint8_t key_len)
+{
+	if (auth == CYGNET_AUTH_HMAC_SHA384)
+		auth = CYGNET_AUTH_HMAC_SHA512;
+	return a->cipher == cipher && a->auth == auth &&
+	       (a->key_len == key_len || cipher == CYGNET_CIPHER_AES_GMAC);
+}
+
 unsigned int algorithm_of(const struct cygnet_sa *sa)
 {
-	/* A shorter or longer ICV costs the same. */
 	for (unsigned int i = 0; i < algorithm_count; i++)
-		if (algorithms[i].cipher == sa->cipher && algorithms[i].auth == sa->auth &&
-		    algorithms[i].key_len == sa->cipher_key_len)
+		if (same(&algorithms[i], sa->cipher, sa->auth, sa->cipher_key_len))
 			return i;
 	return ALGORITHM_NONE;
+}
+
+static void add(const struct cygnet_sa *sa)
+{
+	if (algorithm_of(sa) != ALGORITHM_NONE)
+		return;
+	RTE_VERIFY(algorithm_count < ALGORITHMS_MAX);
+	algorithms[algorithm_count++] = (struct algorithm){
+		sa->cipher, sa->cipher_key_len, sa->salt_len,
+		sa->auth, sa->auth_key_len, sa->icv_len,
+	};
+}
+
+/* Before main(): all that suite.c knows. */
+RTE_INIT(number_algorithms)
+{
+	for (unsigned int a = 0; a < RTE_DIM(auth_order); a++)
+		for (unsigned int c = 0; c < RTE_DIM(cipher_order); c++) {
+			struct cygnet_sa sa = {.cipher = cipher_order[c], .auth = auth_order[a]};
+
+			for (unsigned int key = 0; suite_lengths(&sa, key); key++)
+				add(&sa);
+		}
 }
 
 void algorithm_name(unsigned int algorithm, char *name)
 {
 	const struct algorithm *a = &algorithms[algorithm];
 	bool auth = a->auth != CYGNET_AUTH_NONE;
+	char bits[8] = "";
 
-	snprintf(name, ALGORITHM_NAME, "%s-%u%s%s", cygnet_cipher_name(a->cipher), a->key_len * 8,
+	if (a->key_len)
+		snprintf(bits, sizeof(bits), "-%u", a->key_len * 8u);
+	snprintf(name, ALGORITHM_NAME, "%s%s%s%s", cygnet_cipher_name(a->cipher), bits,
 		 auth ? " " : "", auth ? cygnet_auth_name(a->auth) : "");
 }

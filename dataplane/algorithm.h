@@ -12,18 +12,20 @@
 
 #include "cygnet.h"
 
-#define ALGORITHMS_MAX 32u
+#define ALGORITHMS_MAX 80u
 #define ALGORITHM_NONE ALGORITHMS_MAX
 #define ALGORITHM_NAME 48u	/* bytes, with the end */
 #define LENGTH_CLASSES 4u
 
-/** A cipher with its key length and the authentication beside it. Lengths in bytes. */
+/** A cipher with its key length and the authentication beside it, which may stand for others that
+ * cost the same. Lengths in bytes. */
 struct algorithm {
 	uint8_t cipher, key_len, salt_len, auth, auth_key_len, icv_len;
 };
 
-extern const struct algorithm algorithms[];
-extern const unsigned int algorithm_count;
+/** The usual ones first; fixed before main(). */
+extern struct algorithm algorithms[ALGORITHMS_MAX];
+extern unsigned int algorithm_count;
 
 /** Bytes of a packet in the middle of each class. */
 extern const uint16_t length_class_bytes[LENGTH_CLASSES];

@@ -9,9 +9,11 @@
 #include <rte_bus_vdev.h>
 #include <rte_cycles.h>
 #include <rte_dev.h>
+#include <rte_devargs.h>
 #include <rte_string_fns.h>
 #include <rte_version.h>
 
+#include "build_id.h"
 #include "changes.h"
 #include "engine.h"
 #include "log.h"
@@ -35,19 +37,30 @@
 static const struct known {
 	const char *driver, *engine;
 	const char *library; /* of those that come with cygnetd */
+	const char *uses;    /* the library that does its work */
 	/* Of a driver with pools of its own: rte_pmd_opencl.h has such functions. */
 	const char *pool_create, *pool_free, *keeps;
 } known[] = {
-	{.driver = "crypto_ipsec_mb_gcm", .engine = "cpu",
+	{.driver = "crypto_ipsec_mb_gcm", .engine = "cpu", .uses = "libIPSec_MB.so",
 	 .library = "librte_crypto_ipsec_mb_gcm.so"},
-	{.driver = "crypto_ipsec_mb_chain", .engine = "cpu",
+	{.driver = "crypto_ipsec_mb_chain", .engine = "cpu", .uses = "libIPSec_MB.so",
 	 .library = "librte_crypto_ipsec_mb_chain.so"},
-	{.driver = "crypto_aesni_gcm", .engine = "cpu"},
-	{.driver = "crypto_aesni_mb", .engine = "cpu"},
-	{.driver = "crypto_openssl", .engine = "cpu"},
-	{"crypto_opencl", "opencl", "librte_crypto_opencl.so", "rte_pmd_opencl_pktmbuf_pool_create",
-	 "rte_pmd_opencl_pktmbuf_pool_free", "rte_pmd_opencl_keeps_packets"},
+	{.driver = "crypto_aesni_gcm", .engine = "cpu", .uses = "libIPSec_MB.so"},
+	{.driver = "crypto_aesni_mb", .engine = "cpu", .uses = "libIPSec_MB.so"},
+	{.driver = "crypto_openssl", .engine = "cpu", .uses = "libcrypto.so"},
+	{.driver = "crypto_opencl", .engine = "opencl", .library = "librte_crypto_opencl.so",
+	 .pool_create = "rte_pmd_opencl_pktmbuf_pool_create",
+	 .pool_free = "rte_pmd_opencl_pktmbuf_pool_free", .keeps = "rte_pmd_opencl_keeps_packets"},
 };
+
+/* @return NULL: one that we would not start */
+static const struct known *find_known(const char *driver)
+{
+	for (unsigned int i = 0; i < RTE_DIM(known); i++)
+		if (!strcmp(known[i].driver, driver))
+			return &known[i];
+	return NULL;
+}
 
 /* The functions of the first device with pools in which packets survive its failure. */
 static struct {
@@ -110,15 +123,21 @@ static void cpu_model(char *model, size_t size)
 
 /* How fast it is depends on this: what was measured with another version, or
  * on another machine, says nothing. */
-static void set_version(struct engine_device *device, const struct rte_cryptodev_info *info,
-			const char *args)
+static void set_version(struct engine_device *device, const struct rte_device *dev)
 {
-	const char *bus = info->device ? rte_dev_bus_info(info->device) : NULL;
-	char model[96];
+	const struct known *driver = find_known(device->driver);
+	const struct rte_devargs *args = dev ? rte_dev_devargs(dev) : NULL;
+	const char *bus = dev ? rte_dev_bus_info(dev) : NULL;
+	char model[96], build[BUILD_ID] = "", used[BUILD_ID] = "";
 
 	cpu_model(model, sizeof(model));
-	snprintf(device->version, sizeof(device->version), "%s, %s, %.250s, %.352s", rte_version(),
-		 model, bus ? bus : "", args);
+	if (dev) /* what describes the driver lies in it */
+		build_id_at(rte_dev_driver(dev), build);
+	if (driver && driver->uses)
+		build_id_of(driver->uses, used);
+	snprintf(device->version, sizeof(device->version), "%s, %s, build %s%s%s, %.250s, %.400s",
+		 rte_version(), model, build, used[0] ? " " : "", used, bus ? bus : "",
+		 args && args->args ? args->args : "");
 	for (char *c = device->version; *c; c++)
 		if (*c == '|' || (unsigned char)*c < ' ')
 			*c = '_';
@@ -127,23 +146,22 @@ static void set_version(struct engine_device *device, const struct rte_cryptodev
 /* What a driver of EAL's choice belongs to. */
 static const char *engine_of(const struct rte_cryptodev_info *info)
 {
-	for (unsigned int i = 0; i < RTE_DIM(known); i++)
-		if (!strcmp(info->driver_name, known[i].driver))
-			return known[i].engine;
+	const struct known *driver = find_known(info->driver_name);
+
+	if (driver)
+		return driver->engine;
 	return info->feature_flags & RTE_CRYPTODEV_FF_HW_ACCELERATED ? "hardware" : "cpu";
 }
 
 /* Whoever has loaded the driver, we or the EAL, has the library open. */
 static void find_memory(struct engine_device *device)
 {
-	const struct known *driver = known;
+	const struct known *driver = find_known(device->driver);
 	int (*keeps)(uint8_t id) = NULL;
 	void *library;
 	int kept;
 
-	while (driver < known + RTE_DIM(known) && strcmp(driver->driver, device->driver))
-		driver++;
-	if (driver == known + RTE_DIM(known) || !driver->pool_create)
+	if (!driver || !driver->pool_create)
 		return;
 	library = dlopen(driver->library, RTLD_NOW | RTLD_NOLOAD);
 	if (!library)
@@ -162,7 +180,7 @@ static void find_memory(struct engine_device *device)
 }
 
 /* Take a cryptodev into the list. It is closed if that fails. */
-static int add_device(uint8_t id, const char *args, unsigned int queues, uint32_t sessions)
+static int add_device(uint8_t id, unsigned int queues, uint32_t sessions)
 {
 	struct engine_device *device = &engine_device[engine_devices];
 	struct rte_cryptodev_info info = {0};
@@ -176,7 +194,7 @@ static int add_device(uint8_t id, const char *args, unsigned int queues, uint32_
 		.at_once = info.feature_flags & RTE_CRYPTODEV_FF_SYM_CPU_CRYPTO,
 	};
 	rte_strscpy(device->name, rte_cryptodev_name_get(id), sizeof(device->name));
-	set_version(device, &info, args);
+	set_version(device, info.device);
 	err = configure(device, queues, sessions);
 	if (err) {
 		log_error("engine %s: %s cannot be set up with %u queues and %u sessions: %s",
@@ -207,7 +225,7 @@ static int start_device(const char *driver, const char *args, unsigned int queue
 	if (err)
 		return err;
 	id = rte_cryptodev_get_dev_id(name);
-	err = id < 0 ? -ENODEV : add_device((uint8_t)id, args, queues, sessions);
+	err = id < 0 ? -ENODEV : add_device((uint8_t)id, queues, sessions);
 	if (err)
 		rte_vdev_uninit(name);
 	else
@@ -263,7 +281,7 @@ static void adopt_devices(const char *engine, unsigned int queues, uint32_t sess
 				 engine, rte_cryptodev_name_get((uint8_t)id),
 				 info.max_nb_queue_pairs, queues);
 		else
-			add_device((uint8_t)id, "", queues, sessions);
+			add_device((uint8_t)id, queues, sessions);
 	}
 }
 
@@ -332,12 +350,15 @@ int engines_start(const struct conf *conf, unsigned int workers, uint32_t sessio
 	return 0;
 }
 
-/* Keep what was measured for the next start. */
-static void keep(const struct conf *conf, const char *path)
+/* Keep what was measured for the next start, if that is all: the file would say for ever that a
+ * device does not do what it had no chance to do. */
+static void keep(const struct conf *conf, const char *path, int err)
 {
-	int err = mkdir(conf->state, 0755) && errno != EEXIST ? -errno : measured_write(path);
-
-	if (err)
+	if (!err)
+		err = mkdir(conf->state, 0755) && errno != EEXIST ? -errno : measured_write(path);
+	if (err == -EAGAIN)
+		log_warn("%s: not written: the engines will be measured again at the next start", path);
+	else if (err)
 		log_warn("%s: %s: the engines will be measured again at the next start", path,
 			 strerror(-err));
 }
@@ -357,10 +378,10 @@ static int measure(unsigned int workers)
 		if (!packets[made])
 			break;
 	}
-	err = made == workers ? measure_all(packets, workers) : -ENOMEM;
+	err = made == workers ? measure_all(packets, workers, MEASURE_MS) : -ENOMEM;
 	while (made)
 		packet_pool_free(packets[--made]);
-	if (err)
+	if (err == -ENOMEM)
 		log_error("no memory to measure the engines");
 	else
 		log_info("engines measured in %u ms",
@@ -380,9 +401,10 @@ void engines_measure(const struct conf *conf)
 	if (err) {
 		if (err != -ENOENT)
 			log_warn("%s: not used, it is %s: measuring the engines anew", path, why);
-		if (measure(conf->workers))
+		err = measure(conf->workers);
+		if (err == -ENOMEM)
 			return;
-		keep(conf, path);
+		keep(conf, path, err);
 	} else {
 		log_info("%s: says how fast the engines are", path);
 	}

@@ -17,7 +17,7 @@ struct engine_device {
 	char name[64];		/* "crypto_aesni_mb0" */
 	const char *driver;	/* "crypto_aesni_mb" */
 	const char *engine;	/* "cpu", "hardware" or "opencl" */
-	char version[768];	/* of what makes it fast: driver, hardware, arguments */
+	char version[896];	/* of what makes it fast: driver, hardware, arguments */
 	uint8_t id;		/* cryptodev */
 	bool ours;		/* made here, not by EAL's arguments */
 	bool at_once;		/* also works without a queue: DPDK's "CPU crypto" */

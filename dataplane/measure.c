@@ -22,10 +22,12 @@
 #define BURST 32u
 #define FEW 4u		    /* packets of a burst at light load */
 #define REPEATS 3u
-#define SLICE_US 1000u	    /* for each number of packets in flight, twice */
-#define SHARED_US 2000u	    /* for all workers at once */
-#define TOTAL_MS 6000u	    /* for all */
+#define SLICE_US 500u	    /* for each number of packets in flight, twice */
+#define SHARED_US 1000u	    /* for all workers at once */
 #define BEHIND 4	    /* times slower than another: not worth a second look */
+#define LONG_US 4000u	    /* nothing that happens to the core meanwhile matters much then */
+#define ALL 0.9f	    /* of the core's time */
+#define GAIN 2.0f	    /* what more packets in flight bring, if yet more are to be tried */
 #define LOST_MS 2000u	    /* after which a device is given up that gives nothing back */
 
 /* One lcore's. */
@@ -36,8 +38,10 @@ struct bench {
 	unsigned int size, first, idle;
 	unsigned int in_flight;
 	bool failed;		/* an operation came back with an error, or not at all */
-	uint8_t id;		/* of the cryptodev */
+	const struct engine_device *device;
 	uint16_t queue;
+	const struct session *session;
+	void *crypto;		/* the device's */
 	unsigned int bytes;	/* of a packet */
 	float gbps, cost_ns;	/* what keep_busy() found */
 };
@@ -48,6 +52,7 @@ static struct {
 	unsigned int workers;
 	unsigned int ready;	/* atomic: have come so far */
 	uint64_t end;		/* TSC: when measuring has to stop */
+	bool failed;		/* a device has */
 } all;
 
 static uint64_t us(uint64_t n)
@@ -105,13 +110,6 @@ static struct bench *bench_new(unsigned int worker, struct rte_mempool *packets)
 	return b;
 }
 
-/* Use so many of the operations; none is in flight. */
-static void restrict_to(struct bench *b, unsigned int size)
-{
-	b->size = b->idle = size;
-	b->first = 0;
-}
-
 /* An SA that nobody has, with a key that nobody knows. */
 static void make_sa(struct cygnet_sa *sa, const struct algorithm *a)
 {
@@ -132,18 +130,21 @@ static void make_sa(struct cygnet_sa *sa, const struct algorithm *a)
 	}
 }
 
-static void make_packets(struct bench *b, const struct session *s, unsigned int bytes, void *crypto)
+/* Use so many of the operations, with new packets; none is in flight. */
+static void make_packets(struct bench *b, unsigned int size)
 {
+	const struct session *s = b->session;
 	unsigned int header = sizeof(struct rte_esp_hdr) + s->iv_len;
-	unsigned int text = bytes / s->align * s->align;
+	unsigned int text = b->bytes / s->align * s->align;
 
-	b->bytes = bytes;
-	for (unsigned int i = 0; i < MOST; i++) {
+	b->size = b->idle = size;
+	b->first = 0;
+	for (unsigned int i = 0; i < size; i++) {
 		struct rte_mbuf *m = b->op[i]->sym->m_src;
 
 		rte_pktmbuf_reset(m);
 		rte_pktmbuf_append(m, (uint16_t)(header + text + s->icv_len));
-		rte_crypto_op_attach_sym_session(b->op[i], crypto);
+		rte_crypto_op_attach_sym_session(b->op[i], b->crypto);
 		esp_describe(s, crypto_op_job(b->op[i]), 0, text, false, header + text);
 		crypto_op_describe(b->op[i], m, s->form);
 	}
@@ -182,7 +183,7 @@ static void enqueue(struct bench *b, unsigned int n)
 	n = RTE_MIN(n, b->size - b->first);
 	for (unsigned int i = 0; i < n; i++)
 		op[i]->status = RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
-	sent = rte_cryptodev_enqueue_burst(b->id, b->queue, op, (uint16_t)n);
+	sent = rte_cryptodev_enqueue_burst(b->device->id, b->queue, op, (uint16_t)n);
 	b->first = (b->first + sent) % b->size;
 	b->idle -= sent;
 	b->in_flight += sent;
@@ -191,7 +192,7 @@ static void enqueue(struct bench *b, unsigned int n)
 static unsigned int dequeue(struct bench *b)
 {
 	struct rte_crypto_op *op[BURST];
-	uint16_t n = rte_cryptodev_dequeue_burst(b->id, b->queue, op, BURST);
+	uint16_t n = rte_cryptodev_dequeue_burst(b->device->id, b->queue, op, BURST);
 
 	fetch(op, n);
 	for (uint16_t i = 0; i < n; i++) {
@@ -225,7 +226,7 @@ static float latency(struct bench *b)
 {
 	uint64_t least = UINT64_MAX;
 
-	restrict_to(b, FEW);
+	make_packets(b, FEW);
 	for (unsigned int i = 0; i <= REPEATS && !b->failed; i++) {
 		uint64_t began = rte_get_tsc_cycles();
 
@@ -236,13 +237,17 @@ static float latency(struct bench *b)
 	return (float)((double)least * 1e6 / (double)rte_get_tsc_hz());
 }
 
-/* Keep most packets in flight for a time; what takes longer is measured once. */
-static void keep_busy(struct bench *b, unsigned int most, unsigned int slice_us)
+/* Keep most packets in flight for a time; what takes longer is measured once. A device that
+ * collects packets gives none back at first, and then many at once: what counts is from when it
+ * has given back as many as it can have, or, if that takes longer than the time, then some, to
+ * when it last gave back some. */
+static void keep_busy(struct bench *b, unsigned int slice_us)
 {
-	uint64_t began = rte_get_tsc_cycles(), now = began, busy = 0, done = 0;
+	unsigned int most = b->size;
+	uint64_t began = rte_get_tsc_cycles(), now = began, last = began, busy = 0, done = 0;
 	double hz = (double)rte_get_tsc_hz();
+	bool filling = !b->device->at_once;
 
-	restrict_to(b, most);
 	while ((now - began < us(slice_us) || done < most) && now - began < us(LOST_MS * 1000) &&
 	       !b->failed) {
 		unsigned int before = b->in_flight, n;
@@ -254,22 +259,34 @@ static void keep_busy(struct bench *b, unsigned int most, unsigned int slice_us)
 		busy += n || b->in_flight != before ? then - now : 0;
 		now = then;
 		done += n;
+		last = n ? now : last;
+		if (filling && n && (done >= most || now - began >= us(slice_us))) {
+			filling = false;
+			began = now;
+			busy = done = 0;
+		}
 	}
 	drain(b);
-	b->gbps = (float)((double)(done * b->bytes * 8) / ((double)(now - began) / hz) / 1e9);
-	b->cost_ns = done ? (float)((double)busy / hz * 1e9 / (double)done) : 0;
+	b->gbps = b->cost_ns = 0;
+	if (!done)
+		return;
+	b->gbps = (float)((double)(done * b->bytes * 8) / ((double)(last - began) / hz) / 1e9);
+	b->cost_ns = (float)((double)busy / hz * 1e9 / (double)done);
 }
 
-/* The better of two. */
+/* The better of two, unless the first one took long. */
 static void throughput(struct bench *b, unsigned int most, float fastest, float *gbps,
 		       float *cost_ns)
 {
-	keep_busy(b, most, SLICE_US);
+	uint64_t began = rte_get_tsc_cycles();
+
+	make_packets(b, most);
+	keep_busy(b, SLICE_US);
 	*gbps = b->gbps;
 	*cost_ns = b->cost_ns;
-	if (*gbps * BEHIND < fastest)
+	if (*gbps * BEHIND < fastest || rte_get_tsc_cycles() - began > us(LONG_US))
 		return;
-	keep_busy(b, most, SLICE_US);
+	keep_busy(b, SLICE_US);
 	if (b->gbps > *gbps) {
 		*gbps = b->gbps;
 		*cost_ns = b->cost_ns;
@@ -282,27 +299,30 @@ static int run_shared(void *arg)
 {
 	struct bench *b = arg;
 
+	make_packets(b, b->size);
 	__atomic_fetch_add(&all.ready, 1, __ATOMIC_ACQ_REL);
 	while (__atomic_load_n(&all.ready, __ATOMIC_ACQUIRE) < all.workers)
 		rte_pause();
-	keep_busy(b, b->size, SHARED_US);
+	keep_busy(b, SHARED_US);
 	return 0;
 }
 
 /* What a worker has of a device when all of them use it at once: a link, a lock and the memory
  * are the same for all. */
-static void share(struct measured *m, const struct session *s, unsigned int device, void *crypto)
+static void share(struct measured *m)
 {
+	const struct bench *first = all.bench[0];
 	unsigned int step = measured_step(m), launched = 0;
 	float gbps = 0;
 
 	for (unsigned int w = 0; w < all.workers; w++) {
 		struct bench *b = all.bench[w];
 
-		b->id = engine_device[device].id;
+		b->device = first->device;
+		b->session = first->session;
+		b->crypto = first->crypto;
+		b->bytes = first->bytes;
 		b->failed = false;
-		if (w)
-			make_packets(b, s, all.bench[0]->bytes, crypto);
 		b->size = offload_step[step];
 	}
 	all.ready = 0;
@@ -325,14 +345,17 @@ static void share(struct measured *m, const struct session *s, unsigned int devi
 }
 
 /* Twice as many packets in flight are twice as fast at the most: what cannot reach the
- * half of another device so need not be tried. */
-static bool hopeless(const struct measured *m, unsigned int step, float fastest)
+ * half of another device so need not be tried. Nor do more of them bring much to what already
+ * did not gain by them, or takes all of the core's time. */
+static bool is_at_its_end(const struct bench *b, const struct measured *m, unsigned int step,
+			  float fastest)
 {
-	return m->gbps[step] * MOST / offload_step[step] < fastest / 2;
+	return m->gbps[step] * MOST / offload_step[step] < fastest / 2 ||
+	       (step && m->gbps[step] < m->gbps[step - 1] * GAIN) ||
+	       m->gbps[step] * m->cost_ns > (float)(b->bytes * 8) * ALL;
 }
 
-static void measure_one(struct bench *b, const struct session *s, struct measured *m,
-			unsigned int device, void *crypto, float *fastest)
+static void measure_one(struct bench *b, struct measured *m, float *fastest)
 {
 	*m = (struct measured){0};
 	m->latency_us = latency(b);
@@ -344,11 +367,11 @@ static void measure_one(struct bench *b, const struct session *s, struct measure
 		if (i == 0 || m->gbps[i] > m->gbps[i - 1])
 			m->cost_ns = cost;
 		*fastest = RTE_MAX(*fastest, m->gbps[i]);
-		if (hopeless(m, i, *fastest))
+		if (is_at_its_end(b, m, i, *fastest))
 			break;
 	}
 	if (all.workers > 1 && !b->failed && measured_gbps(m) * BEHIND >= *fastest)
-		share(m, s, device, crypto);
+		share(m);
 	if (b->failed)
 		*m = (struct measured){0};
 }
@@ -378,18 +401,21 @@ static void measure_device(struct bench *b, unsigned int device, unsigned int al
 	if (session_describe(&s, &sa))
 		session_crypto(&sa, device, &crypto);
 	explicit_bzero(&sa, sizeof(sa));
-	b->id = engine_device[device].id;
+	b->device = &engine_device[device];
+	b->session = &s;
+	b->crypto = crypto;
 	for (unsigned int l = 0; crypto && l < LENGTH_CLASSES && !b->failed && !late(); l++) {
-		make_packets(b, &s, length_class_bytes[l], crypto);
-		measure_one(b, &s, &measured[device][algorithm][l], device, crypto, &fastest[l]);
+		b->bytes = length_class_bytes[l];
+		measure_one(b, &measured[device][algorithm][l], &fastest[l]);
 	}
 	if (b->failed) {
-		log_warn("engine %s: %s failed while it was measured", engine_device[device].engine,
-			 engine_device[device].name);
+		log_warn("engine %s: %s failed while it was measured", b->device->engine,
+			 b->device->name);
 		b->failed = false;
+		all.failed = true;
 	}
 	if (crypto && !is_lost())
-		rte_cryptodev_sym_session_free(b->id, crypto);
+		rte_cryptodev_sym_session_free(b->device->id, crypto);
 }
 
 /* A device that has kept packets is not asked again, nor used: a worker would get them back. */
@@ -406,23 +432,34 @@ static void measure_devices(struct bench *b)
 	}
 }
 
-int measure_all(struct rte_mempool *const *packets, unsigned int workers)
+/* @return as measure_all() */
+static int measure_within(unsigned int limit_ms)
 {
+	bool cut;
+
+	all.failed = false;
+	all.end = rte_get_tsc_cycles() + us(limit_ms * 1000ull);
+	measure_devices(all.bench[0]);
+	cut = late();
+	if (cut)
+		log_warn("not all engines are measured within %u ms: the first that serves it has the "
+			 "rest", limit_ms);
+	return cut || all.failed ? -EAGAIN : 0;
+}
+
+int measure_all(struct rte_mempool *const *packets, unsigned int workers, unsigned int limit_ms)
+{
+	int err = -ENOMEM;
+
 	memset(measured, 0, sizeof(measured));
 	for (all.workers = 0; all.workers < workers; all.workers++) {
 		all.bench[all.workers] = bench_new(all.workers, packets[all.workers]);
 		if (!all.bench[all.workers])
 			break;
 	}
-	if (all.workers == workers) {
-		all.end = rte_get_tsc_cycles() + us(TOTAL_MS * 1000ull);
-		measure_devices(all.bench[0]);
-		if (late())
-			log_warn("not all engines are measured within %u s: for the rest the first that "
-				 "serves it is taken, until the file with it is deleted",
-				 TOTAL_MS / 1000);
-	}
+	if (all.workers == workers)
+		err = measure_within(limit_ms);
 	for (unsigned int w = 0; w < all.workers; w++)
 		bench_free(all.bench[w]);
-	return all.workers == workers ? 0 : -ENOMEM;
+	return err;
 }

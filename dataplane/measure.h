@@ -10,15 +10,18 @@
 
 /** Packets that it takes for each worker, and has in flight at most. */
 #define MEASURE_PACKETS 4096u
+/** What it takes at the most, and what one measurement takes that has begun. */
+#define MEASURE_MS 10000u
 
 /**
  * Measure all devices with all algorithms and lengths into measured[], within seconds: on queue
  * pair 0 of each, and where it is worth it on those of all workers at once, by their lcores.
  * What encrypting costs stands for both directions. Before the workers start.
- * @param packets  where to take packets from, for each worker; all come back
- * When the time runs out before all is measured, the rest is not; logged.
- * @return 0 or -ENOMEM
+ * @param packets   where to take packets from, for each worker; all come back
+ * @param limit_ms  when that is over the rest is not measured
+ * @return 0; -EAGAIN: the time was over, or a device has failed, logged: what there is may be
+ *	   used, another time there will be more; -ENOMEM
  */
-int measure_all(struct rte_mempool *const *packets, unsigned int workers);
+int measure_all(struct rte_mempool *const *packets, unsigned int workers, unsigned int limit_ms);
 
 #endif

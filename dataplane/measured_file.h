@@ -3,7 +3,7 @@
  * @file measured_file.h
  * What has been measured, in a file for the next start:
  *
- *   cygnet engines 1
+ *   cygnet engines 3
  *   device NAME|DRIVER|VERSION			(each, in the order of preference)
  *   DEVICE|ALGORITHM|BYTES|LATENCY|GBPS,GBPS,GBPS|COST	(each that is served)
  *   end CRC

@@ -8,6 +8,8 @@
 #include "esp.h"
 #include "suite.h"
 
+#define KEYS_MAX 3u
+
 /* RFC 3602, 2451 and 2405 (CBC), 3686 (CTR), 4106 (GCM), 4309 (CCM), 7634 (ChaCha20),
  * 4543 (GMAC), 2410 (NULL). Lengths in bytes. */
 static const struct cipher {
@@ -17,32 +19,38 @@ static const struct cipher {
 	uint8_t nonce_len;	/* what the device takes for its IV */
 	uint8_t align;		/* ciphertext is a multiple of it */
 	uint8_t salt_len;
+	uint8_t key_len[KEYS_MAX];
 } ciphers[CYGNET_CIPHERS] = {
-	[CYGNET_CIPHER_NULL] = {SUITE_AUTH, RTE_CRYPTO_CIPHER_NULL, 0, 0, 4, 0},
-	[CYGNET_CIPHER_AES_CBC] = {SUITE_CHAIN, RTE_CRYPTO_CIPHER_AES_CBC, 16, 16, 16, 0},
-	[CYGNET_CIPHER_3DES_CBC] = {SUITE_CHAIN, RTE_CRYPTO_CIPHER_3DES_CBC, 8, 8, 8, 0},
-	[CYGNET_CIPHER_DES_CBC] = {SUITE_CHAIN, RTE_CRYPTO_CIPHER_DES_CBC, 8, 8, 8, 0},
-	[CYGNET_CIPHER_AES_CTR] = {SUITE_CHAIN, RTE_CRYPTO_CIPHER_AES_CTR, 8, 16, 4, 4},
-	[CYGNET_CIPHER_AES_GCM] = {SUITE_AEAD, RTE_CRYPTO_AEAD_AES_GCM, 8, 12, 4, 4},
-	[CYGNET_CIPHER_AES_CCM] = {SUITE_AEAD, RTE_CRYPTO_AEAD_AES_CCM, 8, 11, 4, 3},
+	[CYGNET_CIPHER_NULL] = {SUITE_AUTH, RTE_CRYPTO_CIPHER_NULL, 0, 0, 4, 0, {0}},
+	[CYGNET_CIPHER_AES_CBC] = {SUITE_CHAIN, RTE_CRYPTO_CIPHER_AES_CBC, 16, 16, 16, 0, {16, 24, 32}},
+	[CYGNET_CIPHER_3DES_CBC] = {SUITE_CHAIN, RTE_CRYPTO_CIPHER_3DES_CBC, 8, 8, 8, 0, {24}},
+	[CYGNET_CIPHER_DES_CBC] = {SUITE_CHAIN, RTE_CRYPTO_CIPHER_DES_CBC, 8, 8, 8, 0, {8}},
+	[CYGNET_CIPHER_AES_CTR] = {SUITE_CHAIN, RTE_CRYPTO_CIPHER_AES_CTR, 8, 16, 4, 4, {16, 24, 32}},
+	[CYGNET_CIPHER_AES_GCM] = {SUITE_AEAD, RTE_CRYPTO_AEAD_AES_GCM, 8, 12, 4, 4, {16, 24, 32}},
+	[CYGNET_CIPHER_AES_CCM] = {SUITE_AEAD, RTE_CRYPTO_AEAD_AES_CCM, 8, 11, 4, 3, {16, 24, 32}},
 	[CYGNET_CIPHER_CHACHA20_POLY1305] =
-		{SUITE_AEAD, RTE_CRYPTO_AEAD_CHACHA20_POLY1305, 8, 12, 4, 4},
-	[CYGNET_CIPHER_AES_GMAC] = {SUITE_AUTH, RTE_CRYPTO_AUTH_AES_GMAC, 8, 12, 4, 4},
+		{SUITE_AEAD, RTE_CRYPTO_AEAD_CHACHA20_POLY1305, 8, 12, 4, 4, {32}},
+	[CYGNET_CIPHER_AES_GMAC] = {SUITE_AUTH, RTE_CRYPTO_AUTH_AES_GMAC, 8, 12, 4, 4, {16, 24, 32}},
+};
+#define COMBINED_ICV 16 /* the usual one */
+
+/* RFC 2404, 2403 (MD5), 4868 (SHA-2), 3566 (XCBC), 4494 (CMAC). */
+static const struct auth {
+	enum rte_crypto_auth_algorithm algorithm;
+	uint8_t key_len, icv_len; /* the usual one */
+} auths[CYGNET_AUTHS] = {
+	[CYGNET_AUTH_HMAC_SHA1] = {RTE_CRYPTO_AUTH_SHA1_HMAC, 20, 12},
+	[CYGNET_AUTH_HMAC_SHA256] = {RTE_CRYPTO_AUTH_SHA256_HMAC, 32, 16},
+	[CYGNET_AUTH_HMAC_SHA384] = {RTE_CRYPTO_AUTH_SHA384_HMAC, 48, 24},
+	[CYGNET_AUTH_HMAC_SHA512] = {RTE_CRYPTO_AUTH_SHA512_HMAC, 64, 32},
+	[CYGNET_AUTH_HMAC_MD5] = {RTE_CRYPTO_AUTH_MD5_HMAC, 16, 12},
+	[CYGNET_AUTH_AES_XCBC] = {RTE_CRYPTO_AUTH_AES_XCBC_MAC, 16, 12},
+	[CYGNET_AUTH_AES_CMAC] = {RTE_CRYPTO_AUTH_AES_CMAC, 16, 12},
 };
 
-static const enum rte_crypto_auth_algorithm auths[CYGNET_AUTHS] = {
-	[CYGNET_AUTH_HMAC_SHA1] = RTE_CRYPTO_AUTH_SHA1_HMAC,
-	[CYGNET_AUTH_HMAC_SHA256] = RTE_CRYPTO_AUTH_SHA256_HMAC,
-	[CYGNET_AUTH_HMAC_SHA384] = RTE_CRYPTO_AUTH_SHA384_HMAC,
-	[CYGNET_AUTH_HMAC_SHA512] = RTE_CRYPTO_AUTH_SHA512_HMAC,
-	[CYGNET_AUTH_HMAC_MD5] = RTE_CRYPTO_AUTH_MD5_HMAC,
-	[CYGNET_AUTH_AES_XCBC] = RTE_CRYPTO_AUTH_AES_XCBC_MAC,
-	[CYGNET_AUTH_AES_CMAC] = RTE_CRYPTO_AUTH_AES_CMAC,
-};
-
-static bool combined(const struct cygnet_sa *sa)
+static bool combined(unsigned int cipher)
 {
-	return ciphers[sa->cipher].form == SUITE_AEAD || sa->cipher == CYGNET_CIPHER_AES_GMAC;
+	return ciphers[cipher].form == SUITE_AEAD || cipher == CYGNET_CIPHER_AES_GMAC;
 }
 
 bool suite_known(const struct cygnet_sa *sa)
@@ -55,7 +63,21 @@ bool suite_known(const struct cygnet_sa *sa)
 	/* AH encrypts nothing. */
 	if (sa->proto == IPPROTO_AH && ciphers[sa->cipher].form != SUITE_AUTH)
 		return false;
-	return combined(sa) ? sa->auth == CYGNET_AUTH_NONE : auths[sa->auth] != 0;
+	return combined(sa->cipher) ? sa->auth == CYGNET_AUTH_NONE : auths[sa->auth].algorithm != 0;
+}
+
+bool suite_lengths(struct cygnet_sa *sa, unsigned int key)
+{
+	const struct cipher *c = &ciphers[sa->cipher];
+	const struct auth *a = &auths[sa->auth];
+
+	if (key >= KEYS_MAX || (key && !c->key_len[key]))
+		return false;
+	sa->cipher_key_len = c->key_len[key];
+	sa->salt_len = c->salt_len;
+	sa->auth_key_len = a->key_len;
+	sa->icv_len = combined(sa->cipher) ? COMBINED_ICV : a->icv_len;
+	return suite_known(sa);
 }
 
 /* In a call ipsec_mb of DPDK 22.11 takes, with AES-XCBC or AES-CMAC, the cipher's key of whatever
@@ -125,7 +147,7 @@ static void auth(struct rte_crypto_sym_xform *x, const struct cygnet_sa *sa)
 	x->type = RTE_CRYPTO_SYM_XFORM_AUTH;
 	x->auth.op = sa->flags & CYGNET_SA_INBOUND ? RTE_CRYPTO_AUTH_OP_VERIFY
 						   : RTE_CRYPTO_AUTH_OP_GENERATE;
-	x->auth.algo = gmac ? RTE_CRYPTO_AUTH_AES_GMAC : auths[sa->auth];
+	x->auth.algo = gmac ? RTE_CRYPTO_AUTH_AES_GMAC : auths[sa->auth].algorithm;
 	x->auth.key.data = gmac ? sa->cipher_key : sa->auth_key;
 	x->auth.key.length = gmac ? sa->cipher_key_len : sa->auth_key_len;
 	x->auth.iv.offset = CRYPTO_OP_IV;

@@ -15,6 +15,14 @@
  * memory, are ones that they have. */
 bool suite_known(const struct cygnet_sa *sa);
 
+/**
+ * Fill in the lengths of an SA's algorithms: of the keys, the salt and the ICV (the usual one).
+ * @param sa   of which the cipher and the authentication are given
+ * @param key  the how-manieth of the cipher's lengths of keys, from 0
+ * @return false: there are no such SAs
+ */
+bool suite_lengths(struct cygnet_sa *sa, unsigned int key);
+
 /** Fill in what the algorithms of an SA say about its packets.
  * @param sa  suite_known() */
 void suite_describe(struct session *s, const struct cygnet_sa *sa);

@@ -19,7 +19,7 @@ AC_DEFUN([CYGNET_WARNING_FLAGS], [
   m4_foreach_w([cygnet_flag], [-Wall -Wextra -Wshadow -Wvla -Wformat=2 -Wstrict-prototypes
     -Wmissing-prototypes -Wpointer-arith -Wwrite-strings -fstack-protector-strong],
     [CYGNET_TRY_CFLAG(cygnet_flag)])
-  CYGNET_LDFLAGS="-Wl,-z,relro -Wl,-z,now"
+  CYGNET_LDFLAGS="-Wl,-z,relro -Wl,-z,now -Wl,--build-id"
   AC_SUBST([CYGNET_CFLAGS])
   AC_SUBST([CYGNET_LDFLAGS])
 ])

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,7 +92,14 @@ static int seen(const json_t *rows, const json_t *like)
 	return 0;
 }
 
-json_t *engines_measured(const json_t *devices)
+static bool begins(const json_t *row, const char *algorithm)
+{
+	const char *name = json_string_value(json_object_get(row, "algorithm"));
+
+	return name && !strncmp(name, algorithm, strlen(algorithm));
+}
+
+json_t *engines_measured(const json_t *devices, const char *algorithm)
 {
 	json_t *rows = json_array(), *device, *row;
 	size_t i, j;
@@ -98,8 +107,65 @@ json_t *engines_measured(const json_t *devices)
 
 	json_array_foreach(devices, i, device)
 		json_array_foreach(json_object_get(device, "measured"), j, row)
-			if (!err && !seen(rows, row))
+			if (!err && begins(row, algorithm) && !seen(rows, row))
 				err = add_alike(rows, devices, row);
+	if (err) {
+		json_decref(rows);
+		return NULL;
+	}
+	return rows;
+}
+
+/* @return the row of an algorithm, made if there is none yet; NULL: no memory */
+static json_t *row_of(json_t *rows, json_t *algorithm)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(rows, i, row)
+		if (json_equal(json_object_get(row, "algorithm"), algorithm))
+			return row;
+	row = json_object();
+	if (json_array_append_new(rows, row) || json_object_set(row, "algorithm", algorithm))
+		return NULL;
+	return row;
+}
+
+/* What serves light load comes first. */
+static int add_chosen(json_t *rows, const json_t *device, const json_t *measured)
+{
+	const char *engine = json_string_value(json_object_get(device, "engine"));
+	const char *chosen = json_string_value(json_object_get(measured, "chosen"));
+	double gbps = json_real_value(json_object_get(measured, "gbps"));
+	char length[32], text[64];
+	const char *other;
+	json_t *row;
+
+	if (!engine || !chosen || !chosen[0])
+		return 0;
+	row = row_of(rows, json_object_get(measured, "algorithm"));
+	snprintf(length, sizeof(length), "%" JSON_INTEGER_FORMAT,
+		 json_integer_value(json_object_get(measured, "length")));
+	other = json_string_value(json_object_get(row, length));
+	if (!other)
+		snprintf(text, sizeof(text), "%s %.1f", engine, gbps);
+	else if (chosen[0] == 'l')
+		snprintf(text, sizeof(text), "%s %.1f, %s", engine, gbps, other);
+	else
+		snprintf(text, sizeof(text), "%s, %s %.1f", other, engine, gbps);
+	return json_object_set_new(row, length, json_string(text)) ? -ENOMEM : 0;
+}
+
+json_t *engines_chosen(const json_t *devices)
+{
+	json_t *rows = json_array(), *device, *measured;
+	size_t i, j;
+	int err = rows ? 0 : -ENOMEM;
+
+	json_array_foreach(devices, i, device)
+		json_array_foreach(json_object_get(device, "measured"), j, measured)
+			if (!err)
+				err = add_chosen(rows, device, measured);
 	if (err) {
 		json_decref(rows);
 		return NULL;

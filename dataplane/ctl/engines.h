@@ -15,7 +15,14 @@
  * @return 0, or -ENOMEM
  */
 int engines_add_measured(json_t *devices, const json_t *measured);
-/** All of that as rows by algorithm and length, with "device" again. @return NULL: no memory */
-json_t *engines_measured(const json_t *devices);
+/** Of that the rows of the algorithms whose names begin so, by algorithm and length, with "device"
+ * again. @return NULL: no memory */
+json_t *engines_measured(const json_t *devices, const char *algorithm);
+/**
+ * Which engine serves what, as rows by algorithm. The length of packets is the key of a field such as
+ * "cpu 11.9" or, if another one serves full load, "cpu 11.9, opencl 58.2", in Gbps.
+ * @return NULL: no memory
+ */
+json_t *engines_chosen(const json_t *devices);
 
 #endif

@@ -19,6 +19,7 @@ struct options {
 	const char *conf;   /* NULL: CONF_PATH, if it is there */
 	const char *sadb;   /* NULL: what the configuration says */
 	const char *prefix; /* file prefix or socket; NULL: what the configuration says */
+	const char *algorithm; /* whose measurements are shown; NULL: in short those of all */
 	bool json;
 };
 
@@ -76,6 +77,12 @@ static const struct column measured_columns[] = {
 	{"pays_from_gbps", "PAYS-FROM-GBPS"}, {NULL, NULL},
 };
 
+/* By length, as cygnetd measures them; Gbps. */
+static const struct column chosen_columns[] = {
+	{"algorithm", "ALGORITHM"}, {"64", "64 BYTES"}, {"256", "256 BYTES"},
+	{"1024", "1024 BYTES"},	    {"1408", "1408 BYTES"}, {NULL, NULL},
+};
+
 static const struct column stats_columns[] = {
 	{"worker", "WORKER"},		  {"forwarded", "FORWARDED"},
 	{"encapsulated", "ENCAPSULATED"}, {"decapsulated", "DECAPSULATED"},
@@ -105,9 +112,10 @@ static const struct thing things[] = {
 static void usage(FILE *out)
 {
 	fprintf(out,
-		"usage: cygnetctl [-c FILE] [-s SADB] [-p PREFIX|SOCKET] [--json] show THING\n"
+		"usage: cygnetctl [-c FILE] [-s SADB] [-p PREFIX|SOCKET] [--json] show THING [ALGORITHM]\n"
 		"       cygnetctl [-c FILE] [-s SADB] check\n"
 		"  THING      sad, spd, ports, routes, ike, engines, stats or drops\n"
+		"  ALGORITHM  with engines: show how fast they are with those that begin so\n"
 		"  check      walk the SAD and the SPD and check all that has to hold in them\n"
 		"  -c FILE    cygnetd's configuration, %s if not given\n"
 		"  -s SADB    the SAD/SPD file, instead of the configuration's\n"
@@ -119,11 +127,11 @@ static void usage(FILE *out)
 
 static const struct thing *find_thing(int argc, char **argv)
 {
-	if (argc != 2 || strcmp(argv[0], "show"))
+	if (argc < 2 || argc > 3 || strcmp(argv[0], "show"))
 		return NULL;
 	for (size_t i = 0; i < sizeof(things) / sizeof(things[0]); i++)
 		if (strcmp(argv[1], things[i].name) == 0)
-			return &things[i];
+			return argc == 2 || things[i].columns == engines_columns ? &things[i] : NULL;
 	return NULL;
 }
 
@@ -195,13 +203,13 @@ static json_t *get_rows(const struct thing *thing, const struct options *options
 }
 
 /* The second table of `show engines`, if there is something in it. */
-static void print_measured(const json_t *devices)
+static void print_measured(const json_t *devices, const char *algorithm)
 {
-	json_t *rows = engines_measured(devices);
+	json_t *rows = algorithm ? engines_measured(devices, algorithm) : engines_chosen(devices);
 
 	if (json_array_size(rows)) {
 		putchar('\n');
-		table_print(stdout, rows, measured_columns);
+		table_print(stdout, rows, algorithm ? measured_columns : chosen_columns);
 	}
 	json_decref(rows);
 }
@@ -221,7 +229,7 @@ static int show(const struct thing *thing, const struct options *options)
 	} else {
 		table_print(stdout, rows, thing->columns);
 		if (thing->columns == engines_columns)
-			print_measured(rows);
+			print_measured(rows, options->algorithm);
 	}
 	json_decref(rows);
 	if (fflush(stdout) || ferror(stdout)) {
@@ -306,5 +314,6 @@ int main(int argc, char **argv)
 		usage(stderr);
 		return 2;
 	}
+	options.algorithm = argc - optind == 3 ? argv[optind + 2] : NULL;
 	return show(thing, &options);
 }

@@ -19,12 +19,12 @@
 #include "client.h"
 #include "cygnet.h"
 #include "databases.h"
+#include "engines.h"
 #include "routes.h"
 #include "table.h"
 
-static void assert_table(const char *json, const struct column *columns, const char *want)
+static void assert_rows(json_t *rows, const struct column *columns, const char *want)
 {
-	json_t *rows = json_loads(json, 0, NULL);
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
@@ -35,6 +35,11 @@ static void assert_table(const char *json, const struct column *columns, const c
 	assert_string_equal(text, want);
 	free(text);
 	json_decref(rows);
+}
+
+static void assert_table(const char *json, const struct column *columns, const char *want)
+{
+	assert_rows(json_loads(json, 0, NULL), columns, want);
 }
 
 static void tables(void **state)
@@ -428,10 +433,60 @@ static void nobody_there(void **state)
 				   "No such file or directory");
 }
 
+/* As /cygnet/engines and /cygnet/measured have them. */
+static json_t *engines(void)
+{
+	json_t *devices = json_loads("[{\"device\": \"a0\", \"engine\": \"opencl\"},"
+				     " {\"device\": \"b0\", \"engine\": \"cpu\"}]", 0, NULL);
+	json_t *measured = json_loads(
+		"[{\"algorithm\": \"x-128\", \"length\": 64, \"device\": \"a0\", \"gbps\": \"58.24\","
+		"  \"chosen\": \"full\"},"
+		" {\"algorithm\": \"x-128\", \"length\": 64, \"device\": \"b0\", \"gbps\": \"11.9\","
+		"  \"chosen\": \"light\"},"
+		" {\"algorithm\": \"x-128\", \"length\": 256, \"device\": \"a0\", \"gbps\": \"20\","
+		"  \"chosen\": \"\"},"
+		" {\"algorithm\": \"x-128\", \"length\": 256, \"device\": \"b0\", \"gbps\": \"40\","
+		"  \"chosen\": \"light, full\"},"
+		" {\"algorithm\": \"y\", \"length\": 256, \"device\": \"b0\", \"gbps\": \"0.25\","
+		"  \"chosen\": \"light, full\"}]", 0, NULL);
+
+	assert_int_equal(engines_add_measured(devices, measured), 0);
+	json_decref(measured);
+	return devices;
+}
+
+/* In short by algorithm, or all about some. */
+static void measured_engines(void **state)
+{
+	static const struct column brief[] = {
+		{"algorithm", "ALGORITHM"}, {"64", "64"}, {"256", "256"}, {NULL, NULL},
+	};
+	static const struct column whole[] = {
+		{"algorithm", "ALGORITHM"}, {"length", "BYTES"}, {"device", "DEVICE"},
+		{"gbps", "GBPS"}, {"chosen", "CHOSEN"}, {NULL, NULL},
+	};
+	json_t *devices = engines();
+
+	(void)state;
+	assert_rows(engines_chosen(devices), brief,
+		    "ALGORITHM  64                     256\n"
+		    "x-128      cpu 11.9, opencl 58.2  cpu 40.0\n"
+		    "y          -                      cpu 0.2\n");
+	assert_rows(engines_measured(devices, "x-"), whole,
+		    "ALGORITHM  BYTES  DEVICE  GBPS  CHOSEN\n"
+		    "x-128         64  a0      58.2  full\n"
+		    "x-128         64  b0      11.9  light\n"
+		    "x-128        256  a0      20.0  -\n"
+		    "x-128        256  b0      40.0  light, full\n");
+	assert_int_equal(json_array_size(devices), 2);
+	json_decref(devices);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables),
+		cmocka_unit_test(measured_engines),
 		cmocka_unit_test(sorted_routes),
 		cmocka_unit_test_setup_teardown(sad, open_db, close_db),
 		cmocka_unit_test_setup_teardown(spd, open_db, close_db),

@@ -6,6 +6,7 @@
 
 #include <rte_bus_vdev.h>
 
+#include "build_id.h"
 #include "eal_fixture.h"
 #include "engine.h"
 
@@ -75,6 +76,60 @@ static void too_few_queues(void **state)
 	assert_int_equal(rte_vdev_uninit("crypto_aesni_gcm0"), 0);
 }
 
+static const char *version_of(const char *driver)
+{
+	for (unsigned int d = 0; d < engine_devices; d++)
+		if (!strcmp(engine_device[d].driver, driver))
+			return engine_device[d].version;
+	return "";
+}
+
+/* What tells a device from what it was before: the builds of its driver and of the library below, and its
+ * arguments, whoever has given them. */
+static void version(void **state)
+{
+	char driver[BUILD_ID], library[BUILD_ID], builds[2 * BUILD_ID + 16];
+
+	(void)state;
+	assert_int_equal(rte_vdev_init("crypto_aesni_gcm7", "max_nb_queue_pairs=5"), 0);
+	start_with(1, 0);
+	build_id_of("librte_crypto_ipsec_mb.so", driver);
+	build_id_of("libIPSec_MB.so", library);
+	snprintf(builds, sizeof(builds), "build %s %s,", driver, library);
+	assert_non_null(strstr(version_of("crypto_aesni_gcm"), builds));
+	assert_non_null(strstr(version_of("crypto_aesni_gcm"), ", max_nb_queue_pairs=5"));
+	assert_non_null(strstr(version_of("crypto_aesni_mb"), builds));
+	assert_non_null(strstr(version_of("crypto_aesni_mb"), ", max_nb_queue_pairs=1"));
+	assert_null(strstr(version_of("crypto_openssl"), library));
+	if (BUILT_IPSEC_MB) {
+		build_id_of("librte_crypto_ipsec_mb_gcm.so", driver);
+		snprintf(builds, sizeof(builds), "build %s %s,", driver, library);
+		assert_non_null(strstr(version_of("crypto_ipsec_mb_gcm"), builds));
+		assert_null(strstr(version_of("crypto_ipsec_mb_chain"), driver));
+	}
+	engines_stop();
+	assert_int_equal(rte_vdev_uninit("crypto_aesni_gcm7"), 0);
+}
+
+/* Of what is loaded, as the linker has noted it. */
+static void build_ids(void **state)
+{
+	char by_name[BUILD_ID], by_address[BUILD_ID], own[BUILD_ID];
+
+	(void)state;
+	build_id_of("librte_cryptodev.so", by_name);
+	build_id_at(dlsym(RTLD_DEFAULT, "rte_cryptodev_configure"), by_address);
+	build_id_at(&log_type, own);
+	assert_int_equal(strspn(by_name, "0123456789abcdef"), 32);
+	assert_int_equal(strspn(own, "0123456789abcdef"), 32);
+	assert_string_equal(by_name, by_address);
+	assert_string_not_equal(by_name, own);
+	build_id_at(&state, own);
+	assert_string_equal(own, "");
+	build_id_of("libno.so", own);
+	assert_string_equal(own, "");
+}
+
 /* Start with that folder of drivers. @return what is said of that level and above, to be freed */
 static char *said(const char *drivers, uint32_t level)
 {
@@ -138,6 +193,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(many_workers),
 		cmocka_unit_test(order),
 		cmocka_unit_test(too_few_queues),
+		cmocka_unit_test(version),
+		cmocka_unit_test(build_ids),
 		cmocka_unit_test(driver_path),
 	};
 

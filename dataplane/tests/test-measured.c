@@ -203,7 +203,7 @@ static void lines(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
-		int len = snprintf(text, sizeof(text), "cygnet engines 2\n" DEVICES "%s\n",
+		int len = snprintf(text, sizeof(text), "cygnet engines 3\n" DEVICES "%s\n",
 				   cases[i].line);
 
 		save_sealed(text, (size_t)len);
@@ -212,7 +212,7 @@ static void lines(void **state)
 		else
 			assert_int_equal(measured_read(path, why, sizeof(why)), 0);
 	}
-	save_sealed("cygnet engines 1\n" DEVICES, strlen("cygnet engines 1\n" DEVICES));
+	save_sealed("cygnet engines 2\n" DEVICES, strlen("cygnet engines 2\n" DEVICES));
 	assert_refused(-EINVAL);
 	save_sealed("", 0);
 	assert_refused(-EINVAL);
@@ -249,7 +249,7 @@ static void mutated(void **state)
 
 static void no_file(void **state)
 {
-	static char big[300000];
+	static char big[(1 << 20) + 1];
 
 	(void)state;
 	unlink(path);

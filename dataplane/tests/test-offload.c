@@ -12,6 +12,7 @@
 
 #include "engine.h"
 #include "offload.h"
+#include "suite.h"
 
 int log_type;
 
@@ -312,6 +313,46 @@ static void failed_device(void **state)
 	engine_devices = engines_lost = 0;
 }
 
+/* Whatever SAs can ask for has a number, also without encryption, and it is the same for what costs the
+ * same. Each number has a name of its own. */
+static void numbers(void **state)
+{
+	bool has[ALGORITHMS_MAX] = {false};
+	unsigned int numbered = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < CYGNET_CIPHERS * CYGNET_AUTHS; i++) {
+		struct cygnet_sa sa = {.cipher = (uint8_t)(i / CYGNET_AUTHS),
+				       .auth = (uint8_t)(i % CYGNET_AUTHS)};
+
+		for (unsigned int key = 0; suite_lengths(&sa, key); key++) {
+			struct cygnet_sa other = sa;
+			unsigned int number = algorithm_of(&sa);
+
+			assert_true(number < algorithm_count);
+			numbered += !has[number];
+			has[number] = true;
+			other.icv_len = 8;
+			assert_int_equal(algorithm_of(&other), number);
+			other.auth = sa.auth == CYGNET_AUTH_HMAC_SHA384 ? CYGNET_AUTH_HMAC_SHA512 : sa.auth;
+			other.cipher_key_len = sa.cipher == CYGNET_CIPHER_AES_GMAC ? 24 : sa.cipher_key_len;
+			assert_int_equal(algorithm_of(&other), number);
+		}
+	}
+	assert_int_equal(numbered, algorithm_count);
+	assert_int_equal(algorithm_count, 62);
+	for (unsigned int a = 0; a < algorithm_count * algorithm_count; a++) {
+		char one[ALGORITHM_NAME], other[ALGORITHM_NAME];
+
+		algorithm_name(a / algorithm_count, one);
+		algorithm_name(a % algorithm_count, other);
+		assert_int_equal(!strcmp(one, other), a / algorithm_count == a % algorithm_count);
+	}
+	assert_int_equal(algorithm_of(&(struct cygnet_sa){.cipher = CYGNET_CIPHER_AES_GCM,
+							  .cipher_key_len = 20}), ALGORITHM_NONE);
+	assert_int_equal(algorithm_of(&(struct cygnet_sa){.cipher = 200, .auth = 200}), ALGORITHM_NONE);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -321,7 +362,7 @@ int main(void)
 		cmocka_unit_test(spill),	cmocka_unit_test(pays_from),
 		cmocka_unit_test(failed_device), cmocka_unit_test(whole_time),
 		cmocka_unit_test(beaten),	cmocka_unit_test(stalled),
-		cmocka_unit_test(starved),
+		cmocka_unit_test(starved),	cmocka_unit_test(numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

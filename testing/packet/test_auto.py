@@ -189,9 +189,9 @@ def test_auto_other_version(bench):
         log.seek(mark)
         text = log.read()
     assert "it is of other devices or versions: measuring the engines anew" in text, text
-    # Six seconds, and what one measurement takes that has begun, of the CPU; others may have had it, too.
+    # Ten seconds, and what one measurement takes that has begun, of the CPU; others may have had it, too.
     took = int(re.search("engines measured in ([0-9]+) ms", text)[1])
-    assert cpu < 9 and took < 20000, (cpu, text)
+    assert cpu < 13 and took < 20000, (cpu, text)
     with open(f"{gateway.work}/state/engines") as file:
         text = file.read()
     assert "driver 0.1" not in text and GOOD not in text and re.search(r"(?m)^0\|", text), text

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Measuring devices whose speed is known, as this test makes them out of others. */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <rte_bus_vdev.h>
+#include <rte_cycles.h>
+
+#include "eal_fixture.h"
+#include "engine.h"
+#include "measure.h"
+#include "offload.h"
+#include "../pool.h"
+
+#define DEPTH_US 400u
+#define EACH_US 1u
+#define TRIES 20u
+
+static struct rte_mempool *packets;
+
+/* --- a device that collects: packets spend a time in it, and leave it one after another --- */
+
+static struct {
+	struct rte_crypto_op *op[MEASURE_PACKETS];
+	uint64_t due[MEASURE_PACKETS], last;
+	unsigned int in, out;
+} tube;
+
+static uint16_t tube_enqueue(void *qp, struct rte_crypto_op **ops, uint16_t n)
+{
+	uint64_t us = rte_get_tsc_hz() / 1000000, soonest = rte_get_tsc_cycles() + DEPTH_US * us;
+
+	(void)qp;
+	for (uint16_t i = 0; i < n; i++) {
+		tube.last = RTE_MAX(soonest, tube.last + EACH_US * us);
+		tube.due[tube.in % MEASURE_PACKETS] = tube.last;
+		tube.op[tube.in++ % MEASURE_PACKETS] = ops[i];
+	}
+	return n;
+}
+
+static uint16_t tube_dequeue(void *qp, struct rte_crypto_op **ops, uint16_t n)
+{
+	uint64_t now = rte_get_tsc_cycles();
+	uint16_t done = 0;
+
+	(void)qp;
+	while (done < n && tube.out != tube.in && tube.due[tube.out % MEASURE_PACKETS] <= now) {
+		ops[done] = tube.op[tube.out++ % MEASURE_PACKETS];
+		ops[done++]->status = RTE_CRYPTO_OP_STATUS_SUCCESS;
+	}
+	return done;
+}
+
+/* --- tests --- */
+
+static struct rte_crypto_fp_ops good;
+static unsigned int devices;
+
+/* One that does AES-GCM and little else. */
+static int start(void **state)
+{
+	struct conf conf;
+
+	(void)state;
+	conf_defaults(&conf);
+	conf.engine = ENGINE_CPU;
+	if (rte_vdev_init("crypto_aesni_gcm7", NULL) || engines_start(&conf, 1, 16))
+		return -1;
+	assert_string_equal(engine_device[0].name, "crypto_aesni_gcm7");
+	packets = packet_pool_create("packets", MEASURE_PACKETS);
+	return packets ? 0 : -1;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	packet_pool_free(packets);
+	engines_stop();
+	return rte_vdev_uninit("crypto_aesni_gcm7");
+}
+
+static int use_first(unsigned int n)
+{
+	devices = engine_devices;
+	engine_devices = n;
+	engine_device[0].at_once = false;
+	good = rte_crypto_fp_ops[engine_device[0].id];
+	return 0;
+}
+
+static int alone(void **state)
+{
+	(void)state;
+	return use_first(1);
+}
+
+static int with_another(void **state)
+{
+	(void)state;
+	return use_first(2);
+}
+
+static int clean(void **state)
+{
+	(void)state;
+	rte_crypto_fp_ops[engine_device[0].id] = good;
+	engine_devices = devices;
+	return 0;
+}
+
+static bool about(float gbps, float truth)
+{
+	return gbps > truth * 0.9f && gbps < truth * 1.1f;
+}
+
+/* That it has to fill is not held against a device. */
+static void full_tube(void **state)
+{
+	const unsigned int length = LENGTH_CLASSES - 1;
+	const struct measured *m = &measured[0][0][length];
+	const float truth = (float)length_class_bytes[length] * 8 / (EACH_US * 1000);
+	bool right = false;
+
+	(void)state;
+	rte_crypto_fp_ops[engine_device[0].id].enqueue_burst = tube_enqueue;
+	rte_crypto_fp_ops[engine_device[0].id].dequeue_burst = tube_dequeue;
+	/* Others may have had the core. */
+	for (unsigned int i = 0; i < TRIES && !right; i++) {
+		assert_int_equal(measure_all(&packets, 1, MEASURE_MS), 0);
+		assert_true(m->latency_us >= DEPTH_US);
+		right = about(m->gbps[1], truth) && about(m->gbps[2], truth);
+	}
+	assert_true(right);
+}
+
+/* One that the clock stops is told from one that is done. */
+static void late(void **state)
+{
+	static const struct measured none[LENGTH_CLASSES];
+
+	(void)state;
+	assert_int_equal(measure_all(&packets, 1, 0), -EAGAIN);
+	assert_memory_equal(measured[0][0], none, sizeof(none));
+	assert_int_equal(measure_all(&packets, 1, MEASURE_MS), 0);
+	assert_true(measured[0][0][0].gbps[0] > 0);
+}
+
+static uint16_t deny(void *qp, struct rte_crypto_op **ops, uint16_t n)
+{
+	uint16_t done = good.dequeue_burst(qp, ops, n);
+
+	for (uint16_t i = 0; i < done; i++)
+		ops[i]->status = RTE_CRYPTO_OP_STATUS_ERROR;
+	return done;
+}
+
+/* What was measured while a device failed is used, but not kept. */
+static void kept(void **state)
+{
+	char path[sizeof(((struct conf *)0)->state) + 16];
+	struct conf conf;
+
+	(void)state;
+	conf_defaults(&conf);
+	snprintf(conf.state, sizeof(conf.state), "/tmp/cyg-measure-XXXXXX");
+	assert_non_null(mkdtemp(conf.state));
+	snprintf(path, sizeof(path), "%s/engines", conf.state);
+	rte_crypto_fp_ops[engine_device[0].id].dequeue_burst = deny;
+	engines_measure(&conf);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_true(offload_enabled && measured[0][0][0].gbps[0] == 0 && measured[1][0][0].gbps[0] > 0);
+	rte_crypto_fp_ops[engine_device[0].id] = good;
+	engines_measure(&conf);
+	assert_int_equal(access(path, F_OK), 0);
+	assert_true(measured[0][0][0].gbps[0] > 0);
+	unlink(path);
+	rmdir(conf.state);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(full_tube, alone, clean),
+		cmocka_unit_test_setup_teardown(late, alone, clean),
+		cmocka_unit_test_setup_teardown(kept, with_another, clean),
+	};
+
+	(void)argc;
+	if (start_eal(argv[0]))
+		return 1;
+	return cmocka_run_group_tests(tests, start, stop);
+}
