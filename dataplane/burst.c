@@ -173,17 +173,17 @@ static void again(struct worker *w, unsigned int i)
 	const struct session *s = b->s[i];
 	struct esp_job *job = crypt_job(w);
 	struct rte_mbuf *m = b->m[i];
-	int reason;
+	enum drop_reason reason;
 
 	if (esn_len(s))
 		memcpy(rte_pktmbuf_mtod_offset(m, uint8_t *, rte_pktmbuf_data_len(m) - s->icv_len),
 		       b->icv[i], s->icv_len);
 	describe_packet(w, i);
 	reason = esp_in_prepare(m, s, job);
-	if (reason == ESP_OK)
+	if (reason == DROP_NONE)
 		crypt_again(w, m, job, b->device[i]);
 	else
-		drop(w, m, (enum drop_reason)reason);
+		drop(w, m, reason);
 }
 
 static void failed(struct worker *w, unsigned int i, enum rte_crypto_op_status status)
