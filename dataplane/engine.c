@@ -32,6 +32,11 @@
 #define LAUNCH_US 50u
 #define BUSY_LAUNCH_US 500u /* while others are in front of it */
 
+/* Packets that a hanging device has are not delivered before it is given up. */
+#define OPENCL_TIMEOUT_MS 1000u
+#define OPENCL_SESSIONS 65536u /* that crypto_opencl has room for unless told otherwise, */
+#define OPENCL_SESSIONS_MAX (1u << 21) /* and may be told */
+
 /* The drivers we start, in the order in which an SA is offered to them. The one
  * place that knows engines by name. */
 static const struct known {
@@ -294,6 +299,20 @@ static bool is_there(const char *driver, unsigned int from)
 	return false;
 }
 
+/* The user's own come last, and win. */
+static void opencl_arguments(const struct conf *conf, unsigned int workers, uint32_t sessions,
+			     char *args, size_t size)
+{
+	char most[32] = "";
+
+	if (sessions > OPENCL_SESSIONS)
+		snprintf(most, sizeof(most), "max_sessions=%u,",
+			 RTE_MIN(sessions, OPENCL_SESSIONS_MAX));
+	snprintf(args, size, "max_nb_queue_pairs=%u,%stimeout_ms=%u,wait_us=%u,busy_wait_us=%u%s%s",
+		 workers, most, OPENCL_TIMEOUT_MS, workers * LAUNCH_US, workers * BUSY_LAUNCH_US,
+		 conf->opencl_args[0] ? "," : "", conf->opencl_args);
+}
+
 /* Start the devices of one engine. @return how many came up */
 static unsigned int start_engine(const struct conf *conf, const char *engine,
 				 unsigned int workers, uint32_t sessions)
@@ -301,23 +320,18 @@ static unsigned int start_engine(const struct conf *conf, const char *engine,
 	unsigned int before = engine_devices;
 	/* What works on the core that calls works on the crypto cores, too. */
 	unsigned int queues = workers + (strcmp(engine, "cpu") ? 0 : conf->ncrypto_cores);
-	char args[sizeof(conf->opencl_args) + 96];
+	char args[sizeof(conf->opencl_args) + 128];
 
 	adopt_devices(engine, queues, sessions);
 	for (unsigned int i = 0; i < RTE_DIM(known); i++) {
-		bool opencl = !strcmp(known[i].engine, "opencl");
 		int err;
 
 		if (strcmp(known[i].engine, engine) || is_there(known[i].driver, before))
 			continue;
 		/* The drivers' own default is 8. */
-		if (opencl)
-			snprintf(args, sizeof(args),
-				 "max_nb_queue_pairs=%u,wait_us=%u,busy_wait_us=%u%s%s", workers,
-				 workers * LAUNCH_US, workers * BUSY_LAUNCH_US,
-				 conf->opencl_args[0] ? "," : "", conf->opencl_args);
-		else
-			snprintf(args, sizeof(args), "max_nb_queue_pairs=%u", queues);
+		snprintf(args, sizeof(args), "max_nb_queue_pairs=%u", queues);
+		if (!strcmp(engine, "opencl"))
+			opencl_arguments(conf, workers, sessions, args, sizeof(args));
 		err = start_device(known[i].driver, args, queues, sessions);
 		if (err)
 			log_info("engine %s: no %s (%s)", engine, known[i].driver,

@@ -111,6 +111,26 @@ static void version(void **state)
 	assert_int_equal(rte_vdev_uninit("crypto_aesni_gcm7"), 0);
 }
 
+/* An OpenCL device has room for all sessions, and is given up soon; what the configuration says wins. */
+static void opencl_arguments(void **state)
+{
+	struct conf conf;
+
+	(void)state;
+	conf_defaults(&conf);
+	conf.engine = ENGINE_OPENCL;
+	snprintf(conf.driver_path, sizeof(conf.driver_path), "%s", BUILT_DRIVERS);
+	snprintf(conf.opencl_args, sizeof(conf.opencl_args), "timeout_ms=2000");
+	if (engines_start(&conf, 1, 70000))
+		skip(); /* there is none */
+	assert_non_null(strstr(version_of("crypto_opencl"), ",max_sessions=70000,timeout_ms=1000,"));
+	assert_non_null(strstr(version_of("crypto_opencl"), ",timeout_ms=2000"));
+	engines_stop();
+	assert_int_equal(engines_start(&conf, 1, 16), 0);
+	assert_null(strstr(version_of("crypto_opencl"), "max_sessions"));
+	engines_stop();
+}
+
 /* Of what is loaded, as the linker has noted it. */
 static void build_ids(void **state)
 {
@@ -196,6 +216,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(version),
 		cmocka_unit_test(build_ids),
 		cmocka_unit_test(driver_path),
+		cmocka_unit_test(opencl_arguments),
 	};
 
 	(void)argc;
