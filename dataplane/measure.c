@@ -350,8 +350,10 @@ static void share(struct measured *m)
 static bool is_at_its_end(const struct bench *b, const struct measured *m, unsigned int step,
 			  float fastest)
 {
+	float fewer = step ? m->gbps[step - 1] : (float)(FEW * b->bytes * 8) / m->latency_us / 1000;
+
 	return m->gbps[step] * MOST / offload_step[step] < fastest / 2 ||
-	       (step && m->gbps[step] < m->gbps[step - 1] * GAIN) ||
+	       m->gbps[step] < fewer * GAIN ||
 	       m->gbps[step] * m->cost_ns > (float)(b->bytes * 8) * ALL;
 }
 
