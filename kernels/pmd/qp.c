@@ -19,6 +19,7 @@
 #define FAR_AHEAD   48	  /* when they leave: most are in no cache of the core any more */
 #define UNLIKE	    64u	  /* batches */
 #define PATIENCE_US 500u  /* with others whose turn it is */
+#define REPRIEVE    8	  /* of timeout_ms, when that is over for the first time */
 
 static uint32_t batch_bytes(uint32_t chunk)
 {
@@ -319,13 +320,27 @@ static bool has_returned(struct ocl_qp *qp, struct ocl_batch *batch)
 	return true;
 }
 
+/* A process that was stopped meanwhile finds the time over, and what is back not asked for yet. */
+static bool is_overdue(struct ocl_qp *qp, struct ocl_batch *batch)
+{
+	uint64_t now = rte_get_tsc_cycles();
+
+	if (now < batch->deadline)
+		return false;
+	if (batch->reprieved)
+		return true;
+	batch->reprieved = true;
+	batch->deadline = now + qp->timeout_cycles / REPRIEVE;
+	return false;
+}
+
 /* Whether a launched batch is back, or given up. */
 static bool is_back(struct ocl_qp *qp, struct ocl_batch *batch)
 {
 	if (batch->back || !batch->launched)
 		return batch->back;
 	batch->back = has_returned(qp, batch);
-	if (!batch->back && rte_get_tsc_cycles() >= batch->deadline) {
+	if (!batch->back && is_overdue(qp, batch)) {
 		batch->back = true;
 		give_up(qp, batch);
 		ocl_device_fail(&qp->pmd->device, "no answer within timeout_ms", 0);
@@ -548,6 +563,7 @@ static void free_batches(struct ocl_qp *qp)
 		if (!qp->pmd->launcher || !ocl_device_lost(&qp->pmd->device))
 			ocl_chunk_reset(&batch->chunk);
 		batch->launched = false;
+		batch->reprieved = false;
 		batch->back = false;
 		batch->given_up = false;
 		qp->oldest++;

@@ -22,6 +22,7 @@ struct ocl_batch {
 	uint32_t pending;  /* slots that refer to it */
 	uint32_t bytes;	   /* when launched: what its packets take */
 	bool launched, back;
+	bool reprieved; /* launched: its time is over, and it has had some more */
 	bool given_up; /* then the chunk is not looked at: a thread may be at work on it */
 	bool seen;     /* given up: by the device, maybe */
 };
