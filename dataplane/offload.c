@@ -246,6 +246,12 @@ bool offload_decide(struct offload *o, uint64_t elapsed_ns)
 	return changed;
 }
 
+/* Without what lcores have in caches of their own: to look at all of these takes long. */
+static unsigned int left_in(const struct rte_mempool *packets)
+{
+	return rte_mempool_get_ops(packets->ops_index)->get_count(packets);
+}
+
 void offload_turn(struct offload *o, const struct rte_mempool *packets, uint32_t in_flight, bool room)
 {
 	uint64_t now = rte_get_tsc_cycles(), elapsed = now - o->began;
@@ -254,7 +260,7 @@ void offload_turn(struct offload *o, const struct rte_mempool *packets, uint32_t
 	o->mixed |= in_flight > 0;
 	if (elapsed < OFFLOAD_WINDOW_US * per_us)
 		return;
-	o->starved = in_flight && (!room || rte_mempool_avail_count(packets) < STARVED);
+	o->starved = in_flight && (!room || left_in(packets) < STARVED);
 	offload_decide(o, elapsed * 1000 / per_us);
 	o->mixed = in_flight > 0;
 	o->began = now;
