@@ -57,8 +57,8 @@ const struct engine_device *engine_with_memory(void);
 /** Whether that device is to do anything. After engines_measure(). */
 bool engine_memory_pays(void);
 /**
- * A pool of packets in its memory, which goes with the device. Packets come out of it in the
- * order in which they went in.
+ * A pool of packets in its memory, which goes with the device. Packets come out of it by their
+ * place there, round and round.
  * @param n     packets
  * @param room  bytes of each, headroom included
  * @return NULL with rte_errno

@@ -99,9 +99,9 @@ import json, sys
 print(sum(row[sys.argv[1]] for row in json.load(sys.stdin)))' "$2"
 }
 
-# engine_packets SIDE ENGINE: how many packets its devices have processed
+# engine_packets SIDE ENGINE: how many packets its devices have processed; of auto, all
 engine_packets() {
 	ctl "$1" --json show engines | /usr/bin/python3 -c '
 import json, sys
-print(sum(row["packets"] for row in json.load(sys.stdin) if row["engine"] == sys.argv[1]))' "$2"
+print(sum(row["packets"] for row in json.load(sys.stdin) if sys.argv[1] in (row["engine"], "auto")))' "$2"
 }

@@ -80,7 +80,7 @@ watched() { :; }
 note_stats() {
 	alive "cygnetd-$1" || return 0
 	expect_drops "$1"
-	[ "$engine" = auto ] || expect_engine "$1"
+	expect_engine "$1"
 	read -r "encapsulated[$1]" "decapsulated[$1]" "dropped[$1]" < <(ctl "$1" --json show stats |
 		jq -r '[map(.encapsulated), map(.decapsulated + .dummies), map(.dropped) | add] | join(" ")')
 	read -r "wan_mac[$1]" "port_received[$1]" < <(ctl "$1" --json show ports |
