@@ -162,12 +162,13 @@ static uint64_t halves_of(const struct offload *o, uint64_t elapsed_ns)
 }
 
 /* What is waiting shows that `light` had all of the worker's time, if no packet had to wait for another
- * device. Often something else has some of it as well, so it is the best windows that count. */
+ * device, and half of the frames were SAs' (those of other workers are handed over): others, which may be anybody's, take time as well.
+ * Often something else has some of it, so it is the best windows that count. */
 static void learn(struct offload *o, uint64_t elapsed_ns)
 {
 	uint64_t scale;
 
-	if (o->full || o->mixed || !o->cost || !has_backlog(o))
+	if (o->full || o->mixed || !o->cost || !has_backlog(o) || o->protected * 2 < o->frames)
 		return;
 	scale = RTE_MAX(elapsed_ns * OFFLOAD_SCALE / o->cost, (uint64_t)SCALE_LEAST);
 	scale = RTE_MIN(scale, (uint64_t)SCALE_MOST);
@@ -216,6 +217,7 @@ static bool is_beaten(struct offload *o, uint64_t elapsed_ns)
 static bool change(struct offload *o, bool full)
 {
 	o->streak = o->beaten = 0;
+	o->spilling = false;
 	o->full = full;
 	__atomic_store_n(&o->switches, o->switches + 1, __ATOMIC_RELAXED);
 	return true;
@@ -241,7 +243,7 @@ bool offload_decide(struct offload *o, uint64_t elapsed_ns)
 	bool changed = decide(o, RTE_MAX(elapsed_ns, (uint64_t)1));
 
 	o->cost = 0;
-	o->packets = 0;
+	o->packets = o->protected = o->frames = 0;
 	o->bursts = o->full_bursts = 0;
 	return changed;
 }

@@ -62,10 +62,12 @@ struct offload {
 	uint8_t streak;		/* windows in a row that spoke for the other state, */
 	uint16_t beaten;	/* and those in which `full` carried less than `light` did */
 	uint32_t bursts, full_bursts;	/* received in this window, and those of them that
-					 * had more behind them */
+					 * had more behind them, */
+	uint32_t frames;	/* all of them; those that an SA had packets of, */
+	uint32_t protected;
 	bool starved;		/* at its end nothing could be received, */
 	bool mixed;		/* and within it packets were in queues of devices */
-	uint32_t packets;	/* of this window for which batches pay, */
+	uint32_t packets;	/* of these those for which batches pay, */
 	uint64_t cost;		/* and what all would have cost at `light`, ns */
 	uint32_t scale;		/* a worker's whole time for a packet at `light`, in OFFLOAD_SCALE of
 				 * that cost; */
@@ -110,6 +112,7 @@ void offload_turn(struct offload *o, const struct rte_mempool *packets, uint32_t
 /** Note a burst of packets that was received. @param max  that it could have been */
 static inline void offload_received(struct offload *o, unsigned int n, unsigned int max)
 {
+	o->frames += n;
 	o->bursts += n > 0;
 	o->full_bursts += n == max;
 }
@@ -129,6 +132,7 @@ static inline unsigned int offload_packet(struct offload *o, unsigned int algori
 
 	__atomic_load(&offload_class[algorithm][length_class(bytes)], &class, __ATOMIC_RELAXED);
 	o->cost += class.cost;
+	o->protected++;
 	o->packets += class.pays;
 	if (!o->full || !class.pays || stalled >> class.full & 1)
 		return class.light;
@@ -138,7 +142,7 @@ static inline unsigned int offload_packet(struct offload *o, unsigned int algori
 		o->spilling = at[class.full] >= o->resume;
 	} else if (refusing >> class.full & 1) {
 		o->spilling = true;
-		o->resume = at[class.full] / 2;
+		o->resume = at[class.full] / 2 + 1;
 	}
 	return o->spilling ? class.light : class.full;
 }

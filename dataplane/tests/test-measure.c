@@ -14,7 +14,7 @@
 #include "../pool.h"
 
 #define DEPTH_US 400u
-#define EACH_US 1u
+#define EACH_US 4u
 #define TRIES 20u
 
 static struct rte_mempool *packets;

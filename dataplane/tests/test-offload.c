@@ -161,8 +161,11 @@ static void whole_time(void **state)
 	o = (struct offload){.cost = 1000, .packets = 32, .bursts = 1, .full_bursts = 1, .mixed = true};
 	offload_decide(&o, OFFLOAD_WINDOW_US * 1000);
 	assert_int_equal(o.learned, 0);
+	/* Nor does what is dropped count, which anybody may send. */
+	o = (struct offload){.cost = 1000, .protected = 10, .frames = 21, .bursts = 1, .full_bursts = 1};
+	offload_decide(&o, OFFLOAD_WINDOW_US * 1000);
+	assert_int_equal(o.learned, 0);
 	/* Windows in which something else had the core do not count beside others. */
-	o.mixed = false;
 	for (unsigned int i = 0; i < 32; i++) {
 		o.cost = 40000;
 		o.bursts = o.full_bursts = 1;
@@ -259,11 +262,15 @@ static void spill(void **state)
 	assert_int_equal(offload_packet(&o, 0, 64, at, 1 << 1, 0), 2);
 	at[2] = 512; /* it does not keep up */
 	assert_int_equal(offload_packet(&o, 0, 64, at, 1 << 2, 0), 0);
-	at[2] = 256; /* the run is long enough */
+	at[2] = 257; /* the run is long enough */
 	assert_int_equal(offload_packet(&o, 0, 64, at, 0, 0), 0);
-	at[2] = 255;
+	at[2] = 256;
 	assert_int_equal(offload_packet(&o, 0, 64, at, 0, 0), 2);
 	at[2] = 512;
+	assert_int_equal(offload_packet(&o, 0, 64, at, 0, 0), 2);
+	at[2] = 1; /* it ends, however few it had */
+	assert_int_equal(offload_packet(&o, 0, 64, at, 1 << 2, 0), 0);
+	at[2] = 0;
 	assert_int_equal(offload_packet(&o, 0, 64, at, 0, 0), 2);
 }
 

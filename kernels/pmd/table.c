@@ -200,9 +200,9 @@ void ocl_table_free(struct ocl_table *table)
 	free(table->free);
 	/* A lost device may never answer, or still read: leave its things where they are. */
 	if (ocl_device_lost(table->dev)) {
-		explicit_bzero(table->staging, table->bytes);
+		explicit_bzero(table->staging, table->top * sizeof(struct ocl_session));
 		if (table->home)
-			explicit_bzero(table->home, table->bytes);
+			explicit_bzero(table->home, table->top * sizeof(struct ocl_session));
 	} else {
 		free_device_side(table);
 		unmap(table->staging, table->bytes);

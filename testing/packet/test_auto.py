@@ -184,10 +184,17 @@ def test_auto_other_version(bench):
     gateway = bench.gateway
     mark = os.path.getsize(gateway.log)
     rewrite(bench, lambda text: measured(re.sub("driver [^,|]*", "driver 0.1", text), {(CPU, 64): GOOD}))
-    cpu = gateway.main_thread_seconds()
-    with open(gateway.log) as log:
-        log.seek(mark)
-        text = log.read()
+    for _ in range(3):
+        cpu = gateway.main_thread_seconds()
+        with open(gateway.log) as log:
+            log.seek(mark)
+            text = log.read()
+        if "not written" not in text:
+            break
+        # On a busy machine ten seconds were not enough.
+        mark = os.path.getsize(gateway.log)
+        assert gateway.stop() == 0
+        gateway.start()
     assert "it is of other devices or versions: measuring the engines anew" in text, text
     # Ten seconds, and what one measurement takes that has begun, of the CPU; others may have had it, too.
     took = int(re.search("engines measured in ([0-9]+) ms", text)[1])
