@@ -5,6 +5,7 @@
 #include "esp_common.h"
 #include "esp_front_write.h"
 #include "esp_tail.h"
+#include "failover.h"
 #include "lifetime.h"
 #include "outer.h"
 #include "pipeline.h"
@@ -181,7 +182,7 @@ static void again(struct worker *w, unsigned int i)
 	describe_packet(w, i);
 	reason = esp_in_prepare(m, s, job);
 	if (reason == DROP_NONE)
-		crypt_again(w, m, job, b->device[i]);
+		failover_again(w, m, job, b->device[i]);
 	else
 		drop(w, m, reason);
 }

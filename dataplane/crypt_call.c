@@ -2,6 +2,7 @@
 #include "crypt_call.h"
 #include "engine.h"
 #include "esp_common.h"
+#include "failover.h"
 #include "pipeline.h"
 
 #define CLASSES 32u
@@ -118,6 +119,6 @@ enum rte_crypto_op_status crypt_call_status(struct worker *w, struct session *s,
 	    (status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED && s->inbound))
 		return status;
 	w->stats->device[device].failed++;
-	session_shun(s, device);
+	failover_shun(s, device);
 	return RTE_CRYPTO_OP_STATUS_ERROR;
 }

@@ -67,7 +67,7 @@ bool crypt_call_sort(const struct crypt_vectors *v, uint8_t *which, unsigned int
 /** crypt_call_device() for a worker's session, in the order that suits its suite. */
 void crypt_call(const struct session *s, unsigned int device, struct crypt_vectors *v,
 		unsigned int from, unsigned int n);
-/** What came of packet i, which a device was called for; where it is an error: session_shun(), and
+/** What came of packet i, which a device was called for; where it is an error: failover_shun(), and
  * it is counted. */
 enum rte_crypto_op_status crypt_call_status(struct worker *w, struct session *s, unsigned int device,
 					    const struct crypt_vectors *v, unsigned int i);

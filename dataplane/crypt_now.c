@@ -6,6 +6,7 @@
 #include "control.h"
 #include "crypt_row.h"
 #include "engine.h"
+#include "failover.h"
 #include "pipeline.h"
 #include "shortcut.h"
 
@@ -73,7 +74,7 @@ static void go_on(struct worker *w, struct crypt_now *now, unsigned int i, struc
 
 	s->in_flight--;
 	if (status == RTE_CRYPTO_OP_STATUS_ERROR && s->inbound)
-		crypt_again(w, now->m[i], &now->job[i], now->device[i]);
+		failover_again(w, now->m[i], &now->job[i], now->device[i]);
 	else if (crypt_waits(s))
 		crypt_wait(w, now->m[i], status);
 	else

@@ -68,7 +68,7 @@ static bool is_late(const struct trip *t, unsigned int i)
 }
 
 /* The device may still write the packet, and read what it has of the SA: all that stays until the
- * operation comes back. */
+ * operation comes back (failover.h). */
 static void give_up(struct worker *w, unsigned int device, struct rte_crypto_op *op,
 		    struct session *s)
 {

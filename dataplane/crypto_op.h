@@ -15,6 +15,7 @@
 #define CRYPTO_OP_IV (CRYPTO_OP_JOB + offsetof(struct esp_job, iv))
 #define CRYPTO_OP_AAD (CRYPTO_OP_JOB + offsetof(struct esp_job, aad))
 #define CRYPTO_OP_BYTES (CRYPTO_OP_JOB + sizeof(struct esp_job))
+#define CRYPTO_OPS_AHEAD 8u
 
 static inline struct esp_job *crypto_op_job(struct rte_crypto_op *op)
 {
@@ -53,6 +54,31 @@ static inline void crypto_op_describe(struct rte_crypto_op *op, struct rte_mbuf 
 	sym->auth.data.length = job->auth_len;
 	sym->auth.digest.data = rte_pktmbuf_mtod_offset(m, uint8_t *, job->icv_at);
 	sym->auth.digest.phys_addr = rte_pktmbuf_iova_offset(m, job->icv_at);
+}
+
+/**
+ * An operation that says what a job says; and fetch those that will be next: with many packets at a
+ * device they are in no cache.
+ * @return NULL: there is none
+ */
+static inline struct rte_crypto_op *crypto_op_alloc(struct rte_mempool *ops, struct rte_mbuf *m,
+						    const struct esp_job *job, unsigned int form)
+{
+	const struct rte_mempool_cache *cache = rte_mempool_default_cache(ops, rte_lcore_id());
+	struct rte_crypto_op *op;
+
+	if (cache && cache->len > CRYPTO_OPS_AHEAD) {
+		char *next = cache->objs[cache->len - 1 - CRYPTO_OPS_AHEAD];
+
+		for (unsigned int line = 0; line < CRYPTO_OP_BYTES; line += RTE_CACHE_LINE_SIZE)
+			rte_prefetch0(next + line);
+	}
+	op = rte_crypto_op_alloc(ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
+	if (!op)
+		return NULL;
+	*crypto_op_job(op) = *job;
+	crypto_op_describe(op, m, form);
+	return op;
 }
 
 #endif

@@ -56,10 +56,11 @@ struct packet {
 	struct cygnet_addr src;	/* ESP_IN: outer source */
 	struct session *session;
 	struct rte_mbuf *next;	/* of the same SA, or packet in parts, behind this one */
-	uint16_t tried, failed_at;	/* bit masks of crypto devices: had it, failed */
-	uint8_t called;		/* for, in a row: it came before all that went to a queue meanwhile */
-	uint8_t back;		/* from the crypto device */
-	uint8_t status;		/* that it came back with */
+	uint16_t tried;		/* bit mask: the crypto device is not given it again (failover.h) */
+	uint16_t failed_at;	/* bit mask: the device is to blame if another one does it */
+	uint8_t called;		/* it was called for: what went to a queue since is behind it */
+	uint8_t back;		/* it has been done, or is lost, and waits for its turn */
+	uint8_t status;		/* it came back with this: enum rte_crypto_op_status */
 } __rte_aligned(16);		/* as the data behind it */
 _Static_assert(STATS_MAX_DEVICES <= 16, "bits of tried and failed_at");
 

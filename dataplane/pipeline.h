@@ -14,7 +14,7 @@
  *               mapping.c: peers that have moved
  *   crypt.c     to the crypto devices and back, in order; crypt_now.c: within the turn;
  *               crypt_row.c: by a call, or a queue and back at once; crypto_core.c: by other
- *               cores
+ *               cores; failover.c: to another device, when one did not do it
  *   path_mtu.c  what routers on the way say about our ESP
  *   transmit.c  route, neighbour, port or TAP
  *   handover.c  to another worker
@@ -116,13 +116,14 @@ struct worker {
 	bool drop_no_policy;
 	bool pass_hairpin;
 	uint32_t in_flight;	/* packets at crypto devices */
-	uint32_t at[STATS_MAX_DEVICES];	/* packets waiting for or at each of them */
-	uint32_t going[STATS_MAX_DEVICES];	/* of these, that it does not collect any more */
-	uint32_t late[STATS_MAX_DEVICES];	/* not of these: given up by crypt_row.h */
-	uint32_t refusing;	/* bit mask: those that have not taken all that they were given last, */
-	uint32_t stalled;	/* and those that have packets and have long given none back */
-	uint64_t answered[STATS_MAX_DEVICES];	/* TSC: when it gave some back, or was given the first */
-	uint8_t failures[STATS_MAX_DEVICES];	/* in a row, of packets that another then did */
+	uint32_t at[STATS_MAX_DEVICES];	/* packets that wait for each of them, or that it has */
+	uint32_t going[STATS_MAX_DEVICES];	/* of these, the device has begun so many */
+	/* What keeps packets from a device: failover.h. */
+	uint32_t late[STATS_MAX_DEVICES];	/* not of these: the worker has given them up */
+	uint32_t refusing;	/* bit mask: the device has not taken all that it was given last */
+	uint32_t stalled;	/* bit mask: the device has packets, and has long given none back */
+	uint64_t answered[STATS_MAX_DEVICES];	/* TSC: it gave some back, or got the first */
+	uint8_t failures[STATS_MAX_DEVICES];	/* in a row: it failed so many that another one did */
 	struct offload offload;
 	struct rte_ring *inbox;	/* packets that others hand over */
 	struct rte_mempool *ops, *packets;
@@ -219,21 +220,25 @@ void crypt_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
 /** The same, if that device can do it within the turn. @return false: it cannot */
 bool crypt_now_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa,
 		   unsigned int device);
-/** A device has failed a received packet when it was called for it, or in a row: another one does
- * it, as job says. It and those of its SA behind it leave in the order in which they came. Takes over
- * the packet, of which struct packet says everything. */
-__rte_cold
-void crypt_again(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
-		 unsigned int device);
-/** Whether another device has such a packet of a session. */
+/** Whether another device has a packet of a session that one has failed by call:
+ * failover_again(). */
 static inline bool crypt_waits(const struct session *s)
 {
 	return s->head && packet(s->head)->called;
 }
 /** Then this one, which came behind it and has been done, waits for it: protect_finish() is told
- * afterwards. Takes over the packet as crypt_again() does. */
+ * afterwards. Takes over the packet as failover_again() does. */
 __rte_cold
 void crypt_wait(struct worker *w, struct rte_mbuf *m, enum rte_crypto_op_status status);
+/** For failover.c: have an operation in a device's queue.
+ * @return false if the device does not take the SA, or no more packets now */
+bool crypt_put(struct worker *w, struct rte_crypto_op *op, const struct cygnet_sa *sa,
+	       unsigned int device);
+/** For failover.c: a packet that a device was called for leaves in front of what went into a queue
+ * after it, and behind those that were called for before it. */
+void crypt_insert(struct session *s, struct rte_mbuf *m);
+/** For failover.c: a packet is back, for good. It and those that only waited for it go on. */
+void crypt_release(struct worker *w, struct rte_mbuf *m, unsigned int status);
 /** Whether there is room for another burst of packets on their way to the devices. What there is
  * none for waits in the ports' queues. */
 bool crypt_has_room(const struct worker *w);

@@ -48,17 +48,17 @@ struct session {
 	bool salted;		/* the device's IV begins with the salt */
 	bool gcm;		/* AES-GCM */
 	bool by_call;		/* a device of the CPU may be called for its packets */
-	bool by_queue;		/* a device has failed one: only where another one can take over */
+	bool by_queue;		/* a device has failed one, and all go by queue: failover.h */
 	bool inbound, esn;
 	bool ah;		/* else ESP */
 	bool esn_inside;	/* its high half is in the middle of what the ICV covers */
 	bool transport;		/* mode; else tunnel */
-	uint32_t refused;	/* bit mask of the devices that do not take the SA, */
-	uint32_t failed;	/* and of those that could not set it up */
+	uint32_t refused;	/* bit mask: the device does not take the SA */
+	uint32_t failed;	/* bit mask: the device could not set the SA up */
 	uint16_t moved_port;	/* with moved_addr */
 	bool moved;		/* if charon has yet to hear of it */
-	uint16_t shunned;	/* outbound, bit mask of devices: they have lost a packet each, */
-	uint16_t to_blame;	/* and that is their fault if another does the next */
+	uint16_t shunned;	/* outbound, bit mask: the device has lost a packet (failover.h), */
+	uint16_t to_blame;	/* and that is its fault if another device does the next one */
 	struct esp_front front __attribute__((aligned(16))); /* tunnel mode, outbound */
 	struct way way;
 	void *at[STATS_MAX_DEVICES];	/* the cryptodev session on each device, once needed */
@@ -71,17 +71,6 @@ struct session {
 	struct session *older, *newer;	/* by that */
 	struct cygnet_addr moved_addr;	/* where the peer is */
 } __rte_cache_aligned;
-
-/** A device has failed a packet of the session: the next ones go by a queue, from where another device
- * can take over, and what goes out goes to another one at once. Its worker. */
-static inline void session_shun(struct session *s, unsigned int device)
-{
-	s->by_queue = true;
-	if (s->inbound)
-		return;
-	s->shunned |= (uint16_t)(1u << device);
-	s->to_blame |= (uint16_t)(1u << device);
-}
 
 _Static_assert(offsetof(struct session, front.bytes) == 64, "one line of headers");
 _Static_assert(offsetof(struct session, way) == 128, "one line of limits");

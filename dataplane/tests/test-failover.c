@@ -12,7 +12,7 @@
 
 #define IN DROP_POLICY_INBOUND
 #define OUT DROP_NO_ROUTE
-#define FAILURES 16 /* as crypt.c has it */
+#define FAILURES 16 /* as failover.c has it */
 #define KEEPS 0x100u /* with the fixture's options: what a device fails to do is as it was */
 
 static struct worker *w = &workers[0];

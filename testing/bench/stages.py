@@ -20,7 +20,7 @@ FILES = (
     ("port: frame into a buffer", "driver/source.c"),
     ("port: count and free", "driver/*.c"),
     ("crypto: driver and cipher", "ipsec-mb-gcm/*.c kernels/*.c"),
-    ("crypto: calls of the driver", "crypt.c crypt_*.c crypto_core.c engine.c offload.c measure.c suite.c"),
+    ("crypto: calls of the driver", "crypt.c crypt_*.c crypto_core.c failover.c engine.c offload.c measure.c suite.c"),
     ("ESP and AH: headers, trailer, IV", "esp_*.c ah_*.c outer.c algorithm.c"),
     ("shortcut: packets of known flows", "shortcut.c flow.c burst.c"),
     ("receive: checks of the frame", "wire.c frame.c headers.c packet.c receive.c reassemble.c partial.c proxy.c"),
