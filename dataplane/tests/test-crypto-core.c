@@ -19,6 +19,7 @@
 #define ROOM (8u * CRYPTO_BATCH) /* for packets at the cores */
 
 static struct worker *w = &workers[0];
+static struct engine_device devices[STATS_MAX_DEVICES];
 
 static int start(void **state)
 {
@@ -28,6 +29,7 @@ static int start(void **state)
 	conf.ncrypto_cores = esp_crypto_cores = CORES;
 	if (esp_fixture_start(state) || routes_init(1, 64) || control_events_init())
 		return -1;
+	memcpy(devices, engine_device, sizeof(devices));
 	esp_worker(w);
 	return crypto_cores_init(&conf);
 }
@@ -127,6 +129,21 @@ static void add_any(struct esp_sa *e, const struct esp_algorithm *algorithm, uns
 			esp_sa_delete(e);
 	}
 	fail_msg("no such device");
+}
+
+/* That another device could serve it as well. */
+static void add_second(const struct esp_sa *e)
+{
+	void *crypto = NULL;
+
+	engine_devices = 2;
+	for (unsigned int d = 0; d < esp_devices && !crypto; d++) {
+		engine_device[1] = devices[d];
+		if (devices[d].id != engine_device[0].id)
+			session_crypto(e->sa, 1, &crypto);
+	}
+	assert_non_null(crypto);
+	rte_cryptodev_sym_session_free(engine_device[1].id, crypto);
 }
 
 /* --- tests --- */
@@ -274,6 +291,31 @@ static void failing(void **state)
 	esp_sa_delete(&e);
 }
 
+/* Nor is it encrypted again where another device could: the core may have done it. */
+static void never_twice(void **state)
+{
+	struct esp_sa e;
+
+	(void)state;
+	add_any(&e, cbc(), 0);
+	add_second(&e);
+	hook(&e);
+	fail = true;
+	protect(w, esp_plain(e.sa, 40));
+	turns();
+	unhook();
+	assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], 1);
+	assert_int_equal(w->stats->encapsulated, 0);
+	assert_int_equal(w->stats->device[1].encrypted, 0);
+	protect(w, esp_plain(e.sa, 40));
+	turns();
+	assert_int_equal(w->stats->encapsulated, 1);
+	assert_int_equal(w->stats->device[1].encrypted, 1);
+	assert_int_equal(w->failures[0], 1);
+	w->failures[0] = 0;
+	esp_sa_delete(&e);
+}
+
 /* A session is not given up while a core has packets of it. */
 static void sa_gone(void **state)
 {
@@ -296,7 +338,8 @@ int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 		TEST(every_algorithm), TEST(quick), TEST(overtaken), TEST(too_much),
-		TEST(forged),	       TEST(failing),	TEST(sa_gone),
+		TEST(forged),	       TEST(failing),	TEST(never_twice),
+		TEST(sa_gone),
 	};
 
 	(void)argc;
