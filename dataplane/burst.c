@@ -250,6 +250,8 @@ static void finish(struct worker *w, unsigned int from, unsigned int n)
 		w->stats->encapsulated += good;
 		bytes -= good * (unsigned int)sizeof(struct rte_ether_hdr); /* packets, not frames */
 	}
+	if (good)
+		w->failures[b->device[from]] = 0;
 	stats_device->bytes += bytes;
 	*(s->inbound ? &stats_device->decrypted : &stats_device->encrypted) += good;
 }

@@ -197,7 +197,7 @@ static unsigned int poll_device(struct worker *w, unsigned int device)
 {
 	unsigned int bursts = engine_device[device].at_once ? BURSTS : RTE_MAX(FEW_BURSTS, nports);
 	struct rte_crypto_op *op[BURST];
-	unsigned int done = 0;
+	unsigned int done = 0, back = 0;
 	uint16_t n, own;
 
 	/* As many as have been put there in a turn, and those that come again. */
@@ -209,10 +209,12 @@ static unsigned int poll_device(struct worker *w, unsigned int device)
 		own = crypt_late(w, device, op, n);
 		w->in_flight -= own;
 		done += own;
+		back += n;
 		fetch(op, own);
 		for (uint16_t i = 0; i < own; i++)
 			finish(w, op[i], device);
 	} while (n == BURST && done < bursts * BURST);
+	failover_watch(w, device, back);
 	return done;
 }
 
@@ -273,8 +275,6 @@ unsigned int crypt_poll(struct worker *w)
 	unsigned int done = crypt_now(w) + (w->lane.size ? poll_crypto_cores(w) : 0);
 
 	for (unsigned int d = 0; d < engine_devices; d++) {
-		unsigned int back;
-
 		if (!w->at[d] && !w->late[d])
 			continue;
 		if (engine_lost(d))
@@ -283,9 +283,7 @@ unsigned int crypt_poll(struct worker *w)
 		 * grow with the load. */
 		if (w->submit[d].n || (!w->going[d] && w->at[d] <= BURST))
 			submit(w, d);
-		back = poll_device(w, d);
-		failover_watch(w, d, back);
-		done += back;
+		done += poll_device(w, d);
 	}
 	/* What has been opened goes on in the turn in which its SA was there. */
 	return done + crypt_now(w);

@@ -99,6 +99,8 @@ static void finish(struct worker *w, struct crypt_now *now, unsigned int from, u
 		}
 		go_on(w, now, i, s, sa);
 	}
+	if (good)
+		w->failures[now->device[from]] = 0;
 	stats_device->bytes += bytes;
 	*(inbound ? &stats_device->decrypted : &stats_device->encrypted) += good;
 }

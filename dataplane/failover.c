@@ -28,19 +28,6 @@ static void blame(struct worker *w, uint16_t failed_at)
 			engine_take_out(d);
 }
 
-void failover_watch(struct worker *w, unsigned int device, unsigned int done)
-{
-	uint64_t now = rte_get_tsc_cycles();
-	uint64_t most = rte_get_tsc_hz() / 1000 * STALL_MS;
-
-	if (done || !w->at[device]) {
-		w->answered[device] = now;
-		w->stalled &= ~(1u << device);
-	} else if (now - w->answered[device] > most) {
-		w->stalled |= 1u << device;
-	}
-}
-
 /* --- who has the packet next --- */
 
 /* Any device that has not had the packet yet; one that is stalled if there is no other. */
@@ -101,25 +88,45 @@ void failover_move_away(struct worker *w, unsigned int device)
 	unsigned int n = batch->n;
 
 	batch->n = 0;
+	w->at[device] -= n;
 	for (unsigned int i = 0; i < n; i++) {
 		struct rte_crypto_op *op = batch->op[i];
 		struct rte_mbuf *m = op->sym->m_src;
 		const struct packet *p = packet(m);
 
-		w->at[device]--;
 		if (put_anywhere(w, op, cygnet_sa_get(sadb, p->sa, p->generation)))
 			continue;
-		crypto_op_free(op);
-		crypt_release(w, m, RTE_CRYPTO_OP_STATUS_ERROR);
+		if (engine_lost(device)) {
+			crypto_op_free(op);
+			crypt_release(w, m, RTE_CRYPTO_OP_STATUS_ERROR);
+			continue;
+		}
+		batch->op[batch->n++] = op;
+		w->at[device]++;
+	}
+}
+
+void failover_watch(struct worker *w, unsigned int device, unsigned int done)
+{
+	uint64_t now = rte_get_tsc_cycles();
+	uint64_t most = rte_get_tsc_hz() / 1000 * STALL_MS;
+
+	if (done || !w->at[device]) {
+		w->answered[device] = now;
+		w->stalled &= ~(1u << device);
+	} else if (now - w->answered[device] > most && !failover_is_stalled(w, device)) {
+		w->stalled |= 1u << device;
+		failover_move_away(w, device);
 	}
 }
 
 /* --- what a device has had --- */
 
-/* Whether another device may do a packet that one has failed to do: failover.h's invariant. */
-static bool is_intact(const struct session *s, unsigned int device)
+/* Whether another device may do a packet that one has failed to do: failover.h's invariant. What a
+ * device has not done with it has a reference to. */
+static bool is_intact(const struct rte_mbuf *m, const struct session *s, unsigned int device)
 {
-	return s->inbound || engine_device[device].keeps;
+	return s->inbound ? rte_mbuf_refcnt_read(m) == 1 : engine_device[device].keeps;
 }
 
 /* Whether another device does what one did not. */
@@ -129,7 +136,7 @@ static bool again(struct worker *w, struct rte_crypto_op *op, unsigned int devic
 
 	if (engine_devices < 2)
 		return false;
-	if (!is_intact(p->session, device)) {
+	if (!is_intact(op->sym->m_src, p->session, device)) {
 		/* The next packets of the SA go elsewhere, and show whose fault it was. */
 		failover_shun(p->session, device);
 		p->session->to_blame |= p->failed_at;

@@ -8,9 +8,9 @@
  * packet that goes out has one device; another may have it only if the first one cannot have
  * touched it: it was still in the worker's batch, or the device says that it gives back as it was
  * what it fails to do (engine_device.keeps). Else the packet is lost, and the next one has a
- * number of its own. A packet that has come in may be tried anywhere: nothing of it leaves before
- * its ICV has been found right, and if the first device has begun to decrypt it, or has garbled it,
- * the ICV is wrong.
+ * number of its own. A packet that has come in may be tried anywhere, once no device may still write
+ * it: nothing of it leaves before its ICV has been found right, and if the first device has begun to
+ * decrypt it, or has garbled it, the ICV is wrong.
  *
  * Five ways lead to a device. The first three are for devices that work when they are called
  * (engine_device.at_once), and a packet takes the first way that is open to it:
@@ -40,8 +40,8 @@
  *  - packet.tried: the device has had the packet, or is shunned. It is not given the packet.
  *  - packet.failed_at: the device has failed the packet, or lost the one before it. If another
  *    device does this one, that is one of worker.failures for each of them.
- *  - worker.failures: so often in a row. A packet that the device does by queue makes it 0, at 16
- *    the device is lost.
+ *  - worker.failures: so often in a row. A packet that the device does makes it 0, at 16 the device
+ *    is lost.
  *  - worker.stalled: the device has packets, and has given none back for 250 ms (worker.answered).
  *  - worker.refusing: the device's queue did not take all of the last batch.
  *  - worker.late: packets that the device has not given back from a trip.
@@ -63,10 +63,10 @@
  *  - A device refuses it. If it does not take the SA, or is full, the packet goes elsewhere where a
  *    policy chooses, or the device is lost or stalled (failover_put()). Else it is dropped: the
  *    queue is there to be bounded. Nobody is to blame.
- *  - A device stalls (failover_watch()). New packets go to others, or to it if there is no other.
- *    What it has stays with it, in both directions, for it may be writing it; so does what is in
- *    its batch. Those behind in the SA's order wait. A stall ends when the device gives something
- *    back.
+ *  - A device stalls (failover_watch()). New packets go to others, and so does what is still in its
+ *    batch (failover_move_away()), which it has never had; or to it, if there is no other.
+ *    What it has stays with it, in both directions, for it may be writing it. Those behind in the
+ *    SA's order wait. A stall ends when the device gives something back.
  *  - A device is lost (engine_take_out()): it has failed what others did, or has not given back a
  *    trip. What is still in the batch goes elsewhere in both directions (failover_move_away()): it
  *    never was there. What the device has is waited for. Sessions choose another device.
@@ -120,7 +120,8 @@ bool failover_retry(struct worker *w, struct rte_mbuf *m, const struct esp_job *
 __rte_cold
 void failover_again(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
 		    unsigned int device);
-/** What waits for a device that is lost goes to others. */
+/** What waits for a device that is lost or stalled, and was never there, goes to others. If there is none it
+ * stays with one that is stalled, and is lost with one that is. */
 void failover_move_away(struct worker *w, unsigned int device);
 /** Note whether a device gives something back. Each turn in which it has packets.
  * @param done  those that it has given back in this turn */

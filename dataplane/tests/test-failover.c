@@ -426,21 +426,23 @@ static void stalled(void **state)
 	rte_delay_ms(300);
 	crypt_poll(w);
 	assert_true(crypt_has_room(w));
+	assert_int_equal(w->at[0], 5);
 	for (unsigned int i = 0; i < 5; i++)
 		protect(w, esp_plain(e.sa, 400));
-	crypt_poll(w);
-	assert_int_equal(w->stats->device[second].encrypted, 5);
+	for (unsigned int i = 0; i < 10; i++)
+		crypt_poll(w);
+	assert_int_equal(w->stats->device[second].encrypted, BURST + 1 + 5);
 	assert_int_equal(w->stats->encapsulated, 0);
 
 	silent = false;
 	rte_crypto_fp_ops[id].enqueue_burst = good[id].enqueue_burst;
 	esp_worker_finish(w);
 	rte_crypto_fp_ops[id] = good[id];
-	assert_int_equal(w->stats->device[0].encrypted, 5 + BURST + 1);
+	assert_int_equal(w->stats->device[0].encrypted, 5);
 	assert_int_equal(w->stats->drop[OUT], 5 + BURST + 1 + 5);
 	assert_int_equal(w->stalled, 0);
 	protect_one(&e);
-	assert_int_equal(w->stats->device[0].encrypted, 5 + BURST + 1 + 1);
+	assert_int_equal(w->stats->device[0].encrypted, 5 + 1);
 	esp_sa_delete(&e);
 }
 
