@@ -204,6 +204,7 @@ static int add_device(uint8_t id, unsigned int queues, uint32_t sessions)
 	if (err) {
 		log_error("engine %s: %s cannot be set up with %u queues and %u sessions: %s",
 			  device->engine, device->name, queues, sessions, strerror(-err));
+		rte_cryptodev_close(id); /* its queue pairs have the pool */
 		rte_mempool_free(device->sessions);
 		return err;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Starting the crypto devices. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +10,18 @@
 #include "build_id.h"
 #include "eal_fixture.h"
 #include "engine.h"
+
+/* That does not start. */
+static int faulty = -1;
+
+int rte_cryptodev_start(uint8_t id)
+{
+	void *next = dlsym(RTLD_NEXT, "rte_cryptodev_start");
+	int (*start)(uint8_t id);
+
+	memcpy(&start, &next, sizeof(start));
+	return id == faulty ? -EIO : start(id);
+}
 
 static void start_with(unsigned int workers, unsigned int devices)
 {
@@ -74,6 +87,25 @@ static void too_few_queues(void **state)
 	assert_int_equal(found, 1);
 	engines_stop();
 	assert_int_equal(rte_vdev_uninit("crypto_aesni_gcm0"), 0);
+}
+
+/* One of EAL's that fails keeps nothing of ours: the session pool goes. */
+static void adopted_fails(void **state)
+{
+	(void)state;
+	if (!BUILT_IPSEC_MB)
+		skip(); /* DPDK's own keep their queue pairs until they go */
+	assert_int_equal(rte_vdev_init("crypto_ipsec_mb_gcm7", NULL), 0);
+	faulty = rte_cryptodev_get_dev_id("crypto_ipsec_mb_gcm7");
+	assert_in_range(faulty, 0, RTE_CRYPTO_MAX_DEVS - 1);
+	start_with(2, 0);
+	for (unsigned int d = 0; d < engine_devices; d++)
+		assert_int_not_equal(engine_device[d].id, faulty);
+	for (uint16_t q = 0; q < 2; q++)
+		assert_int_equal(rte_cryptodev_get_qp_status((uint8_t)faulty, q), 0);
+	engines_stop();
+	faulty = -1;
+	assert_int_equal(rte_vdev_uninit("crypto_ipsec_mb_gcm7"), 0);
 }
 
 static const char *version_of(const char *driver)
@@ -213,6 +245,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(many_workers),
 		cmocka_unit_test(order),
 		cmocka_unit_test(too_few_queues),
+		cmocka_unit_test(adopted_fails),
 		cmocka_unit_test(version),
 		cmocka_unit_test(build_ids),
 		cmocka_unit_test(driver_path),
