@@ -3,13 +3,14 @@
  * @file measured_file.h
  * What has been measured, in a file for the next start:
  *
- *   cygnet engines 3
+ *   cygnet engines FORMAT
  *   device NAME|DRIVER|VERSION			(each, in the order of preference)
  *   DEVICE|ALGORITHM|BYTES|LATENCY|GBPS,GBPS,GBPS|COST	(each that is served)
  *   end CRC
  *
- * DEVICE is the number of the line with the device, from 0; the rest as in struct
- * measured; CRC is that of Ethernet over all before its line, as 8 hexadecimal digits.
+ * FORMAT is a number: a file with another one is not used. DEVICE is the number of the line with
+ * the device, from 0; the rest as in struct measured; CRC is that of Ethernet over all before its
+ * line, as 8 hexadecimal digits.
  */
 #ifndef CYGNETD_MEASURED_FILE_H
 #define CYGNETD_MEASURED_FILE_H
