@@ -4,6 +4,7 @@
 #include <rte_random.h>
 
 #include "fragment.h"
+#include "headers.h"
 #include "pool.h"
 
 #define AROUND (sizeof(struct rte_ipv6_hdr) + sizeof(struct rte_ipv6_fragment_ext))

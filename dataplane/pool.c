@@ -6,12 +6,12 @@
 #include <rte_mbuf.h>
 
 #include "engine.h"
-#include "fragment.h"
 #include "log.h"
 #include "mtu.h"
 #include "packet.h"
 #include "pool.h"
 #include "port.h"
+#include "reassemble.h"
 #include "worker.h"
 
 #define CACHE 256u /* packets that an lcore keeps from a shared pool */

@@ -15,6 +15,7 @@
 #include "policy.h"
 #include "pool.h"
 #include "port.h"
+#include "reassemble.h"
 #include "sa_count.h"
 #include "shortcut.h"
 #include "verdict.h"

@@ -11,11 +11,11 @@
 
 #include "control.h"
 #include "esp_tail.h"
-#include "fragment.h"
 #include "ip_sum.h"
 #include "partial.h"
 #include "policy.h"
 #include "pool.h"
+#include "reassemble.h"
 #include "tos.h"
 
 /* Whoever sends fragments can fill a table: ESP with AH, UDP, and plaintext have one each, and what

@@ -6,7 +6,6 @@
 
 #include "ah.h"
 #include "control.h"
-#include "fragment.h"
 #include "frame.h"
 #include "headers.h"
 #include "path_mtu.h"
@@ -14,6 +13,7 @@
 #include "policy.h"
 #include "port.h"
 #include "proxy.h"
+#include "reassemble.h"
 #include "shortcut.h"
 
 /* The packet belongs to an SA of ours: to its owner with it.

@@ -9,11 +9,11 @@
 #include "control.h"
 #include "engine.h"
 #include "esp.h"
-#include "fragment.h"
 #include "log.h"
 #include "pipeline.h"
 #include "pool.h"
 #include "port.h"
+#include "reassemble.h"
 #include "shortcut.h"
 #include "worker.h"
 

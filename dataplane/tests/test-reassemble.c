@@ -7,10 +7,10 @@
 #include <rte_ether.h>
 
 #include "control.h"
-#include "fragment.h"
 #include "gateway_fixture.h"
 #include "../pool.h"
 #include "port.h"
+#include "reassemble.h"
 #include "shortcut.h"
 
 #define PACKETS 128u
