@@ -16,10 +16,10 @@
 #include "esp_common.h"
 #include "log.h"
 #include "measure.h"
-#include "offload.h"
+#include "measured.h"
 #include "packet.h"
 
-#define MOST MEASURE_PACKETS /* in flight, the last of offload_step[] */
+#define MOST MEASURE_PACKETS /* in flight, the last of measured_in_flight[] */
 #define BURST 32u
 #define FEW 4u		    /* packets of a burst at light load */
 #define REPEATS 3u
@@ -333,7 +333,7 @@ static void share(struct measured *m)
 		b->crypto = first->crypto;
 		b->bytes = first->bytes;
 		b->failed = false;
-		b->size = offload_step[step];
+		b->size = measured_in_flight[step];
 	}
 	all.ready = 0;
 	for (; launched < all.workers; launched++)
@@ -350,7 +350,7 @@ static void share(struct measured *m)
 		all.bench[0]->failed |= all.bench[w]->failed;
 	}
 	gbps /= (float)RTE_MAX(launched, 1u);
-	for (unsigned int i = 0; i < OFFLOAD_STEPS; i++)
+	for (unsigned int i = 0; i < MEASURED_STEPS; i++)
 		m->gbps[i] = RTE_MIN(m->gbps[i], gbps);
 }
 
@@ -362,7 +362,7 @@ static bool is_at_its_end(const struct bench *b, const struct measured *m, unsig
 {
 	float fewer = step ? m->gbps[step - 1] : (float)(FEW * b->bytes * 8) / m->latency_us / 1000;
 
-	return m->gbps[step] * MOST / offload_step[step] < fastest / 2 ||
+	return m->gbps[step] * MOST / measured_in_flight[step] < fastest / 2 ||
 	       m->gbps[step] < fewer * GAIN ||
 	       m->gbps[step] * m->cost_ns > (float)(b->bytes * 8) * ALL;
 }
@@ -371,10 +371,10 @@ static void measure_one(struct bench *b, struct measured *m, float *fastest)
 {
 	*m = (struct measured){0};
 	m->latency_us = latency(b);
-	for (unsigned int i = 0; i < OFFLOAD_STEPS && !b->failed; i++) {
+	for (unsigned int i = 0; i < MEASURED_STEPS && !b->failed; i++) {
 		float cost;
 
-		throughput(b, offload_step[i], *fastest, &m->gbps[i], &cost);
+		throughput(b, measured_in_flight[i], *fastest, &m->gbps[i], &cost);
 		/* The core's time counts where the device is fastest. */
 		if (i == 0 || m->gbps[i] > m->gbps[i - 1])
 			m->cost_ns = cost;

@@ -12,8 +12,8 @@
 #include <rte_net_crc.h>
 
 #include "engine.h"
+#include "measured.h"
 #include "measured_file.h"
-#include "offload.h"
 
 #define HEADER "cygnet engines 3" /* one more whenever other things are measured, or otherwise */
 #define SIZE_MAX_BYTES (1u << 20) /* all devices that there may be have half of it */
@@ -61,7 +61,7 @@ static bool plausible(const struct measured *m)
 	bool good = isfinite(m->latency_us) && m->latency_us > 0 && isfinite(m->cost_ns) &&
 		    m->cost_ns > 0 && m->gbps[0] > 0;
 
-	for (unsigned int i = 0; i < OFFLOAD_STEPS; i++)
+	for (unsigned int i = 0; i < MEASURED_STEPS; i++)
 		good &= isfinite(m->gbps[i]) && m->gbps[i] >= 0;
 	return good;
 }

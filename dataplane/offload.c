@@ -3,9 +3,9 @@
 #include <rte_mempool.h>
 
 #include "engine.h"
+#include "measured.h"
 #include "offload.h"
 
-#define BETTER 1.1f	    /* than another, to be preferred to it */
 #define HALF 0.5f
 #define FAR_BETTER 1.5f
 #define LOAD_HIGH 75u	    /* % of a core */
@@ -21,25 +21,8 @@
 #define SCALE_MOST (64u * OFFLOAD_SCALE)
 #define STARVED 64u	    /* packets that are left in the worker's pool */
 
-const uint16_t offload_step[OFFLOAD_STEPS] = {32, 512, 4096};
-struct measured measured[STATS_MAX_DEVICES][ALGORITHMS_MAX][LENGTH_CLASSES];
 struct offload_class offload_class[ALGORITHMS_MAX + 1][LENGTH_CLASSES];
 bool offload_enabled;
-
-unsigned int measured_step(const struct measured *m)
-{
-	unsigned int best = 0;
-
-	for (unsigned int i = 1; i < OFFLOAD_STEPS; i++)
-		if (m->gbps[i] > m->gbps[best] * BETTER)
-			best = i;
-	return best;
-}
-
-float measured_gbps(const struct measured *m)
-{
-	return m->gbps[measured_step(m)];
-}
 
 /* Between equals the first in the order of preference. */
 static uint8_t choose_light(const struct measured *const *m, unsigned int devices, uint32_t usable)
@@ -48,7 +31,8 @@ static uint8_t choose_light(const struct measured *const *m, unsigned int device
 
 	for (unsigned int d = 0; d < devices; d++)
 		if (usable >> d & 1 && measured_gbps(m[d]) > 0 &&
-		    (light == OFFLOAD_NONE || m[d]->latency_us * BETTER < m[light]->latency_us))
+		    (light == OFFLOAD_NONE ||
+		     m[d]->latency_us * MEASURED_BETTER < m[light]->latency_us))
 			light = (uint8_t)d;
 	return light;
 }
@@ -59,7 +43,7 @@ static bool pays(const struct measured *other, const struct measured *light)
 {
 	float gbps = measured_gbps(other), than = measured_gbps(light);
 
-	return gbps > than * BETTER ||
+	return gbps > than * MEASURED_BETTER ||
 	       (gbps > than * HALF && other->cost_ns < light->cost_ns * HALF);
 }
 
@@ -109,7 +93,7 @@ float offload_pays_from(const struct offload_class *class, unsigned int bytes)
 
 	if (!class->pays)
 		return 0;
-	batches = (float)offload_step[0] / (OFFLOAD_WINDOW_US * 1000.0f);
+	batches = (float)measured_in_flight[0] / (OFFLOAD_WINDOW_US * 1000.0f);
 	load = (float)LOAD_HIGH / 100 / (float)RTE_MAX(class->cost, 1);
 	return RTE_MAX(batches, load) * (float)bytes * 8;
 }
@@ -158,7 +142,8 @@ static uint64_t load_of(const struct offload *o, uint32_t scale, uint64_t elapse
  * Only so few that each is a batch of its own are not for it. @return halves of a batch */
 static uint64_t halves_of(const struct offload *o, uint64_t elapsed_ns)
 {
-	return (uint64_t)o->packets * OFFLOAD_WINDOW_US * 1000 * 2 / elapsed_ns / offload_step[0];
+	return (uint64_t)o->packets * OFFLOAD_WINDOW_US * 1000 * 2 / elapsed_ns /
+	       measured_in_flight[0];
 }
 
 /* What is waiting shows that `light` had all of the worker's time, if no packet had to wait for another

@@ -16,28 +16,11 @@
 #include <stdint.h>
 
 #include "algorithm.h"
-#include "stats.h"
 
+struct measured;
 struct rte_mempool;
 
-/** Packets in flight at which a device's throughput is measured. */
-#define OFFLOAD_STEPS 3u
-extern const uint16_t offload_step[OFFLOAD_STEPS];
-
-/** How one device does with one algorithm and length; all 0: not, or not measured. */
-struct measured {
-	float latency_us;		/* of a burst of a few packets, alone */
-	float gbps[OFFLOAD_STEPS];	/* a worker's, with offload_step[] packets in flight */
-	float cost_ns;			/* of the core's time, per packet at full load */
-};
-extern struct measured measured[STATS_MAX_DEVICES][ALGORITHMS_MAX][LENGTH_CLASSES];
-
-/** The most that a device does, Gbps. */
-float measured_gbps(const struct measured *m);
-/** With how many packets in flight: the index in offload_step[]. */
-unsigned int measured_step(const struct measured *m);
-
-/** What is made of it. One word: workers read it while it changes. */
+/** What is made of what has been measured. One word: workers read it while it changes. */
 struct offload_class {
 	uint8_t light, full;	/* indices in engine_device[], or OFFLOAD_NONE */
 	uint8_t pays;		/* bool: `full` is another one, */

@@ -15,6 +15,7 @@
 #include "control.h"
 #include "engine.h"
 #include "log.h"
+#include "measured.h"
 #include "offload.h"
 #include "pool.h"
 #include "own_addr.h"

@@ -10,6 +10,7 @@
 #include "eal_fixture.h"
 #include "engine.h"
 #include "measure.h"
+#include "measured.h"
 #include "offload.h"
 #include "../pool.h"
 

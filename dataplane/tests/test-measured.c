@@ -16,8 +16,8 @@
 #include <rte_net_crc.h>
 
 #include "engine.h"
+#include "measured.h"
 #include "measured_file.h"
-#include "offload.h"
 
 #define ROOM 65536u
 

@@ -11,6 +11,7 @@
 #include <rte_common.h>
 
 #include "engine.h"
+#include "measured.h"
 #include "offload.h"
 #include "suite.h"
 
