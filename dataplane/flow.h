@@ -88,6 +88,12 @@ struct flow_table {
 int flows_create(struct flow_table *table, uint32_t flows);
 void flows_free(struct flow_table *table);
 
+/** Forget all: something has changed that a decision was made from, or that it points to. */
+static inline void flows_forget(struct flow_table *table)
+{
+	table->epoch++;
+}
+
 /**
  * The flow of a packet.
  * @param ip    its IP header, checked

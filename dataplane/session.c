@@ -10,6 +10,7 @@
 #include "control.h"
 #include "engine.h"
 #include "esp.h"
+#include "flow.h"
 #include "log.h"
 #include "mapping.h"
 #include "session.h"
@@ -28,7 +29,7 @@ struct session_table {
 	struct session *unused; /* of those, by ->older */
 	struct session *oldest, *newest;
 	uint32_t slots, next_sweep;
-	uint32_t *given_up;
+	struct flow_table *flows; /* of the worker; may be NULL */
 	uint32_t high; /* no session at or above */
 	struct unserved unserved[UNSERVED];
 	uint32_t said, to_say;	/* atomic; free-running positions in unserved[] */
@@ -59,14 +60,14 @@ static struct session *make_pool(uint32_t most)
 	return pool;
 }
 
-struct session_table *sessions_create(uint32_t slots, uint32_t most, uint32_t *given_up)
+struct session_table *sessions_create(uint32_t slots, uint32_t most, struct flow_table *flows)
 {
 	struct session_table *table = calloc(1, sizeof(*table) + slots * sizeof(table->slot[0]));
 
 	if (!table)
 		return NULL;
 	table->slots = slots;
-	table->given_up = given_up;
+	table->flows = flows;
 	table->pool = make_pool(most);
 	if (!table->pool) {
 		free(table);
@@ -101,8 +102,8 @@ static void release(struct session_table *table, uint32_t index)
 	for (unsigned int d = 0; d < engine_devices; d++)
 		if (s->at[d]) /* its memory, with what the driver made of the key, is zeroed */
 			rte_cryptodev_sym_session_free(engine_device[d].id, s->at[d]);
-	if (table->given_up)
-		++*table->given_up;
+	if (table->flows)
+		flows_forget(table->flows);
 	unlink_session(table, s);
 	explicit_bzero(s, sizeof(*s));
 	put(table, s);

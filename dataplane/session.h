@@ -21,6 +21,7 @@
 #include "stats.h"
 #include "way.h"
 
+struct flow_table;
 struct rte_mbuf;
 
 /** Cache lines of a cryptodev session that a short packet needs, about. */
@@ -115,10 +116,11 @@ uint32_t sessions_of_worker(uint32_t sas, uint32_t sessions, unsigned int worker
 /**
  * @param slots  of the SAD
  * @param most   sessions_of_worker()
- * @param given_up  counts those whose SA is another one from now on, or none; may be NULL
+ * @param flows  of the worker: they point to sessions, and are forgotten when one goes; may
+ *		 be NULL
  * @return NULL: no memory
  */
-struct session_table *sessions_create(uint32_t slots, uint32_t most, uint32_t *given_up);
+struct session_table *sessions_create(uint32_t slots, uint32_t most, struct flow_table *flows);
 void sessions_free(struct session_table *table);
 
 /**

@@ -39,7 +39,7 @@ void shortcut_look(struct worker *w)
 		return;
 	w->databases = databases;
 	w->others = others;
-	w->flows.epoch++;
+	flows_forget(&w->flows);
 	/* A next hop may have been found: what waits for it goes before what takes its way now. */
 	pending_retry(w);
 }

@@ -48,7 +48,7 @@ static int init_worker(struct worker *w, const struct conf *conf, unsigned int i
 					   sizeof(struct esp_job), SOCKET_ID_ANY);
 	w->sessions = sessions_create(info.geometry.sas,
 				      sessions_of_worker(info.geometry.sas, conf->sessions, n),
-				      &w->flows.epoch);
+				      &w->flows);
 	w->reassembly = reassembly_create(REASSEMBLY_WAIT_MS, &w->stats->drop[DROP_REASSEMBLY]);
 	if (conf->flows && flows_create(&w->flows, conf->flows))
 		return -ENOMEM;

@@ -117,7 +117,7 @@ void gateway_open(struct worker *w, unsigned int sessions)
 	/* However slow this machine is: what holds is worked out anew now and then. */
 	w->flows.usual *= 3600;
 	w->flows.holds = w->flows.usual;
-	w->sessions = sessions_create(16, sessions, &w->flows.epoch);
+	w->sessions = sessions_create(16, sessions, &w->flows);
 	assert_non_null(w->sessions);
 }
 
