@@ -179,20 +179,6 @@ static void finish(struct worker *w, struct rte_crypto_op *op, unsigned int devi
 	crypt_release(w, m, status);
 }
 
-/* What has been at a device for long has left the caches. */
-static void fetch(struct rte_crypto_op *const *op, uint16_t n)
-{
-	for (uint16_t i = 0; i < n; i++) {
-		struct rte_mbuf *m = op[i]->sym->m_src;
-
-		rte_prefetch0(m);
-		rte_prefetch0(packet(m));
-		rte_prefetch0((char *)packet(m) + RTE_CACHE_LINE_SIZE);
-	}
-	for (uint16_t i = 0; i < n; i++)
-		rte_prefetch0(rte_pktmbuf_mtod(op[i]->sym->m_src, void *));
-}
-
 static unsigned int poll_device(struct worker *w, unsigned int device)
 {
 	unsigned int bursts = engine_device[device].at_once ? BURSTS : RTE_MAX(FEW_BURSTS, nports);
@@ -210,7 +196,7 @@ static unsigned int poll_device(struct worker *w, unsigned int device)
 		w->in_flight -= own;
 		done += own;
 		back += n;
-		fetch(op, own);
+		crypto_op_prefetch(op, own);
 		for (uint16_t i = 0; i < own; i++)
 			finish(w, op[i], device);
 	} while (n == BURST && done < bursts * BURST);

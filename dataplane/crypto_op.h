@@ -9,6 +9,7 @@
 #include <rte_cryptodev.h>
 
 #include "esp.h"
+#include "packet.h"
 
 /* What follows an operation in its mempool element is its struct esp_job. */
 #define CRYPTO_OP_JOB (sizeof(struct rte_crypto_op) + sizeof(struct rte_crypto_sym_op))
@@ -27,6 +28,15 @@ static inline void crypto_op_free(struct rte_crypto_op *op)
 {
 	memset(crypto_op_job(op), 0, sizeof(struct esp_job));
 	rte_crypto_op_free(op);
+}
+
+/** Have in the cache soon the packets that came back: what was at a device for long has left it. */
+static inline void crypto_op_prefetch(struct rte_crypto_op *const *op, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		packet_prefetch(op[i]->sym->m_src);
+	for (unsigned int i = 0; i < n; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(op[i]->sym->m_src, void *));
 }
 
 /** Have an operation say what its job says. @param form  enum suite_form */

@@ -20,7 +20,7 @@
 #include "packet.h"
 
 #define MOST MEASURE_PACKETS /* in flight, the last of measured_in_flight[] */
-#define BURST 32u
+#define MEASURE_BURST 32u
 #define FEW 4u		    /* packets of a burst at light load */
 #define REPEATS 3u
 #define SLICE_US 500u	    /* for each number of packets in flight, twice */
@@ -162,19 +162,6 @@ static void touch(struct rte_mbuf *m)
 	*rte_pktmbuf_mtod(m, volatile uint8_t *) = 0;
 }
 
-static void fetch(struct rte_crypto_op *const *op, unsigned int n)
-{
-	for (unsigned int i = 0; i < n; i++) {
-		struct rte_mbuf *m = op[i]->sym->m_src;
-
-		rte_prefetch0(m);
-		rte_prefetch0(packet(m));
-		rte_prefetch0((char *)packet(m) + RTE_CACHE_LINE_SIZE);
-	}
-	for (unsigned int i = 0; i < n; i++)
-		rte_prefetch0(rte_pktmbuf_mtod(op[i]->sym->m_src, void *));
-}
-
 static void enqueue(struct bench *b, unsigned int n)
 {
 	struct rte_crypto_op **op = &b->op[b->first];
@@ -192,10 +179,10 @@ static void enqueue(struct bench *b, unsigned int n)
 
 static unsigned int dequeue(struct bench *b)
 {
-	struct rte_crypto_op *op[BURST];
-	uint16_t n = rte_cryptodev_dequeue_burst(b->device->id, b->queue, op, BURST);
+	struct rte_crypto_op *op[MEASURE_BURST];
+	uint16_t n = rte_cryptodev_dequeue_burst(b->device->id, b->queue, op, MEASURE_BURST);
 
-	fetch(op, n);
+	crypto_op_prefetch(op, n);
 	for (uint16_t i = 0; i < n; i++) {
 		b->failed |= op[i]->status != RTE_CRYPTO_OP_STATUS_SUCCESS;
 		touch(op[i]->sym->m_src);
@@ -254,7 +241,7 @@ static void keep_busy(struct bench *b, unsigned int slice_us)
 		unsigned int before = b->in_flight, n;
 		uint64_t then;
 
-		enqueue(b, BURST);
+		enqueue(b, MEASURE_BURST);
 		n = dequeue(b);
 		then = rte_get_tsc_cycles();
 		busy += n || b->in_flight != before ? then - now : 0;

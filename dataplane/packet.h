@@ -9,6 +9,7 @@
 #include <rte_ip.h>
 #include <rte_mbuf.h>
 #include <rte_memcpy.h>
+#include <rte_prefetch.h>
 
 #include "cygnet.h"
 #include "flow.h"
@@ -73,6 +74,15 @@ _Static_assert(STATS_MAX_DEVICES <= 16, "bits of tried and failed_at");
 static inline struct packet *packet(struct rte_mbuf *m)
 {
 	return rte_mbuf_to_priv(m);
+}
+
+/** Have in the cache soon a packet that has been elsewhere: all but its data, whose place the mbuf
+ * says. */
+static inline void packet_prefetch(struct rte_mbuf *m)
+{
+	rte_prefetch0(m);
+	rte_prefetch0(packet(m));
+	rte_prefetch0((char *)packet(m) + RTE_CACHE_LINE_SIZE);
 }
 
 static inline struct rte_ipv4_hdr *packet_ip(struct rte_mbuf *m)

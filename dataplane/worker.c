@@ -121,11 +121,8 @@ static unsigned int poll_inbox(struct worker *w)
 	n = rte_ring_sc_dequeue_burst(w->inbox, (void **)m, BURST, NULL);
 	offload_received(&w->offload, n, BURST);
 	/* They come out of another core's caches: all at a time, not one after the other. */
-	for (unsigned int i = 0; i < n; i++) {
-		rte_prefetch0(m[i]);
-		rte_prefetch0(packet(m[i]));
-		rte_prefetch0((char *)packet(m[i]) + RTE_CACHE_LINE_SIZE);
-	}
+	for (unsigned int i = 0; i < n; i++)
+		packet_prefetch(m[i]);
 	for (unsigned int i = 0; i < n; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
 	for (unsigned int i = 0; i < n; i++)
