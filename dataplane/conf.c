@@ -374,18 +374,12 @@ static int close_port(struct reader *in)
 	return set_tap(in, in->port->name);
 }
 
-/* One key was called otherwise once. */
-static const char *key_of(const struct rte_cfgfile_entry *entry)
-{
-	return strcmp(entry->name, "driver-path") == 0 ? "driver_path" : entry->name;
-}
-
 static int read_key(struct reader *in, const struct key *keys, const struct rte_cfgfile_entry *entry,
 		    const struct rte_cfgfile_entry *earlier)
 {
-	in->key = key_of(entry);
+	in->key = entry->name;
 	for (; earlier < entry; earlier++)
-		if (strcmp(key_of(earlier), in->key) == 0)
+		if (strcmp(earlier->name, in->key) == 0)
 			return fail(in, "given twice");
 	for (; keys->name; keys++)
 		if (strcmp(keys->name, in->key) == 0)

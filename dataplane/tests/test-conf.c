@@ -83,15 +83,6 @@ static void everything(void **state)
 	assert_int_equal(conf.port[1].mtu_line, 22);
 }
 
-/* Who has a file with it is not to find cygnetd refusing it. */
-static void older_name(void **state)
-{
-	(void)state;
-	assert_int_equal(read_text("[cygnetd]\ndriver-path = /opt/drivers\n"
-				   "[port wan]\ndevice = net_null0\n"), 0);
-	assert_string_equal(conf.driver_path, "/opt/drivers");
-}
-
 static void defaults(void **state)
 {
 	(void)state;
@@ -173,8 +164,6 @@ static const struct {
 	{"[cygnetd]\neal = -l 0\n", ":2: [cygnetd] eal: -l is cygnetd's own to choose"},
 	{"[cygnetd]\ndriver_path = lib\n",
 	 ":2: [cygnetd] driver_path: 'lib' is not an absolute path"},
-	{"[cygnetd]\ndriver-path = /lib\ndriver_path = /opt\n",
-	 ":3: [cygnetd] driver_path: given twice"},
 	{"[port wan]\n", ":1: [port wan] device: missing"},
 	{"[port wan]\ntap = a\n\n[cygnetd]\n", ":1: [port wan] device: missing"},
 	{"[port a b]\n", ":1: [port a b]: 'a b' cannot be the name of a port"},
@@ -302,7 +291,6 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(everything),	 cmocka_unit_test(defaults),
-		cmocka_unit_test(older_name),
 		cmocka_unit_test(each_mistake),	 cmocka_unit_test(too_many_ports),
 		cmocka_unit_test(missing_file),	 cmocka_unit_test(file_prefix),
 		cmocka_unit_test(random_bytes),	 cmocka_unit_test(example),

@@ -125,7 +125,7 @@ engine = {engine}
 {sessions}workers = 1
 cores = {core}
 eal = --no-pci --in-memory --file-prefix={prefix} -d {driver} {device}
-driver-path = {build}/root/lib/dpdk
+driver_path = {build}/root/lib/dpdk
 [port lan]
 device = {ports[0]}
 [port wan]

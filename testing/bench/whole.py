@@ -51,7 +51,7 @@ workers = {workers}
 cores = {cores}
 {crypto_cores}
 eal = --no-pci --in-memory --file-prefix={prefix}
-driver-path = {build}/root/lib/dpdk
+driver_path = {build}/root/lib/dpdk
 {opencl}
 [port lan]
 device = {ports[0]}

@@ -31,7 +31,7 @@ write_cygnetd_conf() {
 		idle = ${idle:-poll}
 		cores = $(cores_of "$side")
 		eal = --no-pci --in-memory --file-prefix=$net_prefix-$side -m $((128 + 64 * n))
-		driver-path = $root/lib/dpdk
+		driver_path = $root/lib/dpdk
 		no_policy = ${no_policy:-pass}
 		[port wan]
 		device = $(port_device 0 wan-veth "$n")
