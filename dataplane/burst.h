@@ -29,24 +29,26 @@ struct burst {
 	struct crypt_vectors vectors;
 };
 
-/** Before the first packet of those that came together. @param port  by which */
+/** Begin: before the first packet of those that were received together. @param port  that they
+ * came by */
 void burst_begin(struct worker *w, unsigned int port);
-/** Whether n ordinary packets of a session can go this way, as far as their buffers have room. */
+/** Whether n ordinary packets of a session can go this way, if burst_fits() says so of each. */
 static inline bool burst_is_for(const struct burst *b, const struct session *s, unsigned int n)
 {
-	/* Those of the SA that are on their way leave first. */
+	/* Packets of the SA that are in flight have to leave before these. */
 	return b->open && s->way.by_burst && !s->in_flight && !s->by_queue &&
 	       b->n + n <= CRYPT_CALL_MAX;
 }
-/** Whether the buffer has that room. @param m  data at its IP header, or at the frame's, which
- * leaves less room than there will be */
+/** Whether the buffer of a packet has room for what is written around it. @param m  data at its IP
+ * header, or at the frame's, which leaves less room than there will be */
 static inline bool burst_fits(const struct rte_mbuf *m, const struct session *s)
 {
 	return esp_front_writes_all(rte_pktmbuf_headroom(m), s->iv_len) &&
 	       rte_pktmbuf_tailroom(m) >= ESP_TAIL_MAX;
 }
-/** Protect packets that it is for and that fit (data at their IP headers, the hop taken), or
- * unprotect some (data at the outer header, no options). Takes them over. */
+/** Protect n packets of a session (data at their IP headers, the hop taken), or unprotect them
+ * (data at their outer headers, no options), if burst_is_for() and burst_fits() have said yes.
+ * Takes them over. */
 void burst_add(struct worker *w, struct rte_mbuf *const *m, unsigned int n, struct session *s);
 /** Send on what has been collected: before any other packet of those SAs is looked at, and
  * before any session may go away. */

@@ -24,18 +24,19 @@
 #include "stats.h"
 
 #define QUEUE_DESCRIPTORS 2048
-/* Of a device that collects: several times what it does at once, so that a port need not wait when
- * another queue's turn comes first. */
+/* A device that collects packets has room for several times what it does at once, so that a port
+ * need not wait when another queue's turn comes first. */
 #define LAUNCH_DESCRIPTORS 8192
-/* That a launch takes of the processor. Queues launch one after another: with each of them
+/* A launch takes the processor for so long. Queues launch one after another: with each of them
  * more packets have to go together. */
 #define LAUNCH_US 50u
 #define BUSY_LAUNCH_US 500u /* while others are in front of it */
 
-/* Packets that a hanging device has are not delivered before it is given up. */
+/* A device that hangs is given up after that time, and until then nobody delivers the packets that
+ * it has. */
 #define OPENCL_TIMEOUT_MS 1000u
-#define OPENCL_SESSIONS 65536u /* that crypto_opencl has room for unless told otherwise, */
-#define OPENCL_SESSIONS_MAX (1u << 21) /* and may be told */
+#define OPENCL_SESSIONS 65536u /* crypto_opencl has room for so many unless told otherwise, */
+#define OPENCL_SESSIONS_MAX (1u << 21) /* and for so many at the most */
 
 /* The drivers we start, in the order in which an SA is offered to them. The one
  * place that knows engines by name. */

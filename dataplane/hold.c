@@ -94,7 +94,8 @@ void hold_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_policy *
 	keep(w, p, policy);
 }
 
-/* What the event queue did not take is raised again, once for all packets of a policy. */
+/* Charon is asked again if the event queue had no room for the question, once for all packets of a
+ * policy. */
 static bool asked_by_now(const struct held_packet *p, const struct held_packet *before,
 			 const struct cygnet_policy *policy, const struct cygnet_flow *flow)
 {

@@ -42,9 +42,10 @@ int packet_pools_create(const struct conf *conf);
  */
 struct rte_mempool *packet_pool_create(const char *name, unsigned int n);
 /**
- * Packets have been received: fetch what is written of them but for what has been, if it is in no
- * cache because a device's pool hands out round and round. A store that waits for memory
- * holds up what reads behind it.
+ * Fetch what the worker will write of packets that it has just received, besides what the port
+ * has written. Only buffers of a device's pool need it: the pool hands them out in a circle, so they
+ * have left the caches since their last use, and a store that waits for memory holds up the
+ * reads behind it.
  */
 static inline void packet_pool_fetch(struct rte_mbuf *const *m, unsigned int n)
 {

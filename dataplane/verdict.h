@@ -12,8 +12,8 @@
 #include "pipeline.h"
 #include "sa_count.h"
 
-/** Whether a packet's number may be new (RFC 4303, 3.4.3), before it is known to be authentic:
- * one above all others is, whatever else there is the window says. */
+/** Whether a packet's number may be new (RFC 4303, 3.4.3), before it is known to be authentic. A
+ * number above the highest seen is new; for others ask the replay window. */
 static inline bool verdict_may_be_new(struct cygnet_sa *sa, uint64_t seq)
 {
 	if (seq > sa->seq || cygnet_replay_check(sadb, sa, seq))
@@ -55,7 +55,7 @@ static inline bool verdict_opened(struct worker *w, struct rte_mbuf *m, struct c
 	return false;
 }
 
-/** What the device has not done. @param status  not RTE_CRYPTO_OP_STATUS_SUCCESS */
+/** Drop a packet that the device has not done. @param status  not RTE_CRYPTO_OP_STATUS_SUCCESS */
 static inline void verdict_failed(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa,
 				  enum rte_crypto_op_status status)
 {
