@@ -7,7 +7,8 @@
  *   receive.c   frames from ports and TAPs: what are they?
  *   proxy.c     what the kernel asks the neighbours for, where there are none
  *   reassemble.c, partial.c, fragment.c   several packets become one, one becomes several
- *   shortcut.c  frames of flows that are known: what the stages below have decided
+ *   shortcut.c  frames of flows that are known: what the stages below have decided; opened.c:
+ *               packets that came out of an SA; learn.c: remembers what was decided
  *   burst.c     of these, ESP that a device does when it is called: from port to port at once
  *   plain.c     plaintext packets: SPD, TTL, MTU
  *   protect.c   SAs: sequence numbers, replay windows; lifetime.c: what they may carry;

@@ -4,10 +4,10 @@
 
 #include "control.h"
 #include "headers.h"
+#include "learn.h"
 #include "pipeline.h"
 #include "policy.h"
 #include "port.h"
-#include "shortcut.h"
 
 void plain_protect(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
 {
@@ -16,7 +16,7 @@ void plain_protect(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa 
 	p->stage = STAGE_ESP_OUT;
 	p->sa = cygnet_sa_index(sadb, sa);
 	p->generation = sa->generation;
-	shortcut_learn_hand(w, m);
+	learn_hand(w, m);
 	hand_over(w, m, sa_owner(w, p->sa));
 }
 
@@ -44,7 +44,7 @@ static void forward(struct worker *w, struct rte_mbuf *m)
 		return;
 	}
 	w->stats->forwarded++;
-	shortcut_learn_forward(w, m);
+	learn_forward(w, m);
 	transmit_routed(w, m);
 }
 

@@ -8,6 +8,7 @@
 #include "control.h"
 #include "esp.h"
 #include "fragment.h"
+#include "learn.h"
 #include "lifetime.h"
 #include "mapping.h"
 #include "path_mtu.h"
@@ -202,7 +203,7 @@ void protect(struct worker *w, struct rte_mbuf *m)
 		m = fit_out(w, m, sa, s);
 	if (!m)
 		return;
-	typical = shortcut_describe(w, m, s, sa, &flow);
+	typical = learn_describe(w, m, s, sa, &flow);
 	packet(m)->epoch = w->flows.epoch;
 	job = crypt_job(w);
 	reason = out ? prepare_out(m, sa, s, job) : prepare_in(m, sa, s, job);
@@ -211,9 +212,9 @@ void protect(struct worker *w, struct rte_mbuf *m)
 		return;
 	}
 	if (typical)
-		shortcut_learn_sa(w, &flow, sa);
+		learn_sa(w, &flow, sa);
 	else if (packet(m)->handed)
-		shortcut_learn_handed(w, m, s, sa);
+		learn_handed(w, m, s, sa);
 	packet(m)->session = s;
 	crypt_add(w, m, sa);
 }

@@ -8,13 +8,13 @@
 #include "control.h"
 #include "frame.h"
 #include "headers.h"
+#include "learn.h"
 #include "path_mtu.h"
 #include "pipeline.h"
 #include "policy.h"
 #include "port.h"
 #include "proxy.h"
 #include "reassemble.h"
-#include "shortcut.h"
 
 /* The packet belongs to an SA of ours: to its owner with it.
  * @param proto  IPPROTO_ESP or IPPROTO_AH
@@ -38,7 +38,7 @@ static void receive_protected(struct worker *w, struct rte_mbuf *m, uint8_t prot
 	p->esp = (uint16_t)at;
 	p->src = packet_src(m);
 	if (proto == IPPROTO_ESP)
-		shortcut_learn_hand(w, m);
+		learn_hand(w, m);
 	hand_over(w, m, sa_owner(w, p->sa));
 }
 

@@ -6,15 +6,13 @@
 
 #include "changes.h"
 #include "control.h"
-#include "esp.h"
-#include "headers.h"
 #include "ip_sum.h"
 #include "outer.h"
 #include "port.h"
+#include "short_way.h"
 #include "shortcut.h"
 
 #define ETHER sizeof(struct rte_ether_hdr)
-#define ROOM 8u		/* for what one packet may become: none goes by a queue, past others */
 
 /* A frame that may have a short way. */
 struct candidate {
@@ -85,54 +83,7 @@ static bool look_at(struct rte_mbuf *m, uint64_t mac, unsigned int port, struct 
 	return flow_of(ip, c->len, FLOW_FROM_PORT(port), &c->key);
 }
 
-static bool has_hops(const uint8_t *ip)
-{
-	return (ip[0] >> 4 == 6 ? ip[7] : ip[8]) > 1;
-}
-
-/* --- the short ways --- */
-
-static void forward(struct worker *w, struct rte_mbuf *m, const struct flow *f)
-{
-	struct rte_ether_addr mac;
-
-	memcpy(&mac, f->mac, sizeof(mac));
-	w->stats->forwarded++;
-	transmit_resolved(w, m, f->port, &mac);
-}
-
-/* Whether a packet of a flow that is to leave has nothing out of the ordinary. */
-static bool may_leave(const struct flow *f, const uint8_t *ip, unsigned int len)
-{
-	if (!has_hops(ip))
-		return false;
-	if (f->kind == FLOW_PROTECT)
-		return protect_is_ordinary(f->session, len);
-	if (f->kind == FLOW_HAND_OUT)
-		return true;
-	return f->kind == FLOW_FORWARD && len <= ports[f->port].mtu;
-}
-
-/* To the SA's owner: shortcut_handed(). */
-static void hand(struct worker *w, struct rte_mbuf *m, const struct flow *f)
-{
-	const uint8_t *ip = rte_pktmbuf_mtod(m, const uint8_t *);
-	struct packet *p = packet(m);
-	struct rte_esp_hdr esp;
-
-	p->sa = f->sa;
-	p->generation = f->generation;
-	p->stage = STAGE_ESP_OUT;
-	if (f->kind == FLOW_HAND_IN) {
-		p->stage = STAGE_ESP_IN;
-		p->src = packet_src(m);
-		p->esp = ip[0] >> 4 == 6 ? sizeof(struct rte_ipv6_hdr)
-					 : sizeof(struct rte_ipv4_hdr);
-		memcpy(&esp, ip + p->esp, sizeof(esp));
-		p->seq = rte_be_to_cpu_32(esp.seq);
-	}
-	hand_over(w, m, sa_owner(w, p->sa));
-}
+/* --- received bursts --- */
 
 /* Whether a packet that came from a port has nothing out of the ordinary. */
 static bool may_enter(const struct flow *f, const uint8_t *ip, unsigned int len)
@@ -144,7 +95,7 @@ static bool may_enter(const struct flow *f, const uint8_t *ip, unsigned int len)
 		return protect_is_ordinary(f->session, 0);
 	if (f->kind == FLOW_HAND_IN)
 		return len >= header + sizeof(struct rte_esp_hdr);
-	return may_leave(f, ip, len);
+	return short_way_may_leave(f, ip, len);
 }
 
 static bool has_session(const struct flow *f)
@@ -178,7 +129,7 @@ static unsigned int run_length(const struct worker *w, struct rte_mbuf *const *m
 		return 0;
 	for (i = 0; i < n && c[i].flow == f && burst_fits(m[i], s); i++) {
 		if (f->kind == FLOW_PROTECT &&
-		    (!has_hops(rte_pktmbuf_mtod_offset(m[i], const uint8_t *, ETHER)) ||
+		    (!short_way_has_hops(rte_pktmbuf_mtod_offset(m[i], const uint8_t *, ETHER)) ||
 		     c[i].len > s->way.longest))
 			break;
 		bytes += c[i].len;
@@ -204,13 +155,13 @@ static void go_short(struct worker *w, struct rte_mbuf *m, const struct candidat
 
 	enter(m, c, known);
 	if (f->kind == FLOW_FORWARD) {
-		forward(w, m, f);
+		short_way_forward(w, m, f);
 		return;
 	}
 	/* By itself, with all that the stages of the pipeline want to know. */
 	packet_received(m, port, w->flows.epoch);
 	if (!has_session(f))
-		hand(w, m, f);
+		shortcut_hand(w, m, f);
 	else if (f->kind == FLOW_UNPROTECT)
 		protect_in_ordinary(w, m, f->session);
 	else
@@ -316,7 +267,27 @@ void shortcut_receive(struct worker *w, struct rte_mbuf **m, unsigned int n, uns
 	w->stats->shortcut += known.packets;
 }
 
-/* --- packets that others hand over --- */
+/* --- from one worker to another --- */
+
+void shortcut_hand(struct worker *w, struct rte_mbuf *m, const struct flow *f)
+{
+	const uint8_t *ip = rte_pktmbuf_mtod(m, const uint8_t *);
+	struct packet *p = packet(m);
+	struct rte_esp_hdr esp;
+
+	p->sa = f->sa;
+	p->generation = f->generation;
+	p->stage = STAGE_ESP_OUT;
+	if (f->kind == FLOW_HAND_IN) {
+		p->stage = STAGE_ESP_IN;
+		p->src = packet_src(m);
+		p->esp = ip[0] >> 4 == 6 ? sizeof(struct rte_ipv6_hdr)
+					 : sizeof(struct rte_ipv4_hdr);
+		memcpy(&esp, ip + p->esp, sizeof(esp));
+		p->seq = rte_be_to_cpu_32(esp.seq);
+	}
+	hand_over(w, m, sa_owner(w, p->sa));
+}
 
 /* They have gone their way there: what is left is what all of an SA have in common. */
 static bool is_plain_esp(struct rte_mbuf *m, const struct session *s)
@@ -347,190 +318,4 @@ bool shortcut_handed(struct worker *w, struct rte_mbuf *m)
 	else
 		protect_out_ordinary(w, m, s);
 	return true;
-}
-
-/* An SA that is past its time goes the long way, which refuses it. Of the last second that is left
- * the clock does not say how much is over. @return TSC */
-static uint64_t lives_until(const struct worker *w, const struct cygnet_sa *sa)
-{
-	uint64_t hard = sa->lifetime.hard_seconds, now = control_time();
-	uint64_t age = 1 + (now > sa->install_time ? now - sa->install_time : 0);
-
-	if (!hard || (hard > age && hard - age > FLOW_HOLDS_MOST))
-		return UINT64_MAX;
-	return w->flows.now + (hard > age ? hard - age : 0) * rte_get_tsc_hz();
-}
-
-void shortcut_learn_handed(struct worker *w, struct rte_mbuf *m, struct session *s,
-			   struct cygnet_sa *sa)
-{
-	const struct packet *p = packet(m);
-
-	if (!w->flows.flow || (s->inbound && (sa->proto != IPPROTO_ESP || p->udp)))
-		return;
-	way_find(w, s, sa);
-	s->way.until = RTE_MIN(w->flows.now + w->flows.holds, lives_until(w, sa));
-}
-
-/* --- packets that came out of an SA --- */
-
-/* What the long way, and protecting it again, find in its struct packet. */
-static void describe(const struct worker *w, struct opened *o)
-{
-	struct packet *p = packet(o->m);
-
-	if (!o->bare)
-		return;
-	packet_received(o->m, o->port, w->flows.epoch);
-	p->decrypted = 1;
-	p->from = o->from;
-}
-
-static void go_long(struct worker *w, struct opened *o)
-{
-	describe(w, o);
-	plain_in(w, o->m, o->sa);
-}
-
-void shortcut_opened(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa, uint32_t from,
-		     unsigned int port, bool bare)
-{
-	bool full = w->nopened == CRYPT_NOW && !crypt_now(w);
-	struct opened *o = &w->opened[w->nopened];
-
-	o->m = m;
-	o->sa = sa;
-	o->from = from;
-	o->port = (uint8_t)port;
-	o->bare = bare;
-	o->again = false;
-	if (full) {
-		go_long(w, o);
-		return;
-	}
-	w->nopened++;
-	o->has_flow = w->flows.flow && flow_of(rte_pktmbuf_mtod(m, const uint8_t *),
-					       rte_pktmbuf_data_len(m), from, &o->key);
-	if (!o->has_flow)
-		return;
-	if (w->nopened > 1 && o[-1].has_flow && flow_same(&o[-1].key, &o->key)) {
-		o->place = o[-1].place;
-		o->again = true;
-		return;
-	}
-	o->place = flow_place(&w->flows, &o->key);
-	rte_prefetch0(&w->flows.flow[o->place]);
-}
-
-static bool go_on(struct worker *w, struct opened *o, const struct flow *f)
-{
-	struct rte_mbuf *m = o->m;
-
-	if (!f || f->from_port != o->port ||
-	    !may_leave(f, rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m)))
-		return false;
-	w->stats->decapsulated++;
-	w->stats->shortcut++;
-	packet_take_hop(rte_pktmbuf_mtod(m, uint8_t *));
-	if (f->kind == FLOW_FORWARD) {
-		forward(w, m, f);
-		return true;
-	}
-	describe(w, o);
-	if (f->kind == FLOW_PROTECT)
-		protect_out_ordinary(w, m, f->session);
-	else
-		hand(w, m, f);
-	return true;
-}
-
-void shortcut_go_on(struct worker *w)
-{
-	const struct flow *f = NULL;
-	uint64_t state = 0;
-	unsigned int i;
-
-	for (i = 0; i < w->nopened && w->now[w->filling].n + ROOM <= CRYPT_NOW; i++) {
-		struct opened *o = &w->opened[i];
-
-		/* The first here may be behind others that have gone; the long way learns. */
-		if (!i || !o->again || state != flow_state(&w->flows)) {
-			state = flow_state(&w->flows);
-			f = o->has_flow ? flow_find(&w->flows, &o->key, o->place) : NULL;
-		}
-		if (!go_on(w, o, f))
-			go_long(w, o);
-	}
-	w->nopened -= i;
-	memmove(w->opened, w->opened + i, w->nopened * sizeof(w->opened[0]));
-}
-
-/* --- the last packet that went the long way --- */
-
-/* Whether all that was decided about a packet was decided in this epoch, by this worker, and
- * for any packet like it. */
-static bool is_typical(const struct worker *w, struct rte_mbuf *m, struct flow_key *key)
-{
-	const struct packet *p = packet(m);
-
-	return w->flows.flow && p->epoch == w->flows.epoch && !p->from_kernel && !p->answer &&
-	       !p->must_protect && m->nb_segs == 1 &&
-	       flow_of(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m),
-		       p->from, key);
-}
-
-bool shortcut_describe(const struct worker *w, struct rte_mbuf *m, struct session *s,
-		       const struct cygnet_sa *sa, struct flow *what)
-{
-	/* The SPI tells such a flow from others: AH's is not looked at, nor one in UDP. */
-	if (s->inbound && (sa->proto != IPPROTO_ESP || packet(m)->udp))
-		return false;
-	*what = (struct flow){
-		.kind = s->inbound ? FLOW_UNPROTECT : FLOW_PROTECT,
-		.from_port = packet(m)->port,
-		.session = s,
-	};
-	return is_typical(w, m, &what->key);
-}
-
-void shortcut_learn_sa(struct worker *w, const struct flow *what, struct cygnet_sa *sa)
-{
-	struct session *s = what->session;
-	uint64_t until = lives_until(w, sa);
-
-	way_find(w, s, sa);
-	if ((s->inbound || s->way.longest) && until > w->flows.now)
-		flow_learn(&w->flows, what, until);
-}
-
-void shortcut_learn_hand(struct worker *w, struct rte_mbuf *m)
-{
-	const struct packet *p = packet(m);
-	struct flow what = {
-		.kind = p->stage == STAGE_ESP_IN ? FLOW_HAND_IN : FLOW_HAND_OUT,
-		.from_port = p->port,
-		.sa = p->sa,
-		.generation = p->generation,
-	};
-
-	if (sa_owner(w, p->sa) != w->id && !p->udp && is_typical(w, m, &what.key))
-		flow_learn(&w->flows, &what, UINT64_MAX);
-}
-
-void shortcut_learn_forward(struct worker *w, struct rte_mbuf *m)
-{
-	struct flow what = {.kind = FLOW_FORWARD, .from_port = packet(m)->port};
-	struct rte_ether_addr mac;
-	struct next_hop hop;
-	struct neigh neigh;
-
-	if (!is_typical(w, m, &what.key))
-		return;
-	hop = packet_route(m);
-	neigh = packet_neigh(m, &hop);
-	if (hop.kind != ROUTE_FORWARD || !pending_resolve(w, &neigh, &mac))
-		return;
-	what.port = hop.port;
-	memcpy(what.mac, &mac, sizeof(what.mac));
-	flow_learn(&w->flows, &what, UINT64_MAX);
 }

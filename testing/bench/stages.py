@@ -22,7 +22,7 @@ FILES = (
     ("crypto: driver and cipher", "ipsec-mb-gcm/*.c kernels/*.c"),
     ("crypto: calls of the driver", "crypt.c crypt_*.c crypto_core.c failover.c engine.c offload.c measure.c suite.c"),
     ("ESP and AH: headers, trailer, IV", "esp_*.c ah_*.c outer.c algorithm.c"),
-    ("shortcut: packets of known flows", "shortcut.c flow.c burst.c"),
+    ("shortcut: packets of known flows", "shortcut.c short_way.h opened.c learn.c flow.c burst.c"),
     ("receive: checks of the frame", "wire.c frame.c headers.c packet.c receive.c reassemble.c partial.c proxy.c"),
     ("route lookups", "route.c fib.c way.c own_addr.c"),
     ("SPD lookups", "spd.c selector.c tuple.c policy.c"),
