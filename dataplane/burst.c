@@ -228,6 +228,7 @@ static void finish(struct worker *w, unsigned int from, unsigned int n)
 	struct session *s = b->s[from];
 	struct stats_device *stats_device = &w->stats->device[b->device[from]];
 	unsigned int bytes = 0, good = 0;
+	bool waits = s->in_flight; /* one that has failed may be with another device */
 
 	for (unsigned int i = from; i < from + n; i++) {
 		enum rte_crypto_op_status status =
@@ -235,13 +236,14 @@ static void finish(struct worker *w, unsigned int from, unsigned int n)
 
 		if (status != RTE_CRYPTO_OP_STATUS_SUCCESS) {
 			failed(w, i, status);
+			waits = s->in_flight;
 			continue;
 		}
 		bytes += rte_pktmbuf_data_len(b->m[i]);
 		good++;
 		if (!s->inbound)
 			transmit_by(w, b->m[i], s->way.port);
-		else if (s->in_flight)
+		else if (waits)
 			wait_for_those(w, i);
 		else
 			open(w, b->m[i], s, b->seq[i]);
