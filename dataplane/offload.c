@@ -234,21 +234,23 @@ bool offload_decide(struct offload *o, uint64_t elapsed_ns)
 }
 
 /* Without what lcores have in caches of their own: to look at all of these takes long. */
-static unsigned int left_in(const struct rte_mempool *packets)
+bool offload_starves(const struct rte_mempool *packets)
 {
-	return rte_mempool_get_ops(packets->ops_index)->get_count(packets);
+	return rte_mempool_get_ops(packets->ops_index)->get_count(packets) < STARVED;
 }
 
-void offload_turn(struct offload *o, const struct rte_mempool *packets, uint32_t in_flight, bool room)
+bool offload_is_over(struct offload *o, uint32_t in_flight)
 {
-	uint64_t now = rte_get_tsc_cycles(), elapsed = now - o->began;
-	uint64_t per_us = rte_get_tsc_hz() / 1000000;
-
 	o->mixed |= in_flight > 0;
-	if (elapsed < OFFLOAD_WINDOW_US * per_us)
-		return;
-	o->starved = in_flight && (!room || left_in(packets) < STARVED);
-	offload_decide(o, elapsed * 1000 / per_us);
+	return rte_get_tsc_cycles() - o->began >= rte_get_tsc_hz() / 1000000 * OFFLOAD_WINDOW_US;
+}
+
+void offload_turn(struct offload *o, uint32_t in_flight, bool starved)
+{
+	uint64_t now = rte_get_tsc_cycles(), per_us = rte_get_tsc_hz() / 1000000;
+
+	o->starved = in_flight && starved;
+	offload_decide(o, (now - o->began) * 1000 / per_us);
 	o->mixed = in_flight > 0;
 	o->began = now;
 }

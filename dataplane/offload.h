@@ -85,12 +85,18 @@ bool offload_uses(unsigned int device);
  */
 bool offload_decide(struct offload *o, uint64_t elapsed_ns);
 /**
- * Close the window if its time is over. Each turn of a worker.
- * @param packets    the pool that its ports receive into
+ * Whether the time of a window is over. Each turn of a worker.
  * @param in_flight  packets in queues of devices
- * @param room       whether there is room for more
  */
-void offload_turn(struct offload *o, const struct rte_mempool *packets, uint32_t in_flight, bool room);
+bool offload_is_over(struct offload *o, uint32_t in_flight);
+/**
+ * Close it, and open the next one.
+ * @param in_flight  packets in queues of devices
+ * @param starved    whether the ports cannot receive for that
+ */
+void offload_turn(struct offload *o, uint32_t in_flight, bool starved);
+/** Whether few packets are left in the pool that ports receive into. */
+bool offload_starves(const struct rte_mempool *packets);
 
 /** Note a burst of packets that was received. @param max  that it could have been */
 static inline void offload_received(struct offload *o, unsigned int n, unsigned int max)

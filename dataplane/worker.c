@@ -188,8 +188,9 @@ static unsigned int turn(struct worker *w, bool receive)
 		hold_retry(w);
 	transmit_flush(w);
 	handover_flush(w);
-	if (offload_enabled)
-		offload_turn(&w->offload, w->packets, w->in_flight, crypt_has_room(w));
+	if (offload_enabled && offload_is_over(&w->offload, w->in_flight))
+		offload_turn(&w->offload, w->in_flight,
+			     !crypt_has_room(w) || offload_starves(w->packets));
 	/* No pointer into SAD, SPD or FIB is held any more. */
 	cygnet_reader_quiescent(sadb, w->id);
 	route_reader_quiescent(w->id);

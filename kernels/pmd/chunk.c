@@ -203,8 +203,9 @@ static cl_int set_pools(struct ocl_chunk *chunk)
 
 void ocl_chunk_gather(struct ocl_chunk *chunk)
 {
-	if (!chunk->headed)
+	if (!chunk->headed && !chunk->gathered)
 		chunk->memory->settle(chunk);
+	chunk->gathered = true;
 }
 
 /* Everything a work-item needs. */
@@ -438,6 +439,7 @@ void ocl_chunk_reset(struct ocl_chunk *chunk)
 	chunk->upload = 0;
 	chunk->polls = 0;
 	chunk->ordered = 0;
+	chunk->gathered = false;
 	__atomic_store_n(&chunk->claim, OCL_CHUNK_WAITS, __ATOMIC_RELAXED);
 	chunk->posted = false;
 	chunk->back = false;

@@ -85,6 +85,7 @@ struct ocl_chunk {
 	uint32_t pool_args;    /* and of which there are any */
 	const struct ocl_pool *pool_arg; /* instead of the chunk's buffer; NULL: that */
 	uint64_t upload;       /* the latest of the records' sessions */
+	bool gathered;	       /* by ocl_chunk_gather() */
 	uint32_t ordered;      /* entries of the order table, if it is complete; else 0 */
 	/* Between the thread that launches, if there is one, and the queue pair; all else in here
 	 * is the thread's from ocl_launcher_post() until `returned`. */
