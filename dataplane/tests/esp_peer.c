@@ -31,6 +31,7 @@ const struct esp_algorithm esp_algorithms[] = {
 	GMAC(128),	  GMAC(256),    GCM(128, 8),  GCM(128, 12),	     GCM(256, 8),
 	GCM(128, 16),	  GCM(192, 16), GCM(256, 16),
 };
+const struct esp_algorithm esp_gcm = GCM(128, 16), esp_cbc = CBC(128, 256, 32, 16);
 const unsigned int esp_algorithm_count = sizeof(esp_algorithms) / sizeof(esp_algorithms[0]);
 
 void peer_init(struct esp_peer *peer, const struct esp_algorithm *algorithm, bool esn,

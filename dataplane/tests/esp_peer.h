@@ -22,6 +22,8 @@ struct esp_algorithm {
 };
 
 extern const struct esp_algorithm esp_algorithms[];
+/** Of these one that is an AEAD, and one that is a chain. */
+extern const struct esp_algorithm esp_gcm, esp_cbc;
 extern const unsigned int esp_algorithm_count;
 
 /** Whether the IV begins with a salt, which follows the key. */

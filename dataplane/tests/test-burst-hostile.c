@@ -17,15 +17,7 @@
 #define MISSING 77 /* 10.1.0.77 */
 #define LEN(i) (48u + (i) * 131 % 1200)
 
-static const struct esp_algorithm gcm = {
-	"aes-gcm-128", CYGNET_CIPHER_AES_GCM, 16, CYGNET_AUTH_NONE, 0, 8, 4, 16, "AES-128-GCM",
-	NULL,
-};
-static const struct esp_algorithm cbc = {
-	"aes-cbc-128", CYGNET_CIPHER_AES_CBC, 16, CYGNET_AUTH_HMAC_SHA256, 32, 16, 16, 16,
-	"AES-128-CBC", "SHA256",
-};
-static const struct esp_algorithm *const both[] = {&gcm, &cbc};
+static const struct esp_algorithm *const both[] = {&esp_gcm, &esp_cbc};
 
 static struct worker *w = &workers[0];
 static struct tunnel a, b;
@@ -166,7 +158,7 @@ static void twice(void **state)
 	struct rte_mbuf *m[N];
 
 	(void)state;
-	open_with(&gcm, false);
+	open_with(&esp_gcm, false);
 	learn_in(&a);
 	for (unsigned int i = 0; i < N; i++) {
 		m[i] = sealed(&a, i, 10 + (i == 20 ? 5 : i));
@@ -289,7 +281,7 @@ static void limited_out(struct cygnet_lifetime limit, unsigned int most)
 {
 	struct rte_mbuf *m[N];
 
-	open_with(&gcm, false);
+	open_with(&esp_gcm, false);
 	a.out->lifetime = limit;
 	learn_out(&a);
 	for (unsigned int i = 0; i < N; i++)
@@ -306,7 +298,7 @@ static void limited_in(struct cygnet_lifetime limit, unsigned int most)
 {
 	struct rte_mbuf *m[N];
 
-	open_with(&gcm, false);
+	open_with(&esp_gcm, false);
 	a.in->lifetime = limit;
 	learn_in(&a);
 	for (unsigned int i = 0; i < N; i++)
@@ -337,7 +329,7 @@ static void numbers_used_up(void **state)
 	struct rte_mbuf *m[N];
 
 	(void)state;
-	open_with(&gcm, false);
+	open_with(&esp_gcm, false);
 	learn_out(&a);
 	a.out->seq = UINT32_MAX - 3;
 	for (unsigned int i = 0; i < N; i++)
@@ -360,7 +352,7 @@ static void others_queue(void **state)
 	struct rte_mbuf *m[N];
 
 	(void)state;
-	open_with(&gcm, false);
+	open_with(&esp_gcm, false);
 	learn_out(&a);
 	w->tx_owner[GATEWAY_WAN] = 1;
 	for (unsigned int i = 0; i < N; i++)
@@ -385,7 +377,7 @@ static void out_of_the_ordinary(void **state)
 	struct rte_mbuf *m[5];
 
 	(void)state;
-	open_with(&gcm, false);
+	open_with(&esp_gcm, false);
 	learn_in(&a);
 	m[0] = sealed(&a, 0, 10);
 	gateway_inner(text, &a, false, false, 64, 1, 1);
@@ -442,7 +434,7 @@ static void waiting(void **state)
 	uint64_t before;
 
 	(void)state;
-	open_with(&gcm, false);
+	open_with(&esp_gcm, false);
 	learn_in(&a);
 	m = sealed_for_missing(10);
 	shortcut_receive(w, &m, 1, GATEWAY_WAN);
@@ -468,7 +460,7 @@ static void found(void **state)
 	struct rte_mbuf *m;
 
 	(void)state;
-	open_with(&gcm, false);
+	open_with(&esp_gcm, false);
 	learn_in(&a);
 	m = sealed_for_missing(10);
 	shortcut_receive(w, &m, 1, GATEWAY_WAN);
@@ -491,8 +483,8 @@ static void interleaved(void **state)
 	struct rte_mbuf *m[N];
 
 	(void)state;
-	open_with(&gcm, false);
-	gateway_tunnel(&b, &cbc, 3, true, true);
+	open_with(&esp_gcm, false);
+	gateway_tunnel(&b, &esp_cbc, 3, true, true);
 	learn_out(&a);
 	learn_out(&b);
 	for (unsigned int i = 0; i < N; i++)
@@ -577,7 +569,7 @@ static void failing(enum fault how, unsigned int survive)
 {
 	struct rte_mbuf *m[N];
 
-	open_with(&gcm, false);
+	open_with(&esp_gcm, false);
 	learn_out(&a);
 	fault = how;
 	for (unsigned int i = 0; i < N; i++)
@@ -618,7 +610,7 @@ static void device_changes(void **state)
 	unsigned int second;
 
 	(void)state;
-	open_with(&gcm, false);
+	open_with(&esp_gcm, false);
 	learn_out(&a);
 	second = esp_device_after(0, a.out);
 	engine_device[second].at_once = false;
@@ -646,7 +638,7 @@ static void open_hub(unsigned int sessions)
 {
 	gateway_open(w, sessions);
 	for (unsigned int i = 0; i < RTE_DIM(hub); i++)
-		gateway_tunnel(&hub[i], &gcm, 2 + i, false, false);
+		gateway_tunnel(&hub[i], &esp_gcm, 2 + i, false, false);
 	for (unsigned int i = 1; i < RTE_DIM(hub); i++)
 		gateway_hub(&hub[0], &hub[i]);
 }
@@ -657,7 +649,7 @@ static struct rte_mbuf *through(unsigned int to, uint64_t seq)
 	unsigned int len = 64; /* and four of a trailer */
 
 	gateway_packet(text, hub[0].number, hub[to].number, false, len, to, 64);
-	len = peer_trailer(text, len, peer_padding(&gcm, len), IPPROTO_IPIP);
+	len = peer_trailer(text, len, peer_padding(&esp_gcm, len), IPPROTO_IPIP);
 	return sealed_text(&hub[0], seq, text, len);
 }
 

@@ -20,19 +20,11 @@
 #define FIRST 10u /* sequence number */
 #define ETHER 14u
 
-static const struct esp_algorithm gcm = {
-	"aes-gcm-128", CYGNET_CIPHER_AES_GCM, 16, CYGNET_AUTH_NONE, 0, 8, 4, 16, "AES-128-GCM",
-	NULL,
-};
-static const struct esp_algorithm cbc = {
-	"aes-cbc-128", CYGNET_CIPHER_AES_CBC, 16, CYGNET_AUTH_HMAC_SHA256, 32, 16, 16, 16,
-	"AES-128-CBC", "SHA256",
-};
 static const struct esp_algorithm ctr = {
 	"aes-ctr-128", CYGNET_CIPHER_AES_CTR, 16, CYGNET_AUTH_HMAC_SHA1, 20, 8, 4, 12,
 	"AES-128-CTR", "SHA1",
 };
-static const struct esp_algorithm *const suites[] = {&gcm, &cbc, &ctr};
+static const struct esp_algorithm *const suites[] = {&esp_gcm, &esp_cbc, &ctr};
 
 /* How packets come to the device. */
 static enum entry { BY_BURST, BY_TURN, BY_CORE } entry;
@@ -545,8 +537,8 @@ static void not_given_back(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < 4; i++) {
-		late(BY_BURST, i & 1 ? &cbc : &ctr, i & 2);
-		late(BY_TURN, i & 1 ? &cbc : &ctr, i & 2);
+		late(BY_BURST, i & 1 ? &esp_cbc : &ctr, i & 2);
+		late(BY_TURN, i & 1 ? &esp_cbc : &ctr, i & 2);
 	}
 }
 
