@@ -94,4 +94,12 @@ void suite_xforms(const struct suite *suite, bool encrypt, struct xforms *xforms
 void *suite_session(const struct device *dev, const struct suite *suite, bool encrypt);
 void session_free(const struct device *dev, void *session);
 
+/** One test; the output says which. */
+#define RUN(test)                                                                                  \
+	do {                                                                                       \
+		printf("%s\n", #test);                                                             \
+		fflush(stdout);                                                                    \
+		test;                                                                              \
+	} while (0)
+
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The driver's manners: arguments, capabilities, sessions that come and go under
- * traffic, the bounded wait, several queue pairs, and devices that fail.
+ * traffic, several queue pairs, what waits, and devices that fail.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -19,11 +19,10 @@
 #include "operations.h"
 #include "reference.h"
 #include "secrets.h"
+#include "waiting.h"
 
 #define USUAL 65536u /* sessions of a device */
 #define MANY  66048u
-#define ROUNDS	20
-#define WAKE_US 100 /* crypto_opencl(7), launches= */
 
 /* Each is refused, and the message says what was wrong. */
 static void bad_arguments(void)
@@ -321,277 +320,6 @@ static void full_table(void)
 			session_free(&dev, sessions[i]);
 		CHECK(wipes == before + RTE_DIM(sessions));
 	}
-	device_close(&dev);
-}
-
-static uint64_t cycles(uint64_t us)
-{
-	return us * rte_get_tsc_hz() / 1000000;
-}
-
-/* Send one and ask for what is back until it is launched: at the latest by the first call after its wait,
- * which may be the one that sent it. How late that comes is the machine's affair. @return what is back */
-static unsigned int launch_within(const struct device *dev, struct rte_crypto_op *op, unsigned int wait_us,
-				  struct rte_crypto_op **back, unsigned int room)
-{
-	unsigned int before = launches, n = 0;
-	uint64_t latest;
-
-	CHECK(rte_cryptodev_enqueue_burst(dev->id, 0, &op, 1) == 1);
-	latest = rte_get_tsc_cycles() + cycles(wait_us);
-	while (launches == before) {
-		uint64_t now = rte_get_tsc_cycles();
-
-		n += rte_cryptodev_dequeue_burst(dev->id, 0, back + n, room - n);
-		CHECK(launches > before || now < latest);
-	}
-	return n;
-}
-
-/* A lone packet leaves an idle device's queue pair in time, by default within 50 us; and one that comes
- * with another under way within the time for that. */
-static void waits_no_longer(const char *args, unsigned int idle_us, unsigned int busy_us)
-{
-	struct suite suite = esp_template;
-	struct rte_crypto_op *op[2], *back[2];
-	struct device dev;
-	unsigned int n;
-	void *session;
-
-	device_open(&dev, args, 1);
-	suite_keys(&suite);
-	session = suite_session(&dev, &suite, true);
-	for (unsigned int round = 0; round < ROUNDS; round++) {
-		for (unsigned int i = 0; i < 2; i++)
-			op[i] = make_op(session);
-		fault_hang = true; /* the first one is under way for as long as we want */
-		n = launch_within(&dev, op[0], idle_us, back, 2);
-		CHECK(n == 0);
-		n += launch_within(&dev, op[1], busy_us, back + n, 2 - n);
-		fault_hang = false;
-		take_all(&dev, 0, back + n, 2 - n);
-		for (unsigned int i = 0; i < 2; i++) {
-			CHECK(back[i] == op[i] && back[i]->status == RTE_CRYPTO_OP_STATUS_SUCCESS);
-			free_op(back[i]);
-		}
-	}
-	session_free(&dev, session);
-	device_close(&dev);
-}
-
-/* Send one and wait until it is launched. @return whether that was soon enough for a thread that slept */
-static bool thread_launches(const struct device *dev, struct rte_crypto_op *op, unsigned int wait_us)
-{
-	unsigned int before = __atomic_load_n(&launches, __ATOMIC_RELAXED);
-	uint64_t begun = rte_get_tsc_cycles(), deadline = 0;
-
-	CHECK(rte_cryptodev_enqueue_burst(dev->id, 0, &op, 1) == 1);
-	while (__atomic_load_n(&launches, __ATOMIC_RELAXED) == before) {
-		CHECK(rte_cryptodev_dequeue_burst(dev->id, 0, &op, 1) == 0);
-		expect_progress(0, &deadline);
-	}
-	return rte_get_tsc_cycles() - begun <= cycles(wait_us + WAKE_US);
-}
-
-/* Processors that this process may have, before EAL ties this thread to one. */
-static unsigned int processors(void)
-{
-	cpu_set_t set;
-
-	CHECK(sched_getaffinity(0, sizeof(set), &set) == 0);
-	return CPU_COUNT(&set);
-}
-
-/* Likewise where a thread launches, which sleeps before the first one, and is awake when the second one
- * comes. A busy machine gives it no processor now and then, but not nearly always. */
-static void thread_waits_no_longer(void)
-{
-	struct suite suite = esp_template;
-	struct rte_crypto_op *op[2], *back[2];
-	uint64_t end = rte_get_tsc_cycles() + 60 * rte_get_tsc_hz();
-	unsigned int good = 0, rounds = 0;
-	struct device dev;
-	void *session;
-
-	device_open(&dev, "launches=thread,wait_us=50,busy_wait_us=80", 1);
-	suite_keys(&suite);
-	session = suite_session(&dev, &suite, true);
-	while (good < ROUNDS) {
-		bool soon;
-
-		rounds++;
-		CHECK(rte_get_tsc_cycles() < end);
-		for (unsigned int i = 0; i < 2; i++)
-			op[i] = make_op(session);
-		rte_delay_us_sleep(2000);
-		fault_hang = true;
-		soon = thread_launches(&dev, op[0], 50);
-		soon &= thread_launches(&dev, op[1], 80);
-		fault_hang = false;
-		good += soon;
-		take_all(&dev, 0, back, 2);
-		for (unsigned int i = 0; i < 2; i++)
-			free_op(back[i]);
-	}
-	printf("  %u of %u rounds\n", good, rounds);
-	session_free(&dev, session);
-	device_close(&dev);
-}
-
-/* Whether a wait of a second may be over that began then: on a busy machine it soon is. */
-static bool waited(uint64_t start)
-{
-	return rte_get_tsc_cycles() - start >= rte_get_tsc_hz();
-}
-
-/* A chunk leaves when it is full; one that is not, after its wait. */
-static void bounded_wait(void)
-{
-	struct suite suite = esp_template;
-	struct rte_crypto_op *op[8], *back[8];
-	unsigned int before, n;
-	struct device dev;
-	uint64_t start;
-	void *session;
-
-	device_open(&dev, "chunk=8,wait_us=1000000", 1);
-	suite_keys(&suite);
-	session = suite_session(&dev, &suite, true);
-	before = launches;
-	for (unsigned int i = 0; i < 7; i++)
-		op[i] = make_op(session);
-	start = rte_get_tsc_cycles();
-	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op, 7) == 7);
-	n = rte_cryptodev_dequeue_burst(dev.id, 0, back, 8);
-	CHECK((n == 0 && launches == before) || waited(start));
-	op[7] = make_op(session);
-	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op + 7, 1) == 1);
-	CHECK(launches == before + 1 || waited(start));
-	while (n < 8) {
-		n += rte_cryptodev_dequeue_burst(dev.id, 0, back + n, 8 - n);
-		CHECK(rte_get_tsc_cycles() < start + PATIENT);
-	}
-	CHECK(launches == before + 1 || waited(start));
-	for (unsigned int i = 0; i < 8; i++)
-		free_op(back[i]);
-	before = launches;
-	start = rte_get_tsc_cycles();
-	round_trip(&dev, 0, session, 3, RTE_CRYPTO_OP_STATUS_SUCCESS);
-	CHECK(waited(start));
-	CHECK(launches == before + 1);
-	session_free(&dev, session);
-	device_close(&dev);
-}
-
-/* A busy device is waited for, but not for ever. */
-static void bounded_wait_when_busy(void)
-{
-	struct suite suite = esp_template;
-	struct rte_crypto_op *op[11], *back[11];
-	struct device dev;
-	unsigned int before, n = 0;
-	uint64_t start;
-	void *session;
-
-	device_open(&dev, "chunk=8,wait_us=100000,busy_wait_us=1000000,timeout_ms=60000", 1);
-	suite_keys(&suite);
-	session = suite_session(&dev, &suite, true);
-	for (unsigned int i = 0; i < RTE_DIM(op); i++)
-		op[i] = make_op(session);
-	before = launches;
-	fault_hang = true;
-	start = rte_get_tsc_cycles();
-	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op, RTE_DIM(op)) == RTE_DIM(op));
-	CHECK(launches == before + 1 || waited(start));
-	while (launches == before + 1) {
-		CHECK(rte_cryptodev_dequeue_burst(dev.id, 0, back, RTE_DIM(back)) == 0);
-		CHECK(rte_get_tsc_cycles() < start + PATIENT);
-	}
-	CHECK(waited(start));
-	fault_hang = false;
-	while (n < RTE_DIM(op)) {
-		n += rte_cryptodev_dequeue_burst(dev.id, 0, back + n, RTE_DIM(op) - n);
-		CHECK(rte_get_tsc_cycles() < start + 2 * PATIENT);
-	}
-	CHECK(launches == before + 2);
-	for (unsigned int i = 0; i < RTE_DIM(op); i++)
-		free_op(back[i]);
-	session_free(&dev, session);
-	device_close(&dev);
-}
-
-/* All of them come back, and are freed. */
-static void take_back(const struct device *dev, unsigned int taken)
-{
-	struct rte_crypto_op *back[64];
-	uint64_t deadline = 0;
-
-	for (unsigned int returned = 0, n; returned < taken; returned += n) {
-		n = rte_cryptodev_dequeue_burst(dev->id, 0, back, RTE_DIM(back));
-		for (unsigned int i = 0; i < n; i++)
-			free_op(back[i]);
-		expect_progress(n, &deadline);
-	}
-}
-
-/* No more is taken than there are chunks; what was taken comes back. In one burst, for between two of
- * them a chunk may leave that is not full. */
-static void back_pressure(void)
-{
-	static struct rte_crypto_op *op[DESCRIPTORS + 1];
-	struct suite suite = esp_template;
-	struct device dev;
-	void *session;
-
-	device_open(&dev, "chunk=512,wait_us=1000000", 1);
-	suite_keys(&suite);
-	session = suite_session(&dev, &suite, true);
-	for (unsigned int i = 0; i < RTE_DIM(op); i++)
-		op[i] = make_op(session);
-	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op, RTE_DIM(op)) == DESCRIPTORS);
-	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op + DESCRIPTORS, 1) == 0);
-	free_op(op[DESCRIPTORS]);
-	take_back(&dev, DESCRIPTORS);
-	session_free(&dev, session);
-	device_close(&dev);
-}
-
-/* Nor than bytes, be they in chunks or of what finds no bin there: what there is then leaves at once if the
- * device is idle. */
-static void back_pressure_of_bytes(const char *args)
-{
-	struct suite suite = esp_template, other = esp_template;
-	struct rte_crypto_op *op;
-	unsigned int taken = 0, before;
-	uint64_t start;
-	struct device dev;
-	void *session, *first;
-
-	device_open(&dev, args, 1);
-	other.auth = OCL_AUTH_HMAC_SHA256;
-	suite_keys(&suite);
-	suite_keys(&other);
-	session = suite_session(&dev, &suite, true);
-	first = suite_session(&dev, &other, true);
-	before = launches;
-	fault_hang = true;
-	start = rte_get_tsc_cycles();
-	for (;;) {
-		op = make_op(taken ? session : first);
-		if (rte_cryptodev_enqueue_burst(dev.id, 0, &op, 1) == 0)
-			break;
-		taken++;
-	}
-	CHECK(taken > 64 && taken < 512);
-	CHECK(launches == before + 1 || waited(start));
-	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, &op, 1) == 0);
-	fault_hang = false;
-	take_back(&dev, taken);
-	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, &op, 1) == 1);
-	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, NULL, 0) == 0);
-	take_back(&dev, 1);
-	session_free(&dev, first);
-	session_free(&dev, session);
 	device_close(&dev);
 }
 
@@ -907,12 +635,14 @@ static void full_mailbox(void)
 	device_close(&dev);
 }
 
-#define RUN(test)                                                                                  \
-	do {                                                                                       \
-		printf("%s\n", #test);                                                             \
-		fflush(stdout);                                                                    \
-		test;                                                                              \
-	} while (0)
+/* Processors that this process may have, before EAL ties this thread to one. */
+static unsigned int processors(void)
+{
+	cpu_set_t set;
+
+	CHECK(sched_getaffinity(0, sizeof(set), &set) == 0);
+	return CPU_COUNT(&set);
+}
 
 int main(void)
 {
@@ -930,17 +660,7 @@ int main(void)
 	RUN(wiped("memory=staged", true));
 	if (device_has("memory=persistent"))
 		RUN(wiped("memory=persistent", false));
-	RUN(waits_no_longer(NULL, 50, 50));
-	RUN(waits_no_longer("wait_us=3000", 3000, 3000));
-	RUN(waits_no_longer("wait_us=20,busy_wait_us=60", 20, 60));
-	RUN(waits_no_longer("busy_wait_us=500", 50, 500));
-	if (two) /* it wants one of its own */
-		RUN(thread_waits_no_longer());
-	RUN(bounded_wait());
-	RUN(bounded_wait_when_busy());
-	RUN(back_pressure());
-	RUN(back_pressure_of_bytes("chunk=512,wait_us=1000000,under_way=64,timeout_ms=60000"));
-	RUN(back_pressure_of_bytes("chunk=512,bins=1,wait_us=1000000,under_way=64,timeout_ms=60000"));
+	waiting(two);
 	device_open(&dev, NULL, 3);
 	RUN(capabilities(&dev));
 	RUN(offered_sizes(&dev));
