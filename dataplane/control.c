@@ -5,82 +5,22 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
-#include <rte_ring.h>
-#include <rte_ring_elem.h>
-
+#include "base/clock.h"
+#include "base/event.h"
+#include "base/log.h"
+#include "base/sadb.h"
 #include "control.h"
-#include "lifetime.h"
-#include "log.h"
-#include "netlink.h"
+#include "esp/lifetime.h"
+#include "host/netlink.h"
+#include "path/worker.h"
 
-#define EVENTS 4096u
 #define TICK_MS 10
 #define WIPE_TICKS 10
 
-struct cygnet_db *sadb;
-uint64_t control_now;
-int control_charon;
-bool control_stopping;
-
-static struct rte_ring *events;
-static struct cygnet_event unposted;
-static bool have_unposted;
 static int signals = -1;
 static pthread_mutex_t mirror = PTHREAD_MUTEX_INITIALIZER;
-
-_Static_assert(sizeof(struct cygnet_event) % 4 == 0, "rte_ring wants words");
-
-bool control_event(const struct cygnet_event *event)
-{
-	return rte_ring_mp_enqueue_elem(events, (void *)(uintptr_t)event, sizeof(*event)) == 0;
-}
-
-static void update_clock(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	__atomic_store_n(&control_now, (uint64_t)ts.tv_sec, __ATOMIC_RELAXED);
-}
-
-static int charon_pid(void)
-{
-	struct cygnet_db_info info;
-
-	cygnet_db_info(sadb, &info);
-	return info.charon_pid;
-}
-
-/* What was raised for a charon that has gone is nothing to its successor, which
- * has other SAs and policies. */
-static void forget_events_of_another(void)
-{
-	int now = charon_pid();
-
-	if (now == control_charon)
-		return;
-	__atomic_store_n(&control_charon, now, __ATOMIC_RELAXED);
-	have_unposted = false;
-	while (rte_ring_sc_dequeue_elem(events, &unposted, sizeof(unposted)) == 0)
-		;
-}
-
-/* What does not fit into the shared ring now waits in ours, in order. */
-void control_post_events(void)
-{
-	forget_events_of_another();
-	for (;;) {
-		if (!have_unposted &&
-		    rte_ring_sc_dequeue_elem(events, &unposted, sizeof(unposted)))
-			return;
-		have_unposted = cygnet_event_post(sadb, &unposted) != 0;
-		if (have_unposted)
-			return;
-	}
-}
 
 void control_lock(void)
 {
@@ -107,37 +47,19 @@ int control_init(void)
 	signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (signals < 0)
 		return -errno;
-	update_clock();
+	clock_update();
 	return 0;
-}
-
-int control_events_init(void)
-{
-	events = rte_ring_create_elem("events", sizeof(struct cygnet_event), EVENTS,
-				      SOCKET_ID_ANY, RING_F_SC_DEQ);
-	if (!events) {
-		log_error("no memory for the event queue");
-		return -ENOMEM;
-	}
-	__atomic_store_n(&control_charon, charon_pid(), __ATOMIC_RELAXED);
-	return 0;
-}
-
-void control_events_free(void)
-{
-	rte_ring_free(events);
-	events = NULL;
 }
 
 int control_start(void)
 {
-	int err = control_events_init();
+	int err = events_init();
 
 	if (err)
 		return err;
 	err = netlink_start();
 	if (err)
-		control_events_free();
+		events_free();
 	return err;
 }
 
@@ -171,16 +93,16 @@ void control_run(void (*report)(void))
 	};
 	struct signalfd_siginfo info;
 
-	while (!control_stopping) {
+	while (!workers_stopping) {
 		if (poll(fds, 2, TICK_MS) > 0 && (fds[1].revents & POLLIN) &&
 		    read(signals, &info, sizeof(info)) > 0) {
 			log_info("%s: draining", strsignal((int)info.ssi_signo));
-			__atomic_store_n(&control_stopping, true, __ATOMIC_RELEASE);
+			__atomic_store_n(&workers_stopping, true, __ATOMIC_RELEASE);
 		}
-		update_clock();
+		clock_update();
 		serve_netlink();
 		netlink_solicit_wanted();
-		control_post_events();
+		events_post();
 		lifetime_tell_again();
 		wipe_for_charon();
 		report();
@@ -189,7 +111,7 @@ void control_run(void (*report)(void))
 
 void control_stop(void)
 {
-	control_post_events();
+	events_post();
 	netlink_stop();
-	control_events_free();
+	events_free();
 }

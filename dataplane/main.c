@@ -12,21 +12,26 @@
 #include <rte_lcore.h>
 #include <rte_mbuf.h>
 
+#include "base/log.h"
+#include "base/sadb.h"
+#include "conf/conf.h"
 #include "config.h"
-#include "conf.h"
 #include "control.h"
-#include "crypto_core.h"
-#include "eal.h"
-#include "engine.h"
-#include "log.h"
-#include "neigh.h"
-#include "notify.h"
-#include "packet.h"
-#include "pool.h"
-#include "port.h"
-#include "route.h"
+#include "crypto/auto/auto.h"
+#include "crypto/auto/offload.h"
+#include "crypto/crypto_core.h"
+#include "crypto/device/engine.h"
+#include "crypto/device/pool.h"
+#include "crypto/device/sessions.h"
+#include "host/eal.h"
+#include "host/neigh.h"
+#include "host/notify.h"
+#include "host/port.h"
+#include "host/route.h"
+#include "ip/packet.h"
+#include "path/reassemble.h"
+#include "path/worker.h"
 #include "telemetry.h"
-#include "worker.h"
 
 #define DRAIN_S 10u
 
@@ -114,7 +119,7 @@ static int launch(const struct conf *conf)
 		err = launch_some(worker_main, 1, conf->workers);
 	if (err) {
 		log_error("cannot start the workers: %s", strerror(-err));
-		__atomic_store_n(&control_stopping, true, __ATOMIC_RELEASE);
+		__atomic_store_n(&workers_stopping, true, __ATOMIC_RELEASE);
 		wait_for_all(conf);
 	}
 	return err;
@@ -123,7 +128,8 @@ static int launch(const struct conf *conf)
 /* What the workers have no time to say. */
 static void report(void)
 {
-	engines_report();
+	if (engines_report())
+		offload_choose_all();
 	workers_report();
 }
 
@@ -161,6 +167,7 @@ workers:
 
 static int serve(const struct conf *conf)
 {
+	struct packet_pool_need need = {WORKER_PACKETS, REASSEMBLY_PACKETS, false};
 	struct cygnet_db_info info;
 	int err = routes_init(conf->workers, conf->routes);
 
@@ -174,8 +181,9 @@ static int serve(const struct conf *conf)
 			    sessions_of_worker(info.geometry.sas, conf->sessions, conf->workers));
 	if (err)
 		goto neighs;
-	engines_measure(conf);
-	err = packet_pools_create(conf);
+	auto_measure(conf);
+	need.device_memory = auto_memory_pays();
+	err = packet_pools_create(conf, &need);
 	if (err)
 		goto engines;
 	err = ports_start(conf, packet_pool, packet_pool_jumbo, conf->workers);
@@ -184,6 +192,7 @@ static int serve(const struct conf *conf)
 	err = run_workers(conf);
 	ports_stop();
 engines:
+	auto_stop();
 	engines_stop();
 neighs:
 	neighs_free();

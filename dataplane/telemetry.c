@@ -12,16 +12,17 @@
 #include <rte_mempool.h>
 #include <rte_telemetry.h>
 
+#include "base/log.h"
+#include "base/sadb.h"
+#include "base/stats.h"
 #include "control.h"
-#include "engine.h"
-#include "log.h"
-#include "measured.h"
-#include "offload.h"
-#include "pool.h"
-#include "own_addr.h"
-#include "port.h"
-#include "route.h"
-#include "stats.h"
+#include "crypto/auto/measured.h"
+#include "crypto/auto/offload.h"
+#include "crypto/device/engine.h"
+#include "crypto/device/pool.h"
+#include "host/local_addr.h"
+#include "host/port.h"
+#include "host/route.h"
 #include "telemetry.h"
 
 /* An answer has at most 16 KiB and a dictionary 256 entries; DPDK 22.11 puts
@@ -79,7 +80,7 @@ static uint64_t sum(size_t offset)
 static void add_port_state(struct rte_tel_data *row, const struct port *port)
 {
 	char mac[RTE_ETHER_ADDR_FMT_SIZE], address[INET_ADDRSTRLEN], device[RTE_ETH_NAME_MAX_LEN] = "";
-	struct cygnet_addr first = own_addr_of(AF_INET, (unsigned int)(port - ports));
+	struct cygnet_addr first = local_addr_of(AF_INET, (unsigned int)(port - ports));
 	struct rte_ether_addr own = port_mac(port);
 	struct rte_eth_dev_info info = {0};
 	struct rte_eth_link link = {0};
@@ -191,7 +192,7 @@ static const char *passes_at(uint8_t af, uint16_t port, bool charon)
 
 static int show_ike(const char *cmd, const char *params, struct rte_tel_data *table)
 {
-	bool charon = __atomic_load_n(&control_charon, __ATOMIC_RELAXED) != 0;
+	bool charon = __atomic_load_n(&sadb_charon, __ATOMIC_RELAXED) != 0;
 	uint16_t ports_said[CYGNET_IKE_PORTS + 2];
 	unsigned int nsaid = cygnet_ike_ports(sadb, ports_said), n = 0;
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "databases.h"
-#include "path_mtu.h"
+#include "esp/path_mtu.h"
 
 #define ADDR_TEXT INET6_ADDRSTRLEN
 #define RANGE_TEXT (2 * ADDR_TEXT + 2)

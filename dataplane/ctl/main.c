@@ -6,8 +6,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/sadb.h"
 #include "client.h"
-#include "conf.h"
+#include "conf/conf.h"
 #include "config.h"
 #include "cygnet.h"
 #include "databases.h"

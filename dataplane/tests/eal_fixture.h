@@ -17,7 +17,7 @@
 #include <rte_common.h>
 #include <rte_eal.h>
 
-#include "log.h"
+#include "base/log.h"
 
 int log_type;
 

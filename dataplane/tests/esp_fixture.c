@@ -6,13 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ah.h"
-#include "control.h"
-#include "crypto_op.h"
+#include "base/sadb.h"
+#include "base/stats.h"
+#include "crypto/device/op.h"
+#include "crypto/device/sessions.h"
 #include "eal_fixture.h"
+#include "esp/ah.h"
 #include "esp_fixture.h"
-#include "pipeline.h"
-#include "stats.h"
+#include "path/pipeline.h"
 
 #define SAS 16u
 #define PACKETS 511u

@@ -16,12 +16,13 @@
 
 #include <rte_mbuf.h>
 
+#include "crypto/device/engine.h"
+#include "crypto/device/sessions.h"
 #include "cygnet.h"
-#include "engine.h"
-#include "esp.h"
+#include "esp/esp.h"
+#include "esp/session.h"
 #include "esp_peer.h"
-#include "packet.h"
-#include "session.h"
+#include "ip/packet.h"
 
 #define ESP_SPI 0xc1234567u
 #define ESP_INBOUND 1u

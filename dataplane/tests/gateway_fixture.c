@@ -3,11 +3,13 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "control.h"
+#include "base/event.h"
+#include "base/sadb.h"
+#include "crypto/device/sessions.h"
 #include "gateway_fixture.h"
-#include "neigh.h"
-#include "port.h"
-#include "route.h"
+#include "host/neigh.h"
+#include "host/port.h"
+#include "host/route.h"
 
 #define TABLE_MAIN 254
 #define TABLE_LOCAL 255
@@ -92,7 +94,7 @@ int gateway_start(void **state)
 	}
 	ports_forward6 = true;
 	if (esp_fixture_start(state) || routes_init(1, 64) || neighs_init() ||
-	    control_events_init())
+	    events_init())
 		return -1;
 	add_network();
 	return 0;
@@ -100,7 +102,7 @@ int gateway_start(void **state)
 
 int gateway_stop(void **state)
 {
-	control_events_free();
+	events_free();
 	neighs_free();
 	routes_free();
 	return esp_fixture_stop(state);
@@ -117,7 +119,7 @@ void gateway_open(struct worker *w, unsigned int sessions)
 	/* However slow this machine is: what holds is worked out anew now and then. */
 	w->flows.usual *= 3600;
 	w->flows.holds = w->flows.usual;
-	w->sessions = sessions_create(16, sessions, &w->flows);
+	w->sessions = sessions_create(16, sessions, &w->flows.epoch);
 	assert_non_null(w->sessions);
 }
 

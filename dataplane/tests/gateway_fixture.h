@@ -9,7 +9,7 @@
 #define GATEWAY_FIXTURE_H
 
 #include "esp_fixture.h"
-#include "pipeline.h"
+#include "path/pipeline.h"
 
 #define GATEWAY_LAN 0
 #define GATEWAY_WAN 1

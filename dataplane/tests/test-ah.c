@@ -8,8 +8,7 @@
 #include <openssl/core_names.h>
 #include <openssl/evp.h>
 
-#include "ah_mutable.h"
-#include "control.h"
+#include "esp/ah_mutable.h"
 #include "esp_fixture.h"
 
 #define ROOM 2048u

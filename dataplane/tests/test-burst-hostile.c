@@ -8,10 +8,11 @@
 
 #include <rte_cryptodev.h>
 
-#include "changes.h"
-#include "control.h"
+#include "base/changes.h"
+#include "base/sadb.h"
+#include "crypto/device/sessions.h"
 #include "gateway_fixture.h"
-#include "shortcut.h"
+#include "path/fast/shortcut.h"
 
 #define N 32u
 #define MISSING 77 /* 10.1.0.77 */

@@ -6,9 +6,10 @@
 
 #include <rte_esp.h>
 
-#include "control.h"
+#include "base/sadb.h"
+#include "crypto/device/sessions.h"
 #include "gateway_fixture.h"
-#include "shortcut.h"
+#include "path/fast/shortcut.h"
 
 #define SHORTEST 48u
 #define LONGEST 1340u

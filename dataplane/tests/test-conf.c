@@ -10,7 +10,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "conf.h"
+#include "base/sadb.h"
+#include "conf/conf.h"
 #include "cygnet.h"
 
 static char path[64];

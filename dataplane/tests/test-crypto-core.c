@@ -7,9 +7,10 @@
 #include <rte_cpuflags.h>
 #include <rte_cryptodev.h>
 
-#include "control.h"
+#include "base/event.h"
+#include "crypto/device/sessions.h"
 #include "esp_fixture.h"
-#include "pipeline.h"
+#include "path/pipeline.h"
 
 #define IN DROP_POLICY_INBOUND
 #define OUT DROP_NO_ROUTE
@@ -27,7 +28,7 @@ static int start(void **state)
 
 	conf_defaults(&conf);
 	conf.ncrypto_cores = esp_crypto_cores = CORES;
-	if (esp_fixture_start(state) || routes_init(1, 64) || control_events_init())
+	if (esp_fixture_start(state) || routes_init(1, 64) || events_init())
 		return -1;
 	memcpy(devices, engine_device, sizeof(devices));
 	esp_worker(w);
@@ -38,7 +39,7 @@ static int stop(void **state)
 {
 	crypto_cores_free();
 	routes_free();
-	control_events_free();
+	events_free();
 	return esp_fixture_stop(state);
 }
 

@@ -7,9 +7,9 @@
 
 #include <rte_bus_vdev.h>
 
-#include "build_id.h"
+#include "crypto/device/build_id.h"
+#include "crypto/device/engine.h"
 #include "eal_fixture.h"
-#include "engine.h"
 
 /* That does not start. */
 static int faulty = -1;

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control.h"
+#include "base/sadb.h"
 #include "esp_fixture.h"
-#include "pipeline.h"
+#include "path/pipeline.h"
 
 #define ROUNDS 15000u
 

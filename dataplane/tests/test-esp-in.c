@@ -4,7 +4,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "control.h"
+#include "base/sadb.h"
 #include "esp_fixture.h"
 
 static void assert_packet(struct rte_mbuf *m, const uint8_t *inner, unsigned int len)

@@ -6,9 +6,12 @@
 
 #include <rte_cryptodev.h>
 
-#include "control.h"
+#include "base/clock.h"
+#include "base/event.h"
+#include "base/sadb.h"
+#include "crypto/device/sessions.h"
 #include "esp_fixture.h"
-#include "pipeline.h"
+#include "path/pipeline.h"
 
 #define IN DROP_POLICY_INBOUND
 #define OUT DROP_NO_ROUTE
@@ -21,7 +24,7 @@ static unsigned int first; /* of them: the one that serves the SA */
 
 static int start(void **state)
 {
-	if (esp_fixture_start(state) || routes_init(1, 64) || control_events_init())
+	if (esp_fixture_start(state) || routes_init(1, 64) || events_init())
 		return -1;
 	memcpy(devices, engine_device, sizeof(devices));
 	return esp_devices < 2; /* one to fail, one to take over */
@@ -30,7 +33,7 @@ static int start(void **state)
 static int stop(void **state)
 {
 	routes_free();
-	control_events_free();
+	events_free();
 	return esp_fixture_stop(state);
 }
 
@@ -463,7 +466,7 @@ static struct cygnet_sa *nth(unsigned int n)
 static enum drop_reason get(struct session_table *table, const struct cygnet_sa *sa,
 			    struct session **s)
 {
-	control_now++;
+	clock_now++;
 	return session_get(table, sa, cygnet_sa_index(sadb, sa), s);
 }
 

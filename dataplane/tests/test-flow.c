@@ -9,10 +9,10 @@
 #include <rte_hash_crc.h>
 
 #include "eal_fixture.h"
-#include "flow.h"
-#include "session.h"
+#include "esp/session.h"
+#include "path/fast/flow.h"
 
-#define PORT FLOW_FROM_PORT(1)
+#define PORT PACKET_FROM_PORT(1)
 
 /* A packet in memory of exactly its size. @return whether it has a flow */
 static bool key_of(const uint8_t *data, unsigned int len, uint32_t from, struct flow_key *key)
@@ -167,8 +167,8 @@ static void where_from(void **state)
 {
 	static struct flow_key key[2 * 256];
 	static const uint32_t from[] = {
-		FLOW_FROM_PORT(0), FLOW_FROM_PORT(1), FLOW_FROM_PORT(255), FLOW_FROM_SA(0),
-		FLOW_FROM_SA(1), FLOW_FROM_SA(255), FLOW_FROM_SA(CYGNET_MAX_ENTRIES - 1),
+		PACKET_FROM_PORT(0), PACKET_FROM_PORT(1), PACKET_FROM_PORT(255), PACKET_FROM_SA(0),
+		PACKET_FROM_SA(1), PACKET_FROM_SA(255), PACKET_FROM_SA(CYGNET_MAX_ENTRIES - 1),
 	};
 	unsigned int n = 0;
 	uint8_t p[64] = {0};

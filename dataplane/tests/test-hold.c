@@ -6,10 +6,12 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "control.h"
+#include "base/clock.h"
+#include "base/event.h"
+#include "base/sadb.h"
 #include "esp_fixture.h"
-#include "pipeline.h"
-#include "policy.h"
+#include "path/pipeline.h"
+#include "path/policy.h"
 
 #define REQID 42
 
@@ -28,7 +30,7 @@ static const struct cygnet_flow sent = {
 
 static int start(void **state)
 {
-	if (esp_fixture_start(state) || routes_init(1, 64) || control_events_init())
+	if (esp_fixture_start(state) || routes_init(1, 64) || events_init())
 		return -1;
 	esp_worker(w);
 	return 0;
@@ -37,7 +39,7 @@ static int start(void **state)
 static int stop(void **state)
 {
 	routes_free();
-	control_events_free();
+	events_free();
 	return esp_fixture_stop(state);
 }
 
@@ -47,11 +49,11 @@ static int clean(void **state)
 	struct cygnet_event event;
 
 	hold_drop(w);
-	control_now += 100;
+	clock_now += 100;
 	memset(w->stats, 0, sizeof(*w->stats));
-	control_post_events();
+	events_post();
 	while (cygnet_event_wait(sadb, &event, 0) == 0)
-		control_post_events();
+		events_post();
 	return esp_fixture_clean(state);
 }
 
@@ -114,7 +116,7 @@ static void send_packet(void)
 
 static void pass_second(void)
 {
-	control_now++;
+	clock_now++;
 	hold_retry(w);
 }
 
@@ -135,13 +137,13 @@ static unsigned int acquires_of(const struct cygnet_flow *wanted)
 	struct cygnet_event event;
 	unsigned int n = 0;
 
-	control_post_events();
+	events_post();
 	while (cygnet_event_wait(sadb, &event, 0) == 0) {
 		assert_int_equal(event.type, CYGNET_EVENT_ACQUIRE);
 		assert_int_equal(event.reqid, REQID);
 		assert_flow(&event.flow, wanted);
 		n++;
-		control_post_events();
+		events_post();
 	}
 	return n;
 }
@@ -264,7 +266,7 @@ static void asked_again(void **state)
 	unsigned int full = 0;
 
 	(void)state;
-	while (control_event(&another))
+	while (event_raise(&another))
 		full++;
 	trap();
 	/* The one that should have asked gives its place to another. */
@@ -375,6 +377,6 @@ int main(int argc, char **argv)
 	(void)argc;
 	if (esp_fixture_eal(argv[0]))
 		return 1;
-	control_now = 1000;
+	clock_now = 1000;
 	return cmocka_run_group_tests_name("hold", tests, start, stop);
 }

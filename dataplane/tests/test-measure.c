@@ -7,12 +7,13 @@
 #include <rte_bus_vdev.h>
 #include <rte_cycles.h>
 
+#include "crypto/auto/auto.h"
+#include "crypto/auto/measure.h"
+#include "crypto/auto/measured.h"
+#include "crypto/auto/offload.h"
+#include "crypto/device/engine.h"
+#include "crypto/device/pool.h"
 #include "eal_fixture.h"
-#include "engine.h"
-#include "measure.h"
-#include "measured.h"
-#include "offload.h"
-#include "../pool.h"
 
 #define DEPTH_US 400u
 #define EACH_US 4u
@@ -169,11 +170,11 @@ static void kept(void **state)
 	assert_non_null(mkdtemp(conf.state));
 	snprintf(path, sizeof(path), "%s/engines", conf.state);
 	rte_crypto_fp_ops[engine_device[0].id].dequeue_burst = deny;
-	engines_measure(&conf);
+	auto_measure(&conf);
 	assert_int_equal(access(path, F_OK), -1);
 	assert_true(offload_enabled && measured[0][0][0].gbps[0] == 0 && measured[1][0][0].gbps[0] > 0);
 	rte_crypto_fp_ops[engine_device[0].id] = good;
-	engines_measure(&conf);
+	auto_measure(&conf);
 	assert_int_equal(access(path, F_OK), 0);
 	assert_true(measured[0][0][0].gbps[0] > 0);
 	unlink(path);

@@ -15,9 +15,9 @@
 
 #include <rte_net_crc.h>
 
-#include "engine.h"
-#include "measured.h"
-#include "measured_file.h"
+#include "crypto/auto/measured.h"
+#include "crypto/auto/measured_file.h"
+#include "crypto/device/engine.h"
 
 #define ROOM 65536u
 

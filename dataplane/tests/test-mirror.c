@@ -9,13 +9,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "eal_fixture.h"
-#include "control.h"
-#include "neigh.h"
-#include "netlink.h"
-#include "own_addr.h"
-#include "port.h"
-#include "route.h"
+#include "host/local_addr.h"
+#include "host/neigh.h"
+#include "host/netlink.h"
+#include "host/port.h"
+#include "host/route.h"
 
 #define ADDRESSES 1500	/* more than an answer of the kernel's has room for */
 #define SKIPPED 77	/* to automake */
@@ -67,7 +67,7 @@ static int teardown(void **state)
 /* As the control thread does, a second later. */
 static void next_second(void)
 {
-	control_now++;
+	clock_now++;
 	netlink_process();
 	netlink_solicit_wanted();
 }
@@ -103,9 +103,9 @@ static void lost_news(void **state)
 
 static bool is_own(const char *text)
 {
-	struct own_addr own;
+	struct local_addr own;
 
-	for (unsigned int i = 0; own_addr_next(&i, &own);)
+	for (unsigned int i = 0; local_addr_next(&i, &own);)
 		if (own.af == AF_INET && own.addr.v4 == addr(text))
 			return true;
 	return false;

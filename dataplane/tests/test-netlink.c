@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "eal_fixture.h"
-#include "control.h"
-#include "neigh.h"
-#include "netlink.h"
-#include "own_addr.h"
-#include "port.h"
-#include "route.h"
+#include "host/local_addr.h"
+#include "host/neigh.h"
+#include "host/netlink.h"
+#include "host/port.h"
+#include "host/route.h"
 
 #define OTHER_IFINDEX 7 /* of an interface that is no port */
 #define WAN_IFINDEX 10
@@ -325,7 +325,7 @@ static void solicited(void **state)
 	struct neigh n;
 
 	(void)state;
-	control_now = 100;
+	clock_now = 100;
 	neighbour(RTM_NEWNEIGH, LAN_IFINDEX, "10.0.0.1", NUD_REACHABLE, "\002aaaaa");
 	assert_true(resolved(1, "10.0.0.1", "\002aaaaa"));
 	assert_false(neigh_wanted(&n));
@@ -336,7 +336,7 @@ static void solicited(void **state)
 	assert_int_equal(n.port, 1);
 	assert_int_equal(n.addr.v4, addr("10.0.0.1"));
 	assert_false(neigh_wanted(&n));
-	control_now++;
+	clock_now++;
 	assert_true(resolved(1, "10.0.0.1", "\002aaaaa"));
 	assert_true(neigh_wanted(&n));
 	/* More than the queue holds: the rest is lost, and asked for again. */
@@ -503,11 +503,11 @@ static void addresses6(void **state)
 	address6("2001:db8::1", RT_SCOPE_UNIVERSE, IFA_F_TENTATIVE);
 	address6("2001:db8::2", RT_SCOPE_UNIVERSE, IFA_F_TEMPORARY);
 	address6("2001:db8::3", RT_SCOPE_UNIVERSE, IFA_F_DEPRECATED);
-	got = own_addr_of(AF_INET6, 0);
+	got = local_addr_of(AF_INET6, 0);
 	assert_memory_equal(&got, &none, sizeof(got));
 	address6("2001:db8::4", RT_SCOPE_UNIVERSE, IFA_F_PERMANENT);
 	address6("2001:db8::5", RT_SCOPE_UNIVERSE, IFA_F_PERMANENT);
-	got = own_addr_of(AF_INET6, 0);
+	got = local_addr_of(AF_INET6, 0);
 	assert_memory_equal(&got, &want, sizeof(got));
 }
 
@@ -525,12 +525,12 @@ static void address4(const char *text, uint32_t ifindex, uint8_t scope)
 	deliver();
 }
 
-static unsigned int own_addresses(uint8_t af)
+static unsigned int local_addresses(uint8_t af)
 {
-	struct own_addr own;
+	struct local_addr own;
 	unsigned int n = 0;
 
-	for (unsigned int i = 0; own_addr_next(&i, &own);)
+	for (unsigned int i = 0; local_addr_next(&i, &own);)
 		n += own.af == af;
 	return n;
 }
@@ -538,37 +538,37 @@ static unsigned int own_addresses(uint8_t af)
 /* Those of all interfaces, each once, in their order, and only as long as the kernel has them. */
 static void addresses4(void **state)
 {
-	const struct own_addr first = {cygnet_addr4(addr("192.0.2.1")), AF_INET, 0};
-	struct own_addr own;
+	const struct local_addr first = {cygnet_addr4(addr("192.0.2.1")), AF_INET, 0};
+	struct local_addr own;
 	unsigned int i = 0;
 
 	(void)state;
-	own_addrs_mark();
-	own_addrs_sweep();
+	local_addrs_mark();
+	local_addrs_sweep();
 	address4("127.0.0.1", 1, RT_SCOPE_HOST);
 	address4("169.254.1.1", WAN_IFINDEX, RT_SCOPE_LINK);
-	assert_false(own_addr_next(&i, &own));
+	assert_false(local_addr_next(&i, &own));
 	address4("192.0.2.1", WAN_IFINDEX, RT_SCOPE_UNIVERSE);
 	address4("192.0.2.9", WAN_IFINDEX, RT_SCOPE_UNIVERSE);
 	address4("192.0.2.1", WAN_IFINDEX, RT_SCOPE_UNIVERSE);
 	address4("10.9.0.1", 1, RT_SCOPE_UNIVERSE);
-	assert_int_equal(own_addresses(AF_INET), 3);
-	assert_int_equal(own_addr_of(AF_INET, 0).v4, first.addr.v4);
-	assert_int_equal(own_addr_of(AF_INET, OWN_NO_PORT).v4, addr("10.9.0.1"));
+	assert_int_equal(local_addresses(AF_INET), 3);
+	assert_int_equal(local_addr_of(AF_INET, 0).v4, first.addr.v4);
+	assert_int_equal(local_addr_of(AF_INET, LOCAL_ADDR_NO_PORT).v4, addr("10.9.0.1"));
 	/* A dump that tells of one of them. */
-	own_addrs_mark();
+	local_addrs_mark();
 	address4("192.0.2.9", WAN_IFINDEX, RT_SCOPE_UNIVERSE);
-	own_addrs_sweep();
-	assert_int_equal(own_addresses(AF_INET), 1);
-	assert_int_equal(own_addr_of(AF_INET, 0).v4, addr("192.0.2.9"));
+	local_addrs_sweep();
+	assert_int_equal(local_addresses(AF_INET), 1);
+	assert_int_equal(local_addr_of(AF_INET, 0).v4, addr("192.0.2.9"));
 	/* As many as there is room for. */
-	for (uint32_t n = 0; n < 2 * OWN_ADDRS_MAX; n++)
-		own_addr_add(&(struct own_addr){cygnet_addr4(n + 1), AF_INET, OWN_NO_PORT});
-	assert_int_equal(own_addresses(AF_INET), OWN_ADDRS_MAX);
-	assert_int_equal(own_addr_of(AF_INET, 0).v4, addr("192.0.2.9"));
-	own_addrs_mark();
-	own_addrs_sweep();
-	assert_int_equal(own_addresses(AF_INET), 0);
+	for (uint32_t n = 0; n < 2 * LOCAL_ADDRS_MAX; n++)
+		local_addr_add(&(struct local_addr){cygnet_addr4(n + 1), AF_INET, LOCAL_ADDR_NO_PORT});
+	assert_int_equal(local_addresses(AF_INET), LOCAL_ADDRS_MAX);
+	assert_int_equal(local_addr_of(AF_INET, 0).v4, addr("192.0.2.9"));
+	local_addrs_mark();
+	local_addrs_sweep();
+	assert_int_equal(local_addresses(AF_INET), 0);
 }
 
 static void netconf6(uint32_t ifindex, uint32_t forwarding)

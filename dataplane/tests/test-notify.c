@@ -13,8 +13,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "log.h"
-#include "notify.h"
+#include "base/log.h"
+#include "host/notify.h"
 
 #define SOCKET "./test-notify.sock"
 

@@ -10,10 +10,10 @@
 
 #include <rte_common.h>
 
-#include "engine.h"
-#include "measured.h"
-#include "offload.h"
-#include "suite.h"
+#include "crypto/auto/measured.h"
+#include "crypto/auto/offload.h"
+#include "crypto/device/engine.h"
+#include "crypto/device/suite.h"
 
 int log_type;
 

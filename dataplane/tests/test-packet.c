@@ -6,9 +6,10 @@
 
 #include <rte_random.h>
 
+#include "path/fast/flow.h"
 #include "esp_fixture.h"
-#include "headers.h"
-#include "upper.h"
+#include "ip/headers.h"
+#include "ip/l4.h"
 
 static void fix_checksum(uint8_t *ip)
 {
@@ -216,7 +217,7 @@ static bool both_of(const uint8_t *data, unsigned int len, struct flow_key *key,
 	struct rte_mbuf *m = esp_packet(data, len, 0, 0);
 	bool has = headers_check(m, false) == DROP_NONE &&
 		   flow_of(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m),
-			   FLOW_FROM_PORT(0), key);
+			   PACKET_FROM_PORT(0), key);
 
 	if (has)
 		packet_flow(m, 0, flow);
@@ -275,7 +276,7 @@ static void one_flow_has_one_policy(void **state)
 			unsigned int len = any_packet(v6, (uint8_t)proto, data);
 
 			assert_true(check_relatives(data, len) > 8 ||
-				    (v6 && upper_is_extension((uint8_t)proto)));
+				    (v6 && l4_is_extension((uint8_t)proto)));
 		}
 	}
 }

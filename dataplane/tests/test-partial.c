@@ -6,8 +6,8 @@
 #include <rte_random.h>
 
 #include "eal_fixture.h"
-#include "packet.h"
-#include "partial.h"
+#include "ip/packet.h"
+#include "ip/partial.h"
 
 #define PACKETS 1024u
 #define ROOM 2048u

@@ -6,12 +6,13 @@
 #include <netinet/ip_icmp.h>
 #include <string.h>
 
-#include "changes.h"
-#include "control.h"
+#include "base/changes.h"
+#include "base/clock.h"
+#include "esp/path_mtu.h"
 #include "esp_fixture.h"
-#include "headers.h"
-#include "path_mtu.h"
-#include "pipeline.h"
+#include "ip/headers.h"
+#include "path/pipeline.h"
+#include "path/too_big.h"
 
 #define LINK 1500u
 #define SENT 1450u	/* the packet that was too big, bytes */
@@ -32,7 +33,7 @@ static int start(void **state)
 static int setup(void **state)
 {
 	(void)state;
-	control_now += 10000;
+	clock_now += 10000;
 	memset(w->stats, 0, sizeof(*w->stats));
 	esp_sa_any(&e, &esp_algorithms[0], 0);
 	return 0;
@@ -81,7 +82,7 @@ static void hear(uint16_t mtu, unsigned int quoted)
 	struct rte_mbuf *m = too_big(mtu, quoted);
 	struct headers h = headers_read(m);
 
-	path_mtu_learn(w, m, &h);
+	too_big_learn(w, m, &h);
 	rte_pktmbuf_free(m);
 }
 
@@ -91,15 +92,15 @@ static void forgotten(void **state)
 	assert_int_equal(path_mtu(e.sa, LINK), LINK);
 	hear(1400, NEEDED);
 	assert_int_equal(path_mtu(e.sa, LINK), 1400);
-	control_now += PATH_MTU_FORGET - 1;
+	clock_now += PATH_MTU_FORGET - 1;
 	assert_int_equal(path_mtu(e.sa, LINK), 1400);
-	control_now++;
+	clock_now++;
 	assert_int_equal(path_mtu(e.sa, LINK), LINK);
 	/* And now it may be more. */
 	hear(1420, NEEDED);
 	assert_int_equal(path_mtu(e.sa, LINK), 1420);
 	/* A clock that has gone back is none to go by. */
-	control_now -= 5;
+	clock_now -= 5;
 	assert_int_equal(path_mtu(e.sa, LINK), LINK);
 }
 
@@ -107,11 +108,11 @@ static void only_down(void **state)
 {
 	(void)state;
 	hear(1400, NEEDED);
-	control_now += PATH_MTU_FORGET - 1;
+	clock_now += PATH_MTU_FORGET - 1;
 	hear(1420, NEEDED);
 	assert_int_equal(path_mtu(e.sa, LINK), 1400);
 	hear(1400, NEEDED); /* said once more: holds as long again */
-	control_now += PATH_MTU_FORGET - 1;
+	clock_now += PATH_MTU_FORGET - 1;
 	assert_int_equal(path_mtu(e.sa, LINK), 1400);
 	hear(576, NEEDED);
 	assert_int_equal(path_mtu(e.sa, LINK), 576);
@@ -128,13 +129,13 @@ static void noted(void **state)
 	(void)state;
 	hear(1400, NEEDED);
 	assert_int_equal(changes_seen(), seen + 1);
-	control_now += PATH_MTU_FORGET - 1;
+	clock_now += PATH_MTU_FORGET - 1;
 	hear(1400, NEEDED);
 	hear(1420, NEEDED);
 	assert_int_equal(changes_seen(), seen + 1);
 	hear(1300, NEEDED);
 	assert_int_equal(changes_seen(), seen + 2);
-	control_now += PATH_MTU_FORGET;
+	clock_now += PATH_MTU_FORGET;
 	hear(1300, NEEDED); /* it was forgotten */
 	assert_int_equal(changes_seen(), seen + 3);
 }
@@ -151,9 +152,9 @@ static void implausible(void **state)
 	hear(SENT - 1, NEEDED);
 	assert_int_equal(path_mtu(e.sa, LINK), SENT - 1);
 	/* What somebody else has written into the file is no more plausible. */
-	e.sa->path_mtu = 100ull << PATH_MTU_SHIFT | control_now;
+	e.sa->path_mtu = 100ull << PATH_MTU_SHIFT | clock_now;
 	assert_int_equal(path_mtu(e.sa, LINK), LINK);
-	e.sa->path_mtu = 9000ull << PATH_MTU_SHIFT | control_now;
+	e.sa->path_mtu = 9000ull << PATH_MTU_SHIFT | clock_now;
 	assert_int_equal(path_mtu(e.sa, LINK), LINK);
 }
 
@@ -177,7 +178,7 @@ static void limited(void **state)
 	hear(1400, NEEDED);
 	assert_int_equal(w->stats->too_big_ignored, 101);
 	assert_int_equal(path_mtu(e.sa, LINK), LINK);
-	control_now++;
+	clock_now++;
 	hear(1400, NEEDED);
 	assert_int_equal(path_mtu(e.sa, LINK), 1400);
 }

@@ -7,10 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control.h"
+#include "base/clock.h"
+#include "base/event.h"
+#include "base/sadb.h"
+#include "crypto/device/sessions.h"
+#include "esp/lifetime.h"
 #include "esp_fixture.h"
-#include "lifetime.h"
-#include "pipeline.h"
+#include "path/pipeline.h"
 
 #define IN DROP_POLICY_INBOUND
 #define OUT DROP_NO_ROUTE
@@ -19,7 +22,7 @@ static struct worker *w = &workers[0];
 
 static int start(void **state)
 {
-	if (esp_fixture_start(state) || routes_init(1, 64) || control_events_init())
+	if (esp_fixture_start(state) || routes_init(1, 64) || events_init())
 		return -1;
 	esp_worker(w);
 	return 0;
@@ -28,7 +31,7 @@ static int start(void **state)
 static int stop(void **state)
 {
 	routes_free();
-	control_events_free();
+	events_free();
 	return esp_fixture_stop(state);
 }
 
@@ -371,7 +374,7 @@ static int next_expiry(const struct esp_sa *e)
 {
 	struct cygnet_event event;
 
-	control_post_events();
+	events_post();
 	if (cygnet_event_wait(sadb, &event, 0))
 		return 0;
 	assert_int_equal(event.type, CYGNET_EVENT_EXPIRE);
@@ -384,7 +387,7 @@ static void hear_nothing_of_before(void)
 {
 	struct cygnet_event event;
 
-	control_post_events();
+	events_post();
 	while (cygnet_event_wait(sadb, &event, 0) == 0)
 		;
 }
@@ -422,14 +425,14 @@ static void time_limit(void **state)
 	(void)state;
 	assert_true(add_window(&e, 0, 64));
 	e.sa->lifetime.hard_seconds = 10;
-	control_now = e.sa->install_time + 9;
+	clock_now = e.sa->install_time + 9;
 	assert_int_equal(from_peer(&e, 1), IN);
-	control_now++;
+	clock_now++;
 	assert_int_equal(from_peer(&e, 2), DROP_SA_EXPIRED);
 	/* A clock that seems to run backwards ends nothing. */
-	control_now = e.sa->install_time - 1;
+	clock_now = e.sa->install_time - 1;
 	assert_int_equal(from_peer(&e, 2), IN);
-	control_now = 0;
+	clock_now = 0;
 	esp_sa_delete(&e);
 }
 
@@ -441,15 +444,15 @@ static void another_charon(void **state)
 
 	(void)state;
 	hear_nothing_of_before();
-	assert_true(control_event(&event));
-	control_post_events();
+	assert_true(event_raise(&event));
+	events_post();
 	assert_int_equal(cygnet_event_wait(sadb, &got, 0), 0);
-	assert_true(control_event(&event));
+	assert_true(event_raise(&event));
 	assert_int_equal(cygnet_role_take(sadb, CYGNET_ROLE_CHARON), 0);
-	control_post_events();
+	events_post();
 	assert_int_equal(cygnet_event_wait(sadb, &got, 0), -ETIMEDOUT);
-	assert_true(control_event(&event));
-	control_post_events();
+	assert_true(event_raise(&event));
+	events_post();
 	assert_int_equal(cygnet_event_wait(sadb, &got, 0), 0);
 	assert_int_equal(got.reqid, 77);
 }
@@ -499,11 +502,11 @@ static unsigned int fill_queues(void)
 	unsigned int n = 0;
 
 	for (unsigned int full = 0; full < 2; n++) {
-		if (control_event(&other)) {
+		if (event_raise(&other)) {
 			full = 0;
 			continue;
 		}
-		control_post_events();
+		events_post();
 		full++;
 		n--;
 	}
@@ -516,7 +519,7 @@ static unsigned int drain_queues(const struct esp_sa *e, uint32_t which, unsigne
 	struct cygnet_event event;
 	unsigned int told = 0;
 
-	for (control_post_events(); !cygnet_event_wait(sadb, &event, 0); control_post_events()) {
+	for (events_post(); !cygnet_event_wait(sadb, &event, 0); events_post()) {
 		if (event.type == CYGNET_EVENT_ACQUIRE) {
 			others--;
 			continue;
@@ -669,7 +672,7 @@ static bool heard_mapping(const struct esp_sa *e, uint32_t addr, uint16_t port)
 {
 	struct cygnet_event event;
 
-	control_post_events();
+	events_post();
 	if (cygnet_event_wait(sadb, &event, 0))
 		return false;
 	assert_int_equal(event.type, CYGNET_EVENT_MAPPING);
@@ -690,7 +693,7 @@ static void mappings(void **state)
 	struct esp_sa e;
 
 	(void)state;
-	control_now++;
+	clock_now++;
 	assert_true(add_window(&e, ESP_ENCAP, 64));
 	hear_nothing_of_before();
 	assert_int_equal(pass(mapped(&e, 1, old, ESP_SPORT)), IN);
@@ -705,7 +708,7 @@ static void mappings(void **state)
 	assert_true(heard_mapping(&e, new, 4444));
 	assert_int_equal(pass(mapped(&e, 3, new, 4444)), IN);
 	assert_false(heard_mapping(&e, new, 4444));
-	control_now++;
+	clock_now++;
 	assert_int_equal(pass(mapped(&e, 4, old, 4445)), IN);
 	assert_true(heard_mapping(&e, old, 4445));
 	esp_sa_delete(&e);
@@ -719,7 +722,7 @@ static void mappings6(void **state)
 	struct esp_sa e;
 
 	(void)state;
-	control_now++;
+	clock_now++;
 	assert_true(add_window(&e, ESP_ENCAP, 64));
 	esp_sa_move(&e, true);
 	hear_nothing_of_before();
@@ -729,11 +732,11 @@ static void mappings6(void **state)
 	for (unsigned int i = 0; i < RTE_DIM(at); i++) {
 		struct rte_mbuf *m = esp_sealed(&e, i + 1, IPPROTO_IPIP);
 
-		control_now++;
+		clock_now++;
 		packet(m)->src = at[i];
 		packet(m)->sport = cygnet_sa_path(e.sa)->sport;
 		assert_int_equal(pass(m), IN);
-		control_post_events();
+		events_post();
 		assert_int_equal(cygnet_event_wait(sadb, &event, 0) == 0, i > 0);
 		if (!i)
 			continue;
@@ -751,7 +754,7 @@ static unsigned int heard_types(void)
 	struct cygnet_event event;
 	unsigned int types = 0;
 
-	control_post_events();
+	events_post();
 	while (cygnet_event_wait(sadb, &event, 0) == 0) {
 		assert_false(types & 1u << event.type);
 		types |= 1u << event.type;
@@ -767,11 +770,11 @@ static void told_when_there_is_room(void **state)
 	struct esp_sa e;
 
 	(void)state;
-	control_now++;
+	clock_now++;
 	assert_true(add_window(&e, ESP_ENCAP, 64));
 	e.sa->lifetime.soft_packets = 1;
 	hear_nothing_of_before();
-	while (control_event(&another))
+	while (event_raise(&another))
 		;
 	assert_int_equal(pass(mapped(&e, 1, new, 4444)), IN);
 	assert_int_equal(pass(mapped(&e, 2, new, 4444)), IN);
@@ -799,10 +802,10 @@ static void moved_and_silent(void **state)
 
 	(void)state;
 	for (unsigned int back = 0; back < 2; back++) {
-		control_now++;
+		clock_now++;
 		assert_true(add_window(&e, ESP_ENCAP, 64));
 		hear_nothing_of_before();
-		while (control_event(&another))
+		while (event_raise(&another))
 			;
 		assert_int_equal(pass(mapped(&e, 1, new, 4444)), IN);
 		assert_int_equal(pass(mapped(&e, 2, back ? old : new, back ? ESP_SPORT : 4445)), IN);

@@ -6,12 +6,12 @@
 #include <rte_cycles.h>
 #include <rte_ether.h>
 
-#include "control.h"
+#include "base/sadb.h"
+#include "crypto/device/pool.h"
 #include "gateway_fixture.h"
-#include "../pool.h"
-#include "port.h"
-#include "reassemble.h"
-#include "shortcut.h"
+#include "host/port.h"
+#include "path/fast/shortcut.h"
+#include "path/reassemble.h"
 
 #define PACKETS 128u
 #define ROOM 2304u

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "eal_fixture.h"
-#include "route.h"
+#include "host/route.h"
 
 #define ROUTES 1024
 

@@ -10,11 +10,14 @@
 
 #include <rte_cryptodev.h>
 
-#include "control.h"
+#include "base/clock.h"
+#include "base/event.h"
+#include "base/sadb.h"
+#include "crypto/device/sessions.h"
 #include "esp_fixture.h"
-#include "pipeline.h"
-#include "port.h"
-#include "shortcut.h"
+#include "host/port.h"
+#include "path/fast/shortcut.h"
+#include "path/pipeline.h"
 
 #define OUT DROP_NO_ROUTE
 #define SESSIONS 2u
@@ -52,13 +55,13 @@ static int start(void **state)
 	ports[0].mtu = 1500;
 	ports[0].queues = 1;
 	port_set_mac(&ports[0], &(struct rte_ether_addr){{2, 0, 0, 0, 0, 1}});
-	return !process || esp_fixture_start(state) || routes_init(1, 64) || control_events_init();
+	return !process || esp_fixture_start(state) || routes_init(1, 64) || events_init();
 }
 
 static int stop(void **state)
 {
 	routes_free();
-	control_events_free();
+	events_free();
 	return esp_fixture_stop(state);
 }
 
@@ -112,7 +115,7 @@ static int setup(void **state)
 	failing = false;
 	if (flows_create(&w->flows, 16))
 		return -1;
-	w->sessions = sessions_create(16, SESSIONS, &w->flows);
+	w->sessions = sessions_create(16, SESSIONS, &w->flows.epoch);
 	if (!w->sessions)
 		return -1;
 	esp_sa_any(&in, &esp_algorithms[esp_algorithm_count - 1], ESP_INBOUND);
@@ -163,7 +166,7 @@ static void learn(void)
 	s->way.longest = 1400;
 	esp_front_make(&s->front, out[0]);
 	peer_packet(ip, sizeof(ip), 0, false);
-	assert_true(flow_of(ip, sizeof(ip), FLOW_FROM_PORT(0), &what.key));
+	assert_true(flow_of(ip, sizeof(ip), PACKET_FROM_PORT(0), &what.key));
 	what.session = s;
 	flow_learn(&w->flows, &what, UINT64_MAX);
 }
@@ -280,7 +283,7 @@ static const struct flow *learned(struct rte_mbuf *m)
 
 	packet(m)->epoch = w->flows.epoch;
 	assert_true(flow_of(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_data_len(m),
-			    FLOW_FROM_PORT(0), &key));
+			    PACKET_FROM_PORT(0), &key));
 	protect(w, m);
 	esp_worker_finish(w);
 	return flow_find(&w->flows, &key, flow_place(&w->flows, &key));
@@ -291,8 +294,8 @@ static void refused(void **state)
 {
 	(void)state;
 	shortcut_look(w);
-	control_now = 1000;
-	in.sa->install_time = out[0]->install_time = control_now - 10;
+	clock_now = 1000;
+	in.sa->install_time = out[0]->install_time = clock_now - 10;
 	in.sa->lifetime.hard_seconds = 5;
 	assert_null(learned(sealed(1)));
 	assert_int_equal(w->stats->drop[DROP_SA_EXPIRED], 1);
@@ -309,15 +312,15 @@ static void past_its_time(void **state)
 	(void)state;
 	shortcut_look(w);
 	w->flows.usual = 100 * rte_get_tsc_hz();
-	control_now = 1000;
-	in.sa->install_time = control_now - 10;
+	clock_now = 1000;
+	in.sa->install_time = clock_now - 10;
 	in.sa->lifetime.hard_seconds = 12;
 	f = learned(sealed(1));
 	assert_non_null(f);
 	assert_in_range((f->until - w->flows.now) / rte_get_tsc_hz(), 1, 2);
 	/* Installed in a second that has not come round here yet. */
 	flows_forget(&w->flows);
-	in.sa->install_time = control_now + 1;
+	in.sa->install_time = clock_now + 1;
 	in.sa->lifetime.hard_seconds = 3;
 	f = learned(sealed(2));
 	assert_non_null(f);

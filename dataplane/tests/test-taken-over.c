@@ -10,10 +10,11 @@
 #include <rte_cryptodev.h>
 #include <rte_esp.h>
 
-#include "control.h"
-#include "crypto_core.h"
+#include "base/sadb.h"
+#include "crypto/crypto_core.h"
+#include "crypto/device/sessions.h"
 #include "gateway_fixture.h"
-#include "shortcut.h"
+#include "path/fast/shortcut.h"
 
 #define N 32u
 #define TUNNELS 2u
@@ -210,7 +211,7 @@ static void protect_frame(struct rte_mbuf *m, const struct tunnel *from)
 
 	rte_pktmbuf_adj(m, ETHER);
 	packet_received(m, GATEWAY_WAN, w->flows.epoch);
-	packet_unprotect(m, session_of(from));
+	esp_in_identify(m, session_of(from));
 	packet(m)->handed = 1;
 	memcpy(&h, rte_pktmbuf_mtod_offset(m, const uint8_t *, packet(m)->esp), sizeof(h));
 	packet(m)->seq = ntohl(h.seq);

@@ -13,12 +13,12 @@
 
 #include <rte_eal.h>
 
+#include "base/log.h"
+#include "base/sadb.h"
+#include "base/stats.h"
 #include "client.h"
-#include "conf.h"
-#include "control.h"
-#include "engine.h"
-#include "log.h"
-#include "stats.h"
+#include "conf/conf.h"
+#include "crypto/device/engine.h"
 #include "telemetry.h"
 
 #define WORKERS CONF_MAX_WORKERS

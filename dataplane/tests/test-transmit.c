@@ -8,9 +8,9 @@
 #include <rte_ethdev.h>
 
 #include "eal_fixture.h"
-#include "neigh.h"
-#include "pipeline.h"
-#include "port.h"
+#include "host/neigh.h"
+#include "host/port.h"
+#include "path/pipeline.h"
 
 #define ROOM 32u /* of a ring, less one that it does not use */
 #define LENGTH 100u

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file clock.h
+ * The clock of lifetimes and use times: whole seconds, which the control thread reads from the
+ * kernel so that no lcore has to.
+ */
+#ifndef CYGNETD_CLOCK_H
+#define CYGNETD_CLOCK_H
+
+#include <stdint.h>
+
+/** Seconds of CLOCK_MONOTONIC. Written by the control thread; atomic. */
+extern uint64_t clock_now;
+
+/** The time in seconds of CLOCK_MONOTONIC. Any thread. */
+static inline uint64_t clock_seconds(void)
+{
+	return __atomic_load_n(&clock_now, __ATOMIC_RELAXED);
+}
+
+/** Read the kernel's clock. Control thread, many times a second. */
+void clock_update(void);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+
+#include <rte_ring.h>
+#include <rte_ring_elem.h>
+
+#include "base/event.h"
+#include "base/log.h"
+#include "base/sadb.h"
+
+#define EVENTS 4096u
+
+struct cygnet_db *sadb;
+int sadb_charon;
+
+static struct rte_ring *events;
+static struct cygnet_event unposted;	/* taken from the queue, without room in the file */
+static bool have_unposted;
+
+_Static_assert(sizeof(struct cygnet_event) % 4 == 0, "rte_ring wants words");
+
+bool event_raise(const struct cygnet_event *event)
+{
+	return rte_ring_mp_enqueue_elem(events, (void *)(uintptr_t)event, sizeof(*event)) == 0;
+}
+
+static int charon_pid(void)
+{
+	struct cygnet_db_info info;
+
+	cygnet_db_info(sadb, &info);
+	return info.charon_pid;
+}
+
+static void forget_events_of_another_charon(void)
+{
+	int now = charon_pid();
+
+	if (now == sadb_charon)
+		return;
+	__atomic_store_n(&sadb_charon, now, __ATOMIC_RELAXED);
+	have_unposted = false;
+	while (rte_ring_sc_dequeue_elem(events, &unposted, sizeof(unposted)) == 0)
+		;
+}
+
+void events_post(void)
+{
+	forget_events_of_another_charon();
+	for (;;) {
+		if (!have_unposted &&
+		    rte_ring_sc_dequeue_elem(events, &unposted, sizeof(unposted)))
+			return;
+		have_unposted = cygnet_event_post(sadb, &unposted) != 0;
+		if (have_unposted)
+			return;
+	}
+}
+
+int events_init(void)
+{
+	events = rte_ring_create_elem("events", sizeof(struct cygnet_event), EVENTS,
+				      SOCKET_ID_ANY, RING_F_SC_DEQ);
+	if (!events) {
+		log_error("no memory for the event queue");
+		return -ENOMEM;
+	}
+	__atomic_store_n(&sadb_charon, charon_pid(), __ATOMIC_RELAXED);
+	return 0;
+}
+
+void events_free(void)
+{
+	rte_ring_free(events);
+	events = NULL;
+}

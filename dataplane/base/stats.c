@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/stats.h"
+
+struct stats stats[CONF_MAX_WORKERS];

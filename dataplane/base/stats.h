@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file stats.h
+ * What the lcores count. Each counter has one writer, its lcore; telemetry adds
+ * the lcores up.
+ */
+#ifndef CYGNETD_STATS_H
+#define CYGNETD_STATS_H
+
+#include <stdint.h>
+#include <rte_common.h>
+
+#include "base/drop.h"
+#include "conf/conf.h"
+
+#define STATS_MAX_DEVICES 16	/* crypto devices */
+
+struct stats_port {
+	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
+	uint64_t to_kernel, from_kernel;	/* packets through the TAP */
+};
+
+struct stats_device {
+	uint64_t encrypted, decrypted;	/* packets that came back well */
+	uint64_t bytes;			/* that went through */
+	uint64_t failed;
+};
+
+struct stats {
+	uint64_t forwarded;		/* plaintext in, plaintext out */
+	uint64_t encapsulated;		/* plaintext in, ESP out */
+	uint64_t decapsulated;		/* ESP in, plaintext out or to the kernel */
+	uint64_t dummies;		/* dummy packets eaten (RFC 4303, 2.6) */
+	uint64_t keepalives;		/* NAT keepalives eaten (RFC 3948, 2.3) */
+	uint64_t held;			/* had to wait for an SA */
+	uint64_t reassembled;		/* to this host, of fragments: ESP, AH, IKE */
+	uint64_t too_big_learned;	/* ICMP errors: an SA's path has a smaller MTU */
+	uint64_t too_big_ignored;	/* those about no SA's packet, or not plausible */
+	uint64_t handed_over;		/* to the lcore that owns the SA */
+	uint64_t crypto_cores;		/* packets that they have done for this one */
+	uint64_t shortcut;		/* of a flow that was known (flow.h) */
+	uint64_t drop[DROP_REASON_COUNT];
+	struct stats_port port[CONF_MAX_PORTS];
+	struct stats_device device[STATS_MAX_DEVICES];
+} __rte_cache_aligned;
+
+/** By worker number. */
+extern struct stats stats[CONF_MAX_WORKERS];
+
+#endif

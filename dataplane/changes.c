@@ -1,4 +1,0 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "changes.h"
-
-uint64_t changes_count;

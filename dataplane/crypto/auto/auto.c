@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <rte_cycles.h>
+
+#include "base/log.h"
+#include "crypto/auto/auto.h"
+#include "crypto/auto/measure.h"
+#include "crypto/auto/measured_file.h"
+#include "crypto/auto/offload.h"
+#include "crypto/device/engine.h"
+#include "crypto/device/pool.h"
+
+/* Keep what was measured for the next start, if that is all: the file would say for ever that a
+ * device does not do what it had no chance to do. */
+static void keep(const struct conf *conf, const char *path, int err)
+{
+	if (!err)
+		err = mkdir(conf->state, 0755) && errno != EEXIST ? -errno : measured_write(path);
+	if (err == -EAGAIN)
+		log_warn("%s: not written: the engines will be measured again at the next start", path);
+	else if (err)
+		log_warn("%s: %s: the engines will be measured again at the next start", path,
+			 strerror(-err));
+}
+
+static int measure(unsigned int workers)
+{
+	struct rte_mempool *packets[CONF_MAX_WORKERS];
+	uint64_t began = rte_get_tsc_cycles();
+	unsigned int made;
+	int err;
+
+	for (made = 0; made < workers; made++) {
+		char name[RTE_MEMPOOL_NAMESIZE];
+
+		snprintf(name, sizeof(name), "measured%u", made);
+		packets[made] = packet_pool_create(name, MEASURE_PACKETS);
+		if (!packets[made])
+			break;
+	}
+	err = made == workers ? measure_all(packets, workers, MEASURE_MS) : -ENOMEM;
+	while (made)
+		packet_pool_free(packets[--made]);
+	if (err == -ENOMEM)
+		log_error("no memory to measure the engines");
+	else
+		log_info("engines measured in %u ms",
+			 (unsigned int)((rte_get_tsc_cycles() - began) * 1000 / rte_get_tsc_hz()));
+	return err;
+}
+
+void auto_measure(const struct conf *conf)
+{
+	char path[PATH_MAX + 16], why[128];
+	int err;
+
+	if (conf->engine != ENGINE_AUTO || engine_devices < 2)
+		return;
+	snprintf(path, sizeof(path), "%s/engines", conf->state);
+	err = measured_read(path, why, sizeof(why));
+	if (err) {
+		if (err != -ENOENT)
+			log_warn("%s: not used, it is %s: measuring the engines anew", path, why);
+		err = measure(conf->workers);
+		if (err == -ENOMEM)
+			return;
+		keep(conf, path, err);
+	} else {
+		log_info("%s: says how fast the engines are", path);
+	}
+	offload_choose_all();
+	offload_enabled = true;
+}
+
+void auto_stop(void)
+{
+	offload_enabled = false;
+}
+
+bool auto_memory_pays(void)
+{
+	const struct engine_device *with_memory = engine_with_memory();
+	unsigned int device = with_memory ? (unsigned int)(with_memory - engine_device) : 0;
+
+	if (!with_memory || engine_lost(device))
+		return false;
+	return offload_enabled ? offload_uses(device) : device == 0;
+}

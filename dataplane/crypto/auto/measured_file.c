@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <rte_net_crc.h>
+
+#include "crypto/auto/measured.h"
+#include "crypto/auto/measured_file.h"
+#include "crypto/device/engine.h"
+
+#define HEADER "cygnet engines 3" /* one more whenever other things are measured, or otherwise */
+#define SIZE_MAX_BYTES (1u << 20) /* all devices that there may be have half of it */
+#define LINE_BYTES 1024u
+
+static uint32_t checksum(const char *text, size_t len)
+{
+	return rte_net_crc_calc(text, (uint32_t)len, RTE_NET_CRC32_ETH);
+}
+
+static void device_line(unsigned int device, char *line)
+{
+	const struct engine_device *e = &engine_device[device];
+
+	snprintf(line, LINE_BYTES, "device %s|%s|%s", e->name, e->driver, e->version);
+}
+
+/* --- reading --- */
+
+static bool find_algorithm(const char *name, unsigned int *algorithm)
+{
+	for (unsigned int a = 0; a < algorithm_count; a++) {
+		char known[ALGORITHM_NAME];
+
+		algorithm_name(a, known);
+		*algorithm = a;
+		if (strcmp(known, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool find_length(unsigned int bytes, unsigned int *length)
+{
+	for (unsigned int l = 0; l < LENGTH_CLASSES; l++) {
+		*length = l;
+		if (length_class_bytes[l] == bytes)
+			return true;
+	}
+	return false;
+}
+
+static bool plausible(const struct measured *m)
+{
+	bool good = isfinite(m->latency_us) && m->latency_us > 0 && isfinite(m->cost_ns) &&
+		    m->cost_ns > 0 && m->gbps[0] > 0;
+
+	for (unsigned int i = 0; i < MEASURED_STEPS; i++)
+		good &= isfinite(m->gbps[i]) && m->gbps[i] >= 0;
+	return good;
+}
+
+static bool read_result(const char *line)
+{
+	unsigned int device, bytes, algorithm, length;
+	char name[ALGORITHM_NAME];
+	struct measured m;
+	int end = -1;
+
+	if (sscanf(line, "%2u|%47[^|]|%4u|%f|%f,%f,%f|%f%n", &device, name, &bytes, &m.latency_us,
+		   &m.gbps[0], &m.gbps[1], &m.gbps[2], &m.cost_ns, &end) != 8 || line[end])
+		return false;
+	if (device >= engine_devices || !find_algorithm(name, &algorithm) ||
+	    !find_length(bytes, &length) || !plausible(&m))
+		return false;
+	measured[device][algorithm][length] = m;
+	return true;
+}
+
+/* Whether the last line says what the checksum of the others is; it is cut off. */
+static bool check_end(char *text)
+{
+	char *end = strstr(text, "\nend "), want[16];
+
+	if (!end)
+		return false;
+	snprintf(want, sizeof(want), "end %08x\n", checksum(text, (size_t)(end + 1 - text)));
+	if (strcmp(end + 1, want))
+		return false;
+	end[1] = '\0';
+	return true;
+}
+
+static int read_text(char *text, char *why, size_t size)
+{
+	char *save, *line, want[LINE_BYTES];
+
+	snprintf(why, size, "damaged");
+	if (!check_end(text))
+		return -EINVAL;
+	line = strtok_r(text, "\n", &save);
+	if (!line || strcmp(line, HEADER))
+		return -EINVAL;
+	line = strtok_r(NULL, "\n", &save);
+	for (unsigned int d = 0; d < engine_devices; d++) {
+		device_line(d, want);
+		if (!line || strcmp(line, want)) {
+			snprintf(why, size, "of other devices or versions");
+			return -ESTALE;
+		}
+		line = strtok_r(NULL, "\n", &save);
+	}
+	if (line && strncmp(line, "device ", 7) == 0) {
+		snprintf(why, size, "of more devices");
+		return -ESTALE;
+	}
+	for (; line; line = strtok_r(NULL, "\n", &save))
+		if (!read_result(line))
+			return -EINVAL;
+	return 0;
+}
+
+static char *load(const char *path, int *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	char *text = NULL;
+	struct stat st;
+	ssize_t got = -1;
+
+	*err = -errno;
+	if (fd < 0)
+		return NULL;
+	*err = -EINVAL;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= (off_t)SIZE_MAX_BYTES)
+		text = calloc(1, SIZE_MAX_BYTES + 1);
+	if (text)
+		got = read(fd, text, SIZE_MAX_BYTES);
+	close(fd);
+	if (got < 0 || memchr(text, '\0', (size_t)got)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+int measured_read(const char *path, char *why, size_t size)
+{
+	int err;
+	char *text = load(path, &err);
+
+	memset(measured, 0, sizeof(measured));
+	if (!text) {
+		snprintf(why, size, "%s", err == -EINVAL ? "damaged" : strerror(-err));
+		return err;
+	}
+	err = read_text(text, why, size);
+	free(text);
+	if (err)
+		memset(measured, 0, sizeof(measured));
+	return err;
+}
+
+/* --- writing --- */
+
+static void write_results(FILE *out, unsigned int device)
+{
+	for (unsigned int a = 0; a < algorithm_count; a++) {
+		char name[ALGORITHM_NAME];
+
+		algorithm_name(a, name);
+		for (unsigned int l = 0; l < LENGTH_CLASSES; l++) {
+			const struct measured *m = &measured[device][a][l];
+
+			if (m->gbps[0] > 0)
+				fprintf(out, "%u|%s|%u|%.3f|%.4f,%.4f,%.4f|%.1f\n", device, name,
+					length_class_bytes[l], (double)m->latency_us,
+					(double)m->gbps[0], (double)m->gbps[1], (double)m->gbps[2],
+					(double)m->cost_ns);
+		}
+	}
+}
+
+static char *make_text(size_t *len)
+{
+	char *text = NULL, line[LINE_BYTES];
+	FILE *out = open_memstream(&text, len);
+
+	if (!out)
+		return NULL;
+	fprintf(out, "%s\n", HEADER);
+	for (unsigned int d = 0; d < engine_devices; d++) {
+		device_line(d, line);
+		fprintf(out, "%s\n", line);
+	}
+	for (unsigned int d = 0; d < engine_devices; d++)
+		write_results(out, d);
+	fflush(out);
+	fprintf(out, "end %08x\n", checksum(text, *len));
+	if (fclose(out)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+int measured_write(const char *path)
+{
+	char new_path[PATH_MAX + 32];
+	size_t len;
+	char *text = make_text(&len);
+	int fd, err = 0;
+
+	if (!text)
+		return -ENOMEM;
+	/* Gateways on one host may share the folder. */
+	snprintf(new_path, sizeof(new_path), "%s.%d", path, (int)getpid());
+	unlink(new_path);
+	fd = open(new_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (fd < 0) {
+		err = -errno;
+		goto out;
+	}
+	if (write(fd, text, len) != (ssize_t)len || fsync(fd) || rename(new_path, path)) {
+		err = errno ? -errno : -ENOSPC;
+		unlink(new_path);
+	}
+	close(fd);
+out:
+	free(text);
+	return err;
+}

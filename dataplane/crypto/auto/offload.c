@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <rte_cycles.h>
+#include <rte_mempool.h>
+
+#include "crypto/auto/measured.h"
+#include "crypto/auto/offload.h"
+#include "crypto/device/engine.h"
+
+#define HALF 0.5f
+#define FAR_BETTER 1.5f
+#define LOAD_HIGH 75u	    /* % of a core */
+#define LOAD_LOW 40u
+#define WINDOWS_UP 2u	    /* in a row, to begin with batches, */
+#define WINDOWS_FIRST 16u   /* and as many to know what `light` does */
+#define WINDOWS_DOWN 8u	    /* to end that: a pause between two bursts is short */
+#define BEATEN 512u	    /* windows, 0.1 s: a GPU that has slept is slow at first */
+#define PAUSE_MOST 16384u   /* 3.3 s */
+#define PROVEN 1024u
+#define SCALE_UNKNOWN (4u * OFFLOAD_SCALE)
+#define SCALE_LEAST (OFFLOAD_SCALE / 16)
+#define SCALE_MOST (64u * OFFLOAD_SCALE)
+#define STARVED 64u	    /* packets that are left in the worker's pool */
+
+struct offload_class offload_class[ALGORITHMS_MAX + 1][LENGTH_CLASSES];
+bool offload_enabled;
+
+/* Between equals the first in the order of preference. */
+static uint8_t choose_light(const struct measured *const *m, unsigned int devices, uint32_t usable)
+{
+	uint8_t light = OFFLOAD_NONE;
+
+	for (unsigned int d = 0; d < devices; d++)
+		if (usable >> d & 1 && measured_gbps(m[d]) > 0 &&
+		    (light == OFFLOAD_NONE ||
+		     m[d]->latency_us * MEASURED_BETTER < m[light]->latency_us))
+			light = (uint8_t)d;
+	return light;
+}
+
+/* Under full load another device pays if it does more by itself, or if it adds to
+ * what the core can do: a fair part more, for much less of the core's time. */
+static bool pays(const struct measured *other, const struct measured *light)
+{
+	float gbps = measured_gbps(other), than = measured_gbps(light);
+
+	return gbps > than * MEASURED_BETTER ||
+	       (gbps > than * HALF && other->cost_ns < light->cost_ns * HALF);
+}
+
+static uint8_t choose_full(const struct measured *const *m, unsigned int devices, uint32_t usable,
+			   uint8_t light)
+{
+	uint8_t full = light;
+
+	for (unsigned int d = 0; d < devices; d++)
+		if (usable >> d & 1 && d != light && pays(m[d], m[light]) &&
+		    (full == light || measured_gbps(m[d]) > measured_gbps(m[full])))
+			full = (uint8_t)d;
+	return full;
+}
+
+struct offload_class offload_choose(const struct measured *const *m, unsigned int devices,
+				    uint32_t usable)
+{
+	struct offload_class class = {.light = choose_light(m, devices, usable)};
+
+	class.full = class.light;
+	if (class.light == OFFLOAD_NONE)
+		return class;
+	class.cost = (uint16_t)RTE_MIN(m[class.light]->cost_ns, (float)UINT16_MAX);
+	class.full = choose_full(m, devices, usable, class.light);
+	if (class.full == class.light)
+		return class;
+	class.pays = true;
+	/* What the core does itself it does not bring to the other one, which does more in that time. */
+	class.spills = measured_gbps(m[class.full]) <= measured_gbps(m[class.light]) * FAR_BETTER;
+	return class;
+}
+
+bool offload_uses(unsigned int device)
+{
+	for (unsigned int a = 0; a < algorithm_count; a++)
+		for (unsigned int l = 0; l < LENGTH_CLASSES; l++)
+			if (offload_class[a][l].light == device || offload_class[a][l].full == device)
+				return true;
+	return false;
+}
+
+/* As speaks_for_full() below has it: enough of a core's time, and enough for a batch. */
+float offload_pays_from(const struct offload_class *class, unsigned int bytes)
+{
+	float batches, load;
+
+	if (!class->pays)
+		return 0;
+	batches = (float)measured_in_flight[0] / (OFFLOAD_WINDOW_US * 1000.0f);
+	load = (float)LOAD_HIGH / 100 / (float)RTE_MAX(class->cost, 1);
+	return RTE_MAX(batches, load) * (float)bytes * 8;
+}
+
+static uint32_t usable_devices(void)
+{
+	uint32_t usable = 0;
+
+	for (unsigned int d = 0; d < engine_devices; d++)
+		usable |= (uint32_t)!engine_lost(d) << d;
+	return usable;
+}
+
+void offload_choose_all(void)
+{
+	uint32_t usable = usable_devices();
+
+	for (unsigned int a = 0; a <= ALGORITHMS_MAX; a++) {
+		for (unsigned int l = 0; l < LENGTH_CLASSES; l++) {
+			struct offload_class class = {.light = OFFLOAD_NONE, .full = OFFLOAD_NONE};
+			const struct measured *m[STATS_MAX_DEVICES];
+
+			for (unsigned int d = 0; a < algorithm_count && d < engine_devices; d++)
+				m[d] = &measured[d][a][l];
+			if (a < algorithm_count)
+				class = offload_choose(m, engine_devices, usable);
+			__atomic_store(&offload_class[a][l], &class, __ATOMIC_RELAXED);
+		}
+	}
+}
+
+/* More is waiting, or cannot be received. */
+static bool has_backlog(const struct offload *o)
+{
+	return (o->full_bursts && o->full_bursts * 2 >= o->bursts) || o->starved;
+}
+
+/* The share of its time that a worker would need for what it had in a window, if `light` did it,
+ * percent. */
+static uint64_t load_of(const struct offload *o, uint32_t scale, uint64_t elapsed_ns)
+{
+	return o->cost * scale / OFFLOAD_SCALE * 100 / elapsed_ns;
+}
+
+/* As packets come faster more of them are in flight, by themselves, and the device does more.
+ * Only so few that each is a batch of its own are not for it. @return halves of a batch */
+static uint64_t halves_of(const struct offload *o, uint64_t elapsed_ns)
+{
+	return (uint64_t)o->packets * OFFLOAD_WINDOW_US * 1000 * 2 / elapsed_ns /
+	       measured_in_flight[0];
+}
+
+/* What is waiting shows that `light` had all of the worker's time, if no packet had to wait for another
+ * device, and half of the frames were SAs' (those of other workers are handed over): others, which may be anybody's, take time as well.
+ * Often something else has some of it, so it is the best windows that count. */
+static void learn(struct offload *o, uint64_t elapsed_ns)
+{
+	uint64_t scale;
+
+	if (o->full || o->mixed || !o->cost || !has_backlog(o) || o->protected * 2 < o->frames)
+		return;
+	scale = RTE_MAX(elapsed_ns * OFFLOAD_SCALE / o->cost, (uint64_t)SCALE_LEAST);
+	scale = RTE_MIN(scale, (uint64_t)SCALE_MOST);
+	if (!o->learned || scale < o->scale)
+		o->scale = (uint32_t)((o->learned ? o->scale + scale : 2 * scale) / 2);
+	else
+		o->scale += (uint32_t)(scale - o->scale) / 32;
+	o->learned += o->learned < WINDOWS_FIRST;
+}
+
+static uint32_t scale_of(const struct offload *o, uint32_t unknown)
+{
+	return o->learned < WINDOWS_FIRST ? unknown : o->scale;
+}
+
+/* Whether a window speaks for batches, or still does: more has to happen to begin
+ * than to go on. */
+static bool speaks_for_full(const struct offload *o, uint64_t elapsed_ns)
+{
+	uint64_t load = load_of(o, scale_of(o, OFFLOAD_SCALE), elapsed_ns);
+	uint64_t halves = halves_of(o, elapsed_ns);
+
+	/* What is waiting although they are few speaks for itself: is_beaten(). */
+	if (o->full)
+		return has_backlog(o) || (load >= LOAD_LOW && halves >= 1);
+	return !o->pause && (has_backlog(o) || load >= LOAD_HIGH) && halves >= 2;
+}
+
+/* Whether `full` has long been behind with what `light` would have done in less than the time. */
+static bool is_beaten(struct offload *o, uint64_t elapsed_ns)
+{
+	bool beaten = o->full && has_backlog(o) &&
+		      load_of(o, scale_of(o, SCALE_UNKNOWN), elapsed_ns) < LOAD_HIGH;
+
+	o->beaten = beaten ? (uint16_t)(o->beaten + 1) : 0;
+	o->proven = o->full && !beaten ? o->proven + 1 : 0;
+	if (o->proven == PROVEN)
+		o->next_pause = 0;
+	if (o->beaten < BEATEN)
+		return false;
+	o->pause = RTE_MAX(o->next_pause, BEATEN);
+	o->next_pause = RTE_MIN(2 * o->pause, PAUSE_MOST);
+	return true;
+}
+
+static bool change(struct offload *o, bool full)
+{
+	o->streak = o->beaten = 0;
+	o->spilling = false;
+	o->full = full;
+	__atomic_store_n(&o->switches, o->switches + 1, __ATOMIC_RELAXED);
+	return true;
+}
+
+static bool decide(struct offload *o, uint64_t elapsed_ns)
+{
+	unsigned int up = o->learned < WINDOWS_FIRST ? WINDOWS_FIRST : WINDOWS_UP;
+	bool want = speaks_for_full(o, elapsed_ns);
+
+	learn(o, elapsed_ns);
+	o->pause -= o->pause > 0;
+	if (is_beaten(o, elapsed_ns))
+		return change(o, false);
+	o->streak = want == o->full ? 0 : (uint8_t)(o->streak + 1);
+	if (o->streak < (o->full ? WINDOWS_DOWN : up))
+		return false;
+	return change(o, want);
+}
+
+bool offload_decide(struct offload *o, uint64_t elapsed_ns)
+{
+	bool changed = decide(o, RTE_MAX(elapsed_ns, (uint64_t)1));
+
+	o->cost = 0;
+	o->packets = o->protected = o->frames = 0;
+	o->bursts = o->full_bursts = 0;
+	return changed;
+}
+
+/* Without what lcores have in caches of their own: to look at all of these takes long. */
+bool offload_starves(const struct rte_mempool *packets)
+{
+	return rte_mempool_get_ops(packets->ops_index)->get_count(packets) < STARVED;
+}
+
+bool offload_is_over(struct offload *o, uint32_t in_flight)
+{
+	o->mixed |= in_flight > 0;
+	return rte_get_tsc_cycles() - o->began >= rte_get_tsc_hz() / 1000000 * OFFLOAD_WINDOW_US;
+}
+
+void offload_turn(struct offload *o, uint32_t in_flight, bool starved)
+{
+	uint64_t now = rte_get_tsc_cycles(), per_us = rte_get_tsc_hz() / 1000000;
+
+	o->starved = in_flight && starved;
+	offload_decide(o, (now - o->began) * 1000 / per_us);
+	o->mixed = in_flight > 0;
+	o->began = now;
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <rte_common.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/sadb.h"
+#include "crypto/device/algorithm.h"
+#include "crypto/device/engine.h"
+#include "crypto/device/sessions.h"
+#include "crypto/device/suite.h"
+#include "esp/esp.h"
+#include "esp/mapping.h"
+#include "esp/session.h"
+
+#define UNSERVED 16u	/* SAs about which the control thread has yet to say something */
+#define EVICT_TRIES 64u /* sessions, least recently used first, that may be in use */
+
+struct unserved {
+	rte_be32_t spi;
+	uint8_t cipher, auth;
+};
+
+struct session_table {
+	struct session *pool;	/* all there are */
+	struct session *unused; /* of those, by ->older */
+	struct session *oldest, *newest;
+	uint32_t slots, next_sweep;
+	uint32_t *released;	/* incremented when a session goes; may be NULL */
+	uint32_t high; /* no session at or above */
+	struct unserved unserved[UNSERVED];
+	uint32_t said, to_say;	/* atomic; free-running positions in unserved[] */
+	struct session *slot[];
+};
+
+uint32_t sessions_of_worker(uint32_t sas, uint32_t sessions, unsigned int workers)
+{
+	return (RTE_MIN(sas, sessions) + workers - 1) / workers;
+}
+
+static void put(struct session_table *table, struct session *s)
+{
+	s->older = table->unused;
+	table->unused = s;
+}
+
+/* Pages of 2 MiB where the kernel has them: many SAs in turn need many pages at a time. */
+static struct session *make_pool(uint32_t most)
+{
+	size_t page = 2 << 20, size = RTE_ALIGN_CEIL(most * sizeof(struct session), page);
+	struct session *pool = aligned_alloc(page, size);
+
+	if (!pool)
+		return NULL;
+	madvise(pool, size, MADV_HUGEPAGE);
+	memset(pool, 0, most * sizeof(*pool));
+	return pool;
+}
+
+struct session_table *sessions_create(uint32_t slots, uint32_t most, uint32_t *released)
+{
+	struct session_table *table = calloc(1, sizeof(*table) + slots * sizeof(table->slot[0]));
+
+	if (!table)
+		return NULL;
+	table->slots = slots;
+	table->released = released;
+	table->pool = make_pool(most);
+	if (!table->pool) {
+		free(table);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < most; i++)
+		put(table, &table->pool[i]);
+	return table;
+}
+
+/* --- by their last use --- */
+
+static void unlink_session(struct session_table *table, struct session *s)
+{
+	*(s->older ? &s->older->newer : &table->oldest) = s->newer;
+	*(s->newer ? &s->newer->older : &table->newest) = s->older;
+}
+
+static void link_newest(struct session_table *table, struct session *s)
+{
+	s->used = clock_seconds();
+	s->older = table->newest;
+	s->newer = NULL;
+	*(s->older ? &s->older->newer : &table->oldest) = s;
+	table->newest = s;
+}
+
+static void release(struct session_table *table, uint32_t index)
+{
+	struct session *s = table->slot[index];
+
+	for (unsigned int d = 0; d < engine_devices; d++)
+		if (s->at[d]) /* its memory, with what the driver made of the key, is zeroed */
+			rte_cryptodev_sym_session_free(engine_device[d].id, s->at[d]);
+	if (table->released)
+		++*table->released;
+	unlink_session(table, s);
+	explicit_bzero(s, sizeof(*s));
+	put(table, s);
+	table->slot[index] = NULL;
+}
+
+/* @return NULL: all are in use */
+static struct session *take(struct session_table *table)
+{
+	struct session *s = table->oldest;
+
+	for (unsigned int i = 0; !table->unused && s && i < EVICT_TRIES; i++) {
+		struct session *newer = s->newer;
+
+		if (!s->in_flight)
+			release(table, s->sa);
+		s = newer;
+	}
+	s = table->unused;
+	if (s)
+		table->unused = s->older;
+	return s;
+}
+
+void sessions_free(struct session_table *table)
+{
+	if (!table)
+		return;
+	for (uint32_t i = 0; i < table->high; i++)
+		if (table->slot[i])
+			release(table, i);
+	free(table->pool);
+	free(table);
+}
+
+/* --- what to ask a device for --- */
+
+static bool can_serve(const struct cygnet_sa *sa)
+{
+	return sa->mode <= CYGNET_TRANSPORT && suite_known(sa) &&
+	       (sa->proto == IPPROTO_ESP || sa->proto == IPPROTO_AH);
+}
+
+/* Whether a device says that it does this. One that does not is not asked: some
+ * leak a little with every session that they refuse. */
+static bool device_does(uint8_t device, const struct rte_crypto_sym_xform *x)
+{
+	const struct rte_crypto_cipher_xform *cipher = &x->cipher;
+	const struct rte_crypto_auth_xform *auth = &x->auth;
+	const struct rte_crypto_aead_xform *aead = &x->aead;
+	struct rte_cryptodev_sym_capability_idx what = {.type = x->type};
+	const struct rte_cryptodev_symmetric_capability *can;
+
+	if (x->type == RTE_CRYPTO_SYM_XFORM_AEAD)
+		what.algo.aead = aead->algo;
+	else if (x->type == RTE_CRYPTO_SYM_XFORM_CIPHER)
+		what.algo.cipher = cipher->algo;
+	else
+		what.algo.auth = auth->algo;
+	can = rte_cryptodev_sym_capability_get(device, &what);
+	if (!can)
+		return false;
+	if (x->type == RTE_CRYPTO_SYM_XFORM_AEAD)
+		return !rte_cryptodev_sym_capability_check_aead(can, aead->key.length,
+								aead->digest_length,
+								aead->aad_length, aead->iv.length);
+	if (x->type == RTE_CRYPTO_SYM_XFORM_CIPHER)
+		return !rte_cryptodev_sym_capability_check_cipher(can, cipher->key.length,
+								  cipher->iv.length);
+	return !rte_cryptodev_sym_capability_check_auth(can, auth->key.length, auth->digest_length,
+							auth->iv.length);
+}
+
+int session_crypto(const struct cygnet_sa *sa, unsigned int device, void **crypto)
+{
+	const struct engine_device *e = &engine_device[device];
+	struct rte_crypto_sym_xform x[2];
+
+	*crypto = NULL;
+	suite_transforms(x, sa);
+	if (!device_does(e->id, &x[0]) || (x[0].next && !device_does(e->id, &x[1])))
+		return -ENOTSUP;
+	*crypto = rte_cryptodev_sym_session_create(e->id, x, e->sessions);
+	return *crypto ? 0 : -EIO;
+}
+
+/* What was made of the SA's slot when the session was: nobody changes it, but a damaged file. */
+static bool still_describes(const struct session *s, const struct cygnet_sa *sa)
+{
+	struct session now;
+
+	return session_describe(&now, sa) && now.form == s->form && now.icv_len == s->icv_len &&
+	       now.iv_len == s->iv_len && now.inbound == s->inbound && now.esn == s->esn &&
+	       now.ah == s->ah && now.esn_inside == s->esn_inside;
+}
+
+void *session_on(struct session *s, const struct cygnet_sa *sa, unsigned int device)
+{
+	uint32_t bit = 1u << device;
+	int err;
+
+	if (engine_lost(device))
+		return NULL;
+	if (s->at[device] || !sa || ((s->refused | s->failed) & bit))
+		return s->at[device];
+	if (!still_describes(s, sa))
+		return NULL;
+	err = session_crypto(sa, device, &s->at[device]);
+	if (err == -ENOTSUP)
+		s->refused |= bit;
+	else if (err) {
+		s->failed |= bit;
+		__atomic_store_n(&engine_device[device].refuses, true, __ATOMIC_RELAXED);
+	}
+	return s->at[device];
+}
+
+static bool is_served(const struct session *s)
+{
+	return s->at[s->device] && !engine_lost(s->device);
+}
+
+/* The first device, in the order of preference, that takes the SA. */
+static void choose_device(struct session *s, const struct cygnet_sa *sa)
+{
+	for (unsigned int d = 0; d < engine_devices; d++) {
+		s->device = (uint8_t)d;
+		if (session_on(s, sa, d))
+			break;
+	}
+	s->retry = clock_seconds() + 1;
+	/* That was with another device. */
+	s->way.by_burst = false;
+}
+
+bool session_describe(struct session *s, const struct cygnet_sa *sa)
+{
+	*s = (struct session){
+		.generation = sa->generation,
+		.inbound = sa->flags & CYGNET_SA_INBOUND,
+		.esn = sa->flags & CYGNET_SA_ESN,
+		.ah = sa->proto == IPPROTO_AH,
+		.transport = sa->mode == CYGNET_TRANSPORT,
+		.algorithm = (uint8_t)algorithm_of(sa),
+	};
+	if (!can_serve(sa))
+		return false;
+	suite_describe(s, sa);
+	return true;
+}
+
+/* For the control thread to say; what it has no room for goes unsaid. */
+static void note_unserved(struct session_table *table, const struct cygnet_sa *sa)
+{
+	uint32_t at = table->to_say;
+
+	if (at - __atomic_load_n(&table->said, __ATOMIC_ACQUIRE) == UNSERVED)
+		return;
+	table->unserved[at % UNSERVED] = (struct unserved){sa->spi, sa->cipher, sa->auth};
+	/* After what it announces. */
+	__atomic_store_n(&table->to_say, at + 1, __ATOMIC_RELEASE);
+}
+
+void sessions_report(struct session_table *table)
+{
+	uint32_t end = __atomic_load_n(&table->to_say, __ATOMIC_ACQUIRE);
+
+	for (uint32_t at = table->said; at != end; at++) {
+		const struct unserved *u = &table->unserved[at % UNSERVED];
+
+		log_warn("SA %08x: no crypto device here serves %s with %s",
+			 rte_be_to_cpu_32(u->spi), cygnet_cipher_name(u->cipher),
+			 cygnet_auth_name(u->auth));
+	}
+	/* They have been read: the worker may write over them. */
+	__atomic_store_n(&table->said, end, __ATOMIC_RELEASE);
+}
+
+static struct session *create(struct session_table *table, const struct cygnet_sa *sa,
+			      uint32_t index)
+{
+	struct session *s = take(table);
+
+	if (!s)
+		return NULL;
+	if (session_describe(s, sa))
+		choose_device(s, sa);
+	else
+		s->refused = UINT32_MAX;
+	s->sa = index;
+	link_newest(table, s);
+	table->slot[index] = s;
+	if (index >= table->high)
+		table->high = index + 1;
+	if (!is_served(s))
+		note_unserved(table, sa);
+	return s;
+}
+
+/* Whether the device that serves an SA still does; else another is to. */
+static void check_device(struct session *s, const struct cygnet_sa *sa)
+{
+	if (is_served(s))
+		return;
+	if (!s->at[s->device]) {
+		if (clock_seconds() < s->retry)
+			return;
+		s->failed = 0;
+	}
+	choose_device(s, sa);
+}
+
+struct session *session_peek(const struct session_table *table, uint32_t index,
+			     uint32_t generation)
+{
+	struct session *s = index < table->slots ? table->slot[index] : NULL;
+
+	return s && s->generation == generation ? s : NULL;
+}
+
+enum drop_reason session_get(struct session_table *table, const struct cygnet_sa *sa,
+			     uint32_t index, struct session **session)
+{
+	struct session *s;
+
+	if (index >= table->slots)
+		return DROP_SA_GONE;
+	s = table->slot[index];
+	if (s && s->generation != sa->generation) {
+		if (s->in_flight)
+			return DROP_NO_SESSION;
+		release(table, index);
+		s = NULL;
+	}
+	if (s)
+		check_device(s, sa);
+	else
+		s = create(table, sa, index);
+	if (!s)
+		return DROP_NO_SESSION;
+	if (s->used != clock_seconds()) {
+		unlink_session(table, s);
+		link_newest(table, s);
+	}
+	*session = s;
+	if (is_served(s))
+		return DROP_NONE;
+	return s->failed ? DROP_NO_SESSION : DROP_UNSUPPORTED;
+}
+
+void sessions_sweep(struct session_table *table)
+{
+	uint32_t n = table->high / 64 + 1;
+
+	while (n--) {
+		uint32_t i = table->next_sweep++;
+		const struct cygnet_sa *sa;
+		struct session *s;
+
+		if (i >= table->high) {
+			table->next_sweep = 0;
+			return;
+		}
+		s = table->slot[i];
+		sa = s ? cygnet_sa_get(sadb, s->sa, s->generation) : NULL;
+		if (sa && s->moved)
+			mapping_tell_again(sa, s);
+		else if (s && !sa && !s->in_flight)
+			release(table, i);
+	}
+}

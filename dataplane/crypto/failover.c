@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/sadb.h"
+#include "crypto/device/engine.h"
+#include "crypto/device/op.h"
+#include "crypto/failover.h"
+
+#define FAILURES 16 /* in a row that another device did not have: it is the device */
+/* In which a device gives nothing back, before others get the packets that come: few can wait for
+ * it. No batch takes as long, not even on a processor that others keep busy. */
+#define STALL_MS 250u
+
+/* --- whose fault it was --- */
+
+void failover_shun(struct session *s, unsigned int device)
+{
+	s->by_queue = true;
+	if (s->inbound)
+		return;
+	s->shunned |= (uint16_t)(1u << device);
+	s->to_blame |= (uint16_t)(1u << device);
+}
+
+/* A packet that one device did: it is not the packet's fault that others failed. */
+static void blame(struct worker *w, uint16_t failed_at)
+{
+	for (unsigned int d = 0; failed_at && d < engine_devices; d++)
+		if (failed_at >> d & 1 && ++w->failures[d] >= FAILURES)
+			engine_take_out(d);
+}
+
+/* --- who has the packet next --- */
+
+/* Any device that has not had the packet yet; one that is stalled if there is no other. */
+static bool put_anywhere(struct worker *w, struct rte_crypto_op *op, const struct cygnet_sa *sa)
+{
+	const struct packet *p = packet(op->sym->m_src);
+
+	for (unsigned int d = 0; d < engine_devices; d++)
+		if (!((p->tried | w->stalled) >> d & 1) && crypt_put(w, op, sa, d))
+			return true;
+	for (unsigned int d = 0; d < engine_devices; d++)
+		if (failover_is_stalled(w, d) && !(p->tried >> d & 1) && crypt_put(w, op, sa, d))
+			return true;
+	return false;
+}
+
+/* Whether a device has the session that has not lost packets of it. */
+static bool has_other(const struct session *s)
+{
+	for (unsigned int d = 0; d < engine_devices; d++)
+		if (s->at[d] && !(s->shunned >> d & 1) && !engine_lost(d))
+			return true;
+	return false;
+}
+
+/* Where a device has lost packets of an SA that others have yet to do. */
+static bool put_elsewhere(struct worker *w, struct rte_crypto_op *op, const struct cygnet_sa *sa,
+			  unsigned int device)
+{
+	struct packet *p = packet(op->sym->m_src);
+	struct session *s = p->session;
+
+	p->tried = s->shunned;
+	p->failed_at = s->to_blame;
+	if ((!(s->shunned >> device & 1) && crypt_put(w, op, sa, device)) ||
+	    put_anywhere(w, op, sa)) {
+		s->to_blame = 0;
+		return true;
+	}
+	if (has_other(s))
+		return false; /* it is full, for now */
+	p->tried = p->failed_at = s->shunned = s->to_blame = 0;
+	return crypt_put(w, op, sa, device);
+}
+
+bool failover_put(struct worker *w, struct rte_crypto_op *op, const struct cygnet_sa *sa,
+		  unsigned int device)
+{
+	if (packet(op->sym->m_src)->session->shunned && put_elsewhere(w, op, sa, device))
+		return true;
+	return (offload_enabled || engine_lost(device) || failover_is_stalled(w, device)) &&
+	       put_anywhere(w, op, sa);
+}
+
+void failover_move_away(struct worker *w, unsigned int device)
+{
+	struct op_batch *batch = &w->submit[device];
+	unsigned int n = batch->n;
+
+	batch->n = 0;
+	w->at[device] -= n;
+	for (unsigned int i = 0; i < n; i++) {
+		struct rte_crypto_op *op = batch->op[i];
+		struct rte_mbuf *m = op->sym->m_src;
+		const struct packet *p = packet(m);
+
+		if (put_anywhere(w, op, cygnet_sa_get(sadb, p->sa, p->generation)))
+			continue;
+		if (engine_lost(device)) {
+			crypto_op_free(op);
+			crypt_release(w, m, RTE_CRYPTO_OP_STATUS_ERROR);
+			continue;
+		}
+		batch->op[batch->n++] = op;
+		w->at[device]++;
+	}
+}
+
+void failover_watch(struct worker *w, unsigned int device, unsigned int done)
+{
+	uint64_t now = rte_get_tsc_cycles();
+	uint64_t most = rte_get_tsc_hz() / 1000 * STALL_MS;
+
+	if (done || !w->at[device]) {
+		w->answered[device] = now;
+		w->stalled &= ~(1u << device);
+	} else if (now - w->answered[device] > most && !failover_is_stalled(w, device)) {
+		w->stalled |= 1u << device;
+		failover_move_away(w, device);
+	}
+}
+
+/* --- what a device has had --- */
+
+/* Whether another device may do a packet that one has failed to do: failover.h's invariant. What a
+ * device has not done with it has a reference to. */
+static bool is_intact(const struct rte_mbuf *m, const struct session *s, unsigned int device)
+{
+	return s->inbound ? rte_mbuf_refcnt_read(m) == 1 : engine_device[device].keeps;
+}
+
+/* Whether another device does what one did not. */
+static bool again(struct worker *w, struct rte_crypto_op *op, unsigned int device)
+{
+	struct packet *p = packet(op->sym->m_src);
+
+	if (engine_devices < 2)
+		return false;
+	if (!is_intact(op->sym->m_src, p->session, device)) {
+		/* The next packets of the SA go elsewhere, and show whose fault it was. */
+		failover_shun(p->session, device);
+		p->session->to_blame |= p->failed_at;
+		return false;
+	}
+	op->status = RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
+	return put_anywhere(w, op, cygnet_sa_get(sadb, p->sa, p->generation));
+}
+
+unsigned int failover_did(struct worker *w, const struct rte_crypto_op *op)
+{
+	blame(w, packet(op->sym->m_src)->failed_at);
+	/* It may have been authentic until another device failed it. */
+	return op->status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED ? RTE_CRYPTO_OP_STATUS_ERROR
+							      : op->status;
+}
+
+unsigned int failover_failed(struct worker *w, struct rte_crypto_op *op, unsigned int device)
+{
+	w->stats->device[device].failed++;
+	/* Arguments that one does not take may suit another. */
+	if (op->status == RTE_CRYPTO_OP_STATUS_ERROR ||
+	    op->status == RTE_CRYPTO_OP_STATUS_NOT_PROCESSED)
+		packet(op->sym->m_src)->failed_at |= (uint16_t)(1u << device);
+	if (again(w, op, device))
+		return RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
+	return RTE_CRYPTO_OP_STATUS_ERROR;
+}
+
+bool failover_retry(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
+		    unsigned int device)
+{
+	struct packet *p = packet(m);
+	struct rte_crypto_op *op;
+
+	if (!p->session->inbound)
+		return false;
+	op = crypto_op_alloc(w->ops, m, job, p->session->form);
+	if (!op)
+		return false;
+	p->tried = p->failed_at = (uint16_t)(1u << device);
+	if (put_anywhere(w, op, cygnet_sa_get(sadb, p->sa, p->generation)))
+		return true;
+	crypto_op_free(op);
+	return false;
+}
+
+/* What a device has not given back it may still write. Whether that is in the copy shows by its
+ * ICV. @return NULL: there is none, and the packet is gone */
+static struct rte_mbuf *own(struct worker *w, struct rte_mbuf *m)
+{
+	struct rte_mbuf *copy;
+
+	if (rte_mbuf_refcnt_read(m) == 1)
+		return m;
+	copy = packet_move(m, m->pool);
+	if (copy && copy->nb_segs == 1)
+		return copy;
+	drop(w, copy ? copy : m, DROP_ENGINE_FAILED);
+	return NULL;
+}
+
+void failover_again(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
+		    unsigned int device)
+{
+	m = own(w, m);
+	if (!m)
+		return;
+	crypt_insert(packet(m)->session, m);
+	if (!failover_retry(w, m, job, device))
+		crypt_release(w, m, RTE_CRYPTO_OP_STATUS_ERROR);
+}

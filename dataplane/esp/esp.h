@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file esp.h
+ * ESP (RFC 4303), plain or in UDP (RFC 3948): what happens to one packet before and
+ * after the crypto device.
+ */
+#ifndef CYGNETD_ESP_H
+#define CYGNETD_ESP_H
+
+#include "base/drop.h"
+#include "cygnet.h"
+#include "esp/esp_tail.h"
+#include "esp/session.h"
+#include "ip/packet.h"
+
+/** What a crypto device is to do with a packet. Ranges are bytes of the packet. */
+struct esp_job {
+	uint8_t iv[16];
+	uint8_t aad[32];	/* with what CCM has in front of it */
+	uint16_t text_at, text_len; /* what is encrypted or decrypted; nothing without a cipher */
+	uint16_t auth_at, auth_len; /* what the ICV covers; an AEAD knows by itself */
+	uint16_t icv_at;	/* where the ICV is, or goes */
+	bool late;		/* crypt_row.h: nobody waits for it any more */
+	uint8_t reserved[5];
+};
+_Static_assert(sizeof(struct esp_job) == 64, "a job in an array is one cache line");
+
+/** How much of a packet stays in front of ESP or AH: in transport mode its headers, bytes. */
+unsigned int esp_out_kept(struct rte_mbuf *m, const struct session *s);
+/**
+ * The size of a packet once ESP or AH protects it, outer IP header included.
+ * @param kept   esp_out_kept()
+ * @param inner  bytes of packet
+ */
+unsigned int esp_out_size(const struct session *s, const struct cygnet_path *path,
+			  unsigned int kept, unsigned int inner);
+/** The largest packet whose protected form fits into mtu bytes. */
+unsigned int esp_out_mtu(const struct session *s, const struct cygnet_path *path,
+			 unsigned int kept, unsigned int mtu);
+
+/**
+ * Wrap a packet (data at its IP header) and describe what the device is to do.
+ * @param seq  reserved with cygnet_sa_reserve_seq()
+ * @return DROP_NONE or a drop reason
+ */
+enum drop_reason esp_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa, struct session *s,
+				 uint64_t seq, struct esp_job *job);
+/** The same in tunnel mode, when session.front is right. */
+enum drop_reason esp_out_tunnel(struct rte_mbuf *m, const struct session *s, uint64_t seq,
+				struct esp_job *job);
+/** After the device: the packet is what goes out. */
+void esp_out_finish(struct rte_mbuf *m, const struct session *s);
+
+/**
+ * Describe what the device is to do with a received packet (data at its outer IP header,
+ * packet()->esp and ->seq set).
+ * @return DROP_NONE or a drop reason
+ */
+enum drop_reason esp_in_prepare(struct rte_mbuf *m, const struct session *s, struct esp_job *job);
+/**
+ * After the device authenticated and decrypted: strip everything around the inner
+ * packet, which is checked (RFC 4303, 3.4.4; ECN by RFC 6040).
+ * @return DROP_NONE, DROP_DUMMY or a drop reason
+ */
+enum drop_reason esp_in_finish(struct rte_mbuf *m, const struct cygnet_sa *sa,
+			       const struct session *s);
+/** The same. @param esp     offset of the ESP header
+ * @param hidden  bytes between text and ICV that were not sent */
+enum drop_reason esp_in_open(struct rte_mbuf *m, const struct cygnet_sa *sa,
+			     const struct session *s, unsigned int esp, unsigned int hidden);
+
+/** Note that a received packet (data at its outer IP header, no options) is ESP of a session. */
+static inline void esp_in_identify(struct rte_mbuf *m, struct session *s)
+{
+	struct packet *p = packet(m);
+
+	p->stage = STAGE_ESP_IN;
+	p->esp = packet_family(m) == AF_INET6 ? sizeof(struct rte_ipv6_hdr)
+					      : sizeof(struct rte_ipv4_hdr);
+	p->session = s;
+	p->sa = s->sa;
+	p->generation = s->generation;
+}
+
+#endif

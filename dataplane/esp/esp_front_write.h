@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file esp_front_write.h
+ * What stands in front of the IV goes before a packet: in line, since it is done for every one.
+ */
+#ifndef CYGNETD_ESP_FRONT_WRITE_H
+#define CYGNETD_ESP_FRONT_WRITE_H
+
+#include <rte_esp.h>
+#include <rte_udp.h>
+
+#include "esp/esp_front.h"
+#include "esp/outer.h"
+#include "ip/tos.h"
+
+static inline void front_finish_v4(struct rte_ipv4_hdr *ip, const struct esp_front *f, uint64_t seq,
+		      uint8_t tos, bool df, unsigned int total)
+{
+	uint32_t sum;
+
+	ip->type_of_service = tos;
+	ip->total_length = rte_cpu_to_be_16((uint16_t)total);
+	ip->packet_id = outer_id(f->spi, seq);
+	ip->fragment_offset = df ? rte_cpu_to_be_16(RTE_IPV4_HDR_DF_FLAG) : 0;
+	sum = (uint32_t)f->sum + rte_cpu_to_be_16(tos) + ip->total_length + ip->packet_id +
+	      ip->fragment_offset;
+	sum = (sum & 0xffff) + (sum >> 16);
+	ip->hdr_checksum = (uint16_t)~((sum & 0xffff) + (sum >> 16));
+}
+
+static inline void front_finish_v6(struct rte_ipv6_hdr *ip, uint8_t tos, unsigned int total)
+{
+	ip->vtc_flow |= rte_cpu_to_be_32((uint32_t)tos << TOS_V6_SHIFT);
+	ip->payload_len = rte_cpu_to_be_16((uint16_t)(total - sizeof(*ip)));
+}
+
+/**
+ * Put it in front of an inner packet. @return where the IV goes
+ * @param ip      the packet
+ * @param room    bytes in front of it, enough for this and the IV
+ * @param seq     of ESP
+ * @param iv_len  bytes of room behind it
+ * @param total   length of the packet in the end, bytes
+ */
+static inline uint8_t *esp_front_write(const struct esp_front *f, uint8_t *ip,
+				       unsigned int room, uint64_t seq, unsigned int iv_len,
+				       unsigned int total)
+{
+	const rte_be32_t number = rte_cpu_to_be_32((uint32_t)seq);
+	uint8_t *end = ip - iv_len, *at = end - f->len;
+	uint8_t tos = (uint8_t)(tos_of(ip) & f->copy_tos);
+	rte_be16_t datagram;
+
+	if (esp_front_writes_all(room, iv_len))
+		memcpy(end - sizeof(f->bytes), f->bytes, sizeof(f->bytes));
+	else
+		memcpy(at, f->bytes + sizeof(f->bytes) - f->len, f->len);
+	memcpy(end - sizeof(number), &number, sizeof(number));
+	if (f->udp) {
+		datagram = rte_cpu_to_be_16((uint16_t)(total - outer_len(f->v6)));
+		memcpy(end - sizeof(struct rte_esp_hdr) - sizeof(struct rte_udp_hdr) +
+			       offsetof(struct rte_udp_hdr, dgram_len), &datagram, sizeof(datagram));
+	}
+	if (f->v6)
+		front_finish_v6((struct rte_ipv6_hdr *)at, tos, total);
+	else
+		front_finish_v4((struct rte_ipv4_hdr *)at, f, seq, tos, f->copy_df && outer_df(ip), total);
+	return end;
+}
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <netinet/in.h>
+#include <rte_udp.h>
+
+#include "esp/ah.h"
+#include "esp/esp_common.h"
+#include "esp/esp_front_write.h"
+#include "esp/esp_tail.h"
+#include "esp/esp_transport.h"
+#include "esp/outer.h"
+#include "ip/headers.h"
+
+/* What goes in front of the ciphertext, or AH; the IP header only if it is a new one. */
+static unsigned int header_len(const struct session *s, const struct cygnet_path *path)
+{
+	bool v6 = path->af == AF_INET6;
+	unsigned int outer = s->transport ? 0 : outer_len(v6);
+
+	if (s->ah)
+		return outer + ah_len(s, v6);
+	return outer + (path->encap ? sizeof(struct rte_udp_hdr) : 0) +
+	       sizeof(struct rte_esp_hdr) + s->iv_len;
+}
+
+unsigned int esp_out_kept(struct rte_mbuf *m, const struct session *s)
+{
+	return s->transport ? headers_front(m).len : 0;
+}
+
+unsigned int esp_out_size(const struct session *s, const struct cygnet_path *path,
+			  unsigned int kept, unsigned int inner)
+{
+	if (s->ah)
+		return header_len(s, path) + inner;
+	return kept + header_len(s, path) + esp_padded(s, inner - kept) + s->icv_len;
+}
+
+unsigned int esp_out_mtu(const struct session *s, const struct cygnet_path *path,
+			 unsigned int kept, unsigned int mtu)
+{
+	unsigned int around = kept + header_len(s, path) + s->icv_len;
+
+	if (s->ah)
+		return mtu > header_len(s, path) ? mtu - header_len(s, path) : 0;
+	if (mtu < around + s->align)
+		return 0;
+	return kept + ((mtu - around) & ~(s->align - 1u)) - 2;
+}
+
+/* What follows the text. */
+static unsigned int tail_len(const struct session *s, unsigned int text)
+{
+	return esp_padded(s, text) - text + esn_len(s) + s->icv_len;
+}
+
+/* What both modes share, once there is room for it.
+ * @param esp   offset of the ESP header
+ * @param iv    where the IV goes
+ * @param tail  behind the text
+ * @param text  bytes of text */
+static void fill(struct rte_mbuf *m, const struct session *s, uint32_t spi, uint64_t seq,
+		 unsigned int esp, uint8_t *iv, uint8_t *tail, unsigned int text, uint8_t next,
+		 struct esp_job *job)
+{
+	unsigned int padded = esp_padded(s, text), hidden = esn_len(s);
+	const uint32_t hi = rte_cpu_to_be_32((uint32_t)(seq >> 32));
+	const uint64_t number = rte_cpu_to_be_64(seq);
+
+	esp_trailer_write(tail, padded - text - 2, next, tail_len(s, text));
+	if (s->esn_inside) {
+		packet(m)->esp = (uint16_t)esp;
+		esn_insert(rte_pktmbuf_mtod_offset(m, uint8_t *, esp), tail + padded - text, hi);
+	} else {
+		esn_write(s, tail + padded - text, seq);
+	}
+	esp_iv_write(iv, s, seq);
+	if (s->salted)
+		esp_nonce_salted(job->iv, s, &number);
+	else
+		memset(job->iv, 0, sizeof(job->iv));
+	esp_aad(job->aad, s, spi, seq);
+	esp_describe(s, job, esp, padded, s->salted,
+		     esp + (unsigned int)sizeof(struct rte_esp_hdr) + s->iv_len + padded + hidden);
+}
+
+enum drop_reason esp_out_tunnel(struct rte_mbuf *m, const struct session *s, uint64_t seq,
+				struct esp_job *job)
+{
+	const struct esp_front *front = &s->front;
+	uint8_t *ip = rte_pktmbuf_mtod(m, uint8_t *), *iv;
+	uint8_t next = ip[0] >> 4 == 6 ? IPPROTO_IPV6 : IPPROTO_IPIP;
+	unsigned int inner = rte_pktmbuf_data_len(m), tail = tail_len(s, inner);
+	unsigned int header = front->len + s->iv_len;
+	unsigned int total = header + inner + tail - esn_len(s);
+
+	if (total > UINT16_MAX)
+		return DROP_TOO_BIG;
+	if (rte_pktmbuf_headroom(m) < header || rte_pktmbuf_tailroom(m) < tail)
+		return DROP_NO_BUFFER;
+	iv = esp_front_write(front, ip, rte_pktmbuf_headroom(m), seq, s->iv_len, total);
+	m->data_off = (uint16_t)(m->data_off - header);
+	m->data_len = (uint16_t)(header + inner + tail);
+	m->pkt_len = m->data_len;
+	fill(m, s, front->spi, seq, front->len - (unsigned int)sizeof(struct rte_esp_hdr), iv,
+	     ip + inner, inner, next, job);
+	return DROP_NONE;
+}
+
+/* UDP and ESP behind the headers that stay. @return where the IV goes; NULL: no headroom */
+static uint8_t *open_transport(struct rte_mbuf *m, const struct cygnet_sa *sa,
+			       const struct cygnet_path *path, const struct session *s,
+			       unsigned int kept, unsigned int total, uint64_t seq)
+{
+	const struct rte_esp_hdr esp = {sa->spi, rte_cpu_to_be_32((uint32_t)seq)};
+	const struct rte_udp_hdr udp = {
+		.src_port = path->sport,
+		.dst_port = path->dport,
+		.dgram_len = rte_cpu_to_be_16((uint16_t)(total - kept)),
+		.dgram_cksum = 0, /* RFC 3948, 2.1; under IPv6 outer_finish() has one */
+	};
+	uint8_t *at = esp_transport_open(m, header_len(s, path), total,
+					 path->encap ? IPPROTO_UDP : IPPROTO_ESP);
+
+	if (!at)
+		return NULL;
+	if (path->encap) {
+		memcpy(at, &udp, sizeof(udp));
+		at += sizeof(udp);
+	}
+	memcpy(at, &esp, sizeof(esp));
+	return at + sizeof(esp);
+}
+
+static enum drop_reason transport(struct rte_mbuf *m, const struct cygnet_sa *sa,
+				  const struct session *s, uint64_t seq, struct esp_job *job)
+{
+	const struct cygnet_path *path = cygnet_sa_path(sa);
+	unsigned int inner = rte_pktmbuf_data_len(m), kept = esp_out_kept(m, s);
+	unsigned int total = esp_out_size(s, path, kept, inner), esp;
+	uint8_t next = headers_front(m).proto, *tail, *iv;
+
+	if (total > UINT16_MAX)
+		return DROP_TOO_BIG;
+	if (!esp_transport_fits(m, path))
+		return DROP_TRANSPORT;
+	tail = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)tail_len(s, inner - kept));
+	iv = tail ? open_transport(m, sa, path, s, kept, total, seq) : NULL;
+	if (!iv)
+		return DROP_NO_BUFFER;
+	esp = (unsigned int)(iv - rte_pktmbuf_mtod(m, uint8_t *)) -
+	      (unsigned int)sizeof(struct rte_esp_hdr);
+	fill(m, s, sa->spi, seq, esp, iv, tail, inner - kept, next, job);
+	return DROP_NONE;
+}
+
+/* Packets that hardly anything fits around have been put together (reassemble.c), with what room
+ * there was: all that is not needed in front goes behind. */
+static void settle_longest(struct rte_mbuf *m, unsigned int header)
+{
+	unsigned int len = rte_pktmbuf_data_len(m);
+
+	if (len + RTE_PKTMBUF_HEADROOM + ESP_TAIL_MAX <= UINT16_MAX || header + len > m->buf_len)
+		return;
+	memmove((uint8_t *)m->buf_addr + header, rte_pktmbuf_mtod(m, uint8_t *), len);
+	m->data_off = (uint16_t)header;
+}
+
+enum drop_reason esp_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa, struct session *s,
+				 uint64_t seq, struct esp_job *job)
+{
+	settle_longest(m, header_len(s, cygnet_sa_path(sa)));
+	if (s->transport)
+		return transport(m, sa, s, seq, job);
+	/* The SA has moved since its way was found. */
+	if (esp_front_make(&s->front, sa))
+		s->way.by_burst = false;
+	return esp_out_tunnel(m, s, seq, job);
+}
+
+void esp_out_finish(struct rte_mbuf *m, const struct session *s)
+{
+	unsigned int hidden = esn_len(s);
+	uint8_t *icv;
+
+	if (s->esn_inside)
+		esn_remove(m, s);
+	if (hidden) {
+		icv = rte_pktmbuf_mtod_offset(m, uint8_t *, rte_pktmbuf_data_len(m) - s->icv_len);
+		memmove(icv - hidden, icv, s->icv_len);
+		rte_pktmbuf_trim(m, (uint16_t)hidden);
+	}
+	if (packet_family(m) == AF_INET6)
+		outer_finish(m);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/clock.h"
+#include "base/event.h"
+#include "base/sadb.h"
+#include "conf/conf.h"
+#include "esp/lifetime.h"
+
+#define READER (CYGNET_MAX_READERS - 1)	/* what the control thread is, while it looks */
+#define SLOTS 4096u			/* of the SAD that it looks at in one go */
+
+_Static_assert(CONF_MAX_WORKERS <= READER, "workers are the readers before it");
+
+/* Something may not have been told. Set after the SA says that it was not. */
+static bool untold = true;
+
+/* @return false: there is no room now */
+static bool post(const struct cygnet_sa *sa, uint32_t which)
+{
+	const struct cygnet_path *path = cygnet_sa_path(sa);
+
+	return event_raise(&(struct cygnet_event){
+		.type = CYGNET_EVENT_EXPIRE,
+		.hard = which == CYGNET_EXPIRE_HARD,
+		.reqid = sa->reqid,
+		.id = {sa->spi, sa->proto, path->af, path->dst},
+	});
+}
+
+/* Claimed first: the SA's lcore and the control thread may both be at it. What there is no
+ * room for is told by the next packet, or by the control thread when it looks. */
+static void expire(struct cygnet_sa *sa, uint32_t which)
+{
+	if (__atomic_load_n(&sa->expired, __ATOMIC_RELAXED) & which ||
+	    __atomic_fetch_or(&sa->expired, which, __ATOMIC_RELAXED) & which || post(sa, which))
+		return;
+	__atomic_fetch_and(&sa->expired, ~which, __ATOMIC_RELAXED);
+	__atomic_store_n(&untold, true, __ATOMIC_RELEASE);
+}
+
+static bool over(uint64_t used, uint64_t limit)
+{
+	return limit && used >= limit;
+}
+
+/* Charon has timers of its own; this is for when it is not there. */
+static bool outlived(const struct cygnet_sa *sa)
+{
+	uint64_t now = clock_seconds();
+
+	return now > sa->install_time &&
+	       over(now - sa->install_time, sa->lifetime.hard_seconds);
+}
+
+bool lifetime_allows(struct cygnet_sa *sa)
+{
+	const struct cygnet_lifetime *l = &sa->lifetime;
+
+	if (outlived(sa))
+		return false;
+	if (over(sa->bytes, l->hard_bytes) || over(sa->packets, l->hard_packets)) {
+		expire(sa, CYGNET_EXPIRE_HARD);
+		return false;
+	}
+	if (over(sa->bytes, l->soft_bytes) || over(sa->packets, l->soft_packets))
+		expire(sa, CYGNET_EXPIRE_SOFT);
+	return true;
+}
+
+static uint64_t last_sequence(const struct cygnet_sa *sa)
+{
+	return sa->flags & CYGNET_SA_ESN ? UINT64_MAX : UINT32_MAX;
+}
+
+void lifetime_watch_sequence(struct cygnet_sa *sa, uint64_t seq)
+{
+	uint64_t last = last_sequence(sa);
+
+	if (seq >= last - last / 8)
+		expire(sa, CYGNET_EXPIRE_SOFT);
+}
+
+void lifetime_no_sequence(struct cygnet_sa *sa)
+{
+	expire(sa, CYGNET_EXPIRE_HARD);
+}
+
+/* Whatever of it has been reached. */
+static void tell(struct cygnet_sa *sa)
+{
+	uint64_t seq = __atomic_load_n(&sa->seq, __ATOMIC_RELAXED);
+
+	if (!lifetime_allows(sa) || sa->flags & CYGNET_SA_INBOUND)
+		return;
+	lifetime_watch_sequence(sa, seq);
+	if (seq >= last_sequence(sa))
+		lifetime_no_sequence(sa);
+}
+
+void lifetime_tell_again(void)
+{
+	static uint32_t next;
+
+	/* Before looking: what is not told from here on has all of the SAD looked at again. */
+	if (!next && !__atomic_exchange_n(&untold, false, __ATOMIC_ACQUIRE))
+		return;
+	/* A slot that is looked at is not given to another SA meanwhile. */
+	if (cygnet_reader_online(sadb, READER))
+		return;
+	for (uint32_t end = next + SLOTS; next != end; next++) {
+		struct cygnet_sa *sa = cygnet_sa_at(sadb, next);
+
+		if (!sa) {
+			next = 0;
+			break;
+		}
+		if (__atomic_load_n(&sa->state, __ATOMIC_ACQUIRE) == CYGNET_SLOT_LIVE)
+			tell(sa);
+	}
+	cygnet_reader_offline(sadb, READER);
+}

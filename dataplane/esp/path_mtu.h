@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file path_mtu.h
+ * The path MTU of an SA: what routers on the way have said, for a while.
+ */
+#ifndef CYGNETD_PATH_MTU_H
+#define CYGNETD_PATH_MTU_H
+
+#include "cygnet.h"
+
+#define PATH_MTU_SHIFT 48	/* of cygnet_sa.path_mtu; below it the second */
+#define PATH_MTU_SECOND ((1ull << PATH_MTU_SHIFT) - 1)
+#define PATH_MTU_FORGET 600u	/* seconds (RFC 1191, 6.3; RFC 8201, 4) */
+
+/**
+ * What a router has said.
+ * @param said  cygnet_sa.path_mtu
+ * @param now   seconds of CLOCK_MONOTONIC
+ * @return bytes; 0: nothing, or so long ago that it may be otherwise by now
+ */
+static inline unsigned int path_mtu_said(uint64_t said, uint64_t now)
+{
+	return now - (said & PATH_MTU_SECOND) < PATH_MTU_FORGET
+		       ? (unsigned int)(said >> PATH_MTU_SHIFT) : 0;
+}
+
+/** path_mtu() of an SA of which a router has said something. */
+unsigned int path_mtu_limited(uint8_t af, uint64_t said, unsigned int link);
+
+/**
+ * How long packets of an outbound SA may be on their way. Any lcore.
+ * @param link  the MTU of the way out, bytes
+ * @return bytes, not more than link
+ */
+static inline unsigned int path_mtu(const struct cygnet_sa *sa, unsigned int link)
+{
+	uint64_t said = __atomic_load_n(&sa->path_mtu, __ATOMIC_RELAXED);
+
+	return said ? path_mtu_limited(cygnet_sa_path(sa)->af, said, link) : link;
+}
+
+/** The least MTU that a path of a family can have, bytes. */
+unsigned int path_mtu_least(uint8_t af);
+
+#endif

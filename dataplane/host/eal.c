@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_lcore.h>
+
+#include "base/log.h"
+#include "host/eal.h"
+
+#define MAX_ARGS 64
+
+struct args {
+	char *v[MAX_ARGS + 1];
+	int n;
+};
+
+static int add(struct args *args, const char *text)
+{
+	if (args->n == MAX_ARGS)
+		return -E2BIG;
+	args->v[args->n] = strdup(text);
+	return args->v[args->n++] ? 0 : -ENOMEM;
+}
+
+/* "1,2,5" @return how many */
+static unsigned int read_cpus(const char *list, unsigned int *cpus)
+{
+	char *at = (char *)(uintptr_t)list;
+	unsigned int n = 0;
+
+	for (; *at && n < CPU_SETSIZE; at += *at == ',')
+		cpus[n++] = (unsigned int)strtoul(at, &at, 10);
+	return n;
+}
+
+/* The CPU of worker w: the w-th of the list in the configuration, or else of
+ * those that this process may use, if there are such without the crypto cores' own;
+ * several workers share one if need be. */
+static unsigned int worker_cpu(const struct conf *conf, unsigned int w, const cpu_set_t *allowed)
+{
+	unsigned int cpus[CPU_SETSIZE], n = read_cpus(conf->crypto_cores, cpus);
+	cpu_set_t left = *allowed;
+
+	for (unsigned int i = 0; i < n; i++)
+		CPU_CLR(cpus[i], &left);
+	if (!CPU_COUNT(&left))
+		left = *allowed;
+	n = read_cpus(conf->cores, cpus);
+	for (unsigned int cpu = 0; cpu < CPU_SETSIZE && !conf->cores[0]; cpu++)
+		if (CPU_ISSET(cpu, &left))
+			cpus[n++] = cpu;
+	return n ? cpus[w % n] : 0;
+}
+
+/* "0@(0-1),1@0,2@1": the control thread runs wherever there is room; the crypto cores come
+ * behind the workers. */
+static int lcore_map(const struct conf *conf, char *out, size_t size)
+{
+	unsigned int crypto[CPU_SETSIZE];
+	cpu_set_t allowed;
+	int used, first = 1;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) < 0)
+		return -errno;
+	used = snprintf(out, size, "0@(");
+	for (unsigned int cpu = 0; cpu < CPU_SETSIZE && used < (int)size; cpu++) {
+		if (!CPU_ISSET(cpu, &allowed))
+			continue;
+		used += snprintf(out + used, size - (size_t)used, "%s%u", first ? "" : ",", cpu);
+		first = 0;
+	}
+	if (used < (int)size)
+		used += snprintf(out + used, size - (size_t)used, ")");
+	for (unsigned int w = 0; w < conf->workers && used < (int)size; w++)
+		used += snprintf(out + used, size - (size_t)used, ",%u@%u", w + 1,
+				 worker_cpu(conf, w, &allowed));
+	read_cpus(conf->crypto_cores, crypto);
+	for (unsigned int c = 0; c < conf->ncrypto_cores && used < (int)size; c++)
+		used += snprintf(out + used, size - (size_t)used, ",%u@%u", conf->workers + c + 1,
+				 crypto[c]);
+	return used < (int)size ? 0 : -E2BIG;
+}
+
+/* PCI devices are probed only if a port is one: "0000:3b:00.0". */
+static bool is_pci(const char *device)
+{
+	unsigned int domain, bus, slot, function;
+
+	return sscanf(device, "%x:%x:%x.%x", &domain, &bus, &slot, &function) == 4;
+}
+
+static int add_devices(struct args *args, const struct conf *conf)
+{
+	bool pci = false;
+	int err = 0;
+
+	for (unsigned int i = 0; i < conf->nports && !err; i++) {
+		if (!is_pci(conf->port[i].device))
+			continue;
+		pci = true;
+		err = add(args, "-a");
+		if (!err)
+			err = add(args, conf->port[i].device);
+	}
+	if (!pci && !err && !strstr(conf->eal, "--no-pci"))
+		err = add(args, "--no-pci");
+	return err;
+}
+
+static int add_words(struct args *args, const char *text)
+{
+	char copy[sizeof(((struct conf *)0)->eal)], *save, *word;
+	int err = 0;
+
+	snprintf(copy, sizeof(copy), "%s", text);
+	for (word = strtok_r(copy, " \t", &save); word && !err;
+	     word = strtok_r(NULL, " \t", &save))
+		err = add(args, word);
+	return err;
+}
+
+/* What holds unless the configuration says otherwise: hugepages without a
+ * mounted file system, which leave nothing behind. */
+static int add_defaults(struct args *args, const struct conf *conf)
+{
+	static const char *const memory[] = {"--in-memory", "--huge-dir", "--huge-unlink",
+					     "--no-huge", "--legacy-mem"};
+	char prefix[sizeof(conf->eal)];
+	bool said = false;
+	int err;
+
+	for (unsigned int i = 0; i < RTE_DIM(memory); i++)
+		said |= strstr(conf->eal, memory[i]) != NULL;
+	err = said ? 0 : add(args, "--in-memory");
+	conf_file_prefix(conf, prefix, sizeof(prefix));
+	if (!err)
+		err = add(args, "--file-prefix");
+	return err ? err : add(args, prefix);
+}
+
+int eal_start(const struct conf *conf, const char *program)
+{
+	/* The EAL keeps pointers to the words, which live as long as the process,
+	 * and puts others in their place: it gets an array of its own. */
+	static struct args args, given;
+	char map[4096];
+	int err = lcore_map(conf, map, sizeof(map));
+
+	if (!err)
+		err = add(&args, program);
+	if (!err)
+		err = add(&args, "--lcores");
+	if (!err)
+		err = add(&args, map);
+	if (!err)
+		err = add(&args, "--main-lcore");
+	if (!err)
+		err = add(&args, "0");
+	if (!err)
+		err = add_devices(&args, conf);
+	if (!err)
+		err = add_defaults(&args, conf);
+	if (!err)
+		err = add_words(&args, conf->eal);
+	given = args;
+	if (!err && rte_eal_init(given.n, given.v) < 0)
+		err = -(rte_errno ? rte_errno : EINVAL);
+	if (err)
+		log_error("%s: [cygnetd] eal: DPDK does not start with '%s': %s", conf->path,
+			  conf->eal, strerror(-err));
+	return err;
+}

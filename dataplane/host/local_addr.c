@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <rte_pause.h>
+
+#include "base/log.h"
+#include "host/local_addr.h"
+
+#define FAMILY 8	/* its bits begin here, in front of the port's */
+#define TRIES 1000u	/* for a reader that meets the writer */
+
+/* Words, so that who reads one has it whole. */
+struct entry {
+	uint64_t addr[2];
+	uint64_t tag; /* family and port; 0: free */
+};
+
+/* One writer, the control thread. It makes the count odd while it writes; a reader looks at
+ * the count before and after. */
+static struct entry entries[LOCAL_ADDRS_MAX];
+static uint32_t count;
+static bool stale[LOCAL_ADDRS_MAX]; /* the writer's */
+static bool told;
+
+static struct entry entry_of(const struct local_addr *addr)
+{
+	return (struct entry){
+		.addr = {addr->addr.words[0], addr->addr.words[1]},
+		.tag = (uint64_t)addr->af << FAMILY | addr->port,
+	};
+}
+
+static struct entry load(const struct entry *from)
+{
+	return (struct entry){
+		.addr = {__atomic_load_n(&from->addr[0], __ATOMIC_RELAXED),
+			 __atomic_load_n(&from->addr[1], __ATOMIC_RELAXED)},
+		.tag = __atomic_load_n(&from->tag, __ATOMIC_RELAXED),
+	};
+}
+
+/* An entry as of one moment. A writer that does not get on, because its core has something
+ * else to do, is not waited for. */
+static struct entry read_entry(unsigned int i)
+{
+	for (unsigned int try = 0; try < TRIES; try++) {
+		uint32_t before = __atomic_load_n(&count, __ATOMIC_ACQUIRE);
+		struct entry found = load(&entries[i]);
+
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (!(before & 1) && __atomic_load_n(&count, __ATOMIC_RELAXED) == before)
+			return found;
+		rte_pause();
+	}
+	return (struct entry){0};
+}
+
+static void write_entry(unsigned int i, const struct entry *e)
+{
+	__atomic_store_n(&count, count + 1, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	__atomic_store_n(&entries[i].addr[0], e->addr[0], __ATOMIC_RELAXED);
+	__atomic_store_n(&entries[i].addr[1], e->addr[1], __ATOMIC_RELAXED);
+	__atomic_store_n(&entries[i].tag, e->tag, __ATOMIC_RELAXED);
+	__atomic_store_n(&count, count + 1, __ATOMIC_RELEASE);
+}
+
+bool local_addr_next(unsigned int *cursor, struct local_addr *addr)
+{
+	while (*cursor < LOCAL_ADDRS_MAX) {
+		struct entry e = read_entry((*cursor)++);
+
+		if (!e.tag)
+			continue;
+		*addr = (struct local_addr){
+			.addr.words = {e.addr[0], e.addr[1]},
+			.af = (uint8_t)(e.tag >> FAMILY),
+			.port = (uint8_t)e.tag,
+		};
+		return true;
+	}
+	return false;
+}
+
+struct cygnet_addr local_addr_of(uint8_t af, unsigned int port)
+{
+	struct local_addr own;
+
+	for (unsigned int i = 0; local_addr_next(&i, &own);)
+		if (own.af == af && own.port == port)
+			return own.addr;
+	return (struct cygnet_addr){0};
+}
+
+/* @return its place; LOCAL_ADDRS_MAX: it is not there */
+static unsigned int find(const struct entry *e)
+{
+	unsigned int i;
+
+	for (i = 0; i < LOCAL_ADDRS_MAX; i++)
+		if (entries[i].tag == e->tag && entries[i].addr[0] == e->addr[0] &&
+		    entries[i].addr[1] == e->addr[1])
+			break;
+	return i;
+}
+
+void local_addr_add(const struct local_addr *addr)
+{
+	static const struct entry none;
+	struct entry e = entry_of(addr);
+	unsigned int i = find(&e);
+
+	if (i == LOCAL_ADDRS_MAX) {
+		/* Behind those that are there: the order is theirs. */
+		for (i = LOCAL_ADDRS_MAX; i && !entries[i - 1].tag;)
+			i--;
+		if (i == LOCAL_ADDRS_MAX)
+			i = find(&none);
+	}
+	if (i < LOCAL_ADDRS_MAX) {
+		write_entry(i, &e);
+		stale[i] = false;
+	} else if (!told) {
+		told = true;
+		log_warn("more than %u addresses of this host: ICMP errors come from none of the others",
+			 LOCAL_ADDRS_MAX);
+	}
+}
+
+void local_addr_forget(const struct local_addr *addr)
+{
+	static const struct entry none;
+	struct entry e = entry_of(addr);
+	unsigned int i = find(&e);
+
+	if (i < LOCAL_ADDRS_MAX)
+		write_entry(i, &none);
+}
+
+void local_addrs_mark(void)
+{
+	for (unsigned int i = 0; i < LOCAL_ADDRS_MAX; i++)
+		stale[i] = true;
+}
+
+void local_addrs_sweep(void)
+{
+	static const struct entry none;
+
+	for (unsigned int i = 0; i < LOCAL_ADDRS_MAX; i++)
+		if (stale[i] && entries[i].tag)
+			write_entry(i, &none);
+}

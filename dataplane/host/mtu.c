@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_ethdev.h>
+
+#include "base/log.h"
+#include "host/mtu.h"
+#include "host/port.h"
+#include "host/wire.h"
+
+/* Of net_af_packet's frames: the kernel's header, and the Ethernet header with a VLAN tag. */
+#define AROUND 84u
+#define USUAL_FRAME 2048u /* net_af_packet's, if not given */
+/* XDP writes in front of a packet, too, and buffers may not be longer than a page. */
+#define XDP_MOST 1900u
+
+static bool is_driver(const char *device, const char *name)
+{
+	return strncmp(device, name, strlen(name)) == 0;
+}
+
+static const char *frame_given(const char *device)
+{
+	return strstr(device, ",framesz=");
+}
+
+/* What fits a frame of net_af_packet's. */
+static uint32_t most_in_frame(const char *device)
+{
+	const char *given = frame_given(device);
+	unsigned long size = given ? strtoul(given + strlen(",framesz="), NULL, 10) : USUAL_FRAME;
+
+	if (size > UINT16_MAX)
+		return UINT16_MAX;
+	return size > AROUND ? (uint32_t)size - AROUND : 0;
+}
+
+uint16_t mtu_wanted(const struct conf_port *section)
+{
+	char iface[IFNAMSIZ];
+	uint16_t has;
+
+	if (section->mtu)
+		return section->mtu;
+	if (wire_interface(section->device, iface, &has) || !iface[0])
+		return 0;
+	if (is_driver(section->device, "net_af_xdp"))
+		return RTE_MIN(has, RTE_ETHER_MTU);
+	if (frame_given(section->device))
+		has = (uint16_t)RTE_MIN(has, most_in_frame(section->device));
+	return (uint16_t)RTE_MIN(has, CONF_MAX_MTU);
+}
+
+uint16_t mtu_jumbo(const struct conf *conf)
+{
+	uint16_t most = 0;
+
+	for (unsigned int i = 0; i < conf->nports; i++)
+		most = RTE_MAX(most, mtu_wanted(&conf->port[i]));
+	return most > MTU_USUAL ? most : 0;
+}
+
+/* What is known of a driver without asking it: net_af_packet's own limit is wrong, and
+ * net_af_xdp has longer packets only in buffers that it cannot have from us. */
+static uint32_t most_of_kind(const char *device)
+{
+	if (is_driver(device, "net_af_packet"))
+		return most_in_frame(device);
+	return is_driver(device, "net_af_xdp") ? XDP_MOST : UINT16_MAX;
+}
+
+static int check(const struct conf *conf, const struct conf_port *section, const char *device,
+		 uint32_t mtu, uint32_t most)
+{
+	if (mtu <= most)
+		return 0;
+	log_error("%s:%u: [port %s] mtu: %u is more than the %u that %.*s can have", conf->path,
+		  section->mtu_line, section->name, mtu, most, (int)strcspn(device, ","), device);
+	return -ERANGE;
+}
+
+int mtu_device(const struct conf *conf, const struct conf_port *section, uint16_t mtu,
+	       char device[MTU_DEVICE])
+{
+	unsigned int frame = MTU_FRAME(mtu), block = frame, page = (unsigned int)getpagesize();
+
+	strcpy(device, section->device);
+	if (is_driver(device, "net_af_packet") && !frame_given(device) &&
+	    mtu > most_in_frame(device)) {
+		while (block % page)
+			block += frame;
+		snprintf(device + strlen(device), MTU_DEVICE - strlen(device),
+			 ",framesz=%u,blocksz=%u", frame, block);
+	}
+	return check(conf, section, device, mtu, most_of_kind(device));
+}
+
+/* As ethdev does. */
+static uint32_t most_of_driver(const struct rte_eth_dev_info *info)
+{
+	const uint32_t around = RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
+
+	if (info->max_mtu != UINT16_MAX && info->max_rx_pktlen > info->max_mtu)
+		return info->max_mtu;
+	return RTE_MIN(info->max_rx_pktlen - around, (uint32_t)info->max_mtu);
+}
+
+uint16_t mtu_for_driver(const struct rte_eth_dev_info *info, uint16_t mtu)
+{
+	return mtu <= most_of_driver(info) ? mtu : 0;
+}
+
+/* Bytes of IP packet that the device can have. @param now  its MTU */
+static uint32_t most_of_device(const struct port *port, const char *device, uint16_t now)
+{
+	uint32_t most = most_of_kind(device);
+	struct rte_eth_dev_info info;
+
+	/* Software devices that take whatever comes have no MTU to set. */
+	if (port->iface[0] || rte_eth_dev_set_mtu(port->id, now) == -ENOTSUP)
+		return most;
+	return rte_eth_dev_info_get(port->id, &info) ? now : RTE_MIN(most, most_of_driver(&info));
+}
+
+int mtu_start(struct port *port, const struct conf *conf, const struct conf_port *section,
+	      const char *device)
+{
+	uint32_t most;
+	uint16_t now;
+	int err = rte_eth_dev_get_mtu(port->id, &now);
+
+	if (err)
+		return err;
+	most = RTE_MIN(most_of_device(port, device, now), port->mtu_most);
+	port->mtu_most = (uint16_t)most;
+	if (!port->mtu)
+		port->mtu = (uint16_t)RTE_MIN(now, most);
+	err = check(conf, section, device, port->mtu, most);
+	if (err || (!section->mtu && port->mtu >= now))
+		return err;
+	err = mtu_set(port, port->mtu);
+	if (err)
+		log_error("%s:%u: [port %s] mtu: %.*s refuses %u: %s", conf->path,
+			  section->mtu_line, port->name, (int)strcspn(device, ","), device,
+			  port->mtu, strerror(-err));
+	return err;
+}
+
+int mtu_set(struct port *port, uint32_t mtu)
+{
+	int err;
+
+	if (mtu > port->mtu_most)
+		return -ERANGE;
+	if (port->iface[0])
+		return wire_set_mtu(port->iface, (uint16_t)mtu);
+	err = rte_eth_dev_set_mtu(port->id, (uint16_t)mtu);
+	return err == -ENOTSUP ? 0 : err;
+}
+
+int mtu_set_tap(const struct port *port)
+{
+	return wire_set_mtu(port->tap_name, port->mtu);
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <string.h>
+
+#include <rte_jhash.h>
+#include <rte_lcore.h>
+#include <rte_malloc.h>
+#include <rte_random.h>
+#include <rte_ring.h>
+#include <rte_ring_elem.h>
+
+#include "base/changes.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "host/neigh.h"
+
+#define SLOTS (1u << 16)
+#define PROBES 32u
+#define WANTED 1024u
+#define ASKED 64u	/* neighbours that an lcore remembers having asked for */
+
+/* What a slot, or somebody who looks for one, says about a neighbour. */
+#define TAG_USED (1ull << 63)
+#define TAG_CHANGING (1ull << 62)
+#define TAG_V6 (1ull << 40)
+#define TAG_PORT 32		/* its bits begin here */
+#define TAG_COUNT UINT32_MAX	/* how often the slot has changed hands; only in slots */
+
+#define MAC_VALID (1ull << 63)
+#define MAC_STALE (1ull << 62)
+#define MAC_MARKED (1ull << 61)	/* not seen since neighs_mark() */
+
+struct key {
+	uint64_t tag, addr[2];
+};
+
+/* One writer, the control thread. A slot changes hands with its mac cleared
+ * first, and TAG_CHANGING set while its address is written; a reader looks at the
+ * tag again after it has read the mac. */
+struct slot {
+	struct key key;
+	uint64_t mac;	/* flags | the address in the low 48 bits */
+};
+
+static struct slot *slots;
+static uint32_t seed; /* so that nobody on the wire can choose addresses that collide */
+static struct rte_ring *wanted;
+
+struct asked {
+	struct key key;
+	uint64_t time;
+};
+
+static RTE_DEFINE_PER_LCORE(struct asked[ASKED], asked);
+
+static struct key make_key(const struct neigh *n)
+{
+	return (struct key){
+		.tag = TAG_USED | (n->af == AF_INET6 ? TAG_V6 : 0) | (uint64_t)n->port << TAG_PORT,
+		.addr = {n->addr.words[0], n->addr.words[1]},
+	};
+}
+
+static bool same_key(const struct key *a, const struct key *b)
+{
+	return a->tag == b->tag && a->addr[0] == b->addr[0] && a->addr[1] == b->addr[1];
+}
+
+static uint32_t first_slot(const struct key *key)
+{
+	return rte_jhash(key, sizeof(*key), seed);
+}
+
+/* @return whether a slot is that of a neighbour; its mac then, as of one moment */
+static bool read_slot(const struct slot *slot, const struct key *key, uint64_t tag, uint64_t *mac)
+{
+	if ((tag & ~(uint64_t)TAG_COUNT) != key->tag ||
+	    __atomic_load_n(&slot->key.addr[0], __ATOMIC_RELAXED) != key->addr[0] ||
+	    __atomic_load_n(&slot->key.addr[1], __ATOMIC_RELAXED) != key->addr[1])
+		return false;
+	*mac = __atomic_load_n(&slot->mac, __ATOMIC_ACQUIRE);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return __atomic_load_n(&slot->key.tag, __ATOMIC_RELAXED) == tag;
+}
+
+bool neigh_lookup(const struct neigh *n, struct rte_ether_addr *mac)
+{
+	struct key key = make_key(n);
+	uint32_t start = first_slot(&key);
+
+	for (uint32_t i = 0; i < PROBES; i++) {
+		struct slot *slot = &slots[(start + i) % SLOTS];
+		uint64_t tag = __atomic_load_n(&slot->key.tag, __ATOMIC_ACQUIRE), found;
+
+		/* A slot that was never used: nothing was ever put behind it. */
+		if (!tag)
+			return false;
+		if (!read_slot(slot, &key, tag, &found))
+			continue;
+		if (!(found & MAC_VALID))
+			return false;
+		memcpy(mac, &found, sizeof(*mac));
+		if (found & MAC_STALE)
+			neigh_solicit(n);
+		return true;
+	}
+	return false;
+}
+
+void neigh_solicit(const struct neigh *n)
+{
+	struct key key = make_key(n);
+	struct asked *a = &RTE_PER_LCORE(asked)[first_slot(&key) % ASKED];
+	uint64_t now = clock_seconds();
+
+	if (same_key(&a->key, &key) && a->time == now)
+		return;
+	if (rte_ring_mp_enqueue_elem(wanted, &key, sizeof(key)) == 0)
+		*a = (struct asked){key, now};
+}
+
+int neighs_init(void)
+{
+	slots = rte_zmalloc("neighbours", SLOTS * sizeof(*slots), RTE_CACHE_LINE_SIZE);
+	wanted = rte_ring_create_elem("wanted", sizeof(struct key), WANTED, SOCKET_ID_ANY,
+				      RING_F_SC_DEQ);
+	seed = (uint32_t)rte_rand();
+	if (!slots || !wanted) {
+		log_error("no memory for the neighbours");
+		neighs_free();
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void neighs_free(void)
+{
+	rte_free(slots);
+	rte_ring_free(wanted);
+	slots = NULL;
+	wanted = NULL;
+}
+
+/* Give a slot without a mac to another neighbour. */
+static void take_slot(struct slot *slot, const struct key *key)
+{
+	uint64_t count = (slot->key.tag + 1) & TAG_COUNT;
+
+	__atomic_store_n(&slot->key.tag, TAG_USED | TAG_CHANGING | count, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	__atomic_store_n(&slot->key.addr[0], key->addr[0], __ATOMIC_RELAXED);
+	__atomic_store_n(&slot->key.addr[1], key->addr[1], __ATOMIC_RELAXED);
+	__atomic_store_n(&slot->key.tag, key->tag | count, __ATOMIC_RELEASE);
+}
+
+static void set_mac(struct slot *slot, uint64_t mac)
+{
+	if (slot->mac == mac)
+		return;
+	__atomic_store_n(&slot->mac, mac, __ATOMIC_RELEASE);
+	changes_note();
+}
+
+static struct slot *find(const struct neigh *n, bool create)
+{
+	struct key key = make_key(n);
+	uint32_t start = first_slot(&key);
+	struct slot *spare = NULL;
+
+	for (uint32_t i = 0; i < PROBES; i++) {
+		struct slot *slot = &slots[(start + i) % SLOTS];
+		struct key found = slot->key;
+
+		found.tag &= ~(uint64_t)TAG_COUNT;
+		if (same_key(&found, &key))
+			return slot;
+		if (!spare && !(slot->mac & MAC_VALID))
+			spare = slot;
+	}
+	if (!create || !spare)
+		return NULL;
+	take_slot(spare, &key);
+	return spare;
+}
+
+void neigh_set(const struct neigh *n, const struct rte_ether_addr *mac, bool stale)
+{
+	struct slot *slot = find(n, true);
+	uint64_t word = 0;
+
+	if (!slot) {
+		log_warn("too many neighbours: one is left out");
+		return;
+	}
+	memcpy(&word, mac, sizeof(*mac));
+	word |= MAC_VALID | (stale ? MAC_STALE : 0);
+	set_mac(slot, word);
+}
+
+void neigh_forget(const struct neigh *n)
+{
+	struct slot *slot = find(n, false);
+
+	if (slot)
+		set_mac(slot, 0);
+}
+
+void neighs_mark(void)
+{
+	for (uint32_t i = 0; i < SLOTS; i++)
+		if (slots[i].mac & MAC_VALID)
+			__atomic_store_n(&slots[i].mac, slots[i].mac | MAC_MARKED,
+					 __ATOMIC_RELEASE);
+}
+
+void neighs_sweep(void)
+{
+	for (uint32_t i = 0; i < SLOTS; i++)
+		if (slots[i].mac & MAC_MARKED)
+			set_mac(&slots[i], 0);
+}
+
+bool neigh_wanted(struct neigh *n)
+{
+	struct key key;
+
+	if (rte_ring_sc_dequeue_elem(wanted, &key, sizeof(key)))
+		return false;
+	*n = (struct neigh){
+		.addr.words = {key.addr[0], key.addr[1]},
+		.af = key.tag & TAG_V6 ? AF_INET6 : AF_INET,
+		.port = (uint8_t)(key.tag >> TAG_PORT),
+	};
+	return true;
+}

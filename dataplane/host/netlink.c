@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <linux/neighbour.h>
+#include <linux/netconf.h>
+#include <linux/rtnetlink.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "host/local_addr.h"
+#include "host/neigh.h"
+#include "host/netlink.h"
+#include "host/netlink_attr.h"
+#include "host/netlink_kind.h"
+#include "host/port.h"
+#include "host/route.h"
+
+#define RECEIVE_BUFFER (4 << 20)
+#define RETRY_S 1
+#define ANSWER_S 2
+#define HANG_US 10000
+#define SOLICIT_MAX 256 /* a call; what is wanted beyond that waits */
+
+static struct mnl_socket *monitor, *query;
+/* Something is to be read anew: news were lost, or a link or an address went, for
+ * which the kernel drops routes without a word. */
+static bool resync;
+static uint32_t requests; /* on query so far: the sequence number of the last one */
+static uint64_t retry; /* a failed one not before this, in clock_now's seconds */
+
+void netlink_resync(void)
+{
+	resync = true;
+}
+
+int netlink_message(const struct nlmsghdr *nlh, void *data)
+{
+	(void)data;
+	switch (nlh->nlmsg_type) {
+	case RTM_NEWROUTE:
+	case RTM_DELROUTE:
+		netlink_on_route(nlh);
+		break;
+	case RTM_NEWNEIGH:
+	case RTM_DELNEIGH:
+		netlink_on_neigh(nlh);
+		break;
+	case RTM_NEWLINK:
+	case RTM_DELLINK:
+		netlink_on_link(nlh);
+		break;
+	case RTM_NEWADDR:
+		netlink_on_addr(nlh);
+		break;
+	case RTM_DELADDR:
+		resync = true;
+		break;
+	case RTM_NEWNETCONF:
+		netlink_on_netconf(nlh);
+		break;
+	}
+	return MNL_CB_OK;
+}
+
+/* What is left of an answer that was given up half-way, because the kernel's tables changed
+ * meanwhile: it is none to the next request. Reading it also brings that dump to its end. */
+static void forget_answers(void)
+{
+	char buffer[256];
+	ssize_t n;
+
+	do
+		n = recv(mnl_socket_get_fd(query), buffer, sizeof(buffer), MSG_DONTWAIT);
+	while (n >= 0 || errno == ENOBUFS || errno == EINTR);
+}
+
+static struct nlmsghdr *begin_request(char *buffer, uint16_t type, uint16_t flags)
+{
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buffer);
+
+	nlh->nlmsg_type = type;
+	nlh->nlmsg_flags = NLM_F_REQUEST | flags;
+	nlh->nlmsg_seq = ++requests;
+	return nlh;
+}
+
+static int ask(const struct nlmsghdr *nlh)
+{
+	forget_answers();
+	return mnl_socket_sendto(query, nlh, nlh->nlmsg_len) < 0 ? -errno : 0;
+}
+
+static int dump(uint16_t type, uint8_t family, size_t body)
+{
+	char buffer[32768];
+	struct nlmsghdr *nlh = begin_request(buffer, type, NLM_F_DUMP);
+	ssize_t n;
+	int ret;
+
+	/* Every fixed part begins with the family. */
+	*(uint8_t *)mnl_nlmsg_put_extra_header(nlh, body) = family;
+	ret = ask(nlh);
+	if (ret < 0)
+		return ret;
+	do {
+		n = mnl_socket_recvfrom(query, buffer, sizeof(buffer));
+		if (n < 0)
+			return -errno;
+		ret = mnl_cb_run(buffer, (size_t)n, requests, mnl_socket_get_portid(query),
+				 netlink_message, NULL);
+	} while (ret > MNL_CB_STOP);
+	return ret < 0 ? -errno : 0;
+}
+
+/* Of IPv4, then of IPv6, which a kernel need not have. */
+static int dump_both(uint16_t type, size_t body)
+{
+	int err = dump(type, AF_INET, body);
+
+	if (!err)
+		err = dump(type, AF_INET6, body);
+	return err == -EOPNOTSUPP || err == -EAFNOSUPPORT ? 0 : err;
+}
+
+static int mirror_addrs(void)
+{
+	int err;
+
+	local_addrs_mark();
+	err = dump_both(RTM_GETADDR, sizeof(struct ifaddrmsg));
+	if (!err)
+		local_addrs_sweep();
+	return err;
+}
+
+static void mirror_all(void)
+{
+	int err;
+
+	err = dump(RTM_GETLINK, AF_UNSPEC, sizeof(struct ifinfomsg));
+	if (!err)
+		err = dump_both(RTM_GETNETCONF, sizeof(struct netconfmsg));
+	if (!err)
+		err = mirror_addrs();
+	/* What the links say now is what the routes below are read under. */
+	resync = false;
+	routes_mark();
+	if (!err)
+		err = dump_both(RTM_GETROUTE, sizeof(struct rtmsg));
+	netlink_add_multicast();
+	/* A dump that broke off says nothing about what it did not reach. */
+	if (!err)
+		routes_sweep();
+	routes_commit();
+	neighs_mark();
+	if (!err)
+		err = dump_both(RTM_GETNEIGH, sizeof(struct ndmsg));
+	if (!err)
+		neighs_sweep();
+	if (err) {
+		log_warn("reading the kernel's routes: %s; trying again", strerror(-err));
+		retry = clock_seconds() + RETRY_S;
+		resync = true;
+	}
+}
+
+static struct mnl_socket *open_socket(unsigned int groups)
+{
+	struct mnl_socket *socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
+	const int room = RECEIVE_BUFFER;
+
+	if (!socket)
+		return NULL;
+	/* Best effort: without it the kernel loses news earlier, and we read anew. */
+	setsockopt(mnl_socket_get_fd(socket), SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room));
+	if (mnl_socket_bind(socket, groups, MNL_SOCKET_AUTOPID) < 0) {
+		mnl_socket_close(socket);
+		return NULL;
+	}
+	return socket;
+}
+
+/* A group that the old bit mask does not reach. */
+static int join(struct mnl_socket *socket, int group)
+{
+	return mnl_socket_setsockopt(socket, NETLINK_ADD_MEMBERSHIP, &group, sizeof(group));
+}
+
+/* The control thread has more to do than to wait for an answer that does not come. */
+static int limit_wait(struct mnl_socket *socket)
+{
+	const struct timeval wait = {.tv_sec = ANSWER_S};
+
+	return setsockopt(mnl_socket_get_fd(socket), SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+}
+
+int netlink_start(void)
+{
+	/* The monitor first: what changes during the dump is told twice, not never. */
+	monitor = open_socket(RTMGRP_LINK | RTMGRP_IPV4_ROUTE | RTMGRP_IPV4_IFADDR |
+			      RTMGRP_IPV6_ROUTE | RTMGRP_IPV6_IFADDR | RTMGRP_NEIGH);
+	query = open_socket(0);
+	if (!monitor || !query || limit_wait(query) < 0 || join(monitor, RTNLGRP_IPV4_NETCONF) < 0 ||
+	    join(monitor, RTNLGRP_IPV6_NETCONF) < 0) {
+		int err = -errno;
+
+		log_error("cannot open rtnetlink: %s", strerror(-err));
+		netlink_stop();
+		return err;
+	}
+	/* What cannot be read now, as it changes meanwhile, is read later. */
+	mirror_all();
+	return 0;
+}
+
+void netlink_stop(void)
+{
+	if (monitor)
+		mnl_socket_close(monitor);
+	if (query)
+		mnl_socket_close(query);
+	monitor = query = NULL;
+}
+
+int netlink_fd(void)
+{
+	return mnl_socket_get_fd(monitor);
+}
+
+void netlink_process(void)
+{
+	char buffer[32768];
+	bool lost = false;
+	ssize_t n;
+
+	/* A worker hangs: what cannot be followed now waits in the socket. */
+	if (!routes_commit()) {
+		usleep(HANG_US);
+		return;
+	}
+	/* After a loss the rest is from before the dump that makes up for it: an
+	 * addition in there may be one whose deletion was lost. */
+	while ((n = recv(netlink_fd(), buffer, sizeof(buffer), MSG_DONTWAIT)) > 0 ||
+	       (n < 0 && (errno == ENOBUFS || errno == EINTR))) {
+		lost |= n < 0 && errno == ENOBUFS;
+		if (n > 0 && !lost)
+			mnl_cb_run(buffer, (size_t)n, 0, 0, netlink_message, NULL);
+	}
+	if (lost || (resync && clock_seconds() >= retry))
+		mirror_all();
+	else
+		routes_commit();
+	if (routes_missed())
+		resync = true;
+}
+
+/* A request about one neighbour. @return 0 or -errno */
+static int ask_about(const struct neigh *neigh, uint16_t type, uint16_t nlm_flags, uint8_t flags)
+{
+	char buffer[256];
+	struct nlmsghdr *nlh = begin_request(buffer, type, nlm_flags);
+	struct ndmsg *ndm = mnl_nlmsg_put_extra_header(nlh, sizeof(*ndm));
+
+	ndm->ndm_family = neigh->af;
+	ndm->ndm_ifindex = (int)ports[neigh->port].ifindex;
+	ndm->ndm_flags = flags;
+	mnl_attr_put(nlh, NDA_DST, netlink_addr_size(neigh->af), &neigh->addr);
+	return ask(nlh);
+}
+
+static int on_answer(const struct nlmsghdr *nlh, void *data)
+{
+	const struct ndmsg *ndm = mnl_nlmsg_get_payload(nlh);
+	uint16_t *state = data;
+
+	if (nlh->nlmsg_type == RTM_NEWNEIGH && netlink_has_body(nlh, sizeof(*ndm)))
+		*state = ndm->ndm_state;
+	return netlink_message(nlh, NULL);
+}
+
+/* What the kernel knows already is no news, which it would not tell again: two CPUs of its may
+ * have told theirs in the wrong order.
+ * @return its NUD_ state; NUD_NONE: it does not know the neighbour */
+static uint16_t look_up(const struct neigh *neigh)
+{
+	uint16_t state = NUD_NONE;
+	char buffer[4096];
+	ssize_t n;
+
+	if (ask_about(neigh, RTM_GETNEIGH, 0, 0))
+		return state;
+	/* It is there when the request returns. */
+	n = recv(mnl_socket_get_fd(query), buffer, sizeof(buffer), MSG_DONTWAIT);
+	if (n > 0)
+		mnl_cb_run(buffer, (size_t)n, requests, mnl_socket_get_portid(query), on_answer,
+			   &state);
+	return state;
+}
+
+/* As `ip neigh ... use` does: the kernel sends ARP or ND as if it had a packet. But only
+ * where it has to: an entry that somebody made permanent would be permanent no more, nor
+ * have an address (Linux 5.16 and newer), so that a neighbour that answers no ARP was lost. */
+static void solicit(const struct neigh *neigh)
+{
+	uint16_t state = look_up(neigh);
+
+	if (state == NUD_NONE)
+		ask_about(neigh, RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_EXCL, NTF_USE);
+	else if (state & (NUD_STALE | NUD_FAILED))
+		ask_about(neigh, RTM_NEWNEIGH, 0, NTF_USE);
+}
+
+void netlink_solicit_wanted(void)
+{
+	struct neigh neigh;
+
+	for (unsigned int i = 0; i < SOLICIT_MAX && neigh_wanted(&neigh); i++)
+		if (neigh.port < nports)
+			solicit(&neigh);
+}

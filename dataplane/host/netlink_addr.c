@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <linux/if_addr.h>
+#include <linux/rtnetlink.h>
+
+#include "host/local_addr.h"
+#include "host/netlink_attr.h"
+#include "host/netlink_kind.h"
+#include "host/port.h"
+
+/* One that a packet from far away may carry as its source, and that stays. */
+static bool is_for_errors(const struct ifaddrmsg *ifa, uint32_t flags)
+{
+	if (ifa->ifa_family == AF_INET)
+		return ifa->ifa_scope < RT_SCOPE_LINK;
+	return ifa->ifa_scope == RT_SCOPE_UNIVERSE &&
+	       !(flags & (IFA_F_TENTATIVE | IFA_F_DADFAILED | IFA_F_DEPRECATED | IFA_F_TEMPORARY));
+}
+
+void netlink_on_addr(const struct nlmsghdr *nlh)
+{
+	const struct ifaddrmsg *ifa = mnl_nlmsg_get_payload(nlh);
+	const struct nlattr *table[IFA_MAX + 1] = {0};
+	struct netlink_attrs attrs = {table, IFA_MAX};
+	struct local_addr own;
+	int port;
+
+	if (!netlink_has_body(nlh, sizeof(*ifa)) || !netlink_known_family(ifa->ifa_family))
+		return;
+	netlink_parse(nlh, sizeof(*ifa), &attrs);
+	port = port_by_ifindex(ifa->ifa_index);
+	own = (struct local_addr){
+		.addr = netlink_get_addr(table[IFA_LOCAL], ifa->ifa_family),
+		.af = ifa->ifa_family,
+		.port = port < 0 ? LOCAL_ADDR_NO_PORT : (uint8_t)port,
+	};
+	if (cygnet_addr_is_zero(&own.addr))
+		own.addr = netlink_get_addr(table[IFA_ADDRESS], ifa->ifa_family);
+	if (cygnet_addr_is_zero(&own.addr))
+		return;
+	if (is_for_errors(ifa, netlink_get_u32(table[IFA_FLAGS], ifa->ifa_flags)))
+		local_addr_add(&own);
+	else
+		local_addr_forget(&own);
+}

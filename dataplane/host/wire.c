@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <rte_common.h>
+#include <rte_string_fns.h>
+
+#include "base/log.h"
+#include "host/wire.h"
+
+static int request(unsigned long what, struct ifreq *ifr)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (ioctl(fd, what, ifr) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+int wire_interface(const char *device, char *iface, uint16_t *mtu)
+{
+	static const char *const drivers[] = {"net_af_packet", "net_af_xdp", "net_pcap"};
+	const char *arg = strstr(device, ",iface=");
+	struct ifreq ifr = {0};
+	bool known = false;
+	size_t len;
+	int err;
+
+	iface[0] = '\0';
+	for (unsigned int i = 0; i < RTE_DIM(drivers); i++)
+		known |= strncmp(device, drivers[i], strlen(drivers[i])) == 0;
+	if (!known || !arg)
+		return 0;
+	arg += strlen(",iface=");
+	len = strcspn(arg, ",");
+	if (!len || len >= IFNAMSIZ)
+		return -ENODEV;
+	memcpy(ifr.ifr_name, arg, len);
+	err = request(SIOCGIFMTU, &ifr);
+	if (err)
+		return err;
+	*mtu = (uint16_t)RTE_MIN(ifr.ifr_mtu, UINT16_MAX);
+	memcpy(iface, ifr.ifr_name, IFNAMSIZ);
+	return 0;
+}
+
+int wire_set_mtu(const char *iface, uint16_t mtu)
+{
+	struct ifreq ifr = {.ifr_mtu = mtu};
+
+	rte_strscpy(ifr.ifr_name, iface, sizeof(ifr.ifr_name));
+	return request(SIOCSIFMTU, &ifr);
+}
+
+static int read_setting(const char *path)
+{
+	char text[16] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = '\0';
+	close(fd);
+	return atoi(text);
+}
+
+static int write_setting(const char *path, const char *value)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, value, strlen(value)) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+static int bring_up(const char *iface)
+{
+	struct ifreq ifr = {0};
+	int err;
+
+	memcpy(ifr.ifr_name, iface, strlen(iface));
+	err = request(SIOCGIFFLAGS, &ifr);
+	if (err || (ifr.ifr_flags & IFF_UP))
+		return err;
+	ifr.ifr_flags |= IFF_UP;
+	return request(SIOCSIFFLAGS, &ifr);
+}
+
+int wire_isolate(const char *iface)
+{
+	/* Strict reverse path filtering drops all unicast: no route leads out of
+	 * the interface, they lead out of the TAP. */
+	static const struct {
+		const char *family, *name, *value;
+	} settings[] = {
+		{"ipv4", "rp_filter", "1"},
+		{"ipv4", "forwarding", "0"},
+		{"ipv4", "arp_ignore", "8"},
+		{"ipv6", "disable_ipv6", "1"},
+	};
+	int err;
+
+	/* Of the setting for all interfaces and for the one, the larger is in
+	 * force, and 2 is the loose mode that lets packets in. */
+	if (read_setting("/proc/sys/net/ipv4/conf/all/rp_filter") == 2) {
+		log_error("net.ipv4.conf.all.rp_filter is 2, so the kernel takes packets of %s "
+			  "past the policies: set it to 0 or 1", iface);
+		return -EPERM;
+	}
+	for (unsigned int i = 0; i < RTE_DIM(settings); i++) {
+		char path[128];
+
+		snprintf(path, sizeof(path), "/proc/sys/net/%s/conf/%s/%s", settings[i].family,
+			 iface, settings[i].name);
+		err = write_setting(path, settings[i].value);
+		/* A kernel without IPv6 has nothing to switch off. */
+		if (err == -ENOENT && strcmp(settings[i].family, "ipv6") == 0)
+			err = 0;
+		if (err) {
+			log_error("%s: cannot be set to %s: %s; the kernel would take packets of "
+				  "%s past the policies", path, settings[i].value, strerror(-err),
+				  iface);
+			return err;
+		}
+	}
+	err = bring_up(iface);
+	if (err)
+		log_error("interface %s: cannot be brought up: %s", iface, strerror(-err));
+	return err;
+}

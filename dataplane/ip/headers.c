@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <netinet/icmp6.h>
+#include <netinet/in.h>
+#include <rte_byteorder.h>
+
+#include "ip/headers.h"
+#include "ip/l4.h"
+
+#define MLD2_REPORT 143		/* RFC 3810, 5.2 */
+#define EXTENSIONS_MAX 6
+#define EXTENSION_UNIT 8u	/* each is a multiple of it, bytes */
+#define FRAGMENT_MORE 1u
+#define FRAGMENT_OFFSET 0xfff8u
+
+/* Each once, but for destination options, which may stand in front of the routing
+ * header and in front of the upper layer; hop-by-hop options first (RFC 8200, 4.1).
+ * @param seen  how often each extension was there already */
+static bool may_stand_here(uint8_t proto, unsigned int number, unsigned int *seen)
+{
+	unsigned int shift = proto == IPPROTO_ROUTING ? 0 : proto == IPPROTO_FRAGMENT ? 2 : 4;
+	unsigned int before = *seen >> shift & 3;
+
+	if (proto == IPPROTO_HOPOPTS)
+		return number == 0;
+	*seen += 1u << shift;
+	return before < (proto == IPPROTO_DSTOPTS ? 2 : 1);
+}
+
+/* Where it goes in the end, no policy would see. (RFC 5095 forbids the oldest type.) */
+static bool is_source_route(uint8_t proto, const uint8_t *at)
+{
+	return proto == IPPROTO_ROUTING && at[3] != 0;
+}
+
+static void note_fragment(struct headers *h, const uint8_t *at)
+{
+	unsigned int field = (unsigned int)at[2] << 8 | at[3];
+
+	h->fragment_at = h->len;
+	h->later = field & FRAGMENT_OFFSET;
+	h->fragment = field & (FRAGMENT_OFFSET | FRAGMENT_MORE);
+}
+
+/* @return false if the extension headers are not as they have to be */
+static bool walk(const uint8_t *packet, unsigned int len, struct headers *h)
+{
+	unsigned int seen = 0;
+
+	*h = (struct headers){
+		.len = sizeof(struct rte_ipv6_hdr),
+		.proto_at = offsetof(struct rte_ipv6_hdr, proto),
+		.proto = ((const struct rte_ipv6_hdr *)packet)->proto,
+	};
+	for (unsigned int n = 0; l4_is_extension(h->proto); n++) {
+		const uint8_t *at = packet + h->len;
+		unsigned int left = len - h->len, size = EXTENSION_UNIT;
+
+		/* In a part of a packet the rest of them may be in another part. */
+		if (n == EXTENSIONS_MAX || left < size || h->fragment ||
+		    !may_stand_here(h->proto, n, &seen) || is_source_route(h->proto, at))
+			return false;
+		if (h->proto == IPPROTO_FRAGMENT)
+			note_fragment(h, at);
+		else
+			size *= at[1] + 1u;
+		if (size > left)
+			return false;
+		h->proto_at = h->len;
+		h->len = (uint16_t)(h->len + size);
+		h->proto = at[0];
+	}
+	return true;
+}
+
+static enum drop_reason check_v6(struct rte_mbuf *m)
+{
+	const struct rte_ipv6_hdr *ip = packet_ip6(m);
+	unsigned int have = rte_pktmbuf_pkt_len(m), total;
+	struct headers h;
+
+	if (rte_pktmbuf_data_len(m) < sizeof(*ip))
+		return DROP_MALFORMED;
+	total = sizeof(*ip) + rte_be_to_cpu_16(ip->payload_len);
+	if (total > have)
+		return DROP_MALFORMED;
+	if (total < have)
+		rte_pktmbuf_trim(m, (uint16_t)(have - total));
+	return walk((const uint8_t *)ip, rte_pktmbuf_data_len(m), &h) ? DROP_NONE
+								       : DROP_IPV6_HEADERS;
+}
+
+enum drop_reason headers_check(struct rte_mbuf *m, bool verify)
+{
+	if (rte_pktmbuf_data_len(m) && packet_family(m) == AF_INET6)
+		return check_v6(m);
+	return packet_check_ip(m, verify) ? DROP_NONE : DROP_MALFORMED;
+}
+
+struct headers headers_read(struct rte_mbuf *m)
+{
+	const struct rte_ipv4_hdr *ip = packet_ip(m);
+	struct headers h;
+
+	if (packet_family(m) == AF_INET6) {
+		walk((const uint8_t *)ip, rte_pktmbuf_data_len(m), &h);
+		return h;
+	}
+	return (struct headers){
+		.len = (uint16_t)ip_header_len(ip),
+		.proto_at = offsetof(struct rte_ipv4_hdr, next_proto_id),
+		.proto = ip->next_proto_id,
+		.fragment = ip->fragment_offset &
+			    rte_cpu_to_be_16(RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK),
+		.later = ip->fragment_offset & rte_cpu_to_be_16(RTE_IPV4_HDR_OFFSET_MASK),
+	};
+}
+
+struct headers headers_front(struct rte_mbuf *m)
+{
+	const uint8_t *packet = rte_pktmbuf_mtod(m, const uint8_t *);
+	struct headers all = headers_read(m);
+	struct headers next = {
+		.len = sizeof(struct rte_ipv6_hdr),
+		.proto_at = offsetof(struct rte_ipv6_hdr, proto),
+		.proto = packet[offsetof(struct rte_ipv6_hdr, proto)],
+	};
+	struct headers front = next;
+
+	if (packet_family(m) == AF_INET || all.fragment_at)
+		return all;
+	while (next.len < all.len) {
+		bool options = next.proto == IPPROTO_DSTOPTS;
+
+		next.proto_at = next.len;
+		next.proto = packet[next.proto_at];
+		next.len = (uint16_t)(next.len + EXTENSION_UNIT * (packet[next.proto_at + 1] + 1u));
+		/* Options for the destination stay if a routing header follows. */
+		if (!options)
+			front = next;
+	}
+	return front;
+}
+
+uint16_t headers_checksum6(struct rte_mbuf *m, const struct headers *h)
+{
+	struct rte_ipv6_hdr pseudo = *packet_ip6(m);
+
+	/* As if there were no extension headers (RFC 8200, 8.1). */
+	pseudo.proto = h->proto;
+	pseudo.payload_len = rte_cpu_to_be_16((uint16_t)(rte_pktmbuf_data_len(m) - h->len));
+	return rte_ipv6_udptcp_cksum(&pseudo, rte_pktmbuf_mtod_offset(m, void *, h->len));
+}
+
+static bool finds_neighbours(uint16_t type)
+{
+	return type >= ND_ROUTER_SOLICIT && type <= ND_REDIRECT;
+}
+
+static bool joins_groups(uint16_t type)
+{
+	return (type >= MLD_LISTENER_QUERY && type <= MLD_LISTENER_REDUCTION) ||
+	       type == MLD2_REPORT;
+}
+
+bool headers_icmp6_of_the_link(uint16_t type)
+{
+	return finds_neighbours(type) || joins_groups(type);
+}
+
+/* RFC 4861, 11.2: with this hop limit they come from the link itself. */
+static bool is_discovery(const struct rte_ipv6_hdr *ip, uint8_t type)
+{
+	return ip->hop_limits == 255 && finds_neighbours(type);
+}
+
+static bool is_listener(const struct rte_ipv6_hdr *ip, uint8_t type)
+{
+	return ip->hop_limits == 1 && ip->dst_addr[0] == 0xff && joins_groups(type);
+}
+
+bool headers_link_control(struct rte_mbuf *m, const struct headers *h)
+{
+	const struct rte_ipv6_hdr *ip = packet_ip6(m);
+	uint8_t type;
+
+	/* Neighbour discovery never comes in parts (RFC 6980). */
+	if (packet_family(m) != AF_INET6 || h->proto != IPPROTO_ICMPV6 || h->fragment_at ||
+	    rte_pktmbuf_data_len(m) <= h->len)
+		return false;
+	type = *rte_pktmbuf_mtod_offset(m, const uint8_t *, h->len);
+	/* Only group management has something in between: a router alert. */
+	return ip->proto == IPPROTO_ICMPV6 ? is_discovery(ip, type)
+					   : ip->proto == IPPROTO_HOPOPTS && is_listener(ip, type);
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file packet.h
+ * What is known about a packet on its way through: the private area of its mbuf.
+ */
+#ifndef CYGNETD_PACKET_H
+#define CYGNETD_PACKET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include <rte_ip.h>
+#include <rte_mbuf.h>
+#include <rte_memcpy.h>
+#include <rte_prefetch.h>
+
+#include "base/drop.h"
+#include "base/stats.h"
+#include "cygnet.h"
+#include "ip/ip_sum.h"
+
+struct session;
+
+/** Where a packet came from: a port of that index, */
+#define PACKET_FROM_PORT(port) ((uint32_t)(port))
+/** or out of the SA of that index. */
+#define PACKET_FROM_SA(sa) (PACKET_SA_BIT | (uint32_t)(sa))
+#define PACKET_SA_BIT (1u << 22)
+_Static_assert(CYGNET_MAX_ENTRIES <= PACKET_SA_BIT, "no index of an SA has that bit");
+
+/** What the next worker, or the next stage, is to do with a packet. */
+enum packet_stage {
+	STAGE_ESP_OUT,	/* protect with SA sa */
+	STAGE_ESP_IN,	/* authenticate and decrypt with SA sa */
+	STAGE_REASSEMBLE, /* put fragments together */
+	STAGE_TX,	/* send the frame out of port */
+	STAGE_TAP,	/* give the frame to the kernel through the TAP of port */
+};
+
+/* Where a packet goes once it has been put together. */
+enum packet_resume {
+	RESUME_LOCAL,	/* receive_local(): to this host */
+	RESUME_FORWARD,	/* receive_forward(): plaintext from the wire */
+	RESUME_OUT,	/* plain_out(): plaintext from the kernel */
+};
+
+/* The data of the mbuf begins with the IP header between receive and transmit. */
+struct packet {
+	uint8_t stage;		/* enum packet_stage */
+	uint8_t port;		/* index in ports[]: where from, then where to */
+	uint8_t from_kernel;	/* came out of the TAP: no TTL to decrement */
+	uint8_t udp;		/* ESP_IN: arrived in UDP */
+	uint8_t own;		/* ESP from this host, which may cut it */
+	uint8_t decrypted;	/* came through an SA */
+	uint8_t answer;		/* our ICMP error about plaintext, to its sender */
+	uint8_t must_protect;	/* quotes a decrypted packet: not to leave in plaintext */
+	uint8_t resume;		/* REASSEMBLE: enum packet_resume */
+	uint8_t handed;		/* over by the worker that has received it */
+	uint16_t whole;		/* plaintext that came in fragments, to be cut again, also once it
+				 * is protected: the longest of them, bytes; 0: it did not */
+	uint32_t sa, generation;
+	uint32_t from;		/* PACKET_FROM_PORT() or PACKET_FROM_SA() */
+	uint32_t epoch;		/* flow_table.epoch when it came, then when protect() had it;
+				 * 0: not by this worker */
+	uint64_t seq;		/* ESP_IN: with the high bits inferred */
+	uint16_t esp;		/* offset of the ESP or AH header, bytes */
+	uint16_t sport;		/* ESP_IN: of UDP, network byte order */
+	uint16_t part_at;	/* REASSEMBLE: where its text belongs, bytes */
+	struct cygnet_addr src;	/* ESP_IN: outer source */
+	struct session *session;
+	struct rte_mbuf *next;	/* of the same SA, or packet in parts, behind this one */
+	uint16_t tried;		/* bit mask: the crypto device is not given it again (failover.h) */
+	uint16_t failed_at;	/* bit mask: the device is to blame if another one does it */
+	uint8_t called;		/* it was called for: what went to a queue since is behind it */
+	uint8_t back;		/* it has been done, or is lost, and waits for its turn */
+	uint8_t status;		/* it came back with this: enum rte_crypto_op_status */
+} __rte_aligned(16);		/* as the data behind it */
+_Static_assert(STATS_MAX_DEVICES <= 16, "bits of tried and failed_at");
+
+/** No link has less for IPv6 (RFC 8200, 5). */
+#define IPV6_MIN_MTU 1280u
+
+/** Size of the private area that the packet pool has. */
+#define PACKET_PRIVATE RTE_ALIGN(sizeof(struct packet), RTE_MBUF_PRIV_ALIGN)
+
+static inline struct packet *packet(struct rte_mbuf *m)
+{
+	return rte_mbuf_to_priv(m);
+}
+
+/** Have in the cache soon a packet that has been elsewhere: all but its data, whose place the mbuf
+ * says. */
+static inline void packet_prefetch(struct rte_mbuf *m)
+{
+	rte_prefetch0(m);
+	rte_prefetch0(packet(m));
+	rte_prefetch0((char *)packet(m) + RTE_CACHE_LINE_SIZE);
+}
+
+static inline struct rte_ipv4_hdr *packet_ip(struct rte_mbuf *m)
+{
+	return rte_pktmbuf_mtod(m, struct rte_ipv4_hdr *);
+}
+
+static inline struct rte_ipv6_hdr *packet_ip6(struct rte_mbuf *m)
+{
+	return rte_pktmbuf_mtod(m, struct rte_ipv6_hdr *);
+}
+
+static const uint8_t packet_none[64];
+_Static_assert(sizeof(struct packet) == 96, "what packet_received() clears");
+
+/** A frame has come. @param port  index in ports[]; @param epoch  flow_table.epoch */
+static inline void packet_received(struct rte_mbuf *m, unsigned int port, uint32_t epoch)
+{
+	struct packet *p = packet(m);
+
+	/* A memset() of this size becomes a "rep stos", which takes as long as a look-up. */
+	rte_mov64((uint8_t *)p, packet_none);
+	rte_mov32((uint8_t *)p + 64, packet_none);
+	p->port = (uint8_t)port;
+	p->from = PACKET_FROM_PORT(port);
+	p->epoch = epoch;
+}
+
+/** A packet goes into a buffer of that pool. @return it; NULL: there is none, and it stays */
+struct rte_mbuf *packet_move(struct rte_mbuf *m, struct rte_mempool *pool);
+
+/** AF_INET or AF_INET6, of a packet that is one of both. */
+static inline uint8_t packet_family(struct rte_mbuf *m)
+{
+	return *rte_pktmbuf_mtod(m, const uint8_t *) >> 4 == 6 ? AF_INET6 : AF_INET;
+}
+
+/** Leave of a packet in one segment len bytes behind the first skip, which it has. */
+static inline void packet_narrow(struct rte_mbuf *m, unsigned int skip, unsigned int len)
+{
+	m->data_off = (uint16_t)(m->data_off + skip);
+	m->data_len = (uint16_t)len;
+	m->pkt_len = len;
+}
+
+static inline struct cygnet_addr packet_src(struct rte_mbuf *m)
+{
+	struct cygnet_addr addr = {0};
+
+	if (packet_family(m) == AF_INET6)
+		memcpy(&addr, packet_ip6(m)->src_addr, sizeof(addr));
+	else
+		addr.v4 = packet_ip(m)->src_addr;
+	return addr;
+}
+
+static inline struct cygnet_addr packet_dst(struct rte_mbuf *m)
+{
+	struct cygnet_addr addr = {0};
+
+	if (packet_family(m) == AF_INET6)
+		memcpy(&addr, packet_ip6(m)->dst_addr, sizeof(addr));
+	else
+		addr.v4 = packet_ip(m)->dst_addr;
+	return addr;
+}
+
+static inline unsigned int ip_header_len(const struct rte_ipv4_hdr *ip)
+{
+	return (ip->version_ihl & 0xf) * 4u;
+}
+
+/**
+ * Check the IPv4 header at the start of a packet and trim what follows the
+ * packet (Ethernet padding).
+ * @param verify  the header's checksum too
+ * @return false if it is not a whole IPv4 packet
+ */
+static inline bool packet_check_ip(struct rte_mbuf *m, bool verify)
+{
+	const struct rte_ipv4_hdr *ip = packet_ip(m);
+	unsigned int have = rte_pktmbuf_data_len(m), header, total;
+
+	if (have < sizeof(*ip) || ip->version_ihl >> 4 != 4)
+		return false;
+	header = ip_header_len(ip);
+	total = rte_be_to_cpu_16(ip->total_length);
+	if (header < sizeof(*ip) || header > total || total > have)
+		return false;
+	if (verify && ip_sum(ip, header) != 0xffff)
+		return false;
+	if (total < have)
+		rte_pktmbuf_trim(m, (uint16_t)(have - total));
+	return true;
+}
+/** The selectors of a checked packet. */
+void packet_flow(struct rte_mbuf *m, uint32_t interface, struct cygnet_flow *flow);
+/** Whether a packet's protocol has ports (or an ICMP type) and the packet does not
+ * show them: it is a later fragment, or cut off before them. */
+bool packet_hides_ports(const struct cygnet_flow *flow);
+
+/** Whether a checked packet is a later fragment of IPv6: whoever puts it together takes the
+ * protocol from the first one, not from its own header (RFC 8200, 4.5). */
+bool packet_hides_protocol(struct rte_mbuf *m);
+/** Whether a router may cut a checked packet into parts: IPv6 knows none that may, and
+ * DF forbids it. */
+static inline bool packet_may_be_cut(struct rte_mbuf *m)
+{
+	return packet_family(m) == AF_INET &&
+	       !(packet_ip(m)->fragment_offset & rte_cpu_to_be_16(RTE_IPV4_HDR_DF_FLAG));
+}
+
+/** Decrement the TTL of a checked IPv4 packet. @return false if it runs out */
+bool packet_decrement_ttl(struct rte_ipv4_hdr *ip);
+/** The same for a checked packet of either family. @param ip  its IP header */
+static inline bool packet_take_hop(uint8_t *ip)
+{
+	struct rte_ipv6_hdr *ip6 = (struct rte_ipv6_hdr *)ip;
+
+	if (ip[0] >> 4 != 6)
+		return packet_decrement_ttl((struct rte_ipv4_hdr *)ip);
+	if (ip6->hop_limits <= 1)
+		return false;
+	ip6->hop_limits--;
+	return true;
+}
+
+#endif

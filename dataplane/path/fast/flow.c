@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <string.h>
+
+#include <rte_byteorder.h>
+#include <rte_common.h>
+#include <rte_cycles.h>
+#include <rte_ip.h>
+#include <rte_malloc.h>
+#include <rte_random.h>
+
+#include "ip/l4.h"
+#include "path/fast/flow.h"
+
+int flows_create(struct flow_table *table, uint32_t flows)
+{
+	uint64_t usual = rte_get_tsc_hz() * FLOW_HOLDS / 2;
+
+	*table = (struct flow_table){
+		.epoch = 1,
+		.usual = usual,
+		.holds = usual,
+		.mask = (rte_align32pow2(RTE_MAX(flows, FLOW_WAYS)) - 1) & ~(FLOW_WAYS - 1),
+	};
+	for (unsigned int i = 0; i < RTE_DIM(table->seed); i++)
+		table->seed[i] = rte_rand();
+	table->flow = rte_zmalloc("flows", (table->mask + FLOW_WAYS) * sizeof(table->flow[0]),
+				  RTE_CACHE_LINE_SIZE);
+	return table->flow ? 0 : -ENOMEM;
+}
+
+void flows_free(struct flow_table *table)
+{
+	rte_free(table->flow);
+	table->flow = NULL;
+}
+
+/* @return false: cut off */
+static inline bool read_upper(const uint8_t *at, unsigned int len, unsigned int size,
+			      uint32_t *upper)
+{
+	*upper = 0;
+	if (len < size)
+		return false;
+	if (size == L4_PORTS)
+		memcpy(upper, at, L4_PORTS);
+	else if (size)
+		*upper = (uint32_t)at[0] << 8 | at[1];
+	return true;
+}
+_Static_assert(L4_SPI == L4_PORTS, "read_upper() has all sizes");
+
+bool flow_of(const uint8_t *ip, unsigned int len, uint32_t from, struct flow_key *key)
+{
+	bool v6 = ip[0] >> 4 == 6;
+	unsigned int header = v6 ? sizeof(struct rte_ipv6_hdr) : sizeof(struct rte_ipv4_hdr);
+	uint8_t proto = v6 ? ip[6] : ip[9];
+	uint16_t cut;
+	uint32_t upper;
+
+	memcpy(&cut, ip + 6, sizeof(cut));
+	if (v6 ? l4_is_extension(proto) : ip[0] != RTE_IPV4_VHL_DEF ||
+	    (cut & rte_cpu_to_be_16(RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK)))
+		return false;
+	if (!read_upper(ip + header, len - header, l4_flow(proto), &upper))
+		return false;
+	if (v6) {
+		memcpy(key->word, ip + 8, 32);
+	} else {
+		memcpy(key->word, ip + 12, 8);
+		key->word[1] = key->word[2] = key->word[3] = 0;
+	}
+	key->word[4] = (uint64_t)upper << 32 | (uint64_t)proto << 24 | from << 1 |
+		       (v6 ? FLOW_V6 : 0);
+	return true;
+}
+
+const struct flow *flow_find_behind(const struct flow_table *table, const struct flow_key *key,
+				    uint32_t place)
+{
+	for (uint32_t i = 1; i < FLOW_WAYS; i++)
+		if (flow_holds(table, &table->flow[place + i], key))
+			return &table->flow[place + i];
+	return NULL;
+}
+
+static bool is_free(const struct flow_table *table, const struct flow *f)
+{
+	return f->epoch != table->epoch || f->until <= table->now;
+}
+
+/* Where it is, or may be. If others have all places the first of them stays. */
+static struct flow *place_for(struct flow_table *table, const struct flow_key *key)
+{
+	struct flow *f = &table->flow[flow_place(table, key)];
+
+	for (uint32_t i = 0; i < FLOW_WAYS; i++)
+		if (!is_free(table, &f[i]) && !memcmp(&f[i].key, key, sizeof(*key)))
+			return &f[i];
+	for (uint32_t i = 0; i < FLOW_WAYS; i++)
+		if (is_free(table, &f[i]))
+			return &f[i];
+	return &f[1 + (table->spread >> 16) % (FLOW_WAYS - 1)];
+}
+
+/* While a decision holds, each flow is learned once, or nearly so: that many there are. */
+static void adapt(struct flow_table *table)
+{
+	uint32_t flows = table->learned - table->learned_then;
+
+	if (table->now - table->since < table->holds)
+		return;
+	table->since = table->now;
+	table->learned_then = table->learned;
+	table->holds = table->usual * RTE_MIN(1 + flows / FLOW_USUAL, FLOW_HOLDS_MOST / FLOW_HOLDS);
+}
+
+void flow_learn(struct flow_table *table, const struct flow *what, uint64_t until)
+{
+	struct flow *f = place_for(table, &what->key);
+
+	*f = *what;
+	adapt(table);
+	table->learned++;
+	f->epoch = table->epoch;
+	table->spread = table->spread * 1103515245u + 12345u;
+	f->until = table->now + table->holds + table->holds * (table->spread >> 16) / 65536;
+	f->until = RTE_MIN(f->until, until);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file flow.h
+ * What was decided about the last packet of a flow, so that the next one need not go through
+ * SPD, SAD and FIB again. One table a worker; only that worker touches it. A flow is all
+ * that those decisions look at: where a packet came from (a port, or an SA), its addresses,
+ * its protocol and its ports. A decision holds until anything changes (flow_table.epoch), and
+ * FLOW_HOLDS at the most, so that use times and neighbours stay true; where flows are many, up
+ * to FLOW_HOLDS_MOST, or there would be time for little else.
+ */
+#ifndef CYGNETD_FLOW_H
+#define CYGNETD_FLOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cygnet.h"
+#include "ip/packet.h"
+
+struct session;
+
+/* In the last word: the family, where from, the protocol at bit 24, and behind that the ports. */
+#define FLOW_V6 1u
+_Static_assert(PACKET_FROM_SA(CYGNET_MAX_ENTRIES - 1) < 1u << 23, "it ends below the protocol");
+
+/** Places that a flow can have, next to each other. */
+#define FLOW_WAYS 4u
+/** Flows that are looked into anew in the usual time; with more of them it is longer. */
+#define FLOW_USUAL 8192u
+/** How long a decision holds at the most, seconds: with few flows, and with however many. None
+ * ends before half of it. */
+#define FLOW_HOLDS 1u
+#define FLOW_HOLDS_MOST 8u
+
+struct flow_key {
+	uint64_t word[5];
+};
+
+enum flow_kind {
+	FLOW_UNKNOWN,
+	FLOW_PROTECT,	/* leaves through SA session */
+	FLOW_UNPROTECT,	/* came through SA session */
+	FLOW_FORWARD,	/* leaves as it is, by port, to mac */
+	FLOW_HAND_OUT,	/* leaves through SA sa, which is another worker's */
+	FLOW_HAND_IN,	/* came through it */
+};
+
+/** One cache line. */
+struct flow {
+	struct flow_key key;
+	uint32_t epoch;		/* of the table; 0: none */
+	uint8_t kind;		/* enum flow_kind */
+	uint8_t from_port;	/* the interface, for policies of one */
+	uint64_t until;		/* flow_table.now */
+	union {
+		struct session *session;
+		struct {
+			uint8_t port, mac[6];
+		};
+		struct {
+			uint32_t sa, generation;
+		};
+	};
+} __attribute__((aligned(64)));
+_Static_assert(sizeof(struct flow) == 64, "a look-up reads one cache line");
+
+struct flow_table {
+	struct flow *flow;
+	uint32_t mask;		/* of multiples of FLOW_WAYS */
+	uint32_t epoch;		/* what was learned in another one is void */
+	uint32_t learned;	/* how often a decision has been remembered */
+	uint64_t now;		/* TSC, as of this turn */
+	uint64_t usual;		/* of the TSC: what holds is with few flows: half of FLOW_HOLDS */
+	uint64_t holds;		/* of the TSC: a decision at the least, and twice that at the most */
+	uint64_t since;		/* when that was worked out, */
+	uint32_t learned_then;	/* and what had been learned by then */
+	uint32_t spread;	/* so that not all end at a time */
+	uint64_t seed[5];	/* nobody on the wire can choose flows that collide */
+};
+
+/** @param flows  that it remembers, about; 0: none. @return 0 or -ENOMEM */
+int flows_create(struct flow_table *table, uint32_t flows);
+void flows_free(struct flow_table *table);
+
+/** Forget all: something has changed that a decision was made from, or that it points to. */
+static inline void flows_forget(struct flow_table *table)
+{
+	table->epoch++;
+}
+
+/**
+ * The flow of a packet.
+ * @param ip    its IP header, checked
+ * @param len   bytes of packet
+ * @param from  PACKET_FROM_PORT() or PACKET_FROM_SA()
+ * @return false: a fragment, or a packet with options or extension headers: it has none
+ */
+bool flow_of(const uint8_t *ip, unsigned int len, uint32_t from, struct flow_key *key);
+
+/* What is secret in the factors is in all bits of the product. (Flows that collide in a CRC do so
+ * with any seed.) */
+static inline uint64_t flow_mix(uint64_t a, uint64_t b)
+{
+	__extension__ unsigned __int128 product = (unsigned __int128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/** The place where a flow would be, or beside it. */
+static inline uint32_t flow_place(const struct flow_table *table, const struct flow_key *key)
+{
+	const uint64_t *seed = table->seed, *word = key->word;
+	uint64_t addrs = word[0] ^ seed[0];
+
+	if (word[4] & FLOW_V6)
+		addrs = flow_mix(addrs, word[1] ^ seed[1]) +
+			flow_mix(word[2] ^ seed[2], word[3] ^ seed[3]);
+	/* Once more: addresses and ports in a row are still so in the first product. */
+	return (uint32_t)flow_mix(flow_mix(addrs, word[4] ^ seed[4]), seed[1]) & table->mask;
+}
+
+static inline bool flow_same(const struct flow_key *a, const struct flow_key *b)
+{
+	uint64_t differs = (a->word[0] ^ b->word[0]) | (a->word[4] ^ b->word[4]);
+
+	/* IPv4 has zeros in between. */
+	if (!differs && b->word[4] & FLOW_V6)
+		differs = (a->word[1] ^ b->word[1]) | (a->word[2] ^ b->word[2]) |
+			  (a->word[3] ^ b->word[3]);
+	return !differs;
+}
+
+static inline bool flow_holds(const struct flow_table *table, const struct flow *f,
+			      const struct flow_key *key)
+{
+	return flow_same(&f->key, key) && f->epoch == table->epoch && f->until > table->now;
+}
+
+/** As long as this is the same in a turn, flow_find() gives the same again. */
+static inline uint64_t flow_state(const struct flow_table *table)
+{
+	return (uint64_t)table->epoch << 32 | table->learned;
+}
+
+/** flow_find(), of places behind the first. */
+const struct flow *flow_find_behind(const struct flow_table *table, const struct flow_key *key,
+				    uint32_t place);
+
+/** @param place  flow_place(). @return NULL: it is not known, or not any more */
+static inline const struct flow *flow_find(const struct flow_table *table,
+					   const struct flow_key *key, uint32_t place)
+{
+	const struct flow *f = &table->flow[place];
+
+	return flow_holds(table, f, key) ? f : flow_find_behind(table, key, place);
+}
+
+/**
+ * Remember a decision.
+ * @param what   its key, kind, and what goes with that
+ * @param until  flow_table.now: no longer than that
+ */
+void flow_learn(struct flow_table *table, const struct flow *what, uint64_t until);
+
+#endif

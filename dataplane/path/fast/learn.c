@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <netinet/in.h>
+#include <rte_cycles.h>
+
+#include "base/clock.h"
+#include "path/fast/learn.h"
+#include "path/pipeline.h"
+
+/* Whether all that was decided about a packet was decided in this epoch, by this worker, and
+ * for any packet like it. */
+static bool is_typical(const struct worker *w, struct rte_mbuf *m, struct flow_key *key)
+{
+	const struct packet *p = packet(m);
+
+	return w->flows.flow && p->epoch == w->flows.epoch && !p->from_kernel && !p->answer &&
+	       !p->must_protect && m->nb_segs == 1 &&
+	       flow_of(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m),
+		       p->from, key);
+}
+
+bool learn_describe(const struct worker *w, struct rte_mbuf *m, struct session *s,
+		    const struct cygnet_sa *sa, struct flow *what)
+{
+	/* The SPI tells such a flow from others: AH's is not looked at, nor one in UDP. */
+	if (s->inbound && (sa->proto != IPPROTO_ESP || packet(m)->udp))
+		return false;
+	*what = (struct flow){
+		.kind = s->inbound ? FLOW_UNPROTECT : FLOW_PROTECT,
+		.from_port = packet(m)->port,
+		.session = s,
+	};
+	return is_typical(w, m, &what->key);
+}
+
+/* An SA that is past its time goes the long way, which refuses it. Of the last second that is left
+ * the clock does not say how much is over. @return TSC */
+static uint64_t lives_until(const struct worker *w, const struct cygnet_sa *sa)
+{
+	uint64_t hard = sa->lifetime.hard_seconds, now = clock_seconds();
+	uint64_t age = 1 + (now > sa->install_time ? now - sa->install_time : 0);
+
+	if (!hard || (hard > age && hard - age > FLOW_HOLDS_MOST))
+		return UINT64_MAX;
+	return w->flows.now + (hard > age ? hard - age : 0) * rte_get_tsc_hz();
+}
+
+void learn_sa(struct worker *w, const struct flow *what, struct cygnet_sa *sa)
+{
+	struct session *s = what->session;
+	uint64_t until = lives_until(w, sa);
+
+	way_find(w, s, sa);
+	if ((s->inbound || s->way.longest) && until > w->flows.now)
+		flow_learn(&w->flows, what, until);
+}
+
+void learn_handed(struct worker *w, struct rte_mbuf *m, struct session *s, struct cygnet_sa *sa)
+{
+	const struct packet *p = packet(m);
+
+	if (!w->flows.flow || (s->inbound && (sa->proto != IPPROTO_ESP || p->udp)))
+		return;
+	way_find(w, s, sa);
+	s->way.until = RTE_MIN(w->flows.now + w->flows.holds, lives_until(w, sa));
+}
+
+void learn_hand(struct worker *w, struct rte_mbuf *m)
+{
+	const struct packet *p = packet(m);
+	struct flow what = {
+		.kind = p->stage == STAGE_ESP_IN ? FLOW_HAND_IN : FLOW_HAND_OUT,
+		.from_port = p->port,
+		.sa = p->sa,
+		.generation = p->generation,
+	};
+
+	if (sa_owner(w, p->sa) != w->id && !p->udp && is_typical(w, m, &what.key))
+		flow_learn(&w->flows, &what, UINT64_MAX);
+}
+
+void learn_forward(struct worker *w, struct rte_mbuf *m)
+{
+	struct flow what = {.kind = FLOW_FORWARD, .from_port = packet(m)->port};
+	struct rte_ether_addr mac;
+	struct next_hop hop;
+	struct neigh neigh;
+
+	if (!is_typical(w, m, &what.key))
+		return;
+	hop = packet_route(m);
+	neigh = packet_neigh(m, &hop);
+	if (hop.kind != ROUTE_FORWARD || !pending_resolve(w, &neigh, &mac))
+		return;
+	what.port = hop.port;
+	memcpy(what.mac, &mac, sizeof(what.mac));
+	flow_learn(&w->flows, &what, UINT64_MAX);
+}

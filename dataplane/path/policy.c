@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/clock.h"
+#include "base/sadb.h"
+#include "host/port.h"
+#include "path/pipeline.h"
+#include "path/policy.h"
+
+void policy_flow(struct rte_mbuf *m, struct cygnet_flow *flow)
+{
+	packet_flow(m, ports[packet(m)->port].interface, flow);
+}
+
+void policy_flow_to(struct cygnet_flow *flow)
+{
+	struct next_hop hop;
+
+	if (!cygnet_spd_binds(sadb))
+		return;
+	hop = route_lookup(flow->af, &flow->dst);
+	flow->interface = hop.kind == ROUTE_FORWARD ? ports[hop.port].interface : 0;
+}
+
+void policy_flow_out(struct rte_mbuf *m, struct cygnet_flow *flow)
+{
+	if (!packet(m)->from_kernel)
+		policy_flow_to(flow);
+}
+
+enum drop_reason policy_find(struct rte_mbuf *m, const struct cygnet_flow *flow,
+			     enum cygnet_dir dir, struct cygnet_policy **policy)
+{
+	*policy = cygnet_spd_lookup(sadb, dir, flow);
+	if (*policy && (*policy)->action == CYGNET_PROTECT)
+		return DROP_NONE;
+	if (flow->has_ports)
+		return DROP_NONE;
+	if ((packet_hides_ports(flow) && cygnet_spd_uses_ports(sadb, dir, flow->af)) ||
+	    (packet_hides_protocol(m) && cygnet_spd_uses_protocols(sadb, dir, flow->af)))
+		return DROP_FRAGMENT;
+	return DROP_NONE;
+}
+
+uint64_t policy_use(struct cygnet_policy *policy)
+{
+	uint64_t last = __atomic_load_n(&policy->use_time, __ATOMIC_RELAXED);
+
+	/* Of several lcores one at the most writes in a second. */
+	if (last != clock_seconds())
+		last = __atomic_exchange_n(&policy->use_time, clock_seconds(), __ATOMIC_RELAXED);
+	return last;
+}
+
+/* @param later  the selectors of a part without ports */
+static bool decides_about_whole(const struct cygnet_flow *later, enum cygnet_dir dir)
+{
+	const struct cygnet_policy *policy;
+
+	if (later->af == AF_INET6 ? !cygnet_spd_uses_protocols(sadb, dir, AF_INET6)
+				  : !cygnet_spd_uses_ports(sadb, dir, AF_INET))
+		return false;
+	policy = cygnet_spd_lookup(sadb, dir, later);
+	return !policy || policy->action != CYGNET_PROTECT;
+}
+
+bool policy_wants_whole(struct rte_mbuf *m, const struct cygnet_flow *flow)
+{
+	struct cygnet_flow later = *flow;
+
+	later.sport = later.dport = 0;
+	later.has_ports = 0;
+	/* Of IPv6 the later parts show no protocol, either. */
+	if (flow->af == AF_INET && !packet_hides_ports(&later))
+		return false;
+	if (!packet(m)->from_kernel && decides_about_whole(&later, CYGNET_FWD))
+		return true;
+	policy_flow_out(m, &later);
+	return decides_about_whole(&later, CYGNET_OUT);
+}
+
+bool policy_asks_ports(struct rte_mbuf *m)
+{
+	const struct cygnet_policy *policy;
+	struct cygnet_flow flow;
+
+	policy_flow(m, &flow);
+	policy_flow_out(m, &flow);
+	policy = cygnet_spd_lookup(sadb, CYGNET_OUT, &flow);
+	return policy && (policy->sel.sport_lo != 0 || policy->sel.sport_hi != UINT16_MAX ||
+			  policy->sel.dport_lo != 0 || policy->sel.dport_hi != UINT16_MAX);
+}

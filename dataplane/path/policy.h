@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file policy.h
+ * What the SPD says about a packet.
+ */
+#ifndef CYGNETD_POLICY_H
+#define CYGNETD_POLICY_H
+
+#include "base/drop.h"
+#include "ip/packet.h"
+
+/**
+ * The selectors of a packet, for as many lookups as it meets on its way. Lcores.
+ * @param m     data at its IP header, checked; from packet()->port
+ */
+void policy_flow(struct rte_mbuf *m, struct cygnet_flow *flow);
+/**
+ * Make that the selectors for CYGNET_OUT: of the port that the packet leaves by. Lcores.
+ * @param m     as policy_flow() saw it
+ * @param flow  of policy_flow()
+ */
+void policy_flow_out(struct rte_mbuf *m, struct cygnet_flow *flow);
+/** The same for a packet that does not exist yet. @param flow  but for its interface */
+void policy_flow_to(struct cygnet_flow *flow);
+/**
+ * The policy that decides about a packet (RFC 4301, 5). Lcores.
+ * @param m       data at its IP header, checked
+ * @param flow    of policy_flow()
+ * @param dir     whose policies
+ * @param policy  NULL: no policy is about it
+ * @return DROP_NONE, or DROP_FRAGMENT: the packet does not show the ports or the protocol
+ *         that a policy of that direction asks for, so that one may say protect, and none
+ *         that is for any does (RFC 4301, 7)
+ */
+enum drop_reason policy_find(struct rte_mbuf *m, const struct cygnet_flow *flow,
+			     enum cygnet_dir dir, struct cygnet_policy **policy);
+/**
+ * Whether plaintext that is to leave is part of a packet that has to be whole for the
+ * policies to decide, as its later parts show too little: policies ask for ports, or for
+ * IPv6's protocol, and none for any of them protects it.
+ * @param m     a fragment
+ * @param flow  of policy_flow()
+ */
+bool policy_wants_whole(struct rte_mbuf *m, const struct cygnet_flow *flow);
+/** Whether the outbound policy of a packet is about certain ports: parts of the packet
+ * that do not show any are not for that policy's SA. */
+bool policy_asks_ports(struct rte_mbuf *m);
+/** Note that a policy has been used. @return when it was used last, seconds of clock_now */
+uint64_t policy_use(struct cygnet_policy *policy);
+
+#endif

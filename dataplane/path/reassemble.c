@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Fragments of ESP, AH and UDP to this host. ESP and AH have to be whole to be authenticated;
+ * of UDP only the first fragment says whether it is IKE or ESP. And those of plaintext
+ * that leaves by a policy which asks for ports, or in transport mode, where only whole
+ * packets are protected (RFC 4301, 7; RFC 4303, 3.3.4). */
+#include <netinet/in.h>
+#include <stdlib.h>
+
+#include <rte_cycles.h>
+#include <rte_jhash.h>
+
+#include "base/sadb.h"
+#include "crypto/device/pool.h"
+#include "esp/esp_tail.h"
+#include "ip/ip_sum.h"
+#include "ip/partial.h"
+#include "ip/tos.h"
+#include "path/policy.h"
+#include "path/reassemble.h"
+
+/* Whoever sends fragments can fill a table: ESP with AH, UDP, and plaintext have one each, and what
+ * does not become whole leaves soon. */
+#define TABLE_PARTS (REASSEMBLY_PACKETS / 3)
+#define UNIT 8u		/* of offsets, bytes */
+
+struct reassembly {
+	struct partial_table *esp, *udp, *plain;
+};
+
+struct reassembly *reassembly_create(unsigned int wait_ms, uint64_t *dropped)
+{
+	struct reassembly *r = calloc(1, sizeof(*r));
+	uint64_t wait = rte_get_tsc_hz() / 1000 * wait_ms;
+
+	if (!r)
+		return NULL;
+	r->esp = partial_create(TABLE_PARTS, wait, dropped);
+	r->udp = partial_create(TABLE_PARTS, wait, dropped);
+	r->plain = partial_create(TABLE_PARTS, wait, dropped);
+	if (!r->esp || !r->udp || !r->plain) {
+		reassembly_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+void reassembly_free(struct reassembly *r)
+{
+	if (!r)
+		return;
+	partial_free(r->esp);
+	partial_free(r->udp);
+	partial_free(r->plain);
+	free(r);
+}
+
+unsigned int reassembly_owner(const struct worker *w, struct rte_mbuf *m, const struct headers *h)
+{
+	const struct rte_ipv4_hdr *ip = packet_ip(m);
+	uint32_t addrs[8], id;
+
+	if (packet_family(m) == AF_INET6) {
+		/* DPDK's hash reads words, and behind an Ethernet header they are not aligned. */
+		memcpy(addrs, packet_ip6(m)->src_addr, sizeof(addrs));
+		memcpy(&id, rte_pktmbuf_mtod_offset(m, const uint8_t *, h->fragment_at + 4), 4);
+		return rte_jhash_32b(addrs, RTE_DIM(addrs), id) % w->workers;
+	}
+	return rte_jhash_3words(ip->src_addr, ip->dst_addr, ip->packet_id, 0) % w->workers;
+}
+
+/* What a fragment says of itself. @return false if that cannot be: text that is not there, or none
+ * that another fragment could follow, or beyond what a length field can say */
+static bool read_part(struct rte_mbuf *m, const struct headers *h, struct partial_part *part)
+{
+	unsigned int text = rte_pktmbuf_data_len(m) - h->len, field;
+	uint16_t raw;
+
+	part->front = h->len;
+	if (packet_family(m) == AF_INET6) {
+		memcpy(&raw, rte_pktmbuf_mtod_offset(m, const uint8_t *, h->fragment_at + 2),
+		       sizeof(raw));
+		field = rte_be_to_cpu_16(raw);
+		part->at = field & RTE_IPV6_EHDR_FO_MASK;
+		part->more = field & RTE_IPV6_EHDR_MF_MASK;
+	} else {
+		field = rte_be_to_cpu_16(packet_ip(m)->fragment_offset);
+		part->at = (field & RTE_IPV4_HDR_OFFSET_MASK) * RTE_IPV4_HDR_OFFSET_UNITS;
+		part->more = field & RTE_IPV4_HDR_MF_FLAG;
+	}
+	return text && !(part->more && text % UNIT) && part->at + text + h->len <= UINT16_MAX;
+}
+
+/* Whether policies of an interface may be about what a fragment belongs to. */
+static bool by_interface(struct rte_mbuf *m, const struct headers *h)
+{
+	return (packet(m)->resume != RESUME_LOCAL || h->proto == IPPROTO_UDP) &&
+	       cygnet_spd_binds(sadb);
+}
+
+/* RFC 791, 3.2; RFC 8200, 4.5. The first part speaks for all of a packet to the policies: what
+ * others are about is no part of it. */
+static struct partial_key key_of(struct rte_mbuf *m, const struct headers *h)
+{
+	struct partial_key key = {
+		.src = packet_src(m),
+		.dst = packet_dst(m),
+		.af = packet_family(m),
+		.resume = packet(m)->resume,
+		.port = by_interface(m, h) ? packet(m)->port : 0,
+	};
+
+	if (key.af == AF_INET6) {
+		memcpy(&key.id, rte_pktmbuf_mtod_offset(m, const uint8_t *, h->fragment_at + 4),
+		       sizeof(key.id));
+	} else {
+		key.id = packet_ip(m)->packet_id;
+		key.proto = h->proto;
+	}
+	return key;
+}
+
+/* A buffer for a packet that one of the ports' does not hold. What there is beside it is for what
+ * is added: behind it first, where it is always some. @return NULL: there is none */
+static struct rte_mbuf *large(unsigned int len)
+{
+	struct rte_mbuf *m = packet_pool_large ? rte_pktmbuf_alloc(packet_pool_large) : NULL;
+	unsigned int left;
+
+	if (!m)
+		return NULL;
+	left = m->buf_len - RTE_MIN(m->buf_len, len + ESP_TAIL_MAX);
+	m->data_off = (uint16_t)RTE_MIN(left, (unsigned int)RTE_PKTMBUF_HEADROOM);
+	return m;
+}
+
+static void copy_text(uint8_t *to, struct rte_mbuf *part)
+{
+	for (; part; part = packet(part)->next) {
+		memcpy(to, rte_pktmbuf_mtod(part, const void *), rte_pktmbuf_data_len(part));
+		to += rte_pktmbuf_data_len(part);
+	}
+}
+
+/* One packet of its parts, in one piece of memory, with the headers of the first one.
+ * @return NULL: no memory */
+static struct rte_mbuf *join(const struct partial_whole *whole)
+{
+	struct rte_mbuf *first = whole->parts, *rest = packet(first)->next, *m = first;
+	unsigned int more = whole->len - rte_pktmbuf_data_len(first);
+	unsigned int head = whole->front + rte_pktmbuf_data_len(first);
+
+	rte_pktmbuf_prepend(first, (uint16_t)whole->front);
+	if (more + ESP_TAIL_MAX > rte_pktmbuf_tailroom(first)) {
+		m = large(head + more);
+		if (!m) {
+			partial_release(first);
+			return NULL;
+		}
+		*packet(m) = *packet(first);
+		memcpy(rte_pktmbuf_append(m, (uint16_t)head), rte_pktmbuf_mtod(first, void *), head);
+		rte_pktmbuf_free(first);
+	}
+	copy_text((uint8_t *)rte_pktmbuf_append(m, (uint16_t)more), rest);
+	partial_release(rest);
+	return m;
+}
+
+/* The header of a whole packet. Plaintext that its source has cut, may be cut. */
+static void settle_v4(struct rte_mbuf *m)
+{
+	struct rte_ipv4_hdr *ip = packet_ip(m);
+
+	ip->total_length = rte_cpu_to_be_16(rte_pktmbuf_data_len(m));
+	ip->fragment_offset &= rte_cpu_to_be_16(RTE_IPV4_HDR_DF_FLAG);
+	if (packet(m)->resume != RESUME_LOCAL)
+		ip->fragment_offset = 0;
+	ip->hdr_checksum = 0;
+	ip->hdr_checksum = ip_checksum(ip, ip_header_len(ip));
+}
+
+/* The fragment header goes. */
+static void settle_v6(struct rte_mbuf *m)
+{
+	struct rte_ipv6_fragment_ext ext;
+	struct rte_ipv6_hdr *ip = packet_ip6(m);
+
+	memcpy(&ext, ip + 1, sizeof(ext));
+	memmove((uint8_t *)ip + sizeof(ext), ip, sizeof(*ip));
+	rte_pktmbuf_adj(m, sizeof(ext));
+	ip = packet_ip6(m);
+	ip->proto = ext.next_header;
+	ip->payload_len = rte_cpu_to_be_16((uint16_t)(rte_pktmbuf_data_len(m) - sizeof(*ip)));
+}
+
+/* RFC 3168, 5.3: that one part met congestion is said of all. @return false: some say that they
+ * could not say so, others do not */
+static bool join_ecn(struct rte_mbuf *m, uint8_t fields)
+{
+	const uint8_t not_capable = 1u << 0, met = 1u << TOS_ECN;
+
+	if (fields & not_capable)
+		return fields == not_capable;
+	if (fields & met)
+		tos_set(m, (uint8_t)(tos_get(m) | TOS_ECN));
+	return true;
+}
+
+/* A packet has come whole. @return it, or NULL if it was dropped */
+static struct rte_mbuf *make_whole(struct worker *w, const struct partial_whole *whole)
+{
+	struct rte_mbuf *m;
+
+	if (whole->front + whole->len > UINT16_MAX) {
+		w->stats->drop[DROP_MALFORMED] += partial_release(whole->parts);
+		return NULL;
+	}
+	m = join(whole);
+	if (!m) {
+		w->stats->drop[DROP_NO_BUFFER]++;
+		return NULL;
+	}
+	if (packet_family(m) == AF_INET6)
+		settle_v6(m);
+	else
+		settle_v4(m);
+	if (!join_ecn(m, whole->ecn)) {
+		drop(w, m, DROP_REASSEMBLY);
+		return NULL;
+	}
+	m->ol_flags &= RTE_MBUF_F_EXTERNAL; /* where its buffer is stays true */
+	if (packet(m)->resume != RESUME_LOCAL)
+		packet(m)->whole = (uint16_t)whole->longest;
+	return m;
+}
+
+static void resume(struct worker *w, struct rte_mbuf *m)
+{
+	struct cygnet_flow flow;
+
+	switch (packet(m)->resume) {
+	case RESUME_LOCAL:
+		w->stats->reassembled++;
+		receive_local(w, m);
+		break;
+	case RESUME_FORWARD:
+		receive_forward(w, m);
+		break;
+	case RESUME_OUT:
+		policy_flow(m, &flow);
+		plain_out(w, m, &flow);
+		break;
+	}
+}
+
+static struct partial_table *table_for(const struct reassembly *r, struct rte_mbuf *m, uint8_t proto)
+{
+	if (packet(m)->resume != RESUME_LOCAL)
+		return r->plain;
+	return proto == IPPROTO_UDP ? r->udp : r->esp;
+}
+
+/* What waits keeps none of the buffers that the ports receive into, if these are few.
+ * @return NULL: there is no other */
+static struct rte_mbuf *make_way(struct rte_mbuf *m)
+{
+	struct rte_mbuf *copy;
+
+	if (!packet_pool_parts || m->pool == packet_pool_jumbo)
+		return m;
+	copy = rte_pktmbuf_alloc(packet_pool_parts);
+	if (copy && rte_pktmbuf_data_len(m) <= rte_pktmbuf_tailroom(copy)) {
+		*packet(copy) = *packet(m);
+		memcpy(rte_pktmbuf_append(copy, rte_pktmbuf_data_len(m)),
+		       rte_pktmbuf_mtod(m, const void *), rte_pktmbuf_data_len(m));
+	} else {
+		rte_pktmbuf_free(copy);
+		copy = NULL;
+	}
+	rte_pktmbuf_free(m);
+	return copy;
+}
+
+void reassemble(struct worker *w, struct rte_mbuf *m)
+{
+	struct headers h = headers_read(m);
+	struct partial_whole whole;
+	struct partial_part part;
+	struct partial_key key;
+
+	/* Extension headers that stand in front of it are not put together here. */
+	if (packet_family(m) == AF_INET6 && h.fragment_at != sizeof(struct rte_ipv6_hdr)) {
+		drop(w, m, DROP_IPV6_HEADERS);
+		return;
+	}
+	if (!read_part(m, &h, &part)) {
+		drop(w, m, DROP_MALFORMED);
+		return;
+	}
+	m = make_way(m);
+	if (!m) {
+		w->stats->drop[DROP_NO_BUFFER]++;
+		return;
+	}
+	key = key_of(m, &h);
+	if (!partial_add(table_for(w->reassembly, m, h.proto), &key, m, &part, rte_rdtsc(), &whole))
+		return;
+	m = make_whole(w, &whole);
+	if (m)
+		resume(w, m);
+}
+
+void reassemble_plain(struct worker *w, struct rte_mbuf *m, enum packet_resume then)
+{
+	struct headers h = headers_read(m);
+
+	packet(m)->stage = STAGE_REASSEMBLE;
+	packet(m)->resume = (uint8_t)then;
+	hand_over(w, m, reassembly_owner(w, m, &h));
+}
+
+void reassembly_expire(struct worker *w)
+{
+	struct reassembly *r = w->reassembly;
+	uint64_t now = rte_rdtsc();
+
+	partial_expire(r->esp, now);
+	partial_expire(r->udp, now);
+	partial_expire(r->plain, now);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file too_big.h
+ * How long the packets of an outbound SA may be (RFC 4301, 8.2): what the link takes, or
+ * what a router on the way has said in an ICMP error about one of them. It is kept in the
+ * SA itself, where all workers see it. Such errors come from anybody: they count only if
+ * they quote the head of a packet that we can have sent, can only make packets shorter,
+ * not absurdly short, and are forgotten after ten minutes.
+ */
+#ifndef CYGNETD_TOO_BIG_H
+#define CYGNETD_TOO_BIG_H
+
+#include "cygnet.h"
+
+struct headers;
+struct rte_mbuf;
+struct worker;
+
+/**
+ * Look at an ICMP or ICMPv6 message to this host: if it says that a packet of an SA was
+ * too big, and is plausible, the SA's path has that MTU from now on. The kernel is to
+ * have the message as well: it may be about IKE.
+ * @param m  data at its IP header, checked; no fragment
+ */
+void too_big_learn(struct worker *w, struct rte_mbuf *m, const struct headers *h);
+/** Route and send a packet of an SA, ESP and all; in fragments if it is too long for the
+ * path and may be cut: what is inside could not be shorter. Takes over the packet. */
+void too_big_transmit(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa);
+
+#endif

@@ -1,4 +1,0 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "stats.h"
-
-struct stats stats[CONF_MAX_WORKERS];
