@@ -14,7 +14,7 @@
 #include "control.h"
 #include "esp/lifetime.h"
 #include "host/netlink.h"
-#include "path/worker.h"
+#include "path/loop.h"
 
 #define TICK_MS 10
 #define WIPE_TICKS 10

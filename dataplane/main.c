@@ -19,7 +19,7 @@
 #include "control.h"
 #include "crypto/auto/auto.h"
 #include "crypto/auto/offload.h"
-#include "crypto/crypto_core.h"
+#include "crypto/core.h"
 #include "crypto/device/engine.h"
 #include "crypto/device/pool.h"
 #include "crypto/device/sessions.h"
@@ -29,8 +29,8 @@
 #include "host/port.h"
 #include "host/route.h"
 #include "ip/packet.h"
+#include "path/loop.h"
 #include "path/reassemble.h"
-#include "path/worker.h"
 #include "telemetry.h"
 
 #define DRAIN_S 10u
@@ -135,16 +135,16 @@ static void report(void)
 
 static int run_workers(const struct conf *conf)
 {
-	int err = workers_init(conf, conf->workers);
+	int err = crypto_cores_init(conf);
 
 	if (err)
 		return err;
-	err = crypto_cores_init(conf);
-	if (err)
-		goto workers;
-	err = control_start();
+	err = workers_init(conf, conf->workers);
 	if (err)
 		goto crypto_cores;
+	err = control_start();
+	if (err)
+		goto workers;
 	err = telemetry_start(conf->workers);
 	if (err)
 		goto control;
@@ -158,10 +158,10 @@ static int run_workers(const struct conf *conf)
 	telemetry_stop();
 control:
 	control_stop();
-crypto_cores:
-	crypto_cores_free();
 workers:
 	workers_free();
+crypto_cores:
+	crypto_cores_free();
 	return err;
 }
 

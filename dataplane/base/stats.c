@@ -2,3 +2,4 @@
 #include "base/stats.h"
 
 struct stats stats[CONF_MAX_WORKERS];
+uint64_t stats_stages_asked;

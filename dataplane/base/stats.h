@@ -14,6 +14,7 @@
 #include "conf/conf.h"
 
 #define STATS_MAX_DEVICES 16	/* crypto devices */
+#define STATS_MAX_STAGES 24
 
 struct stats_port {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
@@ -24,6 +25,11 @@ struct stats_device {
 	uint64_t encrypted, decrypted;	/* packets that came back well */
 	uint64_t bytes;			/* that went through */
 	uint64_t failed;
+};
+
+/* Counted only while cygnetctl asks: stats_stages_asked. */
+struct stats_stage {
+	uint64_t packets, vectors, cycles;
 };
 
 struct stats {
@@ -42,7 +48,11 @@ struct stats {
 	uint64_t drop[DROP_REASON_COUNT];
 	struct stats_port port[CONF_MAX_PORTS];
 	struct stats_device device[STATS_MAX_DEVICES];
+	struct stats_stage stage[STATS_MAX_STAGES];
 } __rte_cache_aligned;
+
+/** clock_seconds() until which workers count their stages; atomic. */
+extern uint64_t stats_stages_asked;
 
 /** By worker number. */
 extern struct stats stats[CONF_MAX_WORKERS];

@@ -3,6 +3,8 @@
 #include "crypto/device/engine.h"
 #include "crypto/device/op.h"
 #include "crypto/failover.h"
+#include "crypto/order.h"
+#include "crypto/queue.h"
 
 #define FAILURES 16 /* in a row that another device did not have: it is the device */
 /* In which a device gives nothing back, before others get the packets that come: few can wait for
@@ -21,25 +23,25 @@ void failover_shun(struct session *s, unsigned int device)
 }
 
 /* A packet that one device did: it is not the packet's fault that others failed. */
-static void blame(struct worker *w, uint16_t failed_at)
+static void blame(struct crypto_worker *c, uint16_t failed_at)
 {
 	for (unsigned int d = 0; failed_at && d < engine_devices; d++)
-		if (failed_at >> d & 1 && ++w->failures[d] >= FAILURES)
+		if (failed_at >> d & 1 && ++c->failures[d] >= FAILURES)
 			engine_take_out(d);
 }
 
 /* --- who has the packet next --- */
 
 /* Any device that has not had the packet yet; one that is stalled if there is no other. */
-static bool put_anywhere(struct worker *w, struct rte_crypto_op *op, const struct cygnet_sa *sa)
+static bool put_anywhere(struct crypto_worker *c, struct rte_crypto_op *op, const struct cygnet_sa *sa)
 {
 	const struct packet *p = packet(op->sym->m_src);
 
 	for (unsigned int d = 0; d < engine_devices; d++)
-		if (!((p->tried | w->stalled) >> d & 1) && crypt_put(w, op, sa, d))
+		if (!((p->tried | c->stalled) >> d & 1) && queue_put(c, op, sa, d))
 			return true;
 	for (unsigned int d = 0; d < engine_devices; d++)
-		if (failover_is_stalled(w, d) && !(p->tried >> d & 1) && crypt_put(w, op, sa, d))
+		if (failover_is_stalled(c, d) && !(p->tried >> d & 1) && queue_put(c, op, sa, d))
 			return true;
 	return false;
 }
@@ -54,7 +56,7 @@ static bool has_other(const struct session *s)
 }
 
 /* Where a device has lost packets of an SA that others have yet to do. */
-static bool put_elsewhere(struct worker *w, struct rte_crypto_op *op, const struct cygnet_sa *sa,
+static bool put_elsewhere(struct crypto_worker *c, struct rte_crypto_op *op, const struct cygnet_sa *sa,
 			  unsigned int device)
 {
 	struct packet *p = packet(op->sym->m_src);
@@ -62,61 +64,61 @@ static bool put_elsewhere(struct worker *w, struct rte_crypto_op *op, const stru
 
 	p->tried = s->shunned;
 	p->failed_at = s->to_blame;
-	if ((!(s->shunned >> device & 1) && crypt_put(w, op, sa, device)) ||
-	    put_anywhere(w, op, sa)) {
+	if ((!(s->shunned >> device & 1) && queue_put(c, op, sa, device)) ||
+	    put_anywhere(c, op, sa)) {
 		s->to_blame = 0;
 		return true;
 	}
 	if (has_other(s))
 		return false; /* it is full, for now */
 	p->tried = p->failed_at = s->shunned = s->to_blame = 0;
-	return crypt_put(w, op, sa, device);
+	return queue_put(c, op, sa, device);
 }
 
-bool failover_put(struct worker *w, struct rte_crypto_op *op, const struct cygnet_sa *sa,
+bool failover_put(struct crypto_worker *c, struct rte_crypto_op *op, const struct cygnet_sa *sa,
 		  unsigned int device)
 {
-	if (packet(op->sym->m_src)->session->shunned && put_elsewhere(w, op, sa, device))
+	if (packet(op->sym->m_src)->session->shunned && put_elsewhere(c, op, sa, device))
 		return true;
-	return (offload_enabled || engine_lost(device) || failover_is_stalled(w, device)) &&
-	       put_anywhere(w, op, sa);
+	return (offload_enabled || engine_lost(device) || failover_is_stalled(c, device)) &&
+	       put_anywhere(c, op, sa);
 }
 
-void failover_move_away(struct worker *w, unsigned int device)
+void failover_move_away(struct crypto_worker *c, unsigned int device)
 {
-	struct op_batch *batch = &w->submit[device];
+	struct op_batch *batch = &c->submit[device];
 	unsigned int n = batch->n;
 
 	batch->n = 0;
-	w->at[device] -= n;
+	c->at[device] -= n;
 	for (unsigned int i = 0; i < n; i++) {
 		struct rte_crypto_op *op = batch->op[i];
 		struct rte_mbuf *m = op->sym->m_src;
 		const struct packet *p = packet(m);
 
-		if (put_anywhere(w, op, cygnet_sa_get(sadb, p->sa, p->generation)))
+		if (put_anywhere(c, op, cygnet_sa_get(sadb, p->sa, p->generation)))
 			continue;
 		if (engine_lost(device)) {
 			crypto_op_free(op);
-			crypt_release(w, m, RTE_CRYPTO_OP_STATUS_ERROR);
+			order_release(c, m, RTE_CRYPTO_OP_STATUS_ERROR);
 			continue;
 		}
 		batch->op[batch->n++] = op;
-		w->at[device]++;
+		c->at[device]++;
 	}
 }
 
-void failover_watch(struct worker *w, unsigned int device, unsigned int done)
+void failover_watch(struct crypto_worker *c, unsigned int device, unsigned int done)
 {
 	uint64_t now = rte_get_tsc_cycles();
 	uint64_t most = rte_get_tsc_hz() / 1000 * STALL_MS;
 
-	if (done || !w->at[device]) {
-		w->answered[device] = now;
-		w->stalled &= ~(1u << device);
-	} else if (now - w->answered[device] > most && !failover_is_stalled(w, device)) {
-		w->stalled |= 1u << device;
-		failover_move_away(w, device);
+	if (done || !c->at[device]) {
+		c->answered[device] = now;
+		c->stalled &= ~(1u << device);
+	} else if (now - c->answered[device] > most && !failover_is_stalled(c, device)) {
+		c->stalled |= 1u << device;
+		failover_move_away(c, device);
 	}
 }
 
@@ -130,7 +132,7 @@ static bool is_intact(const struct rte_mbuf *m, const struct session *s, unsigne
 }
 
 /* Whether another device does what one did not. */
-static bool again(struct worker *w, struct rte_crypto_op *op, unsigned int device)
+static bool again(struct crypto_worker *c, struct rte_crypto_op *op, unsigned int device)
 {
 	struct packet *p = packet(op->sym->m_src);
 
@@ -143,30 +145,30 @@ static bool again(struct worker *w, struct rte_crypto_op *op, unsigned int devic
 		return false;
 	}
 	op->status = RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
-	return put_anywhere(w, op, cygnet_sa_get(sadb, p->sa, p->generation));
+	return put_anywhere(c, op, cygnet_sa_get(sadb, p->sa, p->generation));
 }
 
-unsigned int failover_did(struct worker *w, const struct rte_crypto_op *op)
+unsigned int failover_did(struct crypto_worker *c, const struct rte_crypto_op *op)
 {
-	blame(w, packet(op->sym->m_src)->failed_at);
+	blame(c, packet(op->sym->m_src)->failed_at);
 	/* It may have been authentic until another device failed it. */
 	return op->status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED ? RTE_CRYPTO_OP_STATUS_ERROR
 							      : op->status;
 }
 
-unsigned int failover_failed(struct worker *w, struct rte_crypto_op *op, unsigned int device)
+unsigned int failover_failed(struct crypto_worker *c, struct rte_crypto_op *op, unsigned int device)
 {
-	w->stats->device[device].failed++;
+	c->stats->device[device].failed++;
 	/* Arguments that one does not take may suit another. */
 	if (op->status == RTE_CRYPTO_OP_STATUS_ERROR ||
 	    op->status == RTE_CRYPTO_OP_STATUS_NOT_PROCESSED)
 		packet(op->sym->m_src)->failed_at |= (uint16_t)(1u << device);
-	if (again(w, op, device))
+	if (again(c, op, device))
 		return RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
 	return RTE_CRYPTO_OP_STATUS_ERROR;
 }
 
-bool failover_retry(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
+bool failover_retry(struct crypto_worker *c, struct rte_mbuf *m, const struct esp_job *job,
 		    unsigned int device)
 {
 	struct packet *p = packet(m);
@@ -174,11 +176,11 @@ bool failover_retry(struct worker *w, struct rte_mbuf *m, const struct esp_job *
 
 	if (!p->session->inbound)
 		return false;
-	op = crypto_op_alloc(w->ops, m, job, p->session->form);
+	op = crypto_op_alloc(c->ops, m, job, p->session->form);
 	if (!op)
 		return false;
 	p->tried = p->failed_at = (uint16_t)(1u << device);
-	if (put_anywhere(w, op, cygnet_sa_get(sadb, p->sa, p->generation)))
+	if (put_anywhere(c, op, cygnet_sa_get(sadb, p->sa, p->generation)))
 		return true;
 	crypto_op_free(op);
 	return false;
@@ -186,7 +188,7 @@ bool failover_retry(struct worker *w, struct rte_mbuf *m, const struct esp_job *
 
 /* What a device has not given back it may still write. Whether that is in the copy shows by its
  * ICV. @return NULL: there is none, and the packet is gone */
-static struct rte_mbuf *own(struct worker *w, struct rte_mbuf *m)
+static struct rte_mbuf *own(struct crypto_worker *c, struct rte_mbuf *m)
 {
 	struct rte_mbuf *copy;
 
@@ -195,17 +197,17 @@ static struct rte_mbuf *own(struct worker *w, struct rte_mbuf *m)
 	copy = packet_move(m, m->pool);
 	if (copy && copy->nb_segs == 1)
 		return copy;
-	drop(w, copy ? copy : m, DROP_ENGINE_FAILED);
+	packet_drop(c->stats, copy ? copy : m, DROP_ENGINE_FAILED);
 	return NULL;
 }
 
-void failover_again(struct worker *w, struct rte_mbuf *m, const struct esp_job *job,
+void crypto_retry(struct crypto_worker *c, struct rte_mbuf *m, const struct esp_job *job,
 		    unsigned int device)
 {
-	m = own(w, m);
+	m = own(c, m);
 	if (!m)
 		return;
-	crypt_insert(packet(m)->session, m);
-	if (!failover_retry(w, m, job, device))
-		crypt_release(w, m, RTE_CRYPTO_OP_STATUS_ERROR);
+	order_insert(m);
+	if (!failover_retry(c, m, job, device))
+		order_release(c, m, RTE_CRYPTO_OP_STATUS_ERROR);
 }

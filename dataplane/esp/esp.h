@@ -74,7 +74,6 @@ static inline void esp_in_identify(struct rte_mbuf *m, struct session *s)
 {
 	struct packet *p = packet(m);
 
-	p->stage = STAGE_ESP_IN;
 	p->esp = packet_family(m) == AF_INET6 ? sizeof(struct rte_ipv6_hdr)
 					      : sizeof(struct rte_ipv4_hdr);
 	p->session = s;

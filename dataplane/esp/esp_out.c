@@ -173,7 +173,7 @@ enum drop_reason esp_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa,
 		return transport(m, sa, s, seq, job);
 	/* The SA has moved since its way was found. */
 	if (esp_front_make(&s->front, sa))
-		s->way.by_burst = false;
+		s->route.by_batch = false;
 	return esp_out_tunnel(m, s, seq, job);
 }
 

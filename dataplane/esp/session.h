@@ -60,7 +60,7 @@ struct session {
 	uint16_t shunned;	/* outbound, bit mask: the device has lost a packet (failover.h), */
 	uint16_t to_blame;	/* and that is its fault if another device does the next one */
 	struct esp_front front __attribute__((aligned(16))); /* tunnel mode, outbound */
-	struct way way;
+	struct sa_route route;
 	void *at[STATS_MAX_DEVICES];	/* the cryptodev session on each device, once needed */
 
 	struct rte_mbuf *head, *tail;	/* packets in devices' queues, in the order in which
@@ -73,7 +73,7 @@ struct session {
 } __rte_cache_aligned;
 
 _Static_assert(offsetof(struct session, front.bytes) == 64, "one line of headers");
-_Static_assert(offsetof(struct session, way) == 128, "one line of limits");
+_Static_assert(offsetof(struct session, route) == 128, "one line of limits");
 _Static_assert(offsetof(struct session, at) / 64 == 3, "one line with the first devices");
 
 /** Have in the cache soon what the next packet of an SA asks: the session, */
@@ -82,25 +82,23 @@ static inline void session_prefetch(const struct session *s, bool inbound)
 	rte_prefetch0(s);
 	if (!inbound)
 		rte_prefetch0(s->front.bytes);
-	rte_prefetch0(&s->way);
+	rte_prefetch0(&s->route);
 	rte_prefetch0(s->at);
 }
 /** then, when that is there, what each packet changes of the SA (inbound its window is described
  * elsewhere), */
 static inline void session_prefetch_sa(const struct session *s)
 {
-	rte_prefetch0(&s->way.sa->seq);
+	rte_prefetch0(&s->route.sa->seq);
 	if (s->inbound)
-		rte_prefetch0(s->way.sa);
+		rte_prefetch0(s->route.sa);
 }
 /** and in the end, some packets ahead, or it would push out others, the beginning of what the
  * device has made of its key. */
-static inline void session_prefetch_keys(const struct session *s, unsigned int device)
+static inline void session_prefetch_keys(const void *crypto)
 {
-	const char *crypto = s->at[device];
-
 	for (unsigned int line = 0; line < SESSION_KEY_LINES; line++)
-		rte_prefetch0(crypto + line * RTE_CACHE_LINE_SIZE);
+		rte_prefetch0((const char *)crypto + line * RTE_CACHE_LINE_SIZE);
 }
 
 #endif

@@ -30,52 +30,36 @@ struct session;
 #define PACKET_SA_BIT (1u << 22)
 _Static_assert(CYGNET_MAX_ENTRIES <= PACKET_SA_BIT, "no index of an SA has that bit");
 
-/** What the next worker, or the next stage, is to do with a packet. */
-enum packet_stage {
-	STAGE_ESP_OUT,	/* protect with SA sa */
-	STAGE_ESP_IN,	/* authenticate and decrypt with SA sa */
-	STAGE_REASSEMBLE, /* put fragments together */
-	STAGE_TX,	/* send the frame out of port */
-	STAGE_TAP,	/* give the frame to the kernel through the TAP of port */
-};
-
-/* Where a packet goes once it has been put together. */
-enum packet_resume {
-	RESUME_LOCAL,	/* receive_local(): to this host */
-	RESUME_FORWARD,	/* receive_forward(): plaintext from the wire */
-	RESUME_OUT,	/* plain_out(): plaintext from the kernel */
-};
-
 /* The data of the mbuf begins with the IP header between receive and transmit. */
 struct packet {
-	uint8_t stage;		/* enum packet_stage */
+	uint8_t stage;		/* enum stage of the worker that it is handed to */
 	uint8_t port;		/* index in ports[]: where from, then where to */
 	uint8_t from_kernel;	/* came out of the TAP: no TTL to decrement */
-	uint8_t udp;		/* ESP_IN: arrived in UDP */
+	uint8_t udp;		/* ESP that arrived in UDP */
 	uint8_t own;		/* ESP from this host, which may cut it */
 	uint8_t decrypted;	/* came through an SA */
 	uint8_t answer;		/* our ICMP error about plaintext, to its sender */
 	uint8_t must_protect;	/* quotes a decrypted packet: not to leave in plaintext */
-	uint8_t resume;		/* REASSEMBLE: enum packet_resume */
-	uint8_t handed;		/* over by the worker that has received it */
+	uint8_t resume;		/* enum stage after reassembly */
+	uint8_t handed;		/* off by the worker that has received it */
 	uint16_t whole;		/* plaintext that came in fragments, to be cut again, also once it
 				 * is protected: the longest of them, bytes; 0: it did not */
 	uint32_t sa, generation;
 	uint32_t from;		/* PACKET_FROM_PORT() or PACKET_FROM_SA() */
-	uint32_t epoch;		/* flow_table.epoch when it came, then when protect() had it;
-				 * 0: not by this worker */
-	uint64_t seq;		/* ESP_IN: with the high bits inferred */
+	uint32_t epoch;		/* flow_table.epoch when it was received, then when its SA had it;
+				 * 0: by another worker */
+	uint64_t seq;		/* inbound: sequence number with the high bits inferred */
 	uint16_t esp;		/* offset of the ESP or AH header, bytes */
-	uint16_t sport;		/* ESP_IN: of UDP, network byte order */
-	uint16_t part_at;	/* REASSEMBLE: where its text belongs, bytes */
-	struct cygnet_addr src;	/* ESP_IN: outer source */
+	uint16_t sport;		/* inbound: source port of UDP, network byte order */
+	uint16_t part_at;	/* fragment: offset of its text, bytes */
+	struct cygnet_addr src;	/* inbound: outer source */
 	struct session *session;
-	struct rte_mbuf *next;	/* of the same SA, or packet in parts, behind this one */
-	uint16_t tried;		/* bit mask: the crypto device is not given it again (failover.h) */
-	uint16_t failed_at;	/* bit mask: the device is to blame if another one does it */
-	uint8_t called;		/* it was called for: what went to a queue since is behind it */
-	uint8_t back;		/* it has been done, or is lost, and waits for its turn */
-	uint8_t status;		/* it came back with this: enum rte_crypto_op_status */
+	struct rte_mbuf *next;	/* packet behind this one in the queue that it is in */
+	uint16_t tried;		/* bit mask: devices that are not given the packet (failover.h) */
+	uint16_t failed_at;	/* bit mask: devices to blame if another one does the packet */
+	uint8_t called;		/* its device was called: packets queued since are behind it */
+	uint8_t back;		/* done or lost, waiting for packets of its SA before it */
+	uint8_t status;		/* of the crypto device: enum rte_crypto_op_status */
 } __rte_aligned(16);		/* as the data behind it */
 _Static_assert(STATS_MAX_DEVICES <= 16, "bits of tried and failed_at");
 
@@ -110,10 +94,12 @@ static inline struct rte_ipv6_hdr *packet_ip6(struct rte_mbuf *m)
 }
 
 static const uint8_t packet_none[64];
-_Static_assert(sizeof(struct packet) == 96, "what packet_received() clears");
+_Static_assert(sizeof(struct packet) == 96, "what packet_begin() clears");
 
-/** A frame has come. @param port  index in ports[]; @param epoch  flow_table.epoch */
-static inline void packet_received(struct rte_mbuf *m, unsigned int port, uint32_t epoch)
+/** Begin the struct packet of a frame that has come.
+ * @param port   index in ports[]
+ * @param epoch  flow_table.epoch */
+static inline void packet_begin(struct rte_mbuf *m, unsigned int port, uint32_t epoch)
 {
 	struct packet *p = packet(m);
 
@@ -123,6 +109,13 @@ static inline void packet_received(struct rte_mbuf *m, unsigned int port, uint32
 	p->port = (uint8_t)port;
 	p->from = PACKET_FROM_PORT(port);
 	p->epoch = epoch;
+}
+
+/** Drop a packet for a reason, which is counted. */
+static inline void packet_drop(struct stats *counters, struct rte_mbuf *m, enum drop_reason reason)
+{
+	counters->drop[reason]++;
+	rte_pktmbuf_free(m);
 }
 
 /** A packet goes into a buffer of that pool. @return it; NULL: there is none, and it stays */

@@ -26,8 +26,8 @@ struct partial_key {
 	uint32_t id;
 	uint8_t af;
 	uint8_t proto;		/* 0 in IPv6, where only the first one's counts */
-	uint8_t resume;		/* enum packet_resume: what decides about its packet, */
-	uint8_t port;		/* and where that looks at it, by which interface it came */
+	uint8_t resume;		/* enum stage that decides about its packet */
+	uint8_t port;		/* that it came in by, where policies ask for it; else 0 */
 };
 
 /** What a fragment says of itself; bytes. */

@@ -6,7 +6,7 @@
 #ifndef CYGNETD_FRAGMENT_H
 #define CYGNETD_FRAGMENT_H
 
-#include "path/pipeline.h"
+#include "path/worker/worker.h"
 
 /** As many parts as 64 KiB have at an MTU of 576. */
 #define FRAGMENTS_MAX 128

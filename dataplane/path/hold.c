@@ -4,8 +4,8 @@
 #include "base/sadb.h"
 #include "crypto/device/pool.h"
 #include "path/hold.h"
-#include "path/pipeline.h"
 #include "path/policy.h"
+#include "path/to_sa.h"
 
 static bool waits_for(const struct held_packet *p, const struct cygnet_policy *policy)
 {
@@ -125,7 +125,7 @@ static void settle(struct worker *w, struct held_packet *p)
 	/* One before it had none a moment ago, and must not be overtaken. */
 	before = latest_of(&w->hold, policy);
 	if (sa && !before) {
-		plain_protect(w, p->m, sa);
+		to_sa(w, p->m, sa);
 		return;
 	}
 	if (clock_seconds() >= p->until) {
@@ -161,4 +161,19 @@ void hold_drop(struct worker *w)
 	for (unsigned int i = 0; i < h->n; i++)
 		drop(w, h->packet[i].m, DROP_NO_SA);
 	h->n = 0;
+}
+
+void hold_or_protect(struct worker *w, struct rte_mbuf *m, struct cygnet_policy *policy,
+		     const struct cygnet_flow *flow, uint64_t last_use)
+{
+	struct cygnet_sa *sa = cygnet_policy_sa(sadb, policy);
+
+	if (!sa) {
+		hold_add(w, m, policy, flow, last_use != clock_seconds());
+		return;
+	}
+	/* Packets that waited for the SA go first. */
+	if (w->hold.n)
+		hold_retry(w);
+	to_sa(w, m, sa);
 }

@@ -9,46 +9,30 @@
 #ifndef CYGNETD_HOLD_H
 #define CYGNETD_HOLD_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-struct cygnet_flow;
-struct cygnet_policy;
-struct rte_mbuf;
-struct worker;
-
-#define HOLD_PACKETS 256u	/* of a worker */
-#define HOLD_PER_POLICY 16u
-#define HOLD_SECONDS 30u	/* Linux's net.core.xfrm_acq_expires */
-
-struct held_packet {
-	struct rte_mbuf *m;	/* data at its IP header, its hop taken */
-	const struct cygnet_policy *policy; /* a name, together with */
-	uint32_t generation;	/* its: never followed, it may be gone */
-	bool asked;		/* charon has been asked, for this or another of that policy */
-	uint64_t until;		/* clock_now */
-};
-
-struct hold {
-	unsigned int n;
-	uint64_t changes;	/* of the SPD before it was last looked at, and */
-	uint64_t second;	/* when; clock_now */
-	struct held_packet packet[HOLD_PACKETS];	/* in the order in which they came */
-};
+#include "path/worker/worker.h"
 
 /**
- * Keep a packet until its policy has an SA, and ask charon for one. Of too many the oldest
- * is dropped. Takes over the packet.
- * @param m       a packet that policy says to protect
- * @param flow    its selectors
- * @param first   the policy was not used before in this second: charon is asked now; else
- *                in the next one, if nobody has asked meanwhile
+ * Keep a packet until its policy has an SA, and ask charon for one. Of too many packets the oldest is
+ * dropped. Takes over the packet.
+ * @param m      a packet that policy says to protect
+ * @param flow   its selectors
+ * @param first  the policy was not used before in this second: charon is asked now; else in the
+ *		 next second, if no packet has had charon asked meanwhile
  */
 void hold_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_policy *policy,
 	      const struct cygnet_flow *flow, bool first);
-/** Protect those whose SA has come, drop those that have waited too long and those that
- * no policy wants protected any more. Does nothing unless the SPD has changed, or a
- * second has passed. Each turn in which something is held. */
+/**
+ * Have a packet protected with the SA of its policy. If there is none, hold_add().
+ * Takes over the packet.
+ * @param m         a packet that policy says to protect
+ * @param flow      its selectors
+ * @param last_use  policy_use(): charon is asked if that is not this second
+ */
+void hold_or_protect(struct worker *w, struct rte_mbuf *m, struct cygnet_policy *policy,
+		     const struct cygnet_flow *flow, uint64_t last_use);
+/** Protect the packets whose SA has come; drop packets that have waited too long, or that no policy
+ * wants protected any more. Does nothing unless the SPD has changed, or a second has passed. Each
+ * turn in which packets are held. */
 void hold_retry(struct worker *w);
 /** Drop all: cygnetd ends. */
 void hold_drop(struct worker *w);

@@ -2,8 +2,9 @@
 #include "base/clock.h"
 #include "base/sadb.h"
 #include "host/port.h"
-#include "path/pipeline.h"
+#include "host/route.h"
 #include "path/policy.h"
+#include "path/worker/worker.h"
 
 void policy_flow(struct rte_mbuf *m, struct cygnet_flow *flow)
 {
@@ -48,6 +49,25 @@ uint64_t policy_use(struct cygnet_policy *policy)
 	if (last != clock_seconds())
 		last = __atomic_exchange_n(&policy->use_time, clock_seconds(), __ATOMIC_RELAXED);
 	return last;
+}
+
+/* Plaintext from the wire may pass unless policy says that it comes protected. */
+enum drop_reason policy_inbound(const struct worker *w, struct rte_mbuf *m,
+				const struct cygnet_flow *flow, enum cygnet_dir dir)
+{
+	struct cygnet_policy *policy;
+	enum drop_reason reason = policy_find(m, flow, dir, &policy);
+
+	if (reason != DROP_NONE)
+		return reason;
+	/* Without an inbound policy the outbound one decides about what is forwarded:
+	 * the plaintext of a tunnel has only that. */
+	if (!policy)
+		return w->drop_no_policy && dir == CYGNET_IN ? DROP_NO_POLICY : DROP_NONE;
+	policy_use(policy);
+	if (policy->action == CYGNET_PROTECT)
+		return DROP_POLICY_PLAINTEXT;
+	return policy->action == CYGNET_DISCARD ? DROP_POLICY_DISCARD : DROP_NONE;
 }
 
 /* @param later  the selectors of a part without ports */

@@ -9,6 +9,8 @@
 #include "base/drop.h"
 #include "ip/packet.h"
 
+struct worker;
+
 /**
  * The selectors of a packet, for as many lookups as it meets on its way. Lcores.
  * @param m     data at its IP header, checked; from packet()->port
@@ -34,6 +36,13 @@ void policy_flow_to(struct cygnet_flow *flow);
  */
 enum drop_reason policy_find(struct rte_mbuf *m, const struct cygnet_flow *flow,
 			     enum cygnet_dir dir, struct cygnet_policy **policy);
+/**
+ * Whether plaintext from a port may pass: not where policy says that it comes protected. Lcores.
+ * @param dir  CYGNET_IN to this host, CYGNET_FWD to others
+ * @return DROP_NONE or why not
+ */
+enum drop_reason policy_inbound(const struct worker *w, struct rte_mbuf *m,
+				const struct cygnet_flow *flow, enum cygnet_dir dir);
 /**
  * Whether plaintext that is to leave is part of a packet that has to be whole for the
  * policies to decide, as its later parts show too little: policies ask for ports, or for

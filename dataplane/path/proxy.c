@@ -6,6 +6,8 @@
 
 #include "host/port.h"
 #include "path/proxy.h"
+#include "path/worker/next_hop.h"
+#include "path/worker/tx.h"
 
 struct arp_frame {
 	struct rte_ether_hdr eth;
@@ -40,7 +42,7 @@ static void answer(struct worker *w, struct rte_mbuf *m, const struct rte_ether_
 
 	eth->dst_addr = eth->src_addr;
 	eth->src_addr = *own;
-	transmit_to_kernel(w, m);
+	tap_frame(w, m);
 }
 
 static bool answer_arp(struct worker *w, struct rte_mbuf *m)

@@ -6,7 +6,7 @@
 #ifndef CYGNETD_PROXY_H
 #define CYGNETD_PROXY_H
 
-#include "path/pipeline.h"
+#include "path/worker/worker.h"
 
 /**
  * Answer the kernel where it asks, by ARP (RFC 826) or neighbour discovery (RFC 4861, 7.2), for

@@ -17,6 +17,8 @@
 #include "ip/tos.h"
 #include "path/policy.h"
 #include "path/reassemble.h"
+#include "path/stages.h"
+#include "path/worker/handoff.h"
 
 /* Whoever sends fragments can fill a table: ESP with AH, UDP, and plaintext have one each, and what
  * does not become whole leaves soon. */
@@ -93,7 +95,7 @@ static bool read_part(struct rte_mbuf *m, const struct headers *h, struct partia
 /* Whether policies of an interface may be about what a fragment belongs to. */
 static bool by_interface(struct rte_mbuf *m, const struct headers *h)
 {
-	return (packet(m)->resume != RESUME_LOCAL || h->proto == IPPROTO_UDP) &&
+	return (packet(m)->resume != STAGE_LOCAL || h->proto == IPPROTO_UDP) &&
 	       cygnet_spd_binds(sadb);
 }
 
@@ -172,7 +174,7 @@ static void settle_v4(struct rte_mbuf *m)
 
 	ip->total_length = rte_cpu_to_be_16(rte_pktmbuf_data_len(m));
 	ip->fragment_offset &= rte_cpu_to_be_16(RTE_IPV4_HDR_DF_FLAG);
-	if (packet(m)->resume != RESUME_LOCAL)
+	if (packet(m)->resume != STAGE_LOCAL)
 		ip->fragment_offset = 0;
 	ip->hdr_checksum = 0;
 	ip->hdr_checksum = ip_checksum(ip, ip_header_len(ip));
@@ -228,40 +230,21 @@ static struct rte_mbuf *make_whole(struct worker *w, const struct partial_whole 
 		return NULL;
 	}
 	m->ol_flags &= RTE_MBUF_F_EXTERNAL; /* where its buffer is stays true */
-	if (packet(m)->resume != RESUME_LOCAL)
+	if (packet(m)->resume != STAGE_LOCAL)
 		packet(m)->whole = (uint16_t)whole->longest;
 	return m;
 }
 
-static void resume(struct worker *w, struct rte_mbuf *m)
-{
-	struct cygnet_flow flow;
-
-	switch (packet(m)->resume) {
-	case RESUME_LOCAL:
-		w->stats->reassembled++;
-		receive_local(w, m);
-		break;
-	case RESUME_FORWARD:
-		receive_forward(w, m);
-		break;
-	case RESUME_OUT:
-		policy_flow(m, &flow);
-		plain_out(w, m, &flow);
-		break;
-	}
-}
-
 static struct partial_table *table_for(const struct reassembly *r, struct rte_mbuf *m, uint8_t proto)
 {
-	if (packet(m)->resume != RESUME_LOCAL)
+	if (packet(m)->resume != STAGE_LOCAL)
 		return r->plain;
 	return proto == IPPROTO_UDP ? r->udp : r->esp;
 }
 
-/* What waits keeps none of the buffers that the ports receive into, if these are few.
+/* Waiting fragments keep none of the buffers that the ports receive into, if these are few.
  * @return NULL: there is no other */
-static struct rte_mbuf *make_way(struct rte_mbuf *m)
+static struct rte_mbuf *spare_buffer(struct rte_mbuf *m)
 {
 	struct rte_mbuf *copy;
 
@@ -280,7 +263,7 @@ static struct rte_mbuf *make_way(struct rte_mbuf *m)
 	return copy;
 }
 
-void reassemble(struct worker *w, struct rte_mbuf *m)
+static void reassemble(struct worker *w, struct rte_mbuf *m)
 {
 	struct headers h = headers_read(m);
 	struct partial_whole whole;
@@ -296,7 +279,7 @@ void reassemble(struct worker *w, struct rte_mbuf *m)
 		drop(w, m, DROP_MALFORMED);
 		return;
 	}
-	m = make_way(m);
+	m = spare_buffer(m);
 	if (!m) {
 		w->stats->drop[DROP_NO_BUFFER]++;
 		return;
@@ -305,17 +288,24 @@ void reassemble(struct worker *w, struct rte_mbuf *m)
 	if (!partial_add(table_for(w->reassembly, m, h.proto), &key, m, &part, rte_rdtsc(), &whole))
 		return;
 	m = make_whole(w, &whole);
-	if (m)
-		resume(w, m);
+	if (!m)
+		return;
+	w->stats->reassembled += packet(m)->resume == STAGE_LOCAL;
+	stage_add(&w->stages, packet(m)->resume, m);
 }
 
-void reassemble_plain(struct worker *w, struct rte_mbuf *m, enum packet_resume then)
+void stage_reassemble(struct worker *w, struct rte_mbuf **m, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		reassemble(w, m[i]);
+}
+
+void reassemble_plain(struct worker *w, struct rte_mbuf *m, enum stage then)
 {
 	struct headers h = headers_read(m);
 
-	packet(m)->stage = STAGE_REASSEMBLE;
 	packet(m)->resume = (uint8_t)then;
-	hand_over(w, m, reassembly_owner(w, m, &h));
+	handoff(w, m, reassembly_owner(w, m, &h), STAGE_REASSEMBLE);
 }
 
 void reassembly_expire(struct worker *w)

@@ -7,7 +7,7 @@
 #define CYGNETD_REASSEMBLE_H
 
 #include "ip/headers.h"
-#include "path/pipeline.h"
+#include "path/worker/worker.h"
 
 /** Fragments at most that a worker keeps while they are put together. */
 #define REASSEMBLY_PACKETS (3 * 1024u)
@@ -23,11 +23,9 @@ void reassembly_free(struct reassembly *r);
 /** The worker that puts the packet of a fragment together. */
 unsigned int reassembly_owner(const struct worker *w, struct rte_mbuf *m, const struct headers *h);
 /** Have a fragment of plaintext put together with the others of its packet. Takes it over.
- * @param then  where the packet goes; a fragment that goes out comes from the kernel */
-void reassemble_plain(struct worker *w, struct rte_mbuf *m, enum packet_resume then);
-/** Take a fragment of ESP, AH or UDP to this host, or of reassemble_plain(); the worker is
- * its owner. A packet that is whole goes where its resume says. */
-void reassemble(struct worker *w, struct rte_mbuf *m);
+ * @param then  the stage of the whole packet: STAGE_FORWARD, or STAGE_OUTBOUND if it comes from the
+ *		kernel */
+void reassemble_plain(struct worker *w, struct rte_mbuf *m, enum stage then);
 /** Drop what has waited too long; call it now and then. */
 void reassembly_expire(struct worker *w);
 

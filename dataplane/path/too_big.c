@@ -10,8 +10,8 @@
 #include "esp/path_mtu.h"
 #include "ip/headers.h"
 #include "path/fragment.h"
-#include "path/pipeline.h"
 #include "path/too_big.h"
+#include "path/worker/worker.h"
 
 #define PER_SECOND 100		/* errors looked at by each worker */
 #define ICMP_HEADER 8u
@@ -181,17 +181,17 @@ void too_big_learn(struct worker *w, struct rte_mbuf *m, const struct headers *h
 		w->stats->too_big_ignored++;
 }
 
-void too_big_transmit(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
+void too_big_route(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
 {
 	unsigned int mtu = path_mtu(sa, UINT16_MAX), n;
 	struct rte_mbuf *parts[FRAGMENTS_MAX];
 
 	if (rte_pktmbuf_pkt_len(m) <= mtu ||
 	    (packet_family(m) == AF_INET && !packet(m)->whole && !packet_may_be_cut(m))) {
-		transmit_routed(w, m);
+		stage_add(&w->stages, STAGE_ROUTE, m);
 		return;
 	}
 	n = fragment_packet(w, m, mtu, parts);
 	for (unsigned int i = 0; i < n; i++)
-		transmit_routed(w, parts[i]);
+		stage_add(&w->stages, STAGE_ROUTE, parts[i]);
 }

@@ -23,8 +23,8 @@ struct worker;
  * @param m  data at its IP header, checked; no fragment
  */
 void too_big_learn(struct worker *w, struct rte_mbuf *m, const struct headers *h);
-/** Route and send a packet of an SA, ESP and all; in fragments if it is too long for the
- * path and may be cut: what is inside could not be shorter. Takes over the packet. */
-void too_big_transmit(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa);
+/** Pass a protected packet to STAGE_ROUTE; in fragments if it is too long for the SA's path and may
+ * be cut: the inner packet could not be shorter. Takes over the packet. */
+void too_big_route(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa);
 
 #endif

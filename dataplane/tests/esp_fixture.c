@@ -13,7 +13,8 @@
 #include "eal_fixture.h"
 #include "esp/ah.h"
 #include "esp_fixture.h"
-#include "path/pipeline.h"
+#include "worker_fixture.h"
+#include "path/worker/worker.h"
 
 #define SAS 16u
 #define PACKETS 511u
@@ -153,24 +154,24 @@ void esp_worker(struct worker *w)
 		.workers = 1,
 		.sessions = esp_sessions,
 		.packets = esp_packets,
-		.ops = esp_ops,
 		.stats = &stats[0],
+		.crypto = {.ops = esp_ops, .stats = &stats[0]},
 	};
 }
 
 static bool waits(const struct worker *w)
 {
 	for (unsigned int d = 0; d < engine_devices; d++)
-		if (w->at[d])
+		if (w->crypto.at[d])
 			return true;
 	return false;
 }
 
 void esp_worker_finish(struct worker *w)
 {
-	crypt_now(w);
+	dispatch(w);
 	for (unsigned int i = 0; i < 100000 && waits(w); i++)
-		crypt_poll(w);
+		worker_poll(w);
 	assert_false(waits(w));
 }
 
@@ -213,7 +214,7 @@ bool esp_sa_add_params(struct esp_sa *e, const struct cygnet_sa_params *params,
 	assert_int_equal(cygnet_sa_add(sadb, params), 0);
 	e->sa = find(params);
 	assert_non_null(e->sa);
-	if (session_get(esp_sessions, e->sa, cygnet_sa_index(sadb, e->sa), &e->session) !=
+	if (session_get(esp_sessions, e->sa, cygnet_sa_index(sadb, e->sa), true, &e->session) !=
 	    DROP_NONE) {
 		e->session = NULL;
 		esp_sa_delete(e);
@@ -364,7 +365,7 @@ struct rte_mbuf *esp_receive(const struct esp_sa *e, const uint8_t *wire, unsign
 	p->udp = (e->options & ESP_ENCAP) != 0;
 	p->sa = cygnet_sa_index(sadb, e->sa);
 	p->generation = e->sa->generation;
-	p->stage = STAGE_ESP_IN;
+	p->stage = STAGE_UNPROTECT;
 	if (len >= p->esp + 8u) {
 		memcpy(&seq, wire + p->esp + 4, sizeof(seq));
 		p->seq = cygnet_replay_seq(e->sa, ntohl(seq));
@@ -400,7 +401,7 @@ struct rte_mbuf *esp_plain(const struct cygnet_sa *sa, unsigned int len)
 	assert_true(len <= sizeof(inner));
 	peer_packet(inner, len, 0, false);
 	m = esp_packet(inner, len, RTE_PKTMBUF_HEADROOM, RTE_PKTMBUF_HEADROOM);
-	packet(m)->stage = STAGE_ESP_OUT;
+	packet(m)->stage = STAGE_FIT;
 	packet(m)->sa = cygnet_sa_index(sadb, sa);
 	packet(m)->generation = sa->generation;
 	return m;

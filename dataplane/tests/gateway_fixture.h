@@ -2,14 +2,14 @@
 /**
  * @file gateway_fixture.h
  * A gateway of two ports for tests of whole ways: routes, neighbours, SAs and policies are
- * there, frames go in by shortcut_receive() and come out in the worker's batches. The other
+ * there, frames go in by worker_receive() and come out in the worker's batches. The other
  * end of its tunnels is esp_peer.h's.
  */
 #ifndef GATEWAY_FIXTURE_H
 #define GATEWAY_FIXTURE_H
 
 #include "esp_fixture.h"
-#include "path/pipeline.h"
+#include "path/worker/worker.h"
 
 #define GATEWAY_LAN 0
 #define GATEWAY_WAN 1

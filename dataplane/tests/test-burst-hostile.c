@@ -12,7 +12,7 @@
 #include "base/sadb.h"
 #include "crypto/device/sessions.h"
 #include "gateway_fixture.h"
-#include "path/fast/shortcut.h"
+#include "worker_fixture.h"
 
 #define N 32u
 #define MISSING 77 /* 10.1.0.77 */
@@ -111,7 +111,7 @@ static void learn_out(const struct tunnel *t)
 {
 	struct rte_mbuf *m = plain(t, 0);
 
-	shortcut_receive(w, &m, 1, GATEWAY_LAN);
+	worker_receive(w, &m, 1, GATEWAY_LAN);
 	esp_worker_finish(w);
 	assert_int_equal(w->tx[GATEWAY_WAN].n, 1);
 	gateway_forget(w);
@@ -121,7 +121,7 @@ static void learn_in(const struct tunnel *t)
 {
 	struct rte_mbuf *m = sealed(t, 0, t->in->seq + 1);
 
-	shortcut_receive(w, &m, 1, GATEWAY_WAN);
+	worker_receive(w, &m, 1, GATEWAY_WAN);
 	esp_worker_finish(w);
 	assert_int_equal(w->tx[GATEWAY_LAN].n, 1);
 	gateway_forget(w);
@@ -166,7 +166,7 @@ static void twice(void **state)
 		if (i != 20)
 			id[n++] = i;
 	}
-	shortcut_receive(w, m, N, GATEWAY_WAN);
+	worker_receive(w, m, N, GATEWAY_WAN);
 	expect_in(id, n);
 	expect_drops(DROP_REPLAY, 1);
 	assert_int_equal(a.in->replay_drops, 1);
@@ -189,13 +189,13 @@ static void forged_one(const struct esp_algorithm *algorithm, bool esn, unsigned
 		else
 			id[n++] = i;
 	}
-	shortcut_receive(w, m, N, GATEWAY_WAN);
+	worker_receive(w, m, N, GATEWAY_WAN);
 	expect_in(id, n);
 	expect_drops(DROP_AUTH_FAILED, 1);
 	assert_int_equal(a.in->auth_drops, 1);
 	/* Its number is still to be had. */
 	m[0] = sealed(&a, which, 10 + which);
-	shortcut_receive(w, m, 1, GATEWAY_WAN);
+	worker_receive(w, m, 1, GATEWAY_WAN);
 	expect_in(&which, 1);
 	gateway_close(w);
 }
@@ -236,7 +236,7 @@ static void truncated(void **state)
 			m[1] = gateway_frame_in(ip, 20 + len, GATEWAY_WAN, RTE_PKTMBUF_HEADROOM,
 						54);
 			m[2] = sealed(&a, 1, seq++);
-			shortcut_receive(w, m, 3, GATEWAY_WAN);
+			worker_receive(w, m, 3, GATEWAY_WAN);
 			expect_in(id, 2);
 			expect_drops(DROP_ESP_TRUNCATED, ++n);
 		}
@@ -267,7 +267,7 @@ static void trailers(void **state)
 		text[62] = 63;
 		m[4] = sealed_text(&a, 14, text, 64);
 		m[5] = sealed(&a, 2, 15);
-		shortcut_receive(w, m, 6, GATEWAY_WAN);
+		worker_receive(w, m, 6, GATEWAY_WAN);
 		expect_in(id, 3);
 		expect_drops(DROP_ESP_PADDING, 2);
 		assert_int_equal(w->stats->dummies, 1);
@@ -287,7 +287,7 @@ static void limited_out(struct cygnet_lifetime limit, unsigned int most)
 	learn_out(&a);
 	for (unsigned int i = 0; i < N; i++)
 		m[i] = plain(&a, 0);
-	shortcut_receive(w, m, N, GATEWAY_LAN);
+	worker_receive(w, m, N, GATEWAY_LAN);
 	esp_worker_finish(w);
 	assert_int_equal(w->tx[GATEWAY_WAN].n, most - 1);
 	assert_int_equal(a.out->packets, most);
@@ -304,7 +304,7 @@ static void limited_in(struct cygnet_lifetime limit, unsigned int most)
 	learn_in(&a);
 	for (unsigned int i = 0; i < N; i++)
 		m[i] = sealed(&a, 0, 10 + i);
-	shortcut_receive(w, m, N, GATEWAY_WAN);
+	worker_receive(w, m, N, GATEWAY_WAN);
 	esp_worker_finish(w);
 	assert_int_equal(w->tx[GATEWAY_LAN].n, most - 1);
 	assert_int_equal(a.in->packets, most);
@@ -335,7 +335,7 @@ static void numbers_used_up(void **state)
 	a.out->seq = UINT32_MAX - 3;
 	for (unsigned int i = 0; i < N; i++)
 		m[i] = plain(&a, i);
-	shortcut_receive(w, m, N, GATEWAY_LAN);
+	worker_receive(w, m, N, GATEWAY_LAN);
 	esp_worker_finish(w);
 	assert_int_equal(w->tx[GATEWAY_WAN].n, 3);
 	for (unsigned int i = 0; i < 3; i++)
@@ -349,7 +349,7 @@ static void numbers_used_up(void **state)
 /* By a queue that another worker fills: all that it needs is in the packet then. */
 static void others_queue(void **state)
 {
-	struct handover *to = &w->handover[1];
+	struct handoff *to = &w->handoff[1];
 	struct rte_mbuf *m[N];
 
 	(void)state;
@@ -358,7 +358,7 @@ static void others_queue(void **state)
 	w->tx_owner[GATEWAY_WAN] = 1;
 	for (unsigned int i = 0; i < N; i++)
 		m[i] = plain(&a, i);
-	shortcut_receive(w, m, N, GATEWAY_LAN);
+	worker_receive(w, m, N, GATEWAY_LAN);
 	assert_int_equal(to->n, N);
 	for (unsigned int i = 0; i < N; i++) {
 		assert_int_equal(packet(to->m[i])->stage, STAGE_TX);
@@ -388,14 +388,14 @@ static void out_of_the_ordinary(void **state)
 	text[10] ^= 1;
 	m[3] = sealed_text(&a, 13, text, peer_trailer(text, 64, 2, IPPROTO_IPIP));
 	m[4] = sealed(&a, 4, 14);
-	shortcut_receive(w, m, 5, GATEWAY_WAN);
-	assert_int_equal(w->pending.n, 1);
-	assert_int_equal(packet(w->pending.of[0].head)->port, GATEWAY_WAN);
+	worker_receive(w, m, 5, GATEWAY_WAN);
+	assert_int_equal(w->neigh_wait.n, 1);
+	assert_int_equal(packet(w->neigh_wait.of[0].head)->port, GATEWAY_WAN);
 	assert_int_equal(w->stats->drop[DROP_TTL], 1);
 	assert_int_equal(w->stats->drop[DROP_MALFORMED], 1);
 	assert_int_equal(dropped(), 2);
 	expect_in(id, 2);
-	pending_drop(w);
+	neigh_wait_drop(w);
 }
 
 static const struct rte_ether_addr missing_mac = {{2, 0, 0, 0, 0, MISSING}};
@@ -412,7 +412,7 @@ static struct neigh missing(void)
 /* These have left for the host that was missing, and nothing waits any more. */
 static void expect_found(const struct neigh *host, const uint8_t *seq, unsigned int n)
 {
-	assert_int_equal(w->pending.n, 0);
+	assert_int_equal(w->neigh_wait.n, 0);
 	assert_int_equal(w->tx[GATEWAY_LAN].n, n);
 	for (unsigned int i = 0; i < n; i++) {
 		const uint8_t *frame = rte_pktmbuf_mtod(w->tx[GATEWAY_LAN].m[i], uint8_t *);
@@ -438,16 +438,16 @@ static void waiting(void **state)
 	open_with(&esp_gcm, false);
 	learn_in(&a);
 	m = sealed_for_missing(10);
-	shortcut_receive(w, &m, 1, GATEWAY_WAN);
-	assert_int_equal(w->pending.n, 1);
+	worker_receive(w, &m, 1, GATEWAY_WAN);
+	assert_int_equal(w->neigh_wait.n, 1);
 	before = w->stats->shortcut;
 	m = sealed(&a, 0, 11);
-	shortcut_receive(w, &m, 1, GATEWAY_WAN);
+	worker_receive(w, &m, 1, GATEWAY_WAN);
 	assert_int_equal(w->stats->shortcut, before + 2); /* its flow there, and the one inside */
 	expect_in(id, 1);
 	neigh_set(&host, &missing_mac, false);
 	m = sealed_for_missing(12);
-	shortcut_receive(w, &m, 1, GATEWAY_WAN);
+	worker_receive(w, &m, 1, GATEWAY_WAN);
 	esp_worker_finish(w);
 	expect_found(&host, seq, 2);
 }
@@ -464,15 +464,15 @@ static void found(void **state)
 	open_with(&esp_gcm, false);
 	learn_in(&a);
 	m = sealed_for_missing(10);
-	shortcut_receive(w, &m, 1, GATEWAY_WAN);
+	worker_receive(w, &m, 1, GATEWAY_WAN);
 	for (unsigned int i = 0; i < 2; i++) {
-		shortcut_look(w);
-		pending_expire(w);
-		assert_int_equal(w->pending.n, 1);
+		fast_refresh(w);
+		neigh_wait_expire(w);
+		assert_int_equal(w->neigh_wait.n, 1);
 		changes_note(); /* of something else */
 	}
 	neigh_set(&host, &missing_mac, false);
-	shortcut_look(w);
+	fast_refresh(w);
 	expect_found(&host, seq, 1);
 }
 
@@ -490,7 +490,7 @@ static void interleaved(void **state)
 	learn_out(&b);
 	for (unsigned int i = 0; i < N; i++)
 		m[i] = plain(i % 3 ? &a : &b, i);
-	shortcut_receive(w, m, N, GATEWAY_LAN);
+	worker_receive(w, m, N, GATEWAY_LAN);
 	assert_int_equal(w->stats->shortcut, N);
 	assert_int_equal(w->tx[GATEWAY_WAN].n, N);
 	for (unsigned int i = 0; i < N; i++)
@@ -511,7 +511,7 @@ static void room_of(const struct esp_algorithm *algorithm, unsigned int headroom
 
 	gateway_inner(ip, &a, false, true, LEN(0), 0, 64);
 	m = gateway_frame_in(ip, LEN(0), GATEWAY_LAN, headroom, tailroom);
-	shortcut_receive(w, &m, 1, GATEWAY_LAN);
+	worker_receive(w, &m, 1, GATEWAY_LAN);
 	esp_worker_finish(w);
 	assert_int_equal(sent->n + w->stats->drop[DROP_NO_BUFFER], lost + 1);
 	/* Ethernet is there already. */
@@ -554,7 +554,7 @@ static void room_in(void **state)
 
 			m = gateway_frame_in(ip, len, GATEWAY_WAN, n & 1 ? RTE_PKTMBUF_HEADROOM : n,
 					     4 + n);
-			shortcut_receive(w, &m, 1, GATEWAY_WAN);
+			worker_receive(w, &m, 1, GATEWAY_WAN);
 			esp_worker_finish(w);
 			expect_in(&id, 1);
 		}
@@ -575,14 +575,14 @@ static void failing(enum fault how, unsigned int survive)
 	fault = how;
 	for (unsigned int i = 0; i < N; i++)
 		m[i] = plain(&a, i);
-	shortcut_receive(w, m, N, GATEWAY_LAN);
+	worker_receive(w, m, N, GATEWAY_LAN);
 	assert_int_equal(w->tx[GATEWAY_WAN].n, survive);
 	expect_drops(DROP_ENGINE_FAILED, N - survive);
 	assert_int_equal(w->stats->device[0].failed, N - survive);
 	gateway_forget(w);
 	for (unsigned int i = 0; i < N; i++)
 		m[i] = plain(&a, i);
-	shortcut_receive(w, m, N, GATEWAY_LAN);
+	worker_receive(w, m, N, GATEWAY_LAN);
 	esp_worker_finish(w);
 	/* Nor does its queue get any. */
 	assert_int_equal(w->stats->device[esp_device_after(0, a.out)].encrypted, N);
@@ -616,13 +616,13 @@ static void device_changes(void **state)
 	second = esp_device_after(0, a.out);
 	engine_device[second].at_once = false;
 	engines_lost = 1;
-	assert_int_equal(session_get(w->sessions, a.out, cygnet_sa_index(sadb, a.out), &s),
+	assert_int_equal(session_get(w->sessions, a.out, cygnet_sa_index(sadb, a.out), true, &s),
 			 DROP_NONE);
 	assert_int_equal(s->device, second);
 	calls = 0;
 	for (unsigned int i = 0; i < N; i++)
 		m[i] = plain(&a, i);
-	shortcut_receive(w, m, N, GATEWAY_LAN);
+	worker_receive(w, m, N, GATEWAY_LAN);
 	esp_worker_finish(w);
 	engines_lost = 0;
 	engine_device[second].at_once = true;
@@ -665,7 +665,8 @@ static void expect_protected(struct rte_mbuf *m, unsigned int to)
 			 68);
 }
 
-/* For the third SA there is no session while the others' have packets to do. */
+/* For the third SA there is no session while the others' have packets in the crypto batch: its packet
+ * waits until the batch has been run. */
 static void no_session(void **state)
 {
 	static const unsigned int to[] = {1, 2, 3, 1};
@@ -674,18 +675,19 @@ static void no_session(void **state)
 	(void)state;
 	open_hub(2);
 	m[0] = through(1, 1);
-	shortcut_receive(w, m, 1, GATEWAY_WAN);
+	worker_receive(w, m, 1, GATEWAY_WAN);
 	esp_worker_finish(w);
 	for (unsigned int i = 0; i < RTE_DIM(to); i++)
 		m[i] = through(to[i], 2 + i);
-	shortcut_receive(w, m, RTE_DIM(to), GATEWAY_WAN);
+	worker_receive(w, m, RTE_DIM(to), GATEWAY_WAN);
 	esp_worker_finish(w);
-	expect_drops(DROP_NO_SESSION, 1);
-	assert_int_equal(w->tx[GATEWAY_WAN].n, 4);
-	assert_int_equal(w->stats->encapsulated, 4);
+	assert_int_equal(dropped(), 0);
+	assert_int_equal(w->tx[GATEWAY_WAN].n, 5);
+	assert_int_equal(w->stats->encapsulated, 5);
 }
 
-/* More than crypt_now() has room for: what waits takes the session of the SA that they came by. */
+/* More packets than the crypto batch has room for: those that wait take the session of the SA that they
+ * came by. */
 static void session_evicted(void **state)
 {
 	struct rte_mbuf *m[BURST];
@@ -693,15 +695,15 @@ static void session_evicted(void **state)
 	(void)state;
 	open_hub(2);
 	m[0] = through(1, 1);
-	shortcut_receive(w, m, 1, GATEWAY_WAN);
+	worker_receive(w, m, 1, GATEWAY_WAN);
 	esp_worker_finish(w);
 	gateway_forget(w);
 	for (unsigned int i = 0; i < BURST; i++)
 		m[i] = through(i < BURST - 7 ? 1 : 2, 2 + i);
-	shortcut_receive(w, m, BURST, GATEWAY_WAN);
+	worker_receive(w, m, BURST, GATEWAY_WAN);
 	for (unsigned int i = 0; i < 60; i++)
 		m[i] = through(1, 2 + BURST + i);
-	shortcut_receive(w, m, 60, GATEWAY_WAN);
+	worker_receive(w, m, 60, GATEWAY_WAN);
 	esp_worker_finish(w);
 	assert_int_equal(dropped(), 0);
 	assert_int_equal(w->tx[GATEWAY_LAN].n, 0);

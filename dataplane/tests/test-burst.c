@@ -9,7 +9,7 @@
 #include "base/sadb.h"
 #include "crypto/device/sessions.h"
 #include "gateway_fixture.h"
-#include "path/fast/shortcut.h"
+#include "worker_fixture.h"
 
 #define SHORTEST 48u
 #define LONGEST 1340u
@@ -67,7 +67,7 @@ static void leave(const struct tunnel *t, unsigned int n)
 		gateway_inner(ip, t, is_v6(i), true, length_of(i), i, 64);
 		m[i] = gateway_frame(ip, length_of(i), GATEWAY_LAN);
 	}
-	shortcut_receive(w, m, n, GATEWAY_LAN);
+	worker_receive(w, m, n, GATEWAY_LAN);
 }
 
 static void expect_sent(const struct tunnel *t, unsigned int n, uint64_t first)
@@ -96,7 +96,7 @@ static void burst_out(const struct tunnel *t, unsigned int n)
 
 	leave(t, n);
 	/* At once: nothing waits for anything. */
-	if (w->now[w->filling].n)
+	if (w->crypto.batch.n)
 		fail_msg("%s has another way", t->peer.algorithm->name);
 	expect_sent(t, n, first);
 	assert_int_equal(w->stats->shortcut, known + n);
@@ -119,7 +119,7 @@ static void enter(const struct tunnel *t, unsigned int n, uint64_t first)
 
 		m[i] = gateway_frame(ip, len, GATEWAY_WAN);
 	}
-	shortcut_receive(w, m, n, GATEWAY_WAN);
+	worker_receive(w, m, n, GATEWAY_WAN);
 }
 
 static void expect_received(const struct tunnel *t, unsigned int n)
@@ -145,7 +145,7 @@ static void burst_in(const struct tunnel *t, unsigned int n)
 	uint64_t known = w->stats->shortcut, decapsulated = w->stats->decapsulated;
 
 	enter(t, n, top + 1);
-	if (w->now[w->filling].n)
+	if (w->crypto.batch.n)
 		fail_msg("%s has another way", t->peer.algorithm->name);
 	expect_received(t, n);
 	/* Through its SA, and from there on. */
@@ -254,7 +254,7 @@ static void leave_from(const struct tunnel *t, unsigned int first)
 		gateway_inner(ip, &t[i % TUNNELS], false, true, length_of(i), i, 64);
 		m[n++] = gateway_frame(ip, length_of(i), GATEWAY_LAN);
 	}
-	shortcut_receive(w, m, n, GATEWAY_LAN);
+	worker_receive(w, m, n, GATEWAY_LAN);
 }
 
 static void leave_in_turn(const struct tunnel *t)
@@ -365,15 +365,15 @@ static void sas_in_turn_by_calls(void **state)
 
 	(void)state;
 	learn_in_turn(t);
-	taken = calloc(w->ops->size, sizeof(taken[0]));
+	taken = calloc(w->crypto.ops->size, sizeof(taken[0]));
 	assert_non_null(taken);
-	while (rte_mempool_get(w->ops, &taken[n]) == 0)
+	while (rte_mempool_get(w->crypto.ops, &taken[n]) == 0)
 		n++;
 	before = queued();
 	leave_in_turn(t);
 	expect_sent_in_turn(t);
 	assert_int_equal(queued(), before);
-	rte_mempool_put_bulk(w->ops, taken, n);
+	rte_mempool_put_bulk(w->crypto.ops, taken, n);
 	free(taken);
 	gateway_close(w);
 }
@@ -496,9 +496,9 @@ static void expect_none_late(const struct tunnel *t, unsigned int device)
 	assert_int_equal(rte_mempool_in_use_count(esp_packets), 0);
 	for (unsigned int i = 0; i < TUNNELS && t; i++)
 		assert_int_equal(session_of(&t[i])->in_flight, 0);
-	assert_int_equal(w->in_flight, 0);
-	assert_int_equal(w->at[device], 0);
-	assert_int_equal(w->late[device], 0);
+	assert_int_equal(w->crypto.in_flight, 0);
+	assert_int_equal(w->crypto.at[device], 0);
+	assert_int_equal(w->crypto.late[device], 0);
 	assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], LOST);
 }
 
@@ -556,7 +556,7 @@ static void late_of_lost_device(void **state)
 	/* As in lost_with_no_other(), where that device had ChaCha20, too. */
 	missing = session_of(&t[TUNNELS - 1])->device == device ? EACH : 0;
 	for (unsigned int i = 0; i < 2; i++) {
-		shortcut_look(w);
+		fast_refresh(w);
 		leave_in_turn(t);
 		esp_worker_finish(w);
 		expect_sent_but(t, missing);
@@ -565,7 +565,7 @@ static void late_of_lost_device(void **state)
 	}
 	assert_int_equal(nheld, LOST);
 	give_held(device);
-	assert_int_equal(crypt_poll(w), 0);
+	assert_int_equal(worker_poll(w), 0);
 	expect_none_late(t, device);
 	gateway_close(w);
 }
@@ -582,7 +582,7 @@ static void lost_with_no_other(void **state)
 	engine_take_out(device);
 	assert_true(engine_lost(device));
 	for (unsigned int i = 0; i < 2; i++) {
-		shortcut_look(w);
+		fast_refresh(w);
 		leave_in_turn(t);
 		esp_worker_finish(w);
 		expect_sent_but(t, EACH);
@@ -609,7 +609,7 @@ static void late_without_sa(void **state)
 	assert_int_equal(esp_fixture_clean(NULL), 0);
 	expect_swept(device, 1);
 	give_held(device);
-	assert_int_equal(crypt_poll(w), 0);
+	assert_int_equal(worker_poll(w), 0);
 	expect_none_late(NULL, device);
 	expect_swept(device, 0);
 	gateway_close(w);
@@ -658,7 +658,7 @@ static void enter_in_turn(const struct tunnel *t, const uint64_t *first, bool fo
 			ip[len - 1] ^= 1;
 		m[i] = gateway_frame(ip, len, GATEWAY_WAN);
 	}
-	shortcut_receive(w, m, TUNNELS * EACH, GATEWAY_WAN);
+	worker_receive(w, m, TUNNELS * EACH, GATEWAY_WAN);
 }
 
 /* Whatever is done first, each has its own verdict, and they go on in the order in which they
@@ -698,7 +698,7 @@ static void forged_in_turn(void **state)
 	for (unsigned int i = 0; i < TUNNELS; i++)
 		first[i] = t[i].in->seq + 1;
 	enter_in_turn(t, first, true);
-	assert_int_equal(w->now[w->filling].n, 0);
+	assert_int_equal(w->crypto.batch.n, 0);
 	forged = expect_received_in_turn(t, true);
 	assert_int_equal(w->stats->drop[DROP_AUTH_FAILED] - before, forged);
 	gateway_close(w);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Two crypto cores, which take their turns when the test says so: what overtakes what. There are no
  * routes and no policies: a packet that gets through is dropped for that. */
+#include <dlfcn.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
 
@@ -10,14 +12,17 @@
 #include "base/event.h"
 #include "crypto/device/sessions.h"
 #include "esp_fixture.h"
-#include "path/pipeline.h"
+#include "crypto/core.h"
+#include "host/route.h"
+#include "worker_fixture.h"
+#include "path/worker/worker.h"
 
 #define IN DROP_POLICY_INBOUND
 #define OUT DROP_NO_ROUTE
 #define CORES 2u
 #define WINDOW 32u
 #define SOME 150u /* packets: five batches */
-#define ROOM (8u * CRYPTO_BATCH) /* for packets at the cores */
+#define ROOM (8u * CRYPTO_CORE_BATCH) /* for packets at the cores */
 
 static struct worker *w = &workers[0];
 static struct engine_device devices[STATS_MAX_DEVICES];
@@ -32,50 +37,35 @@ static int start(void **state)
 		return -1;
 	memcpy(devices, engine_device, sizeof(devices));
 	esp_worker(w);
-	return crypto_cores_init(&conf);
+	return crypto_cores_init(&conf) || crypto_lane_init(&w->crypto) ? -1 : 0;
 }
 
 static int stop(void **state)
 {
+	crypto_lane_free(&w->crypto);
 	crypto_cores_free();
 	routes_free();
 	events_free();
 	return esp_fixture_stop(state);
 }
 
-/* --- a driver that holds back what one core has given it --- */
+/* --- a device that fails calls --- */
 
-static struct rte_crypto_fp_ops good;
-static uint8_t held_device;
 static bool fail;
-static void *held;
 
-static uint16_t dequeue(void *qp, struct rte_crypto_op **ops, uint16_t n)
+/* In front of DPDK's. */
+uint32_t rte_cryptodev_sym_cpu_crypto_process(uint8_t id, void *session,
+					      union rte_crypto_sym_ofs ofs,
+					      struct rte_crypto_sym_vec *vec)
 {
-	n = qp == held ? 0 : good.dequeue_burst(qp, ops, n);
-	for (uint16_t i = 0; fail && i < n; i++)
-		ops[i]->status = RTE_CRYPTO_OP_STATUS_ERROR;
-	return n;
-}
+	static uint32_t (*process)(uint8_t, void *, union rte_crypto_sym_ofs,
+				   struct rte_crypto_sym_vec *);
+	void *next = dlsym(RTLD_NEXT, "rte_cryptodev_sym_cpu_crypto_process");
 
-static void hook(const struct esp_sa *e)
-{
-	held_device = engine_device[e->session->device].id;
-	good = rte_crypto_fp_ops[held_device];
-	rte_crypto_fp_ops[held_device].dequeue_burst = dequeue;
-}
-
-static void unhook(void)
-{
-	held = NULL;
-	fail = false;
-	rte_crypto_fp_ops[held_device] = good;
-}
-
-/* Queue pair 0 is the worker's. */
-static void hold_core(unsigned int core)
-{
-	held = good.qp.data[1 + core];
+	memcpy(&process, &next, sizeof(process));
+	for (uint32_t i = 0; fail && i < vec->num; i++)
+		vec->status[i] = EINVAL;
+	return fail ? 0 : process(id, session, ofs, vec);
 }
 
 /* --- packets --- */
@@ -91,16 +81,16 @@ static struct rte_mbuf *sealed(const struct esp_sa *e, uint64_t seq)
 static void receive(const struct esp_sa *e, uint64_t first, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
-		protect(w, sealed(e, first + i));
+		worker_pass(w, sealed(e, first + i));
 }
 
 static void turns(void)
 {
 	for (unsigned int i = 0; i < 100; i++) {
-		crypt_poll(w);
+		worker_poll(w);
 		crypto_core_turn(i % CORES);
 	}
-	crypt_poll(w);
+	worker_poll(w);
 }
 
 /* An SA served by that device, whose packets come in with a small window. */
@@ -158,7 +148,7 @@ static void none_lost(struct esp_sa *e)
 	assert_int_equal(w->stats->device[0].decrypted, SOME);
 	assert_int_equal(e->sa->packets, SOME);
 	assert_int_equal(e->session->in_flight, 0);
-	assert_int_equal(w->in_flight, 0);
+	assert_int_equal(w->crypto.in_flight, 0);
 }
 
 /* Each algorithm, in whichever way a core does it. */
@@ -183,38 +173,40 @@ static void quick(void **state)
 
 	(void)state;
 	add_any(&e, gcm(), 0);
-	protect(w, esp_plain(e.sa, 40));
+	worker_pass(w, esp_plain(e.sa, 40));
 	turns();
 	assert_int_equal(w->stats->crypto_cores, !here);
 	m = esp_plain(e.sa, 40);
 	packet(m)->handed = 1;
-	protect(w, m);
-	protect(w, esp_plain(e.sa, 40));
+	worker_pass(w, m);
+	worker_pass(w, esp_plain(e.sa, 40));
 	turns();
 	assert_int_equal(w->stats->crypto_cores, !here + 2);
 	assert_int_equal(w->stats->encapsulated, 3);
 	esp_sa_delete(&e);
 }
 
-/* What the second core has done waits for what the first one has not: nothing falls out of
- * a window that is smaller than what overtook it. */
+/* The batch that is sent first is not done while others are: their packets wait, and none falls out
+ * of a window that is smaller than what overtook it. */
 static void overtaken(void **state)
 {
+	struct crypto_lane *lane = &w->crypto.lane;
+	struct crypto_batch *first = &lane->batch[lane->oldest & (lane->size - 1)];
 	struct esp_sa e;
 
 	(void)state;
 	add_any(&e, cbc(), ESP_INBOUND);
-	hook(&e);
-	hold_core(0);
 	receive(&e, 1, SOME);
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(crypto_core_turn(i), 1);
+	first->done = false;
 	turns();
 	assert_int_equal(w->stats->drop[IN], 0);
 	assert_int_equal(e.sa->seq, 0);
-	held = NULL;
+	first->done = true;
 	turns();
 	assert_int_equal(w->stats->drop[IN], SOME);
 	assert_int_equal(w->stats->drop[DROP_REPLAY], 0);
-	unhook();
 	esp_sa_delete(&e);
 }
 
@@ -225,8 +217,8 @@ static void more_than_they_can(const struct esp_algorithm *algorithm)
 
 	add_any(&e, algorithm, ESP_INBOUND);
 	receive(&e, 1, ROOM + 40);
-	crypt_poll(w);
-	crypt_poll(w);
+	worker_poll(w);
+	worker_poll(w);
 	assert_int_equal(w->stats->drop[IN], 0);
 	turns();
 	assert_int_equal(w->stats->drop[IN], ROOM + 40);
@@ -251,9 +243,9 @@ static void one_forged(const struct esp_algorithm *algorithm)
 	receive(&e, 1, 10);
 	m = sealed(&e, 1000);
 	*rte_pktmbuf_mtod_offset(m, uint8_t *, rte_pktmbuf_data_len(m) - 1) ^= 1;
-	protect(w, m);
+	worker_pass(w, m);
 	receive(&e, 11, 10);
-	protect(w, sealed(&e, 12));
+	worker_pass(w, sealed(&e, 12));
 	turns();
 	assert_int_equal(w->stats->drop[IN], 20);
 	assert_int_equal(w->stats->drop[DROP_AUTH_FAILED], 1);
@@ -277,15 +269,14 @@ static void failing(void **state)
 
 	(void)state;
 	add_any(&e, cbc(), 0);
-	hook(&e);
 	fail = true;
-	protect(w, esp_plain(e.sa, 40));
+	worker_pass(w, esp_plain(e.sa, 40));
 	turns();
 	assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], 1);
 	assert_int_equal(w->stats->device[0].failed, 1);
 	assert_int_equal(w->stats->crypto_cores, 1);
-	unhook();
-	protect(w, esp_plain(e.sa, 40));
+	fail = false;
+	worker_pass(w, esp_plain(e.sa, 40));
 	turns();
 	assert_int_equal(w->stats->drop[OUT], 1);
 	assert_int_equal(w->stats->crypto_cores, 1);
@@ -300,20 +291,19 @@ static void never_twice(void **state)
 	(void)state;
 	add_any(&e, cbc(), 0);
 	add_second(&e);
-	hook(&e);
 	fail = true;
-	protect(w, esp_plain(e.sa, 40));
+	worker_pass(w, esp_plain(e.sa, 40));
 	turns();
-	unhook();
+	fail = false;
 	assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], 1);
 	assert_int_equal(w->stats->encapsulated, 0);
 	assert_int_equal(w->stats->device[1].encrypted, 0);
-	protect(w, esp_plain(e.sa, 40));
+	worker_pass(w, esp_plain(e.sa, 40));
 	turns();
 	assert_int_equal(w->stats->encapsulated, 1);
 	assert_int_equal(w->stats->device[1].encrypted, 1);
-	assert_int_equal(w->failures[0], 1);
-	w->failures[0] = 0;
+	assert_int_equal(w->crypto.failures[0], 1);
+	w->crypto.failures[0] = 0;
 	esp_sa_delete(&e);
 }
 
@@ -325,7 +315,7 @@ static void sa_gone(void **state)
 	(void)state;
 	add_any(&e, cbc(), ESP_INBOUND);
 	receive(&e, 1, 20);
-	crypt_poll(w);
+	worker_poll(w);
 	esp_sa_delete(&e);
 	assert_int_equal(e.session->in_flight, 20);
 	turns();

@@ -8,7 +8,9 @@
 
 #include "base/sadb.h"
 #include "esp_fixture.h"
-#include "path/pipeline.h"
+#include "host/route.h"
+#include "worker_fixture.h"
+#include "path/worker/worker.h"
 
 #define ROUNDS 15000u
 
@@ -53,7 +55,7 @@ static void pass(struct rte_mbuf *m)
 {
 	uint64_t before = dropped() + w->stats->dummies;
 
-	protect(w, m);
+	worker_pass(w, m);
 	esp_worker_finish(w);
 	assert_int_equal(dropped() + w->stats->dummies, before + 1);
 	assert_int_equal(rte_mempool_in_use_count(esp_packets), 0);
@@ -101,7 +103,7 @@ static struct rte_mbuf *any_packet(const struct esp_sa *e, bool in)
 		peer_packet(data, len, byte(), false);
 	m = esp_packet(data, len, byte() & 1 ? 128 : byte() % 64, byte() & 1 ? 128 : byte() % 64);
 	p = packet(m);
-	p->stage = in ? STAGE_ESP_IN : STAGE_ESP_OUT;
+	p->stage = in ? STAGE_UNPROTECT : STAGE_FIT;
 	p->sa = cygnet_sa_index(sadb, e->sa);
 	p->generation = e->sa->generation;
 	p->seq = (uint32_t)random();

@@ -11,7 +11,9 @@
 #include "base/sadb.h"
 #include "crypto/device/sessions.h"
 #include "esp_fixture.h"
-#include "path/pipeline.h"
+#include "host/route.h"
+#include "worker_fixture.h"
+#include "path/worker/worker.h"
 
 #define IN DROP_POLICY_INBOUND
 #define OUT DROP_NO_ROUTE
@@ -111,7 +113,7 @@ static int clean(void **state)
 		fault[id] = GOOD;
 	}
 	engines_lost = 0;
-	assert_int_equal(w->in_flight, 0);
+	assert_int_equal(w->crypto.in_flight, 0);
 	assert_int_equal(nkept, 0);
 	/* Sessions are on all of them. */
 	memcpy(engine_device, devices, sizeof(devices));
@@ -147,7 +149,7 @@ static void add(struct esp_sa *e, unsigned int options)
 
 static void pass(struct rte_mbuf *m)
 {
-	protect(w, m);
+	worker_pass(w, m);
 	esp_worker_finish(w);
 }
 
@@ -197,7 +199,7 @@ static void taken_over_next(void **state)
 		assert_int_equal(w->stats->device[second].encrypted, i);
 	}
 	assert_int_equal(w->stats->drop[OUT], FAILURES + 3);
-	assert_int_equal(w->failures[0], 1); /* for one may be the packet's fault */
+	assert_int_equal(w->crypto.failures[0], 1); /* for one may be the packet's fault */
 	esp_sa_delete(&e);
 }
 
@@ -209,7 +211,7 @@ static void taken_out_for_many(void **state)
 	(void)state;
 	for (unsigned int i = 1; i <= FAILURES; i++) {
 		add(&e, 0);
-		w->failures[0] = (uint8_t)(i - 1);
+		w->crypto.failures[0] = (uint8_t)(i - 1);
 		break_device(0, REFUSING);
 		protect_one(&e);
 		assert_int_equal(engines_lost, 0);
@@ -322,7 +324,7 @@ static void ah_taken_over(void **state)
 
 		add_ah(&e, ESP_INBOUND);
 		break_device(0, how[i]);
-		p->stage = STAGE_ESP_IN;
+		p->stage = STAGE_UNPROTECT;
 		p->esp = 20;
 		p->seq = 5;
 		p->sa = cygnet_sa_index(sadb, e.sa);
@@ -382,7 +384,7 @@ static void not_there_yet(void **state)
 	(void)state;
 	add(&e, 0);
 	for (unsigned int i = 0; i < 5; i++)
-		protect(w, esp_plain(e.sa, 400));
+		worker_pass(w, esp_plain(e.sa, 400));
 	engine_take_out(0);
 	esp_worker_finish(w);
 	assert_int_equal(w->stats->drop[OUT], 5);
@@ -418,22 +420,22 @@ static void stalled(void **state)
 	rte_crypto_fp_ops[id].dequeue_burst = give_later;
 	silent = true;
 	for (unsigned int i = 0; i < 5; i++)
-		protect(w, esp_plain(e.sa, 400));
-	w->answered[0] = rte_get_tsc_cycles(); /* others may have had the core */
-	crypt_poll(w);
+		worker_pass(w, esp_plain(e.sa, 400));
+	w->crypto.answered[0] = rte_get_tsc_cycles(); /* others may have had the core */
+	worker_poll(w);
 	rte_crypto_fp_ops[id].enqueue_burst = take_none;
 	for (unsigned int i = 0; i < BURST + 1; i++)
-		protect(w, esp_plain(e.sa, 400));
-	assert_int_equal(w->at[0], 5 + BURST + 1);
-	assert_false(crypt_has_room(w));
+		worker_pass(w, esp_plain(e.sa, 400));
+	assert_int_equal(w->crypto.at[0], 5 + BURST + 1);
+	assert_false(crypto_has_room(&w->crypto));
 	rte_delay_ms(300);
-	crypt_poll(w);
-	assert_true(crypt_has_room(w));
-	assert_int_equal(w->at[0], 5);
+	worker_poll(w);
+	assert_true(crypto_has_room(&w->crypto));
+	assert_int_equal(w->crypto.at[0], 5);
 	for (unsigned int i = 0; i < 5; i++)
-		protect(w, esp_plain(e.sa, 400));
+		worker_pass(w, esp_plain(e.sa, 400));
 	for (unsigned int i = 0; i < 10; i++)
-		crypt_poll(w);
+		worker_poll(w);
 	assert_int_equal(w->stats->device[second].encrypted, BURST + 1 + 5);
 	assert_int_equal(w->stats->encapsulated, 0);
 
@@ -443,7 +445,7 @@ static void stalled(void **state)
 	rte_crypto_fp_ops[id] = good[id];
 	assert_int_equal(w->stats->device[0].encrypted, 5);
 	assert_int_equal(w->stats->drop[OUT], 5 + BURST + 1 + 5);
-	assert_int_equal(w->stalled, 0);
+	assert_int_equal(w->crypto.stalled, 0);
 	protect_one(&e);
 	assert_int_equal(w->stats->device[0].encrypted, 5 + 1);
 	esp_sa_delete(&e);
@@ -467,7 +469,7 @@ static enum drop_reason get(struct session_table *table, const struct cygnet_sa 
 			    struct session **s)
 {
 	clock_now++;
-	return session_get(table, sa, cygnet_sa_index(sadb, sa), s);
+	return session_get(table, sa, cygnet_sa_index(sadb, sa), true, s);
 }
 
 static void least_recently_used(void **state)

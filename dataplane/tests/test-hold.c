@@ -10,8 +10,11 @@
 #include "base/event.h"
 #include "base/sadb.h"
 #include "esp_fixture.h"
-#include "path/pipeline.h"
+#include "host/route.h"
+#include "path/hold.h"
+#include "worker_fixture.h"
 #include "path/policy.h"
+#include "path/worker/worker.h"
 
 #define REQID 42
 
@@ -99,11 +102,10 @@ static void trap6(void)
 static void send_inner(const uint8_t *inner, unsigned int len)
 {
 	struct rte_mbuf *m = esp_packet(inner, len, RTE_PKTMBUF_HEADROOM, RTE_PKTMBUF_HEADROOM);
-	struct cygnet_flow flow;
 
 	packet(m)->from_kernel = 1;
-	policy_flow(m, &flow);
-	plain_out(w, m, &flow);
+	packet(m)->stage = STAGE_OUTBOUND;
+	worker_pass(w, m);
 }
 
 static void send_packet(void)
@@ -118,6 +120,7 @@ static void pass_second(void)
 {
 	clock_now++;
 	hold_retry(w);
+	dispatch_stages(w);
 }
 
 static void assert_flow(const struct cygnet_flow *flow, const struct cygnet_flow *wanted)

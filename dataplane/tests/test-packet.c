@@ -6,10 +6,10 @@
 
 #include <rte_random.h>
 
-#include "path/fast/flow.h"
 #include "esp_fixture.h"
 #include "ip/headers.h"
 #include "ip/l4.h"
+#include "path/fast/flow.h"
 
 static void fix_checksum(uint8_t *ip)
 {

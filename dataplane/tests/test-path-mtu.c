@@ -11,8 +11,8 @@
 #include "esp/path_mtu.h"
 #include "esp_fixture.h"
 #include "ip/headers.h"
-#include "path/pipeline.h"
 #include "path/too_big.h"
+#include "path/worker/worker.h"
 
 #define LINK 1500u
 #define SENT 1450u	/* the packet that was too big, bytes */

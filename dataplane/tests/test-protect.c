@@ -13,7 +13,10 @@
 #include "crypto/device/sessions.h"
 #include "esp/lifetime.h"
 #include "esp_fixture.h"
-#include "path/pipeline.h"
+#include "host/route.h"
+#include "path/hold.h"
+#include "worker_fixture.h"
+#include "path/worker/worker.h"
 
 #define IN DROP_POLICY_INBOUND
 #define OUT DROP_NO_ROUTE
@@ -57,7 +60,7 @@ static int pass(struct rte_mbuf *m)
 	uint64_t before[DROP_REASON_COUNT];
 
 	memcpy(before, w->stats->drop, sizeof(before));
-	protect(w, m);
+	worker_pass(w, m);
 	esp_worker_finish(w);
 	return last_reason(before);
 }
@@ -183,8 +186,8 @@ static void both_at_the_device(struct esp_sa *e)
 {
 	uint64_t in = w->stats->drop[IN], replay = w->stats->drop[DROP_REPLAY];
 
-	protect(w, esp_sealed(e, 3, IPPROTO_IPIP));
-	protect(w, esp_sealed(e, 3, IPPROTO_IPIP));
+	worker_pass(w, esp_sealed(e, 3, IPPROTO_IPIP));
+	worker_pass(w, esp_sealed(e, 3, IPPROTO_IPIP));
 	esp_worker_finish(w);
 	assert_int_equal(w->stats->drop[IN], in + 1);
 	assert_int_equal(w->stats->drop[DROP_REPLAY], replay + 1);
@@ -235,7 +238,7 @@ static void sa_gone(void **state)
 	(void)state;
 	assert_true(add_window(&e, 0, 64));
 	m = esp_sealed(&e, 2, IPPROTO_IPIP);
-	protect(w, esp_sealed(&e, 1, IPPROTO_IPIP));
+	worker_pass(w, esp_sealed(&e, 1, IPPROTO_IPIP));
 	assert_int_equal(e.session->in_flight, 1);
 	esp_sa_delete(&e);
 	/* The session stays as long as a packet needs it. */
@@ -258,7 +261,7 @@ static void sa_gone_outbound(void **state)
 
 		esp_sa_any(&e, &esp_algorithms[i], i % 2 ? ESP_ESN : 0);
 		late = esp_plain(e.sa, 40);
-		protect(w, esp_plain(e.sa, 40));
+		worker_pass(w, esp_plain(e.sa, 40));
 		assert_int_equal(e.session->in_flight, 1);
 		esp_sa_delete(&e);
 		esp_worker_finish(w);

@@ -10,7 +10,8 @@
 #include "crypto/device/pool.h"
 #include "gateway_fixture.h"
 #include "host/port.h"
-#include "path/fast/shortcut.h"
+#include "worker_fixture.h"
+#include "path/hold.h"
 #include "path/reassemble.h"
 
 #define PACKETS 128u
@@ -129,7 +130,7 @@ static void receive(const uint8_t *ip, unsigned int len, unsigned int tailroom)
 {
 	struct rte_mbuf *m = gateway_frame_in(ip, len, GATEWAY_WAN, RTE_PKTMBUF_HEADROOM, tailroom);
 
-	shortcut_receive(w, &m, 1, GATEWAY_WAN);
+	worker_receive(w, &m, 1, GATEWAY_WAN);
 }
 
 /* The frame is one that the kernel takes: to this port, of that type, with all of the text. */
@@ -240,7 +241,7 @@ static void given_up_in_time(void **state)
 /* --- who may complete whose packet --- */
 
 /* A fragment of plaintext to a tunnel, from one of two sides. */
-static void plain(const struct tunnel *t, unsigned int port, enum packet_resume then, bool first)
+static void plain(const struct tunnel *t, unsigned int port, enum stage then, bool first)
 {
 	uint8_t whole[LEN], ip[LEN];
 	unsigned int at = first ? 0 : CUT, len = first ? CUT : LEN - 20 - CUT;
@@ -257,8 +258,9 @@ static void plain(const struct tunnel *t, unsigned int port, enum packet_resume 
 	m = esp_packet(ip, 20 + len, RTE_PKTMBUF_HEADROOM, GATEWAY_FRAME);
 	memset(packet(m), 0, sizeof(struct packet));
 	packet(m)->port = (uint8_t)port;
-	packet(m)->from_kernel = then == RESUME_OUT;
+	packet(m)->from_kernel = then == STAGE_OUTBOUND;
 	reassemble_plain(w, m, then);
+	dispatch_stages(w);
 	esp_worker_finish(w);
 }
 
@@ -270,12 +272,12 @@ static void sides_do_not_mix(void **state)
 
 	(void)state;
 	gateway_tunnel(&t, gcm, 2, false, false);
-	plain(&t, GATEWAY_LAN, RESUME_OUT, true);
-	plain(&t, GATEWAY_LAN, RESUME_FORWARD, false);
+	plain(&t, GATEWAY_LAN, STAGE_OUTBOUND, true);
+	plain(&t, GATEWAY_LAN, STAGE_FORWARD, false);
 	assert_int_equal(w->stats->encapsulated, 0);
-	plain(&t, GATEWAY_LAN, RESUME_FORWARD, true);
+	plain(&t, GATEWAY_LAN, STAGE_FORWARD, true);
 	assert_int_equal(w->stats->encapsulated, 1);
-	plain(&t, GATEWAY_LAN, RESUME_OUT, false);
+	plain(&t, GATEWAY_LAN, STAGE_OUTBOUND, false);
 	assert_int_equal(w->stats->encapsulated, 2);
 }
 
@@ -299,14 +301,14 @@ static void interfaces_do_not_mix(void **state)
 
 	(void)state;
 	gateway_tunnel(&t, gcm, 2, false, false);
-	plain(&t, GATEWAY_LAN, RESUME_OUT, true);
-	plain(&t, GATEWAY_WAN, RESUME_OUT, false);
+	plain(&t, GATEWAY_LAN, STAGE_OUTBOUND, true);
+	plain(&t, GATEWAY_WAN, STAGE_OUTBOUND, false);
 	assert_int_equal(w->stats->encapsulated, 1);
 	bind_policies(true);
-	plain(&t, GATEWAY_LAN, RESUME_OUT, true);
-	plain(&t, GATEWAY_WAN, RESUME_OUT, false);
+	plain(&t, GATEWAY_LAN, STAGE_OUTBOUND, true);
+	plain(&t, GATEWAY_WAN, STAGE_OUTBOUND, false);
 	assert_int_equal(w->stats->encapsulated, 1);
-	plain(&t, GATEWAY_LAN, RESUME_OUT, false);
+	plain(&t, GATEWAY_LAN, STAGE_OUTBOUND, false);
 	assert_int_equal(w->stats->encapsulated, 2);
 	bind_policies(false);
 }
@@ -345,7 +347,7 @@ static struct rte_mbuf *long_packet(const struct tunnel *t, bool transport)
 		packet_ip(m)->dst_addr = cygnet_sa_path(t->out)->dst.v4;
 	}
 	memset(packet(m), 0, sizeof(struct packet));
-	packet(m)->stage = STAGE_ESP_OUT;
+	packet(m)->stage = STAGE_FIT;
 	packet(m)->whole = 1400;
 	packet(m)->sa = cygnet_sa_index(sadb, t->out);
 	packet(m)->generation = t->out->generation;
@@ -382,7 +384,7 @@ static void protect_long(bool transport)
 	gateway_tunnel(&t, gcm, 2 + transport, false, false);
 	t.out->tfc = 1400;
 	t.out->mode = transport ? CYGNET_TRANSPORT : CYGNET_TUNNEL;
-	protect(w, long_packet(&t, transport));
+	worker_pass(w, long_packet(&t, transport));
 	esp_worker_finish(w);
 	for (unsigned int i = 0; i < w->tx[GATEWAY_WAN].n; i++)
 		assert_false(shows_text(w->tx[GATEWAY_WAN].m[i]));
@@ -421,11 +423,11 @@ static void long_v6_over_v4(void **state)
 	memcpy(rte_pktmbuf_mtod(m, void *), head, sizeof(head));
 	packet_ip6(m)->payload_len = rte_cpu_to_be_16(LONG - 40);
 	memset(packet(m), 0, sizeof(struct packet));
-	packet(m)->stage = STAGE_ESP_OUT;
+	packet(m)->stage = STAGE_FIT;
 	packet(m)->whole = 1400;
 	packet(m)->sa = cygnet_sa_index(sadb, t.out);
 	packet(m)->generation = t.out->generation;
-	protect(w, m);
+	worker_pass(w, m);
 	esp_worker_finish(w);
 	assert_int_equal(w->stats->drop[DROP_TOO_BIG], 0);
 	assert_in_range(w->tx[GATEWAY_WAN].n, LONG / GATEWAY_MTU, 2 * LONG / GATEWAY_MTU);

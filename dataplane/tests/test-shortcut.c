@@ -16,13 +16,15 @@
 #include "crypto/device/sessions.h"
 #include "esp_fixture.h"
 #include "host/port.h"
-#include "path/fast/shortcut.h"
-#include "path/pipeline.h"
+#include "host/route.h"
+#include "path/fast/sa_route.h"
+#include "worker_fixture.h"
+#include "path/worker/worker.h"
 
 #define OUT DROP_NO_ROUTE
 #define SESSIONS 2u
 #define LENGTH 100u
-#define FULL CRYPT_NOW
+#define FULL CRYPTO_BATCH
 
 static struct worker *w = &workers[0];
 static struct esp_sa in;
@@ -159,11 +161,11 @@ static void learn(void)
 	struct session *s;
 	uint8_t ip[LENGTH];
 
-	shortcut_look(w);
-	assert_int_equal(session_get(w->sessions, out[0], cygnet_sa_index(sadb, out[0]), &s),
+	fast_refresh(w);
+	assert_int_equal(session_get(w->sessions, out[0], cygnet_sa_index(sadb, out[0]), true, &s),
 			 DROP_NONE);
-	way_find(w, s, out[0]);
-	s->way.longest = 1400;
+	sa_route_find(w, s, out[0]);
+	s->route.longest = 1400;
 	esp_front_make(&s->front, out[0]);
 	peer_packet(ip, sizeof(ip), 0, false);
 	assert_true(flow_of(ip, sizeof(ip), PACKET_FROM_PORT(0), &what.key));
@@ -173,7 +175,7 @@ static void learn(void)
 
 static void receive(struct rte_mbuf *m)
 {
-	shortcut_receive(w, &m, 1, 0);
+	worker_receive(w, &m, 1, 0);
 }
 
 /* --- tests --- */
@@ -182,35 +184,29 @@ static void receive(struct rte_mbuf *m)
 static void fill(void)
 {
 	for (uint64_t seq = 1; seq <= FULL; seq++)
-		protect(w, sealed(seq));
-	assert_int_equal(w->now[w->filling].n, FULL);
+		worker_pass(w, sealed(seq));
+	assert_int_equal(w->crypto.batch.n, FULL);
 	assert_int_equal(w->stats->encapsulated, 1);
 }
 
-/* What goes by the first SA out has that SA's session. */
+/* The packet that needs a session waits until the batch has been run, and has its own then. */
 static void expect_own_session(void)
 {
-	struct crypt_now *now = &w->now[w->filling];
-	const struct packet *p;
-
 	assert_int_equal(w->stats->decapsulated, FULL);
-	assert_int_equal(w->stats->encapsulated, 1 + FULL);
-	assert_int_equal(now->n, 1);
-	p = packet(now->m[0]);
-	assert_int_equal(p->sa, cygnet_sa_index(sadb, out[0]));
-	assert_int_equal(p->session->sa, p->sa);
-	assert_int_equal(p->session->generation, p->generation);
-	esp_worker_finish(w);
+	assert_int_equal(w->crypto.batch.n, 0);
+	assert_int_equal(w->stats->encapsulated, 2 + FULL);
 	assert_int_equal(w->stats->drop[OUT], 2 + FULL);
+	assert_int_equal(out[0]->seq, 2);
+	assert_int_equal(out[1]->seq, FULL);
 }
 
 static void session_goes_the_long_way(void **state)
 {
 	(void)state;
-	protect(w, esp_plain(out[0], LENGTH));
+	worker_pass(w, esp_plain(out[0], LENGTH));
 	esp_worker_finish(w);
 	fill();
-	protect(w, esp_plain(out[0], LENGTH));
+	worker_pass(w, esp_plain(out[0], LENGTH));
 	expect_own_session();
 }
 
@@ -268,7 +264,7 @@ static void fails_at_once(void **state)
 	(void)state;
 	failing = true;
 	for (unsigned int i = 0; i < 4; i++) {
-		protect(w, esp_plain(out[0], LENGTH));
+		worker_pass(w, esp_plain(out[0], LENGTH));
 		esp_worker_finish(w);
 		assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], 1);
 		assert_int_equal(w->stats->drop[OUT], i);
@@ -284,7 +280,7 @@ static const struct flow *learned(struct rte_mbuf *m)
 	packet(m)->epoch = w->flows.epoch;
 	assert_true(flow_of(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_data_len(m),
 			    PACKET_FROM_PORT(0), &key));
-	protect(w, m);
+	worker_pass(w, m);
 	esp_worker_finish(w);
 	return flow_find(&w->flows, &key, flow_place(&w->flows, &key));
 }
@@ -293,7 +289,7 @@ static const struct flow *learned(struct rte_mbuf *m)
 static void refused(void **state)
 {
 	(void)state;
-	shortcut_look(w);
+	fast_refresh(w);
 	clock_now = 1000;
 	in.sa->install_time = out[0]->install_time = clock_now - 10;
 	in.sa->lifetime.hard_seconds = 5;
@@ -310,7 +306,7 @@ static void past_its_time(void **state)
 	const struct flow *f;
 
 	(void)state;
-	shortcut_look(w);
+	fast_refresh(w);
 	w->flows.usual = 100 * rte_get_tsc_hz();
 	clock_now = 1000;
 	in.sa->install_time = clock_now - 10;

@@ -11,10 +11,10 @@
 #include <rte_esp.h>
 
 #include "base/sadb.h"
-#include "crypto/crypto_core.h"
+#include "crypto/core.h"
 #include "crypto/device/sessions.h"
 #include "gateway_fixture.h"
-#include "path/fast/shortcut.h"
+#include "worker_fixture.h"
 
 #define N 32u
 #define TUNNELS 2u
@@ -188,10 +188,10 @@ static void close_gateway(void)
 		assert_int_equal(session_of(&t[i])->in_flight, 0);
 	mend_device();
 	assert_int_equal(nkept, 0);
-	assert_int_equal(w->in_flight, 0);
+	assert_int_equal(w->crypto.in_flight, 0);
 	gateway_close(w);
-	if (w->lane.size)
-		crypto_cores_free();
+	crypto_lane_free(&w->crypto);
+	crypto_cores_free();
 	memcpy(engine_device, devices, sizeof(devices));
 	engine_devices = esp_devices;
 	engines_lost = 0;
@@ -210,18 +210,19 @@ static void protect_frame(struct rte_mbuf *m, const struct tunnel *from)
 	struct rte_esp_hdr h;
 
 	rte_pktmbuf_adj(m, ETHER);
-	packet_received(m, GATEWAY_WAN, w->flows.epoch);
+	packet_received(w, m, GATEWAY_WAN);
 	esp_in_identify(m, session_of(from));
 	packet(m)->handed = 1;
+	packet(m)->stage = STAGE_UNPROTECT;
 	memcpy(&h, rte_pktmbuf_mtod_offset(m, const uint8_t *, packet(m)->esp), sizeof(h));
 	packet(m)->seq = ntohl(h.seq);
-	protect(w, m);
+	worker_pass(w, m);
 }
 
 static void finish(void)
 {
-	for (unsigned int i = 0; i < 50 && w->lane.size; i++) {
-		crypt_poll(w);
+	for (unsigned int i = 0; i < 50 && w->crypto.lane.size; i++) {
+		worker_poll(w);
 		crypto_core_turn(0);
 	}
 	esp_worker_finish(w);
@@ -250,7 +251,7 @@ static struct rte_mbuf *sealed(unsigned int id)
 static void receive_all(struct rte_mbuf **m)
 {
 	if (entry == BY_BURST)
-		shortcut_receive(w, m, N, GATEWAY_WAN);
+		worker_receive(w, m, N, GATEWAY_WAN);
 	for (unsigned int i = 0; i < N && entry != BY_BURST; i++)
 		protect_frame(m[i], tunnel_of(i));
 }
@@ -271,7 +272,7 @@ static void learn(const struct tunnel *from)
 	struct rte_mbuf *m = gateway_frame(ip, gateway_sealed(ip, from, false, 100, 0, 1),
 					   GATEWAY_WAN);
 
-	shortcut_receive(w, &m, 1, GATEWAY_WAN);
+	worker_receive(w, &m, 1, GATEWAY_WAN);
 	finish();
 	assert_int_equal(w->tx[GATEWAY_LAN].n, 1);
 	gateway_forget(w);
@@ -284,7 +285,7 @@ static void open_gateway(enum entry how, const struct esp_algorithm *suite, unsi
 	tunnels = ntunnels;
 	gateway_open(w, 8);
 	if (how == BY_CORE)
-		assert_int_equal(crypto_cores_init(&conf), 0);
+		assert_int_equal(crypto_cores_init(&conf) || crypto_lane_init(&w->crypto), 0);
 	for (unsigned int i = 0; i < tunnels; i++)
 		gateway_tunnel(&t[i], suite, 2 + i, esn, false);
 	for (unsigned int i = 0; i < tunnels; i++)
@@ -371,11 +372,11 @@ static void some_fail(enum entry how, const struct esp_algorithm *suite, unsigne
 	expect_drops(DROP_REASON_COUNT, 0);
 	/* Chains of one SA are called for. */
 	assert_int_equal(failed_in_queue,
-			 suite->auth && (how == BY_CORE || ntunnels > 1) ? failing() : 0);
+			 suite->auth && ntunnels > 1 ? failing() : 0);
 	assert_int_equal(w->stats->device[device].failed, failing());
 	assert_int_equal(w->stats->device[device].decrypted, N - failing());
 	assert_int_equal(done_by_others(), failing());
-	assert_int_equal(w->failures[device], failing());
+	assert_int_equal(w->crypto.failures[device], failing());
 	assert_int_equal(w->stats->crypto_cores, how == BY_CORE ? N : 0);
 }
 
@@ -475,7 +476,7 @@ static void in_front(const struct esp_algorithm *suite, bool esn)
 		choose(i < first ? device : other);
 		protect_frame(sealed(i), &t[0]);
 	}
-	assert_int_equal(w->at[other], N - first);
+	assert_int_equal(w->crypto.at[other], N - first);
 	finish();
 	expect(false);
 	expect_drops(DROP_REASON_COUNT, 0);
@@ -505,7 +506,7 @@ static void receive_from(unsigned int n)
 		assert_non_null(m[i]);
 	}
 	receive_all(m);
-	crypt_now(w);
+	dispatch(w);
 	/* The device does what it likes with them. */
 	assert_int_equal(nkept, failing());
 	for (unsigned int i = 0; i < nkept; i++)
@@ -514,7 +515,7 @@ static void receive_from(unsigned int n)
 	finish();
 	expect(n == N);
 	fault = KEEPS;
-	crypt_poll(w);
+	worker_poll(w);
 	assert_int_equal(rte_mempool_in_use_count(pool), 0);
 	rte_mempool_free(pool);
 }

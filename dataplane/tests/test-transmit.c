@@ -10,7 +10,9 @@
 #include "eal_fixture.h"
 #include "host/neigh.h"
 #include "host/port.h"
-#include "path/pipeline.h"
+#include "path/worker/handoff.h"
+#include "path/worker/tx.h"
+#include "path/worker/worker.h"
 
 #define ROOM 32u /* of a ring, less one that it does not use */
 #define LENGTH 100u
@@ -101,8 +103,8 @@ static void full_wire(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < ROOM + 8; i++)
-		transmit_frame(w, frame());
-	transmit_flush(w);
+		tx_frame(w, frame(), 0);
+	tx_flush(w);
 	assert_int_equal(w->stats->drop[DROP_TX_FULL], 9);
 	assert_int_equal(w->stats->port[0].tx_packets, ROOM - 1);
 	assert_int_equal(w->stats->port[0].tx_bytes, (ROOM - 1) * LENGTH);
@@ -110,8 +112,8 @@ static void full_wire(void **state)
 	/* There is room again. */
 	assert_int_equal(rte_ring_dequeue(wire, (void **)&m), 0);
 	rte_pktmbuf_free(m);
-	transmit_frame(w, frame());
-	transmit_flush(w);
+	tx_frame(w, frame(), 0);
+	tx_flush(w);
 	assert_int_equal(w->stats->drop[DROP_TX_FULL], 9);
 	assert_int_equal(w->stats->port[0].tx_packets, ROOM);
 }
@@ -120,22 +122,22 @@ static void full_tap(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < ROOM + 8; i++)
-		transmit_to_kernel(w, frame());
-	transmit_flush(w);
+		tap_frame(w, frame());
+	tx_flush(w);
 	assert_int_equal(w->stats->drop[DROP_TAP_FULL], 9);
 	assert_int_equal(w->stats->drop[DROP_TX_FULL], 0);
 	assert_int_equal(w->stats->port[0].to_kernel, ROOM - 1);
 	assert_int_equal(rte_ring_count(tap), ROOM - 1);
 }
 
-/* A batch that is full does not wait for transmit_flush(). */
+/* A batch that is full does not wait for tx_flush(). */
 static void whole_batches(void **state)
 {
 	unsigned int batch = RTE_DIM(w->tx[0].m);
 
 	(void)state;
 	for (unsigned int i = 0; i < batch; i++)
-		transmit_frame(w, frame());
+		tx_frame(w, frame(), 0);
 	assert_int_equal(w->tx[0].n, 0);
 	assert_int_equal(w->stats->port[0].tx_packets, ROOM - 1);
 	assert_int_equal(w->stats->drop[DROP_TX_FULL], batch - (ROOM - 1));
@@ -152,8 +154,8 @@ static void full_inbox(void **state)
 	w->inbox = rte_ring_create("inbox", ROOM, SOCKET_ID_ANY, 0);
 	assert_non_null(w->inbox);
 	for (unsigned int i = 0; i < ROOM + 8; i++)
-		transmit_to_kernel(other, frame());
-	handover_flush(other);
+		tap_frame(other, frame());
+	handoff_flush(other);
 	assert_int_equal(other->stats->drop[DROP_HANDOVER_FULL], 9);
 	assert_int_equal(other->stats->handed_over, ROOM - 1);
 	while (rte_ring_dequeue(w->inbox, (void **)&m) == 0)
@@ -179,7 +181,7 @@ static void wait_for(const struct neigh *neigh, uint8_t number)
 	memset(ip, 0, LENGTH);
 	ip[0] = 0x45;
 	ip[1] = number;
-	pending_add(w, m, neigh);
+	neigh_wait_add(w, m, neigh);
 }
 
 /* What leaves now is for that MAC address, and has the numbers from 0 on. */
@@ -187,7 +189,7 @@ static void expect_sent(const struct rte_ether_addr *mac, unsigned int n)
 {
 	struct rte_mbuf *m = NULL;
 
-	transmit_flush(w);
+	tx_flush(w);
 	for (unsigned int i = 0; i < n; i++) {
 		const uint8_t *eth;
 
@@ -210,37 +212,37 @@ static void neighbours(void **state)
 
 	(void)state;
 	assert_int_equal(neighs_init(), 0);
-	for (unsigned int i = 0; i < PENDING_PACKETS + 3; i++)
+	for (unsigned int i = 0; i < NEIGH_WAIT_PACKETS + 3; i++)
 		wait_for(&dead, (uint8_t)i);
 	assert_int_equal(w->stats->drop[DROP_NO_NEIGHBOUR], 3);
 	for (uint8_t i = 0; i < 5; i++) {
 		wait_for(&slow, i);
 		wait_for(&here, i);
 	}
-	assert_int_equal(w->pending.n, 3);
+	assert_int_equal(w->neigh_wait.n, 3);
 	neigh_set(&here, &here_mac, false);
-	pending_expire(w);
+	neigh_wait_expire(w);
 	expect_sent(&here_mac, 0);
-	pending_retry(w);
+	neigh_wait_retry(w);
 	expect_sent(&here_mac, 5);
 	neigh_set(&slow, &slow_mac, false);
-	assert_true(pending_resolve(w, &slow, &mac));
+	assert_true(neigh_wait_resolve(w, &slow, &mac));
 	assert_memory_equal(&mac, &slow_mac, sizeof(mac));
 	expect_sent(&slow_mac, 5);
-	assert_int_equal(w->pending.n, 1);
-	assert_false(pending_resolve(w, &dead, &mac));
-	assert_int_equal(w->pending.n, 1);
+	assert_int_equal(w->neigh_wait.n, 1);
+	assert_false(neigh_wait_resolve(w, &dead, &mac));
+	assert_int_equal(w->neigh_wait.n, 1);
 	assert_int_equal(w->stats->drop[DROP_NO_NEIGHBOUR], 3);
-	pending_drop(w);
-	assert_int_equal(w->pending.n, 0);
-	assert_int_equal(w->stats->drop[DROP_NO_NEIGHBOUR], PENDING_PACKETS + 3);
+	neigh_wait_drop(w);
+	assert_int_equal(w->neigh_wait.n, 0);
+	assert_int_equal(w->stats->drop[DROP_NO_NEIGHBOUR], NEIGH_WAIT_PACKETS + 3);
 	neighs_free();
 }
 
 static void expect_waiting(unsigned int neighbours, uint64_t dropped)
 {
-	pending_expire(w);
-	assert_int_equal(w->pending.n, neighbours);
+	neigh_wait_expire(w);
+	assert_int_equal(w->neigh_wait.n, neighbours);
 	assert_int_equal(w->stats->drop[DROP_NO_NEIGHBOUR], dropped);
 }
 
@@ -268,7 +270,7 @@ static void overdue(void **state)
 	expect_waiting(2, 5 + 1);
 	/* Those whose time is not over still have theirs. */
 	neigh_set(&neigh[3], &mac, false);
-	pending_retry(w);
+	neigh_wait_retry(w);
 	expect_sent(&mac, 1);
 	wait_for(&neigh[2], 1);
 	w->flows.now = begin + 4 * second - 1;

@@ -112,11 +112,11 @@ static void release(struct session_table *table, uint32_t index)
 }
 
 /* @return NULL: all are in use */
-static struct session *take(struct session_table *table)
+static struct session *take(struct session_table *table, bool evict)
 {
 	struct session *s = table->oldest;
 
-	for (unsigned int i = 0; !table->unused && s && i < EVICT_TRIES; i++) {
+	for (unsigned int i = 0; evict && !table->unused && s && i < EVICT_TRIES; i++) {
 		struct session *newer = s->newer;
 
 		if (!s->in_flight)
@@ -237,7 +237,7 @@ static void choose_device(struct session *s, const struct cygnet_sa *sa)
 	}
 	s->retry = clock_seconds() + 1;
 	/* That was with another device. */
-	s->way.by_burst = false;
+	s->route.by_batch = false;
 }
 
 bool session_describe(struct session *s, const struct cygnet_sa *sa)
@@ -284,9 +284,9 @@ void sessions_report(struct session_table *table)
 }
 
 static struct session *create(struct session_table *table, const struct cygnet_sa *sa,
-			      uint32_t index)
+			      uint32_t index, bool evict)
 {
-	struct session *s = take(table);
+	struct session *s = take(table, evict);
 
 	if (!s)
 		return NULL;
@@ -326,7 +326,7 @@ struct session *session_peek(const struct session_table *table, uint32_t index,
 }
 
 enum drop_reason session_get(struct session_table *table, const struct cygnet_sa *sa,
-			     uint32_t index, struct session **session)
+			     uint32_t index, bool evict, struct session **session)
 {
 	struct session *s;
 
@@ -342,7 +342,7 @@ enum drop_reason session_get(struct session_table *table, const struct cygnet_sa
 	if (s)
 		check_device(s, sa);
 	else
-		s = create(table, sa, index);
+		s = create(table, sa, index, evict);
 	if (!s)
 		return DROP_NO_SESSION;
 	if (s->used != clock_seconds()) {

@@ -32,13 +32,14 @@ void sessions_free(struct session_table *table);
 
 /**
  * The session of an SA, made if there is none yet.
+ * @param evict  whether that of another SA without packets in flight may make room
  * @param[out] s  stays where it is as long as it has packets in flight, or until the next call
  * @return DROP_NONE; DROP_UNSUPPORTED if no device serves such SAs; DROP_NO_SESSION if
  *	   all sessions, or that of the slot's last SA, have packets in flight, or
  *	   no device could set it up
  */
 enum drop_reason session_get(struct session_table *table, const struct cygnet_sa *sa,
-			     uint32_t index, struct session **s);
+			     uint32_t index, bool evict, struct session **s);
 
 /** The session of an SA, if there is one. @return NULL: there is not, or it is not that SA's */
 struct session *session_peek(const struct session_table *table, uint32_t index,

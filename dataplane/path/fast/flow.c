@@ -123,6 +123,7 @@ void flow_learn(struct flow_table *table, const struct flow *what, uint64_t unti
 	adapt(table);
 	table->learned++;
 	f->epoch = table->epoch;
+	f->passed = (uint16_t)(table->vector - 1);
 	table->spread = table->spread * 1103515245u + 12345u;
 	f->until = table->now + table->holds + table->holds * (table->spread >> 16) / 65536;
 	f->until = RTE_MIN(f->until, until);

@@ -38,11 +38,11 @@ struct flow_key {
 
 enum flow_kind {
 	FLOW_UNKNOWN,
-	FLOW_PROTECT,	/* leaves through SA session */
-	FLOW_UNPROTECT,	/* came through SA session */
-	FLOW_FORWARD,	/* leaves as it is, by port, to mac */
-	FLOW_HAND_OUT,	/* leaves through SA sa, which is another worker's */
-	FLOW_HAND_IN,	/* came through it */
+	FLOW_PROTECT,		/* by the SA of session */
+	FLOW_UNPROTECT,		/* by the SA of session */
+	FLOW_FORWARD,		/* leaves as it is, by port, to mac */
+	FLOW_HANDOFF_OUT,	/* another worker protects it by SA sa */
+	FLOW_HANDOFF_IN,	/* another worker unprotects it by SA sa */
 };
 
 /** One cache line. */
@@ -50,7 +50,8 @@ struct flow {
 	struct flow_key key;
 	uint32_t epoch;		/* of the table; 0: none */
 	uint8_t kind;		/* enum flow_kind */
-	uint8_t from_port;	/* the interface, for policies of one */
+	uint8_t from_port;	/* that packets come in by: policies may ask for it */
+	uint16_t passed;	/* flow_table.vector in which a packet had to pass the stages */
 	uint64_t until;		/* flow_table.now */
 	union {
 		struct session *session;
@@ -75,6 +76,7 @@ struct flow_table {
 	uint64_t since;		/* when that was worked out, */
 	uint32_t learned_then;	/* and what had been learned by then */
 	uint32_t spread;	/* so that not all end at a time */
+	uint16_t vector;	/* number of the vector of packets that is looked at */
 	uint64_t seed[5];	/* nobody on the wire can choose flows that collide */
 };
 
@@ -153,6 +155,31 @@ static inline const struct flow *flow_find(const struct flow_table *table,
 	const struct flow *f = &table->flow[place];
 
 	return flow_holds(table, f, key) ? f : flow_find_behind(table, key, place);
+}
+
+/** Whether packets of a flow belong to an SA of this worker. @param f  may be NULL */
+static inline bool flow_has_session(const struct flow *f)
+{
+	return f && (f->kind == FLOW_PROTECT || f->kind == FLOW_UNPROTECT);
+}
+
+/** Begin another vector of packets. */
+static inline void flows_next_vector(struct flow_table *table)
+{
+	table->vector++;
+}
+
+/** A packet of a flow has to pass the stages: so have those behind it in this vector, or they would
+ * overtake it. */
+static inline void flow_pass(struct flow_table *table, const struct flow *f)
+{
+	table->flow[f - table->flow].passed = table->vector;
+}
+
+/** Whether a packet of this vector had to. */
+static inline bool flow_passes(const struct flow_table *table, const struct flow *f)
+{
+	return f->passed == table->vector;
 }
 
 /**

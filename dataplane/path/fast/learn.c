@@ -4,7 +4,8 @@
 
 #include "base/clock.h"
 #include "path/fast/learn.h"
-#include "path/pipeline.h"
+#include "path/fast/sa_route.h"
+#include "path/worker/next_hop.h"
 
 /* Whether all that was decided about a packet was decided in this epoch, by this worker, and
  * for any packet like it. */
@@ -32,8 +33,8 @@ bool learn_describe(const struct worker *w, struct rte_mbuf *m, struct session *
 	return is_typical(w, m, &what->key);
 }
 
-/* An SA that is past its time goes the long way, which refuses it. Of the last second that is left
- * the clock does not say how much is over. @return TSC */
+/* Packets of an SA that is past its time pass the stages, which refuse them. The clock does not say how
+ * much of the last second is over. @return TSC */
 static uint64_t lives_until(const struct worker *w, const struct cygnet_sa *sa)
 {
 	uint64_t hard = sa->lifetime.hard_seconds, now = clock_seconds();
@@ -44,31 +45,41 @@ static uint64_t lives_until(const struct worker *w, const struct cygnet_sa *sa)
 	return w->flows.now + (hard > age ? hard - age : 0) * rte_get_tsc_hz();
 }
 
-void learn_sa(struct worker *w, const struct flow *what, struct cygnet_sa *sa)
+static void learn_sa(struct worker *w, const struct flow *what, struct cygnet_sa *sa)
 {
 	struct session *s = what->session;
 	uint64_t until = lives_until(w, sa);
 
-	way_find(w, s, sa);
-	if ((s->inbound || s->way.longest) && until > w->flows.now)
+	sa_route_find(w, s, sa);
+	if ((s->inbound || s->route.longest) && until > w->flows.now)
 		flow_learn(&w->flows, what, until);
 }
 
-void learn_handed(struct worker *w, struct rte_mbuf *m, struct session *s, struct cygnet_sa *sa)
+static void learn_handed(struct worker *w, struct rte_mbuf *m, struct session *s,
+			 struct cygnet_sa *sa)
 {
 	const struct packet *p = packet(m);
 
 	if (!w->flows.flow || (s->inbound && (sa->proto != IPPROTO_ESP || p->udp)))
 		return;
-	way_find(w, s, sa);
-	s->way.until = RTE_MIN(w->flows.now + w->flows.holds, lives_until(w, sa));
+	sa_route_find(w, s, sa);
+	s->route.until = RTE_MIN(w->flows.now + w->flows.holds, lives_until(w, sa));
 }
 
-void learn_hand(struct worker *w, struct rte_mbuf *m)
+void learn_accepted(struct worker *w, struct rte_mbuf *m, struct session *s, struct cygnet_sa *sa,
+		    const struct flow *what)
+{
+	if (what)
+		learn_sa(w, what, sa);
+	else if (packet(m)->handed)
+		learn_handed(w, m, s, sa);
+}
+
+void learn_handoff(struct worker *w, struct rte_mbuf *m, enum flow_kind kind)
 {
 	const struct packet *p = packet(m);
 	struct flow what = {
-		.kind = p->stage == STAGE_ESP_IN ? FLOW_HAND_IN : FLOW_HAND_OUT,
+		.kind = (uint8_t)kind,
 		.from_port = p->port,
 		.sa = p->sa,
 		.generation = p->generation,
@@ -89,7 +100,7 @@ void learn_forward(struct worker *w, struct rte_mbuf *m)
 		return;
 	hop = packet_route(m);
 	neigh = packet_neigh(m, &hop);
-	if (hop.kind != ROUTE_FORWARD || !pending_resolve(w, &neigh, &mac))
+	if (hop.kind != ROUTE_FORWARD || !neigh_wait_resolve(w, &neigh, &mac))
 		return;
 	what.port = hop.port;
 	memcpy(what.mac, &mac, sizeof(what.mac));

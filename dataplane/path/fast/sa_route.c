@@ -4,7 +4,8 @@
 #include "crypto/device/engine.h"
 #include "esp/path_mtu.h"
 #include "host/port.h"
-#include "path/pipeline.h"
+#include "path/fast/sa_route.h"
+#include "path/worker/next_hop.h"
 
 /* The lower of two limits of which 0 is none. */
 static uint64_t least(uint64_t a, uint64_t b)
@@ -12,17 +13,17 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return RTE_MIN(a ? a : UINT64_MAX, b ? b : UINT64_MAX);
 }
 
-static void find_limits(struct way *way, const struct cygnet_sa *sa)
+static void find_limits(struct sa_route *route, const struct cygnet_sa *sa)
 {
 	const struct cygnet_lifetime *l = &sa->lifetime;
 	uint64_t last = sa->flags & CYGNET_SA_ESN ? UINT64_MAX : UINT32_MAX;
 
-	way->bytes = least(l->soft_bytes, l->hard_bytes);
-	way->packets = least(l->soft_packets, l->hard_packets);
-	way->seq = last - last / 8 - 1;
+	route->bytes = least(l->soft_bytes, l->hard_bytes);
+	route->packets = least(l->soft_packets, l->hard_packets);
+	route->seq = last - last / 8 - 1;
 }
 
-static void find_neighbour(struct worker *w, struct way *way, const struct cygnet_path *path,
+static void find_neighbour(struct worker *w, struct sa_route *route, const struct cygnet_path *path,
 			   const struct next_hop *hop)
 {
 	const struct neigh neigh = next_neigh(hop, path->af, &path->dst);
@@ -32,44 +33,46 @@ static void find_neighbour(struct worker *w, struct way *way, const struct cygne
 								    : RTE_ETHER_TYPE_IPV4),
 	};
 
-	way->port = hop->port;
-	way->af = path->af;
-	way->resolved = pending_resolve(w, &neigh, &eth.dst_addr);
-	memcpy(way->eth, &eth, sizeof(way->eth));
+	route->port = hop->port;
+	route->af = path->af;
+	route->resolved = neigh_wait_resolve(w, &neigh, &eth.dst_addr);
+	memcpy(route->eth, &eth, sizeof(route->eth));
 }
 
-/* AH, padding against traffic analysis, and what is on its way to the kernel go the long way. */
+/* With AH, padding against traffic analysis (TFC) or a route to the kernel, every packet passes the
+ * stages. */
 static void find_route(struct worker *w, struct session *s, const struct cygnet_sa *sa)
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
 	struct next_hop hop = route_lookup(path->af, &path->dst);
-	struct way *way = &s->way;
+	struct sa_route *route = &s->route;
 
 	if (hop.kind != ROUTE_FORWARD)
 		return;
-	way->mtu = (uint16_t)path_mtu(sa, ports[hop.port].mtu);
+	route->mtu = (uint16_t)path_mtu(sa, ports[hop.port].mtu);
 	if (!s->transport && !s->ah && !sa->tfc)
-		way->longest = (uint16_t)esp_out_mtu(s, path, 0, way->mtu);
-	find_neighbour(w, way, path, &hop);
+		route->longest = (uint16_t)esp_out_mtu(s, path, 0, route->mtu);
+	find_neighbour(w, route, path, &hop);
 }
 
-/* Whether packets can go the way of burst.h: inbound, ESP in tunnel mode is enough. */
-static bool by_burst(const struct session *s)
+/* Whether packets can go into the crypto batch without a struct packet (fast/batch.h). Inbound, ESP in
+ * tunnel mode is enough. */
+static bool by_batch(const struct session *s)
 {
 	return s->by_call && !s->transport && !s->ah && engine_device[s->device].at_once &&
 	       s->at[s->device] && !engine_lost(s->device) &&
-	       (s->inbound || (s->way.longest && s->way.resolved && esp_front_has_ether(&s->front)));
+	       (s->inbound || (s->route.longest && s->route.resolved && esp_front_has_ether(&s->front)));
 }
 
-void way_find(struct worker *w, struct session *s, struct cygnet_sa *sa)
+void sa_route_find(struct worker *w, struct session *s, struct cygnet_sa *sa)
 {
-	s->way = (struct way){.epoch = w->flows.epoch, .sa = sa};
-	find_limits(&s->way, sa);
+	s->route = (struct sa_route){.epoch = w->flows.epoch, .sa = sa};
+	find_limits(&s->route, sa);
 	if (!s->inbound)
 		find_route(w, s, sa);
-	if (s->way.longest) {
+	if (s->route.longest) {
 		esp_front_make(&s->front, sa);
-		esp_front_set_ether(&s->front, s->way.eth);
+		esp_front_set_ether(&s->front, s->route.eth);
 	}
-	s->way.by_burst = by_burst(s);
+	s->route.by_batch = by_batch(s);
 }

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file batch.h
+ * Packets for crypto devices that work when they are called, of whatever SAs, in the order in which
+ * they came. The one batch type: a worker has one for itself (crypto.h), and some that crypto cores
+ * work on (core.h).
+ *
+ * A multi-buffer library works on several packets side by side: on those of a call, which are all of
+ * one SA, or on those in a queue, of any SAs. A call for one packet of a chain (cipher and MAC) takes
+ * as long as a call for sixteen. So chains of one SA are called for, and chains of several SAs go
+ * through the device's queue and back at once (sync_queue.h), the longest first.
+ */
+#ifndef CYGNETD_CRYPTO_BATCH_H
+#define CYGNETD_CRYPTO_BATCH_H
+
+#include <errno.h>
+
+#include <rte_cryptodev.h>
+
+#include "esp/esp.h"
+#include "esp/session.h"
+
+/** Packets of a batch. */
+#define CRYPTO_BATCH 64u
+
+/** What rte_cryptodev's "CPU crypto" wants of each packet. */
+struct crypto_vectors {
+	struct rte_crypto_vec range[CRYPTO_BATCH];
+	struct rte_crypto_sgl sgl[CRYPTO_BATCH];
+	struct rte_crypto_va_iova_ptr iv[CRYPTO_BATCH], aad[CRYPTO_BATCH], icv[CRYPTO_BATCH];
+	int32_t status[CRYPTO_BATCH];
+};
+
+/** Neighbouring packets of one session on one device. All that a device's call needs to know of the
+ * session: another core reads no line that the session's worker writes. */
+struct crypto_run {
+	void *crypto;		/* cryptodev session */
+	union rte_crypto_sym_ofs ofs; /* what of each range the cipher leaves out */
+	uint8_t device;		/* index in engine_device[] */
+	uint8_t form;		/* enum suite_form */
+	bool callable;		/* session.by_call; else only by queue */
+	uint8_t from, n;	/* packets */
+};
+
+struct crypto_batch {
+	unsigned int n;
+	unsigned int known;	/* packets of these without a struct packet */
+	unsigned int nruns;	/* of run[], once the batch has been run */
+	bool done;		/* atomic: a crypto core has run the batch */
+	struct rte_mbuf *m[CRYPTO_BATCH];
+	struct session *s[CRYPTO_BATCH];
+	uint8_t device[CRYPTO_BATCH];	/* that has the session */
+	bool described[CRYPTO_BATCH];	/* the packet's struct packet is filled in */
+	uint8_t port[CRYPTO_BATCH];	/* if not: the port that the packet came in by, */
+	uint64_t seq[CRYPTO_BATCH];	/* inbound: its sequence number, */
+	uint8_t icv[CRYPTO_BATCH][ESP_ICV_MAX]; /* and its ICV, if something else is in its place */
+	struct crypto_run run[CRYPTO_BATCH];
+	struct esp_job job[CRYPTO_BATCH] __rte_cache_aligned;
+	struct crypto_vectors v;
+};
+
+static inline bool crypto_batch_is_full(const struct crypto_batch *b)
+{
+	return b->n == CRYPTO_BATCH;
+}
+
+static inline void crypto_batch_clear(struct crypto_batch *b)
+{
+	b->n = b->known = b->nruns = 0;
+}
+
+/** Say what a device is to do with packet i: text of len bytes, with its ICV behind that or elsewhere.
+ * All of it stays where it is until the device has done it. */
+static inline void crypto_vectors_set(struct crypto_vectors *v, unsigned int i, uint8_t *text,
+				      unsigned int len, uint8_t *icv, uint8_t *iv, uint8_t *aad)
+{
+	v->range[i].base = text;
+	v->range[i].len = len;
+	v->sgl[i] = (struct rte_crypto_sgl){.vec = &v->range[i], .num = 1};
+	v->iv[i].va = iv;
+	v->aad[i].va = aad;
+	v->icv[i].va = icv;
+	/* A driver that could not even begin writes nothing. */
+	v->status[i] = EIO;
+}
+
+/** What a device says of packet i. */
+static inline enum rte_crypto_op_status crypto_vectors_status(const struct crypto_vectors *v,
+							      unsigned int i)
+{
+	if (!v->status[i])
+		return RTE_CRYPTO_OP_STATUS_SUCCESS;
+	return v->status[i] == EBADMSG ? RTE_CRYPTO_OP_STATUS_AUTH_FAILED
+				       : RTE_CRYPTO_OP_STATUS_ERROR;
+}
+
+/** Add a packet whose job is described in b->job[b->n]. The batch is not full.
+ * @param device  that has the session */
+void crypto_batch_add(struct crypto_batch *b, struct rte_mbuf *m, struct session *s,
+		      unsigned int device);
+/** Find the runs of a batch. Before it is executed; the sessions' worker. */
+void crypto_batch_find_runs(struct crypto_batch *b);
+/** Fill in a run for packets of a session. */
+void crypto_run_set(struct crypto_run *run, const struct session *s, unsigned int device,
+		    unsigned int from, unsigned int n);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include <rte_cryptodev.h>
+#include <rte_cycles.h>
+
+#include "crypto/device/op.h"
+#include "crypto/device/sessions.h"
+#include "crypto/failover.h"
+#include "crypto/order.h"
+#include "crypto/queue.h"
+#include "crypto/sync_queue.h"
+#include "host/port.h"
+
+#define BURSTS 8u   /* that a device gives back in a turn */
+/* Of a device that collects, thousands come back at once. In one go they would take so long that
+ * the ports' queues overflow; as many as there can be ports that receive keep pace. */
+#define FEW_BURSTS 2u
+
+/* Bring a device's op batch to its queue. What the queue does not take waits, bounded. An empty batch
+ * makes a device go that collects some. */
+static void submit(struct crypto_worker *c, unsigned int device)
+{
+	struct op_batch *batch = &c->submit[device];
+	uint16_t sent = rte_cryptodev_enqueue_burst(engine_device[device].id, (uint16_t)c->id,
+						    batch->op, (uint16_t)batch->n);
+
+	if (!batch->n)
+		c->going[device] = c->at[device];
+	c->in_flight += sent;
+	batch->n -= sent;
+	c->refusing &= ~(1u << device);
+	c->refusing |= (uint32_t)(batch->n > 0) << device;
+	memmove(batch->op, batch->op + sent, batch->n * sizeof(batch->op[0]));
+}
+
+bool queue_put(struct crypto_worker *c, struct rte_crypto_op *op, const struct cygnet_sa *sa,
+	       unsigned int device)
+{
+	struct op_batch *batch = &c->submit[device];
+	struct packet *p = packet(op->sym->m_src);
+	void *crypto = session_on(p->session, sa, device);
+
+	if (!crypto)
+		return false;
+	if (batch->n == RTE_DIM(batch->op))
+		submit(c, device);
+	if (batch->n == RTE_DIM(batch->op))
+		return false;
+	rte_crypto_op_attach_sym_session(op, crypto);
+	p->tried |= (uint16_t)(1u << device);
+	batch->op[batch->n++] = op;
+	if (!c->at[device]++)
+		c->answered[device] = rte_get_tsc_cycles();
+	return true;
+}
+
+enum drop_reason queue_submit(struct crypto_worker *c, struct rte_mbuf *m, struct session *s,
+			      const struct cygnet_sa *sa, unsigned int device)
+{
+	struct rte_crypto_op *op = crypto_op_alloc(c->ops, m, crypto_job(c), s->form);
+
+	if (!op)
+		return DROP_NO_BUFFER;
+	packet(m)->tried = packet(m)->failed_at = 0;
+	if (!s->shunned && !failover_is_stalled(c, device) && queue_put(c, op, sa, device))
+		return DROP_NONE;
+	if (failover_put(c, op, sa, device))
+		return DROP_NONE;
+	crypto_op_free(op);
+	return DROP_ENGINE_FULL;
+}
+
+static void finish(struct crypto_worker *c, struct rte_crypto_op *op, unsigned int device)
+{
+	struct rte_mbuf *m = op->sym->m_src;
+	unsigned int status;
+
+	c->at[device]--;
+	c->going[device] -= c->going[device] > 0;
+	status = failover_judge(c, op, device);
+	if (status == RTE_CRYPTO_OP_STATUS_NOT_PROCESSED)
+		return;
+	if (status == RTE_CRYPTO_OP_STATUS_SUCCESS)
+		crypto_count(c, device, packet(m)->session->inbound, 1, rte_pktmbuf_data_len(m));
+	crypto_op_free(op);
+	order_release(c, m, status);
+}
+
+/* @return false: the device has no packets of this worker */
+static bool begin(struct crypto_worker *c, struct crypto_poll *poll)
+{
+	unsigned int d = poll->device;
+
+	if (!c->at[d] && !c->late[d])
+		return false;
+	if (engine_lost(d))
+		failover_move_away(c, d);
+	/* An empty batch too where there are few packets, and none that the device has begun: batches
+	 * grow with the load. */
+	if (c->submit[d].n || (!c->going[d] && c->at[d] <= CRYPTO_BURST))
+		submit(c, d);
+	poll->begun = true;
+	poll->back = 0;
+	return true;
+}
+
+static void end(struct crypto_worker *c, struct crypto_poll *poll)
+{
+	failover_watch(c, poll->device, poll->back);
+	poll->begun = false;
+}
+
+bool queue_poll(struct crypto_worker *c, struct crypto_poll *poll)
+{
+	unsigned int d = poll->device;
+	unsigned int bursts = engine_device[d].at_once ? BURSTS : RTE_MAX(FEW_BURSTS, nports);
+	struct rte_crypto_op *op[CRYPTO_BURST];
+	uint16_t n, own;
+
+	if (!poll->begun && !begin(c, poll))
+		return false;
+	/* As many as have been put there in a turn, and those that come again. */
+	if (poll->back >= bursts * CRYPTO_BURST || poll->back % CRYPTO_BURST) {
+		end(c, poll);
+		return false;
+	}
+	n = rte_cryptodev_dequeue_burst(engine_device[d].id, (uint16_t)c->id, op, CRYPTO_BURST);
+	own = crypto_late(c, d, op, n);
+	c->in_flight -= own;
+	poll->moved += own;
+	poll->back += n;
+	crypto_op_prefetch(op, own);
+	for (uint16_t i = 0; i < own; i++)
+		finish(c, op[i], d);
+	if (n)
+		return true;
+	end(c, poll);
+	return false;
+}
+
+void crypto_drain(struct crypto_worker *c)
+{
+	for (unsigned int d = 0; d < engine_devices; d++) {
+		struct op_batch *batch = &c->submit[d];
+
+		for (unsigned int i = 0; i < batch->n; i++) {
+			struct rte_mbuf *m = batch->op[i]->sym->m_src;
+
+			c->at[d]--;
+			crypto_op_free(batch->op[i]);
+			order_release(c, m, RTE_CRYPTO_OP_STATUS_NOT_PROCESSED);
+		}
+		batch->n = 0;
+	}
+}

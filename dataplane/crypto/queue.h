@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file queue.h
+ * Through the queues of crypto devices and back. Operations are collected for each device, and go to
+ * its queue once a turn.
+ */
+#ifndef CYGNETD_QUEUE_H
+#define CYGNETD_QUEUE_H
+
+#include "crypto/crypto.h"
+
+/** Have a device do a packet as crypto_job() says, or another one if the device does not take it.
+ * @return DROP_NONE, or why no queue took the packet */
+enum drop_reason queue_submit(struct crypto_worker *c, struct rte_mbuf *m, struct session *s,
+			      const struct cygnet_sa *sa, unsigned int device);
+/** Put an operation into the op batch of a device.
+ * @param sa  NULL: only if the device has the session
+ * @return false if the device does not take the SA, or no more packets now */
+bool queue_put(struct crypto_worker *c, struct rte_crypto_op *op, const struct cygnet_sa *sa,
+	       unsigned int device);
+/** crypto_poll() of device poll->device: one burst.
+ * @return whether to call again with the same device */
+bool queue_poll(struct crypto_worker *c, struct crypto_poll *poll);
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "crypto/call.h"
+#include "crypto/device/engine.h"
+#include "crypto/device/op.h"
+#include "crypto/sync_queue.h"
+
+/* Tries in which a device may give nothing back before the worker gives it up. */
+#define PATIENCE 1000u
+#define AHEAD 4u /* runs, by which keys are fetched before they are needed */
+
+/* Packets that go through a queue. */
+struct pass {
+	unsigned int device, n;
+	unsigned int in, out;		/* that the device took; that came back */
+	uint8_t packet[CRYPTO_BATCH];	/* of the batch */
+	uint8_t run[CRYPTO_BATCH];	/* of each packet of the batch */
+	struct rte_crypto_op *op[CRYPTO_BATCH], *back[CRYPTO_BATCH];
+};
+
+/* Describe to the queue what a call would be told. */
+static void describe(struct rte_crypto_op *op, const struct crypto_batch *b, unsigned int i,
+		     const struct crypto_run *run)
+{
+	const struct rte_crypto_vec *range = &b->v.range[i];
+	struct rte_crypto_sym_op *sym = op->sym;
+	uint32_t at = (uint32_t)((uint8_t *)range->base - rte_pktmbuf_mtod(b->m[i], uint8_t *));
+	uint32_t head = run->ofs.ofs.cipher.head;
+
+	rte_crypto_op_attach_sym_session(op, run->crypto);
+	if (!run->callable) {
+		*crypto_op_job(op) = b->job[i];
+		crypto_op_describe(op, b->m[i], run->form);
+		return;
+	}
+	memcpy(crypto_op_job(op)->iv, b->v.iv[i].va, sizeof(crypto_op_job(op)->iv));
+	sym->m_src = b->m[i];
+	sym->cipher.data.offset = at + head;
+	sym->cipher.data.length = range->len - head - run->ofs.ofs.cipher.tail;
+	sym->auth.data.offset = at;
+	sym->auth.data.length = range->len;
+	sym->auth.digest.data = b->v.icv[i].va;
+}
+
+/* Into the queue and out again, until all are back. A crypto core waits for as long as it takes. */
+static void pass_through(const struct crypto_executor *e, struct pass *p)
+{
+	uint8_t id = engine_device[p->device].id;
+
+	p->in = p->out = 0;
+	for (unsigned int idle = 0; p->out < p->n && (!e->worker || idle < PATIENCE); idle++) {
+		uint16_t got;
+
+		if (p->in < p->n)
+			p->in += rte_cryptodev_enqueue_burst(id, e->queue, p->op + p->in,
+							     (uint16_t)(p->n - p->in));
+		got = rte_cryptodev_dequeue_burst(id, e->queue, p->back + p->out,
+						  (uint16_t)(p->n - p->out));
+		if (got)
+			idle = 0;
+		p->out += e->worker ? crypto_late(e->worker, p->device, p->back + p->out, got) : got;
+	}
+}
+
+/* Whether the device has an operation still. What it says of itself does not tell: the device may
+ * have done it and not given it back, or given it back as it was. */
+static bool is_late(const struct pass *t, unsigned int i)
+{
+	for (unsigned int k = 0; k < t->out; k++)
+		if (t->back[k] == t->op[i])
+			return false;
+	return i < t->in;
+}
+
+/* The device may still write the packet, and read what it has of the SA: all that stays until the
+ * operation comes back. */
+static void give_up(struct crypto_worker *c, unsigned int device, struct rte_crypto_op *op,
+		    struct session *s)
+{
+	rte_mbuf_refcnt_update(op->sym->m_src, 1);
+	packet(op->sym->m_src)->session = s;
+	crypto_op_job(op)->late = true;
+	s->in_flight++;
+	c->late[device]++;
+}
+
+uint16_t crypto_late(struct crypto_worker *c, unsigned int device, struct rte_crypto_op **op,
+		     uint16_t n)
+{
+	uint16_t others = 0;
+
+	if (!c->late[device])
+		return n;
+	for (uint16_t i = 0; i < n; i++) {
+		struct rte_mbuf *m = op[i]->sym->m_src;
+
+		if (!crypto_op_job(op[i])->late) {
+			op[others++] = op[i];
+			continue;
+		}
+		c->late[device]--;
+		packet(m)->session->in_flight--;
+		crypto_op_free(op[i]);
+		rte_pktmbuf_free(m);
+	}
+	return others;
+}
+
+/* What came of a packet whose operation has come back. */
+static int32_t finish(struct rte_crypto_op *op)
+{
+	enum rte_crypto_op_status status = (enum rte_crypto_op_status)op->status;
+
+	crypto_op_free(op);
+	switch (status) {
+	case RTE_CRYPTO_OP_STATUS_SUCCESS:
+		return 0;
+	case RTE_CRYPTO_OP_STATUS_AUTH_FAILED:
+		return EBADMSG;
+	default:
+		return EIO;
+	}
+}
+
+/* Operations that the device never took fail as well. */
+static void finish_some(struct crypto_worker *c, struct crypto_batch *b, const struct pass *p)
+{
+	engine_take_out(p->device);
+	for (unsigned int i = 0; i < p->n; i++) {
+		b->v.status[p->packet[i]] = EIO;
+		if (is_late(p, i))
+			give_up(c, p->device, p->op[i], b->s[p->packet[i]]);
+		else
+			b->v.status[p->packet[i]] = finish(p->op[i]);
+	}
+}
+
+/* There are no operations. */
+static void call_each(struct crypto_batch *b, const struct pass *p)
+{
+	for (unsigned int i = 0; i < p->n; i++) {
+		struct crypto_run one = b->run[p->run[p->packet[i]]];
+
+		if (!one.callable)
+			continue; /* its status is EIO */
+		one.from = p->packet[i];
+		one.n = 1;
+		crypto_call(&one, &b->v);
+	}
+}
+
+static void by_queue(const struct crypto_executor *e, struct crypto_batch *b, struct pass *p)
+{
+	if (!rte_crypto_op_bulk_alloc(e->ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC, p->op,
+				      (uint16_t)p->n)) {
+		call_each(b, p);
+		return;
+	}
+	crypto_sort(&b->v, p->packet, p->n);
+	for (unsigned int i = 0; i < p->n; i++)
+		describe(p->op[i], b, p->packet[i], &b->run[p->run[p->packet[i]]]);
+	pass_through(e, p);
+	if (p->out < p->n) {
+		finish_some(e->worker, b, p);
+		return;
+	}
+	for (unsigned int i = 0; i < p->n; i++)
+		b->v.status[p->packet[i]] = finish(p->op[i]);
+}
+
+static void add_run(struct pass *p, const struct crypto_run *run, unsigned int number)
+{
+	p->device = run->device;
+	for (unsigned int i = run->from; i < (unsigned int)run->from + run->n; i++) {
+		p->run[i] = (uint8_t)number;
+		p->packet[p->n++] = (uint8_t)i;
+	}
+}
+
+/* Chains of several SAs; not if the queue has packets of other batches, which would come back too. */
+static bool goes_by_queue(const struct crypto_executor *e, const struct crypto_batch *b,
+			  const struct crypto_run *run, const struct pass *p)
+{
+	if (!run->callable)
+		return true;
+	return b->nruns > 1 && run->form == SUITE_CHAIN &&
+	       !(e->worker && e->worker->at[run->device]) && (!p->n || run->device == p->device);
+}
+
+void crypto_execute(const struct crypto_executor *e, struct crypto_batch *b)
+{
+	struct pass p;
+
+	p.n = 0;
+	for (unsigned int k = 0; k < b->nruns; k++) {
+		const struct crypto_run *run = &b->run[k];
+
+		if (k + AHEAD < b->nruns)
+			session_prefetch_keys(b->run[k + AHEAD].crypto);
+		if (!goes_by_queue(e, b, run, &p)) {
+			crypto_call(run, &b->v);
+			continue;
+		}
+		if (p.n && p.device != run->device) {
+			by_queue(e, b, &p);
+			p.n = 0;
+		}
+		add_run(&p, run, k);
+	}
+	if (p.n)
+		by_queue(e, b, &p);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <netinet/in.h>
+
+#include "base/sadb.h"
+#include "ip/headers.h"
+#include "path/may_forward.h"
+#include "path/policy.h"
+#include "path/stages.h"
+#include "path/worker/next_hop.h"
+
+/* What finds neighbours and routers or joins groups (headers_link_control()), behind whatever
+ * extension headers: the kernel would believe that it came from the link of the port. */
+static bool is_of_the_link(const struct cygnet_flow *flow)
+{
+	return flow->af == AF_INET6 && flow->proto == IPPROTO_ICMPV6 &&
+	       headers_icmp6_of_the_link(flow->sport);
+}
+
+/* RFC 4301, 5.2: a packet that came out of an SA has to be one that the SA's policy is about. */
+static enum drop_reason check_policy(struct rte_mbuf *m, const struct cygnet_sa *sa, bool local,
+				     struct cygnet_policy **policy)
+{
+	struct cygnet_flow flow;
+
+	policy_flow(m, &flow);
+	if (policy_find(m, &flow, local ? CYGNET_IN : CYGNET_FWD, policy) != DROP_NONE || !*policy ||
+	    (*policy)->action != CYGNET_PROTECT || (*policy)->reqid != sa->reqid ||
+	    (*policy)->mode != sa->mode || (*policy)->proto != sa->proto ||
+	    (local && is_of_the_link(&flow)))
+		return DROP_POLICY_INBOUND;
+	return local ? DROP_NONE : may_forward(m);
+}
+
+static void decrypted(struct worker *w, struct rte_mbuf *m)
+{
+	const struct packet *p = packet(m);
+	const struct cygnet_sa *sa = cygnet_sa_get(sadb, p->sa, p->generation);
+	bool local = packet_route(m).kind == ROUTE_LOCAL;
+	struct cygnet_policy *policy;
+	enum drop_reason reason = sa ? check_policy(m, sa, local, &policy) : DROP_SA_GONE;
+
+	if (reason != DROP_NONE) {
+		drop(w, m, reason);
+		return;
+	}
+	policy_use(policy);
+	w->stats->decapsulated++;
+	stage_add(&w->stages, local ? STAGE_TO_KERNEL : STAGE_OUTBOUND, m);
+}
+
+void stage_decrypted(struct worker *w, struct rte_mbuf **m, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		decrypted(w, m[i]);
+}

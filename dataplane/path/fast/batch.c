@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <netinet/in.h>
+
+#include "base/sadb.h"
+#include "esp/esp_common.h"
+#include "esp/esp_front_write.h"
+#include "esp/esp_tail.h"
+#include "esp/outer.h"
+#include "esp/sa_count.h"
+#include "path/fast/batch.h"
+#include "path/worker/verdict.h"
+
+/* Describe what the device is to do. An AEAD has the ESP header in its associated data; a chain's MAC
+ * begins at the header, and the high half of an extended sequence number, which is not sent, stands
+ * behind the text until the ICV is written there.
+ * @param iv  on the wire: CBC encrypts the number there to the IV (esp_out.c) */
+static void describe(struct crypto_batch *b, const struct session *s, uint8_t *iv, uint8_t *ip,
+		     unsigned int padded, uint64_t seq)
+{
+	const uint64_t number = rte_cpu_to_be_64(seq);
+	uint8_t *esp = iv - sizeof(struct rte_esp_hdr);
+	unsigned int i = b->n;
+
+	if (s->salted)
+		esp_nonce_salted(b->job[i].iv, s, &number);
+	else
+		memset(b->job[i].iv, 0, sizeof(b->job[i].iv));
+	if (s->form == SUITE_AEAD) {
+		esp_aad(b->job[i].aad, s, s->front.spi, seq);
+		crypto_vectors_set(&b->v, i, ip, padded, ip + padded, b->job[i].iv, b->job[i].aad);
+	} else {
+		esn_write(s, ip + padded, seq);
+		crypto_vectors_set(&b->v, i, esp,
+				  (unsigned int)(ip - esp) + padded + esn_len(s), ip + padded,
+				  b->job[i].iv, NULL);
+	}
+}
+
+/* Write headers and trailer around a packet, from the Ethernet header to the ICV. */
+static void wrap(struct crypto_batch *b, struct rte_mbuf *m, const struct session *s, uint64_t seq)
+{
+	const struct esp_front *front = &s->front;
+	uint8_t *ip = rte_pktmbuf_mtod(m, uint8_t *), *iv;
+	unsigned int text = rte_pktmbuf_data_len(m), padded = esp_padded(s, text);
+	unsigned int total = front->len + s->iv_len + padded + s->icv_len;
+	unsigned int ether = (unsigned int)sizeof(struct rte_ether_hdr);
+
+	esp_trailer_write(ip + text, padded - text - 2,
+			  ip[0] >> 4 == 6 ? IPPROTO_IPV6 : IPPROTO_IPIP, ESP_TAIL_MAX);
+	iv = esp_front_write(front, ip, rte_pktmbuf_headroom(m), seq, s->iv_len, total);
+	esp_iv_write(iv, s, seq);
+	describe(b, s, iv, ip, padded, seq);
+	m->data_off = (uint16_t)(m->data_off - front->len - s->iv_len - ether);
+	m->data_len = (uint16_t)(total + ether);
+	m->pkt_len = total + ether;
+}
+
+static void push(struct crypto_batch *b, struct rte_mbuf *m, struct session *s, unsigned int port)
+{
+	unsigned int i = b->n++;
+
+	b->m[i] = m;
+	b->s[i] = s;
+	b->device[i] = s->device;
+	b->described[i] = false;
+	b->port[i] = (uint8_t)port;
+	b->known++;
+}
+
+/* Sequence numbers are taken, and packets counted, for all at once. */
+static void add_out(struct worker *w, struct rte_mbuf *const *m, unsigned int n, struct session *s,
+		    unsigned int port)
+{
+	struct crypto_batch *b = &w->crypto.batch;
+	struct cygnet_sa *sa = s->route.sa;
+	uint64_t first, bytes = 0;
+	unsigned int some = cygnet_sa_reserve_seq(sa, n, &first);
+
+	for (unsigned int i = 0; i < some; i++) {
+		bytes += rte_pktmbuf_data_len(m[i]);
+		wrap(b, m[i], s, first + i);
+		push(b, m[i], s, port);
+	}
+	if (some)
+		sa_count_some(sa, some, bytes);
+	for (unsigned int i = some; i < n; i++)
+		drop(w, m[i], DROP_SEQ_EXHAUSTED);
+}
+
+/* Describe what the device is to do with a packet whose ESP header is at esp. An ICV that stands where
+ * the high half of an extended sequence number belongs makes room for it. */
+static void describe_in(struct crypto_batch *b, const struct session *s, uint8_t *esp, unsigned int text,
+			uint64_t seq)
+{
+	uint8_t *iv = esp + sizeof(struct rte_esp_hdr), *icv = iv + s->iv_len + text;
+	unsigned int i = b->n;
+	uint32_t spi;
+
+	if (s->salted)
+		esp_nonce_salted(b->job[i].iv, s, iv);
+	if (s->form == SUITE_AEAD) {
+		memcpy(&spi, esp, sizeof(spi));
+		esp_aad(b->job[i].aad, s, spi, seq);
+		crypto_vectors_set(&b->v, i, iv + s->iv_len, text, icv, b->job[i].iv, b->job[i].aad);
+		return;
+	}
+	if (esn_len(s)) {
+		memcpy(b->icv[i], icv, s->icv_len);
+		esn_write(s, icv, seq);
+	}
+	crypto_vectors_set(&b->v, i, esp, (unsigned int)(icv - esp) + esn_len(s),
+			  esn_len(s) ? b->icv[i] : icv, s->salted ? b->job[i].iv : iv, NULL);
+}
+
+static enum drop_reason prepare_in(struct crypto_batch *b, struct rte_mbuf *m, struct session *s)
+{
+	unsigned int at = outer_len(packet_family(m) == AF_INET6), have = rte_pktmbuf_data_len(m);
+	unsigned int header = at + (unsigned int)sizeof(struct rte_esp_hdr) + s->iv_len, text;
+	uint8_t *esp = rte_pktmbuf_mtod_offset(m, uint8_t *, at);
+	struct cygnet_sa *sa = s->route.sa;
+	struct rte_esp_hdr h;
+	uint64_t seq;
+
+	if (!esp_in_text(s, header, have, &text))
+		return DROP_ESP_TRUNCATED;
+	memcpy(&h, esp, sizeof(h));
+	seq = cygnet_replay_seq(sa, rte_be_to_cpu_32(h.seq));
+	if (!verdict_may_be_new(sa, seq))
+		return DROP_REPLAY;
+	describe_in(b, s, esp, text, seq);
+	b->seq[b->n] = seq;
+	return DROP_NONE;
+}
+
+static void add_in(struct worker *w, struct rte_mbuf *const *m, unsigned int n, struct session *s,
+		   unsigned int port)
+{
+	struct crypto_batch *b = &w->crypto.batch;
+
+	for (unsigned int i = 0; i < n; i++) {
+		enum drop_reason reason = prepare_in(b, m[i], s);
+
+		if (reason == DROP_NONE)
+			push(b, m[i], s, port);
+		else
+			drop(w, m[i], reason);
+	}
+}
+
+void fast_batch_add(struct worker *w, struct rte_mbuf *const *m, unsigned int n, struct session *s,
+		    unsigned int port)
+{
+	(s->inbound ? add_in : add_out)(w, m, n, s, port);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <rte_prefetch.h>
+
+#include "path/fast/decrypted.h"
+#include "path/fast/leave.h"
+#include "path/fast/one.h"
+
+/* Fill in what the stages, and protecting the packet again, find in its struct packet. */
+static void describe(const struct worker *w, struct decrypted *d)
+{
+	struct packet *p = packet(d->m);
+
+	if (!d->described) {
+		packet_received(w, d->m, d->port);
+		p->decrypted = 1;
+		p->from = PACKET_FROM_SA(d->s->sa);
+	}
+	p->sa = d->s->sa;
+	p->generation = d->s->generation;
+}
+
+void fast_decrypted_add(struct worker *w, struct rte_mbuf *m, const struct session *s,
+			unsigned int port, bool described)
+{
+	struct decrypted *d = &w->decrypted[w->ndecrypted++];
+
+	d->m = m;
+	d->s = s;
+	d->port = (uint8_t)port;
+	d->described = described;
+	d->same_flow = false;
+	d->has_flow = w->flows.flow &&
+		      flow_of(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m),
+			      PACKET_FROM_SA(s->sa), &d->key);
+	if (!d->has_flow)
+		return;
+	if (w->ndecrypted > 1 && d[-1].has_flow && flow_same(&d[-1].key, &d->key)) {
+		d->place = d[-1].place;
+		d->same_flow = true;
+		return;
+	}
+	d->place = flow_place(&w->flows, &d->key);
+	rte_prefetch0(&w->flows.flow[d->place]);
+}
+
+static bool is_known(struct worker *w, const struct decrypted *d, const struct flow *f)
+{
+	struct rte_mbuf *m = d->m;
+
+	if (!f || flow_passes(&w->flows, f))
+		return false;
+	if (f->from_port == d->port && !crypto_batch_is_full(&w->crypto.batch) &&
+	    may_leave(f, rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m)))
+		return true;
+	flow_pass(&w->flows, f);
+	return false;
+}
+
+static void leave(struct worker *w, struct decrypted *d, const struct flow *f)
+{
+	w->stats->decapsulated++;
+	w->stats->shortcut++;
+	packet_take_hop(rte_pktmbuf_mtod(d->m, uint8_t *));
+	if (f->kind == FLOW_FORWARD) {
+		leave_forward(w, d->m, f);
+		return;
+	}
+	describe(w, d);
+	if (f->kind == FLOW_PROTECT)
+		fast_protect(w, d->m, f->session);
+	else
+		fast_handoff(w, d->m, f);
+}
+
+void fast_decrypted(struct worker *w)
+{
+	const struct flow *f = NULL;
+
+	flows_next_vector(&w->flows);
+	for (unsigned int i = 0; i < w->ndecrypted; i++) {
+		struct decrypted *d = &w->decrypted[i];
+
+		if (!d->same_flow)
+			f = d->has_flow ? flow_find(&w->flows, &d->key, d->place) : NULL;
+		if (is_known(w, d, f)) {
+			leave(w, d, f);
+			continue;
+		}
+		describe(w, d);
+		stage_add(&w->stages, STAGE_DECRYPTED, d->m);
+	}
+	w->ndecrypted = 0;
+}

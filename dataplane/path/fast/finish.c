@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <netinet/in.h>
+
+#include "esp/esp_common.h"
+#include "esp/lifetime.h"
+#include "esp/outer.h"
+#include "path/fast/decrypted.h"
+#include "path/fast/finish.h"
+#include "path/fast/ordinary.h"
+#include "path/worker/tx.h"
+#include "path/worker/verdict.h"
+
+/* Fill in the struct packet of a packet that another device is to have, or that waits. */
+static void describe(struct worker *w, unsigned int i)
+{
+	struct crypto_batch *b = &w->crypto.batch;
+
+	packet_received(w, b->m[i], b->port[i]);
+	esp_in_identify(b->m[i], b->s[i]);
+	packet(b->m[i])->seq = b->seq[i];
+	packet(b->m[i])->epoch = w->flows.epoch;
+}
+
+/* A received packet that the device has failed is as it came, unless the device had begun. Another
+ * device has it by a queue, which expects the ICV behind the text. */
+static void retry(struct worker *w, unsigned int i)
+{
+	struct crypto_batch *b = &w->crypto.batch;
+	const struct session *s = b->s[i];
+	struct rte_mbuf *m = b->m[i];
+	enum drop_reason reason;
+
+	if (esn_len(s))
+		memcpy(rte_pktmbuf_mtod_offset(m, uint8_t *, rte_pktmbuf_data_len(m) - s->icv_len),
+		       b->icv[i], s->icv_len);
+	describe(w, i);
+	reason = esp_in_prepare(m, s, &b->job[i]);
+	if (reason == DROP_NONE)
+		crypto_retry(&w->crypto, m, &b->job[i], b->device[i]);
+	else
+		drop(w, m, reason);
+}
+
+static void failed(struct worker *w, unsigned int i, enum rte_crypto_op_status status)
+{
+	struct crypto_batch *b = &w->crypto.batch;
+
+	if (status == RTE_CRYPTO_OP_STATUS_ERROR && b->s[i]->inbound)
+		retry(w, i);
+	else
+		verdict_failed(w, b->m[i], b->s[i]->route.sa, status);
+}
+
+/* A packet of the SA before this one is with another device. The trailer goes where esp_in_finish()
+ * looks for it: fast_batch_fits() says that there is room. */
+static void wait_behind(struct worker *w, unsigned int i)
+{
+	struct crypto_batch *b = &w->crypto.batch;
+
+	describe(w, i);
+	rte_pktmbuf_append(b->m[i], (uint16_t)esn_len(b->s[i]));
+	crypto_wait(&w->crypto, b->m[i], RTE_CRYPTO_OP_STATUS_SUCCESS);
+}
+
+static void open(struct worker *w, unsigned int i)
+{
+	struct crypto_batch *b = &w->crypto.batch;
+	const struct session *s = b->s[i];
+	struct cygnet_sa *sa = s->route.sa;
+	struct rte_mbuf *m = b->m[i];
+	unsigned int esp = outer_len(packet_family(m) == AF_INET6);
+
+	/* Packets before it in this batch may have used the SA up. */
+	if (!is_ordinary(s, 0) && !lifetime_allows(sa)) {
+		drop(w, m, DROP_SA_EXPIRED);
+		return;
+	}
+	if (verdict_is_new(w, m, sa, b->seq[i]) &&
+	    verdict_opened(w, m, sa, esp_in_open(m, sa, s, esp, 0), 0))
+		fast_decrypted_add(w, m, s, b->port[i], false);
+}
+
+/* @return bytes of packet; 0: it was not done, or waits for one that was not */
+static unsigned int finish_in(struct worker *w, unsigned int i)
+{
+	struct crypto_batch *b = &w->crypto.batch;
+	unsigned int len = rte_pktmbuf_data_len(b->m[i]);
+	enum rte_crypto_op_status status = crypto_batch_status(&w->crypto, i);
+
+	if (status != RTE_CRYPTO_OP_STATUS_SUCCESS) {
+		failed(w, i, status);
+		return 0;
+	}
+	if (b->s[i]->in_flight)
+		wait_behind(w, i);
+	else
+		open(w, i);
+	return len;
+}
+
+static unsigned int finish_out(struct worker *w, unsigned int i)
+{
+	struct crypto_batch *b = &w->crypto.batch;
+	unsigned int len = rte_pktmbuf_data_len(b->m[i]);
+	enum rte_crypto_op_status status = crypto_batch_status(&w->crypto, i);
+
+	if (status != RTE_CRYPTO_OP_STATUS_SUCCESS) {
+		failed(w, i, status);
+		return 0;
+	}
+	tx_frame(w, b->m[i], b->s[i]->route.port);
+	return len;
+}
+
+void fast_finish(struct worker *w, unsigned int from, unsigned int n)
+{
+	const struct crypto_batch *b = &w->crypto.batch;
+	bool inbound = b->s[from]->inbound;
+	unsigned int bytes = 0, good = 0;
+
+	for (unsigned int i = from; i < from + n; i++) {
+		unsigned int len = inbound ? finish_in(w, i) : finish_out(w, i);
+
+		bytes += len;
+		good += len > 0;
+	}
+	if (!inbound) {
+		w->stats->encapsulated += good;
+		bytes -= good * (unsigned int)sizeof(struct rte_ether_hdr); /* packets, not frames */
+	}
+	crypto_count(&w->crypto, b->device[from], inbound, good, bytes);
+}

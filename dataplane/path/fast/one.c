@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <netinet/in.h>
+#include <rte_esp.h>
+
+#include "crypto/device/sessions.h"
+#include "esp/outer.h"
+#include "esp/sa_count.h"
+#include "path/fast/one.h"
+#include "path/fast/ordinary.h"
+#include "path/fast/unprotect.h"
+#include "path/worker/handoff.h"
+
+void fast_protect(struct worker *w, struct rte_mbuf *m, struct session *s)
+{
+	unsigned int inner = rte_pktmbuf_data_len(m);
+	struct cygnet_sa *sa = s->route.sa;
+	struct packet *p = packet(m);
+	enum drop_reason reason = DROP_SEQ_EXHAUSTED;
+	uint64_t seq;
+
+	p->epoch = w->flows.epoch;
+	p->sa = s->sa;
+	p->generation = s->generation;
+	if (cygnet_sa_reserve_seq(sa, 1, &seq))
+		reason = esp_out_tunnel(m, s, seq, crypto_job(&w->crypto));
+	if (reason != DROP_NONE) {
+		drop(w, m, reason);
+		return;
+	}
+	sa_count(sa, inner);
+	crypto_submit(&w->crypto, m, s, sa);
+}
+
+void fast_unprotect(struct worker *w, struct rte_mbuf *m, struct session *s)
+{
+	struct cygnet_sa *sa = s->route.sa;
+	struct packet *p = packet(m);
+	struct rte_esp_hdr esp;
+	enum drop_reason reason;
+
+	esp_in_identify(m, s);
+	if (rte_pktmbuf_data_len(m) < p->esp + sizeof(esp)) {
+		drop(w, m, DROP_ESP_TRUNCATED);
+		return;
+	}
+	memcpy(&esp, rte_pktmbuf_mtod_offset(m, const uint8_t *, p->esp), sizeof(esp));
+	p->seq = rte_be_to_cpu_32(esp.seq);
+	reason = unprotect_prepare(m, sa, s, crypto_job(&w->crypto));
+	if (reason != DROP_NONE)
+		drop(w, m, reason);
+	else
+		crypto_submit(&w->crypto, m, s, sa);
+}
+
+void fast_handoff(struct worker *w, struct rte_mbuf *m, const struct flow *f)
+{
+	const uint8_t *ip = rte_pktmbuf_mtod(m, const uint8_t *);
+	struct packet *p = packet(m);
+	struct rte_esp_hdr esp;
+
+	p->sa = f->sa;
+	p->generation = f->generation;
+	if (f->kind == FLOW_HANDOFF_OUT) {
+		handoff(w, m, sa_owner(w, p->sa), STAGE_FIT);
+		return;
+	}
+	p->src = packet_src(m);
+	p->esp = (uint16_t)outer_len(ip[0] >> 4 == 6);
+	memcpy(&esp, ip + p->esp, sizeof(esp));
+	p->seq = rte_be_to_cpu_32(esp.seq);
+	handoff(w, m, sa_owner(w, p->sa), STAGE_UNPROTECT);
+}
+
+/* The other worker has made the checks of the stages before: ESP without UDP and options, or a packet
+ * that was not put together. */
+static bool is_plain(struct rte_mbuf *m, const struct session *s)
+{
+	const struct packet *p = packet(m);
+
+	return s->inbound ? p->stage == STAGE_UNPROTECT && !s->ah && !p->udp &&
+				    p->esp == outer_len(packet_family(m) == AF_INET6)
+			  : p->stage == STAGE_FIT && !p->whole;
+}
+
+bool fast_handed(struct worker *w, struct rte_mbuf *m)
+{
+	const struct packet *p = packet(m);
+	struct session *s;
+
+	if ((p->stage != STAGE_FIT && p->stage != STAGE_UNPROTECT) || m->nb_segs > 1)
+		return false;
+	s = session_peek(w->sessions, p->sa, p->generation);
+	if (!s || s->route.epoch != w->flows.epoch || s->route.until <= w->flows.now ||
+	    !is_plain(m, s) || !is_ordinary(s, s->inbound ? 0 : rte_pktmbuf_data_len(m)))
+		return false;
+	w->stats->shortcut++;
+	if (s->inbound)
+		fast_unprotect(w, m, s);
+	else
+		fast_protect(w, m, s);
+	return true;
+}

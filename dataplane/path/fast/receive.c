@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <netinet/in.h>
+#include <rte_cycles.h>
+#include <rte_esp.h>
+#include <rte_prefetch.h>
+
+#include "base/changes.h"
+#include "base/sadb.h"
+#include "host/port.h"
+#include "ip/ip_sum.h"
+#include "path/fast/batch.h"
+#include "path/fast/leave.h"
+#include "path/fast/one.h"
+#include "path/fast/receive.h"
+
+#define ETHER sizeof(struct rte_ether_hdr)
+
+/* Frames of a burst whose flow is known. */
+struct known {
+	uint32_t packets, bytes;
+};
+
+void fast_refresh(struct worker *w)
+{
+	uint64_t databases = cygnet_db_changes(sadb), others = changes_seen();
+
+	w->flows.now = rte_get_tsc_cycles();
+	if (databases == w->databases && others == w->others)
+		return;
+	w->databases = databases;
+	w->others = others;
+	flows_forget(&w->flows);
+	/* A next hop may have been resolved: packets that wait for it are sent first. */
+	neigh_wait_retry(w);
+}
+
+/* --- look up --- */
+
+static bool whole_v4(const struct rte_ipv4_hdr *ip, unsigned int have, uint16_t *len)
+{
+	if (have < sizeof(*ip) || ip->version_ihl != RTE_IPV4_VHL_DEF)
+		return false;
+	*len = rte_be_to_cpu_16(ip->total_length);
+	return *len >= sizeof(*ip) && *len <= have && ip_sum(ip, sizeof(*ip)) == 0xffff;
+}
+
+static bool whole_v6(const struct rte_ipv6_hdr *ip, unsigned int have, uint16_t *len)
+{
+	if (have < sizeof(*ip) || *(const uint8_t *)ip >> 4 != 6)
+		return false;
+	*len = (uint16_t)(sizeof(*ip) + rte_be_to_cpu_16(ip->payload_len));
+	return *len >= sizeof(*ip) && *len <= have;
+}
+
+/* An intact IP packet, in a frame to us alone. */
+static bool look_at(struct rte_mbuf *m, uint64_t mac, unsigned int port, struct fast_frame *c)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *), *ip = frame + ETHER;
+	unsigned int have = rte_pktmbuf_data_len(m) - (unsigned int)ETHER;
+	uint64_t dst;
+	rte_be16_t type;
+
+	if (m->nb_segs > 1 || m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED ||
+	    rte_pktmbuf_data_len(m) < ETHER + sizeof(struct rte_ipv4_hdr))
+		return false;
+	memcpy(&dst, frame, sizeof(dst));
+	memcpy(&type, frame + offsetof(struct rte_ether_hdr, ether_type), sizeof(type));
+	if ((dst ^ mac) << 16)
+		return false;
+	if (type == rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4)
+		    ? !whole_v4((const struct rte_ipv4_hdr *)ip, have, &c->len)
+		    : type != rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV6) ||
+			      !whole_v6((const struct rte_ipv6_hdr *)ip, have, &c->len))
+		return false;
+	return flow_of(ip, c->len, PACKET_FROM_PORT(port), &c->key);
+}
+
+/* Prefetch what the packets of a burst need of their SAs before the first one needs it. */
+static void find_flows(struct worker *w, struct fast_frame *c, unsigned int n)
+{
+	const struct flow *last = NULL;
+
+	for (unsigned int i = 0; i < n; i++) {
+		if (!c[i].len)
+			continue;
+		if (c[i].again) {
+			c[i].flow = c[i - 1].flow;
+			continue;
+		}
+		c[i].flow = flow_find(&w->flows, &c[i].key, c[i].place);
+		if (!flow_has_session(c[i].flow) || c[i].flow == last)
+			continue;
+		last = c[i].flow;
+		session_prefetch(last->session, last->kind == FLOW_UNPROTECT);
+	}
+	last = NULL;
+	for (unsigned int i = 0; i < n; i++) {
+		if (!flow_has_session(c[i].flow) || c[i].flow == last)
+			continue;
+		last = c[i].flow;
+		session_prefetch_sa(last->session);
+	}
+}
+
+void fast_lookup(struct worker *w, struct fast_burst *burst, struct rte_mbuf *const *m,
+		 unsigned int n, unsigned int port)
+{
+	uint64_t mac = __atomic_load_n(&ports[port].mac, __ATOMIC_RELAXED);
+	struct fast_frame *c = burst->frame;
+
+	fast_refresh(w);
+	flows_next_vector(&w->flows);
+	burst->m = m;
+	burst->n = n;
+	burst->next = 0;
+	burst->port = port;
+	burst->direct = crypto_is_direct(&w->crypto);
+	burst->state = flow_state(&w->flows);
+	for (unsigned int i = 0; i < n; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
+	for (unsigned int i = 0; i < n; i++) {
+		c[i].flow = NULL;
+		c[i].again = false;
+		if (!w->flows.flow || !look_at(m[i], mac, port, &c[i])) {
+			c[i].len = 0;
+			continue;
+		}
+		if (i && c[i - 1].len && flow_same(&c[i - 1].key, &c[i].key)) {
+			c[i].again = true;
+			c[i].place = c[i - 1].place;
+			continue;
+		}
+		c[i].place = flow_place(&w->flows, &c[i].key);
+		rte_prefetch0(&w->flows.flow[c[i].place]);
+	}
+	find_flows(w, c, n);
+}
+
+/* --- take --- */
+
+/* Whether a packet that came from a port may go on without passing the stages. */
+static bool may_enter(const struct flow *f, const uint8_t *ip, unsigned int len)
+{
+	unsigned int header = ip[0] >> 4 == 6 ? sizeof(struct rte_ipv6_hdr)
+					      : sizeof(struct rte_ipv4_hdr);
+
+	if (f->kind == FLOW_UNPROTECT)
+		return is_ordinary(f->session, 0);
+	if (f->kind == FLOW_HANDOFF_IN)
+		return len >= header + sizeof(struct rte_esp_hdr);
+	return may_leave(f, ip, len);
+}
+
+static bool is_known(struct worker *w, struct rte_mbuf *m, const struct fast_frame *c)
+{
+	const struct flow *f = c->flow;
+
+	if (!f || flow_passes(&w->flows, f))
+		return false;
+	if (may_enter(f, rte_pktmbuf_mtod_offset(m, const uint8_t *, ETHER), c->len))
+		return true;
+	flow_pass(&w->flows, f);
+	return false;
+}
+
+/* Stages may have run since the burst was looked up, and have learned or forgotten flows. */
+static void look_again(const struct worker *w, const struct fast_burst *burst, struct fast_frame *c)
+{
+	if (burst->state != flow_state(&w->flows) && c->len)
+		c->flow = flow_find(&w->flows, &c->key, c->place);
+}
+
+/* How many frames from the first one on are ordinary packets of one flow and go into the crypto
+ * batch together: what there is to know of flow and SA is asked once for all of them. */
+static unsigned int run_length(const struct worker *w, const struct fast_burst *burst)
+{
+	const struct fast_frame *c = &burst->frame[burst->next];
+	struct rte_mbuf *const *m = burst->m + burst->next;
+	const struct flow *f = c->flow;
+	unsigned int most = burst->n - burst->next, i;
+	const struct session *s;
+	uint64_t bytes = 0;
+
+	if (!burst->direct || !flow_has_session(f) || flow_passes(&w->flows, f))
+		return 0;
+	s = f->session;
+	/* The first packet alone: with interleaved SAs the run has length one. */
+	if (!fast_batch_takes(&w->crypto, s, 1) || !are_ordinary(s, 1, c->len))
+		return 0;
+	if (burst->state != flow_state(&w->flows))
+		most = 1;
+	for (i = 0; i < most && c[i].flow == f && fast_batch_fits(m[i], s); i++) {
+		if (f->kind == FLOW_PROTECT &&
+		    (!has_hops(rte_pktmbuf_mtod_offset(m[i], const uint8_t *, ETHER)) ||
+		     c[i].len > s->route.longest))
+			break;
+		bytes += c[i].len;
+	}
+	if (i <= 1)
+		return i;
+	return fast_batch_takes(&w->crypto, s, i) && are_ordinary(s, i, bytes) ? i : 1;
+}
+
+/* As the stages leave a checked packet: without Ethernet header and padding, the hop taken. */
+static void enter(struct rte_mbuf *m, const struct fast_frame *c, struct known *known)
+{
+	known->packets++;
+	known->bytes += rte_pktmbuf_pkt_len(m);
+	packet_narrow(m, ETHER, c->len);
+	if (c->flow->kind != FLOW_UNPROTECT && c->flow->kind != FLOW_HANDOFF_IN)
+		packet_take_hop(rte_pktmbuf_mtod(m, uint8_t *));
+}
+
+static void take_one(struct worker *w, struct rte_mbuf *m, const struct fast_frame *c,
+		     unsigned int port, struct known *known)
+{
+	const struct flow *f = c->flow;
+
+	enter(m, c, known);
+	if (f->kind == FLOW_FORWARD) {
+		leave_forward(w, m, f);
+		return;
+	}
+	packet_received(w, m, port);
+	if (!flow_has_session(f))
+		fast_handoff(w, m, f);
+	else if (f->kind == FLOW_UNPROTECT)
+		fast_unprotect(w, m, f->session);
+	else
+		fast_protect(w, m, f->session);
+}
+
+static void to_stages(struct worker *w, struct rte_mbuf *m, unsigned int port)
+{
+	packet(m)->port = (uint8_t)port;
+	stage_add(&w->stages, STAGE_FROM_WIRE, m);
+}
+
+/* @return frames taken */
+static unsigned int take_some(struct worker *w, struct fast_burst *burst, struct known *known)
+{
+	struct fast_frame *c = &burst->frame[burst->next];
+	struct rte_mbuf *const *m = burst->m + burst->next;
+	unsigned int run;
+
+	look_again(w, burst, c);
+	run = run_length(w, burst);
+	if (run) {
+		for (unsigned int i = 0; i < run; i++)
+			enter(m[i], &c[i], known);
+		fast_batch_add(w, m, run, c->flow->session, burst->port);
+		return run;
+	}
+	if (is_known(w, *m, c))
+		take_one(w, *m, c, burst->port, known);
+	else
+		to_stages(w, *m, burst->port);
+	return 1;
+}
+
+bool fast_receive(struct worker *w, struct fast_burst *burst)
+{
+	struct known known = {0};
+
+	while (burst->next < burst->n && !crypto_batch_is_full(&w->crypto.batch))
+		burst->next += take_some(w, burst, &known);
+	w->stats->port[burst->port].rx_packets += known.packets;
+	w->stats->port[burst->port].rx_bytes += known.bytes;
+	w->stats->shortcut += known.packets;
+	return burst->next == burst->n;
+}

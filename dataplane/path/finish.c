@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <rte_udp.h>
+
+#include "base/sadb.h"
+#include "esp/ah.h"
+#include "esp/esp.h"
+#include "esp/lifetime.h"
+#include "esp/mapping.h"
+#include "path/fast/decrypted.h"
+#include "path/fast/finish.h"
+#include "path/fast/ordinary.h"
+#include "path/finish.h"
+#include "path/too_big.h"
+#include "path/worker/tx.h"
+#include "path/worker/verdict.h"
+
+/* As esp_out_kept(), of a packet that is still protected. */
+static unsigned int kept_in(const struct packet *p, const struct session *s)
+{
+	unsigned int udp = p->udp ? (unsigned int)sizeof(struct rte_udp_hdr) : 0;
+
+	return s->transport ? p->esp - udp : 0;
+}
+
+/* Packets that were in flight with this one may have used the SA up. */
+static bool may_finish_in(const struct worker *w, const struct session *s, struct cygnet_sa *sa)
+{
+	return (s->route.epoch == w->flows.epoch && s->route.sa == sa && is_ordinary(s, 0)) ||
+	       lifetime_allows(sa);
+}
+
+static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa,
+		      struct session *s)
+{
+	struct packet *p = packet(m);
+	unsigned int kept = kept_in(p, s);
+	enum drop_reason reason;
+
+	if (!may_finish_in(w, s, sa)) {
+		drop(w, m, DROP_SA_EXPIRED);
+		return;
+	}
+	if (!verdict_is_new(w, m, sa, p->seq))
+		return;
+	mapping_note(sa, s, p);
+	reason = s->ah ? ah_in_finish(m, sa, s) : esp_in_finish(m, sa, s);
+	if (!verdict_opened(w, m, sa, reason, kept))
+		return;
+	p->from_kernel = 0;
+	p->decrypted = 1;
+	p->from = PACKET_FROM_SA(s->sa);
+	fast_decrypted_add(w, m, s, p->port, true);
+}
+
+/* @param sa  NULL: it is gone */
+static void finish_out(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa,
+		       const struct session *s)
+{
+	const struct sa_route *route = &s->route;
+
+	if (s->ah)
+		ah_out_finish(m, s);
+	else
+		esp_out_finish(m, s);
+	packet(m)->own = 1;
+	w->stats->encapsulated++;
+	/* The route may have changed since the outer header was written. A packet does not overtake
+	 * one of its SA that is in front of STAGE_ROUTE. */
+	if (packet(m)->epoch == w->flows.epoch && route->epoch == w->flows.epoch && route->resolved &&
+	    route->af == packet_family(m) && rte_pktmbuf_data_len(m) <= route->mtu &&
+	    !(w->stages.waiting >> STAGE_ROUTE & 1))
+		tx_packet_behind(w, m, route->port, route->eth);
+	else if (sa && __atomic_load_n(&sa->path_mtu, __ATOMIC_RELAXED))
+		too_big_route(w, m, sa);
+	else
+		stage_add(&w->stages, STAGE_ROUTE, m);
+}
+
+static void finish(struct worker *w, struct rte_mbuf *m, struct session *s, struct cygnet_sa *sa)
+{
+	enum rte_crypto_op_status status = (enum rte_crypto_op_status)packet(m)->status;
+
+	/* What was protected while the SA was there may leave: when an SA has been
+	 * rekeyed the peer keeps the old one for such packets. */
+	if (!sa && (s->inbound || status != RTE_CRYPTO_OP_STATUS_SUCCESS))
+		drop(w, m, DROP_SA_GONE);
+	else if (status != RTE_CRYPTO_OP_STATUS_SUCCESS)
+		verdict_failed(w, m, sa, status);
+	else if (s->inbound)
+		finish_in(w, m, sa, s);
+	else
+		finish_out(w, m, sa, s);
+}
+
+/* The pointer in the SA's route holds for this turn, and saves the first cache line of the SA, which
+ * tells whether it is still there. */
+static struct cygnet_sa *sa_of(const struct worker *w, const struct packet *p)
+{
+	const struct sa_route *route = &p->session->route;
+
+	return p->epoch && p->epoch == w->flows.epoch && route->epoch == p->epoch
+		       ? route->sa : cygnet_sa_get(sadb, p->sa, p->generation);
+}
+
+static void finish_described(struct worker *w, const struct crypto_run *run)
+{
+	const struct crypto_batch *b = &w->crypto.batch;
+
+	for (unsigned int i = run->from; i < (unsigned int)run->from + run->n; i++)
+		if (crypto_returned(&w->crypto, i))
+			finish(w, b->m[i], b->s[i], sa_of(w, packet(b->m[i])));
+}
+
+void finish_batch(struct worker *w)
+{
+	struct crypto_batch *b = &w->crypto.batch;
+
+	for (unsigned int k = 0; k < b->nruns; k++) {
+		const struct crypto_run *run = &b->run[k];
+
+		if (b->described[run->from])
+			finish_described(w, run);
+		else
+			fast_finish(w, run->from, run->n);
+	}
+	crypto_batch_clear(b);
+}
+
+void finish_ready(struct worker *w)
+{
+	struct rte_mbuf *m;
+
+	while (w->ndecrypted < RTE_DIM(w->decrypted) && (m = crypto_ready(&w->crypto))) {
+		const struct packet *p = packet(m);
+
+		finish(w, m, p->session, cygnet_sa_get(sadb, p->sa, p->generation));
+	}
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "esp/esp.h"
+#include "esp/path_mtu.h"
+#include "host/port.h"
+#include "host/route.h"
+#include "ip/headers.h"
+#include "path/fragment.h"
+#include "path/icmp_error.h"
+#include "path/policy.h"
+#include "path/reassemble.h"
+#include "path/sa_session.h"
+#include "path/stages.h"
+
+/* In transport mode only whole packets are protected (RFC 4303, 3.3.4), and cut afterwards if they
+ * may be cut. So are packets of a policy for certain ports, as its SA does not take parts without
+ * ports (RFC 4301, 7).
+ * @return 0 if a packet will fit the way out once it is protected, else how long
+ * an inner packet may be, bytes */
+static unsigned int too_long(struct rte_mbuf *m, const struct cygnet_sa *sa,
+			     const struct session *s)
+{
+	const struct cygnet_path *path = cygnet_sa_path(sa);
+	struct next_hop hop = route_lookup(path->af, &path->dst);
+	unsigned int mtu = path_mtu(sa, ports[hop.port].mtu), kept = esp_out_kept(m, s);
+
+	/* No link may refuse so little: what is around it is cut (RFC 2473, 7.1). */
+	if (packet_family(m) == AF_INET6 && rte_pktmbuf_data_len(m) <= IPV6_MIN_MTU)
+		return 0;
+	if (hop.kind != ROUTE_FORWARD || (s->transport && packet_may_be_cut(m)) ||
+	    esp_out_size(s, path, kept, rte_pktmbuf_data_len(m)) <= mtu)
+		return 0;
+	if (packet(m)->whole || (packet_may_be_cut(m) && policy_asks_ports(m)))
+		return 0;
+	return RTE_MAX(esp_out_mtu(s, path, kept, mtu), 1u);
+}
+
+/* A packet that is too long is cut before it is protected: the peer need not reassemble ESP, and
+ * each part is authentic by itself (RFC 4301, 8.2). With DF the source hears how long it may be. */
+static void cut(struct worker *w, struct rte_mbuf *m, unsigned int mtu)
+{
+	struct rte_mbuf *parts[FRAGMENTS_MAX];
+	unsigned int n;
+
+	if (!packet_may_be_cut(m)) {
+		icmp_error(w, m, ICMP_TOO_BIG, (uint16_t)mtu);
+		drop(w, m, DROP_TOO_BIG);
+		return;
+	}
+	n = fragment_packet(w, m, mtu, parts);
+	for (unsigned int i = 0; i < n; i++)
+		stage_add(&w->stages, STAGE_PROTECT, parts[i]);
+}
+
+/* @return false: the sessions are busy, and the packet stays the caller's */
+static bool fit(struct worker *w, struct rte_mbuf *m)
+{
+	struct cygnet_sa *sa;
+	struct session *s;
+	enum sa_session found = sa_session_find(w, m, true, &sa, &s);
+	unsigned int mtu;
+
+	if (found != SA_SESSION_FOUND)
+		return found != SA_SESSION_BUSY;
+	if (s->transport && packet(m)->from_kernel && headers_read(m).fragment) {
+		reassemble_plain(w, m, STAGE_OUTBOUND);
+		return true;
+	}
+	mtu = too_long(m, sa, s);
+	if (mtu)
+		cut(w, m, mtu);
+	else
+		stage_add(&w->stages, STAGE_PROTECT, m);
+	return true;
+}
+
+void stage_fit(struct worker *w, struct rte_mbuf **m, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		if (!fit(w, m[i])) {
+			stage_return(&w->stages, STAGE_FIT, m + i, n - i);
+			return;
+		}
+	}
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "path/may_forward.h"
+#include "path/policy.h"
+#include "path/reassemble.h"
+#include "path/stages.h"
+
+static void forward(struct worker *w, struct rte_mbuf *m)
+{
+	enum drop_reason reason = may_forward(m);
+	struct cygnet_flow flow;
+
+	if (reason == DROP_NONE) {
+		policy_flow(m, &flow);
+		if (flow.fragment && policy_wants_whole(m, &flow)) {
+			reassemble_plain(w, m, STAGE_FORWARD);
+			return;
+		}
+		reason = policy_inbound(w, m, &flow, CYGNET_FWD);
+	}
+	if (reason != DROP_NONE)
+		drop(w, m, reason);
+	else
+		stage_add(&w->stages, STAGE_OUTBOUND, m);
+}
+
+void stage_forward(struct worker *w, struct rte_mbuf **m, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		forward(w, m[i]);
+}

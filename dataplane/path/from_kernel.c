@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <netinet/in.h>
+#include <rte_udp.h>
+
+#include "base/clock.h"
+#include "ip/headers.h"
+#include "path/frame_in.h"
+#include "path/ike.h"
+#include "path/policy.h"
+#include "path/proxy.h"
+#include "path/reassemble.h"
+#include "path/stages.h"
+#include "path/worker/next_hop.h"
+#include "path/worker/tx.h"
+
+/* What names the packet that a fragment belongs to. */
+static struct ike_datagram datagram_of(struct rte_mbuf *m, const struct headers *h)
+{
+	struct ike_datagram datagram = {
+		.src = packet_src(m),
+		.dst = packet_dst(m),
+		.id = packet_ip(m)->packet_id,
+		.second = clock_seconds(),
+	};
+
+	if (h->fragment_at)
+		memcpy(&datagram.id, rte_pktmbuf_mtod_offset(m, const uint8_t *, h->fragment_at + 4),
+		       sizeof(datagram.id));
+	return datagram;
+}
+
+static bool same_datagram(const struct ike_datagram *sent, const struct ike_datagram *this)
+{
+	return !memcmp(&sent->src, &this->src, sizeof(sent->src)) &&
+	       !memcmp(&sent->dst, &this->dst, sizeof(sent->dst)) && sent->id == this->id &&
+	       sent->second + 1 >= this->second;
+}
+
+/* The ports of a datagram are in its first fragment, which the kernel sends first.
+ * @return whether a later one belongs to IKE */
+static bool is_rest_of_ike(const struct worker *w, const struct ike_datagram *this)
+{
+	for (unsigned int i = 0; i < RTE_DIM(w->ike_sent); i++)
+		if (same_datagram(&w->ike_sent[i], this))
+			return true;
+	return false;
+}
+
+/* Charon's own: what the kernel forwards may have any source port. */
+static bool is_ike_sent(struct worker *w, struct rte_mbuf *m, const struct headers *h)
+{
+	struct cygnet_addr src = packet_src(m);
+	struct ike_datagram datagram;
+	struct rte_udp_hdr udp;
+
+	if (h->proto != IPPROTO_UDP ||
+	    route_lookup(packet_family(m), &src).kind != ROUTE_LOCAL)
+		return false;
+	datagram = datagram_of(m, h);
+	if (h->later)
+		return is_rest_of_ike(w, &datagram);
+	if (rte_pktmbuf_data_len(m) < h->len + sizeof(udp))
+		return false;
+	memcpy(&udp, rte_pktmbuf_mtod_offset(m, const uint8_t *, h->len), sizeof(udp));
+	if (!ike_exempt(m, udp.src_port))
+		return false;
+	if (h->fragment)
+		w->ike_sent[w->ike_next++ % RTE_DIM(w->ike_sent)] = datagram;
+	return true;
+}
+
+static bool passes_policies(struct worker *w, struct rte_mbuf *m)
+{
+	struct headers h = headers_read(m);
+
+	return headers_link_control(m, &h) || is_ike_sent(w, m, &h);
+}
+
+/* Plaintext of this host's: the outbound policies decide. */
+static void to_policies(struct worker *w, struct rte_mbuf *m)
+{
+	struct cygnet_flow flow;
+
+	policy_flow(m, &flow);
+	if (flow.fragment && policy_wants_whole(m, &flow))
+		reassemble_plain(w, m, STAGE_OUTBOUND);
+	else
+		stage_add(&w->stages, STAGE_OUTBOUND, m);
+}
+
+static void from_kernel(struct worker *w, struct rte_mbuf *m)
+{
+	unsigned int port = packet(m)->port;
+	enum drop_reason reason;
+	bool ip;
+
+	w->stats->port[port].from_kernel++;
+	reason = frame_in_check(w, m, port, &ip);
+	if (reason != DROP_NONE) {
+		drop(w, m, reason);
+		return;
+	}
+	packet(m)->from_kernel = 1;
+	if (proxy_neighbour(w, m))
+		return;
+	if (!ip) {
+		tx_frame(w, m, port);
+		return;
+	}
+	reason = frame_in_strip(m, false);
+	if (reason != DROP_NONE) {
+		drop(w, m, reason);
+	} else if (passes_policies(w, m)) {
+		frame_in_restore(m);
+		tx_frame(w, m, port);
+	} else {
+		to_policies(w, m);
+	}
+}
+
+void stage_from_kernel(struct worker *w, struct rte_mbuf **m, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		from_kernel(w, m[i]);
+}

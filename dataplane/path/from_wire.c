@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <rte_ether.h>
+
+#include "host/port.h"
+#include "path/frame_in.h"
+#include "path/stages.h"
+#include "path/worker/next_hop.h"
+#include "path/worker/tx.h"
+
+/* A group frame does not go past the policies, and is not forwarded (RFC 1812, 5.3.4). */
+static void by_route(struct worker *w, struct rte_mbuf *m, bool group)
+{
+	if (packet_route(m).kind == ROUTE_LOCAL)
+		stage_add(&w->stages, STAGE_LOCAL, m);
+	else if (group)
+		drop(w, m, DROP_NOT_OURS);
+	else
+		stage_add(&w->stages, STAGE_FORWARD, m);
+}
+
+static void from_wire(struct worker *w, struct rte_mbuf *m)
+{
+	const struct rte_ether_hdr *eth = rte_pktmbuf_mtod(m, struct rte_ether_hdr *);
+	unsigned int port = packet(m)->port;
+	struct rte_ether_addr own = port_mac(&ports[port]);
+	enum drop_reason reason;
+	bool group, ip;
+
+	w->stats->port[port].rx_packets++;
+	w->stats->port[port].rx_bytes += rte_pktmbuf_pkt_len(m);
+	reason = frame_in_check(w, m, port, &ip);
+	if (reason != DROP_NONE) {
+		drop(w, m, reason);
+		return;
+	}
+	/* ARP and the like are the kernel's. */
+	if (!ip) {
+		tap_frame(w, m);
+		return;
+	}
+	group = rte_is_multicast_ether_addr(&eth->dst_addr);
+	if (!group && !rte_is_same_ether_addr(&eth->dst_addr, &own)) {
+		drop(w, m, DROP_NOT_OURS);
+		return;
+	}
+	reason = frame_in_strip(m, true);
+	if (reason != DROP_NONE)
+		drop(w, m, reason);
+	else
+		by_route(w, m, group);
+}
+
+void stage_from_wire(struct worker *w, struct rte_mbuf **m, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		from_wire(w, m[i]);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ICMP errors to the source of a packet. To others they leave as a packet of this
+ * host would: through STAGE_OUTBOUND, so that policies apply. What the kernel sent is
+ * answered into its TAP. */
+#include <netinet/in.h>
+
+#include "host/port.h"
+#include "ip/icmp.h"
+#include "ip/icmp6.h"
+#include "path/icmp_error.h"
+#include "path/icmp_source.h"
+#include "path/policy.h"
+
+#define PER_SECOND 100	/* of each worker */
+
+/* A packet for the error, as long as it is to be. @return NULL: no memory */
+static struct rte_mbuf *make_answer(struct worker *w, struct rte_mbuf *m, unsigned int len)
+{
+	struct rte_mbuf *answer = rte_pktmbuf_alloc(w->packets);
+
+	if (!answer)
+		return NULL;
+	memset(packet(answer), 0, sizeof(struct packet));
+	packet(answer)->port = packet(m)->port;
+	packet(answer)->must_protect = packet(m)->decrypted;
+	packet(answer)->answer = !packet(m)->decrypted;
+	if (rte_pktmbuf_append(answer, (uint16_t)len))
+		return answer;
+	rte_pktmbuf_free(answer);
+	return NULL;
+}
+
+/* What policies are asked about the error, but for its source. */
+static void describe(struct rte_mbuf *m, enum icmp_why why, struct cygnet_flow *error)
+{
+	bool v6 = packet_family(m) == AF_INET6;
+	uint16_t kind = v6 ? icmp6_kind(why) : icmp_kind(why);
+
+	*error = (struct cygnet_flow){
+		.dst = packet_src(m),
+		.sport = kind >> 8,
+		.dport = kind & 0xff,
+		.af = packet_family(m),
+		.proto = v6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP,
+		.has_ports = 1,
+	};
+	policy_flow_to(error);
+}
+
+static struct rte_mbuf *answer_v4(struct worker *w, struct rte_mbuf *m, enum icmp_why why,
+				  uint16_t mtu, const struct cygnet_addr *source)
+{
+	unsigned int quoted = RTE_MIN(rte_pktmbuf_data_len(m), ICMP_LONGEST - ICMP_AROUND);
+	struct rte_mbuf *answer = make_answer(w, m, (unsigned int)ICMP_AROUND + quoted);
+
+	if (answer)
+		icmp_write(answer, m, quoted, why, mtu, source);
+	return answer;
+}
+
+static struct rte_mbuf *answer_v6(struct worker *w, struct rte_mbuf *m, enum icmp_why why,
+				  uint16_t mtu, const struct cygnet_addr *source)
+{
+	unsigned int quoted = RTE_MIN(rte_pktmbuf_data_len(m), IPV6_MIN_MTU - ICMP6_AROUND);
+	struct rte_mbuf *answer = make_answer(w, m, (unsigned int)ICMP6_AROUND + quoted);
+
+	if (answer)
+		icmp6_write(answer, m, quoted, why, mtu, source);
+	return answer;
+}
+
+void icmp_error(struct worker *w, struct rte_mbuf *m, enum icmp_why why, uint16_t mtu)
+{
+	bool v6 = packet_family(m) == AF_INET6;
+	struct cygnet_addr source;
+	struct rte_mbuf *answer;
+	struct cygnet_flow flow;
+
+	if (!(v6 ? icmp6_may_answer(m, why) : icmp_may_answer(m)) || !rate_allows(&w->icmp, PER_SECOND))
+		return;
+	describe(m, why, &flow);
+	if (!icmp_source(m, &flow, &source))
+		return;
+	answer = v6 ? answer_v6(w, m, why, mtu, &source) : answer_v4(w, m, why, mtu, &source);
+	if (!answer)
+		return;
+	if (packet(m)->from_kernel) {
+		stage_add(&w->stages, STAGE_TO_KERNEL, answer);
+		return;
+	}
+	stage_add(&w->stages, STAGE_OUTBOUND, answer);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file ike.h
+ * Charon's ports, as it has them in the shared file.
+ */
+#ifndef CYGNETD_IKE_H
+#define CYGNETD_IKE_H
+
+#include "base/sadb.h"
+#include "ip/packet.h"
+
+/** Whether ESP in UDP comes to a port (network byte order) of charon's; also while charon is
+ * gone. */
+static inline bool ike_is_natt(struct rte_mbuf *m, rte_be16_t port)
+{
+	return cygnet_ike_port(sadb, packet_family(m), rte_be_to_cpu_16(port)) == CYGNET_IKE_ENCAP;
+}
+
+/** Whether policies do not apply to UDP at a port (network byte order): IKE negotiates them
+ * (RFC 4301, 4.4.1). */
+static inline bool ike_exempt(struct rte_mbuf *m, rte_be16_t port)
+{
+	return cygnet_ike_exempt(sadb, packet_family(m), rte_be_to_cpu_16(port),
+				 __atomic_load_n(&sadb_charon, __ATOMIC_RELAXED) != 0);
+}
+
+#endif

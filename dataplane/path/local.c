@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <netinet/in.h>
+#include <rte_esp.h>
+#include <rte_udp.h>
+
+#include "base/sadb.h"
+#include "esp/ah.h"
+#include "host/port.h"
+#include "ip/headers.h"
+#include "path/fast/learn.h"
+#include "path/frame_in.h"
+#include "path/ike.h"
+#include "path/policy.h"
+#include "path/reassemble.h"
+#include "path/stages.h"
+#include "path/too_big.h"
+#include "path/worker/handoff.h"
+#include "path/worker/tx.h"
+
+/* Hand ESP or AH to the worker of its SA.
+ * @param proto  IPPROTO_ESP or IPPROTO_AH
+ * @param at     offset of that header */
+static void receive_protected(struct worker *w, struct rte_mbuf *m, uint8_t proto,
+			      unsigned int at, rte_be32_t spi, rte_be32_t seq)
+{
+	struct cygnet_addr dst = packet_dst(m);
+	struct packet *p = packet(m);
+	struct cygnet_sa *sa;
+
+	sa = cygnet_sad_lookup(sadb, spi, proto, packet_family(m), &dst);
+	if (!sa) {
+		drop(w, m, DROP_BAD_SPI);
+		return;
+	}
+	p->sa = cygnet_sa_index(sadb, sa);
+	p->generation = sa->generation;
+	p->seq = rte_be_to_cpu_32(seq);
+	p->esp = (uint16_t)at;
+	p->src = packet_src(m);
+	if (proto == IPPROTO_ESP)
+		learn_handoff(w, m, FLOW_HANDOFF_IN);
+	handoff(w, m, sa_owner(w, p->sa), STAGE_UNPROTECT);
+}
+
+static void receive_esp(struct worker *w, struct rte_mbuf *m, unsigned int esp, bool udp)
+{
+	struct rte_esp_hdr header;
+
+	if (rte_pktmbuf_data_len(m) < esp + sizeof(header)) {
+		drop(w, m, DROP_ESP_TRUNCATED);
+		return;
+	}
+	memcpy(&header, rte_pktmbuf_mtod_offset(m, const uint8_t *, esp), sizeof(header));
+	packet(m)->udp = udp;
+	receive_protected(w, m, IPPROTO_ESP, esp, header.spi, header.seq);
+}
+
+static void receive_ah(struct worker *w, struct rte_mbuf *m, unsigned int ah)
+{
+	struct ah_header header;
+
+	if (rte_pktmbuf_data_len(m) < ah + sizeof(header)) {
+		drop(w, m, DROP_AH_TRUNCATED);
+		return;
+	}
+	memcpy(&header, rte_pktmbuf_mtod_offset(m, const uint8_t *, ah), sizeof(header));
+	packet(m)->udp = 0;
+	receive_protected(w, m, IPPROTO_AH, ah, header.spi, header.seq);
+}
+
+/* UDP to charon's port for it (RFC 3948, 2): a keepalive, IKE behind four zero
+ * bytes, or ESP. @return false if it is IKE: the packet stays the caller's */
+static bool receive_natt(struct worker *w, struct rte_mbuf *m, unsigned int header)
+{
+	unsigned int data = header + sizeof(struct rte_udp_hdr);
+	const uint8_t *at = rte_pktmbuf_mtod_offset(m, const uint8_t *, data);
+	unsigned int len = rte_pktmbuf_pkt_len(m) - data;
+	struct rte_udp_hdr udp;
+	uint32_t spi;
+
+	memcpy(&udp, rte_pktmbuf_mtod_offset(m, const uint8_t *, header), sizeof(udp));
+	if (rte_be_to_cpu_16(udp.dgram_len) != len + sizeof(udp)) {
+		drop(w, m, DROP_MALFORMED);
+		return true;
+	}
+	if (len == 1 && *at == 0xff) {
+		w->stats->keepalives++;
+		rte_pktmbuf_free(m);
+		return true;
+	}
+	if (len < sizeof(spi)) {
+		drop(w, m, DROP_ESP_TRUNCATED);
+		return true;
+	}
+	memcpy(&spi, at, sizeof(spi));
+	if (!spi)
+		return false;
+	packet(m)->sport = udp.src_port;
+	receive_esp(w, m, data, true);
+	return true;
+}
+
+/* The frame as it came, unless the packet was put together: then there is no Ethernet header. */
+static void to_kernel(struct worker *w, struct rte_mbuf *m)
+{
+	bool joined = packet(m)->resume == STAGE_LOCAL;
+
+	if (joined || rte_pktmbuf_pkt_len(m) > ports[packet(m)->port].mtu) {
+		stage_add(&w->stages, STAGE_TO_KERNEL, m);
+		return;
+	}
+	frame_in_restore(m);
+	tap_frame(w, m);
+}
+
+/* @return whether a UDP packet has been dealt with: NAT-T; else *exempt says whether it is IKE */
+static bool is_natt(struct worker *w, struct rte_mbuf *m, const struct headers *h, bool *exempt)
+{
+	struct rte_udp_hdr udp;
+
+	if (h->proto != IPPROTO_UDP || rte_pktmbuf_data_len(m) < h->len + sizeof(udp))
+		return false;
+	memcpy(&udp, rte_pktmbuf_mtod_offset(m, const uint8_t *, h->len), sizeof(udp));
+	if (ike_is_natt(m, udp.dst_port) && receive_natt(w, m, h->len))
+		return true;
+	*exempt = ike_exempt(m, udp.dst_port);
+	return false;
+}
+
+static void by_policy(struct worker *w, struct rte_mbuf *m)
+{
+	enum drop_reason reason;
+	struct cygnet_flow flow;
+
+	policy_flow(m, &flow);
+	reason = policy_inbound(w, m, &flow, CYGNET_IN);
+	if (reason != DROP_NONE)
+		drop(w, m, reason);
+	else
+		to_kernel(w, m);
+}
+
+static void local(struct worker *w, struct rte_mbuf *m)
+{
+	struct headers h = headers_read(m);
+	bool exempt = false;
+
+	if (headers_link_control(m, &h)) {
+		to_kernel(w, m);
+		return;
+	}
+	if (h.fragment &&
+	    (h.proto == IPPROTO_ESP || h.proto == IPPROTO_AH || h.proto == IPPROTO_UDP)) {
+		packet(m)->resume = STAGE_LOCAL;
+		handoff(w, m, reassembly_owner(w, m, &h), STAGE_REASSEMBLE);
+		return;
+	}
+	if (h.proto == IPPROTO_ESP) {
+		receive_esp(w, m, h.len, false);
+		return;
+	}
+	if (h.proto == IPPROTO_AH) {
+		receive_ah(w, m, h.len);
+		return;
+	}
+	if (is_natt(w, m, &h, &exempt))
+		return;
+	if (h.proto == IPPROTO_ICMP || h.proto == IPPROTO_ICMPV6)
+		too_big_learn(w, m, &h);
+	if (exempt)
+		to_kernel(w, m);
+	else
+		by_policy(w, m);
+}
+
+void stage_local(struct worker *w, struct rte_mbuf **m, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		local(w, m[i]);
+}

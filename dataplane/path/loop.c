@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+
+#include <rte_cycles.h>
+#include <rte_ethdev.h>
+#include <rte_ring.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/nap.h"
+#include "base/sadb.h"
+#include "crypto/core.h"
+#include "crypto/device/pool.h"
+#include "crypto/device/sessions.h"
+#include "host/port.h"
+#include "host/route.h"
+#include "path/dispatch.h"
+#include "path/fast/one.h"
+#include "path/fast/receive.h"
+#include "path/hold.h"
+#include "path/loop.h"
+#include "path/reassemble.h"
+#include "path/worker/handoff.h"
+#include "path/worker/tx.h"
+
+#define INBOX 4096u
+#define SWEEP_TURNS 1024u	/* of the loop between two sweeps of the sessions */
+#define IDLE_TURNS 1000u	/* without a packet before the sessions are swept as well */
+#define DRAIN_TURNS 2000000u	/* for a device that does not answer any more */
+
+struct worker workers[CONF_MAX_WORKERS];
+bool workers_stopping;
+
+static int init_worker(struct worker *w, const struct conf *conf, unsigned int id, unsigned int n)
+{
+	struct cygnet_db_info info;
+	char name[RTE_MEMPOOL_NAMESIZE];
+	int err;
+
+	*w = (struct worker){
+		.id = id,
+		.workers = n,
+		.idle_sleep = conf->idle_sleep,
+		.drop_no_policy = conf->drop_no_policy,
+		.pass_hairpin = conf->pass_hairpin,
+		.packets = packet_pool[id],
+		.stats = &stats[id],
+	};
+	tx_init(w);
+	cygnet_db_info(sadb, &info);
+	snprintf(name, sizeof(name), "inbox%u", id);
+	w->inbox = rte_ring_create(name, INBOX, SOCKET_ID_ANY, RING_F_SC_DEQ);
+	w->sessions = sessions_create(info.geometry.sas,
+				      sessions_of_worker(info.geometry.sas, conf->sessions, n),
+				      &w->flows.epoch);
+	w->reassembly = reassembly_create(REASSEMBLY_WAIT_MS, &w->stats->drop[DROP_REASSEMBLY]);
+	if (conf->flows && flows_create(&w->flows, conf->flows))
+		return -ENOMEM;
+	err = crypto_open(&w->crypto, id, w->stats);
+	if (!err)
+		err = crypto_lane_init(&w->crypto);
+	return w->inbox && w->sessions && w->reassembly ? err : -ENOMEM;
+}
+
+int workers_init(const struct conf *conf, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		int err = init_worker(&workers[i], conf, i, n);
+
+		if (err) {
+			log_error("no memory for worker %u", i);
+			workers_free();
+			return err;
+		}
+	}
+	return 0;
+}
+
+void workers_report(void)
+{
+	for (unsigned int i = 0; i < workers[0].workers; i++)
+		sessions_report(workers[i].sessions);
+}
+
+void workers_free(void)
+{
+	for (unsigned int i = 0; i < CONF_MAX_WORKERS; i++) {
+		struct worker *w = &workers[i];
+		struct rte_mbuf *m;
+
+		while (w->inbox && rte_ring_sc_dequeue(w->inbox, (void **)&m) == 0)
+			rte_pktmbuf_free(m);
+		rte_ring_free(w->inbox);
+		reassembly_free(w->reassembly);
+		sessions_free(w->sessions);
+		flows_free(&w->flows);
+		crypto_lane_free(&w->crypto);
+		crypto_close(&w->crypto);
+		*w = (struct worker){0};
+	}
+}
+
+/* --- packets in --- */
+
+/* Packets come out of another core's caches: all are fetched together, not one after the other. */
+static void fetch(struct rte_mbuf *const *m, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		packet_prefetch(m[i]);
+	for (unsigned int i = 0; i < n; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
+}
+
+static bool is_for_sa(struct rte_mbuf *m)
+{
+	return packet(m)->stage == STAGE_FIT || packet(m)->stage == STAGE_UNPROTECT;
+}
+
+/* Once a packet for an SA has to pass the stages, packets behind it do, or they would overtake it. */
+static unsigned int poll_inbox(struct worker *w)
+{
+	struct rte_mbuf *m[BURST];
+	bool in_order = true;
+	unsigned int n;
+
+	if (!crypto_has_room(&w->crypto))
+		return 0;
+	n = rte_ring_sc_dequeue_burst(w->inbox, (void **)m, BURST, NULL);
+	offload_received(&w->crypto.offload, n, BURST);
+	fetch(m, n);
+	for (unsigned int i = 0; i < n; i++) {
+		bool for_sa = is_for_sa(m[i]);
+
+		if (crypto_batch_is_full(&w->crypto.batch))
+			dispatch(w);
+		if (for_sa && in_order && fast_handed(w, m[i]))
+			continue;
+		in_order = in_order && !for_sa;
+		stage_add(&w->stages, (enum stage)packet(m[i])->stage, m[i]);
+	}
+	if (w->stages.waiting)
+		dispatch_stages(w);
+	return n;
+}
+
+static bool owns_queue(const struct worker *w, const struct port *port, unsigned int index,
+		       uint16_t queue)
+{
+	return port->queues == 1 ? index % w->workers == w->id : queue % w->workers == w->id;
+}
+
+/* Frames of a burst, in order. */
+static void receive(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int port)
+{
+	uint64_t began = dispatch_began(w);
+	struct fast_burst burst;
+
+	fast_lookup(w, &burst, m, n, port);
+	while (!fast_receive(w, &burst))
+		dispatch(w);
+	dispatch_count(w, STAGE_KNOWN, n, began);
+	dispatch(w);
+}
+
+static unsigned int poll_wire(struct worker *w, unsigned int index)
+{
+	const struct port *port = &ports[index];
+	struct rte_mbuf *m[BURST];
+	unsigned int got = 0;
+
+	for (uint16_t q = 0; q < port->queues; q++) {
+		uint16_t n;
+
+		if (!owns_queue(w, port, index, q) || !crypto_has_room(&w->crypto))
+			continue;
+		n = rte_eth_rx_burst(port->id, q, m, BURST);
+		packet_pool_fetch(m, n);
+		offload_received(&w->crypto.offload, n, BURST);
+		if (n)
+			receive(w, m, n, index);
+		got += n;
+	}
+	return got;
+}
+
+static unsigned int poll_tap(struct worker *w, unsigned int index)
+{
+	struct rte_mbuf *m[BURST];
+	uint16_t n;
+
+	if (tap_owner(w, index) != w->id || !crypto_has_room(&w->crypto))
+		return 0;
+	n = rte_eth_rx_burst(ports[index].tap_id, 0, m, BURST);
+	offload_received(&w->crypto.offload, n, BURST);
+	for (uint16_t i = 0; i < n; i++) {
+		packet(m[i])->port = (uint8_t)index;
+		stage_add(&w->stages, STAGE_FROM_KERNEL, m[i]);
+	}
+	if (n)
+		dispatch(w);
+	return n;
+}
+
+static unsigned int poll_crypto(struct worker *w)
+{
+	struct crypto_poll poll = {0};
+
+	/* Packets of the batch, and of earlier bursts, are before what goes into a queue. */
+	dispatch(w);
+	while (crypto_poll(&w->crypto, &poll))
+		dispatch(w);
+	return poll.moved;
+}
+
+/* --- the loop --- */
+
+/* One turn. @return packets that moved */
+static unsigned int turn(struct worker *w, bool receiving)
+{
+	unsigned int moved;
+
+	w->count_stages = __atomic_load_n(&stats_stages_asked, __ATOMIC_RELAXED) > clock_seconds();
+	fast_refresh(w);
+	moved = poll_inbox(w);
+	for (unsigned int p = 0; p < nports && receiving; p++)
+		moved += poll_wire(w, p) + poll_tap(w, p);
+	moved += poll_crypto(w);
+	if (w->neigh_wait.n)
+		neigh_wait_expire(w);
+	if (w->hold.n) {
+		hold_retry(w);
+		dispatch(w);
+	}
+	tx_flush(w);
+	handoff_flush(w);
+	if (offload_enabled && offload_is_over(&w->crypto.offload, w->crypto.in_flight))
+		offload_turn(&w->crypto.offload, w->crypto.in_flight,
+			     !crypto_has_room(&w->crypto) || offload_starves(w->packets));
+	/* No pointer into SAD, SPD or FIB is held any more. */
+	cygnet_reader_quiescent(sadb, w->id);
+	route_reader_quiescent(w->id);
+	return moved;
+}
+
+/* Packets in flight come back and leave; so do packets that other workers hand off. */
+static void drain(struct worker *w)
+{
+	unsigned int quiet = 0;
+
+	for (unsigned int i = 0; i < DRAIN_TURNS && quiet < 1000; i++)
+		quiet = turn(w, false) || crypto_at_devices(&w->crypto) ? 0 : quiet + 1;
+	crypto_drain(&w->crypto);
+	dispatch(w);
+	neigh_wait_drop(w);
+	hold_drop(w);
+	tx_flush(w);
+	if (crypto_at_devices(&w->crypto))
+		log_warn("worker %u: %u packets never came back from the crypto device", w->id,
+			 crypto_at_devices(&w->crypto));
+}
+
+int worker_main(void *arg)
+{
+	struct worker *w = &workers[(uintptr_t)arg];
+	unsigned int idle = 0, turns = 0;
+
+	if (cygnet_reader_online(sadb, w->id)) {
+		log_error("worker %u cannot read the SAD", w->id);
+		return -1;
+	}
+	route_reader_online(w->id);
+	while (!__atomic_load_n(&workers_stopping, __ATOMIC_ACQUIRE)) {
+		idle = turn(w, true) || w->crypto.in_flight ? 0 : idle + 1;
+		if (++turns % SWEEP_TURNS == 0 || idle == IDLE_TURNS) {
+			sessions_sweep(w->sessions);
+			reassembly_expire(w);
+		}
+		if (idle >= NAP_TURNS && w->idle_sleep)
+			rte_delay_us_sleep(IDLE_NAP_US);
+	}
+	drain(w);
+	cygnet_reader_offline(sadb, w->id);
+	route_reader_offline(w->id);
+	return 0;
+}

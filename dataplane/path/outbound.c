@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/clock.h"
+#include "base/sadb.h"
+#include "path/fast/learn.h"
+#include "path/frame_in.h"
+#include "path/hold.h"
+#include "path/icmp_error.h"
+#include "path/policy.h"
+#include "path/stages.h"
+#include "path/worker/next_hop.h"
+#include "path/worker/tx.h"
+
+/* In plaintext, as policy allows. What the kernel framed goes out as it is, if it is. */
+static void leave_plain(struct worker *w, struct rte_mbuf *m)
+{
+	if (packet(m)->from_kernel && !packet(m)->whole) {
+		frame_in_restore(m);
+		tx_frame(w, m, packet(m)->port);
+		return;
+	}
+	w->stats->forwarded++;
+	learn_forward(w, m);
+	stage_add(&w->stages, STAGE_ROUTE, m);
+}
+
+/* Whether a packet that was decrypted would go back in plaintext to the network that it came
+ * from: the tunnel that was to carry it on is not there, or the route to the LAN is not. */
+static bool goes_back(struct rte_mbuf *m)
+{
+	struct next_hop hop;
+
+	if (!packet(m)->decrypted)
+		return false;
+	hop = packet_route(m);
+	return hop.kind == ROUTE_FORWARD && hop.port == packet(m)->port;
+}
+
+/* What no outbound policy is about. The plaintext of a tunnel has its inbound policy. */
+static enum drop_reason without_policy(const struct worker *w, struct rte_mbuf *m)
+{
+	const struct packet *p = packet(m);
+	bool back = goes_back(m);
+
+	if (w->drop_no_policy && (back || (!p->decrypted && !p->answer)))
+		return DROP_NO_POLICY;
+	return back && !w->pass_hairpin ? DROP_HAIRPIN : DROP_NONE;
+}
+
+static void by_policy(struct worker *w, struct rte_mbuf *m, struct cygnet_policy *policy,
+		      const struct cygnet_flow *flow)
+{
+	uint64_t last_use = policy_use(policy);
+
+	if (policy->action == CYGNET_PROTECT)
+		hold_or_protect(w, m, policy, flow, last_use);
+	else if (policy->action == CYGNET_DISCARD)
+		drop(w, m, DROP_POLICY_DISCARD);
+	else
+		leave_plain(w, m);
+}
+
+static void outbound(struct worker *w, struct rte_mbuf *m)
+{
+	struct cygnet_policy *policy;
+	enum drop_reason reason;
+	struct cygnet_flow flow;
+
+	if (!packet(m)->from_kernel && !packet_take_hop(rte_pktmbuf_mtod(m, uint8_t *))) {
+		icmp_error(w, m, ICMP_HOPS, 0);
+		drop(w, m, DROP_TTL);
+		return;
+	}
+	policy_flow(m, &flow);
+	policy_flow_out(m, &flow);
+	reason = policy_find(m, &flow, CYGNET_OUT, &policy);
+	if (reason == DROP_NONE && packet(m)->must_protect &&
+	    (!policy || policy->action != CYGNET_PROTECT))
+		reason = DROP_ICMP_UNPROTECTED;
+	if (reason == DROP_NONE && !policy)
+		reason = without_policy(w, m);
+	if (reason != DROP_NONE)
+		drop(w, m, reason);
+	else if (policy)
+		by_policy(w, m, policy, &flow);
+	else
+		leave_plain(w, m);
+}
+
+void stage_outbound(struct worker *w, struct rte_mbuf **m, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		outbound(w, m[i]);
+}
+
+/* A rekeyed policy has another SA. The packet never leaves in plaintext. */
+static void sa_gone(struct worker *w, struct rte_mbuf *m)
+{
+	struct cygnet_policy *policy;
+	struct cygnet_flow flow;
+
+	policy_flow(m, &flow);
+	policy_flow_out(m, &flow);
+	policy = cygnet_spd_lookup(sadb, CYGNET_OUT, &flow);
+	if (!policy || policy->action != CYGNET_PROTECT)
+		drop(w, m, DROP_SA_GONE);
+	else
+		hold_or_protect(w, m, policy, &flow, clock_seconds());
+}
+
+void stage_sa_gone(struct worker *w, struct rte_mbuf **m, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		sa_gone(w, m[i]);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/sadb.h"
+#include "path/fast/learn.h"
+#include "path/to_sa.h"
+#include "path/worker/handoff.h"
+
+void to_sa(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
+{
+	struct packet *p = packet(m);
+
+	p->sa = cygnet_sa_index(sadb, sa);
+	p->generation = sa->generation;
+	learn_handoff(w, m, FLOW_HANDOFF_OUT);
+	handoff(w, m, sa_owner(w, p->sa), STAGE_FIT);
+}

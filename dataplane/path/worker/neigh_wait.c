@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Packets whose next hop the kernel is resolving: some wait, as they do in the
+ * kernel's own neighbour queue (RFC 1122, 2.3.2.2), so that the first packets to
+ * a neighbour are not lost. */
+#include <rte_cycles.h>
+
+#include "path/worker/tx.h"
+#include "path/worker/worker.h"
+
+/* As long as the kernel goes on asking: three times, a second apart. Its first question is often
+ * for nothing: a TAP that has just come up has no address to ask from (IPv6 examines its own for a
+ * second or two). */
+#define WAIT_SECONDS 3
+
+static bool is_same(const struct neigh *a, const struct neigh *b)
+{
+	return a->port == b->port && a->af == b->af && !memcmp(&a->addr, &b->addr, sizeof(a->addr));
+}
+
+static struct waiting_neigh *find(struct neigh_wait *p, const struct neigh *neigh)
+{
+	for (unsigned int i = 0; i < p->n; i++)
+		if (is_same(&p->of[i].neigh, neigh))
+			return &p->of[i];
+	return NULL;
+}
+
+static struct waiting_neigh *begin(struct worker *w, const struct neigh *neigh)
+{
+	struct neigh_wait *p = &w->neigh_wait;
+	struct waiting_neigh *of;
+
+	if (p->n == RTE_DIM(p->of))
+		return NULL;
+	of = &p->of[p->n++];
+	*of = (struct waiting_neigh){
+		.neigh = *neigh,
+		.until = w->flows.now + WAIT_SECONDS * rte_get_tsc_hz(),
+	};
+	return of;
+}
+
+void neigh_wait_add(struct worker *w, struct rte_mbuf *m, const struct neigh *neigh)
+{
+	struct waiting_neigh *of = find(&w->neigh_wait, neigh);
+
+	if (!of)
+		of = begin(w, neigh);
+	if (!of || of->n == NEIGH_WAIT_PACKETS) {
+		drop(w, m, DROP_NO_NEIGHBOUR);
+		return;
+	}
+	packet(m)->next = NULL;
+	*(of->n ? &packet(of->tail)->next : &of->head) = m;
+	of->tail = m;
+	of->n++;
+}
+
+/* Send the packets that wait for a neighbour, in their order, or drop them.
+ * @param mac  of the neighbour; NULL: drop */
+static void release(struct worker *w, const struct waiting_neigh *of,
+		   const struct rte_ether_addr *mac)
+{
+	struct rte_mbuf *m = of->head, *next;
+
+	for (unsigned int i = 0; i < of->n; i++, m = next) {
+		next = packet(m)->next;
+		if (mac)
+			tx_packet(w, m, of->neigh.port, mac);
+		else
+			drop(w, m, DROP_NO_NEIGHBOUR);
+	}
+}
+
+void neigh_wait_retry(struct worker *w)
+{
+	struct neigh_wait *p = &w->neigh_wait;
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < p->n; i++) {
+		struct rte_ether_addr mac;
+
+		if (neigh_lookup(&p->of[i].neigh, &mac))
+			release(w, &p->of[i], &mac);
+		else
+			p->of[kept++] = p->of[i];
+	}
+	p->n = kept;
+}
+
+bool neigh_wait_resolve(struct worker *w, const struct neigh *neigh, struct rte_ether_addr *mac)
+{
+	if (!neigh_lookup(neigh, mac))
+		return false;
+	if (find(&w->neigh_wait, neigh))
+		neigh_wait_retry(w);
+	return true;
+}
+
+void neigh_wait_expire(struct worker *w)
+{
+	struct neigh_wait *p = &w->neigh_wait;
+	unsigned int over = 0;
+
+	/* They are in the order of their time. */
+	while (over < p->n && w->flows.now >= p->of[over].until)
+		release(w, &p->of[over++], NULL);
+	if (!over)
+		return;
+	p->n -= over;
+	memmove(p->of, p->of + over, p->n * sizeof(p->of[0]));
+}
+
+void neigh_wait_drop(struct worker *w)
+{
+	struct neigh_wait *p = &w->neigh_wait;
+
+	while (p->n)
+		release(w, &p->of[--p->n], NULL);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file next_hop.h
+ * Where a packet (data at its IP header) goes next. Lcores that are online.
+ */
+#ifndef CYGNETD_NEXT_HOP_H
+#define CYGNETD_NEXT_HOP_H
+
+#include "host/neigh.h"
+#include "host/route.h"
+#include "ip/packet.h"
+
+/** The next hop to the packet's destination. */
+static inline struct next_hop packet_route(struct rte_mbuf *m)
+{
+	return packet_family(m) == AF_INET6 ? route_lookup(AF_INET6, packet_ip6(m)->dst_addr)
+					    : route_lookup(AF_INET, &packet_ip(m)->dst_addr);
+}
+
+/** The neighbour whose MAC address a frame carries on its way to dst. */
+static inline struct neigh next_neigh(const struct next_hop *hop, uint8_t af,
+				      const struct cygnet_addr *dst)
+{
+	return (struct neigh){
+		.addr = cygnet_addr_is_zero(&hop->gateway) ? *dst : hop->gateway,
+		.af = af,
+		.port = hop->port,
+	};
+}
+
+/** The same for a packet. */
+static inline struct neigh packet_neigh(struct rte_mbuf *m, const struct next_hop *hop)
+{
+	const struct cygnet_addr dst = packet_dst(m);
+
+	return next_neigh(hop, packet_family(m), &dst);
+}
+
+#endif

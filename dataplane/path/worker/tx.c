@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <rte_ethdev.h>
+#include <rte_ether.h>
+
+#include "host/port.h"
+#include "path/worker/handoff.h"
+#include "path/worker/tx.h"
+
+#define TAP_FRAME (uint32_t)(RTE_ETHER_MTU + RTE_ETHER_HDR_LEN)
+
+/* @param bytes  receives how many went out
+ * @return packets that went out */
+static uint16_t flush_batch(struct worker *w, struct mbuf_batch *batch, uint16_t ethdev,
+			    uint16_t queue, enum drop_reason full, uint64_t *bytes)
+{
+	unsigned int n = batch->n;
+	uint16_t sent;
+
+	*bytes = 0;
+	if (!n)
+		return 0;
+	/* Before the device has them: then they are not ours to read. */
+	for (unsigned int i = 0; i < n; i++)
+		*bytes += rte_pktmbuf_pkt_len(batch->m[i]);
+	sent = rte_eth_tx_burst(ethdev, queue, batch->m, (uint16_t)n);
+	for (unsigned int i = sent; i < n; i++) {
+		*bytes -= rte_pktmbuf_pkt_len(batch->m[i]);
+		drop(w, batch->m[i], full);
+	}
+	batch->n = 0;
+	return sent;
+}
+
+/* net_tap of DPDK 22.11 sends what the segments hold, but none of a packet that says to be
+ * longer than the MTU which the driver has; that it has no way to raise (port.c). */
+static void fit_tap(struct mbuf_batch *batch)
+{
+	for (unsigned int i = 0; i < batch->n; i++)
+		batch->m[i]->pkt_len = RTE_MIN(batch->m[i]->pkt_len, TAP_FRAME);
+}
+
+void tx_flush(struct worker *w)
+{
+	for (unsigned int p = 0; p < nports; p++) {
+		struct stats_port *s = &w->stats->port[p];
+		uint16_t queue = (uint16_t)(w->id % ports[p].queues);
+		uint64_t bytes;
+
+		s->tx_packets += flush_batch(w, &w->tx[p], ports[p].id, queue, DROP_TX_FULL,
+					     &bytes);
+		s->tx_bytes += bytes;
+		if (ports[p].mtu > RTE_ETHER_MTU)
+			fit_tap(&w->tap[p]);
+		s->to_kernel += flush_batch(w, &w->tap[p], ports[p].tap_id, 0, DROP_TAP_FULL,
+					    &bytes);
+	}
+}
+
+/* A port with a single queue has one sender, and ports are spread over the workers. */
+void tx_init(struct worker *w)
+{
+	for (unsigned int p = 0; p < nports; p++)
+		w->tx_owner[p] = (uint8_t)(ports[p].queues == 1 ? p % w->workers
+								: w->id % ports[p].queues);
+}
+
+static void add(struct worker *w, struct mbuf_batch *batch, struct rte_mbuf *m)
+{
+	batch->m[batch->n++] = m;
+	if (batch->n == RTE_DIM(batch->m))
+		tx_flush(w);
+}
+
+void tx_frame(struct worker *w, struct rte_mbuf *m, unsigned int port)
+{
+	if (w->tx_owner[port] == w->id) {
+		add(w, &w->tx[port], m);
+		return;
+	}
+	packet(m)->port = (uint8_t)port;
+	handoff(w, m, w->tx_owner[port], STAGE_TX);
+}
+
+void tap_frame(struct worker *w, struct rte_mbuf *m)
+{
+	unsigned int port = packet(m)->port, owner = tap_owner(w, port);
+
+	if (owner == w->id)
+		add(w, &w->tap[port], m);
+	else
+		handoff(w, m, owner, STAGE_TAP);
+}
+
+static bool push_ethernet(struct rte_mbuf *m, const struct rte_ether_addr *dst,
+			  const struct rte_ether_addr *src)
+{
+	rte_be16_t type = packet_family(m) == AF_INET6 ? rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV6)
+						       : rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4);
+	struct rte_ether_hdr *eth = (void *)rte_pktmbuf_prepend(m, sizeof(*eth));
+
+	if (!eth)
+		return false;
+	eth->dst_addr = *dst;
+	eth->src_addr = *src;
+	eth->ether_type = type;
+	return true;
+}
+
+void tx_packet(struct worker *w, struct rte_mbuf *m, unsigned int port,
+	       const struct rte_ether_addr *mac)
+{
+	struct rte_ether_addr own = port_mac(&ports[port]);
+
+	if (push_ethernet(m, mac, &own))
+		tx_frame(w, m, port);
+	else
+		drop(w, m, DROP_NO_BUFFER);
+}
+
+void tx_packet_behind(struct worker *w, struct rte_mbuf *m, unsigned int port, const uint8_t *eth)
+{
+	char *at = rte_pktmbuf_prepend(m, sizeof(struct rte_ether_hdr));
+
+	if (!at) {
+		drop(w, m, DROP_NO_BUFFER);
+		return;
+	}
+	memcpy(at, eth, sizeof(struct rte_ether_hdr));
+	tx_frame(w, m, port);
+}
+
+void tap_packet(struct worker *w, struct rte_mbuf *m)
+{
+	struct rte_ether_addr own = port_mac(&ports[packet(m)->port]);
+
+	if (push_ethernet(m, &own, &own))
+		tap_frame(w, m);
+	else
+		drop(w, m, DROP_NO_BUFFER);
+}

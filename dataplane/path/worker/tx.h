@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file tx.h
+ * Frames on their way out: of a port, or to the kernel by the TAP of a port. They are collected,
+ * and sent once a turn. Each call takes over the packet.
+ */
+#ifndef CYGNETD_TX_H
+#define CYGNETD_TX_H
+
+#include <rte_ether.h>
+
+#include "path/worker/worker.h"
+
+/** Find out which worker sends by each port. After the ports. */
+void tx_init(struct worker *w);
+
+/** Send a frame out of a port, by the worker of the port's queue. */
+void tx_frame(struct worker *w, struct rte_mbuf *m, unsigned int port);
+/** Give a frame to the kernel by the TAP of packet()->port, by the worker of that TAP. */
+void tap_frame(struct worker *w, struct rte_mbuf *m);
+
+/** Send a packet (data at its IP header) out of a port, to a neighbour.
+ * @param mac  of the neighbour */
+void tx_packet(struct worker *w, struct rte_mbuf *m, unsigned int port,
+	       const struct rte_ether_addr *mac);
+/** The same. @param eth  the Ethernet header, 14 bytes */
+void tx_packet_behind(struct worker *w, struct rte_mbuf *m, unsigned int port, const uint8_t *eth);
+/** Give a packet (data at its IP header, not longer than the TAP's MTU) to the kernel, as if it
+ * had come in by packet()->port. */
+void tap_packet(struct worker *w, struct rte_mbuf *m);
+
+/** Send what has been collected. */
+void tx_flush(struct worker *w);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file verdict.h
+ * What becomes of a packet by what its SA and the crypto device say of it: one place for those
+ * that go by burst.c and those that go by protect.c. Each counts what it says, and frees what
+ * it refuses. For the worker of the SA, in a turn in which the SA was there.
+ */
+#ifndef CYGNETD_VERDICT_H
+#define CYGNETD_VERDICT_H
+
+#include "base/sadb.h"
+#include "esp/esp.h"
+#include "esp/sa_count.h"
+#include "path/worker/worker.h"
+
+/** Whether a packet's number may be new (RFC 4303, 3.4.3), before it is known to be authentic. A
+ * number above the highest seen is new; for others ask the replay window. */
+static inline bool verdict_may_be_new(struct cygnet_sa *sa, uint64_t seq)
+{
+	if (seq > sa->seq || cygnet_replay_check(sadb, sa, seq))
+		return true;
+	sa_count_replay(sa);
+	return false;
+}
+
+/** Enter the number of a packet that is authentic: the same may have been under way twice.
+ * @return false: it has been dropped */
+static inline bool verdict_is_new(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa,
+				  uint64_t seq)
+{
+	if (cygnet_replay_update(sadb, sa, seq))
+		return true;
+	sa_count_replay(sa);
+	drop(w, m, DROP_REPLAY);
+	return false;
+}
+
+/** Count what was inside an authentic packet.
+ * @param reason  of esp_in_open(), esp_in_finish() or ah_in_finish()
+ * @param kept    bytes in front that were never protected: esp_out_kept()
+ * @return false: it goes no further, and is the caller's no more */
+static inline bool verdict_opened(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa,
+				  enum drop_reason reason, unsigned int kept)
+{
+	if (reason == DROP_NONE) {
+		sa_count(sa, rte_pktmbuf_data_len(m) - kept);
+		return true;
+	}
+	if (reason == DROP_DUMMY) {
+		sa_count(sa, 0);
+		w->stats->dummies++;
+		rte_pktmbuf_free(m);
+	} else {
+		drop(w, m, reason);
+	}
+	return false;
+}
+
+/** Drop a packet that the device has not done. @param status  not RTE_CRYPTO_OP_STATUS_SUCCESS */
+static inline void verdict_failed(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa,
+				  enum rte_crypto_op_status status)
+{
+	if (status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED) {
+		sa_count_forged(sa);
+		drop(w, m, DROP_AUTH_FAILED);
+	} else if (status == RTE_CRYPTO_OP_STATUS_NOT_PROCESSED) {
+		drop(w, m, DROP_ENGINE_FULL); /* no device took it */
+	} else {
+		drop(w, m, DROP_ENGINE_FAILED);
+	}
+}
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file worker.h
+ * A worker: one lcore with everything that it needs to carry packets. Only the ring `inbox` has
+ * other producers.
+ *
+ * Worker w polls every queue q of a port with q % workers == w (a port with one queue is worker
+ * port % n's) and the TAPs likewise. An SA belongs to the worker that its slot number names, so
+ * that its sequence numbers, replay window and order have one owner.
+ */
+#ifndef CYGNETD_WORKER_H
+#define CYGNETD_WORKER_H
+
+#include <rte_mbuf.h>
+#include <rte_ring.h>
+
+#include "base/drop.h"
+#include "base/rate.h"
+#include "base/stats.h"
+#include "conf/conf.h"
+#include "crypto/crypto.h"
+#include "crypto/device/sessions.h"
+#include "ip/packet.h"
+#include "path/fast/flow.h"
+#include "path/worker/held.h"
+#include "path/worker/neigh_wait.h"
+#include "path/worker/stage.h"
+
+/** Packets that a port gives in one burst. */
+#define BURST 64u
+_Static_assert(BURST <= CRYPTO_BATCH, "the packets of a burst fit into an empty crypto batch");
+_Static_assert(BURST <= STAGE_VECTOR, "a burst is a vector");
+
+struct mbuf_batch {
+	unsigned int n;
+	struct rte_mbuf *m[2 * BURST];
+};
+
+/** Packets on their way to another worker. */
+struct handoff {
+	unsigned int n;
+	struct rte_mbuf *m[BURST];
+};
+
+/** A packet that came out of an SA, until its next stage is known. */
+struct decrypted {
+	struct rte_mbuf *m;
+	const struct session *s; /* of the SA; valid in this turn */
+	uint8_t port;		/* that the protected packet came in by */
+	bool described;		/* its struct packet is filled in */
+	bool same_flow;		/* as the entry before it */
+	bool has_flow;		/* key and place are valid */
+	uint32_t place;
+	struct flow_key key;
+};
+
+/** An IKE datagram that the kernel has sent in fragments. */
+struct ike_datagram {
+	struct cygnet_addr src, dst;
+	uint32_t id;
+	uint64_t second;	/* when its first fragment came; clock_seconds() */
+};
+
+struct worker {
+	unsigned int id, workers;
+	bool idle_sleep;
+	bool drop_no_policy;
+	bool pass_hairpin;
+	bool count_stages;	/* cygnetctl show stages is asking */
+	struct rte_ring *inbox;	/* packets that other workers hand off */
+	struct rte_mempool *packets;
+	struct stats *stats;
+	uint64_t databases, others; /* changes seen so far: cygnet.h, changes.h */
+	struct flow_table flows;
+	struct session_table *sessions;
+	struct stages stages;
+	struct crypto_worker crypto;
+	struct decrypted decrypted[CRYPTO_BATCH];
+	unsigned int ndecrypted;
+	struct mbuf_batch tx[CONF_MAX_PORTS], tap[CONF_MAX_PORTS];
+	uint8_t tx_owner[CONF_MAX_PORTS]; /* worker of the queue that our packets leave by */
+	struct handoff handoff[CONF_MAX_WORKERS];	/* by worker */
+	struct reassembly *reassembly;
+	struct neigh_wait neigh_wait;	/* packets until their next hop is resolved */
+	struct hold hold;		/* packets until their policy has an SA */
+	struct ike_datagram ike_sent[16];	/* the latest, in a ring */
+	unsigned int ike_next;
+	struct rate icmp;	/* of ICMP errors that are sent */
+	struct rate too_big;	/* of ICMP errors that are looked at */
+};
+
+/** By number. */
+extern struct worker workers[CONF_MAX_WORKERS];
+
+static inline void drop(struct worker *w, struct rte_mbuf *m, enum drop_reason reason)
+{
+	packet_drop(w->stats, m, reason);
+}
+
+/** Which worker owns an SA. */
+static inline unsigned int sa_owner(const struct worker *w, uint32_t sa)
+{
+	return sa % w->workers;
+}
+
+/** Which worker serves the TAP of a port. */
+static inline unsigned int tap_owner(const struct worker *w, unsigned int port)
+{
+	return port % w->workers;
+}
+
+/** Begin the struct packet of a frame that has come. @param port  index in ports[] */
+static inline void packet_received(const struct worker *w, struct rte_mbuf *m, unsigned int port)
+{
+	packet_begin(m, port, w->flows.epoch);
+}
+
+#endif
