@@ -268,7 +268,7 @@ static void test_other_algorithms(void **state)
 	refuse_sa("unknown encryption");
 }
 
-/** What kernel-netlink of 5.9.8 installs, and kernels have: as in the README,
+/** What kernel-netlink of 5.9.8 installs, and kernels have: as in docs/algorithms.md,
  * what is done, and what is refused by the name that strongSwan has for it */
 typedef struct {
 	uint16_t ike;
