@@ -9,7 +9,6 @@
 
 #include <rte_cfgfile.h>
 
-#include "base/sadb.h"
 #include "conf/conf.h"
 #include "conf/conf_lines.h"
 #include "cygnet.h"

@@ -12,8 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/sadb.h"
-
 #define CONF_PATH "/etc/cygnet/cygnetd.conf"
 #define CONF_STATE "/var/lib/cygnet"
 #define CONF_MAX_PORTS 16

@@ -11,7 +11,7 @@
 #define CYGNETD_CORE_H
 
 #include "conf/conf.h"
-#include "crypto/crypto.h"
+#include "crypto/crypto_worker.h"
 
 /** Packets of a batch that goes to a core: cores share the packets of one SA. */
 #define CRYPTO_CORE_BATCH 32u

@@ -72,7 +72,7 @@
 #ifndef CYGNETD_FAILOVER_H
 #define CYGNETD_FAILOVER_H
 
-#include "crypto/crypto.h"
+#include "crypto/crypto_worker.h"
 
 /** A device has failed a packet of a session, and may have encrypted it. */
 void failover_shun(struct session *s, unsigned int device);
@@ -115,5 +115,10 @@ void failover_move_away(struct crypto_worker *c, unsigned int device);
 /** Note whether a device gives something back. Each turn in which it has packets.
  * @param done  those that it has given back in this turn */
 void failover_watch(struct crypto_worker *c, unsigned int device, unsigned int done);
+/** A received packet that a device has failed by call: another device does it, by its queue. It and
+ * packets of its SA behind it come back in their order. Takes over the packet, of which struct
+ * packet says everything. */
+void crypto_retry(struct crypto_worker *c, struct rte_mbuf *m, const struct esp_job *job,
+		  unsigned int device);
 
 #endif

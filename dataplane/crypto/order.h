@@ -8,7 +8,7 @@
 #ifndef CYGNETD_ORDER_H
 #define CYGNETD_ORDER_H
 
-#include "crypto/crypto.h"
+#include "crypto/crypto_worker.h"
 
 /** A packet of packet()->session goes to a queue or a crypto core. */
 void order_append(struct rte_mbuf *m);
@@ -22,5 +22,10 @@ static inline bool order_waits(const struct session *s)
 }
 /** A packet is back, for good: it and packets that only waited for it are ready. */
 void order_release(struct crypto_worker *c, struct rte_mbuf *m, unsigned int status);
+
+/** The next packet whose turn it is, with packet()->status. @return NULL: there is none now */
+struct rte_mbuf *crypto_ready(struct crypto_worker *c);
+/** A packet has been done, and has to wait for one of its SA before it that crypto_retry() has. */
+void crypto_wait(struct crypto_worker *c, struct rte_mbuf *m, enum rte_crypto_op_status status);
 
 #endif

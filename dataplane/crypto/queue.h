@@ -7,7 +7,7 @@
 #ifndef CYGNETD_QUEUE_H
 #define CYGNETD_QUEUE_H
 
-#include "crypto/crypto.h"
+#include "crypto/crypto_worker.h"
 
 /** Have a device do a packet as crypto_job() says, or another one if the device does not take it.
  * @return DROP_NONE, or why no queue took the packet */
@@ -21,5 +21,7 @@ bool queue_put(struct crypto_worker *c, struct rte_crypto_op *op, const struct c
 /** crypto_poll() of device poll->device: one burst.
  * @return whether to call again with the same device */
 bool queue_poll(struct crypto_worker *c, struct crypto_poll *poll);
+/** Give up the packets that wait for a device: cygnetd ends. They are in crypto_ready(). */
+void crypto_drain(struct crypto_worker *c);
 
 #endif

@@ -7,7 +7,7 @@
 #ifndef CYGNETD_SYNC_QUEUE_H
 #define CYGNETD_SYNC_QUEUE_H
 
-#include "crypto/crypto.h"
+#include "crypto/crypto_worker.h"
 
 /** Who executes a batch. */
 struct crypto_executor {

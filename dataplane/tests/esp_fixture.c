@@ -13,8 +13,8 @@
 #include "eal_fixture.h"
 #include "esp/ah.h"
 #include "esp_fixture.h"
-#include "worker_fixture.h"
 #include "path/worker/worker.h"
+#include "worker_fixture.h"
 
 #define SAS 16u
 #define PACKETS 511u

@@ -10,12 +10,12 @@
 #include <rte_cryptodev.h>
 
 #include "base/event.h"
+#include "crypto/core.h"
 #include "crypto/device/sessions.h"
 #include "esp_fixture.h"
-#include "crypto/core.h"
 #include "host/route.h"
-#include "worker_fixture.h"
 #include "path/worker/worker.h"
+#include "worker_fixture.h"
 
 #define IN DROP_POLICY_INBOUND
 #define OUT DROP_NO_ROUTE

@@ -9,8 +9,8 @@
 #include "base/sadb.h"
 #include "esp_fixture.h"
 #include "host/route.h"
-#include "worker_fixture.h"
 #include "path/worker/worker.h"
+#include "worker_fixture.h"
 
 #define ROUNDS 15000u
 

@@ -12,8 +12,8 @@
 #include "crypto/device/sessions.h"
 #include "esp_fixture.h"
 #include "host/route.h"
-#include "worker_fixture.h"
 #include "path/worker/worker.h"
+#include "worker_fixture.h"
 
 #define IN DROP_POLICY_INBOUND
 #define OUT DROP_NO_ROUTE

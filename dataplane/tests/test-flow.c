@@ -10,7 +10,7 @@
 
 #include "eal_fixture.h"
 #include "esp/session.h"
-#include "path/fast/flow.h"
+#include "path/worker/flow.h"
 
 #define PORT PACKET_FROM_PORT(1)
 

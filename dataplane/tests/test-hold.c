@@ -12,9 +12,9 @@
 #include "esp_fixture.h"
 #include "host/route.h"
 #include "path/hold.h"
-#include "worker_fixture.h"
 #include "path/policy.h"
 #include "path/worker/worker.h"
+#include "worker_fixture.h"
 
 #define REQID 42
 

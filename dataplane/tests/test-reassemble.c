@@ -10,9 +10,9 @@
 #include "crypto/device/pool.h"
 #include "gateway_fixture.h"
 #include "host/port.h"
-#include "worker_fixture.h"
 #include "path/hold.h"
 #include "path/reassemble.h"
+#include "worker_fixture.h"
 
 #define PACKETS 128u
 #define ROOM 2304u

@@ -18,8 +18,8 @@
 #include "host/port.h"
 #include "host/route.h"
 #include "path/fast/sa_route.h"
-#include "worker_fixture.h"
 #include "path/worker/worker.h"
+#include "worker_fixture.h"
 
 #define OUT DROP_NO_ROUTE
 #define SESSIONS 2u

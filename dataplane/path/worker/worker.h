@@ -21,7 +21,7 @@
 #include "crypto/crypto.h"
 #include "crypto/device/sessions.h"
 #include "ip/packet.h"
-#include "path/fast/flow.h"
+#include "path/worker/flow.h"
 #include "path/worker/held.h"
 #include "path/worker/neigh_wait.h"
 #include "path/worker/stage.h"

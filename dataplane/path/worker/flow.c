@@ -10,7 +10,7 @@
 #include <rte_random.h>
 
 #include "ip/l4.h"
-#include "path/fast/flow.h"
+#include "path/worker/flow.h"
 
 int flows_create(struct flow_table *table, uint32_t flows)
 {
