@@ -31,21 +31,17 @@ struct crypto_vectors {
 	int32_t status[CRYPTO_BATCH];
 };
 
-/** Neighbouring packets of one session on one device. All that a device's call needs to know of the
- * session: another core reads no line that the session's worker writes. */
+/** Neighbouring packets of one session on one device. */
 struct crypto_run {
-	void *crypto;		/* cryptodev session */
-	union rte_crypto_sym_ofs ofs; /* what of each range the cipher leaves out */
+	const struct session *s;
 	uint8_t device;		/* index in engine_device[] */
-	uint8_t form;		/* enum suite_form */
-	bool callable;		/* session.by_call; else only by queue */
 	uint8_t from, n;	/* packets */
 };
 
 struct crypto_batch {
 	unsigned int n;
 	unsigned int known;	/* packets of these without a struct packet */
-	unsigned int nruns;	/* of run[], once the batch has been run */
+	unsigned int nruns;	/* of run[], once the batch has been executed */
 	bool done;		/* atomic: a crypto core has run the batch */
 	struct rte_mbuf *m[CRYPTO_BATCH];
 	struct session *s[CRYPTO_BATCH];
@@ -53,7 +49,8 @@ struct crypto_batch {
 	bool described[CRYPTO_BATCH];	/* the packet's struct packet is filled in */
 	uint8_t port[CRYPTO_BATCH];	/* if not: the port that the packet came in by, */
 	uint64_t seq[CRYPTO_BATCH];	/* inbound: its sequence number, */
-	uint8_t icv[CRYPTO_BATCH][ESP_ICV_MAX]; /* and its ICV, if something else is in its place */
+	uint8_t icv[CRYPTO_BATCH][ESP_ICV_MAX]; /* and its ICV, if something else is in its place; */
+	uint8_t iv[CRYPTO_BATCH][16], aad[CRYPTO_BATCH][16]; /* else they are in its job */
 	struct crypto_run run[CRYPTO_BATCH];
 	struct esp_job job[CRYPTO_BATCH] __rte_cache_aligned;
 	struct crypto_vectors v;
@@ -98,10 +95,5 @@ static inline enum rte_crypto_op_status crypto_vectors_status(const struct crypt
  * @param device  that has the session */
 void crypto_batch_add(struct crypto_batch *b, struct rte_mbuf *m, struct session *s,
 		      unsigned int device);
-/** Find the runs of a batch. Before it is executed; the sessions' worker. */
-void crypto_batch_find_runs(struct crypto_batch *b);
-/** Fill in a run for packets of a session. */
-void crypto_run_set(struct crypto_run *run, const struct session *s, unsigned int device,
-		    unsigned int from, unsigned int n);
 
 #endif

@@ -17,9 +17,10 @@ static void call(const struct crypto_run *run, struct crypto_vectors *v, unsigne
 		.digest = v->icv + from,
 		.status = v->status + from,
 	};
+	const union rte_crypto_sym_ofs ofs = {.raw = run->s->chain_ofs};
 
-	rte_cryptodev_sym_cpu_crypto_process(engine_device[run->device].id, run->crypto, run->ofs,
-					     &vec);
+	rte_cryptodev_sym_cpu_crypto_process(engine_device[run->device].id,
+					     run->s->at[run->device], ofs, &vec);
 }
 
 static unsigned int class_of(const struct crypto_vectors *v, unsigned int i)
@@ -77,7 +78,7 @@ void crypto_call(const struct crypto_run *run, struct crypto_vectors *v)
 {
 	uint8_t which[CRYPTO_BATCH];
 
-	if (run->form != SUITE_CHAIN) {
+	if (!run->s->chain_ofs) {
 		call(run, v, run->from);
 		return;
 	}

@@ -53,7 +53,6 @@ static void send_batch(struct crypto_worker *c)
 
 	if (lane->filling - lane->oldest >= lane->size || !b->n)
 		return;
-	crypto_batch_find_runs(b);
 	/* The ring has room for all batches that there are. */
 	if (rte_ring_enqueue(batches, b) == 0)
 		lane->filling++;

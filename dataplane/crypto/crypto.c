@@ -80,7 +80,6 @@ void crypto_run(struct crypto_worker *c)
 {
 	const struct crypto_executor self = {(uint16_t)c->id, c->ops, c};
 
-	crypto_batch_find_runs(&c->batch);
 	crypto_execute(&self, &c->batch);
 }
 

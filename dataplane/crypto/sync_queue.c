@@ -6,36 +6,37 @@
 
 /* Tries in which a device may give nothing back before the worker gives it up. */
 #define PATIENCE 1000u
-#define AHEAD 4u /* runs, by which keys are fetched before they are needed */
+#define AHEAD 4u /* packets, by which keys are fetched before they are needed */
 
 /* Packets that go through a queue. */
 struct pass {
 	unsigned int device, n;
 	unsigned int in, out;		/* that the device took; that came back */
 	uint8_t packet[CRYPTO_BATCH];	/* of the batch */
-	uint8_t run[CRYPTO_BATCH];	/* of each packet of the batch */
 	struct rte_crypto_op *op[CRYPTO_BATCH], *back[CRYPTO_BATCH];
 };
 
 /* Describe to the queue what a call would be told. */
 static void describe(struct rte_crypto_op *op, const struct crypto_batch *b, unsigned int i,
-		     const struct crypto_run *run)
+		     unsigned int device)
 {
 	const struct rte_crypto_vec *range = &b->v.range[i];
+	const struct session *s = b->s[i];
+	const union rte_crypto_sym_ofs ofs = {.raw = s->chain_ofs};
 	struct rte_crypto_sym_op *sym = op->sym;
 	uint32_t at = (uint32_t)((uint8_t *)range->base - rte_pktmbuf_mtod(b->m[i], uint8_t *));
-	uint32_t head = run->ofs.ofs.cipher.head;
+	uint32_t head = ofs.ofs.cipher.head;
 
-	rte_crypto_op_attach_sym_session(op, run->crypto);
-	if (!run->callable) {
+	rte_crypto_op_attach_sym_session(op, s->at[device]);
+	if (!s->by_call) {
 		*crypto_op_job(op) = b->job[i];
-		crypto_op_describe(op, b->m[i], run->form);
+		crypto_op_describe(op, b->m[i], s->form);
 		return;
 	}
 	memcpy(crypto_op_job(op)->iv, b->v.iv[i].va, sizeof(crypto_op_job(op)->iv));
 	sym->m_src = b->m[i];
 	sym->cipher.data.offset = at + head;
-	sym->cipher.data.length = range->len - head - run->ofs.ofs.cipher.tail;
+	sym->cipher.data.length = range->len - head - ofs.ofs.cipher.tail;
 	sym->auth.data.offset = at;
 	sym->auth.data.length = range->len;
 	sym->auth.digest.data = b->v.icv[i].va;
@@ -138,13 +139,11 @@ static void finish_some(struct crypto_worker *c, struct crypto_batch *b, const s
 static void call_each(struct crypto_batch *b, const struct pass *p)
 {
 	for (unsigned int i = 0; i < p->n; i++) {
-		struct crypto_run one = b->run[p->run[p->packet[i]]];
+		const struct crypto_run one = {b->s[p->packet[i]], (uint8_t)p->device, p->packet[i], 1};
 
-		if (!one.callable)
-			continue; /* its status is EIO */
-		one.from = p->packet[i];
-		one.n = 1;
-		crypto_call(&one, &b->v);
+		/* Else its status is EIO. */
+		if (one.s->by_call)
+			crypto_call(&one, &b->v);
 	}
 }
 
@@ -157,7 +156,7 @@ static void by_queue(const struct crypto_executor *e, struct crypto_batch *b, st
 	}
 	crypto_sort(&b->v, p->packet, p->n);
 	for (unsigned int i = 0; i < p->n; i++)
-		describe(p->op[i], b, p->packet[i], &b->run[p->run[p->packet[i]]]);
+		describe(p->op[i], b, p->packet[i], p->device);
 	pass_through(e, p);
 	if (p->out < p->n) {
 		finish_some(e->worker, b, p);
@@ -167,44 +166,61 @@ static void by_queue(const struct crypto_executor *e, struct crypto_batch *b, st
 		b->v.status[p->packet[i]] = finish(p->op[i]);
 }
 
-static void add_run(struct pass *p, const struct crypto_run *run, unsigned int number)
+static void add_run(struct pass *p, const struct crypto_run *run)
 {
 	p->device = run->device;
-	for (unsigned int i = run->from; i < (unsigned int)run->from + run->n; i++) {
-		p->run[i] = (uint8_t)number;
-		p->packet[p->n++] = (uint8_t)i;
-	}
+	for (unsigned int i = 0; i < run->n; i++)
+		p->packet[p->n++] = (uint8_t)(run->from + i);
+}
+
+static unsigned int run_length(const struct crypto_batch *b, unsigned int from)
+{
+	unsigned int i = from + 1;
+
+	while (i < b->n && b->s[i] == b->s[from] && b->device[i] == b->device[from] &&
+	       b->described[i] == b->described[from])
+		i++;
+	return i - from;
 }
 
 /* Chains of several SAs; not if the queue has packets of other batches, which would come back too. */
 static bool goes_by_queue(const struct crypto_executor *e, const struct crypto_batch *b,
 			  const struct crypto_run *run, const struct pass *p)
 {
-	if (!run->callable)
+	if (!run->s->by_call)
 		return true;
-	return b->nruns > 1 && run->form == SUITE_CHAIN &&
-	       !(e->worker && e->worker->at[run->device]) && (!p->n || run->device == p->device);
+	return run->n < b->n && run->s->chain_ofs && !(e->worker && e->worker->at[run->device]) &&
+	       (!p->n || run->device == p->device);
+}
+
+static void execute_run(const struct crypto_executor *e, struct crypto_batch *b,
+			const struct crypto_run *run, struct pass *p)
+{
+	if (!goes_by_queue(e, b, run, p)) {
+		crypto_call(run, &b->v);
+		return;
+	}
+	if (p->n && p->device != run->device) {
+		by_queue(e, b, p);
+		p->n = 0;
+	}
+	add_run(p, run);
 }
 
 void crypto_execute(const struct crypto_executor *e, struct crypto_batch *b)
 {
 	struct pass p;
 
-	p.n = 0;
-	for (unsigned int k = 0; k < b->nruns; k++) {
-		const struct crypto_run *run = &b->run[k];
+	p.n = b->nruns = 0;
+	for (unsigned int i = 0; i < b->n;) {
+		struct crypto_run *run = &b->run[b->nruns++];
 
-		if (k + AHEAD < b->nruns)
-			session_prefetch_keys(b->run[k + AHEAD].crypto);
-		if (!goes_by_queue(e, b, run, &p)) {
-			crypto_call(run, &b->v);
-			continue;
-		}
-		if (p.n && p.device != run->device) {
-			by_queue(e, b, &p);
-			p.n = 0;
-		}
-		add_run(&p, run, k);
+		*run = (struct crypto_run){b->s[i], b->device[i], (uint8_t)i,
+					   (uint8_t)run_length(b, i)};
+		if (i + AHEAD < b->n && b->s[i + AHEAD] != run->s)
+			session_prefetch_keys(b->s[i + AHEAD]->at[b->device[i + AHEAD]]);
+		i += run->n;
+		execute_run(e, b, run, &p);
 	}
 	if (p.n)
 		by_queue(e, b, &p);

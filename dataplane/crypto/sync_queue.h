@@ -17,8 +17,8 @@ struct crypto_executor {
 };
 
 /**
- * Execute a batch whose runs have been found: runs by call, or chains of several SAs by queue. The
- * status of each packet is in b->v.status.
+ * Execute a batch: runs by call, or chains of several SAs by queue. The status of each packet is in
+ * b->v.status, the runs are in b->run.
  */
 void crypto_execute(const struct crypto_executor *e, struct crypto_batch *b);
 /**

@@ -47,7 +47,6 @@ struct session {
 	uint8_t aad_at;		/* offset of the associated data where they are put, bytes */
 	bool salted;		/* the device's IV begins with the salt */
 	bool gcm;		/* AES-GCM */
-	bool by_call;		/* a device of the CPU may be called for its packets */
 	bool by_queue;		/* a device has failed one, and all go by queue: failover.h */
 	bool inbound, esn;
 	bool ah;		/* else ESP */
@@ -61,6 +60,10 @@ struct session {
 	uint16_t to_blame;	/* and that is its fault if another device does the next one */
 	struct esp_front front __attribute__((aligned(16))); /* tunnel mode, outbound */
 	struct sa_route route;
+	/* A crypto core reads this line alone: the worker does not write it. */
+	uint64_t chain_ofs;	/* union rte_crypto_sym_ofs: what of a chain's range the cipher leaves
+				 * out; 0: no chain */
+	bool by_call;		/* a device of the CPU may be called for its packets */
 	void *at[STATS_MAX_DEVICES];	/* the cryptodev session on each device, once needed */
 
 	struct rte_mbuf *head, *tail;	/* packets in devices' queues, in the order in which

@@ -20,24 +20,21 @@ FILES = (
     ("port: frame into a buffer", "driver/source.c"),
     ("port: count and free", "driver/*.c"),
     ("crypto: driver and cipher", "ipsec-mb-gcm/*.c kernels/*.c"),
-    ("crypto: calls of the driver", "crypt.c crypt_*.c crypto_core.c failover.c engine.c offload.c measure.c suite.c"),
-    ("ESP and AH: headers, trailer, IV", "esp_*.c ah_*.c outer.c algorithm.c"),
-    ("shortcut: packets of known flows", "shortcut.c short_way.h opened.c learn.c flow.c burst.c"),
-    ("receive: checks of the frame", "wire.c frame.c headers.c packet.c receive.c reassemble.c partial.c proxy.c"),
-    ("route lookups", "route.c fib.c way.c own_addr.c"),
-    ("SPD lookups", "spd.c selector.c tuple.c policy.c"),
+    ("crypto: batches, calls of the driver", "dataplane/crypto/*.c dataplane/crypto/*/*.c"),
+    ("SA: state, limits, number or window", "esp/lifetime.c esp/mapping.c replay.c window.h window.c"),
+    ("ESP and AH: headers, trailer, IV", "dataplane/esp/*.c"),
+    ("known flows", "path/fast/*.c path/fast/*.h path/worker/flow.c"),
+    ("stages", "dataplane/path/*.c dataplane/ip/*.c"),
+    ("transmit: Ethernet, batch, hand-off", "path/worker/*.c host/neigh.c"),
+    ("route lookups", "host/route.c host/fib.c host/local_addr.c"),
+    ("SPD lookups", "spd.c selector.c tuple.c"),
     ("SAD lookup", "sad.c"),
-    ("SA: state, limits, number or window",
-     "protect.c session.c lifetime.c mapping.c replay.c window.h window.c"),
-    ("policy and hand-over", "plain.c handover.c hold.c fanout.c"),
-    ("transmit: neighbour, Ethernet, batch",
-     "transmit.c neigh.c pending.c mtu.c path_mtu.c fragment.c fragment6.c icmp*.c"),
-    ("the loop", "worker.c main.c changes.c netlink*.c control.c telemetry.c stats.c port.c"),
+    ("the loop", "dataplane/*.c dataplane/host/*.c dataplane/base/*.c"),
     ("SAD and SPD in memory", "lib/*.c"),
 )
 
-# Those into which the compiler puts so much of another file that they count as that.
-INLINED = {"poll_wire": "dataplane/shortcut.c", "poll_tap": "dataplane/receive.c"}
+# Functions into which the compiler puts so much of another file that they count as that.
+INLINED = {"poll_wire": "dataplane/path/fast/receive.c", "turn": "dataplane/path/fast/receive.c"}
 
 # The others', and what has no source file: the first pattern that fits "library function".
 STAGES = (

@@ -6,7 +6,7 @@
 
 #include "crypto/device/op.h"
 #include "crypto/device/suite.h"
-#include "esp/esp.h"
+#include "esp/esp_common.h"
 
 #define KEYS_MAX 3u
 
@@ -95,6 +95,19 @@ static bool can_call(const struct cygnet_sa *sa)
 	return false;
 }
 
+/* A chain's cipher leaves out the header, which is only authentic, and the high half of the sequence
+ * number, which is not sent. The range of an AEAD is all text. */
+static uint64_t chain_ofs(const struct session *s)
+{
+	union rte_crypto_sym_ofs ofs = {.raw = 0};
+
+	if (s->form == SUITE_CHAIN) {
+		ofs.ofs.cipher.head = (uint16_t)esp_chain_head(s);
+		ofs.ofs.cipher.tail = (uint16_t)esn_len(s);
+	}
+	return ofs.raw;
+}
+
 void suite_describe(struct session *s, const struct cygnet_sa *sa)
 {
 	const struct cipher *c = &ciphers[sa->cipher];
@@ -112,6 +125,7 @@ void suite_describe(struct session *s, const struct cygnet_sa *sa)
 	memcpy(salt + sizeof(s->salt) - c->salt_len, sa->cipher_key + sa->cipher_key_len,
 	       c->salt_len);
 	s->aad_at = sa->cipher == CYGNET_CIPHER_AES_CCM ? 18 : 0;
+	s->chain_ofs = chain_ofs(s);
 }
 
 static void aead(struct rte_crypto_sym_xform *x, const struct cygnet_sa *sa)

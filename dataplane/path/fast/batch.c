@@ -22,17 +22,17 @@ static void describe(struct crypto_batch *b, const struct session *s, uint8_t *i
 	unsigned int i = b->n;
 
 	if (s->salted)
-		esp_nonce_salted(b->job[i].iv, s, &number);
+		esp_nonce_salted(b->iv[i], s, &number);
 	else
-		memset(b->job[i].iv, 0, sizeof(b->job[i].iv));
+		memset(b->iv[i], 0, sizeof(b->iv[i]));
 	if (s->form == SUITE_AEAD) {
-		esp_aad(b->job[i].aad, s, s->front.spi, seq);
-		crypto_vectors_set(&b->v, i, ip, padded, ip + padded, b->job[i].iv, b->job[i].aad);
+		esp_aad(b->aad[i], s, s->front.spi, seq);
+		crypto_vectors_set(&b->v, i, ip, padded, ip + padded, b->iv[i], b->aad[i]);
 	} else {
 		esn_write(s, ip + padded, seq);
 		crypto_vectors_set(&b->v, i, esp,
 				  (unsigned int)(ip - esp) + padded + esn_len(s), ip + padded,
-				  b->job[i].iv, NULL);
+				  b->iv[i], NULL);
 	}
 }
 
@@ -64,7 +64,6 @@ static void push(struct crypto_batch *b, struct rte_mbuf *m, struct session *s, 
 	b->device[i] = s->device;
 	b->described[i] = false;
 	b->port[i] = (uint8_t)port;
-	b->known++;
 }
 
 /* Sequence numbers are taken, and packets counted, for all at once. */
@@ -97,11 +96,11 @@ static void describe_in(struct crypto_batch *b, const struct session *s, uint8_t
 	uint32_t spi;
 
 	if (s->salted)
-		esp_nonce_salted(b->job[i].iv, s, iv);
+		esp_nonce_salted(b->iv[i], s, iv);
 	if (s->form == SUITE_AEAD) {
 		memcpy(&spi, esp, sizeof(spi));
-		esp_aad(b->job[i].aad, s, spi, seq);
-		crypto_vectors_set(&b->v, i, iv + s->iv_len, text, icv, b->job[i].iv, b->job[i].aad);
+		esp_aad(b->aad[i], s, spi, seq);
+		crypto_vectors_set(&b->v, i, iv + s->iv_len, text, icv, b->iv[i], b->aad[i]);
 		return;
 	}
 	if (esn_len(s)) {
@@ -109,7 +108,7 @@ static void describe_in(struct crypto_batch *b, const struct session *s, uint8_t
 		esn_write(s, icv, seq);
 	}
 	crypto_vectors_set(&b->v, i, esp, (unsigned int)(icv - esp) + esn_len(s),
-			  esn_len(s) ? b->icv[i] : icv, s->salted ? b->job[i].iv : iv, NULL);
+			  esn_len(s) ? b->icv[i] : icv, s->salted ? b->iv[i] : iv, NULL);
 }
 
 static enum drop_reason prepare_in(struct crypto_batch *b, struct rte_mbuf *m, struct session *s)
@@ -150,5 +149,11 @@ static void add_in(struct worker *w, struct rte_mbuf *const *m, unsigned int n, 
 void fast_batch_add(struct worker *w, struct rte_mbuf *const *m, unsigned int n, struct session *s,
 		    unsigned int port)
 {
-	(s->inbound ? add_in : add_out)(w, m, n, s, port);
+	unsigned int before = w->crypto.batch.n;
+
+	if (s->inbound)
+		add_in(w, m, n, s, port);
+	else
+		add_out(w, m, n, s, port);
+	w->crypto.batch.known += w->crypto.batch.n - before;
 }
