@@ -7,7 +7,8 @@
 #define CLASSES 32u
 #define CLASS_SHIFT 6	/* of 64 bytes: a block of most hashes */
 
-static void call(const struct crypto_run *run, struct crypto_vectors *v, unsigned int from)
+static __rte_always_inline void call(const struct crypto_run *run, struct crypto_vectors *v,
+				     unsigned int from)
 {
 	struct rte_crypto_sym_vec vec = {
 		.num = run->n,
@@ -74,18 +75,22 @@ static void call_in_order(const struct crypto_run *run, struct crypto_vectors *v
 		v->status[order[i]] = sorted.status[i];
 }
 
-void crypto_call(const struct crypto_run *run, struct crypto_vectors *v)
+static void call_chain(const struct crypto_run *run, struct crypto_vectors *v)
 {
 	uint8_t which[CRYPTO_BATCH];
 
-	if (!run->s->chain_ofs) {
-		call(run, v, run->from);
-		return;
-	}
 	for (unsigned int i = 0; i < run->n; i++)
 		which[i] = (uint8_t)(run->from + i);
 	if (crypto_sort(v, which, run->n))
 		call_in_order(run, v, which);
+	else
+		call(run, v, run->from);
+}
+
+void crypto_call(const struct crypto_run *run, struct crypto_vectors *v)
+{
+	if (run->s->chain_ofs)
+		call_chain(run, v);
 	else
 		call(run, v, run->from);
 }
