@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Every invariant of the databases, for tests and for a doubtful administrator. */
+/* Checks all invariants of the databases, for tests and for administrators. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "spd.h"
 #include "tuple.h"
 
-/* What a slot was found as. */
+/* Where a slot was found. */
 enum { FOUND_NOWHERE, FOUND_IN_CHAIN, FOUND_FREE, FOUND_RETIRED };
 
 struct check {
@@ -27,7 +27,7 @@ static void violated(struct check *c, const char *format, ...)
 {
 	va_list args;
 
-	if (c->err) /* the first one counts */
+	if (c->err) /* report only the first violation */
 		return;
 	c->err = -EBADMSG;
 	va_start(args, format);
@@ -36,12 +36,12 @@ static void violated(struct check *c, const char *format, ...)
 	va_end(args);
 }
 
-/* @return false if the walk must not go on from here */
+/* Mark a slot as found. @return false if the walk must stop */
 static bool found(struct check *c, const struct slots *s, uint8_t *mark, uint32_t index, int as,
 		  const char *kind)
 {
 	if (index >= s->pool->fresh)
-		violated(c, "%s %u is used, but the first unused is %u", kind, index,
+		violated(c, "%s %u is in use, but slots from %u on were never used", kind, index,
 			 s->pool->fresh);
 	else if (mark[index])
 		violated(c, "%s %u is in two lists", kind, index);
@@ -50,7 +50,7 @@ static bool found(struct check *c, const struct slots *s, uint8_t *mark, uint32_
 	return !c->err;
 }
 
-/* @return how many slots are in the list; last is the reference to its end */
+/* @param[out] last  reference to the last slot of the list. @return number of slots in it */
 static uint32_t walk_list(struct check *c, const struct slots *s, uint8_t *mark, uint32_t ref,
 			  int as, const char *kind, uint32_t *last)
 {
@@ -67,7 +67,8 @@ static uint32_t walk_list(struct check *c, const struct slots *s, uint8_t *mark,
 		if (!found(c, s, mark, index, as, kind))
 			break;
 		if (as == FOUND_RETIRED && *slot_epoch(s, index) < epoch)
-			violated(c, "%s %u was retired before the one it waits for", kind, index);
+			violated(c, "retired %s %u is queued behind one of a later epoch", kind,
+				 index);
 		epoch = *slot_epoch(s, index);
 		*last = ref;
 		ref = *slot_link(s, index);
@@ -103,7 +104,7 @@ static void check_pool(struct check *c, const struct slots *s, uint8_t *mark, ui
 	}
 }
 
-/* The same one twice in a chain would be two answers to one packet. */
+/* An id must be unique: a lookup returns one SA. */
 static bool same_id(const struct cygnet_sa *a, const struct cygnet_sa *b)
 {
 	const struct cygnet_path *path = cygnet_sa_path(b);
@@ -175,7 +176,7 @@ static void check_policy(struct check *c, uint32_t index, const uint32_t *bucket
 	const struct tuple_list *list;
 
 	if (p->dir >= CYGNET_DIRS || p->tuple >= LAYOUT_TUPLES || !p->refs) {
-		violated(c, "policy %u has impossible fields", index);
+		violated(c, "policy %u has a direction, tuple or count out of range", index);
 		return;
 	}
 	if (spd_bucket(c->db, p->dir, &p->sel) != bucket)
@@ -184,7 +185,8 @@ static void check_policy(struct check *c, uint32_t index, const uint32_t *bucket
 	if (list->tuple[p->tuple].key != tuple_pack(tuple_of(p->dir, &p->sel)))
 		violated(c, "policy %u is counted in the wrong tuple", index);
 	if (list->tuple[p->tuple].best > p->priority)
-		violated(c, "policy %u is better than its tuple promises", index);
+		violated(c, "policy %u has a lower priority value than the bound of its tuple",
+			 index);
 	tuples[list - c->db->header->tuples][p->tuple]++;
 }
 
@@ -209,7 +211,7 @@ static void check_policies(struct check *c, const struct slots *s, uint8_t *mark
 				break;
 			check_policy(c, index, &db->policy_table[b], tuples);
 			if (before && spd_wins(&db->policies[index], before))
-				violated(c, "the chain of policy %u is not sorted", index);
+				violated(c, "policy %u is not in the order of its chain", index);
 			before = &db->policies[index];
 			ref = db->policies[index].next;
 			chained++;
@@ -243,11 +245,11 @@ static void check_replay(struct check *c, const struct slots *s)
 		if (c->db->sas[i].state == CYGNET_SLOT_FREE || block >= c->db->replay_blocks)
 			continue;
 		if (owned[block]++)
-			violated(c, "replay window %u has two SAs", block);
+			violated(c, "two SAs own replay window %u", block);
 		used++;
 	}
 	if (h->replay_fresh > c->db->replay_blocks)
-		violated(c, "%u replay windows of %u", h->replay_fresh, c->db->replay_blocks);
+		violated(c, "%u replay windows used of %u", h->replay_fresh, c->db->replay_blocks);
 	for (uint32_t ref = h->replay_free; ref && !c->err; free_blocks++) {
 		uint32_t block = ref_index(ref, c->db->replay_blocks);
 
@@ -267,17 +269,18 @@ static void check_all(struct check *c, const struct slots *sas, uint8_t *sa_mark
 		      uint32_t (*tuples)[LAYOUT_TUPLES])
 {
 	if (sas->pool->fresh > sas->capacity)
-		violated(c, "%u SA slots of %u", sas->pool->fresh, sas->capacity);
+		violated(c, "%u SA slots used of %u", sas->pool->fresh, sas->capacity);
 	if (policies->pool->fresh > policies->capacity)
-		violated(c, "%u policy slots of %u", policies->pool->fresh, policies->capacity);
-	if (c->err) /* nothing that follows would stay in its bounds */
+		violated(c, "%u policy slots used of %u", policies->pool->fresh,
+			 policies->capacity);
+	if (c->err) /* the checks below index arrays by these counters */
 		return;
 	check_sas(c, sas, sa_mark);
 	check_policies(c, policies, policy_mark, tuples);
 	check_tuples(c, tuples);
 	check_replay(c, sas);
 	if (!ike_valid(c->db->header))
-		violated(c, "impossible ports of IKE's");
+		violated(c, "an IKE port is out of range or registered twice");
 }
 
 EXPORT int cygnet_db_check(struct cygnet_db *db, char *error, size_t size)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Creating, checking and opening the file. */
+/* Creates, opens, checks, flushes and removes the file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -63,7 +63,7 @@ static int map(struct cygnet_db *db, size_t size, struct message *m)
 		return fail_errno(m, "cannot map");
 	/* Keys stay out of core dumps, and out of the scripts that charon forks. */
 	if (madvise(base, size, MADV_DONTDUMP) < 0 || madvise(base, size, MADV_DONTFORK) < 0) {
-		int err = fail_errno(m, "cannot keep the keys to this process");
+		int err = fail_errno(m, "cannot exclude it from core dumps and forked processes");
 
 		munmap(base, size);
 		return err;
@@ -107,7 +107,7 @@ static int check_fixed(const struct fixed *f, size_t size, struct message *m)
 		return fail(m, -EPROTO, "uses features unknown to this program: %#llx",
 			    (unsigned long long)f->features);
 	if (!geometry_valid(&f->geometry))
-		return fail(m, -EBADMSG, "damaged: impossible sizes in its header");
+		return fail(m, -EBADMSG, "damaged: sizes in its header are out of range");
 	layout_init(&expected);
 	if (memcmp(&expected, f, sizeof(expected)))
 		return fail(m, -EBADMSG, "damaged: its layout does not follow from its sizes");
@@ -125,18 +125,18 @@ static bool pool_plausible(const struct pool *pool, uint32_t capacity)
 	       load_relaxed(&pool->used) <= capacity && load_relaxed(&pool->retired) <= capacity;
 }
 
-/* What changes, as far as it can be told while others are writing. The rest is for
- * cygnet_db_check(). */
+/* Check fields that change, as far as possible without the mutex. cygnet_db_check() checks the
+ * others. */
 static int check_mutable(const struct header *h, const struct fixed *f, struct message *m)
 {
 	if (!lock_usable(h))
-		return fail(m, -EBADMSG, "damaged: its lock is none");
+		return fail(m, -EBADMSG, "damaged: its lock is not a robust shared mutex");
 	if (!pool_plausible(&h->sa_pool, f->geometry.sas) ||
 	    !pool_plausible(&h->policy_pool, f->geometry.policies) ||
 	    load_relaxed(&h->replay_fresh) > f->replay_blocks ||
 	    load_relaxed(&h->replay_free) > f->replay_blocks ||
 	    load_relaxed(&h->replay_used) > f->replay_blocks)
-		return fail(m, -EBADMSG, "damaged: impossible counters in its header");
+		return fail(m, -EBADMSG, "damaged: counters in its header are out of range");
 	return 0;
 }
 
@@ -149,7 +149,7 @@ static int check_owner(int fd, struct stat *st, struct message *m)
 	if (st->st_uid != geteuid())
 		return fail(m, -EPERM, "owned by user %u, not %u", st->st_uid, geteuid());
 	if (st->st_mode & 077)
-		return fail(m, -EPERM, "mode %04o lets others in, must be 0600",
+		return fail(m, -EPERM, "mode %04o gives other users access, must be 0600",
 			    st->st_mode & 07777);
 	return 0;
 }
@@ -171,7 +171,7 @@ static int open_existing(struct cygnet_db *db, struct message *m)
 	err = map(db, (size_t)st.st_size, m);
 	if (err)
 		return err;
-	/* What is checked is what is used, whatever becomes of the file. */
+	/* Check a copy and use the copy: another process could change the file between. */
 	fixed = db->header->fixed;
 	err = check_fixed(&fixed, db->size, m);
 	if (!err)
@@ -187,7 +187,7 @@ static int make_folder(const char *path, struct message *m)
 
 	snprintf(copy, sizeof(copy), "%s", path);
 	if (mkdir(dirname(copy), 0700) < 0 && errno != EEXIST)
-		return fail_errno(m, "cannot make its folder");
+		return fail_errno(m, "cannot create its folder");
 	return 0;
 }
 
@@ -203,12 +203,12 @@ static int init_file(int fd, const struct cygnet_geometry *geometry, struct mess
 
 	layout_init(&fixed);
 	if (getrandom(&fixed.seed, sizeof(fixed.seed), 0) != sizeof(fixed.seed))
-		return fail_errno(m, "cannot draw a random number for");
+		return fail_errno(m, "cannot get random bytes from the kernel");
 	fixed.checksum = layout_checksum(&fixed);
-	/* All of it now: a full file system later on would be SIGBUS in an lcore. */
+	/* Allocate all pages now: if the file system were full later, an lcore would get SIGBUS. */
 	err = posix_fallocate(fd, 0, (off_t)fixed.file_size);
 	if (err)
-		return fail(m, -err, "cannot have its %llu MiB: %s",
+		return fail(m, -err, "cannot allocate %llu MiB: %s",
 			    (unsigned long long)fixed.file_size >> 20, strerror(err));
 	h = mmap(NULL, sizeof(*h), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (h == MAP_FAILED)
@@ -220,10 +220,10 @@ static int init_file(int fd, const struct cygnet_geometry *geometry, struct mess
 	return err ? fail(m, err, "cannot initialise: %s", strerror(-err)) : 0;
 }
 
-/* The file appears under its name when it is whole: made under another name,
- * then linked. That name is random: the number of a process can be that of another
- * one in another container. Losing the race to another creator is as good as
- * winning it. */
+/* The file is created under a temporary name and then linked to its path, so that
+ * no process opens an incomplete file. The temporary name is random, because pids
+ * are not unique across containers. If another process has created the file
+ * meanwhile, that file is used. */
 static int create(const struct cygnet_geometry *geometry, struct message *m)
 {
 	char temp[PATH_MAX];
@@ -231,13 +231,13 @@ static int create(const struct cygnet_geometry *geometry, struct message *m)
 	int fd, err;
 
 	if (!geometry_valid(geometry))
-		return fail(m, -EINVAL, "%u SAs and %u policies asked for; 1 to %u can be had",
+		return fail(m, -EINVAL, "%u SAs and %u policies requested; each must be 1 to %u",
 			    geometry->sas, geometry->policies, CYGNET_MAX_ENTRIES);
 	err = make_folder(m->path, m);
 	if (err)
 		return err;
 	if (getrandom(&name, sizeof(name), 0) != sizeof(name))
-		return fail_errno(m, "cannot draw a random number for");
+		return fail_errno(m, "cannot get random bytes from the kernel");
 	if (snprintf(temp, sizeof(temp), "%s.%016llx", m->path, (unsigned long long)name) >=
 	    (int)sizeof(temp))
 		return fail(m, -ENAMETOOLONG, "path too long");
@@ -286,12 +286,12 @@ EXPORT void cygnet_db_close(struct cygnet_db *db)
 	if (db->header)
 		munmap(db->header, db->size);
 	if (db->fd >= 0)
-		close(db->fd); /* gives the roles back */
+		close(db->fd); /* releases the roles */
 	free(db->path);
 	free(db);
 }
 
-/* Whoever names a file of something else as the SAD/SPD keeps it. */
+/* A file of another program is never removed, even if configured as the SAD/SPD. */
 static int check_magic(int fd, struct message *m)
 {
 	uint64_t magic = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Single producer (a thread of the dataplane), single consumer (a thread of the
- * writer). An entry is written before the tail passes it, so that death of
- * either side at any instruction loses at most the event it was handling. */
+/* The event ring. One producer (a thread of the dataplane), one consumer (a thread
+ * of the writer). The producer writes an entry before it advances the tail, so
+ * that a process that dies loses at most the event that it was handling. */
 #include <errno.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -12,7 +12,7 @@
 
 static int futex_wait(uint32_t *word, uint32_t value, const struct timespec *timeout)
 {
-	/* Not private: the word is shared between processes. */
+	/* Not FUTEX_WAIT_PRIVATE: the word is shared between processes. */
 	return syscall(SYS_futex, word, FUTEX_WAIT, value, timeout, NULL, 0) < 0 ? -errno : 0;
 }
 
@@ -31,7 +31,7 @@ EXPORT int cygnet_event_post(struct cygnet_db *db, const struct cygnet_event *ev
 	if (tail - load_acquire(&h->event_head) >= LAYOUT_EVENTS)
 		return -ENOBUFS;
 	db->events[tail % LAYOUT_EVENTS] = *event;
-	/* The entry is seen before the tail that includes it. */
+	/* The consumer must see the entry before the new tail. */
 	store_release(&h->event_tail, tail + 1);
 	signal_consumer(h);
 	return 0;
@@ -44,14 +44,14 @@ static bool take(struct cygnet_db *db, struct cygnet_event *event)
 
 	for (;;) {
 		tail = load_acquire(&h->event_tail);
-		/* More than fit: the file is damaged, and no event can be told. */
+		/* More events than entries: the file is damaged. Drop them all. */
 		if (tail - head > LAYOUT_EVENTS)
 			store_release(&h->event_head, head = tail);
 		if (head == tail)
 			return false;
 		*event = db->events[head % LAYOUT_EVENTS];
-		/* The entry is copied before the producer may write it again. Fails,
-		 * and says so in head, if cygnet_db_flush() has dropped the event. */
+		/* The producer may overwrite the entry after this store. If it fails,
+		 * cygnet_db_flush() has dropped the event, and head is its new value. */
 		if (replace_release(&h->event_head, &head, head + 1))
 			return true;
 	}
@@ -82,7 +82,8 @@ EXPORT int cygnet_event_wait(struct cygnet_db *db, struct cygnet_event *event, i
 	int err = 0;
 
 	for (;;) {
-		/* Before looking, so that what comes after the look changes it. */
+		/* Read before the ring is, so that an event posted after take() changes the
+		 * word and futex_wait() returns at once. */
 		uint32_t signal = load_ordered(&h->event_signal);
 
 		if (take(db, event))

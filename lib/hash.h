@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file hash.h
- * The hash of the SAD and SPD tables. Keyed with the file's random seed, since
- * peers choose the SPIs of outbound SAs.
+ * The hash function of the SAD and SPD tables. It is keyed with the file's random
+ * seed, because peers choose the SPIs of outbound SAs.
  */
 #ifndef CYGNET_HASH_H
 #define CYGNET_HASH_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The UDP ports that charon has its sockets at. A port is one word of the file, so that nobody
- * sees half of it, and whoever is killed leaves nothing to repair.
+ * The UDP ports that charon has registered for IKE. A port and its flags are one word of the file.
+ * So a reader never sees half of an update, and a writer that dies leaves nothing to repair.
  */
 #include <errno.h>
 
@@ -28,13 +28,13 @@ static uint32_t encap(uint8_t af)
 	return af == AF_INET6 ? ENCAP6 : ENCAP4;
 }
 
-/* RFC 7296, 2.23; RFC 3948, 2. */
-static enum cygnet_ike unless_said(uint16_t port)
+/* The use of a port while none is registered (RFC 7296, 2.23; RFC 3948, 2). */
+static enum cygnet_ike default_use(uint16_t port)
 {
 	return port == IKE_NATT ? CYGNET_IKE_ENCAP : port == IKE ? CYGNET_IKE_PLAIN : CYGNET_IKE_NONE;
 }
 
-/* Whether charon can have said it: not 0, and no damage. */
+/* Whether cygnet_ike_open() can have written a word: 0 and damaged words are not valid. */
 static bool word_valid(uint32_t word)
 {
 	uint32_t port = word & PORT;
@@ -44,8 +44,8 @@ static bool word_valid(uint32_t word)
 	       (port != IKE || !(word & (ENCAP4 | ENCAP6)));
 }
 
-/* Damage must not take 500 and 4500 away: it says nothing. */
-static bool anything_said(const struct header *h)
+/* Damaged words do not count as registered, so that they do not disable 500 and 4500. */
+static bool any_registered(const struct header *h)
 {
 	for (unsigned int i = 0; i < CYGNET_IKE_PORTS; i++)
 		if (word_valid(load_relaxed(&h->ike_port[i])))
@@ -57,24 +57,25 @@ EXPORT enum cygnet_ike cygnet_ike_port(const struct cygnet_db *db, uint8_t af, u
 {
 	const struct header *h = db->header;
 
-	/* Packets are asked about here, so what most of them need first. */
+	/* Called per packet: look for a registered port first. */
 	for (unsigned int i = 0; i < CYGNET_IKE_PORTS; i++) {
 		uint32_t word = load_relaxed(&h->ike_port[i]);
 
 		if ((word & (PORT | plain(af))) == (port | plain(af)) && word_valid(word))
 			return word & encap(af) ? CYGNET_IKE_ENCAP : CYGNET_IKE_PLAIN;
 	}
-	if (unless_said(port) == CYGNET_IKE_NONE || anything_said(h))
+	if (default_use(port) == CYGNET_IKE_NONE || any_registered(h))
 		return CYGNET_IKE_NONE;
-	return unless_said(port);
+	return default_use(port);
 }
 
 EXPORT bool cygnet_ike_exempt(const struct cygnet_db *db, uint8_t af, uint16_t port, bool charon)
 {
-	return (charon ? cygnet_ike_port(db, af, port) : unless_said(port)) != CYGNET_IKE_NONE;
+	return (charon ? cygnet_ike_port(db, af, port) : default_use(port)) != CYGNET_IKE_NONE;
 }
 
-/* @param n  of those there already, in order */
+/* Insert a port into an ascending list unless it is there.
+ * @param n  number of ports in the list. @return number of ports now */
 static unsigned int insert(uint16_t *ports, unsigned int n, uint16_t port)
 {
 	unsigned int at = n;
@@ -126,7 +127,8 @@ EXPORT int cygnet_ike_open(struct cygnet_db *db, uint8_t af, uint16_t port, bool
 {
 	int err;
 
-	/* IKE is without the marker that tells it from ESP where a port is 500 (RFC 7296, 2.23). */
+	/* On port 500 IKE packets have no non-ESP marker, so ESP could not be told from IKE
+	 * (RFC 7296, 2.23). */
 	if ((af != AF_INET && af != AF_INET6) || !port || (natt && port == IKE))
 		return -EINVAL;
 	lock_take(db);

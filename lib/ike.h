@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file ike.h
- * What the rest of the library needs of IKE's ports.
+ * The registered IKE ports, for the rest of the library.
  */
 #ifndef CYGNET_IKE_H
 #define CYGNET_IKE_H
 
 #include "layout.h"
 
-/** Whether what the file says of its ports can have been said. */
+/** Whether all registered ports are valid and none is registered twice. */
 bool ike_valid(const struct header *header);
-/** Forget all ports: those of RFC 7296 are IKE's again. */
+/** Unregister all ports, so that 500 and 4500 are IKE's again. The caller holds the mutex or has
+ * just taken CYGNET_ROLE_CHARON. */
 void ike_forget(struct header *header);
 
 #endif

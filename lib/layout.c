@@ -10,6 +10,7 @@ static uint32_t round_up_pow2(uint32_t n)
 	return p;
 }
 
+/* Append an array to the file. @return its offset; arrays start at page boundaries */
 static uint64_t place(uint64_t *end, uint64_t bytes)
 {
 	uint64_t at = *end;
@@ -25,7 +26,7 @@ void layout_init(struct fixed *h)
 	h->header_size = sizeof(struct header);
 	h->sa_buckets = round_up_pow2(h->geometry.sas * 2);
 	h->policy_buckets = round_up_pow2(h->geometry.policies * 2);
-	/* Every inbound SA may have a large window; half of all SAs are inbound. */
+	/* Enough for every inbound SA, if half of all SAs are inbound. */
 	h->replay_blocks = (h->geometry.sas + 1) / 2;
 	place(&end, sizeof(struct header));
 	h->sa_table = place(&end, (uint64_t)h->sa_buckets * sizeof(uint32_t));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file layout.h
- * The layout of the file, and what a process knows about it. Private.
+ * The layout of the file, and the state of a process that has it open. Private.
  *
- * The file is a header, then arrays whose places follow from the geometry
- * (layout_init()). References between slots are index + 1, so that zeroed
- * memory, which a new file is made of, means "none" and costs no page.
+ * The file has a header and then arrays, whose offsets follow from the geometry
+ * (layout_init()). A reference to a slot is its index + 1, and 0 means none. So
+ * a new file, which is all zeros, has empty chains without writing a page.
  */
 #ifndef CYGNET_LAYOUT_H
 #define CYGNET_LAYOUT_H
@@ -21,97 +21,102 @@
 #define LAYOUT_EVENTS 4096u                /* a power of two */
 #define LAYOUT_TUPLES 1024u                /* per direction and family */
 #define LAYOUT_TUPLE_LISTS (CYGNET_DIRS * 2)
-/* 4,096 bits and the word that RFC 6479 keeps spare. */
+/* 4,096 bits, and one spare word for RFC 6479's algorithm. */
 #define REPLAY_BLOCK_WORDS 65u
 #define REPLAY_INLINE_WORDS 4u
 #define REPLAY_INLINE_MAX ((REPLAY_INLINE_WORDS - 1) * 64)
 
-/** Where the slots of one kind are: in use, free, or retired and waiting. */
+/** Lists and counters of the SA slots or of the policy slots. */
 struct pool {
-	uint32_t fresh; /* slots from here on were never used */
-	uint32_t free;  /* reference to the first of the free list */
+	uint32_t fresh; /* index of the first slot that was never used */
+	uint32_t free;  /* reference to the first slot of the free list */
 	uint32_t retired_head, retired_tail; /* references; the queue is in epoch order */
-	uint32_t used;  /* larval and live */
-	uint32_t retired;
+	uint32_t used;    /* number of larval and live slots */
+	uint32_t retired; /* number of retired slots */
 };
 
+/** A form of selectors, see tuple.h. */
 struct tuple {
 	uint64_t key;      /* struct tuple_key packed; atomic */
-	uint32_t policies; /* 0: the tuple may be given to another key; atomic */
-	uint32_t best;     /* no policy of it has a lower priority value; atomic */
+	uint32_t policies; /* number of policies; 0: another key may take the tuple; atomic */
+	uint32_t best;     /* lower bound of the policies' priority values; atomic */
 };
 
+/** The tuples of one direction and family. */
 struct tuple_list {
-	uint32_t count; /* tuples in use or emptied; atomic */
+	uint32_t count; /* number of tuples in use or emptied; atomic */
 	uint32_t reserved[15];
 	struct tuple tuple[LAYOUT_TUPLES];
 };
 
 struct reader {
-	uint64_t seen; /* epoch at its last quiescent state; 0: offline */
+	uint64_t seen; /* epoch of its last quiescent state; 0: offline; atomic */
 	uint8_t pad[CYGNET_CACHE_LINE - 8];
 };
 
-/** Written once, covered by the checksum. */
+/** Written when the file is created, and covered by the checksum. */
 struct fixed {
 	uint64_t magic;
 	uint32_t abi;
 	uint32_t header_size;
-	uint64_t features; /* none yet: any bit set means a file we do not know */
+	uint64_t features; /* none is defined: a file with any bit set is refused */
 	uint64_t file_size;
 	struct cygnet_geometry geometry;
 	uint32_t sa_buckets, policy_buckets; /* powers of two */
 	uint32_t replay_blocks, reserved;
 	uint64_t sa_table, policy_table, sas, policies, replay, events; /* offsets, bytes */
-	uint64_t seed;
+	uint64_t seed; /* key of the hash tables */
 	uint64_t checksum;
 };
 
 struct header {
 	struct fixed fixed;
 
-	/* The writer's. */
+	/* Written by writers, under the mutex. */
 	pthread_mutex_t mutex CYGNET_ALIGNED;
-	uint64_t order; /* policies installed so far */
-	uint64_t recoveries;
+	uint64_t order;      /* number of policies installed so far */
+	uint64_t recoveries; /* number of repairs */
 	struct pool sa_pool, policy_pool;
-	uint32_t replay_fresh, replay_free; /* blocks; a reference */
-	uint32_t replay_used;
-	int32_t role_pid[CYGNET_ROLES];
+	uint32_t replay_fresh; /* index of the first replay block that was never used */
+	uint32_t replay_free;  /* reference to the first free replay block */
+	uint32_t replay_used;  /* number of replay blocks that SAs own */
+	int32_t role_pid[CYGNET_ROLES]; /* last holder of each role */
 
-	/* Read by everybody. */
-	uint64_t epoch CYGNET_ALIGNED;
-	uint64_t spd_changes; /* of chains and tuples, counted after each */
-	uint32_t spd_binds;   /* a policy is, or was, bound to an interface */
-	uint32_t ike_port[CYGNET_IKE_PORTS] CYGNET_ALIGNED; /* ike.c's; atomic */
+	/* Read by writers and readers. */
+	uint64_t epoch CYGNET_ALIGNED; /* see qsbr.h; atomic */
+	uint64_t spd_changes; /* incremented after each change of chains or tuples; atomic */
+	uint32_t spd_binds;   /* 1: a policy is or was bound to an interface; atomic */
+	uint32_t ike_port[CYGNET_IKE_PORTS] CYGNET_ALIGNED; /* format in ike.c; atomic */
 	struct reader reader[CYGNET_MAX_READERS] CYGNET_ALIGNED;
 
-	/* The event ring: free-running counters, one line each side. */
-	uint32_t event_tail CYGNET_ALIGNED; /* the dataplane's */
-	uint32_t event_signal;              /* futex: counts posts and wakes */
-	uint32_t event_head CYGNET_ALIGNED; /* the writer's */
-	uint32_t event_waiting;             /* it sleeps, or is about to */
-	uint32_t event_wakes;               /* calls of cygnet_event_wake() */
+	/* The event ring. Head and tail are free-running counters on separate cache lines. */
+	uint32_t event_tail CYGNET_ALIGNED; /* written by the dataplane */
+	uint32_t event_signal;              /* futex: incremented by each post and wake */
+	uint32_t event_head CYGNET_ALIGNED; /* written by the writer */
+	uint32_t event_waiting;             /* 1: the writer sleeps, or is about to */
+	uint32_t event_wakes;               /* number of calls of cygnet_event_wake() */
 
 	struct tuple_list tuples[LAYOUT_TUPLE_LISTS] CYGNET_ALIGNED;
 };
 
+/** A replay window of more than REPLAY_INLINE_MAX packets. */
 struct replay_block {
 	uint64_t word[REPLAY_BLOCK_WORDS];
-	uint64_t owned; /* scratch of the repair */
+	uint64_t owned; /* used only by window_rebuild() */
 };
 
+/** An open file. */
 struct cygnet_db {
 	int fd;
 	char *path;
-	size_t size;
+	size_t size;          /* of the mapping, bytes */
 	unsigned int roles;   /* held by this process, one bit each */
-	uint32_t wakes_seen;  /* of header.event_wakes */
-	/* Drawn from the kernel for SPIs, some at a time; under the mutex. */
+	uint32_t wakes_seen;  /* value of header.event_wakes when last read */
+	/* Random numbers for SPIs, read from the kernel in batches. Under the mutex. */
 	uint64_t random[32];
-	unsigned int randoms; /* that are left */
-	/* Copied from the header once it was checked: what bounds an index must
-	 * not change under a reader. */
+	unsigned int randoms; /* number of unused entries of random */
+	/* Copied from the header after it was checked, so that a damaged header cannot change
+	 * the bounds of an index. */
 	struct cygnet_geometry geometry;
 	uint32_t sa_mask, policy_mask; /* buckets - 1 */
 	uint32_t replay_blocks;
@@ -125,27 +130,27 @@ struct cygnet_db {
 	struct cygnet_event *events;
 };
 
-_Static_assert(sizeof(struct reader) == CYGNET_CACHE_LINE, "no two readers share a line");
+_Static_assert(sizeof(struct reader) == CYGNET_CACHE_LINE, "two readers must not share a line");
 _Static_assert(offsetof(struct header, epoch) % CYGNET_CACHE_LINE == 0 &&
 	       offsetof(struct header, reader) % CYGNET_CACHE_LINE == 0 &&
 	       offsetof(struct header, event_tail) % CYGNET_CACHE_LINE == 0 &&
 	       offsetof(struct header, event_head) % CYGNET_CACHE_LINE == 0,
-	       "who writes has a line of its own");
-_Static_assert(sizeof(struct cygnet_event) == 104, "another size is another ABI version");
+	       "fields of different writers must not share a cache line");
+_Static_assert(sizeof(struct cygnet_event) == 104, "a change of size needs a new ABI version");
 _Static_assert((LAYOUT_EVENTS & (LAYOUT_EVENTS - 1)) == 0, "counters wrap at 2^32");
 
-/** Work out header size, buckets, offsets and file size from the geometry. */
+/** Compute header size, buckets, offsets and file size from the geometry. */
 void layout_init(struct fixed *fixed);
-/** FNV-1a over all but the checksum. */
+/** FNV-1a over all fields except the checksum. */
 uint64_t layout_checksum(const struct fixed *fixed);
 
-/* How many slots of a pool were ever used, whatever a damaged file says. */
+/* Number of slots of a pool that were ever used, at most capacity even if the file is damaged. */
 static inline uint32_t pool_fresh(const struct pool *pool, uint32_t capacity)
 {
 	return pool->fresh < capacity ? pool->fresh : capacity;
 }
 
-/* A reference to an index, or CYGNET_NONE if there is none or it points nowhere. */
+/* The index of a reference. @return CYGNET_NONE if the reference is 0 or out of range */
 static inline uint32_t ref_index(uint32_t ref, uint32_t capacity)
 {
 	return ref - 1 < capacity ? ref - 1 : CYGNET_NONE;

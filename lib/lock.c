@@ -7,7 +7,7 @@
 #include "lock.h"
 #include "repair.h"
 
-/* The owner that glibc gives to a mutex which nobody can take any more. */
+/* The owner field of a glibc mutex in the state ENOTRECOVERABLE. */
 #define NOT_RECOVERABLE (INT_MAX - 1)
 
 static int init(pthread_mutex_t *mutex)
@@ -37,10 +37,10 @@ bool lock_usable(const struct header *header)
 	       header->mutex.__data.__owner != NOT_RECOVERABLE;
 }
 
-/* The SAD must not be corrupted, nor a process end without a word. */
-static void cannot_go_on(const struct cygnet_db *db, int err)
+/* Print the reason, because abort() prints none. */
+static void lock_failed(const struct cygnet_db *db, int err)
 {
-	fprintf(stderr, "cygnet: %s: its lock cannot be taken (%s): the file is damaged; stop "
+	fprintf(stderr, "cygnet: %s: cannot lock (%s): the file is damaged; stop "
 		"charon and cygnetd, remove it, and start both again\n", db->path, strerror(err));
 	abort();
 }
@@ -50,15 +50,15 @@ void lock_take(struct cygnet_db *db)
 	int err = pthread_mutex_lock(&db->header->mutex);
 
 	if (err == EOWNERDEAD) {
-		/* If we die in here too, the next one gets EOWNERDEAD again. */
+		/* If this process dies in repair(), the next owner gets EOWNERDEAD again. */
 		repair(db);
 		db->header->recoveries++;
 		err = pthread_mutex_consistent(&db->header->mutex);
 	}
-	/* What remains (EINVAL, ENOTRECOVERABLE) means a damaged file or a bug of
-	 * ours: going on without the lock would corrupt the SAD. */
+	/* Other errors (EINVAL, ENOTRECOVERABLE) mean a damaged file or a bug. Writing
+	 * without the lock would corrupt the SAD. */
 	if (err)
-		cannot_go_on(db, err);
+		lock_failed(db, err);
 }
 
 void lock_release(struct cygnet_db *db)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file lock.h
- * The robust mutex that serialises writers. Taking it after its owner died
- * repairs the databases first.
+ * The robust mutex that serialises writers.
  */
 #ifndef CYGNET_LOCK_H
 #define CYGNET_LOCK_H
@@ -11,10 +10,13 @@
 
 /** Initialise the mutex of a new file. @return 0 or -errno */
 int lock_init(struct header *header);
-/** Whether the mutex of a file is one that lock_init() has made, and may be taken: one
- * of another kind would neither exclude other processes nor survive their death. */
+/** Whether the mutex is shared between processes and robust, as lock_init() makes it, and not in
+ * the state ENOTRECOVERABLE. */
 bool lock_usable(const struct header *header);
+/** Lock the mutex. If its owner died, repair the databases. Aborts the process if the mutex is
+ * damaged. */
 void lock_take(struct cygnet_db *db);
+/** Unlock the mutex. */
 void lock_release(struct cygnet_db *db);
 
 #endif

@@ -78,11 +78,11 @@ uint32_t pool_take(struct cygnet_db *db, const struct slots *s)
 {
 	uint32_t index, *generation;
 
-	/* A little more than comes in, so that the queue shrinks. */
+	/* Free more slots than are taken, so that the queue of retired slots shrinks. */
 	pool_reclaim(db, s, 4);
 	index = ref_index(s->pool->free, s->capacity);
 	if (index != CYGNET_NONE) {
-		/* A list that leads to a slot in use would give it to two SAs. */
+		/* In a damaged list: a slot in use must not be given to a second SA. */
 		if (*slot_state(s, index) != CYGNET_SLOT_FREE)
 			return CYGNET_NONE;
 		s->pool->free = *slot_link(s, index);
@@ -93,7 +93,7 @@ uint32_t pool_take(struct cygnet_db *db, const struct slots *s)
 	}
 	generation = slot_generation(s, index);
 	store_relaxed(generation, *generation + 1 ? *generation + 1 : 1);
-	/* A snapshot that has any of what the slot gets now sees another generation. */
+	/* A snapshot that copies any field written after this sees the new generation. */
 	write_barrier();
 	return index;
 }
@@ -102,7 +102,7 @@ void pool_use(const struct slots *s, uint32_t index, enum cygnet_slot_state stat
 {
 	if (*slot_state(s, index) == CYGNET_SLOT_FREE)
 		s->pool->used++;
-	/* Everything the slot says is seen by whoever sees the state. */
+	/* A reader that sees the new state must see all other fields. */
 	store_release(slot_state(s, index), (uint32_t)state);
 }
 
@@ -152,7 +152,7 @@ void pool_reclaim(struct cygnet_db *db, const struct slots *s, uint32_t max)
 	over = qsbr_over(db);
 	for (; max-- && index != CYGNET_NONE;
 	     index = ref_index(s->pool->retired_head, s->capacity)) {
-		/* The second would be a damaged queue. */
+		/* A slot of another state means a damaged queue. */
 		if (*slot_epoch(s, index) > over || *slot_state(s, index) != CYGNET_SLOT_RETIRED)
 			return;
 		dequeue_retired(s, index);
@@ -164,7 +164,7 @@ void pool_reclaim(struct cygnet_db *db, const struct slots *s, uint32_t max)
 	}
 }
 
-/* Larval or live, but in no chain: nothing that a reader does from here on finds it. */
+/* Retire larval and live slots that are in no chain: no new lookup can find them. */
 static void unpublish_lost(const struct slots *s, const uint8_t *reachable)
 {
 	for (uint32_t i = 0; i < s->pool->fresh; i++)
@@ -186,7 +186,7 @@ void pool_rebuild(struct cygnet_db *db, const struct slots *s, const uint8_t *re
 		if (reachable[i]) {
 			pool->used++;
 		} else if (*slot_state(s, i) == CYGNET_SLOT_FREE) {
-			/* It may hold what a writer was about to install. */
+			/* The dead writer may have written keys here, but not published them. */
 			if (s->wipe)
 				s->wipe(db, i);
 			pool_give_back(s, i);

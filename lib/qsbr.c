@@ -7,8 +7,8 @@ uint64_t qsbr_start(struct cygnet_db *db)
 {
 	uint64_t epoch = load_relaxed(&db->header->epoch) + 1;
 
-	/* The unpublishing store is seen before the new epoch is: a reader that
-	 * reports this epoch cannot find the slot any more. */
+	/* Readers must see the slot removed before they see the new epoch: a reader
+	 * that reports this epoch cannot find the slot any more. */
 	full_barrier();
 	store_release(&db->header->epoch, epoch);
 	return epoch;
@@ -18,8 +18,8 @@ uint64_t qsbr_over(struct cygnet_db *db)
 {
 	uint64_t now = load_relaxed(&db->header->epoch), oldest = now;
 
-	/* A reader that went online before this is seen; one that does so after it
-	 * sees what was unpublished. */
+	/* The loop sees readers that went online before this barrier. Readers that go
+	 * online after it cannot find removed slots. */
 	full_barrier();
 	for (unsigned int i = 0; i < CYGNET_MAX_READERS; i++) {
 		uint64_t seen = load_acquire(&db->header->reader[i].seen);
@@ -27,7 +27,7 @@ uint64_t qsbr_over(struct cygnet_db *db)
 		if (seen && seen < oldest)
 			oldest = seen;
 	}
-	/* The dead hold nothing back. Asking costs a system call. */
+	/* Readers of a dead dataplane do not count. Checked last: it costs a system call. */
 	if (oldest < now && !cygnet_role_held(db, CYGNET_ROLE_DATAPLANE))
 		return now;
 	return oldest;
@@ -42,7 +42,7 @@ void qsbr_reset(struct cygnet_db *db)
 static void report(struct cygnet_db *db, unsigned int id)
 {
 	store_release(&db->header->reader[id].seen, load_acquire(&db->header->epoch));
-	/* What the reader loads next is not loaded before the writer can see it online. */
+	/* The writer must see the reader online before the reader loads from the databases. */
 	full_barrier();
 }
 
@@ -66,7 +66,7 @@ EXPORT void cygnet_reader_quiescent(struct cygnet_db *db, unsigned int id)
 {
 	struct reader *reader = &db->header->reader[id % CYGNET_MAX_READERS];
 
-	/* Nothing to say, and no barrier to pay, unless the writer moved on. */
+	/* Without a new epoch there is nothing to report, which saves the barrier. */
 	if (load_relaxed(&reader->seen) != load_relaxed(&db->header->epoch))
 		report(db, id % CYGNET_MAX_READERS);
 }

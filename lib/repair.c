@@ -11,7 +11,7 @@ static void *zeros(size_t n, size_t size)
 {
 	void *array = calloc(n, size);
 
-	if (!array) /* of a few hundred KiB: nothing sensible can follow */
+	if (!array) /* the mutex cannot be made consistent without the repair */
 		abort();
 	return array;
 }
@@ -22,7 +22,7 @@ void repair(struct cygnet_db *db)
 	uint8_t *sa = zeros(sas.capacity, 1), *policy = zeros(policies.capacity, 1);
 	uint32_t (*counts)[LAYOUT_TUPLES] = zeros(LAYOUT_TUPLE_LISTS, sizeof(*counts));
 
-	/* What its owner was at is one change, what follows is another. */
+	/* Count the dead writer's change now, and the repair as another change below. */
 	spd_changed(db);
 	sad_mark(db, sa);
 	spd_mark(db, policy);

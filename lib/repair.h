@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file repair.h
- * Make everything that is derived (lists, counters) anew after a writer died
- * with the mutex held.
+ * Rebuild all derived data (lists, counters) after a writer died with the mutex
+ * held.
  *
- * Writers change the chains by single stores, so the chains are right at any
- * instruction: a slot in a chain is installed, any other is not. Repair may
- * itself be interrupted anywhere and started again.
+ * Writers change a chain with a single store, so chains are correct at any
+ * instruction: slots in a chain are installed, all others are not. A process that
+ * dies during the repair leaves a file that can be repaired again.
  */
 #ifndef CYGNET_REPAIR_H
 #define CYGNET_REPAIR_H
 
 #include "layout.h"
 
-/** The caller holds the mutex, and no other writer runs. */
+/** Rebuild all derived data. The caller holds the mutex. Aborts the process if memory runs out. */
 void repair(struct cygnet_db *db);
 
 #endif

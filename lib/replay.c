@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The window is a ring of 64-bit words with one word spare (RFC 6479): moving
- * it forward clears words instead of shifting bits. */
+/* The replay window is a ring of 64-bit words with one spare word (RFC 6479).
+ * Advancing the window clears words instead of shifting bits. */
 #include "layout.h"
 
 struct window {
@@ -8,6 +8,7 @@ struct window {
 	uint64_t words;
 };
 
+/* @return false if the file is damaged: the SA has no block for its window */
 static bool find_window(struct cygnet_db *db, const struct cygnet_sa *sa, struct window *w)
 {
 	if (sa->replay_window <= REPLAY_INLINE_MAX) {
@@ -24,18 +25,18 @@ EXPORT uint64_t cygnet_replay_seq(const struct cygnet_sa *sa, uint32_t seq_lo)
 {
 	uint64_t top = load_relaxed(&sa->seq);
 	uint32_t top_lo = (uint32_t)top, high = (uint32_t)(top >> 32);
-	/* Without a window the nearest number with these low bits is the best guess. */
+	/* Without a window, choose the nearest number with these low bits. */
 	uint32_t window = sa->replay_window ? sa->replay_window : 1u << 31;
 	uint32_t bottom = top_lo - window + 1;
 
 	if (!(sa->flags & CYGNET_SA_ESN))
 		return seq_lo;
 	if (top_lo >= window - 1) {
-		/* Case A: the window lies in one subspace. */
+		/* Case A of RFC 4303, A2.2: the window is in one subspace of 2^32 numbers. */
 		if (seq_lo < bottom)
 			high++;
 	} else if (seq_lo >= bottom && high) {
-		/* Case B: it reaches back into the one before. */
+		/* Case B: the window begins in the previous subspace. */
 		high--;
 	}
 	return (uint64_t)high << 32 | seq_lo;
@@ -57,8 +58,8 @@ EXPORT bool cygnet_replay_check(struct cygnet_db *db, const struct cygnet_sa *sa
 	return !(w.word[(seq >> 6) % w.words] >> (seq & 63) & 1);
 }
 
-/* The top moves first: killed before the words are cleared, we refuse packets
- * that we never saw, instead of accepting some that we did. */
+/* Store the top before clearing words: if the process dies between, new packets
+ * may be refused, but no replay is accepted. */
 static void advance(struct cygnet_sa *sa, struct window *w, uint64_t seq)
 {
 	uint64_t from = sa->seq >> 6, n = (seq >> 6) - from;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A role is an open-file-description lock on one byte of the file: the kernel
- * drops it when its holder dies, however it dies. */
+/* A role is an open-file-description lock on one byte of the file. The kernel
+ * releases it when its holder dies. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -22,7 +22,7 @@ static struct flock role_lock(enum cygnet_role role)
 	};
 }
 
-/* Whoever holds a role has to serve the file that others will open. */
+/* A role is useful only in the file that other processes will open by its path. */
 static bool still_named(int fd, const char *path)
 {
 	struct stat ours, named;
@@ -34,7 +34,7 @@ static bool still_named(int fd, const char *path)
 static int lock_file(int fd, const char *path, struct flock *lock)
 {
 	if (fcntl(fd, F_OFD_SETLK, lock) < 0)
-		return errno == EAGAIN ? -EBUSY : -errno; /* EACCES is AppArmor's or the like */
+		return errno == EAGAIN ? -EBUSY : -errno; /* EACCES: from AppArmor or the like */
 	if (still_named(fd, path))
 		return 0;
 	lock->l_type = F_UNLCK;
@@ -50,8 +50,8 @@ int role_lock_all(int fd, const char *path)
 	return lock_file(fd, path, &lock);
 }
 
-/* The memory is allocated since the file was made: have all of it mapped, so that neither the
- * first packet of an SA nor its installation waits for a page fault. Linux before 5.14 cannot. */
+/* Map all pages now, so that neither the first packet of an SA nor its installation waits for a
+ * page fault. Errors are ignored: Linux before 5.14 does not support it. */
 static void map_pages(struct cygnet_db *db)
 {
 	madvise(db->header, db->size, MADV_POPULATE_WRITE);
@@ -65,20 +65,20 @@ EXPORT int cygnet_role_take(struct cygnet_db *db, enum cygnet_role role)
 	if ((unsigned int)role >= CYGNET_ROLES)
 		return -EINVAL;
 	if (db->roles & 1u << role)
-		return 0; /* our readers stay online */
+		return 0; /* readers of this process stay online */
 	err = lock_file(db->fd, db->path, &lock);
 	if (err)
 		return err;
-	/* Other programs may have the ports of a dead charon's by now. */
+	/* Other programs may use the ports of a charon that died. */
 	if (role == CYGNET_ROLE_CHARON)
 		ike_forget(db->header);
-	/* The role is held already: until then the file names a dead predecessor. */
+	/* Until this store, cygnet_db_info() returns the pid of the previous holder. */
 	store_release(&db->header->role_pid[role], getpid());
 	map_pages(db);
 	db->roles |= 1u << role;
 	if (role == CYGNET_ROLE_DATAPLANE) {
 		qsbr_reset(db);
-		/* What its predecessor had yet to post died with it. */
+		/* Expiries that the previous dataplane had raised but not posted are lost. */
 		sad_expire_again(db);
 	}
 	return 0;
@@ -92,6 +92,6 @@ EXPORT bool cygnet_role_held(struct cygnet_db *db, enum cygnet_role role)
 		return false;
 	if (db->roles & 1u << role)
 		return true;
-	/* If the kernel cannot tell, somebody may be there. */
+	/* On an error assume that the role is held. */
 	return fcntl(db->fd, F_OFD_GETLK, &lock) < 0 || lock.l_type != F_UNLCK;
 }

@@ -32,7 +32,7 @@ uint32_t *sad_bucket(struct cygnet_db *db, uint32_t spi, uint8_t proto)
 	return &db->sa_table[hash & db->sa_mask];
 }
 
-/* Where a reference leads, or NULL at the end of the chain. */
+/* The SA that a reference leads to. @return NULL at the end of the chain */
 static struct cygnet_sa *follow(struct cygnet_db *db, const uint32_t *ref)
 {
 	uint32_t index = ref_index(load_acquire(ref), db->geometry.sas);
@@ -51,7 +51,7 @@ EXPORT struct cygnet_sa *cygnet_sad_lookup(struct cygnet_db *db, uint32_t spi, u
 	struct cygnet_sa *sa = follow(db, sad_bucket(db, spi, proto));
 	uint32_t left = db->geometry.sas; /* a damaged chain may be a loop */
 
-	/* Inbound ones come first in a chain: see publish(). */
+	/* Inbound SAs come first in a chain, see publish(). */
 	for (; sa && left-- && is_inbound(sa); sa = follow(db, &sa->next)) {
 		if (sa->spi != spi || sa->proto != proto)
 			continue;
@@ -88,7 +88,7 @@ struct cygnet_sa *sad_find(struct cygnet_db *db, const struct cygnet_sa_id *id)
 	return NULL;
 }
 
-/* Whether any SA of the file, whatever its destination, has the SPI. */
+/* Whether any SA has the SPI, whatever its destination. */
 static bool spi_in_use(struct cygnet_db *db, uint32_t spi, uint8_t proto)
 {
 	struct cygnet_sa *sa = follow(db, sad_bucket(db, spi, proto));
@@ -100,8 +100,9 @@ static bool spi_in_use(struct cygnet_db *db, uint32_t spi, uint8_t proto)
 	return false;
 }
 
-/* Outbound SAs, whose SPIs peers choose, go behind the inbound ones of the
- * chain: however many share an SPI, no lookup of a received packet meets them. */
+/* Outbound SAs are inserted behind the inbound SAs of a chain. Peers choose the
+ * SPIs of outbound SAs and could make a chain long; lookups of received packets
+ * end before them. */
 static void publish(struct cygnet_db *db, struct cygnet_sa *sa)
 {
 	uint32_t *at = sad_bucket(db, sa->spi, sa->proto);
@@ -153,14 +154,15 @@ static struct cygnet_sa *take_larval(struct cygnet_db *db, const struct cygnet_s
 	return sa;
 }
 
-/* But for the SPI. */
+/* Does not check the SPI. */
 static bool id_valid(const struct cygnet_sa_id *id)
 {
 	return (id->af == AF_INET || id->af == AF_INET6) && addr_padded(&id->dst, id->af) &&
 	       (id->proto == IPPROTO_ESP || id->proto == IPPROTO_AH);
 }
 
-/* A call of the kernel for each would take a third of the time for an SPI. */
+/* Numbers are read in batches: a getrandom() for each SPI would take a third of the time of
+ * cygnet_spi_reserve(). @return false if the kernel has none */
 static bool draw(struct cygnet_db *db, uint64_t *number)
 {
 	if (!db->randoms) {
@@ -184,7 +186,7 @@ EXPORT int cygnet_spi_reserve(struct cygnet_db *db, uint8_t proto, uint8_t af,
 
 	min = min ? min : CYGNET_SPI_MIN;
 	max = max ? max : CYGNET_SPI_MAX;
-	/* 0 names no SA, 1 to 255 are reserved (RFC 4303, 2.1). */
+	/* SPI 0 is for local use, 1 to 255 are reserved (RFC 4303, 2.1). */
 	if (min < 256 || min > max || !id_valid(&id))
 		return -EINVAL;
 	range = max - min + 1;
@@ -256,7 +258,7 @@ static void fill(struct cygnet_sa *sa, const struct cygnet_sa_params *p)
 	sa->install_time = now_seconds();
 }
 
-/* A larval SA is in its chain already: readers skip it until it is live. */
+/* A larval SA is already in its chain, but readers skip it until it is live. */
 static int add_locked(struct cygnet_db *db, const struct cygnet_sa_params *p)
 {
 	struct slots slots = pool_sas(db);
@@ -264,7 +266,7 @@ static int add_locked(struct cygnet_db *db, const struct cygnet_sa_params *p)
 	bool larval = sa != NULL;
 	int err;
 
-	/* What was reserved is for an inbound SA, and in its chain among those. */
+	/* A reserved SPI is for an inbound SA: its slot is among the inbound ones of its chain. */
 	if (larval && (load_relaxed(&sa->state) != CYGNET_SLOT_LARVAL ||
 		       !(p->flags & CYGNET_SA_INBOUND)))
 		return -EEXIST;
@@ -297,8 +299,8 @@ EXPORT int cygnet_sa_add(struct cygnet_db *db, const struct cygnet_sa_params *pa
 	return err;
 }
 
-/* The spare path may be written once no reader can still be looking at it. Who has to wait for
- * that does so without the mutex, for which others would wait as well. */
+/* Whether no reader can still read the spare path. If one can, cygnet_sa_update() returns -EAGAIN
+ * instead of waiting, because other writers would wait for the mutex meanwhile. */
 static bool path_writable(struct cygnet_db *db, const struct cygnet_sa *sa)
 {
 	return sa->epoch <= qsbr_over(db);
@@ -324,14 +326,14 @@ static int update_locked(struct cygnet_db *db, const struct cygnet_sa_id *id,
 		return -EAGAIN;
 	index = load_relaxed(&sa->path_index) + 1;
 	sa->path[index & 1] = *path;
-	/* The epoch that begins below, noted now: killed between, the repair begins
-	 * it, and the path that was in force is still not written to too early. */
+	/* Store the epoch that qsbr_start() begins below. If this process dies before
+	 * that, the repair begins it, so that the old path is not overwritten too early. */
 	sa->epoch = load_relaxed(&db->header->epoch) + 1;
 	store_release(&sa->path_index, index);
 	store_relaxed(&sa->path_mtu, 0);
 	if (reqid)
 		store_relaxed(&sa->reqid, reqid);
-	/* Last: who sees the new epoch sees all of it. */
+	/* Last: a reader that sees the new epoch must see all of the update. */
 	qsbr_start(db);
 	return 0;
 }
@@ -347,6 +349,7 @@ EXPORT int cygnet_sa_update(struct cygnet_db *db, const struct cygnet_sa_id *id,
 	return err;
 }
 
+/* @param live  also delete a live SA, not only a larval one */
 static int take_out(struct cygnet_db *db, const struct cygnet_sa_id *id, bool live)
 {
 	struct slots slots = pool_sas(db);
@@ -402,7 +405,7 @@ void sad_mark(struct cygnet_db *db, uint8_t *mark)
 	for (uint32_t b = 0; b <= db->sa_mask; b++) {
 		struct cygnet_sa *sa = follow(db, &db->sa_table[b]);
 
-		/* Marked already: a loop, which only damage can make. */
+		/* A slot that is marked already means a loop in a damaged chain. */
 		for (; sa && !mark[cygnet_sa_index(db, sa)]; sa = follow(db, &sa->next))
 			mark[cygnet_sa_index(db, sa)] = 1;
 	}
@@ -448,7 +451,7 @@ static void copy_live(const struct cygnet_sa *sa, struct cygnet_sa *copy)
 	memcpy(&copy->seq, &sa->seq, sizeof(*sa) - offsetof(struct cygnet_sa, seq));
 }
 
-/* A reserved SPI is no more than its id; a writer may be filling in the rest. */
+/* Copy only the id of a reserved SPI: a writer may be filling in the other fields. */
 static void copy_larval(const struct cygnet_sa *sa, struct cygnet_sa *copy)
 {
 	*copy = (struct cygnet_sa){

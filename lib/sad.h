@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file sad.h
- * What the rest of the library needs of the SAD.
+ * The SAD, for the rest of the library.
  */
 #ifndef CYGNET_SAD_H
 #define CYGNET_SAD_H
@@ -10,16 +10,17 @@
 
 /** Set mark[index] for every SA in a chain. */
 void sad_mark(struct cygnet_db *db, uint8_t *mark);
-/** Empty all chains; the SAs are left to be retired. */
+/** Empty all chains. The caller retires the SAs. The caller holds the mutex. */
 void sad_forget(struct cygnet_db *db);
-/** Have expiries raised again that have been raised before. */
+/** Clear the expired flags of all SAs, so that the dataplane raises their expiries again. */
 void sad_expire_again(struct cygnet_db *db);
-/** The head of the chain that an SA belongs to. */
+/** The reference to the first SA of the hash chain of an SPI.
+ * @param spi  network byte order */
 uint32_t *sad_bucket(struct cygnet_db *db, uint32_t spi, uint8_t proto);
 /** The larval or live SA with an id, or NULL. The caller holds the mutex. */
 struct cygnet_sa *sad_find(struct cygnet_db *db, const struct cygnet_sa_id *id);
 
-/** Whether an SA ends there, by the path that is in force. */
+/** Whether dst is the destination of the path of an SA that is in force. */
 bool sad_ends_at(const struct cygnet_sa *sa, uint8_t af, const struct cygnet_addr *dst);
 
 bool addr_equal(const struct cygnet_addr *a, const struct cygnet_addr *b);

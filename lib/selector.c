@@ -3,7 +3,7 @@
 
 #include "selector.h"
 
-/* Addresses compare as numbers: they are in network byte order. */
+/* Compare two addresses, in network byte order, as numbers. */
 static bool addr_le(const struct cygnet_addr *a, const struct cygnet_addr *b)
 {
 	uint64_t a0 = be64toh(a->words[0]), b0 = be64toh(b->words[0]);

@@ -42,7 +42,7 @@ bool spd_wins(const struct cygnet_policy *a, const struct cygnet_policy *b)
 	return a->rank != b->rank ? a->rank < b->rank : a->order > b->order;
 }
 
-/* The first match of a chain is its best: chains are sorted that way. */
+/* Chains are sorted by spd_wins(), so that the first match of a chain is its best. */
 static struct cygnet_policy *search_chain(struct cygnet_db *db, const uint32_t *ref,
 					  enum cygnet_dir dir, const struct cygnet_flow *flow)
 {
@@ -59,18 +59,23 @@ void spd_changed(struct cygnet_db *db)
 {
 	uint64_t *changes = &db->header->spd_changes;
 
-	/* A reader that sees any of the change after this one sees the new count, too. */
+	/* A reader that sees any part of the next change must see this count. */
 	store_release(changes, load_relaxed(changes) + 1);
 	full_barrier();
 }
 
 /*
- * What a reader has to know to tell whether it saw one state of the SPD. One change
- * under a lookup does no harm: it is seen or not. Of two, a lookup can see half: not
- * the new policy, which came in behind its back, nor the old one, which is gone when
- * it gets there. No count is for "in progress", so nobody waits for a writer.
+ * A lookup must see one consistent state of the SPD. A single change during a lookup
+ * does no harm: the lookup sees the state before or after it. Of two changes, an
+ * insertion and then a deletion, a lookup could miss the new policy, inserted into a
+ * chain that it had searched already, and then the old one. So a lookup is repeated
+ * if the count of changes differs after it. The count has no value for "change in
+ * progress", so a lookup never waits for a writer.
+ *
+ * A try fails only if a writer completes a call meanwhile. The limit is for a damaged
+ * file, whose count may change all the time.
  */
-#define LOOKUP_TRIES 1000 /* each takes a writer that gets through a call: a broken file has more */
+#define LOOKUP_TRIES 1000
 
 static uint64_t lookup_start(struct cygnet_db *db)
 {
@@ -125,8 +130,8 @@ EXPORT struct cygnet_policy *cygnet_spd_lookup(struct cygnet_db *db, enum cygnet
 	return best;
 }
 
-/* Whether a policy asks for ports, or with protocols set for a protocol. */
-static bool any_tuple_asks(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af, bool protocols)
+/* Whether a policy selects by ports or, if protocols is set, by protocol. */
+static bool any_tuple_uses(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af, bool protocols)
 {
 	const struct tuple_list *list = tuple_list(db, dir, af);
 	uint32_t count = tuple_count(list);
@@ -141,7 +146,7 @@ static bool any_tuple_asks(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af
 	return false;
 }
 
-static bool asks(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af, bool protocols)
+static bool any_policy_uses(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af, bool protocols)
 {
 	int left = LOOKUP_TRIES;
 	uint64_t start;
@@ -149,19 +154,19 @@ static bool asks(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af, bool pro
 
 	do {
 		start = lookup_start(db);
-		any = any_tuple_asks(db, dir, af, protocols);
+		any = any_tuple_uses(db, dir, af, protocols);
 	} while (lookup_torn(db, start) && --left);
 	return any;
 }
 
 EXPORT bool cygnet_spd_uses_ports(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af)
 {
-	return asks(db, dir, af, false);
+	return any_policy_uses(db, dir, af, false);
 }
 
 EXPORT bool cygnet_spd_uses_protocols(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af)
 {
-	return asks(db, dir, af, true);
+	return any_policy_uses(db, dir, af, true);
 }
 
 EXPORT bool cygnet_spd_binds(struct cygnet_db *db)
@@ -169,7 +174,7 @@ EXPORT bool cygnet_spd_binds(struct cygnet_db *db)
 	return load_acquire(&db->header->spd_binds);
 }
 
-/* Both only ever grow: after any change of either their sum is another one. */
+/* Both counters only grow, so a change of either changes their sum. */
 EXPORT uint64_t cygnet_db_changes(struct cygnet_db *db)
 {
 	return cygnet_spd_changes(db) + load_acquire(&db->header->epoch);
@@ -190,7 +195,7 @@ static bool params_valid(const struct cygnet_policy_params *p)
 		p->proto == IPPROTO_ESP || p->proto == IPPROTO_AH);
 }
 
-/* All that names a policy is equal. */
+/* Whether all fields that identify a policy are equal. */
 static bool same_policy(const struct cygnet_policy *policy, const struct cygnet_policy_params *p)
 {
 	return policy->dir == p->dir && policy->action == p->action &&
@@ -211,8 +216,9 @@ static struct cygnet_policy *find(struct cygnet_db *db, const struct cygnet_poli
 	return NULL;
 }
 
-/* The tuple of a key, taking an emptied or a new one if need be; NULL: full. A
- * reader that still sees the old key of an emptied tuple finds nothing under it. */
+/* The tuple of a key. If there is none, an emptied or unused tuple gets the key. A
+ * reader that still sees the old key of an emptied tuple finds no policy with it.
+ * @return NULL if all tuples are in use */
 static struct tuple *take_tuple(struct tuple_list *list, uint64_t key)
 {
 	uint32_t count = tuple_count(list);
@@ -235,7 +241,8 @@ static struct tuple *take_tuple(struct tuple_list *list, uint64_t key)
 	return spare;
 }
 
-/* Before the policy is in its chain: a tuple may promise too much, never too little. */
+/* Called before the policy is in its chain: a lookup may probe a tuple in vain, but must not
+ * skip one that has a match. */
 static void enter_tuple(struct tuple *tuple, uint32_t priority)
 {
 	if (!tuple->policies || priority < tuple->best)
@@ -281,7 +288,7 @@ static void unpublish(struct cygnet_db *db, struct cygnet_policy *policy)
 	store_release(at, load_relaxed(&policy->next));
 }
 
-/* The SA that an outbound policy was installed with. */
+/* The reference to the SA that an outbound policy was installed with: generation << 32 | index. */
 static uint64_t resolve_sa(struct cygnet_db *db, const struct cygnet_policy_params *p)
 {
 	const struct cygnet_sa_id id = {p->spi, p->proto, p->af, p->dst};
@@ -424,7 +431,8 @@ void spd_mark(struct cygnet_db *db, uint8_t *mark)
 	}
 }
 
-/* Readers go on meanwhile: a tuple that has policies never shows none. */
+/* Count first and then store, because readers run meanwhile: they must never see a count of 0 in
+ * a tuple that has policies. */
 void spd_rebuild_tuples(struct cygnet_db *db, uint32_t (*counts)[LAYOUT_TUPLES])
 {
 	struct tuple_list *lists = db->header->tuples;

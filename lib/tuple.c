@@ -25,7 +25,7 @@ struct tuple_key tuple_of(enum cygnet_dir dir, const struct cygnet_selector *sel
 	};
 }
 
-/* The first bits of 64 bits of address, in network byte order. */
+/* The leading bits of 64 bits of an address, in network byte order, the others zero. */
 static uint64_t leading(uint64_t word, unsigned int bits)
 {
 	if (bits >= 64)
@@ -45,10 +45,10 @@ static uint64_t hash_addr(uint64_t hash, const struct cygnet_addr *addr, unsigne
 uint64_t tuple_hash(uint64_t seed, uint64_t packed, const struct cygnet_flow *flow)
 {
 	struct tuple_key key = tuple_unpack(packed);
-	uint64_t upper = (uint64_t)(key.proto ? flow->proto : 0) << 32 |
+	uint64_t l4 = (uint64_t)(key.proto ? flow->proto : 0) << 32 |
 			 (uint64_t)(key.sport == TUPLE_ONE_PORT ? flow->sport : 0) << 16 |
 			 (key.dport == TUPLE_ONE_PORT ? flow->dport : 0);
-	uint64_t hash = hash_mix(seed ^ packed, upper);
+	uint64_t hash = hash_mix(seed ^ packed, l4);
 
 	hash = hash_addr(hash, &flow->src, key.src_bits, key.af);
 	return hash_addr(hash, &flow->dst, key.dst_bits, key.af);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file tuple.h
- * Tuple-space search: all policies of a tuple fix the same bits of a flow, so
- * that one hash probe finds those that can match, however many there are.
+ * Tuple-space search. A tuple is the form of a selector: which bits of a flow it
+ * fixes. The policies of a tuple are hashed by these bits, so that one probe
+ * finds those that can match.
  */
 #ifndef CYGNET_TUPLE_H
 #define CYGNET_TUPLE_H
@@ -11,13 +12,13 @@
 
 enum tuple_ports { TUPLE_ANY_PORT, TUPLE_ONE_PORT, TUPLE_PORT_RANGE };
 
-/** What a tuple fixes. Packed into 64 bits, so that it is read in one go. */
+/** The fields that a tuple fixes. Packed into 64 bits, so that it is read atomically. */
 struct tuple_key {
 	uint8_t src_bits, dst_bits; /* prefix lengths */
-	uint8_t proto; /* 1: one exact value */
+	uint8_t proto; /* 1: one protocol; 0: any */
 	uint8_t sport, dport; /* enum tuple_ports */
 	uint8_t dir, af;
-	uint8_t valid; /* 1, so that no key is 0 */
+	uint8_t valid; /* always 1, so that no packed key is 0 */
 };
 
 static inline uint64_t tuple_pack(struct tuple_key key)
@@ -37,14 +38,16 @@ static inline struct tuple_key tuple_unpack(uint64_t packed)
 	return key;
 }
 
-/** The narrowest tuple that a selector fits into. */
+/** The key of a selector's tuple. */
 struct tuple_key tuple_of(enum cygnet_dir dir, const struct cygnet_selector *sel);
-/** The bits of a flow that a tuple fixes, hashed. */
+/** Hash the bits of a flow that a tuple fixes.
+ * @param packed  the tuple's key */
 uint64_t tuple_hash(uint64_t seed, uint64_t packed, const struct cygnet_flow *flow);
-/** A flow in the middle of the selector: it hashes as all matching ones do. */
+/** A flow that matches a selector. All flows that match it have the same tuple_hash(). */
 struct cygnet_flow tuple_example(const struct cygnet_selector *sel);
-/** How many tuples of a list a lookup has to look at. */
+/** The number of tuples in a list, used or emptied, that a lookup has to visit. */
 uint32_t tuple_count(const struct tuple_list *list);
+/** The list of tuples of a direction and family. */
 struct tuple_list *tuple_list(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "window.h"
 
-/* The first word of a free block is the reference to the next. */
+/* The first word of a free block is the reference to the next free block. */
 static uint32_t take_block(struct cygnet_db *db)
 {
 	struct header *h = db->header;
@@ -33,7 +33,7 @@ int window_attach(struct cygnet_db *db, struct cygnet_sa *sa, uint32_t packets)
 		window_release(db, sa);
 		return 0;
 	}
-	/* It has one if a writer died after this and before the SA was live. */
+	/* A larval SA already has a block if a writer died between here and pool_use(). */
 	if (block >= db->replay_blocks)
 		block = take_block(db);
 	if (block == CYGNET_NONE)
@@ -68,7 +68,7 @@ void window_rebuild(struct cygnet_db *db)
 	for (uint32_t i = 0; i < sas; i++) {
 		uint32_t block = db->sas[i].replay_block;
 
-		/* What a free slot says is of no account, zero in a new file. */
+		/* The field of a free slot is meaningless. It is zero in a new file. */
 		if (db->sas[i].state != CYGNET_SLOT_FREE && block < fresh)
 			db->replay[block].owned = 1;
 	}

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What lookups, installs and deletes cost in a SAD/SPD of 1,000 and of
+ * Measures the time of lookups, installs and deletes in a SAD/SPD of 1,000 and of
  * 1,000,000 entries.
  *
  *   bench-sadb [-n ENTRIES] [-l NS] [-s US] [-p US] [FILE]
  *
- * -n is the number of entries of the largest one. The others are limits: of a
- * lookup, of the install or delete of an SA, and of the install of a policy. The
- * exit status is 1 if one was exceeded.
+ * -n  entries of the largest database (1,000,000)
+ * -l  limit of the time of a lookup, nanoseconds
+ * -s  limit of the time to install or delete an SA, microseconds
+ * -p  limit of the time to install a policy, microseconds
  *
- * Policies are disjoint: /24 networks behind gateways, and /32 addresses as road
- * warriors have them. Lookups are in random order, all of them hits.
+ * The exit status is 1 if a limit was exceeded.
+ *
+ * Policies are disjoint: /24 networks behind gateways, and /32 addresses of road
+ * warriors. Lookups are in random order and always find an entry.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -25,12 +28,12 @@
 #define SPI_BASE 0x10000u
 #define BATCH 1000u
 
-static uint32_t many = 1000000;
-/* What may be taken at most; 0: as long as it takes. */
+static uint32_t many = 1000000; /* entries of the largest database */
+/* Limits of the options; 0: no limit. */
 static struct {
 	double lookup_ns, sa_us, policy_us;
 } limit;
-static bool too_long;
+static bool exceeded; /* a limit */
 
 static struct cygnet_db *db;
 static uint32_t random_state = 1;
@@ -41,7 +44,7 @@ static uint32_t rnd(uint32_t n)
 	return (uint32_t)((uint64_t)(random_state >> 4) * n >> 28);
 }
 
-/* Time that is ours: somebody else may have the core in between. */
+/* CPU time of this thread, so that other load on the core does not count. */
 static double now_ns(void)
 {
 	struct timespec ts;
@@ -58,12 +61,13 @@ static void must(int err, const char *what)
 	}
 }
 
-static void hold(const char *what, uint32_t n, double took, double most, const char *unit)
+static void check_limit(const char *what, uint32_t n, double took, double most, const char *unit)
 {
 	if (!most || took <= most)
 		return;
-	printf("  too long: %s among %u takes %.2f %s, may take %.0f\n", what, n, took, unit, most);
-	too_long = true;
+	printf("  limit exceeded: %s with %u entries takes %.2f %s, limit %.0f\n", what, n, took,
+	       unit, most);
+	exceeded = true;
 }
 
 static struct cygnet_sa_params sa(uint32_t i)
@@ -140,7 +144,7 @@ static void open_db(const char *path, uint32_t n)
 		fprintf(stderr, "bench-sadb: %s\n", error);
 		exit(1);
 	}
-	/* As with a dataplane at work: slots wait for its reader. */
+	/* Register a reader, as a running dataplane does: deleted slots wait for it. */
 	must(cygnet_role_take(db, CYGNET_ROLE_DATAPLANE), "role");
 	must(cygnet_reader_online(db, 0), "reader");
 }
@@ -197,9 +201,9 @@ static void bench_sad(const char *path, uint32_t n)
 	time_sas(n, &install, &delete);
 	lookup = sad_lookups(n);
 	printf("SAs             %9u %10.0f %12.2f %12.2f\n", n, lookup, install, delete);
-	hold("a lookup of an SA", n, lookup, limit.lookup_ns, "ns");
-	hold("the install of an SA", n, install, limit.sa_us, "us");
-	hold("the delete of an SA", n, delete, limit.sa_us, "us");
+	check_limit("SA lookup", n, lookup, limit.lookup_ns, "ns");
+	check_limit("SA install", n, install, limit.sa_us, "us");
+	check_limit("SA delete", n, delete, limit.sa_us, "us");
 	close_db(path);
 }
 
@@ -216,8 +220,8 @@ static void bench_spd(const char *path, uint32_t n, unsigned int bits)
 	lookup = spd_lookups(n, bits);
 	install = time_policies(n, bits);
 	printf("policies, /%u   %9u %10.0f %12.2f\n", bits, n, lookup, install);
-	hold("a lookup of a policy", n, lookup, limit.lookup_ns, "ns");
-	hold("the install of a policy", n, install, limit.policy_us, "us");
+	check_limit("policy lookup", n, lookup, limit.lookup_ns, "ns");
+	check_limit("policy install", n, install, limit.policy_us, "us");
 	close_db(path);
 }
 
@@ -269,5 +273,5 @@ int main(int argc, char **argv)
 		bench_spd(path, 100000, bits);
 		bench_spd(path, many, bits);
 	}
-	return too_long;
+	return exceeded;
 }

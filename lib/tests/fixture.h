@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file fixture.h
- * What the tests of the library share: a file in a folder of its own, and
- * short ways to say an SA, a policy, a flow.
+ * Fixture of the library's tests: a file in a folder of its own, and functions
+ * that make parameters of SAs and policies, and flows.
  */
 #ifndef FIXTURE_H
 #define FIXTURE_H
@@ -100,7 +100,7 @@ static inline struct cygnet_sa_params sa_params(uint32_t spi, bool inbound)
 	return p;
 }
 
-/* "10.0.0.0", 8: the selector of a prefix, any protocol, any port. */
+/* The selector of two prefixes, such as "10.0.0.0", 8, with any protocol and any port. */
 static inline struct cygnet_selector selector(const char *src, unsigned int src_bits,
 					      const char *dst, unsigned int dst_bits)
 {

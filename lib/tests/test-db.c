@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The file: what is created, what is refused, roles, and events. */
+/* Tests of the file: creation, files that are refused, roles, IKE ports and events. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -43,7 +43,7 @@ static void created_private_and_small(void **state)
 	cygnet_db_close(db);
 }
 
-static void impossible_geometry(void **state)
+static void invalid_geometry(void **state)
 {
 	struct fixture *f = *state;
 	const struct cygnet_geometry none = {0, 1}, many = {1, CYGNET_MAX_ENTRIES + 1};
@@ -59,7 +59,7 @@ static void impossible_geometry(void **state)
 	assert_int_equal(cygnet_db_open("./nowhere/at/all", &many, &db, NULL, 0), -EINVAL);
 }
 
-static void refuses_what_others_can_touch(void **state)
+static void refuses_wrong_mode_and_links(void **state)
 {
 	struct fixture *f = *state;
 	char error[256], link[160];
@@ -77,8 +77,8 @@ static void refuses_what_others_can_touch(void **state)
 	assert_int_equal(rename(link, f->path), 0);
 }
 
-/* The header that is checked: everything that is written once. */
-static void refuses_damage(void **state)
+/* Flip each bit of struct fixed, which is covered by the checksum. */
+static void refuses_damaged_header(void **state)
 {
 	struct fixture *f = *state;
 	int fd = open(f->path, O_RDWR);
@@ -104,8 +104,8 @@ static void refuses_damage(void **state)
 	close(fd);
 }
 
-/* A zeroed mutex is a valid one for the threads of one process. */
-static void refuses_another_lock(void **state)
+/* A zeroed mutex would lock, but not between processes. */
+static void refuses_unusable_mutex(void **state)
 {
 	struct fixture *f = *state;
 	pthread_mutex_t *mutex = &f->db->header->mutex, good = *mutex;
@@ -118,13 +118,13 @@ static void refuses_another_lock(void **state)
 	mutex->__data.__kind ^= 0x40;
 	assert_int_equal(reopen(f, error, sizeof(error)), -EBADMSG);
 	*mutex = good;
-	mutex->__data.__owner = INT_MAX - 1; /* its last owner died and could not repair */
+	mutex->__data.__owner = INT_MAX - 1; /* ENOTRECOVERABLE */
 	assert_int_equal(reopen(f, error, sizeof(error)), -EBADMSG);
 	*mutex = good;
 	assert_int_equal(reopen(f, error, sizeof(error)), 0);
 }
 
-static void refuses_impossible_counters(void **state)
+static void refuses_counters_out_of_range(void **state)
 {
 	struct fixture *f = *state;
 	uint32_t *word = (uint32_t *)&f->db->header->sa_pool, good;
@@ -144,8 +144,8 @@ static void refuses_impossible_counters(void **state)
 	assert_int_equal(reopen(f, error, sizeof(error)), 0);
 }
 
-/* Nobody who takes the lock later may find out the hard way, without a word. */
-static void says_why_it_gives_up(void **state)
+/* A process that cannot lock the mutex of an open file prints the reason before it aborts. */
+static void abort_prints_reason(void **state)
 {
 	struct fixture *f = *state;
 	char text[512] = "";
@@ -196,7 +196,7 @@ static void refuses_truncated(void **state)
 	char error[256];
 
 	assert_int_equal(stat(f->path, &st), 0);
-	/* The database that is still mapped must not be read again. */
+	/* Close the mapping: reading it beyond the end of the file would be SIGBUS. */
 	cygnet_db_close(f->db);
 	f->db = NULL;
 	for (off_t size = st.st_size - 1; size > 0; size = size * 2 / 3) {
@@ -207,7 +207,7 @@ static void refuses_truncated(void **state)
 	assert_int_equal(reopen(f, error, sizeof(error)), -EBADMSG);
 }
 
-/* Past what is written once and the mutex: lists, counters, tables, slots, ring. */
+/* Overwrite all but struct fixed and the mutex: lists, counters, tables, slots, event ring. */
 static void scribble(struct cygnet_db *db)
 {
 	size_t from = offsetof(struct header, order), words = (db->size - from) / 4;
@@ -215,7 +215,7 @@ static void scribble(struct cygnet_db *db)
 	size_t header_words = (sizeof(struct header) - from) / 4;
 
 	for (int i = 0; i < 20000; i++) {
-		/* Often a number that could be right, often in the header. */
+		/* Half of the values are plausible indices; a quarter goes to the header. */
 		uint32_t value = rand() % 2 ? (uint32_t)rand() % 1200 : (uint32_t)rand() * 2;
 		size_t at = (size_t)rand() % (rand() % 4 ? words : header_words);
 
@@ -278,7 +278,7 @@ static void write_garbage(struct cygnet_db *db)
 	cygnet_db_reclaim(db);
 }
 
-/* Whatever the other process has written into the file: no crash, no hang. */
+/* A file overwritten by another process causes no crash and no endless loop. */
 static void survives_garbage(void **state)
 {
 	struct fixture *f = *state;
@@ -303,12 +303,12 @@ static void survives_garbage(void **state)
 			cygnet_db_flush(f->db);
 	}
 	alarm(0);
-	/* What is left of it passes no check; take it away before teardown looks. */
+	/* The file fails cygnet_db_check(): close it so that teardown does not check it. */
 	cygnet_db_close(f->db);
 	f->db = NULL;
 }
 
-/* Ten processes at once make one file, whole, and leave nothing else. */
+/* Ten processes that create the file at once create one, and leave no temporary file. */
 static void created_once(void **state)
 {
 	struct fixture *f = *state;
@@ -342,8 +342,8 @@ static void created_once(void **state)
 	assert_int_equal(files, 1);
 }
 
-/* Scripts that charon starts have no business with keys. */
-static void not_in_forked_children(void **state)
+/* Keys must not be visible to the scripts that charon starts. */
+static void not_mapped_in_forked_children(void **state)
 {
 	struct fixture *f = *state;
 	int status;
@@ -361,7 +361,7 @@ static void not_in_forked_children(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void roles_die_with_their_holder(void **state)
+static void roles_end_with_their_holder(void **state)
 {
 	struct fixture *f = *state;
 	struct cygnet_db *db = fixture_open(f, 0, 0);
@@ -395,11 +395,10 @@ static void roles_die_with_their_holder(void **state)
 	assert_int_equal(cygnet_role_take(f->db, CYGNET_ROLE_DATAPLANE), 0);
 }
 
-/* While the pages of the file are mapped: whom it names as charon. */
-static struct cygnet_db *onlooker;
-static int named;
+static struct cygnet_db *onlooker; /* NULL: do not look */
+static int named; /* charon_pid while the pages of the file are mapped */
 
-/* The library's calls come here. */
+/* Replaces libc's function in the library. */
 EXPORT int madvise(void *addr, size_t length, int advice)
 {
 	struct cygnet_db_info info;
@@ -411,8 +410,8 @@ EXPORT int madvise(void *addr, size_t length, int advice)
 	return (int)syscall(SYS_madvise, addr, length, advice);
 }
 
-/* That takes its time: a dead predecessor is not named as long. */
-static void role_names_its_holder(void **state)
+/* Mapping the pages takes long. The pid of the previous holder must be replaced before. */
+static void role_pid_before_pages(void **state)
 {
 	struct fixture *f = *state;
 
@@ -425,7 +424,7 @@ static void role_names_its_holder(void **state)
 	onlooker = NULL;
 }
 
-/* Two processes with two files of one name would not find each other. */
+/* Charon and cygnetd must not use two different files of the same path. */
 static void no_role_in_a_removed_file(void **state)
 {
 	struct fixture *f = *state;
@@ -440,7 +439,7 @@ static void no_role_in_a_removed_file(void **state)
 	cygnet_db_close(db);
 }
 
-static void removes_what_nobody_uses(void **state)
+static void removes_only_unused_files(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t other = 1;
@@ -496,7 +495,7 @@ static void *post_later(void *db)
 	return NULL;
 }
 
-static void waiting_ends(void **state)
+static void wait_returns(void **state)
 {
 	struct fixture *f = *state;
 	struct cygnet_event event;
@@ -516,8 +515,8 @@ static void assert_ports(struct cygnet_db *db, uint16_t port, enum cygnet_ike v4
 	assert_int_equal(cygnet_ike_port(db, AF_INET6, port), v6);
 }
 
-/* Those of RFC 7296 until any is said, then those that are; each for its own family. */
-static void ports_of_ike(void **state)
+/* 500 and 4500 until a port is registered; then only registered ports, for their family. */
+static void ike_ports(void **state)
 {
 	struct fixture *f = *state;
 
@@ -541,8 +540,8 @@ static void ports_of_ike(void **state)
 	assert_ports(f->db, 5500, CYGNET_IKE_NONE, CYGNET_IKE_NONE);
 }
 
-/* Those that are always asked about, and those said, in order. */
-static void list_of_ports(void **state)
+/* 500, 4500 and the registered ports, in ascending order. */
+static void list_of_ike_ports(void **state)
 {
 	static const uint16_t want[] = {500, 1500, 4500, 5500};
 	struct fixture *f = *state;
@@ -561,7 +560,7 @@ static void list_of_ports(void **state)
 		assert_true(ports[i] < ports[i + 1]);
 }
 
-static void impossible_ports_of_ike(void **state)
+static void invalid_ike_ports(void **state)
 {
 	static const uint32_t bad[] = {1500, 1u << 16, 1u << 16 | 1u << 20 | 1500, 5u << 16 | 500,
 				       6u << 16 | 4500};
@@ -584,7 +583,7 @@ static void impossible_ports_of_ike(void **state)
 	word[1] = word[0];
 	assert_int_equal(cygnet_db_check(f->db, NULL, 0), -EBADMSG);
 	cygnet_db_flush(f->db);
-	/* Nobody has said these. */
+	/* Damaged words do not count as registered ports. */
 	memcpy(word, bad, sizeof(bad));
 	assert_ports(f->db, 500, CYGNET_IKE_PLAIN, CYGNET_IKE_PLAIN);
 	assert_ports(f->db, 4500, CYGNET_IKE_ENCAP, CYGNET_IKE_ENCAP);
@@ -597,7 +596,7 @@ static void impossible_ports_of_ike(void **state)
 	assert_int_equal(cygnet_db_check(f->db, NULL, 0), 0);
 }
 
-static void ports_of_a_dead_charon(void **state)
+static void ike_ports_of_a_dead_charon(void **state)
 {
 	struct fixture *f = *state;
 
@@ -607,7 +606,7 @@ static void ports_of_a_dead_charon(void **state)
 	assert_false(cygnet_ike_exempt(f->db, AF_INET, 5500, false));
 	assert_true(cygnet_ike_exempt(f->db, AF_INET, 500, false));
 	assert_true(cygnet_ike_exempt(f->db, AF_INET6, 4500, false));
-	/* ESP goes on until the next one is there. */
+	/* ESP in UDP is received at the port until another charon takes the role. */
 	assert_ports(f->db, 5500, CYGNET_IKE_ENCAP, CYGNET_IKE_NONE);
 	assert_int_equal(cygnet_role_take(f->db, CYGNET_ROLE_CHARON), 0);
 	assert_ports(f->db, 5500, CYGNET_IKE_NONE, CYGNET_IKE_NONE);
@@ -619,27 +618,27 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(created_private_and_small),
-		TEST(impossible_geometry),
-		TEST(refuses_what_others_can_touch),
-		TEST(refuses_damage),
-		TEST(refuses_another_lock),
-		TEST(refuses_impossible_counters),
-		TEST(says_why_it_gives_up),
+		TEST(invalid_geometry),
+		TEST(refuses_wrong_mode_and_links),
+		TEST(refuses_damaged_header),
+		TEST(refuses_unusable_mutex),
+		TEST(refuses_counters_out_of_range),
+		TEST(abort_prints_reason),
 		TEST(refuses_another_abi),
 		TEST(refuses_truncated),
 		TEST(survives_garbage),
 		TEST(created_once),
-		TEST(not_in_forked_children),
-		TEST(roles_die_with_their_holder),
-		TEST(role_names_its_holder),
+		TEST(not_mapped_in_forked_children),
+		TEST(roles_end_with_their_holder),
+		TEST(role_pid_before_pages),
 		TEST(no_role_in_a_removed_file),
-		TEST(removes_what_nobody_uses),
-		TEST(ports_of_ike),
-		TEST(list_of_ports),
-		TEST(impossible_ports_of_ike),
-		TEST(ports_of_a_dead_charon),
+		TEST(removes_only_unused_files),
+		TEST(ike_ports),
+		TEST(list_of_ike_ports),
+		TEST(invalid_ike_ports),
+		TEST(ike_ports_of_a_dead_charon),
 		TEST(events_in_order),
-		TEST(waiting_ends),
+		TEST(wait_returns),
 	};
 
 	return cmocka_run_group_tests_name("db", tests, NULL, NULL);

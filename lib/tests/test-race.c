@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Readers under live writers, in one process so that ThreadSanitizer can watch:
- * configure with CC=clang CFLAGS='-g -O1 -fsanitize=thread', then run this. All
- * that an entry says follows from its number; whoever finds an entry checks that.
+ * Readers and writers at the same time, as threads of one process. For
+ * ThreadSanitizer configure with CC=clang CFLAGS='-g -O1 -fsanitize=thread'. All
+ * fields of an entry are computed from its number, so that a reader can check them.
  *
- * Seconds: the environment variable RACE_SECONDS, 1 if not set.
+ * The environment variable RACE_SECONDS is the length of a test (1 second).
  */
 #include <pthread.h>
 #include <sched.h>
@@ -17,7 +17,7 @@
 #define READERS 2u
 #define PATIENCE_S 30u
 
-/* A snapshot copies first and then looks whether it may. */
+/* A snapshot races by design: it copies and then checks whether the copy is valid. */
 const char *__tsan_default_suppressions(void);
 const char *__tsan_default_suppressions(void)
 {
@@ -45,7 +45,8 @@ static unsigned int seconds(void)
 	return text ? (unsigned int)atoi(text) : 1;
 }
 
-/* So long; longer where threads wait for a processor, until there is one of each that is counted. */
+/* Run the threads for seconds(). If a counter is still 0 because threads got no CPU time, wait for
+ * up to PATIENCE_S more seconds. */
 static void let_run(unsigned long *const *counters, unsigned int n)
 {
 	sleep(seconds());
@@ -90,16 +91,16 @@ static void check_sa(const struct cygnet_sa *sa)
 
 	require(sa->reqid == p.reqid && sa->flags == p.flags &&
 			sa->replay_window == p.replay_window,
-		"an SA has fields of another");
+		"an SA has the fields of another SA");
 	require(!memcmp(sa->cipher_key, p.cipher_key, sizeof(p.cipher_key)) &&
 			!memcmp(sa->auth_key, p.auth_key, sizeof(p.auth_key)),
-		"an SA has the keys of another");
+		"an SA has the keys of another SA");
 }
 
-/* Where the SAs are that have moved to IPv6. */
+/* Destination of the SAs that have moved to IPv6. */
 static const struct cygnet_addr far = {.bytes = {0x20, 1, 0xd, 0xb8, [15] = 1}};
 
-/* Moved to and fro: port, family and addresses belong together. */
+/* Source address, family and destination are computed from the port, see check_path(). */
 static struct cygnet_path other_path(const struct cygnet_path *path, uint32_t n)
 {
 	struct cygnet_path other = *path;
@@ -119,7 +120,7 @@ static void check_path(const struct cygnet_path *path)
 
 	require(path->sport == 0 || path->src.v4 == htonl(path->sport), "a path is torn");
 	require(path->af == (v6 ? AF_INET6 : AF_INET) && !memcmp(&path->dst, &far, 16) == v6,
-		"a path is of two families");
+		"a path mixes two families");
 }
 
 static struct cygnet_policy_params numbered_policy(uint32_t n)
@@ -202,7 +203,7 @@ static void read_once(uint32_t *random)
 	policy = cygnet_spd_lookup(db, CYGNET_OUT, &flow);
 	if (!policy)
 		return;
-	require(policy->priority == policy->reqid % 5, "a policy has fields of another");
+	require(policy->priority == policy->reqid % 5, "a policy has the fields of another policy");
 	count(&found_policies);
 	sa = cygnet_policy_sa(db, policy);
 	if (sa)
@@ -228,7 +229,7 @@ static void *reader(void *arg)
 	return NULL;
 }
 
-/* Anybody may look without being a reader. */
+/* Takes snapshots without being a registered reader. */
 static void *onlooker(void *arg)
 {
 	struct cygnet_policy policy;
@@ -281,7 +282,7 @@ static void *consumer(void *arg)
 	return NULL;
 }
 
-static void readers_under_writers(void **state)
+static void readers_beside_writers(void **state)
 {
 	static void *(*const run[])(void *) = {onlooker, producer, consumer};
 	static unsigned long *const counters[] = {&found_sas, &found_policies, &snapshots, &events};
@@ -307,7 +308,8 @@ static void readers_under_writers(void **state)
 	assert_true(found_sas && found_policies && snapshots && events);
 }
 
-/* Policies of one chain: 10.0.0.0 to .2 share it with 10.0.0.0/30. */
+/* Policies of one hash chain: source ranges 10.0.0.0 to .2 and 10.0.0.0 to .3 have the same
+ * tuple. */
 static struct cygnet_policy_params chained(uint8_t last, uint32_t priority, uint32_t reqid)
 {
 	struct cygnet_policy_params p = {
@@ -322,23 +324,25 @@ static struct cygnet_policy_params chained(uint8_t last, uint32_t priority, uint
 	return p;
 }
 
-/* At every moment one of the two is there, in front of the others or behind them. */
-static void *twin(void *arg)
+/* Replaces a policy by an equal one, at the front or at the end of its chain in turn. At any time
+ * at least one of the two is installed. */
+static void *replacer(void *arg)
 {
 	const struct cygnet_policy_params front = chained(3, 1, 1), back = chained(3, 3, 1);
 	bool in_front = false;
 
 	(void)arg;
 	for (; !stop(); in_front = !in_front) {
-		/* Slots come back when the readers have run. */
+		/* Slots become free when the readers have reported quiescent states. */
 		while (cygnet_policy_add(db, in_front ? &back : &front))
 			sched_yield();
-		require(!cygnet_policy_delete(db, in_front ? &front : &back), "no twin to delete");
+		require(!cygnet_policy_delete(db, in_front ? &front : &back),
+			"the replaced policy is missing");
 	}
 	return NULL;
 }
 
-static void *twin_seeker(void *arg)
+static void *seeker(void *arg)
 {
 	const struct cygnet_flow flow = flow4("10.0.0.3", "10.1.1.1", 6, 1, 2);
 	unsigned int id = (unsigned int)(uintptr_t)arg;
@@ -353,7 +357,7 @@ static void *twin_seeker(void *arg)
 	return NULL;
 }
 
-/* Rekeying replaces policies by equal ones: no packet may fall between the two. */
+/* Rekeying replaces policies by equal ones. A lookup must always find one of them. */
 static void no_miss_while_replaced(void **state)
 {
 	static unsigned long *const counters[] = {&found_policies};
@@ -372,8 +376,8 @@ static void no_miss_while_replaced(void **state)
 		assert_int_equal(cygnet_policy_add(db, &between), 0);
 	}
 	for (uintptr_t i = 0; i < READERS; i++)
-		assert_int_equal(pthread_create(&thread[i], NULL, twin_seeker, (void *)i), 0);
-	assert_int_equal(pthread_create(&thread[READERS], NULL, twin, NULL), 0);
+		assert_int_equal(pthread_create(&thread[i], NULL, seeker, (void *)i), 0);
+	assert_int_equal(pthread_create(&thread[READERS], NULL, replacer, NULL), 0);
 	let_run(counters, 1);
 	for (unsigned int i = 0; i < READERS + 1; i++)
 		pthread_join(thread[i], NULL);
@@ -386,7 +390,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(no_miss_while_replaced, fixture_setup,
 						fixture_teardown),
-		cmocka_unit_test_setup_teardown(readers_under_writers, fixture_setup,
+		cmocka_unit_test_setup_teardown(readers_beside_writers, fixture_setup,
 						fixture_teardown),
 	};
 

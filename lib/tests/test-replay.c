@@ -42,7 +42,7 @@ static void window_32(void **state)
 	T(UINT32_MAX - 32, false);
 }
 
-static void check_does_not_move(void **state)
+static void check_does_not_advance(void **state)
 {
 	struct fixture *f = *state;
 	struct cygnet_sa *sa = make(f, 64, 0);
@@ -76,7 +76,7 @@ static void esn_across_wraps(void **state)
 	RECEIVE(0xffffff00, 0xffffff00, true);
 	RECEIVE(0xfffffff0, 0xfffffff0, true);
 	RECEIVE(5, 0x100000005, true);
-	RECEIVE(0xfffffff1, 0xfffffff1, true); /* late, from before the wrap */
+	RECEIVE(0xfffffff1, 0xfffffff1, true); /* late: sent before the wrap */
 	RECEIVE(0xfffffff1, 0xfffffff1, false);
 	RECEIVE(0, 0x100000000, true);
 	RECEIVE(0x80000000, 0x180000000, true);
@@ -85,7 +85,7 @@ static void esn_across_wraps(void **state)
 #undef RECEIVE
 }
 
-/* Replay protection off, packets out of order around a wrap. */
+/* Without replay protection, packets out of order around a wrap. */
 static void esn_without_window(void **state)
 {
 	struct fixture *f = *state;
@@ -100,7 +100,7 @@ static void esn_without_window(void **state)
 	assert_true(cygnet_replay_seq(sa, 2) == 0x300000002);
 }
 
-/* Every sequence number received, remembered one by one. */
+/* Compare with an oracle that remembers each sequence number received. */
 static void against_oracle(void **state)
 {
 	static const uint32_t windows[] = {1, 32, 63, 64, 65, 128, 192, 193, 1024, 4095, 4096};
@@ -140,7 +140,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(window_32),
-		TEST(check_does_not_move),
+		TEST(check_does_not_advance),
 		TEST(no_window),
 		TEST(esn_across_wraps),
 		TEST(esn_without_window),

@@ -32,8 +32,8 @@ static void add_lookup_delete(void **state)
 	assert_int_equal(cygnet_sa_delete(f->db, &in.id), -ENOENT);
 }
 
-/* An outbound SA may share its SPI with inbound ones and with those to other peers. */
-static void lookup_of_sent(void **state)
+/* An outbound SA may have the SPI of an inbound SA and of SAs to other peers. */
+static void lookup_outbound(void **state)
 {
 	struct fixture *f = *state;
 	struct cygnet_sa_params in = sa_params(0x1000, true), out = sa_params(0x1000, false);
@@ -51,7 +51,7 @@ static void lookup_of_sent(void **state)
 	sa = SENT(&out);
 	assert_non_null(sa);
 	assert_ptr_not_equal(sa, SENT(&far));
-	/* Another path, and nothing is known of it. */
+	/* The MTU of the new path is unknown. */
 	sa->path_mtu = 1400ull << 48 | 1;
 	moved = out.path;
 	moved.dst = addr4("192.0.2.4");
@@ -79,7 +79,7 @@ static void keys_are_wiped(void **state)
 		assert_int_equal(sa->cipher_key[i], 0);
 }
 
-static void a_reader_holds_a_slot_back(void **state)
+static void slot_waits_for_reader(void **state)
 {
 	struct fixture *f = *state;
 	struct cygnet_sa_params p = sa_params(0x1000, true);
@@ -113,12 +113,12 @@ static void spi_reserve(void **state)
 	assert_int_equal(cygnet_sa_query(f->db, &p.id, &usage), -ENOENT);
 	assert_int_equal(cygnet_sa_add(f->db, &p), 0);
 	assert_non_null(lookup(f->db, ntohl(spi)));
-	/* A range of one SPI that is taken. */
+	/* The only SPI of the range is in use. */
 	assert_int_equal(cygnet_spi_reserve(f->db, IPPROTO_ESP, AF_INET, &p.id.dst, ntohl(spi),
 					    ntohl(spi), &spi), -ENOENT);
 	assert_int_equal(cygnet_spi_reserve(f->db, IPPROTO_ESP, AF_INET, &p.id.dst, 1, 2, &spi),
 			 -EINVAL);
-	/* Reserved, never used: a failed negotiation. */
+	/* Delete a reserved SPI, as after a failed negotiation. */
 	assert_int_equal(cygnet_spi_reserve(f->db, IPPROTO_ESP, AF_INET, &p.id.dst, 256, 256, &spi),
 			 0);
 	p.id.spi = spi;
@@ -135,13 +135,13 @@ static void spi_release(void **state)
 					    &p.id.spi), 0);
 	assert_int_equal(cygnet_spi_release(f->db, &p.id), 0);
 	assert_int_equal(cygnet_sa_delete(f->db, &p.id), -ENOENT);
-	/* An SA has it. */
+	/* A live SA has the SPI. */
 	assert_int_equal(cygnet_sa_add(f->db, &p), 0);
 	assert_int_equal(cygnet_spi_release(f->db, &p.id), -ENOENT);
 	assert_non_null(lookup(f->db, 0x1000));
 }
 
-static void all_slots(void **state)
+static void all_slots_in_use(void **state)
 {
 	struct fixture *f = *state;
 	struct cygnet_sa_params p = sa_params(0x1000, true);
@@ -200,7 +200,7 @@ static struct cygnet_sa *lookup6(struct cygnet_db *db, uint32_t spi)
 	return cygnet_sad_lookup(db, htonl(spi), IPPROTO_ESP, AF_INET6, &dst);
 }
 
-/* From IPv4 to IPv6 and back (RFC 4555, 3.5): the same SA, with all that it has seen. */
+/* From IPv4 to IPv6 and back (RFC 4555, 3.5): the SA keeps counters, replay state and keys. */
 static void update_to_another_family(void **state)
 {
 	struct fixture *f = *state;
@@ -230,7 +230,7 @@ static void update_to_another_family(void **state)
 	assert_int_equal(sa->replay_block, before.replay_block);
 	assert_false(cygnet_replay_check(f->db, sa, 5000));
 	assert_true(cygnet_replay_update(f->db, sa, 4999));
-	/* What names it now, and only that. */
+	/* Only the new id finds it. */
 	assert_int_equal(cygnet_sa_query(f->db, &p.id, &usage), -ENOENT);
 	assert_int_equal(cygnet_sa_query(f->db, &there, &usage), 0);
 	assert_int_equal(usage.packets, 7);
@@ -243,7 +243,7 @@ static void update_to_another_family(void **state)
 	assert_int_equal(cygnet_sa_delete(f->db, &p.id), 0);
 }
 
-/* Bytes that are an address of both families. */
+/* The same bytes are an IPv4 and an IPv6 address. */
 static void same_bytes_in_two_families(void **state)
 {
 	struct fixture *f = *state;
@@ -262,7 +262,7 @@ static void same_bytes_in_two_families(void **state)
 	assert_int_equal(cygnet_sa_update(f->db, &v4.id, &v6.path, 0), -EINVAL);
 }
 
-/* How often this thread has slept. */
+/* Number of times that this thread has slept. */
 static long slept(void)
 {
 	struct rusage usage;
@@ -283,7 +283,7 @@ static void update_waits_for_readers(void **state)
 	assert_int_equal(cygnet_sa_add(f->db, &p), 0);
 	path.encap = 1;
 	assert_int_equal(cygnet_sa_update(f->db, &p.id, &path, 0), 0);
-	/* Its caller is to wait: here the mutex is held. */
+	/* The call returns instead of sleeping, because it holds the mutex. */
 	before = slept();
 	assert_int_equal(cygnet_sa_update(f->db, &p.id, &path, 0), -EAGAIN);
 	assert_in_range(slept() - before, 0, 9);
@@ -337,7 +337,7 @@ static void reserve_seq(void **state)
 	assert_int_equal(cygnet_sa_reserve_seq(sa, 32, &first), 32);
 }
 
-/* However many peers choose the SPI of an inbound SA of ours for themselves. */
+/* Many peers choose the SPI of an inbound SA for outbound ones. */
 static void outbound_behind_inbound(void **state)
 {
 	struct fixture *f = *state;
@@ -354,14 +354,14 @@ static void outbound_behind_inbound(void **state)
 	}
 	sa = lookup(f->db, 0x1000);
 	assert_non_null(sa);
-	/* It stands first in its chain: no other refers to it. */
+	/* The inbound SA is the first of its chain: no other SA refers to it. */
 	for (uint32_t i = 0; i < 1024; i++)
 		assert_int_not_equal(cygnet_sa_at(f->db, i)->next, cygnet_sa_index(f->db, sa) + 1);
 	assert_int_equal(cygnet_sa_delete(f->db, &p.id), 0);
 	assert_null(lookup(f->db, 0x1000));
 }
 
-static void reserved_is_inbound(void **state)
+static void reserved_spi_is_inbound(void **state)
 {
 	struct fixture *f = *state;
 	struct cygnet_sa_params p = sa_params(0x1000, false);
@@ -373,8 +373,8 @@ static void reserved_is_inbound(void **state)
 	assert_int_equal(cygnet_sa_add(f->db, &p), 0);
 }
 
-/* A dataplane that died may not have told what it had raised. */
-static void expires_again(void **state)
+/* A dataplane that died may have raised expiries without posting them. */
+static void new_dataplane_clears_expired(void **state)
 {
 	struct fixture *f = *state;
 	struct cygnet_sa_params p = sa_params(0x1000, true);
@@ -388,7 +388,7 @@ static void expires_again(void **state)
 	assert_int_equal(cygnet_role_take(f->db, CYGNET_ROLE_DATAPLANE), 0);
 	assert_int_equal(sa->expired, 0);
 	sa->expired = CYGNET_EXPIRE_SOFT;
-	assert_int_equal(cygnet_role_take(f->db, CYGNET_ROLE_DATAPLANE), 0); /* has it */
+	assert_int_equal(cygnet_role_take(f->db, CYGNET_ROLE_DATAPLANE), 0); /* held already */
 	assert_int_equal(sa->expired, CYGNET_EXPIRE_SOFT);
 }
 
@@ -440,12 +440,12 @@ static void snapshot_has_no_keys(void **state)
 	assert_false(cygnet_sa_snapshot(f->db, 5000, &copy));
 }
 
-static void large_windows_return(void **state)
+static void large_windows_are_reused(void **state)
 {
 	struct fixture *f = *state;
 	struct cygnet_db_info info;
 
-	/* More often than there are blocks. */
+	/* More SAs than replay blocks. */
 	for (uint32_t i = 0; i < 2000; i++) {
 		struct cygnet_sa_params p = sa_params(0x1000 + i, true);
 
@@ -465,12 +465,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(add_lookup_delete),
-		TEST(lookup_of_sent),
+		TEST(lookup_outbound),
 		TEST(keys_are_wiped),
-		TEST(a_reader_holds_a_slot_back),
+		TEST(slot_waits_for_reader),
 		TEST(spi_reserve),
 		TEST(spi_release),
-		TEST(all_slots),
+		TEST(all_slots_in_use),
 		TEST(update_keeps_state),
 		TEST(update_to_another_family),
 		TEST(same_bytes_in_two_families),
@@ -478,11 +478,11 @@ int main(void)
 		TEST(generations),
 		TEST(reserve_seq),
 		TEST(outbound_behind_inbound),
-		TEST(reserved_is_inbound),
-		TEST(expires_again),
+		TEST(reserved_spi_is_inbound),
+		TEST(new_dataplane_clears_expired),
 		TEST(invalid_params),
 		TEST(snapshot_has_no_keys),
-		TEST(large_windows_return),
+		TEST(large_windows_are_reused),
 	};
 
 	return cmocka_run_group_tests_name("sad", tests, NULL, NULL);

@@ -58,7 +58,7 @@ static void rekey_installs_twice(void **state)
 	old.spi = sa1.id.spi;
 	new.spi = sa2.id.spi;
 	assert_int_equal(cygnet_policy_add(f->db, &old), 0);
-	assert_int_equal(cygnet_policy_add(f->db, &old), 0); /* counted */
+	assert_int_equal(cygnet_policy_add(f->db, &old), 0); /* the second install */
 	found = cygnet_spd_lookup(f->db, CYGNET_OUT, &flow);
 	assert_int_equal(cygnet_policy_sa(f->db, found)->spi, sa1.id.spi);
 	assert_int_equal(cygnet_policy_add(f->db, &new), 0);
@@ -71,12 +71,12 @@ static void rekey_installs_twice(void **state)
 	found = cygnet_spd_lookup(f->db, CYGNET_OUT, &flow);
 	assert_non_null(found);
 	assert_int_equal(cygnet_sa_delete(f->db, &sa1.id), 0);
-	assert_null(cygnet_policy_sa(f->db, found)); /* its SA is gone */
+	assert_null(cygnet_policy_sa(f->db, found)); /* its SA has been deleted */
 	assert_int_equal(cygnet_policy_delete(f->db, &old), 0);
 	assert_null(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow));
 }
 
-/* Whoever keeps what a lookup found learns of each change to it. */
+/* The counters change whenever a cached result of a lookup may be outdated. */
 static void changes_are_counted(void **state)
 {
 	struct fixture *f = *state;
@@ -90,13 +90,13 @@ static void changes_are_counted(void **state)
 	assert_int_equal(cygnet_policy_add(f->db, &p), 0);
 	after = cygnet_spd_changes(f->db);
 	assert_true(after > before);
-	/* Counted once more, and now with an SA. */
+	/* Installed again, now with an SA. */
 	assert_int_equal(cygnet_sa_add(f->db, &sa), 0);
 	assert_int_equal(cygnet_spd_changes(f->db), after);
 	assert_int_equal(cygnet_policy_add(f->db, &p), 0);
 	assert_true(cygnet_spd_changes(f->db) > after);
 	after = cygnet_spd_changes(f->db);
-	/* What moves or goes is no change of the SPD, but one of the databases. */
+	/* Moving or deleting an SA does not change the SPD, but the databases. */
 	all = cygnet_db_changes(f->db);
 	moved = sa.path;
 	moved.dport = 4500;
@@ -161,7 +161,7 @@ static void equal_priorities(void **state)
 	assert_int_equal(cygnet_policy_add(f->db, &newer), 0);
 	assert_int_equal(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow)->reqid, newer.reqid);
 	assert_int_equal(cygnet_policy_delete(f->db, &newer), 0);
-	/* The rank is part of the name. */
+	/* A policy with another rank is another policy. */
 	sa.rank = 2;
 	assert_int_equal(cygnet_policy_delete(f->db, &sa), -ENOENT);
 	sa.rank = 0;
@@ -215,7 +215,7 @@ static void invalid_params(void **state)
 #undef BAD
 }
 
-/* The same rules, as naive as can be. */
+/* An oracle: all policies in an array, searched one by one. */
 #define ORACLE_POLICIES 400
 static struct {
 	struct cygnet_policy_params p;
@@ -266,7 +266,7 @@ static int oracle_lookup(enum cygnet_dir dir, const struct cygnet_flow *flow)
 	return best;
 }
 
-/* Few distinct values, so that things collide and overlap. */
+/* Few distinct values, so that policies overlap. */
 static struct cygnet_addr random_addr(uint8_t af)
 {
 	struct cygnet_addr addr = {0};
@@ -366,12 +366,12 @@ static void against_oracle(void **state)
 			int want = oracle_lookup(dir, &flow);
 
 			if ((want < 0) != !got || (got && got->reqid != oracle[want].p.reqid))
-				fail_msg("round %d, flow %d: another policy than the oracle's",
+				fail_msg("round %d, flow %d: not the policy of the oracle",
 					 round, j);
 			hits += want >= 0;
 		}
 	}
-	assert_in_range(hits, 10000, 90000); /* it decides both ways */
+	assert_in_range(hits, 10000, 90000); /* many flows match and many do not */
 }
 
 static void common_bits(void **state)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Death at every instruction. A child runs one call of the library on a mapping
- * that it may not write to: each write faults, and is let through for that one
- * instruction. A copy of the file after it is what SIGKILL there would have left:
- * readers have to find in it what they found before, the next writer has to
- * repair it, and nothing may leak. For a part of these copies the repair is killed
- * at each of its writes, too.
+ * Death after every write. A child runs one call of the library on a read-only
+ * mapping of the file. Each write faults; the signal handler permits it for one
+ * instruction. A copy of the file after the write is what a SIGKILL at this
+ * instruction would have left. In each copy readers must find what they found
+ * before, the next writer must repair it, and nothing may leak. For some of the
+ * copies the repair is killed after each of its writes in the same way.
  */
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -20,9 +20,9 @@
 #include "layout.h"
 
 #define SLOTS 8u
-#define REPAIR_EVERY 4 /* every how many deaths the repair is killed, too */
+#define REPAIR_EVERY 4 /* the repair is killed as well after each 4th death */
 
-/* Stop after the next instruction. */
+/* The flag that makes the processor trap after the next instruction. */
 #ifdef __x86_64__
 #define TRAP_FLAG 0x100
 #define FLAGS(context) (((ucontext_t *)(context))->uc_mcontext.gregs[REG_EFL])
@@ -32,7 +32,7 @@ static long long no_flags;
 #define FLAGS(context) (*((void)(context), &no_flags))
 #endif
 
-/* The file, what a dead caller left of it, what a dead repair left of that. */
+/* The file, its copy after the death of a caller, the copy of that after the death of a repair. */
 enum { ORIGINAL, CRASHED, REPAIRED, LEVELS };
 
 static struct {
@@ -40,17 +40,18 @@ static struct {
 	uint8_t *map;
 } level[LEVELS];
 
+/* Parts of the file that the scenarios can change. */
 static struct {
-	size_t at, size;
+	size_t at, size; /* offset and length, bytes */
 } region[32];
 static unsigned int regions;
 
 struct scenario {
 	void (*before)(struct cygnet_db *db);
 	void (*call)(struct cygnet_db *db);
-	/* What holds at any time. Called as a reader, before and after repair. */
+	/* Checks what a reader must find at any time. Called before and after the repair. */
 	void (*look)(struct cygnet_db *db);
-	bool flushes; /* the bystanders go, too */
+	bool flushes; /* the call removes the bystanders */
 };
 
 static const struct scenario *scenario;
@@ -64,7 +65,7 @@ static void add_region(struct cygnet_db *db, const void *start, size_t size)
 	region[regions++].size = size;
 }
 
-/* Everything that so few entries can touch. */
+/* The file is larger than what SLOTS entries can change; copy only the parts that may change. */
 static void find_regions(struct cygnet_db *db)
 {
 	regions = 0;
@@ -108,7 +109,7 @@ static void drop_level(int l, size_t size)
 		unlink(level[l].path);
 }
 
-/* The next level becomes what is left if the child dies now. */
+/* Make the next level the file that is left if the child dies now. */
 static void die(int l, pid_t child)
 {
 	struct header *h = (struct header *)(void *)level[l + 1].map;
@@ -150,7 +151,7 @@ static struct cygnet_sa_params large(uint32_t spi)
 	return p;
 }
 
-/* They use the same lists, tuple and pool as the call that is killed. */
+/* SAs and a policy that use the same lists, tuple and pool as the call that is killed. */
 static void add_bystanders(struct cygnet_db *db)
 {
 	struct cygnet_sa_params in = large(0x7000), out = sa_params(0x7001, false);
@@ -201,7 +202,7 @@ static void nothing_leaked(struct cygnet_db *db)
 	}
 }
 
-/* What every death has to leave. */
+/* Check the file that a death has left. */
 static void verify(int l)
 {
 	char error[256] = "";
@@ -215,10 +216,10 @@ static void verify(int l)
 		fail_msg("death %u, of repair %u: %s", deaths, repair_deaths, error);
 	look_at_bystanders(db);
 	scenario->look(db);
-	/* Whoever comes next tries again. */
+	/* The next writer repeats the call. */
 	scenario->call(db);
 	if (cygnet_db_check(db, error, sizeof(error)))
-		fail_msg("after death %u, tried again: %s", deaths, error);
+		fail_msg("after death %u and the repeated call: %s", deaths, error);
 	nothing_leaked(db);
 	assert_int_equal(cygnet_db_check(db, error, sizeof(error)), 0);
 	cygnet_db_close(db);
@@ -226,9 +227,9 @@ static void verify(int l)
 
 /* ---------------------------------------------------------- the stepping -- */
 
-/* In the child: what it may not write to, and how it tells of a write. */
-static struct cygnet_db *guarded;
-static int wrote[2], go_on[2];
+static struct cygnet_db *guarded; /* in the child: mapped read-only */
+static int wrote[2]; /* pipe: the child has written */
+static int go_on[2]; /* pipe: the child may continue */
 
 static void guard(int protection)
 {
@@ -236,7 +237,7 @@ static void guard(int protection)
 		_exit(3);
 }
 
-/* It is about to write to the file: let it, for one instruction. */
+/* The child is about to write to the file: permit it for one instruction. */
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
 	size_t at = (size_t)((uint8_t *)info->si_addr - (uint8_t *)guarded->header);
@@ -248,7 +249,7 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 	FLAGS(context) |= TRAP_FLAG;
 }
 
-/* It has written. */
+/* The child has written: tell the parent and wait. */
 static void on_step(int signal, siginfo_t *info, void *context)
 {
 	char byte = 0;
@@ -285,8 +286,8 @@ struct child {
 
 static pid_t running[LEVELS];
 
-/* A failed test leaves children behind that hold the mutex, and whose death the
- * kernel cannot note in it: their mapping is read-only. */
+/* A failed test leaves children that hold the mutex. The kernel cannot mark it
+ * FUTEX_OWNER_DIED when they die, because their mapping is read-only. */
 static int step_teardown(void **state)
 {
 	struct fixture *f = *state;
@@ -323,7 +324,7 @@ static struct child start(int l, void (*run)(struct cygnet_db *))
 	return child;
 }
 
-/* @return false: the call has returned */
+/* Wait for the child's next write. @return false: its call has returned */
 static bool next_write(int l, const struct child *child)
 {
 	int status;
@@ -340,7 +341,7 @@ static bool next_write(int l, const struct child *child)
 	return false;
 }
 
-/* The next call after a death repairs, whatever it is. */
+/* Any call that takes the mutex repairs after a death. */
 static void repair_it(struct cygnet_db *db)
 {
 	struct cygnet_sa_params p = large(0x6fff);
@@ -367,7 +368,7 @@ static void kill_everywhere(int l, void (*run)(struct cygnet_db *))
 	}
 }
 
-/* With a reader that holds everything back, and without one. */
+/* Run a scenario without a reader, and with one that never reports a quiescent state. */
 static void run_scenario(void **state, const struct scenario *s)
 {
 	struct fixture *f = *state;
@@ -420,7 +421,7 @@ static void reserve(struct cygnet_db *db)
 	cygnet_spi_reserve(db, IPPROTO_ESP, AF_INET, &dst, 0x1000, 0x1000, &spi);
 }
 
-/* Found whole or not at all. */
+/* The SA is complete or not found. */
 static void look_for_sa(struct cygnet_db *db)
 {
 	struct cygnet_sa_params p = large(0x1000);
@@ -443,7 +444,7 @@ static void delete_sa(struct cygnet_db *db)
 	cygnet_sa_delete(db, &p.id);
 }
 
-/* Free slots with a past, and retired ones. */
+/* Leave free slots that were used before, and retired slots. */
 static void use_slots(struct cygnet_db *db)
 {
 	add_large(db);
@@ -475,7 +476,7 @@ static void retire_many(struct cygnet_db *db)
 static void retire_and_let_go(struct cygnet_db *db)
 {
 	retire_many(db);
-	/* Nothing happens to it if no reader is online. */
+	/* No effect if no reader is online. */
 	cygnet_reader_offline(db, 0);
 }
 
@@ -489,7 +490,7 @@ static void move(struct cygnet_db *db)
 	cygnet_sa_update(db, &p.id, &path, 9);
 }
 
-/* At the old place or at the new one, never between, never gone. */
+/* The SA is found at its old or at its new destination. */
 static void look_for_path(struct cygnet_db *db)
 {
 	struct cygnet_addr there = addr6("2001:db8::1");
@@ -532,7 +533,7 @@ static void delete_policy_new_tuple(struct cygnet_db *db)
 	cygnet_policy_delete(db, &p);
 }
 
-/* One that is wider and never touched stands behind the one that comes and goes. */
+/* A policy of lower precedence that always matches, behind the one that is added and deleted. */
 static void add_wide_policy(struct cygnet_db *db)
 {
 	struct cygnet_policy_params p = tunnel(0x7001, "10.1.0.0");
@@ -619,7 +620,7 @@ static void take_one(struct cygnet_db *db)
 	cygnet_event_wait(db, &event, 0);
 }
 
-/* Whole events, in order. It takes none: the check before and after is the same. */
+/* Events are complete and in order. Does not remove them, because it is called twice. */
 static void look_for_events(struct cygnet_db *db)
 {
 	uint32_t n = db->header->event_tail - db->header->event_head;
@@ -644,9 +645,11 @@ static void repair_and_reclaim(struct cygnet_db *db)
 }
 
 /*
- * At one write of the repair a reader says that it holds nothing, and then looks for an SA by
- * its slot. If it still gets it, the keys are there until it says so again.
- * @return false: the repair has fewer writes
+ * After a write of the repair a reader reports a quiescent state, and then gets an SA by its index
+ * and generation. If it gets the SA, its keys must stay until the next quiescent state.
+ * @param at             number of the write
+ * @param[in,out] found  number of times that the reader got the SA
+ * @return               false: the repair has fewer writes
  */
 static bool look_while_repaired(struct cygnet_db *reader, uint32_t index, uint32_t generation,
 				unsigned int at, unsigned int *found)
@@ -671,7 +674,7 @@ static bool look_while_repaired(struct cygnet_db *reader, uint32_t index, uint32
 	return looked;
 }
 
-/* Whoever deleted an SA died when it was in no chain any more, but still live. */
+/* The writer that deleted an SA died when the SA was out of its chain, but still live. */
 static void reader_beside_repair(void **state)
 {
 	struct fixture *f = *state;
@@ -747,7 +750,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {SCENARIOS(TEST) TEST(reader_beside_repair)};
 
 	if (!TRAP_FLAG) {
-		printf("needs a processor whose trap flag a process can set: x86\n");
+		printf("needs a processor with a trap flag that a process can set: x86\n");
 		return 77;
 	}
 	return cmocka_run_group_tests_name("step", tests, NULL, NULL);
