@@ -3,7 +3,8 @@
 /**
  * @defgroup kernel_cygnet_addr kernel_cygnet_addr
  * @{ @ingroup kernel_cygnet
- * Addresses: charon's host_t and chunk_t to libcygnet's cygnet_addr and back.
+ * Conversion of addresses between charon's host_t and chunk_t and libcygnet's
+ * cygnet_addr.
  */
 
 #ifndef KERNEL_CYGNET_ADDR_H_
@@ -14,17 +15,17 @@
 #include <networking/host.h>
 
 /**
- * Bytes of an address of a family.
+ * Length of an address.
  *
  * @param af		address family
- * @return			4, 16, or 0 for a family that is neither IPv4 nor IPv6
+ * @return			bytes; 0 for a family that is neither IPv4 nor IPv6
  */
 size_t kernel_cygnet_addr_len(int af);
 
 /**
  * Convert an address in network byte order.
  *
- * @param chunk		4 or 16 bytes; what is beyond 16 is ignored
+ * @param chunk		4 or 16 bytes; further bytes are ignored
  * @return			the address, unused bytes zero
  */
 struct cygnet_addr kernel_cygnet_addr_from_chunk(chunk_t chunk);
@@ -38,7 +39,8 @@ struct cygnet_addr kernel_cygnet_addr_from_chunk(chunk_t chunk);
 struct cygnet_addr kernel_cygnet_addr_from_host(host_t *host);
 
 /**
- * Create a host from an address that may come from another process.
+ * Create a host from an address, whose family may be invalid because another
+ * process has written it.
  *
  * @param af		address family
  * @param addr		address

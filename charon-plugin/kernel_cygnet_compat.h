@@ -3,10 +3,10 @@
 /**
  * @defgroup kernel_cygnet_compat kernel_cygnet_compat
  * @{ @ingroup kernel_cygnet
- * What differs between the releases of strongSwan, from 5.9.8 on.
+ * Differences between the releases of strongSwan from 5.9.8 on.
  *
- * STRONGSWAN_RELEASE is the release whose headers we are compiled with, as
- * configure counts: 60002 is 6.0.2.
+ * STRONGSWAN_RELEASE is the release whose headers are compiled with, as a
+ * number that configure computes: 60002 is 6.0.2.
  */
 
 #ifndef KERNEL_CYGNET_COMPAT_H_
@@ -18,26 +18,26 @@
 #error "STRONGSWAN_RELEASE is not defined"
 #endif
 
-/** Initializer of the acquire data of a packet that is of no certain CPU */
+/** Initializer of the acquire data of a packet that is not bound to a CPU */
 #if STRONGSWAN_RELEASE >= 60002
 #define COMPAT_ACQUIRE_ANY_CPU { .cpu = CPU_ID_MAX }
 #else
 #define COMPAT_ACQUIRE_ANY_CPU {}
 #endif
 
-/** Feature of kernels whose query_sa() tells when an SA was used last */
+/** Feature: query_sa() returns when an SA was last used */
 #if STRONGSWAN_RELEASE >= 50910
 #define COMPAT_SA_USE_TIME KERNEL_SA_USE_TIME
 #else
 #define COMPAT_SA_USE_TIME 0
 #endif
 
-/** Whether the loader wants a plugin to tell its version */
+/** Whether the plugin loader checks the version of a plugin */
 #define COMPAT_LOADER_CHECKS_VERSION (STRONGSWAN_RELEASE >= 60003)
 
 /**
- * Name the option of a newer release that an SA has and we do not, or return
- * NULL
+ * Name an option of an SA that is not in all releases and not supported, or
+ * return NULL
  */
 static inline const char *compat_unsupported_sa(kernel_ipsec_add_sa_t *data)
 {
@@ -57,8 +57,8 @@ static inline const char *compat_unsupported_sa(kernel_ipsec_add_sa_t *data)
 }
 
 /**
- * Name the option of a newer release that a policy has and we do not, or return
- * NULL
+ * Name an option of a policy that is not in all releases and not supported, or
+ * return NULL
  */
 static inline const char *compat_unsupported_policy(
 											kernel_ipsec_manage_policy_t *data)
@@ -79,7 +79,7 @@ static inline const char *compat_unsupported_policy(
 }
 
 /**
- * Name the mode, which is neither tunnel nor transport
+ * Name a mode that is neither tunnel nor transport
  */
 static inline const char *compat_mode_name(ipsec_mode_t mode)
 {

@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <unistd.h>
 
-/** How often and how long (ms) to wait for keys that are to be wiped before
- * charon ends */
+/** How often to try to wipe all keys when charon ends */
 #define WIPE_TRIES 200
+/** Time between two tries, ms */
 #define WIPE_PAUSE 1
 
 /**
@@ -21,9 +21,9 @@ static const char *get_path(void)
 }
 
 /**
- * Number of slots that an option asks for
+ * Read an option that is a number of slots
  */
-static bool get_room(const char *option, uint32_t def, uint32_t *room)
+static bool get_slots(const char *option, uint32_t def, uint32_t *slots)
 {
 	char key[64];
 	int value;
@@ -32,19 +32,19 @@ static bool get_room(const char *option, uint32_t def, uint32_t *room)
 	value = lib->settings->get_int(lib->settings, key, def, lib->ns);
 	if (value < 1 || value > CYGNET_MAX_ENTRIES)
 	{
-		DBG1(DBG_KNL, "%s.plugins.kernel-cygnet.%s is %d, has to be from 1 to "
+		DBG1(DBG_KNL, "%s.plugins.kernel-cygnet.%s is %d, must be from 1 to "
 			 "%u", lib->ns, option, value, CYGNET_MAX_ENTRIES);
 		return FALSE;
 	}
-	*room = value;
+	*slots = value;
 	return TRUE;
 }
 
 /**
- * Tell if an existing file has other sizes than the options ask for
+ * Log if an existing file has other sizes than configured
  */
-static void compare_room(struct cygnet_db *db,
-						 const struct cygnet_geometry *geometry)
+static void compare_sizes(struct cygnet_db *db,
+						  const struct cygnet_geometry *geometry)
 {
 	struct cygnet_db_info info;
 
@@ -52,14 +52,14 @@ static void compare_room(struct cygnet_db *db,
 	if (info.geometry.sas != geometry->sas ||
 		info.geometry.policies != geometry->policies)
 	{
-		DBG1(DBG_KNL, "%s exists with room for %u SAs and %u policies, "
-			 "which is kept; to resize it, stop cygnetd and remove it",
+		DBG1(DBG_KNL, "%s exists and has room for %u SAs and %u policies, "
+			 "other than configured; to resize it, stop cygnetd and remove it",
 			 info.path, info.geometry.sas, info.geometry.policies);
 	}
 }
 
 /**
- * Become the charon of an open file
+ * Take the role of charon
  */
 static bool take_role(struct cygnet_db *db)
 {
@@ -72,7 +72,7 @@ static bool take_role(struct cygnet_db *db)
 		cygnet_db_info(db, &info);
 		if (err == -EBUSY)
 		{
-			DBG1(DBG_KNL, "kernel-cygnet can't use %s: process %d has it",
+			DBG1(DBG_KNL, "kernel-cygnet can't use %s: process %d uses it",
 				 info.path, info.charon_pid);
 		}
 		else
@@ -86,11 +86,13 @@ static bool take_role(struct cygnet_db *db)
 }
 
 /**
- * Open the file, or create it, and become its charon
+ * Open the file, or create it, and take the role of charon
  *
- * @param damage	receives what is wrong with a file that is damaged
+ * @param damage	receives a message if the file is damaged
+ * @param size		size of damage
  * @param[out] out	open file; only set on success
- * @return			SUCCESS, INVALID_STATE if it is damaged, or FAILED, logged
+ * @return			SUCCESS, INVALID_STATE (the file is damaged), or FAILED;
+ *					failures are logged
  */
 static status_t open_db(char *damage, size_t size, struct cygnet_db **out)
 {
@@ -98,8 +100,8 @@ static status_t open_db(char *damage, size_t size, struct cygnet_db **out)
 	struct cygnet_db *db;
 	int err;
 
-	if (!get_room("sas", CYGNET_DEFAULT_SAS, &geometry.sas) ||
-		!get_room("policies", CYGNET_DEFAULT_POLICIES, &geometry.policies))
+	if (!get_slots("sas", CYGNET_DEFAULT_SAS, &geometry.sas) ||
+		!get_slots("policies", CYGNET_DEFAULT_POLICIES, &geometry.policies))
 	{
 		return FAILED;
 	}
@@ -109,7 +111,7 @@ static status_t open_db(char *damage, size_t size, struct cygnet_db **out)
 		DBG1(DBG_KNL, "kernel-cygnet can't open its SAD and SPD: %s", damage);
 		return err == -EBADMSG ? INVALID_STATE : FAILED;
 	}
-	compare_room(db, &geometry);
+	compare_sizes(db, &geometry);
 	if (!take_role(db))
 	{
 		cygnet_db_close(db);
@@ -126,21 +128,21 @@ static status_t open_db(char *damage, size_t size, struct cygnet_db **out)
 }
 
 /**
- * Put a new file in the place of a damaged one, unless somebody works with it
+ * Replace a damaged file by a new one, unless another process holds a role
  */
 static status_t replace_db(char *why, size_t size, struct cygnet_db **db)
 {
 	if (cygnet_db_remove(get_path(), why, size) != 0)
 	{
-		DBG1(DBG_KNL, "kernel-cygnet makes no new file: %s", why);
+		DBG1(DBG_KNL, "kernel-cygnet can't replace the damaged file: %s", why);
 		return FAILED;
 	}
-	DBG1(DBG_KNL, "removed %s, making another one", get_path());
+	DBG1(DBG_KNL, "removed the damaged %s, creating a new one", get_path());
 	return open_db(why, size, db);
 }
 
 /**
- * Empty the databases of what an earlier charon left
+ * Remove the SAs and policies of an earlier charon
  */
 static bool clean_up(struct cygnet_db *db)
 {
@@ -192,9 +194,9 @@ struct cygnet_db *kernel_cygnet_db_open(void)
 /*
  * Described in header.
  *
- * Nobody would rekey or delete what is left. The keys are wiped once the
- * dataplane has let go of them; one that hangs does not keep charon, it wipes
- * them itself then.
+ * Without charon no SA would be rekeyed or deleted, so remove all. Keys can be
+ * wiped once no reader of the dataplane can use them. If the dataplane hangs,
+ * charon ends nevertheless, and the dataplane wipes the keys later.
  */
 void kernel_cygnet_db_close(struct cygnet_db *db)
 {

@@ -3,7 +3,7 @@
 /**
  * @defgroup kernel_cygnet_db kernel_cygnet_db
  * @{ @ingroup kernel_cygnet
- * The shared file with SAD, SPD and events, as charon's.
+ * Opens and closes the shared file with SAD, SPD and events.
  */
 
 #ifndef KERNEL_CYGNET_DB_H_
@@ -14,16 +14,17 @@
 #include <cygnet.h>
 
 /**
- * Open the shared file, or create it, become its charon, and empty it of what an
- * earlier charon left. A damaged file that nobody works with is replaced.
+ * Open the shared file, or create it, take the role of charon, and remove the
+ * SAs and policies of an earlier charon. A damaged file is replaced unless
+ * another process holds a role.
  *
- * @return			NULL on failure, which is logged; then nothing has changed
- *					for a charon that has the file
+ * @return			NULL on failure, which is logged. A file that another charon
+ *					uses is not changed.
  */
 struct cygnet_db *kernel_cygnet_db_open(void);
 
 /**
- * Empty the databases, and close the file.
+ * Remove all SAs and policies, wipe their keys, and close the file.
  *
  * @param db		from kernel_cygnet_db_open()
  */

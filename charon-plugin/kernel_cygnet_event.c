@@ -10,9 +10,9 @@
 #include <daemon.h>
 #include <processing/jobs/callback_job.h>
 
-/** Milliseconds to wait for an event, and thus for a wake-up that was missed */
+/** Longest wait for an event, ms; limits the delay of a missed wake-up */
 #define WAIT_IDLE 1000
-/** The same while there is something to reclaim, at first */
+/** Wait for an event before the first attempt to reclaim, ms */
 #define WAIT_RECLAIM 20
 
 typedef struct private_kernel_cygnet_event_t private_kernel_cygnet_event_t;
@@ -30,23 +30,23 @@ struct private_kernel_cygnet_event_t {
 	struct cygnet_db *db;
 
 	/**
-	 * Whether there may be something to reclaim; atomic
+	 * Whether slots may have to be reclaimed; atomic
 	 */
 	bool retired;
 
 	/**
-	 * Whether the job is to end; atomic
+	 * Whether the job must end; atomic
 	 */
 	bool cancelled;
 
 	/**
-	 * Milliseconds between two attempts to reclaim; the job's
+	 * Time between two attempts to reclaim, ms; used by the job only
 	 */
 	int pause;
 };
 
 /**
- * One side of the packet that asks for an SA, as a traffic selector
+ * Create a traffic selector from the source or destination of a packet
  */
 static traffic_selector_t *flow_to_ts(const struct cygnet_flow *flow,
 									  const struct cygnet_addr *addr,
@@ -60,7 +60,7 @@ static traffic_selector_t *flow_to_ts(const struct cygnet_flow *flow,
 		return NULL;
 	}
 	if (flow->proto == IPPROTO_ICMP || flow->proto == IPPROTO_ICMPV6)
-	{	/* both sides name type and code (RFC 7296, 3.13.1) */
+	{	/* both traffic selectors have type and code (RFC 7296, 3.13.1) */
 		port = (flow->sport & 0xff) << 8 | (flow->dport & 0xff);
 	}
 	if (!flow->has_ports)
@@ -73,7 +73,7 @@ static traffic_selector_t *flow_to_ts(const struct cygnet_flow *flow,
 }
 
 /**
- * A packet met a policy that has no SA
+ * Raise an acquire: a packet matches a policy that has no SA
  */
 static void process_acquire(const struct cygnet_event *event)
 {
@@ -91,7 +91,7 @@ static void process_acquire(const struct cygnet_event *event)
 }
 
 /**
- * An SA has carried as many bytes or packets as it may
+ * Raise an expire: an SA has reached a limit of bytes or packets
  */
 static void process_expire(const struct cygnet_event *event)
 {
@@ -107,7 +107,7 @@ static void process_expire(const struct cygnet_event *event)
 }
 
 /**
- * The peer of an SA is behind a NAT and has got another address or port
+ * Raise a mapping change: the NAT has given the peer another address or port
  */
 static void process_mapping(const struct cygnet_event *event)
 {
@@ -126,7 +126,7 @@ static void process_mapping(const struct cygnet_event *event)
 }
 
 /**
- * Raise an event to charon. Events about an SA that is gone by now are dropped.
+ * Raise an event to charon, unless it is about an SA that has been deleted
  */
 static void process_event(private_kernel_cygnet_event_t *this,
 						  const struct cygnet_event *event)
@@ -153,8 +153,8 @@ static void process_event(private_kernel_cygnet_event_t *this,
 }
 
 /**
- * Reclaim if there is something. A dataplane that hangs keeps its hold on what
- * it may be using, so ask less and less often.
+ * Reclaim deleted slots. If the dataplane hangs, they cannot be reclaimed, so
+ * attempts become less and less frequent.
  */
 static void try_reclaim(private_kernel_cygnet_event_t *this)
 {
@@ -172,7 +172,7 @@ static void try_reclaim(private_kernel_cygnet_event_t *this)
 }
 
 /**
- * Job: wait for one event, raise it
+ * Job: wait for one event and raise it
  */
 static job_requeue_t wait_event(private_kernel_cygnet_event_t *this)
 {
@@ -205,7 +205,7 @@ static job_requeue_t wait_event(private_kernel_cygnet_event_t *this)
 }
 
 /**
- * Make the job return for good
+ * Callback that ends the job
  */
 static bool cancel_wait(private_kernel_cygnet_event_t *this)
 {

@@ -3,7 +3,7 @@
 /**
  * @defgroup kernel_cygnet_event kernel_cygnet_event
  * @{ @ingroup kernel_cygnet
- * The thread that hands the dataplane's events to charon.
+ * Raises the events of the dataplane to charon.
  */
 
 #ifndef KERNEL_CYGNET_EVENT_H_
@@ -14,19 +14,19 @@
 typedef struct kernel_cygnet_event_t kernel_cygnet_event_t;
 
 /**
- * Waits for events in the shared file and raises them to charon: acquire,
- * expire, mapping. Does the housekeeping of the file meanwhile.
+ * A job that waits for events in the shared file and raises them to charon:
+ * acquire, expire and mapping change. It also reclaims deleted slots.
  */
 struct kernel_cygnet_event_t {
 
 	/**
-	 * Have what has been deleted wiped as soon as the dataplane has let go of
-	 * it. Thread-safe.
+	 * Request that deleted SAs and policies are wiped as soon as the dataplane
+	 * cannot use them any more. Returns at once. Thread-safe.
 	 */
 	void (*reclaim)(kernel_cygnet_event_t *this);
 
 	/**
-	 * Destroy this object. The processor has cancelled its jobs before.
+	 * Destroy this object, after the processor has cancelled its jobs.
 	 */
 	void (*destroy)(kernel_cygnet_event_t *this);
 };
@@ -34,7 +34,7 @@ struct kernel_cygnet_event_t {
 /**
  * Create a kernel_cygnet_event_t, and start its job.
  *
- * @param db		shared file, stays with the caller
+ * @param db		shared file, closed by the caller after destroy()
  * @return			instance
  */
 kernel_cygnet_event_t *kernel_cygnet_event_create(struct cygnet_db *db);

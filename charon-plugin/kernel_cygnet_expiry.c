@@ -24,41 +24,41 @@ struct private_kernel_cygnet_expiry_t {
 	hashtable_t *sas;
 
 	/**
-	 * Timers, sa_timer_t. Only the first is known to charon's scheduler:
-	 * one that it is to wake up for costs as much as the rest of an SA.
+	 * Timers, sa_timer_t. Only the first one is a job of charon's scheduler:
+	 * scheduling a job takes as long as the rest of an SA's installation.
 	 */
 	kernel_cygnet_heap_t *timers;
 
 	/**
-	 * When the next job runs that fires timers, 0 if there is none
+	 * Time of the next scheduled job of fire_timers(), 0 if there is none
 	 */
 	time_t scheduled;
 
 	/**
-	 * Locks all of the above, and the SAs
+	 * Locks sas, timers, scheduled, and all sa_t
 	 */
 	mutex_t *mutex;
 };
 
 /**
- * One installation of an SA, shared by the table and the timers
+ * An installed SA, shared by the table and its timers
  */
 typedef struct {
-	/** name; changes when the SA moves to another destination */
+	/** id; its destination changes when the SA moves */
 	struct cygnet_sa_id id;
 	/** FALSE once the SA has been removed */
 	bool installed;
-	/** references, by the table and by timers */
+	/** number of references, held by the table and the timers */
 	refcount_t refs;
 } sa_t;
 
 /**
- * A timer
+ * A timer of an SA
  */
 typedef struct {
 	/** SA, a reference */
 	sa_t *sa;
-	/** whether this is the hard limit */
+	/** TRUE for the hard limit, FALSE for the soft limit */
 	bool hard;
 } sa_timer_t;
 
@@ -96,8 +96,8 @@ static void put_sa(sa_t *sa)
 }
 
 /**
- * Drop the table's reference to an SA that is no longer in it; the caller holds
- * the mutex
+ * Drop the table's reference to an SA that was removed from the table; the
+ * caller holds the mutex
  */
 static void forget_sa(sa_t *sa)
 {
@@ -106,7 +106,7 @@ static void forget_sa(sa_t *sa)
 }
 
 /**
- * Take an SA out of the table; the caller holds the mutex
+ * Remove an SA from the table; the caller holds the mutex
  */
 static void remove_sa(private_kernel_cygnet_expiry_t *this,
 					  const struct cygnet_sa_id *id)
@@ -121,7 +121,7 @@ static void remove_sa(private_kernel_cygnet_expiry_t *this,
 }
 
 /**
- * Destroy the data of a timer
+ * Destroy a timer
  */
 static void destroy_timer(sa_timer_t *timer)
 {
@@ -130,7 +130,7 @@ static void destroy_timer(sa_timer_t *timer)
 }
 
 /**
- * Raise the limit of a timer, if its SA is still there
+ * Raise an expire to charon, if the SA of the timer is still installed
  */
 static void raise_limit(private_kernel_cygnet_expiry_t *this,
 						sa_timer_t *timer)
@@ -154,7 +154,9 @@ static void raise_limit(private_kernel_cygnet_expiry_t *this,
 }
 
 /**
- * Take out the next timer if it is due; the caller holds the mutex
+ * Take the next timer out of the heap if it is due; the caller holds the mutex
+ *
+ * Returns NULL if none is due.
  */
 static sa_timer_t *take_due(private_kernel_cygnet_expiry_t *this)
 {
@@ -170,8 +172,8 @@ static sa_timer_t *take_due(private_kernel_cygnet_expiry_t *this)
 static job_requeue_t fire_timers(private_kernel_cygnet_expiry_t *this);
 
 /**
- * Have the scheduler wake us up for the next timer, unless it does already;
- * the caller holds the mutex
+ * Schedule a job for the next timer, unless one is scheduled; the caller holds
+ * the mutex
  */
 static void schedule_next(private_kernel_cygnet_expiry_t *this)
 {
@@ -205,8 +207,8 @@ static job_requeue_t fire_timers(private_kernel_cygnet_expiry_t *this)
 		destroy_timer(timer);
 		this->mutex->lock(this->mutex);
 	}
-	/* there may be other jobs still, that were scheduled before an earlier
-	 * timer came; they find less to do */
+	/* a later job may still be scheduled, from before an earlier timer was
+	 * added; when it runs it may find no timer due */
 	if (this->scheduled <= time_monotonic(NULL))
 	{
 		this->scheduled = 0;
@@ -254,7 +256,7 @@ METHOD(kernel_cygnet_expiry_t, add, void,
 		start_timer(this, sa, lifetime->time.life, TRUE);
 	}
 	schedule_next(this);
-	/* in the place of one of that name: its key is replaced, too */
+	/* put() replaces an SA with the same id, key and value */
 	old = this->sas->put(this->sas, &sa->id, sa);
 	if (old)
 	{
@@ -265,7 +267,7 @@ METHOD(kernel_cygnet_expiry_t, add, void,
 
 METHOD(kernel_cygnet_expiry_t, rename_, void,
 	private_kernel_cygnet_expiry_t *this, const struct cygnet_sa_id *id,
-	const struct cygnet_sa_id *now)
+	const struct cygnet_sa_id *new_id)
 {
 	sa_t *sa;
 
@@ -273,7 +275,7 @@ METHOD(kernel_cygnet_expiry_t, rename_, void,
 	sa = this->sas->remove(this->sas, id);
 	if (sa)
 	{
-		sa->id = *now;
+		sa->id = *new_id;
 		this->sas->put(this->sas, &sa->id, sa);
 	}
 	this->mutex->unlock(this->mutex);

@@ -3,7 +3,7 @@
 /**
  * @defgroup kernel_cygnet_expiry kernel_cygnet_expiry
  * @{ @ingroup kernel_cygnet
- * The timers of the installed SAs' lifetimes.
+ * Timers of the installed SAs.
  */
 
 #ifndef KERNEL_CYGNET_EXPIRY_H_
@@ -15,8 +15,9 @@
 typedef struct kernel_cygnet_expiry_t kernel_cygnet_expiry_t;
 
 /**
- * Raises the time limits of SAs to charon. Limits of bytes and packets come
- * from the dataplane, but time passes also while there is no dataplane.
+ * Raises an expire to charon when an SA reaches a time limit. The dataplane
+ * checks limits of bytes and packets, but time limits must be raised even if no
+ * dataplane runs.
  *
  * Thread-safe.
  */
@@ -24,37 +25,40 @@ struct kernel_cygnet_expiry_t {
 
 	/**
 	 * Start the timers of an SA. A timer that fires after remove() does
-	 * nothing, not even if another SA has the same name by then.
+	 * nothing, even if another SA has the same id by then.
 	 *
-	 * @param id		name of the SA
-	 * @param lifetime	limits, of which time is used; 0 for none
+	 * @param id		id of the SA
+	 * @param lifetime	limits, of which only the times are used; seconds, 0 for
+	 *					none
 	 */
 	void (*add)(kernel_cygnet_expiry_t *this, const struct cygnet_sa_id *id,
 				lifetime_cfg_t *lifetime);
 
 	/**
-	 * Follow an SA to another destination, its timers go on.
+	 * Change the id of an SA that has moved to another destination. Its timers
+	 * continue.
 	 *
-	 * @param id		old name of the SA
-	 * @param now		new name of the SA
+	 * @param id		old id of the SA
+	 * @param new_id	new id of the SA
 	 */
 	void (*rename)(kernel_cygnet_expiry_t *this, const struct cygnet_sa_id *id,
-				   const struct cygnet_sa_id *now);
+				   const struct cygnet_sa_id *new_id);
 
 	/**
-	 * Forget an SA.
+	 * Stop the timers of an SA.
 	 *
-	 * @param id		name of the SA
+	 * @param id		id of the SA
 	 */
 	void (*remove)(kernel_cygnet_expiry_t *this, const struct cygnet_sa_id *id);
 
 	/**
-	 * Forget all SAs.
+	 * Stop the timers of all SAs.
 	 */
 	void (*flush)(kernel_cygnet_expiry_t *this);
 
 	/**
-	 * Destroy this object. The scheduler has been flushed and no job runs.
+	 * Destroy this object, after the scheduler has been flushed and while no
+	 * job runs.
 	 */
 	void (*destroy)(kernel_cygnet_expiry_t *this);
 };

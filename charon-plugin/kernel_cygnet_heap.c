@@ -2,15 +2,15 @@
 
 #include "kernel_cygnet_heap.h"
 
-/** Entries there is room for at first */
-#define ROOM 64
+/** Initial capacity of a heap */
+#define CAPACITY 64
 
 typedef struct private_kernel_cygnet_heap_t private_kernel_cygnet_heap_t;
 
 typedef struct {
-	/** when the thing is due */
+	/** when the item is due */
 	time_t due;
-	/** the thing */
+	/** the item */
 	void *item;
 } entry_t;
 
@@ -22,19 +22,20 @@ struct private_kernel_cygnet_heap_t {
 	kernel_cygnet_heap_t public;
 
 	/**
-	 * A binary heap: none is due before its parent, that of i is (i - 1) / 2
+	 * Binary heap: no entry is due before its parent; the parent of entry i is
+	 * entry (i - 1) / 2
 	 */
 	entry_t *entries;
 
 	/**
-	 * How many there are
+	 * Number of entries
 	 */
 	u_int count;
 
 	/**
-	 * How many there is room for
+	 * Number of entries allocated
 	 */
-	u_int room;
+	u_int capacity;
 };
 
 METHOD(kernel_cygnet_heap_t, put, void,
@@ -42,11 +43,11 @@ METHOD(kernel_cygnet_heap_t, put, void,
 {
 	u_int i, parent;
 
-	if (this->count == this->room)
+	if (this->count == this->capacity)
 	{
-		this->room *= 2;
+		this->capacity *= 2;
 		this->entries = realloc(this->entries,
-								this->room * sizeof(this->entries[0]));
+								this->capacity * sizeof(this->entries[0]));
 	}
 	for (i = this->count++; i; i = parent)
 	{
@@ -122,8 +123,8 @@ kernel_cygnet_heap_t *kernel_cygnet_heap_create(void)
 			.take = _take,
 			.destroy = _destroy,
 		},
-		.entries = malloc(ROOM * sizeof(entry_t)),
-		.room = ROOM,
+		.entries = malloc(CAPACITY * sizeof(entry_t)),
+		.capacity = CAPACITY,
 	);
 	return &this->public;
 }

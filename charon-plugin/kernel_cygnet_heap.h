@@ -3,7 +3,7 @@
 /**
  * @defgroup kernel_cygnet_heap kernel_cygnet_heap
  * @{ @ingroup kernel_cygnet
- * Things that are due at some time, the next one first.
+ * Priority queue of items by the time when they are due.
  */
 
 #ifndef KERNEL_CYGNET_HEAP_H_
@@ -14,35 +14,35 @@
 typedef struct kernel_cygnet_heap_t kernel_cygnet_heap_t;
 
 /**
- * A heap. Not thread-safe.
+ * A binary heap of items. Not thread-safe.
  */
 struct kernel_cygnet_heap_t {
 
 	/**
-	 * Add a thing.
+	 * Add an item.
 	 *
-	 * @param due		when it is due
-	 * @param item		the thing, stays with the caller
+	 * @param due		when it is due, seconds
+	 * @param item		the item, freed by the caller after take()
 	 */
 	void (*put)(kernel_cygnet_heap_t *this, time_t due, void *item);
 
 	/**
-	 * Tell when the next thing is due.
+	 * Get the time when the next item is due.
 	 *
-	 * @param[out] due	when it is due
-	 * @return			FALSE if there is none
+	 * @param[out] due	when it is due, seconds
+	 * @return			FALSE if the heap is empty
 	 */
 	bool (*next)(kernel_cygnet_heap_t *this, time_t *due);
 
 	/**
-	 * Take out the next thing.
+	 * Remove the next item.
 	 *
-	 * @return			the thing, NULL if there is none
+	 * @return			the item, NULL if the heap is empty
 	 */
 	void *(*take)(kernel_cygnet_heap_t *this);
 
 	/**
-	 * Destroy this object, which is empty.
+	 * Destroy this object, which must be empty.
 	 */
 	void (*destroy)(kernel_cygnet_heap_t *this);
 };

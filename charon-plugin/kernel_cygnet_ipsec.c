@@ -15,11 +15,12 @@
 
 #include <daemon.h>
 
-/** How often and how long (ms) to try while the dataplane lags behind */
+/** How often to try to update an SA while the dataplane is late */
 #define UPDATE_TRIES 1000
+/** Time between two tries, ms */
 #define UPDATE_PAUSE 1
 
-/** SPIs up to here are not to be used (RFC 4303, 2.1) */
+/** SPIs below this one are reserved (RFC 4303, 2.1) */
 #define SPI_RESERVED 0x100
 
 typedef struct private_kernel_cygnet_ipsec_t private_kernel_cygnet_ipsec_t;
@@ -52,24 +53,24 @@ struct private_kernel_cygnet_ipsec_t {
 	kernel_cygnet_event_t *events;
 
 	/**
-	 * First SPI to allocate << 32 | last one, as the settings had it; atomic
+	 * Range of SPIs in the settings, first << 32 | last; atomic
 	 */
 	uint64_t range;
 
 	/**
-	 * When that was; atomic
+	 * Second in which range was read from the settings; atomic
 	 */
 	time_t range_time;
 
 	/**
-	 * Whether the log has it that DES is broken; atomic
+	 * Whether the warning about DES has been logged; atomic
 	 */
 	bool warned;
 };
 
 /**
- * Range of the SPIs to allocate, first << 32 | last. Asking for the settings
- * costs as much as all else about an SPI, so we do once a second.
+ * Range of the SPIs to allocate, first << 32 | last. Reading the settings takes
+ * as long as the rest of an allocation, so they are read once a second.
  */
 static uint64_t get_range(private_kernel_cygnet_ipsec_t *this)
 {
@@ -94,17 +95,16 @@ static uint64_t get_range(private_kernel_cygnet_ipsec_t *this)
 METHOD(kernel_ipsec_t, get_features, kernel_feature_t,
 	private_kernel_cygnet_ipsec_t *this)
 {
-	/* KERNEL_POLICY_SPI: an outbound policy uses the SA whose SPI it names, so
-	 * a new SA may be installed before the old one is given up.
+	/* KERNEL_POLICY_SPI: an outbound policy uses the SA with its SPI, so charon
+	 * may install a new SA before it deletes the old one.
 	 *
-	 * Not KERNEL_NO_POLICY_UPDATES: then charon would only call update_sa()
-	 * when an address changes, leaving the old address in the selectors of
-	 * host-to-host tunnels and the routes on the old path.
+	 * Not KERNEL_NO_POLICY_UPDATES: when an address changes, charon would call
+	 * only update_sa(). Selectors of host-to-host tunnels would keep the old
+	 * address, and routes the old next hop.
 	 *
-	 * KERNEL_ESP_V3_TFC: what a peer pads is taken off, so it need not be told
-	 * not to.
+	 * KERNEL_ESP_V3_TFC: the dataplane removes the TFC padding of peers.
 	 *
-	 * COMPAT_SA_USE_TIME: query_sa() tells when an SA was used last. */
+	 * COMPAT_SA_USE_TIME: query_sa() returns when an SA was last used. */
 	return KERNEL_POLICY_SPI | KERNEL_ESP_V3_TFC | COMPAT_SA_USE_TIME;
 }
 
@@ -157,21 +157,22 @@ METHOD(kernel_ipsec_t, get_cpi, status_t,
 }
 
 /**
- * Say once that there is an SA which protects little
+ * Log a warning for the first SA that uses DES
  */
 static void warn_of_des(private_kernel_cygnet_ipsec_t *this)
 {
 	if (!__atomic_exchange_n(&this->warned, TRUE, __ATOMIC_RELAXED))
 	{
-		DBG1(DBG_KNL, "an SA uses DES, which is broken: whoever records its "
-			 "packets can read them; RFC 8221 forbids it");
+		DBG1(DBG_KNL, "an SA uses DES, which is broken: its packets can be "
+			 "decrypted without the key; RFC 8221 forbids DES");
 	}
 }
 
 /**
- * Where charon proposes ESP and AH it has one SPI for both, which it gets for
- * the protocol of its first proposal. If the peer takes the other one, charon
- * forgets that (with kernel-netlink the kernel does, after 165 seconds).
+ * Release the SPI that charon has reserved for the other protocol. If charon
+ * proposes ESP and AH, it reserves one SPI for both, with the protocol of the
+ * first proposal. If the peer selects the other protocol, charon does not
+ * release it. (With kernel-netlink the kernel does, after 165 seconds.)
  */
 static void release_other_protocol(private_kernel_cygnet_ipsec_t *this,
 								   const struct cygnet_sa_id *id)
@@ -223,7 +224,8 @@ METHOD(kernel_ipsec_t, add_sa, status_t,
 }
 
 /**
- * Move an SA, waiting until the dataplane has seen the move before
+ * Update an SA; wait until no reader of the dataplane uses the path before the
+ * previous update
  */
 static int move_sa(private_kernel_cygnet_ipsec_t *this,
 				   const struct cygnet_sa_id *sa,
@@ -247,7 +249,7 @@ METHOD(kernel_ipsec_t, update_sa, status_t,
 	private_kernel_cygnet_ipsec_t *this, kernel_ipsec_sa_id_t *id,
 	kernel_ipsec_update_sa_t *data)
 {
-	struct cygnet_sa_id sa, now;
+	struct cygnet_sa_id sa, new_sa;
 	struct cygnet_path path;
 	const char *why;
 	int err;
@@ -270,13 +272,13 @@ METHOD(kernel_ipsec_t, update_sa, status_t,
 	{
 		DBG1(DBG_KNL, "updating SA with SPI %.8x failed: %s", ntohl(id->spi),
 			 strerror(-err));
-		/* of all failures charon only heeds this one: it rekeys the SA */
+		/* charon rekeys the SA on this status, and ignores all others */
 		return NOT_SUPPORTED;
 	}
-	now = sa;
-	now.af = path.af;
-	now.dst = path.dst;
-	this->expiry->rename(this->expiry, &sa, &now);
+	new_sa = sa;
+	new_sa.af = path.af;
+	new_sa.dst = path.dst;
+	this->expiry->rename(this->expiry, &sa, &new_sa);
 	return SUCCESS;
 }
 
@@ -316,7 +318,7 @@ METHOD(kernel_ipsec_t, del_sa, status_t,
 	int err;
 
 	kernel_cygnet_sa_id(id, &sa);
-	/* first, so that no timer fires for an SA that is about to go */
+	/* first, so that no timer fires for an SA that is being deleted */
 	this->expiry->remove(this->expiry, &sa);
 	err = cygnet_sa_delete(this->db, &sa);
 	if (err)
@@ -448,7 +450,7 @@ static void remove_policy(private_kernel_cygnet_ipsec_t *this,
 	params.mode = policy->mode;
 	while (cygnet_policy_delete(this->db, &params) == 0)
 	{
-		/* once per install */
+		/* a policy may be installed several times */
 	}
 }
 
@@ -473,7 +475,8 @@ METHOD(kernel_ipsec_t, flush_policies, status_t,
 }
 
 /**
- * Tell the dataplane that IKE, and with natt ESP in UDP, has a port
+ * Register a UDP port for IKE and, with natt, for ESP in UDP. Failures are
+ * logged.
  */
 static bool open_port(private_kernel_cygnet_ipsec_t *this, int family,
 					  uint16_t port, bool natt)
@@ -510,12 +513,12 @@ METHOD(kernel_ipsec_t, bypass_socket, bool,
 	} addr;
 	socklen_t len = sizeof(addr);
 
-	/* the dataplane hands UDP to this port of its own addresses to the kernel,
-	 * and takes what is from it there, without asking the SPD; charon has bound
-	 * the socket, also one that was to get any port */
+	/* packets from and to a registered port of a local address bypass the SPD
+	 * in the dataplane. Get the port from the socket, which is bound: charon
+	 * may have let the kernel choose it. */
 	if (getsockname(fd, &addr.sa, &len) != 0)
 	{
-		DBG1(DBG_KNL, "kernel-cygnet can't tell the port of an IKE socket, "
+		DBG1(DBG_KNL, "kernel-cygnet can't get the port of an IKE socket, "
 			 "policies apply to it: %s", strerror(errno));
 		return FALSE;
 	}
@@ -528,8 +531,8 @@ METHOD(kernel_ipsec_t, bypass_socket, bool,
 METHOD(kernel_ipsec_t, enable_udp_decap, bool,
 	private_kernel_cygnet_ipsec_t *this, int fd, int family, uint16_t port)
 {
-	/* the dataplane takes ESP in UDP out before the kernel sees it; only what
-	 * has the non-ESP marker gets to the socket */
+	/* the dataplane receives ESP in UDP itself; the socket gets only packets
+	 * with the non-ESP marker */
 	return open_port(this, family, port, TRUE);
 }
 

@@ -24,10 +24,10 @@ struct kernel_cygnet_ipsec_t {
 };
 
 /**
- * Create a kernel_cygnet_ipsec_t: open the shared file, become its charon,
- * clean up what the one before left.
+ * Create a kernel_cygnet_ipsec_t: open the shared file, take the role of
+ * charon, and remove the SAs and policies of an earlier charon.
  *
- * @return			instance, NULL if that fails (a log line tells why)
+ * @return			instance, NULL on failure, which is logged
  */
 kernel_cygnet_ipsec_t *kernel_cygnet_ipsec_create(void);
 

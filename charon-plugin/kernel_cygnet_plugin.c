@@ -7,7 +7,7 @@
 
 #include <daemon.h>
 
-/** Everything else in here is hidden */
+/** All other symbols are hidden */
 #define EXPORTED __attribute__((visibility("default")))
 
 typedef struct private_kernel_cygnet_plugin_t private_kernel_cygnet_plugin_t;
@@ -44,9 +44,9 @@ METHOD(plugin_t, destroy, void,
 }
 
 /**
- * Whether the daemon is the release whose headers we were compiled with. The
- * layout of its objects changes between releases, so everything else would
- * corrupt memory.
+ * Whether the daemon is of the release that the plugin was compiled for. The
+ * layout of objects changes between releases, so a plugin for another release
+ * would corrupt memory.
  */
 static bool check_version(void)
 {
@@ -54,8 +54,8 @@ static bool check_version(void)
 
 	if (!kernel_cygnet_version_of_daemon(&version))
 	{
-		DBG1(DBG_KNL, "kernel-cygnet was built for strongSwan %s, but this "
-			 "program does not tell its version: not loading", VERSION);
+		DBG1(DBG_KNL, "kernel-cygnet was built for strongSwan %s, but the "
+			 "version of this program is unknown: not loading", VERSION);
 		return FALSE;
 	}
 	if (!chunk_equals(version, chunk_from_str(VERSION)))

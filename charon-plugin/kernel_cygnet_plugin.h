@@ -17,8 +17,8 @@
 typedef struct kernel_cygnet_plugin_t kernel_cygnet_plugin_t;
 
 /**
- * Plugin that puts charon's SAs and policies into the SAD and SPD that Cygnet's
- * dataplane serves.
+ * Plugin that installs charon's SAs and policies in the SAD and SPD of Cygnet's
+ * dataplane.
  */
 struct kernel_cygnet_plugin_t {
 

@@ -6,14 +6,14 @@
 
 #include <netinet/in.h>
 
-/** Distance of two priority classes, as in kernel-netlink */
+/** Distance between two priority classes, as in kernel-netlink */
 #define PRIO_BASE 200000
 
 /** All ports, or all ICMP types or codes */
 #define PORT_ANY 0xffff
 
 /**
- * Leading bits that the first and last value of a port range share
+ * Number of leading bits that the first and last value of a port range share
  */
 static u_int port_bits(uint16_t lo, uint16_t hi)
 {
@@ -21,7 +21,7 @@ static u_int port_bits(uint16_t lo, uint16_t hi)
 }
 
 /**
- * Whether a traffic selector leaves the ports open
+ * Whether a traffic selector matches any port
  */
 static bool any_port(traffic_selector_t *ts)
 {
@@ -29,7 +29,7 @@ static bool any_port(traffic_selector_t *ts)
 }
 
 /**
- * Whether a traffic selector is for packets that hide their ports (OPAQUE in
+ * Whether a traffic selector is for packets without visible ports (OPAQUE in
  * RFC 4301)
  */
 static bool opaque_port(traffic_selector_t *ts)
@@ -38,8 +38,8 @@ static bool opaque_port(traffic_selector_t *ts)
 }
 
 /**
- * The traffic selector that restricts ICMP type and code; if both do, the one
- * that kernel-netlink follows
+ * The traffic selector that restricts ICMP type and code. If both do, it is the
+ * one that kernel-netlink uses.
  */
 static traffic_selector_t *icmp_ts(kernel_ipsec_policy_id_t *id)
 {
@@ -59,7 +59,7 @@ static traffic_selector_t *icmp_ts(kernel_ipsec_policy_id_t *id)
 /**
  * Map ICMP types and codes.
  *
- * Returns FALSE for a range that is no product of types and codes.
+ * Returns FALSE for a range of several types that restricts their codes.
  */
 static bool map_icmp(traffic_selector_t *ts, struct cygnet_selector *sel)
 {
@@ -75,7 +75,7 @@ static bool map_icmp(traffic_selector_t *ts, struct cygnet_selector *sel)
 	sel->sport_lo = traffic_selector_icmp_type(from);
 	sel->sport_hi = traffic_selector_icmp_type(to);
 	if (!code_lo && (code_hi == 0xff || !code_hi))
-	{	/* all codes; charon writes a type as 0x0800, not as 0x0800-0x08ff */
+	{	/* all codes: charon has a type alone as 0x0800, not as 0x0800-0x08ff */
 		return TRUE;
 	}
 	sel->dport_lo = code_lo;
@@ -110,7 +110,7 @@ static void map_addresses(kernel_ipsec_policy_id_t *id,
 }
 
 /**
- * Name what about the traffic selectors we do not have, or return NULL
+ * Name an unsupported property of the traffic selectors, or return NULL
  */
 static const char *unsupported_selector(kernel_ipsec_policy_id_t *id)
 {
@@ -138,7 +138,7 @@ static const char *unsupported_selector(kernel_ipsec_policy_id_t *id)
 }
 
 /**
- * Name what about the SAs of a policy we do not have, or return NULL
+ * Name an unsupported property of the SA of a policy, or return NULL
  */
 static const char *unsupported_sa(kernel_ipsec_manage_policy_t *data)
 {
@@ -162,9 +162,9 @@ static const char *unsupported_sa(kernel_ipsec_manage_policy_t *data)
 }
 
 /**
- * What to do with the traffic. A policy for an SA that has no reqid lets
- * packets pass that are on their way to another policy, which protects them:
- * charon installs such ones as outbound forward policies (policies_fwd_out).
+ * Map the action of a policy. Policies with an SA, but without a reqid are
+ * outbound forward policies (policies_fwd_out). They let packets pass the
+ * forward check; the outbound policy protects these packets later.
  */
 static uint8_t map_action(kernel_ipsec_manage_policy_t *data)
 {
@@ -188,9 +188,9 @@ uint32_t kernel_cygnet_policy_spi(ipsec_sa_cfg_t *sa)
 }
 
 /**
- * Map the SA of a policy. Its SPI is part of the policy's name also inbound,
- * though only the reqid matters there, so that the policies of an old and a
- * new SA are told apart while rekeying.
+ * Map the SA of a policy. Inbound policies match packets by reqid only, but
+ * include the SPI as well, so that the policies of an old and a new SA differ
+ * during rekeying.
  */
 static void map_sa(kernel_ipsec_manage_policy_t *data,
 				   struct cygnet_policy_params *params)
@@ -234,7 +234,7 @@ status_t kernel_cygnet_policy_selector(kernel_ipsec_policy_id_t *id,
 	{
 		return NOT_SUPPORTED;
 	}
-	/* one of the protocols may be "any" (0), use the more restrictive one */
+	/* one of the protocols may be "any" (0): use the other one */
 	sel->proto = max(id->src_ts->get_protocol(id->src_ts),
 					 id->dst_ts->get_protocol(id->dst_ts));
 	map_addresses(id, sel);
@@ -257,12 +257,12 @@ status_t kernel_cygnet_policy_selector(kernel_ipsec_policy_id_t *id,
 /*
  * Described in header.
  *
- * From the base of its class a policy goes down by
+ * The priority is the base of the class minus
  *   512 per bit of the two prefixes,
- *   256 if it names a protocol,
+ *   256 if the policy has a protocol,
  *     4 per bit of the two port masks,
- *     2 if it is bound to an interface,
- *     1 unless it is a trap, so that an SA wins over the trap it came from.
+ *     2 if the policy is bound to an interface,
+ *     1 unless it is a trap, so that the policy of an SA precedes the trap.
  */
 uint32_t kernel_cygnet_policy_priority(const struct cygnet_selector *sel,
 									   policy_priority_t prio)
@@ -306,8 +306,8 @@ status_t kernel_cygnet_policy_params(kernel_ipsec_policy_id_t *id,
 	}
 	params->dir = kernel_cygnet_policy_dir(id->dir);
 	params->action = map_action(data);
-	/* also what decides among policies of the same manual priority: an SA's
-	 * over the trap it came from, whichever was installed last */
+	/* between policies of the same manual priority the rank decides: the policy
+	 * of an SA precedes its trap, whichever was installed last */
 	params->rank = kernel_cygnet_policy_priority(&params->sel, data->prio);
 	params->priority = data->manual_prio ?: params->rank;
 	if (params->action == CYGNET_PROTECT)

@@ -3,7 +3,7 @@
 /**
  * @defgroup kernel_cygnet_policy kernel_cygnet_policy
  * @{ @ingroup kernel_cygnet
- * Policies: what charon asks for, in libcygnet's terms. Pure functions.
+ * Maps charon's policies to libcygnet's parameters. All functions are pure.
  */
 
 #ifndef KERNEL_CYGNET_POLICY_H_
@@ -13,7 +13,7 @@
 #include <kernel/kernel_ipsec.h>
 
 /**
- * The SPI of the SA that a policy names.
+ * Get the SPI of the SA of a policy.
  *
  * @param sa			charon's SA configuration, ESP or AH
  * @return				SPI, network byte order
@@ -29,15 +29,15 @@ uint32_t kernel_cygnet_policy_spi(ipsec_sa_cfg_t *sa);
 enum cygnet_dir kernel_cygnet_policy_dir(policy_dir_t dir);
 
 /**
- * Map the traffic a policy is about (RFC 4301, 4.4.1.1).
+ * Map the traffic selectors of a policy (RFC 4301, 4.4.1.1).
  *
- * Address and port ranges are kept as they are. ICMP type and code travel in
- * the ports of the traffic selectors (RFC 7296, 3.13.1); as with
- * kernel-netlink, a single type with code 0 means all codes of it.
+ * Address and port ranges stay the same. ICMP type and code are in the ports of
+ * the traffic selectors (RFC 7296, 3.13.1). As with kernel-netlink, a single
+ * type with code 0 means all codes of the type.
  *
  * @param id			charon's policy
  * @param[out] sel		libcygnet's selector
- * @param[out] why		names what is not supported, with NOT_SUPPORTED
+ * @param[out] why		name of the unsupported property, with NOT_SUPPORTED
  * @return				SUCCESS or NOT_SUPPORTED
  */
 status_t kernel_cygnet_policy_selector(kernel_ipsec_policy_id_t *id,
@@ -45,11 +45,12 @@ status_t kernel_cygnet_policy_selector(kernel_ipsec_policy_id_t *id,
 									   const char **why);
 
 /**
- * Compute the priority of a policy, the same as kernel-netlink does: a lower
- * value wins, classes never overlap, within one the narrower selector wins.
+ * Compute the priority of a policy, as kernel-netlink does. The lowest value
+ * takes precedence. Classes never overlap; within a class narrower selectors
+ * have lower values.
  *
  * @param sel			selector of the policy
- * @param prio			class
+ * @param prio			priority class
  * @return				priority
  */
 uint32_t kernel_cygnet_policy_priority(const struct cygnet_selector *sel,
@@ -61,7 +62,7 @@ uint32_t kernel_cygnet_policy_priority(const struct cygnet_selector *sel,
  * @param id			charon's policy
  * @param data			charon's parameters
  * @param[out] params	libcygnet's parameters
- * @param[out] why		names what is not supported, with NOT_SUPPORTED
+ * @param[out] why		name of the unsupported property, with NOT_SUPPORTED
  * @return				SUCCESS or NOT_SUPPORTED
  */
 status_t kernel_cygnet_policy_params(kernel_ipsec_policy_id_t *id,

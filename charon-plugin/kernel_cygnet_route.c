@@ -3,7 +3,7 @@
 #include "kernel_cygnet_route.h"
 #include "kernel_cygnet_addr.h"
 #include "kernel_cygnet_policy.h"
-#include "kernel_cygnet_way.h"
+#include "kernel_cygnet_nexthop.h"
 
 #include <daemon.h>
 #include <collections/hashtable.h>
@@ -29,23 +29,23 @@ struct private_kernel_cygnet_route_t {
 	hashtable_t *routes;
 
 	/**
-	 * The ways that they take
+	 * Next hops to peers
 	 */
-	kernel_cygnet_way_t *ways;
+	kernel_cygnet_nexthop_t *nexthops;
 
 	/**
-	 * Locks the tables and ways
+	 * Locks entries, routes and nexthops
 	 */
 	mutex_t *mutex;
 
 	/**
-	 * Whether to install routes at all
+	 * Whether to install routes (charon.install_routes)
 	 */
 	bool install;
 };
 
 /**
- * A route, shared by all policies that need the same one
+ * A route, shared by all policies that need it
  */
 typedef struct {
 	/** destination net */
@@ -60,7 +60,7 @@ typedef struct {
 	char *if_name;
 	/** whether this is for a passthrough policy */
 	bool pass;
-	/** policies that use it */
+	/** number of policies that use it */
 	u_int refs;
 } route_t;
 
@@ -74,7 +74,7 @@ typedef struct {
 	bool pass;
 	/** its route, NULL if there is none */
 	route_t *route;
-	/** how often the policy is installed */
+	/** number of times that the policy is installed */
 	u_int refs;
 } entry_t;
 
@@ -109,7 +109,7 @@ static u_int hash_route(const void *key)
 }
 
 /**
- * Compare two hosts without ports, of which any may be NULL
+ * Compare the addresses of two hosts, either of which may be NULL
  */
 static bool equal_host(host_t *a, host_t *b)
 {
@@ -144,18 +144,20 @@ static void destroy_route(route_t *route)
 }
 
 /**
- * Find next hop and interface of a route: the way to the peer, or for
- * passthrough policies to the destination itself
+ * Find next hop and interface of a route: those to the peer, or for passthrough
+ * policies those to the destination itself
+ *
+ * Returns FALSE if the interface is needed but not found.
  */
-static bool find_way(private_kernel_cygnet_route_t *this, route_t *route,
+static bool find_nexthop(private_kernel_cygnet_route_t *this, route_t *route,
 					 kernel_ipsec_manage_policy_t *data)
 {
 	host_t *local = data->src;
 
 	if (!data->dst->is_anyaddr(data->dst))
 	{
-		route->gateway = this->ways->find(this->ways, data->dst, data->src,
-										  &route->if_name);
+		route->gateway = this->nexthops->find(this->nexthops, data->dst,
+											  data->src, &route->if_name);
 	}
 	else
 	{
@@ -163,8 +165,8 @@ static bool find_way(private_kernel_cygnet_route_t *this, route_t *route,
 											route->prefixlen, route->src_ip,
 											&route->if_name);
 	}
-	/* the way to the peer may be of the other family: the route then says
-	 * no more than which interface the packets leave by */
+	/* a next hop of the other family cannot be in the route: the route then has
+	 * only the output interface */
 	if (route->gateway && route->gateway->get_family(route->gateway) !=
 						  route->net->get_family(route->net))
 	{
@@ -194,9 +196,9 @@ static bool is_source(const struct cygnet_selector *sel, chunk_t address)
 }
 
 /**
- * Whether there is an address for get_address_by_ts() to find. Most policies of
- * a gateway are about others, and asking it costs as much as all else about a
- * policy.
+ * Whether get_address_by_ts() would find an address. Most policies of a gateway
+ * do not include its own addresses, and get_address_by_ts() takes as long as
+ * the rest of a policy's installation.
  */
 static bool has_source(const struct cygnet_selector *sel)
 {
@@ -211,7 +213,7 @@ static bool has_source(const struct cygnet_selector *sel)
 		loopback = chunk_from_thing(loopback6);
 	}
 	if (is_source(sel, loopback))
-	{	/* any address will do */
+	{	/* get_address_by_ts() then returns any address */
 		return TRUE;
 	}
 	enumerator = charon->kernel->create_address_enumerator(charon->kernel,
@@ -225,10 +227,10 @@ static bool has_source(const struct cygnet_selector *sel)
 }
 
 /**
- * Work out the route of a policy.
+ * Create the route of a policy.
  *
- * Returns NULL if it needs none, as this host has no address of its own in the
- * source selector or there is no way to the peer.
+ * Returns NULL if the policy needs no route because this host has no address in
+ * its source selector, or if the peer is unreachable.
  */
 static route_t *create_route(private_kernel_cygnet_route_t *this,
 							 kernel_ipsec_policy_id_t *id,
@@ -250,11 +252,11 @@ static route_t *create_route(private_kernel_cygnet_route_t *this,
 	}
 	INIT(route,
 		.pass = pass,
-		/* any source will do to pass */
+		/* routes of passthrough policies need no source address */
 		.src_ip = src_ip ?: host_create_any(sel->af),
 	);
 	id->dst_ts->to_subnet(id->dst_ts, &route->net, &route->prefixlen);
-	if (!find_way(this, route, data))
+	if (!find_nexthop(this, route, data))
 	{
 		destroy_route(route);
 		return NULL;
@@ -263,8 +265,10 @@ static route_t *create_route(private_kernel_cygnet_route_t *this,
 }
 
 /**
- * Install a route, or find the one that is installed already. Takes over the
- * route; returns a reference, or NULL.
+ * Install a route, or find an equal one that is installed already. The route
+ * now belongs to this function.
+ *
+ * Returns a reference to the installed route, or NULL.
  */
 static route_t *install_route(private_kernel_cygnet_route_t *this,
 							  route_t *route)
@@ -288,7 +292,7 @@ static route_t *install_route(private_kernel_cygnet_route_t *this,
 			this->routes->put(this->routes, route, route);
 			return route;
 		case ALREADY_DONE:
-			/* somebody else's, who uninstalls it too */
+			/* the route exists, but the plugin did not install it */
 			break;
 		default:
 			DBG1(DBG_KNL, "installing route to %H/%u src %H dev %s failed",
@@ -300,7 +304,8 @@ static route_t *install_route(private_kernel_cygnet_route_t *this,
 }
 
 /**
- * Drop a reference to a route, NULL or not, uninstall it with the last one
+ * Drop a reference to a route, which may be NULL. The last reference uninstalls
+ * the route.
  */
 static void release_route(private_kernel_cygnet_route_t *this, route_t *route)
 {
@@ -321,7 +326,7 @@ static void release_route(private_kernel_cygnet_route_t *this, route_t *route)
 }
 
 /**
- * Whether a policy gets a route
+ * Whether a policy is of a kind that needs a route
  */
 static bool wants_route(private_kernel_cygnet_route_t *this,
 						const struct cygnet_policy_params *params)
@@ -337,7 +342,7 @@ static bool wants_route(private_kernel_cygnet_route_t *this,
 }
 
 /**
- * Get the entry of a policy, created if there is none
+ * Get the entry of a policy, or create it
  */
 static entry_t *get_entry(private_kernel_cygnet_route_t *this,
 						  const struct cygnet_policy_params *params)
@@ -432,7 +437,7 @@ METHOD(kernel_cygnet_route_t, destroy, void,
 	flush(this);
 	this->entries->destroy(this->entries);
 	this->routes->destroy(this->routes);
-	this->ways->destroy(this->ways);
+	this->nexthops->destroy(this->nexthops);
 	this->mutex->destroy(this->mutex);
 	free(this);
 }
@@ -453,7 +458,7 @@ kernel_cygnet_route_t *kernel_cygnet_route_create(void)
 		},
 		.entries = hashtable_create(hash_entry, equal_entry, 64),
 		.routes = hashtable_create(hash_route, equal_route, 64),
-		.ways = kernel_cygnet_way_create(),
+		.nexthops = kernel_cygnet_nexthop_create(),
 		.mutex = mutex_create(MUTEX_TYPE_DEFAULT),
 		.install = lib->settings->get_bool(lib->settings, "%s.install_routes",
 										   TRUE, lib->ns),

@@ -3,7 +3,7 @@
 /**
  * @defgroup kernel_cygnet_route kernel_cygnet_route
  * @{ @ingroup kernel_cygnet
- * The routes that go with policies.
+ * Routes for policies.
  */
 
 #ifndef KERNEL_CYGNET_ROUTE_H_
@@ -15,26 +15,26 @@
 typedef struct kernel_cygnet_route_t kernel_cygnet_route_t;
 
 /**
- * Keeps routes in charon's routing table (charon.routing_table, 220) that make
- * this host's own traffic to a tunnel leave with a source address that the
- * tunnel's policy allows. They point where the peer is, so forwarded traffic
- * and the dataplane see no other next hop than without them.
+ * Installs routes in charon's routing table (charon.routing_table, 220), so
+ * that packets of this host to a tunnel have a source address that matches the
+ * tunnel's policy. The routes have the next hop of the peer, which the
+ * dataplane would use without them as well.
  *
- * Installed for outbound tunnel and passthrough policies on all protocols and
- * ports, unless charon.install_routes is off. kernel-netlink restores them
- * when interfaces and addresses come and go.
+ * Outbound tunnel and passthrough policies for all protocols and ports get a
+ * route, unless charon.install_routes is off. kernel-netlink restores the
+ * routes when interfaces or addresses change.
  *
  * Thread-safe.
  */
 struct kernel_cygnet_route_t {
 
 	/**
-	 * Install the route of a policy, or update it if the policy is installed
-	 * once more and the way to the peer has changed.
+	 * Install the route of a policy. If the policy is installed again, update
+	 * the route to the current next hop of the peer.
 	 *
 	 * @param id		charon's policy
 	 * @param data		charon's parameters
-	 * @param params	the same, mapped
+	 * @param params	the policy as libcygnet's parameters
 	 */
 	void (*add)(kernel_cygnet_route_t *this, kernel_ipsec_policy_id_t *id,
 				kernel_ipsec_manage_policy_t *data,
@@ -43,7 +43,7 @@ struct kernel_cygnet_route_t {
 	/**
 	 * Undo one add().
 	 *
-	 * @param params	mapped parameters of the policy
+	 * @param params	the policy as libcygnet's parameters
 	 */
 	void (*remove)(kernel_cygnet_route_t *this,
 				   const struct cygnet_policy_params *params);

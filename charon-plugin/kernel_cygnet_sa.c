@@ -12,11 +12,11 @@ typedef struct {
 	uint16_t ike;
 	/** enum cygnet_cipher */
 	uint8_t cipher;
-	/** key lengths it comes in, bytes without salt */
+	/** supported key lengths, bytes without salt */
 	uint8_t keys[4];
 	/** bytes of salt that charon appends to the key */
 	uint8_t salt_len;
-	/** bytes of ICV if it authenticates too, otherwise 0 */
+	/** bytes of ICV of an AEAD algorithm, otherwise 0 */
 	uint8_t icv_len;
 } encryption_t;
 
@@ -96,14 +96,14 @@ static const integrity_t *find_integrity(uint16_t ike)
 }
 
 /**
- * Whether an encryption algorithm takes keys of len bytes
+ * Whether an encryption algorithm has keys of len bytes
  */
 static bool takes_key(const encryption_t *alg, size_t len)
 {
 	int i;
 
 	if (!alg->keys[0])
-	{	/* NULL */
+	{	/* the NULL cipher */
 		return len == 0;
 	}
 	for (i = 0; i < countof(alg->keys) && alg->keys[i]; i++)
@@ -119,7 +119,7 @@ static bool takes_key(const encryption_t *alg, size_t len)
 /**
  * Map encryption algorithm and key.
  *
- * Returns the name of what is not supported, or NULL.
+ * Returns the name of an unsupported property, or NULL.
  */
 static const char *map_encryption(uint8_t proto, kernel_ipsec_add_sa_t *data,
 								  struct cygnet_sa_params *params)
@@ -155,7 +155,7 @@ static const char *map_encryption(uint8_t proto, kernel_ipsec_add_sa_t *data,
 /**
  * Map integrity algorithm and key, after map_encryption().
  *
- * Returns the name of what is not supported, or NULL.
+ * Returns the name of an unsupported property, or NULL.
  */
 static const char *map_integrity(kernel_ipsec_add_sa_t *data,
 								 struct cygnet_sa_params *params)
@@ -188,7 +188,7 @@ static const char *map_integrity(kernel_ipsec_add_sa_t *data,
 }
 
 /**
- * Name the first option charon sets that we do not have, or return NULL
+ * Name an unsupported option of an SA, or return NULL
  */
 static const char *unsupported_option(kernel_ipsec_sa_id_t *id,
 									  kernel_ipsec_add_sa_t *data)
@@ -226,7 +226,7 @@ static const char *unsupported_option(kernel_ipsec_sa_id_t *id,
 }
 
 /**
- * Name what about the mode we do not have, or return NULL
+ * Name the mode of an SA if it is not supported, or return NULL
  */
 static const char *unsupported_mode(kernel_ipsec_add_sa_t *data)
 {
@@ -238,13 +238,13 @@ static const char *unsupported_mode(kernel_ipsec_add_sa_t *data)
 }
 
 /**
- * Map the options that we do have
+ * Map the options that are supported
  */
 static void map_options(uint8_t proto, kernel_ipsec_add_sa_t *data,
 						struct cygnet_sa_params *params)
 {
 	params->reqid = data->reqid;
-	/* nothing in AH says where padding ends, nor does the kernel pad there */
+	/* AH has no field that says where TFC padding begins; as in the kernel */
 	params->tfc = proto == IPPROTO_AH ? 0 : min(data->tfc, UINT16_MAX);
 	params->mode = data->mode == MODE_TRANSPORT ? CYGNET_TRANSPORT :
 												  CYGNET_TUNNEL;
@@ -252,8 +252,7 @@ static void map_options(uint8_t proto, kernel_ipsec_add_sa_t *data,
 					(data->esn ? CYGNET_SA_ESN : 0) |
 					(data->copy_df ? CYGNET_SA_COPY_DF : 0) |
 					(data->copy_ecn ? CYGNET_SA_COPY_ECN : 0);
-	/* charon gives both directions the same window, but nothing is ever
-	 * received on an outbound SA */
+	/* charon sets the window of outbound SAs as well, which need none */
 	params->replay_window = data->inbound ? data->replay_window : 0;
 	switch (data->copy_dscp)
 	{
@@ -272,7 +271,7 @@ static void map_options(uint8_t proto, kernel_ipsec_add_sa_t *data,
 }
 
 /**
- * Map lifetimes, 0 is none for both sides
+ * Map lifetimes; 0 means no limit in both
  */
 static void map_lifetime(lifetime_cfg_t *cfg, struct cygnet_lifetime *lifetime)
 {

@@ -3,7 +3,7 @@
 /**
  * @defgroup kernel_cygnet_sa kernel_cygnet_sa
  * @{ @ingroup kernel_cygnet
- * SAs: what charon asks for, in libcygnet's terms. Pure functions.
+ * Maps charon's SAs to libcygnet's parameters. All functions are pure.
  */
 
 #ifndef KERNEL_CYGNET_SA_H_
@@ -13,10 +13,10 @@
 #include <kernel/kernel_ipsec.h>
 
 /**
- * Map what names an SA (RFC 4301, 4.1).
+ * Map the id of an SA (RFC 4301, 4.1).
  *
  * @param id			charon's SA
- * @param[out] sa		libcygnet's
+ * @param[out] sa		libcygnet's id
  */
 void kernel_cygnet_sa_id(kernel_ipsec_sa_id_t *id, struct cygnet_sa_id *sa);
 
@@ -32,27 +32,26 @@ void kernel_cygnet_sa_path(host_t *src, host_t *dst, bool encap,
 						   struct cygnet_path *path);
 
 /**
- * Name what keeps us from serving SAs between two endpoints.
+ * Name an unsupported property of the outer header of an SA.
  *
  * @param proto			IPPROTO_ESP or IPPROTO_AH
  * @param src			source of the outer header
  * @param dst			destination of the outer header
- * @param encap			whether they are to be in UDP
- * @return				name of what is not supported, NULL if all is
+ * @param encap			TRUE to encapsulate in UDP (RFC 3948)
+ * @return				name of the unsupported property, NULL if there is none
  */
 const char *kernel_cygnet_sa_unsupported(uint8_t proto, host_t *src,
 										 host_t *dst, bool encap);
 
 /**
- * Map an SA. It is all or nothing: of what charon asks for, nothing is
- * silently left out.
+ * Map an SA. An SA with any unsupported option is refused as a whole.
  *
- * The result holds keys, the caller has to wipe it.
+ * The result has keys, so the caller has to wipe it.
  *
  * @param id			charon's SA
  * @param data			charon's parameters
  * @param[out] params	libcygnet's parameters
- * @param[out] why		names what is not supported, with NOT_SUPPORTED
+ * @param[out] why		name of the unsupported property, with NOT_SUPPORTED
  * @return				SUCCESS or NOT_SUPPORTED
  */
 status_t kernel_cygnet_sa_params(kernel_ipsec_sa_id_t *id,

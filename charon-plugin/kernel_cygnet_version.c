@@ -7,15 +7,15 @@
 #include <ctype.h>
 #include <link.h>
 
-/** What precedes the version in charon's greeting */
+/** Text in front of the version in charon's greeting */
 #define PREFIX "strongSwan "
 
-/** For what reads a program's constants from end to end: AddressSanitizer puts
- * gaps between them that it wants nobody to read */
+/** Attribute of functions that read all constants of a program, including the
+ * gaps that AddressSanitizer puts between them */
 #define READS_GAPS __attribute__((no_sanitize_address))
 
 /**
- * Length of the version at the start of a chunk, as in 5.9.8, 6.0.0rc1 or
+ * Length of the version that a chunk starts with, such as 5.9.8, 6.0.0rc1 or
  * 6.0.0beta6; 0 if there is none
  */
 READS_GAPS static size_t version_len(chunk_t data)
@@ -39,7 +39,7 @@ READS_GAPS static size_t version_len(chunk_t data)
 }
 
 /**
- * Whether a chunk starts with the name
+ * Whether a chunk starts with PREFIX
  */
 READS_GAPS static bool is_named(chunk_t data)
 {
@@ -56,7 +56,7 @@ READS_GAPS static bool is_named(chunk_t data)
 }
 
 /**
- * Find a version that follows the name
+ * Find a version that follows PREFIX
  */
 static bool find_named(chunk_t data, chunk_t *version)
 {
@@ -80,7 +80,7 @@ static bool find_named(chunk_t data, chunk_t *version)
 }
 
 /**
- * Find a string that is a version and nothing else
+ * Find a terminated string that is only a version
  */
 READS_GAPS static bool find_bare(chunk_t data, chunk_t *version)
 {
@@ -101,7 +101,8 @@ READS_GAPS static bool find_bare(chunk_t data, chunk_t *version)
 }
 
 /**
- * Look into the constants of the first object that is iterated, the program
+ * Callback of dl_iterate_phdr(): search the constants of the first object,
+ * which is the program
  */
 static int search_program(struct dl_phdr_info *info, size_t size, void *arg)
 {

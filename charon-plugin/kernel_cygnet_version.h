@@ -3,7 +3,7 @@
 /**
  * @defgroup kernel_cygnet_version kernel_cygnet_version
  * @{ @ingroup kernel_cygnet
- * The version of the daemon that loads us.
+ * The version of the daemon that loads the plugin.
  */
 
 #ifndef KERNEL_CYGNET_VERSION_H_
@@ -12,21 +12,21 @@
 #include <library.h>
 
 /**
- * Find a strongSwan version in the constants of a program: one that follows
- * "strongSwan ", as in charon's greeting, otherwise a string that is nothing
- * but a version (charon-systemd prints one by %s).
+ * Find a strongSwan version in the constants of a program. It is a version that
+ * follows "strongSwan ", as in charon's greeting, or otherwise a string that is
+ * only a version, which charon-systemd prints with %s.
  *
  * @param data			read-only data of the program
- * @param[out] version	the version, points into data, no terminating zero
+ * @param[out] version	the version, points into data, not terminated
  * @return				TRUE if found
  */
 bool kernel_cygnet_version_find(chunk_t data, chunk_t *version);
 
 /**
- * Find out which strongSwan this process is. Before 6.0.3 no library and no
- * function tells, so read the constants of the running program.
+ * Find the strongSwan version of this process. Before 6.0.3 no library has a
+ * function that returns it, so search the constants of the running program.
  *
- * @param[out] version	the version, static, no terminating zero
+ * @param[out] version	the version, static, not terminated
  * @return				TRUE if found
  */
 bool kernel_cygnet_version_of_daemon(chunk_t *version);

@@ -27,7 +27,7 @@ fixture_policy_t policy;
 static kernel_ipsec_query_sa_t query;
 static kernel_ipsec_del_sa_t del;
 
-/** Note what was raised; fmt has strongSwan's conversions */
+/** Count and print what was raised; fmt may have strongSwan's conversions */
 static void note(int *counter, char *fmt, ...)
 {
 	va_list args;
@@ -94,7 +94,7 @@ bool raised_wait(int *counter, int value, int ms)
 		   !raised.condvar->timed_wait_abs(raised.condvar, raised.mutex,
 										   deadline))
 	{
-		/* woken up, look again */
+		/* check the counter again */
 	}
 	reached = *counter >= value;
 	raised.mutex->unlock(raised.mutex);
@@ -212,7 +212,7 @@ int charon_setup(void **state)
 	charon->bus->add_logger(charon->bus, &logger);
 	raised.mutex = mutex_create(MUTEX_TYPE_DEFAULT);
 	raised.condvar = condvar_create(CONDVAR_TYPE_DEFAULT);
-	/* charon's own listener asks it whose SA it is */
+	/* charon's own listener uses it to find the CHILD_SA of an SA */
 	charon->child_sa_manager = child_sa_manager_create();
 	charon->kernel->add_listener(charon->kernel, &listener);
 	create = (kernel_ipsec_constructor_t)kernel_cygnet_ipsec_create;

@@ -2,8 +2,8 @@
 
 /**
  * @file charon.h
- * Tests of the whole interface: this process is charon, with libcharon's kernel
- * interface and its threads, a forked one is the dataplane.
+ * Fixture for tests of the whole plugin: this process is charon, with
+ * libcharon's kernel interface and threads. A forked process is the dataplane.
  */
 
 #ifndef CHARON_H_
@@ -15,35 +15,40 @@
 #include <threading/condvar.h>
 #include <threading/mutex.h>
 
-/** Longest wait for something that is to happen, ms */
+/** Longest wait for an expected event, ms */
 #define LONG_WAIT 30000
-/** Wait for something that is not to happen, ms */
+/** Time within which an unexpected event must not happen, ms */
 #define SHORT_WAIT 300
 
-/** How often the plugin raised what in this test, and the last of it */
+/** What the plugin raised to charon in this test */
 typedef struct {
 	mutex_t *mutex;
 	condvar_t *condvar;
+	/* numbers of events */
 	int acquires, expires, mappings;
+	/* parameters of the last event */
 	uint32_t reqid, spi;
 	bool hard, any_cpu;
 	char text[256];
-	/* of expires, the first ones: 's'oft and 'h'ard */
+	/* the first expires: 's'oft or 'h'ard */
 	char limits[4];
 } raised_t;
 
 extern raised_t raised;
 
-/** What was logged on level 1 in this test: how many lines, the last of them */
+/** Number of lines logged at level 1 in this test */
 extern int log_lines;
+/** The last line logged at level 1 in this test */
 extern char log_text[512];
 
-/** An inbound SA without lifetimes, and a policy; anew for each test */
+/** An inbound SA without lifetimes; initialised for each test */
 extern fixture_sa_t sa;
+/** A policy; initialised for each test */
 extern fixture_policy_t policy;
 
 /**
- * Setup and teardown of a program's tests: charon with the plugin's interface
+ * Setup and teardown of a program's tests: charon with the plugin's kernel
+ * interface
  */
 int charon_setup(void **state);
 int charon_teardown(void **state);
@@ -55,8 +60,8 @@ int charon_test_setup(void **state);
 int charon_test_teardown(void **state);
 
 /**
- * What happens to the interface when charon ends, the threads first. The
- * program's last test may, others would miss it.
+ * Stop the threads and remove the kernel interface, as charon does when it
+ * ends. Only the last tests of a program may call it.
  *
  * @return			FALSE if it has been removed before
  */
@@ -66,12 +71,12 @@ bool charon_remove_ipsec(void);
 	cmocka_unit_test_setup_teardown(name, charon_test_setup, charon_test_teardown)
 
 /**
- * Wait until a counter of what was raised gets to a value
+ * Wait until a counter reaches a value
  *
- * @param counter	one of those in raised
- * @param value		it is to reach
- * @param ms		to wait at the most
- * @return			FALSE if it did not
+ * @param counter	one of the counters of raised
+ * @param value		value to reach
+ * @param ms		longest wait, ms
+ * @return			FALSE if the counter did not reach the value in time
  */
 bool raised_wait(int *counter, int value, int ms);
 
@@ -83,7 +88,7 @@ status_t del_sa(void);
 status_t query_sa(uint64_t *bytes, uint64_t *packets, time_t *use);
 
 /**
- * An event about the SA
+ * Create an event about the SA
  */
 struct cygnet_event sa_event(uint16_t type);
 

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/** How long a busy dataplane holds what it has looked up, ms */
+/** Time without a quiescent state after DATAPLANE_LAG, ms */
 #define LAG 50
 
 /*
@@ -23,6 +23,7 @@ typedef struct {
 static int dataplane_fd;
 static pid_t dataplane_pid;
 
+/** Set counters of an inbound SA */
 static int count_traffic(struct cygnet_db *db, struct cygnet_sa_id *id)
 {
 	struct cygnet_sa *sa;
@@ -39,8 +40,9 @@ static int count_traffic(struct cygnet_db *db, struct cygnet_sa_id *id)
 	return 0;
 }
 
-static int leave(struct cygnet_db *db, struct cygnet_flow *flow,
-				 dataplane_response_t *response)
+/** Look up the policy and SA of a packet that leaves, and count it */
+static int send_packet(struct cygnet_db *db, struct cygnet_flow *flow,
+					   dataplane_response_t *response)
 {
 	struct cygnet_policy *policy;
 	struct cygnet_sa *sa;
@@ -61,6 +63,7 @@ static int leave(struct cygnet_db *db, struct cygnet_flow *flow,
 	return 0;
 }
 
+/** Count the keys in the file that are not zero, also of deleted SAs */
 static uint32_t count_keys(struct cygnet_db *db)
 {
 	static const uint8_t zero[CYGNET_KEY_MAX];
@@ -90,7 +93,7 @@ static void serve(int fd)
 	request_t request;
 	dataplane_response_t response;
 
-	/* the first request comes once charon has created the file */
+	/* the first request comes after charon has created the file */
 	while (read(fd, &request, sizeof(request)) == sizeof(request))
 	{
 		if (cygnet_db_open(dataplane_path, NULL, &db, NULL, 0) ||
@@ -105,8 +108,9 @@ static void serve(int fd)
 			case DATAPLANE_COUNT:
 				response.result = count_traffic(db, &request.event.id);
 				break;
-			case DATAPLANE_LEAVE:
-				response.result = leave(db, &request.event.flow, &response);
+			case DATAPLANE_SEND:
+				response.result = send_packet(db, &request.event.flow,
+											  &response);
 				break;
 			case DATAPLANE_POST:
 				response.result = cygnet_event_post(db, &request.event);

@@ -2,7 +2,7 @@
 
 /**
  * @file dataplane.h
- * A dataplane for tests of the plugin: a process that does what it is asked to.
+ * A dataplane for tests of the plugin: a process that executes requests.
  */
 
 #ifndef DATAPLANE_H_
@@ -12,58 +12,65 @@
 
 #include <cygnet.h>
 
-/** What it can be asked for */
+/** Requests to the dataplane */
 typedef enum {
-	/** count traffic on the inbound SA that the event names */
+	/** count traffic on the inbound SA of the event */
 	DATAPLANE_COUNT,
-	/** tell what becomes of a packet of the event's flow that leaves, count it */
-	DATAPLANE_LEAVE,
+	/** send a packet of the event's flow */
+	DATAPLANE_SEND,
 	/** post the event */
 	DATAPLANE_POST,
-	/** tell how many SAs and policies there are */
+	/** nothing but the counters of every response */
 	DATAPLANE_INFO,
-	/** tell what the flow's destination port is to IKE */
+	/** return the use of the flow's destination port, enum cygnet_ike */
 	DATAPLANE_PORT,
-	/** be busy with what it has looked up for a while */
+	/** respond, and then report no quiescent state for a while */
 	DATAPLANE_LAG,
 } dataplane_op_t;
 
-/** Its answer: 0 or a negative errno, what is in the file, keys included, and of
- * a packet that leaves its policy's and its SA's reqid, and what is in its ESP */
+/** Response of the dataplane */
 typedef struct {
+	/** 0 or a negative errno; enum cygnet_ike of DATAPLANE_PORT */
 	int result;
+	/** numbers of SAs, policies and keys in the file */
 	uint32_t sas, policies, keys;
-	uint32_t policy_reqid, sa_reqid, spi;
+	/** reqids of the policy and of the SA of the packet sent */
+	uint32_t policy_reqid, sa_reqid;
+	/** ESP header of the packet sent */
+	uint32_t spi;
 	uint64_t seq;
+	/** outer header of the packet sent */
 	struct cygnet_path path;
 } dataplane_response_t;
 
-/** Shared file, a template until charon_setup() */
+/** Path of the shared file; a template for mkdtemp() until charon_setup() */
 extern char dataplane_path[];
 
 /**
- * Start it, before there are threads. It opens the file when it is asked first.
+ * Start the dataplane, before threads are created. It opens the file at the
+ * first request.
  */
 void dataplane_start(void);
 
 /**
- * Ask it for something
+ * Send a request to the dataplane and wait for its response
  *
- * @param op		what
- * @param event		that this is about, or NULL
+ * @param op		request
+ * @param event		event of the request, or NULL
+ * @return			response
  */
 dataplane_response_t dataplane_ask(dataplane_op_t op,
 								   struct cygnet_event *event);
 
 /**
- * Have it post an event, for which there has to be room
+ * Have the dataplane post an event. Fails the test if the ring is full.
  */
 void dataplane_post(struct cygnet_event *event);
 
 /**
- * Stop it
+ * Stop the dataplane
  *
- * @return			FALSE if it had stopped by itself
+ * @return			FALSE if it had ended or crashed before
  */
 bool dataplane_stop(void);
 

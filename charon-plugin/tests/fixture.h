@@ -2,7 +2,8 @@
 
 /**
  * @file fixture.h
- * What charon would hand to the plugin, for tests to change one thing of it.
+ * An SA and a policy with the parameters that charon passes to the plugin.
+ * Tests change single parameters.
  */
 
 #ifndef FIXTURE_H_
@@ -24,7 +25,7 @@
 #define MOON_NET "10.1.0.0/16"
 #define SUN_NET "10.2.0.0/16"
 
-/** An SA that is supported: AES-CBC-128 with HMAC-SHA2-256-128, tunnel mode */
+/** A supported SA: AES-CBC-128 with HMAC-SHA2-256-128, tunnel mode */
 typedef struct {
 	u_char enc_key[64], int_key[64];
 	lifetime_cfg_t lifetime;
@@ -32,7 +33,7 @@ typedef struct {
 	kernel_ipsec_add_sa_t data;
 } fixture_sa_t;
 
-/** A policy that is supported: outbound, for such an SA */
+/** A supported policy: outbound, for such an SA */
 typedef struct {
 	ipsec_sa_cfg_t sa;
 	kernel_ipsec_policy_id_t id;
@@ -45,7 +46,7 @@ typedef struct {
 void fixture_sa_init(fixture_sa_t *this);
 
 /**
- * Free what it holds
+ * Free the members of an SA
  */
 void fixture_sa_deinit(fixture_sa_t *this);
 
@@ -61,7 +62,7 @@ void fixture_policy_select(fixture_policy_t *this, char *src, char *dst,
 						   uint8_t proto, uint16_t from, uint16_t to);
 
 /**
- * Free what it holds
+ * Free the members of a policy
  */
 void fixture_policy_deinit(fixture_policy_t *this);
 

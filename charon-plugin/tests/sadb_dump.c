@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * sadb_dump FILE [SALT]: one line for each SA and policy of a shared file, for
- * the tests to compare with the peer's. Keys appear only as a digest, salted so
- * that it is of no use to anybody else.
+ * sadb-dump FILE [SALT]: print one line for each SA and policy of a shared
+ * file, for tests to compare with those of the peer. Instead of keys it prints
+ * a salted digest, which reveals nothing without the salt.
  */
 
 #include <cygnet.h>
@@ -72,7 +72,7 @@ static void print_sa(struct cygnet_db *db, uint32_t index, const char *salt)
 		   cygnet_cipher_name(sa.cipher), sa.cipher_key_len * 8,
 		   cygnet_auth_name(sa.auth), sa.icv_len * 8,
 		   !!(sa.flags & CYGNET_SA_ESN), sa.replay_window);
-	/* a snapshot comes without keys */
+	/* a snapshot has no keys */
 	print_digest(cygnet_sa_at(db, index), salt);
 	printf("\n");
 }

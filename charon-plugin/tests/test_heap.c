@@ -32,7 +32,7 @@ static void test_empty(void **state)
 	assert_null(heap->take(heap));
 }
 
-/* each item says when it is due; some are due together */
+/* the value of an item is the time when it is due */
 static void check_order(time_t *items, int count)
 {
 	time_t last = -1, due, *item;
@@ -59,7 +59,7 @@ static void test_order(void **state)
 	time_t items[COUNT];
 	int i, step;
 
-	/* ascending, all the same, descending, and in between */
+	/* ascending, descending and other orders, then all at the same time */
 	for (step = 1; step < 600; step += 7)
 	{
 		for (i = 0; i < COUNT; i++)
@@ -77,7 +77,7 @@ static void test_order(void **state)
 	check_order(items, COUNT);
 }
 
-static void test_in_turn(void **state)
+static void test_put_between_takes(void **state)
 {
 	time_t items[] = {9, 3, 12, 6, 1};
 
@@ -98,7 +98,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_empty, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_order, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_in_turn, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_put_between_takes, setup, teardown),
 	};
 	int failed;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Events while charon is busy: they wait, in their order, and none is lost.
+ * Events while charon is busy: they stay in order, and none is lost.
  */
 
 #include "charon.h"
@@ -12,10 +12,10 @@
 #include <daemon.h>
 #include <processing/jobs/callback_job.h>
 
-/** More events than there is room for */
+/** More events than fit into the ring */
 #define MUCH 10000
 
-/** Where threads are kept while charon is to be busy */
+/** Blocks threads of charon while it is closed */
 static struct {
 	mutex_t *mutex;
 	condvar_t *condvar;
@@ -51,8 +51,8 @@ static void pass_gate(void)
 	gate.mutex->unlock(gate.mutex);
 }
 
-/** Until so many threads are kept */
-static bool await_waiting(int count)
+/** Wait until the gate blocks that many threads */
+static bool await_blocked(int count)
 {
 	bool timeout = FALSE;
 
@@ -65,8 +65,9 @@ static bool await_waiting(int count)
 	return !timeout;
 }
 
-/** Reqid of the acquire that is to come next, and how many were others */
+/** Reqid of the next expected acquire */
 static uint32_t next_reqid;
+/** Number of acquires with another reqid */
 static int disorder;
 
 static bool slow_acquire(kernel_listener_t *this, uint32_t reqid,
@@ -131,7 +132,7 @@ static void post_sa_event(uint16_t type, bool hard)
 	dataplane_post(&event);
 }
 
-/* who is told an event does not return, and the ring gets full */
+/* a listener blocks, so that the event ring fills up */
 static void test_blocked_handler(void **state)
 {
 	uint32_t count = 1;
@@ -140,7 +141,7 @@ static void test_blocked_handler(void **state)
 	assert_int_equal(add_sa(), SUCCESS);
 	close_gate();
 	assert_int_equal(try_acquire(1), 0);
-	assert_true(await_waiting(1));
+	assert_true(await_blocked(1));
 	post_sa_event(CYGNET_EVENT_EXPIRE, FALSE);
 	post_sa_event(CYGNET_EVENT_MAPPING, FALSE);
 	while (count < MUCH && !(err = try_acquire(count + 1)))
@@ -155,7 +156,7 @@ static void test_blocked_handler(void **state)
 
 	open_gate();
 	assert_true(raised_wait(&raised.acquires, count, LONG_WAIT));
-	/* what had to be refused finds room now, as what comes later */
+	/* the ring has room again for the refused event and for later ones */
 	assert_int_equal(try_acquire(count + 1), 0);
 	post_sa_event(CYGNET_EVENT_EXPIRE, TRUE);
 	assert_true(raised_wait(&raised.expires, 2, LONG_WAIT));
@@ -171,7 +172,7 @@ static job_requeue_t occupy(void *data)
 	return JOB_REQUEUE_NONE;
 }
 
-/** Jobs that no thread has taken yet */
+/** Number of jobs that are queued */
 static int waiting_jobs(void)
 {
 	int prio, jobs = 0;
@@ -183,7 +184,8 @@ static int waiting_jobs(void)
 	return jobs;
 }
 
-/** Jobs that a thread is at, but for those that never end */
+/** Number of jobs that threads execute, without the critical ones, which never
+ * end */
 static int running_jobs(void)
 {
 	int prio, jobs = 0;
@@ -195,7 +197,7 @@ static int running_jobs(void)
 	return jobs;
 }
 
-/** Until there are so many jobs of those */
+/** Wait until jobs() is count */
 static bool await_jobs(int (*jobs)(void), int count)
 {
 	int i;
@@ -215,7 +217,7 @@ static void occupy_threads(void)
 {
 	int idle, i;
 
-	/* charon's own, of the test before */
+	/* wait for charon's jobs of the test before */
 	assert_true(await_jobs(waiting_jobs, 0));
 	assert_true(await_jobs(running_jobs, 0));
 	close_gate();
@@ -226,12 +228,12 @@ static void occupy_threads(void)
 		lib->processor->queue_job(lib->processor,
 				(job_t*)callback_job_create(occupy, NULL, NULL, NULL));
 	}
-	assert_true(await_waiting(idle));
+	assert_true(await_blocked(idle));
 	assert_int_equal(lib->processor->get_idle_threads(lib->processor), 0);
 	assert_int_equal(waiting_jobs(), 0);
 }
 
-/* all of charon's threads are: jobs wait for them, timers are late */
+/* all threads of charon are blocked: jobs stay queued, timers are late */
 static void test_busy_threads(void **state)
 {
 	charon->kernel->remove_listener(charon->kernel, &slow);
@@ -247,7 +249,7 @@ static void test_busy_threads(void **state)
 	assert_int_equal(raised.acquires, 2);
 	assert_int_equal(raised.mappings, 1);
 	assert_false(raised_wait(&raised.expires, 2, 2000 + SHORT_WAIT));
-	/* charon's own for each event, and ours for the timers */
+	/* a job of charon for each event, and the plugin's for the timers */
 	assert_true(await_jobs(waiting_jobs, 5));
 
 	open_gate();

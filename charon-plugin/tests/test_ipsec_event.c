@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * What the dataplane has to tell.
+ * Events of the dataplane.
  */
 
 #include "charon.h"
 
 #include <daemon.h>
 
-/** Until what was posted has been looked at, which happens in turn: the last is
- * an acquire, of which everybody hears */
-static void await_turn(void)
+/** Wait until all posted events have been processed: post an acquire behind
+ * them, which always reaches the listeners */
+static void await_processed(void)
 {
 	struct cygnet_event event;
 	int acquires = raised.acquires;
@@ -29,7 +29,7 @@ static void test_expire_event(void **state)
 	struct cygnet_event event = sa_event(CYGNET_EVENT_EXPIRE);
 
 	dataplane_post(&event);
-	await_turn();
+	await_processed();
 	assert_int_equal(raised.expires, 0);
 	assert_int_equal(add_sa(), SUCCESS);
 	dataplane_post(&event);
@@ -50,7 +50,7 @@ static void test_mapping_event(void **state)
 	event.new_addr.v4 = inet_addr("198.51.100.9");
 	event.new_port = htons(40001);
 	dataplane_post(&event);
-	await_turn();
+	await_processed();
 	assert_int_equal(raised.mappings, 0);
 	assert_int_equal(add_sa(), SUCCESS);
 	dataplane_post(&event);
@@ -110,7 +110,7 @@ static void test_acquire_event(void **state)
 						"2001:db8::2/128[udp/4009]");
 }
 
-/* a dataplane that is broken, or somebody else's */
+/* events of a faulty dataplane are ignored */
 static void test_bad_events(void **state)
 {
 	struct cygnet_event event;
@@ -128,13 +128,13 @@ static void test_bad_events(void **state)
 	event.type = CYGNET_EVENT_ACQUIRE;
 	event.flow.af = AF_INET;
 	dataplane_post(&event);
-	await_turn();
+	await_processed();
 	assert_int_equal(raised.acquires, 1);
 	assert_int_equal(raised.expires, 0);
 	assert_int_equal(raised.mappings, 0);
-	/* still serving */
+	/* valid events are still raised */
 	test_expire_event(state);
-	/* that of each turn, and none that came late */
+	/* one of each await_processed(), and none of the invalid ones */
 	assert_int_equal(raised.acquires, 2);
 }
 

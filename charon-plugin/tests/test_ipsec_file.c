@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The shared file, from its creation to its end.
+ * The shared file: roles, replacement of a damaged file, and wiping at the end.
  */
 
 #include "charon.h"
@@ -16,7 +16,7 @@
 
 static void test_second_charon(void **state)
 {
-	/* libcygnet allows a file to be opened once per process, so ask another */
+	/* a process may open a file only once, so use another one */
 	pid_t pid;
 	int status;
 
@@ -34,7 +34,7 @@ static void test_second_charon(void **state)
 	assert_int_equal(WEXITSTATUS(status), 42);
 }
 
-/* what is installed when charon ends does not outlive it, least of all keys */
+/* when charon ends, its SAs, policies and keys are removed */
 static void test_destroy(void **state)
 {
 	assert_int_equal(add_sa(), SUCCESS);
@@ -47,7 +47,8 @@ static void test_destroy(void **state)
 	assert_int_equal(dataplane_ask(DATAPLANE_INFO, NULL).keys, 0);
 }
 
-/** A process that has damaged the databases; a dataplane, or one that is gone */
+/** Start a process that damages the databases. With dataplane it then holds the
+ * role until it is killed, otherwise it exits. */
 static pid_t start_vandal(bool dataplane)
 {
 	struct cygnet_db *db;
@@ -65,7 +66,7 @@ static pid_t start_vandal(bool dataplane)
 		{
 			_exit(1);
 		}
-		/* installed, but no lookup would find it */
+		/* a live slot that is in no chain */
 		cygnet_sa_at(db, 0)->state = CYGNET_SLOT_LIVE;
 		if (write(ready[1], "", 1) != 1 || !dataplane)
 		{
@@ -90,7 +91,7 @@ static void start_and_end(void)
 	ipsec->interface.destroy(&ipsec->interface);
 }
 
-/** A damaged file is not worked with, nor taken from under a dataplane */
+/** A damaged file is not used, and not replaced while a dataplane has it */
 static void test_damaged(void **state)
 {
 	pid_t vandal;
@@ -104,14 +105,14 @@ static void test_damaged(void **state)
 	start_and_end();
 	assert_int_equal(log_lines, 5);
 
-	/* this one leaves what cannot even be opened */
+	/* a file that cannot be opened */
 	waitpid(start_vandal(FALSE), NULL, 0);
 	assert_int_equal(truncate(dataplane_path, 4096), 0);
 	start_and_end();
 	assert_int_equal(log_lines, 8);
 }
 
-static void test_impossible_room(void **state)
+static void test_invalid_size(void **state)
 {
 	lib->settings->set_int(lib->settings, "%s.plugins.kernel-cygnet.sas", -1,
 						   lib->ns);
@@ -127,7 +128,7 @@ int main(void)
 		TEST(test_second_charon),
 		TEST(test_destroy),
 		TEST(test_damaged),
-		TEST(test_impossible_room),
+		TEST(test_invalid_size),
 	};
 
 	return cmocka_run_group_tests(tests, charon_setup, charon_teardown);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Policies, and the sockets that need none.
+ * Policies, and the IKE sockets that bypass them.
  */
 
 #include "charon.h"
@@ -18,7 +18,7 @@ static void test_policies(void **state)
 
 	assert_int_equal(charon->kernel->query_policy(charon->kernel, &policy.id,
 											&policy_query, &use), NOT_FOUND);
-	/* as while rekeying: twice the same, once with another SA */
+	/* as during rekeying: two installs of one policy, one with another SA */
 	assert_int_equal(charon->kernel->add_policy(charon->kernel, &policy.id,
 												&policy.data), SUCCESS);
 	assert_int_equal(charon->kernel->add_policy(charon->kernel, &policy.id,
@@ -35,10 +35,10 @@ static void test_policies(void **state)
 												&policy.data), SUCCESS);
 	assert_int_equal(charon->kernel->del_policy(charon->kernel, &policy.id,
 												&policy.data), NOT_FOUND);
-	/* the one that is installed twice is left to flush_policies() */
+	/* flush_policies() removes the policy that is installed twice */
 }
 
-/* on a loopback address that other processes don't use */
+/* open a UDP socket on a loopback address that other processes do not use */
 static int open_udp(uint16_t port)
 {
 	struct sockaddr_in addr = {
@@ -75,7 +75,7 @@ static bool bypass(uint16_t port, int family)
 	return bypassed;
 }
 
-/* as socket-default does, and then as socket-dynamic: more and more of them */
+/* first the sockets of socket-default, then many as with socket-dynamic */
 static void test_sockets(void **state)
 {
 	int i;
@@ -91,7 +91,7 @@ static void test_sockets(void **state)
 	assert_port(AF_INET6, 1500, CYGNET_IKE_NONE);
 	assert_port(AF_INET, 4500, CYGNET_IKE_NONE);
 
-	/* on which IKE has no marker that tells it from ESP */
+	/* on port 500 IKE has no non-ESP marker */
 	assert_false(charon->kernel->enable_udp_decap(charon->kernel, -1, AF_INET,
 												  500));
 	assert_int_equal(log_lines, 1);

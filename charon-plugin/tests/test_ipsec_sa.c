@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * SAs, from their SPI on.
+ * SAs and SPIs.
  */
 
 #include "charon.h"
@@ -22,7 +22,7 @@ static void test_spi(void **state)
 		assert_in_range(ntohl(spi[i]), CYGNET_SPI_MIN, CYGNET_SPI_MAX);
 	}
 	assert_int_not_equal(spi[0], spi[1]);
-	/* one is used, the other one not */
+	/* the first SPI gets an SA, the second one is only reserved */
 	sa.id.spi = spi[0];
 	sa.data.update = TRUE;
 	assert_int_equal(add_sa(), SUCCESS);
@@ -35,7 +35,7 @@ static void test_spi(void **state)
 }
 
 /**
- * charon gets an SPI for AH, and the peer takes ESP
+ * charon reserves an SPI for AH, and the peer selects ESP
  */
 static void test_spi_of_other_protocol(void **state)
 {
@@ -52,7 +52,7 @@ static void test_spi_of_other_protocol(void **state)
 }
 
 /**
- * The plugin reads the settings once a second
+ * Wait until the plugin reads the settings again, which it does once a second
  */
 static void await_settings(void)
 {
@@ -76,7 +76,7 @@ static void test_spi_range(void **state)
 	assert_in_range(ntohl(spi), 0x1000, 0x1001);
 	assert_int_equal(charon->kernel->get_spi(charon->kernel, sa.id.src,
 									sa.id.dst, IPPROTO_ESP, &spi), SUCCESS);
-	/* used up */
+	/* both SPIs of the range are in use */
 	assert_int_equal(charon->kernel->get_spi(charon->kernel, sa.id.src,
 									sa.id.dst, IPPROTO_ESP, &spi), FAILED);
 	assert_int_equal(log_lines, 1);
@@ -92,13 +92,13 @@ static void test_spi_range(void **state)
 	await_settings();
 }
 
-/* the user hears of it, but not at each rekeying */
+/* the warning is logged once, not at each rekeying */
 static void test_des(void **state)
 {
 	assert_int_equal(add_sa(), SUCCESS);
 	sa.data.enc_alg = ENCR_DES;
 	sa.data.enc_key.len = 8;
-	/* the SPI is taken: no SA uses DES */
+	/* the SPI is in use, so no SA with DES is installed */
 	assert_int_equal(add_sa(), FAILED);
 	assert_int_equal(log_lines, 1);
 	assert_null(strstr(log_text, "DES"));
@@ -130,7 +130,7 @@ static void test_usage(void **state)
 	assert_int_equal(use, 77);
 }
 
-static void test_twice(void **state)
+static void test_add_twice(void **state)
 {
 	assert_int_equal(add_sa(), SUCCESS);
 	assert_int_equal(add_sa(), FAILED);
@@ -160,12 +160,12 @@ static void test_update(void **state)
 	sa.id.dst = update.new_dst->clone(update.new_dst);
 	assert_int_equal(query_sa(&bytes, NULL, NULL), SUCCESS);
 	assert_int_equal(bytes, 1400);
-	/* and back, several times in a row */
+	/* repeated updates to the same path */
 	assert_int_equal(charon->kernel->update_sa(charon->kernel, &sa.id, &update),
 					 SUCCESS);
 	assert_int_equal(charon->kernel->update_sa(charon->kernel, &sa.id, &update),
 					 SUCCESS);
-	/* not to two families at once: the SA stays where it is */
+	/* endpoints of two families are refused, and the SA is unchanged */
 	update.new_src->destroy(update.new_src);
 	update.new_src = host_create_from_string("2001:db8::7", 4500);
 	log_lines = 0;
@@ -192,7 +192,7 @@ static void test_ah(void **state)
 	sa.data.enc_alg = ENCR_UNDEFINED;
 	sa.data.enc_key = chunk_empty;
 	assert_int_equal(add_sa(), SUCCESS);
-	/* a NAT that charon finds later does not put it into UDP */
+	/* AH cannot be encapsulated in UDP if charon detects a NAT later */
 	update.new_src = host_create_from_string("192.0.2.7", 4500);
 	update.new_dst = host_create_from_string("192.0.2.8", 4500);
 	update.new_encap = TRUE;
@@ -224,7 +224,7 @@ static void test_refused(void **state)
 	assert_int_equal(log_lines, 2);
 	assert_non_null(strstr(log_text, "BEET mode"));
 	assert_non_null(strstr(log_text, "c0000123"));
-	/* charon deletes it all the same */
+	/* charon also deletes the refused policy */
 	assert_int_equal(charon->kernel->del_policy(charon->kernel, &policy.id,
 												&policy.data), NOT_FOUND);
 	assert_int_equal(log_lines, 2);
@@ -239,7 +239,7 @@ static void test_refused(void **state)
 
 #if STRONGSWAN_RELEASE >= 60002
 /**
- * Both are refused, and what about them is not supported is in the log
+ * Check that SA and policy are refused, and that the log names the option
  */
 static void refuse_both(const char *what)
 {
@@ -284,7 +284,7 @@ int main(void)
 		TEST(test_spi_range),
 		TEST(test_des),
 		TEST(test_usage),
-		TEST(test_twice),
+		TEST(test_add_twice),
 		TEST(test_update),
 		TEST(test_ah),
 		TEST(test_refused),

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Limits of SAs in time.
+ * Time limits of SAs.
  */
 
 #include "charon.h"
 
 #include <daemon.h>
 
-/** Longest wait for a timer of a few seconds, ms: others may have the CPU */
+/** Longest wait for a timer of a few seconds, ms; allows for a busy machine */
 #define TIMER_WAIT 15000
 
-/** That so many limits are reached, the last one not within ms of begun */
+/** Wait for that number of expires; the last one must not come earlier than ms
+ * after begun */
 static void await_expires(int count, const timeval_t *begun, int ms)
 {
 	timeval_t now, earliest = *begun;
@@ -27,7 +28,7 @@ static void test_time_expiry(void **state)
 	kernel_ipsec_update_sa_t update = {};
 	timeval_t begun;
 
-	/* long enough to move it before, on a busy machine, too */
+	/* long enough to update the SA before, also on a busy machine */
 	sa.lifetime.time.rekey = 4;
 	sa.lifetime.time.life = 5;
 	time_monotonic(&begun);
@@ -37,7 +38,7 @@ static void test_time_expiry(void **state)
 	update.new_dst = host_create_from_string("2001:db8::8", 0);
 	assert_int_equal(charon->kernel->update_sa(charon->kernel, &sa.id, &update),
 					 SUCCESS);
-	/* they count whole seconds of the clock */
+	/* timers count whole seconds of the clock */
 	await_expires(1, &begun, 3000);
 	await_expires(2, &begun, 4000);
 	assert_int_equal(raised.spi, sa.id.spi);
@@ -47,9 +48,9 @@ static void test_time_expiry(void **state)
 	update.new_dst->destroy(update.new_dst);
 }
 
-static void test_timer_of_another(void **state)
+static void test_timer_of_deleted_sa(void **state)
 {
-	/* long enough to delete it before, on a busy machine, too */
+	/* long enough to delete the SA before, also on a busy machine */
 	sa.lifetime.time.life = 4;
 	assert_int_equal(add_sa(), SUCCESS);
 	assert_int_equal(del_sa(), SUCCESS);
@@ -60,7 +61,7 @@ static void test_timer_of_another(void **state)
 
 static void test_earlier_timer(void **state)
 {
-	/* three wait already when one comes that is due before them */
+	/* three timers are pending when one is added that is due before them */
 	sa.lifetime.time.rekey = 900;
 	sa.lifetime.time.life = 1000;
 	assert_int_equal(add_sa(), SUCCESS);
@@ -70,7 +71,7 @@ static void test_earlier_timer(void **state)
 	assert_true(raised_wait(&raised.expires, 1, TIMER_WAIT));
 	assert_int_equal(raised.spi, sa.id.spi);
 	assert_false(raised.hard);
-	/* and another, after that one */
+	/* another timer, after that one has fired */
 	sa.id.spi = htonl(0xc0000125);
 	assert_int_equal(add_sa(), SUCCESS);
 	assert_true(raised_wait(&raised.expires, 2, TIMER_WAIT));
@@ -81,7 +82,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_time_expiry),
-		TEST(test_timer_of_another),
+		TEST(test_timer_of_deleted_sa),
 		TEST(test_earlier_timer),
 	};
 

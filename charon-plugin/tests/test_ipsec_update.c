@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * An outbound SA and its policy, as child_sa_t.update() moves them: to another
- * address, of another family, under another reqid.
+ * Updates of an outbound SA and its policy as by child_sa_t.update(): to
+ * another address, another family, and another reqid.
  */
 
 #include "charon.h"
@@ -12,7 +12,7 @@
 
 #include <daemon.h>
 
-/** Move the SA, which charon knows by its new addresses from then on */
+/** Update the addresses of the SA, and of its id */
 static void move_sa(char *src, char *dst, bool encap, uint32_t reqid)
 {
 	kernel_ipsec_update_sa_t update = {
@@ -30,7 +30,7 @@ static void move_sa(char *src, char *dst, bool encap, uint32_t reqid)
 	sa.id.dst = update.new_dst;
 }
 
-/** The policy, for the addresses that the SA has now */
+/** Add the policy, with the current addresses of the SA */
 static void add_policy(void)
 {
 	policy.data.src->destroy(policy.data.src);
@@ -47,8 +47,8 @@ static void del_policy(void)
 												&policy.data), SUCCESS);
 }
 
-/** A packet from MOON_NET to SUN_NET */
-static dataplane_response_t leave(void)
+/** Send a packet from MOON_NET to SUN_NET */
+static dataplane_response_t send_packet(void)
 {
 	struct cygnet_event event;
 
@@ -58,10 +58,10 @@ static dataplane_response_t leave(void)
 	event.flow.has_ports = 1;
 	event.flow.src.v4 = inet_addr("10.1.0.1");
 	event.flow.dst.v4 = inet_addr("10.2.0.1");
-	return dataplane_ask(DATAPLANE_LEAVE, &event);
+	return dataplane_ask(DATAPLANE_SEND, &event);
 }
 
-/** That number of packets have left by the SA, all by the policy's */
+/** Check that SA and policy have counted that number of packets */
 static void expect_usage(int packets)
 {
 	kernel_ipsec_query_policy_t policy_query = {};
@@ -77,10 +77,11 @@ static void expect_usage(int packets)
 	assert_int_equal(use, 88);
 }
 
-/** The next packet goes by the SA where it is now, with the next number */
+/** Send a packet, and check that the SA encapsulates it with its current path
+ * and the next sequence number */
 static void expect_packet(int seq, bool encap)
 {
-	dataplane_response_t response = leave();
+	dataplane_response_t response = send_packet();
 	struct cygnet_path path;
 
 	assert_int_equal(response.result, 0);
@@ -116,7 +117,7 @@ static void test_moves(void **state)
 	for (i = 0; i < countof(moves); i++)
 	{
 		del_policy();
-		assert_int_equal(leave().result, -ENOENT);
+		assert_int_equal(send_packet().result, -ENOENT);
 		move_sa(moves[i].src, moves[i].dst, moves[i].encap, moves[i].reqid);
 		policy.sa.reqid = moves[i].reqid ?: policy.sa.reqid;
 		add_policy();
@@ -126,9 +127,9 @@ static void test_moves(void **state)
 	assert_int_equal(log_lines, 0);
 }
 
-/** Without the policies, as with KERNEL_NO_POLICY_UPDATES: the policy keeps its
- * SA, and is deleted by the name that it has */
-static void test_move_below_policy(void **state)
+/** Update the SA without updating its policy, as with KERNEL_NO_POLICY_UPDATES:
+ * the policy keeps its SA, and is deleted with its old parameters */
+static void test_move_without_policy(void **state)
 {
 	dataplane_response_t response;
 
@@ -137,7 +138,7 @@ static void test_move_below_policy(void **state)
 	add_policy();
 	expect_packet(1, FALSE);
 	move_sa("2001:db8::7", "2001:db8::8", FALSE, 9);
-	response = leave();
+	response = send_packet();
 	assert_int_equal(response.result, 0);
 	assert_int_equal(response.seq, 2);
 	assert_int_equal(response.path.af, AF_INET6);
@@ -145,14 +146,14 @@ static void test_move_below_policy(void **state)
 	assert_int_equal(response.policy_reqid, 7);
 	del_policy();
 	assert_int_equal(del_sa(), SUCCESS);
-	assert_int_equal(leave().result, -ENOENT);
+	assert_int_equal(send_packet().result, -ENOENT);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_moves),
-		TEST(test_move_below_policy),
+		TEST(test_move_without_policy),
 	};
 
 	return cmocka_run_group_tests(tests, charon_setup, charon_teardown);

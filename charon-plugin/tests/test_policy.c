@@ -72,7 +72,7 @@ static void test_ranges(void **state)
 	policy.id.dst_ts = traffic_selector_create_from_string(IPPROTO_TCP,
 				TS_IPV4_ADDR_RANGE, "10.2.0.5", 8000, "10.2.0.77", 8010);
 	accept_policy();
-	/* the exact range, not the subnet around it */
+	/* the exact range, not a subnet that contains it */
 	assert_int_equal(params.sel.dst_lo.v4, inet_addr("10.2.0.5"));
 	assert_int_equal(params.sel.dst_hi.v4, inet_addr("10.2.0.77"));
 	assert_int_equal(params.sel.proto, IPPROTO_TCP);
@@ -106,7 +106,7 @@ static void test_icmp(void **state)
 	check_icmp(0x0300, 0x05ff, 3, 5, 0, 65535);
 	check_icmp(0, 0, 0, 0, 0, 65535);
 
-	/* type and code may come with either traffic selector */
+	/* type and code may be in either traffic selector */
 	check_icmp(0x0304, 0x0304, 3, 3, 4, 4);
 	ts = policy.id.src_ts;
 	policy.id.src_ts = policy.id.dst_ts;
@@ -163,7 +163,7 @@ static void test_shunts(void **state)
 	assert_int_equal(params.spi, 0);
 }
 
-/* what "ip xfrm policy" shows with kernel-netlink */
+/* the values that "ip xfrm policy" prints with kernel-netlink */
 static void test_priority(void **state)
 {
 	assert_int_equal(priority("10.1.0.0/24", "10.2.0.0/24", 0, 0, 65535,
@@ -213,7 +213,7 @@ static void test_manual_priority(void **state)
 	accept_policy();
 	assert_int_equal(params.priority, 42);
 	assert_int_equal(params.rank, rank);
-	/* a trap of the same priority is behind */
+	/* a trap of the same priority has a higher rank */
 	policy.data.prio = POLICY_PRIORITY_ROUTED;
 	accept_policy();
 	assert_int_equal(params.priority, 42);

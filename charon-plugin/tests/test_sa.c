@@ -35,7 +35,7 @@ static void refuse_sa(const char *what)
 					 NOT_SUPPORTED);
 	assert_non_null(why);
 	assert_non_null(strstr(why, what));
-	/* no key stays behind in what was refused */
+	/* the parameters of a refused SA have no key */
 	assert_memory_equal(&params, &zero, sizeof(zero));
 }
 
@@ -268,11 +268,12 @@ static void test_other_algorithms(void **state)
 	refuse_sa("unknown encryption");
 }
 
-/** What kernel-netlink of 5.9.8 installs, and kernels have: as in docs/algorithms.md,
- * what is done, and what is refused by the name that strongSwan has for it */
+/** An algorithm that kernel-netlink of 5.9.8 can install: supported, or refused
+ * with strongSwan's name for it in the log, as docs/algorithms.md lists them */
 typedef struct {
+	/** identifier in IKE */
 	uint16_t ike;
-	/** bytes of key, with salt; 0: refused, but for NULL */
+	/** bytes of key, with salt; 0: not supported (except ENCR_NULL) */
 	size_t key;
 } algorithm_t;
 
@@ -313,7 +314,7 @@ static const algorithm_t integrity[] = {
 	{AUTH_HMAC_SHA2_512_512,	0	},
 };
 
-/** The key of an algorithm that is done, or 0 */
+/** Key length of a supported algorithm, bytes; 0 if it is not supported */
 static size_t key_of(const algorithm_t *algs, int count, uint16_t ike)
 {
 	int i;
@@ -332,7 +333,7 @@ static void test_all_encryption(void **state)
 {
 	char *name;
 	size_t key;
-	int ike, esn, done = 0;
+	int ike, esn, supported = 0;
 
 	for (ike = 0; ike <= UINT16_MAX; ike++)
 	{
@@ -348,7 +349,7 @@ static void test_all_encryption(void **state)
 			if (key || ike == ENCR_NULL)
 			{
 				accept_sa();
-				done++;
+				supported++;
 			}
 			else
 			{
@@ -356,14 +357,14 @@ static void test_all_encryption(void **state)
 			}
 		}
 	}
-	assert_int_equal(done, 2 * 13);
+	assert_int_equal(supported, 2 * 13);
 }
 
 static void test_all_integrity(void **state)
 {
 	char *name;
 	size_t key;
-	int ike, ah, done = 0;
+	int ike, ah, supported = 0;
 
 	for (ah = 0; ah < 2; ah++)
 	{
@@ -378,7 +379,7 @@ static void test_all_integrity(void **state)
 			if (key)
 			{
 				accept_sa();
-				done++;
+				supported++;
 			}
 			else if (ike == AUTH_UNDEFINED)
 			{
@@ -390,7 +391,7 @@ static void test_all_integrity(void **state)
 			}
 		}
 	}
-	assert_int_equal(done, 2 * 10);
+	assert_int_equal(supported, 2 * 10);
 }
 
 static void test_mode(void **state)
@@ -436,7 +437,7 @@ static void test_ah(void **state)
 	sa.data.esn = TRUE;
 	accept_sa();
 	assert_int_equal(params.flags, CYGNET_SA_ESN);
-	/* charon has no key for it */
+	/* charon derives no key for AES-GMAC in AH */
 	sa.data.int_alg = AUTH_AES_128_GMAC;
 	refuse_sa("AES_128_GMAC");
 	sa.data.int_alg = AUTH_UNDEFINED;
@@ -507,7 +508,7 @@ static void test_ipv6(void **state)
 {
 	traffic_selector_t *ts;
 
-	/* one SA carries both families */
+	/* traffic selectors of both families in one SA */
 	ts = traffic_selector_create_from_cidr("2001:db8::/32", 0, 0, 65535);
 	sa.data.src_ts->insert_last(sa.data.src_ts, ts);
 	assert_int_equal(kernel_cygnet_sa_params(&sa.id, &sa.data, &params, &why),

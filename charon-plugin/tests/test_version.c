@@ -43,7 +43,7 @@ static void test_none(void **state)
 	check_none(DATA("strongSwan "));
 	check_none(DATA("strongSwan 5.9"));
 	check_none(DATA("127.0.0.1\0" "2.3\0a.b.c\0" "1a.2.3\0" "v5.9.8"));
-	/* not terminated: who knows what follows */
+	/* not terminated: the version may be incomplete */
 	check_none(chunk_create((u_char*)"5.9.8", 5));
 }
 
@@ -54,8 +54,8 @@ static void test_running_program(void **state)
 {
 	chunk_t version;
 
-	/* one of the above: the constants that are searched are this program's,
-	 * not those of the libraries it uses */
+	/* finds a version of the tests above: the constants of this program are
+	 * searched, not those of its libraries */
 	assert_true(kernel_cygnet_version_of_daemon(&version));
 	assert_true(version.ptr > __executable_start && version.ptr < edata);
 }

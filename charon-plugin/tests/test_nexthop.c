@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The ways to peers: when kernel-net is asked for them, and when not.
+ * When next hops come from the cache, and when from the kernel-net interface.
  */
 
 #include "fixture.h"
-#include "../kernel_cygnet_way.h"
+#include "../kernel_cygnet_nexthop.h"
 
 #include <daemon.h>
 
-/** The clock: a second is as long as a test wants it */
+/** The clock, advanced by tests */
 static time_t now = 1000;
 
 time_t time_monotonic(timeval_t *tv)
@@ -21,19 +21,19 @@ time_t time_monotonic(timeval_t *tv)
 	return now;
 }
 
-/** What kernel-net has, and how often it was asked */
+/** Next hop that the kernel-net interface returns, and number of calls */
 static struct {
 	char *gateway, *if_name;
-	int asked;
+	int calls;
 } net;
 
-static kernel_cygnet_way_t *ways;
+static kernel_cygnet_nexthop_t *nexthops;
 static host_t *moon, *sun, *moved;
 
 static host_t *get_nexthop(kernel_net_t *this, host_t *dest, int prefix,
 						   host_t *src, char **iface)
 {
-	net.asked++;
+	net.calls++;
 	*iface = net.if_name ? strdup(net.if_name) : NULL;
 	return net.gateway ? host_create_from_string(net.gateway, 0) : NULL;
 }
@@ -54,13 +54,13 @@ static kernel_net_t *create_net(void)
 	return this;
 }
 
-/** Find the way, which is as kernel-net had it at that time */
-static void expect_way(host_t *src, char *gateway, char *if_name)
+/** Find the next hop to sun, and check it */
+static void expect_nexthop(host_t *src, char *gateway, char *if_name)
 {
 	char *name = NULL;
 	host_t *found, *wanted;
 
-	found = ways->find(ways, sun, src, &name);
+	found = nexthops->find(nexthops, sun, src, &name);
 	if (gateway)
 	{
 		wanted = host_create_from_string(gateway, 0);
@@ -84,10 +84,10 @@ static void expect_way(host_t *src, char *gateway, char *if_name)
 	free(name);
 }
 
-/** One way is found; kernel-net has another one from then on */
-static void change_way(void)
+/** Have a next hop cached; then kernel-net returns another one */
+static void change_nexthop(void)
 {
-	expect_way(moon, "192.0.2.254", "wan");
+	expect_nexthop(moon, "192.0.2.254", "wan");
 	net.gateway = "192.0.2.253";
 	net.if_name = "wan2";
 }
@@ -96,63 +96,63 @@ static int test_setup(void **state)
 {
 	net.gateway = "192.0.2.254";
 	net.if_name = "wan";
-	net.asked = 0;
-	ways = kernel_cygnet_way_create();
+	net.calls = 0;
+	nexthops = kernel_cygnet_nexthop_create();
 	return 0;
 }
 
 static int test_teardown(void **state)
 {
-	ways->destroy(ways);
+	nexthops->destroy(nexthops);
 	return 0;
 }
 
-static void test_once(void **state)
+static void test_cached(void **state)
 {
-	change_way();
-	expect_way(moon, "192.0.2.254", "wan");
-	assert_int_equal(net.asked, 1);
-	/* another address is another way */
-	expect_way(moved, "192.0.2.253", "wan2");
-	expect_way(moon, "192.0.2.254", "wan");
-	assert_int_equal(net.asked, 2);
+	change_nexthop();
+	expect_nexthop(moon, "192.0.2.254", "wan");
+	assert_int_equal(net.calls, 1);
+	/* another local address is another entry */
+	expect_nexthop(moved, "192.0.2.253", "wan2");
+	expect_nexthop(moon, "192.0.2.254", "wan");
+	assert_int_equal(net.calls, 2);
 }
 
 static void test_roam(void **state)
 {
-	change_way();
+	change_nexthop();
 	charon->kernel->roam(charon->kernel, FALSE);
-	expect_way(moon, "192.0.2.253", "wan2");
+	expect_nexthop(moon, "192.0.2.253", "wan2");
 	net.gateway = "192.0.2.252";
 	charon->kernel->roam(charon->kernel, TRUE);
-	expect_way(moon, "192.0.2.252", "wan2");
-	expect_way(moon, "192.0.2.252", "wan2");
-	assert_int_equal(net.asked, 3);
+	expect_nexthop(moon, "192.0.2.252", "wan2");
+	expect_nexthop(moon, "192.0.2.252", "wan2");
+	assert_int_equal(net.calls, 3);
 }
 
-static void test_second(void **state)
+static void test_older_than_a_second(void **state)
 {
-	change_way();
+	change_nexthop();
 	now++;
-	expect_way(moon, "192.0.2.253", "wan2");
-	assert_int_equal(net.asked, 2);
+	expect_nexthop(moon, "192.0.2.253", "wan2");
+	assert_int_equal(net.calls, 2);
 }
 
-static void test_none(void **state)
+static void test_incomplete_is_not_cached(void **state)
 {
 	net.gateway = NULL;
-	expect_way(moon, NULL, "wan");
+	expect_nexthop(moon, NULL, "wan");
 	net.gateway = "192.0.2.254";
 	net.if_name = NULL;
-	expect_way(moon, "192.0.2.254", NULL);
+	expect_nexthop(moon, "192.0.2.254", NULL);
 	net.if_name = "wan";
-	expect_way(moon, "192.0.2.254", "wan");
-	assert_int_equal(net.asked, 3);
+	expect_nexthop(moon, "192.0.2.254", "wan");
+	assert_int_equal(net.calls, 3);
 }
 
 static int setup(void **state)
 {
-	assert_true(library_init("", "test-way"));
+	assert_true(library_init("", "test-nexthop"));
 	assert_true(libcharon_init());
 	assert_true(charon->kernel->add_net_interface(charon->kernel, create_net));
 	moon = host_create_from_string(MOON, 0);
@@ -171,16 +171,16 @@ static int teardown(void **state)
 	return 0;
 }
 
-#define TEST_WAY(name) \
+#define TEST_NEXTHOP(name) \
 	cmocka_unit_test_setup_teardown(name, test_setup, test_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST_WAY(test_once),
-		TEST_WAY(test_roam),
-		TEST_WAY(test_second),
-		TEST_WAY(test_none),
+		TEST_NEXTHOP(test_cached),
+		TEST_NEXTHOP(test_roam),
+		TEST_NEXTHOP(test_older_than_a_second),
+		TEST_NEXTHOP(test_incomplete_is_not_cached),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
