@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file qp_stats.h
- * What cryptodev is told of a device's statistics: each queue pair's struct rte_cryptodev_stats
- * is the first that it has. For the control thread; the counts are as old as its view of memory.
+ * Statistics of a crypto device: the sums over its queue pairs. The data of a queue pair must begin
+ * with a struct rte_cryptodev_stats. Called by the control thread; the counters are read without
+ * synchronisation with the threads that write them.
  */
 #ifndef CYGNET_QP_STATS_H
 #define CYGNET_QP_STATS_H
@@ -11,7 +12,7 @@
 
 #include <cryptodev_pmd.h>
 
-/** cryptodev's stats_get. */
+/** Implements stats_get of struct rte_cryptodev_ops. */
 static inline void qp_stats_get(struct rte_cryptodev *dev, struct rte_cryptodev_stats *stats)
 {
 	for (uint16_t i = 0; i < dev->data->nb_queue_pairs; i++) {
@@ -26,7 +27,7 @@ static inline void qp_stats_get(struct rte_cryptodev *dev, struct rte_cryptodev_
 	}
 }
 
-/** cryptodev's stats_reset. */
+/** Implements stats_reset of struct rte_cryptodev_ops. */
 static inline void qp_stats_reset(struct rte_cryptodev *dev)
 {
 	for (uint16_t i = 0; i < dev->data->nb_queue_pairs; i++) {

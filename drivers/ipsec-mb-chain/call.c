@@ -4,57 +4,57 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bunch.h"
+#include "batch.h"
 #include "call.h"
 #include "device.h"
 #include "ipsec-mb/operation.h"
 
-/* Where it is does not have to be asked for, and what looks for leaks need not know how that is answered
- * (it takes what the loader says of a library that came later for a list of places). */
-static __thread struct chain_bunch *own __attribute__((tls_model("initial-exec")));
+/* The batch of this thread. The TLS model initial-exec needs no call to find the variable, and
+ * LeakSanitizer finds it, unlike variables in TLS blocks of libraries that are loaded later. */
+static __thread struct chain_batch *own __attribute__((tls_model("initial-exec")));
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_key_t at_end; /* the same, for the thread's end */
-static int no_key;
+static pthread_key_t at_end; /* has the same pointer; its destructor runs when the thread ends */
+static int no_key;	     /* errno of pthread_key_create() */
 
-static void free_bunch(void *bunch)
+static void free_batch(void *batch)
 {
 	own = NULL;
-	chain_bunch_close(bunch);
-	free(bunch);
+	chain_batch_close(batch);
+	free(batch);
 }
 
 static void make_key(void)
 {
-	no_key = pthread_key_create(&at_end, free_bunch);
+	no_key = pthread_key_create(&at_end, free_batch);
 }
 
 static int make_own(const struct mb_driver *driver)
 {
-	struct chain_bunch *bunch;
+	struct chain_batch *batch;
 	int err;
 
 	pthread_once(&once, make_key);
 	if (no_key)
 		return no_key;
-	bunch = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*bunch));
-	if (bunch == NULL)
+	batch = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*batch));
+	if (batch == NULL)
 		return ENOMEM;
-	memset(bunch, 0, sizeof(*bunch));
-	err = -chain_bunch_open(bunch, driver);
+	memset(batch, 0, sizeof(*batch));
+	err = -chain_batch_open(batch, driver);
 	if (err) {
-		free(bunch);
+		free(batch);
 		return err;
 	}
-	err = pthread_setspecific(at_end, bunch);
+	err = pthread_setspecific(at_end, batch);
 	if (err) {
-		free_bunch(bunch);
+		free_batch(batch);
 		return err;
 	}
-	own = bunch;
+	own = batch;
 	return 0;
 }
 
-static int add(struct chain_bunch *bunch, const struct chain_session *s,
+static int add(struct chain_batch *batch, const struct chain_session *s,
 	       union rte_crypto_sym_ofs ofs, const struct rte_crypto_sym_vec *vec, uint32_t i)
 {
 	const struct rte_crypto_vec *piece = vec->src_sgl[i].vec;
@@ -75,22 +75,22 @@ static int add(struct chain_bunch *bunch, const struct chain_session *s,
 		text.cipher_len = piece->len - outside;
 		text.iv = vec->iv[i].va;
 	}
-	return chain_bunch_add(bunch, s, &text);
+	return chain_batch_add(batch, s, &text);
 }
 
-/* @param from  n of the texts, a bunch at most. @return how many went well */
-static uint32_t some(struct chain_bunch *bunch, const struct chain_session *s,
+/* Process n texts from index from on, at most CHAIN_BATCH. @return number of texts without error */
+static uint32_t process(struct chain_batch *batch, const struct chain_session *s,
 		     union rte_crypto_sym_ofs ofs, struct rte_crypto_sym_vec *vec, uint32_t from, uint32_t n)
 {
 	uint32_t good = 0, done = 0;
 
 	for (uint32_t i = from; i < from + n; i++)
-		vec->status[i] = add(bunch, s, ofs, vec, i);
-	chain_bunch_work(bunch);
+		vec->status[i] = add(batch, s, ofs, vec, i);
+	chain_batch_work(batch);
 	for (uint32_t i = from; i < from + n; i++) {
 		if (vec->status[i])
 			continue;
-		vec->status[i] = bunch->status[done++];
+		vec->status[i] = batch->status[done++];
 		good += !vec->status[i];
 	}
 	return good;
@@ -109,7 +109,7 @@ uint32_t chain_call(struct rte_cryptodev *dev, struct rte_cryptodev_sym_session 
 	err = own ? 0 : make_own(device->driver);
 	if (err)
 		return mb_call_refuse(vec, err);
-	for (uint32_t i = 0; i < vec->num; i += CHAIN_BUNCH)
-		good += some(own, s, ofs, vec, i, RTE_MIN(vec->num - i, CHAIN_BUNCH));
+	for (uint32_t i = 0; i < vec->num; i += CHAIN_BATCH)
+		good += process(own, s, ofs, vec, i, RTE_MIN(vec->num - i, CHAIN_BATCH));
 	return good;
 }

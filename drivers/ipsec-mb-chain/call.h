@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file call.h
- * cryptodev's "CPU crypto": done when it returns.
+ * Synchronous calls (rte_cryptodev_sym_cpu_crypto_process()).
  */
 #ifndef CHAIN_CALL_H
 #define CHAIN_CALL_H
@@ -9,13 +9,14 @@
 #include "session.h"
 
 /**
- * Work on the texts of one session, each in one piece and in place. Any thread, several at a time: each
- * has a manager of the library's of its own from its first call until it ends.
- * @param ofs  what of a text is authenticated, and what of that is encrypted
- * @return how many went well; each one's status is 0, EBADMSG (not the ICV that came with it), EINVAL
- *	   (a length or a place that it cannot have, or no IV, ICV or text), ENOTSUP (several pieces,
- *	   or not in place), EIO (the library did not do it), or for all why the thread can have no
- *	   manager: what mb_manager_open() says, or EAGAIN
+ * Encrypt and authenticate, or verify and decrypt, texts of one session, each of one segment and in
+ * place. Any thread; several threads may call it at a time. The first call of a thread allocates a
+ * manager of the library, which is freed when the thread ends.
+ * @param ofs  offsets of the authenticated and of the encrypted range of each text
+ * @return     number of texts processed successfully. vec->status is 0, EBADMSG (wrong ICV), EINVAL
+ *	       (an invalid length or offset, or no IV, ICV or text), ENOTSUP (several segments, or not
+ *	       in place), or EIO (the library has not processed it). If the thread gets no manager,
+ *	       vec->status of all texts is rte_errno of mb_manager_open(), ENOMEM, or EAGAIN
  */
 uint32_t chain_call(struct rte_cryptodev *dev, struct rte_cryptodev_sym_session *session,
 		    union rte_crypto_sym_ofs ofs, struct rte_crypto_sym_vec *vec);

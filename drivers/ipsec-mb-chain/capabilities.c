@@ -16,7 +16,7 @@
 		},                                                                                 \
 	}
 
-/* A digest is whole, or as ESP and AH have it. */
+/* The digest has its full length or the length that ESP and AH truncate it to. */
 #define AUTH(name, library, block, whole, truncated)                                               \
 	{                                                                                          \
 		.op = RTE_CRYPTO_OP_TYPE_SYMMETRIC,                                                \

@@ -30,6 +30,7 @@ static hash_one_block_t block_function(const struct chain_hash *hash, const IMB_
 	}
 }
 
+/* Hash the block of a padded key. @param[out] state  of the hash after this block */
 static void padded(hash_one_block_t one_block, const uint8_t *key, unsigned int key_len, uint8_t pad,
 		   void *state)
 {

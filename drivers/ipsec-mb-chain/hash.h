@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file hash.h
- * The hashes that HMAC is made of here.
+ * The hash functions that HMAC is supported with.
  */
 #ifndef CHAIN_HASH_H
 #define CHAIN_HASH_H
@@ -10,7 +10,8 @@
 
 #include "session.h"
 
-/* Name, the library's, and bytes of a block, of a digest, and of one as ESP and AH truncate it. */
+/* DPDK's name, the library's name, and lengths in bytes: of a block, of a digest, and of a digest as
+ * truncated by ESP and AH. */
 #define CHAIN_HASHES(HASH)                                                                         \
 	HASH(SHA1, SHA_1, 64, 20, 12)                                                              \
 	HASH(SHA256, SHA_256, 64, 32, 16)                                                          \
@@ -23,12 +24,14 @@ struct chain_hash {
 	uint8_t block, digest, truncated; /* bytes */
 };
 
-/** @return NULL: not one of ours */
+/** Find a hash function. @return NULL if it is not supported */
 const struct chain_hash *chain_hash_find(enum rte_crypto_auth_algorithm algorithm);
 
 /**
- * The states after the key, padded with HMAC's two bytes (RFC 2104).
- * @param key  of at most a block, bytes; not kept
+ * Set a session's inner and outer state: those of the hash after the blocks of the key padded with
+ * HMAC's two bytes (RFC 2104).
+ * @param key      not stored
+ * @param key_len  bytes, at most a block
  */
 void chain_hash_key(const struct chain_hash *hash, const IMB_MGR *mgr, const uint8_t *key,
 		    unsigned int key_len, struct chain_session *s);

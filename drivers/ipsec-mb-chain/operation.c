@@ -25,7 +25,7 @@ static bool is_inside(const struct rte_mbuf *m, uint32_t offset, uint32_t len)
 	return (uint64_t)offset + len <= m->data_len;
 }
 
-static int add(struct chain_bunch *bunch, const struct rte_crypto_op *op)
+static int add(struct chain_batch *batch, const struct rte_crypto_op *op)
 {
 	const struct chain_session *s = session_of(op);
 	const struct rte_crypto_sym_op *sym = op->sym;
@@ -45,14 +45,15 @@ static int add(struct chain_bunch *bunch, const struct rte_crypto_op *op)
 		text.cipher_len = sym->cipher.data.length;
 		text.iv = rte_crypto_op_ctod_offset(op, const uint8_t *, s->iv_offset);
 	}
-	return chain_bunch_add(bunch, s, &text);
+	return chain_batch_add(batch, s, &text);
 }
 
-/* Those of n that are of the first one's kind. @param left  a bit mask of them. @return the others */
-static uint64_t one_kind(struct chain_bunch *bunch, struct rte_crypto_op **ops, uint64_t left)
+/* Process the operations of the same kind as the first one.
+ * @param left  bit mask of the operations that are not processed yet. @return those that remain */
+static uint64_t one_kind(struct chain_batch *batch, struct rte_crypto_op **ops, uint64_t left)
 {
 	const struct chain_session *first = session_of(ops[__builtin_ctzll(left)]);
-	struct rte_crypto_op *added[CHAIN_BUNCH];
+	struct rte_crypto_op *added[CHAIN_BATCH];
 	uint64_t others = 0;
 	unsigned int n = 0;
 
@@ -61,28 +62,28 @@ static uint64_t one_kind(struct chain_bunch *bunch, struct rte_crypto_op **ops, 
 
 		if (!chain_same_kind(session_of(op), first))
 			others |= left & -left;
-		else if (add(bunch, op) == 0)
+		else if (add(batch, op) == 0)
 			added[n++] = op;
 		else
 			op->status = mb_operation_status(EINVAL);
 	}
-	chain_bunch_work(bunch);
+	chain_batch_work(batch);
 	for (unsigned int i = 0; i < n; i++)
-		added[i]->status = mb_operation_status(bunch->status[i]);
+		added[i]->status = mb_operation_status(batch->status[i]);
 	return others;
 }
 
-void chain_operations(struct chain_bunch *bunch, struct rte_crypto_op **ops, uint16_t n)
+void chain_operations(struct chain_batch *batch, struct rte_crypto_op **ops, uint16_t n)
 {
-	for (unsigned int from = 0; from < n; from += CHAIN_BUNCH) {
+	for (unsigned int from = 0; from < n; from += CHAIN_BATCH) {
 		uint64_t left = 0;
 
-		for (unsigned int i = 0; i < CHAIN_BUNCH && from + i < n; i++) {
+		for (unsigned int i = 0; i < CHAIN_BATCH && from + i < n; i++) {
 			ops[from + i]->status = check(ops[from + i]);
 			if (ops[from + i]->status == RTE_CRYPTO_OP_STATUS_NOT_PROCESSED)
 				left |= UINT64_C(1) << i;
 		}
 		while (left)
-			left = one_kind(bunch, ops + from, left);
+			left = one_kind(batch, ops + from, left);
 	}
 }

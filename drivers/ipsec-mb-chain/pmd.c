@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* AES-CBC or AES-CTR with HMAC by ipsec_mb's calls for many ciphers, and for many hashes, at once. DPDK's
- * crypto_aesni_mb puts each packet through the library's queue of jobs. */
-#include "bunch.h"
+/* The driver for AES-CBC and AES-CTR with HMAC. It uses ipsec_mb's burst functions for ciphers and for
+ * hashes. DPDK's crypto_aesni_mb uses the library's job queue for each packet. */
+#include "batch.h"
 #include "call.h"
 #include "capabilities.h"
 #include "device.h"
@@ -23,17 +23,17 @@ static const struct mb_driver driver;
 
 static int open_scratch(void *scratch)
 {
-	return chain_bunch_open(scratch, &driver);
+	return chain_batch_open(scratch, &driver);
 }
 
 static void close_scratch(void *scratch)
 {
-	chain_bunch_close(scratch);
+	chain_batch_close(scratch);
 }
 
-static void work(void *scratch, struct rte_crypto_op **some, uint16_t n)
+static void work(void *scratch, struct rte_crypto_op **operations, uint16_t n)
 {
-	chain_operations(scratch, some, n);
+	chain_operations(scratch, operations, n);
 }
 
 static const struct mb_driver driver = {
@@ -43,7 +43,7 @@ static const struct mb_driver driver = {
 	.capabilities = chain_capabilities,
 	.ops = &ops,
 	.device_size = sizeof(struct mb_device),
-	.scratch_size = sizeof(struct chain_bunch),
+	.scratch_size = sizeof(struct chain_batch),
 	.scratch_open = open_scratch,
 	.scratch_close = close_scratch,
 	.work = work,

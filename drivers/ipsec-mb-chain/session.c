@@ -6,7 +6,7 @@
 #include "hash.h"
 #include "session.h"
 
-/* A session's transforms, whichever comes first. */
+/* The transforms of a session, independent of their order. */
 struct chain {
 	const struct rte_crypto_cipher_xform *cipher; /* NULL: there is none */
 	const struct rte_crypto_auth_xform *auth;
@@ -23,7 +23,8 @@ static bool generates(const struct rte_crypto_auth_xform *auth)
 	return auth->op == RTE_CRYPTO_AUTH_OP_GENERATE;
 }
 
-/* Encrypt, then authenticate what came of it; verify, then decrypt it; or the one without the other. */
+/* Accepts: encrypt and then generate; verify and then decrypt; generate or verify alone.
+ * @return 0 or -ENOTSUP */
 static int parse(struct chain *chain, const struct rte_crypto_sym_xform *x)
 {
 	const struct rte_crypto_sym_xform *second = x->next;
@@ -68,7 +69,7 @@ static int check_cipher(const struct rte_crypto_cipher_xform *cipher)
 	return cipher->iv.length == 16 ? 0 : -EINVAL;
 }
 
-/* Of CBC each direction has its own round keys. */
+/* For decryption with CBC the round keys differ from those for encryption. */
 static void set_cipher(struct chain_session *s, const IMB_MGR *mgr,
 		       const struct rte_crypto_cipher_xform *cipher)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file library.h
- * What of ipsec_mb the driver uses: AES-GCM by one call a text, and in steps where a text lies in
- * several segments. The functions keep nothing but what they are given.
+ * The functions of ipsec_mb that the driver uses: for AES-GCM of a whole text, and of a text in
+ * several segments. The functions are reentrant: they store data only in their arguments.
  */
 #ifndef GCM_LIBRARY_H
 #define GCM_LIBRARY_H
@@ -12,22 +12,22 @@
 #define GCM_DIRECTIONS 2 /* encryption, decryption */
 #define GCM_KEY_SIZES  3 /* of 16, 24 and 32 bytes */
 
-/* For keys of one size. */
+/* The functions for keys of one size. */
 struct gcm_library {
 	aes_gcm_pre_t expand;
 	aes_gcm_enc_dec_t once[GCM_DIRECTIONS];
-	aes_gcm_init_t begin;
-	aes_gcm_enc_dec_update_t go_on[GCM_DIRECTIONS];
-	aes_gcm_enc_dec_finalize_t end[GCM_DIRECTIONS];
+	aes_gcm_init_t init;
+	aes_gcm_enc_dec_update_t update[GCM_DIRECTIONS];
+	aes_gcm_enc_dec_finalize_t finalize[GCM_DIRECTIONS];
 };
 
 #define GCM_LIBRARY(mgr, bits)                                                                     \
 	((struct gcm_library){                                                                     \
 		.expand = (mgr)->gcm##bits##_pre,                                                  \
 		.once = {(mgr)->gcm##bits##_enc, (mgr)->gcm##bits##_dec},                          \
-		.begin = (mgr)->gcm##bits##_init,                                                  \
-		.go_on = {(mgr)->gcm##bits##_enc_update, (mgr)->gcm##bits##_dec_update},           \
-		.end = {(mgr)->gcm##bits##_enc_finalize, (mgr)->gcm##bits##_dec_finalize},         \
+		.init = (mgr)->gcm##bits##_init,                                                  \
+		.update = {(mgr)->gcm##bits##_enc_update, (mgr)->gcm##bits##_dec_update},           \
+		.finalize = {(mgr)->gcm##bits##_enc_finalize, (mgr)->gcm##bits##_dec_finalize},         \
 	})
 
 #endif

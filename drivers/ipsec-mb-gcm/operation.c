@@ -2,7 +2,8 @@
 #include "ipsec-mb/operation.h"
 #include "operation.h"
 
-/* The segments of a range. @return 0, or EINVAL: it is not all in the packet, or in too many */
+/* Get the segments of a range of a packet.
+ * @return 0, or EINVAL (the range exceeds the packet, or has too many segments) */
 static int gather(const struct rte_mbuf *m, uint32_t offset, uint32_t len,
 		  struct rte_crypto_sgl *sgl)
 {
@@ -22,7 +23,7 @@ static int gather(const struct rte_mbuf *m, uint32_t offset, uint32_t len,
 	return len ? EINVAL : 0;
 }
 
-/* Not all in one piece. @param text  without where it is */
+/* Process a text of several segments. @param text  without from and to */
 static int in_segments(const struct rte_crypto_sym_op *sym, const struct gcm_session *s,
 		       struct gcm_scratch *scratch, struct gcm_text text)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file operation.h
- * One of cryptodev's operations: where its text lies in packets.
+ * Processes operations (struct rte_crypto_op).
  */
 #ifndef GCM_OPERATION_H
 #define GCM_OPERATION_H
@@ -10,9 +10,9 @@
 
 #include "text.h"
 
-#define GCM_SEGMENTS 64 /* of a packet, at most */
+#define GCM_SEGMENTS 64 /* maximum number of a text */
 
-/** Do it, and set its status. */
+/** Process an operation, and set its status. */
 void gcm_operation(struct rte_crypto_op *op, struct gcm_scratch *scratch);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* AES-GCM by the one call that ipsec_mb has for a whole text. DPDK's crypto_aesni_gcm takes three
- * a packet: begin, text, end. */
+/* The driver for AES-GCM. It calls ipsec_mb once per packet, with the function for a whole text.
+ * DPDK's crypto_aesni_gcm makes three calls per packet: init, update, finalize. */
 #include "call.h"
 #include "operation.h"
 #include "pmd.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file pmd.h
- * The driver's instance, one a virtual device.
+ * The data of a device.
  */
 #ifndef GCM_PMD_H
 #define GCM_PMD_H
@@ -10,7 +10,7 @@
 #include "library.h"
 
 struct gcm_pmd {
-	struct mb_device device; /* first */
+	struct mb_device device; /* must be first */
 	struct gcm_library library[GCM_KEY_SIZES];
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file session.h
- * Sessions: the expanded key, the powers of the hash key, and what to do with them.
+ * Sessions: the expanded key, the powers of the hash key, and the parameters of AES-GCM.
  */
 #ifndef GCM_SESSION_H
 #define GCM_SESSION_H
@@ -14,20 +14,21 @@
 #define GCM_IV_LEN  12
 #define GCM_MAX_AAD 1024
 
-/* In the application's pool: wiped when it is cleared. The powers of the hash key end with the
- * first ones, which a short text needs: what a call needs besides follows in their cache line. */
+/* The private data of a session. It is in a mempool of the application, and wiped when the session
+ * is cleared. The key ends with the lowest powers of the hash key, which short texts need. The other
+ * fields that a call needs follow in the same cache lines. */
 struct gcm_session {
 	struct gcm_key_data key __rte_cache_aligned;
 	aes_gcm_enc_dec_t once;
 	uint16_t aad_len;   /* bytes */
-	uint16_t iv_offset; /* from the operation's start, bytes */
-	uint8_t icv_len;    /* 8, 12 or 16 */
+	uint16_t iv_offset; /* from the start of the operation, bytes */
+	uint8_t icv_len;    /* 8, 12 or 16 bytes */
 	bool decrypt;
-	const struct gcm_library *library; /* for the key's size */
+	const struct gcm_library *library; /* functions for the size of the key */
 };
 
-/* What a short text needs of it, all at once: an SA that has not had a packet for a while is in no
- * near cache, and the library asks for one after the other. */
+/* Prefetch the cache lines that a short text needs, so that their misses overlap. The session of an
+ * SA without recent packets is not in the cache, and the library reads one line after the other. */
 static inline void gcm_session_prefetch(const struct gcm_session *s)
 {
 	const uint8_t *expanded = s->key.expanded_keys, *end = (const uint8_t *)&s->once;
@@ -38,11 +39,15 @@ static inline void gcm_session_prefetch(const struct gcm_session *s)
 	rte_prefetch0(end);
 }
 
-/* cryptodev's session operations; any thread, also while queue pairs run. */
+/* Operations of struct rte_cryptodev_ops on sessions. Any thread, also while queue pairs are in use. */
+
+/** Implements sym_session_get_size. @return bytes */
 unsigned int gcm_session_size(struct rte_cryptodev *dev);
-/** @return 0; -ENOTSUP: not AES-GCM alone, -EINVAL: lengths that it has not got */
+/** Implements sym_session_configure.
+ * @return 0, -ENOTSUP (not AES-GCM alone), or -EINVAL (an unsupported length) */
 int gcm_session_configure(struct rte_cryptodev *dev, struct rte_crypto_sym_xform *xform,
 			  struct rte_cryptodev_sym_session *session);
+/** Implements sym_session_clear: wipe the session. */
 void gcm_session_clear(struct rte_cryptodev *dev, struct rte_cryptodev_sym_session *session);
 
 #endif

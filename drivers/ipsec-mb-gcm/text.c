@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "text.h"
 
-/* Where one is in a list of segments. */
+/* A position in a list of segments. */
 struct place {
-	const struct rte_crypto_vec *vec;
-	uint32_t left; /* of this segment */
+	const struct rte_crypto_vec *vec; /* the segment */
+	uint32_t left;			  /* bytes from the position to the segment's end */
 };
 
+/* The sum of the lengths of all segments, bytes. */
 static uint64_t length(const struct rte_crypto_sgl *sgl)
 {
 	uint64_t sum = 0;
@@ -16,7 +17,7 @@ static uint64_t length(const struct rte_crypto_sgl *sgl)
 	return sum;
 }
 
-/* Whether all of it is somewhere. */
+/* Whether all segments that are not empty have an address. */
 static bool is_there(const struct rte_crypto_sgl *sgl)
 {
 	for (uint32_t i = 0; i < sgl->num; i++) {
@@ -31,7 +32,7 @@ static struct place begin(const struct rte_crypto_sgl *sgl)
 	return (struct place){.vec = sgl->vec, .left = sgl->num ? sgl->vec->len : 0};
 }
 
-/* To the next segment that has something; the caller knows that there is one. */
+/* Skip empty segments. The caller knows that there are bytes left. @return address of the next byte */
 static uint8_t *at(struct place *p)
 {
 	while (!p->left)
@@ -39,8 +40,9 @@ static uint8_t *at(struct place *p)
 	return (uint8_t *)p->vec->base + p->vec->len - p->left;
 }
 
-/* The segments of both need not end at the same places. @param len  all of text->from */
-static void walk(const struct gcm_session *s, struct gcm_context_data *context,
+/* Process all segments. Segments of source and destination may have different lengths.
+ * @param len  length of text->from */
+static void update_all(const struct gcm_session *s, struct gcm_context_data *context,
 		 const struct gcm_text *text, uint64_t len)
 {
 	struct place from = begin(text->from), to = begin(text->to);
@@ -50,7 +52,7 @@ static void walk(const struct gcm_session *s, struct gcm_context_data *context,
 		uint8_t *target = at(&to);
 		uint32_t n = RTE_MIN(from.left, to.left);
 
-		s->library->go_on[s->decrypt](&s->key, context, target, source, n);
+		s->library->update[s->decrypt](&s->key, context, target, source, n);
 		from.left -= n;
 		to.left -= n;
 		len -= n;
@@ -68,9 +70,9 @@ int gcm_text_steps(const struct gcm_session *s, struct gcm_scratch *scratch,
 	if (!gcm_text_whole(s, text) || !is_there(text->from) || !is_there(text->to))
 		return EINVAL;
 	if (s->decrypt)
-		mb_icv_spoil(icv, text->icv, s->icv_len);
-	s->library->begin(&s->key, &scratch->context, text->iv, text->aad, s->aad_len);
-	walk(s, &scratch->context, text, len);
-	s->library->end[s->decrypt](&s->key, &scratch->context, icv, s->icv_len);
-	return !s->decrypt || mb_icv_same(icv, text->icv, s->icv_len) ? 0 : EBADMSG;
+		mb_icv_invert(icv, text->icv, s->icv_len);
+	s->library->init(&s->key, &scratch->context, text->iv, text->aad, s->aad_len);
+	update_all(s, &scratch->context, text, len);
+	s->library->finalize[s->decrypt](&s->key, &scratch->context, icv, s->icv_len);
+	return !s->decrypt || mb_icv_equal(icv, text->icv, s->icv_len) ? 0 : EBADMSG;
 }

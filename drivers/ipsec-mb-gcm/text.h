@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file text.h
- * One text with its AAD and ICV: encrypted, or decrypted and verified.
+ * Encrypts, or decrypts and verifies, a text with its AAD and ICV.
  */
 #ifndef GCM_TEXT_H
 #define GCM_TEXT_H
@@ -12,23 +12,24 @@
 #include "icv.h"
 #include "session.h"
 
-/* What the library leaves: parts of a key stream, and of a forged packet the right tag. */
+/* Working memory of the library. It must be wiped: afterwards it has parts of a key stream and the
+ * correct ICV of a forged packet. */
 struct gcm_scratch {
 	struct gcm_context_data context;
-	uint8_t icv[16];
+	uint8_t icv[16]; /* computed from a received text */
 } __rte_aligned(16);
 
-/* Where its parts are. */
+/* The addresses of a text and its parameters. */
 struct gcm_text {
-	const struct rte_crypto_sgl *from, *to; /* to may be from */
+	const struct rte_crypto_sgl *from, *to; /* source and destination; may be the same */
 	const uint8_t *iv, *aad;
-	uint8_t *icv; /* written, or read */
+	uint8_t *icv; /* written when encrypting, read when decrypting */
 };
 
 typedef uint64_t gcm_word __attribute__((vector_size(16), may_alias));
 
-/** After the last text of a call. A function for that, or the compiler's "rep stos", would take
- * longer than all else around a call for one packet. */
+/** Wipe the working memory after the last text of a call. A function call, or the compiler's "rep
+ * stos", would take longer than the rest of the driver's work for a call with one packet. */
 static inline void gcm_scratch_wipe(struct gcm_scratch *scratch)
 {
 	volatile gcm_word *words = (volatile gcm_word *)scratch;
@@ -38,16 +39,18 @@ static inline void gcm_scratch_wipe(struct gcm_scratch *scratch)
 		words[i] = (gcm_word){0};
 }
 
-/** Whether all is there that the library wants beside the text: it does nothing without, and does
- * not say so. */
+/** Whether IV, ICV and AAD are not NULL. If one is, the library does nothing and returns no error. */
 static inline bool gcm_text_whole(const struct gcm_session *s, const struct gcm_text *text)
 {
 	return text->iv && text->icv && (text->aad || !s->aad_len);
 }
 
 /**
- * A text that lies in one piece, by one call.
- * @return 0, EBADMSG: not the ICV that came with it, or EINVAL: a part is missing, nothing is done
+ * Process a text of one segment, with one call of the library.
+ * @param to    destination; may be from
+ * @param len   bytes
+ * @param text  IV, AAD and ICV; its segments are not used
+ * @return      0, EBADMSG (wrong ICV), or EINVAL (an address is missing; the text is not processed)
  */
 static inline int gcm_text_once(const struct gcm_session *s, struct gcm_scratch *scratch,
 				uint8_t *to, const uint8_t *from, uint32_t len,
@@ -58,21 +61,21 @@ static inline int gcm_text_once(const struct gcm_session *s, struct gcm_scratch 
 	if (unlikely(!gcm_text_whole(s, text) || (len && (!to || !from))))
 		return EINVAL;
 	if (s->decrypt)
-		mb_icv_spoil(icv, text->icv, s->icv_len);
+		mb_icv_invert(icv, text->icv, s->icv_len);
 	s->once(&s->key, &scratch->context, to, from, len, text->iv, text->aad, s->aad_len, icv,
 		s->icv_len);
-	return !s->decrypt || mb_icv_same(icv, text->icv, s->icv_len) ? 0 : EBADMSG;
+	return !s->decrypt || mb_icv_equal(icv, text->icv, s->icv_len) ? 0 : EBADMSG;
 }
 
 /**
- * A text in any number of segments, also none: in steps.
- * @return 0, EBADMSG, or EINVAL: the result does not fit where it shall go, or a part is missing;
- *	   nothing is done
+ * Process a text of any number of segments, including none, with several calls of the library.
+ * @return 0, EBADMSG (wrong ICV), or EINVAL (the destination is too short or an address is missing;
+ *	   the text is not processed)
  */
 int gcm_text_steps(const struct gcm_session *s, struct gcm_scratch *scratch,
 		   const struct gcm_text *text);
 
-/** A text, however it lies. @return as gcm_text_steps() */
+/** Process a text of any number of segments in the fastest way. @return as gcm_text_steps() */
 static inline int gcm_text(const struct gcm_session *s, struct gcm_scratch *scratch,
 			   const struct gcm_text *text)
 {

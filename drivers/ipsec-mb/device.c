@@ -39,7 +39,7 @@ void mb_device_info(struct rte_cryptodev *dev, struct rte_cryptodev_info *info)
 	info->feature_flags = dev->feature_flags;
 	info->capabilities = device->driver->capabilities;
 	info->max_nb_queue_pairs = device->max_queue_pairs;
-	info->sym.max_nb_sessions = 0; /* as many as there is memory for */
+	info->sym.max_nb_sessions = 0; /* no limit */
 }
 
 static int open_device(struct mb_device *device, const struct mb_driver *driver)
@@ -91,13 +91,13 @@ int mb_device_probe(struct rte_vdev_device *vdev, const struct mb_driver *driver
 	int err;
 
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY) {
-		MB_LOG(driver, ERR, "%s: works in the primary process only",
+		MB_LOG(driver, ERR, "%s: supported in the primary process only",
 		       rte_vdev_device_name(vdev));
 		return -ENOTSUP;
 	}
 	err = rte_cryptodev_pmd_parse_input_args(&params, rte_vdev_device_args(vdev));
 	if (err) {
-		MB_LOG(driver, ERR, "%s: arguments are " MB_DEVICE_ARGUMENTS,
+		MB_LOG(driver, ERR, "%s: invalid arguments; valid are " MB_DEVICE_ARGUMENTS,
 		       rte_vdev_device_name(vdev));
 		return err;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file device.h
- * What the drivers that call ipsec_mb have in common: a virtual device of cryptodev's whose
- * operations are done when they are enqueued.
+ * Base of the drivers that use ipsec_mb: a virtual crypto device that processes operations when
+ * they are enqueued.
  */
 #ifndef MB_DEVICE_H
 #define MB_DEVICE_H
@@ -19,23 +19,26 @@
 
 struct mb_device;
 
-/* A driver. */
+/* A driver. Functions may be NULL, except work(). */
 struct mb_driver {
 	const char *name;
 	const uint8_t *id;
 	const int *logtype;
 	const struct rte_cryptodev_capabilities *capabilities;
-	struct rte_cryptodev_ops *ops; /* MB_DEVICE_OPS, and those of its sessions */
-	uint64_t features;	       /* RTE_CRYPTODEV_FF_*, besides those of all of them */
-	uint64_t needs;		       /* IMB_FEATURE_*, besides AES-NI */
-	size_t device_size;	       /* of a device's data, which begin with struct mb_device; bytes */
-	size_t scratch_size;	       /* of what each of its queue pairs works with; bytes */
-	/** Take what is needed of the manager, which is good for as long as the device is. @return 0 or -errno */
+	struct rte_cryptodev_ops *ops; /* MB_DEVICE_OPS and the operations of sessions */
+	uint64_t features;	       /* RTE_CRYPTODEV_FF_*, in addition to those of all drivers */
+	uint64_t needs;		       /* IMB_FEATURE_*, in addition to AES-NI */
+	size_t device_size;	       /* of a device's data, which begins with struct mb_device; bytes */
+	size_t scratch_size;	       /* of the working memory of a queue pair; bytes */
+	/** Initialise a device's data. Its manager is valid until the device is closed.
+	 * @return 0 or -errno */
 	int (*open)(struct mb_device *device);
-	/** @return 0 or -errno; nothing is left behind then */
+	/** Initialise the working memory of a queue pair, which is zeros.
+	 * @return 0, or -errno; then it holds no resources */
 	int (*scratch_open)(void *scratch);
+	/** Release and wipe the working memory of a queue pair. */
 	void (*scratch_close)(void *scratch);
-	/** Do operations, and set their status. One thread at a time for each scratch. */
+	/** Process operations and set their status. One thread at a time for each scratch. */
 	void (*work)(void *scratch, struct rte_crypto_op **ops, uint16_t n);
 };
 
@@ -46,25 +49,26 @@ struct mb_driver {
 struct mb_device {
 	const struct mb_driver *driver;
 	unsigned int max_queue_pairs;
-	IMB_MGR *mgr; /* for functions that keep nothing in it: any thread may call them */
+	IMB_MGR *mgr; /* only for functions that store nothing in it, so that any thread may call them */
 };
 
 /**
- * Have ipsec_mb choose its functions for this CPU.
- * @return a manager for mb_manager_close(); NULL with rte_errno ENOTSUP: the CPU has not got what
- *	   the driver needs, ENOMEM, or EIO: the library's own test fails; logged
+ * Allocate and initialise a manager of ipsec_mb, which has the functions for this CPU.
+ * @return a manager, to be freed with mb_manager_close(); NULL, logged and with rte_errno set to
+ *	   ENOTSUP (the CPU lacks a feature), ENOMEM, or EIO (the library's self-test fails)
  */
 IMB_MGR *mb_manager_open(const struct mb_driver *driver);
-/** What it has computed with is wiped. @param mgr  may be NULL */
+/** Wipe and free a manager. @param mgr  may be NULL */
 void mb_manager_close(IMB_MGR *mgr);
 
-/** A vdev driver's probe and remove. @return 0 or -errno, logged */
+/** Implements probe of a vdev driver. @return 0, or -errno, logged */
 int mb_device_probe(struct rte_vdev_device *vdev, const struct mb_driver *driver);
+/** Implements remove of a vdev driver. @return 0, -ENODEV, or -EBUSY (the device is started) */
 int mb_device_remove(struct rte_vdev_device *vdev);
 
 #define MB_DEVICE_ARGUMENTS "max_nb_queue_pairs=<int> socket_id=<int>"
 
-/* cryptodev's operations on devices and queue pairs. */
+/* Operations of struct rte_cryptodev_ops on devices. */
 int mb_device_configure(struct rte_cryptodev *dev, struct rte_cryptodev_config *config);
 int mb_device_start(struct rte_cryptodev *dev);
 void mb_device_stop(struct rte_cryptodev *dev);
@@ -78,7 +82,7 @@ void mb_device_info(struct rte_cryptodev *dev, struct rte_cryptodev_info *info);
 	.stats_reset = qp_stats_reset, .queue_pair_setup = mb_qp_setup,                            \
 	.queue_pair_release = mb_qp_release
 
-/* The vdev driver of a struct mb_driver. */
+/* Register a struct mb_driver as a vdev driver. */
 #define MB_DRIVER_REGISTER(vdev_name, mb_driver, driver_id)                                        \
 	static int probe(struct rte_vdev_device *vdev)                                             \
 	{                                                                                          \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file icv.h
- * ICVs of 8 bytes or more: eight at a time, of which the last eight may overlap with those before.
+ * Comparison of ICVs of 8 bytes or more, in words of 8 bytes. The last word may overlap with the one
+ * before.
  */
 #ifndef MB_ICV_H
 #define MB_ICV_H
@@ -18,8 +19,8 @@ static inline uint64_t mb_icv_word(const uint8_t *icv, unsigned int at)
 	return word;
 }
 
-/** In constant time. */
-static inline bool mb_icv_same(const uint8_t *a, const uint8_t *b, unsigned int len)
+/** Compare two ICVs in constant time. @param len  bytes, at least 8 */
+static inline bool mb_icv_equal(const uint8_t *a, const uint8_t *b, unsigned int len)
 {
 	uint64_t differ = mb_icv_word(a, 0) ^ mb_icv_word(b, 0);
 
@@ -28,15 +29,20 @@ static inline bool mb_icv_same(const uint8_t *a, const uint8_t *b, unsigned int 
 	return !(differ | (mb_icv_word(a, len - 8) ^ mb_icv_word(b, len - 8)));
 }
 
-/** Make it another than the one it shall be compared with: whatever the library does or does not do,
- * only one that it has computed now can be the same. */
-static inline void mb_icv_spoil(uint8_t *icv, const uint8_t *than, unsigned int len)
+/**
+ * Set icv to the complement of another one. If the library then computes no ICV, the two compare
+ * unequal.
+ * @param icv  where the library will store the ICV that it computes
+ * @param of   the received ICV
+ * @param len  bytes, at least 8
+ */
+static inline void mb_icv_invert(uint8_t *icv, const uint8_t *of, unsigned int len)
 {
-	uint64_t first = ~mb_icv_word(than, 0), last = ~mb_icv_word(than, len - 8);
+	uint64_t first = ~mb_icv_word(of, 0), last = ~mb_icv_word(of, len - 8);
 
 	memcpy(icv, &first, 8);
 	for (unsigned int at = 8; at < len - 8; at += 8) {
-		uint64_t word = ~mb_icv_word(than, at);
+		uint64_t word = ~mb_icv_word(of, at);
 
 		memcpy(icv + at, &word, 8);
 	}

@@ -14,7 +14,8 @@ static const struct {
 	{IMB_FEATURE_PCLMULQDQ, "PCLMULQDQ"},
 };
 
-/* Without AES-NI the library computes with tables, and not in constant time. */
+/* Check CPU features, which include AES-NI: without it the library uses tables, whose access time
+ * depends on the key. @return 0 or errno */
 static int examine(const struct mb_driver *driver, IMB_MGR *mgr)
 {
 	uint64_t needs = driver->needs | IMB_FEATURE_AESNI;
@@ -27,18 +28,18 @@ static int examine(const struct mb_driver *driver, IMB_MGR *mgr)
 	}
 	if (mgr->features & IMB_FEATURE_SELF_TEST &&
 	    !(mgr->features & IMB_FEATURE_SELF_TEST_PASS)) {
-		MB_LOG(driver, ERR, "ipsec_mb %s fails its own test", imb_get_version_str());
+		MB_LOG(driver, ERR, "the self-test of ipsec_mb %s fails", imb_get_version_str());
 		return EIO;
 	}
-	/* Not imb_get_errno(): that may be what another thread's manager has had. */
+	/* imb_get_errno() could return the error of another thread's manager. */
 	if (mgr->imb_errno) {
 		MB_LOG(driver, ERR, "ipsec_mb %s: %s", imb_get_version_str(),
 		       imb_get_strerror(mgr->imb_errno));
 		return EIO;
 	}
 	if (!(mgr->features & IMB_FEATURE_SAFE_DATA))
-		MB_LOG(driver, WARNING, "ipsec_mb %s is built without SAFE_DATA: keys stay in its memory "
-		       "until other ones take their place", imb_get_version_str());
+		MB_LOG(driver, WARNING, "ipsec_mb %s is built without SAFE_DATA: keys stay in its "
+		       "memory until they are overwritten by others", imb_get_version_str());
 	return 0;
 }
 
@@ -47,7 +48,7 @@ IMB_MGR *mb_manager_open(const struct mb_driver *driver)
 	IMB_MGR *mgr = alloc_mb_mgr(0);
 
 	if (mgr == NULL) {
-		MB_LOG(driver, ERR, "no memory for ipsec_mb");
+		MB_LOG(driver, ERR, "no memory for a manager of ipsec_mb");
 		rte_errno = ENOMEM;
 		return NULL;
 	}
@@ -63,7 +64,7 @@ void mb_manager_close(IMB_MGR *mgr)
 {
 	if (mgr == NULL)
 		return;
-	/* A manager is one piece of memory, with what it works on behind it. */
+	/* A manager and its working memory are one allocation. */
 	explicit_bzero(mgr, imb_get_mb_mgr_size());
 	free_mb_mgr(mgr);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file operation.h
- * cryptodev's operations and calls, as far as all of these drivers look at them alike.
+ * Checks and status of operations and synchronous calls that both drivers share.
  */
 #ifndef MB_OPERATION_H
 #define MB_OPERATION_H
@@ -10,7 +10,8 @@
 
 #include <rte_crypto.h>
 
-/** Whether it is one at all. @return RTE_CRYPTO_OP_STATUS_NOT_PROCESSED if so */
+/** Check that an operation is symmetric and has a session and a packet.
+ * @return RTE_CRYPTO_OP_STATUS_NOT_PROCESSED if so, otherwise the status to fail with */
 static inline enum rte_crypto_op_status mb_operation_check(const struct rte_crypto_op *op)
 {
 	if (op->type != RTE_CRYPTO_OP_TYPE_SYMMETRIC)
@@ -22,7 +23,8 @@ static inline enum rte_crypto_op_status mb_operation_check(const struct rte_cryp
 	return RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
 }
 
-/** @param err  0, EBADMSG: not the ICV that came with it, EINVAL: no such text, or EIO */
+/** The status of an operation for an errno.
+ * @param err  0, EBADMSG (wrong ICV), EINVAL (invalid operation), or EIO */
 static inline enum rte_crypto_op_status mb_operation_status(int err)
 {
 	switch (err) {
@@ -37,7 +39,8 @@ static inline enum rte_crypto_op_status mb_operation_status(int err)
 	}
 }
 
-/** None of a call's texts is worked on. @return how many went well: 0 */
+/** Set the status of all texts of a synchronous call to an error.
+ * @param why  errno. @return 0, the number of texts processed */
 static inline uint32_t mb_call_refuse(struct rte_crypto_sym_vec *vec, int why)
 {
 	for (uint32_t i = 0; i < vec->num; i++)

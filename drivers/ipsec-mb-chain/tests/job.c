@@ -2,24 +2,24 @@
 #include <string.h>
 
 #include "job.h"
-#include "pass.h"
+#include "queue.h"
 #include "reference.h"
 
-const way ways[2] = {jobs_call, jobs_enqueue};
+const jobs_run runs[2] = {jobs_call, jobs_enqueue};
 
 void jobs_open(void)
 {
-	pass_open();
+	queue_open();
 	packets_open(511, PACKET);
 }
 
 void jobs_close(void)
 {
-	pass_close();
+	queue_close();
 	packets_close();
 }
 
-/* ESP's, ESN's, and others. */
+/* The shapes of ESP and ESN more often than others. */
 struct shape shape_random(void)
 {
 	static const uint16_t heads[] = {0, 8, 16, 24};
@@ -32,7 +32,7 @@ struct shape shape_random(void)
 	};
 }
 
-/* @param job  with lengths and places */
+/* Fill in before and after of a job, whose offsets and lengths are set. */
 static void protect(struct job *job, const uint8_t *plain)
 {
 	const struct suite *suite = &job->keys->suite;
@@ -64,7 +64,8 @@ static void begin(struct job *job, const struct keys *keys, bool encrypt, struct
 	job->cipher_len = cipher_len;
 	job->len = shape.head + cipher_len + shape.tail;
 	rnd_fill(job->iv, sizeof(job->iv));
-	job->iv[12] &= 0x7f; /* CTR's counter, of 32 bits here and of 128 at OpenSSL's, does not wrap */
+	/* The counter of CTR has 32 bits in the driver and 128 in OpenSSL: avoid that it wraps. */
+	job->iv[12] &= 0x7f;
 	if (iv)
 		memcpy(job->iv, iv, sizeof(job->iv));
 }
@@ -74,7 +75,7 @@ void job_fill(struct job *job, const struct keys *keys, bool encrypt, struct sha
 {
 	begin(job, keys, encrypt, shape, cipher_len, iv);
 	job->at = shape.skip + rnd_below(MARGIN);
-	/* At any alignment too, and just behind now and then. */
+	/* Directly behind the text, or at a random alignment. */
 	job->icv_at = job->at + job->len + (rnd_below(2) ? rnd_below(MARGIN) : 0);
 	job->total = job->icv_at + keys->suite.digest_len + shape.spare + rnd_below(MARGIN);
 	protect(job, plain);
@@ -155,13 +156,13 @@ void jobs_call(const struct device *dev, struct job *jobs, unsigned int n,
 	call_describe(&call, dev, jobs, n);
 	call_make(&call);
 	for (unsigned int i = 0; i < n; i++)
-		status[i] = pass_status(call.err[i]);
+		status[i] = queue_status(call.err[i]);
 }
 
 struct rte_crypto_op *job_operation(const struct job *job)
 {
 	struct rte_crypto_op *op =
-		pass_operation(job->keys->session[job->encrypt], job->iv, sizeof(job->iv));
+		queue_operation(job->keys->session[job->encrypt], job->iv, sizeof(job->iv));
 
 	op->sym->m_src = job->m;
 	op->sym->m_dst = rnd_below(2) ? NULL : job->m;
@@ -180,7 +181,7 @@ void jobs_enqueue(const struct device *dev, struct job *jobs, unsigned int n,
 
 	for (unsigned int i = 0; i < n; i++)
 		ops[i] = job_operation(&jobs[i]);
-	pass(dev, ops, n, status);
+	queue_run(dev, ops, n, status);
 }
 
 void job_expect(struct job *job, enum rte_crypto_op_status status, enum rte_crypto_op_status expected)

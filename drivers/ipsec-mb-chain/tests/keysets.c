@@ -32,7 +32,7 @@ void keyset_open(const struct device *dev, struct keys *keys, unsigned int kind)
 
 	suite_chain(&keys->suite, ciphers[cipher].cipher, ciphers[cipher].key_len,
 		    auths[kind / 2 % RTE_DIM(auths)], kind & 1);
-	/* The shortest and the longest more often. */
+	/* Choose the shortest and the longest key more often. */
 	if (rnd_below(8) == 0)
 		keys->suite.mac_key_len = 1;
 	else if (rnd_below(4) == 0)

@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file keysets.h
- * Keys of every kind that the driver has: ciphers, lengths of their keys, hashes, lengths of digests.
+ * Keys for all combinations of ciphers, cipher key lengths, hashes and digest lengths that the driver
+ * supports.
  */
 #ifndef KEYSETS_H
 #define KEYSETS_H
 
 #include "keys.h"
 
-#define KEYSETS 56u /* (none, CBC and CTR of three lengths) by four hashes by two lengths */
+/** Number of combinations: 7 ciphers (none, CBC and CTR with three key lengths each), 4 hashes, 2
+ * digest lengths. */
+#define KEYSETS 56u
 
-/** The kind of that number, with random keys; HMAC's is of 1 byte to a block. */
+/** Create the sessions of a combination, with random keys. The key of HMAC has a random length from 1
+ * byte to a block. @param kind  number of the combination, modulo KEYSETS */
 void keyset_open(const struct device *dev, struct keys *keys, unsigned int kind);
-/** All of them. */
+/** Create the sessions of all combinations. */
 void keysets_open(const struct device *dev, struct keys keys[KEYSETS]);
+/** Free the sessions of all combinations. */
 void keysets_close(const struct device *dev, struct keys keys[KEYSETS]);
 
-/** Without sessions: that cipher and hash. @param key_len  0: any */
+/** Fill in a suite with a cipher and a hash. @param key_len  bytes; 0: random */
 void suite_chain(struct suite *suite, enum ocl_cipher cipher, uint32_t key_len, enum ocl_auth auth,
 		 bool truncated);
-/** What a text's length is a multiple of; bytes. */
+/** The unit that lengths of texts must be multiples of, bytes. */
 static inline uint32_t suite_unit(const struct suite *suite)
 {
 	return suite->cipher == OCL_CIPHER_AES_CBC ? 16 : 1;

@@ -6,14 +6,14 @@
 
 #include "job.h"
 #include "keysets.h"
-#include "pass.h"
+#include "queue.h"
 #include "refused.h"
 
 /* --- sessions --- */
 
 enum { ENCRYPT_GENERATE, VERIFY_DECRYPT };
 
-/* A good chain, to be made a bad one. */
+/* Fill in a valid chain, for the caller to make it invalid. */
 static void chain(struct rte_crypto_sym_xform x[3], const struct suite *suite, int order)
 {
 	struct xforms good;
@@ -67,7 +67,7 @@ static void refused_chains(const struct device *dev, const struct suite *suite)
 	refuse(dev, x, ENOTSUP); /* encrypt after verify */
 }
 
-/* The plaintext is authenticated. */
+/* Chains that authenticate the plaintext. */
 static void refused_orders(const struct device *dev, struct suite suite)
 {
 	suite.swapped = true;
@@ -163,47 +163,47 @@ static void fill(const struct keys *keys, bool encrypt)
 	}
 }
 
-/* @return what a call says of the middle one */
-static int32_t middle_of(struct call *call)
+/* Make a call, whose first and last text must succeed. @return status of the middle text */
+static int32_t call_middle(struct call *call)
 {
 	call_make(call);
 	for (unsigned int i = 0; i < RTE_DIM(jobs); i++)
-		job_expect(&jobs[i], pass_status(call->err[i]),
-			   i == 1 ? pass_status(call->err[1]) : RTE_CRYPTO_OP_STATUS_SUCCESS);
+		job_expect(&jobs[i], queue_status(call->err[i]),
+			   i == 1 ? queue_status(call->err[1]) : RTE_CRYPTO_OP_STATUS_SUCCESS);
 	return call->err[1];
 }
 
-#define TAKEN (-1) /* of another length, which is no fault there */
+#define VALID (-1) /* the length is valid for this cipher: not tested */
 
-static const struct wrong {
+static const struct invalid_text {
 	enum { NO_BASE, NO_IV, NO_ICV, PIECES, LENGTH } what;
 	uint32_t value;
-	int32_t none, cbc, ctr; /* what is said, by cipher */
-} wrongs[] = {
+	int32_t none, cbc, ctr; /* expected status, by cipher */
+} invalid_texts[] = {
 	{NO_BASE, 0, EINVAL, EINVAL, EINVAL},
 	{NO_IV, 0, 0, EINVAL, EINVAL},
 	{NO_ICV, 0, EINVAL, EINVAL, EINVAL},
 	{PIECES, 0, ENOTSUP, ENOTSUP, ENOTSUP},
 	{PIECES, 2, ENOTSUP, ENOTSUP, ENOTSUP},
 	{LENGTH, SKIP + HEAD + TEXT + TAIL + SPARE, 0, 0, 0},
-	{LENGTH, SKIP + HEAD + TEXT - 1 + TAIL + SPARE, TAKEN, EINVAL, TAKEN},
-	{LENGTH, SKIP + HEAD + TAIL + SPARE, TAKEN, EINVAL, EINVAL},
-	{LENGTH, SKIP + HEAD + TAIL + SPARE - 1, TAKEN, EINVAL, EINVAL},
+	{LENGTH, SKIP + HEAD + TEXT - 1 + TAIL + SPARE, VALID, EINVAL, VALID},
+	{LENGTH, SKIP + HEAD + TAIL + SPARE, VALID, EINVAL, EINVAL},
+	{LENGTH, SKIP + HEAD + TAIL + SPARE - 1, VALID, EINVAL, EINVAL},
 	{LENGTH, SKIP + SPARE, EINVAL, EINVAL, EINVAL},
 	{LENGTH, SKIP + SPARE - 1, EINVAL, EINVAL, EINVAL},
 	{LENGTH, 0, EINVAL, EINVAL, EINVAL},
-	/* More than the library counts, as a multiple of a block; and beyond 16 bits. */
+	/* Longer than CHAIN_LONGEST, as a multiple of a block; and longer than 16 bits. */
 	{LENGTH, SKIP + HEAD + 65504 + TAIL + SPARE, EINVAL, EINVAL, EINVAL},
 	{LENGTH, SKIP + HEAD + 65536 + TEXT + TAIL + SPARE, EINVAL, EINVAL, EINVAL},
 	{LENGTH, UINT32_MAX, EINVAL, EINVAL, EINVAL},
 };
 
-static void spoil_call(struct call *call, const struct wrong *wrong)
+static void spoil_call(struct call *call, const struct invalid_text *invalid)
 {
 	static struct rte_crypto_vec two[2];
 	struct rte_crypto_vec *piece = &call->piece[1];
 
-	switch (wrong->what) {
+	switch (invalid->what) {
 	case NO_BASE:
 		piece->base = NULL;
 		break;
@@ -218,44 +218,44 @@ static void spoil_call(struct call *call, const struct wrong *wrong)
 		two[0].len = 60;
 		two[1].base = (uint8_t *)piece->base + 60;
 		two[1].len -= 60;
-		call->sgl[1] = (struct rte_crypto_sgl){.vec = two, .num = wrong->value};
+		call->sgl[1] = (struct rte_crypto_sgl){.vec = two, .num = invalid->value};
 		break;
 	case LENGTH:
-		piece->len = wrong->value;
+		piece->len = invalid->value;
 		break;
 	}
 }
 
 static void refused_call(const struct device *dev, const struct keys *keys,
-			 const struct wrong *wrong)
+			 const struct invalid_text *invalid)
 {
 	const enum ocl_cipher cipher = keys->suite.cipher;
-	const int32_t err = cipher == OCL_CIPHER_NONE	   ? wrong->none :
-			    cipher == OCL_CIPHER_AES_CBC ? wrong->cbc : wrong->ctr;
+	const int32_t err = cipher == OCL_CIPHER_NONE	   ? invalid->none :
+			    cipher == OCL_CIPHER_AES_CBC ? invalid->cbc : invalid->ctr;
 
-	if (err == TAKEN)
+	if (err == VALID)
 		return;
 	for (int encrypt = 0; encrypt < 2; encrypt++) {
 		struct call call;
 
 		fill(keys, encrypt);
 		call_describe(&call, dev, jobs, RTE_DIM(jobs));
-		spoil_call(&call, wrong);
-		CHECK(middle_of(&call) == err);
+		spoil_call(&call, invalid);
+		CHECK(call_middle(&call) == err);
 	}
 }
 
-/* What is said of all the texts. */
+/* Make a call that must fail all texts with the same status. */
 static void refused_wholly(struct call *call, int32_t err)
 {
 	CHECK(!call_make(call));
 	for (unsigned int i = 0; i < RTE_DIM(jobs); i++) {
 		CHECK(call->err[i] == err);
-		job_expect(&jobs[i], pass_status(err), pass_status(err));
+		job_expect(&jobs[i], queue_status(err), queue_status(err));
 	}
 }
 
-static void elsewhere(const struct device *dev, const struct keys *keys)
+static void out_of_place(const struct device *dev, const struct keys *keys)
 {
 	struct call call, other;
 
@@ -266,7 +266,7 @@ static void elsewhere(const struct device *dev, const struct keys *keys)
 	refused_wholly(&call, ENOTSUP);
 }
 
-/* Encrypted, and not authenticated. */
+/* The encrypted range exceeds the authenticated one. */
 static void beyond_auth(const struct device *dev, const struct keys *keys, int head, int tail)
 {
 	struct call call;
@@ -278,7 +278,7 @@ static void beyond_auth(const struct device *dev, const struct keys *keys, int h
 	refused_wholly(&call, EINVAL);
 }
 
-/* There is no cipher: what is said of one does not matter, and need not be there. */
+/* Without a cipher its offsets and IV are ignored. */
 static void without_cipher(const struct device *dev, const struct keys *keys)
 {
 	static const uint16_t outside[] = {0, 1, UINT16_MAX};
@@ -290,7 +290,7 @@ static void without_cipher(const struct device *dev, const struct keys *keys)
 		call_describe(&call, dev, jobs, RTE_DIM(jobs));
 		call.ofs.ofs.cipher.head = call.ofs.ofs.cipher.tail = outside[i / 2];
 		call.vec.iv = NULL;
-		CHECK(middle_of(&call) == 0);
+		CHECK(call_middle(&call) == 0);
 	}
 }
 
@@ -303,9 +303,9 @@ void refused_calls(const struct device *dev)
 
 		suite_chain(&keys.suite, ciphers[i], 0, OCL_AUTH_HMAC_SHA1, true);
 		keys_open(dev, &keys);
-		for (unsigned int j = 0; j < RTE_DIM(wrongs); j++)
-			refused_call(dev, &keys, &wrongs[j]);
-		elsewhere(dev, &keys);
+		for (unsigned int j = 0; j < RTE_DIM(invalid_texts); j++)
+			refused_call(dev, &keys, &invalid_texts[j]);
+		out_of_place(dev, &keys);
 		if (ciphers[i]) {
 			beyond_auth(dev, &keys, -(int)HEAD - 1, (int)HEAD + 1);
 			beyond_auth(dev, &keys, (int)TAIL + 1, -(int)TAIL - 1);
@@ -318,28 +318,28 @@ void refused_calls(const struct device *dev)
 
 /* --- operations --- */
 
-static const struct bad {
+static const struct invalid_operation {
 	enum {
-		LEFT, SESSION, SESSIONLESS, ASYMMETRIC, PACKET_NONE, PACKET_OTHER, DIGEST_NONE, CIPHER_AT,
-		CIPHER_LEN, AUTH_AT, AUTH_LEN, SEGMENTED
+		UNCHANGED, SESSION, SESSIONLESS, ASYMMETRIC, PACKET_NONE, PACKET_OTHER, DIGEST_NONE,
+		CIPHER_AT, CIPHER_LEN, AUTH_AT, AUTH_LEN, SEGMENTED
 	} what;
 	uint32_t value;
 	enum rte_crypto_op_status status;
-} bads[] = {
-	{LEFT, 0, RTE_CRYPTO_OP_STATUS_SUCCESS},
+} invalid_operations[] = {
+	{UNCHANGED, 0, RTE_CRYPTO_OP_STATUS_SUCCESS},
 	{SESSION, 0, RTE_CRYPTO_OP_STATUS_INVALID_SESSION},
 	{SESSIONLESS, 0, RTE_CRYPTO_OP_STATUS_INVALID_SESSION},
 	{ASYMMETRIC, 0, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
 	{PACKET_NONE, 0, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
 	{PACKET_OTHER, 0, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
 	{DIGEST_NONE, 0, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
-	{CIPHER_AT, 3, RTE_CRYPTO_OP_STATUS_INVALID_ARGS}, /* before what is authenticated */
+	{CIPHER_AT, 3, RTE_CRYPTO_OP_STATUS_INVALID_ARGS}, /* before the authenticated range */
 	{CIPHER_AT, 0, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
 	{CIPHER_AT, 500, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
 	{CIPHER_AT, UINT32_MAX, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
-	{CIPHER_AT, UINT32_MAX - TEXT + 1, RTE_CRYPTO_OP_STATUS_INVALID_ARGS}, /* to 0 */
+	{CIPHER_AT, UINT32_MAX - TEXT + 1, RTE_CRYPTO_OP_STATUS_INVALID_ARGS}, /* the end wraps to 0 */
 	{CIPHER_LEN, 0, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
-	{CIPHER_LEN, TEXT - 1, RTE_CRYPTO_OP_STATUS_INVALID_ARGS}, /* CBC */
+	{CIPHER_LEN, TEXT - 1, RTE_CRYPTO_OP_STATUS_INVALID_ARGS}, /* not a multiple of CBC's block */
 	{CIPHER_LEN, 512, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
 	{CIPHER_LEN, 65536, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
 	{CIPHER_LEN, UINT32_MAX, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
@@ -347,20 +347,22 @@ static const struct bad {
 	{AUTH_AT, 500, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
 	{AUTH_AT, UINT32_MAX, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
 	{AUTH_LEN, 0, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
-	{AUTH_LEN, HEAD + TEXT - 1, RTE_CRYPTO_OP_STATUS_INVALID_ARGS}, /* encrypted, and not authenticated */
+	/* The encrypted range exceeds the authenticated one. */
+	{AUTH_LEN, HEAD + TEXT - 1, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
 	{AUTH_LEN, 500, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
 	{AUTH_LEN, 65536, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
 	{AUTH_LEN, UINT32_MAX, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
-	{AUTH_LEN, UINT32_MAX - 3, RTE_CRYPTO_OP_STATUS_INVALID_ARGS}, /* to 0 */
+	{AUTH_LEN, UINT32_MAX - 3, RTE_CRYPTO_OP_STATUS_INVALID_ARGS}, /* the end wraps to 0 */
 	{SEGMENTED, 0, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
 };
 
-static void spoil_operation(struct rte_crypto_op *op, struct rte_mbuf *other, const struct bad *bad)
+static void spoil_operation(struct rte_crypto_op *op, struct rte_mbuf *other,
+			    const struct invalid_operation *invalid)
 {
 	struct rte_crypto_sym_op *sym = op->sym;
 
-	switch (bad->what) {
-	case LEFT:
+	switch (invalid->what) {
+	case UNCHANGED:
 	case SEGMENTED:
 		break;
 	case SESSION:
@@ -382,22 +384,22 @@ static void spoil_operation(struct rte_crypto_op *op, struct rte_mbuf *other, co
 		sym->auth.digest.data = NULL;
 		break;
 	case CIPHER_AT:
-		sym->cipher.data.offset = bad->value;
+		sym->cipher.data.offset = invalid->value;
 		break;
 	case CIPHER_LEN:
-		sym->cipher.data.length = bad->value;
+		sym->cipher.data.length = invalid->value;
 		break;
 	case AUTH_AT:
-		sym->auth.data.offset = bad->value;
+		sym->auth.data.offset = invalid->value;
 		break;
 	case AUTH_LEN:
-		sym->auth.data.length = bad->value;
+		sym->auth.data.length = invalid->value;
 		break;
 	}
 }
 
 static void refused_operation(const struct device *dev, const struct keys *keys, bool encrypt,
-			      const struct bad *bad)
+			      const struct invalid_operation *invalid)
 {
 	struct rte_crypto_op *ops[3];
 	enum rte_crypto_op_status status[3];
@@ -405,17 +407,17 @@ static void refused_operation(const struct device *dev, const struct keys *keys,
 
 	fill(keys, encrypt);
 	other = packet_make(jobs[1].before, jobs[1].total, 1);
-	if (bad->what == SEGMENTED) {
+	if (invalid->what == SEGMENTED) {
 		rte_pktmbuf_free(jobs[1].m);
 		jobs[1].m = packet_make_even(jobs[1].before, jobs[1].total, 2);
 	}
 	for (unsigned int i = 0; i < RTE_DIM(jobs); i++)
 		ops[i] = job_operation(&jobs[i]);
 	ops[1]->sym->m_dst = NULL;
-	spoil_operation(ops[1], other, bad);
-	pass(dev, ops, RTE_DIM(jobs), status);
+	spoil_operation(ops[1], other, invalid);
+	queue_run(dev, ops, RTE_DIM(jobs), status);
 	for (unsigned int i = 0; i < RTE_DIM(jobs); i++)
-		job_expect(&jobs[i], status[i], i == 1 ? bad->status : RTE_CRYPTO_OP_STATUS_SUCCESS);
+		job_expect(&jobs[i], status[i], i == 1 ? invalid->status : RTE_CRYPTO_OP_STATUS_SUCCESS);
 	CHECK(packet_holds(other, jobs[1].before, jobs[1].total));
 	rte_pktmbuf_free(other);
 }
@@ -426,8 +428,8 @@ void refused_operations(const struct device *dev)
 
 	suite_chain(&keys.suite, OCL_CIPHER_AES_CBC, 0, OCL_AUTH_HMAC_SHA256, true);
 	keys_open(dev, &keys);
-	for (unsigned int i = 0; i < RTE_DIM(bads); i++)
+	for (unsigned int i = 0; i < RTE_DIM(invalid_operations); i++)
 		for (int encrypt = 0; encrypt < 2; encrypt++)
-			refused_operation(dev, &keys, encrypt, &bads[i]);
+			refused_operation(dev, &keys, encrypt, &invalid_operations[i]);
 	keys_close(dev, &keys);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * crypto_ipsec_mb_chain: published vectors, random texts beside OpenSSL (by call and by queue, right and
- * forged, of one kind and mixed), threads, what it has to refuse, and a library that does not work.
+ * Tests of crypto_ipsec_mb_chain: published vectors, random texts compared with OpenSSL, threads, refused
+ * sessions and operations, and a faulty library. Random texts are processed by synchronous calls and
+ * through a queue pair, of one kind and of several, and some are forged.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -9,16 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../bunch.h"
+#include "../batch.h"
 #include "interpose.h"
 #include "job.h"
 #include "keysets.h"
-#include "manners.h"
+#include "common.h"
 #include "refused.h"
-#include "unreliable.h"
+#include "faulty_library.h"
 #include "vectors.h"
 
-#define TEXTS 20000 /* random ones, by default */
+#define TEXTS 20000 /* default number of random texts */
 
 static struct job jobs[MOST_JOBS];
 static enum rte_crypto_op_status status[MOST_JOBS];
@@ -27,7 +28,9 @@ static const struct shape bare;
 
 /* --- published vectors --- */
 
-/* Each way, each direction. @param plain, cipher, iv  of the cipher; digest  of the hash; may be NULL */
+/* Check a vector by call and through the queue pair, in both directions.
+ * @param plain, cipher, iv  of the cipher; may be NULL
+ * @param digest             of the hash; may be NULL */
 static void vector(const struct device *dev, struct keys *keys, const uint8_t *plain,
 		   const uint8_t *cipher, uint32_t len, const uint8_t *iv, const uint8_t *digest)
 {
@@ -38,11 +41,11 @@ static void vector(const struct device *dev, struct keys *keys, const uint8_t *p
 		const uint8_t *sealed = encrypt ? job->after : job->before;
 
 		job_fill(job, keys, encrypt, bare, len, plain, iv);
-		/* OpenSSL thinks so, too. */
+		/* The expected result, made by OpenSSL, is the published one. */
 		CHECK(!cipher || !memcmp(sealed + job->at, cipher, len));
 		CHECK(!digest || !memcmp(sealed + job->icv_at, digest, keys->suite.digest_len));
 		job_lay(job);
-		ways[i / 2](dev, job, 1, status);
+		runs[i / 2](dev, job, 1, status);
 		job_check(job, status[0]);
 	}
 	keys_close(dev, keys);
@@ -74,7 +77,7 @@ static bool auth_vector(const struct device *dev, const struct auth_vector *v)
 	if (v->auth < OCL_AUTH_HMAC_SHA1 || v->auth > OCL_AUTH_HMAC_SHA512)
 		return false;
 	suite_chain(&keys.suite, OCL_CIPHER_NONE, 0, v->auth, true);
-	/* Of the published length, or of that which IPsec has. */
+	/* With the digest truncated as by IPsec, and with the full one if it is published. */
 	if (unhex(v->digest, digest, sizeof(digest)) < keys.suite.digest_len)
 		return false;
 	keys.suite.mac_key_len = unhex(v->key, keys.suite.mac_key, sizeof(keys.suite.mac_key));
@@ -100,9 +103,9 @@ static void vectors(const struct device *dev)
 	printf("%u published vectors of ciphers, %u of HMAC\n", ciphers, auths);
 }
 
-/* --- beside OpenSSL --- */
+/* --- compared with OpenSSL --- */
 
-/* What a packet of Ethernet's holds, mostly; now and then what any can. */
+/* Mostly the length of an Ethernet packet, sometimes up to that of the longest IP packet. */
 static uint32_t random_len(const struct suite *suite)
 {
 	const uint32_t unit = suite_unit(suite), any = rnd_below(64);
@@ -125,7 +128,7 @@ static void check_all(unsigned int n)
 		job_check(&jobs[i], status[i]);
 }
 
-/* Of one session, one shape. */
+/* Texts of one session and one shape. */
 static void random_call(const struct device *dev, const struct keys *keys, unsigned int n)
 {
 	const struct shape shape = shape_random();
@@ -137,7 +140,7 @@ static void random_call(const struct device *dev, const struct keys *keys, unsig
 	check_all(n);
 }
 
-/* Of any; or of a few, so that there are several of a kind. */
+/* Texts of all sessions; or of a few, so that batches have several texts. */
 static void random_burst(const struct device *dev, const struct keys keys[KEYSETS], unsigned int n)
 {
 	const unsigned int kinds = rnd_below(2) ? KEYSETS : 1 + rnd_below(4);
@@ -168,7 +171,7 @@ static void random_texts(const struct device *dev, unsigned int texts)
 	printf("%u random texts\n", texts);
 }
 
-/* As long as they may be, and as short; in a packet without anything else. */
+/* Texts of the maximum and of the minimum length, in a packet with nothing but text and ICV. */
 static void longest_and_shortest(const struct device *dev)
 {
 	for (unsigned int kind = 0; kind < KEYSETS; kind++) {
@@ -183,15 +186,15 @@ static void longest_and_shortest(const struct device *dev)
 
 			job_fill_bare(&jobs[0], &keys, i & 1, bare, len);
 			job_lay(&jobs[0]);
-			ways[i / 2 % 2](dev, jobs, 1, status);
+			runs[i / 2 % 2](dev, jobs, 1, status);
 			check_all(1);
 		}
 		keys_close(dev, &keys);
 	}
 }
 
-/* Not one of an ICV's bits may be wrong. */
-static void every_bit(const struct device *dev)
+/* A wrong bit anywhere in the ICV is detected. */
+static void every_icv_bit(const struct device *dev)
 {
 	for (unsigned int kind = 0; kind < 16; kind++) {
 		struct keys keys;
@@ -203,7 +206,7 @@ static void every_bit(const struct device *dev)
 			job_lay(&jobs[bit % 64]);
 			if ((bit + 1) % 32)
 				continue;
-			ways[bit / 32 % 2](dev, jobs + bit % 64 - 31, 32, status);
+			runs[bit / 32 % 2](dev, jobs + bit % 64 - 31, 32, status);
 			for (unsigned int i = 0; i < 32; i++)
 				job_check(&jobs[bit % 64 - 31 + i], status[i]);
 		}
@@ -211,10 +214,10 @@ static void every_bit(const struct device *dev)
 	}
 }
 
-/* One is forged, wherever it is among the others; it only is not decrypted. */
+/* One forged text at any position: only this one is not decrypted. */
 static void one_forged(const struct device *dev)
 {
-	const unsigned int n = CHAIN_BUNCH + 3;
+	const unsigned int n = CHAIN_BATCH + 3;
 	struct keys keys;
 
 	for (unsigned int at = 0; at < 2 * n; at++) {
@@ -225,7 +228,7 @@ static void one_forged(const struct device *dev)
 				job_forge(&jobs[i], rnd_below(8 * keys.suite.digest_len));
 			job_lay(&jobs[i]);
 		}
-		ways[at % 2](dev, jobs, n, status);
+		runs[at % 2](dev, jobs, n, status);
 		check_all(n);
 		keys_close(dev, &keys);
 	}
@@ -262,7 +265,7 @@ static void *call(void *data)
 	return NULL;
 }
 
-/* Two at a time on the same sessions, and new ones when they have ended: no manager stays. */
+/* Pairs of threads that use the same sessions. Their managers are freed when they end. */
 static void threads(const struct device *dev)
 {
 	const unsigned int managers = managers_open;
@@ -283,7 +286,7 @@ static void threads(const struct device *dev)
 	}
 }
 
-/* A thread that can have no manager: each of its texts fails, and it may try again. */
+/* A thread that gets no manager: all texts of its call fail, and a later call succeeds. */
 static void *without_manager(void *data)
 {
 	const struct caller *caller = data;
@@ -333,7 +336,7 @@ static void wiped(const struct device *dev)
 	struct suite suite;
 
 	suite_chain(&suite, OCL_CIPHER_AES_CBC, 32, OCL_AUTH_HMAC_SHA512, false);
-	manners_wiped(dev, &suite);
+	common_wiped_sessions(dev, &suite);
 }
 
 static uint8_t queue_icv[64];
@@ -350,11 +353,11 @@ static void queue(const struct device *dev)
 
 	suite_chain(&keys.suite, OCL_CIPHER_NONE, 0, OCL_AUTH_HMAC_SHA512, false);
 	keys_open(dev, &keys);
-	manners_queue(dev, keys.session[1], describe);
+	common_full_queue(dev, keys.session[1], describe);
 	keys_close(dev, &keys);
 }
 
-static void can_do(const struct device *dev)
+static void device_info(const struct device *dev)
 {
 	struct rte_cryptodev_info info;
 
@@ -362,7 +365,7 @@ static void can_do(const struct device *dev)
 	CHECK(info.max_nb_queue_pairs == 3);
 	CHECK(info.feature_flags & RTE_CRYPTODEV_FF_SYM_CPU_CRYPTO);
 	CHECK(info.feature_flags & RTE_CRYPTODEV_FF_SYM_OPERATION_CHAINING);
-	/* The device's, and one of each queue pair. */
+	/* One of the device, and one of each queue pair. */
 	CHECK(managers_open == 1 + 2);
 }
 
@@ -373,25 +376,25 @@ int main(int argc, char **argv)
 	harness_start();
 	device_open(&dev, "max_nb_queue_pairs=3", 2);
 	jobs_open();
-	can_do(&dev);
+	device_info(&dev);
 	vectors(&dev);
 	random_texts(&dev, argc > 1 ? (unsigned int)atoi(argv[1]) : TEXTS);
 	longest_and_shortest(&dev);
-	every_bit(&dev);
+	every_icv_bit(&dev);
 	one_forged(&dev);
 	refused_sessions(&dev);
 	refused_calls(&dev);
 	refused_operations(&dev);
 	queue(&dev);
 	wiped(&dev);
-	not_worked_on(&dev);
-	nothing_left(&dev);
+	unprocessed_texts(&dev);
+	icv_is_wiped(&dev);
 	threads(&dev);
 	refused_thread(&dev);
-	manners_refused_devices();
+	common_refused_devices();
 	jobs_close();
 	device_close(&dev);
-	/* This thread's stays until it ends. */
+	/* The manager of this thread is freed when it ends. */
 	CHECK(managers_open == 1);
 	harness_stop();
 	return 0;

@@ -3,18 +3,18 @@
 #include <string.h>
 
 #include "job.h"
-#include "pass.h"
+#include "queue.h"
 #include "reference.h"
 
 void jobs_open(void)
 {
-	pass_open();
+	queue_open();
 	packets_open(4095, 4096);
 }
 
 void jobs_close(void)
 {
-	pass_close();
+	queue_close();
 	packets_close();
 }
 
@@ -65,7 +65,7 @@ void job_lay(struct job *job, unsigned int from, unsigned int to)
 	job->src = job->dst = packet_make(job->before, job->total, from);
 	if (!to)
 		return;
-	/* Around the text the result keeps what it had. */
+	/* The bytes around the text in the destination must not change. */
 	rnd_fill(other, job->total);
 	job->dst = packet_make(other, job->total, to);
 	memcpy(other + job->at, job->after + job->at, job->len);
@@ -105,12 +105,12 @@ void jobs_call(const struct device *dev, void *session, struct job *jobs, unsign
 	CHECK(rte_cryptodev_sym_cpu_crypto_process(dev->id, session, (union rte_crypto_sym_ofs){0},
 						   &vec) == good);
 	for (unsigned int i = 0; i < n; i++)
-		status[i] = pass_status(err[i]);
+		status[i] = queue_status(err[i]);
 }
 
 static struct rte_crypto_op *operation(struct job *job, void *session)
 {
-	struct rte_crypto_op *op = pass_operation(session, job->iv, sizeof(job->iv));
+	struct rte_crypto_op *op = queue_operation(session, job->iv, sizeof(job->iv));
 
 	op->sym->m_src = job->src;
 	op->sym->m_dst = job->dst == job->src && rnd_below(2) ? NULL : job->dst;
@@ -128,7 +128,7 @@ void jobs_enqueue(const struct device *dev, void *session, struct job *jobs, uns
 
 	for (unsigned int i = 0; i < n; i++)
 		ops[i] = operation(&jobs[i], session);
-	pass(dev, ops, n, status);
+	queue_run(dev, ops, n, status);
 }
 
 void job_check(struct job *job, enum rte_crypto_op_status status)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file job.h
- * Texts that are encrypted or decrypted, in whichever way, and what has to come of them.
+ * Texts to encrypt or decrypt, with their expected results.
  */
 #ifndef JOB_H
 #define JOB_H
@@ -10,39 +10,46 @@
 #include "packet.h"
 
 #define MAX_TEXT 2600
-#define MARGIN	 24 /* of bytes before and behind a text, and an ICV, that stay as they are */
+#define MARGIN	 24 /* maximum number of bytes around a text or an ICV that must not change */
 #define MOST_JOBS 8
 #define LONG_AAD 1024
 
 struct job {
 	struct rte_mbuf *src, *dst; /* dst may be src */
-	uint32_t at, len, total;    /* the text in the packets, and all of them, bytes */
+	uint32_t at, len;	    /* offset and length of the text in the packets, bytes */
+	uint32_t total;		    /* length of the packets, bytes */
 	uint8_t iv[12], aad[LONG_AAD];
-	uint8_t icv[MARGIN + 16 + MARGIN], icv_after[MARGIN + 16 + MARGIN];
-	uint8_t before[MAX_TEXT + 2 * MARGIN], after[MAX_TEXT + 2 * MARGIN]; /* what packets hold */
+	uint8_t icv[MARGIN + 16 + MARGIN];	 /* given to the driver */
+	uint8_t icv_after[MARGIN + 16 + MARGIN]; /* expected */
+	uint8_t before[MAX_TEXT + 2 * MARGIN];	 /* content of src */
+	uint8_t after[MAX_TEXT + 2 * MARGIN];	 /* expected content of dst */
 	bool forged;
 };
 
-/** Operations for jobs_enqueue(). */
+/** Create the pools of packets and operations. */
 void jobs_open(void);
+/** Free the pools, and check that all packets and operations have been freed. */
 void jobs_close(void);
 
-/** A text, AAD and IV, and what OpenSSL makes of them. @param plain, aad, iv  NULL: random ones */
+/** Make a text with AAD and IV, and its expected result with OpenSSL.
+ * @param plain, aad, iv  NULL: random ones */
 void job_fill(struct job *job, const struct suite *suite, bool encrypt, const uint8_t *plain,
 	      uint32_t len, const uint8_t *iv, const uint8_t *aad);
-/** Another ICV than the right one: that bit of it is wrong. */
+/** Invert a bit of the ICV, so that the text must not verify. */
 void job_forge(struct job *job, unsigned int bit);
-/** Lay it out in so many segments. @param to  0: in place */
+/** Make the packets.
+ * @param from  number of segments of the source
+ * @param to    number of segments of the destination; 0: process in place */
 void job_lay(struct job *job, unsigned int from, unsigned int to);
 
-/** By rte_cryptodev_sym_cpu_crypto_process(), all at once. */
+/** Process texts with one synchronous call. */
 void jobs_call(const struct device *dev, void *session, struct job *jobs, unsigned int n,
 	       enum rte_crypto_op_status *status);
-/** By a queue pair. */
+/** Process texts through a queue pair. */
 void jobs_enqueue(const struct device *dev, void *session, struct job *jobs, unsigned int n,
 		  enum rte_crypto_op_status *status);
 
-/** Everything is as it has to be; frees the packets. */
+/** Check status and packets of a text, and free the packets. */
 void job_check(struct job *job, enum rte_crypto_op_status status);
 
 #endif

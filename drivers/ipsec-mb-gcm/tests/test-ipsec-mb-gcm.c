@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * crypto_ipsec_mb_gcm: published vectors, random texts beside OpenSSL (by call and by queue, in
- * one piece and in segments, in place and not, right and forged), and what it has to refuse.
+ * Tests of crypto_ipsec_mb_gcm: published vectors, random texts compared with OpenSSL, and refused
+ * sessions and operations. Random texts are processed by synchronous calls and through a queue pair,
+ * with one and several segments, in place and out of place, and some are forged.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,15 +13,15 @@
 
 #include "../session.h"
 #include "job.h"
-#include "manners.h"
+#include "common.h"
 #include "vectors.h"
 
-#define TEXTS 20000 /* random ones, by default */
+#define TEXTS 20000 /* default number of random texts */
 
-typedef void (*way)(const struct device *dev, void *session, struct job *jobs, unsigned int n,
+typedef void (*jobs_run)(const struct device *dev, void *session, struct job *jobs, unsigned int n,
 		    enum rte_crypto_op_status *status);
 
-static const way ways[] = {jobs_call, jobs_enqueue};
+static const jobs_run runs[] = {jobs_call, jobs_enqueue};
 
 static struct job jobs[MOST_JOBS];
 
@@ -43,11 +44,11 @@ static void vector(const struct device *dev, const struct aead_vector *v)
 		struct job *job = &jobs[0];
 
 		job_fill(job, &keys.suite, encrypt, plain, len, iv, aad);
-		/* OpenSSL thinks so, too. */
+		/* The expected result, made by OpenSSL, is the published one. */
 		CHECK(!memcmp((encrypt ? job->after : job->before) + job->at, cipher, len));
 		CHECK(!memcmp(job->icv_after + MARGIN, tag, keys.suite.digest_len));
 		job_lay(job, 1, 0);
-		ways[i / 2](dev, keys.session[encrypt], job, 1, &status);
+		runs[i / 2](dev, keys.session[encrypt], job, 1, &status);
 		job_check(job, status);
 	}
 	keys_close(dev, &keys);
@@ -67,7 +68,7 @@ static void vectors(const struct device *dev)
 	printf("%u published vectors\n", n);
 }
 
-/* --- beside OpenSSL --- */
+/* --- compared with OpenSSL --- */
 
 static uint32_t random_len(void)
 {
@@ -90,7 +91,7 @@ static void burst(const struct device *dev, const struct keys *keys, unsigned in
 			job_forge(&jobs[i], rnd_below(8 * keys->suite.digest_len));
 		job_lay(&jobs[i], random_segments(), in_place ? 0 : random_segments());
 	}
-	ways[rnd_below(2)](dev, keys->session[encrypt], jobs, n, status);
+	runs[rnd_below(2)](dev, keys->session[encrypt], jobs, n, status);
 	for (unsigned int i = 0; i < n; i++)
 		job_check(&jobs[i], status[i]);
 }
@@ -115,8 +116,8 @@ static void random_texts(const struct device *dev, unsigned int texts)
 	printf("%u random texts\n", texts);
 }
 
-/* Not one of an ICV's bits may be wrong. */
-static void every_bit(const struct device *dev)
+/* A wrong bit anywhere in the ICV is detected. */
+static void every_icv_bit(const struct device *dev)
 {
 	for (uint32_t len = 8; len <= 16; len += 4) {
 		struct keys keys = {.suite = {.cipher = OCL_CIPHER_AES_GCM}};
@@ -130,7 +131,7 @@ static void every_bit(const struct device *dev)
 			job_fill(&jobs[0], &keys.suite, false, NULL, 64, NULL, NULL);
 			job_forge(&jobs[0], bit);
 			job_lay(&jobs[0], 1 + bit % 2, 0);
-			ways[bit / 2 % 2](dev, keys.session[0], jobs, 1, &status);
+			runs[bit / 2 % 2](dev, keys.session[0], jobs, 1, &status);
 			job_check(&jobs[0], status);
 		}
 		keys_close(dev, &keys);
@@ -162,7 +163,7 @@ static void refused_sessions(const struct device *dev)
 		CHECK(!suite_session(dev, &bad[i], true));
 }
 
-/* A call that names a part of the text, and one whose result has no room: nothing is touched. */
+/* Calls with an offset, or with a destination that is too short, change nothing. */
 static void refused_calls(const struct device *dev, const struct keys *keys)
 {
 	union rte_crypto_sym_ofs part = {.ofs.cipher.head = 4};
@@ -189,9 +190,9 @@ static void refused_calls(const struct device *dev, const struct keys *keys)
 
 enum { IV, AAD, ICV, TEXT, NONE, PARTS };
 
-/* One part of a text is nowhere: ipsec_mb would do nothing, and not say so. What is empty need not
- * be anywhere. */
-static void lacking_call(const struct device *dev, const struct keys *keys, bool encrypt, int part,
+/* Calls with a NULL address fail, because ipsec_mb would do nothing and return no error. Empty parts
+ * may have a NULL address. */
+static void null_in_call(const struct device *dev, const struct keys *keys, bool encrypt, int part,
 			 uint32_t pieces)
 {
 	uint8_t text[100] = {1}, icv[16] = {3}, iv[12] = {0}, aad[LONG_AAD] = {0};
@@ -217,12 +218,12 @@ static void lacking_call(const struct device *dev, const struct keys *keys, bool
 	CHECK(fine || (text[0] == 1 && text[50] == 0 && icv[0] == 3));
 }
 
-/* Likewise of an operation. */
-static void lacking_operation(const struct device *dev, const struct keys *keys, bool encrypt,
+/* Operations with a NULL address fail. */
+static void null_in_operation(const struct device *dev, const struct keys *keys, bool encrypt,
 			      int part)
 {
 	struct rte_mempool *pool = rte_crypto_op_pool_create(
-		"lacking", RTE_CRYPTO_OP_TYPE_SYMMETRIC, 63, 0, 16, SOCKET_ID_ANY);
+		"null", RTE_CRYPTO_OP_TYPE_SYMMETRIC, 63, 0, 16, SOCKET_ID_ANY);
 	uint8_t text[100] = {1}, icv[16] = {3}, aad[LONG_AAD] = {0};
 	struct rte_mbuf *m = packet_make(text, sizeof(text), 1);
 	bool fine = part == IV || (part == AAD && !keys->suite.aad_len);
@@ -248,7 +249,7 @@ static void lacking_operation(const struct device *dev, const struct keys *keys,
 	rte_pktmbuf_free(m);
 }
 
-static void lacking(const struct device *dev, uint32_t aad_len)
+static void null_addresses(const struct device *dev, uint32_t aad_len)
 {
 	struct keys keys = {.suite.cipher = OCL_CIPHER_AES_GCM};
 
@@ -257,14 +258,14 @@ static void lacking(const struct device *dev, uint32_t aad_len)
 	keys_open(dev, &keys);
 	for (int part = 0; part < PARTS; part++) {
 		for (unsigned int i = 0; i < 4; i++)
-			lacking_call(dev, &keys, i & 1, part, 1 + i / 2);
+			null_in_call(dev, &keys, i & 1, part, 1 + i / 2);
 		for (unsigned int i = 0; i < 2; i++)
-			lacking_operation(dev, &keys, i & 1, part);
+			null_in_operation(dev, &keys, i & 1, part);
 	}
 	keys_close(dev, &keys);
 }
 
-/* ipsec_mb where it does nothing for reasons of its own: from the second text on. */
+/* Simulates a faulty ipsec_mb, which does nothing from the second text on. */
 static struct gcm_library library;
 static unsigned int texts;
 
@@ -276,15 +277,16 @@ static void idle_once(const struct gcm_key_data *key, struct gcm_context_data *c
 		library.once[1](key, context, to, from, len, iv, aad, aad_len, icv, icv_len);
 }
 
-static void idle_end(const struct gcm_key_data *key, struct gcm_context_data *context, uint8_t *icv,
+static void idle_finalize(const struct gcm_key_data *key, struct gcm_context_data *context, uint8_t *icv,
 		     uint64_t icv_len)
 {
 	if (texts++ == 0)
-		library.end[1](key, context, icv, icv_len);
+		library.finalize[1](key, context, icv, icv_len);
 }
 
-/* The tag of the text before, which would be right, is not taken for its own. */
-static void not_worked_on(const struct device *dev, const struct keys *keys, unsigned int segments)
+/* The library computes no ICV for the second text. The ICV of the first text, which would be correct
+ * for the second one, must not be used. */
+static void stale_icv(const struct device *dev, const struct keys *keys, unsigned int segments)
 {
 	struct gcm_session *s = CRYPTODEV_GET_SYM_SESS_PRIV(keys->session[0]);
 	const struct gcm_library *own = s->library;
@@ -293,7 +295,7 @@ static void not_worked_on(const struct device *dev, const struct keys *keys, uns
 
 	library = *own;
 	idle.once[1] = idle_once;
-	idle.end[1] = idle_end;
+	idle.finalize[1] = idle_finalize;
 	s->library = &idle;
 	s->once = idle_once;
 	texts = 0;
@@ -310,7 +312,7 @@ static void not_worked_on(const struct device *dev, const struct keys *keys, uns
 	rte_pktmbuf_free(jobs[1].src);
 }
 
-/* Operations that no packet fits. */
+/* Operations whose range exceeds the packet, or has too many segments. */
 static void refused_operations(const struct device *dev, const struct keys *keys)
 {
 	static const struct {
@@ -355,12 +357,12 @@ static void refused(const struct device *dev)
 	keys_open(dev, &keys);
 	refused_calls(dev, &keys);
 	refused_operations(dev, &keys);
-	manners_queue(dev, keys.session[1], describe);
-	not_worked_on(dev, &keys, 1);
-	not_worked_on(dev, &keys, 3);
+	common_full_queue(dev, keys.session[1], describe);
+	stale_icv(dev, &keys, 1);
+	stale_icv(dev, &keys, 3);
 	keys_close(dev, &keys);
-	lacking(dev, 12);
-	lacking(dev, 0);
+	null_addresses(dev, 12);
+	null_addresses(dev, 0);
 }
 
 static void wiped(const struct device *dev)
@@ -368,10 +370,10 @@ static void wiped(const struct device *dev)
 	struct suite suite = {.cipher = OCL_CIPHER_AES_GCM};
 
 	suite_randomize(&suite);
-	manners_wiped(dev, &suite);
+	common_wiped_sessions(dev, &suite);
 }
 
-static void can_do(const struct device *dev)
+static void device_info(const struct device *dev)
 {
 	struct rte_cryptodev_info info;
 
@@ -387,13 +389,13 @@ int main(int argc, char **argv)
 	harness_start();
 	device_open(&dev, "max_nb_queue_pairs=3", 2);
 	jobs_open();
-	can_do(&dev);
+	device_info(&dev);
 	vectors(&dev);
 	random_texts(&dev, argc > 1 ? (unsigned int)atoi(argv[1]) : TEXTS);
-	every_bit(&dev);
+	every_icv_bit(&dev);
 	refused(&dev);
 	wiped(&dev);
-	manners_refused_devices();
+	common_refused_devices();
 	jobs_close();
 	device_close(&dev);
 	harness_stop();

@@ -8,7 +8,7 @@
 
 bool no_aesni;
 unsigned int managers_open;
-void (*manager_begins)(IMB_MGR *mgr);
+void (*manager_initialised)(IMB_MGR *mgr);
 
 IN_FRONT void init_mb_mgr_auto(IMB_MGR *mgr, IMB_ARCH *arch)
 {
@@ -19,8 +19,8 @@ IN_FRONT void init_mb_mgr_auto(IMB_MGR *mgr, IMB_ARCH *arch)
 	real(mgr, arch);
 	if (no_aesni)
 		mgr->features &= ~IMB_FEATURE_AESNI;
-	if (manager_begins)
-		manager_begins(mgr);
+	if (manager_initialised)
+		manager_initialised(mgr);
 }
 
 IN_FRONT IMB_MGR *alloc_mb_mgr(uint64_t flags)
@@ -49,7 +49,7 @@ IN_FRONT void free_mb_mgr(IMB_MGR *mgr)
 
 	*(void **)&real = dlsym(RTLD_NEXT, "free_mb_mgr");
 	CHECK(real);
-	/* One that was refused has computed nothing. */
+	/* A refused manager has not been used, so the driver need not wipe it. */
 	CHECK(no_aesni || is_wiped(mgr));
 	__atomic_fetch_sub(&managers_open, 1, __ATOMIC_RELAXED);
 	real(mgr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file interpose.h
- * In front of ipsec_mb: what it finds out of the CPU, and its managers.
+ * Replaces functions of ipsec_mb: simulates a CPU without AES-NI, and counts managers.
  */
 #ifndef INTERPOSE_H
 #define INTERPOSE_H
@@ -10,8 +10,10 @@
 
 #include <intel-ipsec-mb.h>
 
-extern bool no_aesni;		   /* from now on as on a CPU without */
-extern unsigned int managers_open; /* atomic; one is wiped before it is freed, else the test ends */
-extern void (*manager_begins)(IMB_MGR *mgr); /* is told of one that begins, also again; or NULL */
+extern bool no_aesni; /* managers initialised from now on find no AES-NI */
+/** Number of managers allocated; atomic. Freeing one that is not wiped fails the test. */
+extern unsigned int managers_open;
+/** Called whenever a manager has been initialised, for the first time or again. May be NULL. */
+extern void (*manager_initialised)(IMB_MGR *mgr);
 
 #endif

@@ -31,7 +31,7 @@ static struct rte_mbuf *segment(const uint8_t *data, uint32_t len)
 	char *at;
 
 	CHECK(m);
-	/* At any alignment, where there is room for that. */
+	/* A random alignment, if the buffer has room. */
 	m->data_off = rnd_below(RTE_MIN(64u, m->buf_len - len + 1u));
 	at = rte_pktmbuf_append(m, len);
 	CHECK(at);
@@ -39,7 +39,7 @@ static struct rte_mbuf *segment(const uint8_t *data, uint32_t len)
 	return m;
 }
 
-/* @param cuts  where each segment begins, and the end */
+/* @param cuts  offset of each segment, and of the end */
 static struct rte_mbuf *cut(const uint8_t *data, const uint32_t *cuts, unsigned int segments)
 {
 	struct rte_mbuf *first = segment(data, cuts[1]);

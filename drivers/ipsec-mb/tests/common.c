@@ -6,10 +6,10 @@
 #include <rte_bus_vdev.h>
 
 #include "interpose.h"
-#include "manners.h"
+#include "common.h"
 #include "packet.h"
 
-void manners_wiped(const struct device *dev, const struct suite *suite)
+void common_wiped_sessions(const struct device *dev, const struct suite *suite)
 {
 	unsigned int size = rte_cryptodev_sym_get_private_session_size(dev->id), set = 0;
 	struct rte_cryptodev *driver = rte_cryptodev_pmd_get_dev(dev->id);
@@ -22,15 +22,15 @@ void manners_wiped(const struct device *dev, const struct suite *suite)
 	for (unsigned int i = 0; i < size; i++)
 		set += private[i] != 0;
 	CHECK(set > 256);
-	/* DPDK zeroes it after that; the driver does not count on it. */
+	/* DPDK zeroes the session later; the driver must have wiped it before. */
 	driver->dev_ops->sym_session_clear(driver, session);
 	for (unsigned int i = 0; i < size; i++)
 		CHECK(private[i] == 0);
 	session_free(dev, session);
 }
 
-/* Without AES-NI, what ipsec_mb would do instead takes as long as the key says. */
-void manners_refused_devices(void)
+/* Without AES-NI the time of ipsec_mb's AES depends on the key, so the device is refused. */
+void common_refused_devices(void)
 {
 	unsigned int managers = managers_open;
 
@@ -42,12 +42,12 @@ void manners_refused_devices(void)
 	log_begin();
 	CHECK(rte_vdev_init(DRIVER "_bad", "max_nb_queue_pairs=x") < 0);
 	CHECK(rte_vdev_init(DRIVER "_bad", "no_such_key=1") < 0);
-	CHECK(log_end(DRIVER "_bad: arguments are") == 2);
+	CHECK(log_end(DRIVER "_bad: invalid arguments") == 2);
 	CHECK(rte_cryptodev_count() == 1);
 	CHECK(managers_open == managers);
 }
 
-void manners_queue(const struct device *dev, void *session,
+void common_full_queue(const struct device *dev, void *session,
 		   void (*describe)(struct rte_crypto_op *op))
 {
 	struct rte_crypto_op *ops[DESCRIPTORS + 8], *back[DESCRIPTORS + 8];
@@ -64,7 +64,7 @@ void manners_queue(const struct device *dev, void *session,
 		CHECK(ops[i]);
 		ops[i]->sym->m_src = m;
 		describe(ops[i]);
-		/* The first is without. */
+		/* The first operation has no session. */
 		if (i)
 			CHECK(rte_crypto_op_attach_sym_session(ops[i], session) == 0);
 	}

@@ -2,24 +2,24 @@
 #include <errno.h>
 #include <string.h>
 
-#include "pass.h"
+#include "queue.h"
 
 static struct rte_mempool *pool;
 
-void pass_open(void)
+void queue_open(void)
 {
 	pool = rte_crypto_op_pool_create("operations", RTE_CRYPTO_OP_TYPE_SYMMETRIC, 4095, 0, 16,
 					 SOCKET_ID_ANY);
 	CHECK(pool);
 }
 
-void pass_close(void)
+void queue_close(void)
 {
 	CHECK(rte_mempool_full(pool));
 	rte_mempool_free(pool);
 }
 
-struct rte_crypto_op *pass_operation(void *session, const void *iv, size_t iv_len)
+struct rte_crypto_op *queue_operation(void *session, const void *iv, size_t iv_len)
 {
 	struct rte_crypto_op *op = rte_crypto_op_alloc(pool, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
 
@@ -29,10 +29,10 @@ struct rte_crypto_op *pass_operation(void *session, const void *iv, size_t iv_le
 	return op;
 }
 
-void pass(const struct device *dev, struct rte_crypto_op **ops, unsigned int n,
+void queue_run(const struct device *dev, struct rte_crypto_op **ops, unsigned int n,
 	  enum rte_crypto_op_status *status)
 {
-	struct rte_crypto_op *back[PASS_MOST + 1];
+	struct rte_crypto_op *back[QUEUE_MOST + 1];
 
 	CHECK(rte_cryptodev_enqueue_burst(dev->id, 0, ops, n) == n);
 	CHECK(rte_cryptodev_dequeue_burst(dev->id, 0, back, RTE_DIM(back)) == n);
@@ -43,7 +43,7 @@ void pass(const struct device *dev, struct rte_crypto_op **ops, unsigned int n,
 	}
 }
 
-enum rte_crypto_op_status pass_status(int err)
+enum rte_crypto_op_status queue_status(int err)
 {
 	switch (err) {
 	case 0:

@@ -3,31 +3,32 @@
 
 #include <cryptodev_pmd.h>
 
-#include "../bunch.h"
+#include "../batch.h"
 #include "interpose.h"
 #include "job.h"
 #include "keysets.h"
 #include "qp.h"
 #include "reference.h"
-#include "unreliable.h"
+#include "faulty_library.h"
 
 #define TEXTS 5u
 
 static struct job jobs[TEXTS];
 
-static struct chain_bunch *queue_bunch(const struct device *dev)
+static struct chain_batch *queue_batch(const struct device *dev)
 {
 	struct mb_qp *qp = rte_cryptodev_pmd_get_dev(dev->id)->data->queue_pairs[0];
 
-	return (struct chain_bunch *)qp->scratch;
+	return (struct chain_batch *)qp->scratch;
 }
 
-/* --- where it does less than it is told --- */
+/* --- a library that does not process all texts --- */
 
 static submit_cipher_burst_t real_cipher;
 static submit_hash_burst_t real_hash;
-static uint32_t does; /* so many of them */
-static bool counts_all, says_all; /* says that it has done n; of each text as well */
+static uint32_t does;	 /* number of texts that the library processes */
+static bool counts_all; /* it returns n nevertheless */
+static bool says_all;	 /* it returns n, and sets the status of all jobs to completed */
 
 static uint32_t idle_cipher(IMB_MGR *mgr, IMB_JOB *job, const uint32_t n, const IMB_CIPHER_MODE mode,
 			    const IMB_CIPHER_DIRECTION direction, const IMB_KEY_SIZE_BYTES key_len)
@@ -47,7 +48,7 @@ static uint32_t idle_hash(IMB_MGR *mgr, IMB_JOB *job, const uint32_t n, const IM
 }
 
 static enum idle { CIPHER, HASH, BOTH } idle;
-static unsigned int begun; /* managers, anew */
+static unsigned int resets; /* number of times that a manager was initialised again */
 
 static void set_idle(IMB_MGR *mgr)
 {
@@ -59,7 +60,7 @@ static void set_idle(IMB_MGR *mgr)
 
 static void idle_again(IMB_MGR *mgr)
 {
-	begun++;
+	resets++;
 	set_idle(mgr);
 }
 
@@ -68,13 +69,13 @@ static void make_idle(IMB_MGR *mgr, enum idle which)
 	real_cipher = mgr->submit_cipher_burst_nocheck;
 	real_hash = mgr->submit_hash_burst_nocheck;
 	idle = which;
-	manager_begins = idle_again;
+	manager_initialised = idle_again;
 	set_idle(mgr);
 }
 
 static void make_right(IMB_MGR *mgr)
 {
-	manager_begins = NULL;
+	manager_initialised = NULL;
 	mgr->submit_cipher_burst_nocheck = real_cipher;
 	mgr->submit_hash_burst_nocheck = real_hash;
 }
@@ -87,7 +88,7 @@ static void fill(const struct keys *keys, bool encrypt)
 	}
 }
 
-/* The first, forged, for that reason. */
+/* Forge the first text, so that it need not be decrypted. */
 static void forge_first(void)
 {
 	rte_pktmbuf_free(jobs[0].m);
@@ -95,36 +96,36 @@ static void forge_first(void)
 	job_lay(&jobs[0]);
 }
 
-/* None of them goes well where the library does not do all. What is not authentic it need not decrypt. What
- * it may have kept of them is thrown away, or it would come back among the next ones. */
+/* If the library does not process all texts, all fail, and the driver resets the manager, which may
+ * still hold jobs. Forged texts need not be decrypted. */
 static void fails(const struct device *dev, const struct keys *keys, bool encrypt, enum idle which)
 {
-	struct chain_bunch *bunch = queue_bunch(dev);
+	struct chain_batch *batch = queue_batch(dev);
 	enum rte_crypto_op_status status[TEXTS];
 	bool forged = !encrypt && which == CIPHER;
 	bool done = does >= TEXTS - forged;
-	unsigned int before = begun;
+	unsigned int before = resets;
 
 	fill(keys, encrypt);
 	if (forged)
 		forge_first();
-	make_idle(bunch->mgr, which);
+	make_idle(batch->mgr, which);
 	jobs_enqueue(dev, jobs, TEXTS, status);
-	make_right(bunch->mgr);
-	CHECK(done == (begun == before));
+	make_right(batch->mgr);
+	CHECK(done == (resets == before));
 	CHECK(!forged || status[0] == RTE_CRYPTO_OP_STATUS_AUTH_FAILED);
-	/* The others neither: which of them it has done is not asked. */
+	/* All texts fail, also those that the library has processed. */
 	for (unsigned int i = forged; i < TEXTS; i++)
 		CHECK(status[i] == (done ? RTE_CRYPTO_OP_STATUS_SUCCESS : RTE_CRYPTO_OP_STATUS_ERROR));
 	for (unsigned int i = 0; i < TEXTS; i++)
 		rte_pktmbuf_free(jobs[i].m);
 }
 
-/* The texts verify. Then the same again, where no tag is computed, though the library may say so: those
- * of before, which are right, must not be taken for it, nor the zeros that they have been wiped with. */
+/* Verify texts, and then the same texts with a library that computes no ICV. Neither the ICVs of the
+ * first pass, which would be correct, nor the zeros that they were wiped with, may verify. */
 static void stale_tags(const struct device *dev, const struct keys *keys)
 {
-	struct chain_bunch *bunch = queue_bunch(dev);
+	struct chain_batch *batch = queue_batch(dev);
 	enum rte_crypto_op_status status[TEXTS];
 
 	fill(keys, false);
@@ -135,9 +136,9 @@ static void stale_tags(const struct device *dev, const struct keys *keys)
 			memset(jobs[i].before + jobs[i].icv_at, 0, keys->suite.digest_len);
 		job_lay(&jobs[i]);
 	}
-	make_idle(bunch->mgr, HASH);
+	make_idle(batch->mgr, HASH);
 	jobs_enqueue(dev, jobs, TEXTS, status);
-	make_right(bunch->mgr);
+	make_right(batch->mgr);
 	for (unsigned int i = 0; i < TEXTS; i++)
 		if (i < does)
 			rte_pktmbuf_free(jobs[i].m);
@@ -145,14 +146,14 @@ static void stale_tags(const struct device *dev, const struct keys *keys)
 			job_expect(&jobs[i], status[i],
 				   says_all ? RTE_CRYPTO_OP_STATUS_AUTH_FAILED :
 					      RTE_CRYPTO_OP_STATUS_ERROR);
-	/* And then all is well again. */
+	/* Later texts are processed. */
 	fill(keys, false);
 	jobs_enqueue(dev, jobs, TEXTS, status);
 	for (unsigned int i = 0; i < TEXTS; i++)
 		job_check(&jobs[i], status[i]);
 }
 
-void not_worked_on(const struct device *dev)
+void unprocessed_texts(const struct device *dev)
 {
 	static const enum idle idles[] = {CIPHER, HASH, BOTH};
 	struct keys keys[KEYSETS];
@@ -176,15 +177,15 @@ void not_worked_on(const struct device *dev)
 	keysets_close(dev, keys);
 }
 
-/* --- what is left --- */
+/* --- memory --- */
 
 static bool holds(const void *memory, size_t size, const uint8_t *bytes, size_t n)
 {
 	return memmem(memory, size, bytes, n);
 }
 
-/* Eight bytes of it in any order that the library may have them in: as words of 32 or 64 bits. */
-static void check_gone(const struct chain_bunch *bunch, const uint8_t *digest)
+/* Search the first 8 bytes of a digest, as bytes and as big-endian words of 32 and of 64 bits. */
+static void check_gone(const struct chain_batch *batch, const uint8_t *digest)
 {
 	uint8_t as_is[8], words[8], word[8];
 
@@ -193,13 +194,13 @@ static void check_gone(const struct chain_bunch *bunch, const uint8_t *digest)
 		words[i] = digest[i ^ 3];
 		word[i] = digest[7 - i];
 	}
-	CHECK(!holds(bunch, sizeof(*bunch), as_is, 8));
-	CHECK(!holds(bunch->mgr, imb_get_mb_mgr_size(), as_is, 8));
-	CHECK(!holds(bunch->mgr, imb_get_mb_mgr_size(), words, 8));
-	CHECK(!holds(bunch->mgr, imb_get_mb_mgr_size(), word, 8));
+	CHECK(!holds(batch, sizeof(*batch), as_is, 8));
+	CHECK(!holds(batch->mgr, imb_get_mb_mgr_size(), as_is, 8));
+	CHECK(!holds(batch->mgr, imb_get_mb_mgr_size(), words, 8));
+	CHECK(!holds(batch->mgr, imb_get_mb_mgr_size(), word, 8));
 }
 
-void nothing_left(const struct device *dev)
+void icv_is_wiped(const struct device *dev)
 {
 	for (unsigned int kind = 0; kind < KEYSETS; kind++) {
 		enum rte_crypto_op_status status[TEXTS];
@@ -217,7 +218,7 @@ void nothing_left(const struct device *dev)
 		jobs_enqueue(dev, jobs, TEXTS, status);
 		for (unsigned int i = 0; i < TEXTS; i++) {
 			job_check(&jobs[i], status[i]);
-			check_gone(queue_bunch(dev), digest[i]);
+			check_gone(queue_batch(dev), digest[i]);
 		}
 		keys_close(dev, &keys);
 	}
