@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 
-# CYGNET_TRY_CFLAG(FLAG): append FLAG to CYGNET_CFLAGS if the compiler takes it.
+# CYGNET_TRY_CFLAG(FLAG): append FLAG to CYGNET_CFLAGS if the compiler accepts it.
 AC_DEFUN([CYGNET_TRY_CFLAG], [
   AS_VAR_PUSHDEF([cachevar], [cygnet_cv_cflag_$1])
   AC_CACHE_CHECK([whether $CC accepts $1], [cachevar], [
@@ -43,19 +43,19 @@ AC_DEFUN([CYGNET_ENABLE_WERROR], [
   AS_IF([test "x$enable_werror" != xno], [CYGNET_CFLAGS="$CYGNET_CFLAGS -Werror"])
 ])
 
-# Optimisation across the files of cygnetd, whose stages call each other for each packet. The
-# objects are also usable without, so that each of the unit tests is linked in no time. Only
-# with GCC: Clang's needs another linker.
+# Link-time optimisation of cygnetd, whose files call each other for each packet. Objects are fat:
+# unit tests are linked without LTO, which is faster. Only with GCC, because Clang's LTO needs
+# another linker.
 AC_DEFUN([CYGNET_ENABLE_LTO], [
   AC_ARG_ENABLE([lto],
-    [AS_HELP_STRING([--disable-lto], [do not optimise cygnetd across its files])],
+    [AS_HELP_STRING([--disable-lto], [build cygnetd without link-time optimisation])],
     [], [enable_lto=auto])
   AS_IF([test "x$enable_lto" = xauto], [
     AS_IF([test "x$enable_sanitizers" = xno && ! $CC --version 2>&1 | grep -qi clang],
       [enable_lto=yes], [enable_lto=no])
   ])
   AS_IF([test "x$enable_lto" != xno], [
-    AC_MSG_CHECKING([whether $CC optimises across files])
+    AC_MSG_CHECKING([whether $CC supports link-time optimisation])
     cygnet_saved_cflags="$CFLAGS"
     CFLAGS="$CFLAGS -flto=auto -ffat-lto-objects"
     AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])], [], [enable_lto=no])

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 
-# CYGNET_DPDK: DPDK 22.11 by pkg-config, and the driver headers that Debian
-# does not install. Driver symbols carry no ABI version (node INTERNAL), so the
-# release has to match exactly.
+# CYGNET_DPDK: find DPDK 22.11 with pkg-config, and the driver headers that Debian
+# does not install. Symbols for drivers have no ABI version (node INTERNAL), so the
+# release must match exactly.
 AC_DEFUN([CYGNET_DPDK], [
   PKG_CHECK_MODULES([DPDK], [libdpdk >= 22.11 libdpdk < 22.12])
   DPDK_VERSION=$($PKG_CONFIG --modversion libdpdk)
-  # -march of the build machine comes later, per file or by CFLAGS.
+  # No -march here: it is set per file or by CFLAGS.
   AC_ARG_WITH([dpdk-driver-headers],
     [AS_HELP_STRING([--with-dpdk-driver-headers=DIR],
       [folder with cryptodev_pmd.h, bus_vdev_driver.h and dev_driver.h
-       (default: what testing/fetch-headers left in /var/cache/cygnet)])],
+       (default: those that testing/fetch-headers has put into /var/cache/cygnet)])],
     [DPDK_DRIVER_HEADERS="$withval"],
     [DPDK_DRIVER_HEADERS="${CYGNET_CACHE:-/var/cache/cygnet}/dpdk"])
   AC_MSG_CHECKING([for the DPDK driver headers])
@@ -25,7 +25,7 @@ AC_DEFUN([CYGNET_DPDK], [
   AC_SUBST([DPDK_DRIVER_HEADERS])
   AC_ARG_WITH([pmddir],
     [AS_HELP_STRING([--with-pmddir=DIR],
-      [where DPDK looks for drivers (default: LIBDIR/dpdk/pmds-ABI of the installed DPDK)])],
+      [folder from which DPDK loads drivers (default: LIBDIR/dpdk/pmds-ABI of the installed DPDK)])],
     [pmddir="$withval"],
     [pmddir="$($PKG_CONFIG --variable=libdir libdpdk)/dpdk/pmds-23.0"])
   AC_SUBST([pmddir])
