@@ -1,11 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What child-sas measures.
+"""Samples and report of child-sas.
 
-child_sas.py sample NAME FILE {CHARON-PID KERNEL-TIMES CYGNETD-PID FILE-PREFIX}...: of each side
+child_sas.py sample NAME FILE {CHARON-PID KERNEL-TIMES CYGNETD-PID FILE-PREFIX}...
+    write a sample to FILE: CPU time, memory and calls of charon and cygnetd, for each side
 child_sas.py calls KERNEL-TIMES METHOD
-child_sas.py share FILE FILE: the plugin's of charon's CPU time between two samples, percent
-child_sas.py report COUNT EACH LISTED SIDE FILE...: SIDE is left, right, or empty for both
+    print the number of calls of a method of the plugin
+child_sas.py share FILE FILE
+    print the plugin's share of charon's CPU time between two samples, percent
+child_sas.py report COUNT EACH LISTED SIDE FILE...
+    print the page of the samples; SIDE is left, right, or empty for both
 """
 import json
 import os
@@ -16,7 +20,7 @@ import time
 
 ROW = struct.Struct("16s4Q")  # struct method of kernel-times.c
 SA, POLICY = 512, 192  # bytes in the file (cygnet.h)
-SHARE = 5  # percent of charon's CPU time that setting up SAs may cost in the plugin
+SHARE = 5  # maximum share of the plugin in charon's CPU time while SAs are set up, percent
 
 
 def methods(path):
@@ -30,12 +34,12 @@ def methods(path):
 def process(pid):
     with open(f"/proc/{pid}/status", encoding="ascii") as file:
         anon = next(int(line.split()[1]) for line in file if line.startswith("RssAnon"))
-    # clock_getcpuclockid(3), which Python does not have.
+    # The clock ID of clock_getcpuclockid(3), which Python does not have.
     return {"cpu": time.clock_gettime(~int(pid) << 3 | 2), "memory": anon * 1024}
 
 
 def telemetry(prefix, *commands):
-    """What DPDK's own telemetry of a process answers."""
+    """Send commands to the telemetry socket of a DPDK process. @return the values of the answers"""
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as sock:
         sock.connect(f"/run/dpdk/{prefix}/dpdk_telemetry.v2")
         sock.recv(65536)
@@ -45,7 +49,7 @@ def telemetry(prefix, *commands):
 
 
 def crypto_session(prefix):
-    """Bytes that a session takes, of the devices together."""
+    """@return size of an SA's crypto sessions on all devices, bytes"""
     names = next(telemetry(prefix, "/mempool/list"))
     pools = telemetry(prefix, *(f"/mempool/info,{name}" for name in names
                                 if name.startswith("sessions")))
@@ -62,7 +66,7 @@ def sample(name, path, *sides):
 
 
 def read(path, side=""):
-    """A sample, of both sides or one."""
+    """Read a sample. @param side  left, right, or empty for both"""
     with open(path, encoding="ascii") as file:
         one = json.load(file)
     if side:
@@ -78,18 +82,18 @@ def grown(before, after, side, *keys):
 
 
 def total(before, after, *keys):
-    """Of all sides."""
+    """The growth of a counter between two samples, summed over all sides."""
     return sum(grown(before, after, side, *keys) for side in range(len(after["sides"])))
 
 
 def charon_cpu(before, after):
-    """Without what measuring adds."""
+    """CPU time of charon between two samples, without that of measuring, seconds"""
     return (total(before, after, "charon", "cpu") -
             total(before, after, "methods", "measuring", "cpu"))
 
 
 def of_net(name):
-    """Whether it is what the plugin asks of charon's kernel-net."""
+    """Whether a row is about the plugin's calls to charon's kernel-net interface"""
     return name.startswith("net: ")
 
 
@@ -107,7 +111,7 @@ def spent(before, after, names, what="cpu"):
 
 
 def share(before, after):
-    """The plugin's of charon's CPU time, in percent."""
+    """The plugin's share of charon's CPU time, percent"""
     return 100 * spent(before, after, plugins(after)) / charon_cpu(before, after)
 
 
@@ -126,7 +130,7 @@ def sum_row(before, after, what, names):
 
 
 def table(before, after):
-    """The plugin's methods and jobs between two samples, of all sides together."""
+    """Print a table of the plugin's methods and jobs between two samples, summed over all sides."""
     own, net = plugins(after), nets(after)
     print("| method or job | calls | µs each | longest, ms | CPU, s | of charon's CPU |")
     print("|---|---|---|---|---|---|")
@@ -169,23 +173,23 @@ def report(count, each, listed, side, *paths):
     setup = span("idle", "set up")
     print(f"Both gateways on one machine: {machine()}.\n")
     print(f"- {count:,} CHILD_SAs in {-(-count // each):,} IKE_SAs, {2 * count:,} SAs and "
-          f"{3 * count:,} policies a gateway: up in {setup:.1f} s, "
+          f"{3 * count:,} policies per gateway: established in {setup:.1f} s, "
           f"{1e3 * setup / count:.2f} ms each.")
-    print(f"- A ping through each of them: all answered, in {span('listed', 'pinged'):.1f} s; "
+    print(f"- A ping through each CHILD_SA: all answered, in {span('listed', 'pinged'):.1f} s; "
           "every SA counts one packet.")
-    print(f"- `cygnetctl --json show sad` lists them in {listed} s (with jq to count them).")
-    print(f"- Down again in {span('counted', 'down'):.1f} s, both databases empty.\n")
+    print(f"- `cygnetctl --json show sad` lists the SAs in {listed} s (with jq to count them).")
+    print(f"- All CHILD_SAs deleted in {span('counted', 'down'):.1f} s; both databases are empty.\n")
     print("## Set-up: the plugin's share of charon's CPU time\n")
     table(at["idle"], at["set up"])
-    print("\n## Taking down, of CPU time too\n")
+    print("\n## Deletion: the plugin's share of charon's CPU time\n")
     table(at["counted"], at["down"])
     print("\n## Memory\n")
     print("| what | bytes |\n|---|---|")
     print(f"| an SA in the shared file | {SA} |\n| a policy in it | {POLICY} |")
     print(f"| a CHILD_SA in it: two SAs, three policies | {2 * SA + 3 * POLICY} |")
-    print(f"| charon's heap, a CHILD_SA | {memory('charon') / count:.0f} |")
-    print(f"| cygnetd's heap, what an SA in use adds | {memory('cygnetd') / count / 2:.0f} |")
-    print("| cygnetd's huge pages, an SA's session on each of its devices (taken at the start) | "
+    print(f"| charon's heap, per CHILD_SA | {memory('charon') / count:.0f} |")
+    print(f"| cygnetd's heap, per SA in use | {memory('cygnetd') / count / 2:.0f} |")
+    print("| cygnetd's huge pages, sessions of an SA on all devices (allocated at the start) | "
           f"{at['idle']['sides'][0]['session']} |")
     plugin = share(at["idle"], at["set up"])
     if plugin > SHARE:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether a gateway on veths does what it is measured at: packets go through it, and what comes
-out at the other far end is opened with python3-cryptography, or compared with what was sealed."""
+"""Checks that a gateway on veths encrypts and decrypts correctly: sends packets through it, and
+decrypts its ESP packets with python3-cryptography, or compares its plaintext with what was sent."""
 import ctypes
 import hmac
 import ipaddress
@@ -16,11 +16,11 @@ from traffic import DIRECTIONS, ESP, ETHERNET, HOST, IPV4, OUT_SPI, UDP, WAN, ch
 from veth import FROM, TO
 
 PACKETS = 64
-SIZES = 64, 1408  # of frames, the shortest and the longest
-PATIENCE = 5  # seconds, for a packet to come out
+SIZES = 64, 1408  # the shortest and the longest frame, bytes
+PATIENCE = 5  # longest wait for a packet, seconds
 CLONE_NEWNET = 0x40000000
 EVERY_PROTOCOL, ETHERTYPE_IPV4 = 3, 0x0800
-TTL, PROTOCOL, SUM = 8, 9, 10  # places in an IPv4 header
+TTL, PROTOCOL, SUM = 8, 9, 10  # offsets in an IPv4 header
 
 
 def enter(namespace):
@@ -30,7 +30,7 @@ def enter(namespace):
 
 
 def packet_socket(namespace, device):
-    """In that namespace, though we are not."""
+    """Open a packet socket on a device of another network namespace."""
     with open("/proc/self/ns/net") as own, open(f"/run/netns/{namespace}") as other:
         enter(other)
         try:
@@ -45,7 +45,7 @@ def packet_socket(namespace, device):
 
 
 def plaintext(direction, tunnel):
-    """Packets of a flow, of all sorts of lengths, each with text of its own."""
+    """Packets of a flow, with random lengths and random content."""
     dice = random.Random(3)
     ends = (HOST, tunnel.far_host) if direction == "encap" else (tunnel.far_host, HOST)
     for size in [*SIZES, *(dice.randint(*SIZES) for _ in range(PACKETS - len(SIZES)))]:
@@ -54,8 +54,9 @@ def plaintext(direction, tunnel):
 
 
 def esp_text(tunnel, body):
-    """@param body  of an ESP packet from the gateway
-    @return its plaintext, trailer included, None if it is not whole"""
+    """Verify and decrypt an ESP packet from the gateway.
+    @param body  from the ESP header to the ICV
+    @return      plaintext with the ESP trailer; None if the ICV is wrong"""
     suite, (cipher, auth) = tunnel.suite, tunnel.keys("out")
     end, text = len(body) - suite.icv, ESP + suite.iv
     if suite.akey:
@@ -70,7 +71,8 @@ def esp_text(tunnel, body):
 
 
 def opened(tunnel, packet):
-    """@param packet  ESP in IPv4, from the gateway @return what is in it, None if it is not as it should be"""
+    """Decapsulate an ESP packet from the gateway.
+    @return the inner packet; None if addresses, SPI, ICV, next header or padding are wrong"""
     spi, = struct.unpack_from("!I", packet, IPV4)
     ends = ipaddress.IPv4Address(WAN).packed + ipaddress.IPv4Address(tunnel.peer).packed
     if packet[12:IPV4] != ends or spi != OUT_SPI + tunnel.index:
@@ -83,14 +85,14 @@ def opened(tunnel, packet):
 
 
 def same(packet, sent):
-    """But for what a router changes: hop limit and sum."""
+    """Whether a packet is the one that was sent, except for TTL and header checksum."""
     return (packet is not None and checksum(packet[:IPV4]) == 0 and sent[TTL] - 1 <= packet[TTL] <= sent[TTL] and
             packet[:TTL] + packet[TTL + 1:SUM] == sent[:TTL] + sent[TTL + 1:SUM] and
             packet[SUM + 2:] == sent[SUM + 2:])
 
 
 def next_packet(packets, protocol):
-    """@return the next IPv4 packet of that protocol that comes to a far end, as long as its header says"""
+    """@return the next IPv4 packet of a protocol that a far end receives, without Ethernet padding"""
     while True:
         frame, (_, kind, how, *_) = packets.recvfrom(2048)
         if how != socket.PACKET_OUTGOING and kind == ETHERTYPE_IPV4 and frame[ETHERNET + PROTOCOL] == protocol:
@@ -98,7 +100,8 @@ def next_packet(packets, protocol):
 
 
 def through(gateway, direction):
-    """@return of PACKETS packets, one after the other, what was sent and what came out"""
+    """Send PACKETS packets through a gateway, one after the other.
+    @return for each packet the plaintext that was sent and the plaintext received"""
     tunnel, (port, _) = gateway.tunnels[0], DIRECTIONS[direction]
     protocol = socket.IPPROTO_ESP if direction == "encap" else socket.IPPROTO_UDP
     with (packet_socket(gateway.namespace, FROM[direction]) as near,
@@ -110,12 +113,12 @@ def through(gateway, direction):
 
 
 def compare(gateway, direction):
-    """@return what is wrong with what comes out, "" if nothing is"""
+    """@return a message if a packet is lost or changed, otherwise "" """
     gateway.resume()
     try:
         wrong = [len(sent) for sent, came in through(gateway, direction) if not same(came, sent)]
     except TimeoutError:
-        return "a packet does not come out"
+        return "a packet is lost"
     finally:
         gateway.pause()
-    return f"{len(wrong)} of {PACKETS} packets come out changed, the first of {wrong[0]} bytes" if wrong else ""
+    return f"{len(wrong)} of {PACKETS} packets are changed, the first of {wrong[0]} bytes" if wrong else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page through which net_bench's ports are commanded: driver/control.h, from this side."""
+"""Controls net_bench's ports by shared memory, with the layout of driver/control.h."""
 import mmap
 import struct
 import time
@@ -15,7 +15,7 @@ def offsets(*names):
 
 OFFSET = offsets("go set gap warmup ticks slice ring drain hz queues")
 QUEUES_AT = 8 * 16
-# Within a queue.
+# Offsets within a queue.
 COUNT = offsets("done offered offered_bytes missed no_buffer reserved1 reserved2 reserved3",
                 "received received_bytes returned slices arrived")
 SLICES_AT = 8 * 16
@@ -25,7 +25,7 @@ SIZE = QUEUES_AT + QUEUES * QUEUE_SIZE
 
 
 class Lost(Exception):
-    """The gateway did not finish a run."""
+    """A gateway did not finish a run."""
 
 
 class Control:
@@ -46,14 +46,19 @@ class Control:
         return struct.unpack_from("Q", self.page, QUEUES_AT + queue * QUEUE_SIZE + COUNT[name])[0]
 
     def counts(self, name):
-        """Of each queue."""
+        """A counter of each queue."""
         return [self.count(queue, name) for queue in range(self["queues"])]
 
     def run(self, frames, seconds, rate=0.0, warmup=0.0, slice_s=0.0, drain=0.0, ring=RING):
-        """One run. @param rate packets per second, 0: as many as the gateway polls
-        @param drain seconds that the gateway may hold a packet
-        @param ring  packets that wait in a queue, at a rate
-        @return what was counted"""
+        """Execute a run.
+        @param frames   index of the set of frames
+        @param seconds  length of the measured time
+        @param rate     packets per second; 0: as many as the gateway polls
+        @param warmup   seconds before the measured time
+        @param slice_s  length of a slice, seconds; 0: no slices
+        @param drain    seconds that the gateway may hold a packet
+        @param ring     packets that a queue holds, if a rate is set
+        @return Counted"""
         hz = self["hz"]
         self["set"] = frames
         self["gap"] = round((hz << GAP_SHIFT) / rate) if rate else 0
@@ -70,14 +75,14 @@ class Control:
 
 
 class Counted:
-    """What one run showed."""
+    """The measurements of a run."""
 
     def __init__(self, control, seconds):
         self.hz, self.seconds = control["hz"], seconds
         for name in ("offered", "offered_bytes", "missed", "no_buffer", "received",
                      "received_bytes", "returned", "arrived"):
             setattr(self, name, sum(control.counts(name)))
-        # With several queues each has its own.
+        # Slices are per queue; those of the first queue are used.
         count = min(control.count(0, "slices"), SLICES)
         raw = struct.unpack_from(f"{2 * count}Q", control.page, QUEUES_AT + SLICES_AT)
         self.slices = [(ticks, packets) for ticks, packets in zip(raw[::2], raw[1::2]) if packets]
@@ -87,7 +92,7 @@ class Counted:
 
     @property
     def lost(self):
-        """The share of what was offered that did not come out."""
+        """The share of the offered packets that the gateway did not send."""
         return 1 - self.arrived / self.offered if self.offered else 1.0
 
     @property
@@ -96,19 +101,19 @@ class Counted:
 
     @property
     def cycles(self):
-        """Ticks per packet of the median slice: a slice in which the machine did
-        something else does not shift it."""
+        """Ticks per packet of the median slice, which slices with other load on the machine hardly
+        change."""
         each = sorted(ticks / packets for ticks, packets in self.slices)
         return each[len(each) // 2]
 
     @property
     def mean_size(self):
-        """Of the frames that came in; missed ones have no bytes."""
+        """Mean size of the offered frames, without missed ones, bytes"""
         return self.offered_bytes / max(self.offered - self.missed, 1)
 
     @property
     def gbps(self):
-        """Of what was offered and came out, as it was when it came in."""
+        """Rate of the packets that the gateway has sent, with the sizes at which they were offered."""
         return self.pps * self.mean_size * 8 / 1e9
 
     @property
@@ -117,17 +122,18 @@ class Counted:
         return total / max(sum(self.buckets), 1) * 1e6 / self.hz
 
     def latency_us(self, share):
-        """@param share of the packets, 0.99; 1 is all @return microseconds"""
+        """A percentile of the latency. @param share  0.99 for p99, 1 for the maximum
+        @return microseconds"""
         left = share * sum(self.buckets)
         for bucket, count in enumerate(self.buckets):
             left -= count
             if count and left <= 0:
                 return bucket_ticks(bucket) * 1e6 / self.hz
-        raise Lost("no packet came out")
+        raise Lost("the gateway has sent no packet")
 
 
 def bucket_ticks(bucket):
-    """The upper end of a bucket, ticks."""
+    """The upper bound of a bucket, ticks"""
     if bucket < 2 << BUCKET_BITS:
         return bucket + 1
     power = (bucket >> BUCKET_BITS) - 1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The crypto drivers without a gateway: Debian's dpdk-test-crypto-perf on ours and on DPDK's,
-crypto_aesni_mb being what they are compared with. In turn, round after round; a run of a driver is
-compared with that of crypto_aesni_mb beside it."""
+"""Measures crypto drivers without a gateway, with Debian's dpdk-test-crypto-perf: those of Cygnet
+and of DPDK, in turn, in several rounds. Each run of a driver is compared with the run of
+crypto_aesni_mb in the same round."""
 import os
 import statistics
 import subprocess
@@ -13,12 +13,13 @@ from table import Table
 from traffic import DIRECTIONS
 
 PEER = "crypto_aesni_mb"
-# The tool has only the mean of a measurement. So these are short, some milliseconds, and of those
-# of a run the median counts: what other programs take of the core falls into few.
+# The tool prints only the mean of a measurement. So a run has several measurements of some
+# milliseconds, and their median is used, which other load on the core hardly changes.
 REPEATS = 9
-MANY, FEW = 50000, 4096  # operations of each; of OpenCL's, which may be on the processor
-POOL = 8192  # more than any driver has under way
-LIMIT = 60  # seconds
+# Operations of a measurement: usually, and with crypto_opencl, whose device may be the CPU.
+MANY, FEW = 50000, 4096
+POOL = 8192  # operations; more than any driver has in flight
+LIMIT = 60  # longest time of a run, seconds
 
 GCM = ("--optype aead --aead-algo aes-gcm --aead-key-sz 16 --aead-iv-sz 12 --aead-aad-sz 8 --digest-sz 16 "
        "--aead-op {cipher}")
@@ -28,22 +29,23 @@ WAYS = {"encap": {"cipher": "encrypt", "order": "cipher-then-auth", "auth": "gen
         "decap": {"cipher": "decrypt", "order": "auth-then-cipher", "auth": "verify"}}
 DRIVERS = {"aes128gcm16": (GCM, ["crypto_ipsec_mb_gcm", "crypto_aesni_gcm", PEER, "crypto_opencl"]),
            "aes128-sha1": (CBC, ["crypto_ipsec_mb_chain", PEER, "crypto_opencl"])}
-# It does not decrypt what is not authentic, so of the tool's packets (see vector()) only half of the work.
+# The driver does not decrypt packets with a wrong ICV, which those of the tool have (see vector()), so
+# its decapsulation cannot be measured.
 ENCAP_ONLY = {"crypto_ipsec_mb_chain"}
 COLUMNS = ("suite direction driver bytes rounds cycles mops gbps peer_cycles ratio ratio_low ratio_high "
            "cygnetd_cycles").split()
 
 
 class Run:
-    """What one run of the tool showed of one size."""
+    """The measurements of one size in a run of the tool."""
 
     def __init__(self, size, cycles):
         self.bytes, self.cycles = size, statistics.median(cycles)
 
 
 def vector(path, longest):
-    """The tool verifies a digest only with a file; of that it takes keys and lengths alone, so each
-    operation's digest is found to be wrong, at the end of the same work."""
+    """Write a vector file, without which the tool does not verify digests. The tool uses only keys and
+    lengths of it, so each operation fails with a wrong digest, after the same amount of work."""
     sizes = {"plaintext": longest, "ciphertext": longest, "cipher_key": 16, "cipher_iv": 16, "auth_key": 64}
     with open(path, "w") as file:
         for name, size in sizes.items():
@@ -60,7 +62,7 @@ def eal(options, driver):
 
 
 def measure(options, driver, suite, direction, sizes, file):
-    """@return for each size what the tool said"""
+    """Run the tool. @return a Run for each size"""
     way = WAYS[direction]
     words = DRIVERS[suite][0].format(**way).split()
     if way["auth"] == "verify" and "--auth-op" in words:
@@ -86,7 +88,7 @@ def has_opencl(options):
 
 
 def rounds(options, suite, drivers, directions, sizes, gateway, number):
-    """@return by direction, driver and size the runs; those of cygnetd as a driver's"""
+    """@return {(direction, driver, size): runs}, including runs of cygnetd as the driver "cygnetd" """
     runs = {}
     with tempfile.NamedTemporaryFile() as file:
         vector(file.name, max(sizes))
@@ -111,7 +113,9 @@ def row(mine, peers, gateways):
 
 
 def compare(options, started, out):
-    """@param started  suite, mixes, directions: starts cygnetd with one tunnel"""
+    """Write the table of all drivers.
+    @param started  context manager that starts cygnetd with one tunnel; parameters: suite, mixes,
+                    directions"""
     sizes = sorted(int(size) for size in options.sizes or ["64", "512", "1408"])
     directions = [direction for direction in DIRECTIONS if direction in options.directions]
     opencl, table = has_opencl(options), Table(out, COLUMNS)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The gateways that are compared, each with net_bench's ports. Only one runs at a
-time: the others are stopped by a signal."""
+time; the others are stopped by SIGSTOP."""
 import os
 import shutil
 import signal
@@ -10,16 +10,16 @@ import time
 from control import Control
 from traffic import FAR_HOSTS, HOST, LAN, LAN_PORT, PEERS, ROUTER, WAN, WAN_PORT
 
-MAC = "02:00:00:00:01:0{port}"  # of what is behind a port
-GCM, CHAIN = OURS = "crypto_ipsec_mb_gcm", "crypto_ipsec_mb_chain"  # the other drivers are DPDK's
+MAC = "02:00:00:00:01:0{port}"  # of the neighbour at a port
+GCM, CHAIN = OURS = "crypto_ipsec_mb_gcm", "crypto_ipsec_mb_chain"  # Cygnet's drivers; others are DPDK's
 
-
-# The kernel takes the core from a real-time program that has it for 95 percent of a second.
+# Pause after a measurement with real-time priority, as a share of its time: the kernel throttles
+# real-time programs that use more than 95 percent of a second.
 REST = 0.15
 
-# A program that is stopped by a signal would outlive us when we are killed.
+# Kill a gateway when this program dies: a stopped process would never end.
 MORTAL = ("setpriv", "--pdeathsig", "KILL")
-FEW = 4000  # tunnels: an SA each way finds room among cygnetd's usual number of sessions
+FEW = 4000  # number of tunnels for which cygnetd's default number of sessions is enough
 
 
 def ip(*words):
@@ -27,18 +27,18 @@ def ip(*words):
 
 
 class Gateway:
-    """A process with two ports, and the page that commands them."""
+    """A gateway process with two ports, and the shared memory that controls them."""
     name, ready = "", ""
-    mtu = 1600  # of the port to the other end: the longest frame of CSIT's IMIX, and ESP around it
+    mtu = 1600  # of the WAN port: enough for the longest frame of CSIT's IMIX in ESP
 
     def __init__(self, options, work, sets, tunnels, device):
-        """@param device  the crypto driver that does the tunnels' packets"""
+        """@param device  crypto driver for the tunnels' packets"""
         self.options, self.tunnels, self.device = options, tunnels, device
         self.build = self.which_build()
         self.work = os.path.join(work, self.name)
         os.makedirs(self.work)
         self.prefix = f"cyg-{os.getpid()}-bench-{self.name}"
-        # The same for all: an older build's may have another control page.
+        # All gateways use the same driver: that of another build may have another control.h.
         self.driver = f"{options.build}/.libs/librte_net_bench.so"
         self.log = f"{self.work}/log"
         self.control = Control(f"{self.work}/control")
@@ -53,7 +53,7 @@ class Gateway:
                 for port in (LAN_PORT, WAN_PORT)]
 
     def device_words(self):
-        """EAL's, for the crypto device."""
+        """EAL's arguments for the crypto device"""
         library = f"{self.build}/root/lib/dpdk/librte_{self.device}.so"
         return (["-d", library] if self.device in OURS else []) + ["--vdev", f"{self.device}0"]
 
@@ -90,7 +90,10 @@ class Gateway:
         self.process.send_signal(signal.SIGCONT)
 
     def run(self, frames, seconds, lead=0.0, **options):
-        """control.py's. @param lead  seconds at the same rate right before, which count in nothing"""
+        """Resume the gateway, execute a run, and pause it again.
+        @param lead     seconds of a run with the same parameters before, whose results are dropped
+        @param options  of Control.run()
+        @return Counted"""
         self.resume()
         start = time.monotonic()
         try:
@@ -103,7 +106,7 @@ class Gateway:
                 time.sleep(REST * (time.monotonic() - start))
 
     def hold_core(self):
-        """Above all other programs, until it is paused."""
+        """Give all threads real-time priority, so that no other program gets the core."""
         for tid in os.listdir(f"/proc/{self.process.pid}/task"):
             os.sched_setscheduler(int(tid), os.SCHED_FIFO, os.sched_param(1))
 
@@ -140,7 +143,7 @@ class Cygnetd(Gateway):
     def command(self):
         count = len(self.tunnels)
         with open(f"{self.work}/conf", "w") as conf:
-            # Older builds do not know them, and need not with so few.
+            # Older builds do not have these options, and few tunnels do not need them.
             sessions = f"sessions = {2 * count}\nflows = {4 * count}\n" if count > FEW else ""
             conf.write(CONFIG.format(work=self.work, sessions=sessions, sas=2 * count + 16,
                                      policies=3 * count + 16,
@@ -169,13 +172,13 @@ class Cygnetd(Gateway):
         return [line for tunnel in self.tunnels for line in tunnel.sadb_lines()]
 
     def show(self, what):
-        """@return what cygnetctl shows, as text"""
+        """@return output of cygnetctl show"""
         return self.in_namespace(f"{self.build}/root/bin/cygnetctl", "-c", f"{self.work}/conf",
                                  "show", what, capture_output=True, text=True).stdout
 
 
 class Other(Cygnetd):
-    """Of another build."""
+    """cygnetd of another build"""
     name = "other"
 
     def which_build(self):
@@ -183,7 +186,7 @@ class Other(Cygnetd):
 
 
 class Secgw(Gateway):
-    """DPDK's example, in library mode."""
+    """DPDK's example ipsec-secgw in library mode"""
     name, ready = "ipsec-secgw", "entering main loop"
 
     def program(self):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Huge pages for the gateways, as long as they run."""
+"""Reserves huge pages while the gateways run."""
 import contextlib
 import re
 
 PAGES = "/proc/sys/vm/nr_hugepages"
-ENOUGH_PAGES = 1024  # of 2 MiB: two gateways with many SAs
+ENOUGH_PAGES = 1024  # pages of 2 MiB for two gateways with many SAs
 
 
 def number_in(path, pattern=r"(\d+)"):
@@ -14,7 +14,8 @@ def number_in(path, pattern=r"(\d+)"):
 
 @contextlib.contextmanager
 def huge_pages():
-    """So many free ones, and their number as it was, unless another program has changed it."""
+    """Reserve ENOUGH_PAGES free pages. Afterwards restore the number of pages, unless another program
+    has changed it."""
     before = number_in(PAGES)
     want = before + max(0, ENOUGH_PAGES - number_in("/proc/meminfo", r"HugePages_Free:\s+(\d+)"))
     set_pages(want)

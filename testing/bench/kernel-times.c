@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file kernel-times.c
- * LD_PRELOAD for charon: how often it calls the methods of its kernel-ipsec plugin, whichever
- * that is, and how long they take; and the same of the jobs that the plugin has charon's
- * threads do. The plugin itself is not changed.
+ * A library for LD_PRELOAD in charon. It counts and times the calls of the methods of the
+ * kernel-ipsec plugin, and the jobs of this plugin in charon's threads. It works with any
+ * kernel-ipsec plugin, without changes to it.
  *
- * What the plugin asks of charon's kernel-net meanwhile, which is another plugin's, counts in
- * rows of its own, "net: " in front, and not in those of the plugin's methods.
+ * Calls of the plugin to charon's kernel-net interface, which another plugin implements, count
+ * in rows of their own, whose names start with "net: ", and not in those of the plugin's methods.
  *
- * The totals are in the file that KERNEL_TIMES names, for anybody to read at any time: a row
- * of struct method for each. The last one is what measuring itself adds to charon's time.
+ * The totals are in the file in the environment variable KERNEL_TIMES, which can be read at any
+ * time: one struct method for each row. The last row is the time that measuring adds to charon's.
  */
 #define _GNU_SOURCE /* RTLD_NEXT */
 
@@ -27,21 +27,24 @@ enum { GET_FEATURES, GET_SPI, ADD_SA, UPDATE_SA, QUERY_SA, DEL_SA, ADD_POLICY, Q
        DEL_POLICY, EVENTS, TIMERS, NET_ADDRESS, NET_NEXTHOP, NET_INTERFACE, NET_ADD_ROUTE,
        NET_DEL_ROUTE, MEASURING, METHODS };
 
-/* Nanoseconds; of the thread, and as time passes. */
+/* Totals of a method. Times are in nanoseconds. */
 struct method {
 	char name[16];
-	uint64_t calls, cpu, elapsed, longest;
+	uint64_t calls;
+	uint64_t cpu;	  /* CPU time of the thread */
+	uint64_t elapsed; /* by the clock */
+	uint64_t longest; /* elapsed time of the longest call */
 };
 
+/* A time, or a duration, in nanoseconds: CPU time of the thread, and by the clock. */
 struct span {
 	uint64_t cpu, elapsed;
 };
 
-/* The thread: whether it is in one of the plugin's methods, and what it has spent in kernel-net
- * and in measuring that meanwhile. */
+/* State of the thread. */
 static __thread struct {
-	bool inside;
-	struct span spent;
+	bool inside;	   /* a method of the plugin is running */
+	struct span spent; /* time of kernel-net, and of measuring it, within this method */
 } net;
 
 static const char *const names[METHODS] = {"get_features", "get_spi", "add_sa", "update_sa",
@@ -51,10 +54,10 @@ static const char *const names[METHODS] = {"get_features", "get_spi", "add_sa", 
 					   "net: del_route", "measuring"};
 static struct method *methods;
 static kernel_ipsec_constructor_t constructor;
-static kernel_ipsec_t plugin;     /* its own methods */
-static kernel_interface_t kernel; /* and charon's */
-static uint64_t own_cpu;   /* nanoseconds of a measurement that it counts, */
-static uint64_t whole_cpu; /* and all of them */
+static kernel_ipsec_t plugin;     /* original methods of the plugin */
+static kernel_interface_t kernel; /* original methods of charon's kernel interface */
+static uint64_t own_cpu;   /* CPU time of a measurement that it counts itself, nanoseconds */
+static uint64_t whole_cpu; /* CPU time of a measurement, nanoseconds */
 
 static uint64_t now(clockid_t clock)
 {
@@ -83,7 +86,7 @@ static void count(int which, uint64_t cpu, uint64_t elapsed)
 	__atomic_fetch_add(&m->calls, 1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&m->cpu, cpu, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&m->elapsed, elapsed, __ATOMIC_RELAXED);
-	if (elapsed > m->longest) /* of two at once one may be missed */
+	if (elapsed > m->longest) /* not atomic: of two calls at once one may be missed */
 		m->longest = elapsed;
 }
 
@@ -94,7 +97,7 @@ static void end(int which, struct span start)
 	uint64_t others = own_cpu + net.spent.cpu;
 
 	net.inside = false;
-	/* One that waits for events is not what anybody waits for. */
+	/* The elapsed time of the event job is time without events. */
 	count(which, cpu > others ? cpu - others : 0, which == EVENTS ? 0 : elapsed);
 	count(MEASURING, whole_cpu, 0);
 }
@@ -116,7 +119,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Of many, the least: nothing came in between. */
+/* Measure the time of a measurement: the shortest of many, which was not interrupted. */
 static void calibrate(void)
 {
 	own_cpu = whole_cpu = UINT64_MAX;
@@ -200,7 +203,7 @@ static status_t del_policy(kernel_ipsec_t *this, kernel_ipsec_policy_id_t *id,
 	TIMED(DEL_POLICY, del_policy(this, id, data));
 }
 
-/* --- kernel-net, for the plugin and for charon itself, which is not measured --- */
+/* --- kernel-net; measured if the plugin calls it, not if charon does --- */
 
 #define TIMED_NET(which, type, call)      \
 	struct span start;                \
@@ -273,12 +276,12 @@ static bool open_totals(void)
 	return true;
 }
 
-/* The plugin's object with our methods in the place of its own. */
+/* Construct the plugin's object, and replace its methods by the timed ones. */
 static kernel_ipsec_t *construct(void)
 {
 	kernel_ipsec_t *this;
 
-	/* Before it makes jobs. */
+	/* The file must exist before the plugin creates jobs. */
 	if (!open_totals())
 		return constructor();
 	calibrate();
@@ -335,7 +338,7 @@ static void cleanup_job(void *data)
 	free(job);
 }
 
-/* Whether it is where the plugin's constructor is. */
+/* Whether a callback is in the same library as the plugin's constructor. */
 static bool of_plugin(callback_job_cb_t callback)
 {
 	Dl_info its, plugins;
@@ -344,7 +347,7 @@ static bool of_plugin(callback_job_cb_t callback)
 	       its.dli_fbase == plugins.dli_fbase;
 }
 
-/* In the place of libstrongswan's. */
+/* Replaces libstrongswan's function. */
 callback_job_t *callback_job_create_with_prio(callback_job_cb_t callback, void *data,
 					      callback_job_cleanup_t cleanup,
 					      callback_job_cancel_t cancel, job_priority_t prio)
@@ -371,7 +374,7 @@ callback_job_t *callback_job_create(callback_job_cb_t callback, void *data,
 
 /* --- */
 
-/* In the place of libcharon's. The first plugin that comes is the one that charon uses. */
+/* Replaces libcharon's function. charon uses the first plugin that registers. */
 bool kernel_ipsec_register(plugin_t *self, plugin_feature_t *feature, bool reg, void *data)
 {
 	bool (*real)(plugin_t *, plugin_feature_t *, bool, void *) =

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measurements in turn, and what they say together."""
+"""Measures gateways in turn, and summarises the rounds."""
 import statistics
 
-# Seconds. A slice is shorter than the turns that a scheduler gives: on a core that
-# others use too most slices are still the gateway's alone.
+# Times are in seconds. A slice is shorter than a scheduler's time slices, so that on a core with
+# other load the gateway runs alone in most slices.
 WARMUP, SLICE = 0.02, 0.0001
-DRAIN = 0.001  # that a gateway may hold packets, to send them together
-# Per tunnel: until what is decided about its flows is decided, and is so again at its own pace.
+DRAIN = 0.001  # longest time that a gateway may hold packets for a batch
+# Per tunnel: warm-up in which the gateway's flow cache learns its flow, and shortest measured time.
 LEARN, LAST = 2e-5, 3e-5
-ENOUGH, TRIES = 100, 20  # slices, runs
-MANY = 0.1  # packets that are dropped: then it is the gateway that is slow
+ENOUGH, TRIES = 100, 20  # minimum number of slices, maximum number of runs
+MANY = 0.1  # share of lost packets from which a run is not repeated: the gateway is slow
 
 
 def throughput(gateway, number, seconds, tunnels=1):
-    """At full rate; again where the gateway hardly got the core.
-    @return what was counted"""
+    """Measure at full rate. Repeat if the gateway got too little of the core.
+    @return Counted"""
     for _ in range(TRIES):
         counted = gateway.run(number, max(seconds, tunnels * LAST), warmup=WARMUP + tunnels * LEARN,
                               slice_s=SLICE, drain=DRAIN)
@@ -24,9 +24,9 @@ def throughput(gateway, number, seconds, tunnels=1):
 
 
 def pairs(gateways, number, seconds, rounds, tunnels=1):
-    """A B A B ...: each round measures every gateway once, for so many seconds or, with many
-    tunnels, as long as it takes.
-    @return per gateway the list of runs"""
+    """Measure the gateways in turn (A B A B ...), each once per round.
+    @param seconds  of a measurement; longer with many tunnels
+    @return         list of runs for each gateway"""
     runs = [[] for _ in gateways]
     for _ in range(rounds):
         for gateway, mine in zip(gateways, runs):
@@ -43,5 +43,5 @@ def spread(values):
 
 
 def ratios(ours, theirs):
-    """How many times the packets per cycle of theirs, run by run."""
+    """Ratios of packets per cycle, ours to theirs, of each round"""
     return [b.cycles / a.cycles for a, b in zip(ours, theirs)]

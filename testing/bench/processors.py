@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How fast each processor is at the moment. Those of a virtual machine are often threads of cores
-whose other thread somebody else has, and then do half of what they would."""
+"""Measures how fast each processor is at the moment. Processors of a virtual machine are often
+hyperthreads, which are half as fast while another machine uses the other thread of the core."""
 import hashlib
 import multiprocessing
 import os
 import time
 
-BLOCK = bytes(16384)  # stays in the first cache
+BLOCK = bytes(16384)  # fits into the L1 cache
 
 
 def speed(processor, begin, seconds, speeds):
-    """Blocks that it hashes in a second."""
+    """Measure how many blocks a processor hashes per second."""
     os.sched_setaffinity(0, {processor})
     while time.monotonic() < begin:
         pass
@@ -22,7 +22,7 @@ def speed(processor, begin, seconds, speeds):
 
 
 def measure(seconds=0.25):
-    """All at the same time. @return the speed of each"""
+    """Measure all processors at the same time. @return speed of each, blocks per second"""
     every = sorted(os.sched_getaffinity(0))
     speeds = multiprocessing.Array("d", every[-1] + 1)
     begin = time.monotonic() + 0.1
@@ -35,7 +35,7 @@ def measure(seconds=0.25):
 
 
 def fact():
-    """A line about them."""
+    """@return a line with the slowest, fastest and median speed"""
     speeds = sorted(measure())
-    return (f"processors, thousand blocks of {len(BLOCK)} B that each hashes in a second: "
+    return (f"processors, thousand blocks of {len(BLOCK)} B hashed per second by each: "
             f"{speeds[0] / 1e3:.0f} to {speeds[-1] / 1e3:.0f}, median {speeds[len(speeds) // 2] / 1e3:.0f}")

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""RFC 2544: the highest rate without loss (26.1), and latency at shares of it (26.2)."""
+"""RFC 2544: throughput (26.1), the highest rate without loss, and latency at shares of it (26.2)."""
 import dataclasses
 import itertools
 
 from control import Counted
 from measure import DRAIN, WARMUP, spread, throughput
 
-PRECISION = 0.02  # of the highest rate
-FULL = 0.1  # seconds, of the measurement that tells where to begin
-LOWEST = 0.005  # share of the rate to begin with: below that the search is given up
-# A share that a moment in which the machine does something else can cost, so it is tried again.
-STALL = 0.01
-LOADS = (0.1, 0.5, 0.9)  # and 1, which is the trial that found the rate
+PRECISION = 0.02  # of the highest rate, as a share of it
+FULL = 0.1  # seconds of the measurement at full rate, whose rate is the first trial's
+LOWEST = 0.005  # share of the first trial's rate at which the search ends without a result
+STALL = 0.01  # loss below which a trial is repeated: other load on the machine may have caused it
+LOADS = (0.1, 0.5, 0.9)  # shares of the highest rate; 1 is the trial that found the rate
 LATENCIES = (("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999), ("max", 1))
 SIDES = ("cygnetd", "peer")
 COLUMNS = ["suite", "device", "peer_device", "direction", "frame", "rounds", "tolerated", "load",
@@ -21,13 +20,13 @@ COLUMNS = ["suite", "device", "peer_device", "direction", "frame", "rounds", "to
 
 @dataclasses.dataclass(frozen=True)
 class Point:
-    """What a gateway did at a rate, packets per second."""
+    """Measurements of a gateway at a rate, packets per second."""
     rate: float
     counted: Counted
 
 
 class Trials:
-    """One gateway's, with one set of frames."""
+    """Trials of a gateway with a set of frames."""
 
     def __init__(self, gateway, number, seconds):
         self.gateway, self.number, self.seconds = gateway, number, seconds
@@ -37,7 +36,7 @@ class Trials:
         return self.gateway.run(self.number, self.seconds, lead=WARMUP, rate=rate, drain=DRAIN)
 
     def holds(self, rate, tolerated):
-        """@return whether no more than that share is lost at the rate, once of two trials"""
+        """Whether at most the tolerated share of packets is lost at a rate, in one of two trials"""
         if rate not in self.done:
             self.done[rate] = self.run(rate)
         if tolerated < self.done[rate].lost < STALL:
@@ -45,8 +44,8 @@ class Trials:
         return self.done[rate].lost <= tolerated
 
     def highest(self, start, tolerated):
-        """From a rate to begin with up or down, in steps that grow, then halving.
-        @return the Point of the highest rate, None if even the lowest loses more"""
+        """Search the highest rate: from a first rate up or down in growing steps, and then by bisection.
+        @return its Point, None if more is lost at all rates"""
         low, high, rate, step = 0.0, float("inf"), start, PRECISION
         while low < high * (1 - PRECISION):
             if rate < start * LOWEST:
@@ -64,14 +63,15 @@ class Trials:
 
 
 def one_round(trials, full, tolerances, starts):
-    """@param starts  by tolerance the rate found before, to begin with; that found now takes its place
-    @return Points by tolerated loss and load"""
+    """Search the highest rate for each tolerated loss, and measure latencies.
+    @param starts  {tolerated loss: rate found in the last round}, updated
+    @return        {(tolerated loss, load): Point}"""
     points, near = {}, full
     for tolerated in sorted(tolerances, reverse=True):
         points[tolerated, 1] = found = trials.highest(starts.get(tolerated, near), tolerated)
         if found:
             starts[tolerated] = near = found.rate
-    # A moment's loss in one search may have ended below what another found to hold.
+    # A short loss may end a search below the rate that another search with less tolerance has found.
     for less, more in itertools.pairwise(sorted(tolerances)):
         points[more, 1] = max(points[less, 1], points[more, 1], key=lambda point: point.rate if point else 0)
     best = points[tolerances[0], 1]
@@ -81,7 +81,7 @@ def one_round(trials, full, tolerances, starts):
 
 
 def rounds_of(gateways, number, seconds, tolerances, rounds):
-    """A B A B ... @return per gateway the Points of each round"""
+    """Measure the gateways in turn (A B A B ...). @return for each gateway the Points of each round"""
     full = [throughput(gateway, number, FULL) for gateway in gateways]
     starts, found = [{} for _ in gateways], [[] for _ in gateways]
     for _ in range(rounds):
@@ -92,7 +92,8 @@ def rounds_of(gateways, number, seconds, tolerances, rounds):
 
 
 def side(name, points):
-    """A gateway's columns: of shares of its packets the median of the rounds, of the rest the worst."""
+    """Columns of a gateway: the median of the rounds for percentiles, and the worst round for maximum and
+    loss."""
     row = {f"{name}_mpps": spread([point.rate for point in points])[0] / 1e6}
     for what, share in LATENCIES:
         each = [point.counted.latency_us(share) for point in points]
@@ -101,9 +102,10 @@ def side(name, points):
 
 
 def rows(gateways, number, seconds, tolerances, rounds):
-    """@param tolerances  shares that may be lost; latency is at shares of the rate for the first
-    @return rows of a table, with what is the same in all to be added; without numbers where a
-    gateway loses too much at any rate"""
+    """@param tolerances  tolerated shares of lost packets; latency is measured at shares of the highest
+                       rate for the first one
+    @return rows of the table, to which the caller adds the columns that are the same in all; without
+            numbers if a gateway loses too much at all rates"""
     found = rounds_of(gateways, number, seconds, tolerances, rounds)
     loads = [(tolerances[0], load) for load in (*LOADS, 1)] + [(tolerated, 1) for tolerated in tolerances[1:]]
     for tolerated, load in loads:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where a gateway's lcore spends its time: perf samples it by the clock (a virtual
-machine need not have counters), each sample counts for the function it hit."""
+"""Measures in which stages and functions a gateway's lcore spends its time: perf takes
+samples by the clock, because a virtual machine may have no hardware counters."""
 import collections
 import fnmatch
 import glob
@@ -10,12 +10,12 @@ import subprocess
 
 from table import fault
 
-RATE = 15000  # samples a second
+RATE = 15000  # samples per second
 SECONDS = 3
-ENOUGH = 2000  # samples: also where others have most of the core
+ENOUGH = 2000  # minimum number of samples, which is also reached with other load on the core
 
-# What a function of our own belongs to is said by its source file, which lasts longer than
-# its name: LTO clones and renames.
+# The stage of a function of Cygnet, by its source file: names of functions change more often, and
+# LTO renames and clones functions.
 FILES = (
     ("port: frame into a buffer", "driver/source.c"),
     ("port: count and free", "driver/*.c"),
@@ -36,7 +36,7 @@ FILES = (
 # Functions into which the compiler puts so much of another file that they count as that.
 INLINED = {"poll_wire": "dataplane/path/fast/receive.c", "turn": "dataplane/path/fast/receive.c"}
 
-# The others', and what has no source file: the first pattern that fits "library function".
+# The stage of other functions, without source file: the first pattern that matches "library function".
 STAGES = (
     ("port: frame into a buffer", r"net_bench.* source"),
     ("port: count and free", r"net_bench|rte_pktmbuf_(free|detach)|mempool|free_pkts| rte_mbuf"),
@@ -53,12 +53,12 @@ STAGES = (
     ("kernel", r"kernel|\[unknown\] "),
 )
 OTHER = "other"
-RARE = 0.01  # share of a function below which nobody has to name it
-MOST = 0.05  # share that the unnamed may have together
+RARE = 0.01  # share of a function from which it must have a stage
+MOST = 0.05  # maximum share of all functions without a stage
 
 
 def sources(gateway):
-    """@return {(file name, function): source file}, of what was built with debugging information"""
+    """@return {(file name, function): source file} of functions with debugging information"""
     found = {}
     for program in (f"{gateway.build}/root/sbin/cygnetd", gateway.driver,
                     *glob.glob(f"{gateway.build}/root/lib/libcygnet.so*"),
@@ -81,7 +81,7 @@ def stage_of(library, function, source=None):
 
 
 def cpu_times(pid):
-    """@return ticks of user time by thread"""
+    """@return {thread: ticks of user time}"""
     used = {}
     for tid in os.listdir(f"/proc/{pid}/task"):
         with open(f"/proc/{pid}/task/{tid}/stat") as stat:
@@ -90,8 +90,8 @@ def cpu_times(pid):
 
 
 def worker_thread(gateway, number):
-    """The lcore's: the one that uses most CPU time while packets flow; the main thread may have used
-    more before."""
+    """The lcore's thread: the one that uses most CPU time during a run. (The main thread may have used
+    more before.)"""
     before = cpu_times(gateway.process.pid)
     gateway.run(number, 0.2)
     after = cpu_times(gateway.process.pid)
@@ -99,7 +99,7 @@ def worker_thread(gateway, number):
 
 
 def record(gateway, number, path):
-    """Sample while packets flow."""
+    """Record samples during a run."""
     with subprocess.Popen(["perf", "record", "-q", "-e", "cpu-clock", "-F", str(RATE), "-g", "-t",
                            worker_thread(gateway, number), "-o", path, "--", "sleep", str(SECONDS)],
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as perf:
@@ -108,7 +108,7 @@ def record(gateway, number, path):
 
 
 def samples(path):
-    """@return for each sample the (library, function) of its frames, innermost first"""
+    """@return for each sample a list of (library, function) of its stack frames, innermost first"""
     script = subprocess.run(["perf", "script", "-i", path, "-F", "ip,sym,dso"], check=True,
                             capture_output=True, text=True).stdout
     for block in script.split("\n\n"):
@@ -122,7 +122,7 @@ def samples(path):
 
 
 def caller(frames):
-    """Who, of the gateway's own functions, called what was hit."""
+    """The innermost function of the gateway's program that called the sampled one."""
     for library, function in frames[1:]:
         if library in ("cygnetd", "ipsec-secgw") and not function.startswith("route_lookup"):
             return function
@@ -130,8 +130,8 @@ def caller(frames):
 
 
 def tally(path, source):
-    """@param source  of functions, as sources() has it
-    @return shares by stage, and by stage, function and caller"""
+    """@param source  result of sources()
+    @return {stage: share} and {(stage, function, caller): share}"""
     stages, functions = collections.Counter(), collections.Counter()
     for frames in samples(path):
         library, function = frames[0]
@@ -148,7 +148,7 @@ def tally(path, source):
 
 
 def unnamed(stages, functions):
-    """@return lines about the functions that FILES and STAGES should name and do not"""
+    """@return lines about the functions that have no stage in FILES and STAGES"""
     shares = collections.Counter()
     for (stage, function, _), share in functions.items():
         if stage == OTHER:
@@ -156,17 +156,17 @@ def unnamed(stages, functions):
     missed = [f"{function} {100 * share:.1f} %" for function, share in shares.most_common() if share >= RARE]
     if missed or stages.get(OTHER, 0) >= MOST:
         missed = missed or [f"{function} {100 * share:.1f} %" for function, share in shares.most_common(8)]
-        fault(f"not named in stages.py: {', '.join(missed)}")
-        yield f"**Not named in stages.py: {', '.join(missed)}**"
+        fault(f"without a stage in stages.py: {', '.join(missed)}")
+        yield f"**Without a stage in stages.py: {', '.join(missed)}**"
         yield ""
 
 
 def report(gateway, number, work, cycles):
-    """@param cycles a packet, without perf @return lines of Markdown"""
+    """@param cycles  per packet, measured without perf @return lines of Markdown"""
     path = os.path.join(work, "perf.data")
     record(gateway, number, path)
     stages, functions = tally(path, sources(gateway))
-    yield f"{gateway.name}: {cycles:.0f} cycles a packet"
+    yield f"{gateway.name}: {cycles:.0f} cycles per packet"
     yield ""
     yield from unnamed(stages, functions)
     yield "| stage | function, called by | cycles | share |"

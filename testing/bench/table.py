@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Results: CSV that says where, when and how, and pictures of it."""
+"""CSV files of results, with machine, date and command, and pictures of them."""
 import csv
 import datetime
 import os
@@ -17,7 +17,7 @@ def machine():
 
 def commit():
     top = os.path.dirname(os.path.abspath(__file__))
-    if os.path.exists(f"{top}/commit"):  # carried to where there is no git
+    if os.path.exists(f"{top}/commit"):  # written by on-device pack
         with open(f"{top}/commit") as file:
             return file.read().strip()
     named = subprocess.run(["git", "-C", top, "describe", "--always", "--dirty"], check=False,
@@ -26,7 +26,7 @@ def commit():
 
 
 def words():
-    """The command's, without the folders of this machine."""
+    """The arguments of the command, without folders of this machine"""
     own = ("--build", "--programs", "--out", "--work", "--secgw")
     return [word for before, word in zip(sys.argv, sys.argv[1:]) if before not in own and word not in own]
 
@@ -41,7 +41,7 @@ def facts(more=()):
             f"# command: {command}\n" + "".join(f"# {line}\n" for line in more))
 
 
-faults = []  # what is wrong with the results, line by line
+faults = []  # lines about what is wrong with the results
 
 
 def fault(text):
@@ -50,8 +50,8 @@ def fault(text):
 
 
 class Table:
-    """A CSV file that grows row by row, and is shown as it does.
-    @param shown  columns of which a new value is shown; without them all rows are"""
+    """A CSV file. Rows are also printed when they are added.
+    @param shown  print only rows in which the value of one of these columns changes; default: all rows"""
 
     def __init__(self, path, columns, more=(), shown=()):
         self.shown, self.last = shown, None
@@ -92,7 +92,8 @@ plot {series}
 
 
 def by_kind(rows):
-    """@return {(suite, device, peer's, direction, tunnels): rows}, of those with ratios of several sizes"""
+    """@return {(suite, device, peer's device, direction, tunnels): rows} of the groups with ratios of
+    several sizes"""
     kinds = {}
     for row in rows:
         if row["ratio"]:
@@ -102,7 +103,7 @@ def by_kind(rows):
 
 
 def target_lines(kinds, targets):
-    """@return x, y and the length of a line across each bar that has a target"""
+    """@return x, y and length of a line across each bar that has a target"""
     width = 1 / (len(kinds) + 1)
     for bar, ((suite, _, _, direction, _), mine) in enumerate(kinds.items()):
         for cluster, row in enumerate(mine):
@@ -112,8 +113,9 @@ def target_lines(kinds, targets):
 
 
 def plot_ratios(path, out, title, targets):
-    """Bars: the ratio at each size and its quartiles, for each suite, pair of drivers and direction;
-    none of a single size. @param targets  ratios by suite, direction and size, drawn as lines"""
+    """Draw bars of the ratio at each size with its quartiles, for each suite, pair of drivers and direction.
+    Groups with a single size are left out.
+    @param targets  {(suite, direction, size): ratio}, drawn as lines"""
     with open(path) as file:
         kinds = by_kind(csv.DictReader(line for line in file if not line.startswith("#")))
     if not kinds:
@@ -135,7 +137,7 @@ def plot_ratios(path, out, title, targets):
 
 
 def draw(script, out):
-    """By gnuplot, which is to leave that file."""
+    """Run gnuplot, and check that it has written a file."""
     try:
         subprocess.run(["gnuplot"], input=script, text=True, check=True)
     except (OSError, subprocess.CalledProcessError) as failure:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tunnels, and frames for them: plaintext to protect, ESP to open."""
+"""Tunnels, and frames for them: plaintext to encapsulate, ESP to decapsulate."""
 import dataclasses
 import hashlib
 import hmac
@@ -16,14 +16,14 @@ PEERS, FAR_HOSTS = "198.18.0.0", "10.128.0.0"
 LAN_PORT, WAN_PORT = 0, 1
 ETHERNET, IPV4, UDP, ESP = 14, 20, 8, 8
 KEPT = 64  # bytes of a plaintext frame that are written: its headers
-MIXED = 4096  # frames of a mix, at least
+MIXED = 4096  # minimum number of frames of a mix
 OUT_SPI, IN_SPI = 0x100000, 0x200000
 
 FIXED = (64, 256, 512, 1024, 1280, 1408)
 
 
 def read_mixes():
-    """@return {name: {bytes of a frame without FCS: share}} of mixes.def"""
+    """Parse mixes.def. @return {name: {size of a frame without FCS, bytes: share}}"""
     mixes = {}
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "mixes.def")) as file:
         for name, size, share in re.findall(r"^MIX_SIZE\((\w+), (\d+), (\d+)\)$", file.read(), re.M):
@@ -62,7 +62,7 @@ def address(first, index):
 
 @dataclasses.dataclass(frozen=True)
 class Tunnel:
-    """Number index of those between the gateway and as many peers: an SA each way."""
+    """A tunnel with one SA each way. Each tunnel, numbered by index, has a peer of its own."""
     suite: Suite
     index: int
 
@@ -79,7 +79,8 @@ class Tunnel:
                 key(f"auth {direction}", self.index, self.suite.akey))
 
     def sadb_lines(self):
-        """For sadb-fill. Without a replay window: the same packets come again and again."""
+        """Input for sadb-fill. The SAs have no replay window, because the same packets are sent
+        repeatedly."""
         suite, number = self.suite, self.index + 1
         for way, spi, src, dst in (("out", OUT_SPI, WAN, self.peer), ("in", IN_SPI, self.peer, WAN)):
             cipher, auth = self.keys(way)
@@ -94,7 +95,7 @@ class Tunnel:
                    f"spi={IN_SPI + self.index:#x} end={WAN} prio=1000 reqid={number}")
 
     def secgw_policies(self):
-        """For ipsec-secgw."""
+        """Lines of ipsec-secgw's configuration"""
         ports = "sport 0:65535 dport 0:65535"
         yield f"sp ipv4 out esp protect {OUT_SPI + self.index} pri 1 dst {self.far_host}/32 {ports}"
         yield f"sp ipv4 in esp protect {IN_SPI + self.index} pri 1 src {self.far_host}/32 {ports}"
@@ -107,8 +108,8 @@ class Tunnel:
             yield f"sa {way} {spi + self.index} {algorithms_} mode ipv4-tunnel src {src} dst {dst}"
 
     def seal(self, inner, seq):
-        """An ESP packet from the peer."""
-        # Not needed, nor there, where only frames that were made elsewhere are sent.
+        """Encapsulate an inner packet in ESP, as the peer does. @return an IPv4 packet"""
+        # Imported here: machines that only send packed frames do not have python3-cryptography.
         # pylint: disable=import-outside-toplevel
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -141,7 +142,7 @@ def ipv4(src, dst, proto, payload):
 
 
 def udp_packet(src, dst, size):
-    """An IPv4 packet of that many bytes, headers included."""
+    """An IPv4 packet with UDP. @param size  bytes, including headers"""
     payload = size - IPV4 - UDP
     return (ipv4(src, dst, 17, UDP + payload) + struct.pack("!HHHH", 1111, 2222, UDP + payload, 0) +
             bytes(payload))
@@ -152,11 +153,11 @@ def ethernet(port, packet):
 
 
 def sizes(mix, count, dice):
-    """@param mix a frame size, or the name of one of MIXES"""
+    """Sizes of frames. @param mix  a frame size, or the name of a mix @param count  number of frames"""
     if mix == "random":
         return [dice.randint(64, 1280) for _ in range(count)]
     if mix in IMIX:
-        # As many of each as the mix says: the mean of so few at random would be off by 2 percent.
+        # The exact number of each size: the mean of random sizes would be wrong by 2 percent.
         shares, usual = IMIX[mix], max(IMIX[mix], key=IMIX[mix].get)
         each = [size for size, share in shares.items()
                 for _ in range(round(count * share / sum(shares.values())))]
@@ -167,7 +168,7 @@ def sizes(mix, count, dice):
 
 
 def order(mix, tunnels, dice):
-    """Each packet on another SA: all of them in turn, in random order."""
+    """The tunnels of the packets: all tunnels in random order, so that each packet has another SA."""
     turn = dice.sample(tunnels, len(tunnels))
     rounds = -(-MIXED // len(turn)) if mix in MIXES else 1
     return turn * rounds
@@ -189,13 +190,13 @@ def inbound(mix, tunnels, dice, _):
 
 
 def protected_size(suite, size):
-    """@param size  of a frame, bytes @return that of the frame with it in ESP, in tunnel mode"""
+    """@param size  of a plaintext frame, bytes @return size of the frame with ESP in tunnel mode, bytes"""
     text = size - ETHERNET + 2
     return ETHERNET + IPV4 + ESP + suite.iv + text + -text % suite.align + suite.icv
 
 
 def sent_size(suite, direction, mix):
-    """@return bytes of the frames that a gateway is to send for a mix, on average"""
+    """@return mean size of the frames that a gateway must send for a mix, bytes"""
     each = sizes(mix, MIXED, random.Random(2))
     if direction == "encap":
         each = [protected_size(suite, size) for size in each]
@@ -213,8 +214,9 @@ DIRECTIONS = {"encap": (LAN_PORT, outbound), "decap": (WAN_PORT, inbound)}
 
 
 def write_sets(folder, tunnels, mixes, directions, kept=KEPT):
-    """@param kept  bytes of a plaintext frame that are written, None: all
-    @return the list's path, and the number of each set by direction and mix"""
+    """Write the sets of frames and their list.
+    @param kept  bytes of a plaintext frame that are written; None: all
+    @return      path of the list, and {(direction, mix): index of the set}"""
     number = {}
     path = os.path.join(folder, "sets")
     with open(path, "w") as sets:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The gateways on veths, through the kernel on both sides: what is left of a
-difference where ports are slow. dpdk-testpmd sends the frames of a file again and again, on
-another core; what arrives at the other far end is counted by the kernel."""
+"""The gateways with AF_PACKET ports on veths, to compare them with slow ports. dpdk-testpmd sends
+the frames of a file repeatedly, from another core. The kernel counts the packets that arrive at
+the other side."""
 import dataclasses
 import json
 import os
@@ -13,14 +13,14 @@ import time
 from control import Lost
 from gateways import MORTAL, Cygnetd, Secgw, ip
 
-SETTLE = 0.1  # seconds until a flow runs again
-CUT = ("csit",)  # mixes of which the longest frame has to be cut to go into ESP here
-# By direction the far ends that frames come from and arrive at.
+SETTLE = 0.1  # seconds until packets flow after a gateway was resumed
+CUT = ("csit",)  # mixes whose longest frame needs fragmentation with ESP and the MTU of veths
+# The far ends that frames are sent from and arrive at, by direction.
 FROM, TO = {"encap": "lan-far", "decap": "wan-far"}, {"encap": "wan-far", "decap": "lan-far"}
 
 
 class OnVeths:
-    """Mixed into a gateway: its ports are lan-veth and wan-veth in a namespace of its own."""
+    """Mix-in for a gateway whose ports are lan-veth and wan-veth in a network namespace of its own."""
     mtu = 1500
 
     def make_ports(self, sets):
@@ -38,7 +38,7 @@ class OnVeths:
                 ip("-n", self.namespace, "link", "set", device, "up")
 
     def arrived(self, direction):
-        """@return packets and bytes, at the far end"""
+        """@return packets and bytes received by the far end"""
         shown = subprocess.run(["ip", "-n", self.namespace, "-j", "-s", "link", "show", "dev", TO[direction]],
                                check=True, capture_output=True, text=True).stdout
         counted = json.loads(shown)[0]["stats64"]["rx"]
@@ -55,7 +55,7 @@ class VethSecgw(OnVeths, Secgw):
 
 
 class Sender:
-    """dpdk-testpmd at a far end, as fast as it goes. @param frames  a pcap file"""
+    """dpdk-testpmd at a far end, at full rate. @param frames  path of a pcap file"""
 
     def __init__(self, gateway, frames, direction):
         self.gateway, self.prefix = gateway, gateway.prefix + "-sender"
@@ -85,7 +85,7 @@ class Sender:
 
 @dataclasses.dataclass(frozen=True)
 class Arrived:
-    """What arrived, protected or opened, at the far end: packets per second, and how many."""
+    """Packets received by the far end: packets per second, packets, bytes."""
     rate: float
     received: int
     received_bytes: int
@@ -105,7 +105,7 @@ def measure(gateway, sender, direction, seconds):
 
 
 def rates(gateways, frames, direction, seconds, rounds):
-    """A B A B ... @return per gateway what Arrived in each round"""
+    """Measure the gateways in turn (A B A B ...). @return for each gateway a list of Arrived"""
     senders = []
     found = [[] for _ in gateways]
     try:
@@ -128,6 +128,6 @@ def wait_for_flow(gateway, sender, direction):
     before, _ = gateway.arrived(direction)
     while gateway.arrived(direction)[0] < before + 1000:
         if sender.process.poll() is not None or time.monotonic() > end:
-            raise Lost(f"{gateway.name}: nothing arrives at {TO[direction]}; the sender says: {sender.said()}")
+            raise Lost(f"{gateway.name}: no packets arrive at {TO[direction]}; output of the sender: {sender.said()}")
         time.sleep(0.1)
     gateway.pause()

@@ -1,17 +1,17 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""cygnetd whole, with several workers, engine by engine: what on-device packs and runs.
+"""Measures cygnetd with several workers and each engine; on-device packs and runs it.
 
-whole.py pack    writes tunnels and frames beside this file's folder
-whole.py run     measures the highest rate, and latency and loss at two; --help has the arguments
-whole.py loads   latencies under light and heavy load: 10 and 90 percent of the best engine's rate
-whole.py table FILE...    what run has written, as a table: the rounds' medians, and their range
+whole.py pack    write tunnels and frames beside the folder of this file
+whole.py run     measure the highest rate, and latency and loss at two rates; see --help
+whole.py loads   measure latencies at light and heavy load: 10 and 90 percent of the best engine's rate
+whole.py table FILE...    print results of run as a table: medians of the rounds and their range
 
-Each of the tunnels has an SA of its own each way and one flow, whose packets a queue of the
-port gets by the addresses, as a card shares them out; the packets of an SA go to the worker
-that owns it, whichever has received them. "turn": as if the card knew that worker, for which the
-number of workers has to divide that of the tunnels. "one SA": 64 flows through one tunnel.
-1c4: one worker, and four cores that do crypto for it."""
+Each tunnel has one SA each way and one flow. "spread" says how frames are distributed to the queues
+of a port. hash: by addresses, as network cards do; the worker that receives a packet hands it off
+to the owner of its SA. turn: round-robin, so that each worker receives the packets of its own SAs;
+the number of workers must divide the number of tunnels. one SA: 64 flows in one tunnel.
+Combinations: 1c4 is one worker and four crypto cores."""
 import argparse
 import contextlib
 import csv
@@ -34,9 +34,9 @@ from table import Table
 from whole_frames import pack, read_sets, sadb_lines
 
 TOP = os.path.dirname(HERE)
-WARMUP, DRAIN = 0.1, 0.05
-TOLERATED = 0.001  # share that is lost
-HOPELESS = 1.25  # times the highest rate
+WARMUP, DRAIN = 0.1, 0.05  # seconds
+TOLERATED = 0.001  # tolerated share of lost packets
+HOPELESS = 1.25  # latency is not measured at more than this factor of the highest rate
 LOADS = {"light": 0.1, "heavy": 0.9}
 SHARES = [percent / 100 for percent in range(1, 100)] + [0.995, 0.999, 1]
 
@@ -62,7 +62,7 @@ mtu = {mtu}
 
 
 class Whole(Cygnetd):
-    """With so many workers."""
+    """cygnetd with an engine, and numbers of workers and crypto cores"""
 
     def __init__(self, options, work, sets_path, engine, workers, crypto):
         self.engine, self.workers, self.crypto = engine, workers, crypto
@@ -99,8 +99,8 @@ def gateway(options, engine, workers, crypto):
 
 
 def highest(cygnetd, number, options):
-    """The most that comes through with hardly any loss: all that is polled, or found by halving.
-    @return what was counted, and the rate in packets per second"""
+    """Find the highest rate with at most the tolerated loss: the full rate, or by bisection.
+    @return Counted (None if all rates lose more) and the rate, packets per second"""
     def try_at(rate):
         counted = cygnetd.control.run(number, options.seconds, rate=rate, warmup=WARMUP, drain=DRAIN)
         counted.shares = [arrived / max(counted.arrived, 1) for arrived in cygnetd.control.counts("arrived")]
@@ -125,13 +125,13 @@ def by_clock(cygnetd, number, options, rate):
 
 
 def queues(control):
-    """Of each queue's packets the share that was missed, percent."""
+    """The share of missed packets of each queue, percent"""
     return " ".join(f"{100 * missed / max(offered, 1):.2f}"
                     for missed, offered in zip(control.counts("missed"), control.counts("offered")))
 
 
 def measure(cygnetd, number, options):
-    """@return a row"""
+    """Measure rate, latency and loss with a set of frames. @return a row"""
     best, rate = highest(cygnetd, number, options)
     if not best:
         return {"gbps": 0.0}
@@ -161,7 +161,7 @@ COLUMNS = FACTS + "gbps mpps lost slowest_gbps fastest_gbps".split() + [f"{what}
 
 def one(options, table, facts):
     with gateway(options, facts["engine"], facts["workers"], facts["crypto_cores"]) as (cygnetd, what):
-        # A GPU that has had nothing to do takes its time to wake up.
+        # A warm-up, because an idle GPU runs at a low clock rate.
         cygnetd.control.run(0, 0.5, drain=DRAIN)
         for number, (suite, direction, size, spread) in enumerate(what):
             row = dict.fromkeys(COLUMNS, "")
@@ -181,7 +181,7 @@ def show(cygnetd):
 
 
 def combinations(options):
-    """@return engine, workers, crypto cores of each"""
+    """@return tuples of engine, number of workers, number of crypto cores"""
     for combination in options.combinations:
         engine, workers = combination.split(":")
         for count in workers.split("+"):
@@ -212,7 +212,8 @@ def run(options):
 
 
 def loads(options):
-    """A file for each number of workers: of each latency the median of the rounds, and the lowest and highest."""
+    """Write a file for each number of workers, with the median, lowest and highest latency of the rounds
+    for each percentile."""
     take_pages(options)
     for count in dict.fromkeys(workers for _, workers, _ in combinations(options)):
         counted = loads_of(options, [engine for engine, workers, _ in combinations(options) if workers == count],
@@ -235,8 +236,8 @@ LOAD_COLUMNS = "load engine workers offered_kpps full_kpps lost share us low hig
 
 
 def loads_of(options, engines, workers):
-    """All engines' gateways are there, and all but one of them stopped.
-    @return {(load, engine): of each round the rate, the most that the engine does, what was counted}"""
+    """Measure the engines in turn; all gateways are running, and paused except while they are measured.
+    @return {(load, engine): list of offered rate, full rate of the engine, and Counted, for each round}"""
     counted = {}
     with contextlib.ExitStack() as stack:
         gateways = {}
@@ -256,7 +257,7 @@ def loads_of(options, engines, workers):
 
 
 def spread_of(rows, column):
-    """The median of the rounds, and the lowest and highest."""
+    """A table cell: the median of the rounds, and the lowest and highest"""
     values = sorted(float(row[column]) for row in rows if row[column])
     if not values:
         return "-"
@@ -266,7 +267,7 @@ def spread_of(rows, column):
 
 
 def show_table(options):
-    """Markdown."""
+    """Print a table in Markdown."""
     shown = [column for column in options.columns if column in COLUMNS]
     print("|", " | ".join(["engine", "workers", "traffic", *shown]), "|")
     print("|" + "---|" * (len(shown) + 3))
@@ -290,23 +291,23 @@ COMMANDS = {"pack": lambda _: pack(), "run": run, "loads": loads, "table": show_
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command", choices=COMMANDS)
-    parser.add_argument("files", nargs="*", metavar="FILE", help="for table")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="CSV files for the command table")
     parser.add_argument("--combinations", type=words, metavar="ENGINE:WORKERS[cCRYPTO_CORES]+...,...",
                         default=words("cpu:1+2+4+8+15,opencl:1+2+4+8+12,auto:1+2+4+8"))
     parser.add_argument("--only", type=words, default=[""],
-                        help="sets SUITE/DIRECTION/SIZE/SPREAD that contain one of these words")
-    parser.add_argument("--rounds", type=int, default=1, help="of all, in turn")
-    parser.add_argument("--seconds", type=float, default=0.15, help="of one measurement")
-    parser.add_argument("--steps", type=int, default=5, help="of the search for the highest rate")
-    parser.add_argument("--target", type=float, default=200.0, help="Gbps at which latency is measured, too")
+                        help="measure only sets whose SUITE/DIRECTION/SIZE/SPREAD contains one of these words")
+    parser.add_argument("--rounds", type=int, default=1, help="number of measurements of each combination, in turn")
+    parser.add_argument("--seconds", type=float, default=0.15, help="time of a measurement")
+    parser.add_argument("--steps", type=int, default=5, help="steps of the search for the highest rate")
+    parser.add_argument("--target", type=float, default=200.0, help="rate at which latency is measured as well, Gbps")
     parser.add_argument("--ring", type=int, default=RING,
-                        help="packets that wait in a queue of a port when they come by the clock")
+                        help="packets that a queue of a port holds if a rate is set")
     parser.add_argument("--columns", type=words, default=words("gbps,mean_us_target,p99_us_target,lost_target"),
-                        help="that table shows")
+                        help="columns of the command table")
     parser.add_argument("--first-core", type=int, default=1)
-    parser.add_argument("--opencl", default="", help="arguments of the device")
-    parser.add_argument("--pages", type=int, default=2048, help="huge pages of 2 MiB")
-    parser.add_argument("--show", action="store_true", help="what cygnetctl shows, and the log")
+    parser.add_argument("--opencl", default="", help="arguments of the OpenCL device")
+    parser.add_argument("--pages", type=int, default=2048, help="number of huge pages of 2 MiB")
+    parser.add_argument("--show", action="store_true", help="print engines, statistics, drops and the log of cygnetd")
     parser.add_argument("--out", default=os.environ.get("OUT", "."))
     options = parser.parse_args()
     options.build, options.work, options.realtime = TOP, "/dev/shm", False

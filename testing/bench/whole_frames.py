@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tunnels and the sets of frames of whole.py."""
+"""Tunnels and sets of frames for whole.py."""
 import os
 import random
 
@@ -8,33 +8,33 @@ from traffic import (ETHERNET, FIXED, HOST, KEPT, LAN_PORT, MIXES, SUITES, WAN_P
 
 FRAMES = f"{os.path.dirname(os.path.dirname(os.path.abspath(__file__)))}/frames"
 TUNNELS, FLOWS = 120, 64
-ROUNDS_OF_MIX = 16  # of all tunnels
-FAT_HOSTS = "10.200.0.0"
+ROUNDS_OF_MIX = 16  # frames per tunnel in the set of a mix
+WIDE_HOSTS = "10.200.0.0"
 NAMES = ("aes128-sha1", "aes128gcm16")
 
 
-class FatTunnel(Tunnel):
-    """With a network of hosts at the far end."""
+class WideTunnel(Tunnel):
+    """A tunnel to a network of hosts, with a flow to each."""
 
     def sadb_lines(self):
-        ends = address(FAT_HOSTS, self.index * 256), address(FAT_HOSTS, self.index * 256 + 255)
+        ends = address(WIDE_HOSTS, self.index * 256), address(WIDE_HOSTS, self.index * 256 + 255)
         for line in super().sadb_lines():
             yield line.replace(f"{self.far_host}-{self.far_host}", "-".join(ends))
 
     def hosts(self):
-        return [address(FAT_HOSTS, self.index * 256 + number) for number in range(FLOWS)]
+        return [address(WIDE_HOSTS, self.index * 256 + number) for number in range(FLOWS)]
 
 
 def tunnels_of(number, suite):
     return [Tunnel(SUITES[suite], number * TUNNELS + index) for index in range(TUNNELS)]
 
 
-def fat_of(number, suite):
-    return FatTunnel(SUITES[suite], len(NAMES) * TUNNELS + number)
+def wide_tunnel_of(number, suite):
+    return WideTunnel(SUITES[suite], len(NAMES) * TUNNELS + number)
 
 
 def plaintext(flows):
-    """@param flows  (tunnel, far host, frame size)"""
+    """Frames to encapsulate. @param flows  tuples of tunnel, far host, frame size"""
     for _, host, size in flows:
         frame = ethernet(LAN_PORT, udp_packet(HOST, host, size - ETHERNET))
         yield frame[:KEPT], size
@@ -50,25 +50,26 @@ DIRECTIONS = {"encap": (LAN_PORT, plaintext), "decap": (WAN_PORT, ciphertext)}
 
 
 def in_order(tunnels, mix):
-    """Each tunnel in turn, so that the place says whose it is; of a mix more than once."""
+    """Flows of all tunnels in turn, so that a frame's index determines its tunnel; several rounds for a
+    mix."""
     turn = tunnels * (ROUNDS_OF_MIX if mix in MIXES else 1)
     return [(tunnel, tunnel.far_host, size)
             for tunnel, size in zip(turn, sizes(mix, len(turn), random.Random(1)))]
 
 
 def sets():
-    """(suite, direction, frame size or mix, spreads, flows)"""
+    """@return tuples of suite, direction, frame size or mix, spreads, flows"""
     for number, suite in enumerate(NAMES):
         for direction in DIRECTIONS:
             for mix in (*FIXED, *MIXES):
                 yield suite, direction, mix, ("turn", "hash"), in_order(tunnels_of(number, suite), mix)
             for size in (1024, 1408):
-                fat = fat_of(number, suite)
-                yield suite, direction, size, ("one SA",), [(fat, host, size) for host in fat.hosts()]
+                wide = wide_tunnel_of(number, suite)
+                yield suite, direction, size, ("one SA",), [(wide, host, size) for host in wide.hosts()]
 
 
 def pack():
-    """What is made with python3-cryptography, and what goes with it."""
+    """Write all sets of frames, which need python3-cryptography, and their list."""
     os.makedirs(FRAMES, exist_ok=True)
     with open(f"{FRAMES}/list", "w") as names:
         for number, (suite, direction, mix, spreads, flows) in enumerate(sets()):
@@ -79,8 +80,10 @@ def pack():
 
 
 def read_sets(work, only):
-    """Those that are wanted; steered ones first, while the buffers in a device's pools are still in order.
-    @return path of the list for the driver, and what each set is"""
+    """Select sets, and write the list for the driver. Sets with spread "turn" come first, while the
+    buffers in the mempools are still in order.
+    @param only  words of which a set must contain one
+    @return      path of the list, and suite, direction, mix and spread of each set"""
     path, what = f"{work}/sets", []
     with open(f"{FRAMES}/list") as names:
         lines = [line.strip().split("|") for line in names]
@@ -93,12 +96,12 @@ def read_sets(work, only):
 
 
 def sadb_lines():
-    """SAs first, those of a suite and direction together: which number each has decides about its
-    worker, and a steered set counts on that."""
-    fat = [fat_of(number, suite) for number, suite in enumerate(NAMES)]
+    """Input for sadb-fill. SAs are sorted by suite and direction: an SA's index determines its worker,
+    on which sets with spread "turn" rely."""
+    wide = [wide_tunnel_of(number, suite) for number, suite in enumerate(NAMES)]
     lines = [line for number, suite in enumerate(NAMES) for way in ("sa dir=out", "sa dir=in")
              for tunnel in tunnels_of(number, suite) for line in tunnel.sadb_lines() if line.startswith(way)]
-    lines += [line for tunnel in fat for line in tunnel.sadb_lines() if line.startswith("sa")]
+    lines += [line for tunnel in wide for line in tunnel.sadb_lines() if line.startswith("sa")]
     tunnels = [tunnel for number, suite in enumerate(NAMES) for tunnel in tunnels_of(number, suite)]
-    return lines + [line for tunnel in tunnels + fat for line in tunnel.sadb_lines()
+    return lines + [line for tunnel in tunnels + wide for line in tunnel.sadb_lines()
                     if line.startswith("policy")]

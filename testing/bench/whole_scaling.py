@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A picture of what whole.py has measured of one SA: a bar for each number of crypto cores, and one for the
-GPU, with the rounds' median, lowest and highest. whole_scaling.py FILE.csv makes FILE.svg."""
+"""Draws whole.py's results of one SA: a bar for each number of crypto cores and one for the GPU, with the
+median, lowest and highest of the rounds. whole_scaling.py FILE.csv writes FILE.svg."""
 import csv
 import os
 import statistics
@@ -17,14 +17,13 @@ from picture import Picture, draw, read
 PICTURE = Picture("One SA, one worker", "bars", x="by", y="gbps", series="traffic",
                   xlabel="crypto cores beside the worker", ylabel="Gbps")
 SUITES = {"aes128-sha1": "AES-128-CBC+HMAC-SHA1", "aes128gcm16": "AES-128-GCM"}
-DIRECTIONS = {"encap": "protect", "decap": "open"}
 
 
 def medians(rows):
     groups = {}
     for row in rows:
         by = row["crypto_cores"] if row["engine"] == "cpu" else "GPU"
-        traffic = f"{SUITES[row['suite']]}, {DIRECTIONS[row['direction']]}, {row['frame']} B"
+        traffic = f"{SUITES[row['suite']]}, {row['direction']}, {row['frame']} B"
         groups.setdefault((by, traffic), []).append(float(row["gbps"]))
     for (by, traffic), gbps in groups.items():
         yield {"by": by, "traffic": traffic, "gbps": statistics.median(gbps), "low": min(gbps), "high": max(gbps)}

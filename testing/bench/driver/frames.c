@@ -19,7 +19,7 @@
 #define HUGE (2u << 20)
 #define MAX_SETS 256u
 
-/* What precedes a frame in the file. */
+/* The header of a frame in a pcap file. */
 struct record {
 	uint32_t sec, usec, kept, len;
 };
@@ -45,7 +45,7 @@ static uint8_t *read_file(const char *path, size_t *size)
 	return data;
 }
 
-/* @return whether a whole record starts there */
+/* Read the record at an offset. @return whether it is valid and complete */
 static int record_at(const uint8_t *file, size_t size, size_t at, struct record *record)
 {
 	if (at + RECORD_HEADER > size)
@@ -102,21 +102,21 @@ static int load_set(struct frames *set, const char *path)
 		free(file);
 		return -ENOMEM;
 	}
-	/* Misses of the TLB would be the bench's, not the gateway's. */
+	/* TLB misses of the bench would count as the gateway's time. */
 	madvise(set->data, RTE_ALIGN_CEIL(bytes, (size_t)HUGE), MADV_HUGEPAGE);
 	fill(set, file);
 	free(file);
 	return 0;
 }
 
-/* Microsoft's key, which cards and DPDK's examples use. */
+/* Microsoft's RSS key, which network cards and DPDK's examples use. */
 static uint8_t rss_key[40] = {
 	0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67, 0x25, 0x3d, 0x43, 0xa3,
 	0x8f, 0xb0, 0xd0, 0xca, 0x2b, 0xcb, 0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3,
 	0x80, 0x30, 0xf2, 0x0c, 0x6a, 0x42, 0xb7, 0x3b, 0xbe, 0xac, 0x01, 0xfa,
 };
 
-/* By both addresses. */
+/* RSS hash of source and destination address. */
 static uint32_t hash(const struct frame *frame)
 {
 	const struct rte_ether_hdr *eth = (const void *)frame->data;
@@ -132,7 +132,7 @@ static uint32_t hash(const struct frame *frame)
 	return rte_softrss(tuple, words, rss_key);
 }
 
-/* A card's table has 128 places for queues. */
+/* The queue of frame i. The redirection table of a network card has 128 entries. */
 static unsigned int queue_of(const struct frames *set, uint32_t i, unsigned int queues)
 {
 	return (set->in_turn ? i : hash(&set->frame[i]) % 128) % queues;
@@ -157,7 +157,7 @@ int frames_share(struct frames *set, unsigned int queues)
 	return 0;
 }
 
-/* @return whether the line names a set */
+/* @return false: the list has no further valid line */
 static bool read_line(FILE *in, struct frames *set, char *path)
 {
 	char line[600], spread[8] = "";

@@ -15,7 +15,8 @@ static unsigned int bucket(uint64_t ticks)
 	return (power << BENCH_BUCKET_BITS) + (unsigned int)(ticks >> power);
 }
 
-/* What the kernel says by itself on the TAP beside the port is IPv6. */
+/* Drop all but IPv4: packets that the kernel sends by itself to the port's TAP are IPv6.
+ * @return number of packets left */
 static uint16_t drop_foreign(struct rte_mbuf **m, uint16_t n)
 {
 	uint16_t kept = 0;
@@ -72,7 +73,8 @@ static void count(struct sink *s, struct rte_mbuf **m, uint16_t n, uint64_t now)
 		count_latency(s, m, n, now);
 }
 
-/* At full rate what arrives while it counts, at a set rate all that was offered. */
+/* At full rate count packets that arrive within the measured time; at a given rate count all packets
+ * that were offered within it. */
 uint16_t sink_send(void *txq, struct rte_mbuf **m, uint16_t n)
 {
 	struct sink *s = txq;

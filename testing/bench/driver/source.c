@@ -5,10 +5,10 @@
 
 #include "wire.h"
 
-#define AHEAD 8u /* frames whose template is fetched before it is copied */
-#define DRAIN_POLLS 2000u /* after the last packet: what the gateway holds gets out */
+#define AHEAD 8u /* number of frames that are prefetched before they are copied */
+#define DRAIN_POLLS 2000u /* polls after the last packet, in which the gateway sends what it holds */
 
-/* Frames of a set are shared out by flow, so rates are by how many a queue has. */
+/* The rate of a queue is proportional to the number of its frames. */
 static void begin_run(struct source *s, const struct bench_control *c)
 {
 	struct queue *queue = s->queue;
@@ -42,7 +42,7 @@ static void arm(struct source *s, const struct bench_control *c)
 	__atomic_store_n(&s->queue->armed, s->go, __ATOMIC_RELEASE);
 }
 
-/* What one queue receives may leave by another: they start together. */
+/* A gateway may send a packet by another queue, so all queues start together. */
 static bool all_armed(const struct source *s)
 {
 	for (unsigned int q = 0; q < s->queues; q++)
@@ -51,7 +51,7 @@ static bool all_armed(const struct source *s)
 	return true;
 }
 
-/* @return whether there is something to offer */
+/* Look for a new run. @return whether a run begins now */
 static bool command(struct source *s)
 {
 	const struct bench_control *c = s->run->control;
@@ -77,7 +77,7 @@ static void end_run(struct source *s, uint64_t now)
 	__atomic_store_n(&s->queue->counts->done, s->go, __ATOMIC_RELEASE);
 }
 
-/* How many packets wait by now; those beyond the ring are lost. */
+/* Number of packets that are due, at most n. Packets for which the ring has no room are missed. */
 static uint16_t waiting(struct source *s, uint64_t now, uint16_t n)
 {
 	struct bench_queue *c = s->queue->counts;
@@ -117,7 +117,7 @@ static unsigned int write_frame(struct source *s, struct rte_mbuf *m)
 	return frame->len;
 }
 
-/* A card would have put the frame into the cache. */
+/* Prefetch, because a network card would have written the frame into the cache. */
 static void fetch_ahead(const struct source *s, struct rte_mbuf *const *m, uint16_t left)
 {
 	uint32_t next = s->next + AHEAD;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The device: --vdev net_benchN,control=FILE,sets=FILE. N is the port's number, the
+ * The device: --vdev net_benchN,control=FILE,sets=FILE. N is the number of the port, and the
  * last byte of its MAC address 02:00:00:00:00:0N.
  */
 #include <errno.h>
@@ -89,14 +89,14 @@ static int stop(struct rte_eth_dev *dev)
 	return 0;
 }
 
-/* The private data has the address: DPDK would free it a second time. */
+/* The MAC address is part of the private data: DPDK must not free it as well. */
 static int close_port(struct rte_eth_dev *dev)
 {
 	dev->data->mac_addrs = NULL;
 	return 0;
 }
 
-/* Checksums: some gateways insist that a card verifies them. They are right. */
+/* Claims to verify checksums, which some gateways require. All frames have correct ones. */
 static int info(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 {
 	(void)dev;

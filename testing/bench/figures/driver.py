@@ -1,33 +1,33 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Figures of the crypto driver: from mbuf to mbuf through the cryptodev API, in a closed loop."""
+"""Figures of the crypto driver: operations through the cryptodev API, in a closed loop."""
 import itertools
 
 import kernel
 from kernel import GRANULARITY, LEVELS, lengths
 from picture import Picture
-from programs import Case, Setting, middle
+from programs import Case, Setting, median_row
 
-WINDOW_OF_CPU = 256  # operations under way for each lcore
-DEFAULT_CHUNK = 2304  # the driver's on a GPU
+WINDOW_OF_CPU = 256  # operations in flight per lcore
+DEFAULT_CHUNK = 2304  # default chunk of the driver on a GPU, operations
 ALGORITHMS = {"AES-CBC+HMAC-SHA1 (ENC)": "cbc-sha1,{}", "AES-CBC+HMAC-SHA1 (DEC)": "cbc-sha1,{},decrypt",
               "AES-CBC (ENC)": "cbc,{}", "AES-CBC (DEC)": "cbc,{},decrypt",
               "HMAC-SHA1 (ENC)": "sha1,{}", "HMAC-SHA1 (DEC)": "sha1,{},decrypt", "Mix": "mix,{}"}
 
 
 def scheduled(programs, lcores=None, **arguments):
-    """crypto_opencl with the paper's chunk and bins, two chunks under way for each lcore"""
+    """crypto_opencl with the paper's chunk and bins, two chunks in flight per lcore"""
     chunk, bins = kernel.small(programs.options)
     arguments = {"chunk": chunk, "bins": bins} | arguments
     return Setting(programs.opencl(**arguments), lcores or programs.options.lcores, 2 * arguments["chunk"])
 
 
 def processor(lcores):
-    """intel-ipsec-mb"""
+    """intel-ipsec-mb on the CPU"""
     return Setting("crypto_aesni_mb", lcores, WINDOW_OF_CPU)
 
 
 def by_argument(programs, argument, choices, column):
-    """The six algorithms at random, with each choice for one argument of the driver."""
+    """Measure a random mix of the six algorithms, for each value of an argument of the driver."""
     chunk, bins = kernel.small(programs.options)
     facts = {"layer": "driver", "level": "all", "chunk": chunk, "bins": bins, "granularity": GRANULARITY}
     yield from programs.measure([
@@ -37,7 +37,7 @@ def by_argument(programs, argument, choices, column):
 
 def fig9(programs):
     """the scheduler's four levels, six algorithms at random"""
-    none = {}  # comes first
+    none = {}  # rows of level "none", which come first
     for row in itertools.chain(kernel.fig9(programs), by_argument(
             programs, "sched", LEVELS[::3] if programs.options.quick else LEVELS, "level")):
         if row["level"] == "none":
@@ -54,7 +54,7 @@ fig9.picture = Picture("PIPSEA's scheduler, six algorithms at random", "bars", x
 
 
 def fig11(programs):
-    """how wide a range of lengths is"""
+    """granularity of the ranges of lengths"""
     yield from kernel.fig11(programs)
     yield from by_argument(programs, "granularity", kernel.granularities(programs), "granularity")
 
@@ -81,7 +81,7 @@ fig12.picture = Picture("Algorithms, from mbuf to mbuf", "bars", x="lengths", y=
 
 
 def fig13(programs):
-    """one lcore that feeds the device, or two"""
+    """one or two lcores that enqueue to the device"""
     quick = programs.options.quick
     yield from programs.measure([
         Case({"algorithm": name, "lengths": size, "lcores": n}, scheduled(programs, lcores=n),
@@ -97,7 +97,7 @@ fig13.picture = Picture("One or two lcores for input and output", "bars", x="len
 
 
 def fig14(programs):
-    """distribution of latencies at the highest rate, by chunk and by length, AES-CBC+HMAC-SHA1"""
+    """distribution of latencies at full rate, by chunk and by length, AES-CBC+HMAC-SHA1"""
     quick, rounds = programs.options.quick, programs.options.rounds
     kinds = [("by chunk", chunk, "1280") for chunk in ([256] if quick else [512, 1024, 2048, 4096, 8192])]
     kinds += [("by length", kernel.CHUNK, size) for size in ([] if quick else lengths(programs.options))]
@@ -107,7 +107,7 @@ def fig14(programs):
             rows.append(programs.histogram(scheduled(programs, chunk=chunk, bins=chunk // 64), f"cbc-sha1,{size}"))
             print(f"   {number}/{rounds} chunk={chunk} {size}: {rows[-1]['mean_us']} us", flush=True)
     for (what, chunk, size), rows in found.items():
-        row = middle(rows, "mean_us")
+        row = median_row(rows, "mean_us")
         facts = {"figure": what, "series": f"chunk={chunk}" if what == "by chunk" else size}
         seen, total = 0, sum(count for _, count in row["histogram"])
         for us, count in row["histogram"]:
@@ -117,12 +117,12 @@ def fig14(programs):
 
 fig14.columns = "figure series gbps mean_us low high us operations share".split()
 fig14.shown = "figure", "series"
-fig14.picture = Picture("Latency in a closed loop, two chunks under way, AES-CBC+HMAC-SHA1", "steps", x="us", y="share", series="series",
+fig14.picture = Picture("Latency in a closed loop, two chunks in flight, AES-CBC+HMAC-SHA1", "steps", x="us", y="share", series="series",
                         panel="figure", panel_title="{}", xlabel="us", ylabel="share of the packets", logx=True)
 
 
 def fig15(programs):
-    """intel-ipsec-mb on the processor, and the OpenCL device, encryption"""
+    """encryption with intel-ipsec-mb on the CPU and with the OpenCL device"""
     quick, cases = programs.options.quick, []
     for name in ["AES-CBC (ENC)"] if quick else ["AES-CBC (ENC)", "AES-CBC+HMAC-SHA1 (ENC)"]:
         for size in ["64"] if quick else lengths(programs.options, mixes=False):
@@ -140,7 +140,7 @@ fig15.picture = Picture("Processor and OpenCL device", "bars", x="lengths", y="g
 
 
 def fig16(programs):
-    """six algorithms at random: the processor, the device without scheduling and with it (figures 16, 17)"""
+    """six algorithms at random: on the CPU, and on the device without and with scheduling (figures 16, 17)"""
     many = programs.options.lcores
     settings = {"processor": processor(many),
                 "OpenCL, sched=none": scheduled(programs, sched="none"),
@@ -160,7 +160,7 @@ PATHS = {"copy": "staged", "zero copy": "svm", "zero copy, persistent": "persist
 
 
 def apunet(programs):
-    """APUNet's figure 7: latency of 32 packets at a time; copied, shared, shared with a persistent kernel"""
+    """APUNet's figure 7: latency of 32 packets at a time with copies, shared memory, and a persistent kernel"""
     yield from programs.measure([
         Case({"path": name, "bytes": size},
              Setting(programs.opencl(memory=memory, chunk=32, bins=1, wait_us=0), 1, 32, ("-b", 32)),

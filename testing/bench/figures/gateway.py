@@ -23,8 +23,9 @@ def copy_with(options, **changes):
 
 @contextlib.contextmanager
 def engines(options):
-    """cygnetd with each engine, all stopped but the one that runs, and the set's number."""
-    # What makes frames needs python3-cryptography: not where only the programs were carried.
+    """Start a cygnetd with each engine; all are stopped by a signal except while they are measured.
+    @return the gateways and the index of the set of frames"""
+    # Frames are made with python3-cryptography, which machines with packed programs do not have.
     from gateways import Cygnetd
     from traffic import SUITES, Tunnel, write_sets
     work = tempfile.mkdtemp(prefix="figures-", dir="/dev/shm")
@@ -53,7 +54,7 @@ def distribution(rounds):
 
 
 def sslshader(programs):
-    """SSLShader's figure 9: latency under light and heavy load, with and without opportunistic offload"""
+    """SSLShader's figure 9: latency at light and heavy load, with and without opportunistic offload"""
     options = copy_with(programs.options, build=programs.options.programs, realtime=True,
                         core=(os.cpu_count() or 1) - 1)
     subprocess.run([f"{os.path.dirname(os.path.dirname(os.path.abspath(__file__)))}/prepare", options.build],

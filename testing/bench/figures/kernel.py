@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Figures of the kernel alone: packets lie in the device's memory, time is by its clock."""
+"""Figures of the kernel alone: packets are in the device's memory, times are by the device's clock."""
 from picture import Picture
 from programs import ALGORITHM, MIX
 
-CHUNK, BINS, GRANULARITY = 4096, 64, 256  # the paper's choice
-TOGETHER = 8  # configurations that one program measures
+CHUNK, BINS, GRANULARITY = 4096, 64, 256  # as in the paper
+TOGETHER = 8  # number of configurations for one start of bench-kernel
 LEVELS = ("none", "algorithm", "length", "all")
 SIX = {"AES-CBC+HMAC-SHA1 encrypt": "AES-CBC+HMAC-SHA1 (ENC)", "AES-CBC+HMAC-SHA1 decrypt": "AES-CBC+HMAC-SHA1 (DEC)",
        "AES-CBC encrypt": "AES-CBC (ENC)", "AES-CBC decrypt": "AES-CBC (DEC)",
@@ -12,14 +12,14 @@ SIX = {"AES-CBC+HMAC-SHA1 encrypt": "AES-CBC+HMAC-SHA1 (ENC)", "AES-CBC+HMAC-SHA
 
 
 def lengths(options, *, mixes=True):
-    """Of the packets of PIPSEA's figures."""
+    """Packet lengths of PIPSEA's figures, with or without mixes."""
     if options.quick:
         return ["64", "imix"] if mixes else ["64", "256"]
     return [name for name in options.lengths if mixes or name.isdigit()]
 
 
 def algorithms(programs, packets, sizes, by):
-    """@param by  of the median launch, microseconds or Gbps"""
+    """Measure each algorithm. @param by  column of the median launch: time or rate"""
     runs = [["-l", ",".join(sizes), "algorithms"]]
     for row in programs.kernel_rounds(ALGORITHM, ["-n", packets], runs, by):
         if row["algorithm"] in SIX:
@@ -32,7 +32,7 @@ ALGORITHM_COLUMNS = "algorithm packets bytes group best_us median_us best_gbps m
 
 
 def fig7(programs):
-    """time of one launch of 2,048 packets, by size and algorithm"""
+    """time of a launch of 2,048 packets, by size and algorithm"""
     sizes = ["64", "128"] if programs.options.quick else ["64", "128", "256", "384", "512", "640", "768", "896",
                                                           "1024"]
     yield from algorithms(programs, 256 if programs.options.quick else 2048, sizes, "median_us")
@@ -44,7 +44,7 @@ fig7.picture = Picture("Kernel time for 2,048 packets", "lines", x="bytes", y="m
 
 
 def fig8(programs):
-    """crypto alone: what the kernel does of each algorithm, by size"""
+    """crypto alone: rate of the kernel, by algorithm and size"""
     for packets in (256,) if programs.options.quick else (4096, 16384):
         yield from algorithms(programs, packets, lengths(programs.options, mixes=False), "median_gbps")
 
@@ -56,9 +56,10 @@ fig8.picture = Picture("Crypto alone, packets in the device's memory", "bars", x
 
 
 def mixes(programs, configurations):
-    """The six algorithms at random through the scheduler, kernel only. By the size of work-groups,
-    which the kernel is built for; without those that the device cannot have.
-    @param configurations  (chunk, bins, granularity, level, lengths)"""
+    """Measure the kernel with a random mix of the six algorithms through the scheduler. Configurations
+    are grouped by the size of work-groups, for which the kernel is built. Sizes that the device
+    does not support are left out.
+    @param configurations  tuples of chunk, bins, granularity, level, lengths"""
     groups = {}
     for chunk, bins, *others in configurations:
         groups.setdefault(chunk // bins, []).append(",".join(map(str, (chunk, bins, *others))))
@@ -73,7 +74,7 @@ MIX_COLUMNS = ("layer lengths level chunk bins granularity gbps low high launch_
 
 
 def small(options):
-    """@return chunk and bins: the paper's, or quick ones"""
+    """@return chunk and bins: those of the paper, or small ones with --quick"""
     return (256, 8) if options.quick else (CHUNK, BINS)
 
 

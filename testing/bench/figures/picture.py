@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Pictures of CSV files, by gnuplot."""
+"""Draws pictures of CSV files with gnuplot."""
 import csv
 import dataclasses
 import subprocess
@@ -23,8 +23,8 @@ STYLES = {"bars": "set style data histogram\nset style histogram errorbars gap 1
 
 @dataclasses.dataclass(frozen=True)
 class Picture:
-    """What a picture shows of a CSV file: y by x, for each series, in a panel for each value of that
-    column. The titles of series and panels are made of their values."""
+    """Description of a picture: the columns of a CSV file for x, y, series and panels. There is a
+    panel for each value of the column `panel`. Titles are formatted with the values of columns."""
     title: str
     kind: str
     x: str
@@ -44,7 +44,7 @@ def read(path):
 
 
 def values(rows, column):
-    """Numbers by size, words in the order in which they come."""
+    """The distinct values of a column: numbers sorted, words in the order of the rows."""
     found = list(dict.fromkeys(row[column] for row in rows))
     try:
         return sorted(found, key=float)
@@ -53,8 +53,8 @@ def values(rows, column):
 
 
 def block(picture, name, rows, series):
-    """The data of one series: x, y and, of rounds, the quartiles of y. Bars have one for each x, also
-    where nothing was measured."""
+    """The data of a series: x, y, and the quartiles of y if there are several rounds. In pictures of
+    bars each x has a line, also if nothing was measured."""
     at = {row[picture.x]: [row[picture.y], *(row.get(name) or row[picture.y] for name in ("low", "high"))]
           for row in rows if row[picture.series] == series}
     keys = [x for x in values(rows, picture.x) if picture.kind == "bars" or x in at]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""bench-kernel and bench-pmd: a run of each, and what it said."""
+"""Runs bench-kernel and bench-pmd, and parses their output."""
 import contextlib
 import dataclasses
 import os
@@ -10,12 +10,13 @@ import subprocess
 import tempfile
 import time
 
-LIMIT = 300  # seconds a program may take
-TRIES, LONGER = 3, 5  # where nothing came back in the time: that many times as long
+LIMIT = 300  # longest time of a program, seconds
+# If no operation was completed in the measured time, it is repeated with LONGER times the time.
+TRIES, LONGER = 3, 5
 
 
 class Failed(Exception):
-    """A program did not measure what it was asked for."""
+    """A program did not measure a configuration."""
 
 
 ALGORITHM = re.compile(r"(?P<algorithm>\S.*?) +(?P<packets>\d+) x +(?P<bytes>\d+) bytes, group (?P<group>\d+), lanes (?P<lanes>\d+): "
@@ -24,7 +25,7 @@ ALGORITHM = re.compile(r"(?P<algorithm>\S.*?) +(?P<packets>\d+) x +(?P<bytes>\d+
 MIX = re.compile(r"mix (?P<lengths>\S+) +chunk=(?P<chunk>\d+) bins=(?P<bins>\d+) "
                  r"granularity=(?P<granularity>\d+) sched=(?P<level>\S+) +(?P<launch_us>[\d.]+) us a launch +"
                  r"(?P<gbps>[\d.]+) Gbps, +(?P<left_over_percent>[\d.]+)% left over")
-WHAT = "algorithm packets bytes group lanes lengths chunk bins granularity level".split()  # what is asked for
+WHAT = "algorithm packets bytes group lanes lengths chunk bins granularity level".split()  # a configuration
 PMD = re.compile(r"(?P<mops>[\d.]+) Mops/s +(?P<gbps>[\d.]+) Gbps, latency us mean +(?P<mean_us>[\d.]+) "
                  r"p50 +(?P<p50_us>\d+) p99 +(?P<p99_us>\d+) p99.9 +(?P<p999_us>\d+) max +(?P<max_us>\d+), "
                  r"cycles per operation (?P<cycles>\d+) .*, 0 failed")
@@ -38,14 +39,14 @@ def value(text):
 
 
 def found(pattern, line):
-    """@return the numbers and words of a line by name, None if it is another line"""
+    """@return the named groups of a line, as numbers or words; None if it does not match"""
     match = pattern.search(line)
     return match and {name: value(word) for name, word in match.groupdict().items()}
 
 
 class Programs:
-    """Where they are and how they are run on this machine.
-    @param options  programs, carried, device, nice, seconds, rounds, quick: of the command line"""
+    """Runs the programs on this machine.
+    @param options  of the command line: programs, carried, device, nice, seconds, rounds, quick"""
 
     def __init__(self, options):
         self.options = options
@@ -57,12 +58,12 @@ class Programs:
         self.prefix = f"cyg-figures-{os.getpid()}"
 
     def clean(self):
-        """What EAL leaves behind."""
+        """Remove EAL's runtime directory."""
         shutil.rmtree(f"/var/run/dpdk/{self.prefix}", ignore_errors=True)
 
     def lines(self, name, *words):
-        """What a program writes, while it runs."""
-        # A session of its own would outlive us when we are killed.
+        """Start a program and yield the lines of its output while it runs."""
+        # In a session of its own the program would go on running if this one is killed.
         command = ["setpriv", "--pdeathsig", "TERM", "timeout", "-k", "5", str(LIMIT), f"{self.options.programs}/{name}", *map(str, words)]
         begun = time.monotonic()
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=self.environment,
@@ -77,15 +78,16 @@ class Programs:
             time.sleep(time.monotonic() - begun)
 
     def prefer(self, pid):
-        """Nice values count among the programs of a session, if sessions are what the kernel shares processors
-        among."""
+        """Set the nice value of a process, and of its autogroup: with autogroups the kernel compares nice
+        values of processes only within a session."""
         os.setpriority(os.PRIO_PROCESS, pid, self.options.nice)
         with contextlib.suppress(OSError), open(f"/proc/{pid}/autogroup", "w") as group:
             group.write(str(self.options.nice))
 
     def kernel(self, pattern, words, runs):
-        """bench-kernel. @param runs  lists of more words, one for each program @return its lines, as
-        dictionaries, as they come"""
+        """Run bench-kernel.
+        @param runs  lists of further arguments, one for each start of the program
+        @return      its lines as dictionaries, while it runs"""
         for more in runs:
             said, rows = [], 0
             for line in self.lines("bench-kernel", "-d", self.options.device, *words, *more):
@@ -94,13 +96,14 @@ class Programs:
                 rows += bool(row)
                 if row:
                     yield row
-            # A work-group that is too large for the device is no failure.
+            # Configurations whose work-groups are too large for the device are left out.
             if not rows and "cannot be" not in "".join(said):
                 raise Failed(f"bench-kernel {' '.join(map(str, more))}:\n{''.join(said)}")
 
     def kernel_rounds(self, pattern, words, runs, by):
-        """bench-kernel, round after round. Progress is shown. @param by  what the median round is chosen by
-        @return for each of its lines the median round's, with quartiles as low and high"""
+        """Run bench-kernel in several rounds, and show progress.
+        @param by  column by which the median round is chosen
+        @return    the row of the median round for each configuration, with quartiles as low and high"""
         found_of = {}
         for number in range(1, self.options.rounds + 1):
             for row in self.kernel(pattern, words, runs):
@@ -108,31 +111,33 @@ class Programs:
                 found_of.setdefault(what, []).append(row)
                 print(f"   {number}/{self.options.rounds} {' '.join(map(str, what))}: {by} {row[by]}", flush=True)
         for rows in found_of.values():
-            yield middle(rows, by)
+            yield median_row(rows, by)
 
     def device(self):
-        """@return its name"""
+        """@return name of the OpenCL device"""
         said = list(self.lines("bench-kernel", "-d", self.options.device, "-n", 32, "-l", 64, "algorithms"))
         return said[0].strip() if said else "no OpenCL"
 
     def opencl(self, **arguments):
-        """@return the driver's --vdev"""
+        """@return the argument of --vdev for crypto_opencl"""
         if self.options.device:
             arguments["device"] = self.options.device
         return ",".join(["crypto_opencl", *(f"{key}={value}" for key, value in arguments.items())])
 
     def pmd(self, setting, jobs):
-        """bench-pmd. @param jobs  ALGORITHM,LENGTHS[,decrypt] each @return what it measured of each, as it comes"""
+        """Run bench-pmd.
+        @param jobs  list of ALGORITHM,LENGTHS[,decrypt]
+        @return      a row for each job, while it runs"""
         cores = sorted(os.sched_getaffinity(0))
         first, others = cores[0], cores[1:] + cores[:1]
-        # The main lcore sleeps: it may share a core.
+        # The main lcore sleeps, so another lcore may use its core.
         feeding = ",".join(f"{1 + i}@{others[i % len(cores)]}" for i in range(setting.lcores))
         eal = ("--no-huge", "-m", 512 * (1 + setting.lcores), "--no-pci", "--no-shconf", "--no-telemetry",
                "--log-level=4", "--file-prefix", self.prefix, "--lcores", f"0@{first},{feeding}",
                "--vdev", setting.vdev)
         seconds, waiting, said = self.options.seconds, list(jobs), []
         for _ in range(TRIES):
-            # Where nothing came back in the time, that is the end, and it is asked for again.
+            # If no operation of a job was completed, start again from this job with more time.
             for line in self.lines("bench-pmd", *eal, "--", "-t", seconds, "-w", setting.window, *setting.words,
                                    *waiting):
                 said.append(line)
@@ -147,9 +152,9 @@ class Programs:
         raise Failed(f"bench-pmd {setting} {' '.join(waiting)}:\n{''.join(said)}")
 
     def measure(self, cases):
-        """Cases in turn, round after round, so that what else the machine does meets all; those with the same
-        setting by one program. Progress is shown.
-        @return for each case its facts and the measurement of the median round, with quartiles as low and high"""
+        """Measure cases in several rounds, and show progress. All cases are measured in each round, so that
+        other load on the machine affects all of them. Cases with the same setting use one start of the program.
+        @return for each case its facts and the row of the median round, with quartiles as low and high"""
         groups = {}
         for case in cases:
             groups.setdefault(case.setting, []).append(case)
@@ -161,10 +166,10 @@ class Programs:
                     print(f"   {number}/{self.options.rounds} {setting} {case.job}: {row['gbps']} Gbps, "
                           f"{row['mean_us']} us", flush=True)
         for case in cases:
-            yield case.facts | middle(case.rounds, case.by)
+            yield case.facts | median_row(case.rounds, case.by)
 
     def histogram(self, setting, job):
-        """@return what was measured, and its latencies as [(us, operations)] in "histogram" """
+        """Measure a job. @return its row, with the latencies as [(us, operations)] in "histogram" """
         with tempfile.NamedTemporaryFile("r") as file:
             with_file = dataclasses.replace(setting, words=(*setting.words, "-H", file.name))
             (row,) = self.pmd(with_file, [job])  # to its end: the file is complete then
@@ -173,7 +178,7 @@ class Programs:
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """How bench-pmd is started: with what device, how many lcores and operations under way for each."""
+    """How bench-pmd is started: device, number of lcores, operations in flight per lcore, other arguments."""
     vdev: str
     lcores: int
     window: int
@@ -185,7 +190,7 @@ class Setting:
 
 @dataclasses.dataclass
 class Case:
-    """One configuration. @param facts  columns @param by  what the median round is chosen by"""
+    """A configuration. @param facts  columns of its row @param by  column by which the median round is chosen"""
     facts: dict
     setting: Setting
     job: str
@@ -193,7 +198,8 @@ class Case:
     rounds: list = dataclasses.field(default_factory=list)
 
 
-def middle(rows, value_of):
+def median_row(rows, value_of):
+    """@return the row with the median of a column, and the quartiles of the column as low and high"""
     ordered = sorted(rows, key=lambda row: row[value_of])
     values = [row[value_of] for row in ordered]
     low, high = values[0], values[-1]

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether what was measured for a figure can be: a program that works says no zero, and leaves nothing out."""
+"""Checks that the rows of a figure are plausible and complete."""
 import itertools
 import math
 
 from picture import values
 from programs import Failed
 
-# Columns of numbers above zero; those that are empty in a row were not measured for it.
+# Columns whose numbers must be above zero. They may be empty if a row has no such measurement.
 POSITIVE = ("gbps low high mops us p50_us mean_us median_us best_us median_gbps best_gbps launch_us cycles over_none "
             "full_kpps offered_kpps share operations").split()
 
@@ -23,19 +23,19 @@ def check_row(function, row):
 
 
 def check_bars(picture, rows):
-    """Each panel has a bar of each series at each x."""
+    """Check that each panel has a bar of each series at each x."""
     for panel in values(rows, picture.panel) if picture.panel else [None]:
         mine = [row for row in rows if panel is None or row[picture.panel] == panel]
         have = {(row[picture.x], row[picture.series]) for row in mine}
         for bar in itertools.product(values(mine, picture.x), values(mine, picture.series)):
             if bar not in have:
-                raise Failed(f"nothing of {panel or ''} {bar[0]} {bar[1]}")
+                raise Failed(f"no row for {panel or ''} {bar[0]} {bar[1]}")
 
 
 def check(function, rows):
-    """@param rows  as the figure's function gives them @raise Failed"""
+    """@param rows  of the figure's function @raise Failed"""
     if not rows:
-        raise Failed("nothing was measured")
+        raise Failed("no rows")
     for row in rows:
         check_row(function, row)
     if function.picture.kind == "bars":
@@ -43,4 +43,4 @@ def check(function, rows):
     have = {(row.get(function.picture.panel), row[function.picture.series]) for row in rows}
     for least in getattr(function, "least", ()):
         if least not in have:
-            raise Failed(f"nothing of {' '.join(least)}")
+            raise Failed(f"no row for {' '.join(least)}")
