@@ -19,11 +19,10 @@
 enum { DATA, DIGEST };
 
 /*
- * Whose turn it is with OpenCL. A driver has a lock of its own, on which a thread goes to
- * sleep; with several lcores each of the calls that a launch takes would wait for a thread to
- * wake up. They take turns for all of a launch instead.
+ * Held for all calls of a launch. OpenCL's driver has a lock of its own, on which threads sleep: without
+ * this one each call of each launch would wait until a sleeping thread has woken up.
  */
-static rte_spinlock_t turn = RTE_SPINLOCK_INITIALIZER;
+static rte_spinlock_t opencl_lock = RTE_SPINLOCK_INITIALIZER;
 
 static int init_host(struct ocl_chunk *chunk, const struct ocl_chunk_params *p)
 {
@@ -86,13 +85,21 @@ int ocl_chunk_init(struct ocl_chunk *chunk, const struct ocl_chunk_params *param
 	return -EIO;
 }
 
+static void forget_event(struct ocl_chunk *chunk)
+{
+	/* Somebody may still be asking for it, on a lost device. */
+	if (chunk->done && !ocl_device_lost(chunk->dev))
+		clReleaseEvent(chunk->done);
+	chunk->done = NULL;
+}
+
 void ocl_chunk_free(struct ocl_chunk *chunk)
 {
 	if (chunk->dev == NULL)
 		return;
 	/* A lost device may still hold the buffers. */
 	if (!ocl_device_lost(chunk->dev)) {
-		ocl_chunk_reset(chunk);
+		forget_event(chunk);
 		chunk->memory->free(chunk);
 		if (chunk->kernel)
 			clReleaseKernel(chunk->kernel);
@@ -201,30 +208,35 @@ static cl_int set_pools(struct ocl_chunk *chunk)
 	return err;
 }
 
-void ocl_chunk_gather(struct ocl_chunk *chunk)
+static void write_order(struct ocl_chunk *chunk)
 {
-	if (!chunk->headed && !chunk->gathered)
-		chunk->memory->settle(chunk);
-	chunk->gathered = true;
-}
-
-/* Everything a work-item needs. */
-static void complete(struct ocl_chunk *chunk)
-{
-	uint32_t n = chunk->records;
 	u32 *results;
 
-	if (chunk->headed)
-		*ocl_heads_status(&chunk->heads, n - 1) = OCL_STATUS_PENDING;
-	if (chunk->headed || chunk->ordered)
-		return;
-	ocl_chunk_gather(chunk);
 	chunk->order = chunk->used;
-	chunk->ordered = ocl_bins_order(&chunk->bins, (u32 *)(chunk->host + chunk->order));
-	chunk->results = chunk->order + chunk->ordered * sizeof(u32);
+	chunk->entries = ocl_bins_order(&chunk->bins, (u32 *)(chunk->host + chunk->order));
+	chunk->results = chunk->order + chunk->entries * sizeof(u32);
 	results = (u32 *)(chunk->host + chunk->results);
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < chunk->records; i++)
 		results[i] = OCL_STATUS_PENDING;
+}
+
+void ocl_chunk_open(struct ocl_chunk *chunk, bool headed)
+{
+	ocl_state_move(&chunk->state, OCL_FILLING);
+	chunk->headed = headed;
+}
+
+void ocl_chunk_close(struct ocl_chunk *chunk)
+{
+	ocl_state_move(&chunk->state, OCL_CLOSED);
+	if (chunk->records == 0 || ocl_device_lost(chunk->dev))
+		return;
+	if (chunk->headed) {
+		*ocl_heads_status(&chunk->heads, chunk->records - 1) = OCL_STATUS_PENDING;
+	} else {
+		chunk->memory->settle(chunk);
+		write_order(chunk);
+	}
 }
 
 /* The pool in the place of the chunk: before set_pools() has noted what is there. */
@@ -281,7 +293,7 @@ static cl_int call_records(struct ocl_chunk *chunk, const cl_event *after)
 				     &chunk->results);
 	if (err == CL_SUCCESS)
 		err = set_pools(chunk);
-	return err == CL_SUCCESS ? chunk->memory->launch(chunk, chunk->ordered, after) : err;
+	return err == CL_SUCCESS ? chunk->memory->launch(chunk, chunk->entries, after) : err;
 }
 
 static cl_int call(struct ocl_chunk *chunk, const cl_event *after)
@@ -291,12 +303,12 @@ static cl_int call(struct ocl_chunk *chunk, const cl_event *after)
 	return err == CL_SUCCESS ? clFlush(chunk->queue) : err;
 }
 
-/* Wait for one's turn, but not for long: it is only faster. */
-static bool enter(void)
+/* Wait for the lock, but not long: calls without it are slower, not wrong. */
+static bool lock_patiently(void)
 {
 	uint64_t end = rte_get_tsc_cycles() + rte_get_tsc_hz() / 1000000 * PATIENCE_US;
 
-	while (!rte_spinlock_trylock(&turn)) {
+	while (!rte_spinlock_trylock(&opencl_lock)) {
 		if (rte_get_tsc_cycles() >= end)
 			return false;
 		rte_pause();
@@ -317,75 +329,50 @@ static cl_int send(struct ocl_chunk *chunk, const cl_event *after)
 	return err;
 }
 
-static void launch(struct ocl_chunk *chunk, struct ocl_table *table)
+static enum ocl_state launch(struct ocl_chunk *chunk, struct ocl_table *table)
 {
 	cl_event pending = table ? ocl_table_pending(table, chunk->upload) : NULL;
-	cl_int err;
+	cl_int err = send(chunk, pending ? &pending : NULL);
 
-	err = send(chunk, pending ? &pending : NULL);
-	if (err != CL_SUCCESS) {
-		chunk->failed = true;
-		ocl_device_fail(chunk->dev, "a launch failed", err);
-	}
 	if (pending)
 		clReleaseEvent(pending);
+	if (err == CL_SUCCESS)
+		return OCL_LAUNCHED;
+	ocl_device_fail(chunk->dev, "a launch failed", err);
+	return OCL_LOST;
 }
 
-/* @return whether it was its turn to change, which it has then */
+/* @return whether this is the first claim, which then holds */
 static bool claim(struct ocl_chunk *chunk, uint32_t to)
 {
-	uint32_t waits = OCL_CHUNK_WAITS;
+	uint32_t none = OCL_CLAIM_NONE;
 
-	return __atomic_compare_exchange_n(&chunk->claim, &waits, to, false, __ATOMIC_ACQ_REL,
+	return __atomic_compare_exchange_n(&chunk->claim, &none, to, false, __ATOMIC_ACQ_REL,
 					   __ATOMIC_ACQUIRE);
 }
 
-bool ocl_chunk_withdraw(struct ocl_chunk *chunk)
+enum ocl_state ocl_chunk_withdraw(struct ocl_chunk *chunk)
 {
-	return claim(chunk, OCL_CHUNK_WITHDRAWN);
+	return claim(chunk, OCL_CLAIM_WITHDRAW) ? OCL_UNSENT : OCL_LOST;
 }
 
-/* Others have given the device up while this one waited for its turn: it has seen nothing of it. */
-static void unclaim(struct ocl_chunk *chunk)
+/* Once a launch is claimed its packets count as seen by the device, also if it fails. A device that
+ * was lost while this thread waited for the lock gets nothing. */
+enum ocl_state ocl_chunk_launch(struct ocl_chunk *chunk, struct ocl_table *table, bool patient)
 {
-	chunk->failed = true;
-	__atomic_store_n(&chunk->claim, OCL_CHUNK_WAITS, __ATOMIC_RELEASE);
-}
-
-/* From the claim on the packets are the device's: a queue pair that gives the device up between it
- * and the launch itself treats them as if it saw them. */
-bool ocl_chunk_launch(struct ocl_chunk *chunk, struct ocl_table *table, bool patient)
-{
-	bool entered;
+	enum ocl_state state = OCL_UNSENT;
+	bool locked;
 
 	if (chunk->records == 0)
-		return true;
-	/* One that was withdrawn must not be asked for either, as if it were under way. */
-	if (ocl_device_lost(chunk->dev) || !claim(chunk, OCL_CHUNK_LAUNCHED)) {
-		chunk->failed = true;
-		return true;
-	}
-	complete(chunk);
-	entered = patient ? enter() : rte_spinlock_trylock(&turn);
-	if (!entered && !patient) {
-		__atomic_store_n(&chunk->claim, OCL_CHUNK_WAITS, __ATOMIC_RELAXED);
-		return false;
-	}
-	if (ocl_device_lost(chunk->dev))
-		unclaim(chunk);
-	else
-		launch(chunk, table);
-	if (entered)
-		rte_spinlock_unlock(&turn);
-	return true;
-}
-
-static void forget_event(struct ocl_chunk *chunk)
-{
-	/* Somebody may still be asking for it, on a lost device. */
-	if (chunk->done && !ocl_device_lost(chunk->dev))
-		clReleaseEvent(chunk->done);
-	chunk->done = NULL;
+		return OCL_DONE;
+	locked = patient ? lock_patiently() : rte_spinlock_trylock(&opencl_lock);
+	if (!locked && !patient)
+		return OCL_CLOSED;
+	if (!ocl_device_lost(chunk->dev) && claim(chunk, OCL_CLAIM_LAUNCH))
+		state = launch(chunk, table);
+	if (locked)
+		rte_spinlock_unlock(&opencl_lock);
+	return state;
 }
 
 /* Asking OpenCL takes its lock, on which other queue pairs may wait. The last result
@@ -401,31 +388,28 @@ static bool worth_asking(struct ocl_chunk *chunk)
 	return last != OCL_STATUS_PENDING || ++chunk->polls % POLLS == 0;
 }
 
-bool ocl_chunk_poll(struct ocl_chunk *chunk)
+enum ocl_state ocl_chunk_poll(struct ocl_chunk *chunk)
 {
 	cl_int status;
 
-	if (chunk->records == 0 || chunk->failed || chunk->back)
-		return true;
-	if (!worth_asking(chunk) || !rte_spinlock_trylock(&turn))
-		return false;
+	if (!worth_asking(chunk) || !rte_spinlock_trylock(&opencl_lock))
+		return OCL_LAUNCHED;
 	status = chunk->memory->status(chunk);
 	if (status <= CL_COMPLETE)
 		forget_event(chunk);
-	rte_spinlock_unlock(&turn);
+	rte_spinlock_unlock(&opencl_lock);
 	if (status > CL_COMPLETE)
-		return false;
+		return OCL_LAUNCHED;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	chunk->back = true;
-	if (status < 0) {
-		chunk->failed = true;
-		ocl_device_fail(chunk->dev, "a chunk failed", status);
-	}
-	return true;
+	if (status == CL_COMPLETE)
+		return OCL_DONE;
+	ocl_device_fail(chunk->dev, "a chunk failed", status);
+	return OCL_LOST;
 }
 
 void ocl_chunk_reset(struct ocl_chunk *chunk)
 {
+	ocl_state_move(&chunk->state, OCL_EMPTY);
 	forget_event(chunk);
 	ocl_bins_reset(&chunk->bins);
 	ocl_rows_reset(&chunk->rows);
@@ -438,10 +422,6 @@ void ocl_chunk_reset(struct ocl_chunk *chunk)
 	chunk->areas = 0;
 	chunk->upload = 0;
 	chunk->polls = 0;
-	chunk->ordered = 0;
-	chunk->gathered = false;
-	__atomic_store_n(&chunk->claim, OCL_CHUNK_WAITS, __ATOMIC_RELAXED);
+	__atomic_store_n(&chunk->claim, OCL_CLAIM_NONE, __ATOMIC_RELAXED);
 	chunk->posted = false;
-	chunk->back = false;
-	chunk->failed = false;
 }

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file chunk.h
- * One launch: packet records gathered in a buffer (inc_types.h), sent through
- * the kernel and read back. Knows no operations and no queue pairs. Used by one
+ * One launch: packet records in a buffer (inc_types.h), sent through the kernel
+ * and read back. Knows no operations and no queue pairs. Used by one
  * thread at a time.
+ *
+ *	ocl_chunk_open()    EMPTY to FILLING; then ocl_chunk_add() or ocl_chunk_add_head()
+ *	ocl_chunk_close()   FILLING to CLOSED
+ *	ocl_chunk_launch(), ocl_chunk_poll()  return the next state, which their caller moves to
+ *	ocl_chunk_reset()   to EMPTY
  */
 #ifndef OCL_CHUNK_H
 #define OCL_CHUNK_H
@@ -15,6 +20,7 @@
 #include "pool.h"
 #include "rows.h"
 #include "scheduler.h"
+#include "state.h"
 #include "table.h"
 
 #define OCL_RESULTS_AHEAD 16 /* heads in no cache of the core: the device has written them */
@@ -36,11 +42,12 @@ struct ocl_copy {
 	uint32_t len[2];
 };
 
-/* Whose a chunk is that waits for a thread to launch it: decided once, by who comes first. */
+/* Whether a chunk is launched or withdrawn: the launching thread and the queue pair each try to set
+ * it, and the first one decides. */
 enum ocl_claim {
-	OCL_CHUNK_WAITS,
-	OCL_CHUNK_LAUNCHED, /* the device has it, or may have had part of it */
-	OCL_CHUNK_WITHDRAWN /* its queue pair has taken it back: the device never sees it */
+	OCL_CLAIM_NONE,
+	OCL_CLAIM_LAUNCH,  /* OpenCL gets its commands, all or some of them */
+	OCL_CLAIM_WITHDRAW /* the queue pair has taken it back: the device never sees it */
 };
 
 /* Where chunks come from: what those of a device have in common. */
@@ -85,14 +92,12 @@ struct ocl_chunk {
 	uint32_t pool_args;    /* and of which there are any */
 	const struct ocl_pool *pool_arg; /* instead of the chunk's buffer; NULL: that */
 	uint64_t upload;       /* the latest of the records' sessions */
-	bool gathered;	       /* by ocl_chunk_gather() */
-	uint32_t ordered;      /* entries of the order table, if it is complete; else 0 */
-	/* Between the thread that launches, if there is one, and the queue pair; all else in here
-	 * is the thread's from ocl_launcher_post() until `returned`. */
-	uint32_t claim; /* atomic: enum ocl_claim */
-	bool returned;	/* atomic: the thread has given it back */
-	bool back;	/* the device has given it back */
-	bool failed;	/* no result came back */
+	uint32_t entries;      /* of the order table */
+	enum ocl_state state;  /* the queue pair's */
+	/* Between the launcher's thread, if there is one, and the queue pair. All else in here, but
+	 * state, is the thread's from ocl_launcher_post() until `returned` is a final state. */
+	uint32_t claim;	   /* atomic: enum ocl_claim */
+	uint32_t returned; /* atomic: enum ocl_state; OCL_LAUNCHED until the thread returns it */
 };
 
 /** @return 0 or -EIO or -ENOMEM, logged; free after failure, too */
@@ -121,6 +126,9 @@ static inline uint32_t ocl_chunk_bytes(const struct ocl_chunk *chunk)
 struct ocl_record *ocl_chunk_add(struct ocl_chunk *chunk, uint32_t label, uint32_t len,
 				 uint32_t size);
 
+/** Take packets from now on. @param headed  they bring their heads */
+void ocl_chunk_open(struct ocl_chunk *chunk, bool headed);
+
 /** Append the head of a packet that suits. @return where it goes */
 u8 *ocl_chunk_add_head(struct ocl_chunk *chunk, const struct ocl_header *header, bool second,
 		       uint32_t *record);
@@ -133,38 +141,33 @@ void ocl_chunk_copy_digest(struct ocl_chunk *chunk, uint32_t record, u8 *to, uin
 			   uint32_t len);
 
 /**
- * Gather the packets that no transfer of their own is worth, as a launch does if nobody has: a thread
- * that launches has not the time to do it for all queue pairs. Nothing may be added any more.
+ * Take no more packets: copy those into the chunk for which a rectangle would take longer, and write
+ * the order table and the statuses that the device replaces. Writes nothing for a lost device.
  */
-void ocl_chunk_gather(struct ocl_chunk *chunk);
+void ocl_chunk_close(struct ocl_chunk *chunk);
 
 /**
- * Send it off, unless it was withdrawn. A failure shows in chunk->failed.
- * @param patient  wait a little for one's turn with OpenCL, and go without it then
- * @return false if it is another's turn: nothing more may be added, and it has to be sent off again
+ * Give a closed chunk to OpenCL, unless it was withdrawn or the device is lost.
+ * @param patient  wait up to 0.2 ms for the lock around OpenCL, and then go without it
+ * @return OCL_CLOSED if another thread has that lock, else OCL_LAUNCHED, OCL_LOST or OCL_UNSENT;
+ *	   OCL_DONE of a chunk without packets
  */
-bool ocl_chunk_launch(struct ocl_chunk *chunk, struct ocl_table *table, bool patient);
+enum ocl_state ocl_chunk_launch(struct ocl_chunk *chunk, struct ocl_table *table, bool patient);
 
 /**
- * Take back a chunk that was given to a thread and has not returned. Not to be used again then: the
- * thread may still look at it.
- * @return false if it is too late: the device has it, or the thread is about to launch it
+ * Take back a chunk that was posted to the launcher and has not returned. It must not be used again:
+ * the thread may still read it.
+ * @return OCL_UNSENT, or OCL_LOST if the thread has launched it or is about to
  */
-bool ocl_chunk_withdraw(struct ocl_chunk *chunk);
+enum ocl_state ocl_chunk_withdraw(struct ocl_chunk *chunk);
 
-/** Whether the device may have seen anything of it. */
-static inline bool ocl_chunk_sent(const struct ocl_chunk *chunk)
-{
-	return __atomic_load_n(&chunk->claim, __ATOMIC_ACQUIRE) == OCL_CHUNK_LAUNCHED;
-}
+/** Ask for a launched chunk, without blocking. @return OCL_LAUNCHED, OCL_DONE or OCL_LOST */
+enum ocl_state ocl_chunk_poll(struct ocl_chunk *chunk);
 
-/** Whether a launched chunk is back, or will never be (chunk->failed). Never blocks. */
-bool ocl_chunk_poll(struct ocl_chunk *chunk);
-
-/** A record's enum ocl_status, of a chunk that is back. */
+/** A record's enum ocl_status, of a chunk in a final state. */
 static inline uint32_t ocl_chunk_result(const struct ocl_chunk *chunk, uint32_t record)
 {
-	if (chunk->failed)
+	if (chunk->state != OCL_DONE)
 		return OCL_STATUS_PENDING;
 	if (!chunk->headed)
 		return ((const u32 *)(chunk->host + chunk->results))[record];
@@ -176,7 +179,7 @@ static inline uint32_t ocl_chunk_result(const struct ocl_chunk *chunk, uint32_t 
 /** Copy what goes back to record's packet. @return whether that is all of it */
 bool ocl_chunk_finish(const struct ocl_chunk *chunk, uint32_t record);
 
-/** Make it empty again. */
+/** Remove all packets. */
 void ocl_chunk_reset(struct ocl_chunk *chunk);
 
 #endif

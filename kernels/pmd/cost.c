@@ -63,20 +63,24 @@ static double seconds(void)
 /* Nanoseconds from the launch of one bin to its end; negative if it failed. */
 static float time_bin(struct ocl_chunk *chunk, uint32_t kind, uint32_t label, uint32_t len)
 {
+	enum ocl_state state;
 	double start, now;
 
-	ocl_chunk_reset(chunk);
+	ocl_chunk_open(chunk, false);
 	fill_bin(chunk, kind, label, len);
+	ocl_chunk_close(chunk);
 	start = seconds();
-	ocl_chunk_launch(chunk, NULL, true);
-	do {
-		now = seconds();
-		if (now - start > SECONDS)
-			ocl_device_fail(chunk->dev, "no answer to a measurement", 0);
-		if (ocl_device_lost(chunk->dev))
-			return -1;
-	} while (!ocl_chunk_poll(chunk));
-	return chunk->failed ? -1 : (now - start) * 1e9;
+	state = ocl_chunk_launch(chunk, NULL, true);
+	while (state == OCL_LAUNCHED && seconds() - start <= SECONDS)
+		state = ocl_chunk_poll(chunk);
+	now = seconds();
+	if (state == OCL_LAUNCHED) {
+		ocl_device_fail(chunk->dev, "no answer to a measurement", 0);
+		state = OCL_LOST;
+	}
+	ocl_state_move(&chunk->state, state);
+	ocl_chunk_reset(chunk);
+	return state == OCL_DONE ? (now - start) * 1e9 : -1;
 }
 
 static float shortest(struct ocl_chunk *chunk, uint32_t kind, uint32_t label, uint32_t len)

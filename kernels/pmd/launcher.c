@@ -34,29 +34,34 @@ struct ocl_launcher {
 
 static int running; /* threads, each of which keeps a processor busy; control thread only */
 
-static bool take(struct ocl_launcher *l)
+/* @return whether the chunk stays with the thread; else it is the queue pair's again, and is not read
+ * any more */
+static bool keep(struct ocl_chunk *chunk, enum ocl_state state)
+{
+	if (state == OCL_LAUNCHED)
+		return true;
+	__atomic_store_n(&chunk->returned, state, __ATOMIC_RELEASE);
+	return false;
+}
+
+static bool launch_next(struct ocl_launcher *l)
 {
 	void *chunk;
 
 	if (l->n == OCL_LAUNCHER_CHUNKS || rte_ring_sc_dequeue(l->waiting, &chunk))
 		return false;
-	l->chunk[l->n++] = chunk;
-	ocl_chunk_launch(chunk, l->table, true);
+	if (keep(chunk, ocl_chunk_launch(chunk, l->table, true)))
+		l->chunk[l->n++] = chunk;
 	return true;
 }
 
-/* A chunk is not looked at any more when it has returned: its queue pair has it. */
-static void look(struct ocl_launcher *l)
+static void poll_launched(struct ocl_launcher *l)
 {
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < l->n; i++) {
-		struct ocl_chunk *chunk = l->chunk[i];
-
-		if (ocl_chunk_poll(chunk))
-			__atomic_store_n(&chunk->returned, true, __ATOMIC_RELEASE);
-		else
-			l->chunk[kept++] = chunk;
+		if (keep(l->chunk[i], ocl_chunk_poll(l->chunk[i])))
+			l->chunk[kept++] = l->chunk[i];
 	}
 	l->n = kept;
 }
@@ -79,9 +84,9 @@ static void *run(void *arg)
 	struct ocl_launcher *l = arg;
 
 	while (!__atomic_load_n(&l->stop, __ATOMIC_ACQUIRE) && !ocl_device_lost(l->dev)) {
-		if (take(l))
+		if (launch_next(l))
 			l->last = rte_get_tsc_cycles();
-		look(l);
+		poll_launched(l);
 		rest(l);
 	}
 	return NULL;
@@ -89,7 +94,7 @@ static void *run(void *arg)
 
 bool ocl_launcher_post(struct ocl_launcher *launcher, struct ocl_chunk *chunk)
 {
-	__atomic_store_n(&chunk->returned, false, __ATOMIC_RELAXED);
+	__atomic_store_n(&chunk->returned, OCL_LAUNCHED, __ATOMIC_RELAXED);
 	return rte_ring_mp_enqueue(launcher->waiting, chunk) == 0;
 }
 

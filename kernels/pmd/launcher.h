@@ -29,9 +29,9 @@ int ocl_launcher_start(struct ocl_pmd *pmd);
 void ocl_launcher_stop(struct ocl_pmd *pmd);
 
 /**
- * Have a chunk launched. From now on it is the thread's, until chunk->returned or
- * ocl_chunk_withdraw().
- * @return false if too many are waiting
+ * Have a closed chunk launched. It is the thread's until chunk->returned is a final state; a queue pair
+ * that gives it up before calls ocl_chunk_withdraw().
+ * @return false if the ring is full
  */
 bool ocl_launcher_post(struct ocl_launcher *launcher, struct ocl_chunk *chunk);
 

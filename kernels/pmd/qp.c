@@ -10,16 +10,16 @@
 #include "qp.h"
 
 #define MIN_BATCHES 3u	  /* one filling, one computing, one being emptied */
-#define SLOT_BYTES  1024  /* of a batch, on average: of longer packets it has fewer */
-#define FILL_OF_GPU 4812800u /* bytes of each queue pair: four of them keep it busy, */
-#define FILL_SLOT   2350u /* or as many for each operation of a batch */
+#define SLOT_BYTES  1024  /* room in a batch for each operation: fewer fit if packets are longer */
+#define FILL_OF_GPU 4812800u /* bytes under way of a queue pair: four of them keep a GPU busy, */
+#define FILL_SLOT   2350u /* or this for each operation of a batch, if that is more */
 #define LARGEST	    68608 /* bytes of a record with the largest single-segment packet */
-#define AHEAD	    8	  /* operations that are fetched in advance */
-#define HEADS_AHEAD 16	  /* of the packets' memory, which the application has hardly touched */
-#define FAR_AHEAD   48	  /* when they leave: most are in no cache of the core any more */
-#define UNLIKE	    64u	  /* batches */
-#define PATIENCE_US 500u  /* with others whose turn it is */
-#define REPRIEVE    8	  /* of timeout_ms, when that is over for the first time */
+#define AHEAD	    8	  /* operations to prefetch when enqueueing */
+#define HEADS_AHEAD 16	  /* packets' heads to prefetch when enqueueing */
+#define FAR_AHEAD   48	  /* operations to prefetch when dequeueing: they have left the core's caches */
+#define HEADLESS    64u	  /* batches with records after one whose packets differ */
+#define PATIENCE_US 500u  /* for the lock around OpenCL */
+#define EXTENSION   8	  /* part of timeout_ms by which the first deadline is extended */
 
 static uint32_t batch_bytes(uint32_t chunk)
 {
@@ -60,7 +60,7 @@ static int init_slots(struct ocl_qp *qp, uint32_t n, int socket)
 	return qp->slots && qp->leftover ? 0 : -ENOMEM;
 }
 
-/* On a device with memory of its own a packet waits for the bytes of all that are under way. */
+/* On a GPU a packet waits until the bytes of all packets under way have been transferred. */
 static uint64_t limit_of(const struct ocl_pmd *pmd)
 {
 	if (pmd->args.under_way)
@@ -129,42 +129,53 @@ static struct ocl_slot *slot_at(struct ocl_qp *qp, uint32_t position)
 	return &qp->slots[position & qp->mask];
 }
 
-/* To the device, or to the thread that does it. */
-static bool hand_over(struct ocl_qp *qp, struct ocl_batch *batch)
+/* The batch moves to a state after CLOSED; in a final one it is not under way any more. */
+static void move(struct ocl_qp *qp, struct ocl_batch *batch, enum ocl_state to)
 {
-	/* The thread ends when the device is lost. */
+	if (!ocl_state_move(&batch->chunk.state, to) || !ocl_state_is_final(to))
+		return;
+	qp->under_way--;
+	qp->bytes -= batch->bytes;
+}
+
+/* Give a closed batch to the launcher's thread, if there is one, else to OpenCL. The thread ends when
+ * the device is lost. */
+static enum ocl_state launch(struct ocl_qp *qp, struct ocl_batch *batch)
+{
 	if (qp->pmd->launcher && !ocl_device_lost(&qp->pmd->device))
-		return ocl_launcher_post(qp->pmd->launcher, &batch->chunk);
+		return ocl_launcher_post(qp->pmd->launcher, &batch->chunk) ? OCL_LAUNCHED : OCL_CLOSED;
 	return ocl_chunk_launch(&batch->chunk, &qp->pmd->table,
 				rte_get_tsc_cycles() >= batch->deadline);
 }
 
-/* Send off what is not being filled any more. While it is another queue pair's turn, there are other
- * things to do than to wait; but not for ever. */
-static void send_off(struct ocl_qp *qp)
+/* Launch closed batches, oldest first. While another queue pair launches, this one goes on with other
+ * work, until the batch's deadline. */
+static void launch_closed(struct ocl_qp *qp)
 {
-	while (qp->unsent != qp->newest && batch_at(qp, qp->unsent) != qp->filling) {
-		struct ocl_batch *batch = batch_at(qp, qp->unsent);
+	while (qp->unlaunched != qp->newest && batch_at(qp, qp->unlaunched) != qp->filling) {
+		struct ocl_batch *batch = batch_at(qp, qp->unlaunched);
+		enum ocl_state state = launch(qp, batch);
 
-		if (!hand_over(qp, batch))
+		if (state == OCL_CLOSED)
 			return;
 		batch->deadline = rte_get_tsc_cycles() + qp->timeout_cycles;
-		batch->launched = true;
-		qp->unsent++;
+		move(qp, batch, state);
+		qp->unlaunched++;
 	}
 }
 
-static void launch(struct ocl_qp *qp, bool overdue)
+static void close_batch(struct ocl_qp *qp, bool leftover_due)
 {
-	qp->filling->deadline = rte_get_tsc_cycles() + rte_get_tsc_hz() / 1000000 * PATIENCE_US;
-	qp->filling->bytes = ocl_chunk_bytes(&qp->filling->chunk);
-	qp->bytes += qp->filling->bytes;
-	if (!ocl_device_lost(&qp->pmd->device))
-		ocl_chunk_gather(&qp->filling->chunk);
+	struct ocl_batch *batch = qp->filling;
+
+	batch->deadline = rte_get_tsc_cycles() + rte_get_tsc_hz() / 1000000 * PATIENCE_US;
+	batch->bytes = ocl_chunk_bytes(&batch->chunk);
+	qp->bytes += batch->bytes;
 	qp->under_way++;
+	ocl_chunk_close(&batch->chunk);
 	qp->filling = NULL;
-	qp->overdue = overdue;
-	send_off(qp);
+	qp->leftover_due = leftover_due;
+	launch_closed(qp);
 }
 
 static void spread(struct ocl_qp *qp, struct ocl_batch *batch);
@@ -177,7 +188,7 @@ static bool stage(struct ocl_qp *qp, struct ocl_slot *slot, struct ocl_request *
 	if (!ocl_chunk_fits(&batch->chunk, request->size + request->reserve) ||
 	    !ocl_request_stage(request, slot->op, &batch->chunk, &slot->record))
 		return false;
-	slot->turn = ocl_request_turn(request);
+	slot->shift = ocl_request_twin(request);
 	slot->batch = batch;
 	batch->pending++;
 	return true;
@@ -193,7 +204,7 @@ static enum rte_crypto_op_status parse(struct ocl_qp *qp, const struct rte_crypt
 	return ocl_request_parse(request, op, qp->pmd, &qp->hint);
 }
 
-/* It leaves as it came. */
+/* The operation leaves without being processed. */
 static void refuse(struct ocl_qp *qp, struct ocl_slot *slot, enum rte_crypto_op_status status)
 {
 	slot->final = true;
@@ -205,15 +216,15 @@ static void refuse(struct ocl_qp *qp, struct ocl_slot *slot, enum rte_crypto_op_
 		qp->stats.enqueue_err_count++;
 }
 
-/* It finds no bin, and waits for the next batch. */
+/* The operation finds no bin, and is staged again in the next batch. */
 static void leave_over(struct ocl_qp *qp, uint32_t position, const struct ocl_request *request)
 {
 	qp->leftover[qp->nleftover++] = position;
 	qp->leftover_bytes += request->size + request->reserve;
 }
 
-/* One that has been in the queue pair for a while. It was checked when it came, and is again: the
- * device may be gone, or somebody has freed a session too early. */
+/* Stage an operation that was enqueued before. It is checked again: since then the device may have been
+ * lost, or the application may have freed the session too early. */
 static void stage_again(struct ocl_qp *qp, uint32_t position, struct ocl_batch *batch)
 {
 	struct ocl_slot *slot = slot_at(qp, position);
@@ -226,7 +237,7 @@ static void stage_again(struct ocl_qp *qp, uint32_t position, struct ocl_batch *
 		leave_over(qp, position, &request);
 }
 
-/* Those left over are the first in a new batch. */
+/* Leftover operations are the first in a new batch. */
 static void stage_leftover(struct ocl_qp *qp, struct ocl_batch *batch)
 {
 	uint32_t n = qp->nleftover;
@@ -237,13 +248,14 @@ static void stage_leftover(struct ocl_qp *qp, struct ocl_batch *batch)
 		stage_again(qp, qp->leftover[i], batch);
 }
 
-/* The next one is not like those before: they get records after all. So do those of some batches to
- * come, for others will not be like each other either. */
+/* The next packet cannot join those of a headed batch: stage all of them again, as records. So are the
+ * next batches, whose packets will probably differ too. */
 static void spread(struct ocl_qp *qp, struct ocl_batch *batch)
 {
 	if (batch->pending)
-		qp->unlike = UNLIKE;
+		qp->headless = HEADLESS;
 	ocl_chunk_reset(&batch->chunk);
+	ocl_chunk_open(&batch->chunk, false);
 	batch->pending = 0;
 	for (uint32_t i = qp->head; i != qp->tail; i++) {
 		struct ocl_slot *slot = slot_at(qp, i);
@@ -255,18 +267,18 @@ static void spread(struct ocl_qp *qp, struct ocl_batch *batch)
 	}
 }
 
-/* Whether a new batch's packets are to bring their heads. */
+/* Whether a new batch begins with packets that bring their heads. */
 static bool try_heads(struct ocl_qp *qp)
 {
 	if (qp->pmd->memory->launch_heads == NULL || qp->nleftover)
 		return false;
-	if (qp->unlike == 0)
+	if (qp->headless == 0)
 		return true;
-	qp->unlike--;
+	qp->headless--;
 	return false;
 }
 
-/* On a device that is lost: a thread may still be looking at any of the chunks. */
+/* On a lost device, where the launcher's thread may still read any of the chunks. */
 static void refuse_leftover(struct ocl_qp *qp)
 {
 	for (uint32_t i = 0; i < qp->nleftover; i++)
@@ -275,7 +287,7 @@ static void refuse_leftover(struct ocl_qp *qp)
 	qp->leftover_bytes = 0;
 }
 
-/* The batch to put operations into; NULL if all are in use, or the device is lost. */
+/* The filling batch, a new one if there is none; NULL if all are in use, or the device is lost. */
 static struct ocl_batch *filling(struct ocl_qp *qp)
 {
 	struct ocl_batch *batch;
@@ -290,66 +302,65 @@ static struct ocl_batch *filling(struct ocl_qp *qp)
 		return NULL;
 	batch = batch_at(qp, qp->newest++);
 	batch->deadline = rte_get_tsc_cycles();
-	if (qp->nleftover == 0 || !qp->overdue)
+	if (qp->nleftover == 0 || !qp->leftover_due)
 		batch->deadline += qp->wait_cycles;
 	qp->filling = batch;
-	batch->chunk.headed = try_heads(qp);
+	ocl_chunk_open(&batch->chunk, try_heads(qp));
 	stage_leftover(qp, batch);
 	return batch;
 }
 
-/* Its operations fail. What a thread has not begun with it never will. */
-static void give_up(struct ocl_qp *qp, struct ocl_batch *batch)
+/* Its operations fail. A thread launches none that it has not begun to launch. */
+static enum ocl_state give_up(struct ocl_qp *qp, struct ocl_batch *batch)
 {
-	batch->given_up = true;
-	batch->seen = qp->pmd->launcher ? !ocl_chunk_withdraw(&batch->chunk) :
-					  ocl_chunk_sent(&batch->chunk);
+	return qp->pmd->launcher ? ocl_chunk_withdraw(&batch->chunk) : OCL_LOST;
 }
 
-/* Whether it has come back by itself. A lost device's are not waited for where a thread asks for them,
- * which then stops. */
-static bool has_returned(struct ocl_qp *qp, struct ocl_batch *batch)
+static enum ocl_state ask(struct ocl_qp *qp, struct ocl_batch *batch)
 {
-	if (qp->pmd->launcher == NULL)
-		return ocl_chunk_poll(&batch->chunk);
-	if (__atomic_load_n(&batch->chunk.returned, __ATOMIC_ACQUIRE))
-		return true;
-	if (!ocl_device_lost(&qp->pmd->device))
-		return false;
-	give_up(qp, batch);
-	return true;
+	if (qp->pmd->launcher)
+		return __atomic_load_n(&batch->chunk.returned, __ATOMIC_ACQUIRE);
+	return ocl_chunk_poll(&batch->chunk);
 }
 
-/* A process that was stopped meanwhile finds the time over, and what is back not asked for yet. */
-static bool is_overdue(struct ocl_qp *qp, struct ocl_batch *batch)
+/* The deadline of a launched batch has passed. It is extended once, for a process that was stopped
+ * meanwhile and could not ask. */
+static enum ocl_state late(struct ocl_qp *qp, struct ocl_batch *batch)
 {
-	uint64_t now = rte_get_tsc_cycles();
+	enum ocl_state state;
 
-	if (now < batch->deadline)
-		return false;
-	if (batch->reprieved)
-		return true;
-	batch->reprieved = true;
-	batch->deadline = now + qp->timeout_cycles / REPRIEVE;
-	return false;
-}
-
-/* Whether a launched batch is back, or given up. */
-static bool is_back(struct ocl_qp *qp, struct ocl_batch *batch)
-{
-	if (batch->back || !batch->launched)
-		return batch->back;
-	batch->back = has_returned(qp, batch);
-	if (!batch->back && is_overdue(qp, batch)) {
-		batch->back = true;
-		give_up(qp, batch);
-		ocl_device_fail(&qp->pmd->device, "no answer within timeout_ms", 0);
+	if (batch->chunk.state == OCL_LAUNCHED) {
+		batch->deadline = rte_get_tsc_cycles() + qp->timeout_cycles / EXTENSION;
+		return OCL_OVERDUE;
 	}
-	if (batch->back) {
-		qp->under_way--;
-		qp->bytes -= batch->bytes;
+	state = give_up(qp, batch);
+	ocl_device_fail(&qp->pmd->device, "no answer within timeout_ms", 0);
+	return state;
+}
+
+/* Where the launcher's thread polls, it stops when the device is lost: nothing returns then. */
+static enum ocl_state next_state(struct ocl_qp *qp, struct ocl_batch *batch)
+{
+	enum ocl_state state = ask(qp, batch);
+
+	if (state != OCL_LAUNCHED)
+		return state;
+	if (qp->pmd->launcher && ocl_device_lost(&qp->pmd->device))
+		return give_up(qp, batch);
+	return rte_get_tsc_cycles() < batch->deadline ? batch->chunk.state : late(qp, batch);
+}
+
+/* Whether a batch is in a final state, after asking for it. */
+static bool is_final(struct ocl_qp *qp, struct ocl_batch *batch)
+{
+	enum ocl_state now = batch->chunk.state, next;
+
+	if (ocl_state_is_launched(now)) {
+		next = next_state(qp, batch);
+		if (next != now)
+			move(qp, batch, next);
 	}
-	return batch->back;
+	return ocl_state_is_final(batch->chunk.state);
 }
 
 /* Whether the device has something to do: part of a batch more would cost more than it gains,
@@ -357,7 +368,7 @@ static bool is_back(struct ocl_qp *qp, struct ocl_batch *batch)
 static bool is_busy(struct ocl_qp *qp)
 {
 	for (uint32_t i = qp->oldest; qp->under_way && i != qp->newest; i++)
-		is_back(qp, batch_at(qp, i));
+		is_final(qp, batch_at(qp, i));
 	return qp->under_way;
 }
 
@@ -378,7 +389,7 @@ static void launch_if_due(struct ocl_qp *qp)
 	if (!qp->filling && qp->nleftover)
 		filling(qp);
 	if (qp->filling && is_due(qp))
-		launch(qp, true);
+		close_batch(qp, true);
 }
 
 /* A chunk's worth of operations waits, or the chunk is full. */
@@ -410,7 +421,7 @@ static bool is_allowed(struct ocl_qp *qp, uint32_t size)
 	if (is_within(qp, size))
 		return true;
 	if (qp->filling && (!busy || is_full(qp, qp->filling, size)))
-		launch(qp, false);
+		close_batch(qp, false);
 	return false;
 }
 
@@ -423,7 +434,7 @@ static struct ocl_batch *batch_with_room(struct ocl_qp *qp, uint32_t size)
 		return NULL;
 	batch = filling(qp);
 	while (batch && is_full(qp, batch, size)) {
-		launch(qp, false);
+		close_batch(qp, false);
 		batch = filling(qp);
 	}
 	return batch;
@@ -465,7 +476,7 @@ static bool enqueue_one(struct ocl_qp *qp, struct rte_crypto_op *op)
 static void launch_if_full(struct ocl_qp *qp)
 {
 	if (qp->filling && qp->filling->chunk.records + qp->nleftover >= qp->chunk)
-		launch(qp, false);
+		close_batch(qp, false);
 }
 
 /* Where a packet's head goes. */
@@ -480,7 +491,7 @@ uint16_t ocl_qp_enqueue(void *queue_pair, struct rte_crypto_op **ops, uint16_t n
 	struct ocl_qp *qp = queue_pair;
 	uint16_t i;
 
-	send_off(qp);
+	launch_closed(qp);
 	for (i = 0; i < n && i < HEADS_AHEAD; i++)
 		fetch_head(ops[i]->sym->m_src);
 	for (i = 0; i < n; i++) {
@@ -495,7 +506,7 @@ uint16_t ocl_qp_enqueue(void *queue_pair, struct rte_crypto_op **ops, uint16_t n
 	}
 	/* An empty burst flushes, as it does with DPDK's software drivers. */
 	if (n == 0 && qp->filling)
-		launch(qp, true);
+		close_batch(qp, true);
 	launch_if_full(qp);
 	launch_if_due(qp);
 	qp->stats.enqueued_count += i;
@@ -504,8 +515,6 @@ uint16_t ocl_qp_enqueue(void *queue_pair, struct rte_crypto_op **ops, uint16_t n
 
 static enum rte_crypto_op_status status_of(const struct ocl_slot *slot)
 {
-	if (slot->batch->given_up)
-		return RTE_CRYPTO_OP_STATUS_ERROR;
 	switch (ocl_chunk_result(&slot->batch->chunk, slot->record)) {
 	case OCL_STATUS_DONE:
 		return RTE_CRYPTO_OP_STATUS_SUCCESS;
@@ -516,8 +525,8 @@ static enum rte_crypto_op_status status_of(const struct ocl_slot *slot)
 	}
 }
 
-/* A device that was given up may still write to a packet in a pool that it sees: somebody else's
- * must not be there by then, so it never goes back. Into an mbuf's other buffer it may write. */
+/* The device may still write to the packet, if its buffer is in a pool that the device maps: then
+ * the mbuf never returns to the pool. With two buffers the device writes to the one that is not the mbuf's. */
 static void keep_packet(struct ocl_qp *qp, struct rte_mbuf *m)
 {
 	const struct ocl_pool *pool =
@@ -527,14 +536,6 @@ static void keep_packet(struct ocl_qp *qp, struct rte_mbuf *m)
 		rte_mbuf_refcnt_update(m, 1);
 }
 
-/* Whether the device did not finish it, and may still be at work on it. */
-static bool is_unfinished(const struct ocl_batch *batch)
-{
-	if (batch->given_up)
-		return batch->seen;
-	return batch->chunk.failed && ocl_chunk_sent(&batch->chunk);
-}
-
 static void finish(struct ocl_qp *qp, const struct ocl_slot *slot)
 {
 	struct ocl_batch *batch = slot->batch;
@@ -542,12 +543,12 @@ static void finish(struct ocl_qp *qp, const struct ocl_slot *slot)
 	slot->op->status = status_of(slot);
 	batch->pending--;
 	if (slot->op->status == RTE_CRYPTO_OP_STATUS_SUCCESS &&
-	    !ocl_chunk_finish(&batch->chunk, slot->record) && slot->turn)
-		ocl_request_move(slot->op, slot->turn);
+	    !ocl_chunk_finish(&batch->chunk, slot->record) && slot->shift)
+		ocl_request_move(slot->op, slot->shift);
 	if (slot->op->status != RTE_CRYPTO_OP_STATUS_ERROR)
 		return;
 	qp->stats.dequeue_err_count++;
-	if (is_unfinished(batch))
+	if (batch->chunk.state == OCL_LOST)
 		keep_packet(qp, slot->op->sym->m_src);
 }
 
@@ -557,15 +558,11 @@ static void free_batches(struct ocl_qp *qp)
 	while (qp->oldest != qp->newest) {
 		struct ocl_batch *batch = batch_at(qp, qp->oldest);
 
-		if (!is_back(qp, batch) || batch->pending)
+		if (!is_final(qp, batch) || batch->pending)
 			return;
-		/* A thread may still be looking at those of a lost device, which get no packets any more. */
+		/* Of a lost device the thread may still read chunks; they get no more packets. */
 		if (!qp->pmd->launcher || !ocl_device_lost(&qp->pmd->device))
 			ocl_chunk_reset(&batch->chunk);
-		batch->launched = false;
-		batch->reprieved = false;
-		batch->back = false;
-		batch->given_up = false;
 		qp->oldest++;
 	}
 }
@@ -577,7 +574,7 @@ static void finish_early(struct ocl_qp *qp)
 	for (uint32_t i = qp->head; i != qp->tail; i++) {
 		struct ocl_slot *slot = slot_at(qp, i);
 
-		if (!slot->final && slot->batch && is_back(qp, slot->batch)) {
+		if (!slot->final && slot->batch && is_final(qp, slot->batch)) {
 			finish(qp, slot);
 			slot->final = true;
 		}
@@ -590,7 +587,7 @@ static void fetch_status(const struct ocl_slot *slot)
 {
 	const struct ocl_batch *batch = slot->batch;
 
-	if (!slot->final && batch && batch->back && !batch->given_up && batch->chunk.headed)
+	if (!slot->final && batch && batch->chunk.state == OCL_DONE && batch->chunk.headed)
 		rte_prefetch0_write(ocl_heads_status(&batch->chunk.heads, slot->record));
 }
 
@@ -605,7 +602,7 @@ static void fetch_ahead(const struct ocl_qp *qp)
 	if (qp->tail - qp->head <= FAR_AHEAD / 2)
 		return;
 	fetch_status(slot);
-	if (slot->turn)
+	if (slot->shift)
 		rte_prefetch0_write(slot->op->sym->m_src);
 }
 
@@ -614,7 +611,7 @@ uint16_t ocl_qp_dequeue(void *queue_pair, struct rte_crypto_op **ops, uint16_t n
 	struct ocl_qp *qp = queue_pair;
 	uint16_t done = 0;
 
-	send_off(qp);
+	launch_closed(qp);
 	launch_if_due(qp);
 	while (done < n && qp->head != qp->tail) {
 		const struct ocl_slot *slot = slot_at(qp, qp->head);
@@ -622,7 +619,7 @@ uint16_t ocl_qp_dequeue(void *queue_pair, struct rte_crypto_op **ops, uint16_t n
 		if (!slot->final) {
 			if (slot->batch == NULL && !filling(qp))
 				finish_early(qp);
-			if (slot->batch == NULL || !is_back(qp, slot->batch))
+			if (slot->batch == NULL || !is_final(qp, slot->batch))
 				break;
 			finish(qp, slot);
 		}
@@ -640,7 +637,7 @@ uint16_t ocl_qp_dequeue(void *queue_pair, struct rte_crypto_op **ops, uint16_t n
 static bool is_idle(struct ocl_qp *qp)
 {
 	for (uint32_t i = qp->oldest; i != qp->newest; i++) {
-		if (!is_back(qp, batch_at(qp, i)))
+		if (!is_final(qp, batch_at(qp, i)))
 			return false;
 	}
 	return true;
@@ -650,9 +647,9 @@ void ocl_qp_drain(struct ocl_qp *qp)
 {
 	do {
 		if (qp->filling)
-			launch(qp, true);
+			close_batch(qp, true);
 		while (!is_idle(qp)) {
-			send_off(qp);
+			launch_closed(qp);
 			rte_pause();
 		}
 		/* What is left over and finds no batch stays: nobody has dequeued. */

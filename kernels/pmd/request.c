@@ -286,7 +286,7 @@ void ocl_request_move(struct rte_crypto_op *op, ptrdiff_t by)
  * when its neighbours were, or failed there, is made like them again. */
 static void join(struct ocl_request *r, struct rte_crypto_op *op, bool second)
 {
-	ptrdiff_t by = ocl_request_turn(r);
+	ptrdiff_t by = ocl_request_twin(r);
 
 	if (by == 0 || second == r->second)
 		return;
@@ -315,7 +315,7 @@ static void join_run(struct ocl_request *r, struct rte_crypto_op *op, const stru
 static bool aad_in_front(const struct ocl_request *r)
 {
 	const u8 *aad = r->aad + r->session->aad_skip, *buffer = r->src - r->column;
-	ptrdiff_t other = ocl_request_turn(r);
+	ptrdiff_t other = ocl_request_twin(r);
 
 	if (r->session->aad_len == 0)
 		return false;

@@ -61,14 +61,14 @@ bool ocl_request_stage(struct ocl_request *request, struct rte_crypto_op *op,
 		       struct ocl_chunk *chunk, uint32_t *record);
 
 /** How far from a packet's buffer the one is in which the device leaves the result; 0: it is that. */
-static inline ptrdiff_t ocl_request_turn(const struct ocl_request *r)
+static inline ptrdiff_t ocl_request_twin(const struct ocl_request *r)
 {
 	if (r->pool == NULL)
 		return 0;
 	return r->second ? -(ptrdiff_t)r->pool->twin : (ptrdiff_t)r->pool->twin;
 }
 
-/** Let an operation's mbuf have its other buffer. @param by  ocl_request_turn() */
+/** Let an operation's mbuf have its other buffer. @param by  ocl_request_twin() */
 void ocl_request_move(struct rte_crypto_op *op, ptrdiff_t by);
 
 #endif

@@ -130,13 +130,17 @@ static uint32_t make_cases(struct ocl_chunk *chunk, struct ocl_session *sessions
 	return cases.n;
 }
 
-static int wait_for(struct ocl_chunk *chunk)
+static int wait_for(struct ocl_chunk *chunk, enum ocl_state state)
 {
 	const struct timespec nap = {.tv_nsec = 200000};
 
 	for (int i = 0; i < SECONDS * 5000; i++) {
-		if (ocl_chunk_poll(chunk))
-			return chunk->failed ? -EIO : 0;
+		if (state == OCL_LAUNCHED)
+			state = ocl_chunk_poll(chunk);
+		if (state != OCL_LAUNCHED) {
+			ocl_state_move(&chunk->state, state);
+			return state == OCL_DONE ? 0 : -EIO;
+		}
 		nanosleep(&nap, NULL);
 	}
 	ocl_device_fail(chunk->dev, "no answer to the self-test", 0);
@@ -170,10 +174,12 @@ static int compare(const struct ocl_chunk *chunk, const struct ocl_session *sess
 static int run(struct ocl_chunk *chunk, cl_mem table, cl_command_queue queue,
 	       struct ocl_session *sessions, u8 *expected)
 {
-	uint32_t n = make_cases(chunk, sessions);
 	cl_int err;
+	uint32_t n;
 	int ret;
 
+	ocl_chunk_open(chunk, false);
+	n = make_cases(chunk, sessions);
 	if (n == 0)
 		return -EIO;
 	memcpy(expected, chunk->host, chunk->used);
@@ -183,8 +189,8 @@ static int run(struct ocl_chunk *chunk, cl_mem table, cl_command_queue queue,
 		OCL_LOG(ERR, "%s takes no data: OpenCL error %d", chunk->dev->name, err);
 		return -EIO;
 	}
-	ocl_chunk_launch(chunk, NULL, true);
-	ret = wait_for(chunk);
+	ocl_chunk_close(chunk);
+	ret = wait_for(chunk, ocl_chunk_launch(chunk, NULL, true));
 	if (!ret)
 		ret = compare(chunk, sessions, expected, n);
 	return ret;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A chunk between the thread that launches it and the queue pair that takes it back from a device
- * that is given up: one of them has it, and what was taken back the device never sees.
+ * A chunk that the launcher's thread launches while its queue pair withdraws it, because the device is
+ * given up: exactly one of them succeeds, and the device never sees a withdrawn chunk.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -19,9 +19,9 @@
 #include "faults.h"
 
 #define ROUNDS	 300
-#define FEW	 10	   /* rounds that each comes first in, at least, */
-#define MOST	 20000	   /* if there are so many */
-#define FURTHEST (1 << 24) /* times round a loop that does nothing */
+#define FEW	 10	   /* rounds that each of the two wins, at least, */
+#define MOST	 20000	   /* within this many rounds */
+#define FURTHEST (1 << 24) /* iterations of an empty loop */
 
 static struct ocl_device dev;
 static struct ocl_sched sched;
@@ -60,20 +60,34 @@ static void fill(struct ocl_chunk *into)
 	struct ocl_record *record;
 	uint32_t result;
 
-	ocl_chunk_reset(into);
+	if (into->state != OCL_EMPTY)
+		ocl_chunk_reset(into);
+	ocl_chunk_open(into, false);
 	record = ocl_chunk_add(into, 0, 0, sizeof(*record));
 	assert_non_null(record);
 	result = record->result;
 	memset(record, 0, sizeof(*record));
 	record->result = result;
+	ocl_chunk_close(into);
 	launches = transfers = 0;
+}
+
+static void launch(struct ocl_chunk *closed, enum ocl_state expected)
+{
+	enum ocl_state state = ocl_chunk_launch(closed, NULL, true);
+
+	assert_int_equal(state, expected);
+	assert_true(ocl_state_move(&closed->state, state));
 }
 
 static void wait_for(struct ocl_chunk *sent)
 {
-	while (!ocl_chunk_poll(sent))
+	enum ocl_state state;
+
+	while ((state = ocl_chunk_poll(sent)) == OCL_LAUNCHED)
 		rte_pause();
-	assert_false(sent->failed);
+	assert_int_equal(state, OCL_DONE);
+	assert_true(ocl_state_move(&sent->state, state));
 	assert_int_equal(ocl_chunk_result(sent, 0), OCL_STATUS_DONE);
 }
 
@@ -81,32 +95,38 @@ static void launched(void **state)
 {
 	(void)state;
 	fill(&chunk);
-	assert_false(ocl_chunk_sent(&chunk));
-	assert_true(ocl_chunk_launch(&chunk, NULL, true));
-	assert_true(ocl_chunk_sent(&chunk));
-	assert_false(ocl_chunk_withdraw(&chunk));
+	launch(&chunk, OCL_LAUNCHED);
+	assert_int_equal(ocl_chunk_withdraw(&chunk), OCL_LOST);
 	assert_int_equal(launches, 1);
 	wait_for(&chunk);
+}
+
+/* A chunk without packets needs no launch. */
+static void empty(void **state)
+{
+	(void)state;
+	ocl_chunk_reset(&chunk);
+	ocl_chunk_open(&chunk, false);
+	ocl_chunk_close(&chunk);
+	launches = transfers = 0;
+	launch(&chunk, OCL_DONE);
+	assert_int_equal(launches + transfers, 0);
 }
 
 static void withdrawn(void **state)
 {
 	(void)state;
 	fill(&chunk);
-	assert_true(ocl_chunk_withdraw(&chunk));
-	assert_true(ocl_chunk_launch(&chunk, NULL, true));
-	assert_false(ocl_chunk_sent(&chunk));
-	assert_false(ocl_chunk_withdraw(&chunk));
-	/* The thread asks for it in the same turn. */
-	assert_true(ocl_chunk_poll(&chunk));
-	assert_true(chunk.failed);
+	assert_int_equal(ocl_chunk_withdraw(&chunk), OCL_UNSENT);
+	launch(&chunk, OCL_UNSENT);
+	assert_int_equal(ocl_chunk_withdraw(&chunk), OCL_LOST);
 	assert_int_equal(ocl_chunk_result(&chunk, 0), OCL_STATUS_PENDING);
 	assert_int_equal(launches + transfers, 0);
 	assert_false(ocl_device_lost(&dev));
 }
 
-/* To be asked for is what makes a chunk go that found no room in the persistent kernel's mailbox:
- * not one that was withdrawn. */
+/* Polling posts a chunk that found no room in the persistent kernel's mailbox; a withdrawn one is not
+ * posted. */
 static void withdrawn_letter(void **state)
 {
 	const struct ocl_memory *memory = ocl_memory_choose(&dev, "persistent");
@@ -120,13 +140,11 @@ static void withdrawn_letter(void **state)
 	by_letter.memory = memory;
 	assert_int_equal(ocl_chunk_init(&letter, &by_letter), 0);
 	fill(&letter);
-	assert_true(ocl_chunk_launch(&letter, NULL, true));
+	launch(&letter, OCL_LAUNCHED);
 	wait_for(&letter);
 	fill(&letter);
-	assert_true(ocl_chunk_withdraw(&letter));
-	assert_true(ocl_chunk_launch(&letter, NULL, true));
-	assert_true(ocl_chunk_poll(&letter));
-	assert_true(letter.failed);
+	assert_int_equal(ocl_chunk_withdraw(&letter), OCL_UNSENT);
+	launch(&letter, OCL_UNSENT);
 	assert_false(letter.posted);
 	ocl_chunk_free(&letter);
 	memory->stop(&dev);
@@ -134,31 +152,52 @@ static void withdrawn_letter(void **state)
 }
 
 static const struct ocl_memory *sound;
+static struct ocl_chunk waiting;
+static enum ocl_state impatient, patient;
 
-static void lose(struct ocl_chunk *claimed)
+static void *launch_waiting(void *arg)
 {
-	sound->settle(claimed);
-	ocl_device_fail(&dev, "a test", 0);
+	(void)arg;
+	patient = ocl_chunk_launch(&waiting, NULL, true);
+	return NULL;
 }
 
-/* Another has given the device up before this one came to launch what it had claimed: nobody has
- * seen that. */
+/* In the middle of a launch, with the lock held: another chunk is not launched without patience; with
+ * patience its thread waits, and when it has waited the device is lost. */
+static cl_int lose(struct ocl_chunk *launching, size_t items, const cl_event *after)
+{
+	cl_int err = sound->launch(launching, items, after);
+	pthread_t thread;
+
+	impatient = ocl_chunk_launch(&waiting, NULL, false);
+	ocl_device_fail(&dev, "a test", 0);
+	if (pthread_create(&thread, NULL, launch_waiting, NULL) || pthread_join(thread, NULL))
+		return CL_OUT_OF_HOST_MEMORY;
+	return err;
+}
+
+/* Another thread gives the device up while this one waits for the lock around OpenCL: the device sees
+ * nothing of the chunk, and it is not claimed. */
 static void lost_meanwhile(void **state)
 {
 	struct ocl_memory losing = *chunk.memory;
 
 	(void)state;
+	assert_int_equal(ocl_chunk_init(&waiting, &params), 0);
 	sound = chunk.memory;
-	losing.settle = lose;
+	losing.launch = lose;
+	fill(&waiting);
 	fill(&chunk);
 	chunk.memory = &losing;
-	assert_true(ocl_chunk_launch(&chunk, NULL, true));
+	launch(&chunk, OCL_LAUNCHED);
 	chunk.memory = sound;
-	assert_true(ocl_chunk_poll(&chunk));
-	assert_true(chunk.failed);
-	assert_false(ocl_chunk_sent(&chunk));
-	assert_int_equal(launches + transfers, 0);
-	dev.lost = false; /* it is not, and has to be closed */
+	assert_int_equal(launches, 1);
+	assert_int_equal(impatient, OCL_CLOSED);
+	assert_int_equal(patient, OCL_UNSENT);
+	assert_int_equal(ocl_chunk_withdraw(&waiting), OCL_UNSENT);
+	dev.lost = false; /* the test has only said so: it has to be closed */
+	wait_for(&chunk);
+	ocl_chunk_free(&waiting);
 }
 
 static uint32_t round_ready; /* atomic: how many are in a round */
@@ -171,8 +210,9 @@ static void meet(uint32_t round)
 }
 
 static struct {
-	int32_t delay; /* of who takes it back; negative: of who launches it */
+	int32_t delay; /* of the withdrawal; negative: of the launch */
 	bool over;
+	enum ocl_state launched; /* what the launching thread got */
 } race;
 
 static void spin(int32_t n)
@@ -189,12 +229,12 @@ static void *launch_always(void *arg)
 		if (race.over)
 			return NULL;
 		spin(-race.delay);
-		ocl_chunk_launch(&chunk, NULL, true);
+		race.launched = ocl_chunk_launch(&chunk, NULL, true);
 		meet(2 * round);
 	}
 }
 
-/* Who comes first waits longer: a little, and ever more as long as he still does. */
+/* The winner is delayed in the next round, by twice as much each time it wins again. */
 static void handicap(bool mine)
 {
 	static bool last;
@@ -207,7 +247,7 @@ static void handicap(bool mine)
 	race.delay = RTE_MAX(race.delay, -FURTHEST);
 }
 
-/* Whoever comes first, both know who it was; and each does, now and then. */
+/* Exactly one of launch and withdrawal succeeds, both threads agree which, and each wins some rounds. */
 static void either(void **state)
 {
 	unsigned int taken_back = 0, sent = 0;
@@ -221,10 +261,11 @@ static void either(void **state)
 		fill(&chunk);
 		meet(2 * round - 1);
 		spin(race.delay);
-		mine = ocl_chunk_withdraw(&chunk);
+		mine = ocl_chunk_withdraw(&chunk) == OCL_UNSENT;
 		meet(2 * round);
 		assert_int_equal(launches, !mine);
-		assert_int_equal(ocl_chunk_sent(&chunk), !mine);
+		assert_int_equal(race.launched, mine ? OCL_UNSENT : OCL_LAUNCHED);
+		assert_true(ocl_state_move(&chunk.state, race.launched));
 		taken_back += mine;
 		sent += !mine;
 		if (!mine)
@@ -232,7 +273,7 @@ static void either(void **state)
 		handicap(mine);
 		race.over = round == MOST || (round >= ROUNDS && RTE_MIN(taken_back, sent) >= FEW);
 	}
-	__atomic_fetch_add(&round_ready, 1, __ATOMIC_ACQ_REL); /* it waits for the next round to begin */
+	__atomic_fetch_add(&round_ready, 1, __ATOMIC_ACQ_REL); /* the thread waits for the next round */
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	print_message("%u taken back, %u sent\n", taken_back, sent);
 	assert_true(taken_back >= FEW && sent >= FEW);
@@ -242,6 +283,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(launched),
+		cmocka_unit_test(empty),
 		cmocka_unit_test(withdrawn),
 		cmocka_unit_test(withdrawn_letter),
 		cmocka_unit_test(lost_meanwhile),
