@@ -77,12 +77,12 @@ static int parse_device(const char *key, const char *value, void *opaque)
 struct choice {
 	const char *key;
 	size_t offset;
-	const char *values[5];
+	const char *values[6];
 };
 
 static const struct choice choices[] = {
 	{"memory", offsetof(struct ocl_args, memory), {"auto", "svm", "persistent", "staged"}},
-	{"sched", offsetof(struct ocl_args, sched), {"all", "none", "algorithm", "length"}},
+	{"sched", offsetof(struct ocl_args, sched), {"auto", "all", "none", "algorithm", "length"}},
 	{"tables", offsetof(struct ocl_args, tables), {"auto", "banks", "one"}},
 	{"launches", offsetof(struct ocl_args, launches), {"auto", "lcore", "thread"}},
 };
@@ -154,7 +154,7 @@ int ocl_args_parse(struct ocl_args *args, const char *text)
 {
 	*args = (struct ocl_args){
 		.memory = "auto",
-		.sched = "all",
+		.sched = "auto",
 		.tables = "auto",
 		.launches = "lcore",
 		.granularity = 256,

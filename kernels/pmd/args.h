@@ -11,7 +11,7 @@
 #define OCL_PARAM_STRING                                                                           \
 	"device=<index or part of a name> memory=auto|svm|persistent|staged "                        \
 	"chunk=<operations> bins=<int> lanes=<int> "                                               \
-	"granularity=<bytes> sched=none|algorithm|length|all tables=auto|banks|one "                \
+	"granularity=<bytes> sched=auto|none|algorithm|length|all tables=auto|banks|one "                \
 	"launches=lcore|thread|auto wait_us=<int> busy_wait_us=<int> under_way=<KiB> "               \
 	"timeout_ms=<int> max_sessions=<int> max_nb_queue_pairs=<int> socket_id=<int>"
 

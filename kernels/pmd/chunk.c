@@ -32,7 +32,7 @@ static int init_host(struct ocl_chunk *chunk, const struct ocl_chunk_params *p)
 	chunk->pools = p->pools;
 	chunk->max_records = RTE_MIN(p->records, p->sched->bins * p->sched->bin_size);
 	chunk->room = p->bytes;
-	chunk->bytes = p->bytes + (p->sched->items + chunk->max_records) * sizeof(u32);
+	chunk->bytes = p->bytes + (ocl_sched_entries(p->sched) + chunk->max_records) * sizeof(u32);
 	chunk->copy = calloc(chunk->max_records, sizeof(*chunk->copy));
 	chunk->copied = calloc(chunk->max_records, sizeof(*chunk->copied));
 	if (chunk->copy == NULL || chunk->copied == NULL)
@@ -258,7 +258,7 @@ static cl_int set_heads(struct ocl_chunk *chunk, uint32_t lanes)
 static cl_int call_heads(struct ocl_chunk *chunk, const cl_event *after)
 {
 	const struct ocl_sched *sched = chunk->bins.sched;
-	uint32_t lanes = ocl_sched_lanes(sched, chunk->heads.label, chunk->records);
+	uint32_t lanes = ocl_sched_lanes(sched, chunk->heads.parallel, chunk->records);
 	cl_int err = set_heads(chunk, lanes);
 
 	if (err != CL_SUCCESS)

@@ -35,7 +35,7 @@ bool ocl_heads_suit(const struct ocl_heads *heads, const struct ocl_header *head
 static void begin(struct ocl_heads *heads, const struct ocl_header *header)
 {
 	heads->pool = header->pool;
-	heads->label = header->label;
+	heads->parallel = true;
 	heads->key = header->key;
 	heads->aad = header->aad;
 	heads->shift = shift_of(header);
@@ -57,6 +57,7 @@ u8 *ocl_heads_add(struct ocl_heads *heads, const struct ocl_header *header, bool
 			(struct ocl_head_run){.row = header->row, .second = second};
 	run = &heads->run[heads->runs - 1];
 	run->rows++;
+	heads->parallel = heads->parallel && ocl_is_parallel(header->label);
 	heads->to = RTE_MAX(heads->to, header->to);
 	return heads->pool->start + (second ? heads->pool->twin : 0) +
 	       (size_t)header->row * heads->pool->pitch + heads->column;

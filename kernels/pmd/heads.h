@@ -2,9 +2,9 @@
 /**
  * @file heads.h
  * A launch whose packets bring their heads (struct ocl_head, in the mbuf's headroom): rows of
- * one pool in one run, or two where the pool ends in between, all of which would be in bins of one
- * key. One transfer in and one out is all that it takes; each takes the copy engine some
- * microseconds beside its bytes.
+ * one pool in one run, or two where the pool wraps around, of one key (ocl_bins_heads_key()). It takes
+ * one transfer to the device and one back, without records, order table and results; each transfer
+ * costs the copy engine some microseconds beside its bytes.
  */
 #ifndef OCL_HEADS_H
 #define OCL_HEADS_H
@@ -23,8 +23,8 @@ struct ocl_head_run {
 
 struct ocl_heads {
 	const struct ocl_pool *pool;
-	uint32_t label;	 /* of the first one */
-	uint32_t key;	 /* of all: ocl_bins_key() */
+	bool parallel;	 /* ocl_is_parallel() of all labels */
+	uint32_t key;	 /* of all: ocl_bins_heads_key() */
 	uint32_t aad;	 /* bytes in front of each head */
 	uint32_t column; /* of the heads in their buffers */
 	uint32_t to;	 /* behind the last column that the device gets */
@@ -33,7 +33,7 @@ struct ocl_heads {
 	struct ocl_head_run run[OCL_HEAD_RUNS];
 };
 
-/* A packet that would be the next. */
+/* A packet that may be added. */
 struct ocl_header {
 	const struct ocl_pool *pool;
 	uint32_t label, key, aad;
@@ -42,7 +42,7 @@ struct ocl_header {
 	uint32_t start;	   /* the column that the device would like to find aligned */
 };
 
-/** Whether it can be: there is room for its head, and it is like those before, if any. */
+/** Whether it can be added: its headroom has room for the head, and it matches the packets before, if any. */
 bool ocl_heads_suit(const struct ocl_heads *heads, const struct ocl_header *header);
 
 /** The run that row would continue; NULL: it begins one. */

@@ -35,21 +35,21 @@ static void restore_affinity(const cpu_set_t *saved)
 		pthread_setaffinity_np(pthread_self(), sizeof(*saved), saved);
 }
 
-/* Where the path has a kernel of its own, only launched ones can be tested and measured first. */
+/* The path to test and measure kernels with: a launched one, also if the device gets a persistent kernel. */
 static const struct ocl_memory *launched(const struct ocl_pmd *pmd)
 {
 	return pmd->memory->start ? ocl_memory_choose(&pmd->device, "svm") : pmd->memory;
 }
 
-/* What a device says of the size of its work-groups, and what it can have of this kernel, are two
- * things: one that it has not got fails here. */
+/* A device may be unable to run this kernel in work-groups as large as it reports: then it fails here. */
 static int test(struct ocl_pmd *pmd)
 {
 	int err = ocl_selftest(&pmd->device, launched(pmd), &pmd->sched);
 
 	if (err)
 		OCL_LOG(ERR, "%s fails in work-groups of %u, which chunk=%u and bins=%u make",
-			pmd->device.name, pmd->sched.bin_size, pmd->sched.chunk, pmd->sched.bins);
+			pmd->device.name, pmd->sched.bin_size, pmd->sched.chunk,
+			pmd->args.bins ? pmd->args.bins : pmd->sched.bins);
 	return err;
 }
 
@@ -155,7 +155,7 @@ static int create(struct rte_vdev_device *vdev, const struct ocl_args *args)
 			     RTE_CRYPTODEV_FF_OOP_LB_IN_LB_OUT;
 	if (!pmd->device.cpu)
 		dev->feature_flags |= RTE_CRYPTODEV_FF_HW_ACCELERATED;
-	/* For an application that keeps what it has measured: where this runs. */
+	/* For applications that store measurements: the device and its driver's version. */
 	vdev->device.bus_info = pmd->device.version;
 	rte_cryptodev_pmd_probing_finish(dev);
 	return 0;

@@ -330,7 +330,7 @@ bool ocl_request_suits(struct ocl_request *r, struct ocl_chunk *chunk)
 	r->header = (struct ocl_header){
 		.pool = r->pool,
 		.label = r->session->label,
-		.key = ocl_bins_key(&chunk->bins, r->session->label, r->len),
+		.key = ocl_bins_heads_key(&chunk->bins, r->session->label, r->len),
 		.aad = OCL_HEAD_AAD(r->session->aad_len),
 		.row = r->row,
 		.from = r->row_from,

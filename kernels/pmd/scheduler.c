@@ -25,10 +25,11 @@ static enum ocl_level level_of(const char *name)
 		[OCL_SCHED_ALGORITHM] = "algorithm",
 		[OCL_SCHED_LENGTH] = "length",
 		[OCL_SCHED_ALL] = "all",
+		[OCL_SCHED_AUTO] = "auto",
 	};
 	unsigned int i = 0;
 
-	while (i < OCL_SCHED_ALL && strcmp(name, names[i]) != 0)
+	while (i < OCL_SCHED_AUTO && strcmp(name, names[i]) != 0)
 		i++;
 	return i;
 }
@@ -48,6 +49,12 @@ static uint32_t lanes_of(uint32_t asked, uint32_t bin_size)
 	return lanes;
 }
 
+/* Bins that no mix of packets exceeds: those that a chunk fills, and a part-filled one of each kind. */
+static uint32_t bins_for_all(const struct ocl_sched *sched)
+{
+	return RTE_MIN(sched->chunk, divide(sched->chunk, sched->bin_size) + OCL_KINDS);
+}
+
 int ocl_sched_init(struct ocl_sched *sched, const struct ocl_args *args,
 		   const struct ocl_device *dev)
 {
@@ -58,17 +65,19 @@ int ocl_sched_init(struct ocl_sched *sched, const struct ocl_args *args,
 	sched->bins = args->bins;
 	sched->bin_size = args->bins ? divide(sched->chunk, args->bins) : BIN_SIZE;
 	sched->bin_size = divide(sched->bin_size, dev->group_multiple) * dev->group_multiple;
-	/* Bins stay part-filled where labels are many: twice what the chunk fills. */
+	/* With many labels many bins stay part-filled. */
 	if (sched->bins == 0)
 		sched->bins = 2 * divide(sched->chunk, sched->bin_size);
+	sched->items = sched->bins * sched->bin_size;
 	if (sched->bin_size > dev->max_group) {
 		OCL_LOG(ERR, "chunk=%u in bins=%u makes work-groups of %u; %s can have %zu",
 			sched->chunk, sched->bins, sched->bin_size, dev->name, dev->max_group);
 		return -EINVAL;
 	}
+	if (sched->level == OCL_SCHED_AUTO)
+		sched->bins = bins_for_all(sched);
 	sched->lanes = lanes_of(args->lanes ? args->lanes : dev->cpu ? LANES_OF_CPU : LANES_OF_GPU,
 				sched->bin_size);
-	sched->items = sched->bins * sched->bin_size;
 	if (!dev->cpu)
 		sched->items = RTE_MAX(sched->items, dev->units * ITEMS_OF_UNIT);
 	return 0;
@@ -101,7 +110,7 @@ static uint32_t key_of(const struct ocl_bins *bins, uint32_t kind, uint32_t len)
 
 	if (sched->level == OCL_SCHED_NONE)
 		return 0;
-	if (sched->level == OCL_SCHED_ALGORITHM)
+	if (sched->level == OCL_SCHED_ALGORITHM || sched->level == OCL_SCHED_AUTO)
 		return kind * bins->ranges;
 	return kind * bins->ranges + RTE_MIN(len, (uint32_t)LONGEST) / sched->granularity;
 }
@@ -118,8 +127,8 @@ static uint32_t serial_of(uint32_t label)
 	return ocl_kind(OCL_LABEL(0, auth, OCL_LABEL_FLAGS(label)));
 }
 
-/* Most packets are like the one before. */
-uint32_t ocl_bins_key(struct ocl_bins *bins, uint32_t label, uint32_t len)
+/* Most packets have the label and length of the one before. */
+static uint32_t find_key(struct ocl_bins *bins, uint32_t label, uint32_t len)
 {
 	if (bins->known && bins->label == label && bins->len == len)
 		return bins->key;
@@ -130,9 +139,14 @@ uint32_t ocl_bins_key(struct ocl_bins *bins, uint32_t label, uint32_t len)
 	return bins->key;
 }
 
+uint32_t ocl_bins_heads_key(struct ocl_bins *bins, uint32_t label, uint32_t len)
+{
+	return bins->sched->level == OCL_SCHED_AUTO ? 0 : find_key(bins, label, len);
+}
+
 int ocl_bins_find(struct ocl_bins *bins, uint32_t label, uint32_t len)
 {
-	uint32_t key = ocl_bins_key(bins, label, len);
+	uint32_t key = find_key(bins, label, len);
 	uint32_t index;
 
 	if (bins->open[key])
@@ -186,11 +200,11 @@ static uint32_t choose_lanes(const struct ocl_bins *bins)
 	return lanes;
 }
 
-uint32_t ocl_sched_lanes(const struct ocl_sched *sched, uint32_t label, uint32_t packets)
+uint32_t ocl_sched_lanes(const struct ocl_sched *sched, bool parallel, uint32_t packets)
 {
 	uint32_t lanes = sched->lanes;
 
-	if (sched->level == OCL_SCHED_NONE || !ocl_is_parallel(label))
+	if (sched->level == OCL_SCHED_NONE || !parallel)
 		return 1;
 	while (lanes > 1 && RTE_ALIGN_MUL_CEIL(packets * lanes, sched->bin_size) > sched->items)
 		lanes /= 2;

@@ -13,12 +13,15 @@
 
 #include "inc_types.h"
 
-/* How much of it is done; each includes those before (the paper's figure 9). */
+/* How much of it is done; each but the last includes those before (the paper's figure 9). */
 enum ocl_level {
 	OCL_SCHED_NONE,	     /* bins filled in order of arrival */
 	OCL_SCHED_ALGORITHM, /* a bin for packets of one algorithm */
 	OCL_SCHED_LENGTH,    /* and of one range of lengths */
-	OCL_SCHED_ALL	     /* bins sorted */
+	OCL_SCHED_ALL,	     /* bins sorted */
+	/* The default: as ALGORITHM where a launch has an order table, with so many bins that no packet
+	 * is left over; as NONE where packets bring their heads, which need no table (heads.h). */
+	OCL_SCHED_AUTO
 };
 
 /* Labels, numbered without gaps. */
@@ -42,7 +45,7 @@ struct ocl_sched {
 	uint32_t bin_size;    /* packets; the size of a work-group */
 	uint32_t granularity; /* bytes a range of lengths has */
 	uint32_t lanes;	      /* work-items that share a packet, at most; a power of two */
-	uint32_t items;	      /* of a launch, at most: what lanes can make of it */
+	uint32_t items;	      /* work-items up to which lanes are given to packets */
 	enum ocl_level level;
 	struct ocl_cost cost[OCL_KINDS]; /* measured: cost.h */
 };
@@ -91,11 +94,20 @@ void ocl_bins_free(struct ocl_bins *bins);
  */
 int ocl_bins_find(struct ocl_bins *bins, uint32_t label, uint32_t len);
 
-/** The key of the bin in which a packet would be: its label and range of lengths, as far as both count. */
-uint32_t ocl_bins_key(struct ocl_bins *bins, uint32_t label, uint32_t len);
+/** The key that all packets of a launch with heads have in common: that of their bin, or with
+ * OCL_SCHED_AUTO the same for all. */
+uint32_t ocl_bins_heads_key(struct ocl_bins *bins, uint32_t label, uint32_t len);
 
-/** How many lanes each of so many packets with that label can have, if there is no other in the launch. */
-uint32_t ocl_sched_lanes(const struct ocl_sched *sched, uint32_t label, uint32_t packets);
+/** How many lanes each of so many packets can have. @param parallel  ocl_is_parallel() of all labels */
+uint32_t ocl_sched_lanes(const struct ocl_sched *sched, bool parallel, uint32_t packets);
+
+/** Entries of the order table, at most. */
+static inline uint32_t ocl_sched_entries(const struct ocl_sched *sched)
+{
+	uint32_t entries = sched->bins * sched->bin_size;
+
+	return sched->items > entries ? sched->items : entries;
+}
 
 /** Put a record there. @param bin  from ocl_bins_find() */
 void ocl_bins_put(struct ocl_bins *bins, int bin, uint32_t len, uint32_t record);
@@ -104,7 +116,7 @@ void ocl_bins_put(struct ocl_bins *bins, int bin, uint32_t len, uint32_t record)
  * The order in which work-items take records, OCL_NO_RECORD where a bin is not full. A bin
  * whose packets can be shared becomes several work-groups when that does not make the launch
  * too large: few packets get many lanes, many get one.
- * @param[out] order  room for sched->items
+ * @param[out] order  room for ocl_sched_entries()
  * @return how many work-items, a multiple of bin_size
  */
 uint32_t ocl_bins_order(struct ocl_bins *bins, uint32_t *order);

@@ -534,7 +534,7 @@ static void freed_under_way(void)
 	void *session, *gone;
 	struct device dev;
 
-	device_open(&dev, "chunk=32,bins=1,wait_us=1000000", 1);
+	device_open(&dev, "sched=all,chunk=32,bins=1,wait_us=1000000", 1);
 	other.auth = OCL_AUTH_HMAC_SHA256;
 	suite_keys(&suite);
 	suite_keys(&other);
@@ -567,7 +567,7 @@ static void leftover_first(void)
 	void *sessions[RTE_DIM(auths)];
 	struct device dev;
 
-	device_open_sized(&dev, "memory=staged,chunk=64,bins=2,timeout_ms=60000", 1, 3 * 64);
+	device_open_sized(&dev, "memory=staged,sched=all,chunk=64,bins=2,timeout_ms=60000", 1, 3 * 64);
 	for (unsigned int i = 0; i < RTE_DIM(auths); i++) {
 		struct suite suite = esp_template;
 

@@ -527,7 +527,7 @@ static void gathered(bool pooled)
 	teardown(&rig, true);
 }
 
-/* Packets that are all alike: nothing moves but one rectangle each way, two where the pool ends. */
+/* Packets of one kind: a launch moves one rectangle to the device and one back, two where the pool wraps. */
 static void with_heads(enum ocl_cipher cipher, uint32_t offset)
 {
 	struct rte_mbuf *m[60];
@@ -573,8 +573,8 @@ static void aad_in_headroom(uint32_t distance, bool alike)
 	teardown(&rig, true);
 }
 
-/* One among them is not: of another length, of no pool, of another place in its buffer, or alone in
- * the pool. Then all have records. */
+/* One packet differs: in its length, in having no pool, in its place in the buffer, or it has no neighbour
+ * in the pool. Then all have records. */
 static void all_but_one(unsigned int odd)
 {
 	static struct pair pairs[64];
@@ -597,6 +597,38 @@ static void all_but_one(unsigned int odd)
 	CHECK(!keeps(dev.id) || uploaded >= RTE_DIM(pairs) * 64);
 	compare_all(pairs, RTE_DIM(pairs));
 	teardown(&rig, true);
+}
+
+/* Without PIPSEA's scheduler a launch of several algorithms and lengths moves as little. */
+static void mixed_with_heads(const char *memory)
+{
+	static struct pair pairs[64];
+	struct rte_crypto_op *sent[64];
+	struct rig rig, other;
+
+	device_open(&dev, memory, 1);
+	setup(&rig, OCL_CIPHER_AES_CBC);
+	rig.offset = 16;
+	other = rig;
+	other.suite.auth = OCL_AUTH_HMAC_SHA256;
+	suite_randomize(&other.suite);
+	other.suite.aad_len = 0;
+	other.suite.iv_len = 16;
+	other.suite.digest_len = DIGEST;
+	other.encrypt = suite_session(&dev, &other.suite, true);
+	CHECK(other.encrypt);
+	for (unsigned int i = 0; i < RTE_DIM(pairs); i++) {
+		make_pair(&pairs[i], i % 2 ? &other : &rig, rte_pktmbuf_alloc(rig.pool),
+			  64 * (1 + rnd_below(16)), false);
+		sent[i] = pairs[i].op[0];
+	}
+	launches = rectangles = uploaded = 0;
+	run(sent, RTE_DIM(sent));
+	CHECK(launches < RTE_DIM(pairs) / 4 && rectangles == 2 * launches && uploaded == 0);
+	compare_all(pairs, RTE_DIM(pairs));
+	session_free(&dev, other.encrypt);
+	teardown(&rig, true);
+	device_close(&dev);
 }
 
 /* On a device of its own each: a queue pair that has had packets unlike each other expects more. */
@@ -820,7 +852,8 @@ int main(void)
 	CHECK(ops && plain);
 	chosen();
 	everything("memory=staged,wait_us=1000");
-	heads("memory=staged,wait_us=1000,granularity=512,launches=thread");
+	heads("memory=staged,sched=all,wait_us=1000,granularity=512,launches=thread");
+	mixed_with_heads("memory=staged,wait_us=1000");
 	kept(&fault_launch, "memory=staged", true);
 	kept(&fault_error, "memory=staged", true);
 	kept(&fault_hang, "memory=staged", true);

@@ -429,23 +429,27 @@ static void init(const char *text, const struct ocl_device *dev)
 	assert_true(sched.bins * sched.bin_size >= sched.chunk);
 }
 
-/* Work-groups are what the device prefers; there are twice as many bins as a chunk fills. */
+/* Work-groups have the size that the device prefers; there is a bin to spare for each kind. */
 static void defaults(void **state)
 {
 	(void)state;
 	init(NULL, &gpu);
-	assert_int_equal(sched.level, OCL_SCHED_ALL);
+	assert_int_equal(sched.level, OCL_SCHED_AUTO);
 	assert_int_equal(sched.chunk, 2048);
 	assert_int_equal(sched.bin_size, 32);
-	assert_int_equal(sched.bins, 2 * 64);
+	assert_int_equal(sched.bins, 64 + OCL_KINDS);
 	assert_int_equal(sched.lanes, 8);
 	assert_int_equal(sched.items, 132 * 128); /* more than bins have room for */
+	init("sched=all", &gpu);
+	assert_int_equal(sched.bins, 2 * 64);
 	init("", &cpu);
 	assert_int_equal(sched.chunk, 256);
 	assert_int_equal(sched.bin_size, 32);
-	assert_int_equal(sched.bins, 2 * 8);
+	assert_int_equal(sched.bins, 8 + OCL_KINDS);
 	assert_int_equal(sched.lanes, 1);
-	assert_int_equal(sched.items, sched.bins * sched.bin_size);
+	assert_int_equal(sched.items, 2 * 8 * sched.bin_size);
+	init("chunk=1", &cpu);
+	assert_int_equal(sched.bins, 1);
 }
 
 static void tunables(void **state)
@@ -469,6 +473,57 @@ static void tunables(void **state)
 	assert_int_equal(sched.level, OCL_SCHED_ALL);
 	args = parse("chunk=16384,bins=8");
 	assert_int_equal(ocl_sched_init(&sched, &args, &gpu), -EINVAL);
+}
+
+/* One packet of each label that exists fills no bin; the rest of the chunk has room, of whatever label. */
+static void auto_leaves_none_over(void **state)
+{
+	static uint32_t table[16384 + 64 * OCL_KINDS];
+	uint32_t n = 0;
+
+	(void)state;
+	init("", &gpu);
+	assert_int_equal(ocl_bins_init(&bins, &sched), 0);
+	for (uint32_t cipher = 0; cipher < OCL_CIPHERS; cipher++) {
+		for (uint32_t auth = 0; auth < OCL_AUTHS; auth++) {
+			for (uint32_t flags = 0; flags < OCL_FLAGS; flags++, n++)
+				assert_true(put(n, OCL_LABEL(cipher, auth, flags), 64 * n) >= 0);
+		}
+	}
+	for (; n < sched.chunk; n++)
+		assert_true(put(n, n % 2 ? GCM : CBC_SHA1, n) >= 0);
+	assert_true(ocl_sched_entries(&sched) <= sizeof(table) / sizeof(table[0]));
+	assert_true(ocl_bins_order(&bins, table) <= ocl_sched_entries(&sched));
+}
+
+/* Bins for an algorithm each, whatever the lengths; with heads one launch takes all. */
+static void auto_goes_by_algorithm(void **state)
+{
+	(void)state;
+	setup(OCL_SCHED_AUTO, 1);
+	some_packets();
+	EXPECT(0, 2, 4, -1, 1, 3, -1, -1);
+	assert_int_equal(ocl_bins_heads_key(&bins, GCM, 64), ocl_bins_heads_key(&bins, SHA256, 1400));
+	ocl_bins_free(&bins);
+	setup(OCL_SCHED_ALGORITHM, 1);
+	assert_int_equal(ocl_bins_heads_key(&bins, GCM, 64), ocl_bins_heads_key(&bins, GCM, 1400));
+	assert_int_not_equal(ocl_bins_heads_key(&bins, GCM, 64), ocl_bins_heads_key(&bins, SHA256, 64));
+	ocl_bins_free(&bins);
+	setup(OCL_SCHED_ALL, 1);
+	assert_int_not_equal(ocl_bins_heads_key(&bins, GCM, 64), ocl_bins_heads_key(&bins, GCM, 1400));
+}
+
+/* All packets of a launch with heads have as many lanes, if all their labels allow that. */
+static void lanes_with_heads(void **state)
+{
+	(void)state;
+	init("", &gpu);
+	assert_int_equal(ocl_sched_lanes(&sched, true, 256), 8);
+	assert_int_equal(ocl_sched_lanes(&sched, true, 132 * 128 / 4), 4);
+	assert_int_equal(ocl_sched_lanes(&sched, true, 132 * 128), 1);
+	assert_int_equal(ocl_sched_lanes(&sched, false, 256), 1);
+	init("sched=none", &gpu);
+	assert_int_equal(ocl_sched_lanes(&sched, true, 256), 1);
 }
 
 /* Encrypting and authenticating takes longer than authenticating alone. */
@@ -530,6 +585,9 @@ int main(void)
 		TEST(lanes_of_a_chain),
 		TEST(level_none_has_no_lanes),
 		TEST(everybody_once),
+		TEST(auto_leaves_none_over),
+		TEST(auto_goes_by_algorithm),
+		cmocka_unit_test(lanes_with_heads),
 		cmocka_unit_test(defaults),
 		cmocka_unit_test(tunables),
 		cmocka_unit_test(measured),

@@ -15,9 +15,9 @@ ALGORITHMS = {"AES-CBC+HMAC-SHA1 (ENC)": "cbc-sha1,{}", "AES-CBC+HMAC-SHA1 (DEC)
 
 
 def scheduled(programs, lcores=None, **arguments):
-    """crypto_opencl with the paper's chunk and bins, two chunks in flight per lcore"""
+    """crypto_opencl with the paper's chunk, bins and scheduler, two chunks under way for each lcore"""
     chunk, bins = kernel.small(programs.options)
-    arguments = {"chunk": chunk, "bins": bins} | arguments
+    arguments = {"chunk": chunk, "bins": bins, "sched": "all"} | arguments
     return Setting(programs.opencl(**arguments), lcores or programs.options.lcores, 2 * arguments["chunk"])
 
 
@@ -145,7 +145,7 @@ def fig16(programs):
     settings = {"processor": processor(many),
                 "OpenCL, sched=none": scheduled(programs, sched="none"),
                 "OpenCL, sched=all": scheduled(programs),
-                "OpenCL, sched=all, default bins": Setting(programs.opencl(), many, 2 * DEFAULT_CHUNK)}
+                "OpenCL, defaults": Setting(programs.opencl(), many, 2 * DEFAULT_CHUNK)}
     yield from programs.measure([
         Case({"who": who, "lengths": size, "lcores": many}, setting, f"mix,{size}")
         for size in lengths(programs.options) for who, setting in settings.items()
