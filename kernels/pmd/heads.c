@@ -6,10 +6,10 @@
 #include "heads.h"
 #include "memory.h"
 
-#define SLACK 64 /* bytes that may be between a head and its packet */
-#define WORD  4u /* the device reads heads by these */
+#define SLACK 64 /* bytes between a head and its packet, at most */
+#define WORD  4u /* alignment of heads on the device, bytes */
 
-/* The device finds what it encrypts aligned, as a rule. */
+/* Aligns the encrypted range of the first packet on the device. */
 static uint32_t shift_of(const struct ocl_header *header)
 {
 	return -header->start % OCL_ALIGN;
@@ -39,8 +39,8 @@ static void begin(struct ocl_heads *heads, const struct ocl_header *header)
 	heads->key = header->key;
 	heads->aad = header->aad;
 	heads->shift = shift_of(header);
-	/* As near as can be: next to what is written of the packet anyway. A cache line more for each
-	 * packet, in no cache by then, would cost more than all else that is done with its head. */
+	/* Right in front of the packet, in a cache line that is written anyway: one more cache miss for each
+	 * packet would cost more than all other work for its head. */
 	heads->column = header->from + heads->shift - (uint32_t)sizeof(struct ocl_head);
 	heads->column = RTE_ALIGN_FLOOR(heads->column, WORD) - heads->shift;
 	heads->to = 0;

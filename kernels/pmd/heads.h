@@ -18,7 +18,7 @@
 
 struct ocl_head_run {
 	uint32_t row, rows; /* of the pool */
-	bool second;	    /* in which of each mbuf's two buffers they are */
+	bool second;	    /* packets are in the second of their mbufs' two buffers */
 };
 
 struct ocl_heads {
@@ -27,8 +27,8 @@ struct ocl_heads {
 	uint32_t key;	 /* of all: ocl_bins_heads_key() */
 	uint32_t aad;	 /* bytes in front of each head */
 	uint32_t column; /* of the heads in their buffers */
-	uint32_t to;	 /* behind the last column that the device gets */
-	uint32_t shift;	 /* columns by which the device has it further right */
+	uint32_t to;	 /* end of the columns that the device gets */
+	uint32_t shift;	 /* column on the device minus column on the host */
 	uint32_t runs;	 /* 0: none yet */
 	struct ocl_head_run run[OCL_HEAD_RUNS];
 };
@@ -39,7 +39,7 @@ struct ocl_header {
 	uint32_t label, key, aad;
 	uint32_t row;
 	uint32_t from, to; /* its columns */
-	uint32_t start;	   /* the column that the device would like to find aligned */
+	uint32_t start;	   /* the column that should be aligned on the device */
 };
 
 /** Whether it can be added: its headroom has room for the head, and it matches the packets before, if any. */
@@ -58,13 +58,13 @@ static inline const struct ocl_head_run *ocl_heads_continued(const struct ocl_he
 }
 
 /**
- * Add one that suits.
- * @param second  in which of its buffers it is: the one that all of its run are in
- * @return where its head goes
+ * Add a packet that suits.
+ * @param second  it is in the second of its buffers; the same for all of a run
+ * @return where to write its head
  */
 u8 *ocl_heads_add(struct ocl_heads *heads, const struct ocl_header *header, bool second);
 
-/** The status of the packet that was added index-th, where the device writes it. */
+/** Where the device writes the status of a packet. @param index  in the order in which they were added */
 static inline u8 *ocl_heads_status(const struct ocl_heads *heads, uint32_t index)
 {
 	const struct ocl_head_run *run = &heads->run[0];
@@ -78,7 +78,7 @@ static inline u8 *ocl_heads_status(const struct ocl_heads *heads, uint32_t index
 	       offsetof(struct ocl_head, status);
 }
 
-/** For the kernel. */
+/** The kernel's argument. */
 void ocl_heads_describe(const struct ocl_heads *heads, uint32_t lanes, struct ocl_head_rows *rows);
 
 #endif

@@ -12,9 +12,9 @@
 #include "pool_order.h"
 #include "rte_pmd_opencl.h"
 
-#define PITCH_ALIGN 256 /* bytes: the copy engine's rows start on its favourite boundary */
+#define PITCH_ALIGN 256 /* bytes: the alignment of rows with which the copy engine is fastest */
 
-/* The instance behind a device of this driver. */
+/* The driver's instance of a device. */
 static struct ocl_pmd *pmd_of(uint8_t dev_id)
 {
 	struct rte_cryptodev *dev;
@@ -39,7 +39,7 @@ static size_t bytes_of(const struct ocl_pool *pool)
 	return (size_t)pool->rows * pool->pitch + pool->twin;
 }
 
-/* From here on packets are looked for in it. */
+/* From here on queue pairs find packets in the pool. */
 static void publish(struct ocl_pools *pools, const struct ocl_pool *pool)
 {
 	struct ocl_pool *to = &pools->pool[pool->index];
@@ -53,7 +53,7 @@ static void publish(struct ocl_pools *pools, const struct ocl_pool *pool)
 	rte_rwlock_write_unlock(&pools->lock);
 }
 
-/* From here on no launch names it to the device. Returns what it was. */
+/* From here on no launch uses the pool. @return a copy of it */
 static struct ocl_pool withdraw(struct ocl_pools *pools, struct ocl_pool *pool)
 {
 	struct ocl_pool was = *pool;
@@ -79,7 +79,7 @@ static int alloc(struct ocl_pmd *pmd, struct ocl_pool *pool, unsigned int n, uin
 	size_t pitch = RTE_ALIGN_CEIL((size_t)room, PITCH_ALIGN);
 	cl_int err;
 
-	/* DPDK has 16 bits for the one, the device 32 for the other. */
+	/* DPDK has 16 bits for the pitch, the kernel 32 for offsets in the pool. */
 	if (pitch > UINT16_MAX || n == 0 || n > UINT32_MAX / (pitch + OCL_ALIGN))
 		return -EINVAL;
 	pool->rows = n;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file pool.h
- * Pools of mbufs whose buffers the device can reach (rte_pmd_opencl.h). Pools
- * come and go on the control thread while queue pairs run; a pool goes only when
+ * Pools of mbufs whose buffers the device can reach (rte_pmd_opencl.h). The control
+ * thread creates and frees pools while queue pairs run; it frees a pool only when
  * none of its mbufs is in use.
  */
 #ifndef OCL_POOL_H
@@ -17,14 +17,14 @@ struct rte_mempool;
 struct ocl_pmd;
 
 struct ocl_pool {
-	u8 *start; /* of the first mbuf's buffer; NULL: no pool */
+	u8 *start; /* the first mbuf's buffer; NULL: no pool */
 	size_t bytes;
-	size_t twin;	 /* from an mbuf's buffer to its other one, behind all; 0: it has none */
+	size_t twin;	 /* distance from an mbuf's first buffer to its second one; 0: it has none */
 	uint32_t pitch;	 /* bytes from one buffer to the next */
 	uint32_t rows;	 /* buffers */
 	uint32_t index;
-	cl_mem pinned;	 /* staged: start is where it is mapped */
-	cl_mem mirror;	 /* staged: the same buffers on the device, mirror_pitch apart */
+	cl_mem pinned;	 /* staged: the host's memory, mapped at start */
+	cl_mem mirror;	 /* staged: the buffers on the device, mirror_pitch apart */
 	uint32_t mirror_pitch;
 	struct rte_mempool *mempool;
 };
@@ -32,26 +32,26 @@ struct ocl_pool {
 struct ocl_pools {
 	struct ocl_pool pool[OCL_POOLS];
 	uint32_t used;	  /* highest index in use + 1; atomic */
-	uint32_t changes; /* kernels' arguments are as of one of these */
-	rte_rwlock_t lock; /* readers launch, once a chunk; writers come and go */
+	uint32_t changes; /* counts created and freed pools: kernels' arguments have to follow */
+	rte_rwlock_t lock; /* readers launch chunks; writers create and free pools */
 };
 
-/* Where packets were found last: most follow one another. */
+/* Where the last packet was found. The next one is mostly behind it. */
 struct ocl_hint {
 	uint32_t pool, row;
 };
 
-/* No lock: an address of a packet that is in use is in a pool that does not go. */
+/* No lock: a pool that has a packet in use is not freed. */
 static inline bool ocl_pool_has(const struct ocl_pool *pool, const void *p)
 {
-	size_t bytes = __atomic_load_n(&pool->bytes, __ATOMIC_ACQUIRE); /* comes last, goes first */
+	size_t bytes = __atomic_load_n(&pool->bytes, __ATOMIC_ACQUIRE); /* set last, cleared first */
 
 	return (size_t)((const u8 *)p - pool->start) < bytes;
 }
 
 /**
  * The pool that an address lies in.
- * @param hint  the pool to look at first, and where it was found
+ * @param hint  the pool to try first; then the one that was found
  * @return NULL if it lies in none
  */
 static inline const struct ocl_pool *ocl_pools_find(const struct ocl_pools *pools, const void *p,
@@ -73,7 +73,7 @@ static inline const struct ocl_pool *ocl_pools_find(const struct ocl_pools *pool
 	return NULL;
 }
 
-/** Free the memory of all that are left. Nobody may use an mbuf of theirs any more. */
+/** Free the memory of all pools that are left. None of their mbufs may be in use. */
 void ocl_pools_free(struct ocl_pmd *pmd);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A bit for each mbuf says whether it is there. Whoever takes some first takes their number off
- * the count, so that he will find them, and then bits in order, from where the last ones were
- * found. Any core may take and give back at any time.
+ * A bit for each mbuf says whether it is free. An allocation first subtracts the number of mbufs from
+ * the count of free ones, so that it is sure to find as many, and then clears bits in order, from where the
+ * last allocation ended. Any core may allocate and free at any time.
  */
 #include <errno.h>
 
@@ -20,12 +20,12 @@
 struct order {
 	uint32_t words, rows;
 	const u8 *start; /* of the first buffer */
-	size_t twin;	 /* to the second ones; 0: there are none */
+	size_t twin;	 /* distance to the second buffers; 0: none */
 	uint32_t pitch;
 	void **mbuf;			    /* of each row */
-	uint32_t there __rte_cache_aligned; /* mbufs; atomic */
-	uint32_t next;			    /* the row to look at first; atomic, a hint */
-	bool twice, foreign;		    /* atomic: such a one was freed, and the log says so */
+	uint32_t free __rte_cache_aligned; /* mbufs; atomic */
+	uint32_t next;			   /* the row to look at first; atomic, a hint */
+	bool twice, foreign;		   /* atomic: the log has a line about such a free */
 	uint64_t bit[] __rte_cache_aligned; /* atomic */
 };
 
@@ -43,7 +43,7 @@ static void free_order(struct rte_mempool *mp)
 	rte_free(o);
 }
 
-/* @return rows: its buffer is not the pool's */
+/* @return the mbuf's row; o->rows if its buffer is not the pool's */
 static uint32_t row_of(const struct order *o, const struct rte_mbuf *m)
 {
 	size_t at = (size_t)((const u8 *)m->buf_addr - o->start);
@@ -53,7 +53,7 @@ static uint32_t row_of(const struct order *o, const struct rte_mbuf *m)
 	return at < (size_t)o->rows * o->pitch ? (uint32_t)(at / o->pitch) : o->rows;
 }
 
-/* @return how many of them were not there */
+/* Set bits of a word. @return how many of them were not set */
 static uint32_t set(struct order *o, uint32_t word, uint64_t bits)
 {
 	if (bits)
@@ -67,7 +67,7 @@ static void say_once(bool *said, const struct rte_mempool *mp, const char *what)
 		OCL_LOG(ERR, "pool %s: %s", mp->name, what);
 }
 
-/* Those of a word together. No more are counted than there are bits: who takes the last finds it. */
+/* Bits of one word are set at once. The count grows by the bits that were not set, so it never exceeds them. */
 static int give_back(struct rte_mempool *mp, void *const *obj, unsigned int n)
 {
 	struct order *o = mp->pool_data;
@@ -91,26 +91,26 @@ static int give_back(struct rte_mempool *mp, void *const *obj, unsigned int n)
 		good++;
 	}
 	fresh += set(o, word, bits);
-	__atomic_fetch_add(&o->there, fresh, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&o->free, fresh, __ATOMIC_RELEASE);
 	if (unlikely(fresh != good))
 		say_once(&o->twice, mp, "an mbuf was freed that nobody had");
 	return 0;
 }
 
-/* @return whether there are so many, which then are the caller's */
+/* @return whether n mbufs are free; then they are the caller's */
 static bool reserve(struct order *o, uint32_t n)
 {
-	uint32_t there = __atomic_load_n(&o->there, __ATOMIC_RELAXED);
+	uint32_t available = __atomic_load_n(&o->free, __ATOMIC_RELAXED);
 
 	do {
-		if (there < n)
+		if (available < n)
 			return false;
-	} while (!__atomic_compare_exchange_n(&o->there, &there, there - n, false, __ATOMIC_ACQUIRE,
+	} while (!__atomic_compare_exchange_n(&o->free, &available, available - n, false, __ATOMIC_ACQUIRE,
 					      __ATOMIC_RELAXED));
 	return true;
 }
 
-/* The lowest bits, n at most. */
+/* The lowest n bits, or all if there are fewer. */
 static uint64_t lowest(uint64_t bits, unsigned int n)
 {
 	uint64_t left = bits;
@@ -122,7 +122,7 @@ static uint64_t lowest(uint64_t bits, unsigned int n)
 	return bits & ~left;
 }
 
-/* Others may be first with each bit that it sees: but not for ever, whatever the count says. */
+/* Other cores may clear bits between load and fetch_and; the number of tries is limited all the same. */
 static int take(struct rte_mempool *mp, void **obj, unsigned int n)
 {
 	struct order *o = mp->pool_data;
@@ -148,7 +148,7 @@ static int take(struct rte_mempool *mp, void **obj, unsigned int n)
 	}
 	if (unlikely(found < n)) {
 		give_back(mp, obj, found);
-		__atomic_fetch_add(&o->there, n - found, __ATOMIC_RELEASE);
+		__atomic_fetch_add(&o->free, n - found, __ATOMIC_RELEASE);
 		return -ENOBUFS;
 	}
 	__atomic_store_n(&o->next, at == o->words * WORD_BITS ? 0 : at, __ATOMIC_RELAXED);
@@ -159,7 +159,7 @@ static unsigned int count(const struct rte_mempool *mp)
 {
 	const struct order *o = mp->pool_data;
 
-	return __atomic_load_n(&o->there, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&o->free, __ATOMIC_ACQUIRE);
 }
 
 static const struct rte_mempool_ops ops = {
@@ -173,8 +173,8 @@ static const struct rte_mempool_ops ops = {
 
 RTE_MEMPOOL_REGISTER_OPS(ops);
 
-/* By function: another copy of this library has the name, too.
- * @return its number among all, or -ENOENT */
+/* By function, because another copy of this library registers the same name.
+ * @return the handler's number, or -ENOENT */
 static int find_ops(void)
 {
 	for (uint32_t i = 0; i < rte_mempool_ops_table.num_ops; i++)
@@ -218,16 +218,16 @@ static uint32_t place_all(struct order *o, void *const *all)
 	return placed;
 }
 
-/* All mbufs, by their rows, out of the ring that they were in until now: all or none. Past the mempool's
- * own checks, for which they are free before and after. */
+/* Move all mbufs, or none, from the mempool's ring to the bits. Not through rte_mempool_get_bulk(), whose debug
+ * checks would take them for allocated. */
 static int fill(struct order *o, struct rte_mempool *mp)
 {
 	void **all = rte_malloc(NULL, o->rows * sizeof(*all), 0);
 	int err = all ? rte_mempool_ops_dequeue_bulk(mp, all, o->rows) : -ENOMEM;
 
 	if (!err) {
-		o->there = place_all(o, all);
-		if (o->there != o->rows) {
+		o->free = place_all(o, all);
+		if (o->free != o->rows) {
 			rte_mempool_ops_enqueue_bulk(mp, all, o->rows);
 			err = -EINVAL;
 		}
@@ -243,7 +243,7 @@ int ocl_pool_order(const struct ocl_pool *pool)
 	struct order *o;
 
 	if (number < 0) {
-		OCL_LOG(WARNING, "pool %s hands out in DPDK's order: no room for another one's ways",
+		OCL_LOG(WARNING, "pool %s keeps DPDK's order: no room for another mempool handler",
 			mp->name);
 		return 0;
 	}

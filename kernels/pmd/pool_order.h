@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file pool_order.h
- * In which order a pool hands out its mbufs: by their place in the device's memory, round and
- * round, whoever frees them and when: the next ones that are there behind those handed out last.
- * A launch finds neighbours also where packets have left in another order than they came, or several
- * cores have freed them; a ring, DPDK's usual way, would keep any disorder for good.
+ * A mempool handler that allocates mbufs in the order of their buffers' addresses, round and
+ * round: the next free ones behind those allocated last, in whichever order they were freed.
+ * So packets of a launch are consecutive also if packets were transmitted in another order than they were
+ * received, or freed by several cores; DPDK's ring would keep any disorder.
  *
- * An mbuf's place is told by its buffer. One that is freed while it is there, or with a buffer
+ * An mbuf's row is computed from its buffer. An mbuf that is freed twice, or with a buffer
  * that is not the pool's, is logged, once each for a pool; the latter is lost to the pool.
  */
 #ifndef OCL_POOL_ORDER_H
@@ -15,11 +15,11 @@
 #include "pool.h"
 
 /**
- * Have the pool's mempool hand out in order. All of its mbufs must be there, and nobody may use
- * it yet. Freed with the mempool. Where DPDK has no room for another way to keep mbufs (16 are all) the
- * mempool stays as it is, which the log says.
- * @return 0, -ENOMEM, -EINVAL if mbufs have other buffers than the pool's, or what the mempool's
- *	   own way of taking all mbufs says: it stays as it is
+ * Make this handler the mempool's. All of its mbufs must be free, and nobody may use the mempool
+ * yet. Freed with the mempool. If DPDK has no room for another handler (16 at most) the
+ * mempool keeps its own, and the log says so.
+ * @return 0, -ENOMEM, -EINVAL if mbufs have other buffers than the pool's, or the error of the mempool's
+ *	   own handler; after an error the mempool is unchanged
  */
 int ocl_pool_order(const struct ocl_pool *pool);
 

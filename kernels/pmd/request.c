@@ -6,7 +6,7 @@
 #include "pmd.h"
 #include "request.h"
 
-/* The session, if it is one of this device. */
+/* The operation's session, if it belongs to this device. */
 static const struct ocl_session_priv *find_session(const struct rte_crypto_op *op,
 						   const struct ocl_pmd *pmd)
 {
@@ -19,7 +19,7 @@ static const struct ocl_session_priv *find_session(const struct rte_crypto_op *o
 	return priv->pmd == pmd ? priv : NULL;
 }
 
-/* A range of the packet that has to be whole blocks. */
+/* Whether a range lies in the packet and consists of whole blocks. */
 static bool range_ok(uint32_t off, uint32_t len, uint32_t limit, uint32_t block)
 {
 	return len <= limit && off <= limit - len && len % block == 0;
@@ -74,23 +74,23 @@ static bool parse_chain(struct ocl_request *r, const struct rte_crypto_sym_op *s
 	return true;
 }
 
-/* Which of its pool's packets it is: the one behind the last, as a rule. */
+/* The packet's row in its pool. It mostly follows the one of the packet before. */
 static void find_row(struct ocl_request *r, struct ocl_hint *hint)
 {
 	const struct ocl_pool *pool = r->pool;
-	size_t at = r->src - pool->start, pitch = pool->pitch;
+	size_t offset = r->src - pool->start, pitch = pool->pitch;
 
-	r->second = pool->twin && at >= pool->twin;
+	r->second = pool->twin && offset >= pool->twin;
 	if (r->second)
-		at -= pool->twin;
+		offset -= pool->twin;
 	r->row = hint->row + 1;
-	if (at - r->row * pitch >= pitch)
-		r->row = at / pitch;
-	r->column = at - r->row * pitch;
+	if (offset - r->row * pitch >= pitch)
+		r->row = offset / pitch;
+	r->column = offset - r->row * pitch;
 	hint->row = r->row;
 }
 
-/* Single segments only, and room for the result. */
+/* The buffers have to be single segments, with room for the result. */
 static bool parse_buffers(struct ocl_request *r, const struct rte_crypto_sym_op *sym,
 			  const struct ocl_pools *pools, struct ocl_hint *hint)
 {
@@ -106,7 +106,7 @@ static bool parse_buffers(struct ocl_request *r, const struct rte_crypto_sym_op 
 	return true;
 }
 
-/* Bytes in front of the packet's, so that the cipher's are aligned. */
+/* Bytes in front of the packet's data that align the cipher's range. */
 static uint32_t padding(const struct ocl_request *r)
 {
 	return r->cipher_len ? -(r->cipher_off - r->start) % OCL_ALIGN : 0;
@@ -127,21 +127,21 @@ static uint32_t digest_room(const struct ocl_request *r)
 	return RTE_ALIGN_CEIL((uint32_t)r->session->digest_len, OCL_ALIGN);
 }
 
-/* The digest's column in the pool's row. False if it is not in the packet's own buffer, or
- * so far from the data that it is cheaper beside the record. */
+/* The digest's column in the pool's row. False if the digest is in another buffer, or so far from the
+ * data that a copy beside the record is cheaper. */
 static bool find_digest(const struct ocl_request *r, uint32_t *column)
 {
-	size_t at = r->digest - (r->src - r->column);
+	size_t offset = r->digest - (r->src - r->column);
 
-	if (r->digest == NULL || at > r->pool->pitch ||
-	    r->session->digest_len > r->pool->pitch - at)
+	if (r->digest == NULL || offset > r->pool->pitch ||
+	    r->session->digest_len > r->pool->pitch - offset)
 		return false;
-	*column = at;
-	return at + OCL_MAX_DIGEST >= r->column + r->start &&
-	       at <= r->column + r->end + OCL_MAX_DIGEST;
+	*column = offset;
+	return offset + OCL_MAX_DIGEST >= r->column + r->start &&
+	       offset <= r->column + r->end + OCL_MAX_DIGEST;
 }
 
-/* What of the row the device gets: where results come back elsewhere, all of the packet. */
+/* The columns of the row that the device gets. If the result gets another buffer, these are the whole packet. */
 static void find_columns(struct ocl_request *r, const struct rte_mbuf *m)
 {
 	const struct ocl_pool *pool = r->pool;
@@ -155,7 +155,7 @@ static void find_columns(struct ocl_request *r, const struct rte_mbuf *m)
 		r->row_from = RTE_MIN(r->row_from, column);
 		r->row_to = RTE_MAX(r->row_to, column + r->session->digest_len);
 	}
-	/* A digest that is in the buffer, but far away, would stay behind. */
+	/* A digest far away in the buffer would not get into the other buffer. */
 	if (r->row_to > pool->pitch || (pool->twin && r->digest && !r->digest_inside &&
 					(size_t)(r->digest - (r->src - r->column)) < pool->pitch))
 		r->pool = NULL;
@@ -205,45 +205,45 @@ static void fill_record(const struct ocl_request *r, struct ocl_record *record)
 	memcpy(record->iv, r->iv, r->session->iv_len);
 }
 
-/* The packet's part of the chunk: AAD, digest and, if it is of no pool, data. */
+/* Copy the AAD behind the record. @return the offset behind it */
 static uint32_t place_aad(const struct ocl_request *r, struct ocl_record *record, u8 *host,
-			  uint32_t at)
+			  uint32_t offset)
 {
 	if (r->session->aad_len) {
-		record->auth_off = at;
-		memcpy(host + at, r->aad + r->session->aad_skip, r->session->aad_len);
+		record->auth_off = offset;
+		memcpy(host + offset, r->aad + r->session->aad_skip, r->session->aad_len);
 	}
-	return at + aad_room(r);
+	return offset + aad_room(r);
 }
 
 static uint32_t place_digest(const struct ocl_request *r, struct ocl_record *record,
-			     struct ocl_chunk *chunk, uint32_t at)
+			     struct ocl_chunk *chunk, uint32_t offset)
 {
 	record->digest_area = OCL_AREA_CHUNK;
-	record->digest_off = at;
+	record->digest_off = offset;
 	if (r->session->verify)
-		memcpy(chunk->host + at, r->digest, r->session->digest_len);
+		memcpy(chunk->host + offset, r->digest, r->session->digest_len);
 	else if (r->session->digest_len)
-		ocl_chunk_copy_digest(chunk, record->result, r->digest, at, r->session->digest_len);
-	return at + digest_room(r);
+		ocl_chunk_copy_digest(chunk, record->result, r->digest, offset, r->session->digest_len);
+	return offset + digest_room(r);
 }
 
 static void place_data(const struct ocl_request *r, struct ocl_record *record,
-		       struct ocl_chunk *chunk, uint32_t at)
+		       struct ocl_chunk *chunk, uint32_t offset)
 {
-	at += padding(r);
+	offset += padding(r);
 	record->area = OCL_AREA_CHUNK;
-	record->base = at - r->start;
-	memcpy(chunk->host + at, r->src + r->start, r->end - r->start);
-	/* In place only what the cipher changed goes back; else all of it. */
+	record->base = offset - r->start;
+	memcpy(chunk->host + offset, r->src + r->start, r->end - r->start);
+	/* In place, only the cipher's range is copied back; else all of it. */
 	if (r->dst != r->src)
-		ocl_chunk_copy_back(chunk, record->result, r->dst + r->start, at, r->end - r->start);
+		ocl_chunk_copy_back(chunk, record->result, r->dst + r->start, offset, r->end - r->start);
 	else if (r->cipher_len)
 		ocl_chunk_copy_back(chunk, record->result, r->dst + r->cipher_off,
 				    record->base + r->cipher_off, r->cipher_len);
 }
 
-/* The packet stays in its pool. */
+/* The record refers to the packet's row in its pool. */
 static void place_row(const struct ocl_request *r, struct ocl_record *record,
 		      struct ocl_chunk *chunk)
 {
@@ -282,8 +282,8 @@ void ocl_request_move(struct rte_crypto_op *op, ptrdiff_t by)
 	m->buf_iova += by;
 }
 
-/* One transfer takes a run of rows out of the same buffers. An mbuf that was not with the device
- * when its neighbours were, or failed there, is made like them again. */
+/* One transfer moves a run of rows, all from the mbufs' first buffers or all from the second ones. Copy
+ * a packet that is in the other one. */
 static void join(struct ocl_request *r, struct rte_crypto_op *op, bool second)
 {
 	ptrdiff_t by = ocl_request_twin(r);
@@ -310,8 +310,8 @@ static void join_run(struct ocl_request *r, struct rte_crypto_op *op, const stru
 		join(r, op, run->second);
 }
 
-/* Whether the AAD lies where a head may be written: in front of its packet, in either of the mbuf's
- * buffers, for the packet may have moved, or may move to join its neighbours. */
+/* Whether the AAD lies where a head may be written: in front of the packet, in either of the mbuf's
+ * buffers, because the packet may move between them (join()). */
 static bool aad_in_front(const struct ocl_request *r)
 {
 	const u8 *aad = r->aad + r->session->aad_skip, *buffer = r->src - r->column;
@@ -340,11 +340,11 @@ bool ocl_request_suits(struct ocl_request *r, struct ocl_chunk *chunk)
 	return ocl_heads_suit(&chunk->heads, &r->header);
 }
 
-/* Written where it goes: one that is put together elsewhere first, in pieces, has to get to memory
- * before it can be read as a whole. */
+/* Heads are written in place, field by field: copying one that was just written in smaller pieces would
+ * stall on store forwarding. */
 typedef struct ocl_head __attribute__((aligned(1))) unaligned_head;
 
-/* Lengths that the compiler knows, as most are. What is behind a shorter IV nobody reads. */
+/* The usual lengths are constants for the compiler. The device ignores the bytes behind a shorter IV. */
 static void write_iv(u8 *at, const struct ocl_request *r)
 {
 	switch (r->session->iv_len) {
@@ -363,7 +363,7 @@ static void stage_head(struct ocl_request *r, struct rte_crypto_op *op, struct o
 		       uint32_t *index)
 {
 	const struct ocl_head_run *run = ocl_heads_continued(&chunk->heads, r->row);
-	uint32_t packet; /* where it begins, from its head */
+	uint32_t packet; /* offset of the packet from its head */
 	unaligned_head *head;
 	u8 *at;
 
@@ -391,7 +391,7 @@ bool ocl_request_stage(struct ocl_request *r, struct rte_crypto_op *op, struct o
 		       uint32_t *index)
 {
 	struct ocl_record *record;
-	uint32_t at;
+	uint32_t offset;
 
 	if (chunk->headed) {
 		stage_head(r, op, chunk, index);
@@ -404,15 +404,15 @@ bool ocl_request_stage(struct ocl_request *r, struct rte_crypto_op *op, struct o
 	*index = record->result;
 	chunk->upload = RTE_MAX(chunk->upload, r->session->upload);
 	fill_record(r, record);
-	at = (u8 *)(record + 1) - chunk->host;
-	at = place_aad(r, record, chunk->host, at);
+	offset = (u8 *)(record + 1) - chunk->host;
+	offset = place_aad(r, record, chunk->host, offset);
 	if (!r->digest_inside)
-		at = place_digest(r, record, chunk, at);
+		offset = place_digest(r, record, chunk, offset);
 	if (r->pool) {
 		chunk->reserved += r->reserve;
 		place_row(r, record, chunk);
 	} else {
-		place_data(r, record, chunk, at);
+		place_data(r, record, chunk, offset);
 	}
 	return true;
 }
