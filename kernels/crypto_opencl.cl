@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The one kernel. Work-item i processes the record that the order table names
- * i-th, if any, or a lane of it; the host puts packets of like label and length
- * into one work-group. Arguments: the chunk, its order table's offset in it, that of the
- * results, the sessions, none, and the pools. Or the packets bring their heads: then the first is their
- * pool, the fifth says where in it they are, and work-items take them in that order.
+ * The kernel. Work-item i processes the record, or the lane of a record, that entry i of the order
+ * table names, if any; the host groups packets of like label and length. Arguments of a launch with
+ * records: the chunk, the offsets of its order table and results, the sessions, no head rows, and the pools.
+ * Of a launch with heads: the first argument is the packets' pool, the fifth says where in it the heads
+ * are, and work-items take the packets in that order.
  */
 #include "inc_packet.cl"
 
-/* The head of the packet that is the work-item's; NULL: there are not so many. rows: struct ocl_head_rows */
+/* The head of a packet by its number; NULL behind the last one. rows: struct ocl_head_rows */
 DECLSPEC GLOBAL_AS struct ocl_head *find_head(GLOBAL_AS u8 *pool, const uint8 rows, u32 packet)
 {
 	if (packet >= rows.s2 + rows.s3)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file emu.h
- * The kernels as plain C: the reference of the self-test, what the tests run
- * under sanitizers, and the primitives that key set-up needs.
+ * The kernels as plain C: the reference of the self-test, the code that tests run
+ * under sanitizers, and the primitives for key set-up.
  */
 #ifndef EMU_H
 #define EMU_H
@@ -19,7 +19,7 @@
 u32 emu_packet(const struct ocl_session *sessions, u8 *const areas[OCL_AREAS], u32 record,
 	       u32 lanes);
 
-/** Likewise a packet behind its head, which gets the status. Both 4-byte aligned. */
+/** The same for a packet with a head, which gets the status. Both are 4-byte aligned. */
 void emu_head(const struct ocl_session *sessions, struct ocl_head *head, u32 lanes);
 
 /** Encrypt one block with an expanded key. */

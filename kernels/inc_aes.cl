@@ -115,7 +115,7 @@ struct aes_tables {
 #endif
 };
 
-/* What a packet is encrypted or decrypted with. */
+/* The tables and round keys of a packet. */
 struct aes {
 	LOCAL_AS const u32 *t; /* of byte x at x * AES_COPIES */
 #ifdef OCL_BANKS
@@ -147,7 +147,7 @@ DECLSPEC struct aes aes_use(LOCAL_AS struct aes_tables *t, u32 use, GLOBAL_AS co
 	return aes;
 }
 
-/* Another program's group may find what lies in local memory. */
+/* Overwrite the tables and round keys: another program's work-group may read local memory. */
 DECLSPEC void aes_forget(LOCAL_AS struct aes_tables *t)
 {
 #ifdef OCL_BANKS

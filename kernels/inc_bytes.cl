@@ -36,8 +36,8 @@ DECLSPEC void store_be32(GLOBAL_AS u8 *p, u32 x)
 }
 
 /*
- * words (a multiple of 4) as they lie in memory: nothing here waits for them, so
- * they can be on their way while something else is computed.
+ * words (a multiple of 4) as they lie in memory. The values are not used here, so
+ * the loads overlap with other computation.
  */
 DECLSPEC void load_raw(GLOBAL_AS const u8 *p, u32 *w, u32 words)
 {

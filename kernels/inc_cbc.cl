@@ -33,7 +33,7 @@ DECLSPEC u32 cbc_share(u32 len, u32 lane, u32 lanes)
 	return off < len ? off : len;
 }
 
-/* What a lane's first block is chained to, before anybody decrypts: all do so in place. */
+/* The ciphertext in front of a lane's first block; before any lane decrypts, because they do so in place. */
 DECLSPEC void cbc_chain(GLOBAL_AS const u8 *p, u32 len, u32 lane, u32 lanes, u32 iv[4])
 {
 	u32 first = cbc_share(len, lane, lanes);

@@ -58,7 +58,7 @@ DECLSPEC void ccm_cipher(LOCAL_AS struct aes_tables *t, GLOBAL_AS const struct o
 	ctr(t, s, p, len, counter, lane, lanes);
 }
 
-/* The message's block at off, or what there is of it. */
+/* The message's block at off, zero-padded if it is the last one. */
 DECLSPEC void ccm_message_block(GLOBAL_AS const u8 *p, u32 len, u32 off, u32 x[4])
 {
 	if (len - off >= 16)
@@ -67,7 +67,7 @@ DECLSPEC void ccm_message_block(GLOBAL_AS const u8 *p, u32 len, u32 off, u32 x[4
 		load_partial(p + off, len - off, x);
 }
 
-/* Of the plaintext, and encrypted: block 0, the blocks of the AAD, those of the message. */
+/* The encrypted CBC-MAC of block 0, the AAD's blocks and the message's. */
 DECLSPEC void ccm_mac(LOCAL_AS struct aes_tables *t, GLOBAL_AS const struct ocl_session *s,
 		      GLOBAL_AS const u8 *p, u32 len, GLOBAL_AS const u8 *aad, u32 aad_len,
 		      const u32 iv[4], u32 mac[16])

@@ -5,7 +5,7 @@
 
 #include "inc_aes.cl"
 
-/* Apply the key stream to n bytes, 16 at most; x is what was there, y what is, zeros behind. */
+/* Apply the key stream to n bytes, 16 at most; x gets the input, y the output, zero-padded. */
 DECLSPEC void xor_block(const u32 stream[4], GLOBAL_AS u8 *p, u32 n, u32 x[4], u32 y[4])
 {
 	u32 i;
@@ -35,7 +35,7 @@ DECLSPEC void ctr_add(u32 counter[4], u32 n)
 	counter[0] += carry && counter[1] == 0;
 }
 
-/* One lane's blocks: those whose numbers are lane modulo lanes. */
+/* One lane's blocks: their numbers are lane modulo lanes. */
 DECLSPEC void ctr(LOCAL_AS struct aes_tables *t, GLOBAL_AS const struct ocl_session *s,
 		  GLOBAL_AS u8 *p, u32 len, const u32 iv[4], u32 lane, u32 lanes)
 {

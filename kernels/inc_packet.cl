@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One packet: runs what its session's label says on what its record names, in place. */
+/* One packet: runs the algorithms of its session's label on the ranges of its record, in place. */
 #ifndef INC_PACKET_CL
 #define INC_PACKET_CL
 
@@ -12,7 +12,7 @@
 #include "inc_hmac.cl"
 #include "inc_xcbc.cl"
 
-/* What a work-group keeps in local memory. */
+/* The tables of a work-group in local memory. */
 struct tables {
 	struct aes_tables aes;
 	struct des_tables des;
@@ -47,7 +47,7 @@ DECLSPEC void tables_fill(LOCAL_AS struct tables *t, u32 needs, u32 first, u32 s
 		des_tables_fill(&t->des, first, step);
 }
 
-/* What a record or a head refers to, and which lane of how many this is. */
+/* The packet of a record or a head, and the lane of this work-item. */
 struct packet {
 	GLOBAL_AS const struct ocl_session *s;
 	GLOBAL_AS u8 *cipher;
@@ -58,8 +58,8 @@ struct packet {
 	u32 iv[4];
 };
 
-/* What a lane leaves to the first one in local memory; an odd number of words, so that those
- * of a group begin in banks of their own. */
+/* A lane's intermediate result in local memory, for the first lane; an odd number of words, so that those
+ * of a group begin in different banks. */
 struct part {
 	u32 w[9];
 };
@@ -79,7 +79,7 @@ DECLSPEC GLOBAL_AS const struct ocl_record *record_at(GLOBAL_AS const u8 *chunk,
 	return (GLOBAL_AS const struct ocl_record *)(chunk + OCL_ENTRY_RECORD(entry));
 }
 
-/* The lane that an entry of the order table names. Of a packet's lanes, none may have taken a step. */
+/* The packet and lane of an entry of the order table. Before the first step of any of the packet's lanes. */
 DECLSPEC void packet_find(struct packet *p, GLOBAL_AS const struct ocl_session *sessions,
 			  GLOBAL_AS u8 *const areas[OCL_AREAS], u32 entry)
 {
@@ -90,7 +90,7 @@ DECLSPEC void packet_find(struct packet *p, GLOBAL_AS const struct ocl_session *
 	p->s = sessions + r->session;
 	p->lane = OCL_ENTRY_LANE(entry);
 	p->lanes = OCL_ENTRY_LANES(entry);
-	/* The sums are u32: a packet may begin in front of what lies in its area. */
+	/* The sums wrap as u32: base may be in front of the area. */
 	p->cipher = area + (u32)(r->base + r->cipher_off);
 	p->cipher_len = r->cipher_len;
 	if (ocl_is_aead(OCL_LABEL_CIPHER(p->s->label)))
@@ -102,7 +102,7 @@ DECLSPEC void packet_find(struct packet *p, GLOBAL_AS const struct ocl_session *
 	packet_iv(p, r->iv);
 }
 
-/* Likewise of a packet that brings its head. */
+/* The same for a packet with a head. */
 DECLSPEC void packet_find_head(struct packet *p, GLOBAL_AS const struct ocl_session *sessions,
 			       GLOBAL_AS struct ocl_head *head, u32 lane, u32 lanes)
 {
@@ -142,7 +142,7 @@ DECLSPEC u32 packet_digest(GLOBAL_AS const struct ocl_session *s, GLOBAL_AS u8 *
 	return diff ? OCL_STATUS_AUTH_FAILED : OCL_STATUS_DONE;
 }
 
-/* A lane's share of it. */
+/* A lane's share of encryption or decryption. */
 DECLSPEC void packet_cipher(LOCAL_AS struct tables *t, struct packet *p)
 {
 	u32 len = p->cipher_len;
@@ -163,7 +163,7 @@ DECLSPEC void packet_cipher(LOCAL_AS struct tables *t, struct packet *p)
 	}
 }
 
-/* Authenticate what auth and auth_len name. Returns the status. */
+/* Authenticate the range auth, auth_len. Returns the status. */
 DECLSPEC u32 packet_auth(LOCAL_AS struct tables *t, const struct packet *p)
 {
 	u32 auth = OCL_LABEL_AUTH(p->s->label);
@@ -188,8 +188,8 @@ DECLSPEC u32 packet_auth(LOCAL_AS struct tables *t, const struct packet *p)
 	return packet_digest(p->s, p->digest, mac);
 }
 
-/* Both in the label's order, a step each: one lane authenticates, all encrypt or decrypt, but not what
- * was authenticated in vain. */
+/* Cipher and authentication, a step each, in the label's order: one lane authenticates, all encrypt or decrypt.
+ * A packet whose digest did not verify first is not decrypted. */
 DECLSPEC void packet_chain(LOCAL_AS struct tables *t, struct packet *p, u32 step,
 			   LOCAL_AS struct part *parts)
 {
@@ -201,7 +201,7 @@ DECLSPEC void packet_chain(LOCAL_AS struct tables *t, struct packet *p, u32 step
 	}
 }
 
-/* One lane authenticates the plaintext, all encrypt or decrypt: before that or behind it. */
+/* One lane authenticates the plaintext, in the step before encryption or after decryption by all. */
 DECLSPEC void packet_ccm(LOCAL_AS struct tables *t, const struct packet *p, u32 step,
 			 LOCAL_AS struct part *parts)
 {
@@ -215,7 +215,7 @@ DECLSPEC void packet_ccm(LOCAL_AS struct tables *t, const struct packet *p, u32 
 	}
 }
 
-/* Each lane its share; then the first one puts together what all have left. */
+/* Each lane processes its share; then the first one adds up the intermediate results of all. */
 DECLSPEC void packet_chacha(const struct packet *p, u32 step, LOCAL_AS struct part *parts)
 {
 	struct poly1305 poly;
@@ -243,7 +243,7 @@ DECLSPEC void packet_chacha(const struct packet *p, u32 step, LOCAL_AS struct pa
 	}
 }
 
-/* Likewise. GMAC is GCM of nothing, with what it authenticates as AAD. */
+/* The same for GCM. GMAC is GCM without plaintext, and all it authenticates is AAD. */
 DECLSPEC void packet_gcm(LOCAL_AS struct tables *t, const struct packet *p, u32 step,
 			 LOCAL_AS struct part *parts)
 {
@@ -291,7 +291,7 @@ DECLSPEC void packet_step(LOCAL_AS struct tables *t, struct packet *p, u32 step,
 		packet_chain(t, p, step, parts);
 }
 
-/* Another program's group may find what lies in local memory. */
+/* Overwrite the intermediate result: another program's work-group may read local memory. */
 DECLSPEC void packet_forget(LOCAL_AS struct part *part)
 {
 	LOCAL_AS volatile u32 *w = part->w;
@@ -301,7 +301,7 @@ DECLSPEC void packet_forget(LOCAL_AS struct part *part)
 		w[i] = 0;
 }
 
-/* The record at that offset of the chunk, without help. Returns the status. */
+/* Process the record at that offset of the chunk in one work-item. Returns the status. */
 DECLSPEC u32 packet(LOCAL_AS struct tables *t, GLOBAL_AS const struct ocl_session *sessions,
 		    GLOBAL_AS u8 *const areas[OCL_AREAS], u32 record, LOCAL_AS struct part *part)
 {

@@ -53,7 +53,7 @@ DECLSPEC void poly1305_carry(u32 h[5], u64 d[5])
 	h[0] &= 0x3ffffff;
 }
 
-/* The limbs of f have 26 bits, or hardly more; those of h one more at most. */
+/* The limbs of f have about 26 bits, those of h at most one bit more. */
 DECLSPEC void poly1305_times(u32 h[5], const u32 f[5])
 {
 	u64 d[5];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file inc_types.h
- * What host and device share: the session table and the packet records.
+ * Shared by host and device: the session table and the packet records.
  *
  * A chunk is one buffer: records one after another, each 16-byte aligned and
- * followed by what of its packet does not lie in a pool; behind the last one the
+ * followed by the packet's data that are not in a pool; behind the last one the
  * order table, one u32 a work-item: where its record starts, or OCL_NO_RECORD;
- * and behind that the results, one u32 a record. Whoever schedules decides the
- * order; the kernel just follows it.
+ * and behind that the results, one u32 a record. The host's scheduler decides the
+ * order.
  */
 #ifndef INC_TYPES_H
 #define INC_TYPES_H
@@ -26,7 +26,7 @@ typedef uint32_t u32;
 typedef uint64_t u64;
 #endif
 
-/* A session's label: what to run. Equal labels run the same instructions. */
+/* A session's label: its algorithms. Equal labels run the same instructions. */
 #define OCL_LABEL(cipher, auth, flags) ((u32)(cipher) | (u32)(auth) << 8 | (u32)(flags) << 16)
 #define OCL_LABEL_CIPHER(label)        ((label) & 0xff)
 #define OCL_LABEL_AUTH(label)          ((label) >> 8 & 0xff)
@@ -44,13 +44,13 @@ enum ocl_cipher {
 	OCL_CIPHER_AES_CBC,
 	OCL_CIPHER_AES_CTR,
 	OCL_CIPHER_3DES_CBC,
-	OCL_CIPHER_AES_GCM, /* from here on: authenticates, too, and takes no enum ocl_auth */
+	OCL_CIPHER_AES_GCM, /* from here on AEADs, without an enum ocl_auth */
 	OCL_CIPHER_AES_CCM,
 	OCL_CIPHER_CHACHA20_POLY1305,
 	OCL_CIPHERS
 };
 
-/* One pass encrypts and authenticates, also data that stay in the clear (the AAD). */
+/* AEADs encrypt and authenticate in one pass, with AAD. */
 DECLSPEC bool ocl_is_aead(u32 cipher)
 {
 	return cipher >= OCL_CIPHER_AES_GCM;
@@ -68,7 +68,7 @@ enum ocl_auth {
 	OCL_AUTHS
 };
 
-/* Whether several work-items can share a packet's work; of a chain and of CCM, the cipher's. */
+/* Whether several work-items can share a packet's work; of a chain and of CCM, only the cipher. */
 DECLSPEC bool ocl_is_parallel(u32 label)
 {
 	switch (OCL_LABEL_CIPHER(label)) {
@@ -86,15 +86,15 @@ DECLSPEC bool ocl_is_parallel(u32 label)
 enum ocl_status {
 	OCL_STATUS_DONE,
 	OCL_STATUS_AUTH_FAILED,
-	OCL_STATUS_PENDING /* what the host writes: no work-item has been here */
+	OCL_STATUS_PENDING /* written by the host before the launch */
 };
 
 /*
  * An entry of the order table: a record's offset, a multiple of 16, and in its low
- * bits which of how many lanes of that packet the work-item is. Lanes of a packet are
- * a power of two of neighbours in one work-group; only of what ocl_is_parallel().
+ * bits the number of lanes and the work-item's lane. The lanes of a packet are
+ * a power of two of consecutive work-items of one work-group; more than one only if ocl_is_parallel().
  */
-#define OCL_NO_RECORD		  0xffffffff /* nothing for this work-item */
+#define OCL_NO_RECORD		  0xffffffff /* this work-item has no packet */
 #define OCL_MAX_LANES		  8
 #define OCL_ENTRY(record, lane, lanes) ((record) | ((lanes) - 1 + (lane)))
 #define OCL_ENTRY_RECORD(entry)	  ((entry) & ~15u)
@@ -102,7 +102,7 @@ enum ocl_status {
 				   ((entry) & 15) >= 1 ? 2u : 1u)
 #define OCL_ENTRY_LANE(entry)	  (((entry) & 15) + 1 - OCL_ENTRY_LANES(entry))
 
-/* Where a packet lies: in the chunk or in one of the pools that the device sees. */
+/* Areas that packets lie in: the chunk or one of the pools. */
 #define OCL_POOLS      16
 #define OCL_AREA_CHUNK 0
 #define OCL_AREA_POOL  1 /* the first of OCL_POOLS */
@@ -150,28 +150,27 @@ struct ocl_record {
 };
 
 /*
- * Where all packets of a launch would be in bins of one key and lie in rows of one pool, nobody has
- * to gather anything: each brings this in front of it, and takes its status back. There is no chunk, no
- * order table and no array of results then, so nothing to move but the rows. The AAD of an
- * AEAD, OCL_HEAD_AAD() bytes, lies in front of it.
+ * A packet's record, IV and status in the packet's own headroom. If all packets of a launch have a head
+ * and lie in consecutive rows of a pool (heads.h), the launch has no chunk, no order table and no results, and
+ * only the rows are transferred. The AAD of an AEAD, OCL_HEAD_AAD() bytes, is in front of the head.
  */
 struct ocl_head {
 	u32 iv[4]; /* as bytes, as many as the algorithm has */
-	u32 session; /* from here on it comes back */
+	u32 session; /* from here on the head is transferred back */
 	u16 cipher_off; /* bytes from the head */
 	u16 cipher_len;
-	u16 auth_off; /* likewise; not of an AEAD */
+	u16 auth_off; /* bytes from the head; not of an AEAD */
 	u16 auth_len;
 	u16 digest_off;
-	u8 status; /* enum ocl_status; a byte, for in the host's memory it is not aligned */
+	u8 status; /* enum ocl_status; a byte, because heads are not aligned in the host's memory */
 	u8 reserved;
 };
 
-#define OCL_HEAD_BACK	      16 /* bytes of it that do not come back */
+#define OCL_HEAD_BACK	      16 /* bytes of a head that are not transferred back */
 #define OCL_HEAD_AAD(len)     (((u32)(len) + 3) & ~3u)
-#define OCL_HEAD_RUNS	      2 /* a pool's end is in the middle of a launch now and then */
+#define OCL_HEAD_RUNS	      2 /* two where the pool wraps around */
 
-/* The kernel's argument that says where the heads are; as a uint8 there. No rows: a chunk. */
+/* The kernel's argument for a launch with heads, as a uint8 in the kernel. Without rows it has records. */
 struct ocl_head_rows {
 	u32 first[OCL_HEAD_RUNS]; /* offset of a run's first head, bytes */
 	u32 rows[OCL_HEAD_RUNS];
@@ -180,23 +179,23 @@ struct ocl_head_rows {
 	u32 reserved[2];
 };
 
-/* What the host tells a kernel that never ends. Everything volatile is atomic. */
+/* Messages of the host to the persistent kernel. Volatile fields are atomic. */
 #define OCL_LETTERS 1024 /* chunks that can be with the device; a power of two */
 
 struct ocl_letter {
-	u64 areas[OCL_AREAS]; /* addresses, which mean the same to both */
+	u64 areas[OCL_AREAS]; /* addresses, the same on host and device */
 	u32 order;	      /* offset in the chunk */
-	u32 results;	      /* likewise */
+	u32 results;	      /* offset in the chunk */
 	u32 items;	      /* entries of the order table */
-	volatile u32 next;    /* entry that nobody has taken */
+	volatile u32 next;    /* the next entry to take */
 	volatile u32 done;    /* entries finished */
-	volatile u32 left;    /* work-groups that will not look at it again */
+	volatile u32 left;    /* work-groups that have finished reading the letter */
 };
 
 struct ocl_mailbox {
 	volatile u32 posted; /* letters, ever */
 	volatile u32 stop;
-	u32 reserved[30]; /* a line of its own for what is polled */
+	u32 reserved[30]; /* so that the polled fields have a cache line of their own */
 	struct ocl_letter letter[OCL_LETTERS];
 };
 

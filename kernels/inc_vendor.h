@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file inc_vendor.h
- * The dialect: what differs between OpenCL C, where the .cl files run, and
+ * The differences between OpenCL C, in which the .cl files run, and
  * plain C, where they compile too (emu.c), for key set-up, for the self-test's
  * reference and for published vectors under sanitizers without any OpenCL.
  */

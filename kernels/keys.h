@@ -2,7 +2,7 @@
 /**
  * @file keys.h
  * From raw keys to the session entry that the kernel reads. Runs on the host,
- * once a session. Whoever holds a session wipes it.
+ * once a session. The owner of a session overwrites it after use.
  */
 #ifndef KEYS_H
 #define KEYS_H

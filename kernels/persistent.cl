@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel that never ends (APUNet, NSDI'17, section 4.2): it takes chunks out of
- * a mailbox in memory that host and device share, so that nothing is launched.
- * A work-group is one work-item; those of a chunk take its entries one by one, and
- * what is meant for several lanes falls to the first.
+ * The persistent kernel (APUNet, NSDI'17, section 4.2): it takes chunks from
+ * a mailbox in memory that host and device share, without launches.
+ * A work-group is one work-item. They take the entries of a chunk one by one; the
+ * first lane's entry does the work of all lanes of its packet.
  */
 #include "inc_packet.cl"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the device's copy engines do with rows of a rectangle between pinned
+ * The rates of the device's copy engines for rows of a rectangle between pinned
  * memory and the device, by rows, width, pitch and first column, each way and
  * both ways at once; and with how many queues.
  *

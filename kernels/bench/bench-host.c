@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the host gives the lcores that feed a device: rates of bench-pmd mean little without it,
+ * The host's speed for the lcores that feed a device: rates of bench-pmd mean little without it,
  * for machines of one kind differ, and one that is shared differs by the hour.
  *
  *   bench-host CORES...

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Throughput and latency of a crypto device through the cryptodev API, with data
- * that start and end in mbufs: closed loop, so many operations under way a lcore.
+ * that start and end in mbufs: a closed loop with a fixed number of operations under way on each lcore.
  *
  *   bench-pmd [EAL arguments] -- [-a ALGORITHM] [-s LENGTHS] [-D] [-w WINDOW] [-b BURST]
  *	       [-S SESSIONS] [-t SECONDS] [-p own|plain] [-H FILE] [ALGORITHM,LENGTHS[,decrypt]...]
@@ -73,9 +73,9 @@ struct lcore {
 	uint64_t last, spent[PHASES]; /* TSC */
 	double seconds; /* of processor time, in what is counted */
 	struct rte_mempool *pool;
-	struct rte_mbuf **mbufs; /* a ring: those that are not under way, in the order of the pool */
+	struct rte_mbuf **mbufs; /* a ring of the mbufs not under way, in the order of the pool */
 	uint32_t nmbufs, first, nfree;
-	struct rte_crypto_op *unsent[MAX_BURST]; /* the device had no room: they keep their turn */
+	struct rte_crypto_op *unsent[MAX_BURST]; /* the device had no room: sent first by the next send() */
 	uint16_t nunsent;
 	uint64_t rnd;
 	uint64_t ops, bytes, failed;
@@ -167,7 +167,7 @@ static void *make_session(enum kind kind, bool encrypt)
 	return session;
 }
 
-/* Those that the job needs and that are not there. */
+/* Make the sessions that the job needs and that do not exist yet. */
 static void make_sessions(void)
 {
 	for (enum kind kind = 0; kind < KINDS; kind++) {
@@ -221,7 +221,7 @@ static void describe(struct rte_mbuf *m, struct work *w, bool encrypt)
 	sym->auth.digest.data = digest;
 }
 
-/* Without a digest whatever the buffer holds can be decrypted, without a cipher it does not change. */
+/* Without a digest any data can be decrypted, and without a cipher the data do not change. */
 static bool can_decrypt_again(const struct work *w)
 {
 	return job.decrypt && w->written == job_number && (job.kind == CBC || job.kind == SHA1);
@@ -306,7 +306,7 @@ static void make_burst(struct lcore *l, uint16_t n)
 	l->nunsent = n;
 }
 
-/* What has passed since the last time it was asked. */
+/* Add the time since the last call to a phase. */
 static void spend(struct lcore *l, enum phase phase)
 {
 	uint64_t now = rte_get_tsc_cycles();
@@ -379,7 +379,7 @@ static void account(struct lcore *l, int sign)
 		all_seconds += sign * clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-/* What the device has not taken: as if it had never been. */
+/* Take back the operations that the device has not accepted. */
 static void take_back(struct lcore *l)
 {
 	for (uint16_t i = 0; i < l->nunsent; i++) {
@@ -439,7 +439,7 @@ static void clear(struct rte_mempool *pool __rte_unused, void *arg __rte_unused,
 	memset(m->buf_addr, 0, m->buf_len);
 }
 
-/* All that can be under way, and one burst more. */
+/* Allocate the mbufs that can be under way, and one burst more. */
 static void take_all(struct lcore *l)
 {
 	l->nmbufs = options.window + MAX_BURST;

@@ -18,7 +18,7 @@ int job_parse(struct job *job, const char *spec)
 	job->decrypt = strcmp(direction, "decrypt") == 0;
 	while (!job->mix && job->kind < KINDS && strcmp(algorithm, kind_name[job->kind]) != 0)
 		job->kind++;
-	/* A mix decrypts half of the time, what it has encrypted. */
+	/* A mix decrypts, half of the time, packets that it has encrypted. */
 	if (job->kind == KINDS || (direction[0] && !job->decrypt) || (job->mix && job->decrypt))
 		return -EINVAL;
 	return lengths_find(&job->lengths, job->size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file job.h
- * What bench-pmd measures in one go: an algorithm, lengths, a direction.
+ * A measurement of bench-pmd: an algorithm, lengths, a direction.
  */
 #ifndef BENCH_JOB_H
 #define BENCH_JOB_H

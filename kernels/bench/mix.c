@@ -59,7 +59,7 @@ static struct ocl_record record_of(const struct arrival *a, uint32_t index)
 	};
 }
 
-/* A launch's packets: those left over first, then new ones. Returns the bytes. */
+/* The packets of a launch: leftover ones first, then new ones. Returns the bytes. */
 static uint64_t fill(struct mix *m, struct ocl_record *records)
 {
 	uint32_t waiting = m->nleft, n = 0;

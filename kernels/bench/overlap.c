@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What of the driver's launches is at work at a time, by OpenCL's own clock. It stands between a
- * program and OpenCL, has all command queues note when their commands began and ended, and says at
- * the end of the last launches what they took and how much of that time transfers in, kernels and
+ * How much the driver's launches overlap, by OpenCL's own clock. A library between a
+ * program and OpenCL: it makes all command queues record when their commands began and ended, and prints at
+ * the end, for the last launches, their times and how much of the time transfers in, kernels and
  * transfers out were active beside each other:
  *
  *   LD_PRELOAD=.libs/overlap.so bench-pmd ...
  *
- * A launch is what goes to one queue: transfers in, the kernel, transfers out. Each of them counts from
+ * A launch is the commands of one queue: transfers in, the kernel, transfers out. Each of them counts from
  * the start of the first command to the end of the last one.
  */
 #include <dlfcn.h>

@@ -73,7 +73,7 @@ static int parse_device(const char *key, const char *value, void *opaque)
 	return 0;
 }
 
-/* What may be said for a key. */
+/* The values of a key. */
 struct choice {
 	const char *key;
 	size_t offset;
@@ -117,7 +117,7 @@ static bool is_known(const char *key)
 	return known;
 }
 
-/* rte_kvargs would refuse a key that it is not told of, too, but not say which. */
+/* rte_kvargs refuses unknown keys too, but does not say which. */
 static int check_keys(const struct rte_kvargs *kvargs)
 {
 	for (unsigned int i = 0; i < kvargs->count; i++) {

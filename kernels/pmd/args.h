@@ -17,25 +17,25 @@
 
 struct ocl_args {
 	char device[64];     /* "" for the first GPU, else the first device */
-	char memory[16];     /* how packets get there: see memory.h */
-	char sched[16];	     /* how much scheduling is done: see scheduler.h */
-	char launches[16];   /* who makes them */
+	char memory[16];     /* memory path: see memory.h */
+	char sched[16];	     /* level: see scheduler.h */
+	char launches[16];   /* the thread that calls OpenCL: see launcher.h */
 	char tables[16];     /* of AES, in local memory: one, or a copy for each bank */
-	uint32_t chunk;	     /* operations a launch carries; 0: by the kind of device */
-	uint32_t bins;	     /* of a launch; 0: as many as chunk fills */
+	uint32_t chunk;	     /* operations of a launch, at most; 0: by the kind of device */
+	uint32_t bins;	     /* of a launch; 0: of 32 packets each */
 	uint32_t lanes;	     /* work-items that share a packet, at most; 0: by the kind of device */
-	uint32_t granularity; /* bytes a range of lengths has */
-	uint32_t wait_us;    /* a part-filled chunk waits that long, */
-	uint32_t busy_wait_us; /* or, with another under way, that long */
+	uint32_t granularity; /* size of a range of lengths, bytes */
+	uint32_t wait_us;    /* until a part-filled chunk is launched */
+	uint32_t busy_wait_us; /* the same, with another chunk under way */
 	uint32_t under_way;  /* KiB of a queue pair's packets, at most; 0: by the kind of device */
-	uint32_t timeout_ms; /* a device that takes longer is given up */
+	uint32_t timeout_ms; /* until a device that does not answer is given up */
 	uint32_t max_sessions;
 	uint32_t max_queue_pairs;
 	uint32_t socket_id;
 };
 
 /**
- * Defaults, overridden by what the string says.
+ * Set the defaults, then the arguments of the string.
  * @param text  may be NULL
  * @return 0, or -EINVAL after a log line that names key and value
  */

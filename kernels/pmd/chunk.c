@@ -87,7 +87,7 @@ int ocl_chunk_init(struct ocl_chunk *chunk, const struct ocl_chunk_params *param
 
 static void forget_event(struct ocl_chunk *chunk)
 {
-	/* Somebody may still be asking for it, on a lost device. */
+	/* On a lost device the launcher's thread may still use it. */
 	if (chunk->done && !ocl_device_lost(chunk->dev))
 		clReleaseEvent(chunk->done);
 	chunk->done = NULL;
@@ -125,7 +125,7 @@ struct ocl_record *ocl_chunk_add(struct ocl_chunk *chunk, uint32_t label, uint32
 	record->result = chunk->records++;
 	chunk->copied[record->result] = false;
 	chunk->used += size;
-	/* The device has read what was there, and the cache has lost it. */
+	/* The device has read the last launch's records from here, so they are in no cache. */
 	rte_prefetch0_write(record + AHEAD);
 	return record;
 }
@@ -189,7 +189,7 @@ static cl_int set_pool(struct ocl_chunk *chunk, cl_uint index)
 	return clSetKernelArg(chunk->kernel, OCL_ARG_POOLS + index, sizeof(cl_mem), NULL);
 }
 
-/* Pools that came or went, or have packets in this launch and not in the last one: each costs time. */
+/* Set only the arguments that differ from the last launch: each call takes time. */
 static cl_int set_pools(struct ocl_chunk *chunk)
 {
 	uint32_t changes, differ;
@@ -239,7 +239,7 @@ void ocl_chunk_close(struct ocl_chunk *chunk)
 	}
 }
 
-/* The pool in the place of the chunk: before set_pools() has noted what is there. */
+/* Pass the pool as the chunk's argument. Before set_pools(), which updates pool_changes. */
 static cl_int set_heads(struct ocl_chunk *chunk, uint32_t lanes)
 {
 	const struct ocl_pool *pool = chunk->heads.pool;
@@ -267,7 +267,7 @@ static cl_int call_heads(struct ocl_chunk *chunk, const cl_event *after)
 		chunk, RTE_ALIGN_MUL_CEIL(chunk->records * lanes, sched->bin_size), after);
 }
 
-/* The chunk in its own place again. */
+/* Pass the chunk as its argument again. */
 static cl_int set_chunk(struct ocl_chunk *chunk)
 {
 	static const struct ocl_head_rows none;
@@ -316,7 +316,7 @@ static bool lock_patiently(void)
 	return true;
 }
 
-/* The pools that its arguments name do not go meanwhile. */
+/* The lock keeps the pools that are arguments from being freed meanwhile. */
 static cl_int send(struct ocl_chunk *chunk, const cl_event *after)
 {
 	cl_int err;
@@ -375,8 +375,8 @@ enum ocl_state ocl_chunk_launch(struct ocl_chunk *chunk, struct ocl_table *table
 	return state;
 }
 
-/* Asking OpenCL takes its lock, on which other queue pairs may wait. The last result
- * is a hint that it is worth asking; without a hint it is asked now and then. */
+/* Asking OpenCL takes its lock, for which other queue pairs may wait. So ask when the last packet's status
+ * has changed, which is a hint only, and every POLLS calls without that hint. */
 static bool worth_asking(struct ocl_chunk *chunk)
 {
 	const u32 *results = (const u32 *)(chunk->host + chunk->results);

@@ -23,7 +23,7 @@
 #include "state.h"
 #include "table.h"
 
-#define OCL_RESULTS_AHEAD 16 /* heads in no cache of the core: the device has written them */
+#define OCL_RESULTS_AHEAD 16 /* heads to prefetch: the device has written them, so they are in no cache */
 
 /* The kernel's arguments (crypto_opencl.cl). */
 enum {
@@ -35,7 +35,7 @@ enum {
 	OCL_ARG_POOLS /* the first of OCL_POOLS */
 };
 
-/* What of the chunk goes back to its packet when the launch is back. */
+/* Parts of the chunk that are copied to the packet after the launch. */
 struct ocl_copy {
 	u8 *to[2];	   /* data, digest; NULL: nothing */
 	uint32_t from[2]; /* offsets in the chunk */
@@ -50,7 +50,7 @@ enum ocl_claim {
 	OCL_CLAIM_WITHDRAW /* the queue pair has taken it back: the device never sees it */
 };
 
-/* Where chunks come from: what those of a device have in common. */
+/* What all chunks of a queue pair have in common. */
 struct ocl_chunk_params {
 	struct ocl_device *dev;
 	const struct ocl_memory *memory;
@@ -58,7 +58,7 @@ struct ocl_chunk_params {
 	struct ocl_pools *pools; /* NULL: none */
 	cl_mem sessions;	       /* table of struct ocl_session in device memory */
 	uint32_t records;	       /* at most */
-	uint32_t bytes;		       /* room for records and what follows them */
+	uint32_t bytes;		       /* room for records and the data behind them */
 };
 
 struct ocl_chunk {
@@ -69,11 +69,11 @@ struct ocl_chunk {
 	cl_kernel kernel;
 	cl_mem buffer, pinned; /* of the staged path */
 	cl_event done;	       /* NULL: nothing to wait for */
-	uint32_t letter, items; /* of the persistent path: its number, and work-items */
-	bool posted;	       /* likewise: it is in the mailbox */
+	uint32_t letter, items; /* of the persistent path: number of the letter, and its work-items */
+	bool posted;	       /* of the persistent path: it is in the mailbox */
 	u8 *host;
 	size_t bytes; /* size of the buffer */
-	uint32_t room; /* of that for records and what follows them */
+	uint32_t room; /* of these, for records and the data behind them */
 	struct ocl_bins bins;
 	struct ocl_rows rows;
 	struct ocl_heads heads;
@@ -82,15 +82,15 @@ struct ocl_chunk {
 	bool *copied;
 	uint32_t records, max_records;
 	uint32_t used;	       /* bytes */
-	uint32_t reserved;     /* bytes, for packets that may have to be gathered */
+	uint32_t reserved;     /* bytes, for packets that ocl_chunk_close() may copy into the chunk */
 	uint32_t copies;       /* records copied in */
 	uint32_t order;	       /* offset of the order table */
 	uint32_t results;      /* of the results */
 	uint32_t polls;	       /* since the launch */
 	uint32_t areas;	       /* bit mask of the pools that packets are in */
-	uint32_t pool_changes; /* the pools that the kernel's arguments are of, */
-	uint32_t pool_args;    /* and of which there are any */
-	const struct ocl_pool *pool_arg; /* instead of the chunk's buffer; NULL: that */
+	uint32_t pool_changes; /* pools->changes when the kernel's arguments were set */
+	uint32_t pool_args;    /* bit mask of the pools that are arguments */
+	const struct ocl_pool *pool_arg; /* the argument OCL_ARG_CHUNK; NULL: the chunk's buffer */
 	uint64_t upload;       /* the latest of the records' sessions */
 	uint32_t entries;      /* of the order table */
 	enum ocl_state state;  /* the queue pair's */
@@ -104,14 +104,14 @@ struct ocl_chunk {
 int ocl_chunk_init(struct ocl_chunk *chunk, const struct ocl_chunk_params *params);
 void ocl_chunk_free(struct ocl_chunk *chunk);
 
-/** Whether a record of that size (bytes, what follows it included) has room. */
+/** Whether a record of that size, with the data behind it, has room. */
 static inline bool ocl_chunk_fits(const struct ocl_chunk *chunk, uint32_t size)
 {
 	return chunk->records < chunk->max_records &&
 	       size <= chunk->room - chunk->used - chunk->reserved;
 }
 
-/** What its packets take so far, be it in the chunk or in their pools; bytes. */
+/** Bytes of its packets, in the chunk or in their pools. */
 static inline uint32_t ocl_chunk_bytes(const struct ocl_chunk *chunk)
 {
 	return chunk->used + chunk->reserved;
@@ -119,7 +119,7 @@ static inline uint32_t ocl_chunk_bytes(const struct ocl_chunk *chunk)
 
 /**
  * Append a record and put it into a bin.
- * @param size  bytes that the record and what follows it take: a multiple of OCL_ALIGN
+ * @param size  of the record and the data behind it, bytes: a multiple of OCL_ALIGN
  * @param len   bytes that are processed
  * @return NULL if no bin is left for it: it has to wait for the next launch
  */
@@ -133,10 +133,10 @@ void ocl_chunk_open(struct ocl_chunk *chunk, bool headed);
 u8 *ocl_chunk_add_head(struct ocl_chunk *chunk, const struct ocl_header *header, bool second,
 		       uint32_t *record);
 
-/** Note what goes back to record's packet: its data, from the chunk. */
+/** Have data copied from the chunk to the record's packet by ocl_chunk_finish(). */
 void ocl_chunk_copy_back(struct ocl_chunk *chunk, uint32_t record, u8 *to, uint32_t from,
 			 uint32_t len);
-/** Likewise a digest, for which the packet has no place. */
+/** The same for a digest that is not in the packet. */
 void ocl_chunk_copy_digest(struct ocl_chunk *chunk, uint32_t record, u8 *to, uint32_t from,
 			   uint32_t len);
 
@@ -176,7 +176,7 @@ static inline uint32_t ocl_chunk_result(const struct ocl_chunk *chunk, uint32_t 
 	return *ocl_heads_status(&chunk->heads, record);
 }
 
-/** Copy what goes back to record's packet. @return whether that is all of it */
+/** Copy to the record's packet. @return whether its data came from the chunk */
 bool ocl_chunk_finish(const struct ocl_chunk *chunk, uint32_t record);
 
 /** Remove all packets. */

@@ -45,7 +45,7 @@ static void fill_bin(struct ocl_chunk *chunk, uint32_t kind, uint32_t label, uin
 	}
 }
 
-/* No session has such a label. */
+/* Whether no session can have that label. */
 static bool is_nonsense(uint32_t label)
 {
 	return ocl_is_aead(OCL_LABEL_CIPHER(label)) &&

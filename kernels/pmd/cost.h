@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file cost.h
- * How long the device takes for a bin of each kind: what the scheduler sorts by.
+ * Measures how long the device takes for a bin of each kind; the scheduler sorts bins by that.
  */
 #ifndef OCL_COST_H
 #define OCL_COST_H

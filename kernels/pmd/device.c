@@ -11,8 +11,8 @@
 
 #define MAX_PLATFORMS 16
 #define MAX_DEVICES   64
-/* PoCL has what all items of a work-group work with on one thread's stack, and does not ask whether
- * it fits: 2,048 of this kernel do not. */
+/* PoCL keeps the private memory of a whole work-group on one thread's stack, without a check: 2,048
+ * work-items of this kernel overflow it. */
 #define MAX_GROUP_OF_CPU ((size_t)1024)
 
 extern const char ocl_kernel_source[];
@@ -120,7 +120,7 @@ static int build(struct ocl_device *dev, const char *source, const char *options
 	return -EIO;
 }
 
-/* The kernel cannot be asked: it is built for one size of work-groups. */
+/* Asked of an empty kernel, because the real one has to know the size when it is built. */
 static int ask_group_multiple(struct ocl_device *dev)
 {
 	cl_program program = NULL;

@@ -15,16 +15,16 @@
 
 struct ocl_device {
 	char name[128];
-	char version[256]; /* the name, and the version of what drives it */
+	char version[256]; /* the name, and the driver's version */
 	cl_device_id id;
 	cl_context context;
 	cl_program program; /* ocl_device_build() */
-	size_t group_multiple; /* a work-group's size had better be one of these */
+	size_t group_multiple; /* preferred divisor of a work-group's size */
 	size_t max_group;
-	uint32_t units; /* of computation */
-	bool cpu;  /* its memory is the host's */
+	uint32_t units; /* compute units */
+	bool cpu;  /* and its memory is the host's */
 	bool banked; /* local memory has banks: the kernel spreads its tables over them */
-	bool banked_only; /* somebody asked for that */
+	bool banked_only; /* by the argument tables=banks */
 	bool svm;  /* fine-grained buffers */
 	bool svm_atomics;
 	struct ocl_resident *resident; /* the persistent path's kernel; NULL: none */
@@ -41,16 +41,16 @@ struct ocl_device {
 int ocl_device_open(struct ocl_device *dev, const char *select);
 
 /**
- * Build the kernel for work-groups of that size; with one table for all banks if those of each
- * leave no room for it, unless somebody asked for them.
+ * Build the kernel for work-groups of that size: with one copy of AES's tables if a copy for each bank
+ * does not fit, unless the argument is tables=banks.
  * @return 0 or -EIO, logged
  */
 int ocl_device_build(struct ocl_device *dev, uint32_t group_size);
 void ocl_device_close(struct ocl_device *dev);
 
 /**
- * Give the device up after an error: logged once, and from now on whatever is
- * enqueued completes with an error status.
+ * Give the device up after an error: logged once, and from now on all operations
+ * complete with an error status.
  */
 void ocl_device_fail(struct ocl_device *dev, const char *what, cl_int err);
 

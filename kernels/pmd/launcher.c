@@ -17,7 +17,7 @@
 #include "log.h"
 #include "pmd.h"
 
-#define IDLE_MS 1    /* from then on it sleeps in between */
+#define IDLE_MS 1    /* without chunks; then it sleeps between polls */
 #define NAP_US	20
 #define JOIN_S	5
 
@@ -78,7 +78,7 @@ static void rest(struct ocl_launcher *l)
 		rte_pause();
 }
 
-/* On a device that is lost, queue pairs take chunks back without asking. */
+/* It ends when the device is lost: queue pairs withdraw their chunks then. */
 static void *run(void *arg)
 {
 	struct ocl_launcher *l = arg;
@@ -104,7 +104,7 @@ static void release(struct ocl_launcher *l)
 	rte_free(l);
 }
 
-/* That is no lcore's, nor another device's thread's: from one it would only take what it is to save. */
+/* Whether the thread has a processor that is no lcore's and no other launcher's. */
 static bool has_processor(pthread_t thread)
 {
 	cpu_set_t own;
@@ -148,7 +148,7 @@ static int start(struct ocl_pmd *pmd)
 	return 0;
 }
 
-/* Whatever is in the way of one: lcores can do without. */
+/* Any failure means that lcores launch. */
 static void choose(struct ocl_pmd *pmd)
 {
 	if (!start(pmd) && !has_processor(pmd->launcher->thread))

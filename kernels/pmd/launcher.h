@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file launcher.h
- * A thread that makes all calls of OpenCL that a launch takes, and asks for what has become of it,
- * for all queue pairs of a device (launches=thread): the lcores that feed it have the time for
- * packets, and what OpenCL's driver writes stays in the caches of one core, which the thread keeps
- * busy.
+ * A thread that launches and polls the chunks of all queue pairs of a device (launches=thread). So
+ * lcores do not spend time in OpenCL, and the memory that OpenCL's driver writes stays in the caches
+ * of one core, which the thread keeps busy.
  */
 #ifndef OCL_LAUNCHER_H
 #define OCL_LAUNCHER_H
@@ -15,17 +14,17 @@ struct ocl_chunk;
 struct ocl_launcher;
 struct ocl_pmd;
 
-/* With the device at a time; all but one of twice as many may wait for the thread besides. */
+/* Chunks with the device, at most; the ring in front of the thread takes twice as many, less one. */
 #define OCL_LAUNCHER_CHUNKS 1024
 
 /**
- * Start it, on a processor that is no lcore's if there is one. With launches=auto only if there is one for
- * each device's thread, and if it can be started; the log says which it was.
+ * Start the thread, on a processor that is no lcore's if there is one. With launches=auto only if each
+ * device's thread has such a processor and the start succeeds; the log says so.
  * @return 0, -ENOMEM or -errno, logged
  */
 int ocl_launcher_start(struct ocl_pmd *pmd);
 
-/** End it, with nothing under way. One that is stuck in OpenCL is left alone, with its chunks. */
+/** End the thread, with no chunk under way. If it is stuck in OpenCL, it and its chunks are left behind. */
 void ocl_launcher_stop(struct ocl_pmd *pmd);
 
 /**

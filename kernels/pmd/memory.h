@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file memory.h
- * Memory paths: how packets get to the device and back. Each is chosen by what
- * the device reports, or by the argument memory=.
+ * Memory paths, which move packets to the device and back. Chosen by the device's
+ * capabilities, or by the argument memory=.
  *
  *   svm     host and device share the chunk and the pools (fine-grained shared
  *	     virtual memory): packets of a pool are processed where they are
- *   persistent  svm, and a kernel that never ends takes the chunks: no launch. By
- *	     argument only: it wants cores of its own
- *   staged  the chunk is a pinned copy on the host, one transfer in, one out; runs
- *	     of a pool's packets go as rows of a rectangle, to a mirror of the pool, and come
- *	     back into the other one of the two buffers that each mbuf has: until its operation has
- *	     succeeded, a packet is as it was, whatever becomes of the device
+ *   persistent  svm with a persistent kernel that takes the chunks, without launches. By
+ *	     argument only, because the kernel occupies cores
+ *   staged  the chunk is pinned on the host and copied to the device and back; runs
+ *	     of a pool's packets move as rows of a rectangle, to a mirror of the pool, and back
+ *	     into the second of the two buffers that each mbuf has: until its operation has
+ *	     succeeded, a packet is unchanged, also if the device fails
  *
- * With either, packets of no pool are copied into the chunk and back by the
- * core that enqueues and dequeues them.
+ * With all of them, packets of other mempools are copied into the chunk by the core that
+ * enqueues, and back by the core that dequeues.
  */
 #ifndef OCL_MEMORY_H
 #define OCL_MEMORY_H
@@ -23,34 +23,34 @@
 #include "pool.h"
 #include "rows.h"
 
-/* Bytes: of records, of what is in them, and of the cipher's first block. */
+/* Alignment of records, of the data behind them, and of the cipher's first block; bytes. */
 #define OCL_ALIGN 16
 
 struct ocl_chunk;
 
 struct ocl_memory {
 	const char *name;
-	bool twins; /* a pool's packets come back into other buffers than they left */
+	bool twins; /* mbufs of a pool have two buffers: one is read, the other one written */
 	bool (*usable)(const struct ocl_device *dev);
-	/* NULL: nothing to do before the first chunk and after the last. */
+	/* Before the first chunk and after the last; NULL: nothing to do. */
 	cl_int (*start)(struct ocl_device *dev, cl_mem sessions);
 	void (*stop)(struct ocl_device *dev);
 	/* Set chunk->host to chunk->bytes of memory and the kernel's argument OCL_ARG_CHUNK. */
 	cl_int (*alloc)(struct ocl_chunk *chunk);
-	/* Set the argument again, after another use of it; NULL where there is none. */
+	/* Set that argument again, after a launch with heads; NULL if the path has none. */
 	cl_int (*chunk_argument)(const struct ocl_chunk *chunk);
 	void (*free)(struct ocl_chunk *chunk);
 	/* Note a packet of a pool; returns the offset there of the row's column 0. */
 	uint32_t (*place)(struct ocl_chunk *chunk, const struct ocl_pool *pool,
 			  const struct ocl_row *row);
-	/* Before the order table is written: last changes to the records. */
+	/* When the chunk is closed, before the order table: copy short runs into the chunk. */
 	void (*settle)(struct ocl_chunk *chunk);
-	/* Enqueue, without blocking: what the device needs after the event given, the
-	 * kernel over the items, the results back; chunk->done is the last command's event. */
+	/* Enqueue, without blocking: the transfer to the device, the kernel after the event given, the
+	 * transfer back; chunk->done is the last command's event. */
 	cl_int (*launch)(struct ocl_chunk *chunk, size_t items, const cl_event *after);
-	/* Likewise where packets bring their heads; NULL: they cannot. */
+	/* The same for a chunk with heads; NULL: the path has none. */
 	cl_int (*launch_heads)(struct ocl_chunk *chunk, size_t items, const cl_event *after);
-	/* What has become of a launch: CL_COMPLETE, above it, or an error. */
+	/* The state of a launch: CL_COMPLETE, above it, or an error. */
 	cl_int (*status)(struct ocl_chunk *chunk);
 	/* Memory for pool->rows buffers of pool->pitch; sets start. */
 	cl_int (*pool_alloc)(struct ocl_pool *pool, const struct ocl_device *dev, size_t bytes);
@@ -70,7 +70,7 @@ cl_int ocl_memory_run(struct ocl_chunk *chunk, size_t items, const cl_event *aft
 /** By chunk->done. */
 cl_int ocl_memory_status(struct ocl_chunk *chunk);
 
-/* What the paths on shared memory have in common. */
+/* Shared by the paths svm and persistent. */
 cl_int ocl_svm_alloc(struct ocl_chunk *chunk);
 void ocl_svm_free(struct ocl_chunk *chunk);
 uint32_t ocl_svm_place(struct ocl_chunk *chunk, const struct ocl_pool *pool,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Shared virtual memory, and a kernel that never ends: a chunk is a letter in its
- * mailbox, not a launch. The kernel keeps the device's threads busy: it takes one
- * work-group less than there are compute units, and wants as many cores.
+ * Shared virtual memory with a persistent kernel: a chunk is a letter in the kernel's
+ * mailbox, not a launch. The kernel runs in one work-group less than there are compute units, and keeps as
+ * many cores busy.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +14,9 @@
 #include "log.h"
 #include "memory.h"
 
-#define SECONDS 5 /* for the kernel's end */
+#define SECONDS 5 /* until the kernel ends */
 
-/* The kernel of a device, while it runs. */
+/* The persistent kernel of a device. */
 struct ocl_resident {
 	struct ocl_mailbox *mailbox;
 	cl_command_queue queue;
@@ -125,8 +125,8 @@ static void write_letter(struct ocl_letter *letter, const struct ocl_chunk *chun
 	letter->left = 0;
 }
 
-/* Every work-group goes through all letters, however late: until each has left, the letter must
- * stay as it is, and the chunk waits here. */
+/* Every work-group reads every letter, some late: until all have left a letter it cannot be reused, and
+ * the chunk is posted by a later status(). */
 static void post(struct ocl_chunk *chunk)
 {
 	struct ocl_resident *r = chunk->dev->resident;
@@ -165,7 +165,7 @@ static cl_int status(struct ocl_chunk *chunk)
 		return CL_RUNNING;
 	}
 	done = __atomic_load_n(&r->mailbox->letter[index].done, __ATOMIC_ACQUIRE);
-	/* Written again: it was done before. */
+	/* The letter was reused, so this chunk is done. */
 	if (__atomic_load_n(&r->number[index], __ATOMIC_ACQUIRE) != chunk->letter)
 		return CL_COMPLETE;
 	return done == chunk->items ? CL_COMPLETE : CL_RUNNING;

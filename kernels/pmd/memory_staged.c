@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A discrete GPU. The copy engine moves rectangles out of pinned memory at nearly
- * the speed of one large transfer, if the rows are many; a run of few is
- * gathered in the chunk by the core instead.
+ * For discrete GPUs. The copy engine moves rectangles of many rows from pinned memory nearly as
+ * fast as one large transfer; a run of few rows is copied into the chunk by the core instead.
  */
 #include <string.h>
 
@@ -76,7 +75,7 @@ static void gather(struct ocl_chunk *chunk, const struct ocl_row *row, uint32_t 
 		   row->from;
 	uint32_t len = row->to - row->from;
 	uint32_t at = chunk->used + (row->from - row->start) % OCL_ALIGN;
-	/* What there was column 0 of the row. */
+	/* From column 0 of the row on the device to its place in the chunk. */
 	uint32_t moved = at - row->from - (row->row * pool->mirror_pitch + shift);
 
 	memcpy(chunk->host + at, from, len);
@@ -114,10 +113,10 @@ struct area {
 	uint32_t row, rows;
 	uint32_t from, to; /* columns */
 	uint32_t shift;
-	bool second; /* where it comes from */
+	bool second; /* read from the second buffers, written to the first; else the reverse */
 };
 
-/* From the pool to its mirror or, beside where it came from, back. */
+/* From one buffer of each mbuf to the mirror, or from there to the other buffer. */
 static cl_int move(struct ocl_chunk *chunk, const struct area *a, bool in, cl_event *done)
 {
 	const size_t there[3] = {a->from + a->shift, a->row, 0};
@@ -156,7 +155,7 @@ static cl_int move_runs(struct ocl_chunk *chunk, bool in)
 	return err;
 }
 
-/* The last one back says when all is. */
+/* The queue is in order: the event of the last transfer stands for all. */
 static cl_int move_heads(struct ocl_chunk *chunk, bool in)
 {
 	const struct ocl_heads *heads = &chunk->heads;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fine-grained shared virtual memory: nothing is moved. The persistent path shares all but the
- * launch. */
+/* Fine-grained shared virtual memory, without transfers. The persistent path shares all of this but
+ * the launch. */
 #include <rte_common.h>
 
 #include "chunk.h"

@@ -93,7 +93,7 @@ static int give_back(struct rte_mempool *mp, void *const *obj, unsigned int n)
 	fresh += set(o, word, bits);
 	__atomic_fetch_add(&o->free, fresh, __ATOMIC_RELEASE);
 	if (unlikely(fresh != good))
-		say_once(&o->twice, mp, "an mbuf was freed that nobody had");
+		say_once(&o->twice, mp, "an mbuf was freed twice");
 	return 0;
 }
 

@@ -194,8 +194,8 @@ static bool stage(struct ocl_qp *qp, struct ocl_slot *slot, struct ocl_request *
 	return true;
 }
 
-/* A device that was given up may only be late, and still follow the records of its last chunks:
- * nothing is written there any more. */
+/* A device that was given up may only be late, and still read the records of its last chunks: no more
+ * operations are staged. */
 static enum rte_crypto_op_status parse(struct ocl_qp *qp, const struct rte_crypto_op *op,
 				       struct ocl_request *request)
 {
@@ -363,8 +363,8 @@ static bool is_final(struct ocl_qp *qp, struct ocl_batch *batch)
 	return ocl_state_is_final(batch->chunk.state);
 }
 
-/* Whether the device has something to do: part of a batch more would cost more than it gains,
- * and may go on filling until another is back. So batches grow with the load. */
+/* Whether the device has a batch of this queue pair. Then a part-filled one goes on filling, so batches
+ * grow with the load. */
 static bool is_busy(struct ocl_qp *qp)
 {
 	for (uint32_t i = qp->oldest; qp->under_way && i != qp->newest; i++)
@@ -372,8 +372,8 @@ static bool is_busy(struct ocl_qp *qp)
 	return qp->under_way;
 }
 
-/* The batch that is being filled has waited; with the device busy, longer, and if there is another
- * to fill: the last one takes what comes. */
+/* Whether the filling batch has waited long enough: while the device is busy, busy_cycles longer, and only
+ * if there is another batch to fill. */
 static bool is_due(struct ocl_qp *qp)
 {
 	uint64_t deadline = qp->filling->deadline, now = rte_get_tsc_cycles();
@@ -392,14 +392,14 @@ static void launch_if_due(struct ocl_qp *qp)
 		close_batch(qp, true);
 }
 
-/* A chunk's worth of operations waits, or the chunk is full. */
+/* A full chunk of operations, leftover included, or no room for the next packet. */
 static bool is_full(const struct ocl_qp *qp, const struct ocl_batch *batch, uint32_t size)
 {
 	return batch->chunk.records + qp->nleftover >= qp->chunk ||
 	       !ocl_chunk_fits(&batch->chunk, size);
 }
 
-/* Whether so many bytes more may be under way: any when there are none. */
+/* Whether the limit allows so many bytes more; the first packet is always allowed. */
 static bool is_within(const struct ocl_qp *qp, uint32_t size)
 {
 	uint64_t bytes = qp->bytes + qp->leftover_bytes;
@@ -409,8 +409,8 @@ static bool is_within(const struct ocl_qp *qp, uint32_t size)
 	return bytes == 0 || bytes + size <= qp->limit;
 }
 
-/* Likewise, once those that are back are known. If not, those that there are have nothing to wait for
- * when the device is idle, or this one would not fit beside them. */
+/* The same, after asking for launched batches. If not, the filling batch is closed when the device is
+ * idle or the packet has no room in it: no more packets are coming. */
 static bool is_allowed(struct ocl_qp *qp, uint32_t size)
 {
 	bool busy;
@@ -472,14 +472,14 @@ static bool enqueue_one(struct ocl_qp *qp, struct rte_crypto_op *op)
 	return true;
 }
 
-/* Nobody fills further what is as full as it gets. */
+/* A full batch need not wait for the next packet to be found full. */
 static void launch_if_full(struct ocl_qp *qp)
 {
 	if (qp->filling && qp->filling->chunk.records + qp->nleftover >= qp->chunk)
 		close_batch(qp, false);
 }
 
-/* Where a packet's head goes. */
+/* The memory of a packet's head, which the application has hardly touched. */
 static void fetch_head(const struct rte_mbuf *m)
 {
 	if (m)
@@ -552,7 +552,7 @@ static void finish(struct ocl_qp *qp, const struct ocl_slot *slot)
 		keep_packet(qp, slot->op->sym->m_src);
 }
 
-/* Batches whose operations have all left can be filled again. */
+/* Batches whose operations have all been dequeued can be filled again. */
 static void free_batches(struct ocl_qp *qp)
 {
 	while (qp->oldest != qp->newest) {
@@ -567,8 +567,8 @@ static void free_batches(struct ocl_qp *qp)
 	}
 }
 
-/* When the next to leave is one left over, and what came after it keeps all batches: take the
- * results of those that are back, so that there is a batch for it. */
+/* The next operation to be dequeued is left over, and operations enqueued after it have all batches: finish
+ * those that are done, to free a batch for it. */
 static void finish_early(struct ocl_qp *qp)
 {
 	for (uint32_t i = qp->head; i != qp->tail; i++) {
@@ -582,7 +582,7 @@ static void finish_early(struct ocl_qp *qp)
 	free_batches(qp);
 }
 
-/* A head that the device has written, next to what will be written of its packet. */
+/* The head's status, which the device has written; the same cache line of the packet will be written. */
 static void fetch_status(const struct ocl_slot *slot)
 {
 	const struct ocl_batch *batch = slot->batch;
@@ -591,7 +591,7 @@ static void fetch_status(const struct ocl_slot *slot)
 		rte_prefetch0_write(ocl_heads_status(&batch->chunk.heads, slot->record));
 }
 
-/* First what tells where its packet is, then that. */
+/* Prefetch an operation, and later, when it names the packet, the packet's mbuf and status. */
 static void fetch_ahead(const struct ocl_qp *qp)
 {
 	const struct ocl_slot *slot = &qp->slots[(qp->head + FAR_AHEAD / 2) & qp->mask];
@@ -633,7 +633,7 @@ uint16_t ocl_qp_dequeue(void *queue_pair, struct rte_crypto_op **ops, uint16_t n
 	return done;
 }
 
-/* Every batch as far as it will come. */
+/* Whether all batches are final. */
 static bool is_idle(struct ocl_qp *qp)
 {
 	for (uint32_t i = qp->oldest; i != qp->newest; i++) {
@@ -652,6 +652,6 @@ void ocl_qp_drain(struct ocl_qp *qp)
 			launch_closed(qp);
 			rte_pause();
 		}
-		/* What is left over and finds no batch stays: nobody has dequeued. */
+		/* Leftover operations stay if no batch is free, because the application has not dequeued. */
 	} while (qp->nleftover && filling(qp));
 }

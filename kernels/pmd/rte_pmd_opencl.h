@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file rte_pmd_opencl.h
- * What the crypto_opencl driver offers beyond the cryptodev API: pools of mbufs
- * that a device reaches without a core copying the packets.
+ * The crypto_opencl driver's functions beyond the cryptodev API: pools of mbufs
+ * whose packets the device reads and writes, so that no core copies them.
  *
  * On a device with fine-grained shared virtual memory their packets are
- * processed where they are. To a discrete GPU the copy engine moves them as rows
- * of rectangles, at the bus's full speed when packets that are enqueued one after
- * another lie one after another. So a pool hands out mbufs by their place in that memory,
- * round and round, in whichever order they were freed, and has no cache; give each lcore that
- * receives packets a pool of its own, and enqueue packets in the order in which they came.
- * By its buffer a pool knows an mbuf: free none with another one's (rte_pktmbuf_attach()).
+ * processed in place. To a discrete GPU the copy engine moves them as rows
+ * of rectangles, at the bus's full speed if packets that are enqueued one after
+ * another are consecutive in memory. So a pool allocates mbufs in the order of their addresses,
+ * round and round, in whichever order they were freed, and has no cache. Give each lcore that
+ * receives packets its own pool, and enqueue packets in the order of reception.
+ * The pool identifies an mbuf by its buffer: do not free one with another buffer (rte_pktmbuf_attach()).
  *
- * There each mbuf has two buffers, and an operation that succeeds moves its packet from the one
+ * For a discrete GPU each mbuf has two buffers, and an operation that succeeds moves its packet from one
  * to the other: buf_addr and buf_iova change, and with them the operation's pointer to a digest in
- * the buffer. So an operation that fails has not touched its packet, whatever became of the device.
+ * the buffer. An operation that fails has not changed its packet, also if the device failed.
  *
- * Any mbuf works with the driver; those of other pools are copied by the core that
- * enqueues and dequeues.
+ * Any mbuf works with the driver; packets of other mempools are copied by the cores that
+ * enqueue and dequeue.
  */
 #ifndef RTE_PMD_OPENCL_H
 #define RTE_PMD_OPENCL_H
@@ -33,15 +33,15 @@ extern "C" {
 /**
  * Create a pool of mbufs for a device.
  *
- * From enqueue to dequeue the whole buffer of an mbuf belongs to the driver: what
- * somebody else writes into it meanwhile may be lost, and so may be what is in it in front of
- * the packet and behind it. An operation's own AAD may be there; packets that have it in front
- * of them do not bring their heads (crypto_opencl(7), MEMORY). In-place operations only profit. When an operation fails to
+ * From enqueue to dequeue the whole buffer of an mbuf belongs to the driver: data that the application
+ * writes to it meanwhile may be lost, and so may be the headroom and the tailroom. The AAD of
+ * an operation may be there; packets that have it in their headroom do not bring their
+ * heads (crypto_opencl(7), MEMORY). Only in-place operations profit. When an operation fails to
  * authenticate, its mbuf may hold the unauthenticated plaintext, as with DPDK's other drivers.
  *
- * A device that is given up may only be late: mbufs with one buffer that it still had come
- * back with their operations (RTE_CRYPTO_OP_STATUS_ERROR), but never return to the pool,
- * for nobody knows when it writes to them last.
+ * A device that is given up may only be late: mbufs with one buffer that it still had are
+ * dequeued with their operations (RTE_CRYPTO_OP_STATUS_ERROR), but never return to the pool,
+ * because the device may still write to them.
  *
  * The driver must be started as a primary process's; the pool's buffers are in no
  * huge pages: a NIC can use them where IOVA are virtual addresses, after
@@ -66,8 +66,8 @@ struct rte_mempool *rte_pmd_opencl_pktmbuf_pool_create(uint8_t dev_id, const cha
 						       uint16_t data_room_size, int socket_id);
 
 /**
- * Free such a pool and its buffers, none of whose mbufs is in use. What is not
- * freed goes with the device.
+ * Free such a pool and its buffers. None of its mbufs may be in use. Pools that are not
+ * freed are freed with the device.
  * @return 0; -ENODEV, -ENOENT if the pool is not one of the device, or -EBUSY if mbufs
  *	   are in use, unless the device was given up
  */
@@ -75,9 +75,9 @@ __attribute__((visibility("default")))
 int rte_pmd_opencl_pktmbuf_pool_free(uint8_t dev_id, struct rte_mempool *pool);
 
 /**
- * Whether packets in the device's pools are as they were when their operations come back with
- * RTE_CRYPTO_OP_STATUS_ERROR, so that somebody else may do them: those of discrete GPUs are.
- * Packets in any other memory always are.
+ * Whether packets in the device's pools are unchanged when their operations come back with
+ * RTE_CRYPTO_OP_STATUS_ERROR, so that another device may process them: with discrete GPUs they are.
+ * Packets of other mempools always are.
  * @return 1, 0, or -ENODEV: not a device of this driver
  */
 __attribute__((visibility("default")))

@@ -10,12 +10,12 @@
 #include "log.h"
 #include "scheduler.h"
 
-#define LONGEST	     16384 /* bytes; what is longer is all of one range */
+#define LONGEST	     16384 /* bytes; longer packets are all of one range */
 #define BIN_SIZE     32
 #define CHUNK_OF_CPU 256
 #define CHUNK_OF_GPU 2048 /* two under way on each of four queue pairs fill the bus */
 #define LANES_OF_CPU 1
-#define LANES_OF_GPU 8 /* a launch that is far from full has them to spare */
+#define LANES_OF_GPU 8 /* for launches that do not keep the device busy */
 #define ITEMS_OF_UNIT 128 /* a warp for each of a multiprocessor's schedulers */
 
 static enum ocl_level level_of(const char *name)
@@ -39,7 +39,7 @@ static uint32_t divide(uint32_t a, uint32_t b)
 	return (a + b - 1) / b;
 }
 
-/* What is asked for, if a work-group can be divided like that. */
+/* The largest power of two up to asked that divides a work-group. */
 static uint32_t lanes_of(uint32_t asked, uint32_t bin_size)
 {
 	uint32_t lanes = 1;
@@ -49,7 +49,7 @@ static uint32_t lanes_of(uint32_t asked, uint32_t bin_size)
 	return lanes;
 }
 
-/* Bins that no mix of packets exceeds: those that a chunk fills, and a part-filled one of each kind. */
+/* Enough for any mix of packets: the bins that a chunk fills, and a part-filled one of each kind. */
 static uint32_t bins_for_all(const struct ocl_sched *sched)
 {
 	return RTE_MIN(sched->chunk, divide(sched->chunk, sched->bin_size) + OCL_KINDS);
@@ -115,13 +115,13 @@ static uint32_t key_of(const struct ocl_bins *bins, uint32_t kind, uint32_t len)
 	return kind * bins->ranges + RTE_MIN(len, (uint32_t)LONGEST) / sched->granularity;
 }
 
-/* One lane authenticates what all encrypt or decrypt. */
+/* The kind of the work that lanes do not share: the authentication. */
 static uint32_t serial_of(uint32_t label)
 {
 	bool chain = OCL_LABEL_CIPHER(label) != OCL_CIPHER_NONE;
 	u32 auth = chain ? OCL_LABEL_AUTH(label) : 0;
 
-	/* Its CBC-MAC takes what another one does. */
+	/* CCM's CBC-MAC takes as long as XCBC-MAC. */
 	if (OCL_LABEL_CIPHER(label) == OCL_CIPHER_AES_CCM)
 		auth = OCL_AUTH_AES_XCBC;
 	return ocl_kind(OCL_LABEL(0, auth, OCL_LABEL_FLAGS(label)));
@@ -190,7 +190,7 @@ static uint32_t count_items(const struct ocl_bins *bins, uint32_t lanes)
 	return items;
 }
 
-/* Lanes that packets of this launch can have. */
+/* As many lanes as the device has work-items for. */
 static uint32_t choose_lanes(const struct ocl_bins *bins)
 {
 	uint32_t lanes = bins->sched->lanes;
@@ -228,12 +228,12 @@ static void sort(struct ocl_bins *bins, uint32_t lanes)
 {
 	for (uint32_t i = 0; i < bins->used; i++) {
 		struct ocl_bin *bin = &bins->bin[i];
-		uint32_t at = i;
+		uint32_t place = i;
 
 		bin->cost = cost_of(bins, bin, lanes);
-		for (; at > 0 && bins->bin[bins->sorted[at - 1]].cost < bin->cost; at--)
-			bins->sorted[at] = bins->sorted[at - 1];
-		bins->sorted[at] = i;
+		for (; place > 0 && bins->bin[bins->sorted[place - 1]].cost < bin->cost; place--)
+			bins->sorted[place] = bins->sorted[place - 1];
+		bins->sorted[place] = i;
 	}
 }
 

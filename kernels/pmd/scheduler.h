@@ -4,7 +4,8 @@
  * PIPSEA's packet scheduler (CCS'16, section 3.3): the packets of a launch go
  * into bins that are labelled with an algorithm and a range of lengths. A bin is
  * a work-group, so its work-items take the same branches for about as long;
- * and bins are launched longest first, so that none is left alone at the end.
+ * and bins that take longest are launched first, so that they do not run alone at the end.
+ * Packets stay in place: the order table says which work-item takes which one.
  */
 #ifndef OCL_SCHED_H
 #define OCL_SCHED_H
@@ -13,7 +14,7 @@
 
 #include "inc_types.h"
 
-/* How much of it is done; each but the last includes those before (the paper's figure 9). */
+/* How packets are ordered; each of PIPSEA's levels includes those before (the paper's figure 9). */
 enum ocl_level {
 	OCL_SCHED_NONE,	     /* bins filled in order of arrival */
 	OCL_SCHED_ALGORITHM, /* a bin for packets of one algorithm */
@@ -33,17 +34,17 @@ static inline uint32_t ocl_kind(uint32_t label)
 	       OCL_LABEL_FLAGS(label);
 }
 
-/* Nanoseconds that the device takes for a bin: start, and for each byte of its longest packet. */
+/* Nanoseconds for a bin: to start it, and for each byte of its longest packet. */
 struct ocl_cost {
 	float start, byte;
 };
 
-/* What all bins of a device have in common. */
+/* The scheduler's parameters of a device. */
 struct ocl_sched {
 	uint32_t chunk;	      /* packets of a launch, at most */
 	uint32_t bins;	      /* of a launch, at most */
 	uint32_t bin_size;    /* packets; the size of a work-group */
-	uint32_t granularity; /* bytes a range of lengths has */
+	uint32_t granularity; /* size of a range of lengths, bytes */
 	uint32_t lanes;	      /* work-items that share a packet, at most; a power of two */
 	uint32_t items;	      /* work-items up to which lanes are given to packets */
 	enum ocl_level level;
@@ -54,7 +55,7 @@ struct ocl_bin {
 	uint32_t key;
 	uint32_t used;
 	uint32_t kind;
-	uint32_t serial;  /* the kind of what its packets' lanes cannot share */
+	uint32_t serial;  /* the kind of the work that lanes cannot share */
 	uint32_t longest; /* bytes */
 	bool parallel;	  /* ocl_is_parallel() of its label */
 	float cost;
@@ -69,15 +70,15 @@ struct ocl_bins {
 	uint16_t *open;	  /* the bin with that key that has room, + 1; 0: none */
 	uint32_t used;	  /* bins that have a label */
 	uint32_t ranges;  /* of lengths */
-	uint32_t label, len, key; /* that was looked for last, */
-	bool known;	  /* if any was */
+	uint32_t label, len, key; /* of the last packet, */
+	bool known;	  /* if there was one */
 };
 
 struct ocl_args;
 struct ocl_device;
 
 /**
- * From the arguments, and what the device prefers.
+ * Set the parameters from the arguments and the device's capabilities.
  * @return 0, or -EINVAL if the device cannot have bins that large, logged
  */
 int ocl_sched_init(struct ocl_sched *sched, const struct ocl_args *args,
@@ -113,9 +114,9 @@ static inline uint32_t ocl_sched_entries(const struct ocl_sched *sched)
 void ocl_bins_put(struct ocl_bins *bins, int bin, uint32_t len, uint32_t record);
 
 /**
- * The order in which work-items take records, OCL_NO_RECORD where a bin is not full. A bin
- * whose packets can be shared becomes several work-groups when that does not make the launch
- * too large: few packets get many lanes, many get one.
+ * Write the order table: the record of each work-item, OCL_NO_RECORD where a bin is not full. A bin
+ * whose label is parallel becomes several work-groups if the device has work-items to spare:
+ * few packets get many lanes, many packets get one.
  * @param[out] order  room for ocl_sched_entries()
  * @return how many work-items, a multiple of bin_size
  */

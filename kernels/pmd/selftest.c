@@ -27,7 +27,7 @@ static uint8_t pattern(uint32_t *state)
 	return *state >> 24;
 }
 
-/* What the algorithm takes; those of AES as asked for. */
+/* The algorithm's length of key; aes_len if it takes several. */
 static uint32_t cipher_key_len(uint32_t cipher, uint32_t aes_len)
 {
 	return cipher == OCL_CIPHER_3DES_CBC ? 24 :
@@ -83,7 +83,7 @@ static void make_record(struct ocl_chunk *chunk, uint32_t index, uint32_t label,
 	r->digest_off = r->base + 16 + MAX_LEN;
 	for (uint32_t i = 0; i < RTE_DIM(r->iv); i++)
 		r->iv[i] = pattern(state) << 8 | pattern(state);
-	/* Whatever has changed is looked at. */
+	/* So that a staged path transfers the whole chunk back. */
 	ocl_chunk_copy_back(chunk, r->result, (u8 *)r, at, 0);
 }
 

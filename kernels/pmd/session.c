@@ -7,7 +7,7 @@
 #include "pmd.h"
 #include "session.h"
 
-/* What a session is built from, gathered from one or two transforms. */
+/* The parts of a session, from one transform or two. */
 struct plan {
 	struct ocl_session entry; /* keys: wipe */
 	struct ocl_session_priv priv;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file state.h
- * The state of a batch and of its chunk. It belongs to the queue pair (or to whoever else uses the
- * chunk): the launcher's thread reports through the chunk's atomics, `claim` and `returned`.
+ * The state of a batch and of its chunk. Only the thread that uses the queue pair reads and writes it:
+ * the launcher's thread reports through the chunk's atomics, `claim` and `returned`.
  *
  *	EMPTY <--> FILLING --> CLOSED --> LAUNCHED --> OVERDUE
  *	  ^			 |	     |		  |
@@ -17,7 +17,7 @@
 enum ocl_state {
 	OCL_EMPTY,    /* no packets */
 	OCL_FILLING,  /* packets are added */
-	OCL_CLOSED,   /* complete; waits for its turn with OpenCL, or for room in the launcher's ring */
+	OCL_CLOSED,   /* complete; waits for the lock around OpenCL, or for room in the launcher's ring */
 	OCL_LAUNCHED, /* with the device, or with the launcher's thread */
 	OCL_OVERDUE,  /* launched; timeout_ms has passed once and was extended */
 	OCL_DONE,     /* the device has finished: each packet has its status */

@@ -140,7 +140,7 @@ int ocl_table_put(struct ocl_table *table, const struct ocl_session *entry, uint
 void ocl_table_clear(struct ocl_table *table, uint32_t slot)
 {
 	rte_spinlock_lock(&table->lock);
-	/* An upload that is still to read this entry will bring zeros: nobody uses it. */
+	/* A pending upload of this entry then writes zeros: the session is not in use any more. */
 	explicit_bzero(&table->staging[slot], sizeof(table->staging[slot]));
 	if (upload(table, slot) && table->home)
 		explicit_bzero(&table->home[slot], sizeof(table->home[slot]));

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file table.h
- * The session table in device memory. Entries are uploaded through a command
- * queue of its own, never waited for: a launch that uses a fresh entry names
- * the upload's event instead. Sessions may come and go on any thread, while
- * queue pairs run.
+ * The session table in device memory. Entries are uploaded through a separate
+ * command queue, without waiting: a launch that uses an entry waits for the upload's
+ * event. Any thread may create and clear sessions while queue pairs run.
  */
 #ifndef OCL_TABLE_H
 #define OCL_TABLE_H
@@ -21,12 +20,12 @@ struct ocl_table {
 	cl_mem buffer;
 	cl_command_queue queue;
 	struct ocl_session *staging; /* sources of uploads, kept out of core dumps */
-	struct ocl_session *home;    /* on a CPU device, where the buffer itself is: likewise */
+	struct ocl_session *home;    /* on a CPU device: the buffer's own memory, kept out of core dumps */
 	bool direct;		     /* no uploads: home is written to */
 	size_t bytes;		     /* of the table */
 	uint32_t *free; /* a stack of slots */
 	uint32_t nfree, size;
-	uint32_t top;	    /* slots that have ever been in use, and what is below */
+	uint32_t top;	    /* highest slot that was ever in use + 1 */
 	rte_spinlock_t lock;
 	uint64_t issued;    /* uploads so far; an upload's number is what this was after it */
 	uint64_t completed; /* atomic: uploads up to this number are in place */
@@ -36,11 +35,11 @@ struct ocl_table {
 /** @return 0, -ENOMEM or -EIO, logged */
 int ocl_table_init(struct ocl_table *table, struct ocl_device *dev, uint32_t size);
 
-/** From now on entries are written where they are: a kernel that never ends lets no upload
- * pass. For a CPU device, before the first entry. */
+/** From now on write entries directly, without uploads, which would wait for the end of a persistent
+ * kernel. For a CPU device, before the first entry. */
 void ocl_table_write_home(struct ocl_table *table);
 
-/** Wipes what is left on host and device. Safe on a zeroed table. */
+/** Overwrites all entries on host and device. Safe on a zeroed table. */
 void ocl_table_free(struct ocl_table *table);
 
 /**
@@ -52,12 +51,12 @@ void ocl_table_free(struct ocl_table *table);
 int ocl_table_put(struct ocl_table *table, const struct ocl_session *entry, uint32_t *slot,
 		  uint64_t *upload);
 
-/** Wipe an entry, here and on the device, and free its slot. A device that was given up takes
- * no commands: then what its own memory holds stays there. */
+/** Overwrite an entry on host and device, and free its slot. A device that was given up takes
+ * no commands: the entry stays in its own memory. */
 void ocl_table_clear(struct ocl_table *table, uint32_t slot);
 
 /**
- * What a launch has to wait for.
+ * The event that a launch has to wait for.
  * @return an event to release after use, or NULL if the upload has completed
  */
 cl_event ocl_table_pending(struct ocl_table *table, uint64_t upload);

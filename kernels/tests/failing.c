@@ -20,7 +20,7 @@ static void check_lost(const struct device *dev, void *session)
 	struct suite suite = esp_template;
 	uint64_t deadline = 0, sum;
 
-	/* It may have been late only, and what it writes then is its own affair. */
+	/* The device may only be late: wait until it writes nothing more. */
 	while (is_at_work())
 		expect_progress(0, &deadline);
 	sum = shared_sum();
@@ -123,7 +123,7 @@ static void failing_queue(void)
 							     RTE_DIM(back));
 
 		expect_progress(n, &deadline);
-		/* All of timeout_ms, but for what is lost where it is made cycles. */
+		/* Not before timeout_ms, less the rounding to cycles. */
 		CHECK(n == 0 || rte_get_tsc_cycles() - begun >= rte_get_tsc_hz() / 1000 * 1000);
 		for (unsigned int i = 0; i < n; i++) {
 			CHECK(back[i] == op[done++]);
@@ -137,7 +137,7 @@ static void failing_queue(void)
 	device_close(&dev);
 }
 
-/* A session's upload, or its end, is what fails. */
+/* The upload of a session fails, or its end does. */
 static void failing_upload(bool at_clear)
 {
 	struct suite suite = esp_template;

@@ -2,7 +2,7 @@
 /**
  * @file faults.h
  * Between the driver and the real OpenCL: this program's own definitions of a
- * few entry points, which pass calls on unless told to fail.
+ * few entry points, which call the real ones unless a test sets a fault.
  */
 #ifndef FAULTS_H
 #define FAULTS_H
@@ -13,7 +13,7 @@
 
 extern bool fault_launch;   /* launches are refused */
 extern bool fault_hang;	    /* nothing ever completes */
-extern bool fault_error;    /* whatever is asked for has failed */
+extern bool fault_error;    /* all commands have failed when their status is read */
 extern int fault_after;	    /* so many commands more are taken, then none; negative: all are */
 extern size_t fault_memory; /* buffers of so many bytes are refused; 0: none are */
 extern unsigned int launches, wipes; /* wipes: uploads of zeros */

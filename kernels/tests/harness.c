@@ -211,7 +211,7 @@ void suite_keys(struct suite *suite)
 	suite->mac_key_len = random_mac_key_len(suite->auth);
 }
 
-/* What IPsec truncates to, mostly. */
+/* The usual truncated lengths of IPsec. */
 static uint32_t random_digest_len(const struct suite *suite)
 {
 	static const uint8_t usual[OCL_AUTHS] = {0, 12, 12, 16, 24, 32, 12, 16};

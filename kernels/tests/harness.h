@@ -66,7 +66,7 @@ unsigned int log_end(const char *words);
 
 /** Probe, configure and start; args may be NULL. */
 void device_open(struct device *dev, const char *args, unsigned int queue_pairs);
-/** Likewise, with other than DESCRIPTORS in each queue pair. */
+/** The same, with another number of descriptors than DESCRIPTORS in each queue pair. */
 void device_open_sized(struct device *dev, const char *args, unsigned int queue_pairs,
 		       uint32_t descriptors);
 void device_close(struct device *dev);

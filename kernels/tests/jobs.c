@@ -74,7 +74,7 @@ static struct rte_mbuf *make_packet(bool jumbo)
 	return m;
 }
 
-/* What the reference works on. */
+/* The reference's copy of the packet. */
 struct view {
 	uint8_t *cipher, *auth, *digest, *iv, *aad;
 	uint32_t cipher_len, auth_len;
@@ -194,7 +194,7 @@ static uint8_t *image(const struct rte_mbuf *m)
 	return copy;
 }
 
-/* Turn a good operation into one that has to be refused. */
+/* Make a valid operation one that has to be refused. */
 static enum rte_crypto_op_status spoil(const struct suite *suite, struct rte_crypto_op *op)
 {
 	struct rte_crypto_sym_op *sym = op->sym;
@@ -253,7 +253,7 @@ static bool has_range(const struct suite *suite)
 	return suite->cipher || suite->null_cipher || suite->auth;
 }
 
-/* A bit of what is authenticated, or of the digest. */
+/* Flip a bit of the authenticated range or of the digest. */
 static void tamper(const struct suite *suite, const struct view *v)
 {
 	uint8_t *p = v->digest + rnd_below(suite->digest_len);
@@ -280,7 +280,7 @@ static bool counter_wraps(const struct suite *suite, const struct view *v)
 	       rte_be_to_cpu_32(last) > UINT32_MAX - v->cipher_len / 16 - 1;
 }
 
-/* The peers that can, on what the reference has encrypted, too. */
+/* Peers that have the algorithm also decrypt what the reference has encrypted. */
 static void ask_peers(struct pair *pair, const struct job *job, const uint8_t *before,
 		      const uint8_t *after, const struct view *v)
 {
@@ -296,7 +296,7 @@ static void ask_peers(struct pair *pair, const struct job *job, const uint8_t *b
 		.digest_off = job->digest_off,
 	};
 
-	/* Some of them do not take what is empty. */
+	/* Some of them refuse empty packets. */
 	if ((suite->cipher && v->cipher_len == 0) || (suite->auth && v->auth_len == 0) ||
 	    counter_wraps(suite, v))
 		return;
@@ -371,7 +371,7 @@ static uint32_t text_of(const struct suite *suite, const struct rte_crypto_sym_o
 	return suite->cipher ? sym->cipher.data.offset : sym->auth.data.offset;
 }
 
-/* All but its ranges, and what follows from them. */
+/* Fill all of an operation but its ranges and lengths. */
 static void begin(struct job *job, struct pair *pair, struct rte_mbuf *src, struct rte_mbuf *dst,
 		  bool encrypt)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file jobs.h
- * Random operations, and what has to come of each: libcrypto's result, which DPDK's other drivers
+ * Random operations, and the expected result of each: libcrypto's result, which DPDK's other drivers
  * have to get, too.
  */
 #ifndef JOBS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file operations.h
- * What the tests of the driver's manners share: operations on packets of their own.
+ * Shared by the tests of the driver's behaviour: operations with packets of their own.
  */
 #ifndef OPERATIONS_H
 #define OPERATIONS_H

@@ -91,7 +91,7 @@ static bool offers_xform(uint8_t id, const struct rte_crypto_sym_xform *x)
 							 x->cipher.iv.length) == 0;
 }
 
-/* What it claims to offer, it has to take. */
+/* A driver has to accept all that its capabilities say. */
 static void *make_session(const struct device *dev, const struct suite *suite)
 {
 	struct suite plain = *suite;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file peers.h
- * DPDK's own drivers doing the same: each encrypts what it has the algorithms
- * for, and has to get what is expected of the driver under test.
+ * DPDK's own drivers as peers: each processes the operations that its capabilities
+ * include, and has to get the same result as the driver under test.
  */
 #ifndef PEERS_H
 #define PEERS_H

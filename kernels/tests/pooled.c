@@ -21,7 +21,7 @@ static typeof(rte_pmd_opencl_keeps_packets) *keeps;
 
 static struct {
 	struct device dev;
-	bool twins; /* packets come back in other buffers, and leave with heads */
+	bool twins; /* mbufs have two buffers, and packets bring their heads */
 	struct rte_mempool *pool, *plain;
 	struct job job[JOBS];
 	uint32_t made, sent, back;
@@ -89,15 +89,15 @@ static void send(void)
 	CHECK(rte_cryptodev_enqueue_burst(rig.dev.id, 0, NULL, 0) == 0);
 }
 
-/* What packets of a run have in common. */
+/* The common parameters of the packets of a run. */
 struct run {
 	struct pair *pairs;
 	bool encrypt;
 	uint32_t npairs, packets;
 	uint32_t least;	 /* length */
 	uint32_t column; /* at least */
-	uint32_t odd;	 /* which one is not like the others; packets: none */
-	bool scattered;	 /* rows are left out, others have changed places */
+	uint32_t odd;	 /* the packet that differs; packets: none */
+	bool scattered;	 /* some rows are left out, others are swapped */
 };
 
 static struct run make_run(struct pair *pairs, uint32_t npairs, bool alike)
@@ -120,12 +120,12 @@ static struct run make_run(struct pair *pairs, uint32_t npairs, bool alike)
 	return run;
 }
 
-/* By their places in the pool, or nearly. */
+/* In the order of their rows, or nearly. */
 static void take_mbufs(const struct run *run, struct rte_mbuf **m)
 {
 	for (uint32_t i = 0; i < run->packets; i++) {
 		if (run->scattered && rnd_below(16) == 0)
-			rte_pktmbuf_free(rte_pktmbuf_alloc(rig.pool)); /* the next one's turn is over */
+			rte_pktmbuf_free(rte_pktmbuf_alloc(rig.pool)); /* leave a row out */
 		m[i] = rte_pktmbuf_alloc(rig.pool);
 		CHECK(m[i] != NULL);
 	}
@@ -138,7 +138,7 @@ static void take_mbufs(const struct run *run, struct rte_mbuf **m)
 	}
 }
 
-/* Of another length, of no pool, or in a place where the others' heads would be. */
+/* With another length, from no pool, or at another offset, where the others have their heads. */
 static void make_odd(struct job *job, const struct run *run, struct pair *pair, struct rte_mbuf *m)
 {
 	uint32_t least = run->least, which = rnd_below(3);
@@ -179,7 +179,7 @@ static void make_jobs(const struct run *run)
 	}
 }
 
-/* Nothing but rectangles is moved where all is in the packets' heads. */
+/* If all packets bring their heads, the driver moves rectangles only. */
 static void run_packets(struct pair *pairs, uint32_t npairs, bool alike)
 {
 	struct run run = make_run(pairs, npairs, alike);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file pooled.h
- * Random operations on packets of the driver's own pools, in runs: those that are alike bring
- * their heads where the device has a copy of the pool, those that are not go as rows.
+ * Random operations on packets of the driver's own pools, in runs: packets of one kind bring
+ * their heads if the device has a copy of the pool, other packets have records.
  */
 #ifndef POOLED_H
 #define POOLED_H

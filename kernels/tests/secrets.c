@@ -31,7 +31,7 @@ void secrets_take(struct secrets *s, struct suite *suite)
 	explicit_bzero(suite->mac_key, sizeof(suite->mac_key));
 }
 
-/* Other memory than one's own variables. */
+/* Whether memory is outside the test's own variables. */
 __attribute__((no_sanitize_address)) static bool is_at(const uint32_t *p, const uint32_t *secret)
 {
 	for (unsigned int i = 0; i < SECRET_WORDS; i++) {

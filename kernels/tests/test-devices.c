@@ -22,7 +22,7 @@
 #define SECOND "pthread"
 #define MANY   40 /* operations */
 
-/* What a device of DPDK says that it runs on. */
+/* The hardware that a DPDK device reports. */
 static const char *runs_on(const struct device *dev)
 {
 	struct rte_cryptodev_info info;
@@ -31,7 +31,7 @@ static const char *runs_on(const struct device *dev)
 	return rte_dev_bus_info(info.device);
 }
 
-/* An operation on each in turn, both with packets under way, compared with OpenSSL. */
+/* Operations on both devices alternately, both with packets under way, compared with OpenSSL. */
 static void work(const struct device *dev, struct suite *suites, void **sessions)
 {
 	static uint8_t expected[MANY][LEN + 64];
@@ -106,7 +106,7 @@ static void both(const char *first, const char *second, const char *const name[2
 	}
 }
 
-/* The argument is named, and what there is instead. */
+/* The message names the argument and lists the devices. */
 static void none(const char *which)
 {
 	char args[64], named[64];

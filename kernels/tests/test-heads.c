@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where packets' heads go in their headroom: as near as the device can read them. */
+/* The place of a packet's head in its headroom: as near to the packet as alignment allows. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

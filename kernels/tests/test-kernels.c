@@ -88,7 +88,7 @@ static void check_head(const struct ocl_session *session, const struct packet *b
 	assert_memory_equal(head + 1, after->bytes, sizeof(after->bytes));
 }
 
-/* However many lanes share a packet, and whatever tells of it, the same comes out. */
+/* The result is the same with any number of lanes, and with a record or a head. */
 static uint32_t process(const struct ocl_session *session, struct packet *packet)
 {
 	struct packet before, shared;
@@ -148,7 +148,7 @@ static void aead_vector(const struct aead_vector *vector, uint32_t flags, bool s
 	struct ocl_record *r = &packet.record;
 
 	assert_int_equal(keys_set_cipher(&session, key, key_len), 0);
-	/* What is behind the nonce must not matter. */
+	/* The bytes behind the nonce must not matter. */
 	memset(r->iv, 0xff, sizeof(r->iv));
 	session.nonce_len = unhex(vector->iv, (uint8_t *)r->iv);
 	r->cipher_off = sizeof(*r);
@@ -302,7 +302,7 @@ static void operation_keys(struct operation *o)
 			 o->auth == OCL_AUTH_AES_GMAC ? aes : 1 + random() % 64;
 }
 
-/* A header, then what is encrypted, the digest. */
+/* A header, the encrypted range, the digest. */
 static void make_chain(struct operation *o)
 {
 	struct ocl_record *r = &o->plain.record;

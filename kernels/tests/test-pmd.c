@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The driver's manners: arguments, capabilities, sessions that come and go under
- * traffic, several queue pairs, what waits, and devices that fail.
+ * traffic, several queue pairs, bounded waiting, and devices that fail.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -24,7 +24,7 @@
 #define USUAL 65536u /* sessions of a device */
 #define MANY  66048u
 
-/* Each is refused, and the message says what was wrong. */
+/* Each argument is refused, and the message names the error. */
 static void bad_arguments(void)
 {
 	static const char *const bad[] = {
@@ -70,7 +70,7 @@ static void good_arguments(void)
 	device_close(&dev);
 }
 
-/* As many as there can be: it depends on the device's memory, and what is not used takes no time. */
+/* The maximum of sessions: limited by the device's memory; unused ones take no time. */
 static void most_sessions(void)
 {
 	struct rte_cryptodev_info info;
@@ -211,7 +211,7 @@ static void try_sizes(const struct device *dev, const struct rte_cryptodev_symme
 		CHECK(rte_errno == EINVAL);
 }
 
-/* Whatever a capability says is taken, and nothing beyond. */
+/* The driver accepts all that its capabilities say, and nothing more. */
 static void offered_sizes(const struct device *dev)
 {
 	static const struct rte_crypto_param_range none;
@@ -247,7 +247,7 @@ static void offered_sizes(const struct device *dev)
 	CHECK(rte_mempool_full(dev->sessions));
 }
 
-/* What is not offered is refused, and nothing of it stays behind. */
+/* Transforms outside the capabilities are refused, and leave nothing behind. */
 static void bad_sessions(const struct device *dev)
 {
 	struct suite suite = esp_template;
@@ -456,7 +456,7 @@ static void many_sessions(void)
 	free(sessions);
 }
 
-/* What HMAC begins with, and what the transforms pointed to, is nowhere when the session is there. */
+/* HMAC's padded keys and the transforms' keys are nowhere in memory once the session exists. */
 static void expect_no_source(const struct sightings *seen)
 {
 	CHECK(seen->key == 0 && seen->mac_key == 0);
@@ -489,7 +489,7 @@ static void wiped(const char *args, bool lost)
 		round_trip(&dev, 0, session, 8, RTE_CRYPTO_OP_STATUS_ERROR);
 	fault_launch = false;
 	session_free(&dev, session);
-	/* The device's copy goes when its turn comes. */
+	/* The device's copy is overwritten by a later upload. */
 	while (seen.round_key > 0) {
 		seen = secrets_find(&secrets);
 		expect_no_source(&seen);
@@ -498,7 +498,7 @@ static void wiped(const char *args, bool lost)
 	device_close(&dev);
 }
 
-/* A session of another device of this driver is not this one's. */
+/* A session of another device of this driver is refused. */
 static void foreign_session(const struct device *dev)
 {
 	struct suite suite = esp_template;
@@ -514,7 +514,7 @@ static void foreign_session(const struct device *dev)
 	device_close(&other);
 }
 
-/* A freed session is nobody's. */
+/* A freed session is refused. */
 static void freed_session(const struct device *dev)
 {
 	struct suite suite = esp_template;
@@ -526,7 +526,7 @@ static void freed_session(const struct device *dev)
 	round_trip(dev, 0, session, 2, RTE_CRYPTO_OP_STATUS_INVALID_SESSION);
 }
 
-/* A session is freed while an operation of it is left over for the next launch. */
+/* A session is freed while one of its operations is left over for the next launch. */
 static void freed_under_way(void)
 {
 	struct suite suite = esp_template, other = esp_template;
@@ -554,10 +554,10 @@ static void freed_under_way(void)
 	device_close(&dev);
 }
 
-/* Two bins and three algorithms: who finds no bin is first in the next launch, whoever comes
- * then, and leaves in order of arrival. The device takes three launches, so the fourth's status
- * tells who was in it. The first is one alone; with the second it keeps the device busy, so that the
- * third, for which the last chunk is left, does not go before it is told to. */
+/* Two bins and three algorithms: an operation that finds no bin is the first of the next launch, also if
+ * others follow, and is dequeued in order of arrival. The device accepts three launches, so the statuses
+ * tell which operations were in the fourth. The first launch has one operation. It and the second keep the
+ * device busy, so that the third, which takes the last chunk, is launched only by an empty burst. */
 static void leftover_first(void)
 {
 	static const enum ocl_auth auths[] = {OCL_AUTH_HMAC_SHA1, OCL_AUTH_HMAC_MD5,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Pools of mbufs that the device reaches (rte_pmd_opencl.h): what comes out of the
- * driver is what comes out for ordinary mbufs, with nothing else in the buffers
- * touched, whatever order, lengths and places the packets have; and runs of them
+ * Pools of mbufs that the device reaches (rte_pmd_opencl.h): the results
+ * are the same as with ordinary mbufs, and nothing else in the buffers is
+ * changed, with any order, lengths and places of the packets; and runs of them
  * are moved by the device's copy engine, not by a core.
  */
 #include <dlfcn.h>
@@ -180,7 +180,7 @@ static void compare_all(struct pair *pairs, unsigned int n)
 	}
 }
 
-static size_t pool_uploads; /* bytes, beside rectangles, for those in the pool */
+static size_t pool_uploads; /* bytes uploaded for packets in the pool, without rectangles */
 
 /* All operations in the pool in one go, and then the others. */
 static void run_pairs(struct pair *pairs, unsigned int n)
@@ -311,7 +311,7 @@ static void sorted_again(void)
 	CHECK(destroy(dev.id, pool) == 0);
 }
 
-/* An mbuf that is freed twice is there once, and who wants more gets none. */
+/* An mbuf that is freed twice can be allocated once. */
 static void freed_twice(void)
 {
 	struct rte_mempool *pool = create(dev.id, "twice", 70, 0, ROOM, SOCKET_ID_ANY);
@@ -326,7 +326,7 @@ static void freed_twice(void)
 	m[66] = m[3];
 	m[3] = more;
 	rte_mempool_put_bulk(pool, (void **)m, RTE_DIM(m));
-	CHECK(log_end("pool twice: an mbuf was freed that nobody had") == 1);
+	CHECK(log_end("pool twice: an mbuf was freed twice") == 1);
 	CHECK(rte_mempool_full(pool) && rte_mempool_avail_count(pool) == RTE_DIM(m));
 	CHECK(rte_pktmbuf_alloc_bulk(pool, m, RTE_DIM(m)) == 0);
 	CHECK(rte_pktmbuf_alloc(pool) == NULL);
@@ -338,7 +338,7 @@ static void freed_twice(void)
 	CHECK(destroy(dev.id, pool) == 0);
 }
 
-/* One with a buffer of somebody else's, wherever that is, is nobody's place in the pool. */
+/* An mbuf with a buffer that is not the pool's is lost, wherever the buffer is. */
 static void foreign_buffer(void)
 {
 	struct rte_mempool *pool = create(dev.id, "foreign", 70, 0, ROOM, SOCKET_ID_ANY);
@@ -365,7 +365,7 @@ static void foreign_buffer(void)
 	CHECK(destroy(dev.id, pool) == 0);
 }
 
-/* Packets of two pools and of none in turn, every one a run of its own or not. */
+/* Packets of two pools and of none alternately, as runs of one packet or longer ones. */
 static void mixed_pools(void)
 {
 	struct rte_mbuf *m[96];
@@ -406,7 +406,7 @@ static void out_of_place(void)
 	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, &op, 1) == 1);
 	while (rte_cryptodev_dequeue_burst(dev.id, 0, &back, 1) == 0)
 		;
-	/* The source is as before: what the other of the pair still has. */
+	/* The source is unchanged: the same as the pair's other one. */
 	CHECK(memcmp(src->buf_addr, pair.op[1]->sym->m_src->buf_addr,
 		     ROOM + RTE_PKTMBUF_HEADROOM) == 0);
 	run(&pair.op[1], 1);
@@ -455,15 +455,15 @@ static void full_by_bytes(void)
 	device_close(&dev);
 }
 
-/* What of a packet's text is looked for. */
+/* The part of a packet that the test searches memory for. */
 static const uint8_t *piece_of(const struct rte_crypto_op *op)
 {
 	return rte_pktmbuf_mtod_offset(op->sym->m_src, const uint8_t *, HEADER + 512);
 }
 
-/* One launch's packets in one rectangle each way, or not moved at all; what a core writes is
- * records. No memory that the device and a core share holds a packet beside the pool, neither as it
- * was nor as it is then; of one of no pool it does. */
+/* One launch moves its packets in one rectangle each way, or not at all; a core writes only records.
+ * Besides the pool, no memory that the device and a core share holds a packet, before or after
+ * the operation; it does hold one from another mempool. */
 static void no_core_copies(void)
 {
 	static struct pair pairs[64];
@@ -548,8 +548,8 @@ static void with_heads(enum ocl_cipher cipher, uint32_t offset)
 	teardown(&rig, true);
 }
 
-/* ESP's header has been stripped, and is the AAD where it was: nobody writes there before it is read, nor
- * before it is read again, for one of them is not like the others. */
+/* The AAD is ESP's header, stripped but still in front of the packet. The driver must not write a head there
+ * before it has read the AAD, nor before it reads it again, when one packet differs from the others. */
 static void aad_in_headroom(uint32_t distance, bool alike)
 {
 	static struct pair pairs[64];
@@ -631,7 +631,7 @@ static void mixed_with_heads(const char *memory)
 	device_close(&dev);
 }
 
-/* On a device of its own each: a queue pair that has had packets unlike each other expects more. */
+/* Each on a new device: after packets that differ, a queue pair tries no heads for some launches. */
 static void heads(const char *memory)
 {
 	device_open(&dev, memory, 1);
@@ -676,7 +676,7 @@ static void refused(void)
 	CHECK(create(dev.id, "again", 64, 0, ROOM, SOCKET_ID_ANY) != NULL);
 }
 
-/* Some mbufs have come back in the other buffer, some not: the copy engine still takes all of a run. */
+/* Some mbufs use the second buffer, some the first: the copy engine still moves all of them as one run. */
 static void joined(void)
 {
 	static struct pair pairs[64];
@@ -687,7 +687,7 @@ static void joined(void)
 	for (unsigned int i = 0; i < RTE_DIM(pairs); i++) {
 		struct rte_mbuf *m = rte_pktmbuf_alloc(rig.pool);
 
-		/* What a device did to some of them. */
+		/* Some packets are in the second buffer, as after an operation. */
 		if (keeps(dev.id) && rnd_below(2)) {
 			m->buf_addr = RTE_PTR_ADD(m->buf_addr, MBUFS * (ROOM + 256));
 			m->buf_iova = (uintptr_t)m->buf_addr;
@@ -738,7 +738,7 @@ static void kept(bool *fault, const char *own_args, bool beside)
 	device_close(&dev);
 }
 
-/* A device that is given up may still write to packets of its pool: nobody else gets them. */
+/* A device that is given up may still write to packets of its pool: their mbufs never return to it. */
 static void given_up(void)
 {
 	struct rte_crypto_op *sent[8];
@@ -785,7 +785,7 @@ static void everything(const char *memory)
 	gathered(false);
 	refused();
 	device_close(&dev);
-	/* What was left went with the device. */
+	/* The remaining pools were freed with the device. */
 	CHECK(rte_mempool_lookup("again") == NULL);
 }
 
@@ -823,7 +823,7 @@ static unsigned int no_count(const struct rte_mempool *mp)
 	return 0;
 }
 
-/* A driver that was there before has the name of our way to hand out mbufs: not its functions are ours. */
+/* Another library has registered the name of our mempool handler before: its functions must not be used. */
 static void take_name(void)
 {
 	static const struct rte_mempool_ops other = {

@@ -49,7 +49,7 @@ static void gap_ends_a_run(void **state)
 	assert_int_equal(rows.run[1].first, 5);
 }
 
-/* Those that may have to be gathered are all there. */
+/* The rows of runs that may be copied are all kept. */
 static void enough_are_kept(void **state)
 {
 	uint32_t at = 0;
@@ -77,7 +77,7 @@ static void few_rows(void **state)
 	assert_int_equal(ocl_rows_least(&rows), 2 * OCL_FEW_ROWS);
 }
 
-/* As many runs as there can be of those that are never gathered. */
+/* The maximum of runs that are never copied. */
 static void many_rows(void **state)
 {
 	uint32_t at = 0;

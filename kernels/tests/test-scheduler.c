@@ -44,7 +44,7 @@ static void setup(enum ocl_level level, uint32_t lanes)
 	sched.lanes = lanes;
 	sched.items = ITEMS;
 	sched.level = level;
-	/* Longer for the one than for the other, whatever their lengths up to 2,000 bytes. */
+	/* Longer for one than for the other, for all lengths up to 2,000 bytes. */
 	sched.cost[ocl_kind(CBC_SHA1)] = (struct ocl_cost){1000, 1};
 	sched.cost[ocl_kind(CBC_SHA1_BACK)] = (struct ocl_cost){1000, 2};
 	sched.cost[ocl_kind(GCM)] = (struct ocl_cost){100, 0.25};
@@ -121,7 +121,7 @@ static void a_bin_is_a_work_group(void **state)
 	EXPECT(0, -1, -1, -1);
 }
 
-/* Algorithm, direction and range of lengths are a label; what has it shares a bin until it is full. */
+/* Packets of one algorithm, direction and range of lengths share a bin until it is full. */
 static void labels(void **state)
 {
 	(void)state;
@@ -165,7 +165,7 @@ static void full(void **state)
 		assert_int_equal(order[i], 16 * i);
 }
 
-/* All bins have a label of their own: who has another one waits, who has one of these does not. */
+/* Each bin has another label: a packet with a new label is left over, one with a label that has a bin is not. */
 static void no_bin_for_another_label(void **state)
 {
 	(void)state;
@@ -192,7 +192,7 @@ static void reset_empties(void **state)
 	EXPECT(7, -1, -1, -1, 9, -1, -1, -1, 8, -1, -1, -1);
 }
 
-/* By the longest packet in them, and what that takes: not by arrival, and not by length. */
+/* Bins are sorted by the time that their longest packet takes: not by arrival, and not by length. */
 static void longest_first(void **state)
 {
 	(void)state;
@@ -258,7 +258,7 @@ static void level_all(void **state)
 	EXPECT(1, -1, -1, -1, 3, -1, -1, -1, 2, -1, -1, -1, 0, 4, -1, -1);
 }
 
-/* One bin of three packets: there are groups to spare, so each gets all lanes, side by side. */
+/* One bin of three packets and groups to spare: each packet gets all lanes, one after another. */
 static void lanes_when_few(void **state)
 {
 	(void)state;
@@ -274,8 +274,8 @@ static void lanes_when_few(void **state)
 	}
 }
 
-/* Two bins in room for three: two lanes for who can share, one for who cannot; in room for two,
- * one. */
+/* Two bins and room for three: two lanes for a parallel label, one for the other; with room for two, one
+ * lane for both. */
 static void lanes_of_a_mix(void **state)
 {
 	(void)state;
@@ -296,7 +296,7 @@ static void lanes_of_a_mix(void **state)
 	assert_int_equal(order[BIN], OCL_ENTRY(16, 0, 1));
 }
 
-/* A launch never grows beyond what it may have. */
+/* Lanes never make a launch larger than sched.items. */
 static void lanes_when_many(void **state)
 {
 	(void)state;
@@ -318,7 +318,7 @@ static void lanes_when_many(void **state)
 		assert_int_equal(OCL_ENTRY_LANES(order[i]), 1);
 }
 
-/* Lanes shorten what a bin takes, and so change its turn. */
+/* Lanes shorten the time of a bin, and so change the order. */
 static void lanes_count_as_time(void **state)
 {
 	(void)state;
@@ -353,7 +353,7 @@ static void lanes_of_a_chain(void **state)
 	assert_int_equal(order[4], OCL_ENTRY(0, 0, 4));
 }
 
-/* Nobody knows what other packets share a bin: they have one lane. */
+/* Bins mix labels, so packets have one lane. */
 static void level_none_has_no_lanes(void **state)
 {
 	(void)state;
@@ -363,8 +363,8 @@ static void level_none_has_no_lanes(void **state)
 	EXPECT(0, 1, -1, -1);
 }
 
-/* Random packets: whoever has a bin is in the order once, in one work-group with its like. */
-static void everybody_once(void **state)
+/* Random packets: each one in a bin is in the order table once, in a work-group of its label. */
+static void each_packet_once(void **state)
 {
 	static const uint32_t some[] = {CBC_SHA1, CBC_SHA1_BACK, GCM, SHA256};
 	uint32_t label[ITEMS], len[ITEMS], seen[ITEMS];
@@ -533,7 +533,7 @@ static bool is_plausible(void)
 	       sched.cost[ocl_kind(OCL_LABEL(OCL_CIPHER_NONE, OCL_AUTH_HMAC_SHA1, 0))].byte;
 }
 
-/* What this machine's device takes is measured. Others may use it: not every measurement counts. */
+/* Measure this machine's device. Other programs may use it, so a measurement may be repeated. */
 static void measured(void **state)
 {
 	struct ocl_args args = parse("sched=all");
@@ -584,7 +584,7 @@ int main(void)
 		TEST(lanes_count_as_time),
 		TEST(lanes_of_a_chain),
 		TEST(level_none_has_no_lanes),
-		TEST(everybody_once),
+		TEST(each_packet_once),
 		TEST(auto_leaves_none_over),
 		TEST(auto_goes_by_algorithm),
 		cmocka_unit_test(lanes_with_heads),
