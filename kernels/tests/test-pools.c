@@ -600,14 +600,14 @@ static void all_but_one(unsigned int odd)
 }
 
 /* Without PIPSEA's scheduler a launch of several algorithms and lengths moves as little. */
-static void mixed_with_heads(const char *memory)
+static void mixed_with_heads(const char *memory, enum ocl_cipher cipher)
 {
 	static struct pair pairs[64];
 	struct rte_crypto_op *sent[64];
 	struct rig rig, other;
 
 	device_open(&dev, memory, 1);
-	setup(&rig, OCL_CIPHER_AES_CBC);
+	setup(&rig, cipher);
 	rig.offset = 16;
 	other = rig;
 	other.suite.auth = OCL_AUTH_HMAC_SHA256;
@@ -853,7 +853,8 @@ int main(void)
 	chosen();
 	everything("memory=staged,wait_us=1000");
 	heads("memory=staged,sched=all,wait_us=1000,granularity=512,launches=thread");
-	mixed_with_heads("memory=staged,wait_us=1000");
+	mixed_with_heads("memory=staged,wait_us=1000", OCL_CIPHER_AES_CBC);
+	mixed_with_heads("memory=staged,wait_us=1000,lanes=8", OCL_CIPHER_AES_CTR);
 	kept(&fault_launch, "memory=staged", true);
 	kept(&fault_error, "memory=staged", true);
 	kept(&fault_hang, "memory=staged", true);
