@@ -74,10 +74,13 @@ int ocl_sched_init(struct ocl_sched *sched, const struct ocl_args *args,
 			sched->chunk, sched->bins, sched->bin_size, dev->name, dev->max_group);
 		return -EINVAL;
 	}
-	if (sched->level == OCL_SCHED_AUTO)
-		sched->bins = bins_for_all(sched);
 	sched->lanes = lanes_of(args->lanes ? args->lanes : dev->cpu ? LANES_OF_CPU : LANES_OF_GPU,
 				sched->bin_size);
+	/* A CPU runs work-items one after another: only lanes gain by grouping. */
+	if (sched->level == OCL_SCHED_AUTO && dev->cpu && sched->lanes == 1)
+		sched->level = OCL_SCHED_NONE;
+	if (sched->level == OCL_SCHED_AUTO)
+		sched->bins = bins_for_all(sched);
 	if (!dev->cpu)
 		sched->items = RTE_MAX(sched->items, dev->units * ITEMS_OF_UNIT);
 	return 0;

@@ -21,7 +21,8 @@ enum ocl_level {
 	OCL_SCHED_LENGTH,    /* and of one range of lengths */
 	OCL_SCHED_ALL,	     /* bins sorted */
 	/* The default: as ALGORITHM where a launch has an order table, with so many bins that no packet
-	 * is left over; as NONE where packets bring their heads, which need no table (heads.h). */
+	 * is left over; as NONE where packets bring their heads, which need no table (heads.h), and on a CPU,
+	 * unless packets have several lanes. */
 	OCL_SCHED_AUTO
 };
 

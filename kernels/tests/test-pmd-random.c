@@ -180,7 +180,7 @@ static void run_pooled(const char *args, uint32_t total)
 int main(int argc, char *argv[])
 {
 	static const char *const usual[] = {
-		"", "lanes=8,sched=all,tables=banks,", "memory=staged,sched=none,launches=thread,"};
+		"", "lanes=8,", "lanes=8,sched=all,tables=banks,", "memory=staged,sched=none,launches=thread,"};
 	static const char *const pooled[] = {"", "memory=staged,", "memory=staged,sched=all,lanes=8,tables=banks,"};
 	const char *operations = argc > 1 ? argv[1] : getenv("CYGNET_OPERATIONS");
 	uint32_t total = operations ? strtoul(operations, NULL, 0) : 1000;

@@ -445,10 +445,14 @@ static void defaults(void **state)
 	init("", &cpu);
 	assert_int_equal(sched.chunk, 256);
 	assert_int_equal(sched.bin_size, 32);
-	assert_int_equal(sched.bins, 8 + OCL_KINDS);
+	assert_int_equal(sched.level, OCL_SCHED_NONE);
+	assert_int_equal(sched.bins, 2 * 8);
 	assert_int_equal(sched.lanes, 1);
 	assert_int_equal(sched.items, 2 * 8 * sched.bin_size);
-	init("chunk=1", &cpu);
+	init("lanes=2", &cpu);
+	assert_int_equal(sched.level, OCL_SCHED_AUTO);
+	assert_int_equal(sched.bins, 8 + OCL_KINDS);
+	init("chunk=1", &gpu);
 	assert_int_equal(sched.bins, 1);
 }
 
