@@ -117,6 +117,17 @@ static bool about(float gbps, float truth)
 	return gbps > truth * 0.9f && gbps < truth * 1.1f;
 }
 
+/* A slow machine needs several starts. */
+static void measure_to_the_end(void)
+{
+	int err;
+
+	do
+		err = measure_all(&packets, 1, MEASURE_MS);
+	while (err == -ETIME);
+	assert_int_equal(err, 0);
+}
+
 /* That it has to fill is not held against a device. */
 static void full_tube(void **state)
 {
@@ -130,7 +141,7 @@ static void full_tube(void **state)
 	rte_crypto_fp_ops[engine_device[0].id].dequeue_burst = tube_dequeue;
 	/* Others may have had the core. */
 	for (unsigned int i = 0; i < TRIES && !right; i++) {
-		assert_int_equal(measure_all(&packets, 1, MEASURE_MS), 0);
+		measure_to_the_end();
 		assert_true(m->latency_us >= DEPTH_US);
 		right = about(m->gbps[1], truth) && about(m->gbps[2], truth);
 	}
@@ -143,10 +154,26 @@ static void late(void **state)
 	static const struct measured none[LENGTH_CLASSES];
 
 	(void)state;
-	assert_int_equal(measure_all(&packets, 1, 0), -EAGAIN);
+	assert_int_equal(measure_all(&packets, 1, 0), -ETIME);
 	assert_memory_equal(measured[0][0], none, sizeof(none));
-	assert_int_equal(measure_all(&packets, 1, MEASURE_MS), 0);
+	measure_to_the_end();
 	assert_true(measured[0][0][0].gbps[0] > 0);
+}
+
+/* Algorithms that an earlier start has measured are not measured again. */
+static void goes_on(void **state)
+{
+	const struct measured known = {7, {7, 7, 7}, 7};
+
+	(void)state;
+	memset(measured, 0, sizeof(measured));
+	measured[0][0][0] = known;
+	measured_algorithms = 1;
+	measure_to_the_end();
+	assert_memory_equal(&measured[0][0][0], &known, sizeof(known));
+	assert_true(measured[0][1][0].gbps[0] > 0);
+	measure_to_the_end(); /* anew */
+	assert_memory_not_equal(&measured[0][0][0], &known, sizeof(known));
 }
 
 static uint16_t deny(void *qp, struct rte_crypto_op **ops, uint16_t n)
@@ -186,6 +213,7 @@ int main(int argc, char **argv)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(full_tube, alone, clean),
 		cmocka_unit_test_setup_teardown(late, alone, clean),
+		cmocka_unit_test_setup_teardown(goes_on, alone, clean),
 		cmocka_unit_test_setup_teardown(kept, with_another, clean),
 	};
 

@@ -86,12 +86,13 @@ static bool nothing_is_measured(void)
 {
 	static const struct measured none[RTE_DIM(measured)][ALGORITHMS_MAX][LENGTH_CLASSES];
 
-	return memcmp(measured, none, sizeof(none)) == 0;
+	return measured_algorithms == 0 && memcmp(measured, none, sizeof(none)) == 0;
 }
 
 static void assert_refused(int err)
 {
 	memset(measured, 0x55, sizeof(measured));
+	measured_algorithms = 1;
 	assert_int_equal(measured_read(path, why, sizeof(why)), err);
 	assert_true(nothing_is_measured());
 	assert_true(why[0]);
@@ -99,6 +100,7 @@ static void assert_refused(int err)
 
 static void fill(void)
 {
+	measured_algorithms = algorithm_count;
 	memset(measured, 0, sizeof(measured));
 	for (unsigned int a = 0; a < algorithm_count; a++)
 		for (unsigned int l = 0; l < LENGTH_CLASSES; l++) {
@@ -129,6 +131,25 @@ static void round_trip(void **state)
 	memset(measured, 0, sizeof(measured));
 	assert_int_equal(measured_read(path, why, sizeof(why)), 0);
 	assert_memory_equal(before, measured, sizeof(before));
+}
+
+/* What was measured before the time was over is kept, with the algorithm that is next. */
+static void cut_short(void **state)
+{
+	static char text[ROOM];
+
+	(void)state;
+	for (unsigned int a = 0; a < algorithm_count; a++) {
+		fill();
+		measured_algorithms = a;
+		assert_int_equal(measured_write(path), 0);
+		measured_algorithms = algorithm_count;
+		assert_int_equal(measured_read(path, why, sizeof(why)), 0);
+		assert_int_equal(measured_algorithms, a);
+		assert_true(measured[1][1][0].gbps[1] > 59);
+	}
+	write_good(text);
+	assert_null(strstr(text, "\nnext "));
 }
 
 static void damaged(void **state)
@@ -180,6 +201,11 @@ static void lines(void **state)
 		{"0|aes-gcm-128|64|1|1,2,3|100", 0},
 		{"1|aes-cbc-256 hmac-sha512|1408|1e3|1,0,0|1e9", 0},
 		{"", 0},
+		{"next aes-gcm-256", 0},
+		{"next aes-gcm-128\n0|aes-gcm-128|64|1|1,2,3|100", 0},
+		{"next ", -EINVAL},
+		{"next aes-gcm-129", -EINVAL},
+		{"0|aes-gcm-128|64|1|1,2,3|100\nnext aes-gcm-128", -EINVAL},
 		{"2|aes-gcm-128|64|1|1,2,3|100", -EINVAL},
 		{"-1|aes-gcm-128|64|1|1,2,3|100", -EINVAL},
 		{"4294967296|aes-gcm-128|64|1|1,2,3|100", -EINVAL},
@@ -274,7 +300,7 @@ static void no_file(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(round_trip), cmocka_unit_test(damaged),
+		cmocka_unit_test(round_trip), cmocka_unit_test(cut_short), cmocka_unit_test(damaged),
 		cmocka_unit_test(of_others),  cmocka_unit_test(lines),
 		cmocka_unit_test(mutated),    cmocka_unit_test(no_file),
 	};

@@ -102,14 +102,6 @@ class Gateway:
                    "cygnetd knows the routes")
         self.hear()
 
-    def main_thread_seconds(self):
-        """CPU time of cygnetd's first thread, which starts it and measures: not that of its workers, nor of
-        an OpenCL on the CPU."""
-        pid = self.process.pid
-        with open(f"/proc/{pid}/task/{pid}/stat") as stat:
-            user, system = stat.read().rpartition(")")[2].split()[11:13]
-        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
-
     def hear(self):
         """Until cygnetd has heard by netlink of all that has happened: nothing waits in its socket, the one
         for neighbours and the rest, and what it read last has been worked in, for which routes wait."""

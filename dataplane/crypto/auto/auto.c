@@ -9,16 +9,17 @@
 #include "base/log.h"
 #include "crypto/auto/auto.h"
 #include "crypto/auto/measure.h"
+#include "crypto/auto/measured.h"
 #include "crypto/auto/measured_file.h"
 #include "crypto/auto/offload.h"
 #include "crypto/device/engine.h"
 #include "crypto/device/pool.h"
 
-/* Keep what was measured for the next start, if that is all: the file would say for ever that a
- * device does not do what it had no chance to do. */
+/* Keep what was measured for the next start, unless a device failed: the file would say for ever that
+ * it does not do what it could not do then. */
 static void keep(const struct conf *conf, const char *path, int err)
 {
-	if (!err)
+	if (err != -EAGAIN)
 		err = mkdir(conf->state, 0755) && errno != EEXIST ? -errno : measured_write(path);
 	if (err == -EAGAIN)
 		log_warn("%s: not written: the engines will be measured again at the next start", path);
@@ -62,15 +63,15 @@ void auto_measure(const struct conf *conf)
 		return;
 	snprintf(path, sizeof(path), "%s/engines", conf->state);
 	err = measured_read(path, why, sizeof(why));
-	if (err) {
-		if (err != -ENOENT)
-			log_warn("%s: not used, it is %s: measuring the engines anew", path, why);
+	if (!err)
+		log_info("%s: says how fast the engines are", path);
+	else if (err != -ENOENT)
+		log_warn("%s: not used, it is %s: measuring the engines anew", path, why);
+	if (measured_algorithms < algorithm_count) {
 		err = measure(conf->workers);
 		if (err == -ENOMEM)
 			return;
 		keep(conf, path, err);
-	} else {
-		log_info("%s: says how fast the engines are", path);
 	}
 	offload_choose_all();
 	offload_enabled = true;

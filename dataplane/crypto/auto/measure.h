@@ -16,11 +16,12 @@
 /**
  * Measure all devices with all algorithms and lengths into measured[], within seconds: on queue
  * pair 0 of each, and where it is worth it on those of all workers at once, by their lcores.
- * What encrypting costs stands for both directions. Before the workers start.
+ * What encrypting costs stands for both directions. Before the workers start. Algorithms that have
+ * been measured already (measured_algorithms) are left as they are, unless all have been.
  * @param packets   where to take packets from, for each worker; all come back
  * @param limit_ms  when that is over the rest is not measured
- * @return 0; -EAGAIN: the time was over, or a device has failed, logged: what there is may be
- *	   used, another time there will be more; -ENOMEM
+ * @return 0; -ETIME: the time was over, the next call measures the rest; -EAGAIN: a device has
+ *	   failed. Both are logged, and what there is may be used; -ENOMEM
  */
 int measure_all(struct rte_mempool *const *packets, unsigned int workers, unsigned int limit_ms);
 

@@ -3,6 +3,7 @@
 
 const uint16_t measured_in_flight[MEASURED_STEPS] = {32, 512, 4096};
 struct measured measured[STATS_MAX_DEVICES][ALGORITHMS_MAX][LENGTH_CLASSES];
+unsigned int measured_algorithms;
 
 unsigned int measured_step(const struct measured *m)
 {

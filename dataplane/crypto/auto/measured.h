@@ -23,6 +23,8 @@ struct measured {
 	float cost_ns;			/* of the core's time, per packet at full load */
 };
 extern struct measured measured[STATS_MAX_DEVICES][ALGORITHMS_MAX][LENGTH_CLASSES];
+/** Algorithms that have been measured completely, the first ones; the others are still to be measured. */
+extern unsigned int measured_algorithms;
 
 /** Times another, to be preferred to it. */
 #define MEASURED_BETTER 1.1f

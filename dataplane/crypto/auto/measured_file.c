@@ -120,6 +120,12 @@ static int read_text(char *text, char *why, size_t size)
 		snprintf(why, size, "of more devices");
 		return -ESTALE;
 	}
+	measured_algorithms = algorithm_count;
+	if (line && strncmp(line, "next ", 5) == 0) {
+		if (!find_algorithm(line + 5, &measured_algorithms))
+			return -EINVAL;
+		line = strtok_r(NULL, "\n", &save);
+	}
 	for (; line; line = strtok_r(NULL, "\n", &save))
 		if (!read_result(line))
 			return -EINVAL;
@@ -149,12 +155,18 @@ static char *load(const char *path, int *err)
 	return text;
 }
 
+static void forget(void)
+{
+	memset(measured, 0, sizeof(measured));
+	measured_algorithms = 0;
+}
+
 int measured_read(const char *path, char *why, size_t size)
 {
 	int err;
 	char *text = load(path, &err);
 
-	memset(measured, 0, sizeof(measured));
+	forget();
 	if (!text) {
 		snprintf(why, size, "%s", err == -EINVAL ? "damaged" : strerror(-err));
 		return err;
@@ -162,7 +174,7 @@ int measured_read(const char *path, char *why, size_t size)
 	err = read_text(text, why, size);
 	free(text);
 	if (err)
-		memset(measured, 0, sizeof(measured));
+		forget();
 	return err;
 }
 
@@ -197,6 +209,10 @@ static char *make_text(size_t *len)
 	for (unsigned int d = 0; d < engine_devices; d++) {
 		device_line(d, line);
 		fprintf(out, "%s\n", line);
+	}
+	if (measured_algorithms < algorithm_count) {
+		algorithm_name(measured_algorithms, line);
+		fprintf(out, "next %s\n", line);
 	}
 	for (unsigned int d = 0; d < engine_devices; d++)
 		write_results(out, d);

@@ -5,6 +5,7 @@
  *
  *   cygnet engines FORMAT
  *   device NAME|DRIVER|VERSION			(each, in the order of preference)
+ *   next ALGORITHM				(if measuring was cut short: what to measure next)
  *   DEVICE|ALGORITHM|BYTES|LATENCY|GBPS,GBPS,GBPS|COST	(each that is served)
  *   end CRC
  *
@@ -18,10 +19,10 @@
 #include <stddef.h>
 
 /**
- * Read the file into measured[].
+ * Read the file into measured[] and measured_algorithms.
  * @param[out] why  the reason, in words, if it is not used
  * @return 0; -ENOENT, -EINVAL (damaged), -ESTALE (of other devices or versions), or
- *	   what reading says. measured[] is all 0 then
+ *	   what reading says. Both are all 0 then
  */
 int measured_read(const char *path, char *why, size_t size);
 /** Write it, whole or not at all. @return 0 or -errno */
