@@ -9,15 +9,16 @@
 #ifndef CHARON_H_
 #define CHARON_H_
 
+#include "../../testing/slowdown.h"
 #include "dataplane.h"
 #include "fixture.h"
 
 #include <threading/condvar.h>
 #include <threading/mutex.h>
 
-/** Longest wait for an expected event, ms */
-#define LONG_WAIT 30000
-/** Time within which an unexpected event must not happen, ms */
+/** Longest wait for something that is to happen, ms */
+#define LONG_WAIT (30000 * (int)slowdown())
+/** Wait for something that is not to happen, ms */
 #define SHORT_WAIT 300
 
 /** What the plugin raised to charon in this test */

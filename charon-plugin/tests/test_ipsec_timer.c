@@ -8,8 +8,8 @@
 
 #include <daemon.h>
 
-/** Longest wait for a timer of a few seconds, ms; allows for a busy machine */
-#define TIMER_WAIT 15000
+/** Longest wait for a timer of a few seconds, ms: others may have the CPU */
+#define TIMER_WAIT (15000 * (int)slowdown())
 
 /** Wait for that number of expires; the last one must not come earlier than ms
  * after begun */

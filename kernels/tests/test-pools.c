@@ -12,6 +12,7 @@
 #include <rte_cycles.h>
 #include <rte_errno.h>
 
+#include "../../testing/slowdown.h"
 #include "faults.h"
 #include "harness.h"
 #include "rte_pmd_opencl.h"
@@ -22,7 +23,7 @@
 #define TAG	16
 #define HEADER	24 /* bytes that are authenticated only */
 #define LONGEST 1408
-#define PATIENT (60 * rte_get_tsc_hz())
+#define PATIENT (60 * rte_get_tsc_hz() * slowdown())
 
 typedef struct rte_mempool *create_fn(uint8_t, const char *, unsigned int, uint16_t, uint16_t, int);
 typedef int free_fn(uint8_t, struct rte_mempool *);

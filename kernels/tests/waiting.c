@@ -85,7 +85,7 @@ static void thread_waits_no_longer(void)
 {
 	struct suite suite = esp_template;
 	struct rte_crypto_op *op[2], *back[2];
-	uint64_t end = rte_get_tsc_cycles() + 60 * rte_get_tsc_hz();
+	uint64_t end = rte_get_tsc_cycles() + 2 * PATIENT;
 	unsigned int good = 0, rounds = 0;
 	struct device dev;
 	void *session;

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "../../testing/slowdown.h"
 #include "fixture.h"
 #include "layout.h"
 
@@ -286,7 +287,7 @@ static void survives_garbage(void **state)
 	char error[256];
 
 	srand(3);
-	alarm(120);
+	alarm(120 * slowdown());
 	for (int round = 0; round < 200; round++) {
 		for (int i = 0; i < 50 && round % 4 == 0; i++)
 			write_garbage(f->db);

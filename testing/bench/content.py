@@ -4,6 +4,7 @@ decrypts its ESP packets with python3-cryptography, or compares its plaintext wi
 import ctypes
 import hmac
 import ipaddress
+import os
 import random
 import socket
 import struct
@@ -16,8 +17,8 @@ from traffic import DIRECTIONS, ESP, ETHERNET, HOST, IPV4, OUT_SPI, UDP, WAN, ch
 from veth import FROM, TO
 
 PACKETS = 64
-SIZES = 64, 1408  # the shortest and the longest frame, bytes
-PATIENCE = 5  # longest wait for a packet, seconds
+SIZES = 64, 1408  # of frames, the shortest and the longest
+PATIENCE = 5 * int(os.environ.get("CYGNET_SLOWDOWN", 1))  # seconds, for a packet to come out
 CLONE_NEWNET = 0x40000000
 EVERY_PROTOCOL, ETHERTYPE_IPV4 = 3, 0x0800
 TTL, PROTOCOL, SUM = 8, 9, 10  # offsets in an IPv4 header

@@ -129,17 +129,17 @@ swanctl_on() {
 
 # tunnel_up SIDE [CHILD]: negotiate the CHILD_SA, "net" if not named.
 tunnel_up() {
-	quiet "$work/$1/initiate.out" swanctl_on "$1" --initiate --child "${2:-net}" --timeout 20
+	quiet "$work/$1/initiate.out" swanctl_on "$1" --initiate --child "${2:-net}" --timeout "$(scaled 20)"
 }
 
 # tunnel_down SIDE [CHILD]: terminate the CHILD_SA.
 tunnel_down() {
-	quiet "$work/$1/terminate.out" swanctl_on "$1" --terminate --child "${2:-net}" --timeout 20
+	quiet "$work/$1/terminate.out" swanctl_on "$1" --terminate --child "${2:-net}" --timeout "$(scaled 20)"
 }
 
 # connection_down SIDE: terminate the IKE_SA with its CHILD_SAs.
 connection_down() {
-	quiet "$work/$1/terminate.out" swanctl_on "$1" --terminate --ike gw-gw --timeout 20
+	quiet "$work/$1/terminate.out" swanctl_on "$1" --terminate --ike gw-gw --timeout "$(scaled 20)"
 }
 
 # established SIDE [CHILD], child_id SIDE [CHILD]: number of the newest installed one.

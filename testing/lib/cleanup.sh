@@ -24,7 +24,7 @@ cleanup() {
 }
 trap cleanup EXIT
 trap 'exit 130' INT
-trap 'exit 143' TERM HUP
+trap 'tell_waiting; exit 143' TERM HUP
 
 # Background programs, by name. They are ended by their own PID only, and end
 # by themselves if we are killed.

@@ -77,6 +77,15 @@ add_tap_addresses() {
 	add_uplink "$1" wan
 }
 
+# meet_host SIDE: the host asks for its gateway's MAC address, from which the gateway learns the
+# host's. Pings that come while a busy machine is still resolving it would be dropped.
+meet_host() {
+	ip -n "$net_prefix-$1" neighbour replace "${lan_net[$1]}.1" dev eth0 use
+	wait_for 30 knows_host "$1" || die "cygnetd $1 does not answer ARP"
+}
+
+knows_host() { ip -n "$net_prefix-gw-$1" neighbour show to "${host_addr[$1]}" dev lan | grep -q lladdr; }
+
 # ctl SIDE ARGUMENT...
 ctl() {
 	local side=$1

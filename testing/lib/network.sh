@@ -2,7 +2,7 @@
 # A network with both gateways running, for a scenario or the demo. Sourced.
 
 lib=$top/testing/lib
-for file in say cleanup hugepages build netns pki charon guest cygnetd databases capture watch counters ipv6 traffic tunnel; do
+for file in say wait cleanup hugepages build netns pki charon guest cygnetd databases capture watch counters ipv6 traffic tunnel; do
 	# shellcheck source=/dev/null
 	. "$lib/$file.sh"
 done
@@ -42,7 +42,7 @@ start_gateways() {
 	done
 	for side in $sides; do
 		case ${!side} in
-		cygnet) await_cygnetd "$side" ;;
+		cygnet) await_cygnetd "$side"; meet_host "$side" ;;
 		kernel) await_guest "$side" ;;
 		esac
 		start_charon "$side" "$scenario/$side.conf" "$auth"

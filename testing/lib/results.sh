@@ -4,9 +4,10 @@
 passed=0 failed=0 skipped=0
 filters=()
 test_pid=
-# Tests in the background: by process id how they are counted, name, log and start.
-declare -A running=()
-started=0
+# Tests in the background: by process id name, log and start. By name how they are counted, the
+# limit in seconds and the command; those that have failed are in again until their second run.
+declare -A running=() counted_by=() limit_of=() command_of=()
+started=0 again=() second_runs=()
 
 # selected NAME: whether the command line asks for it.
 selected() {
@@ -29,12 +30,16 @@ count() {
 	printf '   %-7s %s%s\n' "$1" "$2" "${3:+  ($3)}"
 }
 
-# limited SECONDS LOG CMD...: in the background, so that Ctrl-C and SIGTERM
-# find us waiting; timeout gives it a process group, which ends as a whole.
+# start_limited SECONDS LOG CMD...: in the background, so that Ctrl-C and SIGTERM find us
+# waiting; timeout gives it a process group, which ends as a whole. On a slow machine it has more
+# time.
+start_limited() {
+	timeout -k "$(scaled 30)" "$(scaled "$1")" "${@:3}" > "$2" 2>&1 < /dev/null &
+}
+
 limited() {
-	local limit=$1 log=$2 rc=0
-	shift 2
-	timeout -k 30 "$limit" "$@" > "$log" 2>&1 < /dev/null &
+	local rc=0
+	start_limited "$@"
 	test_pid=$!
 	wait "$test_pid" || rc=$?
 	test_pid=
@@ -50,6 +55,9 @@ end_test() {
 
 why() { if [ "$1" -eq 124 ] || [ "$1" -eq 137 ]; then echo "timed out"; else echo "exit status $1"; fi; }
 
+# tell_log LOG: without the lines of a group's tests that have passed.
+tell_log() { sed -E '/^(ok|skip) - /d; s/^/   | /' "$1"; }
+
 # count_test NAME STATUS LOG START: one that has ended; exit status 77 skips.
 count_test() {
 	case $2 in
@@ -57,7 +65,7 @@ count_test() {
 	77) count skip "$1" "$(tail -n 1 "$3")" ;;
 	*)
 		count "not ok" "$1" "$(why "$2")"
-		sed 's/^/   | /' "$3"
+		tell_log "$3"
 		;;
 	esac
 }
@@ -72,30 +80,50 @@ run_test() {
 }
 
 # start_test NAME SECONDS CMD..., start_group NAME SECONDS CMD..., finish_tests: what mostly
-# waits, $at_once at a time. They are counted as they end.
+# waits, $at_once at a time. They are counted as they end. One that fails is run again, alone, when
+# the others have ended, and only its second run is counted; unless its exit status is 99, which says
+# that it has failed for a reason that no slow machine is.
 at_once=2
 start_test() { start_counted count_test "$@"; }
 start_group() { start_counted count_group "$@"; }
 
 start_counted() {
-	local counted=$1 name=$2 limit=$3 log=$work/test-$((++started)).log
-	shift 3
+	local name=$2 log=$work/test-$((++started)).log
 	selected "$name" || return 0
 	[ "${#running[@]}" -lt "$at_once" ] || finish_one
-	timeout -k 30 "$limit" "$@" > "$log" 2>&1 < /dev/null &
-	running[$!]="$counted $name $log $SECONDS"
+	counted_by[$name]=$1 limit_of[$name]=$3 command_of[$name]=$(printf '%q ' "${@:4}")
+	start_limited "$3" "$log" "${@:4}"
+	running[$!]="$name $log $SECONDS"
 }
 
 finish_one() {
-	local pid rc=0 counted name log start
+	local pid rc=0 name log start
 	wait -n -p pid "${!running[@]}" || rc=$?
-	read -r counted name log start <<< "${running[$pid]}"
+	read -r name log start <<< "${running[$pid]}"
 	unset "running[$pid]"
-	"$counted" "$name" "$rc" "$log" "$start"
+	case $rc in
+	0 | 77 | 99) "${counted_by[$name]}" "$name" "$rc" "$log" "$start" ;;
+	*)
+		again+=("$name")
+		printf '   %-7s %s  (%s: it is run again, alone)\n' again "$name" "$(why "$rc")"
+		tell_log "$log"
+		;;
+	esac
 }
 
 finish_tests() {
+	local name
 	while [ "${#running[@]}" -gt 0 ]; do finish_one; done
+	for name in "${again[@]}"; do run_again "$name"; done
+	again=()
+}
+
+run_again() {
+	local name=$1 log=$work/test-$((++started)).log rc=0 start=$SECONDS command
+	eval "command=(${command_of[$name]})"
+	limited "${limit_of[$name]}" "$log" "${command[@]}" || rc=$?
+	[ "$rc" -ne 0 ] || second_runs+=("$name")
+	"${counted_by[$name]}" "$name" "$rc" "$log" "$start"
 }
 
 # count_group NAME STATUS LOG START: a program that reports its own tests, in lines
@@ -109,7 +137,7 @@ count_group() {
 		count ok "$1 ends well" "$((SECONDS - $4)) s"
 	else
 		count "not ok" "$1 ends well" "$(why "$2")"
-		sed -E '/^(ok|skip) - /d; s/^/   | /' "$3"
+		tell_log "$3"
 	fi
 }
 
@@ -140,6 +168,9 @@ count_make_check() {
 }
 
 summary() {
-	printf '\n%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+	echo
+	[ "${#second_runs[@]}" -eq 0 ] ||
+		echo "${#second_runs[@]} needed a second run: ${second_runs[*]}"
+	printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
 	[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
 }

@@ -23,13 +23,3 @@ quiet() {
 	tail -n 60 "$log" | sed 's/^/   | /' >&2
 	return "$rc"
 }
-
-# wait_for SECONDS CMD...: try the command until it succeeds.
-wait_for() {
-	local end=$((SECONDS + $1))
-	shift
-	until "$@"; do
-		[ "$SECONDS" -lt "$end" ] || return 1
-		sleep 0.1
-	done
-}

@@ -21,7 +21,7 @@ lost() {
 reaches() { in_ns "$1" ping -n -q -c 1 -W 1 "${host_addr[$(other "$1")]}" > /dev/null 2>&1; }
 
 # One ping, and as much time as its tunnel needs to be negotiated.
-first_ping_from() { in_ns "$1" ping -n -q -c 1 -W 20 "${host_addr[$(other "$1")]}" > /dev/null 2>&1; }
+first_ping_from() { in_ns "$1" ping -n -q -c 1 -W $(scaled 20) "${host_addr[$(other "$1")]}" > /dev/null 2>&1; }
 
 # udp_from SIDE PORT TO-PORT: a packet to the other host.
 udp_from() {
@@ -51,7 +51,7 @@ throughput() {
 	address=${3:-${host_addr[$to]}}
 	spawn iperf3-server "$work/iperf3-server.out" ip netns exec "$net_prefix-$to" iperf3 -s -1 --forceflush
 	wait_for 30 grep -q listening "$work/iperf3-server.out" || return
-	in_ns "$1" timeout --foreground $(($2 + 15)) iperf3 -c "$address" -t "$2" -f m \
+	in_ns "$1" timeout --foreground "$(scaled $(($2 + 15)))" iperf3 -c "$address" -t "$2" -f m \
 		> "$work/iperf3.out" 2>&1 || { cat "$work/iperf3.out" >&2; reap iperf3-server; return 1; }
 	reap iperf3-server || true
 	awk '/receiver/ { print $7 }' "$work/iperf3.out"

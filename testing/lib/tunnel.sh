@@ -55,16 +55,17 @@ newer_than() { [ "$("${@:2}")" -gt "$1" ]; }
 # The capture of the wire, ended if need be: ESP and IKE, no plaintext, no number twice.
 expect_ciphertext() {
 	! alive capture-wire || stop_capture wire
-	expect "only ciphertext on the wire" only_ciphertext wire
-	expect "no ESP sequence number twice" "$lib/esp-sequence" "$work/wire.pcap"
+	expect_always "only ciphertext on the wire" only_ciphertext wire
+	expect_always "no ESP sequence number twice" "$lib/esp-sequence" "$work/wire.pcap"
 }
 
 # expect_outage NAME SECONDS: of pings that have ended (traffic.sh), by the clock.
 expect_outage() {
-	local ms
+	local ms most
+	most=$(scaled "$2")
 	ms=$(sed -n 's/^longest outage: \([0-9]*\)\.\([0-9]*\) s$/\1\2/p' "$work/pings-$1.out")
-	expect "the longest time without an answer: $((10#${ms:-0})) ms, at most $2 s" \
-		test "$((10#${ms:-0}))" -le "$((1000 * $2))"
+	expect "the longest time without an answer: $((10#${ms:-0})) ms, at most $most s" \
+		test "$((10#${ms:-0}))" -le "$((1000 * most))"
 }
 
 # expect_none_lost NAME: what start_pings began goes on until now, and all were answered.

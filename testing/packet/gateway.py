@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 
-from network import ip, wait_until
+from network import PATIENCE, ip, wait_until
 
 CONFIG = """\
 [cygnetd]
@@ -74,7 +74,7 @@ class Gateway:
             env={**os.environ, **self.faults(),
                  "LSAN_OPTIONS": f"suppressions={SUPPRESSIONS}:print_suppressions=0"})
         wait_until(lambda: self.process.poll() is not None or self.logged("cygnetd: ready", mark),
-                   "cygnetd: ready", 60)
+                   "cygnetd: ready", 2 * PATIENCE)
         assert self.process.poll() is None, "cygnetd does not start"
         self.set_up_taps()
 
@@ -158,7 +158,7 @@ class Gateway:
     def ask(self, what):
         """As cygnetctl does; to start it would take longer than most tests."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as telemetry:
-            telemetry.settimeout(20)
+            telemetry.settimeout(PATIENCE)
             telemetry.connect(f"/run/dpdk/{self.prefix}/dpdk_telemetry.v2")
             telemetry.recv(16384)  # who it is
             telemetry.send(what.encode())
@@ -225,7 +225,7 @@ class Gateway:
         """@return exit status after SIGTERM"""
         self.process.terminate()
         try:
-            return self.process.wait(20)
+            return self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             self.kill()
             return "none: it ignores SIGTERM"

@@ -11,7 +11,8 @@ import time
 CLONE_NEWNET = 0x40000000
 ETH_P_ALL = 3
 PACKET_OUTGOING = 4
-PATIENCE = 30  # seconds that something may take which soon happens: more than on a busy machine
+SLOWDOWN = int(os.environ.get("CYGNET_SLOWDOWN", 1))  # of this machine: testing/lib/wait.sh
+PATIENCE = 30 * SLOWDOWN  # seconds that something may take which soon happens: more than on a busy machine
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -102,8 +103,11 @@ class Network:
 
 
 def wait_until(condition, what, seconds=PATIENCE):
-    """Poll; fails with what it waited for."""
+    """Poll; fails with what it waited for, also when the time of the whole test is over."""
     end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, f"{seconds} s passed without: {what}"
-        time.sleep(0.01)
+    try:
+        while not condition():
+            assert time.monotonic() < end, f"{seconds} s passed without: {what}"
+            time.sleep(0.01)
+    except TimeoutError as error:
+        raise TimeoutError(f"{error}, waiting for: {what}") from None

@@ -10,7 +10,7 @@ import zlib
 from scapy.packet import raw
 
 from bench import same_but_hop, to_far_host, to_host
-from network import wait_until
+from network import SLOWDOWN, wait_until
 from test_esp import cases
 
 ENGINE = "auto"
@@ -111,11 +111,11 @@ def exchange(bench, out, inb, count, length=length_of, at_once=False):
         for outbound, inbound in frames:
             bench.lan.send(outbound)
             bench.wan.send(inbound)
-    for number, packet in enumerate(bench.receive(bench.wan, count, 20)):
+    for number, packet in enumerate(bench.receive(bench.wan, count)):
         inner, seq = out.unseal(packet)
         assert (inner.id, seq) == (number, first + number + 1), (inner.id, seq, number)
         same_but_hop(inner, there[number])
-    order = [packet.id for packet in bench.receive(bench.lan, count, 20)]
+    order = [packet.id for packet in bench.receive(bench.lan, count)]
     assert order == list(range(count)), "received in another order"
 
 
@@ -166,7 +166,7 @@ def burst(bench, out, count):
     with bench.gateway.paused():
         for number in range(count):
             bench.lan.send(numbered(frame, number))
-    for number, packet in enumerate(bench.receive(bench.wan, count, 20)):
+    for number, packet in enumerate(bench.receive(bench.wan, count)):
         seq = int.from_bytes(raw(packet.payload)[4:8], "big")
         assert seq == out.sent - count + number + 1, (seq, number)
         if number % 16 == 0:
@@ -200,9 +200,9 @@ def test_auto_other_version(bench):
     rewrite(bench, lambda text: measured(re.sub("driver [^,|]*", "driver 0.1", text), {(CPU, 64): GOOD}))
     text = logged_since(gateway, mark)
     assert "it is of other devices or versions: measuring the engines anew" in text, text
-    # Ten seconds, and what one measurement takes that has begun.
+    # Ten seconds, and what one measurement takes that has begun, on this machine.
     took = int(re.search("engines measured in ([0-9]+) ms", text)[1])
-    assert took < 20000, text
+    assert took < 10000 + 10000 * SLOWDOWN, text
     text = kept(gateway)
     assert "driver 0.1" not in text and GOOD not in text and re.search(r"(?m)^0\|", text), text
     out, inb = bench.tunnel(SUITE)

@@ -8,7 +8,7 @@ from scapy.packet import Raw, raw
 
 from bench import packet, policy, same_but_hop, to_far_host, to_host
 from gateway import FAR_HOST, FAR_NET, HOST, LAN, LAN_NET, PEER, WAN
-from network import PATIENCE, inside, wait_until
+from network import PATIENCE, SLOWDOWN, inside, wait_until
 from peer import SUITES, Sa
 from test_esp import cases
 
@@ -101,7 +101,7 @@ def test_many_at_once(bench):
 def test_piece_lost(bench):
     """What never becomes whole is dropped, under its name, and soon."""
     out, inb = bench.tunnel()
-    with bench.dropped("reassembly", 3, within=5):  # how soon exactly a unit test sees
+    with bench.dropped("reassembly", 3, within=5 * SLOWDOWN):  # how soon exactly a unit test sees
         for left_out in range(3):
             bench.from_wan(pieces(numbered(inb.seal(to_host(1000)), left_out), 600)[left_out % 2])
     bench.expect_flow(out, inb)
@@ -306,7 +306,7 @@ def test_put_together_for_transport(bench):
 def test_put_together_never(bench):
     """A part is missing, or says ports without the rest."""
     port_policies(bench)
-    with bench.dropped("reassembly", 3, within=5):  # how soon exactly a unit test sees
+    with bench.dropped("reassembly", 3, within=5 * SLOWDOWN):  # how soon exactly a unit test sees
         for number in range(3):
             bench.from_lan(pieces(to_far_host(1600, id=number))[number % 2])
 

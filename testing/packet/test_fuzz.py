@@ -9,7 +9,7 @@ from scapy.packet import Raw, raw
 
 from bench import QUIET, to_far_host, to_host
 from gateway import HOST, PEER, WAN
-from network import wait_until
+from network import SLOWDOWN, wait_until
 from test_esp import cases
 
 FRAMES = 3000
@@ -59,7 +59,7 @@ def test_fuzz(bench, case):
     inb.seq = 1000000
     # On a busy machine some are still to come; a full ring may have lost some.
     with contextlib.suppress(AssertionError):
-        wait_until(lambda: bench.gateway.received(case) - before >= FRAMES, "all of them", 3)
+        wait_until(lambda: bench.gateway.received(case) - before >= FRAMES, "all of them", 3 * SLOWDOWN)
     for _ in bench.wan.frames(QUIET):
         pass
     bench.expect_flow(out, inb)

@@ -105,7 +105,7 @@ def test_update_under_traffic(bench, case):
         done.set()
         sender.join()
     families = []
-    for number, packet in enumerate(bench.receive(bench.wan, len(sent), 20)):
+    for number, packet in enumerate(bench.receive(bench.wan, len(sent))):
         out.v6 = isinstance(packet, IPv6)
         out.src, out.dst = (WAN6, PEER6) if out.v6 else (WAN, PEER)
         assert out.v6 or checksum_right(packet)

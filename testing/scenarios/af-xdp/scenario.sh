@@ -10,5 +10,5 @@ steps() {
 }
 
 long_ping() {
-	in_ns left ping -n -q -c 3 -i 0.2 -W 5 -M dont -s 20000 "${host_addr[right]}" > /dev/null
+	in_ns left ping -n -q -c 3 -i 0.2 -W $(scaled 5) -M dont -s 20000 "${host_addr[right]}" > /dev/null
 }

@@ -60,7 +60,7 @@ hosts() {
 	expect_output "pings lost" 0 end_pings host
 	expect_counted 50 $((50 * (ping_bytes - 20))) # without IP headers, as Linux has it
 	expect "the connection goes down" quiet "$work/$1/terminate.out" \
-		swanctl_on "$1" --terminate --ike hosts --timeout 20
+		swanctl_on "$1" --terminate --ike hosts --timeout "$(scaled 20)"
 	expect_empty
 }
 
@@ -76,7 +76,7 @@ warrior() {
 	expect_output "pings to the client lost" 0 end_pings client
 	expect_counted 60 $((50 * ping_bytes + 10 * 84))
 	expect "it disconnects" quiet "$work/right/terminate.out" \
-		swanctl_on right --terminate --ike warrior --timeout 20
+		swanctl_on right --terminate --ike warrior --timeout "$(scaled 20)"
 	expect_empty
 	expect_output "addresses in use" 0 leases
 }

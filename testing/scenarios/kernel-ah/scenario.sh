@@ -91,7 +91,7 @@ ping_gateway() {
 	local to
 	to=$(other "$1")
 	if [ "$2" = 6 ]; then to=${wan6_addr[$to]}; else to=${wan_addr[$to]}; fi
-	on_gateway "$1" "/bin/ping -q -c 2 -i 0.02 -W 5 -s $3 $to" > "$work/ping.out"
+	on_gateway "$1" "/bin/ping -q -c 2 -i 0.02 -W $(scaled 5) -s $3 $to" > "$work/ping.out"
 }
 
 tcp_flows_in() {

@@ -153,7 +153,7 @@ from_left='esp and src 192.168.0.1' answers='icmp[0] = 0'
 begin() {
 	local name
 	for name in over4 over6; do
-		quiet "$work/left/terminate.out" swanctl_on left --terminate --ike "$name" --timeout 20 || true
+		quiet "$work/left/terminate.out" swanctl_on left --terminate --ike "$name" --timeout "$(scaled 20)" || true
 	done
 	expect_empty
 	expect "$2 comes up from $1" tunnel_up "$1" "$2"
@@ -165,11 +165,11 @@ finish() {
 	wire_writes_nothing
 	stop_capture lan wire
 	expect_ciphertext
-	expect "$1 goes down" quiet "$work/left/terminate.out" swanctl_on left --terminate --ike "$1" --timeout 20
+	expect "$1 goes down" quiet "$work/left/terminate.out" swanctl_on left --terminate --ike "$1" --timeout "$(scaled 20)"
 	expect_empty
 }
 
-ike_up() { quiet "$work/$1/initiate.out" swanctl_on "$1" --initiate --ike "$2" --timeout 20; }
+ike_up() { quiet "$work/$1/initiate.out" swanctl_on "$1" --initiate --ike "$2" --timeout "$(scaled 20)"; }
 
 # number_of CHILD: of its hosts' addresses, net_of SIDE FAMILY: what these begin with.
 number_of() {
@@ -228,7 +228,7 @@ ping_sizes() {
 }
 
 ping_with() {
-	in_ns left ping -q -c 1 -W 5 "$@" "${host_addr[right]}" > "$work/ping.out" 2>&1 || true
+	in_ns left ping -q -c 1 -W $(scaled 5) "$@" "${host_addr[right]}" > "$work/ping.out" 2>&1 || true
 }
 
 # headers NAME FILTER FIELD: of each frame, in order; FIELD is tos, flags or length. tcpdump does

@@ -51,7 +51,7 @@ hosts() {
 	expect_sas
 	for side in left right; do
 		expect "$side is answered" on_gateway "$side" \
-			"/bin/ping -q -c 2 -i 0.02 -W 5 -s 1000 ${wan6_addr[$(other "$side")]}"
+			"/bin/ping -q -c 2 -i 0.02 -W $(scaled 5) -s 1000 ${wan6_addr[$(other "$side")]}"
 	done
 	expect_counted 4 $((4 * 1008)) # without IP headers, as Linux has it
 	expect "$2 goes down" tunnel_down "$1" "$2"
@@ -110,7 +110,7 @@ expect_own_pings() {
 	local family
 	for family in "$@"; do
 		expect "the left gateway reaches the host by IPv$family" quiet "$work/ping.out" \
-			on_gateway left "/bin/ping -q -c 2 -i 0.02 -W 5 $(host_of right "$family")"
+			on_gateway left "/bin/ping -q -c 2 -i 0.02 -W $(scaled 5) $(host_of right "$family")"
 	done
 }
 

@@ -67,7 +67,7 @@ all_arrived() {
 
 # ping leaves before an answer that a busy machine delays: the counters show that all come.
 ping_gateway() {
-	on_gateway "$1" "/bin/ping -q -c 3 -i 0.02 -W 5 -s $2 -p $(pattern_hex) ${wan_addr[$(other "$1")]}" \
+	on_gateway "$1" "/bin/ping -q -c 3 -i 0.02 -W $(scaled 5) -s $2 -p $(pattern_hex) ${wan_addr[$(other "$1")]}" \
 		> "$work/ping.out" || { cat "$work/ping.out"; return 1; }
 }
 

@@ -63,7 +63,7 @@ add_many_hosts() {
 	for side in left right; do
 		ip -n "$net_prefix-$side" route add local "${many_net[$side]}" dev lo
 		ip -n "$net_prefix-gw-$side" route add "${many_net[$side]}" via "${host_addr[$side]}" dev lan
-		in_ns "$side" ping -n -q -c 1 -W 30 "${lan_net[$side]}.1" > /dev/null
+		in_ns "$side" ping -n -q -c 1 -W $(scaled 30) "${lan_net[$side]}.1" > /dev/null
 	done
 	[ -z "$children_whole" ] ||
 		add_address "gw-$children_whole" lan "${many_gw[$children_whole]}/32"

@@ -103,7 +103,7 @@ move_nat() {
 # start_talk SIDE [ADDRESS]: pings from a client, in the background, to the left host if not
 # named; end_talk SIDE: how many were lost.
 start_talk() {
-	local command="exec /bin/ping -q -c 100 -i 0.05 -W 1 ${2:-${host_addr[left]}}"
+	local command="exec /bin/ping -q -c 100 -i 0.05 -W $(scaled 1) ${2:-${host_addr[left]}}"
 	local shell=(sh -c)
 	[ "${!1}" != kernel ] || shell=("$top/testing/guest/shell" "$guest_control.2")
 	spawn "talk-$1" "$work/talk-$1.out" ip netns exec "$net_prefix-gw-$1" "${shell[@]}" "$command"

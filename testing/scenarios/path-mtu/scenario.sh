@@ -95,7 +95,7 @@ expect_longest() {
 	for side in left right; do
 		expect "60,000 bytes from the $side arrive" long_ping "$side" "$1" 60000 dont
 		expect "60,000 bytes from the $side gateway arrive" on_gateway "$side" \
-			"/bin/ping -n -q -c 3 -i 0.2 -W 5 -M dont -s 60000 $(host_of "$(other "$side")" "$1") > /dev/null"
+			"/bin/ping -n -q -c 3 -i 0.2 -W $(scaled 5) -M dont -s 60000 $(host_of "$(other "$side")" "$1") > /dev/null"
 	done
 }
 
@@ -151,7 +151,7 @@ reassembled() {
 
 # long_ping SIDE FAMILY BYTES [dont]: with DF, unless said
 long_ping() {
-	in_ns "$1" ping -n -q -c 3 -i 0.02 -W 5 -M "${4:-do}" -s "$3" "$(host_of "$(other "$1")" "$2")" \
+	in_ns "$1" ping -n -q -c 3 -i 0.02 -W $(scaled 5) -M "${4:-do}" -s "$3" "$(host_of "$(other "$1")" "$2")" \
 		> /dev/null 2>&1
 }
 

@@ -46,7 +46,7 @@ start_vip_pings() { start_pings "$1" left 300 0.02 "$(vip "$1")"; }
 client_pings() {
 	on_gateway "$1" "lost=0
 		for i in 1 2 3 4 5 6 7 8 9 10; do
-			/bin/ping -q -c 1 -W 5 ${host_addr[left]} > /dev/null || lost=\$((lost + 1))
+			/bin/ping -q -c 1 -W $(scaled 5) ${host_addr[left]} > /dev/null || lost=\$((lost + 1))
 		done
 		echo \$lost"
 }
