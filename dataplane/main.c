@@ -24,9 +24,9 @@
 #include "crypto/device/pool.h"
 #include "crypto/device/sessions.h"
 #include "host/eal.h"
+#include "host/interface.h"
 #include "host/neigh.h"
 #include "host/notify.h"
-#include "host/port.h"
 #include "host/route.h"
 #include "ip/packet.h"
 #include "path/loop.h"
@@ -186,11 +186,11 @@ static int serve(const struct conf *conf)
 	err = packet_pools_create(conf, &need);
 	if (err)
 		goto engines;
-	err = ports_start(conf, packet_pool, packet_pool_jumbo, conf->workers);
+	err = interfaces_start(conf, packet_pool, packet_pool_jumbo, conf->workers);
 	if (err)
 		goto engines;
 	err = run_workers(conf);
-	ports_stop();
+	interfaces_stop();
 engines:
 	auto_stop();
 	engines_stop();

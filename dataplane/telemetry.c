@@ -20,8 +20,8 @@
 #include "crypto/auto/offload.h"
 #include "crypto/device/engine.h"
 #include "crypto/device/pool.h"
+#include "host/interface.h"
 #include "host/local_addr.h"
-#include "host/port.h"
 #include "host/route.h"
 #include "telemetry.h"
 
@@ -77,45 +77,53 @@ static uint64_t sum(size_t offset)
 
 #define SUM(field) sum(offsetof(struct stats, field))
 
-static void add_port_state(struct rte_tel_data *row, const struct port *port)
+static void add_device(struct rte_tel_data *row, const struct device *device)
 {
-	char mac[RTE_ETHER_ADDR_FMT_SIZE], address[INET_ADDRSTRLEN], device[RTE_ETH_NAME_MAX_LEN] = "";
-	struct cygnet_addr first = local_addr_of(AF_INET, (unsigned int)(port - ports));
-	struct rte_ether_addr own = port_mac(port);
+	char name[RTE_ETH_NAME_MAX_LEN] = "";
 	struct rte_eth_dev_info info = {0};
+
+	rte_eth_dev_get_name_by_port(device->id, name);
+	rte_eth_dev_info_get(device->id, &info);
+	rte_tel_data_add_dict_string(row, "device", name);
+	rte_tel_data_add_dict_string(row, "driver", info.driver_name ? info.driver_name : "");
+}
+
+static void add_interface_state(struct rte_tel_data *row, const struct interface *interface)
+{
+	struct cygnet_addr first = local_addr_of(AF_INET, (unsigned int)(interface - interfaces));
+	char mac[RTE_ETHER_ADDR_FMT_SIZE], address[INET_ADDRSTRLEN];
+	const struct device *device = interface_device(interface);
+	struct rte_ether_addr own = interface_mac(interface);
 	struct rte_eth_link link = {0};
 
-	rte_eth_dev_get_name_by_port(port->id, device);
-	rte_eth_dev_info_get(port->id, &info);
-	rte_eth_link_get_nowait(port->id, &link);
+	rte_eth_link_get_nowait(device->id, &link);
 	inet_ntop(AF_INET, &first.v4, address, sizeof(address));
 	rte_ether_format_addr(mac, sizeof(mac), &own);
 	for (char *c = mac; *c; c++)
 		*c = (char)tolower((unsigned char)*c);
-	rte_tel_data_add_dict_string(row, "name", port->name);
-	rte_tel_data_add_dict_string(row, "tap", port->tap_name);
-	rte_tel_data_add_dict_string(row, "device", device);
-	rte_tel_data_add_dict_string(row, "driver", info.driver_name ? info.driver_name : "");
+	rte_tel_data_add_dict_string(row, "name", interface->name);
+	rte_tel_data_add_dict_string(row, "tap", interface->tap.name);
+	add_device(row, device);
 	rte_tel_data_add_dict_string(row, "mac", mac);
 	rte_tel_data_add_dict_string(row, "address", first.v4 ? address : "");
-	rte_tel_data_add_dict_u64(row, "ifindex", port->ifindex);
-	rte_tel_data_add_dict_u64(row, "mtu", port->mtu);
-	rte_tel_data_add_dict_string(row, "state", port->up ? "up" : "down");
+	rte_tel_data_add_dict_u64(row, "ifindex", interface->tap.ifindex);
+	rte_tel_data_add_dict_u64(row, "mtu", interface->mtu);
+	rte_tel_data_add_dict_string(row, "state", interface->up ? "up" : "down");
 	rte_tel_data_add_dict_string(row, "link", link.link_status ? "up" : "down");
-	rte_tel_data_add_dict_u64(row, "queues", port->queues);
+	rte_tel_data_add_dict_u64(row, "queues", device->queues);
 }
 
-static void add_port_counters(struct rte_tel_data *row, unsigned int i)
+static void add_interface_counters(struct rte_tel_data *row, unsigned int i)
 {
 	struct rte_eth_stats device = {0};
 
-	rte_eth_stats_get(ports[i].id, &device);
-	rte_tel_data_add_dict_u64(row, "rx_packets", SUM(port[i].rx_packets));
-	rte_tel_data_add_dict_u64(row, "rx_bytes", SUM(port[i].rx_bytes));
-	rte_tel_data_add_dict_u64(row, "tx_packets", SUM(port[i].tx_packets));
-	rte_tel_data_add_dict_u64(row, "tx_bytes", SUM(port[i].tx_bytes));
-	rte_tel_data_add_dict_u64(row, "to_kernel", SUM(port[i].to_kernel));
-	rte_tel_data_add_dict_u64(row, "from_kernel", SUM(port[i].from_kernel));
+	rte_eth_stats_get(interface_device(&interfaces[i])->id, &device);
+	rte_tel_data_add_dict_u64(row, "rx_packets", SUM(interface[i].rx_packets));
+	rte_tel_data_add_dict_u64(row, "rx_bytes", SUM(interface[i].rx_bytes));
+	rte_tel_data_add_dict_u64(row, "tx_packets", SUM(interface[i].tx_packets));
+	rte_tel_data_add_dict_u64(row, "tx_bytes", SUM(interface[i].tx_bytes));
+	rte_tel_data_add_dict_u64(row, "to_kernel", SUM(interface[i].to_kernel));
+	rte_tel_data_add_dict_u64(row, "from_kernel", SUM(interface[i].from_kernel));
 	rte_tel_data_add_dict_u64(row, "rx_missed", device.imissed + device.rx_nombuf);
 	rte_tel_data_add_dict_u64(row, "rx_errors", device.ierrors);
 	rte_tel_data_add_dict_u64(row, "tx_errors", device.oerrors);
@@ -127,13 +135,13 @@ static int show_ports(const char *cmd, const char *params, struct rte_tel_data *
 	(void)params;
 	rte_tel_data_start_dict(table);
 	control_lock();
-	for (unsigned int i = 0; i < nports; i++) {
+	for (unsigned int i = 0; i < ninterfaces; i++) {
 		struct rte_tel_data *row = add_row(table, i);
 
 		if (!row)
 			break;
-		add_port_state(row, &ports[i]);
-		add_port_counters(row, i);
+		add_interface_state(row, &interfaces[i]);
+		add_interface_counters(row, i);
 	}
 	control_unlock();
 	return 0;
@@ -142,7 +150,7 @@ static int show_ports(const char *cmd, const char *params, struct rte_tel_data *
 static void add_route(struct rte_tel_data *row, const struct route *route)
 {
 	char addr[INET6_ADDRSTRLEN], prefix[INET6_ADDRSTRLEN + 4];
-	bool forward = route->hop.kind == ROUTE_FORWARD && route->hop.port < nports;
+	bool forward = route->hop.kind == ROUTE_FORWARD && route->hop.interface < ninterfaces;
 
 	inet_ntop(route->af, &route->dst, addr, sizeof(addr));
 	snprintf(prefix, sizeof(prefix), "%s/%u", addr, route->bits);
@@ -153,7 +161,8 @@ static void add_route(struct rte_tel_data *row, const struct route *route)
 	else
 		inet_ntop(route->af, &route->hop.gateway, addr, sizeof(addr));
 	rte_tel_data_add_dict_string(row, "gateway", addr);
-	rte_tel_data_add_dict_string(row, "port", forward ? ports[route->hop.port].name : "");
+	rte_tel_data_add_dict_string(row, "port",
+				     forward ? interfaces[route->hop.interface].name : "");
 	rte_tel_data_add_dict_u64(row, "table", route->table);
 	rte_tel_data_add_dict_u64(row, "metric", route->metric);
 }

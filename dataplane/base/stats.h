@@ -16,7 +16,7 @@
 #define STATS_MAX_DEVICES 16	/* crypto devices */
 #define STATS_MAX_STAGES 24
 
-struct stats_port {
+struct stats_interface {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
 	uint64_t to_kernel, from_kernel;	/* packets through the TAP */
 };
@@ -46,7 +46,7 @@ struct stats {
 	uint64_t crypto_cores;		/* packets that they have done for this one */
 	uint64_t shortcut;		/* of a flow that was known (flow.h) */
 	uint64_t drop[DROP_REASON_COUNT];
-	struct stats_port port[CONF_MAX_PORTS];
+	struct stats_interface interface[CONF_MAX_INTERFACES];
 	struct stats_device device[STATS_MAX_DEVICES];
 	struct stats_stage stage[STATS_MAX_STAGES];
 } __rte_cache_aligned;

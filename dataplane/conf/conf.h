@@ -15,6 +15,9 @@
 #define CONF_PATH "/etc/cygnet/cygnetd.conf"
 #define CONF_STATE "/var/lib/cygnet"
 #define CONF_MAX_PORTS 16
+/** Each port is a device and an interface. */
+#define CONF_MAX_DEVICES CONF_MAX_PORTS
+#define CONF_MAX_INTERFACES CONF_MAX_PORTS
 #define CONF_MAX_WORKERS 64
 #define CONF_MAX_CRYPTO_CORES 32
 #define CONF_MAX_EAL_ARGS 48

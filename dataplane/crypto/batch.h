@@ -47,7 +47,7 @@ struct crypto_batch {
 	struct session *s[CRYPTO_BATCH];
 	uint8_t device[CRYPTO_BATCH];	/* that has the session */
 	bool described[CRYPTO_BATCH];	/* the packet's struct packet is filled in */
-	uint8_t port[CRYPTO_BATCH];	/* if not: the port that the packet came in by, */
+	uint8_t interface[CRYPTO_BATCH];	/* if not: the port that the packet came in by, */
 	uint64_t seq[CRYPTO_BATCH];	/* inbound: its sequence number, */
 	uint8_t icv[CRYPTO_BATCH][ESP_ICV_MAX]; /* and its ICV, if something else is in its place; */
 	uint8_t iv[CRYPTO_BATCH][16], aad[CRYPTO_BATCH][16]; /* else they are in its job */

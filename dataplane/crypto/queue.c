@@ -10,7 +10,7 @@
 #include "crypto/order.h"
 #include "crypto/queue.h"
 #include "crypto/sync_queue.h"
-#include "host/port.h"
+#include "host/interface.h"
 
 #define BURSTS 8u   /* that a device gives back in a turn */
 /* Of a device that collects, thousands come back at once. In one go they would take so long that
@@ -114,7 +114,7 @@ static void end(struct crypto_worker *c, struct crypto_poll *poll)
 bool queue_poll(struct crypto_worker *c, struct crypto_poll *poll)
 {
 	unsigned int d = poll->device;
-	unsigned int bursts = engine_device[d].at_once ? BURSTS : RTE_MAX(FEW_BURSTS, nports);
+	unsigned int bursts = engine_device[d].at_once ? BURSTS : RTE_MAX(FEW_BURSTS, ninterfaces);
 	struct rte_crypto_op *op[CRYPTO_BURST];
 	uint16_t n, own;
 

@@ -20,7 +20,7 @@ struct sa_route {
 	uint64_t until;		/* flow_table.now: valid for packets handed off by other workers */
 	struct cygnet_sa *sa;	/* in the SAD */
 	uint64_t bytes, packets, seq; /* limits of the SA: below them charon need not hear of it */
-	uint8_t port;		/* that packets leave by */
+	uint8_t interface;	/* that packets leave by */
 	uint8_t af;		/* of the outer header */
 	bool by_batch;		/* packets need no struct packet: a device of the CPU is called */
 	bool resolved;		/* the next hop's MAC address is known */

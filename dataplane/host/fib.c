@@ -15,7 +15,7 @@
 #include "base/log.h"
 #include "host/fib.h"
 
-#define MAX_HOPS 4096u /* distinct (kind, port, gateway) */
+#define MAX_HOPS 4096u /* distinct (kind, interface, gateway) */
 #define BATCH 1024u /* changes between two commits */
 #define MEMO_BITS 6 /* of the number of an lcore's last destinations */
 #define WAIT_US 50

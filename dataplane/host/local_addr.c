@@ -4,13 +4,13 @@
 #include "base/log.h"
 #include "host/local_addr.h"
 
-#define FAMILY 8	/* its bits begin here, in front of the port's */
+#define FAMILY 8	/* its bits begin here, in front of the interface's */
 #define TRIES 1000u	/* for a reader that meets the writer */
 
 /* Words, so that who reads one has it whole. */
 struct entry {
 	uint64_t addr[2];
-	uint64_t tag; /* family and port; 0: free */
+	uint64_t tag; /* family and interface; 0: free */
 };
 
 /* One writer, the control thread. It makes the count odd while it writes; a reader looks at
@@ -24,7 +24,7 @@ static struct entry entry_of(const struct local_addr *addr)
 {
 	return (struct entry){
 		.addr = {addr->addr.words[0], addr->addr.words[1]},
-		.tag = (uint64_t)addr->af << FAMILY | addr->port,
+		.tag = (uint64_t)addr->af << FAMILY | addr->interface,
 	};
 }
 
@@ -73,19 +73,19 @@ bool local_addr_next(unsigned int *cursor, struct local_addr *addr)
 		*addr = (struct local_addr){
 			.addr.words = {e.addr[0], e.addr[1]},
 			.af = (uint8_t)(e.tag >> FAMILY),
-			.port = (uint8_t)e.tag,
+			.interface = (uint8_t)e.tag,
 		};
 		return true;
 	}
 	return false;
 }
 
-struct cygnet_addr local_addr_of(uint8_t af, unsigned int port)
+struct cygnet_addr local_addr_of(uint8_t af, unsigned int interface)
 {
 	struct local_addr own;
 
 	for (unsigned int i = 0; local_addr_next(&i, &own);)
-		if (own.af == af && own.port == port)
+		if (own.af == af && own.interface == interface)
 			return own.addr;
 	return (struct cygnet_addr){0};
 }

@@ -14,13 +14,13 @@
 
 /** Of both families; more are left out. */
 #define LOCAL_ADDRS_MAX 256u
-/** The address is that of an interface which is no port, as a loopback's. */
-#define LOCAL_ADDR_NO_PORT UINT8_MAX
+/** The address is that of a kernel interface without a place in interfaces[], as a loopback's. */
+#define LOCAL_ADDR_NO_INTERFACE UINT8_MAX
 
 struct local_addr {
 	struct cygnet_addr addr;
 	uint8_t af;
-	uint8_t port; /* index in ports[] of the TAP that has it, or LOCAL_ADDR_NO_PORT */
+	uint8_t interface; /* index in interfaces[], or LOCAL_ADDR_NO_INTERFACE */
 };
 
 /**
@@ -30,8 +30,8 @@ struct local_addr {
  * @return false if there is no other
  */
 bool local_addr_next(unsigned int *cursor, struct local_addr *addr);
-/** The first address of a port. Any thread. @return zero if it has none of that family */
-struct cygnet_addr local_addr_of(uint8_t af, unsigned int port);
+/** The first address of an interface. Any thread. @return zero if it has none of that family */
+struct cygnet_addr local_addr_of(uint8_t af, unsigned int interface);
 
 /* ------------------------------------------------ the control thread's part -- */
 

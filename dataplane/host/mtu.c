@@ -8,8 +8,8 @@
 #include <rte_ethdev.h>
 
 #include "base/log.h"
+#include "host/device.h"
 #include "host/mtu.h"
-#include "host/port.h"
 #include "host/wire.h"
 
 /* Of net_af_packet's frames: the kernel's header, and the Ethernet header with a VLAN tag. */
@@ -115,54 +115,49 @@ uint16_t mtu_for_driver(const struct rte_eth_dev_info *info, uint16_t mtu)
 }
 
 /* Bytes of IP packet that the device can have. @param now  its MTU */
-static uint32_t most_of_device(const struct port *port, const char *device, uint16_t now)
+static uint32_t most_of_device(const struct device *device, const char *args, uint16_t now)
 {
-	uint32_t most = most_of_kind(device);
+	uint32_t most = most_of_kind(args);
 	struct rte_eth_dev_info info;
 
 	/* Software devices that take whatever comes have no MTU to set. */
-	if (port->iface[0] || rte_eth_dev_set_mtu(port->id, now) == -ENOTSUP)
+	if (device->iface[0] || rte_eth_dev_set_mtu(device->id, now) == -ENOTSUP)
 		return most;
-	return rte_eth_dev_info_get(port->id, &info) ? now : RTE_MIN(most, most_of_driver(&info));
+	return rte_eth_dev_info_get(device->id, &info) ? now : RTE_MIN(most, most_of_driver(&info));
 }
 
-int mtu_start(struct port *port, const struct conf *conf, const struct conf_port *section,
-	      const char *device)
+int mtu_start(struct device *device, const struct conf *conf, const struct conf_port *section,
+	      const char *args, uint16_t *mtu)
 {
 	uint32_t most;
 	uint16_t now;
-	int err = rte_eth_dev_get_mtu(port->id, &now);
+	int err = rte_eth_dev_get_mtu(device->id, &now);
 
 	if (err)
 		return err;
-	most = RTE_MIN(most_of_device(port, device, now), port->mtu_most);
-	port->mtu_most = (uint16_t)most;
-	if (!port->mtu)
-		port->mtu = (uint16_t)RTE_MIN(now, most);
-	err = check(conf, section, device, port->mtu, most);
-	if (err || (!section->mtu && port->mtu >= now))
+	most = RTE_MIN(most_of_device(device, args, now), device->mtu_most);
+	device->mtu_most = (uint16_t)most;
+	if (!*mtu)
+		*mtu = (uint16_t)RTE_MIN(now, most);
+	err = check(conf, section, args, *mtu, most);
+	if (err || (!section->mtu && *mtu >= now))
 		return err;
-	err = mtu_set(port, port->mtu);
+	err = mtu_set(device, *mtu);
 	if (err)
 		log_error("%s:%u: [port %s] mtu: %.*s refuses %u: %s", conf->path,
-			  section->mtu_line, port->name, (int)strcspn(device, ","), device,
-			  port->mtu, strerror(-err));
+			  section->mtu_line, section->name, (int)strcspn(args, ","), args, *mtu,
+			  strerror(-err));
 	return err;
 }
 
-int mtu_set(struct port *port, uint32_t mtu)
+int mtu_set(const struct device *device, uint32_t mtu)
 {
 	int err;
 
-	if (mtu > port->mtu_most)
+	if (mtu > device->mtu_most)
 		return -ERANGE;
-	if (port->iface[0])
-		return wire_set_mtu(port->iface, (uint16_t)mtu);
-	err = rte_eth_dev_set_mtu(port->id, (uint16_t)mtu);
+	if (device->iface[0])
+		return wire_set_mtu(device->iface, (uint16_t)mtu);
+	err = rte_eth_dev_set_mtu(device->id, (uint16_t)mtu);
 	return err == -ENOTSUP ? 0 : err;
-}
-
-int mtu_set_tap(const struct port *port)
-{
-	return wire_set_mtu(port->tap_name, port->mtu);
 }

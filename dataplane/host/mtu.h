@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file mtu.h
- * How long the packets of a port may be: what the configuration asks for, and what the
+ * How long the packets of a device may be: what the configuration asks for, and what the
  * device, the packet buffers and the kernel's interfaces can do. Control thread.
  */
 #ifndef CYGNETD_MTU_H
@@ -11,7 +11,7 @@
 
 #include "conf/conf.h"
 
-struct port;
+struct device;
 struct rte_eth_dev_info;
 
 /** What one of the usual packet buffers holds, less the Ethernet header and a VLAN tag. */
@@ -26,8 +26,8 @@ struct rte_eth_dev_info;
 /** Bytes of a device's name and arguments. */
 #define MTU_DEVICE (sizeof(((struct conf_port *)0)->device) + 64)
 
-/** The MTU that a port is to have: of its section, else of the kernel's interface that is its
- * device. @return bytes of IP packet; 0: as the driver says */
+/** The MTU that a device is to have: of its section, else of the kernel's interface that it is
+ * made of. @return bytes of IP packet; 0: as the driver says */
 uint16_t mtu_wanted(const struct conf_port *section);
 /** The longest of those that do not fit the usual buffers. @return 0: all do */
 uint16_t mtu_jumbo(const struct conf *conf);
@@ -44,16 +44,15 @@ int mtu_device(const struct conf *conf, const struct conf_port *section, uint16_
 /** What a driver is told while its device is configured. @return bytes; 0: nothing */
 uint16_t mtu_for_driver(const struct rte_eth_dev_info *info, uint16_t mtu);
 /**
- * Give a configured port its MTU, and find out what it may be changed to.
- * @param port    mtu is that of mtu_wanted(), mtu_most what its buffers hold; both are set
- * @param device  of mtu_device()
+ * Give a configured device its MTU, and find out what it may be changed to.
+ * @param device  mtu_most is what its buffers hold; receives what the device can have too
+ * @param args    of mtu_device()
+ * @param mtu     of mtu_wanted(); receives the MTU that it has
  * @return 0 or -errno, logged
  */
-int mtu_start(struct port *port, const struct conf *conf, const struct conf_port *section,
-	      const char *device);
-/** Give a running port another MTU, but for its TAP. @return 0 or -errno; -ERANGE: too large */
-int mtu_set(struct port *port, uint32_t mtu);
-/** Give a port's TAP the port's MTU. @return 0 or -errno */
-int mtu_set_tap(const struct port *port);
+int mtu_start(struct device *device, const struct conf *conf, const struct conf_port *section,
+	      const char *args, uint16_t *mtu);
+/** Give a running device another MTU. @return 0 or -errno; -ERANGE: too large */
+int mtu_set(const struct device *device, uint32_t mtu);
 
 #endif

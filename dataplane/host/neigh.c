@@ -23,7 +23,7 @@
 #define TAG_USED (1ull << 63)
 #define TAG_CHANGING (1ull << 62)
 #define TAG_V6 (1ull << 40)
-#define TAG_PORT 32		/* its bits begin here */
+#define TAG_INTERFACE 32		/* its bits begin here */
 #define TAG_COUNT UINT32_MAX	/* how often the slot has changed hands; only in slots */
 
 #define MAC_VALID (1ull << 63)
@@ -56,7 +56,8 @@ static RTE_DEFINE_PER_LCORE(struct asked[ASKED], asked);
 static struct key make_key(const struct neigh *n)
 {
 	return (struct key){
-		.tag = TAG_USED | (n->af == AF_INET6 ? TAG_V6 : 0) | (uint64_t)n->port << TAG_PORT,
+		.tag = TAG_USED | (n->af == AF_INET6 ? TAG_V6 : 0) |
+		       (uint64_t)n->interface << TAG_INTERFACE,
 		.addr = {n->addr.words[0], n->addr.words[1]},
 	};
 }
@@ -229,7 +230,7 @@ bool neigh_wanted(struct neigh *n)
 	*n = (struct neigh){
 		.addr.words = {key.addr[0], key.addr[1]},
 		.af = key.tag & TAG_V6 ? AF_INET6 : AF_INET,
-		.port = (uint8_t)(key.tag >> TAG_PORT),
+		.interface = (uint8_t)(key.tag >> TAG_INTERFACE),
 	};
 	return true;
 }

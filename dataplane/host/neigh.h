@@ -17,7 +17,7 @@
 struct neigh {
 	struct cygnet_addr addr;
 	uint8_t af;
-	uint8_t port; /* index in ports[] */
+	uint8_t interface; /* index in interfaces[] */
 };
 
 /**

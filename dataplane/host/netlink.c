@@ -9,12 +9,12 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "host/interface.h"
 #include "host/local_addr.h"
 #include "host/neigh.h"
 #include "host/netlink.h"
 #include "host/netlink_attr.h"
 #include "host/netlink_kind.h"
-#include "host/port.h"
 #include "host/route.h"
 
 #define RECEIVE_BUFFER (4 << 20)
@@ -264,7 +264,7 @@ static int ask_about(const struct neigh *neigh, uint16_t type, uint16_t nlm_flag
 	struct ndmsg *ndm = mnl_nlmsg_put_extra_header(nlh, sizeof(*ndm));
 
 	ndm->ndm_family = neigh->af;
-	ndm->ndm_ifindex = (int)ports[neigh->port].ifindex;
+	ndm->ndm_ifindex = (int)interfaces[neigh->interface].tap.ifindex;
 	ndm->ndm_flags = flags;
 	mnl_attr_put(nlh, NDA_DST, netlink_addr_size(neigh->af), &neigh->addr);
 	return ask(nlh);
@@ -317,6 +317,6 @@ void netlink_solicit_wanted(void)
 	struct neigh neigh;
 
 	for (unsigned int i = 0; i < SOLICIT_MAX && neigh_wanted(&neigh); i++)
-		if (neigh.port < nports)
+		if (neigh.interface < ninterfaces)
 			solicit(&neigh);
 }

@@ -2,10 +2,10 @@
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
 
+#include "host/interface.h"
 #include "host/local_addr.h"
 #include "host/netlink_attr.h"
 #include "host/netlink_kind.h"
-#include "host/port.h"
 
 /* One that a packet from far away may carry as its source, and that stays. */
 static bool is_for_errors(const struct ifaddrmsg *ifa, uint32_t flags)
@@ -22,16 +22,16 @@ void netlink_on_addr(const struct nlmsghdr *nlh)
 	const struct nlattr *table[IFA_MAX + 1] = {0};
 	struct netlink_attrs attrs = {table, IFA_MAX};
 	struct local_addr own;
-	int port;
+	int interface;
 
 	if (!netlink_has_body(nlh, sizeof(*ifa)) || !netlink_known_family(ifa->ifa_family))
 		return;
 	netlink_parse(nlh, sizeof(*ifa), &attrs);
-	port = port_by_ifindex(ifa->ifa_index);
+	interface = interface_by_ifindex(ifa->ifa_index);
 	own = (struct local_addr){
 		.addr = netlink_get_addr(table[IFA_LOCAL], ifa->ifa_family),
 		.af = ifa->ifa_family,
-		.port = port < 0 ? LOCAL_ADDR_NO_PORT : (uint8_t)port,
+		.interface = interface < 0 ? LOCAL_ADDR_NO_INTERFACE : (uint8_t)interface,
 	};
 	if (cygnet_addr_is_zero(&own.addr))
 		own.addr = netlink_get_addr(table[IFA_ADDRESS], ifa->ifa_family);

@@ -5,50 +5,44 @@
 #include <net/if.h>
 #include <string.h>
 
-#include <rte_ethdev.h>
-
 #include "base/changes.h"
 #include "base/log.h"
-#include "host/mtu.h"
+#include "host/interface.h"
 #include "host/netlink_attr.h"
 #include "host/netlink_kind.h"
-#include "host/port.h"
 
-/* A TAP with another MTU than its port would lose the packets in between, so
+/* A TAP with another MTU than its interface would lose the packets in between, so
  * one that the device cannot have is taken back. */
-static void follow_mtu(struct port *port, uint32_t mtu)
+static void follow_mtu(struct interface *interface, uint32_t mtu)
 {
 	int err;
 
-	if (!mtu || mtu == port->mtu)
+	if (!mtu || mtu == interface->mtu)
 		return;
-	err = mtu_set(port, mtu);
+	err = interface_set_mtu(interface, mtu);
 	if (err) {
 		log_warn("port %s: its device cannot have MTU %u, %s goes back to %u: %s",
-			 port->name, mtu, port->tap_name, port->mtu, strerror(-err));
-		mtu_set_tap(port);
+			 interface->name, mtu, interface->tap.name, interface->mtu, strerror(-err));
+		tap_set_mtu(&interface->tap, interface->mtu);
 		return;
 	}
-	log_info("port %s: MTU %u, as %s has it", port->name, mtu, port->tap_name);
-	__atomic_store_n(&port->mtu, (uint16_t)mtu, __ATOMIC_RELAXED);
-	changes_note();
+	log_info("port %s: MTU %u, as %s has it", interface->name, mtu, interface->tap.name);
 }
 
 /* Somebody gave the TAP another MAC address: packets to it have to get in. */
-static void follow_mac(struct port *port, const struct rte_ether_addr *mac)
+static void follow_mac(struct interface *interface, const struct rte_ether_addr *mac)
 {
-	struct rte_ether_addr wanted, now = port_mac(port);
+	struct rte_ether_addr now = interface_mac(interface);
 	int err;
 
 	if (!mac || rte_is_same_ether_addr(mac, &now))
 		return;
-	wanted = *mac;
-	err = rte_eth_dev_default_mac_addr_set(port->id, &wanted);
+	err = device_set_mac(interface_device(interface), mac);
 	if (err)
-		log_warn("port %s: its device cannot have the MAC address of %s: %s", port->name,
-			 port->tap_name, strerror(-err));
+		log_warn("port %s: its device cannot have the MAC address of %s: %s",
+			 interface->name, interface->tap.name, strerror(-err));
 	else
-		port_set_mac(port, &wanted);
+		interface_set_mac(interface, mac);
 }
 
 void netlink_on_link(const struct nlmsghdr *nlh)
@@ -56,25 +50,25 @@ void netlink_on_link(const struct nlmsghdr *nlh)
 	const struct ifinfomsg *ifi = mnl_nlmsg_get_payload(nlh);
 	const struct nlattr *table[IFLA_MAX + 1] = {0};
 	struct netlink_attrs attrs = {table, IFLA_MAX};
-	struct port *port;
+	struct interface *interface;
 	bool up;
 	int index;
 
 	if (!netlink_has_body(nlh, sizeof(*ifi)))
 		return;
-	index = port_by_ifindex((uint32_t)ifi->ifi_index);
+	index = interface_by_ifindex((uint32_t)ifi->ifi_index);
 	if (index < 0)
 		return;
-	port = &ports[index];
+	interface = &interfaces[index];
 	up = nlh->nlmsg_type == RTM_NEWLINK && (ifi->ifi_flags & IFF_UP);
-	if (up != port->up)
+	if (up != interface->up)
 		netlink_resync();
-	__atomic_store_n(&port->up, up, __ATOMIC_RELAXED);
+	__atomic_store_n(&interface->up, up, __ATOMIC_RELAXED);
 	netlink_parse(nlh, sizeof(*ifi), &attrs);
 	if (nlh->nlmsg_type != RTM_NEWLINK)
 		return;
-	follow_mtu(port, netlink_get_u32(table[IFLA_MTU], 0));
-	follow_mac(port, netlink_payload(table[IFLA_ADDRESS], sizeof(struct rte_ether_addr)));
+	follow_mtu(interface, netlink_get_u32(table[IFLA_MTU], 0));
+	follow_mac(interface, netlink_payload(table[IFLA_ADDRESS], sizeof(struct rte_ether_addr)));
 }
 
 void netlink_on_netconf(const struct nlmsghdr *nlh)
@@ -84,7 +78,7 @@ void netlink_on_netconf(const struct nlmsghdr *nlh)
 	struct netlink_attrs attrs = {table, NETCONFA_MAX};
 	uint32_t ifindex;
 	bool forwards;
-	int port;
+	int interface;
 
 	if (!netlink_has_body(nlh, sizeof(*ncm)) || !netlink_known_family(ncm->ncm_family))
 		return;
@@ -93,10 +87,10 @@ void netlink_on_netconf(const struct nlmsghdr *nlh)
 		return;
 	ifindex = netlink_get_u32(table[NETCONFA_IFINDEX], 0);
 	forwards = netlink_get_u32(table[NETCONFA_FORWARDING], 0) != 0;
-	port = port_by_ifindex(ifindex);
-	if (ncm->ncm_family == AF_INET && port >= 0)
-		__atomic_store_n(&ports[port].forwards, forwards, __ATOMIC_RELAXED);
+	interface = interface_by_ifindex(ifindex);
+	if (ncm->ncm_family == AF_INET && interface >= 0)
+		__atomic_store_n(&interfaces[interface].forwards, forwards, __ATOMIC_RELAXED);
 	else if (ncm->ncm_family == AF_INET6 && (int32_t)ifindex == NETCONFA_IFINDEX_ALL)
-		__atomic_store_n(&ports_forward6, forwards, __ATOMIC_RELAXED);
+		__atomic_store_n(&interfaces_forward6, forwards, __ATOMIC_RELAXED);
 	changes_note();
 }

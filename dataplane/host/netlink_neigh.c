@@ -2,10 +2,10 @@
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 
+#include "host/interface.h"
 #include "host/neigh.h"
 #include "host/netlink_attr.h"
 #include "host/netlink_kind.h"
-#include "host/port.h"
 
 void netlink_on_neigh(const struct nlmsghdr *nlh)
 {
@@ -14,19 +14,19 @@ void netlink_on_neigh(const struct nlmsghdr *nlh)
 	struct netlink_attrs attrs = {table, NDA_MAX};
 	const struct rte_ether_addr *mac;
 	struct neigh neigh;
-	int port;
+	int interface;
 
 	if (!netlink_has_body(nlh, sizeof(*ndm)) || !netlink_known_family(ndm->ndm_family))
 		return;
-	port = port_by_ifindex((uint32_t)ndm->ndm_ifindex);
+	interface = interface_by_ifindex((uint32_t)ndm->ndm_ifindex);
 	netlink_parse(nlh, sizeof(*ndm), &attrs);
 	neigh = (struct neigh){
 		.addr = netlink_get_addr(table[NDA_DST], ndm->ndm_family),
 		.af = ndm->ndm_family,
-		.port = (uint8_t)port,
+		.interface = (uint8_t)interface,
 	};
 	mac = netlink_payload(table[NDA_LLADDR], sizeof(*mac));
-	if (port < 0 || cygnet_addr_is_zero(&neigh.addr))
+	if (interface < 0 || cygnet_addr_is_zero(&neigh.addr))
 		return;
 	if (nlh->nlmsg_type == RTM_NEWNEIGH && mac &&
 	    (ndm->ndm_state & (NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT |

@@ -3,24 +3,24 @@
 #include <linux/rtnetlink.h>
 #include <string.h>
 
+#include "host/interface.h"
 #include "host/netlink_attr.h"
 #include "host/netlink_kind.h"
-#include "host/port.h"
 #include "host/route.h"
 
 /* A gateway of another family, or a tunnel on the way, is left to the kernel. */
 static void set_hop(struct next_hop *hop, uint8_t af, uint32_t ifindex, const struct nlattr **table)
 {
-	int port = port_by_ifindex(ifindex);
+	int interface = interface_by_ifindex(ifindex);
 
 	*hop = (struct next_hop){.kind = ROUTE_KERNEL};
-	if (port >= 0 && !table[RTA_VIA] && !table[RTA_ENCAP])
+	if (interface >= 0 && !table[RTA_VIA] && !table[RTA_ENCAP])
 		*hop = (struct next_hop){.kind = ROUTE_FORWARD,
-					 .port = (uint8_t)port,
+					 .interface = (uint8_t)interface,
 					 .gateway = netlink_get_addr(table[RTA_GATEWAY], af)};
 }
 
-/* Of several next hops the first that leads out of a port. */
+/* Of several next hops the first that leads out of one of our interfaces. */
 static void set_multipath(struct next_hop *hop, uint8_t af, const struct nlattr *attr)
 {
 	const struct rtnexthop *rtnh = mnl_attr_get_payload(attr);

@@ -16,14 +16,14 @@
 enum route_kind {
 	ROUTE_NONE,		/* no route: unreachable */
 	ROUTE_LOCAL,		/* one of our addresses, or broadcast or multicast: the kernel's */
-	ROUTE_FORWARD,		/* out of a gateway port */
-	ROUTE_KERNEL,		/* out of an interface that is none of our ports: the kernel's */
+	ROUTE_FORWARD,		/* out of an interface of ours */
+	ROUTE_KERNEL,		/* out of another interface: the kernel's */
 	ROUTE_BLACKHOLE,	/* blackhole, unreachable or prohibit */
 };
 
 struct next_hop {
 	uint8_t kind;		/* enum route_kind */
-	uint8_t port;		/* ROUTE_FORWARD: index in ports[] */
+	uint8_t interface;	/* ROUTE_FORWARD: index in interfaces[] */
 	bool nobody;		/* ROUTE_FORWARD on link, by charon's route alone, whose packets are
 				 * protected: nobody there has the address */
 	uint8_t reserved[5];
@@ -32,7 +32,7 @@ struct next_hop {
 
 static inline bool next_hop_equal(const struct next_hop *a, const struct next_hop *b)
 {
-	return a->kind == b->kind && a->port == b->port && a->nobody == b->nobody &&
+	return a->kind == b->kind && a->interface == b->interface && a->nobody == b->nobody &&
 	       !memcmp(&a->gateway, &b->gateway, sizeof(a->gateway));
 }
 

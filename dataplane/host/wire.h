@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file wire.h
- * Ports whose device is a network interface of the kernel's (net_af_packet and
+ * Devices that are a network interface of the kernel's (net_af_packet and
  * the like). The kernel would receive every packet too, answer ARP and forward
  * past the SPD: its IP stack is switched off there. That stays so when cygnetd
  * ends, or is killed, so that nothing leaks meanwhile.
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /**
- * The interface that a port's device names, and its MTU.
+ * The kernel's interface that a device is, and its MTU.
  * @param device  "net_af_packet0,iface=eth1"
  * @param iface   receives the name, IFNAMSIZ bytes; "" if the device is not an interface
  * @param mtu     bytes; set if iface is not ""

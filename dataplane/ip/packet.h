@@ -24,7 +24,7 @@
 struct session;
 
 /** Where a packet came from: a port of that index, */
-#define PACKET_FROM_PORT(port) ((uint32_t)(port))
+#define PACKET_FROM_INTERFACE(interface) ((uint32_t)(interface))
 /** or out of the SA of that index. */
 #define PACKET_FROM_SA(sa) (PACKET_SA_BIT | (uint32_t)(sa))
 #define PACKET_SA_BIT (1u << 22)
@@ -33,7 +33,7 @@ _Static_assert(CYGNET_MAX_ENTRIES <= PACKET_SA_BIT, "no index of an SA has that 
 /* The data of the mbuf begins with the IP header between receive and transmit. */
 struct packet {
 	uint8_t stage;		/* enum stage of the worker that it is handed to */
-	uint8_t port;		/* index in ports[]: where from, then where to */
+	uint8_t interface;	/* index in interfaces[]: where from, then where to */
 	uint8_t from_kernel;	/* came out of the TAP: no TTL to decrement */
 	uint8_t udp;		/* ESP that arrived in UDP */
 	uint8_t own;		/* ESP from this host, which may cut it */
@@ -45,7 +45,7 @@ struct packet {
 	uint16_t whole;		/* plaintext that came in fragments, to be cut again, also once it
 				 * is protected: the longest of them, bytes; 0: it did not */
 	uint32_t sa, generation;
-	uint32_t from;		/* PACKET_FROM_PORT() or PACKET_FROM_SA() */
+	uint32_t from;		/* PACKET_FROM_INTERFACE() or PACKET_FROM_SA() */
 	uint32_t epoch;		/* flow_table.epoch when it was received, then when its SA had it;
 				 * 0: by another worker */
 	uint64_t seq;		/* inbound: sequence number with the high bits inferred */
@@ -97,17 +97,17 @@ static const uint8_t packet_none[64];
 _Static_assert(sizeof(struct packet) == 96, "what packet_begin() clears");
 
 /** Begin the struct packet of a frame that has come.
- * @param port   index in ports[]
+ * @param interface   index in interfaces[]
  * @param epoch  flow_table.epoch */
-static inline void packet_begin(struct rte_mbuf *m, unsigned int port, uint32_t epoch)
+static inline void packet_begin(struct rte_mbuf *m, unsigned int interface, uint32_t epoch)
 {
 	struct packet *p = packet(m);
 
 	/* A memset() of this size becomes a "rep stos", which takes as long as a look-up. */
 	rte_mov64((uint8_t *)p, packet_none);
 	rte_mov32((uint8_t *)p + 64, packet_none);
-	p->port = (uint8_t)port;
-	p->from = PACKET_FROM_PORT(port);
+	p->interface = (uint8_t)interface;
+	p->from = PACKET_FROM_INTERFACE(interface);
 	p->epoch = epoch;
 }
 

@@ -27,7 +27,7 @@ struct partial_key {
 	uint8_t af;
 	uint8_t proto;		/* 0 in IPv6, where only the first one's counts */
 	uint8_t resume;		/* enum stage that decides about its packet */
-	uint8_t port;		/* that it came in by, where policies ask for it; else 0 */
+	uint8_t interface;	/* that it came in by, where policies ask for it; else 0 */
 };
 
 /** What a fragment says of itself; bytes. */

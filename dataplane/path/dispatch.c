@@ -12,7 +12,7 @@ _Static_assert(STAGE_COUNTED <= STATS_MAX_STAGES, "each stage has counters");
 void stage_tx(struct worker *w, struct rte_mbuf **m, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
-		tx_frame(w, m[i], packet(m[i])->port);
+		tx_frame(w, m[i], packet(m[i])->interface);
 }
 
 void stage_tap(struct worker *w, struct rte_mbuf **m, unsigned int n)

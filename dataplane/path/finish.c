@@ -49,7 +49,7 @@ static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa
 	p->from_kernel = 0;
 	p->decrypted = 1;
 	p->from = PACKET_FROM_SA(s->sa);
-	fast_decrypted_add(w, m, s, p->port, true);
+	fast_decrypted_add(w, m, s, p->interface, true);
 }
 
 /* @param sa  NULL: it is gone */
@@ -69,7 +69,7 @@ static void finish_out(struct worker *w, struct rte_mbuf *m, const struct cygnet
 	if (packet(m)->epoch == w->flows.epoch && route->epoch == w->flows.epoch && route->resolved &&
 	    route->af == packet_family(m) && rte_pktmbuf_data_len(m) <= route->mtu &&
 	    !(w->stages.waiting >> STAGE_ROUTE & 1))
-		tx_packet_behind(w, m, route->port, route->eth);
+		tx_packet_behind(w, m, route->interface, route->eth);
 	else if (sa && __atomic_load_n(&sa->path_mtu, __ATOMIC_RELAXED))
 		too_big_route(w, m, sa);
 	else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "esp/esp.h"
 #include "esp/path_mtu.h"
-#include "host/port.h"
+#include "host/interface.h"
 #include "host/route.h"
 #include "ip/headers.h"
 #include "path/fragment.h"
@@ -21,7 +21,7 @@ static unsigned int too_long(struct rte_mbuf *m, const struct cygnet_sa *sa,
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
 	struct next_hop hop = route_lookup(path->af, &path->dst);
-	unsigned int mtu = path_mtu(sa, ports[hop.port].mtu), kept = esp_out_kept(m, s);
+	unsigned int mtu = path_mtu(sa, interfaces[hop.interface].mtu), kept = esp_out_kept(m, s);
 
 	/* No link may refuse so little: what is around it is cut (RFC 2473, 7.1). */
 	if (packet_family(m) == AF_INET6 && rte_pktmbuf_data_len(m) <= IPV6_MIN_MTU)

@@ -12,11 +12,11 @@
 
 /**
  * Begin a frame's struct packet and check its Ethernet header.
- * @param port  index in ports[]
+ * @param interface  index in interfaces[]
  * @param ip    receives whether it is an IPv4 or IPv6 packet, if DROP_NONE is returned
  * @return DROP_NONE, or why the frame goes no further
  */
-enum drop_reason frame_in_check(const struct worker *w, struct rte_mbuf *m, unsigned int port,
+enum drop_reason frame_in_check(const struct worker *w, struct rte_mbuf *m, unsigned int interface,
 				bool *ip);
 /**
  * Take the Ethernet header off an IP packet and check the IP header. The EtherType and the version

@@ -90,12 +90,12 @@ static void to_policies(struct worker *w, struct rte_mbuf *m)
 
 static void from_kernel(struct worker *w, struct rte_mbuf *m)
 {
-	unsigned int port = packet(m)->port;
+	unsigned int interface = packet(m)->interface;
 	enum drop_reason reason;
 	bool ip;
 
-	w->stats->port[port].from_kernel++;
-	reason = frame_in_check(w, m, port, &ip);
+	w->stats->interface[interface].from_kernel++;
+	reason = frame_in_check(w, m, interface, &ip);
 	if (reason != DROP_NONE) {
 		drop(w, m, reason);
 		return;
@@ -104,7 +104,7 @@ static void from_kernel(struct worker *w, struct rte_mbuf *m)
 	if (proxy_neighbour(w, m))
 		return;
 	if (!ip) {
-		tx_frame(w, m, port);
+		tx_frame(w, m, interface);
 		return;
 	}
 	reason = frame_in_strip(m, false);
@@ -112,7 +112,7 @@ static void from_kernel(struct worker *w, struct rte_mbuf *m)
 		drop(w, m, reason);
 	} else if (passes_policies(w, m)) {
 		frame_in_restore(m);
-		tx_frame(w, m, port);
+		tx_frame(w, m, interface);
 	} else {
 		to_policies(w, m);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <rte_ether.h>
 
-#include "host/port.h"
+#include "host/interface.h"
 #include "path/frame_in.h"
 #include "path/stages.h"
 #include "path/worker/next_hop.h"
@@ -21,14 +21,14 @@ static void by_route(struct worker *w, struct rte_mbuf *m, bool group)
 static void from_wire(struct worker *w, struct rte_mbuf *m)
 {
 	const struct rte_ether_hdr *eth = rte_pktmbuf_mtod(m, struct rte_ether_hdr *);
-	unsigned int port = packet(m)->port;
-	struct rte_ether_addr own = port_mac(&ports[port]);
+	unsigned int interface = packet(m)->interface;
+	struct rte_ether_addr own = interface_mac(&interfaces[interface]);
 	enum drop_reason reason;
 	bool group, ip;
 
-	w->stats->port[port].rx_packets++;
-	w->stats->port[port].rx_bytes += rte_pktmbuf_pkt_len(m);
-	reason = frame_in_check(w, m, port, &ip);
+	w->stats->interface[interface].rx_packets++;
+	w->stats->interface[interface].rx_bytes += rte_pktmbuf_pkt_len(m);
+	reason = frame_in_check(w, m, interface, &ip);
 	if (reason != DROP_NONE) {
 		drop(w, m, reason);
 		return;

@@ -4,7 +4,7 @@
  * answered into its TAP. */
 #include <netinet/in.h>
 
-#include "host/port.h"
+#include "host/interface.h"
 #include "ip/icmp.h"
 #include "ip/icmp6.h"
 #include "path/icmp_error.h"
@@ -21,7 +21,7 @@ static struct rte_mbuf *make_answer(struct worker *w, struct rte_mbuf *m, unsign
 	if (!answer)
 		return NULL;
 	memset(packet(answer), 0, sizeof(struct packet));
-	packet(answer)->port = packet(m)->port;
+	packet(answer)->interface = packet(m)->interface;
 	packet(answer)->must_protect = packet(m)->decrypted;
 	packet(answer)->answer = !packet(m)->decrypted;
 	if (rte_pktmbuf_append(answer, (uint16_t)len))

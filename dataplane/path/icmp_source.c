@@ -15,18 +15,18 @@ static bool would_be_protected(const struct cygnet_flow *error, const struct cyg
 }
 
 /* How well an address would do; the first of the best is taken. */
-enum merit { NONE, SOME, OF_THE_PORT, PROTECTED, PROTECTED_OF_THE_PORT };
+enum merit { NONE, SOME, OF_THE_INTERFACE, PROTECTED, PROTECTED_OF_THE_INTERFACE };
 
 static enum merit merit_of(struct rte_mbuf *m, const struct cygnet_flow *error,
 			   const struct local_addr *own)
 {
-	bool port = own->port == packet(m)->port;
+	bool interface = own->interface == packet(m)->interface;
 
 	if (own->af != error->af)
 		return NONE;
 	if (packet(m)->decrypted && would_be_protected(error, &own->addr))
-		return port ? PROTECTED_OF_THE_PORT : PROTECTED;
-	return port ? OF_THE_PORT : SOME;
+		return interface ? PROTECTED_OF_THE_INTERFACE : PROTECTED;
+	return interface ? OF_THE_INTERFACE : SOME;
 }
 
 bool icmp_source(struct rte_mbuf *m, const struct cygnet_flow *error, struct cygnet_addr *source)
@@ -41,7 +41,7 @@ bool icmp_source(struct rte_mbuf *m, const struct cygnet_flow *error, struct cyg
 		return true;
 	}
 	/* A router needs no address on each of its links. */
-	for (unsigned int i = 0; best < PROTECTED_OF_THE_PORT && local_addr_next(&i, &own);) {
+	for (unsigned int i = 0; best < PROTECTED_OF_THE_INTERFACE && local_addr_next(&i, &own);) {
 		enum merit merit = merit_of(m, error, &own);
 
 		if (merit > best) {

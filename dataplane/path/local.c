@@ -5,7 +5,7 @@
 
 #include "base/sadb.h"
 #include "esp/ah.h"
-#include "host/port.h"
+#include "host/interface.h"
 #include "ip/headers.h"
 #include "path/fast/learn.h"
 #include "path/frame_in.h"
@@ -105,7 +105,7 @@ static void to_kernel(struct worker *w, struct rte_mbuf *m)
 {
 	bool joined = packet(m)->resume == STAGE_LOCAL;
 
-	if (joined || rte_pktmbuf_pkt_len(m) > ports[packet(m)->port].mtu) {
+	if (joined || rte_pktmbuf_pkt_len(m) > interfaces[packet(m)->interface].mtu) {
 		stage_add(&w->stages, STAGE_TO_KERNEL, m);
 		return;
 	}

@@ -13,7 +13,7 @@
 #include "crypto/core.h"
 #include "crypto/device/pool.h"
 #include "crypto/device/sessions.h"
-#include "host/port.h"
+#include "host/interface.h"
 #include "host/route.h"
 #include "path/dispatch.h"
 #include "path/fast/one.h"
@@ -144,19 +144,19 @@ static unsigned int poll_inbox(struct worker *w)
 	return n;
 }
 
-static bool owns_queue(const struct worker *w, const struct port *port, unsigned int index,
+static bool owns_queue(const struct worker *w, const struct device *device, unsigned int index,
 		       uint16_t queue)
 {
-	return port->queues == 1 ? index % w->workers == w->id : queue % w->workers == w->id;
+	return device->queues == 1 ? index % w->workers == w->id : queue % w->workers == w->id;
 }
 
 /* Frames of a burst, in order. */
-static void receive(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int port)
+static void receive(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int interface)
 {
 	uint64_t began = dispatch_began(w);
 	struct fast_burst burst;
 
-	fast_lookup(w, &burst, m, n, port);
+	fast_lookup(w, &burst, m, n, interface);
 	while (!fast_receive(w, &burst))
 		dispatch(w);
 	dispatch_count(w, STAGE_KNOWN, n, began);
@@ -165,16 +165,16 @@ static void receive(struct worker *w, struct rte_mbuf **m, unsigned int n, unsig
 
 static unsigned int poll_wire(struct worker *w, unsigned int index)
 {
-	const struct port *port = &ports[index];
+	const struct device *device = interface_device(&interfaces[index]);
 	struct rte_mbuf *m[BURST];
 	unsigned int got = 0;
 
-	for (uint16_t q = 0; q < port->queues; q++) {
+	for (uint16_t q = 0; q < device->queues; q++) {
 		uint16_t n;
 
-		if (!owns_queue(w, port, index, q) || !crypto_has_room(&w->crypto))
+		if (!owns_queue(w, device, index, q) || !crypto_has_room(&w->crypto))
 			continue;
-		n = rte_eth_rx_burst(port->id, q, m, BURST);
+		n = rte_eth_rx_burst(device->id, q, m, BURST);
 		packet_pool_fetch(m, n);
 		offload_received(&w->crypto.offload, n, BURST);
 		if (n)
@@ -191,10 +191,10 @@ static unsigned int poll_tap(struct worker *w, unsigned int index)
 
 	if (tap_owner(w, index) != w->id || !crypto_has_room(&w->crypto))
 		return 0;
-	n = rte_eth_rx_burst(ports[index].tap_id, 0, m, BURST);
+	n = rte_eth_rx_burst(interfaces[index].tap.id, 0, m, BURST);
 	offload_received(&w->crypto.offload, n, BURST);
 	for (uint16_t i = 0; i < n; i++) {
-		packet(m[i])->port = (uint8_t)index;
+		packet(m[i])->interface = (uint8_t)index;
 		stage_add(&w->stages, STAGE_FROM_KERNEL, m[i]);
 	}
 	if (n)
@@ -223,7 +223,7 @@ static unsigned int turn(struct worker *w, bool receiving)
 	w->count_stages = __atomic_load_n(&stats_stages_asked, __ATOMIC_RELAXED) > clock_seconds();
 	fast_refresh(w);
 	moved = poll_inbox(w);
-	for (unsigned int p = 0; p < nports && receiving; p++)
+	for (unsigned int p = 0; p < ninterfaces && receiving; p++)
 		moved += poll_wire(w, p) + poll_tap(w, p);
 	moved += poll_crypto(w);
 	if (w->neigh_wait.n)

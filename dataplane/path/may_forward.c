@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "host/port.h"
+#include "host/interface.h"
 #include "host/route.h"
 #include "path/may_forward.h"
 
@@ -32,7 +32,7 @@ enum drop_reason may_forward(struct rte_mbuf *m)
 {
 	bool v6 = packet_family(m) == AF_INET6;
 
-	if (!__atomic_load_n(v6 ? &ports_forward6 : &ports[packet(m)->port].forwards,
+	if (!__atomic_load_n(v6 ? &interfaces_forward6 : &interfaces[packet(m)->interface].forwards,
 			     __ATOMIC_RELAXED))
 		return DROP_FORWARDING;
 	return (v6 ? is_martian6(packet_ip6(m)) : is_martian(packet_ip(m))) ? DROP_MARTIAN

@@ -8,7 +8,7 @@
 
 #include "path/worker/worker.h"
 
-/** Whether the kernel's settings say that what came in by packet()->port is forwarded, and the
+/** Whether the kernel's settings say that what came in by packet()->interface is forwarded, and the
  * addresses of a packet (data at its IP header, checked) may be. @return DROP_NONE or why not */
 enum drop_reason may_forward(struct rte_mbuf *m);
 

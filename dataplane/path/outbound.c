@@ -15,7 +15,7 @@ static void leave_plain(struct worker *w, struct rte_mbuf *m)
 {
 	if (packet(m)->from_kernel && !packet(m)->whole) {
 		frame_in_restore(m);
-		tx_frame(w, m, packet(m)->port);
+		tx_frame(w, m, packet(m)->interface);
 		return;
 	}
 	w->stats->forwarded++;
@@ -32,7 +32,7 @@ static bool goes_back(struct rte_mbuf *m)
 	if (!packet(m)->decrypted)
 		return false;
 	hop = packet_route(m);
-	return hop.kind == ROUTE_FORWARD && hop.port == packet(m)->port;
+	return hop.kind == ROUTE_FORWARD && hop.interface == packet(m)->interface;
 }
 
 /* What no outbound policy is about. The plaintext of a tunnel has its inbound policy. */

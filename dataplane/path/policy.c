@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/clock.h"
 #include "base/sadb.h"
-#include "host/port.h"
+#include "host/interface.h"
 #include "host/route.h"
 #include "path/policy.h"
 #include "path/worker/worker.h"
 
 void policy_flow(struct rte_mbuf *m, struct cygnet_flow *flow)
 {
-	packet_flow(m, ports[packet(m)->port].interface, flow);
+	packet_flow(m, interfaces[packet(m)->interface].policy_id, flow);
 }
 
 void policy_flow_to(struct cygnet_flow *flow)
@@ -18,7 +18,7 @@ void policy_flow_to(struct cygnet_flow *flow)
 	if (!cygnet_spd_binds(sadb))
 		return;
 	hop = route_lookup(flow->af, &flow->dst);
-	flow->interface = hop.kind == ROUTE_FORWARD ? ports[hop.port].interface : 0;
+	flow->interface = hop.kind == ROUTE_FORWARD ? interfaces[hop.interface].policy_id : 0;
 }
 
 void policy_flow_out(struct rte_mbuf *m, struct cygnet_flow *flow)

@@ -13,7 +13,7 @@ struct worker;
 
 /**
  * The selectors of a packet, for as many lookups as it meets on its way. Lcores.
- * @param m     data at its IP header, checked; from packet()->port
+ * @param m     data at its IP header, checked; from packet()->interface
  */
 void policy_flow(struct rte_mbuf *m, struct cygnet_flow *flow);
 /**

@@ -5,7 +5,7 @@
 #include "esp/lifetime.h"
 #include "esp/path_mtu.h"
 #include "esp/sa_count.h"
-#include "host/port.h"
+#include "host/interface.h"
 #include "host/route.h"
 #include "path/fast/learn.h"
 #include "path/sa_session.h"
@@ -16,7 +16,7 @@
 static bool hide_length(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s)
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
-	unsigned int len = rte_pktmbuf_data_len(m), to;
+	unsigned int len = rte_pktmbuf_data_len(m), mtu, to;
 	struct next_hop hop;
 	char *padding;
 
@@ -25,7 +25,8 @@ static bool hide_length(struct rte_mbuf *m, const struct cygnet_sa *sa, const st
 	hop = route_lookup(path->af, &path->dst);
 	if (hop.kind != ROUTE_FORWARD)
 		return true;
-	to = RTE_MIN((unsigned int)sa->tfc, esp_out_mtu(s, path, 0, path_mtu(sa, ports[hop.port].mtu)));
+	mtu = path_mtu(sa, interfaces[hop.interface].mtu);
+	to = RTE_MIN((unsigned int)sa->tfc, esp_out_mtu(s, path, 0, mtu));
 	if (len >= to)
 		return true;
 	padding = rte_pktmbuf_append(m, (uint16_t)(to - len));

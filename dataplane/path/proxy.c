@@ -4,7 +4,7 @@
 #include <rte_arp.h>
 #include <rte_ether.h>
 
-#include "host/port.h"
+#include "host/interface.h"
 #include "path/proxy.h"
 #include "path/worker/next_hop.h"
 #include "path/worker/tx.h"
@@ -29,11 +29,11 @@ struct nd_frame {
 #define ND_ASKED offsetof(struct nd_frame, option)
 
 /* @param addr  it need not be aligned */
-static bool is_nobody(uint8_t af, const void *addr, unsigned int port)
+static bool is_nobody(uint8_t af, const void *addr, unsigned int interface)
 {
 	struct next_hop hop = route_lookup(af, addr);
 
-	return hop.kind == ROUTE_FORWARD && hop.nobody && hop.port == port;
+	return hop.kind == ROUTE_FORWARD && hop.nobody && hop.interface == interface;
 }
 
 static void answer(struct worker *w, struct rte_mbuf *m, const struct rte_ether_addr *own)
@@ -48,7 +48,7 @@ static void answer(struct worker *w, struct rte_mbuf *m, const struct rte_ether_
 static bool answer_arp(struct worker *w, struct rte_mbuf *m)
 {
 	struct arp_frame *f = rte_pktmbuf_mtod(m, struct arp_frame *);
-	struct rte_ether_addr own = port_mac(&ports[packet(m)->port]);
+	struct rte_ether_addr own = interface_mac(&interfaces[packet(m)->interface]);
 	rte_be32_t target;
 
 	if (rte_pktmbuf_data_len(m) < sizeof(*f) ||
@@ -58,7 +58,7 @@ static bool answer_arp(struct worker *w, struct rte_mbuf *m)
 	    f->arp.arp_opcode != rte_cpu_to_be_16(RTE_ARP_OP_REQUEST))
 		return false;
 	target = f->arp.arp_data.arp_tip;
-	if (!is_nobody(AF_INET, &target, packet(m)->port))
+	if (!is_nobody(AF_INET, &target, packet(m)->interface))
 		return false;
 	f->arp.arp_opcode = rte_cpu_to_be_16(RTE_ARP_OP_REPLY);
 	f->arp.arp_data.arp_tha = f->arp.arp_data.arp_sha;
@@ -98,11 +98,11 @@ static void write_advertisement(struct nd_frame *f, const struct rte_ether_addr 
 static bool answer_discovery(struct worker *w, struct rte_mbuf *m)
 {
 	struct nd_frame *f = rte_pktmbuf_mtod(m, struct nd_frame *);
-	struct rte_ether_addr own = port_mac(&ports[packet(m)->port]);
+	struct rte_ether_addr own = interface_mac(&interfaces[packet(m)->interface]);
 	unsigned int len = rte_pktmbuf_data_len(m);
 
 	if (len < ND_ASKED || !is_solicitation(f) ||
-	    !is_nobody(AF_INET6, &f->nd.asked.nd_ns_target, packet(m)->port))
+	    !is_nobody(AF_INET6, &f->nd.asked.nd_ns_target, packet(m)->interface))
 		return false;
 	if (len < sizeof(*f) ? !rte_pktmbuf_append(m, (uint16_t)(sizeof(*f) - len))
 			     : rte_pktmbuf_trim(m, (uint16_t)(len - sizeof(*f))))

@@ -14,7 +14,7 @@
  * where a tunnel's inside is of another family than its outside; the packets are protected
  * before they leave, and in the kernel's own IPsec before anybody asks for a neighbour. The
  * answer is the port's own address: should a packet leave as it is, nobody gets it. Lcores.
- * @param m  from the TAP of packet()->port, data at its Ethernet header, which is whole; taken
+ * @param m  from the TAP of packet()->interface, data at its Ethernet header, which is whole; taken
  *           over if it is answered
  * @return whether it is
  */

@@ -108,7 +108,7 @@ static struct partial_key key_of(struct rte_mbuf *m, const struct headers *h)
 		.dst = packet_dst(m),
 		.af = packet_family(m),
 		.resume = packet(m)->resume,
-		.port = by_interface(m, h) ? packet(m)->port : 0,
+		.interface = by_interface(m, h) ? packet(m)->interface : 0,
 	};
 
 	if (key.af == AF_INET6) {

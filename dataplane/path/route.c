@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "host/port.h"
+#include "host/interface.h"
 #include "path/fragment.h"
 #include "path/icmp_error.h"
 #include "path/stages.h"
@@ -12,7 +12,7 @@ static void send_to(struct worker *w, struct rte_mbuf *m, const struct next_hop 
 	struct rte_ether_addr mac;
 
 	if (neigh_wait_resolve(w, &neigh, &mac)) {
-		tx_packet(w, m, hop->port, &mac);
+		tx_packet(w, m, hop->interface, &mac);
 		return;
 	}
 	neigh_solicit(&neigh);
@@ -23,7 +23,7 @@ static void send_to(struct worker *w, struct rte_mbuf *m, const struct next_hop 
  * no longer than before: how long they may be its source has found out. */
 static unsigned int longest_out(struct rte_mbuf *m, const struct next_hop *hop)
 {
-	unsigned int mtu = ports[hop->port].mtu, before;
+	unsigned int mtu = interfaces[hop->interface].mtu, before;
 
 	if (!packet(m)->whole || packet(m)->own || packet_family(m) != AF_INET6)
 		return mtu;
@@ -56,7 +56,7 @@ static void send_by(struct worker *w, struct rte_mbuf *m, const struct next_hop 
 	} else if (may_be_cut_here(m)) {
 		send_parts(w, m, hop);
 	} else {
-		icmp_error(w, m, ICMP_TOO_BIG, ports[hop->port].mtu);
+		icmp_error(w, m, ICMP_TOO_BIG, interfaces[hop->interface].mtu);
 		drop(w, m, DROP_TOO_BIG);
 	}
 }

@@ -9,7 +9,7 @@
 
 #include "path/worker/worker.h"
 
-/* from_wire.c, from_kernel.c: data at the Ethernet header, packet()->port set */
+/* from_wire.c, from_kernel.c: data at the Ethernet header, packet()->interface set */
 void stage_from_wire(struct worker *w, struct rte_mbuf **m, unsigned int n);
 void stage_from_kernel(struct worker *w, struct rte_mbuf **m, unsigned int n);
 /* Data at the IP header, which is checked, from here on. */

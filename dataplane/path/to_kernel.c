@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "host/port.h"
+#include "host/interface.h"
 #include "path/fragment.h"
 #include "path/stages.h"
 #include "path/worker/tx.h"
@@ -7,7 +7,7 @@
 static void to_kernel(struct worker *w, struct rte_mbuf *m)
 {
 	struct rte_mbuf *parts[FRAGMENTS_MAX];
-	uint16_t mtu = ports[packet(m)->port].mtu;
+	uint16_t mtu = interfaces[packet(m)->interface].mtu;
 	unsigned int n;
 
 	if (rte_pktmbuf_pkt_len(m) <= mtu) {

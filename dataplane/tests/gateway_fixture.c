@@ -7,8 +7,8 @@
 #include "base/sadb.h"
 #include "crypto/device/sessions.h"
 #include "gateway_fixture.h"
+#include "host/interface.h"
 #include "host/neigh.h"
-#include "host/port.h"
 #include "host/route.h"
 
 #define TABLE_MAIN 254
@@ -53,18 +53,22 @@ static void add_route(const char *dst, unsigned int bits, const struct next_hop 
 	assert_int_equal(route_add(&route, false), 0);
 }
 
-static void add_neighbour(const char *who, unsigned int port)
+static void add_neighbour(const char *who, unsigned int interface)
 {
-	struct neigh n = {.addr = addr(who), .af = family(strchr(who, ':')), .port = (uint8_t)port};
+	struct neigh n = {
+		.addr = addr(who),
+		.af = family(strchr(who, ':')),
+		.interface = (uint8_t)interface,
+	};
 
-	neigh_set(&n, &hosts[port], false);
+	neigh_set(&n, &hosts[interface], false);
 }
 
 static void add_network(void)
 {
 	const struct next_hop own = {.kind = ROUTE_LOCAL};
-	const struct next_hop lan = {.kind = ROUTE_FORWARD, .port = GATEWAY_LAN};
-	const struct next_hop wan = {.kind = ROUTE_FORWARD, .port = GATEWAY_WAN};
+	const struct next_hop lan = {.kind = ROUTE_FORWARD, .interface = GATEWAY_LAN};
+	const struct next_hop wan = {.kind = ROUTE_FORWARD, .interface = GATEWAY_WAN};
 
 	add_route("192.0.2.1", 32, &own);
 	add_route("2001:db8::1", 128, &own);
@@ -72,9 +76,9 @@ static void add_network(void)
 	add_route("2001:db8::", 64, &wan);
 	add_route("10.1.0.0", 16, &lan);
 	add_route("fd00:1::", 32, &lan);
-	add_route("10.0.0.0", 8, &(struct next_hop){.kind = ROUTE_FORWARD, .port = GATEWAY_WAN,
+	add_route("10.0.0.0", 8, &(struct next_hop){.kind = ROUTE_FORWARD, .interface = GATEWAY_WAN,
 						    .gateway = addr("192.0.2.2")});
-	add_route("fd00::", 16, &(struct next_hop){.kind = ROUTE_FORWARD, .port = GATEWAY_WAN,
+	add_route("fd00::", 16, &(struct next_hop){.kind = ROUTE_FORWARD, .interface = GATEWAY_WAN,
 						   .gateway = addr("2001:db8::2")});
 	assert_true(routes_commit());
 	add_neighbour("192.0.2.2", GATEWAY_WAN);
@@ -85,14 +89,15 @@ static void add_network(void)
 
 int gateway_start(void **state)
 {
-	nports = 2;
-	for (unsigned int p = 0; p < nports; p++) {
-		ports[p].mtu = GATEWAY_MTU;
-		ports[p].queues = 1;
-		ports[p].forwards = true;
-		port_set_mac(&ports[p], &macs[p]);
+	ninterfaces = 2;
+	for (unsigned int p = 0; p < ninterfaces; p++) {
+		interfaces[p].mtu = GATEWAY_MTU;
+		interfaces[p].device = (uint8_t)p;
+		interface_device(&interfaces[p])->queues = 1;
+		interfaces[p].forwards = true;
+		interface_set_mac(&interfaces[p], &macs[p]);
 	}
-	ports_forward6 = true;
+	interfaces_forward6 = true;
 	if (esp_fixture_start(state) || routes_init(1, 64) || neighs_init() ||
 	    events_init())
 		return -1;
@@ -125,7 +130,7 @@ void gateway_open(struct worker *w, unsigned int sessions)
 
 void gateway_forget(struct worker *w)
 {
-	for (unsigned int p = 0; p < nports; p++) {
+	for (unsigned int p = 0; p < ninterfaces; p++) {
 		rte_pktmbuf_free_bulk(w->tx[p].m, w->tx[p].n);
 		w->tx[p].n = 0;
 	}
@@ -320,14 +325,14 @@ static void write_ether(uint8_t *frame, const struct rte_ether_addr *dst,
 	frame[13] = v6 ? 0xdd : 0;
 }
 
-struct rte_mbuf *gateway_frame_in(const uint8_t *ip, unsigned int len, unsigned int port,
+struct rte_mbuf *gateway_frame_in(const uint8_t *ip, unsigned int len, unsigned int interface,
 				  unsigned int headroom, unsigned int tailroom)
 {
 	uint8_t frame[ETHER + GATEWAY_FRAME];
 	struct rte_mbuf *m;
 
 	assert_true(len <= GATEWAY_FRAME);
-	write_ether(frame, &macs[port], &hosts[port], ip[0] >> 4 == 6);
+	write_ether(frame, &macs[interface], &hosts[interface], ip[0] >> 4 == 6);
 	memcpy(frame + ETHER, ip, len);
 	m = esp_packet(frame, ETHER + len, headroom, tailroom);
 	/* As another packet has left it. */
@@ -335,15 +340,16 @@ struct rte_mbuf *gateway_frame_in(const uint8_t *ip, unsigned int len, unsigned 
 	return m;
 }
 
-struct rte_mbuf *gateway_frame(const uint8_t *ip, unsigned int len, unsigned int port)
+struct rte_mbuf *gateway_frame(const uint8_t *ip, unsigned int len, unsigned int interface)
 {
-	return gateway_frame_in(ip, len, port, RTE_PKTMBUF_HEADROOM, RTE_PKTMBUF_HEADROOM);
+	return gateway_frame_in(ip, len, interface, RTE_PKTMBUF_HEADROOM, RTE_PKTMBUF_HEADROOM);
 }
 
 /* --- what comes out --- */
 
 /* @return the packet behind the Ethernet header, which is right */
-static const uint8_t *check_ether(struct rte_mbuf *m, unsigned int port, bool v6, unsigned int *len)
+static const uint8_t *check_ether(struct rte_mbuf *m, unsigned int interface, bool v6,
+				  unsigned int *len)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 	uint8_t expected[ETHER];
@@ -351,7 +357,7 @@ static const uint8_t *check_ether(struct rte_mbuf *m, unsigned int port, bool v6
 	assert_int_equal(m->nb_segs, 1);
 	assert_int_equal(rte_pktmbuf_pkt_len(m), rte_pktmbuf_data_len(m));
 	*len = rte_pktmbuf_data_len(m) - ETHER;
-	write_ether(expected, &hosts[port], &macs[port], v6);
+	write_ether(expected, &hosts[interface], &macs[interface], v6);
 	assert_memory_equal(frame, expected, ETHER);
 	return frame + ETHER;
 }

@@ -58,10 +58,10 @@ unsigned int gateway_sealed(uint8_t *ip, const struct tunnel *t, bool v6, unsign
 unsigned int gateway_seal(uint8_t *ip, const struct tunnel *t, uint64_t seq, const uint8_t *text,
 			  unsigned int len);
 /** A packet in a frame to a port, with so much room around it. */
-struct rte_mbuf *gateway_frame_in(const uint8_t *ip, unsigned int len, unsigned int port,
+struct rte_mbuf *gateway_frame_in(const uint8_t *ip, unsigned int len, unsigned int interface,
 				  unsigned int headroom, unsigned int tailroom);
 /** The same with room enough. */
-struct rte_mbuf *gateway_frame(const uint8_t *ip, unsigned int len, unsigned int port);
+struct rte_mbuf *gateway_frame(const uint8_t *ip, unsigned int len, unsigned int interface);
 
 /** That a frame on its way out of the LAN's port holds that inner packet. */
 void gateway_check_in(struct rte_mbuf *m, const struct tunnel *t, bool v6, unsigned int len,

@@ -362,7 +362,7 @@ static void others_queue(void **state)
 	assert_int_equal(to->n, N);
 	for (unsigned int i = 0; i < N; i++) {
 		assert_int_equal(packet(to->m[i])->stage, STAGE_TX);
-		assert_int_equal(packet(to->m[i])->port, GATEWAY_WAN);
+		assert_int_equal(packet(to->m[i])->interface, GATEWAY_WAN);
 		gateway_check_out(to->m[i], &a, false, LEN(i), i, 2 + i);
 	}
 	rte_pktmbuf_free_bulk(to->m, to->n);
@@ -390,7 +390,7 @@ static void out_of_the_ordinary(void **state)
 	m[4] = sealed(&a, 4, 14);
 	worker_receive(w, m, 5, GATEWAY_WAN);
 	assert_int_equal(w->neigh_wait.n, 1);
-	assert_int_equal(packet(w->neigh_wait.of[0].head)->port, GATEWAY_WAN);
+	assert_int_equal(packet(w->neigh_wait.of[0].head)->interface, GATEWAY_WAN);
 	assert_int_equal(w->stats->drop[DROP_TTL], 1);
 	assert_int_equal(w->stats->drop[DROP_MALFORMED], 1);
 	assert_int_equal(dropped(), 2);
@@ -403,7 +403,7 @@ static const struct rte_ether_addr missing_mac = {{2, 0, 0, 0, 0, MISSING}};
 static struct neigh missing(void)
 {
 	const uint8_t addr[] = {10, 1, 0, MISSING};
-	struct neigh neigh = {.af = AF_INET, .port = GATEWAY_LAN};
+	struct neigh neigh = {.af = AF_INET, .interface = GATEWAY_LAN};
 
 	memcpy(&neigh.addr, addr, sizeof(addr));
 	return neigh;

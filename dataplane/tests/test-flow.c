@@ -12,7 +12,7 @@
 #include "esp/session.h"
 #include "path/worker/flow.h"
 
-#define PORT PACKET_FROM_PORT(1)
+#define PORT PACKET_FROM_INTERFACE(1)
 
 /* A packet in memory of exactly its size. @return whether it has a flow */
 static bool key_of(const uint8_t *data, unsigned int len, uint32_t from, struct flow_key *key)
@@ -167,7 +167,7 @@ static void where_from(void **state)
 {
 	static struct flow_key key[2 * 256];
 	static const uint32_t from[] = {
-		PACKET_FROM_PORT(0), PACKET_FROM_PORT(1), PACKET_FROM_PORT(255), PACKET_FROM_SA(0),
+		PACKET_FROM_INTERFACE(0), PACKET_FROM_INTERFACE(1), PACKET_FROM_INTERFACE(255), PACKET_FROM_SA(0),
 		PACKET_FROM_SA(1), PACKET_FROM_SA(255), PACKET_FROM_SA(CYGNET_MAX_ENTRIES - 1),
 	};
 	unsigned int n = 0;

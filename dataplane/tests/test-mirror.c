@@ -11,10 +11,10 @@
 
 #include "base/clock.h"
 #include "eal_fixture.h"
+#include "host/interface.h"
 #include "host/local_addr.h"
 #include "host/neigh.h"
 #include "host/netlink.h"
-#include "host/port.h"
 #include "host/route.h"
 
 #define ADDRESSES 1500	/* more than an answer of the kernel's has room for */
@@ -45,11 +45,15 @@ static int setup(void **state)
 	run("ip link add wan address " MAC " type veth peer name far && ip link set far up && "
 	    "ip address add 192.0.2.1/24 dev wan && ip address add 192.0.2.9/32 dev wan && "
 	    "ip link set wan up");
-	memset(ports, 0, sizeof(ports[0]));
-	ports[0] = (struct port){.name = "wan", .ifindex = if_nametoindex("wan"), .mtu = 1500, .id = 98};
+	memset(interfaces, 0, sizeof(interfaces[0]));
+	interfaces[0] = (struct interface){
+		.name = "wan",
+		.tap.ifindex = if_nametoindex("wan"),
+		.mtu = 1500,
+	};
 	assert_int_equal(rte_ether_unformat_addr(MAC, &mac), 0);
-	port_set_mac(&ports[0], &mac);
-	nports = 1;
+	interface_set_mac(&interfaces[0], &mac);
+	ninterfaces = 1;
 	return routes_init(1, 8192) || neighs_init() || netlink_start();
 }
 
@@ -58,7 +62,7 @@ static int teardown(void **state)
 	(void)state;
 	netlink_stop();
 	run("ip link del wan");
-	nports = 0;
+	ninterfaces = 0;
 	routes_free();
 	neighs_free();
 	return 0;
@@ -75,7 +79,11 @@ static void next_second(void)
 /* The mirror has lost a neighbour that the kernel has, and will say nothing more about. */
 static void lost_news(void **state)
 {
-	const struct neigh n = {.addr = cygnet_addr4(addr("192.0.2.2")), .af = AF_INET, .port = 0};
+	const struct neigh n = {
+		.addr = cygnet_addr4(addr("192.0.2.2")),
+		.af = AF_INET,
+		.interface = 0,
+	};
 	struct rte_ether_addr mac;
 
 	(void)state;

@@ -9,10 +9,10 @@
 
 #include "base/clock.h"
 #include "eal_fixture.h"
+#include "host/interface.h"
 #include "host/local_addr.h"
 #include "host/neigh.h"
 #include "host/netlink.h"
-#include "host/port.h"
 #include "host/route.h"
 
 #define OTHER_IFINDEX 7 /* of an interface that is no port */
@@ -64,7 +64,7 @@ static void deliver(void)
 	routes_commit();
 }
 
-static void assert_next(const char *dst, enum route_kind kind, unsigned int port,
+static void assert_next(const char *dst, enum route_kind kind, unsigned int interface,
 			const char *gateway)
 {
 	uint32_t a = addr(dst);
@@ -72,7 +72,7 @@ static void assert_next(const char *dst, enum route_kind kind, unsigned int port
 
 	assert_int_equal(hop.kind, kind);
 	if (kind == ROUTE_FORWARD) {
-		assert_int_equal(hop.port, port);
+		assert_int_equal(hop.interface, interface);
 		assert_int_equal(hop.gateway.v4, gateway ? addr(gateway) : 0);
 	}
 }
@@ -80,17 +80,17 @@ static void assert_next(const char *dst, enum route_kind kind, unsigned int port
 static int setup(void **state)
 {
 	(void)state;
-	memset(ports, 0, sizeof(ports[0]) * 2);
-	ports[0] = (struct port){.name = "wan", .ifindex = WAN_IFINDEX, .mtu = 1500, .id = 98};
-	ports[1] = (struct port){.name = "lan", .ifindex = LAN_IFINDEX, .mtu = 1500, .id = 99};
-	nports = 2;
+	memset(interfaces, 0, sizeof(interfaces[0]) * 2);
+	interfaces[0] = (struct interface){.name = "wan", .tap.ifindex = WAN_IFINDEX, .mtu = 1500};
+	interfaces[1] = (struct interface){.name = "lan", .tap.ifindex = LAN_IFINDEX, .mtu = 1500};
+	ninterfaces = 2;
 	return routes_init(1, 1024) || neighs_init();
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	nports = 0;
+	ninterfaces = 0;
 	routes_free();
 	neighs_free();
 	return 0;
@@ -276,16 +276,20 @@ static void neighbour(uint16_t type, uint32_t ifindex, const char *dst, uint16_t
 	deliver();
 }
 
-static struct neigh at(unsigned int port, uint32_t a)
+static struct neigh at(unsigned int interface, uint32_t a)
 {
-	return (struct neigh){.addr = cygnet_addr4(a), .af = AF_INET, .port = (uint8_t)port};
+	return (struct neigh){
+		.addr = cygnet_addr4(a),
+		.af = AF_INET,
+		.interface = (uint8_t)interface,
+	};
 }
 
-static bool resolved(unsigned int port, const char *dst, const char *mac)
+static bool resolved(unsigned int interface, const char *dst, const char *mac)
 {
 	struct rte_ether_addr found;
 
-	struct neigh n = at(port, addr(dst));
+	struct neigh n = at(interface, addr(dst));
 
 	if (!neigh_lookup(&n, &found))
 		return false;
@@ -333,7 +337,7 @@ static void solicited(void **state)
 	for (int i = 0; i < 10; i++)
 		assert_true(resolved(1, "10.0.0.1", "\002aaaaa"));
 	assert_true(neigh_wanted(&n));
-	assert_int_equal(n.port, 1);
+	assert_int_equal(n.interface, 1);
 	assert_int_equal(n.addr.v4, addr("10.0.0.1"));
 	assert_false(neigh_wanted(&n));
 	clock_now++;
@@ -407,14 +411,14 @@ static struct rtmsg *begin_route6(uint16_t type, const char *dst, uint8_t bits, 
 	return rtm;
 }
 
-static void assert_next6(const char *dst, enum route_kind kind, unsigned int port,
+static void assert_next6(const char *dst, enum route_kind kind, unsigned int interface,
 			 const char *gateway)
 {
 	struct cygnet_addr to = addr6(dst), by = addr6(gateway);
 	struct next_hop hop = route_lookup(AF_INET6, &to);
 
 	assert_int_equal(hop.kind, kind);
-	assert_int_equal(hop.port, port);
+	assert_int_equal(hop.interface, interface);
 	assert_memory_equal(&hop.gateway, &by, sizeof(by));
 }
 
@@ -446,7 +450,7 @@ static void routes6(void **state)
 
 static void neighbours6(void **state)
 {
-	struct neigh n = {.addr = addr6("fe80::1"), .af = AF_INET6, .port = 0};
+	struct neigh n = {.addr = addr6("fe80::1"), .af = AF_INET6, .interface = 0};
 	struct rte_ether_addr found;
 	struct ndmsg *ndm;
 
@@ -463,11 +467,11 @@ static void neighbours6(void **state)
 	assert_true(neigh_lookup(&n, &found));
 	assert_memory_equal(&found, "\002aaaaa", 6);
 	/* The same address on the other link is another one. */
-	n.port = 1;
+	n.interface = 1;
 	assert_false(neigh_lookup(&n, &found));
 	assert_true(neigh_wanted(&n));
 	assert_int_equal(n.af, AF_INET6);
-	assert_int_equal(n.port, 0);
+	assert_int_equal(n.interface, 0);
 	assert_int_equal(n.addr.bytes[15], 1);
 	/* So is an IPv4 address with the same bytes. */
 	n.af = AF_INET;
@@ -554,7 +558,7 @@ static void addresses4(void **state)
 	address4("10.9.0.1", 1, RT_SCOPE_UNIVERSE);
 	assert_int_equal(local_addresses(AF_INET), 3);
 	assert_int_equal(local_addr_of(AF_INET, 0).v4, first.addr.v4);
-	assert_int_equal(local_addr_of(AF_INET, LOCAL_ADDR_NO_PORT).v4, addr("10.9.0.1"));
+	assert_int_equal(local_addr_of(AF_INET, LOCAL_ADDR_NO_INTERFACE).v4, addr("10.9.0.1"));
 	/* A dump that tells of one of them. */
 	local_addrs_mark();
 	address4("192.0.2.9", WAN_IFINDEX, RT_SCOPE_UNIVERSE);
@@ -563,7 +567,8 @@ static void addresses4(void **state)
 	assert_int_equal(local_addr_of(AF_INET, 0).v4, addr("192.0.2.9"));
 	/* As many as there is room for. */
 	for (uint32_t n = 0; n < 2 * LOCAL_ADDRS_MAX; n++)
-		local_addr_add(&(struct local_addr){cygnet_addr4(n + 1), AF_INET, LOCAL_ADDR_NO_PORT});
+		local_addr_add(&(struct local_addr){cygnet_addr4(n + 1), AF_INET,
+						    LOCAL_ADDR_NO_INTERFACE});
 	assert_int_equal(local_addresses(AF_INET), LOCAL_ADDRS_MAX);
 	assert_int_equal(local_addr_of(AF_INET, 0).v4, addr("192.0.2.9"));
 	local_addrs_mark();
@@ -588,14 +593,14 @@ static void netconf6(uint32_t ifindex, uint32_t forwarding)
 static void forwarding6(void **state)
 {
 	(void)state;
-	ports_forward6 = false;
+	interfaces_forward6 = false;
 	netconf6(WAN_IFINDEX, 1);
-	assert_false(ports_forward6);
-	assert_false(ports[0].forwards);
+	assert_false(interfaces_forward6);
+	assert_false(interfaces[0].forwards);
 	netconf6((uint32_t)NETCONFA_IFINDEX_ALL, 1);
-	assert_true(ports_forward6);
+	assert_true(interfaces_forward6);
 	netconf6((uint32_t)NETCONFA_IFINDEX_ALL, 0);
-	assert_false(ports_forward6);
+	assert_false(interfaces_forward6);
 }
 
 static void links(void **state)
@@ -610,16 +615,16 @@ static void links(void **state)
 	ifi->ifi_flags = IFF_UP;
 	mnl_attr_put_u32(nlh, IFLA_MTU, 1500);
 	deliver();
-	assert_true(ports[0].up);
-	assert_false(ports[1].up);
+	assert_true(interfaces[0].up);
+	assert_false(interfaces[1].up);
 	ifi->ifi_flags = 0;
 	deliver();
-	assert_false(ports[0].up);
+	assert_false(interfaces[0].up);
 	ifi->ifi_flags = IFF_UP;
 	deliver();
 	nlh->nlmsg_type = RTM_DELLINK;
 	deliver();
-	assert_false(ports[0].up);
+	assert_false(interfaces[0].up);
 }
 
 /* Each message of some real ones damaged in each way: an answer, and no read

@@ -217,7 +217,7 @@ static bool both_of(const uint8_t *data, unsigned int len, struct flow_key *key,
 	struct rte_mbuf *m = esp_packet(data, len, 0, 0);
 	bool has = headers_check(m, false) == DROP_NONE &&
 		   flow_of(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m),
-			   PACKET_FROM_PORT(0), key);
+			   PACKET_FROM_INTERFACE(0), key);
 
 	if (has)
 		packet_flow(m, 0, flow);

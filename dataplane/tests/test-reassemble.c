@@ -9,7 +9,7 @@
 #include "base/sadb.h"
 #include "crypto/device/pool.h"
 #include "gateway_fixture.h"
-#include "host/port.h"
+#include "host/interface.h"
 #include "path/hold.h"
 #include "path/reassemble.h"
 #include "worker_fixture.h"
@@ -62,7 +62,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	for (unsigned int p = 0; p < nports; p++) {
+	for (unsigned int p = 0; p < ninterfaces; p++) {
 		rte_pktmbuf_free_bulk(w->tap[p].m, w->tap[p].n);
 		w->tap[p].n = 0;
 	}
@@ -136,7 +136,7 @@ static void receive(const uint8_t *ip, unsigned int len, unsigned int tailroom)
 /* The frame is one that the kernel takes: to this port, of that type, with all of the text. */
 static void check_kernels(bool v6, const uint8_t *text)
 {
-	struct rte_ether_addr own = port_mac(&ports[GATEWAY_WAN]);
+	struct rte_ether_addr own = interface_mac(&interfaces[GATEWAY_WAN]);
 	uint16_t type = rte_cpu_to_be_16(v6 ? RTE_ETHER_TYPE_IPV6 : RTE_ETHER_TYPE_IPV4);
 	unsigned int front = sizeof(struct rte_ether_hdr) + (v6 ? 40u : 20u);
 	const uint8_t *frame;
@@ -241,7 +241,7 @@ static void given_up_in_time(void **state)
 /* --- who may complete whose packet --- */
 
 /* A fragment of plaintext to a tunnel, from one of two sides. */
-static void plain(const struct tunnel *t, unsigned int port, enum stage then, bool first)
+static void plain(const struct tunnel *t, unsigned int interface, enum stage then, bool first)
 {
 	uint8_t whole[LEN], ip[LEN];
 	unsigned int at = first ? 0 : CUT, len = first ? CUT : LEN - 20 - CUT;
@@ -257,7 +257,7 @@ static void plain(const struct tunnel *t, unsigned int port, enum stage then, bo
 	memcpy(ip + 2, &field, sizeof(field));
 	m = esp_packet(ip, 20 + len, RTE_PKTMBUF_HEADROOM, GATEWAY_FRAME);
 	memset(packet(m), 0, sizeof(struct packet));
-	packet(m)->port = (uint8_t)port;
+	packet(m)->interface = (uint8_t)interface;
 	packet(m)->from_kernel = then == STAGE_OUTBOUND;
 	reassemble_plain(w, m, then);
 	dispatch_stages(w);

@@ -17,7 +17,11 @@ static const struct next_hop unreachable = {.kind = ROUTE_NONE};
 
 static struct next_hop via(uint32_t gateway)
 {
-	return (struct next_hop){.kind = ROUTE_FORWARD, .port = 1, .gateway = cygnet_addr4(gateway)};
+	return (struct next_hop){
+		.kind = ROUTE_FORWARD,
+		.interface = 1,
+		.gateway = cygnet_addr4(gateway),
+	};
 }
 
 static struct route make(uint32_t dst, uint8_t bits, uint32_t table, uint32_t metric,
@@ -297,7 +301,7 @@ static struct route make6(const char *dst, uint8_t bits, uint32_t table, const c
 		.af = AF_INET6,
 		.bits = bits,
 		.table = table,
-		.hop = {.kind = ROUTE_FORWARD, .port = 1},
+		.hop = {.kind = ROUTE_FORWARD, .interface = 1},
 	};
 
 	assert_int_equal(inet_pton(AF_INET6, dst, &r.dst), 1);

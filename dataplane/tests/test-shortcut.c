@@ -15,7 +15,7 @@
 #include "base/sadb.h"
 #include "crypto/device/sessions.h"
 #include "esp_fixture.h"
-#include "host/port.h"
+#include "host/interface.h"
 #include "host/route.h"
 #include "path/fast/sa_route.h"
 #include "path/worker/worker.h"
@@ -52,11 +52,11 @@ static int start(void **state)
 	void *next = dlsym(RTLD_NEXT, "rte_cryptodev_sym_cpu_crypto_process");
 
 	memcpy(&process, &next, sizeof(process));
-	nports = 1;
-	ports[0].forwards = true;
-	ports[0].mtu = 1500;
-	ports[0].queues = 1;
-	port_set_mac(&ports[0], &(struct rte_ether_addr){{2, 0, 0, 0, 0, 1}});
+	ninterfaces = 1;
+	interfaces[0].forwards = true;
+	interfaces[0].mtu = 1500;
+	interface_device(&interfaces[0])->queues = 1;
+	interface_set_mac(&interfaces[0], &(struct rte_ether_addr){{2, 0, 0, 0, 0, 1}});
 	return !process || esp_fixture_start(state) || routes_init(1, 64) || events_init();
 }
 
@@ -168,7 +168,7 @@ static void learn(void)
 	s->route.longest = 1400;
 	esp_front_make(&s->front, out[0]);
 	peer_packet(ip, sizeof(ip), 0, false);
-	assert_true(flow_of(ip, sizeof(ip), PACKET_FROM_PORT(0), &what.key));
+	assert_true(flow_of(ip, sizeof(ip), PACKET_FROM_INTERFACE(0), &what.key));
 	what.session = s;
 	flow_learn(&w->flows, &what, UINT64_MAX);
 }
@@ -279,7 +279,7 @@ static const struct flow *learned(struct rte_mbuf *m)
 
 	packet(m)->epoch = w->flows.epoch;
 	assert_true(flow_of(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_data_len(m),
-			    PACKET_FROM_PORT(0), &key));
+			    PACKET_FROM_INTERFACE(0), &key));
 	worker_pass(w, m);
 	esp_worker_finish(w);
 	return flow_find(&w->flows, &key, flow_place(&w->flows, &key));

@@ -8,8 +8,8 @@
 #include <rte_ethdev.h>
 
 #include "eal_fixture.h"
+#include "host/interface.h"
 #include "host/neigh.h"
-#include "host/port.h"
 #include "path/worker/handoff.h"
 #include "path/worker/tx.h"
 #include "path/worker/worker.h"
@@ -45,22 +45,22 @@ static int start(void **state)
 				       RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
 	if (!pool)
 		return -1;
-	wire = start_port("wire", &ports[0].id);
-	tap = start_port("tap", &ports[0].tap_id);
-	ports[0].queues = 1;
-	ports[0].mtu = 1500;
-	nports = 1;
+	wire = start_port("wire", &interface_device(&interfaces[0])->id);
+	tap = start_port("tap", &interfaces[0].tap.id);
+	interface_device(&interfaces[0])->queues = 1;
+	interfaces[0].mtu = 1500;
+	ninterfaces = 1;
 	return wire && tap ? 0 : -1;
 }
 
 static int stop(void **state)
 {
 	(void)state;
-	rte_eth_dev_stop(ports[0].id);
-	rte_eth_dev_close(ports[0].id);
-	rte_eth_dev_stop(ports[0].tap_id);
-	rte_eth_dev_close(ports[0].tap_id);
-	nports = 0;
+	rte_eth_dev_stop(interface_device(&interfaces[0])->id);
+	rte_eth_dev_close(interface_device(&interfaces[0])->id);
+	rte_eth_dev_stop(interfaces[0].tap.id);
+	rte_eth_dev_close(interfaces[0].tap.id);
+	ninterfaces = 0;
 	rte_ring_free(wire);
 	rte_ring_free(tap);
 	rte_mempool_free(pool);
@@ -106,8 +106,8 @@ static void full_wire(void **state)
 		tx_frame(w, frame(), 0);
 	tx_flush(w);
 	assert_int_equal(w->stats->drop[DROP_TX_FULL], 9);
-	assert_int_equal(w->stats->port[0].tx_packets, ROOM - 1);
-	assert_int_equal(w->stats->port[0].tx_bytes, (ROOM - 1) * LENGTH);
+	assert_int_equal(w->stats->interface[0].tx_packets, ROOM - 1);
+	assert_int_equal(w->stats->interface[0].tx_bytes, (ROOM - 1) * LENGTH);
 	assert_int_equal(rte_ring_count(wire), ROOM - 1);
 	/* There is room again. */
 	assert_int_equal(rte_ring_dequeue(wire, (void **)&m), 0);
@@ -115,7 +115,7 @@ static void full_wire(void **state)
 	tx_frame(w, frame(), 0);
 	tx_flush(w);
 	assert_int_equal(w->stats->drop[DROP_TX_FULL], 9);
-	assert_int_equal(w->stats->port[0].tx_packets, ROOM);
+	assert_int_equal(w->stats->interface[0].tx_packets, ROOM);
 }
 
 static void full_tap(void **state)
@@ -126,7 +126,7 @@ static void full_tap(void **state)
 	tx_flush(w);
 	assert_int_equal(w->stats->drop[DROP_TAP_FULL], 9);
 	assert_int_equal(w->stats->drop[DROP_TX_FULL], 0);
-	assert_int_equal(w->stats->port[0].to_kernel, ROOM - 1);
+	assert_int_equal(w->stats->interface[0].to_kernel, ROOM - 1);
 	assert_int_equal(rte_ring_count(tap), ROOM - 1);
 }
 
@@ -139,7 +139,7 @@ static void whole_batches(void **state)
 	for (unsigned int i = 0; i < batch; i++)
 		tx_frame(w, frame(), 0);
 	assert_int_equal(w->tx[0].n, 0);
-	assert_int_equal(w->stats->port[0].tx_packets, ROOM - 1);
+	assert_int_equal(w->stats->interface[0].tx_packets, ROOM - 1);
 	assert_int_equal(w->stats->drop[DROP_TX_FULL], batch - (ROOM - 1));
 }
 

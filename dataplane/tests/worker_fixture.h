@@ -11,11 +11,11 @@
 
 /** A burst comes in by a port, and goes on as far as it can. */
 static inline void worker_receive(struct worker *w, struct rte_mbuf **m, unsigned int n,
-				  unsigned int port)
+				  unsigned int interface)
 {
 	struct fast_burst burst;
 
-	fast_lookup(w, &burst, m, n, port);
+	fast_lookup(w, &burst, m, n, interface);
 	while (!fast_receive(w, &burst))
 		dispatch(w);
 	dispatch(w);

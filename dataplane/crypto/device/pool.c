@@ -8,8 +8,8 @@
 #include "base/log.h"
 #include "crypto/device/engine.h"
 #include "crypto/device/pool.h"
+#include "host/interface.h"
 #include "host/mtu.h"
-#include "host/port.h"
 #include "ip/packet.h"
 
 #define CACHE 256u /* packets that an lcore keeps from a shared pool */
@@ -49,7 +49,8 @@ void packet_pool_free(struct rte_mempool *pool)
  * its hands; a port without buffers receives nothing. */
 static unsigned int packets_needed(const struct conf *conf, const struct packet_pool_need *need)
 {
-	return ports_packets(conf, conf->workers, false) + conf->workers * (need->packets + CACHE);
+	return interfaces_packets(conf, conf->workers, false) +
+	       conf->workers * (need->packets + CACHE);
 }
 
 /* A pool of a device's hands out round and round: what is not needed would only be
@@ -72,7 +73,7 @@ static unsigned int own_packets(const struct conf *conf)
 static bool create_own(const struct conf *conf)
 {
 	unsigned int pools = RTE_MIN(conf->workers, ENGINE_POOLS_MAX), made;
-	unsigned int packets = ports_packets(conf, conf->workers, false) +
+	unsigned int packets = interfaces_packets(conf, conf->workers, false) +
 			       conf->workers * own_packets(conf);
 
 	packets = (packets + pools - 1) / pools;
@@ -105,7 +106,7 @@ static bool create_own(const struct conf *conf)
  * @param mtu  of mtu_jumbo() */
 static int create_jumbo(const struct conf *conf, const struct packet_pool_need *need, uint16_t mtu)
 {
-	unsigned int packets = ports_packets(conf, conf->workers, true) +
+	unsigned int packets = interfaces_packets(conf, conf->workers, true) +
 			       conf->workers * (need->packets / 2 + CACHE);
 	uint16_t room = (uint16_t)(MTU_FRAME(mtu) + MTU_AROUND_FRAME);
 
@@ -144,7 +145,7 @@ static int create_parts(const struct conf *conf, const struct packet_pool_need *
 static int create_usual(const struct conf *conf, const struct packet_pool_need *need)
 {
 	unsigned int packets = packets_needed(conf, need);
-	const char *port = ports_own_memory(conf);
+	const char *port = devices_own_memory(conf);
 
 	packet_pool_device = NULL;
 	if (need->device_memory) {

@@ -55,7 +55,8 @@ static void wrap(struct crypto_batch *b, struct rte_mbuf *m, const struct sessio
 	m->pkt_len = total + ether;
 }
 
-static void push(struct crypto_batch *b, struct rte_mbuf *m, struct session *s, unsigned int port)
+static void push(struct crypto_batch *b, struct rte_mbuf *m, struct session *s,
+		 unsigned int interface)
 {
 	unsigned int i = b->n++;
 
@@ -63,12 +64,12 @@ static void push(struct crypto_batch *b, struct rte_mbuf *m, struct session *s, 
 	b->s[i] = s;
 	b->device[i] = s->device;
 	b->described[i] = false;
-	b->port[i] = (uint8_t)port;
+	b->interface[i] = (uint8_t)interface;
 }
 
 /* Sequence numbers are taken, and packets counted, for all at once. */
 static void add_out(struct worker *w, struct rte_mbuf *const *m, unsigned int n, struct session *s,
-		    unsigned int port)
+		    unsigned int interface)
 {
 	struct crypto_batch *b = &w->crypto.batch;
 	struct cygnet_sa *sa = s->route.sa;
@@ -78,7 +79,7 @@ static void add_out(struct worker *w, struct rte_mbuf *const *m, unsigned int n,
 	for (unsigned int i = 0; i < some; i++) {
 		bytes += rte_pktmbuf_data_len(m[i]);
 		wrap(b, m[i], s, first + i);
-		push(b, m[i], s, port);
+		push(b, m[i], s, interface);
 	}
 	if (some)
 		sa_count_some(sa, some, bytes);
@@ -132,7 +133,7 @@ static enum drop_reason prepare_in(struct crypto_batch *b, struct rte_mbuf *m, s
 }
 
 static void add_in(struct worker *w, struct rte_mbuf *const *m, unsigned int n, struct session *s,
-		   unsigned int port)
+		   unsigned int interface)
 {
 	struct crypto_batch *b = &w->crypto.batch;
 
@@ -140,20 +141,20 @@ static void add_in(struct worker *w, struct rte_mbuf *const *m, unsigned int n, 
 		enum drop_reason reason = prepare_in(b, m[i], s);
 
 		if (reason == DROP_NONE)
-			push(b, m[i], s, port);
+			push(b, m[i], s, interface);
 		else
 			drop(w, m[i], reason);
 	}
 }
 
 void fast_batch_add(struct worker *w, struct rte_mbuf *const *m, unsigned int n, struct session *s,
-		    unsigned int port)
+		    unsigned int interface)
 {
 	unsigned int before = w->crypto.batch.n;
 
 	if (s->inbound)
-		add_in(w, m, n, s, port);
+		add_in(w, m, n, s, interface);
 	else
-		add_out(w, m, n, s, port);
+		add_out(w, m, n, s, interface);
 	w->crypto.batch.known += w->crypto.batch.n - before;
 }

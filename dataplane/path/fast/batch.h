@@ -31,9 +31,9 @@ static inline bool fast_batch_fits(const struct rte_mbuf *m, const struct sessio
  * Put n packets of a session into the crypto batch, if fast_batch_takes() and fast_batch_fits() have
  * said yes: to be protected (data at their IP headers, the hop taken), or unprotected (data at
  * their outer headers, no options). Takes them over.
- * @param port  that they came in by
+ * @param interface  that they came in by
  */
 void fast_batch_add(struct worker *w, struct rte_mbuf *const *m, unsigned int n, struct session *s,
-		    unsigned int port);
+		    unsigned int interface);
 
 #endif

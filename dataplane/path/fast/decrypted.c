@@ -11,7 +11,7 @@ static void describe(const struct worker *w, struct decrypted *d)
 	struct packet *p = packet(d->m);
 
 	if (!d->described) {
-		packet_received(w, d->m, d->port);
+		packet_received(w, d->m, d->interface);
 		p->decrypted = 1;
 		p->from = PACKET_FROM_SA(d->s->sa);
 	}
@@ -20,13 +20,13 @@ static void describe(const struct worker *w, struct decrypted *d)
 }
 
 void fast_decrypted_add(struct worker *w, struct rte_mbuf *m, const struct session *s,
-			unsigned int port, bool described)
+			unsigned int interface, bool described)
 {
 	struct decrypted *d = &w->decrypted[w->ndecrypted++];
 
 	d->m = m;
 	d->s = s;
-	d->port = (uint8_t)port;
+	d->interface = (uint8_t)interface;
 	d->described = described;
 	d->same_flow = false;
 	d->has_flow = w->flows.flow &&
@@ -49,7 +49,7 @@ static bool is_known(struct worker *w, const struct decrypted *d, const struct f
 
 	if (!f || flow_passes(&w->flows, f))
 		return false;
-	if (f->from_port == d->port && !crypto_batch_is_full(&w->crypto.batch) &&
+	if (f->from_interface == d->interface && !crypto_batch_is_full(&w->crypto.batch) &&
 	    may_leave(f, rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m)))
 		return true;
 	flow_pass(&w->flows, f);

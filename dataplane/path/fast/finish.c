@@ -15,7 +15,7 @@ static void describe(struct worker *w, unsigned int i)
 {
 	struct crypto_batch *b = &w->crypto.batch;
 
-	packet_received(w, b->m[i], b->port[i]);
+	packet_received(w, b->m[i], b->interface[i]);
 	esp_in_identify(b->m[i], b->s[i]);
 	packet(b->m[i])->seq = b->seq[i];
 	packet(b->m[i])->epoch = w->flows.epoch;
@@ -77,7 +77,7 @@ static void open(struct worker *w, unsigned int i)
 	}
 	if (verdict_is_new(w, m, sa, b->seq[i]) &&
 	    verdict_opened(w, m, sa, esp_in_open(m, sa, s, esp, 0), 0))
-		fast_decrypted_add(w, m, s, b->port[i], false);
+		fast_decrypted_add(w, m, s, b->interface[i], false);
 }
 
 /* @return bytes of packet; 0: it was not done, or waits for one that was not */
@@ -108,7 +108,7 @@ static unsigned int finish_out(struct worker *w, unsigned int i)
 		failed(w, i, status);
 		return 0;
 	}
-	tx_frame(w, b->m[i], b->s[i]->route.port);
+	tx_frame(w, b->m[i], b->s[i]->route.interface);
 	return len;
 }
 

@@ -27,7 +27,7 @@ bool learn_describe(const struct worker *w, struct rte_mbuf *m, struct session *
 		return false;
 	*what = (struct flow){
 		.kind = s->inbound ? FLOW_UNPROTECT : FLOW_PROTECT,
-		.from_port = packet(m)->port,
+		.from_interface = packet(m)->interface,
 		.session = s,
 	};
 	return is_typical(w, m, &what->key);
@@ -80,7 +80,7 @@ void learn_handoff(struct worker *w, struct rte_mbuf *m, enum flow_kind kind)
 	const struct packet *p = packet(m);
 	struct flow what = {
 		.kind = (uint8_t)kind,
-		.from_port = p->port,
+		.from_interface = p->interface,
 		.sa = p->sa,
 		.generation = p->generation,
 	};
@@ -91,7 +91,7 @@ void learn_handoff(struct worker *w, struct rte_mbuf *m, enum flow_kind kind)
 
 void learn_forward(struct worker *w, struct rte_mbuf *m)
 {
-	struct flow what = {.kind = FLOW_FORWARD, .from_port = packet(m)->port};
+	struct flow what = {.kind = FLOW_FORWARD, .from_interface = packet(m)->interface};
 	struct rte_ether_addr mac;
 	struct next_hop hop;
 	struct neigh neigh;
@@ -102,7 +102,7 @@ void learn_forward(struct worker *w, struct rte_mbuf *m)
 	neigh = packet_neigh(m, &hop);
 	if (hop.kind != ROUTE_FORWARD || !neigh_wait_resolve(w, &neigh, &mac))
 		return;
-	what.port = hop.port;
+	what.interface = hop.interface;
 	memcpy(what.mac, &mac, sizeof(what.mac));
 	flow_learn(&w->flows, &what, UINT64_MAX);
 }

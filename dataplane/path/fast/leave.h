@@ -7,7 +7,7 @@
 #ifndef CYGNETD_LEAVE_H
 #define CYGNETD_LEAVE_H
 
-#include "host/port.h"
+#include "host/interface.h"
 #include "path/fast/ordinary.h"
 #include "path/worker/tx.h"
 
@@ -27,7 +27,7 @@ static inline bool may_leave(const struct flow *f, const uint8_t *ip,
 		return is_ordinary(f->session, len);
 	if (f->kind == FLOW_HANDOFF_OUT)
 		return true;
-	return f->kind == FLOW_FORWARD && len <= ports[f->port].mtu;
+	return f->kind == FLOW_FORWARD && len <= interfaces[f->interface].mtu;
 }
 
 /** The packet leaves as it is. */
@@ -37,7 +37,7 @@ static inline void leave_forward(struct worker *w, struct rte_mbuf *m, const str
 
 	memcpy(&mac, f->mac, sizeof(mac));
 	w->stats->forwarded++;
-	tx_packet(w, m, f->port, &mac);
+	tx_packet(w, m, f->interface, &mac);
 }
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "base/changes.h"
 #include "base/sadb.h"
-#include "host/port.h"
+#include "host/interface.h"
 #include "ip/ip_sum.h"
 #include "path/fast/batch.h"
 #include "path/fast/leave.h"
@@ -53,7 +53,7 @@ static bool whole_v6(const struct rte_ipv6_hdr *ip, unsigned int have, uint16_t 
 }
 
 /* An intact IP packet, in a frame to us alone. */
-static bool look_at(struct rte_mbuf *m, uint64_t mac, unsigned int port, struct fast_frame *c)
+static bool look_at(struct rte_mbuf *m, uint64_t mac, unsigned int interface, struct fast_frame *c)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *), *ip = frame + ETHER;
 	unsigned int have = rte_pktmbuf_data_len(m) - (unsigned int)ETHER;
@@ -72,7 +72,7 @@ static bool look_at(struct rte_mbuf *m, uint64_t mac, unsigned int port, struct 
 		    : type != rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV6) ||
 			      !whole_v6((const struct rte_ipv6_hdr *)ip, have, &c->len))
 		return false;
-	return flow_of(ip, c->len, PACKET_FROM_PORT(port), &c->key);
+	return flow_of(ip, c->len, PACKET_FROM_INTERFACE(interface), &c->key);
 }
 
 /* Prefetch what the packets of a burst need of their SAs before the first one needs it. */
@@ -103,9 +103,9 @@ static void find_flows(struct worker *w, struct fast_frame *c, unsigned int n)
 }
 
 void fast_lookup(struct worker *w, struct fast_burst *burst, struct rte_mbuf *const *m,
-		 unsigned int n, unsigned int port)
+		 unsigned int n, unsigned int interface)
 {
-	uint64_t mac = __atomic_load_n(&ports[port].mac, __ATOMIC_RELAXED);
+	uint64_t mac = __atomic_load_n(&interfaces[interface].mac, __ATOMIC_RELAXED);
 	struct fast_frame *c = burst->frame;
 
 	fast_refresh(w);
@@ -113,7 +113,7 @@ void fast_lookup(struct worker *w, struct fast_burst *burst, struct rte_mbuf *co
 	burst->m = m;
 	burst->n = n;
 	burst->next = 0;
-	burst->port = port;
+	burst->interface = interface;
 	burst->direct = crypto_is_direct(&w->crypto);
 	burst->state = flow_state(&w->flows);
 	for (unsigned int i = 0; i < n; i++)
@@ -121,7 +121,7 @@ void fast_lookup(struct worker *w, struct fast_burst *burst, struct rte_mbuf *co
 	for (unsigned int i = 0; i < n; i++) {
 		c[i].flow = NULL;
 		c[i].again = false;
-		if (!w->flows.flow || !look_at(m[i], mac, port, &c[i])) {
+		if (!w->flows.flow || !look_at(m[i], mac, interface, &c[i])) {
 			c[i].len = 0;
 			continue;
 		}
@@ -212,7 +212,7 @@ static void enter(struct rte_mbuf *m, const struct fast_frame *c, struct known *
 }
 
 static void take_one(struct worker *w, struct rte_mbuf *m, const struct fast_frame *c,
-		     unsigned int port, struct known *known)
+		     unsigned int interface, struct known *known)
 {
 	const struct flow *f = c->flow;
 
@@ -221,7 +221,7 @@ static void take_one(struct worker *w, struct rte_mbuf *m, const struct fast_fra
 		leave_forward(w, m, f);
 		return;
 	}
-	packet_received(w, m, port);
+	packet_received(w, m, interface);
 	if (!flow_has_session(f))
 		fast_handoff(w, m, f);
 	else if (f->kind == FLOW_UNPROTECT)
@@ -230,9 +230,9 @@ static void take_one(struct worker *w, struct rte_mbuf *m, const struct fast_fra
 		fast_protect(w, m, f->session);
 }
 
-static void to_stages(struct worker *w, struct rte_mbuf *m, unsigned int port)
+static void to_stages(struct worker *w, struct rte_mbuf *m, unsigned int interface)
 {
-	packet(m)->port = (uint8_t)port;
+	packet(m)->interface = (uint8_t)interface;
 	stage_add(&w->stages, STAGE_FROM_WIRE, m);
 }
 
@@ -248,13 +248,13 @@ static unsigned int take_some(struct worker *w, struct fast_burst *burst, struct
 	if (run) {
 		for (unsigned int i = 0; i < run; i++)
 			enter(m[i], &c[i], known);
-		fast_batch_add(w, m, run, c->flow->session, burst->port);
+		fast_batch_add(w, m, run, c->flow->session, burst->interface);
 		return run;
 	}
 	if (is_known(w, *m, c))
-		take_one(w, *m, c, burst->port, known);
+		take_one(w, *m, c, burst->interface, known);
 	else
-		to_stages(w, *m, burst->port);
+		to_stages(w, *m, burst->interface);
 	return 1;
 }
 
@@ -264,8 +264,8 @@ bool fast_receive(struct worker *w, struct fast_burst *burst)
 
 	while (burst->next < burst->n && !crypto_batch_is_full(&w->crypto.batch))
 		burst->next += take_some(w, burst, &known);
-	w->stats->port[burst->port].rx_packets += known.packets;
-	w->stats->port[burst->port].rx_bytes += known.bytes;
+	w->stats->interface[burst->interface].rx_packets += known.packets;
+	w->stats->interface[burst->interface].rx_bytes += known.bytes;
 	w->stats->shortcut += known.packets;
 	return burst->next == burst->n;
 }

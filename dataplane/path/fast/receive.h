@@ -23,7 +23,7 @@ struct fast_frame {
 struct fast_burst {
 	struct rte_mbuf *const *m;
 	unsigned int n, next;	/* frames; the first one that has not been taken */
-	unsigned int port;
+	unsigned int interface;
 	bool direct;		/* packets may go into the crypto batch without a struct packet */
 	uint64_t state;		/* flow_state() when it was looked up */
 	struct fast_frame frame[BURST];
@@ -35,10 +35,10 @@ void fast_refresh(struct worker *w);
 /**
  * Look up the flows of a burst.
  * @param m     BURST frames from the wire side of a port at most
- * @param port  index in ports[]
+ * @param interface  index in interfaces[]
  */
 void fast_lookup(struct worker *w, struct fast_burst *burst, struct rte_mbuf *const *m,
-		 unsigned int n, unsigned int port);
+		 unsigned int n, unsigned int interface);
 /**
  * Take the frames of a burst, in order: those of known flows go on, the others to STAGE_FROM_WIRE.
  * @return false: the crypto batch is full before the end; run it and call again

@@ -3,7 +3,7 @@
 
 #include "crypto/device/engine.h"
 #include "esp/path_mtu.h"
-#include "host/port.h"
+#include "host/interface.h"
 #include "path/fast/sa_route.h"
 #include "path/worker/next_hop.h"
 
@@ -28,12 +28,12 @@ static void find_neighbour(struct worker *w, struct sa_route *route, const struc
 {
 	const struct neigh neigh = next_neigh(hop, path->af, &path->dst);
 	struct rte_ether_hdr eth = {
-		.src_addr = port_mac(&ports[hop->port]),
+		.src_addr = interface_mac(&interfaces[hop->interface]),
 		.ether_type = rte_cpu_to_be_16(path->af == AF_INET6 ? RTE_ETHER_TYPE_IPV6
 								    : RTE_ETHER_TYPE_IPV4),
 	};
 
-	route->port = hop->port;
+	route->interface = hop->interface;
 	route->af = path->af;
 	route->resolved = neigh_wait_resolve(w, &neigh, &eth.dst_addr);
 	memcpy(route->eth, &eth, sizeof(route->eth));
@@ -49,7 +49,7 @@ static void find_route(struct worker *w, struct session *s, const struct cygnet_
 
 	if (hop.kind != ROUTE_FORWARD)
 		return;
-	route->mtu = (uint16_t)path_mtu(sa, ports[hop.port].mtu);
+	route->mtu = (uint16_t)path_mtu(sa, interfaces[hop.interface].mtu);
 	if (!s->transport && !s->ah && !sa->tfc)
 		route->longest = (uint16_t)esp_out_mtu(s, path, 0, route->mtu);
 	find_neighbour(w, route, path, &hop);

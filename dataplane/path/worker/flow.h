@@ -50,13 +50,13 @@ struct flow {
 	struct flow_key key;
 	uint32_t epoch;		/* of the table; 0: none */
 	uint8_t kind;		/* enum flow_kind */
-	uint8_t from_port;	/* that packets come in by: policies may ask for it */
+	uint8_t from_interface;	/* that packets come in by: policies may ask for it */
 	uint16_t passed;	/* flow_table.vector in which a packet had to pass the stages */
 	uint64_t until;		/* flow_table.now */
 	union {
 		struct session *session;
 		struct {
-			uint8_t port, mac[6];
+			uint8_t interface, mac[6];
 		};
 		struct {
 			uint32_t sa, generation;
@@ -94,7 +94,7 @@ static inline void flows_forget(struct flow_table *table)
  * The flow of a packet.
  * @param ip    its IP header, checked
  * @param len   bytes of packet
- * @param from  PACKET_FROM_PORT() or PACKET_FROM_SA()
+ * @param from  PACKET_FROM_INTERFACE() or PACKET_FROM_SA()
  * @return false: a fragment, or a packet with options or extension headers: it has none
  */
 bool flow_of(const uint8_t *ip, unsigned int len, uint32_t from, struct flow_key *key);

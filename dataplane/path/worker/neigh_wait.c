@@ -14,7 +14,8 @@
 
 static bool is_same(const struct neigh *a, const struct neigh *b)
 {
-	return a->port == b->port && a->af == b->af && !memcmp(&a->addr, &b->addr, sizeof(a->addr));
+	return a->interface == b->interface && a->af == b->af &&
+	       !memcmp(&a->addr, &b->addr, sizeof(a->addr));
 }
 
 static struct waiting_neigh *find(struct neigh_wait *p, const struct neigh *neigh)
@@ -66,7 +67,7 @@ static void release(struct worker *w, const struct waiting_neigh *of,
 	for (unsigned int i = 0; i < of->n; i++, m = next) {
 		next = packet(m)->next;
 		if (mac)
-			tx_packet(w, m, of->neigh.port, mac);
+			tx_packet(w, m, of->neigh.interface, mac);
 		else
 			drop(w, m, DROP_NO_NEIGHBOUR);
 	}

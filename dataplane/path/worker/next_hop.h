@@ -24,7 +24,7 @@ static inline struct neigh next_neigh(const struct next_hop *hop, uint8_t af,
 	return (struct neigh){
 		.addr = cygnet_addr_is_zero(&hop->gateway) ? *dst : hop->gateway,
 		.af = af,
-		.port = hop->port,
+		.interface = hop->interface,
 	};
 }
 

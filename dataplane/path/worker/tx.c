@@ -2,7 +2,7 @@
 #include <rte_ethdev.h>
 #include <rte_ether.h>
 
-#include "host/port.h"
+#include "host/interface.h"
 #include "path/worker/handoff.h"
 #include "path/worker/tx.h"
 
@@ -41,27 +41,31 @@ static void fit_tap(struct mbuf_batch *batch)
 
 void tx_flush(struct worker *w)
 {
-	for (unsigned int p = 0; p < nports; p++) {
-		struct stats_port *s = &w->stats->port[p];
-		uint16_t queue = (uint16_t)(w->id % ports[p].queues);
+	for (unsigned int p = 0; p < ninterfaces; p++) {
+		const struct device *device = interface_device(&interfaces[p]);
+		struct stats_interface *s = &w->stats->interface[p];
+		uint16_t queue = (uint16_t)(w->id % device->queues);
 		uint64_t bytes;
 
-		s->tx_packets += flush_batch(w, &w->tx[p], ports[p].id, queue, DROP_TX_FULL,
-					     &bytes);
+		s->tx_packets += flush_batch(w, &w->tx[p], device->id, queue, DROP_TX_FULL, &bytes);
 		s->tx_bytes += bytes;
-		if (ports[p].mtu > RTE_ETHER_MTU)
+		if (interfaces[p].mtu > RTE_ETHER_MTU)
 			fit_tap(&w->tap[p]);
-		s->to_kernel += flush_batch(w, &w->tap[p], ports[p].tap_id, 0, DROP_TAP_FULL,
+		s->to_kernel += flush_batch(w, &w->tap[p], interfaces[p].tap.id, 0, DROP_TAP_FULL,
 					    &bytes);
 	}
 }
 
-/* A port with a single queue has one sender, and ports are spread over the workers. */
+/* A device with a single queue has one sender, and devices are spread over the workers. */
+static uint8_t queue_owner(const struct worker *w, unsigned int interface, unsigned int queues)
+{
+	return (uint8_t)(queues == 1 ? interface % w->workers : w->id % queues);
+}
+
 void tx_init(struct worker *w)
 {
-	for (unsigned int p = 0; p < nports; p++)
-		w->tx_owner[p] = (uint8_t)(ports[p].queues == 1 ? p % w->workers
-								: w->id % ports[p].queues);
+	for (unsigned int p = 0; p < ninterfaces; p++)
+		w->tx_owner[p] = queue_owner(w, p, interface_device(&interfaces[p])->queues);
 }
 
 static void add(struct worker *w, struct mbuf_batch *batch, struct rte_mbuf *m)
@@ -71,22 +75,22 @@ static void add(struct worker *w, struct mbuf_batch *batch, struct rte_mbuf *m)
 		tx_flush(w);
 }
 
-void tx_frame(struct worker *w, struct rte_mbuf *m, unsigned int port)
+void tx_frame(struct worker *w, struct rte_mbuf *m, unsigned int interface)
 {
-	if (w->tx_owner[port] == w->id) {
-		add(w, &w->tx[port], m);
+	if (w->tx_owner[interface] == w->id) {
+		add(w, &w->tx[interface], m);
 		return;
 	}
-	packet(m)->port = (uint8_t)port;
-	handoff(w, m, w->tx_owner[port], STAGE_TX);
+	packet(m)->interface = (uint8_t)interface;
+	handoff(w, m, w->tx_owner[interface], STAGE_TX);
 }
 
 void tap_frame(struct worker *w, struct rte_mbuf *m)
 {
-	unsigned int port = packet(m)->port, owner = tap_owner(w, port);
+	unsigned int interface = packet(m)->interface, owner = tap_owner(w, interface);
 
 	if (owner == w->id)
-		add(w, &w->tap[port], m);
+		add(w, &w->tap[interface], m);
 	else
 		handoff(w, m, owner, STAGE_TAP);
 }
@@ -106,18 +110,19 @@ static bool push_ethernet(struct rte_mbuf *m, const struct rte_ether_addr *dst,
 	return true;
 }
 
-void tx_packet(struct worker *w, struct rte_mbuf *m, unsigned int port,
+void tx_packet(struct worker *w, struct rte_mbuf *m, unsigned int interface,
 	       const struct rte_ether_addr *mac)
 {
-	struct rte_ether_addr own = port_mac(&ports[port]);
+	struct rte_ether_addr own = interface_mac(&interfaces[interface]);
 
 	if (push_ethernet(m, mac, &own))
-		tx_frame(w, m, port);
+		tx_frame(w, m, interface);
 	else
 		drop(w, m, DROP_NO_BUFFER);
 }
 
-void tx_packet_behind(struct worker *w, struct rte_mbuf *m, unsigned int port, const uint8_t *eth)
+void tx_packet_behind(struct worker *w, struct rte_mbuf *m, unsigned int interface,
+		      const uint8_t *eth)
 {
 	char *at = rte_pktmbuf_prepend(m, sizeof(struct rte_ether_hdr));
 
@@ -126,12 +131,12 @@ void tx_packet_behind(struct worker *w, struct rte_mbuf *m, unsigned int port, c
 		return;
 	}
 	memcpy(at, eth, sizeof(struct rte_ether_hdr));
-	tx_frame(w, m, port);
+	tx_frame(w, m, interface);
 }
 
 void tap_packet(struct worker *w, struct rte_mbuf *m)
 {
-	struct rte_ether_addr own = port_mac(&ports[packet(m)->port]);
+	struct rte_ether_addr own = interface_mac(&interfaces[packet(m)->interface]);
 
 	if (push_ethernet(m, &own, &own))
 		tap_frame(w, m);

@@ -15,18 +15,19 @@
 void tx_init(struct worker *w);
 
 /** Send a frame out of a port, by the worker of the port's queue. */
-void tx_frame(struct worker *w, struct rte_mbuf *m, unsigned int port);
-/** Give a frame to the kernel by the TAP of packet()->port, by the worker of that TAP. */
+void tx_frame(struct worker *w, struct rte_mbuf *m, unsigned int interface);
+/** Give a frame to the kernel by the TAP of packet()->interface, by the worker of that TAP. */
 void tap_frame(struct worker *w, struct rte_mbuf *m);
 
 /** Send a packet (data at its IP header) out of a port, to a neighbour.
  * @param mac  of the neighbour */
-void tx_packet(struct worker *w, struct rte_mbuf *m, unsigned int port,
+void tx_packet(struct worker *w, struct rte_mbuf *m, unsigned int interface,
 	       const struct rte_ether_addr *mac);
 /** The same. @param eth  the Ethernet header, 14 bytes */
-void tx_packet_behind(struct worker *w, struct rte_mbuf *m, unsigned int port, const uint8_t *eth);
+void tx_packet_behind(struct worker *w, struct rte_mbuf *m, unsigned int interface,
+		      const uint8_t *eth);
 /** Give a packet (data at its IP header, not longer than the TAP's MTU) to the kernel, as if it
- * had come in by packet()->port. */
+ * had come in by packet()->interface. */
 void tap_packet(struct worker *w, struct rte_mbuf *m);
 
 /** Send what has been collected. */

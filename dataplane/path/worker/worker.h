@@ -46,7 +46,7 @@ struct handoff {
 struct decrypted {
 	struct rte_mbuf *m;
 	const struct session *s; /* of the SA; valid in this turn */
-	uint8_t port;		/* that the protected packet came in by */
+	uint8_t interface;	/* that the protected packet came in by */
 	bool described;		/* its struct packet is filled in */
 	bool same_flow;		/* as the entry before it */
 	bool has_flow;		/* key and place are valid */
@@ -77,8 +77,8 @@ struct worker {
 	struct crypto_worker crypto;
 	struct decrypted decrypted[CRYPTO_BATCH];
 	unsigned int ndecrypted;
-	struct mbuf_batch tx[CONF_MAX_PORTS], tap[CONF_MAX_PORTS];
-	uint8_t tx_owner[CONF_MAX_PORTS]; /* worker of the queue that our packets leave by */
+	struct mbuf_batch tx[CONF_MAX_INTERFACES], tap[CONF_MAX_INTERFACES];
+	uint8_t tx_owner[CONF_MAX_INTERFACES]; /* worker of the queue that our packets leave by */
 	struct handoff handoff[CONF_MAX_WORKERS];	/* by worker */
 	struct reassembly *reassembly;
 	struct neigh_wait neigh_wait;	/* packets until their next hop is resolved */
@@ -104,15 +104,16 @@ static inline unsigned int sa_owner(const struct worker *w, uint32_t sa)
 }
 
 /** Which worker serves the TAP of a port. */
-static inline unsigned int tap_owner(const struct worker *w, unsigned int port)
+static inline unsigned int tap_owner(const struct worker *w, unsigned int interface)
 {
-	return port % w->workers;
+	return interface % w->workers;
 }
 
-/** Begin the struct packet of a frame that has come. @param port  index in ports[] */
-static inline void packet_received(const struct worker *w, struct rte_mbuf *m, unsigned int port)
+/** Begin the struct packet of a frame that has come. @param interface  index in interfaces[] */
+static inline void packet_received(const struct worker *w, struct rte_mbuf *m,
+				   unsigned int interface)
 {
-	packet_begin(m, port, w->flows.epoch);
+	packet_begin(m, interface, w->flows.epoch);
 }
 
 #endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+#include <rte_string_fns.h>
+
+#include "base/log.h"
+#include "host/device.h"
+#include "host/mtu.h"
+#include "host/wire.h"
+
+#define MAX_QUEUES 256
+
+struct device devices[CONF_MAX_DEVICES];
+unsigned int ndevices;
+
+/* A software device that spreads packets over as many queues as its arguments say: packets of
+ * queues that are not polled would be lost. @return 0: the arguments do not say */
+static unsigned int given_queues(const char *device)
+{
+	static const char *const args[] = {",qpairs=", ",queue_count="};
+
+	for (unsigned int i = 0; i < RTE_DIM(args); i++) {
+		const char *at = strstr(device, args[i]);
+
+		if (at)
+			return (unsigned int)strtoul(at + strlen(args[i]), NULL, 10);
+	}
+	return 0;
+}
+
+uint16_t device_queues_wanted(const struct conf_port *section, unsigned int workers)
+{
+	unsigned int given = given_queues(section->device);
+
+	return (uint16_t)(given && given <= MAX_QUEUES ? given : workers);
+}
+
+/* Most vdevs copy, whatever the buffers are in. These share the memory of a pool, or all of
+ * DPDK's, with another process or the kernel; the IOMMU of a PCI device knows only DPDK's. */
+const char *devices_own_memory(const struct conf *conf)
+{
+	static const char *const sharing[] = {"net_af_xdp", "net_virtio_user"};
+
+	for (unsigned int i = 0; i < conf->nports; i++) {
+		const struct conf_port *section = &conf->port[i];
+
+		if (strncmp(section->device, "net_", 4))
+			return section->name;
+		for (unsigned int d = 0; d < RTE_DIM(sharing); d++)
+			if (!strncmp(section->device, sharing[d], strlen(sharing[d])))
+				return section->name;
+	}
+	return NULL;
+}
+
+/* A device that is an interface of the kernel's: take it from the kernel. Of these drivers
+ * net_af_xdp knows what its MTU may be. */
+static int take_interface(struct device *device, const char *args)
+{
+	uint16_t mtu;
+	int err = wire_interface(args, device->iface, &mtu);
+
+	if (!err && device->iface[0])
+		err = wire_isolate(device->iface);
+	if (strncmp(args, "net_af_xdp", strlen("net_af_xdp")) == 0)
+		device->iface[0] = '\0';
+	return err;
+}
+
+/* @param mtu  that of mtu_wanted(); receives the one that it has */
+static int start(struct device *device, const struct conf *conf, const struct conf_port *section,
+		 const struct ethdev_pollers *by, uint16_t *mtu)
+{
+	char args[MTU_DEVICE];
+	int err = take_interface(device, section->device);
+
+	if (!err)
+		err = mtu_device(conf, section, *mtu, args);
+	if (!err)
+		err = ethdev_probe(args, &device->id);
+	if (!err)
+		err = ethdev_configure(device->id, device->iface[0] ? 0 : *mtu, by, &device->queues);
+	if (!err)
+		err = mtu_start(device, conf, section, args, mtu);
+	return err ? err : rte_eth_dev_start(device->id);
+}
+
+int device_start(struct device *device, const struct conf *conf, const struct conf_port *section,
+		 const struct ethdev_pollers *by, uint16_t *mtu)
+{
+	unsigned int buffer = rte_pktmbuf_data_room_size(ethdev_pool(by, 0, 1));
+	int err;
+
+	memset(device, 0, sizeof(*device));
+	rte_strscpy(device->name, section->name, sizeof(device->name));
+	device->queues = device_queues_wanted(section, by->workers);
+	device->mtu_most = (uint16_t)MTU_OF_FRAME(buffer - MTU_AROUND_FRAME);
+	*mtu = mtu_wanted(section);
+	err = start(device, conf, section, by, mtu);
+	if (err) {
+		log_error("port %s: device %s: %s", section->name, section->device, strerror(-err));
+		return err;
+	}
+	/* The kernel decides about multicast; a device that cannot filter receives all. */
+	rte_eth_allmulticast_enable(device->id);
+	return 0;
+}
+
+void device_stop(struct device *device)
+{
+	ethdev_stop(device->id);
+}
+
+int device_get_mac(const struct device *device, struct rte_ether_addr *mac)
+{
+	return rte_eth_macaddr_get(device->id, mac);
+}
+
+int device_set_mac(struct device *device, const struct rte_ether_addr *mac)
+{
+	struct rte_ether_addr wanted = *mac;
+
+	return rte_eth_dev_default_mac_addr_set(device->id, &wanted);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <string.h>
+
+#include <rte_string_fns.h>
+
+#include "base/log.h"
+#include "host/interface.h"
+#include "host/mtu.h"
+
+struct interface interfaces[CONF_MAX_INTERFACES];
+unsigned int ninterfaces;
+bool interfaces_forward6;
+
+int interface_by_ifindex(uint32_t ifindex)
+{
+	for (unsigned int i = 0; i < ninterfaces; i++)
+		if (interfaces[i].tap.ifindex == ifindex)
+			return (int)i;
+	return -1;
+}
+
+int interface_set_mtu(struct interface *interface, uint32_t mtu)
+{
+	int err = mtu_set(interface_device(interface), mtu);
+
+	if (err)
+		return err;
+	__atomic_store_n(&interface->mtu, (uint16_t)mtu, __ATOMIC_RELAXED);
+	changes_note();
+	return 0;
+}
+
+static bool is_jumbo(const struct conf_port *section)
+{
+	return mtu_wanted(section) > MTU_USUAL;
+}
+
+unsigned int interfaces_packets(const struct conf *conf, unsigned int workers, bool jumbo)
+{
+	unsigned int queues = 0;
+
+	for (unsigned int i = 0; i < conf->nports; i++)
+		if (is_jumbo(&conf->port[i]) == jumbo)
+			queues += device_queues_wanted(&conf->port[i], workers) + 1u; /* the TAP's */
+	return queues * ethdev_queue_packets(jumbo);
+}
+
+/* Policies could not tell them apart. */
+static int check_policy_id(const struct interface *interface)
+{
+	for (const struct interface *other = interfaces; other < interface; other++) {
+		if (other->policy_id != interface->policy_id)
+			continue;
+		log_error("port %s: TAP %s has the hash of %s, choose another name",
+			  interface->name, interface->tap.name, other->tap.name);
+		return -EEXIST;
+	}
+	return 0;
+}
+
+static int start_tap(struct interface *interface, const struct ethdev_pollers *by)
+{
+	struct rte_ether_addr mac = interface_mac(interface);
+	int err = tap_start(&interface->tap, &mac, interface->mtu, by);
+
+	if (err)
+		log_error("port %s: TAP %s: %s", interface->name, interface->tap.name,
+			  strerror(-err));
+	return err;
+}
+
+/* The next device, which is all of this interface's. */
+static int start_device(struct interface *interface, const struct conf *conf,
+			const struct conf_port *section, const struct ethdev_pollers *by)
+{
+	struct device *device = &devices[ndevices];
+	struct rte_ether_addr mac;
+	int err = device_start(device, conf, section, by, &interface->mtu);
+
+	if (err)
+		return err;
+	interface->device = (uint8_t)ndevices++;
+	err = device_get_mac(device, &mac);
+	if (err)
+		log_error("port %s: device %s has no MAC address: %s", interface->name,
+			  section->device, strerror(-err));
+	else
+		interface_set_mac(interface, &mac);
+	return err;
+}
+
+static int start_port(struct interface *interface, const struct conf *conf,
+		      const struct conf_port *section, const struct ethdev_pollers *by)
+{
+	const struct device *device;
+	int err;
+
+	memset(interface, 0, sizeof(*interface));
+	interface->kind = INTERFACE_PORT;
+	rte_strscpy(interface->name, section->name, sizeof(interface->name));
+	rte_strscpy(interface->tap.name, section->tap, sizeof(interface->tap.name));
+	interface->policy_id = cygnet_interface(interface->tap.name);
+	err = check_policy_id(interface);
+	if (!err)
+		err = start_device(interface, conf, section, by);
+	if (!err)
+		err = start_tap(interface, by);
+	if (err)
+		return err;
+	device = interface_device(interface);
+	log_info("port %s: %s, %u queue%s, MTU %u, TAP %s", interface->name, section->device,
+		 device->queues, device->queues == 1 ? "" : "s", interface->mtu,
+		 interface->tap.name);
+	return 0;
+}
+
+int interfaces_start(const struct conf *conf, struct rte_mempool *const *pools,
+		     struct rte_mempool *jumbo, unsigned int workers)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < conf->nports && !err; i++) {
+		const struct ethdev_pollers by = {
+			.index = i,
+			.workers = workers,
+			.pools = pools,
+			.jumbo = is_jumbo(&conf->port[i]) ? jumbo : NULL,
+		};
+
+		err = start_port(&interfaces[i], conf, &conf->port[i], &by);
+		if (!err)
+			ninterfaces = i + 1;
+	}
+	if (err)
+		interfaces_stop();
+	return err;
+}
+
+void interfaces_stop(void)
+{
+	while (ninterfaces)
+		tap_stop(&interfaces[--ninterfaces].tap);
+	while (ndevices)
+		device_stop(&devices[--ndevices]);
+}

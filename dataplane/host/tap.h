@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file tap.h
+ * The kernel's view of an interface: what is not ours to forward reaches the kernel by its TAP, and
+ * the kernel's own packets come out of it.
+ */
+#ifndef CYGNETD_TAP_H
+#define CYGNETD_TAP_H
+
+#include <net/if.h>
+#include <stdint.h>
+#include <rte_ether.h>
+
+#include "host/ethdev.h"
+
+struct tap {
+	char name[IFNAMSIZ];
+	uint16_t id;		/* ethdev; it has one pair of queues */
+	uint32_t ifindex;	/* the kernel's */
+};
+
+/**
+ * Create, configure and start the TAP of that name.
+ * @param by  their index makes the driver's name unique
+ * @return 0 or -errno; -ENODEV: the kernel does not know it
+ */
+int tap_start(struct tap *tap, const struct rte_ether_addr *mac, uint16_t mtu,
+	      const struct ethdev_pollers *by);
+void tap_stop(struct tap *tap);
+/** @return 0 or -errno */
+int tap_set_mtu(const struct tap *tap, uint16_t mtu);
+
+#endif
