@@ -23,6 +23,8 @@
 #include "host/interface.h"
 #include "host/local_addr.h"
 #include "host/route.h"
+#include "base/clock.h"
+#include "path/worker/stage.h"
 #include "telemetry.h"
 
 /* An answer has at most 16 KiB and a dictionary 256 entries; DPDK 22.11 puts
@@ -75,6 +77,7 @@ static uint64_t sum(size_t offset)
 	return total;
 }
 
+#define STAGES_SECONDS 5	/* for which one question has the stages counted */
 #define SUM(field) sum(offsetof(struct stats, field))
 
 static void add_device(struct rte_tel_data *row, const struct device *device)
@@ -386,6 +389,28 @@ static int show_drops(const char *cmd, const char *params, struct rte_tel_data *
 	return 0;
 }
 
+/* Workers count their stages for some seconds after the last time that somebody asked: a caller asks
+ * twice, and takes the difference. */
+static int show_stages(const char *cmd, const char *params, struct rte_tel_data *table)
+{
+	(void)cmd;
+	(void)params;
+	__atomic_store_n(&stats_stages_asked, clock_seconds() + STAGES_SECONDS, __ATOMIC_RELAXED);
+	rte_tel_data_start_dict(table);
+	for (unsigned int i = 0; i < STAGE_COUNTED; i++) {
+		struct rte_tel_data *row = add_row(table, i);
+
+		if (!row)
+			break;
+		rte_tel_data_add_dict_string(row, "stage", stage_name[i]);
+		rte_tel_data_add_dict_u64(row, "packets", SUM(stage[i].packets));
+		rte_tel_data_add_dict_u64(row, "vectors", SUM(stage[i].vectors));
+		rte_tel_data_add_dict_u64(row, "cycles", SUM(stage[i].cycles));
+		rte_tel_data_add_dict_string(row, "help", stage_help[i]);
+	}
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	telemetry_cb show;
@@ -399,6 +424,8 @@ static const struct {
 	 "Measured speed of the crypto devices. Parameter: 'next' of the last page"},
 	{"/cygnet/stats", show_stats, "Packets by worker. Parameter: 'next' of the last page"},
 	{"/cygnet/drops", show_drops, "Dropped packets by reason"},
+	{"/cygnet/stages", show_stages,
+	 "Packets, vectors and cycles by stage, counted for some seconds after each question"},
 };
 
 /* @return -1, which is answered with null, to what is asked too late or too early */

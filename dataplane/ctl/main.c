@@ -14,6 +14,7 @@
 #include "databases.h"
 #include "engines.h"
 #include "routes.h"
+#include "stages.h"
 #include "table.h"
 
 struct options {
@@ -99,6 +100,12 @@ static const struct column drops_columns[] = {
 	{"packets", "PACKETS"}, {"reason", "REASON"}, {"help", "WHAT IT MEANS"}, {NULL, NULL},
 };
 
+static const struct column stages_columns[] = {
+	{"stage", "STAGE"},	{"packets", "PACKETS"},
+	{"vectors", "VECTORS"}, {"packets_per_vector", "PER-VECTOR"},
+	{"cycles_per_packet", "CYCLES"}, {"help", "WHAT IT DOES"}, {NULL, NULL},
+};
+
 static const struct thing things[] = {
 	{"sad", NULL, databases_sad, sad_columns},
 	{"spd", NULL, databases_spd, spd_columns},
@@ -108,6 +115,7 @@ static const struct thing things[] = {
 	{"engines", "/cygnet/engines", NULL, engines_columns},
 	{"stats", "/cygnet/stats", NULL, stats_columns},
 	{"drops", "/cygnet/drops", NULL, drops_columns},
+	{"stages", "/cygnet/stages", NULL, stages_columns},
 };
 
 static void usage(FILE *out)
@@ -115,7 +123,7 @@ static void usage(FILE *out)
 	fprintf(out,
 		"usage: cygnetctl [-c FILE] [-s SADB] [-p PREFIX|SOCKET] [--json] show THING [ALGORITHM]\n"
 		"       cygnetctl [-c FILE] [-s SADB] check\n"
-		"  THING      sad, spd, ports, routes, ike, engines, stats or drops\n"
+		"  THING      sad, spd, ports, routes, ike, engines, stats, drops or stages\n"
 		"  ALGORITHM  with engines: show how fast they are with those that begin so\n"
 		"  check      walk the SAD and the SPD and check all that has to hold in them\n"
 		"  -c FILE    cygnetd's configuration, %s if not given\n"
@@ -161,6 +169,20 @@ static json_t *read_databases(const struct thing *thing, const char *path, char 
 	return rows;
 }
 
+/* Workers count stages only while somebody asks. */
+static json_t *ask_again(int fd, json_t *before, char *error, size_t size)
+{
+	const struct timespec wait = {STAGES_MS / 1000, STAGES_MS % 1000 * 1000000};
+	json_t *after, *rows;
+
+	nanosleep(&wait, NULL);
+	after = client_table(fd, "/cygnet/stages", error, size);
+	rows = after ? stages_between(before, after) : NULL;
+	json_decref(before);
+	json_decref(after);
+	return rows;
+}
+
 static json_t *ask_cygnetd(const struct thing *thing, const char *prefix, char *error, size_t size)
 {
 	char path[PATH_MAX];
@@ -181,6 +203,8 @@ static json_t *ask_cygnetd(const struct thing *thing, const char *prefix, char *
 		}
 		json_decref(measured);
 	}
+	if (rows && thing->columns == stages_columns)
+		rows = ask_again(fd, rows, error, size);
 	close(fd);
 	/* Unsorted, rather than not at all, if there is no memory for it. */
 	if (rows && thing->columns == routes_columns)

@@ -19,6 +19,9 @@
 #include "client.h"
 #include "conf/conf.h"
 #include "crypto/device/engine.h"
+#include "base/clock.h"
+#include "path/worker/stage.h"
+#include "stages.h"
 #include "telemetry.h"
 
 #define WORKERS CONF_MAX_WORKERS
@@ -194,11 +197,47 @@ static void *asker(void *unused)
 	return NULL;
 }
 
+static void assert_number(const json_t *row, const char *key, json_int_t expected)
+{
+	assert_int_equal(json_integer_value(json_object_get(row, key)), expected);
+}
+
+/* Asking has the workers count, for a while. */
+static void all_stages(void **state)
+{
+	int fd = connected();
+	json_t *rows, *after, *between;
+
+	(void)state;
+	stats[0].stage[STAGE_LOCAL] = (struct stats_stage){30, 2, 3000};
+	stats[1].stage[STAGE_LOCAL] = (struct stats_stage){10, 2, 1000};
+	clock_now = 100;
+	rows = ask(fd, "/cygnet/stages");
+	assert_int_equal(json_array_size(rows), STAGE_COUNTED);
+	assert_true(stats_stages_asked > clock_now && stats_stages_asked < clock_now + 60);
+	assert_number(json_array_get(rows, STAGE_LOCAL), "packets", 40);
+	stats[0].stage[STAGE_LOCAL].packets += 20;
+	stats[0].stage[STAGE_LOCAL].vectors += 2;
+	stats[0].stage[STAGE_LOCAL].cycles += 5000;
+	after = ask(fd, "/cygnet/stages");
+	between = stages_between(rows, after);
+	assert_int_equal(json_array_size(between), STAGE_COUNTED);
+	assert_number(json_array_get(between, STAGE_LOCAL), "packets", 20);
+	assert_number(json_array_get(between, STAGE_LOCAL), "packets_per_vector", 10);
+	assert_number(json_array_get(between, STAGE_LOCAL), "cycles_per_packet", 250);
+	assert_true(json_is_null(json_object_get(json_array_get(between, STAGE_FORWARD),
+						 "cycles_per_packet")));
+	json_decref(rows);
+	json_decref(after);
+	json_decref(between);
+	close(fd);
+}
+
 /* What was told goes away while somebody asks. */
 static void ended(void **state)
 {
 	static const char *const commands[] = {"ports", "routes", "ike",   "engines",
-					       "measured", "stats", "drops"};
+					       "measured", "stats", "drops", "stages"};
 	pthread_t thread;
 	int fd;
 
@@ -227,6 +266,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(all_workers),
 		cmocka_unit_test(all_reasons),
 		cmocka_unit_test(all_engines),
+		cmocka_unit_test(all_stages),
 		cmocka_unit_test(ended),
 	};
 
