@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Being a router: TTL, checksums, malformed packets, MTU."""
+import time
+
 from scapy.layers.inet import ICMP, IP
 from scapy.packet import raw
 
@@ -29,6 +31,27 @@ def test_plain_forwarding(bench):
         bench.wan.drain()
         bench.from_lan(sent)
         same_but_hop(bench.receive(bench.wan, 1)[0], sent)
+
+
+def test_stages(bench):
+    """`cygnetctl show stages`: the stages count the packets that pass them, once somebody has asked."""
+    out, _ = bench.tunnel()
+
+    def counted():
+        return {row["stage"]: row for row in bench.gateway.ask("/cygnet/stages").values()}
+
+    counted()
+    time.sleep(1.2)  # until the workers know
+    before = counted()
+    bench.wan.drain()
+    for port in range(5):  # each the first packet of its flow
+        bench.from_lan(packet(HOST, FAR_HOST, sport=30000 + port))
+    for outer in bench.receive(bench.wan, 5):
+        out.unseal(outer)
+    after = counted()
+    for stage in ("from-wire", "forward", "outbound", "fit", "protect", "crypto", "finish"):
+        grown = {key: after[stage][key] - before[stage][key] for key in ("packets", "vectors", "cycles")}
+        assert grown["packets"] >= 5 and grown["vectors"] >= 1 and grown["cycles"] > 0, f"{stage}: {grown}"
 
 
 def test_outer_header(bench):
