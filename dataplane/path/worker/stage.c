@@ -19,16 +19,42 @@ const char *const stage_help[STAGE_COUNTED] = {
 	[STAGE_FINISH] = "packets back from a crypto device, in the order of their SA",
 };
 
+void stage_link(struct stage_queue *q, struct rte_mbuf *m)
+{
+	packet(m)->next = NULL;
+	if (q->nlinked++)
+		packet(q->last)->next = m;
+	else
+		q->first = m;
+	q->last = m;
+}
+
+unsigned int stage_take(struct stages *stages, enum stage stage, struct rte_mbuf **m,
+			unsigned int n)
+{
+	struct stage_queue *q = &stages->queue[stage];
+	unsigned int taken = 0;
+
+	for (; taken < n && q->n; taken++, q->n--, q->head++)
+		m[taken] = q->m[q->head % STAGE_QUEUE];
+	for (; taken < n && q->nlinked; taken++, q->nlinked--) {
+		m[taken] = q->first;
+		q->first = packet(q->first)->next;
+	}
+	if (!q->n && !q->nlinked)
+		stages->waiting &= ~(1u << stage);
+	return taken;
+}
+
+/* The ring has room: packets that were taken from it left it, and linked ones are taken only once the
+ * ring is empty. */
 void stage_return(struct stages *stages, enum stage stage, struct rte_mbuf **m, unsigned int n)
 {
 	struct stage_queue *q = &stages->queue[stage];
 
-	for (unsigned int i = n; i--;) {
-		packet(m[i])->next = q->n++ ? q->head : NULL;
-		q->head = m[i];
-		if (q->n == 1)
-			q->tail = m[i];
-	}
+	for (unsigned int i = n; i--;)
+		q->m[--q->head % STAGE_QUEUE] = m[i];
+	q->n += n;
 	stages->waiting |= 1u << stage;
 	stages->blocked = true;
 }

@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <rte_branch_prediction.h>
+
 #include "ip/packet.h"
 
 /* Name, text in cygnetctl, what it does. */
@@ -53,10 +55,16 @@ extern const char *const stage_help[STAGE_COUNTED];
 /** Packets of a vector at most. */
 #define STAGE_VECTOR 64u
 
-/** The packets in front of a stage, by packet()->next. */
+/** Packets in front of a stage that are kept without touching them. */
+#define STAGE_QUEUE (2 * STAGE_VECTOR)
+
+/** The packets in front of a stage, in order. More than STAGE_QUEUE, as when packets are cut into many
+ * fragments, are linked by packet()->next behind the others. */
 struct stage_queue {
-	struct rte_mbuf *head, *tail;
-	uint32_t n;
+	uint32_t head, n;	/* of m[], a ring */
+	uint32_t nlinked;
+	struct rte_mbuf *first, *last;
+	struct rte_mbuf *m[STAGE_QUEUE];
 };
 
 /** The queues of a worker. */
@@ -67,39 +75,28 @@ struct stages {
 };
 _Static_assert(STAGE_COUNT <= 32, "bits of waiting");
 
+/** stage_add() to a queue whose ring is full. */
+void stage_link(struct stage_queue *q, struct rte_mbuf *m);
+
 /** Put a packet behind the others in front of a stage. Takes it over; its struct packet is filled
  * in. The worker of the queues. */
 static inline void stage_add(struct stages *stages, enum stage stage, struct rte_mbuf *m)
 {
 	struct stage_queue *q = &stages->queue[stage];
 
-	packet(m)->next = NULL;
-	if (q->n++)
-		packet(q->tail)->next = m;
-	else
-		q->head = m;
-	q->tail = m;
 	stages->waiting |= 1u << stage;
+	if (likely(q->n < STAGE_QUEUE && !q->nlinked))
+		q->m[(q->head + q->n++) % STAGE_QUEUE] = m;
+	else
+		stage_link(q, m);
 }
 
 /** Take up to n packets from in front of a stage. @return how many */
-static inline unsigned int stage_take(struct stages *stages, enum stage stage, struct rte_mbuf **m,
-				      unsigned int n)
-{
-	struct stage_queue *q = &stages->queue[stage];
-	unsigned int taken = 0;
-
-	for (; taken < n && q->n; taken++, q->n--) {
-		m[taken] = q->head;
-		q->head = packet(q->head)->next;
-	}
-	if (!q->n)
-		stages->waiting &= ~(1u << stage);
-	return taken;
-}
+unsigned int stage_take(struct stages *stages, enum stage stage, struct rte_mbuf **m,
+			unsigned int n);
 
 /** Put packets that a stage could not take back in front of it: it waits until the crypto batch has
- * been run. @param m  the rest of its vector */
+ * been run. Right after stage_take(). @param m  the rest of its vector */
 void stage_return(struct stages *stages, enum stage stage, struct rte_mbuf **m, unsigned int n);
 
 #endif
