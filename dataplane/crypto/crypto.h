@@ -7,7 +7,8 @@
  *    The packets are back when crypto_run() returns.
  *  - crypto cores (core.h), which take whole batches; `crypto_cores` in cygnetd.conf.
  *  - devices with queues (queue.h), a GPU for one.
- * What comes back from the second and third is in crypto_ready(). Nothing in here calls the path.
+ * crypto_ready() gives the packets that come back from the second and third. No function of this folder
+ * calls the path.
  */
 #ifndef CYGNETD_CRYPTO_H
 #define CYGNETD_CRYPTO_H

@@ -11,7 +11,7 @@
  * it. No batch takes as long, not even on a processor that others keep busy. */
 #define STALL_MS 250u
 
-/* --- whose fault it was --- */
+/* --- which device is to blame --- */
 
 void failover_shun(struct session *s, unsigned int device)
 {
@@ -30,7 +30,7 @@ static void blame(struct crypto_worker *c, uint16_t failed_at)
 			engine_take_out(d);
 }
 
-/* --- who has the packet next --- */
+/* --- which device has the packet next --- */
 
 /* Any device that has not had the packet yet; one that is stalled if there is no other. */
 static bool put_anywhere(struct crypto_worker *c, struct rte_crypto_op *op, const struct cygnet_sa *sa)
@@ -122,7 +122,7 @@ void failover_watch(struct crypto_worker *c, unsigned int device, unsigned int d
 	}
 }
 
-/* --- what a device has had --- */
+/* --- packets that a device has had --- */
 
 /* Whether another device may do a packet that one has failed to do: failover.h's invariant. What a
  * device has not done with it has a reference to. */

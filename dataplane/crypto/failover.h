@@ -83,11 +83,11 @@ static inline bool failover_is_stalled(const struct crypto_worker *c, unsigned i
 }
 
 /** A new packet, which a device is not to have, or did not take: give it to another, if that may
- * be. @return false: nobody has it */
+ * be. @return false: no device has it */
 bool failover_put(struct crypto_worker *c, struct rte_crypto_op *op, const struct cygnet_sa *sa,
 		  unsigned int device);
 
-/* What is rare in failover_judge(): a device has done what others failed, or fails. */
+/* The rare cases of failover_judge(): a device has done what others failed, or fails. */
 __rte_cold
 unsigned int failover_did(struct crypto_worker *c, const struct rte_crypto_op *op);
 __rte_cold
@@ -106,11 +106,11 @@ static inline unsigned int failover_judge(struct crypto_worker *c, struct rte_cr
 }
 
 /** A device has failed a packet otherwise than by this worker's queue: have another one do it by
- * its queue, as job says. @return false: nobody has it */
+ * its queue, as job says. @return false: no device has it */
 bool failover_retry(struct crypto_worker *c, struct rte_mbuf *m, const struct esp_job *job,
 		    unsigned int device);
-/** What waits for a device that is lost or stalled, and was never there, goes to others. If there is none it
- * stays with one that is stalled, and is lost with one that is. */
+/** Packets in the op batch of a device that is lost or stalled go to other devices. If there is none they
+ * stay with a stalled device, and are lost with a lost one. */
 void failover_move_away(struct crypto_worker *c, unsigned int device);
 /** Note whether a device gives something back. Each turn in which it has packets.
  * @param done  those that it has given back in this turn */

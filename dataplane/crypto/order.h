@@ -13,7 +13,7 @@
 /** A packet of packet()->session goes to a queue or a crypto core. */
 void order_append(struct rte_mbuf *m);
 /** A packet that a device was called for leaves in front of the packets that went to a queue after it,
- * and behind those that were called for before it. */
+ * and behind packets that were called for before it. */
 void order_insert(struct rte_mbuf *m);
 /** Whether a packet of a session that order_insert() had is not back yet. */
 static inline bool order_waits(const struct session *s)

@@ -120,7 +120,7 @@ bool queue_poll(struct crypto_worker *c, struct crypto_poll *poll)
 
 	if (!poll->begun && !begin(c, poll))
 		return false;
-	/* As many as have been put there in a turn, and those that come again. */
+	/* As many as have been put there in a turn, and packets that were put there again. */
 	if (poll->back >= bursts * CRYPTO_BURST || poll->back % CRYPTO_BURST) {
 		end(c, poll);
 		return false;

@@ -106,7 +106,7 @@ uint16_t crypto_late(struct crypto_worker *c, unsigned int device, struct rte_cr
 	return others;
 }
 
-/* What came of a packet whose operation has come back. */
+/* The status of a packet whose operation has come back, as a call would say it. */
 static int32_t finish(struct rte_crypto_op *op)
 {
 	enum rte_crypto_op_status status = (enum rte_crypto_op_status)op->status;

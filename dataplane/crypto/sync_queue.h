@@ -2,18 +2,18 @@
 /**
  * @file sync_queue.h
  * Packets of several SAs go through the queue of a CPU's device and back at once: the lcore waits for
- * them, so what comes of them keeps its order.
+ * them, so the packets keep their order.
  */
 #ifndef CYGNETD_SYNC_QUEUE_H
 #define CYGNETD_SYNC_QUEUE_H
 
 #include "crypto/crypto_worker.h"
 
-/** Who executes a batch. */
+/** The lcore that executes a batch. */
 struct crypto_executor {
 	uint16_t queue;			/* queue pair of each device */
 	struct rte_mempool *ops;	/* operations, of struct esp_job each */
-	struct crypto_worker *worker;	/* whose it is; NULL: a crypto core */
+	struct crypto_worker *worker;	/* of the lcore; NULL: a crypto core */
 };
 
 /**

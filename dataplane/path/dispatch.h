@@ -8,8 +8,8 @@
 
 #include "path/worker/worker.h"
 
-/** Run the stages until no packet is in front of one, or those that are wait for the crypto batch to be
- * run. */
+/** Run the stages until no packet is in front of one, or only stages that wait for the crypto batch have
+ * packets. */
 void dispatch_stages(struct worker *w);
 /** Run stages, crypto batch and what comes out of both until nothing in the worker's hands can go on:
  * no packet is in front of a stage, in the crypto batch or in crypto_ready(). */

@@ -80,8 +80,8 @@ static void finish(struct worker *w, struct rte_mbuf *m, struct session *s, stru
 {
 	enum rte_crypto_op_status status = (enum rte_crypto_op_status)packet(m)->status;
 
-	/* What was protected while the SA was there may leave: when an SA has been
-	 * rekeyed the peer keeps the old one for such packets. */
+	/* A packet that was protected before its SA was deleted may leave: after a rekey the peer
+	 * keeps the old SA for such packets. */
 	if (!sa && (s->inbound || status != RTE_CRYPTO_OP_STATUS_SUCCESS))
 		drop(w, m, DROP_SA_GONE);
 	else if (status != RTE_CRYPTO_OP_STATUS_SUCCESS)

@@ -23,7 +23,7 @@ static unsigned int too_long(struct rte_mbuf *m, const struct cygnet_sa *sa,
 	struct next_hop hop = route_lookup(path->af, &path->dst);
 	unsigned int mtu = path_mtu(sa, interfaces[hop.interface].mtu), kept = esp_out_kept(m, s);
 
-	/* No link may refuse so little: what is around it is cut (RFC 2473, 7.1). */
+	/* Every link takes an IPv6 packet of that length: the outer packet is cut (RFC 2473, 7.1). */
 	if (packet_family(m) == AF_INET6 && rte_pktmbuf_data_len(m) <= IPV6_MIN_MTU)
 		return 0;
 	if (hop.kind != ROUTE_FORWARD || (s->transport && packet_may_be_cut(m)) ||

@@ -48,7 +48,7 @@ static unsigned int make_parts(struct worker *w, struct rte_mbuf *m, unsigned in
 			       struct rte_mbuf *parts[FRAGMENTS_MAX])
 {
 	unsigned int total = rte_pktmbuf_pkt_len(m) - (unsigned int)sizeof(struct rte_ipv6_hdr);
-	uint32_t id = (uint32_t)rte_rand(); /* nobody is to foresee it (RFC 7739) */
+	uint32_t id = (uint32_t)rte_rand(); /* not predictable (RFC 7739) */
 	unsigned int n = 0;
 
 	for (unsigned int offset = 0; offset < total; offset += room) {

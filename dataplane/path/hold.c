@@ -69,7 +69,7 @@ static void keep(struct worker *w, struct held_packet p, const struct cygnet_pol
 	h->packet[h->n++] = p;
 }
 
-/* Of the buffers for what was put together there are few. Half are for those who have an SA. */
+/* There are few buffers for reassembled packets: half of them are for packets that have an SA. */
 static bool may_wait(const struct rte_mbuf *m)
 {
 	return !packet_pool_large || m->pool != packet_pool_large ||

@@ -2,7 +2,7 @@
 /**
  * @file hold.h
  * Packets that a policy wants protected before there is an SA: the one that made a trap
- * policy ask charon, and those that come while charon negotiates, wait and leave when the
+ * policy ask charon, and packets that come while charon negotiates, wait and leave when the
  * SA is there (RFC 4301, 4.4.1 and 5.1). A few of each policy, and not for long; none
  * ever leaves in plaintext. Each worker has its own; only that worker touches it.
  */

@@ -16,7 +16,7 @@
  * @param error   selectors of the error, but for the source
  * @param source  receives it. If no error from any address of ours would be protected it is one
  *                from which it will not: STAGE_OUTBOUND drops that, and counts it
- * @return false: nobody can answer
+ * @return false: this host has no address to answer from
  */
 bool icmp_source(struct rte_mbuf *m, const struct cygnet_flow *error, struct cygnet_addr *source);
 

@@ -21,7 +21,7 @@ static bool is_of_no_link(const uint8_t addr[16])
 	       !memcmp(addr, mapped, sizeof(mapped));
 }
 
-/* Groups, what is link-local and our own addresses are local to the FIB. */
+/* For the FIB, groups, link-local addresses and local addresses are local. */
 static bool is_martian6(const struct rte_ipv6_hdr *ip)
 {
 	return is_of_no_link(ip->src_addr) || is_of_no_link(ip->dst_addr) ||

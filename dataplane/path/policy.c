@@ -60,8 +60,8 @@ enum drop_reason policy_inbound(const struct worker *w, struct rte_mbuf *m,
 
 	if (reason != DROP_NONE)
 		return reason;
-	/* Without an inbound policy the outbound one decides about what is forwarded:
-	 * the plaintext of a tunnel has only that. */
+	/* Without a forward policy the outbound policy decides about forwarded packets: plaintext to
+	 * a tunnel has only that one. */
 	if (!policy)
 		return w->drop_no_policy && dir == CYGNET_IN ? DROP_NO_POLICY : DROP_NONE;
 	policy_use(policy);

@@ -29,7 +29,7 @@ struct nd_frame {
 #define ND_ASKED offsetof(struct nd_frame, option)
 
 /* @param addr  it need not be aligned */
-static bool is_nobody(uint8_t af, const void *addr, unsigned int interface)
+static bool has_no_host(uint8_t af, const void *addr, unsigned int interface)
 {
 	struct next_hop hop = route_lookup(af, addr);
 
@@ -58,7 +58,7 @@ static bool answer_arp(struct worker *w, struct rte_mbuf *m)
 	    f->arp.arp_opcode != rte_cpu_to_be_16(RTE_ARP_OP_REQUEST))
 		return false;
 	target = f->arp.arp_data.arp_tip;
-	if (!is_nobody(AF_INET, &target, packet(m)->interface))
+	if (!has_no_host(AF_INET, &target, packet(m)->interface))
 		return false;
 	f->arp.arp_opcode = rte_cpu_to_be_16(RTE_ARP_OP_REPLY);
 	f->arp.arp_data.arp_tha = f->arp.arp_data.arp_sha;
@@ -69,7 +69,7 @@ static bool answer_arp(struct worker *w, struct rte_mbuf *m)
 	return true;
 }
 
-/* Nobody has an address yet who asks from the unspecified one (RFC 4862, 5.4). */
+/* A host that asks from the unspecified address has no address yet (RFC 4862, 5.4). */
 static bool is_solicitation(const struct nd_frame *f)
 {
 	static const uint8_t unspecified[16];
@@ -102,7 +102,7 @@ static bool answer_discovery(struct worker *w, struct rte_mbuf *m)
 	unsigned int len = rte_pktmbuf_data_len(m);
 
 	if (len < ND_ASKED || !is_solicitation(f) ||
-	    !is_nobody(AF_INET6, &f->nd.asked.nd_ns_target, packet(m)->interface))
+	    !has_no_host(AF_INET6, &f->nd.asked.nd_ns_target, packet(m)->interface))
 		return false;
 	if (len < sizeof(*f) ? !rte_pktmbuf_append(m, (uint16_t)(sizeof(*f) - len))
 			     : rte_pktmbuf_trim(m, (uint16_t)(len - sizeof(*f))))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Fragments of ESP, AH and UDP to this host. ESP and AH have to be whole to be authenticated;
- * of UDP only the first fragment says whether it is IKE or ESP. And those of plaintext
+ * of UDP only the first fragment says whether it is IKE or ESP. And fragments of plaintext
  * that leaves by a policy which asks for ports, or in transport mode, where only whole
  * packets are protected (RFC 4301, 7; RFC 4303, 3.3.4). */
 #include <netinet/in.h>
@@ -20,8 +20,8 @@
 #include "path/stages.h"
 #include "path/worker/handoff.h"
 
-/* Whoever sends fragments can fill a table: ESP with AH, UDP, and plaintext have one each, and what
- * does not become whole leaves soon. */
+/* Any sender of fragments can fill a table: ESP with AH, UDP, and plaintext have one each, and
+ * fragments whose packet does not become whole are dropped soon. */
 #define TABLE_PARTS (REASSEMBLY_PACKETS / 3)
 #define UNIT 8u		/* of offsets, bytes */
 

@@ -19,8 +19,8 @@ static void send_to(struct worker *w, struct rte_mbuf *m, const struct next_hop 
 	neigh_wait_add(w, m, &neigh);
 }
 
-/* How long a packet may be on its way out. One of IPv6 that we have put together has parts
- * no longer than before: how long they may be its source has found out. */
+/* How long a packet may be on its way out. A reassembled IPv6 packet is cut into fragments no longer than
+ * before: its source has found out the path MTU. */
 static unsigned int longest_out(struct rte_mbuf *m, const struct next_hop *hop)
 {
 	unsigned int mtu = interfaces[hop->interface].mtu, before;
@@ -31,7 +31,8 @@ static unsigned int longest_out(struct rte_mbuf *m, const struct next_hop *hop)
 	return RTE_MIN(mtu, before);
 }
 
-/* What came in fragments, also once it is protected and whatever its outer header says. */
+/* A packet that came in fragments may be cut, also once it is protected, whatever its outer header
+ * says. */
 static bool may_be_cut_here(struct rte_mbuf *m)
 {
 	if (packet(m)->whole)

@@ -112,8 +112,8 @@ static struct cygnet_sa *sender(const struct sent *s)
 	return sa;
 }
 
-/* Never up: what was said before holds until it is forgotten.
- * @return false: nobody says so of a packet of that length */
+/* Lower the path MTU, never raise it: the last value holds until it is forgotten.
+ * @return false: no router says that of a packet of this length */
 static bool note(struct cygnet_sa *sa, const struct sent *s, uint32_t mtu)
 {
 	unsigned int before = path_mtu(sa, UINT16_MAX);

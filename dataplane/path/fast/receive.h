@@ -40,7 +40,7 @@ void fast_refresh(struct worker *w);
 void fast_lookup(struct worker *w, struct fast_burst *burst, struct rte_mbuf *const *m,
 		 unsigned int n, unsigned int interface);
 /**
- * Take the frames of a burst, in order: those of known flows go on, the others to STAGE_FROM_WIRE.
+ * Take the frames of a burst, in order: frames of known flows go on, the others to STAGE_FROM_WIRE.
  * @return false: the crypto batch is full before the end; run it and call again
  */
 bool fast_receive(struct worker *w, struct fast_burst *burst);

@@ -89,7 +89,7 @@ static bool is_free(const struct flow_table *table, const struct flow *f)
 	return f->epoch != table->epoch || f->until <= table->now;
 }
 
-/* Where it is, or may be. If others have all places the first of them stays. */
+/* The place of a flow, or a place for it. If other flows have all places, the first of them stays. */
 static struct flow *place_for(struct flow_table *table, const struct flow_key *key)
 {
 	struct flow *f = &table->flow[flow_place(table, key)];

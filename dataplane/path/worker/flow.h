@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file flow.h
- * What was decided about the last packet of a flow, so that the next one need not go through
+ * What the stages decided about the last packet of a flow, so that the next one need not go through
  * SPD, SAD and FIB again. One table a worker; only that worker touches it. A flow is all
  * that those decisions look at: where a packet came from (a port, or an SA), its addresses,
  * its protocol and its ports. A decision holds until anything changes (flow_table.epoch), and
@@ -68,7 +68,7 @@ _Static_assert(sizeof(struct flow) == 64, "a look-up reads one cache line");
 struct flow_table {
 	struct flow *flow;
 	uint32_t mask;		/* of multiples of FLOW_WAYS */
-	uint32_t epoch;		/* what was learned in another one is void */
+	uint32_t epoch;		/* flows that were learned in another epoch are void */
 	uint32_t learned;	/* how often a decision has been remembered */
 	uint64_t now;		/* TSC, as of this turn */
 	uint64_t usual;		/* of the TSC: what holds is with few flows: half of FLOW_HOLDS */
@@ -77,7 +77,7 @@ struct flow_table {
 	uint32_t learned_then;	/* and what had been learned by then */
 	uint32_t spread;	/* so that not all end at a time */
 	uint16_t vector;	/* number of the vector of packets that is looked at */
-	uint64_t seed[5];	/* nobody on the wire can choose flows that collide */
+	uint64_t seed[5];	/* random, so that no sender can choose flows that collide */
 };
 
 /** @param flows  that it remembers, about; 0: none. @return 0 or -ENOMEM */
@@ -99,8 +99,8 @@ static inline void flows_forget(struct flow_table *table)
  */
 bool flow_of(const uint8_t *ip, unsigned int len, uint32_t from, struct flow_key *key);
 
-/* What is secret in the factors is in all bits of the product. (Flows that collide in a CRC do so
- * with any seed.) */
+/* The product depends on the secret seed in all its bits. (Flows that collide in a CRC do so with any
+ * seed.) */
 static inline uint64_t flow_mix(uint64_t a, uint64_t b)
 {
 	__extension__ unsigned __int128 product = (unsigned __int128)a * b;
@@ -184,7 +184,7 @@ static inline bool flow_passes(const struct flow_table *table, const struct flow
 
 /**
  * Remember a decision.
- * @param what   its key, kind, and what goes with that
+ * @param what   key, kind, and the fields of that kind
  * @param until  flow_table.now: no longer than that
  */
 void flow_learn(struct flow_table *table, const struct flow *what, uint64_t until);

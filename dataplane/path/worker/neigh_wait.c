@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Packets whose next hop the kernel is resolving: some wait, as they do in the
- * kernel's own neighbour queue (RFC 1122, 2.3.2.2), so that the first packets to
- * a neighbour are not lost. */
 #include <rte_cycles.h>
 
 #include "path/worker/tx.h"

@@ -7,7 +7,7 @@
  * calls no other stage: the dispatcher (path/dispatch.h) does.
  *
  * The order of the list is a packet's way. The dispatcher runs the first stage that has packets,
- * so those of a flow stay in order: they meet again in the queue of the next stage.
+ * so packets of a flow stay in order: they meet again in the queue of the next stage.
  */
 #ifndef CYGNETD_STAGE_H
 #define CYGNETD_STAGE_H
@@ -28,7 +28,7 @@
 	X(FORWARD, "forward", "plaintext from a port to others: forward policies") \
 	X(DECRYPTED, "decrypted", "packets out of an SA: the policy of that SA") \
 	X(OUTBOUND, "outbound", "plaintext that leaves: TTL, outbound policies") \
-	X(SA_GONE, "sa-gone", "packets whose SA was deleted on the way: the SA that replaces it") \
+	X(SA_GONE, "sa-gone", "packets whose SA was deleted meanwhile: to the SA that replaces it") \
 	X(FIT, "fit", "packets that an SA is to protect: cut to its path MTU") \
 	X(PROTECT, "protect", "sequence number, ESP or AH header, crypto job") \
 	X(UNPROTECT, "unprotect", "replay window, crypto job") \
@@ -45,7 +45,7 @@ enum stage {
 	/* Not entered by a queue; counted like the others. */
 	STAGE_KNOWN = STAGE_COUNT,	/* received bursts: packets of known flows */
 	STAGE_CRYPTO,			/* devices that work when they are called */
-	STAGE_FINISH,			/* what came back from a device */
+	STAGE_FINISH,			/* packets that came back from a device */
 	STAGE_COUNTED
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file verdict.h
- * What becomes of a packet by what its SA and the crypto device say of it: one place for those
- * that go by burst.c and those that go by protect.c. Each counts what it says, and frees what
- * it refuses. For the worker of the SA, in a turn in which the SA was there.
+ * What the SA and the crypto device say of a packet: one place for packets of known flows
+ * (fast/finish.c) and for the others (finish.c). Each function counts, and frees a packet that it
+ * refuses. The worker of the SA, in a turn in which the SA was there.
  */
 #ifndef CYGNETD_VERDICT_H
 #define CYGNETD_VERDICT_H
@@ -35,7 +35,7 @@ static inline bool verdict_is_new(struct worker *w, struct rte_mbuf *m, struct c
 	return false;
 }
 
-/** Count what was inside an authentic packet.
+/** Count the inner packet of an authentic packet.
  * @param reason  of esp_in_open(), esp_in_finish() or ah_in_finish()
  * @param kept    bytes in front that were never protected: esp_out_kept()
  * @return false: it goes no further, and is the caller's no more */
