@@ -42,7 +42,7 @@ uint16_t icmp_kind(enum icmp_why why)
 	return (uint16_t)(kinds[why].type << 8 | kinds[why].code);
 }
 
-void icmp_write(struct rte_mbuf *answer, const struct rte_mbuf *m, unsigned int quoted,
+void icmp_write(struct rte_mbuf *answer, struct rte_mbuf *m, unsigned int quoted,
 		enum icmp_why why, uint16_t mtu, const struct cygnet_addr *source)
 {
 	const struct rte_ipv4_hdr *bad = rte_pktmbuf_mtod(m, const struct rte_ipv4_hdr *);

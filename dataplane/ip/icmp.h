@@ -29,7 +29,7 @@ uint16_t icmp_kind(enum icmp_why why);
  * @param quoted  bytes of m
  * @param mtu     bytes; with ICMP_TOO_BIG
  */
-void icmp_write(struct rte_mbuf *answer, const struct rte_mbuf *m, unsigned int quoted,
+void icmp_write(struct rte_mbuf *answer, struct rte_mbuf *m, unsigned int quoted,
 		enum icmp_why why, uint16_t mtu, const struct cygnet_addr *source);
 
 #endif

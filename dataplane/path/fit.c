@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "crypto/device/pool.h"
 #include "esp/esp.h"
 #include "esp/path_mtu.h"
 #include "host/interface.h"
@@ -34,9 +35,26 @@ static unsigned int too_long(struct rte_mbuf *m, const struct cygnet_sa *sa,
 	return RTE_MAX(esp_out_mtu(s, path, kept, mtu), 1u);
 }
 
+/* A packet that is padded beyond the usual length has to be in a longer buffer. */
+static struct rte_mbuf *make_room(struct rte_mbuf *m, const struct cygnet_sa *sa)
+{
+	struct rte_mbuf *longer;
+
+	if (!sa->tfc || !packet_pool_jumbo || m->pool == packet_pool_jumbo ||
+	    rte_pktmbuf_data_len(m) > MTU_USUAL)
+		return m;
+	longer = packet_move(m, packet_pool_jumbo);
+	return longer ? longer : m;
+}
+
+static void to_protect(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
+{
+	stage_add(&w->stages, STAGE_PROTECT, make_room(m, sa));
+}
+
 /* A packet that is too long is cut before it is protected: the peer need not reassemble ESP, and
  * each part is authentic by itself (RFC 4301, 8.2). With DF the source hears how long it may be. */
-static void cut(struct worker *w, struct rte_mbuf *m, unsigned int mtu)
+static void cut(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa, unsigned int mtu)
 {
 	struct rte_mbuf *parts[FRAGMENTS_MAX];
 	unsigned int n;
@@ -48,7 +66,7 @@ static void cut(struct worker *w, struct rte_mbuf *m, unsigned int mtu)
 	}
 	n = fragment_packet(w, m, mtu, parts);
 	for (unsigned int i = 0; i < n; i++)
-		stage_add(&w->stages, STAGE_PROTECT, parts[i]);
+		to_protect(w, parts[i], sa);
 }
 
 /* @return false: the sessions are busy, and the packet stays the caller's */
@@ -67,9 +85,9 @@ static bool fit(struct worker *w, struct rte_mbuf *m)
 	}
 	mtu = too_long(m, sa, s);
 	if (mtu)
-		cut(w, m, mtu);
+		cut(w, m, sa, mtu);
 	else
-		stage_add(&w->stages, STAGE_PROTECT, m);
+		to_protect(w, m, sa);
 	return true;
 }
 

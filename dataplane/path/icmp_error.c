@@ -47,25 +47,17 @@ static void describe(struct rte_mbuf *m, enum icmp_why why, struct cygnet_flow *
 	policy_flow_to(error);
 }
 
-static struct rte_mbuf *answer_v4(struct worker *w, struct rte_mbuf *m, enum icmp_why why,
-				  uint16_t mtu, const struct cygnet_addr *source)
+static struct rte_mbuf *write_answer(struct worker *w, struct rte_mbuf *m, enum icmp_why why,
+				     uint16_t mtu, const struct cygnet_addr *source)
 {
-	unsigned int quoted = RTE_MIN(rte_pktmbuf_data_len(m), ICMP_LONGEST - ICMP_AROUND);
-	struct rte_mbuf *answer = make_answer(w, m, (unsigned int)ICMP_AROUND + quoted);
+	bool v6 = packet_family(m) == AF_INET6;
+	unsigned int around = v6 ? ICMP6_AROUND : ICMP_AROUND;
+	unsigned int longest = v6 ? IPV6_MIN_MTU : ICMP_LONGEST;
+	unsigned int quoted = RTE_MIN(rte_pktmbuf_data_len(m), longest - around);
+	struct rte_mbuf *answer = make_answer(w, m, around + quoted);
 
 	if (answer)
-		icmp_write(answer, m, quoted, why, mtu, source);
-	return answer;
-}
-
-static struct rte_mbuf *answer_v6(struct worker *w, struct rte_mbuf *m, enum icmp_why why,
-				  uint16_t mtu, const struct cygnet_addr *source)
-{
-	unsigned int quoted = RTE_MIN(rte_pktmbuf_data_len(m), IPV6_MIN_MTU - ICMP6_AROUND);
-	struct rte_mbuf *answer = make_answer(w, m, (unsigned int)ICMP6_AROUND + quoted);
-
-	if (answer)
-		icmp6_write(answer, m, quoted, why, mtu, source);
+		(v6 ? icmp6_write : icmp_write)(answer, m, quoted, why, mtu, source);
 	return answer;
 }
 
@@ -81,7 +73,7 @@ void icmp_error(struct worker *w, struct rte_mbuf *m, enum icmp_why why, uint16_
 	describe(m, why, &flow);
 	if (!icmp_source(m, &flow, &source))
 		return;
-	answer = v6 ? answer_v6(w, m, why, mtu, &source) : answer_v4(w, m, why, mtu, &source);
+	answer = write_answer(w, m, why, mtu, &source);
 	if (!answer)
 		return;
 	if (packet(m)->from_kernel) {

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "crypto/device/pool.h"
 #include "esp/ah.h"
 #include "esp/esp.h"
 #include "esp/lifetime.h"
@@ -7,7 +6,6 @@
 #include "esp/sa_count.h"
 #include "host/interface.h"
 #include "host/route.h"
-#include "path/fast/learn.h"
 #include "path/sa_session.h"
 #include "path/stages.h"
 
@@ -35,18 +33,6 @@ static bool hide_length(struct rte_mbuf *m, const struct cygnet_sa *sa, const st
 	return padding;
 }
 
-/* A packet that is padded beyond the usual length has to be in a longer buffer. */
-static struct rte_mbuf *make_room(struct rte_mbuf *m, const struct cygnet_sa *sa)
-{
-	struct rte_mbuf *longer;
-
-	if (!sa->tfc || !packet_pool_jumbo || m->pool == packet_pool_jumbo ||
-	    rte_pktmbuf_data_len(m) > MTU_USUAL)
-		return m;
-	longer = packet_move(m, packet_pool_jumbo);
-	return longer ? longer : m;
-}
-
 static enum drop_reason prepare_out(struct rte_mbuf *m, struct cygnet_sa *sa, struct session *s,
 				    struct esp_job *job)
 {
@@ -71,37 +57,7 @@ static enum drop_reason prepare_out(struct rte_mbuf *m, struct cygnet_sa *sa, st
 	return reason;
 }
 
-/* @return false: the sessions are busy, and the packet stays the caller's */
-static bool protect(struct worker *w, struct rte_mbuf *m)
-{
-	struct cygnet_sa *sa;
-	struct session *s;
-	enum sa_session found = sa_session_find(w, m, true, &sa, &s);
-	enum drop_reason reason;
-	struct flow flow;
-	bool typical;
-
-	if (found != SA_SESSION_FOUND)
-		return found != SA_SESSION_BUSY;
-	m = make_room(m, sa);
-	typical = learn_describe(w, m, s, sa, &flow);
-	packet(m)->epoch = w->flows.epoch;
-	reason = prepare_out(m, sa, s, crypto_job(&w->crypto));
-	if (reason != DROP_NONE) {
-		drop(w, m, reason);
-		return true;
-	}
-	learn_accepted(w, m, s, sa, typical ? &flow : NULL);
-	crypto_submit(&w->crypto, m, s, sa);
-	return true;
-}
-
 void stage_protect(struct worker *w, struct rte_mbuf **m, unsigned int n)
 {
-	for (unsigned int i = 0; i < n; i++) {
-		if (!protect(w, m[i])) {
-			stage_return(&w->stages, STAGE_PROTECT, m + i, n - i);
-			return;
-		}
-	}
+	sa_submit(w, m, n, STAGE_PROTECT, prepare_out);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/sadb.h"
 #include "crypto/device/sessions.h"
+#include "path/fast/learn.h"
 #include "path/sa_session.h"
 
 enum sa_session sa_session_find(struct worker *w, struct rte_mbuf *m, bool out,
@@ -26,4 +27,39 @@ enum sa_session sa_session_find(struct worker *w, struct rte_mbuf *m, bool out,
 		return SA_SESSION_BUSY;
 	drop(w, m, reason);
 	return SA_SESSION_NONE;
+}
+
+/* @return false: the sessions are busy, and the packet stays the caller's */
+static bool submit(struct worker *w, struct rte_mbuf *m, enum stage stage, sa_prepare prepare)
+{
+	struct cygnet_sa *sa;
+	struct session *s;
+	enum sa_session found = sa_session_find(w, m, stage == STAGE_PROTECT, &sa, &s);
+	enum drop_reason reason;
+	struct flow flow;
+	bool typical;
+
+	if (found != SA_SESSION_FOUND)
+		return found != SA_SESSION_BUSY;
+	typical = learn_describe(w, m, s, sa, &flow);
+	packet(m)->epoch = w->flows.epoch;
+	reason = prepare(m, sa, s, crypto_job(&w->crypto));
+	if (reason != DROP_NONE) {
+		drop(w, m, reason);
+		return true;
+	}
+	learn_accepted(w, m, s, sa, typical ? &flow : NULL);
+	crypto_submit(&w->crypto, m, s, sa);
+	return true;
+}
+
+void sa_submit(struct worker *w, struct rte_mbuf **m, unsigned int n, enum stage stage,
+	       sa_prepare prepare)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		if (!submit(w, m[i], stage, prepare)) {
+			stage_return(&w->stages, stage, m + i, n - i);
+			return;
+		}
+	}
 }

@@ -23,4 +23,16 @@ enum sa_session {
 enum sa_session sa_session_find(struct worker *w, struct rte_mbuf *m, bool out,
 				struct cygnet_sa **sa, struct session **s);
 
+/** Check a packet against its SA and describe the crypto job. @return DROP_NONE or why it goes no
+ * further */
+typedef enum drop_reason (*sa_prepare)(struct rte_mbuf *m, struct cygnet_sa *sa, struct session *s,
+				       struct esp_job *job);
+/**
+ * The stages PROTECT and UNPROTECT: prepare each packet of a vector, have its flow remembered if it is
+ * accepted, and give it to a crypto device.
+ * @param stage  to which packets are returned that have to wait for a session
+ */
+void sa_submit(struct worker *w, struct rte_mbuf **m, unsigned int n, enum stage stage,
+	       sa_prepare prepare);
+
 #endif

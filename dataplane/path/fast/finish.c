@@ -80,35 +80,23 @@ static void open(struct worker *w, unsigned int i)
 		fast_decrypted_add(w, m, s, b->interface[i], false);
 }
 
-/* @return bytes of packet; 0: it was not done, or waits for one that was not */
-static unsigned int finish_in(struct worker *w, unsigned int i)
+/* @return bytes of packet; 0: the device has failed it */
+static unsigned int finish(struct worker *w, unsigned int i)
 {
+	enum rte_crypto_op_status status = crypto_batch_status(&w->crypto, i);
 	struct crypto_batch *b = &w->crypto.batch;
 	unsigned int len = rte_pktmbuf_data_len(b->m[i]);
-	enum rte_crypto_op_status status = crypto_batch_status(&w->crypto, i);
 
 	if (status != RTE_CRYPTO_OP_STATUS_SUCCESS) {
 		failed(w, i, status);
 		return 0;
 	}
-	if (b->s[i]->in_flight)
+	if (!b->s[i]->inbound)
+		tx_frame(w, b->m[i], b->s[i]->route.interface);
+	else if (b->s[i]->in_flight)
 		wait_behind(w, i);
 	else
 		open(w, i);
-	return len;
-}
-
-static unsigned int finish_out(struct worker *w, unsigned int i)
-{
-	struct crypto_batch *b = &w->crypto.batch;
-	unsigned int len = rte_pktmbuf_data_len(b->m[i]);
-	enum rte_crypto_op_status status = crypto_batch_status(&w->crypto, i);
-
-	if (status != RTE_CRYPTO_OP_STATUS_SUCCESS) {
-		failed(w, i, status);
-		return 0;
-	}
-	tx_frame(w, b->m[i], b->s[i]->route.interface);
 	return len;
 }
 
@@ -119,7 +107,7 @@ void fast_finish(struct worker *w, unsigned int from, unsigned int n)
 	unsigned int bytes = 0, good = 0;
 
 	for (unsigned int i = from; i < from + n; i++) {
-		unsigned int len = inbound ? finish_in(w, i) : finish_out(w, i);
+		unsigned int len = finish(w, i);
 
 		bytes += len;
 		good += len > 0;
