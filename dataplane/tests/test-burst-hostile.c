@@ -665,6 +665,28 @@ static void expect_protected(struct rte_mbuf *m, unsigned int to)
 			 68);
 }
 
+/* A packet whose buffer has too little room has a struct packet in the crypto batch, between packets
+ * that have none: they leave in the order in which they came. */
+static void described_between(void **state)
+{
+	static const unsigned int id[] = {0, 1, 2, 3};
+	struct rte_mbuf *m[RTE_DIM(id)];
+	uint8_t ip[GATEWAY_FRAME];
+
+	(void)state;
+	open_with(&esp_gcm, false);
+	learn_in(&a);
+	for (unsigned int i = 0; i < RTE_DIM(id); i++)
+		m[i] = sealed(&a, i, 10 + i);
+	rte_pktmbuf_free(m[2]);
+	m[2] = gateway_frame_in(ip, gateway_sealed(ip, &a, false, LEN(2), 2, 12), GATEWAY_WAN,
+				RTE_PKTMBUF_HEADROOM, 8);
+	worker_receive(w, m, RTE_DIM(id), GATEWAY_WAN);
+	esp_worker_finish(w);
+	expect_in(id, RTE_DIM(id));
+	assert_int_equal(dropped(), 0);
+}
+
 /* For the third SA there is no session while the others' have packets in the crypto batch: its packet
  * waits until the batch has been run. */
 static void no_session(void **state)
@@ -733,6 +755,7 @@ int main(int argc, char **argv)
 		TEST(room_in),
 		TEST(device_fails),
 		TEST(device_changes),
+		TEST(described_between),
 		TEST(no_session),
 		TEST(session_evicted),
 	};

@@ -93,7 +93,7 @@ static unsigned int finish(struct worker *w, unsigned int i)
 	}
 	if (!b->s[i]->inbound)
 		tx_frame(w, b->m[i], b->s[i]->route.interface);
-	else if (b->s[i]->in_flight)
+	else if (order_waits(b->s[i]))
 		wait_behind(w, i);
 	else
 		open(w, i);
