@@ -17,17 +17,18 @@
 struct device devices[CONF_MAX_DEVICES];
 unsigned int ndevices;
 
-/* A software device that spreads packets over as many queues as its arguments say: packets of
- * queues that are not polled would be lost. @return 0: the arguments do not say */
+/* The number of queues in the arguments of a software device. The device spreads packets over all
+ * of them, and packets of a queue that is not polled would be lost.
+ * @return 0: the arguments have no such number */
 static unsigned int given_queues(const char *device)
 {
 	static const char *const args[] = {",qpairs=", ",queue_count="};
 
 	for (unsigned int i = 0; i < RTE_DIM(args); i++) {
-		const char *at = strstr(device, args[i]);
+		const char *arg = strstr(device, args[i]);
 
-		if (at)
-			return (unsigned int)strtoul(at + strlen(args[i]), NULL, 10);
+		if (arg)
+			return (unsigned int)strtoul(arg + strlen(args[i]), NULL, 10);
 	}
 	return 0;
 }
@@ -39,8 +40,9 @@ uint16_t device_queues_wanted(const struct conf_port *section, unsigned int work
 	return (uint16_t)(given && given <= MAX_QUEUES ? given : workers);
 }
 
-/* Most vdevs copy, whatever the buffers are in. These share the memory of a pool, or all of
- * DPDK's, with another process or the kernel; the IOMMU of a PCI device knows only DPDK's. */
+/* Most vdevs copy packets and work with buffers in any memory. The vdevs listed here share the
+ * memory of a pool, or all memory of DPDK, with another process or the kernel. A PCI device reaches
+ * only memory of DPDK, which its IOMMU maps. */
 const char *devices_own_memory(const struct conf *conf)
 {
 	static const char *const sharing[] = {"net_af_xdp", "net_virtio_user"};
@@ -57,8 +59,8 @@ const char *devices_own_memory(const struct conf *conf)
 	return NULL;
 }
 
-/* A device that is an interface of the kernel's: take it from the kernel. Of these drivers
- * net_af_xdp knows what its MTU may be. */
+/* If the device runs on a kernel interface, isolate the interface from the kernel's IP stack.
+ * net_af_xdp sets the interface's MTU itself, so its name is not kept. */
 static int take_interface(struct device *device, const char *args)
 {
 	uint16_t mtu;
@@ -71,7 +73,7 @@ static int take_interface(struct device *device, const char *args)
 	return err;
 }
 
-/* @param mtu  that of mtu_wanted(); receives the one that it has */
+/* @param mtu  result of mtu_wanted(); receives the MTU of the device */
 static int start(struct device *device, const struct conf *conf, const struct conf_port *section,
 		 const struct ethdev_pollers *by, uint16_t *mtu)
 {

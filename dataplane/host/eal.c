@@ -27,20 +27,20 @@ static int add(struct args *args, const char *text)
 	return args->v[args->n++] ? 0 : -ENOMEM;
 }
 
-/* "1,2,5" @return how many */
+/* Parse a CPU list such as "1,2,5". @return number of CPUs */
 static unsigned int read_cpus(const char *list, unsigned int *cpus)
 {
-	char *at = (char *)(uintptr_t)list;
+	char *pos = (char *)(uintptr_t)list;
 	unsigned int n = 0;
 
-	for (; *at && n < CPU_SETSIZE; at += *at == ',')
-		cpus[n++] = (unsigned int)strtoul(at, &at, 10);
+	for (; *pos && n < CPU_SETSIZE; pos += *pos == ',')
+		cpus[n++] = (unsigned int)strtoul(pos, &pos, 10);
 	return n;
 }
 
-/* The CPU of worker w: the w-th of the list in the configuration, or else of
- * those that this process may use, if there are such without the crypto cores' own;
- * several workers share one if need be. */
+/* The CPU of worker w: the w-th CPU of cores in the configuration. Without cores it is the w-th
+ * allowed CPU that is not a crypto core. If every allowed CPU is a crypto core, workers share CPUs
+ * with crypto cores. With more workers than CPUs, workers share CPUs with each other. */
 static unsigned int worker_cpu(const struct conf *conf, unsigned int w, const cpu_set_t *allowed)
 {
 	unsigned int cpus[CPU_SETSIZE], n = read_cpus(conf->crypto_cores, cpus);
@@ -57,8 +57,8 @@ static unsigned int worker_cpu(const struct conf *conf, unsigned int w, const cp
 	return n ? cpus[w % n] : 0;
 }
 
-/* "0@(0-1),1@0,2@1": the control thread runs wherever there is room; the crypto cores come
- * behind the workers. */
+/* The value of --lcores, such as "0@(0-1),1@0,2@1". The control thread may run on every allowed CPU.
+ * The lcores of the crypto cores follow those of the workers. */
 static int lcore_map(const struct conf *conf, char *out, size_t size)
 {
 	unsigned int crypto[CPU_SETSIZE];
@@ -86,7 +86,8 @@ static int lcore_map(const struct conf *conf, char *out, size_t size)
 	return used < (int)size ? 0 : -E2BIG;
 }
 
-/* PCI devices are probed only if a port is one: "0000:3b:00.0". */
+/* Whether a port's device is a PCI address, such as "0000:3b:00.0". Without such a port the EAL does
+ * not probe PCI. */
 static bool is_pci(const char *device)
 {
 	unsigned int domain, bus, slot, function;
@@ -124,19 +125,19 @@ static int add_words(struct args *args, const char *text)
 	return err;
 }
 
-/* What holds unless the configuration says otherwise: hugepages without a
- * mounted file system, which leave nothing behind. */
+/* Arguments for settings that the configuration does not give. --in-memory uses huge pages without a
+ * mounted hugetlbfs and leaves no files behind. */
 static int add_defaults(struct args *args, const struct conf *conf)
 {
 	static const char *const memory[] = {"--in-memory", "--huge-dir", "--huge-unlink",
 					     "--no-huge", "--legacy-mem"};
 	char prefix[sizeof(conf->eal)];
-	bool said = false;
+	bool given = false;
 	int err;
 
 	for (unsigned int i = 0; i < RTE_DIM(memory); i++)
-		said |= strstr(conf->eal, memory[i]) != NULL;
-	err = said ? 0 : add(args, "--in-memory");
+		given |= strstr(conf->eal, memory[i]) != NULL;
+	err = given ? 0 : add(args, "--in-memory");
 	conf_file_prefix(conf, prefix, sizeof(prefix));
 	if (!err)
 		err = add(args, "--file-prefix");
@@ -145,8 +146,8 @@ static int add_defaults(struct args *args, const struct conf *conf)
 
 int eal_start(const struct conf *conf, const char *program)
 {
-	/* The EAL keeps pointers to the words, which live as long as the process,
-	 * and puts others in their place: it gets an array of its own. */
+	/* The EAL keeps pointers to the strings, so they live as long as the process. The EAL
+	 * also reorders the array, so it gets a copy. */
 	static struct args args, given;
 	char map[4096];
 	int err = lcore_map(conf, map, sizeof(map));

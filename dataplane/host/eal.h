@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file eal.h
- * DPDK's environment, from our configuration.
+ * Start DPDK's environment (EAL) with arguments from the configuration.
  */
 #ifndef CYGNETD_EAL_H
 #define CYGNETD_EAL_H
 
 #include "conf/conf.h"
 
-/** Start the EAL: lcore 0 is the control thread, lcores 1 to conf->workers work, those behind them
- * are the crypto cores.
+/** Start the EAL. Lcore 0 is the control thread, lcores 1 to conf->workers are the workers, the next
+ * conf->ncrypto_cores lcores are the crypto cores.
  * @return 0 or -errno, logged */
 int eal_start(const struct conf *conf, const char *program);
 

@@ -12,9 +12,9 @@
 
 #define RX_DESCRIPTORS 1024
 #define TX_DESCRIPTORS 1024
-#define JUMBO_DESCRIPTORS 512 /* of each kind: they hold more bytes */
+#define JUMBO_DESCRIPTORS 512 /* RX and TX each; fewer, because jumbo buffers are larger */
 
-/* A PCI address has neither driver name nor arguments and is known to the EAL already. */
+/* A PCI device was probed when the EAL started, and is found by its address. */
 int ethdev_probe(const char *device, uint16_t *id)
 {
 	char name[MTU_DEVICE];
@@ -61,8 +61,8 @@ static int setup_queues(uint16_t id, uint16_t queues, const struct ethdev_poller
 	return err;
 }
 
-/* The kernel takes the VLAN tag out of a frame, and net_af_packet puts it back only into a buffer
- * of DPDK's own memory. For other buffers it has to report the tag beside the frame. */
+/* The kernel strips the VLAN tag of a frame. net_af_packet inserts it again only into buffers in
+ * DPDK's own memory. For external buffers it has to report the tag in the mbuf. */
 static uint64_t wanted_offloads(const struct rte_eth_dev_info *info, struct rte_mempool *pool)
 {
 	bool outside = rte_pktmbuf_priv_flags(pool) & RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF;
@@ -79,7 +79,7 @@ static uint16_t possible_queues(const struct rte_eth_dev_info *info, uint16_t wa
 	return wanted ? wanted : 1;
 }
 
-/* Packets of one flow are received by the same worker where the device can spread them. */
+/* RSS gives all packets of a flow to the same worker, if the device has RSS. */
 int ethdev_configure(uint16_t id, uint16_t mtu, const struct ethdev_pollers *by, uint16_t *queues)
 {
 	struct rte_eth_conf conf = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* DPDK's net_af_packet has the kernel put IPv4's fragments together before it spreads frames over
- * its sockets, and then takes the first 2 KB of them: what is longer would be lost. None of its
- * arguments says otherwise, so what it asks of the kernel is changed on the way there. We put
- * together what has to be (reassemble.c), whichever worker has received the parts. */
+/* DPDK's net_af_packet sets PACKET_FANOUT_FLAG_DEFRAG: the kernel reassembles IPv4 fragments before
+ * it spreads packets over sockets. net_af_packet then truncates each reassembled packet to a frame
+ * of 2 KB. No argument of the driver turns the flag off, so this setsockopt() clears it. Cygnet
+ * reassembles fragments itself (reassemble.c), also if different workers received them. */
 #include <linux/if_packet.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,7 +11,7 @@
 
 #define FLAGS_SHIFT 16 /* packet(7) */
 
-/* In place of the C library's, also for the libraries that this program loads. */
+/* Replaces the C library's function, also for shared libraries that this program loads. */
 __attribute__((visibility("default")))
 int setsockopt(int fd, int level, int name, const void *value, socklen_t len)
 {

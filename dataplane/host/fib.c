@@ -17,16 +17,16 @@
 
 #define MAX_HOPS 4096u /* distinct (kind, interface, gateway) */
 #define BATCH 1024u /* changes between two commits */
-#define MEMO_BITS 6 /* of the number of an lcore's last destinations */
+#define MEMO_BITS 6 /* log2 of the memos of an lcore */
 #define WAIT_US 50
-#define WAIT_MS 1000 /* a worker that takes longer hangs */
+#define WAIT_MS 1000 /* a worker without a quiescent state for this long counts as hanging */
 
-/* Numbers of hops. Both of these are "no route" to a lookup. */
+/* Numbers of hops. A lookup treats FIB_ABSENT and the placeholder as "no route". */
 #define HOP_ABSENT FIB_ABSENT
 #define HOP_PLACEHOLDER 1u
 #define HOP_FIRST 2u
 
-/* A change that one of the two FIBs still lacks. */
+/* A change that has been made in one of the two FIBs only. */
 struct change {
 	struct cygnet_addr dst;
 	uint8_t af, bits;
@@ -35,44 +35,44 @@ struct change {
 
 static struct rte_fib *fibs[2];
 static struct rte_fib6 *fib6s[2];
-/* How often they have changed places. Lcores use the one of that parity. */
-static uint64_t turns;
+/* How often the FIBs were swapped. Lcores look up in fibs[swaps & 1]. */
+static uint64_t swaps;
 static struct rte_rcu_qsbr *qsbr;
-static bool turning; /* they have changed places, but lcores may still be in the old one */
-static bool hanging; /* and it takes too long, as was told */
-static bool missed;  /* a change was refused meanwhile */
-static uint64_t turn; /* of qsbr: when the lcores are out */
+static bool swapping; /* the FIBs were swapped, but an lcore may still read the old one */
+static bool hanging; /* a worker exceeded WAIT_MS, and that was logged */
+static bool missed;  /* a change was refused while swapping */
+static uint64_t token; /* of qsbr: once it has passed, no lcore reads the old FIB */
 static struct change pending[BATCH];
 static unsigned int npending;
-static bool told; /* that there is no room; once until something goes */
+static bool full_logged; /* cleared when a prefix is removed */
 
-/* A hop keeps its number while a prefix of either FIB has it. */
+/* A hop keeps its number while a prefix in either FIB refers to it. */
 static struct next_hop hops[MAX_HOPS];
 static uint32_t hop_refs[MAX_HOPS];
-static uint32_t hops_used = HOP_FIRST; /* the numbers from here on were never used */
+static uint32_t hops_used = HOP_FIRST; /* numbers from here on were never used */
 
-/* A packet's destination is asked for several times on its way, and so are its peers'. What a
- * memo says holds until the FIBs change places. */
+/* A cached lookup. Stages look up the same destination several times, for one packet and for
+ * several packets. A memo is valid until the FIBs are swapped. */
 struct memo {
-	uint64_t turn;
+	uint64_t swaps;
 	uint32_t dst, hop;
 };
 static RTE_DEFINE_PER_LCORE(struct memo, memos[1 << MEMO_BITS]);
 
-/* The control thread's view. */
+/* Index of the FIB that lcores use. Control thread. */
 static unsigned int active(void)
 {
-	return turns & 1;
+	return swaps & 1;
 }
 
 static const struct next_hop *lookup4(uint32_t dst)
 {
-	uint64_t now = __atomic_load_n(&turns, __ATOMIC_ACQUIRE);
+	uint64_t now = __atomic_load_n(&swaps, __ATOMIC_ACQUIRE);
 	struct memo *memo = &RTE_PER_LCORE(memos)[(dst * 0x9e3779b1u) >> (32 - MEMO_BITS)];
 	uint32_t host = ntohl(dst);
 	uint64_t index;
 
-	if (memo->dst != dst || memo->turn != now) {
+	if (memo->dst != dst || memo->swaps != now) {
 		rte_fib_lookup_bulk(fibs[now & 1], &host, &index, 1);
 		*memo = (struct memo){now, dst, (uint32_t)(index % MAX_HOPS)};
 	}
@@ -90,7 +90,7 @@ struct next_hop route_lookup(uint8_t af, const void *dst)
 		return *lookup4(v4);
 	}
 	memcpy(addr, dst, sizeof(addr));
-	rte_fib6_lookup_bulk(fib6s[__atomic_load_n(&turns, __ATOMIC_ACQUIRE) & 1], addr, &index, 1);
+	rte_fib6_lookup_bulk(fib6s[__atomic_load_n(&swaps, __ATOMIC_ACQUIRE) & 1], addr, &index, 1);
 	return hops[index % MAX_HOPS];
 }
 
@@ -123,7 +123,8 @@ static int init_qsbr(unsigned int workers)
 	return err ? -EINVAL : 0;
 }
 
-/* One for each /24 with something longer in it, 512 bytes; their index has 15 bits. */
+/* Number of second-level tables: each /24 that has longer prefixes takes one, of 512 bytes. The
+ * index of a table has 15 bits. */
 static uint32_t tbl8s(uint32_t routes)
 {
 	uint32_t n = routes / 2;
@@ -131,8 +132,8 @@ static uint32_t tbl8s(uint32_t routes)
 	return n < 256 ? 256 : n > 32704 ? 32704 : n;
 }
 
-/* A tree: a table as for IPv4 would take longer to fill than to search, and miscounts
- * its second-level tables in DPDK 22.11. */
+/* IPv6 uses the tree (RTE_FIB6_DUMMY). The table type takes long to update, and DPDK 22.11 miscounts
+ * its second-level tables. */
 static int init_fib6s(uint32_t routes)
 {
 	struct rte_fib6_conf conf = {
@@ -158,7 +159,7 @@ int fib_init(unsigned int workers, uint32_t routes, uint32_t routes6)
 		},
 	};
 
-	turns += 2; /* no memo is of these; 0 is that of nothing */
+	swaps += 2; /* invalidates all memos; a zeroed memo never matches */
 	fibs[0] = rte_fib_create("fib0", SOCKET_ID_ANY, &conf);
 	fibs[1] = rte_fib_create("fib1", SOCKET_ID_ANY, &conf);
 	if (!fibs[0] || !fibs[1] || init_fib6s(routes6) || init_qsbr(workers)) {
@@ -180,12 +181,12 @@ void fib_free(void)
 	fib6s[0] = fib6s[1] = NULL;
 	qsbr = NULL;
 	npending = 0;
-	turning = hanging = missed = false;
+	swapping = hanging = missed = false;
 	memset(hop_refs, 0, sizeof(hop_refs));
 	hops_used = HOP_FIRST;
 }
 
-/* @return the number of a hop, one reference more; HOP_ABSENT if there is none left */
+/* Take a reference to a hop. @return its number; HOP_ABSENT: all numbers are in use */
 static uint32_t hop_take(const struct next_hop *hop)
 {
 	uint32_t spare = HOP_ABSENT;
@@ -201,7 +202,7 @@ static uint32_t hop_take(const struct next_hop *hop)
 	if (!spare && hops_used < MAX_HOPS)
 		spare = hops_used++;
 	if (spare) {
-		/* No FIB that an lcore can see leads here before the next commit. */
+		/* The FIB that lcores use does not refer to this hop before the next commit. */
 		hops[spare] = *hop;
 		hop_refs[spare] = 1;
 	}
@@ -221,15 +222,16 @@ static int change_v4(struct rte_fib *fib, const struct change *c)
 
 	if (c->new == HOP_ABSENT)
 		return rte_fib_delete(fib, ip, c->bits);
-	/* rte_fib counts the /24s with something longer in them, but forgets to
-	 * when the new prefix leads where its parent does, and so thinks itself
-	 * full once that is deleted. No parent leads to the placeholder. */
+	/* rte_fib counts the /24s that have longer prefixes. It does not count a new prefix that
+	 * has the next hop of its parent, but subtracts it when it is deleted. The count then
+	 * wraps, and the FIB reports that it is full. Adding the prefix with the placeholder first
+	 * avoids this, because no parent has that hop. */
 	if (c->old == HOP_ABSENT && c->bits > 24)
 		err = rte_fib_add(fib, ip, c->bits, HOP_PLACEHOLDER);
 	return err ? err : rte_fib_add(fib, ip, c->bits, c->new);
 }
 
-/* In the first or the second of the twins. */
+/* @param which  the first or the second FIB of the family */
 static int change_one(unsigned int which, const struct change *c)
 {
 	if (c->af == AF_INET)
@@ -245,7 +247,7 @@ int fib_set(uint8_t af, const struct cygnet_addr *dst, uint8_t bits, const struc
 	struct change c = {.dst = *dst, .af = af, .bits = bits, .old = *index, .new = HOP_ABSENT};
 	int err;
 
-	if ((turning || npending == BATCH) && fib_commit()) {
+	if ((swapping || npending == BATCH) && fib_commit()) {
 		missed = true;
 		return -EAGAIN;
 	}
@@ -263,27 +265,27 @@ int fib_set(uint8_t af, const struct cygnet_addr *dst, uint8_t bits, const struc
 	err = change_one(!active(), &c);
 	if (err) {
 		hop_put(c.new);
-		if (!told)
+		if (!full_logged)
 			log_error("the FIB cannot take another route: %s", strerror(-err));
-		told = true;
+		full_logged = true;
 		return err;
 	}
 	pending[npending++] = c;
 	*index = c.new;
 	if (c.new == HOP_ABSENT)
-		told = false;
+		full_logged = false;
 	return 0;
 }
 
-/* Workers pass a quiescent state in every turn of their loop. They may share
- * a CPU with us: sleep, do not spin. One that hangs, with its device, is waited for
- * once: the control thread has other things to do.
- * @return whether they are out of the old FIB */
+/* Wait until no worker reads the old FIB. A worker passes a quiescent state in every iteration of
+ * its loop. Workers may share a CPU with the control thread, so this sleeps instead of spinning.
+ * After a wait of WAIT_MS later calls do not wait, because the control thread has other work.
+ * @return whether no worker reads the old FIB */
 static bool readers_are_out(void)
 {
 	uint64_t end = rte_get_timer_cycles() + rte_get_timer_hz() * WAIT_MS / 1000;
 
-	while (!rte_rcu_qsbr_check(qsbr, turn, false)) {
+	while (!rte_rcu_qsbr_check(qsbr, token, false)) {
 		if (hanging)
 			return false;
 		hanging = rte_get_timer_cycles() > end;
@@ -299,19 +301,19 @@ static bool readers_are_out(void)
 
 int fib_commit(void)
 {
-	if (!turning && !npending)
+	if (!swapping && !npending)
 		return 0;
-	if (!turning) {
-		__atomic_store_n(&turns, turns + 1, __ATOMIC_RELEASE);
+	if (!swapping) {
+		__atomic_store_n(&swaps, swaps + 1, __ATOMIC_RELEASE);
 		changes_note();
-		turn = rte_rcu_qsbr_start(qsbr);
-		turning = true;
+		token = rte_rcu_qsbr_start(qsbr);
+		swapping = true;
 	}
 	if (!readers_are_out())
 		return -EAGAIN;
-	turning = false;
+	swapping = false;
 	for (unsigned int i = 0; i < npending; i++) {
-		/* It went well in the twin, so it does here. */
+		/* The same change succeeded in the other FIB. */
 		if (change_one(!active(), &pending[i]))
 			log_error("the two FIBs differ: restart cygnetd");
 		hop_put(pending[i].old);

@@ -42,11 +42,11 @@ unsigned int interfaces_packets(const struct conf *conf, unsigned int workers, b
 
 	for (unsigned int i = 0; i < conf->nports; i++)
 		if (is_jumbo(&conf->port[i]) == jumbo)
-			queues += device_queues_wanted(&conf->port[i], workers) + 1u; /* the TAP's */
+			queues += device_queues_wanted(&conf->port[i], workers) + 1u; /* one for the TAP */
 	return queues * ethdev_queue_packets(jumbo);
 }
 
-/* Policies could not tell them apart. */
+/* Policies name an interface by a hash, which has to be unique. */
 static int check_policy_id(const struct interface *interface)
 {
 	for (const struct interface *other = interfaces; other < interface; other++) {
@@ -70,7 +70,7 @@ static int start_tap(struct interface *interface, const struct ethdev_pollers *b
 	return err;
 }
 
-/* The next device, which is all of this interface's. */
+/* Start the next device; it belongs to this interface alone. */
 static int start_device(struct interface *interface, const struct conf *conf,
 			const struct conf_port *section, const struct ethdev_pollers *by)
 {

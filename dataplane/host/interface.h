@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file interface.h
- * An IP interface of the gateway. Its packets come and go by a device (device.h); the kernel knows
- * it as a TAP (tap.h). Routes, neighbours, addresses, policies and counters are by interface.
+ * An IP interface of the gateway. It receives and transmits through a device (device.h), and the
+ * kernel sees it as a TAP (tap.h). Routes, neighbours, addresses, policies and counters refer to
+ * interfaces.
  */
 #ifndef CYGNETD_INTERFACE_H
 #define CYGNETD_INTERFACE_H
@@ -19,9 +20,9 @@
 #include "host/device.h"
 #include "host/tap.h"
 
-/** What an interface is made of. */
+/** What an interface is built on. */
 enum interface_kind {
-	INTERFACE_PORT,		/* all of a device: a [port NAME] section */
+	INTERFACE_PORT,		/* a whole device, from a [port NAME] section */
 };
 
 struct interface {
@@ -29,21 +30,21 @@ struct interface {
 	uint8_t kind;		/* enum interface_kind */
 	uint8_t device;		/* index in devices[] */
 	struct tap tap;
-	uint16_t mtu;		/* bytes of IP packet; follows the TAP's as far as the device can */
-	uint32_t policy_id;	/* cygnet_interface() of the TAP: what policies call the interface */
-	uint64_t mac;		/* of the TAP too, in its first six bytes: interface_mac() */
+	uint16_t mtu;		/* bytes of IP packet; follows the TAP's MTU if the device allows it */
+	uint32_t policy_id;	/* cygnet_interface() of the TAP's name; policies refer to it */
+	uint64_t mac;		/* MAC address, in the first six bytes: interface_mac() */
 	bool forwards;		/* the kernel's setting net.ipv4.conf.TAP.forwarding */
 	bool up;		/* the TAP is administratively up */
 };
 
-/** All interfaces; fixed after interfaces_start(). Lcores read, the control thread
- * writes mtu, mac, forwards and up. */
+/** All interfaces; their number is fixed after interfaces_start(). The control thread writes mtu,
+ * mac, forwards and up; lcores read. */
 extern struct interface interfaces[CONF_MAX_INTERFACES];
 extern unsigned int ninterfaces;
-/** The kernel's setting net.ipv6.conf.all.forwarding; as it is for all interfaces. */
+/** The kernel's setting net.ipv6.conf.all.forwarding, which applies to all interfaces. */
 extern bool interfaces_forward6;
 
-/** The device that the packets of an interface come and go by. */
+/** The device that an interface receives and transmits through. */
 static inline struct device *interface_device(const struct interface *interface)
 {
 	return &devices[interface->device];
@@ -59,7 +60,7 @@ static inline uint16_t link_header_len(const struct interface *interface)
 	return of_kind[interface->kind];
 }
 
-/** The MAC address of an interface and its TAP. Any thread; never half of an old one. */
+/** The MAC address of an interface and its TAP. Any thread; read atomically. */
 static inline struct rte_ether_addr interface_mac(const struct interface *interface)
 {
 	uint64_t word = __atomic_load_n(&interface->mac, __ATOMIC_RELAXED);
@@ -69,7 +70,7 @@ static inline struct rte_ether_addr interface_mac(const struct interface *interf
 	return mac;
 }
 
-/** The control thread. */
+/** Set the MAC address of the interface, not of its device. Control thread only. */
 static inline void interface_set_mac(struct interface *interface, const struct rte_ether_addr *mac)
 {
 	uint64_t word = 0;
@@ -79,23 +80,23 @@ static inline void interface_set_mac(struct interface *interface, const struct r
 	changes_note();
 }
 
-/** Give a running interface and its device another MTU, but not its TAP. The control thread.
+/** Change the MTU of a running interface and its device, but not of its TAP. Control thread only.
  * @return 0 or -errno; -ERANGE: too large */
 int interface_set_mtu(struct interface *interface, uint32_t mtu);
 
 /**
  * Create, configure and start the interfaces of conf, with their devices and TAPs.
- * @param pools  by worker number: each queue receives into that of the worker that polls it
- * @param jumbo  for devices whose packets are longer than MTU_USUAL
+ * @param pools  by worker number; a queue receives into the pool of the worker that polls it
+ * @param jumbo  pool for devices with an MTU above MTU_USUAL
  * @return 0 or -errno, logged
  */
 int interfaces_start(const struct conf *conf, struct rte_mempool *const *pools,
 		     struct rte_mempool *jumbo, unsigned int workers);
 void interfaces_stop(void);
 /** How many packets the queues of devices and TAPs of conf can hold.
- * @param jumbo  of those with packets longer than MTU_USUAL, or of the others */
+ * @param jumbo  true: ports with an MTU above MTU_USUAL; false: the others */
 unsigned int interfaces_packets(const struct conf *conf, unsigned int workers, bool jumbo);
-/** The interface whose TAP the kernel knows by that index. Any thread.
+/** The interface whose TAP has a kernel interface index. Any thread.
  * @return index in interfaces[] or -1 */
 int interface_by_ifindex(uint32_t ifindex);
 

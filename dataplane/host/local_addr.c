@@ -4,21 +4,21 @@
 #include "base/log.h"
 #include "host/local_addr.h"
 
-#define FAMILY 8	/* its bits begin here, in front of the interface's */
-#define TRIES 1000u	/* for a reader that meets the writer */
+#define FAMILY 8	/* shift of the address family in a tag; the interface is below */
+#define TRIES 1000u	/* of a reader while the writer changes the table */
 
-/* Words, so that who reads one has it whole. */
+/* Whole words, so that each is read atomically. */
 struct entry {
 	uint64_t addr[2];
 	uint64_t tag; /* family and interface; 0: free */
 };
 
-/* One writer, the control thread. It makes the count odd while it writes; a reader looks at
- * the count before and after. */
+/* A sequence lock. The only writer is the control thread, and count is odd while it writes. A reader
+ * compares the count before and after. */
 static struct entry entries[LOCAL_ADDRS_MAX];
 static uint32_t count;
-static bool stale[LOCAL_ADDRS_MAX]; /* the writer's */
-static bool told;
+static bool stale[LOCAL_ADDRS_MAX]; /* control thread only */
+static bool full_logged;
 
 static struct entry entry_of(const struct local_addr *addr)
 {
@@ -37,8 +37,8 @@ static struct entry load(const struct entry *from)
 	};
 }
 
-/* An entry as of one moment. A writer that does not get on, because its core has something
- * else to do, is not waited for. */
+/* Read an entry consistently. After TRIES attempts the entry counts as free: the writer may have
+ * been preempted in the middle of a change. */
 static struct entry read_entry(unsigned int i)
 {
 	for (unsigned int try = 0; try < TRIES; try++) {
@@ -90,7 +90,7 @@ struct cygnet_addr local_addr_of(uint8_t af, unsigned int interface)
 	return (struct cygnet_addr){0};
 }
 
-/* @return its place; LOCAL_ADDRS_MAX: it is not there */
+/* @return index of an entry; LOCAL_ADDRS_MAX: not found */
 static unsigned int find(const struct entry *e)
 {
 	unsigned int i;
@@ -109,7 +109,7 @@ void local_addr_add(const struct local_addr *addr)
 	unsigned int i = find(&e);
 
 	if (i == LOCAL_ADDRS_MAX) {
-		/* Behind those that are there: the order is theirs. */
+		/* Append, to keep the kernel's order of addresses. */
 		for (i = LOCAL_ADDRS_MAX; i && !entries[i - 1].tag;)
 			i--;
 		if (i == LOCAL_ADDRS_MAX)
@@ -118,8 +118,8 @@ void local_addr_add(const struct local_addr *addr)
 	if (i < LOCAL_ADDRS_MAX) {
 		write_entry(i, &e);
 		stale[i] = false;
-	} else if (!told) {
-		told = true;
+	} else if (!full_logged) {
+		full_logged = true;
 		log_warn("more than %u addresses of this host: ICMP errors come from none of the others",
 			 LOCAL_ADDRS_MAX);
 	}

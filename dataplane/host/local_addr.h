@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file local_addr.h
- * The addresses of this host, as the kernel has them: one of them is the source of each of
- * our ICMP errors.
+ * Mirror of the kernel's local addresses. The source address of an ICMP error is one of them.
  */
 #ifndef CYGNETD_LOCAL_ADDR_H
 #define CYGNETD_LOCAL_ADDR_H
@@ -12,9 +11,9 @@
 
 #include "cygnet.h"
 
-/** Of both families; more are left out. */
+/** Capacity for both families together; further addresses are ignored. */
 #define LOCAL_ADDRS_MAX 256u
-/** The address is that of a kernel interface without a place in interfaces[], as a loopback's. */
+/** The address belongs to a kernel interface that is not in interfaces[], such as a loopback. */
 #define LOCAL_ADDR_NO_INTERFACE UINT8_MAX
 
 struct local_addr {
@@ -24,22 +23,22 @@ struct local_addr {
 };
 
 /**
- * The next address, in the order in which the kernel told of them. Any thread; lock-free.
- * @param cursor  0 for the first one; moved on. Changes in between may make it miss one
- *                or meet one twice
- * @return false if there is no other
+ * The next address, in the order in which the kernel reported them. Any thread; lock-free.
+ * @param cursor  0 for the first address; advanced by the call. A change of the table between
+ *                calls may make it skip or repeat an address.
+ * @return false: no further address
  */
 bool local_addr_next(unsigned int *cursor, struct local_addr *addr);
-/** The first address of an interface. Any thread. @return zero if it has none of that family */
+/** The first address of an interface. Any thread. @return zero: none of that family */
 struct cygnet_addr local_addr_of(uint8_t af, unsigned int interface);
 
-/* ------------------------------------------------ the control thread's part -- */
+/* ------------------------------------------------ control thread only -- */
 
-/** The kernel has an address; one that is known already stays where it is. */
+/** Add an address; an address that is there already keeps its position. */
 void local_addr_add(const struct local_addr *addr);
-/** It has it no longer, or it is not to be used. */
+/** Remove an address that the kernel removed, or that ICMP errors must not use. */
 void local_addr_forget(const struct local_addr *addr);
-/** Around a full dump: what was not added between the two calls is forgotten. */
+/** Called before and after a full dump: addresses not added in between are removed. */
 void local_addrs_mark(void);
 void local_addrs_sweep(void);
 

@@ -12,10 +12,10 @@
 #include "host/mtu.h"
 #include "host/wire.h"
 
-/* Of net_af_packet's frames: the kernel's header, and the Ethernet header with a VLAN tag. */
+/* Overhead of a net_af_packet frame: the kernel's header, the Ethernet header and a VLAN tag. */
 #define AROUND 84u
-#define USUAL_FRAME 2048u /* net_af_packet's, if not given */
-/* XDP writes in front of a packet, too, and buffers may not be longer than a page. */
+#define USUAL_FRAME 2048u /* default framesz of net_af_packet */
+/* An XDP buffer is at most a page and has headroom in front of the packet. */
 #define XDP_MOST 1900u
 
 static bool is_driver(const char *device, const char *name)
@@ -28,7 +28,7 @@ static const char *frame_given(const char *device)
 	return strstr(device, ",framesz=");
 }
 
-/* What fits a frame of net_af_packet's. */
+/* The largest MTU that fits net_af_packet's frame size. */
 static uint32_t most_in_frame(const char *device)
 {
 	const char *given = frame_given(device);
@@ -64,8 +64,8 @@ uint16_t mtu_jumbo(const struct conf *conf)
 	return most > MTU_USUAL ? most : 0;
 }
 
-/* What is known of a driver without asking it: net_af_packet's own limit is wrong, and
- * net_af_xdp has longer packets only in buffers that it cannot have from us. */
+/* The largest MTU by driver name. net_af_packet reports a wrong limit. net_af_xdp has a larger MTU
+ * only with buffers of a kind that Cygnet does not provide. */
 static uint32_t most_of_kind(const char *device)
 {
 	if (is_driver(device, "net_af_packet"))
@@ -99,7 +99,7 @@ int mtu_device(const struct conf *conf, const struct conf_port *section, uint16_
 	return check(conf, section, device, mtu, most_of_kind(device));
 }
 
-/* As ethdev does. */
+/* Same rule as in rte_ethdev. */
 static uint32_t most_of_driver(const struct rte_eth_dev_info *info)
 {
 	const uint32_t around = RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
@@ -114,13 +114,13 @@ uint16_t mtu_for_driver(const struct rte_eth_dev_info *info, uint16_t mtu)
 	return mtu <= most_of_driver(info) ? mtu : 0;
 }
 
-/* Bytes of IP packet that the device can have. @param now  its MTU */
+/* The largest MTU of a device. @param now  its current MTU */
 static uint32_t most_of_device(const struct device *device, const char *args, uint16_t now)
 {
 	uint32_t most = most_of_kind(args);
 	struct rte_eth_dev_info info;
 
-	/* Software devices that take whatever comes have no MTU to set. */
+	/* A software device without a limit does not support setting an MTU. */
 	if (device->iface[0] || rte_eth_dev_set_mtu(device->id, now) == -ENOTSUP)
 		return most;
 	return rte_eth_dev_info_get(device->id, &info) ? now : RTE_MIN(most, most_of_driver(&info));

@@ -17,14 +17,14 @@
 #define SLOTS (1u << 16)
 #define PROBES 32u
 #define WANTED 1024u
-#define ASKED 64u	/* neighbours that an lcore remembers having asked for */
+#define ASKED 64u	/* recent solicitations that an lcore remembers */
 
-/* What a slot, or somebody who looks for one, says about a neighbour. */
+/* Bits of key.tag. */
 #define TAG_USED (1ull << 63)
 #define TAG_CHANGING (1ull << 62)
 #define TAG_V6 (1ull << 40)
-#define TAG_INTERFACE 32		/* its bits begin here */
-#define TAG_COUNT UINT32_MAX	/* how often the slot has changed hands; only in slots */
+#define TAG_INTERFACE 32		/* shift of the interface index */
+#define TAG_COUNT UINT32_MAX	/* how often the slot was reassigned; only in slots */
 
 #define MAC_VALID (1ull << 63)
 #define MAC_STALE (1ull << 62)
@@ -34,16 +34,15 @@ struct key {
 	uint64_t tag, addr[2];
 };
 
-/* One writer, the control thread. A slot changes hands with its mac cleared
- * first, and TAG_CHANGING set while its address is written; a reader looks at the
- * tag again after it has read the mac. */
+/* The only writer is the control thread. To reassign a slot it clears mac first, and sets
+ * TAG_CHANGING while it writes the address. A reader checks the tag again after it has read mac. */
 struct slot {
 	struct key key;
 	uint64_t mac;	/* flags | the address in the low 48 bits */
 };
 
 static struct slot *slots;
-static uint32_t seed; /* so that nobody on the wire can choose addresses that collide */
+static uint32_t seed; /* of the hash, so that an attacker cannot choose colliding addresses */
 static struct rte_ring *wanted;
 
 struct asked {
@@ -72,7 +71,7 @@ static uint32_t first_slot(const struct key *key)
 	return rte_jhash(key, sizeof(*key), seed);
 }
 
-/* @return whether a slot is that of a neighbour; its mac then, as of one moment */
+/* Read a slot consistently. @return whether it is the neighbour's; mac is set then */
 static bool read_slot(const struct slot *slot, const struct key *key, uint64_t tag, uint64_t *mac)
 {
 	if ((tag & ~(uint64_t)TAG_COUNT) != key->tag ||
@@ -93,7 +92,7 @@ bool neigh_lookup(const struct neigh *n, struct rte_ether_addr *mac)
 		struct slot *slot = &slots[(start + i) % SLOTS];
 		uint64_t tag = __atomic_load_n(&slot->key.tag, __ATOMIC_ACQUIRE), found;
 
-		/* A slot that was never used: nothing was ever put behind it. */
+		/* A slot that was never used ends the probe sequence. */
 		if (!tag)
 			return false;
 		if (!read_slot(slot, &key, tag, &found))
@@ -142,7 +141,7 @@ void neighs_free(void)
 	wanted = NULL;
 }
 
-/* Give a slot without a mac to another neighbour. */
+/* Assign a slot without a MAC address to another neighbour. */
 static void take_slot(struct slot *slot, const struct key *key)
 {
 	uint64_t count = (slot->key.tag + 1) & TAG_COUNT;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file neigh.h
- * The kernel's neighbours on the TAPs, mirrored for the lcores. The kernel
- * resolves (ARP and ND run over the TAP); we ask it to with NTF_USE.
+ * Mirror of the kernel's neighbours on the TAPs. The kernel resolves them by ARP and ND over the
+ * TAP; cygnetd asks it to with NTF_USE.
  */
 #ifndef CYGNETD_NEIGH_H
 #define CYGNETD_NEIGH_H
@@ -13,7 +13,7 @@
 
 #include "cygnet.h"
 
-/** Who is asked for. */
+/** Identity of a neighbour. */
 struct neigh {
 	struct cygnet_addr addr;
 	uint8_t af;
@@ -21,30 +21,30 @@ struct neigh {
 };
 
 /**
- * The MAC address of a neighbour. Lcores; lock-free. One that the kernel holds
- * for stale is used, and solicited so that the kernel confirms it.
- * @return false if it is not resolved
+ * The MAC address of a neighbour. Lcores; lock-free. A stale neighbour is used and solicited, so
+ * that the kernel confirms it.
+ * @return false: not resolved
  */
 bool neigh_lookup(const struct neigh *n, struct rte_ether_addr *mac);
 
 /**
- * Ask the control thread to have the kernel resolve a neighbour, or confirm one
- * in use. Lcores; never blocks; at most once a second and neighbour.
+ * Ask the control thread to let the kernel resolve or confirm a neighbour. Lcores; never blocks; at
+ * most one request a second for each neighbour and lcore.
  */
 void neigh_solicit(const struct neigh *n);
 
-/* ------------------------------------------------ the control thread's part -- */
+/* ------------------------------------------------ control thread only -- */
 
 /** @return 0 or -errno */
 int neighs_init(void);
 void neighs_free(void);
-/** The kernel knows a neighbour. @param stale  and wants it confirmed before long */
+/** Set the MAC address of a neighbour. @param stale  the kernel wants it confirmed */
 void neigh_set(const struct neigh *n, const struct rte_ether_addr *mac, bool stale);
 void neigh_forget(const struct neigh *n);
-/** Around a full dump: what was not set between the two calls is forgotten. */
+/** Called before and after a full dump: neighbours not set in between are removed. */
 void neighs_mark(void);
 void neighs_sweep(void);
-/** The next neighbour that a worker asked for. @return false if there is none */
+/** The next neighbour that an lcore solicited. @return false: none */
 bool neigh_wanted(struct neigh *n);
 
 #endif

@@ -21,14 +21,14 @@
 #define RETRY_S 1
 #define ANSWER_S 2
 #define HANG_US 10000
-#define SOLICIT_MAX 256 /* a call; what is wanted beyond that waits */
+#define SOLICIT_MAX 256 /* solicitations in one call; the others follow in the next one */
 
 static struct mnl_socket *monitor, *query;
-/* Something is to be read anew: news were lost, or a link or an address went, for
- * which the kernel drops routes without a word. */
+/* A full dump is needed: messages were lost, or a link or an address was removed. The kernel removes
+ * the routes of such a link or address without a message. */
 static bool resync;
-static uint32_t requests; /* on query so far: the sequence number of the last one */
-static uint64_t retry; /* a failed one not before this, in clock_now's seconds */
+static uint32_t requests; /* sequence number of the last request on query */
+static uint64_t retry; /* earliest time of the dump after a failed one, as of clock_seconds() */
 
 void netlink_resync(void)
 {
@@ -64,8 +64,8 @@ int netlink_message(const struct nlmsghdr *nlh, void *data)
 	return MNL_CB_OK;
 }
 
-/* What is left of an answer that was given up half-way, because the kernel's tables changed
- * meanwhile: it is none to the next request. Reading it also brings that dump to its end. */
+/* Discard the rest of an answer that was given up because the kernel's tables changed during the
+ * dump. The next request must not receive it. Reading it also ends that dump in the kernel. */
 static void forget_answers(void)
 {
 	char buffer[256];
@@ -99,7 +99,7 @@ static int dump(uint16_t type, uint8_t family, size_t body)
 	ssize_t n;
 	int ret;
 
-	/* Every fixed part begins with the family. */
+	/* The fixed part of every request begins with the family. */
 	*(uint8_t *)mnl_nlmsg_put_extra_header(nlh, body) = family;
 	ret = ask(nlh);
 	if (ret < 0)
@@ -114,7 +114,7 @@ static int dump(uint16_t type, uint8_t family, size_t body)
 	return ret < 0 ? -errno : 0;
 }
 
-/* Of IPv4, then of IPv6, which a kernel need not have. */
+/* Dump IPv4, then IPv6. A kernel without IPv6 is no error. */
 static int dump_both(uint16_t type, size_t body)
 {
 	int err = dump(type, AF_INET, body);
@@ -144,13 +144,13 @@ static void mirror_all(void)
 		err = dump_both(RTM_GETNETCONF, sizeof(struct netconfmsg));
 	if (!err)
 		err = mirror_addrs();
-	/* What the links say now is what the routes below are read under. */
+	/* The links are up to date now. A change of a link from here on needs another dump. */
 	resync = false;
 	routes_mark();
 	if (!err)
 		err = dump_both(RTM_GETROUTE, sizeof(struct rtmsg));
 	netlink_add_multicast();
-	/* A dump that broke off says nothing about what it did not reach. */
+	/* After an incomplete dump, routes that it did not reach may still exist. */
 	if (!err)
 		routes_sweep();
 	routes_commit();
@@ -173,7 +173,7 @@ static struct mnl_socket *open_socket(unsigned int groups)
 
 	if (!socket)
 		return NULL;
-	/* Best effort: without it the kernel loses news earlier, and we read anew. */
+	/* Best effort: with a smaller buffer messages are lost earlier, and a dump follows. */
 	setsockopt(mnl_socket_get_fd(socket), SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room));
 	if (mnl_socket_bind(socket, groups, MNL_SOCKET_AUTOPID) < 0) {
 		mnl_socket_close(socket);
@@ -182,13 +182,13 @@ static struct mnl_socket *open_socket(unsigned int groups)
 	return socket;
 }
 
-/* A group that the old bit mask does not reach. */
+/* Join a group that has no bit in the mask of mnl_socket_bind(). */
 static int join(struct mnl_socket *socket, int group)
 {
 	return mnl_socket_setsockopt(socket, NETLINK_ADD_MEMBERSHIP, &group, sizeof(group));
 }
 
-/* The control thread has more to do than to wait for an answer that does not come. */
+/* Limit the wait for an answer, so that the control thread is not blocked. */
 static int limit_wait(struct mnl_socket *socket)
 {
 	const struct timeval wait = {.tv_sec = ANSWER_S};
@@ -198,7 +198,8 @@ static int limit_wait(struct mnl_socket *socket)
 
 int netlink_start(void)
 {
-	/* The monitor first: what changes during the dump is told twice, not never. */
+	/* Open the monitor before the dump: a change during the dump is then reported twice, rather
+	 * than missed. */
 	monitor = open_socket(RTMGRP_LINK | RTMGRP_IPV4_ROUTE | RTMGRP_IPV4_IFADDR |
 			      RTMGRP_IPV6_ROUTE | RTMGRP_IPV6_IFADDR | RTMGRP_NEIGH);
 	query = open_socket(0);
@@ -210,7 +211,7 @@ int netlink_start(void)
 		netlink_stop();
 		return err;
 	}
-	/* What cannot be read now, as it changes meanwhile, is read later. */
+	/* A dump that fails, because tables change meanwhile, is repeated later. */
 	mirror_all();
 	return 0;
 }
@@ -235,13 +236,13 @@ void netlink_process(void)
 	bool lost = false;
 	ssize_t n;
 
-	/* A worker hangs: what cannot be followed now waits in the socket. */
+	/* A worker hangs, so routes cannot change: messages stay in the socket. */
 	if (!routes_commit()) {
 		usleep(HANG_US);
 		return;
 	}
-	/* After a loss the rest is from before the dump that makes up for it: an
-	 * addition in there may be one whose deletion was lost. */
+	/* After a loss the remaining messages are discarded, because the dump that follows is newer:
+	 * the deletion of a route that they add may be among the lost messages. */
 	while ((n = recv(netlink_fd(), buffer, sizeof(buffer), MSG_DONTWAIT)) > 0 ||
 	       (n < 0 && (errno == ENOBUFS || errno == EINTR))) {
 		lost |= n < 0 && errno == ENOBUFS;
@@ -280,9 +281,9 @@ static int on_answer(const struct nlmsghdr *nlh, void *data)
 	return netlink_message(nlh, NULL);
 }
 
-/* What the kernel knows already is no news, which it would not tell again: two CPUs of its may
- * have told theirs in the wrong order.
- * @return its NUD_ state; NUD_NONE: it does not know the neighbour */
+/* Ask for the kernel's state of a neighbour and mirror it. The kernel does not repeat messages for
+ * an unchanged neighbour, and messages from two CPUs may have arrived in the wrong order.
+ * @return the NUD_ state; NUD_NONE: the kernel does not know the neighbour */
 static uint16_t look_up(const struct neigh *neigh)
 {
 	uint16_t state = NUD_NONE;
@@ -291,7 +292,7 @@ static uint16_t look_up(const struct neigh *neigh)
 
 	if (ask_about(neigh, RTM_GETNEIGH, 0, 0))
 		return state;
-	/* It is there when the request returns. */
+	/* The kernel has queued the answer before sendto() returns. */
 	n = recv(mnl_socket_get_fd(query), buffer, sizeof(buffer), MSG_DONTWAIT);
 	if (n > 0)
 		mnl_cb_run(buffer, (size_t)n, requests, mnl_socket_get_portid(query), on_answer,
@@ -299,9 +300,9 @@ static uint16_t look_up(const struct neigh *neigh)
 	return state;
 }
 
-/* As `ip neigh ... use` does: the kernel sends ARP or ND as if it had a packet. But only
- * where it has to: an entry that somebody made permanent would be permanent no more, nor
- * have an address (Linux 5.16 and newer), so that a neighbour that answers no ARP was lost. */
+/* Like `ip neigh ... use`: the kernel sends ARP or ND as if it had a packet. Done only for an
+ * unknown, stale or failed neighbour. On Linux 5.16 and newer NTF_USE would turn a permanent entry
+ * into one that is neither permanent nor has an address; a neighbour without ARP would be lost. */
 static void solicit(const struct neigh *neigh)
 {
 	uint16_t state = look_up(neigh);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file netlink.h
- * The kernel's links, routes and neighbours, as rtnetlink tells them. The
- * control thread only.
+ * Mirrors the kernel's links, routes, neighbours and addresses from rtnetlink. Control thread only.
  */
 #ifndef CYGNETD_NETLINK_H
 #define CYGNETD_NETLINK_H
@@ -10,19 +9,20 @@
 #include <libmnl/libmnl.h>
 #include <stdint.h>
 
-/** Open the sockets and mirror everything there is now, or as soon as the kernel can tell it.
+/** Open the sockets and mirror the kernel's tables. If the dump fails, netlink_process() repeats it.
  * @return 0 or -errno, logged */
 int netlink_start(void);
 void netlink_stop(void);
-/** To wait for: readable when the kernel has news. */
+/** A file descriptor to poll: readable when the kernel has sent messages. */
 int netlink_fd(void);
-/** Take the news in. If some were lost, everything is mirrored anew; if that
- * failed, again after a while: call it now and then without news, too. */
+/** Handle the kernel's messages. After a loss the tables are dumped again. A failed dump is repeated
+ * later, so call this regularly, also without messages. */
 void netlink_process(void);
-/** Ask the kernel to resolve or confirm what the workers want, and what it knows of it. */
+/** Ask the kernel for the state of the neighbours that lcores solicited, and to resolve or confirm
+ * them. */
 void netlink_solicit_wanted(void);
 
-/** One message of the kernel's; exposed for tests. @return MNL_CB_OK, or MNL_CB_STOP */
+/** Handle one message of the kernel; exposed for tests. @return MNL_CB_OK, or MNL_CB_STOP */
 int netlink_message(const struct nlmsghdr *nlh, void *data);
 
 #endif

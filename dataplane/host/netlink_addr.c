@@ -7,7 +7,7 @@
 #include "host/netlink_attr.h"
 #include "host/netlink_kind.h"
 
-/* One that a packet from far away may carry as its source, and that stays. */
+/* Whether an address is suitable as the source of ICMP errors: of global scope and permanent. */
 static bool is_for_errors(const struct ifaddrmsg *ifa, uint32_t flags)
 {
 	if (ifa->ifa_family == AF_INET)
@@ -21,24 +21,24 @@ void netlink_on_addr(const struct nlmsghdr *nlh)
 	const struct ifaddrmsg *ifa = mnl_nlmsg_get_payload(nlh);
 	const struct nlattr *table[IFA_MAX + 1] = {0};
 	struct netlink_attrs attrs = {table, IFA_MAX};
-	struct local_addr own;
+	struct local_addr local;
 	int interface;
 
 	if (!netlink_has_body(nlh, sizeof(*ifa)) || !netlink_known_family(ifa->ifa_family))
 		return;
 	netlink_parse(nlh, sizeof(*ifa), &attrs);
 	interface = interface_by_ifindex(ifa->ifa_index);
-	own = (struct local_addr){
+	local = (struct local_addr){
 		.addr = netlink_get_addr(table[IFA_LOCAL], ifa->ifa_family),
 		.af = ifa->ifa_family,
 		.interface = interface < 0 ? LOCAL_ADDR_NO_INTERFACE : (uint8_t)interface,
 	};
-	if (cygnet_addr_is_zero(&own.addr))
-		own.addr = netlink_get_addr(table[IFA_ADDRESS], ifa->ifa_family);
-	if (cygnet_addr_is_zero(&own.addr))
+	if (cygnet_addr_is_zero(&local.addr))
+		local.addr = netlink_get_addr(table[IFA_ADDRESS], ifa->ifa_family);
+	if (cygnet_addr_is_zero(&local.addr))
 		return;
 	if (is_for_errors(ifa, netlink_get_u32(table[IFA_FLAGS], ifa->ifa_flags)))
-		local_addr_add(&own);
+		local_addr_add(&local);
 	else
-		local_addr_forget(&own);
+		local_addr_forget(&local);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file netlink_kind.h
- * What becomes of a message, by what it is about: routes, neighbours, links, addresses.
- * For netlink.c, which takes them in; the control thread only.
+ * Handlers of rtnetlink messages about routes, neighbours, links and addresses. netlink.c calls
+ * them. Control thread only.
  */
 #ifndef CYGNETD_NETLINK_KIND_H
 #define CYGNETD_NETLINK_KIND_H
@@ -10,21 +10,21 @@
 #include <libmnl/libmnl.h>
 
 void netlink_on_route(const struct nlmsghdr *nlh);
-/** What no route message says: multicast, limited broadcast and what belongs to a link are
- * the kernel's. */
+/** Add local routes for multicast, limited broadcast and IPv6 link-local addresses, which the kernel
+ * does not report as routes. */
 void netlink_add_multicast(void);
 
 void netlink_on_neigh(const struct nlmsghdr *nlh);
 
-/** A link came, went or changed. If packets may take another way now, all is read anew. */
+/** A link was added, removed or changed. If it went up or down, a full dump follows. */
 void netlink_on_link(const struct nlmsghdr *nlh);
-/** Whether the kernel would forward what comes in there. */
+/** A forwarding setting of an interface or of all interfaces. */
 void netlink_on_netconf(const struct nlmsghdr *nlh);
 
-/** An address of any interface: the one that a policy is about may be a loopback's. */
+/** An address of any interface, also a loopback: a policy may cover that one. */
 void netlink_on_addr(const struct nlmsghdr *nlh);
 
-/** Read everything anew, soon: the kernel drops routes without a word. */
+/** Request a full dump soon, because the kernel removes routes without messages. */
 void netlink_resync(void);
 
 #endif

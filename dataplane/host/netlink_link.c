@@ -11,8 +11,8 @@
 #include "host/netlink_attr.h"
 #include "host/netlink_kind.h"
 
-/* A TAP with another MTU than its interface would lose the packets in between, so
- * one that the device cannot have is taken back. */
+/* Apply a new MTU of the TAP. If the device does not allow it, the TAP gets the old one back: with
+ * two MTUs, packets of a size between them would be lost. */
 static void follow_mtu(struct interface *interface, uint32_t mtu)
 {
 	int err;
@@ -29,7 +29,7 @@ static void follow_mtu(struct interface *interface, uint32_t mtu)
 	log_info("port %s: MTU %u, as %s has it", interface->name, mtu, interface->tap.name);
 }
 
-/* Somebody gave the TAP another MAC address: packets to it have to get in. */
+/* Apply a new MAC address of the TAP to the device, so that it receives packets to that address. */
 static void follow_mac(struct interface *interface, const struct rte_ether_addr *mac)
 {
 	struct rte_ether_addr now = interface_mac(interface);

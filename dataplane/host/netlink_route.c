@@ -8,7 +8,7 @@
 #include "host/netlink_kind.h"
 #include "host/route.h"
 
-/* A gateway of another family, or a tunnel on the way, is left to the kernel. */
+/* Routes with a gateway of another family or with an encapsulation are left to the kernel. */
 static void set_hop(struct next_hop *hop, uint8_t af, uint32_t ifindex, const struct nlattr **table)
 {
 	int interface = interface_by_ifindex(ifindex);
@@ -20,7 +20,7 @@ static void set_hop(struct next_hop *hop, uint8_t af, uint32_t ifindex, const st
 					 .gateway = netlink_get_addr(table[RTA_GATEWAY], af)};
 }
 
-/* Of several next hops the first that leads out of one of our interfaces. */
+/* Of several next hops, use the first one through an interface of Cygnet. */
 static void set_multipath(struct next_hop *hop, uint8_t af, const struct nlattr *attr)
 {
 	const struct rtnexthop *rtnh = mnl_attr_get_payload(attr);
@@ -37,7 +37,7 @@ static void set_multipath(struct next_hop *hop, uint8_t af, const struct nlattr 
 	}
 }
 
-/* @return false if lookups are not to know of the route */
+/* @return false: the route is not mirrored */
 static bool parse_hop(const struct rtmsg *rtm, const struct nlattr **table, struct route *route)
 {
 	struct next_hop *hop = &route->hop;

@@ -16,16 +16,13 @@
 #define ROUTES6_MIN 1024u
 
 /*
- * The kernel asks its tables one after the other, in the order of the rules
- * that every system has and the one that charon adds: local, 220, main,
- * default. The first table in which some prefix matches gives the answer, by
- * its longest one, unless that is a throw route, which sends the search on to
- * the next table.
+ * The kernel searches its tables in the order of the default rules and of the rule that charon adds:
+ * local, 220, main, default. The first table with a matching prefix decides, by its longest match. A
+ * throw route makes the search continue in the next table.
  *
- * The FIB knows one table only. It gets every prefix of every table, each with
- * the answer of that search for the prefix. For a destination the longest of all
- * prefixes that match then holds the kernel's answer, because in each table
- * just the prefixes that cover it match the destination, too.
+ * The FIB is one table. It holds every prefix of every table, each with the result of that search
+ * for the prefix itself. The longest match in the FIB then gives the kernel's result: all prefixes
+ * that match the destination and are not longer also cover the longest match.
  *
  * Other rules (fwmark, source address, interface) are not mirrored.
  */
@@ -45,16 +42,17 @@ struct prefix_key {
 struct prefix {
 	struct candidate *candidates;
 	struct prefix_key key;
-	uint32_t hop; /* fib_set()'s */
+	uint32_t hop; /* index of fib_set() */
 };
 
-/* The prefixes by name and to walk; and as a tree for each family, for what covers
- * what. An IPv4 address is 16 bytes here like any other, the last twelve zero. */
+/* All prefixes: a hash to look one up and to iterate, and a tree of each family to find covering and
+ * covered prefixes. An IPv4 address has 16 bytes in the trees, the last twelve of them zero. */
 static struct rte_hash *prefixes;
 static struct rte_rib6 *trees[2];
-/* Candidates that can send a search of a covered prefix to main or behind it; by family. */
+/* By family: number of throw routes and of routes in table default. Only with these can a change in
+ * table main or default alter the result of a covered prefix. */
 static uint32_t specials[2];
-static bool told; /* that there is no room; once until something goes */
+static bool full_logged; /* cleared when a prefix is removed */
 
 static unsigned int is_v6(uint32_t af)
 {
@@ -150,8 +148,8 @@ static struct prefix *prefix_of(const struct rte_rib6_node *node)
 	return (struct prefix *)(uintptr_t)nh;
 }
 
-/* By table the best candidate of a prefix, where none is known yet. Routes that
- * are for one TOS only do not count. */
+/* Set the best candidate of each table, unless a longer prefix has set it. Routes with a TOS are
+ * ignored. */
 static void collect_best(const struct prefix *p, const struct candidate *best[RANKS])
 {
 	const struct candidate *mine[RANKS] = {NULL};
@@ -167,7 +165,7 @@ static void collect_best(const struct prefix *p, const struct candidate *best[RA
 			best[rank] = mine[rank];
 }
 
-/* What the kernel finds for the prefix of a node; NULL: no route. */
+/* The result of the kernel's search for the prefix of a node; NULL: no route. */
 static const struct candidate *search(struct rte_rib6_node *node)
 {
 	const struct candidate *best[RANKS] = {NULL};
@@ -194,15 +192,14 @@ static int refresh(struct rte_rib6_node *node)
 	return set_fib(p, found ? &found->route.hop : &none);
 }
 
-/* A candidate of that route came or went at a prefix: so may the answers for
- * what the prefix covers. */
+/* After a change of a route, update the results of all prefixes that its prefix covers. */
 static void refresh_covered(const struct route *route)
 {
 	struct rte_rib6 *tree = trees[is_v6(route->af)];
 	struct rte_rib6_node *node = NULL;
 
-	/* The usual case, and the one that is to be fast: all that is covered
-	 * has an answer in main itself, or before it. */
+	/* The fast and usual case: every covered prefix has its result in table main or in an
+	 * earlier one. */
 	if (rank_of(route) >= RANK_MAIN && !specials[is_v6(route->af)])
 		return;
 	while ((node = rte_rib6_get_nxt(tree, route->dst.bytes, route->bits, node,
@@ -223,7 +220,7 @@ static struct rte_rib6_node *node_of(const struct prefix *p)
 				     (uint8_t)p->key.bits);
 }
 
-/* @return a new prefix without candidates, or NULL: full */
+/* @return a new prefix without candidates; NULL: full */
 static struct prefix *make_prefix(const struct prefix_key *key)
 {
 	struct rte_rib6 *tree = trees[is_v6(key->af)];
@@ -249,18 +246,18 @@ static int remove_prefix(const struct prefix_key *key, struct prefix *p)
 {
 	int err = set_fib(p, NULL);
 
-	/* A worker hangs, and the FIB still has it: it goes with the next sweep. */
+	/* A worker hangs, so the prefix stays in the FIB; the next sweep removes it. */
 	if (err == -EAGAIN)
 		return err;
 	rte_rib6_remove(trees[is_v6(key->af)], key->dst.bytes, (uint8_t)key->bits);
 	rte_hash_del_key(prefixes, key);
 	free(p);
-	told = false;
+	full_logged = false;
 	return err;
 }
 
-/* Bring the FIB in line after the candidates of a prefix have changed; a prefix
- * without any goes. */
+/* Update the FIB after the candidates of a prefix have changed. A prefix without candidates is
+ * removed. */
 static int settle(const struct prefix_key *key, struct prefix *p, const struct route *route)
 {
 	int err;
@@ -314,7 +311,7 @@ static struct prefix_key key_of(const struct route *route)
 	return (struct prefix_key){route->dst, route->bits, route->af};
 }
 
-/* At the end: of equal candidates the kernel uses the oldest, too. */
+/* Append: of equal candidates the oldest is used, as in the kernel. */
 static int add_candidate(struct candidate **at, const struct route *route)
 {
 	*at = calloc(1, sizeof(**at));
@@ -338,9 +335,9 @@ int route_add(const struct route *route, bool replace)
 	if (!p)
 		p = make_prefix(&key);
 	if (!p) {
-		if (!told)
+		if (!full_logged)
 			log_error("no room for another route: raise routes in the configuration");
-		told = true;
+		full_logged = true;
 		return -ENOSPC;
 	}
 	if (replace)
@@ -360,8 +357,8 @@ int route_delete(const struct route *route)
 	struct prefix *p = find_prefix(&key);
 	struct candidate **at = p ? find_candidate(p, route) : NULL;
 
-	/* Of several next hops we know one, which may not be the one that we find
-	 * now that the route goes. */
+	/* Of a multipath route one next hop is mirrored. The message of its deletion may give
+	 * another one, so compare table, metric and TOS only. */
 	for (at = at && !*at ? &p->candidates : at; at && *at; at = &(*at)->next)
 		if (same_slot(&(*at)->route, route))
 			break;
@@ -392,7 +389,7 @@ void routes_mark(void)
 			c->stale = true;
 }
 
-/* The first route that the last dump did not have. */
+/* The next route that the last dump did not contain. */
 static bool find_stale(uint32_t *at, struct route *route)
 {
 	const void *key;
@@ -409,7 +406,7 @@ static bool find_stale(uint32_t *at, struct route *route)
 	return false;
 }
 
-/* What a worker that hung did not let go. */
+/* Remove prefixes that stayed in the FIB because a worker hung. */
 static void sweep_prefixes(void)
 {
 	const void *key;
@@ -431,7 +428,7 @@ void routes_sweep(void)
 
 	while (find_stale(&at, &route)) {
 		route_delete(&route);
-		/* There may be another one of the same prefix. */
+		/* The same prefix may have another stale route. */
 		if (at)
 			at--;
 	}
@@ -450,7 +447,7 @@ bool route_next(uint32_t *cursor, struct route *route)
 		if (!found)
 			continue;
 		*route = found->route;
-		/* What a shorter prefix of an earlier table decides is shown so. */
+		/* The result may come from a shorter prefix of an earlier table. */
 		route->dst = p->key.dst;
 		route->bits = (uint8_t)p->key.bits;
 		return true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file route.h
- * The kernel's routes, mirrored into DPDK FIBs. The control thread writes
- * (netlink), lcores look up without locks.
+ * The kernel's routes, mirrored into DPDK FIBs. The control thread writes (netlink.c), lcores look up
+ * without locks.
  */
 #ifndef CYGNETD_ROUTE_H
 #define CYGNETD_ROUTE_H
@@ -15,19 +15,19 @@
 
 enum route_kind {
 	ROUTE_NONE,		/* no route: unreachable */
-	ROUTE_LOCAL,		/* one of our addresses, or broadcast or multicast: the kernel's */
-	ROUTE_FORWARD,		/* out of an interface of ours */
-	ROUTE_KERNEL,		/* out of another interface: the kernel's */
+	ROUTE_LOCAL,		/* a local, broadcast or multicast address: to the kernel */
+	ROUTE_FORWARD,		/* through an interface of Cygnet */
+	ROUTE_KERNEL,		/* through another interface: to the kernel */
 	ROUTE_BLACKHOLE,	/* blackhole, unreachable or prohibit */
 };
 
 struct next_hop {
 	uint8_t kind;		/* enum route_kind */
 	uint8_t interface;	/* ROUTE_FORWARD: index in interfaces[] */
-	bool nobody;		/* ROUTE_FORWARD on link, by charon's route alone, whose packets are
-				 * protected: nobody there has the address */
+	bool nobody;		/* ROUTE_FORWARD by an on-link route of charon, which is for
+				 * protected packets: no neighbour has the address */
 	uint8_t reserved[5];
-	struct cygnet_addr gateway; /* of the route's family; 0: the destination is on link */
+	struct cygnet_addr gateway; /* of the route's family; 0: on link */
 };
 
 static inline bool next_hop_equal(const struct next_hop *a, const struct next_hop *b)
@@ -37,60 +37,60 @@ static inline bool next_hop_equal(const struct next_hop *a, const struct next_ho
 }
 
 /**
- * The next hop of a destination. Lcores that are online.
+ * The next hop of a destination. Lcores that are online (route_reader_online()).
  * @param dst  of family af, 4 or 16 bytes; it need not be aligned
  */
 struct next_hop route_lookup(uint8_t af, const void *dst);
 
 /*
- * The FIB takes memory of deleted routes back once every worker has passed
- * through a quiescent state. worker is its number; all by the worker itself.
+ * The FIB reuses memory of deleted routes once every worker has passed a quiescent state. Each worker
+ * calls these itself, with its number.
  */
 void route_reader_online(unsigned int worker);
 void route_reader_quiescent(unsigned int worker);
 void route_reader_offline(unsigned int worker);
 
-/* ------------------------------------------------ the control thread's part -- */
+/* ------------------------------------------------ control thread only -- */
 
 /** charon's routing table: its rule precedes that of the main table. */
 #define ROUTE_TABLE_CHARON 220
 
-/** One route as the kernel has it: what tells it from others of its prefix, and
- * where it leads. */
+/** A route of the kernel. */
 struct route {
 	struct cygnet_addr dst;	/* host bits zero */
 	uint8_t af;
 	uint8_t bits;		/* prefix length */
 	uint8_t tos;
 	uint32_t table, metric;
-	bool throws;		/* a throw route: look on in the next table; hop is void */
+	bool throws;		/* a throw route: continue in the next table; hop is unused */
 	struct next_hop hop;
 };
 
-/** @param routes IPv4 prefixes that fit, and a quarter as many of IPv6. @return 0 or -errno, logged */
+/** @param routes  capacity for IPv4 prefixes; a quarter as many IPv6 prefixes fit
+ * @return 0 or -errno, logged */
 int routes_init(unsigned int workers, uint32_t routes);
 void routes_free(void);
-/** Add a route of table local, 220, main or default; one that is there already is kept.
- * @param replace  it takes the place of those with the same prefix, table, metric and tos
+/** Add a route of table local, 220, main or default, unless it is there already.
+ * @param replace  first remove routes with the same prefix, table, metric and TOS
  * @return 0 or -errno */
 int route_add(const struct route *route, bool replace);
-/** @return 0, -ENOENT or, if a worker hangs, -EAGAIN */
+/** @return 0 or -errno; -EAGAIN: a worker hangs */
 int route_delete(const struct route *route);
-/** Put what was added and deleted in force, for lookups. Waits for one turn of
- * every worker's loop, a second at the most.
- * @return false if a worker hangs: then nothing can be added or deleted until a later
- * call returns true */
+/** Put added and deleted routes in force for lookups. Waits for one loop iteration of every worker, at
+ * most a second.
+ * @return false: a worker hangs, and routes cannot change until a later call returns true */
 bool routes_commit(void);
-/** Whether something that was added or deleted since the last call is not in force,
- * because a worker hung: a full dump makes up for it. */
+/** Whether a route that was added or deleted since the last call is not in force, because a worker
+ * hung. A full dump is needed then. */
 bool routes_missed(void);
-/** Around a full dump: what was not added between the two calls is removed. */
+/** Called before and after a full dump: routes not added in between are removed. */
 void routes_mark(void);
 void routes_sweep(void);
 
 /** The next route in force, for display, in no particular order.
- * @param cursor  0 for the first one; moved on. Changes in between may make it
- * miss a route or meet one twice. @return false if there is no other */
+ * @param cursor  0 for the first route; advanced by the call. A change between calls may make it skip
+ *                or repeat a route.
+ * @return false: no further route */
 bool route_next(uint32_t *cursor, struct route *route);
 const char *route_kind_name(uint8_t kind);
 

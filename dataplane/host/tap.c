@@ -30,7 +30,7 @@ int tap_start(struct tap *tap, const struct rte_ether_addr *mac, uint16_t mtu,
 	err = ethdev_probe(args, &tap->id);
 	if (!err)
 		err = ethdev_configure(tap->id, 0, by, &queues);
-	/* net_tap itself sets none above 1,500; transmit.c has the rest of that. */
+	/* net_tap does not set an MTU above 1,500 itself; see also transmit.c. */
 	if (!err)
 		err = tap_set_mtu(tap, mtu);
 	if (!err)

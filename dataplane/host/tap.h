@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file tap.h
- * The kernel's view of an interface: what is not ours to forward reaches the kernel by its TAP, and
- * the kernel's own packets come out of it.
+ * The TAP of an interface. Packets that Cygnet does not forward go to the kernel through it, and the
+ * kernel sends its own packets through it.
  */
 #ifndef CYGNETD_TAP_H
 #define CYGNETD_TAP_H
@@ -16,12 +16,12 @@
 struct tap {
 	char name[IFNAMSIZ];
 	uint16_t id;		/* ethdev; it has one pair of queues */
-	uint32_t ifindex;	/* the kernel's */
+	uint32_t ifindex;	/* kernel interface index */
 };
 
 /**
  * Create, configure and start the TAP of that name.
- * @param by  their index makes the driver's name unique
+ * @param by  its index makes the ethdev's name unique
  * @return 0 or -errno; -ENODEV: the kernel does not know it
  */
 int tap_start(struct tap *tap, const struct rte_ether_addr *mac, uint16_t mtu,

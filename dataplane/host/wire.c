@@ -102,8 +102,8 @@ static int bring_up(const char *iface)
 
 int wire_isolate(const char *iface)
 {
-	/* Strict reverse path filtering drops all unicast: no route leads out of
-	 * the interface, they lead out of the TAP. */
+	/* Strict reverse path filtering drops all unicast received on the interface: routes use
+	 * the TAP, none uses the interface. */
 	static const struct {
 		const char *family, *name, *value;
 	} settings[] = {
@@ -114,8 +114,8 @@ int wire_isolate(const char *iface)
 	};
 	int err;
 
-	/* Of the setting for all interfaces and for the one, the larger is in
-	 * force, and 2 is the loose mode that lets packets in. */
+	/* The kernel uses the larger of the setting for all interfaces and that of the interface.
+	 * 2 is the loose mode, which accepts packets. */
 	if (read_setting("/proc/sys/net/ipv4/conf/all/rp_filter") == 2) {
 		log_error("net.ipv4.conf.all.rp_filter is 2, so the kernel takes packets of %s "
 			  "past the policies: set it to 0 or 1", iface);
@@ -127,7 +127,7 @@ int wire_isolate(const char *iface)
 		snprintf(path, sizeof(path), "/proc/sys/net/%s/conf/%s/%s", settings[i].family,
 			 iface, settings[i].name);
 		err = write_setting(path, settings[i].value);
-		/* A kernel without IPv6 has nothing to switch off. */
+		/* A kernel without IPv6 does not have this setting. */
 		if (err == -ENOENT && strcmp(settings[i].family, "ipv6") == 0)
 			err = 0;
 		if (err) {

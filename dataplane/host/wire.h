@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file wire.h
- * Devices that are a network interface of the kernel's (net_af_packet and
- * the like). The kernel would receive every packet too, answer ARP and forward
- * past the SPD: its IP stack is switched off there. That stays so when cygnetd
- * ends, or is killed, so that nothing leaks meanwhile.
+ * The kernel interface that a device runs on (net_af_packet, net_af_xdp, net_pcap). The kernel
+ * receives every packet of it too, and would answer ARP and forward packets without checking the
+ * SPD. Its IP stack is therefore disabled on the interface. It stays disabled when cygnetd ends or
+ * is killed, so that no plaintext leaks.
  */
 #ifndef CYGNETD_WIRE_H
 #define CYGNETD_WIRE_H
@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 /**
- * The kernel's interface that a device is, and its MTU.
+ * The kernel interface that a device runs on, and its MTU.
  * @param device  "net_af_packet0,iface=eth1"
- * @param iface   receives the name, IFNAMSIZ bytes; "" if the device is not an interface
+ * @param iface   receives the name, IFNAMSIZ bytes; "": none
  * @param mtu     bytes; set if iface is not ""
  * @return 0, -ENODEV if there is no such interface, or another -errno
  */
@@ -23,7 +23,7 @@ int wire_interface(const char *device, char *iface, uint16_t *mtu);
 /** Set the MTU of an interface. @return 0 or -errno */
 int wire_set_mtu(const char *iface, uint16_t mtu);
 
-/** Bring the interface up and keep the kernel's IP stack from it. @return 0 or -errno, logged */
+/** Bring an interface up and disable the kernel's IP stack on it. @return 0 or -errno, logged */
 int wire_isolate(const char *iface);
 
 #endif
