@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file changes.h
- * A count of what changed about routes, neighbours, ports and crypto devices, so that an
- * lcore knows how long what it worked out from them holds (flow.h).
+ * Counts changes of routes, neighbours, interfaces and crypto devices. An lcore compares the count to
+ * know whether its cached decisions are still valid (flow.h).
  */
 #ifndef CYGNETD_CHANGES_H
 #define CYGNETD_CHANGES_H
@@ -11,13 +11,13 @@
 
 extern uint64_t changes_count;
 
-/** Something has changed, and can be seen. Any thread. */
+/** Count a change, after lcores can see it. Any thread. */
 static inline void changes_note(void)
 {
 	__atomic_fetch_add(&changes_count, 1, __ATOMIC_RELEASE);
 }
 
-/** Before what is found afterwards. Any thread. */
+/** The count; read it before looking up what is to be cached. Any thread. */
 static inline uint64_t changes_seen(void)
 {
 	return __atomic_load_n(&changes_count, __ATOMIC_ACQUIRE);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file clock.h
- * The clock of lifetimes and use times: whole seconds, which the control thread reads from the
- * kernel so that no lcore has to.
+ * The clock of lifetimes and use times, in whole seconds. The control thread reads the kernel's
+ * clock, so that lcores make no system call.
  */
 #ifndef CYGNETD_CLOCK_H
 #define CYGNETD_CLOCK_H

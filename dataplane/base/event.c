@@ -14,10 +14,10 @@ struct cygnet_db *sadb;
 int sadb_charon;
 
 static struct rte_ring *events;
-static struct cygnet_event unposted;	/* taken from the queue, without room in the file */
+static struct cygnet_event unposted;	/* dequeued while the event ring was full */
 static bool have_unposted;
 
-_Static_assert(sizeof(struct cygnet_event) % 4 == 0, "rte_ring wants words");
+_Static_assert(sizeof(struct cygnet_event) % 4 == 0, "rte_ring elements are multiples of four bytes");
 
 bool event_raise(const struct cygnet_event *event)
 {

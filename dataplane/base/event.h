@@ -17,14 +17,14 @@
  */
 bool event_raise(const struct cygnet_event *event);
 
-/* --- the control thread's part --- */
+/* --- control thread only --- */
 
 /** @return 0 or -ENOMEM, logged */
 int events_init(void);
 void events_free(void);
 /**
- * Post queued events, in order, as far as the shared file has room; the rest stays queued. Events
- * that were raised before another charon took over are dropped: its SAs and policies are others.
+ * Post queued events in order, until the event ring is full; the others stay queued. Events that were
+ * raised for an earlier charon process are discarded, because its SAs and policies are gone.
  */
 void events_post(void);
 

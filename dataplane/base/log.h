@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file log.h
- * cygnetd's messages, through DPDK's log. Keys never go in here.
+ * cygnetd's messages, through DPDK's log. Keys must not be logged.
  */
 #ifndef CYGNETD_LOG_H
 #define CYGNETD_LOG_H

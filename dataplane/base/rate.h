@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file rate.h
- * So many a second, and no more.
+ * A rate limit: at most a number of events a second.
  */
 #ifndef CYGNETD_RATE_H
 #define CYGNETD_RATE_H
@@ -14,10 +14,10 @@
 
 struct rate {
 	uint64_t second;	/* clock_seconds() */
-	unsigned int count;	/* in it */
+	unsigned int count;	/* events in that second */
 };
 
-/** Whether one more is within the rate; it counts. */
+/** Count an event. @return whether it is within the rate */
 static inline bool rate_allows(struct rate *rate, unsigned int per_second)
 {
 	if (rate->second != clock_seconds()) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file stats.h
- * What the lcores count. Each counter has one writer, its lcore; telemetry adds
- * the lcores up.
+ * Statistics. Each lcore writes its own counters; telemetry adds them up.
  */
 #ifndef CYGNETD_STATS_H
 #define CYGNETD_STATS_H
@@ -22,12 +21,12 @@ struct stats_interface {
 };
 
 struct stats_device {
-	uint64_t encrypted, decrypted;	/* packets that came back well */
-	uint64_t bytes;			/* that went through */
-	uint64_t failed;
+	uint64_t encrypted, decrypted;	/* packets completed successfully */
+	uint64_t bytes;			/* of these packets */
+	uint64_t failed;		/* packets completed with an error */
 };
 
-/* Counted only while cygnetctl asks: stats_stages_asked. */
+/* Counted only after a request of cygnetctl: stats_stages_asked. */
 struct stats_stage {
 	uint64_t packets, vectors, cycles;
 };
@@ -36,15 +35,15 @@ struct stats {
 	uint64_t forwarded;		/* plaintext in, plaintext out */
 	uint64_t encapsulated;		/* plaintext in, ESP out */
 	uint64_t decapsulated;		/* ESP in, plaintext out or to the kernel */
-	uint64_t dummies;		/* dummy packets eaten (RFC 4303, 2.6) */
-	uint64_t keepalives;		/* NAT keepalives eaten (RFC 3948, 2.3) */
-	uint64_t held;			/* had to wait for an SA */
-	uint64_t reassembled;		/* to this host, of fragments: ESP, AH, IKE */
-	uint64_t too_big_learned;	/* ICMP errors: an SA's path has a smaller MTU */
-	uint64_t too_big_ignored;	/* those about no SA's packet, or not plausible */
-	uint64_t handed_over;		/* to the lcore that owns the SA */
-	uint64_t crypto_cores;		/* packets that they have done for this one */
-	uint64_t shortcut;		/* of a flow that was known (flow.h) */
+	uint64_t dummies;		/* dummy packets discarded (RFC 4303, 2.6) */
+	uint64_t keepalives;		/* NAT keepalives discarded (RFC 3948, 2.3) */
+	uint64_t held;			/* packets that waited for an SA */
+	uint64_t reassembled;		/* packets to this host reassembled from fragments: ESP, AH, IKE */
+	uint64_t too_big_learned;	/* ICMP errors that lowered the path MTU of an SA */
+	uint64_t too_big_ignored;	/* ICMP errors that match no SA or are implausible */
+	uint64_t handed_over;		/* packets handed off to the worker that owns the SA */
+	uint64_t crypto_cores;		/* packets that crypto cores processed for this worker */
+	uint64_t shortcut;		/* packets of known flows (flow.h) */
 	uint64_t drop[DROP_REASON_COUNT];
 	struct stats_interface interface[CONF_MAX_INTERFACES];
 	struct stats_device device[STATS_MAX_DEVICES];

@@ -13,7 +13,7 @@
 #include "conf/conf_lines.h"
 #include "cygnet.h"
 
-/* The place in the file that is being read, and where complaints go. */
+/* The current position in the file, and the buffer for an error message. */
 struct reader {
 	struct conf *conf;
 	struct conf_port *port; /* of the current section, or NULL */
@@ -112,7 +112,8 @@ static int set_workers(struct reader *in, const char *value)
 	return rc;
 }
 
-/* @param names  NULL ends them; *choice is the index of the one given */
+/* @param names   allowed values, ending with NULL
+ * @param choice  receives the index of value */
 static int set_choice(struct reader *in, const char *value, const char *const *names,
 		      unsigned int *choice)
 {
@@ -179,26 +180,26 @@ static int set_idle(struct reader *in, const char *value)
 	return rc;
 }
 
-/* "1,2,5". @param[out] n  how many */
+/* Check a CPU list such as "1,2,5". @param n  receives the number of CPUs */
 static int check_cpus(struct reader *in, const char *value, unsigned int *n)
 {
 	unsigned long cpus = (unsigned long)sysconf(_SC_NPROCESSORS_CONF);
 
 	*n = 0;
 
-	for (const char *at = value;; at++) {
+	for (const char *pos = value;; pos++) {
 		char *end;
-		unsigned long cpu = strtoul(at, &end, 10);
+		unsigned long cpu = strtoul(pos, &end, 10);
 
-		if (!isdigit((unsigned char)*at) || (*end && *end != ','))
+		if (!isdigit((unsigned char)*pos) || (*end && *end != ','))
 			return fail(in, "'%s' is not a list of CPUs such as 1,2,3", value);
 		if (cpu >= cpus)
-			return fail(in, "there is no CPU %.*s, only 0 to %lu", (int)(end - at), at,
+			return fail(in, "there is no CPU %.*s, only 0 to %lu", (int)(end - pos), pos,
 				    cpus - 1);
 		++*n;
 		if (!*end)
 			return 0;
-		at = end;
+		pos = end;
 	}
 }
 
@@ -221,8 +222,8 @@ static int set_crypto_cores(struct reader *in, const char *value)
 	return set_text(in, conf->crypto_cores, sizeof(conf->crypto_cores), value);
 }
 
-/* "--lcores", "--lcores=0-3", "--lcor": a long option may be abbreviated;
- * "-l", "-l0-3": a short one may have its value behind it. */
+/* Whether an argument is an option. A long option may be abbreviated or have a value ("--lcores",
+ * "--lcores=0-3", "--lcor"). A short one may have a value attached ("-l", "-l0-3"). */
 static bool is_option(const char *arg, const char *option)
 {
 	size_t len = strcspn(arg, "=");
@@ -232,7 +233,7 @@ static bool is_option(const char *arg, const char *option)
 	return len > 2 && strncmp(arg, option, len) == 0;
 }
 
-/* What the other keys decide is not to be decided twice. */
+/* Refuses EAL arguments that cygnetd itself sets, from other keys. */
 static int set_eal(struct reader *in, const char *value)
 {
 	static const char *const ours[] = {
@@ -279,7 +280,7 @@ static int set_device(struct reader *in, const char *value)
 	return set_text(in, in->port->device, sizeof(in->port->device), value);
 }
 
-/* As the kernel wants it, and without what means something to devargs. */
+/* A name that the kernel accepts for an interface, without special characters of devargs. */
 static bool valid_name(const char *name)
 {
 	return name[0] && strcmp(name, ".") && strcmp(name, "..") &&
@@ -300,7 +301,7 @@ static int set_tap(struct reader *in, const char *value)
 	return set_text(in, in->port->tap, sizeof(in->port->tap), value);
 }
 
-/* Whether the device can have it turns out when it starts. */
+/* Whether the device allows the MTU is checked when it starts. */
 static int set_mtu(struct reader *in, const char *value)
 {
 	uint32_t mtu;
@@ -494,13 +495,13 @@ out:
 void conf_file_prefix(const struct conf *conf, char *prefix, size_t size)
 {
 	static const char option[] = "--file-prefix";
-	const char *found = NULL, *at = conf->eal;
+	const char *found = NULL, *pos = conf->eal;
 
-	/* As EAL does: the last one counts. */
-	while ((at = strstr(at, option))) {
-		at += strlen(option);
-		if (*at == '=' || *at == ' ' || *at == '\t')
-			found = at + 1 + strspn(at + 1, " \t");
+	/* The last one counts, as in the EAL. */
+	while ((pos = strstr(pos, option))) {
+		pos += strlen(option);
+		if (*pos == '=' || *pos == ' ' || *pos == '\t')
+			found = pos + 1 + strspn(pos + 1, " \t");
 	}
 	if (!found)
 		found = CONF_FILE_PREFIX;

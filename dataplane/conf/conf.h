@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file conf.h
- * cygnetd.conf: the INI file that says which ports, cores and engine to use.
+ * cygnetd.conf: the INI file with ports, cores, the engine and the capacities.
  */
 #ifndef CYGNETD_CONF_H
 #define CYGNETD_CONF_H
@@ -28,55 +28,56 @@
 #define CONF_MAX_ROUTES (1u << 22)
 #define CONF_MIN_MTU 576u
 #define CONF_MAX_MTU 16000u
-/** EAL's --file-prefix if conf->eal names none. */
+/** The EAL's --file-prefix, unless conf->eal has one. */
 #define CONF_FILE_PREFIX "cygnet"
 
-/** Which kind of crypto device serves the SAs. */
+/** Which crypto engine serves the SAs. */
 enum engine_choice { ENGINE_AUTO, ENGINE_CPU, ENGINE_OPENCL };
 
 /** One [port NAME] section. */
 struct conf_port {
 	char name[32];
 	char device[256];	/* a vdev ("net_af_packet0,iface=eth1") or a PCI address */
-	char tap[IFNAMSIZ];	/* the kernel's view of the port; its name if not given */
-	uint16_t mtu;		/* bytes of IP packet; 0: as the device has it */
-	unsigned int mtu_line;	/* of the file, for messages */
+	char tap[IFNAMSIZ];	/* name of the TAP; default: the port's name */
+	uint16_t mtu;		/* bytes of IP packet; 0: that of the device */
+	unsigned int mtu_line;	/* line number of mtu, for messages */
 };
 
 struct conf {
-	char path[PATH_MAX];		/* of the file, for messages */
-	char sadb[PATH_MAX];
-	char state[PATH_MAX];		/* folder of what is kept from one start to the next */
-	uint32_t sas, policies;		/* geometry of a sadb that is yet to be created */
-	uint32_t routes;		/* IPv4 prefixes that fit, and a quarter as many of IPv6 */
-	uint32_t flows;			/* decisions that each worker remembers; 0: none */
-	uint32_t sessions;		/* SAs that crypto devices are set up for at a time */
+	char path[PATH_MAX];		/* of this file, for messages */
+	char sadb[PATH_MAX];		/* the shared SAD/SPD file */
+	char state[PATH_MAX];		/* folder of files that survive a restart */
+	uint32_t sas, policies;		/* capacity of a sadb that cygnetd creates */
+	uint32_t routes;		/* capacity in IPv4 prefixes; IPv6 has a quarter of it */
+	uint32_t flows;			/* entries of each worker's flow cache; 0: no cache */
+	uint32_t sessions;		/* capacity of the session tables, in SAs */
 	enum engine_choice engine;
-	bool drop_no_policy;		/* plaintext that no policy is about */
-	bool pass_hairpin;		/* so does what was decrypted, by the port that it came by */
-	char driver_path[PATH_MAX];	/* folder of our DPDK drivers; "": DPDK's */
+	bool drop_no_policy;		/* drop plaintext that no policy matches */
+	bool pass_hairpin;		/* forward decrypted packets in plaintext through the port
+					 * they were received on */
+	char driver_path[PATH_MAX];	/* folder of Cygnet's DPDK drivers; "": DPDK's folder */
 	char opencl_args[256];		/* vdev arguments for crypto_opencl */
 	unsigned int workers;		/* lcores that process packets */
-	char cores[256];		/* CPUs of the workers, "1,2"; "": all that there are */
-	char crypto_cores[256];		/* CPUs that do crypto for the workers; "": none */
-	unsigned int ncrypto_cores;	/* of them */
-	bool idle_sleep;		/* nap when there is nothing to do, instead of polling */
+	char cores[256];		/* CPUs of the workers, "1,2"; "": all allowed CPUs */
+	char crypto_cores[256];		/* CPUs of the crypto cores; "": none */
+	unsigned int ncrypto_cores;	/* number of CPUs in crypto_cores */
+	bool idle_sleep;		/* an idle worker naps instead of polling */
 	char eal[256];			/* further EAL arguments, as typed */
 	unsigned int nports;
 	struct conf_port port[CONF_MAX_PORTS];
 };
 
 /**
- * Read and check the file. The first thing wrong with it is reported as
+ * Read and check the file. The first error is reported as
  * "file:line: [section] key: reason".
  * @param error  receives the message
  * @param size   of error, bytes
  * @return 0 or -errno
  */
 int conf_read(struct conf *conf, const char *path, char *error, size_t size);
-/** What an empty file would say: the defaults, and no port. */
+/** Set the defaults, without a port. */
 void conf_defaults(struct conf *conf);
-/** EAL's --file-prefix, which names the folder with the telemetry socket. */
+/** The EAL's --file-prefix, which names the folder of the telemetry socket. */
 void conf_file_prefix(const struct conf *conf, char *prefix, size_t size);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "conf/conf_lines.h"
 
-/* What one line of rte_cfgfile's buffer holds, less room for its "\n\0". */
+/* Capacity of rte_cfgfile's line buffer, without "\n\0". */
 #define LINE_MAX_LEN (CFG_NAME_LEN + CFG_VALUE_LEN)
 
 static char *trim(char *text)
@@ -25,7 +25,7 @@ static char *trim(char *text)
 	return text;
 }
 
-/* As rte_cfgfile does: the first comment character counts, unless it is escaped. */
+/* The first comment character begins a comment, unless it is escaped; as in rte_cfgfile. */
 static void cut_comment(char *text)
 {
 	char *comment = strchr(text, CONF_COMMENT);
@@ -45,7 +45,7 @@ static int append(unsigned int **list, unsigned int *n, unsigned int line)
 	return 0;
 }
 
-/* What is wrong with a section's line, or NULL. */
+/* @return the error in a section's line; NULL: none */
 static const char *check_section(char *text)
 {
 	char *end = strchr(text, ']');

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file conf_lines.h
- * Where in an INI file its sections and keys are. DPDK's rte_cfgfile does not
- * tell, and it skips or cuts without a word what it does not understand.
+ * Line numbers of the sections and keys of an INI file. DPDK's rte_cfgfile does not report them, and
+ * silently skips or truncates lines that it does not understand.
  */
 #ifndef CYGNETD_CONF_LINES_H
 #define CYGNETD_CONF_LINES_H
@@ -18,8 +18,8 @@ struct conf_lines {
 };
 
 /**
- * Find the lines of all sections and keys, and refuse what rte_cfgfile would
- * skip, cut or misread.
+ * Find the lines of all sections and keys, and refuse lines that rte_cfgfile would skip, truncate or
+ * misread.
  * @param error  receives "file:line: reason"
  * @return 0 or -errno; free with conf_lines_free() in either case
  */
