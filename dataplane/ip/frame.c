@@ -6,11 +6,11 @@
 
 #define TYPE_EAPOL 0x888e
 #define TYPE_QINQ_OLD 0x9100
-#define LENGTH_MAX 1500		/* up to here it is no type (IEEE 802.3, 3.2.6) */
+#define LENGTH_MAX 1500		/* up to this value the field is a length (IEEE 802.3, 3.2.6) */
 #define LSAP_STP 0x42
 #define LSAP_ISIS 0xfe
 
-/* IEEE 802.2: spanning tree and IS-IS. What SNAP carries is none of them. */
+/* IEEE 802.2: spanning tree and IS-IS pass; SNAP does not, because it may carry IP. */
 static enum drop_reason check_llc(const struct rte_mbuf *m)
 {
 	const uint8_t *lsap = rte_pktmbuf_mtod_offset(m, const uint8_t *,

@@ -8,13 +8,13 @@
 
 #define MLD2_REPORT 143		/* RFC 3810, 5.2 */
 #define EXTENSIONS_MAX 6
-#define EXTENSION_UNIT 8u	/* each is a multiple of it, bytes */
+#define EXTENSION_UNIT 8u	/* the length of an extension header is a multiple, bytes */
 #define FRAGMENT_MORE 1u
 #define FRAGMENT_OFFSET 0xfff8u
 
-/* Each once, but for destination options, which may stand in front of the routing
- * header and in front of the upper layer; hop-by-hop options first (RFC 8200, 4.1).
- * @param seen  how often each extension was there already */
+/* Order of extension headers (RFC 8200, 4.1): each once; hop-by-hop options first; destination
+ * options also a second time, in front of the upper layer.
+ * @param seen  how often each extension header occurred so far */
 static bool may_stand_here(uint8_t proto, unsigned int number, unsigned int *seen)
 {
 	unsigned int shift = proto == IPPROTO_ROUTING ? 0 : proto == IPPROTO_FRAGMENT ? 2 : 4;
@@ -26,7 +26,7 @@ static bool may_stand_here(uint8_t proto, unsigned int number, unsigned int *see
 	return before < (proto == IPPROTO_DSTOPTS ? 2 : 1);
 }
 
-/* Where it goes in the end, no policy would see. (RFC 5095 forbids the oldest type.) */
+/* With a source route policies do not see the final destination. RFC 5095 forbids type 0. */
 static bool is_source_route(uint8_t proto, const uint8_t *at)
 {
 	return proto == IPPROTO_ROUTING && at[3] != 0;
@@ -41,7 +41,7 @@ static void note_fragment(struct headers *h, const uint8_t *at)
 	h->fragment = field & (FRAGMENT_OFFSET | FRAGMENT_MORE);
 }
 
-/* @return false if the extension headers are not as they have to be */
+/* @return false: the extension headers are invalid */
 static bool walk(const uint8_t *packet, unsigned int len, struct headers *h)
 {
 	unsigned int seen = 0;
@@ -55,7 +55,7 @@ static bool walk(const uint8_t *packet, unsigned int len, struct headers *h)
 		const uint8_t *at = packet + h->len;
 		unsigned int left = len - h->len, size = EXTENSION_UNIT;
 
-		/* In a part of a packet the rest of them may be in another part. */
+		/* Of a fragment, later extension headers may be in another fragment. */
 		if (n == EXTENSIONS_MAX || left < size || h->fragment ||
 		    !may_stand_here(h->proto, n, &seen) || is_source_route(h->proto, at))
 			return false;
@@ -134,7 +134,7 @@ struct headers headers_front(struct rte_mbuf *m)
 		next.proto_at = next.len;
 		next.proto = packet[next.proto_at];
 		next.len = (uint16_t)(next.len + EXTENSION_UNIT * (packet[next.proto_at + 1] + 1u));
-		/* Options for the destination stay if a routing header follows. */
+		/* Destination options in front of a routing header stay in front. */
 		if (!options)
 			front = next;
 	}
@@ -145,7 +145,7 @@ uint16_t headers_checksum6(struct rte_mbuf *m, const struct headers *h)
 {
 	struct rte_ipv6_hdr pseudo = *packet_ip6(m);
 
-	/* As if there were no extension headers (RFC 8200, 8.1). */
+	/* The pseudo-header ignores extension headers (RFC 8200, 8.1). */
 	pseudo.proto = h->proto;
 	pseudo.payload_len = rte_cpu_to_be_16((uint16_t)(rte_pktmbuf_data_len(m) - h->len));
 	return rte_ipv6_udptcp_cksum(&pseudo, rte_pktmbuf_mtod_offset(m, void *, h->len));
@@ -167,7 +167,7 @@ bool headers_icmp6_of_the_link(uint16_t type)
 	return finds_neighbours(type) || joins_groups(type);
 }
 
-/* RFC 4861, 11.2: with this hop limit they come from the link itself. */
+/* RFC 4861, 11.2: a hop limit of 255 shows that the message comes from the link. */
 static bool is_discovery(const struct rte_ipv6_hdr *ip, uint8_t type)
 {
 	return ip->hop_limits == 255 && finds_neighbours(type);
@@ -183,12 +183,12 @@ bool headers_link_control(struct rte_mbuf *m, const struct headers *h)
 	const struct rte_ipv6_hdr *ip = packet_ip6(m);
 	uint8_t type;
 
-	/* Neighbour discovery never comes in parts (RFC 6980). */
+	/* Neighbour discovery must not be fragmented (RFC 6980). */
 	if (packet_family(m) != AF_INET6 || h->proto != IPPROTO_ICMPV6 || h->fragment_at ||
 	    rte_pktmbuf_data_len(m) <= h->len)
 		return false;
 	type = *rte_pktmbuf_mtod_offset(m, const uint8_t *, h->len);
-	/* Only group management has something in between: a router alert. */
+	/* Only MLD has extension headers: a router alert. */
 	return ip->proto == IPPROTO_ICMPV6 ? is_discovery(ip, type)
 					   : ip->proto == IPPROTO_HOPOPTS && is_listener(ip, type);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file headers.h
- * What stands in front of a packet's upper layer, in either family.
+ * The headers in front of a packet's upper layer (L4), in IPv4 and IPv6.
  */
 #ifndef CYGNETD_HEADERS_H
 #define CYGNETD_HEADERS_H
@@ -14,46 +14,45 @@
 
 struct headers {
 	uint16_t len;		/* IP header with options or extension headers, bytes */
-	uint16_t fragment_at;	/* IPv6: where the fragment header is; 0: there is none */
-	uint16_t proto_at;	/* where the last of them says what follows */
-	uint8_t proto;		/* of what follows */
-	bool fragment;		/* a part of a packet, and */
-	bool later;		/* not its first one: what follows is no upper layer's header */
+	uint16_t fragment_at;	/* IPv6: offset of the fragment header; 0: none */
+	uint16_t proto_at;	/* offset of the field with proto */
+	uint8_t proto;		/* protocol of the upper layer */
+	bool fragment;		/* the packet is a fragment */
+	bool later;		/* the packet is not a first fragment, so it has no L4 header */
 };
 
 /**
- * Check the headers at the start of a packet and trim what follows it (Ethernet
- * padding). Of IPv6's extension headers (RFC 8200, 4) there are few, each at most as
- * often and where it may be, and none hides the upper layer: else policies for
- * protocols and ports would not see it.
- * @param m       the headers lie in its first segment
- * @param verify  an IPv4 header's checksum too
- * @return DROP_NONE or why the packet goes no further
+ * Check the headers at the start of a packet and trim Ethernet padding. IPv6 extension headers
+ * (RFC 8200, 4) must be few, in a valid order and not repeated, and must not hide the upper layer,
+ * because policies select by protocol and ports.
+ * @param m       its first segment contains the headers
+ * @param verify  check an IPv4 header's checksum too
+ * @return DROP_NONE or a drop reason
  */
 enum drop_reason headers_check(struct rte_mbuf *m, bool verify);
 
 /** The headers of a checked packet. */
 struct headers headers_read(struct rte_mbuf *m);
 
-/** Whether an ICMPv6 message is neighbour or router discovery, or joins groups: what only means
- * something on the link that it came from. @param type  of the message */
+/** Whether an ICMPv6 message is of link scope: neighbour or router discovery, or multicast listener
+ * discovery. @param type  of the message */
 bool headers_icmp6_of_the_link(uint16_t type);
 /**
  * The headers of a checked packet that stay in front of ESP or AH in transport mode: the IP
  * header with options, or with the extension headers that routers look at (RFC 4303,
- * 3.1.1). Only .len, .proto and .proto_at are of use.
+ * 3.1.1). Only .len, .proto and .proto_at are set.
  */
 struct headers headers_front(struct rte_mbuf *m);
 
 /**
- * What belongs into the checksum field of an IPv6 packet's TCP or UDP, which is 0 now.
+ * The TCP or UDP checksum of an IPv6 packet, whose checksum field is 0.
  * @param h  headers_read()
  */
 uint16_t headers_checksum6(struct rte_mbuf *m, const struct headers *h);
 
 /**
- * Whether a checked IPv6 packet finds neighbours or routers, or joins groups, on one
- * link (RFC 4861; RFC 2710; RFC 3810): as ARP is none, it is no business of policies.
+ * Whether a checked IPv6 packet is neighbour, router or multicast listener discovery of its link
+ * (RFC 4861; RFC 2710; RFC 3810). Like ARP, it is not subject to policies.
  */
 bool headers_link_control(struct rte_mbuf *m, const struct headers *h);
 

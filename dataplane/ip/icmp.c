@@ -5,7 +5,8 @@
 #include "ip/icmp.h"
 #include "ip/ip_sum.h"
 
-/* Never about ICMP errors, later fragments, and packets from or to more or less than one host. */
+/* No error about ICMP errors, later fragments, or packets whose source or destination is not a single
+ * host. */
 bool icmp_may_answer(struct rte_mbuf *m)
 {
 	const struct rte_ipv4_hdr *ip = packet_ip(m);

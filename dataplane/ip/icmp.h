@@ -11,22 +11,22 @@
 
 #include "ip/packet.h"
 
-/** What is wrong with a packet: the TTL ran out, it does not fit, no route leads on. */
+/** Reason of an error: TTL expired, packet too big, no route. */
 enum icmp_why { ICMP_HOPS, ICMP_TOO_BIG, ICMP_NO_ROUTE };
 
-/** Headers in front of what an error quotes, bytes. */
+/** Headers in front of the quoted packet, bytes. */
 #define ICMP_AROUND (sizeof(struct rte_ipv4_hdr) + 8)
-/** Bytes of an error at most (RFC 1812, 4.3.2.3). */
+/** Largest error, bytes (RFC 1812, 4.3.2.3). */
 #define ICMP_LONGEST 576u
 
 /** Whether a packet may be answered with an error (RFC 1122, 3.2.2). */
 bool icmp_may_answer(struct rte_mbuf *m);
-/** Type, in the high byte, and code of an error: what policies take for its ports. */
+/** Type (high byte) and code of an error, which selectors treat as ports. */
 uint16_t icmp_kind(enum icmp_why why);
 /**
  * Write an error about m.
- * @param answer  ICMP_AROUND bytes and the quoted ones long
- * @param quoted  bytes of m
+ * @param answer  ICMP_AROUND + quoted bytes long
+ * @param quoted  bytes of m to quote
  * @param mtu     bytes; with ICMP_TOO_BIG
  */
 void icmp_write(struct rte_mbuf *answer, struct rte_mbuf *m, unsigned int quoted,

@@ -26,10 +26,10 @@ bool icmp6_may_answer(struct rte_mbuf *m, enum icmp_why why)
 	const struct rte_ipv6_hdr *ip = packet_ip6(m);
 	struct headers h = headers_read(m);
 
-	/* One that went to many is only answered about its size. */
+	/* A multicast packet is answered only with Packet Too Big. */
 	if (ip->dst_addr[0] == 0xff && why != ICMP_TOO_BIG)
 		return false;
-	/* To a link-local source no route leads. */
+	/* A link-local source is not reachable by a route. */
 	if (ip->src_addr[0] == 0xff || (ip->src_addr[0] == 0xfe && (ip->src_addr[1] & 0xc0) == 0x80) ||
 	    !memcmp(ip->src_addr, &nobody, sizeof(nobody)))
 		return false;

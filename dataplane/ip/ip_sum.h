@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file ip_sum.h
- * The checksum of an IPv4 header (RFC 791, 3.1), a word at a time: DPDK's goes by
- * 16 bits and through a loop that the compiler does not unroll.
+ * The checksum of an IPv4 header (RFC 791, 3.1), by words of 32 bits. DPDK's function takes 16 bits at
+ * a time, in a loop that the compiler does not unroll.
  */
 #ifndef CYGNETD_IP_SUM_H
 #define CYGNETD_IP_SUM_H
@@ -11,10 +11,10 @@
 #include <string.h>
 
 /**
- * The sum of a header as it is.
+ * The one's complement sum of a header, including its checksum field.
  * @param ip   at any alignment
  * @param len  bytes, a multiple of 4, 20 to 60
- * @return 0xffff if the checksum in it is right
+ * @return 0xffff: the checksum is correct
  */
 static inline uint16_t ip_sum(const void *ip, unsigned int len)
 {
@@ -22,7 +22,7 @@ static inline uint16_t ip_sum(const void *ip, unsigned int len)
 	uint64_t first, second, sum;
 	uint32_t word;
 
-	/* Each by itself: an array of them would be written to memory first. */
+	/* Separate variables: an array would be stored to memory first. */
 	memcpy(&first, at, sizeof(first));
 	memcpy(&second, at + 8, sizeof(second));
 	memcpy(&word, at + 16, sizeof(word));
@@ -37,7 +37,7 @@ static inline uint16_t ip_sum(const void *ip, unsigned int len)
 	return (uint16_t)((sum & 0xffff) + (sum >> 16));
 }
 
-/** What belongs into the header's checksum field, which is 0 now. */
+/** The checksum of a header whose checksum field is 0. */
 static inline uint16_t ip_checksum(const void *ip, unsigned int len)
 {
 	return (uint16_t)~ip_sum(ip, len);

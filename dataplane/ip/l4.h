@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file l4.h
- * What protocols put behind an IP header, as far as policies look at it. The SPD's selectors and
- * the flows whose decisions are remembered both go by this: a flow that told fewer packets apart
- * than a policy does would lend one packet another one's decision.
+ * The parts of an L4 header that selectors and the flow cache use. A key of the flow cache must
+ * distinguish at least what a selector distinguishes. Otherwise a packet would get the cached
+ * decision of a packet that another policy matches.
  */
 #ifndef CYGNETD_L4_H
 #define CYGNETD_L4_H
@@ -12,20 +12,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Whether it is one of IPv6's extension headers that a router may meet, and no upper layer. */
+/** Whether a protocol number is an IPv6 extension header and no upper layer. */
 static inline bool l4_is_extension(uint8_t proto)
 {
 	return proto == IPPROTO_HOPOPTS || proto == IPPROTO_ROUTING ||
 	       proto == IPPROTO_DSTOPTS || proto == IPPROTO_FRAGMENT;
 }
 
-/** Bytes of both ports, and of ICMP's type and code, which selectors take for ports. */
+/** Bytes of both ports, and of ICMP's type and code, which selectors treat as ports. */
 #define L4_PORTS 4u
 #define L4_TYPE 2u
-/** Bytes of an SPI: no selector sees it, but it tells which SA a packet came by. */
+/** Bytes of an SPI: not part of a selector, but it identifies the SA of a received packet. */
 #define L4_SPI 4u
 
-/** How much of an upper layer's header tells flows apart.
+/** How many bytes of an L4 header are part of the flow cache's key.
  * @return L4_PORTS, L4_TYPE, L4_SPI or 0, bytes */
 static inline unsigned int l4_flow(uint8_t proto)
 {
@@ -47,8 +47,8 @@ static inline unsigned int l4_flow(uint8_t proto)
 }
 
 /**
- * How much of it selectors see, which is never more than that.
- * @param v6  whether it is in IPv6: the other family's ICMP has no type there
+ * How many bytes of an L4 header selectors use; never more than l4_flow().
+ * @param v6  the packet is IPv6: the ICMP of the other family then has no type
  * @return L4_PORTS, L4_TYPE or 0, bytes
  */
 static inline unsigned int l4_selectors(bool v6, uint8_t proto)

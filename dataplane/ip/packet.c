@@ -65,8 +65,7 @@ bool packet_decrement_ttl(struct rte_ipv4_hdr *ip)
 	if (ip->time_to_live <= 1)
 		return false;
 	ip->time_to_live--;
-	/* RFC 1624: the TTL is the high byte of its word. What is 0xffff by sum is 0
-	 * in a header. */
+	/* RFC 1624: the TTL is the high byte of its word. A checksum of 0xffff is written as 0. */
 	sum = (uint32_t)ip->hdr_checksum + rte_cpu_to_be_16(0x0100);
 	ip->hdr_checksum = (uint16_t)(sum + (sum >= 0xffff));
 	return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file packet.h
- * What is known about a packet on its way through: the private area of its mbuf.
+ * The state of a packet between receive and transmit, in the private area of its mbuf.
  */
 #ifndef CYGNETD_PACKET_H
 #define CYGNETD_PACKET_H
@@ -23,47 +23,47 @@
 
 struct session;
 
-/** Where a packet came from: a port of that index, */
+/** Origin of a packet: received on an interface. */
 #define PACKET_FROM_INTERFACE(interface) ((uint32_t)(interface))
-/** or out of the SA of that index. */
+/** Origin of a packet: decrypted by an SA. */
 #define PACKET_FROM_SA(sa) (PACKET_SA_BIT | (uint32_t)(sa))
 #define PACKET_SA_BIT (1u << 22)
 _Static_assert(CYGNET_MAX_ENTRIES <= PACKET_SA_BIT, "no index of an SA has that bit");
 
 /* The data of the mbuf begins with the IP header between receive and transmit. */
 struct packet {
-	uint8_t stage;		/* enum stage of the worker that it is handed to */
-	uint8_t interface;	/* index in interfaces[]: where from, then where to */
-	uint8_t from_kernel;	/* came out of the TAP: no TTL to decrement */
+	uint8_t stage;		/* enum stage at which the worker continues after a handoff */
+	uint8_t interface;	/* index in interfaces[]: incoming, after routing outgoing */
+	uint8_t from_kernel;	/* received from the TAP: its TTL is not decremented */
 	uint8_t udp;		/* ESP that arrived in UDP */
-	uint8_t own;		/* ESP from this host, which may cut it */
-	uint8_t decrypted;	/* came through an SA */
-	uint8_t answer;		/* our ICMP error about plaintext, to its sender */
-	uint8_t must_protect;	/* quotes a decrypted packet: not to leave in plaintext */
+	uint8_t own;		/* ESP made by this host, which may fragment it */
+	uint8_t decrypted;	/* was protected by an inbound SA */
+	uint8_t answer;		/* an ICMP error of this host about plaintext */
+	uint8_t must_protect;	/* quotes a decrypted packet: must not leave in plaintext */
 	uint8_t resume;		/* enum stage after reassembly */
-	uint8_t handed;		/* off by the worker that has received it */
-	uint16_t whole;		/* plaintext that came in fragments, to be cut again, also once it
-				 * is protected: the longest of them, bytes; 0: it did not */
+	uint8_t handed;		/* handed off by the worker that received it */
+	uint16_t whole;		/* length of the longest fragment of a reassembled packet, bytes;
+				 * it is fragmented again on transmit; 0: not reassembled */
 	uint32_t sa, generation;
 	uint32_t from;		/* PACKET_FROM_INTERFACE() or PACKET_FROM_SA() */
-	uint32_t epoch;		/* flow_table.epoch when it was received, then when its SA had it;
-				 * 0: by another worker */
+	uint32_t epoch;		/* flow_table.epoch at receive, later at the SA's processing;
+				 * 0: received by another worker */
 	uint64_t seq;		/* inbound: sequence number with the high bits inferred */
 	uint16_t esp;		/* offset of the ESP or AH header, bytes */
 	uint16_t sport;		/* inbound: source port of UDP, network byte order */
-	uint16_t part_at;	/* fragment: offset of its text, bytes */
+	uint16_t part_at;	/* fragment: offset of its payload, bytes */
 	struct cygnet_addr src;	/* inbound: outer source */
 	struct session *session;
-	struct rte_mbuf *next;	/* packet behind this one in the queue that it is in */
-	uint16_t tried;		/* bit mask: devices that are not given the packet (failover.h) */
-	uint16_t failed_at;	/* bit mask: devices to blame if another one does the packet */
-	uint8_t called;		/* its device was called: packets queued since are behind it */
-	uint8_t back;		/* done or lost, waiting for packets of its SA before it */
+	struct rte_mbuf *next;	/* next packet in the same queue */
+	uint16_t tried;		/* bit mask: devices not to be tried (failover.h) */
+	uint16_t failed_at;	/* bit mask: devices that failed, if another one succeeds */
+	uint8_t called;		/* processed by call; packets queued later follow it */
+	uint8_t back;		/* completed or lost; earlier packets of its SA are pending */
 	uint8_t status;		/* of the crypto device: enum rte_crypto_op_status */
-} __rte_aligned(16);		/* as the data behind it */
+} __rte_aligned(16);		/* alignment of the data behind it */
 _Static_assert(STATS_MAX_DEVICES <= 16, "bits of tried and failed_at");
 
-/** No link has less for IPv6 (RFC 8200, 5). */
+/** The smallest MTU of an IPv6 link (RFC 8200, 5). */
 #define IPV6_MIN_MTU 1280u
 
 /** Size of the private area that the packet pool has. */
@@ -74,8 +74,7 @@ static inline struct packet *packet(struct rte_mbuf *m)
 	return rte_mbuf_to_priv(m);
 }
 
-/** Have in the cache soon a packet that has been elsewhere: all but its data, whose place the mbuf
- * says. */
+/** Prefetch the mbuf and struct packet of a packet, but not its data, whose address is in the mbuf. */
 static inline void packet_prefetch(struct rte_mbuf *m)
 {
 	rte_prefetch0(m);
@@ -96,14 +95,14 @@ static inline struct rte_ipv6_hdr *packet_ip6(struct rte_mbuf *m)
 static const uint8_t packet_none[64];
 _Static_assert(sizeof(struct packet) == 96, "what packet_begin() clears");
 
-/** Begin the struct packet of a frame that has come.
- * @param interface   index in interfaces[]
- * @param epoch  flow_table.epoch */
+/** Initialise the struct packet of a received frame.
+ * @param interface  index in interfaces[]
+ * @param epoch      flow_table.epoch */
 static inline void packet_begin(struct rte_mbuf *m, unsigned int interface, uint32_t epoch)
 {
 	struct packet *p = packet(m);
 
-	/* A memset() of this size becomes a "rep stos", which takes as long as a look-up. */
+	/* A memset() of this size becomes a "rep stos", which costs as much as a flow lookup. */
 	rte_mov64((uint8_t *)p, packet_none);
 	rte_mov32((uint8_t *)p + 64, packet_none);
 	p->interface = (uint8_t)interface;
@@ -111,23 +110,24 @@ static inline void packet_begin(struct rte_mbuf *m, unsigned int interface, uint
 	p->epoch = epoch;
 }
 
-/** Drop a packet for a reason, which is counted. */
+/** Count a drop reason and free the packet. */
 static inline void packet_drop(struct stats *counters, struct rte_mbuf *m, enum drop_reason reason)
 {
 	counters->drop[reason]++;
 	rte_pktmbuf_free(m);
 }
 
-/** A packet goes into a buffer of that pool. @return it; NULL: there is none, and it stays */
+/** Copy a packet into a buffer of another pool and free the old one.
+ * @return the packet; NULL: no buffer, and m is unchanged */
 struct rte_mbuf *packet_move(struct rte_mbuf *m, struct rte_mempool *pool);
 
-/** AF_INET or AF_INET6, of a packet that is one of both. */
+/** AF_INET or AF_INET6 of an IP packet. */
 static inline uint8_t packet_family(struct rte_mbuf *m)
 {
 	return *rte_pktmbuf_mtod(m, const uint8_t *) >> 4 == 6 ? AF_INET6 : AF_INET;
 }
 
-/** Leave of a packet in one segment len bytes behind the first skip, which it has. */
+/** Reduce a packet of one segment to len bytes after the first skip bytes. */
 static inline void packet_narrow(struct rte_mbuf *m, unsigned int skip, unsigned int len)
 {
 	m->data_off = (uint16_t)(m->data_off + skip);
@@ -163,10 +163,9 @@ static inline unsigned int ip_header_len(const struct rte_ipv4_hdr *ip)
 }
 
 /**
- * Check the IPv4 header at the start of a packet and trim what follows the
- * packet (Ethernet padding).
- * @param verify  the header's checksum too
- * @return false if it is not a whole IPv4 packet
+ * Check the IPv4 header at the start of a packet and trim Ethernet padding.
+ * @param verify  check the header's checksum too
+ * @return false: not a complete IPv4 packet
  */
 static inline bool packet_check_ip(struct rte_mbuf *m, bool verify)
 {
@@ -187,22 +186,21 @@ static inline bool packet_check_ip(struct rte_mbuf *m, bool verify)
 }
 /** The selectors of a checked packet. */
 void packet_flow(struct rte_mbuf *m, uint32_t interface, struct cygnet_flow *flow);
-/** Whether a packet's protocol has ports (or an ICMP type) and the packet does not
- * show them: it is a later fragment, or cut off before them. */
+/** Whether a packet's protocol has ports (or an ICMP type) but the packet does not contain them: a
+ * later fragment, or a truncated packet. */
 bool packet_hides_ports(const struct cygnet_flow *flow);
 
-/** Whether a checked packet is a later fragment of IPv6: whoever puts it together takes the
- * protocol from the first one, not from its own header (RFC 8200, 4.5). */
+/** Whether a checked packet is a later IPv6 fragment. Reassembly takes the protocol from the first
+ * fragment and ignores that of later ones (RFC 8200, 4.5). */
 bool packet_hides_protocol(struct rte_mbuf *m);
-/** Whether a router may cut a checked packet into parts: IPv6 knows none that may, and
- * DF forbids it. */
+/** Whether a router may fragment a checked packet: IPv4 without DF. */
 static inline bool packet_may_be_cut(struct rte_mbuf *m)
 {
 	return packet_family(m) == AF_INET &&
 	       !(packet_ip(m)->fragment_offset & rte_cpu_to_be_16(RTE_IPV4_HDR_DF_FLAG));
 }
 
-/** Decrement the TTL of a checked IPv4 packet. @return false if it runs out */
+/** Decrement the TTL of a checked IPv4 packet. @return false: it expires */
 bool packet_decrement_ttl(struct rte_ipv4_hdr *ip);
 /** The same for a checked packet of either family. @param ip  its IP header */
 static inline bool packet_take_hop(uint8_t *ip)

@@ -10,25 +10,25 @@
 #include "ip/partial.h"
 #include "ip/tos.h"
 
-/* A packet of which a fragment has come. */
+/* An incomplete packet. */
 struct partial {
-	LIST_ENTRY(partial) same;	/* with that hash, or of those that are free */
+	LIST_ENTRY(partial) same;	/* entries with the same hash, or free entries */
 	TAILQ_ENTRY(partial) age;
 	struct partial_key key;
 	uint64_t touched;		/* TSC */
 	struct rte_mbuf *head, *tail;	/* by offset; packet()->next */
 	unsigned int parts;
-	unsigned int have, total;	/* bytes of text; total 0: the last one is missing */
+	unsigned int have, total;	/* bytes of payload; total 0: no last fragment yet */
 	unsigned int front, longest;
 	uint8_t ecn;
-	bool bad;			/* nothing of it is taken any more */
+	bool bad;			/* all further fragments are dropped */
 };
 
 LIST_HEAD(partials, partial);
 
 struct partial_table {
 	struct partials *bucket, free;
-	TAILQ_HEAD(, partial) aged;	/* the one that has waited longest first */
+	TAILQ_HEAD(, partial) aged;	/* least recently touched first */
 	struct partial *all;
 	uint32_t mask, seed;
 	unsigned int parts, most;
@@ -48,7 +48,7 @@ struct partial_table *partial_create(unsigned int parts, uint64_t wait, uint64_t
 		partial_free(table);
 		return NULL;
 	}
-	/* Nobody is to choose what falls together. */
+	/* A random seed, so that an attacker cannot choose colliding keys. */
 	table->seed = (uint32_t)rte_rand();
 	table->mask = buckets - 1;
 	table->most = parts;
@@ -134,7 +134,7 @@ static struct partial *begin(struct partial_table *table, struct partials *bucke
 	return p;
 }
 
-/* @return the packet of a key, which has waited least now */
+/* @return the packet of a key, moved to the end of aged */
 static struct partial *touch(struct partial_table *table, const struct partial_key *key, uint64_t now)
 {
 	struct partials *bucket = bucket_of(table, key);
@@ -157,8 +157,7 @@ static unsigned int end_of(struct rte_mbuf *m)
 	return packet(m)->part_at + rte_pktmbuf_data_len(m);
 }
 
-/* The last of a packet's parts that begin before at; NULL: there is none. As a rule they come in
- * order. */
+/* The last fragment that begins before offset at; NULL: none. Fragments usually arrive in order. */
 static struct rte_mbuf *before(const struct partial *p, unsigned int at)
 {
 	struct rte_mbuf *last = NULL;
@@ -170,7 +169,7 @@ static struct rte_mbuf *before(const struct partial *p, unsigned int at)
 	return last;
 }
 
-/* Whether there is one end, and no text behind it. */
+/* Whether all fragments agree on the end of the packet. */
 static bool end_is_one(const struct partial *p, unsigned int end, bool more)
 {
 	if (p->total)
@@ -178,7 +177,7 @@ static bool end_is_one(const struct partial *p, unsigned int end, bool more)
 	return more || !p->tail || end_of(p->tail) < end;
 }
 
-/* What the network has sent twice. */
+/* Whether a fragment is an exact duplicate. */
 static bool is_again(const struct rte_mbuf *m, const struct rte_mbuf *there)
 {
 	return rte_pktmbuf_data_len(m) == rte_pktmbuf_data_len(there) &&
@@ -210,7 +209,7 @@ static enum verdict insert(struct partial *p, struct rte_mbuf *m, bool more)
 	return TAKEN;
 }
 
-/* @return TAKEN, or the caller still has the fragment, its data at its text */
+/* @return TAKEN; else the caller still owns the fragment, whose data is its payload */
 static enum verdict take(struct partial_table *table, struct partial *p, struct rte_mbuf *m,
 			 const struct partial_part *part)
 {
@@ -244,7 +243,7 @@ bool partial_add(struct partial_table *table, const struct partial_key *key, str
 		++*table->dropped;
 	}
 	if (verdict == CONTRADICTS) {
-		/* What is still to come of it is as bad. */
+		/* Drop later fragments of the packet as well. */
 		drop_parts(table, p);
 		p->bad = true;
 	}

@@ -12,13 +12,13 @@
 #define TOS_ECN 3u
 #define TOS_V6_SHIFT 20
 
-/** Of a checked IP header. */
+/** DSCP and ECN of a checked IP header. */
 static inline uint8_t tos_of(const uint8_t *ip)
 {
 	return ip[0] >> 4 == 6 ? (uint8_t)(ip[0] << 4 | ip[1] >> 4) : ip[1];
 }
 
-/** Of the header that a packet begins with. */
+/** DSCP and ECN of a packet, data at its IP header. */
 static inline uint8_t tos_get(struct rte_mbuf *m)
 {
 	return tos_of(rte_pktmbuf_mtod(m, const uint8_t *));
