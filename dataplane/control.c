@@ -36,12 +36,12 @@ int control_init(void)
 {
 	sigset_t set;
 
-	/* Whoever reads our log may go away. */
+	/* The reader of a log pipe may exit. */
 	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
-	/* Before other threads exist, so that they inherit it. */
+	/* Before other threads are created, so that they inherit the mask. */
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return -errno;
 	signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -70,8 +70,8 @@ static void serve_netlink(void)
 	control_unlock();
 }
 
-/* Keys of deleted SAs are charon's to wipe, as soon as our lcores are past them. A
- * charon that died did not get to it. */
+/* Charon wipes the keys of deleted SAs once no lcore uses them. If charon has died, cygnetd wipes
+ * them. */
 static void wipe_for_charon(void)
 {
 	static unsigned int ticks;

@@ -6,16 +6,16 @@
 #ifndef CYGNETD_CONTROL_H
 #define CYGNETD_CONTROL_H
 
-/** Block the signals that end us. Before EAL makes threads. @return 0 or -errno */
+/** Block the signals that end cygnetd. Call before the EAL creates threads. @return 0 or -errno */
 int control_init(void);
-/** Open netlink and mirror the kernel. After the ports. @return 0 or -errno, logged */
+/** Open netlink and mirror the kernel's tables. Call after interfaces_start().
+ * @return 0 or -errno, logged */
 int control_start(void);
-/** Serve netlink, events and signals until one of those says stop.
- * @param report  called each time */
+/** Serve netlink, events and signals until a signal ends cygnetd.
+ * @param report  called in each iteration */
 void control_run(void (*report)(void));
 void control_stop(void);
-/** Keep the control thread from changing ports and routes meanwhile; for the
- * threads that answer cygnetctl. */
+/** Prevent the control thread from changing interfaces and routes; for telemetry threads. */
 void control_lock(void);
 void control_unlock(void);
 

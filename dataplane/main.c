@@ -44,7 +44,7 @@ static void usage(FILE *out)
 		     "  -V       print the version\n", CONF_PATH);
 }
 
-/* Who changes the numbers in the configuration would wait in vain for more room. */
+/* Warn if the configured capacity differs from that of the existing file, which keeps its own. */
 static void check_geometry(const struct conf *conf, const struct cygnet_geometry *is)
 {
 	if (conf->sas != is->sas || conf->policies != is->policies)
@@ -78,7 +78,7 @@ static int open_sadb(const struct conf *conf)
 	return err;
 }
 
-/* One that does not return, because a device of its hangs, must not keep cygnetd from ending. */
+/* Wait with a time limit: a lcore whose device hangs must not keep cygnetd from ending. */
 static void wait_for(unsigned int from, unsigned int n)
 {
 	unsigned int turns = DRAIN_S * 1000;
@@ -94,7 +94,7 @@ static void wait_for(unsigned int from, unsigned int n)
 	}
 }
 
-/* Workers drain and return. The crypto cores do their share of that. */
+/* Workers complete their packets and return; crypto cores run until then, because workers need them. */
 static void wait_for_all(const struct conf *conf)
 {
 	wait_for(1, conf->workers);
@@ -125,7 +125,7 @@ static int launch(const struct conf *conf)
 	return err;
 }
 
-/* What the workers have no time to say. */
+/* Log on behalf of the workers. */
 static void report(void)
 {
 	if (engines_report())

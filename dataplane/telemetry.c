@@ -61,8 +61,8 @@ static struct rte_tel_data *add_row(struct rte_tel_data *table, unsigned int num
 
 static unsigned int nworkers;
 
-/* DPDK 22.11 takes no command back, and its threads answer until the process ends: from the end
- * of the workers on there is nothing to tell. */
+/* DPDK 22.11 cannot unregister a command, and its threads answer until the process ends. Once the
+ * workers have ended, commands fail. */
 static pthread_mutex_t answering = PTHREAD_MUTEX_INITIALIZER;
 static bool serving;
 
@@ -77,7 +77,7 @@ static uint64_t sum(size_t offset)
 	return total;
 }
 
-#define STAGES_SECONDS 5	/* for which one question has the stages counted */
+#define STAGES_SECONDS 5	/* workers count stages for this long after a request */
 #define SUM(field) sum(offsetof(struct stats, field))
 
 static void add_device(struct rte_tel_data *row, const struct device *device)
@@ -192,7 +192,7 @@ static int show_routes(const char *cmd, const char *params, struct rte_tel_data 
 	return 0;
 }
 
-/* What policies do not keep from a port of ours, or NULL. */
+/* Name of the protocol on a local port that is exempt from policies; NULL: none. */
 static const char *passes_at(uint8_t af, uint16_t port, bool charon)
 {
 	bool ike = cygnet_ike_exempt(sadb, af, port, charon);
@@ -262,7 +262,7 @@ static const char *role_name(const struct offload_class *class, unsigned int dev
 	return light ? full ? "light, full" : "light" : full ? "full" : "";
 }
 
-/* There are no fractions in telemetry. */
+/* Telemetry has no fractions, so numbers are sent as strings. */
 static void add_real(struct rte_tel_data *row, const char *key, float value)
 {
 	char number[32];
@@ -293,7 +293,7 @@ static void add_measured(struct rte_tel_data *row, unsigned int device, unsigned
 			 offload_pays_from(&class, length_class_bytes[length]));
 }
 
-/* What was measured at the start. */
+/* The measurements of the engines. */
 static int show_measured(const char *cmd, const char *params, struct rte_tel_data *table)
 {
 	unsigned int at = begin_of(params), n = 0;
@@ -389,8 +389,8 @@ static int show_drops(const char *cmd, const char *params, struct rte_tel_data *
 	return 0;
 }
 
-/* Workers count their stages for some seconds after the last time that somebody asked: a caller asks
- * twice, and takes the difference. */
+/* Workers count stages for some seconds after a request. A client sends two requests and takes the
+ * difference. */
 static int show_stages(const char *cmd, const char *params, struct rte_tel_data *table)
 {
 	(void)cmd;
@@ -428,7 +428,7 @@ static const struct {
 	 "Packets, vectors and cycles by stage, counted for some seconds after each question"},
 };
 
-/* @return -1, which is answered with null, to what is asked too late or too early */
+/* @return -1, answered with null, if cygnetd is not serving */
 static int show(const char *cmd, const char *params, struct rte_tel_data *table)
 {
 	unsigned int i = 0;

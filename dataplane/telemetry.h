@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file telemetry.h
- * What cygnetctl asks for, as commands of DPDK's telemetry socket.
+ * The commands of DPDK's telemetry socket that cygnetctl uses.
  */
 #ifndef CYGNETD_TELEMETRY_H
 #define CYGNETD_TELEMETRY_H
 
-/** Register the commands under /cygnet/. After ports, engines and routes.
+/** Register the commands under /cygnet/. Call after interfaces, engines and routes exist.
  * @return 0 or -errno */
 int telemetry_start(unsigned int workers);
-/** Answer nothing any more, so that what the commands read may go. Waits for the answer that is
- * being given. */
+/** Stop answering, so that the data behind the commands can be freed. Waits for a running command. */
 void telemetry_stop(void);
 
 #endif

@@ -17,7 +17,7 @@
 #define TIMEOUT_S 5
 #define PAGES_MAX 100000
 
-/* As the EAL chooses its folder. */
+/* The EAL's rule for its runtime folder. */
 void client_socket_path(const char *prefix, char *path, size_t size)
 {
 	const char *folder = getenv("RUNTIME_DIRECTORY");

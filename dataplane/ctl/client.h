@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file client.h
- * Questions to a running cygnetd over DPDK's telemetry socket (version 2).
+ * Requests to a running cygnetd over DPDK's telemetry socket (version 2).
  */
 #ifndef CYGNETCTL_CLIENT_H
 #define CYGNETCTL_CLIENT_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 /**
- * Where the socket of a file prefix is.
+ * The path of the telemetry socket of a file prefix.
  * @param prefix  a prefix, or the path of the socket itself (anything with a '/')
  */
 void client_socket_path(const char *prefix, char *path, size_t size);
@@ -19,7 +19,7 @@ void client_socket_path(const char *prefix, char *path, size_t size);
 int client_connect(const char *path, char *error, size_t size);
 
 /**
- * Ask for a table, all pages of it.
+ * Request all pages of a table.
  * @param command  "/cygnet/ports"
  * @return an array of objects, or NULL with the reason in error
  */
