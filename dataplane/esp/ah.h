@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file ah.h
- * AH (RFC 4302) in tunnel and transport mode: what happens to one packet before and after
- * the crypto device, as esp.h has it for ESP. While the device has the packet, what routers
- * may change is zero (ah_mutable.h), and the ICV is behind the packet, where ESP has its own.
+ * AH (RFC 4302) in tunnel and transport mode: processing of one packet before and after the crypto
+ * device, the counterpart of esp.h. While the device has the packet, mutable fields are zero
+ * (ah_mutable.h), and the ICV is behind the packet, as in ESP.
  */
 #ifndef CYGNETD_AH_H
 #define CYGNETD_AH_H
@@ -13,12 +13,12 @@
 /** AH up to its ICV. */
 struct ah_header {
 	uint8_t next;		/* protocol of what follows */
-	uint8_t len;		/* of AH, in words of four bytes, less two */
-	rte_be16_t reserved;	/* the ICV covers it, that is all */
+	uint8_t len;		/* of AH, in words of four bytes, minus two */
+	rte_be16_t reserved;	/* ignored, but covered by the ICV */
 	rte_be32_t spi, seq;
 } __rte_packed;
 
-/** Bytes of an AH that we make: for AES-GMAC (RFC 4543, 4) with an IV in front of the ICV,
+/** Bytes of an outbound AH: for AES-GMAC (RFC 4543, 4) with an IV in front of the ICV,
  * and no more padding than IPv4 or IPv6 need (3.3.3.2.1).
  * @param v6  the header in front of it is IPv6's */
 static inline unsigned int ah_len(const struct session *s, bool v6)
@@ -36,7 +36,7 @@ static inline unsigned int ah_hidden(const struct session *s)
 	return s->esn ? sizeof(rte_be32_t) : 0;
 }
 
-/** All of the packet is authenticated, and nothing is encrypted. @param total  bytes */
+/** Describe a job that authenticates the whole packet and encrypts nothing. @param total  bytes */
 static inline void ah_describe(const struct session *s, struct esp_job *job, unsigned int total)
 {
 	job->text_at = 0;
@@ -47,24 +47,24 @@ static inline void ah_describe(const struct session *s, struct esp_job *job, uns
 }
 
 /**
- * Put AH into a packet (data at its IP header) and describe what the device is to do.
+ * Insert AH into a packet (data at its IP header) and describe the job for the device.
  * @param seq  reserved with cygnet_sa_reserve_seq()
  * @return DROP_NONE or a drop reason
  */
 enum drop_reason ah_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa,
 				const struct session *s, uint64_t seq, struct esp_job *job);
-/** After the device: the packet is what goes out. */
+/** After the device: complete the packet for transmission. */
 void ah_out_finish(struct rte_mbuf *m, const struct session *s);
 
 /**
- * Describe what the device is to do with a received packet (data at its IP header,
+ * Describe the job for a received packet (data at its IP header,
  * packet()->esp, where AH is, and ->seq set).
  * @return DROP_NONE or a drop reason
  */
 enum drop_reason ah_in_prepare(struct rte_mbuf *m, const struct session *s, struct esp_job *job);
 /**
- * After the device found the packet authentic: take AH off, in tunnel mode with the header
- * around it. What was inside is checked.
+ * After the device has verified the ICV: remove AH, in tunnel mode also the outer header. The inner
+ * packet is checked.
  * @return DROP_NONE or a drop reason
  */
 enum drop_reason ah_in_finish(struct rte_mbuf *m, const struct cygnet_sa *sa,

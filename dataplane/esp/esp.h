@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file esp.h
- * ESP (RFC 4303), plain or in UDP (RFC 3948): what happens to one packet before and
- * after the crypto device.
+ * ESP (RFC 4303), plain or in UDP (RFC 3948): processing of one packet before and after the crypto
+ * device.
  */
 #ifndef CYGNETD_ESP_H
 #define CYGNETD_ESP_H
@@ -13,22 +13,22 @@
 #include "esp/session.h"
 #include "ip/packet.h"
 
-/** What a crypto device is to do with a packet. Ranges are bytes of the packet. */
+/** A job of a crypto device. Offsets and lengths are bytes of the packet. */
 struct esp_job {
 	uint8_t iv[16];
-	uint8_t aad[32];	/* with what CCM has in front of it */
-	uint16_t text_at, text_len; /* what is encrypted or decrypted; nothing without a cipher */
-	uint16_t auth_at, auth_len; /* what the ICV covers; an AEAD knows by itself */
-	uint16_t icv_at;	/* where the ICV is, or goes */
+	uint8_t aad[32];	/* including the space that CCM needs in front */
+	uint16_t text_at, text_len; /* encrypted or decrypted range; empty without a cipher */
+	uint16_t auth_at, auth_len; /* range covered by the ICV; unused with an AEAD */
+	uint16_t icv_at;	/* offset of the ICV */
 	bool late;		/* crypt_row.h: nobody waits for it any more */
 	uint8_t reserved[5];
 };
 _Static_assert(sizeof(struct esp_job) == 64, "a job in an array is one cache line");
 
-/** How much of a packet stays in front of ESP or AH: in transport mode its headers, bytes. */
+/** Bytes of a packet that stay in front of ESP or AH: its headers in transport mode, else 0. */
 unsigned int esp_out_kept(struct rte_mbuf *m, const struct session *s);
 /**
- * The size of a packet once ESP or AH protects it, outer IP header included.
+ * The size of a packet after protection by ESP or AH, including an outer IP header.
  * @param kept   esp_out_kept()
  * @param inner  bytes of packet
  */
@@ -39,37 +39,38 @@ unsigned int esp_out_mtu(const struct session *s, const struct cygnet_path *path
 			 unsigned int kept, unsigned int mtu);
 
 /**
- * Wrap a packet (data at its IP header) and describe what the device is to do.
+ * Encapsulate a packet (data at its IP header) and describe the job for the device.
  * @param seq  reserved with cygnet_sa_reserve_seq()
  * @return DROP_NONE or a drop reason
  */
 enum drop_reason esp_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa, struct session *s,
 				 uint64_t seq, struct esp_job *job);
-/** The same in tunnel mode, when session.front is right. */
+/** esp_out_prepare() in tunnel mode with a valid session.front. */
 enum drop_reason esp_out_tunnel(struct rte_mbuf *m, const struct session *s, uint64_t seq,
 				struct esp_job *job);
-/** After the device: the packet is what goes out. */
+/** After the device: complete the packet for transmission. */
 void esp_out_finish(struct rte_mbuf *m, const struct session *s);
 
 /**
- * Describe what the device is to do with a received packet (data at its outer IP header,
+ * Describe the job for a received packet (data at its outer IP header,
  * packet()->esp and ->seq set).
  * @return DROP_NONE or a drop reason
  */
 enum drop_reason esp_in_prepare(struct rte_mbuf *m, const struct session *s, struct esp_job *job);
 /**
- * After the device authenticated and decrypted: strip everything around the inner
- * packet, which is checked (RFC 4303, 3.4.4; ECN by RFC 6040).
+ * After the device has authenticated and decrypted the packet: remove all headers and the trailer
+ * around the inner packet, which is checked (RFC 4303, 3.4.4; ECN by RFC 6040).
  * @return DROP_NONE, DROP_DUMMY or a drop reason
  */
 enum drop_reason esp_in_finish(struct rte_mbuf *m, const struct cygnet_sa *sa,
 			       const struct session *s);
-/** The same. @param esp     offset of the ESP header
- * @param hidden  bytes between text and ICV that were not sent */
+/** esp_in_finish() for known offsets.
+ * @param esp     offset of the ESP header
+ * @param hidden  bytes between ciphertext and ICV that were not sent */
 enum drop_reason esp_in_open(struct rte_mbuf *m, const struct cygnet_sa *sa,
 			     const struct session *s, unsigned int esp, unsigned int hidden);
 
-/** Note that a received packet (data at its outer IP header, no options) is ESP of a session. */
+/** Assign a received ESP packet (data at its outer IP header, no options) to its session. */
 static inline void esp_in_identify(struct rte_mbuf *m, struct session *s)
 {
 	struct packet *p = packet(m);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file esp_common.h
- * What both directions of ESP share.
+ * Functions shared by inbound and outbound ESP.
  */
 #ifndef CYGNETD_ESP_COMMON_H
 #define CYGNETD_ESP_COMMON_H
@@ -11,18 +11,18 @@
 
 #include "esp/esp.h"
 
-/* The high half of a 64-bit sequence number is authenticated at the end of the
- * packet, without being sent; AEADs have it in their AAD instead. */
+/* Bytes of the high half of a 64-bit sequence number behind the ciphertext. It is authenticated but
+ * not sent. An AEAD has it in its AAD instead. */
 static inline unsigned int esn_len(const struct session *s)
 {
 	return s->esn && s->form != SUITE_AEAD ? 4 : 0;
 }
 
-/* RFC 4543, 3.3: of AES-GMAC it stands between SPI and sequence number. What is covered has
- * to be in one piece: while a device has the packet the SPI is where the last bytes of the
- * header in front of ESP were, and those are behind the text, in esn_len().
+/* With AES-GMAC (RFC 4543, 3.3) the ICV covers the high half between SPI and sequence number, in one
+ * contiguous range. While a device has the packet, the SPI is moved four bytes to the front. The
+ * bytes that it overwrites are saved behind the ciphertext, in esn_len() bytes.
  * @param esp    the ESP header
- * @param saved  where those bytes go
+ * @param saved  receives the overwritten bytes
  * @param hi     high half of the sequence number, network byte order */
 static inline void esn_insert(uint8_t *esp, uint8_t *saved, uint32_t hi)
 {
@@ -31,7 +31,7 @@ static inline void esn_insert(uint8_t *esp, uint8_t *saved, uint32_t hi)
 	memcpy(esp, &hi, sizeof(hi));
 }
 
-/* After the device. @param m  ICV and all */
+/* Undo esn_insert() after the device. @param m  including the ICV */
 static inline void esn_remove(struct rte_mbuf *m, const struct session *s)
 {
 	uint8_t *esp = rte_pktmbuf_mtod_offset(m, uint8_t *, packet(m)->esp);
@@ -42,9 +42,11 @@ static inline void esn_remove(struct rte_mbuf *m, const struct session *s)
 	memcpy(esp - esn_len(s), saved, esn_len(s));
 }
 
-/* RFC 4303, 2.4: what is between IV and ICV of a packet that came is whole units, one at least.
- * @param header  bytes up to the end of the IV; @param have  bytes of packet
- * @return false: it is cut off, else *text are bytes of ciphertext */
+/* Check the ciphertext of a received packet: it is one or more whole units (RFC 4303, 2.4).
+ * @param header  bytes up to the end of the IV
+ * @param have    bytes of packet
+ * @param text    receives the bytes of ciphertext
+ * @return false: truncated */
 static inline bool esp_in_text(const struct session *s, unsigned int header, unsigned int have,
 			       unsigned int *text)
 {
@@ -54,7 +56,7 @@ static inline bool esp_in_text(const struct session *s, unsigned int header, uns
 	return !(*text & (s->align - 1u));
 }
 
-/* @param at  behind the text */
+/* @param at  behind the ciphertext */
 static inline void esn_write(const struct session *s, uint8_t *at, uint64_t seq)
 {
 	const rte_be32_t hi = rte_cpu_to_be_32((uint32_t)(seq >> 32));
@@ -63,8 +65,8 @@ static inline void esn_write(const struct session *s, uint8_t *at, uint64_t seq)
 		memcpy(at, &hi, sizeof(hi));
 }
 
-/* Bytes from the ESP header to what the cipher of a chain works on: in front of that nothing is
- * encrypted. Outbound, CBC begins at what becomes the IV (esp_out.c). */
+/* Bytes from the ESP header to the cipher range of a chain. Outbound, the range of CBC begins at the
+ * field of the IV (esp_iv_write()). */
 static inline unsigned int esp_chain_head(const struct session *s)
 {
 	return (unsigned int)sizeof(struct rte_esp_hdr) + (s->inbound || s->salted ? s->iv_len : 0);
@@ -84,10 +86,9 @@ static inline void esp_aad(uint8_t *aad, const struct session *s, uint32_t spi, 
 	memcpy(aad + 4, &lo, 4);
 }
 
-/* A counter mode takes the sequence number for its IV: it is never used twice. In
- * CBC the cipher starts one block earlier, at the sequence number in place of the
- * IV, with a zero IV: what goes out is E(number), which nobody can foresee without
- * the key (NIST SP 800-38A, appendix C). */
+/* Counter modes use the sequence number as IV, because it is unique. With CBC the sequence number is
+ * written to the field of the IV, and the cipher encrypts that block too, with a zero IV. The IV on
+ * the wire is then E(number), which is unpredictable without the key (NIST SP 800-38A, appendix C). */
 static inline void esp_iv_write(uint8_t *wire, const struct session *s, uint64_t seq)
 {
 	const uint64_t number = rte_cpu_to_be_64(seq);
@@ -98,8 +99,8 @@ static inline void esp_iv_write(uint8_t *wire, const struct session *s, uint64_t
 		memset(wire + sizeof(number), 0, 8);
 }
 
-/* The salt in front of the IV on the wire, and in counter mode the counter behind it (RFC 3686,
- * 4). @param wire  8 bytes */
+/* Salt, then IV, then the initial counter value 1 (RFC 3686, 4).
+ * @param wire  IV on the wire, 8 bytes */
 static inline void esp_nonce_salted(uint8_t *iv, const struct session *s, const void *wire)
 {
 	static const uint8_t first[4] = {0, 0, 0, 1};
@@ -109,7 +110,7 @@ static inline void esp_nonce_salted(uint8_t *iv, const struct session *s, const 
 	memcpy(iv + sizeof(s->salt) + 8, first, sizeof(first));
 }
 
-/* What the device has for its IV. */
+/* The IV that the device gets. */
 static inline void esp_nonce(uint8_t *iv, const struct session *s, const void *wire)
 {
 	if (s->iv_len == 16)
@@ -124,8 +125,8 @@ static inline void esp_nonce(uint8_t *iv, const struct session *s, const void *w
  * Describe the packet to the crypto device.
  * @param esp      offset of the ESP header
  * @param text     bytes of ciphertext
- * @param skip_iv  the IV on the wire is not part of what the cipher works on
- * @param icv      where the ICV is, or goes
+ * @param skip_iv  the IV on the wire is not in the cipher range
+ * @param icv      offset of the ICV
  */
 static inline void esp_describe(const struct session *s, struct esp_job *job, unsigned int esp,
 				unsigned int text, bool skip_iv, unsigned int icv)

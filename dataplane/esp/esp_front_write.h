@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file esp_front_write.h
- * What stands in front of the IV goes before a packet: in line, since it is done for every one.
+ * Writes the outer header template in front of a packet. Inline, because it runs for every packet.
  */
 #ifndef CYGNETD_ESP_FRONT_WRITE_H
 #define CYGNETD_ESP_FRONT_WRITE_H
@@ -35,12 +35,12 @@ static inline void front_finish_v6(struct rte_ipv6_hdr *ip, uint8_t tos, unsigne
 }
 
 /**
- * Put it in front of an inner packet. @return where the IV goes
- * @param ip      the packet
- * @param room    bytes in front of it, enough for this and the IV
- * @param seq     of ESP
- * @param iv_len  bytes of room behind it
- * @param total   length of the packet in the end, bytes
+ * Write the template in front of an inner packet. @return position of the IV
+ * @param ip      the inner packet
+ * @param room    headroom in bytes, enough for template and IV
+ * @param seq     ESP sequence number
+ * @param iv_len  bytes of the IV, between template and inner packet
+ * @param total   bytes of the final packet
  */
 static inline uint8_t *esp_front_write(const struct esp_front *f, uint8_t *ip,
 				       unsigned int room, uint64_t seq, unsigned int iv_len,

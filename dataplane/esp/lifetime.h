@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file lifetime.h
- * What an SA may carry: limits of bytes, packets and time, and the numbers that packets get.
- * Charon hears of each that is reached, once.
+ * Lifetimes of an SA: limits of bytes, packets and time, and exhaustion of sequence numbers. Each
+ * limit that is reached is reported to charon once.
  */
 #ifndef CYGNETD_LIFETIME_H
 #define CYGNETD_LIFETIME_H
@@ -13,22 +13,22 @@
 #include "cygnet.h"
 
 /**
- * Tell charon of a limit of an SA that has been reached. Any lcore that is a reader, and not
- * per packet: one that is ordinary (protect_is_ordinary()) is below all of them.
- * @return false once it is a hard one
+ * Report a reached limit of an SA to charon. Any lcore that is a reader. Not called for each packet:
+ * for an ordinary packet (protect_is_ordinary()) the SA is below all limits.
+ * @return false: a hard limit is reached
  */
 bool lifetime_allows(struct cygnet_sa *sa);
-/** Tell charon before the sequence numbers of an outbound SA are used up.
- * @param seq  the last one that was taken */
+/** Report to charon that the sequence numbers of an outbound SA will soon be exhausted.
+ * @param seq  the last reserved one */
 void lifetime_watch_sequence(struct cygnet_sa *sa, uint64_t seq);
-/** Tell charon that they are used up. */
+/** Report to charon that the sequence numbers of an SA are exhausted. */
 void lifetime_no_sequence(struct cygnet_sa *sa);
 
 /**
- * Tell again what charon was not told because there was no room, of SAs that no packet may
- * come for: some slots of the SAD at a time, all of it after something was not told, and once
- * at the start, when it is the one before that may not have been able to. Control thread, as
- * often as it posts events.
+ * Report limits again that could not be reported because the event queue was full. The SA may have
+ * no further packets. Each call scans some slots of the SAD. A scan of the whole SAD follows each
+ * failed report, and the start, because an earlier cygnetd may have failed to report. Control
+ * thread, as often as it posts events.
  */
 void lifetime_tell_again(void);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file mapping.h
- * Peers behind NAT (RFC 7296, 2.23): one shows itself, authenticated, at another address or
- * port, and charon hears of it.
+ * Peers behind NAT (RFC 7296, 2.23): an authentic packet with another source address or port is
+ * reported to charon.
  */
 #ifndef CYGNETD_MAPPING_H
 #define CYGNETD_MAPPING_H
@@ -11,11 +11,11 @@
 #include "esp/session.h"
 #include "ip/packet.h"
 
-/** An authentic packet has come. Charon hears of another place at most once a second and SA.
- * The SA's worker. */
+/** Check the source of an authentic packet. A change is reported to charon at most once a second for
+ * each SA. The SA's worker only. */
 void mapping_note(const struct cygnet_sa *sa, struct session *s, const struct packet *p);
-/** Tell again what there was no room for (session.moved): the peer may send nothing more that
- * would. The SA's worker. */
+/** Report a change again (session.moved) that found the event queue full: the peer may send no further
+ * packet. The SA's worker only. */
 void mapping_tell_again(const struct cygnet_sa *sa, struct session *s);
 
 #endif

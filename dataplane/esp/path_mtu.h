@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file path_mtu.h
- * The path MTU of an SA: what routers on the way have said, for a while.
+ * The path MTU of an SA, learned from ICMP errors of routers and aged out.
  */
 #ifndef CYGNETD_PATH_MTU_H
 #define CYGNETD_PATH_MTU_H
 
 #include "cygnet.h"
 
-#define PATH_MTU_SHIFT 48	/* of cygnet_sa.path_mtu; below it the second */
+#define PATH_MTU_SHIFT 48	/* of the MTU in cygnet_sa.path_mtu; below it the time in seconds */
 #define PATH_MTU_SECOND ((1ull << PATH_MTU_SHIFT) - 1)
 #define PATH_MTU_FORGET 600u	/* seconds (RFC 1191, 6.3; RFC 8201, 4) */
 
 /**
- * What a router has said.
+ * The path MTU reported by a router.
  * @param said  cygnet_sa.path_mtu
  * @param now   seconds of CLOCK_MONOTONIC
- * @return bytes; 0: nothing, or so long ago that it may be otherwise by now
+ * @return bytes; 0: none, or aged out
  */
 static inline unsigned int path_mtu_said(uint64_t said, uint64_t now)
 {
@@ -24,12 +24,12 @@ static inline unsigned int path_mtu_said(uint64_t said, uint64_t now)
 		       ? (unsigned int)(said >> PATH_MTU_SHIFT) : 0;
 }
 
-/** path_mtu() of an SA of which a router has said something. */
+/** path_mtu() of an SA with a reported path MTU. */
 unsigned int path_mtu_limited(uint8_t af, uint64_t said, unsigned int link);
 
 /**
- * How long packets of an outbound SA may be on their way. Any lcore.
- * @param link  the MTU of the way out, bytes
+ * The path MTU of an outbound SA. Any lcore.
+ * @param link  MTU of the outgoing interface, bytes
  * @return bytes, not more than link
  */
 static inline unsigned int path_mtu(const struct cygnet_sa *sa, unsigned int link)
@@ -39,7 +39,7 @@ static inline unsigned int path_mtu(const struct cygnet_sa *sa, unsigned int lin
 	return said ? path_mtu_limited(cygnet_sa_path(sa)->af, said, link) : link;
 }
 
-/** The least MTU that a path of a family can have, bytes. */
+/** The smallest path MTU of an address family, bytes. */
 unsigned int path_mtu_least(uint8_t af);
 
 #endif

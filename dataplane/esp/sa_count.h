@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file sa_count.h
- * What an SA was used for: its lifetimes and query_sa go by that.
+ * Usage counters of an SA, for its lifetimes and for query_sa.
  */
 #ifndef CYGNETD_SA_COUNT_H
 #define CYGNETD_SA_COUNT_H
@@ -10,8 +10,8 @@
 #include "cygnet.h"
 
 /** Count packets. The worker of the SA.
- * @param bytes  that it protects: the inner packets, in transport mode what follows the headers
- *		 that stay in front, as Linux has it; neither what hides their length */
+ * @param bytes  protected bytes, as counted by Linux: the inner packets, in transport mode without
+ *		 the headers in front; without TFC padding */
 static inline void sa_count_some(struct cygnet_sa *sa, unsigned int packets, uint64_t bytes)
 {
 	__atomic_store_n(&sa->packets, sa->packets + packets, __ATOMIC_RELAXED);
@@ -20,19 +20,19 @@ static inline void sa_count_some(struct cygnet_sa *sa, unsigned int packets, uin
 		__atomic_store_n(&sa->use_time, clock_seconds(), __ATOMIC_RELAXED);
 }
 
-/** Count one. @param bytes  as there */
+/** Count one packet. @param bytes  as above */
 static inline void sa_count(struct cygnet_sa *sa, unsigned int bytes)
 {
 	sa_count_some(sa, 1, bytes);
 }
 
-/** Count one that came again, or too late (RFC 4303, 3.4.3). */
+/** Count a packet that is a replay or outside the window (RFC 4303, 3.4.3). */
 static inline void sa_count_replay(struct cygnet_sa *sa)
 {
 	__atomic_store_n(&sa->replay_drops, sa->replay_drops + 1, __ATOMIC_RELAXED);
 }
 
-/** Count one that is not authentic. */
+/** Count a packet that is not authentic. */
 static inline void sa_count_forged(struct cygnet_sa *sa)
 {
 	__atomic_store_n(&sa->auth_drops, sa->auth_drops + 1, __ATOMIC_RELAXED);

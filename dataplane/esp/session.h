@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file session.h
- * What a worker knows about an SA beyond the shared file: the crypto device that
- * serves it, the session there, and everything about its packets that does not
- * change, worked out once. One table a worker; only that worker touches it.
+ * A worker's state of an SA: the crypto device, the cryptodev session, and precomputed constants of
+ * its packets. Each worker has its own table of sessions.
  */
 #ifndef CYGNETD_SESSION_H
 #define CYGNETD_SESSION_H
@@ -34,52 +33,52 @@ enum suite_form {
 };
 
 struct session {
-	/* Four cache lines that every packet asks: session_prefetch(). */
+	/* Four cache lines that every packet reads: session_prefetch(). */
 	uint32_t sa, generation;
-	uint32_t in_flight;	/* packets that point to it: at devices, or waiting for one */
-	uint32_t salt;		/* the end of it, if it is shorter, in front of the IV */
-	uint8_t device;		/* that serves it, if any does: index in engine_device[] */
+	uint32_t in_flight;	/* packets that refer to the session: at or waiting for devices */
+	uint32_t salt;		/* in front of the IV; a shorter salt is at the end */
+	uint8_t device;		/* index in engine_device[] of its device, if any */
 	uint8_t iv_len;		/* bytes on the wire */
-	uint8_t align;		/* ciphertext is a multiple of it, bytes; a power of two */
+	uint8_t align;		/* ciphertext is a multiple of this, bytes; a power of two */
 	uint8_t icv_len;
 	uint8_t algorithm;	/* algorithm.h */
 	uint8_t form;		/* enum suite_form */
-	uint8_t aad_at;		/* offset of the associated data where they are put, bytes */
+	uint8_t aad_at;		/* offset of the associated data in esp_job.aad, bytes */
 	bool salted;		/* the device's IV begins with the salt */
 	bool gcm;		/* AES-GCM */
-	bool by_queue;		/* a device has failed one, and all go by queue: failover.h */
+	bool by_queue;		/* all packets are queued after a device failed (failover.h) */
 	bool inbound, esn;
 	bool ah;		/* else ESP */
-	bool esn_inside;	/* its high half is in the middle of what the ICV covers */
+	bool esn_inside;	/* the ICV covers the high half between SPI and seq */
 	bool transport;		/* mode; else tunnel */
 	uint32_t refused;	/* bit mask: the device does not take the SA */
 	uint32_t failed;	/* bit mask: the device could not set the SA up */
-	uint16_t moved_port;	/* with moved_addr */
-	bool moved;		/* if charon has yet to hear of it */
-	uint16_t shunned;	/* outbound, bit mask: the device has lost a packet (failover.h), */
-	uint16_t to_blame;	/* and that is its fault if another device does the next one */
+	uint16_t moved_port;	/* new source port of the peer */
+	bool moved;		/* the peer's move is not yet reported to charon */
+	uint16_t shunned;	/* outbound, bit mask: devices that lost a packet (failover.h) */
+	uint16_t to_blame;	/* bit mask: devices to give up if another device succeeds */
 	struct esp_front front __attribute__((aligned(16))); /* tunnel mode, outbound */
 	struct sa_route route;
 	/* A crypto core reads this line alone: the worker does not write it. */
-	uint64_t chain_ofs;	/* union rte_crypto_sym_ofs: what of a chain's range the cipher leaves
-				 * out; 0: no chain */
+	uint64_t chain_ofs;	/* union rte_crypto_sym_ofs: the part of a chain's range that is not
+				 * encrypted; 0: no chain */
 	bool by_call;		/* a device of the CPU may be called for its packets */
-	void *at[STATS_MAX_DEVICES];	/* the cryptodev session on each device, once needed */
+	void *at[STATS_MAX_DEVICES];	/* the cryptodev session on each device, created when needed */
 
-	struct rte_mbuf *head, *tail;	/* packets in devices' queues, in the order in which
-					 * they leave again: packet()->next; NULL: none */
-	uint64_t retry;		/* unserved: not tried again before this second */
-	uint64_t mapping_told;	/* the second in which charon heard that the peer has moved */
-	uint64_t used;		/* the last second in which it was; clock_now */
-	struct session *older, *newer;	/* by that */
-	struct cygnet_addr moved_addr;	/* where the peer is */
+	struct rte_mbuf *head, *tail;	/* packets in queues of devices, in transmit order,
+					 * linked by packet()->next; NULL: none */
+	uint64_t retry;		/* without a device: second of the next attempt */
+	uint64_t mapping_told;	/* second of the last report of the peer's move */
+	uint64_t used;		/* second of the last use; clock_seconds() */
+	struct session *older, *newer;	/* list ordered by used */
+	struct cygnet_addr moved_addr;	/* new source address of the peer */
 } __rte_cache_aligned;
 
 _Static_assert(offsetof(struct session, front.bytes) == 64, "one line of headers");
 _Static_assert(offsetof(struct session, route) == 128, "one line of limits");
 _Static_assert(offsetof(struct session, at) / 64 == 3, "one line with the first devices");
 
-/** Have in the cache soon what the next packet of an SA asks: the session, */
+/** First prefetch for a coming packet of an SA: the session. */
 static inline void session_prefetch(const struct session *s, bool inbound)
 {
 	rte_prefetch0(s);
@@ -88,16 +87,16 @@ static inline void session_prefetch(const struct session *s, bool inbound)
 	rte_prefetch0(&s->route);
 	rte_prefetch0(s->at);
 }
-/** then, when that is there, what each packet changes of the SA (inbound its window is described
- * elsewhere), */
+/** Second prefetch, once the session is cached: the fields of the SA that each packet changes. The
+ * replay window of an inbound SA is described elsewhere. */
 static inline void session_prefetch_sa(const struct session *s)
 {
 	rte_prefetch0(&s->route.sa->seq);
 	if (s->inbound)
 		rte_prefetch0(s->route.sa);
 }
-/** and in the end, some packets ahead, or it would push out others, the beginning of what the
- * device has made of its key. */
+/** Third prefetch, only a few packets ahead to avoid evictions: the key schedule of the cryptodev
+ * session. */
 static inline void session_prefetch_keys(const void *crypto)
 {
 	for (unsigned int line = 0; line < SESSION_KEY_LINES; line++)
