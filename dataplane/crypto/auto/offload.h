@@ -23,16 +23,15 @@ struct rte_mempool;
 /** What is made of what has been measured. One word: workers read it while it changes. */
 struct offload_class {
 	uint8_t light, full;	/* indices in engine_device[], or OFFLOAD_NONE */
-	uint8_t pays;		/* bool: `full` is another one, */
-	uint8_t spills;		/* bool: and what it does not take `light` does, until half of what
-				 * it has is back. In long runs, for a device takes neighbours
-				 * together */
+	uint8_t pays;		/* bool: `full` is another device than `light` */
+	uint8_t spills;		/* bool: while `full` has too many packets, `light` gets packets,
+				 * until half of those at `full` are completed */
 	uint16_t cost;		/* of a packet at `light`, ns */
 } __attribute__((aligned(8)));
 #define OFFLOAD_NONE UINT8_MAX
 extern struct offload_class offload_class[ALGORITHMS_MAX + 1][LENGTH_CLASSES];
 
-/** Whether the policy decides at all. Set before the workers start. */
+/** Whether the policy chooses devices. Set before the workers start. */
 extern bool offload_enabled;
 
 /** A worker's view of its load, in windows of time. */
@@ -40,23 +39,22 @@ extern bool offload_enabled;
 #define OFFLOAD_SCALE 256u
 struct offload {
 	bool full;		/* batches are being sent to `full` */
-	bool spilling;		/* but for now, as it does not keep up: */
-	uint32_t resume;	/* until fewer than these are there */
-	uint8_t streak;		/* windows in a row that spoke for the other state, */
-	uint16_t beaten;	/* and those in which `full` carried less than `light` did */
-	uint32_t bursts, full_bursts;	/* received in this window, and those of them that
-					 * had more behind them, */
-	uint32_t frames;	/* all of them; those that an SA had packets of, */
+	bool spilling;		/* packets go to `light` until `full` has caught up */
+	uint32_t resume;	/* spilling ends below this number of packets at `full` */
+	uint8_t streak;		/* successive windows in favour of the other state */
+	uint16_t beaten;	/* windows in which `full` carried less than `light` would */
+	uint32_t bursts, full_bursts;	/* received in this window: all, and those of maximum size */
+	uint32_t frames;	/* received in this window; those of SAs are protected */
 	uint32_t protected;
-	bool starved;		/* at its end nothing could be received, */
-	bool mixed;		/* and within it packets were in queues of devices */
-	uint32_t packets;	/* of these those for which batches pay, */
-	uint64_t cost;		/* and what all would have cost at `light`, ns */
+	bool starved;		/* at the window's end the ports had no buffers */
+	bool mixed;		/* packets were in queues of devices during the window */
+	uint32_t packets;	/* protected packets for which batches pay */
+	uint64_t cost;		/* of all protected packets at `light`, ns */
 	uint32_t scale;		/* a worker's whole time for a packet at `light`, in OFFLOAD_SCALE of
 				 * that cost; */
 	uint8_t learned;	/* from so many windows */
-	uint32_t pause;		/* windows in which `full` is not tried, */
-	uint32_t next_pause;	/* and the next time, if it is beaten again before it has */
+	uint32_t pause;		/* windows left in which `full` is not tried */
+	uint32_t next_pause;	/* length of the next pause, if `full` is beaten again */
 	uint32_t proven;	/* carried more for so many windows */
 	uint64_t began;		/* TSC */
 	uint64_t switches;	/* atomic: between light and full, either way */

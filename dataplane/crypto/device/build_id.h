@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file build_id.h
- * Which build of a program or library is loaded: what the linker has noted in it
- * (NT_GNU_BUILD_ID), a digest of all of it; else its size and the time of its last change.
+ * Identifies the build of a loaded program or library: its build ID (NT_GNU_BUILD_ID), or else its size
+ * and modification time.
  */
 #ifndef CYGNETD_BUILD_ID_H
 #define CYGNETD_BUILD_ID_H
@@ -10,9 +10,10 @@
 /** Bytes of the text, with the end. */
 #define BUILD_ID 40u
 
-/** That in which an address lies. @param[out] text  of BUILD_ID bytes; empty if there is none */
+/** The build ID of the library that contains an address.
+ * @param[out] text  of BUILD_ID bytes; empty: none */
 void build_id_at(const void *address, char *text);
-/** The first whose file's name begins so: "libcrypto.so". */
+/** The build ID of the first library whose file name begins so: "libcrypto.so". */
 void build_id_of(const char *library, char *text);
 
 #endif

@@ -21,28 +21,28 @@ struct engine_device {
 	uint8_t id;		/* cryptodev */
 	bool ours;		/* made here, not by EAL's arguments */
 	bool at_once;		/* also works without a queue: DPDK's "CPU crypto" */
-	bool keeps;		/* a packet that it gives back with an error is as it was */
-	bool refuses;		/* atomic: it could not set up an SA that it says it can */
+	bool keeps;		/* a packet completed with an error is unchanged */
+	bool refuses;		/* atomic: it failed to create a session of a suite that it supports */
 	struct rte_mempool *sessions;
 };
 
 /** In order of preference for the engine chosen; fixed after engines_start(). */
 extern struct engine_device engine_device[];
 extern unsigned int engine_devices;
-/** Bit mask of those that have failed and are not used any more; atomic. */
+/** Bit mask of devices taken out after a failure; atomic. */
 extern uint32_t engines_lost;
 
 /**
  * Create, configure and start the crypto devices for conf->engine, one queue
  * pair a worker (queue pair number = worker number), and those of the CPU one a crypto core
  * behind them. Those that EAL's arguments have brought are taken as well.
- * @param sessions  that must fit on each
+ * @param sessions  capacity of each device
  * @return 0 or -errno, logged; -ENODEV if no device could be had
  */
 int engines_start(const struct conf *conf, unsigned int workers, uint32_t sessions);
 void engines_stop(void);
 
-/** Pools that a device has room for. */
+/** Packet pools of a device at most. */
 #define ENGINE_POOLS_MAX 16u
 /** The device that moves packets by itself, without a core copying them, if they are in memory
  * of its own, and leaves those that it does not finish as they were; NULL if there is none. */
@@ -59,11 +59,11 @@ struct rte_mempool *engine_pool_create(const char *name, unsigned int n, uint16_
 /** Free such a pool. @return false: it is none, or the device still has packets of it */
 bool engine_pool_free(struct rte_mempool *pool);
 
-/** Use a device no more, because it failed where another did not; unless there is
- * no other left. Any thread. */
+/** Take a device out of use, because it failed a packet that another one completed. The last device
+ * stays. Any thread. */
 void engine_take_out(unsigned int device);
-/** Log which devices have failed since the last call. Control thread.
- * @return whether there are any: choose among the others from now on */
+/** Log the devices taken out since the last call. Control thread.
+ * @return whether there are any; the policy then chooses again */
 bool engines_report(void);
 /** Whether a device has been taken out. */
 static inline bool engine_lost(unsigned int device)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
- * @file crypto_op.h
- * A job as a crypto operation of DPDK, whose mempool element it lies in.
+ * @file op.h
+ * Crypto operations of DPDK; the mempool element of an operation contains its job.
  */
 #ifndef CYGNETD_CRYPTO_OP_H
 #define CYGNETD_CRYPTO_OP_H
@@ -30,7 +30,7 @@ static inline void crypto_op_free(struct rte_crypto_op *op)
 	rte_crypto_op_free(op);
 }
 
-/** Have in the cache soon the packets that came back: what was at a device for long has left it. */
+/** Prefetch completed packets, which have left the cache while they were at the device. */
 static inline void crypto_op_prefetch(struct rte_crypto_op *const *op, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
@@ -39,7 +39,7 @@ static inline void crypto_op_prefetch(struct rte_crypto_op *const *op, unsigned 
 		rte_prefetch0(rte_pktmbuf_mtod(op[i]->sym->m_src, void *));
 }
 
-/** Have an operation say what its job says. @param form  enum suite_form */
+/** Fill an operation from its job. @param form  enum suite_form */
 static inline void crypto_op_describe(struct rte_crypto_op *op, struct rte_mbuf *m,
 				      unsigned int form)
 {
@@ -67,9 +67,9 @@ static inline void crypto_op_describe(struct rte_crypto_op *op, struct rte_mbuf 
 }
 
 /**
- * An operation that says what a job says; and fetch those that will be next: with many packets at a
- * device they are in no cache.
- * @return NULL: there is none
+ * Allocate an operation for a job. Also prefetches the next free operations, which are not in the
+ * cache if many packets are at a device.
+ * @return NULL: none free
  */
 static inline struct rte_crypto_op *crypto_op_alloc(struct rte_mempool *ops, struct rte_mbuf *m,
 						    const struct esp_job *job, unsigned int form)
