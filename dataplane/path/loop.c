@@ -210,6 +210,8 @@ static unsigned int poll_crypto(struct worker *w)
 	dispatch(w);
 	while (crypto_poll(&w->crypto, &poll))
 		dispatch(w);
+	/* A device that is lost or stalled may have failed packets without giving any back. */
+	dispatch(w);
 	return poll.moved;
 }
 

@@ -64,7 +64,8 @@ static void push(struct crypto_batch *b, struct rte_mbuf *m, struct session *s,
 	b->s[i] = s;
 	b->device[i] = s->device;
 	b->described[i] = false;
-	b->interface[i] = (uint8_t)interface;
+	/* Outbound, that of the headers in front of the packet, whatever the SA's route is by then. */
+	b->interface[i] = s->inbound ? (uint8_t)interface : s->route.interface;
 }
 
 /* Sequence numbers are taken, and packets counted, for all at once. */

@@ -75,6 +75,7 @@ static void leave(struct worker *w, struct decrypted *d, const struct flow *f)
 void fast_decrypted(struct worker *w)
 {
 	const struct flow *f = NULL;
+	bool pass = false;	/* a packet without flow key passes the stages: so do those behind it */
 
 	flows_next_vector(&w->flows);
 	for (unsigned int i = 0; i < w->ndecrypted; i++) {
@@ -82,10 +83,11 @@ void fast_decrypted(struct worker *w)
 
 		if (!d->same_flow)
 			f = d->has_flow ? flow_find(&w->flows, &d->key, d->place) : NULL;
-		if (is_known(w, d, f)) {
+		if (!pass && is_known(w, d, f)) {
 			leave(w, d, f);
 			continue;
 		}
+		pass |= !d->has_flow;
 		describe(w, d);
 		stage_add(&w->stages, STAGE_DECRYPTED, d->m);
 	}

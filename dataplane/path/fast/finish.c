@@ -92,7 +92,7 @@ static unsigned int finish(struct worker *w, unsigned int i)
 		return 0;
 	}
 	if (!b->s[i]->inbound)
-		tx_frame(w, b->m[i], b->s[i]->route.interface);
+		tx_frame(w, b->m[i], b->interface[i]);
 	else if (order_waits(b->s[i]))
 		wait_behind(w, i);
 	else

@@ -113,6 +113,7 @@ void fast_lookup(struct worker *w, struct fast_burst *burst, struct rte_mbuf *co
 	burst->m = m;
 	burst->n = n;
 	burst->next = 0;
+	burst->without_flow = false;
 	burst->interface = interface;
 	burst->direct = crypto_is_direct(&w->crypto);
 	burst->state = flow_state(&w->flows);
@@ -255,14 +256,25 @@ static unsigned int take_some(struct worker *w, struct fast_burst *burst, struct
 		take_one(w, *m, c, burst->interface, known);
 	else
 		to_stages(w, *m, burst->interface);
+	burst->without_flow |= !c->len;
 	return 1;
+}
+
+/* A frame without a flow key may belong to the flow of the next frame: it passes the stages first. */
+static bool stages_first(struct fast_burst *burst)
+{
+	if (!burst->without_flow || !burst->frame[burst->next].len)
+		return false;
+	burst->without_flow = false;
+	return true;
 }
 
 bool fast_receive(struct worker *w, struct fast_burst *burst)
 {
 	struct known known = {0};
 
-	while (burst->next < burst->n && !crypto_batch_is_full(&w->crypto.batch))
+	while (burst->next < burst->n && !crypto_batch_is_full(&w->crypto.batch) &&
+	       !stages_first(burst))
 		burst->next += take_some(w, burst, &known);
 	w->stats->interface[burst->interface].rx_packets += known.packets;
 	w->stats->interface[burst->interface].rx_bytes += known.bytes;

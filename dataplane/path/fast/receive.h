@@ -25,6 +25,7 @@ struct fast_burst {
 	unsigned int n, next;	/* frames; the first one that has not been taken */
 	unsigned int interface;
 	bool direct;		/* packets may go into the crypto batch without a struct packet */
+	bool without_flow;	/* a frame without flow key is in front of the stages */
 	uint64_t state;		/* flow_state() when it was looked up */
 	struct fast_frame frame[BURST];
 };
@@ -41,7 +42,8 @@ void fast_lookup(struct worker *w, struct fast_burst *burst, struct rte_mbuf *co
 		 unsigned int n, unsigned int interface);
 /**
  * Take the frames of a burst, in order: frames of known flows go on, the others to STAGE_FROM_WIRE.
- * @return false: the crypto batch is full before the end; run it and call again
+ * @return false: the crypto batch is full before the end, or frames without a flow key, fragments for
+ *	   one, are in front of the stages and would be overtaken: dispatch() and call again
  */
 bool fast_receive(struct worker *w, struct fast_burst *burst);
 
