@@ -7,7 +7,9 @@
  * calls no other stage: the dispatcher (path/dispatch.h) does.
  *
  * The order of the list is a packet's way. The dispatcher runs the first stage that has packets,
- * so packets of a flow stay in order: they meet again in the queue of the next stage.
+ * so packets of a flow stay in order: they meet again in the queue of the next stage. Two arrows go back
+ * up, and there a packet can end up behind later ones of its vector: reassembly to LOCAL or FORWARD,
+ * and SA_GONE to FIT.
  */
 #ifndef CYGNETD_STAGE_H
 #define CYGNETD_STAGE_H
