@@ -46,8 +46,8 @@ static unsigned int choose(struct crypto_worker *c, struct rte_mbuf *m, const st
 static bool add_to_batch(struct crypto_worker *c, struct rte_mbuf *m, struct session *s,
 			 const struct cygnet_sa *sa, unsigned int device)
 {
-	/* Packets in a queue leave first. */
-	if (!s->by_call || s->head || s->by_queue || !engine_device[device].at_once ||
+	/* Packets in a queue leave first, and packets that are back from it but have not gone on. */
+	if (!s->by_call || s->head || c->ready || s->by_queue || !engine_device[device].at_once ||
 	    crypto_batch_is_full(&c->batch) || !crypto_may_call(c, s, device) ||
 	    ((!s->at[device] || engine_lost(device)) && !session_on(s, sa, device)))
 		return false;
@@ -78,7 +78,7 @@ void crypto_submit(struct crypto_worker *c, struct rte_mbuf *m, struct session *
 
 void crypto_run(struct crypto_worker *c)
 {
-	const struct crypto_executor self = {(uint16_t)c->id, c->ops, c};
+	const struct crypto_executor self = {(uint16_t)c->id, c->ops, c, NULL};
 
 	crypto_execute(&self, &c->batch);
 }

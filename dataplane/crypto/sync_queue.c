@@ -4,7 +4,7 @@
 #include "crypto/device/op.h"
 #include "crypto/sync_queue.h"
 
-/* Tries in which a device may give nothing back before the worker gives it up. */
+/* Tries in which a device may take and give back nothing before it is given up. */
 #define PATIENCE 1000u
 #define AHEAD 4u /* packets, by which keys are fetched before they are needed */
 
@@ -42,13 +42,21 @@ static void describe(struct rte_crypto_op *op, const struct crypto_batch *b, uns
 	sym->auth.digest.data = b->v.icv[i].va;
 }
 
-/* Into the queue and out again, until all are back. A crypto core waits for as long as it takes. */
+/* A crypto core waits for packets that the device has until the program ends: only workers have a place
+ * for late ones. */
+static bool has_patience(const struct crypto_executor *e, const struct pass *p, unsigned int idle)
+{
+	return idle < PATIENCE || (!e->worker && p->out < p->in &&
+				   !__atomic_load_n(e->ending, __ATOMIC_ACQUIRE));
+}
+
+/* Into the queue and out again, until all are back. */
 static void pass_through(const struct crypto_executor *e, struct pass *p)
 {
 	uint8_t id = engine_device[p->device].id;
 
 	p->in = p->out = 0;
-	for (unsigned int idle = 0; p->out < p->n && (!e->worker || idle < PATIENCE); idle++) {
+	for (unsigned int idle = 0; p->out < p->n && has_patience(e, p, idle); idle++) {
 		uint16_t got;
 
 		if (p->in < p->n)
@@ -122,16 +130,17 @@ static int32_t finish(struct rte_crypto_op *op)
 	}
 }
 
-/* Operations that the device never took fail as well. */
+/* Operations that the device never took fail as well. What a device has when a crypto core ends stays
+ * there: no worker asks for it any more. */
 static void finish_some(struct crypto_worker *c, struct crypto_batch *b, const struct pass *p)
 {
 	engine_take_out(p->device);
 	for (unsigned int i = 0; i < p->n; i++) {
 		b->v.status[p->packet[i]] = EIO;
-		if (is_late(p, i))
-			give_up(c, p->device, p->op[i], b->s[p->packet[i]]);
-		else
+		if (!is_late(p, i))
 			b->v.status[p->packet[i]] = finish(p->op[i]);
+		else if (c)
+			give_up(c, p->device, p->op[i], b->s[p->packet[i]]);
 	}
 }
 

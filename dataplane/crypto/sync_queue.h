@@ -14,6 +14,7 @@ struct crypto_executor {
 	uint16_t queue;			/* queue pair of each device */
 	struct rte_mempool *ops;	/* operations, of struct esp_job each */
 	struct crypto_worker *worker;	/* of the lcore; NULL: a crypto core */
+	const bool *ending;		/* atomic, of a crypto core: it waits for no packet any more */
 };
 
 /**

@@ -4,7 +4,9 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <string.h>
+#include <time.h>
 
 #include <rte_cpuflags.h>
 #include <rte_cryptodev.h>
@@ -66,6 +68,40 @@ uint32_t rte_cryptodev_sym_cpu_crypto_process(uint8_t id, void *session,
 	for (uint32_t i = 0; fail && i < vec->num; i++)
 		vec->status[i] = EINVAL;
 	return fail ? 0 : process(id, session, ofs, vec);
+}
+
+/* --- a device whose queues take nothing, or give nothing back, to crypto cores --- */
+
+static struct rte_crypto_fp_ops good;
+static uint8_t hooked;
+static bool takes, gives;
+
+static bool is_workers(const void *qp)
+{
+	return qp == good.qp.data[0];
+}
+
+static uint16_t enqueue(void *qp, struct rte_crypto_op **ops, uint16_t n)
+{
+	return takes || is_workers(qp) ? good.enqueue_burst(qp, ops, n) : 0;
+}
+
+static uint16_t dequeue(void *qp, struct rte_crypto_op **ops, uint16_t n)
+{
+	return gives || is_workers(qp) ? good.dequeue_burst(qp, ops, n) : 0;
+}
+
+static void hook(const struct esp_sa *e)
+{
+	hooked = engine_device[e->session->device].id;
+	good = rte_crypto_fp_ops[hooked];
+	rte_crypto_fp_ops[hooked].enqueue_burst = enqueue;
+	rte_crypto_fp_ops[hooked].dequeue_burst = dequeue;
+}
+
+static void unhook(void)
+{
+	rte_crypto_fp_ops[hooked] = good;
 }
 
 /* --- packets --- */
@@ -307,6 +343,72 @@ static void never_twice(void **state)
 	esp_sa_delete(&e);
 }
 
+/* What a device's queue does not take from a core fails: another device does it. */
+static void queue_takes_nothing(void **state)
+{
+	struct esp_sa e;
+
+	(void)state;
+	add_any(&e, cbc(), ESP_INBOUND);
+	add_second(&e);
+	e.session->by_call = false;
+	takes = false;
+	gives = true;
+	hook(&e);
+	receive(&e, 1, 20);
+	turns();
+	unhook();
+	assert_true(engine_lost(0));
+	assert_int_equal(w->stats->drop[IN], 20);
+	assert_int_equal(w->stats->drop[DROP_REPLAY], 0);
+	assert_int_equal(w->stats->device[1].decrypted, 20);
+	assert_int_equal(e.session->in_flight, 0);
+	engines_lost = 0;
+	esp_sa_delete(&e);
+}
+
+static void *core_that_waits(void *arg)
+{
+	(void)arg;
+	while (!crypto_core_turn(0))
+		rte_pause();
+	return NULL;
+}
+
+/* A core waits for packets that a device has, but ends when it is told to. */
+static void queue_gives_nothing(void **state)
+{
+	const struct crypto_lane *lane = &w->crypto.lane;
+	struct crypto_batch *first = &lane->batch[lane->oldest & (lane->size - 1)];
+	struct rte_crypto_op *op[20];
+	struct timespec later;
+	pthread_t thread;
+	struct esp_sa e;
+
+	(void)state;
+	add_any(&e, cbc(), ESP_INBOUND);
+	e.session->by_call = false;
+	takes = true;
+	gives = false;
+	hook(&e);
+	receive(&e, 1, RTE_DIM(op));
+	worker_poll(w);
+	assert_int_equal(pthread_create(&thread, NULL, core_that_waits, NULL), 0);
+	clock_gettime(CLOCK_REALTIME, &later);
+	later.tv_nsec += 100000000;
+	later.tv_sec += later.tv_nsec / 1000000000;
+	later.tv_nsec %= 1000000000;
+	assert_int_equal(pthread_timedjoin_np(thread, NULL, &later), ETIMEDOUT);
+	assert_false(__atomic_load_n(&first->done, __ATOMIC_ACQUIRE));
+	crypto_cores_end();
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	unhook();
+	/* What the driver has kept is the test's to take back. */
+	assert_int_equal(rte_cryptodev_dequeue_burst(hooked, 1, op, RTE_DIM(op)), RTE_DIM(op));
+	for (unsigned int i = 0; i < 100; i++)
+		worker_poll(w);
+}
+
 /* A session is not given up while a core has packets of it. */
 static void sa_gone(void **state)
 {
@@ -330,7 +432,9 @@ int main(int argc, char **argv)
 	static const struct CMUnitTest tests[] = {
 		TEST(every_algorithm), TEST(quick), TEST(overtaken), TEST(too_much),
 		TEST(forged),	       TEST(failing),	TEST(never_twice),
-		TEST(sa_gone),
+		TEST(sa_gone),	       TEST(queue_takes_nothing),
+		/* The last one: the cores have ended. */
+		TEST(queue_gives_nothing),
 	};
 
 	(void)argc;
