@@ -68,7 +68,7 @@ static void finish_out(struct worker *w, struct rte_mbuf *m, const struct cygnet
 	 * one of its SA that is in front of STAGE_ROUTE. */
 	if (packet(m)->epoch == w->flows.epoch && route->epoch == w->flows.epoch && route->resolved &&
 	    route->af == packet_family(m) && rte_pktmbuf_data_len(m) <= route->mtu &&
-	    !(w->stages.waiting >> STAGE_ROUTE & 1))
+	    !stages_wait(&w->stages, STAGE_ROUTE))
 		tx_packet_behind(w, m, route->interface, route->eth);
 	else if (sa && __atomic_load_n(&sa->path_mtu, __ATOMIC_RELAXED))
 		too_big_route(w, m, sa);

@@ -69,6 +69,20 @@ static void cut(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa
 		to_protect(w, parts[i], sa);
 }
 
+/* In transport mode only whole packets are protected (RFC 4303, 3.3.4).
+ * @return false: the packet is whole, and stays the caller's */
+static bool take_fragment(struct worker *w, struct rte_mbuf *m)
+{
+	struct headers h = headers_read(m);
+
+	if (!h.fragment)
+		return false;
+	m = reassemble(w, m, &h, STAGE_OUTBOUND);
+	if (m)
+		stage_add(&w->stages, STAGE_OUTBOUND, m);
+	return true;
+}
+
 /* @return false: the sessions are busy, and the packet stays the caller's */
 static bool fit(struct worker *w, struct rte_mbuf *m)
 {
@@ -79,10 +93,8 @@ static bool fit(struct worker *w, struct rte_mbuf *m)
 
 	if (found != SA_SESSION_FOUND)
 		return found != SA_SESSION_BUSY;
-	if (s->transport && packet(m)->from_kernel && headers_read(m).fragment) {
-		reassemble_plain(w, m, STAGE_OUTBOUND);
+	if (s->transport && packet(m)->from_kernel && take_fragment(w, m))
 		return true;
-	}
 	mtu = too_long(m, sa, s);
 	if (mtu)
 		cut(w, m, sa, mtu);

@@ -12,8 +12,12 @@ static void forward(struct worker *w, struct rte_mbuf *m)
 	if (reason == DROP_NONE) {
 		policy_flow(m, &flow);
 		if (flow.fragment && policy_wants_whole(m, &flow)) {
-			reassemble_plain(w, m, STAGE_FORWARD);
-			return;
+			struct headers h = headers_read(m);
+
+			m = reassemble(w, m, &h, STAGE_FORWARD);
+			if (!m)
+				return;
+			policy_flow(m, &flow);
 		}
 		reason = policy_inbound(w, m, &flow, CYGNET_FWD);
 	}

@@ -82,9 +82,12 @@ static void to_policies(struct worker *w, struct rte_mbuf *m)
 	struct cygnet_flow flow;
 
 	policy_flow(m, &flow);
-	if (flow.fragment && policy_wants_whole(m, &flow))
-		reassemble_plain(w, m, STAGE_OUTBOUND);
-	else
+	if (flow.fragment && policy_wants_whole(m, &flow)) {
+		struct headers h = headers_read(m);
+
+		m = reassemble(w, m, &h, STAGE_OUTBOUND);
+	}
+	if (m)
 		stage_add(&w->stages, STAGE_OUTBOUND, m);
 }
 

@@ -151,9 +151,10 @@ static void local(struct worker *w, struct rte_mbuf *m)
 	}
 	if (h.fragment &&
 	    (h.proto == IPPROTO_ESP || h.proto == IPPROTO_AH || h.proto == IPPROTO_UDP)) {
-		packet(m)->resume = STAGE_LOCAL;
-		handoff(w, m, reassembly_owner(w, m, &h), STAGE_REASSEMBLE);
-		return;
+		m = reassemble(w, m, &h, STAGE_LOCAL);
+		if (!m)
+			return;
+		h = headers_read(m);
 	}
 	if (h.proto == IPPROTO_ESP) {
 		receive_esp(w, m, h.len, false);

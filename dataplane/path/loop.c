@@ -16,9 +16,9 @@
 #include "host/interface.h"
 #include "host/route.h"
 #include "path/dispatch.h"
-#include "path/fast/one.h"
 #include "path/fast/receive.h"
 #include "path/hold.h"
+#include "path/inbox.h"
 #include "path/loop.h"
 #include "path/reassemble.h"
 #include "path/worker/handoff.h"
@@ -103,47 +103,6 @@ void workers_free(void)
 
 /* --- packets in --- */
 
-/* Packets come out of another core's caches: all are fetched together, not one after the other. */
-static void fetch(struct rte_mbuf *const *m, unsigned int n)
-{
-	for (unsigned int i = 0; i < n; i++)
-		packet_prefetch(m[i]);
-	for (unsigned int i = 0; i < n; i++)
-		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
-}
-
-static bool is_for_sa(struct rte_mbuf *m)
-{
-	return packet(m)->stage == STAGE_FIT || packet(m)->stage == STAGE_UNPROTECT;
-}
-
-/* Once a packet for an SA has to pass the stages, packets behind it do, or they would overtake it. */
-static unsigned int poll_inbox(struct worker *w)
-{
-	struct rte_mbuf *m[BURST];
-	bool in_order = true;
-	unsigned int n;
-
-	if (!crypto_has_room(&w->crypto))
-		return 0;
-	n = rte_ring_sc_dequeue_burst(w->inbox, (void **)m, BURST, NULL);
-	offload_received(&w->crypto.offload, n, BURST);
-	fetch(m, n);
-	for (unsigned int i = 0; i < n; i++) {
-		bool for_sa = is_for_sa(m[i]);
-
-		if (crypto_batch_is_full(&w->crypto.batch))
-			dispatch(w);
-		if (for_sa && in_order && fast_handed(w, m[i]))
-			continue;
-		in_order = in_order && !for_sa;
-		stage_add(&w->stages, (enum stage)packet(m[i])->stage, m[i]);
-	}
-	if (w->stages.waiting)
-		dispatch_stages(w);
-	return n;
-}
-
 static bool owns_queue(const struct worker *w, const struct device *device, unsigned int index,
 		       uint16_t queue)
 {
@@ -224,7 +183,7 @@ static unsigned int turn(struct worker *w, bool receiving)
 
 	w->count_stages = __atomic_load_n(&stats_stages_asked, __ATOMIC_RELAXED) > clock_seconds();
 	fast_refresh(w);
-	moved = poll_inbox(w);
+	moved = inbox_poll(w);
 	for (unsigned int p = 0; p < ninterfaces && receiving; p++)
 		moved += poll_wire(w, p) + poll_tap(w, p);
 	moved += poll_crypto(w);

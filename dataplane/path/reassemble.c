@@ -56,7 +56,7 @@ void reassembly_free(struct reassembly *r)
 	free(r);
 }
 
-unsigned int reassembly_owner(const struct worker *w, struct rte_mbuf *m, const struct headers *h)
+static unsigned int reassembly_owner(const struct worker *w, struct rte_mbuf *m, const struct headers *h)
 {
 	const struct rte_ipv4_hdr *ip = packet_ip(m);
 	uint32_t addrs[8], id;
@@ -180,8 +180,8 @@ static void settle_v4(struct rte_mbuf *m)
 	ip->hdr_checksum = ip_checksum(ip, ip_header_len(ip));
 }
 
-/* The fragment header goes. */
-static void settle_v6(struct rte_mbuf *m)
+/* The fragment header goes. @return false: another one is behind it */
+static bool settle_v6(struct rte_mbuf *m)
 {
 	struct rte_ipv6_fragment_ext ext;
 	struct rte_ipv6_hdr *ip = packet_ip6(m);
@@ -192,6 +192,7 @@ static void settle_v6(struct rte_mbuf *m)
 	ip = packet_ip6(m);
 	ip->proto = ext.next_header;
 	ip->payload_len = rte_cpu_to_be_16((uint16_t)(rte_pktmbuf_data_len(m) - sizeof(*ip)));
+	return ext.next_header != IPPROTO_FRAGMENT;
 }
 
 /* RFC 3168, 5.3: that one part met congestion is said of all. @return false: some say that they
@@ -221,10 +222,12 @@ static struct rte_mbuf *make_whole(struct worker *w, const struct partial_whole 
 		w->stats->drop[DROP_NO_BUFFER]++;
 		return NULL;
 	}
-	if (packet_family(m) == AF_INET6)
-		settle_v6(m);
-	else
+	if (packet_family(m) == AF_INET)
 		settle_v4(m);
+	else if (!settle_v6(m)) {
+		drop(w, m, DROP_IPV6_HEADERS);
+		return NULL;
+	}
 	if (!join_ecn(m, whole->ecn)) {
 		drop(w, m, DROP_REASSEMBLY);
 		return NULL;
@@ -263,49 +266,58 @@ static struct rte_mbuf *spare_buffer(struct rte_mbuf *m)
 	return copy;
 }
 
-static void reassemble(struct worker *w, struct rte_mbuf *m)
+/* A fragment of which this worker puts the packet together, packet()->resume set.
+ * @return the packet once it is whole, or NULL */
+static struct rte_mbuf *add_fragment(struct worker *w, struct rte_mbuf *m, const struct headers *h)
 {
-	struct headers h = headers_read(m);
 	struct partial_whole whole;
 	struct partial_part part;
 	struct partial_key key;
 
 	/* Extension headers that stand in front of it are not put together here. */
-	if (packet_family(m) == AF_INET6 && h.fragment_at != sizeof(struct rte_ipv6_hdr)) {
+	if (packet_family(m) == AF_INET6 && h->fragment_at != sizeof(struct rte_ipv6_hdr)) {
 		drop(w, m, DROP_IPV6_HEADERS);
-		return;
+		return NULL;
 	}
-	if (!read_part(m, &h, &part)) {
+	if (!read_part(m, h, &part)) {
 		drop(w, m, DROP_MALFORMED);
-		return;
+		return NULL;
 	}
 	m = spare_buffer(m);
 	if (!m) {
 		w->stats->drop[DROP_NO_BUFFER]++;
-		return;
+		return NULL;
 	}
-	key = key_of(m, &h);
-	if (!partial_add(table_for(w->reassembly, m, h.proto), &key, m, &part, rte_rdtsc(), &whole))
-		return;
+	key = key_of(m, h);
+	if (!partial_add(table_for(w->reassembly, m, h->proto), &key, m, &part, rte_rdtsc(), &whole))
+		return NULL;
 	m = make_whole(w, &whole);
-	if (!m)
-		return;
-	w->stats->reassembled += packet(m)->resume == STAGE_LOCAL;
-	stage_add(&w->stages, packet(m)->resume, m);
+	if (m)
+		w->stats->reassembled += packet(m)->resume == STAGE_LOCAL;
+	return m;
+}
+
+struct rte_mbuf *reassemble(struct worker *w, struct rte_mbuf *m, const struct headers *h,
+			    enum stage then)
+{
+	unsigned int owner = reassembly_owner(w, m, h);
+
+	packet(m)->resume = (uint8_t)then;
+	if (owner == w->id)
+		return add_fragment(w, m, h);
+	handoff(w, m, owner, STAGE_REASSEMBLE);
+	return NULL;
 }
 
 void stage_reassemble(struct worker *w, struct rte_mbuf **m, unsigned int n)
 {
-	for (unsigned int i = 0; i < n; i++)
-		reassemble(w, m[i]);
-}
+	for (unsigned int i = 0; i < n; i++) {
+		struct headers h = headers_read(m[i]);
+		struct rte_mbuf *whole = add_fragment(w, m[i], &h);
 
-void reassemble_plain(struct worker *w, struct rte_mbuf *m, enum stage then)
-{
-	struct headers h = headers_read(m);
-
-	packet(m)->resume = (uint8_t)then;
-	handoff(w, m, reassembly_owner(w, m, &h), STAGE_REASSEMBLE);
+		if (whole)
+			stage_add(&w->stages, (enum stage)packet(whole)->resume, whole);
+	}
 }
 
 void reassembly_expire(struct worker *w)

@@ -20,12 +20,16 @@
  * @return NULL: no memory */
 struct reassembly *reassembly_create(unsigned int wait_ms, uint64_t *dropped);
 void reassembly_free(struct reassembly *r);
-/** The worker that puts the packet of a fragment together. */
-unsigned int reassembly_owner(const struct worker *w, struct rte_mbuf *m, const struct headers *h);
-/** Have a fragment of plaintext put together with the others of its packet. Takes it over.
- * @param then  the stage of the whole packet: STAGE_FORWARD, or STAGE_OUTBOUND if it comes from the
- *		kernel */
-void reassemble_plain(struct worker *w, struct rte_mbuf *m, enum stage then);
+/** Put a fragment together with the others of its packet, or hand it off to the worker that does.
+ * Takes it over.
+ * @param h     of headers_read()
+ * @param then  the stage that another worker gives the whole packet to: STAGE_LOCAL, STAGE_FORWARD, or
+ *		STAGE_OUTBOUND if it comes from the kernel
+ * @return the packet if this fragment has completed it here. The caller goes on with it where the fragment
+ *	   was, so that it stays in front of later packets; it is no fragment any more.
+ *	   NULL: fragments are missing, it has been handed off, or it was dropped */
+struct rte_mbuf *reassemble(struct worker *w, struct rte_mbuf *m, const struct headers *h,
+			    enum stage then);
 /** Drop what has waited too long; call it now and then. */
 void reassembly_expire(struct worker *w);
 

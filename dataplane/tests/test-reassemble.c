@@ -245,6 +245,7 @@ static void plain(const struct tunnel *t, unsigned int interface, enum stage the
 {
 	uint8_t whole[LEN], ip[LEN];
 	unsigned int at = first ? 0 : CUT, len = first ? CUT : LEN - 20 - CUT;
+	struct headers h;
 	struct rte_mbuf *m;
 	uint16_t field;
 
@@ -259,7 +260,10 @@ static void plain(const struct tunnel *t, unsigned int interface, enum stage the
 	memset(packet(m), 0, sizeof(struct packet));
 	packet(m)->interface = (uint8_t)interface;
 	packet(m)->from_kernel = then == STAGE_OUTBOUND;
-	reassemble_plain(w, m, then);
+	h = headers_read(m);
+	m = reassemble(w, m, &h, then);
+	if (m)
+		stage_add(&w->stages, then, m);
 	dispatch_stages(w);
 	esp_worker_finish(w);
 }

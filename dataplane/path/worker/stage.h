@@ -8,8 +8,8 @@
  *
  * The order of the list is a packet's way. The dispatcher runs the first stage that has packets,
  * so packets of a flow stay in order: they meet again in the queue of the next stage. Two arrows go back
- * up, and there a packet can end up behind later ones of its vector: reassembly to LOCAL or FORWARD,
- * and SA_GONE to FIT.
+ * up, from FIT, where packets have no sequence number yet: to SA_GONE, and to OUTBOUND with a packet of
+ * this host that has been put together. Such a packet can end up behind later ones of its vector.
  */
 #ifndef CYGNETD_STAGE_H
 #define CYGNETD_STAGE_H
@@ -91,6 +91,12 @@ static inline void stage_add(struct stages *stages, enum stage stage, struct rte
 		q->m[(q->head + q->n++) % STAGE_QUEUE] = m;
 	else
 		stage_link(q, m);
+}
+
+/** Whether a stage has packets in front of it. */
+static inline bool stages_wait(const struct stages *stages, enum stage stage)
+{
+	return stages->waiting >> stage & 1;
 }
 
 /** Take up to n packets from in front of a stage. @return how many */

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <rte_prefetch.h>
+#include <rte_ring.h>
+
+#include "path/dispatch.h"
+#include "path/fast/one.h"
+#include "path/inbox.h"
+
+/* Packets come out of another core's caches: all are fetched together, not one after the other. */
+static void fetch(struct rte_mbuf *const *m, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		packet_prefetch(m[i]);
+	for (unsigned int i = 0; i < n; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
+}
+
+static bool is_for_sa(struct rte_mbuf *m)
+{
+	return packet(m)->stage == STAGE_FIT || packet(m)->stage == STAGE_UNPROTECT;
+}
+
+/* Once a packet for an SA has to pass the stages, packets behind it do, or they would overtake it. A
+ * fragment may be the last one of a packet for an SA. */
+unsigned int inbox_poll(struct worker *w)
+{
+	struct rte_mbuf *m[BURST];
+	bool in_order = true;
+	unsigned int n;
+
+	if (!crypto_has_room(&w->crypto))
+		return 0;
+	n = rte_ring_sc_dequeue_burst(w->inbox, (void **)m, BURST, NULL);
+	offload_received(&w->crypto.offload, n, BURST);
+	fetch(m, n);
+	for (unsigned int i = 0; i < n; i++) {
+		bool for_sa = is_for_sa(m[i]);
+
+		if (crypto_batch_is_full(&w->crypto.batch))
+			dispatch(w);
+		if (for_sa && stages_wait(&w->stages, STAGE_REASSEMBLE)) {
+			dispatch_stages(w);
+			in_order = in_order && !w->stages.waiting;
+		}
+		if (for_sa && in_order && fast_handed(w, m[i]))
+			continue;
+		in_order = in_order && !for_sa;
+		stage_add(&w->stages, (enum stage)packet(m[i])->stage, m[i]);
+	}
+	if (w->stages.waiting)
+		dispatch_stages(w);
+	return n;
+}
