@@ -100,6 +100,14 @@ static void run_crypto(struct worker *w)
 	w->stages.blocked = false;
 }
 
+static void run_ready(struct worker *w)
+{
+	uint64_t began = dispatch_began(w);
+	unsigned int n = finish_ready(w);
+
+	dispatch_count(w, STAGE_FINISH, n, began);
+}
+
 void dispatch(struct worker *w)
 {
 	for (;;) {
@@ -107,7 +115,7 @@ void dispatch(struct worker *w)
 		if (w->crypto.batch.n)
 			run_crypto(w);
 		else if (w->crypto.ready)
-			finish_ready(w);
+			run_ready(w);
 		else
 			return;
 		if (w->ndecrypted)

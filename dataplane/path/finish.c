@@ -126,13 +126,15 @@ void finish_batch(struct worker *w)
 	crypto_batch_clear(b);
 }
 
-void finish_ready(struct worker *w)
+unsigned int finish_ready(struct worker *w)
 {
+	unsigned int n = 0;
 	struct rte_mbuf *m;
 
-	while (w->ndecrypted < RTE_DIM(w->decrypted) && (m = crypto_ready(&w->crypto))) {
+	for (; w->ndecrypted < RTE_DIM(w->decrypted) && (m = crypto_ready(&w->crypto)); n++) {
 		const struct packet *p = packet(m);
 
 		finish(w, m, p->session, cygnet_sa_get(sadb, p->sa, p->generation));
 	}
+	return n;
 }

@@ -13,7 +13,7 @@
  * worker.decrypted has room for all of them. */
 void finish_batch(struct worker *w);
 /** Finish packets that came back from queues and crypto cores (crypto_ready()), as many as
- * worker.decrypted has room for. */
-void finish_ready(struct worker *w);
+ * worker.decrypted has room for. @return packets */
+unsigned int finish_ready(struct worker *w);
 
 #endif

@@ -114,12 +114,17 @@ static void receive(struct worker *w, struct rte_mbuf **m, unsigned int n, unsig
 {
 	uint64_t began = dispatch_began(w);
 	struct fast_burst burst;
+	bool all;
 
 	fast_lookup(w, &burst, m, n, interface);
-	while (!fast_receive(w, &burst))
+	do {
+		unsigned int before = burst.next;
+
+		all = fast_receive(w, &burst);
+		dispatch_count(w, STAGE_KNOWN, burst.next - before, began);
 		dispatch(w);
-	dispatch_count(w, STAGE_KNOWN, n, began);
-	dispatch(w);
+		began = dispatch_began(w);
+	} while (!all);
 }
 
 static unsigned int poll_wire(struct worker *w, unsigned int index)
@@ -161,13 +166,24 @@ static unsigned int poll_tap(struct worker *w, unsigned int index)
 	return n;
 }
 
+static bool poll_some(struct worker *w, struct crypto_poll *poll)
+{
+	uint64_t began = dispatch_began(w);
+	unsigned int before = poll->moved;
+	bool more = crypto_poll(&w->crypto, poll);
+
+	if (poll->moved > before)
+		dispatch_count(w, STAGE_QUEUES, poll->moved - before, began);
+	return more;
+}
+
 static unsigned int poll_crypto(struct worker *w)
 {
 	struct crypto_poll poll = {0};
 
 	/* Packets of the batch, and of earlier bursts, are before what goes into a queue. */
 	dispatch(w);
-	while (crypto_poll(&w->crypto, &poll))
+	while (poll_some(w, &poll))
 		dispatch(w);
 	/* A device that is lost or stalled may have failed packets without giving any back. */
 	dispatch(w);

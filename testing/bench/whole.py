@@ -13,6 +13,7 @@ to the owner of its SA. turn: round-robin, so that each worker receives the pack
 the number of workers must divide the number of tunnels. one SA: 64 flows in one tunnel.
 Combinations: 1c4 is one worker and four crypto cores."""
 import argparse
+import concurrent.futures
 import contextlib
 import csv
 import os
@@ -34,7 +35,7 @@ from table import Table
 from whole_frames import pack, read_sets, sadb_lines
 
 TOP = os.path.dirname(HERE)
-WARMUP, DRAIN = 0.1, 0.05  # seconds
+WARMUP, DRAIN, STAGES_SECONDS = 0.1, 0.05, 1.5  # seconds
 TOLERATED = 0.001  # tolerated share of lost packets
 HOPELESS = 1.25  # latency is not measured at more than this factor of the highest rate
 LOADS = {"light": 0.1, "heavy": 0.9}
@@ -159,6 +160,16 @@ COLUMNS = FACTS + "gbps mpps lost slowest_gbps fastest_gbps".split() + [f"{what}
                                               for what in ("mean_us", *PERCENTILES, "lost")]
 
 
+def print_stages(cygnetd, number, facts):
+    """Print packets, vectors and cycles of each stage at the full rate, which `show stages` counts for a
+    second."""
+    with concurrent.futures.ThreadPoolExecutor() as thread:
+        shown = thread.submit(cygnetd.show, "stages")
+        counted = cygnetd.control.run(number, STAGES_SECONDS, drain=DRAIN)
+    print("stages:", *facts, f"{counted.gbps:.4g} Gbps, {100 * counted.lost:.3g} percent lost")
+    print("\n".join(line for line in shown.result().splitlines() if line.split()[1] != "0"), flush=True)
+
+
 def one(options, table, facts):
     with gateway(options, facts["engine"], facts["workers"], facts["crypto_cores"]) as (cygnetd, what):
         # A warm-up, because an idle GPU runs at a low clock rate.
@@ -167,6 +178,8 @@ def one(options, table, facts):
             row = dict.fromkeys(COLUMNS, "")
             with contextlib.suppress(Lost):
                 row |= measure(cygnetd, number, options)
+                if options.stages:
+                    print_stages(cygnetd, number, (*facts.values(), suite, direction, size, spread))
             table.add(row | facts | {"suite": suite, "direction": direction, "frame": size, "spread": spread})
         if options.show:
             show(cygnetd)
@@ -308,6 +321,7 @@ def main():
     parser.add_argument("--opencl", default="", help="arguments of the OpenCL device")
     parser.add_argument("--pages", type=int, default=2048, help="number of huge pages of 2 MiB")
     parser.add_argument("--show", action="store_true", help="print engines, statistics, drops and the log of cygnetd")
+    parser.add_argument("--stages", action="store_true", help="print the stages of each set at the full rate")
     parser.add_argument("--out", default=os.environ.get("OUT", "."))
     options = parser.parse_args()
     options.build, options.work, options.realtime = TOP, "/dev/shm", False

@@ -7,6 +7,7 @@ const char *const stage_name[STAGE_COUNTED] = {
 #undef X
 	[STAGE_KNOWN] = "known",
 	[STAGE_CRYPTO] = "crypto",
+	[STAGE_QUEUES] = "queues",
 	[STAGE_FINISH] = "finish",
 };
 
@@ -16,6 +17,7 @@ const char *const stage_help[STAGE_COUNTED] = {
 #undef X
 	[STAGE_KNOWN] = "received bursts: packets of known flows, the others to from-wire",
 	[STAGE_CRYPTO] = "crypto devices that work when they are called",
+	[STAGE_QUEUES] = "crypto devices with queues, and crypto cores: packets that come back",
 	[STAGE_FINISH] = "packets back from a crypto device, in the order of their SA",
 };
 

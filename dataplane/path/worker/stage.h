@@ -47,6 +47,7 @@ enum stage {
 	/* Not entered by a queue; counted like the others. */
 	STAGE_KNOWN = STAGE_COUNT,	/* received bursts: packets of known flows */
 	STAGE_CRYPTO,			/* devices that work when they are called */
+	STAGE_QUEUES,			/* devices with queues, and crypto cores */
 	STAGE_FINISH,			/* packets that came back from a device */
 	STAGE_COUNTED
 };
