@@ -5,14 +5,17 @@
 #include "path/dispatch.h"
 #include "path/fast/one.h"
 #include "path/inbox.h"
+#include "path/worker/fetch.h"
 
-/* Packets come out of another core's caches: all are fetched together, not one after the other. */
+/* Packets come out of another core's caches. */
 static void fetch(struct rte_mbuf *const *m, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
 		packet_prefetch(m[i]);
-	for (unsigned int i = 0; i < n; i++)
+	for (unsigned int i = 0; i < n; i++) {
 		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
+		fetch_around(m[i]);
+	}
 }
 
 static bool is_for_sa(struct rte_mbuf *m)

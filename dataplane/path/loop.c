@@ -21,10 +21,12 @@
 #include "path/inbox.h"
 #include "path/loop.h"
 #include "path/reassemble.h"
+#include "path/worker/fetch.h"
 #include "path/worker/handoff.h"
 #include "path/worker/tx.h"
 
 #define INBOX 4096u
+#define INBOX_BURSTS 4u		/* before the ports are polled: these packets have cost more already */
 #define SWEEP_TURNS 1024u	/* of the loop between two sweeps of the sessions */
 #define IDLE_TURNS 1000u	/* without a packet before the sessions are swept as well */
 #define DRAIN_TURNS 2000000u	/* for a device that does not answer any more */
@@ -139,7 +141,10 @@ static unsigned int poll_wire(struct worker *w, unsigned int index)
 		if (!owns_queue(w, device, index, q) || !crypto_has_room(&w->crypto))
 			continue;
 		n = rte_eth_rx_burst(device->id, q, m, BURST);
-		packet_pool_fetch(m, n);
+		/* Buffers of a device's pool come in a circle, and other workers have had those of a
+		 * shared pool. */
+		if (packet_pool_device || w->workers > 1)
+			fetch_received(m, n);
 		offload_received(&w->crypto.offload, n, BURST);
 		if (n)
 			receive(w, m, n, index);
@@ -195,11 +200,14 @@ static unsigned int poll_crypto(struct worker *w)
 /* One turn. @return packets that moved */
 static unsigned int turn(struct worker *w, bool receiving)
 {
-	unsigned int moved;
+	unsigned int moved = 0, bursts = 0, n;
 
 	w->count_stages = __atomic_load_n(&stats_stages_asked, __ATOMIC_RELAXED) > clock_seconds();
 	fast_refresh(w);
-	moved = inbox_poll(w);
+	do {
+		n = inbox_poll(w);
+		moved += n;
+	} while (n == BURST && ++bursts < INBOX_BURSTS);
 	for (unsigned int p = 0; p < ninterfaces && receiving; p++)
 		moved += poll_wire(w, p) + poll_tap(w, p);
 	moved += poll_crypto(w);

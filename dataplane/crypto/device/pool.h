@@ -50,24 +50,6 @@ int packet_pools_create(const struct conf *conf, const struct packet_pool_need *
  * @return NULL: no memory
  */
 struct rte_mempool *packet_pool_create(const char *name, unsigned int n);
-/**
- * Fetch what the worker will write of packets that it has just received, besides what the port
- * has written. Only buffers of a device's pool need it: the pool hands them out in a circle, so they
- * have left the caches since their last use, and a store that waits for memory holds up the
- * reads behind it.
- */
-static inline void packet_pool_fetch(struct rte_mbuf *const *m, unsigned int n)
-{
-	for (unsigned int i = 0; packet_pool_device && i < n; i++) {
-		char *private = rte_mbuf_to_priv(m[i]), *data = rte_pktmbuf_mtod(m[i], char *);
-
-		rte_prefetch0(private);
-		rte_prefetch0(private + RTE_CACHE_LINE_SIZE);
-		rte_prefetch0(data - RTE_CACHE_LINE_SIZE); /* the outer header */
-		rte_prefetch0(data + m[i]->data_len);	 /* the trailer */
-	}
-}
-
 /** The pool for a packet of so many bytes. @param usual  that of the worker */
 static inline struct rte_mempool *packet_pool_for(struct rte_mempool *usual, unsigned int len)
 {
