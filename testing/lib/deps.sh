@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Installs the Debian packages of testing/packages that are missing. Sourced.
+# shellcheck source=/dev/null
+. "$top/testing/lib/release.sh"
 
 missing_packages() {
 	local name
 	while read -r name; do
 		[ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2> /dev/null)" = installed ] ||
 			echo "$name"
-	done < <(sed '/^#/d; /^$/d' "$top/testing/packages")
+	done < <(release_packages "$(release_here)")
 }
 
 # Debian starts a daemon when its package is installed. A charon of the system

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Roots of Debian's releases, and commands in them. Sourced, after say.sh; $work is a folder for
+# temporary files.
+#
+#   CYGNET_CACHE/releases/RELEASE/NAME/root     as made, and not changed after
+#   CYGNET_CACHE/releases/RELEASE/NAME/stamp    what it was made of
+#   CYGNET_CACHE/releases/RELEASE/cache         CYGNET_CACHE there: headers, the guest
+#
+# A command runs on an overlay of the root, which is removed after it, in mount, PID, IPC, host name
+# and network namespaces of its own. When it ends or is killed, its processes, mounts and network
+# namespaces end with it.
+# shellcheck source=/dev/null
+. "$top/testing/lib/release.sh"
+
+release_folder() { echo "${CYGNET_CACHE:-/var/cache/cygnet}/releases/$1"; }
+
+# apt_lines RELEASE: the lines of its sources.list.
+apt_lines() {
+	local folder suites suite
+	while read -r folder suites; do
+		for suite in $suites; do
+			echo "deb $(mirror "$folder") $suite main"
+		done
+	done < <(release_sources "$1")
+}
+
+# make_root RELEASE NAME PACKAGE...: a root with these packages and what they depend on, unless there
+# is one that was made so. Takes a minute or two, and network.
+make_root() {
+	local release=$1 there stamp lock lines
+	there=$(release_folder "$1")/$2
+	shift 2
+	mapfile -t lines < <(apt_lines "$release")
+	stamp=$(printf '%s\n' "${lines[@]}" "$@" | sha256sum | cut -c 1-32)
+	mkdir -p "$there"
+	exec {lock}> "$there/lock"
+	flock "$lock"
+	if [ "$(cat "$there/stamp" 2> /dev/null)" != "$stamp" ]; then
+		say "making a root of Debian $release in $there"
+		rm -rf --one-file-system "$there/stamp" "$there/root" "$there/new"
+		quiet "$there/mmdebstrap.log" mmdebstrap --mode=root --variant=minbase \
+			--aptopt='APT::Sandbox::User "root"' --include="$(IFS=,; echo "$*")" \
+			"$release" "$there/new" "${lines[@]}"
+		mv "$there/new" "$there/root"
+		echo "$stamp" > "$there/stamp"
+	fi
+	exec {lock}>&-
+}
+
+# make_build_root RELEASE: the root named build, with testing/packages.
+make_build_root() {
+	local packages
+	mapfile -t packages < <(release_packages "$1")
+	make_root "$1" build "${packages[@]}"
+}
+
+# in_root RELEASE NAME [--network] [--mount FOLDER AT]... COMMAND...: with the network of this machine,
+# or with none; with FOLDER of this machine, if there, at AT, which is a path there.
+in_root() {
+	local there rc=0 namespaces=(--mount --pid --ipc --uts --net) mounts=() over
+	there=$(release_folder "$1")
+	mkdir -p "$there/cache"
+	mounts=("$there/cache" /var/cache/cygnet)
+	there=$there/$2/root
+	shift 2
+	while :; do
+		case $1 in
+		--network) namespaces=(--mount --pid --ipc --uts); shift ;;
+		--mount) mounts+=("$2" "$3"); shift 3 ;;
+		*) break ;;
+		esac
+	done
+	over=$(mktemp -d "$work/root.XXXXXX")
+	unshare "${namespaces[@]}" --propagation private --fork --kill-child \
+		"$top/testing/lib/in-root" "$there" "$over" "${mounts[@]}" -- "$@" || rc=$?
+	rm -rf --one-file-system "$over"
+	return "$rc"
+}
