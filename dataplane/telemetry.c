@@ -20,6 +20,7 @@
 #include "crypto/auto/offload.h"
 #include "crypto/device/engine.h"
 #include "crypto/device/pool.h"
+#include "dpdk_release.h"
 #include "host/interface.h"
 #include "host/local_addr.h"
 #include "host/route.h"
@@ -86,7 +87,8 @@ static void add_device(struct rte_tel_data *row, const struct device *device)
 	struct rte_eth_dev_info info = {0};
 
 	rte_eth_dev_get_name_by_port(device->id, name);
-	rte_eth_dev_info_get(device->id, &info);
+	if (rte_eth_dev_info_get(device->id, &info))
+		info.driver_name = NULL;
 	rte_tel_data_add_dict_string(row, "device", name);
 	rte_tel_data_add_dict_string(row, "driver", info.driver_name ? info.driver_name : "");
 }
@@ -99,7 +101,8 @@ static void add_interface_state(struct rte_tel_data *row, const struct interface
 	struct rte_ether_addr own = interface_mac(interface);
 	struct rte_eth_link link = {0};
 
-	rte_eth_link_get_nowait(device->id, &link);
+	if (rte_eth_link_get_nowait(device->id, &link))
+		link.link_status = RTE_ETH_LINK_DOWN;
 	inet_ntop(AF_INET, &first.v4, address, sizeof(address));
 	rte_ether_format_addr(mac, sizeof(mac), &own);
 	for (char *c = mac; *c; c++)

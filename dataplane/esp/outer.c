@@ -51,8 +51,8 @@ static void write_v6(struct rte_ipv6_hdr *ip, const struct outer *outer,
 		.proto = path->encap ? IPPROTO_UDP : outer->proto,
 		.hop_limits = HOPS,
 	};
-	memcpy(ip->src_addr, &path->src, sizeof(ip->src_addr));
-	memcpy(ip->dst_addr, &path->dst, sizeof(ip->dst_addr));
+	memcpy(&ip->src_addr, &path->src, sizeof(ip->src_addr));
+	memcpy(&ip->dst_addr, &path->dst, sizeof(ip->dst_addr));
 }
 
 void outer_write(uint8_t *at, const struct outer *outer, const struct cygnet_path *path,

@@ -13,6 +13,7 @@
 
 #include "base/changes.h"
 #include "base/log.h"
+#include "dpdk_release.h"
 #include "host/fib.h"
 
 #define MAX_HOPS 4096u /* distinct (kind, interface, gateway) */
@@ -81,7 +82,7 @@ static const struct next_hop *lookup4(uint32_t dst)
 
 struct next_hop route_lookup(uint8_t af, const void *dst)
 {
-	uint8_t addr[1][RTE_FIB6_IPV6_ADDR_SIZE];
+	struct cygnet_addr addr;
 	uint64_t index;
 	uint32_t v4;
 
@@ -89,8 +90,9 @@ struct next_hop route_lookup(uint8_t af, const void *dst)
 		memcpy(&v4, dst, sizeof(v4));
 		return *lookup4(v4);
 	}
-	memcpy(addr, dst, sizeof(addr));
-	rte_fib6_lookup_bulk(fib6s[__atomic_load_n(&swaps, __ATOMIC_ACQUIRE) & 1], addr, &index, 1);
+	memcpy(&addr, dst, sizeof(addr));
+	rte_fib6_lookup_bulk(fib6s[__atomic_load_n(&swaps, __ATOMIC_ACQUIRE) & 1],
+			     DPDK_IP6_LIST(&addr), &index, 1);
 	return hops[index % MAX_HOPS];
 }
 
@@ -237,8 +239,8 @@ static int change_one(unsigned int which, const struct change *c)
 	if (c->af == AF_INET)
 		return change_v4(fibs[which], c);
 	if (c->new == HOP_ABSENT)
-		return rte_fib6_delete(fib6s[which], c->dst.bytes, c->bits);
-	return rte_fib6_add(fib6s[which], c->dst.bytes, c->bits, c->new);
+		return rte_fib6_delete(fib6s[which], DPDK_IP6(c->dst.bytes), c->bits);
+	return rte_fib6_add(fib6s[which], DPDK_IP6(c->dst.bytes), c->bits, c->new);
 }
 
 int fib_set(uint8_t af, const struct cygnet_addr *dst, uint8_t bits, const struct next_hop *hop,

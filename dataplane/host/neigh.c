@@ -50,7 +50,7 @@ struct asked {
 	uint64_t time;
 };
 
-static RTE_DEFINE_PER_LCORE(struct asked[ASKED], asked);
+static RTE_DEFINE_PER_LCORE(struct asked, asked[ASKED]);
 
 static struct key make_key(const struct neigh *n)
 {

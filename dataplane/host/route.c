@@ -10,6 +10,7 @@
 #include <rte_rib6.h>
 
 #include "base/log.h"
+#include "dpdk_release.h"
 #include "host/fib.h"
 #include "host/route.h"
 
@@ -202,7 +203,7 @@ static void refresh_covered(const struct route *route)
 	 * earlier one. */
 	if (rank_of(route) >= RANK_MAIN && !specials[is_v6(route->af)])
 		return;
-	while ((node = rte_rib6_get_nxt(tree, route->dst.bytes, route->bits, node,
+	while ((node = rte_rib6_get_nxt(tree, DPDK_IP6(route->dst.bytes), route->bits, node,
 					RTE_RIB6_GET_NXT_ALL)))
 		refresh(node);
 }
@@ -216,7 +217,7 @@ static struct prefix *find_prefix(const struct prefix_key *key)
 
 static struct rte_rib6_node *node_of(const struct prefix *p)
 {
-	return rte_rib6_lookup_exact(trees[is_v6(p->key.af)], p->key.dst.bytes,
+	return rte_rib6_lookup_exact(trees[is_v6(p->key.af)], DPDK_IP6(p->key.dst.bytes),
 				     (uint8_t)p->key.bits);
 }
 
@@ -230,13 +231,13 @@ static struct prefix *make_prefix(const struct prefix_key *key)
 	if (!p)
 		return NULL;
 	p->key = *key;
-	node = rte_rib6_insert(tree, key->dst.bytes, (uint8_t)key->bits);
+	node = rte_rib6_insert(tree, DPDK_IP6(key->dst.bytes), (uint8_t)key->bits);
 	if (!node)
 		goto fail;
 	rte_rib6_set_nh(node, (uintptr_t)p);
 	if (rte_hash_add_key_data(prefixes, key, p) >= 0)
 		return p;
-	rte_rib6_remove(tree, key->dst.bytes, (uint8_t)key->bits);
+	rte_rib6_remove(tree, DPDK_IP6(key->dst.bytes), (uint8_t)key->bits);
 fail:
 	free(p);
 	return NULL;
@@ -249,7 +250,7 @@ static int remove_prefix(const struct prefix_key *key, struct prefix *p)
 	/* A worker hangs, so the prefix stays in the FIB; the next sweep removes it. */
 	if (err == -EAGAIN)
 		return err;
-	rte_rib6_remove(trees[is_v6(key->af)], key->dst.bytes, (uint8_t)key->bits);
+	rte_rib6_remove(trees[is_v6(key->af)], DPDK_IP6(key->dst.bytes), (uint8_t)key->bits);
 	rte_hash_del_key(prefixes, key);
 	free(p);
 	full_logged = false;

@@ -175,7 +175,7 @@ static bool is_discovery(const struct rte_ipv6_hdr *ip, uint8_t type)
 
 static bool is_listener(const struct rte_ipv6_hdr *ip, uint8_t type)
 {
-	return ip->hop_limits == 1 && ip->dst_addr[0] == 0xff && joins_groups(type);
+	return ip->hop_limits == 1 && ip6_dst(ip)[0] == 0xff && joins_groups(type);
 }
 
 bool headers_link_control(struct rte_mbuf *m, const struct headers *h)

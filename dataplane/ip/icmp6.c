@@ -23,15 +23,15 @@ static bool is_error(struct rte_mbuf *m, const struct headers *h)
 bool icmp6_may_answer(struct rte_mbuf *m, enum icmp_why why)
 {
 	static const struct cygnet_addr nobody;
-	const struct rte_ipv6_hdr *ip = packet_ip6(m);
+	const uint8_t *src = ip6_src(packet_ip6(m));
 	struct headers h = headers_read(m);
 
 	/* A multicast packet is answered only with Packet Too Big. */
-	if (ip->dst_addr[0] == 0xff && why != ICMP_TOO_BIG)
+	if (ip6_dst(packet_ip6(m))[0] == 0xff && why != ICMP_TOO_BIG)
 		return false;
 	/* A link-local source is not reachable by a route. */
-	if (ip->src_addr[0] == 0xff || (ip->src_addr[0] == 0xfe && (ip->src_addr[1] & 0xc0) == 0x80) ||
-	    !memcmp(ip->src_addr, &nobody, sizeof(nobody)))
+	if (src[0] == 0xff || (src[0] == 0xfe && (src[1] & 0xc0) == 0x80) ||
+	    !memcmp(src, &nobody, sizeof(nobody)))
 		return false;
 	return !is_error(m, &h);
 }
@@ -61,8 +61,8 @@ void icmp6_write(struct rte_mbuf *answer, struct rte_mbuf *m, unsigned int quote
 		.proto = IPPROTO_ICMPV6,
 		.hop_limits = HOP_LIMIT,
 	};
-	memcpy(ip->src_addr, source, sizeof(ip->src_addr));
-	memcpy(ip->dst_addr, packet_ip6(m)->src_addr, sizeof(ip->dst_addr));
+	memcpy(&ip->src_addr, source, sizeof(ip->src_addr));
+	memcpy(&ip->dst_addr, ip6_src(packet_ip6(m)), sizeof(ip->dst_addr));
 	*icmp = (struct icmp6_hdr){.icmp6_type = kinds[why].type, .icmp6_code = kinds[why].code};
 	if (why == ICMP_TOO_BIG)
 		icmp->icmp6_mtu = rte_cpu_to_be_32(RTE_MAX(mtu, IPV6_MIN_MTU));

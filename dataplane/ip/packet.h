@@ -135,12 +135,23 @@ static inline void packet_narrow(struct rte_mbuf *m, unsigned int skip, unsigned
 	m->pkt_len = len;
 }
 
+/** The 16 bytes of an address, which is an array or a struct, depending on DPDK's release. */
+static inline const uint8_t *ip6_src(const struct rte_ipv6_hdr *ip)
+{
+	return (const uint8_t *)&ip->src_addr;
+}
+
+static inline const uint8_t *ip6_dst(const struct rte_ipv6_hdr *ip)
+{
+	return (const uint8_t *)&ip->dst_addr;
+}
+
 static inline struct cygnet_addr packet_src(struct rte_mbuf *m)
 {
 	struct cygnet_addr addr = {0};
 
 	if (packet_family(m) == AF_INET6)
-		memcpy(&addr, packet_ip6(m)->src_addr, sizeof(addr));
+		memcpy(&addr, ip6_src(packet_ip6(m)), sizeof(addr));
 	else
 		addr.v4 = packet_ip(m)->src_addr;
 	return addr;
@@ -151,7 +162,7 @@ static inline struct cygnet_addr packet_dst(struct rte_mbuf *m)
 	struct cygnet_addr addr = {0};
 
 	if (packet_family(m) == AF_INET6)
-		memcpy(&addr, packet_ip6(m)->dst_addr, sizeof(addr));
+		memcpy(&addr, ip6_dst(packet_ip6(m)), sizeof(addr));
 	else
 		addr.v4 = packet_ip(m)->dst_addr;
 	return addr;

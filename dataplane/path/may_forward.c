@@ -24,8 +24,8 @@ static bool is_of_no_link(const uint8_t addr[16])
 /* For the FIB, groups, link-local addresses and local addresses are local. */
 static bool is_martian6(const struct rte_ipv6_hdr *ip)
 {
-	return is_of_no_link(ip->src_addr) || is_of_no_link(ip->dst_addr) ||
-	       route_lookup(AF_INET6, ip->src_addr).kind == ROUTE_LOCAL;
+	return is_of_no_link(ip6_src(ip)) || is_of_no_link(ip6_dst(ip)) ||
+	       route_lookup(AF_INET6, ip6_src(ip)).kind == ROUTE_LOCAL;
 }
 
 enum drop_reason may_forward(struct rte_mbuf *m)

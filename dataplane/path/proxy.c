@@ -77,7 +77,7 @@ static bool is_solicitation(const struct nd_frame *f)
 	return f->ip.proto == IPPROTO_ICMPV6 &&
 	       f->nd.asked.nd_ns_type == ND_NEIGHBOR_SOLICIT &&
 	       !f->nd.asked.nd_ns_code &&
-	       memcmp(f->ip.src_addr, unspecified, sizeof(unspecified));
+	       memcmp(ip6_src(&f->ip), unspecified, sizeof(unspecified));
 }
 
 static void write_advertisement(struct nd_frame *f, const struct rte_ether_addr *own)
@@ -89,8 +89,8 @@ static void write_advertisement(struct nd_frame *f, const struct rte_ether_addr 
 	f->nd.answer = nd;
 	f->option = (struct nd_opt_hdr){ND_OPT_TARGET_LINKADDR, 1};
 	f->mac = *own;
-	memcpy(f->ip.dst_addr, f->ip.src_addr, sizeof(f->ip.dst_addr));
-	memcpy(f->ip.src_addr, &nd.nd_na_target, sizeof(f->ip.src_addr));
+	memcpy(&f->ip.dst_addr, ip6_src(&f->ip), sizeof(f->ip.dst_addr));
+	memcpy(&f->ip.src_addr, &nd.nd_na_target, sizeof(f->ip.src_addr));
 	f->ip.payload_len = rte_cpu_to_be_16(sizeof(*f) - offsetof(struct nd_frame, nd));
 	f->nd.answer.nd_na_cksum = rte_ipv6_udptcp_cksum(&f->ip, &f->nd);
 }

@@ -63,7 +63,7 @@ static unsigned int reassembly_owner(const struct worker *w, struct rte_mbuf *m,
 
 	if (packet_family(m) == AF_INET6) {
 		/* DPDK's hash reads words, and behind an Ethernet header they are not aligned. */
-		memcpy(addrs, packet_ip6(m)->src_addr, sizeof(addrs));
+		memcpy(addrs, ip6_src(packet_ip6(m)), sizeof(addrs));
 		memcpy(&id, rte_pktmbuf_mtod_offset(m, const uint8_t *, h->fragment_at + 4), 4);
 		return rte_jhash_32b(addrs, RTE_DIM(addrs), id) % w->workers;
 	}

@@ -84,8 +84,8 @@ static bool read_v6(struct sent *s, const uint8_t *at, unsigned int len)
 	memcpy(&ip, at, sizeof(ip));
 	memcpy(&ext, at + header, sizeof(ext));
 	*s = (struct sent){.af = AF_INET6, .len = header + rte_be_to_cpu_16(ip.payload_len)};
-	memcpy(&s->src, ip.src_addr, sizeof(s->src));
-	memcpy(&s->dst, ip.dst_addr, sizeof(s->dst));
+	memcpy(&s->src, ip6_src(&ip), sizeof(s->src));
+	memcpy(&s->dst, ip6_dst(&ip), sizeof(s->dst));
 	proto = ip.proto;
 	if (proto == IPPROTO_FRAGMENT) {
 		/* Only the first one shows an SPI. */

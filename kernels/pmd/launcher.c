@@ -13,6 +13,7 @@
 #include <rte_ring.h>
 
 #include "chunk.h"
+#include "dpdk_release.h"
 #include "launcher.h"
 #include "log.h"
 #include "pmd.h"
@@ -79,7 +80,7 @@ static void rest(struct ocl_launcher *l)
 }
 
 /* It ends when the device is lost: queue pairs withdraw their chunks then. */
-static void *run(void *arg)
+static dpdk_thread_result run(void *arg)
 {
 	struct ocl_launcher *l = arg;
 
@@ -89,7 +90,7 @@ static void *run(void *arg)
 		poll_launched(l);
 		rest(l);
 	}
-	return NULL;
+	return 0;
 }
 
 bool ocl_launcher_post(struct ocl_launcher *launcher, struct ocl_chunk *chunk)
@@ -134,7 +135,7 @@ static int start(struct ocl_pmd *pmd)
 	if (l && l->waiting) {
 		l->dev = &pmd->device;
 		l->table = &pmd->table;
-		err = rte_ctrl_thread_create(&l->thread, "ocl-launches", NULL, run, l);
+		err = dpdk_control_thread(&l->thread, "ocl-launches", run, l);
 		err = err > 0 ? -err : err;
 	}
 	if (err) {

@@ -338,7 +338,7 @@ static int set_prio(struct line *line, const char *value)
 /* UDP encapsulation: source and destination port. */
 static int set_encap(struct line *line, const char *value)
 {
-	uint16_t sport, dport;
+	uint16_t sport = 0, dport = 0;
 	int rc = parse_range(value, &sport, &dport);
 
 	line->sa.path.encap = 1;

@@ -13,7 +13,7 @@
 /** The next hop to the packet's destination. */
 static inline struct next_hop packet_route(struct rte_mbuf *m)
 {
-	return packet_family(m) == AF_INET6 ? route_lookup(AF_INET6, packet_ip6(m)->dst_addr)
+	return packet_family(m) == AF_INET6 ? route_lookup(AF_INET6, ip6_dst(packet_ip6(m)))
 					    : route_lookup(AF_INET, &packet_ip(m)->dst_addr);
 }
 
