@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_cycles.h>
 #include <rte_ethdev.h>
 #include <rte_mempool.h>
 #include <rte_telemetry.h>
@@ -35,7 +36,7 @@
  * "next" of the page before. */
 #define ROUTES_PER_PAGE 64u
 #define MEASURED_PER_PAGE 48u
-#define STATS_PER_PAGE 32u
+#define STATS_PER_PAGE 24u
 
 static unsigned int begin_of(const char *params)
 {
@@ -338,6 +339,8 @@ static const struct {
 	{"handed_over", offsetof(struct stats, handed_over)},
 	{"crypto_cores", offsetof(struct stats, crypto_cores)},
 	{"shortcut", offsetof(struct stats, shortcut)},
+	{"turns", offsetof(struct stats, turns)},
+	{"busy_cycles", offsetof(struct stats, busy_cycles)},
 };
 
 static void add_worker(struct rte_tel_data *row, unsigned int w)
@@ -354,6 +357,8 @@ static void add_worker(struct rte_tel_data *row, unsigned int w)
 	for (unsigned int i = 0; i < DROP_REASON_COUNT; i++)
 		dropped += __atomic_load_n(&stats[w].drop[i], __ATOMIC_RELAXED);
 	rte_tel_data_add_dict_u64(row, "dropped", dropped);
+	rte_tel_data_add_dict_u64(row, "cycles", rte_rdtsc());
+	rte_tel_data_add_dict_u64(row, "cycles_per_second", rte_get_tsc_hz());
 }
 
 static int show_stats(const char *cmd, const char *params, struct rte_tel_data *table)

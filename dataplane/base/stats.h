@@ -44,6 +44,8 @@ struct stats {
 	uint64_t handed_over;		/* packets handed off to the worker that owns the SA */
 	uint64_t crypto_cores;		/* packets that crypto cores processed for this worker */
 	uint64_t shortcut;		/* packets of known flows (flow.h) */
+	uint64_t turns;			/* turns of the worker's loop */
+	uint64_t busy_cycles;		/* TSC cycles of the turns that moved a packet */
 	uint64_t drop[DROP_REASON_COUNT];
 	struct stats_interface interface[CONF_MAX_INTERFACES];
 	struct stats_device device[STATS_MAX_DEVICES];

@@ -197,6 +197,16 @@ static unsigned int poll_crypto(struct worker *w)
 
 /* --- the loop --- */
 
+/* Count the turn before this one. flows.now is the TSC as fast_refresh() has just read it, so that
+ * counting costs no further read of it. A nap follows a turn without packets and is not counted. */
+static void count_turn(struct worker *w)
+{
+	w->stats->turns++;
+	if (w->moved)
+		w->stats->busy_cycles += w->flows.now - w->turn_began;
+	w->turn_began = w->flows.now;
+}
+
 /* One turn. @return packets that moved */
 static unsigned int turn(struct worker *w, bool receiving)
 {
@@ -204,6 +214,7 @@ static unsigned int turn(struct worker *w, bool receiving)
 
 	w->count_stages = __atomic_load_n(&stats_stages_asked, __ATOMIC_RELAXED) > clock_seconds();
 	fast_refresh(w);
+	count_turn(w);
 	do {
 		n = inbox_poll(w);
 		moved += n;
@@ -225,6 +236,7 @@ static unsigned int turn(struct worker *w, bool receiving)
 	/* No pointer into SAD, SPD or FIB is held any more. */
 	cygnet_reader_quiescent(sadb, w->id);
 	route_reader_quiescent(w->id);
+	w->moved = moved;
 	return moved;
 }
 

@@ -101,6 +101,7 @@ static void count_much(struct stats *s)
 		.reassembled = INT64_MAX, .too_big_learned = INT64_MAX,
 		.too_big_ignored = INT64_MAX, .handed_over = INT64_MAX,
 		.crypto_cores = INT64_MAX, .shortcut = INT64_MAX,
+		.turns = INT64_MAX, .busy_cycles = INT64_MAX,
 		.drop = {INT64_MAX},
 	};
 }

@@ -67,6 +67,8 @@ struct worker {
 	bool drop_no_policy;
 	bool pass_hairpin;
 	bool count_stages;	/* cygnetctl show stages is asking */
+	bool moved;		/* the last turn moved a packet */
+	uint64_t turn_began;	/* TSC */
 	struct rte_ring *inbox;	/* packets that other workers hand off */
 	struct rte_mempool *packets;
 	struct stats *stats;
