@@ -28,38 +28,11 @@
 #include "base/clock.h"
 #include "path/worker/stage.h"
 #include "telemetry.h"
+#include "telemetry_table.h"
 
-/* An answer has at most 16 KiB and a dictionary 256 entries; DPDK 22.11 puts
- * dictionaries in dictionaries, not in arrays. So a table is a dictionary of
- * rows that are named by their number, and those of which there may be more than that come in
- * pages: at most so many rows, however long. A parameter tells where a page begins: nothing, or
- * "next" of the page before. */
 #define ROUTES_PER_PAGE 64u
 #define MEASURED_PER_PAGE 48u
 #define STATS_PER_PAGE 24u
-
-static unsigned int begin_of(const char *params)
-{
-	return params ? (unsigned int)strtoul(params, NULL, 10) : 0;
-}
-
-/* Append an empty row to a table. What is added to it later is sent, too.
- * @return NULL if there is no memory or room for it */
-static struct rte_tel_data *add_row(struct rte_tel_data *table, unsigned int number)
-{
-	struct rte_tel_data *row = rte_tel_data_alloc();
-	char name[16];
-
-	if (!row)
-		return NULL;
-	snprintf(name, sizeof(name), "%u", number);
-	rte_tel_data_start_dict(row);
-	if (rte_tel_data_add_dict_container(table, name, row, 0)) {
-		rte_tel_data_free(row);
-		return NULL;
-	}
-	return row;
-}
 
 static unsigned int nworkers;
 
@@ -424,6 +397,10 @@ static const struct {
 	telemetry_cb show;
 	const char *help;
 } commands[] = {
+	{"/cygnet/info", telemetry_info, "The process, its SAs and policies"},
+	{"/cygnet/sas", telemetry_sas, "SAs and their counters. Parameter: 'next' of the last page"},
+	{"/cygnet/events", telemetry_events,
+	 "Events for charon. Parameter: the number of the first one wanted"},
 	{"/cygnet/ports", show_ports, "Gateway ports and their counters"},
 	{"/cygnet/routes", show_routes, "Routes in force. Parameter: 'next' of the last page"},
 	{"/cygnet/ike", show_ike, "UDP ports whose IKE, or ESP, no policy is about"},
@@ -466,6 +443,7 @@ void telemetry_stop(void)
 int telemetry_start(unsigned int workers)
 {
 	nworkers = workers;
+	telemetry_info_init(workers);
 	for (unsigned int i = 0; i < RTE_DIM(commands); i++) {
 		int err = rte_telemetry_register_cmd(commands[i].name, show, commands[i].help);
 

@@ -5,6 +5,7 @@
 #include <rte_ring_elem.h>
 
 #include "base/event.h"
+#include "base/event_log.h"
 #include "base/log.h"
 #include "base/sadb.h"
 
@@ -54,6 +55,7 @@ void events_post(void)
 		have_unposted = cygnet_event_post(sadb, &unposted) != 0;
 		if (have_unposted)
 			return;
+		event_log_add(&unposted);
 	}
 }
 

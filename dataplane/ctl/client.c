@@ -94,18 +94,21 @@ static json_t *ask(int fd, const char *command, char *error, size_t size)
 }
 
 /* Rows are the objects of the answer, in order; its numbers are about the page. */
-static int add_page(json_t *rows, const json_t *page)
+static int add_page(json_t *rows, const json_t *page, size_t most)
 {
 	json_t *row;
 	const char *key;
 
-	json_object_foreach((json_t *)(uintptr_t)page, key, row)
+	json_object_foreach((json_t *)(uintptr_t)page, key, row) {
+		if (json_array_size(rows) == most)
+			break;
 		if (json_is_object(row) && json_array_append(rows, row))
 			return -ENOMEM;
+	}
 	return 0;
 }
 
-json_t *client_table(int fd, const char *command, char *error, size_t size)
+json_t *client_rows(int fd, const char *command, size_t most, char *error, size_t size)
 {
 	json_t *rows = json_array(), *page, *next;
 	char request[256];
@@ -115,10 +118,10 @@ json_t *client_table(int fd, const char *command, char *error, size_t size)
 		bool more;
 
 		page = ask(fd, request, error, size);
-		if (!page || add_page(rows, page))
+		if (!page || add_page(rows, page, most))
 			goto fail;
 		next = json_object_get(page, "next");
-		more = json_is_integer(next);
+		more = json_is_integer(next) && json_array_size(rows) < most;
 		snprintf(request, sizeof(request), "%s,%" JSON_INTEGER_FORMAT, command,
 			 json_integer_value(next));
 		json_decref(page);
@@ -131,4 +134,9 @@ fail:
 	json_decref(page);
 	json_decref(rows);
 	return NULL;
+}
+
+json_t *client_table(int fd, const char *command, char *error, size_t size)
+{
+	return client_rows(fd, command, SIZE_MAX, error, size);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What cygnetctl is told over the socket: all of it, and nothing once its end has begun. */
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +15,7 @@
 
 #include <rte_eal.h>
 
+#include "base/event_log.h"
 #include "base/log.h"
 #include "base/sadb.h"
 #include "base/stats.h"
@@ -25,6 +28,7 @@
 #include "telemetry.h"
 
 #define WORKERS CONF_MAX_WORKERS
+#define SAS 100u
 
 int log_type;
 static char folder[] = "/tmp/cygnet-telemetry-XXXXXX", path[128];
@@ -43,7 +47,7 @@ static int start_eal(const char *program)
 
 static int start(void **state)
 {
-	const struct cygnet_geometry geometry = {.sas = 16, .policies = 16};
+	const struct cygnet_geometry geometry = {.sas = SAS, .policies = 16};
 	char sadb_path[sizeof(folder) + 8], error[256];
 
 	(void)state;
@@ -234,11 +238,83 @@ static void all_stages(void **state)
 	close(fd);
 }
 
+/* As many SAs as fit, over several pages, and no key. */
+static void all_sas(void **state)
+{
+	struct cygnet_sa_params params = {
+		.id = {.proto = IPPROTO_ESP, .af = AF_INET, .dst = cygnet_addr4(htonl(0xc0000202))},
+		.path = {.af = AF_INET, .src = cygnet_addr4(htonl(0xc0000201)),
+			 .dst = cygnet_addr4(htonl(0xc0000202))},
+		.cipher = CYGNET_CIPHER_AES_GCM, .icv_len = 16, .cipher_key_len = 16, .salt_len = 4,
+		.replay_window = 32, .reqid = 7,
+	};
+	int fd = connected();
+	json_t *rows;
+	char *text;
+
+	(void)state;
+	memset(params.cipher_key, 'K', 20);
+	for (uint32_t i = 0; i < SAS; i++) {
+		params.id.spi = htonl(0xc0000000 + i);
+		assert_int_equal(cygnet_sa_add(sadb, &params), 0);
+	}
+	rows = ask(fd, "/cygnet/sas");
+	assert_int_equal(json_array_size(rows), SAS);
+	assert_string_equal(json_string_value(json_object_get(json_array_get(rows, 0), "dst")),
+			    "192.0.2.2");
+	text = json_dumps(rows, 0);
+	assert_null(strstr(text, "KKK"));
+	free(text);
+	json_decref(rows);
+	rows = ask(fd, "/cygnet/info");
+	assert_int_equal(json_array_size(rows), 1);
+	assert_int_equal(number(json_array_get(rows, 0), "sas"), SAS);
+	assert_int_equal(number(json_array_get(rows, 0), "sas_max"), SAS);
+	assert_int_equal(number(json_array_get(rows, 0), "workers"), WORKERS);
+	json_decref(rows);
+	close(fd);
+}
+
+/* The last EVENT_LOG of them, in order, from the one that is asked for. */
+static void last_events(void **state)
+{
+	const struct cygnet_event event = {
+		.type = CYGNET_EVENT_EXPIRE, .hard = 1, .reqid = 3,
+		.id = {.spi = htonl(0xc0000001), .af = AF_INET6},
+	};
+	int fd = connected();
+	json_t *rows, *row;
+	char command[64];
+	size_t i;
+
+	(void)state;
+	rows = ask(fd, "/cygnet/events");
+	assert_int_equal(json_array_size(rows), 0);
+	json_decref(rows);
+	for (i = 0; i < EVENT_LOG + 5; i++)
+		event_log_add(&event);
+	rows = ask(fd, "/cygnet/events");
+	assert_int_equal(json_array_size(rows), EVENT_LOG);
+	json_array_foreach(rows, i, row)
+		assert_int_equal(number(row, "number"), i + 5);
+	row = json_array_get(rows, 0);
+	assert_string_equal(json_string_value(json_object_get(row, "event")), "expire");
+	assert_string_equal(json_string_value(json_object_get(row, "limit")), "hard");
+	assert_string_equal(json_string_value(json_object_get(row, "spi")), "0xc0000001");
+	json_decref(rows);
+	snprintf(command, sizeof(command), "/cygnet/events,%u", EVENT_LOG + 3);
+	rows = ask(fd, command);
+	assert_int_equal(json_array_size(rows), 2);
+	json_decref(rows);
+	close(fd);
+}
+
 /* What was told goes away while somebody asks. */
 static void ended(void **state)
 {
 	static const char *const commands[] = {"ports", "routes", "ike",   "engines",
-					       "measured", "stats", "drops", "stages"};
+					       "measured", "stats", "drops", "stages",
+					       "info", "sas", "events"};
 	pthread_t thread;
 	int fd;
 
@@ -268,6 +344,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(all_reasons),
 		cmocka_unit_test(all_engines),
 		cmocka_unit_test(all_stages),
+		cmocka_unit_test(all_sas),
+		cmocka_unit_test(last_events),
 		cmocka_unit_test(ended),
 	};
 

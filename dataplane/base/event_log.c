@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <pthread.h>
+#include <time.h>
+
+#include "base/event_log.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct logged_event kept[EVENT_LOG];
+static uint32_t next;
+
+void event_log_add(const struct cygnet_event *event)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	pthread_mutex_lock(&lock);
+	kept[next % EVENT_LOG] = (struct logged_event){
+		.number = next,
+		.time_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000,
+		.event = *event,
+	};
+	next++;
+	pthread_mutex_unlock(&lock);
+}
+
+uint32_t event_log_next(void)
+{
+	uint32_t number;
+
+	pthread_mutex_lock(&lock);
+	number = next;
+	pthread_mutex_unlock(&lock);
+	return number;
+}
+
+bool event_log_read(uint32_t number, struct logged_event *logged)
+{
+	uint32_t oldest;
+	bool found;
+
+	pthread_mutex_lock(&lock);
+	oldest = next < EVENT_LOG ? 0 : next - EVENT_LOG;
+	if (number < oldest)
+		number = oldest;
+	found = number < next;
+	if (found)
+		*logged = kept[number % EVENT_LOG];
+	pthread_mutex_unlock(&lock);
+	return found;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file event_log.h
+ * The last events that the control thread has posted for charon, kept for cygnetctl watch: the event
+ * ring in the shared file has one reader, charon.
+ */
+#ifndef CYGNETD_EVENT_LOG_H
+#define CYGNETD_EVENT_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cygnet.h"
+
+/** Events that are kept. */
+#define EVENT_LOG 1024u
+
+struct logged_event {
+	uint32_t number;	/* counts from 0 */
+	uint64_t time_ms;	/* since 1970 */
+	struct cygnet_event event;
+};
+
+/** Add an event. Any thread that may block. */
+void event_log_add(const struct cygnet_event *event);
+/** @return the number that the next event will have. Any thread that may block */
+uint32_t event_log_next(void);
+/**
+ * Read the first event that is kept and has this number or a later one. Any thread that may block.
+ * @return false: there is none yet
+ */
+bool event_log_read(uint32_t number, struct logged_event *logged);
+
+#endif

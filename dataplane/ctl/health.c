@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "client.h"
+#include "health.h"
+
+/* A worker that has not finished a turn of its loop in this time is stuck. */
+#define STUCK_MS 3000u
+#define LOOK_MS 50u
+
+static const char *const names[] = {"OK", "WARNING", "CRITICAL", "UNKNOWN"};
+
+static void free_answers(struct answers *answers)
+{
+	json_decref(answers->info);
+	json_decref(answers->ports);
+	json_decref(answers->engines);
+	json_decref(answers->stats);
+	json_decref(answers->stats_later);
+}
+
+/* Ask until each worker has finished a turn, or is stuck. */
+static int ask_workers(int fd, struct answers *answers, char *error, size_t size)
+{
+	const struct timespec look = {.tv_nsec = LOOK_MS * 1000000l};
+
+	answers->stats = client_table(fd, "/cygnet/stats", error, size);
+	for (unsigned int ms = 0; answers->stats && ms < STUCK_MS; ms += LOOK_MS) {
+		nanosleep(&look, NULL);
+		json_decref(answers->stats_later);
+		answers->stats_later = client_table(fd, "/cygnet/stats", error, size);
+		if (!answers->stats_later || judge_workers_turn(answers))
+			break;
+	}
+	return answers->stats_later ? 0 : -EPROTO;
+}
+
+static int ask_all(int fd, struct answers *answers, char *error, size_t size)
+{
+	answers->info = client_table(fd, "/cygnet/info", error, size);
+	answers->ports = answers->info ? client_table(fd, "/cygnet/ports", error, size) : NULL;
+	answers->engines = answers->ports ? client_table(fd, "/cygnet/engines", error, size) : NULL;
+	return answers->engines ? ask_workers(fd, answers, error, size) : -EPROTO;
+}
+
+enum judgement health_ask(const struct options *options, char *reason, size_t size)
+{
+	struct answers answers = {0};
+	enum judgement judgement;
+	int fd;
+
+	fd = options_connect(options, reason, size);
+	/* Without permission, or with a configuration that cannot be read, nothing is known. */
+	if (fd < 0)
+		return fd == -ENOENT || fd == -ECONNREFUSED || fd == -ETIMEDOUT ? HEALTH_CRITICAL
+										: HEALTH_UNKNOWN;
+	judgement = ask_all(fd, &answers, reason, size) ? HEALTH_CRITICAL
+							: judge(&answers, reason, size);
+	close(fd);
+	free_answers(&answers);
+	return judgement;
+}
+
+int health(const struct options *options, int argc, char **argv)
+{
+	char reason[4096] = "out of memory";
+	enum judgement judgement;
+
+	(void)argv;
+	if (argc != 1) {
+		printf("UNKNOWN: cygnetctl health takes no arguments\n");
+		return HEALTH_UNKNOWN;
+	}
+	judgement = health_ask(options, reason, sizeof(reason));
+	if (options->json) {
+		json_t *row = json_pack("{s:s, s:i, s:s}", "state", names[judgement], "status",
+					(int)judgement, "reason", reason);
+
+		json_dumpf(row, stdout, JSON_COMPACT);
+		putchar('\n');
+		json_decref(row);
+	} else {
+		printf("%s: %s\n", names[judgement], reason);
+	}
+	return (int)judgement;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file judge.h
+ * The state of a gateway from cygnetd's answers, as monitoring plugins report it.
+ */
+#ifndef CYGNETCTL_JUDGE_H
+#define CYGNETCTL_JUDGE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Exit statuses of Nagios's plugins. */
+enum judgement { HEALTH_OK, HEALTH_WARNING, HEALTH_CRITICAL, HEALTH_UNKNOWN };
+
+struct answers {
+	json_t *info, *ports, *engines;
+	json_t *stats, *stats_later; /* of two moments */
+};
+
+/** Whether the turns of each worker have grown between stats and stats_later. */
+bool judge_workers_turn(const struct answers *answers);
+/**
+ * Judge the answers.
+ * @param reason  receives one line without newline: what is wrong, the worst first, or what is served
+ * @param size    of reason, bytes
+ */
+enum judgement judge(const struct answers *answers, char *reason, size_t size);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <limits.h>
+#include <unistd.h>
+
+#include "client.h"
+#include "conf/conf.h"
+#include "options.h"
+
+/* Without a file in the usual place the defaults are what cygnetd would use. */
+static int read_conf(const struct options *options, struct conf *conf, char *error, size_t size)
+{
+	if (!options->conf && access(CONF_PATH, F_OK) < 0 && errno == ENOENT) {
+		conf_defaults(conf);
+		return 0;
+	}
+	return conf_read(conf, options->conf ? options->conf : CONF_PATH, error, size);
+}
+
+int options_connect(const struct options *options, char *error, size_t size)
+{
+	char prefix[sizeof(((struct conf *)0)->eal)], path[PATH_MAX];
+	static struct conf conf;
+
+	if (!options->prefix) {
+		if (read_conf(options, &conf, error, size))
+			return -EINVAL;
+		conf_file_prefix(&conf, prefix, sizeof(prefix));
+	}
+	client_socket_path(options->prefix ? options->prefix : prefix, path, sizeof(path));
+	return client_connect(path, error, size);
+}
+
+struct cygnet_db *options_sadb(const struct options *options, char *error, size_t size)
+{
+	static struct conf conf;
+	struct cygnet_db *db;
+
+	if (!options->sadb && read_conf(options, &conf, error, size))
+		return NULL;
+	if (cygnet_db_open(options->sadb ? options->sadb : conf.sadb, NULL, &db, error, size))
+		return NULL;
+	return db;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file options.h
+ * Options of the command line, and the cygnetd and databases that they name.
+ */
+#ifndef CYGNETCTL_OPTIONS_H
+#define CYGNETCTL_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cygnet.h"
+
+/** A command returns this for arguments that it does not know: cygnetctl prints its usage. */
+#define COMMAND_USAGE (-1)
+
+struct options {
+	const char *conf;   /* NULL: CONF_PATH, if it exists */
+	const char *sadb;   /* NULL: of the configuration */
+	const char *prefix; /* file prefix or socket; NULL: of the configuration */
+	bool json;
+	bool measurements;  /* show engines: also what cygnetd has measured */
+	unsigned int count; /* top: intervals; watch: events; 0: until a signal */
+};
+
+/** Connect to cygnetd's telemetry socket.
+ * @return a socket, or -errno with the reason in error; -EINVAL: the configuration is wrong */
+int options_connect(const struct options *options, char *error, size_t size);
+/** Open the SAD/SPD file. @return NULL with the reason in error */
+struct cygnet_db *options_sadb(const struct options *options, char *error, size_t size);
+
+#endif

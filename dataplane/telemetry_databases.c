@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What cygnetd tells of the SAD and the SPD to programs that must not open the file, which has the keys:
+ * cygnet-exporter. */
+#include <arpa/inet.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/event_log.h"
+#include "base/sadb.h"
+#include "config.h"
+#include "telemetry_table.h"
+
+#define SAS_PER_PAGE 36u
+
+static unsigned int nworkers;
+static struct timespec started;
+
+void telemetry_info_init(unsigned int workers)
+{
+	nworkers = workers;
+	clock_gettime(CLOCK_REALTIME, &started);
+}
+
+int telemetry_info(const char *cmd, const char *params, struct rte_tel_data *table)
+{
+	struct cygnet_db_info info;
+	struct rte_tel_data *row;
+
+	(void)cmd;
+	(void)params;
+	rte_tel_data_start_dict(table);
+	row = add_row(table, 0);
+	if (!row)
+		return 0;
+	cygnet_db_info(sadb, &info);
+	rte_tel_data_add_dict_string(row, "version", PACKAGE_VERSION);
+	rte_tel_data_add_dict_u64(row, "pid", (uint64_t)getpid());
+	rte_tel_data_add_dict_u64(row, "started", (uint64_t)started.tv_sec);
+	rte_tel_data_add_dict_u64(row, "charon_pid", (uint64_t)info.charon_pid);
+	rte_tel_data_add_dict_u64(row, "workers", nworkers);
+	rte_tel_data_add_dict_u64(row, "sas", info.sas);
+	rte_tel_data_add_dict_u64(row, "sas_max", info.geometry.sas);
+	rte_tel_data_add_dict_u64(row, "policies", info.policies);
+	rte_tel_data_add_dict_u64(row, "policies_max", info.geometry.policies);
+	rte_tel_data_add_dict_u64(row, "deleted", info.sas_waiting + info.policies_waiting);
+	rte_tel_data_add_dict_u64(row, "repairs", info.recoveries);
+	rte_tel_data_add_dict_u64(row, "events", event_log_next());
+	return 0;
+}
+
+static void add_sa(struct rte_tel_data *row, const struct cygnet_sa *sa)
+{
+	const struct cygnet_path *path = cygnet_sa_path(sa);
+	char text[INET6_ADDRSTRLEN];
+
+	snprintf(text, sizeof(text), "0x%08x", ntohl(sa->spi));
+	rte_tel_data_add_dict_string(row, "spi", text);
+	rte_tel_data_add_dict_string(row, "dir", sa->flags & CYGNET_SA_INBOUND ? "in" : "out");
+	inet_ntop(path->af, &path->src, text, sizeof(text));
+	rte_tel_data_add_dict_string(row, "src", text);
+	inet_ntop(path->af, &path->dst, text, sizeof(text));
+	rte_tel_data_add_dict_string(row, "dst", text);
+	rte_tel_data_add_dict_u64(row, "reqid", sa->reqid);
+	rte_tel_data_add_dict_u64(row, "packets", sa->packets);
+	rte_tel_data_add_dict_u64(row, "bytes", sa->bytes);
+	rte_tel_data_add_dict_u64(row, "replay_drops", sa->replay_drops);
+	rte_tel_data_add_dict_u64(row, "auth_drops", sa->auth_drops);
+}
+
+int telemetry_sas(const char *cmd, const char *params, struct rte_tel_data *table)
+{
+	unsigned int at = begin_of(params), n = 0;
+	struct cygnet_db_info info;
+	struct cygnet_sa sa;
+
+	(void)cmd;
+	rte_tel_data_start_dict(table);
+	cygnet_db_info(sadb, &info);
+	for (; at < info.geometry.sas && n < SAS_PER_PAGE; at++) {
+		struct rte_tel_data *row;
+
+		/* The copy is without keys. */
+		if (!cygnet_sa_snapshot(sadb, at, &sa) || sa.state != CYGNET_SLOT_LIVE)
+			continue;
+		row = add_row(table, n);
+		if (!row)
+			break;
+		n++;
+		add_sa(row, &sa);
+	}
+	if (at < info.geometry.sas && n)
+		rte_tel_data_add_dict_u64(table, "next", at);
+	return 0;
+}
