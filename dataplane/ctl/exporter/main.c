@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cygnet-exporter: metrics of cygnetd for Prometheus, in a process of its own. The parser of HTTP shares
+ * no address space with keys, and a scrape takes no time of cygnetd's control thread. */
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "conf/conf.h"
+#include "config.h"
+#include "exporter/http.h"
+#include "exporter/listen.h"
+
+#define DEFAULT_LISTEN "127.0.0.1:9760"
+#define MAX_SAS 65536ul
+#define WAIT_MS 1000
+
+static volatile sig_atomic_t ending;
+
+static void end(int signal)
+{
+	(void)signal;
+	ending = 1;
+}
+
+static void usage(FILE *out)
+{
+	fprintf(out,
+		"usage: cygnet-exporter [-c FILE] [-p PREFIX|SOCKET] [-l ADDRESS] [--sas N] [--stages]\n"
+		"  -c FILE     cygnetd's configuration, %s if not given\n"
+		"  -p PREFIX   file prefix of cygnetd's EAL, or path of its telemetry socket\n"
+		"  -l ADDRESS  loopback address and port, or path of a Unix socket; " DEFAULT_LISTEN "\n"
+		"  --sas N     metrics of each SA, of N SAs at most; 0 if not given\n"
+		"  --stages    metrics of each stage; workers count them all the time\n"
+		"  --once      print the metrics once, as OpenMetrics, and serve nothing\n"
+		"  -V          print the version\n",
+		CONF_PATH);
+}
+
+static void catch_signals(void)
+{
+	struct sigaction action = {.sa_handler = end};
+
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static int serve(const struct metrics *metrics, const char *where)
+{
+	struct MHD_Daemon *daemon;
+	uint64_t asked = 0;
+	char error[512];
+	int listener = listen_open(where, error, sizeof(error));
+	bool serves = true;
+
+	if (listener < 0) {
+		fprintf(stderr, "cygnet-exporter: %s\n", error);
+		return 1;
+	}
+	daemon = http_start(listener, metrics);
+	if (!daemon) {
+		fprintf(stderr, "cygnet-exporter: %s: the HTTP server does not start\n", where);
+		close(listener);
+		return 1;
+	}
+	while (!ending && serves) {
+		if (metrics->stages && now_ms() - asked >= METRICS_STAGES_MS) {
+			metrics_keep_stages(metrics);
+			asked = now_ms();
+		}
+		serves = http_serve(daemon, WAIT_MS);
+	}
+	http_stop(daemon);
+	if (where[0] == '/')
+		unlink(where);
+	/* A signal interrupts the wait as a failure does. */
+	return ending ? 0 : 1;
+}
+
+static int print_once(const struct metrics *metrics)
+{
+	size_t length;
+	char *text = metrics_text(metrics, true, &length);
+	bool failed = !text || fwrite(text, 1, length, stdout) != length || fflush(stdout);
+
+	free(text);
+	if (failed)
+		fprintf(stderr, "cygnet-exporter: cannot write the metrics\n");
+	return failed;
+}
+
+static bool parse_sas(const char *text, unsigned int *sas)
+{
+	char *end_of_number;
+	unsigned long number = strtoul(text, &end_of_number, 10);
+
+	*sas = (unsigned int)number;
+	return *text >= '0' && *text <= '9' && !*end_of_number && number <= MAX_SAS;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{"sas", required_argument, NULL, 'n'}, {"stages", no_argument, NULL, 't'},
+		{"once", no_argument, NULL, 'o'},      {"help", no_argument, NULL, 'h'},
+		{"version", no_argument, NULL, 'V'},   {NULL, 0, NULL, 0},
+	};
+	struct metrics metrics = {0};
+	const char *where = DEFAULT_LISTEN;
+	bool once = false;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "c:p:l:hV", longs, NULL)) != -1) {
+		switch (option) {
+		case 'c':
+			metrics.options.conf = optarg;
+			break;
+		case 'p':
+			metrics.options.prefix = optarg;
+			break;
+		case 'l':
+			where = optarg;
+			break;
+		case 'n':
+			if (parse_sas(optarg, &metrics.sas))
+				break;
+			fprintf(stderr, "cygnet-exporter: --sas %s: not a number from 0 to %lu\n",
+				optarg, MAX_SAS);
+			return 2;
+		case 't':
+			metrics.stages = true;
+			break;
+		case 'o':
+			once = true;
+			break;
+		case 'h':
+			usage(stdout);
+			return 0;
+		case 'V':
+			printf("cygnet-exporter %s\n", PACKAGE_VERSION);
+			return 0;
+		default:
+			usage(stderr);
+			return 2;
+		}
+	}
+	if (optind != argc) {
+		usage(stderr);
+		return 2;
+	}
+	if (once)
+		return print_once(&metrics);
+	catch_signals();
+	return serve(&metrics, where);
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client.h"
+#include "exporter/exposition.h"
+#include "exporter/metrics.h"
+
+#define PACKETS(name, field, help) {name "_packets", "packets", field, help, true, VALUE_NUMBER}
+#define BYTES(name, field, help) {name "_bytes", "bytes", field, help, true, VALUE_NUMBER}
+#define COUNT(name, field, help) {name, NULL, field, help, true, VALUE_NUMBER}
+#define GAUGE(name, unit, field, help, value) {name, unit, field, help, false, value}
+#define END {NULL, NULL, NULL, NULL, false, VALUE_NUMBER}
+
+static const struct label no_labels[] = {{NULL, NULL}};
+static const struct label build_labels[] = {{"version", "version"}, {NULL, NULL}};
+
+static const struct family build_families[] = {
+	GAUGE("cygnet_build_info", NULL, "version", "Version of cygnetd.", VALUE_ONE),
+	END,
+};
+
+static const struct family info_families[] = {
+	GAUGE("cygnet_start_time_seconds", "seconds", "started",
+	      "Start of cygnetd, seconds since 1970.", VALUE_NUMBER),
+	GAUGE("cygnet_charon_up", NULL, "charon_pid", "Whether charon has opened the SAD and SPD.",
+	      VALUE_ANY),
+	GAUGE("cygnet_sas", NULL, "sas", "SAs, including reserved SPIs.", VALUE_NUMBER),
+	GAUGE("cygnet_sas_limit", NULL, "sas_max", "SAs that the SAD has room for.", VALUE_NUMBER),
+	GAUGE("cygnet_policies", NULL, "policies", "Policies.", VALUE_NUMBER),
+	GAUGE("cygnet_policies_limit", NULL, "policies_max", "Policies that the SPD has room for.",
+	      VALUE_NUMBER),
+	GAUGE("cygnet_deleted_entries", NULL, "deleted",
+	      "Deleted SAs and policies that are not wiped yet.", VALUE_NUMBER),
+	COUNT("cygnet_database_repairs", "repairs",
+	      "Repairs of the SAD and SPD after the death of a writer."),
+	COUNT("cygnet_events", "events", "Events for charon: acquire, expire, NAT mapping."),
+	END,
+};
+
+static const struct label worker_labels[] = {{"worker", "worker"}, {NULL, NULL}};
+static const struct family worker_families[] = {
+	PACKETS("cygnet_worker_forwarded", "forwarded", "Packets forwarded in plaintext."),
+	PACKETS("cygnet_worker_encapsulated", "encapsulated", "Packets protected with ESP or AH."),
+	PACKETS("cygnet_worker_decapsulated", "decapsulated",
+		"Packets authenticated and decrypted, and allowed by policy."),
+	PACKETS("cygnet_worker_dummy", "dummies", "Dummy packets discarded (RFC 4303, 2.6)."),
+	PACKETS("cygnet_worker_keepalive", "keepalives", "NAT keepalives discarded (RFC 3948, 2.3)."),
+	PACKETS("cygnet_worker_held", "held", "Packets that waited for an SA."),
+	PACKETS("cygnet_worker_reassembled", "reassembled",
+		"ESP, AH and IKE packets reassembled from fragments."),
+	PACKETS("cygnet_worker_handed_off", "handed_over",
+		"Packets handed off to the worker that owns their SA."),
+	PACKETS("cygnet_worker_crypto_core", "crypto_cores",
+		"Packets whose crypto was done by a crypto core."),
+	PACKETS("cygnet_worker_known_flow", "shortcut", "Packets of known flows."),
+	PACKETS("cygnet_worker_dropped", "dropped", "Packets dropped."),
+	COUNT("cygnet_worker_path_mtu_lowered", "too_big_learned",
+	      "ICMP errors that lowered the path MTU of an SA."),
+	COUNT("cygnet_worker_path_mtu_ignored", "too_big_ignored",
+	      "ICMP errors that match no SA or are implausible."),
+	COUNT("cygnet_worker_turns", "turns", "Turns of the worker's loop."),
+	{"cygnet_worker_busy_seconds", "seconds", "busy_cycles",
+	 "Time in turns that moved a packet; its rate is how busy the worker is.", true, VALUE_SECONDS},
+	END,
+};
+
+static const struct label port_labels[] = {{"port", "name"}, {"device", "device"}, {NULL, NULL}};
+static const struct family port_families[] = {
+	GAUGE("cygnet_port_up", NULL, "state", "Whether the port's TAP is up.", VALUE_UP),
+	GAUGE("cygnet_port_link_up", NULL, "link", "Whether the port's device has a link.", VALUE_UP),
+	GAUGE("cygnet_port_mtu_bytes", "bytes", "mtu", "MTU of the port.", VALUE_NUMBER),
+	PACKETS("cygnet_port_receive", "rx_packets", "Packets received."),
+	BYTES("cygnet_port_receive", "rx_bytes", "Bytes received."),
+	PACKETS("cygnet_port_transmit", "tx_packets", "Packets sent."),
+	BYTES("cygnet_port_transmit", "tx_bytes", "Bytes sent."),
+	PACKETS("cygnet_port_to_kernel", "to_kernel", "Packets passed to the kernel."),
+	PACKETS("cygnet_port_from_kernel", "from_kernel", "Packets taken from the kernel."),
+	PACKETS("cygnet_port_receive_missed", "rx_missed",
+		"Packets that the device dropped because no worker took them."),
+	PACKETS("cygnet_port_receive_error", "rx_errors", "Packets received with an error."),
+	PACKETS("cygnet_port_transmit_error", "tx_errors", "Packets that the device failed to send."),
+	END,
+};
+
+static const struct label engine_labels[] = {
+	{"device", "device"}, {"engine", "engine"}, {NULL, NULL},
+};
+static const struct family engine_families[] = {
+	GAUGE("cygnet_engine_up", NULL, "state", "0 once the crypto device has failed.", VALUE_UP),
+	GAUGE("cygnet_engine_sessions", NULL, "sas", "Sessions on the crypto device.", VALUE_NUMBER),
+	PACKETS("cygnet_engine_encrypted", "encrypted", "Packets encrypted."),
+	PACKETS("cygnet_engine_decrypted", "decrypted", "Packets decrypted."),
+	BYTES("cygnet_engine_processed", "bytes", "Bytes of encrypted and decrypted packets."),
+	PACKETS("cygnet_engine_failed", "failed", "Packets that the device returned with an error."),
+	END,
+};
+
+static const struct label drop_labels[] = {{"reason", "reason"}, {NULL, NULL}};
+static const struct family drop_families[] = {
+	PACKETS("cygnet_dropped", "packets", "Packets dropped, by reason."),
+	END,
+};
+
+static const struct label stage_labels[] = {{"stage", "stage"}, {NULL, NULL}};
+static const struct family stage_families[] = {
+	PACKETS("cygnet_stage", "packets", "Packets that the stage was given."),
+	COUNT("cygnet_stage_vectors", "vectors", "Vectors of packets that the stage was given."),
+	{"cygnet_stage_cycles", "cycles", "cycles", "Cycles of the time-stamp counter in the stage.",
+	 true, VALUE_NUMBER},
+	END,
+};
+
+static const struct label sa_labels[] = {
+	{"spi", "spi"}, {"dir", "dir"}, {"src", "src"}, {"dst", "dst"}, {"reqid", "reqid"}, {NULL, NULL},
+};
+static const struct family sa_families[] = {
+	PACKETS("cygnet_sa", "packets", "Packets of the SA."),
+	BYTES("cygnet_sa", "bytes", "Bytes of the SA's inner packets."),
+	PACKETS("cygnet_sa_replay_dropped", "replay_drops", "Packets outside the replay window."),
+	PACKETS("cygnet_sa_auth_failed", "auth_drops", "Packets with a wrong ICV."),
+	END,
+};
+
+/* What is asked for, in the order of the output. */
+static const struct source {
+	const char *command;
+	struct table table;
+} sources[] = {
+	{"/cygnet/info", {build_labels, build_families}},
+	{"/cygnet/info", {no_labels, info_families}},
+	{"/cygnet/stats", {worker_labels, worker_families}},
+	{"/cygnet/ports", {port_labels, port_families}},
+	{"/cygnet/engines", {engine_labels, engine_families}},
+	{"/cygnet/drops", {drop_labels, drop_families}},
+	{"/cygnet/stages", {stage_labels, stage_families}},
+	{"/cygnet/sas", {sa_labels, sa_families}},
+};
+#define SOURCES (sizeof(sources) / sizeof(sources[0]))
+
+/* @return the most rows that are wanted; 0: the table is left out */
+static size_t most_rows(const struct metrics *metrics, const struct source *source)
+{
+	if (source->table.families == stage_families)
+		return metrics->stages ? SIZE_MAX : 0;
+	return source->table.families == sa_families ? metrics->sas : SIZE_MAX;
+}
+
+static void free_rows(json_t *const *rows)
+{
+	for (size_t i = 0; i < SOURCES; i++)
+		json_decref(rows[i]);
+}
+
+/* All tables or none, so that a scrape never has half of them. */
+static int ask(const struct metrics *metrics, json_t **rows, char *error, size_t size)
+{
+	int fd = options_connect(&metrics->options, error, size);
+	bool failed = fd < 0;
+
+	for (size_t i = 0; i < SOURCES && !failed; i++) {
+		size_t most = most_rows(metrics, &sources[i]);
+
+		if (!most)
+			continue;
+		rows[i] = client_rows(fd, sources[i].command, most, error, size);
+		failed = !rows[i];
+	}
+	if (fd >= 0)
+		close(fd);
+	return failed ? -1 : 0;
+}
+
+char *metrics_text(const struct metrics *metrics, bool openmetrics, size_t *length)
+{
+	struct exposition exposition = {.openmetrics = openmetrics};
+	json_t *rows[SOURCES] = {0};
+	char error[1024] = "out of memory", *text = NULL;
+	bool up;
+
+	exposition.out = open_memstream(&text, length);
+	if (!exposition.out)
+		return NULL;
+	up = ask(metrics, rows, error, sizeof(error)) == 0;
+	if (!up)
+		fprintf(stderr, "cygnet-exporter: %s\n", error);
+	exposition_gauge(&exposition, "cygnet_up", "Whether cygnetd answers.", up);
+	for (size_t i = 0; i < SOURCES && up; i++)
+		exposition_table(&exposition, &sources[i].table, rows[i]);
+	exposition_end(&exposition);
+	free_rows(rows);
+	if (fclose(exposition.out)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+void metrics_keep_stages(const struct metrics *metrics)
+{
+	char error[1024];
+	int fd = options_connect(&metrics->options, error, sizeof(error));
+
+	if (fd < 0)
+		return;
+	json_decref(client_table(fd, "/cygnet/stages", error, sizeof(error)));
+	close(fd);
+}

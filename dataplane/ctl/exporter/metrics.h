@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file metrics.h
+ * The metrics of a cygnetd, from its answers on the telemetry socket.
+ */
+#ifndef CYGNET_EXPORTER_METRICS_H
+#define CYGNET_EXPORTER_METRICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "options.h"
+
+struct metrics {
+	struct options options;	/* whom to ask */
+	unsigned int sas;	/* SAs that have metrics of their own, at most; 0: none */
+	bool stages;		/* have the workers count stages */
+};
+
+/**
+ * Ask cygnetd for everything and write it as text. If cygnetd does not answer, the text says just that,
+ * and standard error why.
+ * @param[out] length  of the text, bytes
+ * @return the text, to be freed; NULL: no memory
+ */
+char *metrics_text(const struct metrics *metrics, bool openmetrics, size_t *length);
+/** Ask for the stages, so that the workers go on counting them. */
+void metrics_keep_stages(const struct metrics *metrics);
+
+/** Workers stop counting stages some seconds after the last request; ask this often, ms. */
+#define METRICS_STAGES_MS 2000u
+
+#endif

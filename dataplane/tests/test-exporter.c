@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The exporter without cygnetd: both text formats, and the addresses that it serves on. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "exporter/exposition.h"
+#include "exporter/listen.h"
+#include "exporter/metrics.h"
+
+static const struct label labels[] = {{"port", "name"}, {"queue", "queue"}, {NULL, NULL}};
+static const struct family families[] = {
+	{"x_received_packets", "packets", "rx", "Packets.", true, VALUE_NUMBER},
+	{"x_up", NULL, "state", "Up.", false, VALUE_UP},
+	{"x_busy_seconds", "seconds", "busy", "Time.", true, VALUE_SECONDS},
+	{NULL, NULL, NULL, NULL, false, VALUE_NUMBER},
+};
+static const struct table table = {labels, families};
+
+static void assert_text(bool openmetrics, const char *want)
+{
+	json_t *rows = json_loads(
+		"[{\"name\": \"a\\\"\\\\\\n\", \"queue\": 1, \"rx\": 9223372036854775807,"
+		"  \"state\": \"up\", \"busy\": 3, \"cycles_per_second\": 2},"
+		" {\"name\": \"b\", \"state\": \"down\"}]", 0, NULL);
+	struct exposition exposition = {.openmetrics = openmetrics};
+	size_t length;
+	char *text;
+
+	assert_non_null(rows);
+	exposition.out = open_memstream(&text, &length);
+	exposition_table(&exposition, &table, rows);
+	exposition_table(&exposition, &table, NULL);
+	exposition_end(&exposition);
+	fclose(exposition.out);
+	assert_string_equal(text, want);
+	free(text);
+	json_decref(rows);
+}
+
+static void formats(void **state)
+{
+	(void)state;
+	assert_text(true, "# TYPE x_received_packets counter\n"
+			  "# UNIT x_received_packets packets\n"
+			  "# HELP x_received_packets Packets.\n"
+			  "x_received_packets_total{port=\"a\\\"\\\\\\n\",queue=\"1\"} 9223372036854775807\n"
+			  "x_received_packets_total{port=\"b\",queue=\"\"} 0\n"
+			  "# TYPE x_up gauge\n"
+			  "# HELP x_up Up.\n"
+			  "x_up{port=\"a\\\"\\\\\\n\",queue=\"1\"} 1\n"
+			  "x_up{port=\"b\",queue=\"\"} 0\n"
+			  "# TYPE x_busy_seconds counter\n"
+			  "# UNIT x_busy_seconds seconds\n"
+			  "# HELP x_busy_seconds Time.\n"
+			  "x_busy_seconds_total{port=\"a\\\"\\\\\\n\",queue=\"1\"} 1.500000\n"
+			  "x_busy_seconds_total{port=\"b\",queue=\"\"} 0.000000\n"
+			  "# EOF\n");
+	assert_text(false, "# TYPE x_received_packets_total counter\n"
+			   "# HELP x_received_packets_total Packets.\n"
+			   "x_received_packets_total{port=\"a\\\"\\\\\\n\",queue=\"1\"} 9223372036854775807\n"
+			   "x_received_packets_total{port=\"b\",queue=\"\"} 0\n"
+			   "# TYPE x_up gauge\n"
+			   "# HELP x_up Up.\n"
+			   "x_up{port=\"a\\\"\\\\\\n\",queue=\"1\"} 1\n"
+			   "x_up{port=\"b\",queue=\"\"} 0\n"
+			   "# TYPE x_busy_seconds_total counter\n"
+			   "# HELP x_busy_seconds_total Time.\n"
+			   "x_busy_seconds_total{port=\"a\\\"\\\\\\n\",queue=\"1\"} 1.500000\n"
+			   "x_busy_seconds_total{port=\"b\",queue=\"\"} 0.000000\n");
+}
+
+/* Scrapes go on while cygnetd is away. */
+static void no_cygnetd(void **state)
+{
+	const struct metrics metrics = {.options.prefix = "./no-such.sock"};
+	size_t length;
+	char *text = metrics_text(&metrics, true, &length);
+
+	(void)state;
+	assert_string_equal(text, "# TYPE cygnet_up gauge\n"
+				  "# HELP cygnet_up Whether cygnetd answers.\n"
+				  "cygnet_up 0\n"
+				  "# EOF\n");
+	assert_int_equal(length, strlen(text));
+	free(text);
+}
+
+/* Other hosts must not reach the exporter. */
+static void addresses(void **state)
+{
+	static const struct {
+		const char *where;
+		int err;
+		const char *error;
+	} refused[] = {
+		{"0.0.0.0:9760", -EPERM, "0.0.0.0:9760: not a loopback address"},
+		{"192.0.2.1:9760", -EPERM, "192.0.2.1:9760: not a loopback address"},
+		{"[::]:9760", -EPERM, "[::]:9760: not a loopback address"},
+		{"[::ffff:127.0.0.1]:9760", -EPERM, "[::ffff:127.0.0.1]:9760: not a loopback"},
+		{"127.0.0.1", -EINVAL, "127.0.0.1: neither ADDRESS:PORT"},
+		{"127.0.0.1:", -EINVAL, "127.0.0.1:: neither"},
+		{"127.0.0.1:0", -EINVAL, "127.0.0.1:0: neither"},
+		{"127.0.0.1:65536", -EINVAL, "127.0.0.1:65536: neither"},
+		{"127.0.0.1:80x", -EINVAL, "127.0.0.1:80x: neither"},
+		{"localhost:80", -EINVAL, "localhost:80: neither"},
+		{"", -EINVAL, ": neither"},
+		{"/no/such/folder", -ENOENT, "/no/such/folder: No such file"},
+	};
+	char error[512];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		assert_int_equal(listen_open(refused[i].where, error, sizeof(error)), refused[i].err);
+		assert_memory_equal(error, refused[i].error, strlen(refused[i].error));
+	}
+}
+
+/* A socket that an exporter has left is replaced, another file is not. */
+static void unix_socket(void **state)
+{
+	char folder[] = "/tmp/cygnet-exporter-XXXXXX", path[64], error[512];
+	struct stat stat;
+	FILE *file;
+	int fd;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/socket", folder);
+	for (unsigned int i = 0; i < 2; i++) {
+		fd = listen_open(path, error, sizeof(error));
+		assert_true(fd >= 0);
+		close(fd);
+	}
+	assert_int_equal(lstat(path, &stat), 0);
+	assert_int_equal(stat.st_mode & 0777, 0660);
+	unlink(path);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fclose(file);
+	assert_int_equal(listen_open(path, error, sizeof(error)), -EADDRINUSE);
+	unlink(path);
+	rmdir(folder);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(formats),
+		cmocka_unit_test(no_cygnetd),
+		cmocka_unit_test(addresses),
+		cmocka_unit_test(unix_socket),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
