@@ -51,7 +51,7 @@ static json_t *mtu_or_null(unsigned int mtu)
 	return mtu ? json_integer(mtu) : json_null();
 }
 
-static json_t *sa_row(const struct cygnet_sa *sa, uint64_t now)
+json_t *databases_sa(const struct cygnet_sa *sa, uint64_t now)
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
 	char spi[16], proto[8], src[ADDR_TEXT], dst[ADDR_TEXT];
@@ -94,7 +94,7 @@ json_t *databases_sad(struct cygnet_db *db, uint64_t now)
 	cygnet_db_info(db, &info);
 	for (uint32_t i = 0; i < info.geometry.sas; i++)
 		if (cygnet_sa_snapshot(db, i, &sa))
-			json_array_append_new(rows, sa_row(&sa, now));
+			json_array_append_new(rows, databases_sa(&sa, now));
 	return rows;
 }
 

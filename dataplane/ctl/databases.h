@@ -11,6 +11,8 @@
 
 #include "cygnet.h"
 
+/** The row of one SA. @param sa  a snapshot. @param now  as below */
+json_t *databases_sa(const struct cygnet_sa *sa, uint64_t now);
 /** @param now seconds of CLOCK_MONOTONIC. @return an array of objects. Never with keys. */
 json_t *databases_sad(struct cygnet_db *db, uint64_t now);
 json_t *databases_spd(struct cygnet_db *db, uint64_t now);

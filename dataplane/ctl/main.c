@@ -9,6 +9,7 @@
 #include "health.h"
 #include "options.h"
 #include "show.h"
+#include "top.h"
 
 static int check(const struct options *options, int argc, char **argv);
 
@@ -19,6 +20,7 @@ static const struct {
 	{"show", show},
 	{"check", check},
 	{"health", health},
+	{"top", top},
 };
 
 static void usage(FILE *out)
@@ -28,12 +30,14 @@ static void usage(FILE *out)
 		"       cygnetctl [OPTION...] show engines [--measurements | ALGORITHM]\n"
 		"       cygnetctl [OPTION...] check\n"
 		"       cygnetctl [OPTION...] health\n"
+		"       cygnetctl [OPTION...] [--count N] top [SECONDS]\n"
 		"  THING      sad, spd, ports, routes, ike, engines, stats, drops or stages\n"
 		"  --measurements, ALGORITHM\n"
 		"             with engines: what serves which algorithm, or all measurements of the\n"
 		"             algorithms whose names begin with ALGORITHM\n"
 		"  check      check all invariants of the SAD and the SPD\n"
 		"  health     one line; exit status 0: well, 1: warning, 2: critical, 3: unknown\n"
+		"  top        rates a second, every SECONDS (1), N times; q ends it\n"
 		"  -c FILE    cygnetd's configuration, %s if not given\n"
 		"  -s SADB    the SAD/SPD file, instead of the configuration's\n"
 		"  -p PREFIX  file prefix of cygnetd's EAL, or path of its telemetry socket\n"
@@ -90,6 +94,7 @@ int main(int argc, char **argv)
 {
 	static const struct option longs[] = {
 		{"json", no_argument, NULL, 'j'},
+		{"count", required_argument, NULL, 'n'},
 		{"measurements", no_argument, NULL, 'm'},
 		{"help", no_argument, NULL, 'h'},
 		{"version", no_argument, NULL, 'V'},
@@ -109,6 +114,12 @@ int main(int argc, char **argv)
 		case 'p':
 			options.prefix = optarg;
 			break;
+		case 'n':
+			options.count = (unsigned int)strtoul(optarg, NULL, 10);
+			if (options.count)
+				break;
+			fprintf(stderr, "cygnetctl: --count %s: not a number from 1 on\n", optarg);
+			return 2;
 		case 'j':
 			options.json = true;
 			break;

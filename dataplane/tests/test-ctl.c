@@ -16,11 +16,13 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "busiest.h"
 #include "client.h"
 #include "cygnet.h"
 #include "databases.h"
 #include "engines.h"
 #include "judge.h"
+#include "rates.h"
 #include "routes.h"
 #include "table.h"
 
@@ -561,11 +563,103 @@ static void many_reasons(void **state)
 	json_decref(answers.stats_later);
 }
 
+/* --- rates --- */
+
+static void rates(void **state)
+{
+	static const char *const fields[] = {"a", NULL};
+	json_t *before = json_loads("[{\"id\": \"x\", \"a\": 10, \"b\": 1}, {\"id\": \"y\", \"a\": 50},"
+				    " {\"id\": \"z\", \"a\": 1}]", 0, NULL);
+	json_t *after = json_loads("[{\"id\": \"new\", \"a\": 8}, {\"id\": \"x\", \"a\": 1010, \"b\": 2},"
+				   " {\"id\": \"y\", \"a\": 20}]", 0, NULL);
+	json_t *rows = rates_between(before, after, "id", fields, 0.5);
+
+	(void)state;
+	assert_int_equal(json_array_size(rows), 3);
+	assert_number(json_array_get(rows, 0), "a", 0);
+	assert_number(json_array_get(rows, 1), "a", 2000);
+	assert_number(json_array_get(rows, 1), "b", 2);
+	assert_number(json_array_get(rows, 2), "a", 0);
+	assert_number(json_array_get(after, 1), "a", 1010);
+	rates_add_mbit(rows, "a", "mbit");
+	assert_true(json_real_value(json_object_get(json_array_get(rows, 1), "mbit")) == 0.016);
+	rates_keep(rows, "a");
+	assert_int_equal(json_array_size(rows), 1);
+	assert_text(json_array_get(rows, 0), "id", "x");
+	json_decref(before);
+	json_decref(after);
+	json_decref(rows);
+}
+
+static void busy(void **state)
+{
+	json_t *before = json_loads("[{\"worker\": 0, \"busy_cycles\": 100, \"cycles\": 1000},"
+				    " {\"worker\": 1, \"busy_cycles\": 5, \"cycles\": 1000}]", 0, NULL);
+	json_t *after = json_loads("[{\"worker\": 0, \"busy_cycles\": 350, \"cycles\": 2000},"
+				   " {\"worker\": 1, \"busy_cycles\": 1007, \"cycles\": 2000}]", 0, NULL);
+	json_t *rows = json_deep_copy(after);
+
+	(void)state;
+	rates_add_busy(rows, before, after);
+	assert_true(json_real_value(json_object_get(json_array_get(rows, 0), "busy")) == 25);
+	assert_true(json_real_value(json_object_get(json_array_get(rows, 1), "busy")) == 100);
+	json_decref(before);
+	json_decref(after);
+	json_decref(rows);
+}
+
+static void add_sa(uint32_t spi)
+{
+	struct cygnet_sa_params params = {
+		.id = {.spi = htonl(spi), .proto = IPPROTO_ESP, .af = AF_INET},
+		.path = {.af = AF_INET},
+		.cipher = CYGNET_CIPHER_AES_GCM,
+		.icv_len = 16, .cipher_key_len = 16, .salt_len = 4,
+	};
+
+	set_addr(&params.path.src, "192.0.2.1");
+	set_addr(&params.path.dst, "192.0.2.2");
+	params.id.dst = params.path.dst;
+	assert_int_equal(cygnet_sa_add(db, &params), 0);
+}
+
+/* SAs that were there before, and one that is new; the first look shows none. */
+static void busiest(void **state)
+{
+	struct looks looks = {0};
+	json_t *rows;
+
+	(void)state;
+	add_sa(0xc0000001);
+	add_sa(0xc0000002);
+	cygnet_sa_at(db, 0)->packets = 7;
+	cygnet_sa_at(db, 0)->bytes = 700;
+	rows = busiest_sas(db, &looks, 2, 1);
+	assert_int_equal(json_array_size(rows), 0);
+	json_decref(rows);
+	add_sa(0xc0000003);
+	for (uint32_t slot = 0; slot < 3; slot++) {
+		cygnet_sa_at(db, slot)->packets += 10 * (slot + 1);
+		cygnet_sa_at(db, slot)->bytes += 1000 * (slot + 1);
+	}
+	rows = busiest_sas(db, &looks, 2, 2);
+	assert_int_equal(json_array_size(rows), 2);
+	assert_text(json_array_get(rows, 0), "spi", "0xc0000003");
+	assert_number(json_array_get(rows, 0), "bytes", 1500);
+	assert_text(json_array_get(rows, 1), "spi", "0xc0000002");
+	assert_number(json_array_get(rows, 1), "packets", 10);
+	json_decref(rows);
+	busiest_free(&looks);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables),
 		cmocka_unit_test(judgements),
+		cmocka_unit_test(rates),
+		cmocka_unit_test(busy),
+		cmocka_unit_test_setup_teardown(busiest, open_db, close_db),
 		cmocka_unit_test(many_reasons),
 		cmocka_unit_test(measured_engines),
 		cmocka_unit_test(sorted_routes),
