@@ -10,6 +10,7 @@
 #include "options.h"
 #include "show.h"
 #include "top.h"
+#include "watch.h"
 
 static int check(const struct options *options, int argc, char **argv);
 
@@ -21,6 +22,7 @@ static const struct {
 	{"check", check},
 	{"health", health},
 	{"top", top},
+	{"watch", watch},
 };
 
 static void usage(FILE *out)
@@ -31,6 +33,7 @@ static void usage(FILE *out)
 		"       cygnetctl [OPTION...] check\n"
 		"       cygnetctl [OPTION...] health\n"
 		"       cygnetctl [OPTION...] [--count N] top [SECONDS]\n"
+		"       cygnetctl [OPTION...] [--count N] watch\n"
 		"  THING      sad, spd, ports, routes, ike, engines, stats, drops or stages\n"
 		"  --measurements, ALGORITHM\n"
 		"             with engines: what serves which algorithm, or all measurements of the\n"
@@ -38,6 +41,7 @@ static void usage(FILE *out)
 		"  check      check all invariants of the SAD and the SPD\n"
 		"  health     one line; exit status 0: well, 1: warning, 2: critical, 3: unknown\n"
 		"  top        rates a second, every SECONDS (1), N times; q ends it\n"
+		"  watch      events as lines of JSON, until N of them have been printed\n"
 		"  -c FILE    cygnetd's configuration, %s if not given\n"
 		"  -s SADB    the SAD/SPD file, instead of the configuration's\n"
 		"  -p PREFIX  file prefix of cygnetd's EAL, or path of its telemetry socket\n"

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "busiest.h"
+#include "changed.h"
 #include "client.h"
 #include "cygnet.h"
 #include "databases.h"
@@ -652,11 +653,65 @@ static void busiest(void **state)
 	busiest_free(&looks);
 }
 
+/* --- watch --- */
+
+/* A device fails, another one is new, a third stays. */
+static void changed(void **state)
+{
+	json_t *before = json_loads("[{\"device\": \"a\", \"engine\": \"cpu\", \"state\": \"up\"},"
+				    " {\"device\": \"b\", \"engine\": \"cpu\", \"state\": \"up\"}]", 0, NULL);
+	json_t *after = json_loads("[{\"device\": \"a\", \"engine\": \"cpu\", \"state\": \"up\"},"
+				   " {\"device\": \"b\", \"engine\": \"cpu\", \"state\": \"failed\"},"
+				   " {\"device\": \"c\", \"engine\": \"cpu\", \"state\": \"up\"}]", 0, NULL);
+	json_t *events = json_array();
+
+	(void)state;
+	changed_rows(NULL, after, "engine", "device", "state", "engine", events);
+	assert_int_equal(json_array_size(events), 0);
+	changed_rows(before, after, "engine", "device", "state", "engine", events);
+	assert_int_equal(json_array_size(events), 1);
+	assert_text(json_array_get(events, 0), "event", "engine");
+	assert_text(json_array_get(events, 0), "device", "b");
+	assert_text(json_array_get(events, 0), "state", "failed");
+	assert_text(json_array_get(events, 0), "engine", "cpu");
+	json_array_clear(events);
+	changed_rows(before, after, "engine", "device", "state", NULL, events);
+	assert_int_equal(json_object_size(json_array_get(events, 0)), 3);
+	json_decref(before);
+	json_decref(after);
+	json_decref(events);
+}
+
+/* A slot that another SA was given between two looks is one SA less and one more. */
+static void changed_slots(void **state)
+{
+	struct sad_seen seen = {0};
+	json_t *events = json_array();
+
+	(void)state;
+	add_sa(0xc0000001);
+	assert_int_equal(changed_sas(db, &seen, events), 0);
+	assert_int_equal(changed_sas(db, &seen, events), 0);
+	assert_int_equal(json_array_size(events), 0);
+	cygnet_db_flush(db);
+	add_sa(0xc0000002);
+	assert_int_equal(changed_sas(db, &seen, events), 0);
+	assert_int_equal(json_array_size(events), 2);
+	assert_text(json_array_get(events, 0), "event", "sa-delete");
+	assert_text(json_array_get(events, 0), "spi", "0xc0000001");
+	assert_text(json_array_get(events, 1), "event", "sa-add");
+	assert_text(json_array_get(events, 1), "spi", "0xc0000002");
+	sad_seen_free(&seen);
+	json_decref(events);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables),
 		cmocka_unit_test(judgements),
+		cmocka_unit_test(changed),
+		cmocka_unit_test_setup_teardown(changed_slots, open_db, close_db),
 		cmocka_unit_test(rates),
 		cmocka_unit_test(busy),
 		cmocka_unit_test_setup_teardown(busiest, open_db, close_db),

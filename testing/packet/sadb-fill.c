@@ -365,6 +365,16 @@ static int set_hard_bytes(struct line *line, const char *value)
 	return rc;
 }
 
+static int set_soft_packets(struct line *line, const char *value)
+{
+	unsigned long n;
+
+	if (parse_number(value, UINT32_MAX, &n))
+		return -EINVAL;
+	line->sa.lifetime.soft_packets = n;
+	return 0;
+}
+
 static int set_hard_packets(struct line *line, const char *value)
 {
 	unsigned long n;
@@ -393,6 +403,7 @@ static const struct word words[] = {
 	{"esn", set_esn},       {"reqid", set_reqid},   {"prio", set_prio},
 	{"encap", set_encap},   {"end", set_end},       {"mode", set_mode},
 	{"tfc", set_tfc},       {"ipsec", set_ipsec},
+	{"soft-packets", set_soft_packets},
 	{"hard-bytes", set_hard_bytes},
 	{"hard-packets", set_hard_packets},
 	{"hard-seconds", set_hard_seconds},
