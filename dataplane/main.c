@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/sadb.h"
 #include "conf/conf.h"
+#include "conf/conf_keys.h"
 #include "config.h"
 #include "control.h"
 #include "crypto/auto/auto.h"
@@ -39,9 +40,11 @@ int log_type;
 
 static void usage(FILE *out)
 {
-	fprintf(out, "usage: cygnetd [-c FILE] [-V]\n"
-		     "  -c FILE  configuration, %s if not given\n"
-		     "  -V       print the version\n", CONF_PATH);
+	fprintf(out, "usage: cygnetd [-c FILE] | --check [FILE] | --keys | -V\n"
+		     "  -c FILE         configuration, %s if not given\n"
+		     "  --check [FILE]  check the configuration and its drop-ins, and start nothing\n"
+		     "  --keys          print the keys of the configuration with their values\n"
+		     "  -V              print the version\n", CONF_PATH);
 }
 
 /* Warn if the configured capacity differs from that of the existing file, which keeps its own. */
@@ -201,19 +204,28 @@ routes:
 	return err;
 }
 
+/* Print every error of the configuration. @return 0 or -errno */
+static int read_conf(struct conf *conf, const char *path)
+{
+	static char error[16384];
+	int err = conf_read(conf, path, error, sizeof(error));
+
+	for (char *save, *line = strtok_r(error, "\n", &save); err && line;
+	     line = strtok_r(NULL, "\n", &save))
+		fprintf(stderr, "cygnetd: %s\n", line);
+	return err;
+}
+
 static int run(const char *path, const char *program)
 {
 	static struct conf conf;
-	char error[1024];
 	int err;
 
 	/* Drivers keep keys in their sessions: no core dump. */
 	prctl(PR_SET_DUMPABLE, 0);
-	err = conf_read(&conf, path, error, sizeof(error));
-	if (err) {
-		fprintf(stderr, "cygnetd: %s\n", error);
+	err = read_conf(&conf, path);
+	if (err)
 		return err;
-	}
 	err = control_init();
 	if (!err)
 		err = eal_start(&conf, program);
@@ -227,17 +239,37 @@ static int run(const char *path, const char *program)
 	return err;
 }
 
+static int check(const char *path)
+{
+	static struct conf conf;
+
+	return read_conf(&conf, path);
+}
+
 int main(int argc, char **argv)
 {
+	enum { CHECK = 256, KEYS };
+	static const struct option longs[] = {
+		{"check", no_argument, NULL, CHECK},
+		{"keys", no_argument, NULL, KEYS},
+		{NULL, 0, NULL, 0},
+	};
 	const char *path = CONF_PATH;
+	bool checks = false;
 	int option;
 
 	log_type = rte_log_register_type_and_pick_level("cygnetd", RTE_LOG_INFO);
-	while ((option = getopt(argc, argv, "c:hV")) != -1) {
+	while ((option = getopt_long(argc, argv, "c:hV", longs, NULL)) != -1) {
 		switch (option) {
 		case 'c':
 			path = optarg;
 			break;
+		case CHECK:
+			checks = true;
+			break;
+		case KEYS:
+			conf_print_keys(stdout);
+			return 0;
 		case 'h':
 			usage(stdout);
 			return 0;
@@ -249,9 +281,11 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	}
+	if (checks && optind < argc)
+		path = argv[optind++];
 	if (optind != argc) {
 		usage(stderr);
 		return 2;
 	}
-	return run(path, argv[0]) ? 1 : 0;
+	return (checks ? check(path) : run(path, argv[0])) ? 1 : 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,52 +8,69 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <rte_cfgfile.h>
-
 #include "conf/conf.h"
-#include "conf/conf_lines.h"
-#include "cygnet.h"
+#include "conf/conf_keys.h"
+#include "conf/ini.h"
 
-/* The current position in the file, and the buffer for an error message. */
+/* The current position in the files, and the buffer for error messages. */
 struct reader {
 	struct conf *conf;
-	struct conf_port *port; /* of the current section, or NULL */
-	const char *section, *key;
-	unsigned int line;
+	struct conf_port *port;		/* of the current section; NULL: it is [cygnetd] */
+	bool skips;			/* the current section is wrong as a whole */
+	char section[64];
+	const char *key;
+	struct conf_place at;
 	char *error;
-	size_t size;
+	size_t used, size;
+	unsigned int errors;
+	int rc;				/* why a file cannot be read */
 };
 
+static int place_path(const struct conf *conf, unsigned int file, char *out, size_t size)
+{
+	return file ? snprintf(out, size, "%s" CONF_DROPINS "/%s", conf->path, conf->dropin[file - 1])
+		    : snprintf(out, size, "%s", conf->path);
+}
+
+/* Append a line to the error messages. */
+__attribute__((format(printf, 2, 0))) static void add_error(struct reader *in, const char *fmt,
+							     va_list args)
+{
+	int len;
+
+	if (in->errors++ && in->used + 1 < in->size)
+		in->error[in->used++] = '\n';
+	len = vsnprintf(in->error + in->used, in->size - in->used, fmt, args);
+	if (len > 0)
+		in->used += (size_t)len < in->size - in->used ? (size_t)len : in->size - in->used - 1;
+}
+
+/* An error of a whole file, or of a line without section. */
+__attribute__((format(printf, 2, 3))) static void fail_file(struct reader *in, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	add_error(in, fmt, args);
+	va_end(args);
+}
+
+/* An error of the current section or key. */
 __attribute__((format(printf, 2, 3))) static int fail(struct reader *in, const char *fmt, ...)
 {
-	char reason[512];
+	char reason[512], path[PATH_MAX + NAME_MAX + 4];
 	va_list args;
 
 	va_start(args, fmt);
 	vsnprintf(reason, sizeof(reason), fmt, args);
 	va_end(args);
-	snprintf(in->error, in->size, "%s:%u: [%s]%s%s: %s", in->conf->path, in->line, in->section,
-		 in->key ? " " : "", in->key ? in->key : "", reason);
+	place_path(in->conf, in->at.file, path, sizeof(path));
+	fail_file(in, "%s:%u: [%s]%s%s: %s", path, in->at.line, in->section, in->key ? " " : "",
+		  in->key ? in->key : "", reason);
 	return -EINVAL;
 }
 
-static int set_text(struct reader *in, char *field, size_t size, const char *value)
-{
-	if (strlen(value) >= size)
-		return fail(in, "longer than %zu characters", size - 1);
-	strcpy(field, value);
-	return 0;
-}
-
-static int set_path(struct reader *in, char *field, size_t size, const char *value)
-{
-	if (value[0] != '/')
-		return fail(in, "'%s' is not an absolute path", value);
-	return set_text(in, field, size, value);
-}
-
-static int set_number(struct reader *in, uint32_t *field, const char *value, uint32_t min,
-		      uint32_t max)
+static int check_number(struct reader *in, const char *value, unsigned int min, unsigned int max)
 {
 	unsigned long long number;
 	char *end;
@@ -63,129 +81,14 @@ static int set_number(struct reader *in, uint32_t *field, const char *value, uin
 		return fail(in, "'%s' is not a number", value);
 	if (errno || number < min || number > max)
 		return fail(in, "%s is not between %u and %u", value, min, max);
-	*field = (uint32_t)number;
 	return 0;
 }
 
-static int set_sadb(struct reader *in, const char *value)
-{
-	return set_path(in, in->conf->sadb, sizeof(in->conf->sadb), value);
-}
-
-static int set_state(struct reader *in, const char *value)
-{
-	return set_path(in, in->conf->state, sizeof(in->conf->state), value);
-}
-
-static int set_sas(struct reader *in, const char *value)
-{
-	return set_number(in, &in->conf->sas, value, 1, CYGNET_MAX_ENTRIES);
-}
-
-static int set_policies(struct reader *in, const char *value)
-{
-	return set_number(in, &in->conf->policies, value, 1, CYGNET_MAX_ENTRIES);
-}
-
-static int set_routes(struct reader *in, const char *value)
-{
-	return set_number(in, &in->conf->routes, value, 64, CONF_MAX_ROUTES);
-}
-
-static int set_flows(struct reader *in, const char *value)
-{
-	return set_number(in, &in->conf->flows, value, 0, CONF_MAX_FLOWS);
-}
-
-static int set_sessions(struct reader *in, const char *value)
-{
-	return set_number(in, &in->conf->sessions, value, 64, CYGNET_MAX_ENTRIES);
-}
-
-static int set_workers(struct reader *in, const char *value)
-{
-	uint32_t workers;
-	int rc = set_number(in, &workers, value, 1, CONF_MAX_WORKERS);
-
-	if (rc == 0)
-		in->conf->workers = workers;
-	return rc;
-}
-
-/* @param names   allowed values, ending with NULL
- * @param choice  receives the index of value */
-static int set_choice(struct reader *in, const char *value, const char *const *names,
-		      unsigned int *choice)
-{
-	char all[64] = "";
-
-	for (unsigned int i = 0; names[i]; i++) {
-		size_t used = strlen(all);
-
-		if (strcmp(value, names[i]) == 0) {
-			*choice = i;
-			return 0;
-		}
-		snprintf(all + used, sizeof(all) - used, "%s%s", used ? ", " : "", names[i]);
-	}
-	return fail(in, "'%s' is not one of %s", value, all);
-}
-
-static int set_engine(struct reader *in, const char *value)
-{
-	static const char *const names[] = {
-		[ENGINE_AUTO] = "auto",
-		[ENGINE_CPU] = "cpu",
-		[ENGINE_OPENCL] = "opencl",
-		[ENGINE_OPENCL + 1] = NULL,
-	};
-	unsigned int choice;
-	int rc = set_choice(in, value, names, &choice);
-
-	if (rc == 0)
-		in->conf->engine = (enum engine_choice)choice;
-	return rc;
-}
-
-static int set_no_policy(struct reader *in, const char *value)
-{
-	static const char *const names[] = {"pass", "drop", NULL};
-	unsigned int choice;
-	int rc = set_choice(in, value, names, &choice);
-
-	if (rc == 0)
-		in->conf->drop_no_policy = choice == 1;
-	return rc;
-}
-
-static int set_hairpin(struct reader *in, const char *value)
-{
-	static const char *const names[] = {"drop", "pass", NULL};
-	unsigned int choice;
-	int rc = set_choice(in, value, names, &choice);
-
-	if (rc == 0)
-		in->conf->pass_hairpin = choice == 1;
-	return rc;
-}
-
-static int set_idle(struct reader *in, const char *value)
-{
-	static const char *const names[] = {"poll", "sleep", NULL};
-	unsigned int choice;
-	int rc = set_choice(in, value, names, &choice);
-
-	if (rc == 0)
-		in->conf->idle_sleep = choice == 1;
-	return rc;
-}
-
-/* Check a CPU list such as "1,2,5". @param n  receives the number of CPUs */
-static int check_cpus(struct reader *in, const char *value, unsigned int *n)
+/* @param most  CPUs in the list; 0: any number */
+static int check_cpus(struct reader *in, const char *value, unsigned int most)
 {
 	unsigned long cpus = (unsigned long)sysconf(_SC_NPROCESSORS_CONF);
-
-	*n = 0;
+	unsigned int n = 0;
 
 	for (const char *pos = value;; pos++) {
 		char *end;
@@ -196,30 +99,12 @@ static int check_cpus(struct reader *in, const char *value, unsigned int *n)
 		if (cpu >= cpus)
 			return fail(in, "there is no CPU %.*s, only 0 to %lu", (int)(end - pos), pos,
 				    cpus - 1);
-		++*n;
+		if (++n > most && most)
+			return fail(in, "more than %u CPUs", most);
 		if (!*end)
 			return 0;
 		pos = end;
 	}
-}
-
-static int set_cores(struct reader *in, const char *value)
-{
-	unsigned int n;
-
-	return check_cpus(in, value, &n) ? -EINVAL
-	     : set_text(in, in->conf->cores, sizeof(in->conf->cores), value);
-}
-
-static int set_crypto_cores(struct reader *in, const char *value)
-{
-	struct conf *conf = in->conf;
-
-	if (check_cpus(in, value, &conf->ncrypto_cores))
-		return -EINVAL;
-	if (conf->ncrypto_cores > CONF_MAX_CRYPTO_CORES)
-		return fail(in, "more than %u CPUs", CONF_MAX_CRYPTO_CORES);
-	return set_text(in, conf->crypto_cores, sizeof(conf->crypto_cores), value);
 }
 
 /* Whether an argument is an option. A long option may be abbreviated or have a value ("--lcores",
@@ -233,8 +118,8 @@ static bool is_option(const char *arg, const char *option)
 	return len > 2 && strncmp(arg, option, len) == 0;
 }
 
-/* Refuses EAL arguments that cygnetd itself sets, from other keys. */
-static int set_eal(struct reader *in, const char *value)
+/* Refuse EAL arguments that cygnetd itself sets, from other keys. */
+static int check_eal(struct reader *in, const char *value)
 {
 	static const char *const ours[] = {
 		"-l", "-c", "--lcores", "--main-lcore", "--no-telemetry",
@@ -242,8 +127,7 @@ static int set_eal(struct reader *in, const char *value)
 	char copy[sizeof(in->conf->eal)];
 	unsigned int n = 0;
 
-	if (set_text(in, copy, sizeof(copy), value))
-		return -EINVAL;
+	snprintf(copy, sizeof(copy), "%s", value);
 	for (char *save, *arg = strtok_r(copy, " \t", &save); arg;
 	     arg = strtok_r(NULL, " \t", &save)) {
 		if (++n > CONF_MAX_EAL_ARGS)
@@ -252,32 +136,7 @@ static int set_eal(struct reader *in, const char *value)
 			if (is_option(arg, ours[i]))
 				return fail(in, "%s is cygnetd's own to choose", ours[i]);
 	}
-	return set_text(in, in->conf->eal, sizeof(in->conf->eal), value);
-}
-
-static int set_driver_path(struct reader *in, const char *value)
-{
-	return set_path(in, in->conf->driver_path, sizeof(in->conf->driver_path), value);
-}
-
-static int set_opencl(struct reader *in, const char *value)
-{
-	return set_text(in, in->conf->opencl_args, sizeof(in->conf->opencl_args), value);
-}
-
-static int set_device(struct reader *in, const char *value)
-{
-	size_t len = strcspn(value, ",");
-
-	for (unsigned int i = 0; i < in->conf->nports; i++) {
-		const struct conf_port *port = &in->conf->port[i];
-
-		if (port != in->port && strcspn(port->device, ",") == len &&
-		    strncmp(port->device, value, len) == 0)
-			return fail(in, "%.*s is already the device of port %s", (int)len, value,
-				    port->name);
-	}
-	return set_text(in, in->port->device, sizeof(in->port->device), value);
+	return 0;
 }
 
 /* A name that the kernel accepts for an interface, without special characters of devargs. */
@@ -288,208 +147,267 @@ static bool valid_name(const char *name)
 				  "0123456789_.-")];
 }
 
-static int set_tap(struct reader *in, const char *value)
+static int check_interface(struct reader *in, const char *value)
 {
-	if (!valid_name(value))
-		return fail(in, "'%s' cannot be the name of an interface", value);
-	for (unsigned int i = 0; i < in->conf->nports; i++) {
-		const struct conf_port *port = &in->conf->port[i];
-
-		if (port != in->port && strcmp(port->tap, value) == 0)
-			return fail(in, "%s is already the TAP of port %s", value, port->name);
-	}
-	return set_text(in, in->port->tap, sizeof(in->port->tap), value);
+	return valid_name(value) ? 0 : fail(in, "'%s' cannot be the name of an interface", value);
 }
 
-/* Whether the device allows the MTU is checked when it starts. */
-static int set_mtu(struct reader *in, const char *value)
+static int check_choice(struct reader *in, const struct conf_key *key, const char *value)
 {
-	uint32_t mtu;
-	int rc = set_number(in, &mtu, value, CONF_MIN_MTU, CONF_MAX_MTU);
+	return conf_choice(key, value) >= 0 ? 0
+					    : fail(in, "'%s' is not one of %s", value, key->choices);
+}
 
-	if (rc)
-		return rc;
-	in->port->mtu = (uint16_t)mtu;
-	in->port->mtu_line = in->line;
+static int check_value(struct reader *in, const struct conf_key *key, const char *value)
+{
+	if (key->type == CONF_NUMBER)
+		return check_number(in, value, key->min, key->max);
+	if (key->type == CONF_CHOICE)
+		return check_choice(in, key, value);
+	if (key->type == CONF_ABSOLUTE && value[0] != '/')
+		return fail(in, "'%s' is not an absolute path", value);
+	if (strlen(value) >= key->size)
+		return fail(in, "longer than %zu characters", key->size - 1);
+	if (key->type == CONF_CPUS)
+		return check_cpus(in, value, key->max);
+	if (key->type == CONF_EAL)
+		return check_eal(in, value);
+	return key->type == CONF_INTERFACE ? check_interface(in, value) : 0;
+}
+
+/* @param value  checked */
+static void set_value(const struct conf_key *key, void *owner, const char *value)
+{
+	if (key->type == CONF_NUMBER)
+		conf_set_number(key, owner, (unsigned int)strtoul(value, NULL, 10));
+	else if (key->type == CONF_CHOICE)
+		conf_set_number(key, owner, (unsigned int)conf_choice(key, value));
+	else
+		strcpy((char *)owner + key->offset, value);
+}
+
+static void take_key(struct reader *in, const char *name, const char *value)
+{
+	const struct conf_key *key = conf_key_find(in->port ? CONF_PORT : CONF_MAIN, name);
+	void *owner = in->port ? (void *)in->port : (void *)in->conf;
+	struct conf_place *given;
+
+	in->key = name;
+	if (!key) {
+		fail(in, "unknown key");
+		return;
+	}
+	given = &(in->port ? in->port->given : in->conf->given)[key - conf_keys];
+	if (given->line && given->file == in->at.file) {
+		fail(in, "given twice");
+		return;
+	}
+	*given = in->at;
+	if (check_value(in, key, value) == 0)
+		set_value(key, owner, value);
+}
+
+/* A section of an earlier file goes on. @return -EINVAL: it is of the same file */
+static int begin_section(struct reader *in, struct conf_place *section, const char *second)
+{
+	if (section->line && section->file == in->at.file)
+		return fail(in, "%s", second);
+	*section = in->at;
 	return 0;
 }
-
-struct key {
-	const char *name;
-	int (*set)(struct reader *in, const char *value);
-};
-
-static const struct key main_keys[] = {
-	{"sadb", set_sadb},
-	{"state", set_state},
-	{"sas", set_sas},
-	{"policies", set_policies},
-	{"routes", set_routes},
-	{"flows", set_flows},
-	{"sessions", set_sessions},
-	{"engine", set_engine},
-	{"workers", set_workers},
-	{"cores", set_cores},
-	{"crypto_cores", set_crypto_cores},
-	{"idle", set_idle},
-	{"no_policy", set_no_policy},
-	{"hairpin", set_hairpin},
-	{"eal", set_eal},
-	{"driver_path", set_driver_path},
-	{"opencl", set_opencl},
-	{NULL, NULL},
-};
-
-static const struct key port_keys[] = {
-	{"device", set_device},
-	{"tap", set_tap},
-	{"mtu", set_mtu},
-	{NULL, NULL},
-};
 
 static int open_port(struct reader *in, const char *name)
 {
 	struct conf *conf = in->conf;
+	struct conf_port *port = conf->port;
 
-	if (!valid_name(name) || strlen(name) >= sizeof(conf->port[0].name))
+	if (!valid_name(name) || strlen(name) >= sizeof(port->name))
 		return fail(in, "'%s' cannot be the name of a port", name);
-	for (unsigned int i = 0; i < conf->nports; i++)
-		if (strcmp(conf->port[i].name, name) == 0)
-			return fail(in, "a second port of that name");
-	if (conf->nports == CONF_MAX_PORTS)
+	while (port < conf->port + conf->nports && strcmp(port->name, name))
+		port++;
+	if (port == conf->port + CONF_MAX_PORTS)
 		return fail(in, "more than %u ports", CONF_MAX_PORTS);
-	in->port = &conf->port[conf->nports++];
-	strcpy(in->port->name, name);
-	return 0;
-}
-
-static int close_port(struct reader *in)
-{
-	if (!in->port->device[0]) {
-		in->key = "device";
-		return fail(in, "missing");
+	if (port == conf->port + conf->nports) {
+		conf->nports++;
+		strcpy(port->name, name);
 	}
-	if (in->port->tap[0])
-		return 0;
-	in->key = "tap";
-	return set_tap(in, in->port->name);
+	in->port = port;
+	return begin_section(in, &port->section, "a second port of that name");
 }
 
-static int read_key(struct reader *in, const struct key *keys, const struct rte_cfgfile_entry *entry,
-		    const struct rte_cfgfile_entry *earlier)
+static int open_section(struct reader *in, const char *name)
 {
-	in->key = entry->name;
-	for (; earlier < entry; earlier++)
-		if (strcmp(earlier->name, in->key) == 0)
-			return fail(in, "given twice");
-	for (; keys->name; keys++)
-		if (strcmp(keys->name, in->key) == 0)
-			return keys->set(in, entry->value);
-	return fail(in, "unknown key");
-}
-
-/* @param lines the line numbers of the section's n keys */
-static int read_section(struct reader *in, const char *name, const struct rte_cfgfile_entry *entry,
-			int n, const unsigned int *lines)
-{
-	unsigned int line = in->line;
-	int rc = 0;
-
 	in->port = NULL;
+	in->key = NULL;
+	snprintf(in->section, sizeof(in->section), "%s", name);
 	if (strncmp(name, "port ", 5) == 0)
-		rc = open_port(in, name + 5 + strspn(name + 5, " \t"));
-	else if (strcmp(name, "cygnetd"))
-		rc = fail(in, "unknown section");
-	for (int i = 0; rc == 0 && i < n; i++) {
-		in->line = lines[i];
-		rc = read_key(in, in->port ? port_keys : main_keys, &entry[i], entry);
-	}
-	in->line = line;
-	return rc || !in->port ? rc : close_port(in);
+		return open_port(in, name + 5 + strspn(name + 5, " \t"));
+	if (strcmp(name, "cygnetd"))
+		return fail(in, "unknown section");
+	return begin_section(in, &in->conf->section, "a second section of that name");
 }
 
-static int read_file(struct reader *in, struct rte_cfgfile *file, const struct conf_lines *lines)
+static void take(void *arg, unsigned int line, enum ini_kind kind, const char *name,
+		 const char *value)
 {
-	unsigned int key = 0;
-	bool main_seen = false;
-	int rc = 0;
+	char path[PATH_MAX + NAME_MAX + 4];
+	struct reader *in = arg;
 
-	for (unsigned int i = 0; rc == 0 && i < lines->nsections; i++) {
-		char name[CFG_NAME_LEN];
-		int n = rte_cfgfile_section_num_entries_by_index(file, name, (int)i);
-		struct rte_cfgfile_entry *entry;
+	in->at.line = line;
+	place_path(in->conf, in->at.file, path, sizeof(path));
+	if (kind == INI_WRONG)
+		fail_file(in, "%s:%u: %s", path, line, name);
+	else if (kind == INI_SECTION)
+		in->skips = open_section(in, name) != 0;
+	else if (!in->skips)
+		take_key(in, name, value);
+}
 
-		if (n < 0 || key + (unsigned int)n > lines->nkeys) {
-			snprintf(in->error, in->size, "%s: it has changed while it was read",
-				 in->conf->path);
-			return -EAGAIN;
-		}
-		entry = calloc((size_t)n + 1, sizeof(*entry));
-		if (!entry)
-			return -ENOMEM;
-		rte_cfgfile_section_entries_by_index(file, (int)i, name, entry, n);
-		in->line = lines->section[i];
-		in->section = name;
-		in->key = NULL;
-		if (main_seen && strcmp(name, "cygnetd") == 0)
-			rc = fail(in, "a second section of that name");
-		else
-			rc = read_section(in, name, entry, n, &lines->key[key]);
-		main_seen |= strcmp(name, "cygnetd") == 0;
-		key += (unsigned int)n;
-		free(entry);
+static void read_one(struct reader *in, unsigned int file)
+{
+	char path[PATH_MAX + NAME_MAX + 4];
+	int err;
+
+	in->at = (struct conf_place){.file = file};
+	in->skips = false;
+	place_path(in->conf, file, path, sizeof(path));
+	err = ini_read(path, take, in);
+	if (!err)
+		return;
+	fail_file(in, "%s: %s", path, strerror(-err));
+	in->rc = err;
+}
+
+static int is_dropin(const struct dirent *entry)
+{
+	const char *end = strrchr(entry->d_name, '.');
+
+	return entry->d_name[0] != '.' && end && strcmp(end, ".conf") == 0;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static void find_dropins(struct reader *in)
+{
+	struct conf *conf = in->conf;
+	char folder[PATH_MAX + 4];
+	struct dirent **list;
+	int n;
+
+	snprintf(folder, sizeof(folder), "%s" CONF_DROPINS, conf->path);
+	n = scandir(folder, &list, is_dropin, by_name);
+	if (n < 0) {
+		if (errno != ENOENT)
+			fail_file(in, "%s: %s", folder, strerror(errno));
+		return;
 	}
-	return rc;
+	if (n > CONF_MAX_DROPINS)
+		fail_file(in, "%s: more than %u drop-ins", folder, CONF_MAX_DROPINS);
+	for (int i = 0; i < n; i++) {
+		if (i < CONF_MAX_DROPINS)
+			strcpy(conf->dropin[conf->ndropins++], list[i]->d_name);
+		free(list[i]);
+	}
+	free(list);
+}
+
+/* Report an error of a port at the place of one of its keys, or of its section. */
+static void go_to(struct reader *in, struct conf_port *port, const char *name)
+{
+	const struct conf_key *key = conf_key_find(CONF_PORT, name);
+
+	in->port = port;
+	in->key = name;
+	in->at = port->given[key - conf_keys].line ? port->given[key - conf_keys] : port->section;
+	snprintf(in->section, sizeof(in->section), "port %s", port->name);
+}
+
+static bool same_device(const char *a, const char *b)
+{
+	size_t len = strcspn(a, ",");
+
+	return strcspn(b, ",") == len && strncmp(a, b, len) == 0;
+}
+
+/* Compare a port with those before it, once all files have been read. */
+static void check_port(struct reader *in, struct conf_port *port)
+{
+	const struct conf_key *tap = conf_key_find(CONF_PORT, "tap");
+
+	go_to(in, port, "tap");
+	if (!port->given[tap - conf_keys].line && check_value(in, tap, port->name) == 0)
+		set_value(tap, port, port->name);
+	for (const struct conf_port *other = in->conf->port; other < port; other++)
+		if (port->tap[0] && strcmp(port->tap, other->tap) == 0)
+			fail(in, "%s is already the TAP of port %s", port->tap, other->name);
+	go_to(in, port, "device");
+	if (!port->device[0] && !port->given[conf_key_find(CONF_PORT, "device") - conf_keys].line)
+		fail(in, "missing");
+	for (const struct conf_port *other = in->conf->port; other < port; other++)
+		if (port->device[0] && same_device(port->device, other->device))
+			fail(in, "%.*s is already the device of port %s",
+			     (int)strcspn(port->device, ","), port->device, other->name);
+}
+
+static unsigned int count_cpus(const char *list)
+{
+	unsigned int n = *list != '\0';
+
+	while ((list = strchr(list, ',')) && list++)
+		n++;
+	return n;
 }
 
 void conf_defaults(struct conf *conf)
 {
 	memset(conf, 0, sizeof(*conf));
-	strcpy(conf->sadb, CYGNET_SADB_PATH);
-	strcpy(conf->state, CONF_STATE);
-	conf->sas = CYGNET_DEFAULT_SAS;
-	conf->policies = CYGNET_DEFAULT_POLICIES;
-	conf->routes = CONF_DEFAULT_ROUTES;
-	conf->flows = CONF_DEFAULT_FLOWS;
-	conf->sessions = CONF_DEFAULT_SESSIONS;
-	conf->engine = ENGINE_AUTO;
-	conf->workers = 1;
+	for (unsigned int i = 0; i < CONF_KEYS; i++)
+		if (conf_keys[i].section == CONF_MAIN && conf_keys[i].def)
+			set_value(&conf_keys[i], conf, conf_keys[i].def);
 }
 
 int conf_read(struct conf *conf, const char *path, char *error, size_t size)
 {
-	struct rte_cfgfile_parameters params = {.comment_character = CONF_COMMENT};
-	struct reader in = {.conf = conf, .error = error, .size = size};
-	struct rte_cfgfile *file;
-	struct conf_lines lines;
-	int rc;
+	struct reader in = {.conf = conf, .error = error, .size = size, .rc = -EINVAL};
 
 	conf_defaults(conf);
+	error[0] = '\0';
 	if (strlen(path) >= sizeof(conf->path)) {
 		snprintf(error, size, "the path of the configuration file is too long");
 		return -ENAMETOOLONG;
 	}
 	strcpy(conf->path, path);
-	rc = conf_lines_read(&lines, path, error, size);
-	if (rc)
-		goto out;
-	file = rte_cfgfile_load_with_params(path, 0, &params);
-	error[0] = '\0';
-	rc = file ? read_file(&in, file, &lines) : -EINVAL;
-	if (!file)
-		snprintf(error, size, "%s: DPDK's rte_cfgfile refuses it; a line above says why",
-			 path);
-	else if (rc && !error[0])
-		snprintf(error, size, "%s: cannot be read: %s", path, strerror(-rc));
-	if (rc == 0 && conf->nports == 0) {
-		snprintf(error, size, "%s: no [port NAME] section", path);
-		rc = -EINVAL;
-	}
-	if (file)
-		rte_cfgfile_close(file);
-out:
-	conf_lines_free(&lines);
-	return rc;
+	find_dropins(&in);
+	for (unsigned int file = 0; file <= conf->ndropins; file++)
+		read_one(&in, file);
+	for (unsigned int i = 0; i < conf->nports; i++)
+		check_port(&in, &conf->port[i]);
+	conf->ncrypto_cores = count_cpus(conf->crypto_cores);
+	if (!in.errors && conf->nports == 0)
+		fail_file(&in, "%s: no [port NAME] section", path);
+	return in.errors ? in.rc : 0;
+}
+
+void conf_where(const struct conf *conf, const struct conf_port *port, const char *name, char *out,
+		size_t size)
+{
+	const struct conf_key *key = name ? conf_key_find(port ? CONF_PORT : CONF_MAIN, name) : NULL;
+	struct conf_place at = port ? port->section : conf->section;
+	char line[16] = "";
+	int used;
+
+	if (key && (port ? port->given : conf->given)[key - conf_keys].line)
+		at = (port ? port->given : conf->given)[key - conf_keys];
+	if (at.line)
+		snprintf(line, sizeof(line), ":%u", at.line);
+	used = place_path(conf, at.file, out, size);
+	if (used >= 0 && (size_t)used < size)
+		snprintf(out + used, size - (size_t)used, "%s: [%s%s]%s%s", line,
+			 port ? "port " : "cygnetd", port ? port->name : "", name ? " " : "",
+			 name ? name : "");
 }
 
 void conf_file_prefix(const struct conf *conf, char *prefix, size_t size)

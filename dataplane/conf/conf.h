@@ -13,7 +13,10 @@
 #include <stdint.h>
 
 #define CONF_PATH "/etc/cygnet/cygnetd.conf"
-#define CONF_STATE "/var/lib/cygnet"
+/** What is put behind the file's path is the path of the folder of its drop-ins. */
+#define CONF_DROPINS ".d"
+#define CONF_MAX_DROPINS 32
+#define CONF_KEYS 20u
 #define CONF_MAX_PORTS 16
 /** Each port is a device and an interface. */
 #define CONF_MAX_DEVICES CONF_MAX_PORTS
@@ -21,11 +24,6 @@
 #define CONF_MAX_WORKERS 64
 #define CONF_MAX_CRYPTO_CORES 32
 #define CONF_MAX_EAL_ARGS 48
-#define CONF_DEFAULT_ROUTES 65536u
-#define CONF_DEFAULT_SESSIONS 8192u
-#define CONF_DEFAULT_FLOWS 65536u
-#define CONF_MAX_FLOWS (1u << 24)
-#define CONF_MAX_ROUTES (1u << 22)
 #define CONF_MIN_MTU 576u
 #define CONF_MAX_MTU 16000u
 /** The EAL's --file-prefix, unless conf->eal has one. */
@@ -34,17 +32,28 @@
 /** Which crypto engine serves the SAs. */
 enum engine_choice { ENGINE_AUTO, ENGINE_CPU, ENGINE_OPENCL };
 
+/** Where a key or section is given. */
+struct conf_place {
+	unsigned int line;	/* 0: nowhere, it has its default */
+	unsigned int file;	/* 0: the file itself; i: drop-in i - 1 */
+};
+
 /** One [port NAME] section. */
 struct conf_port {
 	char name[32];
 	char device[256];	/* a vdev ("net_af_packet0,iface=eth1") or a PCI address */
 	char tap[IFNAMSIZ];	/* name of the TAP; default: the port's name */
 	uint16_t mtu;		/* bytes of IP packet; 0: that of the device */
-	unsigned int mtu_line;	/* line number of mtu, for messages */
+	struct conf_place section;	/* of its first section */
+	struct conf_place given[CONF_KEYS]; /* by index in conf_keys[] */
 };
 
 struct conf {
-	char path[PATH_MAX];		/* of this file, for messages */
+	char path[PATH_MAX];		/* of this file */
+	unsigned int ndropins;
+	char dropin[CONF_MAX_DROPINS][NAME_MAX + 1]; /* files in the folder of drop-ins, by name */
+	struct conf_place section;	/* of [cygnetd] */
+	struct conf_place given[CONF_KEYS]; /* by index in conf_keys[] */
 	char sadb[PATH_MAX];		/* the shared SAD/SPD file */
 	char state[PATH_MAX];		/* folder of files that survive a restart */
 	uint32_t sas, policies;		/* capacity of a sadb that cygnetd creates */
@@ -68,13 +77,21 @@ struct conf {
 };
 
 /**
- * Read and check the file. The first error is reported as
- * "file:line: [section] key: reason".
- * @param error  receives the message
+ * Read and check the file, and then its drop-ins: the files FILE.d/\*.conf in the order of their names.
+ * A key in a drop-in replaces the key that an earlier file gives. Every error is reported, in a
+ * line "file:line: [section] key: reason" each.
+ * @param error  receives the lines, as many as there is room for; the last one without a newline
  * @param size   of error, bytes
  * @return 0 or -errno
  */
 int conf_read(struct conf *conf, const char *path, char *error, size_t size);
+/**
+ * Where a key is given and what it is called: "file:line: [port wan] mtu".
+ * @param port  NULL: a key of [cygnetd]
+ * @param name  of the key; NULL: the section
+ */
+void conf_where(const struct conf *conf, const struct conf_port *port, const char *name, char *out,
+		size_t size);
 /** Set the defaults, without a port. */
 void conf_defaults(struct conf *conf);
 /** The EAL's --file-prefix, which names the folder of the telemetry socket. */

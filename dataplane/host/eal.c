@@ -149,7 +149,7 @@ int eal_start(const struct conf *conf, const char *program)
 	/* The EAL keeps pointers to the strings, so they live as long as the process. The EAL
 	 * also reorders the array, so it gets a copy. */
 	static struct args args, given;
-	char map[4096];
+	char map[4096], where[PATH_MAX + NAME_MAX];
 	int err = lcore_map(conf, map, sizeof(map));
 
 	if (!err)
@@ -171,8 +171,9 @@ int eal_start(const struct conf *conf, const char *program)
 	given = args;
 	if (!err && rte_eal_init(given.n, given.v) < 0)
 		err = -(rte_errno ? rte_errno : EINVAL);
-	if (err)
-		log_error("%s: [cygnetd] eal: DPDK does not start with '%s': %s", conf->path,
-			  conf->eal, strerror(-err));
+	if (!err)
+		return 0;
+	conf_where(conf, NULL, "eal", where, sizeof(where));
+	log_error("%s: DPDK does not start with '%s': %s", where, conf->eal, strerror(-err));
 	return err;
 }

@@ -76,10 +76,13 @@ static uint32_t most_of_kind(const char *device)
 static int check(const struct conf *conf, const struct conf_port *section, const char *device,
 		 uint32_t mtu, uint32_t most)
 {
+	char where[PATH_MAX + NAME_MAX];
+
 	if (mtu <= most)
 		return 0;
-	log_error("%s:%u: [port %s] mtu: %u is more than the %u that %.*s can have", conf->path,
-		  section->mtu_line, section->name, mtu, most, (int)strcspn(device, ","), device);
+	conf_where(conf, section, "mtu", where, sizeof(where));
+	log_error("%s: %u is more than the %u that %.*s can have", where, mtu, most,
+		  (int)strcspn(device, ","), device);
 	return -ERANGE;
 }
 
@@ -129,6 +132,7 @@ static uint32_t most_of_device(const struct device *device, const char *args, ui
 int mtu_start(struct device *device, const struct conf *conf, const struct conf_port *section,
 	      const char *args, uint16_t *mtu)
 {
+	char where[PATH_MAX + NAME_MAX];
 	uint32_t most;
 	uint16_t now;
 	int err = rte_eth_dev_get_mtu(device->id, &now);
@@ -143,10 +147,11 @@ int mtu_start(struct device *device, const struct conf *conf, const struct conf_
 	if (err || (!section->mtu && *mtu >= now))
 		return err;
 	err = mtu_set(device, *mtu);
-	if (err)
-		log_error("%s:%u: [port %s] mtu: %.*s refuses %u: %s", conf->path,
-			  section->mtu_line, section->name, (int)strcspn(args, ","), args, *mtu,
-			  strerror(-err));
+	if (!err)
+		return 0;
+	conf_where(conf, section, "mtu", where, sizeof(where));
+	log_error("%s: %.*s refuses %u: %s", where, (int)strcspn(args, ","), args, *mtu,
+		  strerror(-err));
 	return err;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cygnetd.conf: what is read, and what each mistake is told like. */
+/* cygnetd.conf and its drop-ins: what is read, and the message of each mistake. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #include "base/sadb.h"
 #include "conf/conf.h"
+#include "conf/conf_keys.h"
 #include "cygnet.h"
 
 static char path[64];
@@ -81,7 +83,10 @@ static void everything(void **state)
 	assert_string_equal(conf.port[1].device, "0000:03:00.0");
 	assert_string_equal(conf.port[1].tap, "inside0");
 	assert_int_equal(conf.port[1].mtu, 9000);
-	assert_int_equal(conf.port[1].mtu_line, 22);
+	conf_where(&conf, &conf.port[1], "mtu", error, sizeof(error));
+	assert_string_equal(error + strlen(path), ":22: [port lan] mtu");
+	conf_where(&conf, NULL, "state", error, sizeof(error));
+	assert_string_equal(error + strlen(path), ":2: [cygnetd] state");
 }
 
 static void defaults(void **state)
@@ -91,7 +96,7 @@ static void defaults(void **state)
 	assert_string_equal(conf.sadb, CYGNET_SADB_PATH);
 	assert_int_equal(conf.sas, CYGNET_DEFAULT_SAS);
 	assert_int_equal(conf.policies, CYGNET_DEFAULT_POLICIES);
-	assert_int_equal(conf.routes, CONF_DEFAULT_ROUTES);
+	assert_int_equal(conf.routes, 65536);
 	assert_int_equal(conf.engine, ENGINE_AUTO);
 	assert_int_equal(conf.workers, 1);
 	assert_string_equal(conf.cores, "");
@@ -107,6 +112,10 @@ static void defaults(void **state)
 
 #define LONG32 "0123456789abcdef0123456789abcdef"
 #define LONG256 LONG32 LONG32 LONG32 LONG32 LONG32 LONG32 LONG32 LONG32
+#define LONG1024 LONG256 LONG256 LONG256 LONG256
+#define LONG4096 LONG1024 LONG1024 LONG1024 LONG1024
+
+#define DEVICE "[port a]\ndevice = net_null0\n"
 
 static const struct {
 	const char *text, *message; /* what follows the path in the message */
@@ -117,14 +126,15 @@ static const struct {
 	{"[cygnetd\n", ":1: no ']' at the end of the section's name"},
 	{"[cygnetd] sas = 1\n", ":1: something follows the section's name"},
 	{"[ ]\n", ":1: a section without name"},
-	{"[" LONG32 LONG32 "]\n", ":1: the section's name is too long"},
+	{"[" LONG32 "]\n", ":1: [" LONG32 "]: unknown section"},
 	{"[cygnetd]\n\nsas\n", ":3: neither [section] nor key = value"},
 	{"[cygnetd]\nsas =\n", ":2: no value after '='"},
 	{"[cygnetd]\nsas = # none\n", ":2: no value after '='"},
 	{"[cygnetd]\n= 3\n", ":2: no key in front of '='"},
-	{"[cygnetd]\n" LONG32 LONG32 " = 3\n", ":2: the key is too long"},
-	{"[cygnetd]\neal = " LONG256 "\n", ":2: the value is too long"},
-	{"[cygnetd]\neal = " LONG256 LONG256 "\n", ":2: the line is too long"},
+	{"[cygnetd]\n" LONG32 LONG32 " = 3\n", ":2: [cygnetd] " LONG32 LONG32 ": unknown key"},
+	{"[cygnetd]\neal = " LONG256 "\n", ":2: [cygnetd] eal: longer than 255 characters"},
+	{"[cygnetd]\nsadb = /" LONG4096 "\n",
+	 ":2: [cygnetd] sadb: longer than 4095 characters"},
 	{"[cygnetd]\nsadb = /run/\001\n", ":2: a control character"},
 	{"[crypto]\n", ":1: [crypto]: unknown section"},
 	{"[portwan]\n", ":1: [portwan]: unknown section"},
@@ -171,12 +181,12 @@ static const struct {
 	{"[port " LONG32 "]\n",
 	 ":1: [port " LONG32 "]: '" LONG32 "' cannot be the name of a port"},
 	{"[port a]\ndevice = net_null0\n[port a]\n", ":3: [port a]: a second port of that name"},
-	{"[port a]\nmtu = 9k\n", ":2: [port a] mtu: '9k' is not a number"},
-	{"[port a]\nmtu = 575\n", ":2: [port a] mtu: 575 is not between 576 and 16000"},
-	{"[port a]\nmtu = 16001\n", ":2: [port a] mtu: 16001 is not between 576 and 16000"},
-	{"[port a]\nmtu = 9000\nmtu = 1500\n", ":3: [port a] mtu: given twice"},
+	{DEVICE "mtu = 9k\n", ":3: [port a] mtu: '9k' is not a number"},
+	{DEVICE "mtu = 575\n", ":3: [port a] mtu: 575 is not between 576 and 16000"},
+	{DEVICE "mtu = 16001\n", ":3: [port a] mtu: 16001 is not between 576 and 16000"},
+	{DEVICE "mtu = 9000\nmtu = 1500\n", ":4: [port a] mtu: given twice"},
 	{"[cygnetd]\nmtu = 9000\n", ":2: [cygnetd] mtu: unknown key"},
-	{"[port a]\nspeed = 10\n", ":2: [port a] speed: unknown key"},
+	{DEVICE "speed = 10\n", ":3: [port a] speed: unknown key"},
 	{"[port a]\ndevice = net_null0\ntap = a/b\n",
 	 ":3: [port a] tap: 'a/b' cannot be the name of an interface"},
 	{"[port a]\ndevice = net_null0\ntap = sixteen-letters-\n",
@@ -200,6 +210,132 @@ static void each_mistake(void **state)
 		assert_memory_equal(error, path, strlen(path));
 		assert_string_equal(error + strlen(path), mistakes[i].message);
 	}
+}
+
+/* All mistakes are told at a time, also those behind a line that is no key. */
+static void every_mistake(void **state)
+{
+	static const struct {
+		int line;
+		const char *message;
+	} expected[] = {
+		{2, "[cygnetd] sas: 0 is not between 1 and 2097152"},
+		{3, "neither [section] nor key = value"},
+		{4, "[cygnetd] colour: unknown key"},
+		{5, "[crypto]: unknown section"},
+		{7, "[port a] mtu: 1 is not between 576 and 16000"},
+		{8, "no ']' at the end of the section's name"},
+		{6, "[port a] device: missing"},
+	};
+	char wanted[1024] = "";
+	size_t used = 0;
+
+	(void)state;
+	assert_int_equal(read_text("[cygnetd]\nsas = 0\nfast\ncolour = red\n[crypto]\n[port a]\n"
+				   "mtu = 1\n[port b\ndevice = net_null0\n"), -EINVAL);
+	for (unsigned int i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+		used += (size_t)snprintf(wanted + used, sizeof(wanted) - used, "%s%s:%d: %s",
+					 i ? "\n" : "", path, expected[i].line,
+					 expected[i].message);
+	assert_string_equal(error, wanted);
+}
+
+/* A buffer that is too short for them has the first ones. */
+static void short_buffer(void **state)
+{
+	char text[32], guard[64];
+
+	(void)state;
+	assert_int_not_equal(read_text("[cygnetd]\nsas = 0\npolicies = 0\n"), 0);
+	memset(guard, '!', sizeof(guard));
+	assert_int_not_equal(conf_read(&conf, path, guard, sizeof(text)), 0);
+	assert_int_equal(strlen(guard), sizeof(text) - 1);
+	assert_memory_equal(guard, error, sizeof(text) - 1);
+	assert_int_equal(guard[sizeof(text)], '!');
+}
+
+static void write_dropin(const char *name, const char *text)
+{
+	char at[PATH_MAX];
+	FILE *file;
+
+	snprintf(at, sizeof(at), "%s.d/%s", path, name);
+	file = fopen(at, "w");
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void remove_dropins(const char *const *names)
+{
+	char at[PATH_MAX];
+
+	snprintf(at, sizeof(at), "%s.d", path);
+	for (; *names; names++) {
+		char file[PATH_MAX + 32];
+
+		snprintf(file, sizeof(file), "%s/%s", at, *names);
+		assert_int_equal(unlink(file), 0);
+	}
+	assert_int_equal(rmdir(at), 0);
+}
+
+/* Drop-ins replace keys and add ports, in the order of their names. */
+static void dropins(void **state)
+{
+	static const char *const names[] = {"10-a.conf", "9-b.conf", "ignored", ".hidden.conf", NULL};
+	static const char usual[] = "[cygnetd]\nsas = 5\nworkers = 2\n" DEVICE;
+	char at[PATH_MAX];
+
+	(void)state;
+	snprintf(at, sizeof(at), "%s.d", path);
+	assert_int_equal(mkdir(at, 0700), 0);
+	write_dropin("10-a.conf", "[port a]\nmtu = 1400\n[cygnetd]\nsas = 6\n[port b]\ndevice = net_null1\n");
+	write_dropin("9-b.conf", "[cygnetd]\nsas = 7\n");
+	write_dropin("ignored", "nonsense");
+	write_dropin(".hidden.conf", "nonsense");
+	assert_int_equal(read_text(usual), 0);
+	assert_int_equal(conf.sas, 7);
+	assert_int_equal(conf.workers, 2);
+	assert_int_equal(conf.nports, 2);
+	assert_string_equal(conf.port[0].device, "net_null0");
+	assert_int_equal(conf.port[0].mtu, 1400);
+	assert_string_equal(conf.port[1].name, "b");
+	assert_string_equal(conf.port[1].tap, "b");
+	conf_where(&conf, NULL, "sas", error, sizeof(error));
+	assert_string_equal(error + strlen(path), ".d/9-b.conf:2: [cygnetd] sas");
+	conf_where(&conf, &conf.port[0], "mtu", error, sizeof(error));
+	assert_string_equal(error + strlen(path), ".d/10-a.conf:2: [port a] mtu");
+	conf_where(&conf, &conf.port[0], "device", error, sizeof(error));
+	assert_string_equal(error + strlen(path), ":5: [port a] device");
+
+	write_dropin("9-b.conf", "\n[port c]\ndevice = net_null1\n[cygnetd]\nsas = x\n");
+	assert_int_equal(read_text(usual), -EINVAL);
+	snprintf(at, sizeof(at), "%s.d/9-b.conf:5: [cygnetd] sas: 'x' is not a number\n"
+		 "%s.d/9-b.conf:3: [port c] device: net_null1 is already the device of port b",
+		 path, path);
+	assert_string_equal(error, at);
+	remove_dropins(names);
+}
+
+/* The table's texts say what the setters do. */
+static void keys(void **state)
+{
+	char value[300];
+
+	(void)state;
+	conf_defaults(&conf);
+	for (unsigned int i = 0; i < CONF_KEYS; i++) {
+		const struct conf_key *key = &conf_keys[i];
+
+		assert_ptr_equal(conf_key_find(key->section, key->name), key);
+		assert_true(strlen(key->help) > 0);
+		if (key->section == CONF_PORT)
+			continue;
+		conf_value(key, &conf, value, sizeof(value));
+		assert_string_equal(value, key->def ? key->def : "");
+	}
+	assert_null(conf_key_find(CONF_PORT, "sas"));
 }
 
 static void too_many_ports(void **state)
@@ -295,6 +431,8 @@ int main(void)
 		cmocka_unit_test(each_mistake),	 cmocka_unit_test(too_many_ports),
 		cmocka_unit_test(missing_file),	 cmocka_unit_test(file_prefix),
 		cmocka_unit_test(random_bytes),	 cmocka_unit_test(example),
+		cmocka_unit_test(every_mistake), cmocka_unit_test(short_buffer),
+		cmocka_unit_test(dropins),	 cmocka_unit_test(keys),
 	};
 
 	return cmocka_run_group_tests(tests, make_path, remove_path);

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdio.h>
+#include <string.h>
+
+#include "conf/conf.h"
+#include "conf/conf_keys.h"
+#include "cygnet.h"
+
+#define IN_MAIN(field) \
+	.section = CONF_MAIN, .offset = offsetof(struct conf, field), \
+	.size = sizeof(((struct conf *)0)->field)
+#define IN_PORT(field) \
+	.section = CONF_PORT, .offset = offsetof(struct conf_port, field), \
+	.size = sizeof(((struct conf_port *)0)->field)
+#define NUMBER(least, most) .type = CONF_NUMBER, .min = least, .max = most
+#define CHOICE(names) .type = CONF_CHOICE, .choices = names
+
+const struct conf_key conf_keys[] = {
+	{"sadb", IN_MAIN(sadb), .type = CONF_ABSOLUTE, .def = CYGNET_SADB_PATH,
+	 .help = "the file shared with charon"},
+	{"state", IN_MAIN(state), .type = CONF_ABSOLUTE, .def = "/var/lib/cygnet",
+	 .help = "folder of what is kept from one start to the next"},
+	{"sas", IN_MAIN(sas), NUMBER(1, CYGNET_MAX_ENTRIES), .def = "65536",
+	 .help = "room for SAs in a new sadb"},
+	{"policies", IN_MAIN(policies), NUMBER(1, CYGNET_MAX_ENTRIES), .def = "65536",
+	 .help = "room for policies in a new sadb"},
+	{"routes", IN_MAIN(routes), NUMBER(64, 1u << 22), .def = "65536",
+	 .help = "room for IPv4 prefixes, and a quarter as many IPv6 prefixes"},
+	{"engine", IN_MAIN(engine), CHOICE("auto, cpu, opencl"), .def = "auto",
+	 .help = "crypto devices to use"},
+	{"sessions", IN_MAIN(sessions), NUMBER(64, CYGNET_MAX_ENTRIES), .def = "8192",
+	 .help = "SAs that have crypto sessions at a time"},
+	{"flows", IN_MAIN(flows), NUMBER(0, 1u << 24), .def = "65536",
+	 .help = "entries of each worker's flow cache"},
+	{"workers", IN_MAIN(workers), NUMBER(1, CONF_MAX_WORKERS), .def = "1",
+	 .help = "threads that carry packets"},
+	{"cores", IN_MAIN(cores), .type = CONF_CPUS, .help = "CPUs of the workers"},
+	{"crypto_cores", IN_MAIN(crypto_cores), .type = CONF_CPUS, .max = CONF_MAX_CRYPTO_CORES,
+	 .help = "CPUs that do crypto for all workers"},
+	{"idle", IN_MAIN(idle_sleep), CHOICE("poll, sleep"), .def = "poll", .live = true,
+	 .help = "what a worker without packets does"},
+	{"no_policy", IN_MAIN(drop_no_policy), CHOICE("pass, drop"), .def = "pass", .live = true,
+	 .help = "plaintext that matches no policy"},
+	{"hairpin", IN_MAIN(pass_hairpin), CHOICE("drop, pass"), .def = "drop", .live = true,
+	 .help = "decrypted packets that would leave by the port of their ESP"},
+	{"driver_path", IN_MAIN(driver_path), .type = CONF_ABSOLUTE,
+	 .help = "folder of Cygnet's DPDK drivers"},
+	{"opencl", IN_MAIN(opencl_args), .type = CONF_TEXT, .help = "arguments of crypto_opencl"},
+	{"eal", IN_MAIN(eal), .type = CONF_EAL, .help = "arguments of DPDK's EAL"},
+	{"device", IN_PORT(device), .type = CONF_TEXT, .help = "DPDK's device"},
+	{"tap", IN_PORT(tap), .type = CONF_INTERFACE, .help = "name of the TAP"},
+	{"mtu", IN_PORT(mtu), NUMBER(CONF_MIN_MTU, CONF_MAX_MTU), .live = true,
+	 .help = "longest IP packet, bytes"},
+};
+
+_Static_assert(sizeof(conf_keys) / sizeof(conf_keys[0]) == CONF_KEYS, "one row per key");
+
+const struct conf_key *conf_key_find(enum conf_section section, const char *name)
+{
+	for (unsigned int i = 0; i < CONF_KEYS; i++)
+		if (conf_keys[i].section == section && strcmp(conf_keys[i].name, name) == 0)
+			return &conf_keys[i];
+	return NULL;
+}
+
+unsigned int conf_number(const struct conf_key *key, const void *owner)
+{
+	const void *at = (const char *)owner + key->offset;
+	uint32_t word;
+	uint16_t half;
+
+	switch (key->size) {
+	case sizeof(word):
+		memcpy(&word, at, sizeof(word));
+		return word;
+	case sizeof(half):
+		memcpy(&half, at, sizeof(half));
+		return half;
+	default:
+		return *(const bool *)at;
+	}
+}
+
+void conf_set_number(const struct conf_key *key, void *owner, unsigned int number)
+{
+	char *at = (char *)owner + key->offset;
+	uint16_t half = (uint16_t)number;
+
+	if (key->size == sizeof(number))
+		memcpy(at, &number, sizeof(number));
+	else if (key->size == sizeof(half))
+		memcpy(at, &half, sizeof(half));
+	else
+		*(bool *)at = number != 0;
+}
+
+bool conf_same(const struct conf_key *key, const void *a, const void *b)
+{
+	if (key->type == CONF_NUMBER || key->type == CONF_CHOICE)
+		return conf_number(key, a) == conf_number(key, b);
+	return strcmp((const char *)a + key->offset, (const char *)b + key->offset) == 0;
+}
+
+/* One of the names in "a, b, c". @return its length; 0: there are not so many */
+static size_t choice(const char *choices, unsigned int index, const char **name)
+{
+	for (*name = choices; index && **name; index--)
+		*name += strcspn(*name, ",") + strspn(*name + strcspn(*name, ","), ", ");
+	return strcspn(*name, ",");
+}
+
+int conf_choice(const struct conf_key *key, const char *value)
+{
+	const char *name;
+	size_t len;
+
+	for (unsigned int i = 0; (len = choice(key->choices, i, &name)); i++)
+		if (strlen(value) == len && strncmp(value, name, len) == 0)
+			return (int)i;
+	return -1;
+}
+
+void conf_value(const struct conf_key *key, const void *owner, char *out, size_t size)
+{
+	const char *name;
+	size_t len;
+
+	if (key->type == CONF_NUMBER) {
+		snprintf(out, size, "%u", conf_number(key, owner));
+	} else if (key->type == CONF_CHOICE) {
+		len = choice(key->choices, conf_number(key, owner), &name);
+		snprintf(out, size, "%.*s", (int)len, name);
+	} else {
+		snprintf(out, size, "%s", (const char *)owner + key->offset);
+	}
+}
+
+void conf_print_keys(FILE *out)
+{
+	static const char *const what[] = {
+		[CONF_TEXT] = "TEXT", [CONF_ABSOLUTE] = "PATH",	   [CONF_CPUS] = "LIST",
+		[CONF_EAL] = "TEXT",  [CONF_INTERFACE] = "NAME",
+	};
+
+	fprintf(out, "section\tkey\tvalues\tdefault\tchanged by\twhat\n");
+	for (unsigned int i = 0; i < CONF_KEYS; i++) {
+		const struct conf_key *key = &conf_keys[i];
+
+		fprintf(out, "%s\t%s\t", key->section == CONF_MAIN ? "[cygnetd]" : "[port NAME]",
+			key->name);
+		if (key->type == CONF_NUMBER)
+			fprintf(out, "%u to %u", key->min, key->max);
+		else
+			fprintf(out, "%s", key->choices ? key->choices : what[key->type]);
+		fprintf(out, "\t%s\t%s\t%s\n", key->def ? key->def : "-",
+			key->live ? "reload" : "restart", key->help);
+	}
+}
