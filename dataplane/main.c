@@ -33,6 +33,7 @@
 #include "path/loop.h"
 #include "path/reassemble.h"
 #include "telemetry.h"
+#include "watchdog.h"
 
 #define DRAIN_S 10u
 
@@ -128,12 +129,13 @@ static int launch(const struct conf *conf)
 	return err;
 }
 
-/* Log on behalf of the workers. */
+/* Log on behalf of the workers, and tell systemd that they run. */
 static void report(void)
 {
 	if (engines_report())
 		offload_choose_all();
 	workers_report();
+	watchdog_turn();
 }
 
 static int run_workers(const struct conf *conf)
@@ -154,8 +156,10 @@ static int run_workers(const struct conf *conf)
 	err = launch(conf);
 	if (!err) {
 		log_info("ready");
-		notify_ready();
+		notify_send("READY=1");
+		watchdog_start(conf->workers);
 		control_run(report);
+		notify_send("STOPPING=1");
 		wait_for_all(conf);
 	}
 	telemetry_stop();

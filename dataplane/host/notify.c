@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,12 +32,14 @@ static int send_to(const char *path, const char *text)
 	return err;
 }
 
-void notify_ready(void)
+void notify_send(const char *state)
 {
 	const char *path = getenv("NOTIFY_SOCKET");
-	int err = path ? send_to(path, "READY=1") : 0;
+	static bool failed;
+	int err = path ? send_to(path, state) : 0;
 
-	if (err)
-		log_warn("NOTIFY_SOCKET is %s: systemd cannot be told that we are ready: %s", path,
+	if (err && !failed)
+		log_warn("NOTIFY_SOCKET is %s: cannot send %s to systemd: %s", path, state,
 			 strerror(-err));
+	failed = err != 0;
 }

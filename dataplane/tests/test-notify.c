@@ -50,7 +50,7 @@ static void path(void **state)
 	unlink(SOCKET);
 	fd = listen_at(SOCKET, strlen(SOCKET));
 	setenv("NOTIFY_SOCKET", SOCKET, 1);
-	notify_ready();
+	notify_send("READY=1");
 	assert_hears(fd);
 	close(fd);
 	unlink(SOCKET);
@@ -66,7 +66,7 @@ static void abstract(void **state)
 	setenv("NOTIFY_SOCKET", name, 1);
 	name[0] = '\0';
 	fd = listen_at(name, 1 + strlen(name + 1));
-	notify_ready();
+	notify_send("READY=1");
 	assert_hears(fd);
 	close(fd);
 }
@@ -78,13 +78,13 @@ static void nobody(void **state)
 
 	(void)state;
 	unsetenv("NOTIFY_SOCKET");
-	notify_ready();
+	notify_send("READY=1");
 	setenv("NOTIFY_SOCKET", "./nothing.sock", 1);
-	notify_ready();
+	notify_send("READY=1");
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	setenv("NOTIFY_SOCKET", name, 1);
-	notify_ready();
+	notify_send("READY=1");
 }
 
 int main(void)
