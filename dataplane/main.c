@@ -25,6 +25,7 @@
 #include "crypto/device/pool.h"
 #include "crypto/device/sessions.h"
 #include "host/eal.h"
+#include "host/eal_log.h"
 #include "host/interface.h"
 #include "host/neigh.h"
 #include "host/notify.h"
@@ -36,8 +37,6 @@
 #include "watchdog.h"
 
 #define DRAIN_S 10u
-
-int log_type;
 
 static void usage(FILE *out)
 {
@@ -216,7 +215,7 @@ static int read_conf(struct conf *conf, const char *path)
 
 	for (char *save, *line = strtok_r(error, "\n", &save); err && line;
 	     line = strtok_r(NULL, "\n", &save))
-		fprintf(stderr, "cygnetd: %s\n", line);
+		log_say(NULL, RTE_LOG_ERR, "cygnetd", (struct log_about){0}, "%s", line);
 	return err;
 }
 
@@ -230,7 +229,10 @@ static int run(const char *path, const char *program)
 	err = read_conf(&conf, path);
 	if (err)
 		return err;
-	err = control_init();
+	log_level = conf_log_level(conf.log);
+	err = eal_log_open();
+	if (!err)
+		err = control_init();
 	if (!err)
 		err = eal_start(&conf, program);
 	if (err)
@@ -262,7 +264,6 @@ int main(int argc, char **argv)
 	bool checks = false;
 	int option;
 
-	log_type = rte_log_register_type_and_pick_level("cygnetd", RTE_LOG_INFO);
 	while ((option = getopt_long(argc, argv, "c:hV", longs, NULL)) != -1) {
 		switch (option) {
 		case 'c':

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <arpa/inet.h>
 #include <errno.h>
 
 #include <rte_ring.h>
@@ -45,6 +46,27 @@ static void forget_events_of_another_charon(void)
 		;
 }
 
+static void log_event(const struct cygnet_event *event)
+{
+	char addr[INET6_ADDRSTRLEN] = "?";
+
+	switch (event->type) {
+	case CYGNET_EVENT_ACQUIRE:
+		log_about(RTE_LOG_INFO, (struct log_about){.reqid = event->reqid},
+			  "has no SA for a packet: asking charon for one");
+		break;
+	case CYGNET_EVENT_EXPIRE:
+		log_sa(RTE_LOG_INFO, event->id.spi, "%s limit reached, told charon",
+		       event->hard ? "hard" : "soft");
+		break;
+	case CYGNET_EVENT_MAPPING:
+		inet_ntop(event->id.af, &event->new_addr, addr, sizeof(addr));
+		log_sa(RTE_LOG_INFO, event->id.spi, "packets come from %s[%u] now, told charon",
+		       addr, ntohs(event->new_port));
+		break;
+	}
+}
+
 void events_post(void)
 {
 	forget_events_of_another_charon();
@@ -56,6 +78,7 @@ void events_post(void)
 		if (have_unposted)
 			return;
 		event_log_add(&unposted);
+		log_event(&unposted);
 	}
 }
 

@@ -16,7 +16,7 @@
 /** What is put behind the file's path is the path of the folder of its drop-ins. */
 #define CONF_DROPINS ".d"
 #define CONF_MAX_DROPINS 32
-#define CONF_KEYS 20u
+#define CONF_KEYS 22u
 #define CONF_MAX_PORTS 16
 /** Each port is a device and an interface. */
 #define CONF_MAX_DEVICES CONF_MAX_PORTS
@@ -71,6 +71,7 @@ struct conf {
 	char crypto_cores[256];		/* CPUs of the crypto cores; "": none */
 	unsigned int ncrypto_cores;	/* number of CPUs in crypto_cores */
 	bool idle_sleep;		/* an idle worker naps instead of polling */
+	unsigned int log, dpdk_log;	/* index of a level: conf_log_level() */
 	char eal[256];			/* further EAL arguments, as typed */
 	unsigned int nports;
 	struct conf_port port[CONF_MAX_PORTS];
@@ -94,6 +95,13 @@ void conf_where(const struct conf *conf, const struct conf_port *port, const cha
 		size_t size);
 /** Set the defaults, without a port. */
 void conf_defaults(struct conf *conf);
+/** The level of log and dpdk_log: the choices are RTE_LOG_ERR and those above it. */
+static inline uint32_t conf_log_level(unsigned int choice)
+{
+	const uint32_t error = 4;
+
+	return error + choice;
+}
 /** The EAL's --file-prefix, which names the folder of the telemetry socket. */
 void conf_file_prefix(const struct conf *conf, char *prefix, size_t size);
 

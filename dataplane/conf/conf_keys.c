@@ -13,6 +13,7 @@
 	.section = CONF_PORT, .offset = offsetof(struct conf_port, field), \
 	.size = sizeof(((struct conf_port *)0)->field)
 #define NUMBER(least, most) .type = CONF_NUMBER, .min = least, .max = most
+#define LEVELS "error, warning, notice, info, debug"
 #define CHOICE(names) .type = CONF_CHOICE, .choices = names
 
 const struct conf_key conf_keys[] = {
@@ -46,6 +47,10 @@ const struct conf_key conf_keys[] = {
 	{"driver_path", IN_MAIN(driver_path), .type = CONF_ABSOLUTE,
 	 .help = "folder of Cygnet's DPDK drivers"},
 	{"opencl", IN_MAIN(opencl_args), .type = CONF_TEXT, .help = "arguments of crypto_opencl"},
+	{"log", IN_MAIN(log), CHOICE(LEVELS), .def = "info", .live = true,
+	 .help = "messages of cygnetd, up to that level"},
+	{"dpdk_log", IN_MAIN(dpdk_log), CHOICE(LEVELS), .def = "notice", .live = true,
+	 .help = "messages of DPDK, up to that level"},
 	{"eal", IN_MAIN(eal), .type = CONF_EAL, .help = "arguments of DPDK's EAL"},
 	{"device", IN_PORT(device), .type = CONF_TEXT, .help = "DPDK's device"},
 	{"tap", IN_PORT(tap), .type = CONF_INTERFACE, .help = "name of the TAP"},

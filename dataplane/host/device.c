@@ -104,7 +104,8 @@ int device_start(struct device *device, const struct conf *conf, const struct co
 	*mtu = mtu_wanted(section);
 	err = start(device, conf, section, by, mtu);
 	if (err) {
-		log_error("port %s: device %s: %s", section->name, section->device, strerror(-err));
+		log_port(RTE_LOG_ERR, section->name, "device %s: %s", section->device,
+			 strerror(-err));
 		return err;
 	}
 	/* The kernel decides about multicast; a device that cannot filter receives all. */

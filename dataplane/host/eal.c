@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "host/eal.h"
+#include "host/eal_log.h"
 
 #define MAX_ARGS 64
 
@@ -149,7 +150,7 @@ int eal_start(const struct conf *conf, const char *program)
 	/* The EAL keeps pointers to the strings, so they live as long as the process. The EAL
 	 * also reorders the array, so it gets a copy. */
 	static struct args args, given;
-	char map[4096], where[PATH_MAX + NAME_MAX];
+	char map[4096], where[PATH_MAX + NAME_MAX], level[32];
 	int err = lcore_map(conf, map, sizeof(map));
 
 	if (!err)
@@ -166,13 +167,20 @@ int eal_start(const struct conf *conf, const char *program)
 		err = add_devices(&args, conf);
 	if (!err)
 		err = add_defaults(&args, conf);
+	/* Levels that the configuration's own arguments give come later, and count. */
+	eal_log_set_level(conf_log_level(conf->dpdk_log));
+	snprintf(level, sizeof(level), "--log-level=*:%u", conf_log_level(conf->dpdk_log));
+	if (!err)
+		err = add(&args, level);
 	if (!err)
 		err = add_words(&args, conf->eal);
 	given = args;
 	if (!err && rte_eal_init(given.n, given.v) < 0)
 		err = -(rte_errno ? rte_errno : EINVAL);
-	if (!err)
+	if (!err) {
+		eal_log_libraries();
 		return 0;
+	}
 	conf_where(conf, NULL, "eal", where, sizeof(where));
 	log_error("%s: DPDK does not start with '%s': %s", where, conf->eal, strerror(-err));
 	return err;

@@ -52,8 +52,8 @@ static int check_policy_id(const struct interface *interface)
 	for (const struct interface *other = interfaces; other < interface; other++) {
 		if (other->policy_id != interface->policy_id)
 			continue;
-		log_error("port %s: TAP %s has the hash of %s, choose another name",
-			  interface->name, interface->tap.name, other->tap.name);
+		log_port(RTE_LOG_ERR, interface->name, "TAP %s has the hash of %s, choose another name",
+			 interface->tap.name, other->tap.name);
 		return -EEXIST;
 	}
 	return 0;
@@ -65,8 +65,8 @@ static int start_tap(struct interface *interface, const struct ethdev_pollers *b
 	int err = tap_start(&interface->tap, &mac, interface->mtu, by);
 
 	if (err)
-		log_error("port %s: TAP %s: %s", interface->name, interface->tap.name,
-			  strerror(-err));
+		log_port(RTE_LOG_ERR, interface->name, "TAP %s: %s", interface->tap.name,
+			 strerror(-err));
 	return err;
 }
 
@@ -83,8 +83,8 @@ static int start_device(struct interface *interface, const struct conf *conf,
 	interface->device = (uint8_t)ndevices++;
 	err = device_get_mac(device, &mac);
 	if (err)
-		log_error("port %s: device %s has no MAC address: %s", interface->name,
-			  section->device, strerror(-err));
+		log_port(RTE_LOG_ERR, interface->name, "device %s has no MAC address: %s",
+			 section->device, strerror(-err));
 	else
 		interface_set_mac(interface, &mac);
 	return err;
@@ -109,7 +109,7 @@ static int start_port(struct interface *interface, const struct conf *conf,
 	if (err)
 		return err;
 	device = interface_device(interface);
-	log_info("port %s: %s, %u queue%s, MTU %u, TAP %s", interface->name, section->device,
+	log_port(RTE_LOG_INFO, interface->name, "%s, %u queue%s, MTU %u, TAP %s", section->device,
 		 device->queues, device->queues == 1 ? "" : "s", interface->mtu,
 		 interface->tap.name);
 	return 0;

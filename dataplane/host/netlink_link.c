@@ -21,12 +21,13 @@ static void follow_mtu(struct interface *interface, uint32_t mtu)
 		return;
 	err = interface_set_mtu(interface, mtu);
 	if (err) {
-		log_warn("port %s: its device cannot have MTU %u, %s goes back to %u: %s",
-			 interface->name, mtu, interface->tap.name, interface->mtu, strerror(-err));
+		log_port(RTE_LOG_WARNING, interface->name,
+			 "its device cannot have MTU %u, %s goes back to %u: %s", mtu,
+			 interface->tap.name, interface->mtu, strerror(-err));
 		tap_set_mtu(&interface->tap, interface->mtu);
 		return;
 	}
-	log_info("port %s: MTU %u, as %s has it", interface->name, mtu, interface->tap.name);
+	log_port(RTE_LOG_INFO, interface->name, "MTU %u, as %s has it", mtu, interface->tap.name);
 }
 
 /* Apply a new MAC address of the TAP to the device, so that it receives packets to that address. */
@@ -39,8 +40,9 @@ static void follow_mac(struct interface *interface, const struct rte_ether_addr 
 		return;
 	err = device_set_mac(interface_device(interface), mac);
 	if (err)
-		log_warn("port %s: its device cannot have the MAC address of %s: %s",
-			 interface->name, interface->tap.name, strerror(-err));
+		log_port(RTE_LOG_WARNING, interface->name,
+			 "its device cannot have the MAC address of %s: %s", interface->tap.name,
+			 strerror(-err));
 	else
 		interface_set_mac(interface, mac);
 }

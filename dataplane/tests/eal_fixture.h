@@ -19,8 +19,6 @@
 
 #include "base/log.h"
 
-int log_type;
-
 /* Ours, beside DPDK's own; where they are not built tests do without. */
 static inline int load_ours(void)
 {
@@ -48,7 +46,7 @@ static inline int start_eal(const char *program)
 
 	if (load_ours())
 		return -1;
-	log_type = rte_log_register_type_and_pick_level("cygnetd", RTE_LOG_EMERG);
+	log_level = RTE_LOG_EMERG;
 	return rte_eal_init(RTE_DIM(args), (char **)(uintptr_t)args) < 0 ? -1 : 0;
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "base/log.h"
 #include "base/sadb.h"
 #include "conf/conf.h"
 #include "conf/conf_keys.h"
@@ -47,6 +48,8 @@ static void everything(void **state)
 				   "idle = sleep\n"
 				   "no_policy = drop\n"
 				   "hairpin = pass\n"
+				   "log = error\n"
+				   "dpdk_log = debug\n"
 				   "eal = -m 192 --file-prefix=left\n"
 				   "driver_path = /opt/drivers\n"
 				   "opencl = device=0,qps=2\n"
@@ -71,6 +74,8 @@ static void everything(void **state)
 	assert_true(conf.idle_sleep);
 	assert_true(conf.drop_no_policy);
 	assert_true(conf.pass_hairpin);
+	assert_int_equal(conf_log_level(conf.log), RTE_LOG_ERR);
+	assert_int_equal(conf_log_level(conf.dpdk_log), RTE_LOG_DEBUG);
 	assert_string_equal(conf.eal, "-m 192 --file-prefix=left");
 	assert_string_equal(conf.driver_path, "/opt/drivers");
 	assert_string_equal(conf.opencl_args, "device=0,qps=2");
@@ -84,7 +89,7 @@ static void everything(void **state)
 	assert_string_equal(conf.port[1].tap, "inside0");
 	assert_int_equal(conf.port[1].mtu, 9000);
 	conf_where(&conf, &conf.port[1], "mtu", error, sizeof(error));
-	assert_string_equal(error + strlen(path), ":22: [port lan] mtu");
+	assert_string_equal(error + strlen(path), ":24: [port lan] mtu");
 	conf_where(&conf, NULL, "state", error, sizeof(error));
 	assert_string_equal(error + strlen(path), ":2: [cygnetd] state");
 }
@@ -105,6 +110,8 @@ static void defaults(void **state)
 	assert_false(conf.idle_sleep);
 	assert_false(conf.drop_no_policy);
 	assert_false(conf.pass_hairpin);
+	assert_int_equal(conf_log_level(conf.log), RTE_LOG_INFO);
+	assert_int_equal(conf_log_level(conf.dpdk_log), RTE_LOG_NOTICE);
 	assert_string_equal(conf.eal, "");
 	assert_string_equal(conf.driver_path, "");
 	assert_string_equal(conf.opencl_args, "");

@@ -171,7 +171,7 @@ static void build_ids(void **state)
 	(void)state;
 	build_id_of("librte_cryptodev.so", by_name);
 	build_id_at(dlsym(RTLD_DEFAULT, "rte_cryptodev_configure"), by_address);
-	build_id_at(&log_type, own);
+	build_id_at(&log_level, own);
 	assert_int_equal(strspn(by_name, "0123456789abcdef"), 32);
 	assert_int_equal(strspn(own, "0123456789abcdef"), 32);
 	assert_string_equal(by_name, by_address);
@@ -194,12 +194,12 @@ static char *said(const char *drivers, uint32_t level)
 	conf_defaults(&conf);
 	conf.engine = ENGINE_CPU;
 	snprintf(conf.driver_path, sizeof(conf.driver_path), "%s", drivers);
-	rte_openlog_stream(log);
-	rte_log_set_level((uint32_t)log_type, level);
+	log_divert(log);
+	log_level = level;
 	assert_int_equal(engines_start(&conf, 1, 16), 0);
-	rte_log_set_level((uint32_t)log_type, RTE_LOG_EMERG);
+	log_level = RTE_LOG_EMERG;
 	engines_stop();
-	rte_openlog_stream(NULL);
+	log_divert(NULL);
 	fclose(log);
 	return text;
 }

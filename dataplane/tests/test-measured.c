@@ -21,8 +21,6 @@
 
 #define ROOM 65536u
 
-int log_type;
-
 static char folder[] = "./test-XXXXXX", path[sizeof(folder) + 8], why[128];
 
 static int start(void **state)

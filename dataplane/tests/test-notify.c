@@ -18,8 +18,6 @@
 
 #define SOCKET "./test-notify.sock"
 
-int log_type;
-
 /* Be systemd at a name, of which the first byte is zero if it is abstract. */
 static int listen_at(const char *name, size_t len)
 {

@@ -15,8 +15,6 @@
 #include "crypto/device/engine.h"
 #include "crypto/device/suite.h"
 
-int log_type;
-
 /* latency, Gbps with 32, 512 and 4096 packets in flight, the core's ns a packet */
 #define CPU {1, {30, 30, 30}, 250}
 #define SLOW_CPU {4, {5, 5, 5}, 1600}

@@ -30,7 +30,6 @@
 #define WORKERS CONF_MAX_WORKERS
 #define SAS 100u
 
-int log_type;
 static char folder[] = "/tmp/cygnet-telemetry-XXXXXX", path[128];
 
 static int start_eal(const char *program)
@@ -41,7 +40,7 @@ static int start_eal(const char *program)
 		"--file-prefix", "test",     "--log-level=lib.eal:error",
 	};
 
-	log_type = rte_log_register_type_and_pick_level("cygnetd", RTE_LOG_EMERG);
+	log_level = RTE_LOG_EMERG;
 	return rte_eal_init(RTE_DIM(args), (char **)(uintptr_t)args) < 0 ? -1 : 0;
 }
 

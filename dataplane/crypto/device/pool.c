@@ -152,7 +152,7 @@ static int create_usual(const struct conf *conf, const struct packet_pool_need *
 		if (!port && create_own(conf))
 			return create_parts(conf, need);
 		if (port)
-			log_warn("packets are copied by the workers to and from %s: port %s cannot "
+			log_info("packets are copied by the workers to and from %s: port %s cannot "
 				 "receive into its memory", engine_with_memory()->name, port);
 	}
 	packet_pool[0] = create_shared("packets", packets);

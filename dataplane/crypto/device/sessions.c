@@ -275,9 +275,8 @@ void sessions_report(struct session_table *table)
 	for (uint32_t at = table->said; at != end; at++) {
 		const struct unserved *u = &table->unserved[at % UNSERVED];
 
-		log_warn("SA %08x: no crypto device here serves %s with %s",
-			 rte_be_to_cpu_32(u->spi), cygnet_cipher_name(u->cipher),
-			 cygnet_auth_name(u->auth));
+		log_sa(RTE_LOG_WARNING, u->spi, "no crypto device here serves %s with %s",
+		       cygnet_cipher_name(u->cipher), cygnet_auth_name(u->auth));
 	}
 	/* They have been read: the worker may write over them. */
 	__atomic_store_n(&table->said, end, __ATOMIC_RELEASE);

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What an operator reads: a good start has no warning, and the journal has fields."""
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+
+from bench import policy, to_far_host
+from gateway import FAR_NET, LAN_NET
+from network import PATIENCE, wait_until
+from peer import SUITE, Sa
+
+ENGINE = "cpu"  # engine = auto warns when it has not measured all in time
+LINE = re.compile(r"(cygnetd|dpdk|libbpf|libxdp): (?!warning|error)\S")
+JOURNALD = "/lib/systemd/systemd-journald"
+# journald, and then cygnetd, in a mount namespace of their own: no other process sees that journal.
+WITH_JOURNAL = """set -e
+mount --make-rprivate /
+mkdir -p /run/systemd/journal /run/log
+mount --bind {work}/journal-run /run/systemd/journal
+mount --bind {work}/journal-log /run/log
+{journald} &
+journald=$!
+trap 'kill $journald; wait $journald' EXIT
+until [ -S /run/systemd/journal/socket ]; do sleep 0.1; done
+ip netns exec {gw} {cygnetd} -c {work}/cygnetd.conf &
+echo $! > {work}/cygnetd-pid
+wait $! || true
+"""
+
+
+def test_quiet_start(bench):
+    """Every line of a start has a level of notice or below, and names its source."""
+    bench.gateway.kill()
+    mark = os.path.getsize(bench.gateway.log)
+    bench.gateway.start()
+    with open(bench.gateway.log, errors="replace") as log:
+        log.seek(mark)
+        lines = log.read().split("cygnetd: ready")[0].splitlines()
+    assert lines, "the log is empty"
+    loud = [line for line in lines if not LINE.match(line)]
+    assert not loud, "\n".join(["a good start says:"] + loud)
+
+
+class Journal:
+    """A cygnetd whose standard error is a stream of the journal, by $JOURNAL_STREAM."""
+
+    def __init__(self, gateway):
+        self.gateway, self.process = gateway, None
+        self.folders = [f"{gateway.work}/journal-run", f"{gateway.work}/journal-log"]
+
+    def __enter__(self):
+        for folder in self.folders:
+            os.makedirs(folder)
+        self.gateway.stop()
+        stream, self.other_end = socket.socketpair()
+        stat = os.fstat(stream.fileno())
+        script = WITH_JOURNAL.format(work=self.gateway.work, journald=JOURNALD, gw=self.gateway.network.gw,
+                                     cygnetd=f"{self.gateway.build}/root/sbin/cygnetd")
+        self.process = subprocess.Popen(
+            ["unshare", "-m", "bash", "-c", script],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=stream.fileno(),
+            env={**os.environ, "JOURNAL_STREAM": f"{stat.st_dev}:{stat.st_ino}"})
+        stream.close()
+        try:
+            wait_until(lambda: self.find("MESSAGE=ready"), "ready in the journal", 2 * PATIENCE)
+            self.gateway.set_up_taps()
+            return self
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def find(self, *matches):
+        found = subprocess.run(["journalctl", "-q", "-o", "json", "-D", f"{self.folders[1]}/journal", *matches],
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
+        return [json.loads(line) for line in found.stdout.splitlines()]
+
+    def __exit__(self, *_):
+        with open(f"{self.gateway.work}/cygnetd-pid") as pid:
+            os.kill(int(pid.read()), signal.SIGTERM)
+        self.process.wait(PATIENCE)
+        self.other_end.close()
+        for folder in self.folders:
+            shutil.rmtree(folder)
+        self.gateway.start()
+
+
+def test_journal(bench):
+    """Messages about a port and about an SA have its name and its SPI as fields."""
+    if not os.path.exists(JOURNALD):
+        raise AssertionError("systemd is missing: testing/packages")
+    with Journal(bench.gateway) as journal:
+        ports = {entry["CYGNET_PORT"]: entry for entry in journal.find("CYGNET_FROM=cygnetd") if "CYGNET_PORT" in entry}
+        assert set(ports) == {"lan", "wan"}, ports
+        assert ports["lan"]["MESSAGE"].startswith("port lan: ") and ports["lan"]["PRIORITY"] == "6"
+        assert ports["lan"]["SYSLOG_IDENTIFIER"] == "cygnetd"
+        spi = 0xc1234567
+        out = Sa(SUITE["gcm128"], "out", spi, more="hard-packets=2")
+        bench.gateway.fill("flush", out.line(), policy("out", LAN_NET, FAR_NET, spi=spi))
+        with bench.gateway.charon():
+            bench.from_lan(*[to_far_host()] * 4)
+            wait_until(lambda: journal.find("CYGNET_SPI=c1234567"), "the SA's expiry in the journal")
+        entry = journal.find("CYGNET_SPI=c1234567")[0]
+        assert entry["MESSAGE"] == "SA c1234567: hard limit reached, told charon", entry
+        for level in ("PRIORITY=3", "PRIORITY=4"):
+            assert not journal.find("SYSLOG_IDENTIFIER=cygnetd", level)
