@@ -14,6 +14,7 @@
 
 #include "base/log.h"
 #include "base/sadb.h"
+#include "base/settings.h"
 #include "conf/conf.h"
 #include "conf/conf_keys.h"
 #include "config.h"
@@ -230,6 +231,7 @@ static int run(const char *path, const char *program)
 	if (err)
 		return err;
 	log_level = conf_log_level(conf.log);
+	settings_publish(&conf);
 	err = eal_log_open();
 	if (!err)
 		err = control_init();

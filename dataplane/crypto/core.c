@@ -14,6 +14,7 @@
 
 #include "base/log.h"
 #include "base/nap.h"
+#include "base/settings.h"
 #include "crypto/core.h"
 #include "crypto/device/op.h"
 #include "crypto/device/sessions.h"
@@ -29,7 +30,7 @@ static struct crypto_executor cores[CONF_MAX_CRYPTO_CORES];
 static unsigned int ncores;
 static struct rte_ring *batches; /* from all workers to whichever core is free */
 static struct rte_mempool *ops;
-static bool idle_sleep, ending, gcm_is_quick;
+static bool ending, gcm_is_quick;
 
 /* --- the worker's side --- */
 
@@ -173,7 +174,7 @@ int crypto_core_main(void *arg)
 
 	while (!__atomic_load_n(&ending, __ATOMIC_ACQUIRE)) {
 		idle = crypto_core_turn(core) ? 0 : idle + 1;
-		if (idle >= NAP_TURNS && idle_sleep)
+		if (idle >= NAP_TURNS && (settings_now() & SETTING_IDLE_SLEEP))
 			rte_delay_us_sleep(IDLE_NAP_US);
 		else if (idle)
 			rte_pause();
@@ -201,7 +202,6 @@ int crypto_cores_init(const struct conf *conf)
 		return 0;
 	ncores = n;
 	ending = false;
-	idle_sleep = conf->idle_sleep;
 	gcm_is_quick = has_vaes();
 	/* A CPU may be shared: no core waits for one that is not running. */
 	batches = rte_ring_create("crypto_batches", rte_align32pow2(all + 1), SOCKET_ID_ANY,

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/nap.h"
 #include "base/sadb.h"
+#include "base/settings.h"
 #include "crypto/core.h"
 #include "crypto/device/pool.h"
 #include "crypto/device/sessions.h"
@@ -43,9 +44,7 @@ static int init_worker(struct worker *w, const struct conf *conf, unsigned int i
 	*w = (struct worker){
 		.id = id,
 		.workers = n,
-		.idle_sleep = conf->idle_sleep,
-		.drop_no_policy = conf->drop_no_policy,
-		.pass_hairpin = conf->pass_hairpin,
+		.settings = settings_now(),
 		.packets = packet_pool[id],
 		.stats = &stats[id],
 	};
@@ -273,7 +272,7 @@ int worker_main(void *arg)
 			sessions_sweep(w->sessions);
 			reassembly_expire(w);
 		}
-		if (idle >= NAP_TURNS && w->idle_sleep)
+		if (idle >= NAP_TURNS && (w->settings & SETTING_IDLE_SLEEP))
 			rte_delay_us_sleep(IDLE_NAP_US);
 	}
 	drain(w);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/clock.h"
 #include "base/sadb.h"
+#include "base/settings.h"
 #include "path/fast/learn.h"
 #include "path/frame_in.h"
 #include "path/hold.h"
@@ -41,9 +42,9 @@ static enum drop_reason without_policy(const struct worker *w, struct rte_mbuf *
 	const struct packet *p = packet(m);
 	bool back = goes_back(m);
 
-	if (w->drop_no_policy && (back || (!p->decrypted && !p->answer)))
+	if ((w->settings & SETTING_DROP_NO_POLICY) && (back || (!p->decrypted && !p->answer)))
 		return DROP_NO_POLICY;
-	return back && !w->pass_hairpin ? DROP_HAIRPIN : DROP_NONE;
+	return back && !(w->settings & SETTING_PASS_HAIRPIN) ? DROP_HAIRPIN : DROP_NONE;
 }
 
 static void by_policy(struct worker *w, struct rte_mbuf *m, struct cygnet_policy *policy,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/clock.h"
 #include "base/sadb.h"
+#include "base/settings.h"
 #include "host/interface.h"
 #include "host/route.h"
 #include "path/policy.h"
@@ -63,7 +64,8 @@ enum drop_reason policy_inbound(const struct worker *w, struct rte_mbuf *m,
 	/* Without a forward policy the outbound policy decides about forwarded packets: plaintext to
 	 * a tunnel has only that one. */
 	if (!policy)
-		return w->drop_no_policy && dir == CYGNET_IN ? DROP_NO_POLICY : DROP_NONE;
+		return (w->settings & SETTING_DROP_NO_POLICY) && dir == CYGNET_IN ? DROP_NO_POLICY
+										  : DROP_NONE;
 	policy_use(policy);
 	if (policy->action == CYGNET_PROTECT)
 		return DROP_POLICY_PLAINTEXT;

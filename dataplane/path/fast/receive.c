@@ -6,6 +6,7 @@
 
 #include "base/changes.h"
 #include "base/sadb.h"
+#include "base/settings.h"
 #include "host/interface.h"
 #include "ip/ip_sum.h"
 #include "path/fast/batch.h"
@@ -29,6 +30,7 @@ void fast_refresh(struct worker *w)
 		return;
 	w->databases = databases;
 	w->others = others;
+	w->settings = settings_now();
 	flows_forget(&w->flows);
 	/* A next hop may have been resolved: packets that wait for it are sent first. */
 	neigh_wait_retry(w);

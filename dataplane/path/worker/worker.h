@@ -63,9 +63,7 @@ struct ike_datagram {
 
 struct worker {
 	unsigned int id, workers;
-	bool idle_sleep;
-	bool drop_no_policy;
-	bool pass_hairpin;
+	uint32_t settings;	/* settings_now(), as of the changes seen so far */
 	bool count_stages;	/* cygnetctl show stages is asking */
 	bool moved;		/* the last turn moved a packet */
 	uint64_t turn_began;	/* TSC */
