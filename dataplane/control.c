@@ -39,6 +39,7 @@ int control_init(void)
 	/* The reader of a log pipe may exit. */
 	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&set);
+	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
 	/* Before other threads are created, so that they inherit the mask. */
@@ -85,20 +86,32 @@ static void wipe_for_charon(void)
 		cygnet_db_reclaim(sadb);
 }
 
-void control_run(void (*report)(void))
+static void take_signal(void (*reload)(void))
+{
+	struct signalfd_siginfo info;
+
+	if (read(signals, &info, sizeof(info)) != sizeof(info))
+		return;
+	if (info.ssi_signo == SIGHUP) {
+		control_lock();
+		reload();
+		control_unlock();
+		return;
+	}
+	log_info("%s: draining", strsignal((int)info.ssi_signo));
+	__atomic_store_n(&workers_stopping, true, __ATOMIC_RELEASE);
+}
+
+void control_run(void (*report)(void), void (*reload)(void))
 {
 	struct pollfd fds[] = {
 		{.fd = netlink_fd(), .events = POLLIN},
 		{.fd = signals, .events = POLLIN},
 	};
-	struct signalfd_siginfo info;
 
 	while (!workers_stopping) {
-		if (poll(fds, 2, TICK_MS) > 0 && (fds[1].revents & POLLIN) &&
-		    read(signals, &info, sizeof(info)) > 0) {
-			log_info("%s: draining", strsignal((int)info.ssi_signo));
-			__atomic_store_n(&workers_stopping, true, __ATOMIC_RELEASE);
-		}
+		if (poll(fds, 2, TICK_MS) > 0 && (fds[1].revents & POLLIN))
+			take_signal(reload);
 		clock_update();
 		serve_netlink();
 		netlink_solicit_wanted();

@@ -6,14 +6,15 @@
 #ifndef CYGNETD_CONTROL_H
 #define CYGNETD_CONTROL_H
 
-/** Block the signals that end cygnetd. Call before the EAL creates threads. @return 0 or -errno */
+/** Block the signals that end cygnetd, and SIGHUP. Call before the EAL creates threads. @return 0 or -errno */
 int control_init(void);
 /** Open netlink and mirror the kernel's tables. Call after interfaces_start().
  * @return 0 or -errno, logged */
 int control_start(void);
 /** Serve netlink, events and signals until a signal ends cygnetd.
- * @param report  called in each iteration */
-void control_run(void (*report)(void));
+ * @param report  called in each iteration
+ * @param reload  called for SIGHUP, under control_lock() */
+void control_run(void (*report)(void), void (*reload)(void));
 void control_stop(void);
 /** Prevent the control thread from changing interfaces and routes; for telemetry threads. */
 void control_lock(void);

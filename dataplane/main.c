@@ -14,10 +14,10 @@
 
 #include "base/log.h"
 #include "base/sadb.h"
-#include "base/settings.h"
 #include "conf/conf.h"
 #include "conf/conf_keys.h"
 #include "config.h"
+#include "configure.h"
 #include "control.h"
 #include "crypto/auto/auto.h"
 #include "crypto/auto/offload.h"
@@ -38,6 +38,9 @@
 #include "watchdog.h"
 
 #define DRAIN_S 10u
+
+/* The configuration in force. */
+static struct conf running;
 
 static void usage(FILE *out)
 {
@@ -138,6 +141,11 @@ static void report(void)
 	watchdog_turn();
 }
 
+static void reload(void)
+{
+	configuration_reload(&running);
+}
+
 static int run_workers(const struct conf *conf)
 {
 	int err = crypto_cores_init(conf);
@@ -158,7 +166,7 @@ static int run_workers(const struct conf *conf)
 		log_info("ready");
 		notify_send("READY=1");
 		watchdog_start(conf->workers);
-		control_run(report);
+		control_run(report, reload);
 		notify_send("STOPPING=1");
 		wait_for_all(conf);
 	}
@@ -208,40 +216,27 @@ routes:
 	return err;
 }
 
-/* Print every error of the configuration. @return 0 or -errno */
-static int read_conf(struct conf *conf, const char *path)
-{
-	static char error[16384];
-	int err = conf_read(conf, path, error, sizeof(error));
-
-	for (char *save, *line = strtok_r(error, "\n", &save); err && line;
-	     line = strtok_r(NULL, "\n", &save))
-		log_say(NULL, RTE_LOG_ERR, "cygnetd", (struct log_about){0}, "%s", line);
-	return err;
-}
-
 static int run(const char *path, const char *program)
 {
-	static struct conf conf;
+	struct conf *conf = &running;
 	int err;
 
 	/* Drivers keep keys in their sessions: no core dump. */
 	prctl(PR_SET_DUMPABLE, 0);
-	err = read_conf(&conf, path);
+	err = configuration_read(conf, path);
 	if (err)
 		return err;
-	log_level = conf_log_level(conf.log);
-	settings_publish(&conf);
+	configuration_apply(conf);
 	err = eal_log_open();
 	if (!err)
 		err = control_init();
 	if (!err)
-		err = eal_start(&conf, program);
+		err = eal_start(conf, program);
 	if (err)
 		return err;
-	err = open_sadb(&conf);
+	err = open_sadb(conf);
 	if (!err)
-		err = serve(&conf);
+		err = serve(conf);
 	cygnet_db_close(sadb);
 	rte_eal_cleanup();
 	return err;
@@ -249,9 +244,7 @@ static int run(const char *path, const char *program)
 
 static int check(const char *path)
 {
-	static struct conf conf;
-
-	return read_conf(&conf, path);
+	return configuration_read(&running, path);
 }
 
 int main(int argc, char **argv)

@@ -301,6 +301,19 @@ static bool readers_are_out(void)
 	return true;
 }
 
+bool route_readers_wait(void)
+{
+	uint64_t end = rte_get_timer_cycles() + rte_get_timer_hz() * WAIT_MS / 1000;
+	uint64_t since = rte_rcu_qsbr_start(qsbr);
+
+	while (!rte_rcu_qsbr_check(qsbr, since, false)) {
+		if (rte_get_timer_cycles() > end)
+			return false;
+		usleep(WAIT_US);
+	}
+	return true;
+}
+
 int fib_commit(void)
 {
 	if (!swapping && !npending)

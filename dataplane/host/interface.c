@@ -20,6 +20,14 @@ int interface_by_ifindex(uint32_t ifindex)
 	return -1;
 }
 
+struct interface *interface_named(const char *name)
+{
+	for (unsigned int i = 0; i < ninterfaces; i++)
+		if (strcmp(interfaces[i].name, name) == 0)
+			return &interfaces[i];
+	return NULL;
+}
+
 int interface_set_mtu(struct interface *interface, uint32_t mtu)
 {
 	int err = mtu_set(interface_device(interface), mtu);

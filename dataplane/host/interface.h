@@ -96,6 +96,8 @@ void interfaces_stop(void);
 /** How many packets the queues of devices and TAPs of conf can hold.
  * @param jumbo  true: ports with an MTU above MTU_USUAL; false: the others */
 unsigned int interfaces_packets(const struct conf *conf, unsigned int workers, bool jumbo);
+/** The interface of a [port NAME] section. Control thread only. @return NULL: there is none */
+struct interface *interface_named(const char *name);
 /** The interface whose TAP has a kernel interface index. Any thread.
  * @return index in interfaces[] or -1 */
 int interface_by_ifindex(uint32_t ifindex);

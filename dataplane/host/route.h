@@ -52,6 +52,10 @@ void route_reader_offline(unsigned int worker);
 
 /* ------------------------------------------------ control thread only -- */
 
+/** Wait until every worker has passed a quiescent state: workers have seen all changes_note() before.
+ * @return false: a worker has not within a second */
+bool route_readers_wait(void);
+
 /** charon's routing table: its rule precedes that of the main table. */
 #define ROUTE_TABLE_CHARON 220
 

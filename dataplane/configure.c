@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/settings.h"
+#include "conf/conf_keys.h"
+#include "configure.h"
+#include "host/eal_log.h"
+#include "host/interface.h"
+#include "host/mtu.h"
+#include "host/route.h"
+
+#define WHERE (PATH_MAX + NAME_MAX)
+#define VALUE PATH_MAX
+
+int configuration_read(struct conf *conf, const char *path)
+{
+	static char error[16384];
+	int err = conf_read(conf, path, error, sizeof(error));
+
+	for (char *save, *line = strtok_r(error, "\n", &save); err && line;
+	     line = strtok_r(NULL, "\n", &save))
+		log_say(NULL, RTE_LOG_ERR, "cygnetd", (struct log_about){0}, "%s", line);
+	return err;
+}
+
+void configuration_apply(const struct conf *conf)
+{
+	__atomic_store_n(&log_level, conf_log_level(conf->log), __ATOMIC_RELAXED);
+	settings_publish(conf);
+}
+
+static void say_applied(const struct conf *conf, const struct conf_port *port,
+			const struct conf_key *key)
+{
+	char where[WHERE], value[VALUE];
+
+	conf_where(conf, port, key->name, where, sizeof(where));
+	conf_value(key, port ? (const void *)port : conf, value, sizeof(value));
+	log_info("%s: %s from now on", where, value);
+}
+
+/* @param is  struct conf or struct conf_port, with the value that stays in force */
+static void say_restart(const struct conf *next, const struct conf_port *port,
+			const struct conf_key *key, const void *is)
+{
+	char where[WHERE], value[VALUE];
+
+	conf_where(next, port, key->name, where, sizeof(where));
+	conf_value(key, is, value, sizeof(value));
+	log_warn("%s: needs a restart; it stays %s", where, value[0] ? value : "unset");
+}
+
+/* Keys of [cygnetd]. */
+static void reload_main(struct conf *conf, const struct conf *next)
+{
+	bool dpdk_log = conf->dpdk_log != next->dpdk_log, differs[CONF_KEYS];
+
+	for (unsigned int i = 0; i < CONF_KEYS; i++) {
+		const struct conf_key *key = &conf_keys[i];
+
+		differs[i] = key->section == CONF_MAIN && !conf_same(key, conf, next);
+		if (differs[i] && key->live)
+			conf_set_number(key, conf, conf_number(key, next));
+	}
+	configuration_apply(conf);
+	if (dpdk_log)
+		eal_log_set_level(conf_log_level(conf->dpdk_log));
+	for (unsigned int i = 0; i < CONF_KEYS; i++) {
+		if (differs[i] && conf_keys[i].live)
+			say_applied(next, NULL, &conf_keys[i]);
+		else if (differs[i])
+			say_restart(next, NULL, &conf_keys[i], conf);
+	}
+}
+
+/* @return NULL: there is no port of that name */
+static struct conf_port *port_named(struct conf *conf, const char *name)
+{
+	for (unsigned int i = 0; i < conf->nports; i++)
+		if (strcmp(conf->port[i].name, name) == 0)
+			return &conf->port[i];
+	return NULL;
+}
+
+static void reload_mtu(const struct conf *next, const struct conf_port *port, struct conf_port *is,
+		       const struct conf_key *key)
+{
+	struct interface *interface = interface_named(port->name);
+	char where[WHERE];
+	int err;
+
+	/* Without the key it is the MTU of the kernel's interface, which already is that of the port. */
+	if (!port->mtu && interface && mtu_wanted(port) == interface->mtu) {
+		is->mtu = 0;
+		return;
+	}
+	if (!port->mtu || !interface) {
+		say_restart(next, port, key, is);
+		return;
+	}
+	err = interface_set_mtu(interface, port->mtu);
+	if (!err)
+		err = tap_set_mtu(&interface->tap, port->mtu);
+	if (err) {
+		conf_where(next, port, key->name, where, sizeof(where));
+		log_error("%s: device or buffers do not allow %u while cygnetd runs, it stays %u: %s",
+			  where, port->mtu, interface->mtu, strerror(-err));
+		return;
+	}
+	is->mtu = port->mtu;
+	say_applied(next, port, key);
+}
+
+static void reload_port(const struct conf *next, const struct conf_port *port, struct conf_port *is)
+{
+	for (unsigned int i = 0; i < CONF_KEYS; i++) {
+		const struct conf_key *key = &conf_keys[i];
+
+		if (key->section != CONF_PORT || conf_same(key, is, port))
+			continue;
+		if (key->live)
+			reload_mtu(next, port, is, key);
+		else
+			say_restart(next, port, key, is);
+	}
+}
+
+static void reload_ports(struct conf *conf, const struct conf *next)
+{
+	for (unsigned int i = 0; i < next->nports; i++) {
+		struct conf_port *is = port_named(conf, next->port[i].name);
+
+		if (is)
+			reload_port(next, &next->port[i], is);
+	}
+}
+
+void configuration_reload(struct conf *conf)
+{
+	static struct conf next;
+
+	if (configuration_read(&next, conf->path)) {
+		log_error("%s: the configuration stays as it was", conf->path);
+		return;
+	}
+	reload_main(conf, &next);
+	reload_ports(conf, &next);
+	if (!route_readers_wait())
+		log_warn("a worker hangs: it has not seen the new configuration yet");
+	log_info("%s: reloaded", conf->path);
+}
