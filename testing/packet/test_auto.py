@@ -199,7 +199,7 @@ def test_auto_other_version(bench):
     mark = os.path.getsize(gateway.log)
     rewrite(bench, lambda text: measured(re.sub("driver [^,|]*", "driver 0.1", text), {(CPU, 64): GOOD}))
     text = logged_since(gateway, mark)
-    assert "it is of other devices or versions: measuring the engines anew" in text, text
+    assert "because it is of other devices or versions: measuring the engines again" in text, text
     # Ten seconds, and what one measurement takes that has begun, on this machine.
     took = int(re.search("engines measured in ([0-9]+) ms", text)[1])
     assert took < 10000 + 10000 * SLOWDOWN, text
@@ -215,7 +215,7 @@ def test_auto_cut_short(bench):
     mark = os.path.getsize(gateway.log)
     rewrite(bench, lambda text: measured(text, {(CPU, 64): "1|7,7,7|7"}, left="aes-cbc-128 hmac-sha1"))
     text = logged_since(gateway, mark)
-    assert "says how fast the engines are" in text and "engines measured in" in text, text
+    assert "throughput of the engines read from this file" in text and "engines measured in" in text, text
     text = kept(gateway)
     assert f"{ALGORITHM}|64|1.000|7.0000,7.0000,7.0000|7.0" in text and "|aes-cbc-128 hmac-sha1|64|" in text, text
     out, inb = bench.tunnel(SUITE)
@@ -263,5 +263,5 @@ def engine_fails(bench, case, mark):
 def test_auto_engine_fails(bench, case):
     mark = os.path.getsize(bench.gateway.log)
     rewrite(bench, opencl_first, f"memory={memory_path(case)}")
-    assert bench.gateway.logged("says how fast the engines are", mark)
+    assert bench.gateway.logged("throughput of the engines read from this file", mark)
     engine_fails(bench, case, mark)

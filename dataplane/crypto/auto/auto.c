@@ -15,8 +15,8 @@
 #include "crypto/device/engine.h"
 #include "crypto/device/pool.h"
 
-/* Keep what was measured for the next start, unless a device failed: the file would say for ever that
- * it does not do what it could not do then. */
+/* Save the measurements for the next start. They are not saved if a device failed, because all later
+ * starts would read that it serves no algorithm, even once it works again. */
 static void keep(const struct conf *conf, const char *path, int err)
 {
 	if (err != -EAGAIN)
@@ -64,9 +64,9 @@ void auto_measure(const struct conf *conf)
 	snprintf(path, sizeof(path), "%s/engines", conf->state);
 	err = measured_read(path, why, sizeof(why));
 	if (!err)
-		log_info("%s: says how fast the engines are", path);
+		log_info("%s: throughput of the engines read from this file", path);
 	else if (err != -ENOENT)
-		log_warn("%s: not used, it is %s: measuring the engines anew", path, why);
+		log_warn("%s: not used, because it is %s: measuring the engines again", path, why);
 	if (measured_algorithms < algorithm_count) {
 		err = measure(conf->workers);
 		if (err == -ENOMEM)

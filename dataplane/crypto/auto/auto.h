@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file auto.h
- * `engine = auto`: the devices are measured once, and packets go to what the measurements say.
+ * `engine = auto`: measures the crypto devices once and enables the choice between them (offload.h).
  */
 #ifndef CYGNETD_AUTO_H
 #define CYGNETD_AUTO_H
@@ -11,16 +11,16 @@
 #include "conf/conf.h"
 
 /**
- * With `engine = auto`, find out how fast the devices are, from the file of an earlier start if
- * there is one that fits, and have the policy decide (offload.h). Without memory or state folder
- * the first device that takes an SA serves it, or the next start measures again; logged. After
- * engines_start(), before the workers start.
+ * With `engine = auto`, read the measurements of an earlier start, or measure the devices if the file
+ * does not fit, and enable the choice between devices (offload.h). Without memory to measure, the first
+ * device that accepts an SA serves it. Without a state folder, the next start measures again. Both are
+ * logged. To be called after engines_start() and before the workers start.
  */
 void auto_measure(const struct conf *conf);
-/** Whether the device with memory of its own (engine_with_memory()) is to have any packets. After
- * auto_measure(). */
+/** Whether the device with its own memory (engine_with_memory()) is chosen for any packets. To be
+ * called after auto_measure(). */
 bool auto_memory_pays(void);
-/** Stop deciding: before engines_stop(). */
+/** Disable the choice between devices. To be called before engines_stop(). */
 void auto_stop(void);
 
 #endif

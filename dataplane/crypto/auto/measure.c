@@ -20,41 +20,42 @@
 #include "esp/esp_common.h"
 #include "ip/packet.h"
 
-#define MOST MEASURE_PACKETS /* in flight, the last of measured_in_flight[] */
+#define MOST MEASURE_PACKETS /* packets in flight: the last value of measured_in_flight[] */
 #define MEASURE_BURST 32u
-#define FEW 4u		    /* packets of a burst at light load */
+#define FEW 4u		    /* packets of a burst under light load */
 #define REPEATS 3u
-#define SLICE_US 500u	    /* for each number of packets in flight, twice */
-#define SHARED_US 1000u	    /* for all workers at once */
-#define BEHIND 4	    /* times slower than another: not worth a second look */
-#define LONG_US 4000u	    /* nothing that happens to the core meanwhile matters much then */
-#define ALL 0.9f	    /* of the core's time */
-#define GAIN 2.0f	    /* what more packets in flight bring, if yet more are to be tried */
-#define LOST_MS 2000u	    /* after which a device is given up that gives nothing back */
+#define SLICE_US 500u	    /* duration of one measurement; two for each number of packets in flight */
+#define SHARED_US 1000u	    /* duration of the measurement with all workers */
+#define BEHIND 4	    /* a device slower than another by this factor is measured only once */
+#define LONG_US 4000u	    /* CPU time of a measurement that interruptions of the core hardly change */
+#define ALL 0.9f	    /* fraction of the core's time that counts as all of it */
+#define GAIN 2.0f	    /* speedup by more packets in flight that justifies trying yet more */
+#define LOST_MS 2000u	    /* time limit for a device to complete a packet */
 
-/* One lcore's. */
+/* The measurements of one lcore. */
 struct bench {
 	struct rte_mempool *ops;
-	struct rte_crypto_op *op[MOST];	/* of the first size those that are idle, a ring: packets
-					 * go in the order in which they lie in their pool */
+	struct rte_crypto_op *op[MOST];	/* the first `size` elements are a ring: `idle` operations,
+					 * from index `first` on, are not at the device. Packets are
+					 * sent in the order of their addresses in the pool. */
 	unsigned int size, first, idle;
 	unsigned int in_flight;
-	bool failed;		/* an operation came back with an error, or not at all */
+	bool failed;		/* an operation completed with an error or not at all */
 	const struct engine_device *device;
 	uint16_t queue;
 	const struct session *session;
-	void *crypto;		/* the device's */
-	unsigned int bytes;	/* of a packet */
-	float gbps, cost_ns;	/* what keep_busy() found */
+	void *crypto;		/* session of the device */
+	unsigned int bytes;	/* length of a packet */
+	float gbps, cost_ns;	/* results of keep_busy() */
 };
 
-/* Those of all workers; the first one measures alone. */
+/* All workers. Most measurements use the first one only. */
 static struct {
 	struct bench *bench[CONF_MAX_WORKERS];
 	unsigned int workers;
-	unsigned int ready;	/* atomic: have come so far */
-	uint64_t end;		/* TSC: when measuring has to stop */
-	bool failed;		/* a device has */
+	unsigned int ready;	/* atomic: workers that are ready to measure together */
+	uint64_t end;		/* TSC: time limit of all measurements */
+	bool failed;		/* a device failed */
 } all;
 
 static uint64_t us(uint64_t n)
@@ -66,7 +67,7 @@ static uint64_t us(uint64_t n)
 
 static void bench_free(struct bench *b)
 {
-	/* What a device never gave back is still in it. */
+	/* The device may still access operations that it has not completed. */
 	for (unsigned int i = 0; i < MOST && !b->in_flight && b->op[i]; i++) {
 		rte_pktmbuf_free(b->op[i]->sym->m_src);
 		rte_crypto_op_free(b->op[i]);
@@ -112,7 +113,7 @@ static struct bench *bench_new(unsigned int worker, struct rte_mempool *packets)
 	return b;
 }
 
-/* An SA that nobody has, with a key that nobody knows. */
+/* An SA with random keys, used only for measuring. */
 static void make_sa(struct cygnet_sa *sa, const struct algorithm *a)
 {
 	*sa = (struct cygnet_sa){
@@ -132,7 +133,7 @@ static void make_sa(struct cygnet_sa *sa, const struct algorithm *a)
 	}
 }
 
-/* Use so many of the operations, with new packets; none is in flight. */
+/* Initialise the packets of the first `size` operations. None may be in flight. */
 static void make_packets(struct bench *b, unsigned int size)
 {
 	const struct session *s = b->session;
@@ -152,8 +153,8 @@ static void make_packets(struct bench *b, unsigned int size)
 	}
 }
 
-/* As a worker does, which writes headers in front of a packet and a trailer behind it: what waits
- * long for a device is in no cache then. */
+/* Write to a completed packet, as a worker does. The cost includes the cache misses on packets that
+ * were at the device for long. */
 static void touch(struct rte_mbuf *m)
 {
 	struct packet *p = packet(m);
@@ -193,7 +194,7 @@ static unsigned int dequeue(struct bench *b)
 	return n;
 }
 
-/* Take back all. Empty bursts flush, as the worker's do. */
+/* Wait until all operations are completed. Empty bursts flush the device, as those of a worker do. */
 static void drain(struct bench *b)
 {
 	uint64_t end = rte_get_tsc_cycles() + us(LOST_MS * 1000ull);
@@ -207,10 +208,10 @@ static void drain(struct bench *b)
 		dequeue(b);
 }
 
-/* --- what is measured --- */
+/* --- one worker --- */
 
-/* The soonest of a few times: what else runs on this core is not the device's fault,
- * nor is what is set up at the first time. */
+/* The least of several latencies. It excludes interruptions of the core, and setup by the driver in the
+ * first burst. */
 static float latency(struct bench *b)
 {
 	uint64_t least = UINT64_MAX;
@@ -226,10 +227,9 @@ static float latency(struct bench *b)
 	return (float)((double)least * 1e6 / (double)rte_get_tsc_hz());
 }
 
-/* Keep most packets in flight for a time; what takes longer is measured once. A device that
- * collects packets gives none back at first, and then many at once: what counts is from when it
- * has given back as many as it can have, or, if that takes longer than the time, then some, to
- * when it last gave back some. */
+/* Keep b->size packets in flight for slice_us, or until that many are completed. A device that collects
+ * packets completes none at first, and then many at once. Its measurement begins when it has completed
+ * b->size packets, or with the first completion after slice_us, and ends with the last completion. */
 static void keep_busy(struct bench *b, unsigned int slice_us)
 {
 	unsigned int most = b->size;
@@ -263,7 +263,7 @@ static void keep_busy(struct bench *b, unsigned int slice_us)
 	b->cost_ns = (float)((double)busy / hz * 1e9 / (double)done);
 }
 
-/* Of the core: that others had it does not count. */
+/* CPU time of this thread, without the time of other processes on the core. */
 static uint64_t own_us(void)
 {
 	struct timespec t;
@@ -272,7 +272,8 @@ static uint64_t own_us(void)
 	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
-/* The better of two, unless the first one took long. */
+/* The better of two measurements. One is enough if the device is far behind another, or if the
+ * measurement took long. */
 static void throughput(struct bench *b, unsigned int most, float fastest, float *gbps,
 		       float *cost_ns)
 {
@@ -291,7 +292,7 @@ static void throughput(struct bench *b, unsigned int most, float fastest, float 
 	}
 }
 
-/* --- with all workers --- */
+/* --- all workers --- */
 
 static int run_shared(void *arg)
 {
@@ -305,8 +306,8 @@ static int run_shared(void *arg)
 	return 0;
 }
 
-/* What a worker has of a device when all of them use it at once: a link, a lock and the memory
- * are the same for all. */
+/* Limit the throughput of a worker to its share when all workers use the device at once. The workers
+ * share the device's link, locks and memory. */
 static void share(struct measured *m)
 {
 	const struct bench *first = all.bench[0];
@@ -327,7 +328,7 @@ static void share(struct measured *m)
 	for (; launched < all.workers; launched++)
 		if (rte_eal_remote_launch(run_shared, all.bench[launched], launched + 1))
 			break;
-	/* Those that have started go on without the others. */
+	/* Let the started workers continue without the others. */
 	if (launched < all.workers)
 		__atomic_store_n(&all.ready, all.workers, __ATOMIC_RELEASE);
 	for (unsigned int w = 0; w < launched; w++) {
@@ -342,9 +343,9 @@ static void share(struct measured *m)
 		m->gbps[i] = RTE_MIN(m->gbps[i], gbps);
 }
 
-/* Twice as many packets in flight are twice as fast at the most: what cannot reach the
- * half of another device so need not be tried. Nor do more of them bring much to what already
- * did not gain by them, or takes all of the core's time. */
+/* Whether more packets in flight need not be tried. Twice as many at most double the throughput, so a
+ * device may be unable to reach half of the fastest one. A device also stays at its throughput if the
+ * last increase gained little, or if it already takes all of the core's time. */
 static bool is_at_its_end(const struct bench *b, const struct measured *m, unsigned int step,
 			  float fastest)
 {
@@ -363,7 +364,7 @@ static void measure_one(struct bench *b, struct measured *m, float *fastest)
 		float cost;
 
 		throughput(b, measured_in_flight[i], *fastest, &m->gbps[i], &cost);
-		/* The core's time counts where the device is fastest. */
+		/* The cost is that at the highest throughput. */
 		if (i == 0 || m->gbps[i] > m->gbps[i - 1])
 			m->cost_ns = cost;
 		*fastest = RTE_MAX(*fastest, m->gbps[i]);
@@ -418,7 +419,7 @@ static void measure_device(struct bench *b, unsigned int device, unsigned int al
 		rte_cryptodev_sym_session_free(b->device->id, crypto);
 }
 
-/* A device that has kept packets is not asked again, nor used: a worker would get them back. */
+/* A device that has not completed all packets is taken out: a worker would receive them later. */
 static void measure_devices(struct bench *b)
 {
 	for (unsigned int a = measured_algorithms; a < algorithm_count && !late(); a++) {
@@ -442,7 +443,7 @@ static int measure_within(unsigned int limit_ms)
 	measure_devices(all.bench[0]);
 	if (measured_algorithms < algorithm_count)
 		log_warn("engines measured with %u of %u algorithms within %u ms: the next start measures "
-			 "the others, which the first engine that has them serves until then",
+			 "the others; until then the first engine that supports them serves them",
 			 measured_algorithms, algorithm_count, limit_ms);
 	if (all.failed)
 		return -EAGAIN;

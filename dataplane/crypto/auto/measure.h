@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file measure.h
- * How fast the crypto devices are, measured before they serve.
+ * Measures throughput, latency and CPU cost of the crypto devices before the workers start.
  */
 #ifndef CYGNETD_MEASURE_H
 #define CYGNETD_MEASURE_H
 
 #include <rte_mempool.h>
 
-/** Packets that it takes for each worker, and has in flight at most. */
+/** Packets that measuring needs for each worker; also the maximum in flight. */
 #define MEASURE_PACKETS 4096u
 /** What it takes at the most, and what one measurement takes that has begun. */
 #define MEASURE_MS 10000u
 
 /**
- * Measure all devices with all algorithms and lengths into measured[], within seconds: on queue
- * pair 0 of each, and where it is worth it on those of all workers at once, by their lcores.
- * What encrypting costs stands for both directions. Before the workers start. Algorithms that have
- * been measured already (measured_algorithms) are left as they are, unless all have been.
- * @param packets   where to take packets from, for each worker; all come back
- * @param limit_ms  when that is over the rest is not measured
- * @return 0; -ETIME: the time was over, the next call measures the rest; -EAGAIN: a device has
- *	   failed. Both are logged, and what there is may be used; -ENOMEM
+ * Measure all devices with all algorithms and packet lengths into measured[]: on queue pair 0 of each
+ * device, and for fast devices on the queue pairs of all workers at once, by their lcores. Only
+ * encryption is measured; the result stands for both directions. To be called before the workers start.
+ * Algorithms already measured (measured_algorithms) are skipped, unless all have been measured.
+ * @param packets   a mempool for each worker; all packets are returned to it
+ * @param limit_ms  time limit
+ * @return 0; -ETIME: time limit reached, the next call measures the remaining algorithms; -EAGAIN: a
+ *	   device failed; -ENOMEM. The first two are logged, and the measurements so far are valid
  */
 int measure_all(struct rte_mempool *const *packets, unsigned int workers, unsigned int limit_ms);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file measured.h
- * What has been measured of the crypto devices: by measure.c, or at an earlier start
+ * Measurements of the crypto devices, made by measure.c or read from the file of an earlier start
  * (measured_file.h).
  */
 #ifndef CYGNETD_MEASURED_H
@@ -16,22 +16,22 @@
 #define MEASURED_STEPS 3u
 extern const uint16_t measured_in_flight[MEASURED_STEPS];
 
-/** How one device does with one algorithm and length; all 0: not, or not measured. */
+/** One device with one algorithm and packet length; all 0: not supported or not measured. */
 struct measured {
-	float latency_us;		/* of a burst of a few packets, alone */
-	float gbps[MEASURED_STEPS];	/* a worker's, with measured_in_flight[] packets */
-	float cost_ns;			/* of the core's time, per packet at full load */
+	float latency_us;		/* of a short burst on an idle device */
+	float gbps[MEASURED_STEPS];	/* of a worker, with measured_in_flight[] packets in flight */
+	float cost_ns;			/* CPU time per packet at full load */
 };
 extern struct measured measured[STATS_MAX_DEVICES][ALGORITHMS_MAX][LENGTH_CLASSES];
-/** Algorithms that have been measured completely, the first ones; the others are still to be measured. */
+/** Number of measured algorithms: those with a lower number have been measured completely. */
 extern unsigned int measured_algorithms;
 
-/** Times another, to be preferred to it. */
+/** A device is preferred to another one if it is better by this factor. */
 #define MEASURED_BETTER 1.1f
 
-/** The most that a device does, Gbps. */
+/** The highest throughput of a device, Gbps. */
 float measured_gbps(const struct measured *m);
-/** With how many packets in flight: the index in measured_in_flight[]. */
+/** The index in measured_in_flight[] with the highest throughput. */
 unsigned int measured_step(const struct measured *m);
 
 #endif

@@ -15,8 +15,8 @@
 #include "crypto/auto/measured_file.h"
 #include "crypto/device/engine.h"
 
-#define HEADER "cygnet engines 3" /* one more whenever other things are measured, or otherwise */
-#define SIZE_MAX_BYTES (1u << 20) /* all devices that there may be have half of it */
+#define HEADER "cygnet engines 3" /* the number is incremented when the meaning of measurements changes */
+#define SIZE_MAX_BYTES (1u << 20) /* twice the size with all devices and algorithms */
 #define LINE_BYTES 1024u
 
 static uint32_t checksum(const char *text, size_t len)
@@ -83,7 +83,7 @@ static bool read_result(const char *line)
 	return true;
 }
 
-/* Whether the last line says what the checksum of the others is; it is cut off. */
+/* Verify the checksum in the last line, and cut that line off. */
 static bool check_end(char *text)
 {
 	char *end = strstr(text, "\nend "), want[16];
@@ -234,7 +234,7 @@ int measured_write(const char *path)
 
 	if (!text)
 		return -ENOMEM;
-	/* Gateways on one host may share the folder. */
+	/* Several cygnetd may share the folder: the name of the temporary file has the process ID. */
 	snprintf(new_path, sizeof(new_path), "%s.%d", path, (int)getpid());
 	unlink(new_path);
 	fd = open(new_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);

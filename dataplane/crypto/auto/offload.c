@@ -10,21 +10,21 @@
 #define FAR_BETTER 1.5f
 #define LOAD_HIGH 75u	    /* % of a core */
 #define LOAD_LOW 40u
-#define WINDOWS_UP 2u	    /* in a row, to begin with batches, */
-#define WINDOWS_FIRST 16u   /* and as many to know what `light` does */
-#define WINDOWS_DOWN 8u	    /* to end that: a pause between two bursts is short */
-#define BEATEN 512u	    /* windows, 0.1 s: a GPU that has slept is slow at first */
-#define PAUSE_MOST 16384u   /* 3.3 s */
+#define WINDOWS_UP 2u	    /* successive windows before the worker changes to `full` */
+#define WINDOWS_FIRST 16u   /* the same until the scale is known, and windows to learn it from */
+#define WINDOWS_DOWN 8u	    /* successive windows before it changes back; outlasts gaps between bursts */
+#define BEATEN 512u	    /* windows, 0.1 s: an idle GPU is slow at first */
+#define PAUSE_MOST 16384u   /* windows, 3.3 s */
 #define PROVEN 1024u
 #define SCALE_UNKNOWN (4u * OFFLOAD_SCALE)
 #define SCALE_LEAST (OFFLOAD_SCALE / 16)
 #define SCALE_MOST (64u * OFFLOAD_SCALE)
-#define STARVED 64u	    /* packets that are left in the worker's pool */
+#define STARVED 64u	    /* free packets in the worker's pool, fewer starve the ports */
 
 struct offload_class offload_class[ALGORITHMS_MAX + 1][LENGTH_CLASSES];
 bool offload_enabled;
 
-/* Between equals the first in the order of preference. */
+/* The device with the lowest latency. Of equal devices the first one in the order of preference. */
 static uint8_t choose_light(const struct measured *const *m, unsigned int devices, uint32_t usable)
 {
 	uint8_t light = OFFLOAD_NONE;
@@ -37,8 +37,8 @@ static uint8_t choose_light(const struct measured *const *m, unsigned int device
 	return light;
 }
 
-/* Under full load another device pays if it does more by itself, or if it adds to
- * what the core can do: a fair part more, for much less of the core's time. */
+/* Under full load another device pays if its throughput is higher. It also pays if it has at least half
+ * of the throughput for less than half of the CPU time, because the core can then process more. */
 static bool pays(const struct measured *other, const struct measured *light)
 {
 	float gbps = measured_gbps(other), than = measured_gbps(light);
@@ -72,7 +72,8 @@ struct offload_class offload_choose(const struct measured *const *m, unsigned in
 	if (class.full == class.light)
 		return class;
 	class.pays = true;
-	/* What the core does itself it does not bring to the other one, which does more in that time. */
+	/* While the core encrypts packets itself it sends none to `full`. That loses throughput if `full` is
+	 * far faster. */
 	class.spills = measured_gbps(m[class.full]) <= measured_gbps(m[class.light]) * FAR_BETTER;
 	return class;
 }
@@ -86,7 +87,7 @@ bool offload_uses(unsigned int device)
 	return false;
 }
 
-/* As speaks_for_full() below has it: enough of a core's time, and enough for a batch. */
+/* The two conditions of speaks_for_full() as a rate: high CPU load, and enough packets for a batch. */
 float offload_pays_from(const struct offload_class *class, unsigned int bytes)
 {
 	float batches, load;
@@ -125,30 +126,30 @@ void offload_choose_all(void)
 	}
 }
 
-/* More is waiting, or cannot be received. */
+/* Whether more frames wait at the ports: half of the bursts have maximum size, or the ports starve. */
 static bool has_backlog(const struct offload *o)
 {
 	return (o->full_bursts && o->full_bursts * 2 >= o->bursts) || o->starved;
 }
 
-/* The share of its time that a worker would need for what it had in a window, if `light` did it,
- * percent. */
+/* CPU load if `light` processed all packets of a window, percent. */
 static uint64_t load_of(const struct offload *o, uint32_t scale, uint64_t elapsed_ns)
 {
 	return o->cost * scale / OFFLOAD_SCALE * 100 / elapsed_ns;
 }
 
-/* As packets come faster more of them are in flight, by themselves, and the device does more.
- * Only so few that each is a batch of its own are not for it. @return halves of a batch */
+/* How many packets a window had, in halves of the smallest measured batch. Fewer than one batch a
+ * window do not pay. */
 static uint64_t halves_of(const struct offload *o, uint64_t elapsed_ns)
 {
 	return (uint64_t)o->packets * OFFLOAD_WINDOW_US * 1000 * 2 / elapsed_ns /
 	       measured_in_flight[0];
 }
 
-/* What is waiting shows that `light` had all of the worker's time, if no packet had to wait for another
- * device, and half of the frames were SAs' (those of other workers are handed over): others, which may be anybody's, take time as well.
- * Often something else has some of it, so it is the best windows that count. */
+/* Learn the worker's total time per packet from a window in which `light` had all of that time. Such a
+ * window has a backlog, no packets at other devices, and at least half of its frames belong to SAs of
+ * this worker, because other frames take time too. Other processes can only lengthen the time, so a
+ * shorter time changes the scale quickly and a longer one slowly. */
 static void learn(struct offload *o, uint64_t elapsed_ns)
 {
 	uint64_t scale;
@@ -169,20 +170,19 @@ static uint32_t scale_of(const struct offload *o, uint32_t unknown)
 	return o->learned < WINDOWS_FIRST ? unknown : o->scale;
 }
 
-/* Whether a window speaks for batches, or still does: more has to happen to begin
- * than to go on. */
+/* Whether a window speaks for `full`. The thresholds to change to it are higher than those to stay. */
 static bool speaks_for_full(const struct offload *o, uint64_t elapsed_ns)
 {
 	uint64_t load = load_of(o, scale_of(o, OFFLOAD_SCALE), elapsed_ns);
 	uint64_t halves = halves_of(o, elapsed_ns);
 
-	/* What is waiting although they are few speaks for itself: is_beaten(). */
+	/* A backlog with few packets in a window is a matter of is_beaten(). */
 	if (o->full)
 		return has_backlog(o) || (load >= LOAD_LOW && halves >= 1);
 	return !o->pause && (has_backlog(o) || load >= LOAD_HIGH) && halves >= 2;
 }
 
-/* Whether `full` has long been behind with what `light` would have done in less than the time. */
+/* Whether `full` had a backlog for BEATEN windows that `light` would have processed in time. */
 static bool is_beaten(struct offload *o, uint64_t elapsed_ns)
 {
 	bool beaten = o->full && has_backlog(o) &&
@@ -233,7 +233,7 @@ bool offload_decide(struct offload *o, uint64_t elapsed_ns)
 	return changed;
 }
 
-/* Without what lcores have in caches of their own: to look at all of these takes long. */
+/* Free packets in caches of lcores are not counted, because reading all caches takes long. */
 bool offload_starves(const struct rte_mempool *packets)
 {
 	return rte_mempool_get_ops(packets->ops_index)->get_count(packets) < STARVED;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file offload.h
- * Which crypto device serves which packet with `engine = auto`, after SSLShader's
- * opportunistic offload: little load is served by the device that answers
- * soonest; once a worker has more to do than that device takes easily, and enough
- * of it to fill a batch, packets go to the device that is fastest with batches, as
- * long as it keeps up; the rest stays. What is soonest and fastest has been
- * measured (measure.h). Whether batches carry more than the other device did is seen
- * at work: what has been measured may no longer hold, on a GPU that others use as well.
+ * Chooses the crypto device of each packet with `engine = auto`, after the opportunistic offload of
+ * SSLShader. Under light load packets go to the device with the lowest latency (`light`). When a worker
+ * is near its limit with that device, and has enough packets for a batch, they go to the device with the
+ * highest throughput (`full`), as long as it keeps up. Latency and throughput were measured before the
+ * workers started (measure.h). A GPU that other processes use too may be slower than measured, so each
+ * worker also observes whether `full` processes more than `light` would.
  */
 #ifndef CYGNETD_OFFLOAD_H
 #define CYGNETD_OFFLOAD_H
@@ -20,12 +19,13 @@
 struct measured;
 struct rte_mempool;
 
-/** What is made of what has been measured. One word: workers read it while it changes. */
+/** The devices chosen for one algorithm and packet length. A single word, because workers read it while
+ * the control thread replaces it. */
 struct offload_class {
 	uint8_t light, full;	/* indices in engine_device[], or OFFLOAD_NONE */
 	uint8_t pays;		/* bool: `full` is another device than `light` */
-	uint8_t spills;		/* bool: while `full` has too many packets, `light` gets packets,
-				 * until half of those at `full` are completed */
+	uint8_t spills;		/* bool: when `full` refuses packets, `light` gets packets until half
+				 * of those at `full` are completed */
 	uint16_t cost;		/* of a packet at `light`, ns */
 } __attribute__((aligned(8)));
 #define OFFLOAD_NONE UINT8_MAX
@@ -42,7 +42,7 @@ struct offload {
 	bool spilling;		/* packets go to `light` until `full` has caught up */
 	uint32_t resume;	/* spilling ends below this number of packets at `full` */
 	uint8_t streak;		/* successive windows in favour of the other state */
-	uint16_t beaten;	/* windows in which `full` carried less than `light` would */
+	uint16_t beaten;	/* successive windows in which `full` was slower than `light` would be */
 	uint32_t bursts, full_bursts;	/* received in this window: all, and those of maximum size */
 	uint32_t frames;	/* received in this window; those of SAs are protected */
 	uint32_t protected;
@@ -50,53 +50,54 @@ struct offload {
 	bool mixed;		/* packets were in queues of devices during the window */
 	uint32_t packets;	/* protected packets for which batches pay */
 	uint64_t cost;		/* of all protected packets at `light`, ns */
-	uint32_t scale;		/* a worker's whole time for a packet at `light`, in OFFLOAD_SCALE of
-				 * that cost; */
-	uint8_t learned;	/* from so many windows */
+	uint32_t scale;		/* the worker's total time per packet divided by its cost at `light`,
+				 * in 1/OFFLOAD_SCALE */
+	uint8_t learned;	/* windows from which scale was learned, WINDOWS_FIRST at most */
 	uint32_t pause;		/* windows left in which `full` is not tried */
-	uint32_t next_pause;	/* length of the next pause, if `full` is beaten again */
-	uint32_t proven;	/* carried more for so many windows */
-	uint64_t began;		/* TSC */
-	uint64_t switches;	/* atomic: between light and full, either way */
+	uint32_t next_pause;	/* length of the next pause if `full` is beaten again, windows;
+				 * 0: the shortest one */
+	uint32_t proven;	/* successive windows in which `full` was not beaten */
+	uint64_t began;		/* start of the window, TSC */
+	uint64_t switches;	/* atomic: changes between `light` and `full` in both directions */
 };
 
 /**
- * Choose for one algorithm and length.
- * @param m       of each device
+ * Choose the devices of one algorithm and packet length.
+ * @param m       measurements of each device
  * @param usable  bit mask of the devices that may be chosen
  */
 struct offload_class offload_choose(const struct measured *const *m, unsigned int devices,
 				    uint32_t usable);
 /**
- * The load of one worker with packets of one class from which on `full` has them.
- * @return Gbps; 0: from none
+ * The load of one worker with packets of one class from which on they go to `full`.
+ * @return Gbps; 0: they never go there
  */
 float offload_pays_from(const struct offload_class *class, unsigned int bytes);
-/** Choose for all, without the devices that are lost. */
+/** Choose the devices of all algorithms and lengths among those that are not lost. */
 void offload_choose_all(void);
-/** Whether a device has been chosen for anything. */
+/** Whether a device is chosen for any algorithm and length. */
 bool offload_uses(unsigned int device);
 /**
  * Close a window of a worker.
- * @param elapsed_ns  since it was opened; longer than a window if the worker was busy
+ * @param elapsed_ns  since the start of the window; more than a window if the worker was busy
  * @return whether the state changed
  */
 bool offload_decide(struct offload *o, uint64_t elapsed_ns);
 /**
- * Whether the time of a window is over. Each turn of a worker.
+ * Whether the time of a window is over. To be called in each iteration of a worker.
  * @param in_flight  packets in queues of devices
  */
 bool offload_is_over(struct offload *o, uint32_t in_flight);
 /**
- * Close it, and open the next one.
+ * Close a window and start the next one.
  * @param in_flight  packets in queues of devices
- * @param starved    whether the ports cannot receive for that
+ * @param starved    whether these packets leave the ports too few buffers
  */
 void offload_turn(struct offload *o, uint32_t in_flight, bool starved);
-/** Whether few packets are left in the pool that ports receive into. */
+/** Whether the pool that ports receive into has few free packets. */
 bool offload_starves(const struct rte_mempool *packets);
 
-/** Note a burst of packets that was received. @param max  that it could have been */
+/** Count a received burst of n packets. @param max  maximum size of a burst */
 static inline void offload_received(struct offload *o, unsigned int n, unsigned int max)
 {
 	o->frames += n;
@@ -106,9 +107,9 @@ static inline void offload_received(struct offload *o, unsigned int n, unsigned 
 
 /**
  * Choose the device of one packet.
- * @param at        packets that are waiting for or at each device
- * @param refusing  bit mask of the devices that have not taken all that they were given last,
- * @param stalled   and of those that have long given nothing back
+ * @param at        packets waiting for or at each device
+ * @param refusing  bit mask of the devices that did not accept all packets of their last burst
+ * @param stalled   bit mask of the devices that have completed no packet for long
  * @return an index in engine_device[], or OFFLOAD_NONE: no opinion
  */
 static inline unsigned int offload_packet(struct offload *o, unsigned int algorithm,
