@@ -7,7 +7,7 @@
 #include "crypto/device/algorithm.h"
 #include "crypto/device/suite.h"
 
-/* The usual ones first: there may be no time for all. */
+/* Common algorithms first, because measuring has a time limit (crypto/auto/measure.h). */
 static const uint8_t auth_order[] = {
 	CYGNET_AUTH_NONE,	 CYGNET_AUTH_HMAC_SHA256, CYGNET_AUTH_HMAC_SHA1,
 	CYGNET_AUTH_HMAC_SHA512, CYGNET_AUTH_HMAC_SHA384, CYGNET_AUTH_AES_XCBC,
@@ -26,8 +26,9 @@ unsigned int algorithm_count;
 
 const uint16_t length_class_bytes[LENGTH_CLASSES] = {64, 256, 1024, 1408};
 
-/* What costs the same has one number. A shorter or longer ICV does; SHA-384 is SHA-512 with less
- * of its result; and AES-GMAC encrypts one block of a packet, with a key of whatever length. */
+/* Whether an SA's algorithms have the same speed as a, and therefore its number. The length of the ICV
+ * makes no difference, SHA-384 is a truncated SHA-512, and AES-GMAC encrypts only one block of a packet,
+ * so the length of its key makes no difference. */
 static bool same(const struct algorithm *a, uint8_t cipher, uint8_t auth, uint8_t key_len)
 {
 	if (auth == CYGNET_AUTH_HMAC_SHA384)
@@ -55,7 +56,7 @@ static void add(const struct cygnet_sa *sa)
 	};
 }
 
-/* Before main(): all that suite.c knows. */
+/* Number all algorithms of suite.c before main(). */
 RTE_INIT(number_algorithms)
 {
 	for (unsigned int a = 0; a < RTE_DIM(auth_order); a++)

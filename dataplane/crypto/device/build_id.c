@@ -9,9 +9,9 @@
 
 #include "crypto/device/build_id.h"
 
-#define DIGEST 16u /* bytes of it that are shown */
+#define DIGEST 16u /* bytes of a build ID in its text */
 
-/* What to look for: one of the two. */
+/* The library is found by an address in it or by its file name; the other field is NULL. */
 struct search {
 	const void *address;
 	const char *library;
@@ -42,7 +42,7 @@ static size_t align(size_t n, size_t to)
 	return (n + to - 1) / to * to;
 }
 
-/* @param step  what notes and their parts are aligned to */
+/* @param step  alignment of notes and their parts, bytes */
 static bool read_notes(const uint8_t *at, size_t len, size_t step, char *text)
 {
 	const ElfW(Nhdr) *note;

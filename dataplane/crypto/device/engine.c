@@ -18,27 +18,26 @@
 #include "crypto/device/engine.h"
 
 #define QUEUE_DESCRIPTORS 2048
-/* A device that collects packets has room for several times what it does at once, so that a port
- * need not wait when another queue's turn comes first. */
+/* A device that collects packets has queues for several launches, so that a worker can still enqueue
+ * packets while the device serves another queue. */
 #define LAUNCH_DESCRIPTORS 8192
-/* A launch takes the processor for so long. Queues launch one after another: with each of them
- * more packets have to go together. */
+/* CPU time of a launch. Launches of different queues follow one another, so a queue waits for packets in
+ * proportion to the number of queues (opencl_arguments()). */
 #define LAUNCH_US 50u
-#define BUSY_LAUNCH_US 500u /* while others are in front of it */
+#define BUSY_LAUNCH_US 500u /* the same while the device is busy with earlier launches */
 
-/* A device that hangs is given up after that time, and until then nobody delivers the packets that
- * it has. */
+/* A device that hangs is given up after this time. Until then its packets are delayed. */
 #define OPENCL_TIMEOUT_MS 1000u
-#define OPENCL_SESSIONS 65536u /* crypto_opencl has room for so many unless told otherwise, */
-#define OPENCL_SESSIONS_MAX (1u << 21) /* and for so many at the most */
+#define OPENCL_SESSIONS 65536u /* sessions of crypto_opencl by default */
+#define OPENCL_SESSIONS_MAX (1u << 21) /* its maximum */
 
-/* The drivers we start, in the order in which an SA is offered to them. The one
- * place that knows engines by name. */
+/* The drivers that cygnetd starts, in the order in which an SA is offered to them. No other file knows
+ * engines by name. */
 static const struct known {
 	const char *driver, *engine;
-	const char *library; /* of those that come with cygnetd */
-	const char *uses;    /* the library that does its work */
-	/* Of a driver with pools of its own: rte_pmd_opencl.h has such functions. */
+	const char *library; /* file name of a driver that is part of Cygnet */
+	const char *uses;    /* the crypto library that it calls */
+	/* Function names of a driver with mempools in device memory (rte_pmd_opencl.h). */
 	const char *pool_create, *pool_free, *keeps;
 } known[] = {
 	{.driver = "crypto_ipsec_mb_gcm", .engine = "cpu", .uses = "libIPSec_MB.so",
@@ -53,7 +52,7 @@ static const struct known {
 	 .pool_free = "rte_pmd_opencl_pktmbuf_pool_free", .keeps = "rte_pmd_opencl_keeps_packets"},
 };
 
-/* @return NULL: one that we would not start */
+/* @return NULL: not one of known[] */
 static const struct known *find_known(const char *driver)
 {
 	for (unsigned int i = 0; i < RTE_DIM(known); i++)
@@ -62,7 +61,7 @@ static const struct known *find_known(const char *driver)
 	return NULL;
 }
 
-/* The functions of the first device with pools in which packets survive its failure. */
+/* The first device with mempools of its own in which packets survive its failure, and its functions. */
 static struct {
 	const struct engine_device *device;
 	struct rte_mempool *(*create)(uint8_t id, const char *name, unsigned int n, uint16_t private,
@@ -73,7 +72,7 @@ static struct {
 struct engine_device engine_device[STATS_MAX_DEVICES];
 unsigned int engine_devices;
 uint32_t engines_lost;
-static uint32_t reported_lost, reported_refusing; /* bit masks, of the control thread */
+static uint32_t reported_lost, reported_refusing; /* bit masks of devices; control thread only */
 
 static int configure(struct engine_device *device, unsigned int queues, uint32_t sessions)
 {
@@ -102,7 +101,7 @@ static int configure(struct engine_device *device, unsigned int queues, uint32_t
 	return err ? err : rte_cryptodev_start(device->id);
 }
 
-/* "model name" of the first CPU */
+/* The "model name" of the first CPU. */
 static void cpu_model(char *model, size_t size)
 {
 	FILE *info = fopen("/proc/cpuinfo", "r");
@@ -121,8 +120,8 @@ static void cpu_model(char *model, size_t size)
 		fclose(info);
 }
 
-/* How fast it is depends on this: what was measured with another version, or
- * on another machine, says nothing. */
+/* Describe all that the speed of a device depends on. Measurements with another description are not
+ * used (measured_file.h). */
 static void set_version(struct engine_device *device, const struct rte_device *dev)
 {
 	const struct known *driver = find_known(device->driver);
@@ -131,7 +130,7 @@ static void set_version(struct engine_device *device, const struct rte_device *d
 	char model[96], build[BUILD_ID] = "", used[BUILD_ID] = "";
 
 	cpu_model(model, sizeof(model));
-	if (dev) /* what describes the driver lies in it */
+	if (dev) /* struct rte_driver is in the driver's library */
 		build_id_at(rte_dev_driver(dev), build);
 	if (driver && driver->uses)
 		build_id_of(driver->uses, used);
@@ -143,7 +142,7 @@ static void set_version(struct engine_device *device, const struct rte_device *d
 			*c = '_';
 }
 
-/* What a driver of EAL's choice belongs to. */
+/* The engine of a device, which may have been created by EAL's arguments. */
 static const char *engine_of(const struct rte_cryptodev_info *info)
 {
 	const struct known *driver = find_known(info->driver_name);
@@ -153,7 +152,8 @@ static const char *engine_of(const struct rte_cryptodev_info *info)
 	return info->feature_flags & RTE_CRYPTODEV_FF_HW_ACCELERATED ? "hardware" : "cpu";
 }
 
-/* Whoever has loaded the driver, we or the EAL, has the library open. */
+/* Find out whether a device keeps packets that it fails, and has mempools. Its library is open already,
+ * by load_driver() or by the EAL. */
 static void find_memory(struct engine_device *device)
 {
 	const struct known *driver = find_known(device->driver);
@@ -168,18 +168,18 @@ static void find_memory(struct engine_device *device)
 		return;
 	*(void **)&keeps = dlsym(library, driver->keeps);
 	kept = keeps ? keeps(device->id) : -ENOTSUP;
-	/* Packets that are in no pool of its own it copies. */
+	/* The device copies packets that are not in one of its mempools. */
 	device->keeps = kept >= 0;
-	/* A packet that is worked on where it is would be lost if the device failed. */
+	/* If it processed packets of its mempools in place, a failure would destroy them. */
 	if (!memory.device && kept > 0) {
 		*(void **)&memory.create = dlsym(library, driver->pool_create);
 		*(void **)&memory.free = dlsym(library, driver->pool_free);
 		memory.device = memory.create && memory.free ? device : NULL;
 	}
-	dlclose(library); /* it stays: it is still open elsewhere */
+	dlclose(library); /* the library stays loaded, because it was open before */
 }
 
-/* Take a cryptodev into the list. It is closed if that fails. */
+/* Configure a cryptodev and add it to engine_device[]. It is closed after a failure. */
 static int add_device(uint8_t id, unsigned int queues, uint32_t sessions)
 {
 	struct engine_device *device = &engine_device[engine_devices];
@@ -199,7 +199,7 @@ static int add_device(uint8_t id, unsigned int queues, uint32_t sessions)
 	if (err) {
 		log_error("engine %s: %s cannot be set up with %u queues and %u sessions: %s",
 			  device->engine, device->name, queues, sessions, strerror(-err));
-		rte_cryptodev_close(id); /* its queue pairs have the pool */
+		rte_cryptodev_close(id); /* its queue pairs refer to the mempool */
 		rte_mempool_free(device->sessions);
 		return err;
 	}
@@ -218,7 +218,7 @@ static int start_device(const char *driver, const char *args, unsigned int queue
 
 	if (engine_devices == STATS_MAX_DEVICES)
 		return -ENOSPC;
-	/* One of EAL's that is not used has its name all the same. */
+	/* A device of EAL's arguments has its name even if cygnetd does not use it. */
 	do
 		snprintf(name, sizeof(name), "%s%u", driver, number++);
 	while (rte_cryptodev_get_dev_id(name) >= 0);
@@ -234,7 +234,8 @@ static int start_device(const char *driver, const char *args, unsigned int queue
 	return err;
 }
 
-/* One that was not built is done without. @return whether it is there */
+/* Load a driver that is part of Cygnet. A driver that was not built is skipped.
+ * @return whether the file exists */
 static bool load_driver(const struct conf *conf, const char *library)
 {
 	char path[PATH_MAX + 64];
@@ -253,7 +254,7 @@ static void load_drivers(const struct conf *conf)
 {
 	unsigned int there = 0;
 
-	/* The EAL has loaded all there is in its own folder. */
+	/* The EAL has loaded the drivers in its own folder. */
 	if (!conf->driver_path[0])
 		return;
 	for (unsigned int i = 0; i < RTE_DIM(known); i++)
@@ -263,8 +264,7 @@ static void load_drivers(const struct conf *conf)
 			 conf->driver_path);
 }
 
-/* Take those that are there already, by EAL's arguments: as many as we have queues
- * on, and whatever they can do. */
+/* Add the devices of an engine that EAL's arguments created, if they have enough queues. */
 static void adopt_devices(const char *engine, unsigned int queues, uint32_t sessions)
 {
 	for (unsigned int id = 0; id < RTE_CRYPTO_MAX_DEVS; id++) {
@@ -286,7 +286,7 @@ static void adopt_devices(const char *engine, unsigned int queues, uint32_t sess
 	}
 }
 
-/* Whether EAL's arguments have brought a device of a driver: one is enough. */
+/* Whether EAL's arguments created a device of a driver; cygnetd then creates no other. */
 static bool is_there(const char *driver, unsigned int from)
 {
 	for (unsigned int d = from; d < engine_devices; d++)
@@ -295,7 +295,7 @@ static bool is_there(const char *driver, unsigned int from)
 	return false;
 }
 
-/* The user's own come last, and win. */
+/* The user's arguments come last, so that they override the others. */
 static void opencl_arguments(const struct conf *conf, unsigned int workers, uint32_t sessions,
 			     char *args, size_t size)
 {
@@ -309,12 +309,12 @@ static void opencl_arguments(const struct conf *conf, unsigned int workers, uint
 		 conf->opencl_args[0] ? "," : "", conf->opencl_args);
 }
 
-/* Start the devices of one engine. @return how many came up */
+/* Start the devices of one engine. @return number of started devices */
 static unsigned int start_engine(const struct conf *conf, const char *engine,
 				 unsigned int workers, uint32_t sessions)
 {
 	unsigned int before = engine_devices;
-	/* What works on the core that calls works on the crypto cores, too. */
+	/* Crypto cores process packets with the same CPU devices as workers. */
 	unsigned int queues = workers + (strcmp(engine, "cpu") ? 0 : conf->ncrypto_cores);
 	char args[sizeof(conf->opencl_args) + 128];
 
@@ -324,7 +324,7 @@ static unsigned int start_engine(const struct conf *conf, const char *engine,
 
 		if (strcmp(known[i].engine, engine) || is_there(known[i].driver, before))
 			continue;
-		/* The drivers' own default is 8. */
+		/* The default of the drivers is 8. */
 		snprintf(args, sizeof(args), "max_nb_queue_pairs=%u", queues);
 		if (!strcmp(engine, "opencl"))
 			opencl_arguments(conf, workers, sessions, args, sizeof(args));
@@ -340,11 +340,11 @@ int engines_start(const struct conf *conf, unsigned int workers, uint32_t sessio
 {
 	load_drivers(conf);
 	engines_lost = reported_lost = reported_refusing = 0;
-	/* An SA goes to the first device that can serve it. With `auto` that is a
-	 * CPU driver, for packets about which nothing has been measured. */
+	/* The first device that supports an SA serves it. With `auto` CPU devices come first, because they
+	 * serve the algorithms that have not been measured. */
 	if (conf->engine == ENGINE_OPENCL &&
 	    !start_engine(conf, "opencl", workers, sessions)) {
-		log_error("%s: [cygnetd] engine: opencl asked for, but there is no OpenCL device "
+		log_error("%s: [cygnetd] engine: opencl is configured, but there is no OpenCL device "
 			  "or no librte_crypto_opencl.so", conf->path);
 		return -ENODEV;
 	}
@@ -354,7 +354,7 @@ int engines_start(const struct conf *conf, unsigned int workers, uint32_t sessio
 		start_engine(conf, "opencl", workers, sessions);
 	}
 	if (!engine_devices) {
-		log_error("no crypto device at all: are DPDK's crypto drivers installed?");
+		log_error("no crypto device: are DPDK's crypto drivers installed?");
 		return -ENODEV;
 	}
 	return 0;
@@ -402,8 +402,8 @@ bool engines_report(void)
 			log_error("engine %s: %s fails: other engines take over its packets",
 				  e->engine, e->name);
 		if (__atomic_load_n(&e->refuses, __ATOMIC_RELAXED) && !(reported_refusing >> d & 1)) {
-			log_error("engine %s: %s cannot set up an SA that it says it can: other "
-				  "engines serve such", e->engine, e->name);
+			log_error("engine %s: %s cannot set up an SA of algorithms that it supports: "
+				  "other engines serve such SAs", e->engine, e->name);
 			reported_refusing |= 1u << d;
 		}
 	}

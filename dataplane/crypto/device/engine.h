@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file engine.h
- * The crypto devices, and which one serves which SA. Everything below the name
- * table in engine.c knows them by capability only.
+ * The crypto devices. Only the table in engine.c has their names; all other code distinguishes them by
+ * their capabilities.
  */
 #ifndef CYGNETD_ENGINE_H
 #define CYGNETD_ENGINE_H
@@ -17,53 +17,54 @@ struct engine_device {
 	char name[64];		/* "crypto_aesni_mb0" */
 	const char *driver;	/* "crypto_aesni_mb" */
 	const char *engine;	/* "cpu", "hardware" or "opencl" */
-	char version[896];	/* of what makes it fast: driver, hardware, arguments */
-	uint8_t id;		/* cryptodev */
-	bool ours;		/* made here, not by EAL's arguments */
-	bool at_once;		/* also works without a queue: DPDK's "CPU crypto" */
+	char version[896];	/* driver, hardware and arguments, on which its speed depends */
+	uint8_t id;		/* of the cryptodev */
+	bool ours;		/* created by cygnetd, not by EAL's arguments */
+	bool at_once;		/* also processes packets without a queue: DPDK's "CPU crypto" */
 	bool keeps;		/* a packet completed with an error is unchanged */
 	bool refuses;		/* atomic: it failed to create a session of a suite that it supports */
 	struct rte_mempool *sessions;
 };
 
-/** In order of preference for the engine chosen; fixed after engines_start(). */
+/** In order of preference for the configured engine; constant after engines_start(). */
 extern struct engine_device engine_device[];
 extern unsigned int engine_devices;
 /** Bit mask of devices taken out after a failure; atomic. */
 extern uint32_t engines_lost;
 
 /**
- * Create, configure and start the crypto devices for conf->engine, one queue
- * pair a worker (queue pair number = worker number), and those of the CPU one a crypto core
- * behind them. Those that EAL's arguments have brought are taken as well.
+ * Create, configure and start the crypto devices for conf->engine. Each has a queue pair for each worker
+ * (queue pair number = worker number). CPU devices have more queue pairs behind these, one for each
+ * crypto core. Devices created by EAL's arguments are used as well.
  * @param sessions  capacity of each device
- * @return 0 or -errno, logged; -ENODEV if no device could be had
+ * @return 0 or -errno, logged; -ENODEV: no device could be started
  */
 int engines_start(const struct conf *conf, unsigned int workers, uint32_t sessions);
 void engines_stop(void);
 
-/** Packet pools of a device at most. */
+/** Maximum number of mempools of a device. */
 #define ENGINE_POOLS_MAX 16u
-/** The device that moves packets by itself, without a core copying them, if they are in memory
- * of its own, and leaves those that it does not finish as they were; NULL if there is none. */
+/** The device with its own memory: it transfers packets of mempools there without copies by a core. It
+ * leaves packets that it does not complete unchanged. @return NULL: none */
 const struct engine_device *engine_with_memory(void);
 /**
- * A pool of packets in its memory, which goes with the device. Packets come out of it by their
- * place there, round and round.
+ * Create a mempool of packets in the memory of engine_with_memory(). It must be freed before the device is
+ * stopped. Packets are allocated in the order of their addresses, cyclically.
  * @param n     packets
- * @param room  bytes of each, headroom included
+ * @param room  bytes of each packet, with headroom
  * @return NULL with rte_errno
  */
 struct rte_mempool *engine_pool_create(const char *name, unsigned int n, uint16_t private,
 				       uint16_t room);
-/** Free such a pool. @return false: it is none, or the device still has packets of it */
+/** Free a mempool of engine_pool_create(). @return false: it is another one, or the device still has
+ * packets of it */
 bool engine_pool_free(struct rte_mempool *pool);
 
-/** Take a device out of use, because it failed a packet that another one completed. The last device
- * stays. Any thread. */
+/** Take a device out of use after it failed a packet that another device completed. The last device
+ * stays in use. Any thread. */
 void engine_take_out(unsigned int device);
 /** Log the devices taken out since the last call. Control thread.
- * @return whether there are any; the policy then chooses again */
+ * @return whether a device was taken out; offload_choose_all() then has to choose again */
 bool engines_report(void);
 /** Whether a device has been taken out. */
 static inline bool engine_lost(unsigned int device)

@@ -11,7 +11,7 @@
 #include "esp/esp.h"
 #include "ip/packet.h"
 
-/* What follows an operation in its mempool element is its struct esp_job. */
+/* The struct esp_job of an operation follows it in its mempool element. */
 #define CRYPTO_OP_JOB (sizeof(struct rte_crypto_op) + sizeof(struct rte_crypto_sym_op))
 #define CRYPTO_OP_IV (CRYPTO_OP_JOB + offsetof(struct esp_job, iv))
 #define CRYPTO_OP_AAD (CRYPTO_OP_JOB + offsetof(struct esp_job, aad))

@@ -12,14 +12,15 @@
 #include "host/mtu.h"
 #include "ip/packet.h"
 
-#define CACHE 256u /* packets that an lcore keeps from a shared pool */
-/* Room for a whole packet of the largest usual size with its ESP overhead. */
+#define CACHE 256u /* packets in an lcore's cache of a shared mempool */
+/* Room for a packet of the usual MTU with the overhead of ESP. */
 #define ROOM (2048 + MTU_AROUND_FRAME)
 
-/* As long as a buffer can be, and an IP packet. Whoever sends fragments can use them up, but a
- * packet is in one no longer than it takes to protect it; half of them can wait for an SA. */
+/* Buffers for reassembled packets are as long as the longest IP packet. Senders of fragments can use
+ * them all, but only for the time that it takes to protect a packet. At most half of them hold packets
+ * that wait for an SA. */
 #define LARGE_ROOM UINT16_MAX
-#define LARGE_PACKETS 64u /* of a worker */
+#define LARGE_PACKETS 64u /* per worker */
 
 struct rte_mempool *packet_pool[CONF_MAX_WORKERS], *packet_pool_large, *packet_pool_jumbo,
 	*packet_pool_parts;
@@ -45,18 +46,18 @@ void packet_pool_free(struct rte_mempool *pool)
 		rte_mempool_free(pool);
 }
 
-/* Every descriptor of every queue may hold a packet, and every worker has some in
- * its hands; a port without buffers receives nothing. */
+/* Each descriptor of each queue may hold a packet, and each worker holds up to need->packets and a cache.
+ * A port without buffers would drop all frames. */
 static unsigned int packets_needed(const struct conf *conf, const struct packet_pool_need *need)
 {
 	return interfaces_packets(conf, conf->workers, false) +
 	       conf->workers * (need->packets + CACHE);
 }
 
-/* A pool of a device's hands out round and round: what is not needed would only be
- * more that is in no cache. So many packets keep the device busy, whoever has sent them; of one
- * worker's that many are there at the most, and as many as a launch and a part of the next at the
- * least. When they are all there the ports wait. */
+/* A mempool in device memory allocates cyclically, so each packet more than needed costs cache misses.
+ * DEVICE_PACKETS of all workers together keep the device busy. The share of a worker has a maximum, and a
+ * minimum of one launch and a part of the next. While all packets are at the device, the ports cannot
+ * receive. */
 #define DEVICE_PACKETS 24576u
 #define OWN_MOST 6144u
 #define OWN_LEAST 3072u
@@ -68,8 +69,8 @@ static unsigned int own_packets(const struct conf *conf)
 	return share < OWN_LEAST ? OWN_LEAST : RTE_MIN(share, OWN_MOST);
 }
 
-/* One for each worker, as far as the device has pools.
- * @return whether there are any */
+/* Create a mempool in device memory for each worker; workers share them if the device has fewer.
+ * @return false: none was created */
 static bool create_own(const struct conf *conf)
 {
 	unsigned int pools = RTE_MIN(conf->workers, ENGINE_POOLS_MAX), made;
@@ -101,9 +102,9 @@ static bool create_own(const struct conf *conf)
 	return true;
 }
 
-/* One for all workers: they are few ports. Of what a worker has in its hands half may be as long,
- * which is three times the bytes of all the others.
- * @param mtu  of mtu_jumbo() */
+/* Create one mempool of long packets for all workers, because few ports have such packets. Half of the
+ * packets that a worker holds may be long, which takes three times the memory of the others.
+ * @param mtu  mtu_jumbo() */
 static int create_jumbo(const struct conf *conf, const struct packet_pool_need *need, uint16_t mtu)
 {
 	unsigned int packets = interfaces_packets(conf, conf->workers, true) +
@@ -128,8 +129,9 @@ static int create_jumbo(const struct conf *conf, const struct packet_pool_need *
 	return 0;
 }
 
-/* All workers' fragments may have come by the queues of one, whose pool has fewer packets than they
- * can keep: it would be up to whoever sends them how long that one receives nothing. */
+/* Create a mempool for fragments. The workers can keep more fragments than the mempool of one worker has
+ * packets. If all were received by that worker and stayed in their buffers, their sender could keep it
+ * from receiving. */
 static int create_parts(const struct conf *conf, const struct packet_pool_need *need)
 {
 	unsigned int packets = conf->workers * (need->fragments + CACHE);
@@ -141,7 +143,7 @@ static int create_parts(const struct conf *conf, const struct packet_pool_need *
 	return -ENOMEM;
 }
 
-/* For the ports with packets of the usual length, and for what is made here. */
+/* Create the mempools for ports with packets of the usual length, and for packets of cygnetd itself. */
 static int create_usual(const struct conf *conf, const struct packet_pool_need *need)
 {
 	unsigned int packets = packets_needed(conf, need);

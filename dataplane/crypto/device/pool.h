@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file pool.h
- * Where the buffers of packets come from. If a crypto device has memory from which it
- * moves packets by itself, and is to be used, each worker has a pool there of its
- * own, in which packets that were received one after another lie so; else all share one.
+ * The mempools of packets. If the device with its own memory (engine_with_memory()) is used, each worker
+ * has a mempool there, in which packets that are received in sequence have adjacent addresses. Otherwise
+ * all workers share a mempool in hugepages.
  */
 #ifndef CYGNETD_POOL_H
 #define CYGNETD_POOL_H
@@ -19,44 +19,44 @@
 
 struct engine_device;
 
-/** By worker number. */
+/** Packets of the usual length, by worker number. */
 extern struct rte_mempool *packet_pool[CONF_MAX_WORKERS];
-/** Buffers for the ports whose packets are longer than MTU_USUAL; NULL: there are none. */
+/** Packets of ports whose MTU is above MTU_USUAL; NULL: no such port. */
 extern struct rte_mempool *packet_pool_jumbo;
-/** Buffers for packets that were put together and are longer than one of the others. */
+/** Reassembled packets that are longer than the buffers of the other mempools. */
 extern struct rte_mempool *packet_pool_large;
-/** Buffers for fragments that wait for others, where the ports have few to spare; NULL: there they
- * stay in those that they came in. */
+/** Fragments that wait for reassembly, if packet_pool[] is in device memory; NULL: fragments stay in the
+ * buffers in which they were received. */
 extern struct rte_mempool *packet_pool_parts;
-/** In whose memory they are; NULL: in hugepages. */
+/** The device in whose memory packet_pool[] is; NULL: in hugepages. */
 extern const struct engine_device *packet_pool_device;
 
-/** What the pools are sized by. */
+/** Sizes of the mempools. */
 struct packet_pool_need {
 	unsigned int packets;	/* that a worker may hold at a time */
 	unsigned int fragments;	/* that a worker may keep for reassembly */
-	bool device_memory;	/* packets go to the device with memory of its own */
+	bool device_memory;	/* use the memory of engine_with_memory() */
 };
 
 /**
- * Create the pools. After auto_measure(), before the ports. Pools in a device's
- * memory go with it, so the ports have to stop before the engines.
+ * Create the mempools. To be called after auto_measure() and before the ports are started. Mempools in
+ * device memory are freed with the device, so the ports have to be stopped before the engines.
  * @return 0 or -ENOMEM, logged
  */
 int packet_pools_create(const struct conf *conf, const struct packet_pool_need *need);
 /**
- * A pool for measuring the engines: in the device's memory if there is such a device.
+ * Create a mempool for measuring the engines, in device memory if a device has it.
  * @param n  packets
  * @return NULL: no memory
  */
 struct rte_mempool *packet_pool_create(const char *name, unsigned int n);
-/** The pool for a packet of so many bytes. @param usual  that of the worker */
+/** The mempool for a packet of len bytes. @param usual  the worker's packet_pool[] */
 static inline struct rte_mempool *packet_pool_for(struct rte_mempool *usual, unsigned int len)
 {
 	return len > MTU_USUAL && packet_pool_jumbo ? packet_pool_jumbo : usual;
 }
 
-/** Free a pool of packet_pool_create(), unless a device has kept packets of it. */
+/** Free a mempool of packet_pool_create(), unless a device still has packets of it. */
 void packet_pool_free(struct rte_mempool *pool);
 
 #endif

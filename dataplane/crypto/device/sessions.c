@@ -17,8 +17,8 @@
 #include "esp/mapping.h"
 #include "esp/session.h"
 
-#define UNSERVED 16u	/* SAs about which the control thread has yet to say something */
-#define EVICT_TRIES 64u /* sessions, least recently used first, that may be in use */
+#define UNSERVED 16u	/* unserved SAs that the control thread has not logged yet */
+#define EVICT_TRIES 64u /* least recently used sessions that are tried for eviction */
 
 struct unserved {
 	rte_be32_t spi;
@@ -26,12 +26,12 @@ struct unserved {
 };
 
 struct session_table {
-	struct session *pool;	/* all there are */
-	struct session *unused; /* of those, by ->older */
+	struct session *pool;	/* array of all sessions */
+	struct session *unused; /* list of free sessions, linked by ->older */
 	struct session *oldest, *newest;
 	uint32_t slots, next_sweep;
-	uint32_t *released;	/* incremented when a session goes; may be NULL */
-	uint32_t high; /* no session at or above */
+	uint32_t *released;	/* incremented when a session is released; may be NULL */
+	uint32_t high;		/* slot[] is empty from here on */
 	struct unserved unserved[UNSERVED];
 	uint32_t said, to_say;	/* atomic; free-running positions in unserved[] */
 	struct session *slot[];
@@ -48,7 +48,8 @@ static void put(struct session_table *table, struct session *s)
 	table->unused = s;
 }
 
-/* Pages of 2 MiB where the kernel has them: many SAs in turn need many pages at a time. */
+/* Use transparent huge pages of 2 MiB if possible: packets of many SAs access many sessions, and small
+ * pages would cost TLB misses. */
 static struct session *make_pool(uint32_t most)
 {
 	size_t page = 2 << 20, size = RTE_ALIGN_CEIL(most * sizeof(struct session), page);
@@ -79,7 +80,7 @@ struct session_table *sessions_create(uint32_t slots, uint32_t most, uint32_t *r
 	return table;
 }
 
-/* --- by their last use --- */
+/* --- the list by last use --- */
 
 static void unlink_session(struct session_table *table, struct session *s)
 {
@@ -101,7 +102,7 @@ static void release(struct session_table *table, uint32_t index)
 	struct session *s = table->slot[index];
 
 	for (unsigned int d = 0; d < engine_devices; d++)
-		if (s->at[d]) /* its memory, with what the driver made of the key, is zeroed */
+		if (s->at[d]) /* DPDK zeroes the session, which has the key schedule */
 			rte_cryptodev_sym_session_free(engine_device[d].id, s->at[d]);
 	if (table->released)
 		++*table->released;
@@ -111,7 +112,7 @@ static void release(struct session_table *table, uint32_t index)
 	table->slot[index] = NULL;
 }
 
-/* @return NULL: all are in use */
+/* @return NULL: all sessions are in use */
 static struct session *take(struct session_table *table, bool evict)
 {
 	struct session *s = table->oldest;
@@ -140,7 +141,7 @@ void sessions_free(struct session_table *table)
 	free(table);
 }
 
-/* --- what to ask a device for --- */
+/* --- sessions on devices --- */
 
 static bool can_serve(const struct cygnet_sa *sa)
 {
@@ -148,8 +149,8 @@ static bool can_serve(const struct cygnet_sa *sa)
 	       (sa->proto == IPPROTO_ESP || sa->proto == IPPROTO_AH);
 }
 
-/* Whether a device says that it does this. One that does not is not asked: some
- * leak a little with every session that they refuse. */
+/* Whether a transform is among the capabilities of a device. No session is requested otherwise, because
+ * some drivers leak memory with each session that they refuse. */
 static bool device_does(uint8_t device, const struct rte_crypto_sym_xform *x)
 {
 	const struct rte_crypto_cipher_xform *cipher = &x->cipher;
@@ -191,7 +192,8 @@ int session_crypto(const struct cygnet_sa *sa, unsigned int device, void **crypt
 	return *crypto ? 0 : -EIO;
 }
 
-/* What was made of the SA's slot when the session was: nobody changes it, but a damaged file. */
+/* Whether the SA is still as it was when the session was created. Only a damaged shared file changes
+ * these fields. */
 static bool still_describes(const struct session *s, const struct cygnet_sa *sa)
 {
 	struct session now;
@@ -227,7 +229,7 @@ static bool is_served(const struct session *s)
 	return s->at[s->device] && !engine_lost(s->device);
 }
 
-/* The first device, in the order of preference, that takes the SA. */
+/* Choose the first device, in the order of preference, that accepts the SA. */
 static void choose_device(struct session *s, const struct cygnet_sa *sa)
 {
 	for (unsigned int d = 0; d < engine_devices; d++) {
@@ -236,7 +238,7 @@ static void choose_device(struct session *s, const struct cygnet_sa *sa)
 			break;
 	}
 	s->retry = clock_seconds() + 1;
-	/* That was with another device. */
+	/* by_batch may not hold for the new device. */
 	s->route.by_batch = false;
 }
 
@@ -256,7 +258,7 @@ bool session_describe(struct session *s, const struct cygnet_sa *sa)
 	return true;
 }
 
-/* For the control thread to say; what it has no room for goes unsaid. */
+/* Have the control thread log that an SA is not served. If the array is full, the SA is not logged. */
 static void note_unserved(struct session_table *table, const struct cygnet_sa *sa)
 {
 	uint32_t at = table->to_say;
@@ -264,7 +266,7 @@ static void note_unserved(struct session_table *table, const struct cygnet_sa *s
 	if (at - __atomic_load_n(&table->said, __ATOMIC_ACQUIRE) == UNSERVED)
 		return;
 	table->unserved[at % UNSERVED] = (struct unserved){sa->spi, sa->cipher, sa->auth};
-	/* After what it announces. */
+	/* The reader must see the element before its position. */
 	__atomic_store_n(&table->to_say, at + 1, __ATOMIC_RELEASE);
 }
 
@@ -278,7 +280,7 @@ void sessions_report(struct session_table *table)
 		log_sa(RTE_LOG_WARNING, u->spi, "no crypto device here serves %s with %s",
 		       cygnet_cipher_name(u->cipher), cygnet_auth_name(u->auth));
 	}
-	/* They have been read: the worker may write over them. */
+	/* All elements have been read: the worker may overwrite them. */
 	__atomic_store_n(&table->said, end, __ATOMIC_RELEASE);
 }
 
@@ -303,7 +305,7 @@ static struct session *create(struct session_table *table, const struct cygnet_s
 	return s;
 }
 
-/* Whether the device that serves an SA still does; else another is to. */
+/* Choose another device if the SA's device no longer serves it. */
 static void check_device(struct session *s, const struct cygnet_sa *sa)
 {
 	if (is_served(s))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file sessions.h
- * The sessions of a worker's SAs: made when an SA has its first packet, given up when the SA is
- * gone, or when another SA needs the room.
+ * The sessions of a worker's SAs. A session is created with the first packet of its SA. It is released
+ * after the SA is deleted, or when another SA needs its place.
  */
 #ifndef CYGNETD_SESSIONS_H
 #define CYGNETD_SESSIONS_H
@@ -14,58 +14,57 @@
 struct session_table;
 
 /**
- * How many sessions a worker has at a time; that of the SA that was used least recently
- * makes room for another.
- * @param sas       of the SAD
- * @param sessions  of all workers, by the configuration
+ * The maximum number of sessions of a worker. Beyond it the least recently used session is released.
+ * @param sas       capacity of the SAD
+ * @param sessions  configured number for all workers
  */
 uint32_t sessions_of_worker(uint32_t sas, uint32_t sessions, unsigned int workers);
 /**
- * @param slots     of the SAD
+ * @param slots     capacity of the SAD
  * @param most      sessions_of_worker()
- * @param released  incremented when a session goes, so that whoever keeps pointers to sessions
- *		    forgets them; may be NULL
+ * @param released  incremented when a session is released, to invalidate pointers to sessions; may be
+ *		    NULL
  * @return NULL: no memory
  */
 struct session_table *sessions_create(uint32_t slots, uint32_t most, uint32_t *released);
 void sessions_free(struct session_table *table);
 
 /**
- * The session of an SA, made if there is none yet.
- * @param evict  whether that of another SA without packets in flight may make room
- * @param[out] s  stays where it is as long as it has packets in flight, or until the next call
- * @return DROP_NONE; DROP_UNSUPPORTED if no device serves such SAs; DROP_NO_SESSION if
- *	   all sessions, or that of the slot's last SA, have packets in flight, or
- *	   no device could set it up
+ * The session of an SA, created if it does not exist.
+ * @param evict  whether the session of another SA without packets in flight may be released for it
+ * @param[out] s  valid as long as it has packets in flight, or until the next call
+ * @return DROP_NONE; DROP_UNSUPPORTED: no device supports the SA; DROP_NO_SESSION: all sessions have
+ *	   packets in flight, or the session of the slot's previous SA does, or no device could create
+ *	   a session
  */
 enum drop_reason session_get(struct session_table *table, const struct cygnet_sa *sa,
 			     uint32_t index, bool evict, struct session **s);
 
-/** The session of an SA, if there is one. @return NULL: there is not, or it is not that SA's */
+/** The session of an SA, if it exists. @return NULL: the slot has none, or one of another SA */
 struct session *session_peek(const struct session_table *table, uint32_t index,
 			     uint32_t generation);
 
 /**
- * Have an SA's session on a device as well, made if there is none yet.
- * @param sa  NULL: only if it is there already
- * @return NULL if the device does not take the SA, or is lost
+ * The cryptodev session of an SA on a device, created if it does not exist.
+ * @param sa  NULL: do not create it
+ * @return NULL: the device does not accept the SA, or is lost
  */
 void *session_on(struct session *s, const struct cygnet_sa *sa, unsigned int device);
 /**
- * Create a crypto session for an SA that session_describe() takes.
- * @param[out] crypto  NULL if there is none
- * @return 0; -ENOTSUP: the device does not do that; -EIO: it could not set it up
+ * Create a cryptodev session for an SA for which session_describe() returned true.
+ * @param[out] crypto  NULL after an error
+ * @return 0; -ENOTSUP: the device does not support the algorithms; -EIO: the driver failed
  */
 int session_crypto(const struct cygnet_sa *sa, unsigned int device, void **crypto);
-/** What does not change about the packets of an SA. @return false: nobody serves it */
+/** Fill in the fields of a session that are constant for all packets of the SA.
+ * @return false: Cygnet does not support the SA */
 bool session_describe(struct session *s, const struct cygnet_sa *sa);
 
-/** Give up some sessions whose SA is gone and which have nothing in flight, and tell again what
- * charon was not told of others (mapping.h); call it once in a while. All of the table is seen
- * every 64 calls or so. */
+/** Release sessions of deleted SAs without packets in flight, and report NAT mappings again that charon
+ * was not told (mapping.h). To be called now and then; each call scans about 1/64 of the table. */
 void sessions_sweep(struct session_table *table);
 
-/** Say which SAs nobody serves since the last call. Control thread. */
+/** Log the SAs that no device supports, since the last call. Control thread. */
 void sessions_report(struct session_table *table);
 
 #endif

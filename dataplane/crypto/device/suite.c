@@ -14,10 +14,10 @@
  * 4543 (GMAC), 2410 (NULL). Lengths in bytes. */
 static const struct cipher {
 	enum suite_form form;
-	int algorithm;		/* enum rte_crypto_{cipher,aead,auth}_algorithm; 0: not ours */
+	int algorithm;		/* enum rte_crypto_{cipher,aead,auth}_algorithm; 0: not supported */
 	uint8_t iv_len;		/* on the wire */
-	uint8_t nonce_len;	/* what the device takes for its IV */
-	uint8_t align;		/* ciphertext is a multiple of it */
+	uint8_t nonce_len;	/* the device's IV */
+	uint8_t align;		/* the ciphertext is a multiple of this */
 	uint8_t salt_len;
 	uint8_t key_len[KEYS_MAX];
 } ciphers[CYGNET_CIPHERS] = {
@@ -32,12 +32,12 @@ static const struct cipher {
 		{SUITE_AEAD, RTE_CRYPTO_AEAD_CHACHA20_POLY1305, 8, 12, 4, 4, {32}},
 	[CYGNET_CIPHER_AES_GMAC] = {SUITE_AUTH, RTE_CRYPTO_AUTH_AES_GMAC, 8, 12, 4, 4, {16, 24, 32}},
 };
-#define COMBINED_ICV 16 /* the usual one */
+#define COMBINED_ICV 16 /* default length, bytes */
 
 /* RFC 2404, 2403 (MD5), 4868 (SHA-2), 3566 (XCBC), 4494 (CMAC). */
 static const struct auth {
 	enum rte_crypto_auth_algorithm algorithm;
-	uint8_t key_len, icv_len; /* the usual one */
+	uint8_t key_len, icv_len; /* default lengths, bytes */
 } auths[CYGNET_AUTHS] = {
 	[CYGNET_AUTH_HMAC_SHA1] = {RTE_CRYPTO_AUTH_SHA1_HMAC, 20, 12},
 	[CYGNET_AUTH_HMAC_SHA256] = {RTE_CRYPTO_AUTH_SHA256_HMAC, 32, 16},
@@ -80,8 +80,9 @@ bool suite_lengths(struct cygnet_sa *sa, unsigned int key)
 	return suite_known(sa);
 }
 
-/* In a call ipsec_mb of DPDK 22.11 takes, with AES-XCBC or AES-CMAC, the cipher's key of whatever
- * packet it had there before, and does not look at AH's MAC alone. */
+/* Whether the SA's packets may be processed by a call (DPDK's "CPU crypto"). When called with AES-XCBC or
+ * AES-CMAC, ipsec_mb of DPDK 22.11 uses the cipher key of an earlier packet. It does not verify a MAC
+ * without a cipher either. */
 static bool can_call(const struct cygnet_sa *sa)
 {
 	switch (ciphers[sa->cipher].form) {
@@ -95,8 +96,8 @@ static bool can_call(const struct cygnet_sa *sa)
 	return false;
 }
 
-/* A chain's cipher leaves out the header, which is only authentic, and the high half of the sequence
- * number, which is not sent. The range of an AEAD is all text. */
+/* The part of a chain's range that is authenticated but not encrypted: the header in front, and the high
+ * half of the sequence number behind. The range of an AEAD is encrypted as a whole. */
 static uint64_t chain_ofs(const struct session *s)
 {
 	union rte_crypto_sym_ofs ofs = {.raw = 0};
@@ -121,7 +122,7 @@ void suite_describe(struct session *s, const struct cygnet_sa *sa)
 	s->by_call = can_call(sa);
 	s->salted = c->salt_len;
 	s->esn_inside = s->esn && !s->ah && sa->cipher == CYGNET_CIPHER_AES_GMAC;
-	/* CCM: cryptodev wants a byte in front of the nonce, and 18 in front of the AAD. */
+	/* CCM: cryptodev requires a byte in front of the nonce, and 18 in front of the AAD. */
 	memcpy(salt + sizeof(s->salt) - c->salt_len, sa->cipher_key + sa->cipher_key_len,
 	       c->salt_len);
 	s->aad_at = sa->cipher == CYGNET_CIPHER_AES_CCM ? 18 : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file suite.h
- * What an SA's algorithms mean for its packets, and in the words of cryptodev.
+ * Properties of the algorithms of an SA: lengths in its packets, and cryptodev transforms.
  */
 #ifndef CYGNETD_SUITE_H
 #define CYGNETD_SUITE_H
@@ -11,26 +11,25 @@
 #include "cygnet.h"
 #include "esp/session.h"
 
-/** Whether we know the algorithms of an SA, and its lengths, which come from shared
- * memory, are ones that they have. */
+/** Whether Cygnet supports the algorithms of an SA, and its lengths fit them. The SA is in shared memory,
+ * so neither is trusted. */
 bool suite_known(const struct cygnet_sa *sa);
 
 /**
- * Fill in the lengths of an SA's algorithms: of the keys, the salt and the ICV (the usual one).
- * @param sa   of which the cipher and the authentication are given
- * @param key  the how-manieth of the cipher's lengths of keys, from 0
- * @return false: there are no such SAs
+ * Fill in the lengths of keys, salt and ICV (the default length) of an SA.
+ * @param sa   with cipher and authentication algorithm set
+ * @param key  index of a key length among those of the cipher
+ * @return false: the combination is not supported, or the cipher has fewer key lengths
  */
 bool suite_lengths(struct cygnet_sa *sa, unsigned int key);
 
-/** Fill in what the algorithms of an SA say about its packets.
- * @param sa  suite_known() */
+/** Fill in the fields of a session that depend on the algorithms. @param sa  suite_known() */
 void suite_describe(struct session *s, const struct cygnet_sa *sa);
 
 /**
- * What to ask a crypto device for: one transformation, or encryption and
- * authentication in the order of the direction.
- * @param x   receives them, the first one first; they point into the SA's keys
+ * The cryptodev transforms of an SA: one, or a cipher and an authentication transform in the order of
+ * the direction.
+ * @param x   receives the chain, which begins at x[0]; it points into the SA's keys
  * @param sa  suite_known()
  */
 void suite_transforms(struct rte_crypto_sym_xform x[2], const struct cygnet_sa *sa);
