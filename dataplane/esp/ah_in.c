@@ -12,7 +12,7 @@ static unsigned int size_of(const struct ah_header *header)
 	return (header->len + 2u) * 4;
 }
 
-/* Some pad AH under IPv4 as they do under IPv6. */
+/* Some implementations pad AH under IPv4 to 8 bytes, as under IPv6. */
 static bool is_right(unsigned int size, const struct session *s, bool v6)
 {
 	return size == ah_len(s, v6) || size == ah_len(s, true);

@@ -11,17 +11,18 @@
 #define OPT_MULTI_DESTINATION 149u	/* RFC 1770 */
 #define OPT6_MAY_CHANGE 0x20u		/* RFC 8200, 4.2 */
 
-/* RFC 4302, appendix A1. All others count as zero, type and length too. */
-static bool stays(uint8_t option)
+/* Whether an IPv4 option is immutable (RFC 4302, appendix A1). All others are zeroed with their type and
+ * length. */
+static bool is_immutable(uint8_t option)
 {
 	return option == IPOPT_SECURITY || option == OPT_EXTENDED_SECURITY ||
 	       option == OPT_COMMERCIAL_SECURITY || option == OPT_ROUTER_ALERT ||
 	       option == OPT_MULTI_DESTINATION;
 }
 
-/* The destination counts as what it is in the end (3.3.3.1.1.1). Where the route does not
- * lead on, that is what the header has. */
-static bool leads_on(const uint8_t *option, unsigned int size)
+/* Whether a source route has further hops. The ICV covers the final destination (3.3.3.1.1.1), which the
+ * header has only after the last hop. */
+static bool has_further_hops(const uint8_t *option, unsigned int size)
 {
 	return (*option == IPOPT_LSRR || *option == IPOPT_SSRR) &&
 	       (size < IPOPT_MINOFF || option[IPOPT_OFFSET] <= size);
@@ -38,9 +39,9 @@ static bool clear_options(uint8_t *option, unsigned int left)
 		if (left < 2 || option[IPOPT_OLEN] < 2 || option[IPOPT_OLEN] > left)
 			return false;
 		size = option[IPOPT_OLEN];
-		if (leads_on(option, size))
+		if (has_further_hops(option, size))
 			return false;
-		if (!stays(*option))
+		if (!is_immutable(*option))
 			memset(option, 0, size);
 	}
 	return true;
@@ -57,7 +58,7 @@ static bool clear_v4(uint8_t *header, unsigned int len)
 	return clear_options(header + sizeof(*ip), len - (unsigned int)sizeof(*ip));
 }
 
-/* The type and length of an option count as they are (3.3.3.1.2.2). */
+/* The ICV covers the type and length of a mutable option, but not its data (3.3.3.1.2.2). */
 static bool clear_options6(uint8_t *option, unsigned int left)
 {
 	unsigned int size;
@@ -75,8 +76,8 @@ static bool clear_options6(uint8_t *option, unsigned int left)
 	return true;
 }
 
-/* A routing header that does not lead on (headers_check()) stays as it is. Fragments are
- * made after AH and put together before it (3.3.4): it covers no header of theirs. */
+/* headers_check() allows only routing headers without further hops, which are immutable. Packets are
+ * fragmented after AH and reassembled before it (3.3.4), so a fragment header is an error. */
 static bool clear_extensions(uint8_t proto, uint8_t *at, unsigned int left)
 {
 	unsigned int size;

@@ -8,8 +8,8 @@
 #include "esp/outer.h"
 #include "ip/headers.h"
 
-/* The room for AH, behind the headers that stay or behind new ones.
- * @return NULL: no headroom */
+/* Make space for AH behind the packet's own headers (transport mode) or behind new outer headers.
+ * @return the space; NULL: no headroom */
 static uint8_t *open_front(struct rte_mbuf *m, const struct cygnet_sa *sa,
 			   const struct cygnet_path *path, const struct session *s,
 			   unsigned int total)
@@ -28,7 +28,7 @@ static uint8_t *open_front(struct rte_mbuf *m, const struct cygnet_sa *sa,
 	return at + outer_len(outer.v6);
 }
 
-/* The ICV counts as zero; padding behind it is zero. @param len  of AH, bytes */
+/* Write AH with a zero ICV, as the ICV is computed, and zero padding. @param len  bytes of AH */
 static void write_header(uint8_t *at, unsigned int len, uint8_t next, uint32_t spi, uint64_t seq)
 {
 	struct ah_header header = {
@@ -49,13 +49,13 @@ static uint8_t next_header(struct rte_mbuf *m, const struct session *s)
 	return packet_family(m) == AF_INET6 ? IPPROTO_IPV6 : IPPROTO_IPIP;
 }
 
-/* @param tail  behind the packet */
+/* @param tail  space behind the packet */
 static void write_tail(uint8_t *tail, struct esp_job *job, const struct session *s, uint64_t seq)
 {
-	const uint64_t be[2] = {rte_cpu_to_be_64(seq)}; /* as long as any IV */
+	const uint64_t be[2] = {rte_cpu_to_be_64(seq)}; /* at least as long as any IV */
 
 	memcpy(tail, be, ah_hidden(s));
-	/* AES-GMAC: the sequence number is never used twice. */
+	/* The IV of AES-GMAC is the sequence number, because it is unique. */
 	if (s->iv_len)
 		esp_nonce(job->iv, s, be);
 }
@@ -89,7 +89,7 @@ enum drop_reason ah_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa,
 	return DROP_NONE;
 }
 
-/* For AES-GMAC what the device had for its IV: the sequence number. */
+/* The IV of AES-GMAC on the wire: the sequence number, as in the device's IV. */
 static void write_iv(uint8_t *at, const uint8_t *tail, const struct session *s)
 {
 	const struct ah_header *header = (const struct ah_header *)at;

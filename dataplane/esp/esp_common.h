@@ -56,7 +56,7 @@ static inline bool esp_in_text(const struct session *s, unsigned int header, uns
 	return !(*text & (s->align - 1u));
 }
 
-/* @param at  behind the ciphertext */
+/* @param at  end of the ciphertext */
 static inline void esn_write(const struct session *s, uint8_t *at, uint64_t seq)
 {
 	const rte_be32_t hi = rte_cpu_to_be_32((uint32_t)(seq >> 32));
@@ -110,7 +110,7 @@ static inline void esp_nonce_salted(uint8_t *iv, const struct session *s, const 
 	memcpy(iv + sizeof(s->salt) + 8, first, sizeof(first));
 }
 
-/* The IV that the device gets. */
+/* The IV for the device. */
 static inline void esp_nonce(uint8_t *iv, const struct session *s, const void *wire)
 {
 	if (s->iv_len == 16)

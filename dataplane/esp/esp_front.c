@@ -9,7 +9,8 @@
 #include "ip/ip_sum.h"
 #include "ip/tos.h"
 
-/* From the end: lengths, numbers and what depends on the packet are zero. */
+/* Write the headers from the end of bytes[] to the front. Lengths, sequence number and all fields that
+ * depend on the packet are zero. */
 static void make(struct esp_front *f, const struct cygnet_sa *sa, const struct cygnet_path *path)
 {
 	const struct rte_esp_hdr esp = {.spi = sa->spi};

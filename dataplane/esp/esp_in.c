@@ -34,10 +34,11 @@ enum drop_reason esp_in_prepare(struct rte_mbuf *m, const struct session *s, str
 	return DROP_NONE;
 }
 
-/* Whether padding is 1, 2, 3 and so on (RFC 4303, 2.4), eight bytes at a time from its end: what
- * is read in front of it is text, or the header.
- * @param end  behind it */
-static bool counts(const uint8_t *end, unsigned int pad)
+/* Whether the padding is 1, 2, 3 and so on (RFC 4303, 2.4). Compares eight bytes at a time from its end. The
+ * last comparison may read bytes in front of the padding, which are plaintext or the ESP header.
+ * @param end  end of the padding
+ * @param pad  bytes of padding */
+static bool is_monotonic(const uint8_t *end, unsigned int pad)
 {
 	const uint64_t ones = 0x0101010101010101, upto8 = 0x0807060504030201;
 	unsigned int others;
@@ -55,8 +56,8 @@ static bool counts(const uint8_t *end, unsigned int pad)
 	return rte_le_to_cpu_64(word) >> others == upto8 << others >> others;
 }
 
-/* The packet is authentic: how long the check takes tells an attacker nothing.
- * @return the next header, or -1 if the trailer is wrong */
+/* Check the trailer. It need not take constant time, because the packet is authentic.
+ * @return next header; -1: invalid trailer */
 static int check_trailer(const uint8_t *text, unsigned int len, unsigned int *inner)
 {
 	unsigned int pad = text[len - 2];
@@ -64,7 +65,7 @@ static int check_trailer(const uint8_t *text, unsigned int len, unsigned int *in
 	if (pad + 2 > len)
 		return -1;
 	*inner = len - 2 - pad;
-	return counts(text + len - 2, pad) ? text[len - 1] : -1;
+	return is_monotonic(text + len - 2, pad) ? text[len - 1] : -1;
 }
 
 enum drop_reason esp_in_open(struct rte_mbuf *m, const struct cygnet_sa *sa,

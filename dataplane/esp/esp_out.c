@@ -10,7 +10,7 @@
 #include "esp/outer.h"
 #include "ip/headers.h"
 
-/* What goes in front of the ciphertext, or AH; the IP header only if it is a new one. */
+/* Bytes added in front of the payload: outer IP header in tunnel mode, UDP, ESP with its IV, or AH. */
 static unsigned int header_len(const struct session *s, const struct cygnet_path *path)
 {
 	bool v6 = path->af == AF_INET6;
@@ -47,17 +47,17 @@ unsigned int esp_out_mtu(const struct session *s, const struct cygnet_path *path
 	return kept + ((mtu - around) & ~(s->align - 1u)) - 2;
 }
 
-/* What follows the text. */
+/* Bytes behind the plaintext: trailer, hidden high half of the sequence number, ICV. */
 static unsigned int tail_len(const struct session *s, unsigned int text)
 {
 	return esp_padded(s, text) - text + esn_len(s) + s->icv_len;
 }
 
-/* What both modes share, once there is room for it.
+/* Write IV and trailer, and describe the job, in either mode.
  * @param esp   offset of the ESP header
- * @param iv    where the IV goes
- * @param tail  behind the text
- * @param text  bytes of text */
+ * @param iv    position of the IV
+ * @param tail  space behind the plaintext
+ * @param text  bytes of plaintext */
 static void fill(struct rte_mbuf *m, const struct session *s, uint32_t spi, uint64_t seq,
 		 unsigned int esp, uint8_t *iv, uint8_t *tail, unsigned int text, uint8_t next,
 		 struct esp_job *job)
@@ -106,7 +106,8 @@ enum drop_reason esp_out_tunnel(struct rte_mbuf *m, const struct session *s, uin
 	return DROP_NONE;
 }
 
-/* UDP and ESP behind the headers that stay. @return where the IV goes; NULL: no headroom */
+/* Insert UDP and ESP headers behind the headers that stay in front.
+ * @return position of the IV; NULL: no headroom */
 static uint8_t *open_transport(struct rte_mbuf *m, const struct cygnet_sa *sa,
 			       const struct cygnet_path *path, const struct session *s,
 			       unsigned int kept, unsigned int total, uint64_t seq)
@@ -116,7 +117,7 @@ static uint8_t *open_transport(struct rte_mbuf *m, const struct cygnet_sa *sa,
 		.src_port = path->sport,
 		.dst_port = path->dport,
 		.dgram_len = rte_cpu_to_be_16((uint16_t)(total - kept)),
-		.dgram_cksum = 0, /* RFC 3948, 2.1; under IPv6 outer_finish() has one */
+		.dgram_cksum = 0, /* RFC 3948, 2.1; outer_finish() sets it under IPv6 */
 	};
 	uint8_t *at = esp_transport_open(m, header_len(s, path), total,
 					 path->encap ? IPPROTO_UDP : IPPROTO_ESP);
@@ -153,8 +154,8 @@ static enum drop_reason transport(struct rte_mbuf *m, const struct cygnet_sa *sa
 	return DROP_NONE;
 }
 
-/* Packets that hardly anything fits around have been put together (reassemble.c), with what room
- * there was: all that is not needed in front goes behind. */
+/* Move a reassembled packet so long that headroom and tail do not both fit into its buffer: leave only the
+ * headroom that its headers need. */
 static void settle_longest(struct rte_mbuf *m, unsigned int header)
 {
 	unsigned int len = rte_pktmbuf_data_len(m);
@@ -171,7 +172,7 @@ enum drop_reason esp_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa,
 	settle_longest(m, header_len(s, cygnet_sa_path(sa)));
 	if (s->transport)
 		return transport(m, sa, s, seq, job);
-	/* The SA has moved since its way was found. */
+	/* The SA's path changed (MOBIKE), so its cached route does not hold. */
 	if (esp_front_make(&s->front, sa))
 		s->route.by_batch = false;
 	return esp_out_tunnel(m, s, seq, job);

@@ -17,7 +17,7 @@ bool esp_transport_fits(struct rte_mbuf *m, const struct cygnet_path *path)
 	       !memcmp(&src, &path->src, sizeof(src)) && !memcmp(&dst, &path->dst, sizeof(dst));
 }
 
-/* @param proto_at  where the protocol goes */
+/* @param proto_at  offset of the field with the protocol */
 static void fix_headers(struct rte_mbuf *m, unsigned int total, unsigned int proto_at,
 			uint8_t proto)
 {
@@ -47,14 +47,14 @@ uint8_t *esp_transport_open(struct rte_mbuf *m, unsigned int space, unsigned int
 	return at + front.len;
 }
 
-/* Where the checksum of the payload is. @return NULL: it has none */
+/* The checksum field of a TCP or UDP payload. @return NULL: no checksum */
 static uint8_t *checksum_field(uint8_t *l4, unsigned int len, uint8_t proto)
 {
 	uint8_t *field = l4 + offsetof(struct rte_udp_hdr, dgram_cksum);
 
 	if (proto == IPPROTO_TCP && len >= sizeof(struct rte_tcp_hdr))
 		return l4 + offsetof(struct rte_tcp_hdr, cksum);
-	/* Zero in UDP: the sender has left it out. */
+	/* A zero UDP checksum means that the sender computed none. */
 	if (proto == IPPROTO_UDP && len >= sizeof(struct rte_udp_hdr) && (field[0] || field[1]))
 		return field;
 	return NULL;
@@ -85,7 +85,7 @@ enum drop_reason esp_transport_close(struct rte_mbuf *m, unsigned int skip, uint
 	memmove(at + skip - h.len, at, h.len);
 	rte_pktmbuf_adj(m, (uint16_t)(skip - h.len));
 	fix_headers(m, rte_pktmbuf_data_len(m), h.proto_at, proto);
-	/* IPv6: what was encrypted may begin with extension headers. */
+	/* The decrypted payload may begin with IPv6 extension headers, which are not checked yet. */
 	if (packet_family(m) == AF_INET6)
 		reason = headers_check(m, false);
 	if (reason == DROP_NONE && packet(m)->udp)

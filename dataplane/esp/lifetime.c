@@ -5,15 +5,15 @@
 #include "conf/conf.h"
 #include "esp/lifetime.h"
 
-#define READER (CYGNET_MAX_READERS - 1)	/* what the control thread is, while it looks */
-#define SLOTS 4096u			/* of the SAD that it looks at in one go */
+#define READER (CYGNET_MAX_READERS - 1)	/* reader number of the control thread during a scan */
+#define SLOTS 4096u			/* slots of the SAD in one call of lifetime_tell_again() */
 
-_Static_assert(CONF_MAX_WORKERS <= READER, "workers are the readers before it");
+_Static_assert(CONF_MAX_WORKERS <= READER, "workers have the reader numbers below it");
 
-/* Something may not have been told. Set after the SA says that it was not. */
+/* A report may have failed. Set after the failed report is cleared in sa->expired. */
 static bool untold = true;
 
-/* @return false: there is no room now */
+/* @return false: the event queue is full */
 static bool post(const struct cygnet_sa *sa, uint32_t which)
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
@@ -26,8 +26,9 @@ static bool post(const struct cygnet_sa *sa, uint32_t which)
 	});
 }
 
-/* Claimed first: the SA's lcore and the control thread may both be at it. What there is no
- * room for is told by the next packet, or by the control thread when it looks. */
+/* Report a limit once. The flag in sa->expired is claimed first, because the SA's lcore and the control
+ * thread may both get here. If the event queue is full, the next packet or the next scan reports the
+ * limit. */
 static void expire(struct cygnet_sa *sa, uint32_t which)
 {
 	if (__atomic_load_n(&sa->expired, __ATOMIC_RELAXED) & which ||
@@ -42,7 +43,8 @@ static bool over(uint64_t used, uint64_t limit)
 	return limit && used >= limit;
 }
 
-/* Charon has timers of its own; this is for when it is not there. */
+/* Whether the hard lifetime in seconds is over. Charon normally deletes the SA by its own timer; this holds
+ * while charon does not run. */
 static bool outlived(const struct cygnet_sa *sa)
 {
 	uint64_t now = clock_seconds();
@@ -84,7 +86,7 @@ void lifetime_no_sequence(struct cygnet_sa *sa)
 	expire(sa, CYGNET_EXPIRE_HARD);
 }
 
-/* Whatever of it has been reached. */
+/* Report all limits that the SA has reached. */
 static void tell(struct cygnet_sa *sa)
 {
 	uint64_t seq = __atomic_load_n(&sa->seq, __ATOMIC_RELAXED);
@@ -100,10 +102,10 @@ void lifetime_tell_again(void)
 {
 	static uint32_t next;
 
-	/* Before looking: what is not told from here on has all of the SAD looked at again. */
+	/* Cleared before the scan: a report that fails during the scan causes another scan. */
 	if (!next && !__atomic_exchange_n(&untold, false, __ATOMIC_ACQUIRE))
 		return;
-	/* A slot that is looked at is not given to another SA meanwhile. */
+	/* While this reader is online, no slot is reused for another SA. */
 	if (cygnet_reader_online(sadb, READER))
 		return;
 	for (uint32_t end = next + SLOTS; next != end; next++) {

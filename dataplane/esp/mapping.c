@@ -10,7 +10,7 @@ static bool is_at(const struct cygnet_path *path, const struct cygnet_addr *addr
 	return path->sport == port && !memcmp(&path->src, addr, sizeof(*addr));
 }
 
-/* @return false: there is no room now */
+/* @return false: the event queue is full */
 static bool post(const struct cygnet_sa *sa, const struct cygnet_addr *addr, uint16_t port)
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
@@ -43,7 +43,7 @@ void mapping_note(const struct cygnet_sa *sa, struct session *s, const struct pa
 
 void mapping_tell_again(const struct cygnet_sa *sa, struct session *s)
 {
-	/* Charon may have learnt it otherwise. */
+	/* Charon may have learned the new address from IKE meanwhile. */
 	s->moved = !is_at(cygnet_sa_path(sa), &s->moved_addr, s->moved_port) &&
 		   !post(sa, &s->moved_addr, s->moved_port);
 }

@@ -41,7 +41,7 @@ static void write_v4(struct rte_ipv4_hdr *ip, const struct outer *outer,
 	ip->hdr_checksum = ip_checksum(ip, sizeof(*ip));
 }
 
-/* The flow label is zero: the inner one is nobody else's business. */
+/* The flow label is zero, because a copy of the inner one would disclose inner flows. */
 static void write_v6(struct rte_ipv6_hdr *ip, const struct outer *outer,
 		     const struct cygnet_path *path, unsigned int total)
 {
@@ -100,7 +100,7 @@ static bool decapsulate(struct rte_mbuf *m, const struct cygnet_sa *sa, uint8_t 
 	return true;
 }
 
-/* Whether the next header says what the packet behind it is. */
+/* Whether the next header field matches the IP version of the inner packet. */
 static bool is_inner(struct rte_mbuf *m, uint8_t next)
 {
 	return (packet_family(m) == AF_INET6) == (next == IPPROTO_IPV6);
@@ -115,7 +115,7 @@ enum drop_reason outer_strip(struct rte_mbuf *m, const struct cygnet_sa *sa, uns
 	packet_narrow(m, skip, len);
 	if (!len || !is_inner(m, next))
 		return DROP_MALFORMED;
-	/* The usual case at once. */
+	/* For speed packet_check_ip() checks IPv4 inline. */
 	reason = packet_family(m) == AF_INET6 ? headers_check(m, true)
 		 : packet_check_ip(m, true)   ? DROP_NONE : DROP_MALFORMED;
 	if (reason != DROP_NONE)

@@ -46,7 +46,7 @@ struct session {
 	uint8_t aad_at;		/* offset of the associated data in esp_job.aad, bytes */
 	bool salted;		/* the device's IV begins with the salt */
 	bool gcm;		/* AES-GCM */
-	bool by_queue;		/* all packets are queued after a device failed (failover.h) */
+	bool by_queue;		/* all packets are queued, because a device failed (failover.h) */
 	bool inbound, esn;
 	bool ah;		/* else ESP */
 	bool esn_inside;	/* the ICV covers the high half between SPI and seq */
@@ -87,16 +87,16 @@ static inline void session_prefetch(const struct session *s, bool inbound)
 	rte_prefetch0(&s->route);
 	rte_prefetch0(s->at);
 }
-/** Second prefetch, once the session is cached: the fields of the SA that each packet changes. The
- * replay window of an inbound SA is described elsewhere. */
+/** Second prefetch, once the session is cached: the fields of the SA that each packet changes, except the
+ * replay window of an inbound SA. */
 static inline void session_prefetch_sa(const struct session *s)
 {
 	rte_prefetch0(&s->route.sa->seq);
 	if (s->inbound)
 		rte_prefetch0(s->route.sa);
 }
-/** Third prefetch, only a few packets ahead to avoid evictions: the key schedule of the cryptodev
- * session. */
+/** Third prefetch: the key schedule in the cryptodev session. Only a few packets ahead, because it fills
+ * many cache lines that would evict others. @param crypto  session.at[] of a device */
 static inline void session_prefetch_keys(const void *crypto)
 {
 	for (unsigned int line = 0; line < SESSION_KEY_LINES; line++)
