@@ -101,8 +101,9 @@ void netlink_on_route(const struct nlmsghdr *nlh)
 	if (!known_table(route.table) || !parse_hop(rtm, table, &route))
 		return;
 	clear_host_bits(&route);
-	route.hop.nobody = route.table == ROUTE_TABLE_CHARON &&
-			   route.hop.kind == ROUTE_FORWARD && cygnet_addr_is_zero(&route.hop.gateway);
+	route.hop.no_neighbour = route.table == ROUTE_TABLE_CHARON &&
+				 route.hop.kind == ROUTE_FORWARD &&
+				 cygnet_addr_is_zero(&route.hop.gateway);
 	if (nlh->nlmsg_type == RTM_DELROUTE)
 		route_delete(&route);
 	else if (route.throws || route.hop.kind != ROUTE_NONE)

@@ -33,7 +33,7 @@ static bool has_no_host(uint8_t af, const void *addr, unsigned int interface)
 {
 	struct next_hop hop = route_lookup(af, addr);
 
-	return hop.kind == ROUTE_FORWARD && hop.nobody && hop.interface == interface;
+	return hop.kind == ROUTE_FORWARD && hop.no_neighbour && hop.interface == interface;
 }
 
 static void answer(struct worker *w, struct rte_mbuf *m, const struct rte_ether_addr *own)
