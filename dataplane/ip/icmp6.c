@@ -22,7 +22,7 @@ static bool is_error(struct rte_mbuf *m, const struct headers *h)
 
 bool icmp6_may_answer(struct rte_mbuf *m, enum icmp_why why)
 {
-	static const struct cygnet_addr nobody;
+	static const struct cygnet_addr unspecified;
 	const uint8_t *src = ip6_src(packet_ip6(m));
 	struct headers h = headers_read(m);
 
@@ -31,7 +31,7 @@ bool icmp6_may_answer(struct rte_mbuf *m, enum icmp_why why)
 		return false;
 	/* A link-local source is not reachable by a route. */
 	if (src[0] == 0xff || (src[0] == 0xfe && (src[1] & 0xc0) == 0x80) ||
-	    !memcmp(src, &nobody, sizeof(nobody)))
+	    !memcmp(src, &unspecified, sizeof(unspecified)))
 		return false;
 	return !is_error(m, &h);
 }
