@@ -36,7 +36,9 @@ void crypto_opencl(__global u8 *chunk, const u32 order, const u32 results,
 	u32 entry = OCL_NO_RECORD;
 	struct packet p;
 	bool any;
-	u32 step;
+	/* volatile: PoCL 6 takes the counter of a loop with a barrier for one of the whole group, and
+	 * then has work-items skip a step. */
+	volatile u32 step;
 
 	if (local_id == 0)
 		needs = 0;
