@@ -52,4 +52,9 @@ static inline int dpdk_control_thread(pthread_t *thread, const char *name,
 #define rte_tel_data_add_dict_u64 rte_tel_data_add_dict_uint
 #endif
 
+/* Calls the handler for a key without a value, too, as rte_kvargs_process() did before 24.11. */
+#if !DPDK_SINCE(24, 11)
+#define rte_kvargs_process_opt rte_kvargs_process
+#endif
+
 #endif

@@ -11,6 +11,7 @@
 #include <rte_lcore.h>
 
 #include "args.h"
+#include "dpdk_release.h"
 #include "inc_types.h"
 #include "log.h"
 
@@ -141,11 +142,11 @@ static int parse_text(struct ocl_args *args, const char *text)
 	}
 	err = check_keys(kvargs);
 	if (!err)
-		err = rte_kvargs_process(kvargs, "device", parse_device, args);
+		err = rte_kvargs_process_opt(kvargs, "device", parse_device, args);
 	for (unsigned int i = 0; !err && i < RTE_DIM(choices); i++)
-		err = rte_kvargs_process(kvargs, choices[i].key, parse_choice, args);
+		err = rte_kvargs_process_opt(kvargs, choices[i].key, parse_choice, args);
 	for (unsigned int i = 0; !err && i < RTE_DIM(numbers); i++)
-		err = rte_kvargs_process(kvargs, numbers[i].key, parse_number, args);
+		err = rte_kvargs_process_opt(kvargs, numbers[i].key, parse_number, args);
 	rte_kvargs_free(kvargs);
 	return err ? -EINVAL : 0;
 }

@@ -18,8 +18,8 @@
 #include "reference.h"
 
 #define POCL   "/etc/OpenCL/vendors/pocl.icd"
-#define FIRST  "basic"
-#define SECOND "pthread"
+#define FIRST  "pthread"
+#define SECOND "basic"
 #define MANY   40 /* operations */
 
 /* The hardware that a DPDK device reports. */
@@ -107,13 +107,15 @@ static void both(const char *first, const char *second, const char *const name[2
 }
 
 /* The message names the argument and lists the devices. */
-static void none(const char *which)
+static void none(const char *which, const char *const name[2])
 {
-	char args[64], named[64];
-	const char *const words[] = {named, "  0: " FIRST "-", "  1: " SECOND "-"};
+	char args[64], named[64], first[32], second[32];
+	const char *const words[] = {named, first, second};
 
 	snprintf(args, sizeof(args), "device=%s,chunk=64", which);
 	snprintf(named, sizeof(named), "device=%s matches none of 2:", which);
+	snprintf(first, sizeof(first), "  0: %s", name[0]);
+	snprintf(second, sizeof(second), "  1: %s", name[1]);
 	for (unsigned int i = 0; i < RTE_DIM(words); i++) {
 		log_begin();
 		CHECK(rte_vdev_init(DRIVER "_bad", args) < 0);
@@ -122,10 +124,26 @@ static void none(const char *which)
 	CHECK(rte_cryptodev_get_dev_id(DRIVER "_bad") < 0);
 }
 
+/* PoCL 3 names the devices as POCL_DEVICES does, PoCL 4 and later "cpu" and "cpu-minimal". */
+static bool has_old_names(void)
+{
+	struct device dev;
+	bool old;
+
+	device_open(&dev, "device=0", 1);
+	old = strncmp(runs_on(&dev), FIRST "-", strlen(FIRST "-")) == 0;
+	device_close(&dev);
+	return old;
+}
+
 /* Of PoCL's, which are always the same. */
 static int pocl(void)
 {
-	static const char *const name[] = {FIRST "-", SECOND "-"};
+	static const char *const names[2][2] = {{"cpu-", "cpu-minimal-"}, {FIRST "-", SECOND "-"}};
+	static const char *const second[2] = {"device=CPU-Minimal,sched=none", "device=BASIC,sched=none"};
+	static const char *const first[2] = {"device=cpu,memory=staged,sched=length",
+					     "device=" FIRST ",memory=staged,sched=length"};
+	bool old;
 
 	if (access(POCL, R_OK)) {
 		printf("%s: there is no PoCL here\n", POCL);
@@ -135,10 +153,11 @@ static int pocl(void)
 	CHECK(setenv("POCL_DEVICES", FIRST " " SECOND, 1) == 0);
 	harness_start();
 	operations_open();
-	both("device=0,sched=length", "device=1,memory=staged", name);
-	both("device=" FIRST ",memory=staged,sched=length", "device=PTHREAD,sched=none", name);
-	none("2");
-	none("no such device");
+	old = has_old_names();
+	both("device=0,sched=length", "device=1,memory=staged", names[old]);
+	both(first[old], second[old], names[old]);
+	none("2", names[old]);
+	none("no such device", names[old]);
 	operations_close();
 	harness_stop();
 	printf("all as expected\n");
