@@ -9,10 +9,18 @@
 swanctl_plugins="random nonce openssl aes sha1 sha2 hmac kdf gcm pem x509 pubkey pkcs1 pkcs8 constraints revocation"
 charon_plugins="$swanctl_plugins socket-default kernel-netlink vici"
 
+# As installed, or as lib/deps.sh has fetched it.
+charon_systemd() {
+	local installed=/usr/sbin/charon-systemd
+	[ -x "$installed" ] || installed=${CYGNET_CACHE:-/var/cache/cygnet}/charon-systemd/usr/sbin/charon-systemd
+	echo "$installed"
+}
+
 copy_charon() {
 	[ -d "$work/bin" ] && return
 	mkdir "$work/bin"
-	cp /usr/lib/ipsec/charon /usr/sbin/charon-systemd /usr/sbin/swanctl "$work/bin/"
+	cp /usr/lib/ipsec/charon /usr/sbin/swanctl "$work/bin/"
+	cp "$(charon_systemd)" "$work/bin/"
 }
 
 # vici_uri SIDE, charon_log SIDE: those of a machine are inside it.

@@ -37,6 +37,23 @@ fetch_headers() {
 	sed -n 's/^fetch-headers: /   headers: /p' "$work/fetch-headers.log"
 }
 
+# Where strongswan-charon and charon-systemd exclude each other, as in Debian 13, the second one's
+# program comes from its package, which is not installed.
+fetch_charon_systemd() {
+	local to=${CYGNET_CACHE:-/var/cache/cygnet}/charon-systemd version
+	[ ! -x /usr/sbin/charon-systemd ] || return 0
+	version=$(dpkg-query -W -f '${Version}' strongswan-charon)
+	[ "$(cat "$to/stamp" 2> /dev/null)" != "$version" ] || return 0
+	rm -rf "$to"
+	mkdir -p "$to"
+	quiet "$work/apt.log" apt-get -q update || say "going on with the package lists there are"
+	(cd "$to" && quiet "$work/apt.log" apt-get -q -o APT::Sandbox::User=root download \
+		"charon-systemd=$version")
+	dpkg-deb -x "$to"/charon-systemd_*.deb "$to"
+	echo "$version" > "$to/stamp"
+	say "charon-systemd $version, in $to"
+}
+
 make_guest_image() {
 	quiet "$work/guest-image.log" "$top/testing/guest/image"
 	sed -n 's/^guest.image: /   the guest: /p' "$work/guest-image.log"
