@@ -2,8 +2,12 @@
 
 #include "kernel_cygnet_plugin.h"
 #include "kernel_cygnet_compat.h"
+#include "kernel_cygnet_critical.h"
 #include "kernel_cygnet_ipsec.h"
 #include "kernel_cygnet_version.h"
+
+#include <stdio.h>
+#include <unistd.h>
 
 #include <daemon.h>
 
@@ -68,6 +72,24 @@ static bool check_version(void)
 	return TRUE;
 }
 
+/**
+ * End charon if it may run without the plugin: it would, without a word, on the
+ * day when the plugin cannot be loaded, for one after an upgrade of strongSwan.
+ * To return NULL would bring that day about now. Handlers of exit() unload
+ * plugins, which are being loaded.
+ */
+static void require_critical(void)
+{
+	if (!kernel_cygnet_critical())
+	{
+		DBG1(DBG_KNL, "kernel-cygnet is not a critical plugin: if it could not be "
+			 "loaded, packets would leave as plaintext; write 'kernel-cygnet!' as "
+			 "kernel-cygnet.conf has it: charon ends");
+		fflush(NULL);
+		_exit(SS_RC_INITIALIZATION_FAILED);
+	}
+}
+
 #if COMPAT_LOADER_CHECKS_VERSION
 EXPORTED extern const char *kernel_cygnet_plugin_version;
 const char *kernel_cygnet_plugin_version = VERSION;
@@ -82,6 +104,7 @@ plugin_t *kernel_cygnet_plugin_create(void)
 {
 	private_kernel_cygnet_plugin_t *this;
 
+	require_critical();
 	if (!check_version())
 	{
 		return NULL;
