@@ -116,7 +116,10 @@ static int show_ports(const char *cmd, const char *params, struct rte_tel_data *
 	rte_tel_data_start_dict(table);
 	control_lock();
 	for (unsigned int i = 0; i < ninterfaces; i++) {
-		struct rte_tel_data *row = add_row(table, i);
+		struct rte_tel_data *row = interfaces[i].removed ? NULL : add_row(table, i);
+
+		if (interfaces[i].removed)
+			continue;
 
 		if (!row)
 			break;

@@ -52,6 +52,7 @@
 	X(ENGINE_FAILED, "engine-failed", "the crypto device reported an error") \
 	X(HANDOVER_FULL, "handover-full", "the ring to the lcore that owns the SA is full") \
 	X(TX_FULL, "tx-full", "the transmit queue is full") \
+	X(PORT_REMOVED, "port-removed", "the port to leave by was removed by a reload") \
 	X(TAP_FULL, "tap-full", "the kernel does not read packets from the TAP fast enough")
 
 enum drop_reason {

@@ -15,7 +15,6 @@
 #define MAX_QUEUES 256
 
 struct device devices[CONF_MAX_DEVICES];
-unsigned int ndevices;
 
 /* The number of queues in the arguments of a software device. The device spreads packets over all
  * of them, and packets of a queue that is not polled would be lost.
@@ -84,11 +83,16 @@ static int start(struct device *device, const struct conf *conf, const struct co
 		err = mtu_device(conf, section, *mtu, args);
 	if (!err)
 		err = ethdev_probe(args, &device->id);
-	if (!err)
-		err = ethdev_configure(device->id, device->iface[0] ? 0 : *mtu, by, &device->queues);
+	if (err)
+		return err;
+	err = ethdev_configure(device->id, device->iface[0] ? 0 : *mtu, by, &device->queues);
 	if (!err)
 		err = mtu_start(device, conf, section, args, mtu);
-	return err ? err : rte_eth_dev_start(device->id);
+	if (!err)
+		err = rte_eth_dev_start(device->id);
+	if (err)
+		ethdev_stop(device->id);
+	return err;
 }
 
 int device_start(struct device *device, const struct conf *conf, const struct conf_port *section,

@@ -23,9 +23,8 @@ struct device {
 	uint16_t mtu_most;	/* the largest MTU that device and buffers allow */
 };
 
-/** All devices; fixed after interfaces_start(). */
+/** All devices, by the index of the interface on top of it. */
 extern struct device devices[CONF_MAX_DEVICES];
-extern unsigned int ndevices;
 
 /**
  * Create, configure and start the device of a section.

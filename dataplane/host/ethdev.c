@@ -102,6 +102,12 @@ int ethdev_configure(uint16_t id, uint16_t mtu, const struct ethdev_pollers *by,
 
 void ethdev_stop(uint16_t id)
 {
+	char name[RTE_ETH_NAME_MAX_LEN];
+	int err = rte_eth_dev_get_name_by_port(id, name);
+
 	rte_eth_dev_stop(id);
 	rte_eth_dev_close(id);
+	/* So that a device of that name can be created again. It fails for a PCI device, which stays. */
+	if (!err)
+		rte_vdev_uninit(name);
 }

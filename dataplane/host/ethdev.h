@@ -38,6 +38,7 @@ int ethdev_probe(const char *device, uint16_t *id);
  * @return 0 or -errno
  */
 int ethdev_configure(uint16_t id, uint16_t mtu, const struct ethdev_pollers *by, uint16_t *queues);
+/** Stop and close an ethdev; a virtual device is removed. No lcore may use it any more. */
 void ethdev_stop(uint16_t id);
 
 #endif

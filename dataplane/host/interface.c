@@ -4,9 +4,11 @@
 
 #include <rte_string_fns.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "host/interface.h"
 #include "host/mtu.h"
+#include "host/route.h"
 
 struct interface interfaces[CONF_MAX_INTERFACES];
 unsigned int ninterfaces;
@@ -15,7 +17,7 @@ bool interfaces_forward6;
 int interface_by_ifindex(uint32_t ifindex)
 {
 	for (unsigned int i = 0; i < ninterfaces; i++)
-		if (interfaces[i].tap.ifindex == ifindex)
+		if (!interfaces[i].removed && interfaces[i].tap.ifindex == ifindex)
 			return (int)i;
 	return -1;
 }
@@ -23,7 +25,7 @@ int interface_by_ifindex(uint32_t ifindex)
 struct interface *interface_named(const char *name)
 {
 	for (unsigned int i = 0; i < ninterfaces; i++)
-		if (strcmp(interfaces[i].name, name) == 0)
+		if (!interfaces[i].removed && strcmp(interfaces[i].name, name) == 0)
 			return &interfaces[i];
 	return NULL;
 }
@@ -57,8 +59,8 @@ unsigned int interfaces_packets(const struct conf *conf, unsigned int workers, b
 /* Policies name an interface by a hash, which has to be unique. */
 static int check_policy_id(const struct interface *interface)
 {
-	for (const struct interface *other = interfaces; other < interface; other++) {
-		if (other->policy_id != interface->policy_id)
+	for (const struct interface *other = interfaces; other < interfaces + ninterfaces; other++) {
+		if (other->removed || other->policy_id != interface->policy_id)
 			continue;
 		log_port(RTE_LOG_ERR, interface->name, "TAP %s has the hash of %s, choose another name",
 			 interface->tap.name, other->tap.name);
@@ -78,23 +80,24 @@ static int start_tap(struct interface *interface, const struct ethdev_pollers *b
 	return err;
 }
 
-/* Start the next device; it belongs to this interface alone. */
+/* Start a device, which belongs to this interface alone. */
 static int start_device(struct interface *interface, const struct conf *conf,
 			const struct conf_port *section, const struct ethdev_pollers *by)
 {
-	struct device *device = &devices[ndevices];
+	struct device *device = interface_device(interface);
 	struct rte_ether_addr mac;
 	int err = device_start(device, conf, section, by, &interface->mtu);
 
 	if (err)
 		return err;
-	interface->device = (uint8_t)ndevices++;
 	err = device_get_mac(device, &mac);
-	if (err)
+	if (err) {
 		log_port(RTE_LOG_ERR, interface->name, "device %s has no MAC address: %s",
 			 section->device, strerror(-err));
-	else
+		device_stop(device);
+	} else {
 		interface_set_mac(interface, &mac);
+	}
 	return err;
 }
 
@@ -106,20 +109,73 @@ static int start_port(struct interface *interface, const struct conf *conf,
 
 	memset(interface, 0, sizeof(*interface));
 	interface->kind = INTERFACE_PORT;
+	interface->device = (uint8_t)by->index;
 	rte_strscpy(interface->name, section->name, sizeof(interface->name));
 	rte_strscpy(interface->tap.name, section->tap, sizeof(interface->tap.name));
 	interface->policy_id = cygnet_interface(interface->tap.name);
 	err = check_policy_id(interface);
 	if (!err)
 		err = start_device(interface, conf, section, by);
-	if (!err)
-		err = start_tap(interface, by);
 	if (err)
 		return err;
+	err = start_tap(interface, by);
+	if (err) {
+		device_stop(interface_device(interface));
+		return err;
+	}
 	device = interface_device(interface);
 	log_port(RTE_LOG_INFO, interface->name, "%s, %u queue%s, MTU %u, TAP %s", section->device,
 		 device->queues, device->queues == 1 ? "" : "s", interface->mtu,
 		 interface->tap.name);
+	return 0;
+}
+
+int interface_place(const char *name)
+{
+	int place = ninterfaces < CONF_MAX_INTERFACES ? (int)ninterfaces : -ENOSPC;
+
+	for (unsigned int i = 0; i < ninterfaces; i++) {
+		const struct interface *old = &interfaces[i];
+
+		if (old->removed && strcmp(old->name, name) == 0)
+			return (int)i;
+		if (old->removed && place < 0 &&
+		    clock_seconds() - old->removed_at > INTERFACE_REST_S)
+			place = (int)i;
+	}
+	return place;
+}
+
+int interface_add(const struct conf *conf, const struct conf_port *section,
+		  const struct ethdev_pollers *by)
+{
+	struct interface *place = &interfaces[by->index], interface;
+	int err = start_port(&interface, conf, section, by);
+
+	if (err)
+		return err;
+	interface.removed = true;
+	*place = interface;
+	/* A worker that sees it sees all of it. */
+	__atomic_store_n(&place->removed, false, __ATOMIC_RELEASE);
+	if (by->index == ninterfaces)
+		__atomic_store_n(&ninterfaces, ninterfaces + 1, __ATOMIC_RELEASE);
+	changes_note();
+	return 0;
+}
+
+int interface_remove(struct interface *interface)
+{
+	__atomic_store_n(&interface->removed, true, __ATOMIC_RELEASE);
+	changes_note();
+	if (!route_readers_wait()) {
+		__atomic_store_n(&interface->removed, false, __ATOMIC_RELEASE);
+		changes_note();
+		return -EBUSY;
+	}
+	interface->removed_at = clock_seconds();
+	tap_stop(&interface->tap);
+	device_stop(interface_device(interface));
 	return 0;
 }
 
@@ -136,9 +192,7 @@ int interfaces_start(const struct conf *conf, struct rte_mempool *const *pools,
 			.jumbo = is_jumbo(&conf->port[i]) ? jumbo : NULL,
 		};
 
-		err = start_port(&interfaces[i], conf, &conf->port[i], &by);
-		if (!err)
-			ninterfaces = i + 1;
+		err = interface_add(conf, &conf->port[i], &by);
 	}
 	if (err)
 		interfaces_stop();
@@ -147,8 +201,11 @@ int interfaces_start(const struct conf *conf, struct rte_mempool *const *pools,
 
 void interfaces_stop(void)
 {
-	while (ninterfaces)
-		tap_stop(&interfaces[--ninterfaces].tap);
-	while (ndevices)
-		device_stop(&devices[--ndevices]);
+	for (unsigned int i = 0; i < ninterfaces; i++)
+		if (!interfaces[i].removed)
+			tap_stop(&interfaces[i].tap);
+	for (unsigned int i = 0; i < ninterfaces; i++)
+		if (!interfaces[i].removed)
+			device_stop(interface_device(&interfaces[i]));
+	ninterfaces = 0;
 }

@@ -35,10 +35,16 @@ struct interface {
 	uint64_t mac;		/* MAC address, in the first six bytes: interface_mac() */
 	bool forwards;		/* the kernel's setting net.ipv4.conf.TAP.forwarding */
 	bool up;		/* the TAP is administratively up */
+	bool removed;		/* there is no device and no TAP; atomic */
+	uint64_t removed_at;	/* clock_seconds() */
 };
 
-/** All interfaces; their number is fixed after interfaces_start(). The control thread writes mtu,
- * mac, forwards and up; lcores read. */
+/** Seconds before another port takes the place of a removed one: longer than a packet can wait anywhere
+ * in cygnetd, so that no packet for the one leaves by the other. */
+#define INTERFACE_REST_S 60u
+
+/** All interfaces, removed ones among them; their number only grows. The control thread writes; lcores
+ * read mtu, mac, forwards, up and removed. */
 extern struct interface interfaces[CONF_MAX_INTERFACES];
 extern unsigned int ninterfaces;
 /** The kernel's setting net.ipv6.conf.all.forwarding, which applies to all interfaces. */
@@ -58,6 +64,19 @@ static inline uint16_t link_header_len(const struct interface *interface)
 	};
 
 	return of_kind[interface->kind];
+}
+
+/** Which interfaces have a device and a TAP: bit i for interfaces[i]. Any thread; a worker reads it when
+ * changes_seen() has changed, and uses no device and no TAP of others. */
+static inline uint32_t interfaces_present(void)
+{
+	unsigned int n = __atomic_load_n(&ninterfaces, __ATOMIC_ACQUIRE);
+	uint32_t mask = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		if (!__atomic_load_n(&interfaces[i].removed, __ATOMIC_ACQUIRE))
+			mask |= 1u << i;
+	return mask;
 }
 
 /** The MAC address of an interface and its TAP. Any thread; read atomically. */
@@ -93,6 +112,25 @@ int interface_set_mtu(struct interface *interface, uint32_t mtu);
 int interfaces_start(const struct conf *conf, struct rte_mempool *const *pools,
 		     struct rte_mempool *jumbo, unsigned int workers);
 void interfaces_stop(void);
+/**
+ * A place for another interface while workers run: that of the removed port of that name, a new one, or
+ * that of a port removed INTERFACE_REST_S ago. Control thread only.
+ * @return index in interfaces[], or -ENOSPC
+ */
+int interface_place(const char *name);
+/**
+ * Create and start the interface of a port while workers run, which use it from their next turn on. Control
+ * thread only.
+ * @param by  by->index is the result of interface_place()
+ * @return 0 or -errno, logged
+ */
+int interface_add(const struct conf *conf, const struct conf_port *section,
+		  const struct ethdev_pollers *by);
+/**
+ * Stop and remove an interface, its device and its TAP while workers run. Control thread only.
+ * @return 0; -EBUSY: a worker hangs, and the interface stays
+ */
+int interface_remove(struct interface *interface);
 /** How many packets the queues of devices and TAPs of conf can hold.
  * @param jumbo  true: ports with an MTU above MTU_USUAL; false: the others */
 unsigned int interfaces_packets(const struct conf *conf, unsigned int workers, bool jumbo);

@@ -318,6 +318,6 @@ void netlink_solicit_wanted(void)
 	struct neigh neigh;
 
 	for (unsigned int i = 0; i < SOLICIT_MAX && neigh_wanted(&neigh); i++)
-		if (neigh.interface < ninterfaces)
+		if (neigh.interface < ninterfaces && !interfaces[neigh.interface].removed)
 			solicit(&neigh);
 }

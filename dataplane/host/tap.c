@@ -28,14 +28,19 @@ int tap_start(struct tap *tap, const struct rte_ether_addr *mac, uint16_t mtu,
 	rte_ether_format_addr(text, sizeof(text), mac);
 	snprintf(args, sizeof(args), "net_tap%u,iface=%s,mac=%s", by->index, tap->name, text);
 	err = ethdev_probe(args, &tap->id);
-	if (!err)
-		err = ethdev_configure(tap->id, 0, by, &queues);
+	if (err)
+		return err;
+	err = ethdev_configure(tap->id, 0, by, &queues);
 	/* net_tap does not set an MTU above 1,500 itself; see also transmit.c. */
 	if (!err)
 		err = tap_set_mtu(tap, mtu);
 	if (!err)
 		err = rte_eth_dev_start(tap->id);
-	return err ? err : find_ifindex(tap);
+	if (!err)
+		err = find_ifindex(tap);
+	if (err)
+		ethdev_stop(tap->id);
+	return err;
 }
 
 void tap_stop(struct tap *tap)
