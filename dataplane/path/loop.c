@@ -218,8 +218,9 @@ static unsigned int turn(struct worker *w, bool receiving)
 		n = inbox_poll(w);
 		moved += n;
 	} while (n == BURST && ++bursts < INBOX_BURSTS);
-	for (unsigned int p = 0; p < ninterfaces && receiving; p++)
-		moved += poll_wire(w, p) + poll_tap(w, p);
+	for (unsigned int p = 0; w->present >> p && receiving; p++)
+		if (w->present >> p & 1)
+			moved += poll_wire(w, p) + poll_tap(w, p);
 	moved += poll_crypto(w);
 	if (w->neigh_wait.n)
 		neigh_wait_expire(w);

@@ -71,7 +71,8 @@ static int setup(void **state)
 {
 	(void)state;
 	memset(stats, 0, 2 * sizeof(stats[0]));
-	*w = (struct worker){.workers = 1, .packets = pool, .stats = &stats[0]};
+	*w = (struct worker){.workers = 1, .packets = pool, .stats = &stats[0],
+			      .present = 1};
 	return 0;
 }
 
@@ -130,6 +131,26 @@ static void full_tap(void **state)
 	assert_int_equal(rte_ring_count(tap), ROOM - 1);
 }
 
+/* Packets for a port that is removed meanwhile go nowhere, neither to its device nor to its TAP. */
+static void removed(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 3; i++)
+		tx_frame(w, frame(), 0);
+	tap_frame(w, frame());
+	interfaces[0].removed = true;
+	tx_init(w);
+	tx_flush(w);
+	assert_int_equal(w->stats->drop[DROP_PORT_REMOVED], 4);
+	assert_int_equal(w->stats->interface[0].tx_packets, 0);
+	assert_int_equal(rte_ring_count(wire) + rte_ring_count(tap), 0);
+	interfaces[0].removed = false;
+	tx_init(w);
+	tx_frame(w, frame(), 0);
+	tx_flush(w);
+	assert_int_equal(w->stats->interface[0].tx_packets, 1);
+}
+
 /* A batch that is full does not wait for tx_flush(). */
 static void whole_batches(void **state)
 {
@@ -150,7 +171,8 @@ static void full_inbox(void **state)
 	struct rte_mbuf *m;
 
 	(void)state;
-	*other = (struct worker){.id = 1, .workers = 2, .packets = pool, .stats = &stats[1]};
+	*other = (struct worker){.id = 1, .workers = 2, .packets = pool, .stats = &stats[1],
+				   .present = 1};
 	w->inbox = rte_ring_create("inbox", ROOM, SOCKET_ID_ANY, 0);
 	assert_non_null(w->inbox);
 	for (unsigned int i = 0; i < ROOM + 8; i++)
@@ -284,7 +306,7 @@ int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	static const struct CMUnitTest tests[] = {
-		TEST(full_wire), TEST(full_tap), TEST(whole_batches), TEST(full_inbox),
+		TEST(full_wire), TEST(full_tap), TEST(removed), TEST(whole_batches), TEST(full_inbox),
 		TEST(neighbours), TEST(overdue),
 	};
 

@@ -31,6 +31,14 @@ static uint16_t flush_batch(struct worker *w, struct mbuf_batch *batch, uint16_t
 	return sent;
 }
 
+/* Packets for the port that has been removed since. */
+static void drop_batch(struct worker *w, struct mbuf_batch *batch)
+{
+	for (unsigned int i = 0; i < batch->n; i++)
+		drop(w, batch->m[i], DROP_PORT_REMOVED);
+	batch->n = 0;
+}
+
 /* net_tap of DPDK 22.11 sends what the segments hold, but none of a packet that says to be
  * longer than the MTU which the driver has; that it has no way to raise (port.c). */
 static void fit_tap(struct mbuf_batch *batch)
@@ -41,12 +49,20 @@ static void fit_tap(struct mbuf_batch *batch)
 
 void tx_flush(struct worker *w)
 {
-	for (unsigned int p = 0; p < ninterfaces; p++) {
+	unsigned int n = __atomic_load_n(&ninterfaces, __ATOMIC_RELAXED);
+
+	for (unsigned int p = 0; p < n; p++) {
 		const struct device *device = interface_device(&interfaces[p]);
 		struct stats_interface *s = &w->stats->interface[p];
-		uint16_t queue = (uint16_t)(w->id % device->queues);
+		uint16_t queue;
 		uint64_t bytes;
 
+		if (!(w->present >> p & 1)) {
+			drop_batch(w, &w->tx[p]);
+			drop_batch(w, &w->tap[p]);
+			continue;
+		}
+		queue = (uint16_t)(w->id % device->queues);
 		s->tx_packets += flush_batch(w, &w->tx[p], device->id, queue, DROP_TX_FULL, &bytes);
 		s->tx_bytes += bytes;
 		if (interfaces[p].mtu > RTE_ETHER_MTU)
@@ -64,8 +80,10 @@ static uint8_t queue_owner(const struct worker *w, unsigned int interface, unsig
 
 void tx_init(struct worker *w)
 {
-	for (unsigned int p = 0; p < ninterfaces; p++)
-		w->tx_owner[p] = queue_owner(w, p, interface_device(&interfaces[p])->queues);
+	w->present = interfaces_present();
+	for (unsigned int p = 0; p < CONF_MAX_INTERFACES; p++)
+		if (w->present >> p & 1)
+			w->tx_owner[p] = queue_owner(w, p, interface_device(&interfaces[p])->queues);
 }
 
 static void add(struct worker *w, struct mbuf_batch *batch, struct rte_mbuf *m)

@@ -11,7 +11,8 @@
 
 #include "path/worker/worker.h"
 
-/** Find out which worker sends by each port. After the ports. */
+/** Find out which ports there are, and which worker sends by each. After the ports, and when they have
+ * changed. */
 void tx_init(struct worker *w);
 
 /** Send a frame out of a port, by the worker of the port's queue. */

@@ -63,6 +63,7 @@ struct ike_datagram {
 
 struct worker {
 	unsigned int id, workers;
+	uint32_t present;	/* interfaces_present(), as of the changes seen so far */
 	uint32_t settings;	/* settings_now(), as of the changes seen so far */
 	bool count_stages;	/* cygnetctl show stages is asking */
 	bool moved;		/* the last turn moved a packet */
