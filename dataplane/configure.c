@@ -11,9 +11,19 @@
 #include "host/interface.h"
 #include "host/mtu.h"
 #include "host/route.h"
+#include "ports.h"
 
 #define WHERE (PATH_MAX + NAME_MAX)
 #define VALUE PATH_MAX
+
+/* What an administrator has asked for by a reload is not limited. */
+#define say(level, format, ...) \
+	log_say(NULL, level, "cygnetd", (struct log_about){0}, format, ##__VA_ARGS__)
+#define say_info(format, ...) \
+	do { \
+		if (log_shows(RTE_LOG_INFO)) \
+			say(RTE_LOG_INFO, format, ##__VA_ARGS__); \
+	} while (0)
 
 int configuration_read(struct conf *conf, const char *path)
 {
@@ -22,7 +32,7 @@ int configuration_read(struct conf *conf, const char *path)
 
 	for (char *save, *line = strtok_r(error, "\n", &save); err && line;
 	     line = strtok_r(NULL, "\n", &save))
-		log_say(NULL, RTE_LOG_ERR, "cygnetd", (struct log_about){0}, "%s", line);
+		say(RTE_LOG_ERR, "%s", line);
 	return err;
 }
 
@@ -39,7 +49,7 @@ static void say_applied(const struct conf *conf, const struct conf_port *port,
 
 	conf_where(conf, port, key->name, where, sizeof(where));
 	conf_value(key, port ? (const void *)port : conf, value, sizeof(value));
-	log_info("%s: %s from now on", where, value);
+	say_info("%s: %s from now on", where, value);
 }
 
 /* @param is  struct conf or struct conf_port, with the value that stays in force */
@@ -50,7 +60,8 @@ static void say_restart(const struct conf *next, const struct conf_port *port,
 
 	conf_where(next, port, key->name, where, sizeof(where));
 	conf_value(key, is, value, sizeof(value));
-	log_warn("%s: needs a restart; it stays %s", where, value[0] ? value : "unset");
+	if (log_shows(RTE_LOG_WARNING))
+		say(RTE_LOG_WARNING, "%s: needs a restart; it stays %s", where, value[0] ? value : "unset");
 }
 
 /* Keys of [cygnetd]. */
@@ -77,7 +88,7 @@ static void reload_main(struct conf *conf, const struct conf *next)
 }
 
 /* @return NULL: there is no port of that name */
-static struct conf_port *port_named(struct conf *conf, const char *name)
+static const struct conf_port *port_named(const struct conf *conf, const char *name)
 {
 	for (unsigned int i = 0; i < conf->nports; i++)
 		if (strcmp(conf->port[i].name, name) == 0)
@@ -106,7 +117,7 @@ static void reload_mtu(const struct conf *next, const struct conf_port *port, st
 		err = tap_set_mtu(&interface->tap, port->mtu);
 	if (err) {
 		conf_where(next, port, key->name, where, sizeof(where));
-		log_error("%s: device or buffers do not allow %u while cygnetd runs, it stays %u: %s",
+		say(RTE_LOG_ERR, "%s: device or buffers do not allow %u while cygnetd runs, it stays %u: %s",
 			  where, port->mtu, interface->mtu, strerror(-err));
 		return;
 	}
@@ -128,13 +139,36 @@ static void reload_port(const struct conf *next, const struct conf_port *port, s
 	}
 }
 
+static void remove_ports(struct conf *conf, const struct conf *next)
+{
+	for (unsigned int i = 0; i < conf->nports;) {
+		if (port_named(next, conf->port[i].name) || port_remove(&conf->port[i], next->path)) {
+			i++;
+			continue;
+		}
+		conf->nports--;
+		memmove(&conf->port[i], &conf->port[i + 1],
+			(conf->nports - i) * sizeof(conf->port[0]));
+	}
+}
+
+static void add_port(struct conf *conf, const struct conf *next, const struct conf_port *port)
+{
+	if (conf->nports < CONF_MAX_PORTS && port_add(next, port, conf->workers) == 0)
+		conf->port[conf->nports++] = *port;
+}
+
 static void reload_ports(struct conf *conf, const struct conf *next)
 {
+	/* First those that go: another may have their device or the name of their TAP. */
+	remove_ports(conf, next);
 	for (unsigned int i = 0; i < next->nports; i++) {
-		struct conf_port *is = port_named(conf, next->port[i].name);
+		const struct conf_port *is = port_named(conf, next->port[i].name);
 
 		if (is)
-			reload_port(next, &next->port[i], is);
+			reload_port(next, &next->port[i], &conf->port[is - conf->port]);
+		else
+			add_port(conf, next, &next->port[i]);
 	}
 }
 
@@ -143,12 +177,12 @@ void configuration_reload(struct conf *conf)
 	static struct conf next;
 
 	if (configuration_read(&next, conf->path)) {
-		log_error("%s: the configuration stays as it was", conf->path);
+		say(RTE_LOG_ERR, "%s: the configuration stays as it was", conf->path);
 		return;
 	}
 	reload_main(conf, &next);
 	reload_ports(conf, &next);
 	if (!route_readers_wait())
 		log_warn("a worker hangs: it has not seen the new configuration yet");
-	log_info("%s: reloaded", conf->path);
+	say_info("%s: reloaded", conf->path);
 }

@@ -7,9 +7,9 @@ import signal
 import threading
 import time
 
-from bench import packet, to_far_host
+from bench import packet, same_but_hop, to_far_host
 from gateway import HOST, PEER
-from network import wait_until
+from network import Port, ip, wait_until
 from test_policy import BACK, hub, leaves_again
 
 SIZE = 900
@@ -201,3 +201,104 @@ def test_reload_broken(bench):
             os.rmdir(folder)
     bench.gateway.fill("flush")
     passes(bench, plain())
+
+
+DMZ, DMZ_HOST = "10.3.0.1", "10.3.0.10"
+
+
+class Dmz:
+    """A third wire, of which the configuration makes a port."""
+
+    def __init__(self, bench):
+        self.bench, self.network = bench, bench.network
+        # Another driver than that of the other ports is as good.
+        self.section = "[port dmz]\ndevice = net_af_packet7,iface=dmz-veth\n"
+
+    def __enter__(self):
+        self.network.add_veth("dmz")
+        self.port = Port(self.network.far, "dmz")
+        return self
+
+    def __exit__(self, *_):
+        self.port.socket.close()
+        ip("-n", self.network.gw, "link", "del", "dmz-veth")
+
+    def set_up(self):
+        """As Gateway.set_up_taps() does for the others."""
+        gw = self.network.gw
+        ip("-n", gw, "address", "replace", f"{DMZ}/24", "dev", "dmz")
+        ip("-n", gw, "link", "set", "dmz", "up")
+        ip("-n", gw, "neigh", "replace", DMZ_HOST, "dev", "dmz", "lladdr", self.port.mac.hex(":"), "nud", "permanent")
+        self.bench.gateway.mac["dmz"] = self.bench.gateway.mac_of("dmz")
+        wait_until(lambda: f"{DMZ}/32" in self.prefixes(), "cygnetd knows the address")
+        self.bench.gateway.hear()
+
+    def prefixes(self):
+        return {row["prefix"] for row in self.bench.gateway.ask("/cygnet/routes").values()}
+
+    def expect_both_ways(self):
+        for source, target, packets in (
+                (self.bench.lan, self.port, packet(HOST, DMZ_HOST)), (self.port, self.bench.lan, packet(DMZ_HOST, HOST))):
+            target.drain()
+            name = "dmz" if source is self.port else "lan"
+            source.send(self.bench.frame(source, name, packets))
+            same_but_hop(self.bench.receive(target, 1)[0], packets)
+
+
+def ports(bench):
+    return [row["name"] for row in bench.gateway.ask("/cygnet/ports").values()]
+
+
+def test_reload_port(bench):
+    """A port is added, removed and added again, under traffic of the others."""
+    with usual_again(bench) as usual, Dmz(bench) as dmz:
+        for _ in range(2):
+            with lossless(bench):
+                said = reload(bench, usual + dmz.section)
+                assert "cygnetd: port dmz: net_af_packet7,iface=dmz-veth, 1 queue, MTU 1500, TAP dmz\n" in said, said
+            assert ports(bench) == ["lan", "wan", "dmz"]
+            dmz.set_up()
+            bench.gateway.fill("flush")
+            dmz.expect_both_ways()
+            # Packets for the port are under way while it goes.
+            flood = bench.frame(bench.lan, "lan", packet(HOST, DMZ_HOST))
+            for _ in range(200):
+                bench.lan.send(flood)
+            with lossless(bench):
+                assert "port dmz: removed\n" in reload(bench, usual)
+            assert ports(bench) == ["lan", "wan"]
+            bench.gateway.hear()
+            wait_until(lambda: f"{DMZ}/32" not in dmz.prefixes(), "cygnetd has forgotten the address")
+            assert bench.gateway.in_gw("ip", "-o", "link", capture_output=True, text=True).stdout.count(" dmz:") == 0
+            dmz.port.drain()
+            for _ in range(20):
+                bench.lan.send(flood)
+                dmz.port.send(bench.frame(dmz.port, "dmz", packet(DMZ_HOST, HOST)))
+            bench.expect_nothing(dmz.port)
+        with usual_again(bench):
+            said = reload(bench, usual + "[port bad]\ndevice = net_af_packet8,iface=nowhere\n")
+            assert "cygnetd: error: port bad: " in said, said
+            assert ports(bench) == ["lan", "wan"]
+            said = reload(bench, usual + "[port card]\ndevice = 0000:3b:00.0\n")
+            assert "[port card]: needs a restart: 0000:3b:00.0 is no virtual device" in said, said
+
+
+def test_reload_port_of_the_start(bench):
+    """A port of the start goes, and comes back, with AF_XDP after a restart; its tunnel carries on."""
+    with usual_again(bench) as usual:
+        out, inb = bench.tunnel()
+        bench.expect_flow(out, inb)
+        without = usual[:usual.index("[port wan]")]
+        with Traffic(bench):
+            assert "port wan: removed\n" in reload(bench, without)
+        assert ports(bench) == ["lan"]
+        said = reload(bench, usual)
+        if bench.gateway.driver == "net_af_xdp":
+            assert "[port wan]: may need a restart: net_af_xdp keeps an interface" in said, said
+            bench.gateway.kill()
+            bench.gateway.start()
+        else:
+            assert "cygnetd: port wan: net_" in said, said
+            bench.gateway.set_up_taps()
+        bench.wan.drain()
+        bench.expect_flow(out, inb)

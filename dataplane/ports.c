@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_mbuf.h>
+
+#include "base/log.h"
+#include "crypto/device/pool.h"
+#include "host/interface.h"
+#include "host/mtu.h"
+#include "host/netlink_kind.h"
+#include "ip/packet.h"
+#include "ports.h"
+
+#define CACHE 256u /* packets that an lcore keeps from a pool */
+
+/* By index of the interface. A pool stays when its port is removed: packets of it may be anywhere. */
+static struct {
+	struct rte_mempool *pool;
+	unsigned int packets;
+} places[CONF_MAX_INTERFACES];
+
+/* @return NULL: no memory */
+static struct rte_mempool *pool_for(unsigned int place, const struct conf_port *port,
+				    unsigned int workers)
+{
+	unsigned int queues = device_queues_wanted(port, workers) + 1u; /* one for the TAP */
+	unsigned int packets = queues * ethdev_queue_packets(false) + (workers + 1) * CACHE;
+	char name[RTE_MEMPOOL_NAMESIZE];
+
+	if (places[place].pool && places[place].packets >= packets)
+		return places[place].pool;
+	snprintf(name, sizeof(name), "port%u_%u", place, packets);
+	places[place].packets = packets;
+	places[place].pool = rte_pktmbuf_pool_create(name, packets, CACHE, PACKET_PRIVATE,
+						     2048 + MTU_AROUND_FRAME, SOCKET_ID_ANY);
+	return places[place].pool;
+}
+
+int port_add(const struct conf *conf, const struct conf_port *port, unsigned int workers)
+{
+	struct rte_mempool *pools[CONF_MAX_WORKERS], *pool;
+	struct ethdev_pollers by = {.workers = workers, .pools = pools};
+	int place = interface_place(port->name), err;
+	char where[PATH_MAX + NAME_MAX];
+
+	conf_where(conf, port, NULL, where, sizeof(where));
+	if (strncmp(port->device, "net_", strlen("net_"))) {
+		log_warn("%s: needs a restart: %s is no virtual device", where, port->device);
+		return -ENOTSUP;
+	}
+	if (place < 0) {
+		log_error("%s: all %u places of ports are taken, or were within the last %u seconds: "
+			  "reload later", where, CONF_MAX_INTERFACES, INTERFACE_REST_S);
+		return place;
+	}
+	if (mtu_wanted(port) > MTU_USUAL && !packet_pool_jumbo) {
+		log_warn("%s: needs a restart: there are no buffers for an MTU above %u", where,
+			 MTU_USUAL);
+		return -ERANGE;
+	}
+	pool = pool_for((unsigned int)place, port, workers);
+	if (!pool) {
+		log_error("%s: no memory for its packets: are there hugepages (vm.nr_hugepages)?", where);
+		return -ENOMEM;
+	}
+	by.index = (unsigned int)place;
+	by.jumbo = mtu_wanted(port) > MTU_USUAL ? packet_pool_jumbo : NULL;
+	for (unsigned int w = 0; w < workers; w++)
+		pools[w] = pool;
+	netlink_resync();
+	err = interface_add(conf, port, &by);
+	/* DPDK 22.11's driver, once closed, cannot open a socket on that interface's queue again. */
+	if (err && strncmp(port->device, "net_af_xdp", strlen("net_af_xdp")) == 0)
+		log_warn("%s: may need a restart: net_af_xdp keeps an interface that it had until "
+			 "cygnetd ends", where);
+	return err;
+}
+
+int port_remove(const struct conf_port *port, const char *where)
+{
+	struct interface *interface = interface_named(port->name);
+	int err = interface ? interface_remove(interface) : 0;
+
+	if (err) {
+		log_error("%s: port %s stays: a worker hangs", where, port->name);
+		return err;
+	}
+	netlink_resync();
+	log_port(RTE_LOG_INFO, port->name, "removed");
+	return 0;
+}
