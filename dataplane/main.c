@@ -14,6 +14,7 @@
 
 #include "base/log.h"
 #include "base/sadb.h"
+#include "capture.h"
 #include "conf/conf.h"
 #include "conf/conf_keys.h"
 #include "config.h"
@@ -161,6 +162,9 @@ static int run_workers(const struct conf *conf)
 	err = telemetry_start(conf->workers);
 	if (err)
 		goto control;
+	err = capture_start();
+	if (err)
+		goto telemetry;
 	err = launch(conf);
 	if (!err) {
 		log_info("ready");
@@ -170,6 +174,8 @@ static int run_workers(const struct conf *conf)
 		notify_send("STOPPING=1");
 		wait_for_all(conf);
 	}
+	capture_stop();
+telemetry:
 	telemetry_stop();
 control:
 	control_stop();

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture.h"
 #include "conf/conf.h"
 #include "config.h"
 #include "health.h"
@@ -23,6 +24,7 @@ static const struct {
 	{"health", health},
 	{"top", top},
 	{"watch", watch},
+	{"capture", capture},
 };
 
 static void usage(FILE *out)
@@ -34,6 +36,8 @@ static void usage(FILE *out)
 		"       cygnetctl [OPTION...] health\n"
 		"       cygnetctl [OPTION...] [--count N] top [SECONDS]\n"
 		"       cygnetctl [OPTION...] [--count N] watch\n"
+		"       cygnetctl [OPTION...] capture FILE [at POINT,...] [port NAME] [drop REASON]\n"
+		"                 [spi SPI] [count N] [seconds N] [filter EXPRESSION]\n"
 		"  THING      sad, spd, ports, routes, ike, engines, stats, drops or stages\n"
 		"  --measurements, ALGORITHM\n"
 		"             with engines: what serves which algorithm, or all measurements of the\n"
@@ -42,6 +46,7 @@ static void usage(FILE *out)
 		"  health     one line; exit status 0: well, 1: warning, 2: critical, 3: unknown\n"
 		"  top        rates a second, every SECONDS (1), N times; q ends it\n"
 		"  watch      events as lines of JSON, until N of them have been printed\n"
+		"  capture    packets into FILE as pcapng, with comments: rx, tx, drop, decrypted, to-protect\n"
 		"  -c FILE    cygnetd's configuration, %s if not given\n"
 		"  -s SADB    the SAD/SPD file, instead of the configuration's\n"
 		"  -p PREFIX  file prefix of cygnetd's EAL, or path of its telemetry socket\n"

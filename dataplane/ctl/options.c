@@ -17,9 +17,10 @@ static int read_conf(const struct options *options, struct conf *conf, char *err
 	return conf_read(conf, options->conf ? options->conf : CONF_PATH, error, size);
 }
 
-int options_connect(const struct options *options, char *error, size_t size)
+int options_socket(const struct options *options, char *path, size_t path_size, char *error,
+		   size_t size)
 {
-	char prefix[sizeof(((struct conf *)0)->eal)], path[PATH_MAX];
+	char prefix[sizeof(((struct conf *)0)->eal)];
 	static struct conf conf;
 
 	if (!options->prefix) {
@@ -27,8 +28,16 @@ int options_connect(const struct options *options, char *error, size_t size)
 			return -EINVAL;
 		conf_file_prefix(&conf, prefix, sizeof(prefix));
 	}
-	client_socket_path(options->prefix ? options->prefix : prefix, path, sizeof(path));
-	return client_connect(path, error, size);
+	client_socket_path(options->prefix ? options->prefix : prefix, path, path_size);
+	return 0;
+}
+
+int options_connect(const struct options *options, char *error, size_t size)
+{
+	char path[PATH_MAX];
+	int err = options_socket(options, path, sizeof(path), error, size);
+
+	return err ? err : client_connect(path, error, size);
 }
 
 struct cygnet_db *options_sadb(const struct options *options, char *error, size_t size)

@@ -23,6 +23,10 @@ struct options {
 	unsigned int count; /* top: intervals; watch: events; 0: until a signal */
 };
 
+/** Find the path of cygnetd's telemetry socket. @return 0, or -EINVAL with the reason in error: the
+ * configuration is wrong */
+int options_socket(const struct options *options, char *path, size_t path_size, char *error,
+		   size_t size);
 /** Connect to cygnetd's telemetry socket.
  * @return a socket, or -errno with the reason in error; -EINVAL: the configuration is wrong */
 int options_connect(const struct options *options, char *error, size_t size);

@@ -5,6 +5,8 @@
 #include "ip/l4.h"
 #include "ip/packet.h"
 
+packet_drop_watch packet_drops_watched;
+
 struct rte_mbuf *packet_move(struct rte_mbuf *m, struct rte_mempool *pool)
 {
 	struct rte_mbuf *moved = rte_pktmbuf_copy(m, pool, 0, UINT32_MAX);

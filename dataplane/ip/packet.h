@@ -110,11 +110,33 @@ static inline void packet_begin(struct rte_mbuf *m, unsigned int interface, uint
 	p->epoch = epoch;
 }
 
-/** Count a drop reason and free the packet. */
-static inline void packet_drop(struct stats *counters, struct rte_mbuf *m, enum drop_reason reason)
+/**
+ * A function that sees packets before they are dropped, while a capture asks for them. Lcores.
+ * @param counters  of the worker
+ * @param frame     the data begins at the link-layer header, otherwise at the IP header
+ */
+typedef void (*packet_drop_watch)(struct stats *counters, struct rte_mbuf *m,
+				  enum drop_reason reason, bool frame);
+
+/** NULL: none. The capture's thread writes; lcores read; atomic. */
+extern packet_drop_watch packet_drops_watched;
+
+/** Count a drop reason and free the packet. @param frame  as in packet_drop_watch */
+static inline void packet_drop_as(struct stats *counters, struct rte_mbuf *m,
+				  enum drop_reason reason, bool frame)
 {
+	packet_drop_watch watch = __atomic_load_n(&packet_drops_watched, __ATOMIC_RELAXED);
+
+	if (unlikely(watch != NULL))
+		watch(counters, m, reason, frame);
 	counters->drop[reason]++;
 	rte_pktmbuf_free(m);
+}
+
+/** The same, of an IP packet. */
+static inline void packet_drop(struct stats *counters, struct rte_mbuf *m, enum drop_reason reason)
+{
+	packet_drop_as(counters, m, reason, false);
 }
 
 /** Copy a packet into a buffer of another pool and free the old one.

@@ -100,7 +100,7 @@ static void from_kernel(struct worker *w, struct rte_mbuf *m)
 	w->stats->interface[interface].from_kernel++;
 	reason = frame_in_check(w, m, interface, &ip);
 	if (reason != DROP_NONE) {
-		drop(w, m, reason);
+		drop_frame(w, m, reason);
 		return;
 	}
 	packet(m)->from_kernel = 1;

@@ -30,7 +30,7 @@ static void from_wire(struct worker *w, struct rte_mbuf *m)
 	w->stats->interface[interface].rx_bytes += rte_pktmbuf_pkt_len(m);
 	reason = frame_in_check(w, m, interface, &ip);
 	if (reason != DROP_NONE) {
-		drop(w, m, reason);
+		drop_frame(w, m, reason);
 		return;
 	}
 	/* ARP and the like are the kernel's. */
@@ -40,7 +40,7 @@ static void from_wire(struct worker *w, struct rte_mbuf *m)
 	}
 	group = rte_is_multicast_ether_addr(&eth->dst_addr);
 	if (!group && !rte_is_same_ether_addr(&eth->dst_addr, &own)) {
-		drop(w, m, DROP_NOT_OURS);
+		drop_frame(w, m, DROP_NOT_OURS);
 		return;
 	}
 	reason = frame_in_strip(m, true);

@@ -28,7 +28,7 @@ static bool is_for_sa(struct rte_mbuf *m)
 unsigned int inbox_poll(struct worker *w)
 {
 	struct rte_mbuf *m[BURST];
-	bool in_order = true;
+	bool in_order = !w->capture;	/* a capture: all pass the stages */
 	unsigned int n;
 
 	if (!crypto_has_room(&w->crypto))

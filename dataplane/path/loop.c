@@ -22,6 +22,7 @@
 #include "path/inbox.h"
 #include "path/loop.h"
 #include "path/reassemble.h"
+#include "path/worker/capture.h"
 #include "path/worker/fetch.h"
 #include "path/worker/handoff.h"
 #include "path/worker/tx.h"
@@ -117,6 +118,8 @@ static void receive(struct worker *w, struct rte_mbuf **m, unsigned int n, unsig
 	struct fast_burst burst;
 	bool all;
 
+	if (unlikely(w->capture != NULL))
+		capture_received(w, m, n, interface);
 	fast_lookup(w, &burst, m, n, interface);
 	do {
 		unsigned int before = burst.next;
@@ -212,6 +215,7 @@ static unsigned int turn(struct worker *w, bool receiving)
 	unsigned int moved = 0, bursts = 0, n;
 
 	w->count_stages = __atomic_load_n(&stats_stages_asked, __ATOMIC_RELAXED) > clock_seconds();
+	capture_refresh(w);
 	fast_refresh(w);
 	count_turn(w);
 	do {
@@ -277,6 +281,7 @@ int worker_main(void *arg)
 			rte_delay_us_sleep(IDLE_NAP_US);
 	}
 	drain(w);
+	__atomic_store_n(&w->capture, NULL, __ATOMIC_RELEASE);
 	cygnet_reader_offline(sadb, w->id);
 	route_reader_offline(w->id);
 	return 0;

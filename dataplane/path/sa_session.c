@@ -3,6 +3,7 @@
 #include "crypto/device/sessions.h"
 #include "path/fast/learn.h"
 #include "path/sa_session.h"
+#include "path/worker/capture.h"
 
 enum sa_session sa_session_find(struct worker *w, struct rte_mbuf *m, bool out,
 				struct cygnet_sa **sa, struct session **s)
@@ -41,6 +42,8 @@ static bool submit(struct worker *w, struct rte_mbuf *m, enum stage stage, sa_pr
 
 	if (found != SA_SESSION_FOUND)
 		return found != SA_SESSION_BUSY;
+	if (unlikely(w->capture != NULL) && stage == STAGE_PROTECT)
+		capture_to_protect(w, m);
 	typical = learn_describe(w, m, s, sa, &flow);
 	packet(m)->epoch = w->flows.epoch;
 	reason = prepare(m, sa, s, crypto_job(&w->crypto));

@@ -4,6 +4,7 @@
 #include "path/fast/decrypted.h"
 #include "path/fast/leave.h"
 #include "path/fast/one.h"
+#include "path/worker/capture.h"
 
 /* Fill in what the stages, and protecting the packet again, find in its struct packet. */
 static void describe(const struct worker *w, struct decrypted *d)
@@ -75,8 +76,11 @@ static void leave(struct worker *w, struct decrypted *d, const struct flow *f)
 void fast_decrypted(struct worker *w)
 {
 	const struct flow *f = NULL;
-	bool pass = false;	/* a packet without flow key passes the stages: so do those behind it */
+	/* A packet without flow key passes the stages: so do those behind it. During a capture all do. */
+	bool pass = w->capture;
 
+	if (unlikely(pass))
+		capture_decrypted(w);
 	flows_next_vector(&w->flows);
 	for (unsigned int i = 0; i < w->ndecrypted; i++) {
 		struct decrypted *d = &w->decrypted[i];

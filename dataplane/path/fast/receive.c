@@ -110,6 +110,7 @@ void fast_lookup(struct worker *w, struct fast_burst *burst, struct rte_mbuf *co
 		 unsigned int n, unsigned int interface)
 {
 	uint64_t mac = __atomic_load_n(&interfaces[interface].mac, __ATOMIC_RELAXED);
+	bool known = w->flows.flow && !w->capture;
 	struct fast_frame *c = burst->frame;
 
 	fast_refresh(w);
@@ -126,7 +127,7 @@ void fast_lookup(struct worker *w, struct fast_burst *burst, struct rte_mbuf *co
 	for (unsigned int i = 0; i < n; i++) {
 		c[i].flow = NULL;
 		c[i].again = false;
-		if (!w->flows.flow || !look_at(m[i], mac, interface, &c[i])) {
+		if (!known || !look_at(m[i], mac, interface, &c[i])) {
 			c[i].len = 0;
 			continue;
 		}

@@ -34,7 +34,7 @@ struct fast_burst {
  * its last quiescent state, and before each burst. */
 void fast_refresh(struct worker *w);
 /**
- * Look up the flows of a burst.
+ * Look up the flows of a burst. During a capture (capture.h) no frame is of a known flow.
  * @param m     BURST frames from the wire side of a port at most
  * @param interface  index in interfaces[]
  */

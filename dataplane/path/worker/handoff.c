@@ -10,8 +10,12 @@ static void flush_to(struct worker *w, unsigned int to)
 						      NULL);
 
 	w->stats->handed_over += sent;
-	for (unsigned int i = sent; i < batch->n; i++)
-		drop(w, batch->m[i], DROP_HANDOVER_FULL);
+	for (unsigned int i = sent; i < batch->n; i++) {
+		unsigned int stage = packet(batch->m[i])->stage;
+
+		packet_drop_as(w->stats, batch->m[i], DROP_HANDOVER_FULL,
+			       stage == STAGE_TX || stage == STAGE_TAP);
+	}
 	batch->n = 0;
 }
 

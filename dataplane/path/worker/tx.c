@@ -3,6 +3,7 @@
 #include <rte_ether.h>
 
 #include "host/interface.h"
+#include "path/worker/capture.h"
 #include "path/worker/handoff.h"
 #include "path/worker/tx.h"
 
@@ -25,7 +26,7 @@ static uint16_t flush_batch(struct worker *w, struct mbuf_batch *batch, uint16_t
 	sent = rte_eth_tx_burst(ethdev, queue, batch->m, (uint16_t)n);
 	for (unsigned int i = sent; i < n; i++) {
 		*bytes -= rte_pktmbuf_pkt_len(batch->m[i]);
-		drop(w, batch->m[i], full);
+		drop_frame(w, batch->m[i], full);
 	}
 	batch->n = 0;
 	return sent;
@@ -51,6 +52,8 @@ void tx_flush(struct worker *w)
 {
 	unsigned int n = __atomic_load_n(&ninterfaces, __ATOMIC_RELAXED);
 
+	if (unlikely(w->capture != NULL))
+		capture_sent(w);
 	for (unsigned int p = 0; p < n; p++) {
 		const struct device *device = interface_device(&interfaces[p]);
 		struct stats_interface *s = &w->stats->interface[p];

@@ -61,6 +61,8 @@ struct ike_datagram {
 	uint64_t second;	/* when its first fragment came; clock_seconds() */
 };
 
+struct capture;
+
 struct worker {
 	unsigned int id, workers;
 	uint32_t present;	/* interfaces_present(), as of the changes seen so far */
@@ -68,6 +70,7 @@ struct worker {
 	bool count_stages;	/* cygnetctl show stages is asking */
 	bool moved;		/* the last turn moved a packet */
 	uint64_t turn_began;	/* TSC */
+	struct capture *capture; /* of this turn; NULL: none (capture.h); atomic */
 	struct rte_ring *inbox;	/* packets that other workers hand off */
 	struct rte_mempool *packets;
 	struct stats *stats;
@@ -96,6 +99,12 @@ extern struct worker workers[CONF_MAX_WORKERS];
 static inline void drop(struct worker *w, struct rte_mbuf *m, enum drop_reason reason)
 {
 	packet_drop(w->stats, m, reason);
+}
+
+/** The same, of a frame: the data begins at its link-layer header. */
+static inline void drop_frame(struct worker *w, struct rte_mbuf *m, enum drop_reason reason)
+{
+	packet_drop_as(w->stats, m, reason, true);
 }
 
 /** Which worker owns an SA. */

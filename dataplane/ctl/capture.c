@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pcap/pcap.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "capture.h"
+
+#define DEFAULT_COUNT 10000
+#define DEFAULT_SECONDS 60
+#define SNAPLEN 65535
+#define TIMEOUT_S 5		/* for the first answer */
+
+#define BLOCK_PACKET 6		/* Enhanced Packet Block */
+#define BLOCK_STATISTICS 5	/* Interface Statistics Block */
+#define OPTION_DROPPED 5	/* isb_ifdrop */
+
+/* --- the command line --- */
+
+static const char *const point_name[CAPTURE_POINT_COUNT] = {
+#define X(name, text, help) [CAPTURE_##name] = text,
+	CAPTURE_POINTS(X)
+#undef X
+};
+
+static bool parse_number(const char *text, uint64_t most, uint64_t *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtoull(text, &end, 0);
+	return !errno && end != text && !*end && *text != '-' && *number <= most;
+}
+
+static bool parse_point(const char *text, size_t len, uint32_t *points)
+{
+	for (unsigned int i = 0; i < CAPTURE_POINT_COUNT; i++) {
+		if (strlen(point_name[i]) == len && !strncmp(point_name[i], text, len)) {
+			*points |= 1u << i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Names with commas between them. */
+static bool parse_points(struct capture_arguments *a, const char *text)
+{
+	a->request.points = 0;
+	for (;;) {
+		size_t len = strcspn(text, ",");
+
+		if (!parse_point(text, len, &a->request.points))
+			return false;
+		if (!text[len])
+			return true;
+		text += len + 1;
+	}
+}
+
+static bool parse_port(struct capture_arguments *a, const char *text)
+{
+	return *text && snprintf(a->request.port, sizeof(a->request.port), "%s", text) <
+				(int)sizeof(a->request.port);
+}
+
+static bool parse_drop(struct capture_arguments *a, const char *text)
+{
+	return *text && snprintf(a->request.drop, sizeof(a->request.drop), "%s", text) <
+				(int)sizeof(a->request.drop);
+}
+
+static bool parse_spi(struct capture_arguments *a, const char *text)
+{
+	uint64_t spi;
+
+	if (!parse_number(text, UINT32_MAX, &spi) || !spi)
+		return false;
+	a->request.spi = htonl((uint32_t)spi);
+	return true;
+}
+
+static bool parse_count(struct capture_arguments *a, const char *text)
+{
+	return parse_number(text, UINT64_MAX, &a->request.count);
+}
+
+static bool parse_seconds(struct capture_arguments *a, const char *text)
+{
+	uint64_t seconds;
+
+	if (!parse_number(text, UINT32_MAX, &seconds))
+		return false;
+	a->request.seconds = (uint32_t)seconds;
+	return true;
+}
+
+static bool parse_filter(struct capture_arguments *a, const char *text)
+{
+	a->filter = text;
+	return true;
+}
+
+static const struct {
+	const char *name;
+	bool (*parse)(struct capture_arguments *arguments, const char *text);
+} keywords[] = {
+	{"at", parse_points},	    {"port", parse_port},   {"drop", parse_drop},
+	{"spi", parse_spi},	    {"count", parse_count}, {"seconds", parse_seconds},
+	{"filter", parse_filter},
+};
+
+static int parse_keyword(struct capture_arguments *a, const char *name, const char *value,
+			 char *error, size_t size)
+{
+	for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++) {
+		if (strcmp(keywords[i].name, name))
+			continue;
+		if (value && keywords[i].parse(a, value))
+			return 0;
+		snprintf(error, size, "capture: %s: %s%s", name, value ? "cannot be " : "no value",
+			 value ? value : "");
+		return -EINVAL;
+	}
+	snprintf(error, size, "capture: there is no keyword %s", name);
+	return -EINVAL;
+}
+
+int capture_parse(struct capture_arguments *a, int argc, char **argv, char *error, size_t size)
+{
+	*error = '\0';
+	*a = (struct capture_arguments){
+		.request = {
+			.version = CAPTURE_VERSION,
+			.points = (1u << CAPTURE_POINT_COUNT) - 1,
+			.count = DEFAULT_COUNT,
+			.seconds = DEFAULT_SECONDS,
+		},
+	};
+	if (argc < 1)
+		return -EINVAL;
+	a->file = argv[0];
+	for (int i = 1; i < argc; i += 2)
+		if (parse_keyword(a, argv[i], i + 1 < argc ? argv[i + 1] : NULL, error, size))
+			return -EINVAL;
+	/* Only drops have a reason. */
+	if (*a->request.drop)
+		a->request.points = 1u << CAPTURE_DROP;
+	return 0;
+}
+
+/* --- the filter --- */
+
+static int compile(const char *filter, int link, struct bpf_insn *insn, uint32_t *n, char *error,
+		   size_t size)
+{
+	pcap_t *pcap = pcap_open_dead(link, SNAPLEN);
+	struct bpf_program program;
+	int err = -EINVAL;
+
+	if (!pcap) {
+		snprintf(error, size, "capture: out of memory");
+		return -ENOMEM;
+	}
+	if (pcap_compile(pcap, &program, filter, 1, PCAP_NETMASK_UNKNOWN)) {
+		snprintf(error, size, "capture: filter '%s': %s", filter, pcap_geterr(pcap));
+	} else {
+		if (program.bf_len > CAPTURE_FILTER_MAX) {
+			snprintf(error, size, "capture: filter '%s': too long", filter);
+		} else {
+			memcpy(insn, program.bf_insns, program.bf_len * sizeof(*insn));
+			*n = program.bf_len;
+			err = 0;
+		}
+		pcap_freecode(&program);
+	}
+	pcap_close(pcap);
+	return err;
+}
+
+/* Frames have an Ethernet header, packets inside the gateway have none: the filter is compiled for
+ * each. One about Ethernet headers is for frames only. */
+static int compile_both(const struct capture_arguments *a, struct capture_message *message,
+			char *error, size_t size)
+{
+	const uint32_t frames = 1u << CAPTURE_RX | 1u << CAPTURE_TX;
+	struct capture_request *head = &message->head;
+	char reason[256];
+
+	if (compile(a->filter, DLT_EN10MB, message->insn, &head->frame_insns, error, size))
+		return -EINVAL;
+	if (!(head->points & ~frames))
+		return 0;
+	if (!compile(a->filter, DLT_RAW, message->insn + head->frame_insns, &head->ip_insns, reason,
+		     sizeof(reason)))
+		return 0;
+	snprintf(error, size, "%s, where packets have no Ethernet header: ask for 'at rx,tx'", reason);
+	return -EINVAL;
+}
+
+int capture_compile(const struct capture_arguments *a, struct capture_message *message,
+		    size_t *length, char *error, size_t size)
+{
+	message->head = a->request;
+	if (a->filter && compile_both(a, message, error, size))
+		return -EINVAL;
+	*length = sizeof(message->head) +
+		  (message->head.frame_insns + message->head.ip_insns) * sizeof(message->insn[0]);
+	return 0;
+}
+
+/* --- cygnetd --- */
+
+static int connect_to(const char *telemetry, char *error, size_t size)
+{
+	const struct timeval timeout = {.tv_sec = TIMEOUT_S};
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	const char *slash = strrchr(telemetry, '/');
+	int fd, folder = slash ? (int)(slash - telemetry) : 0;
+
+	if (snprintf(addr.sun_path, sizeof(addr.sun_path), "%.*s/%s", folder, telemetry,
+		     CAPTURE_SOCKET) >= (int)sizeof(addr.sun_path)) {
+		snprintf(error, size, "capture: %.300s: the path of the socket is too long",
+			 telemetry);
+		return -ENAMETOOLONG;
+	}
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0 && !setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) &&
+	    !connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
+		return fd;
+	snprintf(error, size, "cygnetd does not answer at %s: %s", addr.sun_path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* Read the line with cygnetd's decision, and no byte behind it. */
+static bool is_accepted(int fd, char *error, size_t size)
+{
+	char line[CAPTURE_LINE_MAX] = "";
+	size_t n = 0;
+
+	while (n < sizeof(line) - 1 && recv(fd, line + n, 1, 0) == 1 && line[n] != '\n')
+		n++;
+	if (line[n] != '\n') {
+		snprintf(error, size, "capture: cygnetd does not answer");
+		return false;
+	}
+	line[n] = '\0';
+	if (!strcmp(line, CAPTURE_ACCEPTED))
+		return true;
+	snprintf(error, size, "capture: cygnetd refuses: %s", line);
+	return false;
+}
+
+/* @return a socket that the capture comes from, or -1 */
+static int ask(const struct capture_arguments *a, const char *telemetry, char *error, size_t size)
+{
+	const struct timeval forever = {0};
+	static struct capture_message message;
+	size_t length;
+	int fd;
+
+	if (capture_compile(a, &message, &length, error, size))
+		return -1;
+	fd = connect_to(telemetry, error, size);
+	if (fd < 0)
+		return -1;
+	/* What cannot be sent has been refused already, which is_accepted() tells. */
+	if (send(fd, &message, length, MSG_NOSIGNAL) < 0 && errno != EPIPE)
+		snprintf(error, size, "capture: cannot ask: %s", strerror(errno));
+	else if (is_accepted(fd, error, size) &&
+		 !setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &forever, sizeof(forever)))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* --- the file --- */
+
+/* A file that is there already may be another's, or a link to it. */
+static int open_file(const char *path, char *error, size_t size)
+{
+	int fd = strcmp(path, "-") ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)
+				   : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+
+	if (fd < 0)
+		snprintf(error, size, "capture: %s: %s", path, strerror(errno));
+	return fd;
+}
+
+static bool write_all(int fd, const uint8_t *bytes, size_t n)
+{
+	while (n) {
+		ssize_t written = write(fd, bytes, n);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return false;
+		bytes += written;
+		n -= (size_t)written;
+	}
+	return true;
+}
+
+/* @return bytes; fewer than n: cygnetd has ended */
+static size_t read_all(int fd, uint8_t *bytes, size_t n)
+{
+	size_t have = 0;
+
+	while (have < n) {
+		ssize_t got = read(fd, bytes + have, n - have);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		have += (size_t)got;
+	}
+	return have;
+}
+
+/* --- the capture --- */
+
+struct totals {
+	uint64_t packets, missed;
+	bool complete;		/* cygnetd has said what it missed, which it does at the end */
+};
+
+static uint32_t word_at(const uint8_t *block, size_t at)
+{
+	uint32_t word;
+
+	memcpy(&word, block + at, sizeof(word));
+	return word;
+}
+
+/* Find what cygnetd has missed in its statistics: type, length, interface, time (two words), options. */
+static void read_statistics(struct totals *totals, const uint8_t *block, size_t length)
+{
+	size_t at = 20;
+
+	while (at + 4 <= length - 4) {
+		uint16_t option[2];
+
+		memcpy(option, block + at, sizeof(option));
+		at += sizeof(option);
+		if (!option[0] || option[1] > length - 4 - at)
+			break;
+		if (option[0] == OPTION_DROPPED && option[1] == sizeof(totals->missed))
+			memcpy(&totals->missed, block + at, sizeof(totals->missed));
+		at += (option[1] + 3u) & ~3u;
+	}
+	totals->complete = true;
+}
+
+/* Copy a block, so that the file has whole blocks whenever cygnetd ends.
+ * @return 1; 0: there is none; -1 with the reason in error */
+static int copy_block(int from, int to, uint8_t *block, struct totals *totals, char *error, size_t size)
+{
+	uint32_t length;
+
+	if (read_all(from, block, 8) < 8)
+		return 0;
+	length = word_at(block, 4);
+	if (length < 12 || length % 4 || length > CAPTURE_BLOCK_MAX) {
+		snprintf(error, size, "capture: cygnetd sends what is not pcapng");
+		return -1;
+	}
+	if (read_all(from, block + 8, length - 8) < length - 8)
+		return 0;
+	if (!write_all(to, block, length)) {
+		snprintf(error, size, "capture: cannot write: %s", strerror(errno));
+		return -1;
+	}
+	totals->packets += word_at(block, 0) == BLOCK_PACKET;
+	if (word_at(block, 0) == BLOCK_STATISTICS && length >= 24)
+		read_statistics(totals, block, length);
+	return 1;
+}
+
+static int cygnetd = -1; /* for the signal handler */
+
+/* cygnetd sends what it has, and ends. A second signal ends cygnetctl. */
+static void end(int number)
+{
+	shutdown(cygnetd, SHUT_WR);
+	signal(number, SIG_DFL);
+}
+
+static int copy(int fd, int file, struct totals *totals, char *error, size_t size)
+{
+	static uint8_t block[CAPTURE_BLOCK_MAX];
+	int more;
+
+	cygnetd = fd;
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGINT, end);
+	signal(SIGTERM, end);
+	do
+		more = copy_block(fd, file, block, totals, error, size);
+	while (more > 0);
+	if (more == 0 && !totals->complete) {
+		snprintf(error, size, "capture: cygnetd has ended");
+		more = -1;
+	}
+	return more;
+}
+
+static int run(const struct capture_arguments *a, const char *socket, char *error, size_t size)
+{
+	struct totals totals = {0};
+	int fd = ask(a, socket, error, size), file = -1, err = -1;
+
+	if (fd >= 0)
+		file = open_file(a->file, error, size);
+	if (file >= 0) {
+		err = copy(fd, file, &totals, error, size);
+		if (close(file) && !err) {
+			snprintf(error, size, "capture: %s: %s", a->file, strerror(errno));
+			err = -1;
+		}
+		fprintf(stderr, "%" PRIu64 " packets captured, %" PRIu64 " missed\n", totals.packets,
+			totals.missed);
+	}
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+int capture(const struct options *options, int argc, char **argv)
+{
+	char path[PATH_MAX], error[1024] = "";
+	struct capture_arguments arguments;
+	int status = 0;
+
+	if (capture_parse(&arguments, argc - 1, argv + 1, error, sizeof(error)))
+		status = *error ? 2 : COMMAND_USAGE;
+	else if (options_socket(options, path, sizeof(path), error, sizeof(error)) ||
+		 run(&arguments, path, error, sizeof(error)))
+		status = 1;
+	if (status > 0)
+		fprintf(stderr, "cygnetctl: %s\n", error);
+	return status;
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <netinet/in.h>
+#include <stdio.h>
+
+#include <rte_cycles.h>
+#include <rte_ether.h>
+#include <rte_pcapng.h>
+#include <rte_udp.h>
+#include <rte_version.h>
+
+#include "base/sadb.h"
+#include "host/interface.h"
+#include "path/worker/capture.h"
+
+#define ETHER ((unsigned int)sizeof(struct rte_ether_hdr))
+#define EPB_LENGTH_AT 4	/* of an Enhanced Packet Block's total length, bytes */
+#define OPTION_COMMENT 1
+
+struct capture *capture_wanted;
+
+static const char *const point_name[CAPTURE_POINT_COUNT] = {
+#define X(name, text, help) [CAPTURE_##name] = text,
+	CAPTURE_POINTS(X)
+#undef X
+};
+
+/* What is known about a packet where it is captured. */
+struct seen {
+	enum capture_point point;
+	unsigned int interface;	/* of rx and tx; else that it came in by */
+	enum drop_reason reason; /* of a drop */
+	bool frame;		/* data at the Ethernet header, else at the IP header */
+	rte_be32_t spi;		/* of the SA; 0: none known */
+};
+
+/* --- the SA of a packet --- */
+
+static rte_be32_t spi_at(const uint8_t *ip, unsigned int len, unsigned int at)
+{
+	rte_be32_t spi;
+
+	if (len < at + sizeof(spi))
+		return 0;
+	memcpy(&spi, ip + at, sizeof(spi));
+	return spi;
+}
+
+static bool is_natt(uint8_t af, const struct rte_udp_hdr *udp)
+{
+	return cygnet_ike_port(sadb, af, rte_be_to_cpu_16(udp->dst_port)) == CYGNET_IKE_ENCAP ||
+	       cygnet_ike_port(sadb, af, rte_be_to_cpu_16(udp->src_port)) == CYGNET_IKE_ENCAP;
+}
+
+/* The SPI in an ESP or AH header right behind the IP header, or in UDP. Without a non-ESP marker
+ * (RFC 3948, 2.2), IKE behind it gives 0. */
+static rte_be32_t spi_behind(const uint8_t *ip, unsigned int len, uint8_t af, uint8_t proto,
+			     unsigned int at)
+{
+	struct rte_udp_hdr udp;
+
+	if (proto == IPPROTO_ESP)
+		return spi_at(ip, len, at);
+	if (proto == IPPROTO_AH)
+		return spi_at(ip, len, at + 4);
+	if (proto != IPPROTO_UDP || len < at + sizeof(udp))
+		return 0;
+	memcpy(&udp, ip + at, sizeof(udp));
+	return is_natt(af, &udp) ? spi_at(ip, len, at + (unsigned int)sizeof(udp)) : 0;
+}
+
+/* @param len  bytes of the packet from its IP header on; nothing has been checked */
+static rte_be32_t spi_of_packet(const uint8_t *ip, unsigned int len)
+{
+	struct rte_ipv4_hdr v4;
+
+	if (len >= sizeof(struct rte_ipv6_hdr) && ip[0] >> 4 == 6)
+		return spi_behind(ip, len, AF_INET6, ip[offsetof(struct rte_ipv6_hdr, proto)],
+				  sizeof(struct rte_ipv6_hdr));
+	if (len < sizeof(v4) || ip[0] >> 4 != 4)
+		return 0;
+	memcpy(&v4, ip, sizeof(v4));
+	if (v4.fragment_offset & rte_cpu_to_be_16(RTE_IPV4_HDR_OFFSET_MASK))
+		return 0;
+	return spi_behind(ip, len, AF_INET, v4.next_proto_id, ip_header_len(&v4));
+}
+
+static rte_be32_t spi_of_frame(struct rte_mbuf *m)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	unsigned int len = rte_pktmbuf_data_len(m);
+	rte_be16_t type;
+
+	if (len < ETHER)
+		return 0;
+	memcpy(&type, frame + offsetof(struct rte_ether_hdr, ether_type), sizeof(type));
+	if (type != rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4) &&
+	    type != rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV6))
+		return 0;
+	return spi_of_packet(frame + ETHER, len - ETHER);
+}
+
+static rte_be32_t spi_of_sa(uint32_t index, uint32_t generation)
+{
+	const struct cygnet_sa *sa = cygnet_sa_get(sadb, index, generation);
+
+	return sa ? sa->spi : 0;
+}
+
+/* A dropped packet is protected, or its struct packet names the SA that it came out of or was to be
+ * protected by. Generations of SAs begin at 1. */
+static rte_be32_t spi_of_dropped(struct rte_mbuf *m, bool frame)
+{
+	rte_be32_t spi;
+
+	if (frame)
+		return spi_of_frame(m);
+	spi = spi_of_packet(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m));
+	return spi ? spi : spi_of_sa(packet(m)->sa, packet(m)->generation);
+}
+
+/* --- selection --- */
+
+static bool is_wanted(const struct capture *c, struct rte_mbuf *m, const struct seen *seen)
+{
+	struct rte_bpf *filter = seen->frame ? c->frames : c->packets;
+
+	if (!(c->points >> seen->point & 1) ||
+	    (c->interface >= 0 && (unsigned int)c->interface != seen->interface) ||
+	    (c->drop != DROP_NONE && c->drop != seen->reason) || (c->spi && c->spi != seen->spi))
+		return false;
+	return !filter || rte_bpf_exec(filter, m);
+}
+
+/* --- the copy --- */
+
+static void write_comment(const struct worker *w, const struct seen *seen, char *comment)
+{
+	int len = snprintf(comment, CAPTURE_COMMENT, "%s port=%s worker=%u",
+			   point_name[seen->point], interfaces[seen->interface].name, w->id);
+
+	if (seen->spi)
+		len += snprintf(comment + len, CAPTURE_COMMENT - (size_t)len, " spi=0x%08x",
+				rte_be_to_cpu_32(seen->spi));
+	if (seen->point == CAPTURE_DROP)
+		snprintf(comment + len, CAPTURE_COMMENT - (size_t)len, " reason=%s",
+			 drop_name[seen->reason]);
+}
+_Static_assert(CAPTURE_COMMENT > sizeof(((struct interface *)0)->name) + 100,
+	       "all that write_comment() writes");
+
+static enum rte_pcapng_direction direction_of(enum capture_point point)
+{
+	if (point == CAPTURE_RX || point == CAPTURE_DECRYPTED)
+		return RTE_PCAPNG_DIRECTION_IN;
+	return point == CAPTURE_DROP ? RTE_PCAPNG_DIRECTION_UNKNOWN : RTE_PCAPNG_DIRECTION_OUT;
+}
+
+#if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
+static struct rte_mbuf *copy_frame(const struct capture *c, const struct rte_mbuf *m,
+				   const struct seen *seen, const char *comment)
+{
+	return rte_pcapng_copy(interface_device(&interfaces[seen->interface])->id, 0, m, c->pool,
+			       c->longest, direction_of(seen->point), comment);
+}
+#else
+/* rte_pcapng_copy() of DPDK 22.11 takes no comment: put one behind the last option of the block, where its
+ * length stands for the second time, and the end of options behind it (draft-ietf-opsawg-pcapng, 3.5). */
+static bool add_comment(struct rte_mbuf *block, const char *comment)
+{
+	uint16_t option[2] = {OPTION_COMMENT, (uint16_t)strlen(comment)};
+	uint16_t padded = (uint16_t)RTE_ALIGN_CEIL(option[1], 4);
+	uint16_t added = (uint16_t)(2 * sizeof(option) + padded);
+	uint32_t total = rte_pktmbuf_pkt_len(block) + added;
+	char *at;
+
+	if (block->nb_segs != 1)
+		return false;
+	at = rte_pktmbuf_append(block, added);
+	if (!at)
+		return false;
+	at -= sizeof(total);
+	memcpy(at, option, sizeof(option));
+	memset(at + sizeof(option), 0, added - sizeof(option));
+	memcpy(at + sizeof(option), comment, option[1]);
+	memcpy(at + added, &total, sizeof(total));
+	memcpy(rte_pktmbuf_mtod_offset(block, char *, EPB_LENGTH_AT), &total, sizeof(total));
+	return true;
+}
+
+static struct rte_mbuf *copy_frame(const struct capture *c, const struct rte_mbuf *m,
+				   const struct seen *seen, const char *comment)
+{
+	struct rte_mbuf *block = rte_pcapng_copy(interface_device(&interfaces[seen->interface])->id,
+						 0, m, c->pool, c->longest, rte_get_tsc_cycles(),
+						 direction_of(seen->point));
+
+	if (block && !add_comment(block, comment)) {
+		rte_pktmbuf_free(block);
+		return NULL;
+	}
+	return block;
+}
+#endif
+
+/* The interfaces of the capture are Ethernet ports: a packet without Ethernet header gets one with zero
+ * addresses for the time of the copy. What stands in front of the packet is put back. */
+static struct rte_mbuf *copy_packet(const struct capture *c, struct rte_mbuf *m,
+				    const struct seen *seen, const char *comment)
+{
+	bool v6 = rte_pktmbuf_data_len(m) && packet_family(m) == AF_INET6;
+	struct rte_ether_hdr before, header = {
+		.ether_type = rte_cpu_to_be_16(v6 ? RTE_ETHER_TYPE_IPV6 : RTE_ETHER_TYPE_IPV4),
+	};
+	struct rte_mbuf *block;
+	void *at = rte_pktmbuf_prepend(m, ETHER);
+
+	if (!at)
+		return NULL;
+	memcpy(&before, at, sizeof(before));
+	memcpy(at, &header, sizeof(header));
+	block = copy_frame(c, m, seen, comment);
+	memcpy(at, &before, sizeof(before));
+	rte_pktmbuf_adj(m, ETHER);
+	return block;
+}
+
+static void take(struct worker *w, struct rte_mbuf *m, const struct seen *seen)
+{
+	struct capture *c = w->capture;
+	char comment[CAPTURE_COMMENT];
+	struct rte_mbuf *block;
+
+	if (!is_wanted(c, m, seen))
+		return;
+	write_comment(w, seen, comment);
+	block = seen->frame ? copy_frame(c, m, seen, comment) : copy_packet(c, m, seen, comment);
+	if (block && rte_ring_mp_enqueue(c->ring, block) == 0)
+		return;
+	rte_pktmbuf_free(block);
+	__atomic_fetch_add(&c->missed, 1, __ATOMIC_RELAXED);
+}
+
+/* --- where packets are --- */
+
+static void take_frames(struct worker *w, struct rte_mbuf **m, unsigned int n,
+			enum capture_point point, unsigned int interface)
+{
+	if (!(w->capture->points >> point & 1))
+		return;
+	for (unsigned int i = 0; i < n; i++) {
+		const struct seen seen = {
+			.point = point,
+			.interface = interface,
+			.reason = DROP_NONE,
+			.frame = true,
+			.spi = spi_of_frame(m[i]),
+		};
+
+		take(w, m[i], &seen);
+	}
+}
+
+void capture_received(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int interface)
+{
+	take_frames(w, m, n, CAPTURE_RX, interface);
+}
+
+void capture_sent(struct worker *w)
+{
+	for (unsigned int p = 0; p < ninterfaces; p++)
+		take_frames(w, w->tx[p].m, w->tx[p].n, CAPTURE_TX, p);
+}
+
+void capture_decrypted(struct worker *w)
+{
+	for (unsigned int i = 0; i < w->ndecrypted; i++) {
+		const struct decrypted *d = &w->decrypted[i];
+		const struct seen seen = {
+			.point = CAPTURE_DECRYPTED,
+			.interface = d->interface,
+			.reason = DROP_NONE,
+			.spi = spi_of_sa(d->s->sa, d->s->generation),
+		};
+
+		take(w, d->m, &seen);
+	}
+}
+
+void capture_to_protect(struct worker *w, struct rte_mbuf *m)
+{
+	const struct seen seen = {
+		.point = CAPTURE_TO_PROTECT,
+		.interface = packet(m)->interface,
+		.reason = DROP_NONE,
+		.spi = spi_of_sa(packet(m)->sa, packet(m)->generation),
+	};
+
+	take(w, m, &seen);
+}
+
+void capture_dropped(struct stats *counters, struct rte_mbuf *m, enum drop_reason reason, bool frame)
+{
+	struct worker *w = &workers[counters - stats];
+	struct seen seen = {
+		.point = CAPTURE_DROP,
+		.interface = packet(m)->interface,
+		.reason = reason,
+		.frame = frame,
+	};
+
+	/* A worker that has not taken notice of the capture yet, or does no longer take part. */
+	if (!w->capture || seen.interface >= ninterfaces)
+		return;
+	seen.spi = spi_of_dropped(m, frame);
+	take(w, m, &seen);
+}
