@@ -53,13 +53,25 @@ static bool outlived(const struct cygnet_sa *sa)
 	       over(now - sa->install_time, sa->lifetime.hard_seconds);
 }
 
+static bool used_up(const struct cygnet_sa *sa)
+{
+	const struct cygnet_lifetime *l = &sa->lifetime;
+
+	return over(sa->bytes, l->hard_bytes) || over(sa->packets, l->hard_packets);
+}
+
+bool lifetime_is_over(const struct cygnet_sa *sa)
+{
+	return outlived(sa) || used_up(sa);
+}
+
 bool lifetime_allows(struct cygnet_sa *sa)
 {
 	const struct cygnet_lifetime *l = &sa->lifetime;
 
 	if (outlived(sa))
 		return false;
-	if (over(sa->bytes, l->hard_bytes) || over(sa->packets, l->hard_packets)) {
+	if (used_up(sa)) {
 		expire(sa, CYGNET_EXPIRE_HARD);
 		return false;
 	}
@@ -71,6 +83,11 @@ bool lifetime_allows(struct cygnet_sa *sa)
 static uint64_t last_sequence(const struct cygnet_sa *sa)
 {
 	return sa->flags & CYGNET_SA_ESN ? UINT64_MAX : UINT32_MAX;
+}
+
+bool lifetime_sequence_is_over(const struct cygnet_sa *sa)
+{
+	return __atomic_load_n(&sa->seq, __ATOMIC_RELAXED) >= last_sequence(sa);
 }
 
 void lifetime_watch_sequence(struct cygnet_sa *sa, uint64_t seq)
@@ -94,7 +111,7 @@ static void tell(struct cygnet_sa *sa)
 	if (!lifetime_allows(sa) || sa->flags & CYGNET_SA_INBOUND)
 		return;
 	lifetime_watch_sequence(sa, seq);
-	if (seq >= last_sequence(sa))
+	if (lifetime_sequence_is_over(sa))
 		lifetime_no_sequence(sa);
 }
 

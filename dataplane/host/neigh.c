@@ -83,28 +83,45 @@ static bool read_slot(const struct slot *slot, const struct key *key, uint64_t t
 	return __atomic_load_n(&slot->key.tag, __ATOMIC_RELAXED) == tag;
 }
 
-bool neigh_lookup(const struct neigh *n, struct rte_ether_addr *mac)
+/* @param found  receives the slot's mac. @return false: not resolved */
+static bool look_up(const struct neigh *n, uint64_t *found)
 {
 	struct key key = make_key(n);
 	uint32_t start = first_slot(&key);
 
 	for (uint32_t i = 0; i < PROBES; i++) {
 		struct slot *slot = &slots[(start + i) % SLOTS];
-		uint64_t tag = __atomic_load_n(&slot->key.tag, __ATOMIC_ACQUIRE), found;
+		uint64_t tag = __atomic_load_n(&slot->key.tag, __ATOMIC_ACQUIRE);
 
 		/* A slot that was never used ends the probe sequence. */
 		if (!tag)
 			return false;
-		if (!read_slot(slot, &key, tag, &found))
-			continue;
-		if (!(found & MAC_VALID))
-			return false;
-		memcpy(mac, &found, sizeof(*mac));
-		if (found & MAC_STALE)
-			neigh_solicit(n);
-		return true;
+		if (read_slot(slot, &key, tag, found))
+			return *found & MAC_VALID;
 	}
 	return false;
+}
+
+bool neigh_known(const struct neigh *n, struct rte_ether_addr *mac)
+{
+	uint64_t found;
+
+	if (!look_up(n, &found))
+		return false;
+	memcpy(mac, &found, sizeof(*mac));
+	return true;
+}
+
+bool neigh_lookup(const struct neigh *n, struct rte_ether_addr *mac)
+{
+	uint64_t found;
+
+	if (!look_up(n, &found))
+		return false;
+	memcpy(mac, &found, sizeof(*mac));
+	if (found & MAC_STALE)
+		neigh_solicit(n);
+	return true;
 }
 
 void neigh_solicit(const struct neigh *n)

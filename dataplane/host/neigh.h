@@ -27,6 +27,9 @@ struct neigh {
  */
 bool neigh_lookup(const struct neigh *n, struct rte_ether_addr *mac);
 
+/** The same for display: a stale neighbour is not solicited. Any thread. */
+bool neigh_known(const struct neigh *n, struct rte_ether_addr *mac);
+
 /**
  * Ask the control thread to let the kernel resolve or confirm a neighbour. Lcores; never blocks; at
  * most one request a second for each neighbour and lcore.

@@ -3,6 +3,7 @@
 
 #include "base/sadb.h"
 #include "ip/headers.h"
+#include "path/decrypted.h"
 #include "path/may_forward.h"
 #include "path/policy.h"
 #include "path/stages.h"
@@ -16,9 +17,8 @@ static bool is_of_the_link(const struct cygnet_flow *flow)
 	       headers_icmp6_of_the_link(flow->sport);
 }
 
-/* RFC 4301, 5.2: a packet that came out of an SA has to be one that the SA's policy is about. */
-static enum drop_reason check_policy(struct rte_mbuf *m, const struct cygnet_sa *sa, bool local,
-				     struct cygnet_policy **policy)
+enum drop_reason decrypted_check(struct rte_mbuf *m, const struct cygnet_sa *sa, bool local,
+				 struct cygnet_policy **policy)
 {
 	struct cygnet_flow flow;
 
@@ -37,7 +37,7 @@ static void decrypted(struct worker *w, struct rte_mbuf *m)
 	const struct cygnet_sa *sa = cygnet_sa_get(sadb, p->sa, p->generation);
 	bool local = packet_route(m).kind == ROUTE_LOCAL;
 	struct cygnet_policy *policy;
-	enum drop_reason reason = sa ? check_policy(m, sa, local, &policy) : DROP_SA_GONE;
+	enum drop_reason reason = sa ? decrypted_check(m, sa, local, &policy) : DROP_SA_GONE;
 
 	if (reason != DROP_NONE) {
 		drop(w, m, reason);

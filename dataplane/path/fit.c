@@ -5,6 +5,7 @@
 #include "host/interface.h"
 #include "host/route.h"
 #include "ip/headers.h"
+#include "path/fit.h"
 #include "path/fragment.h"
 #include "path/icmp_error.h"
 #include "path/policy.h"
@@ -14,11 +15,8 @@
 
 /* In transport mode only whole packets are protected (RFC 4303, 3.3.4), and cut afterwards if they
  * may be cut. So are packets of a policy for certain ports, as its SA does not take parts without
- * ports (RFC 4301, 7).
- * @return 0 if a packet will fit the way out once it is protected, else how long
- * an inner packet may be, bytes */
-static unsigned int too_long(struct rte_mbuf *m, const struct cygnet_sa *sa,
-			     const struct session *s)
+ * ports (RFC 4301, 7). */
+unsigned int fit_longest(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s)
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
 	struct next_hop hop = route_lookup(path->af, &path->dst);
@@ -95,7 +93,7 @@ static bool fit(struct worker *w, struct rte_mbuf *m)
 		return found != SA_SESSION_BUSY;
 	if (s->transport && packet(m)->from_kernel && take_fragment(w, m))
 		return true;
-	mtu = too_long(m, sa, s);
+	mtu = fit_longest(m, sa, s);
 	if (mtu)
 		cut(w, m, sa, mtu);
 	else

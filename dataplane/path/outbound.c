@@ -6,6 +6,7 @@
 #include "path/frame_in.h"
 #include "path/hold.h"
 #include "path/icmp_error.h"
+#include "path/outbound.h"
 #include "path/policy.h"
 #include "path/stages.h"
 #include "path/worker/next_hop.h"
@@ -37,27 +38,32 @@ static bool goes_back(struct rte_mbuf *m)
 }
 
 /* What no outbound policy is about. The plaintext of a tunnel has its inbound policy. */
-static enum drop_reason without_policy(const struct worker *w, struct rte_mbuf *m)
+static enum drop_reason without_policy(uint32_t settings, struct rte_mbuf *m)
 {
 	const struct packet *p = packet(m);
 	bool back = goes_back(m);
 
-	if ((w->settings & SETTING_DROP_NO_POLICY) && (back || (!p->decrypted && !p->answer)))
+	if ((settings & SETTING_DROP_NO_POLICY) && (back || (!p->decrypted && !p->answer)))
 		return DROP_NO_POLICY;
-	return back && !(w->settings & SETTING_PASS_HAIRPIN) ? DROP_HAIRPIN : DROP_NONE;
+	return back && !(settings & SETTING_PASS_HAIRPIN) ? DROP_HAIRPIN : DROP_NONE;
 }
 
-static void by_policy(struct worker *w, struct rte_mbuf *m, struct cygnet_policy *policy,
-		      const struct cygnet_flow *flow)
+enum drop_reason outbound_find(uint32_t settings, struct rte_mbuf *m,
+			       struct cygnet_flow *flow, struct cygnet_policy **policy)
 {
-	uint64_t last_use = policy_use(policy);
+	enum drop_reason reason;
 
-	if (policy->action == CYGNET_PROTECT)
-		hold_or_protect(w, m, policy, flow, last_use);
-	else if (policy->action == CYGNET_DISCARD)
-		drop(w, m, DROP_POLICY_DISCARD);
-	else
-		leave_plain(w, m);
+	policy_flow(m, flow);
+	policy_flow_out(m, flow);
+	reason = policy_find(m, flow, CYGNET_OUT, policy);
+	if (reason != DROP_NONE || (packet(m)->must_protect &&
+				    (!*policy || (*policy)->action != CYGNET_PROTECT))) {
+		*policy = NULL;
+		return reason != DROP_NONE ? reason : DROP_ICMP_UNPROTECTED;
+	}
+	if (!*policy)
+		return without_policy(settings, m);
+	return (*policy)->action == CYGNET_DISCARD ? DROP_POLICY_DISCARD : DROP_NONE;
 }
 
 static void outbound(struct worker *w, struct rte_mbuf *m)
@@ -65,24 +71,20 @@ static void outbound(struct worker *w, struct rte_mbuf *m)
 	struct cygnet_policy *policy;
 	enum drop_reason reason;
 	struct cygnet_flow flow;
+	uint64_t last_use = 0;
 
 	if (!packet(m)->from_kernel && !packet_take_hop(rte_pktmbuf_mtod(m, uint8_t *))) {
 		icmp_error(w, m, ICMP_HOPS, 0);
 		drop(w, m, DROP_TTL);
 		return;
 	}
-	policy_flow(m, &flow);
-	policy_flow_out(m, &flow);
-	reason = policy_find(m, &flow, CYGNET_OUT, &policy);
-	if (reason == DROP_NONE && packet(m)->must_protect &&
-	    (!policy || policy->action != CYGNET_PROTECT))
-		reason = DROP_ICMP_UNPROTECTED;
-	if (reason == DROP_NONE && !policy)
-		reason = without_policy(w, m);
+	reason = outbound_find(w->settings, m, &flow, &policy);
+	if (policy)
+		last_use = policy_use(policy);
 	if (reason != DROP_NONE)
 		drop(w, m, reason);
-	else if (policy)
-		by_policy(w, m, policy, &flow);
+	else if (policy && policy->action == CYGNET_PROTECT)
+		hold_or_protect(w, m, policy, &flow, last_use);
 	else
 		leave_plain(w, m);
 }

@@ -53,23 +53,35 @@ uint64_t policy_use(struct cygnet_policy *policy)
 }
 
 /* Plaintext from the wire may pass unless policy says that it comes protected. */
+enum drop_reason policy_inbound_find(uint32_t settings, struct rte_mbuf *m,
+				     const struct cygnet_flow *flow, enum cygnet_dir dir,
+				     struct cygnet_policy **policy)
+{
+	enum drop_reason reason = policy_find(m, flow, dir, policy);
+
+	if (reason != DROP_NONE) {
+		*policy = NULL;
+		return reason;
+	}
+	/* Without a forward policy the outbound policy decides about forwarded packets: plaintext to
+	 * a tunnel has only that one. */
+	if (!*policy)
+		return (settings & SETTING_DROP_NO_POLICY) && dir == CYGNET_IN ? DROP_NO_POLICY
+									      : DROP_NONE;
+	if ((*policy)->action == CYGNET_PROTECT)
+		return DROP_POLICY_PLAINTEXT;
+	return (*policy)->action == CYGNET_DISCARD ? DROP_POLICY_DISCARD : DROP_NONE;
+}
+
 enum drop_reason policy_inbound(const struct worker *w, struct rte_mbuf *m,
 				const struct cygnet_flow *flow, enum cygnet_dir dir)
 {
 	struct cygnet_policy *policy;
-	enum drop_reason reason = policy_find(m, flow, dir, &policy);
+	enum drop_reason reason = policy_inbound_find(w->settings, m, flow, dir, &policy);
 
-	if (reason != DROP_NONE)
-		return reason;
-	/* Without a forward policy the outbound policy decides about forwarded packets: plaintext to
-	 * a tunnel has only that one. */
-	if (!policy)
-		return (w->settings & SETTING_DROP_NO_POLICY) && dir == CYGNET_IN ? DROP_NO_POLICY
-										  : DROP_NONE;
-	policy_use(policy);
-	if (policy->action == CYGNET_PROTECT)
-		return DROP_POLICY_PLAINTEXT;
-	return policy->action == CYGNET_DISCARD ? DROP_POLICY_DISCARD : DROP_NONE;
+	if (policy)
+		policy_use(policy);
+	return reason;
 }
 
 /* @param later  the selectors of a part without ports */

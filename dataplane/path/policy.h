@@ -37,6 +37,16 @@ void policy_flow_to(struct cygnet_flow *flow);
 enum drop_reason policy_find(struct rte_mbuf *m, const struct cygnet_flow *flow,
 			     enum cygnet_dir dir, struct cygnet_policy **policy);
 /**
+ * Find out whether plaintext from a port may pass, without noting that the policy is used: the decision
+ * of policy_inbound(). A registered reader of the SPD.
+ * @param settings  worker.settings, or settings_now()
+ * @param policy    receives the policy that decides; NULL: none
+ * @return DROP_NONE or why not
+ */
+enum drop_reason policy_inbound_find(uint32_t settings, struct rte_mbuf *m,
+				     const struct cygnet_flow *flow, enum cygnet_dir dir,
+				     struct cygnet_policy **policy);
+/**
  * Whether plaintext from a port may pass: not where policy says that it comes protected. Lcores.
  * @param dir  CYGNET_IN to this host, CYGNET_FWD to others
  * @return DROP_NONE or why not

@@ -2,6 +2,7 @@
 #include "host/interface.h"
 #include "path/fragment.h"
 #include "path/icmp_error.h"
+#include "path/route_action.h"
 #include "path/stages.h"
 #include "path/worker/next_hop.h"
 #include "path/worker/tx.h"
@@ -50,15 +51,18 @@ static void send_parts(struct worker *w, struct rte_mbuf *m, const struct next_h
 		send_to(w, parts[i], hop);
 }
 
-static void send_by(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop)
+enum route_action route_decide(struct rte_mbuf *m, const struct next_hop *hop)
 {
-	if (rte_pktmbuf_pkt_len(m) <= longest_out(m, hop)) {
-		send_to(w, m, hop);
-	} else if (may_be_cut_here(m)) {
-		send_parts(w, m, hop);
-	} else {
-		icmp_error(w, m, ICMP_TOO_BIG, interfaces[hop->interface].mtu);
-		drop(w, m, DROP_TOO_BIG);
+	switch (hop->kind) {
+	case ROUTE_FORWARD:
+		if (rte_pktmbuf_pkt_len(m) <= longest_out(m, hop))
+			return ROUTE_SEND;
+		return may_be_cut_here(m) ? ROUTE_FRAGMENT : ROUTE_TOO_BIG;
+	case ROUTE_LOCAL:
+	case ROUTE_KERNEL:
+		return ROUTE_TO_KERNEL;
+	default:
+		return ROUTE_UNREACHABLE;
 	}
 }
 
@@ -66,17 +70,24 @@ static void route(struct worker *w, struct rte_mbuf *m)
 {
 	struct next_hop hop = packet_route(m);
 
-	switch (hop.kind) {
-	case ROUTE_FORWARD:
-		send_by(w, m, &hop);
+	switch (route_decide(m, &hop)) {
+	case ROUTE_SEND:
+		send_to(w, m, &hop);
 		break;
-	case ROUTE_LOCAL:
-	case ROUTE_KERNEL:
+	case ROUTE_FRAGMENT:
+		send_parts(w, m, &hop);
+		break;
+	case ROUTE_TOO_BIG:
+		icmp_error(w, m, ICMP_TOO_BIG, interfaces[hop.interface].mtu);
+		drop(w, m, DROP_TOO_BIG);
+		break;
+	case ROUTE_TO_KERNEL:
 		stage_add(&w->stages, STAGE_TO_KERNEL, m);
 		break;
-	default:
+	case ROUTE_UNREACHABLE:
 		icmp_error(w, m, ICMP_NO_ROUTE, 0);
 		drop(w, m, DROP_NO_ROUTE);
+		break;
 	}
 }
 

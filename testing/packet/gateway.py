@@ -162,7 +162,7 @@ class Gateway:
             telemetry.connect(f"/run/dpdk/{self.prefix}/dpdk_telemetry.v2")
             telemetry.recv(16384)  # who it is
             telemetry.send(what.encode())
-            return json.loads(telemetry.recv(16384))[what]
+            return json.loads(telemetry.recv(16384))[what.partition(",")[0]]
 
     def drops(self):
         """Packets dropped so far, by reason; reasons without any are left out."""
