@@ -26,6 +26,7 @@
 #include "host/local_addr.h"
 #include "host/route.h"
 #include "base/clock.h"
+#include "path/trace.h"
 #include "path/worker/stage.h"
 #include "telemetry.h"
 #include "telemetry_table.h"
@@ -395,6 +396,53 @@ static int show_stages(const char *cmd, const char *params, struct rte_tel_data 
 	return 0;
 }
 
+static void add_trace(struct rte_tel_data *table, const struct trace *trace)
+{
+	struct rte_tel_data *row;
+
+	for (unsigned int i = 0; i < trace->n; i++) {
+		row = add_row(table, i);
+		if (!row)
+			return;
+		rte_tel_data_add_dict_string(row, "stage", trace->step[i].stage);
+		rte_tel_data_add_dict_string(row, "decision", trace->step[i].decision);
+		rte_tel_data_add_dict_string(row, "detail", trace->step[i].detail);
+	}
+	row = add_row(table, trace->n);
+	if (!row)
+		return;
+	rte_tel_data_add_dict_string(row, "stage", "verdict");
+	rte_tel_data_add_dict_string(row, "decision", trace_verdict_name(trace->verdict));
+	rte_tel_data_add_dict_string(row, "detail", trace->detail);
+	rte_tel_data_add_dict_string(row, "reason",
+				     trace->reason >= 0 ? drop_name[trace->reason] : "");
+	rte_tel_data_add_dict_string(row, "port",
+				     trace->interface >= 0 ? interfaces[trace->interface].name : "");
+}
+
+/* A wrong question has one row, with the field "error". */
+static int show_trace(const char *cmd, const char *params, struct rte_tel_data *table)
+{
+	char error[RTE_TEL_MAX_STRING_LEN];
+	struct trace_flow flow;
+	struct trace trace;
+
+	(void)cmd;
+	rte_tel_data_start_dict(table);
+	control_lock();
+	if (trace_flow_parse(&flow, params ? params : "", error, sizeof(error))) {
+		struct rte_tel_data *row = add_row(table, 0);
+
+		if (row)
+			rte_tel_data_add_dict_string(row, "error", error);
+	} else {
+		trace_run(&flow, &trace);
+		add_trace(table, &trace);
+	}
+	control_unlock();
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	telemetry_cb show;
@@ -404,6 +452,7 @@ static const struct {
 	{"/cygnet/sas", telemetry_sas, "SAs and their counters. Parameter: 'next' of the last page"},
 	{"/cygnet/events", telemetry_events,
 	 "Events for charon. Parameter: the number of the first one wanted"},
+	{"/cygnet/trace", show_trace, "Where a packet would go. Parameter: as in cygnetctl(8)"},
 	{"/cygnet/ports", show_ports, "Gateway ports and their counters"},
 	{"/cygnet/routes", show_routes, "Routes in force. Parameter: 'next' of the last page"},
 	{"/cygnet/ike", show_ike, "UDP ports whose IKE, or ESP, no policy is about"},

@@ -111,7 +111,7 @@ static int add_page(json_t *rows, const json_t *page, size_t most)
 json_t *client_rows(int fd, const char *command, size_t most, char *error, size_t size)
 {
 	json_t *rows = json_array(), *page, *next;
-	char request[256];
+	char request[1024];
 
 	snprintf(request, sizeof(request), "%s", command);
 	for (unsigned int i = 0; i < PAGES_MAX; i++) {

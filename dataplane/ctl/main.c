@@ -11,6 +11,7 @@
 #include "options.h"
 #include "show.h"
 #include "top.h"
+#include "trace.h"
 #include "watch.h"
 
 static int check(const struct options *options, int argc, char **argv);
@@ -25,6 +26,7 @@ static const struct {
 	{"top", top},
 	{"watch", watch},
 	{"capture", capture},
+	{"trace", trace},
 };
 
 static void usage(FILE *out)
@@ -38,6 +40,10 @@ static void usage(FILE *out)
 		"       cygnetctl [OPTION...] [--count N] watch\n"
 		"       cygnetctl [OPTION...] capture FILE [at POINT,...] [port NAME] [drop REASON]\n"
 		"                 [spi SPI] [count N] [seconds N] [filter EXPRESSION]\n"
+		"       cygnetctl [OPTION...] trace src ADDRESS dst ADDRESS [proto PROTOCOL] [sport N]\n"
+		"                 [dport N] [in PORT|kernel] [size BYTES] [df yes]\n"
+		"       cygnetctl [OPTION...] trace spi SPI dst ADDRESS [proto esp|ah] [encap udp]\n"
+		"                 [in PORT] [inner src ADDRESS dst ADDRESS ...]\n"
 		"  THING      sad, spd, ports, routes, ike, engines, stats, drops or stages\n"
 		"  --measurements, ALGORITHM\n"
 		"             with engines: what serves which algorithm, or all measurements of the\n"
@@ -47,6 +53,7 @@ static void usage(FILE *out)
 		"  top        rates a second, every SECONDS (1), N times; q ends it\n"
 		"  watch      events as lines of JSON, until N of them have been printed\n"
 		"  capture    packets into FILE as pcapng, with comments: rx, tx, drop, decrypted, to-protect\n"
+		"  trace      where such a packet would go and why\n"
 		"  -c FILE    cygnetd's configuration, %s if not given\n"
 		"  -s SADB    the SAD/SPD file, instead of the configuration's\n"
 		"  -p PREFIX  file prefix of cygnetd's EAL, or path of its telemetry socket\n"

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file trace.h
+ * cygnetctl trace: where a packet would go and why, as cygnetd says.
+ */
+#ifndef CYGNETCTL_TRACE_H
+#define CYGNETCTL_TRACE_H
+
+#include "options.h"
+
+/** Ask cygnetd and print its answer. @return exit status, or COMMAND_USAGE */
+int trace(const struct options *options, int argc, char **argv);
+
+#endif

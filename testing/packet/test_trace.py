@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""cygnetctl trace: what it says is what then happens to such a packet."""
+import contextlib
+import json
+import subprocess
+
+from scapy.layers.inet import ICMP, IP
+from scapy.layers.ipsec import ESP
+from scapy.packet import Raw, raw
+
+from bench import packet, policy, to_far_host, to_host
+from gateway import FAR_HOST, FAR_HOST6, FAR_NET, FAR_NET6, HOST, HOST6, LAN_NET, LAN_NET6, PEER, WAN
+from network import ip, wait_until
+from peer import SUITE, Sa
+from test_esp import cases
+from test_ipv6 import packet6
+
+OUT = f"src {HOST} dst {FAR_HOST} proto udp sport 1111 dport 2222"
+BACK = f"src {FAR_HOST} dst {HOST} proto udp sport 1111 dport 2222"
+OUT6 = f"src {HOST6} dst {FAR_HOST6} proto udp sport 1111 dport 2222"
+
+
+def ask(bench, words, options=("--json",)):
+    return subprocess.run([f"{bench.gateway.build}/root/bin/cygnetctl", *options, "-p",
+                           f"/run/dpdk/{bench.gateway.prefix}/dpdk_telemetry.v2", "trace", *words.split()],
+                          capture_output=True, text=True)
+
+
+def trace(bench, words):
+    """@return the verdict's row, and the decision and detail of each stage"""
+    result = ask(bench, words)
+    assert result.returncode == 0, result.stderr
+    rows = json.loads(result.stdout)
+    return rows[-1], [(row["stage"], row["decision"], row["detail"]) for row in rows[:-1]]
+
+
+def verdict(bench, words):
+    """@return what the verdict says: "sent wan", "dropped no-route" """
+    row, _ = trace(bench, words)
+    return " ".join(word for word in (row["decision"], row["reason"] or row["port"]) if word)
+
+
+@contextlib.contextmanager
+def unchanged(bench):
+    """A trace changes nothing that can be seen: no counter, sequence number, use time or held packet."""
+    def seen():
+        rows = subprocess.run([f"{bench.gateway.build}/root/bin/cygnetctl", "--json", "-s", f"{bench.gateway.work}/sadb",
+                               "show", what], check=True, capture_output=True, text=True).stdout
+        return [{key: value for key, value in row.items() if key != "last_used" or value is None}
+                for row in json.loads(rows)]
+    before = []
+    for what in ("sad", "spd"):
+        before.append(seen())
+    drops, held = bench.gateway.drops(), bench.gateway.counted("held")
+    yield
+    for what in ("sad", "spd"):
+        assert seen() == before.pop(0), what
+    assert (bench.gateway.drops(), bench.gateway.counted("held")) == (drops, held)
+
+
+def happens(bench, sent, port):
+    """Send a packet. @return what becomes of it, as verdict() says it"""
+    drops, held = bench.gateway.drops(), bench.gateway.counted("held")
+    seen = []
+    bench.lan.drain()
+    bench.wan.drain()
+    {"lan": bench.from_lan, "wan": bench.from_wan}[port](sent)
+
+    def done():
+        for name in ("lan", "wan"):
+            frames = getattr(bench, name).frames(0)
+            # ICMP errors of the gateway are about a packet that is dropped.
+            seen.extend(f"sent {name}" for frame in frames if is_ip(frame) and not is_error(frame))
+        after = bench.gateway.drops()
+        seen.extend(f"dropped {reason}" for reason in after if after[reason] > drops.get(reason, 0))
+        if bench.gateway.counted("held") > held:
+            seen.append("held no-sa-in-time")
+        return seen
+    wait_until(done, "something happens to the packet")
+    return seen[0]
+
+
+def is_ip(frame):
+    return frame[12:14] in (b"\x08\x00", b"\x86\xdd") and not (frame[12:14] == b"\x86\xdd" and frame[20] in (58, 0))
+
+
+def is_error(frame):
+    return frame[12:14] == b"\x08\x00" and frame[23] == 1 and frame[34] in (3, 11)
+
+
+def big(size):
+    """A packet of that many bytes, with DF."""
+    return to_far_host(size - 28, flags="DF")
+
+
+def gateway_tunnel(bench):
+    bench.tunnel()
+
+
+def only(*lines):
+    return lambda bench: bench.gateway.fill("flush", *lines)
+
+
+def no_neighbour(bench):
+    bench.gateway.fill("flush")
+    ip("-n", bench.network.gw, "neigh", "del", PEER, "dev", "wan")
+    bench.gateway.hear()
+
+
+def bypass(bench):
+    bench.tunnel(more_lines=[policy("out", LAN_NET, FAR_NET, "bypass", prio=10, more="proto=17 dport=7-7")])
+
+
+def spent(bench):
+    bench.tunnel(out_more="hard-packets=1")
+    bench.from_lan(to_far_host())
+    bench.receive(bench.wan, 1)
+
+
+def transport(bench):
+    """Transport mode, for a packet that is not between the SA's hosts."""
+    out = Sa(SUITE["gcm128"], "out", bench.spi(), more="mode=transport")
+    bench.gateway.fill("flush", out.line(), policy("out", LAN_NET, FAR_NET, spi=out.spi, more="mode=transport"))
+
+
+# What there is, what to ask, what to send by which port, and the verdict.
+CASES = {
+    "protect": (gateway_tunnel, OUT, to_far_host(), "lan", "sent wan"),
+    "bypass": (bypass, OUT.replace("2222", "7"), to_far_host(dport=7), "lan", "sent wan"),
+    "discard": (only(policy("out", LAN_NET, FAR_NET, "discard")), OUT, to_far_host(), "lan", "dropped policy-discard"),
+    "no-policy": (only(), OUT, to_far_host(), "lan", "sent wan"),
+    "no-sa": (only(policy("out", LAN_NET, FAR_NET)), OUT, to_far_host(), "lan", "held no-sa-in-time"),
+    "no-route": (only(), f"src {HOST} dst 203.0.113.1 proto udp", packet(HOST, "203.0.113.1"), "lan", "dropped no-route"),
+    "too-big": (gateway_tunnel, OUT + " size 1490 df yes", big(1490), "lan", "dropped too-big"),
+    "fits": (gateway_tunnel, OUT + " size 1400 df yes", big(1400), "lan", "sent wan"),
+    "fragments": (gateway_tunnel, OUT + " size 1490", to_far_host(1490 - 28), "lan", "sent wan"),
+    "martian": (only(), f"src 127.0.0.1 dst {FAR_HOST} in lan", packet("127.0.0.1", FAR_HOST), "lan", "dropped martian"),
+    "plaintext": (gateway_tunnel, BACK + " in wan", to_host(), "wan", "dropped policy-plaintext"),
+    "to-lan": (only(), BACK, to_host(), "wan", "sent lan"),
+    "limit": (spent, OUT, to_far_host(), "lan", "dropped sa-expired"),
+    "transport": (transport, OUT, to_far_host(), "lan", "dropped transport"),
+    "udp6": (only(policy("out", LAN_NET6, FAR_NET6, "discard", v6=True)), OUT6, packet6(HOST6, FAR_HOST6), "lan",
+             "dropped policy-discard"),
+    "plain6": (only(), OUT6, packet6(HOST6, FAR_HOST6), "lan", "sent wan"),
+}
+
+
+@cases(*CASES)
+def test_trace_out(bench, case):
+    prepare, words, sent, port, expected = CASES[case]
+    prepare(bench)
+    with unchanged(bench):
+        said = verdict(bench, words)
+    assert said == expected, trace(bench, words)
+    assert happens(bench, sent, port) == expected
+    bench.gateway.fill("flush")
+
+
+def test_trace_no_neighbour(bench):
+    """It waits, and is dropped in the end."""
+    try:
+        no_neighbour(bench)
+        with unchanged(bench):
+            said = verdict(bench, OUT)
+        assert said == "waits no-neighbour"
+        assert happens(bench, to_far_host(), "lan") == "dropped no-neighbour"
+    finally:
+        bench.gateway.learn_neighbours()
+        bench.gateway.hear()
+
+
+def test_trace_no_policy_drop(bench):
+    with bench.gateway.configured("no_policy = drop"):
+        bench.gateway.fill("flush")
+        assert verdict(bench, OUT) == "dropped no-policy"
+        assert happens(bench, to_far_host(), "lan") == "dropped no-policy"
+
+
+def test_trace_says_why(bench):
+    """The SA, the route, the neighbour and how long the protected packet is, as on the wire."""
+    out, _ = bench.tunnel()
+    row, steps = trace(bench, OUT + " size 128")
+    bench.wan.drain()
+    bench.from_lan(to_far_host(100))
+    size = bench.receive(bench.wan, 1)[0].len
+    details = {(stage, decision): detail for stage, decision, detail in steps}
+    assert details["outbound", "SA"] == f"ESP SPI {out.spi:#010x} to {PEER}", steps
+    assert details["outbound", "protect"] == "policy with priority 1000, reqid 1", steps
+    assert details["protect", "protect"].startswith(f"{size} bytes"), steps
+    assert details["route", "forward"] == f"{size} bytes by port wan with MTU 1500", steps
+    assert details["tx", "send"].lower() == f"to {PEER}, {bench.wan.mac.hex(':')}", steps
+    assert row["detail"] == "by port wan"
+    table = ask(bench, OUT, options=()).stdout
+    assert table.startswith("STAGE") and "verdict" in table
+
+
+def inner(src, dst):
+    return f" inner src {src} dst {dst} proto udp sport 1111 dport 2222"
+
+
+INBOUND = {
+    "decrypted": (HOST, FAR_HOST, "sent lan"),
+    "inner-source": (HOST, "10.9.0.1", "dropped policy-inbound"),
+    "inner-destination": ("192.0.2.99", FAR_HOST, "dropped policy-inbound"),
+}
+
+
+@cases(*INBOUND)
+def test_trace_in(bench, case):
+    dst, src, expected = INBOUND[case]
+    _, inb = bench.tunnel()
+    words = f"spi {inb.spi:#x} dst {WAN}"
+    with unchanged(bench):
+        assert verdict(bench, words) == "decrypted"
+        said = verdict(bench, words + inner(src, dst))
+    assert said == expected
+    assert happens(bench, inb.seal(packet(src, dst)), "wan") == expected
+
+
+def test_trace_in_refused(bench):
+    """No SA, and ESP that should be in UDP."""
+    _, inb = bench.tunnel(encap=(4500, 4500))
+    assert verdict(bench, f"spi 0x9999 dst {WAN}") == "dropped bad-spi"
+    assert happens(bench, Sa(SUITE["gcm128"], "in", 0x9999).seal(to_host()), "wan") == "dropped bad-spi"
+    assert verdict(bench, f"spi {inb.spi:#x} dst {WAN} encap udp") == "decrypted"
+    assert verdict(bench, f"spi {inb.spi:#x} dst {WAN}") == "dropped esp-encap"
+    plain = IP(src=PEER, dst=WAN) / ESP(spi=inb.spi, seq=1, data=bytes(64))
+    assert happens(bench, IP(raw(plain)), "wan") == "dropped esp-encap"
+
+
+def test_trace_kernel(bench):
+    """Packets to this host and from it."""
+    out, _ = bench.tunnel()
+    assert verdict(bench, f"src {HOST} dst 10.1.0.1 proto icmp sport 8") == "to-kernel lan"
+    assert verdict(bench, f"src {FAR_HOST} dst 10.1.0.1 proto icmp sport 8 in wan") == "dropped policy-plaintext"
+    bench.lan.drain()
+    bench.from_lan(IP(src=HOST, dst="10.1.0.1") / ICMP() / Raw(b"to the kernel"))
+    assert bench.receive(bench.lan, 1)[0][ICMP].type == 0
+    row, steps = trace(bench, f"src 10.1.0.1 dst {FAR_HOST} proto udp in kernel")
+    assert (row["decision"], row["port"]) == ("sent", "wan") and steps[0][0] == "from-kernel", steps
+    assert ("outbound", "SA", f"ESP SPI {out.spi:#010x} to {PEER}") in steps
+
+
+WRONG = {
+    "no-dst": ("src 10.1.0.1", "dst is missing"),
+    "no-src": ("dst 10.1.0.1", "src is missing"),
+    "address": ("src 10.1.0.256 dst 10.1.0.1", "src: not a valid value"),
+    "families": (f"src {HOST} dst {FAR_HOST6}", "not of the same family"),
+    "port": (f"{OUT} in dmz", "in: not a valid value"),
+    "number": (f"src {HOST} dst {FAR_HOST} sport 65536", "sport: not a valid value"),
+    "proto": (f"src {HOST} dst {FAR_HOST} proto 256", "proto: not a valid value"),
+    "size": (f"{OUT} size 20", "size: not a valid value"),
+    "keyword": (f"{OUT} colour red", "a keyword is unknown"),
+    "value": (f"{OUT} in", "in: no value"),
+    "inner": (f"{OUT} inner {OUT}", "inner needs spi"),
+    "spi": ("spi 0 dst 192.0.2.1", "spi: not a valid value"),
+    "spi-proto": ("spi 1 dst 192.0.2.1 proto udp", "proto is esp or ah"),
+    "characters": (f"{OUT},0", "not a keyword, nor a value"),
+    "long": (f"{OUT} " * 20, "too many words"),
+}
+
+
+@cases(*WRONG)
+def test_trace_wrong(bench, case):
+    words, said = WRONG[case]
+    result = ask(bench, words)
+    assert result.returncode == 2 and said in result.stderr, (result.returncode, result.stderr)
+
+
+HOSTILE = ["", " ", "inner", "src", "src " + "1" * 900, "inner inner", "src 10.1.0.1 dst 10.2.0.1 size 65535",
+           f"spi 1 dst {WAN} inner src {HOST} dst {FAR_HOST} size 65535", "\x7f\x01", "df", "in kernel dst ::",
+           "src :: dst ::", f"{OUT} size 64001", "src 0.0.0.0 dst 255.255.255.255 size 64", f"{OUT} proto 0", f"{OUT6} proto 0",
+           f"{OUT6} proto 44", f"{OUT6} proto 51", f"{OUT6} size 65535", f"{OUT} size 65535 df yes"]
+
+
+def test_trace_hostile(bench):
+    """Texts that no cygnetctl sends."""
+    out, inb = bench.tunnel()
+    for text in HOSTILE:
+        rows = bench.gateway.ask(f"/cygnet/trace,{text}")
+        assert rows["0"], text
+    bench.expect_flow(out, inb)
