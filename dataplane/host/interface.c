@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/stats.h"
 #include "host/interface.h"
 #include "host/mtu.h"
 #include "host/route.h"
@@ -146,6 +147,13 @@ int interface_place(const char *name)
 	return place;
 }
 
+/* Those of the port that had the place; no worker writes them. */
+static void forget_counters(unsigned int index)
+{
+	for (unsigned int w = 0; w < CONF_MAX_WORKERS; w++)
+		memset(&stats[w].interface[index], 0, sizeof(stats[w].interface[index]));
+}
+
 int interface_add(const struct conf *conf, const struct conf_port *section,
 		  const struct ethdev_pollers *by)
 {
@@ -154,6 +162,8 @@ int interface_add(const struct conf *conf, const struct conf_port *section,
 
 	if (err)
 		return err;
+	if (by->index < ninterfaces && strcmp(place->name, interface.name))
+		forget_counters(by->index);
 	interface.removed = true;
 	*place = interface;
 	/* A worker that sees it sees all of it. */

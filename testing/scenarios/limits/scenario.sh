@@ -29,6 +29,18 @@ steps() {
 	# Pings of 229 bytes; the left alone has this limit.
 	hard_limit left hard-bytes 88
 	hard_time
+	expect "charon's log has the SPI of each limit that cygnetd's log has" same_spis left
+	expect "so has the right one's" same_spis right
+}
+
+# same_spis SIDE: and there is one.
+same_spis() {
+	local spi found=
+	for spi in $(sed -nE 's/^cygnetd: SA ([0-9a-f]{8}): (soft|hard) limit reached.*/\1/p' "$work/$1/cygnetd.log"); do
+		grep -q "$spi" "$work/$1/charon.log" || return 1
+		found=yes
+	done
+	[ "$found" ]
 }
 
 # hard_limit SIDE CHILD PACKETS: that each of its SAs carries, and not one more; SIDE initiates.
