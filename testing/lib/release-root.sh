@@ -27,7 +27,9 @@ apt_lines() {
 # make_root RELEASE NAME PACKAGE...: a root with these packages and what they depend on, unless there
 # is one that was made so. Takes a minute or two, and network.
 make_root() {
-	local release=$1 there stamp lock lines
+	local release=$1 there stamp lock lines options=(--aptopt='APT::Sandbox::User "root"')
+	# Lists of sid are valid for a week; a mirror may be older.
+	[ "$1" != sid ] || options+=(--aptopt='Acquire::Check-Valid-Until "false"')
 	there=$(release_folder "$1")/$2
 	shift 2
 	mapfile -t lines < <(apt_lines "$release")
@@ -39,7 +41,7 @@ make_root() {
 		say "making a root of Debian $release in $there"
 		rm -rf --one-file-system "$there/stamp" "$there/root" "$there/new"
 		quiet "$there/mmdebstrap.log" mmdebstrap --mode=root --variant=minbase \
-			--aptopt='APT::Sandbox::User "root"' --include="$(IFS=,; echo "$*")" \
+			"${options[@]}" --include="$(IFS=,; echo "$*")" \
 			"$release" "$there/new" "${lines[@]}"
 		mv "$there/new" "$there/root"
 		echo "$stamp" > "$there/stamp"
