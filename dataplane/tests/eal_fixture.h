@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file eal_fixture.h
- * DPDK for a unit test: neither root nor hugepages.
+ * Starts DPDK for a unit test, without root and hugepages.
  */
 #ifndef EAL_FIXTURE_H
 #define EAL_FIXTURE_H
@@ -19,7 +19,7 @@
 
 #include "base/log.h"
 
-/* Ours, beside DPDK's own; where they are not built tests do without. */
+/* Drivers of Cygnet, beside those of DPDK. Tests that need one of them skip if it was not built. */
 static inline int load_ours(void)
 {
 	static const char *const ours[] = {

@@ -31,7 +31,8 @@ int esp_fixture_eal(const char *program)
 {
 	int err = start_eal(program);
 
-	/* Drivers are asked for what they do not have, too; the test says what matters. */
+	/* Tests also ask drivers for algorithms that they do not support. Their messages about
+	 * that are suppressed. */
 	rte_log_set_global_level(RTE_LOG_EMERG);
 	return err;
 }
@@ -64,7 +65,7 @@ int esp_fixture_start(void **state)
 	esp_devices = engine_devices;
 	memcpy(all_devices, engine_device, esp_devices * sizeof(all_devices[0]));
 	esp_sessions = sessions_create(SAS, SAS, NULL);
-	/* The private area is the product's; the room for data is each packet's own. */
+	/* The private area has the size of cygnetd's. The room for data is that of each packet. */
 	esp_packets = rte_pktmbuf_pool_create("packets", PACKETS, 0, PACKET_PRIVATE,
 					      RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);
 	esp_ops = rte_crypto_op_pool_create("ops", RTE_CRYPTO_OP_TYPE_SYMMETRIC, OPS, 0,
@@ -75,7 +76,7 @@ int esp_fixture_start(void **state)
 int esp_fixture_stop(void **state)
 {
 	(void)state;
-	/* Nothing leaked on any path of any test. */
+	/* No test may leak packets. */
 	assert_int_equal(rte_mempool_in_use_count(esp_packets), 0);
 	assert_int_equal(rte_mempool_in_use_count(esp_ops), 0);
 	sessions_free(esp_sessions);
@@ -181,7 +182,7 @@ static struct cygnet_sa *find(const struct cygnet_sa_params *p)
 
 	if (p->flags & CYGNET_SA_INBOUND)
 		return cygnet_sad_lookup(sadb, p->id.spi, p->id.proto, p->id.af, &p->id.dst);
-	/* An outbound SA is found by its policy; here it is the only one. */
+	/* An outbound SA is found by its policy. Here it is the only outbound SA. */
 	for (uint32_t i = 0; i < SAS && !sa; i++) {
 		sa = cygnet_sa_at(sadb, i);
 		if (sa->state != CYGNET_SLOT_LIVE || sa->spi != p->id.spi)
@@ -356,7 +357,7 @@ unsigned int esp_wire(const struct esp_sa *e, uint8_t outer_tos, uint64_t seq,
 
 struct rte_mbuf *esp_receive(const struct esp_sa *e, const uint8_t *wire, unsigned int len)
 {
-	/* In front lies what the Ethernet header took. */
+	/* Headroom includes the bytes of the Ethernet header that receive removed. */
 	struct rte_mbuf *m = esp_packet(wire, len, 14, esp_hidden(e));
 	struct packet *p = packet(m);
 	uint32_t seq;
@@ -407,7 +408,7 @@ struct rte_mbuf *esp_plain(const struct cygnet_sa *sa, unsigned int len)
 	return m;
 }
 
-/* --- through the device --- */
+/* --- processing by a device --- */
 
 static struct rte_crypto_op *new_op(void)
 {
@@ -417,7 +418,7 @@ static struct rte_crypto_op *new_op(void)
 	return op;
 }
 
-/* Frees the operation. */
+/* Also frees the operation. */
 static enum drop_reason run(const struct esp_sa *e, struct rte_mbuf *m, struct rte_crypto_op *op)
 {
 	uint8_t device = engine_device[e->session->device].id;
@@ -427,7 +428,7 @@ static enum drop_reason run(const struct esp_sa *e, struct rte_mbuf *m, struct r
 	rte_crypto_op_attach_sym_session(op, e->session->at[e->session->device]);
 	crypto_op_describe(op, m, e->session->form);
 	assert_int_equal(rte_cryptodev_enqueue_burst(device, 0, &op, 1), 1);
-	/* A device that batches is flushed by asking it again. */
+	/* An empty burst flushes a device that collects packets. */
 	for (unsigned int i = 0; i < 100000 && !done; i++)
 		rte_cryptodev_dequeue_burst(device, 0, &done, 1);
 	assert_ptr_equal(done, op);

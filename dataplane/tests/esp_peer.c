@@ -57,7 +57,7 @@ static EVP_CIPHER_CTX *start(const struct esp_peer *peer, bool encrypt, const ui
 
 	if (!peer_salted(peer->algorithm)) {
 		memcpy(iv, wire_iv, peer->algorithm->iv_len);
-	} else { /* RFC 4106, 4: the salt, then what is on the wire; RFC 3686, 4: then one */
+	} else { /* RFC 4106, 4: the salt, then the IV on the wire; RFC 3686, 4: then the counter 1 */
 		memcpy(iv, peer->key + peer->algorithm->key_len, 4);
 		memcpy(iv + 4, wire_iv, 8);
 		iv[15] = 1;
@@ -85,12 +85,12 @@ static void authenticate_header(EVP_CIPHER_CTX *ctx, const struct esp_peer *peer
 	if (peer->esn)
 		assert_int_equal(EVP_CipherUpdate(ctx, NULL, &n, (uint8_t *)&high, 4), 1);
 	assert_int_equal(EVP_CipherUpdate(ctx, NULL, &n, esp + 4, 4), 1);
-	/* RFC 4543, 3.3: and the IV, as the text is. */
+	/* RFC 4543, 3.3: the IV and the text are authenticated too. */
 	if (is_gmac(peer))
 		assert_int_equal(EVP_CipherUpdate(ctx, NULL, &n, esp + 8, 8), 1);
 }
 
-/* All of it is in the packet as it is. */
+/* AES-GMAC: nothing is encrypted. */
 static int pass_text(EVP_CIPHER_CTX *ctx, const struct esp_peer *peer, uint8_t *out, int *n,
 		     const uint8_t *in, unsigned int len)
 {
@@ -100,7 +100,7 @@ static int pass_text(EVP_CIPHER_CTX *ctx, const struct esp_peer *peer, uint8_t *
 	return EVP_CipherUpdate(ctx, NULL, n, in, (int)len);
 }
 
-/* RFC 4303, 2.2.1: the high half counts as if it followed the packet. */
+/* RFC 4303, 2.2.1: the high half is authenticated as if it followed the packet. */
 static void hmac(const struct esp_peer *peer, const uint8_t *esp, unsigned int len,
 		 uint32_t seq_high, uint8_t *icv)
 {
@@ -169,7 +169,7 @@ int peer_open(const struct esp_peer *peer, uint32_t seq_high, const uint8_t *esp
 
 void peer_block(const struct esp_peer *peer, const uint8_t in[16], uint8_t out[16])
 {
-	/* CBC of one block with an IV of zeros. */
+	/* CBC of one block with a zero IV. */
 	static const uint8_t zero[16];
 	EVP_CIPHER_CTX *ctx = start(peer, true, zero);
 	int n;

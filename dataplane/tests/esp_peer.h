@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file esp_peer.h
- * The other end of the SA: ESP written down from RFC 4303, 3602, 2404, 4868, 4106 and
- * 4543 with OpenSSL alone, to compare ours with. For tests; fails them on errors.
+ * The peer of an SA: an independent ESP by RFC 4303, 3602, 2404, 4868, 4106 and 4543 with
+ * OpenSSL, to compare cygnetd's with. An error fails the test.
  */
 #ifndef ESP_PEER_H
 #define ESP_PEER_H
@@ -22,7 +22,7 @@ struct esp_algorithm {
 };
 
 extern const struct esp_algorithm esp_algorithms[];
-/** Of these one that is an AEAD, and one that is a chain. */
+/** One of the algorithms that is an AEAD, and one that is a chain. */
 extern const struct esp_algorithm esp_gcm, esp_cbc;
 extern const unsigned int esp_algorithm_count;
 
@@ -35,7 +35,7 @@ struct esp_peer {
 	uint8_t key[32 + 4], auth_key[64]; /* the salt follows the key */
 };
 
-/** Keys like no other's, from a number. */
+/** Derive distinct keys from a number. */
 void peer_init(struct esp_peer *peer, const struct esp_algorithm *algorithm, bool esn,
 	       uint8_t number);
 
@@ -48,14 +48,14 @@ void peer_init(struct esp_peer *peer, const struct esp_algorithm *algorithm, boo
 unsigned int peer_seal(const struct esp_peer *peer, uint32_t spi, uint64_t seq,
 		       const uint8_t *text, unsigned int len, uint8_t *esp);
 /**
- * Authenticate and decrypt an ESP packet, trailer and all.
- * @param seq_high  upper half of the sequence number
+ * Authenticate and decrypt an ESP packet, with its trailer.
+ * @param seq_high  high half of the sequence number
  * @param text      room for PEER_TEXT_MAX bytes
  * @return the length of text, or -1: not authentic
  */
 int peer_open(const struct esp_peer *peer, uint32_t seq_high, const uint8_t *esp,
 	      unsigned int len, uint8_t *text);
-/** One block of AES, no mode: what an unpredictable IV is made of. */
+/** One block of AES without a mode, from which an unpredictable IV is made. */
 void peer_block(const struct esp_peer *peer, const uint8_t in[16], uint8_t out[16]);
 
 /**
@@ -64,15 +64,15 @@ void peer_block(const struct esp_peer *peer, const uint8_t in[16], uint8_t out[1
  * @return the length with the trailer
  */
 unsigned int peer_trailer(uint8_t *text, unsigned int len, unsigned int pad, uint8_t next);
-/** The least padding. @return bytes */
+/** The shortest padding. @return bytes */
 unsigned int peer_padding(const struct esp_algorithm *algorithm, unsigned int len);
 
-/** RFC 791's checksum over whole words, as it goes into the header. */
+/** The checksum of RFC 791 over whole words, as in the header. */
 uint16_t peer_checksum(const uint8_t *data, unsigned int len);
-/** An IPv4 header that a stack could have sent; fragment is its flags and offset. */
+/** A valid IPv4 header. @param fragment  flags and offset */
 void peer_ip(uint8_t ip[20], uint8_t tos, uint16_t total, uint16_t id, uint16_t fragment,
 	     uint8_t proto);
-/** A packet of len bytes with DF as given, payload and all. */
+/** A packet of len bytes with payload. @param df  its DF */
 void peer_packet(uint8_t *packet, unsigned int len, uint8_t tos, bool df);
 
 #endif

@@ -118,10 +118,10 @@ void gateway_open(struct worker *w, unsigned int sessions)
 	esp_worker(w);
 	memset(w->stats, 0, sizeof(*w->stats));
 	assert_int_equal(flows_create(&w->flows, 4096), 0);
-	/* None takes another one's place by chance. */
+	/* Each flow gets an entry of its own, none by chance the entry of another flow. */
 	for (unsigned int i = 0; i < RTE_DIM(w->flows.seed); i++)
 		w->flows.seed[i] = 0x9e3779b97f4a7c15ull * (i + 1);
-	/* However slow this machine is: what holds is worked out anew now and then. */
+	/* Flows and cached routes hold for an hour and more, however slow the machine is. */
 	w->flows.usual *= 3600;
 	w->flows.holds = w->flows.usual;
 	w->sessions = sessions_create(16, sessions, &w->flows.epoch);
@@ -179,7 +179,7 @@ static struct cygnet_sa *add_sa(const struct tunnel *t, bool in)
 	return find(in ? IN_SPI(t) : OUT_SPI(t));
 }
 
-/* Network n of either family, and its last address. */
+/* Network n of an address family, and its last address. */
 static struct cygnet_addr network(unsigned int n, bool v6, bool last)
 {
 	struct cygnet_addr a = {0};
@@ -335,7 +335,7 @@ struct rte_mbuf *gateway_frame_in(const uint8_t *ip, unsigned int len, unsigned 
 	write_ether(frame, &macs[interface], &hosts[interface], ip[0] >> 4 == 6);
 	memcpy(frame + ETHER, ip, len);
 	m = esp_packet(frame, ETHER + len, headroom, tailroom);
-	/* As another packet has left it. */
+	/* Left-over data of an earlier packet. */
 	memset(packet(m), 0xa5, sizeof(struct packet));
 	return m;
 }
@@ -345,9 +345,9 @@ struct rte_mbuf *gateway_frame(const uint8_t *ip, unsigned int len, unsigned int
 	return gateway_frame_in(ip, len, interface, RTE_PKTMBUF_HEADROOM, RTE_PKTMBUF_HEADROOM);
 }
 
-/* --- what comes out --- */
+/* --- transmitted frames --- */
 
-/* @return the packet behind the Ethernet header, which is right */
+/* Check the Ethernet header. @return the packet behind it */
 static const uint8_t *check_ether(struct rte_mbuf *m, unsigned int interface, bool v6,
 				  unsigned int *len)
 {
@@ -381,7 +381,7 @@ static void check_outer(const uint8_t *ip, const struct tunnel *t, unsigned int 
 	uint8_t expected[40];
 	unsigned int at = write_ip(expected, t->v6, &path->src, &path->dst, len, IPPROTO_ESP, 64);
 
-	if (!t->v6) { /* the rest is as it has to be; what number it has is up to us */
+	if (!t->v6) { /* the identification is the gateway's choice, all other fields are given */
 		assert_int_equal(peer_checksum(ip, 20), 0);
 		memcpy(expected + 4, ip + 4, 2);
 		memcpy(expected + 10, ip + 10, 2);

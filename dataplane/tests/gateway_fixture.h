@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file gateway_fixture.h
- * A gateway of two ports for tests of whole ways: routes, neighbours, SAs and policies are
- * there, frames go in by worker_receive() and come out in the worker's batches. The other
- * end of its tunnels is esp_peer.h's.
+ * A gateway with two ports, routes, neighbours, SAs and policies. Frames are received by
+ * worker_receive() and transmitted into the worker's batches. The peer of its tunnels is
+ * esp_peer.h.
  */
 #ifndef GATEWAY_FIXTURE_H
 #define GATEWAY_FIXTURE_H
@@ -14,12 +14,12 @@
 #define GATEWAY_LAN 0
 #define GATEWAY_WAN 1
 #define GATEWAY_MTU 1500
-/** Room for any frame, with what stands around it. */
+/** Room for any frame with the headers of a tunnel. */
 #define GATEWAY_FRAME 2048u
 
 /** One network to another, both families, by an SA in each direction. */
 struct tunnel {
-	unsigned int number;	/* of the network at the other end */
+	unsigned int number;	/* number of the network at the other end */
 	bool v6;		/* the outer header */
 	struct esp_peer peer;	/* of both directions */
 	struct cygnet_sa *out, *in;
@@ -31,45 +31,46 @@ int gateway_stop(void **state);
 
 /** Set up the worker, with sessions for so many SAs. */
 void gateway_open(struct worker *w, unsigned int sessions);
-/** All of its packets, SAs, policies and sessions go. */
+/** Delete all packets, SAs, policies and sessions. */
 void gateway_close(struct worker *w);
 /** Install a tunnel. @param esn  extended sequence numbers */
 void gateway_tunnel(struct tunnel *t, const struct esp_algorithm *algorithm, unsigned int number,
 		    bool esn, bool v6);
 
-/** What comes out of one tunnel goes on into the other. */
+/** Route packets that come out of one tunnel into the other. */
 void gateway_hub(const struct tunnel *from, const struct tunnel *to);
 
-/** Write a packet of len bytes from one network to another that tells its own id. Ours is
- * number 1. */
+/** Write a packet of len bytes from one network to another whose payload has its id. The network
+ * of this gateway is number 1. */
 void gateway_packet(uint8_t *ip, unsigned int from, unsigned int to, bool v6, unsigned int len,
 		    unsigned int id, uint8_t hops);
 /**
- * Write an inner packet of len bytes that tells its own id.
- * @param out   from us to the other end
+ * Write an inner packet of len bytes whose payload has its id.
+ * @param out   from this gateway to the peer
  * @param hops  its TTL
  */
 void gateway_inner(uint8_t *ip, const struct tunnel *t, bool v6, bool out, unsigned int len,
 		   unsigned int id, uint8_t hops);
-/** The same with its trailer and sealed, in an outer header. @return the length */
+/** The same, encrypted by the peer, in an outer header. @return length */
 unsigned int gateway_sealed(uint8_t *ip, const struct tunnel *t, bool v6, unsigned int len,
 			    unsigned int id, uint64_t seq);
-/** A text of the test's own. @param len  a multiple of the block. @return the length */
+/** A plaintext of the test's choice. @param len  a multiple of the block. @return length */
 unsigned int gateway_seal(uint8_t *ip, const struct tunnel *t, uint64_t seq, const uint8_t *text,
 			  unsigned int len);
-/** A packet in a frame to a port, with so much room around it. */
+/** A packet in a frame received by a port. @param room  headroom and tailroom, bytes */
 struct rte_mbuf *gateway_frame_in(const uint8_t *ip, unsigned int len, unsigned int interface,
 				  unsigned int headroom, unsigned int tailroom);
-/** The same with room enough. */
+/** The same with enough room. */
 struct rte_mbuf *gateway_frame(const uint8_t *ip, unsigned int len, unsigned int interface);
 
-/** That a frame on its way out of the LAN's port holds that inner packet. */
+/** Check that a frame transmitted by the LAN port contains that inner packet. */
 void gateway_check_in(struct rte_mbuf *m, const struct tunnel *t, bool v6, unsigned int len,
 		      unsigned int id);
-/** That one on its way out of the WAN's port holds it, protected, with that number. */
+/** Check that a frame transmitted by the WAN port contains it encrypted, with that sequence
+ * number. */
 void gateway_check_out(struct rte_mbuf *m, const struct tunnel *t, bool v6, unsigned int len,
 		       unsigned int id, uint64_t seq);
-/** Free what is on its way out of both ports. */
+/** Free all frames that wait for transmission at both ports. */
 void gateway_forget(struct worker *w);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Preloaded into cygnetd: no netlink socket of libmnl's can be bound. */
+/* Preloaded into cygnetd: no netlink socket of libmnl can be bound. */
 #include <errno.h>
 
 #include <libmnl/libmnl.h>

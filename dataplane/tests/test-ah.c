@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* AH against OpenSSL: what goes out has the ICV that RFC 4302 asks for, what comes in is
- * taken with that and no other, and what routers may change is what its appendix says. */
+/* AH compared with OpenSSL: outbound packets have the ICV of RFC 4302, inbound packets are
+ * accepted with it only, and mutable fields are those of its appendix A. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #define AT_MOST (ROOM - 200)
 
 struct algorithm_of_ah {
-	const char *name, *mac, *digest; /* as OpenSSL calls them; no mac: AES-XCBC */
+	const char *name, *mac, *digest; /* names in OpenSSL; no mac: AES-XCBC */
 	uint8_t cipher, auth, key_len, iv_len, icv_len; /* lengths in bytes */
 };
 
@@ -32,7 +32,7 @@ static const struct algorithm_of_ah algorithms_of_ah[] = {
 	{"gmac256", "GMAC", "AES-256-GCM", CYGNET_CIPHER_AES_GMAC, 0, 32, 8, 16},
 };
 
-/* One SA, and what the peer knows about it. */
+/* One SA and its keys as the peer has them. */
 struct ah_sa {
 	struct esp_sa e;
 	const struct algorithm_of_ah *algorithm;
@@ -166,7 +166,7 @@ static unsigned int seal(const struct ah_sa *a, uint64_t seq, uint8_t next,
 	return total;
 }
 
-/* --- ours --- */
+/* --- this gateway --- */
 
 static struct cygnet_sa_params params_of(const struct ah_sa *a)
 {
@@ -214,7 +214,7 @@ static bool add(struct ah_sa *a, unsigned int device)
 	return esp_sa_add_params(&a->e, &p, device);
 }
 
-/* The first device that has it. */
+/* The first device that supports the algorithm. */
 static void add_any(struct ah_sa *a)
 {
 	for (unsigned int d = 0; !add(a, d); d++)
@@ -247,7 +247,7 @@ static void each(bool inbound, void (*check)(struct ah_sa *a))
 	}
 }
 
-/* A packet as a stack sends it. In transport mode between the hosts of the SA. */
+/* A valid packet. In transport mode between the hosts of the SA. */
 static void plain(const struct ah_sa *a, uint8_t *packet, unsigned int len)
 {
 	if (a->transport)
@@ -290,7 +290,7 @@ static void send_one(struct ah_sa *a, unsigned int len, uint64_t seq)
 	icv_of(a, wire, total, seq, icv);
 	assert_memory_equal(wire + at + 12 + clear, icv, a->algorithm->icv_len);
 	assert_memory_equal(wire + at + ah_size(a), packet_in + kept, len - kept);
-	/* What was hidden from the device is there again. */
+	/* The mutable fields have been restored. */
 	if (a->transport && !a->v6)
 		assert_memory_equal(wire + 4, packet_in + 4, 5);
 	if (a->v6 && a->transport)
@@ -358,7 +358,7 @@ static void inbound(void **state)
 	each(true, take_all);
 }
 
-/* Some packets, each in the other family, in one session. */
+/* Packets of alternating families in one session. */
 static void moving(struct ah_sa *a)
 {
 	for (unsigned int i = 1; i <= 5 && !a->transport; i++) {
@@ -375,7 +375,8 @@ static void to_the_other_family(void **state)
 	each(true, moving);
 }
 
-/* Every bit of AH and what it covers; of the header in front only what may not change. */
+/* Each bit of AH and of the payload is authentic; of the header in front only immutable bits
+ * are. */
 static void refuse_damage(struct ah_sa *a)
 {
 	unsigned int total, at = ip_len(a);
@@ -402,7 +403,7 @@ static void damaged(void **state)
 	each(true, refuse_damage);
 }
 
-/* Cut anywhere, with no byte behind. */
+/* Packets truncated at each length, with no byte behind them in memory. */
 static void truncated(void **state)
 {
 	struct ah_sa a = {.algorithm = &algorithms_of_ah[2], .inbound = true};
@@ -421,8 +422,8 @@ static void truncated(void **state)
 	esp_sa_delete(&a.e);
 }
 
-/* Rooms of every size: too little in front or behind is refused, and nothing is read or
- * written beyond. */
+/* Buffers of each size: with too little headroom or tailroom the packet is refused, and no byte
+ * outside the buffer is read or written. */
 static void no_room(void **state)
 {
 	struct ah_sa a = {.algorithm = &algorithms_of_ah[4], .v6 = true, .esn = true};
@@ -440,7 +441,7 @@ static void no_room(void **state)
 	for (unsigned int room = 0; room < room_behind(&a); room++) {
 		struct rte_mbuf *m = esp_packet(inner, sizeof(inner), room_in_front(&a), room);
 
-		/* At last only that is missing which is for what is hidden. */
+		/* At last only the room for the saved mutable fields is missing. */
 		assert_int_equal(esp_protect(&a.e, m, 1),
 				 room < room_behind(&a) - ip_len(&a) ? DROP_NO_BUFFER : DROP_AH_HEADERS);
 		rte_pktmbuf_free(m);
@@ -448,14 +449,14 @@ static void no_room(void **state)
 	esp_sa_delete(&a.e);
 }
 
-/* --- what may change (RFC 4302, appendix A) --- */
+/* --- mutable fields (RFC 4302, appendix A) --- */
 
 static const struct {
 	const char *options, *want; /* NULL: refused */
 	unsigned int len;
 } options4[] = {
 	{"\x01\x01\x01\x00", "\x01\x01\x01\x00", 4},
-	{"\x00\x07\x07\x04", "\x00\x07\x07\x04", 4}, /* behind the end is padding */
+	{"\x00\x07\x07\x04", "\x00\x07\x07\x04", 4}, /* padding follows the end of options */
 	{"\x82\x04\x01\x02", "\x82\x04\x01\x02", 4}, /* security */
 	{"\x85\x04\x01\x02", "\x85\x04\x01\x02", 4}, /* extended security */
 	{"\x86\x04\x01\x02", "\x86\x04\x01\x02", 4}, /* commercial security */
@@ -509,19 +510,19 @@ static const struct {
 	const char *proto, *headers, *want; /* NULL: refused */
 	unsigned int len;
 } extensions6[] = {
-	/* what says that it may change, and what does not */
+	/* a mutable option and an immutable one */
 	{HOPS, "\x33\x00\x3e\x04" "abcd", "\x33\x00\x3e\x04\0\0\0\0", 8},
 	{OPTIONS, "\x33\x00\x1e\x04" "abcd", "\x33\x00\x1e\x04" "abcd", 8},
 	{HOPS, "\x33\x00\x01\x01\xff\x00\x20\x00", "\x33\x00\x01\x01\xff\x00\x20\x00", 8},
 	{HOPS, "\x33\x00\x00\x00\x00\x00\xff\x00", "\x33\x00\x00\x00\x00\x00\xff\x00", 8},
-	/* a routing header that has led here */
+	/* a routing header without further hops */
 	{ROUTE, "\x33\x00\xfd\x00\x3e\x04\xff\xff", "\x33\x00\xfd\x00\x3e\x04\xff\xff", 8},
 	{HOPS, "\x3c\x00\x3e\x04" "abcd" "\x2b\x00\x3f\x04" "efgh" "\x33\x00\xfd\x00wxyz",
 	 "\x3c\x00\x3e\x04\0\0\0\0" "\x2b\x00\x3f\x04\0\0\0\0" "\x33\x00\xfd\x00wxyz", 24},
 	{PART, "\x33\x00\x00\x00" "abcd", NULL, 8},
-	{HOPS, "\x33\x00\x3e\x05" "abcd", NULL, 8}, /* beyond its header */
-	{HOPS, "\x33\x00\x00\x00\x00\x00\x00\x3e", NULL, 8}, /* without a length */
-	{HOPS, "\x33\x01\x3e\x04" "abcd", NULL, 8}, /* a header beyond AH */
+	{HOPS, "\x33\x00\x3e\x05" "abcd", NULL, 8}, /* the option is longer than its header */
+	{HOPS, "\x33\x00\x00\x00\x00\x00\x00\x3e", NULL, 8}, /* the option has no length */
+	{HOPS, "\x33\x01\x3e\x04" "abcd", NULL, 8}, /* the header is longer than the bytes up to AH */
 };
 
 static void mutable_v6(void **state)
@@ -548,7 +549,7 @@ static void mutable_v6(void **state)
 	}
 }
 
-/* --- SAs that are none --- */
+/* --- invalid SAs --- */
 
 static void refused(void **state)
 {

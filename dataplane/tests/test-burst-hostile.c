@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What may be wrong with some of a burst, or happen in the middle of one: the others do not
- * suffer from it, and nothing is touched that is not theirs. */
+/* Bursts in which some packets are invalid, or in the middle of which something changes. The
+ * other packets of the burst are processed as usual, and no byte outside the buffers is
+ * accessed. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -23,13 +24,13 @@ static const struct esp_algorithm *const both[] = {&esp_gcm, &esp_cbc};
 static struct worker *w = &workers[0];
 static struct tunnel a, b;
 
-/* --- a device that can be made to fail when it is called --- */
+/* --- a CPU device that can be made to fail calls --- */
 
 static enum fault { GOOD, REFUSES_ALL, REFUSES_ODD, SAYS_NOTHING } fault;
 static unsigned int calls;
 static uint32_t (*process)(uint8_t, void *, union rte_crypto_sym_ofs, struct rte_crypto_sym_vec *);
 
-/* In front of DPDK's. */
+/* Replaces DPDK's function. */
 uint32_t rte_cryptodev_sym_cpu_crypto_process(uint8_t dev_id, void *sess,
 					      union rte_crypto_sym_ofs ofs,
 					      struct rte_crypto_sym_vec *vec)
@@ -84,7 +85,7 @@ static struct rte_mbuf *sealed(const struct tunnel *t, unsigned int i, uint64_t 
 	return gateway_frame(ip, gateway_sealed(ip, t, false, LEN(i), i, seq), GATEWAY_WAN);
 }
 
-/* What a test has sealed itself. */
+/* Packets that a test has encrypted itself. */
 static struct rte_mbuf *sealed_text(const struct tunnel *t, uint64_t seq, const uint8_t *text,
 				    unsigned int len)
 {
@@ -93,7 +94,7 @@ static struct rte_mbuf *sealed_text(const struct tunnel *t, uint64_t seq, const 
 	return gateway_frame(ip, gateway_seal(ip, t, seq, text, len), GATEWAY_WAN);
 }
 
-/* For a host that nobody has heard of, and numbered like its packet of ESP. */
+/* A packet for a host without a neighbour entry, with the id of its ESP packet. */
 static struct rte_mbuf *sealed_for_missing(uint8_t seq)
 {
 	uint8_t text[GATEWAY_FRAME];
@@ -127,7 +128,7 @@ static void learn_in(const struct tunnel *t)
 	gateway_forget(w);
 }
 
-/* That those came out of the tunnel, in that order: n of the ids. */
+/* Check that n packets with these ids came out of the tunnel, in this order. */
 static void expect_in(const unsigned int *id, unsigned int n)
 {
 	assert_int_equal(w->tx[GATEWAY_LAN].n, n);
@@ -151,7 +152,7 @@ static void expect_drops(enum drop_reason reason, uint64_t n)
 	assert_int_equal(dropped(), n);
 }
 
-/* --- one of many --- */
+/* --- one invalid packet among many --- */
 
 static void twice(void **state)
 {
@@ -172,7 +173,7 @@ static void twice(void **state)
 	assert_int_equal(a.in->replay_drops, 1);
 }
 
-/* The lengths are mixed: whatever order the device has them in, it is that one. */
+/* Packets have mixed lengths. They leave in order, whatever order the device processes them in. */
 static void forged_one(const struct esp_algorithm *algorithm, bool esn, unsigned int which,
 		       unsigned int from_end)
 {
@@ -193,7 +194,7 @@ static void forged_one(const struct esp_algorithm *algorithm, bool esn, unsigned
 	expect_in(id, n);
 	expect_drops(DROP_AUTH_FAILED, 1);
 	assert_int_equal(a.in->auth_drops, 1);
-	/* Its number is still to be had. */
+	/* The replay window still accepts its sequence number. */
 	m[0] = sealed(&a, which, 10 + which);
 	worker_receive(w, m, 1, GATEWAY_WAN);
 	expect_in(&which, 1);
@@ -208,7 +209,7 @@ static void forged(void **state)
 	gateway_open(w, 8);
 }
 
-/* Cut off everywhere, and in its length a byte more than blocks are. */
+/* Packets truncated at each length, and packets one byte longer than a multiple of the block. */
 static void truncated(void **state)
 {
 	const unsigned int id[] = {0, 1};
@@ -245,7 +246,7 @@ static void truncated(void **state)
 	gateway_open(w, 8);
 }
 
-/* Dummies, padding that is no padding, and more of it than there is packet. */
+/* Dummy packets, invalid padding, and a pad length beyond the packet. */
 static void trailers(void **state)
 {
 	const unsigned int id[] = {0, 1, 2};
@@ -312,7 +313,7 @@ static void limited_in(struct cygnet_lifetime limit, unsigned int most)
 	gateway_close(w);
 }
 
-/* One has been used up by the packet before. */
+/* The packet before used up the limit. */
 static void limits(void **state)
 {
 	(void)state;
@@ -344,9 +345,9 @@ static void numbers_used_up(void **state)
 	expect_drops(DROP_SEQ_EXHAUSTED, N - 3);
 }
 
-/* --- those whose way ends otherwise --- */
+/* --- packets that are not forwarded through the tunnel --- */
 
-/* By a queue that another worker fills: all that it needs is in the packet then. */
+/* Another worker sends packets by its queue, so all state has to be in struct packet. */
 static void others_queue(void **state)
 {
 	struct handoff *to = &w->handoff[1];
@@ -369,8 +370,8 @@ static void others_queue(void **state)
 	to->n = 0;
 }
 
-/* Of those that come out of the tunnel one has no hops left, one is for a host that is yet to be
- * found, and one is no packet. */
+/* Of the decrypted packets one has an expired TTL, one is for a host without a neighbour entry,
+ * and one is malformed. */
 static void out_of_the_ordinary(void **state)
 {
 	const unsigned int id[] = {0, 4};
@@ -409,7 +410,7 @@ static struct neigh missing(void)
 	return neigh;
 }
 
-/* These have left for the host that was missing, and nothing waits any more. */
+/* The held packets have left for the neighbour that was missing, and no packet is held any more. */
 static void expect_found(const struct neigh *host, const uint8_t *seq, unsigned int n)
 {
 	assert_int_equal(w->neigh_wait.n, 0);
@@ -424,8 +425,8 @@ static void expect_found(const struct neigh *host, const uint8_t *seq, unsigned 
 	neigh_forget(host);
 }
 
-/* A host that is yet to be found holds up nobody else's packets; its own leave before what comes
- * when it is found. */
+/* Packets for a host without a neighbour entry do not delay packets for other hosts. They leave
+ * before later packets of that host once its neighbour is known. */
 static void waiting(void **state)
 {
 	const struct neigh host = missing();
@@ -443,7 +444,7 @@ static void waiting(void **state)
 	before = w->stats->shortcut;
 	m = sealed(&a, 0, 11);
 	worker_receive(w, &m, 1, GATEWAY_WAN);
-	assert_int_equal(w->stats->shortcut, before + 2); /* its flow there, and the one inside */
+	assert_int_equal(w->stats->shortcut, before + 2); /* its ESP flow and its inner flow */
 	expect_in(id, 1);
 	neigh_set(&host, &missing_mac, false);
 	m = sealed_for_missing(12);
@@ -452,8 +453,8 @@ static void waiting(void **state)
 	expect_found(&host, seq, 2);
 }
 
-/* When a host is found what waits for it leaves with the next turn, whether or not anything else
- * comes. */
+/* Packets held for a neighbour leave in the iteration after it is known, with or without other
+ * packets. */
 static void found(void **state)
 {
 	const struct neigh host = missing();
@@ -469,14 +470,14 @@ static void found(void **state)
 		fast_refresh(w);
 		neigh_wait_expire(w);
 		assert_int_equal(w->neigh_wait.n, 1);
-		changes_note(); /* of something else */
+		changes_note(); /* an unrelated change */
 	}
 	neigh_set(&host, &missing_mac, false);
 	fast_refresh(w);
 	expect_found(&host, seq, 1);
 }
 
-/* --- several --- */
+/* --- several SAs --- */
 
 static void interleaved(void **state)
 {
@@ -500,7 +501,7 @@ static void interleaved(void **state)
 
 /* --- room around a frame --- */
 
-/* Where there is too little the packet has another way, or none. */
+/* Packets with too little room in their buffers take the slow path or are dropped. */
 static void room_of(const struct esp_algorithm *algorithm, unsigned int headroom,
 		    unsigned int tailroom)
 {
@@ -514,7 +515,7 @@ static void room_of(const struct esp_algorithm *algorithm, unsigned int headroom
 	worker_receive(w, &m, 1, GATEWAY_LAN);
 	esp_worker_finish(w);
 	assert_int_equal(sent->n + w->stats->drop[DROP_NO_BUFFER], lost + 1);
-	/* Ethernet is there already. */
+	/* The outer header template has the Ethernet header already. */
 	if (headroom >= 28u + algorithm->iv_len && tailroom >= 2u + 15 + 4 + algorithm->icv_len)
 		assert_int_equal(sent->n, 1);
 	if (sent->n)
@@ -538,7 +539,8 @@ static void room(void **state)
 	gateway_open(w, 8);
 }
 
-/* To take the outer header off needs none; what is hidden of a number has a few bytes' need. */
+/* Removing the outer header needs no headroom. The hidden half of the sequence number needs a
+ * few bytes of tailroom. */
 static void room_in(void **state)
 {
 	const unsigned int id = 1;
@@ -565,7 +567,8 @@ static void room_in(void **state)
 
 /* --- devices that fail --- */
 
-/* What a device fails to encrypt is lost, and by its queue the next ones are not. */
+/* A packet that a device fails to encrypt is lost. Later packets are encrypted by the device's
+ * queue. */
 static void failing(enum fault how, unsigned int survive)
 {
 	struct rte_mbuf *m[N];
@@ -584,7 +587,7 @@ static void failing(enum fault how, unsigned int survive)
 		m[i] = plain(&a, i);
 	worker_receive(w, m, N, GATEWAY_LAN);
 	esp_worker_finish(w);
-	/* Nor does its queue get any. */
+	/* The queue of that device gets no packets either. */
 	assert_int_equal(w->stats->device[esp_device_after(0, a.out)].encrypted, N);
 	assert_int_equal(w->tx[GATEWAY_WAN].n, N);
 	for (unsigned int i = 0; i < N; i++)
@@ -602,8 +605,8 @@ static void device_fails(void **state)
 	gateway_open(w, 8);
 }
 
-/* One that was taken out by others has not been heard of yet when another takes the SA over, which
- * works by its queue only. */
+/* A device that other workers have taken out is not used by this worker either. The SA goes to a
+ * device that works by its queue only. */
 static void device_changes(void **state)
 {
 	struct rte_mbuf *m[N];
@@ -631,7 +634,7 @@ static void device_changes(void **state)
 	assert_int_equal(w->tx[GATEWAY_WAN].n, N);
 }
 
-/* --- what comes out of one tunnel and goes into another --- */
+/* --- from one tunnel into another --- */
 
 static struct tunnel hub[4];
 
@@ -647,14 +650,14 @@ static void open_hub(unsigned int sessions)
 static struct rte_mbuf *through(unsigned int to, uint64_t seq)
 {
 	uint8_t text[128];
-	unsigned int len = 64; /* and four of a trailer */
+	unsigned int len = 64; /* and four bytes of trailer */
 
 	gateway_packet(text, hub[0].number, hub[to].number, false, len, to, 64);
 	len = peer_trailer(text, len, peer_padding(&esp_gcm, len), IPPROTO_IPIP);
 	return sealed_text(&hub[0], seq, text, len);
 }
 
-/* That a frame is ESP of the SA to there. */
+/* Check that a frame is an ESP packet of the SA to that network. */
 static void expect_protected(struct rte_mbuf *m, unsigned int to)
 {
 	const uint8_t *esp = rte_pktmbuf_mtod_offset(m, const uint8_t *, 14 + 20);
@@ -665,8 +668,8 @@ static void expect_protected(struct rte_mbuf *m, unsigned int to)
 			 68);
 }
 
-/* A packet whose buffer has too little room has a struct packet in the crypto batch, between packets
- * that have none: they leave in the order in which they came. */
+/* A packet with too little room in its buffer has a struct packet in the crypto batch, between
+ * packets without one. All leave in the order of arrival. */
 static void described_between(void **state)
 {
 	static const unsigned int id[] = {0, 1, 2, 3};
@@ -687,8 +690,8 @@ static void described_between(void **state)
 	assert_int_equal(dropped(), 0);
 }
 
-/* For the third SA there is no session while the others' have packets in the crypto batch: its packet
- * waits until the batch has been run. */
+/* The third SA gets no session while those of the others have packets in the crypto batch. Its
+ * packet waits until the batch has been run. */
 static void no_session(void **state)
 {
 	static const unsigned int to[] = {1, 2, 3, 1};
@@ -708,8 +711,8 @@ static void no_session(void **state)
 	assert_int_equal(w->stats->encapsulated, 5);
 }
 
-/* More packets than the crypto batch has room for: those that wait take the session of the SA that they
- * came by. */
+/* The crypto batch has room for fewer packets than arrive. The waiting packets keep the session
+ * of their SA. */
 static void session_evicted(void **state)
 {
 	struct rte_mbuf *m[BURST];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Bursts of packets whose way is known to its end, of every suite for which there is that way:
- * what comes out is right to the bit, in order, and went that way. */
+/* Bursts of packets of known flows, for each suite that is processed by calls: the transmitted
+ * frames are correct to the bit and in order, and took the fast path. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ static const struct esp_algorithm suites[] = {
 
 static struct worker *w = &workers[0];
 
-/* Short and long ones in turn, both families, all paddings. */
+/* Packets of both families, short and long ones alternating, with each length of padding. */
 static unsigned int length_of(unsigned int i)
 {
 	return SHORTEST + i * 331 % (LONGEST - SHORTEST);
@@ -80,7 +80,7 @@ static void expect_sent(const struct tunnel *t, unsigned int n, uint64_t first)
 	gateway_forget(w);
 }
 
-/* One of each flow goes the long way, and says that it is known now. */
+/* The first packet of each flow takes the slow path, after which the flow is known. */
 static void learn_out(const struct tunnel *t)
 {
 	leave(t, 2);
@@ -95,7 +95,7 @@ static void burst_out(const struct tunnel *t, unsigned int n)
 	uint64_t known = w->stats->shortcut, encapsulated = w->stats->encapsulated;
 
 	leave(t, n);
-	/* At once: nothing waits for anything. */
+	/* All are transmitted at once. */
 	if (w->crypto.batch.n)
 		fail_msg("%s has another way", t->peer.algorithm->name);
 	expect_sent(t, n, first);
@@ -148,7 +148,7 @@ static void burst_in(const struct tunnel *t, unsigned int n)
 	if (w->crypto.batch.n)
 		fail_msg("%s has another way", t->peer.algorithm->name);
 	expect_received(t, n);
-	/* Through its SA, and from there on. */
+	/* Through its SA and then to its next hop. */
 	assert_int_equal(w->stats->shortcut, known + 2 * n);
 	assert_int_equal(w->stats->decapsulated, decapsulated + n);
 	assert_int_equal(t->in->packets, packets + n);
@@ -186,7 +186,7 @@ static void each_suite(void **state)
 			both_ways(&suites[i], options & 1, options & 2);
 }
 
-/* The upper half of the number changes within a burst: it is nowhere but in the ICV. */
+/* The high half of the sequence number changes within a burst. Only the ICV depends on it. */
 static void upper_half(void **state)
 {
 	static const unsigned int which[] = {2, 4, 7, 23};
@@ -205,7 +205,7 @@ static void upper_half(void **state)
 	}
 }
 
-/* What a device has done is counted as packets, not as frames. */
+/* Statistics of a device count packets, not frames. */
 static void counted(void **state)
 {
 	uint64_t bytes, before = 0;
@@ -226,12 +226,12 @@ static void counted(void **state)
 	gateway_close(w);
 }
 
-/* --- SAs in turn --- */
+/* --- interleaved SAs --- */
 
 #define TUNNELS 8u
 #define EACH 4u
 
-/* Two of them are AEADs, ChaCha20 the last; the first is a chain. */
+/* Two of the suites are AEADs, ChaCha20 is the last; the first is a chain. */
 static const unsigned int in_turn[TUNNELS] = {7, 2, 10, 19, 23, 31, 37, 4};
 
 static void open_in_turn(struct tunnel *t)
@@ -241,7 +241,7 @@ static void open_in_turn(struct tunnel *t)
 		gateway_tunnel(&t[i], &suites[in_turn[i]], 2 + i, i & 1, false);
 }
 
-/* @param first  tunnel that gets any */
+/* @param first  first tunnel that gets packets */
 static void leave_from(const struct tunnel *t, unsigned int first)
 {
 	struct rte_mbuf *m[TUNNELS * EACH];
@@ -262,7 +262,7 @@ static void leave_in_turn(const struct tunnel *t)
 	leave_from(t, 0);
 }
 
-/* All but so many are out, those of a tunnel in their order. */
+/* All but some packets have been transmitted, those of each tunnel in order. */
 static void expect_sent_but(const struct tunnel *t, unsigned int missing)
 {
 	struct mbuf_batch *batch = &w->tx[GATEWAY_WAN];
@@ -300,7 +300,7 @@ static void learn_in_turn(struct tunnel *t)
 	expect_sent_in_turn(t);
 }
 
-/* Packets that came back out of queues. */
+/* Count packets that were completed in queues. */
 static uint64_t queued(void)
 {
 	struct rte_cryptodev_stats one;
@@ -318,7 +318,7 @@ static struct session *session_of(const struct tunnel *t)
 	return session_peek(w->sessions, cygnet_sa_index(sadb, t->out), t->out->generation);
 }
 
-/* Chains that are with the first one's device: the others' are called. */
+/* Chains go to the queue of the first SA's device, other packets are processed by calls. */
 static unsigned int queued_in_turn(const struct tunnel *t)
 {
 	const struct session *first = session_of(&t[0]);
@@ -333,8 +333,8 @@ static unsigned int queued_in_turn(const struct tunnel *t)
 	return n;
 }
 
-/* A call is for packets of one SA: a library that works on several packets at a time has those of
- * many SAs by its queue, all within their burst, and of one by calls. */
+/* A call processes packets of one SA. A library that processes several packets at a time gets
+ * packets of many SAs by its queue, within their burst, and packets of one SA by calls. */
 static void sas_in_turn(void **state)
 {
 	struct tunnel t[TUNNELS];
@@ -355,7 +355,7 @@ static void sas_in_turn(void **state)
 	gateway_close(w);
 }
 
-/* Without operations there are still calls. */
+/* Calls need no operations. */
 static void sas_in_turn_by_calls(void **state)
 {
 	struct tunnel t[TUNNELS];
@@ -378,13 +378,13 @@ static void sas_in_turn_by_calls(void **state)
 	gateway_close(w);
 }
 
-/* --- a device that does not give back all --- */
+/* --- a device that does not complete all packets --- */
 
 #define LOST (EACH / 2)
 
 static struct engine_device devices[STATS_MAX_DEVICES];
 
-/* None else takes over. */
+/* No other device supports the suite. */
 static void use_only_one_device(void)
 {
 	unsigned int d = 0;
@@ -409,7 +409,7 @@ static int use_all_devices(void **state)
 static struct rte_crypto_fp_ops good;
 static struct rte_crypto_op *held[LOST];
 static unsigned int nheld, room;
-static rte_be32_t hold_spi; /* of whose packets every other one is held */
+static rte_be32_t hold_spi; /* every other packet with this SPI is held */
 
 static bool is_to_be_held(const struct rte_crypto_op *op)
 {
@@ -419,7 +419,7 @@ static bool is_to_be_held(const struct rte_crypto_op *op)
 	return esp->spi == hold_spi && rte_be_to_cpu_32(esp->seq) & 1;
 }
 
-/* Some are done, some not even that. */
+/* Some packets are completed by the device, some are not even started. */
 static void hold(struct rte_crypto_op *op)
 {
 	if (nheld & 1)
@@ -440,7 +440,7 @@ static uint16_t dequeue_some(void *qp, struct rte_crypto_op **op, uint16_t n)
 	return some;
 }
 
-/* What was held comes first. */
+/* Held packets are completed first. */
 static uint16_t dequeue_held(void *qp, struct rte_crypto_op **op, uint16_t n)
 {
 	uint16_t given = 0;
@@ -460,7 +460,7 @@ static uint16_t enqueue_some(void *qp, struct rte_crypto_op **op, uint16_t n)
 	return sent;
 }
 
-/* A row of which some do not come back. @return the device that had them */
+/* A batch by queue of which some packets are not completed. @return its device */
 static unsigned int lose_some(struct tunnel *t)
 {
 	unsigned int device;
@@ -475,7 +475,7 @@ static unsigned int lose_some(struct tunnel *t)
 	expect_sent_but(t, LOST);
 	assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], LOST);
 	assert_int_equal(w->stats->device[device].failed, LOST);
-	/* Both are the device's still. */
+	/* The device still has both packets. */
 	assert_int_equal(rte_mempool_in_use_count(esp_ops), LOST);
 	assert_int_equal(rte_mempool_in_use_count(esp_packets), LOST);
 	assert_int_equal(session_of(&t[0])->in_flight, LOST);
@@ -487,7 +487,7 @@ static void give_held(unsigned int device)
 	rte_crypto_fp_ops[engine_device[device].id].dequeue_burst = dequeue_held;
 }
 
-/* All of it is back where it belongs, and nothing was counted twice. */
+/* All buffers are back in their mempools, and no packet was counted twice. */
 static void expect_none_late(const struct tunnel *t, unsigned int device)
 {
 	rte_crypto_fp_ops[engine_device[device].id] = good;
@@ -502,7 +502,7 @@ static void expect_none_late(const struct tunnel *t, unsigned int device)
 	assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], LOST);
 }
 
-/* The only device gives back with what it does next what it has not before. @return it */
+/* The only device completes held packets together with later ones. @return the device */
 static unsigned int delay_some(struct tunnel *t)
 {
 	unsigned int device;
@@ -513,7 +513,7 @@ static unsigned int delay_some(struct tunnel *t)
 	return device;
 }
 
-/* They come back with the next row, which is not theirs. */
+/* Held packets are completed with those of the next batch. */
 static void late_in_row(void **state)
 {
 	struct tunnel t[TUNNELS];
@@ -529,7 +529,7 @@ static void late_in_row(void **state)
 	gateway_close(w);
 }
 
-/* They come back with packets that have to wait for the end of the turn. */
+/* Held packets are completed with packets that wait for the end of the iteration. */
 static void late_in_queue(void **state)
 {
 	struct tunnel t[TUNNELS];
@@ -544,7 +544,7 @@ static void late_in_queue(void **state)
 	gateway_close(w);
 }
 
-/* Another device has the packets from then on. */
+/* Another device serves later packets. */
 static void late_of_lost_device(void **state)
 {
 	struct tunnel t[TUNNELS];
@@ -553,7 +553,7 @@ static void late_of_lost_device(void **state)
 	(void)state;
 	device = lose_some(t);
 	assert_true(engine_lost(device));
-	/* As in lost_with_no_other(), where that device had ChaCha20, too. */
+	/* As in lost_with_no_other(), whose device also had ChaCha20. */
 	missing = session_of(&t[TUNNELS - 1])->device == device ? EACH : 0;
 	for (unsigned int i = 0; i < 2; i++) {
 		fast_refresh(w);
@@ -570,7 +570,8 @@ static void late_of_lost_device(void **state)
 	gateway_close(w);
 }
 
-/* ChaCha20 is nobody else's: its packets are dropped from then on, and others' are not. */
+/* Only this device supports ChaCha20: packets with it are dropped from then on, other packets
+ * are not. */
 static void lost_with_no_other(void **state)
 {
 	struct tunnel t[TUNNELS];
@@ -598,7 +599,7 @@ static void expect_swept(unsigned int device, unsigned int left)
 	assert_int_equal(rte_mempool_in_use_count(engine_device[device].sessions), left);
 }
 
-/* What a device works with stays there although its SA is gone. */
+/* A session with packets at a device stays after its SA is deleted. */
 static void late_without_sa(void **state)
 {
 	struct tunnel t[TUNNELS];
@@ -615,7 +616,7 @@ static void late_without_sa(void **state)
 	gateway_close(w);
 }
 
-/* What it never took has failed, and is not late. */
+/* Packets that the device never accepted have failed, but are not late. */
 static void never_taken(void **state)
 {
 	struct tunnel t[TUNNELS];
@@ -637,7 +638,7 @@ static void never_taken(void **state)
 	gateway_close(w);
 }
 
-/* --- some of them forged --- */
+/* --- forged packets in a burst --- */
 
 static bool is_forged(unsigned int i)
 {
@@ -661,8 +662,8 @@ static void enter_in_turn(const struct tunnel *t, const uint64_t *first, bool fo
 	worker_receive(w, m, TUNNELS * EACH, GATEWAY_WAN);
 }
 
-/* Whatever is done first, each has its own verdict, and they go on in the order in which they
- * came. @return forged ones */
+/* Each packet has its own verdict, and all leave in the order of arrival, whatever order they
+ * are processed in. @return number of forged packets */
 static unsigned int expect_received_in_turn(const struct tunnel *t, bool forge)
 {
 	struct mbuf_batch *batch = &w->tx[GATEWAY_LAN];

@@ -125,7 +125,7 @@ static void defaults(void **state)
 #define DEVICE "[port a]\ndevice = net_null0\n"
 
 static const struct {
-	const char *text, *message; /* what follows the path in the message */
+	const char *text, *message; /* the message without the path */
 } mistakes[] = {
 	{"", ": no [port NAME] section"},
 	{"[cygnetd]\n", ": no [port NAME] section"},
@@ -219,7 +219,7 @@ static void each_mistake(void **state)
 	}
 }
 
-/* All mistakes are told at a time, also those behind a line that is no key. */
+/* All mistakes are reported at once, also after a line without a key. */
 static void every_mistake(void **state)
 {
 	static const struct {
@@ -247,7 +247,7 @@ static void every_mistake(void **state)
 	assert_string_equal(error, wanted);
 }
 
-/* A buffer that is too short for them has the first ones. */
+/* A buffer that is too short has the first mistakes. */
 static void short_buffer(void **state)
 {
 	char text[32], guard[64];
@@ -325,7 +325,7 @@ static void dropins(void **state)
 	remove_dropins(names);
 }
 
-/* The table's texts say what the setters do. */
+/* The documented texts of the table match its setters. */
 static void keys(void **state)
 {
 	char value[300];
@@ -358,7 +358,7 @@ static void too_many_ports(void **state)
 	assert_non_null(strstr(error, ":33: [port p16]: more than 16 ports"));
 }
 
-/* What is installed as an example is one that works. */
+/* The installed example configuration is valid. */
 static void example(void **state)
 {
 	(void)state;
@@ -396,7 +396,7 @@ static void file_prefix(void **state)
 	}
 }
 
-/* Whatever is in the file: an answer, and a message if it is no. */
+/* Random files: either they are accepted or there is a message. */
 static void random_bytes(void **state)
 {
 	static const char alphabet[] = "[]=#\\ \t\n\n\n;abport cygnetd09sastap\001\200";

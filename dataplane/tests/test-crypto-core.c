@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Two crypto cores, which take their turns when the test says so: what overtakes what. There are no
- * routes and no policies: a packet that gets through is dropped for that. */
+/* Two crypto cores that run when the test calls them: packets and batches overtake one another.
+ * There are no routes and no policies, so an accepted packet is dropped for that reason. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -51,11 +51,11 @@ static int stop(void **state)
 	return esp_fixture_stop(state);
 }
 
-/* --- a device that fails calls --- */
+/* --- a CPU device that fails calls --- */
 
 static bool fail;
 
-/* In front of DPDK's. */
+/* Replaces DPDK's function. */
 uint32_t rte_cryptodev_sym_cpu_crypto_process(uint8_t id, void *session,
 					      union rte_crypto_sym_ofs ofs,
 					      struct rte_crypto_sym_vec *vec)
@@ -70,7 +70,7 @@ uint32_t rte_cryptodev_sym_cpu_crypto_process(uint8_t id, void *session,
 	return fail ? 0 : process(id, session, ofs, vec);
 }
 
-/* --- a device whose queues take nothing, or give nothing back, to crypto cores --- */
+/* --- a device whose queues of crypto cores accept no packets or complete none --- */
 
 static struct rte_crypto_fp_ops good;
 static uint8_t hooked;
@@ -129,7 +129,7 @@ static void turns(void)
 	worker_poll(w);
 }
 
-/* An SA served by that device, whose packets come in with a small window. */
+/* An SA served by that device, with a small replay window. */
 static bool add(struct esp_sa *e, const struct esp_algorithm *algorithm, unsigned int options,
 		unsigned int device)
 {
@@ -146,7 +146,7 @@ static bool add(struct esp_sa *e, const struct esp_algorithm *algorithm, unsigne
 static const struct esp_algorithm *cbc(void) { return &esp_algorithms[0]; }
 static const struct esp_algorithm *gcm(void) { return &esp_algorithms[esp_algorithm_count - 1]; }
 
-/* On the first device that the cores have, too. */
+/* On the first device that crypto cores have as well. */
 static void add_any(struct esp_sa *e, const struct esp_algorithm *algorithm, unsigned int options)
 {
 	for (unsigned int d = 0; d < esp_devices; d++) {
@@ -158,7 +158,7 @@ static void add_any(struct esp_sa *e, const struct esp_algorithm *algorithm, uns
 	fail_msg("no such device");
 }
 
-/* That another device could serve it as well. */
+/* An SA that another device could serve too. */
 static void add_second(const struct esp_sa *e)
 {
 	void *crypto = NULL;
@@ -187,7 +187,7 @@ static void none_lost(struct esp_sa *e)
 	assert_int_equal(w->crypto.in_flight, 0);
 }
 
-/* Each algorithm, in whichever way a core does it. */
+/* Each algorithm, by call or by queue as a core processes it. */
 static void every_algorithm(void **state)
 {
 	struct esp_sa e;
@@ -200,7 +200,8 @@ static void every_algorithm(void **state)
 	}
 }
 
-/* AES-GCM takes less with VAES than to have another core do it, unless that has some before it. */
+/* With VAES a worker encrypts AES-GCM faster itself than it hands it off, unless a crypto core
+ * has packets before. */
 static void quick(void **state)
 {
 	bool here = rte_cpu_get_flag_enabled(RTE_CPUFLAG_VAES) > 0;
@@ -222,8 +223,8 @@ static void quick(void **state)
 	esp_sa_delete(&e);
 }
 
-/* The batch that is sent first is not done while others are: their packets wait, and none falls out
- * of a window that is smaller than what overtook it. */
+/* The batch sent first is completed last. Later packets wait for it, and none leaves a replay
+ * window smaller than the number of packets that overtook. */
 static void overtaken(void **state)
 {
 	struct crypto_lane *lane = &w->crypto.lane;
@@ -246,7 +247,8 @@ static void overtaken(void **state)
 	esp_sa_delete(&e);
 }
 
-/* Cores that have enough to do: the worker does the rest itself, and it waits for theirs. */
+/* When crypto cores are busy the worker processes further packets itself. These packets wait for
+ * those at the cores. */
 static void more_than_they_can(const struct esp_algorithm *algorithm)
 {
 	struct esp_sa e;
@@ -297,8 +299,8 @@ static void forged(void **state)
 	one_forged(gcm());
 }
 
-/* What a core fails to encrypt is lost; what comes next the worker's own queue has, with which other
- * devices take over. */
+/* A packet that a core fails to encrypt is lost. The worker's queue gets the next packets, with
+ * failover to other devices. */
 static void failing(void **state)
 {
 	struct esp_sa e;
@@ -319,7 +321,8 @@ static void failing(void **state)
 	esp_sa_delete(&e);
 }
 
-/* Nor is it encrypted again where another device could: the core may have done it. */
+/* A failed packet is not encrypted again by another device, because the core may have encrypted
+ * it. */
 static void never_twice(void **state)
 {
 	struct esp_sa e;
@@ -343,7 +346,7 @@ static void never_twice(void **state)
 	esp_sa_delete(&e);
 }
 
-/* What a device's queue does not take from a core fails: another device does it. */
+/* A packet that a device's queue does not accept from a core is processed by another device. */
 static void queue_takes_nothing(void **state)
 {
 	struct esp_sa e;
@@ -375,7 +378,7 @@ static void *core_that_waits(void *arg)
 	return NULL;
 }
 
-/* A core waits for packets that a device has, but ends when it is told to. */
+/* A core waits for packets at a device, but ends when it is told to. */
 static void queue_gives_nothing(void **state)
 {
 	const struct crypto_lane *lane = &w->crypto.lane;
@@ -403,13 +406,13 @@ static void queue_gives_nothing(void **state)
 	crypto_cores_end();
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	unhook();
-	/* What the driver has kept is the test's to take back. */
+	/* The test takes back packets that the driver kept. */
 	assert_int_equal(rte_cryptodev_dequeue_burst(hooked, 1, op, RTE_DIM(op)), RTE_DIM(op));
 	for (unsigned int i = 0; i < 100; i++)
 		worker_poll(w);
 }
 
-/* A session is not given up while a core has packets of it. */
+/* A session is not released while a core has packets of it. */
 static void sa_gone(void **state)
 {
 	struct esp_sa e;
@@ -433,7 +436,7 @@ int main(int argc, char **argv)
 		TEST(every_algorithm), TEST(quick), TEST(overtaken), TEST(too_much),
 		TEST(forged),	       TEST(failing),	TEST(never_twice),
 		TEST(sa_gone),	       TEST(queue_takes_nothing),
-		/* The last one: the cores have ended. */
+		/* The last test: the cores have ended. */
 		TEST(queue_gives_nothing),
 	};
 

@@ -277,7 +277,7 @@ static void spd(void **state)
 	json_decref(rows);
 }
 
-/* The interfaces of this host, instead of libc's. */
+/* Replaces libc's interfaces of this host. */
 static struct if_nameindex interfaces[] = {{1, (char *)"lo"}, {7, (char *)"wan0"}, {0, NULL}};
 static unsigned int asked_for, given_back;
 
@@ -293,7 +293,7 @@ void if_freenameindex(struct if_nameindex *list)
 	given_back++;
 }
 
-/* The kernel is asked once, however many policies are bound to one. */
+/* The kernel is asked only once about an interface, however many policies are bound to it. */
 static void bound_policies(void **state)
 {
 	static const char *const names[] = {"wan0", "gone0", "lo"};
@@ -317,7 +317,7 @@ static void bound_policies(void **state)
 	row = find_row(rows, "priority", 0);
 	assert_text(row, "interface", "wan0");
 	assert_text(row, "selector", "10.1.0.0/16 === 0.0.0.0/0 dev wan0");
-	/* One that this host does not have goes by its number. */
+	/* An interface that this host does not have is shown by its number. */
 	snprintf(gone, sizeof(gone), "0x%08x", cygnet_interface("gone0"));
 	assert_text(find_row(rows, "priority", 1), "interface", gone);
 	assert_text(find_row(rows, "priority", 2), "interface", "lo");
@@ -341,7 +341,7 @@ static void socket_paths(void **state)
 
 struct server {
 	int listener;
-	const char *const *answers; /* the greeting, then one a question; NULL ends them */
+	const char *const *answers; /* the greeting, then one answer per question; NULL ends them */
 	char asked[4][64];
 };
 
@@ -363,7 +363,7 @@ static void *serve(void *arg)
 	return NULL;
 }
 
-/* Talk to a server that gives those answers. @return what client_table() does */
+/* Connect to a server that gives these answers. @return result of client_table() */
 static json_t *ask(struct server *server, const char *const *answers, char *error, size_t size)
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX, .sun_path = "./test-ctl.sock"};
@@ -437,7 +437,7 @@ static void nobody_there(void **state)
 				   "No such file or directory");
 }
 
-/* As /cygnet/engines and /cygnet/measured have them. */
+/* As /cygnet/engines and /cygnet/measured return them. */
 static json_t *engines(void)
 {
 	json_t *devices = json_loads("[{\"device\": \"a0\", \"engine\": \"opencl\"},"
@@ -459,7 +459,7 @@ static json_t *engines(void)
 	return devices;
 }
 
-/* In short by algorithm, or all about some. */
+/* A summary by algorithm, or all rows of some algorithms. */
 static void measured_engines(void **state)
 {
 	static const struct column brief[] = {
@@ -544,7 +544,7 @@ static void judgements(void **state)
 		      "the SPD is full (10); charon does not run, no SA is rekeyed");
 }
 
-/* Reasons that do not fit are cut off. */
+/* Reasons that do not fit are truncated. */
 static void many_reasons(void **state)
 {
 	struct answers answers = {.info = json_array(), .ports = json_array(), .engines = json_array(),
@@ -624,7 +624,7 @@ static void add_sa(uint32_t spi)
 	assert_int_equal(cygnet_sa_add(db, &params), 0);
 }
 
-/* SAs that were there before, and one that is new; the first look shows none. */
+/* Two old SAs and a new one. The first sample has no rates. */
 static void busiest(void **state)
 {
 	struct looks looks = {0};
@@ -682,7 +682,7 @@ static void changed(void **state)
 	json_decref(events);
 }
 
-/* A slot that another SA was given between two looks is one SA less and one more. */
+/* A slot that has another SA at the second sample counts as one SA deleted and one added. */
 static void changed_slots(void **state)
 {
 	struct sad_seen seen = {0};

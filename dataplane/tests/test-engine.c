@@ -11,7 +11,7 @@
 #include "crypto/device/engine.h"
 #include "eal_fixture.h"
 
-/* That does not start. */
+/* A device that does not start. */
 static int faulty = -1;
 
 int rte_cryptodev_start(uint8_t id)
@@ -36,7 +36,7 @@ static void start_with(unsigned int workers, unsigned int devices)
 		assert_int_equal(rte_cryptodev_queue_pair_count(engine_device[d].id), workers);
 }
 
-/* A queue pair for each worker, also beyond what the drivers have by themselves. */
+/* A queue pair for each worker, also more of them than the drivers' default. */
 static void many_workers(void **state)
 {
 	static const unsigned int workers[] = {8, 9, CONF_MAX_WORKERS};
@@ -52,7 +52,7 @@ static void many_workers(void **state)
 	}
 }
 
-/* The drivers that come with us are asked before DPDK's, unless EAL's arguments have brought one of these. */
+/* Cygnet's drivers precede DPDK's, unless EAL's arguments have created one of DPDK's. */
 static void order(void **state)
 {
 	(void)state;
@@ -72,7 +72,8 @@ static void order(void **state)
 	assert_int_equal(rte_vdev_uninit("crypto_aesni_gcm7"), 0);
 }
 
-/* One of EAL's that has too few queues is in nobody's way: there is another of the driver. */
+/* A device of EAL's arguments with too few queues does not keep cygnetd from creating another
+ * one of the driver. */
 static void too_few_queues(void **state)
 {
 	unsigned int found = 0;
@@ -89,12 +90,12 @@ static void too_few_queues(void **state)
 	assert_int_equal(rte_vdev_uninit("crypto_aesni_gcm0"), 0);
 }
 
-/* One of EAL's that fails keeps nothing of ours: the session pool goes. */
+/* A device of EAL's arguments that fails keeps no reference to cygnetd's session mempool. */
 static void adopted_fails(void **state)
 {
 	(void)state;
 	if (!BUILT_IPSEC_MB)
-		skip(); /* DPDK's own keep their queue pairs until they go */
+		skip(); /* DPDK's drivers keep their queue pairs until they are closed */
 	assert_int_equal(rte_vdev_init("crypto_ipsec_mb_gcm7", NULL), 0);
 	faulty = rte_cryptodev_get_dev_id("crypto_ipsec_mb_gcm7");
 	assert_in_range(faulty, 0, RTE_CRYPTO_MAX_DEVS - 1);
@@ -116,8 +117,8 @@ static const char *version_of(const char *driver)
 	return "";
 }
 
-/* What tells a device from what it was before: the builds of its driver and of the library below, and its
- * arguments, whoever has given them. */
+/* The description of a device has the builds of its driver and of the library that it uses, and
+ * its arguments, from whatever source. */
 static void version(void **state)
 {
 	char driver[BUILD_ID], library[BUILD_ID], builds[2 * BUILD_ID + 16];
@@ -143,7 +144,8 @@ static void version(void **state)
 	assert_int_equal(rte_vdev_uninit("crypto_aesni_gcm7"), 0);
 }
 
-/* An OpenCL device has room for all sessions, and is given up soon; what the configuration says wins. */
+/* An OpenCL device has room for all sessions and a short timeout; arguments of the configuration
+ * override these. */
 static void opencl_arguments(void **state)
 {
 	struct conf conf;
@@ -154,7 +156,7 @@ static void opencl_arguments(void **state)
 	snprintf(conf.driver_path, sizeof(conf.driver_path), "%s", BUILT_DRIVERS);
 	snprintf(conf.opencl_args, sizeof(conf.opencl_args), "timeout_ms=2000");
 	if (engines_start(&conf, 1, 70000))
-		skip(); /* there is none */
+		skip(); /* no OpenCL device */
 	assert_non_null(strstr(version_of("crypto_opencl"), ",max_sessions=70000,timeout_ms=1000,"));
 	assert_non_null(strstr(version_of("crypto_opencl"), ",timeout_ms=2000"));
 	engines_stop();
@@ -163,7 +165,7 @@ static void opencl_arguments(void **state)
 	engines_stop();
 }
 
-/* Of what is loaded, as the linker has noted it. */
+/* The description of loaded libraries, with the build IDs of the linker. */
 static void build_ids(void **state)
 {
 	char by_name[BUILD_ID], by_address[BUILD_ID], own[BUILD_ID];
@@ -182,7 +184,7 @@ static void build_ids(void **state)
 	assert_string_equal(own, "");
 }
 
-/* Start with that folder of drivers. @return what is said of that level and above, to be freed */
+/* Start with that folder of drivers. @return logged text of that level and above, to be freed */
 static char *said(const char *drivers, uint32_t level)
 {
 	char *text = NULL;
@@ -212,8 +214,8 @@ static void expect(const char *drivers, uint32_t level, const char *words, bool 
 	free(text);
 }
 
-/* Who has built without one of our drivers need not hear of it at every start; but of one that
- * does not load, and of a folder that has none. */
+/* A driver that was not built is not reported as a warning. A driver that does not load is, and
+ * a folder without drivers. */
 static void driver_path(void **state)
 {
 	static const char *const others[] = {

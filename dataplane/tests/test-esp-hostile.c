@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An SA in shared memory that says anything, and packets that are anything: a
- * worker survives them all, and every packet is accounted for. */
+/* Random SAs in shared memory and random packets: a worker survives them, and each packet is
+ * accounted for. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static uint64_t dropped(void)
 	return sum;
 }
 
-/* There is neither a route nor a policy: it ends as a drop, or as a dummy. */
+/* Without a route and a policy the packet ends as a drop or as a dummy. */
 static void pass(struct rte_mbuf *m)
 {
 	uint64_t before = dropped() + w->stats->dummies;
@@ -62,7 +62,7 @@ static void pass(struct rte_mbuf *m)
 	assert_int_equal(rte_mempool_in_use_count(esp_ops), 0);
 }
 
-/* Everything but what the library finds the SA by. */
+/* Change all fields but those by which the library finds the SA. */
 static void spoil_all(struct cygnet_sa *sa)
 {
 	fill(&sa->flags, offsetof(struct cygnet_sa, reserved0) - offsetof(struct cygnet_sa, flags));
@@ -73,7 +73,7 @@ static void spoil_all(struct cygnet_sa *sa)
 	fill(&sa->lifetime, sizeof(sa->lifetime));
 }
 
-/* A field or two: the rest still makes sense, and leads further in. */
+/* Change one or two fields. The remaining valid fields let the packet get further. */
 static void spoil_some(struct cygnet_sa *sa)
 {
 	uint8_t *field[] = {
@@ -107,7 +107,7 @@ static struct rte_mbuf *any_packet(const struct esp_sa *e, bool in)
 	p->sa = cygnet_sa_index(sadb, e->sa);
 	p->generation = e->sa->generation;
 	p->seq = (uint32_t)random();
-	/* What receive.c has made sure of: an outer header, and the ESP header behind it. */
+	/* receive.c guarantees an outer header and the ESP header behind it. */
 	p->esp = (uint16_t)(20 + byte() % 12 * 4);
 	p->udp = byte() & 1;
 	return m;
@@ -120,7 +120,7 @@ static void spoil(const struct esp_algorithm *algorithm, unsigned int options)
 
 	esp_sa_any(&e, algorithm, options);
 	before = *e.sa;
-	/* Charon has been told of all there is to tell. */
+	/* All events have been posted to charon. */
 	before.expired = CYGNET_EXPIRE_HARD | CYGNET_EXPIRE_SOFT;
 	before.packets = 40;
 	engine_devices = esp_devices;
@@ -138,7 +138,7 @@ static void spoil(const struct esp_algorithm *algorithm, unsigned int options)
 	esp_sa_delete(&e);
 }
 
-/* It has led to all these places. */
+/* The random input has reached all these results. */
 static void any_sa(void **state)
 {
 	static const enum drop_reason met[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What OpenSSL has built is received, and the inner packet comes out as it went in. */
+/* Packets built by OpenSSL are received, and the inner packet is the one that was sent. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static void take_padding(struct esp_sa *e)
 		take(e, 60, tfc, peer_padding(a, 60 + tfc), 1);
 }
 
-/* A peer may hide the length of what it sends (RFC 4303, 2.4 and 2.7). */
+/* A peer may hide the length of packets (RFC 4303, 2.4 and 2.7). */
 static void more_padding_than_needed(void **state)
 {
 	(void)state;
@@ -74,7 +74,7 @@ static void take_numbers(struct esp_sa *e)
 		if (seq[i] > UINT32_MAX && !(e->options & ESP_ESN))
 			break;
 		take(e, 60, 0, peer_padding(e->peer.algorithm, 60), seq[i]);
-		/* So that the upper half of the next one can be inferred. */
+		/* The next packet's high half can then be inferred. */
 		assert_true(cygnet_replay_update(sadb, e->sa, seq[i]));
 	}
 }
@@ -130,7 +130,7 @@ static const uint8_t ecn[4][4] = {
 	[CE] = {CE, CE, CE, CE},
 };
 
-/* What the device leaves: decrypted in place. */
+/* The packet after the device: decrypted in place. */
 static struct rte_mbuf *decrypted(const struct esp_sa *e, uint8_t outer_tos, const uint8_t *inner,
 				  unsigned int len)
 {

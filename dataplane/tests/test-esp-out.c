@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What ESP sends, opened by OpenSSL and compared byte for byte. */
+/* Outbound ESP packets, decrypted by OpenSSL and compared byte for byte. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
 
 #include "esp_fixture.h"
 
-/* --- what is on the wire --- */
+/* --- format on the wire --- */
 
-/* Two SAs of the same gateways differ in it. */
+/* The SAs of the same gateways differ in it. */
 static uint16_t id_of(const struct cygnet_sa *sa, uint64_t seq)
 {
 	return (uint16_t)(seq + rte_be_to_cpu_32(sa->spi));
@@ -39,7 +39,8 @@ static void check_esp_header(const struct esp_sa *e, const uint8_t *esp, uint64_
 
 	assert_memory_equal(esp, header, 8);
 	memcpy(block, number, 8);
-	if (e->peer.algorithm->digest) { /* never the number itself: nobody may foresee it */
+	if (e->peer.algorithm->digest) { /* the IV must be unpredictable, so it is not the
+					  * sequence number itself */
 		peer_block(&e->peer, block, iv);
 		assert_memory_equal(esp + 8, iv, 16);
 	} else {
@@ -47,7 +48,7 @@ static void check_esp_header(const struct esp_sa *e, const uint8_t *esp, uint64_
 	}
 }
 
-/* Inner packet, padding 1, 2, 3 and so on as short as can be, its length, IPv4. */
+/* Inner packet, shortest padding 1, 2, 3 and so on, pad length, next header IPv4. */
 static void check_text(const struct esp_sa *e, const uint8_t *text, int len, const uint8_t *inner,
 		       unsigned int inner_len)
 {
@@ -79,7 +80,7 @@ static void check_sent(const struct esp_sa *e, struct rte_mbuf *m, uint64_t seq,
 	check_text(e, text, len, inner, inner_len);
 }
 
-/* Headers and trailer, and the four bytes that ESN needs meanwhile. */
+/* Headers and trailer, and temporarily four bytes for ESN. */
 static unsigned int headroom_of(const struct esp_sa *e)
 {
 	return esp_offset(e) + 8u + e->peer.algorithm->iv_len;
@@ -108,7 +109,7 @@ static void send_one(const struct esp_sa *e, unsigned int len, uint64_t seq)
 
 static void check_sizes(struct esp_sa *e)
 {
-	/* Two blocks and more, for all lengths of padding; then the usual ones. */
+	/* Two blocks and more, for all lengths of padding; then common lengths. */
 	static const unsigned int usual[] = {128, 576, 1280, 1400, 1499, 1500, 4000};
 	uint64_t seq;
 
@@ -180,7 +181,8 @@ static void sequence_numbers_of_32_and_64_bits(void **state)
 	esp_each(0, check_numbers);
 }
 
-/* With the room that it says it needs, or less: refused, and nothing beyond touched. */
+/* Buffers of the documented size, and smaller ones: the packet is refused, and no other byte
+ * changes. */
 static void check_room(struct esp_sa *e)
 {
 	unsigned int head = headroom_of(e), tail = tailroom_of(e, 45);
@@ -251,7 +253,7 @@ static void check_header(const struct esp_sa *e, uint8_t tos, bool df)
 	rte_pktmbuf_free(m);
 }
 
-/* DSCP, ECN and DF go out as the SA says (RFC 4301, 5.1.2.1; RFC 6040, 4.1). */
+/* DSCP, ECN and DF are copied as the SA is configured (RFC 4301, 5.1.2.1; RFC 6040, 4.1). */
 static void tos_and_df(void **state)
 {
 	(void)state;
@@ -274,9 +276,10 @@ static void tos_and_df(void **state)
 	}
 }
 
-/* --- on the move --- */
+/* --- MOBIKE --- */
 
-/* In the new header the same ESP, of the next number, as long as was computed. */
+/* The new outer header contains the same ESP packet with the next number, of the computed
+ * length. */
 static void send_moved(const struct esp_sa *e, bool v6, uint64_t seq)
 {
 	unsigned int front = (v6 ? 40u : 20u) + (e->options & ESP_ENCAP ? 8u : 0), len;

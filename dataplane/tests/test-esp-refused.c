@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What esp_in does not take: each fault under its own name, and nothing read or
- * written beyond the packet. */
+/* Packets that esp_in refuses: each fault has its own drop reason, and no byte outside the
+ * packet is read or written. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static enum drop_reason receive(const struct esp_sa *e, const uint8_t *wire, uns
 	return reason;
 }
 
-/* Authentic, whatever is in it. */
+/* An authentic packet with any content. */
 static enum drop_reason receive_text(const struct esp_sa *e, const uint8_t *text, unsigned int len)
 {
 	struct rte_mbuf *m = esp_from_peer(e, SEQ, text, len);
@@ -28,7 +28,7 @@ static enum drop_reason receive_text(const struct esp_sa *e, const uint8_t *text
 	return reason;
 }
 
-/* An inner packet of len bytes with as little padding as can be. */
+/* An inner packet of len bytes with the shortest padding. */
 static unsigned int make_text(const struct esp_sa *e, unsigned int len, uint8_t *text)
 {
 	peer_packet(text, len, 0, false);
@@ -59,7 +59,7 @@ static void flip_bits(struct esp_sa *e)
 	assert_int_equal(receive(e, wire, len), DROP_NONE);
 }
 
-/* From the SPI to the end of the ICV. */
+/* Each bit from the SPI to the end of the ICV. */
 static void any_bit_flipped(void **state)
 {
 	(void)state;
@@ -71,7 +71,7 @@ static void other_high_half(struct esp_sa *e)
 	uint8_t wire[256];
 	unsigned int len = make_wire(e, SEQ + (1ull << 32), wire);
 
-	/* Without ESN the high half goes nowhere. */
+	/* Without ESN the high half is not part of the packet. */
 	assert_int_equal(receive(e, wire, len),
 			 e->options & ESP_ESN ? DROP_AUTH_FAILED : DROP_NONE);
 }
@@ -149,7 +149,7 @@ static void no_room(void **state)
 	esp_each(ESP_INBOUND, without_tailroom);
 }
 
-/* --- authentic, but with another trailer than RFC 4303, 2.4 says --- */
+/* --- authentic, but with a trailer that violates RFC 4303, 2.4 --- */
 
 static void every_next_header(struct esp_sa *e)
 {
@@ -159,7 +159,7 @@ static void every_next_header(struct esp_sa *e)
 	for (unsigned int next = 0; next < 256; next++) {
 		enum drop_reason want = next == IPPROTO_IPIP	  ? DROP_NONE
 			   : next == IPPROTO_NONE ? DROP_DUMMY
-			   : next == IPPROTO_IPV6 ? DROP_MALFORMED /* it is not */
+			   : next == IPPROTO_IPV6 ? DROP_MALFORMED /* the inner packet is IPv4 */
 						  : DROP_ESP_PADDING;
 
 		text[len - 1] = (uint8_t)next;
@@ -178,7 +178,7 @@ static void every_pad_length(struct esp_sa *e)
 	uint8_t text[128];
 	unsigned int len = make_text(e, 45, text), right = text[len - 2];
 
-	/* None at all reads as zeros of TFC padding would: behind the packet. */
+	/* A packet without inner packet: zeros as in TFC padding follow it. */
 	for (unsigned int pad = 0; pad < 256; pad++) {
 		text[len - 2] = (uint8_t)pad;
 		assert_int_equal(receive_text(e, text, len),
@@ -192,8 +192,8 @@ static void pad_length(void **state)
 	esp_each(ESP_INBOUND, every_pad_length);
 }
 
-/* One block with nothing in it but the trailer: the pad length reaches to its
- * start, and one beyond. */
+/* One block that contains only the trailer. The pad length reaches to its start, and one byte
+ * beyond. */
 static void only_a_trailer(struct esp_sa *e)
 {
 	unsigned int block = e->peer.algorithm->block;
@@ -243,7 +243,7 @@ static void pad_bytes(void **state)
 	esp_each(ESP_INBOUND, every_pad_byte);
 }
 
-/* --- authentic, but no IPv4 packet inside --- */
+/* --- authentic, but without a valid inner packet --- */
 
 static void seal_inner(const struct esp_sa *e, const uint8_t *inner, unsigned int len,
 		       enum drop_reason want)
@@ -263,7 +263,7 @@ static void no_packet(struct esp_sa *e)
 	for (unsigned int len = 0; len < sizeof(good); len++)
 		seal_inner(e, good, len, DROP_MALFORMED);
 	seal_inner(e, good, sizeof(good), DROP_NONE);
-	/* Of 20 bytes of header each bit counts: the checksum sees to it. */
+	/* The checksum covers each bit of the 20-byte header. */
 	for (unsigned int bit = 0; bit < 20 * 8; bit++) {
 		memcpy(bad, good, sizeof(bad));
 		bad[bit / 8] ^= (uint8_t)(1u << bit % 8);

@@ -78,7 +78,7 @@ static void formats(void **state)
 			   "x_busy_seconds_total{port=\"b\",queue=\"\"} 0.000000\n");
 }
 
-/* Scrapes go on while cygnetd is away. */
+/* The exporter continues while cygnetd does not run. */
 static void no_cygnetd(void **state)
 {
 	const struct metrics metrics = {.options.prefix = "./no-such.sock"};
@@ -124,7 +124,7 @@ static void addresses(void **state)
 	}
 }
 
-/* A socket that an exporter has left is replaced, another file is not. */
+/* The socket of an earlier exporter is replaced, another file is not. */
 static void unix_socket(void **state)
 {
 	char folder[] = "/tmp/cygnet-exporter-XXXXXX", path[64], error[512];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Devices that fail, of which this test makes some out of good ones, and more SAs than
- * sessions. There are no routes and no policies: what gets through is dropped for that. */
+/* Device failures, which this test causes in real devices, and more SAs than sessions. There are
+ * no routes and no policies, so an accepted packet is dropped for that reason. */
 #include <netinet/in.h>
 #include <string.h>
 
@@ -17,12 +17,13 @@
 
 #define IN DROP_POLICY_INBOUND
 #define OUT DROP_NO_ROUTE
-#define FAILURES 16 /* as failover.c has it */
-#define KEEPS 0x100u /* with the fixture's options: what a device fails to do is as it was */
+#define FAILURES 16 /* as in failover.c */
+#define KEEPS 0x100u /* a flag beside the fixture's options: the device leaves failed packets
+		      * unchanged */
 
 static struct worker *w = &workers[0];
 static struct engine_device devices[STATS_MAX_DEVICES];
-static unsigned int first; /* of them: the one that serves the SA */
+static unsigned int first; /* the first device that supports the SA, which serves it */
 
 static int start(void **state)
 {
@@ -39,14 +40,14 @@ static int stop(void **state)
 	return esp_fixture_stop(state);
 }
 
-/* --- making devices fail --- */
+/* --- failing devices --- */
 
 static enum fault { GOOD, REFUSING, HALF_DONE, SPOILING } fault[RTE_CRYPTO_MAX_DEVS];
 static struct rte_crypto_fp_ops good[RTE_CRYPTO_MAX_DEVS];
 static struct rte_crypto_op *kept[64];
 static uint16_t nkept;
 
-/* Gives back what it got with an error, as it was. */
+/* Completes packets with an error and unchanged. */
 static uint16_t keep(void *qp, struct rte_crypto_op **ops, uint16_t n)
 {
 	(void)qp;
@@ -68,7 +69,7 @@ static uint16_t give_back(void *qp, struct rte_crypto_op **ops, uint16_t n)
 	return given;
 }
 
-/* The same, but some bytes in the middle of each packet have been encrypted. */
+/* The same, but some bytes in the middle of each packet are encrypted. */
 static uint16_t spoil(void *qp, struct rte_crypto_op **ops, uint16_t n)
 {
 	uint16_t given = give_back(qp, ops, n);
@@ -79,7 +80,7 @@ static uint16_t spoil(void *qp, struct rte_crypto_op **ops, uint16_t n)
 	return given;
 }
 
-/* Does its work, and says that it failed. */
+/* Processes packets, but completes them with an error. */
 static uint16_t deny(void *qp, struct rte_crypto_op **ops, uint16_t n)
 {
 	uint16_t done = good[devices[first].id].dequeue_burst(qp, ops, n);
@@ -115,7 +116,7 @@ static int clean(void **state)
 	engines_lost = 0;
 	assert_int_equal(w->crypto.in_flight, 0);
 	assert_int_equal(nkept, 0);
-	/* Sessions are on all of them. */
+	/* All devices have a session. */
 	memcpy(engine_device, devices, sizeof(devices));
 	engine_devices = esp_devices;
 	return esp_fixture_clean(state);
@@ -130,16 +131,16 @@ static void use_from(unsigned int device)
 	memcpy(engine_device, devices + device, engine_devices * sizeof(devices[0]));
 }
 
-static unsigned int second; /* that the SA goes to when the first fails */
+static unsigned int second; /* the device that serves the SA after the first one failed */
 
-/* An SA that the first device serves, and others could. */
+/* An SA that the first device serves and other devices support. */
 static void add(struct esp_sa *e, unsigned int options)
 {
 	esp_worker(w);
 	memset(w->stats, 0, sizeof(*w->stats));
 	assert_true(esp_sa_add(e, &esp_algorithms[esp_algorithm_count - 1], options, 0));
 	use_from(0);
-	/* By queues; what is called for: test-taken-over.c. */
+	/* Packets go by queues here; calls are tested by test-taken-over.c. */
 	for (unsigned int d = 0; d < engine_devices; d++) {
 		engine_device[d].at_once = false;
 		engine_device[d].keeps = options & KEEPS;
@@ -165,7 +166,8 @@ static void unprotect_one(const struct esp_sa *e, uint64_t seq)
 
 /* --- tests --- */
 
-/* What a device that keeps packets fails to do the second does; then the first is out. */
+/* If a device keeps packets that it fails, the second device processes them. The first device is
+ * then taken out. */
 static void taken_over(void **state)
 {
 	struct esp_sa e;
@@ -184,8 +186,8 @@ static void taken_over(void **state)
 	esp_sa_delete(&e);
 }
 
-/* Others may have been touched by a device that does not keep them: the first one is lost, and the
- * next ones of its SA go elsewhere. */
+/* A device that does not keep packets may have changed them. The first packet is lost, and later
+ * packets of its SA go to another device. */
 static void taken_over_next(void **state)
 {
 	struct esp_sa e;
@@ -199,11 +201,11 @@ static void taken_over_next(void **state)
 		assert_int_equal(w->stats->device[second].encrypted, i);
 	}
 	assert_int_equal(w->stats->drop[OUT], FAILURES + 3);
-	assert_int_equal(w->crypto.failures[0], 1); /* for one may be the packet's fault */
+	assert_int_equal(w->crypto.failures[0], 1); /* because the packet may be at fault */
 	esp_sa_delete(&e);
 }
 
-/* That it happens to many SAs shows that it is the device. */
+/* Failures of many SAs show that the device is at fault. */
 static void taken_out_for_many(void **state)
 {
 	struct esp_sa e;
@@ -238,8 +240,8 @@ static void taken_over_inbound(void **state)
 	esp_sa_delete(&e);
 }
 
-/* Encrypting twice in counter mode would be sending plaintext: wherever the device has touched the
- * packet, whose header and text are not looked at. */
+/* Encrypting twice in counter mode would send plaintext. Wherever the device has changed the
+ * packet, its header and text are not read. */
 static void never_twice(void **state)
 {
 	static const enum fault how[] = {HALF_DONE, SPOILING};
@@ -282,7 +284,7 @@ static void add_ah(struct esp_sa *e, unsigned int options)
 
 	add(e, options);
 	esp_sa_delete(e);
-	/* Not each device that has AES-GCM has AES-GMAC. */
+	/* Not each device that supports AES-GCM supports AES-GMAC. */
 	while (!esp_sa_add_params(e, &params, device))
 		assert_true(++device < esp_devices);
 	use_from(device);
@@ -308,8 +310,8 @@ static unsigned int ah_wire(uint64_t seq, uint8_t *wire, unsigned int room)
 	return len;
 }
 
-/* What the second device sees of a packet in AH is what the first did, whatever that has
- * done: it finds it authentic. */
+/* The second device gets an AH packet as the first device got it, whatever the first one did,
+ * and finds it authentic. */
 static void ah_taken_over(void **state)
 {
 	static const enum fault how[] = {REFUSING, HALF_DONE};
@@ -338,7 +340,7 @@ static void ah_taken_over(void **state)
 	}
 }
 
-/* A failure now and then is none of the device's. */
+/* A rare failure does not count against the device. */
 static void forgiven(void **state)
 {
 	struct esp_sa e;
@@ -370,13 +372,13 @@ static void all_fail(void **state)
 			protect_one(&e);
 			assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], i);
 		}
-		assert_int_equal(engines_lost, 0); /* the packets may be at fault */
+		assert_int_equal(engines_lost, 0); /* because the packets may be at fault */
 		esp_sa_delete(&e);
 		clean(state);
 	}
 }
 
-/* What waits for a device when it is given up was never there. */
+/* Packets that wait for a device when it is given up never reached it. */
 static void not_there_yet(void **state)
 {
 	struct esp_sa e;
@@ -406,8 +408,8 @@ static uint16_t give_later(void *qp, struct rte_crypto_op **ops, uint16_t n)
 	return silent ? 0 : good[devices[first].id].dequeue_burst(qp, ops, n);
 }
 
-/* Others have the packets that come while a device gives nothing back, which wait for those before
- * them, and nobody else has to wait with them. */
+/* While a device completes no packets, other devices get later packets of its SAs. These wait
+ * for the earlier packets of their SA only. */
 static void stalled(void **state)
 {
 	uint8_t id;
@@ -421,7 +423,7 @@ static void stalled(void **state)
 	silent = true;
 	for (unsigned int i = 0; i < 5; i++)
 		worker_pass(w, esp_plain(e.sa, 400));
-	w->crypto.answered[0] = rte_get_tsc_cycles(); /* others may have had the core */
+	w->crypto.answered[0] = rte_get_tsc_cycles(); /* other processes may have had the core */
 	worker_poll(w);
 	rte_crypto_fp_ops[id].enqueue_burst = take_none;
 	for (unsigned int i = 0; i < BURST + 1; i++)
@@ -486,12 +488,12 @@ static void least_recently_used(void **state)
 	assert_int_equal(get(table, sa[0], &again), DROP_NONE);
 	assert_ptr_equal(again, s[0]);
 	assert_int_equal(get(table, sa[2], &s[2]), DROP_NONE);
-	assert_ptr_equal(s[2], s[1]); /* in the place of the second */
+	assert_ptr_equal(s[2], s[1]); /* in the place of the second session */
 	assert_int_equal(rte_mempool_in_use_count(engine_device[0].sessions), others + 2);
 
 	s[0]->in_flight = 1;
 	assert_int_equal(get(table, sa[1], &s[1]), DROP_NONE);
-	assert_ptr_equal(s[1], s[2]); /* not the first, which has been idle for longer */
+	assert_ptr_equal(s[1], s[2]); /* not the first session, which has been idle for longer */
 	s[1]->in_flight = 1;
 	assert_int_equal(get(table, sa[2], &s[2]), DROP_NO_SESSION);
 	assert_int_equal(get(table, sa[0], &again), DROP_NONE);

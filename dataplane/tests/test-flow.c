@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is remembered about flows: what tells them apart, and for how long it holds. */
+/* The flow cache: its keys, and how long its entries are valid. */
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static unsigned int packet_of(bool v6, uint8_t *p, uint8_t proto, unsigned int p
 	return v6 ? packet6(p, proto, payload) : packet4(p, proto, payload);
 }
 
-/* How much of what follows the IP header tells flows apart, bytes. */
+/* How many bytes behind the IP header are part of the key. */
 static unsigned int upper_len(unsigned int proto)
 {
 	switch (proto) {
@@ -78,7 +78,7 @@ static bool is_extension(unsigned int proto)
 	       proto == IPPROTO_FRAGMENT || proto == IPPROTO_DSTOPTS;
 }
 
-/* Every protocol, with every length of what follows. */
+/* Each protocol, with each length of data behind the IP header. */
 static void cut_off(void **state)
 {
 	struct flow_key key;
@@ -113,12 +113,12 @@ static void out_of_the_ordinary(void **state)
 	for (unsigned int bit = 0; bit < 16; bit++) {
 		p[6] = (uint8_t)(1u << bit >> 8);
 		p[7] = (uint8_t)(1u << bit);
-		/* DF, and the one that is reserved. */
+		/* DF, and the reserved bit. */
 		assert_int_equal(key_of(p, len, PORT, &key), bit >= 14);
 	}
 }
 
-/* Which bits of a packet make another flow: exactly those that policies and routes can ask for. */
+/* The bits of a packet that select another flow: exactly those that policies and routes use. */
 static bool tells_apart(bool v6, unsigned int proto, unsigned int at)
 {
 	unsigned int header = v6 ? 40 : 20;
@@ -138,7 +138,7 @@ static void every_bit(bool v6, uint8_t proto)
 	for (unsigned int bit = 0; bit < len * 8; bit++) {
 		unsigned int at = bit / 8;
 
-		/* The version, fragments and the protocol are other tests'. */
+		/* Version, fragments and protocol are subject of other tests. */
 		if (at == 0 || (v6 ? at == 6 : at == 6 || at == 7 || at == 9))
 			continue;
 		p[at] ^= (uint8_t)(1u << bit % 8);
@@ -161,8 +161,8 @@ static void what_tells_flows_apart(void **state)
 	}
 }
 
-/* The same packet out of every port and many SAs, of every protocol without ports: no two
- * keys are alike, nor does one of IPv4 pass for one of IPv6. */
+/* The same packet from each port and many SAs, of each protocol without ports: all keys differ,
+ * also those of IPv4 and IPv6. */
 static void where_from(void **state)
 {
 	static struct flow_key key[2 * 256];
@@ -238,7 +238,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* From half a second to one. */
+/* The lifetime of an entry is half a second to one second. */
 static void expires(void **state)
 {
 	const uint64_t second = rte_get_tsc_hz();
@@ -256,7 +256,7 @@ static void expires(void **state)
 		table.now = start + second;
 		assert_null(find(i));
 	}
-	/* They do not all end at a time. */
+	/* Entries do not all expire at the same time. */
 	assert_in_range(held, 50, 150);
 }
 
@@ -272,7 +272,7 @@ static void another_epoch(void **state)
 	assert_non_null(find(0));
 }
 
-/* @return one that goes where flow 1 goes */
+/* @return an entry with the decision of flow 1 */
 static uint64_t colliding(uint64_t after)
 {
 	const struct flow_key first = numbered(1);
@@ -284,8 +284,8 @@ static uint64_t colliding(uint64_t after)
 	return after;
 }
 
-/* FLOW_WAYS have room; one more takes the place of one that is not the first; what does not
- * hold any more goes first. */
+/* A set has FLOW_WAYS entries. A further one replaces an expired entry, or otherwise any but the
+ * first one. */
 static void sets(void **state)
 {
 	uint64_t flow[FLOW_WAYS + 1] = {1};
@@ -304,7 +304,7 @@ static void sets(void **state)
 	for (unsigned int i = 1; i < FLOW_WAYS; i++)
 		found += find(flow[i]) != NULL;
 	assert_int_equal(found, FLOW_WAYS - 2);
-	/* Again, with something else: there is one of each. */
+	/* The same flow with another decision replaces its entry. */
 	learn(flow[0]);
 	learn(flow[FLOW_WAYS]);
 	for (unsigned int i = 1; i < FLOW_WAYS; i++)
@@ -317,7 +317,7 @@ static void sets(void **state)
 	assert_null(find(flow[FLOW_WAYS]));
 }
 
-/* Learned again behind one that does not hold any more, a flow is what was learned last. */
+/* A flow learned again behind its expired entry has the last decision. */
 static void learned_behind(void **state)
 {
 	const uint64_t second = rte_get_tsc_hz();
@@ -337,7 +337,7 @@ static void learned_behind(void **state)
 	}
 }
 
-/* No longer than its maker says. */
+/* An entry does not outlast the limit that its creator set. */
 static void ends(void **state)
 {
 	(void)state;
@@ -349,7 +349,7 @@ static void ends(void **state)
 	assert_null(find(1));
 }
 
-/* Seconds that flows hold, when so many are learned as soon as they do not. */
+/* Seconds that entries last when so many flows are learned again upon expiry. */
 static unsigned int holds_with(unsigned int flows)
 {
 	for (unsigned int round = 0; round < 8; round++) {
@@ -371,7 +371,7 @@ static void many(void **state)
 	assert_int_equal(holds_with(FLOW_USUAL / 2), FLOW_HOLDS);
 }
 
-/* Whatever was learned, what is found is what was learned about that flow. */
+/* Whatever was learned before, a lookup returns the last decision about that flow. */
 static void random_flows(void **state)
 {
 	unsigned int found = 0;
@@ -388,7 +388,7 @@ static void random_flows(void **state)
 	assert_true(found > 1000);
 }
 
-/* Of five numbers, each twice the one before, those that the bits of n say, added up. */
+/* The sum of those of five numbers, each twice the one before, whose bits are set in n. */
 static uint64_t sum_of(uint64_t first, unsigned int n)
 {
 	uint64_t sum = 0;
@@ -398,8 +398,7 @@ static uint64_t sum_of(uint64_t first, unsigned int n)
 	return sum;
 }
 
-/* Most sets of places are in use when there are as many flows as sets: they spread, whatever it
- * is that tells them apart. */
+/* With as many flows as sets most sets are in use, whatever distinguishes the flows. */
 static void spread(unsigned int word, uint64_t first, bool v6)
 {
 	bool used[64] = {false};

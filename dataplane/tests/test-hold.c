@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Packets that wait for an SA: for how long, and what charon hears meanwhile. There are
- * no routes: a packet that has been protected is dropped for that. */
+/* Packets held until charon has negotiated an SA: how long they are held, and the acquires that
+ * charon gets. There are no routes, so a protected packet is dropped for that reason. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -20,7 +20,7 @@
 
 static struct worker *w = &workers[0];
 
-/* The selectors of what send_packet() sends: charon narrows the SA to them. */
+/* The selectors of the packet of send_packet(). Charon narrows the SA to them. */
 static const struct cygnet_flow sent = {
 	.src = {.bytes = {192, 0, 2, 2}},
 	.dst = {.bytes = {192, 0, 2, 1}},
@@ -46,7 +46,7 @@ static int stop(void **state)
 	return esp_fixture_stop(state);
 }
 
-/* As at the start, in another second. */
+/* The initial state, in another second. */
 static int clean(void **state)
 {
 	struct cygnet_event event;
@@ -60,7 +60,7 @@ static int clean(void **state)
 	return esp_fixture_clean(state);
 }
 
-/* A policy for everything; without an SA it is a trap. */
+/* A policy for all packets. Without an SA it is a trap. */
 static struct cygnet_policy_params all_out(const struct cygnet_sa *sa)
 {
 	struct cygnet_policy_params policy = {
@@ -134,7 +134,7 @@ static void assert_flow(const struct cygnet_flow *flow, const struct cygnet_flow
 	assert_int_equal(flow->dport, wanted->dport);
 }
 
-/* @return how many times charon is asked for a packet with these selectors, and no other */
+/* @return number of acquires with these selectors; there are no others */
 static unsigned int acquires_of(const struct cygnet_flow *wanted)
 {
 	struct cygnet_event event;
@@ -186,7 +186,8 @@ static void asked_once_a_second(void **state)
 	assert_int_equal(acquires(), 1);
 }
 
-/* Charon hears of the packet that asks, whatever it is; of one without ports, that. */
+/* An acquire has the selectors of its packet, of each protocol. For a protocol without ports it
+ * says so. */
 static void asked_for_that_packet(void **state)
 {
 	static const struct {
@@ -218,7 +219,7 @@ static void asked_for_that_packet(void **state)
 	}
 }
 
-/* The same of IPv6: all of both addresses, and what stands behind the extension headers. */
+/* The same for IPv6: whole addresses, and the L4 header behind extension headers. */
 static void asked_for_that_packet6(void **state)
 {
 	static const struct {
@@ -258,7 +259,7 @@ static void asked_for_that_packet6(void **state)
 	}
 }
 
-/* Charon is busy, and the queue to it is full. */
+/* The event queue is full, because charon is busy. */
 static void asked_again(void **state)
 {
 	const struct cygnet_event another = {
@@ -272,7 +273,7 @@ static void asked_again(void **state)
 	while (event_raise(&another))
 		full++;
 	trap();
-	/* The one that should have asked gives its place to another. */
+	/* A held packet that should have caused an acquire is replaced by another one. */
 	for (unsigned int i = 0; i < HOLD_PER_POLICY + 1; i++)
 		send_packet();
 	pass_second();
@@ -284,7 +285,7 @@ static void asked_again(void **state)
 	assert_int_equal(w->hold.n, HOLD_PER_POLICY);
 }
 
-/* The policy has been used in this second: as nobody waited, nobody has asked. */
+/* The policy was used within this second, but no packet was held, so there was no acquire. */
 static void sa_just_gone(void **state)
 {
 	struct cygnet_policy_params policy;
@@ -305,7 +306,7 @@ static void sa_just_gone(void **state)
 	assert_int_equal(acquires(), 1);
 }
 
-/* A policy with an SA comes beside the trap: what waited leaves, before what comes then. */
+/* A policy with an SA is installed beside the trap: held packets leave before later ones. */
 static void sa_comes(void **state)
 {
 	struct cygnet_policy_params policy;
@@ -339,7 +340,8 @@ static void policy_goes(void **state)
 	hold_retry(w);
 	assert_int_equal(w->hold.n, 0);
 	assert_int_equal(w->stats->drop[DROP_POLICY_GONE], 1);
-	/* Another in its place: the packet of the first one is its, charon hears of both. */
+	/* Another policy replaces it. The packet belongs to the first one; charon gets acquires
+	 * of both. */
 	policy = trap();
 	send_packet();
 	assert_int_equal(acquires(), 2);

@@ -82,7 +82,7 @@ static void limit(void **state)
 	assert_non_null(strstr(text, "left out)\ncygnetd: error: flood\n"));
 }
 
-/* A text longer than a message can be is cut. */
+/* A text longer than a message is truncated. */
 static void long_text(void **state)
 {
 	static char big[20000];
@@ -128,7 +128,7 @@ static void of_dpdk(void **state)
 	}
 }
 
-/* Levels, and DPDK's own log on its way. */
+/* Levels, and the passage of DPDK's own messages. */
 static void levels(void **state)
 {
 	static const char harmless[] = "tap_mp_req_on_rxtx(): Failed to send start req to secondary 95\n";

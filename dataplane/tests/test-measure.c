@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Measuring devices whose speed is known, as this test makes them out of others. */
+/* Measuring devices of known speed, which this test makes out of real ones. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -21,7 +21,8 @@
 
 static struct rte_mempool *packets;
 
-/* --- a device that collects: packets spend a time in it, and leave it one after another --- */
+/* --- a device that collects packets: each stays for a time, and one is completed after another
+ * --- */
 
 static struct {
 	struct rte_crypto_op *op[MEASURE_PACKETS];
@@ -60,7 +61,7 @@ static uint16_t tube_dequeue(void *qp, struct rte_crypto_op **ops, uint16_t n)
 static struct rte_crypto_fp_ops good;
 static unsigned int devices;
 
-/* One that does AES-GCM and little else. */
+/* A device that supports AES-GCM and little else. */
 static int start(void **state)
 {
 	struct conf conf;
@@ -128,7 +129,7 @@ static void measure_to_the_end(void)
 	assert_int_equal(err, 0);
 }
 
-/* That it has to fill is not held against a device. */
+/* The time that the device takes to collect packets does not count. */
 static void full_tube(void **state)
 {
 	const unsigned int length = LENGTH_CLASSES - 1;
@@ -139,7 +140,7 @@ static void full_tube(void **state)
 	(void)state;
 	rte_crypto_fp_ops[engine_device[0].id].enqueue_burst = tube_enqueue;
 	rte_crypto_fp_ops[engine_device[0].id].dequeue_burst = tube_dequeue;
-	/* Others may have had the core. */
+	/* Other processes may have had the core. */
 	for (unsigned int i = 0; i < TRIES && !right; i++) {
 		measure_to_the_end();
 		assert_true(m->latency_us >= DEPTH_US);
@@ -148,7 +149,7 @@ static void full_tube(void **state)
 	assert_true(right);
 }
 
-/* One that the clock stops is told from one that is done. */
+/* A measurement that reaches the time limit differs from a complete one. */
 static void late(void **state)
 {
 	static const struct measured none[LENGTH_CLASSES];
@@ -160,7 +161,7 @@ static void late(void **state)
 	assert_true(measured[0][0][0].gbps[0] > 0);
 }
 
-/* Algorithms that an earlier start has measured are not measured again. */
+/* Algorithms measured by an earlier start are skipped. */
 static void goes_on(void **state)
 {
 	const struct measured known = {7, {7, 7, 7}, 7};
@@ -172,7 +173,7 @@ static void goes_on(void **state)
 	measure_to_the_end();
 	assert_memory_equal(&measured[0][0][0], &known, sizeof(known));
 	assert_true(measured[0][1][0].gbps[0] > 0);
-	measure_to_the_end(); /* anew */
+	measure_to_the_end(); /* all again */
 	assert_memory_not_equal(&measured[0][0][0], &known, sizeof(known));
 }
 
@@ -185,7 +186,7 @@ static uint16_t deny(void *qp, struct rte_crypto_op **ops, uint16_t n)
 	return done;
 }
 
-/* What was measured while a device failed is used, but not kept. */
+/* Measurements with a failed device are used, but not saved. */
 static void kept(void **state)
 {
 	char path[sizeof(((struct conf *)0)->state) + 16];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The file of what was measured: whole, damaged, of others, hostile. */
+/* The file of measurements: complete, damaged, of other devices, hostile. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,7 +69,7 @@ static size_t load(char text[ROOM])
 	return len;
 }
 
-/* With a checksum that is right. */
+/* With a valid checksum. */
 static void save_sealed(const char *text, size_t len)
 {
 	char sealed[ROOM + 32];
@@ -125,13 +125,13 @@ static void round_trip(void **state)
 	fill();
 	memcpy(before, measured, sizeof(before));
 	assert_int_equal(measured_write(path), 0);
-	assert_int_equal(measured_write(path), 0); /* over the last one */
+	assert_int_equal(measured_write(path), 0); /* replaces the previous file */
 	memset(measured, 0, sizeof(measured));
 	assert_int_equal(measured_read(path, why, sizeof(why)), 0);
 	assert_memory_equal(before, measured, sizeof(before));
 }
 
-/* What was measured before the time was over is kept, with the algorithm that is next. */
+/* Measurements before the time limit are kept, with the algorithm to continue with. */
 static void cut_short(void **state)
 {
 	static char text[ROOM];
@@ -242,7 +242,7 @@ static void lines(void **state)
 	assert_refused(-EINVAL);
 }
 
-/* Whoever can write the file can have its checksum right, too. */
+/* An attacker who can write the file can also write a valid checksum. */
 static void mutated(void **state)
 {
 	static char good[ROOM], text[ROOM];
@@ -267,7 +267,7 @@ static void mutated(void **state)
 			assert_true(isfinite(m->gbps[0]) && m->gbps[0] >= 0 && m->cost_ns >= 0);
 		}
 	}
-	/* Digits become other digits now and then. */
+	/* Some digits are replaced by other digits. */
 	assert_in_range(accepted, 1, 2999);
 }
 
@@ -278,7 +278,7 @@ static void no_file(void **state)
 	(void)state;
 	unlink(path);
 	assert_refused(-ENOENT);
-	assert_int_equal(mkfifo(path, 0600), 0); /* does not wait for a writer */
+	assert_int_equal(mkfifo(path, 0600), 0); /* opening does not wait for a writer */
 	assert_refused(-EINVAL);
 	unlink(path);
 	assert_int_equal(symlink("/dev/zero", path), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A kernel's addresses and neighbours, in a network namespace of our own, while news of
- * them get lost and while they change faster than they can be read. */
+/* Addresses and neighbours of the kernel in a network namespace of its own, while notifications
+ * get lost and while the entries change faster than they can be read. */
 #include <arpa/inet.h>
 #include <sched.h>
 #include <stdio.h>
@@ -17,8 +17,8 @@
 #include "host/netlink.h"
 #include "host/route.h"
 
-#define ADDRESSES 1500	/* more than an answer of the kernel's has room for */
-#define SKIPPED 77	/* to automake */
+#define ADDRESSES 1500	/* more than fit into one answer of the kernel */
+#define SKIPPED 77	/* exit status for automake */
 #define MAC "02:00:00:00:00:01"
 #define CHURN_S 2
 #define CHANGES 50000u
@@ -68,7 +68,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* As the control thread does, a second later. */
+/* As the control thread does a second later. */
 static void next_second(void)
 {
 	clock_now++;
@@ -76,7 +76,7 @@ static void next_second(void)
 	netlink_solicit_wanted();
 }
 
-/* The mirror has lost a neighbour that the kernel has, and will say nothing more about. */
+/* The mirror has lost a neighbour of the kernel about which no further notification comes. */
 static void lost_news(void **state)
 {
 	const struct neigh n = {
@@ -97,9 +97,9 @@ static void lost_news(void **state)
 	next_second();
 	assert_true(neigh_lookup(&n, &mac));
 	assert_memory_equal(&mac, "\2\0\0\0\0\2", sizeof(mac));
-	/* And it has kept it: it was not asked to resolve it. */
+	/* The kernel kept the entry, because it was not asked to resolve it. */
 	run("ip neigh show dev wan nud permanent | grep -q '^192.0.2.2 lladdr 02:00:00:00:00:02 '");
-	/* One that it has not, it does not make up, but looks for. */
+	/* The mirror does not invent an entry that the kernel lacks, but asks for it. */
 	run("ip neigh del 192.0.2.2 dev wan");
 	next_second();
 	assert_false(neigh_lookup(&n, &mac));
@@ -129,7 +129,7 @@ static void add_addresses(void)
 	assert_int_equal(pclose(ip), 0);
 }
 
-/* A process that changes addresses for so long, and no longer. */
+/* A process that changes addresses for a limited time. */
 static pid_t start_churn(void)
 {
 	static char path[] = "churn";
@@ -148,8 +148,8 @@ static pid_t start_churn(void)
 	_exit(127);
 }
 
-/* Addresses come and go while they are read, so that the kernel says of its answer that it is
- * none. Once they stay, so does what is read. */
+/* Addresses change during a dump, so that the kernel marks it as interrupted. Once they stay the
+ * mirror is right. */
 static void changes_meanwhile(void **state)
 {
 	time_t end = time(NULL) + CHURN_S;

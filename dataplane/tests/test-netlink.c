@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Messages as the kernel sends them, and as nobody should. */
+/* Netlink messages of the kernel, and malformed ones. */
 #include <arpa/inet.h>
 #include <linux/neighbour.h>
 #include <linux/netconf.h>
@@ -15,7 +15,7 @@
 #include "host/netlink.h"
 #include "host/route.h"
 
-#define OTHER_IFINDEX 7 /* of an interface that is no port */
+#define OTHER_IFINDEX 7 /* of an interface that is not a port */
 #define WAN_IFINDEX 10
 #define LAN_IFINDEX 11
 
@@ -144,7 +144,7 @@ static void types(void **state)
 static void tables(void **state)
 {
 	(void)state;
-	/* The table's number may not fit into the header; then the attribute counts. */
+	/* A table number may not fit into the header. Then the attribute has it. */
 	begin_route(RTM_NEWROUTE, 0, "10.0.0.0", 8)->rtm_table = RT_TABLE_UNSPEC;
 	mnl_attr_put_u32(nlh, RTA_TABLE, 1000);
 	out_of(WAN_IFINDEX);
@@ -210,7 +210,7 @@ static void multipath(void **state)
 		begin_route(flags ? RTM_DELROUTE : RTM_NEWROUTE, 0, "10.0.0.0", 8);
 		nest = mnl_attr_nest_start(nlh, RTA_MULTIPATH);
 		add_nexthop(OTHER_IFINDEX, "172.16.0.1", 0);
-		/* By the time a route goes, others of its hops may be dead. */
+		/* When a route is deleted other of its hops may be dead. */
 		add_nexthop(WAN_IFINDEX, "192.0.2.2", flags ? 0 : RTNH_F_DEAD);
 		add_nexthop(LAN_IFINDEX, "198.51.100.2", 0);
 		mnl_attr_nest_end(nlh, nest);
@@ -238,7 +238,7 @@ static void not_for_us(void **state)
 	out_of(WAN_IFINDEX);
 	deliver();
 	assert_next("10.0.0.1", ROUTE_NONE, 0, NULL);
-	/* IPv4 by way of an IPv6 router is beyond us, not beyond the kernel. */
+	/* The kernel supports IPv4 via an IPv6 router, Cygnet does not. */
 	begin_route(RTM_NEWROUTE, 0, "10.0.0.0", 8);
 	mnl_attr_put(nlh, RTA_VIA, 18, "\012\000aaaaaaaaaaaaaaaa");
 	out_of(WAN_IFINDEX);
@@ -316,14 +316,14 @@ static void neighbours(void **state)
 	assert_true(resolved(1, "192.0.2.2", a));
 	neighbour(RTM_DELNEIGH, LAN_IFINDEX, "192.0.2.2", NUD_PERMANENT, a);
 	assert_false(resolved(1, "192.0.2.2", a));
-	/* Not ours, and not Ethernet. */
+	/* Not a port, and not Ethernet. */
 	neighbour(RTM_NEWNEIGH, OTHER_IFINDEX, "192.0.2.3", NUD_REACHABLE, a);
 	neighbour(RTM_NEWNEIGH, WAN_IFINDEX, "192.0.2.3", NUD_REACHABLE, "short");
 	assert_false(resolved(0, "192.0.2.3", a));
 	assert_false(resolved(1, "192.0.2.3", a));
 }
 
-/* What a stale neighbour in use, and an unknown one, are asked for: once a second. */
+/* The mirror asks for a stale neighbour in use, and for an unknown one, once a second. */
 static void solicited(void **state)
 {
 	struct neigh n;
@@ -343,7 +343,7 @@ static void solicited(void **state)
 	clock_now++;
 	assert_true(resolved(1, "10.0.0.1", "\002aaaaa"));
 	assert_true(neigh_wanted(&n));
-	/* More than the queue holds: the rest is lost, and asked for again. */
+	/* More than the queue has room for: the others are lost, and asked for again. */
 	for (uint32_t i = 0; i < 100000; i++) {
 		n = at(0, htonl(0x0b000000 + i));
 		neigh_solicit(&n);
@@ -361,7 +361,7 @@ static void many_neighbours(void **state)
 	struct neigh last;
 
 	(void)state;
-	/* Again and again others, as a scan of a large network makes them. */
+	/* Always other addresses, as in a scan of a large network. */
 	for (uint32_t i = 0; i < 200000; i++) {
 		struct neigh n = at(0, htonl(0x0a000000 + i)), old = at(0, htonl(0x0a000000 + i - 10000));
 		struct rte_ether_addr mac = {{2}}, got;
@@ -432,7 +432,7 @@ static void routes6(void **state)
 	deliver();
 	begin_route6(RTM_NEWROUTE, "2001:db8:1::1", 128, LAN_IFINDEX)->rtm_type = RTN_LOCAL;
 	deliver();
-	/* Host bits of a sloppy sender do not count. */
+	/* Host bits are ignored. */
 	begin_route6(RTM_NEWROUTE, "2001:db8:3::ffff", 33, OTHER_IFINDEX);
 	deliver();
 	assert_next6("2001:db8:2::1", ROUTE_KERNEL, 0, "::");
@@ -442,7 +442,7 @@ static void routes6(void **state)
 	begin_route6(RTM_DELROUTE, "2001:db8:1::", 64, LAN_IFINDEX);
 	deliver();
 	assert_next6("2001:db8:1::2", ROUTE_KERNEL, 0, "::");
-	/* A prefix that no IPv6 address has. */
+	/* A prefix longer than an IPv6 address. */
 	begin_route6(RTM_NEWROUTE, "2001:db8:1::", 129, WAN_IFINDEX);
 	deliver();
 	assert_next6("2001:db8:1::2", ROUTE_KERNEL, 0, "::");
@@ -466,7 +466,7 @@ static void neighbours6(void **state)
 	deliver();
 	assert_true(neigh_lookup(&n, &found));
 	assert_memory_equal(&found, "\002aaaaa", 6);
-	/* The same address on the other link is another one. */
+	/* The same address on another link is a different neighbour. */
 	n.interface = 1;
 	assert_false(neigh_lookup(&n, &found));
 	assert_true(neigh_wanted(&n));
@@ -497,7 +497,7 @@ static void address6(const char *text, uint8_t scope, uint32_t flags)
 	deliver();
 }
 
-/* The source of errors: the first that others may answer, and that stays. */
+/* The source address of errors: the first one that other hosts can answer and that is permanent. */
 static void addresses6(void **state)
 {
 	struct cygnet_addr want = addr6("2001:db8::4"), none = {0}, got;
@@ -539,7 +539,7 @@ static unsigned int local_addresses(uint8_t af)
 	return n;
 }
 
-/* Those of all interfaces, each once, in their order, and only as long as the kernel has them. */
+/* The addresses of all interfaces, each once and in order, as long as the kernel has them. */
 static void addresses4(void **state)
 {
 	const struct local_addr first = {cygnet_addr4(addr("192.0.2.1")), AF_INET, 0};
@@ -559,13 +559,13 @@ static void addresses4(void **state)
 	assert_int_equal(local_addresses(AF_INET), 3);
 	assert_int_equal(local_addr_of(AF_INET, 0).v4, first.addr.v4);
 	assert_int_equal(local_addr_of(AF_INET, LOCAL_ADDR_NO_INTERFACE).v4, addr("10.9.0.1"));
-	/* A dump that tells of one of them. */
+	/* A dump that contains one of them. */
 	local_addrs_mark();
 	address4("192.0.2.9", WAN_IFINDEX, RT_SCOPE_UNIVERSE);
 	local_addrs_sweep();
 	assert_int_equal(local_addresses(AF_INET), 1);
 	assert_int_equal(local_addr_of(AF_INET, 0).v4, addr("192.0.2.9"));
-	/* As many as there is room for. */
+	/* As many as fit. */
 	for (uint32_t n = 0; n < 2 * LOCAL_ADDRS_MAX; n++)
 		local_addr_add(&(struct local_addr){cygnet_addr4(n + 1), AF_INET,
 						    LOCAL_ADDR_NO_INTERFACE});
@@ -589,7 +589,7 @@ static void netconf6(uint32_t ifindex, uint32_t forwarding)
 	deliver();
 }
 
-/* The kernel forwards IPv6 by the setting for all; those of interfaces say something else. */
+/* The kernel forwards IPv6 by the setting `all`. Settings of interfaces mean something else. */
 static void forwarding6(void **state)
 {
 	(void)state;
@@ -627,8 +627,8 @@ static void links(void **state)
 	assert_false(interfaces[0].up);
 }
 
-/* Each message of some real ones damaged in each way: an answer, and no read
- * beyond its end, which the sanitizers see since it ends where its memory does. */
+/* Real messages, each damaged in each way: no read beyond the end of the message, which is the
+ * end of its memory, so that the sanitizers see it. */
 static void damaged(void **state)
 {
 	struct nlattr *nest;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What systemd hears from cygnetd. */
+/* The messages of cygnetd to systemd. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 
 #define SOCKET "./test-notify.sock"
 
-/* Be systemd at a name, of which the first byte is zero if it is abstract. */
+/* Listen as systemd does. The first byte of an abstract name is zero. */
 static int listen_at(const char *name, size_t len)
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
@@ -69,8 +69,8 @@ static void abstract(void **state)
 	close(fd);
 }
 
-/* Who is not systemd's, and whose systemd has gone, serves all the same. */
-static void nobody(void **state)
+/* cygnetd serves without systemd, and when systemd has closed its socket. */
+static void no_systemd(void **state)
 {
 	char name[256];
 
@@ -90,7 +90,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(path),
 		cmocka_unit_test(abstract),
-		cmocka_unit_test(nobody),
+		cmocka_unit_test(no_systemd),
 	};
 
 	return cmocka_run_group_tests_name("notify", tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which device serves what, and when: the policy by itself, with made-up speeds. */
+/* The choice of devices by offload.c alone, with made-up measurements. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include "crypto/device/engine.h"
 #include "crypto/device/suite.h"
 
-/* latency, Gbps with 32, 512 and 4096 packets in flight, the core's ns a packet */
+/* latency in us, Gbps with 32, 512 and 4096 packets in flight, CPU time of a packet in ns */
 #define CPU {1, {30, 30, 30}, 250}
 #define SLOW_CPU {4, {5, 5, 5}, 1600}
 #define GPU {30, {5, 20, 300}, 40}
@@ -31,12 +31,12 @@ static const struct {
 } choices[] = {
 	{{CPU, SLOW_CPU, POCL}, 7, 0, 0, false, false},
 	{{SLOW_CPU, CPU, POCL}, 7, 1, 1, false, false},
-	{{CPU, CPU, NO}, 7, 0, 0, false, false}, /* of equals the first */
+	{{CPU, CPU, NO}, 7, 0, 0, false, false}, /* of equal devices the first one */
 	{{CPU, SLOW_CPU, GPU}, 7, 0, 2, true, false},
 	{{SLOW_CPU, NO, GPU}, 7, 0, 2, true, false},
-	{{CPU, NO, SMALL_GPU}, 7, 0, 2, true, true}, /* less, but for little of the core's time */
+	{{CPU, NO, SMALL_GPU}, 7, 0, 2, true, true}, /* less throughput, but for little CPU time */
 	{{SMALL_GPU, GPU, CPU}, 7, 2, 1, true, false},
-	{{CPU, SLOW_CPU, GPU}, 3, 0, 0, false, false}, /* the others have failed */
+	{{CPU, SLOW_CPU, GPU}, 3, 0, 0, false, false}, /* the other devices failed */
 	{{CPU, SLOW_CPU, GPU}, 6, 1, 2, true, false},
 	{{CPU, SLOW_CPU, GPU}, 4, 2, 2, false, false},
 	{{CPU, SLOW_CPU, GPU}, 0, OFFLOAD_NONE, OFFLOAD_NONE, false, false},
@@ -58,7 +58,7 @@ static void chosen(void **state)
 	}
 }
 
-/* Whatever a file says, no number is beyond what its field holds. */
+/* Whatever numbers a file has, no value exceeds its field. */
 static void absurd(void **state)
 {
 	static const float numbers[] = {1e-30f, 1, 3e38f};
@@ -80,7 +80,7 @@ static void absurd(void **state)
 static const struct offload_class two = {.light = 0, .full = 2, .pays = true,
 					 .spills = true, .cost = 1000};
 
-#define WINDOWS_FIRST 16 /* as offload.c has it */
+#define WINDOWS_FIRST 16 /* as in offload.c */
 
 static void set_class(struct offload_class class)
 {
@@ -89,7 +89,7 @@ static void set_class(struct offload_class class)
 			offload_class[a][l] = class;
 }
 
-/* A window in which n packets came. @return whether it changed the state */
+/* A window with n packets. @return whether it changed the state */
 static bool window(struct offload *o, unsigned int n, bool backlog)
 {
 	uint32_t at[STATS_MAX_DEVICES] = {0};
@@ -108,7 +108,8 @@ static unsigned int windows_until_change(struct offload *o, unsigned int n, bool
 	return 0;
 }
 
-/* At 1000 ns a packet 200 fill a window of 200 us: 150 begin, below 80 end it. */
+/* At 1000 ns a packet, 200 packets fill a window of 200 us: 150 begin offloading, fewer than 80
+ * end it. */
 static void hysteresis(void **state)
 {
 	struct offload o = {0};
@@ -124,12 +125,12 @@ static void hysteresis(void **state)
 	assert_int_equal(windows_until_change(&o, 79, false), 8);
 	assert_false(o.full);
 	assert_int_equal(o.switches, 2);
-	/* One window alone changes nothing, either way. */
+	/* A single window changes nothing in either direction. */
 	for (unsigned int i = 0; i < 100; i++)
 		assert_false(window(&o, i % 2 ? 200 : 10, false));
 }
 
-/* Full bursts mean that more is waiting than the time spent says; but a batch has to be full. */
+/* Full bursts show a backlog beyond the measured load. A batch still has to be full. */
 static void backlog(void **state)
 {
 	struct offload o = {0};
@@ -142,8 +143,8 @@ static void backlog(void **state)
 	assert_int_equal(windows_until_change(&o, 15, false), 8);
 }
 
-/* Of 200 us a packet takes 5 in all when 40 are all that a worker does, though the device takes only
- * one of them: from then on 30 are three quarters of its time. */
+/* If a worker processes only 40 packets in 200 us, a packet takes 5 us in all, though only 1 us
+ * of that at the device. From then on 30 packets are three quarters of its time. */
 static void whole_time(void **state)
 {
 	struct offload o = {0};
@@ -153,18 +154,18 @@ static void whole_time(void **state)
 	assert_int_equal(windows_until_change(&o, 40, true), WINDOWS_FIRST);
 	assert_int_equal(o.scale, 5 * OFFLOAD_SCALE);
 	assert_int_equal(windows_until_change(&o, 15, false), 8);
-	assert_int_equal(windows_until_change(&o, 31, false), 0); /* not a batch */
+	assert_int_equal(windows_until_change(&o, 31, false), 0); /* less than a batch */
 	assert_int_equal(windows_until_change(&o, 32, false), 2);
 	assert_int_equal(windows_until_change(&o, 16, false), 0);
-	/* What waits for other devices takes no time of the worker's. */
+	/* Packets that wait for other devices take no time of the worker. */
 	o = (struct offload){.cost = 1000, .packets = 32, .bursts = 1, .full_bursts = 1, .mixed = true};
 	offload_decide(&o, OFFLOAD_WINDOW_US * 1000);
 	assert_int_equal(o.learned, 0);
-	/* Nor does what is dropped count, which anybody may send. */
+	/* Dropped packets, which an attacker may send, are not counted either. */
 	o = (struct offload){.cost = 1000, .protected = 10, .frames = 21, .bursts = 1, .full_bursts = 1};
 	offload_decide(&o, OFFLOAD_WINDOW_US * 1000);
 	assert_int_equal(o.learned, 0);
-	/* Windows in which something else had the core do not count beside others. */
+	/* Windows in which another process had the core hardly change the scale. */
 	for (unsigned int i = 0; i < 32; i++) {
 		o.cost = 40000;
 		o.bursts = o.full_bursts = 1;
@@ -175,8 +176,8 @@ static void whole_time(void **state)
 
 #define BEATEN 512 /* windows */
 
-/* While packets wait, `full` has carried less than `light` did before: it is not tried again for as
- * long, and each time for longer, until it has carried more. */
+/* While packets wait, `full` has processed fewer than `light` did before. It is not tried again
+ * for some time, which doubles each time until `full` has processed more. */
 static void beaten(void **state)
 {
 	struct offload o = {0};
@@ -207,7 +208,7 @@ static void beaten(void **state)
 	assert_int_equal(o.pause, BEATEN);
 }
 
-/* So it has if it keeps all buffers, so that nothing is received any more. */
+/* The same holds if `full` keeps all buffers, so that ports receive nothing. */
 static void starved(void **state)
 {
 	struct offload o = {.full = true, .scale = 2 * OFFLOAD_SCALE,
@@ -224,7 +225,7 @@ static void starved(void **state)
 	assert_int_equal(o.pause, BEATEN);
 }
 
-/* What does not pay does not, whatever the load. */
+/* A device that does not pay is not used under any load. */
 static void nothing_pays(void **state)
 {
 	struct offload o = {0};
@@ -235,7 +236,7 @@ static void nothing_pays(void **state)
 	assert_int_equal(offload_pays_from(&offload_class[0][0], 64), 0);
 }
 
-/* A turn that took long is a long window, not a busy one. */
+/* A long iteration is a long window, not a busy one. */
 static void long_turn(void **state)
 {
 	struct offload o = {.cost = 150000, .packets = 128};
@@ -256,24 +257,24 @@ static void spill(void **state)
 	assert_int_equal(offload_packet(&o, 0, 64, at, 0, 0), 0);
 	o.full = true;
 	assert_int_equal(offload_packet(&o, 0, 64, at, 0, 0), 2);
-	at[2] = 60000; /* as many as it takes */
+	at[2] = 60000; /* as many as the device accepts */
 	assert_int_equal(offload_packet(&o, 0, 64, at, 0, 0), 2);
 	assert_int_equal(offload_packet(&o, 0, 64, at, 1 << 1, 0), 2);
-	at[2] = 512; /* it does not keep up */
+	at[2] = 512; /* the device does not keep up */
 	assert_int_equal(offload_packet(&o, 0, 64, at, 1 << 2, 0), 0);
-	at[2] = 257; /* the run is long enough */
+	at[2] = 257; /* enough packets for a run */
 	assert_int_equal(offload_packet(&o, 0, 64, at, 0, 0), 0);
 	at[2] = 256;
 	assert_int_equal(offload_packet(&o, 0, 64, at, 0, 0), 2);
 	at[2] = 512;
 	assert_int_equal(offload_packet(&o, 0, 64, at, 0, 0), 2);
-	at[2] = 1; /* it ends, however few it had */
+	at[2] = 1; /* spilling ends, however few packets the device had */
 	assert_int_equal(offload_packet(&o, 0, 64, at, 1 << 2, 0), 0);
 	at[2] = 0;
 	assert_int_equal(offload_packet(&o, 0, 64, at, 0, 0), 2);
 }
 
-/* It has given nothing back for long. */
+/* The device has completed no packet for long. */
 static void stalled(void **state)
 {
 	struct offload_class any = two;
@@ -292,7 +293,8 @@ static void stalled(void **state)
 static void pays_from(void **state)
 {
 	(void)state;
-	/* 0.75 packets a microsecond of 1,000 bytes; the batch, 32 in 200 us, is less. */
+	/* 0.75 packets a microsecond of 1,000 bytes; the rate for a batch, 32 in 200 us, is
+	 * lower. */
 	assert_true(fabsf(offload_pays_from(&two, 1000) - 6) < 0.01f);
 }
 
@@ -311,7 +313,7 @@ static void failed_device(void **state)
 	assert_int_equal(offload_class[1][0].light, OFFLOAD_NONE);
 	assert_int_equal(offload_class[ALGORITHM_NONE][0].light, OFFLOAD_NONE);
 	engine_take_out(1);
-	engine_take_out(0); /* the last one stays */
+	engine_take_out(0); /* the last device stays */
 	offload_choose_all();
 	assert_true(engine_lost(1) && !engine_lost(0));
 	assert_int_equal(offload_class[0][0].light, 0);
@@ -319,8 +321,8 @@ static void failed_device(void **state)
 	engine_devices = engines_lost = 0;
 }
 
-/* Whatever SAs can ask for has a number, also without encryption, and it is the same for what costs the
- * same. Each number has a name of its own. */
+/* Each combination of algorithms that an SA can have has a number, also without encryption.
+ * Combinations of the same speed share a number. Each number has a name of its own. */
 static void numbers(void **state)
 {
 	bool has[ALGORITHMS_MAX] = {false};

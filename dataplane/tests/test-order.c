@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Packets of an SA keep their order when some of them pass the stages, are put together of fragments or
- * wait for a device, and others do not. Each packet tells its id. */
+/* Packets of an SA keep their order when some of them take the slow path, are reassembled, or
+ * wait for a device, and others do not. The payload of each packet has its id. */
 #include <netinet/in.h>
 #include <string.h>
 
@@ -18,10 +18,10 @@
 #define LONG_LEN 1200u
 #define CUT 640u	/* bytes behind the IPv4 header in the first fragment */
 #define WINDOW 32u	/* strongSwan's default */
-#define BEHIND 40u	/* packets behind one in fragments: more than the window */
+#define BEHIND 40u	/* packets behind a fragmented one: more than the window */
 #define LEARNING 200u	/* id of packets that only make a flow known */
 #define IP4 20u
-#define PATIENT_MS 3600000u /* however slow this machine is */
+#define PATIENT_MS 3600000u /* longer than any test, however slow the machine is */
 
 static struct worker *w = &workers[0];
 static const struct esp_algorithm *gcm;
@@ -55,7 +55,7 @@ static void put16(uint8_t *to, unsigned int value)
 	to[1] = (uint8_t)value;
 }
 
-/* The fragment of an IPv4 packet that has len bytes of it from at on. @return its length */
+/* The fragment of an IPv4 packet with len bytes of its payload, from offset at. @return length */
 static unsigned int cut(uint8_t *out, const uint8_t *ip, unsigned int at, unsigned int len, bool more)
 {
 	uint16_t sum;
@@ -112,8 +112,8 @@ static void learn_out(void)
 	gateway_forget(w);
 }
 
-/* The id of an inner packet, or of a fragment of one: gateway_packet() writes it into each byte behind the
- * ports, by the byte's place in the packet. */
+/* The id of an inner packet or of a fragment of one. gateway_packet() writes it into each byte
+ * behind the ports, depending on the byte's offset in the packet. */
 static unsigned int id_of(const uint8_t *ip)
 {
 	unsigned int at = (unsigned int)((ip[6] << 8 | ip[7]) & 0x1fff) * 8, byte = 60;
@@ -121,7 +121,8 @@ static unsigned int id_of(const uint8_t *ip)
 	return (uint8_t)(ip[byte] - 7 * (byte + at));
 }
 
-/* n frames have left by the LAN's port, ids in order from the first one on. */
+/* Check that n frames were transmitted by the LAN port, with ascending ids from the first one
+ * on. */
 static void expect_in(unsigned int n, unsigned int first)
 {
 	assert_int_equal(w->stats->drop[DROP_REPLAY], 0);
@@ -134,7 +135,7 @@ static void expect_in(unsigned int n, unsigned int first)
 
 /* --- ESP in fragments --- */
 
-/* Both fragments of the ESP packet with the lowest number, and whole packets. */
+/* Both fragments of the ESP packet with the lowest sequence number, and whole packets. */
 static void esp_in_fragments(bool known)
 {
 	struct rte_mbuf *m[BURST];
@@ -184,7 +185,7 @@ static struct rte_mbuf *handed(struct rte_mbuf *m, enum stage stage, uint64_t se
 	return m;
 }
 
-/* The same packets from another worker, which has seen to it that this one puts them together. */
+/* The same packets handed off by another worker, so that this one reassembles them. */
 static void esp_in_fragments_handed_off(void **state)
 {
 	struct rte_mbuf *m[BURST];
@@ -196,7 +197,7 @@ static void esp_in_fragments_handed_off(void **state)
 	w->inbox = rte_ring_create("inbox", BURST, SOCKET_ID_ANY, RING_F_SC_DEQ | RING_F_EXACT_SZ);
 	assert_non_null(w->inbox);
 	learn_in(seq++);
-	/* A packet that was handed off makes the route of its SA known. */
+	/* A handed-off packet makes the route of its SA known. */
 	assert_int_equal(rte_ring_enqueue(w->inbox, handed(sealed(LEARNING, seq), STAGE_UNPROTECT,
 							   seq)), 0);
 	seq++;
@@ -217,9 +218,10 @@ static void esp_in_fragments_handed_off(void **state)
 	w->inbox = NULL;
 }
 
-/* --- datagrams in fragments, which have no flow of their own --- */
+/* --- fragmented datagrams, which have no flow --- */
 
-/* Out of a tunnel: the second of eight packets of a known flow is in two fragments, each protected. */
+/* Out of a tunnel: the second of eight packets of a known flow is in two fragments, each of them
+ * encrypted. */
 static void fragments_out_of_a_tunnel(void **state)
 {
 	static const unsigned int ids[] = {1, 2, 2, 3, 4, 5, 6, 7, 8};
@@ -247,7 +249,7 @@ static void fragments_out_of_a_tunnel(void **state)
 		assert_int_equal(id_of(rte_pktmbuf_mtod_offset(out->m[i], uint8_t *, 14)), ids[i]);
 }
 
-/* The sequence number of a frame that has left by the WAN's port. */
+/* The sequence number of a frame transmitted by the WAN port. */
 static uint32_t number_of(struct rte_mbuf *m)
 {
 	uint32_t number;
@@ -256,7 +258,7 @@ static uint32_t number_of(struct rte_mbuf *m)
 	return rte_be_to_cpu_32(number);
 }
 
-/* The id of the inner packet of such a frame, once its number is right. */
+/* The id of the inner packet of such a frame, after a check of its sequence number. */
 static unsigned int opened(struct rte_mbuf *m, uint64_t seq)
 {
 	const uint8_t *ip = rte_pktmbuf_mtod_offset(m, uint8_t *, 14);
@@ -267,7 +269,7 @@ static unsigned int opened(struct rte_mbuf *m, uint64_t seq)
 	return id_of(text);
 }
 
-/* Into a tunnel: numbers are in the order in which the packets came. */
+/* Into a tunnel: sequence numbers are in the order of arrival. */
 static void fragments_into_a_tunnel(void **state)
 {
 	static const unsigned int ids[] = {1, 2, 2, 3, 4, 5, 6, 7, 8};
@@ -296,8 +298,8 @@ static void fragments_into_a_tunnel(void **state)
 
 /* --- the batch --- */
 
-/* Packets in the crypto batch leave by the port whose headers are in front of them, whatever the route
- * of their SA has become since. */
+/* Packets in the crypto batch leave by the port whose Ethernet header they have, even if the
+ * route of their SA changes meanwhile. */
 static void route_changes_while_in_the_batch(void **state)
 {
 	struct fast_burst burst;
@@ -336,7 +338,7 @@ static void send_to(const struct tunnel *other, bool by_tunnel, unsigned int id,
 	worker_receive(w, &m, 1, by_tunnel ? GATEWAY_WAN : GATEWAY_LAN);
 }
 
-/* From now on, or no more, packets of an SA go by queue, as after a device has failed one. */
+/* Enable or disable queueing of all packets of an SA, as after a device failed one. */
 static void by_queue(const struct cygnet_sa *sa, bool yes)
 {
 	struct session *s = session_peek(w->sessions, cygnet_sa_index(sadb, sa), sa->generation);
@@ -345,8 +347,9 @@ static void by_queue(const struct cygnet_sa *sa, bool yes)
 	s->by_queue = yes;
 }
 
-/* More packets than stages take at once come back from a device's queue, the last one protected for another
- * tunnel. Packets that were decrypted and go on into that tunnel do not overtake it. */
+/* More packets than a stage accepts at once are completed by a device's queue, the last one
+ * encrypted for another tunnel. Packets that were decrypted and continue into that tunnel do not
+ * overtake it. */
 static void decrypted_behind_protected(void **state)
 {
 	struct mbuf_batch *out = &w->tx[GATEWAY_WAN];

@@ -31,7 +31,7 @@ static bool check(const uint8_t *data, unsigned int len, bool verify, unsigned i
 	return good;
 }
 
-/* Every length of header and packet in a frame of 64 bytes. */
+/* Each length of header and packet in a frame of 64 bytes. */
 static void lengths(void **state)
 {
 	uint8_t frame[64];
@@ -48,7 +48,7 @@ static void lengths(void **state)
 			frame[3] = (uint8_t)total;
 			fix_checksum(frame);
 			assert_int_equal(check(frame, sizeof(frame), true, &left), good);
-			/* Ethernet's padding goes, but only from a packet. */
+			/* Ethernet padding is trimmed only behind a complete packet. */
 			assert_int_equal(left, good ? total : sizeof(frame));
 		}
 	}
@@ -83,7 +83,7 @@ static void cut(void **state)
 	assert_true(check(frame, sizeof(frame), true, &left));
 }
 
-/* Options are part of the checksum; it is only looked at if asked for. */
+/* Options are part of the checksum, which is verified only if asked for. */
 static void checksums(void **state)
 {
 	uint8_t frame[60];
@@ -118,8 +118,8 @@ static void check_ttl(uint8_t from, uint16_t id)
 	assert_memory_equal(&ip, &want, sizeof(ip));
 }
 
-/* As if the header had been written anew: every TTL, and every checksum by way
- * of the identification (RFC 1624 is about one of them). */
+/* The result equals a newly written header, for each TTL and each checksum (varied by the
+ * identification; RFC 1624 is about one of them). */
 static void ttl(void **state)
 {
 	static const uint8_t some[] = {1, 2, 64, 255};
@@ -199,7 +199,7 @@ static void ports_cut_off(void **state)
 static void ports_of_fragments(void **state)
 {
 	(void)state;
-	/* The first has the ports. DF and the reserved bit do not matter. */
+	/* The first fragment has the ports. DF and the reserved bit do not matter. */
 	assert_ports(selectors_of(IPPROTO_UDP, 0x2000, 0, 8), true, 0x1234, 0x5678);
 	assert_ports(selectors_of(IPPROTO_UDP, 0xc000, 0, 8), true, 0x1234, 0x5678);
 	for (unsigned int offset = 1; offset < 0x2000; offset++) {
@@ -208,9 +208,9 @@ static void ports_of_fragments(void **state)
 	}
 }
 
-/* --- what is remembered about flows --- */
+/* --- flow keys --- */
 
-/* @return whether it is a packet that has a flow */
+/* @return whether the packet has a flow */
 static bool both_of(const uint8_t *data, unsigned int len, struct flow_key *key,
 		    struct cygnet_flow *flow)
 {
@@ -225,7 +225,7 @@ static bool both_of(const uint8_t *data, unsigned int len, struct flow_key *key,
 	return has;
 }
 
-/* Any packet of that protocol, 8 bytes of which are behind its IP header. @return bytes */
+/* Any packet of that protocol, with 8 bytes behind its IP header. @return bytes */
 static unsigned int any_packet(bool v6, uint8_t proto, uint8_t *data)
 {
 	unsigned int header = v6 ? sizeof(struct rte_ipv6_hdr) : sizeof(struct rte_ipv4_hdr);
@@ -244,7 +244,7 @@ static unsigned int any_packet(bool v6, uint8_t proto, uint8_t *data)
 #define FLOW_BYTES (offsetof(struct cygnet_flow, fragment) + 1)
 _Static_assert(FLOW_BYTES == 2 * sizeof(struct cygnet_addr) + 2 * 2 + 4 + 4, "no padding in it");
 
-/* One bit of it is another. @return how many of these packets are of the same flow */
+/* Invert one bit. @return number of these packets that have the same flow */
 static unsigned int check_relatives(uint8_t *data, unsigned int len)
 {
 	struct flow_key key, other_key;
@@ -264,8 +264,9 @@ static unsigned int check_relatives(uint8_t *data, unsigned int len)
 	return same;
 }
 
-/* What is decided about a packet is done to all of its flow: no policy can tell them apart. The
- * few bits of each header that make no difference (TTL, sums) show that some are of one flow. */
+/* A decision about a packet holds for its whole flow, because no policy distinguishes its
+ * packets. The few bits of each header that are not part of the key (TTL, checksums) show that
+ * some packets share a flow. */
 static void one_flow_has_one_policy(void **state)
 {
 	uint8_t data[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fragments in any order, those that contradict each other, and more than there is room for. */
+/* Fragments in any order, contradicting fragments, and more fragments than a table keeps. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ static int setup(void **state)
 	return table ? 0 : -1;
 }
 
-/* Nothing leaks: what the table has kept until now goes with it. */
+/* No leaks: remaining fragments are freed with their table. */
 static int teardown(void **state)
 {
 	(void)state;
@@ -88,7 +88,7 @@ static bool add(uint32_t id, unsigned int at, unsigned int len, bool more)
 
 struct cut { unsigned int at, len; };
 
-/* LEN bytes in pieces of many lengths. @return how many */
+/* LEN bytes in pieces of many lengths. @return number of pieces */
 static unsigned int cut_up(struct cut *cut)
 {
 	unsigned int n = 0;
@@ -126,7 +126,7 @@ static void check_whole(const struct partial_whole *whole, unsigned int parts)
 	assert_int_equal(partial_release(whole->parts), parts);
 }
 
-/* In any order, and some of them twice. */
+/* Fragments in any order, some of them duplicated. */
 static void any_order(void **state)
 {
 	(void)state;
@@ -154,14 +154,14 @@ static void any_order(void **state)
 struct fragment { unsigned int at, len; bool more; };
 
 static const struct fragment contradictory[][3] = {
-	{{0, 80, true}, {72, 80, true}, {152, 8, false}},	/* a few bytes twice */
-	{{0, 80, true}, {0, 88, true}, {88, 8, false}},		/* from the same place on */
+	{{0, 80, true}, {72, 80, true}, {152, 8, false}},	/* some overlapping bytes */
+	{{0, 80, true}, {0, 88, true}, {88, 8, false}},		/* the same offset */
 	{{8, 64, true}, {0, 80, true}, {80, 8, false}},		/* one within the other */
 	{{80, 8, false}, {72, 8, true}, {0, 80, true}},
-	{{8, 72, true}, {80, 8, false}, {80, 16, false}},	/* two ends */
-	{{80, 8, false}, {88, 8, true}, {0, 80, true}},		/* text behind the end */
+	{{8, 72, true}, {80, 8, false}, {80, 16, false}},	/* two different ends */
+	{{80, 8, false}, {88, 8, true}, {0, 80, true}},		/* a fragment beyond the end */
 	{{88, 8, true}, {80, 8, false}, {0, 80, true}},
-	{{80, 8, false}, {80, 8, true}, {0, 80, true}},		/* the end is none */
+	{{80, 8, false}, {80, 8, true}, {0, 80, true}},		/* the end is not an end */
 	{{80, 8, true}, {80, 8, false}, {0, 80, true}},
 };
 
@@ -173,7 +173,7 @@ static void contradictions(void **state)
 		for (unsigned int j = 0; j < 3; j++)
 			assert_false(add(i, contradictory[i][j].at, contradictory[i][j].len,
 					 contradictory[i][j].more));
-		/* Nor what would be whole by itself, as long as they wait. */
+		/* Nor is a complete packet accepted while the others wait. */
 		assert_false(add(i, 0, 80, true));
 		assert_false(add(i, 80, 8, false));
 		assert_int_equal(dropped, 5);
@@ -206,7 +206,7 @@ static void too_many(void **state)
 	assert_int_equal(dropped, PARTIAL_PARTS_MAX + 1);
 }
 
-/* Each part has as long as the first. */
+/* The time limit starts again with each fragment. */
 static void waiting(void **state)
 {
 	(void)state;
@@ -223,7 +223,8 @@ static void waiting(void **state)
 	assert_int_equal(dropped, 2);
 }
 
-/* However many there are, only so many are kept, and what is whole among them soon is. */
+/* However many fragments arrive, only a bounded number is kept, and a complete packet among them
+ * is delivered. */
 static void flood(void **state)
 {
 	unsigned int kept;
@@ -240,12 +241,12 @@ static void flood(void **state)
 		assert_true(kept <= MOST && (id < MOST || kept >= MOST - 2));
 	}
 	assert_int_equal(dropped, 5000 - kept);
-	/* The oldest has made room for newer ones, the latest is there. */
+	/* Newer fragments evicted the oldest; the latest are there. */
 	assert_false(add(0, 8, 8, false));
 	assert_true(add(4999, 0, 8, true) || add(4999, 16, 8, false));
 }
 
-/* Of few packets with many parts no more are kept than of many with few. */
+/* The bound is the same for few packets with many fragments and for many with few. */
 static void flood_of_parts(void **state)
 {
 	(void)state;

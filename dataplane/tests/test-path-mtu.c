@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a router says about the path of an SA: believed for how long, how often, and from
- * how much of a quote. */
+/* Path MTU of an SA reported by routers: how long and how often it is accepted, and how much of
+ * the packet a router has to quote. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/ip_icmp.h>
@@ -44,7 +44,7 @@ static int clean(void **state)
 	return esp_fixture_clean(state);
 }
 
-/* The error about a packet of the SA, with so many bytes of it. */
+/* The error about a packet of the SA that quotes so many bytes of it. */
 static struct rte_mbuf *too_big(uint16_t mtu, unsigned int quoted)
 {
 	const struct cygnet_path *path = cygnet_sa_path(e.sa);
@@ -96,10 +96,10 @@ static void forgotten(void **state)
 	assert_int_equal(path_mtu(e.sa, LINK), 1400);
 	clock_now++;
 	assert_int_equal(path_mtu(e.sa, LINK), LINK);
-	/* And now it may be more. */
+	/* The path MTU may have grown meanwhile. */
 	hear(1420, NEEDED);
 	assert_int_equal(path_mtu(e.sa, LINK), 1420);
-	/* A clock that has gone back is none to go by. */
+	/* A time in the future is ignored. */
 	clock_now -= 5;
 	assert_int_equal(path_mtu(e.sa, LINK), LINK);
 }
@@ -111,17 +111,17 @@ static void only_down(void **state)
 	clock_now += PATH_MTU_FORGET - 1;
 	hear(1420, NEEDED);
 	assert_int_equal(path_mtu(e.sa, LINK), 1400);
-	hear(1400, NEEDED); /* said once more: holds as long again */
+	hear(1400, NEEDED); /* repeated: holds for the full time again */
 	clock_now += PATH_MTU_FORGET - 1;
 	assert_int_equal(path_mtu(e.sa, LINK), 1400);
 	hear(576, NEEDED);
 	assert_int_equal(path_mtu(e.sa, LINK), 576);
-	/* The link has become the narrowest. */
+	/* The link now has the smallest MTU. */
 	assert_int_equal(path_mtu(e.sa, 570), 570);
 	assert_int_equal(w->stats->too_big_ignored, 0);
 }
 
-/* All flows of all workers are looked into anew only for another MTU. */
+/* Flows of all workers are invalidated only if the path MTU changes. */
 static void noted(void **state)
 {
 	uint64_t seen = changes_seen();
@@ -136,7 +136,7 @@ static void noted(void **state)
 	hear(1300, NEEDED);
 	assert_int_equal(changes_seen(), seen + 2);
 	clock_now += PATH_MTU_FORGET;
-	hear(1300, NEEDED); /* it was forgotten */
+	hear(1300, NEEDED); /* the path MTU had been aged out */
 	assert_int_equal(changes_seen(), seen + 3);
 }
 
@@ -151,7 +151,7 @@ static void implausible(void **state)
 	assert_int_equal(e.sa->path_mtu, 0);
 	hear(SENT - 1, NEEDED);
 	assert_int_equal(path_mtu(e.sa, LINK), SENT - 1);
-	/* What somebody else has written into the file is no more plausible. */
+	/* Implausible values that another process wrote into the file are ignored. */
 	e.sa->path_mtu = 100ull << PATH_MTU_SHIFT | clock_now;
 	assert_int_equal(path_mtu(e.sa, LINK), LINK);
 	e.sa->path_mtu = 9000ull << PATH_MTU_SHIFT | clock_now;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A worker's SAs: replay windows, limits, SAs that go away meanwhile. There are
- * no routes and no policies: a packet that gets through is dropped for that. */
+/* The SAs of a worker: replay windows, limits, deleted SAs. There are no routes and no policies,
+ * so an accepted packet is dropped for that reason. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -38,7 +38,7 @@ static int stop(void **state)
 	return esp_fixture_stop(state);
 }
 
-/* --- one packet, and what became of it --- */
+/* --- one packet and its drop reason --- */
 
 static int last_reason(const uint64_t before[DROP_REASON_COUNT])
 {
@@ -54,7 +54,7 @@ static int last_reason(const uint64_t before[DROP_REASON_COUNT])
 	return reason;
 }
 
-/* @return why it was dropped, or -1: it was not */
+/* @return drop reason; -1: not dropped */
 static int pass(struct rte_mbuf *m)
 {
 	uint64_t before[DROP_REASON_COUNT];
@@ -95,8 +95,8 @@ static bool add_window(struct esp_sa *e, unsigned int options, uint32_t window)
 	return false;
 }
 
-/* Left of the window there is no number with ESN, but one to come, 2^32 further:
- * what claims to be it is not authentic (RFC 4303, A2.2). */
+/* With ESN a number left of the window is taken as one 2^32 higher, so such a packet is not
+ * authentic (RFC 4303, A2.2). */
 static int want_number(const struct esp_sa *e, bool seen, bool in_window)
 {
 	if (!in_window)
@@ -104,7 +104,7 @@ static int want_number(const struct esp_sa *e, bool seen, bool in_window)
 	return seen ? DROP_REPLAY : IN;
 }
 
-/* Numbers in disorder, against a table of those that came. */
+/* Numbers in disorder, compared with a table of accepted numbers. */
 static void disorder(const struct esp_sa *e, uint32_t window, uint64_t first)
 {
 	uint64_t top = 0, replays = 0, decrypted = w->stats->device[0].decrypted;
@@ -120,7 +120,7 @@ static void disorder(const struct esp_sa *e, uint32_t window, uint64_t first)
 			seen[n] = true;
 			top = n > top ? n : top;
 		}
-		/* A replay does not cost a decryption. */
+		/* A replay is dropped without decryption. */
 		decrypted += want == IN;
 		replays += want == DROP_REPLAY;
 		assert_int_equal(w->stats->device[0].decrypted, decrypted);
@@ -141,7 +141,7 @@ static void replayed(void **state)
 		assert_true(add_window(&e, 0, windows[i]));
 		disorder(&e, windows[i], 0);
 		esp_sa_delete(&e);
-		/* Across the wrap of the lower half. */
+		/* Across the wrap of the low half. */
 		assert_true(add_window(&e, ESP_ESN, windows[i]));
 		e.sa->seq = UINT32_MAX - 2000;
 		disorder(&e, windows[i], UINT32_MAX - 2000);
@@ -160,7 +160,7 @@ static void without_a_window(void **state)
 	esp_sa_delete(&e);
 }
 
-/* A forger does not push the window past honest packets. */
+/* A forged packet does not move the window. */
 static void forged_numbers(struct esp_sa *e)
 {
 	uint64_t drops = e->sa->auth_drops;
@@ -199,7 +199,7 @@ static void replay_in_flight(void **state)
 	esp_each(ESP_INBOUND, both_at_the_device);
 }
 
-/* --- other reasons --- */
+/* --- other drop reasons --- */
 
 static void other_encapsulation(struct esp_sa *e)
 {
@@ -241,14 +241,14 @@ static void sa_gone(void **state)
 	worker_pass(w, esp_sealed(&e, 1, IPPROTO_IPIP));
 	assert_int_equal(e.session->in_flight, 1);
 	esp_sa_delete(&e);
-	/* The session stays as long as a packet needs it. */
+	/* The session stays as long as a packet uses it. */
 	assert_int_equal(e.session->in_flight, 1);
 	esp_worker_finish(w);
 	assert_int_equal(w->stats->drop[DROP_SA_GONE], before + 1);
 	assert_int_equal(pass(m), DROP_SA_GONE);
 }
 
-/* What was protected in time leaves, what comes later does not. */
+/* Packets protected before the end of the lifetime are sent, later ones are not. */
 static void sa_gone_outbound(void **state)
 {
 	uint64_t sent = w->stats->encapsulated;
@@ -271,7 +271,7 @@ static void sa_gone_outbound(void **state)
 	}
 }
 
-/* A policy for everything, with that SA. */
+/* A policy for all packets with that SA. */
 static struct cygnet_policy_params all_out(const struct cygnet_sa_params *sa)
 {
 	struct cygnet_policy_params policy = {
@@ -292,7 +292,7 @@ static struct cygnet_policy_params all_out(const struct cygnet_sa_params *sa)
 	return policy;
 }
 
-/* Between the policy's verdict and its protection a packet's SA is rekeyed. */
+/* The SA of a packet is rekeyed between the policy decision and protection. */
 static void sa_replaced(void **state)
 {
 	struct cygnet_policy_params policy;
@@ -313,7 +313,7 @@ static void sa_replaced(void **state)
 	esp_sa_delete(&old);
 	assert_int_equal(pass(m), OUT);
 	assert_int_equal(new.sa->packets, 1);
-	/* And now there is none: it waits for another. */
+	/* Now there is no SA: the packet is held. */
 	esp_sa_delete(&new);
 	assert_int_equal(pass(late), -1);
 	assert_int_equal(w->hold.n, 1);
@@ -322,7 +322,7 @@ static void sa_replaced(void **state)
 	assert_int_equal(w->hold.n, 0);
 }
 
-/* What goes through a device's queue needs an operation. */
+/* A packet in a device's queue needs a crypto operation. */
 static void no_operations(void **state)
 {
 	struct engine_device *device;
@@ -370,9 +370,9 @@ static void count_out(struct esp_sa *e)
 	assert_int_equal(pass(esp_plain(e->sa, 40)), DROP_SEQ_EXHAUSTED);
 }
 
-/* --- what charon hears --- */
+/* --- events --- */
 
-/* @return the limit of the next event: CYGNET_EXPIRE_SOFT or _HARD; 0: there is none */
+/* @return limit of the next event: CYGNET_EXPIRE_SOFT or _HARD; 0: no event */
 static int next_expiry(const struct esp_sa *e)
 {
 	struct cygnet_event event;
@@ -395,8 +395,8 @@ static void hear_nothing_of_before(void)
 		;
 }
 
-/* At seven eighths of the numbers charon is told to rekey, once; at the end that
- * the SA is done. */
+/* At seven eighths of the sequence numbers charon is told once to rekey; at the end it is told
+ * that the SA has expired. */
 static void numbers_run_out(struct esp_sa *e)
 {
 	uint64_t last = e->options & ESP_ESN ? UINT64_MAX : UINT32_MAX;
@@ -432,14 +432,14 @@ static void time_limit(void **state)
 	assert_int_equal(from_peer(&e, 1), IN);
 	clock_now++;
 	assert_int_equal(from_peer(&e, 2), DROP_SA_EXPIRED);
-	/* A clock that seems to run backwards ends nothing. */
+	/* A clock that seems to run backwards expires nothing. */
 	clock_now = e.sa->install_time - 1;
 	assert_int_equal(from_peer(&e, 2), IN);
 	clock_now = 0;
 	esp_sa_delete(&e);
 }
 
-/* What one charon was to hear, its successor does not. */
+/* Events for one charon process are not delivered to the next. */
 static void another_charon(void **state)
 {
 	const struct cygnet_event event = {.type = CYGNET_EVENT_ACQUIRE, .reqid = 77};
@@ -498,7 +498,8 @@ static void hard_limits(void **state)
 	}
 }
 
-/* Charon does not listen: the shared ring, the one packet between, and ours are full. */
+/* Charon does not read events: the shared ring, the event in flight and cygnetd's queue are
+ * full. */
 static unsigned int fill_queues(void)
 {
 	const struct cygnet_event other = {.type = CYGNET_EVENT_ACQUIRE, .reqid = 7777};
@@ -516,7 +517,7 @@ static unsigned int fill_queues(void)
 	return n;
 }
 
-/* As they were posted. @return how often the SA's limit was told */
+/* Events in the order of posting. @return number of events about the SA's limit */
 static unsigned int drain_queues(const struct esp_sa *e, uint32_t which, unsigned int others)
 {
 	struct cygnet_event event;
@@ -536,7 +537,7 @@ static unsigned int drain_queues(const struct esp_sa *e, uint32_t which, unsigne
 	return told;
 }
 
-/* An SA on whatever device serves it; of what came before it no event waits. */
+/* An SA on the device that supports it. No event of an earlier SA is pending. */
 static void limited_sa(struct esp_sa *e, const struct cygnet_lifetime *lifetime)
 {
 	struct cygnet_sa_params params;
@@ -548,7 +549,8 @@ static void limited_sa(struct esp_sa *e, const struct cygnet_lifetime *lifetime)
 	hear_nothing_of_before();
 }
 
-/* What finds no room is raised by the next packet, as soon as there is some; once. */
+/* A report that found the queue full is repeated once with the next packet for which there is
+ * room. */
 static void expires_while_full(const struct cygnet_lifetime *lifetime, uint32_t which,
 			       bool inbound)
 {
@@ -572,7 +574,7 @@ static void expires_while_full(const struct cygnet_lifetime *lifetime, uint32_t 
 	esp_sa_delete(&e);
 }
 
-/* Each that packets can reach, in both directions. */
+/* Each limit that packets can reach, in both directions. */
 static void each_limit(void (*check)(const struct cygnet_lifetime *, uint32_t, bool))
 {
 	static const struct {
@@ -597,8 +599,8 @@ static void limits_while_full(void **state)
 	each_limit(expires_while_full);
 }
 
-/* No packet comes any more: the control thread finds what was not told, in as many turns as the
- * SAD takes; once. */
+/* No further packet arrives: the control thread reports the limit once, after the calls that a
+ * scan of the SAD takes. */
 static void silent_while_full(const struct cygnet_lifetime *lifetime, uint32_t which, bool inbound)
 {
 	struct esp_sa e = {.options = inbound ? ESP_INBOUND : 0};
@@ -625,7 +627,7 @@ static void limits_of_the_silent(void **state)
 	each_limit(silent_while_full);
 }
 
-/* The same of the numbers; those of an inbound SA are the peer's affair. */
+/* The same for sequence numbers. Those of an inbound SA are the peer's. */
 static void numbers_of_the_silent(void **state)
 {
 	static const struct {
@@ -661,7 +663,7 @@ static void numbers_of_the_silent(void **state)
 
 /* --- a peer behind NAT --- */
 
-/* The peer's packet, from an address and port of the NAT. */
+/* A packet of the peer from an address and port of the NAT. */
 static struct rte_mbuf *mapped(const struct esp_sa *e, uint64_t seq, uint32_t addr, uint16_t port)
 {
 	struct rte_mbuf *m = esp_sealed(e, seq, IPPROTO_IPIP);
@@ -687,8 +689,8 @@ static bool heard_mapping(const struct esp_sa *e, uint32_t addr, uint16_t port)
 	return true;
 }
 
-/* An authentic packet from elsewhere is told, with where it came from, once a second; neither
- * a forged one, nor a replayed one. */
+/* An authentic packet from another source is reported with that source, at most once a second.
+ * Forged and replayed packets are not. */
 static void mappings(void **state)
 {
 	const uint32_t old = 0xc0000202, new = 0xcb007107;
@@ -706,7 +708,7 @@ static void mappings(void **state)
 	assert_int_equal(pass(m), DROP_AUTH_FAILED);
 	assert_int_equal(pass(mapped(&e, 1, new, 4444)), DROP_REPLAY);
 	assert_false(heard_mapping(&e, new, 4444));
-	/* In the second in which one came from the old place. */
+	/* Within the second of a packet from the old source. */
 	assert_int_equal(pass(mapped(&e, 2, new, 4444)), IN);
 	assert_true(heard_mapping(&e, new, 4444));
 	assert_int_equal(pass(mapped(&e, 3, new, 4444)), IN);
@@ -717,7 +719,7 @@ static void mappings(void **state)
 	esp_sa_delete(&e);
 }
 
-/* The same of IPv6: all of the address counts, and is told. */
+/* The same for IPv6: whole addresses are compared and reported. */
 static void mappings6(void **state)
 {
 	struct cygnet_event event;
@@ -751,7 +753,7 @@ static void mappings6(void **state)
 	esp_sa_delete(&e);
 }
 
-/* @return bits of the types that charon hears of, each once */
+/* @return bit mask of the types of events, each of which is there once */
 static unsigned int heard_types(void)
 {
 	struct cygnet_event event;
@@ -765,7 +767,7 @@ static unsigned int heard_types(void)
 	return types;
 }
 
-/* Charon is busy, and the queue to it is full: the SA's next packet tells, once. */
+/* The event queue is full, because charon is busy. The SA's next packet repeats the report once. */
 static void told_when_there_is_room(void **state)
 {
 	const struct cygnet_event another = {.type = CYGNET_EVENT_ACQUIRE, .reqid = 77};
@@ -796,7 +798,8 @@ static void sweep(void)
 		sessions_sweep(w->sessions);
 }
 
-/* As it sweeps its sessions, the worker tells what found no room: where the peer was last. */
+/* When the worker sweeps its sessions it repeats a report that found the queue full, with the
+ * latest source. */
 static void moved_and_silent(void **state)
 {
 	const struct cygnet_event another = {.type = CYGNET_EVENT_ACQUIRE, .reqid = 77};
@@ -822,7 +825,7 @@ static void moved_and_silent(void **state)
 	}
 }
 
-/* Nothing else is made of several segments; should it be, no part of it passes for protected. */
+/* No other packet has several segments. If one had, no part of it would be taken for protected. */
 static void segments(void **state)
 {
 	static const unsigned int ways[] = {0, ESP_INBOUND};

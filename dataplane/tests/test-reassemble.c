@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What becomes of packets that have been put together, on whatever way they go on. */
+/* Reassembled packets on each of their paths: to this host, through SAs, forwarded. */
 #include <netinet/in.h>
 #include <string.h>
 
@@ -20,11 +20,11 @@
 #define JUMBO_PACKETS 32u
 #define JUMBO_ROOM 9472u
 #define LEN 1200u
-#define CUT 640u	/* of the upper layer, in the first fragment */
+#define CUT 640u	/* bytes of the L4 header and payload in the first fragment */
 #define TEXT 0x5a
 #define LONG 60000u
 #define IKE_PORT rte_cpu_to_be_16(500)
-#define PATIENT_MS 3600000u /* however slow this machine is */
+#define PATIENT_MS 3600000u /* longer than any test, however slow the machine is */
 
 static struct worker *w = &workers[0];
 static const struct esp_algorithm *gcm;
@@ -58,7 +58,7 @@ static int setup(void **state)
 	return w->reassembly ? 0 : -1;
 }
 
-/* Nothing leaks: what nobody has taken is back in its pool. */
+/* No leaks: all buffers are back in their mempools. */
 static int teardown(void **state)
 {
 	(void)state;
@@ -93,7 +93,7 @@ static void addresses(uint8_t *ip, bool v6)
 	ip[39] = 1;
 }
 
-/* A fragment with text[at .. at + len] of a datagram. @return its length */
+/* A fragment of a datagram with text[at .. at + len]. @return length */
 static unsigned int cut(uint8_t *ip, bool v6, const uint8_t *text, unsigned int at, unsigned int len,
 			bool more)
 {
@@ -133,7 +133,7 @@ static void receive(const uint8_t *ip, unsigned int len, unsigned int tailroom)
 	worker_receive(w, &m, 1, GATEWAY_WAN);
 }
 
-/* The frame is one that the kernel takes: to this port, of that type, with all of the text. */
+/* Check a frame for the kernel: of this port, of that type, with the whole payload. */
 static void check_kernels(bool v6, const uint8_t *text)
 {
 	struct rte_ether_addr own = interface_mac(&interfaces[GATEWAY_WAN]);
@@ -155,7 +155,8 @@ static void check_kernels(bool v6, const uint8_t *text)
 	w->tap[GATEWAY_WAN].n = 0;
 }
 
-/* The kernel gets the datagram as if it had come so, wherever there was room for it. */
+/* The kernel gets the datagram as if it had not been fragmented, in whichever mempool it was
+ * reassembled. */
 static void to_the_kernel(void **state)
 {
 	uint8_t ip[GATEWAY_FRAME], text[LEN];
@@ -173,8 +174,8 @@ static void to_the_kernel(void **state)
 	}
 }
 
-/* Where the ports have few buffers to spare none of them waits, and what comes then is lost once
- * those for fragments are used up. */
+/* Where ports have few buffers no fragment waits in them. When the buffers for fragments are
+ * used up, further fragments are lost. */
 static void elsewhere(void **state)
 {
 	unsigned int idle = rte_mempool_avail_count(esp_packets);
@@ -198,7 +199,7 @@ static void elsewhere(void **state)
 	packet_pool_parts = NULL;
 }
 
-/* The packet is whole wherever its parts have waited. */
+/* The packet is complete in whichever mempool its fragments waited. */
 static void whole_elsewhere(void **state)
 {
 	packet_pool_parts = rte_pktmbuf_pool_create("parts", 2, 0, PACKET_PRIVATE, ROOM,
@@ -210,8 +211,8 @@ static void whole_elsewhere(void **state)
 	packet_pool_parts = NULL;
 }
 
-/* A packet that stays in pieces is given up after half a second, and not before: each time it is looked
- * at between two readings of the clock, as its fragment was taken. */
+/* An incomplete packet is dropped after half a second and not before. Each check is between two
+ * clock readings, as its fragment was. */
 static void given_up_in_time(void **state)
 {
 	uint64_t half = rte_get_tsc_hz() / 2, add[2], look[2];
@@ -231,16 +232,16 @@ static void given_up_in_time(void **state)
 		look[1] = rte_rdtsc();
 		if (w->stats->drop[DROP_REASSEMBLY])
 			break;
-		/* It rounds, a little. */
+		/* It rounds. */
 		assert_true(look[0] - add[1] <= half + half / 100);
 	}
 	assert_int_equal(w->stats->drop[DROP_REASSEMBLY], 1);
 	assert_true(look[1] - add[0] >= half - half / 100);
 }
 
-/* --- who may complete whose packet --- */
+/* --- fragments of different origin --- */
 
-/* A fragment of plaintext to a tunnel, from one of two sides. */
+/* A fragment of plaintext for a tunnel, from one of two sides. */
 static void plain(const struct tunnel *t, unsigned int interface, enum stage then, bool first)
 {
 	uint8_t whole[LEN], ip[LEN];
@@ -268,8 +269,8 @@ static void plain(const struct tunnel *t, unsigned int interface, enum stage the
 	esp_worker_finish(w);
 }
 
-/* What the kernel sends is not completed by what comes from the wire, which other policies are
- * about, nor the other way round. */
+/* Fragments from the kernel and from the wire are not combined, because different policies apply
+ * to them. */
 static void sides_do_not_mix(void **state)
 {
 	struct tunnel t;
@@ -298,7 +299,7 @@ static void bind_policies(bool bound)
 	assert_int_equal((bound ? cygnet_policy_add : cygnet_policy_delete)(sadb, &policy), 0);
 }
 
-/* Where policies are about interfaces, a packet comes by one of them. */
+/* Where policies select by interface, all fragments of a packet have to arrive at one interface. */
 static void interfaces_do_not_mix(void **state)
 {
 	struct tunnel t;
@@ -335,7 +336,7 @@ static bool shows_text(struct rte_mbuf *m)
 	return false;
 }
 
-/* LONG bytes for the SA, put together. */
+/* A reassembled packet of LONG bytes for the SA. */
 static struct rte_mbuf *long_packet(const struct tunnel *t, bool transport)
 {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(packet_pool_large);
@@ -358,7 +359,7 @@ static struct rte_mbuf *long_packet(const struct tunnel *t, bool transport)
 	return m;
 }
 
-/* Those whose SA is not there leave buffers for others. */
+/* Packets held for an SA leave buffers for others. */
 static void wait_for_an_sa(void **state)
 {
 	struct cygnet_policy *policy;
@@ -396,7 +397,7 @@ static void protect_long(bool transport)
 	gateway_forget(w);
 }
 
-/* Longer than the buffers of jumbo ports too, through SAs that hide lengths: all of a packet is
+/* Longer than the buffers of jumbo ports, through SAs with TFC padding: the whole packet is
  * protected. */
 static void longer_than_jumbo(void **state)
 {
@@ -411,7 +412,7 @@ static void longer_than_jumbo(void **state)
 	packet_pool_jumbo = NULL;
 }
 
-/* Its source has cut it, so it may be cut again: also once it is protected, over IPv4. */
+/* A packet fragmented by its source may be fragmented again, also protected over IPv4. */
 static void long_v6_over_v4(void **state)
 {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(packet_pool_large);

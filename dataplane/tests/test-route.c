@@ -92,7 +92,7 @@ static void metrics_and_replacement(void **state)
 	route_add(&fast, false);
 	routes_commit();
 	assert_hop(0x0a000001, via(2));
-	/* Appended to its equal it waits; in its place it serves. */
+	/* A route appended to an equal one is not used. It is used once the other is deleted. */
 	route_add(&other, false);
 	routes_commit();
 	assert_hop(0x0a000001, via(2));
@@ -104,7 +104,7 @@ static void metrics_and_replacement(void **state)
 	assert_hop(0x0a000001, via(1));
 }
 
-/* The rules ask table after table: a shorter prefix of an earlier one wins. */
+/* Tables are searched in the order of the rules: a shorter prefix in an earlier table wins. */
 static void tables_in_order(void **state)
 {
 	struct route main_default = make(0, 0, RT_TABLE_MAIN, 0, 1);
@@ -129,7 +129,7 @@ static void tables_in_order(void **state)
 	routes_commit();
 	assert_hop(0x0a010101, via(2));
 	assert_hop(0x0a010001, via(3));
-	/* The last table is asked only where main has nothing at all. */
+	/* The last table is searched only if main has no route. */
 	route_add(&fallback, false);
 	routes_commit();
 	assert_hop(0x0a010181, via(2));
@@ -163,7 +163,7 @@ static void dump_removes_what_is_gone(void **state)
 	assert_hop(0x0b000001, via(3));
 }
 
-/* DPDK 22.11 alone counts /24s wrong when a long prefix leads where its parent does. */
+/* DPDK 22.11 alone miscounts /24s when a long prefix has the next hop of its parent. */
 static void long_prefixes_like_their_parent(void **state)
 {
 	struct route parent = make(0, 0, RT_TABLE_MAIN, 0, 1);
@@ -210,7 +210,7 @@ static void full(void **state)
 	assert_hop(0xf1000000, via(7));
 }
 
-/* --- a model: routes in a list, searched as the kernel's rules say --- */
+/* --- a model: a list of routes, searched by the kernel's rules --- */
 
 #define MODEL 96
 static struct route model[MODEL];
@@ -245,7 +245,7 @@ static struct next_hop model_look(uint32_t dst)
 	return unreachable;
 }
 
-/* Few bits vary, so that routes cover each other and meet the same /24s. */
+/* Few bits vary, so that routes overlap and share /24s. */
 static uint32_t random_dst(void)
 {
 	return 0x0a000000 | ((uint32_t)random() & 0x00030300) | ((uint32_t)random() & 0xc3);
@@ -257,7 +257,7 @@ static void fill_model(void)
 	static const uint32_t tables[] = {RT_TABLE_LOCAL,   220, 220, RT_TABLE_MAIN,
 					  RT_TABLE_MAIN, RT_TABLE_DEFAULT};
 
-	/* Every one has a metric of its own: which of equals is best is no question. */
+	/* Each route has its own metric, so that the best one is unique. */
 	for (unsigned int i = 0; i < MODEL; i++) {
 		model[i] = make(random_dst(), bits[random() % (long)RTE_DIM(bits)],
 				tables[random() % (long)RTE_DIM(tables)], i,
@@ -293,7 +293,7 @@ static void against_the_model(void **state)
 	}
 }
 
-/* --- IPv6: the same rules, in a space of its own --- */
+/* --- IPv6: the same rules in a separate table --- */
 
 static struct route make6(const char *dst, uint8_t bits, uint32_t table, const char *gateway)
 {
@@ -336,7 +336,7 @@ static void six(void **state)
 	assert_hop6("2001:db8::", &net.hop);
 	assert_hop6("2001:db8::1", &host.hop);
 	assert_hop6("2001:db8::2", &net.hop);
-	/* The table that is asked earlier decides, also for what is longer in main. */
+	/* An earlier table wins also over a longer prefix in main. */
 	assert_int_equal(inet_pton(AF_INET6, "2001:db8::", &charon.dst), 1);
 	route_add(&charon, false);
 	routes_commit();
@@ -352,7 +352,7 @@ static void six(void **state)
 	assert_int_equal(route_add(&host, false), -EINVAL);
 }
 
-/* 0.0.0.0/0 and ::/0 have the same bytes, and so may longer prefixes. */
+/* 0.0.0.0/0 and ::/0 have the same bytes, and longer prefixes may too. */
 static void families_apart(void **state)
 {
 	struct route four = make(0x20010db8, 32, RT_TABLE_MAIN, 0, 4);
@@ -398,7 +398,7 @@ static void full6(void **state)
 	assert_hop(0x0a000001, via(1));
 }
 
-/* --- one lcore looks up, the control thread changes --- */
+/* --- an lcore looks up while the control thread changes routes --- */
 
 static bool stop;
 static unsigned int wrong, seen;
@@ -411,7 +411,7 @@ static void *reader(void *arg)
 		dst[i] = htonl(0x0a000001 + (i << 8));
 	route_reader_online(0);
 	while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
-		/* The route of this address or the one above, nothing else. */
+		/* The route of this address or of the next one, no other. */
 		for (uint32_t i = 0; i < RTE_DIM(dst); i++) {
 			struct next_hop hop = route_lookup(AF_INET, &dst[i]);
 
@@ -442,7 +442,7 @@ static void old_or_new_under_changes(void **state)
 		uint32_t i = round % 8;
 		struct route r = make(0x0a000000 + (i << 8), 25, RT_TABLE_MAIN, 0, i + 1);
 
-		/* Each takes a second-level table from the one before. */
+		/* Each route needs a second-level table that the deleted one had. */
 		route_add(&r, false);
 		routes_commit();
 		route_delete(&r);
@@ -453,7 +453,8 @@ static void old_or_new_under_changes(void **state)
 	assert_int_equal(wrong, 0);
 }
 
-/* It is waited for once; what was refused meanwhile is made up for by a dump. */
+/* The control thread waits for the lcore once. A dump restores routes that were refused
+ * meanwhile. */
 static void a_worker_hangs(void **state)
 {
 	struct route old = make(0x0a000000, 8, RT_TABLE_MAIN, 0, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The short way, and packets that a device works on when it is called: sessions that go
- * away meanwhile, devices that fail. There are no routes: a packet that has been
- * protected is dropped for that. What a gateway does is in testing/packet. */
+/* The fast path and packets processed by calls: sessions that are released meanwhile, devices
+ * that fail. There are no routes, so a protected packet is dropped for that reason. Whole
+ * gateways are tested by testing/packet. */
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -30,12 +30,12 @@ static struct worker *w = &workers[0];
 static struct esp_sa in;
 static struct cygnet_sa *out[2];
 
-/* --- a device that can be made to fail when it is called --- */
+/* --- a CPU device that can be made to fail calls --- */
 
 static bool failing;
 static uint32_t (*process)(uint8_t, void *, union rte_crypto_sym_ofs, struct rte_crypto_sym_vec *);
 
-/* In front of DPDK's. */
+/* Replaces DPDK's function. */
 uint32_t rte_cryptodev_sym_cpu_crypto_process(uint8_t dev_id, void *sess,
 					      union rte_crypto_sym_ofs ofs,
 					      struct rte_crypto_sym_vec *vec)
@@ -67,7 +67,7 @@ static int stop(void **state)
 	return esp_fixture_stop(state);
 }
 
-/* --- two SAs out, one in, and sessions for two --- */
+/* --- two outbound SAs, one inbound SA, and sessions for two --- */
 
 #define SPI(n) htonl(0x1000u + (n))
 
@@ -88,7 +88,7 @@ static struct cygnet_sa *add_out(unsigned int n)
 	return sa;
 }
 
-/* For all packets. */
+/* A policy for all packets. */
 static void add_policy(enum cygnet_dir dir, const struct cygnet_sa *sa)
 {
 	struct cygnet_policy_params policy = {
@@ -108,7 +108,7 @@ static void add_policy(enum cygnet_dir dir, const struct cygnet_sa *sa)
 	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
 }
 
-/* What comes in is to leave by the second SA out. */
+/* Decrypted packets leave by the second outbound SA. */
 static int setup(void **state)
 {
 	(void)state;
@@ -143,7 +143,7 @@ static struct rte_mbuf *sealed(uint64_t seq)
 	return esp_sealed(&in, seq, IPPROTO_IPIP);
 }
 
-/* A frame of the flow that leaves by the first SA out. */
+/* A frame of the flow that leaves by the first outbound SA. */
 static struct rte_mbuf *frame(void)
 {
 	const uint8_t eth[14] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0};
@@ -154,7 +154,7 @@ static struct rte_mbuf *frame(void)
 	return esp_packet(data, sizeof(data), RTE_PKTMBUF_HEADROOM, RTE_PKTMBUF_HEADROOM);
 }
 
-/* As if the way out were known. */
+/* Make the outbound flow known. */
 static void learn(void)
 {
 	struct flow what = {.kind = FLOW_PROTECT};
@@ -180,7 +180,7 @@ static void receive(struct rte_mbuf *m)
 
 /* --- tests --- */
 
-/* Packets whose end makes room for one more job, and takes the session of the first SA out. */
+/* Packets whose processing needs one more job and takes the session of the first outbound SA. */
 static void fill(void)
 {
 	for (uint64_t seq = 1; seq <= FULL; seq++)
@@ -189,7 +189,7 @@ static void fill(void)
 	assert_int_equal(w->stats->encapsulated, 1);
 }
 
-/* The packet that needs a session waits until the batch has been run, and has its own then. */
+/* A packet that needs a session waits until the batch has been run, and then gets one. */
 static void expect_own_session(void)
 {
 	assert_int_equal(w->stats->decapsulated, FULL);
@@ -210,7 +210,7 @@ static void session_goes_the_long_way(void **state)
 	expect_own_session();
 }
 
-/* The flow is not known any more: it goes the long way, where policy is against it. */
+/* The flow is no longer known: the packet takes the slow path, where policy forbids it. */
 static void session_goes_the_short_way(void **state)
 {
 	(void)state;
@@ -225,7 +225,7 @@ static void session_goes_the_short_way(void **state)
 	assert_int_equal(w->stats->drop[OUT], 1 + FULL);
 }
 
-/* A device that took a tag off its frame: it belongs to another link. */
+/* A device that removed a VLAN tag: the frame belongs to another interface. */
 static void tagged(void **state)
 {
 	struct rte_mbuf *m = frame();
@@ -241,7 +241,7 @@ static void tagged(void **state)
 	assert_int_equal(w->stats->encapsulated, 1);
 }
 
-/* In the middle of a turn: what came afterwards obeys. */
+/* A change within an iteration applies to the packets after it. */
 static void changed(void **state)
 {
 	(void)state;
@@ -258,7 +258,8 @@ static void changed(void **state)
 	assert_int_equal(w->stats->drop[DROP_POLICY_PLAINTEXT], 2);
 }
 
-/* What a device fails to do at once, it or another one does by a queue. */
+/* A packet that a device fails in a call is processed by queue, by the same device or another
+ * one. */
 static void fails_at_once(void **state)
 {
 	(void)state;
@@ -272,7 +273,7 @@ static void fails_at_once(void **state)
 	assert_int_equal(w->stats->device[0].failed, 1);
 }
 
-/* A packet as it comes from the wire, judged. @return what is known of its flow then, or NULL */
+/* Receive and judge a packet. @return what the flow cache has about its flow afterwards, or NULL */
 static const struct flow *learned(struct rte_mbuf *m)
 {
 	struct flow_key key;
@@ -285,7 +286,7 @@ static const struct flow *learned(struct rte_mbuf *m)
 	return flow_find(&w->flows, &key, flow_place(&w->flows, &key));
 }
 
-/* What is refused says nothing about the next ones but that they be judged, too. */
+/* After a refused packet, later packets of its flow are judged too. */
 static void refused(void **state)
 {
 	(void)state;
@@ -300,7 +301,7 @@ static void refused(void **state)
 	assert_int_equal(w->stats->drop[DROP_SA_EXPIRED], 1);
 }
 
-/* An SA's time is up however many flows there are. */
+/* An SA expires however many flows use it. */
 static void past_its_time(void **state)
 {
 	const struct flow *f;
@@ -314,7 +315,7 @@ static void past_its_time(void **state)
 	f = learned(sealed(1));
 	assert_non_null(f);
 	assert_in_range((f->until - w->flows.now) / rte_get_tsc_hz(), 1, 2);
-	/* Installed in a second that has not come round here yet. */
+	/* Installed in a second that this clock has not reached. */
 	flows_forget(&w->flows);
 	in.sa->install_time = clock_now + 1;
 	in.sa->lifetime.hard_seconds = 3;

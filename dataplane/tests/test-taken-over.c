@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Received packets that a device of the CPU fails to do when it is called, in a row that goes by
- * its queue, or on a crypto core: another device does them, and those of an SA leave in the order
- * in which they came. */
+/* Received packets that a CPU device fails, in a call, in a batch by its queue, or on a crypto
+ * core: another device processes them, and packets of an SA leave in the order of arrival. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -27,26 +26,26 @@ static const struct esp_algorithm ctr = {
 };
 static const struct esp_algorithm *const suites[] = {&esp_gcm, &esp_cbc, &ctr};
 
-/* How packets come to the device. */
+/* How packets get to the device. */
 static enum entry { BY_BURST, BY_TURN, BY_CORE } entry;
 
 static struct worker *w = &workers[0];
 static struct engine_device devices[STATS_MAX_DEVICES];
 static struct tunnel t[TUNNELS];
-static unsigned int tunnels;	/* of these */
-static unsigned int device;	/* that has their SAs */
+static unsigned int tunnels;	/* number of tunnels */
+static unsigned int device;	/* the device that serves their SAs */
 
 /* --- a device that fails some packets --- */
 
 static enum fault { GOOD, KEEPS, GARBLES, HOLDS } fault;
-static unsigned int every; /* one of so many fails */
+static unsigned int every; /* every n-th packet fails */
 
 static bool fails_number(uint32_t seq)
 {
 	return seq % every == every / 2;
 }
 
-/* @param esp  the header */
+/* @param esp  the ESP header */
 static bool fails(const uint8_t *esp)
 {
 	struct rte_esp_hdr h;
@@ -55,7 +54,7 @@ static bool fails(const uint8_t *esp)
 	return fault != GOOD && fails_number(ntohl(h.seq));
 }
 
-/* Of an AEAD the text begins behind header and IV. */
+/* The plaintext of an AEAD is behind header and IV. */
 static unsigned int text_at(void)
 {
 	return t[0].peer.algorithm->auth ? 0 : 8u + t[0].peer.algorithm->iv_len;
@@ -83,7 +82,7 @@ static void process_one(uint8_t id, void *session, union rte_crypto_sym_ofs ofs,
 		vec->status[i] = EINVAL;
 }
 
-/* In front of DPDK's. */
+/* Replaces DPDK's function. */
 uint32_t rte_cryptodev_sym_cpu_crypto_process(uint8_t id, void *session,
 					      union rte_crypto_sym_ofs ofs,
 					      struct rte_crypto_sym_vec *vec)
@@ -98,7 +97,7 @@ uint32_t rte_cryptodev_sym_cpu_crypto_process(uint8_t id, void *session,
 static struct rte_crypto_fp_ops good;
 static struct rte_crypto_op *kept[N];
 static uint16_t nkept;
-static void *kept_of; /* that queue pair */
+static void *kept_of; /* the queue pair that keeps packets */
 static unsigned int failed_in_queue;
 
 static bool fails_op(const struct rte_crypto_op *op)
@@ -144,7 +143,7 @@ static struct session *session_of(const struct tunnel *from)
 	return session_peek(w->sessions, cygnet_sa_index(sadb, from->in), from->in->generation);
 }
 
-/* The one that has the SAs. */
+/* The device that serves the SAs. */
 static void break_device(enum fault how, unsigned int one_of)
 {
 	uint8_t id = engine_device[device].id;
@@ -198,13 +197,13 @@ static void close_gateway(void)
 	offload_enabled = false;
 }
 
-/* Short and long ones in turn. */
+/* Short and long ones alternate. */
 static unsigned int length_of(unsigned int i)
 {
 	return 48 + i * 131 % 1200;
 }
 
-/* By protect(), as if another worker had handed it over. */
+/* By protect(), as if another worker had handed the packet off. */
 static void protect_frame(struct rte_mbuf *m, const struct tunnel *from)
 {
 	struct rte_esp_hdr h;
@@ -265,7 +264,7 @@ static void receive(void)
 	receive_all(m);
 }
 
-/* One packet goes before, which says who has the SA. */
+/* A packet before the others determines the worker of the SA. */
 static void learn(const struct tunnel *from)
 {
 	uint8_t ip[GATEWAY_FRAME];
@@ -294,7 +293,7 @@ static void open_gateway(enum entry how, const struct esp_algorithm *suite, unsi
 	memset(w->stats, 0, sizeof(*w->stats));
 }
 
-/* --- what comes of them --- */
+/* --- results --- */
 
 static unsigned int failing(void)
 {
@@ -305,7 +304,7 @@ static unsigned int failing(void)
 	return n;
 }
 
-/* The number that gateway_packet() wrote into every byte. */
+/* The id that gateway_packet() wrote into each byte. */
 static unsigned int id_of(struct rte_mbuf *m)
 {
 	unsigned int len = rte_pktmbuf_data_len(m) - ETHER;
@@ -313,7 +312,7 @@ static unsigned int id_of(struct rte_mbuf *m)
 	return (uint8_t)(rte_pktmbuf_mtod(m, const uint8_t *)[ETHER + len - 1] - 7 * (len - 1));
 }
 
-/* Those of a tunnel in their order. @param but_those  that fail */
+/* The packets of a tunnel are in order. @param but_those  packets that fail */
 static void expect(bool but_those)
 {
 	struct mbuf_batch *sent = &w->tx[GATEWAY_LAN];
@@ -370,7 +369,7 @@ static void some_fail(enum entry how, const struct esp_algorithm *suite, unsigne
 	finish();
 	expect(false);
 	expect_drops(DROP_REASON_COUNT, 0);
-	/* Chains of one SA are called for. */
+	/* Chains of one SA are processed by calls. */
 	assert_int_equal(failed_in_queue,
 			 suite->auth && ntunnels > 1 ? failing() : 0);
 	assert_int_equal(w->stats->device[device].failed, failing());
@@ -380,7 +379,7 @@ static void some_fail(enum entry how, const struct esp_algorithm *suite, unsigne
 	assert_int_equal(w->stats->crypto_cores, how == BY_CORE ? N : 0);
 }
 
-/* None is lost, and it is the device's fault. */
+/* No packet is lost, and the failures count against the device. */
 static void none_lost(void **state)
 {
 	(void)state;
@@ -400,7 +399,7 @@ static void all_fail(enum entry how, const struct esp_algorithm *suite, unsigned
 	assert_true(engine_lost(device));
 }
 
-/* Then it is used no more. */
+/* The device is no longer used. */
 static void taken_out(void **state)
 {
 	(void)state;
@@ -419,8 +418,8 @@ static void some_garbled(enum entry how, const struct esp_algorithm *suite, unsi
 	assert_int_equal(done_by_others(), 0);
 }
 
-/* What the device has decrypted, and says it has not, nobody finds authentic any more; it does not
- * leave, and whoever sent it is not to blame. */
+/* If a device has decrypted a packet but reports a failure, no other device finds it authentic.
+ * The packet is dropped, and its sender is not blamed. */
 static void garbled(void **state)
 {
 	(void)state;
@@ -445,14 +444,14 @@ static void some_lost(enum entry how, const struct esp_algorithm *suite, unsigne
 	assert_int_equal(engines_lost, 0);
 }
 
-/* Where there is no other device the rest does not wait. */
+/* Without another device the remaining packets do not wait. */
 static void no_other(void **state)
 {
 	(void)state;
 	each(some_lost);
 }
 
-/* --- while others have packets of the SA in their queues --- */
+/* --- while other devices have packets of the SA in their queues --- */
 
 static void choose(unsigned int d)
 {
@@ -462,7 +461,7 @@ static void choose(unsigned int d)
 								     .full = (uint8_t)d};
 }
 
-/* What failed came before what was put into a queue meanwhile. */
+/* Failed packets precede packets queued meanwhile. */
 static void in_front(const struct esp_algorithm *suite, bool esn)
 {
 	unsigned int other, first = 8;
@@ -491,9 +490,9 @@ static void others_in_queue(void **state)
 		in_front(suites[i / 2], i & 1);
 }
 
-/* --- not given back --- */
+/* --- packets that are not completed --- */
 
-/* @param n  packets there, in buffers with room for a frame each */
+/* @param n  packets in the queue, in buffers with room for a frame */
 static void receive_from(unsigned int n)
 {
 	struct rte_mempool *pool = rte_pktmbuf_pool_create(
@@ -507,7 +506,7 @@ static void receive_from(unsigned int n)
 	}
 	receive_all(m);
 	dispatch(w);
-	/* The device does what it likes with them. */
+	/* The device may change its packets. */
 	assert_int_equal(nkept, failing());
 	for (unsigned int i = 0; i < nkept; i++)
 		memset(rte_pktmbuf_mtod(kept[i]->sym->m_src, void *), 0xee,
@@ -520,8 +519,8 @@ static void receive_from(unsigned int n)
 	rte_mempool_free(pool);
 }
 
-/* A device that has not given them back in time may still write them: others do a copy, if there is
- * room for one. */
+/* A device that has not completed packets in time may still write to them. Other devices process
+ * copies, if there are buffers. */
 static void late(enum entry how, const struct esp_algorithm *suite, bool esn)
 {
 	for (unsigned int room = 0; room < 2; room++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What cygnetctl is told over the socket: all of it, and nothing once its end has begun. */
+/* Telemetry over the socket: answers are complete, and there are none once shutdown has begun. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -74,7 +74,7 @@ static int connected(void)
 	return fd;
 }
 
-/* @return NULL: it is not answered */
+/* @return NULL: no answer */
 static json_t *ask(int fd, const char *command)
 {
 	char error[256];
@@ -94,7 +94,7 @@ static void ike(void **state)
 	close(fd);
 }
 
-/* Counters as long as cygnetctl can read them. */
+/* Counters as large as cygnetctl can read them. */
 static void count_much(struct stats *s)
 {
 	*s = (struct stats){
@@ -115,7 +115,7 @@ static json_int_t number(const json_t *row, const char *key)
 	return json_integer_value(json_object_get(row, key));
 }
 
-/* None is left out, whatever there is to tell. */
+/* No entry is left out. */
 static void all_workers(void **state)
 {
 	int fd = connected();
@@ -185,7 +185,7 @@ static void all_engines(void **state)
 
 static unsigned int answered, unanswered;
 
-/* Until it has not been answered for a while. */
+/* Until there has been no answer for some time. */
 static void *asker(void *unused)
 {
 	int fd = connected();
@@ -206,7 +206,7 @@ static void assert_number(const json_t *row, const char *key, json_int_t expecte
 	assert_int_equal(json_integer_value(json_object_get(row, key)), expected);
 }
 
-/* Asking has the workers count, for a while. */
+/* A question enables the workers' counting for some time. */
 static void all_stages(void **state)
 {
 	int fd = connected();
@@ -237,7 +237,7 @@ static void all_stages(void **state)
 	close(fd);
 }
 
-/* As many SAs as fit, over several pages, and no key. */
+/* As many SAs as fit, on several pages, without keys. */
 static void all_sas(void **state)
 {
 	struct cygnet_sa_params params = {
@@ -274,7 +274,7 @@ static void all_sas(void **state)
 	close(fd);
 }
 
-/* The last EVENT_LOG of them, in order, from the one that is asked for. */
+/* The last EVENT_LOG events in order, from a given one. */
 static void last_events(void **state)
 {
 	const struct cygnet_event event = {
@@ -308,7 +308,7 @@ static void last_events(void **state)
 	close(fd);
 }
 
-/* What was told goes away while somebody asks. */
+/* A table is freed during a question about it. */
 static void ended(void **state)
 {
 	static const char *const commands[] = {"ports", "routes", "ike",   "engines",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Ports that do not take all they are given (DPDK's net_ring, with room for a few), and neighbours
- * that do not answer. */
+/* Ports that do not accept all packets (DPDK's net_ring of small size), and neighbours that do
+ * not answer. */
 #include <string.h>
 
 #include <rte_cycles.h>
@@ -14,7 +14,7 @@
 #include "path/worker/tx.h"
 #include "path/worker/worker.h"
 
-#define ROOM 32u /* of a ring, less one that it does not use */
+#define ROOM 32u /* of a ring, of which it uses one less */
 #define LENGTH 100u
 #define PACKETS 512u
 
@@ -76,7 +76,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Nothing leaks: what is not in a ring has gone back to the pool. */
+/* No leaks: packets that are not in a ring are back in the mempool. */
 static int teardown(void **state)
 {
 	struct rte_mbuf *m;
@@ -110,7 +110,7 @@ static void full_wire(void **state)
 	assert_int_equal(w->stats->interface[0].tx_packets, ROOM - 1);
 	assert_int_equal(w->stats->interface[0].tx_bytes, (ROOM - 1) * LENGTH);
 	assert_int_equal(rte_ring_count(wire), ROOM - 1);
-	/* There is room again. */
+	/* The ring has room again. */
 	assert_int_equal(rte_ring_dequeue(wire, (void **)&m), 0);
 	rte_pktmbuf_free(m);
 	tx_frame(w, frame(), 0);
@@ -131,7 +131,7 @@ static void full_tap(void **state)
 	assert_int_equal(rte_ring_count(tap), ROOM - 1);
 }
 
-/* Packets for a port that is removed meanwhile go nowhere, neither to its device nor to its TAP. */
+/* Packets for a port that has been removed are transmitted neither to its device nor to its TAP. */
 static void removed(void **state)
 {
 	(void)state;
@@ -151,7 +151,7 @@ static void removed(void **state)
 	assert_int_equal(w->stats->interface[0].tx_packets, 1);
 }
 
-/* A batch that is full does not wait for tx_flush(). */
+/* A full batch is transmitted without tx_flush(). */
 static void whole_batches(void **state)
 {
 	unsigned int batch = RTE_DIM(w->tx[0].m);
@@ -164,7 +164,7 @@ static void whole_batches(void **state)
 	assert_int_equal(w->stats->drop[DROP_TX_FULL], batch - (ROOM - 1));
 }
 
-/* Frames of a TAP that another worker serves, and that has no time. */
+/* Frames for a TAP that another worker serves, which is busy. */
 static void full_inbox(void **state)
 {
 	struct worker *other = &workers[1];
@@ -194,7 +194,7 @@ static struct neigh neighbour(uint8_t last)
 	return neigh;
 }
 
-/* An IPv4 packet that waits, with a number. */
+/* A numbered IPv4 packet that is held. */
 static void wait_for(const struct neigh *neigh, uint8_t number)
 {
 	struct rte_mbuf *m = frame();
@@ -206,7 +206,7 @@ static void wait_for(const struct neigh *neigh, uint8_t number)
 	neigh_wait_add(w, m, neigh);
 }
 
-/* What leaves now is for that MAC address, and has the numbers from 0 on. */
+/* Check that transmitted packets are for that MAC address and numbered from 0 on. */
 static void expect_sent(const struct rte_ether_addr *mac, unsigned int n)
 {
 	struct rte_mbuf *m = NULL;
@@ -224,8 +224,8 @@ static void expect_sent(const struct rte_ether_addr *mac, unsigned int n)
 	assert_int_equal(rte_ring_count(wire), 0);
 }
 
-/* For each neighbour some packets wait; they leave in order when it has answered, whatever waits
- * for others. A turn by itself does not look for answers. */
+/* Packets held for several neighbours. When a neighbour answers, its packets leave in order,
+ * independent of others. An iteration alone does not look for answers. */
 static void neighbours(void **state)
 {
 	const struct neigh dead = neighbour(1), slow = neighbour(2), here = neighbour(3);
@@ -268,8 +268,8 @@ static void expect_waiting(unsigned int neighbours, uint64_t dropped)
 	assert_int_equal(w->stats->drop[DROP_NO_NEIGHBOUR], dropped);
 }
 
-/* Longer than the kernel takes to ask a second time, from the first packet on that waits for a
- * neighbour; then all that wait for that one, and no other, are dropped. */
+/* Longer than the time in which the kernel repeats its question, from the first held packet of a
+ * neighbour on. Then all packets held for that neighbour are dropped, but no others. */
 static void overdue(void **state)
 {
 	const struct rte_ether_addr mac = {{2, 0, 0, 0, 0, 3}};
@@ -290,7 +290,7 @@ static void overdue(void **state)
 	expect_waiting(4, 0);
 	w->flows.now = begin + 3 * second;
 	expect_waiting(2, 5 + 1);
-	/* Those whose time is not over still have theirs. */
+	/* Packets whose time is not over are still held. */
 	neigh_set(&neigh[3], &mac, false);
 	neigh_wait_retry(w);
 	expect_sent(&mac, 1);

@@ -103,7 +103,7 @@ static void moves_again(void **state)
 	assert_true(run(3 * LIMIT_MS, 3, NULL, 0) > 0);
 }
 
-/* Without a limit, with one that is no number, and with one for another process. */
+/* Without a time limit, with an invalid one, and with one for another process. */
 static void nobody_watches(void **state)
 {
 	(void)state;

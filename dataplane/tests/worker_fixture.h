@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file worker_fixture.h
- * What the worker's loop does, a step at a time.
+ * Single steps of a worker's iteration.
  */
 #ifndef WORKER_FIXTURE_H
 #define WORKER_FIXTURE_H
@@ -9,7 +9,7 @@
 #include "path/dispatch.h"
 #include "path/fast/receive.h"
 
-/** A burst comes in by a port, and goes on as far as it can. */
+/** Process a received burst as far as possible. */
 static inline void worker_receive(struct worker *w, struct rte_mbuf **m, unsigned int n,
 				  unsigned int interface)
 {
@@ -21,7 +21,7 @@ static inline void worker_receive(struct worker *w, struct rte_mbuf **m, unsigne
 	dispatch(w);
 }
 
-/** A packet is in front of packet()->stage: it goes into the crypto batch, or wherever it has to. */
+/** Process a packet before packet()->stage: it gets into the crypto batch or to its next stage. */
 static inline void worker_pass(struct worker *w, struct rte_mbuf *m)
 {
 	stage_add(&w->stages, (enum stage)packet(m)->stage, m);
@@ -30,7 +30,7 @@ static inline void worker_pass(struct worker *w, struct rte_mbuf *m)
 		dispatch(w);
 }
 
-/** Collect what the devices give back. @return packets */
+/** Collect packets that devices have completed. @return number of packets */
 static inline unsigned int worker_poll(struct worker *w)
 {
 	struct crypto_poll poll = {0};
