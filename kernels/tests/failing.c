@@ -9,12 +9,12 @@
 #include "operations.h"
 #include "pmd/launcher.h"
 
-/* Operations a queue pair, each a chunk: of two, one more than the thread that launches has room
- * for. Each takes the device's driver a command queue and pinned memory. */
+/* Operations of a queue pair, each a chunk: OPERATIONS of two queue pairs are one more than the
+ * launching thread has room for. Each takes a command queue of the device and pinned memory. */
 #define CHUNKS (3 * OCL_LAUNCHER_CHUNKS / 2)
 
-/* A device that has been given up: every operation comes back with an error, and nothing is written
- * where it may still read. It says so once. */
+/* After a device has been given up all operations complete with an error, and no memory that the
+ * device may still read is written. The failure is logged once. */
 static void check_lost(const struct device *dev, void *session)
 {
 	struct suite suite = esp_template;
@@ -32,7 +32,8 @@ static void check_lost(const struct device *dev, void *session)
 	CHECK(log_end("is given up") == 1);
 }
 
-/* Every operation comes back with an error, then and later; others go on. */
+/* All operations of the failed device complete with an error, also later ones. Other devices are
+ * not affected. */
 static void failing_device(const struct device *sound, const char *what, bool *fault,
 			   const char *args)
 {
@@ -57,8 +58,8 @@ static void failing_device(const struct device *sound, const char *what, bool *f
 	device_close(&dev);
 }
 
-/* The device takes n commands more, whatever they are, and then none: what had been launched
- * is fine, all else fails. */
+/* The device accepts n more commands of any kind and then none: operations launched before are
+ * completed, all others fail. */
 static void failing_after(const struct device *sound, const char *args, int n)
 {
 	struct suite suite = esp_template;
@@ -95,8 +96,8 @@ static void failing_after(const struct device *sound, const char *args, int n)
 	device_close(&dev);
 }
 
-/* More chunks than the thread that launches has room for, of a device that never answers: those
- * that it never came to come back, too. None does before the device has had its time. */
+/* More chunks than the launching thread has room for, on a device that never answers: chunks
+ * that were never launched are completed too. None is completed before the time limit. */
 static void failing_queue(void)
 {
 	static struct rte_crypto_op *op[2 * CHUNKS];
@@ -123,7 +124,7 @@ static void failing_queue(void)
 							     RTE_DIM(back));
 
 		expect_progress(n, &deadline);
-		/* Not before timeout_ms, less the rounding to cycles. */
+		/* not before timeout_ms, less the rounding to cycles */
 		CHECK(n == 0 || rte_get_tsc_cycles() - begun >= rte_get_tsc_hz() / 1000 * 1000);
 		for (unsigned int i = 0; i < n; i++) {
 			CHECK(back[i] == op[done++]);
@@ -137,7 +138,7 @@ static void failing_queue(void)
 	device_close(&dev);
 }
 
-/* The upload of a session fails, or its end does. */
+/* The upload of a session fails, or its completion does. */
 static void failing_upload(bool at_clear)
 {
 	struct suite suite = esp_template;
@@ -162,7 +163,7 @@ static void failing_upload(bool at_clear)
 	device_close(&dev);
 }
 
-/* There is no device then, and no harm is done. */
+/* Probing fails without other effects. */
 static void failing_start(const char *args)
 {
 	for (fault_after = 0; fault_after >= 0;) {

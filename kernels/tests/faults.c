@@ -14,13 +14,13 @@ bool fault_launch, fault_hang, fault_error;
 int fault_after = -1;
 unsigned int launches, wipes, rectangles, transfers;
 size_t fault_memory, uploaded, noted;
-static unsigned int at_work; /* launches */
+static unsigned int at_work; /* number of launches */
 static cl_command_queue written_queue;
 static cl_mem written;
 static struct shared {
 	const uint8_t *p;
 	size_t size;
-	bool mapped; /* else shared virtual memory */
+	bool mapped; /* otherwise shared virtual memory */
 } shared[MAX_SHARED];
 
 #define EXPORT __attribute__((visibility("default")))

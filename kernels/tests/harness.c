@@ -13,8 +13,8 @@
 
 #include "harness.h"
 
-/* A device that was given up keeps its OpenCL objects, for it may still be at work; and on a
- * busy machine PoCL and LLVM end before they have freed everything. */
+/* A device that was given up keeps its OpenCL objects, because it may still work. On a busy
+ * machine PoCL and LLVM end before they have freed everything. */
 const char *__lsan_default_suppressions(void);
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void)
 {
@@ -25,15 +25,15 @@ __attribute__((visibility("default"))) const char *__lsan_default_suppressions(v
 
 void harness_fail(const char *file, int line, const char *what)
 {
-	/* The reason comes last, behind what has been printed before. */
+	/* The reason comes last, behind earlier output. */
 	fflush(NULL);
 	fprintf(stderr, "%s:%d: failed: %s\n", file, line, what);
 	rmdir(rte_eal_get_runtime_dir());
 	abort();
 }
 
-/* With dlopen instead of EAL's -d, which refuses folders that others may write
- * to: a build below /tmp shall be testable, too. */
+/* dlopen() instead of EAL's -d, which refuses folders that other users can write to, such as a
+ * build below /tmp. */
 static void load_driver(void)
 {
 	const char *path = getenv("CYGNET_PMD");
@@ -211,7 +211,7 @@ void suite_keys(struct suite *suite)
 	suite->mac_key_len = random_mac_key_len(suite->auth);
 }
 
-/* The usual truncated lengths of IPsec. */
+/* The truncated lengths common in IPsec. */
 static uint32_t random_digest_len(const struct suite *suite)
 {
 	static const uint8_t usual[OCL_AUTHS] = {0, 12, 12, 16, 24, 32, 12, 16};

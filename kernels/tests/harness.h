@@ -21,7 +21,7 @@
 #endif
 #define IV_OFFSET   (sizeof(struct rte_crypto_op) + sizeof(struct rte_crypto_sym_op))
 #define AAD_OFFSET  (IV_OFFSET + 16)
-#define MAX_AAD	    80 /* with the 18 bytes in front that CCM wants */
+#define MAX_AAD	    80 /* with the 18 bytes that CCM requires in front */
 #define DESCRIPTORS 2048
 
 struct device {
@@ -35,7 +35,7 @@ struct device {
 struct suite {
 	enum ocl_cipher cipher;
 	enum ocl_auth auth;
-	bool null_cipher, null_auth; /* name what there is none of, too */
+	bool null_cipher, null_auth; /* a transform without algorithm is given too */
 	bool swapped;		     /* authenticate the plaintext */
 	uint32_t key_len, mac_key_len, digest_len, aad_len, iv_len;
 	uint8_t key[32], mac_key[128];
@@ -49,42 +49,42 @@ struct suite {
 
 __attribute__((noreturn)) void harness_fail(const char *file, int line, const char *what);
 
-/** Load the driver (CYGNET_PMD, or the one just built) and start EAL. */
+/** Load the driver (CYGNET_PMD, or the one of this build) and start EAL. */
 void harness_start(void);
-/** End EAL, which removes devices still there, and what it left in /var/run. */
+/** End EAL, which removes remaining devices, and delete its files in /var/run. */
 void harness_stop(void);
 
-/** Fast pseudo-random numbers, from a fixed seed or the one that the environment's CYGNET_SEED numbers. */
+/** Fast pseudo-random numbers, from a fixed seed or from the environment's CYGNET_SEED. */
 uint64_t rnd(void);
 uint32_t rnd_below(uint32_t n);
 void rnd_fill(void *p, size_t len);
 
-/** Keep what is logged from here on, until log_end(). */
+/** Keep logged messages from now on, until log_end(). */
 void log_begin(void);
-/** @return how often the words were in it */
+/** @return how often they contain these words */
 unsigned int log_end(const char *words);
 
-/** Probe, configure and start; args may be NULL. */
+/** Probe, configure and start a device; args may be NULL. */
 void device_open(struct device *dev, const char *args, unsigned int queue_pairs);
-/** The same, with another number of descriptors than DESCRIPTORS in each queue pair. */
+/** The same, with another number of descriptors in each queue pair. */
 void device_open_sized(struct device *dev, const char *args, unsigned int queue_pairs,
 		       uint32_t descriptors);
 void device_close(struct device *dev);
-/** Whether there is a device that takes such arguments ("memory=svm"). */
+/** Whether a device accepts these arguments ("memory=svm"). */
 bool device_has(const char *args);
 
-/** Whether it is one transform for all. */
+/** Whether the suite is a single transform. */
 static inline bool suite_is_aead(const struct suite *suite)
 {
 	return suite->cipher >= OCL_CIPHER_AES_GCM;
 }
 
-/** Lengths of keys, digest, AAD and IV, as the algorithms set in the suite allow; random keys. */
+/** Fill in random keys, and lengths of keys, digest, AAD and IV that the algorithms allow. */
 void suite_randomize(struct suite *suite);
-/** Random keys of random lengths only. */
+/** Fill in only random keys of random lengths. */
 void suite_keys(struct suite *suite);
 
-/** A suite's transforms, for one direction; they point into the suite. */
+/** The transforms of a suite for one direction; they point into the suite. */
 struct xforms {
 	struct rte_crypto_sym_xform chain[2], *first;
 };
@@ -94,7 +94,7 @@ void suite_xforms(const struct suite *suite, bool encrypt, struct xforms *xforms
 void *suite_session(const struct device *dev, const struct suite *suite, bool encrypt);
 void session_free(const struct device *dev, void *session);
 
-/** One test; the output says which. */
+/** Start a test; its name is printed. */
 #define RUN(test)                                                                                  \
 	do {                                                                                       \
 		printf("%s\n", #test);                                                             \

@@ -10,10 +10,10 @@
 
 #define JUMBO_ROOM 17408
 #define JUMBO	   16384 /* longest message */
-#define CCM_AAD	   18	 /* room that DPDK wants in front of CCM's AAD */
+#define CCM_AAD	   18	 /* bytes that DPDK requires in front of CCM's AAD */
 #define ALIGNMENTS 16
 
-/* Each with every alignment of the text. */
+/* Lengths, each with each alignment of the text. */
 static const uint32_t edges[EDGES / ALIGNMENTS] = {
 	0, 1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 1023, 1024, 1025, 4095, 4096, JUMBO - 1, JUMBO};
 
@@ -74,7 +74,7 @@ static struct rte_mbuf *make_packet(bool jumbo)
 	return m;
 }
 
-/* The reference's copy of the packet. */
+/* The packet's copy for the reference. */
 struct view {
 	uint8_t *cipher, *auth, *digest, *iv, *aad;
 	uint32_t cipher_len, auth_len;
@@ -108,13 +108,13 @@ static uint32_t block_of(const struct suite *suite)
 	       suite->cipher == OCL_CIPHER_3DES_CBC ? 8 : 1;
 }
 
-/* Ranges: a prefix that is left alone, a header, len bytes that are encrypted, sometimes a
- * tail that is either only authenticated or only encrypted, the digest. */
+/* Ranges: an untouched prefix, a header, len encrypted bytes, sometimes a tail that is either
+ * only authenticated or only encrypted, the digest. */
 static uint32_t choose_ranges(const struct suite *suite, struct rte_crypto_sym_op *sym, uint32_t len,
 			      bool exact)
 {
 	uint32_t prefix = rnd_below(4) ? 4 * rnd_below(8) : rnd_below(32);
-	uint32_t header = rnd_below(4) ? 24 : rnd_below(41); /* ESP's, mostly */
+	uint32_t header = rnd_below(4) ? 24 : rnd_below(41); /* mostly that of ESP */
 	uint32_t tail = exact || rnd_below(4) ? 0 : rnd_below(41);
 
 	if (exact && !suite->cipher)
@@ -152,7 +152,7 @@ static struct view view_of(const struct suite *suite, const struct job *job, uin
 	};
 }
 
-/* The bytes that have to be in the destination: both ranges, which overlap or touch. */
+/* The bytes that the destination must have: both ranges, which overlap or touch. */
 static void covered(const struct suite *suite, const struct rte_crypto_sym_op *sym, uint32_t *from,
 		    uint32_t *len)
 {
@@ -184,7 +184,7 @@ static void set_digest(const struct suite *suite, struct rte_crypto_sym_op *sym,
 		sym->auth.digest.data = digest;
 }
 
-/* The whole buffer as it is now. */
+/* A copy of the whole buffer. */
 static uint8_t *image(const struct rte_mbuf *m)
 {
 	uint8_t *copy = malloc(m->buf_len);
@@ -194,7 +194,7 @@ static uint8_t *image(const struct rte_mbuf *m)
 	return copy;
 }
 
-/* Make a valid operation one that has to be refused. */
+/* Make a valid operation invalid, so that it has to be refused. */
 static enum rte_crypto_op_status spoil(const struct suite *suite, struct rte_crypto_op *op)
 {
 	struct rte_crypto_sym_op *sym = op->sym;
@@ -260,7 +260,7 @@ static void tamper(const struct suite *suite, const struct view *v)
 	uint32_t skip = suite->cipher == OCL_CIPHER_AES_CCM ? CCM_AAD : 0;
 
 	if (suite->digest_len < 4)
-		; /* Too short to be sure that it changes with the data. */
+		; /* The text is too short to be sure that the digest changes. */
 	else if (rnd_below(2) && suite->aad_len)
 		p = v->aad + skip + rnd_below(suite->aad_len);
 	else if (rnd_below(2) && suite_is_aead(suite) && v->cipher_len)
@@ -270,7 +270,8 @@ static void tamper(const struct suite *suite, const struct view *v)
 	*p ^= 1 << rnd_below(8);
 }
 
-/* crypto_aesni_mb counts with the last 32 bits of the block alone; OpenSSL, and we, with all. */
+/* crypto_aesni_mb increments only the last 32 bits of the counter block; OpenSSL and
+ * crypto_opencl increment all. */
 static bool counter_wraps(const struct suite *suite, const struct view *v)
 {
 	uint32_t last;
@@ -280,7 +281,7 @@ static bool counter_wraps(const struct suite *suite, const struct view *v)
 	       rte_be_to_cpu_32(last) > UINT32_MAX - v->cipher_len / 16 - 1;
 }
 
-/* Peers that have the algorithm also decrypt what the reference has encrypted. */
+/* Peers that support the algorithm also decrypt the packet encrypted by the reference. */
 static void ask_peers(struct pair *pair, const struct job *job, const uint8_t *before,
 		      const uint8_t *after, const struct view *v)
 {
@@ -296,7 +297,7 @@ static void ask_peers(struct pair *pair, const struct job *job, const uint8_t *b
 		.digest_off = job->digest_off,
 	};
 
-	/* Some of them refuse empty packets. */
+	/* Some peers refuse empty packets. */
 	if ((suite->cipher && v->cipher_len == 0) || (suite->auth && v->auth_len == 0) ||
 	    counter_wraps(suite, v))
 		return;
@@ -308,7 +309,7 @@ static void ask_peers(struct pair *pair, const struct job *job, const uint8_t *b
 	}
 }
 
-/* Expected results of an encryption, by encrypting the expected image. */
+/* The expected result of an encryption: encrypt the expected image. */
 static void expect_encrypt(struct pair *pair, struct job *job)
 {
 	const struct suite *suite = &pair->suite;
@@ -328,7 +329,7 @@ static void expect_encrypt(struct pair *pair, struct job *job)
 	free(before);
 }
 
-/* The source is encrypted for it; the plaintext it had is the expected result. */
+/* Encrypt the source. Its plaintext is the expected result. */
 static void expect_decrypt(struct pair *pair, struct job *job)
 {
 	const struct suite *suite = &pair->suite;
@@ -354,7 +355,7 @@ static void expect_decrypt(struct pair *pair, struct job *job)
 	free(plain);
 }
 
-/* Move the packet so that its text has the alignment. */
+/* Move the packet so that its text has this alignment. */
 static void align(struct rte_mbuf *m, uint32_t text, uint32_t alignment)
 {
 	uint32_t by = (alignment - (uint32_t)(rte_pktmbuf_mtod(m, uintptr_t) + text)) % ALIGNMENTS;
@@ -371,7 +372,7 @@ static uint32_t text_of(const struct suite *suite, const struct rte_crypto_sym_o
 	return suite->cipher ? sym->cipher.data.offset : sym->auth.data.offset;
 }
 
-/* Fill all of an operation but its ranges and lengths. */
+/* Fill in an operation except ranges and lengths. */
 static void begin(struct job *job, struct pair *pair, struct rte_mbuf *src, struct rte_mbuf *dst,
 		  bool encrypt)
 {
@@ -389,7 +390,7 @@ static void begin(struct job *job, struct pair *pair, struct rte_mbuf *src, stru
 	rnd_fill(rte_crypto_op_ctod_offset(job->op, uint8_t *, IV_OFFSET), 16 + MAX_AAD);
 }
 
-/* The packets lie where they will. */
+/* The packets have random positions in their buffers. */
 static void point(struct job *job, const struct suite *suite, bool encrypt)
 {
 	struct rte_crypto_sym_op *sym = job->op->sym;
@@ -447,7 +448,7 @@ void job_make_in(struct job *job, struct pair *pair, struct rte_mbuf *m, uint32_
 	rnd_fill(m->buf_addr, m->buf_len);
 	choose_ranges(suite, job->op->sym, len, false);
 	covered(suite, job->op->sym, &from, &text);
-	/* From OCL_MAX_DIGEST on it would be too far away to be one with the packet. */
+	/* From OCL_MAX_DIGEST on the digest is too far away to be part of the packet. */
 	job->digest_off = from + text + (rnd_below(4) ? 0 : rnd_below(OCL_MAX_DIGEST));
 	m->data_len = job->digest_off + suite->digest_len + (rnd_below(4) ? 0 : rnd_below(20));
 	m->pkt_len = m->data_len;
@@ -470,7 +471,7 @@ static void differs(const struct job *job, const char *what, const struct rte_mb
 	CHECK(!"the buffers are as expected");
 }
 
-/* The whole buffer, or the packet. */
+/* The whole buffer, or the packet only. */
 static void compare(const struct job *job, const char *what, const struct rte_mbuf *m,
 		    const uint8_t *expected, uint32_t index)
 {

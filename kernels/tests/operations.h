@@ -13,26 +13,27 @@
 
 #define LEN	128
 #define DIGEST	12
-#define PATIENT (30 * rte_get_tsc_hz() * slowdown()) /* a busy machine is no failure */
+#define PATIENT (30 * rte_get_tsc_hz() * slowdown()) /* a busy machine is not a failure */
 
-/* AES-CBC with HMAC-SHA1; without keys. */
+/* AES-CBC with HMAC-SHA1, without keys. */
 extern const struct suite esp_template;
 
-/** Pools of operations and packets; closing checks that all are back. */
+/** Open pools of operations and packets. Closing checks that all are back. */
 void operations_open(void);
 void operations_close(void);
 
-/** An encryption of LEN random bytes with the digest behind them. */
+/** An encryption of LEN random bytes, with the digest behind them. */
 struct rte_crypto_op *make_op(void *session);
 void free_op(struct rte_crypto_op *op);
 
-/** However long all take: something comes back now and then. @param n  that came; *deadline is 0 at first */
+/** Wait for further operations to complete, however long all take. @param n  completed
+ * operations; *deadline is 0 at first */
 void expect_progress(unsigned int n, uint64_t *deadline);
 
 /** Wait for n operations. */
 void take_all(const struct device *dev, uint16_t qp, struct rte_crypto_op **back, unsigned int n);
 
-/** Send n operations, 64 at most; they have to come back in order with that status. */
+/** Send n operations, 64 at most, and check that they complete in order with that status. */
 void round_trip(const struct device *dev, uint16_t qp, void *session, unsigned int n,
 		enum rte_crypto_op_status status);
 

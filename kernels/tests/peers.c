@@ -91,14 +91,14 @@ static bool offers_xform(uint8_t id, const struct rte_crypto_sym_xform *x)
 							 x->cipher.iv.length) == 0;
 }
 
-/* A driver has to accept all that its capabilities say. */
+/* A driver has to accept all operations within its capabilities. */
 static void *make_session(const struct device *dev, const struct suite *suite)
 {
 	struct suite plain = *suite;
 	struct xforms xforms;
 	void *session;
 
-	/* Nothing to compare in NULL. */
+	/* There is nothing to compare with NULL. */
 	plain.null_cipher = false;
 	plain.null_auth = false;
 	if (plain.cipher == OCL_CIPHER_NONE && plain.auth == OCL_AUTH_NONE)

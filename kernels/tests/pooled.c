@@ -6,14 +6,15 @@
 #include "pooled.h"
 #include "rte_pmd_opencl.h"
 
-#define MBUFS	 600 /* not many more than a round takes: they end within a run now and then */
-#define PAIRS	 4   /* of sessions that packets of a run have, at most */
-#define RUNS	 3   /* alike, and as many that are not, with the same sessions */
-#define LONGEST	 96  /* packets */
-#define RANGE	 1024 /* bytes: of lengths that count as one */
-#define MARGIN	 88   /* that its ends are away, for what is authenticated beside the text */
-#define COLUMN	 104  /* of a packet in its buffer: room for a head and the longest AAD */
-#define SPREAD	 24   /* columns; of more they would not be alike */
+#define MBUFS	 600 /* few more than a round needs, so that the pool wraps within some runs */
+#define PAIRS	 4   /* maximum number of session pairs of a run */
+#define RUNS	 3   /* runs of similar packets, and as many of different packets, with the same
+		      * sessions */
+#define LONGEST	 96  /* maximum number of packets */
+#define RANGE	 1024 /* bytes of lengths that count as one */
+#define MARGIN	 88   /* bytes from the ends for data authenticated beside the text */
+#define COLUMN	 104  /* offset of a packet in its buffer: room for a head and the longest AAD */
+#define SPREAD	 24   /* columns; more columns would not be similar */
 
 static typeof(rte_pmd_opencl_pktmbuf_pool_create) *create;
 static typeof(rte_pmd_opencl_pktmbuf_pool_free) *destroy;
@@ -21,7 +22,7 @@ static typeof(rte_pmd_opencl_keeps_packets) *keeps;
 
 static struct {
 	struct device dev;
-	bool twins; /* mbufs have two buffers, and packets bring their heads */
+	bool twins; /* mbufs have two buffers, and packets have heads */
 	struct rte_mempool *pool, *plain;
 	struct job job[JOBS];
 	uint32_t made, sent, back;
@@ -35,7 +36,7 @@ static void open_rig(const char *args)
 	destroy = (typeof(destroy))dlsym(RTLD_DEFAULT, "rte_pmd_opencl_pktmbuf_pool_free");
 	keeps = (typeof(keeps))dlsym(RTLD_DEFAULT, "rte_pmd_opencl_keeps_packets");
 	CHECK(create && destroy && keeps);
-	/* A launch is a run: it leaves when it is told to, and has left then. */
+	/* A launch is a run, which is launched only by an empty burst. */
 	snprintf(all_args, sizeof(all_args), "%schunk=256,granularity=%u,wait_us=1000000,"
 		 "timeout_ms=600000,launches=lcore", args, RANGE);
 	device_open(&rig.dev, all_args, 1);
@@ -54,7 +55,7 @@ static void close_rig(void)
 	device_close(&rig.dev);
 }
 
-/* One that has not met packets unlike each other yet, and expects none. */
+/* A queue pair that has had no packets unlike each other, and expects none. */
 static void fresh_queue_pair(void)
 {
 	const struct rte_cryptodev_qp_conf conf = {.nb_descriptors = DESCRIPTORS};
@@ -94,9 +95,9 @@ struct run {
 	struct pair *pairs;
 	bool encrypt;
 	uint32_t npairs, packets;
-	uint32_t least;	 /* length */
-	uint32_t column; /* at least */
-	uint32_t odd;	 /* the packet that differs; packets: none */
+	uint32_t least;	 /* minimum length */
+	uint32_t column; /* minimum column */
+	uint32_t odd;	 /* index of the packet that differs; packets: none */
 	bool scattered;	 /* some rows are left out, others are swapped */
 };
 
@@ -120,7 +121,7 @@ static struct run make_run(struct pair *pairs, uint32_t npairs, bool alike)
 	return run;
 }
 
-/* In the order of their rows, or nearly. */
+/* In the order of their rows, or nearly so. */
 static void take_mbufs(const struct run *run, struct rte_mbuf **m)
 {
 	for (uint32_t i = 0; i < run->packets; i++) {
@@ -138,7 +139,7 @@ static void take_mbufs(const struct run *run, struct rte_mbuf **m)
 	}
 }
 
-/* With another length, from no pool, or at another offset, where the others have their heads. */
+/* With another length, of no pool, or at another offset than the heads of the others. */
 static void make_odd(struct job *job, const struct run *run, struct pair *pair, struct rte_mbuf *m)
 {
 	uint32_t least = run->least, which = rnd_below(3);
@@ -179,7 +180,7 @@ static void make_jobs(const struct run *run)
 	}
 }
 
-/* If all packets bring their heads, the driver moves rectangles only. */
+/* If all packets have heads, the driver copies rectangles only. */
 static void run_packets(struct pair *pairs, uint32_t npairs, bool alike)
 {
 	struct run run = make_run(pairs, npairs, alike);

@@ -58,7 +58,7 @@ void reference_cipher(enum ocl_cipher cipher, const uint8_t *key, size_t key_len
 	EVP_CIPHER_CTX_free(ctx);
 }
 
-/* OpenSSL has CMAC, not XCBC; CBC of the prepared message is as good. */
+/* OpenSSL 3.0 has CMAC, but no XCBC, which is CBC of the prepared message. */
 static void xcbc(const uint8_t *key, const uint8_t *data, size_t len, uint8_t mac[16])
 {
 	static const uint8_t zeros[16];

@@ -15,10 +15,10 @@
 void reference_cipher(enum ocl_cipher cipher, const uint8_t *key, size_t key_len,
 		      const uint8_t *iv, uint8_t *data, size_t len);
 
-/* The whole digest; the IV is GMAC's. OCL_AUTH_NONE does nothing. */
+/* The whole digest. The IV is that of GMAC. OCL_AUTH_NONE does nothing. */
 void reference_auth(enum ocl_auth auth, const uint8_t *key, size_t key_len, const uint8_t *iv,
 		    const uint8_t *data, size_t len, uint8_t *digest);
-/* In bytes */
+/* bytes */
 size_t reference_digest_len(enum ocl_auth auth);
 
 /* Encrypts in place. */

@@ -7,7 +7,7 @@
 #include "secrets.h"
 
 #define DISGUISE 0xa5c3965a
-#define LARGEST	 (4ull << 30) /* bytes: beyond, it is a sanitizer's own */
+#define LARGEST	 (4ull << 30) /* bytes; larger mappings are those of a sanitizer */
 
 static void disguise(uint32_t *to, const uint8_t *from, uint8_t pad, bool swap)
 {

@@ -11,25 +11,26 @@
 
 #include "harness.h"
 
-#define SECRET_WORDS 4 /* that have to be there, one after another */
+#define SECRET_WORDS 4 /* words that must follow one another */
 
-/* The beginning of a suite's keys as they may be found, in disguise. */
+/* The beginning of a suite's keys as the search expects them, masked. */
 struct secrets {
 	uint32_t key[SECRET_WORDS];	 /* as given */
-	uint32_t round_key[SECRET_WORDS]; /* as AES has it first */
+	uint32_t round_key[SECRET_WORDS]; /* first round key of AES */
 	uint32_t mac_key[SECRET_WORDS];	 /* as given */
-	uint32_t inner[SECRET_WORDS], outer[SECRET_WORDS]; /* as HMAC begins with it */
+	uint32_t inner[SECRET_WORDS], outer[SECRET_WORDS]; /* first state of HMAC */
 };
 
-/* How often each was found. */
+/* How often each was found in memory. */
 struct sightings {
 	unsigned int key, round_key, mac_key, inner, outer;
 };
 
-/** Make a suite's keys known, and wipe them there. Its MAC key has 16 bytes or more. */
+/** Remember a suite's keys in masked form, and wipe them in the suite. The MAC key has 16 bytes
+ * or more. */
 void secrets_take(struct secrets *secrets, struct suite *suite);
 
-/** Look for them in all that this process may write to. */
+/** Search all writable memory of this process for them. */
 struct sightings secrets_find(const struct secrets *secrets);
 
 #endif

@@ -19,7 +19,7 @@
 #include "faults.h"
 
 #define ROUNDS	 300
-#define FEW	 10	   /* rounds that each of the two wins, at least, */
+#define FEW	 10	   /* minimum number of rounds that each of the two threads wins, */
 #define MOST	 20000	   /* within this many rounds */
 #define FURTHEST (1 << 24) /* iterations of an empty loop */
 
@@ -54,7 +54,7 @@ static int stop(void **state)
 	return 0;
 }
 
-/* One packet of no bytes, of a session without algorithms. */
+/* An empty packet of a session without algorithms. */
 static void fill(struct ocl_chunk *into)
 {
 	struct ocl_record *record;
@@ -195,12 +195,12 @@ static void lost_meanwhile(void **state)
 	assert_int_equal(impatient, OCL_CLOSED);
 	assert_int_equal(patient, OCL_UNSENT);
 	assert_int_equal(ocl_chunk_withdraw(&waiting), OCL_UNSENT);
-	dev.lost = false; /* the test has only said so: it has to be closed */
+	dev.lost = false; /* the test only pretended it: the device has to be closed */
 	wait_for(&chunk);
 	ocl_chunk_free(&waiting);
 }
 
-static uint32_t round_ready; /* atomic: how many are in a round */
+static uint32_t round_ready; /* atomic: threads that have entered the round */
 
 static void meet(uint32_t round)
 {
@@ -210,9 +210,9 @@ static void meet(uint32_t round)
 }
 
 static struct {
-	int32_t delay; /* of the withdrawal; negative: of the launch */
+	int32_t delay; /* delay of the withdrawal; negative: of the launch */
 	bool over;
-	enum ocl_state launched; /* what the launching thread got */
+	enum ocl_state launched; /* result of the launching thread */
 } race;
 
 static void spin(int32_t n)

@@ -31,7 +31,7 @@ static const char *runs_on(const struct device *dev)
 	return rte_dev_bus_info(info.device);
 }
 
-/* Operations on both devices alternately, both with packets under way, compared with OpenSSL. */
+/* Operations on both devices alternately, with packets of both in flight, compared with OpenSSL. */
 static void work(const struct device *dev, struct suite *suites, void **sessions)
 {
 	static uint8_t expected[MANY][LEN + 64];
@@ -72,8 +72,8 @@ static void work(const struct device *dev, struct suite *suites, void **sessions
 	}
 }
 
-/* Each is what was asked for, has its own sessions, and goes on when the other one is lost.
- * @param name  what each one's begins with */
+/* Each device has the requested hardware and its own sessions, and continues when the other one
+ * fails. @param name  beginning of both names */
 static void both(const char *first, const char *second, const char *const name[2])
 {
 	struct suite suites[2] = {esp_template, esp_template};
@@ -136,7 +136,7 @@ static bool has_old_names(void)
 	return old;
 }
 
-/* Of PoCL's, which are always the same. */
+/* Both of PoCL's devices, whose names are constant in a release. */
 static int pocl(void)
 {
 	static const char *const names[2][2] = {{"cpu-", "cpu-minimal-"}, {FIRST "-", SECOND "-"}};
@@ -147,7 +147,7 @@ static int pocl(void)
 
 	if (access(POCL, R_OK)) {
 		printf("%s: there is no PoCL here\n", POCL);
-		return 77; /* skipped, to make check */
+		return 77; /* skipped, for make check */
 	}
 	CHECK(setenv("OCL_ICD_VENDORS", POCL, 1) == 0);
 	CHECK(setenv("POCL_DEVICES", FIRST " " SECOND, 1) == 0);

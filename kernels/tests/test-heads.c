@@ -13,7 +13,7 @@
 
 #define PITCH 2304u
 #define ROWS 16u
-#define WORD 4u /* that the device reads */
+#define WORD 4u /* bytes that the device reads at a time */
 
 static uint8_t memory[2 * ROWS * PITCH];
 static const struct ocl_pool pool = {
@@ -24,16 +24,17 @@ static const struct ocl_pool pool = {
 	.mirror_pitch = PITCH + OCL_ALIGN,
 };
 
-/* ESP around a packet whose Ethernet header had come behind the usual headroom of 128 bytes. */
+/* ESP around a packet that was received behind the usual headroom of 128 bytes and its Ethernet
+ * header. */
 static const struct esp {
-	uint32_t from, start; /* the outer header, and what is encrypted */
+	uint32_t from, start; /* offsets of the outer header and of the encrypted range */
 	uint32_t aad;
 } layouts[] = {
 	{98, 126, 0},	/* IPv4, AES-CBC */
 	{90, 118, 0},	/* in UDP */
 	{78, 126, 0},	/* IPv6 */
 	{106, 142, 8},	/* IPv4, AES-GCM */
-	{106, 142, 12}, /* with a number of 64 bits */
+	{106, 142, 12}, /* with a 64-bit sequence number */
 };
 
 static struct ocl_header header_of(const struct esp *esp, uint32_t row)
@@ -70,7 +71,7 @@ static void next_to_its_packet(void **state)
 	}
 }
 
-/* A cache line more for each packet would be one that is in no cache. */
+/* A further cache line of each packet would be a cache miss. */
 static void in_one_line_with_it(void **state)
 {
 	static const struct esp usual[] = {{98, 126, 0}, {106, 142, 8}};
@@ -106,7 +107,7 @@ static void needs_room(void **state)
 	}
 }
 
-/* The device writes it into the other buffer. */
+/* The device writes into the other buffer. */
 static void status_of_each(void **state)
 {
 	struct ocl_heads heads = {0};

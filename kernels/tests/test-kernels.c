@@ -28,7 +28,7 @@ struct packet {
 	uint8_t bytes[MAX_DATA + 128];
 };
 
-/* Bytes from hex; returns how many. */
+/* Convert hexadecimal digits. @return number of bytes */
 static uint32_t unhex(const char *hex, uint8_t *out)
 {
 	uint32_t n = 0;
@@ -58,14 +58,14 @@ static uint32_t run(const struct ocl_session *session, struct packet *packet, ui
 	return emu_packet(session, areas, 0, lanes);
 }
 
-/* The same packet behind a head of its own instead. */
+/* The same packet with a head. */
 static void check_head(const struct ocl_session *session, const struct packet *before,
 		       const struct packet *after, uint32_t status, uint32_t lanes)
 {
 	static union {
 		struct ocl_head head;
 		uint8_t bytes[MAX_DATA + 1024];
-	} at[2]; /* the first is room for the AAD */
+	} at[2]; /* the first has room for the AAD */
 	struct ocl_head *head = &at[1].head;
 	const struct ocl_record *r = &before->record;
 	const int moved = (int)sizeof(*head) - (int)sizeof(*r);
@@ -148,7 +148,7 @@ static void aead_vector(const struct aead_vector *vector, uint32_t flags, bool s
 	struct ocl_record *r = &packet.record;
 
 	assert_int_equal(keys_set_cipher(&session, key, key_len), 0);
-	/* The bytes behind the nonce must not matter. */
+	/* The bytes behind the nonce are ignored. */
 	memset(r->iv, 0xff, sizeof(r->iv));
 	session.nonce_len = unhex(vector->iv, (uint8_t *)r->iv);
 	r->cipher_off = sizeof(*r);
@@ -210,7 +210,7 @@ static void auths(void **state)
 	}
 }
 
-/* Each byte of the digest counts, and none behind it. */
+/* Each byte of the digest is compared, and none behind it. */
 static void digest_lengths(void **state)
 {
 	struct ocl_session session = session_of(0, OCL_AUTH_HMAC_SHA512, OCL_DECRYPT, 64);
@@ -272,9 +272,9 @@ static const uint32_t chain_ciphers[] = {
 	OCL_CIPHER_NONE, OCL_CIPHER_AES_CBC, OCL_CIPHER_AES_CTR, OCL_CIPHER_3DES_CBC,
 };
 
-/* A random operation in both forms. */
+/* A random operation, with a record and with a head. */
 struct operation {
-	uint32_t cipher, auth, flags; /* flags: OCL_AUTH_FIRST or 0, when encrypting */
+	uint32_t cipher, auth, flags; /* flags: OCL_AUTH_FIRST or 0, of the encryption */
 	uint32_t key_len, mac_key_len, digest_len, nonce_len;
 	uint8_t key[32], mac_key[64];
 	struct packet plain, encrypted;
@@ -356,7 +356,7 @@ static void make_aead(struct operation *o)
 		       data + r->digest_off, o->digest_len);
 }
 
-/* Encrypt, spoil, repair and decrypt. Every byte of the record is looked at. */
+/* Encrypt, spoil, repair and decrypt. Each byte of the record is compared. */
 static void check_operation(const struct operation *o)
 {
 	const struct ocl_record *r = &o->plain.record;
@@ -372,7 +372,7 @@ static void check_operation(const struct operation *o)
 		((uint8_t *)&spoilt)[r->digest_off + byte] ^= 1 << random() % 8;
 		packet = spoilt;
 		assert_int_equal(process(&session, &packet), OCL_STATUS_AUTH_FAILED);
-		/* Not genuine: not decrypted, where that comes second. */
+		/* not authentic, so not decrypted if decryption comes second */
 		if (o->flags == 0 && o->cipher < OCL_CIPHER_AES_GCM)
 			assert_memory_equal(packet.bytes, spoilt.bytes, sizeof(packet.bytes));
 	}
@@ -398,7 +398,7 @@ static void against_openssl(void **state)
 	}
 }
 
-/* The counter's carry runs through all words: NIST's vectors stop before. */
+/* The carry of the counter reaches all words, which NIST's vectors do not test. */
 static void counter_carry(void **state)
 {
 	uint8_t key[16] = {1}, expected[64] = {0}, iv[16];

@@ -21,7 +21,7 @@
 #include "secrets.h"
 #include "waiting.h"
 
-#define USUAL 65536u /* sessions of a device */
+#define USUAL 65536u /* default number of sessions of a device */
 #define MANY  66048u
 
 /* Each argument is refused, and the message names the error. */
@@ -37,7 +37,7 @@ static void bad_arguments(void)
 	for (unsigned int i = 0; i < RTE_DIM(bad); i++) {
 		char *args;
 
-		/* Among good ones. */
+		/* Among valid arguments. */
 		CHECK(asprintf(&args, "lanes=1,%s,granularity=64", bad[i]) > 0);
 		log_begin();
 		CHECK(rte_vdev_init(DRIVER "_bad", args) < 0);
@@ -46,9 +46,10 @@ static void bad_arguments(void)
 		free(args);
 	}
 	CHECK(rte_vdev_init(DRIVER "_bad", "chunk=16384,bins=1") < 0);
-	/* A processor would, but its thread's stack is too small for 2,048 of this kernel. */
+	/* The CPU would accept it, but the stack of its thread is too small for 2,048 work-items
+	 * of this kernel. */
 	CHECK(rte_vdev_init(DRIVER "_bad", "chunk=8192,bins=4") < 0);
-	/* The device could have such work-groups, but not of this kernel. */
+	/* The device supports such work-groups, but not for this kernel. */
 	fault_launch = true;
 	log_begin();
 	CHECK(rte_vdev_init(DRIVER "_bad", "chunk=128,bins=2") < 0);
@@ -88,7 +89,7 @@ static void most_sessions(void)
 	device_close(&dev);
 }
 
-/* All that ESP and AH want of a driver; sizes in bytes. */
+/* All algorithms that ESP and AH require; sizes in bytes. */
 static const struct offer {
 	enum rte_crypto_sym_xform_type type;
 	int algo;
@@ -159,7 +160,7 @@ static void capabilities(const struct device *dev)
 	CHECK(offered(dev, &odd));
 }
 
-/* A transform of the sizes given. */
+/* A transform of these sizes. */
 static struct rte_crypto_sym_xform sized(const struct rte_cryptodev_symmetric_capability *c,
 					 uint16_t key, uint16_t digest, uint16_t iv)
 {
@@ -299,7 +300,7 @@ static void bad_sessions(const struct device *dev)
 #undef REFUSED
 }
 
-/* A table of 7 takes 7, again and again, and each is wiped on the device. */
+/* A table of 7 sessions can be filled repeatedly, and each session is wiped on the device. */
 static void full_table(void)
 {
 	struct suite suite = esp_template;
@@ -328,7 +329,7 @@ struct worker {
 	uint16_t qp;
 };
 
-/* A session a round: made, used at once, gone. */
+/* Each round creates a session, uses it at once, and frees it. */
 static void *come_and_go(void *arg)
 {
 	const struct worker *worker = arg;
@@ -376,7 +377,7 @@ static void check_session(const struct device *dev, const struct suite *suite, v
 	free_op(op);
 }
 
-/* A fresh session's first packet must meet its key. */
+/* The first packet of a new session is encrypted with its key. */
 static void first_packet(const struct device *dev)
 {
 	for (int i = 0; i < 500; i++) {
@@ -390,7 +391,7 @@ static void first_packet(const struct device *dev)
 	}
 }
 
-/* Entries of the device's own table that hold anything; whether one holds this key, too. */
+/* Count the used entries of the device's session table. @return whether one of them has this key */
 static unsigned int entries_in_use(const struct suite *suite, bool *found)
 {
 	static const struct ocl_session zero;
@@ -412,8 +413,8 @@ static unsigned int entries_in_use(const struct suite *suite, bool *found)
 	return n;
 }
 
-/* More sessions than the default allows, each with its own key. Then half of them go, then
- * the others: the device's table holds what is in use, and nothing else. */
+/* More sessions than the default, each with its own key. Then half of them are freed, then the
+ * others: the device's table has exactly the sessions in use. */
 static void many_sessions(void)
 {
 	struct suite *suites = calloc(MANY, sizeof(*suites));
@@ -423,7 +424,7 @@ static void many_sessions(void)
 	bool found;
 
 	CHECK(suites && sessions);
-	/* As a GPU has it: chunks are written to the device, too, but they are smaller. */
+	/* As on a GPU: chunks are uploaded too, but they are smaller. */
 	noted = MANY * sizeof(struct ocl_session);
 	device_open(&dev, "memory=staged,max_sessions=66048", 1);
 	rte_cryptodev_info_get(dev.id, &info);
@@ -463,8 +464,8 @@ static void expect_no_source(const struct sightings *seen)
 	CHECK(seen->inner == 0 && seen->outer == 0);
 }
 
-/* The keys of a session are in the memory of host and device as long as it is there, and then nowhere
- * at all; also of one whose device was lost. */
+/* A session's keys are in the memory of host and device as long as it exists, and nowhere
+ * afterwards, also if its device was lost. */
 static void wiped(const char *args, bool lost)
 {
 	struct suite suite = esp_template;
@@ -578,8 +579,8 @@ static void leftover_first(void)
 	}
 	for (unsigned int i = 0; i < RTE_DIM(comes); i++)
 		op[i] = make_op(sessions[comes[i]]);
-	fault_after = 3 * 3; /* in, kernel, out */
-	fault_hang = true; /* the device is busy until all have come */
+	fault_after = 3 * 3; /* upload, kernel, download */
+	fault_hang = true; /* the device is busy until all have arrived */
 	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op, 1) == 1);
 	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, NULL, 0) == 0); /* goes */
 	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op + 1, 3) == 3);
@@ -600,8 +601,8 @@ static void leftover_first(void)
 	device_close(&dev);
 }
 
-/* More chunks under way than the persistent kernel's mailbox has room for: 2,048 of one packet. Since
- * its start nothing is launched, and nothing moved. */
+/* More chunks in flight than the mailbox of the persistent kernel has room for: 2,048 of one
+ * packet. After its start there are no further launches and copies. */
 static void full_mailbox(void)
 {
 	static struct rte_crypto_op *op[DESCRIPTORS], *back[DESCRIPTORS];
@@ -635,7 +636,7 @@ static void full_mailbox(void)
 	device_close(&dev);
 }
 
-/* Processors that this process may have, before EAL ties this thread to one. */
+/* CPUs that this process may use, before EAL binds this thread to one. */
 static unsigned int processors(void)
 {
 	cpu_set_t set;

@@ -21,7 +21,7 @@
 #define ROOM	2048
 #define DIGEST	12
 #define TAG	16
-#define HEADER	24 /* bytes that are authenticated only */
+#define HEADER	24 /* bytes that are only authenticated */
 #define LONGEST 1408
 #define PATIENT (60 * rte_get_tsc_hz() * slowdown())
 
@@ -34,21 +34,21 @@ static free_fn *destroy;
 static keeps_fn *keeps;
 static struct rte_mempool *ops, *plain;
 static const char *args;
-static struct device dev; /* with these */
+static struct device dev; /* configuration of the device */
 
-/* An operation, and the same one on an ordinary mbuf. */
+/* An operation on a mbuf of the pool, and the same operation on an ordinary mbuf. */
 struct pair {
 	struct rte_crypto_op *op[2]; /* in the pool, ordinary */
-	uint8_t digest[2][DIGEST];   /* if it is beside the packets */
+	uint8_t digest[2][DIGEST];   /* digest outside the packet, if so */
 	bool beside;
-	uint32_t from, len; /* what changes, digest included, in the packet */
+	uint32_t from, len; /* range that changes in the packet, with the digest */
 };
 
 struct rig {
 	struct rte_mempool *pool;
 	struct suite suite;
 	void *encrypt, *decrypt;
-	uint32_t len, offset; /* of all packets, and in their buffers; 0: at random */
+	uint32_t len, offset; /* length and offset of all packets; 0: random */
 };
 
 static void setup(struct rig *rig, enum ocl_cipher cipher)
@@ -107,7 +107,7 @@ static void set_ranges(struct rte_crypto_op *op, const struct suite *suite, uint
 	sym->auth.digest.data = digest;
 }
 
-/* Twice the same, all of the buffers included, at any alignment. */
+/* Two equal mbufs, at any alignment, with equal content of their whole buffers. */
 static void make_pair(struct pair *pair, const struct rig *rig, struct rte_mbuf *m, uint32_t len,
 		      bool beside)
 {
@@ -157,7 +157,7 @@ static bool same_packet(const struct rte_mbuf *a, const struct rte_mbuf *b)
 	       memcmp(rte_pktmbuf_mtod(a, uint8_t *), rte_pktmbuf_mtod(b, uint8_t *), a->data_len) == 0;
 }
 
-/* The whole buffers, headroom and tailroom too, unless packets come back into others. */
+/* Compare the whole buffers with headroom and tailroom, except after out-of-place operations. */
 static void compare(const struct pair *pair)
 {
 	const struct rte_mbuf *a = pair->op[0]->sym->m_src, *b = pair->op[1]->sym->m_src;
@@ -170,7 +170,7 @@ static void compare(const struct pair *pair)
 		CHECK(memcmp(pair->digest[0], pair->digest[1], DIGEST) == 0);
 }
 
-/* Each with its twin, which goes alone. Frees them. */
+/* Compare each operation with its twin, and free both. */
 static void compare_all(struct pair *pairs, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++) {
@@ -183,7 +183,7 @@ static void compare_all(struct pair *pairs, unsigned int n)
 
 static size_t pool_uploads; /* bytes uploaded for packets in the pool, without rectangles */
 
-/* All operations in the pool in one go, and then the others. */
+/* Process all operations in the pool in one burst, and then the others. */
 static void run_pairs(struct pair *pairs, unsigned int n)
 {
 	for (int i = 0; i < 2; i++) {
@@ -218,7 +218,7 @@ static uint32_t random_len(void)
 	return 16 * (1 + rnd_below(LONGEST / 16));
 }
 
-/* Encrypt n packets of the pool in the order given, and decrypt them again. */
+/* Encrypt n packets of the pool in the given order, and decrypt them again. */
 static void there_and_back(const struct rig *rig, struct rte_mbuf **m, unsigned int n, bool beside)
 {
 	static struct pair pairs[MBUFS];
@@ -236,7 +236,7 @@ static void there_and_back(const struct rig *rig, struct rte_mbuf **m, unsigned 
 	for (unsigned int i = 0; i < n; i++) {
 		CHECK(pairs[i].op[0]->status == (i == spoilt ? RTE_CRYPTO_OP_STATUS_AUTH_FAILED :
 							       RTE_CRYPTO_OP_STATUS_SUCCESS));
-		if (i != spoilt) /* AEAD: what is in a packet that failed is undefined */
+		if (i != spoilt) /* the content of an AEAD packet that failed is undefined */
 			compare(&pairs[i]);
 	}
 	for (unsigned int i = 0; i < n; i++) {
@@ -269,7 +269,7 @@ static void shuffle(struct rte_mbuf **m, unsigned int n, unsigned int swaps)
 	}
 }
 
-/* Runs of every length, those included that are too short for the copy engine. */
+/* Runs of each length, also too short ones for the copy engine. */
 static void out_of_order(void)
 {
 	struct rte_mbuf *m[300];
@@ -284,7 +284,8 @@ static void out_of_order(void)
 	teardown(&rig, true);
 }
 
-/* However mbufs come back, they go out again one behind the other, each once. */
+/* In whatever order mbufs are freed, they are allocated in the order of their addresses, each
+ * once. */
 static void sorted_again(void)
 {
 	struct rte_mempool *pool = create(dev.id, "sorted", 300, 0, ROOM + RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);
@@ -389,7 +390,7 @@ static void mixed_pools(void)
 	teardown(&rig, true);
 }
 
-/* Out of a pool's mbuf into another one. */
+/* Out of place, from an mbuf of a pool into another one. */
 static void out_of_place(void)
 {
 	struct rte_crypto_op *op, *back;
@@ -407,7 +408,7 @@ static void out_of_place(void)
 	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, &op, 1) == 1);
 	while (rte_cryptodev_dequeue_burst(dev.id, 0, &back, 1) == 0)
 		;
-	/* The source is unchanged: the same as the pair's other one. */
+	/* The source is unchanged, like that of its twin. */
 	CHECK(memcmp(src->buf_addr, pair.op[1]->sym->m_src->buf_addr,
 		     ROOM + RTE_PKTMBUF_HEADROOM) == 0);
 	run(&pair.op[1], 1);
@@ -420,8 +421,9 @@ static void out_of_place(void)
 	teardown(&rig, true);
 }
 
-/* Two chunks of bytes may be under way: the second one leaves when it is full, with the first still on the
- * device; and there is room for more when that is back, before anybody has taken it. */
+/* At most two chunks of bytes are in flight. The second one is launched when it is full, while
+ * the first is on the device. There is room again when the first is completed, before it is
+ * dequeued. */
 static void full_by_bytes(void)
 {
 	static struct pair pairs[60];
@@ -456,15 +458,15 @@ static void full_by_bytes(void)
 	device_close(&dev);
 }
 
-/* The part of a packet that the test searches memory for. */
+/* The part of a packet that the test searches for in memory. */
 static const uint8_t *piece_of(const struct rte_crypto_op *op)
 {
 	return rte_pktmbuf_mtod_offset(op->sym->m_src, const uint8_t *, HEADER + 512);
 }
 
-/* One launch moves its packets in one rectangle each way, or not at all; a core writes only records.
- * Besides the pool, no memory that the device and a core share holds a packet, before or after
- * the operation; it does hold one from another mempool. */
+/* One launch copies its packets in one rectangle each way, or not at all. Cores write only
+ * records. Besides the pool, no memory shared by device and cores contains a packet, before or
+ * after the operation; it does contain packets of another mempool. */
 static void no_core_copies(void)
 {
 	static struct pair pairs[64];
@@ -485,7 +487,7 @@ static void no_core_copies(void)
 	run(sent, RTE_DIM(sent));
 	if (strstr(args, "staged")) {
 		CHECK(rectangles == 2 && launches == 1);
-		CHECK(transfers <= 4); /* where there are records, they too */
+		CHECK(transfers <= 4); /* records are copied too, if there are any */
 		CHECK(uploaded <= RTE_DIM(sent) * 128);
 	} else {
 		CHECK(transfers == 0);
@@ -504,8 +506,8 @@ static void no_core_copies(void)
 	teardown(&rig, true);
 }
 
-/* Small packets that do not lie together, and packets of no pool: a core gathers them, and a launch's
- * go in one transfer. */
+/* Small packets at random addresses, and packets of no pool: a core gathers them, and a launch
+ * copies all in one transfer. */
 static void gathered(bool pooled)
 {
 	struct rte_crypto_op *sent[200];
@@ -514,7 +516,7 @@ static void gathered(bool pooled)
 
 	setup(&rig, OCL_CIPHER_AES_CBC);
 	for (unsigned int i = 0; i < RTE_DIM(pairs); i++) {
-		if (pooled) /* every second one */
+		if (pooled) /* every second packet */
 			rte_pktmbuf_free(rte_pktmbuf_alloc(rig.pool));
 		make_pair(&pairs[i], &rig, rte_pktmbuf_alloc(pooled ? rig.pool : plain), 64, false);
 		sent[i] = pairs[i].op[0];
@@ -703,8 +705,8 @@ static void joined(void)
 	teardown(&rig, true);
 }
 
-/* The device fails before a launch, behind it, or never answers. In each case another one can do what
- * it did not: the packets are as they were, and none of them is lost to the pool. */
+/* The device fails before a launch, after it, or never answers. Another device can then process
+ * the remaining packets: they are unchanged, and all return to the pool. */
 static void kept(bool *fault, const char *own_args, bool beside)
 {
 	struct rte_crypto_op *sent[64];
@@ -722,7 +724,7 @@ static void kept(bool *fault, const char *own_args, bool beside)
 		make_pair(&pairs[i], &rig, rte_pktmbuf_alloc(rig.pool), 1024, beside && i & 1);
 		sent[i] = pairs[i].op[0];
 	}
-	/* The sessions are there. */
+	/* The sessions have been uploaded. */
 	run(&pairs[0].op[1], 1);
 	run(&sent[0], 1);
 	CHECK(same_packet(sent[0]->sym->m_src, pairs[0].op[1]->sym->m_src));
@@ -790,7 +792,8 @@ static void everything(const char *memory)
 	CHECK(rte_mempool_lookup("again") == NULL);
 }
 
-/* Packets stay where they are if the device can work there, and have memory of its own else. */
+/* Packets stay in place if the device can access them there; otherwise the device has its own
+ * memory. */
 static void chosen(void)
 {
 	bool shared = device_has("memory=svm");
@@ -824,7 +827,8 @@ static unsigned int no_count(const struct rte_mempool *mp)
 	return 0;
 }
 
-/* Another library has registered the name of our mempool handler before: its functions must not be used. */
+/* Another library has registered the name of this driver's mempool handler before: its functions
+ * must not be used. */
 static void take_name(void)
 {
 	static const struct rte_mempool_ops other = {

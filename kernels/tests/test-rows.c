@@ -25,7 +25,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* n neighbours, with a gap behind them. */
+/* n adjacent rows, followed by a gap. */
 static void add(uint32_t *at, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -49,7 +49,7 @@ static void gap_ends_a_run(void **state)
 	assert_int_equal(rows.run[1].first, 5);
 }
 
-/* The rows of runs that may be copied are all kept. */
+/* All rows of runs that may be copied are kept. */
 static void enough_are_kept(void **state)
 {
 	uint32_t at = 0;

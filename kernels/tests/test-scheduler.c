@@ -44,7 +44,7 @@ static void setup(enum ocl_level level, uint32_t lanes)
 	sched.lanes = lanes;
 	sched.items = ITEMS;
 	sched.level = level;
-	/* Longer for one than for the other, for all lengths up to 2,000 bytes. */
+	/* The first takes longer than the second, for all lengths up to 2,000 bytes. */
 	sched.cost[ocl_kind(CBC_SHA1)] = (struct ocl_cost){1000, 1};
 	sched.cost[ocl_kind(CBC_SHA1_BACK)] = (struct ocl_cost){1000, 2};
 	sched.cost[ocl_kind(GCM)] = (struct ocl_cost){100, 0.25};
@@ -69,7 +69,7 @@ static int put(uint32_t number, uint32_t label, uint32_t len)
 	return bin;
 }
 
-/* Records by number, -1 where there is none, behind them nothing. */
+/* Records by number, -1: none; no others follow. */
 static void expect(const int *numbers, uint32_t n)
 {
 	memset(order, 0x55, sizeof(order));
@@ -138,7 +138,7 @@ static void labels(void **state)
 	assert_int_equal(put(9, GCM, 0), 3);
 }
 
-/* From 16 KiB on all is one range; nothing is too long. */
+/* All lengths from 16 KiB on share a range; no length is too long. */
 static void longest_range(void **state)
 {
 	(void)state;
@@ -147,7 +147,7 @@ static void longest_range(void **state)
 	assert_int_equal(put(1, GCM, 16384), 1);
 	assert_int_equal(put(2, GCM, 65535), 1);
 	assert_int_equal(put(3, GCM, UINT32_MAX), 1);
-	/* The last label there is. */
+	/* The highest label. */
 	assert_int_equal(put(4, OCL_LABEL(OCL_CIPHERS - 1, OCL_AUTHS - 1, OCL_FLAGS - 1),
 			     UINT32_MAX), 2);
 }
@@ -165,7 +165,8 @@ static void full(void **state)
 		assert_int_equal(order[i], 16 * i);
 }
 
-/* Each bin has another label: a packet with a new label is left over, one with a label that has a bin is not. */
+/* Each bin has a different label: a packet with a new label is left over, one with the label of
+ * a bin is not. */
 static void no_bin_for_another_label(void **state)
 {
 	(void)state;
@@ -216,7 +217,7 @@ static void equals_keep_their_order(void **state)
 	EXPECT(0, 1, 2, 3, 4, 5, 6, 7, 8, -1, -1, -1);
 }
 
-/* Figure 9's levels, on the same packets. */
+/* The levels of figure 9, with the same packets. */
 static void some_packets(void)
 {
 	put(0, SHA256, 64);
@@ -258,7 +259,7 @@ static void level_all(void **state)
 	EXPECT(1, -1, -1, -1, 3, -1, -1, -1, 2, -1, -1, -1, 0, 4, -1, -1);
 }
 
-/* One bin of three packets and groups to spare: each packet gets all lanes, one after another. */
+/* One bin of three packets and spare groups: each packet gets all lanes, one after another. */
 static void lanes_when_few(void **state)
 {
 	(void)state;
@@ -537,7 +538,7 @@ static bool is_plausible(void)
 	       sched.cost[ocl_kind(OCL_LABEL(OCL_CIPHER_NONE, OCL_AUTH_HMAC_SHA1, 0))].byte;
 }
 
-/* Measure this machine's device. Other programs may use it, so a measurement may be repeated. */
+/* Measure this machine's device. Other processes may use it, so a measurement may be repeated. */
 static void measured(void **state)
 {
 	struct ocl_args args = parse("sched=all");
@@ -555,7 +556,7 @@ static void measured(void **state)
 	assert_true(is_plausible());
 	for (uint32_t kind = 0; kind < OCL_KINDS; kind++)
 		assert_true(sched.cost[kind].start >= 0 && sched.cost[kind].byte >= 0);
-	/* Nothing is sorted at the other levels: nothing is measured. */
+	/* The other levels sort nothing, so nothing is measured. */
 	args = parse("sched=length");
 	assert_int_equal(ocl_sched_init(&sched, &args, &dev), 0);
 	assert_int_equal(ocl_cost_measure(&sched, &dev, memory), 0);

@@ -15,8 +15,9 @@ static uint64_t cycles(uint64_t us)
 	return us * rte_get_tsc_hz() / 1000000;
 }
 
-/* Send one and ask for what is back until it is launched: at the latest by the first call after its wait,
- * which may be the one that sent it. How late that comes is the machine's affair. @return what is back */
+/* Send an operation and poll until it is launched, at the latest by the first call after its
+ * wait time, which may be the call that sends it. The delay of that call depends on the machine.
+ * @return completed operations */
 static unsigned int launch_within(const struct device *dev, struct rte_crypto_op *op, unsigned int wait_us,
 				  struct rte_crypto_op **back, unsigned int room)
 {
@@ -34,8 +35,8 @@ static unsigned int launch_within(const struct device *dev, struct rte_crypto_op
 	return n;
 }
 
-/* A lone packet leaves an idle device's queue pair in time, by default within 50 us; and one that comes
- * with another under way within the time for that. */
+/* A single packet is launched on an idle device within its wait time, 50 us by default; with
+ * another packet in flight within the time for a busy device. */
 static void waits_no_longer(const char *args, unsigned int idle_us, unsigned int busy_us)
 {
 	struct suite suite = esp_template;
@@ -50,7 +51,7 @@ static void waits_no_longer(const char *args, unsigned int idle_us, unsigned int
 	for (unsigned int round = 0; round < ROUNDS; round++) {
 		for (unsigned int i = 0; i < 2; i++)
 			op[i] = make_op(session);
-		fault_hang = true; /* the first one is under way for as long as we want */
+		fault_hang = true; /* the first one stays in flight */
 		n = launch_within(&dev, op[0], idle_us, back, 2);
 		CHECK(n == 0);
 		n += launch_within(&dev, op[1], busy_us, back + n, 2 - n);
@@ -65,7 +66,8 @@ static void waits_no_longer(const char *args, unsigned int idle_us, unsigned int
 	device_close(&dev);
 }
 
-/* Send one and wait until it is launched. @return whether that was soon enough for a thread that slept */
+/* Send an operation and wait until it is launched. @return whether that was soon enough for a
+ * sleeping thread */
 static bool thread_launches(const struct device *dev, struct rte_crypto_op *op, unsigned int wait_us)
 {
 	unsigned int before = __atomic_load_n(&launches, __ATOMIC_RELAXED);
@@ -79,8 +81,8 @@ static bool thread_launches(const struct device *dev, struct rte_crypto_op *op, 
 	return rte_get_tsc_cycles() - begun <= cycles(wait_us + WAKE_US);
 }
 
-/* Likewise where a thread launches, which sleeps before the first one, and is awake when the second one
- * comes. A busy machine gives it no processor now and then, but not nearly always. */
+/* The same with a launching thread, which sleeps before the first operation and is awake for the
+ * second. A busy machine sometimes gives it no CPU time, but not mostly. */
 static void thread_waits_no_longer(void)
 {
 	struct suite suite = esp_template;
@@ -115,13 +117,13 @@ static void thread_waits_no_longer(void)
 	device_close(&dev);
 }
 
-/* Whether a wait of a second may be over that began then: on a busy machine it soon is. */
+/* Whether a wait of a second that began then may be over, as on a busy machine. */
 static bool waited(uint64_t start)
 {
 	return rte_get_tsc_cycles() - start >= rte_get_tsc_hz();
 }
 
-/* A chunk leaves when it is full; one that is not, after its wait. */
+/* A full chunk is launched at once, another one after its wait time. */
 static void bounded_wait(void)
 {
 	struct suite suite = esp_template;
@@ -160,7 +162,7 @@ static void bounded_wait(void)
 	device_close(&dev);
 }
 
-/* A busy device is waited for, but not for ever. */
+/* A busy device delays launches, but not without limit. */
 static void bounded_wait_when_busy(void)
 {
 	struct suite suite = esp_template;
@@ -197,7 +199,7 @@ static void bounded_wait_when_busy(void)
 	device_close(&dev);
 }
 
-/* All of them come back, and are freed. */
+/* All operations are completed and freed. */
 static void take_back(const struct device *dev, unsigned int taken)
 {
 	struct rte_crypto_op *back[64];
@@ -211,8 +213,8 @@ static void take_back(const struct device *dev, unsigned int taken)
 	}
 }
 
-/* No more is taken than there are chunks; what was taken comes back. In one burst, for between two of
- * them a chunk may leave that is not full. */
+/* No more operations are accepted than there are chunks, and all accepted ones are completed.
+ * They are in one burst, because between bursts a partly filled chunk may be launched. */
 static void back_pressure(void)
 {
 	static struct rte_crypto_op *op[DESCRIPTORS + 1];
@@ -233,8 +235,8 @@ static void back_pressure(void)
 	device_close(&dev);
 }
 
-/* Nor than bytes, be they in chunks or of what finds no bin there: what there is then leaves at once if the
- * device is idle. */
+/* Nor are more bytes accepted, in chunks or left over for lack of a bin. An idle device then
+ * launches at once. */
 static void back_pressure_of_bytes(const char *args)
 {
 	struct suite suite = esp_template, other = esp_template;
@@ -278,7 +280,7 @@ void waiting(bool two)
 	RUN(waits_no_longer("wait_us=3000", 3000, 3000));
 	RUN(waits_no_longer("wait_us=20,busy_wait_us=60", 20, 60));
 	RUN(waits_no_longer("busy_wait_us=500", 50, 500));
-	if (two) /* it wants one of its own */
+	if (two) /* the launching thread needs a CPU of its own */
 		RUN(thread_waits_no_longer());
 	RUN(bounded_wait());
 	RUN(bounded_wait_when_busy());

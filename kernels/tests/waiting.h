@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/** @param two  whether there is another processor for a thread that launches: it wants one of its own */
+/** @param two  whether there is another CPU for the launching thread */
 void waiting(bool two);
 
 #endif
