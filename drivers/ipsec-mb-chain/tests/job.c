@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
+#include "ipsec-mb/operation.h"
 #include "job.h"
 #include "queue.h"
 #include "reference.h"
@@ -156,7 +157,7 @@ void jobs_call(const struct device *dev, struct job *jobs, unsigned int n,
 	call_describe(&call, dev, jobs, n);
 	call_make(&call);
 	for (unsigned int i = 0; i < n; i++)
-		status[i] = queue_status(call.err[i]);
+		status[i] = mb_operation_status(call.err[i]);
 }
 
 struct rte_crypto_op *job_operation(const struct job *job)

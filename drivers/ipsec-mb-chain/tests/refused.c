@@ -4,6 +4,7 @@
 
 #include <rte_errno.h>
 
+#include "ipsec-mb/operation.h"
 #include "job.h"
 #include "keysets.h"
 #include "queue.h"
@@ -168,8 +169,8 @@ static int32_t call_middle(struct call *call)
 {
 	call_make(call);
 	for (unsigned int i = 0; i < RTE_DIM(jobs); i++)
-		job_expect(&jobs[i], queue_status(call->err[i]),
-			   i == 1 ? queue_status(call->err[1]) : RTE_CRYPTO_OP_STATUS_SUCCESS);
+		job_expect(&jobs[i], mb_operation_status(call->err[i]),
+			   i == 1 ? mb_operation_status(call->err[1]) : RTE_CRYPTO_OP_STATUS_SUCCESS);
 	return call->err[1];
 }
 
@@ -251,7 +252,7 @@ static void refused_wholly(struct call *call, int32_t err)
 	CHECK(!call_make(call));
 	for (unsigned int i = 0; i < RTE_DIM(jobs); i++) {
 		CHECK(call->err[i] == err);
-		job_expect(&jobs[i], queue_status(err), queue_status(err));
+		job_expect(&jobs[i], mb_operation_status(err), mb_operation_status(err));
 	}
 }
 

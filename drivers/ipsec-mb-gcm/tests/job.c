@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "ipsec-mb/operation.h"
 #include "job.h"
 #include "queue.h"
 #include "reference.h"
@@ -105,7 +106,7 @@ void jobs_call(const struct device *dev, void *session, struct job *jobs, unsign
 	CHECK(rte_cryptodev_sym_cpu_crypto_process(dev->id, session, (union rte_crypto_sym_ofs){0},
 						   &vec) == good);
 	for (unsigned int i = 0; i < n; i++)
-		status[i] = queue_status(err[i]);
+		status[i] = mb_operation_status(err[i]);
 }
 
 static struct rte_crypto_op *operation(struct job *job, void *session)

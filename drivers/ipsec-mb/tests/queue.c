@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <errno.h>
 #include <string.h>
 
 #include "queue.h"
@@ -40,19 +39,5 @@ void queue_run(const struct device *dev, struct rte_crypto_op **ops, unsigned in
 		CHECK(back[i] == ops[i]);
 		status[i] = back[i]->status;
 		rte_crypto_op_free(back[i]);
-	}
-}
-
-enum rte_crypto_op_status queue_status(int err)
-{
-	switch (err) {
-	case 0:
-		return RTE_CRYPTO_OP_STATUS_SUCCESS;
-	case EBADMSG:
-		return RTE_CRYPTO_OP_STATUS_AUTH_FAILED;
-	case EINVAL:
-		return RTE_CRYPTO_OP_STATUS_INVALID_ARGS;
-	default:
-		return RTE_CRYPTO_OP_STATUS_ERROR;
 	}
 }

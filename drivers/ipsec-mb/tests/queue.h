@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
- * @file pass.h
+ * @file queue.h
  * Operations through a queue pair, which processes them when they are enqueued.
  */
 #ifndef QUEUE_H
@@ -21,8 +21,5 @@ struct rte_crypto_op *queue_operation(void *session, const void *iv, size_t iv_l
  * @param[out] status  of each operation */
 void queue_run(const struct device *dev, struct rte_crypto_op **ops, unsigned int n,
 	  enum rte_crypto_op_status *status);
-
-/** The status of an operation that corresponds to the errno of a synchronous call. */
-enum rte_crypto_op_status queue_status(int err);
 
 #endif
