@@ -10,6 +10,7 @@
 #include "host/interface.h"
 #include "host/mtu.h"
 #include "host/netlink_kind.h"
+#include "host/wire.h"
 #include "ip/packet.h"
 #include "ports.h"
 
@@ -20,6 +21,38 @@ static struct {
 	struct rte_mempool *pool;
 	unsigned int packets;
 } places[CONF_MAX_INTERFACES];
+
+/* Interfaces whose net_af_xdp device has been closed. The driver of DPDK 22.11 neither closes the socket of
+ * its packet memory nor gives back the packets in it. */
+static char xdp_closed[4 * CONF_MAX_PORTS][IFNAMSIZ];
+static unsigned int nxdp_closed;
+
+/* @return false: the port is of another driver */
+static bool xdp_interface(const struct conf_port *port, char *iface)
+{
+	uint16_t mtu;
+
+	return strncmp(port->device, "net_af_xdp", strlen("net_af_xdp")) == 0 &&
+	       wire_interface(port->device, iface, &mtu) == 0 && iface[0];
+}
+
+static void note_xdp(const struct conf_port *port)
+{
+	if (nxdp_closed < RTE_DIM(xdp_closed) && xdp_interface(port, xdp_closed[nxdp_closed]))
+		nxdp_closed++;
+}
+
+static bool had_xdp(const struct conf_port *port)
+{
+	char iface[IFNAMSIZ];
+
+	if (!xdp_interface(port, iface))
+		return false;
+	for (unsigned int i = 0; i < nxdp_closed; i++)
+		if (strcmp(xdp_closed[i], iface) == 0)
+			return true;
+	return nxdp_closed == RTE_DIM(xdp_closed);
+}
 
 /* @return NULL: no memory */
 static struct rte_mempool *pool_for(unsigned int place, const struct conf_port *port,
@@ -42,13 +75,17 @@ int port_add(const struct conf *conf, const struct conf_port *port, unsigned int
 {
 	struct rte_mempool *pools[CONF_MAX_WORKERS], *pool;
 	struct ethdev_pollers by = {.workers = workers, .pools = pools};
-	int place = interface_place(port->name), err;
+	int place = interface_place(port->name);
 	char where[PATH_MAX + NAME_MAX];
 
 	conf_where(conf, port, NULL, where, sizeof(where));
 	if (strncmp(port->device, "net_", strlen("net_"))) {
 		log_warn("%s: needs a restart: %s is no virtual device", where, port->device);
 		return -ENOTSUP;
+	}
+	if (had_xdp(port)) {
+		log_warn("%s: needs a restart: net_af_xdp keeps an interface until cygnetd ends", where);
+		return -EBUSY;
 	}
 	if (place < 0) {
 		log_error("%s: all %u places of ports are taken, or were within the last %u seconds: "
@@ -70,12 +107,7 @@ int port_add(const struct conf *conf, const struct conf_port *port, unsigned int
 	for (unsigned int w = 0; w < workers; w++)
 		pools[w] = pool;
 	netlink_resync();
-	err = interface_add(conf, port, &by);
-	/* DPDK 22.11's driver, once closed, cannot open a socket on that interface's queue again. */
-	if (err && strncmp(port->device, "net_af_xdp", strlen("net_af_xdp")) == 0)
-		log_warn("%s: may need a restart: net_af_xdp keeps an interface that it had until "
-			 "cygnetd ends", where);
-	return err;
+	return interface_add(conf, port, &by);
 }
 
 int port_remove(const struct conf_port *port, const char *where)
@@ -87,6 +119,7 @@ int port_remove(const struct conf_port *port, const char *where)
 		log_error("%s: port %s stays: a worker hangs", where, port->name);
 		return err;
 	}
+	note_xdp(port);
 	netlink_resync();
 	log_port(RTE_LOG_INFO, port->name, "removed");
 	return 0;
