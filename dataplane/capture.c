@@ -107,7 +107,7 @@ static const char *find_port(const char *name, int *index)
 	if (!*name)
 		return NULL;
 	for (unsigned int i = 0; i < ninterfaces; i++)
-		if (!strcmp(interfaces[i].name, name))
+		if (!interfaces[i].removed && !strcmp(interfaces[i].name, name))
 			*index = (int)i;
 	return *index < 0 ? "there is no port of that name" : NULL;
 }
@@ -209,6 +209,9 @@ static bool add_interfaces(rte_pcapng_t *file)
 #if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
 	for (unsigned int i = 0; i < ninterfaces; i++) {
 		const struct device *device = interface_device(&interfaces[i]);
+
+		if (interfaces[i].removed)
+			continue;
 #if RTE_VERSION >= RTE_VERSION_NUM(25, 11, 0, 0)
 		if (rte_pcapng_add_interface(file, device->id, DLT_EN10MB, interfaces[i].name, NULL,
 					     NULL) < 0)
