@@ -450,6 +450,8 @@ static const struct {
 } commands[] = {
 	{"/cygnet/info", telemetry_info, "The process, its SAs and policies"},
 	{"/cygnet/sas", telemetry_sas, "SAs and their counters. Parameter: 'next' of the last page"},
+	{"/cygnet/policies", telemetry_policies,
+	 "Packets by policy. Parameter: 'next' of the last page"},
 	{"/cygnet/events", telemetry_events,
 	 "Events for charon. Parameter: the number of the first one wanted"},
 	{"/cygnet/trace", show_trace, "Where a packet would go. Parameter: as in cygnetctl(8)"},

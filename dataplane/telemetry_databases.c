@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include "base/event_log.h"
+#include "base/policy_stats.h"
 #include "base/sadb.h"
 #include "config.h"
 #include "telemetry_table.h"
 
 #define SAS_PER_PAGE 36u
+#define POLICIES_PER_PAGE 120u
 
 static unsigned int nworkers;
 static struct timespec started;
@@ -45,6 +47,7 @@ int telemetry_info(const char *cmd, const char *params, struct rte_tel_data *tab
 	rte_tel_data_add_dict_u64(row, "deleted", info.sas_waiting + info.policies_waiting);
 	rte_tel_data_add_dict_u64(row, "repairs", info.recoveries);
 	rte_tel_data_add_dict_u64(row, "events", event_log_next());
+	rte_tel_data_add_dict_string(row, "sadb", info.path);
 	return 0;
 }
 
@@ -89,6 +92,37 @@ int telemetry_sas(const char *cmd, const char *params, struct rte_tel_data *tabl
 		add_sa(row, &sa);
 	}
 	if (at < info.geometry.sas && n)
+		rte_tel_data_add_dict_u64(table, "next", at);
+	return 0;
+}
+
+/* Policies without packets are left out. */
+int telemetry_policies(const char *cmd, const char *params, struct rte_tel_data *table)
+{
+	unsigned int at = begin_of(params), n = 0;
+	struct cygnet_policy policy;
+	struct policy_stats sum;
+	struct cygnet_db_info info;
+
+	(void)cmd;
+	rte_tel_data_start_dict(table);
+	cygnet_db_info(sadb, &info);
+	for (; at < info.geometry.policies && n < POLICIES_PER_PAGE; at++) {
+		struct rte_tel_data *row;
+
+		if (!cygnet_policy_snapshot(sadb, at, &policy) ||
+		    !policy_stats_read(at, policy.generation, &sum))
+			continue;
+		row = add_row(table, n);
+		if (!row)
+			break;
+		n++;
+		rte_tel_data_add_dict_u64(row, "slot", at);
+		rte_tel_data_add_dict_u64(row, "generation", policy.generation);
+		rte_tel_data_add_dict_u64(row, "passed", sum.passed);
+		rte_tel_data_add_dict_u64(row, "dropped", sum.dropped);
+	}
+	if (at < info.geometry.policies && n)
 		rte_tel_data_add_dict_u64(table, "next", at);
 	return 0;
 }

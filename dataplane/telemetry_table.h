@@ -45,6 +45,7 @@ void telemetry_info_init(unsigned int workers);
 /* Commands; a telemetry thread, while the databases are open. */
 int telemetry_info(const char *cmd, const char *params, struct rte_tel_data *table);
 int telemetry_sas(const char *cmd, const char *params, struct rte_tel_data *table);
+int telemetry_policies(const char *cmd, const char *params, struct rte_tel_data *table);
 int telemetry_events(const char *cmd, const char *params, struct rte_tel_data *table);
 
 #endif

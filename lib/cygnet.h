@@ -572,6 +572,8 @@ uint64_t cygnet_spd_changes(struct cygnet_db *db);
  * after each quiescent state.
  */
 uint64_t cygnet_db_changes(struct cygnet_db *db);
+/** The index of a policy's slot. */
+uint32_t cygnet_policy_index(const struct cygnet_db *db, const struct cygnet_policy *policy);
 /** The live outbound SA of a policy. @return NULL if there is none yet or it has been deleted */
 struct cygnet_sa *cygnet_policy_sa(struct cygnet_db *db, const struct cygnet_policy *policy);
 

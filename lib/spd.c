@@ -463,6 +463,11 @@ void spd_forget(struct cygnet_db *db)
 	spd_changed(db);
 }
 
+EXPORT uint32_t cygnet_policy_index(const struct cygnet_db *db, const struct cygnet_policy *policy)
+{
+	return (uint32_t)(policy - db->policies);
+}
+
 EXPORT bool cygnet_policy_snapshot(struct cygnet_db *db, uint32_t index,
 				   struct cygnet_policy *copy)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <netinet/in.h>
 
+#include "base/policy_stats.h"
 #include "base/sadb.h"
 #include "ip/headers.h"
 #include "path/decrypted.h"
@@ -36,14 +37,16 @@ static void decrypted(struct worker *w, struct rte_mbuf *m)
 	const struct packet *p = packet(m);
 	const struct cygnet_sa *sa = cygnet_sa_get(sadb, p->sa, p->generation);
 	bool local = packet_route(m).kind == ROUTE_LOCAL;
-	struct cygnet_policy *policy;
+	struct cygnet_policy *policy = NULL;
 	enum drop_reason reason = sa ? decrypted_check(m, sa, local, &policy) : DROP_SA_GONE;
 
 	if (reason != DROP_NONE) {
+		if (reason == DROP_POLICY_INBOUND && policy)
+			policy_count(w->id, policy, false);
 		drop(w, m, reason);
 		return;
 	}
-	policy_use(policy);
+	policy_use(w, policy, true);
 	w->stats->decapsulated++;
 	stage_add(&w->stages, local ? STAGE_TO_KERNEL : STAGE_OUTBOUND, m);
 }

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/nap.h"
+#include "base/policy_stats.h"
 #include "base/sadb.h"
 #include "base/settings.h"
 #include "crypto/core.h"
@@ -67,9 +68,17 @@ static int init_worker(struct worker *w, const struct conf *conf, unsigned int i
 
 int workers_init(const struct conf *conf, unsigned int n)
 {
-	for (unsigned int i = 0; i < n; i++) {
-		int err = init_worker(&workers[i], conf, i, n);
+	struct cygnet_db_info info;
+	int err;
 
+	cygnet_db_info(sadb, &info);
+	err = policy_stats_init(n, info.geometry.policies);
+	if (err) {
+		log_error("no memory for the counters of %u policies", info.geometry.policies);
+		return err;
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		err = init_worker(&workers[i], conf, i, n);
 		if (err) {
 			log_error("no memory for worker %u", i);
 			workers_free();
@@ -101,6 +110,7 @@ void workers_free(void)
 		crypto_close(&w->crypto);
 		*w = (struct worker){0};
 	}
+	policy_stats_free();
 }
 
 /* --- packets in --- */

@@ -80,7 +80,7 @@ static void outbound(struct worker *w, struct rte_mbuf *m)
 	}
 	reason = outbound_find(w->settings, m, &flow, &policy);
 	if (policy)
-		last_use = policy_use(policy);
+		last_use = policy_use(w, policy, reason == DROP_NONE);
 	if (reason != DROP_NONE)
 		drop(w, m, reason);
 	else if (policy && policy->action == CYGNET_PROTECT)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/clock.h"
+#include "base/policy_stats.h"
 #include "base/sadb.h"
 #include "base/settings.h"
 #include "host/interface.h"
@@ -42,10 +43,11 @@ enum drop_reason policy_find(struct rte_mbuf *m, const struct cygnet_flow *flow,
 	return DROP_NONE;
 }
 
-uint64_t policy_use(struct cygnet_policy *policy)
+uint64_t policy_use(const struct worker *w, struct cygnet_policy *policy, bool passed)
 {
 	uint64_t last = __atomic_load_n(&policy->use_time, __ATOMIC_RELAXED);
 
+	policy_count(w->id, policy, passed);
 	/* Of several lcores one at the most writes in a second. */
 	if (last != clock_seconds())
 		last = __atomic_exchange_n(&policy->use_time, clock_seconds(), __ATOMIC_RELAXED);
@@ -80,7 +82,7 @@ enum drop_reason policy_inbound(const struct worker *w, struct rte_mbuf *m,
 	enum drop_reason reason = policy_inbound_find(w->settings, m, flow, dir, &policy);
 
 	if (policy)
-		policy_use(policy);
+		policy_use(w, policy, reason == DROP_NONE);
 	return reason;
 }
 

@@ -313,7 +313,7 @@ static void ended(void **state)
 {
 	static const char *const commands[] = {"ports", "routes", "ike",   "engines",
 					       "measured", "stats", "drops", "stages",
-					       "info", "sas", "events"};
+					       "info", "sas", "policies", "events"};
 	pthread_t thread;
 	int fd;
 
