@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "databases.h"
@@ -163,8 +165,8 @@ static void selector_text(char *text, size_t size, const char *src, const char *
 		 bound ? interface : "");
 }
 
-static json_t *policy_row(const struct cygnet_policy *policy, const struct if_nameindex *interfaces,
-			  uint64_t now)
+static json_t *policy_row(const struct cygnet_policy *policy, uint32_t slot,
+			  const struct if_nameindex *interfaces, uint64_t now)
 {
 	static const char *const dirs[] = {"in", "out", "fwd"};
 	static const char *const actions[] = {"protect", "bypass", "discard"};
@@ -182,7 +184,8 @@ static json_t *policy_row(const struct cygnet_policy *policy, const struct if_na
 	selector_text(selector, sizeof(selector), src, dst, proto, sport, dport,
 		      interface);
 	return json_pack(
-		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s?, s:s?, s:s?, s:I, s:o}",
+		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s?, s:s?, s:s?, s:I, s:o,"
+		" s:I, s:I, s:n, s:n}",
 		"dir", policy->dir < CYGNET_DIRS ? dirs[policy->dir] : "?",
 		"selector", selector,
 		"src", src,
@@ -198,7 +201,10 @@ static json_t *policy_row(const struct cygnet_policy *policy, const struct if_na
 		"sa_proto", protect ? proto_text(policy->proto, sa_protos, sizeof(sa_protos)) : NULL,
 		"mode", !protect ? NULL : policy->mode == CYGNET_TUNNEL ? "tunnel" : "transport",
 		"refs", (json_int_t)policy->refs,
-		"last_used", ago(now, policy->use_time));
+		"last_used", ago(now, policy->use_time),
+		"slot", (json_int_t)slot,
+		"generation", (json_int_t)policy->generation,
+		"passed", "dropped");
 }
 
 json_t *databases_spd(struct cygnet_db *db, uint64_t now)
@@ -211,8 +217,51 @@ json_t *databases_spd(struct cygnet_db *db, uint64_t now)
 	cygnet_db_info(db, &info);
 	for (uint32_t i = 0; i < info.geometry.policies; i++)
 		if (cygnet_policy_snapshot(db, i, &policy))
-			json_array_append_new(rows, policy_row(&policy, interfaces, now));
+			json_array_append_new(rows, policy_row(&policy, i, interfaces, now));
 	if (interfaces)
 		if_freenameindex(interfaces);
 	return rows;
+}
+
+/* @return the rows by slot; NULL: no memory */
+static json_t **index_rows(json_t *rows, json_int_t slots)
+{
+	json_t **by_slot = calloc((size_t)slots + 1, sizeof(json_t *)), *row;
+	size_t i;
+
+	json_array_foreach(rows, i, row) {
+		json_int_t slot = json_integer_value(json_object_get(row, "slot"));
+
+		if (by_slot && slot >= 0 && slot < slots)
+			by_slot[slot] = row;
+		json_object_set_new(row, "passed", json_integer(0));
+		json_object_set_new(row, "dropped", json_integer(0));
+	}
+	return by_slot;
+}
+
+int databases_add_counts(json_t *rows, const json_t *counts)
+{
+	json_int_t slots = 0, slot;
+	json_t **by_slot, *row, *count;
+	size_t i;
+
+	json_array_foreach(rows, i, row) {
+		slot = json_integer_value(json_object_get(row, "slot"));
+		slots = slot >= slots ? slot + 1 : slots;
+	}
+	by_slot = index_rows(rows, slots);
+	if (!by_slot)
+		return -ENOMEM;
+	json_array_foreach(counts, i, count) {
+		slot = json_integer_value(json_object_get(count, "slot"));
+		row = slot >= 0 && slot < slots ? by_slot[slot] : NULL;
+		if (!row || !json_equal(json_object_get(row, "generation"),
+					json_object_get(count, "generation")))
+			continue;
+		json_object_set(row, "passed", json_object_get(count, "passed"));
+		json_object_set(row, "dropped", json_object_get(count, "dropped"));
+	}
+	free(by_slot);
+	return 0;
 }

@@ -16,5 +16,12 @@ json_t *databases_sa(const struct cygnet_sa *sa, uint64_t now);
 /** @param now seconds of CLOCK_MONOTONIC. @return an array of objects. Never with keys. */
 json_t *databases_sad(struct cygnet_db *db, uint64_t now);
 json_t *databases_spd(struct cygnet_db *db, uint64_t now);
+/**
+ * Fill in "passed" and "dropped" of each policy, which are null before.
+ * @param rows    of databases_spd()
+ * @param counts  rows of /cygnet/policies
+ * @return 0 or -ENOMEM
+ */
+int databases_add_counts(json_t *rows, const json_t *counts);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,7 +35,7 @@ static const struct column sad_columns[] = {
 static const struct column spd_columns[] = {
 	{"dir", "DIR"},	       {"selector", "SELECTOR"}, {"action", "ACTION"},
 	{"priority", "PRIORITY"}, {"reqid", "REQID"},	 {"spi", "SPI"},
-	{"last_used", "USED"}, {NULL, NULL},
+	{"last_used", "USED"}, {"passed", "PASSED"}, {"dropped", "DROPPED"}, {NULL, NULL},
 };
 
 static const struct column ports_columns[] = {
@@ -115,10 +117,39 @@ static const struct thing *find_thing(const char *name)
 	return NULL;
 }
 
+static bool serves(int fd, const char *sadb)
+{
+	char error[512], ours[PATH_MAX], theirs[PATH_MAX];
+	json_t *info = client_table(fd, "/cygnet/info", error, sizeof(error));
+	const char *path = json_string_value(json_object_get(json_array_get(info, 0), "sadb"));
+	bool same = path && realpath(path, theirs) && realpath(sadb, ours) && !strcmp(ours, theirs);
+
+	json_decref(info);
+	return same;
+}
+
+/* What cygnetd has counted by policy. Without a cygnetd that serves this file there are no counts. */
+static void add_counts(const struct options *options, const char *sadb, json_t *policies)
+{
+	char error[512];
+	int fd = options_connect(options, error, sizeof(error));
+	json_t *counts = NULL;
+
+	if (fd < 0)
+		return;
+	if (serves(fd, sadb))
+		counts = client_table(fd, "/cygnet/policies", error, sizeof(error));
+	if (counts)
+		databases_add_counts(policies, counts);
+	json_decref(counts);
+	close(fd);
+}
+
 static json_t *read_databases(const struct thing *thing, const struct options *options, char *error,
 			      size_t size)
 {
 	struct cygnet_db *db = options_sadb(options, error, size);
+	struct cygnet_db_info info;
 	struct timespec now;
 	json_t *rows;
 
@@ -126,6 +157,9 @@ static json_t *read_databases(const struct thing *thing, const struct options *o
 		return NULL;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	rows = thing->read(db, (uint64_t)now.tv_sec);
+	cygnet_db_info(db, &info);
+	if (rows && thing->columns == spd_columns)
+		add_counts(options, info.path, rows);
 	cygnet_db_close(db);
 	return rows;
 }
