@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <rte_lcore.h>
+#include <rte_net_crc.h>
 #include <rte_thread.h>
 #include <rte_version.h>
 
@@ -56,5 +57,19 @@ static inline int dpdk_control_thread(pthread_t *thread, const char *name,
 #if !DPDK_SINCE(24, 11)
 #define rte_kvargs_process_opt rte_kvargs_process
 #endif
+
+/* Ethernet's CRC-32; 0 if there is no memory. Since 25.11 the library has contexts. */
+static inline uint32_t dpdk_crc32(const void *data, uint32_t len)
+{
+#if DPDK_SINCE(25, 11)
+	struct rte_net_crc *crc = rte_net_crc_set_alg(RTE_NET_CRC_SCALAR, RTE_NET_CRC32_ETH);
+	uint32_t value = crc ? rte_net_crc_calc(crc, data, len) : 0;
+
+	rte_net_crc_free(crc);
+	return value;
+#else
+	return rte_net_crc_calc(data, len, RTE_NET_CRC32_ETH);
+#endif
+}
 
 #endif

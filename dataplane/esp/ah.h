@@ -16,7 +16,7 @@ struct ah_header {
 	uint8_t len;		/* of AH, in words of four bytes, minus two */
 	rte_be16_t reserved;	/* ignored, but covered by the ICV */
 	rte_be32_t spi, seq;
-} __rte_packed;
+} __attribute__((packed));
 
 /** Bytes of an outbound AH: for AES-GMAC (RFC 4543, 4) with an IV in front of the ICV,
  * and no more padding than IPv4 or IPv6 need (3.3.3.2.1).

@@ -12,7 +12,7 @@
 struct arp_frame {
 	struct rte_ether_hdr eth;
 	struct rte_arp_hdr arp;
-} __rte_packed __rte_aligned(2);
+} __attribute__((packed, aligned(2)));
 
 /* Without the option that a solicitation may have, with the one that an answer has. */
 struct nd_frame {
@@ -24,7 +24,7 @@ struct nd_frame {
 	} nd;
 	struct nd_opt_hdr option;
 	struct rte_ether_addr mac;
-} __rte_packed __rte_aligned(2);
+} __attribute__((packed, aligned(2)));
 
 #define ND_ASKED offsetof(struct nd_frame, option)
 

@@ -18,8 +18,8 @@
 #include "reference.h"
 
 #define POCL   "/etc/OpenCL/vendors/pocl.icd"
-#define FIRST  "pthread"
-#define SECOND "basic"
+#define FIRST  "basic"
+#define SECOND "pthread"
 #define MANY   40 /* operations */
 
 /* The hardware that a DPDK device reports. */
@@ -124,14 +124,18 @@ static void none(const char *which, const char *const name[2])
 	CHECK(rte_cryptodev_get_dev_id(DRIVER "_bad") < 0);
 }
 
-/* PoCL 3 names the devices as POCL_DEVICES does, PoCL 4 and later "cpu" and "cpu-minimal". */
-static bool has_old_names(void)
+/* PoCL 3 names the devices as POCL_DEVICES does, PoCL 4 and later "cpu-minimal" and "cpu".
+ * @param processor  of 64 bytes: the word that follows the names of PoCL 4
+ * @return whether it is PoCL 3 */
+static bool has_old_names(char *processor)
 {
 	struct device dev;
 	bool old;
 
 	device_open(&dev, "device=0", 1);
 	old = strncmp(runs_on(&dev), FIRST "-", strlen(FIRST "-")) == 0;
+	snprintf(processor, 64, "%s", old ? "" : runs_on(&dev) + strlen("cpu-minimal-"));
+	processor[strcspn(processor, "-,")] = '\0';
 	device_close(&dev);
 	return old;
 }
@@ -139,10 +143,10 @@ static bool has_old_names(void)
 /* Both of PoCL's devices, whose names are constant in a release. */
 static int pocl(void)
 {
-	static const char *const names[2][2] = {{"cpu-", "cpu-minimal-"}, {FIRST "-", SECOND "-"}};
-	static const char *const second[2] = {"device=CPU-Minimal,sched=none", "device=BASIC,sched=none"};
-	static const char *const first[2] = {"device=cpu,memory=staged,sched=length",
+	static const char *const names[2][2] = {{"cpu-minimal-", "cpu-"}, {FIRST "-", SECOND "-"}};
+	static const char *const first[2] = {"device=cpu-minimal,memory=staged,sched=length",
 					     "device=" FIRST ",memory=staged,sched=length"};
+	char processor[64], second[96];
 	bool old;
 
 	if (access(POCL, R_OK)) {
@@ -153,9 +157,10 @@ static int pocl(void)
 	CHECK(setenv("POCL_DEVICES", FIRST " " SECOND, 1) == 0);
 	harness_start();
 	operations_open();
-	old = has_old_names();
+	old = has_old_names(processor);
+	snprintf(second, sizeof(second), "device=%s%s,sched=none", old ? "PTHREAD" : "CPU-", processor);
 	both("device=0,sched=length", "device=1,memory=staged", names[old]);
-	both(first[old], second[old], names[old]);
+	both(first[old], second, names[old]);
 	none("2", names[old]);
 	none("no such device", names[old]);
 	operations_close();
