@@ -13,15 +13,16 @@
 #include "base/log.h"
 #include "host/eal_log.h"
 
-/* Messages that are logged as errors or warnings although nothing is wrong; patterns of fnmatch(3). */
+/* Messages that are logged as errors or warnings although nothing is wrong; patterns of fnmatch(3). From DPDK 24.11 on,
+ * those of net_tap begin with "TAP: ". */
 static const char *const harmless[] = {
 	/* net_tap needs sch_multiq for rte_flow only, which cygnetd does not use on TAPs. */
-	"tap_nl_dump_ext_ack(): Specified qdisc kind is unknown",
-	"qdisc_create_multiq(): Could not add multiq qdisc (2): No such file or directory",
-	"eth_dev_tap_create(): *: failed to create multiq qdisc.",
-	"eth_dev_tap_create():  Disabling rte flow support: No such file or directory(2)",
+	"*tap_nl_dump_ext_ack(): Specified qdisc kind is unknown",
+	"*qdisc_create_multiq(): Could not add multiq qdisc (2): No such file or directory",
+	"*eth_dev_tap_create(): *: failed to create multiq qdisc.",
+	"*eth_dev_tap_create():  Disabling rte flow support: No such file or directory(2)",
 	/* -ENOTSUP: with --in-memory there are no secondary processes to tell. */
-	"tap_mp_req_on_rxtx(): Failed to send start req to secondary 95",
+	"*tap_mp_req_on_rxtx(): Failed to send start req to secondary 95",
 	/* Huge pages of 2 MiB serve as well, and --in-memory needs no hugetlbfs. */
 	"EAL: No free 1048576 kB hugepages reported on node *",
 	"EAL: * hugepages of size * reserved, but no mounted hugetlbfs found for that size",
@@ -140,7 +141,7 @@ void eal_log_libraries(void)
 
 void eal_log_set_level(uint32_t level)
 {
-	/* Not what EAL says of each type whose level changes. */
+	/* EAL logs each changed level: hide that. */
 	__atomic_store_n(&shown, RTE_LOG_ERR, __ATOMIC_RELAXED);
 	rte_log_set_level_pattern("*", level);
 	__atomic_store_n(&shown, level, __ATOMIC_RELAXED);
