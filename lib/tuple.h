@@ -3,7 +3,7 @@
  * @file tuple.h
  * Tuple-space search. A tuple is the form of a selector: which bits of a flow it
  * fixes. The policies of a tuple are hashed by these bits, so that one probe
- * finds those that can match.
+ * finds all policies of the tuple that can match.
  */
 #ifndef CYGNET_TUPLE_H
 #define CYGNET_TUPLE_H

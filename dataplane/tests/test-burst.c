@@ -97,7 +97,7 @@ static void burst_out(const struct tunnel *t, unsigned int n)
 	leave(t, n);
 	/* All are transmitted at once. */
 	if (w->crypto.batch.n)
-		fail_msg("%s has another way", t->peer.algorithm->name);
+		fail_msg("%s does not take the fast path", t->peer.algorithm->name);
 	expect_sent(t, n, first);
 	assert_int_equal(w->stats->shortcut, known + n);
 	assert_int_equal(w->stats->encapsulated, encapsulated + n);
@@ -146,7 +146,7 @@ static void burst_in(const struct tunnel *t, unsigned int n)
 
 	enter(t, n, top + 1);
 	if (w->crypto.batch.n)
-		fail_msg("%s has another way", t->peer.algorithm->name);
+		fail_msg("%s does not take the fast path", t->peer.algorithm->name);
 	expect_received(t, n);
 	/* Through its SA and then to its next hop. */
 	assert_int_equal(w->stats->shortcut, known + 2 * n);

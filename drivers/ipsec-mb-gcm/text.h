@@ -75,7 +75,7 @@ static inline int gcm_text_once(const struct gcm_session *s, struct gcm_scratch 
 int gcm_text_steps(const struct gcm_session *s, struct gcm_scratch *scratch,
 		   const struct gcm_text *text);
 
-/** Process a text of any number of segments in the fastest way. @return as gcm_text_steps() */
+/** Process a text of any number of segments by the fastest function. @return as gcm_text_steps() */
 static inline int gcm_text(const struct gcm_session *s, struct gcm_scratch *scratch,
 			   const struct gcm_text *text)
 {

@@ -275,8 +275,8 @@ static void put_back(struct lcore *l, struct rte_mbuf *m)
 	l->mbufs[at < l->nmbufs ? at : at - l->nmbufs] = m;
 }
 
-/* Those that have been away longest, and so are in no cache. As dpdk-test-crypto-perf, this does not give
- * mbufs back to their pool in between. */
+/* Take the mbufs that have not been used for longest, which are in no cache. Like
+ * dpdk-test-crypto-perf, this does not free mbufs to their pool in between. */
 static bool take_burst(struct lcore *l, struct rte_mbuf **mbufs, uint16_t n)
 {
 	if (l->nfree < n)

@@ -15,8 +15,8 @@
 #include "pool.h"
 
 /**
- * Make this handler the mempool's. All of its mbufs must be free, and nobody may use the mempool
- * yet. Freed with the mempool. If DPDK has no room for another handler (16 at most) the
+ * Make this handler the mempool's. All of its mbufs must be free, and the mempool may not be in
+ * use yet. Freed with the mempool. If DPDK has no room for another handler (16 at most) the
  * mempool keeps its own, and the log says so.
  * @return 0, -ENOMEM, -EINVAL if mbufs have other buffers than the pool's, or the error of the mempool's
  *	   own handler; after an error the mempool is unchanged

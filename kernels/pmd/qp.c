@@ -11,8 +11,8 @@
 
 #define MIN_BATCHES 3u	  /* one filling, one computing, one being emptied */
 #define SLOT_BYTES  1024  /* room in a batch for each operation: fewer fit if packets are longer */
-#define FILL_OF_GPU 4812800u /* bytes under way of a queue pair: four of them keep a GPU busy, */
-#define FILL_SLOT   2350u /* or this for each operation of a batch, if that is more */
+#define FILL_OF_GPU 4812800u /* bytes of a queue pair in flight: four queue pairs keep a GPU busy */
+#define FILL_SLOT   2350u /* the same for each operation of a batch; the larger limit holds */
 #define LARGEST	    68608 /* bytes of a record with the largest single-segment packet */
 #define AHEAD	    8	  /* operations to prefetch when enqueueing */
 #define HEADS_AHEAD 16	  /* packets' heads to prefetch when enqueueing */
@@ -567,8 +567,8 @@ static void free_batches(struct ocl_qp *qp)
 	}
 }
 
-/* The next operation to be dequeued is left over, and operations enqueued after it have all batches: finish
- * those that are done, to free a batch for it. */
+/* The next operation to be dequeued is left over, and later operations have all batches. Finish the
+ * completed ones, to free a batch for it. */
 static void finish_early(struct ocl_qp *qp)
 {
 	for (uint32_t i = qp->head; i != qp->tail; i++) {

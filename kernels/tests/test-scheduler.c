@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * PIPSEA's scheduler by itself: bins and their labels, the order of the work-items, and
- * what is measured for it. What a queue pair makes of it (who is left over is first in the next
- * launch, completion in order of arrival) is in test-pmd.c, through the driver.
+ * PIPSEA's scheduler alone: bins and their labels, the order of the work-items, and the measured
+ * times. test-pmd.c tests queue pairs through the driver: a packet left over is the first of the
+ * next launch, and packets are completed in order of arrival.
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -183,7 +183,7 @@ void suite_transforms(struct rte_crypto_sym_xform x[2], const struct cygnet_sa *
 	case SUITE_AUTH:
 		auth(&x[0], sa);
 		break;
-	case SUITE_CHAIN: /* encrypt, then authenticate; inbound the other way round */
+	case SUITE_CHAIN: /* encrypt, then authenticate; inbound authenticate, then decrypt */
 		cipher(&x[inbound], sa);
 		auth(&x[!inbound], sa);
 		x[0].next = &x[1];
