@@ -24,6 +24,7 @@
 #include "base/log.h"
 #include "capture.h"
 #include "config.h"
+#include "control.h"
 #include "host/interface.h"
 #include "path/worker/capture.h"
 
@@ -101,13 +102,13 @@ static const char *read_request(int fd, struct request *request)
 	return NULL;
 }
 
-static const char *find_port(const char *name, int *index)
+static const char *find_port(const char *name, uint32_t present, int *index)
 {
 	*index = -1;
 	if (!*name)
 		return NULL;
-	for (unsigned int i = 0; i < ninterfaces; i++)
-		if (!interfaces[i].removed && !strcmp(interfaces[i].name, name))
+	for (unsigned int i = 0; i < CONF_MAX_INTERFACES; i++)
+		if (present >> i & 1 && !strcmp(interfaces[i].name, name))
 			*index = (int)i;
 	return *index < 0 ? "there is no port of that name" : NULL;
 }
@@ -143,13 +144,20 @@ static const char *load_filter(struct bpf_insn *insn, unsigned int n, struct rte
 
 /* --- buffers --- */
 
-static uint32_t longest_frame(void)
+/* Note which ports there are now, and how long their frames are. Ports may be removed and added while the
+ * capture runs. */
+static void note_ports(struct capture *c)
 {
 	uint32_t mtu = RTE_ETHER_MTU;
 
-	for (unsigned int i = 0; i < ninterfaces; i++)
+	c->present = interfaces_present();
+	for (unsigned int i = 0; i < CONF_MAX_INTERFACES; i++) {
+		if (!(c->present >> i & 1))
+			continue;
+		c->device[i] = interface_device(&interfaces[i])->id;
 		mtu = RTE_MAX(mtu, (uint32_t)interfaces[i].mtu);
-	return mtu + RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
+	}
+	c->longest = mtu + RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
 }
 
 static bool make_buffers(struct capture *c)
@@ -185,9 +193,11 @@ static const char *make_capture(struct request *request, struct capture *c)
 	*c = (struct capture){
 		.points = head->points,
 		.spi = head->spi,
-		.longest = longest_frame(),
 	};
-	error = find_port(head->port, &c->interface);
+	control_lock();
+	note_ports(c);
+	error = find_port(head->port, c->present, &c->interface);
+	control_unlock();
 	if (!error)
 		error = find_reason(head->drop, &c->drop);
 	if (!error)
@@ -204,40 +214,46 @@ static const char *make_capture(struct request *request, struct capture *c)
 /* --- writing --- */
 
 /* DPDK 22.11 lists all devices by itself. */
-static bool add_interfaces(rte_pcapng_t *file)
+static bool add_interfaces(const struct session_of_client *s)
 {
 #if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
-	for (unsigned int i = 0; i < ninterfaces; i++) {
-		const struct device *device = interface_device(&interfaces[i]);
+	const struct capture *c = s->capture;
 
-		if (interfaces[i].removed)
+	for (unsigned int i = 0; i < CONF_MAX_INTERFACES; i++) {
+		if (!(c->present >> i & 1))
 			continue;
 #if RTE_VERSION >= RTE_VERSION_NUM(25, 11, 0, 0)
-		if (rte_pcapng_add_interface(file, device->id, DLT_EN10MB, interfaces[i].name, NULL,
-					     NULL) < 0)
+		if (rte_pcapng_add_interface(s->file, c->device[i], DLT_EN10MB, interfaces[i].name,
+					     NULL, NULL) < 0)
 #else
-		if (rte_pcapng_add_interface(file, device->id, interfaces[i].name, NULL, NULL) < 0)
+		if (rte_pcapng_add_interface(s->file, c->device[i], interfaces[i].name, NULL,
+					     NULL) < 0)
 #endif
 			return false;
 	}
 #else
-	(void)file;
+	(void)s;
 #endif
 	return true;
 }
 
+/* They stand behind the packets, with one of the ports that are still there. */
 static void write_totals(struct session_of_client *s)
 {
-	uint64_t missed = __atomic_load_n(&s->capture->missed, __ATOMIC_RELAXED);
-	uint16_t device = interface_device(&interfaces[0])->id;
+	const struct capture *c = s->capture;
+	uint64_t missed = __atomic_load_n(&c->missed, __ATOMIC_RELAXED);
+	ssize_t written = -1;
 
-	if (!ninterfaces)
-		return;
+	for (unsigned int i = 0; i < CONF_MAX_INTERFACES && written < 0; i++) {
+		if (!(c->present >> i & 1))
+			continue;
 #if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
-	rte_pcapng_write_stats(s->file, device, s->written, missed, NULL);
+		written = rte_pcapng_write_stats(s->file, c->device[i], s->written, missed, NULL);
 #else
-	rte_pcapng_write_stats(s->file, device, NULL, 0, 0, s->written, missed);
+		written = rte_pcapng_write_stats(s->file, c->device[i], NULL, 0, 0, s->written,
+						 missed);
 #endif
+	}
 }
 
 static bool open_file(struct session_of_client *s)
@@ -251,7 +267,7 @@ static bool open_file(struct session_of_client *s)
 		close(fd);
 		return false;
 	}
-	return add_interfaces(s->file);
+	return add_interfaces(s);
 }
 
 static void end_broken(struct session_of_client *s)

@@ -220,6 +220,10 @@ static void to_neighbour(struct trace *t, struct rte_mbuf *m, const struct next_
 	struct rte_ether_addr known;
 
 	t->interface = hop->interface;
+	if (!(interfaces_present() >> hop->interface & 1)) {
+		settle_dropped(t, "tx", DROP_PORT_REMOVED);
+		return;
+	}
 	if (!neigh_known(&neigh, &known)) {
 		say(t, "route", "wait", "the MAC address of %s is not known", addr.text);
 		t->reason = DROP_NO_NEIGHBOUR;

@@ -128,7 +128,7 @@ static bool parse_in(struct trace_flow *flow, struct trace_packet *p, const char
 		return false;
 	flow->from_kernel = !strcmp(text, "kernel");
 	for (unsigned int i = 0; i < ninterfaces; i++)
-		if (!interfaces[i].removed && !strcmp(interfaces[i].name, text))
+		if (interfaces_present() >> i & 1 && !strcmp(interfaces[i].name, text))
 			flow->interface = (int)i;
 	return flow->from_kernel || flow->interface >= 0;
 }

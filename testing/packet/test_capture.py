@@ -17,6 +17,7 @@ from bench import IPV4, QUIET, packet, policy, same_but_hop, to_far_host, to_hos
 from gateway import FAR_NET, HOST, LAN_NET
 from network import PATIENCE, wait_until
 from test_esp import cases
+from test_reload import Dmz, reload, usual_again
 from test_shortcut import inbound, known, known_tunnel, outbound
 
 POINTS = {"rx", "tx", "drop", "decrypted", "to-protect"}
@@ -255,6 +256,26 @@ def test_capture_stopped_reader(bench):
     assert "cygnetd has ended" in capture.wait()
     assert capture.process.returncode == 1
     assert not bench.gateway.logged("not given back", mark)
+
+
+def test_capture_reload(bench):
+    """Ports are added and removed while a capture runs: it has the ports that there were at its beginning."""
+    def both_ways(capture):
+        dmz.expect_both_ways()
+        return {(one.point, one.words["port"]) for one in capture.end() if one.ip}
+
+    with usual_again(bench) as usual, Dmz(bench) as dmz:
+        bench.gateway.fill("flush")
+        capture = Capture(bench, "at", "rx,tx")
+        reload(bench, usual + dmz.section)
+        dmz.set_up()
+        assert both_ways(capture) == {("rx", "lan"), ("tx", "lan")}
+        assert both_ways(Capture(bench, "at", "rx,tx")) == {("rx", "lan"), ("tx", "lan"), ("rx", "dmz"), ("tx", "dmz")}
+        capture = Capture(bench)
+        reload(bench, usual)
+        bench.from_lan(to_far_host())
+        bench.receive(bench.wan, 1)
+        assert ("tx", "wan") in places(capture.end())
 
 
 def test_capture_gateway_ends(bench):

@@ -124,7 +124,8 @@ static bool is_wanted(const struct capture *c, struct rte_mbuf *m, const struct 
 {
 	struct rte_bpf *filter = seen->frame ? c->frames : c->packets;
 
-	if (!(c->points >> seen->point & 1) ||
+	/* The file has no interface for a port that was added later. */
+	if (!(c->points >> seen->point & 1) || !(c->present >> seen->interface & 1) ||
 	    (c->interface >= 0 && (unsigned int)c->interface != seen->interface) ||
 	    (c->drop != DROP_NONE && c->drop != seen->reason) || (c->spi && c->spi != seen->spi))
 		return false;
@@ -159,8 +160,8 @@ static enum rte_pcapng_direction direction_of(enum capture_point point)
 static struct rte_mbuf *copy_frame(const struct capture *c, const struct rte_mbuf *m,
 				   const struct seen *seen, const char *comment)
 {
-	return rte_pcapng_copy(interface_device(&interfaces[seen->interface])->id, 0, m, c->pool,
-			       c->longest, direction_of(seen->point), comment);
+	return rte_pcapng_copy(c->device[seen->interface], 0, m, c->pool, c->longest,
+			       direction_of(seen->point), comment);
 }
 #else
 /* rte_pcapng_copy() of DPDK 22.11 takes no comment: put one behind the last option of the block, where its
@@ -190,8 +191,8 @@ static bool add_comment(struct rte_mbuf *block, const char *comment)
 static struct rte_mbuf *copy_frame(const struct capture *c, const struct rte_mbuf *m,
 				   const struct seen *seen, const char *comment)
 {
-	struct rte_mbuf *block = rte_pcapng_copy(interface_device(&interfaces[seen->interface])->id,
-						 0, m, c->pool, c->longest, rte_get_tsc_cycles(),
+	struct rte_mbuf *block = rte_pcapng_copy(c->device[seen->interface], 0, m, c->pool,
+						 c->longest, rte_get_tsc_cycles(),
 						 direction_of(seen->point));
 
 	if (block && !add_comment(block, comment)) {

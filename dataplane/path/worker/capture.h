@@ -18,6 +18,8 @@
 
 struct capture {
 	uint32_t points;	/* bit mask of 1 << enum capture_point */
+	uint32_t present;	/* interfaces_present() at the beginning: ports of the file */
+	uint16_t device[CONF_MAX_INTERFACES]; /* their ethdevs then, by interface */
 	int interface;		/* index in interfaces[]; -1: any */
 	enum drop_reason drop;	/* DROP_NONE: any */
 	rte_be32_t spi;		/* 0: any */

@@ -36,7 +36,7 @@ static uint16_t flush_batch(struct worker *w, struct mbuf_batch *batch, uint16_t
 static void drop_batch(struct worker *w, struct mbuf_batch *batch)
 {
 	for (unsigned int i = 0; i < batch->n; i++)
-		drop(w, batch->m[i], DROP_PORT_REMOVED);
+		drop_frame(w, batch->m[i], DROP_PORT_REMOVED);
 	batch->n = 0;
 }
 
