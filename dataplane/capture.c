@@ -305,14 +305,14 @@ static unsigned int write_some(struct session_of_client *s)
 static bool is_noticed(const struct capture *c)
 {
 	for (unsigned int i = 0; i < CONF_MAX_WORKERS; i++)
-		if (__atomic_load_n(&workers[i].capture, __ATOMIC_ACQUIRE) == c)
+		if (__atomic_load_n(&workers[i].capture, __ATOMIC_SEQ_CST) == c)
 			return false;
 	return true;
 }
 
 static void publish(struct capture *c)
 {
-	__atomic_store_n(&capture_wanted, c, __ATOMIC_RELEASE);
+	__atomic_store_n(&capture_wanted, c, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&packet_drops_watched, c ? capture_dropped : NULL, __ATOMIC_RELEASE);
 }
 

@@ -18,6 +18,18 @@
 
 struct capture *capture_wanted;
 
+/* The capture may be over, and about to be freed, when its pointer has been read: only one that is still
+ * wanted after worker.capture shows it is used. */
+void capture_notice(struct worker *w)
+{
+	struct capture *wanted;
+
+	do {
+		wanted = __atomic_load_n(&capture_wanted, __ATOMIC_ACQUIRE);
+		__atomic_store_n(&w->capture, wanted, __ATOMIC_SEQ_CST);
+	} while (__atomic_load_n(&capture_wanted, __ATOMIC_SEQ_CST) != wanted);
+}
+
 static const char *const point_name[CAPTURE_POINT_COUNT] = {
 #define X(name, text, help) [CAPTURE_##name] = text,
 	CAPTURE_POINTS(X)

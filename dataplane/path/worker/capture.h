@@ -31,18 +31,19 @@ struct capture {
 	uint64_t missed;	/* packets for which there was no buffer or no room; atomic */
 };
 
-/** The capture that workers are to take part in; NULL: none. Atomic. A worker has taken notice of it
- * when worker.capture is the same. */
+/** The capture that workers are to take part in; NULL: none. Atomic. After it has been set to NULL, the
+ * capture may be freed when worker.capture of each worker is another one: no worker begins to use it
+ * any more. Both accesses are sequentially consistent. */
 extern struct capture *capture_wanted;
+
+/** capture_refresh() when a capture begins or is over. */
+void capture_notice(struct worker *w);
 
 /** Take notice of a capture that begins or is over. Each turn of a worker. */
 static inline void capture_refresh(struct worker *w)
 {
-	struct capture *wanted = __atomic_load_n(&capture_wanted, __ATOMIC_ACQUIRE);
-
-	/* Release: the worker uses the old one no more. */
-	if (unlikely(wanted != w->capture))
-		__atomic_store_n(&w->capture, wanted, __ATOMIC_RELEASE);
+	if (unlikely(__atomic_load_n(&capture_wanted, __ATOMIC_RELAXED) != w->capture))
+		capture_notice(w);
 }
 
 /* The following are called with worker.capture set. Packets stay as they are, and the caller's. */
