@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bundle.h"
 #include "capture.h"
 #include "conf/conf.h"
 #include "config.h"
@@ -27,6 +28,7 @@ static const struct {
 	{"watch", watch},
 	{"capture", capture},
 	{"trace", trace},
+	{"bundle", bundle},
 };
 
 static void usage(FILE *out)
@@ -44,6 +46,7 @@ static void usage(FILE *out)
 		"                 [dport N] [in PORT|kernel] [size BYTES] [df yes]\n"
 		"       cygnetctl [OPTION...] trace spi SPI dst ADDRESS [proto esp|ah] [encap udp]\n"
 		"                 [in PORT] [inner src ADDRESS dst ADDRESS ...]\n"
+		"       cygnetctl [OPTION...] bundle ARCHIVE\n"
 		"  THING      sad, spd, ports, routes, ike, engines, stats, drops or stages\n"
 		"  --measurements, ALGORITHM\n"
 		"             with engines: what serves which algorithm, or all measurements of the\n"
@@ -54,6 +57,7 @@ static void usage(FILE *out)
 		"  watch      events as lines of JSON, until N of them have been printed\n"
 		"  capture    packets into FILE as pcapng, with comments: rx, tx, drop, decrypted, to-protect\n"
 		"  trace      where such a packet would go and why\n"
+		"  bundle     collect what support needs in ARCHIVE, a new .tar.gz; without keys\n"
 		"  -c FILE    cygnetd's configuration, %s if not given\n"
 		"  -s SADB    the SAD/SPD file, instead of the configuration's\n"
 		"  -p PREFIX  file prefix of cygnetd's EAL, or path of its telemetry socket\n"
