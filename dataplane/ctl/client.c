@@ -87,13 +87,13 @@ static json_t *ask(int fd, const char *command, char *error, size_t size)
 	value = json_object_iter_value(json_object_iter(root));
 	value = json_is_object(value) ? json_incref(value) : NULL;
 	if (!value)
-		snprintf(error, size, "%s: not understood: is it a cygnetd that is ready?",
+		snprintf(error, size, "%s: not understood: cygnetd of another version, or one that is starting or ending",
 			 command);
 	json_decref(root);
 	return value;
 }
 
-/* Rows are the objects of the answer, in order; its numbers are about the page. */
+/* The objects of an answer are rows, in order; its other fields describe the page. */
 static int add_page(json_t *rows, const json_t *page, size_t most)
 {
 	json_t *row;

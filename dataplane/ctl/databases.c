@@ -42,7 +42,7 @@ static const char *proto_text(uint8_t proto, char *text, size_t size)
 	return text;
 }
 
-/* Seconds since, or null for never. */
+/* Seconds since a moment; null: it was never. */
 static json_t *ago(uint64_t now, uint64_t then)
 {
 	return then ? json_integer((json_int_t)(now > then ? now - then : 0)) : json_null();
@@ -100,7 +100,7 @@ json_t *databases_sad(struct cygnet_db *db, uint64_t now)
 	return rows;
 }
 
-/* The bits that all addresses of a range have in common, or -1 if it is no prefix. */
+/* @return length of the prefix that is the range, or -1: the range is not a prefix */
 static int prefix_bits(uint8_t af, const struct cygnet_addr *lo, const struct cygnet_addr *hi)
 {
 	int bits = (int)cygnet_addr_common(af, lo, hi), max = af == AF_INET6 ? 128 : 32;
@@ -136,8 +136,9 @@ static const char *ports_text(uint16_t lo, uint16_t hi, char *text, size_t size)
 	return text;
 }
 
-/* Which interface of this host policies call that, or the number that they do.
- * @param all  the interfaces of this host; NULL: they are not known */
+/* Name of the interface that a policy is bound to; its number in hexadecimal if this host has no such
+ * interface.
+ * @param all  the interfaces of this host; NULL: they could not be read */
 static const char *interface_text(const struct if_nameindex *all, uint32_t interface, char *text,
 				  size_t size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file databases.h
- * The SAD and the SPD as rows, read from the file, whether cygnetd runs or not.
+ * The SAD and the SPD as rows. They are read from the file; cygnetd need not run.
  */
 #ifndef CYGNETCTL_DATABASES_H
 #define CYGNETCTL_DATABASES_H

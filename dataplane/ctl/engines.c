@@ -22,19 +22,19 @@ static void set_real(json_t *row, const char *key)
 static int add_rows(json_t *device, const json_t *measured)
 {
 	const char *name = json_string_value(json_object_get(device, "device"));
-	json_t *mine = json_array(), *row;
+	json_t *own = json_array(), *row;
 	size_t i;
 
-	if (!mine || json_object_set_new(device, "measured", mine))
+	if (!own || json_object_set_new(device, "measured", own))
 		return -ENOMEM;
 	json_array_foreach(measured, i, row) {
-		const char *whose = json_string_value(json_object_get(row, "device"));
+		const char *of = json_string_value(json_object_get(row, "device"));
 		json_t *copy;
 
-		if (!name || !whose || strcmp(name, whose))
+		if (!name || !of || strcmp(name, of))
 			continue;
 		copy = json_copy(row);
-		if (json_array_append_new(mine, copy))
+		if (json_array_append_new(own, copy))
 			return -ENOMEM;
 		json_object_del(copy, "device");
 		for (const char *const *key = reals; *key; key++)
@@ -57,7 +57,7 @@ int engines_add_measured(json_t *devices, const json_t *measured)
 	return 0;
 }
 
-/* Add the rows of all devices that are about what a row of one is about. */
+/* Add the measurements of all devices for the algorithm and length of a row. */
 static int add_alike(json_t *rows, const json_t *devices, const json_t *like)
 {
 	json_t *device, *row;
@@ -80,7 +80,7 @@ static int add_alike(json_t *rows, const json_t *devices, const json_t *like)
 	return 0;
 }
 
-static int seen(const json_t *rows, const json_t *like)
+static bool has_alike(const json_t *rows, const json_t *like)
 {
 	json_t *row;
 	size_t i;
@@ -88,11 +88,11 @@ static int seen(const json_t *rows, const json_t *like)
 	json_array_foreach(rows, i, row)
 		if (json_equal(json_object_get(row, "algorithm"), json_object_get(like, "algorithm")) &&
 		    json_equal(json_object_get(row, "length"), json_object_get(like, "length")))
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
-static bool begins(const json_t *row, const char *algorithm)
+static bool has_prefix(const json_t *row, const char *algorithm)
 {
 	const char *name = json_string_value(json_object_get(row, "algorithm"));
 
@@ -107,7 +107,7 @@ json_t *engines_measured(const json_t *devices, const char *algorithm)
 
 	json_array_foreach(devices, i, device)
 		json_array_foreach(json_object_get(device, "measured"), j, row)
-			if (!err && begins(row, algorithm) && !seen(rows, row))
+			if (!err && has_prefix(row, algorithm) && !has_alike(rows, row))
 				err = add_alike(rows, devices, row);
 	if (err) {
 		json_decref(rows);
@@ -116,7 +116,7 @@ json_t *engines_measured(const json_t *devices, const char *algorithm)
 	return rows;
 }
 
-/* @return the row of an algorithm, made if there is none yet; NULL: no memory */
+/* Find the row of an algorithm, or add one. @return NULL: no memory */
 static json_t *row_of(json_t *rows, json_t *algorithm)
 {
 	json_t *row;
@@ -131,7 +131,7 @@ static json_t *row_of(json_t *rows, json_t *algorithm)
 	return row;
 }
 
-/* What serves light load comes first. */
+/* The engine that serves light load comes first. */
 static int add_chosen(json_t *rows, const json_t *device, const json_t *measured)
 {
 	const char *engine = json_string_value(json_object_get(device, "engine"));

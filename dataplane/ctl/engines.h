@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file engines.h
- * Crypto devices, and how fast cygnetd found them.
+ * Crypto devices, and what cygnetd has measured of them.
  */
 #ifndef CYGNETCTL_ENGINES_H
 #define CYGNETCTL_ENGINES_H
@@ -9,19 +9,23 @@
 #include <jansson.h>
 
 /**
- * Give each device a field "measured" with its rows, without their "device".
+ * Add to each device a field "measured": its measurements, without their field "device".
  * @param devices   rows of /cygnet/engines
- * @param measured  rows of /cygnet/measured, whose numbers are strings; not kept
+ * @param measured  rows of /cygnet/measured, which have numbers as strings; the caller keeps them
  * @return 0, or -ENOMEM
  */
 int engines_add_measured(json_t *devices, const json_t *measured);
-/** Of that the rows of the algorithms whose names begin so, by algorithm and length, with "device"
- * again. @return NULL: no memory */
+/**
+ * The measurements of some algorithms, of all devices together, by algorithm and length.
+ * @param devices    with "measured"
+ * @param algorithm  prefix of the algorithms' names
+ * @return rows with a field "device"; NULL: no memory
+ */
 json_t *engines_measured(const json_t *devices, const char *algorithm);
 /**
- * Which engine serves what, as rows by algorithm. The length of packets is the key of a field such as
- * "cpu 11.9" or, if another one serves full load, "cpu 11.9, opencl 58.2", in Gbps.
- * @return NULL: no memory
+ * The engines that serve each algorithm. The key of a field is the length of packets; its value is an engine
+ * and its rate in Gbps, "cpu 11.9", or two if another engine serves full load, "cpu 11.9, opencl 58.2".
+ * @return a row for each algorithm; NULL: no memory
  */
 json_t *engines_chosen(const json_t *devices);
 

@@ -8,7 +8,7 @@
 #include "routes.h"
 
 struct entry {
-	uint64_t key; /* address and length; what is not a prefix comes last */
+	uint64_t key; /* address and length; rows without an IPv4 prefix come last */
 	json_t *row;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file routes.h
- * The rows of `show routes`, which come as cygnetd's hash table has them.
+ * Sorting the rows of `show routes`, which cygnetd sends in the order of its hash table.
  */
 #ifndef CYGNETCTL_ROUTES_H
 #define CYGNETCTL_ROUTES_H

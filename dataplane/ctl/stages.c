@@ -9,7 +9,7 @@ static json_int_t grown(const json_t *before, const json_t *after, const char *k
 	       json_integer_value(json_object_get(before, key));
 }
 
-/* Of nothing there is no share. */
+/* Rounded quotient; null without a divisor. */
 static json_t *share(json_int_t part, json_int_t of)
 {
 	return of > 0 ? json_integer((part + of / 2) / of) : json_null();

@@ -27,7 +27,7 @@ static void cell_text(const json_t *row, const char *key, char *text)
 			*c = '?';
 }
 
-/* A column of numbers, whatever is missing in it. */
+/* Whether all values of a column that are not null are numbers. */
 static bool is_number(const json_t *rows, const char *key)
 {
 	const json_t *row;
@@ -60,7 +60,7 @@ static int column_width(const json_t *rows, const struct column *column)
 	return (int)width;
 }
 
-/* The last column is not padded: no line ends in blanks. */
+/* The last column is not padded, so that no line ends in blanks. */
 static void print_cell(FILE *out, const char *text, int width, bool number, bool last)
 {
 	if (number)
