@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import subprocess
 import time
 import zlib
 
@@ -265,3 +266,20 @@ def test_auto_engine_fails(bench, case):
     rewrite(bench, opencl_first, f"memory={memory_path(case)}")
     assert bench.gateway.logged("throughput of the engines read from this file", mark)
     engine_fails(bench, case, mark)
+
+
+def test_auto_show_engines(bench):
+    """The devices fit on a screen; what was measured comes on request."""
+    gateway = bench.gateway
+
+    def show(*words):
+        return subprocess.run([f"{gateway.build}/root/bin/cygnetctl", "-p", gateway.prefix, "show", "engines", *words],
+                              capture_output=True, text=True, check=True).stdout.splitlines()
+    devices = show()
+    assert len(devices) == 1 + len(gateway.ask("/cygnet/engines")) <= 24, devices
+    assert max(map(len, devices)) <= 132, devices
+    summary = show("--measurements")
+    assert summary[len(devices) + 1].startswith("ALGORITHM") and len(summary) > len(devices) + 10, summary
+    one = show("aes-gcm-128")
+    assert one[len(devices) + 1].split()[:3] == ["ALGORITHM", "BYTES", "DEVICE"], one
+    assert {line.split()[0] for line in one[len(devices) + 2:]} == {"aes-gcm-128"}, one

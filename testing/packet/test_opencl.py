@@ -3,6 +3,8 @@
 import os
 
 from test_auto import FAULTS, engine_fails, give_arguments, memory_path
+from test_health import OK, WARNING, expect
+from test_watch import watching
 
 ENGINE = "opencl"
 
@@ -20,6 +22,10 @@ def test_opencl_engine_fails(bench, case):
     mark = os.path.getsize(gateway.log)
     restart(gateway, f"memory={memory_path(case)}")
     try:
-        engine_fails(bench, case, mark)
+        with gateway.charon(), watching(gateway) as watch:
+            expect(gateway, OK)
+            engine_fails(bench, case, mark)
+            watch.expect("engine", device="crypto_opencl0", state="failed")
+            expect(gateway, WARNING, "WARNING: crypto device crypto_opencl0 has failed")
     finally:
         restart(gateway, "memory=staged")
