@@ -39,8 +39,6 @@ static const struct esp_algorithm suites[] = {
 	CHAINS("aes-cbc-256", AES_CBC, 32, 16, 16, "AES-256-CBC"),
 	CHAINS("aes-ctr-128", AES_CTR, 16, 8, 4, "AES-128-CTR"),
 	CHAINS("aes-ctr-256", AES_CTR, 32, 8, 4, "AES-256-CTR"),
-	CHAINS("3des-cbc", 3DES_CBC, 24, 8, 8, "DES-EDE3-CBC"),
-	CHAINS("des-cbc", DES_CBC, 8, 8, 8, "DES-CBC"),
 };
 
 static struct worker *w = &workers[0];
