@@ -139,9 +139,11 @@ static int add_defaults(struct args *args, const struct conf *conf)
 	for (unsigned int i = 0; i < RTE_DIM(memory); i++)
 		given |= strstr(conf->eal, memory[i]) != NULL;
 	err = given ? 0 : add(args, "--in-memory");
+	/* The EAL of DPDK 25.11 refuses an option that is there twice. */
+	if (err || strstr(conf->eal, "--file-prefix"))
+		return err;
 	conf_file_prefix(conf, prefix, sizeof(prefix));
-	if (!err)
-		err = add(args, "--file-prefix");
+	err = add(args, "--file-prefix");
 	return err ? err : add(args, prefix);
 }
 
