@@ -413,6 +413,11 @@ enum cygnet_role { CYGNET_ROLE_CHARON, CYGNET_ROLE_DATAPLANE, CYGNET_ROLES };
  *         file has been removed or replaced since it was opened, -EINVAL, or another -errno
  */
 int cygnet_role_take(struct cygnet_db *db, enum cygnet_role role);
+/** Map all pages of the file into this process, which cygnet_role_take() does, too, but then waits for. */
+void cygnet_db_populate(struct cygnet_db *db);
+/** Release a role, so that another process can take it; without effect if the caller does not hold it. The
+ * readers of CYGNET_ROLE_DATAPLANE are offline. One thread at a time. */
+void cygnet_role_release(struct cygnet_db *db, enum cygnet_role role);
 /** Whether this or another process holds a role. Any thread; costs a system call if it is not
  * this process. */
 bool cygnet_role_held(struct cygnet_db *db, enum cygnet_role role);

@@ -52,7 +52,7 @@ int role_lock_all(int fd, const char *path)
 
 /* Map all pages now, so that neither the first packet of an SA nor its installation waits for a
  * page fault. Errors are ignored: Linux before 5.14 does not support it. */
-static void map_pages(struct cygnet_db *db)
+EXPORT void cygnet_db_populate(struct cygnet_db *db)
 {
 	madvise(db->header, db->size, MADV_POPULATE_WRITE);
 }
@@ -74,7 +74,7 @@ EXPORT int cygnet_role_take(struct cygnet_db *db, enum cygnet_role role)
 		ike_forget(db->header);
 	/* Until this store, cygnet_db_info() returns the pid of the previous holder. */
 	store_release(&db->header->role_pid[role], getpid());
-	map_pages(db);
+	cygnet_db_populate(db);
 	db->roles |= 1u << role;
 	if (role == CYGNET_ROLE_DATAPLANE) {
 		qsbr_reset(db);
@@ -82,6 +82,17 @@ EXPORT int cygnet_role_take(struct cygnet_db *db, enum cygnet_role role)
 		sad_expire_again(db);
 	}
 	return 0;
+}
+
+EXPORT void cygnet_role_release(struct cygnet_db *db, enum cygnet_role role)
+{
+	struct flock lock = role_lock(role);
+
+	if ((unsigned int)role >= CYGNET_ROLES || !(db->roles & 1u << role))
+		return;
+	db->roles &= ~(1u << role);
+	lock.l_type = F_UNLCK;
+	fcntl(db->fd, F_OFD_SETLK, &lock);
 }
 
 EXPORT bool cygnet_role_held(struct cygnet_db *db, enum cygnet_role role)

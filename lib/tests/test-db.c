@@ -411,6 +411,27 @@ EXPORT int madvise(void *addr, size_t length, int advice)
 	return (int)syscall(SYS_madvise, addr, length, advice);
 }
 
+/* A holder that lets go of its role keeps the file open, and can take the role again. */
+static void roles_can_be_released(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_db *db = fixture_open(f, 0, 0);
+
+	cygnet_db_populate(db);
+	assert_int_equal(cygnet_role_take(f->db, CYGNET_ROLE_DATAPLANE), 0);
+	cygnet_role_release(db, CYGNET_ROLE_DATAPLANE); /* not its own */
+	cygnet_role_release(f->db, CYGNET_ROLE_CHARON); /* not held */
+	assert_int_equal(cygnet_role_take(db, CYGNET_ROLE_DATAPLANE), -EBUSY);
+	cygnet_role_release(f->db, CYGNET_ROLE_DATAPLANE);
+	assert_false(cygnet_role_held(f->db, CYGNET_ROLE_DATAPLANE));
+	assert_int_equal(cygnet_reader_online(f->db, 0), -EPERM);
+	assert_int_equal(cygnet_role_take(db, CYGNET_ROLE_DATAPLANE), 0);
+	assert_int_equal(cygnet_role_take(f->db, CYGNET_ROLE_DATAPLANE), -EBUSY);
+	cygnet_role_release(db, CYGNET_ROLE_DATAPLANE);
+	assert_int_equal(cygnet_role_take(f->db, CYGNET_ROLE_DATAPLANE), 0);
+	cygnet_db_close(db);
+}
+
 /* Mapping the pages takes long. The pid of the previous holder must be replaced before. */
 static void role_pid_before_pages(void **state)
 {
@@ -631,6 +652,7 @@ int main(void)
 		TEST(created_once),
 		TEST(not_mapped_in_forked_children),
 		TEST(roles_end_with_their_holder),
+		TEST(roles_can_be_released),
 		TEST(role_pid_before_pages),
 		TEST(no_role_in_a_removed_file),
 		TEST(removes_only_unused_files),
