@@ -15,6 +15,7 @@
 #include "esp/lifetime.h"
 #include "host/netlink.h"
 #include "path/loop.h"
+#include "takeover.h"
 
 #define TICK_MS 10
 #define WIPE_TICKS 10
@@ -42,6 +43,7 @@ int control_init(void)
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGUSR2);
 	/* Before other threads are created, so that they inherit the mask. */
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return -errno;
@@ -98,6 +100,10 @@ static void take_signal(void (*reload)(void))
 		control_unlock();
 		return;
 	}
+	if (info.ssi_signo == SIGUSR2) {
+		takeover_begin();
+		return;
+	}
 	log_info("%s: draining", strsignal((int)info.ssi_signo));
 	__atomic_store_n(&workers_stopping, true, __ATOMIC_RELEASE);
 }
@@ -110,6 +116,8 @@ void control_run(void (*report)(void), void (*reload)(void))
 	};
 
 	while (!workers_stopping) {
+		if (takeover_turn())
+			__atomic_store_n(&workers_stopping, true, __ATOMIC_RELEASE);
 		if (poll(fds, 2, TICK_MS) > 0 && (fds[1].revents & POLLIN))
 			take_signal(reload);
 		clock_update();

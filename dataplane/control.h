@@ -6,12 +6,12 @@
 #ifndef CYGNETD_CONTROL_H
 #define CYGNETD_CONTROL_H
 
-/** Block the signals that end cygnetd, and SIGHUP. Call before the EAL creates threads. @return 0 or -errno */
+/** Block the signals that end cygnetd, SIGHUP and SIGUSR2. Call before the EAL creates threads. @return 0 or -errno */
 int control_init(void);
 /** Open netlink and mirror the kernel's tables. Call after interfaces_start().
  * @return 0 or -errno, logged */
 int control_start(void);
-/** Serve netlink, events and signals until a signal ends cygnetd.
+/** Serve netlink, events and signals until a signal ends cygnetd or another process takes over.
  * @param report  called in each iteration
  * @param reload  called for SIGHUP, under control_lock() */
 void control_run(void (*report)(void), void (*reload)(void));

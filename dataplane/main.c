@@ -32,13 +32,16 @@
 #include "host/neigh.h"
 #include "host/notify.h"
 #include "host/route.h"
+#include "host/runtime.h"
 #include "ip/packet.h"
 #include "path/loop.h"
 #include "path/reassemble.h"
+#include "takeover.h"
 #include "telemetry.h"
 #include "watchdog.h"
 
 #define DRAIN_S 10u
+#define ROLE_MS 5000u
 
 /* The configuration in force. */
 static struct conf running;
@@ -61,18 +64,11 @@ static void check_geometry(const struct conf *conf, const struct cygnet_geometry
 			 conf->sadb, is->sas, is->policies, conf->sas, conf->policies, conf->path);
 }
 
-static int open_sadb(const struct conf *conf)
+static int take_role(const struct conf *conf)
 {
-	const struct cygnet_geometry geometry = {conf->sas, conf->policies};
 	struct cygnet_db_info info;
-	char error[512];
-	int err = cygnet_db_open(conf->sadb, &geometry, &sadb, error, sizeof(error));
+	int err = cygnet_role_take(sadb, CYGNET_ROLE_DATAPLANE);
 
-	if (err) {
-		log_error("%s", error);
-		return err;
-	}
-	err = cygnet_role_take(sadb, CYGNET_ROLE_DATAPLANE);
 	cygnet_db_info(sadb, &info);
 	if (err == -EBUSY)
 		log_error("%s: cygnetd with process id %d serves this file already", conf->sadb,
@@ -84,6 +80,20 @@ static int open_sadb(const struct conf *conf)
 			 info.policies, info.charon_pid ? "is there" : "is not there yet");
 	check_geometry(conf, &info.geometry);
 	return err;
+}
+
+/* A process that takes over gets the role later. */
+static int open_sadb(const struct conf *conf)
+{
+	const struct cygnet_geometry geometry = {conf->sas, conf->policies};
+	char error[512];
+	int err = cygnet_db_open(conf->sadb, &geometry, &sadb, error, sizeof(error));
+
+	if (err) {
+		log_error("%s", error);
+		return err;
+	}
+	return takeover_joined() ? 0 : take_role(conf);
 }
 
 /* Wait with a time limit: a lcore whose device hangs must not keep cygnetd from ending. */
@@ -121,8 +131,11 @@ static int launch_some(lcore_function_t *start, unsigned int from, unsigned int 
 
 static int launch(const struct conf *conf)
 {
-	int err = launch_some(crypto_core_main, conf->workers + 1, conf->ncrypto_cores);
+	int err;
 
+	__atomic_store_n(&workers_stopping, false, __ATOMIC_RELEASE);
+	crypto_cores_begin();
+	err = launch_some(crypto_core_main, conf->workers + 1, conf->ncrypto_cores);
 	if (!err)
 		err = launch_some(worker_main, 1, conf->workers);
 	if (err) {
@@ -147,6 +160,103 @@ static void reload(void)
 	configuration_reload(&running);
 }
 
+/* Ends the process once another one serves, without a change to ports and TAPs.
+ * @return 0: that one has failed, and this one can serve on; or -errno */
+static int hand_over(const struct conf *conf)
+{
+	int err;
+
+	capture_stop();
+	cygnet_role_release(sadb, CYGNET_ROLE_DATAPLANE);
+	if (takeover_grant() == 0) {
+		telemetry_stop();
+		workers_free(); /* wipes keys */
+		runtime_leave(conf);
+		_exit(0);
+	}
+	err = take_role(conf);
+	return err ? err : capture_start();
+}
+
+/* Until a signal ends the process. If another one is to take over and fails, serve on. */
+static int serve_packets(const struct conf *conf)
+{
+	int err = launch(conf);
+
+	while (!err) {
+		if (takeover_joined()) {
+			takeover_serving();
+			runtime_link(conf);
+		}
+		log_info("ready");
+		notify_send("READY=1");
+		watchdog_start(conf->workers);
+		control_run(report, reload);
+		if (!takeover_wanted())
+			notify_send("STOPPING=1");
+		wait_for_all(conf);
+		if (!takeover_wanted())
+			break;
+		err = hand_over(conf);
+		if (!err)
+			err = launch(conf);
+	}
+	takeover_cancel();
+	return err;
+}
+
+static int run_control(const struct conf *conf)
+{
+	int err = control_start();
+
+	if (err)
+		return err;
+	err = telemetry_start(conf->workers);
+	if (!err)
+		err = capture_start();
+	if (!err)
+		err = serve_packets(conf);
+	capture_stop();
+	telemetry_stop();
+	control_stop();
+	return err;
+}
+
+/* If this process takes over: the old one serves until all is done here that can be done beside it. */
+static int take_over(const struct conf *conf)
+{
+	int err;
+
+	if (!takeover_joined())
+		return 0;
+	err = interfaces_open(conf, packet_pool, packet_pool_jumbo, conf->workers);
+	if (err)
+		return err;
+	cygnet_db_populate(sadb);
+	err = takeover_request();
+	if (err)
+		return err;
+	/* What the old process has had. Later frames wait for the workers. */
+	interfaces_discard();
+	/* The kernel closes the files of a killed process one after the other. */
+	for (unsigned int ms = 0; ms < ROLE_MS && cygnet_role_held(sadb, CYGNET_ROLE_DATAPLANE); ms++)
+		rte_delay_us_sleep(1000);
+	return take_role(conf);
+}
+
+static int run_ports(const struct conf *conf)
+{
+	int err = take_over(conf);
+
+	if (!err)
+		err = interfaces_start(conf, packet_pool, packet_pool_jumbo, conf->workers);
+	if (!err)
+		err = run_control(conf);
+	takeover_abandon();
+	interfaces_stop();
+	return err;
+}
+
 static int run_workers(const struct conf *conf)
 {
 	int err = crypto_cores_init(conf);
@@ -154,34 +264,10 @@ static int run_workers(const struct conf *conf)
 	if (err)
 		return err;
 	err = workers_init(conf, conf->workers);
-	if (err)
-		goto crypto_cores;
-	err = control_start();
-	if (err)
-		goto workers;
-	err = telemetry_start(conf->workers);
-	if (err)
-		goto control;
-	err = capture_start();
-	if (err)
-		goto telemetry;
-	err = launch(conf);
 	if (!err) {
-		log_info("ready");
-		notify_send("READY=1");
-		watchdog_start(conf->workers);
-		control_run(report, reload);
-		notify_send("STOPPING=1");
-		wait_for_all(conf);
+		err = run_ports(conf);
+		workers_free();
 	}
-	capture_stop();
-telemetry:
-	telemetry_stop();
-control:
-	control_stop();
-workers:
-	workers_free();
-crypto_cores:
 	crypto_cores_free();
 	return err;
 }
@@ -205,14 +291,8 @@ static int serve(const struct conf *conf)
 	auto_measure(conf);
 	need.device_memory = auto_memory_pays();
 	err = packet_pools_create(conf, &need);
-	if (err)
-		goto engines;
-	err = interfaces_start(conf, packet_pool, packet_pool_jumbo, conf->workers);
-	if (err)
-		goto engines;
-	err = run_workers(conf);
-	interfaces_stop();
-engines:
+	if (!err)
+		err = run_workers(conf);
 	auto_stop();
 	engines_stop();
 neighs:
@@ -237,7 +317,7 @@ static int run(const char *path, const char *program)
 	if (!err)
 		err = control_init();
 	if (!err)
-		err = eal_start(conf, program);
+		err = eal_start(conf, program, takeover_joined());
 	if (err)
 		return err;
 	err = open_sadb(conf);
@@ -245,6 +325,7 @@ static int run(const char *path, const char *program)
 		err = serve(conf);
 	cygnet_db_close(sadb);
 	rte_eal_cleanup();
+	runtime_leave(conf);
 	return err;
 }
 
@@ -255,10 +336,11 @@ static int check(const char *path)
 
 int main(int argc, char **argv)
 {
-	enum { CHECK = 256, KEYS };
+	enum { CHECK = 256, KEYS, TAKE_OVER };
 	static const struct option longs[] = {
 		{"check", no_argument, NULL, CHECK},
 		{"keys", no_argument, NULL, KEYS},
+		{"take-over", no_argument, NULL, TAKE_OVER},
 		{NULL, 0, NULL, 0},
 	};
 	const char *path = CONF_PATH;
@@ -276,6 +358,10 @@ int main(int argc, char **argv)
 		case KEYS:
 			conf_print_keys(stdout);
 			return 0;
+		case TAKE_OVER:
+			if (takeover_join())
+				return 2;
+			break;
 		case 'h':
 			usage(stdout);
 			return 0;
@@ -293,5 +379,6 @@ int main(int argc, char **argv)
 		usage(stderr);
 		return 2;
 	}
+	takeover_init(argv[0], path);
 	return (checks ? check(path) : run(path, argv[0])) ? 1 : 0;
 }

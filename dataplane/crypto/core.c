@@ -239,6 +239,11 @@ void crypto_lane_free(struct crypto_worker *c)
 	c->lane = (struct crypto_lane){0};
 }
 
+void crypto_cores_begin(void)
+{
+	__atomic_store_n(&ending, false, __ATOMIC_RELEASE);
+}
+
 void crypto_cores_end(void)
 {
 	__atomic_store_n(&ending, true, __ATOMIC_RELEASE);

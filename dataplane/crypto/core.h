@@ -27,6 +27,8 @@ int crypto_cores_init(const struct conf *conf);
 int crypto_core_main(void *arg);
 /** Have them end. Once no worker sends anything any more. */
 void crypto_cores_end(void);
+/** Let crypto cores run again, before they are launched again after crypto_cores_end(). */
+void crypto_cores_begin(void);
 void crypto_cores_free(void);
 
 /** One turn of a core: execute a batch, if one waits. @return batches executed */

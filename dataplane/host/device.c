@@ -13,6 +13,7 @@
 #include "host/wire.h"
 
 #define MAX_QUEUES 256
+#define DISCARD_BURST 32
 
 struct device devices[CONF_MAX_DEVICES];
 
@@ -115,6 +116,28 @@ int device_start(struct device *device, const struct conf *conf, const struct co
 	/* The kernel decides about multicast; a device that cannot filter receives all. */
 	rte_eth_allmulticast_enable(device->id);
 	return 0;
+}
+
+/* Both get every frame of the kernel's interface, and either can send. */
+bool device_shared(const char *device)
+{
+	return strncmp(device, "net_af_packet", strlen("net_af_packet")) == 0;
+}
+
+/* Only as many frames as the queues have room for: new ones may come all the time. */
+void device_discard(const struct device *device)
+{
+	struct rte_mbuf *m[DISCARD_BURST];
+	unsigned int most = ethdev_queue_packets(false);
+
+	for (uint16_t q = 0; q < device->queues; q++) {
+		uint16_t n = DISCARD_BURST;
+
+		for (unsigned int got = 0; n && got < most; got += n) {
+			n = rte_eth_rx_burst(device->id, q, m, DISCARD_BURST);
+			rte_pktmbuf_free_bulk(m, n);
+		}
+	}
 }
 
 void device_stop(struct device *device)

@@ -39,6 +39,11 @@ int device_get_mac(const struct device *device, struct rte_ether_addr *mac);
 /** Change the MAC address of the device. @return 0 or -errno */
 int device_set_mac(struct device *device, const struct rte_ether_addr *mac);
 
+/** Whether two processes can have a device open at once. @param device  as in the configuration */
+bool device_shared(const char *device);
+/** Drop the frames that wait in the device's queues. No worker runs. */
+void device_discard(const struct device *device);
+
 /** How many queue pairs to configure for a device.
  * @param workers  number of workers that poll the device */
 uint16_t device_queues_wanted(const struct conf_port *section, unsigned int workers);

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "host/eal.h"
 #include "host/eal_log.h"
+#include "host/runtime.h"
 
 #define MAX_ARGS 64
 
@@ -147,7 +148,17 @@ static int add_defaults(struct args *args, const struct conf *conf)
 	return err ? err : add(args, prefix);
 }
 
-int eal_start(const struct conf *conf, const char *program)
+/* The last of several prefixes counts. */
+static int add_own_prefix(struct args *args, const struct conf *conf)
+{
+	char prefix[sizeof(conf->eal) + 16];
+	int err = add(args, "--file-prefix");
+
+	runtime_prefix(conf, prefix, sizeof(prefix));
+	return err ? err : add(args, prefix);
+}
+
+int eal_start(const struct conf *conf, const char *program, bool beside)
 {
 	/* The EAL keeps pointers to the strings, so they live as long as the process. The EAL
 	 * also reorders the array, so it gets a copy. */
@@ -176,6 +187,10 @@ int eal_start(const struct conf *conf, const char *program)
 		err = add(&args, level);
 	if (!err)
 		err = add_words(&args, conf->eal);
+	if (!err && beside)
+		err = add_own_prefix(&args, conf);
+	if (!beside)
+		runtime_clean(conf);
 	given = args;
 	if (!err && rte_eal_init(given.n, given.v) < 0)
 		err = -(rte_errno ? rte_errno : EINVAL);

@@ -6,11 +6,14 @@
 #ifndef CYGNETD_EAL_H
 #define CYGNETD_EAL_H
 
+#include <stdbool.h>
+
 #include "conf/conf.h"
 
 /** Start the EAL. Lcore 0 is the control thread, lcores 1 to conf->workers are the workers, the next
  * conf->ncrypto_cores lcores are the crypto cores.
+ * @param beside  another cygnetd serves: the EAL gets a runtime folder of its own (runtime.h)
  * @return 0 or -errno, logged */
-int eal_start(const struct conf *conf, const char *program);
+int eal_start(const struct conf *conf, const char *program, bool beside);
 
 #endif

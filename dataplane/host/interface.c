@@ -108,14 +108,13 @@ static int start_port(struct interface *interface, const struct conf *conf,
 	const struct device *device;
 	int err;
 
-	memset(interface, 0, sizeof(*interface));
 	interface->kind = INTERFACE_PORT;
 	interface->device = (uint8_t)by->index;
 	rte_strscpy(interface->name, section->name, sizeof(interface->name));
 	rte_strscpy(interface->tap.name, section->tap, sizeof(interface->tap.name));
 	interface->policy_id = cygnet_interface(interface->tap.name);
 	err = check_policy_id(interface);
-	if (!err)
+	if (!err && !interface->opened)
 		err = start_device(interface, conf, section, by);
 	if (err)
 		return err;
@@ -157,13 +156,18 @@ static void forget_counters(unsigned int index)
 int interface_add(const struct conf *conf, const struct conf_port *section,
 		  const struct ethdev_pollers *by)
 {
-	struct interface *place = &interfaces[by->index], interface;
-	int err = start_port(&interface, conf, section, by);
+	struct interface *place = &interfaces[by->index], interface = {0};
+	int err;
 
+	if (place->opened)
+		interface = *place;
+	place->opened = false;
+	err = start_port(&interface, conf, section, by);
 	if (err)
 		return err;
 	if (by->index < ninterfaces && strcmp(place->name, interface.name))
 		forget_counters(by->index);
+	interface.opened = false;
 	interface.removed = true;
 	*place = interface;
 	/* A worker that sees it sees all of it. */
@@ -189,23 +193,57 @@ int interface_remove(struct interface *interface)
 	return 0;
 }
 
+static struct ethdev_pollers pollers(const struct conf *conf, unsigned int port,
+				     struct rte_mempool *const *pools, struct rte_mempool *jumbo,
+				     unsigned int workers)
+{
+	return (struct ethdev_pollers){
+		.index = port,
+		.workers = workers,
+		.pools = pools,
+		.jumbo = is_jumbo(&conf->port[port]) ? jumbo : NULL,
+	};
+}
+
+int interfaces_open(const struct conf *conf, struct rte_mempool *const *pools,
+		    struct rte_mempool *jumbo, unsigned int workers)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < conf->nports && !err; i++) {
+		const struct ethdev_pollers by = pollers(conf, i, pools, jumbo, workers);
+		const char *device = conf->port[i].device;
+
+		rte_strscpy(interfaces[i].name, conf->port[i].name, sizeof(interfaces[i].name));
+		if (!device_shared(device)) {
+			log_port(RTE_LOG_ERR, conf->port[i].name, "device %s cannot be open in two "
+				 "processes: end cygnetd and start it again instead", device);
+			return -EBUSY;
+		}
+		interfaces[i].device = (uint8_t)i;
+		err = start_device(&interfaces[i], conf, &conf->port[i], &by);
+		interfaces[i].opened = !err;
+	}
+	return err;
+}
+
+void interfaces_discard(void)
+{
+	for (unsigned int i = 0; i < CONF_MAX_INTERFACES; i++)
+		if (interfaces[i].opened)
+			device_discard(interface_device(&interfaces[i]));
+}
+
 int interfaces_start(const struct conf *conf, struct rte_mempool *const *pools,
 		     struct rte_mempool *jumbo, unsigned int workers)
 {
 	int err = 0;
 
 	for (unsigned int i = 0; i < conf->nports && !err; i++) {
-		const struct ethdev_pollers by = {
-			.index = i,
-			.workers = workers,
-			.pools = pools,
-			.jumbo = is_jumbo(&conf->port[i]) ? jumbo : NULL,
-		};
+		const struct ethdev_pollers by = pollers(conf, i, pools, jumbo, workers);
 
 		err = interface_add(conf, &conf->port[i], &by);
 	}
-	if (err)
-		interfaces_stop();
 	return err;
 }
 
@@ -216,6 +254,9 @@ void interfaces_stop(void)
 			tap_stop(&interfaces[i].tap);
 	for (unsigned int i = 0; i < ninterfaces; i++)
 		if (!interfaces[i].removed)
+			device_stop(interface_device(&interfaces[i]));
+	for (unsigned int i = 0; i < CONF_MAX_INTERFACES; i++)
+		if (interfaces[i].opened)
 			device_stop(interface_device(&interfaces[i]));
 	ninterfaces = 0;
 }

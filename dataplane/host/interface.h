@@ -37,6 +37,7 @@ struct interface {
 	bool up;		/* the TAP is administratively up */
 	bool removed;		/* there is no device and no TAP; atomic */
 	uint64_t removed_at;	/* clock_seconds() */
+	bool opened;		/* interfaces_open() has started its device */
 };
 
 /** Seconds before another port takes the place of a removed one: longer than a packet can wait anywhere
@@ -107,7 +108,7 @@ int interface_set_mtu(struct interface *interface, uint32_t mtu);
  * Create, configure and start the interfaces of conf, with their devices and TAPs.
  * @param pools  by worker number; a queue receives into the pool of the worker that polls it
  * @param jumbo  pool for devices with an MTU above MTU_USUAL
- * @return 0 or -errno, logged
+ * @return 0 or -errno, logged; call interfaces_stop() in any case
  */
 int interfaces_start(const struct conf *conf, struct rte_mempool *const *pools,
 		     struct rte_mempool *jumbo, unsigned int workers);
@@ -131,6 +132,15 @@ int interface_add(const struct conf *conf, const struct conf_port *section,
  * @return 0; -EBUSY: a worker hangs, and the interface stays
  */
 int interface_remove(struct interface *interface);
+/**
+ * Start the devices of conf while another process has them open. interfaces_start() then starts the TAPs.
+ * Parameters as of interfaces_start(). @return 0 or -errno, logged; -EBUSY: a device cannot be open in two
+ * processes. Call interfaces_stop() in any case
+ */
+int interfaces_open(const struct conf *conf, struct rte_mempool *const *pools, struct rte_mempool *jumbo,
+		    unsigned int workers);
+/** Drop the frames that the devices have received so far. No worker runs. */
+void interfaces_discard(void);
 /** How many packets the queues of devices and TAPs of conf can hold.
  * @param jumbo  true: ports with an MTU above MTU_USUAL; false: the others */
 unsigned int interfaces_packets(const struct conf *conf, unsigned int workers, bool jumbo);

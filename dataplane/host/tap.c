@@ -22,6 +22,8 @@ int tap_start(struct tap *tap, const struct rte_ether_addr *mac, uint16_t mtu,
 	      const struct ethdev_pollers *by)
 {
 	char args[128], text[RTE_ETHER_ADDR_FMT_SIZE];
+	/* Another cygnetd may have the TAP open, and the administrator may have set it down. */
+	bool down = wire_is_down(tap->name);
 	uint16_t queues = 1;
 	int err;
 
@@ -38,6 +40,8 @@ int tap_start(struct tap *tap, const struct rte_ether_addr *mac, uint16_t mtu,
 		err = rte_eth_dev_start(tap->id);
 	if (!err)
 		err = find_ifindex(tap);
+	if (!err && down)
+		err = wire_set_down(tap->name);
 	if (err)
 		ethdev_stop(tap->id);
 	return err;

@@ -20,7 +20,8 @@ struct tap {
 };
 
 /**
- * Create, configure and start the TAP of that name.
+ * Create, configure and start the TAP of that name. If another process has it open, attach to it; it stays
+ * down if it is.
  * @param by  its index makes the ethdev's name unique
  * @return 0 or -errno; -ENODEV: the kernel does not know it
  */

@@ -100,6 +100,27 @@ static int bring_up(const char *iface)
 	return request(SIOCSIFFLAGS, &ifr);
 }
 
+bool wire_is_down(const char *iface)
+{
+	struct ifreq ifr = {0};
+
+	rte_strscpy(ifr.ifr_name, iface, sizeof(ifr.ifr_name));
+	return request(SIOCGIFFLAGS, &ifr) == 0 && !(ifr.ifr_flags & IFF_UP);
+}
+
+int wire_set_down(const char *iface)
+{
+	struct ifreq ifr = {0};
+	int err;
+
+	rte_strscpy(ifr.ifr_name, iface, sizeof(ifr.ifr_name));
+	err = request(SIOCGIFFLAGS, &ifr);
+	if (err)
+		return err;
+	ifr.ifr_flags &= (short)~IFF_UP;
+	return request(SIOCSIFFLAGS, &ifr);
+}
+
 int wire_isolate(const char *iface)
 {
 	/* Strict reverse path filtering drops all unicast received on the interface: routes use

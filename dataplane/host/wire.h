@@ -9,6 +9,7 @@
 #ifndef CYGNETD_WIRE_H
 #define CYGNETD_WIRE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /**
@@ -22,6 +23,11 @@ int wire_interface(const char *device, char *iface, uint16_t *mtu);
 
 /** Set the MTU of an interface. @return 0 or -errno */
 int wire_set_mtu(const char *iface, uint16_t mtu);
+
+/** Whether an interface exists and is administratively down. */
+bool wire_is_down(const char *iface);
+/** Set an interface down. @return 0 or -errno */
+int wire_set_down(const char *iface);
 
 /** Bring an interface up and disable the kernel's IP stack on it. @return 0 or -errno, logged */
 int wire_isolate(const char *iface);

@@ -50,7 +50,6 @@ static int init_worker(struct worker *w, const struct conf *conf, unsigned int i
 		.packets = packet_pool[id],
 		.stats = &stats[id],
 	};
-	tx_init(w);
 	cygnet_db_info(sadb, &info);
 	snprintf(name, sizeof(name), "inbox%u", id);
 	w->inbox = rte_ring_create(name, INBOX, SOCKET_ID_ANY, RING_F_SC_DEQ);
@@ -276,6 +275,7 @@ int worker_main(void *arg)
 	struct worker *w = &workers[(uintptr_t)arg];
 	unsigned int idle = 0, turns = 0;
 
+	tx_init(w);
 	if (cygnet_reader_online(sadb, w->id)) {
 		log_error("worker %u cannot read the SAD", w->id);
 		return -1;

@@ -17,7 +17,7 @@
 /** Set by the control thread: workers drain what is in flight and return. */
 extern bool workers_stopping;
 
-/** Allocate the workers' rings, pools and tables. After ports and engines. @return 0 or -errno */
+/** Allocate the workers' rings, pools and tables. After engines and packet pools. @return 0 or -errno */
 int workers_init(const struct conf *conf, unsigned int workers);
 /** The main loop of one worker (for rte_eal_remote_launch); arg is its number.
  * Returns once workers_stopping is set and nothing is in flight. */

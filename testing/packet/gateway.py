@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One cygnetd, without charon: sadb-fill plays its part."""
 import contextlib
+import glob
 import json
 import os
 import shutil
@@ -234,4 +235,5 @@ class Gateway:
         """End it, whatever state it is in, and remove what EAL leaves of one that was killed."""
         if self.process and self.process.poll() is None:
             self.kill()
-        shutil.rmtree(f"/run/dpdk/{self.prefix}", ignore_errors=True)
+        for folder in (f"/run/dpdk/{self.prefix}", *glob.glob(f"/run/dpdk/{self.prefix}-[0-9]*")):
+            shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file runtime.h
+ * The EAL's runtime folder, /run/dpdk/PREFIX, which has the sockets of telemetry and capture. Two
+ * processes cannot share it. A process that takes over from another one uses PREFIX-PID; once it serves, the
+ * sockets' places in the usual folder are links to its sockets, so that cygnetctl finds them. Control thread
+ * only.
+ */
+#ifndef CYGNETD_RUNTIME_H
+#define CYGNETD_RUNTIME_H
+
+#include <stddef.h>
+
+#include "conf/conf.h"
+
+/** The --file-prefix of this process while another one has the configured one. */
+void runtime_prefix(const struct conf *conf, char *prefix, size_t size);
+/** Lead the usual sockets to this process, which was started with runtime_prefix(). Failures are logged. */
+void runtime_link(const struct conf *conf);
+/** Remove the folder of this process, if it was started with runtime_prefix(), and the links to it. */
+void runtime_leave(const struct conf *conf);
+/** Remove what a process that was killed has left behind the usual socket. Call before the EAL starts with
+ * the configured prefix. */
+void runtime_clean(const struct conf *conf);
+
+#endif

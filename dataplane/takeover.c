@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "host/notify.h"
+#include "takeover.h"
+
+#define WAIT_S 60	/* for the other process */
+#define TELL_S 5	/* for the old process to tell systemd */
+#define END_MS 1000u	/* for a new process to end that has closed its end of the connection */
+
+enum message { READY = 'r', GRANTED = 'g', SERVING = 's' };
+
+static char program[PATH_MAX];
+static const char *conf_path;
+static pid_t new_pid;		/* 0: there is no new process */
+static int to_new = -1, to_old = -1;
+static bool wanted;
+
+static uint64_t seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec;
+}
+
+static int say(int fd, enum message message)
+{
+	const char byte = (char)message;
+
+	return send(fd, &byte, 1, MSG_NOSIGNAL) == 1 ? 0 : -errno;
+}
+
+/* @return 0, -EAGAIN (nothing yet), or -ECONNRESET (the other process has ended, or says something else) */
+static int hear(int fd, enum message message)
+{
+	char byte = 0;
+	ssize_t n = recv(fd, &byte, 1, MSG_DONTWAIT);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return -EAGAIN;
+	return n == 1 && byte == (char)message ? 0 : -ECONNRESET;
+}
+
+/* Meanwhile systemd's watchdog hears from the main process; from another one nothing is taken.
+ * @return as hear(), with -ETIMEDOUT instead of -EAGAIN */
+static int await(int fd, enum message message, unsigned int limit_s)
+{
+	struct pollfd pollfd = {.fd = fd, .events = POLLIN};
+	uint64_t begun = seconds();
+	int err;
+
+	while ((err = hear(fd, message)) == -EAGAIN && seconds() - begun < limit_s) {
+		poll(&pollfd, 1, 1000);
+		if (fd == to_new)
+			notify_send("WATCHDOG=1");
+	}
+	return err == -EAGAIN ? -ETIMEDOUT : err;
+}
+
+/* --- the old process --- */
+
+/* The path by which this program was started, so that the program that is installed there now is
+ * started. Of a program that was found by PATH, the path of its file. */
+void takeover_init(const char *name, const char *conf)
+{
+	ssize_t len = (ssize_t)strlen(name);
+
+	conf_path = conf;
+	if (strchr(name, '/') && len < (ssize_t)sizeof(program))
+		memcpy(program, name, (size_t)len);
+	else
+		len = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	program[len > 0 ? len : 0] = '\0';
+}
+
+/* The new process gets standard input, output, error and TAKEOVER_FD: a descriptor of a TAP or a port
+ * would keep the old process's queue there. */
+static int spawn(int fd)
+{
+	char *const argv[] = {program, (char *)"--take-over", (char *)"-c",
+			      (char *)(uintptr_t)conf_path, NULL};
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attr;
+	sigset_t none;
+	int err;
+
+	sigemptyset(&none);
+	err = posix_spawn_file_actions_init(&actions);
+	if (err)
+		return -err;
+	err = posix_spawnattr_init(&attr);
+	if (err)
+		goto actions;
+	err = posix_spawn_file_actions_adddup2(&actions, fd, TAKEOVER_FD);
+	if (!err)
+		err = posix_spawn_file_actions_addclosefrom_np(&actions, TAKEOVER_FD + 1);
+	if (!err)
+		err = posix_spawnattr_setsigmask(&attr, &none);
+	if (!err)
+		err = posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+	if (!err)
+		err = posix_spawn(&new_pid, program, &actions, &attr, argv, environ);
+	posix_spawnattr_destroy(&attr);
+actions:
+	posix_spawn_file_actions_destroy(&actions);
+	return -err;
+}
+
+static void forget_new(void)
+{
+	close(to_new);
+	to_new = -1;
+	new_pid = 0;
+	wanted = false;
+}
+
+void takeover_begin(void)
+{
+	int pair[2], err;
+
+	if (new_pid) {
+		log_warn("process %d is to take over already", (int)new_pid);
+		return;
+	}
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
+		log_error("no other cygnetd can take over: %s", strerror(errno));
+			return;
+	}
+	to_new = pair[0];
+	err = spawn(pair[1]);
+	close(pair[1]);
+	if (!err) {
+		log_info("process %d, %s, is to take over", (int)new_pid, program);
+		return;
+	}
+	log_error("%s: cannot be started to take over: %s", program, strerror(-err));
+	forget_new();
+}
+
+/* The new process ends by itself within the time, or is killed. @return its wait status */
+static int end_new(unsigned int patience_ms)
+{
+	int status = 0;
+
+	for (unsigned int ms = 0; ms < patience_ms; ms += 10) {
+		if (waitpid(new_pid, &status, WNOHANG) == new_pid)
+			goto ended;
+		usleep(10000);
+	}
+	kill(new_pid, SIGKILL);
+	waitpid(new_pid, &status, 0);
+ended:
+	forget_new();
+	return status;
+}
+
+/* @param patience_ms  for the new process to end */
+static void fail(const char *why, unsigned int patience_ms)
+{
+	pid_t pid = new_pid;
+	int status = end_new(patience_ms);
+
+	log_error("process %d does not take over: %s (%s %d): this one serves on", (int)pid, why,
+		  WIFEXITED(status) ? "exit status" : "signal",
+		  WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+}
+
+bool takeover_turn(void)
+{
+	int err;
+
+	if (!new_pid || wanted)
+		return wanted;
+	err = hear(to_new, READY);
+	if (err == -ECONNRESET)
+		fail("it has ended while it initialised", END_MS);
+	wanted = !err;
+	if (wanted)
+		log_info("process %d takes over", (int)new_pid);
+	return wanted;
+}
+
+bool takeover_wanted(void)
+{
+	return wanted;
+}
+
+int takeover_grant(void)
+{
+	char text[32];
+	int err = say(to_new, GRANTED);
+
+	if (!err)
+		err = await(to_new, SERVING, WAIT_S);
+	if (err) {
+		if (err == -ETIMEDOUT)
+			fail("its TAPs and workers do not start", 0);
+		else
+			fail("it has ended before it served", END_MS);
+		return err;
+	}
+	snprintf(text, sizeof(text), "MAINPID=%d", (int)new_pid);
+	notify_send(text);
+	log_info("process %d has taken over", (int)new_pid);
+	forget_new();
+	return 0;
+}
+
+void takeover_cancel(void)
+{
+	if (new_pid)
+		end_new(0);
+}
+
+/* --- the new process --- */
+
+int takeover_join(void)
+{
+	int type = 0, domain = 0;
+	socklen_t len = sizeof(int);
+	char text[16];
+
+	if (getsockopt(TAKEOVER_FD, SOL_SOCKET, SO_TYPE, &type, &len) < 0 || type != SOCK_SEQPACKET ||
+	    getsockopt(TAKEOVER_FD, SOL_SOCKET, SO_DOMAIN, &domain, &len) < 0 || domain != AF_UNIX ||
+	    fcntl(TAKEOVER_FD, F_SETFD, FD_CLOEXEC) < 0) {
+		fprintf(stderr, "cygnetd: --take-over is for a process that cygnetd starts: send "
+			"SIGUSR2 to the one that serves\n");
+		return -EBADF;
+	}
+	to_old = TAKEOVER_FD;
+	/* systemd's watchdog is to hear from this process once it is the main process. */
+	snprintf(text, sizeof(text), "%d", (int)getpid());
+	if (getenv("WATCHDOG_PID"))
+		setenv("WATCHDOG_PID", text, 1);
+	return 0;
+}
+
+bool takeover_joined(void)
+{
+	return to_old >= 0;
+}
+
+/* Whether this process was told to end while it initialised. */
+static bool told_to_end(void)
+{
+	sigset_t pending;
+
+	return sigpending(&pending) == 0 &&
+	       (sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1);
+}
+
+int takeover_request(void)
+{
+	int err;
+
+	if (!takeover_joined())
+		return 0;
+	log_info("initialised: asking the cygnetd that serves to let go");
+	/* An old process that has ended, killed say, is noticed below. */
+	say(to_old, READY);
+	err = await(to_old, GRANTED, WAIT_S);
+	if (!err)
+		return 0;
+	if (told_to_end())
+		return -EINTR;
+	if (err == -ETIMEDOUT) {
+		log_error("the cygnetd that is to be replaced does not answer");
+		return err;
+	}
+	log_warn("the cygnetd that was to be replaced has ended: starting in its place");
+	return 0;
+}
+
+void takeover_abandon(void)
+{
+	if (takeover_joined())
+		_exit(1);
+}
+
+void takeover_serving(void)
+{
+	if (!takeover_joined())
+		return;
+	if (!say(to_old, SERVING))
+		await(to_old, SERVING, TELL_S); /* the end of the connection */
+	close(to_old);
+	to_old = -1;
+}

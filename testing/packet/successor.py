@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A cygnetd that another one has started to take over: not a child of the tests, until that one has ended."""
+import ctypes
+import os
+import signal
+import subprocess
+import time
+
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def adopt():
+    """From now on, processes whose parents end are children of this one, so that their exit status is known."""
+    if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "prctl")
+
+
+class Successor:
+    """As far as tests need it, what subprocess.Popen is for a process of their own."""
+
+    def __init__(self, pid):
+        self.pid, self.returncode = pid, None
+
+    def poll(self):
+        if self.returncode is None:
+            try:
+                pid, status = os.waitpid(self.pid, os.WNOHANG)
+                if pid:
+                    self.returncode = os.waitstatus_to_exitcode(status)
+            except ChildProcessError:  # still a child of the other cygnetd, or it was one to its end
+                if not os.path.exists(f"/proc/{self.pid}"):
+                    self.returncode = "of no child of this process"
+        return self.returncode
+
+    def wait(self, timeout=None):
+        end = time.monotonic() + timeout if timeout else None
+        while self.poll() is None:
+            if end and time.monotonic() > end:
+                raise subprocess.TimeoutExpired(f"process {self.pid}", timeout)
+            time.sleep(0.01)
+        return self.returncode
+
+    def send_signal(self, number):
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self):
+        self.send_signal(signal.SIGTERM)

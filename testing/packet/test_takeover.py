@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A cygnetd takes over from the running one (SIGUSR2) under traffic. Sequence numbers go on, nothing leaves in
+plaintext, and the kernel keeps addresses, routes and neighbours of the TAPs. One that fails, at any time, leaves
+the running one as it is."""
+import fcntl
+import functools
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+
+from bench import IPV4, to_host
+from network import PATIENCE, SLOWDOWN, wait_until
+from successor import Successor, adopt
+from test_esp import cases
+from test_restart import Traffic, take
+
+SILENCE = 0.3 * SLOWDOWN  # seconds between two packets of a stream of a thousand a second
+SO_TIMESTAMPNS = 35
+F_OFD_GETLK = 36
+
+
+def on_af_packet(test):
+    """The ports that two processes can have open at once, whatever the other tests use."""
+    @functools.wraps(test)
+    def run(bench, **case):
+        if bench.gateway.driver == "net_af_packet":
+            test(bench, **case)
+            return
+        with bench.gateway.rewritten(lambda usual: usual.replace(bench.gateway.driver, "net_af_packet")):
+            test(bench, **case)
+    return run
+
+
+class Log:
+    """What is logged from now on."""
+
+    def __init__(self, gateway):
+        self.path, self.mark = gateway.log, os.path.getsize(gateway.log)
+
+    def match(self, pattern):
+        with open(self.path, errors="replace") as log:
+            log.seek(self.mark)
+            return re.search(pattern, log.read())
+
+    def wait(self, pattern):
+        wait_until(lambda: self.match(pattern), pattern, 2 * PATIENCE)
+        return self.match(pattern)
+
+
+def frames_with_time(port):
+    """All IPv4 frames that are there, and when each came, by the kernel's clock in seconds."""
+    port.socket.setblocking(False)
+    try:
+        while True:
+            frame, extra, _, address = port.socket.recvmsg(65536, 64)
+            if frame[12:14] == IPV4 and address[2] != socket.PACKET_OUTGOING:
+                seconds, nanoseconds = struct.unpack("qq", extra[0][2])
+                yield frame, seconds + nanoseconds / 1e9
+    except BlockingIOError:
+        pass
+    finally:
+        port.socket.setblocking(True)
+
+
+def begin(gateway):
+    """@return the log since, and the process that is to take over"""
+    adopt()
+    log = Log(gateway)
+    gateway.process.send_signal(signal.SIGUSR2)
+    return log, Successor(int(log.wait(r"process (\d+), .* is to take over")[1]))
+
+
+def finish(gateway, log, successor):
+    """The successor serves, and the one before has ended."""
+    log.wait("cygnetd: ready")
+    assert gateway.process.wait(PATIENCE) == 0
+    gateway.process = successor
+
+
+def begin_and_stop(gateway):
+    """The successor has initialised, and the running one, which is stopped, does not know yet."""
+    log, successor = begin(gateway)
+    gateway.process.send_signal(signal.SIGSTOP)
+    log.wait("cygnetd: initialised")
+    return log, successor
+
+
+def kernel_state(gateway):
+    """What the kernel has on the TAPs, once its addresses of IPv6 are no longer tentative."""
+    wait_until(lambda: "tentative" not in gateway.in_gw("ip", "address", capture_output=True, text=True).stdout,
+               "addresses are usable")
+    return [gateway.in_gw("ip", *words, capture_output=True, text=True).stdout
+            for words in (("address", "show", "up"), ("route",), ("-6", "route"), ("neigh", "show", "nud", "permanent"))]
+
+
+def check_numbers(bench, out, frames):
+    """Each is ESP of this SA; numbers only increase."""
+    numbers = [out.unseal(bench.packet_in(frame))[1] for frame in frames]
+    for before, after in zip(numbers, numbers[1:]):
+        assert before < after, f"sequence number {after} after {before}"
+
+
+def role_is_free(gateway):
+    """Whether no process has the dataplane's role: a lock on the second byte of the file."""
+    with open(f"{gateway.work}/sadb", "r+b") as sadb:
+        lock = fcntl.fcntl(sadb, F_OFD_GETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 1, 1, 0))
+    return struct.unpack("hhqqi4x", lock)[0] == fcntl.F_UNLCK
+
+
+def rewrite(gateway, change):
+    """The configuration for the next process. @return what it was"""
+    path = f"{gateway.work}/cygnetd.conf"
+    with open(path) as conf:
+        usual = conf.read()
+    with open(path, "w") as conf:
+        conf.write(change(usual))
+    return usual
+
+
+@on_af_packet
+@cases("gcm128", "cbc128-sha256")
+def test_takeover(bench, case):
+    out, inb = bench.tunnel(case)
+    bench.expect_flow(out, inb)
+    replayed = inb.seal(to_host())
+    bench.from_wan(replayed)
+    bench.receive(bench.lan, 1)
+    before = kernel_state(bench.gateway)
+    bench.wan.socket.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+    bench.wan.drain()
+    with Traffic(bench):
+        first = take(bench.wan, 200)
+        finish(bench.gateway, *begin(bench.gateway))
+        wait_until(lambda: bench.gateway.counted("encapsulated") > 200, "packets of the new process")
+    got = list(frames_with_time(bench.wan))
+    bench.wan.socket.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 0)
+    check_numbers(bench, out, first + [frame for frame, _ in got])
+    silence = max(after - before for (_, before), (_, after) in zip(got, got[1:]))
+    assert silence < SILENCE, f"nothing came for {silence:.3f} s"
+    assert kernel_state(bench.gateway) == before
+    assert bench.gateway.ask("/info")["pid"] == bench.gateway.process.pid
+    with bench.dropped("replay"):
+        bench.from_wan(replayed)
+    bench.expect_flow(out, inb)
+
+
+FAULTS = {
+    "configuration": lambda usual: usual.replace("[port wan]", "no_such_key = 1\n[port wan]"),
+    "device": lambda usual: usual.replace("iface=wan-veth", "iface=none-veth"),
+    "driver": lambda usual: usual.replace("net_af_packet", "net_af_xdp"),
+    "memory": lambda usual: usual.replace("-m 192", "-m 1048576"),
+}
+
+
+@on_af_packet
+@cases(*FAULTS)
+def test_takeover_fails(bench, case):
+    """The new process does not start: it says so, and the running one does not even pause."""
+    out, inb = bench.tunnel()
+    bench.wan.drain()
+    usual = rewrite(bench.gateway, FAULTS[case])
+    try:
+        with Traffic(bench):
+            log, _ = begin(bench.gateway)
+            log.wait(r"does not take over: .* this one serves on")
+            assert not log.match("draining|takes over")
+            frames = take(bench.wan, 500)
+    finally:
+        rewrite(bench.gateway, lambda _: usual)
+    check_numbers(bench, out, frames)
+    bench.expect_flow(out, inb)
+
+
+@on_af_packet
+def test_takeover_killed(bench):
+    """kill -9 of the new process while it initialises."""
+    out, inb = bench.tunnel()
+    bench.wan.drain()
+    with Traffic(bench):
+        log, successor = begin(bench.gateway)
+        os.kill(successor.pid, signal.SIGKILL)
+        log.wait(r"does not take over: .* \(signal 9\): this one serves on")
+        frames = take(bench.wan, 500)
+    check_numbers(bench, out, frames)
+    bench.expect_flow(out, inb)
+
+
+@on_af_packet
+def test_takeover_killed_late(bench):
+    """kill -9 of the new process when the running one has let go: that one takes the SAs again."""
+    out, inb = bench.tunnel()
+    bench.expect_flow(out, inb)
+    bench.wan.drain()
+    gateway = bench.gateway
+    with Traffic(bench):
+        frames = take(bench.wan, 100)
+        log, successor = begin_and_stop(gateway)
+        os.kill(successor.pid, signal.SIGSTOP)
+        gateway.process.send_signal(signal.SIGCONT)
+        log.wait("takes over")
+        # It has let go once no process has the role.
+        wait_until(lambda: role_is_free(gateway), "the role is free")
+        os.kill(successor.pid, signal.SIGKILL)
+        log.wait(r"does not take over: .* this one serves on")
+        log.wait("cygnetd: ready")
+        frames += take(bench.wan, 500)
+    check_numbers(bench, out, frames)
+    bench.expect_flow(out, inb)
+
+
+@on_af_packet
+def test_takeover_from_killed(bench):
+    """kill -9 of the running process when the new one has initialised: the new one serves."""
+    out, inb = bench.tunnel()
+    bench.expect_flow(out, inb)
+    bench.wan.drain()
+    gateway = bench.gateway
+    with Traffic(bench):
+        frames = take(bench.wan, 100)
+        log, successor = begin_and_stop(gateway)
+        gateway.kill()
+        log.wait("starting in its place")
+        log.wait("cygnetd: ready")
+        gateway.process = successor
+        gateway.set_up_taps()
+        frames += take(bench.wan, 500)
+    check_numbers(bench, out, frames)
+    bench.expect_flow(out, inb)
+
+
+@on_af_packet
+def test_takeover_ended(bench):
+    """SIGTERM while the new process initialises ends both."""
+    out, inb = bench.tunnel()
+    log, successor = begin(bench.gateway)
+    assert bench.gateway.stop() == 0
+    successor.wait(PATIENCE)
+    assert not log.match("cygnetd: ready")
+    bench.gateway.start()
+    bench.expect_flow(out, inb)
+
+
+def test_takeover_by_hand(bench):
+    """The option is only for cygnetd itself."""
+    result = subprocess.run([f"{bench.gateway.build}/root/sbin/cygnetd", "--take-over", "-c",
+                             f"{bench.gateway.work}/cygnetd.conf"], check=False, capture_output=True, text=True)
+    assert result.returncode == 2 and "SIGUSR2" in result.stderr, result
