@@ -122,7 +122,7 @@ static void settle(struct worker *w, struct held_packet *p)
 		return;
 	}
 	sa = cygnet_policy_sa(sadb, policy);
-	/* One before it had none a moment ago, and must not be overtaken. */
+	/* An earlier packet of this policy is still held: keep the order. */
 	before = latest_of(&w->hold, policy);
 	if (sa && !before) {
 		to_sa(w, p->m, sa);
@@ -136,22 +136,29 @@ static void settle(struct worker *w, struct held_packet *p)
 	keep(w, *p, policy);
 }
 
-void hold_retry(struct worker *w)
+static void settle_all(struct worker *w)
 {
-	uint64_t changes = cygnet_spd_changes(sadb), second = clock_seconds();
 	struct held_packet packet[HOLD_PACKETS];
 	struct hold *h = &w->hold;
 	unsigned int n = h->n;
 
-	if (changes == h->changes && second == h->second)
-		return;
-	h->changes = changes;
-	h->second = second;
 	/* Protecting one may have another held: its SA may go away meanwhile. */
 	memcpy(packet, h->packet, n * sizeof(packet[0]));
 	h->n = 0;
 	for (unsigned int i = 0; i < n; i++)
 		settle(w, &packet[i]);
+}
+
+void hold_retry(struct worker *w)
+{
+	uint64_t changes = cygnet_spd_changes(sadb), second = clock_seconds();
+	struct hold *h = &w->hold;
+
+	if (changes == h->changes && second == h->second)
+		return;
+	h->changes = changes;
+	h->second = second;
+	settle_all(w);
 }
 
 void hold_drop(struct worker *w)
@@ -172,8 +179,10 @@ void hold_or_protect(struct worker *w, struct rte_mbuf *m, struct cygnet_policy 
 		hold_add(w, m, policy, flow, last_use != clock_seconds());
 		return;
 	}
-	/* Packets that waited for the SA go first. */
-	if (w->hold.n)
+	/* Packets that waited for the SA go first, also if the change that brought it is not counted yet. */
+	if (latest_of(&w->hold, policy))
+		settle_all(w);
+	else if (w->hold.n)
 		hold_retry(w);
 	to_sa(w, m, sa);
 }

@@ -28,7 +28,8 @@ static bool is_for_sa(struct rte_mbuf *m)
 unsigned int inbox_poll(struct worker *w)
 {
 	struct rte_mbuf *m[BURST];
-	bool in_order = !w->capture;	/* a capture: all pass the stages */
+	/* Not during a capture, nor if packets of an earlier burst wait in front of the stages for a session. */
+	bool in_order = !w->capture && !w->stages.waiting;
 	unsigned int n;
 
 	if (!crypto_has_room(&w->crypto))

@@ -260,11 +260,14 @@ static void drain(struct worker *w)
 
 	for (unsigned int i = 0; i < DRAIN_TURNS && quiet < 1000; i++)
 		quiet = turn(w, false) || crypto_at_devices(&w->crypto) ? 0 : quiet + 1;
+	/* A quiescent state has been passed since the last one. */
+	fast_refresh(w);
 	crypto_drain(&w->crypto);
 	dispatch(w);
 	neigh_wait_drop(w);
 	hold_drop(w);
 	tx_flush(w);
+	handoff_flush(w);
 	if (crypto_at_devices(&w->crypto))
 		log_warn("worker %u: %u packets never came back from the crypto device", w->id,
 			 crypto_at_devices(&w->crypto));

@@ -345,7 +345,7 @@ enum drop_reason session_get(struct session_table *table, const struct cygnet_sa
 		return DROP_SA_GONE;
 	s = table->slot[index];
 	if (s && s->generation != sa->generation) {
-		if (s->in_flight)
+		if (s->in_flight || !evict)
 			return DROP_NO_SESSION;
 		release(table, index);
 		s = NULL;
