@@ -40,8 +40,8 @@ void crypto_lane_free(struct crypto_worker *c);
 
 /**
  * Have a packet done by one of the cores as crypto_job() says. A worker with a lane.
- * @return false: not so; they have enough to do, or the packet is done sooner here, or by a device
- *	   that works elsewhere
+ * @return false: not added; the cores are busy, this worker is faster, or the packet's device is none of the
+ *	   CPU
  */
 bool crypto_core_add(struct crypto_worker *c, struct rte_mbuf *m, struct session *s,
 		     const struct cygnet_sa *sa, unsigned int device);

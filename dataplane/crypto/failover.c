@@ -6,9 +6,10 @@
 #include "crypto/order.h"
 #include "crypto/queue.h"
 
-#define FAILURES 16 /* in a row that another device did not have: it is the device */
-/* In which a device gives nothing back, before others get the packets that come: few can wait for
- * it. No batch takes as long, not even on a processor that others keep busy. */
+/* Consecutive failures of packets that another device completed; then the device is lost. */
+#define FAILURES 16
+/* A device that has given no packet back for so long gets no more: other devices get the next packets. No
+ * batch takes as long, not even on a processor that others keep busy. */
 #define STALL_MS 250u
 
 /* --- which device is to blame --- */

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <rte_mempool.h>
 
-/** The workers that poll the queues of an ethdev (worker.c), and their packet pools. */
+/** The workers that poll the queues of an ethdev (path/loop.c), and their packet pools. */
 struct ethdev_pollers {
 	unsigned int index;		/* of the device or of the TAP's interface */
 	unsigned int workers;

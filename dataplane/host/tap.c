@@ -33,7 +33,7 @@ int tap_start(struct tap *tap, const struct rte_ether_addr *mac, uint16_t mtu,
 	if (err)
 		return err;
 	err = ethdev_configure(tap->id, 0, by, &queues);
-	/* net_tap does not set an MTU above 1,500 itself; see also transmit.c. */
+	/* net_tap does not set an MTU above 1,500 itself; see also path/worker/tx.c. */
 	if (!err)
 		err = tap_set_mtu(tap, mtu);
 	if (!err)

@@ -70,8 +70,8 @@ static unsigned int reassembly_owner(const struct worker *w, struct rte_mbuf *m,
 	return rte_jhash_3words(ip->src_addr, ip->dst_addr, ip->packet_id, 0) % w->workers;
 }
 
-/* What a fragment says of itself. @return false if that cannot be: text that is not there, or none
- * that another fragment could follow, or beyond what a length field can say */
+/* Read offset and MF of a fragment. @return false: no payload, not a multiple of 8 bytes with MF set, or an
+ * end beyond 64 KiB */
 static bool read_part(struct rte_mbuf *m, const struct headers *h, struct partial_part *part)
 {
 	unsigned int text = rte_pktmbuf_data_len(m) - h->len, field;
@@ -99,8 +99,8 @@ static bool by_interface(struct rte_mbuf *m, const struct headers *h)
 	       cygnet_spd_binds(sadb);
 }
 
-/* RFC 791, 3.2; RFC 8200, 4.5. The first part speaks for all of a packet to the policies: what
- * others are about is no part of it. */
+/* RFC 791, 3.2; RFC 8200, 4.5. Policies see only the first fragment's fields: a fragment that other policies
+ * are about is no part of the packet. */
 static struct partial_key key_of(struct rte_mbuf *m, const struct headers *h)
 {
 	struct partial_key key = {
@@ -121,8 +121,8 @@ static struct partial_key key_of(struct rte_mbuf *m, const struct headers *h)
 	return key;
 }
 
-/* A buffer for a packet that one of the ports' does not hold. What there is beside it is for what
- * is added: behind it first, where it is always some. @return NULL: there is none */
+/* A buffer for a packet that is too long for the ports' buffers. Spare room goes behind the packet first,
+ * because ESP always adds a trailer. @return NULL: there is none */
 static struct rte_mbuf *large(unsigned int len)
 {
 	struct rte_mbuf *m = packet_pool_large ? rte_pktmbuf_alloc(packet_pool_large) : NULL;
@@ -195,8 +195,8 @@ static bool settle_v6(struct rte_mbuf *m)
 	return ext.next_header != IPPROTO_FRAGMENT;
 }
 
-/* RFC 3168, 5.3: that one part met congestion is said of all. @return false: some say that they
- * could not say so, others do not */
+/* RFC 3168, 5.3: the packet gets CE if a fragment has CE. @return false: fragments with Not-ECT and with ECT
+ * are mixed */
 static bool join_ecn(struct rte_mbuf *m, uint8_t fields)
 {
 	const uint8_t not_capable = 1u << 0, met = 1u << TOS_ECN;

@@ -436,7 +436,8 @@ static void from_kernel(struct trace *t, const struct trace_packet *p)
 		return;
 	packet(m)->from_kernel = 1;
 	say(t, "from-kernel", "from this host", "by the TAP of port %s", interfaces[interface].name);
-	if (is_ike(m, p->sport)) {
+	/* What the kernel forwards may have any source port. */
+	if (is_ike(m, p->sport) && route_lookup(p->af, &p->src).kind == ROUTE_LOCAL) {
 		t->interface = interface;
 		settle(t, TRACE_SENT, "by port %s: IKE is exempt from policies",
 		       interfaces[interface].name);

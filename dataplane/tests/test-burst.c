@@ -39,6 +39,8 @@ static const struct esp_algorithm suites[] = {
 	CHAINS("aes-cbc-256", AES_CBC, 32, 16, 16, "AES-256-CBC"),
 	CHAINS("aes-ctr-128", AES_CTR, 16, 8, 4, "AES-128-CTR"),
 	CHAINS("aes-ctr-256", AES_CTR, 32, 8, 4, "AES-256-CTR"),
+	CHAINS("3des-cbc", 3DES_CBC, 24, 8, 8, "DES-EDE3-CBC"),
+	CHAINS("des-cbc", DES_CBC, 8, 8, 8, "DES-CBC"),
 };
 
 static struct worker *w = &workers[0];
@@ -52,6 +54,15 @@ static unsigned int length_of(unsigned int i)
 static bool is_v6(unsigned int i)
 {
 	return i % 3 == 1;
+}
+
+/* DES and 3DES are crypto_openssl's, which works on packets in its queue. */
+static void finish_queued(const struct tunnel *t)
+{
+	const uint8_t cipher = t->peer.algorithm->cipher;
+
+	if (cipher == CYGNET_CIPHER_3DES_CBC || cipher == CYGNET_CIPHER_DES_CBC)
+		esp_worker_finish(w);
 }
 
 /* --- outbound --- */
@@ -93,6 +104,7 @@ static void burst_out(const struct tunnel *t, unsigned int n)
 	uint64_t known = w->stats->shortcut, encapsulated = w->stats->encapsulated;
 
 	leave(t, n);
+	finish_queued(t);
 	/* All are transmitted at once. */
 	if (w->crypto.batch.n)
 		fail_msg("%s does not take the fast path", t->peer.algorithm->name);
@@ -143,6 +155,7 @@ static void burst_in(const struct tunnel *t, unsigned int n)
 	uint64_t known = w->stats->shortcut, decapsulated = w->stats->decapsulated;
 
 	enter(t, n, top + 1);
+	finish_queued(t);
 	if (w->crypto.batch.n)
 		fail_msg("%s does not take the fast path", t->peer.algorithm->name);
 	expect_received(t, n);
@@ -230,7 +243,7 @@ static void counted(void **state)
 #define EACH 4u
 
 /* Two of the suites are AEADs, ChaCha20 is the last; the first is a chain. */
-static const unsigned int in_turn[TUNNELS] = {7, 2, 10, 19, 23, 31, 37, 4};
+static const unsigned int in_turn[TUNNELS] = {7, 2, 10, 19, 23, 31, 5, 4};
 
 static void open_in_turn(struct tunnel *t)
 {

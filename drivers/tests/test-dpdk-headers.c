@@ -55,11 +55,14 @@ static void check_device(const struct rte_cryptodev *dev, uint8_t id)
 
 int main(int argc, char **argv)
 {
-	char *args[] = {argv[0], "--no-huge",	       "--no-pci",	 "--no-shconf", "-m",
-			"64",	 "--vdev=crypto_null0", "--no-telemetry", NULL};
+	static char options[][24] = {"--no-huge", "--no-pci", "--no-shconf", "-m64",
+				     "--vdev=crypto_null0", "--no-telemetry"};
+	char *args[RTE_DIM(options) + 2] = {argv[0]};
 	int id;
 
 	(void)argc;
+	for (unsigned int i = 0; i < RTE_DIM(options); i++)
+		args[1 + i] = options[i];
 	CHECK(rte_eal_init(RTE_DIM(args) - 1, args) >= 0);
 	id = rte_cryptodev_get_dev_id("crypto_null0");
 	CHECK(id >= 0);

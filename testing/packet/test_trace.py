@@ -239,6 +239,11 @@ def test_trace_kernel(bench):
     row, steps = trace(bench, f"src 10.1.0.1 dst {FAR_HOST} proto udp in kernel")
     assert (row["decision"], row["port"]) == ("sent", "wan") and steps[0][0] == "from-kernel", steps
     assert ("outbound", "SA", f"ESP SPI {out.spi:#010x} to {PEER}") in steps
+    # IKE is what this host sends from its own address; the kernel forwards such a port to the policies.
+    for source, protected in (("10.1.0.1", False), (HOST, True)):
+        row, steps = trace(bench, f"src {source} dst {FAR_HOST} proto udp sport 500 dport 500 in kernel")
+        assert row["decision"] == "sent", steps
+        assert any(step[:2] == ("outbound", "SA") for step in steps) == protected, (source, steps)
 
 
 WRONG = {

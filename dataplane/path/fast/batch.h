@@ -3,8 +3,7 @@
  * @file batch.h
  * Packets of known flows that go into the crypto batch without a struct packet: everything that is
  * decided about them is known before the first byte is written, and a device of the CPU does them
- * when it is called. What is known of them until they have left lies in the batch, in a few cache
- * lines that stay in the first level.
+ * when it is called. Their state is in the batch, in cache lines that stay in L1.
  */
 #ifndef CYGNETD_BATCH_H
 #define CYGNETD_BATCH_H

@@ -71,11 +71,11 @@ struct flow_table {
 	uint32_t epoch;		/* flows that were learned in another epoch are void */
 	uint32_t learned;	/* how often a decision has been remembered */
 	uint64_t now;		/* TSC, as of this turn */
-	uint64_t usual;		/* of the TSC: what holds is with few flows: half of FLOW_HOLDS */
-	uint64_t holds;		/* of the TSC: a decision at the least, and twice that at the most */
-	uint64_t since;		/* when that was worked out, */
-	uint32_t learned_then;	/* and what had been learned by then */
-	uint32_t spread;	/* so that not all end at a time */
+	uint64_t usual;		/* TSC cycles: holds with few flows, half of FLOW_HOLDS */
+	uint64_t holds;		/* TSC cycles: least lifetime of a decision; the longest is twice that */
+	uint64_t since;		/* TSC: when holds was computed */
+	uint32_t learned_then;	/* learned at that time */
+	uint32_t spread;	/* varies lifetimes, so that not all decisions end at once */
 	uint16_t vector;	/* number of the vector of packets that is looked at */
 	uint64_t seed[5];	/* random, so that no sender can choose flows that collide */
 };

@@ -40,8 +40,8 @@ static void drop_batch(struct worker *w, struct mbuf_batch *batch)
 	batch->n = 0;
 }
 
-/* net_tap of DPDK 22.11 sends what the segments hold, but none of a packet that says to be
- * longer than the MTU which the driver has; that it has no way to raise (port.c). */
+/* net_tap of DPDK 22.11 drops packets whose pkt_len exceeds its MTU, which cannot be raised above 1,500
+ * (host/tap.c), but sends data_len bytes: cap pkt_len. */
 static void fit_tap(struct mbuf_batch *batch)
 {
 	for (unsigned int i = 0; i < batch->n; i++)
