@@ -19,9 +19,10 @@ EXPECTED = {"README", "version.txt", "health.txt", "sad.json", "spd.json", "port
 
 
 def bundle(gateway, path, *options):
+    """Temporary files go to the gateway's folder, apart from those of bundles that other gateways' tests make."""
     return subprocess.run(["ip", "netns", "exec", gateway.network.gw, f"{gateway.build}/root/bin/cygnetctl",
                            "-c", f"{gateway.work}/cygnetd.conf", *options, "bundle", path],
-                          capture_output=True, text=True, timeout=4 * PATIENCE)
+                          capture_output=True, text=True, timeout=4 * PATIENCE, env=os.environ | {"TMPDIR": gateway.work})
 
 
 def contents(path):
@@ -99,4 +100,4 @@ def test_bundle_without_cygnetd(bench):
 def test_bundle_nowhere(bench):
     done = bundle(bench.gateway, "/no/such/folder/bundle.tar.gz")
     assert done.returncode == 1 and "/no/such/folder/bundle.tar.gz: No such file" in done.stderr, done
-    assert not [name for name in os.listdir(os.environ.get("TMPDIR", "/tmp")) if name.startswith("cygnet-bundle-")]
+    assert not [name for name in os.listdir(bench.gateway.work) if name.startswith("cygnet-bundle-")]

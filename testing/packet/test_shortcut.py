@@ -94,7 +94,8 @@ def test_short_order(bench, case):
     assert [got.id for got in bench.receive(bench.lan, 200)] == list(range(200))
     assert bench.gateway.counted("shortcut") - before > 300
     if bench.gateway.crypto_cores and case != "gcm128":  # which may be done where it is
-        assert bench.gateway.counted("crypto_cores") - elsewhere > 300
+        # crypto_openssl takes long for a packet of 3DES: while the cores are busy the worker does some itself.
+        assert bench.gateway.counted("crypto_cores") - elsewhere > (20 if case == "3des-md5" else 300)
 
 
 def test_short_ttl(bench):
