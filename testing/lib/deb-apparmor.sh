@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# cygnetd confined by the profile of its package, for testing/deb: in a machine with Debian's kernel
+# (testing/guest), as the kernel here may have no AppArmor. Sourced after deb-gateways.sh.
+
+# The modules for ports and TAPs, which the guest's image lacks, of its kernel's package.
+guest_modules() {
+	local kernel there
+	kernel=$(file -b "$guest_image/vmlinuz" | sed -n 's/.*version \([^ ]*\).*/\1/p')
+	there=${CYGNET_CACHE:-/var/cache/cygnet}/guest-modules/$kernel
+	if [ ! -e "$there/tun.ko" ]; then
+		(cd "$work" && apt-get -q -o APT::Sandbox::User=root download "linux-image-$kernel") || return
+		dpkg-deb -x "$work/linux-image-$kernel"_*.deb "$work/kernel"
+		mkdir -p "$there"
+		cp "$work/kernel/lib/modules/$kernel/kernel/drivers/net"/{dummy,tun}.ko "$there/"
+	fi
+	cp "$there"/*.ko "$1"
+}
+
+# What is run in there, as its init.
+machine_check() {
+	cat <<-'END'
+		#!/bin/sh
+		export PATH=/bin:/sbin:/usr/bin:/usr/sbin
+		mount -t proc proc /proc
+		mount -t sysfs sysfs /sys
+		mount -t devtmpfs dev /dev
+		mount -t tmpfs tmpfs /run
+		mount -t securityfs securityfs /sys/kernel/security
+		exec < /dev/null > /dev/console 2>&1
+		echo 224 > /proc/sys/vm/nr_hugepages
+		insmod /tun.ko
+		insmod /dummy.ko numdummies=2
+		ip link set lo up
+		echo "enabled: $(cat /sys/module/apparmor/parameters/enabled)"
+		dd if=/profile of=/sys/kernel/security/apparmor/.load bs=4M 2> /dev/null
+		mkdir -p /run/cygnet /var/lib/cygnet /var/cache/cygnetd
+		dmesg -c > /dev/null
+		XDG_CACHE_HOME=/var/cache/cygnetd /usr/sbin/cygnetd > /run/cygnetd.log 2>&1 &
+		for i in $(seq 600); do
+			grep -qs 'cygnetd: ready' /run/cygnetd.log && break
+			[ -d /proc/$! ] || break
+			usleep 100000
+		done
+		echo "confined: $(cat /proc/$!/attr/current 2> /dev/null || echo gone)"
+		/usr/bin/cygnetctl show ports | sed 's/^/ports: /'
+		/usr/bin/cygnetctl show engines | sed 's/^/engines: /'
+		kill $!
+		wait $!
+		echo "exit status $?"
+		sed 's/^/log: /' /run/cygnetd.log
+		dmesg | grep apparmor=
+		echo end
+		poweroff -f
+	END
+}
+
+# The files of cygnetd, its drivers and their libraries, from a gateway's root with the packages.
+machine_tree() {
+	mkdir "$1"
+	in_root "$release" gateway --mount "$packages/first" /build/cygnet --mount "$1" /tree sh -e -c '
+		dpkg -i $(find /build/cygnet -name "*.deb" ! -name "*-dbgsym_*") > /tree/dpkg.log
+		apparmor_parser --skip-cache --skip-kernel-load --ofile /tree/profile /etc/apparmor.d/usr.sbin.cygnetd
+		set -- /usr/sbin/cygnetd /usr/bin/cygnetctl /usr/lib/*/dpdk/pmds-*/*.so*
+		{
+			printf "%s\n" "$@"
+			ldd "$@" 2> /dev/null | sed -n "s/.*=> \(\/[^ ]*\).*/\1/p; s/^\t\(\/lib[^ ]*\) .*/\1/p"
+		} | sort -u | while read -r file; do
+			# Links as such: a driver that is there twice is loaded twice. The initrd has /lib as a folder.
+			while :; do
+				case $file in
+				*/ld-linux*) mkdir -p /tree/usr/lib64; cp -L "$file" /tree/usr/lib64/; break ;;
+				/lib*) file=/usr$file ;;
+				esac
+				mkdir -p "/tree$(dirname "$file")"
+				cp -P "$file" "/tree$file"
+				[ -L "$file" ] || break
+				file=$(cd "$(dirname "$file")" && realpath -s "$(readlink "$file")")
+			done
+		done'
+	mkdir -p "$1/etc/cygnet"
+	cat > "$1/etc/cygnet/cygnetd.conf" <<-END
+		[cygnetd]
+		engine = cpu
+		idle = sleep
+		[port wan]
+		device = net_af_packet0,iface=dummy0
+		[port lan]
+		device = net_af_packet1,iface=dummy1
+	END
+	machine_check > "$1/check"
+	chmod 755 "$1/check"
+}
+
+run_confined() {
+	machine_tree "$work/tree"
+	guest_modules "$work/tree"
+	{ cat "$guest_image/initrd"; (cd "$work/tree" && find . | cpio --quiet -o -H newc); } > "$work/initrd"
+	timeout -k 5 "$(scaled 120)" qemu-system-x86_64 -nodefaults -no-user-config -no-reboot -display none \
+		-serial stdio -accel tcg -cpu Westmere,+rdrand -smp 1,maxcpus=2 -m 1024 \
+		-kernel "$guest_image/vmlinuz" -initrd "$work/initrd" \
+		-append "console=ttyS0 quiet panic=-1 rootfstype=ramfs no_timer_check cryptomgr.notests \
+apparmor=1 security=apparmor rdinit=/check" < /dev/null | tr -d '\r' > "$work/confined.log"
+	cat "$work/confined.log"
+	grep -qx end "$work/confined.log"
+}
+
+try_apparmor() {
+	must "cygnetd runs in a machine with AppArmor" run_confined
+	check "AppArmor is enabled in it" grep '^enabled: Y' "$work/confined.log"
+	check "cygnetd is confined" grep '^confined: cygnetd (enforce)' "$work/confined.log"
+	check "it has its ports" grep '^ports: .*wan' "$work/confined.log"
+	check "it has a crypto device" grep '^engines: .*cpu' "$work/confined.log"
+	check "it ends well" grep '^exit status 0' "$work/confined.log"
+	check "nothing is denied" lacks_line "$work/confined.log" 'apparmor="DENIED"'
+}

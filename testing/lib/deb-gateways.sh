@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Two gateways that have the packages, for testing/deb: install, upgrade, remove and purge. Sourced after
+# machine.sh and deb-packages.sh.
+
+sides="left right" left=cygnet right=cygnet
+scenario=$top/testing/scenarios/net2net-psk
+ours="cygnetd libcygnet0 strongswan-kernel-cygnet librte-crypto-ipsec-mb-chain librte-crypto-ipsec-mb-gcm
+	librte-crypto-opencl cygnet-doc cygnet-exporter libcygnet-dev"
+
+# What a gateway has without us: strongSwan, systemd, and what our packages depend on.
+make_gateway_root() {
+	local package needs
+	mapfile -t needs < <(
+		for package in $(installable "$packages/first"); do dpkg-deb -f "$package" Depends; echo; done |
+			tr , '\n' | sed 's/|.*//; s/(.*//; s/ //g; /^$/d' | sort -u | grep -vxF "${ours//[[:space:]]/$'\n'}"
+	)
+	make_root "$release" gateway apparmor apt charon-systemd iproute2 libstrongswan-standard-plugins procps \
+		strongswan-swanctl systemd systemd-sysv "${needs[@]}"
+}
+
+# files SIDE: all that a package may have left, with what is in it; not what dpkg and apt note, nor what the
+# gateway writes without us: logs, its identity, networkd.
+files() {
+	on "$1" sh -c 'cd / && find etc usr var/lib var/cache var/spool run lib bin sbin opt srv root home -xdev \
+		\( -path var/lib/dpkg -o -path var/lib/apt -o -path var/cache/apt -o -path var/cache/debconf \
+		   -o -path var/lib/systemd -o -path run/systemd -o -path run/log -o -path var/cache/ldconfig \
+		   -o -path etc/ld.so.cache -o -path run/dbus -o -path run/user -o -path run/lock -o -path run/udev \) \
+		-prune -o \( -type f -exec sha256sum {} + \) -o \( -type s -o -type p \) -o -printf "%y %M %u:%g %p %l\n"' |
+		sort -k 4 -k 2
+}
+
+install_first() {
+	local side=$1
+	# shellcheck disable=SC2046
+	for package in $(installable "$2"); do put "$side" "/srv/${package##*/}" < "$package"; done
+	on "$side" sh -c 'apt-get -q -y --no-install-recommends install /srv/*.deb && rm -f /srv/*.deb'
+}
+
+write_configuration() {
+	local side=$1 to port
+	to=$(other "$side")
+	put "$side" /etc/cygnet/cygnetd.conf <<-END
+		[cygnetd]
+		engine = cpu
+		idle = sleep
+		eal = -m 192
+		[port wan]
+		device = net_af_packet0,iface=wan-veth
+		[port lan]
+		device = net_af_packet1,iface=lan-veth
+	END
+	put "$side" /etc/systemd/network/wan.network <<-END
+		[Match]
+		Name=wan
+		[Network]
+		Address=${wan_addr[$side]}/24
+		LinkLocalAddressing=no
+	END
+	put "$side" /etc/systemd/network/lan.network <<-END
+		[Match]
+		Name=lan
+		[Network]
+		Address=${lan_net[$side]}.1/24
+		LinkLocalAddressing=no
+	END
+	put "$side" /etc/swanctl/conf.d/gw.conf < "$scenario/$side.conf"
+}
+
+remove_configuration() {
+	on "$1" systemctl -q disable --now systemd-networkd.service systemd-networkd.socket
+	on "$1" rm -rf /etc/systemd/network/wan.network /etc/systemd/network/lan.network \
+		/etc/swanctl/conf.d/gw.conf /etc/systemd/system/cygnetd.service.d /run/systemd/netif
+}
+
+start_gateway() {
+	on "$1" systemctl enable --now systemd-networkd cygnetd
+	on "$1" systemctl restart strongswan
+}
+
+# What might explain a failure.
+tell_gateways() {
+	local side
+	for side in "${!init_of[@]}"; do
+		{
+			on "$side" systemctl --no-pager --lines=0 status cygnetd strongswan systemd-networkd
+			on "$side" journalctl -b -q --no-pager -n 60
+			on "$side" ip -brief address
+		} 2>&1 | sed "s/^/   $side: /" || true
+	done
+}
+
+status_is() { on "$1" systemctl show -p StatusText --value cygnetd | grep -qF "$2"; }
+address_there() { ip -n "$net_prefix-gw-$1" -o address show dev wan 2> /dev/null | grep -qF "${wan_addr[$1]}/24"; }
+settled() { address_there "$1" && on "$1" systemctl is-active -q cygnetd strongswan; }
+initiate() { on left swanctl --initiate --child net --timeout "$(scaled 20)"; }
+talks() { [ "$( { pings left 20 0.02 || true; } | lost)" = 0 ]; }
+pid_of() { on "$1" systemctl show -p MainPID --value "$2"; }
+spis() { on "$1" cygnetctl --json show sad | jq -r '.[].spi' | sort; }
+is_version() { [ "$(on "$1" dpkg-query -W -f '${Version}' "$2")" = "$3" ]; }
+log_has() { on "$1" journalctl -b -q -u "$2" --no-pager | grep -E "$3"; }
+
+# A cygnetd whose threads are stopped is ended and started again.
+stop_cygnetd() {
+	local before
+	put right /etc/systemd/system/cygnetd.service.d/watchdog.conf <<-END
+		[Service]
+		WatchdogSec=$(scaled 3)
+	END
+	on right systemctl daemon-reload
+	on right systemctl restart cygnetd
+	before=$(pid_of right cygnetd)
+	wait_for 30 settled right
+	on right kill -STOP "$before"
+	wait_for 60 another_pid right "$before"
+	wait_for 25 settled right
+	log_has right cygnetd 'Watchdog timeout'
+	on right rm -r /etc/systemd/system/cygnetd.service.d
+	on right systemctl daemon-reload
+	on right systemctl restart cygnetd
+	wait_for 25 settled right
+}
+another_pid() { ! [[ $(pid_of "$1" cygnetd) =~ ^(0|$2)$ ]] && on "$1" systemctl is-active -q cygnetd; }
+
+# As apt would upgrade them: all at once.
+upgrade() {
+	local package
+	for package in $(installable "$packages/newer"); do put "$1" "/srv/${package##*/}" < "$package"; done
+	on "$1" sh -c 'apt-get -q -y --no-install-recommends install /srv/*.deb && rm -f /srv/*.deb'
+	wait_for 25 settled "$1"
+}
+
+upgraded() {
+	local package
+	for package in $ours; do is_version "$1" "$package" "$newer" || return; done
+	[ "$(pid_of "$1" cygnetd)" != "$2" ]
+}
+
+# A strongSwan of another upstream version in an archive: packages of all names that are installed, of
+# which nothing matters but the version. What upgrades by itself leaves the plugin's strongSwan alone.
+other_strongswan() {
+	local archive=$work/archive folder=$work/fake package
+	mkdir "$archive" "$folder" "$folder/DEBIAN"
+	for package in $(on left dpkg-query -W -f '${source:Package} ${Package}\n' | sed -n 's/^strongswan //p'); do
+		printf '%s\n' "Package: $package" 'Version: 99.1-1' 'Architecture: amd64' \
+			'Maintainer: testing/deb' 'Description: another strongSwan' > "$folder/DEBIAN/control"
+		dpkg-deb --root-owner-group -b "$folder" "$archive/$package.deb" > "$work/dpkg-deb.log"
+	done
+	(cd "$archive" && dpkg-scanpackages . 2> "$work/scan.log" > Packages)
+	tar -C "$work" -c archive | on left tar -C /srv -x
+	put left /etc/apt/sources.list.d/other.list <<< 'deb [trusted=yes] file:/srv/archive ./'
+	on left apt-get -q update -o Dir::Etc::sourcelist=sources.list.d/other.list -o Dir::Etc::sourceparts=-
+	on left apt-get -q -s --with-new-pkgs upgrade | tee "$work/upgrade"
+	on left rm -r /srv/archive /etc/apt/sources.list.d/other.list
+	sed -n '/kept back/,/^[^ ]/p' "$work/upgrade" | grep -w strongswan-libcharon
+	grep '^Inst libstrongswan ' "$work/upgrade"
+	! grep -E '^(Inst strongswan-libcharon|Remv)' "$work/upgrade"
+}
+
+# The plugin is there, but charon could do without it.
+ends_if_not_critical() {
+	on right sed -i.before 's/^kernel-cygnet! {/kernel-cygnet {/' /etc/strongswan.d/charon/kernel-cygnet.conf
+	! on right systemctl restart strongswan
+	log_has right strongswan 'kernel-cygnet is not a critical plugin'
+	on right mv /etc/strongswan.d/charon/kernel-cygnet.conf.before /etc/strongswan.d/charon/kernel-cygnet.conf
+	on right systemctl restart strongswan
+}
+
+remove_plugin() { on right apt-get -q -y remove strongswan-kernel-cygnet; }
+charon_refuses() {
+	! on right systemctl restart strongswan
+	log_has right strongswan "plugin 'kernel-cygnet': failed to load"
+}
+
+purge() {
+	# shellcheck disable=SC2086
+	on "$1" apt-get -q -y purge $ours
+	! on "$1" pgrep -x cygnetd
+}
+
+# Nothing of ours, not even AppArmor's additions to charon's profiles; charon as it was.
+nothing_left() {
+	on "$1" systemctl reset-failed
+	remove_configuration "$1"
+	files "$1" > "$work/files-after"
+	diff "$work/files-$1" "$work/files-after"
+	! on "$1" dpkg-query -W $ours 2> /dev/null | grep .
+	on "$1" systemctl restart strongswan
+}
+
+try_gateways() {
+	local side child pids_before=()
+	make_gateway_root
+	reserve_hugepages 384
+	add_network left right
+	for side in left right; do
+		boot "$side" "$release" gateway
+		on "$side" systemctl -q mask --now apt-daily.timer apt-daily-upgrade.timer || true
+		files "$side" > "$work/files-$side"
+	done
+	for side in left right; do
+		must "$side: apt installs the packages" install_first "$side" "$packages/first"
+		write_configuration "$side"
+		must "$side: systemd starts cygnetd and charon" start_gateway "$side"
+		must "$side: the ports have their addresses" wait_for 25 settled "$side"
+	done
+	start_capture wire wire br0
+	must "the tunnel comes up" initiate
+	must "traffic passes" wait_for 30 talks
+	for side in left right; do
+		check "$side: systemctl status has SAs and charon" wait_for 10 status_is "$side" "2 SAs, 3 policies, charon is connected"
+	done
+	check "the watchdog restarts a cygnetd that stands still" stop_cygnetd
+	must "traffic passes" wait_for 30 talks
+
+	spis left > "$work/spis"
+	start_pings upgrade left 60000 0.01
+	for side in left right; do
+		child=$(pid_of "$side" cygnetd)
+		must "$side: apt upgrades the packages under traffic" upgrade "$side"
+		check "$side: all are newer, cygnetd is another process" upgraded "$side" "$child"
+	done
+	must "traffic passes" wait_for 30 talks
+	reap pings-upgrade INT || true
+	say "$(sed -n '/transmitted/p; /outage/p' "$work/pings-upgrade.out" | paste -sd ' ')"
+	check "the SAs are those of before" same_spis
+	check "apt does not let another strongSwan in" other_strongswan
+	stop_capture wire
+	check "only ciphertext on the wire" only_ciphertext wire
+	check "no ESP sequence number twice" "$lib/esp-sequence" "$work/wire.pcap"
+
+	check "right: charon does not start if the plugin is not critical" ends_if_not_critical
+	check "right: the plugin can be removed" remove_plugin
+	check "right: charon does not start without it" charon_refuses
+	for side in left right; do
+		check "$side: apt purges the packages" purge "$side"
+		check "$side: nothing is left, and charon starts" nothing_left "$side"
+	done
+}
+
+same_spis() { [ -s "$work/spis" ] && spis left | diff "$work/spis" -; }

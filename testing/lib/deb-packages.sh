@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Building the packages, for testing/deb. Sourced.
+#
+#   $packages/first, second, newer   built: of the same source twice, and of a newer one
+
+# try WHAT CMD...: a test. check: go on if it fails. must: end, as the others would tell nothing.
+try() {
+	local rc=0
+	"${@:2}" > "$work/check.log" 2>&1 || rc=$?
+	if [ "$rc" -eq 0 ]; then
+		count ok "$1"
+	else
+		count "not ok" "$1" "$(why "$rc")"
+		tail -n 60 "$work/check.log" | sed 's/^/   | /'
+	fi
+	return "$rc"
+}
+
+check() { try "$@" || true; }
+must() { try "$@" || { tell_gateways; summary; exit 1; }; }
+
+# build_dependencies: package names. Of alternatives the last is bookworm's, the first trixie's.
+build_dependencies() {
+	sed -n '/^Build-Depends:/,/^[A-Z][^:]*:/ s/^ \(.*\),$/\1/p' "$top/debian/control" |
+		if [ "$release" = bookworm ]; then sed 's/.*| *//'; else sed 's/ *|.*//'; fi |
+		sed 's/ *[(<[].*//; s/debhelper-compat/debhelper/'
+}
+
+make_packages_root() {
+	local needs
+	mapfile -t needs < <(build_dependencies)
+	make_root "$release" packages build-essential fakeroot lintian "${needs[@]}"
+}
+
+# build_in FOLDER AT [VARIABLE=VALUE...]: the source package of FOLDER, which is at AT there, as a user
+# builds it.
+build_in() {
+	quiet "$1/build.log" in_root "$release" packages --mount "$1" "$2" \
+		env DEB_BUILD_OPTIONS="nocheck parallel=$(nproc)" "${@:3}" \
+		sh -c "cd $2/cygnet-* && dpkg-buildpackage -us -uc"
+}
+
+# A newer revision of the same source.
+make_newer_source() {
+	mkdir "$packages/newer"
+	cp -r "$packages"/first/{cygnet-*,*.orig*.tar.xz} "$packages/newer/"
+	{
+		printf 'cygnet (%s) unstable; urgency=medium\n\n  * A newer build.\n\n' "$newer"
+		sed -n '/^ -- /{p;q}' "$top/debian/changelog"
+		echo
+		cat "$top/debian/changelog"
+	} > "$work/changelog"
+	cp "$work/changelog" "$packages"/newer/cygnet-*/debian/changelog
+}
+
+build_packages() {
+	make_packages_root
+	rm -rf "$packages"
+	mkdir -p "$packages"
+	must "debian/source-package" "$top/debian/source-package" "$packages/first"
+	cp -r "$packages/first" "$packages/second"
+	make_newer_source
+	must "dpkg-buildpackage, without network" build_in "$packages/first" /build/cygnet
+	check "libcygnet0.symbols has all symbols" lacks_line "$packages/first/build.log" 'new symbols appeared'
+	must "dpkg-buildpackage of a newer revision" build_in "$packages/newer" /build/cygnet
+}
+
+lacks_line() { ! grep -F "$2" "$1"; }
+
+check_reproducible() {
+	must "dpkg-buildpackage elsewhere" build_in "$packages/second" /srv/another/folder \
+		DEB_BUILD_OPTIONS="nocheck parallel=1" TZ=Asia/Kathmandu LC_ALL=C.UTF-8
+	check "both builds come to the same" same_packages
+}
+
+same_packages() {
+	local package differ=
+	for package in "$packages"/first/*.deb; do
+		cmp "$package" "$packages/second/${package##*/}" || differ=yes
+	done
+	[ -z "$differ" ]
+}
+
+check_lintian() {
+	check "lintian has nothing to say" in_root "$release" packages --mount "$packages/first" /build/cygnet \
+		sh -c 'lintian --allow-root --info --display-info --fail-on error,warning,info /build/cygnet/*.changes'
+}
+
+# installable FOLDER: the packages of it, without debugging symbols.
+installable() { find "$1" -name '*.deb' ! -name '*-dbgsym_*' | sort; }
+
+# run_autopkgtest: debian/tests/scenarios as autopkgtest runs it, after it has installed the packages.
+run_autopkgtest() {
+	make_build_root "$release"
+	must "debian/tests/scenarios" in_root "$release" build --mount "$packages/first" /build/cygnet \
+		--mount "$top" /usr/src/cygnet sh -c '
+			set -e
+			dpkg -i $(find /build/cygnet -name "*.deb" ! -name "*-dbgsym_*")
+			cd /usr/src/cygnet
+			AUTOPKGTEST_TMP=$(mktemp -d) debian/tests/scenarios'
+	sed -n 's/^ok /   ok      /p' "$work/check.log"
+}

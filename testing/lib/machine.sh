@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Gateways that are machines of their own: a root of a release (release-root.sh), changed by nothing but
+# the test, whose systemd runs as in a container, in the network namespace of a gateway (netns.sh).
+# Sourced.
+
+declare -A init_of=()
+
+# boot SIDE RELEASE NAME: that root's systemd, in the namespace gw-SIDE.
+boot() {
+	local over=$work/machine-$1
+	mkdir "$over"
+	# systemd takes SIGTERM for something else than the end; with unshare all there ends at once.
+	setpriv --pdeathsig KILL ip netns exec "$net_prefix-gw-$1" unshare --mount --pid --ipc --uts --cgroup \
+		--propagation private --fork --kill-child "$lib/boot-root" \
+		"$(release_folder "$2")/$3/root" "$over" > "$work/machine-$1.log" 2>&1 < /dev/null &
+	pids[machine-$1]=$!
+	disown # bash would report that it was killed
+	defer reap "machine-$1" KILL
+	wait_for 60 booted "$1" || { cat "$work/machine-$1.log" >&2; die "the machine $1 does not boot"; }
+}
+
+booted() {
+	gone "machine-$1" && return 1
+	init_of[$1]=$(cat "/proc/${pids[machine-$1]}/task/${pids[machine-$1]}/children" 2> /dev/null)
+	init_of[$1]=${init_of[$1]% }
+	[ -n "${init_of[$1]}" ] && on "$1" systemctl is-system-running 2> /dev/null | grep -qE 'running|degraded'
+}
+
+# on SIDE COMMAND...: there.
+on() {
+	nsenter -t "${init_of[$1]}" -m -u -i -n -p -C -r -w env -i LC_ALL=C HOME=/root DEBIAN_FRONTEND=noninteractive \
+		PATH=/usr/sbin:/usr/bin:/sbin:/bin "${@:2}"
+}
+
+# put SIDE PATH: standard input into a file there, with its folder.
+put() { on "$1" sh -c 'mkdir -p "$(dirname "$0")" && cat > "$0"' "$2"; }
