@@ -100,9 +100,13 @@ def test_journal(bench):
         spi = 0xc1234567
         out = Sa(SUITE["gcm128"], "out", spi, more="hard-packets=2")
         bench.gateway.fill("flush", out.line(), policy("out", LAN_NET, FAR_NET, spi=spi))
+
+        def expired():
+            bench.from_lan(to_far_host())
+            return journal.find("CYGNET_SPI=c1234567")
+
         with bench.gateway.charon():
-            bench.from_lan(*[to_far_host()] * 4)
-            wait_until(lambda: journal.find("CYGNET_SPI=c1234567"), "the SA's expiry in the journal")
+            wait_until(expired, "the SA's expiry in the journal")
         entry = journal.find("CYGNET_SPI=c1234567")[0]
         assert entry["MESSAGE"] == "SA c1234567: hard limit reached, told charon", entry
         for level in ("PRIORITY=3", "PRIORITY=4"):
