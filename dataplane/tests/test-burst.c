@@ -56,7 +56,7 @@ static bool is_v6(unsigned int i)
 	return i % 3 == 1;
 }
 
-/* DES and 3DES are crypto_openssl's, which works on packets in its queue. */
+/* With DPDK 24.11 DES and 3DES are crypto_openssl's, which works on packets in its queue. */
 static void finish_queued(const struct tunnel *t)
 {
 	const uint8_t cipher = t->peer.algorithm->cipher;

@@ -93,7 +93,7 @@ def test_short_order(bench, case):
         bench.from_wan(sealed)
     assert [got.id for got in bench.receive(bench.lan, 200)] == list(range(200))
     assert bench.gateway.counted("shortcut") - before > 300
-    # AES-GCM may be done where it is; 3DES is crypto_openssl's, which crypto cores do not have.
+    # AES-GCM may be done where it is; 3DES may be crypto_openssl's, which crypto cores do not have.
     if bench.gateway.crypto_cores and case not in ("gcm128", "3des-md5"):
         assert bench.gateway.counted("crypto_cores") - elsewhere > 300
 
