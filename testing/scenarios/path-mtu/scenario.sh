@@ -65,6 +65,8 @@ routers_ipv6() {
 	ip -n "$net_prefix-far" route add 2001:db8::/64 via 2001:db8:8::1
 	on_gateway left "/sbin/ip route add default via 2001:db8::fe dev wan"
 	on_gateway right "/sbin/ip route add default via 2001:db8:9::1 dev wan"
+	# A router whose neighbour does not answer in time, as when a gateway is ending, says so to the other one.
+	allowed_on_wire+=" or (ip6[6] = 58 and ip6[40] = 1 and (src host 2001:db8:9::1 or src host 2001:db8::fe))"
 	allowed_on_wire+=" or (ip6[6] = 58 and ip6[40] = 2) or ip6[6] = 44"
 }
 
