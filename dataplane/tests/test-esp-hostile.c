@@ -3,6 +3,7 @@
  * accounted for. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #include "worker_fixture.h"
 
 #define ROUNDS 15000u
+#define FLIPS 300000000u
 
 static struct worker *w = &workers[0];
 
@@ -154,10 +156,48 @@ static void any_sa(void **state)
 		assert_true(w->stats->drop[met[i]] > 20);
 }
 
+struct flips {
+	struct cygnet_sa *sa;
+	bool end;
+};
+
+static void *flip_length(void *arg)
+{
+	struct flips *flips = arg;
+	const uint8_t icv_len = flips->sa->icv_len;
+
+	for (unsigned int i = 0; i < FLIPS; i++)
+		__atomic_store_n(&flips->sa->icv_len, i & 1 ? icv_len : UINT8_MAX, __ATOMIC_RELAXED);
+	__atomic_store_n(&flips->end, true, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+/* Another process changes an SA while it is checked: what was checked is what is used. */
+static void length_changes_meanwhile(void **state)
+{
+	struct flips flips = {0};
+	pthread_t thread;
+	struct esp_sa e;
+
+	(void)state;
+	esp_sa_any(&e, &esp_algorithms[0], 0);
+	flips.sa = e.sa;
+	assert_int_equal(pthread_create(&thread, NULL, flip_length, &flips), 0);
+	while (!__atomic_load_n(&flips.end, __ATOMIC_RELAXED)) {
+		struct session s;
+
+		if (session_describe(&s, e.sa))
+			assert_in_range(s.icv_len, 8, ESP_ICV_MAX);
+	}
+	pthread_join(thread, NULL);
+	esp_sa_delete(&e);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 		ESP_TEST(any_sa),
+		ESP_TEST(length_changes_meanwhile),
 	};
 
 	(void)argc;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include <rte_atomic.h>
 #include <rte_common.h>
 #include <rte_version.h>
 
@@ -205,35 +206,78 @@ int session_crypto(const struct cygnet_sa *sa, unsigned int device, void **crypt
 	return *crypto ? 0 : -EIO;
 }
 
-/* Whether the SA is still as it was when the session was created. Only a damaged shared file changes
- * these fields. */
+/* An SA's lengths are checked and used in a copy that no other process can change in between. */
+static void copy_sa(struct cygnet_sa *copy, const struct cygnet_sa *sa)
+{
+	*copy = *sa;
+	rte_compiler_barrier();
+}
+
+/* @param sa  a copy */
+static bool describe(struct session *s, const struct cygnet_sa *sa)
+{
+	*s = (struct session){
+		.generation = sa->generation,
+		.inbound = sa->flags & CYGNET_SA_INBOUND,
+		.esn = sa->flags & CYGNET_SA_ESN,
+		.ah = sa->proto == IPPROTO_AH,
+		.transport = sa->mode == CYGNET_TRANSPORT,
+		.algorithm = (uint8_t)algorithm_of(sa),
+	};
+	if (!can_serve(sa))
+		return false;
+	suite_describe(s, sa);
+	return true;
+}
+
+bool session_describe(struct session *s, const struct cygnet_sa *sa)
+{
+	struct cygnet_sa copy;
+	bool served;
+
+	copy_sa(&copy, sa);
+	served = describe(s, &copy);
+	explicit_bzero(&copy, sizeof(copy));
+	return served;
+}
+
+/* Whether the SA, a copy, is still as it was when the session was created. Only a damaged shared file
+ * changes these fields. */
 static bool still_describes(const struct session *s, const struct cygnet_sa *sa)
 {
 	struct session now;
+	bool same = describe(&now, sa) && now.form == s->form && now.icv_len == s->icv_len &&
+		    now.iv_len == s->iv_len && now.inbound == s->inbound && now.esn == s->esn &&
+		    now.ah == s->ah && now.esn_inside == s->esn_inside;
 
-	return session_describe(&now, sa) && now.form == s->form && now.icv_len == s->icv_len &&
-	       now.iv_len == s->iv_len && now.inbound == s->inbound && now.esn == s->esn &&
-	       now.ah == s->ah && now.esn_inside == s->esn_inside;
+	explicit_bzero(&now, sizeof(now)); /* the salt */
+	return same;
 }
 
-void *session_on(struct session *s, const struct cygnet_sa *sa, unsigned int device)
+static void create_on(struct session *s, const struct cygnet_sa *sa, unsigned int device)
 {
 	uint32_t bit = 1u << device;
-	int err;
+	struct cygnet_sa copy;
+	int err = 0;
 
-	if (engine_lost(device))
-		return NULL;
-	if (s->at[device] || !sa || ((s->refused | s->failed) & bit))
-		return s->at[device];
-	if (!still_describes(s, sa))
-		return NULL;
-	err = session_crypto(sa, device, &s->at[device]);
+	copy_sa(&copy, sa);
+	if (still_describes(s, &copy))
+		err = session_crypto(&copy, device, &s->at[device]);
+	explicit_bzero(&copy, sizeof(copy));
 	if (err == -ENOTSUP)
 		s->refused |= bit;
 	else if (err) {
 		s->failed |= bit;
 		__atomic_store_n(&engine_device[device].refuses, true, __ATOMIC_RELAXED);
 	}
+}
+
+void *session_on(struct session *s, const struct cygnet_sa *sa, unsigned int device)
+{
+	if (engine_lost(device))
+		return NULL;
+	if (!s->at[device] && sa && !((s->refused | s->failed) & 1u << device))
+		create_on(s, sa, device);
 	return s->at[device];
 }
 
@@ -253,22 +297,6 @@ static void choose_device(struct session *s, const struct cygnet_sa *sa)
 	s->retry = clock_seconds() + 1;
 	/* by_batch may not hold for the new device. */
 	s->route.by_batch = false;
-}
-
-bool session_describe(struct session *s, const struct cygnet_sa *sa)
-{
-	*s = (struct session){
-		.generation = sa->generation,
-		.inbound = sa->flags & CYGNET_SA_INBOUND,
-		.esn = sa->flags & CYGNET_SA_ESN,
-		.ah = sa->proto == IPPROTO_AH,
-		.transport = sa->mode == CYGNET_TRANSPORT,
-		.algorithm = (uint8_t)algorithm_of(sa),
-	};
-	if (!can_serve(sa))
-		return false;
-	suite_describe(s, sa);
-	return true;
 }
 
 /* Have the control thread log that an SA is not served. If the array is full, the SA is not logged. */

@@ -52,6 +52,7 @@ struct session *session_peek(const struct session_table *table, uint32_t index,
 void *session_on(struct session *s, const struct cygnet_sa *sa, unsigned int device);
 /**
  * Create a cryptodev session for an SA for which session_describe() returned true.
+ * @param sa  a copy, which no other process can change
  * @param[out] crypto  NULL after an error
  * @return 0; -ENOTSUP: the device does not support the algorithms; -EIO: the driver failed
  */
