@@ -15,6 +15,7 @@
 #include "host/netlink.h"
 #include "host/netlink_attr.h"
 #include "host/netlink_kind.h"
+#include "host/netlink_receive.h"
 #include "host/route.h"
 
 #define RECEIVE_BUFFER (4 << 20)
@@ -105,9 +106,9 @@ static int dump(uint16_t type, uint8_t family, size_t body)
 	if (ret < 0)
 		return ret;
 	do {
-		n = mnl_socket_recvfrom(query, buffer, sizeof(buffer));
+		n = netlink_receive(mnl_socket_get_fd(query), buffer, sizeof(buffer), 0);
 		if (n < 0)
-			return -errno;
+			return (int)n;
 		ret = mnl_cb_run(buffer, (size_t)n, requests, mnl_socket_get_portid(query),
 				 netlink_message, NULL);
 	} while (ret > MNL_CB_STOP);
@@ -243,9 +244,9 @@ void netlink_process(void)
 	}
 	/* After a loss the remaining messages are discarded, because the dump that follows is newer:
 	 * the deletion of a route that they add may be among the lost messages. */
-	while ((n = recv(netlink_fd(), buffer, sizeof(buffer), MSG_DONTWAIT)) > 0 ||
-	       (n < 0 && (errno == ENOBUFS || errno == EINTR))) {
-		lost |= n < 0 && errno == ENOBUFS;
+	while ((n = netlink_receive(netlink_fd(), buffer, sizeof(buffer), MSG_DONTWAIT)) > 0 ||
+	       n == -ENOBUFS || n == -EBADMSG || n == -EINTR) {
+		lost |= n == -ENOBUFS || n == -EBADMSG;
 		if (n > 0 && !lost)
 			mnl_cb_run(buffer, (size_t)n, 0, 0, netlink_message, NULL);
 	}
@@ -293,7 +294,7 @@ static uint16_t look_up(const struct neigh *neigh)
 	if (ask_about(neigh, RTM_GETNEIGH, 0, 0))
 		return state;
 	/* The kernel has queued the answer before sendto() returns. */
-	n = recv(mnl_socket_get_fd(query), buffer, sizeof(buffer), MSG_DONTWAIT);
+	n = netlink_receive(mnl_socket_get_fd(query), buffer, sizeof(buffer), MSG_DONTWAIT);
 	if (n > 0)
 		mnl_cb_run(buffer, (size_t)n, requests, mnl_socket_get_portid(query), on_answer,
 			   &state);

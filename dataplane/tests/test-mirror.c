@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Addresses and neighbours of the kernel in a network namespace of its own, while notifications
- * get lost and while the entries change faster than they can be read. */
+ * get lost, while the entries change faster than they can be read, and while other processes send
+ * to the mirror. */
 #include <arpa/inet.h>
+#include <errno.h>
+#include <linux/rtnetlink.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +18,7 @@
 #include "host/local_addr.h"
 #include "host/neigh.h"
 #include "host/netlink.h"
+#include "host/netlink_receive.h"
 #include "host/route.h"
 
 #define ADDRESSES 1500	/* more than fit into one answer of the kernel */
@@ -109,6 +113,77 @@ static void lost_news(void **state)
 	run("ip neigh show dev wan | grep -q '^192.0.2.2 '");
 }
 
+/* Another process sends to the monitor's socket. @param len  what the message says of its length */
+static void send_as_stranger(struct nlmsghdr *nlh, uint32_t len)
+{
+	struct mnl_socket *stranger = mnl_socket_open(NETLINK_ROUTE);
+	struct sockaddr_nl monitor;
+	socklen_t size = sizeof(monitor);
+	size_t bytes = nlh->nlmsg_len;
+
+	assert_non_null(stranger);
+	assert_int_equal(mnl_socket_bind(stranger, 0, MNL_SOCKET_AUTOPID), 0);
+	assert_int_equal(getsockname(netlink_fd(), (struct sockaddr *)&monitor, &size), 0);
+	nlh->nlmsg_len = len;
+	assert_int_equal(sendto(mnl_socket_get_fd(stranger), nlh, bytes, 0,
+				(struct sockaddr *)&monitor, sizeof(monitor)),
+			 bytes);
+	nlh->nlmsg_len = (uint32_t)bytes;
+	mnl_socket_close(stranger);
+}
+
+/* Only the kernel is believed. */
+static void strangers(void **state)
+{
+	const struct neigh n = {
+		.addr = cygnet_addr4(addr("192.0.2.3")),
+		.af = AF_INET,
+		.interface = 0,
+	};
+	char buffer[256] = "";
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buffer);
+	struct rte_ether_addr mac;
+	struct ndmsg *ndm;
+
+	(void)state;
+	next_second();
+	nlh->nlmsg_type = RTM_NEWNEIGH;
+	ndm = mnl_nlmsg_put_extra_header(nlh, sizeof(*ndm));
+	*ndm = (struct ndmsg){
+		.ndm_family = AF_INET,
+		.ndm_ifindex = (int)interfaces[0].tap.ifindex,
+		.ndm_state = NUD_PERMANENT,
+	};
+	mnl_attr_put(nlh, NDA_DST, 4, &n.addr);
+	mnl_attr_put(nlh, NDA_LLADDR, sizeof(mac), "\2\0\0\0\0\3");
+	send_as_stranger(nlh, nlh->nlmsg_len);
+	next_second();
+	assert_false(neigh_lookup(&n, &mac));
+	send_as_stranger(nlh, 0x80000000);
+	next_second();
+	assert_false(neigh_lookup(&n, &mac));
+	/* What the kernel says meanwhile is not lost. */
+	send_as_stranger(nlh, nlh->nlmsg_len);
+	run("ip neigh add 192.0.2.3 lladdr 02:00:00:00:00:04 dev wan nud permanent");
+	next_second();
+	assert_true(neigh_lookup(&n, &mac));
+	assert_memory_equal(&mac, "\2\0\0\0\0\4", sizeof(mac));
+}
+
+/* A message that does not fit into the buffer counts as lost. */
+static void truncated(void **state)
+{
+	_Alignas(struct nlmsghdr) char buffer[32];
+
+	(void)state;
+	next_second();
+	run("ip neigh add 192.0.2.5 lladdr 02:00:00:00:00:05 dev wan nud permanent");
+	assert_int_equal(netlink_receive(netlink_fd(), buffer, sizeof(buffer), MSG_DONTWAIT),
+			 -ENOBUFS);
+	assert_int_equal(netlink_receive(netlink_fd(), buffer, sizeof(buffer), MSG_DONTWAIT),
+			 -EAGAIN);
+}
+
 static bool is_own(const char *text)
 {
 	struct local_addr own;
@@ -175,6 +250,8 @@ int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(lost_news, setup, teardown),
+		cmocka_unit_test_setup_teardown(strangers, setup, teardown),
+		cmocka_unit_test_setup_teardown(truncated, setup, teardown),
 		cmocka_unit_test_setup_teardown(changes_meanwhile, setup, teardown),
 	};
 

@@ -13,6 +13,7 @@
 #include "host/local_addr.h"
 #include "host/neigh.h"
 #include "host/netlink.h"
+#include "host/netlink_receive.h"
 #include "host/route.h"
 
 #define OTHER_IFINDEX 7 /* of an interface that is not a port */
@@ -664,6 +665,38 @@ static void damaged(void **state)
 	routes_commit();
 }
 
+/* Datagrams of one or two messages: the length field of each, and the bytes received. */
+static void lengths(void **state)
+{
+	static const struct {
+		uint32_t first, second;
+		size_t received;
+		bool fit;
+	} cases[] = {
+		{16, 0, 16, true},	    {16, 16, 32, true},	       {18, 12, 18, true},
+		{18, 16, 36, true},	    {0, 0, 0, true},	       {16, 0, 15, false},
+		{15, 0, 16, false},	    {0, 0, 16, false},	       {17, 0, 16, false},
+		{16, 17, 32, false},	    {16, 0, 32, false},	       {16, 16, 31, false},
+		{0x7fffffff, 0, 64, false}, {0x80000000, 0, 64, false}, {0xffffffff, 0, 64, false},
+		{16, 0x80000000, 64, false}, {16, 0xfffffffd, 64, false},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		/* Exactly as long, so that the sanitizers see a read beyond. */
+		char *datagram = calloc(1, cases[i].received + !cases[i].received);
+		size_t second = NLMSG_ALIGN(cases[i].first);
+
+		assert_non_null(datagram);
+		if (cases[i].received >= sizeof(uint32_t))
+			memcpy(datagram, &cases[i].first, sizeof(uint32_t));
+		if (second && second + sizeof(uint32_t) <= cases[i].received)
+			memcpy(datagram + second, &cases[i].second, sizeof(uint32_t));
+		assert_int_equal(netlink_lengths_fit(datagram, cases[i].received), cases[i].fit);
+		free(datagram);
+	}
+}
+
 int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -672,6 +705,7 @@ int main(int argc, char **argv)
 		TEST(multipath),  TEST(not_for_us), TEST(host_bits),	  TEST(neighbours),
 		TEST(solicited),  TEST(links),	    TEST(many_neighbours), TEST(damaged),
 		TEST(routes6),	  TEST(neighbours6), TEST(addresses6),	  TEST(addresses4),	  TEST(forwarding6),
+		TEST(lengths),
 	};
 
 	(void)argc;
