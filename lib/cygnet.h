@@ -289,8 +289,9 @@ struct cygnet_policy_params {
 	uint8_t action; /* enum cygnet_action */
 	uint8_t proto;  /* with CYGNET_PROTECT: IPPROTO_ESP or IPPROTO_AH */
 	uint8_t mode;   /* enum cygnet_mode */
-	/* Outer addresses of the policy's SA. They do not identify the policy, because MOBIKE can
-	 * change them between installation and removal. */
+	/* Outer addresses of the policy's SA; zero: any. Of inbound and forward policies they are part of
+	 * what identifies the policy, but cygnet_policy_delete() takes one with other addresses if there
+	 * is none with these: MOBIKE can change them between installation and removal. */
 	uint8_t af;
 	struct cygnet_addr src, dst;
 };

@@ -195,7 +195,7 @@ static bool params_valid(const struct cygnet_policy_params *p)
 		p->proto == IPPROTO_ESP || p->proto == IPPROTO_AH);
 }
 
-/* Whether all fields that identify a policy are equal. */
+/* Whether all fields that identify a policy are equal, but for its end points. */
 static bool same_policy(const struct cygnet_policy *policy, const struct cygnet_policy_params *p)
 {
 	return policy->dir == p->dir && policy->action == p->action &&
@@ -205,14 +205,31 @@ static bool same_policy(const struct cygnet_policy *policy, const struct cygnet_
 	       selector_equal(&policy->sel, &p->sel);
 }
 
-static struct cygnet_policy *find(struct cygnet_db *db, const struct cygnet_policy_params *p)
+/* Inbound, the policies of two peers can differ in their end points alone. The SA of an outbound one is
+ * found anew with each install. */
+static bool same_ends(const struct cygnet_policy *policy, const struct cygnet_policy_params *p)
+{
+	return p->dir == CYGNET_OUT ||
+	       (policy->af == p->af && !memcmp(&policy->src, &p->src, sizeof(p->src)) &&
+		!memcmp(&policy->dst, &p->dst, sizeof(p->dst)));
+}
+
+/* @param[out] moved  an equal policy with other end points, or NULL; may be NULL
+ * @return the equal policy with these end points, or NULL */
+static struct cygnet_policy *find(struct cygnet_db *db, const struct cygnet_policy_params *p,
+				  struct cygnet_policy **moved)
 {
 	struct cygnet_policy *policy = follow(db, spd_bucket(db, p->dir, &p->sel));
 	uint32_t left = db->geometry.policies;
 
-	for (; policy && left--; policy = follow(db, &policy->next))
-		if (same_policy(policy, p))
+	for (; policy && left--; policy = follow(db, &policy->next)) {
+		if (!same_policy(policy, p))
+			continue;
+		if (same_ends(policy, p))
 			return policy;
+		if (moved && !*moved)
+			*moved = policy;
+	}
 	return NULL;
 }
 
@@ -324,7 +341,7 @@ static int add_locked(struct cygnet_db *db, const struct cygnet_policy_params *p
 {
 	struct slots slots = pool_policies(db);
 	struct tuple_list *list = tuple_list(db, p->dir, p->sel.af);
-	struct cygnet_policy *policy = find(db, p);
+	struct cygnet_policy *policy = find(db, p, NULL);
 	struct tuple *tuple;
 	uint32_t index;
 
@@ -383,12 +400,14 @@ static void delete_locked(struct cygnet_db *db, struct cygnet_policy *policy)
 
 EXPORT int cygnet_policy_delete(struct cygnet_db *db, const struct cygnet_policy_params *params)
 {
-	struct cygnet_policy *policy;
+	struct cygnet_policy *policy, *moved = NULL;
 
 	if (!params_valid(params))
 		return -EINVAL;
 	lock_take(db);
-	policy = find(db, params);
+	policy = find(db, params, &moved);
+	if (!policy)
+		policy = moved;
 	if (policy)
 		delete_locked(db, policy);
 	lock_release(db);

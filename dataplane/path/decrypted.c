@@ -18,6 +18,16 @@ static bool is_of_the_link(const struct cygnet_flow *flow)
 	       headers_icmp6_of_the_link(flow->sport);
 }
 
+/* Peers can share a reqid, but not each other's inner addresses. As in Linux, the policy's source counts,
+ * unless it is any, and only in tunnel mode: NAT changes addresses in transport mode. */
+static bool is_from_its_peer(const struct cygnet_policy *policy, const struct cygnet_sa *sa)
+{
+	const struct cygnet_path *path = cygnet_sa_path(sa);
+
+	return sa->mode == CYGNET_TRANSPORT || cygnet_addr_is_zero(&policy->src) ||
+	       (policy->af == path->af && !memcmp(&policy->src, &path->src, sizeof(path->src)));
+}
+
 enum drop_reason decrypted_check(struct rte_mbuf *m, const struct cygnet_sa *sa, bool local,
 				 struct cygnet_policy **policy)
 {
@@ -27,6 +37,7 @@ enum drop_reason decrypted_check(struct rte_mbuf *m, const struct cygnet_sa *sa,
 	if (policy_find(m, &flow, local ? CYGNET_IN : CYGNET_FWD, policy) != DROP_NONE || !*policy ||
 	    (*policy)->action != CYGNET_PROTECT || (*policy)->reqid != sa->reqid ||
 	    (*policy)->mode != sa->mode || (*policy)->proto != sa->proto ||
+	    !is_from_its_peer(*policy, sa) ||
 	    (local && is_of_the_link(&flow)))
 		return DROP_POLICY_INBOUND;
 	return local ? DROP_NONE : may_forward(m);

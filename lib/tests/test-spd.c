@@ -76,6 +76,32 @@ static void rekey_installs_twice(void **state)
 	assert_null(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow));
 }
 
+/* Two peers' inbound policies can be equal but for their end points; a policy is deleted also by other ones. */
+static void ends_of_inbound(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_policy_params one = policy(selector("10.0.0.0", 8, "10.0.0.0", 8), 1000,
+						 CYGNET_PROTECT);
+	struct cygnet_flow flow = flow4("10.1.2.3", "10.9.9.9", 6, 1, 2);
+	struct cygnet_policy_params two, moved;
+	struct cygnet_policy *found;
+
+	one.dir = CYGNET_FWD;
+	one.src = addr4("192.0.2.2");
+	two = moved = one;
+	two.src = addr4("192.0.2.3");
+	moved.src = addr4("192.0.2.4");
+	assert_int_equal(cygnet_policy_add(f->db, &one), 0);
+	assert_int_equal(cygnet_policy_add(f->db, &two), 0);
+	found = cygnet_spd_lookup(f->db, CYGNET_FWD, &flow);
+	assert_memory_equal(&found->src, &two.src, sizeof(two.src));
+	assert_int_equal(cygnet_policy_delete(f->db, &two), 0);
+	found = cygnet_spd_lookup(f->db, CYGNET_FWD, &flow);
+	assert_memory_equal(&found->src, &one.src, sizeof(one.src));
+	assert_int_equal(cygnet_policy_delete(f->db, &moved), 0);
+	assert_null(cygnet_spd_lookup(f->db, CYGNET_FWD, &flow));
+}
+
 /* The counters change whenever a cached result of a lookup may be outdated. */
 static void changes_are_counted(void **state)
 {
@@ -397,6 +423,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(priorities),
 		TEST(rekey_installs_twice),
+		TEST(ends_of_inbound),
 		TEST(changes_are_counted),
 		TEST(ports_and_protocols),
 		TEST(equal_priorities),

@@ -14,13 +14,15 @@
  *   sa-update spi=0x1001 end=192.0.2.2 src=2001:db8::1 dst=2001:db8::2
  *   sa-query spi=0x1001 dst=2001:db8::2
  *   policy dir=out src=10.1.0.0-10.1.0.255 dst=10.2.0.0-10.2.0.255 action=protect spi=0x1001
- *          end=192.0.2.2
+ *          begin=192.0.2.1 end=192.0.2.2
+ *   policy-delete ...
  *   charon
  *   ike encap=1500-5500
  *   policy-query dir=out src=10.1.0.0-10.1.0.255 dst=10.2.0.0-10.2.0.255
  *
  * Charon's role is held from charon to the end of the lines, and the word printed once it is.
  * Of ike, encap is the port of IKE alone and that of ESP in UDP beside it, of both families.
+ * Of policy, begin and end are the outer addresses of its SA; policy-delete has the words of policy.
  * Of sa-update, end is where the SA ended before, and reqid is optional. Queries print
  * words of the form key=value, a line each.
  */
@@ -190,6 +192,12 @@ static int set_dst(struct line *line, const char *value)
 static int set_end(struct line *line, const char *value)
 {
 	return parse_addr(value, &line->policy.dst, &line->policy.af);
+}
+
+/* Where it begins. */
+static int set_begin(struct line *line, const char *value)
+{
+	return parse_addr(value, &line->policy.src, &line->policy.af);
 }
 
 static int set_dev(struct line *line, const char *value)
@@ -401,7 +409,7 @@ static const struct word words[] = {
 	{"akey", set_akey},     {"icv", set_icv},       {"window", set_window},
 	{"ecn", set_ecn},       {"df", set_df},         {"dscp", set_dscp},
 	{"esn", set_esn},       {"reqid", set_reqid},   {"prio", set_prio},
-	{"encap", set_encap},   {"end", set_end},       {"mode", set_mode},
+	{"encap", set_encap},   {"end", set_end},       {"begin", set_begin},   {"mode", set_mode},
 	{"tfc", set_tfc},       {"ipsec", set_ipsec},
 	{"soft-packets", set_soft_packets},
 	{"hard-bytes", set_hard_bytes},
@@ -517,6 +525,8 @@ static int run_command(struct cygnet_db *db, const char *command, const struct l
 		return open_ike(db, &line->sa.path);
 	if (strcmp(command, "policy") == 0)
 		return cygnet_policy_add(db, &line->policy);
+	if (strcmp(command, "policy-delete") == 0)
+		return cygnet_policy_delete(db, &line->policy);
 	if (strcmp(command, "policy-query") == 0)
 		return query_policy(db, line);
 	fprintf(stderr, "sadb-fill: unknown command %s\n", command);

@@ -184,6 +184,30 @@ def test_no_ports_at_all(bench):
         same_but_hop(bench.receive(bench.wan, 1)[0], sent)
 
 
+def test_inner_of_another_peer(bench):
+    """A peer that shares the reqid: its SA is not that of this peer's policy, until it moves there, as MOBIKE
+    has it; then this peer's SA is not."""
+    inb, stranger = (Sa(SUITE["gcm128"], "in", bench.spi()) for _ in range(2))
+    stranger.src = "192.0.2.3"
+    fwd = policy("fwd", FAR_NET, LAN_NET, more=f"begin={PEER}")
+    local = policy("in", FAR_NET, f"{WAN}-{WAN}", more=f"begin={PEER}")
+    bench.gateway.fill("flush", inb.line(), stranger.line(), fwd, local)
+    with bench.dropped("policy-inbound", 2):
+        bench.from_wan(stranger.seal(to_host()), stranger.seal(packet(FAR_HOST, WAN)))
+    for _ in range(2):  # the second time it is remembered
+        bench.from_wan(inb.seal(to_host()))
+        same_but_hop(bench.receive(bench.lan, 1)[0], to_host())
+    bench.gateway.fill(f"sa-update spi={inb.spi:#x} end={WAN} src=192.0.2.4 dst={WAN}",
+                       f"sa-update spi={stranger.spi:#x} end={WAN} src={PEER} dst={WAN}")
+    with bench.dropped("policy-inbound"):
+        bench.from_wan(inb.seal(to_host()))
+    bench.from_wan(stranger.seal(to_host()))
+    same_but_hop(bench.receive(bench.lan, 1)[0], to_host())
+    bench.gateway.fill(fwd.replace("policy ", "policy-delete ", 1), policy("fwd", FAR_NET, LAN_NET, more="begin=192.0.2.4"))
+    with bench.dropped("policy-inbound"):
+        bench.from_wan(stranger.seal(to_host()))
+
+
 BACK = packet(FAR_HOST, "10.2.200.1")  # from one spoke to another, or to the internet
 BACK6 = packet6(FAR_HOST6, "2001:db8:2:200::1")
 
