@@ -7,7 +7,7 @@ apt_opts=(-o "Dir::Etc::sourcelist=$work/src.sources" -o Dir::Etc::sourceparts=-
 
 # add_suites FOLDER SUITES: of main.
 add_suites() {
-	cat >> "$work/src.sources" <<-EOF
+	tee "$work/src-$1.sources" <<-EOF >> "$work/src.sources"
 		Types: deb-src
 		URIs: $(mirror "$1")
 		Suites: $2
@@ -27,5 +27,12 @@ source_versions() {
 	apt-cache "${apt_opts[@]}" showsrc --only-source "$1" | sed -n 's/^Version: //p' | sort -rV
 }
 
-# download_source PACKAGE VERSION: into the current folder.
-download_source() { apt-get "${apt_opts[@]}" -q source --download-only "$1=$2"; }
+# download_source PACKAGE VERSION: into the current folder. Mirrors of two archives may list the same
+# version, and only one have its files.
+download_source() {
+	local list
+	for list in "$work/src.sources" "$work"/src-*.sources; do
+		apt-get "${apt_opts[@]}" -o "Dir::Etc::sourcelist=$list" -q source --download-only "$1=$2" && return
+	done
+	return 1
+}
