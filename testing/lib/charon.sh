@@ -20,7 +20,8 @@ copy_charon() {
 	[ -d "$work/bin" ] && return
 	mkdir "$work/bin"
 	cp /usr/lib/ipsec/charon /usr/sbin/swanctl "$work/bin/"
-	cp "$(charon_systemd)" "$work/bin/"
+	# Only the scenarios of charon-systemd need it.
+	[ ! -x "$(charon_systemd)" ] || cp "$(charon_systemd)" "$work/bin/"
 }
 
 # vici_uri SIDE, charon_log SIDE: those of a machine are inside it.
@@ -61,11 +62,11 @@ write_strongswan_conf() {
 }
 
 # What is special about the mount namespace of a charon: a /run of its own for
-# its PID file, and our plugin beside Debian's.
+# its PID file, and our plugin beside Debian's, unless a package has installed it there.
 run_charon() {
 	local dir=$1 kind=$2 daemon=$3 preload=$4
 	mount -t tmpfs tmpfs /run || exit
-	if [ "$kind" = cygnet ]; then
+	if [ "$kind" = cygnet ] && ! [ "$root/lib/ipsec/plugins" -ef /usr/lib/ipsec/plugins ]; then
 		mount -t overlay overlay \
 			-o "lowerdir=$root/lib/ipsec/plugins:/usr/lib/ipsec/plugins" \
 			/usr/lib/ipsec/plugins || exit
@@ -103,6 +104,7 @@ spawn_charon() {
 
 await_charon() {
 	wait_for 30 charon_answers "$1" || charon_failed "$1"
+	[ "${!1}" = kernel ] || alive "charon-$1" || charon_failed "$1"
 	quiet "$work/$1/swanctl.out" swanctl_on "$1" --load-all --noprompt
 }
 
