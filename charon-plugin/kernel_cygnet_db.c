@@ -98,6 +98,7 @@ static status_t open_db(char *damage, size_t size, struct cygnet_db **out)
 {
 	struct cygnet_geometry geometry;
 	struct cygnet_db *db;
+	unsigned int flags = 0;
 	int err;
 
 	if (!get_slots("sas", CYGNET_DEFAULT_SAS, &geometry.sas) ||
@@ -105,11 +106,20 @@ static status_t open_db(char *damage, size_t size, struct cygnet_db **out)
 	{
 		return FAILED;
 	}
-	err = cygnet_db_open(get_path(), &geometry, &db, damage, size);
+	if (lib->settings->get_bool(lib->settings,
+								"%s.plugins.kernel-cygnet.on_disk", FALSE, lib->ns))
+	{
+		flags |= CYGNET_OPEN_ON_DISK;
+	}
+	err = cygnet_db_open_flags(get_path(), &geometry, flags, &db, damage, size);
 	if (err)
 	{
 		DBG1(DBG_KNL, "kernel-cygnet can't open its SAD and SPD: %s", damage);
 		return err == -EBADMSG ? INVALID_STATE : FAILED;
+	}
+	if (*damage)
+	{
+		DBG1(DBG_KNL, "%s", damage);
 	}
 	compare_sizes(db, &geometry);
 	if (!take_role(db))

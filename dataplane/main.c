@@ -87,12 +87,16 @@ static int open_sadb(const struct conf *conf)
 {
 	const struct cygnet_geometry geometry = {conf->sas, conf->policies};
 	char error[512];
-	int err = cygnet_db_open(conf->sadb, &geometry, &sadb, error, sizeof(error));
+	int err = cygnet_db_open_flags(conf->sadb, &geometry,
+				       conf->sadb_on_disk ? CYGNET_OPEN_ON_DISK : 0, &sadb, error,
+				       sizeof(error));
 
 	if (err) {
 		log_error("%s", error);
 		return err;
 	}
+	if (*error)
+		log_warn("%s", error);
 	return takeover_joined() ? 0 : take_role(conf);
 }
 

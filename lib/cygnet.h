@@ -349,6 +349,11 @@ struct cygnet_flow {
 
 /* ------------------------------------------------------------- the file -- */
 
+/** How to open the file; flags. */
+enum cygnet_open {
+	CYGNET_OPEN_ON_DISK = 1u << 0, /* also on a file system that is not in memory */
+};
+
 struct cygnet_geometry {
 	uint32_t sas;      /* slots; 1 to CYGNET_MAX_ENTRIES */
 	uint32_t policies; /* slots; 1 to CYGNET_MAX_ENTRIES */
@@ -358,18 +363,28 @@ struct cygnet_geometry {
  * Open the file. If it is missing, create it, and its folder with mode 0700.
  *
  * An existing file keeps its geometry. It is refused if it is not a regular
- * file of the caller's user with mode 0600, has another ABI version, or is
- * damaged. The mapping is excluded from core dumps and from forked children;
- * a child must not use the handle. Any thread.
+ * file of the caller's user with mode 0600, is on a file system that is not in
+ * memory, has another ABI version, or is damaged. A file of an earlier boot has
+ * sequence numbers that may be older than those sent: it is replaced by a new one,
+ * or refused if create is NULL. The mapping is excluded from core dumps and from
+ * forked children; a child must not use the handle. Any thread.
  *
  * @param path    NULL: CYGNET_SADB_PATH
  * @param create  geometry for a new file; NULL: do not create
+ * @param flags   enum cygnet_open, ORed
  * @param db      set on success, otherwise NULL; close with cygnet_db_close()
- * @param error   receives a message that names the file and the reason; may be NULL
+ * @param error   receives a message that names the file and the reason; on success, what an
+ *                administrator should know, such as that the file was replaced, or "".
+ *                May be NULL
  * @param size    of error, bytes
  * @return        0; -ENOENT, -EPERM, -EPROTO (another ABI version), -EBADMSG
- *                (damaged), -EINVAL (geometry), or another -errno
+ *                (damaged), -EINVAL (geometry), -EMEDIUMTYPE (not in memory), -ESTALE (of
+ *                another boot), -EBUSY (of another boot, but a process holds a role), or
+ *                another -errno
  */
+int cygnet_db_open_flags(const char *path, const struct cygnet_geometry *create,
+			 unsigned int flags, struct cygnet_db **db, char *error, size_t size);
+/** cygnet_db_open_flags() without flags. */
 int cygnet_db_open(const char *path, const struct cygnet_geometry *create, struct cygnet_db **db,
 		   char *error, size_t size);
 /** Close the file and give up all roles. No other thread may be using db. @param db may be NULL */

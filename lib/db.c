@@ -4,20 +4,26 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
+#include "boot.h"
 #include "ike.h"
 #include "lock.h"
 #include "pool.h"
 #include "role.h"
 #include "sad.h"
 #include "spd.h"
+
+/* For another process that replaces a file of another boot. */
+#define REPLACE_MS 2000u
 
 struct message {
 	char *text;
@@ -154,16 +160,47 @@ static int check_owner(int fd, struct stat *st, struct message *m)
 	return 0;
 }
 
-static int open_existing(struct cygnet_db *db, struct message *m)
+/* @param[out] memory  whether the file system of fd is in memory */
+static int check_medium(int fd, unsigned int flags, bool *memory, struct message *m)
+{
+	struct statfs fs;
+	uint32_t type;
+
+	if (fstatfs(fd, &fs) < 0)
+		return fail_errno(m, "cannot tell its file system");
+	type = (uint32_t)fs.f_type;
+	*memory = type == TMPFS_MAGIC || type == RAMFS_MAGIC || type == HUGETLBFS_MAGIC;
+	if (*memory || (flags & CYGNET_OPEN_ON_DISK))
+		return 0;
+	return fail(m, -EMEDIUMTYPE, "on a file system that is not in memory: use a tmpfs such as "
+		    "/run, or allow it by sadb_on_disk in cygnetd.conf and on_disk in "
+		    "kernel-cygnet.conf");
+}
+
+static int check_boot(struct header *h, bool memory, struct message *m)
+{
+	uint64_t id[2];
+	int err = boot_read(id);
+
+	if (err)
+		return fail(m, err, "cannot read the id of this boot: %s", strerror(-err));
+	return boot_same(h, id, memory) ? 0 : fail(m, -ESTALE, "of another boot");
+}
+
+/* @return -ESTALE: the file is of another boot; db->fd is open */
+static int open_existing(struct cygnet_db *db, unsigned int flags, struct message *m)
 {
 	struct fixed fixed;
 	struct stat st;
+	bool memory;
 	int err;
 
 	db->fd = open(m->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	if (db->fd < 0)
 		return fail_errno(m, "cannot open");
 	err = check_owner(db->fd, &st, m);
+	if (!err)
+		err = check_medium(db->fd, flags, &memory, m);
 	if (err)
 		return err;
 	if (st.st_size < (off_t)sizeof(struct header))
@@ -174,6 +211,8 @@ static int open_existing(struct cygnet_db *db, struct message *m)
 	/* Check a copy and use the copy: another process could change the file between. */
 	fixed = db->header->fixed;
 	err = check_fixed(&fixed, db->size, m);
+	if (!err)
+		err = check_boot(db->header, memory, m);
 	if (!err)
 		err = check_mutable(db->header, &fixed, m);
 	if (!err)
@@ -199,8 +238,12 @@ static int init_file(int fd, const struct cygnet_geometry *geometry, struct mess
 		.geometry = *geometry,
 	};
 	struct header *h;
+	uint64_t boot[2];
 	int err;
 
+	err = boot_read(boot);
+	if (err)
+		return fail(m, err, "cannot read the id of this boot: %s", strerror(-err));
 	layout_init(&fixed);
 	if (getrandom(&fixed.seed, sizeof(fixed.seed), 0) != sizeof(fixed.seed))
 		return fail_errno(m, "cannot get random bytes from the kernel");
@@ -215,6 +258,7 @@ static int init_file(int fd, const struct cygnet_geometry *geometry, struct mess
 		return fail_errno(m, "cannot map");
 	h->fixed = fixed;
 	h->epoch = 1;
+	memcpy(h->boot, boot, sizeof(boot));
 	err = lock_init(h);
 	munmap(h, sizeof(*h));
 	return err ? fail(m, err, "cannot initialise: %s", strerror(-err)) : 0;
@@ -224,10 +268,11 @@ static int init_file(int fd, const struct cygnet_geometry *geometry, struct mess
  * no process opens an incomplete file. The temporary name is random, because pids
  * are not unique across containers. If another process has created the file
  * meanwhile, that file is used. */
-static int create(const struct cygnet_geometry *geometry, struct message *m)
+static int create(const struct cygnet_geometry *geometry, unsigned int flags, struct message *m)
 {
 	char temp[PATH_MAX];
 	uint64_t name;
+	bool memory;
 	int fd, err;
 
 	if (!geometry_valid(geometry))
@@ -244,7 +289,9 @@ static int create(const struct cygnet_geometry *geometry, struct message *m)
 	fd = open(temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return fail_errno(m, "cannot create");
-	err = init_file(fd, geometry, m);
+	err = check_medium(fd, flags, &memory, m);
+	if (!err)
+		err = init_file(fd, geometry, m);
 	if (!err && link(temp, m->path) < 0 && errno != EEXIST)
 		err = fail_errno(m, "cannot create");
 	unlink(temp);
@@ -252,8 +299,67 @@ static int create(const struct cygnet_geometry *geometry, struct message *m)
 	return err;
 }
 
-EXPORT int cygnet_db_open(const char *path, const struct cygnet_geometry *geometry,
-			  struct cygnet_db **out, char *error, size_t size)
+/* Undo open_existing(). */
+static void detach(struct cygnet_db *db)
+{
+	if (db->header)
+		munmap(db->header, db->size);
+	if (db->fd >= 0)
+		close(db->fd); /* releases the roles */
+	db->header = NULL;
+	db->fd = -1;
+}
+
+/*
+ * Remove a file of another boot that open_existing() has left open. The lock on all roles is held
+ * meanwhile, so that of several processes one removes the file, and none the new file: a process
+ * that comes later finds that the path has another file.
+ * @return 0, also if another process has removed it
+ */
+static int remove_stale(struct cygnet_db *db, struct message *m)
+{
+	int err = role_lock_all(db->fd, m->path);
+
+	for (unsigned int ms = 0; err == -EBUSY && ms < REPLACE_MS; ms++) {
+		usleep(1000);
+		err = role_lock_all(db->fd, m->path);
+	}
+	if (err == -ESTALE)
+		return 0;
+	if (err == -EBUSY)
+		return fail(m, err, "of another boot, but in use: stop charon and cygnetd");
+	if (err)
+		return fail(m, err, "of another boot, cannot lock: %s", strerror(-err));
+	return unlink(m->path) < 0 ? fail_errno(m, "of another boot, cannot remove") : 0;
+}
+
+static int open_or_create(struct cygnet_db *db, const struct cygnet_geometry *geometry,
+			  unsigned int flags, struct message *m)
+{
+	int err = open_existing(db, flags, m), stale = 0;
+
+	if (err == -ESTALE && geometry) {
+		stale = 1;
+		err = remove_stale(db, m);
+		detach(db);
+		if (!err)
+			err = open_existing(db, flags, m);
+	}
+	if (err == -ENOENT && geometry) {
+		err = create(geometry, flags, m);
+		if (!err)
+			err = open_existing(db, flags, m);
+	}
+	if (!err && m->text && m->size)
+		*m->text = '\0'; /* of an attempt that failed */
+	if (!err && stale)
+		fail(m, 0, "was of another boot: its SAs, policies and sequence numbers are gone");
+	return err;
+}
+
+EXPORT int cygnet_db_open_flags(const char *path, const struct cygnet_geometry *geometry,
+				unsigned int flags, struct cygnet_db **out, char *error,
+				size_t size)
 {
 	struct message m = {error, size, path ? path : CYGNET_SADB_PATH};
 	struct cygnet_db *db = calloc(1, sizeof(*db));
@@ -265,12 +371,8 @@ EXPORT int cygnet_db_open(const char *path, const struct cygnet_geometry *geomet
 		return fail(&m, -ENOMEM, "out of memory");
 	}
 	db->fd = -1;
-	err = open_existing(db, &m);
-	if (err == -ENOENT && geometry) {
-		err = create(geometry, &m);
-		if (!err)
-			err = open_existing(db, &m);
-	}
+	err = flags & ~(unsigned int)CYGNET_OPEN_ON_DISK ? fail(&m, -EINVAL, "unknown flags %#x", flags)
+							  : open_or_create(db, geometry, flags, &m);
 	if (err) {
 		cygnet_db_close(db);
 		return err;
@@ -279,14 +381,17 @@ EXPORT int cygnet_db_open(const char *path, const struct cygnet_geometry *geomet
 	return 0;
 }
 
+EXPORT int cygnet_db_open(const char *path, const struct cygnet_geometry *geometry,
+			  struct cygnet_db **out, char *error, size_t size)
+{
+	return cygnet_db_open_flags(path, geometry, 0, out, error, size);
+}
+
 EXPORT void cygnet_db_close(struct cygnet_db *db)
 {
 	if (!db)
 		return;
-	if (db->header)
-		munmap(db->header, db->size);
-	if (db->fd >= 0)
-		close(db->fd); /* releases the roles */
+	detach(db);
 	free(db->path);
 	free(db);
 }

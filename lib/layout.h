@@ -86,6 +86,8 @@ struct header {
 	uint64_t epoch CYGNET_ALIGNED; /* see qsbr.h; atomic */
 	uint64_t spd_changes; /* incremented after each change of chains or tuples; atomic */
 	uint32_t spd_binds;   /* 1: a policy is or was bound to an interface; atomic */
+	uint32_t reserved;
+	uint64_t boot[2];     /* the boot that created the file; 0: not known; see boot.h; atomic */
 	uint32_t ike_port[CYGNET_IKE_PORTS] CYGNET_ALIGNED; /* format in ike.c; atomic */
 	struct reader reader[CYGNET_MAX_READERS] CYGNET_ALIGNED;
 
@@ -136,6 +138,8 @@ _Static_assert(offsetof(struct header, epoch) % CYGNET_CACHE_LINE == 0 &&
 	       offsetof(struct header, event_tail) % CYGNET_CACHE_LINE == 0 &&
 	       offsetof(struct header, event_head) % CYGNET_CACHE_LINE == 0,
 	       "fields of different writers must not share a cache line");
+_Static_assert(offsetof(struct header, ike_port) == 320,
+	       "a change of offset needs a new ABI version");
 _Static_assert(sizeof(struct cygnet_event) == 104, "a change of size needs a new ABI version");
 _Static_assert((LAYOUT_EVENTS & (LAYOUT_EVENTS - 1)) == 0, "counters wrap at 2^32");
 

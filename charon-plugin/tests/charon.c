@@ -204,6 +204,8 @@ int charon_setup(void **state)
 	assert_true(library_init("", "test-ipsec"));
 	lib->settings->set_str(lib->settings, "%s.plugins.kernel-cygnet.path",
 						   dataplane_path, lib->ns);
+	lib->settings->set_bool(lib->settings, "%s.plugins.kernel-cygnet.on_disk",
+							TRUE, lib->ns);
 	lib->settings->set_int(lib->settings, "%s.plugins.kernel-cygnet.sas", 64,
 						   lib->ns);
 	lib->settings->set_int(lib->settings, "%s.plugins.kernel-cygnet.policies",

@@ -96,7 +96,7 @@ static void serve(int fd)
 	/* the first request comes after charon has created the file */
 	while (read(fd, &request, sizeof(request)) == sizeof(request))
 	{
-		if (cygnet_db_open(dataplane_path, NULL, &db, NULL, 0) ||
+		if (cygnet_db_open_flags(dataplane_path, NULL, CYGNET_OPEN_ON_DISK, &db, NULL, 0) ||
 			cygnet_role_take(db, CYGNET_ROLE_DATAPLANE) ||
 			cygnet_reader_online(db, 0))
 		{

@@ -129,7 +129,7 @@ int main(int argc, char *argv[])
 		fprintf(stderr, "usage: %s FILE [SALT]\n", argv[0]);
 		return 2;
 	}
-	if (cygnet_db_open(argv[1], NULL, &db, error, sizeof(error)) ||
+	if (cygnet_db_open_flags(argv[1], NULL, CYGNET_OPEN_ON_DISK, &db, error, sizeof(error)) ||
 		cygnet_db_check(db, error, sizeof(error)))
 	{
 		fprintf(stderr, "%s\n", error);

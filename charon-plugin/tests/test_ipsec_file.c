@@ -26,7 +26,7 @@ static void test_second_charon(void **state)
 	{
 		struct cygnet_db *db;
 
-		_exit(cygnet_db_open(dataplane_path, NULL, &db, NULL, 0) ? 1 :
+		_exit(cygnet_db_open_flags(dataplane_path, NULL, CYGNET_OPEN_ON_DISK, &db, NULL, 0) ? 1 :
 			  cygnet_role_take(db, CYGNET_ROLE_CHARON) == -EBUSY ? 42 : 2);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -61,7 +61,7 @@ static pid_t start_vandal(bool dataplane)
 	assert_true(pid >= 0);
 	if (!pid)
 	{
-		if (cygnet_db_open(dataplane_path, NULL, &db, NULL, 0) ||
+		if (cygnet_db_open_flags(dataplane_path, NULL, CYGNET_OPEN_ON_DISK, &db, NULL, 0) ||
 			(dataplane && cygnet_role_take(db, CYGNET_ROLE_DATAPLANE)))
 		{
 			_exit(1);

@@ -19,6 +19,8 @@
 const struct conf_key conf_keys[] = {
 	{"sadb", IN_MAIN(sadb), .type = CONF_ABSOLUTE, .def = CYGNET_SADB_PATH,
 	 .help = "the file shared with charon"},
+	{"sadb_on_disk", IN_MAIN(sadb_on_disk), CHOICE("no, yes"), .def = "no",
+	 .help = "whether the shared file may be on a file system that is not in memory"},
 	{"state", IN_MAIN(state), .type = CONF_ABSOLUTE, .def = "/var/lib/cygnet",
 	 .help = "folder of what is kept from one start to the next"},
 	{"sas", IN_MAIN(sas), NUMBER(1, CYGNET_MAX_ENTRIES), .def = "65536",

@@ -45,7 +45,7 @@ static int open_sadb(void)
 	if (!mkdtemp(folder))
 		return -1;
 	snprintf(path, sizeof(path), "%s/sadb", folder);
-	if (cygnet_db_open(path, &geometry, &sadb, error, sizeof(error))) {
+	if (cygnet_db_open_flags(path, &geometry, CYGNET_OPEN_ON_DISK, &sadb, error, sizeof(error))) {
 		fprintf(stderr, "%s\n", error);
 		return -1;
 	}

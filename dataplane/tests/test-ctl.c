@@ -104,7 +104,7 @@ static int open_db(void **state)
 	if (!mkdtemp(folder))
 		return -1;
 	snprintf(sadb, sizeof(sadb), "%s/sadb", folder);
-	return cygnet_db_open(sadb, &geometry, &db, NULL, 0);
+	return cygnet_db_open_flags(sadb, &geometry, CYGNET_OPEN_ON_DISK, &db, NULL, 0);
 }
 
 static int close_db(void **state)

@@ -52,7 +52,8 @@ static int start(void **state)
 	(void)state;
 	snprintf(sadb_path, sizeof(sadb_path), "%s/sadb", folder);
 	client_socket_path("test", path, sizeof(path));
-	return cygnet_db_open(sadb_path, &geometry, &sadb, error, sizeof(error)) ||
+	return cygnet_db_open_flags(sadb_path, &geometry, CYGNET_OPEN_ON_DISK, &sadb, error,
+				    sizeof(error)) ||
 	       telemetry_start(WORKERS);
 }
 

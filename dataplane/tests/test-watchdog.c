@@ -150,7 +150,8 @@ static int make_folder(void **state)
 		return -1;
 	snprintf(sadb_path, sizeof(sadb_path), "%s/sadb", folder);
 	snprintf(socket_path, sizeof(socket_path), "%s/notify", folder);
-	return cygnet_db_open(sadb_path, &geometry, &sadb, error, sizeof(error));
+	return cygnet_db_open_flags(sadb_path, &geometry, CYGNET_OPEN_ON_DISK, &sadb, error,
+				    sizeof(error));
 }
 
 static int remove_folder(void **state)

@@ -140,7 +140,7 @@ static void open_db(const char *path, uint32_t n)
 	char error[256];
 
 	unlink(path);
-	if (cygnet_db_open(path, &geometry, &db, error, sizeof(error))) {
+	if (cygnet_db_open_flags(path, &geometry, CYGNET_OPEN_ON_DISK, &db, error, sizeof(error))) {
 		fprintf(stderr, "bench-sadb: %s\n", error);
 		exit(1);
 	}

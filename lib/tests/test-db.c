@@ -17,7 +17,7 @@
 static int reopen(struct fixture *f, char *error, size_t size)
 {
 	struct cygnet_db *db;
-	int err = cygnet_db_open(f->path, NULL, &db, error, size);
+	int err = cygnet_db_open_flags(f->path, NULL, CYGNET_OPEN_ON_DISK, &db, error, size);
 
 	cygnet_db_close(db);
 	return err;
@@ -44,6 +44,13 @@ static void created_private_and_small(void **state)
 	cygnet_db_close(db);
 }
 
+static int open_error(const char *path, const struct cygnet_geometry *geometry, char error[256])
+{
+	struct cygnet_db *db;
+
+	return cygnet_db_open_flags(path, geometry, CYGNET_OPEN_ON_DISK, &db, error, 256);
+}
+
 static void invalid_geometry(void **state)
 {
 	struct fixture *f = *state;
@@ -52,12 +59,15 @@ static void invalid_geometry(void **state)
 	char error[256];
 
 	unlink(f->path);
-	assert_int_equal(cygnet_db_open(f->path, &none, &db, error, sizeof(error)), -EINVAL);
-	assert_int_equal(cygnet_db_open(f->path, &many, &db, error, sizeof(error)), -EINVAL);
+	assert_int_equal(open_error(f->path, &none, error), -EINVAL);
+	assert_int_equal(open_error(f->path, &many, error), -EINVAL);
 	assert_non_null(strstr(error, f->path));
-	assert_int_equal(cygnet_db_open(f->path, NULL, &db, error, sizeof(error)), -ENOENT);
-	assert_null(db);
+	assert_int_equal(open_error(f->path, NULL, error), -ENOENT);
+	db = f->db;
 	assert_int_equal(cygnet_db_open("./nowhere/at/all", &many, &db, NULL, 0), -EINVAL);
+	assert_null(db);
+	assert_int_equal(cygnet_db_open_flags(f->path, &many, 2, &db, error, sizeof(error)), -EINVAL);
+	assert_non_null(strstr(error, "flags"));
 }
 
 static void refuses_wrong_mode_and_links(void **state)
@@ -325,7 +335,7 @@ static void created_once(void **state)
 			const struct cygnet_geometry geometry = {64, 64};
 			struct cygnet_db *db;
 
-			if (cygnet_db_open(f->path, &geometry, &db, NULL, 0))
+			if (cygnet_db_open_flags(f->path, &geometry, CYGNET_OPEN_ON_DISK, &db, NULL, 0))
 				_exit(1);
 			_exit(cygnet_db_check(db, NULL, 0) ? 2 : 0);
 		}

@@ -208,7 +208,7 @@ static void verify(int l)
 	char error[256] = "";
 	struct cygnet_db *db;
 
-	if (cygnet_db_open(level[l].path, NULL, &db, error, sizeof(error)))
+	if (cygnet_db_open_flags(level[l].path, NULL, CYGNET_OPEN_ON_DISK, &db, error, sizeof(error)))
 		fail_msg("%s", error);
 	look_at_bystanders(db);
 	scenario->look(db);
@@ -271,7 +271,7 @@ static void child_main(int l, void (*run)(struct cygnet_db *))
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	close(wrote[0]);
 	close(go_on[1]);
-	if (cygnet_db_open(level[l].path, NULL, &guarded, NULL, 0) ||
+	if (cygnet_db_open_flags(level[l].path, NULL, CYGNET_OPEN_ON_DISK, &guarded, NULL, 0) ||
 	    sigaction(SIGSEGV, &fault, NULL) || sigaction(SIGTRAP, &trap, NULL))
 		_exit(1);
 	guard(PROT_READ);
@@ -696,7 +696,7 @@ static void reader_beside_repair(void **state)
 	child = start(ORIGINAL, delete_sa);
 	while (next_write(ORIGINAL, &child) && find_in(f->db, 0x1000))
 		assert_int_equal(write(child.go_on, "", 1), 1);
-	assert_int_equal(cygnet_db_open(level[CRASHED].path, NULL, &reader, NULL, 0), 0);
+	assert_int_equal(cygnet_db_open_flags(level[CRASHED].path, NULL, CYGNET_OPEN_ON_DISK, &reader, NULL, 0), 0);
 	assert_int_equal(cygnet_role_take(reader, CYGNET_ROLE_DATAPLANE), 0);
 	for (unsigned int at = 0, more = 1; more; at++) {
 		die(ORIGINAL, child.pid);

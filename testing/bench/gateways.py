@@ -122,6 +122,7 @@ class Gateway:
 CONFIG = """\
 [cygnetd]
 sadb = {work}/sadb
+sadb_on_disk = yes
 sas = {sas}
 policies = {policies}
 engine = {engine}

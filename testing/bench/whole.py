@@ -44,6 +44,7 @@ SHARES = [percent / 100 for percent in range(1, 100)] + [0.995, 0.999, 1]
 CONFIG = """\
 [cygnetd]
 sadb = {work}/sadb
+sadb_on_disk = yes
 state = {work}/state
 sas = 1024
 policies = 1024

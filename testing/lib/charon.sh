@@ -53,6 +53,7 @@ write_strongswan_conf() {
 	cygnet)
 		echo "    include $root/etc/strongswan.d/charon/kernel-cygnet.conf"
 		echo "    kernel-cygnet { path = $dir/sadb }"
+		echo "    kernel-cygnet { on_disk = yes }"
 		;;
 	libipsec) echo "    kernel-libipsec { load = yes }" ;;
 	esac

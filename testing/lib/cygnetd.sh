@@ -25,6 +25,7 @@ write_cygnetd_conf() {
 	cat <<-EOF
 		[cygnetd]
 		sadb = $dir/sadb
+		sadb_on_disk = yes
 		state = $dir/state
 		engine = $engine
 		workers = $n

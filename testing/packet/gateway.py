@@ -14,6 +14,7 @@ from network import PATIENCE, ip, wait_until
 CONFIG = """\
 [cygnetd]
 sadb = {work}/sadb
+sadb_on_disk = yes
 state = {work}/state
 engine = {engine}
 workers = {workers}

@@ -578,7 +578,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: sadb-fill FILE < lines\n");
 		return 2;
 	}
-	if (cygnet_db_open(argv[1], &geometry, &db, error, sizeof(error))) {
+	if (cygnet_db_open_flags(argv[1], &geometry, CYGNET_OPEN_ON_DISK, &db, error, sizeof(error))) {
 		fprintf(stderr, "sadb-fill: %s\n", error);
 		return 1;
 	}
