@@ -6,6 +6,15 @@
  * The file has a header and then arrays, whose offsets follow from the geometry
  * (layout_init()). A reference to a slot is its index + 1, and 0 means none. So
  * a new file, which is all zeros, has empty chains without writing a page.
+ *
+ * Processes of different versions share a file of one ABI version, so that each
+ * can be upgraded by itself under traffic. A new field needs no new version if
+ * - it is in room that is reserved or padding, which is zero in a new file;
+ * - zero means what held before the field existed;
+ * - an older library that does not know the field does no harm. It neither sets
+ *   nor clears it: in a slot the value may be that of an earlier SA or policy,
+ *   so it counts only if it is stored together with the slot's generation.
+ * abi.c does not compile if a field moves without a new version.
  */
 #ifndef CYGNET_LAYOUT_H
 #define CYGNET_LAYOUT_H
@@ -138,8 +147,6 @@ _Static_assert(offsetof(struct header, epoch) % CYGNET_CACHE_LINE == 0 &&
 	       offsetof(struct header, event_tail) % CYGNET_CACHE_LINE == 0 &&
 	       offsetof(struct header, event_head) % CYGNET_CACHE_LINE == 0,
 	       "fields of different writers must not share a cache line");
-_Static_assert(offsetof(struct header, ike_port) == 320,
-	       "a change of offset needs a new ABI version");
 _Static_assert(sizeof(struct cygnet_event) == 104, "a change of size needs a new ABI version");
 _Static_assert((LAYOUT_EVENTS & (LAYOUT_EVENTS - 1)) == 0, "counters wrap at 2^32");
 
