@@ -92,6 +92,35 @@ AC_DEFUN([CYGNET_ENABLE_SANITIZERS], [
   AM_CONDITIONAL([SANITIZERS], [test "x$enable_sanitizers" != xno])
 ])
 
+# For the targets of testing/fuzz: every file counts its edges for libFuzzer, with ASan and UBSan.
+AC_DEFUN([CYGNET_ENABLE_FUZZERS], [
+  AC_REQUIRE([CYGNET_ENABLE_SANITIZERS])
+  AC_ARG_ENABLE([fuzzers],
+    [AS_HELP_STRING([--enable-fuzzers],
+      [build for testing/fuzz, with ASan and UBSan; needs Clang and its libFuzzer])],
+    [], [enable_fuzzers=no])
+  AS_IF([test "x$enable_fuzzers" != xno], [
+    AS_IF([test "x$enable_sanitizers" = xno],
+      [AC_MSG_ERROR([--enable-fuzzers needs --enable-sanitizers])])
+    AC_MSG_CHECKING([whether $CC has libFuzzer])
+    cygnet_saved_cflags="$CFLAGS"
+    CFLAGS="$CFLAGS -fsanitize=fuzzer,address,undefined"
+    AC_LINK_IFELSE([AC_LANG_SOURCE([[
+#include <stddef.h>
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
+{
+	return data && size > 1 && data[0] == data[1];
+}
+]])], [AC_MSG_RESULT([yes])],
+      [AC_MSG_RESULT([no])
+       AC_MSG_ERROR([no libFuzzer: CC=clang, and Debian's package libclang-rt-dev])])
+    CFLAGS="$cygnet_saved_cflags"
+    CYGNET_CFLAGS="$CYGNET_CFLAGS -fsanitize=fuzzer-no-link"
+  ])
+  AM_CONDITIONAL([FUZZERS], [test "x$enable_fuzzers" != xno])
+])
+
 AC_DEFUN([CYGNET_ENABLE_WERROR], [
   AC_ARG_ENABLE([werror],
     [AS_HELP_STRING([--enable-werror], [treat warnings as errors])],

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file gateway.h
+ * The gateway of gateway_fixture.h with one worker, for targets that give it packets. It has tunnels to
+ * FUZZ_GCM (outside IPv4) and FUZZ_CBC (outside IPv6, ESN), a policy without SA for FUZZ_TRAP, and one
+ * that selects by ports. LLVMFuzzerInitialize() is here.
+ */
+#ifndef FUZZ_GATEWAY_H
+#define FUZZ_GATEWAY_H
+
+#include "gateway_fixture.h"
+#include "input.h"
+
+/** Numbers of networks; this gateway's is 1. */
+#define FUZZ_GCM 2u
+#define FUZZ_CBC 3u
+#define FUZZ_TRAP 4u
+#define FUZZ_AH 5u /* no policy yet: ah-in.c has one */
+
+extern struct worker *fuzz_worker;
+extern struct tunnel fuzz_gcm, fuzz_cbc;
+
+/** A target's own SAs and policies, at the end of LLVMFuzzerInitialize(). */
+void fuzz_set_up(void);
+
+/** Policies between this gateway's network and another one.
+ * @param in, out  SAs; NULL: none */
+void fuzz_policies(unsigned int network, const struct cygnet_sa *in, const struct cygnet_sa *out);
+
+/** A live SA by its SPI, host byte order. */
+struct cygnet_sa *fuzz_sa(uint32_t spi);
+
+/** Receive a packet in a frame, or a whole frame.
+ * @param len  up to GATEWAY_FRAME, bytes */
+void fuzz_packet(const uint8_t *ip, unsigned int len, unsigned int interface);
+void fuzz_frame(const uint8_t *frame, unsigned int len, unsigned int interface);
+
+/** Complete what waits, check what has left, and free it. Nothing may leave unprotected that a policy
+ * protects; nothing may enter from a network but by its SA; no buffer may be lost.
+ * @param sealed  number of the network whose SA has sealed the packets; 0: none */
+void fuzz_settle(unsigned int sealed);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file input.h
+ * What libFuzzer gives to a target, read from its beginning.
+ */
+#ifndef FUZZ_INPUT_H
+#define FUZZ_INPUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/** libFuzzer's entry points. @return 0 */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+/** For targets with the EAL, in whose memory LeakSanitizer sees no pointers: in ASan's options. */
+#define FUZZ_WITH_EAL                                                                              \
+	const char *__asan_default_options(void);                                                  \
+	const char *__asan_default_options(void)                                                   \
+	{                                                                                          \
+		return "detect_leaks=0";                                                           \
+	}
+
+struct input {
+	const uint8_t *at;
+	size_t left; /* bytes */
+};
+
+/** @return bytes read, size at most */
+static inline size_t input_bytes(struct input *in, void *to, size_t size)
+{
+	size = size < in->left ? size : in->left;
+	if (size)
+		memcpy(to, in->at, size);
+	in->at += size;
+	in->left -= size;
+	return size;
+}
+
+/** @return 0 at the end; the same below */
+static inline uint8_t input_byte(struct input *in)
+{
+	uint8_t byte = 0;
+
+	input_bytes(in, &byte, sizeof(byte));
+	return byte;
+}
+
+static inline uint16_t input_word(struct input *in)
+{
+	uint16_t word = 0;
+
+	input_bytes(in, &word, sizeof(word));
+	return word;
+}
+
+/** Change what is there by XOR: an input of zeros changes nothing. @return bytes read, size at most */
+static inline size_t input_change(struct input *in, uint8_t *what, size_t size)
+{
+	size = size < in->left ? size : in->left;
+	for (size_t i = 0; i < size; i++)
+		what[i] ^= in->at[i];
+	in->at += size;
+	in->left -= size;
+	return size;
+}
+
+#endif
