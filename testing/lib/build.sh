@@ -44,7 +44,9 @@ configure_build() {
 		--with-pmddir="$root/lib/dpdk" --with-charon-plugindir="$root/lib/ipsec/plugins"
 		--with-strongswan-confdir="$root/etc/strongswan.d/charon"
 		--with-systemdsystemunitdir="$root/lib/systemd/system" "$@")
-	local want="$top ${arguments[*]}"
+	# make builds nothing again for other compiler flags.
+	local want
+	want="$top ${arguments[*]} $(cat "$top"/configure.ac "$top"/m4/cygnet*.m4 | sha256sum)"
 	[ "$(cat "$build/configured" 2> /dev/null)" != "$want" ] || return 0
 	rm -rf "$build"
 	mkdir -p "$build"
