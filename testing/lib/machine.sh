@@ -23,7 +23,9 @@ booted() {
 	gone "machine-$1" && return 1
 	init_of[$1]=$(cat "/proc/${pids[machine-$1]}/task/${pids[machine-$1]}/children" 2> /dev/null)
 	init_of[$1]=${init_of[$1]% }
-	[ -n "${init_of[$1]}" ] && on "$1" systemctl is-system-running 2> /dev/null | grep -qE 'running|degraded'
+	# Of a degraded system, where modules cannot be loaded for one, the exit status is not 0.
+	[ -n "${init_of[$1]}" ] &&
+		[[ $(on "$1" systemctl is-system-running 2> /dev/null) =~ ^(running|degraded)$ ]]
 }
 
 # on SIDE COMMAND...: there.
