@@ -15,6 +15,7 @@
 #define SETTING_IDLE_SLEEP	1u
 #define SETTING_DROP_NO_POLICY	2u
 #define SETTING_PASS_HAIRPIN	4u
+#define SETTING_APPROVED	8u
 
 extern uint32_t settings_word;
 
@@ -30,7 +31,8 @@ static inline void settings_publish(const struct conf *conf)
 {
 	uint32_t word = (conf->idle_sleep ? SETTING_IDLE_SLEEP : 0) |
 			(conf->drop_no_policy ? SETTING_DROP_NO_POLICY : 0) |
-			(conf->pass_hairpin ? SETTING_PASS_HAIRPIN : 0);
+			(conf->pass_hairpin ? SETTING_PASS_HAIRPIN : 0) |
+			(conf->approved ? SETTING_APPROVED : 0);
 
 	__atomic_store_n(&settings_word, word, __ATOMIC_RELAXED);
 	changes_note();

@@ -48,6 +48,7 @@ static void everything(void **state)
 				   "crypto_cores = 0,0,0\n"
 				   "idle = sleep\n"
 				   "no_policy = drop\n"
+				   "approved = yes\n"
 				   "hairpin = pass\n"
 				   "log = error\n"
 				   "dpdk_log = debug\n"
@@ -75,6 +76,7 @@ static void everything(void **state)
 	assert_int_equal(conf.ncrypto_cores, 3);
 	assert_true(conf.idle_sleep);
 	assert_true(conf.drop_no_policy);
+	assert_true(conf.approved);
 	assert_true(conf.pass_hairpin);
 	assert_int_equal(conf_log_level(conf.log), RTE_LOG_ERR);
 	assert_int_equal(conf_log_level(conf.dpdk_log), RTE_LOG_DEBUG);
@@ -91,7 +93,7 @@ static void everything(void **state)
 	assert_string_equal(conf.port[1].tap, "inside0");
 	assert_int_equal(conf.port[1].mtu, 9000);
 	conf_where(&conf, &conf.port[1], "mtu", error, sizeof(error));
-	assert_string_equal(error + strlen(path), ":25: [port lan] mtu");
+	assert_string_equal(error + strlen(path), ":26: [port lan] mtu");
 	conf_where(&conf, NULL, "state", error, sizeof(error));
 	assert_string_equal(error + strlen(path), ":2: [cygnetd] state");
 }
@@ -111,6 +113,7 @@ static void defaults(void **state)
 	assert_int_equal(conf.ncrypto_cores, 0);
 	assert_false(conf.idle_sleep);
 	assert_false(conf.drop_no_policy);
+	assert_false(conf.approved);
 	assert_false(conf.pass_hairpin);
 	assert_false(conf.sadb_on_disk);
 	assert_int_equal(conf_log_level(conf.log), RTE_LOG_INFO);

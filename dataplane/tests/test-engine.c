@@ -9,6 +9,8 @@
 
 #include "crypto/device/build_id.h"
 #include "crypto/device/engine.h"
+#include "crypto/device/selftest.h"
+#include "crypto/device/suite.h"
 #include "eal_fixture.h"
 
 /* A device that does not start. */
@@ -165,6 +167,129 @@ static void opencl_arguments(void **state)
 	engines_stop();
 }
 
+/* Start with answers of which some are wrong. @param text  receives the log, to be freed
+ * @return as engines_start() */
+static int start_tested(const struct known_answer *answers, char **text)
+{
+	struct conf conf;
+	size_t size;
+	FILE *log = open_memstream(text, &size);
+	int err;
+
+	assert_non_null(log);
+	conf_defaults(&conf);
+	conf.engine = ENGINE_CPU;
+	log_divert(log);
+	log_level = RTE_LOG_ERR;
+	selftest_answers = answers;
+	err = engines_start(&conf, 1, 16);
+	selftest_answers = known_answers;
+	log_level = RTE_LOG_EMERG;
+	log_divert(NULL);
+	fclose(log);
+	return err;
+}
+
+/* There is one answer for every combination of algorithms and length of key that an SA can have. */
+static void answer_for_each(void **state)
+{
+	unsigned int n = 0;
+
+	(void)state;
+	for (unsigned int c = 0; c < CYGNET_CIPHERS; c++)
+		for (unsigned int a = 0; a < CYGNET_AUTHS; a++) {
+			struct cygnet_sa sa = {.cipher = (uint8_t)c, .auth = (uint8_t)a};
+
+			for (unsigned int key = 0; suite_lengths(&sa, key); key++, n++) {
+				unsigned int found = 0;
+
+				for (unsigned int i = 0; i < KNOWN_ANSWERS; i++)
+					found += known_answers[i].cipher == c &&
+						 known_answers[i].auth == a &&
+						 known_answers[i].key_len == sa.cipher_key_len;
+				assert_int_equal(found, 1);
+			}
+		}
+	assert_int_equal(n, KNOWN_ANSWERS);
+}
+
+/* A device whose answer is not the known one serves nothing; the log names device and algorithm. A
+ * device without that algorithm is used. Without a wrong answer none is out. */
+static void wrong_answer(void **state)
+{
+	static struct known_answer answers[KNOWN_ANSWERS];
+	unsigned int out = 0;
+	char *text, name[128];
+
+	(void)state;
+	if (!BUILT_IPSEC_MB)
+		skip();
+	memcpy(answers, known_answers, sizeof(answers));
+	assert_int_equal(start_tested(answers, &text), 0);
+	assert_string_equal(text, "");
+	assert_int_equal(engines_lost, 0);
+	engines_stop();
+	free(text);
+	answers[0].icv[15] ^= 1;
+	assert_int_equal(start_tested(answers, &text), 0);
+	for (unsigned int d = 0; d < engine_devices; d++) {
+		snprintf(name, sizeof(name), "%s fails the self-test of aes-gcm-128 (wrong answer)",
+			 engine_device[d].name);
+		assert_int_equal(strstr(text, name) != NULL, engine_lost(d));
+		out += engine_lost(d);
+		if (!strcmp(engine_device[d].driver, "crypto_ipsec_mb_gcm"))
+			assert_true(engine_lost(d));
+		if (!strcmp(engine_device[d].driver, "crypto_ipsec_mb_chain"))
+			assert_false(engine_lost(d));
+	}
+	assert_in_range(out, 1, engine_devices - 1);
+	assert_false(engines_report());
+	engines_stop();
+	free(text);
+}
+
+/* Without any device that is right cygnetd does not start; after that all can start again. */
+static void all_wrong(void **state)
+{
+	static struct known_answer answers[KNOWN_ANSWERS];
+	char *text;
+
+	(void)state;
+	memcpy(answers, known_answers, sizeof(answers));
+	for (unsigned int i = 0; i < KNOWN_ANSWERS; i++)
+		answers[i].icv[0] ^= 1;
+	assert_int_equal(start_tested(answers, &text), -EIO);
+	assert_non_null(strstr(text, "no crypto device passes its self-test"));
+	assert_int_equal(engine_devices, 0);
+	free(text);
+	start_with(1, 0);
+	assert_int_equal(engines_lost, 0);
+	engines_stop();
+}
+
+static void approved(void **state)
+{
+	static const struct {
+		uint8_t cipher, auth;
+		bool is;
+	} cases[] = {
+		{CYGNET_CIPHER_AES_GCM, CYGNET_AUTH_NONE, true},
+		{CYGNET_CIPHER_AES_CBC, CYGNET_AUTH_HMAC_SHA256, true},
+		{CYGNET_CIPHER_NULL, CYGNET_AUTH_AES_CMAC, true},
+		{CYGNET_CIPHER_AES_CBC, CYGNET_AUTH_HMAC_MD5, false},
+		{CYGNET_CIPHER_AES_CTR, CYGNET_AUTH_AES_XCBC, false},
+		{CYGNET_CIPHER_3DES_CBC, CYGNET_AUTH_HMAC_SHA1, false},
+		{CYGNET_CIPHER_DES_CBC, CYGNET_AUTH_HMAC_SHA1, false},
+		{CYGNET_CIPHER_CHACHA20_POLY1305, CYGNET_AUTH_NONE, false},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++)
+		assert_int_equal(suite_approved(cases[i].cipher, cases[i].auth), cases[i].is);
+	assert_false(suite_approved(UINT8_MAX, CYGNET_AUTH_NONE));
+	assert_false(suite_approved(CYGNET_CIPHER_NULL, UINT8_MAX));
+}
+
 /* The description of loaded libraries, with the build IDs of the linker. */
 static void build_ids(void **state)
 {
@@ -249,6 +374,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test(too_few_queues),
 		cmocka_unit_test(adopted_fails),
 		cmocka_unit_test(version),
+		cmocka_unit_test(answer_for_each),
+		cmocka_unit_test(wrong_answer),
+		cmocka_unit_test(all_wrong),
+		cmocka_unit_test(approved),
 		cmocka_unit_test(build_ids),
 		cmocka_unit_test(driver_path),
 		cmocka_unit_test(opencl_arguments),

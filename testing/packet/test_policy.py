@@ -7,7 +7,7 @@ from scapy.packet import Raw, raw
 
 from bench import packet, policy, same_but_hop, to_far_host, to_host
 from gateway import FAR_HOST, FAR_HOST6, FAR_NET, FAR_NET6, HOST, HOST6, LAN_NET, PEER, WAN
-from network import PATIENCE, inside
+from network import PATIENCE, inside, wait_until
 from peer import SUITE, Sa
 from peer_ah import AhSa
 from test_esp import cases
@@ -294,6 +294,19 @@ def test_hairpin_no_policy(bench):
         with bench.dropped("no-policy"):
             bench.from_wan(inb.seal(BACK))
         leaves_again(bench, hub(bench, policy("out", FAR_NET, one, "bypass")))
+
+
+def test_approved(bench):
+    """approved = yes: an SA of another algorithm is refused by name, both ways; the others are served."""
+    with bench.gateway.configured("approved = yes"):
+        out, inb = bench.tunnel("chacha")
+        with bench.dropped("unsupported", 2):
+            bench.from_lan(to_far_host())
+            bench.from_wan(inb.seal(to_host()))
+        refused = "approved = yes refuses chacha20-poly1305"
+        wait_until(lambda: bench.gateway.logged(refused), refused)
+        out, inb = bench.tunnel()
+        bench.expect_flow(out, inb)
 
 
 def test_no_policy_drop(bench):

@@ -426,6 +426,8 @@ static void measure_devices(struct bench *b)
 		float fastest[LENGTH_CLASSES] = {0};
 
 		for (unsigned int d = 0; d < engine_devices && !is_lost(); d++) {
+			if (engine_lost(d)) /* it failed its self-test */
+				continue;
 			measure_device(b, d, a, fastest);
 			if (is_lost())
 				engine_take_out(d);

@@ -16,6 +16,7 @@
 #include "base/stats.h"
 #include "crypto/device/build_id.h"
 #include "crypto/device/engine.h"
+#include "crypto/device/selftest.h"
 
 #define QUEUE_DESCRIPTORS 2048
 /* A device that collects packets has queues for several launches, so that a worker can still enqueue
@@ -336,6 +337,25 @@ static unsigned int start_engine(const struct conf *conf, const char *engine,
 	return engine_devices - before;
 }
 
+/* Devices that err are out before any of them has an SA. A device that was taken out comes back with a
+ * restart or in a cygnetd that takes over, which test again, and in no other way. */
+static int test_all(void)
+{
+	for (unsigned int d = 0; d < engine_devices; d++) {
+		if (selftest(d))
+			continue;
+		engines_lost |= 1u << d;
+		if (memory.device == &engine_device[d])
+			memory.device = NULL;
+	}
+	reported_lost = engines_lost;
+	if (engines_lost != (1u << engine_devices) - 1)
+		return 0;
+	log_error("no crypto device passes its self-test");
+	engines_stop();
+	return -EIO;
+}
+
 int engines_start(const struct conf *conf, unsigned int workers, uint32_t sessions)
 {
 	load_drivers(conf);
@@ -357,7 +377,7 @@ int engines_start(const struct conf *conf, unsigned int workers, uint32_t sessio
 		log_error("no crypto device: are DPDK's crypto drivers installed?");
 		return -ENODEV;
 	}
-	return 0;
+	return test_all();
 }
 
 const struct engine_device *engine_with_memory(void)

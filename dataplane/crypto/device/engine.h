@@ -23,6 +23,8 @@ struct engine_device {
 	bool at_once;		/* also processes packets without a queue: DPDK's "CPU crypto" */
 	bool keeps;		/* a packet completed with an error is unchanged */
 	bool refuses;		/* atomic: it failed to create a session of a suite that it supports */
+	uint8_t denied[CYGNET_CIPHERS];	/* bit masks by enum cygnet_auth: the self-test could not
+					 * set them up */
 	struct rte_mempool *sessions;
 };
 
@@ -37,7 +39,8 @@ extern uint32_t engines_lost;
  * (queue pair number = worker number). CPU devices have more queue pairs behind these, one for each
  * crypto core. Devices created by EAL's arguments are used as well.
  * @param sessions  capacity of each device
- * @return 0 or -errno, logged; -ENODEV: no device could be started
+ * Each device has to pass its self-test (selftest.h), or it is in engines_lost from the start.
+ * @return 0 or -errno, logged; -ENODEV: no device could be started; -EIO: none passed its self-test
  */
 int engines_start(const struct conf *conf, unsigned int workers, uint32_t sessions);
 void engines_stop(void);

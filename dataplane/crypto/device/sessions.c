@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sadb.h"
+#include "base/settings.h"
 #include "crypto/device/algorithm.h"
 #include "crypto/device/engine.h"
 #include "crypto/device/sessions.h"
@@ -25,6 +26,7 @@
 struct unserved {
 	rte_be32_t spi;
 	uint8_t cipher, auth;
+	bool refused; /* not an approved algorithm */
 };
 
 struct session_table {
@@ -199,6 +201,8 @@ int session_crypto(const struct cygnet_sa *sa, unsigned int device, void **crypt
 	struct rte_crypto_sym_xform x[2];
 
 	*crypto = NULL;
+	if (e->denied[sa->cipher] >> sa->auth & 1)
+		return -ENOTSUP;
 	suite_transforms(x, sa);
 	if (!device_does(e, &x[0]) || (x[0].next && !device_does(e, &x[1])))
 		return -ENOTSUP;
@@ -254,6 +258,11 @@ static bool still_describes(const struct session *s, const struct cygnet_sa *sa)
 	return same;
 }
 
+static bool is_refused(uint8_t cipher, uint8_t auth)
+{
+	return settings_now() & SETTING_APPROVED && !suite_approved(cipher, auth);
+}
+
 static void create_on(struct session *s, const struct cygnet_sa *sa, unsigned int device)
 {
 	uint32_t bit = 1u << device;
@@ -261,7 +270,9 @@ static void create_on(struct session *s, const struct cygnet_sa *sa, unsigned in
 	int err = 0;
 
 	copy_sa(&copy, sa);
-	if (still_describes(s, &copy))
+	if (is_refused(copy.cipher, copy.auth))
+		err = -ENOTSUP;
+	else if (still_describes(s, &copy))
 		err = session_crypto(&copy, device, &s->at[device]);
 	explicit_bzero(&copy, sizeof(copy));
 	if (err == -ENOTSUP)
@@ -302,11 +313,14 @@ static void choose_device(struct session *s, const struct cygnet_sa *sa)
 /* Have the control thread log that an SA is not served. If the array is full, the SA is not logged. */
 static void note_unserved(struct session_table *table, const struct cygnet_sa *sa)
 {
+	uint8_t cipher = sa->cipher, auth = sa->auth;
 	uint32_t at = table->to_say;
 
 	if (at - __atomic_load_n(&table->said, __ATOMIC_ACQUIRE) == UNSERVED)
 		return;
-	table->unserved[at % UNSERVED] = (struct unserved){sa->spi, sa->cipher, sa->auth};
+	table->unserved[at % UNSERVED] = (struct unserved){
+		sa->spi, cipher, auth, is_refused(cipher, auth),
+	};
 	/* The reader must see the element before its position. */
 	__atomic_store_n(&table->to_say, at + 1, __ATOMIC_RELEASE);
 }
@@ -318,7 +332,8 @@ void sessions_report(struct session_table *table)
 	for (uint32_t at = table->said; at != end; at++) {
 		const struct unserved *u = &table->unserved[at % UNSERVED];
 
-		log_sa(RTE_LOG_WARNING, u->spi, "no crypto device here serves %s with %s",
+		log_sa(RTE_LOG_WARNING, u->spi, "%s %s with %s",
+		       u->refused ? "approved = yes refuses" : "no crypto device here serves",
 		       cygnet_cipher_name(u->cipher), cygnet_auth_name(u->auth));
 	}
 	/* All elements have been read: the worker may overwrite them. */

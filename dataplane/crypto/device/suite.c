@@ -66,6 +66,19 @@ bool suite_known(const struct cygnet_sa *sa)
 	return combined(sa->cipher) ? sa->auth == CYGNET_AUTH_NONE : auths[sa->auth].algorithm != 0;
 }
 
+bool suite_approved(uint8_t cipher, uint8_t auth)
+{
+	static const uint32_t approved_ciphers =
+		1u << CYGNET_CIPHER_NULL | 1u << CYGNET_CIPHER_AES_CBC | 1u << CYGNET_CIPHER_AES_CTR |
+		1u << CYGNET_CIPHER_AES_GCM | 1u << CYGNET_CIPHER_AES_CCM | 1u << CYGNET_CIPHER_AES_GMAC;
+	static const uint32_t approved_auths =
+		1u << CYGNET_AUTH_NONE | 1u << CYGNET_AUTH_HMAC_SHA1 | 1u << CYGNET_AUTH_HMAC_SHA256 |
+		1u << CYGNET_AUTH_HMAC_SHA384 | 1u << CYGNET_AUTH_HMAC_SHA512 | 1u << CYGNET_AUTH_AES_CMAC;
+
+	return cipher < CYGNET_CIPHERS && auth < CYGNET_AUTHS &&
+	       approved_ciphers >> cipher & approved_auths >> auth & 1;
+}
+
 bool suite_lengths(struct cygnet_sa *sa, unsigned int key)
 {
 	const struct cipher *c = &ciphers[sa->cipher];

@@ -15,6 +15,10 @@
  * so neither is trusted. */
 bool suite_known(const struct cygnet_sa *sa);
 
+/** Whether FIPS 140-3 approves the algorithms of an SA (NIST SP 800-140C): AES-CBC, -CTR, -GCM, -CCM,
+ * -GMAC or NULL; HMAC-SHA1, -SHA2 and AES-CMAC. Numbers that are no algorithm are not. */
+bool suite_approved(uint8_t cipher, uint8_t auth);
+
 /**
  * Fill in the lengths of keys, salt and ICV (the default length) of an SA.
  * @param sa   with cipher and authentication algorithm set
