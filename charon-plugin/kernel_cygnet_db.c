@@ -86,6 +86,30 @@ static bool take_role(struct cygnet_db *db)
 }
 
 /**
+ * Keep keys out of swap, unless told not to
+ */
+static bool lock_keys(struct cygnet_db *db)
+{
+	int err;
+
+	if (!lib->settings->get_bool(lib->settings,
+								 "%s.plugins.kernel-cygnet.lock_memory",
+								 TRUE, lib->ns))
+	{
+		return TRUE;
+	}
+	err = cygnet_db_lock(db);
+	if (err)
+	{
+		DBG1(DBG_KNL, "kernel-cygnet can't keep keys out of swap: %s. charon "
+			 "needs CAP_IPC_LOCK or a larger RLIMIT_MEMLOCK; "
+			 "%s.plugins.kernel-cygnet.lock_memory = no does without",
+			 strerror(-err), lib->ns);
+	}
+	return !err;
+}
+
+/**
  * Open the file, or create it, and take the role of charon
  *
  * @param damage	receives a message if the file is damaged
@@ -122,7 +146,7 @@ static status_t open_db(char *damage, size_t size, struct cygnet_db **out)
 		DBG1(DBG_KNL, "%s", damage);
 	}
 	compare_sizes(db, &geometry);
-	if (!take_role(db))
+	if (!take_role(db) || !lock_keys(db))
 	{
 		cygnet_db_close(db);
 		return FAILED;

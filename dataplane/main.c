@@ -29,6 +29,7 @@
 #include "host/eal.h"
 #include "host/eal_log.h"
 #include "host/interface.h"
+#include "host/lock_memory.h"
 #include "host/neigh.h"
 #include "host/notify.h"
 #include "host/route.h"
@@ -317,7 +318,9 @@ static int run(const char *path, const char *program)
 	if (err)
 		return err;
 	configuration_apply(conf);
-	err = eal_log_open();
+	err = lock_memory(conf);
+	if (!err)
+		err = eal_log_open();
 	if (!err)
 		err = control_init();
 	if (!err)

@@ -431,6 +431,9 @@ enum cygnet_role { CYGNET_ROLE_CHARON, CYGNET_ROLE_DATAPLANE, CYGNET_ROLES };
 int cygnet_role_take(struct cygnet_db *db, enum cygnet_role role);
 /** Map all pages of the file into this process, which cygnet_role_take() does, too, but then waits for. */
 void cygnet_db_populate(struct cygnet_db *db);
+/** Keep the SAs, and with them all keys, out of swap as long as this process has the file open.
+ * @return 0 or -errno: CAP_IPC_LOCK or a larger RLIMIT_MEMLOCK is needed */
+int cygnet_db_lock(struct cygnet_db *db);
 /** Release a role, so that another process can take it; without effect if the caller does not hold it. The
  * readers of CYGNET_ROLE_DATAPLANE are offline. One thread at a time. */
 void cygnet_role_release(struct cygnet_db *db, enum cygnet_role role);

@@ -57,6 +57,13 @@ EXPORT void cygnet_db_populate(struct cygnet_db *db)
 	madvise(db->header, db->size, MADV_POPULATE_WRITE);
 }
 
+EXPORT int cygnet_db_lock(struct cygnet_db *db)
+{
+	size_t bytes = (size_t)db->geometry.sas * sizeof(db->sas[0]);
+
+	return mlock2(db->sas, bytes, MLOCK_ONFAULT) ? -errno : 0;
+}
+
 EXPORT int cygnet_role_take(struct cygnet_db *db, enum cygnet_role role)
 {
 	struct flock lock = role_lock(role);

@@ -16,7 +16,7 @@
 /** What is put behind the file's path is the path of the folder of its drop-ins. */
 #define CONF_DROPINS ".d"
 #define CONF_MAX_DROPINS 32
-#define CONF_KEYS 24u
+#define CONF_KEYS 25u
 #define CONF_MAX_PORTS 16
 /** Each port is a device and an interface. */
 #define CONF_MAX_DEVICES CONF_MAX_PORTS
@@ -56,6 +56,7 @@ struct conf {
 	struct conf_place given[CONF_KEYS]; /* by index in conf_keys[] */
 	char sadb[PATH_MAX];		/* the shared SAD/SPD file */
 	bool sadb_on_disk;		/* the shared file need not be in memory */
+	bool lock_memory;		/* keep keys out of swap */
 	char state[PATH_MAX];		/* folder of files that survive a restart */
 	uint32_t sas, policies;		/* capacity of a sadb that cygnetd creates */
 	uint32_t routes;		/* capacity in IPv4 prefixes; IPv6 has a quarter of it */

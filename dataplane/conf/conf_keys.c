@@ -23,6 +23,8 @@ const struct conf_key conf_keys[] = {
 	 .help = "whether the shared file may be on a file system that is not in memory"},
 	{"state", IN_MAIN(state), .type = CONF_ABSOLUTE, .def = "/var/lib/cygnet",
 	 .help = "folder of what is kept from one start to the next"},
+	{"lock_memory", IN_MAIN(lock_memory), CHOICE("no, yes"), .def = "yes",
+	 .help = "keep keys out of swap"},
 	{"sas", IN_MAIN(sas), NUMBER(1, CYGNET_MAX_ENTRIES), .def = "65536",
 	 .help = "room for SAs in a new sadb"},
 	{"policies", IN_MAIN(policies), NUMBER(1, CYGNET_MAX_ENTRIES), .def = "65536",

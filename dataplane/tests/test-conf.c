@@ -39,6 +39,7 @@ static void everything(void **state)
 				   "[cygnetd]\n"
 				   "sadb = /tmp/sadb   # where\n"
 				   "sadb_on_disk = yes\n"
+				   "lock_memory = no\n"
 				   "sas=1000\n"
 				   "policies = 2000\n"
 				   "routes = 3000\n"
@@ -66,6 +67,7 @@ static void everything(void **state)
 	assert_string_equal(conf.path, path);
 	assert_string_equal(conf.sadb, "/tmp/sadb");
 	assert_true(conf.sadb_on_disk);
+	assert_false(conf.lock_memory);
 	assert_int_equal(conf.sas, 1000);
 	assert_int_equal(conf.policies, 2000);
 	assert_int_equal(conf.routes, 3000);
@@ -93,7 +95,7 @@ static void everything(void **state)
 	assert_string_equal(conf.port[1].tap, "inside0");
 	assert_int_equal(conf.port[1].mtu, 9000);
 	conf_where(&conf, &conf.port[1], "mtu", error, sizeof(error));
-	assert_string_equal(error + strlen(path), ":26: [port lan] mtu");
+	assert_string_equal(error + strlen(path), ":27: [port lan] mtu");
 	conf_where(&conf, NULL, "state", error, sizeof(error));
 	assert_string_equal(error + strlen(path), ":2: [cygnetd] state");
 }
@@ -116,6 +118,7 @@ static void defaults(void **state)
 	assert_false(conf.approved);
 	assert_false(conf.pass_hairpin);
 	assert_false(conf.sadb_on_disk);
+	assert_true(conf.lock_memory);
 	assert_int_equal(conf_log_level(conf.log), RTE_LOG_INFO);
 	assert_int_equal(conf_log_level(conf.dpdk_log), RTE_LOG_NOTICE);
 	assert_string_equal(conf.eal, "");

@@ -647,6 +647,34 @@ static void ike_ports_of_a_dead_charon(void **state)
 	assert_ports(f->db, 5500, CYGNET_IKE_NONE, CYGNET_IKE_NONE);
 }
 
+static unsigned long locked_kib(void)
+{
+	FILE *status = fopen("/proc/self/status", "r");
+	unsigned long kib = 0;
+	char line[256];
+
+	assert_non_null(status);
+	while (fgets(line, sizeof(line), status))
+		if (sscanf(line, "VmLck: %lu kB", &kib) == 1)
+			break;
+	fclose(status);
+	return kib;
+}
+
+static void keys_can_be_locked(void **state)
+{
+	struct fixture *f = *state;
+	unsigned long before = locked_kib();
+	struct cygnet_db_info info;
+	int err = cygnet_db_lock(f->db);
+
+	if (err == -EPERM || err == -ENOMEM)
+		skip(); /* this user may not */
+	assert_int_equal(err, 0);
+	cygnet_db_info(f->db, &info);
+	assert_true((locked_kib() - before) * 1024 >= info.geometry.sas * sizeof(struct cygnet_sa));
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -675,6 +703,7 @@ int main(void)
 		TEST(ike_ports_of_a_dead_charon),
 		TEST(events_in_order),
 		TEST(wait_returns),
+		TEST(keys_can_be_locked),
 	};
 
 	return cmocka_run_group_tests_name("db", tests, NULL, NULL);

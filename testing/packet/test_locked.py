@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""lock_memory: memory with keys is not swapped out."""
+import subprocess
+
+from network import PATIENCE
+
+
+def locked(gateway):
+    """By name of a mapping, whether each of that name is locked."""
+    found, name = {}, ""
+    with open(f"/proc/{gateway.process.pid}/smaps") as smaps:
+        for words in (line.split() for line in smaps):
+            if words[0] == "VmFlags:":
+                found[name] = found.get(name, True) and "lo" in words
+            elif not words[0].endswith(":"):
+                name = words[5] if len(words) > 5 else ""
+    return found
+
+
+def ignores_mlock(gateway):
+    """ASan makes mlockall() do nothing."""
+    with open(f"{gateway.build}/config.h") as config:
+        return "#define CYGNET_SANITIZERS 1" in config.read()
+
+
+def test_locked_memory(bench):
+    """The shared file and the heap by default, nothing with lock_memory = no."""
+    if ignores_mlock(bench.gateway):
+        return
+    names = f"{bench.gateway.work}/sadb", "[heap]"
+    found = locked(bench.gateway)
+    assert all(found[name] for name in names), found
+    with bench.gateway.configured("lock_memory = no"):
+        found = locked(bench.gateway)
+        assert not any(found[name] for name in names), found
+
+
+def test_locked_refused(bench):
+    """A process that may not lock without limit says so, and does not start."""
+    answer = subprocess.run(
+        ["ip", "netns", "exec", bench.gateway.network.gw, "prlimit", "--memlock=65536", "setpriv",
+         "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock", f"{bench.gateway.build}/root/sbin/cygnetd",
+         "-c", f"{bench.gateway.work}/cygnetd.conf"], capture_output=True, text=True, timeout=PATIENCE)
+    assert answer.returncode == 1, answer
+    assert "[cygnetd] lock_memory: keys cannot be kept out of swap: " in answer.stderr, answer
