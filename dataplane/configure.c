@@ -42,6 +42,18 @@ void configuration_apply(const struct conf *conf)
 	settings_publish(conf);
 }
 
+void configuration_warn(const struct conf *conf)
+{
+	char where[WHERE];
+
+	if (conf->nports < 3 || conf_has_sides(conf))
+		return;
+	conf_where(conf, NULL, NULL, where, sizeof(where));
+	if (log_shows(RTE_LOG_WARNING))
+		say(RTE_LOG_WARNING, "%s: none of %u ports has a side: decrypted packets that match no policy leave by none",
+		    where, conf->nports);
+}
+
 static void say_applied(const struct conf *conf, const struct conf_port *port,
 			const struct conf_key *key)
 {
@@ -125,6 +137,14 @@ static void reload_mtu(const struct conf *next, const struct conf_port *port, st
 	say_applied(next, port, key);
 }
 
+/* Only side: the interfaces have all sides already. */
+static void reload_side(const struct conf *next, const struct conf_port *port, struct conf_port *is,
+			const struct conf_key *key)
+{
+	is->side = port->side;
+	say_applied(next, port, key);
+}
+
 static void reload_port(const struct conf *next, const struct conf_port *port, struct conf_port *is)
 {
 	for (unsigned int i = 0; i < CONF_KEYS; i++) {
@@ -132,7 +152,9 @@ static void reload_port(const struct conf *next, const struct conf_port *port, s
 
 		if (key->section != CONF_PORT || conf_same(key, is, port))
 			continue;
-		if (key->live)
+		if (key->live && key->offset == offsetof(struct conf_port, side))
+			reload_side(next, port, is, key);
+		else if (key->live)
 			reload_mtu(next, port, is, key);
 		else
 			say_restart(next, port, key, is);
@@ -162,6 +184,7 @@ static void reload_ports(struct conf *conf, const struct conf *next)
 {
 	/* First those that go: another may have their device or the name of their TAP. */
 	remove_ports(conf, next);
+	interfaces_set_sides(next);
 	for (unsigned int i = 0; i < next->nports; i++) {
 		const struct conf_port *is = port_named(conf, next->port[i].name);
 
@@ -182,6 +205,7 @@ void configuration_reload(struct conf *conf)
 	}
 	reload_main(conf, &next);
 	reload_ports(conf, &next);
+	configuration_warn(&next);
 	if (!route_readers_wait())
 		log_warn("a worker hangs: it has not seen the new configuration yet");
 	say_info("%s: reloaded", conf->path);

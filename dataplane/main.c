@@ -318,6 +318,7 @@ static int run(const char *path, const char *program)
 	if (err)
 		return err;
 	configuration_apply(conf);
+	configuration_warn(conf);
 	err = lock_memory(conf);
 	if (!err)
 		err = eal_log_open();

@@ -26,6 +26,7 @@
 	X(NO_POLICY, "no-policy", "no policy matches the packet, and cygnetd.conf(5) has no_policy = drop") \
 	X(POLICY_INBOUND, "policy-inbound", "decrypted, but its SA's inbound policy does not allow it") \
 	X(HAIRPIN, "hairpin", "decrypted, and would leave in plaintext through the port it was received on, which neither a policy nor hairpin in cygnetd.conf(5) allows") \
+	X(OUTSIDE, "outside", "no policy matches, and the packet would leave in plaintext by an outside interface, which neither no_policy, hairpin nor side in cygnetd.conf(5) allows") \
 	X(ICMP_UNPROTECTED, "icmp-unprotected", "an ICMP error about a decrypted packet would leave in plaintext, because no policy protects it") \
 	X(TRANSPORT, "transport", "a policy requires transport mode, but the packet is a fragment, or not between the SA's two hosts") \
 	X(NO_SA, "no-sa", "a policy requires protection, there is no SA yet, and the queue of packets waiting for an SA is full") \

@@ -16,6 +16,7 @@
 #define SETTING_DROP_NO_POLICY	2u
 #define SETTING_PASS_HAIRPIN	4u
 #define SETTING_APPROVED	8u
+#define SETTING_PASS_NO_POLICY	16u
 
 extern uint32_t settings_word;
 
@@ -30,7 +31,8 @@ static inline uint32_t settings_now(void)
 static inline void settings_publish(const struct conf *conf)
 {
 	uint32_t word = (conf->idle_sleep ? SETTING_IDLE_SLEEP : 0) |
-			(conf->drop_no_policy ? SETTING_DROP_NO_POLICY : 0) |
+			(conf->no_policy == NO_POLICY_DROP ? SETTING_DROP_NO_POLICY : 0) |
+			(conf->no_policy == NO_POLICY_PASS ? SETTING_PASS_NO_POLICY : 0) |
 			(conf->pass_hairpin ? SETTING_PASS_HAIRPIN : 0) |
 			(conf->approved ? SETTING_APPROVED : 0);
 

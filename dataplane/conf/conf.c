@@ -391,6 +391,16 @@ int conf_read(struct conf *conf, const char *path, char *error, size_t size)
 	return in.errors ? in.rc : 0;
 }
 
+bool conf_has_sides(const struct conf *conf)
+{
+	const struct conf_key *side = conf_key_find(CONF_PORT, "side");
+
+	for (unsigned int i = 0; i < conf->nports; i++)
+		if (conf->port[i].given[side - conf_keys].line)
+			return true;
+	return false;
+}
+
 void conf_where(const struct conf *conf, const struct conf_port *port, const char *name, char *out,
 		size_t size)
 {

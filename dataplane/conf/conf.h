@@ -16,7 +16,7 @@
 /** What is put behind the file's path is the path of the folder of its drop-ins. */
 #define CONF_DROPINS ".d"
 #define CONF_MAX_DROPINS 32
-#define CONF_KEYS 25u
+#define CONF_KEYS 27u
 #define CONF_MAX_PORTS 16
 /** Each port is a device and an interface. */
 #define CONF_MAX_DEVICES CONF_MAX_PORTS
@@ -32,6 +32,12 @@
 /** Which crypto engine serves the SAs. */
 enum engine_choice { ENGINE_AUTO, ENGINE_CPU, ENGINE_OPENCL };
 
+/** What happens to plaintext that no policy matches: it leaves by no outside port, passes, or is dropped. */
+enum no_policy_choice { NO_POLICY_INSIDE, NO_POLICY_PASS, NO_POLICY_DROP };
+
+/** What a port or the kernel's other interfaces lead to. */
+enum conf_side { CONF_OUTSIDE, CONF_INSIDE };
+
 /** Where a key or section is given. */
 struct conf_place {
 	unsigned int line;	/* 0: nowhere, it has its default */
@@ -44,6 +50,7 @@ struct conf_port {
 	char device[256];	/* a vdev ("net_af_packet0,iface=eth1") or a PCI address */
 	char tap[IFNAMSIZ];	/* name of the TAP; default: the port's name */
 	uint16_t mtu;		/* bytes of IP packet; 0: that of the device */
+	uint32_t side;		/* enum conf_side; means something if conf_has_sides() */
 	struct conf_place section;	/* of its first section */
 	struct conf_place given[CONF_KEYS]; /* by index in conf_keys[] */
 };
@@ -64,9 +71,10 @@ struct conf {
 	uint32_t sessions;		/* capacity of the session tables, in SAs */
 	enum engine_choice engine;
 	bool approved;			/* SAs of approved algorithms only */
-	bool drop_no_policy;		/* drop plaintext that no policy matches */
+	uint32_t no_policy;		/* enum no_policy_choice */
 	bool pass_hairpin;		/* forward decrypted packets in plaintext through the port
-					 * they were received on */
+					 * they were received on, and other outside ones */
+	uint32_t kernel_side;		/* enum conf_side of the kernel's other interfaces */
 	char driver_path[PATH_MAX];	/* folder of Cygnet's DPDK drivers; "": DPDK's folder */
 	char opencl_args[256];		/* vdev arguments for crypto_opencl */
 	unsigned int workers;		/* lcores that process packets */
@@ -96,6 +104,8 @@ int conf_read(struct conf *conf, const char *path, char *error, size_t size);
  */
 void conf_where(const struct conf *conf, const struct conf_port *port, const char *name, char *out,
 		size_t size);
+/** Whether a port has the key side: the others are outside then. */
+bool conf_has_sides(const struct conf *conf);
 /** Set the defaults, without a port. */
 void conf_defaults(struct conf *conf);
 /** The level of log and dpdk_log: the choices are RTE_LOG_ERR and those above it. */

@@ -46,10 +46,12 @@ const struct conf_key conf_keys[] = {
 	 .help = "CPUs that do crypto for all workers"},
 	{"idle", IN_MAIN(idle_sleep), CHOICE("poll, sleep"), .def = "poll", .live = true,
 	 .help = "what a worker without packets does"},
-	{"no_policy", IN_MAIN(drop_no_policy), CHOICE("pass, drop"), .def = "pass", .live = true,
+	{"no_policy", IN_MAIN(no_policy), CHOICE("inside, pass, drop"), .def = "inside", .live = true,
 	 .help = "plaintext that matches no policy"},
 	{"hairpin", IN_MAIN(pass_hairpin), CHOICE("drop, pass"), .def = "drop", .live = true,
-	 .help = "decrypted packets that would leave by the port of their ESP"},
+	 .help = "decrypted packets that would leave by the port of their ESP, or another outside port"},
+	{"kernel_side", IN_MAIN(kernel_side), CHOICE("outside, inside"), .def = "outside", .live = true,
+	 .help = "what the kernel's other interfaces lead to"},
 	{"driver_path", IN_MAIN(driver_path), .type = CONF_ABSOLUTE,
 	 .help = "folder of Cygnet's DPDK drivers"},
 	{"opencl", IN_MAIN(opencl_args), .type = CONF_TEXT, .help = "arguments of crypto_opencl"},
@@ -62,6 +64,8 @@ const struct conf_key conf_keys[] = {
 	{"tap", IN_PORT(tap), .type = CONF_INTERFACE, .help = "name of the TAP"},
 	{"mtu", IN_PORT(mtu), NUMBER(CONF_MIN_MTU, CONF_MAX_MTU), .live = true,
 	 .help = "longest IP packet, bytes"},
+	{"side", IN_PORT(side), CHOICE("outside, inside"), .live = true,
+	 .help = "what the port leads to; outside if only another port says"},
 };
 
 _Static_assert(sizeof(conf_keys) / sizeof(conf_keys[0]) == CONF_KEYS, "one row per key");

@@ -14,6 +14,7 @@
 struct interface interfaces[CONF_MAX_INTERFACES];
 unsigned int ninterfaces;
 bool interfaces_forward6;
+uint8_t interfaces_kernel_side;
 
 int interface_by_ifindex(uint32_t ifindex)
 {
@@ -70,6 +71,26 @@ static int check_policy_id(const struct interface *interface)
 	return 0;
 }
 
+static uint8_t side_in(const struct conf *conf, uint32_t side)
+{
+	if (!conf_has_sides(conf))
+		return conf->nports > 2 ? SIDE_UNSAID : SIDE_UNKNOWN;
+	return side == CONF_INSIDE ? SIDE_INSIDE : SIDE_OUTSIDE;
+}
+
+void interfaces_set_sides(const struct conf *conf)
+{
+	__atomic_store_n(&interfaces_kernel_side, side_in(conf, conf->kernel_side), __ATOMIC_RELAXED);
+	for (unsigned int i = 0; i < conf->nports; i++) {
+		struct interface *interface = interface_named(conf->port[i].name);
+
+		if (interface)
+			__atomic_store_n(&interface->side, side_in(conf, conf->port[i].side),
+					 __ATOMIC_RELAXED);
+	}
+	changes_note();
+}
+
 static int start_tap(struct interface *interface, const struct ethdev_pollers *by)
 {
 	struct rte_ether_addr mac = interface_mac(interface);
@@ -113,6 +134,7 @@ static int start_port(struct interface *interface, const struct conf *conf,
 	rte_strscpy(interface->name, section->name, sizeof(interface->name));
 	rte_strscpy(interface->tap.name, section->tap, sizeof(interface->tap.name));
 	interface->policy_id = cygnet_interface(interface->tap.name);
+	interface->side = side_in(conf, section->side);
 	err = check_policy_id(interface);
 	if (!err && !interface->opened)
 		err = start_device(interface, conf, section, by);
@@ -239,6 +261,7 @@ int interfaces_start(const struct conf *conf, struct rte_mempool *const *pools,
 {
 	int err = 0;
 
+	interfaces_set_sides(conf);
 	for (unsigned int i = 0; i < conf->nports && !err; i++) {
 		const struct ethdev_pollers by = pollers(conf, i, pools, jumbo, workers);
 

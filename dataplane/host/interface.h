@@ -25,6 +25,14 @@ enum interface_kind {
 	INTERFACE_PORT,		/* a whole device, from a [port NAME] section */
 };
 
+/** What an interface leads to, as far as the configuration says. */
+enum interface_side {
+	SIDE_UNKNOWN,		/* no port says, of two at the most */
+	SIDE_UNSAID,		/* no port says, of more: outside for what was decrypted */
+	SIDE_OUTSIDE,
+	SIDE_INSIDE,
+};
+
 struct interface {
 	char name[32];
 	uint8_t kind;		/* enum interface_kind */
@@ -33,6 +41,7 @@ struct interface {
 	uint16_t mtu;		/* bytes of IP packet; follows the TAP's MTU if the device allows it */
 	uint32_t policy_id;	/* cygnet_interface() of the TAP's name; policies refer to it */
 	uint64_t mac;		/* MAC address, in the first six bytes: interface_mac() */
+	uint8_t side;		/* enum interface_side; atomic */
 	bool forwards;		/* the kernel's setting net.ipv4.conf.TAP.forwarding */
 	bool up;		/* the TAP is administratively up */
 	bool removed;		/* there is no device and no TAP; atomic */
@@ -45,11 +54,13 @@ struct interface {
 #define INTERFACE_REST_S 60u
 
 /** All interfaces, removed ones among them; their number only grows. The control thread writes; lcores
- * read mtu, mac, forwards, up and removed. */
+ * read mtu, mac, side, forwards, up and removed. */
 extern struct interface interfaces[CONF_MAX_INTERFACES];
 extern unsigned int ninterfaces;
 /** The kernel's setting net.ipv6.conf.all.forwarding, which applies to all interfaces. */
 extern bool interfaces_forward6;
+/** enum interface_side of the kernel's interfaces that are not Cygnet's; atomic. */
+extern uint8_t interfaces_kernel_side;
 
 /** The device that an interface receives and transmits through. */
 static inline struct device *interface_device(const struct interface *interface)
@@ -100,6 +111,8 @@ static inline void interface_set_mac(struct interface *interface, const struct r
 	changes_note();
 }
 
+/** Take the sides of a configuration over. Control thread only; workers see them by changes_seen(). */
+void interfaces_set_sides(const struct conf *conf);
 /** Change the MTU of a running interface and its device, but not of its TAP. Control thread only.
  * @return 0 or -errno; -ERANGE: too large */
 int interface_set_mtu(struct interface *interface, uint32_t mtu);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/clock.h"
 #include "base/sadb.h"
-#include "base/settings.h"
 #include "path/fast/learn.h"
 #include "path/frame_in.h"
 #include "path/hold.h"
@@ -9,11 +8,11 @@
 #include "path/outbound.h"
 #include "path/policy.h"
 #include "path/stages.h"
-#include "path/worker/next_hop.h"
 #include "path/worker/tx.h"
+#include "path/worker/without_policy.h"
 
 /* In plaintext, as policy allows. What the kernel framed goes out as it is, if it is. */
-static void leave_plain(struct worker *w, struct rte_mbuf *m)
+static void leave_plain(struct worker *w, struct rte_mbuf *m, bool unmatched)
 {
 	if (packet(m)->from_kernel && !packet(m)->whole) {
 		frame_in_restore(m);
@@ -21,31 +20,9 @@ static void leave_plain(struct worker *w, struct rte_mbuf *m)
 		return;
 	}
 	w->stats->forwarded++;
+	packet(m)->unmatched = unmatched;
 	learn_forward(w, m);
 	stage_add(&w->stages, STAGE_ROUTE, m);
-}
-
-/* Whether a packet that was decrypted would go back in plaintext to the network that it came
- * from: the tunnel that was to carry it on is not there, or the route to the LAN is not. */
-static bool goes_back(struct rte_mbuf *m)
-{
-	struct next_hop hop;
-
-	if (!packet(m)->decrypted)
-		return false;
-	hop = packet_route(m);
-	return hop.kind == ROUTE_FORWARD && hop.interface == packet(m)->interface;
-}
-
-/* What no outbound policy is about. The plaintext of a tunnel has its inbound policy. */
-static enum drop_reason without_policy(uint32_t settings, struct rte_mbuf *m)
-{
-	const struct packet *p = packet(m);
-	bool back = goes_back(m);
-
-	if ((settings & SETTING_DROP_NO_POLICY) && (back || (!p->decrypted && !p->answer)))
-		return DROP_NO_POLICY;
-	return back && !(settings & SETTING_PASS_HAIRPIN) ? DROP_HAIRPIN : DROP_NONE;
 }
 
 enum drop_reason outbound_find(uint32_t settings, struct rte_mbuf *m,
@@ -86,7 +63,7 @@ static void outbound(struct worker *w, struct rte_mbuf *m)
 	else if (policy && policy->action == CYGNET_PROTECT)
 		hold_or_protect(w, m, policy, &flow, last_use);
 	else
-		leave_plain(w, m);
+		leave_plain(w, m, !policy);
 }
 
 void stage_outbound(struct worker *w, struct rte_mbuf **m, unsigned int n)

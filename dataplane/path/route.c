@@ -6,6 +6,7 @@
 #include "path/stages.h"
 #include "path/worker/next_hop.h"
 #include "path/worker/tx.h"
+#include "path/worker/without_policy.h"
 
 static void send_to(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop)
 {
@@ -69,7 +70,14 @@ enum route_action route_decide(struct rte_mbuf *m, const struct next_hop *hop)
 static void route(struct worker *w, struct rte_mbuf *m)
 {
 	struct next_hop hop = packet_route(m);
+	enum drop_reason reason = DROP_NONE;
 
+	if (packet(m)->unmatched)
+		reason = without_policy_to(w->settings, packet(m), &hop);
+	if (reason != DROP_NONE) {
+		drop(w, m, reason);
+		return;
+	}
 	switch (route_decide(m, &hop)) {
 	case ROUTE_SEND:
 		send_to(w, m, &hop);

@@ -51,6 +51,7 @@ static void everything(void **state)
 				   "no_policy = drop\n"
 				   "approved = yes\n"
 				   "hairpin = pass\n"
+				   "kernel_side = inside\n"
 				   "log = error\n"
 				   "dpdk_log = debug\n"
 				   "eal = -m 192 --file-prefix=left\n"
@@ -62,6 +63,7 @@ static void everything(void **state)
 				   "[port lan]\n"
 				   "tap = inside0\n"
 				   "mtu = 9000 # jumbo frames\n"
+				   "side = inside\n"
 				   "device = 0000:03:00.0\n"),
 			 0);
 	assert_string_equal(conf.path, path);
@@ -77,7 +79,7 @@ static void everything(void **state)
 	assert_string_equal(conf.crypto_cores, "0,0,0");
 	assert_int_equal(conf.ncrypto_cores, 3);
 	assert_true(conf.idle_sleep);
-	assert_true(conf.drop_no_policy);
+	assert_int_equal(conf.no_policy, NO_POLICY_DROP);
 	assert_true(conf.approved);
 	assert_true(conf.pass_hairpin);
 	assert_int_equal(conf_log_level(conf.log), RTE_LOG_ERR);
@@ -94,8 +96,12 @@ static void everything(void **state)
 	assert_string_equal(conf.port[1].device, "0000:03:00.0");
 	assert_string_equal(conf.port[1].tap, "inside0");
 	assert_int_equal(conf.port[1].mtu, 9000);
+	assert_int_equal(conf.kernel_side, CONF_INSIDE);
+	assert_int_equal(conf.port[0].side, CONF_OUTSIDE);
+	assert_int_equal(conf.port[1].side, CONF_INSIDE);
+	assert_true(conf_has_sides(&conf));
 	conf_where(&conf, &conf.port[1], "mtu", error, sizeof(error));
-	assert_string_equal(error + strlen(path), ":27: [port lan] mtu");
+	assert_string_equal(error + strlen(path), ":28: [port lan] mtu");
 	conf_where(&conf, NULL, "state", error, sizeof(error));
 	assert_string_equal(error + strlen(path), ":2: [cygnetd] state");
 }
@@ -114,7 +120,9 @@ static void defaults(void **state)
 	assert_string_equal(conf.crypto_cores, "");
 	assert_int_equal(conf.ncrypto_cores, 0);
 	assert_false(conf.idle_sleep);
-	assert_false(conf.drop_no_policy);
+	assert_int_equal(conf.no_policy, NO_POLICY_INSIDE);
+	assert_int_equal(conf.kernel_side, CONF_OUTSIDE);
+	assert_false(conf_has_sides(&conf));
 	assert_false(conf.approved);
 	assert_false(conf.pass_hairpin);
 	assert_false(conf.sadb_on_disk);
@@ -180,7 +188,7 @@ static const struct {
 	 ":2: [cygnetd] cores: '0,' is not a list of CPUs such as 1,2,3"},
 	{"[cygnetd]\neal = -m 64 -l0-3\n", ":2: [cygnetd] eal: -l is cygnetd's own to choose"},
 	{"[cygnetd]\neal = -c3\n", ":2: [cygnetd] eal: -c is cygnetd's own to choose"},
-	{"[cygnetd]\nno_policy = no\n", ":2: [cygnetd] no_policy: 'no' is not one of pass, drop"},
+	{"[cygnetd]\nno_policy = no\n", ":2: [cygnetd] no_policy: 'no' is not one of inside, pass, drop"},
 	{"[cygnetd]\nhairpin = yes\n", ":2: [cygnetd] hairpin: 'yes' is not one of drop, pass"},
 	{"[cygnetd]\nidle = never\n", ":2: [cygnetd] idle: 'never' is not one of poll, sleep"},
 	{"[cygnetd]\neal = --no-te\n",

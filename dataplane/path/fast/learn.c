@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "path/fast/learn.h"
 #include "path/fast/sa_route.h"
-#include "path/worker/next_hop.h"
+#include "path/worker/without_policy.h"
 
 /* Whether all that was decided about a packet was decided in this epoch, by this worker, and
  * for any packet like it. */
@@ -99,6 +99,8 @@ void learn_forward(struct worker *w, struct rte_mbuf *m)
 	if (!is_typical(w, m, &what.key))
 		return;
 	hop = packet_route(m);
+	if (packet(m)->unmatched && without_policy_to(w->settings, packet(m), &hop) != DROP_NONE)
+		return;
 	neigh = packet_neigh(m, &hop);
 	if (hop.kind != ROUTE_FORWARD || !neigh_wait_resolve(w, &neigh, &mac))
 		return;
