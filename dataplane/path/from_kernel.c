@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <netinet/in.h>
-#include <rte_udp.h>
 
 #include "base/clock.h"
 #include "ip/headers.h"
@@ -51,7 +50,6 @@ static bool is_ike_sent(struct worker *w, struct rte_mbuf *m, const struct heade
 {
 	struct cygnet_addr src = packet_src(m);
 	struct ike_datagram datagram;
-	struct rte_udp_hdr udp;
 
 	if (h->proto != IPPROTO_UDP ||
 	    route_lookup(packet_family(m), &src).kind != ROUTE_LOCAL)
@@ -59,10 +57,7 @@ static bool is_ike_sent(struct worker *w, struct rte_mbuf *m, const struct heade
 	datagram = datagram_of(m, h);
 	if (h->later)
 		return is_rest_of_ike(w, &datagram);
-	if (rte_pktmbuf_data_len(m) < h->len + sizeof(udp))
-		return false;
-	memcpy(&udp, rte_pktmbuf_mtod_offset(m, const uint8_t *, h->len), sizeof(udp));
-	if (!ike_exempt(m, udp.src_port))
+	if (!ike_exempt(m, h, true))
 		return false;
 	if (h->fragment)
 		w->ike_sent[w->ike_next++ % RTE_DIM(w->ike_sent)] = datagram;

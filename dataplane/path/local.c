@@ -123,7 +123,7 @@ static bool is_natt(struct worker *w, struct rte_mbuf *m, const struct headers *
 	memcpy(&udp, rte_pktmbuf_mtod_offset(m, const uint8_t *, h->len), sizeof(udp));
 	if (ike_is_natt(m, udp.dst_port) && receive_natt(w, m, h->len))
 		return true;
-	*exempt = ike_exempt(m, udp.dst_port);
+	*exempt = ike_exempt(m, h, false);
 	return false;
 }
 

@@ -384,9 +384,10 @@ static void forward(struct trace *t, struct rte_mbuf *m)
 		outbound(t, m);
 }
 
+/* A trace has no content: at these ports it is about IKE. */
 static bool is_ike(struct rte_mbuf *m, uint16_t port)
 {
-	return headers_read(m).proto == IPPROTO_UDP && ike_exempt(m, rte_cpu_to_be_16(port));
+	return headers_read(m).proto == IPPROTO_UDP && ike_exempt_port(m, rte_cpu_to_be_16(port));
 }
 
 static void local(struct trace *t, struct rte_mbuf *m, const struct trace_packet *p)

@@ -24,6 +24,12 @@ def policy(direction, src, dst, action="protect", spi=0, prio=1000, reqid=1, mor
             f"end={end} prio={prio} reqid={reqid} {more}")
 
 
+def ike(text, marker=b"", version=0x20):
+    """IKE (RFC 7296, 3.1) with that text behind its header."""
+    return marker + b"from her" + bytes(8) + bytes([33, version, 34, 8]) + bytes(4) + \
+        (28 + len(text)).to_bytes(4, "big") + text
+
+
 class Bench:
     """A gateway with one pair of SAs between the hosts' nets, unless a test says otherwise."""
 

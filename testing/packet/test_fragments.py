@@ -6,7 +6,7 @@ import socket
 from scapy.layers.inet import IP, UDP, IPOption_NOP, defragment, fragment
 from scapy.packet import Raw, raw
 
-from bench import packet, policy, same_but_hop, to_far_host, to_host
+from bench import ike, packet, policy, same_but_hop, to_far_host, to_host
 from gateway import FAR_HOST, FAR_NET, HOST, LAN, LAN_NET, PEER, WAN
 from network import PATIENCE, SLOWDOWN, inside, wait_until
 from peer import SUITES, Sa
@@ -331,7 +331,7 @@ def test_ike_in_pieces(bench, case):
     port = int(port)
     bench.tunnel(more_lines=[between_gateways("in"), between_gateways("out")])
     marker = bytes(4) if port == 4500 else b""
-    request, answer = marker + b"request." * 500, marker + b"answer.." * 500
+    request, answer = ike(b"request." * 500, marker), ike(b"answer.." * 500, marker)
     with listen(bench, port) as sock:
         bench.from_wan(*ORDERS[order](pieces(IP(src=PEER, dst=WAN) / UDP(sport=port, dport=port) / Raw(request))))
         assert sock.recvfrom(8000) == (request, (PEER, port))

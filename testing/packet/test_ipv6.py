@@ -11,7 +11,7 @@ from scapy.layers.inet6 import (HBHOptUnknown, ICMPv6DestUnreach, ICMPv6EchoRequ
 from scapy.layers.l2 import Ether
 from scapy.packet import Raw, raw
 
-from bench import QUIET, policy, same_but_hop
+from bench import QUIET, ike, policy, same_but_hop
 from gateway import FAR_HOST6, FAR_NET6, HOST6, LAN6, LAN_NET6, PEER6, WAN6
 from network import PATIENCE, ip
 from test_esp import cases
@@ -338,11 +338,11 @@ def test_neighbour_resolution6(bench):
 def test_ike6(bench):
     """No policy is about IKE to the gateway and from it."""
     protect_all(bench)
-    frame = to_gateway(bench, "wan", b"\x86\xdd" + raw(packet6(PEER6, WAN6, sport=500, dport=500)))
+    frame = to_gateway(bench, "wan", b"\x86\xdd" + raw(IPv6(src=PEER6, dst=WAN6) / UDP(sport=500, dport=500) / Raw(ike(b"request"))))
     with Tap(bench, "wan") as tap:
         bench.wan.send(frame)
         assert tap.got(frame), "the kernel did not get it"
-        answer = from_gateway(bench, "wan", b"\x86\xdd" + raw(packet6(WAN6, PEER6, sport=500, dport=500)))
+        answer = from_gateway(bench, "wan", b"\x86\xdd" + raw(IPv6(src=WAN6, dst=PEER6) / UDP(sport=500, dport=500) / Raw(ike(b"answer"))))
         bench.wan.drain()
         tap.send(answer)
         assert answer in bench.wan.frames(PATIENCE), "it did not leave"

@@ -9,7 +9,7 @@ from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Raw, raw
 
-from bench import packet, policy, same_but_hop, to_host
+from bench import ike, packet, policy, same_but_hop, to_host
 from gateway import FAR_HOST, FAR_HOST6, HOST, LAN, LAN6, PEER, PEER6, WAN, WAN6
 from network import PATIENCE, inside, ip, wait_until
 from test_esp import cases
@@ -29,7 +29,7 @@ def test_ike(bench, case):
     """IKE to our address reaches its socket once; the answer leaves on the wire."""
     bench.tunnel()
     marker = b"\0\0\0\0" if case == 4500 else b""
-    request, answer = marker + b"request" * 9, marker + b"answer" * 9
+    request, answer = ike(b"request" * 9, marker), ike(b"answer" * 9, marker)
     with listen(bench, case) as sock:
         bench.wan.drain()
         bench.from_wan(IP(src=PEER, dst=WAN) / UDP(sport=case, dport=case) / Raw(request))
@@ -100,7 +100,7 @@ def esp_arrives(bench, inb):
 
 def passes(bench, header, port, marker):
     """IKE comes in at a port and is answered."""
-    request, answer = marker + b"request" * 9, marker + b"answer" * 9
+    request, answer = ike(b"request" * 9, marker), ike(b"answer" * 9, marker)
     with listen(bench, port, header.dst) as sock:
         bench.wan.drain()
         bench.from_wan(header / UDP(sport=4500, dport=port) / Raw(request))
@@ -125,8 +125,8 @@ def test_ike_on_other_ports(bench, case):
         sealed = esp_arrives(bench, inb)
         sealed[UDP].dport = 4500
         with listen(bench, 500, header.dst) as sock, bench.dropped("policy-discard", 3):
-            bench.from_wan(sealed, header / UDP(sport=500, dport=500) / Raw(b"request"))
-            sock.sendto(b"answer", (header.src, 500))
+            bench.from_wan(sealed, header / UDP(sport=500, dport=500) / Raw(ike(b"request")))
+            sock.sendto(ike(b"answer"), (header.src, 500))
 
 
 @cases(4, 6)
@@ -140,8 +140,8 @@ def test_ike_ports_of_a_dead_charon(bench, case):
     esp_arrives(bench, inb)
     for port in (1500, 5500):
         with listen(bench, port, header.dst) as sock, bench.dropped("policy-discard", 2):
-            bench.from_wan(header / UDP(sport=4500, dport=port) / Raw(bytes(4) + b"request"))
-            sock.sendto(bytes(4) + b"answer", (header.src, 4500))
+            bench.from_wan(header / UDP(sport=4500, dport=port) / Raw(ike(b"request", bytes(4))))
+            sock.sendto(ike(b"answer", bytes(4)), (header.src, 4500))
             sock.settimeout(0.2)
             try:
                 assert not sock.recv(2000), "plaintext reached the socket"
@@ -149,6 +149,42 @@ def test_ike_ports_of_a_dead_charon(bench, case):
                 pass
     for port in (500, 4500):
         passes(bench, header, port, bytes(4))
+
+
+NOT_IKE = {"nothing": b"", "text": b"plaintext" * 9, "marker": bytes(4) + b"plaintext" * 9, "esp-dummy": b"\xff\xff",
+           "short": ike(b"", bytes(4))[:31], "long": ike(b"", bytes(4)) + b"and more", "version": ike(b"", bytes(4), 0x30),
+           "no-spi": bytes(4) + bytes(8) + ike(b"")[8:], "no-marker": ike(b"")}
+
+
+@cases(4, 6)
+def test_ike_by_content(bench, case):
+    """What is not IKE does not pass the policies by charon's ports, out and in; IKEv1, IKEv2 and keepalives do."""
+    theirs, ours = (PEER6, WAN6) if case == 6 else (PEER, WAN)
+    header = (IPv6 if case == 6 else IP)(src=theirs, dst=ours)
+    bench.gateway.fill("flush", *(policy(direction, *(f"{end}-{end}" for end in ends), "discard", v6=case == 6)
+                                  for direction, ends in (("in", (theirs, ours)), ("out", (ours, theirs)))))
+    with listen(bench, 4500, ours) as natt, listen(bench, 500, ours) as sock:
+        with bench.dropped("policy-discard", len(NOT_IKE)):
+            for text in NOT_IKE.values():
+                natt.sendto(text, (theirs, 4501))
+        plain = {name: text for name, text in NOT_IKE.items() if name not in ("no-marker", "long")}
+        with bench.dropped("policy-discard", 2 * len(plain)):
+            for text in plain.values():
+                sock.sendto(text, (theirs, 500))
+                bench.from_wan(header / UDP(sport=500, dport=500) / Raw(text))
+        marked = [text for text in plain.values() if len(text) >= 4 and text[:4] == bytes(4)]
+        with bench.dropped("policy-discard", len(marked)):
+            for text in marked:
+                bench.from_wan(header / UDP(sport=4501, dport=4500) / Raw(text))
+        for text in (ike(b"two", bytes(4)), ike(b"one", bytes(4), 0x10), b"\xff"):
+            bench.wan.drain()
+            natt.sendto(text, (theirs, 4501))
+            assert raw(bench.receive(bench.wan, 1)[0][UDP].payload)[:len(text)] == text
+        # To port 500 charon sends without the marker, also from 4500.
+        natt.sendto(ike(b"bare"), (theirs, 500))
+        assert raw(bench.receive(bench.wan, 1)[0][UDP].payload) == ike(b"bare")
+        bench.from_wan(header / UDP(sport=4501, dport=4500) / Raw(ike(b"padded", bytes(4)) + bytes(3)))
+        assert natt.recv(2000) == ike(b"padded", bytes(4)) + bytes(3)
 
 
 @cases("lan", "wan")

@@ -2,10 +2,10 @@
 """The SPD: what has to be protected is, what has to pass passes, the rest is dropped."""
 import socket
 
-from scapy.layers.inet import ICMP, IP
+from scapy.layers.inet import ICMP, IP, UDP
 from scapy.packet import Raw, raw
 
-from bench import packet, policy, same_but_hop, to_far_host, to_host
+from bench import ike, packet, policy, same_but_hop, to_far_host, to_host
 from gateway import FAR_HOST, FAR_HOST6, FAR_NET, FAR_NET6, HOST, HOST6, LAN_NET, PEER, WAN
 from network import PATIENCE, inside, wait_until
 from peer import SUITE, Sa
@@ -333,12 +333,12 @@ def test_no_policy_drop(bench):
             bench.from_lan(to_far_host())
             bench.from_wan(to_host())
         with inside(bench.network.gw):
-            ike = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        with ike:
-            ike.bind((WAN, 500))
-            ike.settimeout(PATIENCE)
-            bench.from_wan(packet(PEER, WAN, sport=500, dport=500))
-            assert ike.recvfrom(2000)[1] == (PEER, 500)
+            ike_socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        with ike_socket:
+            ike_socket.bind((WAN, 500))
+            ike_socket.settimeout(PATIENCE)
+            bench.from_wan(IP(src=PEER, dst=WAN) / UDP(sport=500, dport=500) / Raw(ike(b"request")))
+            assert ike_socket.recvfrom(2000)[1] == (PEER, 500)
             bench.wan.drain()
-            ike.sendto(b"answer", (PEER, 500))
+            ike_socket.sendto(ike(b"answer"), (PEER, 500))
             bench.receive(bench.wan, 1)
