@@ -19,12 +19,12 @@ make_gateway_root() {
 }
 
 # files SIDE: all that a package may have left, with what is in it; not what dpkg and apt note, nor what the
-# gateway writes without us: logs, its identity, networkd.
+# gateway writes without us: logs, its identity, networkd; nor a folder that dh_apparmor removes if it is empty.
 files() {
 	on "$1" sh -c 'cd / && find etc usr var/lib var/cache var/spool run lib bin sbin opt srv root home -xdev \
 		\( -path var/lib/dpkg -o -path var/lib/apt -o -path var/cache/apt -o -path var/cache/debconf \
 		   -o -path var/lib/systemd -o -path run/systemd -o -path run/log -o -path var/cache/ldconfig \
-		   -o -path etc/ld.so.cache -o -path run/dbus -o -path run/user -o -path run/lock -o -path run/udev \) \
+		   -o -path etc/ld.so.cache -o -path etc/apparmor.d/disable -o -path run/dbus -o -path run/user -o -path run/lock -o -path run/udev \) \
 		-prune -o \( -type f -exec sha256sum {} + \) -o \( -type s -o -type p \) -o -printf "%y %M %u:%g %p %l\n"' |
 		sort -k 4 -k 2
 }
@@ -97,7 +97,13 @@ talks() { [ "$( { pings left 20 0.02 || true; } | lost)" = 0 ]; }
 pid_of() { on "$1" systemctl show -p MainPID --value "$2"; }
 spis() { on "$1" cygnetctl --json show sad | jq -r '.[].spi' | sort; }
 is_version() { [ "$(on "$1" dpkg-query -W -f '${Version}' "$2")" = "$3" ]; }
-log_has() { on "$1" journalctl -b -q -u "$2" --no-pager | grep -E "$3"; }
+
+# fails COMMAND...: which set -e does not see of "! COMMAND".
+fails() { if "$@"; then return 1; fi; }
+
+# log_has SIDE PATTERN: journald writes a moment later, and of a process that is gone it may not know the unit.
+log_has() { wait_for 10 log_line "$@"; }
+log_line() { on "$1" journalctl -b -q --no-pager | grep -E "$2"; }
 
 # A cygnetd whose threads are stopped is ended and started again.
 stop_cygnetd() {
@@ -113,7 +119,7 @@ stop_cygnetd() {
 	on right kill -STOP "$before"
 	wait_for 60 another_pid right "$before"
 	wait_for 25 settled right
-	log_has right cygnetd 'Watchdog timeout'
+	log_has right 'cygnetd.service: Watchdog timeout'
 	on right rm -r /etc/systemd/system/cygnetd.service.d
 	on right systemctl daemon-reload
 	on right systemctl restart cygnetd
@@ -152,29 +158,29 @@ other_strongswan() {
 	on left apt-get -q -s --with-new-pkgs upgrade | tee "$work/upgrade"
 	on left rm -r /srv/archive /etc/apt/sources.list.d/other.list
 	sed -n '/kept back/,/^[^ ]/p' "$work/upgrade" | grep -w strongswan-libcharon
-	grep '^Inst libstrongswan ' "$work/upgrade"
-	! grep -E '^(Inst strongswan-libcharon|Remv)' "$work/upgrade"
+	grep '^Inst strongswan-swanctl ' "$work/upgrade"
+	fails grep -E '^(Inst strongswan-libcharon|Remv)' "$work/upgrade"
 }
 
 # The plugin is there, but charon could do without it.
 ends_if_not_critical() {
 	on right sed -i.before 's/^kernel-cygnet! {/kernel-cygnet {/' /etc/strongswan.d/charon/kernel-cygnet.conf
-	! on right systemctl restart strongswan
-	log_has right strongswan 'kernel-cygnet is not a critical plugin'
+	fails on right systemctl restart strongswan
+	log_has right 'kernel-cygnet is not a critical plugin'
 	on right mv /etc/strongswan.d/charon/kernel-cygnet.conf.before /etc/strongswan.d/charon/kernel-cygnet.conf
 	on right systemctl restart strongswan
 }
 
 remove_plugin() { on right apt-get -q -y remove strongswan-kernel-cygnet; }
 charon_refuses() {
-	! on right systemctl restart strongswan
-	log_has right strongswan "plugin 'kernel-cygnet': failed to load"
+	fails on right systemctl restart strongswan
+	log_has right "plugin 'kernel-cygnet': failed to load"
 }
 
 purge() {
 	# shellcheck disable=SC2086
 	on "$1" apt-get -q -y purge $ours
-	! on "$1" pgrep -x cygnetd
+	fails on "$1" pgrep -x cygnetd
 }
 
 # Nothing of ours, not even AppArmor's additions to charon's profiles; charon as it was.
@@ -183,7 +189,8 @@ nothing_left() {
 	remove_configuration "$1"
 	files "$1" > "$work/files-after"
 	diff "$work/files-$1" "$work/files-after"
-	! on "$1" dpkg-query -W $ours 2> /dev/null | grep .
+	# shellcheck disable=SC2086
+	[ -z "$(on "$1" dpkg-query -W $ours 2> /dev/null)" ]
 	on "$1" systemctl restart strongswan
 }
 

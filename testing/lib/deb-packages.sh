@@ -3,21 +3,27 @@
 #
 #   $packages/first, second, newer   built: of the same source twice, and of a newer one
 
-# try WHAT CMD...: a test. check: go on if it fails. must: end, as the others would tell nothing.
+# check WHAT CMD...: a test; go on if it fails. must: end, as the others would tell nothing. CMD may be a
+# function: the first command in it that fails ends it. So neither may be called where bash ignores that, as in
+# conditions.
 try() {
-	local rc=0
-	"${@:2}" > "$work/check.log" 2>&1 || rc=$?
-	if [ "$rc" -eq 0 ]; then
+	set +e
+	(set -e; "${@:2}") > "$work/check.log" 2>&1
+	status=$?
+	set -e
+	if [ "$status" -eq 0 ]; then
 		count ok "$1"
 	else
-		count "not ok" "$1" "$(why "$rc")"
+		count "not ok" "$1" "$(why "$status")"
 		tail -n 60 "$work/check.log" | sed 's/^/   | /'
 	fi
-	return "$rc"
 }
 
-check() { try "$@" || true; }
-must() { try "$@" || { tell_gateways; summary; exit 1; }; }
+check() { try "$@"; }
+must() {
+	try "$@"
+	[ "$status" -eq 0 ] || { tell_gateways; summary; exit 1; }
+}
 
 # build_dependencies: package names. Of alternatives the last is bookworm's, the first trixie's.
 build_dependencies() {
