@@ -27,6 +27,9 @@ machine_check() {
 		mount -t tmpfs tmpfs /run
 		mount -t securityfs securityfs /sys/kernel/security
 		exec < /dev/null > /dev/console 2>&1
+		# The guest's own libraries may be those of an older release.
+		rm -r /lib/x86_64-linux-gnu
+		ln -s /usr/lib/x86_64-linux-gnu /lib/x86_64-linux-gnu
 		echo 224 > /proc/sys/vm/nr_hugepages
 		insmod /tun.ko
 		insmod /dummy.ko numdummies=2
