@@ -32,6 +32,7 @@
 #include "host/lock_memory.h"
 #include "host/neigh.h"
 #include "host/notify.h"
+#include "host/privileges.h"
 #include "host/route.h"
 #include "host/runtime.h"
 #include "ip/packet.h"
@@ -319,7 +320,9 @@ static int run(const char *path, const char *program)
 		return err;
 	configuration_apply(conf);
 	configuration_warn(conf);
-	err = lock_memory(conf);
+	err = privileges_drop();
+	if (!err)
+		err = lock_memory(conf);
 	if (!err)
 		err = eal_log_open();
 	if (!err)

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file privileges.h
+ * The rights that the process keeps.
+ */
+#ifndef CYGNETD_PRIVILEGES_H
+#define CYGNETD_PRIVILEGES_H
+
+/**
+ * Give up what cygnetd does not need: programs that it executes get no more rights than it has
+ * (no_new_privs), and of the capabilities CAP_NET_ADMIN, CAP_NET_RAW, CAP_IPC_LOCK and CAP_SYS_ADMIN
+ * stay. A process that may not change its bounding set has been given its capabilities by somebody,
+ * systemd for example, and keeps them. Called from main() before there are other threads.
+ * @return 0 or -errno, logged
+ */
+int privileges_drop(void);
+
+#endif
