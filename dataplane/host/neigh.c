@@ -2,16 +2,15 @@
 #include <errno.h>
 #include <string.h>
 
-#include <rte_jhash.h>
 #include <rte_lcore.h>
 #include <rte_malloc.h>
-#include <rte_random.h>
 #include <rte_ring.h>
 #include <rte_ring_elem.h>
 
 #include "base/changes.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/random.h"
 #include "host/neigh.h"
 
 #define SLOTS (1u << 16)
@@ -42,7 +41,7 @@ struct slot {
 };
 
 static struct slot *slots;
-static uint32_t seed; /* of the hash, so that an attacker cannot choose colliding addresses */
+static struct random_key hash_key; /* of the hash, so that an attacker cannot choose colliding addresses */
 static struct rte_ring *wanted;
 
 struct asked {
@@ -68,7 +67,7 @@ static bool same_key(const struct key *a, const struct key *b)
 
 static uint32_t first_slot(const struct key *key)
 {
-	return rte_jhash(key, sizeof(*key), seed);
+	return (uint32_t)random_hash(&hash_key, key, sizeof(*key));
 }
 
 /* Read a slot consistently. @return whether it is the neighbour's; mac is set then */
@@ -141,9 +140,8 @@ int neighs_init(void)
 	slots = rte_zmalloc("neighbours", SLOTS * sizeof(*slots), RTE_CACHE_LINE_SIZE);
 	wanted = rte_ring_create_elem("wanted", sizeof(struct key), WANTED, SOCKET_ID_ANY,
 				      RING_F_SC_DEQ);
-	seed = (uint32_t)rte_rand();
-	if (!slots || !wanted) {
-		log_error("no memory for the neighbours");
+	if (!slots || !wanted || random_fill(&hash_key, sizeof(hash_key))) {
+		log_error("no memory or no random numbers for the neighbours");
 		neighs_free();
 		return -ENOMEM;
 	}

@@ -3,9 +3,7 @@
 #include <string.h>
 #include <sys/queue.h>
 
-#include <rte_jhash.h>
-#include <rte_random.h>
-
+#include "base/random.h"
 #include "ip/packet.h"
 #include "ip/partial.h"
 #include "ip/tos.h"
@@ -30,7 +28,8 @@ struct partial_table {
 	struct partials *bucket, free;
 	TAILQ_HEAD(, partial) aged;	/* least recently touched first */
 	struct partial *all;
-	uint32_t mask, seed;
+	uint32_t mask;
+	struct random_key key;
 	unsigned int parts, most;
 	uint64_t wait, *dropped;
 };
@@ -44,12 +43,11 @@ struct partial_table *partial_create(unsigned int parts, uint64_t wait, uint64_t
 		return NULL;
 	table->all = calloc(parts, sizeof(*table->all));
 	table->bucket = calloc(buckets, sizeof(*table->bucket));
-	if (!table->all || !table->bucket) {
+	/* A random key, so that an attacker cannot choose fragments that collide. */
+	if (!table->all || !table->bucket || random_fill(&table->key, sizeof(table->key))) {
 		partial_free(table);
 		return NULL;
 	}
-	/* A random seed, so that an attacker cannot choose colliding keys. */
-	table->seed = (uint32_t)rte_rand();
 	table->mask = buckets - 1;
 	table->most = parts;
 	table->wait = wait;
@@ -106,7 +104,7 @@ void partial_free(struct partial_table *table)
 
 static struct partials *bucket_of(struct partial_table *table, const struct partial_key *key)
 {
-	return &table->bucket[rte_jhash(key, sizeof(*key), table->seed) & table->mask];
+	return &table->bucket[random_hash(&table->key, key, sizeof(*key)) & table->mask];
 }
 
 static struct partial *find(const struct partials *bucket, const struct partial_key *key)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <netinet/in.h>
 #include <rte_ip_frag.h>
-#include <rte_random.h>
 
 #include "crypto/device/pool.h"
 #include "ip/headers.h"
@@ -48,7 +47,7 @@ static unsigned int make_parts(struct worker *w, struct rte_mbuf *m, unsigned in
 			       struct rte_mbuf *parts[FRAGMENTS_MAX])
 {
 	unsigned int total = rte_pktmbuf_pkt_len(m) - (unsigned int)sizeof(struct rte_ipv6_hdr);
-	uint32_t id = (uint32_t)rte_rand(); /* not predictable (RFC 7739) */
+	uint32_t id = random_id(&w->fragment_ids); /* not predictable (RFC 7739) */
 	unsigned int n = 0;
 
 	for (unsigned int offset = 0; offset < total; offset += room) {

@@ -57,7 +57,8 @@ static int init_worker(struct worker *w, const struct conf *conf, unsigned int i
 				      sessions_of_worker(info.geometry.sas, conf->sessions, n),
 				      &w->flows.epoch);
 	w->reassembly = reassembly_create(REASSEMBLY_WAIT_MS, &w->stats->drop[DROP_REASSEMBLY]);
-	if (conf->flows && flows_create(&w->flows, conf->flows))
+	if ((conf->flows && flows_create(&w->flows, conf->flows)) ||
+	    random_fill(&w->fragment_ids.key, sizeof(w->fragment_ids.key)))
 		return -ENOMEM;
 	err = crypto_open(&w->crypto, id, w->stats);
 	if (!err)

@@ -8,6 +8,7 @@
 #include <rte_cycles.h>
 #include <rte_hash_crc.h>
 
+#include "base/random.h"
 #include "eal_fixture.h"
 #include "esp/session.h"
 #include "path/worker/flow.h"
@@ -443,9 +444,35 @@ static void chosen(void **state)
 
 #define TABLE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* Vectors of the reference: key 00 to 0f, data 00, 01, ... of that length. */
+static void keyed_hash(void **state)
+{
+	static const struct {
+		unsigned int len;
+		uint64_t hash;
+	} vectors[] = {
+		{0, 0x726fdb47dd0e0e31},
+		{1, 0x74f839c593dc67fd},
+		{8, 0x93f5f5799a932462},
+		{15, 0xa129ca6149be45e5},
+	};
+	struct random_ids a = {.key = {{0x0706050403020100, 0x0f0e0d0c0b0a0908}}}, b = a;
+	uint8_t data[16];
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)i;
+	for (unsigned int i = 0; i < RTE_DIM(vectors); i++)
+		assert_true(random_hash(&a.key, data, vectors[i].len) == vectors[i].hash);
+	assert_int_equal(random_fill(&b.key, sizeof(b.key)), 0);
+	assert_memory_not_equal(&a.key, &b.key, sizeof(a.key));
+	assert_int_not_equal(random_id(&a), random_id(&a));
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(keyed_hash),
 		cmocka_unit_test(cut_off),
 		cmocka_unit_test(out_of_the_ordinary),
 		cmocka_unit_test(what_tells_flows_apart),

@@ -7,8 +7,8 @@
 #include <rte_cycles.h>
 #include <rte_ip.h>
 #include <rte_malloc.h>
-#include <rte_random.h>
 
+#include "base/random.h"
 #include "ip/l4.h"
 #include "path/worker/flow.h"
 
@@ -22,8 +22,8 @@ int flows_create(struct flow_table *table, uint32_t flows)
 		.holds = usual,
 		.mask = (rte_align32pow2(RTE_MAX(flows, FLOW_WAYS)) - 1) & ~(FLOW_WAYS - 1),
 	};
-	for (unsigned int i = 0; i < RTE_DIM(table->seed); i++)
-		table->seed[i] = rte_rand();
+	if (random_fill(table->seed, sizeof(table->seed)))
+		return -EIO;
 	table->flow = rte_zmalloc("flows", (table->mask + FLOW_WAYS) * sizeof(table->flow[0]),
 				  RTE_CACHE_LINE_SIZE);
 	return table->flow ? 0 : -ENOMEM;

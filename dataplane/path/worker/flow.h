@@ -80,7 +80,7 @@ struct flow_table {
 	uint64_t seed[5];	/* random, so that no sender can choose flows that collide */
 };
 
-/** @param flows  that it remembers, about; 0: none. @return 0 or -ENOMEM */
+/** @param flows  that it remembers, about; 0: none. @return 0, -ENOMEM or -EIO: no random numbers */
 int flows_create(struct flow_table *table, uint32_t flows);
 void flows_free(struct flow_table *table);
 

@@ -15,6 +15,7 @@
 #include <rte_ring.h>
 
 #include "base/drop.h"
+#include "base/random.h"
 #include "base/rate.h"
 #include "base/stats.h"
 #include "conf/conf.h"
@@ -85,6 +86,7 @@ struct worker {
 	uint8_t tx_owner[CONF_MAX_INTERFACES]; /* worker of the queue that our packets leave by */
 	struct handoff handoff[CONF_MAX_WORKERS];	/* by worker */
 	struct reassembly *reassembly;
+	struct random_ids fragment_ids;	/* of IPv6 fragments that are made here */
 	struct neigh_wait neigh_wait;	/* packets until their next hop is resolved */
 	struct hold hold;		/* packets until their policy has an SA */
 	struct ike_datagram ike_sent[16];	/* the latest, in a ring */
