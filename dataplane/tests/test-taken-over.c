@@ -87,7 +87,7 @@ uint32_t rte_cryptodev_sym_cpu_crypto_process(uint8_t id, void *session,
 					      union rte_crypto_sym_ofs ofs,
 					      struct rte_crypto_sym_vec *vec)
 {
-	if (id != engine_device[device].id)
+	if (fault == GOOD || id != engine_device[device].id)
 		return process(id, session, ofs, vec);
 	for (uint32_t i = 0; i < vec->num; i++)
 		process_one(id, session, ofs, vec, i);
