@@ -78,16 +78,20 @@ static uint8_t side_in(const struct conf *conf, uint32_t side)
 	return side == CONF_INSIDE ? SIDE_INSIDE : SIDE_OUTSIDE;
 }
 
+/* A port that the configuration no longer has, but that could not be removed, is one without the key. */
+static uint8_t side_of(const struct conf *conf, const struct interface *interface)
+{
+	for (unsigned int i = 0; i < conf->nports; i++)
+		if (strcmp(conf->port[i].name, interface->name) == 0)
+			return side_in(conf, conf->port[i].side);
+	return side_in(conf, CONF_OUTSIDE);
+}
+
 void interfaces_set_sides(const struct conf *conf)
 {
 	__atomic_store_n(&interfaces_kernel_side, side_in(conf, conf->kernel_side), __ATOMIC_RELAXED);
-	for (unsigned int i = 0; i < conf->nports; i++) {
-		struct interface *interface = interface_named(conf->port[i].name);
-
-		if (interface)
-			__atomic_store_n(&interface->side, side_in(conf, conf->port[i].side),
-					 __ATOMIC_RELAXED);
-	}
+	for (unsigned int i = 0; i < ninterfaces; i++)
+		__atomic_store_n(&interfaces[i].side, side_of(conf, &interfaces[i]), __ATOMIC_RELAXED);
 	changes_note();
 }
 

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Sides of interfaces, as a configuration has them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "conf/conf_keys.h"
+#include "host/interface.h"
+
+static struct conf conf;
+
+static void add_port(const char *name)
+{
+	snprintf(conf.port[conf.nports++].name, sizeof(conf.port[0].name), "%s", name);
+}
+
+static void say_side(struct conf_port *port, uint32_t side)
+{
+	port->given[conf_key_find(CONF_PORT, "side") - conf_keys].line = 1;
+	port->side = side;
+}
+
+static int setup(void **state)
+{
+	static const char *const names[] = {"wan", "lan", "kept"};
+
+	(void)state;
+	conf_defaults(&conf);
+	add_port("wan");
+	add_port("lan");
+	for (ninterfaces = 0; ninterfaces < 3; ninterfaces++)
+		snprintf(interfaces[ninterfaces].name, sizeof(interfaces[0].name), "%s", names[ninterfaces]);
+	return 0;
+}
+
+/* One that could not be removed has the side of a port without the key, whatever it had before. */
+static void without_a_section(void **state)
+{
+	(void)state;
+	interfaces[2].side = SIDE_INSIDE;
+	interfaces_set_sides(&conf);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(interfaces[i].side, SIDE_UNKNOWN);
+	say_side(&conf.port[1], CONF_INSIDE);
+	interfaces_set_sides(&conf);
+	assert_int_equal(interfaces[0].side, SIDE_OUTSIDE);
+	assert_int_equal(interfaces[1].side, SIDE_INSIDE);
+	assert_int_equal(interfaces[2].side, SIDE_OUTSIDE);
+	assert_int_equal(interfaces_kernel_side, SIDE_OUTSIDE);
+}
+
+static void three_ports(void **state)
+{
+	(void)state;
+	add_port("kept");
+	interfaces_set_sides(&conf);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(interfaces[i].side, SIDE_UNSAID);
+	assert_int_equal(interfaces_kernel_side, SIDE_UNSAID);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(without_a_section, setup),
+		cmocka_unit_test_setup(three_ports, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
