@@ -137,14 +137,6 @@ static void reload_mtu(const struct conf *next, const struct conf_port *port, st
 	say_applied(next, port, key);
 }
 
-/* Only side: the interfaces have all sides already. */
-static void reload_side(const struct conf *next, const struct conf_port *port, struct conf_port *is,
-			const struct conf_key *key)
-{
-	is->side = port->side;
-	say_applied(next, port, key);
-}
-
 static void reload_port(const struct conf *next, const struct conf_port *port, struct conf_port *is)
 {
 	for (unsigned int i = 0; i < CONF_KEYS; i++) {
@@ -152,12 +144,14 @@ static void reload_port(const struct conf *next, const struct conf_port *port, s
 
 		if (key->section != CONF_PORT || conf_same(key, is, port))
 			continue;
-		if (key->live && key->offset == offsetof(struct conf_port, side))
-			reload_side(next, port, is, key);
-		else if (key->live)
-			reload_mtu(next, port, is, key);
-		else
+		if (!key->live) {
 			say_restart(next, port, key, is);
+		} else if (key->offset == offsetof(struct conf_port, mtu)) {
+			reload_mtu(next, port, is, key);
+		} else { /* reload_ports() has put it in force */
+			conf_set_number(key, is, conf_number(key, port));
+			say_applied(next, port, key);
+		}
 	}
 }
 
