@@ -5,20 +5,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "host/lock_memory.h"
-
-static bool has_capability(unsigned int capability)
-{
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
-
-	return syscall(SYS_capget, &header, data) == 0 &&
-	       data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
-}
+#include "host/privileges.h"
 
 /* The address space that DPDK reserves counts, though little of it is used: a limit would be reached at some
  * later mmap(). */
@@ -26,7 +16,7 @@ static bool is_unlimited(void)
 {
 	struct rlimit limit;
 
-	return has_capability(CAP_IPC_LOCK) ||
+	return privileges_have(CAP_IPC_LOCK) ||
 	       (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY);
 }
 

@@ -44,6 +44,13 @@ static int set(const struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3
 	return syscall(SYS_capset, &header, data) ? -errno : 0;
 }
 
+bool privileges_have(unsigned int capability)
+{
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
+
+	return get(data) == 0 && data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
+}
+
 /* What programs that are executed could get. */
 static int restrict_bounding_set(void)
 {
@@ -58,7 +65,7 @@ static int restrict_capabilities(void)
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
 	int err = get(data);
 
-	if (err || !(data[CAP_TO_INDEX(CAP_SETPCAP)].effective & CAP_TO_MASK(CAP_SETPCAP)))
+	if (err || !privileges_have(CAP_SETPCAP))
 		return err;
 	err = restrict_bounding_set();
 	for (unsigned int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {

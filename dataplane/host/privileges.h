@@ -6,6 +6,10 @@
 #ifndef CYGNETD_PRIVILEGES_H
 #define CYGNETD_PRIVILEGES_H
 
+#include <stdbool.h>
+
+/** Whether a capability (CAP_...) is in force in the calling thread. */
+bool privileges_have(unsigned int capability);
 /**
  * Give up what cygnetd does not need: programs that it executes get no more rights than it has
  * (no_new_privs), and of the capabilities CAP_NET_ADMIN, CAP_NET_RAW, CAP_IPC_LOCK and CAP_SYS_ADMIN
