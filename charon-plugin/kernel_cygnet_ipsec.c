@@ -66,6 +66,12 @@ struct private_kernel_cygnet_ipsec_t {
 	 * Whether the warning about DES has been logged; atomic
 	 */
 	bool warned;
+
+	/**
+	 * Whether the last update of an SA has waited for the dataplane in vain;
+	 * atomic
+	 */
+	bool late;
 };
 
 /**
@@ -225,23 +231,29 @@ METHOD(kernel_ipsec_t, add_sa, status_t,
 
 /**
  * Update an SA; wait until no reader of the dataplane uses the path before the
- * previous update
+ * previous update. After a wait in vain the next updates don't wait, until one
+ * succeeds: with many SAs charon would otherwise stand for a second each.
  */
 static int move_sa(private_kernel_cygnet_ipsec_t *this,
 				   const struct cygnet_sa_id *sa,
 				   const struct cygnet_path *path, uint32_t reqid)
 {
-	int err, i;
+	int err, i, tries;
 
-	for (i = 0; i < UPDATE_TRIES; i++)
+	tries = __atomic_load_n(&this->late, __ATOMIC_RELAXED) ? 1 : UPDATE_TRIES;
+	for (i = 0; i < tries; i++)
 	{
 		err = cygnet_sa_update(this->db, sa, path, reqid);
 		if (err != -EAGAIN)
 		{
 			break;
 		}
-		usleep(UPDATE_PAUSE * 1000);
+		if (i + 1 < tries)
+		{
+			usleep(UPDATE_PAUSE * 1000);
+		}
 	}
+	__atomic_store_n(&this->late, err == -EAGAIN, __ATOMIC_RELAXED);
 	return err;
 }
 

@@ -3,6 +3,7 @@
 #include "dataplane.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -92,6 +93,8 @@ static void serve(int fd)
 	struct cygnet_db *db;
 	request_t request;
 	dataplane_response_t response;
+	struct pollfd next = {.fd = fd, .events = POLLIN};
+	bool late;
 
 	/* the first request comes after charon has created the file */
 	while (read(fd, &request, sizeof(request)) == sizeof(request))
@@ -121,20 +124,22 @@ static void serve(int fd)
 				break;
 			case DATAPLANE_INFO:
 			case DATAPLANE_LAG:
+			case DATAPLANE_STALL:
 				break;
 		}
 		cygnet_db_info(db, &info);
 		response.sas = info.sas;
 		response.policies = info.policies;
 		response.keys = count_keys(db);
-		if (request.op == DATAPLANE_LAG)
+		late = request.op == DATAPLANE_LAG || request.op == DATAPLANE_STALL;
+		if (late)
 		{
 			respond(fd, &response);
-			usleep(LAG * 1000);
+			poll(&next, 1, request.op == DATAPLANE_LAG ? LAG : -1);
 		}
 		cygnet_reader_offline(db, 0);
 		cygnet_db_close(db);
-		if (request.op != DATAPLANE_LAG)
+		if (!late)
 		{
 			respond(fd, &response);
 		}

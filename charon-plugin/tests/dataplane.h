@@ -26,6 +26,8 @@ typedef enum {
 	DATAPLANE_PORT,
 	/** respond, and then report no quiescent state for a while */
 	DATAPLANE_LAG,
+	/** the same until the next request */
+	DATAPLANE_STALL,
 } dataplane_op_t;
 
 /** Response of the dataplane */
