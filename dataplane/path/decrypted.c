@@ -6,9 +6,9 @@
 #include "ip/headers.h"
 #include "path/decrypted.h"
 #include "path/may_forward.h"
-#include "path/policy.h"
 #include "path/stages.h"
 #include "path/worker/next_hop.h"
+#include "path/worker/policy.h"
 
 /* What finds neighbours and routers or joins groups (headers_link_control()), behind whatever
  * extension headers: the kernel would believe that it came from the link of the port. */
@@ -57,7 +57,7 @@ static void decrypted(struct worker *w, struct rte_mbuf *m)
 		drop(w, m, reason);
 		return;
 	}
-	policy_use(w, policy, true);
+	policy_use(w->id, policy, true);
 	w->stats->decapsulated++;
 	stage_add(&w->stages, local ? STAGE_TO_KERNEL : STAGE_OUTBOUND, m);
 }

@@ -8,10 +8,10 @@
 #include "path/fit.h"
 #include "path/fragment.h"
 #include "path/icmp_error.h"
-#include "path/policy.h"
 #include "path/reassemble.h"
 #include "path/sa_session.h"
 #include "path/stages.h"
+#include "path/worker/policy.h"
 
 /* In transport mode only whole packets are protected (RFC 4303, 3.3.4), and cut afterwards if they
  * may be cut. So are packets of a policy for certain ports, as its SA does not take parts without

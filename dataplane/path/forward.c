@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "path/may_forward.h"
-#include "path/policy.h"
 #include "path/reassemble.h"
 #include "path/stages.h"
+#include "path/worker/policy.h"
 
 static void forward(struct worker *w, struct rte_mbuf *m)
 {
@@ -19,7 +19,7 @@ static void forward(struct worker *w, struct rte_mbuf *m)
 				return;
 			policy_flow(m, &flow);
 		}
-		reason = policy_inbound(w, m, &flow, CYGNET_FWD);
+		reason = policy_inbound(w->id, w->settings, m, &flow, CYGNET_FWD);
 	}
 	if (reason != DROP_NONE)
 		drop(w, m, reason);

@@ -5,11 +5,11 @@
 #include "ip/headers.h"
 #include "path/frame_in.h"
 #include "path/ike.h"
-#include "path/policy.h"
 #include "path/proxy.h"
 #include "path/reassemble.h"
 #include "path/stages.h"
 #include "path/worker/next_hop.h"
+#include "path/worker/policy.h"
 #include "path/worker/tx.h"
 
 /* What names the packet that a fragment belongs to. */

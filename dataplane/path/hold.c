@@ -4,8 +4,8 @@
 #include "base/sadb.h"
 #include "crypto/device/pool.h"
 #include "path/hold.h"
-#include "path/policy.h"
 #include "path/to_sa.h"
+#include "path/worker/policy.h"
 
 static bool waits_for(const struct held_packet *p, const struct cygnet_policy *policy)
 {

@@ -9,7 +9,7 @@
 #include "ip/icmp6.h"
 #include "path/icmp_error.h"
 #include "path/icmp_source.h"
-#include "path/policy.h"
+#include "path/worker/policy.h"
 
 #define PER_SECOND 100	/* of each worker */
 

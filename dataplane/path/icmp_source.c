@@ -2,7 +2,7 @@
 #include "base/sadb.h"
 #include "host/local_addr.h"
 #include "path/icmp_source.h"
-#include "path/policy.h"
+#include "path/worker/policy.h"
 
 static bool would_be_protected(const struct cygnet_flow *error, const struct cygnet_addr *source)
 {

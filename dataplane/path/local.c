@@ -10,11 +10,11 @@
 #include "path/fast/learn.h"
 #include "path/frame_in.h"
 #include "path/ike.h"
-#include "path/policy.h"
 #include "path/reassemble.h"
 #include "path/stages.h"
 #include "path/too_big.h"
 #include "path/worker/handoff.h"
+#include "path/worker/policy.h"
 #include "path/worker/tx.h"
 
 /* Hand ESP or AH to the worker of its SA.
@@ -133,7 +133,7 @@ static void by_policy(struct worker *w, struct rte_mbuf *m)
 	struct cygnet_flow flow;
 
 	policy_flow(m, &flow);
-	reason = policy_inbound(w, m, &flow, CYGNET_IN);
+	reason = policy_inbound(w->id, w->settings, m, &flow, CYGNET_IN);
 	if (reason != DROP_NONE)
 		drop(w, m, reason);
 	else

@@ -5,11 +5,9 @@
 #include "path/frame_in.h"
 #include "path/hold.h"
 #include "path/icmp_error.h"
-#include "path/outbound.h"
-#include "path/policy.h"
 #include "path/stages.h"
+#include "path/worker/policy.h"
 #include "path/worker/tx.h"
-#include "path/worker/without_policy.h"
 
 /* In plaintext, as policy allows. What the kernel framed goes out as it is, if it is. */
 static void leave_plain(struct worker *w, struct rte_mbuf *m, bool unmatched)
@@ -25,24 +23,6 @@ static void leave_plain(struct worker *w, struct rte_mbuf *m, bool unmatched)
 	stage_add(&w->stages, STAGE_ROUTE, m);
 }
 
-enum drop_reason outbound_find(uint32_t settings, struct rte_mbuf *m,
-			       struct cygnet_flow *flow, struct cygnet_policy **policy)
-{
-	enum drop_reason reason;
-
-	policy_flow(m, flow);
-	policy_flow_out(m, flow);
-	reason = policy_find(m, flow, CYGNET_OUT, policy);
-	if (reason != DROP_NONE || (packet(m)->must_protect &&
-				    (!*policy || (*policy)->action != CYGNET_PROTECT))) {
-		*policy = NULL;
-		return reason != DROP_NONE ? reason : DROP_ICMP_UNPROTECTED;
-	}
-	if (!*policy)
-		return without_policy(settings, m);
-	return (*policy)->action == CYGNET_DISCARD ? DROP_POLICY_DISCARD : DROP_NONE;
-}
-
 static void outbound(struct worker *w, struct rte_mbuf *m)
 {
 	struct cygnet_policy *policy;
@@ -55,9 +35,9 @@ static void outbound(struct worker *w, struct rte_mbuf *m)
 		drop(w, m, DROP_TTL);
 		return;
 	}
-	reason = outbound_find(w->settings, m, &flow, &policy);
+	reason = policy_outbound_find(w->settings, m, &flow, &policy);
 	if (policy)
-		last_use = policy_use(w, policy, reason == DROP_NONE);
+		last_use = policy_use(w->id, policy, reason == DROP_NONE);
 	if (reason != DROP_NONE)
 		drop(w, m, reason);
 	else if (policy && policy->action == CYGNET_PROTECT)
@@ -72,7 +52,7 @@ void stage_outbound(struct worker *w, struct rte_mbuf **m, unsigned int n)
 		outbound(w, m[i]);
 }
 
-/* A rekeyed policy has another SA. The packet never leaves in plaintext. */
+/* A rekeyed policy has another SA, or a policy came while plaintext waited. The packet never leaves in plaintext. */
 static void sa_gone(struct worker *w, struct rte_mbuf *m)
 {
 	struct cygnet_policy *policy;

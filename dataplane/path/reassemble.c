@@ -15,10 +15,10 @@
 #include "ip/ip_sum.h"
 #include "ip/partial.h"
 #include "ip/tos.h"
-#include "path/policy.h"
 #include "path/reassemble.h"
 #include "path/stages.h"
 #include "path/worker/handoff.h"
+#include "path/worker/policy.h"
 
 /* Any sender of fragments can fill a table: ESP with AH, UDP, and plaintext have one each, and
  * fragments whose packet does not become whole are dropped soon. */

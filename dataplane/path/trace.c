@@ -19,11 +19,10 @@
 #include "path/fit.h"
 #include "path/ike.h"
 #include "path/may_forward.h"
-#include "path/outbound.h"
-#include "path/policy.h"
 #include "path/route_action.h"
 #include "path/trace.h"
 #include "path/worker/next_hop.h"
+#include "path/worker/policy.h"
 
 #define READER (CYGNET_MAX_READERS - 2)	/* of the databases; lifetime.c has the one behind it */
 #define HEADROOM 256u
@@ -349,7 +348,7 @@ static void outbound(struct trace *t, struct rte_mbuf *m)
 {
 	struct cygnet_policy *policy;
 	struct cygnet_flow flow;
-	enum drop_reason reason = outbound_find(settings_now(), m, &flow, &policy);
+	enum drop_reason reason = policy_outbound_find(settings_now(), m, &flow, &policy);
 
 	if (reason == DROP_NONE || policy)
 		say_policy(t, "outbound", policy);

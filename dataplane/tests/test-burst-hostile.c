@@ -13,6 +13,7 @@
 #include "base/sadb.h"
 #include "crypto/device/sessions.h"
 #include "gateway_fixture.h"
+#include "path/hold.h"
 #include "worker_fixture.h"
 
 #define N 32u
@@ -477,6 +478,69 @@ static void found(void **state)
 	expect_found(&host, seq, 1);
 }
 
+/* @param action  about everything that leaves */
+static void add_policy_for_all(uint8_t action)
+{
+	const struct cygnet_policy_params policy = {
+		.sel = {.src_hi.v4 = UINT32_MAX, .dst_hi.v4 = UINT32_MAX, .sport_hi = UINT16_MAX,
+			.dport_hi = UINT16_MAX, .af = AF_INET},
+		.reqid = 99,
+		.dir = CYGNET_OUT,
+		.action = action,
+		.proto = IPPROTO_ESP,
+		.mode = CYGNET_TUNNEL,
+		.af = AF_INET,
+	};
+
+	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
+}
+
+/* A plaintext packet was held for a neighbour, then a policy was added, then the neighbour is found. */
+static void found_after(uint8_t action)
+{
+	const struct neigh host = missing();
+	struct rte_mbuf *m;
+
+	open_with(&esp_gcm, false);
+	learn_in(&a);
+	m = sealed_for_missing(10);
+	worker_receive(w, &m, 1, GATEWAY_WAN);
+	assert_int_equal(w->neigh_wait.n, 1);
+	add_policy_for_all(action);
+	neigh_set(&host, &missing_mac, false);
+	fast_refresh(w);
+	dispatch(w);
+	assert_int_equal(w->neigh_wait.n, 0);
+	neigh_forget(&host);
+}
+
+static void protect_while_waiting(void **state)
+{
+	(void)state;
+	found_after(CYGNET_PROTECT);
+	assert_int_equal(w->tx[GATEWAY_LAN].n, 0);
+	assert_int_equal(w->hold.n, 1); /* until there is an SA */
+	hold_drop(w);
+}
+
+static void discard_while_waiting(void **state)
+{
+	uint64_t before = w->stats->drop[DROP_POLICY_DISCARD];
+
+	(void)state;
+	found_after(CYGNET_DISCARD);
+	assert_int_equal(w->tx[GATEWAY_LAN].n, 0);
+	assert_int_equal(w->stats->drop[DROP_POLICY_DISCARD], before + 1);
+}
+
+static void bypass_while_waiting(void **state)
+{
+	(void)state;
+	found_after(CYGNET_BYPASS);
+	assert_int_equal(w->tx[GATEWAY_LAN].n, 1);
+	gateway_forget(w);
+}
+
 /* --- several SAs --- */
 
 static void interleaved(void **state)
@@ -753,6 +817,9 @@ int main(int argc, char **argv)
 		TEST(out_of_the_ordinary),
 		TEST(waiting),
 		TEST(found),
+		TEST(protect_while_waiting),
+		TEST(discard_while_waiting),
+		TEST(bypass_while_waiting),
 		TEST(interleaved),
 		TEST(room),
 		TEST(room_in),

@@ -12,7 +12,7 @@
 #include "esp_fixture.h"
 #include "host/route.h"
 #include "path/hold.h"
-#include "path/policy.h"
+#include "path/worker/policy.h"
 #include "path/worker/worker.h"
 #include "worker_fixture.h"
 

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Ports that do not accept all packets (DPDK's net_ring of small size), and neighbours that do
  * not answer. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <rte_cycles.h>
 #include <rte_eth_ring.h>
 #include <rte_ethdev.h>
 
+#include "base/sadb.h"
 #include "eal_fixture.h"
 #include "host/interface.h"
 #include "host/neigh.h"
@@ -38,9 +42,26 @@ static struct rte_ring *start_port(const char *name, uint16_t *id)
 	return ring;
 }
 
+static int open_sadb(void)
+{
+	const struct cygnet_geometry geometry = {16, 16};
+	char folder[] = "/tmp/cygnet-test-transmit-XXXXXX", path[sizeof(folder) + 8];
+	int err;
+
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(path, sizeof(path), "%s/sadb", folder);
+	err = cygnet_db_open_flags(path, &geometry, CYGNET_OPEN_ON_DISK, &sadb, NULL, 0);
+	unlink(path);
+	rmdir(folder);
+	return err;
+}
+
 static int start(void **state)
 {
 	(void)state;
+	if (open_sadb())
+		return -1;
 	pool = rte_pktmbuf_pool_create("packets", PACKETS, 0, PACKET_PRIVATE,
 				       RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
 	if (!pool)
@@ -64,6 +85,7 @@ static int stop(void **state)
 	rte_ring_free(wire);
 	rte_ring_free(tap);
 	rte_mempool_free(pool);
+	cygnet_db_close(sadb);
 	return 0;
 }
 

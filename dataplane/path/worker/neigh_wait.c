@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <rte_cycles.h>
 
+#include "base/sadb.h"
+#include "path/worker/policy.h"
 #include "path/worker/tx.h"
 #include "path/worker/worker.h"
 
@@ -33,6 +35,7 @@ static struct waiting_neigh *begin(struct worker *w, const struct neigh *neigh)
 	of = &p->of[p->n++];
 	*of = (struct waiting_neigh){
 		.neigh = *neigh,
+		.policies = cygnet_spd_changes(sadb),
 		.until = w->flows.now + WAIT_SECONDS * rte_get_tsc_hz(),
 	};
 	return of;
@@ -54,6 +57,28 @@ void neigh_wait_add(struct worker *w, struct rte_mbuf *m, const struct neigh *ne
 	of->n++;
 }
 
+/* Whether plaintext may still leave in plaintext. If not, it is taken over. */
+static bool is_still_plaintext(struct worker *w, struct rte_mbuf *m)
+{
+	struct cygnet_policy *policy;
+	struct cygnet_flow flow;
+	enum drop_reason reason = policy_outbound_find(w->settings, m, &flow, &policy);
+
+	if (reason != DROP_NONE) {
+		drop(w, m, reason);
+		return false;
+	}
+	if (!policy || policy->action != CYGNET_PROTECT)
+		return true;
+	stage_add(&w->stages, STAGE_SA_GONE, m);
+	return false;
+}
+
+static bool may_leave(struct worker *w, struct rte_mbuf *m, uint64_t policies)
+{
+	return packet(m)->own || cygnet_spd_changes(sadb) == policies || is_still_plaintext(w, m);
+}
+
 /* Send the packets that wait for a neighbour, in their order, or drop them.
  * @param mac  of the neighbour; NULL: drop */
 static void release(struct worker *w, const struct waiting_neigh *of,
@@ -63,10 +88,10 @@ static void release(struct worker *w, const struct waiting_neigh *of,
 
 	for (unsigned int i = 0; i < of->n; i++, m = next) {
 		next = packet(m)->next;
-		if (mac)
-			tx_packet(w, m, of->neigh.interface, mac);
-		else
+		if (!mac)
 			drop(w, m, DROP_NO_NEIGHBOUR);
+		else if (may_leave(w, m, of->policies))
+			tx_packet(w, m, of->neigh.interface, mac);
 	}
 }
 

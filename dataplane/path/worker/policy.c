@@ -5,8 +5,8 @@
 #include "base/settings.h"
 #include "host/interface.h"
 #include "host/route.h"
-#include "path/policy.h"
-#include "path/worker/worker.h"
+#include "path/worker/policy.h"
+#include "path/worker/without_policy.h"
 
 void policy_flow(struct rte_mbuf *m, struct cygnet_flow *flow)
 {
@@ -43,11 +43,11 @@ enum drop_reason policy_find(struct rte_mbuf *m, const struct cygnet_flow *flow,
 	return DROP_NONE;
 }
 
-uint64_t policy_use(const struct worker *w, struct cygnet_policy *policy, bool passed)
+uint64_t policy_use(unsigned int worker, struct cygnet_policy *policy, bool passed)
 {
 	uint64_t last = __atomic_load_n(&policy->use_time, __ATOMIC_RELAXED);
 
-	policy_count(w->id, policy, passed);
+	policy_count(worker, policy, passed);
 	/* Of several lcores one at the most writes in a second. */
 	if (last != clock_seconds())
 		last = __atomic_exchange_n(&policy->use_time, clock_seconds(), __ATOMIC_RELAXED);
@@ -75,15 +75,33 @@ enum drop_reason policy_inbound_find(uint32_t settings, struct rte_mbuf *m,
 	return (*policy)->action == CYGNET_DISCARD ? DROP_POLICY_DISCARD : DROP_NONE;
 }
 
-enum drop_reason policy_inbound(const struct worker *w, struct rte_mbuf *m,
+enum drop_reason policy_inbound(unsigned int worker, uint32_t settings, struct rte_mbuf *m,
 				const struct cygnet_flow *flow, enum cygnet_dir dir)
 {
 	struct cygnet_policy *policy;
-	enum drop_reason reason = policy_inbound_find(w->settings, m, flow, dir, &policy);
+	enum drop_reason reason = policy_inbound_find(settings, m, flow, dir, &policy);
 
 	if (policy)
-		policy_use(w, policy, reason == DROP_NONE);
+		policy_use(worker, policy, reason == DROP_NONE);
 	return reason;
+}
+
+enum drop_reason policy_outbound_find(uint32_t settings, struct rte_mbuf *m,
+			       struct cygnet_flow *flow, struct cygnet_policy **policy)
+{
+	enum drop_reason reason;
+
+	policy_flow(m, flow);
+	policy_flow_out(m, flow);
+	reason = policy_find(m, flow, CYGNET_OUT, policy);
+	if (reason != DROP_NONE || (packet(m)->must_protect &&
+				    (!*policy || (*policy)->action != CYGNET_PROTECT))) {
+		*policy = NULL;
+		return reason != DROP_NONE ? reason : DROP_ICMP_UNPROTECTED;
+	}
+	if (!*policy)
+		return without_policy(settings, m);
+	return (*policy)->action == CYGNET_DISCARD ? DROP_POLICY_DISCARD : DROP_NONE;
 }
 
 /* @param later  the selectors of a part without ports */

@@ -9,8 +9,6 @@
 #include "base/drop.h"
 #include "ip/packet.h"
 
-struct worker;
-
 /**
  * The selectors of a packet, for as many lookups as it meets on its way. Lcores.
  * @param m     data at its IP header, checked; from packet()->interface
@@ -48,11 +46,25 @@ enum drop_reason policy_inbound_find(uint32_t settings, struct rte_mbuf *m,
 				     struct cygnet_policy **policy);
 /**
  * Whether plaintext from a port may pass: not where policy says that it comes protected. Lcores.
- * @param dir  CYGNET_IN to this host, CYGNET_FWD to others
+ * @param worker    the caller's number
+ * @param settings  worker.settings
+ * @param dir       CYGNET_IN to this host, CYGNET_FWD to others
  * @return DROP_NONE or why not
  */
-enum drop_reason policy_inbound(const struct worker *w, struct rte_mbuf *m,
+enum drop_reason policy_inbound(unsigned int worker, uint32_t settings, struct rte_mbuf *m,
 				const struct cygnet_flow *flow, enum cygnet_dir dir);
+/**
+ * Find the policy of plaintext that is to leave (RFC 4301, 5.1). Changes nothing. A registered reader of
+ * the databases.
+ * @param settings  worker.settings, or settings_now()
+ * @param m         data at its IP header, checked, with its struct packet
+ * @param flow      receives the selectors
+ * @param policy    receives the policy that decides; NULL: none. With DROP_NONE the packet is protected
+ *		    if it is there and says so, and otherwise leaves in plaintext.
+ * @return DROP_NONE or why the packet does not leave
+ */
+enum drop_reason policy_outbound_find(uint32_t settings, struct rte_mbuf *m,
+				      struct cygnet_flow *flow, struct cygnet_policy **policy);
 /**
  * Whether plaintext that is to leave is part of a packet that has to be whole for the
  * policies to decide, as its later parts show too little: policies ask for ports, or for
@@ -66,6 +78,6 @@ bool policy_wants_whole(struct rte_mbuf *m, const struct cygnet_flow *flow);
 bool policy_asks_ports(struct rte_mbuf *m);
 /** Note that a policy has been used. @param passed  whether it lets the packet pass, protected or not
  * @return when it was used last, seconds of clock_now */
-uint64_t policy_use(const struct worker *w, struct cygnet_policy *policy, bool passed);
+uint64_t policy_use(unsigned int worker, struct cygnet_policy *policy, bool passed);
 
 #endif
