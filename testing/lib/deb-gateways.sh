@@ -141,6 +141,25 @@ upgraded() {
 	[ "$(pid_of "$1" cygnetd)" != "$2" ]
 }
 
+# silence_below SECONDS: no pause of the pings was longer.
+silence_below() {
+	cat "$work/pings-upgrade.out"
+	awk -v most="$1" -v slow="$(scaled 1)" '/transmitted/ { sent = 1 } /^longest outage:/ { long = $3 > most * slow }
+		END { exit !sent || long }' "$work/pings-upgrade.out"
+}
+
+# A newer cygnetd that would refuse the configuration leaves the one that runs.
+keeps_running() {
+	local before package=cygnetd_${newer}_amd64.deb
+	before=$(pid_of right cygnetd)
+	put right /etc/cygnet/cygnetd.conf.d/wrong.conf <<< $'[cygnetd]\nno_such_key = 1'
+	put right "/srv/$package" < "$packages/newer/$package"
+	on right dpkg -i "/srv/$package"
+	on right rm "/srv/$package" /etc/cygnet/cygnetd.conf.d/wrong.conf
+	[ "$(pid_of right cygnetd)" = "$before" ]
+	talks
+}
+
 # A strongSwan of another upstream version in an archive: packages of all names that are installed, of
 # which nothing matters but the version. What upgrades by itself leaves the plugin's strongSwan alone.
 other_strongswan() {
@@ -225,11 +244,14 @@ try_gateways() {
 		child=$(pid_of "$side" cygnetd)
 		must "$side: apt upgrades the packages under traffic" upgrade "$side"
 		check "$side: all are newer, cygnetd is another process" upgraded "$side" "$child"
+		check "$side: the new cygnetd has taken over from the old one" log_has "$side" 'process [0-9]* has taken over'
 	done
 	must "traffic passes" wait_for 30 talks
 	reap pings-upgrade INT || true
 	say "$(sed -n '/transmitted/p; /outage/p' "$work/pings-upgrade.out" | paste -sd ' ')"
+	check "traffic stopped for less than 0.3 s" silence_below 0.3
 	check "the SAs are those of before" same_spis
+	check "right: an upgrade does not end a cygnetd whose configuration the new one refuses" keeps_running
 	check "apt does not let another strongSwan in" other_strongswan
 	stop_capture wire
 	check "only ciphertext on the wire" only_ciphertext wire
