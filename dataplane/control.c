@@ -7,6 +7,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/audit.h"
 #include "base/clock.h"
 #include "base/event.h"
 #include "base/log.h"
@@ -60,9 +61,13 @@ int control_start(void)
 
 	if (err)
 		return err;
-	err = netlink_start();
-	if (err)
+	err = audit_init();
+	if (!err)
+		err = netlink_start();
+	if (err) {
+		audit_free();
 		events_free();
+	}
 	return err;
 }
 
@@ -124,6 +129,7 @@ void control_run(void (*report)(void), void (*reload)(void))
 		serve_netlink();
 		netlink_solicit_wanted();
 		events_post();
+		audit_post();
 		lifetime_tell_again();
 		wipe_for_charon();
 		report();
@@ -133,6 +139,8 @@ void control_run(void (*report)(void), void (*reload)(void))
 void control_stop(void)
 {
 	events_post();
+	audit_post();
 	netlink_stop();
+	audit_free();
 	events_free();
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The events that charon was told lately, for cygnetctl watch. */
+/* The events that charon was told lately, and audit records, for cygnetctl watch. */
 #include <arpa/inet.h>
 
+#include "base/drop.h"
 #include "base/event_log.h"
 #include "telemetry_table.h"
 
-#define EVENTS_PER_PAGE 32u
+#define EVENTS_PER_PAGE 24u
 
 static void add_addr(struct rte_tel_data *row, const char *key, uint8_t af,
 		     const struct cygnet_addr *addr)
@@ -16,9 +17,16 @@ static void add_addr(struct rte_tel_data *row, const char *key, uint8_t af,
 		rte_tel_data_add_dict_string(row, key, text);
 }
 
+static void add_spi(struct rte_tel_data *row, uint32_t spi)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "0x%08x", ntohl(spi));
+	rte_tel_data_add_dict_string(row, "spi", text);
+}
+
 static void add_flow(struct rte_tel_data *row, const struct cygnet_flow *flow)
 {
-	rte_tel_data_add_dict_string(row, "event", "acquire");
 	add_addr(row, "src", flow->af, &flow->src);
 	add_addr(row, "dst", flow->af, &flow->dst);
 	rte_tel_data_add_dict_u64(row, "proto", flow->proto);
@@ -28,22 +36,16 @@ static void add_flow(struct rte_tel_data *row, const struct cygnet_flow *flow)
 
 static void add_id(struct rte_tel_data *row, const struct cygnet_sa_id *id)
 {
-	char spi[16];
-
-	snprintf(spi, sizeof(spi), "0x%08x", ntohl(id->spi));
-	rte_tel_data_add_dict_string(row, "spi", spi);
+	add_spi(row, id->spi);
 	add_addr(row, "dst", id->af, &id->dst);
 }
 
-static void add_event(struct rte_tel_data *row, const struct logged_event *logged)
+static void add_event(struct rte_tel_data *row, const struct cygnet_event *event)
 {
-	const struct cygnet_event *event = &logged->event;
-
-	rte_tel_data_add_dict_u64(row, "number", logged->number);
-	rte_tel_data_add_dict_u64(row, "time_ms", logged->time_ms);
 	rte_tel_data_add_dict_u64(row, "reqid", event->reqid);
 	switch (event->type) {
 	case CYGNET_EVENT_ACQUIRE:
+		rte_tel_data_add_dict_string(row, "event", "acquire");
 		add_flow(row, &event->flow);
 		break;
 	case CYGNET_EVENT_EXPIRE:
@@ -60,6 +62,52 @@ static void add_event(struct rte_tel_data *row, const struct logged_event *logge
 	}
 }
 
+static void add_audited_sa(struct rte_tel_data *row, const struct audit_record *record)
+{
+	if (record->has_sa) {
+		rte_tel_data_add_dict_u64(row, "sa", record->sa);
+		rte_tel_data_add_dict_u64(row, "reqid", record->reqid);
+	}
+	if (record->has_path) {
+		add_addr(row, "outer_src", record->path.af, &record->path.src);
+		add_addr(row, "outer_dst", record->path.af, &record->path.dst);
+	}
+}
+
+static void add_audited(struct rte_tel_data *row, const struct audit_record *record)
+{
+	if (record->spi)
+		add_spi(row, record->spi);
+	add_flow(row, &record->flow);
+	if (record->flow.af == AF_INET6)
+		rte_tel_data_add_dict_u64(row, "flow_label", record->flow_label);
+	if (record->has_seq)
+		rte_tel_data_add_dict_u64(row, "seq", record->seq);
+	add_audited_sa(row, record);
+	rte_tel_data_add_dict_u64(row, "worker", record->worker);
+	rte_tel_data_add_dict_string(row, "port", record->port);
+}
+
+static void add_audit(struct rte_tel_data *row, const struct audit_record *record)
+{
+	rte_tel_data_add_dict_string(row, "event", record->left_out ? "audit-left-out" : "audit");
+	rte_tel_data_add_dict_string(row, "reason", drop_name[record->reason]);
+	if (record->left_out)
+		rte_tel_data_add_dict_u64(row, "packets", record->left_out);
+	else
+		add_audited(row, record);
+}
+
+static void add_logged(struct rte_tel_data *row, const struct logged_event *logged)
+{
+	rte_tel_data_add_dict_u64(row, "number", logged->number);
+	rte_tel_data_add_dict_u64(row, "time_ms", logged->time_ms);
+	if (logged->is_audit)
+		add_audit(row, &logged->audit);
+	else
+		add_event(row, &logged->event);
+}
+
 int telemetry_events(const char *cmd, const char *params, struct rte_tel_data *table)
 {
 	struct logged_event logged;
@@ -73,7 +121,7 @@ int telemetry_events(const char *cmd, const char *params, struct rte_tel_data *t
 		if (!row)
 			break;
 		n++;
-		add_event(row, &logged);
+		add_logged(row, &logged);
 		number = logged.number + 1;
 	}
 	if (n == EVENTS_PER_PAGE)

@@ -8,19 +8,27 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct logged_event kept[EVENT_LOG];
 static uint32_t next;
 
-void event_log_add(const struct cygnet_event *event)
+static void add(struct logged_event logged)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
+	logged.time_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 	pthread_mutex_lock(&lock);
-	kept[next % EVENT_LOG] = (struct logged_event){
-		.number = next,
-		.time_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000,
-		.event = *event,
-	};
+	logged.number = next;
+	kept[next % EVENT_LOG] = logged;
 	next++;
 	pthread_mutex_unlock(&lock);
+}
+
+void event_log_add(const struct cygnet_event *event)
+{
+	add((struct logged_event){.event = *event});
+}
+
+void event_log_add_audit(const struct audit_record *record)
+{
+	add((struct logged_event){.is_audit = true, .audit = *record});
 }
 
 uint32_t event_log_next(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file event_log.h
- * The last events that the control thread has posted for charon, kept for cygnetctl watch: the event
- * ring in the shared file has one reader, charon.
+ * The last events that the control thread has posted for charon (the event ring in the shared file has
+ * one reader, charon), and audit records, kept for cygnetctl watch.
  */
 #ifndef CYGNETD_EVENT_LOG_H
 #define CYGNETD_EVENT_LOG_H
@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/audit.h"
 #include "cygnet.h"
 
 /** Events that are kept. */
@@ -18,11 +19,17 @@
 struct logged_event {
 	uint32_t number;	/* counts from 0 */
 	uint64_t time_ms;	/* since 1970 */
-	struct cygnet_event event;
+	bool is_audit;
+	union {
+		struct cygnet_event event;
+		struct audit_record audit;	/* if is_audit */
+	};
 };
 
 /** Add an event. Any thread that may block. */
 void event_log_add(const struct cygnet_event *event);
+/** Add an audit record. Any thread that may block. */
+void event_log_add_audit(const struct audit_record *record);
 /** @return the number that the next event will have. Any thread that may block */
 uint32_t event_log_next(void);
 /**

@@ -70,7 +70,7 @@ static void to_journal(uint32_t level, const char *from, const struct log_about 
 {
 	char message[TEXT_MAX + 8], priority[16], source[FIELD_MAX], spi[32], policy[32],
 		port[FIELD_MAX];
-	struct iovec fields[7];
+	struct iovec fields[7 + LOG_FIELDS];
 	int n = 0;
 
 	snprintf(message, sizeof(message), "MESSAGE=%s", text);
@@ -92,6 +92,9 @@ static void to_journal(uint32_t level, const char *from, const struct log_about 
 		fields[n++] = FIELD(policy);
 	if (about->port)
 		fields[n++] = FIELD(port);
+	for (const char *const *more = about->fields; more && *more && n < (int)RTE_DIM(fields); more++)
+		fields[n++] = (struct iovec){.iov_base = (char *)(uintptr_t)*more,
+					     .iov_len = strlen(*more)};
 #undef FIELD
 	sd_journal_sendv(fields, n);
 }

@@ -15,6 +15,7 @@
 
 #define LOG_BURST 32u
 #define LOG_SECONDS 10u
+#define LOG_FIELDS 16u
 
 /** cygnetd's own messages above this level are left out: RTE_LOG_ERR to RTE_LOG_DEBUG. Atomic. */
 extern uint32_t log_level;
@@ -36,6 +37,8 @@ struct log_about {
 	uint32_t spi;		/* "SA c1234567: ", CYGNET_SPI=c1234567; network byte order; 0: none */
 	uint32_t reqid;		/* "policy {1}: ", CYGNET_POLICY=1; 0: none */
 	const char *port;	/* "port wan: ", CYGNET_PORT=wan; NULL: none */
+	const char *const *fields; /* further fields of the journal, "NAME=value", LOG_FIELDS at most, NULL
+				    * at the end; NULL: none */
 };
 
 /**

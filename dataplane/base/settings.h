@@ -17,6 +17,7 @@
 #define SETTING_PASS_HAIRPIN	4u
 #define SETTING_APPROVED	8u
 #define SETTING_PASS_NO_POLICY	16u
+#define SETTING_AUDIT		32u
 
 extern uint32_t settings_word;
 
@@ -34,7 +35,8 @@ static inline void settings_publish(const struct conf *conf)
 			(conf->no_policy == NO_POLICY_DROP ? SETTING_DROP_NO_POLICY : 0) |
 			(conf->no_policy == NO_POLICY_PASS ? SETTING_PASS_NO_POLICY : 0) |
 			(conf->pass_hairpin ? SETTING_PASS_HAIRPIN : 0) |
-			(conf->approved ? SETTING_APPROVED : 0);
+			(conf->approved ? SETTING_APPROVED : 0) |
+			(conf->audit ? SETTING_AUDIT : 0);
 
 	__atomic_store_n(&settings_word, word, __ATOMIC_RELAXED);
 	changes_note();

@@ -47,6 +47,7 @@ struct stats {
 	uint64_t turns;			/* turns of the worker's loop */
 	uint64_t busy_cycles;		/* TSC cycles of the turns that moved a packet */
 	uint64_t drop[DROP_REASON_COUNT];
+	uint64_t unaudited[DROP_REASON_COUNT]; /* drops that have no audit record: too many; atomic */
 	struct stats_interface interface[CONF_MAX_INTERFACES];
 	struct stats_device device[STATS_MAX_DEVICES];
 	struct stats_stage stage[STATS_MAX_STAGES];

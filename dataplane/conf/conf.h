@@ -16,7 +16,7 @@
 /** What is put behind the file's path is the path of the folder of its drop-ins. */
 #define CONF_DROPINS ".d"
 #define CONF_MAX_DROPINS 32
-#define CONF_KEYS 27u
+#define CONF_KEYS 28u
 #define CONF_MAX_PORTS 16
 /** Each port is a device and an interface. */
 #define CONF_MAX_DEVICES CONF_MAX_PORTS
@@ -71,6 +71,7 @@ struct conf {
 	uint32_t sessions;		/* capacity of the session tables, in SAs */
 	enum engine_choice engine;
 	bool approved;			/* SAs of approved algorithms only */
+	bool audit;			/* record packets that are auditable events */
 	uint32_t no_policy;		/* enum no_policy_choice */
 	bool pass_hairpin;		/* forward decrypted packets in plaintext through the port
 					 * they were received on, and other outside ones */

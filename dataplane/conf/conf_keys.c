@@ -35,6 +35,8 @@ const struct conf_key conf_keys[] = {
 	 .help = "crypto devices to use"},
 	{"approved", IN_MAIN(approved), CHOICE("no, yes"), .def = "no",
 	 .help = "serve SAs of algorithms that FIPS 140-3 approves only"},
+	{"audit", IN_MAIN(audit), CHOICE("no, yes"), .def = "yes", .live = true,
+	 .help = "record packets that are auditable events"},
 	{"sessions", IN_MAIN(sessions), NUMBER(64, CYGNET_MAX_ENTRIES), .def = "8192",
 	 .help = "SAs that have crypto sessions at a time"},
 	{"flows", IN_MAIN(flows), NUMBER(0, 1u << 24), .def = "65536",

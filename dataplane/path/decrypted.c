@@ -7,6 +7,7 @@
 #include "path/decrypted.h"
 #include "path/may_forward.h"
 #include "path/stages.h"
+#include "path/worker/audit.h"
 #include "path/worker/next_hop.h"
 #include "path/worker/policy.h"
 
@@ -54,7 +55,7 @@ static void decrypted(struct worker *w, struct rte_mbuf *m)
 	if (reason != DROP_NONE) {
 		if (reason == DROP_POLICY_INBOUND && policy)
 			policy_count(w->id, policy, false);
-		drop(w, m, reason);
+		audit_drop(w, m, reason, sa, 0);
 		return;
 	}
 	policy_use(w->id, policy, true);

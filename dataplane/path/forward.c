@@ -2,6 +2,7 @@
 #include "path/may_forward.h"
 #include "path/reassemble.h"
 #include "path/stages.h"
+#include "path/worker/audit.h"
 #include "path/worker/policy.h"
 
 static void forward(struct worker *w, struct rte_mbuf *m)
@@ -22,7 +23,7 @@ static void forward(struct worker *w, struct rte_mbuf *m)
 		reason = policy_inbound(w->id, w->settings, m, &flow, CYGNET_FWD);
 	}
 	if (reason != DROP_NONE)
-		drop(w, m, reason);
+		audit_drop(w, m, reason, NULL, 0);
 	else
 		stage_add(&w->stages, STAGE_OUTBOUND, m);
 }

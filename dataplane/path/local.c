@@ -13,6 +13,7 @@
 #include "path/reassemble.h"
 #include "path/stages.h"
 #include "path/too_big.h"
+#include "path/worker/audit.h"
 #include "path/worker/handoff.h"
 #include "path/worker/policy.h"
 #include "path/worker/tx.h"
@@ -29,7 +30,7 @@ static void receive_protected(struct worker *w, struct rte_mbuf *m, uint8_t prot
 
 	sa = cygnet_sad_lookup(sadb, spi, proto, packet_family(m), &dst);
 	if (!sa) {
-		drop(w, m, DROP_BAD_SPI);
+		audit_drop_unknown(w, m, proto, spi, rte_be_to_cpu_32(seq));
 		return;
 	}
 	p->sa = cygnet_sa_index(sadb, sa);
@@ -135,7 +136,7 @@ static void by_policy(struct worker *w, struct rte_mbuf *m)
 	policy_flow(m, &flow);
 	reason = policy_inbound(w->id, w->settings, m, &flow, CYGNET_IN);
 	if (reason != DROP_NONE)
-		drop(w, m, reason);
+		audit_drop(w, m, reason, NULL, 0);
 	else
 		to_kernel(w, m);
 }

@@ -58,7 +58,8 @@ static int init_worker(struct worker *w, const struct conf *conf, unsigned int i
 				      &w->flows.epoch);
 	w->reassembly = reassembly_create(REASSEMBLY_WAIT_MS, &w->stats->drop[DROP_REASSEMBLY]);
 	if ((conf->flows && flows_create(&w->flows, conf->flows)) ||
-	    random_fill(&w->fragment_ids.key, sizeof(w->fragment_ids.key)))
+	    random_fill(&w->fragment_ids.key, sizeof(w->fragment_ids.key)) ||
+	    random_fill(&w->audit.key, sizeof(w->audit.key)))
 		return -ENOMEM;
 	err = crypto_open(&w->crypto, id, w->stats);
 	if (!err)

@@ -3,6 +3,7 @@
 #include "crypto/device/sessions.h"
 #include "path/fast/learn.h"
 #include "path/sa_session.h"
+#include "path/worker/audit.h"
 #include "path/worker/capture.h"
 
 enum sa_session sa_session_find(struct worker *w, struct rte_mbuf *m, bool out,
@@ -48,7 +49,7 @@ static bool submit(struct worker *w, struct rte_mbuf *m, enum stage stage, sa_pr
 	packet(m)->epoch = w->flows.epoch;
 	reason = prepare(m, sa, s, crypto_job(&w->crypto));
 	if (reason != DROP_NONE) {
-		drop(w, m, reason);
+		audit_drop(w, m, reason, sa, packet(m)->seq);
 		return true;
 	}
 	learn_accepted(w, m, s, sa, typical ? &flow : NULL);

@@ -50,6 +50,7 @@ static void everything(void **state)
 				   "idle = sleep\n"
 				   "no_policy = drop\n"
 				   "approved = yes\n"
+				   "audit = no\n"
 				   "hairpin = pass\n"
 				   "kernel_side = inside\n"
 				   "log = error\n"
@@ -81,6 +82,7 @@ static void everything(void **state)
 	assert_true(conf.idle_sleep);
 	assert_int_equal(conf.no_policy, NO_POLICY_DROP);
 	assert_true(conf.approved);
+	assert_false(conf.audit);
 	assert_true(conf.pass_hairpin);
 	assert_int_equal(conf_log_level(conf.log), RTE_LOG_ERR);
 	assert_int_equal(conf_log_level(conf.dpdk_log), RTE_LOG_DEBUG);
@@ -101,7 +103,7 @@ static void everything(void **state)
 	assert_int_equal(conf.port[1].side, CONF_INSIDE);
 	assert_true(conf_has_sides(&conf));
 	conf_where(&conf, &conf.port[1], "mtu", error, sizeof(error));
-	assert_string_equal(error + strlen(path), ":28: [port lan] mtu");
+	assert_string_equal(error + strlen(path), ":29: [port lan] mtu");
 	conf_where(&conf, NULL, "state", error, sizeof(error));
 	assert_string_equal(error + strlen(path), ":2: [cygnetd] state");
 }
@@ -124,6 +126,7 @@ static void defaults(void **state)
 	assert_int_equal(conf.kernel_side, CONF_OUTSIDE);
 	assert_false(conf_has_sides(&conf));
 	assert_false(conf.approved);
+	assert_true(conf.audit);
 	assert_false(conf.pass_hairpin);
 	assert_false(conf.sadb_on_disk);
 	assert_true(conf.lock_memory);

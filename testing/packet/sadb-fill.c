@@ -13,6 +13,7 @@
  *   sa-delete spi=0x1001 dst=192.0.2.2
  *   sa-update spi=0x1001 end=192.0.2.2 src=2001:db8::1 dst=2001:db8::2
  *   sa-query spi=0x1001 dst=2001:db8::2
+ *   sa-use-up spi=0x1001 dst=192.0.2.2
  *   policy dir=out src=10.1.0.0-10.1.0.255 dst=10.2.0.0-10.2.0.255 action=protect spi=0x1001
  *          begin=192.0.2.1 end=192.0.2.2
  *   policy-delete ...
@@ -23,6 +24,7 @@
  * Charon's role is held from charon to the end of the lines, and the word printed once it is.
  * Of ike, encap is the port of IKE alone and that of ESP in UDP beside it, of both families.
  * Of policy, begin and end are the outer addresses of its SA; policy-delete has the words of policy.
+ * sa-use-up leaves an outbound SA without sequence numbers.
  * Of sa-update, end is where the SA ended before, and reqid is optional. Queries print
  * words of the form key=value, a line each.
  */
@@ -483,6 +485,18 @@ static int be_charon(struct cygnet_db *db)
 	return rc;
 }
 
+/* The number is cygnetd's, which takes the next one by an atomic operation. */
+static int use_up(struct cygnet_db *db, const struct line *line)
+{
+	const struct cygnet_sa_id *id = &line->sa.id;
+	struct cygnet_sa *sa = cygnet_sad_lookup_out(db, id->spi, id->proto, id->af, &id->dst);
+
+	if (!sa)
+		return -ENOENT;
+	__atomic_store_n(&sa->seq, (uint64_t)UINT32_MAX, __ATOMIC_RELAXED);
+	return 0;
+}
+
 static int query_sa(struct cygnet_db *db, const struct line *line)
 {
 	struct cygnet_sa_usage usage;
@@ -519,6 +533,8 @@ static int run_command(struct cygnet_db *db, const char *command, const struct l
 		return update_sa(db, line);
 	if (strcmp(command, "sa-query") == 0)
 		return query_sa(db, line);
+	if (strcmp(command, "sa-use-up") == 0)
+		return use_up(db, line);
 	if (strcmp(command, "charon") == 0)
 		return be_charon(db);
 	if (strcmp(command, "ike") == 0)

@@ -8,8 +8,11 @@ import signal
 import socket
 import subprocess
 
+from scapy.layers.inet import IP
+from scapy.layers.ipsec import ESP
+
 from bench import policy, to_far_host
-from gateway import FAR_NET, LAN_NET
+from gateway import FAR_NET, LAN_NET, PEER, WAN
 from network import PATIENCE, wait_until
 from peer import SUITE, Sa
 
@@ -109,5 +112,12 @@ def test_journal(bench):
             wait_until(expired, "the SA's expiry in the journal")
         entry = journal.find("CYGNET_SPI=c1234567")[0]
         assert entry["MESSAGE"] == "SA c1234567: hard limit reached, told charon", entry
+        bench.from_wan(IP(src=PEER, dst=WAN) / ESP(spi=0xdead, seq=77, data=bytes(60)))
+        wait_until(lambda: journal.find("CYGNET_AUDIT=bad-spi"), "an audit record in the journal")
+        entry = journal.find("CYGNET_AUDIT=bad-spi")[0]
+        assert entry["MESSAGE"] == (f"port wan: audit: bad-spi: {PEER} to {WAN}, protocol 50, SPI 0000dead, "
+                                    "number 77"), entry
+        fields = {"SPI": "0000dead", "SRC": PEER, "DST": WAN, "PROTO": "50", "SEQ": "77", "PORT": "wan"}
+        assert {name: entry[f"CYGNET_{name}"] for name in fields} == fields and entry["PRIORITY"] == "5", entry
         for level in ("PRIORITY=3", "PRIORITY=4"):
             assert not journal.find("SYSLOG_IDENTIFIER=cygnetd", level)

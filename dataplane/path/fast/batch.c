@@ -84,8 +84,10 @@ static void add_out(struct worker *w, struct rte_mbuf *const *m, unsigned int n,
 	}
 	if (some)
 		sa_count_some(sa, some, bytes);
-	for (unsigned int i = some; i < n; i++)
-		drop(w, m[i], DROP_SEQ_EXHAUSTED);
+	for (unsigned int i = some; i < n; i++) {
+		packet(m[i])->interface = (uint8_t)interface;
+		audit_drop(w, m[i], DROP_SEQ_EXHAUSTED, sa, 0);
+	}
 }
 
 /* Describe what the device is to do with a packet whose ESP header is at esp. An ICV that stands where
@@ -113,23 +115,24 @@ static void describe_in(struct crypto_batch *b, const struct session *s, uint8_t
 			  esn_len(s) ? b->icv[i] : icv, s->salted ? b->iv[i] : iv, NULL);
 }
 
-static enum drop_reason prepare_in(struct crypto_batch *b, struct rte_mbuf *m, struct session *s)
+/* @param seq  receives the packet's number if it is known */
+static enum drop_reason prepare_in(struct crypto_batch *b, struct rte_mbuf *m, struct session *s,
+				   uint64_t *seq)
 {
 	unsigned int at = outer_len(packet_family(m) == AF_INET6), have = rte_pktmbuf_data_len(m);
 	unsigned int header = at + (unsigned int)sizeof(struct rte_esp_hdr) + s->iv_len, text;
 	uint8_t *esp = rte_pktmbuf_mtod_offset(m, uint8_t *, at);
 	struct cygnet_sa *sa = s->route.sa;
 	struct rte_esp_hdr h;
-	uint64_t seq;
 
 	if (!esp_in_text(s, header, have, &text))
 		return DROP_ESP_TRUNCATED;
 	memcpy(&h, esp, sizeof(h));
-	seq = cygnet_replay_seq(sa, rte_be_to_cpu_32(h.seq));
-	if (!verdict_may_be_new(sa, seq))
+	*seq = cygnet_replay_seq(sa, rte_be_to_cpu_32(h.seq));
+	if (!verdict_may_be_new(sa, *seq))
 		return DROP_REPLAY;
-	describe_in(b, s, esp, text, seq);
-	b->seq[b->n] = seq;
+	describe_in(b, s, esp, text, *seq);
+	b->seq[b->n] = *seq;
 	return DROP_NONE;
 }
 
@@ -139,12 +142,15 @@ static void add_in(struct worker *w, struct rte_mbuf *const *m, unsigned int n, 
 	struct crypto_batch *b = &w->crypto.batch;
 
 	for (unsigned int i = 0; i < n; i++) {
-		enum drop_reason reason = prepare_in(b, m[i], s);
+		uint64_t seq = 0;
+		enum drop_reason reason = prepare_in(b, m[i], s, &seq);
 
-		if (reason == DROP_NONE)
+		if (reason == DROP_NONE) {
 			push(b, m[i], s, interface);
-		else
-			drop(w, m[i], reason);
+		} else {
+			packet(m[i])->interface = (uint8_t)interface;
+			audit_drop(w, m[i], reason, s->route.sa, seq);
+		}
 	}
 }
 

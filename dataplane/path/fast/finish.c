@@ -10,6 +10,15 @@
 #include "path/worker/tx.h"
 #include "path/worker/verdict.h"
 
+static struct verdict_of verdict_of(const struct crypto_batch *b, unsigned int i)
+{
+	return (struct verdict_of){
+		.sa = b->s[i]->route.sa,
+		.seq = b->seq[i],
+		.interface = b->interface[i],
+	};
+}
+
 /* Fill in the struct packet of a packet that another device is to have, or that waits. */
 static void describe(struct worker *w, unsigned int i)
 {
@@ -44,11 +53,12 @@ static void retry(struct worker *w, unsigned int i)
 static void failed(struct worker *w, unsigned int i, enum rte_crypto_op_status status)
 {
 	struct crypto_batch *b = &w->crypto.batch;
+	const struct verdict_of of = verdict_of(b, i);
 
 	if (status == RTE_CRYPTO_OP_STATUS_ERROR && b->s[i]->inbound)
 		retry(w, i);
 	else
-		verdict_failed(w, b->m[i], b->s[i]->route.sa, status);
+		verdict_failed(w, b->m[i], &of, status);
 }
 
 /* A packet of the SA before this one is with another device. The trailer goes where esp_in_finish()
@@ -65,18 +75,18 @@ static void wait_behind(struct worker *w, unsigned int i)
 static void open(struct worker *w, unsigned int i)
 {
 	struct crypto_batch *b = &w->crypto.batch;
+	const struct verdict_of of = verdict_of(b, i);
 	const struct session *s = b->s[i];
-	struct cygnet_sa *sa = s->route.sa;
 	struct rte_mbuf *m = b->m[i];
 	unsigned int esp = outer_len(packet_family(m) == AF_INET6);
 
 	/* Packets before it in this batch may have used the SA up. */
-	if (!is_ordinary(s, 0) && !lifetime_allows(sa)) {
+	if (!is_ordinary(s, 0) && !lifetime_allows(of.sa)) {
 		drop(w, m, DROP_SA_EXPIRED);
 		return;
 	}
-	if (verdict_is_new(w, m, sa, b->seq[i]) &&
-	    verdict_opened(w, m, sa, esp_in_open(m, sa, s, esp, 0), 0))
+	if (verdict_is_new(w, m, &of) &&
+	    verdict_opened(w, m, &of, esp_in_open(m, of.sa, s, esp, 0), 0))
 		fast_decrypted_add(w, m, s, b->interface[i], false);
 }
 

@@ -8,6 +8,7 @@
 #include "path/fast/one.h"
 #include "path/fast/ordinary.h"
 #include "path/fast/unprotect.h"
+#include "path/worker/audit.h"
 #include "path/worker/handoff.h"
 
 void fast_protect(struct worker *w, struct rte_mbuf *m, struct session *s)
@@ -24,7 +25,7 @@ void fast_protect(struct worker *w, struct rte_mbuf *m, struct session *s)
 	if (cygnet_sa_reserve_seq(sa, 1, &seq))
 		reason = esp_out_tunnel(m, s, seq, crypto_job(&w->crypto));
 	if (reason != DROP_NONE) {
-		drop(w, m, reason);
+		audit_drop(w, m, reason, sa, 0);
 		return;
 	}
 	sa_count(sa, inner);
@@ -47,7 +48,7 @@ void fast_unprotect(struct worker *w, struct rte_mbuf *m, struct session *s)
 	p->seq = rte_be_to_cpu_32(esp.seq);
 	reason = unprotect_prepare(m, sa, s, crypto_job(&w->crypto));
 	if (reason != DROP_NONE)
-		drop(w, m, reason);
+		audit_drop(w, m, reason, sa, p->seq);
 	else
 		crypto_submit(&w->crypto, m, s, sa);
 }

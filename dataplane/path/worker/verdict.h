@@ -8,10 +8,13 @@
 #ifndef CYGNETD_VERDICT_H
 #define CYGNETD_VERDICT_H
 
+#include <netinet/in.h>
+
 #include "base/sadb.h"
+#include "esp/ah_mutable.h"
 #include "esp/esp.h"
 #include "esp/sa_count.h"
-#include "path/worker/worker.h"
+#include "path/worker/audit.h"
 
 /** Whether a packet's number may be new (RFC 4303, 3.4.3), before it is known to be authentic. A
  * number above the highest seen is new; for others ask the replay window. */
@@ -23,15 +26,38 @@ static inline bool verdict_may_be_new(struct cygnet_sa *sa, uint64_t seq)
 	return false;
 }
 
+/** What a protected packet came as. */
+struct verdict_of {
+	struct cygnet_sa *sa;
+	uint64_t seq;
+	unsigned int interface;
+};
+
+/** Drop a packet whose outer header is there, and audit that. */
+static inline void verdict_drop(struct worker *w, struct rte_mbuf *m, const struct verdict_of *of,
+				enum drop_reason reason)
+{
+	packet(m)->interface = (uint8_t)of->interface;
+	audit_drop(w, m, reason, of->sa, of->seq);
+}
+
+/** The same, before ah_in_finish() or esp_in_finish(). */
+static inline void verdict_drop_hidden(struct worker *w, struct rte_mbuf *m,
+				       const struct verdict_of *of, enum drop_reason reason)
+{
+	if (of->sa->proto == IPPROTO_AH)
+		ah_mutable_restore(m, packet(m)->esp);
+	verdict_drop(w, m, of, reason);
+}
+
 /** Enter the number of a packet that is authentic: the same may have been under way twice.
  * @return false: it has been dropped */
-static inline bool verdict_is_new(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa,
-				  uint64_t seq)
+static inline bool verdict_is_new(struct worker *w, struct rte_mbuf *m, const struct verdict_of *of)
 {
-	if (cygnet_replay_update(sadb, sa, seq))
+	if (cygnet_replay_update(sadb, of->sa, of->seq))
 		return true;
-	sa_count_replay(sa);
-	drop(w, m, DROP_REPLAY);
+	sa_count_replay(of->sa);
+	verdict_drop_hidden(w, m, of, DROP_REPLAY);
 	return false;
 }
 
@@ -39,30 +65,30 @@ static inline bool verdict_is_new(struct worker *w, struct rte_mbuf *m, struct c
  * @param reason  of esp_in_open(), esp_in_finish() or ah_in_finish()
  * @param kept    bytes in front that were never protected: esp_out_kept()
  * @return false: it goes no further, and is the caller's no more */
-static inline bool verdict_opened(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa,
+static inline bool verdict_opened(struct worker *w, struct rte_mbuf *m, const struct verdict_of *of,
 				  enum drop_reason reason, unsigned int kept)
 {
 	if (reason == DROP_NONE) {
-		sa_count(sa, rte_pktmbuf_data_len(m) - kept);
+		sa_count(of->sa, rte_pktmbuf_data_len(m) - kept);
 		return true;
 	}
 	if (reason == DROP_DUMMY) {
-		sa_count(sa, 0);
+		sa_count(of->sa, 0);
 		w->stats->dummies++;
 		rte_pktmbuf_free(m);
 	} else {
-		drop(w, m, reason);
+		verdict_drop(w, m, of, reason);
 	}
 	return false;
 }
 
 /** Drop a packet that the device has not done. @param status  not RTE_CRYPTO_OP_STATUS_SUCCESS */
-static inline void verdict_failed(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa,
+static inline void verdict_failed(struct worker *w, struct rte_mbuf *m, const struct verdict_of *of,
 				  enum rte_crypto_op_status status)
 {
 	if (status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED) {
-		sa_count_forged(sa);
-		drop(w, m, DROP_AUTH_FAILED);
+		sa_count_forged(of->sa);
+		verdict_drop_hidden(w, m, of, DROP_AUTH_FAILED);
 	} else if (status == RTE_CRYPTO_OP_STATUS_NOT_PROCESSED) {
 		drop(w, m, DROP_ENGINE_FULL); /* no device took it */
 	} else {

@@ -62,6 +62,15 @@ struct ike_datagram {
 	uint64_t second;	/* when its first fragment came; clock_seconds() */
 };
 
+#define AUDIT_CAUSES 256u
+
+/** How many audit records the worker has written lately (audit.h). */
+struct audit_rates {
+	struct random_key key;	/* of the hash that chooses an entry of cause[] */
+	struct rate reason[DROP_REASON_COUNT];
+	struct rate cause[AUDIT_CAUSES];
+};
+
 struct capture;
 
 struct worker {
@@ -92,6 +101,7 @@ struct worker {
 	struct ike_datagram ike_sent[16];	/* the latest, in a ring */
 	unsigned int ike_next;
 	struct rate icmp;	/* of ICMP errors that are sent */
+	struct audit_rates audit;
 	struct rate too_big;	/* of ICMP errors that are looked at */
 };
 
