@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "hold.h"
 #include "ike.h"
 #include "lock.h"
 #include "pool.h"
@@ -187,6 +188,8 @@ static void check_policy(struct check *c, uint32_t index, const uint32_t *bucket
 	if (list->tuple[p->tuple].best > p->priority)
 		violated(c, "policy %u has a lower priority value than the bound of its tuple",
 			 index);
+	if (cygnet_policy_held(p) && !hold_valid(p))
+		violated(c, "policy %u is held, but is a bypass or still has the reqid of an SA", index);
 	tuples[list - c->db->header->tuples][p->tuple]++;
 }
 

@@ -301,8 +301,8 @@ struct cygnet_policy_params {
 struct cygnet_policy {
 	struct cygnet_selector sel;
 	uint32_t priority;
-	uint32_t reqid;
-	uint32_t spi;
+	uint32_t reqid;      /* 0 once the policy is held; atomic */
+	uint32_t spi;        /* 0 once the policy is held; atomic */
 	uint32_t next;       /* next in the hash chain; atomic; library */
 	uint32_t generation; /* increases whenever the slot is given to another policy */
 	uint32_t state;      /* enum cygnet_slot_state; atomic */
@@ -313,7 +313,8 @@ struct cygnet_policy {
 	uint64_t epoch; /* of retirement; library */
 
 	uint64_t use_time CYGNET_ALIGNED; /* seconds of CLOCK_MONOTONIC; atomic, any lcore */
-	uint64_t sa; /* outbound: generation << 32 | index of its SA; atomic */
+	/* Outbound: generation << 32 | index of its SA; all: CYGNET_POLICY_HELD; atomic. */
+	uint64_t sa;
 	uint64_t order; /* install counter: between equal ranks the highest applies */
 	uint32_t rank;
 	uint8_t af; /* of src and dst, the outer addresses of its SA */
@@ -321,6 +322,18 @@ struct cygnet_policy {
 	struct cygnet_addr src, dst;
 } CYGNET_ALIGNED;
 _Static_assert(sizeof(struct cygnet_policy) == 192, "a policy takes three cache lines");
+
+/** cygnet_policy.sa of a held policy: the index is that of no SA. */
+#define CYGNET_POLICY_HELD (1ull << 32 | CYGNET_NONE)
+
+/**
+ * Whether a policy is held: one of a charon that died, or of the last boot, that no policy has replaced
+ * yet. Packets that match it are dropped, whatever its action, and charon is not asked for an SA.
+ */
+static inline bool cygnet_policy_held(const struct cygnet_policy *policy)
+{
+	return __atomic_load_n(&policy->sa, __ATOMIC_ACQUIRE) == CYGNET_POLICY_HELD;
+}
 
 /**
  * Identifier of an interface in selectors and flows: a hash of its name. An index would not do:
@@ -529,6 +542,22 @@ int cygnet_ike_open(struct cygnet_db *db, uint8_t af, uint16_t port, bool natt);
 /** Remove all SAs, policies, IKE ports and pending events of a charon that died. @return 0 */
 int cygnet_db_flush(struct cygnet_db *db);
 /**
+ * As cygnet_db_flush(), but PROTECT and DISCARD policies are held: they stay with their priority, without
+ * SA and reqid, until cygnet_policy_add() installs a policy with their direction and selector, or
+ * cygnet_hold_end() is called. cygnet_policy_delete() does not find them. @return 0
+ */
+int cygnet_db_hold(struct cygnet_db *db);
+/**
+ * Install a held policy, before charon is there. Its reqid and SPI do not matter. The dataplane may call
+ * it, too.
+ * @param params  CYGNET_PROTECT or CYGNET_DISCARD
+ * @return        0, -EEXIST (there is a policy with this direction and selector), -EBUSY
+ *                (CYGNET_ROLE_CHARON is held), -ENOSPC as cygnet_policy_add(), or -EINVAL
+ */
+int cygnet_policy_hold(struct cygnet_db *db, const struct cygnet_policy_params *params);
+/** Remove all held policies. @return how many there were */
+unsigned int cygnet_hold_end(struct cygnet_db *db);
+/**
  * Wipe and free retired slots that no reader can have a pointer to. Other writer calls do so as
  * well; call this one when no other may follow soon. The dataplane calls it while the role of
  * charon is not held.
@@ -697,6 +726,10 @@ bool cygnet_sa_snapshot(struct cygnet_db *db, uint32_t index, struct cygnet_sa *
  * @return           false: the slot is free or retired, or changed during the copy
  */
 bool cygnet_policy_snapshot(struct cygnet_db *db, uint32_t index, struct cygnet_policy *copy);
+/** The number of held policies. Reads all slots in use. */
+unsigned int cygnet_policies_held(struct cygnet_db *db);
+/** Whether no policy was ever installed in this file. */
+bool cygnet_spd_unused(const struct cygnet_db *db);
 /**
  * Check all invariants of both databases. Takes the mutex, so that writers wait meanwhile.
  * @param error  receives the first violation; may be NULL

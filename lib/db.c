@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "boot.h"
+#include "hold.h"
 #include "ike.h"
 #include "lock.h"
 #include "pool.h"
@@ -482,15 +483,31 @@ static void retire_all(struct cygnet_db *db, struct slots slots)
 	}
 }
 
+/* The caller holds the mutex. */
+static void forget_charon(struct cygnet_db *db)
+{
+	sad_forget(db);
+	retire_all(db, pool_sas(db));
+	ike_forget(db->header);
+	store_release(&db->header->event_head, load_acquire(&db->header->event_tail));
+}
+
 EXPORT int cygnet_db_flush(struct cygnet_db *db)
 {
 	lock_take(db);
 	spd_forget(db);
-	sad_forget(db);
 	retire_all(db, pool_policies(db));
-	retire_all(db, pool_sas(db));
-	ike_forget(db->header);
-	store_release(&db->header->event_head, load_acquire(&db->header->event_tail));
+	forget_charon(db);
+	lock_release(db);
+	cygnet_db_reclaim(db);
+	return 0;
+}
+
+EXPORT int cygnet_db_hold(struct cygnet_db *db)
+{
+	lock_take(db);
+	hold_all(db);
+	forget_charon(db);
 	lock_release(db);
 	cygnet_db_reclaim(db);
 	return 0;

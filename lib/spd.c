@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 
+#include "hold.h"
 #include "lock.h"
 #include "pool.h"
 #include "sad.h"
@@ -195,10 +196,10 @@ static bool params_valid(const struct cygnet_policy_params *p)
 		p->proto == IPPROTO_ESP || p->proto == IPPROTO_AH);
 }
 
-/* Whether all fields that identify a policy are equal, but for its end points. */
+/* Whether all fields that identify a policy are equal, but for its end points. A held policy is nobody's. */
 static bool same_policy(const struct cygnet_policy *policy, const struct cygnet_policy_params *p)
 {
-	return policy->dir == p->dir && policy->action == p->action &&
+	return !cygnet_policy_held(policy) && policy->dir == p->dir && policy->action == p->action &&
 	       policy->priority == p->priority && policy->rank == p->rank &&
 	       policy->reqid == p->reqid &&
 	       policy->spi == p->spi && policy->proto == p->proto && policy->mode == p->mode &&
@@ -317,7 +318,7 @@ static uint64_t resolve_sa(struct cygnet_db *db, const struct cygnet_policy_para
 }
 
 static void fill(struct cygnet_db *db, struct cygnet_policy *policy,
-		 const struct cygnet_policy_params *p)
+		 const struct cygnet_policy_params *p, uint64_t sa)
 {
 	policy->sel = p->sel;
 	policy->priority = p->priority;
@@ -334,23 +335,20 @@ static void fill(struct cygnet_db *db, struct cygnet_policy *policy,
 	policy->af = p->af;
 	policy->src = p->src;
 	policy->dst = p->dst;
-	store_release(&policy->sa, resolve_sa(db, p));
+	store_release(&policy->sa, sa);
 }
 
-static int add_locked(struct cygnet_db *db, const struct cygnet_policy_params *p)
+/* @param[out] added  the new policy
+ * @return 0 or -ENOSPC */
+static int insert(struct cygnet_db *db, const struct cygnet_policy_params *p, uint64_t sa,
+		  struct cygnet_policy **added)
 {
 	struct slots slots = pool_policies(db);
 	struct tuple_list *list = tuple_list(db, p->dir, p->sel.af);
-	struct cygnet_policy *policy = find(db, p, NULL);
+	struct cygnet_policy *policy;
 	struct tuple *tuple;
 	uint32_t index;
 
-	if (policy) {
-		policy->refs++;
-		store_release(&policy->sa, resolve_sa(db, p));
-		spd_changed(db);
-		return 0;
-	}
 	index = pool_take(db, &slots);
 	if (index == CYGNET_NONE)
 		return -ENOSPC;
@@ -360,7 +358,7 @@ static int add_locked(struct cygnet_db *db, const struct cygnet_policy_params *p
 		return -ENOSPC;
 	}
 	policy = &db->policies[index];
-	fill(db, policy, p);
+	fill(db, policy, p, sa);
 	policy->tuple = (uint32_t)(tuple - list->tuple);
 	if (p->sel.interface)
 		store_relaxed(&db->header->spd_binds, 1); /* publish() releases it */
@@ -368,7 +366,58 @@ static int add_locked(struct cygnet_db *db, const struct cygnet_policy_params *p
 	pool_use(&slots, index, CYGNET_SLOT_LIVE);
 	publish(db, policy);
 	spd_changed(db);
+	*added = policy;
 	return 0;
+}
+
+static int add_locked(struct cygnet_db *db, const struct cygnet_policy_params *p)
+{
+	struct cygnet_policy *policy = find(db, p, NULL);
+	int err;
+
+	if (policy) {
+		policy->refs++;
+		store_release(&policy->sa, resolve_sa(db, p));
+		spd_changed(db);
+		return 0;
+	}
+	err = insert(db, p, resolve_sa(db, p), &policy);
+	/* Last: at no time there is neither of the two. */
+	if (!err)
+		hold_replace(db, policy);
+	return err;
+}
+
+/* @param held  only a held policy will do
+ * @return the first policy with a direction and selector, or NULL */
+static struct cygnet_policy *find_selector(struct cygnet_db *db, enum cygnet_dir dir,
+					   const struct cygnet_selector *sel, bool held)
+{
+	struct cygnet_policy *policy = follow(db, spd_bucket(db, dir, sel));
+	uint32_t left = db->geometry.policies;
+
+	for (; policy && left--; policy = follow(db, &policy->next))
+		if (policy->dir == dir && selector_equal(&policy->sel, sel) &&
+		    (!held || cygnet_policy_held(policy)))
+			return policy;
+	return NULL;
+}
+
+struct cygnet_policy *spd_find_held(struct cygnet_db *db, enum cygnet_dir dir,
+				    const struct cygnet_selector *sel)
+{
+	return find_selector(db, dir, sel, true);
+}
+
+int spd_add_held(struct cygnet_db *db, const struct cygnet_policy_params *p)
+{
+	struct cygnet_policy *policy;
+
+	if (!params_valid(p))
+		return -EINVAL;
+	if (find_selector(db, p->dir, &p->sel, false))
+		return -EEXIST;
+	return insert(db, p, CYGNET_POLICY_HELD, &policy);
 }
 
 EXPORT int cygnet_policy_add(struct cygnet_db *db, const struct cygnet_policy_params *params)
@@ -383,19 +432,23 @@ EXPORT int cygnet_policy_add(struct cygnet_db *db, const struct cygnet_policy_pa
 	return err;
 }
 
-static void delete_locked(struct cygnet_db *db, struct cygnet_policy *policy)
+void spd_remove(struct cygnet_db *db, struct cygnet_policy *policy)
 {
 	struct slots slots = pool_policies(db);
 
-	if (policy->refs > 1) {
-		policy->refs--;
-		return;
-	}
 	unpublish(db, policy);
 	leave_tuple(db, policy);
 	spd_changed(db);
 	pool_retire(db, &slots, policy_index(db, policy));
 	pool_reclaim(db, &slots, 4);
+}
+
+static void delete_locked(struct cygnet_db *db, struct cygnet_policy *policy)
+{
+	if (policy->refs > 1)
+		policy->refs--;
+	else
+		spd_remove(db, policy);
 }
 
 EXPORT int cygnet_policy_delete(struct cygnet_db *db, const struct cygnet_policy_params *params)
@@ -480,6 +533,11 @@ void spd_forget(struct cygnet_db *db)
 		for (uint32_t t = 0; t < tuple_count(&lists[l]); t++)
 			store_release(&lists[l].tuple[t].policies, 0);
 	spd_changed(db);
+}
+
+EXPORT bool cygnet_spd_unused(const struct cygnet_db *db)
+{
+	return !load_relaxed(&db->header->order);
 }
 
 EXPORT uint32_t cygnet_policy_index(const struct cygnet_db *db, const struct cygnet_policy *policy)

@@ -93,10 +93,14 @@ static void write_once(struct cygnet_db *db)
 		cygnet_ike_open(db, rnd(2) ? AF_INET : AF_INET6, (uint16_t)(1 + n), n & 1);
 		break;
 	default:
-		if (rnd(50))
+		if (rnd(25))
 			cygnet_db_reclaim(db);
-		else
+		else if (rnd(2))
 			cygnet_db_flush(db);
+		else
+			cygnet_db_hold(db);
+		if (!rnd(25))
+			cygnet_hold_end(db);
 	}
 }
 

@@ -564,6 +564,44 @@ static void look_for_policy(struct cygnet_db *db)
 	assert_non_null(cygnet_policy_sa(db, policy));
 }
 
+/* A trap below a policy, and a bypass that precedes neither. */
+static void add_three_policies(struct cygnet_db *db)
+{
+	struct cygnet_policy_params p = tunnel(0x7001, "10.1.0.0");
+
+	add_both_policies(db);
+	p.sel.dport_lo = p.sel.dport_hi = 99;
+	p.action = CYGNET_BYPASS;
+	assert_int_equal(cygnet_policy_add(db, &p), 0);
+}
+
+static void hold(struct cygnet_db *db)
+{
+	cygnet_db_hold(db);
+}
+
+static void hold_three_policies(struct cygnet_db *db)
+{
+	add_three_policies(db);
+	hold(db);
+}
+
+static void end_hold(struct cygnet_db *db)
+{
+	cygnet_hold_end(db);
+}
+
+/* At any time the packets are protected or dropped. */
+static void look_for_protection(struct cygnet_db *db)
+{
+	struct cygnet_flow flow = flow4("10.1.0.1", "10.9.9.9", IPPROTO_TCP, 1, 2);
+	struct cygnet_policy *policy = cygnet_spd_lookup(db, CYGNET_OUT, &flow);
+
+	assert_non_null(policy);
+	assert_int_equal(policy->action, CYGNET_PROTECT);
+	assert_true(!cygnet_policy_held(policy) || !policy->reqid);
+}
+
 static void flush(struct cygnet_db *db)
 {
 	cygnet_db_flush(db);
@@ -728,6 +766,9 @@ static void reader_beside_repair(void **state)
 	X(policy_delete_tuple, add_wide_and_new_tuple, delete_policy_new_tuple, look_for_policy,   \
 	  false)                                                                                   \
 	X(db_flush, add_both_policies, flush, nothing, true)                                       \
+	X(db_hold, add_three_policies, hold, look_for_protection, true)                            \
+	X(hold_replace, hold_three_policies, add_policy, look_for_protection, true)                \
+	X(hold_end, hold_three_policies, end_hold, nothing, true)                                  \
 	X(db_reclaim, retire_and_let_go, reclaim, look_for_sa, false)                              \
 	X(replay_update, receive_some, receive_ahead, look_for_replays, false)                     \
 	X(event_post, nothing, post_two, look_for_events, false)                                   \

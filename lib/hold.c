@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Held policies: those of a charon that died, or of the last boot, drop their packets until the next
+ * charon has installed its own.
+ *
+ * A policy is held if its reference to an SA is CYGNET_POLICY_HELD, whose index no SA has. Each version of
+ * the library writes the reference when it fills a slot, so that a slot's next policy is never taken for a
+ * held one. A library that does not know the value finds no SA. The reqid 0 is that of no SA.
+ */
+#include <errno.h>
+
+#include "hold.h"
+#include "lock.h"
+#include "pool.h"
+#include "selector.h"
+#include "spd.h"
+
+static void hold(struct cygnet_policy *policy)
+{
+	store_relaxed(&policy->reqid, 0);
+	store_relaxed(&policy->spi, 0);
+	policy->refs = 1;
+	store_release(&policy->sa, CYGNET_POLICY_HELD);
+}
+
+void hold_all(struct cygnet_db *db)
+{
+	uint32_t fresh = pool_fresh(&db->header->policy_pool, db->geometry.policies);
+
+	for (uint32_t i = 0; i < fresh; i++) {
+		struct cygnet_policy *policy = &db->policies[i];
+
+		if (policy->state == CYGNET_SLOT_LIVE && policy->action != CYGNET_BYPASS)
+			hold(policy);
+	}
+	spd_changed(db);
+	for (uint32_t i = 0; i < fresh; i++)
+		if (db->policies[i].state == CYGNET_SLOT_LIVE && !cygnet_policy_held(&db->policies[i]))
+			spd_remove(db, &db->policies[i]);
+}
+
+void hold_replace(struct cygnet_db *db, const struct cygnet_policy *policy)
+{
+	struct cygnet_policy *held;
+
+	while ((held = spd_find_held(db, policy->dir, &policy->sel)))
+		spd_remove(db, held);
+}
+
+bool hold_valid(const struct cygnet_policy *policy)
+{
+	return policy->action != CYGNET_BYPASS && !policy->reqid && policy->refs == 1;
+}
+
+EXPORT int cygnet_policy_hold(struct cygnet_db *db, const struct cygnet_policy_params *params)
+{
+	struct cygnet_policy_params held = *params;
+	int err;
+
+	if (params->action == CYGNET_BYPASS)
+		return -EINVAL;
+	held.reqid = held.spi = 0;
+	lock_take(db);
+	/* A charon that comes later finds the policy: it takes the role first, and then the mutex. */
+	err = cygnet_role_held(db, CYGNET_ROLE_CHARON) ? -EBUSY : spd_add_held(db, &held);
+	lock_release(db);
+	return err;
+}
+
+EXPORT unsigned int cygnet_hold_end(struct cygnet_db *db)
+{
+	unsigned int removed = 0;
+	uint32_t fresh;
+
+	lock_take(db);
+	fresh = pool_fresh(&db->header->policy_pool, db->geometry.policies);
+	for (uint32_t i = 0; i < fresh; i++) {
+		struct cygnet_policy *policy = &db->policies[i];
+
+		if (policy->state != CYGNET_SLOT_LIVE || !cygnet_policy_held(policy))
+			continue;
+		spd_remove(db, policy);
+		removed++;
+	}
+	lock_release(db);
+	return removed;
+}
+
+EXPORT unsigned int cygnet_policies_held(struct cygnet_db *db)
+{
+	uint32_t fresh = pool_fresh(&db->header->policy_pool, db->geometry.policies);
+	unsigned int held = 0;
+
+	for (uint32_t i = 0; i < fresh; i++)
+		held += load_acquire(&db->policies[i].state) == CYGNET_SLOT_LIVE &&
+			cygnet_policy_held(&db->policies[i]);
+	return held;
+}

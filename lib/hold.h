@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file hold.h
+ * Held policies, for the rest of the library. The caller of any function holds the mutex.
+ */
+#ifndef CYGNET_HOLD_H
+#define CYGNET_HOLD_H
+
+#include "layout.h"
+
+/** Hold all PROTECT and DISCARD policies, and remove all others. */
+void hold_all(struct cygnet_db *db);
+/** Remove the held policies that a policy replaces: those of its direction and selector. */
+void hold_replace(struct cygnet_db *db, const struct cygnet_policy *policy);
+/** Whether a held policy is one that can be held, and has what only those have. */
+bool hold_valid(const struct cygnet_policy *policy);
+
+#endif
