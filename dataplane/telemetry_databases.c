@@ -43,6 +43,7 @@ int telemetry_info(const char *cmd, const char *params, struct rte_tel_data *tab
 	rte_tel_data_add_dict_u64(row, "sas", info.sas);
 	rte_tel_data_add_dict_u64(row, "sas_max", info.geometry.sas);
 	rte_tel_data_add_dict_u64(row, "policies", info.policies);
+	rte_tel_data_add_dict_u64(row, "policies_held", cygnet_policies_held(sadb));
 	rte_tel_data_add_dict_u64(row, "policies_max", info.geometry.policies);
 	rte_tel_data_add_dict_u64(row, "deleted", info.sas_waiting + info.policies_waiting);
 	rte_tel_data_add_dict_u64(row, "repairs", info.recoveries);

@@ -23,6 +23,7 @@
 	X(REASSEMBLY, "reassembly", "a duplicate or conflicting fragment, or a fragment whose packet timed out, was evicted, or has too many fragments") \
 	X(POLICY_PLAINTEXT, "policy-plaintext", "received in plaintext, but a policy requires protection") \
 	X(POLICY_DISCARD, "policy-discard", "a policy requires discarding") \
+	X(POLICY_HELD, "policy-held", "a policy of an earlier charon, or of the last boot, is held until charon has installed its own") \
 	X(NO_POLICY, "no-policy", "no policy matches the packet, and cygnetd.conf(5) has no_policy = drop") \
 	X(POLICY_INBOUND, "policy-inbound", "decrypted, but its SA's inbound policy does not allow it") \
 	X(HAIRPIN, "hairpin", "decrypted, and would leave in plaintext through the port it was received on, which neither a policy nor hairpin in cygnetd.conf(5) allows") \

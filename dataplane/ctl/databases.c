@@ -185,7 +185,7 @@ static json_t *policy_row(const struct cygnet_policy *policy, uint32_t slot,
 	selector_text(selector, sizeof(selector), src, dst, proto, sport, dport,
 		      interface);
 	return json_pack(
-		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s?, s:s?, s:s?, s:I, s:o,"
+		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:I, s:I, s:s?, s:s?, s:s?, s:I, s:o,"
 		" s:I, s:I, s:n, s:n}",
 		"dir", policy->dir < CYGNET_DIRS ? dirs[policy->dir] : "?",
 		"selector", selector,
@@ -196,6 +196,7 @@ static json_t *policy_row(const struct cygnet_policy *policy, uint32_t slot,
 		"dport", dport,
 		"interface", interface,
 		"action", policy->action <= CYGNET_DISCARD ? actions[policy->action] : "?",
+		"held", cygnet_policy_held(policy),
 		"priority", (json_int_t)policy->priority,
 		"reqid", (json_int_t)policy->reqid,
 		"spi", policy->spi ? spi_text(policy->spi, spi, sizeof(spi)) : NULL,

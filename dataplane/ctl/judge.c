@@ -123,6 +123,9 @@ enum judgement judge(const struct answers *answers, char *reason, size_t size)
 	judge_capacity(&findings, info, "SPD", "policies", "policies_max");
 	if (!number_of(info, "charon_pid"))
 		find(&findings, HEALTH_WARNING, "charon does not run, no SA is rekeyed");
+	if (number_of(info, "policies_held"))
+		find(&findings, HEALTH_WARNING, "%" JSON_INTEGER_FORMAT " held policies drop packets: "
+		     "charon has not installed its own yet", number_of(info, "policies_held"));
 	if (findings.worst == HEALTH_OK)
 		snprintf(reason, size,
 			 "cygnetd %s, %zu workers, %zu ports, %zu crypto devices, %"

@@ -34,7 +34,7 @@ static const struct column sad_columns[] = {
 
 static const struct column spd_columns[] = {
 	{"dir", "DIR"},	       {"selector", "SELECTOR"}, {"action", "ACTION"},
-	{"priority", "PRIORITY"}, {"reqid", "REQID"},	 {"spi", "SPI"},
+	{"held", "HELD"},      {"priority", "PRIORITY"}, {"reqid", "REQID"},	 {"spi", "SPI"},
 	{"last_used", "USED"}, {"passed", "PASSED"}, {"dropped", "DROPPED"}, {NULL, NULL},
 };
 

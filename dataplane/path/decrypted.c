@@ -35,8 +35,11 @@ enum drop_reason decrypted_check(struct rte_mbuf *m, const struct cygnet_sa *sa,
 	struct cygnet_flow flow;
 
 	policy_flow(m, &flow);
-	if (policy_find(m, &flow, local ? CYGNET_IN : CYGNET_FWD, policy) != DROP_NONE || !*policy ||
-	    (*policy)->action != CYGNET_PROTECT || (*policy)->reqid != sa->reqid ||
+	if (policy_find(m, &flow, local ? CYGNET_IN : CYGNET_FWD, policy) != DROP_NONE || !*policy)
+		return DROP_POLICY_INBOUND;
+	if (cygnet_policy_held(*policy))
+		return DROP_POLICY_HELD;
+	if ((*policy)->action != CYGNET_PROTECT || (*policy)->reqid != sa->reqid ||
 	    (*policy)->mode != sa->mode || (*policy)->proto != sa->proto ||
 	    !is_from_its_peer(*policy, sa) ||
 	    (local && is_of_the_link(&flow)))
@@ -53,7 +56,7 @@ static void decrypted(struct worker *w, struct rte_mbuf *m)
 	enum drop_reason reason = sa ? decrypted_check(m, sa, local, &policy) : DROP_SA_GONE;
 
 	if (reason != DROP_NONE) {
-		if (reason == DROP_POLICY_INBOUND && policy)
+		if ((reason == DROP_POLICY_INBOUND || reason == DROP_POLICY_HELD) && policy)
 			policy_count(w->id, policy, false);
 		audit_drop(w, m, reason, sa, 0);
 		return;

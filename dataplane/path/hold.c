@@ -121,6 +121,10 @@ static void settle(struct worker *w, struct held_packet *p)
 		drop(w, p->m, DROP_POLICY_GONE);
 		return;
 	}
+	if (cygnet_policy_held(policy)) {
+		drop(w, p->m, DROP_POLICY_HELD);
+		return;
+	}
 	sa = cygnet_policy_sa(sadb, policy);
 	/* An earlier packet of this policy is still held: keep the order. */
 	before = latest_of(&w->hold, policy);
@@ -175,6 +179,10 @@ void hold_or_protect(struct worker *w, struct rte_mbuf *m, struct cygnet_policy 
 {
 	struct cygnet_sa *sa = cygnet_policy_sa(sadb, policy);
 
+	if (!sa && cygnet_policy_held(policy)) {
+		drop(w, m, DROP_POLICY_HELD);
+		return;
+	}
 	if (!sa) {
 		hold_add(w, m, policy, flow, last_use != clock_seconds());
 		return;

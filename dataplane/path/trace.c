@@ -106,7 +106,9 @@ static void say_policy(struct trace *t, const char *stage, const struct cygnet_p
 					      [CYGNET_BYPASS] = "bypass",
 					      [CYGNET_DISCARD] = "discard"};
 
-	if (policy)
+	if (policy && cygnet_policy_held(policy))
+		say(t, stage, "held", "held policy with priority %u", policy->priority);
+	else if (policy)
 		say(t, stage, policy->action < RTE_DIM(actions) ? actions[policy->action] : "?",
 		    "policy with priority %u, reqid %u", policy->priority, policy->reqid);
 	else

@@ -246,8 +246,14 @@ static void spd(void **state)
 	params.action = CYGNET_BYPASS;
 	params.dir = CYGNET_IN;
 	add_policy(&params, "2001:db8::", "2001:db8::ffff", "::1", "::1");
+	params.priority = 400;
+	params.action = CYGNET_DISCARD;
+	params.dir = CYGNET_OUT;
+	assert_int_equal(cygnet_policy_hold(db, &params), 0);
 	rows = databases_spd(db, 50);
-	assert_int_equal(json_array_size(rows), 3);
+	assert_int_equal(json_array_size(rows), 4);
+
+	assert_true(json_is_true(json_object_get(find_row(rows, "priority", 400), "held")));
 
 	row = find_row(rows, "priority", 100);
 	assert_text(row, "dir", "out");
@@ -258,6 +264,7 @@ static void spd(void **state)
 	assert_text(row, "sport", "any");
 	assert_text(row, "dport", "any");
 	assert_text(row, "action", "protect");
+	assert_true(json_is_false(json_object_get(row, "held")));
 	assert_number(row, "reqid", 7);
 	assert_text(row, "spi", "0xc0000002");
 	assert_text(row, "sa_proto", "esp");
@@ -530,6 +537,8 @@ static void judgements(void **state)
 		      "cygnetd 1, 2 workers, 2 ports, 2 crypto devices, 2 SAs, 3 policies");
 	assert_judged("{\"info\": [{\"charon_pid\": 0}]}", HEALTH_WARNING,
 		      "charon does not run, no SA is rekeyed");
+	assert_judged("{\"info\": [{\"policies_held\": 3}]}", HEALTH_WARNING,
+		      "3 held policies drop packets: charon has not installed its own yet");
 	assert_judged("{\"ports\": [{}, {\"link\": \"down\"}]}", HEALTH_WARNING, "port wan has no link");
 	assert_judged("{\"ports\": [{\"state\": \"down\"}, {\"link\": \"down\"}]}", HEALTH_CRITICAL,
 		      "no port is up; port lan: interface t0 is down; port wan has no link");

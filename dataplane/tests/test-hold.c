@@ -171,6 +171,29 @@ static void waits_so_long(void **state)
 	assert_int_equal(w->stats->held, 2);
 }
 
+/* Charon was killed, and its successor holds the policies: neither packets that wait nor later ones leave,
+ * and charon is not asked. */
+static void not_for_held_policies(void **state)
+{
+	(void)state;
+	trap();
+	send_packet();
+	assert_int_equal(acquires(), 1);
+	assert_int_equal(cygnet_db_hold(sadb), 0);
+	pass_second();
+	assert_int_equal(w->hold.n, 0);
+	assert_int_equal(w->stats->drop[DROP_POLICY_HELD], 1);
+	send_packet();
+	assert_int_equal(w->stats->drop[DROP_POLICY_HELD], 2);
+	assert_int_equal(w->hold.n, 0);
+	assert_int_equal(acquires(), 0);
+	/* The new charon's policy has an SA at once. */
+	trap();
+	send_packet();
+	assert_int_equal(w->hold.n, 1);
+	assert_int_equal(acquires(), 1);
+}
+
 static void asked_once_a_second(void **state)
 {
 	(void)state;
@@ -369,6 +392,7 @@ int main(int argc, char **argv)
 #define TEST(name) cmocka_unit_test_teardown(name, clean)
 	const struct CMUnitTest tests[] = {
 		TEST(waits_so_long),
+		TEST(not_for_held_policies),
 		TEST(asked_once_a_second),
 		TEST(asked_for_that_packet),
 		TEST(asked_for_that_packet6),

@@ -9,6 +9,8 @@
  * and MACs are hexadecimal digits. What is left out is zero.
  *
  *   flush
+ *   hold
+ *   hold-end
  *   sa spi=0x1001 src=192.0.2.1 dst=192.0.2.2 cipher=aes-cbc key=HEX auth=hmac-sha1 akey=HEX icv=12
  *   sa-delete spi=0x1001 dst=192.0.2.2
  *   sa-update spi=0x1001 end=192.0.2.2 src=2001:db8::1 dst=2001:db8::2
@@ -21,6 +23,7 @@
  *   ike encap=1500-5500
  *   policy-query dir=out src=10.1.0.0-10.1.0.255 dst=10.2.0.0-10.2.0.255
  *
+ * hold is what a charon does whose predecessor was killed, hold-end what it does some minutes later.
  * Charon's role is held from charon to the end of the lines, and the word printed once it is.
  * Of ike, encap is the port of IKE alone and that of ESP in UDP beside it, of both families.
  * Of policy, begin and end are the outer addresses of its SA; policy-delete has the words of policy.
@@ -525,6 +528,10 @@ static int run_command(struct cygnet_db *db, const char *command, const struct l
 {
 	if (strcmp(command, "flush") == 0)
 		return cygnet_db_flush(db);
+	if (strcmp(command, "hold") == 0)
+		return cygnet_db_hold(db);
+	if (strcmp(command, "hold-end") == 0)
+		return cygnet_hold_end(db) ? 0 : -ENOENT;
 	if (strcmp(command, "sa") == 0)
 		return cygnet_sa_add(db, &line->sa);
 	if (strcmp(command, "sa-delete") == 0)

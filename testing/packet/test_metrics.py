@@ -124,6 +124,7 @@ def test_metrics_state(bench):
         assert export.value("cygnet_up") == 1
         assert export.value("cygnet_sas") == 2
         assert export.value("cygnet_policies") == 3
+        assert export.value("cygnet_policies_held") == 0
         assert export.value("cygnet_charon_up") == 0
         with bench.gateway.charon():
             assert export.value("cygnet_charon_up") == 1

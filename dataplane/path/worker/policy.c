@@ -29,6 +29,14 @@ void policy_flow_out(struct rte_mbuf *m, struct cygnet_flow *flow)
 		policy_flow_to(flow);
 }
 
+/* Why a policy has all its packets dropped, whether they come protected or not. */
+static enum drop_reason refuses(const struct cygnet_policy *policy)
+{
+	if (cygnet_policy_held(policy))
+		return DROP_POLICY_HELD;
+	return policy->action == CYGNET_DISCARD ? DROP_POLICY_DISCARD : DROP_NONE;
+}
+
 enum drop_reason policy_find(struct rte_mbuf *m, const struct cygnet_flow *flow,
 			     enum cygnet_dir dir, struct cygnet_policy **policy)
 {
@@ -70,9 +78,10 @@ enum drop_reason policy_inbound_find(uint32_t settings, struct rte_mbuf *m,
 	if (!*policy)
 		return (settings & SETTING_DROP_NO_POLICY) && dir == CYGNET_IN ? DROP_NO_POLICY
 									      : DROP_NONE;
-	if ((*policy)->action == CYGNET_PROTECT)
+	reason = refuses(*policy);
+	if (reason == DROP_NONE && (*policy)->action == CYGNET_PROTECT)
 		return DROP_POLICY_PLAINTEXT;
-	return (*policy)->action == CYGNET_DISCARD ? DROP_POLICY_DISCARD : DROP_NONE;
+	return reason;
 }
 
 enum drop_reason policy_inbound(unsigned int worker, uint32_t settings, struct rte_mbuf *m,
@@ -101,7 +110,7 @@ enum drop_reason policy_outbound_find(uint32_t settings, struct rte_mbuf *m,
 	}
 	if (!*policy)
 		return without_policy(settings, m);
-	return (*policy)->action == CYGNET_DISCARD ? DROP_POLICY_DISCARD : DROP_NONE;
+	return refuses(*policy);
 }
 
 /* @param later  the selectors of a part without ports */

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""charon was killed, and its successor has not installed its policies yet: nothing leaves in plaintext."""
+import json
+import subprocess
+
+from bench import policy, same_but_hop, to_far_host, to_host
+from gateway import FAR_NET, LAN_NET
+from peer import SUITE, Sa
+from test_health import WARNING, expect
+from test_trace import BACK, OUT, verdict
+
+
+def spd(bench):
+    """How often a policy is held or not: action and HELD of cygnetctl show spd."""
+    rows = subprocess.run([f"{bench.gateway.build}/root/bin/cygnetctl", "--json", "-s",
+                           f"{bench.gateway.work}/sadb", "show", "spd"], check=True, capture_output=True,
+                          text=True).stdout
+    return sorted((row["dir"], row["action"], row["held"]) for row in json.loads(rows))
+
+
+def test_held_crash(bench):
+    """Known flows, too, in both directions, until the new charon has a tunnel with the same selectors."""
+    out, inb = bench.tunnel()
+    for _ in range(3):
+        bench.expect_flow(out, inb)
+    bench.gateway.fill("hold")
+    assert spd(bench) == [("fwd", "protect", True), ("in", "protect", True), ("out", "protect", True)]
+    with bench.dropped("policy-held", 4):
+        for number in range(3):
+            bench.from_lan(to_far_host(id=number))
+        bench.from_wan(to_host())
+    with bench.dropped("bad-spi"):
+        bench.from_wan(inb.seal(to_host()))
+    assert verdict(bench, OUT) == verdict(bench, BACK) == "dropped policy-held"
+    with bench.gateway.charon():
+        expect(bench.gateway, WARNING, "WARNING: 3 held policies drop packets")
+    # An SA of the new charon's can have the reqid that a held policy had.
+    stranger = Sa(SUITE["gcm128"], "in", bench.spi())
+    bench.gateway.fill(stranger.line())
+    with bench.dropped("policy-held"):
+        bench.from_wan(stranger.seal(to_host()))
+    out, inb = Sa(SUITE["gcm128"], "out", bench.spi(), reqid=7), Sa(SUITE["gcm128"], "in", bench.spi(), reqid=7)
+    bench.gateway.fill(out.line(), inb.line(),
+                       policy("out", LAN_NET, FAR_NET, spi=out.spi, reqid=7, prio=5000),
+                       policy("in", FAR_NET, LAN_NET, spi=inb.spi, reqid=7, prio=5000),
+                       policy("fwd", FAR_NET, LAN_NET, spi=inb.spi, reqid=7, prio=5000))
+    assert spd(bench) == [("fwd", "protect", False), ("in", "protect", False), ("out", "protect", False)]
+    for _ in range(3):
+        bench.expect_flow(out, inb)
+
+
+def test_held_shunts(bench):
+    """What was discarded still is; what passed does not, by an old policy, but does by a new one."""
+    bench.tunnel(more_lines=[
+        policy("out", LAN_NET, FAR_NET, "discard", prio=20, more="proto=17 dport=7-7"),
+        policy("out", LAN_NET, FAR_NET, "bypass", prio=10, more="proto=17 dport=8-8")])
+    bench.gateway.fill("hold")
+    with bench.dropped("policy-held", 2):
+        bench.from_lan(to_far_host(dport=7), to_far_host(dport=8))
+    bench.gateway.fill(policy("out", LAN_NET, FAR_NET, "bypass", prio=10, more="proto=17 dport=8-8"))
+    bench.from_lan(to_far_host(dport=8))
+    same_but_hop(bench.receive(bench.wan, 1)[0], to_far_host(dport=8))
+    with bench.dropped("policy-held"):
+        bench.from_lan(to_far_host(dport=7))
+
+
+def test_held_over(bench):
+    """When the hold is over, packets pass as no policy says anything about them."""
+    bench.tunnel()
+    bench.gateway.fill("hold")
+    with bench.dropped("policy-held"):
+        bench.from_lan(to_far_host())
+    bench.gateway.fill("hold-end")
+    bench.from_lan(to_far_host())
+    same_but_hop(bench.receive(bench.wan, 1)[0], to_far_host())
