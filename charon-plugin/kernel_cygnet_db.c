@@ -176,15 +176,16 @@ static status_t replace_db(char *why, size_t size, struct cygnet_db **db)
 }
 
 /**
- * Remove the SAs and policies of an earlier charon
+ * Remove the SAs of an earlier charon. Its policies drop packets until this one
+ * has installed its own, so that no packet of theirs leaves in plaintext.
  */
-static bool clean_up(struct cygnet_db *db)
+static bool clean_up(struct cygnet_db *db, uint32_t hold)
 {
 	struct cygnet_db_info info, left;
 	int err;
 
 	cygnet_db_info(db, &info);
-	err = cygnet_db_flush(db);
+	err = hold ? cygnet_db_hold(db) : cygnet_db_flush(db);
 	if (err)
 	{
 		DBG1(DBG_KNL, "kernel-cygnet can't clean up %s: %s", info.path,
@@ -196,13 +197,19 @@ static bool clean_up(struct cygnet_db *db)
 		 "an earlier charon, dataplane is %sattached", info.path,
 		 info.sas - left.sas, info.policies - left.policies,
 		 info.dataplane_pid ? "" : "not yet ");
+	if (left.policies)
+	{
+		DBG1(DBG_KNL, "%u policies of an earlier charon or boot drop packets "
+			 "until they are installed again, for up to %u seconds",
+			 left.policies, hold);
+	}
 	return TRUE;
 }
 
 /*
  * Described in header.
  */
-struct cygnet_db *kernel_cygnet_db_open(void)
+struct cygnet_db *kernel_cygnet_db_open(uint32_t hold)
 {
 	struct cygnet_db *db;
 	char error[256] = "";
@@ -217,7 +224,7 @@ struct cygnet_db *kernel_cygnet_db_open(void)
 	{
 		return NULL;
 	}
-	if (!clean_up(db))
+	if (!clean_up(db, hold))
 	{
 		cygnet_db_close(db);
 		return NULL;

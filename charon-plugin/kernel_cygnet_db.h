@@ -18,10 +18,13 @@
  * SAs and policies of an earlier charon. A damaged file is replaced unless
  * another process holds a role.
  *
+ * @param hold		0, or hold policies that protect or discard, for the caller
+ *					to remove with cygnet_hold_end(); the log says after how
+ *					many seconds that will be
  * @return			NULL on failure, which is logged. A file that another charon
  *					uses is not changed.
  */
-struct cygnet_db *kernel_cygnet_db_open(void);
+struct cygnet_db *kernel_cygnet_db_open(uint32_t hold);
 
 /**
  * Remove all SAs and policies, wipe their keys, and close the file.

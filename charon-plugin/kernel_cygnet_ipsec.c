@@ -5,6 +5,7 @@
 #include "kernel_cygnet_db.h"
 #include "kernel_cygnet_event.h"
 #include "kernel_cygnet_expiry.h"
+#include "kernel_cygnet_hold.h"
 #include "kernel_cygnet_policy.h"
 #include "kernel_cygnet_route.h"
 #include "kernel_cygnet_sa.h"
@@ -51,6 +52,11 @@ struct private_kernel_cygnet_ipsec_t {
 	 * Receiver of the dataplane's events
 	 */
 	kernel_cygnet_event_t *events;
+
+	/**
+	 * Policies of an earlier charon
+	 */
+	kernel_cygnet_hold_t *hold;
 
 	/**
 	 * Range of SPIs in the settings, first << 32 | last; atomic
@@ -397,6 +403,7 @@ METHOD(kernel_ipsec_t, add_policy, status_t,
 			 id->dst_ts, policy_dir_names, id->dir, strerror(-err));
 		return FAILED;
 	}
+	this->hold->added(this->hold);
 	this->routes->add(this->routes, id, data, &params);
 	return SUCCESS;
 }
@@ -477,7 +484,8 @@ METHOD(kernel_ipsec_t, flush_policies, status_t,
 	cygnet_db_info(this->db, &info);
 	for (i = 0; i < info.geometry.policies; i++)
 	{
-		if (cygnet_policy_snapshot(this->db, i, &policy))
+		if (cygnet_policy_snapshot(this->db, i, &policy) &&
+			!cygnet_policy_held(&policy))
 		{
 			remove_policy(this, &policy);
 		}
@@ -551,6 +559,7 @@ METHOD(kernel_ipsec_t, enable_udp_decap, bool,
 METHOD(kernel_ipsec_t, destroy, void,
 	private_kernel_cygnet_ipsec_t *this)
 {
+	DESTROY_IF(this->hold);
 	DESTROY_IF(this->events);
 	DESTROY_IF(this->routes);
 	DESTROY_IF(this->expiry);
@@ -567,6 +576,7 @@ METHOD(kernel_ipsec_t, destroy, void,
 kernel_cygnet_ipsec_t *kernel_cygnet_ipsec_create(void)
 {
 	private_kernel_cygnet_ipsec_t *this;
+	uint32_t hold = kernel_cygnet_hold_time();
 
 	INIT(this,
 		.public = {
@@ -588,7 +598,7 @@ kernel_cygnet_ipsec_t *kernel_cygnet_ipsec_create(void)
 				.destroy = _destroy,
 			},
 		},
-		.db = kernel_cygnet_db_open(),
+		.db = kernel_cygnet_db_open(hold),
 		.range_time = -1,
 	);
 
@@ -600,5 +610,6 @@ kernel_cygnet_ipsec_t *kernel_cygnet_ipsec_create(void)
 	this->expiry = kernel_cygnet_expiry_create();
 	this->routes = kernel_cygnet_route_create();
 	this->events = kernel_cygnet_event_create(this->db);
+	this->hold = kernel_cygnet_hold_create(this->db, this->events, hold);
 	return &this->public;
 }

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # charon is killed (SIGKILL) while the hosts talk: the traffic goes on. Its
-# successor cleans up what it left, negotiates anew, and nothing old remains. The
-# keys are wiped even if charon ends while cygnetd hangs. With no_policy = drop
-# nothing leaves in plaintext at any time, though for a while there are no policies.
+# successor removes the SAs that it left and holds its policies, so that nothing leaves
+# in plaintext until it has negotiated anew; then nothing old remains. The keys are
+# wiped even if charon ends while cygnetd hangs.
 
-no_policy=drop
-may_drop=([left]="no-policy bad-spi")
+may_drop=([left]="policy-held bad-spi")
+# What the kernel of the left says to the right's IKE while nobody listens.
+plaintext_on_wire='src host 192.168.0.1 and icmp[0] = 3 and icmp[1] = 3'
 
 steps() {
 	expect "the tunnel comes up" tunnel_up left
@@ -16,8 +17,10 @@ steps() {
 	start_pings restart left 100000 0.005
 	restart_charon left
 	expect_output "SAs that the dead charon left" 0 sas left
-	expect "pings met a gateway without policies" dropped_without_policy
+	expect "pings met held policies" dropped_for left policy-held 1
+	expect "held policies are shown" test "$(held left)" -gt 0
 	expect "the tunnel comes up again" tunnel_up left
+	expect_output "policies that are still held" 0 held left
 	reap pings-restart INT || true
 	expect_outage restart 10
 	expect_output "SAs of the new one" 2 sas left
@@ -25,8 +28,6 @@ steps() {
 	expect_output "deleted SAs and policies that have keys" 0 to_be_wiped left
 	keys_are_wiped
 }
-
-dropped_without_policy() { [ "$(drops left no-policy)" -gt 0 ]; }
 
 keys_are_wiped() {
 	kill -STOP "${pids[cygnetd-left]}"
@@ -40,4 +41,5 @@ keys_are_wiped() {
 to_be_wiped() { ctl "$1" check | sed -n 's/.*, \([0-9]*\) deleted ones.*/\1/p'; }
 all_wiped() { [ "$(to_be_wiped "$1")" = 0 ]; }
 
+held() { ctl "$1" --json show spd | jq 'map(select(.held)) | length'; }
 sas() { ctl "$1" --json show sad | /usr/bin/python3 -c 'import json, sys; print(len(json.load(sys.stdin)))'; }

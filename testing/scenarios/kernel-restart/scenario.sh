@@ -4,7 +4,7 @@
 # number that it has seen. Then charon is killed: the traffic goes on, and its successor
 # initiates anew. Nothing leaves in plaintext at any time.
 right=kernel no_policy=drop
-may_drop=([left]="not-ours no-policy bad-spi no-route icmp-unprotected")
+may_drop=([left]="not-ours no-policy policy-held bad-spi no-route icmp-unprotected")
 
 steps() {
 	local child

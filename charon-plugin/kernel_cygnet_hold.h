@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/**
+ * @defgroup kernel_cygnet_hold kernel_cygnet_hold
+ * @{ @ingroup kernel_cygnet
+ * Ends the hold of an earlier charon's policies.
+ */
+
+#ifndef KERNEL_CYGNET_HOLD_H_
+#define KERNEL_CYGNET_HOLD_H_
+
+#include "kernel_cygnet_event.h"
+
+typedef struct kernel_cygnet_hold_t kernel_cygnet_hold_t;
+
+struct kernel_cygnet_hold_t {
+
+	/**
+	 * A policy has been added. It may have replaced held ones, whose slots are
+	 * to be reclaimed.
+	 */
+	void (*added)(kernel_cygnet_hold_t *this);
+
+	/**
+	 * Destroy, after the scheduler has been flushed
+	 */
+	void (*destroy)(kernel_cygnet_hold_t *this);
+};
+
+/**
+ * How long policies are held after charon's start, by strongswan.conf
+ *
+ * @return			seconds; 0: not at all
+ */
+uint32_t kernel_cygnet_hold_time(void);
+
+/**
+ * Schedule the removal of the held policies, if there are any
+ *
+ * @param db		shared file
+ * @param events	to reclaim slots
+ * @param seconds	time until the removal
+ */
+kernel_cygnet_hold_t *kernel_cygnet_hold_create(struct cygnet_db *db,
+												kernel_cygnet_event_t *events,
+												uint32_t seconds);
+
+#endif /** KERNEL_CYGNET_HOLD_H_ @}*/
