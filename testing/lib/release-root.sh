@@ -24,6 +24,9 @@ apt_lines() {
 	done < <(release_sources "$1")
 }
 
+# why_no_root LOG: apt's first error, which names the mirror, or the end of what mmdebstrap says.
+why_no_root() { grep -m 1 '^E: ' "$1" || tail -n 1 "$1"; }
+
 # make_root RELEASE NAME PACKAGE...: a root with these packages and what they depend on, unless there
 # is one that was made so. Takes a minute or two, and network.
 make_root() {
@@ -42,7 +45,8 @@ make_root() {
 		rm -rf --one-file-system "$there/stamp" "$there/root" "$there/new"
 		quiet "$there/mmdebstrap.log" mmdebstrap --mode=root --variant=minbase \
 			"${options[@]}" --include="$(IFS=,; echo "$*")" \
-			"$release" "$there/new" "${lines[@]}"
+			"$release" "$there/new" "${lines[@]}" ||
+			die "no root of Debian $release could be made: $(why_no_root "$there/mmdebstrap.log")"
 		mv "$there/new" "$there/root"
 		echo "$stamp" > "$there/stamp"
 	fi
