@@ -21,7 +21,6 @@
 #include "crypto/auto/offload.h"
 #include "crypto/device/engine.h"
 #include "crypto/device/pool.h"
-#include "dpdk_release.h"
 #include "host/interface.h"
 #include "host/local_addr.h"
 #include "host/route.h"

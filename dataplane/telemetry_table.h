@@ -16,6 +16,8 @@
 
 #include <rte_telemetry.h>
 
+#include "dpdk_release.h" /* after rte_telemetry.h: a function's other name */
+
 static inline unsigned int begin_of(const char *params)
 {
 	return params ? (unsigned int)strtoul(params, NULL, 10) : 0;
