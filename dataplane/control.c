@@ -14,6 +14,7 @@
 #include "base/sadb.h"
 #include "control.h"
 #include "esp/lifetime.h"
+#include "esp/peers.h"
 #include "host/netlink.h"
 #include "path/loop.h"
 #include "takeover.h"
@@ -63,8 +64,11 @@ int control_start(void)
 		return err;
 	err = audit_init();
 	if (!err)
+		err = peers_init();
+	if (!err)
 		err = netlink_start();
 	if (err) {
+		peers_free();
 		audit_free();
 		events_free();
 	}
@@ -130,6 +134,7 @@ void control_run(void (*report)(void), void (*reload)(void))
 		netlink_solicit_wanted();
 		events_post();
 		audit_post();
+		peers_update();
 		lifetime_tell_again();
 		wipe_for_charon();
 		report();
@@ -141,6 +146,7 @@ void control_stop(void)
 	events_post();
 	audit_post();
 	netlink_stop();
+	peers_free();
 	audit_free();
 	events_free();
 }

@@ -54,6 +54,12 @@
 	X(ENGINE_FAILED, "engine-failed", "the crypto device reported an error") \
 	X(HANDOVER_FULL, "handover-full", "the ring to the lcore that owns the SA is full") \
 	X(TX_FULL, "tx-full", "the transmit queue is full") \
+	X(POLICED_PEER, "policed-peer", "IKE of a peer, beyond police_peer in cygnetd.conf(5)") \
+	X(POLICED_IKE, "policed-ike", "IKE of an address that is no peer's, beyond police_ike in cygnetd.conf(5)") \
+	X(POLICED_ARP, "policed-arp", "ARP, ND or link control, beyond police_arp in cygnetd.conf(5)") \
+	X(POLICED_ICMP, "policed-icmp", "ICMP to this host, beyond police_icmp in cygnetd.conf(5)") \
+	X(POLICED_OTHER, "policed-other", "other plaintext to this host, beyond police_other in cygnetd.conf(5)") \
+	X(POLICED_FRAGMENTS, "policed-fragments", "a fragment to this host of an address that is no peer's, beyond police_fragments in cygnetd.conf(5)") \
 	X(PORT_REMOVED, "port-removed", "the port to leave by was removed by a reload") \
 	X(TAP_FULL, "tap-full", "the kernel does not read packets from the TAP fast enough")
 

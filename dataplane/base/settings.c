@@ -2,3 +2,4 @@
 #include "base/settings.h"
 
 uint32_t settings_word;
+uint32_t settings_police[POLICE_CLASSES];

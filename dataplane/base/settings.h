@@ -20,6 +20,9 @@
 #define SETTING_AUDIT		32u
 
 extern uint32_t settings_word;
+/** Packets a second, by class; atomic. A worker that sees some of one configuration and some of another
+ * takes them over again at the change that follows. */
+extern uint32_t settings_police[POLICE_CLASSES];
 
 /** The settings. Any thread; an lcore that caches them or decisions made from them reads changes_seen()
  * first, and reads them again when that has changed. */
@@ -38,6 +41,8 @@ static inline void settings_publish(const struct conf *conf)
 			(conf->approved ? SETTING_APPROVED : 0) |
 			(conf->audit ? SETTING_AUDIT : 0);
 
+	for (unsigned int class = 0; class < POLICE_CLASSES; class++)
+		__atomic_store_n(&settings_police[class], conf->police[class], __ATOMIC_RELAXED);
 	__atomic_store_n(&settings_word, word, __ATOMIC_RELAXED);
 	changes_note();
 }

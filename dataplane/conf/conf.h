@@ -16,7 +16,7 @@
 /** What is put behind the file's path is the path of the folder of its drop-ins. */
 #define CONF_DROPINS ".d"
 #define CONF_MAX_DROPINS 32
-#define CONF_KEYS 28u
+#define CONF_KEYS 34u
 #define CONF_MAX_PORTS 16
 /** Each port is a device and an interface. */
 #define CONF_MAX_DEVICES CONF_MAX_PORTS
@@ -34,6 +34,17 @@ enum engine_choice { ENGINE_AUTO, ENGINE_CPU, ENGINE_OPENCL };
 
 /** What happens to plaintext that no policy matches: it leaves by no outside port, passes, or is dropped. */
 enum no_policy_choice { NO_POLICY_INSIDE, NO_POLICY_PASS, NO_POLICY_DROP };
+
+/** What comes in plaintext for this host, by what is policed together (path/worker/police.h). */
+enum police_class {
+	POLICE_PEER,		/* IKE of a peer of an SA or policy */
+	POLICE_IKE,		/* IKE of others */
+	POLICE_ARP,		/* ARP, ND and other link control */
+	POLICE_ICMP,
+	POLICE_OTHER,
+	POLICE_FRAGMENTS,	/* to be reassembled, of others than peers */
+	POLICE_CLASSES
+};
 
 /** What a port or the kernel's other interfaces lead to. */
 enum conf_side { CONF_OUTSIDE, CONF_INSIDE };
@@ -76,6 +87,7 @@ struct conf {
 	bool pass_hairpin;		/* forward decrypted packets in plaintext through the port
 					 * they were received on, and other outside ones */
 	uint32_t kernel_side;		/* enum conf_side of the kernel's other interfaces */
+	uint32_t police[POLICE_CLASSES]; /* packets a second; 0: any number */
 	char driver_path[PATH_MAX];	/* folder of Cygnet's DPDK drivers; "": DPDK's folder */
 	char opencl_args[256];		/* vdev arguments for crypto_opencl */
 	unsigned int workers;		/* lcores that process packets */

@@ -13,6 +13,7 @@
 	.section = CONF_PORT, .offset = offsetof(struct conf_port, field), \
 	.size = sizeof(((struct conf_port *)0)->field)
 #define NUMBER(least, most) .type = CONF_NUMBER, .min = least, .max = most
+#define POLICE NUMBER(0, 10000000)
 #define LEVELS "error, warning, notice, info, debug"
 #define CHOICE(names) .type = CONF_CHOICE, .choices = names
 
@@ -54,6 +55,18 @@ const struct conf_key conf_keys[] = {
 	 .help = "decrypted packets that would leave by the port of their ESP, or another outside port"},
 	{"kernel_side", IN_MAIN(kernel_side), CHOICE("outside, inside"), .def = "outside", .live = true,
 	 .help = "what the kernel's other interfaces lead to"},
+	{"police_peer", IN_MAIN(police[POLICE_PEER]), POLICE, .def = "10000", .live = true,
+	 .help = "IKE of each peer's address, packets a second"},
+	{"police_ike", IN_MAIN(police[POLICE_IKE]), POLICE, .def = "5000", .live = true,
+	 .help = "IKE of addresses that are no peer's, packets a second and port"},
+	{"police_arp", IN_MAIN(police[POLICE_ARP]), POLICE, .def = "5000", .live = true,
+	 .help = "ARP, ND and link control, packets a second and port"},
+	{"police_icmp", IN_MAIN(police[POLICE_ICMP]), POLICE, .def = "5000", .live = true,
+	 .help = "ICMP to this host, packets a second and port"},
+	{"police_other", IN_MAIN(police[POLICE_OTHER]), POLICE, .def = "100000", .live = true,
+	 .help = "other plaintext to this host, packets a second and port"},
+	{"police_fragments", IN_MAIN(police[POLICE_FRAGMENTS]), POLICE, .def = "10000", .live = true,
+	 .help = "fragments to this host of addresses that are no peer's, packets a second and port"},
 	{"driver_path", IN_MAIN(driver_path), .type = CONF_ABSOLUTE,
 	 .help = "folder of Cygnet's DPDK drivers"},
 	{"opencl", IN_MAIN(opencl_args), .type = CONF_TEXT, .help = "arguments of crypto_opencl"},

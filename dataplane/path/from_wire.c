@@ -5,6 +5,7 @@
 #include "path/frame_in.h"
 #include "path/stages.h"
 #include "path/worker/next_hop.h"
+#include "path/worker/police.h"
 #include "path/worker/tx.h"
 
 /* A group frame does not go past the policies, and is not forwarded (RFC 1812, 5.3.4). */
@@ -35,7 +36,8 @@ static void from_wire(struct worker *w, struct rte_mbuf *m)
 	}
 	/* ARP and the like are the kernel's. */
 	if (!ip) {
-		tap_frame(w, m);
+		if (police_passes(w, m, POLICE_ARP, true))
+			tap_frame(w, m);
 		return;
 	}
 	group = rte_is_multicast_ether_addr(&eth->dst_addr);

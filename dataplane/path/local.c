@@ -15,6 +15,7 @@
 #include "path/too_big.h"
 #include "path/worker/audit.h"
 #include "path/worker/handoff.h"
+#include "path/worker/police.h"
 #include "path/worker/policy.h"
 #include "path/worker/tx.h"
 
@@ -128,6 +129,11 @@ static bool is_natt(struct worker *w, struct rte_mbuf *m, const struct headers *
 	return false;
 }
 
+static bool is_icmp(uint8_t proto)
+{
+	return proto == IPPROTO_ICMP || proto == IPPROTO_ICMPV6;
+}
+
 static void by_policy(struct worker *w, struct rte_mbuf *m)
 {
 	enum drop_reason reason;
@@ -137,7 +143,7 @@ static void by_policy(struct worker *w, struct rte_mbuf *m)
 	reason = policy_inbound(w->id, w->settings, m, &flow, CYGNET_IN);
 	if (reason != DROP_NONE)
 		audit_drop(w, m, reason, NULL, 0);
-	else
+	else if (police_passes(w, m, is_icmp(flow.proto) ? POLICE_ICMP : POLICE_OTHER, false))
 		to_kernel(w, m);
 }
 
@@ -147,12 +153,13 @@ static void local(struct worker *w, struct rte_mbuf *m)
 	bool exempt = false;
 
 	if (headers_link_control(m, &h)) {
-		to_kernel(w, m);
+		if (police_passes(w, m, POLICE_ARP, false))
+			to_kernel(w, m);
 		return;
 	}
 	if (h.fragment &&
 	    (h.proto == IPPROTO_ESP || h.proto == IPPROTO_AH || h.proto == IPPROTO_UDP)) {
-		m = reassemble(w, m, &h, STAGE_LOCAL);
+		m = police_fragment(w, m) ? reassemble(w, m, &h, STAGE_LOCAL) : NULL;
 		if (!m)
 			return;
 		h = headers_read(m);
@@ -167,12 +174,12 @@ static void local(struct worker *w, struct rte_mbuf *m)
 	}
 	if (is_natt(w, m, &h, &exempt))
 		return;
-	if (h.proto == IPPROTO_ICMP || h.proto == IPPROTO_ICMPV6)
+	if (is_icmp(h.proto))
 		too_big_learn(w, m, &h);
-	if (exempt)
-		to_kernel(w, m);
-	else
+	if (!exempt)
 		by_policy(w, m);
+	else if (police_ike(w, m))
+		to_kernel(w, m);
 }
 
 void stage_local(struct worker *w, struct rte_mbuf **m, unsigned int n)

@@ -26,6 +26,7 @@
 #include "path/worker/capture.h"
 #include "path/worker/fetch.h"
 #include "path/worker/handoff.h"
+#include "path/worker/police.h"
 #include "path/worker/tx.h"
 
 #define INBOX 4096u
@@ -281,6 +282,7 @@ int worker_main(void *arg)
 	unsigned int idle = 0, turns = 0;
 
 	tx_init(w);
+	police_init(w);
 	if (cygnet_reader_online(sadb, w->id)) {
 		log_error("worker %u cannot read the SAD", w->id);
 		return -1;

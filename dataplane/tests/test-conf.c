@@ -51,6 +51,7 @@ static void everything(void **state)
 				   "no_policy = drop\n"
 				   "approved = yes\n"
 				   "audit = no\n"
+				   "police_icmp = 7\n"
 				   "hairpin = pass\n"
 				   "kernel_side = inside\n"
 				   "log = error\n"
@@ -83,6 +84,8 @@ static void everything(void **state)
 	assert_int_equal(conf.no_policy, NO_POLICY_DROP);
 	assert_true(conf.approved);
 	assert_false(conf.audit);
+	assert_int_equal(conf.police[POLICE_ICMP], 7);
+	assert_int_equal(conf.police[POLICE_IKE], 5000);
 	assert_true(conf.pass_hairpin);
 	assert_int_equal(conf_log_level(conf.log), RTE_LOG_ERR);
 	assert_int_equal(conf_log_level(conf.dpdk_log), RTE_LOG_DEBUG);
@@ -103,7 +106,7 @@ static void everything(void **state)
 	assert_int_equal(conf.port[1].side, CONF_INSIDE);
 	assert_true(conf_has_sides(&conf));
 	conf_where(&conf, &conf.port[1], "mtu", error, sizeof(error));
-	assert_string_equal(error + strlen(path), ":29: [port lan] mtu");
+	assert_string_equal(error + strlen(path), ":30: [port lan] mtu");
 	conf_where(&conf, NULL, "state", error, sizeof(error));
 	assert_string_equal(error + strlen(path), ":2: [cygnetd] state");
 }

@@ -135,7 +135,8 @@ def test_audit_sequence(bench, case):
         bench.gateway.fill(f"sa-use-up spi={out.spi:#x} dst={PEER}")
         with bench.dropped("seq-exhausted"):
             bench.from_lan(to_far_host(sport=1111, dport=2222))
-        expect(watch, "seq-exhausted", port="lan", src=HOST, dst=FAR_HOST, proto=17, sport=1111, dport=2222,  reqid=1, spi=f"{out.spi:#010x}", outer_src=WAN, outer_dst=PEER)
+        expect(watch, "seq-exhausted", port="lan", src=HOST, dst=FAR_HOST, proto=17, sport=1111, dport=2222, reqid=1,
+               spi=f"{out.spi:#010x}", outer_src=WAN, outer_dst=PEER)
 
 
 def test_audit_flood(bench):

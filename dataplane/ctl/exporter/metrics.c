@@ -39,7 +39,7 @@ static const struct family info_families[] = {
 	      "Deleted SAs and policies that are not wiped yet.", VALUE_NUMBER),
 	COUNT("cygnet_database_repairs", "repairs",
 	      "Repairs of the SAD and SPD after the death of a writer."),
-	COUNT("cygnet_events", "events", "Events for charon: acquire, expire, NAT mapping."),
+	COUNT("cygnet_events", "events", "Events for charon (acquire, expire, NAT mapping) and audit records."),
 	END,
 };
 

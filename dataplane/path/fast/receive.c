@@ -13,6 +13,7 @@
 #include "path/fast/leave.h"
 #include "path/fast/one.h"
 #include "path/fast/receive.h"
+#include "path/worker/police.h"
 #include "path/worker/tx.h"
 
 #define ETHER sizeof(struct rte_ether_hdr)
@@ -33,6 +34,7 @@ void fast_refresh(struct worker *w)
 	w->others = others;
 	w->settings = settings_now();
 	tx_init(w);
+	police_init(w);
 	flows_forget(&w->flows);
 	/* A next hop may have been resolved: packets that wait for it are sent first. */
 	neigh_wait_retry(w);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file audit.h
- * Drops that are auditable events (RFC 4301, 4.4.1 and 5.2; RFC 4302 and 4303, 3.3.3 and 3.4.2 to 3.4.4),
- * and how many of them a worker records: in AUDIT_SECONDS a few of each reason, and fewer of one SA or, without an SA,
- * of one source address.
+ * Drops that are auditable events (RFC 4301, 4.4.1 and 5.2; RFC 4302 and 4303, 3.3.3 and 3.4.2 to
+ * 3.4.4), and how many of them a worker records: in AUDIT_SECONDS a few of each reason, and fewer of one
+ * SA or, without an SA, of one source address.
  */
 #ifndef CYGNETD_WORKER_AUDIT_H
 #define CYGNETD_WORKER_AUDIT_H

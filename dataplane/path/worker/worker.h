@@ -12,6 +12,7 @@
 #define CYGNETD_WORKER_H
 
 #include <rte_mbuf.h>
+#include <rte_meter.h>
 #include <rte_ring.h>
 
 #include "base/drop.h"
@@ -71,6 +72,22 @@ struct audit_rates {
 	struct rate cause[AUDIT_CAUSES];
 };
 
+#define POLICE_PEERS 256u
+
+struct police_meter {
+	struct rte_meter_srtcm_profile profile;
+	struct rte_meter_srtcm meter;
+};
+
+/** Meters of what comes for the kernel (police.h). */
+struct police {
+	uint32_t rate[POLICE_CLASSES];	/* that the meters are for; 0: none */
+	uint32_t present;		/* ports likewise */
+	struct police_meter port[CONF_MAX_INTERFACES][POLICE_CLASSES];
+	struct rte_meter_srtcm_profile peer;
+	struct rte_meter_srtcm of_peer[POLICE_PEERS]; /* by a hash of the peer's address */
+};
+
 struct capture;
 
 struct worker {
@@ -102,6 +119,7 @@ struct worker {
 	unsigned int ike_next;
 	struct rate icmp;	/* of ICMP errors that are sent */
 	struct audit_rates audit;
+	struct police police;
 	struct rate too_big;	/* of ICMP errors that are looked at */
 };
 

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/settings.h"
+#include "esp/peers.h"
+#include "host/interface.h"
+#include "path/worker/police.h"
+
+_Static_assert(DROP_POLICED_PEER + POLICE_FRAGMENTS == DROP_POLICED_FRAGMENTS &&
+	       POLICE_FRAGMENTS + 1 == POLICE_CLASSES, "a drop reason for each class, in their order");
+
+#define LEAST_BURST 64u
+
+static void set_profile(struct rte_meter_srtcm_profile *profile, uint32_t rate)
+{
+	uint64_t burst = RTE_MAX(rate / 4, LEAST_BURST);
+	struct rte_meter_srtcm_params params = {.cir = rate, .cbs = burst, .ebs = burst};
+
+	rte_meter_srtcm_profile_config(profile, &params);
+}
+
+static void set_port(struct worker *w, unsigned int interface)
+{
+	unsigned int queues = interface_device(&interfaces[interface])->queues;
+	unsigned int share = RTE_MIN(queues, w->workers);
+
+	for (unsigned int class = 0; class < POLICE_CLASSES; class++) {
+		struct police_meter *meter = &w->police.port[interface][class];
+		uint32_t rate = w->police.rate[class];
+
+		if (!rate)
+			continue;
+		set_profile(&meter->profile, RTE_MAX(rate / share, 1u));
+		rte_meter_srtcm_config(&meter->meter, &meter->profile);
+	}
+}
+
+static void set_peers(struct worker *w)
+{
+	if (!w->police.rate[POLICE_PEER])
+		return;
+	set_profile(&w->police.peer, w->police.rate[POLICE_PEER]);
+	for (unsigned int i = 0; i < POLICE_PEERS; i++)
+		rte_meter_srtcm_config(&w->police.of_peer[i], &w->police.peer);
+}
+
+void police_init(struct worker *w)
+{
+	struct police *police = &w->police;
+	uint32_t rate[POLICE_CLASSES];
+
+	for (unsigned int class = 0; class < POLICE_CLASSES; class++)
+		rate[class] = __atomic_load_n(&settings_police[class], __ATOMIC_RELAXED);
+	if (police->present == w->present && !memcmp(police->rate, rate, sizeof(rate)))
+		return;
+	police->present = w->present;
+	memcpy(police->rate, rate, sizeof(rate));
+	set_peers(w);
+	for (unsigned int p = 0; p < CONF_MAX_INTERFACES; p++)
+		if (w->present >> p & 1)
+			set_port(w, p);
+}
+
+static bool is_within(const struct worker *w, struct rte_meter_srtcm *meter,
+		      struct rte_meter_srtcm_profile *profile)
+{
+	return rte_meter_srtcm_color_blind_check(meter, profile, w->flows.now, 1) != RTE_COLOR_RED;
+}
+
+static bool passes_or_drop(struct worker *w, struct rte_mbuf *m, bool within,
+			   enum police_class class, bool frame)
+{
+	if (!within)
+		packet_drop_as(w->stats, m, (enum drop_reason)(DROP_POLICED_PEER + (int)class), frame);
+	return within;
+}
+
+bool police_passes(struct worker *w, struct rte_mbuf *m, enum police_class class, bool frame)
+{
+	struct police_meter *meter = &w->police.port[packet(m)->interface][class];
+
+	if (!w->police.rate[class])
+		return true;
+	return passes_or_drop(w, m, is_within(w, &meter->meter, &meter->profile), class, frame);
+}
+
+/* @param hash  of peers_have(): of one peer's address, and perhaps of few others */
+static bool peer_passes(struct worker *w, struct rte_mbuf *m, uint64_t hash)
+{
+	struct rte_meter_srtcm *meter = &w->police.of_peer[(hash >> 32) % POLICE_PEERS];
+
+	if (!w->police.rate[POLICE_PEER])
+		return true;
+	return passes_or_drop(w, m, is_within(w, meter, &w->police.peer), POLICE_PEER, false);
+}
+
+bool police_ike(struct worker *w, struct rte_mbuf *m)
+{
+	const struct cygnet_addr src = packet_src(m);
+	uint64_t hash;
+
+	if (peers_have(&src, &hash))
+		return peer_passes(w, m, hash);
+	return police_passes(w, m, POLICE_IKE, false);
+}
+
+bool police_fragment(struct worker *w, struct rte_mbuf *m)
+{
+	const struct cygnet_addr src = packet_src(m);
+	uint64_t hash;
+
+	return peers_have(&src, &hash) || police_passes(w, m, POLICE_FRAGMENTS, false);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file police.h
+ * Policing: what comes from a port in plaintext for the kernel is metered by class (srTCM, RFC 2697,
+ * which counts packets here), so that a flood of one class leaves the others, and IKE of peers, their
+ * share. Rates are keys of cygnetd.conf, in packets a second; the burst is what half a second allows.
+ *
+ * Workers share no meter. A port's rate is divided among the workers that poll it; that of a
+ * peer's address applies to each worker. Calls are of the worker, and change nothing else.
+ */
+#ifndef CYGNETD_POLICE_H
+#define CYGNETD_POLICE_H
+
+#include "path/worker/worker.h"
+
+/** Take over the rates of the configuration. After the ports, and when they or the settings have changed. */
+void police_init(struct worker *w);
+/**
+ * Meter a frame or packet for the kernel.
+ * @param class  not POLICE_PEER
+ * @param frame  the data begins at the link-layer header
+ * @return false: it is beyond the rate and has been dropped
+ */
+bool police_passes(struct worker *w, struct rte_mbuf *m, enum police_class class, bool frame);
+/** Meter IKE (data at its IP header): by its source's address if that is a peer's. As police_passes(). */
+bool police_ike(struct worker *w, struct rte_mbuf *m);
+/** Meter a fragment (data at its IP header) that will be reassembled, unless it is from a peer. As
+ * police_passes(). */
+bool police_fragment(struct worker *w, struct rte_mbuf *m);
+
+#endif
