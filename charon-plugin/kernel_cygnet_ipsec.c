@@ -400,7 +400,8 @@ METHOD(kernel_ipsec_t, add_policy, status_t,
 	if (err)
 	{
 		DBG1(DBG_KNL, "adding policy %R === %R %N failed: %s", id->src_ts,
-			 id->dst_ts, policy_dir_names, id->dir, strerror(-err));
+			 id->dst_ts, policy_dir_names, id->dir, err == -EMLINK ?
+			 "too many policies overlap with it" : strerror(-err));
 		return FAILED;
 	}
 	this->hold->added(this->hold);

@@ -180,10 +180,10 @@ static void check_policy(struct check *c, uint32_t index, const uint32_t *bucket
 		violated(c, "policy %u has a direction, tuple or count out of range", index);
 		return;
 	}
-	if (spd_bucket(c->db, p->dir, &p->sel) != bucket)
+	if (spd_bucket(c->db, p) != bucket)
 		violated(c, "policy %u is in the wrong chain", index);
 	list = tuple_list(c->db, p->dir, p->sel.af);
-	if (list->tuple[p->tuple].key != tuple_pack(tuple_of(p->dir, &p->sel)))
+	if (!tuple_may_hold(tuple_unpack(list->tuple[p->tuple].key), tuple_of(p->dir, &p->sel)))
 		violated(c, "policy %u is counted in the wrong tuple", index);
 	if (list->tuple[p->tuple].best > p->priority)
 		violated(c, "policy %u has a lower priority value than the bound of its tuple",

@@ -509,10 +509,11 @@ int cygnet_sa_query(struct cygnet_db *db, const struct cygnet_sa_id *id,
  * outbound policy with an SPI uses the SA with that SPI, proto, af and dst.
  *
  * Policies are grouped into tuples by the form of their selectors: prefix lengths, and whether
- * protocol and ports are exact, ranges or any. A lookup costs one hash probe per tuple in use.
+ * protocol and ports are exact, ranges or any. A lookup costs one hash probe per tuple in use. A
+ * direction and family has at most 48 tuples: when 24 are in use, further forms share coarser ones.
+ * A policy is refused if as many others as a lookup may visit have, with it, overlapping prefixes.
  *
- * @return 0, -EINVAL, or -ENOSPC (no free slot, or all 1,024 tuples of the policy's direction
- *         and family are in use)
+ * @return 0, -EINVAL, -ENOSPC (no free slot), or -EMLINK (too many policies overlap with it)
  */
 int cygnet_policy_add(struct cygnet_db *db, const struct cygnet_policy_params *params);
 /** Undo one cygnet_policy_add(). @return 0, -ENOENT, or -EINVAL */

@@ -27,11 +27,19 @@ static uint32_t *bucket(struct cygnet_db *db, uint64_t key, const struct cygnet_
 	return &db->policy_table[tuple_hash(db->seed, key, flow) & db->policy_mask];
 }
 
-uint32_t *spd_bucket(struct cygnet_db *db, enum cygnet_dir dir, const struct cygnet_selector *sel)
+/* The chain that a selector's policies of a tuple are in. */
+static uint32_t *chain(struct cygnet_db *db, const struct tuple *tuple,
+		       const struct cygnet_selector *sel)
 {
 	struct cygnet_flow example = tuple_example(sel);
 
-	return bucket(db, tuple_pack(tuple_of(dir, sel)), &example);
+	return bucket(db, tuple->key, &example);
+}
+
+uint32_t *spd_bucket(struct cygnet_db *db, const struct cygnet_policy *policy)
+{
+	return chain(db, &tuple_list(db, policy->dir, policy->sel.af)->tuple[policy->tuple],
+		     &policy->sel);
 }
 
 bool spd_wins(const struct cygnet_policy *a, const struct cygnet_policy *b)
@@ -89,25 +97,66 @@ static bool lookup_torn(struct cygnet_db *db, uint64_t start)
 	return load_relaxed(&db->header->spd_changes) != start;
 }
 
-static struct cygnet_policy *search_tuples(struct cygnet_db *db, enum cygnet_dir dir,
-					   const struct cygnet_flow *flow)
-{
-	struct tuple_list *list = tuple_list(db, dir, flow->af);
-	uint32_t count = tuple_count(list);
-	struct cygnet_policy *best = NULL;
+/* Largest number of chains that are fetched into the cache together. */
+#define PROBES 16u
 
-	for (uint32_t i = 0; i < count; i++) {
+struct probes {
+	const uint32_t *chain[PROBES];
+	uint32_t n;
+};
+
+/* Collect the chains of the next tuples that may have a better policy, at most max.
+ * @return index of the tuple after them */
+static uint32_t collect(struct cygnet_db *db, const struct tuple_list *list, uint32_t i,
+			uint32_t count, uint32_t max, const struct cygnet_flow *flow,
+			const struct cygnet_policy *best, struct probes *probes)
+{
+	for (probes->n = 0; i < count && probes->n < max; i++) {
 		const struct tuple *tuple = &list->tuple[i];
-		struct cygnet_policy *policy;
-		uint64_t key;
 
 		if (!load_acquire(&tuple->policies) ||
 		    (best && load_relaxed(&tuple->best) > best->priority))
 			continue;
-		key = load_acquire(&tuple->key);
-		policy = search_chain(db, bucket(db, key, flow), dir, flow);
-		if (policy && spd_wins(policy, best))
-			best = policy;
+		probes->chain[probes->n++] = bucket(db, load_acquire(&tuple->key), flow);
+	}
+	return i;
+}
+
+/* Cache misses of different chains overlap if all are asked for first. */
+static void prefetch(struct cygnet_db *db, const struct probes *probes)
+{
+	for (uint32_t i = 0; i < probes->n; i++)
+		__builtin_prefetch(probes->chain[i]);
+	for (uint32_t i = 0; i < probes->n; i++) {
+		const struct cygnet_policy *first = follow(db, probes->chain[i]);
+
+		if (!first)
+			continue;
+		__builtin_prefetch(first);
+		__builtin_prefetch(&first->priority);
+	}
+}
+
+/* With few tuples one after the other, so that a match spares the rest; with many together. */
+static struct cygnet_policy *search_tuples(struct cygnet_db *db, enum cygnet_dir dir,
+					   const struct cygnet_flow *flow)
+{
+	struct tuple_list *list = tuple_list(db, dir, flow->af);
+	uint32_t count = tuple_count(list), i = 0;
+	struct cygnet_policy *best = NULL;
+
+	for (uint32_t max = 1; i < count; max = max < PROBES ? max * 2 : PROBES) {
+		struct probes probes;
+
+		i = collect(db, list, i, count, max, flow, best, &probes);
+		if (probes.n > 1)
+			prefetch(db, &probes);
+		for (uint32_t k = 0; k < probes.n; k++) {
+			struct cygnet_policy *policy = search_chain(db, probes.chain[k], dir, flow);
+
+			if (policy && spd_wins(policy, best))
+				best = policy;
+		}
 	}
 	return best;
 }
@@ -215,12 +264,22 @@ static bool same_ends(const struct cygnet_policy *policy, const struct cygnet_po
 		!memcmp(&policy->dst, &p->dst, sizeof(p->dst)));
 }
 
-/* @param[out] moved  an equal policy with other end points, or NULL; may be NULL
- * @return the equal policy with these end points, or NULL */
-static struct cygnet_policy *find(struct cygnet_db *db, const struct cygnet_policy_params *p,
-				  struct cygnet_policy **moved)
+/* The next tuple that may hold policies with a selector. @param after  NULL: the first one */
+static struct tuple *next_tuple(struct tuple_list *list, struct tuple_key own, struct tuple *after)
 {
-	struct cygnet_policy *policy = follow(db, spd_bucket(db, p->dir, &p->sel));
+	struct tuple *end = list->tuple + tuple_count(list);
+
+	for (struct tuple *tuple = after ? after + 1 : list->tuple; tuple < end; tuple++)
+		if (tuple->policies && tuple_may_hold(tuple_unpack(tuple->key), own))
+			return tuple;
+	return NULL;
+}
+
+static struct cygnet_policy *find_in_chain(struct cygnet_db *db, const uint32_t *ref,
+					   const struct cygnet_policy_params *p,
+					   struct cygnet_policy **moved)
+{
+	struct cygnet_policy *policy = follow(db, ref);
 	uint32_t left = db->geometry.policies;
 
 	for (; policy && left--; policy = follow(db, &policy->next)) {
@@ -234,29 +293,107 @@ static struct cygnet_policy *find(struct cygnet_db *db, const struct cygnet_poli
 	return NULL;
 }
 
-/* The tuple of a key. If there is none, an emptied or unused tuple gets the key. A
- * reader that still sees the old key of an emptied tuple finds no policy with it.
+/* @param[out] moved  an equal policy with other end points, or NULL; may be NULL
+ * @return the equal policy with these end points, or NULL */
+static struct cygnet_policy *find(struct cygnet_db *db, const struct cygnet_policy_params *p,
+				  struct cygnet_policy **moved)
+{
+	struct tuple_list *list = tuple_list(db, p->dir, p->sel.af);
+	struct tuple_key own = tuple_of(p->dir, &p->sel);
+	struct cygnet_policy *policy = NULL;
+	struct tuple *tuple = NULL;
+
+	while (!policy && (tuple = next_tuple(list, own, tuple)))
+		policy = find_in_chain(db, chain(db, tuple, &p->sel), p, moved);
+	return policy;
+}
+
+/* @return the tuple of a key if it has policies, otherwise NULL */
+static struct tuple *find_tuple(struct tuple_list *list, uint64_t key)
+{
+	uint32_t count = tuple_count(list);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (list->tuple[i].policies && list->tuple[i].key == key)
+			return &list->tuple[i];
+	return NULL;
+}
+
+/* Give an emptied or unused tuple a key. A reader that still sees the old key of an emptied tuple
+ * finds no policy with it.
  * @return NULL if all tuples are in use */
 static struct tuple *take_tuple(struct tuple_list *list, uint64_t key)
 {
-	uint32_t count = tuple_count(list);
-	struct tuple *spare = NULL;
+	uint32_t count = tuple_count(list), i = 0;
+	struct tuple *spare;
 
-	for (uint32_t i = 0; i < count; i++) {
-		if (list->tuple[i].key == key)
-			return &list->tuple[i];
-		if (!spare && !list->tuple[i].policies)
-			spare = &list->tuple[i];
-	}
-	if (!spare && count == LAYOUT_TUPLES)
+	while (i < count && list->tuple[i].policies)
+		i++;
+	if (i == LAYOUT_TUPLES)
 		return NULL;
-	if (!spare) {
-		spare = &list->tuple[count];
+	spare = &list->tuple[i];
+	if (i == count) {
 		store_relaxed(&spare->policies, 0);
 		store_release(&list->count, count + 1);
 	}
 	store_release(&spare->key, key);
 	return spare;
+}
+
+/* Whether a list may have one more tuple with a key of its own. */
+static bool may_have_exact(const struct tuple_list *list)
+{
+	uint32_t count = tuple_count(list), exact = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (list->tuple[i].policies && !tuple_is_merged(tuple_unpack(list->tuple[i].key)))
+			exact++;
+	return exact < TUPLE_EXACT;
+}
+
+/* Whether the chain of a tuple has room for one more policy with a selector. */
+static bool has_room(struct cygnet_db *db, const struct tuple_list *list,
+		     const struct tuple *tuple, const struct cygnet_selector *sel)
+{
+	const struct cygnet_policy *policy = follow(db, chain(db, tuple, sel));
+	uint32_t left = db->geometry.policies, n = 0;
+	uint32_t index = (uint32_t)(tuple - list->tuple);
+	uint8_t dir = tuple_unpack(tuple->key).dir;
+
+	for (; policy && left--; policy = follow(db, &policy->next))
+		/* Policies of other tuples are in the chain by chance: peers do not know the seed. */
+		if (policy->tuple == index && policy->sel.af == sel->af && policy->dir == dir)
+			n++;
+	return n < TUPLE_CHAIN;
+}
+
+/* The tuple for a new policy, see tuple.h.
+ * @return NULL if too many policies overlap */
+static struct tuple *choose_tuple(struct cygnet_db *db, const struct cygnet_policy_params *p)
+{
+	struct tuple_list *list = tuple_list(db, p->dir, p->sel.af);
+	struct tuple_key own = tuple_of(p->dir, &p->sel);
+	struct tuple *tuple = find_tuple(list, tuple_pack(own));
+	const struct cygnet_policy *held;
+
+	if (tuple && has_room(db, list, tuple, &p->sel))
+		return tuple;
+	if (!tuple && (tuple_is_merged(own) || may_have_exact(list)))
+		return take_tuple(list, tuple_pack(own));
+	for (unsigned int i = 0; i < TUPLE_MERGED; i++) {
+		struct tuple_key key = tuple_merged(p->dir, p->sel.af, i);
+
+		if (!tuple_may_hold(key, own))
+			continue;
+		tuple = find_tuple(list, tuple_pack(key));
+		if (!tuple)
+			return take_tuple(list, tuple_pack(key));
+		if (has_room(db, list, tuple, &p->sel))
+			return tuple;
+	}
+	/* The held policy goes when the new one is there. */
+	held = spd_find_held(db, p->dir, &p->sel);
+	return held && held->tuple < LAYOUT_TUPLES ? &list->tuple[held->tuple] : NULL;
 }
 
 /* Called before the policy is in its chain: a lookup may probe a tuple in vain, but must not
@@ -268,18 +405,23 @@ static void enter_tuple(struct tuple *tuple, uint32_t priority)
 	store_release(&tuple->policies, tuple->policies + 1);
 }
 
+/* Lookups need not visit emptied tuples at the end of a list. */
 static void leave_tuple(struct cygnet_db *db, const struct cygnet_policy *policy)
 {
 	struct tuple_list *list = tuple_list(db, policy->dir, policy->sel.af);
+	uint32_t count = tuple_count(list);
 
 	if (policy->tuple < LAYOUT_TUPLES && list->tuple[policy->tuple].policies)
 		store_release(&list->tuple[policy->tuple].policies,
 			      list->tuple[policy->tuple].policies - 1);
+	while (count && !list->tuple[count - 1].policies)
+		count--;
+	store_release(&list->count, count);
 }
 
 static void publish(struct cygnet_db *db, struct cygnet_policy *policy)
 {
-	uint32_t *at = spd_bucket(db, policy->dir, &policy->sel);
+	uint32_t *at = spd_bucket(db, policy);
 	uint32_t left = db->geometry.policies;
 	struct cygnet_policy *other;
 
@@ -293,9 +435,12 @@ static void publish(struct cygnet_db *db, struct cygnet_policy *policy)
 static void unpublish(struct cygnet_db *db, struct cygnet_policy *policy)
 {
 	uint32_t ref = policy_index(db, policy) + 1;
-	uint32_t *at = spd_bucket(db, policy->dir, &policy->sel);
 	uint32_t left = db->geometry.policies;
+	uint32_t *at;
 
+	if (policy->tuple >= LAYOUT_TUPLES)
+		return;
+	at = spd_bucket(db, policy);
 	while (load_relaxed(at) != ref) {
 		struct cygnet_policy *other = follow(db, at);
 
@@ -339,12 +484,11 @@ static void fill(struct cygnet_db *db, struct cygnet_policy *policy,
 }
 
 /* @param[out] added  the new policy
- * @return 0 or -ENOSPC */
+ * @return 0, -ENOSPC or -EMLINK */
 static int insert(struct cygnet_db *db, const struct cygnet_policy_params *p, uint64_t sa,
 		  struct cygnet_policy **added)
 {
 	struct slots slots = pool_policies(db);
-	struct tuple_list *list = tuple_list(db, p->dir, p->sel.af);
 	struct cygnet_policy *policy;
 	struct tuple *tuple;
 	uint32_t index;
@@ -352,14 +496,14 @@ static int insert(struct cygnet_db *db, const struct cygnet_policy_params *p, ui
 	index = pool_take(db, &slots);
 	if (index == CYGNET_NONE)
 		return -ENOSPC;
-	tuple = take_tuple(list, tuple_pack(tuple_of(p->dir, &p->sel)));
+	tuple = choose_tuple(db, p);
 	if (!tuple) {
 		pool_give_back(&slots, index);
-		return -ENOSPC;
+		return -EMLINK;
 	}
 	policy = &db->policies[index];
 	fill(db, policy, p, sa);
-	policy->tuple = (uint32_t)(tuple - list->tuple);
+	policy->tuple = (uint32_t)(tuple - tuple_list(db, p->dir, p->sel.af)->tuple);
 	if (p->sel.interface)
 		store_relaxed(&db->header->spd_binds, 1); /* publish() releases it */
 	enter_tuple(tuple, p->priority);
@@ -393,13 +537,19 @@ static int add_locked(struct cygnet_db *db, const struct cygnet_policy_params *p
 static struct cygnet_policy *find_selector(struct cygnet_db *db, enum cygnet_dir dir,
 					   const struct cygnet_selector *sel, bool held)
 {
-	struct cygnet_policy *policy = follow(db, spd_bucket(db, dir, sel));
-	uint32_t left = db->geometry.policies;
+	struct tuple_list *list = tuple_list(db, dir, sel->af);
+	struct tuple_key own = tuple_of(dir, sel);
+	struct tuple *tuple = NULL;
 
-	for (; policy && left--; policy = follow(db, &policy->next))
-		if (policy->dir == dir && selector_equal(&policy->sel, sel) &&
-		    (!held || cygnet_policy_held(policy)))
-			return policy;
+	while ((tuple = next_tuple(list, own, tuple))) {
+		struct cygnet_policy *policy = follow(db, chain(db, tuple, sel));
+		uint32_t left = db->geometry.policies;
+
+		for (; policy && left--; policy = follow(db, &policy->next))
+			if (policy->dir == dir && selector_equal(&policy->sel, sel) &&
+			    (!held || cygnet_policy_held(policy)))
+				return policy;
+	}
 	return NULL;
 }
 
@@ -470,23 +620,28 @@ EXPORT int cygnet_policy_delete(struct cygnet_db *db, const struct cygnet_policy
 EXPORT int cygnet_policy_query(struct cygnet_db *db, enum cygnet_dir dir,
 			       const struct cygnet_selector *sel, uint64_t *use_time)
 {
-	uint32_t left = db->geometry.policies;
-	struct cygnet_policy *policy;
+	struct tuple *tuple = NULL;
+	struct tuple_list *list;
 	int err = -ENOENT;
 
 	if ((unsigned int)dir >= CYGNET_DIRS || !selector_valid(sel))
 		return -EINVAL;
 	*use_time = 0;
+	list = tuple_list(db, dir, sel->af);
 	lock_take(db);
-	policy = follow(db, spd_bucket(db, dir, sel));
-	for (; policy && left--; policy = follow(db, &policy->next)) {
-		uint64_t used = load_relaxed(&policy->use_time);
+	while ((tuple = next_tuple(list, tuple_of(dir, sel), tuple))) {
+		struct cygnet_policy *policy = follow(db, chain(db, tuple, sel));
+		uint32_t left = db->geometry.policies;
 
-		if (policy->dir != dir || !selector_equal(&policy->sel, sel))
-			continue;
-		err = 0;
-		if (used > *use_time)
-			*use_time = used;
+		for (; policy && left--; policy = follow(db, &policy->next)) {
+			uint64_t used = load_relaxed(&policy->use_time);
+
+			if (policy->dir != dir || !selector_equal(&policy->sel, sel))
+				continue;
+			err = 0;
+			if (used > *use_time)
+				*use_time = used;
+		}
 	}
 	lock_release(db);
 	return err;
@@ -522,6 +677,14 @@ void spd_rebuild_tuples(struct cygnet_db *db, uint32_t (*counts)[LAYOUT_TUPLES])
 			store_release(&lists[l].tuple[t].policies, counts[l][t]);
 }
 
+/* The count last: a tuple beyond it has no policies. */
+static void forget_tuples(struct tuple_list *list)
+{
+	for (uint32_t t = 0; t < tuple_count(list); t++)
+		store_release(&list->tuple[t].policies, 0);
+	store_release(&list->count, 0);
+}
+
 void spd_forget(struct cygnet_db *db)
 {
 	struct tuple_list *lists = db->header->tuples;
@@ -530,8 +693,7 @@ void spd_forget(struct cygnet_db *db)
 		if (load_relaxed(&db->policy_table[b]))
 			store_release(&db->policy_table[b], 0);
 	for (unsigned int l = 0; l < LAYOUT_TUPLE_LISTS; l++)
-		for (uint32_t t = 0; t < tuple_count(&lists[l]); t++)
-			store_release(&lists[l].tuple[t].policies, 0);
+		forget_tuples(&lists[l]);
 	spd_changed(db);
 }
 

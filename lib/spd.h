@@ -29,7 +29,7 @@ int spd_add_held(struct cygnet_db *db, const struct cygnet_policy_params *p);
 /** Increment the count of changes, after each change of chains or tuples and before the next. The
  * caller holds the mutex. */
 void spd_changed(struct cygnet_db *db);
-/** The reference to the first policy of the hash chain of a selector. */
-uint32_t *spd_bucket(struct cygnet_db *db, enum cygnet_dir dir, const struct cygnet_selector *sel);
+/** The reference to the first policy of the hash chain that a policy is in. Its tuple's index is in range. */
+uint32_t *spd_bucket(struct cygnet_db *db, const struct cygnet_policy *policy);
 
 #endif

@@ -25,6 +25,50 @@ struct tuple_key tuple_of(enum cygnet_dir dir, const struct cygnet_selector *sel
 	};
 }
 
+/*
+ * Prefix lengths of merged keys. Policies of different peers differ in the peer's addresses, so
+ * that side has more lengths: policies that do not overlap seldom meet in a chain.
+ */
+static const uint8_t far_bits[2][8] = {{32, 28, 24, 20, 16, 12, 8, 0},
+				       {128, 64, 60, 56, 48, 40, 32, 0}};
+static const uint8_t near_bits[2][3] = {{32, 16, 0}, {128, 48, 0}};
+
+_Static_assert(sizeof(far_bits[0]) * sizeof(near_bits[0]) == TUPLE_MERGED, "merged keys");
+
+struct tuple_key tuple_merged(enum cygnet_dir dir, uint8_t af, unsigned int i)
+{
+	uint8_t far = far_bits[af == AF_INET6][i / sizeof(near_bits[0])];
+	uint8_t near = near_bits[af == AF_INET6][i % sizeof(near_bits[0])];
+
+	/* A range of ports is not hashed, and says that policies may look at ports. */
+	return (struct tuple_key){
+		.src_bits = dir == CYGNET_OUT ? near : far,
+		.dst_bits = dir == CYGNET_OUT ? far : near,
+		.sport = TUPLE_PORT_RANGE,
+		.dport = TUPLE_PORT_RANGE,
+		.dir = (uint8_t)dir,
+		.af = af,
+		.valid = 1,
+	};
+}
+
+bool tuple_is_merged(struct tuple_key key)
+{
+	for (unsigned int i = 0; i < TUPLE_MERGED; i++)
+		if (tuple_pack(tuple_merged(key.dir, key.af, i)) == tuple_pack(key))
+			return true;
+	return false;
+}
+
+bool tuple_may_hold(struct tuple_key key, struct tuple_key own)
+{
+	if (tuple_pack(key) == tuple_pack(own))
+		return true;
+	return key.dir == own.dir && key.af == own.af && !key.proto &&
+	       key.sport == TUPLE_PORT_RANGE && key.dport == TUPLE_PORT_RANGE &&
+	       key.src_bits <= own.src_bits && key.dst_bits <= own.dst_bits;
+}
+
 /* The leading bits of 64 bits of an address, in network byte order, the others zero. */
 static uint64_t leading(uint64_t word, unsigned int bits)
 {

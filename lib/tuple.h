@@ -4,11 +4,25 @@
  * Tuple-space search. A tuple is the form of a selector: which bits of a flow it
  * fixes. The policies of a tuple are hashed by these bits, so that one probe
  * finds all policies of the tuple that can match.
+ *
+ * Peers choose selectors, so the work of a lookup has a limit. A list has at most
+ * TUPLE_EXACT tuples whose key is that of their policies' selectors. All others are
+ * the TUPLE_MERGED merged ones, which have a fixed set of keys: prefix lengths are
+ * rounded down, and protocol and ports are not hashed. A policy goes to the tuple
+ * of its own key or, if that is not there or its chain is full, to the finest
+ * merged tuple that has room. A chain has room for TUPLE_CHAIN policies of a tuple.
+ *
+ * A lookup does not tell the two kinds apart: it hashes the bits of the flow that a
+ * key names, and compares whole selectors.
  */
 #ifndef CYGNET_TUPLE_H
 #define CYGNET_TUPLE_H
 
 #include "layout.h"
+
+#define TUPLE_EXACT 24u  /* tuples of a list that are not merged */
+#define TUPLE_MERGED 24u /* merged keys of a direction and family */
+#define TUPLE_CHAIN 4u   /* policies of one tuple in one chain */
 
 enum tuple_ports { TUPLE_ANY_PORT, TUPLE_ONE_PORT, TUPLE_PORT_RANGE };
 
@@ -38,8 +52,16 @@ static inline struct tuple_key tuple_unpack(uint64_t packed)
 	return key;
 }
 
-/** The key of a selector's tuple. */
+/** The key of a selector: all bits that it fixes. */
 struct tuple_key tuple_of(enum cygnet_dir dir, const struct cygnet_selector *sel);
+/** The i-th merged key of a direction and family. An earlier one fixes more of the peer's addresses.
+ * @param i  0 to TUPLE_MERGED - 1 */
+struct tuple_key tuple_merged(enum cygnet_dir dir, uint8_t af, unsigned int i);
+/** Whether a key is one of tuple_merged(). */
+bool tuple_is_merged(struct tuple_key key);
+/** Whether a policy may be in a tuple: a flow that its selector matches has the policy's hash there.
+ * @param own  the key of the policy's selector */
+bool tuple_may_hold(struct tuple_key key, struct tuple_key own);
 /** Hash the bits of a flow that a tuple fixes.
  * @param packed  the tuple's key */
 uint64_t tuple_hash(uint64_t seed, uint64_t packed, const struct cygnet_flow *flow);

@@ -38,6 +38,27 @@ static void test_policies(void **state)
 	/* flush_policies() removes the policy that is installed twice */
 }
 
+/* as many policies with the same selectors as a lookup may visit */
+static void test_too_many_overlap(void **state)
+{
+	uint32_t installed = 0;
+
+	while (installed < 100 &&
+		   charon->kernel->add_policy(charon->kernel, &policy.id,
+									  &policy.data) == SUCCESS)
+	{
+		installed++;
+		policy.sa.esp.spi = htonl(0xc0000200 + installed);
+	}
+	assert_in_range(installed, 8, 99);
+	assert_int_equal(dataplane_ask(DATAPLANE_INFO, NULL).policies, installed);
+	assert_non_null(strstr(log_text, "too many policies overlap"));
+	/* another network is not affected */
+	fixture_policy_select(&policy, MOON_NET, "10.3.0.0/16", 0, 0, 65535);
+	assert_int_equal(charon->kernel->add_policy(charon->kernel, &policy.id,
+												&policy.data), SUCCESS);
+}
+
 /* open a UDP socket on a loopback address that other processes do not use */
 static int open_udp(uint16_t port)
 {
@@ -113,6 +134,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_policies),
+		TEST(test_too_many_overlap),
 		TEST(test_sockets),
 	};
 

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Measures the time of lookups, installs and deletes in a SAD/SPD of 1,000 and of
- * 1,000,000 entries.
+ * 1,000,000 entries, and of lookups among policies that a hostile peer has chosen.
  *
- *   bench-sadb [-n ENTRIES] [-l NS] [-s US] [-p US] [FILE]
+ *   bench-sadb [-n ENTRIES] [-l NS] [-s US] [-p US] [-w NS] [FILE]
  *
  * -n  entries of the largest database (1,000,000)
  * -l  limit of the time of a lookup, nanoseconds
  * -s  limit of the time to install or delete an SA, microseconds
  * -p  limit of the time to install a policy, microseconds
+ * -w  limit of the time of a lookup among hostile policies, nanoseconds
  *
  * The exit status is 1 if a limit was exceeded.
  *
  * Policies are disjoint: /24 networks behind gateways, and /32 addresses of road
  * warriors. Lookups are in random order and always find an entry.
+ *
+ * Hostile policies have all forms of selectors, and as many as can be are in the chains that
+ * the lookup of one flow visits, which matches none of them.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -31,7 +35,7 @@
 static uint32_t many = 1000000; /* entries of the largest database */
 /* Limits of the options; 0: no limit. */
 static struct {
-	double lookup_ns, sa_us, policy_us;
+	double lookup_ns, sa_us, policy_us, hostile_ns;
 } limit;
 static bool exceeded; /* a limit */
 
@@ -225,9 +229,124 @@ static void bench_spd(const char *path, uint32_t n, unsigned int bits)
 	close_db(path);
 }
 
+#define HOSTILE 65536u
+#define ROUNDS 50u
+
+/* The range of a prefix, or all of it but its last addresses. Of at least 128 addresses, 64 can
+ * be left out without another common prefix. */
+static void range(struct cygnet_addr *lo, struct cygnet_addr *hi, const struct cygnet_addr *addr,
+		  unsigned int bits, unsigned int prefix, uint32_t left_out)
+{
+	*lo = *hi = *addr;
+	for (unsigned int bit = prefix; bit < bits; bit++) {
+		lo->bytes[bit / 8] &= (uint8_t)~(0x80 >> bit % 8);
+		hi->bytes[bit / 8] |= (uint8_t)(0x80 >> bit % 8);
+	}
+	hi->bytes[bits / 8 - 1] -= (uint8_t)left_out;
+}
+
+static struct cygnet_addr random_addr(unsigned int bits)
+{
+	struct cygnet_addr addr = {.words = {0, 0}};
+
+	for (unsigned int i = 0; i < bits / 8; i++)
+		addr.bytes[i] = (uint8_t)(rnd(256) & (i ? 0xff : 0x7f));
+	return addr;
+}
+
+/* The last address: that of all prefixes that it is in. */
+static struct cygnet_addr last_addr(unsigned int bits)
+{
+	struct cygnet_addr addr = {.words = {0, 0}};
+
+	memset(addr.bytes, 0xff, bits / 8);
+	return addr;
+}
+
+/* A policy with one of all forms of selectors, around two addresses. A flow between them, if
+ * they are last_addr(), has the policy's hash, but does not match it.
+ * @param least  length of the shortest prefix */
+static struct cygnet_policy_params hostile(unsigned int bits, const struct cygnet_addr *src,
+					   const struct cygnet_addr *dst, unsigned int least)
+{
+	struct cygnet_policy_params p = policy(0, 32);
+	unsigned int src_bits = least + rnd(bits + 1 - least);
+	unsigned int dst_bits = least + rnd(bits + 1 - least);
+	bool by_src = src_bits <= bits - 7, by_dst = !by_src && dst_bits <= bits - 7;
+	uint32_t left_out = 1 + rnd(64);
+
+	p.sel.af = bits == 128 ? AF_INET6 : AF_INET;
+	range(&p.sel.src_lo, &p.sel.src_hi, src, bits, src_bits, by_src ? left_out : 0);
+	range(&p.sel.dst_lo, &p.sel.dst_hi, dst, bits, dst_bits, by_dst ? left_out : 0);
+	if (rnd(2))
+		p.sel.proto = IPPROTO_UDP;
+	if (!(by_src || by_dst) || rnd(2))
+		p.sel.sport_hi = (uint16_t)(1000 + rnd(1000));
+	if (rnd(2))
+		p.sel.dport_lo = (uint16_t)rnd(2);
+	p.reqid = 1 + rnd(1000);
+	return p;
+}
+
+/* The shortest time of a lookup in ROUNDS rounds, ns.
+ * @param addr  NULL: each lookup is of another flow, so that little of what it visits is cached */
+static double hostile_lookups(unsigned int bits, const struct cygnet_addr *addr)
+{
+	struct cygnet_flow flow = {.sport = 2000, .dport = 2, .proto = IPPROTO_UDP, .has_ports = 1,
+				   .af = bits == 128 ? AF_INET6 : AF_INET};
+	static struct cygnet_addr addrs[2][LOOKUPS / 1000];
+	double best = 1e9;
+
+	for (uint32_t i = 0; i < LOOKUPS / 1000; i++)
+		for (unsigned int end = 0; end < 2; end++)
+			addrs[end][i] = addr ? *addr : random_addr(bits);
+	for (unsigned int r = 0; r < ROUNDS; r++) {
+		double start = now_ns(), took;
+
+		for (uint32_t i = 0; i < LOOKUPS / 1000; i++) {
+			flow.src = addrs[0][i];
+			flow.dst = addrs[1][i];
+			if (cygnet_spd_lookup(db, CYGNET_OUT, &flow) && addr)
+				must(-2, "a hostile policy matches");
+		}
+		took = (now_ns() - start) / (LOOKUPS / 1000);
+		best = took < best ? took : best;
+	}
+	return best;
+}
+
+/* Hostile policies around one flow, and around others until there are HOSTILE. */
+static void bench_hostile(const char *path, unsigned int bits)
+{
+	struct cygnet_addr last = last_addr(bits);
+	uint32_t around = 0, n, tries = 0;
+	double one, any;
+
+	open_db(path, HOSTILE);
+	for (uint32_t i = 0; i < HOSTILE; i++) {
+		struct cygnet_policy_params p = hostile(bits, &last, &last, 0);
+
+		around += !cygnet_policy_add(db, &p);
+	}
+	for (n = around; n < HOSTILE && tries < 100 * HOSTILE; tries++) {
+		struct cygnet_addr src = random_addr(bits), dst = random_addr(bits);
+		struct cygnet_policy_params p = hostile(bits, &src, &dst, bits / 4);
+
+		n += !cygnet_policy_add(db, &p);
+	}
+	one = hostile_lookups(bits, &last);
+	any = hostile_lookups(bits, NULL);
+	printf("hostile, IPv%c   %9u %10.0f (%u of them around one flow), of many flows %.0f\n",
+	       bits == 128 ? '6' : '4', n, one, around, any);
+	check_limit("lookup among hostile policies", n, one > any ? one : any, limit.hostile_ns,
+		    "ns");
+	close_db(path);
+}
+
 static void usage(void)
 {
-	fprintf(stderr, "usage: bench-sadb [-n ENTRIES] [-l NS] [-s US] [-p US] [FILE]\n");
+	fprintf(stderr,
+		"usage: bench-sadb [-n ENTRIES] [-l NS] [-s US] [-p US] [-w NS] [FILE]\n");
 	exit(2);
 }
 
@@ -246,7 +365,7 @@ int main(int argc, char **argv)
 	const char *path;
 	int option;
 
-	while ((option = getopt(argc, argv, "n:l:s:p:")) != -1) {
+	while ((option = getopt(argc, argv, "n:l:s:p:w:")) != -1) {
 		switch (option) {
 		case 'n':
 			many = (uint32_t)number(optarg, CYGNET_MAX_ENTRIES - BATCH);
@@ -259,6 +378,9 @@ int main(int argc, char **argv)
 			break;
 		case 'p':
 			limit.policy_us = number(optarg, 1e9);
+			break;
+		case 'w':
+			limit.hostile_ns = number(optarg, 1e9);
 			break;
 		default:
 			usage();
@@ -273,5 +395,7 @@ int main(int argc, char **argv)
 		bench_spd(path, 100000, bits);
 		bench_spd(path, many, bits);
 	}
+	bench_hostile(path, 32);
+	bench_hostile(path, 128);
 	return exceeded;
 }

@@ -39,6 +39,7 @@ static uint32_t rnd(uint32_t n)
 	return (random_state >> 8) % n;
 }
 
+/* All overlap: most are in merged tuples, and some are refused. */
 static struct cygnet_policy_params random_policy(uint32_t n)
 {
 	struct cygnet_policy_params p = {
@@ -212,6 +213,8 @@ static void nothing_leaked(struct cygnet_db *db)
 	for (uint32_t i = 0; i < SLOTS; i++) {
 		struct cygnet_policy_params p = random_policy(i);
 
+		p.sel = selector("10.0.0.0", 8, "10.0.0.0", 32);
+		p.sel.dst_lo.v4 = p.sel.dst_hi.v4 |= htonl(i);
 		assert_int_equal(cygnet_policy_add(db, &p), 0);
 	}
 }

@@ -362,8 +362,9 @@ static void *seeker(void *arg)
 	return NULL;
 }
 
-/* Rekeying replaces policies by equal ones. A lookup must always find one of them. */
-static void no_miss_while_replaced(void **state)
+/* Rekeying replaces policies by equal ones. A lookup must always find one of them.
+ * @param others  number of other policies in the chain */
+static void no_miss(void **state, uint32_t others)
 {
 	static unsigned long *const counters[] = {&found_policies};
 	struct fixture *f = *state;
@@ -375,7 +376,7 @@ static void no_miss_while_replaced(void **state)
 	found_policies = 0;
 	assert_int_equal(cygnet_role_take(db, CYGNET_ROLE_DATAPLANE), 0);
 	assert_int_equal(cygnet_policy_add(db, &last), 0);
-	for (uint32_t i = 0; i < 20; i++) {
+	for (uint32_t i = 0; i < others; i++) {
 		struct cygnet_policy_params between = chained(2, 2, 10 + i);
 
 		assert_int_equal(cygnet_policy_add(db, &between), 0);
@@ -390,10 +391,23 @@ static void no_miss_while_replaced(void **state)
 	assert_true(found_policies);
 }
 
+static void no_miss_while_replaced(void **state)
+{
+	no_miss(state, 1);
+}
+
+/* The chain has room for one of the two policies, so that they are in two tuples. */
+static void no_miss_between_tuples(void **state)
+{
+	no_miss(state, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(no_miss_while_replaced, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(no_miss_between_tuples, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(readers_beside_writers, fixture_setup,
 						fixture_teardown),

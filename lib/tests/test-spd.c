@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fixture.h"
+#include "tuple.h"
 
 static struct cygnet_policy_params policy(struct cygnet_selector sel, uint32_t priority,
 					  enum cygnet_action action)
@@ -368,25 +369,73 @@ static struct cygnet_flow random_flow(void)
 	};
 }
 
-static void against_oracle(void **state)
+/* A policy of a peer that wants as many forms as there are, all for the same two networks. */
+static void nested_policy(struct cygnet_policy_params *p)
 {
-	struct fixture *f = *state;
-	unsigned int order = 0, hits = 0;
+	random_policy(p);
+	p->sel.af = AF_INET;
+	p->sel.interface = 0;
+	p->dir = CYGNET_OUT;
+	p->sel.src_lo = p->sel.src_hi = addr4("10.1.1.255");
+	p->sel.dst_lo = p->sel.dst_hi = addr4("10.2.1.255");
+	p->sel.src_lo.v4 &= ~htonl(UINT32_MAX >> (8 + rand() % 24));
+	p->sel.dst_lo.v4 &= ~htonl(UINT32_MAX >> (8 + rand() % 24));
+}
+
+static struct cygnet_flow nested_flow(void)
+{
+	struct cygnet_flow flow = random_flow();
+
+	flow.af = AF_INET;
+	flow.src = addr4("10.1.1.255");
+	flow.dst = addr4("10.2.1.255");
+	flow.src.v4 ^= htonl(rand() % 2 ? 0 : 1u << rand() % 24);
+	flow.dst.v4 ^= htonl(rand() % 2 ? 0 : 1u << rand() % 24);
+	return flow;
+}
+
+/* What limits the work of a lookup. */
+static void within_limits(struct cygnet_db *db)
+{
+	static unsigned int n[LAYOUT_TUPLE_LISTS][LAYOUT_TUPLES];
+
+	for (unsigned int l = 0; l < LAYOUT_TUPLE_LISTS; l++)
+		assert_true(tuple_count(&db->header->tuples[l]) <= TUPLE_EXACT + TUPLE_MERGED);
+	for (uint32_t b = 0; b <= db->policy_mask; b++) {
+		memset(n, 0, sizeof(n[0]) * LAYOUT_TUPLE_LISTS);
+		for (uint32_t ref = db->policy_table[b]; ref; ref = db->policies[ref - 1].next) {
+			const struct cygnet_policy *p = &db->policies[ref - 1];
+
+			n[p->dir * 2 + (p->sel.af == AF_INET6)][p->tuple]++;
+			assert_true(n[p->dir * 2 + (p->sel.af == AF_INET6)][p->tuple] <= TUPLE_CHAIN);
+		}
+	}
+}
+
+/* @return number of refused policies */
+static unsigned int compare_with_oracle(struct fixture *f,
+					void (*make_policy)(struct cygnet_policy_params *),
+					struct cygnet_flow (*make_flow)(void))
+{
+	unsigned int order = 0, hits = 0, refused = 0;
 
 	srand(1);
+	memset(oracle, 0, sizeof(oracle));
 	for (int round = 0; round < 4000; round++) {
-		int i = rand() % ORACLE_POLICIES;
+		int i = rand() % ORACLE_POLICIES, err = 0;
 
 		if (oracle[i].installed) {
 			assert_int_equal(cygnet_policy_delete(f->db, &oracle[i].p), 0);
 		} else {
-			random_policy(&oracle[i].p);
+			make_policy(&oracle[i].p);
 			oracle[i].order = ++order;
-			assert_int_equal(cygnet_policy_add(f->db, &oracle[i].p), 0);
+			err = cygnet_policy_add(f->db, &oracle[i].p);
+			assert_true(!err || err == -EMLINK);
+			refused += err != 0;
 		}
-		oracle[i].installed = !oracle[i].installed;
+		oracle[i].installed = !oracle[i].installed && !err;
 		for (int j = 0; j < 25; j++) {
-			struct cygnet_flow flow = random_flow();
+			struct cygnet_flow flow = make_flow();
 			enum cygnet_dir dir = (enum cygnet_dir)(rand() % CYGNET_DIRS);
 			struct cygnet_policy *got = cygnet_spd_lookup(f->db, dir, &flow);
 			int want = oracle_lookup(dir, &flow);
@@ -398,6 +447,139 @@ static void against_oracle(void **state)
 		}
 	}
 	assert_in_range(hits, 10000, 90000); /* many flows match and many do not */
+	within_limits(f->db);
+	return refused;
+}
+
+static void against_oracle(void **state)
+{
+	assert_in_range(compare_with_oracle(*state, random_policy, random_flow), 0, 100);
+}
+
+/* All policies overlap, so that merged tuples are used and become full. */
+static void against_oracle_nested(void **state)
+{
+	assert_in_range(compare_with_oracle(*state, nested_policy, nested_flow), 1, 2000);
+}
+
+/* The i-th of 120 forms of selectors, for network n. */
+static struct cygnet_policy_params form(unsigned int i, unsigned int n)
+{
+	struct cygnet_policy_params p = policy(selector("10.0.0.0", 8 + i / 12, "20.0.0.0",
+							20 + i % 12), 1000, CYGNET_PROTECT);
+
+	p.sel.dst_lo.v4 |= htonl(n << 12);
+	p.sel.dst_hi.v4 |= htonl(n << 12);
+	return p;
+}
+
+/* A peer that uses up the forms that have tuples of their own harms nobody else. */
+static void forms_run_out(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_flow flow = flow4("10.0.0.1", "20.1.0.1", 17, 1, 2);
+
+	for (unsigned int i = 0; i < 120; i++) {
+		struct cygnet_policy_params p = form(i, 0);
+		int err = cygnet_policy_add(f->db, &p);
+
+		assert_true(!err || err == -EMLINK);
+	}
+	within_limits(f->db);
+	for (unsigned int i = 0; i < 120; i++) {
+		struct cygnet_policy_params p = form(i, 16 + i);
+
+		assert_int_equal(cygnet_policy_add(f->db, &p), 0);
+		flow.dst.v4 = p.sel.dst_lo.v4;
+		assert_ptr_equal(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow)->sel.dst_lo.v4,
+				 p.sel.dst_lo.v4);
+	}
+	within_limits(f->db);
+	/* Deleted forms leave their tuples to others. */
+	assert_int_equal(cygnet_db_flush(f->db), 0);
+	assert_int_equal(tuple_count(tuple_list(f->db, CYGNET_OUT, AF_INET)), 0);
+	for (int round = 0; round < 100; round++) {
+		struct cygnet_policy_params p = form((unsigned int)round, 0);
+
+		assert_int_equal(cygnet_policy_add(f->db, &p), 0);
+		assert_int_equal(cygnet_policy_delete(f->db, &p), 0);
+	}
+	assert_int_equal(tuple_count(tuple_list(f->db, CYGNET_OUT, AF_INET)), 0);
+}
+
+/* A merged tuple hashes neither protocol nor ports, but its policies look at them. */
+static void merged_policy(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_policy_params p = policy(selector("10.0.0.0", 24, "20.0.0.0", 22), 900,
+					       CYGNET_PROTECT), moved;
+	struct cygnet_flow flow = flow4("10.0.0.1", "20.0.0.1", 17, 1, 2);
+	uint64_t used;
+
+	for (unsigned int i = 0; i < TUPLE_EXACT; i++) {
+		struct cygnet_policy_params other = form(i, 0);
+
+		assert_int_equal(cygnet_policy_add(f->db, &other), 0);
+	}
+	assert_false(cygnet_spd_uses_protocols(f->db, CYGNET_OUT, AF_INET));
+	p.sel.proto = 17;
+	p.sel.dport_lo = p.sel.dport_hi = 2;
+	assert_int_equal(cygnet_policy_add(f->db, &p), 0);
+	assert_true(cygnet_spd_uses_ports(f->db, CYGNET_OUT, AF_INET));
+	assert_true(cygnet_spd_uses_protocols(f->db, CYGNET_OUT, AF_INET));
+	assert_int_equal(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow)->priority, 900);
+	flow.dport = 3;
+	assert_int_equal(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow)->priority, 1000);
+	flow.dport = 2;
+	assert_int_equal(cygnet_policy_query(f->db, CYGNET_OUT, &p.sel, &used), 0);
+	/* Installed again it is counted, not added; deleted it is found by its selector. */
+	assert_int_equal(cygnet_policy_add(f->db, &p), 0);
+	moved = p;
+	moved.src = addr4("192.0.2.9");
+	assert_int_equal(cygnet_policy_delete(f->db, &moved), 0);
+	assert_int_equal(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow)->priority, 900);
+	assert_int_equal(cygnet_policy_delete(f->db, &p), 0);
+	assert_int_equal(cygnet_policy_query(f->db, CYGNET_OUT, &p.sel, &used), -ENOENT);
+	assert_int_equal(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow)->priority, 1000);
+	assert_false(cygnet_spd_uses_ports(f->db, CYGNET_OUT, AF_INET));
+}
+
+/* The policies of a charon that died do not keep out those that replace them. */
+static void held_policies_full(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_policy_params p = policy(selector("10.0.0.0", 24, "20.0.0.0", 22), 900,
+					       CYGNET_PROTECT);
+	struct cygnet_flow flow = flow4("10.0.0.1", "20.0.0.1", 17, 1, 2);
+
+	while (p.reqid < 1000 && !cygnet_policy_add(f->db, &p))
+		p.reqid++;
+	assert_int_equal(cygnet_policy_add(f->db, &p), -EMLINK);
+	assert_int_equal(cygnet_db_hold(f->db), 0);
+	assert_int_equal(cygnet_policy_add(f->db, &p), 0);
+	assert_int_equal(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow)->reqid, p.reqid);
+	assert_int_equal(cygnet_policies_held(f->db), 0);
+}
+
+/* A merged key is one of its own list, and every selector has one that is no finer. */
+static void merged_keys(void **state)
+{
+	const struct cygnet_selector any = selector("0.0.0.0", 0, "0.0.0.0", 0);
+
+	(void)state;
+	for (unsigned int i = 0; i < TUPLE_MERGED; i++) {
+		struct tuple_key key = tuple_merged(CYGNET_FWD, AF_INET6, i);
+
+		assert_true(tuple_is_merged(key));
+		key.src_bits = 1;
+		assert_false(tuple_is_merged(key));
+	}
+	assert_true(tuple_may_hold(tuple_merged(CYGNET_OUT, AF_INET, TUPLE_MERGED - 1),
+				   tuple_of(CYGNET_OUT, &any)));
+	assert_false(tuple_may_hold(tuple_merged(CYGNET_OUT, AF_INET, 0),
+				    tuple_of(CYGNET_OUT, &any)));
+	assert_false(tuple_may_hold(tuple_merged(CYGNET_IN, AF_INET, TUPLE_MERGED - 1),
+				    tuple_of(CYGNET_OUT, &any)));
 }
 
 static void common_bits(void **state)
@@ -430,6 +612,11 @@ int main(void)
 		TEST(interfaces),
 		TEST(invalid_params),
 		TEST(against_oracle),
+		TEST(against_oracle_nested),
+		TEST(forms_run_out),
+		TEST(merged_policy),
+		TEST(held_policies_full),
+		TEST(merged_keys),
 		TEST(common_bits),
 	};
 

@@ -18,6 +18,7 @@
 
 #include "fixture.h"
 #include "layout.h"
+#include "tuple.h"
 
 #define SLOTS 8u
 #define REPAIR_EVERY 4 /* the repair is killed as well after each 4th death */
@@ -555,6 +556,23 @@ static void add_wide_and_new_tuple(struct cygnet_db *db)
 	add_policy_new_tuple(db);
 }
 
+/* The chain of add_policy() is full: its policy goes to a merged tuple. */
+static void fill_chain(struct cygnet_db *db)
+{
+	struct cygnet_policy_params p = tunnel(0x7001, "10.1.0.0");
+
+	add_wide_policy(db);
+	p.priority = 1500;
+	for (p.reqid = 1; p.reqid <= TUPLE_CHAIN; p.reqid++)
+		assert_int_equal(cygnet_policy_add(db, &p), 0);
+}
+
+static void fill_chain_and_merge(struct cygnet_db *db)
+{
+	fill_chain(db);
+	add_policy(db);
+}
+
 static void look_for_policy(struct cygnet_db *db)
 {
 	struct cygnet_flow flow = flow4("10.1.0.1", "10.9.9.9", IPPROTO_TCP, 1, 2);
@@ -765,6 +783,9 @@ static void reader_beside_repair(void **state)
 	X(policy_delete, add_both_policies, delete_policy, look_for_policy, false)                 \
 	X(policy_delete_tuple, add_wide_and_new_tuple, delete_policy_new_tuple, look_for_policy,   \
 	  false)                                                                                   \
+	X(policy_add_merged, fill_chain, add_policy, look_for_policy, false)                       \
+	X(policy_add_merged_again, fill_chain_and_merge, add_policy, look_for_policy, false)       \
+	X(policy_delete_merged, fill_chain_and_merge, delete_policy, look_for_policy, false)       \
 	X(db_flush, add_both_policies, flush, nothing, true)                                       \
 	X(db_hold, add_three_policies, hold, look_for_protection, true)                            \
 	X(hold_replace, hold_three_policies, add_policy, look_for_protection, true)                \
