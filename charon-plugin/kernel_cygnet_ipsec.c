@@ -6,6 +6,7 @@
 #include "kernel_cygnet_event.h"
 #include "kernel_cygnet_expiry.h"
 #include "kernel_cygnet_hold.h"
+#include "kernel_cygnet_larval.h"
 #include "kernel_cygnet_policy.h"
 #include "kernel_cygnet_route.h"
 #include "kernel_cygnet_sa.h"
@@ -57,6 +58,11 @@ struct private_kernel_cygnet_ipsec_t {
 	 * Policies of an earlier charon
 	 */
 	kernel_cygnet_hold_t *hold;
+
+	/**
+	 * Reserved SPIs
+	 */
+	kernel_cygnet_larval_t *larval;
 
 	/**
 	 * Range of SPIs in the settings, first << 32 | last; atomic
@@ -156,6 +162,8 @@ METHOD(kernel_ipsec_t, get_spi, status_t,
 		DBG1(DBG_KNL, "allocating SPI failed: %s", strerror(-err));
 		return FAILED;
 	}
+	sa.spi = *spi;
+	this->larval->add(this->larval, &sa);
 	DBG2(DBG_KNL, "got SPI %.8x", ntohl(*spi));
 	return SUCCESS;
 }
@@ -184,7 +192,7 @@ static void warn_of_des(private_kernel_cygnet_ipsec_t *this)
  * Release the SPI that charon has reserved for the other protocol. If charon
  * proposes ESP and AH, it reserves one SPI for both, with the protocol of the
  * first proposal. If the peer selects the other protocol, charon does not
- * release it. (With kernel-netlink the kernel does, after 165 seconds.)
+ * release it.
  */
 static void release_other_protocol(private_kernel_cygnet_ipsec_t *this,
 								   const struct cygnet_sa_id *id)
@@ -561,6 +569,7 @@ METHOD(kernel_ipsec_t, destroy, void,
 	private_kernel_cygnet_ipsec_t *this)
 {
 	DESTROY_IF(this->hold);
+	DESTROY_IF(this->larval);
 	DESTROY_IF(this->events);
 	DESTROY_IF(this->routes);
 	DESTROY_IF(this->expiry);
@@ -611,6 +620,7 @@ kernel_cygnet_ipsec_t *kernel_cygnet_ipsec_create(void)
 	this->expiry = kernel_cygnet_expiry_create();
 	this->routes = kernel_cygnet_route_create();
 	this->events = kernel_cygnet_event_create(this->db);
+	this->larval = kernel_cygnet_larval_create(this->db);
 	this->hold = kernel_cygnet_hold_create(this->db, this->events, hold);
 	return &this->public;
 }

@@ -6,6 +6,8 @@
 
 #include "charon.h"
 
+#include <unistd.h>
+
 #include <daemon.h>
 
 /** Longest wait for a timer of a few seconds, ms: others may have the CPU */
@@ -78,12 +80,45 @@ static void test_earlier_timer(void **state)
 	assert_int_equal(raised.spi, sa.id.spi);
 }
 
+/* Two SPIs are reserved, one of them gets an SA. */
+static void test_reserved_spis(void **state)
+{
+	uint32_t spi;
+	int ms;
+
+	lib->settings->set_int(lib->settings,
+						   "%s.plugins.kernel-cygnet.spi_lifetime", 1, lib->ns);
+	assert_int_equal(charon->kernel->get_spi(charon->kernel, sa.id.src,
+							sa.id.dst, IPPROTO_ESP, &sa.id.spi), SUCCESS);
+	assert_int_equal(charon->kernel->get_spi(charon->kernel, sa.id.src,
+							sa.id.dst, IPPROTO_ESP, &spi), SUCCESS);
+	assert_int_equal(add_sa(), SUCCESS);
+	for (ms = 0; ms < TIMER_WAIT &&
+		 dataplane_ask(DATAPLANE_INFO, NULL).sas == 2; ms += 100)
+	{
+		usleep(100000);
+	}
+	assert_int_equal(dataplane_ask(DATAPLANE_INFO, NULL).sas, 1);
+	assert_int_equal(query_sa(NULL, NULL, NULL), SUCCESS);
+	/* the released SPI can be reserved again; its time begins anew */
+	lib->settings->set_int(lib->settings,
+						   "%s.plugins.kernel-cygnet.spi_lifetime", 1000,
+						   lib->ns);
+	assert_int_equal(charon->kernel->get_spi(charon->kernel, sa.id.src,
+							sa.id.dst, IPPROTO_ESP, &spi), SUCCESS);
+	usleep(1500000);
+	assert_int_equal(dataplane_ask(DATAPLANE_INFO, NULL).sas, 2);
+	sa.id.spi = spi;
+	assert_int_equal(add_sa(), SUCCESS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_time_expiry),
 		TEST(test_timer_of_deleted_sa),
 		TEST(test_earlier_timer),
+		TEST(test_reserved_spis),
 	};
 
 	return cmocka_run_group_tests(tests, charon_setup, charon_teardown);
