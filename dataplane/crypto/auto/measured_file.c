@@ -1,27 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/state_file.h"
 #include "crypto/auto/measured.h"
 #include "crypto/auto/measured_file.h"
 #include "crypto/device/engine.h"
-#include "dpdk_release.h"
 
 #define HEADER "cygnet engines 3" /* the number is incremented when the meaning of measurements changes */
 #define SIZE_MAX_BYTES (1u << 20) /* twice the size with all devices and algorithms */
 #define LINE_BYTES 1024u
-
-static uint32_t checksum(const char *text, size_t len)
-{
-	return dpdk_crc32(text, (uint32_t)len);
-}
 
 static void device_line(unsigned int device, char *line)
 {
@@ -82,27 +73,11 @@ static bool read_result(const char *line)
 	return true;
 }
 
-/* Verify the checksum in the last line, and cut that line off. */
-static bool check_end(char *text)
-{
-	char *end = strstr(text, "\nend "), want[16];
-
-	if (!end)
-		return false;
-	snprintf(want, sizeof(want), "end %08x\n", checksum(text, (size_t)(end + 1 - text)));
-	if (strcmp(end + 1, want))
-		return false;
-	end[1] = '\0';
-	return true;
-}
-
 static int read_text(char *text, char *why, size_t size)
 {
 	char *save, *line, want[LINE_BYTES];
 
 	snprintf(why, size, "damaged");
-	if (!check_end(text))
-		return -EINVAL;
 	line = strtok_r(text, "\n", &save);
 	if (!line || strcmp(line, HEADER))
 		return -EINVAL;
@@ -131,29 +106,6 @@ static int read_text(char *text, char *why, size_t size)
 	return 0;
 }
 
-static char *load(const char *path, int *err)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	char *text = NULL;
-	struct stat st;
-	ssize_t got = -1;
-
-	*err = -errno;
-	if (fd < 0)
-		return NULL;
-	*err = -EINVAL;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= (off_t)SIZE_MAX_BYTES)
-		text = calloc(1, SIZE_MAX_BYTES + 1);
-	if (text)
-		got = read(fd, text, SIZE_MAX_BYTES);
-	close(fd);
-	if (got < 0 || memchr(text, '\0', (size_t)got)) {
-		free(text);
-		return NULL;
-	}
-	return text;
-}
-
 static void forget(void)
 {
 	memset(measured, 0, sizeof(measured));
@@ -163,7 +115,7 @@ static void forget(void)
 int measured_read(const char *path, char *why, size_t size)
 {
 	int err;
-	char *text = load(path, &err);
+	char *text = state_file_read(path, SIZE_MAX_BYTES, &err);
 
 	forget();
 	if (!text) {
@@ -215,8 +167,6 @@ static char *make_text(size_t *len)
 	}
 	for (unsigned int d = 0; d < engine_devices; d++)
 		write_results(out, d);
-	fflush(out);
-	fprintf(out, "end %08x\n", checksum(text, *len));
 	if (fclose(out)) {
 		free(text);
 		return NULL;
@@ -226,27 +176,10 @@ static char *make_text(size_t *len)
 
 int measured_write(const char *path)
 {
-	char new_path[PATH_MAX + 32];
 	size_t len;
 	char *text = make_text(&len);
-	int fd, err = 0;
+	int err = text ? state_file_write(path, text, len, 0644) : -ENOMEM;
 
-	if (!text)
-		return -ENOMEM;
-	/* Several cygnetd may share the folder: the name of the temporary file has the process ID. */
-	snprintf(new_path, sizeof(new_path), "%s.%d", path, (int)getpid());
-	unlink(new_path);
-	fd = open(new_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	if (fd < 0) {
-		err = -errno;
-		goto out;
-	}
-	if (write(fd, text, len) != (ssize_t)len || fsync(fd) || rename(new_path, path)) {
-		err = errno ? -errno : -ENOSPC;
-		unlink(new_path);
-	}
-	close(fd);
-out:
 	free(text);
 	return err;
 }

@@ -7,11 +7,9 @@
  *   device NAME|DRIVER|VERSION			(each, in the order of preference)
  *   next ALGORITHM				(only if the time limit was reached: the first one not measured)
  *   DEVICE|ALGORITHM|BYTES|LATENCY|GBPS,GBPS,GBPS|COST	(each supported combination)
- *   end CRC
  *
  * FORMAT is a number: a file with another one is not used. DEVICE is the index of the device line, from
- * 0. The other values are those of struct measured. CRC is the CRC-32 of Ethernet over all preceding
- * lines, as 8 hexadecimal digits.
+ * 0. The other values are those of struct measured. base/state_file.h has the checksum behind them.
  */
 #ifndef CYGNETD_MEASURED_FILE_H
 #define CYGNETD_MEASURED_FILE_H
