@@ -12,6 +12,7 @@
 #include <rte_lcore.h>
 #include <rte_mbuf.h>
 
+#include "balance.h"
 #include "base/log.h"
 #include "base/sadb.h"
 #include "capture.h"
@@ -38,6 +39,7 @@
 #include "ip/packet.h"
 #include "path/loop.h"
 #include "path/reassemble.h"
+#include "path/worker/owner.h"
 #include "takeover.h"
 #include "telemetry.h"
 #include "watchdog.h"
@@ -140,6 +142,7 @@ static int launch(const struct conf *conf)
 	int err;
 
 	__atomic_store_n(&workers_stopping, false, __ATOMIC_RELEASE);
+	owner_cancel();
 	crypto_cores_begin();
 	err = launch_some(crypto_core_main, conf->workers + 1, conf->ncrypto_cores);
 	if (!err)
@@ -158,6 +161,7 @@ static void report(void)
 	if (engines_report())
 		offload_choose_all();
 	workers_report();
+	balance_turn();
 	watchdog_turn();
 }
 
@@ -263,6 +267,20 @@ static int run_ports(const struct conf *conf)
 	return err;
 }
 
+static int run_balanced(const struct conf *conf)
+{
+	struct cygnet_db_info info;
+	int err;
+
+	cygnet_db_info(sadb, &info);
+	err = balance_init(info.geometry.sas);
+	if (err)
+		return err;
+	err = run_ports(conf);
+	balance_free();
+	return err;
+}
+
 static int run_workers(const struct conf *conf)
 {
 	int err = crypto_cores_init(conf);
@@ -271,7 +289,7 @@ static int run_workers(const struct conf *conf)
 		return err;
 	err = workers_init(conf, conf->workers);
 	if (!err) {
-		err = run_ports(conf);
+		err = run_balanced(conf);
 		workers_free();
 	}
 	crypto_cores_free();

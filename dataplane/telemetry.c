@@ -313,6 +313,7 @@ static const struct {
 	{"too_big_learned", offsetof(struct stats, too_big_learned)},
 	{"too_big_ignored", offsetof(struct stats, too_big_ignored)},
 	{"handed_over", offsetof(struct stats, handed_over)},
+	{"sas_moved", offsetof(struct stats, sas_moved)},
 	{"crypto_cores", offsetof(struct stats, crypto_cores)},
 	{"shortcut", offsetof(struct stats, shortcut)},
 	{"turns", offsetof(struct stats, turns)},

@@ -42,6 +42,7 @@ struct stats {
 	uint64_t too_big_learned;	/* ICMP errors that lowered the path MTU of an SA */
 	uint64_t too_big_ignored;	/* ICMP errors that match no SA or are implausible */
 	uint64_t handed_over;		/* packets handed off to the worker that owns the SA */
+	uint64_t sas_moved;		/* SAs that were given to another worker (balance.h) */
 	uint64_t crypto_cores;		/* packets that crypto cores processed for this worker */
 	uint64_t shortcut;		/* packets of known flows (flow.h) */
 	uint64_t turns;			/* turns of the worker's loop */

@@ -16,7 +16,7 @@
 /** What is put behind the file's path is the path of the folder of its drop-ins. */
 #define CONF_DROPINS ".d"
 #define CONF_MAX_DROPINS 32
-#define CONF_KEYS 34u
+#define CONF_KEYS 35u
 #define CONF_MAX_PORTS 16
 /** Each port is a device and an interface. */
 #define CONF_MAX_DEVICES CONF_MAX_PORTS
@@ -84,6 +84,7 @@ struct conf {
 	bool approved;			/* SAs of approved algorithms only */
 	bool audit;			/* record packets that are auditable events */
 	uint32_t no_policy;		/* enum no_policy_choice */
+	bool balance;			/* move SAs between workers */
 	bool pass_hairpin;		/* forward decrypted packets in plaintext through the port
 					 * they were received on, and other outside ones */
 	uint32_t kernel_side;		/* enum conf_side of the kernel's other interfaces */

@@ -49,6 +49,8 @@ const struct conf_key conf_keys[] = {
 	 .help = "CPUs that do crypto for all workers"},
 	{"idle", IN_MAIN(idle_sleep), CHOICE("poll, sleep"), .def = "poll", .live = true,
 	 .help = "what a worker without packets does"},
+	{"balance", IN_MAIN(balance), CHOICE("no, yes"), .def = "yes", .live = true,
+	 .help = "move SAs from an overloaded worker to others"},
 	{"no_policy", IN_MAIN(no_policy), CHOICE("inside, pass, drop"), .def = "inside", .live = true,
 	 .help = "plaintext that matches no policy"},
 	{"hairpin", IN_MAIN(pass_hairpin), CHOICE("drop, pass"), .def = "drop", .live = true,

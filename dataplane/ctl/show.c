@@ -82,7 +82,8 @@ static const struct column stats_columns[] = {
 	{"dummies", "DUMMIES"},		  {"keepalives", "KEEPALIVES"},
 	{"held", "HELD"},		  {"reassembled", "REASSEMBLED"},
 	{"too_big_learned", "TOO-BIG-LEARNED"}, {"too_big_ignored", "TOO-BIG-IGNORED"},
-	{"handed_over", "HANDED-OVER"},	  {"crypto_cores", "CRYPTO-CORES"},
+	{"handed_over", "HANDED-OVER"},	  {"sas_moved", "SAS-MOVED"},
+	{"crypto_cores", "CRYPTO-CORES"},
 	{"shortcut", "SHORTCUT"},	  {"dropped", "DROPPED"},
 	{NULL, NULL},
 };

@@ -6,6 +6,7 @@
 #include "path/fast/one.h"
 #include "path/inbox.h"
 #include "path/worker/fetch.h"
+#include "path/worker/owner.h"
 
 /* Packets come out of another core's caches. */
 static void fetch(struct rte_mbuf *const *m, unsigned int n)
@@ -35,6 +36,7 @@ unsigned int inbox_poll(struct worker *w)
 	if (!crypto_has_room(&w->crypto))
 		return 0;
 	n = rte_ring_sc_dequeue_burst(w->inbox, (void **)m, BURST, NULL);
+	w->taken += n;
 	offload_received(&w->crypto.offload, n, BURST);
 	fetch(m, n);
 	for (unsigned int i = 0; i < n; i++) {
@@ -46,6 +48,8 @@ unsigned int inbox_poll(struct worker *w)
 			dispatch_stages(w);
 			in_order = in_order && !w->stages.waiting;
 		}
+		if (for_sa && owner_keeps(w, m[i]))
+			continue;
 		if (for_sa && in_order && fast_handed(w, m[i]))
 			continue;
 		in_order = in_order && !for_sa;

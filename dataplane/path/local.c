@@ -14,7 +14,7 @@
 #include "path/stages.h"
 #include "path/too_big.h"
 #include "path/worker/audit.h"
-#include "path/worker/handoff.h"
+#include "path/worker/owner.h"
 #include "path/worker/police.h"
 #include "path/worker/policy.h"
 #include "path/worker/tx.h"
@@ -41,7 +41,7 @@ static void receive_protected(struct worker *w, struct rte_mbuf *m, uint8_t prot
 	p->src = packet_src(m);
 	if (proto == IPPROTO_ESP)
 		learn_handoff(w, m, FLOW_HANDOFF_IN);
-	handoff(w, m, sa_owner(w, p->sa), STAGE_UNPROTECT);
+	owner_handoff(w, m, STAGE_UNPROTECT);
 }
 
 static void receive_esp(struct worker *w, struct rte_mbuf *m, unsigned int esp, bool udp)

@@ -26,6 +26,7 @@
 #include "path/worker/capture.h"
 #include "path/worker/fetch.h"
 #include "path/worker/handoff.h"
+#include "path/worker/owner.h"
 #include "path/worker/police.h"
 #include "path/worker/tx.h"
 
@@ -215,7 +216,7 @@ static unsigned int poll_crypto(struct worker *w)
  * counting costs no further read of it. A nap follows a turn without packets and is not counted. */
 static void count_turn(struct worker *w)
 {
-	w->stats->turns++;
+	__atomic_store_n(&w->stats->turns, w->stats->turns + 1, __ATOMIC_RELEASE); /* owner.c, watchdog.c */
 	if (w->moved)
 		w->stats->busy_cycles += w->flows.now - w->turn_began;
 	w->turn_began = w->flows.now;
@@ -230,6 +231,7 @@ static unsigned int turn(struct worker *w, bool receiving)
 	capture_refresh(w);
 	fast_refresh(w);
 	count_turn(w);
+	owner_turn(w);
 	do {
 		n = inbox_poll(w);
 		moved += n;
@@ -269,6 +271,7 @@ static void drain(struct worker *w)
 	dispatch(w);
 	neigh_wait_drop(w);
 	hold_drop(w);
+	owner_drop(w);
 	tx_flush(w);
 	handoff_flush(w);
 	if (crypto_at_devices(&w->crypto))

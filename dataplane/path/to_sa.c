@@ -2,7 +2,7 @@
 #include "base/sadb.h"
 #include "path/fast/learn.h"
 #include "path/to_sa.h"
-#include "path/worker/handoff.h"
+#include "path/worker/owner.h"
 
 void to_sa(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
 {
@@ -11,5 +11,5 @@ void to_sa(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
 	p->sa = cygnet_sa_index(sadb, sa);
 	p->generation = sa->generation;
 	learn_handoff(w, m, FLOW_HANDOFF_OUT);
-	handoff(w, m, sa_owner(w, p->sa), STAGE_FIT);
+	owner_handoff(w, m, STAGE_FIT);
 }

@@ -52,6 +52,7 @@ static void everything(void **state)
 				   "approved = yes\n"
 				   "audit = no\n"
 				   "police_icmp = 7\n"
+				   "balance = no\n"
 				   "hairpin = pass\n"
 				   "kernel_side = inside\n"
 				   "log = error\n"
@@ -86,6 +87,7 @@ static void everything(void **state)
 	assert_false(conf.audit);
 	assert_int_equal(conf.police[POLICE_ICMP], 7);
 	assert_int_equal(conf.police[POLICE_IKE], 5000);
+	assert_false(conf.balance);
 	assert_true(conf.pass_hairpin);
 	assert_int_equal(conf_log_level(conf.log), RTE_LOG_ERR);
 	assert_int_equal(conf_log_level(conf.dpdk_log), RTE_LOG_DEBUG);
@@ -106,7 +108,7 @@ static void everything(void **state)
 	assert_int_equal(conf.port[1].side, CONF_INSIDE);
 	assert_true(conf_has_sides(&conf));
 	conf_where(&conf, &conf.port[1], "mtu", error, sizeof(error));
-	assert_string_equal(error + strlen(path), ":30: [port lan] mtu");
+	assert_string_equal(error + strlen(path), ":31: [port lan] mtu");
 	conf_where(&conf, NULL, "state", error, sizeof(error));
 	assert_string_equal(error + strlen(path), ":2: [cygnetd] state");
 }
@@ -130,6 +132,7 @@ static void defaults(void **state)
 	assert_false(conf_has_sides(&conf));
 	assert_false(conf.approved);
 	assert_true(conf.audit);
+	assert_true(conf.balance);
 	assert_false(conf.pass_hairpin);
 	assert_false(conf.sadb_on_disk);
 	assert_true(conf.lock_memory);

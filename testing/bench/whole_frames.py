@@ -8,6 +8,7 @@ from traffic import (ETHERNET, FIXED, HOST, KEPT, LAN_PORT, MIXES, SUITES, WAN_P
 
 FRAMES = f"{os.path.dirname(os.path.dirname(os.path.abspath(__file__)))}/frames"
 TUNNELS, FLOWS = 120, 64
+FAT, FAT_SHARE = TUNNELS // 10, 0.9  # of the tunnels of an uneven set, and of its packets
 ROUNDS_OF_MIX = 16  # frames per tunnel in the set of a mix
 WIDE_HOSTS = "10.200.0.0"
 NAMES = ("aes128-sha1", "aes128gcm16")
@@ -31,6 +32,11 @@ def tunnels_of(number, suite):
 
 def wide_tunnel_of(number, suite):
     return WideTunnel(SUITES[suite], len(NAMES) * TUNNELS + number)
+
+
+def fat_tunnels_of(number, suite):
+    first = len(NAMES) * (TUNNELS + 1) + number * FAT
+    return [WideTunnel(SUITES[suite], first + index) for index in range(FAT)]
 
 
 def plaintext(flows):
@@ -57,12 +63,23 @@ def in_order(tunnels, mix):
             for tunnel, size in zip(turn, sizes(mix, len(turn), random.Random(1)))]
 
 
+def uneven(fat, lean, size):
+    """A packet of each lean tunnel, and packets of the fat ones between them"""
+    each = round(FAT_SHARE / (1 - FAT_SHARE) * len(lean) / len(fat))
+    flows = [(tunnel, tunnel.hosts()[number % FLOWS], size) for number in range(each) for tunnel in fat]
+    flows += [(tunnel, tunnel.far_host, size) for tunnel in lean]
+    random.Random(1).shuffle(flows)
+    return flows
+
+
 def sets():
     """@return tuples of suite, direction, frame size or mix, spreads, flows"""
     for number, suite in enumerate(NAMES):
         for direction in DIRECTIONS:
             for mix in (*FIXED, *MIXES):
                 yield suite, direction, mix, ("turn", "hash"), in_order(tunnels_of(number, suite), mix)
+            yield (suite, direction, 1024, ("uneven",),
+                   uneven(fat_tunnels_of(number, suite), tunnels_of(number, suite)[FAT:], 1024))
             for size in (1024, 1408):
                 wide = wide_tunnel_of(number, suite)
                 yield suite, direction, size, ("one SA",), [(wide, host, size) for host in wide.hosts()]
@@ -88,7 +105,7 @@ def read_sets(work, only):
     with open(f"{FRAMES}/list") as names:
         lines = [line.strip().split("|") for line in names]
     with open(path, "w") as out:
-        for port, number, *of in sorted(lines, key=lambda line: ("turn", "one SA", "hash").index(line[-1])):
+        for port, number, *of in sorted(lines, key=lambda line: ("turn", "one SA", "hash", "uneven").index(line[-1])):
             if any(word in "/".join(of) for word in only):
                 out.write(f"{port} {FRAMES}/{number}.pcap{' turn' if of[-1] == 'turn' else ''}\n")
                 what.append(of)
@@ -99,6 +116,7 @@ def sadb_lines():
     """Input for sadb-fill. SAs are sorted by suite and direction: an SA's index determines its worker,
     on which sets with spread "turn" rely."""
     wide = [wide_tunnel_of(number, suite) for number, suite in enumerate(NAMES)]
+    wide += [tunnel for number, suite in enumerate(NAMES) for tunnel in fat_tunnels_of(number, suite)]
     lines = [line for number, suite in enumerate(NAMES) for way in ("sa dir=out", "sa dir=in")
              for tunnel in tunnels_of(number, suite) for line in tunnel.sadb_lines() if line.startswith(way)]
     lines += [line for tunnel in wide for line in tunnel.sadb_lines() if line.startswith("sa")]

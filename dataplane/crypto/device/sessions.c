@@ -382,6 +382,17 @@ struct session *session_peek(const struct session_table *table, uint32_t index,
 	return s && s->generation == generation ? s : NULL;
 }
 
+bool session_leave(struct session_table *table, uint32_t index)
+{
+	struct session *s = index < table->slots ? table->slot[index] : NULL;
+
+	if (s && s->in_flight)
+		return false;
+	if (s)
+		release(table, index);
+	return true;
+}
+
 enum drop_reason session_get(struct session_table *table, const struct cygnet_sa *sa,
 			     uint32_t index, bool evict, struct session **session)
 {

@@ -44,6 +44,9 @@ enum drop_reason session_get(struct session_table *table, const struct cygnet_sa
 struct session *session_peek(const struct session_table *table, uint32_t index,
 			     uint32_t generation);
 
+/** Release the session of an SA's slot, if there is one. @return false: it has packets in flight, and stays */
+bool session_leave(struct session_table *table, uint32_t index);
+
 /**
  * The cryptodev session of an SA on a device, created if it does not exist.
  * @param sa  NULL: do not create it

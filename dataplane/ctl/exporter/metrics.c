@@ -56,6 +56,7 @@ static const struct family worker_families[] = {
 		"ESP, AH and IKE packets reassembled from fragments."),
 	PACKETS("cygnet_worker_handed_off", "handed_over",
 		"Packets handed off to the worker that owns their SA."),
+	COUNT("cygnet_worker_sas_moved", "sas_moved", "SAs given to another worker, because this one was overloaded."),
 	PACKETS("cygnet_worker_crypto_core", "crypto_cores",
 		"Packets whose crypto was done by a crypto core."),
 	PACKETS("cygnet_worker_known_flow", "shortcut", "Packets of known flows."),

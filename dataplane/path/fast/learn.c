@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "path/fast/learn.h"
 #include "path/fast/sa_route.h"
+#include "path/worker/owner.h"
 #include "path/worker/without_policy.h"
 
 /* Whether all that was decided about a packet was decided in this epoch, by this worker, and
@@ -51,7 +52,8 @@ static void learn_sa(struct worker *w, const struct flow *what, struct cygnet_sa
 	uint64_t until = lives_until(w, sa);
 
 	sa_route_find(w, s, sa);
-	if ((s->inbound || s->route.longest) && until > w->flows.now)
+	/* Not while the SA moves to another worker. */
+	if ((s->inbound || s->route.longest) && until > w->flows.now && sa_owner(w, s->sa) == w->id)
 		flow_learn(&w->flows, what, until);
 }
 

@@ -9,7 +9,7 @@
 #include "path/fast/ordinary.h"
 #include "path/fast/unprotect.h"
 #include "path/worker/audit.h"
-#include "path/worker/handoff.h"
+#include "path/worker/owner.h"
 
 void fast_protect(struct worker *w, struct rte_mbuf *m, struct session *s)
 {
@@ -62,14 +62,14 @@ void fast_handoff(struct worker *w, struct rte_mbuf *m, const struct flow *f)
 	p->sa = f->sa;
 	p->generation = f->generation;
 	if (f->kind == FLOW_HANDOFF_OUT) {
-		handoff(w, m, sa_owner(w, p->sa), STAGE_FIT);
+		owner_handoff(w, m, STAGE_FIT);
 		return;
 	}
 	p->src = packet_src(m);
 	p->esp = (uint16_t)outer_len(ip[0] >> 4 == 6);
 	memcpy(&esp, ip + p->esp, sizeof(esp));
 	p->seq = rte_be_to_cpu_32(esp.seq);
-	handoff(w, m, sa_owner(w, p->sa), STAGE_UNPROTECT);
+	owner_handoff(w, m, STAGE_UNPROTECT);
 }
 
 /* The other worker has made the checks of the stages before: ESP without UDP and options, or a packet

@@ -60,3 +60,23 @@ void stage_return(struct stages *stages, enum stage stage, struct rte_mbuf **m, 
 	stages->waiting |= 1u << stage;
 	stages->blocked = true;
 }
+
+static bool queue_has_sa(const struct stage_queue *q, uint32_t sa)
+{
+	struct rte_mbuf *m = q->first;
+
+	for (uint32_t i = 0; i < q->n; i++)
+		if (packet(q->m[(q->head + i) % STAGE_QUEUE])->sa == sa)
+			return true;
+	for (uint32_t i = 0; i < q->nlinked; i++, m = packet(m)->next)
+		if (packet(m)->sa == sa)
+			return true;
+	return false;
+}
+
+bool stages_have_sa(const struct stages *stages, uint32_t sa)
+{
+	return queue_has_sa(&stages->queue[STAGE_FIT], sa) ||
+	       queue_has_sa(&stages->queue[STAGE_PROTECT], sa) ||
+	       queue_has_sa(&stages->queue[STAGE_UNPROTECT], sa);
+}

@@ -101,6 +101,9 @@ static inline bool stages_wait(const struct stages *stages, enum stage stage)
 	return stages->waiting >> stage & 1;
 }
 
+/** Whether a packet of an SA waits in front of fit, protect or unprotect. @param sa  index of its slot */
+bool stages_have_sa(const struct stages *stages, uint32_t sa);
+
 /** Take up to n packets from in front of a stage. @return how many */
 unsigned int stage_take(struct stages *stages, enum stage stage, struct rte_mbuf **m,
 			unsigned int n);

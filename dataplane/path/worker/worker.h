@@ -5,8 +5,8 @@
  * other producers.
  *
  * Worker w polls every queue q of a port with q % workers == w (a port with one queue is worker
- * port % n's) and the TAPs likewise. An SA belongs to the worker that its slot number names, so
- * that its sequence numbers, replay window and order have one owner.
+ * port % n's) and the TAPs likewise. An SA belongs to one worker
+ * (owner.h).
  */
 #ifndef CYGNETD_WORKER_H
 #define CYGNETD_WORKER_H
@@ -117,6 +117,10 @@ struct worker {
 	struct hold hold;		/* packets until their policy has an SA */
 	struct ike_datagram ike_sent[16];	/* the latest, in a ring */
 	unsigned int ike_next;
+	uint64_t taken;		/* packets out of the inbox so far */
+	uint32_t arriving, leaving; /* SA that moves to or from this worker (owner.h): slot + 1; 0: none */
+	unsigned int nkept;	/* packets of the arriving SA, linked by packet()->next */
+	struct rte_mbuf *kept, *last_kept;
 	struct rate icmp;	/* of ICMP errors that are sent */
 	struct audit_rates audit;
 	struct police police;
@@ -135,12 +139,6 @@ static inline void drop(struct worker *w, struct rte_mbuf *m, enum drop_reason r
 static inline void drop_frame(struct worker *w, struct rte_mbuf *m, enum drop_reason reason)
 {
 	packet_drop_as(w->stats, m, reason, true);
-}
-
-/** Which worker owns an SA. */
-static inline unsigned int sa_owner(const struct worker *w, uint32_t sa)
-{
-	return sa % w->workers;
 }
 
 /** Which worker serves the TAP of a port. */

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_ring.h>
+
+#include "balance.h"
+#include "base/clock.h"
+#include "base/sadb.h"
+#include "base/settings.h"
+#include "path/worker/owner.h"
+
+#define PERIOD_MS 200u		/* over which load is measured */
+#define MOVES 16u		/* planned at a time */
+#define REST_S 10u		/* an SA that has moved stays that long */
+#define FULL_PERCENT 50u	/* of an inbox: the worker is overloaded */
+#define BUSY_PERCENT 95u	/* of the time: the worker is overloaded */
+#define FREE_PERCENT 80u	/* of the time: the worker can do more */
+#define LEAST_PERCENT 12u	/* of a worker's load: a smaller difference is not worth a move */
+/* What the header of a packet costs, in bytes of packet, about. */
+#define PACKET_COST 512u
+
+struct load {
+	uint64_t sas;		/* work for its SAs in the last period, bytes */
+	unsigned int busy;	/* percent of the period */
+	unsigned int inbox;	/* percent, the most that was seen */
+};
+
+struct move {
+	uint32_t sa;
+	unsigned int to;
+};
+
+static unsigned int slots;
+static uint64_t *before;	/* by SA slot: its work at the start of the period */
+static uint64_t *work;		/* in the period */
+static uint64_t *moved;		/* clock_seconds() when it was moved; 0: never */
+static bool measured;		/* before[] is of the start of this period */
+static uint64_t began;		/* TSC */
+static uint64_t busy_before[CONF_MAX_WORKERS]; /* cycles */
+static struct load load[CONF_MAX_WORKERS];
+static struct move planned[MOVES];
+static unsigned int nplanned, next;
+
+int balance_init(unsigned int count)
+{
+	slots = count;
+	before = calloc(count, sizeof(*before));
+	work = calloc(count, sizeof(*work));
+	moved = calloc(count, sizeof(*moved));
+	if (before && work && moved)
+		return 0;
+	balance_free();
+	return -ENOMEM;
+}
+
+void balance_free(void)
+{
+	free(before);
+	free(work);
+	free(moved);
+	before = work = moved = NULL;
+	measured = false;
+	nplanned = next = 0;
+}
+
+/* --- measure --- */
+
+static uint64_t count_of(const struct cygnet_sa *sa)
+{
+	return __atomic_load_n(&sa->bytes, __ATOMIC_RELAXED) +
+	       __atomic_load_n(&sa->packets, __ATOMIC_RELAXED) * PACKET_COST;
+}
+
+/* The counters of an SA that is new in its slot begin at zero. */
+static void count_sas(void)
+{
+	for (unsigned int i = 0; i < slots; i++) {
+		const struct cygnet_sa *sa = cygnet_sa_at(sadb, i);
+		uint64_t now = sa ? count_of(sa) : 0;
+
+		work[i] = measured && now >= before[i] ? now - before[i] : 0;
+		before[i] = now;
+	}
+}
+
+static void sum_sas(unsigned int workers_running)
+{
+	for (unsigned int w = 0; w < workers_running; w++)
+		load[w].sas = 0;
+	for (unsigned int i = 0; i < slots; i++)
+		if (work[i])
+			load[sa_owner(&workers[0], i)].sas += work[i];
+}
+
+static unsigned int inbox_percent(const struct worker *w)
+{
+	return 100 * rte_ring_count(w->inbox) / rte_ring_get_capacity(w->inbox);
+}
+
+static void look_at_inboxes(unsigned int n)
+{
+	for (unsigned int w = 0; w < n; w++)
+		load[w].inbox = RTE_MAX(load[w].inbox, inbox_percent(&workers[w]));
+}
+
+static void look_at_cycles(unsigned int n, uint64_t cycles)
+{
+	for (unsigned int w = 0; w < n; w++) {
+		uint64_t busy = __atomic_load_n(&workers[w].stats->busy_cycles, __ATOMIC_RELAXED);
+
+		load[w].busy = (unsigned int)((busy - busy_before[w]) * 100 / cycles);
+		busy_before[w] = busy;
+	}
+}
+
+static bool is_overloaded(const struct load *l)
+{
+	return l->inbox >= FULL_PERCENT || l->busy >= BUSY_PERCENT;
+}
+
+static bool any_is_overloaded(unsigned int n)
+{
+	for (unsigned int w = 0; w < n; w++)
+		if (is_overloaded(&load[w]))
+			return true;
+	return false;
+}
+
+/* --- plan --- */
+
+static unsigned int most_loaded(unsigned int n)
+{
+	unsigned int most = 0;
+
+	for (unsigned int w = 1; w < n; w++)
+		if (is_overloaded(&load[w]) &&
+		    (!is_overloaded(&load[most]) || load[w].sas > load[most].sas))
+			most = w;
+	return most;
+}
+
+static unsigned int least_loaded(unsigned int n)
+{
+	unsigned int least = 0;
+
+	for (unsigned int w = 1; w < n; w++)
+		if (load[w].sas < load[least].sas)
+			least = w;
+	return least;
+}
+
+static bool rests(uint32_t sa)
+{
+	return moved[sa] && clock_seconds() - moved[sa] < REST_S;
+}
+
+/* The SA of a worker whose move makes the difference to another one smallest.
+ * @param gap  that difference. @return CYGNET_NONE: none makes it smaller */
+static uint32_t choose(unsigned int from, uint64_t gap)
+{
+	uint64_t best = gap - gap / 8; /* what a move leaves of it */
+	uint32_t chosen = CYGNET_NONE;
+
+	for (uint32_t i = 0; i < slots; i++) {
+		uint64_t left = 2 * work[i] > gap ? 2 * work[i] - gap : gap - 2 * work[i];
+
+		if (work[i] && left < best && sa_owner(&workers[0], i) == from && !rests(i)) {
+			best = left;
+			chosen = i;
+		}
+	}
+	return chosen;
+}
+
+/* If no packets pile up, the other worker has to have time left: otherwise both do what they can. */
+static bool can_take(const struct load *to, const struct load *from)
+{
+	return to->inbox < FULL_PERCENT && (from->inbox >= FULL_PERCENT || to->busy < FREE_PERCENT);
+}
+
+/* @return false: there is no move that helps */
+static bool plan_one(unsigned int n)
+{
+	unsigned int from = most_loaded(n), to = least_loaded(n);
+	uint64_t gap = load[from].sas - RTE_MIN(load[to].sas, load[from].sas);
+	uint32_t sa;
+
+	if (gap <= load[from].sas * LEAST_PERCENT / 100 || !can_take(&load[to], &load[from]))
+		return false;
+	sa = choose(from, gap);
+	if (sa == CYGNET_NONE)
+		return false;
+	planned[nplanned++] = (struct move){sa, to};
+	load[from].sas -= work[sa];
+	load[to].sas += work[sa];
+	work[sa] = 0; /* not twice */
+	moved[sa] = clock_seconds();
+	return true;
+}
+
+static void plan(unsigned int n)
+{
+	nplanned = next = 0;
+	sum_sas(n);
+	while (nplanned < MOVES && plan_one(n))
+		continue;
+}
+
+/* --- the control thread's --- */
+
+static void end_period(unsigned int n, uint64_t now)
+{
+	look_at_cycles(n, now - began);
+	if (any_is_overloaded(n)) {
+		count_sas();
+		if (measured)
+			plan(n);
+		measured = true;
+	} else {
+		measured = false;
+	}
+	for (unsigned int w = 0; w < n; w++)
+		load[w].inbox = 0;
+	began = now;
+}
+
+void balance_turn(void)
+{
+	unsigned int n = workers[0].workers;
+	uint64_t now = rte_get_tsc_cycles();
+
+	if (n < 2 || !(settings_now() & SETTING_BALANCE))
+		return;
+	look_at_inboxes(n);
+	if (owner_moving())
+		return;
+	if (next < nplanned) {
+		owner_move(planned[next].sa, planned[next].to);
+		next++;
+		/* What was counted is of before the moves. */
+		measured = false;
+		return;
+	}
+	if (now - began >= PERIOD_MS * rte_get_tsc_hz() / 1000)
+		end_period(n, now);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file balance.h
+ * Moves SAs from an overloaded worker to workers that have less to do (owner.h). Control thread.
+ *
+ * A worker is overloaded if packets pile up in its inbox, or if it has been at work nearly all of the time.
+ * How much its SAs give it to do is taken from their counters. SAs are chosen so that the difference
+ * between the two workers becomes as small as possible; small differences, and an SA that has moved a short
+ * time ago, stay.
+ */
+#ifndef CYGNETD_BALANCE_H
+#define CYGNETD_BALANCE_H
+
+/** @param slots  capacity of the SAD. @return 0 or -ENOMEM */
+int balance_init(unsigned int slots);
+void balance_free(void);
+
+/** Begin a move if one is due. Every few milliseconds. */
+void balance_turn(void);
+
+#endif

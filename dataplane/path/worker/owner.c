@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <rte_ring.h>
+
+#include "path/worker/handoff.h"
+#include "path/worker/owner.h"
+
+enum step { STEP_NONE, STEP_KEEP, STEP_SWITCH, STEP_FINISH, STEP_ARRIVE, STEP_TAKE };
+
+uint8_t sa_moved_to[CYGNET_MAX_ENTRIES];
+
+/* The move under way. Each thread takes its step and then stores the next one, which gives the other
+ * fields to the thread whose step that is. */
+static struct {
+	uint32_t step;		/* enum step; atomic */
+	uint32_t sa;
+	unsigned int from, to;	/* workers */
+	/* Of FINISH. */
+	uint64_t turns[CONF_MAX_WORKERS]; /* of each worker at SWITCH */
+	bool all_seen;		/* every worker sends the SA's packets to its new owner */
+	uint64_t taken;		/* worker.taken when the inbox of the worker whose step it is will be empty of
+				 * what is in it now */
+} move;
+
+static enum step current(void)
+{
+	return (enum step)__atomic_load_n(&move.step, __ATOMIC_ACQUIRE);
+}
+
+static void go_on(enum step next)
+{
+	__atomic_store_n(&move.step, next, __ATOMIC_RELEASE);
+}
+
+/* --- packets --- */
+
+static bool is_arriving(const struct worker *w, uint32_t sa)
+{
+	return w->arriving && w->arriving - 1 == sa;
+}
+
+static void keep(struct worker *w, struct rte_mbuf *m)
+{
+	if (w->nkept == MOVE_KEEP_MOST) {
+		drop(w, m, DROP_HANDOVER_FULL);
+		return;
+	}
+	packet(m)->next = NULL;
+	*(w->nkept++ ? &packet(w->last_kept)->next : &w->kept) = m;
+	w->last_kept = m;
+}
+
+void owner_handoff(struct worker *w, struct rte_mbuf *m, enum stage stage)
+{
+	uint32_t sa = packet(m)->sa;
+
+	if (unlikely(is_arriving(w, sa)) && sa_owner(w, sa) == w->id) {
+		packet(m)->stage = (uint8_t)stage;
+		keep(w, m);
+		return;
+	}
+	handoff(w, m, sa_owner(w, sa), stage);
+}
+
+bool owner_keeps(struct worker *w, struct rte_mbuf *m)
+{
+	uint32_t sa = packet(m)->sa;
+	unsigned int owner = sa_owner(w, sa);
+
+	if (likely(owner == w->id)) {
+		if (likely(!is_arriving(w, sa)))
+			return false;
+		keep(w, m);
+		return true;
+	}
+	/* Until the old owner has finished, packets for it are its own. */
+	if (w->leaving && w->leaving - 1 == sa)
+		return false;
+	handoff(w, m, owner, (enum stage)packet(m)->stage);
+	return true;
+}
+
+/* --- steps --- */
+
+static void begin_to_keep(struct worker *w)
+{
+	w->arriving = move.sa + 1;
+	go_on(STEP_SWITCH);
+}
+
+static void name_new_owner(struct worker *w)
+{
+	w->leaving = move.sa + 1;
+	__atomic_store_n(&sa_moved_to[move.sa], (uint8_t)(move.to + 1), __ATOMIC_RELAXED);
+	/* Packets of known flows would stay here. */
+	flows_forget(&w->flows);
+	move.all_seen = false;
+	/* Whoever begins a turn after these counts were read sees the new owner. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	for (unsigned int i = 0; i < w->workers; i++)
+		move.turns[i] = __atomic_load_n(&workers[i].stats->turns, __ATOMIC_ACQUIRE);
+	go_on(STEP_FINISH);
+}
+
+/* A worker's second turn from now begins after the end of one that began after SWITCH: it has sent what it
+ * had for the old owner, and knows the new one. */
+static bool have_all_seen(const struct worker *w)
+{
+	for (unsigned int i = 0; i < w->workers; i++)
+		if (__atomic_load_n(&workers[i].stats->turns, __ATOMIC_ACQUIRE) - move.turns[i] < 2)
+			return false;
+	return true;
+}
+
+/* Whether packets of the SA are in front of a stage, at a crypto device, or on their way back. */
+static bool has_packets(struct worker *w)
+{
+	return w->crypto.batch.n || stages_have_sa(&w->stages, move.sa) ||
+	       !session_leave(w->sessions, move.sa);
+}
+
+static void note_inbox(const struct worker *w)
+{
+	move.taken = w->taken + rte_ring_count(w->inbox);
+}
+
+static void finish_packets(struct worker *w)
+{
+	if (!move.all_seen) {
+		move.all_seen = have_all_seen(w);
+		note_inbox(w);
+	}
+	if (!move.all_seen || w->taken < move.taken || has_packets(w))
+		return;
+	w->leaving = 0;
+	w->stats->sas_moved++;
+	go_on(STEP_ARRIVE);
+}
+
+static void arrive(struct worker *w)
+{
+	note_inbox(w);
+	go_on(STEP_TAKE);
+}
+
+static void take_kept(struct worker *w)
+{
+	struct rte_mbuf *m = w->kept, *next;
+
+	if (w->taken < move.taken)
+		return;
+	w->arriving = 0;
+	/* Flows that this worker has handed off so far are its own now. */
+	flows_forget(&w->flows);
+	for (; w->nkept; w->nkept--, m = next) {
+		next = packet(m)->next;
+		stage_add(&w->stages, (enum stage)packet(m)->stage, m);
+	}
+	go_on(STEP_NONE);
+}
+
+void owner_turn(struct worker *w)
+{
+	enum step step = current();
+
+	if (likely(step == STEP_NONE))
+		return;
+	if (step == STEP_KEEP && w->id == move.to)
+		begin_to_keep(w);
+	else if (step == STEP_SWITCH && w->id == move.from)
+		name_new_owner(w);
+	else if (step == STEP_FINISH && w->id == move.from)
+		finish_packets(w);
+	else if (step == STEP_ARRIVE && w->id == move.to)
+		arrive(w);
+	else if (step == STEP_TAKE && w->id == move.to)
+		take_kept(w);
+}
+
+void owner_drop(struct worker *w)
+{
+	struct rte_mbuf *m = w->kept, *next;
+
+	for (; w->nkept; w->nkept--, m = next) {
+		next = packet(m)->next;
+		drop(w, m, DROP_SA_GONE);
+	}
+	w->arriving = w->leaving = 0;
+}
+
+/* --- the control thread's --- */
+
+bool owner_moving(void)
+{
+	return current() != STEP_NONE;
+}
+
+bool owner_move(uint32_t sa, unsigned int to)
+{
+	unsigned int from = sa_owner(&workers[0], sa);
+
+	if (owner_moving() || from == to)
+		return false;
+	move.sa = sa;
+	move.from = from;
+	move.to = to;
+	go_on(STEP_KEEP);
+	return true;
+}
+
+void owner_cancel(void)
+{
+	go_on(STEP_NONE);
+}

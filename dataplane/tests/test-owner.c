@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SAs that move between workers under traffic: workers take their turns in random order, packets arrive at
+ * workers that may or may not own their SA, and SAs move at random. Every packet leaves once, in order, and
+ * no sequence number is used twice. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_ring.h>
+
+#include "base/sadb.h"
+#include "gateway_fixture.h"
+#include "host/interface.h"
+#include "path/inbox.h"
+#include "path/worker/handoff.h"
+#include "path/worker/owner.h"
+#include "worker_fixture.h"
+
+#define WORKERS 3u
+#define LEN 100u
+#define UNDER_WAY 48u	/* packets of a direction: all of them fit into the worker's tx at once */
+#define PACKETS 300u
+#define ROUNDS 40u
+#define STEPS 100000u	/* of a round, more than are needed */
+
+static struct tunnel tunnel;
+
+/* A direction of the tunnel: its packets come in at one worker and leave by one port. */
+static struct direction {
+	unsigned int receiver, port;
+	unsigned int sent, left;
+} out = {.receiver = 0, .port = GATEWAY_WAN}, in = {.receiver = 1, .port = GATEWAY_LAN};
+
+static void open_worker(unsigned int id)
+{
+	struct worker *w = &workers[id];
+	char name[16];
+
+	gateway_open(w, 16);
+	memset(&stats[id], 0, sizeof(stats[id]));
+	w->id = id;
+	w->workers = WORKERS;
+	w->stats = w->crypto.stats = &stats[id];
+	snprintf(name, sizeof(name), "inbox%u", id);
+	w->inbox = rte_ring_create(name, 1024, SOCKET_ID_ANY, RING_F_SC_DEQ);
+	assert_non_null(w->inbox);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < WORKERS; i++)
+		open_worker(i);
+	gateway_tunnel(&tunnel, &esp_algorithms[esp_algorithm_count - 1], 2, false, false);
+	out.sent = out.left = in.sent = in.left = 0;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	memset(sa_moved_to, 0, 16);
+	for (unsigned int i = WORKERS; i--;) {
+		rte_ring_free(workers[i].inbox);
+		if (i) {
+			sessions_free(workers[i].sessions);
+			flows_free(&workers[i].flows);
+		} else {
+			gateway_close(&workers[i]);
+		}
+		workers[i] = (struct worker){0};
+	}
+	return 0;
+}
+
+/* Packets that have left are the next ones. */
+static void collect(struct direction *d)
+{
+	/* The port's queue is that worker's. */
+	struct mbuf_batch *tx = &workers[d->port].tx[d->port];
+
+	for (unsigned int i = 0; i < tx->n; i++, d->left++) {
+		if (d == &out)
+			gateway_check_out(tx->m[i], &tunnel, false, LEN, d->left, d->left + 1);
+		else
+			gateway_check_in(tx->m[i], &tunnel, false, LEN, d->left);
+	}
+	rte_pktmbuf_free_bulk(tx->m, tx->n);
+	tx->n = 0;
+}
+
+static void begin_turn(struct worker *w)
+{
+	fast_refresh(w);
+	w->stats->turns++;
+	owner_turn(w);
+}
+
+static void end_turn(struct worker *w)
+{
+	worker_poll(w);
+	handoff_flush(w);
+	collect(&out);
+	collect(&in);
+}
+
+static void turn(struct worker *w)
+{
+	begin_turn(w);
+	inbox_poll(w);
+	end_turn(w);
+}
+
+static struct rte_mbuf *packet_of(const struct direction *d)
+{
+	uint8_t ip[GATEWAY_FRAME];
+
+	if (d == &in)
+		return gateway_frame(ip, gateway_sealed(ip, &tunnel, false, LEN, d->sent, d->sent + 1),
+				     GATEWAY_WAN);
+	gateway_inner(ip, &tunnel, false, true, LEN, d->sent, 64);
+	return gateway_frame(ip, LEN, GATEWAY_LAN);
+}
+
+static void receive(struct direction *d)
+{
+	struct worker *w = &workers[d->receiver];
+	struct rte_mbuf *m[8];
+	unsigned int n = 0;
+
+	for (; n < RTE_DIM(m) && d->sent < PACKETS && d->sent - d->left < UNDER_WAY; n++, d->sent++)
+		m[n] = packet_of(d);
+	worker_receive(w, m, n, d == &in ? GATEWAY_WAN : GATEWAY_LAN);
+}
+
+static void receive_in_turn(struct direction *d)
+{
+	receive(d);
+	turn(&workers[d->receiver]);
+}
+
+/* The turns of several workers overlap: each has begun one and ends it after steps of others. Not in every
+ * turn are all packets taken out of the inbox. */
+static void advance(struct worker *w)
+{
+	static bool begun[WORKERS];
+
+	if (begun[w->id]) {
+		end_turn(w);
+	} else {
+		begin_turn(w);
+		if (rand() % 2)
+			inbox_poll(w);
+	}
+	begun[w->id] = !begun[w->id];
+}
+
+static void start_move(void)
+{
+	const struct cygnet_sa *sa = rand() % 2 ? tunnel.out : tunnel.in;
+
+	owner_move(cygnet_sa_index(sadb, sa), (unsigned int)rand() % WORKERS);
+}
+
+static void step(void)
+{
+	switch (rand() % 8) {
+	case 0:
+		receive(&out);
+		break;
+	case 1:
+		receive(&in);
+		break;
+	case 2:
+		start_move();
+		break;
+	default:
+		advance(&workers[(unsigned int)rand() % WORKERS]);
+	}
+}
+
+static uint64_t sum_moved(void)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < WORKERS; i++)
+		sum += stats[i].sas_moved;
+	return sum;
+}
+
+static void run(unsigned int seed)
+{
+	srand(seed);
+	for (unsigned int i = 0; i < STEPS && (out.left < PACKETS || in.left < PACKETS); i++)
+		step();
+	for (unsigned int i = 0; i < 10 * WORKERS; i++)
+		turn(&workers[i % WORKERS]);
+	assert_false(owner_moving());
+	assert_int_equal(out.left, PACKETS);
+	assert_int_equal(in.left, PACKETS);
+	assert_true(sum_moved() > 3);
+}
+
+static void at_random(void **state)
+{
+	for (unsigned int seed = 1; seed <= ROUNDS; seed++) {
+		run(seed);
+		teardown(state);
+		setup(state);
+	}
+}
+
+/* The old owner releases its session, and the new one takes over the known flow. */
+static void known_flow(void **state)
+{
+	uint32_t sa = cygnet_sa_index(sadb, tunnel.out);
+	unsigned int from = sa_owner(&workers[0], sa), to = (from + 1) % WORKERS;
+	uint64_t known;
+
+	(void)state;
+	out.receiver = to;
+	for (unsigned int i = 0; i < 2; i++)
+		for (receive_in_turn(&out); out.left < out.sent;)
+			turn(&workers[i ? from : 0]), turn(&workers[from]), turn(&workers[to]);
+	assert_non_null(session_peek(workers[from].sessions, sa, tunnel.out->generation));
+	assert_true(owner_move(sa, to));
+	assert_false(owner_move(sa, from)); /* one at a time */
+	for (unsigned int i = 0; i < 10 * WORKERS; i++)
+		turn(&workers[i % WORKERS]);
+	assert_false(owner_moving());
+	assert_int_equal(sa_owner(&workers[0], sa), to);
+	assert_null(session_peek(workers[from].sessions, sa, tunnel.out->generation));
+	receive_in_turn(&out);
+	known = workers[to].stats->shortcut;
+	receive_in_turn(&out);
+	assert_true(workers[to].stats->shortcut >= known + 8);
+	for (unsigned int i = 0; i < 2 * WORKERS; i++)
+		turn(&workers[i % WORKERS]);
+	assert_int_equal(out.left, out.sent);
+	out.receiver = 0;
+}
+
+/* Workers that end in the middle of a move drop the packets that they keep, and go on with any owner. */
+static void ended(void **state)
+{
+	uint32_t sa = cygnet_sa_index(sadb, tunnel.out);
+	unsigned int to = (sa_owner(&workers[0], sa) + 1) % WORKERS;
+
+	(void)state;
+	out.receiver = to;
+	assert_true(owner_move(sa, to));
+	turn(&workers[to]);
+	turn(&workers[sa % WORKERS]);
+	assert_int_equal(sa_owner(&workers[0], sa), to);
+	receive_in_turn(&out);
+	assert_int_equal(workers[to].nkept, 8);
+	for (unsigned int i = 0; i < WORKERS; i++)
+		owner_drop(&workers[i]);
+	owner_cancel();
+	assert_int_equal(workers[to].nkept, 0);
+	assert_int_equal(workers[to].stats->drop[DROP_SA_GONE], 8);
+	out.left = out.sent;
+	out.receiver = 0;
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {TEST(at_random), TEST(known_flow), TEST(ended)};
+
+	(void)argc;
+	if (esp_fixture_eal(argv[0]))
+		return 1;
+	return cmocka_run_group_tests(tests, gateway_start, gateway_stop);
+}
