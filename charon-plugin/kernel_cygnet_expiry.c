@@ -19,6 +19,11 @@ struct private_kernel_cygnet_expiry_t {
 	kernel_cygnet_expiry_t public;
 
 	/**
+	 * Numbers of SAs
+	 */
+	kernel_cygnet_peers_t *peers;
+
+	/**
 	 * Installed SAs, struct cygnet_sa_id => sa_t
 	 */
 	hashtable_t *sas;
@@ -48,6 +53,8 @@ typedef struct {
 	struct cygnet_sa_id id;
 	/** FALSE once the SA has been removed */
 	bool installed;
+	/** peer that the SA is counted for until then, or NULL */
+	kernel_cygnet_peer_t *peer;
 	/** number of references, held by the table and the timers */
 	refcount_t refs;
 } sa_t;
@@ -99,9 +106,10 @@ static void put_sa(sa_t *sa)
  * Drop the table's reference to an SA that was removed from the table; the
  * caller holds the mutex
  */
-static void forget_sa(sa_t *sa)
+static void forget_sa(private_kernel_cygnet_expiry_t *this, sa_t *sa)
 {
 	sa->installed = FALSE;
+	this->peers->put_sa(this->peers, sa->peer);
 	put_sa(sa);
 }
 
@@ -116,7 +124,7 @@ static void remove_sa(private_kernel_cygnet_expiry_t *this,
 	sa = this->sas->remove(this->sas, id);
 	if (sa)
 	{
-		forget_sa(sa);
+		forget_sa(this, sa);
 	}
 }
 
@@ -237,13 +245,14 @@ static void start_timer(private_kernel_cygnet_expiry_t *this, sa_t *sa,
 
 METHOD(kernel_cygnet_expiry_t, add, void,
 	private_kernel_cygnet_expiry_t *this, const struct cygnet_sa_id *id,
-	lifetime_cfg_t *lifetime)
+	lifetime_cfg_t *lifetime, kernel_cygnet_peer_t *peer)
 {
 	sa_t *sa, *old;
 
 	INIT(sa,
 		.id = *id,
 		.installed = TRUE,
+		.peer = peer,
 		.refs = 1,
 	);
 	this->mutex->lock(this->mutex);
@@ -260,7 +269,7 @@ METHOD(kernel_cygnet_expiry_t, add, void,
 	old = this->sas->put(this->sas, &sa->id, sa);
 	if (old)
 	{
-		forget_sa(old);
+		forget_sa(this, old);
 	}
 	this->mutex->unlock(this->mutex);
 }
@@ -301,7 +310,7 @@ METHOD(kernel_cygnet_expiry_t, flush, void,
 	while (enumerator->enumerate(enumerator, &key, &sa))
 	{
 		this->sas->remove_at(this->sas, enumerator);
-		forget_sa(sa);
+		forget_sa(this, sa);
 	}
 	enumerator->destroy(enumerator);
 	this->mutex->unlock(this->mutex);
@@ -326,7 +335,8 @@ METHOD(kernel_cygnet_expiry_t, destroy, void,
 /*
  * Described in header.
  */
-kernel_cygnet_expiry_t *kernel_cygnet_expiry_create(void)
+kernel_cygnet_expiry_t *kernel_cygnet_expiry_create(
+											kernel_cygnet_peers_t *peers)
 {
 	private_kernel_cygnet_expiry_t *this;
 
@@ -338,6 +348,7 @@ kernel_cygnet_expiry_t *kernel_cygnet_expiry_create(void)
 			.flush = _flush,
 			.destroy = _destroy,
 		},
+		.peers = peers,
 		.sas = hashtable_create(hash_id, equal_id, 64),
 		.timers = kernel_cygnet_heap_create(),
 		.mutex = mutex_create(MUTEX_TYPE_DEFAULT),

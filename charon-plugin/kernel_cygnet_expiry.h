@@ -9,6 +9,8 @@
 #ifndef KERNEL_CYGNET_EXPIRY_H_
 #define KERNEL_CYGNET_EXPIRY_H_
 
+#include "kernel_cygnet_peers.h"
+
 #include <cygnet.h>
 #include <ipsec/ipsec_types.h>
 
@@ -30,9 +32,11 @@ struct kernel_cygnet_expiry_t {
 	 * @param id		id of the SA
 	 * @param lifetime	limits, of which only the times are used; seconds, 0 for
 	 *					none
+	 * @param peer		peer that the SA is counted for until it is removed, or
+	 *					NULL
 	 */
 	void (*add)(kernel_cygnet_expiry_t *this, const struct cygnet_sa_id *id,
-				lifetime_cfg_t *lifetime);
+				lifetime_cfg_t *lifetime, kernel_cygnet_peer_t *peer);
 
 	/**
 	 * Change the id of an SA that has moved to another destination. Its timers
@@ -66,8 +70,10 @@ struct kernel_cygnet_expiry_t {
 /**
  * Create a kernel_cygnet_expiry_t.
  *
+ * @param peers		numbers of SAs
  * @return			instance
  */
-kernel_cygnet_expiry_t *kernel_cygnet_expiry_create(void);
+kernel_cygnet_expiry_t *kernel_cygnet_expiry_create(
+											kernel_cygnet_peers_t *peers);
 
 #endif /** KERNEL_CYGNET_EXPIRY_H_ @}*/

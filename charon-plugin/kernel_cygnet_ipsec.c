@@ -7,6 +7,7 @@
 #include "kernel_cygnet_expiry.h"
 #include "kernel_cygnet_hold.h"
 #include "kernel_cygnet_larval.h"
+#include "kernel_cygnet_peers.h"
 #include "kernel_cygnet_policy.h"
 #include "kernel_cygnet_route.h"
 #include "kernel_cygnet_sa.h"
@@ -38,6 +39,11 @@ struct private_kernel_cygnet_ipsec_t {
 	 * Shared file with SAD, SPD and events
 	 */
 	struct cygnet_db *db;
+
+	/**
+	 * Numbers of SAs and policies of each peer
+	 */
+	kernel_cygnet_peers_t *peers;
 
 	/**
 	 * Timers of the installed SAs
@@ -207,6 +213,7 @@ METHOD(kernel_ipsec_t, add_sa, status_t,
 	private_kernel_cygnet_ipsec_t *this, kernel_ipsec_sa_id_t *id,
 	kernel_ipsec_add_sa_t *data)
 {
+	kernel_cygnet_peer_t *peer;
 	struct cygnet_sa_params params;
 	const char *why;
 	int err;
@@ -220,10 +227,19 @@ METHOD(kernel_ipsec_t, add_sa, status_t,
 			 "refused", why, ntohl(id->spi));
 		return NOT_SUPPORTED;
 	}
-	err = cygnet_sa_add(this->db, &params);
-	if (!err)
+	if (!this->peers->get_sa(this->peers, &peer))
 	{
-		this->expiry->add(this->expiry, &params.id, data->lifetime);
+		memwipe(&params, sizeof(params));
+		return FAILED;
+	}
+	err = cygnet_sa_add(this->db, &params);
+	if (err)
+	{
+		this->peers->put_sa(this->peers, peer);
+	}
+	else
+	{
+		this->expiry->add(this->expiry, &params.id, data->lifetime, peer);
 		if (data->inbound)
 		{
 			release_other_protocol(this, &params.id);
@@ -404,9 +420,14 @@ METHOD(kernel_ipsec_t, add_policy, status_t,
 		 "%.8x]", id->src_ts, id->dst_ts, policy_dir_names, id->dir,
 		 params.priority, params.reqid, ntohl(params.spi));
 
+	if (!this->peers->get_policy(this->peers, &params))
+	{
+		return FAILED;
+	}
 	err = cygnet_policy_add(this->db, &params);
 	if (err)
 	{
+		this->peers->put_policy(this->peers, &params);
 		DBG1(DBG_KNL, "adding policy %R === %R %N failed: %s", id->src_ts,
 			 id->dst_ts, policy_dir_names, id->dir, err == -EMLINK ?
 			 "too many policies overlap with it" : strerror(-err));
@@ -453,6 +474,7 @@ METHOD(kernel_ipsec_t, del_policy, status_t,
 	DBG2(DBG_KNL, "deleted policy %R === %R %N [priority %u, reqid {%u}, SPI "
 		 "%.8x]", id->src_ts, id->dst_ts, policy_dir_names, id->dir,
 		 params.priority, params.reqid, ntohl(params.spi));
+	this->peers->put_policy(this->peers, &params);
 	this->routes->remove(this->routes, &params);
 	this->events->reclaim(this->events);
 	return SUCCESS;
@@ -490,6 +512,7 @@ METHOD(kernel_ipsec_t, flush_policies, status_t,
 	uint32_t i;
 
 	this->routes->flush(this->routes);
+	this->peers->flush_policies(this->peers);
 	cygnet_db_info(this->db, &info);
 	for (i = 0; i < info.geometry.policies; i++)
 	{
@@ -573,6 +596,7 @@ METHOD(kernel_ipsec_t, destroy, void,
 	DESTROY_IF(this->events);
 	DESTROY_IF(this->routes);
 	DESTROY_IF(this->expiry);
+	DESTROY_IF(this->peers);
 	if (this->db)
 	{
 		kernel_cygnet_db_close(this->db);
@@ -587,6 +611,7 @@ kernel_cygnet_ipsec_t *kernel_cygnet_ipsec_create(void)
 {
 	private_kernel_cygnet_ipsec_t *this;
 	uint32_t hold = kernel_cygnet_hold_time();
+	struct cygnet_db_info info;
 
 	INIT(this,
 		.public = {
@@ -617,7 +642,9 @@ kernel_cygnet_ipsec_t *kernel_cygnet_ipsec_create(void)
 		destroy(this);
 		return NULL;
 	}
-	this->expiry = kernel_cygnet_expiry_create();
+	cygnet_db_info(this->db, &info);
+	this->peers = kernel_cygnet_peers_create(&info.geometry);
+	this->expiry = kernel_cygnet_expiry_create(this->peers);
 	this->routes = kernel_cygnet_route_create();
 	this->events = kernel_cygnet_event_create(this->db);
 	this->larval = kernel_cygnet_larval_create(this->db);

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "kernel_cygnet_peers.h"
+
+#include <daemon.h>
+#include <collections/hashtable.h>
+#include <threading/mutex.h>
+
+typedef struct private_kernel_cygnet_peers_t private_kernel_cygnet_peers_t;
+
+/**
+ * What is limited
+ */
+typedef enum {
+	PEER_SAS,
+	PEER_POLICIES,
+	PEER_KINDS,
+} peer_kind_t;
+
+static const char *kind_names[] = {"SAs", "policies"};
+
+static const char *kind_options[] = {
+	"max_sas_per_peer", "max_policies_per_peer",
+};
+
+struct private_kernel_cygnet_peers_t {
+
+	/**
+	 * Public interface
+	 */
+	kernel_cygnet_peers_t public;
+
+	/**
+	 * Peers that have anything, identification_t => kernel_cygnet_peer_t
+	 */
+	hashtable_t *peers;
+
+	/**
+	 * Policies of peers, installed_t as key and value
+	 */
+	hashtable_t *policies;
+
+	/**
+	 * Limits; 0: none
+	 */
+	uint32_t limit[PEER_KINDS];
+
+	/**
+	 * Locks peers, policies and what they contain
+	 */
+	mutex_t *mutex;
+};
+
+/**
+ * A peer
+ */
+struct kernel_cygnet_peer_t {
+	/** its identity */
+	identification_t *id;
+	/** what it has */
+	uint32_t count[PEER_KINDS];
+	/** whether the warning has been logged, until the count is at the half */
+	bool warned[PEER_KINDS];
+};
+
+/**
+ * An installed policy of a peer
+ */
+typedef struct {
+	/** the policy, without end points */
+	struct cygnet_policy_params params;
+	/** its peer */
+	kernel_cygnet_peer_t *peer;
+	/** number of installs */
+	uint32_t installs;
+} installed_t;
+
+static u_int hash_policy(const void *key)
+{
+	const installed_t *policy = key;
+
+	return chunk_hash(chunk_from_thing(policy->params));
+}
+
+static bool equal_policies(const void *key, const void *other_key)
+{
+	const installed_t *a = key, *b = other_key;
+
+	return memeq(&a->params, &b->params, sizeof(a->params));
+}
+
+/**
+ * The key of a policy. Its end points change with MOBIKE.
+ */
+static installed_t policy_key(const struct cygnet_policy_params *params)
+{
+	installed_t key;
+
+	memset(&key, 0, sizeof(key));
+	memcpy(&key.params, params, sizeof(key.params));
+	key.params.af = 0;
+	memset(&key.params.src, 0, sizeof(key.params.src));
+	memset(&key.params.dst, 0, sizeof(key.params.dst));
+	return key;
+}
+
+/**
+ * The identity of the peer whose IKE_SA the thread has, or NULL
+ */
+static identification_t *current_id(void)
+{
+	ike_sa_t *ike_sa = charon->bus->get_sa(charon->bus);
+
+	return ike_sa ? ike_sa->get_other_eap_id(ike_sa) : NULL;
+}
+
+/**
+ * Find or add a peer; the caller holds the mutex
+ */
+static kernel_cygnet_peer_t *find_peer(private_kernel_cygnet_peers_t *this,
+									   identification_t *id)
+{
+	kernel_cygnet_peer_t *peer;
+
+	peer = this->peers->get(this->peers, id);
+	if (!peer)
+	{
+		INIT(peer,
+			.id = id->clone(id),
+		);
+		this->peers->put(this->peers, peer->id, peer);
+	}
+	return peer;
+}
+
+/**
+ * Remove a peer that has nothing; the caller holds the mutex
+ */
+static void drop_unused(private_kernel_cygnet_peers_t *this,
+						kernel_cygnet_peer_t *peer)
+{
+	if (!peer->count[PEER_SAS] && !peer->count[PEER_POLICIES])
+	{
+		this->peers->remove(this->peers, peer->id);
+		peer->id->destroy(peer->id);
+		free(peer);
+	}
+}
+
+/**
+ * Count one more; the caller holds the mutex
+ *
+ * Returns FALSE if the peer is at its limit.
+ */
+static bool count_up(private_kernel_cygnet_peers_t *this,
+					 kernel_cygnet_peer_t *peer, peer_kind_t kind)
+{
+	uint32_t limit = this->limit[kind];
+
+	if (limit && peer->count[kind] >= limit)
+	{
+		DBG1(DBG_KNL, "peer '%Y' has %u %s, the limit of %s in strongswan.conf, "
+			 "one more refused", peer->id, peer->count[kind], kind_names[kind],
+			 kind_options[kind]);
+		return FALSE;
+	}
+	peer->count[kind]++;
+	if (limit && !peer->warned[kind] &&
+		(uint64_t)peer->count[kind] * 5 >= (uint64_t)limit * 4)
+	{
+		DBG1(DBG_KNL, "peer '%Y' has %u %s, %s in strongswan.conf is %u",
+			 peer->id, peer->count[kind], kind_names[kind], kind_options[kind],
+			 limit);
+		peer->warned[kind] = TRUE;
+	}
+	return TRUE;
+}
+
+/**
+ * Count one less; the caller holds the mutex
+ */
+static void count_down(private_kernel_cygnet_peers_t *this,
+					   kernel_cygnet_peer_t *peer, peer_kind_t kind)
+{
+	peer->count[kind]--;
+	if (peer->count[kind] <= this->limit[kind] / 2)
+	{
+		peer->warned[kind] = FALSE;
+	}
+	drop_unused(this, peer);
+}
+
+METHOD(kernel_cygnet_peers_t, get_sa, bool,
+	private_kernel_cygnet_peers_t *this, kernel_cygnet_peer_t **out)
+{
+	identification_t *id = current_id();
+	kernel_cygnet_peer_t *peer;
+	bool may;
+
+	*out = NULL;
+	if (!id)
+	{
+		return TRUE;
+	}
+	this->mutex->lock(this->mutex);
+	peer = find_peer(this, id);
+	may = count_up(this, peer, PEER_SAS);
+	if (may)
+	{
+		*out = peer;
+	}
+	drop_unused(this, peer);
+	this->mutex->unlock(this->mutex);
+	return may;
+}
+
+METHOD(kernel_cygnet_peers_t, put_sa, void,
+	private_kernel_cygnet_peers_t *this, kernel_cygnet_peer_t *peer)
+{
+	if (peer)
+	{
+		this->mutex->lock(this->mutex);
+		count_down(this, peer, PEER_SAS);
+		this->mutex->unlock(this->mutex);
+	}
+}
+
+/**
+ * Count a policy that is not installed yet; the caller holds the mutex
+ */
+static bool count_policy(private_kernel_cygnet_peers_t *this,
+						 const installed_t *key, identification_t *id)
+{
+	kernel_cygnet_peer_t *peer = find_peer(this, id);
+	installed_t *policy;
+
+	if (!count_up(this, peer, PEER_POLICIES))
+	{
+		drop_unused(this, peer);
+		return FALSE;
+	}
+	policy = malloc_thing(installed_t);
+	*policy = *key;
+	policy->peer = peer;
+	policy->installs = 1;
+	this->policies->put(this->policies, policy, policy);
+	return TRUE;
+}
+
+METHOD(kernel_cygnet_peers_t, get_policy, bool,
+	private_kernel_cygnet_peers_t *this,
+	const struct cygnet_policy_params *params)
+{
+	installed_t key = policy_key(params), *policy;
+	identification_t *id = current_id();
+	bool may = TRUE;
+
+	this->mutex->lock(this->mutex);
+	policy = this->policies->get(this->policies, &key);
+	if (policy)
+	{
+		policy->installs++;
+	}
+	else if (id)
+	{
+		may = count_policy(this, &key, id);
+	}
+	this->mutex->unlock(this->mutex);
+	return may;
+}
+
+METHOD(kernel_cygnet_peers_t, put_policy, void,
+	private_kernel_cygnet_peers_t *this,
+	const struct cygnet_policy_params *params)
+{
+	installed_t key = policy_key(params), *policy;
+
+	this->mutex->lock(this->mutex);
+	policy = this->policies->get(this->policies, &key);
+	if (policy && --policy->installs == 0)
+	{
+		this->policies->remove(this->policies, policy);
+		count_down(this, policy->peer, PEER_POLICIES);
+		free(policy);
+	}
+	this->mutex->unlock(this->mutex);
+}
+
+METHOD(kernel_cygnet_peers_t, flush_policies, void,
+	private_kernel_cygnet_peers_t *this)
+{
+	enumerator_t *enumerator;
+	installed_t *policy;
+
+	this->mutex->lock(this->mutex);
+	enumerator = this->policies->create_enumerator(this->policies);
+	while (enumerator->enumerate(enumerator, NULL, &policy))
+	{
+		this->policies->remove_at(this->policies, enumerator);
+		count_down(this, policy->peer, PEER_POLICIES);
+		free(policy);
+	}
+	enumerator->destroy(enumerator);
+	this->mutex->unlock(this->mutex);
+}
+
+METHOD(kernel_cygnet_peers_t, destroy, void,
+	private_kernel_cygnet_peers_t *this)
+{
+	flush_policies(this);
+	this->policies->destroy(this->policies);
+	this->peers->destroy(this->peers);
+	this->mutex->destroy(this->mutex);
+	free(this);
+}
+
+/**
+ * Read a limit
+ */
+static uint32_t get_limit(peer_kind_t kind, uint32_t room)
+{
+	char key[64];
+
+	snprintf(key, sizeof(key), "%%s.plugins.kernel-cygnet.%s",
+			 kind_options[kind]);
+	return max(lib->settings->get_int(lib->settings, key,
+									  max(room / 4 * 3, 1), lib->ns), 0);
+}
+
+static u_int hash_id(const void *key)
+{
+	identification_t *id = (identification_t*)key;
+
+	return id->hash(id, 0);
+}
+
+static bool equal_ids(const void *key, const void *other_key)
+{
+	identification_t *a = (identification_t*)key;
+
+	return a->equals(a, (identification_t*)other_key);
+}
+
+/*
+ * Described in header.
+ */
+kernel_cygnet_peers_t *kernel_cygnet_peers_create(
+										const struct cygnet_geometry *room)
+{
+	private_kernel_cygnet_peers_t *this;
+
+	INIT(this,
+		.public = {
+			.get_sa = _get_sa,
+			.put_sa = _put_sa,
+			.get_policy = _get_policy,
+			.put_policy = _put_policy,
+			.flush_policies = _flush_policies,
+			.destroy = _destroy,
+		},
+		.peers = hashtable_create(hash_id, equal_ids, 64),
+		.policies = hashtable_create(hash_policy, equal_policies, 64),
+		.limit = {
+			get_limit(PEER_SAS, room->sas),
+			get_limit(PEER_POLICIES, room->policies),
+		},
+		.mutex = mutex_create(MUTEX_TYPE_DEFAULT),
+	);
+	return &this->public;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Limits of a peer's SAs and policies. The default limit is three quarters of the 64 slots.
+ */
+
+#include "charon.h"
+
+#include <daemon.h>
+#include <sa/ike_sa.h>
+
+#define LIMIT 48
+
+static ike_sa_t *ike_sas[2];
+
+/** Let this thread have the IKE_SA of a peer, or none */
+static void use_peer(ike_sa_t *ike_sa)
+{
+	charon->bus->set_sa(charon->bus, ike_sa);
+}
+
+static ike_sa_t *create_peer(char *id)
+{
+	ike_sa_id_t *ike_sa_id = ike_sa_id_create(IKEV2, 1, 2, FALSE);
+	ike_sa_t *ike_sa = ike_sa_create(ike_sa_id, FALSE, IKEV2);
+
+	assert_non_null(ike_sa);
+	ike_sa_id->destroy(ike_sa_id);
+	ike_sa->set_other_id(ike_sa, identification_create_from_string(id));
+	return ike_sa;
+}
+
+static int peers_setup(void **state)
+{
+	if (charon_test_setup(state))
+	{
+		return 1;
+	}
+	ike_sas[0] = create_peer("greedy.example");
+	ike_sas[1] = create_peer("modest.example");
+	return 0;
+}
+
+static int peers_teardown(void **state)
+{
+	int i;
+
+	use_peer(NULL);
+	for (i = 0; i < 2; i++)
+	{
+		ike_sas[i]->destroy(ike_sas[i]);
+	}
+	return charon_test_teardown(state);
+}
+
+static status_t add_numbered_sa(uint32_t number)
+{
+	sa.id.spi = htonl(0xc0000200 + number);
+	return add_sa();
+}
+
+static void test_sas(void **state)
+{
+	uint32_t i;
+
+	use_peer(ike_sas[0]);
+	for (i = 0; i < LIMIT; i++)
+	{
+		assert_int_equal(log_lines, i < 39 ? 0 : 1);
+		assert_int_equal(add_numbered_sa(i), SUCCESS);
+	}
+	assert_non_null(strstr(log_text, "'greedy.example' has 39 SAs"));
+	log_lines = 0;
+	assert_int_equal(add_numbered_sa(LIMIT), FAILED);
+	assert_int_equal(log_lines, 1);
+	assert_non_null(strstr(log_text, "'greedy.example' has 48 SAs"));
+	assert_non_null(strstr(log_text, "max_sas_per_peer"));
+	assert_int_equal(dataplane_ask(DATAPLANE_INFO, NULL).sas, LIMIT);
+	/* others are not affected */
+	use_peer(ike_sas[1]);
+	assert_int_equal(add_numbered_sa(LIMIT), SUCCESS);
+	use_peer(NULL);
+	assert_int_equal(add_numbered_sa(LIMIT + 1), SUCCESS);
+	/* which thread deletes an SA does not matter, nor does one that was refused */
+	assert_int_equal(del_sa(), SUCCESS);
+	use_peer(ike_sas[0]);
+	assert_int_equal(add_numbered_sa(LIMIT + 1), FAILED);
+	use_peer(NULL);
+	sa.id.spi = htonl(0xc0000200);
+	assert_int_equal(del_sa(), SUCCESS);
+	use_peer(ike_sas[0]);
+	assert_int_equal(add_numbered_sa(1), FAILED);
+	assert_int_equal(add_numbered_sa(LIMIT + 1), SUCCESS);
+	assert_int_equal(add_numbered_sa(LIMIT + 2), FAILED);
+}
+
+static status_t add_numbered_policy(uint32_t number)
+{
+	char net[32];
+
+	snprintf(net, sizeof(net), "10.2.%u.0/24", number);
+	fixture_policy_select(&policy, MOON_NET, net, 0, 0, 65535);
+	return charon->kernel->add_policy(charon->kernel, &policy.id,
+									  &policy.data);
+}
+
+static void test_policies(void **state)
+{
+	uint32_t i;
+
+	use_peer(ike_sas[0]);
+	for (i = 0; i < LIMIT; i++)
+	{
+		assert_int_equal(add_numbered_policy(i), SUCCESS);
+	}
+	/* one more install of a policy is not one more policy */
+	assert_int_equal(add_numbered_policy(LIMIT - 1), SUCCESS);
+	assert_int_equal(add_numbered_policy(LIMIT), FAILED);
+	assert_non_null(strstr(log_text, "'greedy.example' has 48 policies"));
+	assert_int_equal(charon->kernel->del_policy(charon->kernel, &policy.id,
+												&policy.data), NOT_FOUND);
+	assert_int_equal(add_numbered_policy(LIMIT), FAILED);
+	use_peer(ike_sas[1]);
+	assert_int_equal(add_numbered_policy(LIMIT), SUCCESS);
+	use_peer(NULL);
+	assert_int_equal(add_numbered_policy(LIMIT + 1), SUCCESS);
+	use_peer(ike_sas[0]);
+	assert_int_equal(add_numbered_policy(LIMIT - 1), SUCCESS);
+	for (i = 0; i < 3; i++)
+	{
+		assert_int_equal(add_numbered_policy(LIMIT + 2), FAILED);
+		fixture_policy_select(&policy, MOON_NET, "10.2.47.0/24", 0, 0, 65535);
+		assert_int_equal(charon->kernel->del_policy(charon->kernel, &policy.id,
+													&policy.data), SUCCESS);
+	}
+	assert_int_equal(add_numbered_policy(LIMIT + 2), SUCCESS);
+	assert_int_equal(add_numbered_policy(LIMIT + 3), FAILED);
+	/* flushed policies do not count any more */
+	charon->kernel->flush_policies(charon->kernel);
+	for (i = 0; i < LIMIT; i++)
+	{
+		assert_int_equal(add_numbered_policy(i), SUCCESS);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_sas, peers_setup, peers_teardown),
+		cmocka_unit_test_setup_teardown(test_policies, peers_setup,
+										peers_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, charon_setup, charon_teardown);
+}
