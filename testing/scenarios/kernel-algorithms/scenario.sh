@@ -41,7 +41,6 @@ aes256-sha256-esn: auth-trunc hmac(sha256) 256 128 enc cbc(aes) 256: aes-cbc 256
 chacha20poly1305-esn: aead rfc7539esp(chacha20,poly1305) 288 128: chacha20-poly1305 256 none 16
 aes256ccm16-esn: aead rfc4309(ccm(aes)) 280 128: aes-ccm 256 none 16
 aes128ctr-sha384-esn: auth-trunc hmac(sha384) 384 192 enc rfc3686(ctr(aes)) 160: aes-ctr 128 hmac-sha384 24
-3des-aesxcbc-esn: auth-trunc xcbc(aes) 128 96 enc cbc(des3_ede) 192: 3des-cbc 192 aes-xcbc 12
 des-sha1: auth-trunc hmac(sha1) 160 96 enc cbc(des) 64: des-cbc 64 hmac-sha1 12
 aes128gmac: aead rfc4543(gcm(aes)) 160 128: aes-gmac 128 none 16
 aes192gmac-esn: aead rfc4543(gcm(aes)) 224 128: aes-gmac 192 none 16
@@ -57,7 +56,14 @@ ah-aesxcbc: auth-trunc xcbc(aes) 128 96: null 0 aes-xcbc 12
 ah-aescmac: auth-trunc cmac(aes) 128 96: null 0 aes-cmac 12
 ah-sha1_160: auth-trunc hmac(sha1) 160 160: null 0 hmac-sha1 20
 ah-md5_128: auth-trunc hmac(md5) 128 128: null 0 hmac-md5 16
-ah-sha256_96: auth-trunc hmac(sha256) 256 96: null 0 hmac-sha256 12"
+ah-sha256_96: auth-trunc hmac(sha256) 256 96: null 0 hmac-sha256 12
+3des-aesxcbc-esn: auth-trunc xcbc(aes) 128 96 enc cbc(des3_ede) 192: 3des-cbc 192 aes-xcbc 12"
+
+# No CPU device of these releases has 3DES with AES-XCBC (mixes_packets() in sessions.c). It is the last one,
+# as hosts have addresses without a gap.
+if dpkg --compare-versions "$(dpkg-query -W -f '${Version}' libdpdk-dev)" ge 23.11 && [ "$engine" = cpu ]; then
+	algorithms=$(sed '/^3des-aesxcbc-esn:/d' <<< "$algorithms")
+fi
 
 children=$(sed -n 's/:.*//p' <<< "$algorithms")
 number=$(wc -w <<< "$children")
