@@ -42,7 +42,7 @@ static int start(void **state)
 	return crypto_cores_init(&conf) || crypto_lane_init(&w->crypto) ? -1 : 0;
 }
 
-static int stop(void **state)
+static int finish(void **state)
 {
 	crypto_lane_free(&w->crypto);
 	crypto_cores_free();
@@ -443,5 +443,5 @@ int main(int argc, char **argv)
 	(void)argc;
 	if (esp_fixture_eal(argv[0]))
 		return 1;
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, start, finish);
 }

@@ -26,7 +26,7 @@ static int start(void **state)
 	return 0;
 }
 
-static int stop(void **state)
+static int finish(void **state)
 {
 	routes_free();
 	return esp_fixture_stop(state);
@@ -203,5 +203,5 @@ int main(int argc, char **argv)
 	(void)argc;
 	if (esp_fixture_eal(argv[0]))
 		return 1;
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, start, finish);
 }

@@ -33,7 +33,7 @@ static int start(void **state)
 	return esp_devices < 2; /* one to fail, one to take over */
 }
 
-static int stop(void **state)
+static int finish(void **state)
 {
 	routes_free();
 	events_free();
@@ -526,5 +526,5 @@ int main(int argc, char **argv)
 	(void)argc;
 	if (esp_fixture_eal(argv[0]))
 		return 1;
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, start, finish);
 }

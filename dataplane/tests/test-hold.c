@@ -39,7 +39,7 @@ static int start(void **state)
 	return 0;
 }
 
-static int stop(void **state)
+static int finish(void **state)
 {
 	routes_free();
 	events_free();
@@ -407,5 +407,5 @@ int main(int argc, char **argv)
 	if (esp_fixture_eal(argv[0]))
 		return 1;
 	clock_now = 1000;
-	return cmocka_run_group_tests_name("hold", tests, start, stop);
+	return cmocka_run_group_tests_name("hold", tests, start, finish);
 }

@@ -76,7 +76,7 @@ static int start(void **state)
 	return packets ? 0 : -1;
 }
 
-static int stop(void **state)
+static int finish(void **state)
 {
 	(void)state;
 	packet_pool_free(packets);
@@ -221,5 +221,5 @@ int main(int argc, char **argv)
 	(void)argc;
 	if (start_eal(argv[0]))
 		return 1;
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, start, finish);
 }

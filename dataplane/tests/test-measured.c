@@ -13,11 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <rte_net_crc.h>
 
 #include "crypto/auto/measured.h"
 #include "crypto/auto/measured_file.h"
 #include "crypto/device/engine.h"
+#include "dpdk_release.h"
 
 #define ROOM 65536u
 
@@ -37,7 +37,7 @@ static int start(void **state)
 	return 0;
 }
 
-static int stop(void **state)
+static int finish(void **state)
 {
 	(void)state;
 	unlink(path);
@@ -76,7 +76,7 @@ static void save_sealed(const char *text, size_t len)
 
 	memcpy(sealed, text, len);
 	len += (size_t)snprintf(sealed + len, 32, "end %08x\n",
-				rte_net_crc_calc(text, (uint32_t)len, RTE_NET_CRC32_ETH));
+				dpdk_crc32(text, (uint32_t)len));
 	save(sealed, len);
 }
 
@@ -303,5 +303,5 @@ int main(void)
 		cmocka_unit_test(mutated),    cmocka_unit_test(no_file),
 	};
 
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, start, finish);
 }

@@ -31,7 +31,7 @@ static int start(void **state)
 	return pool ? 0 : -1;
 }
 
-static int stop(void **state)
+static int finish(void **state)
 {
 	(void)state;
 	rte_mempool_free(pool);
@@ -281,5 +281,5 @@ int main(int argc, char **argv)
 	(void)argc;
 	if (start_eal(argv[0]))
 		return 1;
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, start, finish);
 }

@@ -41,7 +41,7 @@ static int start(void **state)
 	return packet_pool_large && usual ? 0 : -1;
 }
 
-static int stop(void **state)
+static int finish(void **state)
 {
 	rte_mempool_free(packet_pool_large);
 	packet_pool_large = NULL;
@@ -456,5 +456,5 @@ int main(int argc, char **argv)
 	(void)argc;
 	if (esp_fixture_eal(argv[0]))
 		return 1;
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, start, finish);
 }

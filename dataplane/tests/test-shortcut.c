@@ -60,7 +60,7 @@ static int start(void **state)
 	return !process || esp_fixture_start(state) || routes_init(1, 64) || events_init();
 }
 
-static int stop(void **state)
+static int finish(void **state)
 {
 	routes_free();
 	events_free();
@@ -341,5 +341,5 @@ int main(int argc, char **argv)
 	(void)argc;
 	if (esp_fixture_eal(argv[0]))
 		return 1;
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, start, finish);
 }

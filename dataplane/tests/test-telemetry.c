@@ -57,7 +57,7 @@ static int start(void **state)
 	       telemetry_start(WORKERS);
 }
 
-static int stop(void **state)
+static int finish(void **state)
 {
 	char command[sizeof(folder) + 16];
 
@@ -352,5 +352,5 @@ int main(int argc, char **argv)
 	(void)argc;
 	if (!mkdtemp(folder) || setenv("RUNTIME_DIRECTORY", folder, 1) || start_eal(argv[0]))
 		return 1;
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, start, finish);
 }

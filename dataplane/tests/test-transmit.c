@@ -74,7 +74,7 @@ static int start(void **state)
 	return wire && tap ? 0 : -1;
 }
 
-static int stop(void **state)
+static int finish(void **state)
 {
 	(void)state;
 	rte_eth_dev_stop(interface_device(&interfaces[0])->id);
@@ -335,5 +335,5 @@ int main(int argc, char **argv)
 	(void)argc;
 	if (start_eal(argv[0]))
 		return 1;
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, start, finish);
 }

@@ -73,7 +73,7 @@ static int start(void **state)
 	return bind(systemd, (struct sockaddr *)&addr, sizeof(addr));
 }
 
-static int stop(void **state)
+static int finish(void **state)
 {
 	(void)state;
 	return close(systemd);
@@ -166,11 +166,11 @@ static int remove_folder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(all_move, start, stop),
-		cmocka_unit_test_setup_teardown(one_stands, start, stop),
-		cmocka_unit_test_setup_teardown(moves_again, start, stop),
-		cmocka_unit_test_setup_teardown(nobody_watches, start, stop),
-		cmocka_unit_test_setup_teardown(status, start, stop),
+		cmocka_unit_test_setup_teardown(all_move, start, finish),
+		cmocka_unit_test_setup_teardown(one_stands, start, finish),
+		cmocka_unit_test_setup_teardown(moves_again, start, finish),
+		cmocka_unit_test_setup_teardown(nobody_watches, start, finish),
+		cmocka_unit_test_setup_teardown(status, start, finish),
 	};
 
 	return cmocka_run_group_tests_name("watchdog", tests, make_folder, remove_folder);

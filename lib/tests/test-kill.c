@@ -184,7 +184,7 @@ static pid_t start(void (*run)(struct fixture *), struct fixture *f, uint32_t se
 	return pid;
 }
 
-static void stop(pid_t pid)
+static void end_process(pid_t pid)
 {
 	int status;
 
@@ -255,9 +255,9 @@ static void kill_at_random(void **state)
 
 		usleep(rnd(3000));
 		if (victim != 0)
-			stop(w);
+			end_process(w);
 		if (victim != 1)
-			stop(d);
+			end_process(d);
 		if (cygnet_db_check(db, error, sizeof(error)))
 			fail_msg("round %d: %s", round, error);
 		assert_int_equal(journal->violations, 0);
@@ -266,8 +266,8 @@ static void kill_at_random(void **state)
 		if (victim != 1)
 			d = start(dataplane, f, random_state ^ (uint32_t)~round);
 	}
-	stop(w);
-	stop(d);
+	end_process(w);
+	end_process(d);
 	cygnet_db_info(db, &info);
 	printf("%d rounds, %llu repairs, %llu installs, %llu lookups, %llu sequence numbers\n",
 	       round, (unsigned long long)info.recoveries,

@@ -31,7 +31,7 @@ static struct cygnet_db *db;
 static bool stopping;
 static unsigned long found_sas, found_policies, snapshots, events;
 
-static bool stop(void)
+static bool ended(void)
 {
 	return __atomic_load_n(&stopping, __ATOMIC_RELAXED);
 }
@@ -149,7 +149,7 @@ static void *writer(void *arg)
 {
 	uint32_t random = (uint32_t)(uintptr_t)arg;
 
-	while (!stop()) {
+	while (!ended()) {
 		uint32_t n = rnd(&random, NUMBERS);
 		struct cygnet_sa_params p = numbered_sa(n);
 		struct cygnet_policy_params policy = numbered_policy(n);
@@ -219,7 +219,7 @@ static void *reader(void *arg)
 	uint32_t random = id;
 
 	require(!cygnet_reader_online(db, id), "cannot be a reader");
-	while (!stop()) {
+	while (!ended()) {
 		for (int i = 0; i < 8; i++)
 			read_once(&random);
 		cygnet_reader_quiescent(db, id);
@@ -240,7 +240,7 @@ static void *onlooker(void *arg)
 
 	(void)arg;
 	AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
-	while (!stop()) {
+	while (!ended()) {
 		for (uint32_t i = 0; i < 1024; i++) {
 			if (cygnet_sa_snapshot(db, i, &sa) && sa.state == CYGNET_SLOT_LIVE) {
 				require(sa.reqid == ntohl(sa.spi) - 0x1000 && !sa.cipher_key[0],
@@ -262,10 +262,10 @@ static void *producer(void *arg)
 	struct cygnet_event event = {.type = CYGNET_EVENT_ACQUIRE};
 
 	(void)arg;
-	while (!stop()) {
+	while (!ended()) {
 		event.reqid++;
 		event.new_port = (uint16_t)event.reqid;
-		while (cygnet_event_post(db, &event) && !stop())
+		while (cygnet_event_post(db, &event) && !ended())
 			;
 	}
 	cygnet_event_wake(db);
@@ -337,7 +337,7 @@ static void *replacer(void *arg)
 	bool in_front = false;
 
 	(void)arg;
-	for (; !stop(); in_front = !in_front) {
+	for (; !ended(); in_front = !in_front) {
 		/* Slots become free when the readers have reported quiescent states. */
 		while (cygnet_policy_add(db, in_front ? &back : &front))
 			sched_yield();
@@ -353,7 +353,7 @@ static void *seeker(void *arg)
 	unsigned int id = (unsigned int)(uintptr_t)arg;
 
 	require(!cygnet_reader_online(db, id), "cannot be a reader");
-	while (!stop()) {
+	while (!ended()) {
 		require(cygnet_spd_lookup(db, CYGNET_OUT, &flow), "a policy was missed");
 		cygnet_reader_quiescent(db, id);
 		count(&found_policies);
