@@ -148,16 +148,34 @@ silence_below() {
 		END { exit !sent || long }' "$work/pings-upgrade.out"
 }
 
-# A newer cygnetd that would refuse the configuration leaves the one that runs.
-keeps_running() {
-	local before package=cygnetd_${newer}_amd64.deb
-	before=$(pid_of right cygnetd)
-	put right /etc/cygnet/cygnetd.conf.d/wrong.conf <<< $'[cygnetd]\nno_such_key = 1'
+# install_again: the package on the right, configured as at an upgrade.
+install_again() {
+	local package=cygnetd_${newer}_amd64.deb
 	put right "/srv/$package" < "$packages/newer/$package"
 	on right dpkg -i "/srv/$package"
-	on right rm "/srv/$package" /etc/cygnet/cygnetd.conf.d/wrong.conf
+	on right rm "/srv/$package"
+}
+
+# A newer cygnetd that would refuse the configuration leaves the one that runs.
+keeps_running() {
+	local before
+	before=$(pid_of right cygnetd)
+	put right /etc/cygnet/cygnetd.conf.d/wrong.conf <<< $'[cygnetd]\nno_such_key = 1'
+	install_again
+	on right rm /etc/cygnet/cygnetd.conf.d/wrong.conf
 	[ "$(pid_of right cygnetd)" = "$before" ]
 	talks
+}
+
+# A cygnetd that lets no other one take over is restarted.
+restarts_hung() {
+	local before
+	before=$(pid_of right cygnetd)
+	on right kill -STOP "$before"
+	install_again
+	wait_for 25 settled right
+	[ "$(pid_of right cygnetd)" != "$before" ]
+	wait_for 30 talks
 }
 
 # A strongSwan of another upstream version in an archive: packages of all names that are installed, of
@@ -252,6 +270,7 @@ try_gateways() {
 	check "traffic stopped for less than 0.3 s" silence_below 0.3
 	check "the SAs are those of before" same_spis
 	check "right: an upgrade does not end a cygnetd whose configuration the new one refuses" keeps_running
+	check "right: an upgrade restarts a cygnetd that does not answer" restarts_hung
 	check "apt does not let another strongSwan in" other_strongswan
 	stop_capture wire
 	check "only ciphertext on the wire" only_ciphertext wire
