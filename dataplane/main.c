@@ -37,6 +37,7 @@
 #include "host/route.h"
 #include "host/runtime.h"
 #include "ip/packet.h"
+#include "keep_policies.h"
 #include "path/loop.h"
 #include "path/reassemble.h"
 #include "path/worker/owner.h"
@@ -101,7 +102,12 @@ static int open_sadb(const struct conf *conf)
 	}
 	if (*error)
 		log_warn("%s", error);
-	return takeover_joined() ? 0 : take_role(conf);
+	if (takeover_joined())
+		return 0;
+	err = take_role(conf);
+	if (!err)
+		keep_policies_restore(conf, sadb);
+	return err;
 }
 
 /* Wait with a time limit: a lcore whose device hangs must not keep cygnetd from ending. */
@@ -177,6 +183,7 @@ static int hand_over(const struct conf *conf)
 	int err;
 
 	capture_stop();
+	keep_policies_stop();
 	cygnet_role_release(sadb, CYGNET_ROLE_DATAPLANE);
 	if (takeover_grant() == 0) {
 		telemetry_stop();
@@ -185,6 +192,8 @@ static int hand_over(const struct conf *conf)
 		_exit(0);
 	}
 	err = take_role(conf);
+	if (!err)
+		err = keep_policies_start(conf);
 	return err ? err : capture_start();
 }
 
@@ -225,7 +234,10 @@ static int run_control(const struct conf *conf)
 	if (!err)
 		err = capture_start();
 	if (!err)
+		err = keep_policies_start(conf);
+	if (!err)
 		err = serve_packets(conf);
+	keep_policies_stop();
 	capture_stop();
 	telemetry_stop();
 	control_stop();

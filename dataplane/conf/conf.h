@@ -16,7 +16,7 @@
 /** What is put behind the file's path is the path of the folder of its drop-ins. */
 #define CONF_DROPINS ".d"
 #define CONF_MAX_DROPINS 32
-#define CONF_KEYS 35u
+#define CONF_KEYS 36u
 #define CONF_MAX_PORTS 16
 /** Each port is a device and an interface. */
 #define CONF_MAX_DEVICES CONF_MAX_PORTS
@@ -76,6 +76,7 @@ struct conf {
 	bool sadb_on_disk;		/* the shared file need not be in memory */
 	bool lock_memory;		/* keep keys out of swap */
 	char state[PATH_MAX];		/* folder of files that survive a restart */
+	bool keep_policies;		/* the policies of the last run are held after a boot */
 	uint32_t sas, policies;		/* capacity of a sadb that cygnetd creates */
 	uint32_t routes;		/* capacity in IPv4 prefixes; IPv6 has a quarter of it */
 	uint32_t flows;			/* entries of each worker's flow cache; 0: no cache */

@@ -24,6 +24,8 @@ const struct conf_key conf_keys[] = {
 	 .help = "whether the shared file may be on a file system that is not in memory"},
 	{"state", IN_MAIN(state), .type = CONF_ABSOLUTE, .def = "/var/lib/cygnet",
 	 .help = "folder of what is kept from one start to the next"},
+	{"keep_policies", IN_MAIN(keep_policies), CHOICE("no, yes"), .def = "yes",
+	 .help = "hold the policies of the last run after a boot, until charon installs its own"},
 	{"lock_memory", IN_MAIN(lock_memory), CHOICE("no, yes"), .def = "yes",
 	 .help = "keep keys out of swap"},
 	{"sas", IN_MAIN(sas), NUMBER(1, CYGNET_MAX_ENTRIES), .def = "65536",
