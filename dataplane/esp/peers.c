@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_bitops.h> /* rte_align32pow2() since DPDK 23.03 */
 #include <rte_common.h>
 
 #include "base/clock.h"
