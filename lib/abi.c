@@ -18,6 +18,7 @@ _Static_assert(CYGNET_ABI_VERSION == 5, "write down the layout of the new versio
 VALUE(LAYOUT_EVENTS, 4096);
 VALUE(LAYOUT_TUPLES, 1024);
 VALUE(LAYOUT_TUPLE_LISTS, 6);
+VALUE(LAYOUT_LOGGED, 15);
 VALUE(REPLAY_BLOCK_WORDS, 65);
 VALUE(REPLAY_INLINE_WORDS, 4);
 VALUE(CYGNET_ROLES, 2);
@@ -53,7 +54,7 @@ SIZE(tuple, 16);
 AT(tuple, key, 0); AT(tuple, policies, 8); AT(tuple, best, 12);
 
 SIZE(tuple_list, 16448);
-AT(tuple_list, count, 0); AT(tuple_list, tuple, 64);
+AT(tuple_list, count, 0); AT(tuple_list, logged, 4); AT(tuple_list, tuple, 64);
 
 SIZE(reader, 64);
 AT(reader, seen, 0);

@@ -626,6 +626,29 @@ uint64_t cygnet_spd_changes(struct cygnet_db *db);
  * after each quiescent state.
  */
 uint64_t cygnet_db_changes(struct cygnet_db *db);
+/** Number of changes whose scopes the file remembers. */
+#define CYGNET_SCOPES 90u
+/** The scope of a change that may concern any SA and any flow. */
+#define CYGNET_SCOPE_ALL 0
+/** Number of scopes of a flow. */
+#define CYGNET_FLOW_SCOPES 8u
+/**
+ * What the changes between two values of cygnet_db_changes() concern. The result of a lookup is as it was unless
+ * one of the scopes is CYGNET_SCOPE_ALL, or one that the result depends on: of SPD lookups those of
+ * cygnet_flow_scopes(), of an SA cygnet_sa_scope().
+ * @param from   the value when the result was looked up, or later
+ * @param to     a value read after it
+ * @param scope  receives one for each change that lookups can see, or CYGNET_SCOPE_ALL if that is not known
+ * @return       number of scopes
+ */
+unsigned int cygnet_db_changed(struct cygnet_db *db, uint64_t from, uint64_t to,
+			       uint16_t scope[CYGNET_SCOPES]);
+/** The scopes of all changes of policies that can match packets with these addresses, in any direction, with any
+ * other selectors. Different prefixes may have the same scope. @param af  of src and dst */
+void cygnet_flow_scopes(const struct cygnet_db *db, uint8_t af, const struct cygnet_addr *src,
+			const struct cygnet_addr *dst, uint16_t scope[CYGNET_FLOW_SCOPES]);
+/** The scope of changes of the SA in a slot: it is deleted or moved. Different slots may have the same scope. */
+uint16_t cygnet_sa_scope(uint32_t index);
 /** The index of a policy's slot. */
 uint32_t cygnet_policy_index(const struct cygnet_db *db, const struct cygnet_policy *policy);
 /** The live outbound SA of a policy. @return NULL if there is none yet or it has been deleted */

@@ -479,7 +479,7 @@ static void retire_all(struct cygnet_db *db, struct slots slots)
 		uint32_t state = *slot_state(&slots, i);
 
 		if (state == CYGNET_SLOT_LIVE || state == CYGNET_SLOT_LARVAL)
-			pool_retire(db, &slots, i);
+			pool_retire(db, &slots, i, CYGNET_SCOPE_ALL);
 	}
 }
 

@@ -33,7 +33,7 @@ void hold_all(struct cygnet_db *db)
 		if (policy->state == CYGNET_SLOT_LIVE && policy->action != CYGNET_BYPASS)
 			hold(policy);
 	}
-	spd_changed(db);
+	spd_changed(db, CYGNET_SCOPE_ALL);
 	for (uint32_t i = 0; i < fresh; i++)
 		if (db->policies[i].state == CYGNET_SLOT_LIVE && !cygnet_policy_held(&db->policies[i]))
 			spd_remove(db, &db->policies[i]);

@@ -30,6 +30,7 @@
 #define LAYOUT_EVENTS 4096u                /* a power of two */
 #define LAYOUT_TUPLES 1024u                /* per direction and family */
 #define LAYOUT_TUPLE_LISTS (CYGNET_DIRS * 2)
+#define LAYOUT_LOGGED 15u                  /* entries of the log of changes in each list of tuples */
 /* 4,096 bits, and one spare word for RFC 6479's algorithm. */
 #define REPLAY_BLOCK_WORDS 65u
 #define REPLAY_INLINE_WORDS 4u
@@ -54,7 +55,7 @@ struct tuple {
 /** The tuples of one direction and family. */
 struct tuple_list {
 	uint32_t count; /* number of tuples in use or emptied; atomic */
-	uint32_t reserved[15];
+	uint32_t logged[LAYOUT_LOGGED]; /* a part of the log of changes, see scope.h; atomic */
 	struct tuple tuple[LAYOUT_TUPLES];
 };
 

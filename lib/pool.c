@@ -119,10 +119,10 @@ static void queue_retired(const struct slots *s, uint32_t index)
 	s->pool->retired++;
 }
 
-void pool_retire(struct cygnet_db *db, const struct slots *s, uint32_t index)
+void pool_retire(struct cygnet_db *db, const struct slots *s, uint32_t index, uint16_t scope)
 {
 	store_release(slot_state(s, index), CYGNET_SLOT_RETIRED);
-	*slot_epoch(s, index) = qsbr_start(db);
+	*slot_epoch(s, index) = qsbr_start(db, scope);
 	s->pool->used--;
 	queue_retired(s, index);
 }
@@ -181,7 +181,7 @@ void pool_rebuild(struct cygnet_db *db, const struct slots *s, const uint8_t *re
 	pool->used = pool->retired = 0;
 	pool->fresh = pool_fresh(pool, s->capacity);
 	unpublish_lost(s, reachable);
-	epoch = qsbr_start(db);
+	epoch = qsbr_start(db, CYGNET_SCOPE_ALL);
 	for (uint32_t i = 0; i < pool->fresh; i++) {
 		if (reachable[i]) {
 			pool->used++;

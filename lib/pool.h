@@ -41,8 +41,9 @@ uint64_t *slot_epoch(const struct slots *s, uint32_t index);
 uint32_t pool_take(struct cygnet_db *db, const struct slots *s);
 /** Make a slot larval or live. Its other fields are complete. */
 void pool_use(const struct slots *s, uint32_t index, enum cygnet_slot_state state);
-/** Retire a slot that has been removed from its chain. It becomes free after a grace period. */
-void pool_retire(struct cygnet_db *db, const struct slots *s, uint32_t index);
+/** Retire a slot that has been removed from its chain. It becomes free after a grace period.
+ * @param scope  what that concerns, see scope.h */
+void pool_retire(struct cygnet_db *db, const struct slots *s, uint32_t index, uint16_t scope);
 /** Free a slot that was taken but never published. */
 void pool_give_back(const struct slots *s, uint32_t index);
 /** Wipe and free at most max retired slots whose grace period is over. */

@@ -2,11 +2,13 @@
 #include <errno.h>
 
 #include "qsbr.h"
+#include "scope.h"
 
-uint64_t qsbr_start(struct cygnet_db *db)
+uint64_t qsbr_start(struct cygnet_db *db, uint16_t scope)
 {
 	uint64_t epoch = load_relaxed(&db->header->epoch) + 1;
 
+	scope_log(db, scope);
 	/* Readers must see the slot removed before they see the new epoch: a reader
 	 * that reports this epoch cannot find the slot any more. */
 	full_barrier();

@@ -23,14 +23,14 @@ void repair(struct cygnet_db *db)
 	uint32_t (*counts)[LAYOUT_TUPLES] = zeros(LAYOUT_TUPLE_LISTS, sizeof(*counts));
 
 	/* Count the dead writer's change now, and the repair as another change below. */
-	spd_changed(db);
+	spd_changed(db, CYGNET_SCOPE_ALL);
 	sad_mark(db, sa);
 	spd_mark(db, policy);
 	pool_rebuild(db, &sas, sa);
 	pool_rebuild(db, &policies, policy);
 	window_rebuild(db);
 	spd_rebuild_tuples(db, counts);
-	spd_changed(db);
+	spd_changed(db, CYGNET_SCOPE_ALL);
 	free(sa);
 	free(policy);
 	free(counts);

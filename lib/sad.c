@@ -134,6 +134,14 @@ static void unpublish(struct cygnet_db *db, struct cygnet_sa *sa)
 	store_release(at, load_relaxed(&sa->next));
 }
 
+static void retire(struct cygnet_db *db, struct cygnet_sa *sa)
+{
+	struct slots slots = pool_sas(db);
+	uint32_t index = cygnet_sa_index(db, sa);
+
+	pool_retire(db, &slots, index, cygnet_sa_scope(index));
+}
+
 static struct cygnet_sa *take_larval(struct cygnet_db *db, const struct cygnet_sa_id *id,
 				     uint32_t flags)
 {
@@ -277,7 +285,7 @@ static int add_locked(struct cygnet_db *db, const struct cygnet_sa_params *p)
 	err = window_attach(db, sa, p->flags & CYGNET_SA_INBOUND ? p->replay_window : 0);
 	if (err) {
 		if (!larval)
-			pool_retire(db, &slots, cygnet_sa_index(db, sa));
+			retire(db, sa);
 		return err;
 	}
 	fill(sa, p);
@@ -334,7 +342,7 @@ static int update_locked(struct cygnet_db *db, const struct cygnet_sa_id *id,
 	if (reqid)
 		store_relaxed(&sa->reqid, reqid);
 	/* Last: a reader that sees the new epoch must see all of the update. */
-	qsbr_start(db);
+	qsbr_start(db, cygnet_sa_scope(cygnet_sa_index(db, sa)));
 	return 0;
 }
 
@@ -361,7 +369,7 @@ static int take_out(struct cygnet_db *db, const struct cygnet_sa_id *id, bool li
 		sa = NULL;
 	if (sa) {
 		unpublish(db, sa);
-		pool_retire(db, &slots, cygnet_sa_index(db, sa));
+		retire(db, sa);
 		pool_reclaim(db, &slots, 4);
 	}
 	lock_release(db);

@@ -6,6 +6,7 @@
 #include "lock.h"
 #include "pool.h"
 #include "sad.h"
+#include "scope.h"
 #include "selector.h"
 #include "spd.h"
 #include "tuple.h"
@@ -64,10 +65,11 @@ static struct cygnet_policy *search_chain(struct cygnet_db *db, const uint32_t *
 	return NULL;
 }
 
-void spd_changed(struct cygnet_db *db)
+void spd_changed(struct cygnet_db *db, uint16_t scope)
 {
 	uint64_t *changes = &db->header->spd_changes;
 
+	scope_log(db, scope);
 	/* A reader that sees any part of the next change must see this count. */
 	store_release(changes, load_relaxed(changes) + 1);
 	full_barrier();
@@ -483,6 +485,29 @@ static void fill(struct cygnet_db *db, struct cygnet_policy *policy,
 	store_release(&policy->sa, sa);
 }
 
+/* Whether all that a policy matches is matched by one before it in its chain, which applies instead: no lookup
+ * finds it, as that of an SA that has been rekeyed. */
+static bool is_shadowed(struct cygnet_db *db, const struct cygnet_policy *policy)
+{
+	uint32_t left = db->geometry.policies;
+	const struct cygnet_policy *other;
+
+	if (policy->tuple >= LAYOUT_TUPLES)
+		return false;
+	other = follow(db, spd_bucket(db, policy));
+	for (; other && other != policy && left--; other = follow(db, &other->next))
+		if (other->dir == policy->dir && selector_equal(&other->sel, &policy->sel))
+			return true;
+	return false;
+}
+
+/* What adding, deleting or changing a policy in its chain concerns. */
+static uint16_t scope_of(struct cygnet_db *db, const struct cygnet_policy *policy)
+{
+	return is_shadowed(db, policy) ? (uint16_t)SCOPE_NONE
+				       : scope_of_selector(db, policy->dir, &policy->sel);
+}
+
 /* @param[out] added  the new policy
  * @return 0, -ENOSPC or -EMLINK */
 static int insert(struct cygnet_db *db, const struct cygnet_policy_params *p, uint64_t sa,
@@ -509,9 +534,19 @@ static int insert(struct cygnet_db *db, const struct cygnet_policy_params *p, ui
 	enter_tuple(tuple, p->priority);
 	pool_use(&slots, index, CYGNET_SLOT_LIVE);
 	publish(db, policy);
-	spd_changed(db);
+	spd_changed(db, scope_of(db, policy));
 	*added = policy;
 	return 0;
+}
+
+/* With the SA that it has already, nothing changes. */
+static void add_again(struct cygnet_db *db, struct cygnet_policy *policy, uint64_t sa)
+{
+	policy->refs++;
+	if (load_relaxed(&policy->sa) == sa)
+		return;
+	store_release(&policy->sa, sa);
+	spd_changed(db, scope_of(db, policy));
 }
 
 static int add_locked(struct cygnet_db *db, const struct cygnet_policy_params *p)
@@ -520,9 +555,7 @@ static int add_locked(struct cygnet_db *db, const struct cygnet_policy_params *p
 	int err;
 
 	if (policy) {
-		policy->refs++;
-		store_release(&policy->sa, resolve_sa(db, p));
-		spd_changed(db);
+		add_again(db, policy, resolve_sa(db, p));
 		return 0;
 	}
 	err = insert(db, p, resolve_sa(db, p), &policy);
@@ -584,12 +617,13 @@ EXPORT int cygnet_policy_add(struct cygnet_db *db, const struct cygnet_policy_pa
 
 void spd_remove(struct cygnet_db *db, struct cygnet_policy *policy)
 {
+	uint16_t scope = scope_of(db, policy);
 	struct slots slots = pool_policies(db);
 
 	unpublish(db, policy);
 	leave_tuple(db, policy);
-	spd_changed(db);
-	pool_retire(db, &slots, policy_index(db, policy));
+	spd_changed(db, scope);
+	pool_retire(db, &slots, policy_index(db, policy), scope);
 	pool_reclaim(db, &slots, 4);
 }
 
@@ -694,7 +728,7 @@ void spd_forget(struct cygnet_db *db)
 			store_release(&db->policy_table[b], 0);
 	for (unsigned int l = 0; l < LAYOUT_TUPLE_LISTS; l++)
 		forget_tuples(&lists[l]);
-	spd_changed(db);
+	spd_changed(db, CYGNET_SCOPE_ALL);
 }
 
 EXPORT bool cygnet_spd_unused(const struct cygnet_db *db)

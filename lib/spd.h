@@ -27,8 +27,9 @@ struct cygnet_policy *spd_find_held(struct cygnet_db *db, enum cygnet_dir dir,
  * mutex. @return 0, -EEXIST, -ENOSPC or -EINVAL */
 int spd_add_held(struct cygnet_db *db, const struct cygnet_policy_params *p);
 /** Increment the count of changes, after each change of chains or tuples and before the next. The
- * caller holds the mutex. */
-void spd_changed(struct cygnet_db *db);
+ * caller holds the mutex.
+ * @param scope  what the change concerns, see scope.h */
+void spd_changed(struct cygnet_db *db, uint16_t scope);
 /** The reference to the first policy of the hash chain that a policy is in. Its tuple's index is in range. */
 uint32_t *spd_bucket(struct cygnet_db *db, const struct cygnet_policy *policy);
 

@@ -77,8 +77,7 @@ static uint64_t leading(uint64_t word, unsigned int bits)
 	return bits ? word & htobe64(~0ull << (64 - bits)) : 0;
 }
 
-static uint64_t hash_addr(uint64_t hash, const struct cygnet_addr *addr, unsigned int bits,
-			  uint8_t af)
+uint64_t tuple_hash_addr(uint64_t hash, const struct cygnet_addr *addr, unsigned int bits, uint8_t af)
 {
 	hash = hash_mix(hash, leading(addr->words[0], bits));
 	if (af == AF_INET6)
@@ -94,8 +93,8 @@ uint64_t tuple_hash(uint64_t seed, uint64_t packed, const struct cygnet_flow *fl
 			 (key.dport == TUPLE_ONE_PORT ? flow->dport : 0);
 	uint64_t hash = hash_mix(seed ^ packed, l4);
 
-	hash = hash_addr(hash, &flow->src, key.src_bits, key.af);
-	return hash_addr(hash, &flow->dst, key.dst_bits, key.af);
+	hash = tuple_hash_addr(hash, &flow->src, key.src_bits, key.af);
+	return tuple_hash_addr(hash, &flow->dst, key.dst_bits, key.af);
 }
 
 struct cygnet_flow tuple_example(const struct cygnet_selector *sel)

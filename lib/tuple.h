@@ -67,6 +67,8 @@ bool tuple_may_hold(struct tuple_key key, struct tuple_key own);
 uint64_t tuple_hash(uint64_t seed, uint64_t packed, const struct cygnet_flow *flow);
 /** A flow that matches a selector. All flows that match it have the same tuple_hash(). */
 struct cygnet_flow tuple_example(const struct cygnet_selector *sel);
+/** Continue a hash with the leading bits of an address. */
+uint64_t tuple_hash_addr(uint64_t hash, const struct cygnet_addr *addr, unsigned int bits, uint8_t af);
 /** The number of tuples in a list, used or emptied, that a lookup has to visit. */
 uint32_t tuple_count(const struct tuple_list *list);
 /** The list of tuples of a direction and family. */

@@ -143,6 +143,149 @@ static void changes_are_counted(void **state)
 	assert_true(cygnet_spd_changes(f->db) > after);
 }
 
+/* --- what changes concern --- */
+
+static bool is_among(uint16_t scope, const uint16_t *scopes, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (scopes[i] == scope)
+			return true;
+	return false;
+}
+
+/* Whether the changes since a value of cygnet_db_changes() may concern a flow. */
+static bool concerns(struct cygnet_db *db, uint64_t since, const struct cygnet_flow *flow)
+{
+	uint16_t changed[CYGNET_SCOPES], of_flow[CYGNET_FLOW_SCOPES];
+	unsigned int n = cygnet_db_changed(db, since, cygnet_db_changes(db), changed);
+
+	cygnet_flow_scopes(db, flow->af, &flow->src, &flow->dst, of_flow);
+	for (unsigned int i = 0; i < n; i++)
+		if (changed[i] == CYGNET_SCOPE_ALL || is_among(changed[i], of_flow, CYGNET_FLOW_SCOPES))
+			return true;
+	return false;
+}
+
+static bool concerns_sa(struct cygnet_db *db, uint64_t since, uint32_t index)
+{
+	uint16_t changed[CYGNET_SCOPES];
+	unsigned int n = cygnet_db_changed(db, since, cygnet_db_changes(db), changed);
+
+	return is_among(CYGNET_SCOPE_ALL, changed, n) || is_among(cygnet_sa_scope(index), changed, n);
+}
+
+/* A policy concerns flows that it matches, however its selector is shaped, and not those of other peers. */
+static void policies_have_scopes(void **state)
+{
+	static const struct {
+		const char *src, *dst;
+		unsigned int src_bits, dst_bits;
+		enum cygnet_dir dir;
+		bool others; /* it may concern the flow of another peer */
+	} shapes[] = {
+		{"10.1.0.0", "10.2.3.4", 16, 32, CYGNET_OUT, false},
+		{"10.1.0.0", "10.2.3.0", 16, 24, CYGNET_OUT, false},
+		{"10.1.0.0", "10.2.3.0", 24, 27, CYGNET_OUT, false},
+		{"10.1.0.5", "10.2.0.0", 32, 16, CYGNET_OUT, false},
+		{"0.0.0.0", "10.2.0.0", 0, 15, CYGNET_OUT, true},
+		{"10.1.0.0", "0.0.0.0", 16, 0, CYGNET_OUT, true},
+		{"0.0.0.0", "0.0.0.0", 0, 0, CYGNET_OUT, true},
+		{"0.0.0.0", "0.0.0.0", 0, 7, CYGNET_FWD, true},
+		{"10.1.0.5", "0.0.0.0", 32, 0, CYGNET_FWD, true},
+		{"10.1.0.0", "10.2.0.0", 8, 16, CYGNET_IN, true},
+	};
+	struct cygnet_flow own = flow4("10.1.0.5", "10.2.3.4", 6, 1, 2);
+	struct cygnet_flow other = flow4("10.1.0.5", "10.77.3.4", 6, 1, 2);
+	struct fixture *f = *state;
+
+	for (unsigned int i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		struct cygnet_policy_params p = policy(selector(shapes[i].src, shapes[i].src_bits,
+								shapes[i].dst, shapes[i].dst_bits),
+						       1000, CYGNET_DISCARD);
+		uint64_t before = cygnet_db_changes(f->db);
+
+		p.dir = (uint8_t)shapes[i].dir;
+		assert_int_equal(cygnet_policy_add(f->db, &p), 0);
+		assert_true(concerns(f->db, before, &own));
+		assert_int_equal(concerns(f->db, before, &other), shapes[i].others);
+		before = cygnet_db_changes(f->db);
+		assert_false(concerns(f->db, before, &own));
+		assert_int_equal(cygnet_policy_delete(f->db, &p), 0);
+		assert_true(concerns(f->db, before, &own));
+		assert_int_equal(concerns(f->db, before, &other), shapes[i].others);
+	}
+}
+
+/* A new SA for a policy concerns its flows, once; the policy with the old SA has no flows any more. */
+static void rekeying_has_a_scope(void **state)
+{
+	struct cygnet_flow own = flow4("10.1.0.5", "10.2.3.4", 6, 1, 2);
+	struct cygnet_flow other = flow4("10.1.0.5", "10.77.3.4", 6, 1, 2);
+	struct cygnet_sa_params sa1 = sa_params(0x1001, false), sa2 = sa_params(0x1002, false);
+	struct cygnet_policy_params old = policy(selector("10.1.0.0", 16, "10.2.0.0", 16), 1000,
+						 CYGNET_PROTECT), new = old;
+	struct fixture *f = *state;
+	uint64_t before;
+
+	old.spi = sa1.id.spi;
+	new.spi = sa2.id.spi;
+	assert_int_equal(cygnet_sa_add(f->db, &sa1), 0);
+	assert_int_equal(cygnet_policy_add(f->db, &old), 0);
+	before = cygnet_db_changes(f->db);
+	assert_int_equal(cygnet_policy_add(f->db, &old), 0); /* equal */
+	assert_int_equal(cygnet_sa_add(f->db, &sa2), 0);
+	assert_int_equal(cygnet_db_changes(f->db), before);
+	assert_int_equal(cygnet_policy_add(f->db, &new), 0);
+	assert_true(concerns(f->db, before, &own));
+	assert_false(concerns(f->db, before, &other));
+	before = cygnet_db_changes(f->db);
+	assert_int_equal(cygnet_policy_delete(f->db, &old), 0);
+	assert_int_equal(cygnet_policy_delete(f->db, &old), 0);
+	assert_true(cygnet_db_changes(f->db) > before);
+	assert_false(concerns(f->db, before, &own));
+	before = cygnet_db_changes(f->db);
+	assert_int_equal(cygnet_sa_delete(f->db, &sa1.id), 0);
+	assert_true(concerns_sa(f->db, before, 0));
+	assert_false(concerns_sa(f->db, before, 1));
+	assert_false(concerns(f->db, before, &own));
+	/* Deleting what applies does concern them. */
+	before = cygnet_db_changes(f->db);
+	assert_int_equal(cygnet_policy_delete(f->db, &new), 0);
+	assert_true(concerns(f->db, before, &own));
+}
+
+/* Changes of a library without the log, and too many changes, concern everything. */
+static void unknown_scopes(void **state)
+{
+	struct cygnet_flow other = flow4("10.1.0.5", "10.77.3.4", 6, 1, 2);
+	struct cygnet_policy_params p = policy(selector("10.1.0.0", 16, "10.2.0.0", 16), 1000,
+					       CYGNET_DISCARD);
+	struct fixture *f = *state;
+	uint64_t before;
+
+	for (unsigned int i = 0; i < CYGNET_SCOPES; i++) {
+		before = cygnet_db_changes(f->db);
+		f->db->header->spd_changes++;
+		assert_true(concerns(f->db, before, &other));
+		before = cygnet_db_changes(f->db);
+		assert_int_equal(cygnet_policy_add(f->db, &p), 0);
+		assert_int_equal(cygnet_policy_delete(f->db, &p), 0);
+		assert_false(concerns(f->db, before, &other));
+	}
+	before = cygnet_db_changes(f->db);
+	while (cygnet_db_changes(f->db) - before < CYGNET_SCOPES - 2) {
+		assert_false(concerns(f->db, before, &other));
+		assert_int_equal(cygnet_policy_add(f->db, &p), 0);
+		assert_int_equal(cygnet_policy_delete(f->db, &p), 0);
+	}
+	assert_int_equal(cygnet_policy_add(f->db, &p), 0);
+	assert_int_equal(cygnet_policy_delete(f->db, &p), 0);
+	assert_true(concerns(f->db, before, &other));
+	before = cygnet_db_changes(f->db);
+	assert_int_equal(cygnet_db_flush(f->db), 0);
+	assert_true(concerns(f->db, before, &other));
+}
+
 static void ports_and_protocols(void **state)
 {
 	struct fixture *f = *state;
@@ -607,6 +750,9 @@ int main(void)
 		TEST(rekey_installs_twice),
 		TEST(ends_of_inbound),
 		TEST(changes_are_counted),
+		TEST(policies_have_scopes),
+		TEST(rekeying_has_a_scope),
+		TEST(unknown_scopes),
 		TEST(ports_and_protocols),
 		TEST(equal_priorities),
 		TEST(interfaces),
