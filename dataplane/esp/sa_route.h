@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file sa_route.h
- * The route of an SA, cached for all its packets until routes, neighbours or the SA change: next hop,
+ * The route of an SA, cached for all its packets until routes, its neighbour or the SA change: next hop,
  * MTU, and remaining lifetimes.
  */
 #ifndef CYGNETD_SA_ROUTE_H
@@ -26,6 +26,9 @@ struct sa_route {
 	bool resolved;		/* the next hop's MAC address is known */
 	/* Seldom read. */
 	uint8_t eth[14];	/* Ethernet header to the next hop, if resolved */
+	uint16_t neigh;		/* neigh_group() of the next hop */
+	uint16_t said;		/* path MTU that a router had reported, bytes; 0: none */
+	uint32_t changes;	/* flow_sa_changes(), and of that group of neighbours */
 };
 
 #endif

@@ -28,6 +28,7 @@
 #define MAC_VALID (1ull << 63)
 #define MAC_STALE (1ull << 62)
 #define MAC_MARKED (1ull << 61)	/* not seen since neighs_mark() */
+#define MAC_DECIDES (~(MAC_STALE | MAC_MARKED)) /* what frames depend on */
 
 struct key {
 	uint64_t tag, addr[2];
@@ -43,6 +44,7 @@ struct slot {
 static struct slot *slots;
 static struct random_key hash_key; /* of the hash, so that an attacker cannot choose colliding addresses */
 static struct rte_ring *wanted;
+static uint32_t changes[NEIGH_GROUPS]; /* atomic */
 
 struct asked {
 	struct key key;
@@ -68,6 +70,23 @@ static bool same_key(const struct key *a, const struct key *b)
 static uint32_t first_slot(const struct key *key)
 {
 	return (uint32_t)random_hash(&hash_key, key, sizeof(*key));
+}
+
+static uint16_t group_of(const struct key *key)
+{
+	return first_slot(key) % NEIGH_GROUPS;
+}
+
+uint16_t neigh_group(const struct neigh *n)
+{
+	struct key key = make_key(n);
+
+	return group_of(&key);
+}
+
+uint32_t neigh_changes(uint16_t group)
+{
+	return __atomic_load_n(&changes[group % NEIGH_GROUPS], __ATOMIC_ACQUIRE);
 }
 
 /* Read a slot consistently. @return whether it is the neighbour's; mac is set then */
@@ -170,10 +189,17 @@ static void take_slot(struct slot *slot, const struct key *key)
 
 static void set_mac(struct slot *slot, uint64_t mac)
 {
-	if (slot->mac == mac)
+	uint64_t before = slot->mac;
+	struct key key = slot->key;
+
+	if (before == mac)
 		return;
 	__atomic_store_n(&slot->mac, mac, __ATOMIC_RELEASE);
-	changes_note();
+	if (!((before ^ mac) & MAC_DECIDES))
+		return;
+	key.tag &= ~(uint64_t)TAG_COUNT;
+	__atomic_fetch_add(&changes[group_of(&key)], 1, __ATOMIC_RELEASE);
+	changes_note_one();
 }
 
 static struct slot *find(const struct neigh *n, bool create)

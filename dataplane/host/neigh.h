@@ -36,6 +36,14 @@ bool neigh_known(const struct neigh *n, struct rte_ether_addr *mac);
  */
 void neigh_solicit(const struct neigh *n);
 
+/** Neighbours whose changes are counted together. */
+#define NEIGH_GROUPS 4096u
+/** The group of a neighbour, below NEIGH_GROUPS. Any thread. */
+uint16_t neigh_group(const struct neigh *n);
+/** Count of changes of MAC addresses in a group; that the kernel wants one confirmed is none. Read it before
+ * looking up what is to be cached. Any thread. */
+uint32_t neigh_changes(uint16_t group);
+
 /* ------------------------------------------------ control thread only -- */
 
 /** @return 0 or -errno */

@@ -19,6 +19,7 @@
 #include "host/route.h"
 #include "path/dispatch.h"
 #include "path/fast/receive.h"
+#include "path/fast/sa_route.h"
 #include "path/hold.h"
 #include "path/inbox.h"
 #include "path/loop.h"
@@ -59,7 +60,7 @@ static int init_worker(struct worker *w, const struct conf *conf, unsigned int i
 				      sessions_of_worker(info.geometry.sas, conf->sessions, n),
 				      &w->flows.epoch);
 	w->reassembly = reassembly_create(REASSEMBLY_WAIT_MS, &w->stats->drop[DROP_REASSEMBLY]);
-	if ((conf->flows && flows_create(&w->flows, conf->flows)) ||
+	if ((conf->flows && flows_create(&w->flows, conf->flows, sa_route_renew_session)) ||
 	    random_fill(&w->fragment_ids.key, sizeof(w->fragment_ids.key)) ||
 	    random_fill(&w->audit.key, sizeof(w->audit.key)))
 		return -ENOMEM;

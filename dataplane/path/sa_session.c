@@ -38,6 +38,7 @@ static bool submit(struct worker *w, struct rte_mbuf *m, enum stage stage, sa_pr
 	struct session *s;
 	enum sa_session found = sa_session_find(w, m, stage == STAGE_PROTECT, &sa, &s);
 	enum drop_reason reason;
+	struct flow_basis on;
 	struct flow flow;
 	bool typical;
 
@@ -45,14 +46,14 @@ static bool submit(struct worker *w, struct rte_mbuf *m, enum stage stage, sa_pr
 		return found != SA_SESSION_BUSY;
 	if (unlikely(w->capture != NULL) && stage == STAGE_PROTECT)
 		capture_to_protect(w, m);
-	typical = learn_describe(w, m, s, sa, &flow);
-	packet(m)->epoch = w->flows.epoch;
+	typical = learn_describe(w, m, s, sa, &flow, &on);
+	packet(m)->epoch = w->flows.seen;
 	reason = prepare(m, sa, s, crypto_job(&w->crypto));
 	if (reason != DROP_NONE) {
 		audit_drop(w, m, reason, sa, packet(m)->seq);
 		return true;
 	}
-	learn_accepted(w, m, s, sa, typical ? &flow : NULL);
+	learn_accepted(w, m, s, sa, typical ? &flow : NULL, &on);
 	crypto_submit(&w->crypto, m, s, sa);
 	return true;
 }

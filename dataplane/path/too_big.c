@@ -126,7 +126,7 @@ static bool note(struct cygnet_sa *sa, const struct sent *s, uint32_t mtu)
 				 __ATOMIC_RELAXED);
 	/* Said once more, it only holds longer; what flows remember is the MTU, not until when. */
 	if (mtu < before)
-		changes_note();
+		changes_note_one();
 	return true;
 }
 

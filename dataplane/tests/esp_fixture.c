@@ -16,11 +16,10 @@
 #include "path/worker/worker.h"
 #include "worker_fixture.h"
 
-#define SAS 16u
 #define PACKETS 511u
 #define OPS 127u
 
-unsigned int esp_devices, esp_crypto_cores;
+unsigned int esp_sas = 16, esp_devices, esp_crypto_cores;
 struct session_table *esp_sessions;
 struct rte_mempool *esp_packets, *esp_ops;
 
@@ -39,7 +38,7 @@ int esp_fixture_eal(const char *program)
 
 static int open_sadb(void)
 {
-	const struct cygnet_geometry geometry = {SAS, 64};
+	const struct cygnet_geometry geometry = {esp_sas, 4 * esp_sas};
 	char error[256];
 
 	if (!mkdtemp(folder))
@@ -60,11 +59,11 @@ int esp_fixture_start(void **state)
 	conf_defaults(&conf);
 	conf.engine = ENGINE_CPU;
 	conf.ncrypto_cores = esp_crypto_cores;
-	if (open_sadb() || engines_start(&conf, 1, SAS))
+	if (open_sadb() || engines_start(&conf, 1, esp_sas))
 		return -1;
 	esp_devices = engine_devices;
 	memcpy(all_devices, engine_device, esp_devices * sizeof(all_devices[0]));
-	esp_sessions = sessions_create(SAS, SAS, NULL);
+	esp_sessions = sessions_create(esp_sas, esp_sas, NULL);
 	/* The private area has the size of cygnetd's. The room for data is that of each packet. */
 	esp_packets = rte_pktmbuf_pool_create("packets", PACKETS, 0, PACKET_PRIVATE,
 					      RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);
@@ -97,7 +96,7 @@ static void let_go(void)
 {
 	cygnet_reader_quiescent(sadb, 0);
 	assert_int_equal(cygnet_db_reclaim(sadb), 0);
-	for (unsigned int i = 0; i < 2 * SAS; i++)
+	for (unsigned int i = 0; i < 2 * esp_sas; i++)
 		sessions_sweep(esp_sessions);
 }
 
@@ -183,7 +182,7 @@ static struct cygnet_sa *find(const struct cygnet_sa_params *p)
 	if (p->flags & CYGNET_SA_INBOUND)
 		return cygnet_sad_lookup(sadb, p->id.spi, p->id.proto, p->id.af, &p->id.dst);
 	/* An outbound SA is found by its policy. Here it is the only outbound SA. */
-	for (uint32_t i = 0; i < SAS && !sa; i++) {
+	for (uint32_t i = 0; i < esp_sas && !sa; i++) {
 		sa = cygnet_sa_at(sadb, i);
 		if (sa->state != CYGNET_SLOT_LIVE || sa->spi != p->id.spi)
 			sa = NULL;

@@ -45,6 +45,8 @@ int esp_fixture_eal(const char *program);
 extern unsigned int esp_devices;
 /** The device that serves an SA after the given one fails. */
 unsigned int esp_device_after(unsigned int device, const struct cygnet_sa *sa);
+/** SAs that the SAD has room for. To be set before esp_fixture_start(). */
+extern unsigned int esp_sas;
 /** Number of crypto cores that devices have queue pairs for. To be set before
  * esp_fixture_start(). */
 extern unsigned int esp_crypto_cores;

@@ -10,6 +10,7 @@
 #include "host/interface.h"
 #include "host/neigh.h"
 #include "host/route.h"
+#include "path/fast/sa_route.h"
 
 #define TABLE_MAIN 254
 #define TABLE_LOCAL 255
@@ -26,6 +27,8 @@ static const struct rte_ether_addr hosts[] = {
 	[GATEWAY_LAN] = {{2, 0, 0, 0, 1, 1}},
 	[GATEWAY_WAN] = {{2, 0, 0, 0, 1, 2}},
 };
+
+unsigned int gateway_flows = 4096;
 
 static struct cygnet_addr addr(const char *text)
 {
@@ -117,14 +120,14 @@ void gateway_open(struct worker *w, unsigned int sessions)
 {
 	esp_worker(w);
 	memset(w->stats, 0, sizeof(*w->stats));
-	assert_int_equal(flows_create(&w->flows, 4096), 0);
+	assert_int_equal(flows_create(&w->flows, gateway_flows, sa_route_renew_session), 0);
 	/* Each flow gets an entry of its own, none by chance the entry of another flow. */
 	for (unsigned int i = 0; i < RTE_DIM(w->flows.seed); i++)
 		w->flows.seed[i] = 0x9e3779b97f4a7c15ull * (i + 1);
 	/* Flows and cached routes hold for an hour and more, however slow the machine is. */
 	w->flows.usual *= 3600;
 	w->flows.holds = w->flows.usual;
-	w->sessions = sessions_create(16, sessions, &w->flows.epoch);
+	w->sessions = sessions_create(esp_sas, sessions, &w->flows.epoch);
 	assert_non_null(w->sessions);
 }
 

@@ -29,6 +29,8 @@ struct tunnel {
 int gateway_start(void **state);
 int gateway_stop(void **state);
 
+/** Size of the flow cache. To be set before gateway_open(). */
+extern unsigned int gateway_flows;
 /** Set up the worker, with sessions for so many SAs. */
 void gateway_open(struct worker *w, unsigned int sessions);
 /** Delete all packets, SAs, policies and sessions. */

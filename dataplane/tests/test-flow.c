@@ -193,6 +193,7 @@ static void where_from(void **state)
 /* --- the table --- */
 
 static struct flow_table table;
+static bool session_lives;
 
 static struct flow_key numbered(uint64_t n)
 {
@@ -212,7 +213,7 @@ static void learn(uint64_t n)
 		.key = numbered(n),
 		.kind = FLOW_PROTECT,
 		.session = session_of(n),
-	}, UINT64_MAX);
+	}, &(struct flow_basis){0}, UINT64_MAX);
 }
 
 static const struct flow *find(uint64_t n)
@@ -225,11 +226,20 @@ static const struct flow *find(uint64_t n)
 	return f;
 }
 
+static bool renew_session(struct flow_table *flows, struct session *s, const struct flow_basis *on)
+{
+	(void)flows;
+	(void)s;
+	(void)on;
+	return session_lives;
+}
+
 static int setup(void **state)
 {
 	(void)state;
+	session_lives = true;
 	table.now = 0;
-	return flows_create(&table, 64);
+	return flows_create(&table, 64, renew_session);
 }
 
 static int teardown(void **state)
@@ -267,7 +277,7 @@ static void another_epoch(void **state)
 	assert_null(find(0));
 	learn(0);
 	assert_non_null(find(0));
-	table.epoch++;
+	flows_forget(&table);
 	assert_null(find(0));
 	learn(0);
 	assert_non_null(find(0));
@@ -311,7 +321,7 @@ static void sets(void **state)
 	for (unsigned int i = 1; i < FLOW_WAYS; i++)
 		found -= find(flow[i]) != NULL;
 	assert_int_equal(found, 0);
-	table.epoch++;
+	flows_forget(&table);
 	learn(flow[1]);
 	assert_non_null(find(flow[1]));
 	assert_null(find(flow[0]));
@@ -327,11 +337,12 @@ static void learned_behind(void **state)
 
 	(void)state;
 	table.now = second;
-	flow_learn(&table, &(struct flow){.key = numbered(1)}, table.now + 1);
+	flow_learn(&table, &(struct flow){.key = numbered(1)}, &(struct flow_basis){0}, table.now + 1);
 	learn(b);
 	table.now += 2;
 	assert_null(find(1));
-	flow_learn(&table, &(struct flow){.key = numbered(b), .session = session_of(1)}, UINT64_MAX);
+	flow_learn(&table, &(struct flow){.key = numbered(b), .session = session_of(1)}, &(struct flow_basis){0},
+		   UINT64_MAX);
 	for (uint32_t i = 0; i <= table.mask; i += FLOW_WAYS) {
 		f = flow_find(&table, &(struct flow_key){{b}}, i);
 		assert_true(!f || f->session == session_of(1));
@@ -343,7 +354,7 @@ static void ends(void **state)
 {
 	(void)state;
 	table.now = 1000;
-	flow_learn(&table, &(struct flow){.key = numbered(1), .session = session_of(1)}, 1010);
+	flow_learn(&table, &(struct flow){.key = numbered(1), .session = session_of(1)}, &(struct flow_basis){0}, 1010);
 	table.now = 1009;
 	assert_non_null(find(1));
 	table.now = 1010;

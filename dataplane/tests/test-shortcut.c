@@ -115,7 +115,7 @@ static int setup(void **state)
 	esp_worker(w);
 	memset(w->stats, 0, sizeof(*w->stats));
 	failing = false;
-	if (flows_create(&w->flows, 16))
+	if (flows_create(&w->flows, 16, sa_route_renew_session))
 		return -1;
 	w->sessions = sessions_create(16, SESSIONS, &w->flows.epoch);
 	if (!w->sessions)
@@ -158,6 +158,7 @@ static struct rte_mbuf *frame(void)
 static void learn(void)
 {
 	struct flow what = {.kind = FLOW_PROTECT};
+	struct flow_basis on;
 	struct session *s;
 	uint8_t ip[LENGTH];
 
@@ -170,7 +171,8 @@ static void learn(void)
 	peer_packet(ip, sizeof(ip), 0, false);
 	assert_true(flow_of(ip, sizeof(ip), PACKET_FROM_INTERFACE(0), &what.key));
 	what.session = s;
-	flow_learn(&w->flows, &what, UINT64_MAX);
+	on = (struct flow_basis){.sa = s->sa, .generation = s->generation};
+	flow_learn(&w->flows, &what, &on, UINT64_MAX);
 }
 
 static void receive(struct rte_mbuf *m)
@@ -278,7 +280,7 @@ static const struct flow *learned(struct rte_mbuf *m)
 {
 	struct flow_key key;
 
-	packet(m)->epoch = w->flows.epoch;
+	packet(m)->epoch = w->flows.seen;
 	assert_true(flow_of(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_data_len(m),
 			    PACKET_FROM_INTERFACE(0), &key));
 	worker_pass(w, m);

@@ -3,25 +3,41 @@
 #include <rte_cycles.h>
 
 #include "base/clock.h"
+#include "base/sadb.h"
 #include "path/fast/learn.h"
 #include "path/fast/sa_route.h"
 #include "path/worker/owner.h"
 #include "path/worker/without_policy.h"
 
-/* Whether all that was decided about a packet was decided in this epoch, by this worker, and
+/* Whether all that was decided about a packet was decided since the last change, by this worker, and
  * for any packet like it. */
 static bool is_typical(const struct worker *w, struct rte_mbuf *m, struct flow_key *key)
 {
 	const struct packet *p = packet(m);
 
-	return w->flows.flow && p->epoch == w->flows.epoch && !p->from_kernel && !p->answer &&
+	return w->flows.flow && p->epoch == w->flows.seen && !p->from_kernel && !p->answer &&
 	       !p->must_protect && m->nb_segs == 1 &&
 	       flow_of(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m),
 		       p->from, key);
 }
 
+/* The policies were looked up with the packet's addresses. An inbound policy names the SA that the packet came
+ * out of. */
+static void depend_on_policies(struct rte_mbuf *m, struct flow_basis *on)
+{
+	struct cygnet_addr src = packet_src(m), dst = packet_dst(m);
+	uint32_t from = packet(m)->from;
+	uint16_t scope[CYGNET_FLOW_SCOPES];
+
+	cygnet_flow_scopes(sadb, packet_family(m), &src, &dst, scope);
+	for (unsigned int i = 0; i < CYGNET_FLOW_SCOPES; i++)
+		on->policy[i] = flow_scope(scope[i]);
+	if (from & PACKET_SA_BIT)
+		on->from_sa = flow_scope(cygnet_sa_scope(from & (PACKET_SA_BIT - 1)));
+}
+
 bool learn_describe(const struct worker *w, struct rte_mbuf *m, struct session *s,
-		    const struct cygnet_sa *sa, struct flow *what)
+		    const struct cygnet_sa *sa, struct flow *what, struct flow_basis *on)
 {
 	/* The SPI tells such a flow from others: AH's is not looked at, nor one in UDP. */
 	if (s->inbound && (sa->proto != IPPROTO_ESP || packet(m)->udp))
@@ -31,7 +47,12 @@ bool learn_describe(const struct worker *w, struct rte_mbuf *m, struct session *
 		.from_interface = packet(m)->interface,
 		.session = s,
 	};
-	return is_typical(w, m, &what->key);
+	*on = (struct flow_basis){.sa = s->sa, .generation = s->generation};
+	if (!is_typical(w, m, &what->key))
+		return false;
+	if (!s->inbound)
+		depend_on_policies(m, on);
+	return true;
 }
 
 /* Packets of an SA that is past its time pass the stages, which refuse them. The clock does not say how
@@ -46,7 +67,8 @@ static uint64_t lives_until(const struct worker *w, const struct cygnet_sa *sa)
 	return w->flows.now + (hard > age ? hard - age : 0) * rte_get_tsc_hz();
 }
 
-static void learn_sa(struct worker *w, const struct flow *what, struct cygnet_sa *sa)
+static void learn_sa(struct worker *w, const struct flow *what, const struct flow_basis *on,
+		     struct cygnet_sa *sa)
 {
 	struct session *s = what->session;
 	uint64_t until = lives_until(w, sa);
@@ -54,7 +76,7 @@ static void learn_sa(struct worker *w, const struct flow *what, struct cygnet_sa
 	sa_route_find(w, s, sa);
 	/* Not while the SA moves to another worker. */
 	if ((s->inbound || s->route.longest) && until > w->flows.now && sa_owner(w, s->sa) == w->id)
-		flow_learn(&w->flows, what, until);
+		flow_learn(&w->flows, what, on, until);
 }
 
 static void learn_handed(struct worker *w, struct rte_mbuf *m, struct session *s,
@@ -69,10 +91,10 @@ static void learn_handed(struct worker *w, struct rte_mbuf *m, struct session *s
 }
 
 void learn_accepted(struct worker *w, struct rte_mbuf *m, struct session *s, struct cygnet_sa *sa,
-		    const struct flow *what)
+		    const struct flow *what, const struct flow_basis *on)
 {
 	if (what)
-		learn_sa(w, what, sa);
+		learn_sa(w, what, on, sa);
 	else if (packet(m)->handed)
 		learn_handed(w, m, s, sa);
 }
@@ -86,14 +108,19 @@ void learn_handoff(struct worker *w, struct rte_mbuf *m, enum flow_kind kind)
 		.sa = p->sa,
 		.generation = p->generation,
 	};
+	struct flow_basis on = {.sa = p->sa, .generation = p->generation};
 
-	if (sa_owner(w, p->sa) != w->id && !p->udp && is_typical(w, m, &what.key))
-		flow_learn(&w->flows, &what, UINT64_MAX);
+	if (sa_owner(w, p->sa) == w->id || p->udp || !is_typical(w, m, &what.key))
+		return;
+	if (kind == FLOW_HANDOFF_OUT)
+		depend_on_policies(m, &on);
+	flow_learn(&w->flows, &what, &on, UINT64_MAX);
 }
 
 void learn_forward(struct worker *w, struct rte_mbuf *m)
 {
 	struct flow what = {.kind = FLOW_FORWARD, .from_interface = packet(m)->interface};
+	struct flow_basis on = {0};
 	struct rte_ether_addr mac;
 	struct next_hop hop;
 	struct neigh neigh;
@@ -104,9 +131,12 @@ void learn_forward(struct worker *w, struct rte_mbuf *m)
 	if (packet(m)->unmatched && without_policy_to(w->settings, packet(m), &hop) != DROP_NONE)
 		return;
 	neigh = packet_neigh(m, &hop);
+	on.neigh = neigh_group(&neigh);
+	on.changes = neigh_changes(on.neigh);
 	if (hop.kind != ROUTE_FORWARD || !neigh_wait_resolve(w, &neigh, &mac))
 		return;
 	what.interface = hop.interface;
 	memcpy(what.mac, &mac, sizeof(what.mac));
-	flow_learn(&w->flows, &what, UINT64_MAX);
+	depend_on_policies(m, &on);
+	flow_learn(&w->flows, &what, &on, UINT64_MAX);
 }

@@ -12,15 +12,15 @@
 /**
  * Describe the flow of a packet that session s is to protect or unprotect. The worker of the SA,
  * before the packet is changed.
- * @param what  for learn_accepted(), once the packet has been accepted
+ * @param what,on  for learn_accepted(), once the packet has been accepted
  * @return false: the packet says nothing about others
  */
 bool learn_describe(const struct worker *w, struct rte_mbuf *m, struct session *s,
-		    const struct cygnet_sa *sa, struct flow *what);
+		    const struct cygnet_sa *sa, struct flow *what, struct flow_basis *on);
 /** A packet was accepted by its SA: remember its flow, or for a packet of another worker's the SA's
- * route. @param what  of learn_describe(), or NULL */
+ * route. @param what,on  of learn_describe(); what may be NULL */
 void learn_accepted(struct worker *w, struct rte_mbuf *m, struct session *s, struct cygnet_sa *sa,
-		    const struct flow *what);
+		    const struct flow *what, const struct flow_basis *on);
 /** A packet, as it came in, is to be handed off to the owner of its SA: remember that for its flow.
  * @param kind  FLOW_HANDOFF_OUT or FLOW_HANDOFF_IN */
 void learn_handoff(struct worker *w, struct rte_mbuf *m, enum flow_kind kind);

@@ -7,6 +7,7 @@
 #include "esp/sa_count.h"
 #include "path/fast/one.h"
 #include "path/fast/ordinary.h"
+#include "path/fast/sa_route.h"
 #include "path/fast/unprotect.h"
 #include "path/worker/audit.h"
 #include "path/worker/owner.h"
@@ -19,7 +20,7 @@ void fast_protect(struct worker *w, struct rte_mbuf *m, struct session *s)
 	enum drop_reason reason = DROP_SEQ_EXHAUSTED;
 	uint64_t seq;
 
-	p->epoch = w->flows.epoch;
+	p->epoch = w->flows.seen;
 	p->sa = s->sa;
 	p->generation = s->generation;
 	if (cygnet_sa_reserve_seq(sa, 1, &seq))
@@ -91,8 +92,8 @@ bool fast_handed(struct worker *w, struct rte_mbuf *m)
 	if ((p->stage != STAGE_FIT && p->stage != STAGE_UNPROTECT) || m->nb_segs > 1)
 		return false;
 	s = session_peek(w->sessions, p->sa, p->generation);
-	if (!s || s->route.epoch != w->flows.epoch || s->route.until <= w->flows.now ||
-	    !is_plain(m, s) || !is_ordinary(s, s->inbound ? 0 : rte_pktmbuf_data_len(m)))
+	if (!s || s->route.until <= w->flows.now || !sa_route_renew(w, s) || !is_plain(m, s) ||
+	    !is_ordinary(s, s->inbound ? 0 : rte_pktmbuf_data_len(m)))
 		return false;
 	w->stats->shortcut++;
 	if (s->inbound)

@@ -23,19 +23,47 @@ struct known {
 	uint32_t packets, bytes;
 };
 
-void fast_refresh(struct worker *w)
+static void databases_changed(struct worker *w, uint64_t now)
 {
-	uint64_t databases = cygnet_db_changes(sadb), others = changes_seen();
+	uint16_t scope[CYGNET_SCOPES];
+	unsigned int n = cygnet_db_changed(sadb, w->databases, now, scope);
 
-	w->flows.now = rte_get_tsc_cycles();
-	if (databases == w->databases && others == w->others)
-		return;
-	w->databases = databases;
-	w->others = others;
+	for (unsigned int i = 0; i < n; i++)
+		flows_changed(&w->flows, scope[i]);
+	w->databases = now;
+}
+
+/* Neighbours and path MTUs have counts and values of their own. */
+static void others_changed(struct worker *w, uint64_t now)
+{
+	w->others = now;
+	w->flows.epoch++;
+}
+
+static void general_changed(struct worker *w, uint64_t now)
+{
+	w->general = now;
 	w->settings = settings_now();
 	tx_init(w);
 	police_init(w);
 	flows_forget(&w->flows);
+}
+
+void fast_refresh(struct worker *w)
+{
+	uint64_t databases = cygnet_db_changes(sadb), others = changes_seen(), general;
+
+	w->flows.now = rte_get_tsc_cycles();
+	if (databases == w->databases && others == w->others)
+		return;
+	general = changes_general();
+	flows_see(&w->flows);
+	if (databases != w->databases)
+		databases_changed(w, databases);
+	if (others != w->others)
+		others_changed(w, others);
+	if (general != w->general)
+		general_changed(w, general);
 	/* A next hop may have been resolved: packets that wait for it are sent first. */
 	neigh_wait_retry(w);
 }
@@ -172,7 +200,7 @@ static bool is_known(struct worker *w, struct rte_mbuf *m, const struct fast_fra
 }
 
 /* Stages may have run since the burst was looked up, and have learned or forgotten flows. */
-static void look_again(const struct worker *w, const struct fast_burst *burst, struct fast_frame *c)
+static void look_again(struct worker *w, const struct fast_burst *burst, struct fast_frame *c)
 {
 	if (burst->state != flow_state(&w->flows) && c->len)
 		c->flow = flow_find(&w->flows, &c->key, c->place);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <rte_common.h>
 
+#include "base/sadb.h"
 #include "crypto/device/engine.h"
 #include "esp/path_mtu.h"
 #include "host/interface.h"
@@ -35,6 +36,8 @@ static void find_neighbour(struct worker *w, struct sa_route *route, const struc
 
 	route->interface = hop->interface;
 	route->af = path->af;
+	route->neigh = neigh_group(&neigh);
+	route->changes += neigh_changes(route->neigh);
 	route->resolved = neigh_wait_resolve(w, &neigh, &eth.dst_addr);
 	memcpy(route->eth, &eth, sizeof(route->eth));
 }
@@ -64,9 +67,21 @@ static bool by_batch(const struct session *s)
 	       (s->inbound || (s->route.longest && s->route.resolved && esp_front_has_ether(&s->front)));
 }
 
+/* When it is forgotten matters only where the route is found anew (path_mtu.h). */
+static uint16_t said_of(const struct cygnet_sa *sa)
+{
+	return (uint16_t)(__atomic_load_n(&sa->path_mtu, __ATOMIC_RELAXED) >> PATH_MTU_SHIFT);
+}
+
 void sa_route_find(struct worker *w, struct session *s, struct cygnet_sa *sa)
 {
-	s->route = (struct sa_route){.epoch = w->flows.epoch, .sa = sa};
+	s->route = (struct sa_route){
+		.epoch = w->flows.epoch,
+		.sa = sa,
+		.changes = flow_watch_sa(&w->flows, s->sa),
+		.neigh = NEIGH_GROUPS,
+		.said = said_of(sa),
+	};
 	find_limits(&s->route, sa);
 	if (!s->inbound)
 		find_route(w, s, sa);
@@ -75,4 +90,42 @@ void sa_route_find(struct worker *w, struct session *s, struct cygnet_sa *sa)
 		esp_front_set_ether(&s->front, s->route.eth);
 	}
 	s->route.by_batch = by_batch(s);
+}
+
+static bool is_unchanged(const struct flow_table *flows, const struct session *s)
+{
+	const struct sa_route *route = &s->route;
+	uint32_t neigh = route->neigh < NEIGH_GROUPS ? neigh_changes(route->neigh) : 0;
+
+	return route->epoch && route->changes == flow_sa_changes(flows, s->sa) + neigh &&
+	       (s->inbound || route->said == said_of(route->sa));
+}
+
+bool sa_route_renew(struct worker *w, struct session *s)
+{
+	struct cygnet_sa *sa;
+	uint64_t until;
+
+	if (s->route.epoch == w->flows.epoch)
+		return true;
+	if (is_unchanged(&w->flows, s)) {
+		s->route.epoch = w->flows.epoch;
+		return true;
+	}
+	sa = cygnet_sa_get(sadb, s->sa, s->generation);
+	if (!sa)
+		return false;
+	until = s->route.until;
+	sa_route_find(w, s, sa);
+	s->route.until = until;
+	return true;
+}
+
+bool sa_route_renew_session(struct flow_table *flows, struct session *s, const struct flow_basis *on)
+{
+	struct worker *w = container_of(flows, struct worker, flows);
+
+	/* A session that was released is zeroed, and may be another SA's by now. */
+	return s->sa == on->sa && s->generation == on->generation && sa_route_renew(w, s) &&
+	       (s->inbound || s->route.longest);
 }

@@ -9,30 +9,45 @@
 #include <rte_malloc.h>
 
 #include "base/random.h"
+#include "host/neigh.h"
 #include "ip/l4.h"
 #include "path/worker/flow.h"
 
-int flows_create(struct flow_table *table, uint32_t flows)
+int flows_create(struct flow_table *table, uint32_t flows, flow_renew_session renew_session)
 {
 	uint64_t usual = rte_get_tsc_hz() * FLOW_HOLDS / 2;
 
 	*table = (struct flow_table){
 		.epoch = 1,
+		.seen = 1,
 		.usual = usual,
 		.holds = usual,
+		.renew_session = renew_session,
 		.mask = (rte_align32pow2(RTE_MAX(flows, FLOW_WAYS)) - 1) & ~(FLOW_WAYS - 1),
 	};
 	if (random_fill(table->seed, sizeof(table->seed)))
 		return -EIO;
 	table->flow = rte_zmalloc("flows", (table->mask + FLOW_WAYS) * sizeof(table->flow[0]),
 				  RTE_CACHE_LINE_SIZE);
-	return table->flow ? 0 : -ENOMEM;
+	table->basis = rte_zmalloc("flow bases", (table->mask + FLOW_WAYS) * sizeof(table->basis[0]),
+				   RTE_CACHE_LINE_SIZE);
+	table->changes = rte_zmalloc("flow changes", (1 + FLOW_SCOPES) * sizeof(table->changes[0]),
+				     RTE_CACHE_LINE_SIZE);
+	table->watched = rte_zmalloc("flow scopes", (1 + FLOW_SCOPES) * sizeof(table->watched[0]),
+				     RTE_CACHE_LINE_SIZE);
+	return table->flow && table->basis && table->changes && table->watched ? 0 : -ENOMEM;
 }
 
 void flows_free(struct flow_table *table)
 {
 	rte_free(table->flow);
+	rte_free(table->basis);
+	rte_free(table->changes);
+	rte_free(table->watched);
 	table->flow = NULL;
+	table->basis = NULL;
+	table->changes = NULL;
+	table->watched = NULL;
 }
 
 /* @return false: cut off */
@@ -75,7 +90,7 @@ bool flow_of(const uint8_t *ip, unsigned int len, uint32_t from, struct flow_key
 	return true;
 }
 
-const struct flow *flow_find_behind(const struct flow_table *table, const struct flow_key *key,
+const struct flow *flow_find_behind(struct flow_table *table, const struct flow_key *key,
 				    uint32_t place)
 {
 	for (uint32_t i = 1; i < FLOW_WAYS; i++)
@@ -84,9 +99,72 @@ const struct flow *flow_find_behind(const struct flow_table *table, const struct
 	return NULL;
 }
 
+void flows_changed(struct flow_table *table, uint16_t scope)
+{
+	uint16_t at = flow_scope(scope);
+
+	/* What depended on the scope before its last change is void already. */
+	if (table->changes && at && !table->watched[at])
+		return;
+	if (table->changes) {
+		table->watched[at] = false;
+		table->changes[at]++;
+	}
+	table->epoch++;
+}
+
+uint32_t flow_watch_sa(struct flow_table *table, uint32_t sa)
+{
+	if (table->watched)
+		table->watched[flow_scope(cygnet_sa_scope(sa))] = true;
+	return flow_sa_changes(table, sa);
+}
+
+static void watch(struct flow_table *table, const struct flow_basis *on)
+{
+	for (unsigned int i = 0; i < CYGNET_FLOW_SCOPES; i++)
+		table->watched[on->policy[i]] = true;
+	table->watched[on->from_sa] = true;
+	if (on->generation)
+		table->watched[flow_scope(cygnet_sa_scope(on->sa))] = true;
+}
+
+/* All counts only grow, so a change of any of them changes their sum. */
+static uint32_t sum_of(const struct flow_table *table, const struct flow_basis *on)
+{
+	const uint32_t *changes = table->changes;
+	uint32_t sum = changes[0] + changes[on->from_sa];
+
+	for (unsigned int i = 0; i < CYGNET_FLOW_SCOPES; i++)
+		sum += changes[on->policy[i]];
+	if (on->generation)
+		sum += changes[flow_scope(cygnet_sa_scope(on->sa))];
+	return sum;
+}
+
+static bool is_unchanged(struct flow_table *table, const struct flow *f)
+{
+	const struct flow_basis *on = &table->basis[f - table->flow];
+	uint32_t neigh = f->kind == FLOW_FORWARD ? neigh_changes(on->neigh) : 0;
+
+	if (sum_of(table, on) + neigh != on->changes)
+		return false;
+	return !flow_has_session(f) || table->renew_session(table, f->session, on);
+}
+
+bool flow_renew(struct flow_table *table, struct flow *f)
+{
+	if (!is_unchanged(table, f)) {
+		f->until = 0;
+		return false;
+	}
+	f->epoch = table->epoch;
+	return true;
+}
+
 static bool is_free(const struct flow_table *table, const struct flow *f)
 {
-	return f->epoch != table->epoch || f->until <= table->now;
+	return f->until <= table->now;
 }
 
 /* The place of a flow, or a place for it. If other flows have all places, the first of them stays. */
@@ -95,7 +173,7 @@ static struct flow *place_for(struct flow_table *table, const struct flow_key *k
 	struct flow *f = &table->flow[flow_place(table, key)];
 
 	for (uint32_t i = 0; i < FLOW_WAYS; i++)
-		if (!is_free(table, &f[i]) && !memcmp(&f[i].key, key, sizeof(*key)))
+		if (!memcmp(&f[i].key, key, sizeof(*key)))
 			return &f[i];
 	for (uint32_t i = 0; i < FLOW_WAYS; i++)
 		if (is_free(table, &f[i]))
@@ -115,11 +193,15 @@ static void adapt(struct flow_table *table)
 	table->holds = table->usual * RTE_MIN(1 + flows / FLOW_USUAL, FLOW_HOLDS_MOST / FLOW_HOLDS);
 }
 
-void flow_learn(struct flow_table *table, const struct flow *what, uint64_t until)
+void flow_learn(struct flow_table *table, const struct flow *what, const struct flow_basis *on, uint64_t until)
 {
 	struct flow *f = place_for(table, &what->key);
+	struct flow_basis *basis = &table->basis[f - table->flow];
 
 	*f = *what;
+	*basis = *on;
+	basis->changes += sum_of(table, on);
+	watch(table, on);
 	adapt(table);
 	table->learned++;
 	f->epoch = table->epoch;

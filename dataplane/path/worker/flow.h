@@ -4,9 +4,13 @@
  * What the stages decided about the last packet of a flow, so that the next one need not go through
  * SPD, SAD and FIB again. One table a worker; only that worker touches it. A flow is all
  * that those decisions look at: where a packet came from (a port, or an SA), its addresses,
- * its protocol and its ports. A decision holds until anything changes (flow_table.epoch), and
+ * its protocol and its ports. A decision holds until something changes that it depends on, and
  * FLOW_HOLDS at the most, so that use times and neighbours stay true; where flows are many, up
  * to FLOW_HOLDS_MOST, or there would be time for little else.
+ *
+ * A change that a decision may depend on begins an epoch (flow_table.epoch). The first packet of a flow in
+ * an epoch compares the changes that its decision depends on with those of the time when it was made
+ * (flow_renew()); packets after it compare the epoch alone.
  */
 #ifndef CYGNETD_FLOW_H
 #define CYGNETD_FLOW_H
@@ -14,9 +18,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <rte_branch_prediction.h>
+
 #include "cygnet.h"
 #include "ip/packet.h"
 
+struct flow;
+struct flow_table;
 struct session;
 
 /* In the last word: the family, where from, the protocol at bit 24, and behind that the ports. */
@@ -48,7 +56,7 @@ enum flow_kind {
 /** One cache line. */
 struct flow {
 	struct flow_key key;
-	uint32_t epoch;		/* of the table; 0: none */
+	uint32_t epoch;		/* of the table, in which it was found valid; 0: none */
 	uint8_t kind;		/* enum flow_kind */
 	uint8_t from_interface;	/* that packets come in by: policies may ask for it */
 	uint16_t passed;	/* flow_table.vector in which a packet had to pass the stages */
@@ -65,10 +73,33 @@ struct flow {
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct flow) == 64, "a look-up reads one cache line");
 
+/** Number of different scopes in a worker (cygnet_db_changed()), without CYGNET_SCOPE_ALL. A prime. */
+#define FLOW_SCOPES 8191u
+
+/** What a decision depends on. Half a cache line. */
+struct flow_basis {
+	uint16_t policy[CYGNET_FLOW_SCOPES];	/* flow_scope(); 0: no policy */
+	uint16_t from_sa;	/* flow_scope() of the SA that packets come out of; 0: none */
+	uint16_t neigh;		/* neigh_group(), with FLOW_FORWARD */
+	uint32_t sa, generation; /* of the SA that protects or unprotects; generation 0: none */
+	uint32_t changes;	/* neigh_changes() of the group, read before the neighbour was looked up;
+				 * flow_learn() adds the counts of the scopes */
+} __attribute__((aligned(32)));
+
+/** Whether a session is still that of an SA; then its route is made valid for this epoch. */
+typedef bool (*flow_renew_session)(struct flow_table *table, struct session *s,
+				   const struct flow_basis *on);
+
 struct flow_table {
 	struct flow *flow;
+	struct flow_basis *basis; /* of each flow */
+	uint32_t *changes;	/* counts by flow_scope(); [0]: that may concern any flow */
+	bool *watched;		/* by flow_scope(): a flow or a route has depended on it since it was counted */
+	flow_renew_session renew_session;
 	uint32_t mask;		/* of multiples of FLOW_WAYS */
-	uint32_t epoch;		/* flows that were learned in another epoch are void */
+	uint32_t epoch;		/* flows of another epoch may be void: flow_renew() */
+	uint32_t seen;		/* begins with each change, whether a flow depends on it or not: decisions about
+				 * a packet with another value are not remembered; never 0 */
 	uint32_t learned;	/* how often a decision has been remembered */
 	uint64_t now;		/* TSC, as of this turn */
 	uint64_t usual;		/* TSC cycles: holds with few flows, half of FLOW_HOLDS */
@@ -81,14 +112,40 @@ struct flow_table {
 };
 
 /** @param flows  that it remembers, about; 0: none. @return 0, -ENOMEM or -EIO: no random numbers */
-int flows_create(struct flow_table *table, uint32_t flows);
+int flows_create(struct flow_table *table, uint32_t flows, flow_renew_session renew_session);
 void flows_free(struct flow_table *table);
 
-/** Forget all: something has changed that a decision was made from, or that it points to. */
+/** The place of a scope of libcygnet in flow_table.changes. */
+static inline uint16_t flow_scope(uint16_t scope)
+{
+	return scope == CYGNET_SCOPE_ALL ? 0 : (uint16_t)(1 + scope % FLOW_SCOPES);
+}
+
+/** Something has changed, whatever it is. */
+static inline void flows_see(struct flow_table *table)
+{
+	if (!++table->seen)
+		table->seen = 1;
+}
+
+/** Count a change of a scope of libcygnet, after flows_see(). */
+void flows_changed(struct flow_table *table, uint16_t scope);
+
+/** Forget all: something has changed that any decision may depend on. */
 static inline void flows_forget(struct flow_table *table)
 {
-	table->epoch++;
+	flows_see(table);
+	flows_changed(table, CYGNET_SCOPE_ALL);
 }
+
+/** How often something has changed that all packets of an SA depend on. */
+static inline uint32_t flow_sa_changes(const struct flow_table *table, uint32_t sa)
+{
+	return table->changes ? table->changes[0] + table->changes[flow_scope(cygnet_sa_scope(sa))] : 0;
+}
+
+/** The same for what is remembered: such a change begins an epoch from now on. */
+uint32_t flow_watch_sa(struct flow_table *table, uint32_t sa);
 
 /**
  * The flow of a packet.
@@ -132,10 +189,14 @@ static inline bool flow_same(const struct flow_key *a, const struct flow_key *b)
 	return !differs;
 }
 
-static inline bool flow_holds(const struct flow_table *table, const struct flow *f,
+/** Whether nothing has changed that a flow of another epoch depends on: then it is of this one. */
+bool flow_renew(struct flow_table *table, struct flow *f);
+
+static inline bool flow_holds(struct flow_table *table, struct flow *f,
 			      const struct flow_key *key)
 {
-	return flow_same(&f->key, key) && f->epoch == table->epoch && f->until > table->now;
+	return flow_same(&f->key, key) && f->until > table->now &&
+	       (likely(f->epoch == table->epoch) || flow_renew(table, f));
 }
 
 /** As long as this is the same in a turn, flow_find() gives the same again. */
@@ -145,14 +206,14 @@ static inline uint64_t flow_state(const struct flow_table *table)
 }
 
 /** flow_find(), of places behind the first. */
-const struct flow *flow_find_behind(const struct flow_table *table, const struct flow_key *key,
+const struct flow *flow_find_behind(struct flow_table *table, const struct flow_key *key,
 				    uint32_t place);
 
 /** @param place  flow_place(). @return NULL: it is not known, or not any more */
-static inline const struct flow *flow_find(const struct flow_table *table,
-					   const struct flow_key *key, uint32_t place)
+static inline const struct flow *flow_find(struct flow_table *table, const struct flow_key *key,
+					   uint32_t place)
 {
-	const struct flow *f = &table->flow[place];
+	struct flow *f = &table->flow[place];
 
 	return flow_holds(table, f, key) ? f : flow_find_behind(table, key, place);
 }
@@ -185,8 +246,9 @@ static inline bool flow_passes(const struct flow_table *table, const struct flow
 /**
  * Remember a decision.
  * @param what   key, kind, and the fields of that kind
+ * @param on     what it depends on
  * @param until  flow_table.now: no longer than that
  */
-void flow_learn(struct flow_table *table, const struct flow *what, uint64_t until);
+void flow_learn(struct flow_table *table, const struct flow *what, const struct flow_basis *on, uint64_t until);
 
 #endif

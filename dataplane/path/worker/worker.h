@@ -101,7 +101,7 @@ struct worker {
 	struct rte_ring *inbox;	/* packets that other workers hand off */
 	struct rte_mempool *packets;
 	struct stats *stats;
-	uint64_t databases, others; /* changes seen so far: cygnet.h, changes.h */
+	uint64_t databases, others, general; /* changes seen so far: cygnet.h, changes.h */
 	struct flow_table flows;
 	struct session_table *sessions;
 	struct stages stages;
@@ -151,7 +151,7 @@ static inline unsigned int tap_owner(const struct worker *w, unsigned int interf
 static inline void packet_received(const struct worker *w, struct rte_mbuf *m,
 				   unsigned int interface)
 {
-	packet_begin(m, interface, w->flows.epoch);
+	packet_begin(m, interface, w->flows.seen);
 }
 
 #endif
