@@ -28,7 +28,7 @@
 
 #define LAYOUT_MAGIC 0x424441534e475943ull /* "CYGNSADB", little endian */
 #define LAYOUT_EVENTS 4096u                /* a power of two */
-#define LAYOUT_TUPLES 1024u                /* per direction and family */
+#define LAYOUT_TUPLES 1024u                /* per direction and family; of them TUPLE_EXACT and TUPLE_MERGED (tuple.h) */
 #define LAYOUT_TUPLE_LISTS (CYGNET_DIRS * 2)
 #define LAYOUT_LOGGED 15u                  /* entries of the log of changes in each list of tuples */
 /* 4,096 bits, and one spare word for RFC 6479's algorithm. */

@@ -247,7 +247,7 @@ static bool params_valid(const struct cygnet_policy_params *p)
 		p->proto == IPPROTO_ESP || p->proto == IPPROTO_AH);
 }
 
-/* Whether all fields that identify a policy are equal, but for its end points. A held policy is nobody's. */
+/* Whether all fields that identify a policy are equal, but for its end points. A held policy matches no parameters. */
 static bool same_policy(const struct cygnet_policy *policy, const struct cygnet_policy_params *p)
 {
 	return !cygnet_policy_held(policy) && policy->dir == p->dir && policy->action == p->action &&
@@ -369,6 +369,15 @@ static bool has_room(struct cygnet_db *db, const struct tuple_list *list,
 	return n < TUPLE_CHAIN;
 }
 
+/* @param first  the finest merged key that may hold a policy
+ * @return       the key after the last one that it may be put into */
+static unsigned int last_merged(unsigned int first)
+{
+	unsigned int last = (first / TUPLE_NEAR + TUPLE_COARSER + 1) * TUPLE_NEAR;
+
+	return last < TUPLE_MERGED ? last : TUPLE_MERGED;
+}
+
 /* The tuple for a new policy, see tuple.h.
  * @return NULL if too many policies overlap */
 static struct tuple *choose_tuple(struct cygnet_db *db, const struct cygnet_policy_params *p)
@@ -376,17 +385,20 @@ static struct tuple *choose_tuple(struct cygnet_db *db, const struct cygnet_poli
 	struct tuple_list *list = tuple_list(db, p->dir, p->sel.af);
 	struct tuple_key own = tuple_of(p->dir, &p->sel);
 	struct tuple *tuple = find_tuple(list, tuple_pack(own));
+	unsigned int last = TUPLE_MERGED;
 	const struct cygnet_policy *held;
 
 	if (tuple && has_room(db, list, tuple, &p->sel))
 		return tuple;
 	if (!tuple && (tuple_is_merged(own) || may_have_exact(list)))
 		return take_tuple(list, tuple_pack(own));
-	for (unsigned int i = 0; i < TUPLE_MERGED; i++) {
+	for (unsigned int i = 0; i < last; i++) {
 		struct tuple_key key = tuple_merged(p->dir, p->sel.af, i);
 
 		if (!tuple_may_hold(key, own))
 			continue;
+		if (last == TUPLE_MERGED)
+			last = last_merged(i);
 		tuple = find_tuple(list, tuple_pack(key));
 		if (!tuple)
 			return take_tuple(list, tuple_pack(key));
@@ -559,7 +571,7 @@ static int add_locked(struct cygnet_db *db, const struct cygnet_policy_params *p
 		return 0;
 	}
 	err = insert(db, p, resolve_sa(db, p), &policy);
-	/* Last: at no time there is neither of the two. */
+	/* Remove the held policy last, so that lookups always find one of the two. */
 	if (!err)
 		hold_replace(db, policy);
 	return err;

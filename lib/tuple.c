@@ -31,14 +31,14 @@ struct tuple_key tuple_of(enum cygnet_dir dir, const struct cygnet_selector *sel
  */
 static const uint8_t far_bits[2][8] = {{32, 28, 24, 20, 16, 12, 8, 0},
 				       {128, 64, 60, 56, 48, 40, 32, 0}};
-static const uint8_t near_bits[2][3] = {{32, 16, 0}, {128, 48, 0}};
+static const uint8_t near_bits[2][TUPLE_NEAR] = {{32, 16, 0}, {128, 48, 0}};
 
 _Static_assert(sizeof(far_bits[0]) * sizeof(near_bits[0]) == TUPLE_MERGED, "merged keys");
 
 struct tuple_key tuple_merged(enum cygnet_dir dir, uint8_t af, unsigned int i)
 {
-	uint8_t far = far_bits[af == AF_INET6][i / sizeof(near_bits[0])];
-	uint8_t near = near_bits[af == AF_INET6][i % sizeof(near_bits[0])];
+	uint8_t far = far_bits[af == AF_INET6][i / TUPLE_NEAR];
+	uint8_t near = near_bits[af == AF_INET6][i % TUPLE_NEAR];
 
 	/* A range of ports is not hashed, and says that policies may look at ports. */
 	return (struct tuple_key){

@@ -10,7 +10,9 @@
  * the TUPLE_MERGED merged ones, which have a fixed set of keys: prefix lengths are
  * rounded down, and protocol and ports are not hashed. A policy goes to the tuple
  * of its own key or, if that is not there or its chain is full, to the finest
- * merged tuple that has room. A chain has room for TUPLE_CHAIN policies of a tuple.
+ * merged tuple that has room. A chain has room for TUPLE_CHAIN policies of a tuple. A policy goes to no
+ * merged tuple that is much coarser than itself: a peer with many policies for one address would take
+ * the room of policies for all others.
  *
  * A lookup does not tell the two kinds apart: it hashes the bits of the flow that a
  * key names, and compares whole selectors.
@@ -22,6 +24,8 @@
 
 #define TUPLE_EXACT 24u  /* tuples of a list that are not merged */
 #define TUPLE_MERGED 24u /* merged keys of a direction and family */
+#define TUPLE_NEAR 3u    /* merged keys in a row that fix the same bits of the peer's addresses */
+#define TUPLE_COARSER 2u /* steps of prefix lengths on the peer's side that a policy is put up */
 #define TUPLE_CHAIN 4u   /* policies of one tuple in one chain */
 
 enum tuple_ports { TUPLE_ANY_PORT, TUPLE_ONE_PORT, TUPLE_PORT_RANGE };

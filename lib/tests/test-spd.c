@@ -650,6 +650,29 @@ static void forms_run_out(void **state)
 	assert_int_equal(tuple_count(tuple_list(f->db, CYGNET_OUT, AF_INET)), 0);
 }
 
+/* A peer whose policies are for one address takes no room of policies for many addresses. */
+static void narrow_peer(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_policy_params wide = policy(selector("10.0.0.0", 24, "0.0.0.0", 0), 1000,
+						  CYGNET_PROTECT);
+	unsigned int refused = 0;
+
+	for (unsigned int i = 0; i < 600; i++) {
+		struct cygnet_policy_params p = policy(selector("10.0.0.0", 8 + i % 25, "20.0.0.1", 32),
+						       1000, CYGNET_PROTECT);
+
+		p.sel.dport_lo = (uint16_t)(1 + i);
+		p.sel.dport_hi = (uint16_t)(1000 + i);
+		refused += cygnet_policy_add(f->db, &p) == -EMLINK;
+	}
+	assert_true(refused > 0);
+	for (unsigned int i = 0; i < TUPLE_CHAIN; i++) {
+		wide.sel.dport_lo = wide.sel.dport_hi = (uint16_t)(1 + i);
+		assert_int_equal(cygnet_policy_add(f->db, &wide), 0);
+	}
+}
+
 /* A merged tuple hashes neither protocol nor ports, but its policies look at them. */
 static void merged_policy(void **state)
 {
@@ -760,6 +783,7 @@ int main(void)
 		TEST(against_oracle),
 		TEST(against_oracle_nested),
 		TEST(forms_run_out),
+		TEST(narrow_peer),
 		TEST(merged_policy),
 		TEST(held_policies_full),
 		TEST(merged_keys),
