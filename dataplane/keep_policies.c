@@ -31,17 +31,20 @@ static void set_path(char path[PATH_MAX + 16], const struct conf *conf)
 
 static void hold_all(const char *path, struct cygnet_db *db, const struct policy_list *list)
 {
+	int err = 0, failed = 0;
 	uint32_t held = 0;
-	int err = 0;
 
-	for (uint32_t i = 0; i < list->n && (!err || err == -EEXIST); i++) {
+	/* A policy that is refused must not leave those behind it in plaintext. */
+	for (uint32_t i = 0; i < list->n && err != -EBUSY; i++) {
 		err = cygnet_policy_hold(db, &list->policy[i]);
 		held += !err;
+		if (err && err != -EEXIST)
+			failed = err;
 	}
-	if (err == -EBUSY)
+	if (failed == -EBUSY)
 		log_warn("%s: charon has come: %u of %u policies are held", path, held, list->n);
-	else if (err && err != -EEXIST)
-		log_error("%s: %s: only %u of %u policies are held", path, strerror(-err), held, list->n);
+	else if (failed)
+		log_error("%s: %s: only %u of %u policies are held", path, strerror(-failed), held, list->n);
 	else
 		log_info("%s: %u policies of the last run drop packets until charon installs its own", path,
 			 held);

@@ -553,7 +553,7 @@ int cygnet_db_hold(struct cygnet_db *db);
  * it, too.
  * @param params  CYGNET_PROTECT or CYGNET_DISCARD
  * @return        0, -EEXIST (there is a policy with this direction and selector), -EBUSY
- *                (CYGNET_ROLE_CHARON is held), -ENOSPC as cygnet_policy_add(), or -EINVAL
+ *                (CYGNET_ROLE_CHARON is held), -ENOSPC or -EMLINK as cygnet_policy_add(), or -EINVAL
  */
 int cygnet_policy_hold(struct cygnet_db *db, const struct cygnet_policy_params *params);
 /** Remove all held policies. @return how many there were */

@@ -24,7 +24,7 @@ void spd_remove(struct cygnet_db *db, struct cygnet_policy *policy);
 struct cygnet_policy *spd_find_held(struct cygnet_db *db, enum cygnet_dir dir,
 				    const struct cygnet_selector *sel);
 /** Install a held policy, unless there is a policy with its direction and selector. The caller holds the
- * mutex. @return 0, -EEXIST, -ENOSPC or -EINVAL */
+ * mutex. @return 0, -EEXIST, -ENOSPC, -EMLINK or -EINVAL */
 int spd_add_held(struct cygnet_db *db, const struct cygnet_policy_params *p);
 /** Increment the count of changes, after each change of chains or tuples and before the next. The
  * caller holds the mutex.
