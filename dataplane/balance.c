@@ -21,7 +21,7 @@
 #define BUSY_PERCENT 95u	/* of the time: the worker is overloaded */
 #define FREE_PERCENT 80u	/* of the time: the worker can do more */
 #define LEAST_PERCENT 12u	/* of a worker's load: a smaller difference is not worth a move */
-/* What the header of a packet costs, in bytes of packet, about. */
+/* Approximate cost of a packet apart from its length, in bytes. */
 #define PACKET_COST 512u
 
 struct load {
@@ -159,8 +159,8 @@ static bool rests(uint32_t sa)
 	return moved[sa] && clock_seconds() - moved[sa] < REST_S;
 }
 
-/* The SA of a worker whose move makes the difference to another one smallest.
- * @param gap  that difference. @return CYGNET_NONE: none makes it smaller */
+/* The SA of worker `from` whose move leaves the smallest difference of load.
+ * @param gap  the difference now. @return CYGNET_NONE: none makes it smaller */
 static uint32_t choose(unsigned int from, uint64_t gap)
 {
 	uint64_t best = gap - gap / 8; /* what a move leaves of it */
@@ -177,7 +177,7 @@ static uint32_t choose(unsigned int from, uint64_t gap)
 	return chosen;
 }
 
-/* If no packets pile up, the other worker has to have time left: otherwise both do what they can. */
+/* Without a full inbox, a move helps only if the other worker has time left. */
 static bool can_take(const struct load *to, const struct load *from)
 {
 	return to->inbox < FULL_PERCENT && (from->inbox >= FULL_PERCENT || to->busy < FREE_PERCENT);
@@ -242,7 +242,7 @@ void balance_turn(void)
 	if (next < nplanned) {
 		owner_move(planned[next].sa, planned[next].to);
 		next++;
-		/* What was counted is of before the moves. */
+		/* The counters were read before the moves. */
 		measured = false;
 		return;
 	}

@@ -4,7 +4,7 @@
  * Moves SAs from an overloaded worker to workers that have less to do (owner.h). Control thread.
  *
  * A worker is overloaded if packets pile up in its inbox, or if it has been at work nearly all of the time.
- * How much its SAs give it to do is taken from their counters. SAs are chosen so that the difference
+ * The load of a worker is computed from the counters of its SAs. SAs are chosen so that the difference
  * between the two workers becomes as small as possible; small differences, and an SA that has moved a short
  * time ago, stay.
  */

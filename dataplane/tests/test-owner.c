@@ -239,7 +239,7 @@ static void known_flow(void **state)
 	out.receiver = 0;
 }
 
-/* Workers that end in the middle of a move drop the packets that they keep, and go on with any owner. */
+/* Workers that end in the middle of a move drop the packets that they keep. The SA stays with its old owner. */
 static void ended(void **state)
 {
 	uint32_t sa = cygnet_sa_index(sadb, tunnel.out);
@@ -256,6 +256,7 @@ static void ended(void **state)
 	for (unsigned int i = 0; i < WORKERS; i++)
 		owner_drop(&workers[i]);
 	owner_cancel();
+	assert_int_equal(sa_owner(&workers[0], sa), sa % WORKERS);
 	assert_int_equal(workers[to].nkept, 0);
 	assert_int_equal(workers[to].stats->drop[DROP_SA_GONE], 8);
 	out.left = out.sent;

@@ -94,7 +94,7 @@ static void name_new_owner(struct worker *w)
 	/* Packets of known flows would stay here. */
 	flows_forget(&w->flows);
 	move.all_seen = false;
-	/* Whoever begins a turn after these counts were read sees the new owner. */
+	/* A worker that begins a turn after this sees the new owner. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	for (unsigned int i = 0; i < w->workers; i++)
 		move.turns[i] = __atomic_load_n(&workers[i].stats->turns, __ATOMIC_ACQUIRE);
@@ -102,11 +102,12 @@ static void name_new_owner(struct worker *w)
 }
 
 /* A worker's second turn from now begins after the end of one that began after SWITCH: it has sent what it
- * had for the old owner, and knows the new one. */
+ * had for the old owner, and knows the new one. A turn may have read the owner before others see that it
+ * began: hence one turn more. */
 static bool have_all_seen(const struct worker *w)
 {
 	for (unsigned int i = 0; i < w->workers; i++)
-		if (__atomic_load_n(&workers[i].stats->turns, __ATOMIC_ACQUIRE) - move.turns[i] < 2)
+		if (__atomic_load_n(&workers[i].stats->turns, __ATOMIC_ACQUIRE) - move.turns[i] < 3)
 			return false;
 	return true;
 }
@@ -209,5 +210,8 @@ bool owner_move(uint32_t sa, unsigned int to)
 
 void owner_cancel(void)
 {
+	/* The old owner may still have packets at a device. */
+	if (current() == STEP_FINISH)
+		sa_moved_to[move.sa] = (uint8_t)(move.from + 1);
 	go_on(STEP_NONE);
 }

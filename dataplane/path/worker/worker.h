@@ -5,8 +5,7 @@
  * other producers.
  *
  * Worker w polls every queue q of a port with q % workers == w (a port with one queue is worker
- * port % n's) and the TAPs likewise. An SA belongs to one worker
- * (owner.h).
+ * port % n's) and the TAPs likewise. An SA belongs to one worker (owner.h).
  */
 #ifndef CYGNETD_WORKER_H
 #define CYGNETD_WORKER_H
