@@ -35,7 +35,7 @@ static struct waiting_neigh *begin(struct worker *w, const struct neigh *neigh)
 	of = &p->of[p->n++];
 	*of = (struct waiting_neigh){
 		.neigh = *neigh,
-		.policies = cygnet_spd_changes(sadb),
+		.databases = w->databases,
 		.until = w->flows.now + WAIT_SECONDS * rte_get_tsc_hz(),
 	};
 	return of;
@@ -74,9 +74,9 @@ static bool is_still_plaintext(struct worker *w, struct rte_mbuf *m)
 	return false;
 }
 
-static bool may_leave(struct worker *w, struct rte_mbuf *m, uint64_t policies)
+static bool may_leave(struct worker *w, struct rte_mbuf *m, uint64_t databases)
 {
-	return packet(m)->own || cygnet_spd_changes(sadb) == policies || is_still_plaintext(w, m);
+	return packet(m)->own || cygnet_db_changes(sadb) == databases || is_still_plaintext(w, m);
 }
 
 /* Send the packets that wait for a neighbour, in their order, or drop them.
@@ -90,7 +90,7 @@ static void release(struct worker *w, const struct waiting_neigh *of,
 		next = packet(m)->next;
 		if (!mac)
 			drop(w, m, DROP_NO_NEIGHBOUR);
-		else if (may_leave(w, m, of->policies))
+		else if (may_leave(w, m, of->databases))
 			tx_packet(w, m, of->neigh.interface, mac);
 	}
 }

@@ -25,7 +25,7 @@ struct worker;
 struct waiting_neigh {
 	struct neigh neigh;
 	uint64_t until;		/* flow_table.now */
-	uint64_t policies;	/* cygnet_spd_changes() before its first packet was kept */
+	uint64_t databases;	/* worker.databases: before its first packet met the policies */
 	unsigned int n;
 	struct rte_mbuf *head, *tail; /* by packet()->next; data at the IP header */
 };
