@@ -77,7 +77,8 @@ bool police_passes(struct worker *w, struct rte_mbuf *m, enum police_class class
 {
 	struct police_meter *meter = &w->police.port[packet(m)->interface][class];
 
-	if (!w->police.rate[class])
+	/* Another worker may hand off a packet of a port that was added in this turn. */
+	if (!w->police.rate[class] || !meter->profile.cir_period)
 		return true;
 	return passes_or_drop(w, m, is_within(w, &meter->meter, &meter->profile), class, frame);
 }
