@@ -24,7 +24,8 @@ static unsigned int kept_in(const struct packet *p, const struct session *s)
 
 static struct verdict_of verdict_of(const struct packet *p, struct cygnet_sa *sa)
 {
-	return (struct verdict_of){.sa = sa, .seq = p->seq, .interface = p->interface};
+	return (struct verdict_of){.sa = sa, .seq = p->seq, .interface = p->interface,
+				   .ah = p->session->ah};
 }
 
 /* Packets that were in flight with this one may have used the SA up. */

@@ -108,8 +108,9 @@ static void release(struct session_table *table, uint32_t index)
 	for (unsigned int d = 0; d < engine_devices; d++)
 		if (s->at[d]) /* DPDK zeroes the session, which has the key schedule */
 			rte_cryptodev_sym_session_free(engine_device[d].id, s->at[d]);
-	if (table->released)
-		++*table->released;
+	/* 0 is the epoch of no flow. */
+	if (table->released && !++*table->released)
+		*table->released = 1;
 	unlink_session(table, s);
 	explicit_bzero(s, sizeof(*s));
 	put(table, s);

@@ -16,6 +16,7 @@ static struct verdict_of verdict_of(const struct crypto_batch *b, unsigned int i
 		.sa = b->s[i]->route.sa,
 		.seq = b->seq[i],
 		.interface = b->interface[i],
+		.ah = b->s[i]->ah,
 	};
 }
 

@@ -33,11 +33,11 @@ static void databases_changed(struct worker *w, uint64_t now)
 	w->databases = now;
 }
 
-/* Neighbours and path MTUs have counts and values of their own. */
+/* Changes of neighbours and path MTUs: flow_renew() and sa_route_renew() compare them. */
 static void others_changed(struct worker *w, uint64_t now)
 {
 	w->others = now;
-	w->flows.epoch++;
+	flows_begin_epoch(&w->flows);
 }
 
 static void general_changed(struct worker *w, uint64_t now)

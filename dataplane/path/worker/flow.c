@@ -110,7 +110,7 @@ void flows_changed(struct flow_table *table, uint16_t scope)
 		table->watched[at] = false;
 		table->changes[at]++;
 	}
-	table->epoch++;
+	flows_begin_epoch(table);
 }
 
 uint32_t flow_watch_sa(struct flow_table *table, uint32_t sa)

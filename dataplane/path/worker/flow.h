@@ -97,9 +97,9 @@ struct flow_table {
 	bool *watched;		/* by flow_scope(): a flow or a route has depended on it since it was counted */
 	flow_renew_session renew_session;
 	uint32_t mask;		/* of multiples of FLOW_WAYS */
-	uint32_t epoch;		/* flows of another epoch may be void: flow_renew() */
-	uint32_t seen;		/* begins with each change, whether a flow depends on it or not: decisions about
-				 * a packet with another value are not remembered; never 0 */
+	uint32_t epoch;		/* flows of another epoch may be void: flow_renew(); never 0 */
+	uint32_t seen;		/* incremented at each change. A decision is learned only if its packet was
+				 * received at this value. Never 0 */
 	uint32_t learned;	/* how often a decision has been remembered */
 	uint64_t now;		/* TSC, as of this turn */
 	uint64_t usual;		/* TSC cycles: holds with few flows, half of FLOW_HOLDS */
@@ -121,11 +121,18 @@ static inline uint16_t flow_scope(uint16_t scope)
 	return scope == CYGNET_SCOPE_ALL ? 0 : (uint16_t)(1 + scope % FLOW_SCOPES);
 }
 
-/** Something has changed, whatever it is. */
+/** Note a change of any kind. */
 static inline void flows_see(struct flow_table *table)
 {
 	if (!++table->seen)
 		table->seen = 1;
+}
+
+/** Have the first packet of each flow look at what has changed: flow_renew(). */
+static inline void flows_begin_epoch(struct flow_table *table)
+{
+	if (!++table->epoch)
+		table->epoch = 1;
 }
 
 /** Count a change of a scope of libcygnet, after flows_see(). */
@@ -144,7 +151,7 @@ static inline uint32_t flow_sa_changes(const struct flow_table *table, uint32_t 
 	return table->changes ? table->changes[0] + table->changes[flow_scope(cygnet_sa_scope(sa))] : 0;
 }
 
-/** The same for what is remembered: such a change begins an epoch from now on. */
+/** flow_sa_changes(), for a caller that caches it: from now on a change of the SA begins an epoch. */
 uint32_t flow_watch_sa(struct flow_table *table, uint32_t sa);
 
 /**

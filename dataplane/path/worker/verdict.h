@@ -8,8 +8,6 @@
 #ifndef CYGNETD_VERDICT_H
 #define CYGNETD_VERDICT_H
 
-#include <netinet/in.h>
-
 #include "base/sadb.h"
 #include "esp/ah_mutable.h"
 #include "esp/esp.h"
@@ -31,6 +29,7 @@ struct verdict_of {
 	struct cygnet_sa *sa;
 	uint64_t seq;
 	unsigned int interface;
+	bool ah;
 };
 
 /** Drop a packet whose outer header is there, and audit that. */
@@ -45,7 +44,7 @@ static inline void verdict_drop(struct worker *w, struct rte_mbuf *m, const stru
 static inline void verdict_drop_hidden(struct worker *w, struct rte_mbuf *m,
 				       const struct verdict_of *of, enum drop_reason reason)
 {
-	if (of->sa->proto == IPPROTO_AH)
+	if (of->ah)
 		ah_mutable_restore(m, packet(m)->esp);
 	verdict_drop(w, m, of, reason);
 }
