@@ -102,7 +102,7 @@ steps() {
 	expect "$children CHILD_SAs start" start_children
 	expect "all of them come up" wait_for 120 all_called add_sa $((2 * children))
 	expect "and their policies" wait_for 60 all_called add_policy $((3 * children))
-	expect_share 5
+	expect_share 10
 	expect_output "policies" $((3 * children)) spd left length
 	expect_sas
 	expect_output "pings without an answer" 0 many_pings
