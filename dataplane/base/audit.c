@@ -13,7 +13,6 @@
 #include "base/stats.h"
 
 #define RECORDS 1024u
-#define FIELDS 16u
 #define FIELD_SIZE 80u
 
 static struct rte_ring *records;
@@ -30,8 +29,8 @@ bool audit_raise(const struct audit_record *record)
 
 /* Fields of the journal. */
 struct fields {
-	const char *field[FIELDS + 1];	/* NULL at the end */
-	char text[FIELDS][FIELD_SIZE];
+	const char *field[LOG_FIELDS + 1];	/* NULL at the end */
+	char text[LOG_FIELDS][FIELD_SIZE];
 	unsigned int n;
 };
 
@@ -39,7 +38,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct fields *f, const ch
 {
 	va_list args;
 
-	if (f->n == FIELDS)
+	if (f->n == LOG_FIELDS)
 		return;
 	va_start(args, format);
 	vsnprintf(f->text[f->n], FIELD_SIZE, format, args);

@@ -2,13 +2,9 @@
 #include "base/clock.h"
 #include "base/event.h"
 #include "base/sadb.h"
-#include "conf/conf.h"
 #include "esp/lifetime.h"
 
-#define READER (CYGNET_MAX_READERS - 1)	/* reader number of the control thread during a scan */
 #define SLOTS 4096u			/* slots of the SAD in one call of lifetime_tell_again() */
-
-_Static_assert(CONF_MAX_WORKERS <= READER, "workers have the reader numbers below it");
 
 /* A report may have failed. Set after the failed report is cleared in sa->expired. */
 static bool untold = true;
@@ -123,7 +119,7 @@ void lifetime_tell_again(void)
 	if (!next && !__atomic_exchange_n(&untold, false, __ATOMIC_ACQUIRE))
 		return;
 	/* While this reader is online, no slot is reused for another SA. */
-	if (cygnet_reader_online(sadb, READER))
+	if (cygnet_reader_online(sadb, SADB_READER_CONTROL))
 		return;
 	for (uint32_t end = next + SLOTS; next != end; next++) {
 		struct cygnet_sa *sa = cygnet_sa_at(sadb, next);
@@ -135,5 +131,5 @@ void lifetime_tell_again(void)
 		if (__atomic_load_n(&sa->state, __ATOMIC_ACQUIRE) == CYGNET_SLOT_LIVE)
 			tell(sa);
 	}
-	cygnet_reader_offline(sadb, READER);
+	cygnet_reader_offline(sadb, SADB_READER_CONTROL);
 }

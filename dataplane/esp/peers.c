@@ -10,14 +10,10 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "base/sadb.h"
-#include "conf/conf.h"
 #include "esp/peers.h"
 
-#define READER (CYGNET_MAX_READERS - 1)	/* reader number of the control thread during a scan */
 #define SLOTS 4096u			/* of SAD and SPD, in one call of peers_update() */
 #define MAX_PLACES (1u << 18)
-
-_Static_assert(CONF_MAX_WORKERS <= READER, "workers have the reader numbers below it");
 
 /* An open hash table of addresses; zero: no address. One is read while the other is filled. A reader that
  * is a second late finds an address too many or too few. */
@@ -122,7 +118,7 @@ void peers_update(void)
 	if (!places || (!next && !begin(t)))
 		return;
 	/* While this reader is online, no slot is reused for another SA. */
-	if (cygnet_reader_online(sadb, READER))
+	if (cygnet_reader_online(sadb, SADB_READER_CONTROL))
 		return;
 	cygnet_db_info(sadb, &info);
 	slots = RTE_MAX(info.geometry.sas, info.geometry.policies);
@@ -131,7 +127,7 @@ void peers_update(void)
 		add_sa(t, next);
 		add_policy(t, next);
 	}
-	cygnet_reader_offline(sadb, READER);
+	cygnet_reader_offline(sadb, SADB_READER_CONTROL);
 	if (next < slots)
 		return;
 	next = 0;

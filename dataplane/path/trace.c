@@ -24,12 +24,10 @@
 #include "path/worker/next_hop.h"
 #include "path/worker/policy.h"
 
-#define READER (CYGNET_MAX_READERS - 2)	/* of the databases; lifetime.c has the one behind it */
 #define HEADROOM 256u
 #define TAILROOM 512u	/* trailer, ICV and what AH hides */
 #define HOPS 64
 
-_Static_assert(CONF_MAX_WORKERS <= READER, "workers are the readers before it");
 _Static_assert(HEADROOM + TRACE_SIZE_MOST + TAILROOM <= UINT16_MAX, "the packet and what protects it");
 
 /* The packet: an mbuf of no pool. */
@@ -550,7 +548,7 @@ void trace_run(const struct trace_flow *flow, struct trace *t)
 	const struct trace_packet *p = &flow->packet;
 
 	*t = (struct trace){.interface = -1, .reason = DROP_NONE, .verdict = TRACE_UNKNOWN};
-	if (cygnet_reader_online(sadb, READER)) {
+	if (cygnet_reader_online(sadb, SADB_READER_TRACE)) {
 		settle(t, TRACE_UNKNOWN, "cygnetd does not serve the databases");
 		return;
 	}
@@ -562,6 +560,6 @@ void trace_run(const struct trace_flow *flow, struct trace *t)
 	else
 		from_wire(t, flow, flow->interface < 0 ? interface_to(p->af, &p->src)
 						       : flow->interface);
-	cygnet_reader_offline(sadb, READER);
+	cygnet_reader_offline(sadb, SADB_READER_TRACE);
 	memset(&buffer, 0, sizeof(buffer));
 }
