@@ -36,10 +36,12 @@ struct move {
 };
 
 static unsigned int slots;
-static uint64_t *before;	/* by SA slot: its work at the start of the period */
-static uint64_t *work;		/* in the period */
-static uint64_t *moved;		/* clock_seconds() when it was moved; 0: never */
-static bool measured;		/* before[] is of the start of this period */
+static struct counted {
+	uint64_t before;	/* work since the SA was installed, at the start of the period */
+	uint64_t work;		/* in the period */
+	uint64_t moved;		/* clock_seconds() when it was moved; 0: never */
+} *slot;			/* by SA slot */
+static bool measured;		/* slot[].before is of the start of this period */
 static uint64_t began;		/* TSC */
 static uint64_t busy_before[CONF_MAX_WORKERS]; /* cycles */
 static struct load load[CONF_MAX_WORKERS];
@@ -49,21 +51,14 @@ static unsigned int nplanned, next;
 int balance_init(unsigned int count)
 {
 	slots = count;
-	before = calloc(count, sizeof(*before));
-	work = calloc(count, sizeof(*work));
-	moved = calloc(count, sizeof(*moved));
-	if (before && work && moved)
-		return 0;
-	balance_free();
-	return -ENOMEM;
+	slot = calloc(count, sizeof(*slot));
+	return slot ? 0 : -ENOMEM;
 }
 
 void balance_free(void)
 {
-	free(before);
-	free(work);
-	free(moved);
-	before = work = moved = NULL;
+	free(slot);
+	slot = NULL;
 	measured = false;
 	nplanned = next = 0;
 }
@@ -83,8 +78,8 @@ static void count_sas(void)
 		const struct cygnet_sa *sa = cygnet_sa_at(sadb, i);
 		uint64_t now = sa ? count_of(sa) : 0;
 
-		work[i] = measured && now >= before[i] ? now - before[i] : 0;
-		before[i] = now;
+		slot[i].work = measured && now >= slot[i].before ? now - slot[i].before : 0;
+		slot[i].before = now;
 	}
 }
 
@@ -93,8 +88,8 @@ static void sum_sas(unsigned int workers_running)
 	for (unsigned int w = 0; w < workers_running; w++)
 		load[w].sas = 0;
 	for (unsigned int i = 0; i < slots; i++)
-		if (work[i])
-			load[sa_owner(&workers[0], i)].sas += work[i];
+		if (slot[i].work)
+			load[sa_owner(&workers[0], i)].sas += slot[i].work;
 }
 
 static unsigned int inbox_percent(const struct worker *w)
@@ -156,7 +151,7 @@ static unsigned int least_loaded(unsigned int n)
 
 static bool rests(uint32_t sa)
 {
-	return moved[sa] && clock_seconds() - moved[sa] < REST_S;
+	return slot[sa].moved && clock_seconds() - slot[sa].moved < REST_S;
 }
 
 /* The SA of worker `from` whose move leaves the smallest difference of load.
@@ -167,9 +162,9 @@ static uint32_t choose(unsigned int from, uint64_t gap)
 	uint32_t chosen = CYGNET_NONE;
 
 	for (uint32_t i = 0; i < slots; i++) {
-		uint64_t left = 2 * work[i] > gap ? 2 * work[i] - gap : gap - 2 * work[i];
+		uint64_t left = 2 * slot[i].work > gap ? 2 * slot[i].work - gap : gap - 2 * slot[i].work;
 
-		if (work[i] && left < best && sa_owner(&workers[0], i) == from && !rests(i)) {
+		if (slot[i].work && left < best && sa_owner(&workers[0], i) == from && !rests(i)) {
 			best = left;
 			chosen = i;
 		}
@@ -196,10 +191,10 @@ static bool plan_one(unsigned int n)
 	if (sa == CYGNET_NONE)
 		return false;
 	planned[nplanned++] = (struct move){sa, to};
-	load[from].sas -= work[sa];
-	load[to].sas += work[sa];
-	work[sa] = 0; /* not twice */
-	moved[sa] = clock_seconds();
+	load[from].sas -= slot[sa].work;
+	load[to].sas += slot[sa].work;
+	slot[sa].work = 0; /* not twice */
+	slot[sa].moved = clock_seconds();
 	return true;
 }
 
