@@ -52,13 +52,14 @@ static void keep(struct worker *w, struct rte_mbuf *m)
 void owner_handoff(struct worker *w, struct rte_mbuf *m, enum stage stage)
 {
 	uint32_t sa = packet(m)->sa;
+	unsigned int owner = sa_owner(w, sa);
 
-	if (unlikely(is_arriving(w, sa)) && sa_owner(w, sa) == w->id) {
+	if (unlikely(is_arriving(w, sa)) && owner == w->id) {
 		packet(m)->stage = (uint8_t)stage;
 		keep(w, m);
 		return;
 	}
-	handoff(w, m, sa_owner(w, sa), stage);
+	handoff(w, m, owner, stage);
 }
 
 bool owner_keeps(struct worker *w, struct rte_mbuf *m)
