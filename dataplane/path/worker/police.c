@@ -20,7 +20,7 @@ static void set_profile(struct rte_meter_srtcm_profile *profile, uint32_t rate)
 static void set_port(struct worker *w, unsigned int interface)
 {
 	unsigned int queues = interface_device(&interfaces[interface])->queues;
-	unsigned int share = RTE_MIN(queues, w->workers);
+	unsigned int share = queues ? RTE_MIN(queues, w->workers) : 1;
 
 	for (unsigned int class = 0; class < POLICE_CLASSES; class++) {
 		struct police_meter *meter = &w->police.port[interface][class];
@@ -54,9 +54,10 @@ void police_init(struct worker *w)
 	police->present = w->present;
 	memcpy(police->rate, rate, sizeof(rate));
 	set_peers(w);
+	/* Also those of ports that are not there yet: another worker may hand off a packet of a port that was
+	 * added in this turn. */
 	for (unsigned int p = 0; p < CONF_MAX_INTERFACES; p++)
-		if (w->present >> p & 1)
-			set_port(w, p);
+		set_port(w, p);
 }
 
 static bool is_within(const struct worker *w, struct rte_meter_srtcm *meter,
@@ -77,8 +78,7 @@ bool police_passes(struct worker *w, struct rte_mbuf *m, enum police_class class
 {
 	struct police_meter *meter = &w->police.port[packet(m)->interface][class];
 
-	/* Another worker may hand off a packet of a port that was added in this turn. */
-	if (!w->police.rate[class] || !meter->profile.cir_period)
+	if (!w->police.rate[class])
 		return true;
 	return passes_or_drop(w, m, is_within(w, &meter->meter, &meter->profile), class, frame);
 }
