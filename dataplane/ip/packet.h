@@ -46,7 +46,7 @@ struct packet {
 				 * it is fragmented again on transmit; 0: not reassembled */
 	uint32_t sa, generation;
 	uint32_t from;		/* PACKET_FROM_INTERFACE() or PACKET_FROM_SA() */
-	uint32_t epoch;		/* flow_table.seen at receive, later at the SA's processing;
+	uint32_t seen;		/* flow_table.seen at receive, later at the SA's processing;
 				 * 0: received by another worker */
 	uint64_t seq;		/* inbound: sequence number with the high bits inferred */
 	uint16_t esp;		/* offset of the ESP or AH header, bytes */
@@ -98,8 +98,8 @@ _Static_assert(sizeof(struct packet) == 96, "what packet_begin() clears");
 
 /** Initialise the struct packet of a received frame.
  * @param interface  index in interfaces[]
- * @param epoch      flow_table.seen */
-static inline void packet_begin(struct rte_mbuf *m, unsigned int interface, uint32_t epoch)
+ * @param seen       flow_table.seen */
+static inline void packet_begin(struct rte_mbuf *m, unsigned int interface, uint32_t seen)
 {
 	struct packet *p = packet(m);
 
@@ -108,7 +108,7 @@ static inline void packet_begin(struct rte_mbuf *m, unsigned int interface, uint
 	rte_mov32((uint8_t *)p + 64, packet_none);
 	p->interface = (uint8_t)interface;
 	p->from = PACKET_FROM_INTERFACE(interface);
-	p->epoch = epoch;
+	p->seen = seen;
 }
 
 /**

@@ -73,7 +73,7 @@ static void finish_out(struct worker *w, struct rte_mbuf *m, const struct cygnet
 	w->stats->encapsulated++;
 	/* The route may have changed since the outer header was written. A packet does not overtake
 	 * one of its SA that is in front of STAGE_ROUTE. */
-	if (packet(m)->epoch == w->flows.seen && route->epoch == w->flows.epoch && route->resolved &&
+	if (packet(m)->seen == w->flows.seen && route->epoch == w->flows.epoch && route->resolved &&
 	    route->af == packet_family(m) && rte_pktmbuf_data_len(m) <= route->mtu &&
 	    !stages_wait(&w->stages, STAGE_ROUTE))
 		tx_packet_behind(w, m, route->interface, route->eth);
@@ -106,7 +106,7 @@ static struct cygnet_sa *sa_of(const struct worker *w, const struct packet *p)
 {
 	const struct sa_route *route = &p->session->route;
 
-	return p->epoch && p->epoch == w->flows.seen && route->epoch == w->flows.epoch
+	return p->seen && p->seen == w->flows.seen && route->epoch == w->flows.epoch
 		       ? route->sa : cygnet_sa_get(sadb, p->sa, p->generation);
 }
 

@@ -47,7 +47,7 @@ static bool submit(struct worker *w, struct rte_mbuf *m, enum stage stage, sa_pr
 	if (unlikely(w->capture != NULL) && stage == STAGE_PROTECT)
 		capture_to_protect(w, m);
 	typical = learn_describe(w, m, s, sa, &flow, &on);
-	packet(m)->epoch = w->flows.seen;
+	packet(m)->seen = w->flows.seen;
 	reason = prepare(m, sa, s, crypto_job(&w->crypto));
 	if (reason != DROP_NONE) {
 		audit_drop(w, m, reason, sa, packet(m)->seq);

@@ -174,7 +174,7 @@ static struct rte_mbuf *handed(struct rte_mbuf *m, enum stage stage, uint64_t se
 	packet_received(w, m, GATEWAY_WAN);
 	rte_pktmbuf_adj(m, 14);
 	p->handed = 1;
-	p->epoch = 0;
+	p->seen = 0;
 	p->stage = (uint8_t)stage;
 	p->resume = STAGE_LOCAL;
 	p->sa = cygnet_sa_index(sadb, tunnel.in);

@@ -280,7 +280,7 @@ static const struct flow *learned(struct rte_mbuf *m)
 {
 	struct flow_key key;
 
-	packet(m)->epoch = w->flows.seen;
+	packet(m)->seen = w->flows.seen;
 	assert_true(flow_of(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_data_len(m),
 			    PACKET_FROM_INTERFACE(0), &key));
 	worker_pass(w, m);

@@ -28,7 +28,7 @@ static void describe(struct worker *w, unsigned int i)
 	packet_received(w, b->m[i], b->interface[i]);
 	esp_in_identify(b->m[i], b->s[i]);
 	packet(b->m[i])->seq = b->seq[i];
-	packet(b->m[i])->epoch = w->flows.seen;
+	packet(b->m[i])->seen = w->flows.seen;
 }
 
 /* A received packet that the device has failed is as it came, unless the device had begun. Another

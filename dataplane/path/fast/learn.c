@@ -15,7 +15,7 @@ static bool is_typical(const struct worker *w, struct rte_mbuf *m, struct flow_k
 {
 	const struct packet *p = packet(m);
 
-	return w->flows.flow && p->epoch == w->flows.seen && !p->from_kernel && !p->answer &&
+	return w->flows.flow && p->seen == w->flows.seen && !p->from_kernel && !p->answer &&
 	       !p->must_protect && m->nb_segs == 1 &&
 	       flow_of(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m),
 		       p->from, key);

@@ -20,7 +20,7 @@ void fast_protect(struct worker *w, struct rte_mbuf *m, struct session *s)
 	enum drop_reason reason = DROP_SEQ_EXHAUSTED;
 	uint64_t seq;
 
-	p->epoch = w->flows.seen;
+	p->seen = w->flows.seen;
 	p->sa = s->sa;
 	p->generation = s->generation;
 	if (cygnet_sa_reserve_seq(sa, 1, &seq))

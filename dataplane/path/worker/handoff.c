@@ -28,7 +28,7 @@ void handoff(struct worker *w, struct rte_mbuf *m, unsigned int to, enum stage s
 		return;
 	}
 	packet(m)->stage = (uint8_t)stage;
-	packet(m)->epoch = 0;
+	packet(m)->seen = 0;
 	packet(m)->handed = 1;
 	batch->m[batch->n++] = m;
 	if (batch->n == RTE_DIM(batch->m))
