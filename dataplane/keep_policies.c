@@ -8,11 +8,11 @@
 #include <time.h>
 
 #include "base/log.h"
-#include "base/policy_file.h"
 #include "base/sadb.h"
 #include "base/state_file.h"
 #include "dpdk_release.h"
 #include "keep_policies.h"
+#include "policy_file.h"
 
 #define LOOK_S 10
 

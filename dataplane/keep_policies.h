@@ -3,7 +3,7 @@
  * @file keep_policies.h
  * The policies of the last run, for the next boot: until charon has installed its own, they are held
  * (cygnet_policy_hold()), so that what they protect does not leave in plaintext. They are in the file
- * "policies" of the folder of state (base/policy_file.h), which a thread writes.
+ * "policies" of the folder of state (policy_file.h), which a thread writes.
  */
 #ifndef CYGNETD_KEEP_POLICIES_H
 #define CYGNETD_KEEP_POLICIES_H

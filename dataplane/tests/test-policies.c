@@ -13,9 +13,9 @@
 #include <cmocka.h>
 
 #include "base/log.h"
-#include "base/policy_file.h"
 #include "base/state_file.h"
 #include "keep_policies.h"
+#include "policy_file.h"
 
 #define ROOM 8192u
 #define HEAD "cygnet policies 1\nsadb /s\n"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/policy_file.h"
 #include "input.h"
+#include "policy_file.h"
 
 #define MOST 64u
 #define HEAD "cygnet policies 1\nsadb /s\n"

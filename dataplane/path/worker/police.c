@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/peers.h"
 #include "base/settings.h"
-#include "esp/peers.h"
 #include "host/interface.h"
 #include "path/worker/police.h"
 

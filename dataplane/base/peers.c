@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "base/sadb.h"
-#include "esp/peers.h"
+#include "base/peers.h"
 
 #define SLOTS 4096u			/* of SAD and SPD, in one call of peers_update() */
 #define MAX_PLACES (1u << 18)

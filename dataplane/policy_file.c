@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/policy_file.h"
+#include "policy_file.h"
 
 #define HEADER "cygnet policies 1"
 #define FIELD 96u /* bytes of a field: two addresses of IPv6 */
