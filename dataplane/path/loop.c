@@ -58,7 +58,7 @@ static int init_worker(struct worker *w, const struct conf *conf, unsigned int i
 	w->inbox = rte_ring_create(name, INBOX, SOCKET_ID_ANY, RING_F_SC_DEQ);
 	w->sessions = sessions_create(info.geometry.sas,
 				      sessions_of_worker(info.geometry.sas, conf->sessions, n),
-				      &w->flows.epoch);
+				      flow_session_released, &w->flows);
 	w->reassembly = reassembly_create(REASSEMBLY_WAIT_MS, &w->stats->drop[DROP_REASSEMBLY]);
 	if ((conf->flows && flows_create(&w->flows, conf->flows, sa_route_renew_session)) ||
 	    random_fill(&w->fragment_ids.key, sizeof(w->fragment_ids.key)) ||

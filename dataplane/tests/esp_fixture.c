@@ -63,7 +63,7 @@ int esp_fixture_start(void **state)
 		return -1;
 	esp_devices = engine_devices;
 	memcpy(all_devices, engine_device, esp_devices * sizeof(all_devices[0]));
-	esp_sessions = sessions_create(esp_sas, esp_sas, NULL);
+	esp_sessions = sessions_create(esp_sas, esp_sas, NULL, NULL);
 	/* The private area has the size of cygnetd's. The room for data is that of each packet. */
 	esp_packets = rte_pktmbuf_pool_create("packets", PACKETS, 0, PACKET_PRIVATE,
 					      RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);

@@ -140,7 +140,7 @@ void gateway_open(struct worker *w, unsigned int sessions)
 	/* Flows and cached routes hold for an hour and more, however slow the machine is. */
 	w->flows.usual *= 3600;
 	w->flows.holds = w->flows.usual;
-	w->sessions = sessions_create(esp_sas, sessions, &w->flows.epoch);
+	w->sessions = sessions_create(esp_sas, sessions, flow_session_released, &w->flows);
 	assert_non_null(w->sessions);
 }
 

@@ -362,7 +362,7 @@ static void path_mtu_lowered(void **state)
 }
 
 /* A session is given to another SA. */
-static void session_released(void **state)
+static void released(void **state)
 {
 	struct cygnet_sa_id out = id_of(a.out);
 
@@ -374,6 +374,43 @@ static void session_released(void **state)
 		sessions_sweep(w->sessions);
 	assert_int_equal(send_to(2).sent, 0);
 	assert_true(stays_known(send_to(3)));
+}
+
+/* The deletion of its SA has made void what depended on it: no flow is looked at once more. */
+static void released_later(void **state)
+{
+	struct cygnet_sa_id out = id_of(a.out);
+	uint32_t epoch;
+
+	(void)state;
+	learn(2);
+	learn(3);
+	assert_int_equal(cygnet_sa_delete(sadb, &out), 0);
+	assert_int_equal(send_to(2).sent, 0);
+	epoch = w->flows.epoch;
+	for (unsigned int i = 0; i < 64; i++)
+		sessions_sweep(w->sessions);
+	assert_int_equal(w->flows.epoch, epoch);
+	assert_true(stays_known(send_to(3)));
+}
+
+/* With one session for two SAs, the flow of one does not use that of the other. */
+static void session_evicted(void **state)
+{
+	struct fate fate;
+
+	(void)state;
+	sessions_free(w->sessions);
+	w->sessions = sessions_create(esp_sas, 1, flow_session_released, &w->flows);
+	assert_non_null(w->sessions);
+	for (unsigned int i = 0; i < 4; i++) {
+		const struct tunnel *t = i & 1 ? &b : &a;
+
+		learn(t->number);
+		fate = send_to(t->number);
+		assert_true(stays_known(fate));
+		assert_int_equal(spi_of(&fate), t->out->spi);
+	}
 }
 
 /* A decision that a change came after is not remembered, even if no flow depended on what changed. */
@@ -416,7 +453,9 @@ int main(int argc, char **argv)
 		TEST(own_neighbour),
 		TEST(route_changed),
 		TEST(path_mtu_lowered),
-		TEST(session_released),
+		TEST(released),
+		TEST(released_later),
+		TEST(session_evicted),
 		TEST(changed_meanwhile),
 	};
 

@@ -477,7 +477,7 @@ static enum drop_reason get(struct session_table *table, const struct cygnet_sa 
 static void least_recently_used(void **state)
 {
 	struct cygnet_sa *sa[3] = {nth(0), nth(1), nth(2)};
-	struct session_table *table = sessions_create(16, 2, NULL);
+	struct session_table *table = sessions_create(16, 2, NULL, NULL);
 	unsigned int others = rte_mempool_in_use_count(engine_device[0].sessions);
 	struct session *s[3], *again;
 

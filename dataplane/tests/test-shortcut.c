@@ -117,7 +117,7 @@ static int setup(void **state)
 	failing = false;
 	if (flows_create(&w->flows, 16, sa_route_renew_session))
 		return -1;
-	w->sessions = sessions_create(16, SESSIONS, &w->flows.epoch);
+	w->sessions = sessions_create(16, SESSIONS, flow_session_released, &w->flows);
 	if (!w->sessions)
 		return -1;
 	esp_sa_any(&in, &esp_algorithms[esp_algorithm_count - 1], ESP_INBOUND);

@@ -34,7 +34,8 @@ struct session_table {
 	struct session *unused; /* list of free sessions, linked by ->older */
 	struct session *oldest, *newest;
 	uint32_t slots, next_sweep;
-	uint32_t *released;	/* incremented when a session is released; may be NULL */
+	session_released released; /* may be NULL */
+	void *user;
 	uint32_t high;		/* slot[] is empty from here on */
 	struct unserved unserved[UNSERVED];
 	uint32_t said, to_say;	/* atomic; free-running positions in unserved[] */
@@ -66,7 +67,7 @@ static struct session *make_pool(uint32_t most)
 	return pool;
 }
 
-struct session_table *sessions_create(uint32_t slots, uint32_t most, uint32_t *released)
+struct session_table *sessions_create(uint32_t slots, uint32_t most, session_released released, void *user)
 {
 	struct session_table *table = calloc(1, sizeof(*table) + slots * sizeof(table->slot[0]));
 
@@ -74,6 +75,7 @@ struct session_table *sessions_create(uint32_t slots, uint32_t most, uint32_t *r
 		return NULL;
 	table->slots = slots;
 	table->released = released;
+	table->user = user;
 	table->pool = make_pool(most);
 	if (!table->pool) {
 		free(table);
@@ -108,9 +110,8 @@ static void release(struct session_table *table, uint32_t index)
 	for (unsigned int d = 0; d < engine_devices; d++)
 		if (s->at[d]) /* DPDK zeroes the session, which has the key schedule */
 			rte_cryptodev_sym_session_free(engine_device[d].id, s->at[d]);
-	/* 0 is the epoch of no flow. */
-	if (table->released && !++*table->released)
-		*table->released = 1;
+	if (table->released)
+		table->released(table->user, index);
 	unlink_session(table, s);
 	explicit_bzero(s, sizeof(*s));
 	put(table, s);

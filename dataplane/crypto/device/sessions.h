@@ -13,6 +13,9 @@
 
 struct session_table;
 
+/** @param sa  slot in the SAD */
+typedef void (*session_released)(void *user, uint32_t sa);
+
 /**
  * The maximum number of sessions of a worker. Beyond it the least recently used session is released.
  * @param sas       capacity of the SAD
@@ -22,11 +25,12 @@ uint32_t sessions_of_worker(uint32_t sas, uint32_t sessions, unsigned int worker
 /**
  * @param slots     capacity of the SAD
  * @param most      sessions_of_worker()
- * @param released  incremented when a session is released, to invalidate pointers to sessions; may be
+ * @param released  called when the session of an SA is released, so that pointers to it are not used any more; may be
  *		    NULL
+ * @param user      for released
  * @return NULL: no memory
  */
-struct session_table *sessions_create(uint32_t slots, uint32_t most, uint32_t *released);
+struct session_table *sessions_create(uint32_t slots, uint32_t most, session_released released, void *user);
 void sessions_free(struct session_table *table);
 
 /**

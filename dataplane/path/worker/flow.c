@@ -113,6 +113,11 @@ void flows_changed(struct flow_table *table, uint16_t scope)
 	flows_begin_epoch(table);
 }
 
+void flow_session_released(void *table, uint32_t sa)
+{
+	flows_changed(table, cygnet_sa_scope(sa));
+}
+
 uint32_t flow_watch_sa(struct flow_table *table, uint32_t sa)
 {
 	if (table->watched)

@@ -151,6 +151,9 @@ static inline uint32_t flow_sa_changes(const struct flow_table *table, uint32_t 
 	return table->changes ? table->changes[0] + table->changes[flow_scope(cygnet_sa_scope(sa))] : 0;
 }
 
+/** Flows of an SA may point to its session, which is released now. For sessions_create(). @param table  of flows */
+void flow_session_released(void *table, uint32_t sa);
+
 /** flow_sa_changes(), for a caller that caches it: from now on a change of the SA begins an epoch. */
 uint32_t flow_watch_sa(struct flow_table *table, uint32_t sa);
 
