@@ -48,7 +48,7 @@ unsigned int inbox_poll(struct worker *w)
 			dispatch_stages(w);
 			in_order = in_order && !w->stages.waiting;
 		}
-		if (for_sa && owner_keeps(w, m[i]))
+		if (for_sa && owner_diverts(w, m[i]))
 			continue;
 		if (for_sa && in_order && fast_handed(w, m[i]))
 			continue;

@@ -62,7 +62,7 @@ void owner_handoff(struct worker *w, struct rte_mbuf *m, enum stage stage)
 	handoff(w, m, owner, stage);
 }
 
-bool owner_keeps(struct worker *w, struct rte_mbuf *m)
+bool owner_diverts(struct worker *w, struct rte_mbuf *m)
 {
 	uint32_t sa = packet(m)->sa;
 	unsigned int owner = sa_owner(w, sa);

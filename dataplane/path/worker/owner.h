@@ -45,7 +45,7 @@ void owner_handoff(struct worker *w, struct rte_mbuf *m, enum stage stage);
  * and the packet is kept, or the SA has left and the packet follows it. Takes over the packet if so.
  * @param m  packet()->stage is STAGE_FIT or STAGE_UNPROTECT
  */
-bool owner_keeps(struct worker *w, struct rte_mbuf *m);
+bool owner_diverts(struct worker *w, struct rte_mbuf *m);
 
 /** Take this worker's next step of a move, if there is one. At the start of each turn, when the crypto batch
  * is empty. Packets may be in front of the stages afterwards. */
