@@ -22,10 +22,10 @@ static unsigned int kept_in(const struct packet *p, const struct session *s)
 	return s->transport ? p->esp - udp : 0;
 }
 
-static struct verdict_of verdict_of(const struct packet *p, struct cygnet_sa *sa)
+static struct received_as received_as(const struct packet *p, struct cygnet_sa *sa)
 {
-	return (struct verdict_of){.sa = sa, .seq = p->seq, .interface = p->interface,
-				   .ah = p->session->ah};
+	return (struct received_as){.sa = sa, .seq = p->seq, .interface = p->interface,
+				    .ah = p->session->ah};
 }
 
 /* Packets that were in flight with this one may have used the SA up. */
@@ -39,7 +39,7 @@ static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa
 		      struct session *s)
 {
 	struct packet *p = packet(m);
-	const struct verdict_of of = verdict_of(p, sa);
+	const struct received_as as = received_as(p, sa);
 	unsigned int kept = kept_in(p, s);
 	enum drop_reason reason;
 
@@ -47,11 +47,11 @@ static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa
 		drop(w, m, DROP_SA_EXPIRED);
 		return;
 	}
-	if (!verdict_is_new(w, m, &of))
+	if (!verdict_is_new(w, m, &as))
 		return;
 	mapping_note(sa, s, p);
 	reason = s->ah ? ah_in_finish(m, sa, s) : esp_in_finish(m, sa, s);
-	if (!verdict_opened(w, m, &of, reason, kept))
+	if (!verdict_opened(w, m, &as, reason, kept))
 		return;
 	p->from_kernel = 0;
 	p->decrypted = 1;
@@ -86,14 +86,14 @@ static void finish_out(struct worker *w, struct rte_mbuf *m, const struct cygnet
 static void finish(struct worker *w, struct rte_mbuf *m, struct session *s, struct cygnet_sa *sa)
 {
 	enum rte_crypto_op_status status = (enum rte_crypto_op_status)packet(m)->status;
-	const struct verdict_of of = verdict_of(packet(m), sa);
+	const struct received_as as = received_as(packet(m), sa);
 
 	/* A packet that was protected before its SA was deleted may leave: after a rekey the peer
 	 * keeps the old SA for such packets. */
 	if (!sa && (s->inbound || status != RTE_CRYPTO_OP_STATUS_SUCCESS))
 		drop(w, m, DROP_SA_GONE);
 	else if (status != RTE_CRYPTO_OP_STATUS_SUCCESS)
-		verdict_failed(w, m, &of, status);
+		verdict_failed(w, m, &as, status);
 	else if (s->inbound)
 		finish_in(w, m, sa, s);
 	else

@@ -10,9 +10,9 @@
 #include "path/worker/tx.h"
 #include "path/worker/verdict.h"
 
-static struct verdict_of verdict_of(const struct crypto_batch *b, unsigned int i)
+static struct received_as received_as(const struct crypto_batch *b, unsigned int i)
 {
-	return (struct verdict_of){
+	return (struct received_as){
 		.sa = b->s[i]->route.sa,
 		.seq = b->seq[i],
 		.interface = b->interface[i],
@@ -54,12 +54,12 @@ static void retry(struct worker *w, unsigned int i)
 static void failed(struct worker *w, unsigned int i, enum rte_crypto_op_status status)
 {
 	struct crypto_batch *b = &w->crypto.batch;
-	const struct verdict_of of = verdict_of(b, i);
+	const struct received_as as = received_as(b, i);
 
 	if (status == RTE_CRYPTO_OP_STATUS_ERROR && b->s[i]->inbound)
 		retry(w, i);
 	else
-		verdict_failed(w, b->m[i], &of, status);
+		verdict_failed(w, b->m[i], &as, status);
 }
 
 /* A packet of the SA before this one is with another device. The trailer goes where esp_in_finish()
@@ -76,18 +76,18 @@ static void wait_behind(struct worker *w, unsigned int i)
 static void open(struct worker *w, unsigned int i)
 {
 	struct crypto_batch *b = &w->crypto.batch;
-	const struct verdict_of of = verdict_of(b, i);
+	const struct received_as as = received_as(b, i);
 	const struct session *s = b->s[i];
 	struct rte_mbuf *m = b->m[i];
 	unsigned int esp = outer_len(packet_family(m) == AF_INET6);
 
 	/* Packets before it in this batch may have used the SA up. */
-	if (!is_ordinary(s, 0) && !lifetime_allows(of.sa)) {
+	if (!is_ordinary(s, 0) && !lifetime_allows(as.sa)) {
 		drop(w, m, DROP_SA_EXPIRED);
 		return;
 	}
-	if (verdict_is_new(w, m, &of) &&
-	    verdict_opened(w, m, &of, esp_in_open(m, of.sa, s, esp, 0), 0))
+	if (verdict_is_new(w, m, &as) &&
+	    verdict_opened(w, m, &as, esp_in_open(m, as.sa, s, esp, 0), 0))
 		fast_decrypted_add(w, m, s, b->interface[i], false);
 }
 

@@ -25,7 +25,7 @@ static inline bool verdict_may_be_new(struct cygnet_sa *sa, uint64_t seq)
 }
 
 /** What a protected packet came as. */
-struct verdict_of {
+struct received_as {
 	struct cygnet_sa *sa;
 	uint64_t seq;
 	unsigned int interface;
@@ -33,30 +33,30 @@ struct verdict_of {
 };
 
 /** Drop a packet whose outer header is there, and audit that. */
-static inline void verdict_drop(struct worker *w, struct rte_mbuf *m, const struct verdict_of *of,
+static inline void verdict_drop(struct worker *w, struct rte_mbuf *m, const struct received_as *as,
 				enum drop_reason reason)
 {
-	packet(m)->interface = (uint8_t)of->interface;
-	audit_drop(w, m, reason, of->sa, of->seq);
+	packet(m)->interface = (uint8_t)as->interface;
+	audit_drop(w, m, reason, as->sa, as->seq);
 }
 
 /** The same, before ah_in_finish() or esp_in_finish(). */
 static inline void verdict_drop_hidden(struct worker *w, struct rte_mbuf *m,
-				       const struct verdict_of *of, enum drop_reason reason)
+				       const struct received_as *as, enum drop_reason reason)
 {
-	if (of->ah)
+	if (as->ah)
 		ah_mutable_restore(m, packet(m)->esp);
-	verdict_drop(w, m, of, reason);
+	verdict_drop(w, m, as, reason);
 }
 
 /** Enter the number of a packet that is authentic: the same may have been under way twice.
  * @return false: it has been dropped */
-static inline bool verdict_is_new(struct worker *w, struct rte_mbuf *m, const struct verdict_of *of)
+static inline bool verdict_is_new(struct worker *w, struct rte_mbuf *m, const struct received_as *as)
 {
-	if (cygnet_replay_update(sadb, of->sa, of->seq))
+	if (cygnet_replay_update(sadb, as->sa, as->seq))
 		return true;
-	sa_count_replay(of->sa);
-	verdict_drop_hidden(w, m, of, DROP_REPLAY);
+	sa_count_replay(as->sa);
+	verdict_drop_hidden(w, m, as, DROP_REPLAY);
 	return false;
 }
 
@@ -64,30 +64,30 @@ static inline bool verdict_is_new(struct worker *w, struct rte_mbuf *m, const st
  * @param reason  of esp_in_open(), esp_in_finish() or ah_in_finish()
  * @param kept    bytes in front that were never protected: esp_out_kept()
  * @return false: it goes no further, and is the caller's no more */
-static inline bool verdict_opened(struct worker *w, struct rte_mbuf *m, const struct verdict_of *of,
+static inline bool verdict_opened(struct worker *w, struct rte_mbuf *m, const struct received_as *as,
 				  enum drop_reason reason, unsigned int kept)
 {
 	if (reason == DROP_NONE) {
-		sa_count(of->sa, rte_pktmbuf_data_len(m) - kept);
+		sa_count(as->sa, rte_pktmbuf_data_len(m) - kept);
 		return true;
 	}
 	if (reason == DROP_DUMMY) {
-		sa_count(of->sa, 0);
+		sa_count(as->sa, 0);
 		w->stats->dummies++;
 		rte_pktmbuf_free(m);
 	} else {
-		verdict_drop(w, m, of, reason);
+		verdict_drop(w, m, as, reason);
 	}
 	return false;
 }
 
 /** Drop a packet that the device has not done. @param status  not RTE_CRYPTO_OP_STATUS_SUCCESS */
-static inline void verdict_failed(struct worker *w, struct rte_mbuf *m, const struct verdict_of *of,
+static inline void verdict_failed(struct worker *w, struct rte_mbuf *m, const struct received_as *as,
 				  enum rte_crypto_op_status status)
 {
 	if (status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED) {
-		sa_count_forged(of->sa);
-		verdict_drop_hidden(w, m, of, DROP_AUTH_FAILED);
+		sa_count_forged(as->sa);
+		verdict_drop_hidden(w, m, as, DROP_AUTH_FAILED);
 	} else if (status == RTE_CRYPTO_OP_STATUS_NOT_PROCESSED) {
 		drop(w, m, DROP_ENGINE_FULL); /* no device took it */
 	} else {
