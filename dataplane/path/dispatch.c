@@ -29,7 +29,7 @@ static void (*const stage[STAGE_COUNT])(struct worker *w, struct rte_mbuf **m, u
 	[STAGE_FORWARD] = stage_forward,
 	[STAGE_DECRYPTED] = stage_decrypted,
 	[STAGE_OUTBOUND] = stage_outbound,
-	[STAGE_SA_GONE] = stage_sa_gone,
+	[STAGE_FIND_SA] = stage_find_sa,
 	[STAGE_FIT] = stage_fit,
 	[STAGE_PROTECT] = stage_protect,
 	[STAGE_UNPROTECT] = stage_unprotect,

@@ -53,7 +53,7 @@ void stage_outbound(struct worker *w, struct rte_mbuf **m, unsigned int n)
 }
 
 /* A rekeyed policy has another SA, or a policy came while plaintext waited. The packet never leaves in plaintext. */
-static void sa_gone(struct worker *w, struct rte_mbuf *m)
+static void find_sa(struct worker *w, struct rte_mbuf *m)
 {
 	struct cygnet_policy *policy;
 	struct cygnet_flow flow;
@@ -67,8 +67,8 @@ static void sa_gone(struct worker *w, struct rte_mbuf *m)
 		hold_or_protect(w, m, policy, &flow, clock_seconds());
 }
 
-void stage_sa_gone(struct worker *w, struct rte_mbuf **m, unsigned int n)
+void stage_find_sa(struct worker *w, struct rte_mbuf **m, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
-		sa_gone(w, m[i]);
+		find_sa(w, m[i]);
 }

@@ -16,7 +16,7 @@ enum sa_session sa_session_find(struct worker *w, struct rte_mbuf *m, bool out,
 	*sa = cygnet_sa_get(sadb, p->sa, p->generation);
 	if (!*sa) {
 		if (out)
-			stage_add(&w->stages, STAGE_SA_GONE, m);
+			stage_add(&w->stages, STAGE_FIND_SA, m);
 		else
 			drop(w, m, DROP_SA_GONE);
 		return SA_SESSION_NONE;

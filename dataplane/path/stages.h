@@ -23,7 +23,7 @@ void stage_forward(struct worker *w, struct rte_mbuf **m, unsigned int n);
 void stage_decrypted(struct worker *w, struct rte_mbuf **m, unsigned int n);
 /* outbound.c */
 void stage_outbound(struct worker *w, struct rte_mbuf **m, unsigned int n);
-void stage_sa_gone(struct worker *w, struct rte_mbuf **m, unsigned int n);
+void stage_find_sa(struct worker *w, struct rte_mbuf **m, unsigned int n);
 /* fit.c, protect.c, unprotect.c: the same, and the SA is this worker's. The crypto batch has room
  * for n more packets. */
 void stage_fit(struct worker *w, struct rte_mbuf **m, unsigned int n);

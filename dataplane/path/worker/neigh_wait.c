@@ -70,7 +70,7 @@ static bool is_still_plaintext(struct worker *w, struct rte_mbuf *m)
 	}
 	if (!policy || policy->action != CYGNET_PROTECT)
 		return true;
-	stage_add(&w->stages, STAGE_SA_GONE, m);
+	stage_add(&w->stages, STAGE_FIND_SA, m);
 	return false;
 }
 

@@ -8,9 +8,9 @@
  *
  * The order of the list is a packet's way. The dispatcher runs the first stage that has packets,
  * so packets of a flow stay in order: they meet again in the queue of the next stage. Two arrows go back
- * up, from FIT, where packets have no sequence number yet: to SA_GONE, and to OUTBOUND with a packet of
+ * up, from FIT, where packets have no sequence number yet: to FIND_SA, and to OUTBOUND with a packet of
  * this host that has been put together. Such a packet can end up behind later ones of its vector. A third
- * begins where plaintext waits for a neighbour: a new policy that protects it sends it to SA_GONE.
+ * begins where plaintext waits for a neighbour: a new policy that protects it sends it to FIND_SA.
  */
 #ifndef CYGNETD_STAGE_H
 #define CYGNETD_STAGE_H
@@ -31,7 +31,7 @@
 	X(FORWARD, "forward", "plaintext from a port to others: forward policies") \
 	X(DECRYPTED, "decrypted", "packets out of an SA: the policy of that SA") \
 	X(OUTBOUND, "outbound", "plaintext that leaves: TTL, outbound policies") \
-	X(SA_GONE, "sa-gone", "packets whose policy has another SA, or has just come: to that SA") \
+	X(FIND_SA, "find-sa", "packets whose SA was deleted, or whose policy has just come: the SA that the policy has now") \
 	X(FIT, "fit", "packets that an SA is to protect: cut to its path MTU") \
 	X(PROTECT, "protect", "sequence number, ESP or AH header, crypto job") \
 	X(UNPROTECT, "unprotect", "replay window, crypto job") \
