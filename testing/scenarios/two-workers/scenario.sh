@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The gateway on the left has two workers. An SA belongs to one of them; packets that
-# the other one receives are handed over, late if a ring of the kernel's is full and it
+# the other one receives are handed off, late if a ring of the kernel's is full and it
 # gives them to that one: so the window is wide. Rekeyed under traffic.
 workers[left]=2
 
@@ -14,7 +14,7 @@ steps() {
 	expect_rekey right
 	expect_output "pings lost across the rekeys" 0 end_pings rekey
 	expect_output "workers" 2 stats length
-	expect "packets were handed over" test "$(stats 'map(.handed_over) | add')" -gt 0
+	expect "packets were handed off" test "$(stats 'map(.handed_over) | add')" -gt 0
 	expect "all of them arrived" nothing_dropped
 }
 
