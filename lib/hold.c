@@ -11,6 +11,7 @@
 
 #include "hold.h"
 #include "lock.h"
+#include "policy.h"
 #include "pool.h"
 #include "selector.h"
 #include "spd.h"
@@ -36,15 +37,15 @@ void hold_all(struct cygnet_db *db)
 	spd_changed(db, CYGNET_SCOPE_ALL);
 	for (uint32_t i = 0; i < fresh; i++)
 		if (db->policies[i].state == CYGNET_SLOT_LIVE && !cygnet_policy_held(&db->policies[i]))
-			spd_remove(db, &db->policies[i]);
+			policy_remove(db, &db->policies[i]);
 }
 
 void hold_replace(struct cygnet_db *db, const struct cygnet_policy *policy)
 {
 	struct cygnet_policy *held;
 
-	while ((held = spd_find_held(db, policy->dir, &policy->sel)))
-		spd_remove(db, held);
+	while ((held = policy_find_held(db, policy->dir, &policy->sel)))
+		policy_remove(db, held);
 }
 
 bool hold_valid(const struct cygnet_policy *policy)
@@ -62,7 +63,7 @@ EXPORT int cygnet_policy_hold(struct cygnet_db *db, const struct cygnet_policy_p
 	held.reqid = held.spi = 0;
 	lock_take(db);
 	/* A charon that comes later finds the policy: it takes the role first, and then the mutex. */
-	err = cygnet_role_held(db, CYGNET_ROLE_CHARON) ? -EBUSY : spd_add_held(db, &held);
+	err = cygnet_role_held(db, CYGNET_ROLE_CHARON) ? -EBUSY : policy_add_held(db, &held);
 	lock_release(db);
 	return err;
 }
@@ -79,7 +80,7 @@ EXPORT unsigned int cygnet_hold_end(struct cygnet_db *db)
 
 		if (policy->state != CYGNET_SLOT_LIVE || !cygnet_policy_held(policy))
 			continue;
-		spd_remove(db, policy);
+		policy_remove(db, policy);
 		removed++;
 	}
 	lock_release(db);

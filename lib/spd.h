@@ -18,14 +18,6 @@ void spd_mark(struct cygnet_db *db, uint8_t *mark);
 void spd_rebuild_tuples(struct cygnet_db *db, uint32_t (*counts)[LAYOUT_TUPLES]);
 /** Empty all chains and tuples. The caller retires the policies. The caller holds the mutex. */
 void spd_forget(struct cygnet_db *db);
-/** Remove a policy, however often it was installed. The caller holds the mutex. */
-void spd_remove(struct cygnet_db *db, struct cygnet_policy *policy);
-/** The first held policy with a direction and selector, or NULL. The caller holds the mutex. */
-struct cygnet_policy *spd_find_held(struct cygnet_db *db, enum cygnet_dir dir,
-				    const struct cygnet_selector *sel);
-/** Install a held policy, unless there is a policy with its direction and selector. The caller holds the
- * mutex. @return 0, -EEXIST, -ENOSPC, -EMLINK or -EINVAL */
-int spd_add_held(struct cygnet_db *db, const struct cygnet_policy_params *p);
 /** Increment the count of changes, after each change of chains or tuples and before the next. The
  * caller holds the mutex.
  * @param scope  what the change concerns, see scope.h */
