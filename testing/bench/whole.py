@@ -5,6 +5,7 @@
 whole.py pack    write tunnels and frames beside the folder of this file
 whole.py run     measure the highest rate, and latency and loss at two rates; see --help
 whole.py loads   measure latencies at light and heavy load: 10 and 90 percent of the best engine's rate
+whole.py flood   measure what tunnels lose while their port is flooded with unknown ESP, IKE, ARP or fragments
 whole.py table FILE...    print results of run as a table: medians of the rounds and their range
 
 Each tunnel has one SA each way and one flow. "spread" says how frames are distributed to the queues
@@ -34,7 +35,7 @@ import processors
 from control import RING, Lost
 from gateways import Cygnetd
 from table import Table
-from whole_frames import pack, read_sets, sadb_lines
+from whole_frames import FLOOD_SHARE, pack, read_sets, sadb_lines
 
 TOP = os.path.dirname(HERE)
 WARMUP, DRAIN, STAGES_SECONDS, SETTLE = 0.1, 0.05, 1.5, 4  # seconds
@@ -91,9 +92,9 @@ class Whole(Cygnetd):
 
 
 @contextlib.contextmanager
-def gateway(options, engine, workers, crypto):
+def gateway(options, engine, workers, crypto, floods=False):
     work = tempfile.mkdtemp(prefix="whole-", dir="/dev/shm")
-    path, what = read_sets(work, options.only)
+    path, what = read_sets(work, options.only, floods)
     cygnetd = Whole(options, work, path, engine, workers, crypto)
     try:
         cygnetd.start()
@@ -275,6 +276,37 @@ def loads_of(options, engines, workers):
     return counted
 
 
+FLOOD_COLUMNS = "round engine workers crypto_cores flood flood_mpps tunnels_mpps lost most_mpps".split()
+
+
+def flood(options):
+    """Write flood.csv: the share of the tunnels' packets that are lost at --flood, and the highest rate of the flood,
+    up to twice as much, at which at most the tolerated share is lost."""
+    take_pages(options)
+    table = Table(f"{options.out}/flood.csv", FLOOD_COLUMNS, [processors.fact()])
+    for number in range(1, options.rounds + 1):
+        for engine, workers, crypto in combinations(options):
+            facts = {"round": number, "engine": engine, "workers": workers, "crypto_cores": crypto}
+            with gateway(options, engine, workers, crypto, floods=True) as (cygnetd, what):
+                for at, (_, _, kind, _) in enumerate(what):
+                    table.add(facts | {"flood": kind} | flood_of(cygnetd, at, options))
+                if options.show:
+                    show(cygnetd)
+    table.close()
+
+
+def flood_of(cygnetd, number, options):
+    def tunnels_lose(rate):
+        counted = by_clock(cygnetd, number, options, rate * 1e6 * (FLOOD_SHARE + 1) / FLOOD_SHARE)
+        return 1 - counted.arrived * (FLOOD_SHARE + 1) / counted.offered
+    low, high = 0.0, 2 * options.flood
+    for _ in range(options.steps):
+        rate = (low + high) / 2
+        low, high = (rate, high) if tunnels_lose(rate) <= TOLERATED else (low, rate)
+    return {"flood_mpps": options.flood, "tunnels_mpps": options.flood / FLOOD_SHARE,
+            "lost": max(tunnels_lose(options.flood), 0.0), "most_mpps": low}
+
+
 def spread_of(rows, column):
     """A table cell: the median of the rounds, and the lowest and highest"""
     values = sorted(float(row[column]) for row in rows if row[column])
@@ -304,7 +336,7 @@ def words(text):
     return text.split(",")
 
 
-COMMANDS = {"pack": lambda _: pack(), "run": run, "loads": loads, "table": show_table}
+COMMANDS = {"pack": lambda _: pack(), "run": run, "loads": loads, "flood": flood, "table": show_table}
 
 
 def main():
@@ -319,6 +351,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=0.15, help="time of a measurement")
     parser.add_argument("--steps", type=int, default=5, help="steps of the search for the highest rate")
     parser.add_argument("--target", type=float, default=200.0, help="rate at which latency is measured as well, Gbps")
+    parser.add_argument("--flood", type=float, default=10.0, help="rate of a flood, million packets per second")
     parser.add_argument("--ring", type=int, default=RING,
                         help="packets that a queue of a port holds if a rate is set")
     parser.add_argument("--columns", type=words, default=words("gbps,mean_us_target,p99_us_target,lost_target"),

@@ -2,9 +2,11 @@
 """Tunnels and sets of frames for whole.py."""
 import os
 import random
+import socket
+import struct
 
-from traffic import (ETHERNET, FIXED, HOST, KEPT, LAN_PORT, MIXES, SUITES, WAN_PORT, Tunnel, address, ethernet,
-                     sizes, udp_packet, write_pcap)
+from traffic import (ETHERNET, FIXED, HOST, KEPT, LAN_PORT, MIXES, SUITES, WAN, WAN_PORT, Tunnel, address, ethernet,
+                     ipv4, sizes, udp_packet, write_pcap)
 
 FRAMES = f"{os.path.dirname(os.path.dirname(os.path.abspath(__file__)))}/frames"
 TUNNELS, FLOWS = 120, 64
@@ -12,6 +14,10 @@ FAT, FAT_SHARE = TUNNELS // 10, 0.9  # of the tunnels of an uneven set, and of i
 ROUNDS_OF_MIX = 16  # frames per tunnel in the set of a mix
 WIDE_HOSTS = "10.200.0.0"
 NAMES = ("aes128-sha1", "aes128gcm16")
+SPREADS = ("turn", "one SA", "hash", "uneven", "flood")
+FLOODED_SIZE = 1024  # of the tunnels' frames in a flood, before they are encapsulated, bytes
+FLOOD_SHARE = 10  # frames of a flood for each frame of a tunnel
+FLOODERS = "198.51.0.0"
 
 
 class WideTunnel(Tunnel):
@@ -72,6 +78,47 @@ def uneven(fat, lean, size):
     return flows
 
 
+def esp_unknown(number, source):
+    return ipv4(source, WAN, 50, 44) + struct.pack("!II", 0x40000000 + number, 1) + bytes(36)
+
+
+def ike_init(number, source):
+    """A header of IKE_SA_INIT (RFC 7296, 3.1), without payloads"""
+    header = struct.pack("!Q8xBBBBII", number + 1, 0, 0x20, 34, 8, 0, 28)
+    return ipv4(source, WAN, 17, 8 + len(header)) + struct.pack("!HHHH", 500, 500, 8 + len(header), 0) + header
+
+
+def first_fragment(number, source):
+    """With MF, and an identification of its own"""
+    packet = bytearray(udp_packet(source, WAN, 44))
+    packet[4:8] = struct.pack("!HH", number, 0x2000)
+    packet[10:12] = bytes(2)
+    total = sum(struct.unpack("!10H", packet[:20]))
+    packet[10:12] = struct.pack("!H", ~(total + (total >> 16)) & 0xffff)
+    return bytes(packet)
+
+
+def arp_request(_, source):
+    frame = ethernet(WAN_PORT, b"")
+    return (b"\xff" * 6 + frame[6:12] + b"\x08\x06" +
+            struct.pack("!HHBBH6s4s6s4s", 1, 0x800, 6, 4, 1, frame[6:12], socket.inet_aton(source), bytes(6),
+                        socket.inet_aton(WAN)) + bytes(18))
+
+
+FLOODS = {"esp": esp_unknown, "ike": ike_init, "fragments": first_fragment, "arp": arp_request}
+
+
+def flooded(kind, tunnels):
+    """A frame of each tunnel, and before it frames of a flood, each from another address"""
+    flows = [(tunnel, tunnel.far_host, FLOODED_SIZE) for tunnel in tunnels]
+    for number, of_tunnel in enumerate(ciphertext(flows)):
+        for each in range(number * FLOOD_SHARE, (number + 1) * FLOOD_SHARE):
+            frame = FLOODS[kind](each, address(FLOODERS, each))
+            frame = frame if kind == "arp" else ethernet(WAN_PORT, frame)
+            yield frame, max(len(frame), 60)
+        yield of_tunnel
+
+
 def sets():
     """@return tuples of suite, direction, frame size or mix, spreads, flows"""
     for number, suite in enumerate(NAMES):
@@ -94,19 +141,24 @@ def pack():
             write_pcap(f"{FRAMES}/{number}.pcap", frames(flows))
             for spread in spreads:
                 names.write(f"{port}|{number}|{suite}|{direction}|{mix}|{spread}\n")
+        number, suite = len(NAMES) - 1, NAMES[-1]
+        for kind in FLOODS:
+            write_pcap(f"{FRAMES}/{kind}.pcap", flooded(kind, tunnels_of(number, suite)))
+            names.write(f"{WAN_PORT}|{kind}|{suite}|decap|{kind}|flood\n")
 
 
-def read_sets(work, only):
+def read_sets(work, only, floods=False):
     """Select sets, and write the list for the driver. Sets with spread "turn" come first, while the
     buffers in the mempools are still in order.
-    @param only  words of which a set must contain one
+    @param only    words of which a set must contain one
+    @param floods  those with a flood, and no others
     @return      path of the list, and suite, direction, mix and spread of each set"""
     path, what = f"{work}/sets", []
     with open(f"{FRAMES}/list") as names:
         lines = [line.strip().split("|") for line in names]
     with open(path, "w") as out:
-        for port, number, *of in sorted(lines, key=lambda line: ("turn", "one SA", "hash", "uneven").index(line[-1])):
-            if any(word in "/".join(of) for word in only):
+        for port, number, *of in sorted(lines, key=lambda line: SPREADS.index(line[-1])):
+            if (of[-1] == "flood") == floods and any(word in "/".join(of) for word in only):
                 out.write(f"{port} {FRAMES}/{number}.pcap{' turn' if of[-1] == 'turn' else ''}\n")
                 what.append(of)
     return path, what

@@ -116,7 +116,8 @@ static uint8_t rss_key[40] = {
 	0x80, 0x30, 0xf2, 0x0c, 0x6a, 0x42, 0xb7, 0x3b, 0xbe, 0xac, 0x01, 0xfa,
 };
 
-/* RSS hash of source and destination address. */
+/* RSS hash of source and destination address. Network cards have none for other frames, such as ARP: they go to the
+ * first queue. */
 static uint32_t hash(const struct frame *frame)
 {
 	const struct rte_ether_hdr *eth = (const void *)frame->data;
@@ -126,6 +127,8 @@ static uint32_t hash(const struct frame *frame)
 			     : offsetof(struct rte_ipv4_hdr, src_addr);
 	uint32_t tuple[8];
 
+	if (!v6 && eth->ether_type != RTE_BE16(RTE_ETHER_TYPE_IPV4))
+		return 0;
 	memcpy(tuple, frame->data + sizeof(*eth) + at, words * sizeof(tuple[0]));
 	for (unsigned int i = 0; i < words; i++)
 		tuple[i] = rte_be_to_cpu_32(tuple[i]);
