@@ -51,7 +51,9 @@ def test_stages(bench):
     after = counted()
     for stage in ("from-wire", "forward", "outbound", "fit", "protect", "crypto", "finish"):
         grown = {key: after[stage][key] - before[stage][key] for key in ("packets", "vectors", "cycles")}
-        assert grown["packets"] >= 5 and grown["vectors"] >= 1 and grown["cycles"] > 0, f"{stage}: {grown}"
+        # Of packets handed off to the SA's worker, only the first needs these two stages.
+        least = 1 if bench.gateway.workers > 1 and stage in ("fit", "protect") else 5
+        assert grown["packets"] >= least and grown["vectors"] >= 1 and grown["cycles"] > 0, f"{stage}: {grown}"
 
 
 def test_outer_header(bench):
