@@ -6,6 +6,9 @@
 #include <collections/hashtable.h>
 #include <threading/mutex.h>
 
+/** How many IKE_SAs' peers are remembered */
+#define RECENT 256
+
 typedef struct private_kernel_cygnet_peers_t private_kernel_cygnet_peers_t;
 
 /**
@@ -23,6 +26,16 @@ static const char *kind_options[] = {
 	"max_sas_per_peer", "max_policies_per_peer",
 };
 
+/**
+ * The peer of an IKE_SA
+ */
+typedef struct {
+	/** unique ID of the IKE_SA */
+	uint32_t ike_sa;
+	/** its peer, NULL if unused */
+	kernel_cygnet_peer_t *peer;
+} recent_t;
+
 struct private_kernel_cygnet_peers_t {
 
 	/**
@@ -36,7 +49,14 @@ struct private_kernel_cygnet_peers_t {
 	hashtable_t *peers;
 
 	/**
-	 * Policies of peers, installed_t as key and value
+	 * Peers of the IKE_SAs that were last used, by their unique ID modulo RECENT:
+	 * charon takes as long to find an identity as the rest of an SA's
+	 * installation
+	 */
+	recent_t recent[RECENT];
+
+	/**
+	 * Installed policies, installed_t as key and value
 	 */
 	hashtable_t *policies;
 
@@ -46,7 +66,7 @@ struct private_kernel_cygnet_peers_t {
 	uint32_t limit[PEER_KINDS];
 
 	/**
-	 * Locks peers, policies and what they contain
+	 * Locks peers, recent, policies and what they contain
 	 */
 	mutex_t *mutex;
 };
@@ -64,12 +84,12 @@ struct kernel_cygnet_peer_t {
 };
 
 /**
- * An installed policy of a peer
+ * An installed policy
  */
 typedef struct {
-	/** the policy, without end points */
-	struct cygnet_policy_params params;
-	/** its peer */
+	/** what identifies it, without its end points, which change with MOBIKE */
+	u_char key[offsetof(struct cygnet_policy_params, af)];
+	/** its peer, NULL if it belongs to none */
 	kernel_cygnet_peer_t *peer;
 	/** number of installs */
 	uint32_t installs;
@@ -79,46 +99,21 @@ static u_int hash_policy(const void *key)
 {
 	const installed_t *policy = key;
 
-	return chunk_hash(chunk_from_thing(policy->params));
+	return chunk_hash(chunk_from_thing(policy->key));
 }
 
 static bool equal_policies(const void *key, const void *other_key)
 {
 	const installed_t *a = key, *b = other_key;
 
-	return memeq(&a->params, &b->params, sizeof(a->params));
+	return memeq(a->key, b->key, sizeof(a->key));
 }
 
 /**
- * The key of a policy. Its end points change with MOBIKE.
+ * Find or add the peer with an identity; the caller holds the mutex
  */
-static installed_t policy_key(const struct cygnet_policy_params *params)
-{
-	installed_t key;
-
-	memset(&key, 0, sizeof(key));
-	memcpy(&key.params, params, sizeof(key.params));
-	key.params.af = 0;
-	memset(&key.params.src, 0, sizeof(key.params.src));
-	memset(&key.params.dst, 0, sizeof(key.params.dst));
-	return key;
-}
-
-/**
- * The identity of the peer whose IKE_SA the thread has, or NULL
- */
-static identification_t *current_id(void)
-{
-	ike_sa_t *ike_sa = charon->bus->get_sa(charon->bus);
-
-	return ike_sa ? ike_sa->get_other_eap_id(ike_sa) : NULL;
-}
-
-/**
- * Find or add a peer; the caller holds the mutex
- */
-static kernel_cygnet_peer_t *find_peer(private_kernel_cygnet_peers_t *this,
-									   identification_t *id)
+static kernel_cygnet_peer_t *find_id(private_kernel_cygnet_peers_t *this,
+									 identification_t *id)
 {
 	kernel_cygnet_peer_t *peer;
 
@@ -134,6 +129,41 @@ static kernel_cygnet_peer_t *find_peer(private_kernel_cygnet_peers_t *this,
 }
 
 /**
+ * Find or add the peer of an IKE_SA, whose identity does not change any more
+ * when it has SAs; the caller holds the mutex
+ */
+static kernel_cygnet_peer_t *find_peer(private_kernel_cygnet_peers_t *this,
+									   ike_sa_t *ike_sa)
+{
+	uint32_t id = ike_sa->get_unique_id(ike_sa);
+	recent_t *recent = &this->recent[id % RECENT];
+
+	if (!recent->peer || recent->ike_sa != id)
+	{
+		recent->ike_sa = id;
+		recent->peer = find_id(this, ike_sa->get_other_eap_id(ike_sa));
+	}
+	return recent->peer;
+}
+
+/**
+ * Forget which IKE_SAs have a peer; the caller holds the mutex
+ */
+static void forget_recent(private_kernel_cygnet_peers_t *this,
+						  kernel_cygnet_peer_t *peer)
+{
+	int i;
+
+	for (i = 0; i < RECENT; i++)
+	{
+		if (this->recent[i].peer == peer)
+		{
+			this->recent[i].peer = NULL;
+		}
+	}
+}
+
+/**
  * Remove a peer that has nothing; the caller holds the mutex
  */
 static void drop_unused(private_kernel_cygnet_peers_t *this,
@@ -141,6 +171,7 @@ static void drop_unused(private_kernel_cygnet_peers_t *this,
 {
 	if (!peer->count[PEER_SAS] && !peer->count[PEER_POLICIES])
 	{
+		forget_recent(this, peer);
 		this->peers->remove(this->peers, peer->id);
 		peer->id->destroy(peer->id);
 		free(peer);
@@ -193,17 +224,17 @@ static void count_down(private_kernel_cygnet_peers_t *this,
 METHOD(kernel_cygnet_peers_t, get_sa, bool,
 	private_kernel_cygnet_peers_t *this, kernel_cygnet_peer_t **out)
 {
-	identification_t *id = current_id();
+	ike_sa_t *ike_sa = charon->bus->get_sa(charon->bus);
 	kernel_cygnet_peer_t *peer;
 	bool may;
 
 	*out = NULL;
-	if (!id)
+	if (!ike_sa)
 	{
 		return TRUE;
 	}
 	this->mutex->lock(this->mutex);
-	peer = find_peer(this, id);
+	peer = find_peer(this, ike_sa);
 	may = count_up(this, peer, PEER_SAS);
 	if (may)
 	{
@@ -226,24 +257,26 @@ METHOD(kernel_cygnet_peers_t, put_sa, void,
 }
 
 /**
- * Count a policy that is not installed yet; the caller holds the mutex
+ * Count a policy that was not installed yet; the caller holds the mutex
+ *
+ * Returns FALSE if its peer is at its limit.
  */
 static bool count_policy(private_kernel_cygnet_peers_t *this,
-						 const installed_t *key, identification_t *id)
+						 installed_t *policy, ike_sa_t *ike_sa)
 {
-	kernel_cygnet_peer_t *peer = find_peer(this, id);
-	installed_t *policy;
+	kernel_cygnet_peer_t *peer;
 
+	if (!ike_sa)
+	{
+		return TRUE;
+	}
+	peer = find_peer(this, ike_sa);
 	if (!count_up(this, peer, PEER_POLICIES))
 	{
 		drop_unused(this, peer);
 		return FALSE;
 	}
-	policy = malloc_thing(installed_t);
-	*policy = *key;
 	policy->peer = peer;
-	policy->installs = 1;
-	this->policies->put(this->policies, policy, policy);
 	return TRUE;
 }
 
@@ -251,37 +284,59 @@ METHOD(kernel_cygnet_peers_t, get_policy, bool,
 	private_kernel_cygnet_peers_t *this,
 	const struct cygnet_policy_params *params)
 {
-	installed_t key = policy_key(params), *policy;
-	identification_t *id = current_id();
+	ike_sa_t *ike_sa = charon->bus->get_sa(charon->bus);
+	installed_t *policy, *old;
 	bool may = TRUE;
 
+	INIT(policy,
+		.installs = 1,
+	);
+	memcpy(policy->key, params, sizeof(policy->key));
 	this->mutex->lock(this->mutex);
-	policy = this->policies->get(this->policies, &key);
-	if (policy)
+	/* replaces one that is installed already, key and value */
+	old = this->policies->put(this->policies, policy, policy);
+	if (old)
 	{
-		policy->installs++;
+		policy->peer = old->peer;
+		policy->installs += old->installs;
+		free(old);
 	}
-	else if (id)
+	else if (!count_policy(this, policy, ike_sa))
 	{
-		may = count_policy(this, &key, id);
+		this->policies->remove(this->policies, policy);
+		free(policy);
+		may = FALSE;
 	}
 	this->mutex->unlock(this->mutex);
 	return may;
+}
+
+/**
+ * Free a policy that was removed from the table; the caller holds the mutex
+ */
+static void forget_policy(private_kernel_cygnet_peers_t *this,
+						  installed_t *policy)
+{
+	if (policy->peer)
+	{
+		count_down(this, policy->peer, PEER_POLICIES);
+	}
+	free(policy);
 }
 
 METHOD(kernel_cygnet_peers_t, put_policy, void,
 	private_kernel_cygnet_peers_t *this,
 	const struct cygnet_policy_params *params)
 {
-	installed_t key = policy_key(params), *policy;
+	installed_t lookup, *policy;
 
+	memcpy(lookup.key, params, sizeof(lookup.key));
 	this->mutex->lock(this->mutex);
-	policy = this->policies->get(this->policies, &key);
+	policy = this->policies->get(this->policies, &lookup);
 	if (policy && --policy->installs == 0)
 	{
 		this->policies->remove(this->policies, policy);
-		count_down(this, policy->peer, PEER_POLICIES);
-		free(policy);
+		forget_policy(this, policy);
 	}
 	this->mutex->unlock(this->mutex);
 }
@@ -297,8 +352,7 @@ METHOD(kernel_cygnet_peers_t, flush_policies, void,
 	while (enumerator->enumerate(enumerator, NULL, &policy))
 	{
 		this->policies->remove_at(this->policies, enumerator);
-		count_down(this, policy->peer, PEER_POLICIES);
-		free(policy);
+		forget_policy(this, policy);
 	}
 	enumerator->destroy(enumerator);
 	this->mutex->unlock(this->mutex);

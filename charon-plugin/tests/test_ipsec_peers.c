@@ -94,6 +94,58 @@ static void test_sas(void **state)
 	assert_int_equal(add_numbered_sa(LIMIT + 2), FAILED);
 }
 
+/** Add that many SAs and expect that the next one is refused */
+static void expect_limit(uint32_t first, uint32_t count)
+{
+	uint32_t i;
+
+	for (i = 0; i < count; i++)
+	{
+		assert_int_equal(add_numbered_sa(first + i), SUCCESS);
+	}
+	assert_int_equal(add_numbered_sa(first + count), FAILED);
+}
+
+static void test_ike_sas(void **state)
+{
+	ike_sa_t *again = create_peer("greedy.example");
+
+	/* all IKE_SAs of an identity share the limit */
+	use_peer(ike_sas[0]);
+	assert_int_equal(add_numbered_sa(100), SUCCESS);
+	use_peer(again);
+	expect_limit(0, LIMIT - 1);
+	assert_int_equal(charon->kernel->flush_sas(charon->kernel), SUCCESS);
+	/* a peer that has nothing is forgotten, and those after it are others */
+	use_peer(ike_sas[1]);
+	assert_int_equal(add_numbered_sa(100), SUCCESS);
+	use_peer(again);
+	expect_limit(0, LIMIT);
+	use_peer(NULL);
+	again->destroy(again);
+}
+
+/** Two IKE_SAs whose unique IDs are equal modulo 1,024 */
+static void test_unique_ids(void **state)
+{
+	uint32_t first = ike_sas[0]->get_unique_id(ike_sas[0]);
+	ike_sa_t *other = create_peer("modest.example");
+
+	while ((other->get_unique_id(other) - first) % 1024)
+	{
+		other->destroy(other);
+		other = create_peer("modest.example");
+	}
+	use_peer(ike_sas[0]);
+	assert_int_equal(add_numbered_sa(100), SUCCESS);
+	use_peer(other);
+	assert_int_equal(add_numbered_sa(101), SUCCESS);
+	use_peer(ike_sas[0]);
+	expect_limit(0, LIMIT - 1);
+	use_peer(NULL);
+	other->destroy(other);
+}
+
 static status_t add_numbered_policy(uint32_t number)
 {
 	char net[32];
@@ -147,6 +199,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_sas, peers_setup, peers_teardown),
+		cmocka_unit_test_setup_teardown(test_ike_sas, peers_setup,
+										peers_teardown),
+		cmocka_unit_test_setup_teardown(test_unique_ids, peers_setup,
+										peers_teardown),
 		cmocka_unit_test_setup_teardown(test_policies, peers_setup,
 										peers_teardown),
 	};
