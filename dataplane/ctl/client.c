@@ -34,7 +34,8 @@ void client_socket_path(const char *prefix, char *path, size_t size)
 /* @return length, or -errno; -EPROTO for an answer that is empty or too long */
 static ssize_t receive(int fd, char *answer)
 {
-	ssize_t len = recv(fd, answer, ANSWER_MAX + 1, 0);
+	/* A signal ends a command between two questions, not in an answer. */
+	ssize_t len = TEMP_FAILURE_RETRY(recv(fd, answer, ANSWER_MAX + 1, 0));
 
 	if (len < 0)
 		return errno == EAGAIN ? -ETIMEDOUT : -errno;

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -349,6 +350,7 @@ static void socket_paths(void **state)
 struct server {
 	int listener;
 	const char *const *answers; /* the greeting, then one answer per question; NULL ends them */
+	const pthread_t *interrupted; /* gets signals while it waits for an answer; NULL: none */
 	char asked[4][64];
 };
 
@@ -364,6 +366,10 @@ static void *serve(void *arg)
 
 		assert_true(n > 0);
 		server->asked[i][n] = '\0';
+		for (unsigned int k = 0; server->interrupted && k < 10; k++) {
+			usleep(1000);
+			assert_int_equal(pthread_kill(*server->interrupted, SIGUSR1), 0);
+		}
 		assert_true(send(fd, server->answers[i], strlen(server->answers[i]), 0) >= 0);
 	}
 	close(fd);
@@ -403,7 +409,7 @@ static void pages(void **state)
 		"{\"/cygnet/x\": {\"0\": {\"n\": 3}}}",
 		NULL,
 	};
-	struct server server;
+	struct server server = {0};
 	char error[256];
 	json_t *rows = ask(&server, answers, error, sizeof(error));
 
@@ -417,6 +423,29 @@ static void pages(void **state)
 	json_decref(rows);
 }
 
+static void on_signal(int signal)
+{
+	(void)signal;
+}
+
+/* As SIGTERM interrupts `top`, whose handler restarts nothing. */
+static void interrupted(void **state)
+{
+	static const char *const answers[] = {"{}", "{\"/cygnet/x\": {\"0\": {\"n\": 1}}}", NULL};
+	const struct sigaction action = {.sa_handler = on_signal};
+	pthread_t self = pthread_self();
+	struct server server = {.interrupted = &self};
+	char error[256] = "";
+	json_t *rows;
+
+	(void)state;
+	assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
+	rows = ask(&server, answers, error, sizeof(error));
+	assert_string_equal(error, "");
+	assert_int_equal(json_array_size(rows), 1);
+	json_decref(rows);
+}
+
 static void answers_that_are_none(void **state)
 {
 	static const char *const answers[] = {
@@ -426,7 +455,7 @@ static void answers_that_are_none(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
 		const char *const dialogue[] = {"{}", answers[i], NULL};
-		struct server server;
+		struct server server = {0};
 		char error[256] = "";
 
 		assert_null(ask(&server, dialogue, error, sizeof(error)));
@@ -732,6 +761,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(bound_policies, open_db, close_db),
 		cmocka_unit_test(socket_paths),
 		cmocka_unit_test(pages),
+		cmocka_unit_test(interrupted),
 		cmocka_unit_test(answers_that_are_none),
 		cmocka_unit_test(nobody_there),
 	};
