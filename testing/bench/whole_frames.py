@@ -5,8 +5,8 @@ import random
 import socket
 import struct
 
-from traffic import (ETHERNET, FIXED, HOST, KEPT, LAN_PORT, MIXES, SUITES, WAN, WAN_PORT, Tunnel, address, ethernet,
-                     ipv4, sizes, udp_packet, write_pcap)
+from traffic import (ETHERNET, FIXED, HOST, KEPT, LAN_PORT, MIXES, SUITES, WAN, WAN_PORT, Tunnel, address, checksum,
+                     ethernet, ipv4, sizes, udp_packet, write_pcap)
 
 FRAMES = f"{os.path.dirname(os.path.dirname(os.path.abspath(__file__)))}/frames"
 TUNNELS, FLOWS = 120, 64
@@ -93,8 +93,7 @@ def first_fragment(number, source):
     packet = bytearray(udp_packet(source, WAN, 44))
     packet[4:8] = struct.pack("!HH", number, 0x2000)
     packet[10:12] = bytes(2)
-    total = sum(struct.unpack("!10H", packet[:20]))
-    packet[10:12] = struct.pack("!H", ~(total + (total >> 16)) & 0xffff)
+    packet[10:12] = struct.pack("!H", checksum(packet[:20]))
     return bytes(packet)
 
 
@@ -141,10 +140,9 @@ def pack():
             write_pcap(f"{FRAMES}/{number}.pcap", frames(flows))
             for spread in spreads:
                 names.write(f"{port}|{number}|{suite}|{direction}|{mix}|{spread}\n")
-        number, suite = len(NAMES) - 1, NAMES[-1]
         for kind in FLOODS:
-            write_pcap(f"{FRAMES}/{kind}.pcap", flooded(kind, tunnels_of(number, suite)))
-            names.write(f"{WAN_PORT}|{kind}|{suite}|decap|{kind}|flood\n")
+            write_pcap(f"{FRAMES}/{kind}.pcap", flooded(kind, tunnels_of(len(NAMES) - 1, NAMES[-1])))
+            names.write(f"{WAN_PORT}|{kind}|{NAMES[-1]}|decap|{kind}|flood\n")
 
 
 def read_sets(work, only, floods=False):
