@@ -308,7 +308,7 @@ static const struct {
 	{"decapsulated", offsetof(struct stats, decapsulated)},
 	{"dummies", offsetof(struct stats, dummies)},
 	{"keepalives", offsetof(struct stats, keepalives)},
-	{"held", offsetof(struct stats, held)},
+	{"waited_for_sa", offsetof(struct stats, waited_for_sa)},
 	{"reassembled", offsetof(struct stats, reassembled)},
 	{"too_big_learned", offsetof(struct stats, too_big_learned)},
 	{"too_big_ignored", offsetof(struct stats, too_big_ignored)},

@@ -80,7 +80,7 @@ static const struct column stats_columns[] = {
 	{"worker", "WORKER"},		  {"forwarded", "FORWARDED"},
 	{"encapsulated", "ENCAPSULATED"}, {"decapsulated", "DECAPSULATED"},
 	{"dummies", "DUMMIES"},		  {"keepalives", "KEEPALIVES"},
-	{"held", "HELD"},		  {"reassembled", "REASSEMBLED"},
+	{"waited_for_sa", "WAITED-FOR-SA"}, {"reassembled", "REASSEMBLED"},
 	{"too_big_learned", "TOO-BIG-LEARNED"}, {"too_big_ignored", "TOO-BIG-IGNORED"},
 	{"handed_over", "HANDED-OFF"},	  {"sas_moved", "SAS-MOVED"},
 	{"crypto_cores", "CRYPTO-CORES"},

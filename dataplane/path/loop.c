@@ -20,10 +20,10 @@
 #include "path/dispatch.h"
 #include "path/fast/receive.h"
 #include "path/fast/sa_route.h"
-#include "path/hold.h"
 #include "path/inbox.h"
 #include "path/loop.h"
 #include "path/reassemble.h"
+#include "path/sa_wait.h"
 #include "path/worker/capture.h"
 #include "path/worker/fetch.h"
 #include "path/worker/handoff.h"
@@ -243,8 +243,8 @@ static unsigned int turn(struct worker *w, bool receiving)
 	moved += poll_crypto(w);
 	if (w->neigh_wait.n)
 		neigh_wait_expire(w);
-	if (w->hold.n) {
-		hold_retry(w);
+	if (w->sa_wait.n) {
+		sa_wait_retry(w);
 		dispatch(w);
 	}
 	tx_flush(w);
@@ -271,7 +271,7 @@ static void drain(struct worker *w)
 	crypto_drain(&w->crypto);
 	dispatch(w);
 	neigh_wait_drop(w);
-	hold_drop(w);
+	sa_wait_drop(w);
 	owner_drop(w);
 	tx_flush(w);
 	handoff_flush(w);

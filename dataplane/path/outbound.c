@@ -3,8 +3,8 @@
 #include "base/sadb.h"
 #include "path/fast/learn.h"
 #include "path/frame_in.h"
-#include "path/hold.h"
 #include "path/icmp_error.h"
+#include "path/sa_wait.h"
 #include "path/stages.h"
 #include "path/worker/policy.h"
 #include "path/worker/tx.h"
@@ -41,7 +41,7 @@ static void outbound(struct worker *w, struct rte_mbuf *m)
 	if (reason != DROP_NONE)
 		drop(w, m, reason);
 	else if (policy && policy->action == CYGNET_PROTECT)
-		hold_or_protect(w, m, policy, &flow, last_use);
+		sa_wait_or_protect(w, m, policy, &flow, last_use);
 	else
 		leave_plain(w, m, !policy);
 }
@@ -64,7 +64,7 @@ static void find_sa(struct worker *w, struct rte_mbuf *m)
 	if (!policy || policy->action != CYGNET_PROTECT)
 		drop(w, m, DROP_SA_GONE);
 	else
-		hold_or_protect(w, m, policy, &flow, clock_seconds());
+		sa_wait_or_protect(w, m, policy, &flow, clock_seconds());
 }
 
 void stage_find_sa(struct worker *w, struct rte_mbuf **m, unsigned int n)

@@ -335,9 +335,9 @@ static void protect(struct trace *t, struct rte_mbuf *m, const struct cygnet_pol
 	struct session s;
 
 	if (!sa) {
-		say(t, "outbound", "hold", "the policy has no SA");
+		say(t, "outbound", "wait", "the policy has no SA");
 		t->reason = DROP_NO_SA_IN_TIME;
-		settle(t, TRACE_HELD, "charon is asked for an SA");
+		settle(t, TRACE_WAITS, "for an SA, which charon is asked for");
 		return;
 	}
 	protect_by(t, m, sa, &s);

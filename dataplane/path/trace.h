@@ -19,7 +19,6 @@
 #define TRACE_VERDICTS(X) \
 	X(SENT, "sent") \
 	X(TO_KERNEL, "to-kernel") \
-	X(HELD, "held") \
 	X(WAITS, "waits") \
 	X(DROPPED, "dropped") \
 	X(DECRYPTED, "decrypted") \
@@ -41,7 +40,7 @@ struct trace {
 	unsigned int n;
 	struct trace_step step[TRACE_STEPS];
 	enum trace_verdict verdict;
-	enum drop_reason reason; /* dropped; held and waits: for which it is dropped in the end */
+	enum drop_reason reason; /* dropped; waits: for which it is dropped in the end */
 	int interface;		/* index in interfaces[] that it leaves by; -1: none */
 	char detail[TRACE_DETAIL];
 };

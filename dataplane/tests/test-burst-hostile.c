@@ -13,7 +13,7 @@
 #include "base/sadb.h"
 #include "crypto/device/sessions.h"
 #include "gateway_fixture.h"
-#include "path/hold.h"
+#include "path/sa_wait.h"
 #include "worker_fixture.h"
 
 #define N 32u
@@ -411,7 +411,7 @@ static struct neigh missing(void)
 	return neigh;
 }
 
-/* The held packets have left for the neighbour that was missing, and no packet is held any more. */
+/* The packets have left for the neighbour that was missing, and no packet waits any more. */
 static void expect_found(const struct neigh *host, const uint8_t *seq, unsigned int n)
 {
 	assert_int_equal(w->neigh_wait.n, 0);
@@ -454,7 +454,7 @@ static void waiting(void **state)
 	expect_found(&host, seq, 2);
 }
 
-/* Packets held for a neighbour leave in the iteration after it is known, with or without other
+/* Packets waiting for a neighbour leave in the iteration after it is known, with or without other
  * packets. */
 static void found(void **state)
 {
@@ -495,7 +495,7 @@ static void add_policy_for_all(uint8_t action)
 	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
 }
 
-/* A plaintext packet was held for a neighbour, then a policy was added, then the neighbour is found. */
+/* A plaintext packet waited for a neighbour, then a policy was added, then the neighbour is found. */
 static void found_after(uint8_t action)
 {
 	const struct neigh host = missing();
@@ -519,8 +519,8 @@ static void protect_while_waiting(void **state)
 	(void)state;
 	found_after(CYGNET_PROTECT);
 	assert_int_equal(w->tx[GATEWAY_LAN].n, 0);
-	assert_int_equal(w->hold.n, 1); /* until there is an SA */
-	hold_drop(w);
+	assert_int_equal(w->sa_wait.n, 1); /* until there is an SA */
+	sa_wait_drop(w);
 }
 
 static void discard_while_waiting(void **state)

@@ -13,7 +13,7 @@
 #include "gateway_fixture.h"
 #include "host/neigh.h"
 #include "host/route.h"
-#include "path/hold.h"
+#include "path/sa_wait.h"
 #include "path/worker/flow.h"
 #include "worker_fixture.h"
 
@@ -37,7 +37,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	hold_drop(w);
+	sa_wait_drop(w);
 	gateway_close(w);
 	return 0;
 }

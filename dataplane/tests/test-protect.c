@@ -14,7 +14,7 @@
 #include "esp/lifetime.h"
 #include "esp_fixture.h"
 #include "host/route.h"
-#include "path/hold.h"
+#include "path/sa_wait.h"
 #include "path/worker/worker.h"
 #include "worker_fixture.h"
 
@@ -313,13 +313,13 @@ static void sa_replaced(void **state)
 	esp_sa_delete(&old);
 	assert_int_equal(pass(m), OUT);
 	assert_int_equal(new.sa->packets, 1);
-	/* Now there is no SA: the packet is held. */
+	/* Now there is no SA: the packet waits. */
 	esp_sa_delete(&new);
 	assert_int_equal(pass(late), -1);
-	assert_int_equal(w->hold.n, 1);
+	assert_int_equal(w->sa_wait.n, 1);
 	assert_int_equal(cygnet_policy_delete(sadb, &policy), 0);
-	hold_retry(w);
-	assert_int_equal(w->hold.n, 0);
+	sa_wait_retry(w);
+	assert_int_equal(w->sa_wait.n, 0);
 }
 
 /* A packet in a device's queue needs a crypto operation. */

@@ -10,8 +10,8 @@
 #include "crypto/device/pool.h"
 #include "gateway_fixture.h"
 #include "host/interface.h"
-#include "path/hold.h"
 #include "path/reassemble.h"
+#include "path/sa_wait.h"
 #include "worker_fixture.h"
 
 #define PACKETS 128u
@@ -359,7 +359,7 @@ static struct rte_mbuf *long_packet(const struct tunnel *t, bool transport)
 	return m;
 }
 
-/* Packets held for an SA leave buffers for others. */
+/* Packets waiting for an SA leave buffers for others. */
 static void wait_for_an_sa(void **state)
 {
 	struct cygnet_policy *policy;
@@ -374,12 +374,12 @@ static void wait_for_an_sa(void **state)
 		packet_flow(m, 0, &flow);
 		policy = cygnet_spd_lookup(sadb, CYGNET_OUT, &flow);
 		assert_non_null(policy);
-		hold_add(w, m, policy, &flow, false);
+		sa_wait_add(w, m, policy, &flow, false);
 	}
-	assert_int_equal(w->stats->held, LARGE_PACKETS / 2);
+	assert_int_equal(w->stats->waited_for_sa, LARGE_PACKETS / 2);
 	assert_int_equal(w->stats->drop[DROP_NO_SA], LARGE_PACKETS / 2);
 	assert_int_equal(rte_mempool_avail_count(packet_pool_large), LARGE_PACKETS / 2);
-	hold_drop(w);
+	sa_wait_drop(w);
 }
 
 static void protect_long(bool transport)

@@ -216,7 +216,7 @@ static struct neigh neighbour(uint8_t last)
 	return neigh;
 }
 
-/* A numbered IPv4 packet that is held. */
+/* A numbered IPv4 packet that waits for a neighbour. */
 static void wait_for(const struct neigh *neigh, uint8_t number)
 {
 	struct rte_mbuf *m = frame();
@@ -246,7 +246,7 @@ static void expect_sent(const struct rte_ether_addr *mac, unsigned int n)
 	assert_int_equal(rte_ring_count(wire), 0);
 }
 
-/* Packets held for several neighbours. When a neighbour answers, its packets leave in order,
+/* Packets waiting for several neighbours. When a neighbour answers, its packets leave in order,
  * independent of others. An iteration alone does not look for answers. */
 static void neighbours(void **state)
 {
@@ -290,8 +290,8 @@ static void expect_waiting(unsigned int neighbours, uint64_t dropped)
 	assert_int_equal(w->stats->drop[DROP_NO_NEIGHBOUR], dropped);
 }
 
-/* Longer than the time in which the kernel repeats its question, from the first held packet of a
- * neighbour on. Then all packets held for that neighbour are dropped, but no others. */
+/* Longer than the time in which the kernel repeats its question, from the first waiting packet of a
+ * neighbour on. Then all packets waiting for that neighbour are dropped, but no others. */
 static void overdue(void **state)
 {
 	const struct rte_ether_addr mac = {{2, 0, 0, 0, 0, 3}};
@@ -312,7 +312,7 @@ static void overdue(void **state)
 	expect_waiting(4, 0);
 	w->flows.now = begin + 3 * second;
 	expect_waiting(2, 5 + 1);
-	/* Packets whose time is not over are still held. */
+	/* Packets whose time is not over still wait. */
 	neigh_set(&neigh[3], &mac, false);
 	neigh_wait_retry(w);
 	expect_sent(&mac, 1);

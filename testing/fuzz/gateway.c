@@ -8,8 +8,8 @@
 #include "crypto/device/pool.h"
 #include "gateway.h"
 #include "host/interface.h"
-#include "path/hold.h"
 #include "path/reassemble.h"
+#include "path/sa_wait.h"
 #include "worker_fixture.h"
 
 #define ETHER 14u
@@ -185,7 +185,7 @@ void fuzz_settle(unsigned int sealed)
 	}
 	gateway_forget(w);
 	neigh_wait_drop(w);
-	hold_drop(w);
+	sa_wait_drop(w);
 	if (rte_mempool_in_use_count(esp_packets) || rte_mempool_in_use_count(packet_pool_large)) {
 		reassembly_free(w->reassembly);
 		open_reassembly();

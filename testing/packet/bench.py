@@ -129,20 +129,20 @@ class Bench:
         while before != (before := self.gateway.drops().get("reassembly", 0)):
             time.sleep(0.8)
 
-    def wait_held(self, count, before):
+    def wait_until_waiting(self, count, before):
         """Until count packets more than before wait for an SA, or did."""
-        wait_until(lambda: self.gateway.counted("held") - before >= count, f"{count} packets held")
+        wait_until(lambda: self.gateway.counted("waited_for_sa") - before >= count, f"{count} packets wait for an SA")
 
     @contextlib.contextmanager
-    def held(self, count=1):
+    def waiting(self, count=1):
         """What happens inside makes count packets wait for an SA. They do not outlive
         their policies, and none leaves. There is no policy afterwards."""
         with self.dropped("policy-gone", count):
-            before = self.gateway.counted("held")
+            before = self.gateway.counted("waited_for_sa")
             yield
-            self.wait_held(count, before)
+            self.wait_until_waiting(count, before)
             self.expect_nothing()
-            assert self.gateway.counted("held") == before + count
+            assert self.gateway.counted("waited_for_sa") == before + count
             self.gateway.fill("flush")
 
     def usage(self, sa):

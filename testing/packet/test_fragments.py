@@ -358,7 +358,7 @@ def test_other_udp_in_pieces(bench):
     with listen(bench, 501) as sock:
         with bench.dropped("policy-plaintext"):
             bench.from_wan(*pieces(IP(src=PEER, dst=WAN) / UDP(sport=500, dport=501) / Raw(bytes(3000))))
-        with bench.held(3):
+        with bench.waiting(3):
             sock.sendto(bytes(4000), (PEER, 500))
 
 

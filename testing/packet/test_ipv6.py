@@ -115,7 +115,7 @@ def test_policies6(bench):
     sent = packet6(dst="2001:db8:2:1::1")
     bench.from_lan(sent)
     same_but_hop(bench.receive(bench.wan, 1)[0], sent)
-    with bench.held():
+    with bench.waiting():
         bench.from_lan(packet6())
 
 
@@ -294,7 +294,7 @@ def test_discovery_past_policies6(bench):
             bench.from_lan(solicitation(bench, LAN6, hlim=254))
             bench.from_lan(IPv6(src="fe80::77", dst="ff02::1", hlim=255) / ICMPv6EchoRequest())
             bench.from_lan(packet6(dst="fe80::1"))
-        with bench.held(2):
+        with bench.waiting(2):
             tap.send(from_gateway(bench, "lan", b"\x86\xdd" + raw(packet6(src="fe80::1", dst="fe80::77"))))
             tap.send(from_gateway(bench, "lan", b"\x86\xdd" + raw(packet6(src=LAN6, dst="ff05::77"))))
     # Through us it is a packet like any other.

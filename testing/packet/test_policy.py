@@ -26,7 +26,7 @@ def test_plaintext_from_wan(bench):
 def test_no_sa(bench):
     """A policy without SA: the plaintext does not leave."""
     bench.gateway.fill("flush", policy("out", LAN_NET, FAR_NET))
-    with bench.held(3):
+    with bench.waiting(3):
         for number in range(3):
             bench.from_lan(to_far_host(id=number))
 

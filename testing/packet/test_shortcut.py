@@ -218,7 +218,7 @@ def test_short_other_policy(bench):
         bench.from_lan(to_far_host())
     bench.gateway.fill("flush")
     known(bench, plain)
-    with bench.held(1):
+    with bench.waiting(1):
         bench.gateway.fill(policy("out", LAN_NET, FAR_NET))
         bench.from_lan(to_far_host())
     known(bench, plain)
@@ -237,7 +237,7 @@ def test_short_rekeyed(bench):
     bench.gateway.fill(f"sa-delete spi={inb.spi:#x} dst={WAN}")
     with bench.dropped("bad-spi"):
         bench.from_wan(inb.seal(to_host()))
-    with bench.held(1):
+    with bench.waiting(1):
         bench.gateway.fill(f"sa-delete spi={out.spi:#x} dst={PEER}")
         bench.from_lan(to_far_host())
 

@@ -42,7 +42,7 @@ def verdict(bench, words):
 
 @contextlib.contextmanager
 def unchanged(bench):
-    """A trace changes nothing that can be seen: no counter, sequence number, use time or held packet."""
+    """A trace changes nothing that can be seen: no counter, sequence number, use time or waiting packet."""
     def seen():
         rows = subprocess.run([f"{bench.gateway.build}/root/bin/cygnetctl", "--json", "-s", f"{bench.gateway.work}/sadb",
                                "show", what], check=True, capture_output=True, text=True).stdout
@@ -51,16 +51,16 @@ def unchanged(bench):
     before = []
     for what in ("sad", "spd"):
         before.append(seen())
-    drops, held = bench.gateway.drops(), bench.gateway.counted("held")
+    drops, waited = bench.gateway.drops(), bench.gateway.counted("waited_for_sa")
     yield
     for what in ("sad", "spd"):
         assert seen() == before.pop(0), what
-    assert (bench.gateway.drops(), bench.gateway.counted("held")) == (drops, held)
+    assert (bench.gateway.drops(), bench.gateway.counted("waited_for_sa")) == (drops, waited)
 
 
 def happens(bench, sent, port):
     """Send a packet. @return what becomes of it, as verdict() says it"""
-    drops, held = bench.gateway.drops(), bench.gateway.counted("held")
+    drops, waited = bench.gateway.drops(), bench.gateway.counted("waited_for_sa")
     seen = []
     bench.lan.drain()
     bench.wan.drain()
@@ -73,8 +73,8 @@ def happens(bench, sent, port):
             seen.extend(f"sent {name}" for frame in frames if is_ip(frame) and not is_error(frame))
         after = bench.gateway.drops()
         seen.extend(f"dropped {reason}" for reason in after if after[reason] > drops.get(reason, 0))
-        if bench.gateway.counted("held") > held:
-            seen.append("held no-sa-in-time")
+        if bench.gateway.counted("waited_for_sa") > waited:
+            seen.append("waits no-sa-in-time")
         return seen
     wait_until(done, "something happens to the packet")
     return seen[0]
@@ -129,7 +129,7 @@ CASES = {
     "bypass": (bypass, OUT.replace("2222", "7"), to_far_host(dport=7), "lan", "sent wan"),
     "discard": (only(policy("out", LAN_NET, FAR_NET, "discard")), OUT, to_far_host(), "lan", "dropped policy-discard"),
     "no-policy": (only(), OUT, to_far_host(), "lan", "sent wan"),
-    "no-sa": (only(policy("out", LAN_NET, FAR_NET)), OUT, to_far_host(), "lan", "held no-sa-in-time"),
+    "no-sa": (only(policy("out", LAN_NET, FAR_NET)), OUT, to_far_host(), "lan", "waits no-sa-in-time"),
     "no-route": (only(), f"src {HOST} dst 203.0.113.1 proto udp", packet(HOST, "203.0.113.1"), "lan", "dropped no-route"),
     "too-big": (gateway_tunnel, OUT + " size 1490 df yes", big(1490), "lan", "dropped too-big"),
     "fits": (gateway_tunnel, OUT + " size 1400 df yes", big(1400), "lan", "sent wan"),

@@ -78,7 +78,7 @@ def test_watch_acquire(bench):
     with bench.gateway.charon():
         bench.gateway.fill("flush", policy("out", LAN_NET, FAR_NET, reqid=9))
         with watching(bench.gateway) as watch:
-            with bench.held():
+            with bench.waiting():
                 bench.from_lan(to_far_host(sport=1111, dport=2222))
             row = watch.expect("acquire", reqid=9)
             assert (row["src"], row["dst"], row["proto"], row["sport"], row["dport"]) == (HOST, FAR_HOST, 17, 1111, 2222)

@@ -51,7 +51,7 @@ static const struct family worker_families[] = {
 		"Packets authenticated and decrypted, and allowed by policy."),
 	PACKETS("cygnet_worker_dummy", "dummies", "Dummy packets discarded (RFC 4303, 2.6)."),
 	PACKETS("cygnet_worker_keepalive", "keepalives", "NAT keepalives discarded (RFC 3948, 2.3)."),
-	PACKETS("cygnet_worker_held", "held", "Packets that waited for an SA."),
+	PACKETS("cygnet_worker_waited_for_sa", "waited_for_sa", "Packets that waited for an SA."),
 	PACKETS("cygnet_worker_reassembled", "reassembled",
 		"ESP, AH and IKE packets reassembled from fragments."),
 	PACKETS("cygnet_worker_handed_off", "handed_over",

@@ -3,7 +3,7 @@
  * @file stage.h
  * The stages that packets pass one at a time, and the queues in front of them. A stage takes a
  * vector of packets and gives each to a next stage's queue (stage_add()), to a sink (tx.h,
- * handoff.h, drop()) or to a place where it waits (hold.h, neigh_wait.h, reassemble.h). It
+ * handoff.h, drop()) or to a place where it waits (sa_wait.h, neigh_wait.h, reassemble.h). It
  * calls no other stage: the dispatcher (path/dispatch.h) does.
  *
  * The order of the list is a packet's way. The dispatcher runs the first stage that has packets,

@@ -23,8 +23,8 @@
 #include "crypto/device/sessions.h"
 #include "ip/packet.h"
 #include "path/worker/flow.h"
-#include "path/worker/held.h"
 #include "path/worker/neigh_wait.h"
+#include "path/worker/sa_wait_list.h"
 #include "path/worker/stage.h"
 
 /** Packets that a port gives in one burst. */
@@ -113,7 +113,7 @@ struct worker {
 	struct reassembly *reassembly;
 	struct random_ids fragment_ids;	/* of IPv6 fragments that are made here */
 	struct neigh_wait neigh_wait;	/* packets until their next hop is resolved */
-	struct hold hold;		/* packets until their policy has an SA */
+	struct sa_wait_list sa_wait;	/* packets until their policy has an SA */
 	struct ike_datagram ike_sent[16];	/* the latest, in a ring */
 	unsigned int ike_next;
 	uint64_t taken;		/* packets out of the inbox so far */

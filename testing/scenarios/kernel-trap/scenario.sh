@@ -19,5 +19,5 @@ steps() {
 	expect "charon is asked for what a UDP packet needs" \
 		wait_for 30 asked_for left udp/40000 udp/40009
 	expect "and the tunnel is up" wait_for 30 established right
-	expect "packets waited for it" test "$(stats_of left held)" -ge 2
+	expect "packets waited for it" test "$(stats_of left waited_for_sa)" -ge 2
 }

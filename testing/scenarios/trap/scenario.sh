@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A trap policy on the left. The ping that brings the tunnel up is held until it is there,
+# A trap policy on the left. The ping that brings the tunnel up waits until it is there,
 # and answered; charon hears what packet it was, of more like it once a second. With a peer
 # that is silent, not one packet leaves in plaintext; when the peer answers, the waiting
 # traffic brings the tunnel up, and again after it was taken down, also when its own charon
@@ -17,7 +17,7 @@ steps() {
 	asked=$(frames wire 'udp port 500')
 	before=$(acquires left icmp/8 icmp/8) since=$SECONDS
 	expect_output "pings lost without an answer" 50 lost_of left
-	expect "most could not be held" test "$(drops left no-sa)" -ge 30
+	expect "most could not wait" test "$(drops left no-sa)" -ge 30
 	expect "left asked for the tunnel" wait_for 30 asked_since "$asked"
 	expect "charon was asked at the most once a second" test \
 		"$(($(acquires left icmp/8 icmp/8) - before))" -le $((SECONDS - since + 1))
@@ -29,14 +29,14 @@ steps() {
 	expect_pings
 	connection_down left
 	kill -STOP "${pids[charon-left]}"
-	before=$(stats_of left held)
+	before=$(stats_of left waited_for_sa)
 	udp_from left 40000 40009
-	expect "a UDP packet waits, while its own charon is busy" wait_for 30 held_more_than "$before"
+	expect "a UDP packet waits, while its own charon is busy" wait_for 30 waited_more_than "$before"
 	kill -CONT "${pids[charon-left]}"
 	expect "charon is asked for what that packet needs" \
 		wait_for 30 asked_for left udp/40000 udp/40009
 	expect "and the tunnel is up" wait_for 30 established left
 }
 
-held_more_than() { [ "$(stats_of left held)" -gt "$1" ]; }
+waited_more_than() { [ "$(stats_of left waited_for_sa)" -gt "$1" ]; }
 asked_since() { [ "$(frames wire 'udp port 500')" -gt "$1" ]; }

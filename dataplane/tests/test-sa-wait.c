@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Packets held until charon has negotiated an SA: how long they are held, and the acquires that
+/* Packets waiting until charon has negotiated an SA: how long they wait, and the acquires that
  * charon gets. There are no routes, so a protected packet is dropped for that reason. */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "base/sadb.h"
 #include "esp_fixture.h"
 #include "host/route.h"
-#include "path/hold.h"
+#include "path/sa_wait.h"
 #include "path/worker/policy.h"
 #include "path/worker/worker.h"
 #include "worker_fixture.h"
@@ -51,7 +51,7 @@ static int clean(void **state)
 {
 	struct cygnet_event event;
 
-	hold_drop(w);
+	sa_wait_drop(w);
 	clock_now += 100;
 	memset(w->stats, 0, sizeof(*w->stats));
 	events_post();
@@ -119,7 +119,7 @@ static void send_packet(void)
 static void pass_second(void)
 {
 	clock_now++;
-	hold_retry(w);
+	sa_wait_retry(w);
 	dispatch_stages(w);
 }
 
@@ -161,17 +161,17 @@ static void waits_so_long(void **state)
 	(void)state;
 	trap();
 	send_packet();
-	for (unsigned int i = 1; i < HOLD_SECONDS; i++)
+	for (unsigned int i = 1; i < SA_WAIT_SECONDS; i++)
 		pass_second();
-	assert_int_equal(w->hold.n, 1);
+	assert_int_equal(w->sa_wait.n, 1);
 	send_packet();
 	pass_second();
-	assert_int_equal(w->hold.n, 1);
+	assert_int_equal(w->sa_wait.n, 1);
 	assert_int_equal(w->stats->drop[DROP_NO_SA_IN_TIME], 1);
-	assert_int_equal(w->stats->held, 2);
+	assert_int_equal(w->stats->waited_for_sa, 2);
 }
 
-/* Charon was killed, and its successor holds the policies: neither packets that wait nor later ones leave,
+/* Charon was killed, and its successor holds the policies: neither waiting packets nor later ones leave,
  * and charon is not asked. */
 static void not_for_held_policies(void **state)
 {
@@ -181,16 +181,16 @@ static void not_for_held_policies(void **state)
 	assert_int_equal(acquires(), 1);
 	assert_int_equal(cygnet_db_hold(sadb), 0);
 	pass_second();
-	assert_int_equal(w->hold.n, 0);
+	assert_int_equal(w->sa_wait.n, 0);
 	assert_int_equal(w->stats->drop[DROP_POLICY_HELD], 1);
 	send_packet();
 	assert_int_equal(w->stats->drop[DROP_POLICY_HELD], 2);
-	assert_int_equal(w->hold.n, 0);
+	assert_int_equal(w->sa_wait.n, 0);
 	assert_int_equal(acquires(), 0);
 	/* The new charon's policy has an SA at once. */
 	trap();
 	send_packet();
-	assert_int_equal(w->hold.n, 1);
+	assert_int_equal(w->sa_wait.n, 1);
 	assert_int_equal(acquires(), 1);
 }
 
@@ -296,8 +296,8 @@ static void asked_again(void **state)
 	while (event_raise(&another))
 		full++;
 	trap();
-	/* A held packet that should have caused an acquire is replaced by another one. */
-	for (unsigned int i = 0; i < HOLD_PER_POLICY + 1; i++)
+	/* A waiting packet that should have caused an acquire is replaced by another one. */
+	for (unsigned int i = 0; i < SA_WAIT_PER_POLICY + 1; i++)
 		send_packet();
 	pass_second();
 	assert_int_equal(acquires(), full);
@@ -305,10 +305,10 @@ static void asked_again(void **state)
 	assert_int_equal(acquires(), 1);
 	pass_second();
 	assert_int_equal(acquires(), 0);
-	assert_int_equal(w->hold.n, HOLD_PER_POLICY);
+	assert_int_equal(w->sa_wait.n, SA_WAIT_PER_POLICY);
 }
 
-/* The policy was used within this second, but no packet was held, so there was no acquire. */
+/* The policy was used within this second, but no packet waited, so there was no acquire. */
 static void sa_just_gone(void **state)
 {
 	struct cygnet_policy_params policy;
@@ -323,13 +323,13 @@ static void sa_just_gone(void **state)
 	assert_int_equal(w->stats->drop[DROP_NO_ROUTE], 1);
 	esp_sa_delete(&e);
 	send_packet();
-	assert_int_equal(w->hold.n, 1);
+	assert_int_equal(w->sa_wait.n, 1);
 	assert_int_equal(acquires(), 0);
 	pass_second();
 	assert_int_equal(acquires(), 1);
 }
 
-/* A policy with an SA is installed beside the trap: held packets leave before later ones. */
+/* A policy with an SA is installed beside the trap: waiting packets leave before later ones. */
 static void sa_comes(void **state)
 {
 	struct cygnet_policy_params policy;
@@ -340,15 +340,15 @@ static void sa_comes(void **state)
 	for (unsigned int i = 0; i < 5; i++)
 		send_packet();
 	esp_sa_any(&e, &esp_algorithms[0], 0);
-	hold_retry(w);
-	assert_int_equal(w->hold.n, 5);
+	sa_wait_retry(w);
+	assert_int_equal(w->sa_wait.n, 5);
 	policy = all_out(e.sa);
 	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
 	send_packet();
 	esp_worker_finish(w);
-	assert_int_equal(w->hold.n, 0);
+	assert_int_equal(w->sa_wait.n, 0);
 	assert_int_equal(w->stats->encapsulated, 6);
-	assert_int_equal(w->stats->held, 5);
+	assert_int_equal(w->stats->waited_for_sa, 5);
 	esp_sa_delete(&e);
 }
 
@@ -360,8 +360,8 @@ static void policy_goes(void **state)
 	policy = trap();
 	send_packet();
 	assert_int_equal(cygnet_policy_delete(sadb, &policy), 0);
-	hold_retry(w);
-	assert_int_equal(w->hold.n, 0);
+	sa_wait_retry(w);
+	assert_int_equal(w->sa_wait.n, 0);
 	assert_int_equal(w->stats->drop[DROP_POLICY_GONE], 1);
 	/* Another policy replaces it. The packet belongs to the first one; charon gets acquires
 	 * of both. */
@@ -371,8 +371,8 @@ static void policy_goes(void **state)
 	assert_int_equal(cygnet_policy_delete(sadb, &policy), 0);
 	policy.priority++;
 	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
-	hold_retry(w);
-	assert_int_equal(w->hold.n, 1);
+	sa_wait_retry(w);
+	assert_int_equal(w->sa_wait.n, 1);
 	assert_int_equal(acquires(), 1);
 }
 
@@ -382,8 +382,8 @@ static void dropped_at_the_end(void **state)
 	trap();
 	for (unsigned int i = 0; i < 3; i++)
 		send_packet();
-	hold_drop(w);
-	assert_int_equal(w->hold.n, 0);
+	sa_wait_drop(w);
+	assert_int_equal(w->sa_wait.n, 0);
 	assert_int_equal(w->stats->drop[DROP_NO_SA], 3);
 }
 
@@ -407,5 +407,5 @@ int main(int argc, char **argv)
 	if (esp_fixture_eal(argv[0]))
 		return 1;
 	clock_now = 1000;
-	return cmocka_run_group_tests_name("hold", tests, start, finish);
+	return cmocka_run_group_tests_name("sa-wait", tests, start, finish);
 }

@@ -3,48 +3,49 @@
 #include "base/event.h"
 #include "base/sadb.h"
 #include "crypto/device/pool.h"
-#include "path/hold.h"
+#include "path/sa_wait.h"
 #include "path/to_sa.h"
 #include "path/worker/policy.h"
 
-static bool waits_for(const struct held_packet *p, const struct cygnet_policy *policy)
+static bool waits_for(const struct sa_wait_packet *p, const struct cygnet_policy *policy)
 {
 	return p->policy == policy && p->generation == policy->generation;
 }
 
-/* @return the latest that waits for a policy's SA, or NULL */
-static const struct held_packet *latest_of(const struct hold *h, const struct cygnet_policy *policy)
+/* @return the latest packet that waits for a policy's SA, or NULL */
+static const struct sa_wait_packet *latest_of(const struct sa_wait_list *list,
+					      const struct cygnet_policy *policy)
 {
-	for (unsigned int i = h->n; i--;)
-		if (waits_for(&h->packet[i], policy))
-			return &h->packet[i];
+	for (unsigned int i = list->n; i--;)
+		if (waits_for(&list->packet[i], policy))
+			return &list->packet[i];
 	return NULL;
 }
 
 static void evict(struct worker *w, unsigned int at)
 {
-	struct hold *h = &w->hold;
+	struct sa_wait_list *list = &w->sa_wait;
 
-	drop(w, h->packet[at].m, DROP_NO_SA);
-	h->n--;
-	memmove(&h->packet[at], &h->packet[at + 1], (h->n - at) * sizeof(h->packet[0]));
+	drop(w, list->packet[at].m, DROP_NO_SA);
+	list->n--;
+	memmove(&list->packet[at], &list->packet[at + 1], (list->n - at) * sizeof(list->packet[0]));
 }
 
-/* The newer a packet, the likelier somebody still waits for its answer. */
+/* The newer a packet, the likelier its sender still waits for an answer. */
 static void make_room(struct worker *w, const struct cygnet_policy *policy)
 {
-	const struct hold *h = &w->hold;
+	const struct sa_wait_list *list = &w->sa_wait;
 	unsigned int oldest = 0, count = 0;
 
-	for (unsigned int i = h->n; i--;) {
-		if (waits_for(&h->packet[i], policy)) {
+	for (unsigned int i = list->n; i--;) {
+		if (waits_for(&list->packet[i], policy)) {
 			oldest = i;
 			count++;
 		}
 	}
-	if (count == HOLD_PER_POLICY)
+	if (count == SA_WAIT_PER_POLICY)
 		evict(w, oldest);
-	else if (h->n == HOLD_PACKETS)
+	else if (list->n == SA_WAIT_PACKETS)
 		evict(w, 0);
 }
 
@@ -59,14 +60,14 @@ static bool ask(const struct cygnet_policy *policy, const struct cygnet_flow *fl
 	return event_raise(&event);
 }
 
-static void keep(struct worker *w, struct held_packet p, const struct cygnet_policy *policy)
+static void keep(struct worker *w, struct sa_wait_packet p, const struct cygnet_policy *policy)
 {
-	struct hold *h = &w->hold;
+	struct sa_wait_list *list = &w->sa_wait;
 
 	p.policy = policy;
 	p.generation = policy->generation;
 	make_room(w, policy);
-	h->packet[h->n++] = p;
+	list->packet[list->n++] = p;
 }
 
 /* There are few buffers for reassembled packets: half of them are for packets that have an SA. */
@@ -76,14 +77,14 @@ static bool may_wait(const struct rte_mbuf *m)
 	       rte_mempool_avail_count(packet_pool_large) >= packet_pool_large->size / 2;
 }
 
-void hold_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_policy *policy,
-	      const struct cygnet_flow *flow, bool first)
+void sa_wait_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_policy *policy,
+		 const struct cygnet_flow *flow, bool first)
 {
-	const struct held_packet *latest = latest_of(&w->hold, policy);
-	struct held_packet p = {
+	const struct sa_wait_packet *latest = latest_of(&w->sa_wait, policy);
+	struct sa_wait_packet p = {
 		.m = m,
 		.asked = latest && latest->asked,
-		.until = clock_seconds() + HOLD_SECONDS,
+		.until = clock_seconds() + SA_WAIT_SECONDS,
 	};
 
 	if (first)
@@ -92,13 +93,13 @@ void hold_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_policy *
 		drop(w, m, DROP_NO_SA);
 		return;
 	}
-	w->stats->held++;
+	w->stats->waited_for_sa++;
 	keep(w, p, policy);
 }
 
 /* Charon is asked again if the event queue had no room for the question, once for all packets of a
  * policy. */
-static bool asked_by_now(const struct held_packet *p, const struct held_packet *before,
+static bool asked_by_now(const struct sa_wait_packet *p, const struct sa_wait_packet *before,
 			 const struct cygnet_policy *policy, const struct cygnet_flow *flow)
 {
 	if (before)
@@ -107,9 +108,9 @@ static bool asked_by_now(const struct held_packet *p, const struct held_packet *
 }
 
 /* The SPD decides anew: there may be another policy now. */
-static void settle(struct worker *w, struct held_packet *p)
+static void settle(struct worker *w, struct sa_wait_packet *p)
 {
-	const struct held_packet *before;
+	const struct sa_wait_packet *before;
 	struct cygnet_policy *policy;
 	struct cygnet_flow flow;
 	struct cygnet_sa *sa;
@@ -126,8 +127,8 @@ static void settle(struct worker *w, struct held_packet *p)
 		return;
 	}
 	sa = cygnet_policy_sa(sadb, policy);
-	/* An earlier packet of this policy is still held: keep the order. */
-	before = latest_of(&w->hold, policy);
+	/* An earlier packet of this policy still waits: keep the order. */
+	before = latest_of(&w->sa_wait, policy);
 	if (sa && !before) {
 		to_sa(w, p->m, sa);
 		return;
@@ -142,40 +143,40 @@ static void settle(struct worker *w, struct held_packet *p)
 
 static void settle_all(struct worker *w)
 {
-	struct held_packet packet[HOLD_PACKETS];
-	struct hold *h = &w->hold;
-	unsigned int n = h->n;
+	struct sa_wait_packet packet[SA_WAIT_PACKETS];
+	struct sa_wait_list *list = &w->sa_wait;
+	unsigned int n = list->n;
 
-	/* Protecting one may have another held: its SA may go away meanwhile. */
-	memcpy(packet, h->packet, n * sizeof(packet[0]));
-	h->n = 0;
+	/* settle() may put a packet back into the list. */
+	memcpy(packet, list->packet, n * sizeof(packet[0]));
+	list->n = 0;
 	for (unsigned int i = 0; i < n; i++)
 		settle(w, &packet[i]);
 }
 
-void hold_retry(struct worker *w)
+void sa_wait_retry(struct worker *w)
 {
 	uint64_t changes = cygnet_spd_changes(sadb), second = clock_seconds();
-	struct hold *h = &w->hold;
+	struct sa_wait_list *list = &w->sa_wait;
 
-	if (changes == h->changes && second == h->second)
+	if (changes == list->changes && second == list->second)
 		return;
-	h->changes = changes;
-	h->second = second;
+	list->changes = changes;
+	list->second = second;
 	settle_all(w);
 }
 
-void hold_drop(struct worker *w)
+void sa_wait_drop(struct worker *w)
 {
-	struct hold *h = &w->hold;
+	struct sa_wait_list *list = &w->sa_wait;
 
-	for (unsigned int i = 0; i < h->n; i++)
-		drop(w, h->packet[i].m, DROP_NO_SA);
-	h->n = 0;
+	for (unsigned int i = 0; i < list->n; i++)
+		drop(w, list->packet[i].m, DROP_NO_SA);
+	list->n = 0;
 }
 
-void hold_or_protect(struct worker *w, struct rte_mbuf *m, struct cygnet_policy *policy,
-		     const struct cygnet_flow *flow, uint64_t last_use)
+void sa_wait_or_protect(struct worker *w, struct rte_mbuf *m, struct cygnet_policy *policy,
+			const struct cygnet_flow *flow, uint64_t last_use)
 {
 	struct cygnet_sa *sa = cygnet_policy_sa(sadb, policy);
 
@@ -184,13 +185,13 @@ void hold_or_protect(struct worker *w, struct rte_mbuf *m, struct cygnet_policy 
 		return;
 	}
 	if (!sa) {
-		hold_add(w, m, policy, flow, last_use != clock_seconds());
+		sa_wait_add(w, m, policy, flow, last_use != clock_seconds());
 		return;
 	}
 	/* Packets that waited for the SA go first, also if the change that brought it is not counted yet. */
-	if (latest_of(&w->hold, policy))
+	if (latest_of(&w->sa_wait, policy))
 		settle_all(w);
-	else if (w->hold.n)
-		hold_retry(w);
+	else if (w->sa_wait.n)
+		sa_wait_retry(w);
 	to_sa(w, m, sa);
 }
