@@ -375,8 +375,13 @@ struct cygnet_geometry {
 /**
  * Open the file. If it is missing, create it, and its folder with mode 0700.
  *
+ * A folder of mode 2750 (set-group-ID) that belongs to root or the caller's user
+ * shares the file with its group: a new file there has that group and mode 0660.
+ * In any other folder a new file has mode 0600.
+ *
  * An existing file keeps its geometry. It is refused if it is not a regular
- * file of the caller's user with mode 0600, is on a file system that is not in
+ * file of the caller's user with mode 0600, nor one of root or the caller's user
+ * that such a folder shares, is on a file system that is not in
  * memory, has another ABI version, or is damaged. A file of an earlier boot has
  * sequence numbers that may be older than those sent: it is replaced by a new one,
  * or refused if create is NULL. The mapping is excluded from core dumps and from

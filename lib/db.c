@@ -147,17 +147,44 @@ static int check_mutable(const struct header *h, const struct fixed *f, struct m
 	return 0;
 }
 
+/* The group that the folder shares its files with: it has the set-group-ID bit, so that new files have its
+ * group, belongs to root or this user, and other users cannot enter it.
+ * @param[out] group  of the folder */
+static bool folder_shares(const char *path, gid_t *group)
+{
+	char copy[PATH_MAX];
+	struct stat st;
+
+	if (snprintf(copy, sizeof(copy), "%s", path) >= (int)sizeof(copy) ||
+	    stat(dirname(copy), &st) < 0)
+		return false;
+	*group = st.st_gid;
+	return (st.st_mode & S_ISGID) && !(st.st_mode & S_IRWXO) &&
+	       (st.st_uid == 0 || st.st_uid == geteuid());
+}
+
+static bool is_shared(const struct stat *st, const char *path)
+{
+	gid_t group;
+
+	return (st->st_mode & (S_IRWXG | S_IRWXO)) == (S_IRGRP | S_IWGRP) &&
+	       folder_shares(path, &group) && st->st_gid == group;
+}
+
 static int check_owner(int fd, struct stat *st, struct message *m)
 {
+	bool shared;
+
 	if (fstat(fd, st) < 0)
 		return fail_errno(m, "cannot stat");
 	if (!S_ISREG(st->st_mode))
 		return fail(m, -EPERM, "not a regular file");
-	if (st->st_uid != geteuid())
+	shared = is_shared(st, m->path);
+	if (st->st_uid != geteuid() && !(shared && st->st_uid == 0))
 		return fail(m, -EPERM, "owned by user %u, not %u", st->st_uid, geteuid());
-	if (st->st_mode & 077)
-		return fail(m, -EPERM, "mode %04o gives other users access, must be 0600",
-			    st->st_mode & 07777);
+	if ((st->st_mode & 077) && !shared)
+		return fail(m, -EPERM, "mode %04o gives other users access, must be 0600, or 0660 "
+			    "with the group of a folder of mode 2750", st->st_mode & 07777);
 	return 0;
 }
 
@@ -231,6 +258,21 @@ static int make_folder(const char *path, struct message *m)
 	return 0;
 }
 
+/* The folder's set-group-ID bit has given the file its group. */
+static int share(int fd, struct message *m)
+{
+	struct stat st;
+	gid_t group;
+
+	if (!folder_shares(m->path, &group))
+		return 0;
+	if (fstat(fd, &st) < 0)
+		return fail_errno(m, "cannot stat");
+	if (st.st_gid == group && fchmod(fd, 0660) < 0)
+		return fail_errno(m, "cannot give its group access");
+	return 0;
+}
+
 static int init_file(int fd, const struct cygnet_geometry *geometry, struct message *m)
 {
 	struct fixed fixed = {
@@ -291,6 +333,8 @@ static int create(const struct cygnet_geometry *geometry, unsigned int flags, st
 	if (fd < 0)
 		return fail_errno(m, "cannot create");
 	err = check_medium(fd, flags, &memory, m);
+	if (!err)
+		err = share(fd, m);
 	if (!err)
 		err = init_file(fd, geometry, m);
 	if (!err && link(temp, m->path) < 0 && errno != EEXIST)

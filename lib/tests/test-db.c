@@ -2,6 +2,7 @@
 /* Tests of the file: creation, files that are refused, roles, IKE ports and events. */
 #include <dirent.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -86,6 +87,95 @@ static void refuses_wrong_mode_and_links(void **state)
 	assert_int_equal(reopen(f, error, sizeof(error)), -ELOOP);
 	unlink(f->path);
 	assert_int_equal(rename(link, f->path), 0);
+}
+
+static int mode_refused(struct fixture *f, mode_t folder, mode_t file)
+{
+	char error[256];
+	int err;
+
+	assert_int_equal(chmod(f->folder, folder), 0);
+	assert_int_equal(chmod(f->path, file), 0);
+	err = reopen(f, error, sizeof(error));
+	assert_int_equal(chmod(f->folder, 02750), 0);
+	assert_int_equal(chmod(f->path, 0660), 0);
+	return err;
+}
+
+/* A set-group-ID folder shares the file with its group, and with nobody else. */
+static void shared_with_group_of_folder(void **state)
+{
+	struct fixture *f = *state;
+	struct stat folder, st;
+
+	unlink(f->path);
+	assert_int_equal(chmod(f->folder, 02750), 0);
+	cygnet_db_close(fixture_open(f, 1024, 1024));
+	assert_int_equal(stat(f->folder, &folder), 0);
+	assert_int_equal(stat(f->path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0660);
+	assert_int_equal(st.st_gid, folder.st_gid);
+	assert_int_equal(mode_refused(f, 02750, 0660), 0);
+	assert_int_equal(mode_refused(f, 02750, 0600), 0);
+	assert_int_equal(mode_refused(f, 02750, 0640), -EPERM);
+	assert_int_equal(mode_refused(f, 02750, 0664), -EPERM);
+	assert_int_equal(mode_refused(f, 02750, 0661), -EPERM);
+	assert_int_equal(mode_refused(f, 02751, 0660), -EPERM);
+	assert_int_equal(mode_refused(f, 02754, 0660), -EPERM);
+	assert_int_equal(mode_refused(f, 00750, 0660), -EPERM);
+}
+
+/* @return what opening the file gives to a user who is in the group, in a process of its own */
+static int reopen_as(struct fixture *f, uid_t user, gid_t group)
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		struct cygnet_db *db;
+
+		/* The user may have no access to the folders above. */
+		if (chdir(f->folder) || setgroups(0, NULL) || setgid(group) || setuid(user))
+			_exit(255);
+		_exit(-cygnet_db_open_flags("sadb", NULL, CYGNET_OPEN_ON_DISK, &db, NULL, 0));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return -WEXITSTATUS(status);
+}
+
+/* The file of root in a folder of another group. */
+static void other_users_need_the_group(void **state)
+{
+	enum { GROUP = 60001, USER = 60002, OTHER = 60003 };
+	struct fixture *f = *state;
+	struct stat st;
+	char error[256];
+
+	if (geteuid() != 0)
+		skip();
+	unlink(f->path);
+	assert_int_equal(chown(f->folder, 0, GROUP), 0);
+	assert_int_equal(chmod(f->folder, 02750), 0);
+	cygnet_db_close(fixture_open(f, 1024, 1024));
+	assert_int_equal(stat(f->path, &st), 0);
+	assert_int_equal(st.st_uid, 0);
+	assert_int_equal(st.st_gid, GROUP);
+	assert_int_equal(reopen_as(f, USER, GROUP), 0);
+	assert_int_equal(reopen_as(f, USER, OTHER), -EACCES);
+	/* Of another group than its folder. */
+	assert_int_equal(chown(f->path, 0, OTHER), 0);
+	assert_int_equal(reopen(f, error, sizeof(error)), -EPERM);
+	/* Made by another user of the group. */
+	assert_int_equal(chown(f->path, USER, GROUP), 0);
+	assert_int_equal(reopen(f, error, sizeof(error)), -EPERM);
+	/* In a folder whose owner may put another file there. */
+	assert_int_equal(chown(f->path, 0, GROUP), 0);
+	assert_int_equal(reopen(f, error, sizeof(error)), 0);
+	assert_int_equal(chown(f->folder, USER, GROUP), 0);
+	assert_int_equal(chmod(f->folder, 02750), 0);
+	assert_int_equal(reopen(f, error, sizeof(error)), -EPERM);
 }
 
 /* Flip each bit of struct fixed, which is covered by the checksum. */
@@ -683,6 +773,8 @@ int main(void)
 		TEST(created_private_and_small),
 		TEST(invalid_geometry),
 		TEST(refuses_wrong_mode_and_links),
+		TEST(shared_with_group_of_folder),
+		TEST(other_users_need_the_group),
 		TEST(refuses_damaged_header),
 		TEST(refuses_unusable_mutex),
 		TEST(refuses_counters_out_of_range),

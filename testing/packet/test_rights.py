@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Rights that cygnetd gives up by itself, however it is started."""
 import os
+import stat
 
 # CAP_NET_ADMIN, CAP_NET_RAW, CAP_IPC_LOCK, CAP_SYS_ADMIN
 KEPT = 1 << 12 | 1 << 13 | 1 << 14 | 1 << 21
@@ -20,3 +21,17 @@ def test_rights(bench):
         assert int(rights["CapInh"], 16) == 0, rights
         for kind in "CapPrm", "CapEff", "CapBnd":
             assert not int(rights[kind], 16) & ~KEPT, rights
+
+
+def test_shared_file(bench):
+    """In a set-group-ID folder the file has its group, though cygnetd has no CAP_CHOWN, and is opened again."""
+    folder, group = f"{bench.gateway.work}/shared", 60001
+    os.mkdir(folder)
+    os.chown(folder, 0, group)
+    os.chmod(folder, 0o2750)
+    with bench.gateway.rewritten(lambda usual: usual.replace("/sadb\n", "/shared/sadb\n")):
+        made = os.stat(f"{folder}/sadb")
+        assert (made.st_uid, made.st_gid, stat.S_IMODE(made.st_mode)) == (0, group, 0o660), made
+        bench.gateway.kill()
+        bench.gateway.start()
+        assert os.stat(f"{folder}/sadb").st_ino == made.st_ino
