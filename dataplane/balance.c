@@ -48,10 +48,13 @@ static struct load load[CONF_MAX_WORKERS];
 static struct move planned[MOVES];
 static unsigned int nplanned, next;
 
-int balance_init(unsigned int count)
+int balance_init(void)
 {
-	slots = count;
-	slot = calloc(count, sizeof(*slot));
+	struct cygnet_db_info info;
+
+	cygnet_db_info(sadb, &info);
+	slots = info.geometry.sas;
+	slot = calloc(slots, sizeof(*slot));
 	return slot ? 0 : -ENOMEM;
 }
 

@@ -11,8 +11,8 @@
 #ifndef CYGNETD_BALANCE_H
 #define CYGNETD_BALANCE_H
 
-/** @param slots  capacity of the SAD. @return 0 or -ENOMEM */
-int balance_init(unsigned int slots);
+/** After the SAD is open. @return 0 or -ENOMEM */
+int balance_init(void);
 void balance_free(void);
 
 /** Begin a move if one is due. Every few milliseconds. */

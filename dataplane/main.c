@@ -176,9 +176,9 @@ static void reload(void)
 	configuration_reload(&running);
 }
 
-/* Ends the process once another one serves, without a change to ports and TAPs.
- * @return 0: that one has failed, and this one can serve on; or -errno */
-static int hand_over(const struct conf *conf)
+/* End this process once the one that takes over serves, without a change to ports and TAPs.
+ * @return 0: the other process has failed, and this one can serve on; or -errno */
+static int grant_takeover(const struct conf *conf)
 {
 	int err;
 
@@ -216,7 +216,7 @@ static int serve_packets(const struct conf *conf)
 		wait_for_all(conf);
 		if (!takeover_wanted())
 			break;
-		err = hand_over(conf);
+		err = grant_takeover(conf);
 		if (!err)
 			err = launch(conf);
 	}
@@ -281,11 +281,8 @@ static int run_ports(const struct conf *conf)
 
 static int run_balanced(const struct conf *conf)
 {
-	struct cygnet_db_info info;
-	int err;
+	int err = balance_init();
 
-	cygnet_db_info(sadb, &info);
-	err = balance_init(info.geometry.sas);
 	if (err)
 		return err;
 	err = run_ports(conf);
