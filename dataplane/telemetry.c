@@ -312,7 +312,7 @@ static const struct {
 	{"reassembled", offsetof(struct stats, reassembled)},
 	{"too_big_learned", offsetof(struct stats, too_big_learned)},
 	{"too_big_ignored", offsetof(struct stats, too_big_ignored)},
-	{"handed_over", offsetof(struct stats, handed_over)},
+	{"handed_off", offsetof(struct stats, handed_off)},
 	{"sas_moved", offsetof(struct stats, sas_moved)},
 	{"crypto_cores", offsetof(struct stats, crypto_cores)},
 	{"shortcut", offsetof(struct stats, shortcut)},

@@ -52,7 +52,7 @@
 	X(NO_BUFFER, "no-buffer", "out of packet buffers or crypto operations") \
 	X(ENGINE_FULL, "engine-full", "the crypto device's queue is full") \
 	X(ENGINE_FAILED, "engine-failed", "the crypto device reported an error") \
-	X(HANDOVER_FULL, "handover-full", "the ring to the lcore that owns the SA is full, or too many packets wait while the SA moves to it") \
+	X(HANDOFF_FULL, "handoff-full", "the ring to the lcore that owns the SA is full, or too many packets wait while the SA moves to it") \
 	X(TX_FULL, "tx-full", "the transmit queue is full") \
 	X(POLICED_PEER, "policed-peer", "IKE of a peer, beyond police_peer in cygnetd.conf(5)") \
 	X(POLICED_IKE, "policed-ike", "IKE of an address that is no peer's, beyond police_ike in cygnetd.conf(5)") \

@@ -41,7 +41,7 @@ struct stats {
 	uint64_t reassembled;		/* packets to this host reassembled from fragments: ESP, AH, IKE */
 	uint64_t too_big_learned;	/* ICMP errors that lowered the path MTU of an SA */
 	uint64_t too_big_ignored;	/* ICMP errors that match no SA or are implausible */
-	uint64_t handed_over;		/* packets handed off to the worker that owns the SA */
+	uint64_t handed_off;		/* packets handed off to the worker that owns the SA */
 	uint64_t sas_moved;		/* SAs that were given to another worker (balance.h) */
 	uint64_t crypto_cores;		/* packets that crypto cores processed for this worker */
 	uint64_t shortcut;		/* packets of known flows (flow.h) */

@@ -82,7 +82,7 @@ static const struct column stats_columns[] = {
 	{"dummies", "DUMMIES"},		  {"keepalives", "KEEPALIVES"},
 	{"waited_for_sa", "WAITED-FOR-SA"}, {"reassembled", "REASSEMBLED"},
 	{"too_big_learned", "TOO-BIG-LEARNED"}, {"too_big_ignored", "TOO-BIG-IGNORED"},
-	{"handed_over", "HANDED-OFF"},	  {"sas_moved", "SAS-MOVED"},
+	{"handed_off", "HANDED-OFF"},	  {"sas_moved", "SAS-MOVED"},
 	{"crypto_cores", "CRYPTO-CORES"},
 	{"shortcut", "SHORTCUT"},	  {"dropped", "DROPPED"},
 	{NULL, NULL},

@@ -18,7 +18,7 @@
 
 static const char *const stats_fields[] = {
 	"forwarded", "encapsulated", "decapsulated", "dummies", "keepalives", "waited_for_sa",
-	"reassembled", "handed_over", "crypto_cores", "shortcut", "dropped", "turns", NULL,
+	"reassembled", "handed_off", "crypto_cores", "shortcut", "dropped", "turns", NULL,
 };
 static const char *const ports_fields[] = {
 	"rx_packets", "rx_bytes", "tx_packets", "tx_bytes", "to_kernel", "from_kernel", "rx_missed",
@@ -30,7 +30,7 @@ static const char *const drops_fields[] = {"packets", NULL};
 static const struct column workers_columns[] = {
 	{"worker", "WORKER"},	    {"busy", "BUSY%"},		{"encapsulated", "PROTECTED"},
 	{"decapsulated", "UNPROTECTED"}, {"forwarded", "PLAINTEXT"}, {"shortcut", "KNOWN"},
-	{"handed_over", "HANDED-OFF"}, {"dropped", "DROPPED"},	{NULL, NULL},
+	{"handed_off", "HANDED-OFF"}, {"dropped", "DROPPED"},	{NULL, NULL},
 };
 static const struct column ports_columns[] = {
 	{"name", "PORT"},	 {"link", "LINK"},	   {"state", "STATE"}, {"rx_packets", "RX"},

@@ -67,8 +67,8 @@ enum drop_reason esp_in_finish(struct rte_mbuf *m, const struct cygnet_sa *sa,
 /** esp_in_finish() for known offsets.
  * @param esp     offset of the ESP header
  * @param hidden  bytes between ciphertext and ICV that were not sent */
-enum drop_reason esp_in_open(struct rte_mbuf *m, const struct cygnet_sa *sa,
-			     const struct session *s, unsigned int esp, unsigned int hidden);
+enum drop_reason esp_in_decapsulate(struct rte_mbuf *m, const struct cygnet_sa *sa,
+				    const struct session *s, unsigned int esp, unsigned int hidden);
 
 /** Assign a received ESP packet (data at its outer IP header, no options) to its session. */
 static inline void esp_in_identify(struct rte_mbuf *m, struct session *s)

@@ -68,8 +68,8 @@ static int check_trailer(const uint8_t *text, unsigned int len, unsigned int *in
 	return is_monotonic(text + len - 2, pad) ? text[len - 1] : -1;
 }
 
-enum drop_reason esp_in_open(struct rte_mbuf *m, const struct cygnet_sa *sa,
-			     const struct session *s, unsigned int esp, unsigned int hidden)
+enum drop_reason esp_in_decapsulate(struct rte_mbuf *m, const struct cygnet_sa *sa,
+				    const struct session *s, unsigned int esp, unsigned int hidden)
 {
 	unsigned int header = esp + (unsigned int)sizeof(struct rte_esp_hdr) + s->iv_len;
 	unsigned int tail = hidden + s->icv_len, inner = 0, text;
@@ -92,5 +92,5 @@ enum drop_reason esp_in_open(struct rte_mbuf *m, const struct cygnet_sa *sa,
 enum drop_reason esp_in_finish(struct rte_mbuf *m, const struct cygnet_sa *sa,
 			       const struct session *s)
 {
-	return esp_in_open(m, sa, s, packet(m)->esp, esn_len(s));
+	return esp_in_decapsulate(m, sa, s, packet(m)->esp, esn_len(s));
 }

@@ -51,7 +51,7 @@ static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa
 		return;
 	mapping_note(sa, s, p);
 	reason = s->ah ? ah_in_finish(m, sa, s) : esp_in_finish(m, sa, s);
-	if (!verdict_opened(w, m, &as, reason, kept))
+	if (!verdict_decrypted(w, m, &as, reason, kept))
 		return;
 	p->from_kernel = 0;
 	p->decrypted = 1;

@@ -200,8 +200,8 @@ static void every_algorithm(void **state)
 	}
 }
 
-/* With VAES a worker encrypts AES-GCM faster itself than it hands it off, unless a crypto core
- * has packets before. */
+/* With VAES a worker encrypts AES-GCM itself in less time than the transfer to a crypto core takes,
+ * unless a crypto core has earlier packets of the SA. */
 static void quick(void **state)
 {
 	bool here = rte_cpu_get_flag_enabled(RTE_CPUFLAG_VAES) > 0;

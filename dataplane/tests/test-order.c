@@ -259,7 +259,7 @@ static uint32_t number_of(struct rte_mbuf *m)
 }
 
 /* The id of the inner packet of such a frame, after a check of its sequence number. */
-static unsigned int opened(struct rte_mbuf *m, uint64_t seq)
+static unsigned int inner_id(struct rte_mbuf *m, uint64_t seq)
 {
 	const uint8_t *ip = rte_pktmbuf_mtod_offset(m, uint8_t *, 14);
 	uint8_t text[PEER_TEXT_MAX];
@@ -293,7 +293,7 @@ static void fragments_into_a_tunnel(void **state)
 	esp_worker_finish(w);
 	assert_int_equal(out->n, RTE_DIM(ids));
 	for (unsigned int i = 0; i < out->n; i++)
-		assert_int_equal(opened(out->m[i], first + i), ids[i]);
+		assert_int_equal(inner_id(out->m[i], first + i), ids[i]);
 }
 
 /* --- the batch --- */

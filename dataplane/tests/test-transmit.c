@@ -200,8 +200,8 @@ static void full_inbox(void **state)
 	for (unsigned int i = 0; i < ROOM + 8; i++)
 		tap_frame(other, frame());
 	handoff_flush(other);
-	assert_int_equal(other->stats->drop[DROP_HANDOVER_FULL], 9);
-	assert_int_equal(other->stats->handed_over, ROOM - 1);
+	assert_int_equal(other->stats->drop[DROP_HANDOFF_FULL], 9);
+	assert_int_equal(other->stats->handed_off, ROOM - 1);
 	while (rte_ring_dequeue(w->inbox, (void **)&m) == 0)
 		rte_pktmbuf_free(m);
 	rte_ring_free(w->inbox);

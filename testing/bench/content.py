@@ -71,7 +71,7 @@ def esp_text(tunnel, body):
         return None
 
 
-def opened(tunnel, packet):
+def decrypted(tunnel, packet):
     """Decapsulate an ESP packet from the gateway.
     @return the inner packet; None if addresses, SPI, ICV, next header or padding are wrong"""
     spi, = struct.unpack_from("!I", packet, IPV4)
@@ -110,7 +110,7 @@ def through(gateway, direction):
         for number, packet in enumerate(plaintext(direction, tunnel), 1):
             near.send(ethernet(port, packet if direction == "encap" else tunnel.seal(packet, number)))
             came = next_packet(far, protocol)
-            yield packet, opened(tunnel, came) if direction == "encap" else came
+            yield packet, decrypted(tunnel, came) if direction == "encap" else came
 
 
 def compare(gateway, direction):

@@ -54,7 +54,7 @@ static const struct family worker_families[] = {
 	PACKETS("cygnet_worker_waited_for_sa", "waited_for_sa", "Packets that waited for an SA."),
 	PACKETS("cygnet_worker_reassembled", "reassembled",
 		"ESP, AH and IKE packets reassembled from fragments."),
-	PACKETS("cygnet_worker_handed_off", "handed_over",
+	PACKETS("cygnet_worker_handed_off", "handed_off",
 		"Packets handed off to the worker that owns their SA."),
 	COUNT("cygnet_worker_sas_moved", "sas_moved", "SAs given to another worker, because this one was overloaded."),
 	PACKETS("cygnet_worker_crypto_core", "crypto_cores",

@@ -73,7 +73,7 @@ static void wait_behind(struct worker *w, unsigned int i)
 	crypto_wait(&w->crypto, b->m[i], RTE_CRYPTO_OP_STATUS_SUCCESS);
 }
 
-static void open(struct worker *w, unsigned int i)
+static void finish_inbound(struct worker *w, unsigned int i)
 {
 	struct crypto_batch *b = &w->crypto.batch;
 	const struct received_as as = received_as(b, i);
@@ -87,7 +87,7 @@ static void open(struct worker *w, unsigned int i)
 		return;
 	}
 	if (verdict_is_new(w, m, &as) &&
-	    verdict_opened(w, m, &as, esp_in_open(m, as.sa, s, esp, 0), 0))
+	    verdict_decrypted(w, m, &as, esp_in_decapsulate(m, as.sa, s, esp, 0), 0))
 		fast_decrypted_add(w, m, s, b->interface[i], false);
 }
 
@@ -107,7 +107,7 @@ static unsigned int finish(struct worker *w, unsigned int i)
 	else if (order_waits(b->s[i]))
 		wait_behind(w, i);
 	else
-		open(w, i);
+		finish_inbound(w, i);
 	return len;
 }
 

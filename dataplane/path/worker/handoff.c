@@ -9,11 +9,11 @@ static void flush_to(struct worker *w, unsigned int to)
 	unsigned int sent = rte_ring_mp_enqueue_burst(workers[to].inbox, (void **)batch->m, batch->n,
 						      NULL);
 
-	w->stats->handed_over += sent;
+	w->stats->handed_off += sent;
 	for (unsigned int i = sent; i < batch->n; i++) {
 		unsigned int stage = packet(batch->m[i])->stage;
 
-		packet_drop_as(w->stats, batch->m[i], DROP_HANDOVER_FULL,
+		packet_drop_as(w->stats, batch->m[i], DROP_HANDOFF_FULL,
 			       stage == STAGE_TX || stage == STAGE_TAP);
 	}
 	batch->n = 0;

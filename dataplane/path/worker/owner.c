@@ -41,7 +41,7 @@ static bool is_arriving(const struct worker *w, uint32_t sa)
 static void keep(struct worker *w, struct rte_mbuf *m)
 {
 	if (w->nkept == MOVE_KEEP_MOST) {
-		drop(w, m, DROP_HANDOVER_FULL);
+		drop(w, m, DROP_HANDOFF_FULL);
 		return;
 	}
 	packet(m)->next = NULL;

@@ -61,11 +61,11 @@ static inline bool verdict_is_new(struct worker *w, struct rte_mbuf *m, const st
 }
 
 /** Count the inner packet of an authentic packet.
- * @param reason  of esp_in_open(), esp_in_finish() or ah_in_finish()
+ * @param reason  of esp_in_decapsulate(), esp_in_finish() or ah_in_finish()
  * @param kept    bytes in front that were never protected: esp_out_kept()
  * @return false: it goes no further, and is the caller's no more */
-static inline bool verdict_opened(struct worker *w, struct rte_mbuf *m, const struct received_as *as,
-				  enum drop_reason reason, unsigned int kept)
+static inline bool verdict_decrypted(struct worker *w, struct rte_mbuf *m, const struct received_as *as,
+				     enum drop_reason reason, unsigned int kept)
 {
 	if (reason == DROP_NONE) {
 		sa_count(as->sa, rte_pktmbuf_data_len(m) - kept);

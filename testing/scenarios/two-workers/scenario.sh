@@ -14,11 +14,11 @@ steps() {
 	expect_rekey right
 	expect_output "pings lost across the rekeys" 0 end_pings rekey
 	expect_output "workers" 2 stats length
-	expect "packets were handed off" test "$(stats 'map(.handed_over) | add')" -gt 0
+	expect "packets were handed off" test "$(stats 'map(.handed_off) | add')" -gt 0
 	expect "all of them arrived" nothing_dropped
 }
 
 stats() { ctl left --json show stats | jq -r "$1"; }
 
 # For lack of room between the workers.
-nothing_dropped() { [ "$(drops left handover-full)" -eq 0 ]; }
+nothing_dropped() { [ "$(drops left handoff-full)" -eq 0 ]; }
