@@ -12,7 +12,7 @@
 void hold_all(struct cygnet_db *db);
 /** Remove the held policies that a policy replaces: those of its direction and selector. */
 void hold_replace(struct cygnet_db *db, const struct cygnet_policy *policy);
-/** Whether a held policy is one that can be held, and has what only those have. */
+/** Whether the fields of a held policy are valid: it is no bypass, has no reqid, and counts as installed once. */
 bool hold_valid(const struct cygnet_policy *policy);
 
 #endif

@@ -137,8 +137,8 @@ static void fill(struct cygnet_db *db, struct cygnet_policy *policy,
 	store_release(&policy->sa, sa);
 }
 
-/* Whether all that a policy matches is matched by one before it in its chain, which applies instead: no lookup
- * finds it, as that of an SA that has been rekeyed. */
+/* Whether an earlier policy in its chain has the same selector, so that no lookup finds this one: after a
+ * rekeying that is the policy of the old SA. */
 static bool is_shadowed(struct cygnet_db *db, const struct cygnet_policy *policy)
 {
 	uint32_t left = db->geometry.policies;
@@ -191,7 +191,7 @@ static int insert(struct cygnet_db *db, const struct cygnet_policy_params *p, ui
 	return 0;
 }
 
-/* With the SA that it has already, nothing changes. */
+/* Lookups see a change only if the policy gets another SA. */
 static void add_again(struct cygnet_db *db, struct cygnet_policy *policy, uint64_t sa)
 {
 	policy->refs++;

@@ -109,7 +109,7 @@ static void prefetch(struct cygnet_db *db, const struct probes *probes)
 	}
 }
 
-/* With few tuples one after the other, so that a match spares the rest; with many together. */
+/* The first tuples are probed by ones, because a match can spare the rest, and later ones in growing groups. */
 static struct cygnet_policy *search_tuples(struct cygnet_db *db, enum cygnet_dir dir,
 					   const struct cygnet_flow *flow)
 {

@@ -16,8 +16,8 @@
  * Policies are disjoint: /24 networks behind gateways, and /32 addresses of road
  * warriors. Lookups are in random order and always find an entry.
  *
- * Hostile policies have all forms of selectors, and as many as can be are in the chains that
- * the lookup of one flow visits, which matches none of them.
+ * Hostile policies have all forms of selectors. The chains that the lookup of one flow visits
+ * contain as many of them as they can, and the flow matches none.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
