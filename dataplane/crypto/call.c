@@ -75,7 +75,8 @@ static void call_in_order(const struct crypto_run *run, struct crypto_vectors *v
 		v->status[order[i]] = sorted.status[i];
 }
 
-static void call_chain(const struct crypto_run *run, struct crypto_vectors *v)
+/* Not inline: its arrays would cost the calls for AEADs a stack frame. */
+static __rte_noinline void call_chain(const struct crypto_run *run, struct crypto_vectors *v)
 {
 	uint8_t which[CRYPTO_BATCH];
 

@@ -42,9 +42,9 @@ static inline void front_finish_v6(struct rte_ipv6_hdr *ip, uint8_t tos, unsigne
  * @param iv_len  bytes of the IV, between template and inner packet
  * @param total   bytes of the final packet
  */
-static inline uint8_t *esp_front_write(const struct esp_front *f, uint8_t *ip,
-				       unsigned int room, uint64_t seq, unsigned int iv_len,
-				       unsigned int total)
+static __rte_always_inline uint8_t *
+esp_front_write(const struct esp_front *f, uint8_t *ip, unsigned int room, uint64_t seq,
+		unsigned int iv_len, unsigned int total)
 {
 	const rte_be32_t number = rte_cpu_to_be_32((uint32_t)seq);
 	uint8_t *end = ip - iv_len, *at = end - f->len;
