@@ -119,17 +119,28 @@ static void finish_described(struct worker *w, const struct crypto_run *run)
 			finish(w, b->m[i], b->s[i], sa_of(w, packet(b->m[i])));
 }
 
+/* Whether a run is finished and counted together with the one before it, which has no struct packets. */
+static bool continues(const struct crypto_batch *b, const struct crypto_run *run, const struct crypto_run *before)
+{
+	return !b->described[run->from] && run->device == before->device &&
+	       run->s->inbound == before->s->inbound;
+}
+
 void finish_batch(struct worker *w)
 {
 	struct crypto_batch *b = &w->crypto.batch;
 
 	for (unsigned int k = 0; k < b->nruns; k++) {
 		const struct crypto_run *run = &b->run[k];
+		unsigned int n = run->n;
 
-		if (b->described[run->from])
+		if (b->described[run->from]) {
 			finish_described(w, run);
-		else
-			fast_finish(w, run->from, run->n);
+			continue;
+		}
+		for (; k + 1 < b->nruns && continues(b, &b->run[k + 1], run); k++)
+			n += b->run[k + 1].n;
+		fast_finish(w, run->from, n);
 	}
 	crypto_batch_clear(b);
 }

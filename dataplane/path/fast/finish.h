@@ -8,8 +8,8 @@
 
 #include "path/worker/worker.h"
 
-/** Finish n packets of the crypto batch, all of one session and without a struct packet. Outbound
- * packets leave, inbound ones go to fast_decrypted_add().
+/** Finish n packets of the crypto batch, all of one device and direction and without a struct packet.
+ * Outbound packets leave, inbound ones go to fast_decrypted_add().
  * @param from  index of the first */
 void fast_finish(struct worker *w, unsigned int from, unsigned int n);
 
