@@ -5,7 +5,7 @@
 # wiped even if charon ends while cygnetd hangs.
 
 may_drop=([left]="policy-held bad-spi")
-# What the kernel of the left says to the right's IKE while nobody listens.
+# ICMP errors of the left's kernel about the right's IKE, for which no charon listens.
 plaintext_on_wire='src host 192.168.0.1 and icmp[0] = 3 and icmp[1] = 3'
 
 steps() {

@@ -2,10 +2,10 @@
 # A boot: the left has no shared file any more. From the policies of the last run, cygnetd
 # holds those of the tunnel: its host's packets, which a route would take to the peer, are
 # dropped before charon is there, and until it has the tunnel up. (After a crash of charon:
-# charon-restart.) What charon does not install again in time is no longer held.
+# charon-restart.) Policies that charon does not install again in time are no longer held.
 
 may_drop=([left]="policy-held bad-spi no-route no-neighbour not-ours")
-# What the kernel of the left says to the right's IKE while nobody listens.
+# ICMP errors of the left's kernel about the right's IKE, for which no charon listens.
 plaintext_on_wire='src host 192.168.0.1 and icmp[0] = 3 and icmp[1] = 3'
 
 steps() {
