@@ -276,7 +276,7 @@ static void end_broken(struct session_of_client *s)
 	s->broken = true;
 }
 
-/* Write what waits in the ring, or as much of it as the limit allows. @return packets */
+/* Write packets of the ring, as many as the limit allows. @return packets */
 static unsigned int write_some(struct session_of_client *s)
 {
 	struct rte_mbuf *m[WRITE];

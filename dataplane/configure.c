@@ -176,7 +176,7 @@ static void add_port(struct conf *conf, const struct conf *next, const struct co
 
 static void reload_ports(struct conf *conf, const struct conf *next)
 {
-	/* First those that go: another may have their device or the name of their TAP. */
+	/* Remove ports first: a new port may have the device of a removed one, or the name of its TAP. */
 	remove_ports(conf, next);
 	interfaces_set_sides(next);
 	for (unsigned int i = 0; i < next->nports; i++) {

@@ -12,7 +12,7 @@
 int configuration_read(struct conf *conf, const char *path);
 /** Put the keys that a reload can change in force. */
 void configuration_apply(const struct conf *conf);
-/** Log what a valid configuration lets no packet do that one may expect. Control thread only. */
+/** Warn of a valid configuration by which packets are dropped unexpectedly. Control thread only. */
 void configuration_warn(const struct conf *conf);
 /**
  * Read the file of a running configuration again and apply what can change while cygnetd runs. Each applied

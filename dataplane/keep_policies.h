@@ -2,7 +2,7 @@
 /**
  * @file keep_policies.h
  * The policies of the last run, for the next boot: until charon has installed its own, they are held
- * (cygnet_policy_hold()), so that what they protect does not leave in plaintext. They are in the file
+ * (cygnet_policy_hold()), so that packets that they protect do not leave in plaintext. They are in the file
  * "policies" of the folder of state (policy_file.h), which a thread writes.
  */
 #ifndef CYGNETD_KEEP_POLICIES_H
@@ -22,13 +22,13 @@ struct policy_keeper {
 	int charon;			/* its process id at the last look */
 };
 
-/** Hold the policies of the file if no policy was ever installed in the shared file: it is the first start
- * since boot. After the role of the dataplane was taken, and before ports are opened. Says in the log what
- * is held, or why nothing is. */
+/** Hold the policies of the file if no policy was ever installed in the shared file: this is the first start
+ * since boot. After the role of the dataplane was taken, and before ports are opened. Logs which policies
+ * are held, or why none is. */
 void keep_policies_restore(const struct conf *conf, struct cygnet_db *db);
 /**
  * Look at the SPD. The policies of the look before are written if the same charon is still there and they are not
- * in the file yet. So what a charon that stops has left for a moment is never written.
+ * in the file yet. So the few policies that are left while charon stops are never written.
  * @return 0, or -errno of the file
  */
 int keep_policies_look(struct policy_keeper *keeper, struct cygnet_db *db);

@@ -244,7 +244,7 @@ static int run_control(const struct conf *conf)
 	return err;
 }
 
-/* If this process takes over: the old one serves until all is done here that can be done beside it. */
+/* If this process takes over: do all that can be done while the old process still serves. */
 static int take_over(const struct conf *conf)
 {
 	int err;
@@ -258,7 +258,7 @@ static int take_over(const struct conf *conf)
 	err = takeover_request();
 	if (err)
 		return err;
-	/* What the old process has had. Later frames wait for the workers. */
+	/* The old process has received these frames, too. Later frames wait for the workers. */
 	interfaces_discard();
 	/* The kernel closes the files of a killed process one after the other. */
 	for (unsigned int ms = 0; ms < ROLE_MS && cygnet_role_held(sadb, CYGNET_ROLE_DATAPLANE); ms++)

@@ -35,11 +35,11 @@ static void write_dir(char *text, const struct cygnet_policy_params *p)
 	snprintf(text, FIELD, "%s", dirs[p->dir]);
 }
 
-/* What passed is not kept. */
+/* Policies that bypass are not kept: the word is one of two. */
 static bool read_action(const char *text, struct cygnet_policy_params *p)
 {
 	p->action = strcmp(text, "protect") ? CYGNET_DISCARD : CYGNET_PROTECT;
-	return true; /* another word is not what is written again */
+	return true; /* any other word is refused by the comparison with the text as written again */
 }
 
 static void write_action(char *text, const struct cygnet_policy_params *p)
@@ -221,7 +221,7 @@ static int parse_head(char **text, const char *sadb, char *why, size_t size)
 
 static int parse_policies(char *text, uint32_t most, struct policy_list *list, char *why, size_t size)
 {
-	/* Behind the last newline there is an empty part. */
+	/* The part behind the last newline is empty. */
 	for (char *line; (line = next_part(&text, '\n')) && (*line || text);) {
 		const char *wrong;
 

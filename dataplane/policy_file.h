@@ -9,7 +9,7 @@
  *
  * DIR is in, out or fwd, ACTION protect or discard. Ranges are FIRST-LAST. PROTOCOL is a number, 0 for any.
  * INTERFACE is cygnet_interface() in hexadecimal, 0 for any. There is exactly one text for a policy: any other
- * way to write it is refused.
+ * is refused.
  */
 #ifndef CYGNETD_POLICY_FILE_H
 #define CYGNETD_POLICY_FILE_H

@@ -17,7 +17,7 @@
 #define US_PER_S UINT64_C(1000000)
 
 static unsigned int nworkers;
-static uint64_t limit_us;			/* 0: nobody watches */
+static uint64_t limit_us;			/* 0: no watchdog */
 static uint64_t notified_us;			/* when systemd was notified last */
 static bool logged;				/* that a worker stands still */
 static uint64_t turns[CONF_MAX_WORKERS];	/* at the last notification */

@@ -20,7 +20,7 @@
 /** A packet that was dropped, or how many packets have no record. */
 struct audit_record {
 	enum drop_reason reason;
-	uint64_t left_out;	/* 0: a packet; else packets without a record, and only reason is set besides */
+	uint64_t left_out;	/* 0: the record is of a packet; else packets without a record, for reason */
 	uint64_t seq;		/* if has_seq: with the high bits inferred, where the SA has them */
 	struct cygnet_flow flow;	/* addresses and protocol; ports if has_ports */
 	uint32_t flow_label;	/* of IPv6 */

@@ -12,8 +12,8 @@
 extern uint64_t changes_count;		/* of all changes */
 extern uint64_t changes_general_count;	/* of those that may concern any decision */
 
-/** Count a change that concerns the decisions that can see it by a count or a value of its own: a neighbour
- * (neigh_changes()), the path MTU of an SA. After lcores can see the change and its own count. Any thread. */
+/** Count a change that has another count or value beside this one, by which a decision sees that it is concerned: of
+ * a neighbour (neigh_changes()), or of an SA's path MTU. After lcores can see the change and that count. Any thread. */
 static inline void changes_note_one(void)
 {
 	__atomic_fetch_add(&changes_count, 1, __ATOMIC_RELEASE);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file peers.h
- * The addresses of the peers: where outbound SAs end, and outbound policies that protect. Policing
- * (path/worker/police.h) tells their IKE from that of others.
+ * The addresses of the peers: destinations of outbound SAs, and of the tunnels of outbound policies that
+ * protect. By them policing (path/worker/police.h) tells IKE of peers from other IKE.
  */
 #ifndef CYGNETD_PEERS_H
 #define CYGNETD_PEERS_H
@@ -14,7 +14,7 @@
 
 /**
  * Whether an address is a peer's. Any lcore; until peers_init() there is none.
- * @param hash  receives a number that others cannot choose: a keyed hash of the address
+ * @param hash  receives a keyed hash of the address, which no sender can predict
  */
 bool peers_have(const struct cygnet_addr *addr, uint64_t *hash);
 
@@ -22,7 +22,7 @@ bool peers_have(const struct cygnet_addr *addr, uint64_t *hash);
 
 /** After the databases are open, before the workers start. @return 0 or -errno, logged */
 int peers_init(void);
-/** Look for what has changed in the databases: some of their slots in each call. An address is known about a
+/** Look for changes in the databases, in some of their slots each call. An address is known about a
  * second after its policy. */
 void peers_update(void);
 /** After the workers have ended. */

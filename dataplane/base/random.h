@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file random.h
- * Random numbers of the kernel, and a keyed hash (SipHash-2-4) for keys that others choose: rte_rand() and a
- * seeded Jenkins hash can be computed back from what they give.
+ * Random numbers from the kernel's, and a keyed hash (SipHash-2-4) for input that an attacker may choose: the
+ * state of rte_rand() and the seed of a Jenkins hash can be computed from their results.
  */
 #ifndef CYGNETD_RANDOM_H
 #define CYGNETD_RANDOM_H
@@ -14,7 +14,7 @@ struct random_key {
 	uint64_t word[2];
 };
 
-/** Numbers that nobody can predict from earlier ones. Of one thread. */
+/** Numbers that cannot be predicted from earlier ones. For one thread. */
 struct random_ids {
 	struct random_key key; /* random_fill() */
 	uint64_t count;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What changes of what is not theirs cost known flows: packets of many tunnels are protected, while a host on the
- * segment alternates its MAC address, one tenant rekeys, or routers lower the path MTU of one SA, CHANGES times a
- * second each. Prints packets a second of a worker without changes, and with changes as a ratio to the round without
- * them before it: medians of ROUNDS rounds in turn. Only the worker's time counts. A rekeying is ten calls of the
- * library, as charon-plugin makes them; the worker looks at the counts of changes after each of them, which is the
- * worst case.
+/* The cost for known flows of changes that do not concern them: packets of many tunnels are protected,
+ * while a host on the segment alternates its MAC address, one tenant rekeys, or routers lower the path MTU
+ * of one SA, CHANGES times a second each. Prints packets a second of a worker without changes, and with
+ * changes as a ratio to the round without them before it: medians of ROUNDS rounds in turn. Only the worker's
+ * time counts. A rekeying is ten calls of the library, as charon-plugin makes them; the worker looks at the
+ * counts of changes after each of them, which is the worst case.
  *
  * usage: bench-changes [TUNNELS [FLOWS-OF-EACH]] */
 #include <arpa/inet.h>

@@ -35,14 +35,14 @@ enum engine_choice { ENGINE_AUTO, ENGINE_CPU, ENGINE_OPENCL };
 /** What happens to plaintext that no policy matches: it leaves by no outside port, passes, or is dropped. */
 enum no_policy_choice { NO_POLICY_INSIDE, NO_POLICY_PASS, NO_POLICY_DROP };
 
-/** What comes in plaintext for this host, by what is policed together (path/worker/police.h). */
+/** The classes of plaintext to this host. Each has a rate (path/worker/police.h). */
 enum police_class {
 	POLICE_PEER,		/* IKE of a peer of an SA or policy */
 	POLICE_IKE,		/* IKE of others */
 	POLICE_ARP,		/* ARP, ND and other link control */
 	POLICE_ICMP,
 	POLICE_OTHER,
-	POLICE_FRAGMENTS,	/* to be reassembled, of others than peers */
+	POLICE_FRAGMENTS,	/* to be reassembled, from other addresses than peers' */
 	POLICE_CLASSES
 };
 
@@ -61,7 +61,7 @@ struct conf_port {
 	char device[256];	/* a vdev ("net_af_packet0,iface=eth1") or a PCI address */
 	char tap[IFNAMSIZ];	/* name of the TAP; default: the port's name */
 	uint16_t mtu;		/* bytes of IP packet; 0: that of the device */
-	uint32_t side;		/* enum conf_side; means something if conf_has_sides() */
+	uint32_t side;		/* enum conf_side; valid if conf_has_sides() */
 	struct conf_place section;	/* of its first section */
 	struct conf_place given[CONF_KEYS]; /* by index in conf_keys[] */
 };

@@ -47,7 +47,7 @@ struct cygnet_db *options_sadb(const struct options *options, char *error, size_
 
 	if (!options->sadb && read_conf(options, &conf, error, size))
 		return NULL;
-	/* Where the file may be is for the processes that write it to judge. */
+	/* Only processes that write the file check that it is in memory. */
 	if (cygnet_db_open_flags(options->sadb ? options->sadb : conf.sadb, NULL, CYGNET_OPEN_ON_DISK,
 				 &db, error, size))
 		return NULL;

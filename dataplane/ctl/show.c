@@ -165,7 +165,7 @@ static json_t *read_databases(const struct thing *thing, const struct options *o
 	return rows;
 }
 
-/* Workers count stages only while somebody asks. */
+/* Workers count stages only for a while after a request. */
 static json_t *ask_again(int fd, json_t *before, char *error, size_t size)
 {
 	const struct timespec wait = {STAGES_MS / 1000, STAGES_MS % 1000 * 1000000};

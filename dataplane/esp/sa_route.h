@@ -28,7 +28,7 @@ struct sa_route {
 	uint8_t eth[14];	/* Ethernet header to the next hop, if resolved */
 	uint16_t neigh;		/* neigh_group() of the next hop */
 	uint16_t said;		/* path MTU that a router had reported, bytes; 0: none */
-	uint32_t changes;	/* flow_sa_changes(), and of that group of neighbours */
+	uint32_t changes;	/* sum of flow_sa_changes() and neigh_changes() of that group */
 };
 
 #endif

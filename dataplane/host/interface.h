@@ -25,10 +25,10 @@ enum interface_kind {
 	INTERFACE_PORT,		/* a whole device, from a [port NAME] section */
 };
 
-/** What an interface leads to, as far as the configuration says. */
+/** What an interface leads to, by the key side of the ports. */
 enum interface_side {
-	SIDE_UNKNOWN,		/* no port says, of two at the most */
-	SIDE_UNSAID,		/* no port says, of more: outside for what was decrypted */
+	SIDE_UNKNOWN,		/* no port has the key side, of at most two ports */
+	SIDE_UNSAID,		/* the same of more ports: outside for decrypted packets */
 	SIDE_OUTSIDE,
 	SIDE_INSIDE,
 };

@@ -51,7 +51,7 @@ bool privileges_have(unsigned int capability)
 	return get(data) == 0 && data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
 }
 
-/* What programs that are executed could get. */
+/* The bounding set: what executed programs can get at most. */
 static int restrict_bounding_set(void)
 {
 	for (unsigned long c = 0; prctl(PR_CAPBSET_READ, c, 0, 0, 0) >= 0; c++)

@@ -13,7 +13,7 @@ bool privileges_have(unsigned int capability);
 /**
  * Give up what cygnetd does not need: programs that it executes get no more rights than it has
  * (no_new_privs), and of the capabilities CAP_NET_ADMIN, CAP_NET_RAW, CAP_IPC_LOCK and CAP_SYS_ADMIN
- * stay. A process that may not change its bounding set has been given its capabilities by somebody,
+ * stay. A process that may not change its bounding set was started with chosen capabilities, by
  * systemd for example, and keeps them. Called from main() before there are other threads.
  * @return 0 or -errno, logged
  */

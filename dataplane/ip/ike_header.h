@@ -16,9 +16,9 @@
 #define IKE_HEADER 28u
 #define IKE_MARKER 4u
 
-/** What may be missing or follow. */
+/** How the header is framed. */
 enum ike_form {
-	IKE_MARKED = 1, /* the marker has to be there */
+	IKE_MARKED = 1, /* the non-ESP marker has to be in front */
 	IKE_PADDED = 2, /* bytes may follow the message */
 };
 

@@ -383,7 +383,7 @@ static void forward(struct trace *t, struct rte_mbuf *m)
 		outbound(t, m);
 }
 
-/* A trace has no content: at these ports it is about IKE. */
+/* A trace's packet has no content: at charon's ports it counts as IKE. */
 static bool is_ike(struct rte_mbuf *m, uint16_t port)
 {
 	return headers_read(m).proto == IPPROTO_UDP && ike_exempt_port(m, rte_cpu_to_be_16(port));
@@ -413,8 +413,8 @@ static void local(struct trace *t, struct rte_mbuf *m, const struct trace_packet
 		to_kernel(t, m, "the destination is this host");
 }
 
-/* The interface that packets come from if nobody says: the one that leads to their source.
- * @return -1: none does */
+/* The interface that the packet comes from if the trace names none: the one of the route to its source.
+ * @return -1: there is none */
 static int interface_to(uint8_t af, const struct cygnet_addr *addr)
 {
 	struct next_hop hop = route_lookup(af, addr);

@@ -337,8 +337,8 @@ static unsigned int start_engine(const struct conf *conf, const char *engine,
 	return engine_devices - before;
 }
 
-/* Devices that err are out before any of them has an SA. A device that was taken out comes back with a
- * restart or in a cygnetd that takes over, which test again, and in no other way. */
+/* A device that fails its self-test is lost before any device has an SA. It serves again only after another
+ * self-test: that of a restart, or of a cygnetd that takes over. */
 static int test_all(void)
 {
 	for (unsigned int d = 0; d < engine_devices; d++) {

@@ -275,7 +275,7 @@ bool selftest(unsigned int device)
 			  rte_strerror(rte_errno));
 	for (unsigned int i = 0; i < KNOWN_ANSWERS && passed; i++)
 		passed = test_one(&t, &engine_device[device], &selftest_answers[i]);
-	/* The device may still write what it has not returned. */
+	/* The device may still write into packets that it has not returned. */
 	if (t.lost)
 		return false;
 	rte_pktmbuf_free(t.m);

@@ -16,7 +16,7 @@
 extern const struct known_answer *selftest_answers;
 
 /**
- * Test a device. It is started, and nobody else uses it. Algorithms that it offers but does not set
+ * Test a device, which is started and not in use. Algorithms that it offers but does not set
  * up are marked in engine_device[].denied. Control thread, before workers run.
  * @return false: it gave a wrong answer, failed, or gave none within ten seconds; logged. It must not
  *	   be used: packets may still be in its queues

@@ -13,11 +13,11 @@
  * Describe the flow of a packet that session s is to protect or unprotect. The worker of the SA,
  * before the packet is changed.
  * @param what,on  for learn_accepted(), once the packet has been accepted
- * @return false: the packet says nothing about others
+ * @return false: other packets of the flow may be decided about differently
  */
 bool learn_describe(const struct worker *w, struct rte_mbuf *m, struct session *s,
 		    const struct cygnet_sa *sa, struct flow *what, struct flow_basis *on);
-/** A packet was accepted by its SA: remember its flow, or for a packet of another worker's the SA's
+/** A packet was accepted by its SA: remember its flow or, if another worker has received it, the SA's
  * route. @param what,on  of learn_describe(); what may be NULL */
 void learn_accepted(struct worker *w, struct rte_mbuf *m, struct session *s, struct cygnet_sa *sa,
 		    const struct flow *what, const struct flow_basis *on);

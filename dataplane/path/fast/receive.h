@@ -30,7 +30,7 @@ struct fast_burst {
 	struct fast_frame frame[BURST];
 };
 
-/** Begin an epoch if anything has changed that flows may have been learned from. Each turn of a worker, after
+/** Begin an epoch if anything has changed that known flows may depend on. Each turn of a worker, after
  * its last quiescent state, and before each burst. */
 void fast_refresh(struct worker *w);
 /**

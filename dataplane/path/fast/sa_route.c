@@ -67,7 +67,7 @@ static bool by_batch(const struct session *s)
 	       (s->inbound || (s->route.longest && s->route.resolved && esp_front_has_ether(&s->front)));
 }
 
-/* When it is forgotten matters only where the route is found anew (path_mtu.h). */
+/* Whatever its age, which matters only when the route is worked out anew (path_mtu.h). */
 static uint16_t said_of(const struct cygnet_sa *sa)
 {
 	return (uint16_t)(__atomic_load_n(&sa->path_mtu, __ATOMIC_RELAXED) >> PATH_MTU_SHIFT);

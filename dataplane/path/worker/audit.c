@@ -25,7 +25,7 @@ static bool is_auditable(enum drop_reason reason)
 	}
 }
 
-/* The packet is a protected one, as it came: the others are described by their selectors. */
+/* Whether the packet is still as it was received, with ESP or AH. Other packets are described by their selectors. */
 static bool is_protected(enum drop_reason reason)
 {
 	return reason != DROP_POLICY_INBOUND && reason != DROP_POLICY_PLAINTEXT &&
@@ -47,7 +47,7 @@ static struct rate *rate_of_cause(struct audit_rates *rates, enum drop_reason re
 	return &rates->cause[random_hash(&rates->key, &cause, sizeof(cause)) % AUDIT_CAUSES];
 }
 
-/* The reason's rate is counted last: what one cause has left out does not use it up. */
+/* The reason's rate is counted last: packets beyond the rate of their cause do not use it up. */
 static bool within_rates(struct worker *w, struct rte_mbuf *m, enum drop_reason reason,
 			 const struct cygnet_sa *sa)
 {

@@ -17,7 +17,7 @@
 /**
  * Drop a packet, and record it if reason is an auditable event.
  * @param m    data at its IP header, packet()->interface is set
- * @param sa   the SA that it is of; NULL: none
+ * @param sa   the packet's SA; NULL: none
  * @param seq  sequence number of a protected packet, with the high bits
  */
 void audit_drop(struct worker *w, struct rte_mbuf *m, enum drop_reason reason,

@@ -2,11 +2,11 @@
 /**
  * @file flow.h
  * What the stages decided about the last packet of a flow, so that the next one need not go through
- * SPD, SAD and FIB again. One table a worker; only that worker touches it. A flow is all
- * that those decisions look at: where a packet came from (a port, or an SA), its addresses,
+ * SPD, SAD and FIB again. One table a worker; only that worker touches it. A flow is given by
+ * what those decisions look at: where a packet came from (a port, or an SA), its addresses,
  * its protocol and its ports. A decision holds until something changes that it depends on, and
- * FLOW_HOLDS at the most, so that use times and neighbours stay true; where flows are many, up
- * to FLOW_HOLDS_MOST, or there would be time for little else.
+ * FLOW_HOLDS at the most, so that use times and neighbours stay true. With many flows that is up
+ * to FLOW_HOLDS_MOST, because renewals would take most of the worker's time.
  *
  * A change that a decision may depend on begins an epoch (flow_table.epoch). The first packet of a flow in
  * an epoch compares the changes that its decision depends on with those of the time when it was made
@@ -33,10 +33,10 @@ _Static_assert(PACKET_FROM_SA(CYGNET_MAX_ENTRIES - 1) < 1u << 23, "it ends below
 
 /** Places that a flow can have, next to each other. */
 #define FLOW_WAYS 4u
-/** Flows that are looked into anew in the usual time; with more of them it is longer. */
+/** Number of flows up to which a decision holds for FLOW_HOLDS; with more it holds longer. */
 #define FLOW_USUAL 8192u
-/** How long a decision holds at the most, seconds: with few flows, and with however many. None
- * ends before half of it. */
+/** How long a decision holds at the most, seconds: with few flows, and with any number of them. It
+ * holds for at least half of that. */
 #define FLOW_HOLDS 1u
 #define FLOW_HOLDS_MOST 8u
 
@@ -58,7 +58,7 @@ struct flow {
 	struct flow_key key;
 	uint32_t epoch;		/* of the table, in which it was found valid; 0: none */
 	uint8_t kind;		/* enum flow_kind */
-	uint8_t from_interface;	/* that packets come in by: policies may ask for it */
+	uint8_t from_interface;	/* that packets are received on: a selector of policies */
 	uint16_t passed;	/* flow_table.vector in which a packet had to pass the stages */
 	uint64_t until;		/* flow_table.now */
 	union {
@@ -93,8 +93,8 @@ typedef bool (*flow_renew_session)(struct flow_table *table, struct session *s,
 struct flow_table {
 	struct flow *flow;
 	struct flow_basis *basis; /* of each flow */
-	uint32_t *changes;	/* counts by flow_scope(); [0]: that may concern any flow */
-	bool *watched;		/* by flow_scope(): a flow or a route has depended on it since it was counted */
+	uint32_t *changes;	/* number of changes by flow_scope(); [0]: of those that may concern any flow */
+	bool *watched;		/* by flow_scope(): a flow or a route has depended on it since its last change */
 	flow_renew_session renew_session;
 	uint32_t mask;		/* of multiples of FLOW_WAYS */
 	uint32_t epoch;		/* flows of another epoch may be void: flow_renew(); never 0 */
@@ -111,7 +111,7 @@ struct flow_table {
 	uint64_t seed[5];	/* random, so that no sender can choose flows that collide */
 };
 
-/** @param flows  that it remembers, about; 0: none. @return 0, -ENOMEM or -EIO: no random numbers */
+/** @param flows  about how many it remembers; 0: none. @return 0, -ENOMEM or -EIO: no random numbers */
 int flows_create(struct flow_table *table, uint32_t flows, flow_renew_session renew_session);
 void flows_free(struct flow_table *table);
 
@@ -128,7 +128,7 @@ static inline void flows_see(struct flow_table *table)
 		table->seen = 1;
 }
 
-/** Have the first packet of each flow look at what has changed: flow_renew(). */
+/** Make flow_renew() check each flow at its next packet. */
 static inline void flows_begin_epoch(struct flow_table *table)
 {
 	if (!++table->epoch)
@@ -138,20 +138,21 @@ static inline void flows_begin_epoch(struct flow_table *table)
 /** Count a change of a scope of libcygnet, after flows_see(). */
 void flows_changed(struct flow_table *table, uint16_t scope);
 
-/** Forget all: something has changed that any decision may depend on. */
+/** Make all decisions void: something has changed that any of them may depend on. */
 static inline void flows_forget(struct flow_table *table)
 {
 	flows_see(table);
 	flows_changed(table, CYGNET_SCOPE_ALL);
 }
 
-/** How often something has changed that all packets of an SA depend on. */
+/** Number of changes that concern all packets of an SA. */
 static inline uint32_t flow_sa_changes(const struct flow_table *table, uint32_t sa)
 {
 	return table->changes ? table->changes[0] + table->changes[flow_scope(cygnet_sa_scope(sa))] : 0;
 }
 
-/** Flows of an SA may point to its session, which is released now. For sessions_create(). @param table  of flows */
+/** Make the flows of an SA void, which may point to its session: that is released now. For sessions_create().
+ * @param table  of flows */
 void flow_session_released(void *table, uint32_t sa);
 
 /** flow_sa_changes(), for a caller that caches it: from now on a change of the SA begins an epoch. */
@@ -199,7 +200,8 @@ static inline bool flow_same(const struct flow_key *a, const struct flow_key *b)
 	return !differs;
 }
 
-/** Whether nothing has changed that a flow of another epoch depends on: then it is of this one. */
+/** Check a flow of another epoch. @return whether nothing has changed that it depends on: then it is valid
+ * in this epoch */
 bool flow_renew(struct flow_table *table, struct flow *f);
 
 static inline bool flow_holds(struct flow_table *table, struct flow *f,

@@ -57,7 +57,7 @@ void neigh_wait_add(struct worker *w, struct rte_mbuf *m, const struct neigh *ne
 	of->n++;
 }
 
-/* Whether plaintext may still leave in plaintext. If not, it is taken over. */
+/* Whether a packet may still leave in plaintext. If not, it is dropped or goes to find-sa. */
 static bool is_still_plaintext(struct worker *w, struct rte_mbuf *m)
 {
 	struct cygnet_policy *policy;

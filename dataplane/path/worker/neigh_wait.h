@@ -2,9 +2,8 @@
 /**
  * @file neigh_wait.h
  * Packets whose next hop the kernel is resolving. A few wait, as they do in the kernel's own
- * neighbour queue (RFC 1122, 2.3.2.2), so that the first packets to a neighbour are not lost. Plaintext
- * for which the SPD has changed meanwhile leaves only if the SPD still lets it; a policy that says
- * protect has it protected.
+ * neighbour queue (RFC 1122, 2.3.2.2), so that the first packets to a neighbour are not lost. If the
+ * SPD has changed meanwhile, plaintext is looked up again: it leaves, is dropped, or is protected.
  */
 #ifndef CYGNETD_NEIGH_WAIT_H
 #define CYGNETD_NEIGH_WAIT_H
@@ -25,7 +24,7 @@ struct worker;
 struct waiting_neigh {
 	struct neigh neigh;
 	uint64_t until;		/* flow_table.now */
-	uint64_t databases;	/* worker.databases: before its first packet met the policies */
+	uint64_t databases;	/* worker.databases before the policies of its first packet were looked up */
 	unsigned int n;
 	struct rte_mbuf *head, *tail; /* by packet()->next; data at the IP header */
 };

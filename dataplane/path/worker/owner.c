@@ -14,11 +14,10 @@ static struct {
 	uint32_t step;		/* enum step; atomic */
 	uint32_t sa;
 	unsigned int from, to;	/* workers */
-	/* Of FINISH. */
-	uint64_t turns[CONF_MAX_WORKERS]; /* of each worker at SWITCH */
-	bool all_seen;		/* every worker sends the SA's packets to its new owner */
-	uint64_t taken;		/* worker.taken when the inbox of the worker whose step it is will be empty of
-				 * what is in it now */
+	uint64_t turns[CONF_MAX_WORKERS]; /* in FINISH: of each worker at SWITCH */
+	bool all_seen;		/* in FINISH: every worker sends the SA's packets to its new owner */
+	uint64_t taken;		/* value of worker.taken at which all packets that were in the inbox have been taken:
+				 * of the worker whose step it is */
 } move;
 
 static enum step current(void)
@@ -73,7 +72,7 @@ bool owner_diverts(struct worker *w, struct rte_mbuf *m)
 		keep(w, m);
 		return true;
 	}
-	/* Until the old owner has finished, packets for it are its own. */
+	/* The old owner works on packets that reach it until it has finished. */
 	if (w->leaving && w->leaving - 1 == sa)
 		return false;
 	handoff(w, m, owner, (enum stage)packet(m)->stage);
@@ -92,7 +91,7 @@ static void name_new_owner(struct worker *w)
 {
 	w->leaving = move.sa + 1;
 	__atomic_store_n(&sa_moved_to[move.sa], (uint8_t)(move.to + 1), __ATOMIC_RELAXED);
-	/* Packets of known flows would stay here. */
+	/* Known flows would keep their packets on this worker. */
 	flows_forget(&w->flows);
 	move.all_seen = false;
 	/* A worker that begins a turn after this sees the new owner. */

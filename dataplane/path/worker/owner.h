@@ -9,11 +9,10 @@
  *
  *   KEEP    the new owner is told to keep packets of the SA instead of working on them
  *   SWITCH  the old owner names the new one: from here on packets go there
- *   FINISH  the old owner completes packets that were for it: those that other workers had in their hands,
- *           those in its inbox, in front of its stages and at its crypto devices; then it releases
- *           its session
- *   ARRIVE  the new owner sends what the old one has handed off to it for a port, which is in its inbox
- *   TAKE    the new owner works on the packets that it has kept, in order, and then on those that come
+ *   FINISH  the old owner completes its packets: of other workers that have not seen the switch, in its
+ *           inbox, in front of its stages and at its crypto devices; then it releases its session
+ *   ARRIVE  the new owner sends the packets in its inbox that the old one has handed off for a port
+ *   TAKE    the new owner works on the packets that it has kept, in order, and then on later ones
  *
  * So no two workers work on the SA at the same time, and no packet overtakes another one of its flow.
  */
@@ -37,7 +36,7 @@ static inline unsigned int sa_owner(const struct worker *w, uint32_t sa)
 }
 
 /** Have a packet pass STAGE_FIT or STAGE_UNPROTECT on the worker that owns its SA, which may be this one.
- * Takes over the packet, of which struct packet says what the stage asks. */
+ * Takes over the packet, whose struct packet is filled in for that stage. */
 void owner_handoff(struct worker *w, struct rte_mbuf *m, enum stage stage);
 
 /**

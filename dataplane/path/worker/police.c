@@ -54,8 +54,8 @@ void police_init(struct worker *w)
 	police->present = w->present;
 	memcpy(police->rate, rate, sizeof(rate));
 	set_peers(w);
-	/* Also those of ports that are not there yet: another worker may hand off a packet of a port that was
-	 * added in this turn. */
+	/* Also the meters of ports that this worker has not seen yet: another worker may hand off a packet of a
+	 * port that was added in this turn. */
 	for (unsigned int p = 0; p < CONF_MAX_INTERFACES; p++)
 		set_port(w, p);
 }
@@ -83,7 +83,7 @@ bool police_passes(struct worker *w, struct rte_mbuf *m, enum police_class class
 	return passes_or_drop(w, m, is_within(w, &meter->meter, &meter->profile), class, frame);
 }
 
-/* @param hash  of peers_have(): of one peer's address, and perhaps of few others */
+/* @param hash  of peers_have(); few peers share a meter */
 static bool peer_passes(struct worker *w, struct rte_mbuf *m, uint64_t hash)
 {
 	struct rte_meter_srtcm *meter = &w->police.of_peer[(hash >> 32) % POLICE_PEERS];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file police.h
- * Policing: what comes from a port in plaintext for the kernel is metered by class (srTCM, RFC 2697,
+ * Policing: plaintext packets from a port to the kernel are metered by class (srTCM, RFC 2697,
  * which counts packets here), so that a flood of one class leaves the others, and IKE of peers, their
  * share. Rates are keys of cygnetd.conf, in packets a second; the burst is what half a second allows.
  *
- * Workers share no meter. A port's rate is divided among the workers that poll it; that of a
- * peer's address applies to each worker. Calls are of the worker, and change nothing else.
+ * Workers share no meter. A port's rate is divided among the workers that poll it; the rate of a
+ * peer's address applies to each worker. Only the worker itself calls these functions.
  */
 #ifndef CYGNETD_POLICE_H
 #define CYGNETD_POLICE_H

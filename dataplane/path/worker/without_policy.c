@@ -7,14 +7,14 @@ static uint8_t side_of(const struct next_hop *hop)
 {
 	if (hop->kind == ROUTE_KERNEL)
 		return __atomic_load_n(&interfaces_kernel_side, __ATOMIC_RELAXED);
-	/* What has no route leaves by none. */
+	/* A packet without a route leaves by no interface. */
 	return hop->kind == ROUTE_FORWARD
 		       ? __atomic_load_n(&interfaces[hop->interface].side, __ATOMIC_RELAXED)
 		       : (uint8_t)SIDE_INSIDE;
 }
 
-/* The plaintext of a tunnel has its inbound policy, which does not say by which interface it leaves: the
- * tunnel that was to carry it on is not there, or the route to the LAN is not. */
+/* The inbound policy has let a decrypted packet pass, but does not say by which interface it leaves. It would
+ * leave by a wrong one while the tunnel that is to carry it on, or the route to the LAN, is missing. */
 static enum drop_reason decrypted_to(uint32_t settings, const struct packet *p,
 				     const struct next_hop *hop)
 {
@@ -41,7 +41,7 @@ enum drop_reason without_policy_to(uint32_t settings, const struct packet *p, co
 	return side_of(hop) == SIDE_OUTSIDE ? DROP_OUTSIDE : DROP_NONE;
 }
 
-/* What the kernel has framed leaves by the port of its TAP, unless it was put together. */
+/* A packet from the kernel leaves by the port of its TAP, unless it was reassembled. */
 static struct next_hop hop_of(struct rte_mbuf *m)
 {
 	const struct packet *p = packet(m);

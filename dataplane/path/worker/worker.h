@@ -78,10 +78,10 @@ struct police_meter {
 	struct rte_meter_srtcm meter;
 };
 
-/** Meters of what comes for the kernel (police.h). */
+/** Meters of packets to the kernel (police.h). */
 struct police {
-	uint32_t rate[POLICE_CLASSES];	/* that the meters are for; 0: none */
-	uint32_t present;		/* ports likewise */
+	uint32_t rate[POLICE_CLASSES];	/* of the meters, packets a second; 0: no meter */
+	uint32_t present;		/* worker.present when the meters were set */
 	struct police_meter port[CONF_MAX_INTERFACES][POLICE_CLASSES];
 	struct rte_meter_srtcm_profile peer;
 	struct rte_meter_srtcm of_peer[POLICE_PEERS]; /* by a hash of the peer's address */
