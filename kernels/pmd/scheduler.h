@@ -71,8 +71,8 @@ struct ocl_bins {
 	uint16_t *open;	  /* the bin with that key that has room, + 1; 0: none */
 	uint32_t used;	  /* bins that have a label */
 	uint32_t ranges;  /* of lengths */
-	uint32_t label, len, key; /* of the last packet, */
-	bool known;	  /* if there was one */
+	uint32_t label, len, key; /* of the last packet, if known */
+	bool known;	  /* there was a packet */
 };
 
 struct ocl_args;

@@ -19,8 +19,8 @@
 #include "faults.h"
 
 #define ROUNDS	 300
-#define FEW	 10	   /* minimum number of rounds that each of the two threads wins, */
-#define MOST	 20000	   /* within this many rounds */
+#define FEW	 10	   /* minimum number of rounds that each of the two threads wins */
+#define MOST	 20000	   /* rounds in which FEW has to be reached */
 #define FURTHEST (1 << 24) /* iterations of an empty loop */
 
 static struct ocl_device dev;
