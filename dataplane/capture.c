@@ -72,7 +72,7 @@ static void say(int fd, const char *line)
 
 /* --- the request --- */
 
-/* What a capture is made of. */
+/* A client's request, with the instructions of both filters. */
 struct request {
 	struct capture_request head;
 	struct bpf_insn insn[2 * CAPTURE_FILTER_MAX];
@@ -237,7 +237,7 @@ static bool add_interfaces(const struct session_of_client *s)
 	return true;
 }
 
-/* They stand behind the packets, with one of the ports that are still there. */
+/* The totals stand behind the packets, under one of the ports that are still there. */
 static void write_totals(struct session_of_client *s)
 {
 	const struct capture *c = s->capture;
@@ -491,7 +491,7 @@ static int open_socket(struct sockaddr_un *addr)
 	listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (listener < 0)
 		return -errno;
-	/* One of a cygnetd that was killed. */
+	/* The socket of a cygnetd that was killed. */
 	unlink(addr->sun_path);
 	/* Before bind(), so that it never has another mode. */
 	if (fchmod(listener, 0600) < 0 ||

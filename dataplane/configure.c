@@ -16,7 +16,7 @@
 #define WHERE (PATH_MAX + NAME_MAX)
 #define VALUE PATH_MAX
 
-/* What an administrator has asked for by a reload is not limited. */
+/* Messages about a reload are not limited in rate: an administrator has asked for it. */
 #define say(level, format, ...) \
 	log_say(NULL, level, "cygnetd", (struct log_about){0}, format, ##__VA_ARGS__)
 #define say_info(format, ...) \

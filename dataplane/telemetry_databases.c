@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What cygnetd tells of the SAD and the SPD to programs that must not open the file, which has the keys:
+/* SAs and policies without keys, for programs that must not open the shared file, such as
  * cygnet-exporter. */
 #include <arpa/inet.h>
 #include <time.h>

@@ -153,7 +153,7 @@ static bool is_shadowed(struct cygnet_db *db, const struct cygnet_policy *policy
 	return false;
 }
 
-/* What adding, deleting or changing a policy in its chain concerns. */
+/* The scope of adding, deleting or changing a policy in its chain. */
 static uint16_t scope_of(struct cygnet_db *db, const struct cygnet_policy *policy)
 {
 	return is_shadowed(db, policy) ? (uint16_t)SCOPE_NONE

@@ -47,10 +47,11 @@ struct crypto_batch {
 	struct session *s[CRYPTO_BATCH];
 	uint8_t device[CRYPTO_BATCH];	/* that has the session */
 	bool described[CRYPTO_BATCH];	/* the packet's struct packet is filled in */
-	uint8_t interface[CRYPTO_BATCH];	/* if not: the port that the packet came in by, */
-	uint64_t seq[CRYPTO_BATCH];	/* inbound: its sequence number, */
-	uint8_t icv[CRYPTO_BATCH][ESP_ICV_MAX]; /* and its ICV, if something else is in its place; */
-	uint8_t iv[CRYPTO_BATCH][16], aad[CRYPTO_BATCH][16]; /* else they are in its job */
+	/* Valid only for packets that are not described. */
+	uint8_t interface[CRYPTO_BATCH];	/* port to leave by; inbound: that the packet came in by */
+	uint64_t seq[CRYPTO_BATCH];	/* inbound: sequence number */
+	uint8_t icv[CRYPTO_BATCH][ESP_ICV_MAX]; /* inbound: ICV, if the high half of the number is in its place */
+	uint8_t iv[CRYPTO_BATCH][16], aad[CRYPTO_BATCH][16]; /* of described packets: in job[] */
 	struct crypto_run run[CRYPTO_BATCH];
 	struct esp_job job[CRYPTO_BATCH] __rte_cache_aligned;
 	struct crypto_vectors v;

@@ -88,7 +88,7 @@ static struct crypto_batch *oldest(struct crypto_lane *lane)
 	if (lane->filling == lane->oldest)
 		return NULL;
 	b = batch_at(lane, lane->oldest);
-	/* What the core has written comes before this. */
+	/* Acquire: the core has written the packets before it set done. */
 	return __atomic_load_n(&b->done, __ATOMIC_ACQUIRE) ? b : NULL;
 }
 

@@ -172,7 +172,7 @@ int interface_place(const char *name)
 	return place;
 }
 
-/* Those of the port that had the place; no worker writes them. */
+/* The counters are those of the port that had the place; no worker writes them now. */
 static void forget_counters(unsigned int index)
 {
 	for (unsigned int w = 0; w < CONF_MAX_WORKERS; w++)

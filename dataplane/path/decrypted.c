@@ -11,8 +11,8 @@
 #include "path/worker/next_hop.h"
 #include "path/worker/policy.h"
 
-/* What finds neighbours and routers or joins groups (headers_link_control()), behind whatever
- * extension headers: the kernel would believe that it came from the link of the port. */
+/* Whether a packet is link control (headers_link_control()), behind any extension headers: the kernel would
+ * take it for one from the port's own link. */
 static bool is_of_the_link(const struct cygnet_flow *flow)
 {
 	return flow->af == AF_INET6 && flow->proto == IPPROTO_ICMPV6 &&

@@ -12,7 +12,7 @@
 #include "path/worker/policy.h"
 #include "path/worker/tx.h"
 
-/* What names the packet that a fragment belongs to. */
+/* The datagram that a fragment belongs to. */
 static struct ike_datagram datagram_of(struct rte_mbuf *m, const struct headers *h)
 {
 	struct ike_datagram datagram = {

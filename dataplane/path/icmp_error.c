@@ -30,7 +30,7 @@ static struct rte_mbuf *make_answer(struct worker *w, struct rte_mbuf *m, unsign
 	return NULL;
 }
 
-/* What policies are asked about the error, but for its source. */
+/* The selectors of the error, for policies, but for its source. */
 static void describe(struct rte_mbuf *m, enum icmp_why why, struct cygnet_flow *error)
 {
 	bool v6 = packet_family(m) == AF_INET6;

@@ -143,7 +143,7 @@ static void copy_text(uint8_t *to, struct rte_mbuf *part)
 	}
 }
 
-/* One packet of its parts, in one piece of memory, with the headers of the first one.
+/* Put a packet together from its fragments, in one segment, with the headers of the first fragment.
  * @return NULL: no memory */
 static struct rte_mbuf *join(const struct partial_whole *whole)
 {

@@ -293,7 +293,7 @@ static enum drop_reason wrap(struct rte_mbuf *m, const struct cygnet_sa *sa, str
 	if (lifetime_sequence_is_over(sa))
 		return DROP_SEQ_EXHAUSTED;
 	reason = s->ah ? ah_out_prepare(m, sa, s, seq, &job) : esp_out_prepare(m, sa, s, seq, &job);
-	/* What it has of the key. */
+	/* The job has parts of the key. */
 	explicit_bzero(&job, sizeof(job));
 	if (reason != DROP_NONE)
 		return reason;
@@ -436,7 +436,7 @@ static void from_kernel(struct trace *t, const struct trace_packet *p)
 		return;
 	packet(m)->from_kernel = 1;
 	say(t, "from-kernel", "from this host", "by the TAP of port %s", interfaces[interface].name);
-	/* What the kernel forwards may have any source port. */
+	/* A packet that the kernel forwards may have such a source port, too. */
 	if (is_ike(m, p->sport) && route_lookup(p->af, &p->src).kind == ROUTE_LOCAL) {
 		t->interface = interface;
 		settle(t, TRACE_SENT, "by port %s: IKE is exempt from policies",

@@ -190,7 +190,7 @@ static int open_both(struct trial *t, bool call, uint8_t *sealed)
 	return process(t, call) == -EBADMSG ? 0 : -EBADMSG;
 }
 
-/* One direction by queue, and by call where workers call. */
+/* Test one direction by queue and, if workers call the device, by call. */
 static int one_way(struct trial *t, const struct known_answer *answer, bool inbound,
 		   uint8_t *sealed)
 {

@@ -128,7 +128,7 @@ static const struct family sa_families[] = {
 	END,
 };
 
-/* What is asked for, in the order of the output. */
+/* The commands to cygnetd's telemetry, in the order of the output. */
 static const struct source {
 	const char *command;
 	struct table table;

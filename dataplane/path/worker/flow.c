@@ -103,7 +103,7 @@ void flows_changed(struct flow_table *table, uint16_t scope)
 {
 	uint16_t at = flow_scope(scope);
 
-	/* What depended on the scope before its last change is void already. */
+	/* Flows and routes that depended on the scope before its last change are void already. */
 	if (table->changes && at && !table->watched[at])
 		return;
 	if (table->changes) {

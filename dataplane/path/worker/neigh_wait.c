@@ -125,7 +125,7 @@ void neigh_wait_expire(struct worker *w)
 	struct neigh_wait *p = &w->neigh_wait;
 	unsigned int over = 0;
 
-	/* They are in the order of their time. */
+	/* The neighbours are in the order of until. */
 	while (over < p->n && w->flows.now >= p->of[over].until)
 		release(w, &p->of[over++], NULL);
 	if (!over)

@@ -56,7 +56,7 @@ uint64_t policy_use(unsigned int worker, struct cygnet_policy *policy, bool pass
 	uint64_t last = __atomic_load_n(&policy->use_time, __ATOMIC_RELAXED);
 
 	policy_count(worker, policy, passed);
-	/* Of several lcores one at the most writes in a second. */
+	/* The exchange gives the old value to one lcore only. */
 	if (last != clock_seconds())
 		last = __atomic_exchange_n(&policy->use_time, clock_seconds(), __ATOMIC_RELAXED);
 	return last;
@@ -131,7 +131,7 @@ bool policy_wants_whole(struct rte_mbuf *m, const struct cygnet_flow *flow)
 
 	later.sport = later.dport = 0;
 	later.has_ports = 0;
-	/* Of IPv6 the later parts show no protocol, either. */
+	/* Later fragments of IPv6 do not show the protocol, either. */
 	if (flow->af == AF_INET && !packet_hides_ports(&later))
 		return false;
 	if (!packet(m)->from_kernel && decides_about_whole(&later, CYGNET_FWD))

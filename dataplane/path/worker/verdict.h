@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file verdict.h
- * What the SA and the crypto device say of a packet: one place for packets of known flows
+ * Which packets an SA accepts after crypto, and their counters: for packets of known flows
  * (fast/finish.c) and for the others (finish.c). Each function counts, and frees a packet that it
  * refuses. The worker of the SA, in a turn in which the SA was there.
  */
