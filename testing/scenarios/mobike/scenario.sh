@@ -65,28 +65,36 @@ moves() {
 	start_pings mobike left 30000 0.004 "$host"
 	sleep 1
 	remove_first left "$2" "$4"
-	expect_moved left "${2}1 $3" "$host"
+	# charon may also find the right's other address first.
+	expect_moved left "${2}1 $3" "$host" "${2}1 ${3}1"
 	sleep 1
 	remove_first right "$3" "$4"
 	expect_moved right "${2}1 ${3}1" "$host"
 	sleep 1
-	expect_few_lost mobike 500
+	expect_few_lost mobike 1000
 	expect_output "SPIs" "$before" spis
 }
 
-# expect_moved SIDE ADDRESSES HOST
+# expect_moved SIDE ADDRESSES HOST [OTHER-ADDRESSES]
 expect_moved() {
-	expect "$1 moves" wait_for 60 eval "[ \"\$(addresses)\" = '$2' ]"
+	expect "$1 moves" wait_for 60 has_addresses "$2" "${4:-$2}"
 	expect "traffic flows" wait_for 30 flows "$3"
 }
 
-# expect_few_lost NAME COUNT: of the pings that go on until now; so many at the most.
+has_addresses() {
+	local now
+	now=$(addresses)
+	[ "$now" = "$1" ] || [ "$now" = "$2" ]
+}
+
+# expect_few_lost NAME COUNT: of the pings that go on until now; so many at the most, more on a slow
+# machine.
 expect_few_lost() {
 	local lost
 	expect "the hosts have been talking all the time" alive "pings-$1"
 	reap "pings-$1" INT || true
 	lost=$(lost < "$work/pings-$1.out")
-	expect_at_most "pings lost" "$lost" "$2"
+	expect_at_most "pings lost" "$lost" "$(scaled "$2")"
 }
 
 flows() { in_ns left ping -n -q -c 1 -W 1 "$1" > /dev/null 2>&1; }
