@@ -349,6 +349,8 @@ static int run(const char *path, const char *program)
 	configuration_warn(conf);
 	err = privileges_drop();
 	if (!err)
+		err = takeover_prepare();
+	if (!err)
 		err = lock_memory(conf);
 	if (!err)
 		err = eal_log_open();

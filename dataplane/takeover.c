@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 
 #include "base/log.h"
 #include "host/notify.h"
+#include "starter.h"
 #include "takeover.h"
 
 #define WAIT_S 60	/* for the other process */
@@ -87,37 +87,13 @@ void takeover_init(const char *name, const char *conf)
 	program[len > 0 ? len : 0] = '\0';
 }
 
-/* The new process gets standard input, output, error and TAKEOVER_FD: a descriptor of a TAP or a port
- * would keep the old process's queue there. */
-static int spawn(int fd)
+int takeover_prepare(void)
 {
-	char *const argv[] = {program, (char *)"--take-over", (char *)"-c",
-			      (char *)(uintptr_t)conf_path, NULL};
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attr;
-	sigset_t none;
-	int err;
+	int err = starter_open(program, conf_path);
 
-	sigemptyset(&none);
-	err = posix_spawn_file_actions_init(&actions);
 	if (err)
-		return -err;
-	err = posix_spawnattr_init(&attr);
-	if (err)
-		goto actions;
-	err = posix_spawn_file_actions_adddup2(&actions, fd, TAKEOVER_FD);
-	if (!err)
-		err = posix_spawn_file_actions_addclosefrom_np(&actions, TAKEOVER_FD + 1);
-	if (!err)
-		err = posix_spawnattr_setsigmask(&attr, &none);
-	if (!err)
-		err = posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
-	if (!err)
-		err = posix_spawn(&new_pid, program, &actions, &attr, argv, environ);
-	posix_spawnattr_destroy(&attr);
-actions:
-	posix_spawn_file_actions_destroy(&actions);
-	return -err;
+		log_error("cannot fork the process that starts another cygnetd: %s", strerror(-err));
+	return err;
 }
 
 static void forget_new(void)
@@ -130,7 +106,7 @@ static void forget_new(void)
 
 void takeover_begin(void)
 {
-	int pair[2], err;
+	int pair[2], pid;
 
 	if (new_pid) {
 		log_warn("process %d is to take over already", (int)new_pid);
@@ -141,29 +117,23 @@ void takeover_begin(void)
 			return;
 	}
 	to_new = pair[0];
-	err = spawn(pair[1]);
+	/* Descriptors of TAPs and ports do not go along: they would keep the old process's queues there. */
+	pid = starter_start(pair[1]);
 	close(pair[1]);
-	if (!err) {
+	if (pid > 0) {
+		new_pid = pid;
 		log_info("process %d, %s, is to take over", (int)new_pid, program);
 		return;
 	}
-	log_error("%s: cannot be started to take over: %s", program, strerror(-err));
+	log_error("%s: cannot be started to take over: %s", program, strerror(-pid));
 	forget_new();
 }
 
-/* The new process ends by itself within the time, or is killed. @return its wait status */
+/* The new process ends by itself within the time, or is killed. @return its wait status or -errno */
 static int end_new(unsigned int patience_ms)
 {
-	int status = 0;
+	int status = starter_end(patience_ms);
 
-	for (unsigned int ms = 0; ms < patience_ms; ms += 10) {
-		if (waitpid(new_pid, &status, WNOHANG) == new_pid)
-			goto ended;
-		usleep(10000);
-	}
-	kill(new_pid, SIGKILL);
-	waitpid(new_pid, &status, 0);
-ended:
 	forget_new();
 	return status;
 }
@@ -174,6 +144,11 @@ static void fail(const char *why, unsigned int patience_ms)
 	pid_t pid = new_pid;
 	int status = end_new(patience_ms);
 
+	if (status < 0) {
+		log_error("process %d does not take over: %s (its starter is gone): this one serves on",
+			  (int)pid, why);
+		return;
+	}
 	log_error("process %d does not take over: %s (%s %d): this one serves on", (int)pid, why,
 		  WIFEXITED(status) ? "exit status" : "signal",
 		  WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));

@@ -2,7 +2,7 @@
 /**
  * @file takeover.h
  * Another cygnetd, such as one of a newer version, takes over from the running one. On SIGUSR2 the old
- * process starts its program again with the option --take-over. A socket pair connects the two; the new
+ * process has its program started again with the option --take-over. A socket pair connects the two; the new
  * process has its end as TAKEOVER_FD. The new process initialises what two processes can have at once
  * (EAL, crypto devices, measurements, packet pools, ports of net_af_packet) while the old one serves. Then:
  *
@@ -27,6 +27,9 @@
  * @param program  argv[0]
  * @param conf     the value of option -c; lives as long as the process */
 void takeover_init(const char *program, const char *conf);
+/** Fork the process that will start the new one (starter.h). Call when rights have been given up, and before there
+ * are other threads. @return 0 or -errno, logged */
+int takeover_prepare(void);
 /** Start the new process, unless one has been started that has not ended. Errors are logged. */
 void takeover_begin(void);
 /** Notice that the new process is ready, or that it has ended. Call many times a second while workers run.
