@@ -36,6 +36,7 @@
 #include "host/privileges.h"
 #include "host/route.h"
 #include "host/runtime.h"
+#include "host/system_calls.h"
 #include "ip/packet.h"
 #include "keep_policies.h"
 #include "path/loop.h"
@@ -235,6 +236,8 @@ static int run_control(const struct conf *conf)
 		err = capture_start();
 	if (!err)
 		err = keep_policies_start(conf);
+	if (!err)
+		err = system_calls_restrict(conf, engines_foreign());
 	if (!err)
 		err = serve_packets(conf);
 	keep_policies_stop();

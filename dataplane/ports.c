@@ -10,6 +10,7 @@
 #include "host/interface.h"
 #include "host/mtu.h"
 #include "host/netlink_kind.h"
+#include "host/system_calls.h"
 #include "host/wire.h"
 #include "ip/packet.h"
 #include "ports.h"
@@ -82,6 +83,11 @@ int port_add(const struct conf *conf, const struct conf_port *port, unsigned int
 	if (strncmp(port->device, "net_", strlen("net_"))) {
 		log_warn("%s: needs a restart: %s is no virtual device", where, port->device);
 		return -ENOTSUP;
+	}
+	if (!system_calls_suffice(port->device)) {
+		log_warn("%s: needs a restart: without a port of net_af_xdp at the start, seccomp forbids what it needs",
+			 where);
+		return -EPERM;
 	}
 	if (had_xdp(port)) {
 		log_warn("%s: needs a restart: net_af_xdp keeps an interface until cygnetd ends", where);

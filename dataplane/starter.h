@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file starter.h
- * The process that executes another cygnetd for a takeover, so that cygnetd itself need not execute programs once
- * it has keys and packets flow. cygnetd forks it before it has threads, keys or devices. The starter executes
- * nothing but cygnetd with the arguments that it was forked with, and ends with the process that forked it. All
- * functions are for the control thread.
+ * The process that executes another cygnetd for a takeover. cygnetd itself cannot once packets flow
+ * (host/system_calls.h), and a program that it executed would inherit its filter. cygnetd forks the starter before it
+ * has threads, keys or devices. The starter executes nothing but cygnetd with the arguments that it was forked
+ * with, and ends with the process that forked it. All functions are for the control thread.
  */
 #ifndef CYGNETD_STARTER_H
 #define CYGNETD_STARTER_H

@@ -16,7 +16,7 @@
 /** What is put behind the file's path is the path of the folder of its drop-ins. */
 #define CONF_DROPINS ".d"
 #define CONF_MAX_DROPINS 32
-#define CONF_KEYS 36u
+#define CONF_KEYS 37u
 #define CONF_MAX_PORTS 16
 /** Each port is a device and an interface. */
 #define CONF_MAX_DEVICES CONF_MAX_PORTS
@@ -34,6 +34,9 @@ enum engine_choice { ENGINE_AUTO, ENGINE_CPU, ENGINE_OPENCL };
 
 /** What happens to plaintext that no policy matches: it leaves by no outside port, passes, or is dropped. */
 enum no_policy_choice { NO_POLICY_INSIDE, NO_POLICY_PASS, NO_POLICY_DROP };
+
+/** What happens to system calls that cygnetd does not need while packets flow (host/system_calls.h). */
+enum seccomp_choice { SECCOMP_AUTO, SECCOMP_ENFORCE, SECCOMP_LOG, SECCOMP_NO };
 
 /** The classes of plaintext to this host. Each has a rate (path/worker/police.h). */
 enum police_class {
@@ -75,6 +78,7 @@ struct conf {
 	char sadb[PATH_MAX];		/* the shared SAD/SPD file */
 	bool sadb_on_disk;		/* the shared file need not be in memory */
 	bool lock_memory;		/* keep keys out of swap */
+	enum seccomp_choice seccomp;
 	char state[PATH_MAX];		/* folder of files that survive a restart */
 	bool keep_policies;		/* the policies of the last run are held after a boot */
 	uint32_t sas, policies;		/* capacity of a sadb that cygnetd creates */

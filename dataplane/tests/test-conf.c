@@ -40,6 +40,7 @@ static void everything(void **state)
 				   "sadb = /tmp/sadb   # where\n"
 				   "sadb_on_disk = yes\n"
 				   "lock_memory = no\n"
+				   "seccomp = log\n"
 				   "keep_policies = no\n"
 				   "sas=1000\n"
 				   "policies = 2000\n"
@@ -74,6 +75,7 @@ static void everything(void **state)
 	assert_string_equal(conf.sadb, "/tmp/sadb");
 	assert_true(conf.sadb_on_disk);
 	assert_false(conf.lock_memory);
+	assert_int_equal(conf.seccomp, SECCOMP_LOG);
 	assert_false(conf.keep_policies);
 	assert_int_equal(conf.sas, 1000);
 	assert_int_equal(conf.policies, 2000);
@@ -110,7 +112,7 @@ static void everything(void **state)
 	assert_int_equal(conf.port[1].side, CONF_INSIDE);
 	assert_true(conf_has_sides(&conf));
 	conf_where(&conf, &conf.port[1], "mtu", error, sizeof(error));
-	assert_string_equal(error + strlen(path), ":32: [port lan] mtu");
+	assert_string_equal(error + strlen(path), ":33: [port lan] mtu");
 	conf_where(&conf, NULL, "state", error, sizeof(error));
 	assert_string_equal(error + strlen(path), ":2: [cygnetd] state");
 }
@@ -138,6 +140,7 @@ static void defaults(void **state)
 	assert_false(conf.pass_hairpin);
 	assert_false(conf.sadb_on_disk);
 	assert_true(conf.lock_memory);
+	assert_int_equal(conf.seccomp, SECCOMP_AUTO);
 	assert_true(conf.keep_policies);
 	assert_int_equal(conf_log_level(conf.log), RTE_LOG_INFO);
 	assert_int_equal(conf_log_level(conf.dpdk_log), RTE_LOG_NOTICE);

@@ -307,6 +307,19 @@ def test_reload_port_xdp(bench):
         assert ports(bench) == ["lan", "wan"]
 
 
+def test_reload_port_bpf(bench):
+    """Without AF_XDP at the start the filter of system calls forbids bpf(): a port of AF_XDP needs a restart."""
+    if bench.gateway.engine != "cpu":
+        return  # nothing is forbidden by default
+    with bench.gateway.rewritten(lambda usual: usual.replace("net_af_xdp", "net_af_packet")), \
+            usual_again(bench) as usual, Dmz(bench) as dmz:
+        said = reload(bench, usual + dmz.section.replace("net_af_packet7", "net_af_xdp7"))
+        assert "[port dmz]: needs a restart: without a port of net_af_xdp at the start, seccomp forbids" in said, said
+        assert ports(bench) == ["lan", "wan"]
+        said = reload(bench, usual + dmz.section)
+        assert ports(bench) == ["lan", "wan", "dmz"], said
+
+
 def test_reload_port_of_the_start(bench):
     """A port of the start goes, and comes back, with AF_XDP after a restart; its tunnel carries on."""
     with usual_again(bench) as usual:

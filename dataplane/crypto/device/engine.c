@@ -380,6 +380,14 @@ int engines_start(const struct conf *conf, unsigned int workers, uint32_t sessio
 	return test_all();
 }
 
+bool engines_foreign(void)
+{
+	for (unsigned int d = 0; d < engine_devices; d++)
+		if (strcmp(engine_device[d].engine, "cpu"))
+			return true;
+	return false;
+}
+
 const struct engine_device *engine_with_memory(void)
 {
 	return memory.device;
