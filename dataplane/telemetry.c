@@ -334,6 +334,8 @@ static void add_worker(struct rte_tel_data *row, unsigned int w)
 	for (unsigned int i = 0; i < DROP_REASON_COUNT; i++)
 		dropped += __atomic_load_n(&stats[w].drop[i], __ATOMIC_RELAXED);
 	rte_tel_data_add_dict_u64(row, "dropped", dropped);
+	rte_tel_data_add_dict_u64(row, "buffers",
+				  packet_pool[w] ? rte_mempool_in_use_count(packet_pool[w]) : 0);
 	rte_tel_data_add_dict_u64(row, "cycles", rte_rdtsc());
 	rte_tel_data_add_dict_u64(row, "cycles_per_second", rte_get_tsc_hz());
 }

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include <rte_eal.h>
+#include <rte_mbuf.h>
 
 #include "base/event_log.h"
 #include "base/log.h"
@@ -22,6 +23,7 @@
 #include "client.h"
 #include "conf/conf.h"
 #include "crypto/device/engine.h"
+#include "crypto/device/pool.h"
 #include "base/clock.h"
 #include "path/worker/stage.h"
 #include "stages.h"
@@ -114,6 +116,28 @@ static json_int_t number(const json_t *row, const char *key)
 {
 	assert_true(json_is_integer(json_object_get(row, key)));
 	return json_integer_value(json_object_get(row, key));
+}
+
+/* Buffers that a worker has not returned to its mempool, also while others are in the cache of an lcore. */
+static void buffers(void **state)
+{
+	struct rte_mempool *pool = rte_pktmbuf_pool_create("packets", 255, 32, 0, 128, SOCKET_ID_ANY);
+	struct rte_mbuf *mbuf[3];
+	int fd = connected();
+	json_t *rows;
+
+	(void)state;
+	assert_non_null(pool);
+	assert_int_equal(rte_pktmbuf_alloc_bulk(pool, mbuf, 3), 0);
+	packet_pool[1] = pool;
+	rows = ask(fd, "/cygnet/stats");
+	packet_pool[1] = NULL;
+	assert_int_equal(number(json_array_get(rows, 0), "buffers"), 0);
+	assert_int_equal(number(json_array_get(rows, 1), "buffers"), 3);
+	json_decref(rows);
+	rte_pktmbuf_free_bulk(mbuf, 3);
+	rte_mempool_free(pool);
+	close(fd);
 }
 
 /* No entry is left out. */
@@ -340,6 +364,7 @@ int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ike),
+		cmocka_unit_test(buffers),
 		cmocka_unit_test(all_workers),
 		cmocka_unit_test(all_reasons),
 		cmocka_unit_test(all_engines),
