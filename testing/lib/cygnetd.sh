@@ -52,9 +52,11 @@ start_cygnetd() {
 
 declare -A cygnetd_starts=()
 
+# A library that cygnetd_preload names is loaded before all others; packet/cl-faults.c finds its file.
 run_cygnetd() {
 	cygnetd_starts[$1]=$((${cygnetd_starts[$1]:-0} + 1))
 	spawn "cygnetd-$1" "$work/$1/cygnetd.log" ip netns exec "$net_prefix-gw-$1" \
+		env CL_FAULT="$work/$1/fault" ${cygnetd_preload:+LD_PRELOAD="$cygnetd_preload"} \
 		"$cygnetd" -c "$work/$1/cygnetd.conf"
 }
 
