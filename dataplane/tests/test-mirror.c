@@ -174,14 +174,17 @@ static void strangers(void **state)
 static void truncated(void **state)
 {
 	_Alignas(struct nlmsghdr) char buffer[32];
+	int err;
 
 	(void)state;
 	next_second();
 	run("ip neigh add 192.0.2.5 lladdr 02:00:00:00:00:05 dev wan nud permanent");
-	assert_int_equal(netlink_receive(netlink_fd(), buffer, sizeof(buffer), MSG_DONTWAIT),
-			 -ENOBUFS);
-	assert_int_equal(netlink_receive(netlink_fd(), buffer, sizeof(buffer), MSG_DONTWAIT),
-			 -EAGAIN);
+	err = netlink_receive(netlink_fd(), buffer, sizeof(buffer), MSG_DONTWAIT);
+	assert_int_equal(err, -ENOBUFS);
+	/* There may be more messages: the kernel gives up neighbours that earlier tests have solicited. */
+	while (err == -ENOBUFS)
+		err = netlink_receive(netlink_fd(), buffer, sizeof(buffer), MSG_DONTWAIT);
+	assert_int_equal(err, -EAGAIN);
 }
 
 static bool is_own(const char *text)

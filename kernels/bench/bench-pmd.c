@@ -500,7 +500,7 @@ static int report(uint32_t n)
 			sum.spent[j] += lcores[i].spent[j];
 	}
 	rte_cryptodev_info_get(dev, &info);
-	printf("%-18s %-9s %7s bytes %2u lcores window %5u: %8.3f Mops/s %8.2f Gbps, "
+	printf("%-18s %-9s %7s bytes %2u lcores window %5u: %8.3f Mops/s %8.4f Gbps, "
 	       "latency us mean %7.1f p50 %5.0f p99 %5.0f p99.9 %5.0f max %5.0f, "
 	       "cycles per operation %.0f (lcores %.0f), %lu failed%s%s",
 	       info.driver_name, job.mix ? "mix" : kind_name[job.kind], job.size, n,

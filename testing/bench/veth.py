@@ -14,6 +14,7 @@ from control import Lost
 from gateways import MORTAL, Cygnetd, Secgw, ip
 
 SETTLE = 0.1  # seconds until packets flow after a gateway was resumed
+TRIES = 5  # measurements of a round, until packets arrive in one
 CUT = ("csit",)  # mixes whose longest frame needs fragmentation with ESP and the MTU of veths
 # The far ends that frames are sent from and arrive at, by direction.
 FROM, TO = {"encap": "lan-far", "decap": "wan-far"}, {"encap": "wan-far", "decap": "lan-far"}
@@ -104,6 +105,16 @@ def measure(gateway, sender, direction, seconds):
     return Arrived(packets / elapsed, packets, size)
 
 
+def measure_some(gateway, sender, direction, seconds):
+    """Measure, for longer each time, until packets arrive: on a loaded machine the gateway or the sender may
+    not run at all for a fifth of a second."""
+    for tries in range(1, TRIES + 1):
+        arrived = measure(gateway, sender, direction, seconds * tries)
+        if arrived.received:
+            break
+    return arrived
+
+
 def rates(gateways, frames, direction, seconds, rounds):
     """Measure the gateways in turn (A B A B ...). @return for each gateway a list of Arrived"""
     senders = []
@@ -115,7 +126,7 @@ def rates(gateways, frames, direction, seconds, rounds):
             senders[-1].send(signal.SIGSTOP)
         for _ in range(rounds):
             for gateway, sender, mine in zip(gateways, senders, found):
-                mine.append(measure(gateway, sender, direction, seconds))
+                mine.append(measure_some(gateway, sender, direction, seconds))
     finally:
         for sender in senders:
             sender.stop()

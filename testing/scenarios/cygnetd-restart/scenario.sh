@@ -3,9 +3,9 @@
 # goes on with the SAs it had, soon, without a word between the IKE daemons, and no
 # sequence number is used twice.
 
-# Until charon has installed the route again. A frame or two that a starting port finds may be
-# for another MAC address.
-may_drop=([left]="not-ours no-route icmp-unprotected")
+# Until charon has installed the route again, and the next hop of the new TAP has answered ARP. A
+# frame or two that a starting port finds may be for another MAC address.
+may_drop=([left]="not-ours no-route no-neighbour icmp-unprotected")
 
 steps() {
 	expect "the tunnel comes up" tunnel_up left
