@@ -122,8 +122,7 @@ class Gateway:
 CONFIG = """\
 [cygnetd]
 sadb = {work}/sadb
-sadb_on_disk = yes
-sas = {sas}
+{on_disk}sas = {sas}
 policies = {policies}
 engine = {engine}
 {sessions}workers = 1
@@ -144,9 +143,10 @@ class Cygnetd(Gateway):
     def command(self):
         count = len(self.tunnels)
         with open(f"{self.work}/conf", "w") as conf:
-            # Older builds do not have these options, and few tunnels do not need them.
+            # Older builds do not have these options, and few tunnels, and a tmpfs, do not need them.
             sessions = f"sessions = {2 * count}\nflows = {4 * count}\n" if count > FEW else ""
-            conf.write(CONFIG.format(work=self.work, sessions=sessions, sas=2 * count + 16,
+            on_disk = "" if self.work.startswith("/dev/shm/") else "sadb_on_disk = yes\n"
+            conf.write(CONFIG.format(work=self.work, on_disk=on_disk, sessions=sessions, sas=2 * count + 16,
                                      policies=3 * count + 16,
                                      engine=self.options.engine, core=self.options.core,
                                      prefix=self.prefix, driver=self.driver,

@@ -13,11 +13,11 @@ def number_in(path, pattern=r"(\d+)"):
 
 
 @contextlib.contextmanager
-def huge_pages():
-    """Reserve ENOUGH_PAGES free pages. Afterwards restore the number of pages, unless another program
+def huge_pages(enough=ENOUGH_PAGES):
+    """Reserve so many free pages. Afterwards restore the number of pages, unless another program
     has changed it."""
     before = number_in(PAGES)
-    want = before + max(0, ENOUGH_PAGES - number_in("/proc/meminfo", r"HugePages_Free:\s+(\d+)"))
+    want = before + max(0, enough - number_in("/proc/meminfo", r"HugePages_Free:\s+(\d+)"))
     set_pages(want)
     try:
         yield
