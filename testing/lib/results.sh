@@ -82,7 +82,7 @@ run_test() {
 # start_test NAME SECONDS CMD..., start_group NAME SECONDS CMD..., finish_tests: what mostly
 # waits, $at_once at a time. They are counted as they end. One that fails is run again, alone, when
 # the others have ended, and only its second run is counted; unless its exit status is 99, which says
-# that it has failed for a reason that no slow machine is.
+# that it has failed for a reason that no slow machine is. Of a group only the tests that failed are run again.
 at_once=2
 start_test() { start_counted count_test "$@"; }
 start_group() { start_counted count_group "$@"; }
@@ -107,8 +107,19 @@ finish_one() {
 		again+=("$name")
 		printf '   %-7s %s  (%s: it is run again, alone)\n' again "$name" "$(why "$rc")"
 		tell_log "$log"
+		[ "${counted_by[$name]}" != count_group ] || keep_passed "$name" "$log"
 		;;
 	esac
+}
+
+# keep_passed GROUP LOG: count its tests that have passed, and run the others again. A group that was
+# cut off, or did not end well, is run again as a whole.
+keep_passed() {
+	local failures
+	failures=$(sed -n 's/^not ok - //p' "$2" | paste -sd ,)
+	grep -q '^ok - ends' "$2" && [ "$failures" ] || return 0
+	count_group_tests "$1" <(grep -vE '^not ok - |^ok - (ends|sanitizers)$' "$2")
+	command_of[$1]+=$(printf -- '--names %q' "$failures")
 }
 
 finish_tests() {
@@ -129,16 +140,21 @@ run_again() {
 # count_group NAME STATUS LOG START: a program that reports its own tests, in lines
 # "ok - test", "not ok - test" and "skip - test: why". Its end is a test, too.
 count_group() {
-	local line
-	while read -r line; do
-		count "${line%% - *}" "$1/${line#* - }"
-	done < <(grep -E '^(ok|not ok|skip) - ' "$3")
+	count_group_tests "$1" "$3"
 	if [ "$2" -eq 0 ] && grep -q '^ok - ' "$3"; then
 		count ok "$1 ends well" "$((SECONDS - $4)) s"
 	else
 		count "not ok" "$1 ends well" "$(why "$2")"
 		tell_log "$3"
 	fi
+}
+
+# count_group_tests NAME LOG
+count_group_tests() {
+	local line
+	while read -r line; do
+		count "${line%% - *}" "$1/${line#* - }"
+	done < <(grep -E '^(ok|not ok|skip) - ' "$2")
 }
 
 # reasons LOG: the lines in which our checks, cmocka's or a sanitizer say what has failed. They may

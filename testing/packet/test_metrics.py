@@ -59,13 +59,23 @@ def command(gateway, *arguments):
             "-p", gateway.prefix, *arguments]
 
 
+def listens(path):
+    """Whether a program accepts connections at a Unix socket; the file is there a moment before."""
+    with contextlib.closing(UnixConnection(path)) as connection:
+        try:
+            connection.connect()
+        except (FileNotFoundError, ConnectionRefusedError):
+            return False
+    return True
+
+
 @contextlib.contextmanager
 def exporter(gateway, *arguments):
     path = f"{gateway.work}/exporter"
     with open(gateway.log, "a") as log:
         process = subprocess.Popen(command(gateway, "-l", path, *arguments), stdout=log, stderr=log)
     try:
-        wait_until(lambda: process.poll() is not None or os.path.exists(path), "cygnet-exporter")
+        wait_until(lambda: process.poll() is not None or listens(path), "cygnet-exporter")
         yield Exporter(path)
         assert process.poll() is None, "cygnet-exporter has ended"
     finally:
