@@ -189,6 +189,8 @@ static struct rte_mbuf *too_big(uint16_t mtu)
 
 	assert_non_null(m);
 	at = (uint8_t *)rte_pktmbuf_append(m, sizeof(ip) + sizeof(icmp) + sizeof(sent) + 8);
+	if (at == NULL)
+		abort();
 	header = at + sizeof(ip);
 	memset(at, 0, rte_pktmbuf_data_len(m));
 	ip.total_length = htons((uint16_t)rte_pktmbuf_data_len(m));
