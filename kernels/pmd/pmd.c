@@ -65,9 +65,37 @@ static int start_memory(struct ocl_pmd *pmd)
 		return 0;
 	OCL_LOG(ERR, "memory=%s: %s does not start: OpenCL error %d", pmd->memory->name,
 		pmd->device.name, err);
-	pmd->memory->stop(&pmd->device);
-	ocl_table_free(&pmd->table);
 	return -EIO;
+}
+
+static void close_table(struct ocl_pmd *pmd)
+{
+	ocl_store_leave(pmd->store, &pmd->table);
+	ocl_table_free(&pmd->table);
+	ocl_store_put(pmd->store);
+}
+
+static int open_table(struct ocl_pmd *pmd)
+{
+	int err;
+
+	err = ocl_store_get(&pmd->store, pmd->args.max_sessions);
+	if (err)
+		return err;
+	err = ocl_table_init(&pmd->table, &pmd->device, pmd->args.max_sessions);
+	if (err) {
+		ocl_store_put(pmd->store);
+		return err;
+	}
+	err = start_memory(pmd);
+	if (!err)
+		err = ocl_store_join(pmd->store, &pmd->table);
+	if (err) {
+		if (pmd->memory->stop)
+			pmd->memory->stop(&pmd->device);
+		close_table(pmd);
+	}
+	return err;
 }
 
 static int open_device(struct ocl_pmd *pmd)
@@ -95,9 +123,7 @@ static int open_device(struct ocl_pmd *pmd)
 		err = ocl_cost_measure(&pmd->sched, &pmd->device, launched(pmd));
 	if (err)
 		goto close;
-	err = ocl_table_init(&pmd->table, &pmd->device, pmd->args.max_sessions);
-	if (!err)
-		err = start_memory(pmd);
+	err = open_table(pmd);
 	if (err)
 		goto close;
 	OCL_LOG(NOTICE, "%s, memory path %s", pmd->device.name, pmd->memory->name);
@@ -116,7 +142,7 @@ static void close_device(struct ocl_pmd *pmd)
 		pmd->memory->stop(&pmd->device);
 	lost = ocl_device_lost(&pmd->device);
 	ocl_pools_free(pmd);
-	ocl_table_free(&pmd->table);
+	close_table(pmd);
 	/* Closing a device that does not answer may never return. */
 	if (!lost)
 		ocl_device_close(&pmd->device);

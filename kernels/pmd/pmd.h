@@ -14,12 +14,14 @@
 #include "memory.h"
 #include "pool.h"
 #include "scheduler.h"
+#include "store.h"
 #include "table.h"
 
 struct ocl_pmd {
 	struct ocl_args args;
 	struct ocl_device device;
 	struct ocl_sched sched;
+	struct ocl_store *store; /* shared with the driver's other devices */
 	struct ocl_table table;
 	struct ocl_pools pools;
 	const struct ocl_memory *memory;

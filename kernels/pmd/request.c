@@ -6,7 +6,7 @@
 #include "pmd.h"
 #include "request.h"
 
-/* The operation's session, if it belongs to this device. */
+/* The operation's session, if it is one of this driver's. */
 static const struct ocl_session_priv *find_session(const struct rte_crypto_op *op,
 						   const struct ocl_pmd *pmd)
 {
@@ -16,7 +16,7 @@ static const struct ocl_session_priv *find_session(const struct rte_crypto_op *o
 	    op->sess_type != RTE_CRYPTO_OP_WITH_SESSION || op->sym->session == NULL)
 		return NULL;
 	priv = CRYPTODEV_GET_SYM_SESS_PRIV(op->sym->session);
-	return priv->pmd == pmd ? priv : NULL;
+	return priv->store == pmd->store ? priv : NULL;
 }
 
 /* Whether a range lies in the packet and consists of whole blocks. */

@@ -221,10 +221,11 @@ int ocl_session_configure(struct rte_cryptodev *dev, struct rte_crypto_sym_xform
 	else
 		err = plan_chain(&plan, xform);
 	if (!err)
-		err = ocl_table_put(&pmd->table, &plan.entry, &plan.priv.slot, &plan.priv.upload);
+		err = ocl_store_add(pmd->store, &pmd->table, &plan.entry, &plan.priv.slot,
+				    &plan.priv.upload);
 	if (!err) {
 		plan.priv.label = plan.entry.label;
-		plan.priv.pmd = pmd;
+		plan.priv.store = pmd->store;
 		*priv = plan.priv;
 	}
 	explicit_bzero(&plan, sizeof(plan));
@@ -236,8 +237,8 @@ void ocl_session_clear(struct rte_cryptodev *dev, struct rte_cryptodev_sym_sessi
 	struct ocl_pmd *pmd = dev->data->dev_private;
 	struct ocl_session_priv *priv = CRYPTODEV_GET_SYM_SESS_PRIV(session);
 
-	if (priv->pmd != pmd)
+	if (priv->store != pmd->store)
 		return;
-	ocl_table_clear(&pmd->table, priv->slot);
+	ocl_store_remove(pmd->store, priv->slot);
 	memset(priv, 0, sizeof(*priv));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file session.h
- * Sessions: from DPDK's transforms to an entry in the device's table.
+ * Sessions: from DPDK's transforms to an entry in the tables of the driver's devices.
  */
 #ifndef OCL_SESSION_H
 #define OCL_SESSION_H
@@ -12,11 +12,11 @@
 
 #define OCL_MAX_AAD 1024
 
-struct ocl_pmd;
+struct ocl_store;
 
 /* The driver's part of a session in the application's pool. Holds no key. */
 struct ocl_session_priv {
-	const struct ocl_pmd *pmd; /* whose table holds the entry */
+	const struct ocl_store *store; /* that holds the entry */
 	uint64_t upload;
 	uint32_t slot;
 	uint32_t label;

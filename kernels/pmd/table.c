@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -9,7 +8,7 @@
 #include "log.h"
 #include "table.h"
 
-static struct ocl_session *map_private(size_t bytes)
+struct ocl_session *ocl_table_map(size_t bytes)
 {
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -19,7 +18,7 @@ static struct ocl_session *map_private(size_t bytes)
 	return p;
 }
 
-static int init_device_side(struct ocl_table *table)
+static int init_device_side(struct ocl_table *table, uint32_t size)
 {
 	struct ocl_device *dev = table->dev;
 	cl_mem_flags flags = CL_MEM_READ_ONLY;
@@ -32,7 +31,7 @@ static int init_device_side(struct ocl_table *table)
 		table->queue = clCreateCommandQueue(dev->context, dev->id, 0, &err);
 	if (err == CL_SUCCESS)
 		return 0;
-	OCL_LOG(ERR, "max_sessions=%u: no table of %zu MiB on %s: OpenCL error %d", table->size,
+	OCL_LOG(ERR, "max_sessions=%u: no table of %zu MiB on %s: OpenCL error %d", size,
 		table->bytes >> 20, dev->name, err);
 	return -EIO;
 }
@@ -44,21 +43,13 @@ int ocl_table_init(struct ocl_table *table, struct ocl_device *dev, uint32_t siz
 	memset(table, 0, sizeof(*table));
 	rte_spinlock_init(&table->lock);
 	table->dev = dev;
-	table->size = size;
 	table->bytes = size * sizeof(struct ocl_session);
-	table->staging = map_private(table->bytes);
-	table->home = dev->cpu ? map_private(table->bytes) : NULL;
-	table->free = calloc(size, sizeof(*table->free));
-	if (table->staging == NULL || table->free == NULL || (dev->cpu && table->home == NULL)) {
+	table->home = dev->cpu ? ocl_table_map(table->bytes) : NULL;
+	if (dev->cpu && table->home == NULL) {
 		OCL_LOG(ERR, "max_sessions=%u: no %zu MiB of memory", size, table->bytes >> 20);
-		ocl_table_free(table);
 		return -ENOMEM;
 	}
-	/* Low slots first: they lie close together. */
-	for (uint32_t i = 0; i < size; i++)
-		table->free[i] = size - 1 - i;
-	table->nfree = size;
-	err = init_device_side(table);
+	err = init_device_side(table, size);
 	if (err)
 		ocl_table_free(table);
 	return err;
@@ -88,21 +79,13 @@ static void poll_uploads(struct ocl_table *table)
 }
 
 /* Under the lock. The queue is in order: the last upload stands for all. */
-static int upload(struct ocl_table *table, uint32_t slot)
+static int upload(struct ocl_table *table, uint32_t slot, const struct ocl_session *entry, size_t bytes)
 {
 	cl_event event;
 	cl_int err;
 
-	if (ocl_device_lost(table->dev))
-		return -EIO;
-	if (table->direct) {
-		table->home[slot] = table->staging[slot];
-		__atomic_thread_fence(__ATOMIC_RELEASE);
-		return 0;
-	}
 	err = clEnqueueWriteBuffer(table->queue, table->buffer, CL_FALSE,
-				   slot * sizeof(struct ocl_session), sizeof(struct ocl_session),
-				   &table->staging[slot], 0, NULL, &event);
+				   slot * sizeof(struct ocl_session), bytes, entry, 0, NULL, &event);
 	if (err == CL_SUCCESS)
 		err = clFlush(table->queue);
 	if (err != CL_SUCCESS) {
@@ -112,40 +95,31 @@ static int upload(struct ocl_table *table, uint32_t slot)
 	if (table->last)
 		clReleaseEvent(table->last);
 	table->last = event;
-	table->issued++;
 	return 0;
 }
 
-int ocl_table_put(struct ocl_table *table, const struct ocl_session *entry, uint32_t *slot,
-		  uint64_t *number)
+int ocl_table_write(struct ocl_table *table, uint32_t slot, const struct ocl_session *entry, uint32_t n,
+		    uint64_t number)
 {
-	int err = -ENOSPC;
+	const size_t bytes = n * sizeof(*entry);
+	int err = -EIO;
 
 	rte_spinlock_lock(&table->lock);
-	if (table->nfree) {
-		*slot = table->free[table->nfree - 1];
-		table->top = RTE_MAX(table->top, *slot + 1);
-		table->staging[*slot] = *entry;
-		err = upload(table, *slot);
-		if (err)
-			explicit_bzero(&table->staging[*slot], sizeof(*entry));
-		else
-			table->nfree--;
-		*number = table->issued;
+	table->top = RTE_MAX(table->top, slot + n);
+	if (ocl_device_lost(table->dev)) {
+		if (table->home)
+			explicit_bzero(&table->home[slot], bytes);
+	} else if (table->direct) {
+		memcpy(&table->home[slot], entry, bytes);
+		__atomic_store_n(&table->completed, number, __ATOMIC_RELEASE);
+		err = 0;
+	} else {
+		err = upload(table, slot, entry, bytes);
 	}
+	if (!err)
+		table->issued = number;
 	rte_spinlock_unlock(&table->lock);
 	return err;
-}
-
-void ocl_table_clear(struct ocl_table *table, uint32_t slot)
-{
-	rte_spinlock_lock(&table->lock);
-	/* A pending upload of this entry then writes zeros: the session is not in use any more. */
-	explicit_bzero(&table->staging[slot], sizeof(table->staging[slot]));
-	if (upload(table, slot) && table->home)
-		explicit_bzero(&table->home[slot], sizeof(table->home[slot]));
-	table->free[table->nfree++] = slot;
-	rte_spinlock_unlock(&table->lock);
 }
 
 cl_event ocl_table_pending(struct ocl_table *table, uint64_t number)
@@ -186,27 +160,23 @@ static void free_device_side(struct ocl_table *table)
 		clReleaseMemObject(table->buffer);
 }
 
-/* The kernel clears pages before anybody else gets them. */
-static void unmap(void *p, size_t bytes)
+void ocl_table_unmap(struct ocl_session *entries, size_t bytes)
 {
-	if (p)
-		munmap(p, bytes);
+	if (entries)
+		munmap(entries, bytes);
 }
 
 void ocl_table_free(struct ocl_table *table)
 {
 	if (table->dev == NULL)
 		return;
-	free(table->free);
 	/* A lost device may never answer, or still read: leave its things where they are. */
 	if (ocl_device_lost(table->dev)) {
-		explicit_bzero(table->staging, table->top * sizeof(struct ocl_session));
 		if (table->home)
 			explicit_bzero(table->home, table->top * sizeof(struct ocl_session));
 	} else {
 		free_device_side(table);
-		unmap(table->staging, table->bytes);
-		unmap(table->home, table->bytes);
+		ocl_table_unmap(table->home, table->bytes);
 	}
 	memset(table, 0, sizeof(*table));
 }

@@ -195,10 +195,13 @@ void failing_devices(const struct device *sound)
 		failing_after(sound, "memory=staged,chunk=32", n);
 	printf("  with more than there is room for\n");
 	failing_queue();
-	printf("  with a session\n");
-	failing_upload(false);
-	failing_upload(true);
 	printf("  at the start\n");
 	failing_start("sched=length");
 	failing_start("memory=staged");
+}
+
+void failing_uploads(void)
+{
+	failing_upload(false);
+	failing_upload(true);
 }

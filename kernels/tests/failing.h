@@ -11,4 +11,7 @@
 /** @param sound  another device, which none of that touches */
 void failing_devices(const struct device *sound);
 
+/** A session's upload fails. No other device is open: it would get the session, too, and fail. */
+void failing_uploads(void);
+
 #endif

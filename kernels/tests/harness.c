@@ -46,16 +46,38 @@ static void load_driver(void)
 	}
 }
 
+unsigned int harness_lcores = 1;
+
+/* One lcore stays on its processor; several share all processors that this process may use. */
+static void name_lcores(char *text, size_t len)
+{
+	cpu_set_t cpus;
+	int used;
+
+	if (harness_lcores == 1) {
+		snprintf(text, len, "0@%d", sched_getcpu());
+		return;
+	}
+	CHECK(sched_getaffinity(0, sizeof(cpus), &cpus) == 0);
+	used = snprintf(text, len, "(0-%u)@(", harness_lcores - 1);
+	for (int cpu = 0; cpu < CPU_SETSIZE && used < (int)len; cpu++) {
+		if (CPU_ISSET(cpu, &cpus))
+			used += snprintf(text + used, len - used, "%d,", cpu);
+	}
+	CHECK(used < (int)len);
+	text[used - 1] = ')';
+}
+
 void harness_start(void)
 {
-	char lcore[32], prefix[32];
+	char lcore[512], prefix[32];
 	const char *argv[] = {"test",	      "--no-huge",     "-m",   "512",	      "--no-pci",
 			      "--no-shconf",  "--no-telemetry", "--file-prefix", prefix,
 			      "--log-level",  "warning",	"--lcores",	 lcore};
 
 	load_driver();
 	snprintf(prefix, sizeof(prefix), "cyg-test-%d", getpid());
-	snprintf(lcore, sizeof(lcore), "0@%d", sched_getcpu());
+	name_lcores(lcore, sizeof(lcore));
 	CHECK(rte_eal_init(RTE_DIM(argv), (char **)(uintptr_t)argv) >= 0);
 }
 

@@ -49,6 +49,9 @@ struct suite {
 
 __attribute__((noreturn)) void harness_fail(const char *file, int line, const char *what);
 
+/** Number of lcores, to be set before harness_start(); 1 by default. */
+extern unsigned int harness_lcores;
+
 /** Load the driver (CYGNET_PMD, or the one of this build) and start EAL. */
 void harness_start(void);
 /** End EAL, which removes remaining devices, and delete its files in /var/run. */

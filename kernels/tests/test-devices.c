@@ -4,6 +4,7 @@
  * processor as two devices of different kinds: one works in the thread that asks, the other in
  * threads of its own. With two vdevs' arguments, for GPUs, it is those two.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 
 #include <rte_bus_vdev.h>
 #include <rte_dev.h>
+#include <rte_errno.h>
 
 #include "faults.h"
 #include "harness.h"
@@ -72,8 +74,24 @@ static void work(const struct device *dev, struct suite *suites, void **sessions
 	}
 }
 
-/* Each device has the requested hardware and its own sessions, and continues when the other one
- * fails. @param name  beginning of both names */
+static void swap(void **sessions)
+{
+	void *first = sessions[0];
+
+	sessions[0] = sessions[1];
+	sessions[1] = first;
+}
+
+static void swap_suites(struct suite *suites)
+{
+	struct suite first = suites[0];
+
+	suites[0] = suites[1];
+	suites[1] = first;
+}
+
+/* Each device has the requested hardware, processes the sessions of both, and continues when the other
+ * one fails. @param name  beginning of both names */
 static void both(const char *first, const char *second, const char *const name[2])
 {
 	struct suite suites[2] = {esp_template, esp_template};
@@ -91,19 +109,80 @@ static void both(const char *first, const char *second, const char *const name[2
 		CHECK(sessions[d] != NULL);
 	}
 	work(dev, suites, sessions);
-	round_trip(&dev[0], 0, sessions[1], 2, RTE_CRYPTO_OP_STATUS_INVALID_SESSION);
-	round_trip(&dev[1], 0, sessions[0], 2, RTE_CRYPTO_OP_STATUS_INVALID_SESSION);
+	swap(sessions);
+	swap_suites(suites);
+	work(dev, suites, sessions);
 	log_begin();
 	fault_error = true;
 	round_trip(&dev[0], 0, sessions[0], 20, RTE_CRYPTO_OP_STATUS_ERROR);
 	fault_error = false;
 	round_trip(&dev[1], 0, sessions[1], 20, RTE_CRYPTO_OP_STATUS_SUCCESS);
+	round_trip(&dev[1], 0, sessions[0], 20, RTE_CRYPTO_OP_STATUS_SUCCESS);
 	round_trip(&dev[0], 0, sessions[0], 20, RTE_CRYPTO_OP_STATUS_ERROR);
 	CHECK(log_end("is given up") == 1);
-	for (unsigned int d = 0; d < 2; d++) {
+	/* By the other device than the one that it was made on. */
+	for (unsigned int d = 0; d < 2; d++)
 		session_free(&dev[d], sessions[d]);
+	for (unsigned int d = 0; d < 2; d++)
 		device_close(&dev[d]);
+}
+
+/* A device that is opened later knows the sessions that there are, and they outlive the device that they
+ * were made on. Another number of sessions is refused. */
+static void late(const char *first, const char *second)
+{
+	struct suite suites[2] = {esp_template, esp_template};
+	struct device dev[2];
+	void *sessions[2];
+	char args[128];
+
+	device_open(&dev[0], first, 1);
+	for (unsigned int i = 0; i < 2; i++) {
+		suite_keys(&suites[i]);
+		sessions[i] = suite_session(&dev[0], &suites[i], true);
+		CHECK(sessions[i] != NULL);
 	}
+	snprintf(args, sizeof(args), "%s,max_sessions=3", second);
+	log_begin();
+	CHECK(rte_vdev_init(DRIVER "_bad", args) < 0);
+	CHECK(log_end("max_sessions=3: the devices of this driver share their sessions") == 1);
+	device_open(&dev[1], second, 1);
+	work(dev, suites, sessions);
+	rte_cryptodev_stop(dev[0].id);
+	CHECK(rte_cryptodev_close(dev[0].id) == 0);
+	CHECK(rte_vdev_uninit(dev[0].name) == 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		round_trip(&dev[1], 0, sessions[i], 20, RTE_CRYPTO_OP_STATUS_SUCCESS);
+		session_free(&dev[1], sessions[i]);
+	}
+	CHECK(rte_mempool_full(dev[0].sessions));
+	rte_mempool_free(dev[0].sessions);
+	device_close(&dev[1]);
+}
+
+/* The upload of a session to one of the devices fails: it is lost, and the session works on the other
+ * one. */
+static void one_upload(const char *first, const char *second)
+{
+	struct suite suite = esp_template;
+	struct device dev[2];
+	void *session;
+
+	device_open(&dev[0], first, 1);
+	device_open(&dev[1], second, 1);
+	suite_keys(&suite);
+	log_begin();
+	fault_after = 1; /* the device that was opened last comes first */
+	session = suite_session(&dev[1], &suite, true);
+	fault_after = -1;
+	CHECK(session != NULL);
+	CHECK(log_end("is given up") == 1);
+	round_trip(&dev[1], 0, session, 20, RTE_CRYPTO_OP_STATUS_SUCCESS);
+	round_trip(&dev[0], 0, session, 20, RTE_CRYPTO_OP_STATUS_ERROR);
+	CHECK(suite_session(&dev[0], &suite, true) == NULL && rte_errno == EIO);
+	session_free(&dev[1], session);
+	for (unsigned int d = 0; d < 2; d++)
+		device_close(&dev[d]);
 }
 
 /* The message names the argument and lists the devices. */
@@ -161,6 +240,8 @@ static int pocl(void)
 	snprintf(second, sizeof(second), "device=%s%s,sched=none", old ? "PTHREAD" : "CPU-", processor);
 	both("device=0,sched=length", "device=1,memory=staged", names[old]);
 	both(first[old], second, names[old]);
+	late("device=0,memory=staged", "device=1");
+	one_upload("device=0", "device=1");
 	none("2", names[old]);
 	none("no such device", names[old]);
 	operations_close();
