@@ -8,7 +8,7 @@
 #define CRITICAL "kernel-cygnet!"
 
 /**
- * Whether a list of plugins has the plugin as a critical one
+ * Whether a list of plugins names the plugin as critical
  */
 static bool is_listed(char *list)
 {
@@ -35,7 +35,7 @@ bool kernel_cygnet_critical(void)
 	if (lib->settings->get_bool(lib->settings, "%s.load_modular", FALSE,
 								lib->ns))
 	{
-		/* as the plugin loader: a priority, or yes for 1 */
+		/* the plugin loader accepts a priority, or yes for priority 1 */
 		load = lib->settings->get_str(lib->settings,
 									  "%s.plugins." CRITICAL ".load", "no",
 									  lib->ns);

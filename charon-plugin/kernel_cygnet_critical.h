@@ -15,9 +15,9 @@
  * Whether the configuration makes the plugin critical, by an exclamation mark:
  * in <ns>.plugins.kernel-cygnet!.load if plugins are configured one by one, or
  * in the list <ns>.load. If a critical plugin cannot be loaded, charon ends.
- * If another one cannot, kernel-netlink takes its place: charon installs SAs
- * and policies in the kernel, through which no packet of cygnetd passes, so
- * that what should be protected leaves as plaintext.
+ * If a plugin that is not critical cannot be loaded, charon uses kernel-netlink
+ * and installs SAs and policies in the kernel. No packet of cygnetd passes the
+ * kernel, so packets to be protected leave as plaintext.
  *
  * @return				TRUE if charon ends when it cannot load the plugin
  */

@@ -86,7 +86,7 @@ static bool take_role(struct cygnet_db *db)
 }
 
 /**
- * Keep keys out of swap, unless told not to
+ * Keep keys out of swap, unless lock_memory is off
  */
 static bool lock_keys(struct cygnet_db *db)
 {
@@ -176,8 +176,9 @@ static status_t replace_db(char *why, size_t size, struct cygnet_db **db)
 }
 
 /**
- * Remove the SAs of an earlier charon. Its policies drop packets until this one
- * has installed its own, so that no packet of theirs leaves in plaintext.
+ * Remove the SAs of an earlier charon. If hold is not 0, its policies drop
+ * their packets until this charon has installed its own policies, so that no
+ * such packet leaves as plaintext.
  */
 static bool clean_up(struct cygnet_db *db, uint32_t hold)
 {
@@ -235,9 +236,10 @@ struct cygnet_db *kernel_cygnet_db_open(uint32_t hold)
 /*
  * Described in header.
  *
- * Without charon no SA would be rekeyed or deleted, so remove all. Keys can be
- * wiped once no reader of the dataplane can use them. If the dataplane hangs,
- * charon ends nevertheless, and the dataplane wipes the keys later.
+ * Without charon no SA would be rekeyed or deleted, so remove all SAs. Their
+ * keys can be wiped once no reader of the dataplane can use them. If the
+ * dataplane hangs, charon ends without wiping, and the dataplane wipes the keys
+ * later.
  */
 void kernel_cygnet_db_close(struct cygnet_db *db)
 {

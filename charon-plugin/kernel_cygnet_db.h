@@ -18,9 +18,9 @@
  * SAs and policies of an earlier charon. A damaged file is replaced unless
  * another process holds a role.
  *
- * @param hold		0, or hold policies that protect or discard, for the caller
- *					to remove with cygnet_hold_end(); the log says after how
- *					many seconds that will be
+ * @param hold		0, or seconds to log for which policies that protect or
+ *					discard are held; the caller removes them with
+ *					cygnet_hold_end()
  * @return			NULL on failure, which is logged. A file that another charon
  *					uses is not changed.
  */

@@ -19,7 +19,7 @@ struct private_kernel_cygnet_expiry_t {
 	kernel_cygnet_expiry_t public;
 
 	/**
-	 * Numbers of SAs
+	 * Numbers of SAs and policies of each peer
 	 */
 	kernel_cygnet_peers_t *peers;
 
@@ -53,7 +53,7 @@ typedef struct {
 	struct cygnet_sa_id id;
 	/** FALSE once the SA has been removed */
 	bool installed;
-	/** peer that the SA is counted for until then, or NULL */
+	/** peer that the SA is counted for while installed, or NULL */
 	kernel_cygnet_peer_t *peer;
 	/** number of references, held by the table and the timers */
 	refcount_t refs;
@@ -215,8 +215,7 @@ static job_requeue_t fire_timers(private_kernel_cygnet_expiry_t *this)
 		destroy_timer(timer);
 		this->mutex->lock(this->mutex);
 	}
-	/* a later job may still be scheduled, from before an earlier timer was
-	 * added; when it runs it may find no timer due */
+	/* a later job may still be scheduled; it may find no timer due */
 	if (this->scheduled <= time_monotonic(NULL))
 	{
 		this->scheduled = 0;
@@ -265,7 +264,7 @@ METHOD(kernel_cygnet_expiry_t, add, void,
 		start_timer(this, sa, lifetime->time.life, TRUE);
 	}
 	schedule_next(this);
-	/* put() replaces an SA with the same id, key and value */
+	/* put() replaces key and value of an SA with the same id */
 	old = this->sas->put(this->sas, &sa->id, sa);
 	if (old)
 	{

@@ -30,8 +30,7 @@ struct kernel_cygnet_expiry_t {
 	 * nothing, even if another SA has the same id by then.
 	 *
 	 * @param id		id of the SA
-	 * @param lifetime	limits, of which only the times are used; seconds, 0 for
-	 *					none
+	 * @param lifetime	limits; only the times are used; seconds, 0: none
 	 * @param peer		peer that the SA is counted for until it is removed, or
 	 *					NULL
 	 */

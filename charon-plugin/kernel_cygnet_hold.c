@@ -4,7 +4,7 @@
 
 #include <processing/jobs/callback_job.h>
 
-/** How long policies are held unless strongswan.conf says otherwise, s */
+/** Default time for which policies are held, s */
 #define HOLD_TIME 180
 
 typedef struct private_kernel_cygnet_hold_t private_kernel_cygnet_hold_t;

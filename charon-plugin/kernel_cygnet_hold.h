@@ -16,8 +16,8 @@ typedef struct kernel_cygnet_hold_t kernel_cygnet_hold_t;
 struct kernel_cygnet_hold_t {
 
 	/**
-	 * A policy has been added. It may have replaced held ones, whose slots are
-	 * to be reclaimed.
+	 * A policy has been added. If it has replaced held policies, reclaim their
+	 * slots.
 	 */
 	void (*added)(kernel_cygnet_hold_t *this);
 
@@ -28,9 +28,9 @@ struct kernel_cygnet_hold_t {
 };
 
 /**
- * How long policies are held after charon's start, by strongswan.conf
+ * Time for which policies are held after charon's start (strongswan.conf)
  *
- * @return			seconds; 0: not at all
+ * @return			seconds; 0: policies are not held
  */
 uint32_t kernel_cygnet_hold_time(void);
 

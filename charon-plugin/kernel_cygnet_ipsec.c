@@ -18,7 +18,7 @@
 
 #include <daemon.h>
 
-/** How often to try to update an SA while the dataplane is late */
+/** Attempts to update an SA while readers may use its spare path */
 #define UPDATE_TRIES 1000
 /** Time between two tries, ms */
 #define UPDATE_PAUSE 1
@@ -61,7 +61,7 @@ struct private_kernel_cygnet_ipsec_t {
 	kernel_cygnet_event_t *events;
 
 	/**
-	 * Policies of an earlier charon
+	 * Held policies of an earlier charon
 	 */
 	kernel_cygnet_hold_t *hold;
 
@@ -86,7 +86,7 @@ struct private_kernel_cygnet_ipsec_t {
 	bool warned;
 
 	/**
-	 * Whether the last update of an SA has waited for the dataplane in vain;
+	 * Whether the last update of an SA timed out waiting for the dataplane;
 	 * atomic
 	 */
 	bool late;
@@ -260,9 +260,9 @@ METHOD(kernel_ipsec_t, add_sa, status_t,
 }
 
 /**
- * Update an SA; wait until no reader of the dataplane uses the path before the
- * previous update. After a wait in vain the next updates don't wait, until one
- * succeeds: with many SAs charon would otherwise stand for a second each.
+ * Update an SA. Wait until no reader of the dataplane uses the path that the
+ * previous update replaced. After a timeout the next updates do not wait until
+ * one succeeds, because charon would block for a second per SA.
  */
 static int move_sa(private_kernel_cygnet_ipsec_t *this,
 				   const struct cygnet_sa_id *sa,
@@ -360,7 +360,7 @@ METHOD(kernel_ipsec_t, del_sa, status_t,
 	int err;
 
 	kernel_cygnet_sa_id(id, &sa);
-	/* first, so that no timer fires for an SA that is being deleted */
+	/* before the SA, so that no timer fires while it is being deleted */
 	this->expiry->remove(this->expiry, &sa);
 	err = cygnet_sa_delete(this->db, &sa);
 	if (err)

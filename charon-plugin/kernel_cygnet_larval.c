@@ -9,8 +9,8 @@
 #include <processing/jobs/callback_job.h>
 #include <threading/mutex.h>
 
-/** Lifetime of a reserved SPI unless strongswan.conf says otherwise, s; as in
- * Linux, and as long as charon retransmits a request */
+/** Default lifetime of a reserved SPI, s: as in Linux, and the time for which
+ * charon retransmits a request */
 #define SPI_LIFETIME 165
 
 typedef struct private_kernel_cygnet_larval_t private_kernel_cygnet_larval_t;
@@ -69,7 +69,7 @@ static time_t get_lifetime(void)
 static job_requeue_t release_old(private_kernel_cygnet_larval_t *this);
 
 /**
- * Schedule a job in that many seconds; the caller holds the mutex
+ * Schedule release_old() after that time; the caller holds the mutex
  */
 static void schedule(private_kernel_cygnet_larval_t *this, time_t seconds)
 {
@@ -80,8 +80,8 @@ static void schedule(private_kernel_cygnet_larval_t *this, time_t seconds)
 }
 
 /**
- * Job: release the SPIs whose lifetime is over. Those that have got an SA, or
- * have been released, are left alone.
+ * Job: release the SPIs whose lifetime is over, except SPIs that have an SA or
+ * have been released.
  */
 static job_requeue_t release_old(private_kernel_cygnet_larval_t *this)
 {

@@ -3,7 +3,7 @@
 /**
  * @defgroup kernel_cygnet_larval kernel_cygnet_larval
  * @{ @ingroup kernel_cygnet
- * Releases SPIs that were reserved, but have got no SA.
+ * Releases reserved SPIs that got no SA.
  */
 
 #ifndef KERNEL_CYGNET_LARVAL_H_
@@ -14,8 +14,8 @@
 typedef struct kernel_cygnet_larval_t kernel_cygnet_larval_t;
 
 /**
- * charon does not release the SPI of a negotiation that fails in some ways, and
- * a peer could use up all SA slots so. Linux removes such SPIs as well
+ * After some failures of a negotiation charon does not release the SPI, so a
+ * peer could use up all SA slots. Linux removes such SPIs as well
  * (net.core.xfrm_acq_expires).
  *
  * Thread-safe.
@@ -23,7 +23,7 @@ typedef struct kernel_cygnet_larval_t kernel_cygnet_larval_t;
 struct kernel_cygnet_larval_t {
 
 	/**
-	 * Release a reserved SPI after its lifetime, unless it has got an SA
+	 * Release a reserved SPI after its lifetime, unless it has an SA
 	 *
 	 * @param id		id of the larval SA
 	 */

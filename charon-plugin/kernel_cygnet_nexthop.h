@@ -17,8 +17,8 @@ typedef struct kernel_cygnet_nexthop_t kernel_cygnet_nexthop_t;
 /**
  * Caches the next hops that the kernel-net interface finds, for a second. To
  * find one, kernel-netlink reads all routes of the kernel, which include one
- * for each policy. With the cache it does so once for all policies of a peer
- * that charon installs at once.
+ * for each policy. With the cache it reads them once for all policies of a peer
+ * that charon installs together.
  *
  * Not thread-safe.
  */

@@ -6,13 +6,13 @@
 #include <collections/hashtable.h>
 #include <threading/mutex.h>
 
-/** How many IKE_SAs' peers are remembered */
+/** Number of IKE_SAs whose peers are cached */
 #define RECENT 256
 
 typedef struct private_kernel_cygnet_peers_t private_kernel_cygnet_peers_t;
 
 /**
- * What is limited
+ * Kinds of objects that are limited
  */
 typedef enum {
 	PEER_SAS,
@@ -44,14 +44,13 @@ struct private_kernel_cygnet_peers_t {
 	kernel_cygnet_peers_t public;
 
 	/**
-	 * Peers that have anything, identification_t => kernel_cygnet_peer_t
+	 * Peers with SAs or policies, identification_t => kernel_cygnet_peer_t
 	 */
 	hashtable_t *peers;
 
 	/**
-	 * Peers of the IKE_SAs that were last used, by their unique ID modulo RECENT:
-	 * charon takes as long to find an identity as the rest of an SA's
-	 * installation
+	 * Cache of the peers of recent IKE_SAs, by unique ID modulo RECENT: finding
+	 * an identity takes charon as long as the rest of an SA's installation
 	 */
 	recent_t recent[RECENT];
 
@@ -77,9 +76,9 @@ struct private_kernel_cygnet_peers_t {
 struct kernel_cygnet_peer_t {
 	/** its identity */
 	identification_t *id;
-	/** what it has */
+	/** numbers of its SAs and policies */
 	uint32_t count[PEER_KINDS];
-	/** whether the warning has been logged, until the count is at the half */
+	/** whether the warning was logged; cleared at half of the limit */
 	bool warned[PEER_KINDS];
 };
 
@@ -87,7 +86,7 @@ struct kernel_cygnet_peer_t {
  * An installed policy
  */
 typedef struct {
-	/** what identifies it, without its end points, which change with MOBIKE */
+	/** its parameters without the end points, which MOBIKE changes */
 	u_char key[offsetof(struct cygnet_policy_params, af)];
 	/** its peer, NULL if it belongs to none */
 	kernel_cygnet_peer_t *peer;
@@ -129,8 +128,8 @@ static kernel_cygnet_peer_t *find_id(private_kernel_cygnet_peers_t *this,
 }
 
 /**
- * Find or add the peer of an IKE_SA, whose identity does not change any more
- * when it has SAs; the caller holds the mutex
+ * Find or add the peer of an IKE_SA, whose identity is final once it has SAs;
+ * the caller holds the mutex
  */
 static kernel_cygnet_peer_t *find_peer(private_kernel_cygnet_peers_t *this,
 									   ike_sa_t *ike_sa)
@@ -147,7 +146,7 @@ static kernel_cygnet_peer_t *find_peer(private_kernel_cygnet_peers_t *this,
 }
 
 /**
- * Forget which IKE_SAs have a peer; the caller holds the mutex
+ * Remove a peer from the cache of IKE_SAs; the caller holds the mutex
  */
 static void forget_recent(private_kernel_cygnet_peers_t *this,
 						  kernel_cygnet_peer_t *peer)
@@ -164,7 +163,7 @@ static void forget_recent(private_kernel_cygnet_peers_t *this,
 }
 
 /**
- * Remove a peer that has nothing; the caller holds the mutex
+ * Remove a peer if it has no SAs and policies; the caller holds the mutex
  */
 static void drop_unused(private_kernel_cygnet_peers_t *this,
 						kernel_cygnet_peer_t *peer)
@@ -179,7 +178,7 @@ static void drop_unused(private_kernel_cygnet_peers_t *this,
 }
 
 /**
- * Count one more; the caller holds the mutex
+ * Count one more SA or policy of a peer; the caller holds the mutex
  *
  * Returns FALSE if the peer is at its limit.
  */
@@ -208,7 +207,7 @@ static bool count_up(private_kernel_cygnet_peers_t *this,
 }
 
 /**
- * Count one less; the caller holds the mutex
+ * Count one SA or policy less of a peer; the caller holds the mutex
  */
 static void count_down(private_kernel_cygnet_peers_t *this,
 					   kernel_cygnet_peer_t *peer, peer_kind_t kind)
@@ -293,7 +292,7 @@ METHOD(kernel_cygnet_peers_t, get_policy, bool,
 	);
 	memcpy(policy->key, params, sizeof(policy->key));
 	this->mutex->lock(this->mutex);
-	/* replaces one that is installed already, key and value */
+	/* put() replaces key and value of an installed policy */
 	old = this->policies->put(this->policies, policy, policy);
 	if (old)
 	{
@@ -369,7 +368,7 @@ METHOD(kernel_cygnet_peers_t, destroy, void,
 }
 
 /**
- * Read a limit
+ * Read a limit from strongswan.conf
  */
 static uint32_t get_limit(peer_kind_t kind, uint32_t room)
 {

@@ -15,17 +15,17 @@ typedef struct kernel_cygnet_peers_t kernel_cygnet_peers_t;
 typedef struct kernel_cygnet_peer_t kernel_cygnet_peer_t;
 
 /**
- * A peer is who has authenticated in IKE: an identity, or that of EAP or XAuth
- * where there is one. What is installed without an IKE_SA, such as traps and
- * shunts, belongs to no peer and has no limit.
+ * A peer is the identity that was authenticated in IKE: that of EAP or XAuth if
+ * used, otherwise the IKE identity. SAs and policies installed without an
+ * IKE_SA, such as traps and shunts, belong to no peer and are not limited.
  *
  * Thread-safe.
  */
 struct kernel_cygnet_peers_t {
 
 	/**
-	 * Count one more SA of the peer whose IKE_SA the thread has. A refusal is
-	 * logged.
+	 * Count one more SA of the peer of the calling thread's IKE_SA. A refusal
+	 * is logged.
 	 *
 	 * @param[out] peer	to pass to put_sa(), NULL if there is no IKE_SA
 	 * @return			FALSE if the peer may not have another SA
@@ -40,8 +40,8 @@ struct kernel_cygnet_peers_t {
 	void (*put_sa)(kernel_cygnet_peers_t *this, kernel_cygnet_peer_t *peer);
 
 	/**
-	 * Count one more policy of the peer whose IKE_SA the thread has, or one
-	 * more install of it. A refusal is logged.
+	 * Count one more policy, or one more install of it, of the peer of the
+	 * calling thread's IKE_SA. A refusal is logged.
 	 *
 	 * @param params	the policy
 	 * @return			FALSE if the peer may not have another policy
@@ -58,12 +58,12 @@ struct kernel_cygnet_peers_t {
 					   const struct cygnet_policy_params *params);
 
 	/**
-	 * Forget all policies.
+	 * Stop counting all policies.
 	 */
 	void (*flush_policies)(kernel_cygnet_peers_t *this);
 
 	/**
-	 * Destroy, after all SAs were put.
+	 * Destroy, after put_sa() for each SA.
 	 */
 	void (*destroy)(kernel_cygnet_peers_t *this);
 };

@@ -73,10 +73,10 @@ static bool check_version(void)
 }
 
 /**
- * End charon if it may run without the plugin: it would, without a word, on the
- * day when the plugin cannot be loaded, for one after an upgrade of strongSwan.
- * To return NULL would bring that day about now. Handlers of exit() unload
- * plugins, which are being loaded.
+ * End charon if the plugin is not critical. Otherwise charon would run without
+ * the plugin when it cannot be loaded, for instance after an upgrade of
+ * strongSwan. Returning NULL would have the same effect now. exit() is not used
+ * because its handlers unload plugins, which are still being loaded.
  */
 static void require_critical(void)
 {

@@ -38,8 +38,8 @@ static bool opaque_port(traffic_selector_t *ts)
 }
 
 /**
- * The traffic selector that restricts ICMP type and code. If both do, it is the
- * one that kernel-netlink uses.
+ * Get the traffic selector that restricts ICMP type and code. If both do,
+ * choose as kernel-netlink does.
  */
 static traffic_selector_t *icmp_ts(kernel_ipsec_policy_id_t *id)
 {
@@ -75,7 +75,7 @@ static bool map_icmp(traffic_selector_t *ts, struct cygnet_selector *sel)
 	sel->sport_lo = traffic_selector_icmp_type(from);
 	sel->sport_hi = traffic_selector_icmp_type(to);
 	if (!code_lo && (code_hi == 0xff || !code_hi))
-	{	/* all codes: charon has a type alone as 0x0800, not as 0x0800-0x08ff */
+	{	/* all codes: charon has type 8 alone as 0x0800, not 0x0800-0x08ff */
 		return TRUE;
 	}
 	sel->dport_lo = code_lo;

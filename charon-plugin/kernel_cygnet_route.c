@@ -144,8 +144,8 @@ static void destroy_route(route_t *route)
 }
 
 /**
- * Find next hop and interface of a route: those to the peer, or for passthrough
- * policies those to the destination itself
+ * Find next hop and interface of a route: to the peer, or for passthrough
+ * policies to the destination itself
  *
  * Returns FALSE if the interface is needed but not found.
  */
@@ -265,8 +265,8 @@ static route_t *create_route(private_kernel_cygnet_route_t *this,
 }
 
 /**
- * Install a route, or find an equal one that is installed already. The route
- * now belongs to this function.
+ * Install a route, or find an equal one that is installed already. Takes
+ * ownership of the route.
  *
  * Returns a reference to the installed route, or NULL.
  */

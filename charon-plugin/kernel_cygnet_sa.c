@@ -244,7 +244,7 @@ static void map_options(uint8_t proto, kernel_ipsec_add_sa_t *data,
 						struct cygnet_sa_params *params)
 {
 	params->reqid = data->reqid;
-	/* AH has no field that says where TFC padding begins; as in the kernel */
+	/* AH has no field for the start of TFC padding; Linux does not pad AH */
 	params->tfc = proto == IPPROTO_AH ? 0 : min(data->tfc, UINT16_MAX);
 	params->mode = data->mode == MODE_TRANSPORT ? CYGNET_TRANSPORT :
 												  CYGNET_TUNNEL;
@@ -252,7 +252,7 @@ static void map_options(uint8_t proto, kernel_ipsec_add_sa_t *data,
 					(data->esn ? CYGNET_SA_ESN : 0) |
 					(data->copy_df ? CYGNET_SA_COPY_DF : 0) |
 					(data->copy_ecn ? CYGNET_SA_COPY_ECN : 0);
-	/* charon sets the window of outbound SAs as well, which need none */
+	/* charon sets a window for outbound SAs as well, which need none */
 	params->replay_window = data->inbound ? data->replay_window : 0;
 	switch (data->copy_dscp)
 	{
@@ -271,7 +271,7 @@ static void map_options(uint8_t proto, kernel_ipsec_add_sa_t *data,
 }
 
 /**
- * Map lifetimes; 0 means no limit in both
+ * Map lifetimes; 0 means no limit in charon and in libcygnet
  */
 static void map_lifetime(lifetime_cfg_t *cfg, struct cygnet_lifetime *lifetime)
 {

@@ -27,7 +27,7 @@ fixture_policy_t policy;
 static kernel_ipsec_query_sa_t query;
 static kernel_ipsec_del_sa_t del;
 
-/** Count and print what was raised; fmt may have strongSwan's conversions */
+/** Count and print a raised event; fmt may have strongSwan's conversions */
 static void note(int *counter, char *fmt, ...)
 {
 	va_list args;

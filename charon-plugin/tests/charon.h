@@ -16,12 +16,12 @@
 #include <threading/condvar.h>
 #include <threading/mutex.h>
 
-/** Longest wait for something that is to happen, ms */
+/** Longest wait for an expected event, ms */
 #define LONG_WAIT (30000 * (int)slowdown())
-/** Wait for something that is not to happen, ms */
+/** Wait for an event that must not occur, ms */
 #define SHORT_WAIT 300
 
-/** What the plugin raised to charon in this test */
+/** Events that the plugin raised to charon in this test */
 typedef struct {
 	mutex_t *mutex;
 	condvar_t *condvar;

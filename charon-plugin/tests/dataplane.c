@@ -41,7 +41,7 @@ static int count_traffic(struct cygnet_db *db, struct cygnet_sa_id *id)
 	return 0;
 }
 
-/** Look up the policy and SA of a packet that leaves, and count it */
+/** Look up policy and SA of an outbound packet, and count the packet */
 static int send_packet(struct cygnet_db *db, struct cygnet_flow *flow,
 					   dataplane_response_t *response)
 {

@@ -20,13 +20,13 @@ typedef enum {
 	DATAPLANE_SEND,
 	/** post the event */
 	DATAPLANE_POST,
-	/** nothing but the counters of every response */
+	/** return only the counters that are in every response */
 	DATAPLANE_INFO,
 	/** return the use of the flow's destination port, enum cygnet_ike */
 	DATAPLANE_PORT,
 	/** respond, and then report no quiescent state for a while */
 	DATAPLANE_LAG,
-	/** the same until the next request */
+	/** respond, and report no quiescent state until the next request */
 	DATAPLANE_STALL,
 } dataplane_op_t;
 

@@ -2,8 +2,8 @@
 
 /*
  * sadb-dump FILE [SALT]: print one line for each SA and policy of a shared
- * file, for tests to compare with those of the peer. Instead of keys it prints
- * a salted digest, which reveals nothing without the salt.
+ * file, for tests to compare with the peer's. Instead of keys it prints a
+ * salted digest, which reveals nothing without the salt.
  */
 
 #include <cygnet.h>

@@ -3,13 +3,13 @@
 #include "fixture.h"
 #include "../kernel_cygnet_critical.h"
 
-/* an option of the daemon */
+/* set an option of the daemon */
 static void set(char *key, char *value)
 {
 	lib->settings->set_str(lib->settings, "%s.%s", value, lib->ns, key);
 }
 
-/* whether and when a plugin is loaded */
+/* set load, the option by which a plugin is loaded */
 static void set_load(char *plugin, char *value)
 {
 	lib->settings->set_str(lib->settings, "%s.plugins.%s.load", value, lib->ns,
@@ -47,7 +47,7 @@ static void test_modular_not_loaded(void **state)
 	assert_false(kernel_cygnet_critical());
 }
 
-/* without the exclamation mark, also if a list that does not count has it */
+/* without the exclamation mark, also if an unused list has it */
 static void test_modular_not_critical(void **state)
 {
 	set_load("kernel-cygnet", "100");
@@ -71,7 +71,7 @@ static void test_list_not_critical(void **state)
 	assert_false(kernel_cygnet_critical());
 	set("load", "xkernel-cygnet! kernel-cygnet!x");
 	assert_false(kernel_cygnet_critical());
-	/* nor if a section that does not count has it */
+	/* nor if an unused section has it */
 	set_load("kernel-cygnet!", "100");
 	assert_false(kernel_cygnet_critical());
 }

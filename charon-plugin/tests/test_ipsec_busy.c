@@ -51,7 +51,7 @@ static void pass_gate(void)
 	gate.mutex->unlock(gate.mutex);
 }
 
-/** Wait until the gate blocks that many threads */
+/** Wait until the gate blocks count threads */
 static bool await_blocked(int count)
 {
 	bool timeout = FALSE;

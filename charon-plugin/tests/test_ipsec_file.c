@@ -37,7 +37,7 @@ static void test_second_charon(void **state)
 	assert_int_equal(WEXITSTATUS(status), 42);
 }
 
-/** What a charon leaves that is killed: two policies that protect, a bypass */
+/** Leave the policies of a killed charon: two that protect, one bypass */
 static void leave_policies(const char *path)
 {
 	struct cygnet_policy_params params = {
@@ -86,7 +86,7 @@ static u_int policies_of(struct cygnet_db *db)
 	return info.policies;
 }
 
-/* policies of a charon that was killed are held, for so long */
+/* policies of a charon that was killed are held for a limited time */
 static void test_hold(void **state)
 {
 	kernel_cygnet_event_t events = {
@@ -122,13 +122,13 @@ static void test_hold(void **state)
 	hold->destroy(hold);
 	kernel_cygnet_db_close(db);
 
-	/* not if it is off */
+	/* policies are not held if the option is 0 */
 	leave_policies(path);
 	assert_non_null((db = kernel_cygnet_db_open(0)));
 	assert_int_equal(policies_of(db), 0);
 	kernel_cygnet_db_close(db);
 
-	/* and a charon that ends leaves nothing */
+	/* a charon that ends leaves no policies */
 	leave_policies(path);
 	assert_non_null((db = kernel_cygnet_db_open(180)));
 	kernel_cygnet_db_close(db);
@@ -170,8 +170,8 @@ static void test_destroy(void **state)
 	assert_int_equal(dataplane_ask(DATAPLANE_INFO, NULL).keys, 0);
 }
 
-/** Start a process that damages the databases. With dataplane it then holds the
- * role until it is killed, otherwise it exits. */
+/** Start a process that damages the databases. With dataplane it keeps the role
+ * until it is killed, otherwise it exits. */
 static pid_t start_vandal(bool dataplane)
 {
 	struct cygnet_db *db;

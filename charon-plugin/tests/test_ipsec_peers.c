@@ -13,7 +13,7 @@
 
 static ike_sa_t *ike_sas[2];
 
-/** Let this thread have the IKE_SA of a peer, or none */
+/** Set the IKE_SA of this thread, or none */
 static void use_peer(ike_sa_t *ike_sa)
 {
 	charon->bus->set_sa(charon->bus, ike_sa);
@@ -76,12 +76,12 @@ static void test_sas(void **state)
 	assert_non_null(strstr(log_text, "'greedy.example' has 48 SAs"));
 	assert_non_null(strstr(log_text, "max_sas_per_peer"));
 	assert_int_equal(dataplane_ask(DATAPLANE_INFO, NULL).sas, LIMIT);
-	/* others are not affected */
+	/* other peers are not affected */
 	use_peer(ike_sas[1]);
 	assert_int_equal(add_numbered_sa(LIMIT), SUCCESS);
 	use_peer(NULL);
 	assert_int_equal(add_numbered_sa(LIMIT + 1), SUCCESS);
-	/* which thread deletes an SA does not matter, nor does one that was refused */
+	/* any thread may delete an SA; a refused SA is not counted */
 	assert_int_equal(del_sa(), SUCCESS);
 	use_peer(ike_sas[0]);
 	assert_int_equal(add_numbered_sa(LIMIT + 1), FAILED);
@@ -94,7 +94,7 @@ static void test_sas(void **state)
 	assert_int_equal(add_numbered_sa(LIMIT + 2), FAILED);
 }
 
-/** Add that many SAs and expect that the next one is refused */
+/** Add count SAs and expect that the next one is refused */
 static void expect_limit(uint32_t first, uint32_t count)
 {
 	uint32_t i;
@@ -116,7 +116,7 @@ static void test_ike_sas(void **state)
 	use_peer(again);
 	expect_limit(0, LIMIT - 1);
 	assert_int_equal(charon->kernel->flush_sas(charon->kernel), SUCCESS);
-	/* a peer that has nothing is forgotten, and those after it are others */
+	/* a peer without SAs and policies is removed; later ones are new peers */
 	use_peer(ike_sas[1]);
 	assert_int_equal(add_numbered_sa(100), SUCCESS);
 	use_peer(again);

@@ -10,11 +10,11 @@
 
 #include <daemon.h>
 
-/** Longest wait for a timer of a few seconds, ms: others may have the CPU */
+/** Longest wait for a timer of a few seconds, ms, on a busy machine */
 #define TIMER_WAIT (15000 * (int)slowdown())
 
-/** Wait for that number of expires; the last one must not come earlier than ms
- * after begun */
+/** Wait for count expires; the last one must not occur earlier than ms after
+ * begun */
 static void await_expires(int count, const timeval_t *begun, int ms)
 {
 	timeval_t now, earliest = *begun;
@@ -30,7 +30,7 @@ static void test_time_expiry(void **state)
 	kernel_ipsec_update_sa_t update = {};
 	timeval_t begun;
 
-	/* long enough to update the SA before, also on a busy machine */
+	/* long enough to update the SA first, also on a busy machine */
 	sa.lifetime.time.rekey = 4;
 	sa.lifetime.time.life = 5;
 	time_monotonic(&begun);
@@ -52,7 +52,7 @@ static void test_time_expiry(void **state)
 
 static void test_timer_of_deleted_sa(void **state)
 {
-	/* long enough to delete the SA before, also on a busy machine */
+	/* long enough to delete the SA first, also on a busy machine */
 	sa.lifetime.time.life = 4;
 	assert_int_equal(add_sa(), SUCCESS);
 	assert_int_equal(del_sa(), SUCCESS);
@@ -73,7 +73,7 @@ static void test_earlier_timer(void **state)
 	assert_true(raised_wait(&raised.expires, 1, TIMER_WAIT));
 	assert_int_equal(raised.spi, sa.id.spi);
 	assert_false(raised.hard);
-	/* another timer, after that one has fired */
+	/* another timer, added after the earliest one has fired */
 	sa.id.spi = htonl(0xc0000125);
 	assert_int_equal(add_sa(), SUCCESS);
 	assert_true(raised_wait(&raised.expires, 2, TIMER_WAIT));
@@ -100,7 +100,7 @@ static void test_reserved_spis(void **state)
 	}
 	assert_int_equal(dataplane_ask(DATAPLANE_INFO, NULL).sas, 1);
 	assert_int_equal(query_sa(NULL, NULL, NULL), SUCCESS);
-	/* the released SPI can be reserved again; its time begins anew */
+	/* the released SPI can be reserved again, with a new lifetime */
 	lib->settings->set_int(lib->settings,
 						   "%s.plugins.kernel-cygnet.spi_lifetime", 1000,
 						   lib->ns);

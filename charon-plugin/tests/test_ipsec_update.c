@@ -150,7 +150,7 @@ static void test_move_without_policy(void **state)
 	assert_int_equal(send_packet().result, -ENOENT);
 }
 
-/** Try to move the SA, which stays, and return how long that took, us */
+/** Try to move the SA, which must fail, and return the time it took, us */
 static int64_t fail_to_move(char *src)
 {
 	kernel_ipsec_update_sa_t update = {};
@@ -168,7 +168,7 @@ static int64_t fail_to_move(char *src)
 		   (after.tv_nsec - before.tv_nsec) / 1000;
 }
 
-/** A hung dataplane is waited for once, not for each SA */
+/** The plugin waits once for a hung dataplane, not for each SA */
 static void test_late_dataplane(void **state)
 {
 	int64_t first, least = INT64_MAX;
