@@ -13,8 +13,8 @@
 #define SELF "/proc/self/exe"
 #define MAX_ARGS 16
 
-/* No keys: not the SAD's file, not the secrets and keys of charon, not charon's log, which has keys at its highest
- * level, and not `ip xfrm`. */
+/* The bundle must have no keys. It leaves out the SAD's file, charon's secrets and keys, charon's log (keys at its
+ * highest level) and `ip xfrm`. */
 static const char readme[] =
 	"Made by cygnetctl bundle, see cygnetctl(8). It has no keys: nothing of /etc/swanctl, /etc/ipsec.secrets and\n"
 	"the file of the SAD is in it, and no log of charon. It does have addresses, names of hosts and peers,\n"
@@ -76,7 +76,7 @@ static const struct {
 	{"interrupts.txt", "/proc/interrupts"},
 };
 
-/* The options of this cygnetctl, for another one. @return number of arguments */
+/* Append the options of this cygnetctl to the arguments of a child. @return number of arguments */
 static size_t add_options(const struct options *options, const char **argv)
 {
 	size_t n = 0;

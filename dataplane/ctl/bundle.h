@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file bundle.h
- * cygnetctl bundle: what support needs to know of a gateway, in one archive, without keys.
+ * cygnetctl bundle: an archive with the state of a gateway for support, without keys.
  */
 #ifndef CYGNETCTL_BUNDLE_H
 #define CYGNETCTL_BUNDLE_H

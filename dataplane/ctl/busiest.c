@@ -29,7 +29,7 @@ static struct sa_look look_at(struct cygnet_db *db, uint32_t slot)
 	return look;
 }
 
-/* An SA that was installed since the last look has counted from 0. */
+/* The counters of an SA that was installed since the last look began at 0. */
 static struct grown growth(const struct looks *before, const struct sa_look *now, uint32_t slot)
 {
 	const struct sa_look *then = slot < before->n ? &before->sa[slot] : NULL;

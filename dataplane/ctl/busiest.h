@@ -25,9 +25,9 @@ struct looks {
 
 /**
  * Look at the SAD again.
- * @param[in,out] looks  of the last time; becomes that of this time
+ * @param[in,out] looks  of the previous call; replaced by the counters of this call
  * @param most           rows wanted
- * @param seconds        since the last time
+ * @param seconds        since the previous call
  * @return the rows of the SAs with the highest rates, as `show sad` has them, with "packets" and "bytes"
  *	   as rates a second; NULL: no memory
  */

@@ -53,7 +53,7 @@ static bool parse_point(const char *text, size_t len, uint32_t *points)
 	return false;
 }
 
-/* Names with commas between them. */
+/* Parse a list of names separated by commas. */
 static bool parse_points(struct capture_arguments *a, const char *text)
 {
 	a->request.points = 0;
@@ -188,8 +188,8 @@ static int compile(const char *filter, int link, struct bpf_insn *insn, uint32_t
 	return err;
 }
 
-/* Frames have an Ethernet header, packets inside the gateway have none: the filter is compiled for
- * each. One about Ethernet headers is for frames only. */
+/* Compile the filter for frames, which have an Ethernet header, and for packets inside the gateway, which have none.
+ * A filter on Ethernet headers applies to frames only. */
 static int compile_both(const struct capture_arguments *a, struct capture_message *message,
 			char *error, size_t size)
 {
@@ -244,7 +244,7 @@ static int connect_to(const char *telemetry, char *error, size_t size)
 	return -1;
 }
 
-/* Read the line with cygnetd's decision, and no byte behind it. */
+/* Read the line with cygnetd's decision, and no byte after it. */
 static bool is_accepted(int fd, char *error, size_t size)
 {
 	char line[CAPTURE_LINE_MAX] = "";
@@ -263,7 +263,7 @@ static bool is_accepted(int fd, char *error, size_t size)
 	return false;
 }
 
-/* @return a socket that the capture comes from, or -1 */
+/* @return the socket on which cygnetd sends the capture, or -1 */
 static int ask(const struct capture_arguments *a, const char *telemetry, char *error, size_t size)
 {
 	const struct timeval forever = {0};
@@ -276,7 +276,7 @@ static int ask(const struct capture_arguments *a, const char *telemetry, char *e
 	fd = connect_to(telemetry, error, size);
 	if (fd < 0)
 		return -1;
-	/* What cannot be sent has been refused already, which is_accepted() tells. */
+	/* EPIPE: cygnetd has refused the request already; is_accepted() reads the reason. */
 	if (send(fd, &message, length, MSG_NOSIGNAL) < 0 && errno != EPIPE)
 		snprintf(error, size, "capture: cannot ask: %s", strerror(errno));
 	else if (is_accepted(fd, error, size) &&
@@ -288,7 +288,7 @@ static int ask(const struct capture_arguments *a, const char *telemetry, char *e
 
 /* --- the file --- */
 
-/* A file that is there already may be another's, or a link to it. */
+/* An existing file may belong to another user, or be a link. */
 static int open_file(const char *path, char *error, size_t size)
 {
 	int fd = strcmp(path, "-") ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)
@@ -314,7 +314,7 @@ static bool write_all(int fd, const uint8_t *bytes, size_t n)
 	return true;
 }
 
-/* @return bytes; fewer than n: cygnetd has ended */
+/* @return bytes; fewer than n: cygnetd has closed the socket */
 static size_t read_all(int fd, uint8_t *bytes, size_t n)
 {
 	size_t have = 0;
@@ -335,7 +335,7 @@ static size_t read_all(int fd, uint8_t *bytes, size_t n)
 
 struct totals {
 	uint64_t packets, missed;
-	bool complete;		/* cygnetd has said what it missed, which it does at the end */
+	bool complete;		/* the statistics block at the end has been received */
 };
 
 static uint32_t word_at(const uint8_t *block, size_t at)
@@ -346,7 +346,7 @@ static uint32_t word_at(const uint8_t *block, size_t at)
 	return word;
 }
 
-/* Find what cygnetd has missed in its statistics: type, length, interface, time (two words), options. */
+/* Read the number of missed packets from a statistics block: type, length, interface, time (two words), options. */
 static void read_statistics(struct totals *totals, const uint8_t *block, size_t length)
 {
 	size_t at = 20;
@@ -365,7 +365,7 @@ static void read_statistics(struct totals *totals, const uint8_t *block, size_t 
 	totals->complete = true;
 }
 
-/* Copy a block, so that the file has whole blocks whenever cygnetd ends.
+/* Copy one whole block, so that the file is valid whenever cygnetd ends.
  * @return 1; 0: there is none; -1 with the reason in error */
 static int copy_block(int from, int to, uint8_t *block, struct totals *totals, char *error, size_t size)
 {
@@ -392,7 +392,7 @@ static int copy_block(int from, int to, uint8_t *block, struct totals *totals, c
 
 static int cygnetd = -1; /* for the signal handler */
 
-/* cygnetd sends what it has, and ends. A second signal ends cygnetctl. */
+/* Signal handler: make cygnetd send the rest and end the capture. A second signal ends cygnetctl. */
 static void end(int number)
 {
 	shutdown(cygnetd, SHUT_WR);

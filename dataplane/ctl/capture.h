@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file capture.h
- * cygnetctl capture: packets that cygnetd receives, sends, drops, decrypts or is to protect, into a
- * pcapng file.
+ * cygnetctl capture: write packets that cygnetd receives, sends, drops, decrypts or is to protect to a pcapng file.
  */
 #ifndef CYGNETCTL_CAPTURE_H
 #define CYGNETCTL_CAPTURE_H
@@ -12,21 +11,21 @@
 #include "base/capture_request.h"
 #include "options.h"
 
-/** What the command line says. */
+/** The arguments of the command line. */
 struct capture_arguments {
 	const char *file;	/* "-": standard output */
 	const char *filter;	/* libpcap's syntax; NULL: none */
 	struct capture_request request;
 };
 
-/** A request and the instructions of its filter, as they are sent. */
+/** A request and the instructions of its filter, as sent to cygnetd. */
 struct capture_message {
 	struct capture_request head;
 	struct bpf_insn insn[2 * CAPTURE_FILTER_MAX];
 };
 
 /**
- * Read the arguments behind "capture": FILE and pairs of a keyword and its value.
+ * Parse the arguments after "capture": FILE and pairs of a keyword and its value.
  * @return 0, or -EINVAL with the reason in error; an empty reason: there is no FILE
  */
 int capture_parse(struct capture_arguments *arguments, int argc, char **argv, char *error,

@@ -67,7 +67,7 @@ int changed_sas(struct cygnet_db *db, struct sad_seen *seen, json_t *events)
 
 	cygnet_db_info(db, &info);
 	first = !seen->sa;
-	/* A file with another number of slots is another file. */
+	/* A new file has replaced the old one if the number of slots differs. */
 	if (seen->n != info.geometry.sas) {
 		struct sa_seen *sa = calloc(info.geometry.sas, sizeof(*sa));
 

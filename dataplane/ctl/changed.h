@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file changed.h
- * Events that cygnetctl watch finds by comparing two moments: SAs, ports, crypto devices.
+ * Events that cygnetctl watch finds by comparing the states of SAs, ports and crypto devices at two times.
  */
 #ifndef CYGNETCTL_CHANGED_H
 #define CYGNETCTL_CHANGED_H
@@ -10,7 +10,7 @@
 
 #include "cygnet.h"
 
-/** What is remembered of an SA. */
+/** State of an SA at the last look. */
 struct sa_seen {
 	bool live;
 	uint8_t proto, inbound;
@@ -35,7 +35,7 @@ void sad_seen_free(struct sad_seen *seen);
 /**
  * Add an event for each row whose field has changed.
  * @param event   name of the event
- * @param id      field that tells rows apart; it is in the event, as are `field` and `also` (may be NULL)
+ * @param id      field that identifies a row; the event has it and the fields `field` and `also` (may be NULL)
  */
 void changed_rows(const json_t *before, const json_t *after, const char *event, const char *id,
 		  const char *field, const char *also, json_t *events);

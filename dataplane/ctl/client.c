@@ -17,7 +17,7 @@
 #define TIMEOUT_S 5
 #define PAGES_MAX 100000
 
-/* The EAL's rule for its runtime folder. */
+/* The EAL chooses its runtime folder by the same rule. */
 void client_socket_path(const char *prefix, char *path, size_t size)
 {
 	const char *folder = getenv("RUNTIME_DIRECTORY");
@@ -34,7 +34,7 @@ void client_socket_path(const char *prefix, char *path, size_t size)
 /* @return length, or -errno; -EPROTO for an answer that is empty or too long */
 static ssize_t receive(int fd, char *answer)
 {
-	/* A signal ends a command between two questions, not in an answer. */
+	/* A signal ends a command between two requests, not during an answer. */
 	ssize_t len = TEMP_FAILURE_RETRY(recv(fd, answer, ANSWER_MAX + 1, 0));
 
 	if (len < 0)
@@ -94,7 +94,7 @@ static json_t *ask(int fd, const char *command, char *error, size_t size)
 	return value;
 }
 
-/* The objects of an answer are rows, in order; its other fields describe the page. */
+/* The fields of an answer that are objects are rows, in order; other fields describe the page. */
 static int add_page(json_t *rows, const json_t *page, size_t most)
 {
 	json_t *row;

@@ -24,7 +24,7 @@ int client_connect(const char *path, char *error, size_t size);
  * @return an array of objects, or NULL with the reason in error
  */
 json_t *client_table(int fd, const char *command, char *error, size_t size);
-/** Request pages of a table until there are `most` rows; further rows are left out. */
+/** Request pages of a table until `most` rows are read; ignore further rows. */
 json_t *client_rows(int fd, const char *command, size_t most, char *error, size_t size);
 
 #endif

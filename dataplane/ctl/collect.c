@@ -17,10 +17,10 @@
 
 #include "collect.h"
 
-#define PROGRAM_S 20u	/* that a program may take */
+#define PROGRAM_S 20u	/* time limit of a program, s */
 #define PACK_S 300u
 #define LOOK_MS 10u
-#define COPY_MAX (4u << 20) /* bytes of a file that are copied */
+#define COPY_MAX (4u << 20) /* largest part of a file that is copied, bytes */
 
 extern char **environ;
 
@@ -56,7 +56,7 @@ static pid_t start(const char *const *argv, int out, int error)
 	return err ? -err : pid;
 }
 
-/* @return exit status; -ETIMEDOUT: it ran too long and was killed; -EINTR: a signal killed it */
+/* @return exit status; -ETIMEDOUT: the process was killed at the limit; -EINTR: another signal killed it */
 static int await(pid_t pid, unsigned int seconds)
 {
 	const struct timespec look = {.tv_nsec = LOOK_MS * 1000000l};
@@ -97,7 +97,7 @@ static void copy(int to, const char *path)
 	ssize_t n = 0;
 
 	dprintf(to, "# %s\n", path);
-	/* Not from a device or a pipe, which may never end. */
+	/* Skip devices and pipes, which may never reach their end. */
 	if (from >= 0 && (fstat(from, &stat) || !S_ISREG(stat.st_mode)))
 		errno = EINVAL;
 	else
@@ -153,7 +153,7 @@ int collect_pack(const char *folder, const char *path)
 	return status > 0 ? -EIO : status;
 }
 
-/* The folder has only files. */
+/* The folder has no subfolders. */
 void collect_end(const char *folder)
 {
 	DIR *dir = opendir(folder);

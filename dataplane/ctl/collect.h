@@ -11,8 +11,8 @@
 /** Make an empty folder that only this user can read. @param[out] folder  its path. @return 0 or -errno */
 int collect_begin(char *folder, size_t size);
 /**
- * Run a program with its output, and what it says on standard error, in a file of the folder. A program that
- * cannot be run, fails or runs too long leaves a line that says so: the rest is still of use.
+ * Run a program with standard output and standard error in a file of the folder. If the program cannot be run, fails or
+ * exceeds the time limit, the file gets a line that says so.
  * @param name  of the file
  * @param argv  program, searched in PATH, and its arguments; ended by NULL
  */

@@ -42,7 +42,7 @@ static const char *proto_text(uint8_t proto, char *text, size_t size)
 	return text;
 }
 
-/* Seconds since a moment; null: it was never. */
+/* Seconds since a time; null if the time is 0 (never). */
 static json_t *ago(uint64_t now, uint64_t then)
 {
 	return then ? json_integer((json_int_t)(now > then ? now - then : 0)) : json_null();
@@ -100,7 +100,7 @@ json_t *databases_sad(struct cygnet_db *db, uint64_t now)
 	return rows;
 }
 
-/* @return length of the prefix that is the range, or -1: the range is not a prefix */
+/* @return length of the prefix that equals the range, or -1 if the range is not a prefix */
 static int prefix_bits(uint8_t af, const struct cygnet_addr *lo, const struct cygnet_addr *hi)
 {
 	int bits = (int)cygnet_addr_common(af, lo, hi), max = af == AF_INET6 ? 128 : 32;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file databases.h
- * The SAD and the SPD as rows. They are read from the file; cygnetd need not run.
+ * The SAD and the SPD as rows. Rows are read from the shared file; cygnetd need not run.
  */
 #ifndef CYGNETCTL_DATABASES_H
 #define CYGNETCTL_DATABASES_H
@@ -13,7 +13,7 @@
 
 /** The row of one SA. @param sa  a snapshot. @param now  as below */
 json_t *databases_sa(const struct cygnet_sa *sa, uint64_t now);
-/** @param now seconds of CLOCK_MONOTONIC. @return an array of objects. Never with keys. */
+/** @param now seconds of CLOCK_MONOTONIC. @return an array of objects without keys */
 json_t *databases_sad(struct cygnet_db *db, uint64_t now);
 json_t *databases_spd(struct cygnet_db *db, uint64_t now);
 /**

@@ -131,7 +131,7 @@ static json_t *row_of(json_t *rows, json_t *algorithm)
 	return row;
 }
 
-/* The engine that serves light load comes first. */
+/* Add the engine for light load before the engine for full load. */
 static int add_chosen(json_t *rows, const json_t *device, const json_t *measured)
 {
 	const char *engine = json_string_value(json_object_get(device, "engine"));

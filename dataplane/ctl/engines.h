@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file engines.h
- * Crypto devices, and what cygnetd has measured of them.
+ * Crypto devices and cygnetd's measurements of them.
  */
 #ifndef CYGNETCTL_ENGINES_H
 #define CYGNETCTL_ENGINES_H
@@ -16,7 +16,7 @@
  */
 int engines_add_measured(json_t *devices, const json_t *measured);
 /**
- * The measurements of some algorithms, of all devices together, by algorithm and length.
+ * The measurements of all devices for some algorithms, grouped by algorithm and length.
  * @param devices    with "measured"
  * @param algorithm  prefix of the algorithms' names
  * @return rows with a field "device"; NULL: no memory

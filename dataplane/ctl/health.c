@@ -8,7 +8,7 @@
 #include "client.h"
 #include "health.h"
 
-/* A worker that has not finished a turn of its loop in this time is stuck. */
+/* A worker that has finished no iteration of its loop in this time is stuck. */
 #define STUCK_MS 3000u
 #define LOOK_MS 50u
 
@@ -23,7 +23,7 @@ static void free_answers(struct answers *answers)
 	json_decref(answers->stats_later);
 }
 
-/* Ask until each worker has finished a turn, or is stuck. */
+/* Repeat the request until each worker has finished an iteration of its loop or is stuck. */
 static int ask_workers(int fd, struct answers *answers, char *error, size_t size)
 {
 	const struct timespec look = {.tv_nsec = LOOK_MS * 1000000l};
@@ -54,7 +54,7 @@ enum judgement health_ask(const struct options *options, char *reason, size_t si
 	int fd;
 
 	fd = options_connect(options, reason, size);
-	/* Without permission, or with a configuration that cannot be read, nothing is known. */
+	/* The state is unknown without permission or with a configuration that cannot be read. */
 	if (fd < 0)
 		return fd == -ENOENT || fd == -ECONNREFUSED || fd == -ETIMEDOUT ? HEALTH_CRITICAL
 										: HEALTH_UNKNOWN;

@@ -15,7 +15,7 @@
  * @param size    of reason, bytes
  */
 enum judgement health_ask(const struct options *options, char *reason, size_t size);
-/** Print that. @return exit status, an enum judgement */
+/** Print the reason. @return exit status, an enum judgement */
 int health(const struct options *options, int argc, char **argv);
 
 #endif

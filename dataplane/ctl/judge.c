@@ -6,7 +6,7 @@
 
 #include "judge.h"
 
-/* Of the slots of the SAD or the SPD, percent: rekeying needs two SAs for each. */
+/* Slots in use of the SAD or SPD that are a warning, percent: rekeying needs two slots for an SA. */
 #define NEARLY_FULL 90
 
 struct findings {
@@ -65,7 +65,7 @@ static void judge_workers(struct findings *findings, const struct answers *answe
 			find(findings, HEALTH_CRITICAL, "worker %zu makes no progress", i);
 }
 
-/* A port without link is a warning, as is one whose TAP is down; without any port it is critical. */
+/* A port without link or with its TAP down is a warning. No usable port is critical. */
 static void judge_ports(struct findings *findings, const json_t *ports)
 {
 	size_t i, up = 0;

@@ -15,10 +15,10 @@ enum judgement { HEALTH_OK, HEALTH_WARNING, HEALTH_CRITICAL, HEALTH_UNKNOWN };
 
 struct answers {
 	json_t *info, *ports, *engines;
-	json_t *stats, *stats_later; /* of two moments */
+	json_t *stats, *stats_later; /* two answers, the second one later */
 };
 
-/** Whether the turns of each worker have grown between stats and stats_later. */
+/** Whether each worker has finished an iteration of its loop ("turns") between stats and stats_later. */
 bool judge_workers_turn(const struct answers *answers);
 /**
  * Judge the answers.

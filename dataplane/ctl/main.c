@@ -96,7 +96,7 @@ static int check(const struct options *options, int argc, char **argv)
 	return err ? 1 : 0;
 }
 
-/* To Nagios 2 would mean that the gateway is in a critical state. */
+/* health must not return 2 for wrong usage: Nagios takes 2 for a critical state. */
 static int wrong_usage(int argc, char **argv)
 {
 	return argc && !strcmp(argv[argc - 1], "health") ? HEALTH_UNKNOWN : 2;

@@ -7,7 +7,7 @@
 #include "conf/conf.h"
 #include "options.h"
 
-/* Without a file in the usual place the defaults are what cygnetd would use. */
+/* If no file is named and CONF_PATH does not exist, use the defaults as cygnetd does. */
 static int read_conf(const struct options *options, struct conf *conf, char *error, size_t size)
 {
 	if (!options->conf && access(CONF_PATH, F_OK) < 0 && errno == ENOENT) {
@@ -47,7 +47,7 @@ struct cygnet_db *options_sadb(const struct options *options, char *error, size_
 
 	if (!options->sadb && read_conf(options, &conf, error, size))
 		return NULL;
-	/* Only processes that write the file check that it is in memory. */
+	/* Only processes that write the file require it to be in memory. */
 	if (cygnet_db_open_flags(options->sadb ? options->sadb : conf.sadb, NULL, CYGNET_OPEN_ON_DISK,
 				 &db, error, size))
 		return NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file options.h
- * Options of the command line, and the cygnetd and databases that they name.
+ * Options of the command line, and access to the cygnetd and the databases that they select.
  */
 #ifndef CYGNETCTL_OPTIONS_H
 #define CYGNETCTL_OPTIONS_H

@@ -67,7 +67,7 @@ void rates_add_busy(json_t *rows, const json_t *before, const json_t *after)
 		json_int_t busy = growth(then, now, "busy_cycles"), all = growth(then, now, "cycles");
 		double share = all > 0 ? 100.0 * (double)busy / (double)all : 0;
 
-		/* The last turn began before the first answer. */
+		/* The counted iteration may have begun before the first answer, so limit the share. */
 		json_object_set_new(row, "busy", json_real(share < 100 ? share : 100));
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file routes.h
- * Sorting the rows of `show routes`, which cygnetd sends in the order of its hash table.
+ * Sort the rows of `show routes`, which cygnetd sends in the order of its hash table.
  */
 #ifndef CYGNETCTL_ROUTES_H
 #define CYGNETCTL_ROUTES_H

@@ -70,7 +70,7 @@ static const struct column measured_columns[] = {
 	{"pays_from_gbps", "PAYS-FROM-GBPS"}, {NULL, NULL},
 };
 
-/* By length, as cygnetd measures them; Gbps. */
+/* Columns by packet length, as measured by cygnetd; Gbps. */
 static const struct column chosen_columns[] = {
 	{"algorithm", "ALGORITHM"}, {"64", "64 BYTES"}, {"256", "256 BYTES"},
 	{"1024", "1024 BYTES"},	    {"1408", "1408 BYTES"}, {NULL, NULL},
@@ -129,7 +129,7 @@ static bool serves(int fd, const char *sadb)
 	return same;
 }
 
-/* What cygnetd has counted by policy. Without a cygnetd that serves this file there are no counts. */
+/* Add cygnetd's counters to policies. They stay null unless cygnetd runs with this file. */
 static void add_counts(const struct options *options, const char *sadb, json_t *policies)
 {
 	char error[512];
@@ -165,7 +165,7 @@ static json_t *read_databases(const struct thing *thing, const struct options *o
 	return rows;
 }
 
-/* Workers count stages only for a while after a request. */
+/* Workers count stages only for a limited time after a request, so request twice. */
 static json_t *ask_again(int fd, json_t *before, char *error, size_t size)
 {
 	const struct timespec wait = {STAGES_MS / 1000, STAGES_MS % 1000 * 1000000};
@@ -205,7 +205,7 @@ static json_t *ask_cygnetd(const struct thing *thing, const struct options *opti
 	if (rows && thing->columns == stages_columns)
 		rows = ask_again(fd, rows, error, size);
 	close(fd);
-	/* Without memory to sort them, routes are shown unsorted. */
+	/* If memory for sorting runs out, show routes unsorted. */
 	if (rows && thing->columns == routes_columns)
 		routes_sort(rows);
 	return rows;

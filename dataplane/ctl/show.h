@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file show.h
- * cygnetctl show: a table of the databases, or of what cygnetd counts.
+ * cygnetctl show: a table of the databases or of cygnetd's counters.
  */
 #ifndef CYGNETCTL_SHOW_H
 #define CYGNETCTL_SHOW_H

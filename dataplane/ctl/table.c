@@ -60,7 +60,7 @@ static int column_width(const json_t *rows, const struct column *column)
 	return (int)width;
 }
 
-/* The last column is not padded, so that no line ends in blanks. */
+/* Do not pad the last column, so that no line ends in blanks. */
 static void print_cell(FILE *out, const char *text, int width, bool number, bool last)
 {
 	if (number)

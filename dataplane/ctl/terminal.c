@@ -66,7 +66,7 @@ void terminal_draw(const char *text)
 	for (unsigned int line = 0; line < size.ws_row && *text; line++) {
 		int len = (int)strcspn(text, "\n");
 
-		/* The last line of the screen has no newline: it would scroll. */
+		/* Write no newline after the last line: the screen would scroll. */
 		printf("%s%.*s\033[K", line ? "\n" : "", len < size.ws_col ? len : size.ws_col, text);
 		text += len + (text[len] == '\n');
 	}

@@ -10,14 +10,14 @@
 #include <stdbool.h>
 
 /**
- * Begin. Until terminal_close() signals only end terminal_wait().
+ * Set up the terminal. Until terminal_close() signals only end terminal_wait().
  * @param draws  whether to draw on the screen if standard output is a terminal
- * @return whether it is one, and drawn on
+ * @return whether terminal_draw() draws on a screen
  */
 bool terminal_open(bool draws);
-/** Put the terminal back as it was. */
+/** Restore the terminal. */
 void terminal_close(void);
-/** Show a text: cut to the screen of a terminal, or as it is and a line after it. */
+/** Show a text: cut to the size of the screen, or whole with a newline after it. */
 void terminal_draw(const char *text);
 /** Wait. @return false: the user wants to end */
 bool terminal_wait(unsigned int ms);

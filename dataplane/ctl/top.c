@@ -98,7 +98,7 @@ static int take_sample(const struct options *options, struct sample *sample, cha
 	return err;
 }
 
-/* The SAD is read from the file. Without permission to open it there are no SAs. */
+/* Read the SAD from the shared file. Show no SAs without permission to open it. */
 static json_t *sample_sas(const struct options *options, struct looks *looks, double seconds)
 {
 	char error[512];
@@ -230,7 +230,7 @@ static bool parse_seconds(int argc, char **argv, double *seconds)
 	       *seconds <= MAX_SECONDS;
 }
 
-/* On a terminal a cygnetd that is away may come back; a program that reads the output is told. */
+/* If cygnetd does not answer, retry on a terminal, but end with an error if a program reads the output. */
 static int run(const struct options *options, double seconds, bool screen)
 {
 	struct looks looks = {0};

@@ -13,7 +13,7 @@ static const struct column columns[] = {
 	{"stage", "STAGE"}, {"decision", "DECISION"}, {"detail", "DETAIL"}, {NULL, NULL},
 };
 
-/* Words are joined by blanks. A comma, which telemetry takes for the end of a parameter, is in none.
+/* Join the words by blanks. No word may have a comma, which ends a parameter of telemetry.
  * @return 0, or -1 with the reason in error */
 static int make_request(int argc, char **argv, char *request, char *error, size_t size)
 {

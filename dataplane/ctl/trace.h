@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file trace.h
- * cygnetctl trace: where a packet would go and why, as cygnetd says.
+ * cygnetctl trace: ask cygnetd where a packet would go and why.
  */
 #ifndef CYGNETCTL_TRACE_H
 #define CYGNETCTL_TRACE_H

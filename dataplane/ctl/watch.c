@@ -13,7 +13,7 @@
 
 #define LOOK_MS 200u
 
-/* What was there at the last look. */
+/* State at the last look. */
 struct seen {
 	bool any, up;
 	json_t *info, *ports, *engines;
@@ -43,7 +43,7 @@ static void put_time(json_t *event)
 	json_object_set_new(event, "time", json_string(text));
 }
 
-/* @return how many; -1: standard output is closed */
+/* @return number of events printed; -1: standard output is closed */
 static int print_events(const json_t *events)
 {
 	json_t *event;
@@ -66,7 +66,7 @@ static json_int_t info_number(const json_t *info, const char *key)
 	return json_integer_value(json_object_get(json_array_get(info, 0), key));
 }
 
-/* Another process has answered: its events begin anew. */
+/* Whether another cygnetd has answered, whose event numbers start again. */
 static bool was_restarted(const struct seen *seen, const json_t *info)
 {
 	return info_number(seen->info, "pid") != info_number(info, "pid") ||
@@ -100,7 +100,7 @@ static void compare_charon(const struct seen *seen, const json_t *info, json_t *
 		json_array_append_new(events, json_pack("{s:s, s:I}", "event", "charon-up", "pid", now));
 }
 
-/* Events of charon's ring, by number; a gap means that more happened than cygnetd keeps. */
+/* Add cygnetd's events for charon by number; a gap means that cygnetd has discarded older events. */
 static int add_charon_events(int fd, struct seen *seen, json_t *events, char *error, size_t size)
 {
 	char command[64];
@@ -167,7 +167,7 @@ static int look_at_cygnetd(const struct options *options, struct seen *seen, jso
 	return err;
 }
 
-/* The file is opened at each look: it may have been replaced. */
+/* Open the file at each look, because it may have been replaced. */
 static int look_at_sad(const struct options *options, struct seen *seen, json_t *events, char *error,
 		       size_t size)
 {
@@ -186,7 +186,7 @@ static void free_seen(struct seen *seen)
 	sad_seen_free(&seen->sad);
 }
 
-/* cygnetd and its file may be away later, but not at the first look.
+/* Only the first look requires that cygnetd and its file can be opened.
  * @return events printed; -1: the end */
 static int look(const struct options *options, struct seen *seen)
 {

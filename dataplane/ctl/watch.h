@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file watch.h
- * cygnetctl watch: what happens, as lines of JSON.
+ * cygnetctl watch: events of the gateway as lines of JSON.
  */
 #ifndef CYGNETCTL_WATCH_H
 #define CYGNETCTL_WATCH_H
