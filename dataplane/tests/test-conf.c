@@ -463,6 +463,75 @@ static int remove_path(void **state)
 	return unlink(path);
 }
 
+/* What cygnetd --keys prints: a line for each key, of six columns. */
+static void printed_keys(void **state)
+{
+	static const char *const lines[] = {
+		"[cygnetd]\tflows\t0 to 16777216\t65536\trestart\tentries of each worker's flow cache\n",
+		"[cygnetd]\tidle\tpoll, sleep\tpoll\treload\twhat a worker without packets does\n",
+		"[cygnetd]\tcores\tLIST\t-\trestart\tCPUs of the workers\n",
+		"[cygnetd]\teal\tTEXT\t-\trestart\targuments of DPDK's EAL\n",
+		"[port NAME]\ttap\tNAME\t-\trestart\tname of the TAP\n",
+		"[cygnetd]\tstate\tPATH\t/var/lib/cygnet\trestart\t"
+		"folder of what is kept from one start to the next\n",
+	};
+	unsigned int rows = 0, columns = 0;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	assert_non_null(out);
+	conf_print_keys(out);
+	assert_int_equal(fclose(out), 0);
+	for (const char *at = text; *at; at++) {
+		columns += *at == '\t';
+		if (*at != '\n')
+			continue;
+		assert_int_equal(columns, 5);
+		columns = 0;
+		rows++;
+	}
+	assert_int_equal(rows, 1 + CONF_KEYS);
+	for (unsigned int i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		assert_non_null(strstr(text, lines[i]));
+	free(text);
+}
+
+/* Whether a reload finds a value changed, for a key of each size and type. */
+static void compared(void **state)
+{
+	static const struct {
+		enum conf_section section;
+		const char *name;
+	} cases[] = {
+		{CONF_MAIN, "sas"}, {CONF_MAIN, "idle"}, {CONF_MAIN, "log"}, {CONF_MAIN, "sadb"},
+		{CONF_MAIN, "cores"}, {CONF_PORT, "mtu"}, {CONF_PORT, "tap"},
+	};
+	union {
+		struct conf conf;
+		struct conf_port port;
+		uint8_t bytes[sizeof(struct conf)];
+	} *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+
+	(void)state;
+	assert_true(a && b);
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct conf_key *key = conf_key_find(cases[i].section, cases[i].name);
+
+		assert_non_null(key);
+		assert_true(conf_same(key, a, b));
+		b->bytes[key->offset] = 1;
+		assert_false(conf_same(key, a, b));
+		a->bytes[key->offset] = 1;
+		assert_true(conf_same(key, a, b));
+	}
+	assert_null(conf_key_find(CONF_PORT, "sas"));
+	assert_null(conf_key_find(CONF_MAIN, "mtu"));
+	free(a);
+	free(b);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -472,6 +541,7 @@ int main(void)
 		cmocka_unit_test(random_bytes),	 cmocka_unit_test(example),
 		cmocka_unit_test(every_mistake), cmocka_unit_test(short_buffer),
 		cmocka_unit_test(dropins),	 cmocka_unit_test(keys),
+		cmocka_unit_test(printed_keys),	 cmocka_unit_test(compared),
 	};
 
 	return cmocka_run_group_tests(tests, make_path, remove_path);
