@@ -472,8 +472,7 @@ static void printed_keys(void **state)
 		"[cygnetd]\tcores\tLIST\t-\trestart\tCPUs of the workers\n",
 		"[cygnetd]\teal\tTEXT\t-\trestart\targuments of DPDK's EAL\n",
 		"[port NAME]\ttap\tNAME\t-\trestart\tname of the TAP\n",
-		"[cygnetd]\tstate\tPATH\t/var/lib/cygnet\trestart\t"
-		"folder of what is kept from one start to the next\n",
+		"[cygnetd]\tdriver_path\tPATH\t-\trestart\tfolder of Cygnet's DPDK drivers\n",
 	};
 	unsigned int rows = 0, columns = 0;
 	char *text = NULL;
