@@ -47,7 +47,7 @@ int boot_read(uint64_t id[2])
 	return err;
 }
 
-/* Each word is judged by itself: another process may have stored only one of them yet. */
+/* Compare each word alone: another process may have stored only one of the two yet. */
 bool boot_same(struct header *h, const uint64_t id[2], bool memory)
 {
 	for (unsigned int i = 0; i < 2; i++) {

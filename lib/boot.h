@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file boot.h
- * Which boot of the machine a file is of. A file on a disk that outlives a power failure may have
- * older sequence numbers than the peers have seen, and its mutex an owner that never returns.
+ * Whether a file was created in the running boot of the machine. After a power failure a file on a disk may have
+ * older sequence numbers than those sent to the peers, and a mutex whose owner no longer exists.
  */
 #ifndef CYGNET_BOOT_H
 #define CYGNET_BOOT_H
@@ -16,8 +16,8 @@
  */
 int boot_read(uint64_t id[2]);
 /**
- * Whether a file is of the running boot. A library that does not know the field leaves it 0: such a
- * file is of this boot if it is in memory, and gets the id.
+ * Whether a file is of the running boot. A library that does not know the field leaves it 0. Such a file is of this
+ * boot if it is in memory; its field is then set to the id.
  * @param id      of the running boot
  * @param memory  whether the file is on a file system in memory
  */

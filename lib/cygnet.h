@@ -289,9 +289,9 @@ struct cygnet_policy_params {
 	uint8_t action; /* enum cygnet_action */
 	uint8_t proto;  /* with CYGNET_PROTECT: IPPROTO_ESP or IPPROTO_AH */
 	uint8_t mode;   /* enum cygnet_mode */
-	/* Outer addresses of the policy's SA; zero: any. Of inbound and forward policies they are part of
-	 * what identifies the policy, but cygnet_policy_delete() takes one with other addresses if there
-	 * is none with these: MOBIKE can change them between installation and removal. */
+	/* Outer addresses of the policy's SA; zero: any. They identify inbound and forward policies, too. If no
+	 * policy has these addresses, cygnet_policy_delete() removes a policy with other addresses:
+	 * MOBIKE can change them between installation and removal. */
 	uint8_t af;
 	struct cygnet_addr src, dst;
 };
@@ -323,12 +323,12 @@ struct cygnet_policy {
 } CYGNET_ALIGNED;
 _Static_assert(sizeof(struct cygnet_policy) == 192, "a policy takes three cache lines");
 
-/** cygnet_policy.sa of a held policy: the index is that of no SA. */
+/** cygnet_policy.sa of a held policy: no SA has this index. */
 #define CYGNET_POLICY_HELD (1ull << 32 | CYGNET_NONE)
 
 /**
- * Whether a policy is held: one of a charon that died, or of the last boot, that no policy has replaced
- * yet. Packets that match it are dropped, whatever its action, and charon is not asked for an SA.
+ * Whether a policy is held: a policy of a charon that died, or of the last boot, that has not been replaced yet.
+ * Packets that match it are dropped, whatever its action, and raise no acquire.
  */
 static inline bool cygnet_policy_held(const struct cygnet_policy *policy)
 {
@@ -336,8 +336,8 @@ static inline bool cygnet_policy_held(const struct cygnet_policy *policy)
 }
 
 /**
- * Identifier of an interface in selectors and flows: a hash of its name. An index would not do:
- * a TAP that is created again has another index, but policies bound to its name apply again.
+ * Identifier of an interface in selectors and flows: a hash of its name. The index is not used because a TAP that
+ * is created again has another index, but policies bound to its name must apply.
  * @param name  the kernel's name of the interface
  * @return      FNV-1a of the name, never 0; the SPD cannot tell apart names with the same hash
  */
@@ -357,7 +357,7 @@ struct cygnet_flow {
 	uint32_t interface; /* cygnet_interface() of the input (CYGNET_OUT: output); 0: none */
 	uint8_t af, proto;
 	uint8_t has_ports; /* 0: a non-initial fragment, matches only policies for any port */
-	uint8_t fragment;  /* 1: a fragment, initial or not; policies do not look at it */
+	uint8_t fragment;  /* 1: a fragment, initial or not; not used by policy lookups */
 };
 
 /* ------------------------------------------------------------- the file -- */
@@ -379,13 +379,13 @@ struct cygnet_geometry {
  * shares the file with its group: a new file there has that group and mode 0660.
  * In any other folder a new file has mode 0600.
  *
- * An existing file keeps its geometry. It is refused if it is not a regular
- * file of the caller's user with mode 0600, nor one of root or the caller's user
- * that such a folder shares, is on a file system that is not in
- * memory, has another ABI version, or is damaged. A file of an earlier boot has
- * sequence numbers that may be older than those sent: it is replaced by a new one,
- * or refused if create is NULL. The mapping is excluded from core dumps and from
- * forked children; a child must not use the handle. Any thread.
+ * An existing file keeps its geometry. It must be a regular file of the caller's
+ * user with mode 0600, or one of root or the caller's user that such a folder shares.
+ * A file is refused if it is on a file system that is not in memory, has another ABI
+ * version, or is damaged. A file of an earlier boot may have older sequence numbers
+ * than those sent: it is replaced by a new file, or refused if create is NULL. The
+ * mapping is excluded from core dumps and from forked children; a child must not use
+ * the handle. Any thread.
  *
  * @param path    NULL: CYGNET_SADB_PATH
  * @param create  geometry for a new file; NULL: do not create
@@ -447,7 +447,7 @@ enum cygnet_role { CYGNET_ROLE_CHARON, CYGNET_ROLE_DATAPLANE, CYGNET_ROLES };
  *         file has been removed or replaced since it was opened, -EINVAL, or another -errno
  */
 int cygnet_role_take(struct cygnet_db *db, enum cygnet_role role);
-/** Map all pages of the file into this process, which cygnet_role_take() does, too, but then waits for. */
+/** Map all pages of the file into this process. cygnet_role_take() does this, too; a call before it saves that time. */
 void cygnet_db_populate(struct cygnet_db *db);
 /** Keep the SAs, and with them all keys, out of swap as long as this process has the file open.
  * @return 0 or -errno: CAP_IPC_LOCK or a larger RLIMIT_MEMLOCK is needed */
@@ -533,9 +533,8 @@ int cygnet_policy_query(struct cygnet_db *db, enum cygnet_dir dir,
 			const struct cygnet_selector *sel, uint64_t *use_time);
 
 /**
- * Register a local UDP port for IKE: IKE packets to and from it bypass the SPD (4.4.1). While no
- * port is registered, 500 and 4500 are IKE's. cygnet_db_flush() and a charon that takes its role
- * unregister all ports.
+ * Register a local UDP port for IKE: IKE packets to and from it bypass the SPD (4.4.1). While no port is
+ * registered, 500 and 4500 are IKE ports. cygnet_db_flush() and taking CYGNET_ROLE_CHARON unregister all ports.
  * @param af    of the socket, AF_INET or AF_INET6
  * @param port  host byte order
  * @param natt  ESP in UDP is received there as well, and IKE packets start with the non-ESP
@@ -554,19 +553,18 @@ int cygnet_db_flush(struct cygnet_db *db);
  */
 int cygnet_db_hold(struct cygnet_db *db);
 /**
- * Install a held policy, before charon is there. Its reqid and SPI do not matter. The dataplane may call
- * it, too.
+ * Install a held policy before charon runs. Its reqid and SPI are ignored. The dataplane may call this, too.
  * @param params  CYGNET_PROTECT or CYGNET_DISCARD
  * @return        0, -EEXIST (there is a policy with this direction and selector), -EBUSY
  *                (CYGNET_ROLE_CHARON is held), -ENOSPC or -EMLINK as cygnet_policy_add(), or -EINVAL
  */
 int cygnet_policy_hold(struct cygnet_db *db, const struct cygnet_policy_params *params);
-/** Remove all held policies. @return how many there were */
+/** Remove all held policies. @return number of policies removed */
 unsigned int cygnet_hold_end(struct cygnet_db *db);
 /**
- * Wipe and free retired slots that no reader can have a pointer to. Other writer calls do so as
- * well; call this one when no other may follow soon. The dataplane calls it while the role of
- * charon is not held.
+ * Wipe and free retired slots that no reader can have a pointer to. Other writer calls do this as well, so call
+ * this function if no other writer call may follow soon. The dataplane calls it while CYGNET_ROLE_CHARON is not
+ * held.
  * @return number of slots that are still retired
  */
 unsigned int cygnet_db_reclaim(struct cygnet_db *db);
@@ -604,8 +602,8 @@ struct cygnet_sa *cygnet_sad_lookup(struct cygnet_db *db, uint32_t spi, uint8_t 
 struct cygnet_sa *cygnet_sad_lookup_out(struct cygnet_db *db, uint32_t spi, uint8_t proto,
 					uint8_t af, const struct cygnet_addr *dst);
 /**
- * Find the policy that applies to a packet: of all policies that match, the first by priority,
- * rank and age. The result is that of one consistent state of the SPD.
+ * Find the policy that applies to a packet: of all policies that match, the first by priority, rank and age. A
+ * lookup sees one consistent state of the SPD.
  * @return  NULL if no policy matches
  */
 struct cygnet_policy *cygnet_spd_lookup(struct cygnet_db *db, enum cygnet_dir dir,
@@ -638,9 +636,9 @@ uint64_t cygnet_db_changes(struct cygnet_db *db);
 /** Number of scopes of a flow. */
 #define CYGNET_FLOW_SCOPES 8u
 /**
- * What the changes between two values of cygnet_db_changes() concern. The result of a lookup is as it was unless
- * one of the scopes is CYGNET_SCOPE_ALL, or one that the result depends on: of SPD lookups those of
- * cygnet_flow_scopes(), of an SA cygnet_sa_scope().
+ * The scopes of the changes between two values of cygnet_db_changes(). The result of a lookup is unchanged unless
+ * one of them is CYGNET_SCOPE_ALL or a scope of the result: cygnet_flow_scopes() for SPD lookups, cygnet_sa_scope()
+ * for an SA.
  * @param from   the value when the result was looked up, or later
  * @param to     a value read after it
  * @param scope  receives one for each change that lookups can see, or CYGNET_SCOPE_ALL if that is not known
@@ -652,7 +650,7 @@ unsigned int cygnet_db_changed(struct cygnet_db *db, uint64_t from, uint64_t to,
  * other selectors. Different prefixes may have the same scope. @param af  of src and dst */
 void cygnet_flow_scopes(const struct cygnet_db *db, uint8_t af, const struct cygnet_addr *src,
 			const struct cygnet_addr *dst, uint16_t scope[CYGNET_FLOW_SCOPES]);
-/** The scope of changes of the SA in a slot: it is deleted or moved. Different slots may have the same scope. */
+/** The scope of deleting or moving the SA in a slot. Different slots may have the same scope. */
 uint16_t cygnet_sa_scope(uint32_t index);
 /** The index of a policy's slot. */
 uint32_t cygnet_policy_index(const struct cygnet_db *db, const struct cygnet_policy *policy);
@@ -681,8 +679,8 @@ enum cygnet_ike cygnet_ike_port(const struct cygnet_db *db, uint8_t af, uint16_t
  */
 bool cygnet_ike_exempt(const struct cygnet_db *db, uint8_t af, uint16_t port, bool charon);
 /**
- * List the ports for which cygnet_ike_port() or cygnet_ike_exempt() can say yes: 500, 4500 and the
- * registered ones. Any thread.
+ * List the ports that cygnet_ike_port() or cygnet_ike_exempt() can report as IKE: 500, 4500 and the registered
+ * ports. Any thread.
  * @param[out] ports  host byte order, ascending, no duplicates
  * @return            number of ports
  */

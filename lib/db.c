@@ -23,7 +23,7 @@
 #include "sad.h"
 #include "spd.h"
 
-/* For another process that replaces a file of another boot. */
+/* Time for another process to replace a file of another boot, ms. */
 #define REPLACE_MS 2000u
 
 struct message {
@@ -147,8 +147,8 @@ static int check_mutable(const struct header *h, const struct fixed *f, struct m
 	return 0;
 }
 
-/* The group that the folder shares its files with: it has the set-group-ID bit, so that new files have its
- * group, belongs to root or this user, and other users cannot enter it.
+/* Whether a folder shares its files with its group: it has the set-group-ID bit, which gives new files its group,
+ * belongs to root or this user, and other users cannot enter it.
  * @param[out] group  of the folder */
 static bool folder_shares(const char *path, gid_t *group)
 {
@@ -236,7 +236,7 @@ static int open_existing(struct cygnet_db *db, unsigned int flags, struct messag
 	err = map(db, (size_t)st.st_size, m);
 	if (err)
 		return err;
-	/* Check a copy and use the copy: another process could change the file between. */
+	/* Check a copy and use the copy: another process could change the file after the check. */
 	fixed = db->header->fixed;
 	err = check_fixed(&fixed, db->size, m);
 	if (!err)
@@ -356,9 +356,9 @@ static void detach(struct cygnet_db *db)
 }
 
 /*
- * Remove a file of another boot that open_existing() has left open. The lock on all roles is held
- * meanwhile, so that of several processes one removes the file, and none the new file: a process
- * that comes later finds that the path has another file.
+ * Remove a file of another boot that open_existing() has left open. The lock on all roles is held meanwhile, so
+ * that one of several processes removes the file. A later process finds that the path names another file, so it
+ * does not remove the new file.
  * @return 0, also if another process has removed it
  */
 static int remove_stale(struct cygnet_db *db, struct message *m)
@@ -396,7 +396,7 @@ static int open_or_create(struct cygnet_db *db, const struct cygnet_geometry *ge
 			err = open_existing(db, flags, m);
 	}
 	if (!err && m->text && m->size)
-		*m->text = '\0'; /* of an attempt that failed */
+		*m->text = '\0'; /* clear the message of a failed attempt */
 	if (!err && stale)
 		fail(m, 0, "was of another boot: its SAs, policies and sequence numbers are gone");
 	return err;

@@ -44,7 +44,7 @@ static bool take(struct cygnet_db *db, struct cygnet_event *event)
 
 	for (;;) {
 		tail = load_acquire(&h->event_tail);
-		/* More events than entries: the file is damaged. Drop them all. */
+		/* More events than entries: the file is damaged. Drop all events. */
 		if (tail - head > LAYOUT_EVENTS)
 			store_release(&h->event_head, head = tail);
 		if (head == tail)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Held policies: those of a charon that died, or of the last boot, drop their packets until the next
- * charon has installed its own.
+ * Held policies: policies of a charon that died, or of the last boot, drop their packets until the next charon has
+ * installed its own policies.
  *
- * A policy is held if its reference to an SA is CYGNET_POLICY_HELD, whose index no SA has. Each version of
- * the library writes the reference when it fills a slot, so that a slot's next policy is never taken for a
- * held one. A library that does not know the value finds no SA. The reqid 0 is that of no SA.
+ * A policy is held if its reference to an SA is CYGNET_POLICY_HELD, whose index no SA has. Each version of the
+ * library writes the reference when it fills a slot, so that the next policy of a slot is never mistaken for a held
+ * policy. A library that does not know the value finds no SA. No SA has reqid 0.
  */
 #include <errno.h>
 
@@ -62,7 +62,7 @@ EXPORT int cygnet_policy_hold(struct cygnet_db *db, const struct cygnet_policy_p
 		return -EINVAL;
 	held.reqid = held.spi = 0;
 	lock_take(db);
-	/* A charon that comes later finds the policy: it takes the role first, and then the mutex. */
+	/* A charon that starts later finds the policy, because it takes the role before the mutex. */
 	err = cygnet_role_held(db, CYGNET_ROLE_CHARON) ? -EBUSY : policy_add_held(db, &held);
 	lock_release(db);
 	return err;

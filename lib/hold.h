@@ -10,7 +10,7 @@
 
 /** Hold all PROTECT and DISCARD policies, and remove all others. */
 void hold_all(struct cygnet_db *db);
-/** Remove the held policies that a policy replaces: those of its direction and selector. */
+/** Remove the held policies with the direction and selector of a policy, which replaces them. */
 void hold_replace(struct cygnet_db *db, const struct cygnet_policy *policy);
 /** Whether the fields of a held policy are valid: it is no bypass, has no reqid, and counts as installed once. */
 bool hold_valid(const struct cygnet_policy *policy);

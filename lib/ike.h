@@ -10,7 +10,7 @@
 
 /** Whether all registered ports are valid and none is registered twice. */
 bool ike_valid(const struct header *header);
-/** Unregister all ports, so that 500 and 4500 are IKE's again. The caller holds the mutex or has
+/** Unregister all ports, so that 500 and 4500 are IKE ports again. The caller holds the mutex or has
  * just taken CYGNET_ROLE_CHARON. */
 void ike_forget(struct header *header);
 

@@ -8,9 +8,9 @@
  * a new file, which is all zeros, has empty chains without writing a page.
  *
  * Processes of different versions share a file of one ABI version, so that each
- * can be upgraded by itself under traffic. A new field needs no new version if
+ * can be upgraded alone under traffic. A new field needs no new version if
  * - it is in room that is reserved or padding, which is zero in a new file;
- * - zero means what held before the field existed;
+ * - zero means the behaviour before the field existed;
  * - an older library that does not know the field does no harm. It neither sets
  *   nor clears it: in a slot the value may be that of an earlier SA or policy,
  *   so it counts only if it is stored together with the slot's generation.

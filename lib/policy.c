@@ -21,7 +21,7 @@ static bool params_valid(const struct cygnet_policy_params *p)
 		p->proto == IPPROTO_ESP || p->proto == IPPROTO_AH);
 }
 
-/* Whether all fields that identify a policy are equal, but for its end points. A held policy matches no parameters. */
+/* Whether all identifying fields except the end points are equal. A held policy matches no parameters. */
 static bool same_policy(const struct cygnet_policy *policy, const struct cygnet_policy_params *p)
 {
 	return !cygnet_policy_held(policy) && policy->dir == p->dir && policy->action == p->action &&
@@ -31,8 +31,8 @@ static bool same_policy(const struct cygnet_policy *policy, const struct cygnet_
 	       selector_equal(&policy->sel, &p->sel);
 }
 
-/* Inbound, the policies of two peers can differ in their end points alone. The SA of an outbound one is
- * found anew with each install. */
+/* Inbound policies of two peers can differ in their end points alone. The SA of an outbound policy is resolved
+ * again by each install. */
 static bool same_ends(const struct cygnet_policy *policy, const struct cygnet_policy_params *p)
 {
 	return p->dir == CYGNET_OUT ||
@@ -137,8 +137,8 @@ static void fill(struct cygnet_db *db, struct cygnet_policy *policy,
 	store_release(&policy->sa, sa);
 }
 
-/* Whether an earlier policy in its chain has the same selector, so that no lookup finds this one: after a
- * rekeying that is the policy of the old SA. */
+/* Whether an earlier policy in the chain has the same selector, so that no lookup finds this policy. After a
+ * rekeying the policy of the old SA is shadowed. */
 static bool is_shadowed(struct cygnet_db *db, const struct cygnet_policy *policy)
 {
 	uint32_t left = db->geometry.policies;
@@ -211,13 +211,13 @@ static int add_locked(struct cygnet_db *db, const struct cygnet_policy_params *p
 		return 0;
 	}
 	err = insert(db, p, resolve_sa(db, p), &policy);
-	/* Remove the held policy last, so that lookups always find one of the two. */
+	/* Remove the held policies last, so that lookups always find a policy. */
 	if (!err)
 		hold_replace(db, policy);
 	return err;
 }
 
-/* @param held  only a held policy will do
+/* @param held  find only held policies
  * @return the first policy with a direction and selector, or NULL */
 static struct cygnet_policy *find_selector(struct cygnet_db *db, enum cygnet_dir dir,
 					   const struct cygnet_selector *sel, bool held)

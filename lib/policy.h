@@ -8,7 +8,7 @@
 
 #include "layout.h"
 
-/** Remove a policy, however often it was installed. The caller holds the mutex. */
+/** Remove a policy, whatever the number of its installs. The caller holds the mutex. */
 void policy_remove(struct cygnet_db *db, struct cygnet_policy *policy);
 /** The first held policy with a direction and selector, or NULL. The caller holds the mutex. */
 struct cygnet_policy *policy_find_held(struct cygnet_db *db, enum cygnet_dir dir,

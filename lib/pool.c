@@ -82,7 +82,7 @@ uint32_t pool_take(struct cygnet_db *db, const struct slots *s)
 	pool_reclaim(db, s, 4);
 	index = ref_index(s->pool->free, s->capacity);
 	if (index != CYGNET_NONE) {
-		/* In a damaged list: a slot in use must not be given to a second SA. */
+		/* Damaged list: a slot in use must not be given to a second SA. */
 		if (*slot_state(s, index) != CYGNET_SLOT_FREE)
 			return CYGNET_NONE;
 		s->pool->free = *slot_link(s, index);
@@ -152,7 +152,7 @@ void pool_reclaim(struct cygnet_db *db, const struct slots *s, uint32_t max)
 	over = qsbr_over(db);
 	for (; max-- && index != CYGNET_NONE;
 	     index = ref_index(s->pool->retired_head, s->capacity)) {
-		/* A slot of another state means a damaged queue. */
+		/* A slot in another state means a damaged queue. */
 		if (*slot_epoch(s, index) > over || *slot_state(s, index) != CYGNET_SLOT_RETIRED)
 			return;
 		dequeue_retired(s, index);

@@ -12,7 +12,7 @@
 
 #include "layout.h"
 
-/** Describes one kind of slot: where its fields are, and what to do when it becomes free. */
+/** One kind of slot: offsets of its fields, and functions that are called when it becomes free. */
 struct slots {
 	struct pool *pool;
 	uint8_t *base;     /* the first slot */
@@ -42,7 +42,7 @@ uint32_t pool_take(struct cygnet_db *db, const struct slots *s);
 /** Make a slot larval or live. Its other fields are complete. */
 void pool_use(const struct slots *s, uint32_t index, enum cygnet_slot_state state);
 /** Retire a slot that has been removed from its chain. It becomes free after a grace period.
- * @param scope  what that concerns, see scope.h */
+ * @param scope  scope of the removal, see scope.h */
 void pool_retire(struct cygnet_db *db, const struct slots *s, uint32_t index, uint16_t scope);
 /** Free a slot that was taken but never published. */
 void pool_give_back(const struct slots *s, uint32_t index);

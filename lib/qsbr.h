@@ -11,7 +11,7 @@
 #include "layout.h"
 
 /** Begin a grace period, after the store that removed a slot. The caller holds the mutex.
- * @param scope  what the removal concerns, see scope.h
+ * @param scope  scope of the removal, see scope.h
  * @return its epoch */
 uint64_t qsbr_start(struct cygnet_db *db, uint16_t scope);
 /** The latest epoch whose grace period is over. The grace periods of all earlier epochs are

@@ -22,7 +22,7 @@ void repair(struct cygnet_db *db)
 	uint8_t *sa = zeros(sas.capacity, 1), *policy = zeros(policies.capacity, 1);
 	uint32_t (*counts)[LAYOUT_TUPLES] = zeros(LAYOUT_TUPLE_LISTS, sizeof(*counts));
 
-	/* Count the dead writer's change now, and the repair as another change below. */
+	/* Count the dead writer's change here, and the repair as another change below. */
 	spd_changed(db, CYGNET_SCOPE_ALL);
 	sad_mark(db, sa);
 	spd_mark(db, policy);

@@ -22,7 +22,7 @@ static struct flock role_lock(enum cygnet_role role)
 	};
 }
 
-/* A role is useful only in the file that other processes will open by its path. */
+/* Other processes open the file by its path, so a role in a file that the path no longer names is useless. */
 static bool still_named(int fd, const char *path)
 {
 	struct stat ours, named;

@@ -5,15 +5,15 @@
 #include "tuple.h"
 
 #define LEVELS (CYGNET_FLOW_SCOPES / 2)
-/* SAs have the scopes from 1 on, then comes SCOPE_NONE, and prefixes have those from FIRST_PREFIX on. */
+/* Scopes of SAs start at 1 and end before SCOPE_NONE. Scopes of prefixes start at FIRST_PREFIX. */
 #define SA_SCOPES 0x7ffeu
 #define FIRST_PREFIX 0x8000u
 
 _Static_assert(SA_SCOPES < SCOPE_NONE && SCOPE_NONE < FIRST_PREFIX, "nothing else has it");
 _Static_assert(CYGNET_SCOPES == LAYOUT_TUPLE_LISTS * LAYOUT_LOGGED, "the log fills its room");
 
-/* Lengths of the prefixes that have scopes, bits. A policy concerns that of the longest one that is not longer than
- * the prefix of its selector. */
+/* Lengths of the prefixes that have scopes, bits. The scope of a policy is that of the longest of them that is not
+ * longer than the prefix of its selector. */
 static const uint8_t levels[2][LEVELS] = {
 	{8, 16, 24, 32},
 	{32, 48, 64, 128},
@@ -46,7 +46,7 @@ static uint16_t scope_of_prefix(const struct cygnet_db *db, uint8_t af, bool dst
 	return (uint16_t)(FIRST_PREFIX | tuple_hash_addr(hash, addr, bits, af));
 }
 
-/* @return the number of levels whose prefixes are not longer than a range's */
+/* @return the number of levels that are not longer than the prefix of a range */
 static unsigned int level_of(uint8_t af, const struct cygnet_addr *lo, const struct cygnet_addr *hi)
 {
 	unsigned int bits = cygnet_addr_common(af, lo, hi), n = 0;
@@ -67,7 +67,7 @@ static uint16_t scope_of_side(const struct cygnet_db *db, const struct cygnet_se
 	return scope_of_prefix(db, sel->af, dst, levels_of(sel->af)[level - 1], lo);
 }
 
-/* The peer's side, because the policies of many peers can have the same other side. */
+/* Use the peer's side, because the policies of many peers can have the same local side. */
 uint16_t scope_of_selector(const struct cygnet_db *db, enum cygnet_dir dir, const struct cygnet_selector *sel)
 {
 	uint16_t scope = scope_of_side(db, sel, dir == CYGNET_OUT);
@@ -101,7 +101,7 @@ EXPORT unsigned int cygnet_db_changed(struct cygnet_db *db, uint64_t from, uint6
 	for (uint64_t number = from; number != to; number++) {
 		uint32_t logged = load_acquire(entry(db, number));
 
-		/* Another number: overwritten meanwhile, or not logged. */
+		/* The entry of another change: it was overwritten meanwhile, or this change was not logged. */
 		if (logged >> 16 != ((number + 1) & UINT16_MAX))
 			scope[n++] = CYGNET_SCOPE_ALL;
 		else if ((uint16_t)logged != SCOPE_NONE)

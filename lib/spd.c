@@ -47,11 +47,11 @@ void spd_changed(struct cygnet_db *db, uint16_t scope)
 
 /*
  * A lookup must see one consistent state of the SPD. A single change during a lookup
- * does no harm: the lookup sees the state before or after it. Of two changes, an
- * insertion and then a deletion, a lookup could miss the new policy, inserted into a
- * chain that it had searched already, and then the old one. So a lookup is repeated
- * if the count of changes differs after it. The count has no value for "change in
- * progress", so a lookup never waits for a writer.
+ * does no harm: the lookup sees the state before or after it. If an insertion
+ * and then a deletion happen, a lookup could miss both policies: the new one in a chain
+ * that it has searched already, and then the deleted one. So a lookup is repeated if the count
+ * of changes differs after it. The count has no value for "change in progress", so a
+ * lookup never waits for a writer.
  *
  * A try fails only if a writer completes a call meanwhile. The limit is for a damaged
  * file, whose count may change all the time.
@@ -94,7 +94,7 @@ static uint32_t collect(struct cygnet_db *db, const struct tuple_list *list, uin
 	return i;
 }
 
-/* Cache misses of different chains overlap if all are asked for first. */
+/* Prefetch all chains first, so that their cache misses overlap. */
 static void prefetch(struct cygnet_db *db, const struct probes *probes)
 {
 	for (uint32_t i = 0; i < probes->n; i++)
@@ -109,7 +109,8 @@ static void prefetch(struct cygnet_db *db, const struct probes *probes)
 	}
 }
 
-/* The first tuples are probed by ones, because a match can spare the rest, and later ones in growing groups. */
+/* Probe the first tuples one by one, because a match can save the other probes, and later tuples in growing
+ * groups. */
 static struct cygnet_policy *search_tuples(struct cygnet_db *db, enum cygnet_dir dir,
 					   const struct cygnet_flow *flow)
 {

@@ -20,7 +20,7 @@ void spd_rebuild_tuples(struct cygnet_db *db, uint32_t (*counts)[LAYOUT_TUPLES])
 void spd_forget(struct cygnet_db *db);
 /** Increment the count of changes, after each change of chains or tuples and before the next. The
  * caller holds the mutex.
- * @param scope  what the change concerns, see scope.h */
+ * @param scope  scope of the change, see scope.h */
 void spd_changed(struct cygnet_db *db, uint16_t scope);
 /** The reference to the first policy of the hash chain that a policy is in. Its tuple's index is in range. */
 uint32_t *spd_bucket(struct cygnet_db *db, const struct cygnet_policy *policy);

@@ -40,7 +40,7 @@ struct tuple_key tuple_merged(enum cygnet_dir dir, uint8_t af, unsigned int i)
 	uint8_t far = far_bits[af == AF_INET6][i / TUPLE_NEAR];
 	uint8_t near = near_bits[af == AF_INET6][i % TUPLE_NEAR];
 
-	/* A range of ports is not hashed, and says that policies may look at ports. */
+	/* TUPLE_PORT_RANGE: ports are not hashed, but policies may select by ports. */
 	return (struct tuple_key){
 		.src_bits = dir == CYGNET_OUT ? near : far,
 		.dst_bits = dir == CYGNET_OUT ? far : near,

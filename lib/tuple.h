@@ -5,16 +5,15 @@
  * fixes. The policies of a tuple are hashed by these bits, so that one probe
  * finds all policies of the tuple that can match.
  *
- * Peers choose selectors, so the work of a lookup has a limit. A list has at most
- * TUPLE_EXACT tuples whose key is that of their policies' selectors. All others are
- * the TUPLE_MERGED merged ones, which have a fixed set of keys: prefix lengths are
- * rounded down, and protocol and ports are not hashed. A policy goes to the tuple
- * of its own key or, if that is not there or its chain is full, to the finest
- * merged tuple that has room. A chain has room for TUPLE_CHAIN policies of a tuple. A policy goes to no
- * merged tuple that is much coarser than itself: a peer with many policies for one address would take
- * the room of policies for all others.
+ * Peers choose selectors, so the work of a lookup has a limit. A list has at most TUPLE_EXACT
+ * tuples whose key is that of their policies' selectors. All other tuples are merged ones with a
+ * fixed set of TUPLE_MERGED keys: prefix lengths are rounded down, and protocol and ports are not
+ * hashed. A policy is put into the tuple of its own key or, if that does not exist or its chain is
+ * full, into the finest merged tuple that has room. A chain has room for TUPLE_CHAIN policies of a
+ * tuple. A policy is put into no merged tuple that is much coarser than its own key: a peer with
+ * many policies for one address would use up the room of all other policies.
  *
- * A lookup does not tell the two kinds apart: it hashes the bits of the flow that a
+ * A lookup treats both kinds alike: it hashes the bits of the flow that a
  * key names, and compares whole selectors.
  */
 #ifndef CYGNET_TUPLE_H
@@ -24,8 +23,8 @@
 
 #define TUPLE_EXACT 24u  /* tuples of a list that are not merged */
 #define TUPLE_MERGED 24u /* merged keys of a direction and family */
-#define TUPLE_NEAR 3u    /* merged keys in a row that fix the same bits of the peer's addresses */
-#define TUPLE_COARSER 2u /* steps of prefix lengths on the peer's side that a policy is put up */
+#define TUPLE_NEAR 3u    /* consecutive merged keys that fix the same bits of the peer's addresses */
+#define TUPLE_COARSER 2u /* how many prefix lengths coarser a policy's tuple may be on the peer's side */
 #define TUPLE_CHAIN 4u   /* policies of one tuple in one chain */
 
 enum tuple_ports { TUPLE_ANY_PORT, TUPLE_ONE_PORT, TUPLE_PORT_RANGE };

@@ -107,7 +107,7 @@ struct tuple *tuple_list_choose(struct cygnet_db *db, const struct cygnet_policy
 		if (has_room(db, list, tuple, &p->sel))
 			return tuple;
 	}
-	/* The held policy goes when the new one is there. */
+	/* Use the tuple of the held policy, which is removed after the new one is in place. */
 	held = policy_find_held(db, p->dir, &p->sel);
 	return held && held->tuple < LAYOUT_TUPLES ? &list->tuple[held->tuple] : NULL;
 }

@@ -68,7 +68,7 @@ void window_rebuild(struct cygnet_db *db)
 	for (uint32_t i = 0; i < sas; i++) {
 		uint32_t block = db->sas[i].replay_block;
 
-		/* The field of a free slot is meaningless. It is zero in a new file. */
+		/* Ignore the field of a free slot: it is 0, a valid index, in a new file. */
 		if (db->sas[i].state != CYGNET_SLOT_FREE && block < fresh)
 			db->replay[block].owned = 1;
 	}
