@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the tests share: packets to send, what must come out, what must be dropped."""
+"""Shared by the tests: packets to send, expected output, expected drops."""
 import contextlib
 import time
 
@@ -15,7 +15,7 @@ from peer import SUITE, Sa
 IPV4, IPV6 = b"\x08\x00", b"\x86\xdd"
 # Neighbour and router discovery and listener reports, which the gateway's kernel sends.
 LINK_CONTROL = (130, 131, 132, 133, 134, 135, 136, 137, 143)
-QUIET = 0.15  # seconds that a test waits for what must not come
+QUIET = 0.15  # seconds without a frame after which a test takes it that none is sent
 
 
 def policy(direction, src, dst, action="protect", spi=0, prio=1000, reqid=1, more="", v6=False):
@@ -25,7 +25,7 @@ def policy(direction, src, dst, action="protect", spi=0, prio=1000, reqid=1, mor
 
 
 def ike(text, marker=b"", version=0x20):
-    """IKE (RFC 7296, 3.1) with that text behind its header."""
+    """IKE (RFC 7296, 3.1) with text behind its header."""
     return marker + b"from her" + bytes(8) + bytes([33, version, 34, 8]) + bytes(4) + \
         (28 + len(text)).to_bytes(4, "big") + text
 
@@ -39,7 +39,7 @@ class Bench:
         self.next_spi = 0x1000
 
     def spi(self):
-        """Never the same again: what another test did to an SA is not our concern."""
+        """A new SPI each time, so that no test sees another test's SA."""
         self.next_spi += 1
         return self.next_spi
 
@@ -55,7 +55,7 @@ class Bench:
                           policy("fwd", FAR_NET, LAN_NET, spi=inb.spi), *more_lines)
         return out, inb
 
-    # Frames from the hosts and from the peer: several close together.
+    # Consecutive frames from the hosts and from the peer.
     def from_lan(self, *packets):
         for frame in [self.frame(self.lan, "lan", packet) for packet in packets]:
             self.lan.send(frame)
@@ -71,7 +71,7 @@ class Bench:
 
     @staticmethod
     def packets(port, timeout):
-        """IP packets that the gateway sends there; whatever a minimal frame pads is cut off."""
+        """IP packets that the gateway sends at the port, without the padding of minimal frames."""
         for frame in port.frames(timeout):
             if frame[12:14] == IPV4:
                 yield Bench.packet_in(frame)
@@ -95,7 +95,7 @@ class Bench:
         return got
 
     def receive_pieces(self, port):
-        """One packet, in however many pieces, and whatever follows it."""
+        """One packet, as a frame or as fragments, and the packets that follow it."""
         pieces = []
         while not are_whole(pieces):
             pieces += self.receive(port, 1)
@@ -108,8 +108,7 @@ class Bench:
 
     @contextlib.contextmanager
     def dropped(self, reason, count=1, within=PATIENCE):
-        """What happens inside drops count packets for this reason, none for any
-        other, and nothing leaves the gateway."""
+        """The body drops count packets for this reason and none for another; the gateway sends nothing."""
         before = self.gateway.drops()
         self.lan.drain()
         self.wan.drain()
@@ -123,20 +122,20 @@ class Bench:
         assert delta == {reason: count}, f"expected {count} {reason}, dropped {delta}"
 
     def wait_parts_gone(self):
-        """Until packets that are not whole have been given up, after half a second each: what a
-        test leaves of them would be dropped in the next one."""
+        """Wait until incomplete packets have timed out (half a second each), so that the next test does not
+        count them as drops."""
         before = None
         while before != (before := self.gateway.drops().get("reassembly", 0)):
             time.sleep(0.8)
 
     def wait_until_waiting(self, count, before):
-        """Until count packets more than before wait for an SA, or did."""
+        """Wait until count packets more than before have been queued for an SA."""
         wait_until(lambda: self.gateway.counted("waited_for_sa") - before >= count, f"{count} packets wait for an SA")
 
     @contextlib.contextmanager
     def waiting(self, count=1):
-        """What happens inside makes count packets wait for an SA. They do not outlive
-        their policies, and none leaves. There is no policy afterwards."""
+        """The body queues count packets for an SA. They are dropped with their policies, and none leaves.
+        The SPD is empty afterwards."""
         with self.dropped("policy-gone", count):
             before = self.gateway.counted("waited_for_sa")
             yield
@@ -146,11 +145,11 @@ class Bench:
             self.gateway.fill("flush")
 
     def usage(self, sa):
-        """What query_sa() tells."""
+        """The result of query_sa()."""
         return self.gateway.query(f"sa-query ipsec={sa.ipsec} spi={sa.spi:#x} dst={sa.dst}")
 
     def expect_usage(self, packets, size, *sas):
-        """Each of them has had so many, of that size together."""
+        """Each SA has counted this many packets and bytes."""
         for sa in sas:
             got = self.usage(sa)
             assert (got["packets"], got["bytes"]) == (packets, size), (sa.direction, got)
@@ -169,7 +168,7 @@ class Bench:
 
 
 def are_whole(pieces):
-    """Whether a packet's fragments are all there, or it is none."""
+    """Whether all fragments of a packet are there, or it has none."""
     end, more = 0, True
     for start, size, more in sorted(map(extent, pieces)):
         if start > end:
@@ -179,7 +178,7 @@ def are_whole(pieces):
 
 
 def extent(packet):
-    """Of a fragment: offset, length, whether there are more."""
+    """A fragment's offset, length and more-fragments flag."""
     if packet.version == 4:
         return packet.frag * 8, packet.len - packet.ihl * 4, bool(packet.flags.MF)
     if IPv6ExtHdrFragment not in packet:
@@ -194,7 +193,7 @@ def is_link_control(packet):
 
 
 def to_far_host(size=100, ttl=64, **fields):
-    """From the host on the LAN; size of UDP payload in bytes."""
+    """UDP from the host on the LAN; size of the payload in bytes."""
     return packet(HOST, FAR_HOST, size, ttl, **fields)
 
 
@@ -208,7 +207,7 @@ def packet(src, dst, size=100, ttl=64, sport=1111, dport=2222, **fields):
 
 
 def same_but_hop(got, sent):
-    """got is sent after one hop: TTL less one, checksum to match, all else alike."""
+    """got is sent after one hop: TTL decremented, checksum updated, the rest unchanged."""
     if got.version == 6:
         want = IPv6(raw(sent))
         want.hlim -= 1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What Scapy's ESP lacks, on OpenSSL (by way of cryptography), put beside its own
-algorithms: shorter ICVs of AES-GCM and AES-CCM, other ones of HMAC, AES-GMAC, AES-XCBC."""
+"""Algorithms that Scapy's ESP lacks, on OpenSSL (through cryptography), registered beside Scapy's: shorter
+ICVs of AES-GCM and AES-CCM, other HMACs, AES-GMAC, AES-XCBC."""
 import struct
 
 from cryptography.exceptions import InvalidTag
@@ -16,7 +16,7 @@ def with_salt(sa, iv, **_):
 
 
 def short_icv(size):
-    """AES-GCM (RFC 4106) and AES-CCM (RFC 4309) with a tag that is cut."""
+    """AES-GCM (RFC 4106) and AES-CCM (RFC 4309) with a truncated tag."""
     CRYPT_ALGOS[f"AES-GCM-{size}"] = CryptAlgo(
         f"AES-GCM-{size}", cipher=algorithms.AES, mode=modes.GCM, block_size=1, iv_size=8,
         icv_size=size, salt_size=4, format_mode_iv=with_salt)
@@ -88,7 +88,7 @@ class XcbcAuth(AuthAlgo):
 CRYPT_ALGOS["NULL with IV"] = CryptAlgo("NULL with IV", cipher=None, mode=None, iv_size=8)
 CRYPT_ALGOS["AES-GMAC"] = Gmac()
 AUTH_ALGOS["AES-XCBC-96"] = XcbcAuth()
-# As long as the kernel had it once, and as Fibre Channel has them (RFC 4595).
+# Former ICV length of the kernel, and the lengths of Fibre Channel (RFC 4595).
 for name, digest, size in (("SHA2-256-96", hashes.SHA256, 12), ("HMAC-SHA1-160", hashes.SHA1, 20),
                            ("HMAC-MD5-128", hashes.MD5, 16)):
     AUTH_ALGOS[name] = AuthAlgo(name, mac=HMAC, digestmod=digest, icv_size=size)

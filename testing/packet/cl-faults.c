@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Preloaded into cygnetd: from the moment on when the file $CL_FAULT exists OpenCL fails in the way
- * that it says: "refuse", launches no kernel any more; "error", whatever was launched ends in an
- * error; "hang", nothing ever ends. */
+/* Preloaded into cygnetd: once the file $CL_FAULT exists, OpenCL fails as its text says. "refuse":
+ * no kernel is launched; "error": each launched kernel ends in an error; "hang": none ends. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +19,7 @@ typedef cl_int event_info(cl_event event, cl_event_info what, size_t size, void 
 __attribute__((visibility("default"))) launch clEnqueueNDRangeKernel;
 __attribute__((visibility("default"))) event_info clGetEventInfo;
 
-/* Not the next one: the driver is loaded at run time, out of the global scope. */
+/* RTLD_NEXT does not find it: the driver is loaded at run time, out of the global scope. */
 static void *real(const char *name)
 {
 	return dlsym(dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_NOLOAD), name);

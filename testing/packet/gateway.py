@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One cygnetd, without charon: sadb-fill plays its part."""
+"""One cygnetd without charon: sadb-fill takes charon's place."""
 import contextlib
 import glob
 import json
@@ -42,7 +42,7 @@ FAR_HOST6, FAR_NET6 = "2001:db8:2::10", "2001:db8:2::-2001:db8:2::ffff"
 
 
 def crypto_cores(options):
-    """From the last CPU down."""
+    """Cores are assigned from the last CPU down."""
     cpus = [str(-1 - core % os.cpu_count() + os.cpu_count()) for core in range(options.crypto_cores)]
     return f"crypto_cores = {','.join(cpus)}" if cpus else ""
 
@@ -56,7 +56,7 @@ class Gateway:
         self.log = f"{work}/cygnetd.log"
         self.engine, self.driver = options.engine, options.driver
         self.workers, self.crypto_cores = options.workers, options.crypto_cores
-        self.fault = f"{work}/cl-fault"  # once this file is there, OpenCL fails
+        self.fault = f"{work}/cl-fault"  # once this file exists, OpenCL fails
         self.process = None
         with open(f"{work}/cygnetd.conf", "w") as conf:
             conf.write(CONFIG.format(work=work, engine=options.engine, build=build, prefix=self.prefix,
@@ -85,10 +85,10 @@ class Gateway:
         if self.engine == "cpu":
             return {}
         return {"LD_PRELOAD": f"{self.build}/testing/packet/.libs/cl-faults.so", "CL_FAULT": self.fault,
-                "ASAN_OPTIONS": "verify_asan_link_order=0"}  # which would come first
+                "ASAN_OPTIONS": "verify_asan_link_order=0"}  # otherwise ASan insists on being loaded first
 
     def set_up_taps(self):
-        """What the administrator, charon and ARP would do."""
+        """What the administrator, charon and ARP do on a gateway."""
         gw = self.network.gw
         for device, address, address6 in (("lan", LAN, LAN6), ("wan", WAN, WAN6)):
             ip("-n", gw, "address", "replace", f"{address}/24", "dev", device)
@@ -98,20 +98,20 @@ class Gateway:
         ip("-n", gw, "route", "replace", "2001:db8:2::/48", "via", PEER6, "dev", "wan")
         self.learn_neighbours()
         self.mac = {device: self.mac_of(device) for device in ("lan", "wan")}
-        # The kernel itself knows its addresses of IPv6 a while later.
+        # The kernel's own IPv6 addresses become usable later.
         wanted = {f"{LAN6}/128", f"{WAN6}/128", "2001:db8:2::/48"}
         wait_until(lambda: wanted <= {row["prefix"] for row in self.ask("/cygnet/routes").values()},
                    "cygnetd knows the routes")
         self.hear()
 
     def hear(self):
-        """Until cygnetd has heard by netlink of all that has happened: nothing waits in its socket, the one
-        for neighbours and the rest, and what it read last has been worked in, for which routes wait."""
+        """Wait until cygnetd has read and applied all netlink messages, of neighbours and of the rest: both
+        sockets are empty, and what routes depend on has been applied."""
         wait_until(lambda: self.untold() == 0, "cygnetd hears by netlink")
         self.ask("/cygnet/routes")
 
     def untold(self):
-        """Bytes that wait in that socket; None if nobody has one."""
+        """Bytes queued in that netlink socket; None if no process has one."""
         sockets = self.in_gw("cat", "/proc/net/netlink", capture_output=True, text=True).stdout
         rows = [line.split() for line in sockets.splitlines()[1:]]
         waiting = [int(row[4]) for row in rows if row[1] == "0" and int(row[3], 16) & RTMGRP_NEIGH]
@@ -139,7 +139,7 @@ class Gateway:
 
     @contextlib.contextmanager
     def charon(self):
-        """Somebody is charon meanwhile, and killed at the end."""
+        """sadb-fill holds charon's role in the body, and is killed at its end."""
         holder = subprocess.Popen([f"{self.build}/testing/packet/sadb-fill", f"{self.work}/sadb"], text=True,
                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         try:
@@ -152,27 +152,27 @@ class Gateway:
             holder.communicate()
 
     def query(self, line):
-        """One of sadb-fill's queries. @return what it says, numbers"""
+        """One of sadb-fill's queries. @return its numbers"""
         answer = subprocess.run([f"{self.build}/testing/packet/sadb-fill", f"{self.work}/sadb"],
                                 input=line + "\n", text=True, check=True, stdout=subprocess.PIPE)
         return {key: int(value) for key, _, value in (word.partition("=") for word in answer.stdout.split())}
 
     def ask(self, what):
-        """As cygnetctl does; to start it would take longer than most tests."""
+        """As cygnetctl, which takes longer to start than most tests run."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as telemetry:
             telemetry.settimeout(PATIENCE)
             telemetry.connect(f"/run/dpdk/{self.prefix}/dpdk_telemetry.v2")
-            telemetry.recv(16384)  # who it is
+            telemetry.recv(16384)  # the server's greeting
             telemetry.send(what.encode())
             return json.loads(telemetry.recv(16384))[what.partition(",")[0]]
 
     def drops(self):
-        """Packets dropped so far, by reason; reasons without any are left out."""
+        """Packets dropped so far, by reason; reasons with a count of zero are left out."""
         rows = self.ask("/cygnet/drops").values()
         return {row["reason"]: row["packets"] for row in rows if row["packets"]}
 
     def ike(self):
-        """What passes the policies, by port, in both families."""
+        """Packets that pass the policies, by port, in both families."""
         rows = self.ask("/cygnet/ike").values()
         passes = {row["family"]: {} for row in rows}
         for row in rows:
@@ -181,20 +181,20 @@ class Gateway:
         return passes["ipv4"]
 
     def received(self, port):
-        """Frames of a port."""
+        """Frames counted at a port."""
         return next(row["rx_packets"] for row in self.ask("/cygnet/ports").values() if row["name"] == port)
 
     def counted(self, what):
-        """One of the workers' counters, of all of them."""
+        """One of the workers' counters, summed over all workers."""
         return sum(row[what] for row in self.ask("/cygnet/stats").values())
 
     def configured(self, line):
-        """A gateway with another line in its configuration, for a while."""
+        """Run a gateway with another line in its configuration."""
         return self.rewritten(lambda usual: usual.replace("[cygnetd]\n", f"[cygnetd]\n{line}\n"))
 
     @contextlib.contextmanager
     def rewritten(self, change):
-        """A gateway with another configuration, for a while. @param change  makes it of the usual one"""
+        """Run a gateway with another configuration. @param change  makes it from the usual text"""
         path = f"{self.work}/cygnetd.conf"
         with open(path) as conf:
             usual = conf.read()
@@ -212,7 +212,7 @@ class Gateway:
 
     @contextlib.contextmanager
     def paused(self):
-        """What is sent meanwhile is there all at once."""
+        """cygnetd is stopped meanwhile, so that frames sent in the body arrive in one burst."""
         self.process.send_signal(signal.SIGSTOP)
         try:
             yield
@@ -233,7 +233,7 @@ class Gateway:
             return "none: it ignores SIGTERM"
 
     def clean_up(self):
-        """End it, whatever state it is in, and remove what EAL leaves of one that was killed."""
+        """End cygnetd in any state, and remove EAL's files of a killed process."""
         if self.process and self.process.poll() is None:
             self.kill()
         for folder in (f"/run/dpdk/{self.prefix}", *glob.glob(f"/run/dpdk/{self.prefix}-[0-9]*")):

@@ -12,7 +12,7 @@ CLONE_NEWNET = 0x40000000
 ETH_P_ALL = 3
 PACKET_OUTGOING = 4
 SLOWDOWN = int(os.environ.get("CYGNET_SLOWDOWN", 1))  # of this machine: testing/lib/wait.sh
-PATIENCE = 30 * SLOWDOWN  # seconds that something may take which soon happens: more than on a busy machine
+PATIENCE = 30 * SLOWDOWN  # limit in seconds for an event that is certain to happen, also on a busy machine
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -22,7 +22,7 @@ def ip(*words):
 
 @contextlib.contextmanager
 def inside(name):
-    """Sockets made in here belong to the network namespace."""
+    """Sockets created in the body belong to the network namespace."""
     with open("/proc/self/ns/net") as home, open(f"/run/netns/{name}") as there:
         if libc.setns(there.fileno(), CLONE_NEWNET):
             raise OSError(ctypes.get_errno(), "setns")
@@ -33,7 +33,7 @@ def inside(name):
 
 
 class Port:
-    """The far end of one of the gateway's veths: whole frames in and out."""
+    """The far end of one of the gateway's veths: sends and receives whole frames."""
 
     def __init__(self, namespace, device):
         with inside(namespace):
@@ -46,7 +46,7 @@ class Port:
         self.socket.send(bytes(frame))
 
     def frames(self, timeout):
-        """Frames from the gateway, until none has come for timeout seconds."""
+        """Frames from the gateway, until none has arrived for timeout seconds."""
         while select.select([self.socket], [], [], timeout)[0]:
             frame, address = self.socket.recvfrom(65536)
             if address[2] != PACKET_OUTGOING:
@@ -72,7 +72,7 @@ class Network:
         for namespace, device in ((self.gw, f"{port}-veth"), (self.far, port)):
             ip("netns", "exec", namespace, "sysctl", "-q", "-w",
                f"net.ipv6.conf.{device}.disable_ipv6=1")
-            # As a wire has them: with checksums, none above the MTU.
+            # No offloads: frames have checksums and none exceeds the MTU, as on a wire.
             subprocess.run(["ip", "netns", "exec", namespace, "ethtool", "-K", device, "rx", "off",
                             "tx", "off", "tso", "off", "gso", "off", "gro", "off"],
                            check=True, stdout=subprocess.DEVNULL)
@@ -88,7 +88,7 @@ class Network:
                 ip("-n", namespace, "link", "set", "lo", "up")
             for port in self.ports:
                 self.add_veth(port)
-            # A kernel that would forward, if it got the packets.
+            # The kernel forwards any packet that it receives.
             ip("netns", "exec", self.gw, "sysctl", "-q", "-w", "net.ipv4.ip_forward=1",
                "net.ipv6.conf.all.forwarding=1")
             self.lan, self.wan = (Port(self.far, port) for port in self.ports)
@@ -103,7 +103,7 @@ class Network:
 
 
 def wait_until(condition, what, seconds=PATIENCE):
-    """Poll; fails with what it waited for, also when the time of the whole test is over."""
+    """Poll; the error names the condition, also when the time of the whole test is over."""
     end = time.monotonic() + seconds
     try:
         while not condition():

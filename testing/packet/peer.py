@@ -76,7 +76,7 @@ class Sa:
                  v6=False):
         self.suite, self.direction, self.spi = suite, direction, spi
         self.esn, self.window, self.reqid, self.more = esn, window, reqid, more
-        self.encap = (4500, 4501) if encap is True else encap or None  # of the gateway, of the peer
+        self.encap = (4500, 4501) if encap is True else encap or None  # ports of the gateway and of the peer
         self.key = key_material(f"cipher {spi}", suite.key_len + suite.salt)
         self.akey = key_material(f"auth {spi}", suite.akey_len)
         self.v6 = v6
@@ -88,7 +88,7 @@ class Sa:
         self.seq = 0
 
     def line(self):
-        """For sadb-fill."""
+        """The SA as words of sadb-fill."""
         suite = self.suite
         words = [f"sa dir={self.direction} spi={self.spi:#x} src={self.src} dst={self.dst}",
                  f"cipher={suite.cipher} key={self.key.hex()} salt={suite.salt} icv={suite.icv}",
@@ -116,7 +116,7 @@ class Sa:
         return self.outer() / self._close(data, 41 if data[0] >> 4 == 6 else 4, seq, alter)
 
     def seal_payload(self, packet, seq=None):
-        """The same in transport mode: between the SA's two hosts, whatever the packet's addresses."""
+        """seal() for transport mode: between the SA's two hosts, whatever the packet's addresses."""
         header = IP(raw(packet)[:packet.ihl * 4])
         header.src, header.dst, header.proto = self.src, self.dst, 17 if self.encap else 50
         esp = self._close(raw(packet)[packet.ihl * 4:], packet.proto, seq)
@@ -156,8 +156,8 @@ class Sa:
         return (IPv6 if kind == 6 else IP)(plain.data), seq
 
     def unseal_payload(self, packet, high=0):
-        """The same in transport mode.
-        @return the packet with its IP header, protocol and payload inside, sequence number"""
+        """unseal() for transport mode. @return the packet with its IP header, protocol and payload inside,
+        sequence number"""
         plain, seq = self._unwrap(packet, high)
         return packet, plain.nh, plain.data, seq
 
@@ -178,7 +178,8 @@ class Sa:
         return self._open(ESP(payload), high)
 
     def _payload6(self, packet):
-        """ESP, out of UDP if need be, where IPv6 wants a checksum."""
+        """The ESP packet, without its UDP header if there is one; checks the UDP checksum that IPv6
+        requires."""
         data = raw(packet)
         assert packet.plen == len(data) - 40 and packet.fl == 0, packet.summary()
         assert packet.nh == (17 if self.encap else 50), f"outer protocol {packet.nh}"

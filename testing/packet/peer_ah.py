@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The peer's AH: Scapy's, which shares no code with ours, and AES-GMAC on OpenSSL."""
+"""The peer's AH: Scapy's AH, which shares no code with ours, and AES-GMAC on OpenSSL."""
 import dataclasses
 import struct
 
@@ -52,7 +52,7 @@ class Auth:
     scapy: str
     key_len: int
     words: str
-    icv: int   # on the wire, with what of an IV there is
+    icv: int   # on the wire, with the IV if there is one
 
 
 AUTHS = {auth.name: auth for auth in (
@@ -84,7 +84,7 @@ class AhSa:
         self.seq = 0
 
     def line(self):
-        """For sadb-fill."""
+        """The SA as words of sadb-fill."""
         words = [f"sa ipsec=ah dir={self.direction} spi={self.spi:#x} src={self.src} dst={self.dst}",
                  self.auth.words.format(key=self.key.hex()), f"reqid={self.reqid}", self.more]
         if self.transport:
@@ -99,9 +99,8 @@ class AhSa:
         return (IPv6 if self.v6 else IP)(src=self.src, dst=self.dst, **fields)
 
     def seal(self, packet, seq=None, alter=None, unit=None, **fields):
-        """A packet in AH from the peer, of 64-bit sequence number seq (default: the next);
-        fields are the outer header's. alter changes AH before it is signed, unit what its
-        length is a multiple of."""
+        """A packet in AH from the peer, of 64-bit sequence number seq (default: the next). fields are the
+        outer header's. alter changes AH before it is signed. AH's length is a multiple of unit."""
         if seq is None:
             self.seq += 1
             seq = self.seq

@@ -41,7 +41,7 @@
 
 #include "cygnet.h"
 
-/* What the words of one line set; each command takes from it what is its own. */
+/* Values of the words of one line; each command reads its own. */
 struct line {
 	struct cygnet_sa_params sa;
 	struct cygnet_policy_params policy;
@@ -193,13 +193,13 @@ static int set_dst(struct line *line, const char *value)
 	return rc;
 }
 
-/* Where the SA of a policy ends, or one that moves does so far. */
+/* Outer destination of a policy's SA, or of a moving SA before the move. */
 static int set_end(struct line *line, const char *value)
 {
 	return parse_addr(value, &line->policy.dst, &line->policy.af);
 }
 
-/* Where it begins. */
+/* Outer source of a policy's SA. */
 static int set_begin(struct line *line, const char *value)
 {
 	return parse_addr(value, &line->policy.src, &line->policy.af);
@@ -260,7 +260,7 @@ static int set_key(struct line *line, const char *value)
 	return n < 0 ? n : 0;
 }
 
-/* After key: how many bytes of it are the salt. */
+/* After key: length of the salt at its end, in bytes. */
 static int set_salt(struct line *line, const char *value)
 {
 	unsigned long n;
@@ -305,7 +305,7 @@ static int set_esn(struct line *line, const char *value)
 	return 0;
 }
 
-/* Congestion marks travel between inner and outer header (RFC 6040). */
+/* ECN is copied between inner and outer header (RFC 6040). */
 static int set_ecn(struct line *line, const char *value)
 {
 	if (strcmp(value, "yes") == 0)
@@ -320,7 +320,7 @@ static int set_df(struct line *line, const char *value)
 	return 0;
 }
 
-/* Which way it is copied between inner and outer header. */
+/* Direction in which DSCP is copied between inner and outer header. */
 static int set_dscp(struct line *line, const char *value)
 {
 	static const char *const names[] = {
@@ -449,7 +449,7 @@ static void line_init(struct line *line)
 	line->policy.sel.dport_hi = UINT16_MAX;
 }
 
-/* As the plugin does: cygnetd may not have seen the last move yet. */
+/* As the plugin does: cygnetd may not have applied the previous move yet. */
 static int update_sa(struct cygnet_db *db, const struct line *line)
 {
 	const struct cygnet_sa_id id = {line->sa.id.spi, line->sa.id.proto, line->policy.af,
@@ -465,7 +465,7 @@ static int update_sa(struct cygnet_db *db, const struct line *line)
 	return rc;
 }
 
-/* As charon does, which has sockets for two ports in each family. */
+/* As charon, which has sockets for two ports in each family. */
 static int open_ike(struct cygnet_db *db, const struct cygnet_path *path)
 {
 	static const uint8_t families[] = {AF_INET6, AF_INET};
@@ -488,7 +488,7 @@ static int be_charon(struct cygnet_db *db)
 	return rc;
 }
 
-/* The number is cygnetd's, which takes the next one by an atomic operation. */
+/* cygnetd increments the sequence number by an atomic operation. */
 static int use_up(struct cygnet_db *db, const struct line *line)
 {
 	const struct cygnet_sa_id *id = &line->sa.id;

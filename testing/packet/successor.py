@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A cygnetd that another one has started to take over: not a child of the tests, until that one has ended."""
+"""A cygnetd started by the running one to take over: it becomes a child of the tests when that one ends."""
 import ctypes
 import os
 import signal
@@ -10,13 +10,13 @@ PR_SET_CHILD_SUBREAPER = 36
 
 
 def adopt():
-    """From now on, processes whose parents end are children of this one, so that their exit status is known."""
+    """Make this process a subreaper, so that it learns the exit status of orphaned processes."""
     if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "prctl")
 
 
 class Successor:
-    """As far as tests need it, what subprocess.Popen is for a process of their own."""
+    """The part of subprocess.Popen that tests need, for a process that they have not started."""
 
     def __init__(self, pid):
         self.pid, self.returncode = pid, None
@@ -27,7 +27,7 @@ class Successor:
                 pid, status = os.waitpid(self.pid, os.WNOHANG)
                 if pid:
                     self.returncode = os.waitstatus_to_exitcode(status)
-            except ChildProcessError:  # still a child of the other cygnetd, or it was one to its end
+            except ChildProcessError:  # still a child of the other cygnetd, or was one until it ended
                 if not os.path.exists(f"/proc/{self.pid}"):
                     self.returncode = "of no child of this process"
         return self.returncode

@@ -23,10 +23,10 @@ from test_path_mtu import expect_refused, say, too_big
 from test_tunnel6 import to_far, to_host, together
 
 SIZES = (0, 1, 2, 3, 100, 1300)
-ROUTER_ALERT = b"\x94\x04\0\0"              # stays, by RFC 4302's appendix A1
-RECORD = b"\x07\x07\x04" + bytes(4)         # record route: may change
+ROUTER_ALERT = b"\x94\x04\0\0"              # immutable (RFC 4302, appendix A1)
+RECORD = b"\x07\x07\x04" + bytes(4)         # record route: mutable
 RECORDED = b"\x07\x07\x08\x0a\0\0\x09"
-ROUTED = b"\x83\x07\x08\xc0\0\x02\x02"      # a source route at its end, and before
+ROUTED = b"\x83\x07\x08\xc0\0\x02\x02"      # a source route at its last hop, and before
 ROUTE = b"\x83\x07\x04\xc0\0\x02\x02"
 
 
@@ -43,7 +43,7 @@ def ah_tunnel(bench, auth="sha256", v6=False, out_more="", **options):
 
 
 def ah_hosts(bench, auth="sha256", v6=False, **options):
-    """Between the two gateways alone, in transport mode. @return outbound and inbound SA"""
+    """Transport mode between the two gateways. @return outbound and inbound SA"""
     out = AhSa(auth, "out", bench.spi(), transport=True, v6=v6, **options)
     inb = AhSa(auth, "in", bench.spi(), transport=True, v6=v6, **options)
     ours, theirs = (f"{WAN6}-{WAN6}", f"{PEER6}-{PEER6}") if v6 else (f"{WAN}-{WAN}", f"{PEER}-{PEER}")
@@ -89,14 +89,14 @@ def flows(bench, out, inb, sizes=(100,)):
 
 @cases(*(f"{auth}-{outer}" for auth in AUTHS for outer in "46"))
 def test_ah_tunnel(bench, case):
-    """Every algorithm, either family in either."""
+    """Every algorithm, with each inner family in each outer family."""
     auth, outer = case.split("-")
     flows(bench, *ah_tunnel(bench, auth, outer == "6"), SIZES)
 
 
 @cases("sha256-4", "gmac256-4", "xcbc-6", "gmac128-6")
 def test_ah_long(bench, case):
-    """It is whole before it is looked at."""
+    """ESN and fragments: a packet is reassembled before AH is verified."""
     auth, outer = case.split("-")
     _, inb = ah_tunnel(bench, auth, outer == "6")
     sent = to_host(False, size=LONG, id=5)
@@ -108,7 +108,7 @@ def test_ah_long(bench, case):
 
 @cases("sha256-4", "gmac256-6")
 def test_ah_esn(bench, case):
-    """The high half of the number is authenticated, not sent; across its wrap."""
+    """ESN: the high half of the number is authenticated and not sent; across its wrap."""
     auth, outer = case.split("-")
     out, inb = ah_tunnel(bench, auth, outer == "6", esn=True)
     for seq in (1, 0xfffffffe, 0xffffffff, 1 << 32, (1 << 32) + 1):
@@ -117,7 +117,7 @@ def test_ah_esn(bench, case):
     with bench.dropped("replay"):
         bench.from_wan(inb.seal(to_host(False), seq=0xffffffff))
     with bench.dropped("auth-failed"):
-        bench.from_wan(inb.seal(to_host(False), seq=5))  # stands for 2^32 + 5
+        bench.from_wan(inb.seal(to_host(False), seq=5))  # means 2^32 + 5
     bench.wan.drain()
     for number in (1, 2):
         sent = to_far(False)
@@ -144,7 +144,7 @@ def test_ah_window(bench, case):
 
 @cases("4", "6")
 def test_ah_changed_on_the_way(bench, case):
-    """What routers may change they may; what they may not is found out."""
+    """Changed mutable fields are accepted, changed immutable fields are detected."""
     v6 = case == "6"
     out, inb = ah_tunnel(bench, v6=v6)
     changes = ({"tc": 0xb8, "fl": 0x12345, "hlim": 3} if v6 else
@@ -169,7 +169,7 @@ def test_ah_changed_on_the_way(bench, case):
 
 @cases("4", "6")
 def test_ah_damaged(bench, case):
-    """ICV, header, text, number, padding: nothing may be touched; and what is too short."""
+    """A changed ICV, header, text, number or padding is dropped; so is a packet that is too short."""
     v6 = case == "6"
     out, inb = ah_tunnel(bench, "sha512", v6)
     good, front = raw(inb.seal(to_host(False), seq=500)), 40 if v6 else 20
@@ -195,7 +195,7 @@ def test_ah_damaged(bench, case):
 
 
 def cut(whole, size):
-    """The start of a packet, as a whole one of that size."""
+    """The start of a packet, with its length field set to that size."""
     if whole[0] >> 4 == 6:
         return whole[:4] + (size - 40).to_bytes(2, "big") + whole[6:size]
     short = IP(whole[:20])
@@ -204,8 +204,8 @@ def cut(whole, size):
 
 
 def test_ah_reserved(bench):
-    """Covered by the ICV, and ignored otherwise (RFC 4302, 2.3); so is the padding of one
-    who aligns AH under IPv4 as under IPv6."""
+    """AH's reserved field is authenticated and otherwise ignored (RFC 4302, 2.3); so is the padding of a
+    peer that aligns AH in IPv4 as in IPv6."""
     _, inb = ah_tunnel(bench, "sha256")
 
     def reserve(ah):
@@ -217,7 +217,7 @@ def test_ah_reserved(bench):
 
 
 def test_ah_next_header(bench):
-    """In tunnel mode a packet follows, of the version that AH says."""
+    """In tunnel mode the inner packet's version is the one that AH's next header names."""
     out, inb = ah_tunnel(bench)
 
     def say(number):
@@ -234,14 +234,14 @@ def test_ah_next_header(bench):
 
 
 def test_ah_policies(bench):
-    """What an SA brings is what its policies are about, and they say AH (RFC 4301, 5.2)."""
+    """A decrypted packet has to match its SA's policies, which say AH (RFC 4301, 5.2)."""
     out, inb = ah_tunnel(bench)
     with bench.dropped("policy-inbound", 2):
         bench.from_wan(inb.seal(packet("10.9.0.1", HOST)))
         bench.from_wan(inb.seal(packet(FAR_HOST, "10.9.0.1")))
     with bench.dropped("policy-plaintext"):
         bench.from_wan(to_host(False))
-    # Of the same SPI, but ESP.
+    # The same SPI with ESP.
     with bench.dropped("bad-spi"):
         bench.from_wan(Sa(SUITE["gcm128"], "in", inb.spi).seal(to_host(False)))
     esp = Sa(SUITE["gcm128"], "in", bench.spi())
@@ -252,7 +252,7 @@ def test_ah_policies(bench):
 
 
 def test_ah_in_udp(bench):
-    """There is no such thing (RFC 3947, 1): an SA that says so protects nothing."""
+    """AH in UDP does not exist (RFC 3947, 1): an SA with both is not used."""
     ah_tunnel(bench, out_more="encap=4500-4501")
     with bench.dropped("unsupported"):
         bench.from_lan(to_far(False))
@@ -260,7 +260,7 @@ def test_ah_in_udp(bench):
 
 @cases("4", "6")
 def test_ah_received_fragments(bench, case):
-    """They are put together before AH is looked at (RFC 4302, 3.4.1)."""
+    """Fragments are reassembled before AH is verified (RFC 4302, 3.4.1)."""
     v6 = case == "6"
     out, inb = ah_tunnel(bench, v6=v6)
     sent = to_host(False, size=1200)
@@ -280,7 +280,7 @@ def test_ah_received_fragments(bench, case):
 
 
 def test_ah_atomic_fragment(bench):
-    """A fragment header that is none cuts nothing, but is not what was signed."""
+    """An atomic fragment is dropped: its fragment header was not signed."""
     out, inb = ah_tunnel(bench, v6=True)
     whole = raw(inb.seal(to_host(False)))
     with bench.dropped("ah-headers"):
@@ -290,7 +290,8 @@ def test_ah_atomic_fragment(bench):
 
 @cases("sha1-4", "sha256-4", "sha512-6", "gmac128-6")
 def test_ah_too_big(bench, case):
-    """The source hears what fits; that fills the MTU to the byte. What may be cut is."""
+    """The source receives the path MTU, and a packet of that size fills the MTU to the byte. Packets
+    without DF are fragmented."""
     auth, outer = case.split("-")
     out, _ = ah_tunnel(bench, auth, outer == "6")
     for inner6 in (False, True):
@@ -335,7 +336,7 @@ def test_ah_transport(bench, case):
 
 
 def test_ah_options(bench):
-    """IPv4 options that stay are authenticated, others are not; all get there."""
+    """IPv4: immutable options are authenticated, mutable ones are not; all arrive."""
     out, inb = ah_hosts(bench)
     with open_socket(bench) as sock:
         bench.wan.drain()
@@ -363,11 +364,11 @@ def test_ah_options(bench):
             bench.from_wan(with_options(sealed, start + dice.randbytes(8 - len(start))))
         bench.from_wan(inb.seal(from_peer(b"still there"), seq=1000))
         while (got := sock.recvfrom(2000)[0]) != b"still there":
-            assert got == b"bad", got  # what came as options was as good as none
+            assert got == b"bad", got  # the received options did not matter
 
 
 def test_ah_route_at_its_end(bench):
-    """A source route that leads on has another destination; one that does not counts as zero."""
+    """An unfinished source route has another destination; a finished one counts as zero."""
     out, inb = ah_tunnel(bench)
     sent = to_host(False)
     taken(bench, inb, inb.seal(sent, options=parsed(ROUTED + b"\0")), sent)
@@ -377,7 +378,7 @@ def test_ah_route_at_its_end(bench):
 
 
 def parsed(options):
-    """As Scapy has them, option by option."""
+    """Options as Scapy parses them, one by one."""
     return IP(raw(IP(options=options))).options
 
 
@@ -390,8 +391,8 @@ def with_options(whole, options):
 
 
 def test_ah_extensions(bench):
-    """IPv6: options marked as changing may change, all else in front of AH may not, and AH
-    stands where routers look no further."""
+    """IPv6: mutable options may change, all else in front of AH may not. AH stands behind the headers that
+    routers read."""
     out, inb = ah_hosts(bench, v6=True)
     hop = IPv6ExtHdrHopByHop(options=[HBHOptUnknown(otype=0x3e, optdata=b"abcd")])
     stays = IPv6ExtHdrDestOpt(options=[HBHOptUnknown(otype=0x1e, optdata=b"efgh")])
@@ -432,7 +433,7 @@ def test_ah_extensions(bench):
 
 
 def test_ah_cut_afterwards(bench):
-    """In transport mode AH is of the whole packet, and what may be cut is cut then."""
+    """Transport mode: AH covers the whole packet, which is fragmented afterwards if it may be."""
     out, _ = ah_hosts(bench)
     with open_socket(bench) as sock:
         bench.wan.drain()
@@ -446,7 +447,7 @@ def test_ah_cut_afterwards(bench):
 
 @cases("4", "6")
 def test_ah_path_mtu(bench, case):
-    """A router on the way has said what fits."""
+    """A router has reported its MTU."""
     out, _ = ah_tunnel(bench, "sha1", case == "6")
     bench.wan.drain()
     bench.from_lan(to_far(False, size=1400, flags="DF"))
@@ -455,7 +456,7 @@ def test_ah_path_mtu(bench, case):
 
 
 def test_ah_minimum_mtu(bench):
-    """What every IPv6 link has to take is not refused: the AH around it is cut."""
+    """A packet of the minimum IPv6 MTU is not refused: its AH packet is fragmented."""
     out, _ = ah_tunnel(bench, v6=True)
     set_mtu(bench, 1300)
     try:
@@ -469,7 +470,7 @@ def test_ah_minimum_mtu(bench):
 
 @cases("4", "6")
 def test_ah_fuzz(bench, case):
-    """Damaged AH by the hundred: nothing comes out, the SA goes on."""
+    """Hundreds of damaged AH packets: none comes out, the SA still works."""
     v6 = case == "6"
     out, inb = ah_tunnel(bench, v6=v6)
     front = 40 if v6 else 20
@@ -489,8 +490,8 @@ def test_ah_fuzz(bench, case):
 
 
 def test_ah_not_around_esp(bench):
-    """No nested SAs (RFC 4301 no longer has them): what an SA has made is not looked up in the
-    SPD again, and what AH of the same two hosts brings is not opened again."""
+    """No nested SAs (RFC 4301 removed them): a protected packet is not looked up in the SPD again, and AH
+    inside AH of the same two hosts is not verified again."""
     out, inb = bench.tunnel()
     around = AhSa("sha256", "out", bench.spi(), transport=True)
     within = AhSa("sha256", "in", bench.spi(), transport=True)

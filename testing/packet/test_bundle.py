@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""cygnetctl bundle: all that is promised is in it, and no key, however written."""
+"""cygnetctl bundle: it has all that its manual promises, and no key in any notation."""
 import base64
 import contextlib
 import json
@@ -19,7 +19,7 @@ EXPECTED = {"README", "version.txt", "health.txt", "sad.json", "spd.json", "port
 
 
 def bundle(gateway, path, *options):
-    """Temporary files go to the gateway's folder, apart from those of bundles that other gateways' tests make."""
+    """Temporary files in the gateway's folder, apart from bundles of other gateways' tests."""
     return subprocess.run(["ip", "netns", "exec", gateway.network.gw, f"{gateway.build}/root/bin/cygnetctl",
                            "-c", f"{gateway.work}/cygnetd.conf", *options, "bundle", path],
                           capture_output=True, text=True, timeout=4 * PATIENCE, env=os.environ | {"TMPDIR": gateway.work})
@@ -33,7 +33,7 @@ def contents(path):
 
 
 def spellings(secret):
-    """Ways that a program might write bytes."""
+    """Notations in which a program might print bytes."""
     words = [secret[i:i + 4] for i in range(0, len(secret), 4)]
     texts = [secret.hex(), secret.hex(" "), secret.hex(":"), secret.hex("-"), base64.b64encode(secret).decode().rstrip("="),
              " ".join(word.hex() for word in words), "".join(f"\\x{byte:02x}" for byte in secret),
@@ -42,7 +42,7 @@ def spellings(secret):
 
 
 def test_bundle(bench):
-    """Of SAs with keys that are known, in use and deleted."""
+    """Two SAs with known keys, one in use and one deleted."""
     gateway, path = bench.gateway, f"{bench.gateway.work}/bundle.tar.gz"
     gcm = bench.tunnel()
     bench.expect_flow(*gcm)
@@ -68,7 +68,7 @@ def test_bundle(bench):
             in_use = sadb.read()
         assert all(sa.key in in_use for sa in (*gcm, other)), "these are not the keys"
         for secret in secrets:
-            # A half of a key would be too much as well.
+            # Half of a key must not be there either.
             for part in (secret, secret[:len(secret) // 2]):
                 for text in spellings(part):
                     for name, content in files.items():
@@ -81,7 +81,7 @@ def test_bundle(bench):
 
 
 def test_bundle_without_cygnetd(bench):
-    """When it is needed most: the databases are there, and the rest says why not."""
+    """Without cygnetd: the bundle has the databases, and each missing file's reason."""
     gateway, path = bench.gateway, f"{bench.gateway.work}/bundle.tar.gz"
     bench.tunnel()
     gateway.kill()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""ESP that is right, in both directions."""
+"""Valid ESP, in both directions."""
 from scapy.layers.inet import IP
 from scapy.packet import raw
 
@@ -59,8 +59,8 @@ def test_inbound(bench, case):
 
 @cases("gcm128", "cbc128-sha256")
 def test_minimal_peer(bench, case):
-    """A peer with minimal ESP (RFC 9333, 4) may number its packets by a clock: what grows, by
-    however much, is no replay; what comes again is."""
+    """A peer with minimal ESP (RFC 9333, 4) may take sequence numbers from a clock: any higher number is
+    accepted, a repeated one is a replay."""
     _, inb = bench.tunnel(case, window=64)
     bench.lan.drain()
     for seq in (0x100, 70000, 70007, 0x40000000, 0x40000001, 0xfffffff0):
@@ -73,7 +73,8 @@ def test_minimal_peer(bench, case):
 
 
 def test_traffic_flow_padding(bench):
-    """The peer pads the inner packet beyond its length (RFC 4303, 2.7): ours is cut to it."""
+    """The peer pads behind the inner packet (RFC 4303, 2.7): the decrypted packet is trimmed to its
+    length."""
     _, inb = bench.tunnel()
     sent = to_host(50)
     bench.lan.drain()
@@ -87,8 +88,8 @@ def test_traffic_flow_padding(bench):
 
 @cases(200, 1000, 0xffff)
 def test_traffic_flow_hidden(bench, case):
-    """Zeros behind the inner packet make all packets up to that long equally long, and
-    none longer than the way out takes; what the inner header says stays."""
+    """TFC padding makes all packets up to that length equally long, none longer than the path MTU; the
+    inner header's length is unchanged."""
     out, _ = bench.tunnel(out_more=f"tfc={case}")
     bench.wan.drain()
     lengths = set()
@@ -106,7 +107,7 @@ def test_traffic_flow_hidden(bench, case):
 
 
 def test_many_packets(bench):
-    """Order and sequence numbers over more packets than a burst or a bin holds."""
+    """Order and sequence numbers over more packets than a burst or a batch holds."""
     out, inb = bench.tunnel("cbc128-sha256")
     bench.wan.drain()
     bench.lan.drain()
@@ -121,7 +122,7 @@ def test_many_packets(bench):
 
 
 def test_sas_change_under_traffic(bench):
-    """Fifty pairs of SAs, each for a few packets: none is lost, none meets another's keys."""
+    """Fifty pairs of SAs, a few packets each: none is lost, each is encrypted with its SA's keys."""
     for number in range(50):
         suite = SUITES[number % len(SUITES)]
         out, inb = bench.tunnel(suite)
@@ -145,7 +146,7 @@ def test_esn_outbound(bench, case):
 @cases("gcm128", "cbc128-sha256", "ctr256-xcbc", "ccm128-8", "chacha", "3des-sha256", "null-sha1", "gmac128",
        "cbc128-sha256-96")
 def test_esn_inbound(bench, case):
-    """Across the wrap of the 32 bits that are sent; then the old half is a replay."""
+    """ESN across the wrap of the low 32 bits; afterwards the old high half is a replay."""
     _, inb = bench.tunnel(case, esn=True)
     bench.lan.drain()
     for seq in (1, 0xfffffffe, 0xffffffff, 1 << 32, (1 << 32) + 1):
@@ -155,4 +156,4 @@ def test_esn_inbound(bench, case):
     with bench.dropped("replay"):
         bench.from_wan(inb.seal(to_host(), seq=0xffffffff))
     with bench.dropped("auth-failed"):
-        bench.from_wan(inb.seal(to_host(), seq=5))  # stands for 2^32 + 5
+        bench.from_wan(inb.seal(to_host(), seq=5))  # means 2^32 + 5

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Being a router: TTL, checksums, malformed packets, MTU."""
+"""Forwarding as a router: TTL, checksums, malformed packets, MTU."""
 import time
 
 from scapy.layers.inet import ICMP, IP
@@ -10,7 +10,8 @@ from gateway import FAR_HOST, HOST, LAN, LAN_NET, WAN
 
 
 def test_ttl_expiry(bench):
-    """TTL 1 and 0 end here, before ESP; whoever sent it hears so, nobody else."""
+    """Packets with TTL 1 and 0 are dropped before ESP; the source, and no other host, gets an ICMP
+    error."""
     out, inb = bench.tunnel()
     before = bench.gateway.drops().get("ttl", 0)
     bench.lan.drain()
@@ -34,14 +35,14 @@ def test_plain_forwarding(bench):
 
 
 def test_stages(bench):
-    """`cygnetctl show stages`: the stages count the packets that pass them, once somebody has asked."""
+    """`cygnetctl show stages`: stages count packets from the first request on."""
     out, _ = bench.tunnel()
 
     def counted():
         return {row["stage"]: row for row in bench.gateway.ask("/cygnet/stages").values()}
 
     counted()
-    time.sleep(1.2)  # until the workers know
+    time.sleep(1.2)  # until the workers have seen the request
     before = counted()
     bench.wan.drain()
     for port in range(5):  # each the first packet of its flow
@@ -57,7 +58,7 @@ def test_stages(bench):
 
 
 def test_outer_header(bench):
-    """A TTL of its own; DSCP and ECN of the inner packet are unchanged inside."""
+    """The outer header has a TTL of its own; DSCP and ECN of the inner packet are unchanged inside."""
     out, _ = bench.tunnel()
     bench.wan.drain()
     sent = to_far_host(tos=0xb9, ttl=3)
@@ -68,7 +69,7 @@ def test_outer_header(bench):
 
 
 def test_malformed(bench):
-    """Headers that contradict themselves, on either port."""
+    """Inconsistent headers, on either port."""
     out, inb = bench.tunnel()
     good = raw(to_far_host())
     faults = [
@@ -88,7 +89,7 @@ def test_malformed(bench):
 
 
 def test_too_big(bench):
-    """With DF set and no room for ESP: dropped, and the host hears what there is room for."""
+    """DF and no room for ESP: the packet is dropped, and the host receives the MTU."""
     out, inb = bench.tunnel()
     before = bench.gateway.drops().get("too-big", 0)
     bench.lan.drain()
@@ -126,7 +127,7 @@ def test_frame_padding(bench):
 
 
 def test_foreign_frames(bench):
-    """Frames for another MAC, or for all, are not ours to forward."""
+    """Frames for another MAC, and broadcasts, are not forwarded."""
     bench.tunnel()
     frame = bytes(bench.frame(bench.lan, "lan", to_far_host()))
     for mac in (b"\x02\x00\x00\x00\x99\x99", b"\xff" * 6):
@@ -135,7 +136,7 @@ def test_foreign_frames(bench):
 
 
 def test_forwarding_off(bench):
-    """The kernel's switch for a port is ours too, for plaintext and out of a tunnel."""
+    """The kernel's forwarding switch of an interface holds for plaintext and decrypted packets."""
     out, inb = bench.tunnel()
 
     def switch(device, value):
@@ -159,7 +160,7 @@ def test_forwarding_off(bench):
 
 
 def test_martians(bench):
-    """Addresses that no host has; the gateway's own as a source."""
+    """Invalid source and destination addresses; a local address as a source."""
     everything = "0.0.0.0-255.255.255.255"
     bench.gateway.fill("flush")
     sources = ("0.0.0.0", "0.1.2.3", "127.0.0.1", "224.0.0.5", "240.0.0.1", "255.255.255.255", LAN, WAN)

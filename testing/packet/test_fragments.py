@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Packets that do not fit into one frame: cut before ESP, put together before ESP."""
+"""Packets longer than the MTU: fragmented before ESP, reassembled before ESP."""
 import contextlib
 import random
 import socket
@@ -21,7 +21,7 @@ def pieces(packet, size=1480):
 
 
 def numbered(packet, number):
-    """With another identification than the packet before."""
+    """The packet with another identification."""
     packet = IP(raw(packet))
     packet.id = number
     del packet.chksum
@@ -35,13 +35,13 @@ def whole(fragments):
 
 
 def receive_whole(bench):
-    """One packet from the WAN, in however many pieces."""
+    """One packet from the WAN, whole or in fragments."""
     return whole(bench.receive_pieces(bench.wan))
 
 
 @cases(*(suite.name for suite in SUITES), "gcm128-udp")
 def test_cut_before_esp(bench, case):
-    """Without DF: each part is protected by itself, and no ESP packet is a fragment."""
+    """Without DF: each fragment is protected on its own, and no ESP packet is fragmented."""
     out, inb = bench.tunnel(case.removesuffix("-udp"), encap=case.endswith("-udp"))
     for size in (1440, 1472):
         sent = to_far_host(size, id=size)
@@ -54,7 +54,7 @@ def test_cut_before_esp(bench, case):
 
 
 def test_cut_a_fragment(bench):
-    """What arrives as a fragment may have to be cut once more."""
+    """A received fragment may be longer than the MTU, and is fragmented again."""
     out, _ = bench.tunnel()
     sent = to_far_host(2000, id=99)
     bench.wan.drain()
@@ -69,13 +69,13 @@ LONG = 60000
 
 
 def mixed(them):
-    """In some order, the same in each run."""
+    """A shuffled order, the same in each run."""
     return random.Random(len(them)).sample(them, len(them))
 
 
 @cases(*(f"{order}-{encap}" for order in ORDERS for encap in ("plain", "udp")))
 def test_received_in_pieces(bench, case):
-    """ESP in fragments, as a peer sends it that cuts after ESP."""
+    """ESP in fragments, from a peer that fragments after ESP."""
     order, _, encap = case.rpartition("-")
     out, inb = bench.tunnel(encap=encap == "udp")
     for size in (1480, 400):
@@ -87,7 +87,7 @@ def test_received_in_pieces(bench, case):
 
 
 def test_many_at_once(bench):
-    """The fragments of many packets mixed."""
+    """Fragments of many packets, interleaved."""
     _, inb = bench.tunnel(window=1024)
     sent = [to_host(1450, id=number) for number in range(100)]
     cut = []
@@ -101,23 +101,23 @@ def test_many_at_once(bench):
 
 
 def test_piece_lost(bench):
-    """What never becomes whole is dropped, under its name, and soon."""
+    """Incomplete packets are dropped, under their name, after half a second."""
     out, inb = bench.tunnel()
-    with bench.dropped("reassembly", 3, within=5 * SLOWDOWN):  # how soon exactly a unit test sees
+    with bench.dropped("reassembly", 3, within=5 * SLOWDOWN):  # a unit test checks the exact time
         for left_out in range(3):
             bench.from_wan(pieces(numbered(inb.seal(to_host(1000)), left_out), 600)[left_out % 2])
     bench.expect_flow(out, inb)
 
 
 def test_pieces_overlap(bench):
-    """Two that say different things about the same bytes."""
+    """Overlapping fragments with different contents."""
     out, inb = bench.tunnel()
     first, last = pieces(inb.seal(to_host(1000)), 600)
     last.frag -= 8
     del last.chksum
     with bench.dropped("reassembly", 2):
         bench.from_wan(first, last)
-    # One among many, and with it those before and after it (RFC 5722).
+    # One overlap among many fragments drops the whole packet (RFC 5722).
     cut = mixed(pieces(inb.seal(to_host(LONG))))
     wrong = IP(raw(cut[7]))
     wrong.frag += 1
@@ -128,7 +128,7 @@ def test_pieces_overlap(bench):
 
 
 def test_pieces_twice(bench):
-    """As networks may send them: what is there is there."""
+    """Duplicate fragments are dropped; the packet is reassembled."""
     _, inb = bench.tunnel()
     sent = to_host(LONG)
     cut = mixed(pieces(numbered(inb.seal(sent), 4)))
@@ -140,7 +140,7 @@ def test_pieces_twice(bench):
 
 
 def test_too_many_pieces(bench):
-    """A packet in more pieces than are kept, and one that would be longer than 64 KiB."""
+    """A packet in too many fragments, and one that would exceed 64 KiB."""
     out, inb = bench.tunnel()
     before = bench.gateway.drops().get("reassembly", 0)
     bench.lan.drain()
@@ -153,7 +153,7 @@ def test_too_many_pieces(bench):
                   IP(src=PEER, dst=WAN, proto=50, flags="MF") / Raw(bytes(100))):
         with bench.dropped("malformed"):
             bench.from_wan(wrong)
-    # The first one's options make it longer than it may be.
+    # The first fragment's options make it too long.
     cut = pieces(IP(src=PEER, dst=WAN, id=9, proto=50) / Raw(bytes(65500)), 1400)
     first = IP(src=PEER, dst=WAN, id=cut[0].id, proto=50, flags="MF", options=[IPOption_NOP()] * 40)
     with bench.dropped("malformed", len(cut)):
@@ -164,7 +164,7 @@ def test_too_many_pieces(bench):
 @cases("gcm128", "cbc256-sha512", "ccm128-8", "chacha", "gmac128", "ctr256-xcbc", "3des-md5", "gcm128-udp",
        "cbc128-sha1-esn")
 def test_received_long(bench, case):
-    """ESP that is longer than a buffer of the ports, in any order: what there can be."""
+    """ESP longer than a port's buffer, its fragments in any order, is reassembled."""
     suite = case.removesuffix("-udp").removesuffix("-esn")
     _, inb = bench.tunnel(suite, encap=case.endswith("-udp"), esn=case.endswith("-esn"))
     for size in (1600, 2200, LONG) if case == "gcm128" else (LONG,):
@@ -175,7 +175,7 @@ def test_received_long(bench, case):
 
 
 def test_received_longest(bench):
-    """With its ESP a packet is as long as IP has it."""
+    """The protected packet has IPv4's maximum length."""
     _, inb = bench.tunnel()
     sent = to_host(65450, id=1)
     sealed = inb.seal(sent)
@@ -187,15 +187,15 @@ def test_received_longest(bench):
 
 @contextlib.contextmanager
 def not_policed(bench):
-    """A flood of fragments reaches the buffers for reassembly."""
+    """No policing, so that a flood of fragments reaches the reassembly buffers."""
     with usual_again(bench) as usual:
         reload(bench, with_main(usual, "police_fragments = 0"))
         yield
 
 
 def test_flood_of_pieces(bench):
-    """Of others' packets, which never become whole: those that do go through, and cygnetd does not
-    run out of buffers."""
+    """Incomplete packets of other hosts: forwarded packets still pass, and cygnetd does not run out of
+    buffers."""
     out, inb = bench.tunnel()
     sent = to_host(LONG)
     cut = mixed(pieces(inb.seal(sent)))
@@ -207,7 +207,7 @@ def test_flood_of_pieces(bench):
         for number in range(0, len(cut), 5):
             for frame in flood:
                 bench.wan.send(frame)
-                # Identification and source, so that the checksum stays.
+                # Identification and source change together, so that the checksum stays.
                 frame[19] += 1
                 frame[29] -= 1
             bench.from_wan(*cut[number:number + 5])
@@ -219,7 +219,7 @@ def test_flood_of_pieces(bench):
 
 @cases("ect0-ce", "ce-ect1", "ect0-ect0", "not-ce", "ce-not")
 def test_congestion_of_one_piece(bench, case):
-    """Is that of the whole (RFC 3168, 5.3), if its sender knows the word."""
+    """ECN marks of fragments are combined (RFC 3168, 5.3) if the sender uses ECN."""
     inb = Sa(SUITES[0], "in", bench.spi(), more="ecn=yes")
     bench.gateway.fill("flush", inb.line(), policy("fwd", FAR_NET, LAN_NET, spi=inb.spi))
     marks = {"not": 0, "ect1": 1, "ect0": 2, "ce": 3}
@@ -240,7 +240,7 @@ def test_congestion_of_one_piece(bench, case):
 
 
 def port_policies(bench, action="protect", suite="gcm128", **options):
-    """Which ask for ports, as peers narrow them. @return the outbound SA"""
+    """Policies with ports, as peers narrow them. @return the outbound SA"""
     out, inb = bench.tunnel(suite, **options)
     udp = "proto=17 dport=2000-2999"
     bench.gateway.fill("flush", out.line(), inb.line(),
@@ -251,15 +251,15 @@ def port_policies(bench, action="protect", suite="gcm128", **options):
 
 @cases(*ORDERS)
 def test_put_together_for_ports(bench, case):
-    """A peer takes no part without ports under such a policy (RFC 4301, 7): all of the
-    packet is protected, and its ESP is cut."""
+    """Under a policy with ports a peer accepts no fragment without ports (RFC 4301, 7): the whole packet is
+    protected, and its ESP packet is fragmented."""
     out = port_policies(bench)
     for size in (1400, 1600, 2090, LONG, 65450):
         sent = to_far_host(size, id=size)
         bench.wan.drain()
         bench.from_lan(*ORDERS[case](pieces(sent, 800 if size < 1500 else 1480)))
         same_but_hop(out.unseal(receive_whole(bench))[0], sent)
-    # Nor does it take what we would have cut.
+    # The peer does not accept our inner fragments either.
     sent = to_far_host(1472)
     bench.wan.drain()
     bench.from_lan(sent)
@@ -267,7 +267,7 @@ def test_put_together_for_ports(bench, case):
 
 
 def test_put_together_too_long(bench):
-    """There can be no ESP around it."""
+    """The packet is too long for ESP."""
     port_policies(bench)
     with bench.dropped("too-big"):
         bench.from_lan(*pieces(to_far_host(65490, id=8)))
@@ -275,7 +275,7 @@ def test_put_together_too_long(bench):
 
 @cases("bypass", "discard")
 def test_put_together_for_other_policies(bench, case):
-    """What may pass passes in pieces again, what may not is one packet that is dropped."""
+    """A packet that passes is sent in fragments again; one that does not is one drop."""
     port_policies(bench, case)
     sent = to_far_host(LONG, id=9)
     bench.wan.drain()
@@ -288,7 +288,7 @@ def test_put_together_for_other_policies(bench, case):
 
 
 def test_put_together_from_wan(bench):
-    """In plaintext, what policy wants protected gets in neither whole nor in pieces."""
+    """Plaintext that a policy protects does not enter, whole or in fragments."""
     port_policies(bench)
     with bench.dropped("policy-plaintext"):
         bench.from_wan(*pieces(packet(FAR_HOST, HOST, 3000, sport=2222)))
@@ -299,7 +299,7 @@ def test_put_together_from_wan(bench):
 
 
 def test_put_together_for_transport(bench):
-    """This host's own kernel cuts what it sends."""
+    """The gateway's kernel fragments its own packets."""
     out = Sa(SUITES[0], "out", bench.spi(), more="mode=transport")
     bench.gateway.fill("flush", out.line(), policy("out", f"{WAN}-{WAN}", f"{PEER}-{PEER}", spi=out.spi,
                                                    more="mode=transport"))
@@ -314,9 +314,9 @@ def test_put_together_for_transport(bench):
 
 
 def test_put_together_never(bench):
-    """A part is missing, or says ports without the rest."""
+    """Only the first or only the second fragment of a packet arrives."""
     port_policies(bench)
-    with bench.dropped("reassembly", 3, within=5 * SLOWDOWN):  # how soon exactly a unit test sees
+    with bench.dropped("reassembly", 3, within=5 * SLOWDOWN):  # a unit test checks the exact time
         for number in range(3):
             bench.from_lan(pieces(to_far_host(1600, id=number))[number % 2])
 
@@ -336,7 +336,7 @@ def between_gateways(direction):
 
 @cases(*(f"{port}-{order}" for port in (500, 4500) for order in ORDERS))
 def test_ike_in_pieces(bench, case):
-    """Certificates make IKE long. No policy is about it, in fragments or whole."""
+    """Certificates make IKE messages long. No policy applies to IKE, in fragments or whole."""
     port, _, order = case.partition("-")
     port = int(port)
     bench.tunnel(more_lines=[between_gateways("in"), between_gateways("out")])
@@ -353,7 +353,7 @@ def test_ike_in_pieces(bench, case):
 
 
 def test_other_udp_in_pieces(bench):
-    """To another port: policy says protect, so neither side gets a piece of it."""
+    """To another port a policy protects the packet, so no fragment passes in either direction."""
     bench.tunnel(more_lines=[between_gateways("in"), between_gateways("out")])
     with listen(bench, 501) as sock:
         with bench.dropped("policy-plaintext"):
@@ -363,7 +363,7 @@ def test_other_udp_in_pieces(bench):
 
 
 def test_long_inside_to_the_kernel(bench):
-    """Out of the tunnel to the gateway, longer than its TAP's MTU."""
+    """A decrypted packet for the gateway, longer than its TAP's MTU."""
     _, inb = bench.tunnel()
     with inside(bench.network.gw):
         sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Parts of IPv6 packets, where policies ask for what only the first part shows."""
+"""Fragments of IPv6 packets, under policies with ports, which only the first fragment shows."""
 import socket
 
 from scapy.layers.inet import UDP
@@ -17,7 +17,7 @@ from test_tunnel6 import flows, tunnel
 
 
 def pieces(packet, size, number=7, claim=None):
-    """The packet in parts of at most size bytes. @param claim  what the later ones call their protocol"""
+    """The packet in fragments of at most size bytes. @param claim  next header of the later fragments"""
     data, room = raw(packet)[40:], (size - 48) // 8 * 8
     assert len(data) > room, "one part is none"
     return [IPv6(raw(IPv6(src=packet.src, dst=packet.dst, hlim=packet.hlim) / IPv6ExtHdrFragment(
@@ -30,13 +30,13 @@ def joined(parts):
 
 
 def receive_whole(bench):
-    """One packet from the WAN, in however many parts. @return that, the length of the longest part"""
+    """One packet from the WAN, whole or in fragments. @return the packet, length of its longest fragment"""
     parts = bench.receive_pieces(bench.wan)
     return (joined(parts) if len(parts) > 1 else parts[0]), max(len(raw(part)) for part in parts)
 
 
 def port_policies(bench, outer6, action="protect"):
-    """Which ask for ports. @return the outbound SA"""
+    """Policies with ports. @return the outbound SA"""
     out = Sa(SUITE["gcm128"], "out", bench.spi(), v6=outer6)
     protect = action == "protect"
     bench.gateway.fill("flush", out.line(),
@@ -50,7 +50,7 @@ def port_policies(bench, outer6, action="protect"):
 
 @cases(*(f"{order}-{outer}" for order in ORDERS for outer in "46"))
 def test_put_together6(bench, case):
-    """All of the packet is protected, and its ESP is cut."""
+    """The whole packet is protected, and its ESP packet is fragmented."""
     order, outer = case[:-2], case[-1]
     out = port_policies(bench, outer == "6")
     for size in (1400, 4000, LONG, 65410):
@@ -60,7 +60,7 @@ def test_put_together6(bench, case):
 
 
 def test_received_long6(bench):
-    """ESP over IPv6 that is cut: what is in it may be cut, or is for the gateway itself."""
+    """Fragmented ESP over IPv6: its inner packet may be fragmented or local."""
     out, inb = tunnel(bench, True)
     sent = packet(FAR_HOST, HOST, LONG, id=3)
     bench.lan.drain()
@@ -81,7 +81,7 @@ def test_received_long6(bench):
 
 
 def test_put_together_for_bypass6(bench):
-    """What passes, passes in parts again, and none is longer than those that came."""
+    """A packet that passes is sent in fragments again, none longer than the received ones."""
     port_policies(bench, False, "bypass")
     for size, most in ((3000, 1500), (3000, 1400), (1400, 1300), (1400, 800), (LONG, 1500)):
         sent = packet6(size=size)
@@ -98,7 +98,7 @@ def test_put_together_for_discard6(bench):
 
 
 def test_put_together_from_wan6(bench):
-    """What policy wants protected does not get in, neither whole nor in parts; others do."""
+    """Plaintext that a policy protects does not enter, whole or in fragments; other plaintext does."""
     port_policies(bench, False)
     with bench.dropped("policy-plaintext"):
         bench.from_wan(*pieces(packet6(FAR_HOST6, HOST6, 3000, sport=2222), 1500))
@@ -108,7 +108,7 @@ def test_put_together_from_wan6(bench):
 
 
 def test_put_together_from_kernel6(bench):
-    """This host's own kernel cuts what it sends."""
+    """The gateway's kernel fragments its own packets."""
     out = port_policies(bench, False)
     with inside(bench.network.gw):
         sock = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
@@ -120,7 +120,7 @@ def test_put_together_from_kernel6(bench):
 
 
 def test_put_together_hidden_protocol6(bench):
-    """The protocol is that of the first part, whatever the later ones say (RFC 8200, 4.5)."""
+    """The protocol is the first fragment's, whatever the later ones say (RFC 8200, 4.5)."""
     bench.gateway.fill("flush", *(policy(direction, EVERYWHERE, EVERYWHERE, "discard", more="proto=17")
                                   for direction in ("out", "fwd")))
     bench.wan.drain()
@@ -132,7 +132,7 @@ def test_put_together_hidden_protocol6(bench):
 
 
 def test_not_put_together6(bench):
-    """What does not become whole goes nowhere; nor what has more in front than the part's header."""
+    """Incomplete packets are dropped, and fragments with another extension header in front."""
     port_policies(bench, False)
     with bench.dropped("reassembly"):
         bench.from_lan(pieces(packet6(size=2000), 1500)[1])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Frames that are not plain IP: none is a way around the policies."""
+"""Frames with other headers than IP: none bypasses the policies."""
 import socket
 
 from scapy.layers.inet import IP, UDP
@@ -10,8 +10,8 @@ from gateway import PEER, WAN
 from network import ETH_P_ALL, PATIENCE, inside
 from test_esp import cases
 
-# What is between the MAC addresses and an IPv4 packet. The kernel takes a tag
-# with VLAN 0 for a priority and unpacks what follows.
+# Headers between the MAC addresses and an IPv4 packet. The kernel takes VLAN 0 for a priority tag and
+# processes the packet behind it.
 TAGGED = {
     "8100": bytes.fromhex("8100 0000 0800"),
     "8100-priority": bytes.fromhex("8100 e000 0800"),
@@ -31,7 +31,7 @@ OTHERS = {
 
 
 class Tap:
-    """The gateway's kernel, below its IP stack: frames into and out of a TAP."""
+    """The gateway's kernel below its IP stack: frames of a TAP in both directions."""
 
     def __init__(self, bench, device):
         with inside(bench.network.gw):
@@ -101,7 +101,7 @@ FOR_THE_KERNEL = {
 
 @cases(*FOR_THE_KERNEL)
 def test_for_the_kernel(bench, case):
-    """Both ways, unchanged."""
+    """In both directions, unchanged."""
     frame = to_gateway(bench, "wan", FOR_THE_KERNEL[case])
     with Tap(bench, "wan") as tap:
         bench.wan.send(frame)
@@ -113,7 +113,7 @@ def test_for_the_kernel(bench, case):
 
 
 def test_tag_in_front_of_ike(bench):
-    """Not even what would pass without the tag."""
+    """Tagged frames are dropped even if a policy lets the untagged packet pass."""
     bench.tunnel()
     inner = IP(src=PEER, dst=WAN) / UDP(sport=500, dport=500)
     with bench.dropped("vlan-tag"):

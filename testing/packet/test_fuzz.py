@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Random damage to frames of every kind: cygnetd goes on, and nothing leaks."""
+"""Random damage to frames of every kind: cygnetd survives, and no plaintext leaks."""
 import contextlib
 import random
 
@@ -13,7 +13,7 @@ from network import SLOWDOWN, wait_until
 from test_esp import cases
 
 FRAMES = 3000
-SEALED_PORT = 7777  # from here come packets that were in the tunnel, and no others
+SEALED_PORT = 7777  # source port of packets in the tunnel, and of no others
 
 
 def damaged(frame, rng):
@@ -29,7 +29,7 @@ def damaged(frame, rng):
 
 
 def injected(packet):
-    """From the far net to the LAN, but not out of the tunnel."""
+    """From the far net to the LAN, in plaintext."""
     return (packet.src.startswith("10.2.0.") and packet.dst.startswith("10.1.0.") and
             not (packet.proto == 17 and raw(packet.payload)[:2] == SEALED_PORT.to_bytes(2, "big")))
 
@@ -51,13 +51,13 @@ def test_fuzz(bench, case):
     for number in range(FRAMES):
         port.send(damaged(rng.choice(seeds), rng))
         if number % 100 == 99:
-            # What a damaged frame turned into may pass; the protected flow may not.
+            # A damaged frame may pass as another flow; the protected flow must not.
             leaked += [packet for packet in bench.packets(bench.wan, 0.005)
                        if packet.src == HOST and packet.dst.startswith("10.2.0.")]
             leaked += [packet for packet in bench.packets(bench.lan, 0.005) if injected(packet)]
     assert not leaked, leaked[0].summary()
     inb.seq = 1000000
-    # On a busy machine some are still to come; a full ring may have lost some.
+    # On a busy machine some frames arrive later; a full ring may have lost some.
     with contextlib.suppress(AssertionError):
         wait_until(lambda: bench.gateway.received(case) - before >= FRAMES, "all of them", 3 * SLOWDOWN)
     for _ in bench.wan.frames(QUIET):

@@ -52,7 +52,7 @@ def test_health_port(bench):
 
 
 def test_health_silent(bench):
-    """A cygnetd that is stopped is critical, as is none."""
+    """A stopped cygnetd is critical, as is a missing one."""
     bench.gateway.process.send_signal(signal.SIGSTOP)
     try:
         expect(bench.gateway, CRITICAL, "CRITICAL: ", "timed out")

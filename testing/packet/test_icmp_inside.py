@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""ICMP errors about what came out of a tunnel: they go back through a tunnel, or nowhere."""
+"""ICMP errors about decrypted packets: sent through a tunnel, or not at all."""
 import contextlib
 
 from scapy.layers.inet import ICMP, IP
@@ -18,7 +18,7 @@ from test_tunnel6 import to_host, tunnel
 
 @contextlib.contextmanager
 def narrow_lan(bench, mtu=1400):
-    """The LAN takes no longer packets for a while."""
+    """The LAN has a smaller MTU in the body."""
     try:
         for link_mtu in (mtu, 1500):
             ip("-n", bench.network.gw, "link", "set", "lan", "mtu", str(link_mtu))
@@ -31,7 +31,7 @@ def narrow_lan(bench, mtu=1400):
 
 @contextlib.contextmanager
 def dead_end(bench, *prefixes):
-    """Where no route leads."""
+    """An address without a route."""
     gw = bench.network.gw
     try:
         for prefix in prefixes:
@@ -44,7 +44,7 @@ def dead_end(bench, *prefixes):
 
 
 def error_from_tunnel(bench, out, inb, sent, reason, source):
-    """The gateway drops what comes out of the tunnel. @return what goes back into it"""
+    """The gateway drops a decrypted packet. @return the ICMP error in the tunnel"""
     before = bench.gateway.drops().get(reason, 0)
     bench.lan.drain()
     bench.wan.drain()
@@ -58,7 +58,7 @@ def error_from_tunnel(bench, out, inb, sent, reason, source):
 
 
 def quotes(answer, sent, hopped):
-    """The packet as it was when it was dropped, as far as there is room; checksums are right."""
+    """The ICMP error quotes the dropped packet, up to the length limit; checksums are right."""
     whole = raw(answer)
     want = (IPv6 if sent.version == 6 else IP)(raw(sent))
     if sent.version == 6:
@@ -80,7 +80,7 @@ OUTER = {"4": False, "6": True}
 
 @cases(*OUTER)
 def test_inside_too_big(bench, case):
-    """Longer than the LAN's MTU, and may not be cut."""
+    """Longer than the LAN's MTU, with DF."""
     with narrow_lan(bench):
         out, inb = tunnel(bench, OUTER[case])
         for size in (1401, 1420):
@@ -90,14 +90,14 @@ def test_inside_too_big(bench, case):
             assert (said.type, said.code, said.nexthopmtu) == (3, 4, 1400), answer.summary()
             answer = error_from_tunnel(bench, out, inb, to_host(True, size=size - 48), "too-big", LAN6)
             assert answer[ICMPv6PacketTooBig].mtu == 1400
-        # Without DF it is cut.
+        # Without DF it is fragmented.
         bench.from_wan(inb.seal(packet(FAR_HOST, HOST, 1392)))
         bench.receive(bench.lan, 2)
 
 
 @cases(*OUTER)
 def test_inside_hops(bench, case):
-    """It has no hops left."""
+    """The TTL has expired."""
     out, inb = tunnel(bench, OUTER[case])
     for hops in (0, 1):
         answer = error_from_tunnel(bench, out, inb, packet(FAR_HOST, HOST, ttl=hops), "ttl", LAN)
@@ -107,7 +107,7 @@ def test_inside_hops(bench, case):
 
 
 def test_inside_unreachable(bench):
-    """No route leads to its destination."""
+    """There is no route to the destination."""
     with dead_end(bench, "10.1.0.99/32", "2001:db8:1::99/128"):
         out, inb = tunnel(bench, False)
         answer = error_from_tunnel(bench, out, inb, packet(FAR_HOST, "10.1.0.99"), "no-route", LAN)
@@ -117,7 +117,7 @@ def test_inside_unreachable(bench):
 
 
 def test_inside_too_big_for_another(bench):
-    """A hub: out of one tunnel into another, which takes more around each packet."""
+    """A hub: from one tunnel into another with more overhead."""
     everything, other = "10.0.0.0-10.255.255.255", "10.2.7.0-10.2.7.255"
     out, inb = Sa(SUITE["gcm128-8"], "out", bench.spi()), Sa(SUITE["gcm128-8"], "in", bench.spi())
     second = Sa(SUITE["cbc256-sha512"], "out", bench.spi(), v6=True, encap=True, reqid=2)
@@ -143,7 +143,7 @@ PART = "10.1.0.128-10.1.0.255"
 
 
 def part_tunnel(bench, local=PART, **more):
-    """For a part of the LAN that has no address of the gateway's."""
+    """The gateway has no address in that part of the LAN."""
     out, inb = Sa(SUITE["gcm128"], "out", bench.spi()), Sa(SUITE["gcm128"], "in", bench.spi())
     bench.gateway.fill("flush", out.line(), inb.line(), policy("out", local, FAR_NET, spi=out.spi, **more),
                        policy("fwd", FAR_NET, local, spi=inb.spi))
@@ -151,7 +151,7 @@ def part_tunnel(bench, local=PART, **more):
 
 
 def expect_unprotected(bench, sent):
-    """It is dropped, and so is the error about it."""
+    """A dropped packet whose ICMP error no policy lets pass."""
     before = bench.gateway.drops()
     bench.from_wan(sent)
     bench.expect_nothing()
@@ -162,19 +162,19 @@ def expect_unprotected(bench, sent):
 
 
 def test_inside_without_an_address(bench):
-    """No address of ours is the tunnel's business: nothing is said, least of all in plaintext."""
+    """No local address is in the tunnel's selectors: no error is sent, in particular not in plaintext."""
     _, inb = part_tunnel(bench)
     bench.lan.drain()
     bench.wan.drain()
     expect_unprotected(bench, inb.seal(packet(FAR_HOST, "10.1.0.200", ttl=1)))
-    # Nor if the policy has one, but is not about ICMP.
+    # Nor with a local address in the selectors, if the policy excludes ICMP.
     _, inb = part_tunnel(bench, LAN_NET, more="proto=17")
     expect_unprotected(bench, inb.seal(packet(FAR_HOST, HOST, ttl=1)))
 
 
 @cases("lo", "wan")
 def test_inside_address_elsewhere(bench, case):
-    """The address that the tunnel is about may be on any interface, and come and go."""
+    """The local address in the tunnel's selectors may be on any interface, and may be added and removed."""
     gw = bench.network.gw
     out, inb = part_tunnel(bench)
     sent = packet(FAR_HOST, "10.1.0.200", ttl=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""IPv6 in plaintext: routing, ICMPv6, and policies that nothing hides from."""
+"""IPv6 in plaintext: routing, ICMPv6, and policies that no header evades."""
 import random
 import time
 
@@ -31,7 +31,7 @@ def packet6(src=HOST6, dst=FAR_HOST6, size=100, hlim=64, sport=1111, dport=2222,
 
 
 def test_plain6_forwarding(bench):
-    """Only the hop limit changes; traffic class and flow label are the sender's."""
+    """Only the hop limit changes; traffic class and flow label stay."""
     bench.gateway.fill("flush")
     for hlim in (2, 64, 255):
         bench.wan.drain()
@@ -45,7 +45,7 @@ def test_plain6_forwarding(bench):
 
 
 def error_to_host(bench, sent, kind, reason, source=LAN6):
-    """The gateway drops what a host sends, and tells it why."""
+    """The gateway drops a host's packet, and sends an ICMPv6 error."""
     before = bench.gateway.drops().get(reason, 0)
     bench.lan.drain()
     bench.wan.drain()
@@ -78,7 +78,7 @@ def test_no_route6(bench):
 
 
 def test_too_big6(bench):
-    """No router cuts an IPv6 packet; its source hears what would fit."""
+    """Routers do not fragment IPv6; the source receives the MTU."""
     bench.gateway.fill("flush")
     set_mtu(bench, 1400)
     try:
@@ -97,7 +97,7 @@ def set_mtu(bench, mtu):
 
 
 def test_no_error_about_errors6(bench):
-    """Nor to a source that is nobody's (RFC 4443, 2.4)."""
+    """No error to an invalid source (RFC 4443, 2.4)."""
     bench.gateway.fill("flush")
     quoted = raw(packet6(FAR_HOST6, HOST6))
     with bench.dropped("ttl", 2):
@@ -106,7 +106,7 @@ def test_no_error_about_errors6(bench):
 
 
 def test_policies6(bench):
-    """What is to be protected neither enters nor leaves in plaintext."""
+    """Packets that a policy protects neither enter nor leave in plaintext."""
     bench.gateway.fill("flush", policy("out", LAN_NET6, FAR_NET6), policy("in", FAR_NET6, LAN_NET6),
                        policy("fwd", FAR_NET6, LAN_NET6))
     with bench.dropped("policy-plaintext", 2):
@@ -120,7 +120,7 @@ def test_policies6(bench):
 
 
 def discard_port(bench, port=7):
-    """Of UDP the packets to one port are dropped, all others pass."""
+    """UDP packets to one port are dropped, all others pass."""
     bench.gateway.fill("flush", policy("out", LAN_NET6, FAR_NET6, "discard", more=f"proto=17 dport={port}-{port}"))
 
 
@@ -173,7 +173,7 @@ def test_odd_extensions6(bench, case):
 
 
 def test_cut_extensions6(bench):
-    """Every length that ends within the headers: none is taken for a packet without ports."""
+    """Every length that ends within the headers: no packet is taken for one without ports."""
     discard_port(bench)
     whole = raw(packet6(dport=7, extensions=IPv6ExtHdrHopByHop() / IPv6ExtHdrDestOpt(
         options=[HBHOptUnknown(otype=30, optdata=bytes(20))])))
@@ -201,7 +201,7 @@ def test_malformed6(bench):
 
 
 def test_version_and_type6(bench):
-    """The frame says one family, the packet the other."""
+    """The frame's family differs from the packet's."""
     bench.gateway.fill("flush")
     with bench.dropped("malformed", 2):
         bench.lan.send(to_gateway(bench, "lan", b"\x08\x00" + raw(packet6())))
@@ -209,7 +209,7 @@ def test_version_and_type6(bench):
 
 
 def test_fragments6(bench):
-    """A later fragment has no ports: where policies ask for them it does not pass alone."""
+    """A later fragment has no ports: under policies with ports it does not pass alone."""
     later = IPv6(src=HOST6, dst=FAR_HOST6) / IPv6ExtHdrFragment(nh=17, offset=20, id=9) / Raw(bytes(64))
     bench.gateway.fill("flush")
     sent = IPv6(raw(later))
@@ -222,8 +222,8 @@ def test_fragments6(bench):
 
 
 def test_fragments_hide_protocol6(bench):
-    """What a later fragment calls itself is nobody's word (RFC 8200, 4.5): it does not
-    pass by a policy for another protocol, but waits for the first one."""
+    """The next header of a later fragment is not trusted (RFC 8200, 4.5): the fragment does not pass by a
+    policy for another protocol, but waits for the first one."""
     bench.gateway.fill("flush", *(policy(direction, EVERYWHERE, EVERYWHERE, "discard", more="proto=6")
                                   for direction in ("out", "fwd")))
     bench.from_lan(packet6())
@@ -235,7 +235,7 @@ def test_fragments_hide_protocol6(bench):
 
 
 def test_icmp6_types(bench):
-    """A policy's ports are ICMPv6's type and code."""
+    """Ports of a policy are ICMPv6's type and code."""
     bench.gateway.fill("flush", policy("out", LAN_NET6, FAR_NET6, "discard", more="proto=58 sport=128-128"))
     with bench.dropped("policy-discard"):
         bench.from_lan(IPv6(src=HOST6, dst=FAR_HOST6) / ICMPv6EchoRequest())
@@ -280,7 +280,7 @@ def protect_all(bench):
 
 
 def test_discovery_past_policies6(bench):
-    """Neighbours are found though everything is to be protected; nothing else passes."""
+    """Neighbour discovery works though all traffic is to be protected; nothing else passes."""
     protect_all(bench)
     frame = to_gateway(bench, "lan", b"\x86\xdd" + raw(solicitation(bench, LAN6)))
     with Tap(bench, "lan") as tap:
@@ -297,7 +297,7 @@ def test_discovery_past_policies6(bench):
         with bench.waiting(2):
             tap.send(from_gateway(bench, "lan", b"\x86\xdd" + raw(packet6(src="fe80::1", dst="fe80::77"))))
             tap.send(from_gateway(bench, "lan", b"\x86\xdd" + raw(packet6(src=LAN6, dst="ff05::77"))))
-    # Through us it is a packet like any other.
+    # Forwarded, the same packet is subject to policies.
     protect_all(bench)
     bench.wan.drain()
     with bench.dropped("policy-plaintext"):
@@ -305,7 +305,7 @@ def test_discovery_past_policies6(bench):
 
 
 def test_link_local_to_kernel6(bench):
-    """Without a policy it goes to the kernel, and never to another link."""
+    """Without a policy it goes to the kernel, and is never forwarded."""
     bench.gateway.fill("flush")
     for dst in ("fe80::77", "ff02::5", "ff05::1", LAN6):
         frame = to_gateway(bench, "lan", b"\x86\xdd" + raw(packet6(src="fe80::78", dst=dst)))
@@ -316,7 +316,7 @@ def test_link_local_to_kernel6(bench):
 
 
 def test_neighbour_resolution6(bench):
-    """The kernel asks, the answer lets the packet that waits for it go."""
+    """The kernel solicits; with the advertisement the waiting packet leaves."""
     bench.gateway.fill("flush")
     unknown = f"2001:db8:f::{random.randrange(0x100, 0xffff):x}"
     bench.wan.drain()
@@ -336,7 +336,7 @@ def test_neighbour_resolution6(bench):
 
 
 def test_ike6(bench):
-    """No policy is about IKE to the gateway and from it."""
+    """No policy applies to IKE of the gateway."""
     protect_all(bench)
     frame = to_gateway(bench, "wan", b"\x86\xdd" + raw(IPv6(src=PEER6, dst=WAN6) / UDP(sport=500, dport=500) / Raw(ike(b"request"))))
     with Tap(bench, "wan") as tap:
@@ -349,7 +349,7 @@ def test_ike6(bench):
 
 
 def test_header_fuzz6(bench):
-    """Random extension headers: cygnetd survives, and what is to be dropped never comes out."""
+    """Random extension headers: cygnetd survives, and packets to be dropped are."""
     discard_port(bench)
     bench.wan.drain()
     for seed in range(600):
@@ -368,13 +368,13 @@ def test_header_fuzz6(bench):
         if raw(got)[8:] == raw(last)[8:]:
             bench.wait_parts_gone()
             return
-        # What is left are protocols that have no ports.
+        # The remaining protocols have no ports.
         assert reached_upper(raw(got)) != 17, got.show(dump=True)
     raise AssertionError("the last packet did not arrive")
 
 
 def reached_upper(data):
-    """The protocol behind the extension headers, as a simple reader sees it."""
+    """The protocol behind the extension headers, by a simple parser."""
     kind, at = data[6], 40
     while kind in (0, 43, 44, 60):
         kind, at = data[at], at + (8 if kind == 44 else 8 * (data[at + 1] + 1))
@@ -382,7 +382,7 @@ def reached_upper(data):
 
 
 def test_tcp_flow6(bench):
-    """Ports of TCP, too."""
+    """Policies with TCP ports."""
     bench.gateway.fill("flush", policy("out", LAN_NET6, FAR_NET6, "discard", more="proto=6 dport=22-22"))
     with bench.dropped("policy-discard"):
         bench.from_lan(IPv6(src=HOST6, dst=FAR_HOST6) / TCP(dport=22))
