@@ -44,14 +44,15 @@ end_pings() {
 	lost < "$work/pings-$1.out"
 }
 
-# throughput SIDE SECONDS [ADDRESS]: one TCP stream to the other host, in Mbit/s.
+# throughput SIDE AMOUNT [ADDRESS]: one TCP stream to the other host, in Mbit/s. AMOUNT is what iperf3 sends: "-t 3",
+# seconds, or "-n 4M", bytes.
 throughput() {
 	local to address
 	to=$(other "$1")
 	address=${3:-${host_addr[$to]}}
 	spawn iperf3-server "$work/iperf3-server.out" ip netns exec "$net_prefix-$to" iperf3 -s -1 --forceflush
 	wait_for 30 grep -q listening "$work/iperf3-server.out" || return
-	in_ns "$1" timeout --foreground "$(scaled $(($2 + 15)))" iperf3 -c "$address" -t "$2" -f m \
+	in_ns "$1" timeout --foreground "$(scaled 20)" iperf3 -c "$address" $2 -f m \
 		> "$work/iperf3.out" 2>&1 || { cat "$work/iperf3.out" >&2; reap iperf3-server; return 1; }
 	reap iperf3-server || true
 	awk '/receiver/ { print $7 }' "$work/iperf3.out"

@@ -80,7 +80,7 @@ lost_of() { { pings "$1" "$pings" 0.01 || true; } | lost; }
 
 tcp_flows() {
 	local rate
-	rate=$(throughput left 2) || return
+	rate=$(throughput left "-n 4M") || return
 	say "TCP: $rate Mbit/s"
 	[ "${rate%.*}" -gt 0 ]
 }

@@ -96,7 +96,7 @@ ping_gateway() {
 
 tcp_flows_in() {
 	local rate
-	rate=$(throughput left 1 "$(host_of right "$1")") || return
+	rate=$(throughput left "-n 4M" "$(host_of right "$1")") || return
 	say "TCP: $rate Mbit/s"
 	[ "${rate%.*}" -gt 0 ]
 }

@@ -124,7 +124,7 @@ sas_over() {
 
 tcp_flows_in() {
 	local rate
-	rate=$(throughput left 1 "$(host_of right "$1")") || return
+	rate=$(throughput left "-n 4M" "$(host_of right "$1")") || return
 	say "TCP: $rate Mbit/s"
 	[ "${rate%.*}" -gt 0 ]
 }

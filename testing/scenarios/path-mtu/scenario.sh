@@ -165,7 +165,7 @@ too_long() {
 
 flows() {
 	local rate
-	rate=$(throughput "$1" 1 "$(host_of "$(other "$1")" "$2")") || return
+	rate=$(throughput "$1" "-n 4M" "$(host_of "$(other "$1")" "$2")") || return
 	say "TCP: $rate Mbit/s"
 	[ "${rate%.*}" -gt 0 ]
 }
