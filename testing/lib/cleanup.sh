@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Everything that is made is noted with defer when it is made, and undone in
-# reverse order when the script ends, whatever ends it. Sourced.
+# Whatever a script makes it registers with defer. It is undone in reverse order when the script
+# ends, also after a failure or a signal. Sourced.
 
 deferred=()
 defer() { deferred+=("$(printf '%q ' "$@")"); }
@@ -14,11 +14,15 @@ run_deferred() {
 	done
 }
 
+# Set by a script that has something to say about its state when it fails, before all is removed.
+at_failure=:
+
 cleanup() {
 	local rc=$?
 	trap '' INT TERM HUP
 	trap - EXIT
 	set +e
+	[[ $rc =~ ^(0|77|130)$ ]] || $at_failure
 	run_deferred 0
 	exit "$rc"
 }

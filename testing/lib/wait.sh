@@ -39,14 +39,17 @@ measure_slowdown() {
 # scaled SECONDS: of this machine.
 scaled() { echo $(($1 * ${CYGNET_SLOWDOWN:-1})); }
 
-# What is expected now, and the condition that is waited for: a file, as a subshell may wait.
+# The current expectation, and the condition that is waited for. A file, because a subshell may wait.
 expecting=
 note_waiting() { [ ! -d "${work:-}" ] || echo "$*" > "$work/waiting-for"; }
 
-# What a test says when it is ended, because its time is over for one.
+# tell_waiting: say what a test was doing that is ended, for example because its time is over.
 tell_waiting() {
+	local since
 	say "ended after $SECONDS s${expecting:+, expecting: $expecting}"
-	[ ! -s "${work:-}/waiting-for" ] || say "waiting for: $(cat "$work/waiting-for")"
+	[ -s "${work:-}/waiting-for" ] || return 0
+	since=$(stat -c %Y "$work/waiting-for")
+	say "waiting for $((EPOCHSECONDS - since)) s for: $(cat "$work/waiting-for")"
 }
 
 # wait_for SECONDS CMD...: try the command until it succeeds.
