@@ -7,18 +7,22 @@
 
 cygnet_build=${CYGNET_BUILD:-/var/cache/cygnet/build}
 
-# Two runs would build over each other. CYGNET_PREBUILT is for one that builds
-# nothing, because another has done so: it uses what there is.
+# Objects of another checkout's build are used again: the compiler sees no path but ../src, a link to the checkout.
+export CCACHE_DIR=${CYGNET_CACHE:-/var/cache/cygnet}/ccache CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=2G
+
+# lock_build [FOLDER]: one run at a time uses a build folder, $cygnet_build by default. With CYGNET_PREBUILT=1 nothing
+# is built: the run uses the build of an earlier run.
 lock_build() {
+	local folder=${1:-$cygnet_build}
 	[ -z "${CYGNET_PREBUILT:-}" ] || return 0
-	mkdir -p "$cygnet_build"
-	exec {build_lock}> "$cygnet_build/lock"
+	mkdir -p "$folder"
+	exec {build_lock}> "$folder/lock"
 	flock -n "$build_lock" && return
-	say "another run is using $cygnet_build: waiting for it"
+	say "another run is using $folder: waiting for it"
 	flock "$build_lock"
 }
 
-# use_build VARIANT: where the programs of a finished build are.
+# use_build VARIANT: set the paths of the programs of a finished build.
 use_build() {
 	build=$cygnet_build/$1
 	root=$build/root
@@ -27,30 +31,32 @@ use_build() {
 	sadb_fill=$build/testing/packet/sadb-fill
 }
 
-# What autoreconf leaves in the tree has to fit the sources that are there now,
-# also in a checkout that has been updated since.
+# Run autoreconf if its output in the tree is missing or of other sources, for example after a
+# checkout was updated.
 bootstrap() {
 	local sources
 	sources=$(cd "$top" && cat configure.ac Makefile.am ./*/subdir.am m4/cygnet*.m4 | sha256sum)
 	[ ! -x "$top/configure" ] || [ "$(cat "$top/build-aux/sources" 2> /dev/null)" != "$sources" ] ||
 		return 0
-	(cd "$top" && quiet "$work/autoreconf.log" autoreconf -fi)
+	(cd "$top" && quiet "$work/autoreconf.log" autoreconf -fi) || return
 	echo "$sources" > "$top/build-aux/sources"
 }
 
+# configure_build [CONFIGURE-ARGUMENT...]: $build, unless it is configured for this checkout with these arguments.
 configure_build() {
-	bootstrap
-	local arguments=(--prefix="$root" --sysconfdir="$root/etc"
+	bootstrap || return
+	ln -sfn "$top" "$cygnet_build/src"
+	local arguments=(CC="ccache gcc" --prefix="$root" --sysconfdir="$root/etc"
 		--with-pmddir="$root/lib/dpdk" --with-charon-plugindir="$root/lib/ipsec/plugins"
 		--with-strongswan-confdir="$root/etc/strongswan.d/charon"
 		--with-systemdsystemunitdir="$root/lib/systemd/system" "$@")
-	# make builds nothing again for other compiler flags.
+	# make does not rebuild a file when only compiler flags change.
 	local want
 	want="$top ${arguments[*]} $(cat "$top"/configure.ac "$top"/m4/cygnet*.m4 | sha256sum)"
 	[ "$(cat "$build/configured" 2> /dev/null)" != "$want" ] || return 0
 	rm -rf "$build"
 	mkdir -p "$build"
-	(cd "$build" && quiet "$build/configure.log" "$top/configure" "${arguments[@]}")
+	(cd "$build" && quiet "$build/configure.log" ../src/configure "${arguments[@]}") || return
 	echo "$want" > "$build/configured"
 }
 

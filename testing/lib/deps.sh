@@ -24,12 +24,16 @@ install_deps() {
 	local missing
 	mapfile -t missing < <(missing_packages)
 	[ "${#missing[@]}" -gt 0 ] || { say "all Debian packages are there"; return; }
-	say "installing ${#missing[@]} Debian packages: ${missing[*]}"
+	install_packages "${missing[@]}"
+}
+
+install_packages() {
+	say "installing $# Debian packages: $*"
 	forbid_services
 	export DEBIAN_FRONTEND=noninteractive
 	quiet "$work/apt.log" apt-get -q update || say "going on with the package lists there are"
 	quiet "$work/apt.log" apt-get -q -y --no-install-recommends \
-		-o Dpkg::Options::=--force-confold install "${missing[@]}"
+		-o Dpkg::Options::=--force-confold install "$@"
 }
 
 fetch_headers() {
