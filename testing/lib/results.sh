@@ -1,26 +1,43 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Runs tests, one line each, and counts. Sourced.
+# Runs tests, prints a line for each, and counts them. Sourced.
 
 passed=0 failed=0 skipped=0
 filters=()
-test_pid=
-# Tests in the background: by process id name, log and start. By name how they are counted, the
-# limit in seconds and the command; those that have failed are in again until their second run.
-declare -A running=() counted_by=() limit_of=() command_of=()
-started=0 again=() second_runs=()
+# Tests by name: the function that counts them, the limit in seconds, the command, the lane, and the test that has to end
+# before. queue has those that have not begun; running has name, log and start of those in the background by process id;
+# again has those that have failed and wait for their second run.
+declare -A counted_by=() limit_of=() command_of=() lane_of=() after_of=() running=() ended=()
+started=0 queue=() again=() second_runs=()
+# Tests of a lane run in their order, so many at a time: those that compute, those that wait most of their time, and
+# those that need the machine for themselves.
+declare -A at_once=([computing]=1 [waiting]=4 [alone]=1)
+lane=waiting after=
+# With --repeat: how often each test is run; by name how often it has run and failed, and the reasons.
+repeat=
+declare -A runs_of=() failures_of=() reasons_of=()
 
-# selected NAME: whether the command line asks for it.
+# selected NAME: whether the command line asks for that test, or for a part of it.
 selected() {
 	local filter
 	[ "${#filters[@]}" -gt 0 ] || return 0
 	for filter in "${filters[@]}"; do
-		# shellcheck disable=SC2053
-		[[ $1 == $filter* ]] && return 0
+		[[ $1 != "$filter"* && $filter != "$1"/* ]] || return 0
 	done
 	return 1
 }
 
-# count RESULT NAME [REMARK]: RESULT is ok, not ok or skip.
+# parts_of GROUP: print the beginnings of names of tests of that group for which the command line asks, with commas
+# between; nothing if it asks for the whole group.
+parts_of() {
+	local filter parts=()
+	for filter in "${filters[@]}"; do
+		[[ $1 != "$filter"* ]] || return 0
+		[[ $filter != "$1"/* ]] || parts+=("${filter#"$1"/}")
+	done
+	(IFS=,; echo "${parts[*]}")
+}
+
+# count RESULT NAME [REMARK [LOG]]: RESULT is ok, not ok or skip. LOG has the reason for which a test has failed.
 count() {
 	case $1 in
 	ok) passed=$((passed + 1)) ;;
@@ -28,72 +45,112 @@ count() {
 	skip) skipped=$((skipped + 1)) ;;
 	esac
 	printf '   %-7s %s%s\n' "$1" "$2" "${3:+  ($3)}"
+	[ -z "$repeat" ] || note_run "$@"
 }
 
-# start_limited SECONDS LOG CMD...: in the background, so that Ctrl-C and SIGTERM find us
-# waiting; timeout gives it a process group, which ends as a whole. On a slow machine it has more
-# time.
+note_run() {
+	runs_of[$2]=$((${runs_of[$2]:-0} + 1))
+	[ "$1" = "not ok" ] || return 0
+	failures_of[$2]=$((${failures_of[$2]:-0} + 1))
+	reasons_of[$2]+="      ${3:-failed}: $([ -z "${4:-}" ] || reasons "$4" | tail -n 1)"$'\n'
+}
+
+# start_limited SECONDS LOG CMD...: run a command in the background, so that bash handles Ctrl-C and SIGTERM at once;
+# timeout gives it a process group, which is ended as a whole. The limit is longer on a slow machine.
 start_limited() {
 	timeout -k "$(scaled 30)" "$(scaled "$1")" "${@:3}" > "$2" 2>&1 < /dev/null &
 }
 
-limited() {
-	local rc=0
-	start_limited "$@"
-	test_pid=$!
-	wait "$test_pid" || rc=$?
-	test_pid=
-	return "$rc"
-}
-
-end_test() {
-	local pids=("${!running[@]}" ${test_pid:+"$test_pid"})
+end_tests() {
+	local pids=("${!running[@]}")
 	[ "${#pids[@]}" -eq 0 ] && return
 	kill -TERM "${pids[@]}" 2> /dev/null
 	wait "${pids[@]}" 2> /dev/null
 }
 
-why() { if [ "$1" -eq 124 ] || [ "$1" -eq 137 ]; then echo "timed out"; else echo "exit status $1"; fi; }
+# why STATUS START: of a test that has failed
+why() {
+	local after="after $((SECONDS - $2)) s"
+	if [ "$1" -eq 124 ] || [ "$1" -eq 137 ]; then echo "timed out $after"; else echo "exit status $1 $after"; fi
+}
 
-# tell_log LOG: without the lines of a group's tests that have passed.
+# tell_log LOG: print a log without the lines of tests that have passed.
 tell_log() { sed -E '/^(ok|skip) - /d; s/^/   | /' "$1"; }
 
-# count_test NAME STATUS LOG START: one that has ended; exit status 77 skips.
+# reasons LOG: print the lines in which our checks, cmocka, Python or a sanitizer name a failure. They may be far from
+# the end of the log: cmocka goes on with other tests, and a sanitizer prints details.
+reasons() {
+	grep -aE -m 20 ': failed: |^test-[a-z-]+: |^\[ +(ERROR|LINE|FAILED) +\]|Sanitizer|: runtime error: |DOES NOT HOLD|s in vain for|^waiting for: |^[A-Za-z.]+Error' "$1" || true
+}
+
+# count_test NAME STATUS LOG START: count a test that has ended; exit status 77: it is skipped.
 count_test() {
 	case $2 in
 	0) count ok "$1" "$((SECONDS - $4)) s" ;;
 	77) count skip "$1" "$(tail -n 1 "$3")" ;;
 	*)
-		count "not ok" "$1" "$(why "$2")"
+		count "not ok" "$1" "$(why "$2" "$4")" "$3"
 		tell_log "$3"
 		;;
 	esac
 }
 
-# run_test NAME SECONDS CMD...: one test.
-run_test() {
-	local name=$1 limit=$2 log=$work/test.log rc=0 start=$SECONDS
-	shift 2
-	selected "$name" || return 0
-	limited "$limit" "$log" "$@" || rc=$?
-	count_test "$name" "$rc" "$log" "$start"
+# start_test NAME SECONDS CMD..., start_group NAME SECONDS CMD..., start_nested NAME SECONDS CMD...: put a test, a program
+# that reports several tests, or one that uses this file, into the lane $lane, behind the test $after.
+# finish_tests: run what is in the lanes. Tests are counted as they end. A test that fails is run again, alone, when the
+# others have ended, and only its second run is counted. With exit status 99 (a sanitizer's report, a crash, a wrong
+# packet) it is not run again, because that does not depend on how fast the machine is. Of a group only the tests that
+# failed are run again. With --repeat all run one at a time, and none has a second run.
+start_test() { put_in_lane count_test "$@"; }
+start_nested() { put_in_lane count_nested "$@"; }
+
+start_group() {
+	local parts
+	parts=$(parts_of "$1")
+	[ -z "$parts" ] || set -- "$@" --names "$(sed 's/,\|$/*&/g' <<< "$parts")"
+	put_in_lane count_group "$@"
 }
 
-# start_test NAME SECONDS CMD..., start_group NAME SECONDS CMD..., finish_tests: what mostly
-# waits, $at_once at a time. They are counted as they end. One that fails is run again, alone, when
-# the others have ended, and only its second run is counted; unless its exit status is 99, which says
-# that it has failed for a reason that no slow machine is. Of a group only the tests that failed are run again.
-at_once=2
-start_test() { start_counted count_test "$@"; }
-start_group() { start_counted count_group "$@"; }
+put_in_lane() {
+	selected "$2" || return 0
+	counted_by[$2]=$1 limit_of[$2]=$3 command_of[$2]=$(printf '%q ' "${@:4}") lane_of[$2]=$lane after_of[$2]=$after
+	queue+=("$2")
+}
 
-start_counted() {
-	local name=$2 log=$work/test-$((++started)).log
-	selected "$name" || return 0
-	[ "${#running[@]}" -lt "$at_once" ] || finish_one
-	counted_by[$name]=$1 limit_of[$name]=$3 command_of[$name]=$(printf '%q ' "${@:4}")
-	start_limited "$3" "$log" "${@:4}"
-	running[$!]="$name $log $SECONDS"
+# run_test NAME SECONDS CMD...: run one test alone.
+run_test() {
+	finish_tests
+	start_test "$@"
+	finish_tests
+}
+
+# begin NAME: in the background.
+begin() {
+	local log=$work/test-$((++started)).log command
+	eval "command=(${command_of[$1]})"
+	start_limited "${limit_of[$1]}" "$log" "${command[@]}"
+	running[$!]="$1 $log $SECONDS"
+}
+
+# begin_some: begin the tests for which there is room.
+begin_some() {
+	local name pid left=()
+	declare -A busy=()
+	for pid in "${!running[@]}"; do
+		name=${lane_of[${running[$pid]%% *}]}
+		busy[$name]=$((${busy[$name]:-0} + 1))
+	done
+	for name in "${queue[@]}"; do
+		if [ "${busy[${lane_of[$name]}]:-0}" -lt "${at_once[${lane_of[$name]}]}" ] &&
+			{ [ -z "${after_of[$name]}" ] || [ "${ended[${after_of[$name]}]:-}" ]; } &&
+			{ [ -z "$repeat" ] || [ "${#running[@]}" -eq 0 ]; }; then
+			begin "$name"
+			busy[${lane_of[$name]}]=$((${busy[${lane_of[$name]}]:-0} + 1))
+		else
+			left+=("$name")
+		fi
+	done
+	queue=("${left[@]}")
 }
 
 finish_one() {
@@ -101,19 +158,19 @@ finish_one() {
 	wait -n -p pid "${!running[@]}" || rc=$?
 	read -r name log start <<< "${running[$pid]}"
 	unset "running[$pid]"
-	case $rc in
-	0 | 77 | 99) "${counted_by[$name]}" "$name" "$rc" "$log" "$start" ;;
-	*)
-		again+=("$name")
-		printf '   %-7s %s  (%s: it is run again, alone)\n' again "$name" "$(why "$rc")"
-		tell_log "$log"
-		[ "${counted_by[$name]}" != count_group ] || keep_passed "$name" "$log"
-		;;
-	esac
+	ended[$name]=yes
+	if [ "$repeat" ] || [[ $rc =~ ^(0|77|99)$ ]] || [ "${counted_by[$name]}" = count_nested ]; then
+		"${counted_by[$name]}" "$name" "$rc" "$log" "$start"
+		return
+	fi
+	again+=("$name")
+	printf '   %-7s %s  (%s: it is run again, alone)\n' again "$name" "$(why "$rc" "$start")"
+	tell_log "$log"
+	[ "${counted_by[$name]}" != count_group ] || keep_passed "$name" "$log"
 }
 
-# keep_passed GROUP LOG: count its tests that have passed, and run the others again. A group that was
-# cut off, or did not end well, is run again as a whole.
+# keep_passed GROUP LOG: count the tests of a group that have passed, and have only the others run again. A group that
+# was cut off, or did not end well, is run again as a whole.
 keep_passed() {
 	local failures
 	failures=$(sed -n 's/^not ok - //p' "$2" | paste -sd ,)
@@ -124,69 +181,83 @@ keep_passed() {
 
 finish_tests() {
 	local name
-	while [ "${#running[@]}" -gt 0 ]; do finish_one; done
+	begin_some
+	while [ "${#running[@]}" -gt 0 ]; do
+		finish_one
+		begin_some
+	done
 	for name in "${again[@]}"; do run_again "$name"; done
 	again=()
 }
 
 run_again() {
-	local name=$1 log=$work/test-$((++started)).log rc=0 start=$SECONDS command
-	eval "command=(${command_of[$name]})"
-	limited "${limit_of[$name]}" "$log" "${command[@]}" || rc=$?
+	local pid rc=0 name log start
+	begin "$1"
+	pid=$!
+	wait "$pid" || rc=$?
+	read -r name log start <<< "${running[$pid]}"
+	unset "running[$pid]"
 	[ "$rc" -ne 0 ] || second_runs+=("$name")
 	"${counted_by[$name]}" "$name" "$rc" "$log" "$start"
 }
 
-# count_group NAME STATUS LOG START: a program that reports its own tests, in lines
-# "ok - test", "not ok - test" and "skip - test: why". Its end is a test, too.
+# count_group NAME STATUS LOG START: count the tests of a program that reports them in lines "ok - test",
+# "not ok - test" and "skip - test: why". Its exit status counts as one more test.
 count_group() {
 	count_group_tests "$1" "$3"
 	if [ "$2" -eq 0 ] && grep -q '^ok - ' "$3"; then
 		count ok "$1 ends well" "$((SECONDS - $4)) s"
 	else
-		count "not ok" "$1 ends well" "$(why "$2")"
+		count "not ok" "$1 ends well" "$(why "$2" "$4")" "$3"
 		tell_log "$3"
 	fi
 }
 
-# count_group_tests NAME LOG
+# count_group_tests NAME LOG: the lines behind "not ok - test" are about that test.
 count_group_tests() {
 	local line
 	while read -r line; do
-		count "${line%% - *}" "$1/${line#* - }"
+		sed -n "/^${line//[\/.*[]/.}\$/,/^\(ok\|skip\) - /p" "$2" > "$work/about"
+		count "${line%% - *}" "$1/${line#* - }" "" "$work/about"
 	done < <(grep -E '^(ok|not ok|skip) - ' "$2")
 }
 
-# reasons LOG: the lines in which our checks, cmocka's or a sanitizer say what has failed. They may
-# stand far above the end: cmocka goes on with the other tests, a sanitizer with what it has seen.
-reasons() {
-	grep -aE -m 20 ': failed: |^test-[a-z-]+: |^\[ +(ERROR|LINE|FAILED) +\]|Sanitizer|: runtime error: ' "$1" ||
-		true
+# count_line PREFIX LINE: count a result that a program printed which uses this file; print other lines.
+count_line() {
+	case $2 in
+	"   ok      "*) count ok "$1/${2#"   ok      "}" ;;
+	"   not ok  "*) count "not ok" "$1/${2#"   not ok  "}" ;;
+	"   skip    "*) count skip "$1/${2#"   skip    "}" ;;
+	"== "*) heading "$1: ${2#== }" ;;
+	*passed,*failed,*skipped | "") ;;
+	*) printf '%s\n' "$2" ;;
+	esac
 }
 
-# count_make_check NAME BUILD: the results that automake left of make check.
-count_make_check() {
-	local trs program result
-	while read -r trs; do
-		program=${trs#"$2/"}
-		program=${program%.trs}
-		result=$(sed -n 's/^:test-result: *//p' "$trs")
-		case $result in
-		PASS*) count ok "$1/$program" ;;
-		SKIP*) count skip "$1/$program" "$(tail -n 1 "${trs%.trs}.log")" ;;
-		*)
-			count "not ok" "$1/$program"
-			reasons "${trs%.trs}.log" | sed 's/^/   > /'
-			tail -n 60 "${trs%.trs}.log" | sed 's/^/   | /'
-			;;
-		esac
-	done < <(find "$2" -name '*.trs' -not -path "*/root/*" | sort)
+# count_nested NAME STATUS LOG START: count the tests of a program that uses this file. It has run its tests again itself.
+count_nested() {
+	local line before=$failed
+	while IFS= read -r line; do count_line "$1" "$line"; done < "$3"
+	[ "$2" -eq 0 ] || [ "$failed" -gt "$before" ] || count "not ok" "$1 ends well" "$(why "$2" "$4")" "$3"
+	say "$1: $((SECONDS - $4)) s"
 }
 
+# summary: the last line counts the tests. The exit status is 0 if some were run and none has failed.
 summary() {
 	echo
+	[ -z "$repeat" ] || tell_repeated
 	[ "${#second_runs[@]}" -eq 0 ] ||
 		echo "${#second_runs[@]} needed a second run: ${second_runs[*]}"
 	printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
 	[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+}
+
+tell_repeated() {
+	local name names
+	mapfile -t names < <(printf '%s\n' "${!failures_of[@]}" | sort | sed '/^$/d')
+	for name in "${names[@]}"; do
+		printf '   %s: %d of %d failed\n%s' "$name" "${failures_of[$name]}" "${runs_of[$name]}" \
+			"${reasons_of[$name]}"
+	done
+	say "$((${#runs_of[@]} - ${#failures_of[@]})) of ${#runs_of[@]} tests never failed"
 }

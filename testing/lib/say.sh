@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What people read while it runs. Sourced.
+# Messages for people. Sourced.
 
-heading() { printf '\n== %s\n' "$*"; }
+# heading TEXT: with the time since the start of the script, once it is a minute.
+heading() {
+	local after=
+	[ "$SECONDS" -lt 60 ] || after="  ($((SECONDS / 60)) min $((SECONDS % 60)) s)"
+	printf '\n== %s%s\n' "$*" "$after"
+}
+
 say() { printf '   %s\n' "$*"; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
