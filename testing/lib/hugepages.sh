@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Huge pages for EAL. The number is the machine's, so it is only ever raised,
-# and put back unless somebody else has changed it meanwhile. Sourced.
+# Huge pages for EAL. Their number is the machine's, and several runs may change it at once, so a run adds the pages that
+# it needs and takes them away again. Sourced.
 
 nr_hugepages=/proc/sys/vm/nr_hugepages
 
-hugepages_free() { awk '/^HugePages_Free/ { print $2 }' /proc/meminfo; }
-
-# reserve_hugepages N: so many free ones of 2 MiB.
+# reserve_hugepages N: so many more pages of 2 MiB, until this run ends.
 reserve_hugepages() {
-	local before free
-	before=$(cat "$nr_hugepages")
-	free=$(hugepages_free)
-	[ "$free" -lt "$1" ] || return 0
-	say "reserving huge pages: $before -> $((before + $1 - free))"
-	echo $((before + $1 - free)) > "$nr_hugepages"
-	defer restore_hugepages "$before" "$(cat "$nr_hugepages")"
-	[ "$(hugepages_free)" -ge "$1" ] || die "no $1 free huge pages of 2 MiB to be had"
+	say "reserving $1 huge pages"
+	defer change_hugepages "-$1"
+	change_hugepages "$1" || die "no $1 more huge pages of 2 MiB to be had"
 }
 
-restore_hugepages() {
-	[ "$(cat "$nr_hugepages")" = "$2" ] || return 0
-	echo "$1" > "$nr_hugepages"
+# change_hugepages N: fails if there are fewer afterwards than wanted.
+change_hugepages() {
+	local lock wanted rc=0
+	exec {lock}< "$nr_hugepages"
+	flock "$lock"
+	wanted=$(($(cat "$nr_hugepages") + $1))
+	[ "$wanted" -ge 0 ] || wanted=0
+	echo "$wanted" > "$nr_hugepages"
+	[ "$(cat "$nr_hugepages")" -ge "$wanted" ] || rc=1
+	exec {lock}>&-
+	return "$rc"
 }
