@@ -8,6 +8,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import time
 
 from network import PATIENCE, ip, wait_until
 
@@ -68,6 +69,18 @@ class Gateway:
         return subprocess.run(["ip", "netns", "exec", self.network.gw, *words], check=True, **options)
 
     def start(self):
+        begun, mark = time.monotonic(), self.launch()
+        try:
+            wait_until(lambda: self.process.poll() is not None or self.logged("cygnetd: ready", mark),
+                       "cygnetd: ready", 2 * PATIENCE)
+            assert self.process.poll() is None, f"exit status {self.process.returncode}"
+        except (AssertionError, TimeoutError) as error:
+            raise type(error)(f"cygnetd does not start: {error}, after {time.monotonic() - begun:.1f} s, "
+                              f"and has logged:\n{self.log_since(mark)}") from None
+        self.set_up_taps()
+
+    def launch(self):
+        """Start cygnetd, and do not wait for it. @return where its log begins"""
         log = open(self.log, "a")
         mark = os.path.getsize(self.log)
         self.process = subprocess.Popen(
@@ -75,10 +88,7 @@ class Gateway:
              "-c", f"{self.work}/cygnetd.conf"], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
             env={**os.environ, **self.faults(),
                  "LSAN_OPTIONS": f"suppressions={SUPPRESSIONS}:print_suppressions=0"})
-        wait_until(lambda: self.process.poll() is not None or self.logged("cygnetd: ready", mark),
-                   "cygnetd: ready", 2 * PATIENCE)
-        assert self.process.poll() is None, "cygnetd does not start"
-        self.set_up_taps()
+        return mark
 
     def faults(self):
         """Environment of a cygnetd whose OpenCL can be made to fail."""
@@ -127,10 +137,13 @@ class Gateway:
         links = self.in_gw("ip", "-j", "link", "show", "dev", device, capture_output=True)
         return json.loads(links.stdout)[0]["address"]
 
-    def logged(self, text, mark=0):
+    def log_since(self, mark):
         with open(self.log, errors="replace") as log:
             log.seek(mark)
-            return text in log.read()
+            return log.read()
+
+    def logged(self, text, mark=0):
+        return text in self.log_since(mark)
 
     def fill(self, *lines):
         """Commands for sadb-fill."""
