@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/end_signal.h"
 #include "base/log.h"
 #include "host/notify.h"
 #include "starter.h"
@@ -229,15 +229,6 @@ bool takeover_joined(void)
 	return to_old >= 0;
 }
 
-/* Whether this process was told to end while it initialised. */
-static bool told_to_end(void)
-{
-	sigset_t pending;
-
-	return sigpending(&pending) == 0 &&
-	       (sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1);
-}
-
 int takeover_request(void)
 {
 	int err;
@@ -250,7 +241,7 @@ int takeover_request(void)
 	err = await(to_old, GRANTED, WAIT_S);
 	if (!err)
 		return 0;
-	if (told_to_end())
+	if (end_signal_pending())
 		return -EINTR;
 	if (err == -ETIMEDOUT) {
 		log_error("the cygnetd that is to be replaced does not answer");
