@@ -27,6 +27,7 @@
 #include "crypto/device/engine.h"
 #include "crypto/device/pool.h"
 #include "crypto/device/sessions.h"
+#include "host/busy_queue.h"
 #include "host/eal.h"
 #include "host/eal_log.h"
 #include "host/interface.h"
@@ -269,12 +270,22 @@ static int take_over(const struct conf *conf)
 	return take_role(conf);
 }
 
+static int start_ports(const struct conf *conf)
+{
+	int err;
+
+	busy_queue_wait(conf);
+	err = interfaces_start(conf, packet_pool, packet_pool_jumbo, conf->workers);
+	busy_queue_wait(NULL);
+	return err;
+}
+
 static int run_ports(const struct conf *conf)
 {
 	int err = take_over(conf);
 
 	if (!err)
-		err = interfaces_start(conf, packet_pool, packet_pool_jumbo, conf->workers);
+		err = start_ports(conf);
 	if (!err)
 		err = run_control(conf);
 	takeover_abandon();

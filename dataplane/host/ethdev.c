@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
 #include <string.h>
 
 #include <rte_bus_vdev.h>
@@ -45,6 +46,17 @@ struct rte_mempool *ethdev_pool(const struct ethdev_pollers *by, uint16_t queue,
 	return by->pools[(queues == 1 ? by->index : queue) % by->workers];
 }
 
+/* net_af_xdp returns -EINVAL for each failure; errno still is that of bind(). */
+static int setup_rx_queue(uint16_t id, uint16_t queue, uint16_t descriptors, unsigned int socket,
+			  struct rte_mempool *pool)
+{
+	int err;
+
+	errno = 0;
+	err = rte_eth_rx_queue_setup(id, queue, descriptors, socket, NULL, pool);
+	return err == -EINVAL && errno == EBUSY ? -EBUSY : err;
+}
+
 static int setup_queues(uint16_t id, uint16_t queues, const struct ethdev_pollers *by)
 {
 	uint16_t rx = by->jumbo ? JUMBO_DESCRIPTORS : RX_DESCRIPTORS;
@@ -53,8 +65,7 @@ static int setup_queues(uint16_t id, uint16_t queues, const struct ethdev_poller
 	int err = rte_eth_dev_adjust_nb_rx_tx_desc(id, &rx, &tx);
 
 	for (uint16_t q = 0; q < queues && !err; q++) {
-		err = rte_eth_rx_queue_setup(id, q, rx, (unsigned int)socket, NULL,
-					     ethdev_pool(by, q, queues));
+		err = setup_rx_queue(id, q, rx, (unsigned int)socket, ethdev_pool(by, q, queues));
 		if (!err)
 			err = rte_eth_tx_queue_setup(id, q, tx, (unsigned int)socket, NULL);
 	}

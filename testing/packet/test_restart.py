@@ -1,10 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kill -9 and restart under traffic: the SAs go on, no sequence number comes twice."""
+"""kill -9 and restart under traffic: the SAs go on, no sequence number comes twice. A start waits for queues of a port
+that the kernel has not released yet."""
+import contextlib
+import ctypes
+import mmap
+import re
+import signal
+import socket
+import struct
 import threading
 import time
 
 from bench import IPV4, to_far_host, to_host
-from network import PATIENCE
+from network import PATIENCE, inside, libc, wait_until
 from test_esp import cases
 
 
@@ -68,3 +76,82 @@ def test_kill_9(bench, case):
     with bench.dropped("replay"):
         bench.from_wan(replayed)
     bench.expect_flow(out, inb)
+
+
+AF_XDP, SOL_XDP = 44, 283
+XDP_RX_RING, XDP_UMEM_REG, XDP_UMEM_FILL_RING, XDP_UMEM_COMPLETION_RING = 2, 4, 5, 6
+XDP_COPY = 1 << 1
+FRAME, FRAMES = 4096, 64
+BUSY = "cygnetd: port wan: queue 0 of wan-veth is busy: trying again for up to 10 s\n"
+
+
+class Queue:
+    """Queue 0 of the port wan, bound by this process until release()."""
+
+    def __init__(self, network):
+        self.memory = mmap.mmap(-1, FRAME * FRAMES)
+        start = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
+        with inside(network.gw):
+            self.socket = socket.socket(AF_XDP, socket.SOCK_RAW)
+            index = socket.if_nametoindex("wan-veth")
+        self.socket.setsockopt(SOL_XDP, XDP_UMEM_REG, struct.pack("QQIII4x", start, FRAME * FRAMES, FRAME, 0, 0))
+        for ring in (XDP_UMEM_FILL_RING, XDP_UMEM_COMPLETION_RING, XDP_RX_RING):
+            self.socket.setsockopt(SOL_XDP, ring, struct.pack("I", FRAMES))
+        address = struct.pack("HHIII", AF_XDP, XDP_COPY, index, 0, 0)
+        # The kernel may not have released it from cygnetd yet.
+        wait_until(lambda: libc.bind(self.socket.fileno(), address, len(address)) == 0, "the queue can be bound")
+
+    def release(self):
+        self.socket.close()
+
+
+@contextlib.contextmanager
+def busy_queue(bench):
+    """A gateway with ports of AF_XDP that is killed, with the queue of a port bound by another process."""
+    gateway = bench.gateway
+    with gateway.rewritten(lambda usual: usual.replace(gateway.driver, "net_af_xdp")):
+        gateway.kill()
+        queue = Queue(bench.network)
+        try:
+            yield queue
+        finally:
+            queue.release()
+
+
+def test_busy_queue(bench):
+    """The start goes on once the queue is released, and the log has one line about it."""
+    gateway, (out, inb) = bench.gateway, bench.tunnel()
+    with busy_queue(bench) as queue:
+        mark = gateway.launch()
+        wait_until(lambda: gateway.logged(BUSY, mark), BUSY)
+        queue.release()
+        wait_until(lambda: gateway.logged("cygnetd: ready\n", mark), "cygnetd: ready")
+        said = gateway.log_since(mark)
+        assert said.count("busy") == 1 and "error" not in said, said
+        gateway.set_up_taps()
+        bench.expect_flow(out, inb)
+
+
+def test_busy_queue_too_long(bench):
+    """The start fails when the time is over. What start() raises has the log and the time."""
+    with busy_queue(bench):
+        begun, said = time.monotonic(), ""
+        try:
+            bench.gateway.start()
+        except AssertionError as error:
+            said = str(error)
+        assert time.monotonic() - begun >= 10, said
+        assert re.match(r"cygnetd does not start: exit status 1, after \d+\.\d s, and has logged:\n", said), said
+        assert said.count(BUSY) == 1, said
+        assert "cygnetd: error: port wan: device net_af_xdp1,iface=wan-veth: Device or resource busy\n" in said, said
+
+
+def test_busy_queue_ended(bench):
+    """SIGTERM ends a start that waits."""
+    gateway = bench.gateway
+    with busy_queue(bench):
+        mark = gateway.launch()
+        wait_until(lambda: gateway.logged(BUSY, mark), BUSY)
+        gateway.process.send_signal(signal.SIGTERM)
+        assert gateway.process.wait(PATIENCE) == 1
+        assert not gateway.logged("ready", mark)
