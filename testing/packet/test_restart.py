@@ -4,6 +4,7 @@ that the kernel has not released yet."""
 import contextlib
 import ctypes
 import mmap
+import os
 import re
 import signal
 import socket
@@ -155,3 +156,16 @@ def test_busy_queue_ended(bench):
         gateway.process.send_signal(signal.SIGTERM)
         assert gateway.process.wait(PATIENCE) == 1
         assert not gateway.logged("ready", mark)
+
+
+@cases("net_af_xdp", "net_af_packet")
+def test_kills(bench, case):
+    """kill -9 and a start at once, CYGNET_KILLS times with each driver."""
+    gateway, (out, inb) = bench.gateway, bench.tunnel()
+    with gateway.rewritten(lambda usual: usual.replace(gateway.driver, case)):
+        seconds = signal.alarm(0)
+        for _ in range(int(os.environ.get("CYGNET_KILLS", 5))):
+            signal.alarm(seconds)  # of a test, for each start
+            gateway.kill()
+            gateway.start()
+        bench.expect_flow(out, inb)
