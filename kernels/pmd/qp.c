@@ -287,6 +287,12 @@ static void refuse_leftover(struct ocl_qp *qp)
 	qp->leftover_bytes = 0;
 }
 
+/* Whether there is a batch that is not in use. */
+static bool has_another(const struct ocl_qp *qp)
+{
+	return qp->newest - qp->oldest < qp->nbatches;
+}
+
 /* The filling batch, a new one if there is none; NULL if all are in use, or the device is lost. */
 static struct ocl_batch *filling(struct ocl_qp *qp)
 {
@@ -298,7 +304,7 @@ static struct ocl_batch *filling(struct ocl_qp *qp)
 		refuse_leftover(qp);
 		return NULL;
 	}
-	if (qp->newest - qp->oldest == qp->nbatches)
+	if (!has_another(qp))
 		return NULL;
 	batch = batch_at(qp, qp->newest++);
 	batch->deadline = rte_get_tsc_cycles();
@@ -380,8 +386,7 @@ static bool is_due(struct ocl_qp *qp)
 
 	if (now < deadline)
 		return false;
-	return !is_busy(qp) ||
-	       (now >= deadline + qp->busy_cycles && qp->newest - qp->oldest < qp->nbatches);
+	return !is_busy(qp) || (now >= deadline + qp->busy_cycles && has_another(qp));
 }
 
 static void launch_if_due(struct ocl_qp *qp)
@@ -508,7 +513,9 @@ uint16_t ocl_qp_enqueue(void *queue_pair, struct rte_crypto_op **ops, uint16_t n
 	if (n == 0 && qp->filling)
 		close_batch(qp, true);
 	launch_if_full(qp);
-	launch_if_due(qp);
+	/* The last batch stays open for the next operations until the application dequeues. */
+	if (has_another(qp))
+		launch_if_due(qp);
 	qp->stats.enqueued_count += i;
 	return i;
 }

@@ -235,6 +235,35 @@ static void back_pressure(void)
 	device_close(&dev);
 }
 
+/* Operations that are enqueued one by one, with nothing dequeued meanwhile, fill the last chunk: its wait
+ * time ends only when another chunk can follow. The pauses let an idle device finish each chunk. */
+static void last_chunk_stays_open(void)
+{
+	struct suite suite = esp_template;
+	struct rte_crypto_op *op[1 + 1 + 8 + 1], *back[RTE_DIM(op)]; /* three chunks, and one more */
+	const unsigned int fit = RTE_DIM(op) - 1;
+	struct device dev;
+	void *session;
+
+	device_open_sized(&dev, "chunk=8,wait_us=0", 1, 3 * 8);
+	suite_keys(&suite);
+	session = suite_session(&dev, &suite, true);
+	for (unsigned int i = 0; i < RTE_DIM(op); i++) {
+		op[i] = make_op(session);
+		CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op + i, 1) == (i < fit));
+		rte_delay_us_sleep(2000);
+	}
+	take_all(&dev, 0, back, fit);
+	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op + fit, 1) == 1);
+	take_all(&dev, 0, back + fit, 1);
+	for (unsigned int i = 0; i < RTE_DIM(op); i++) {
+		CHECK(back[i] == op[i] && back[i]->status == RTE_CRYPTO_OP_STATUS_SUCCESS);
+		free_op(back[i]);
+	}
+	session_free(&dev, session);
+	device_close(&dev);
+}
+
 /* Nor are more bytes accepted, in chunks or left over for lack of a bin. An idle device then
  * launches at once. */
 static void back_pressure_of_bytes(const char *args)
@@ -285,6 +314,7 @@ void waiting(bool two)
 	RUN(bounded_wait());
 	RUN(bounded_wait_when_busy());
 	RUN(back_pressure());
+	RUN(last_chunk_stays_open());
 	RUN(back_pressure_of_bytes("chunk=512,wait_us=1000000,under_way=64,timeout_ms=60000"));
 	RUN(back_pressure_of_bytes("chunk=512,bins=1,wait_us=1000000,under_way=64,timeout_ms=60000"));
 }
