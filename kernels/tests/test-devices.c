@@ -23,6 +23,7 @@
 #define FIRST  "basic"
 #define SECOND "pthread"
 #define MANY   40 /* operations */
+#define FEW    24 /* descriptors */
 
 /* The hardware that a DPDK device reports. */
 static const char *runs_on(const struct device *dev)
@@ -33,11 +34,27 @@ static const char *runs_on(const struct device *dev)
 	return rte_dev_bus_info(info.device);
 }
 
+/* Take what has completed on each device, in order. @param done  index of its next operation */
+static unsigned int collect(const struct device *dev, struct rte_crypto_op *const *op, unsigned int *done)
+{
+	struct rte_crypto_op *back;
+	unsigned int got = 0;
+
+	for (unsigned int d = 0; d < 2; d++) {
+		if (done[d] >= MANY || !rte_cryptodev_dequeue_burst(dev[d].id, 0, &back, 1))
+			continue;
+		CHECK(back == op[done[d]]);
+		done[d] += 2;
+		got++;
+	}
+	return got;
+}
+
 /* Operations on both devices alternately, with packets of both in flight, compared with OpenSSL. */
 static void work(const struct device *dev, struct suite *suites, void **sessions)
 {
 	static uint8_t expected[MANY][LEN + 64];
-	struct rte_crypto_op *op[MANY], *back;
+	struct rte_crypto_op *op[MANY];
 	unsigned int done[2] = {0, 1};
 	uint64_t deadline = 0;
 
@@ -52,20 +69,12 @@ static void work(const struct device *dev, struct suite *suites, void **sessions
 		reference_cipher(suite->cipher, suite->key, suite->key_len, iv, expected[i], LEN);
 		reference_auth(suite->auth, suite->mac_key, suite->mac_key_len, NULL, expected[i], LEN,
 			       expected[i] + LEN);
-		CHECK(rte_cryptodev_enqueue_burst(dev[i % 2].id, 0, &op[i], 1) == 1);
+		/* A device without a free chunk refuses an operation until others are dequeued. */
+		while (!rte_cryptodev_enqueue_burst(dev[i % 2].id, 0, &op[i], 1))
+			expect_progress(collect(dev, op, done), &deadline);
 	}
-	while (done[0] < MANY || done[1] < MANY) {
-		unsigned int got = 0;
-
-		for (unsigned int d = 0; d < 2; d++) {
-			if (done[d] >= MANY || !rte_cryptodev_dequeue_burst(dev[d].id, 0, &back, 1))
-				continue;
-			CHECK(back == op[done[d]]);
-			done[d] += 2;
-			got++;
-		}
-		expect_progress(got, &deadline);
-	}
+	while (done[0] < MANY || done[1] < MANY)
+		expect_progress(collect(dev, op, done), &deadline);
 	for (unsigned int i = 0; i < MANY; i++) {
 		CHECK(op[i]->status == RTE_CRYPTO_OP_STATUS_SUCCESS);
 		CHECK(memcmp(rte_pktmbuf_mtod(op[i]->sym->m_src, uint8_t *), expected[i],
@@ -99,9 +108,10 @@ static void both(const char *first, const char *second, const char *const name[2
 	void *sessions[2];
 
 	printf("%s, %s\n", first, second);
+	fflush(stdout);
 	suites[1].auth = OCL_AUTH_HMAC_SHA256;
-	device_open(&dev[0], first, 1);
-	device_open(&dev[1], second, 1);
+	device_open_sized(&dev[0], first, 1, FEW);
+	device_open_sized(&dev[1], second, 1, FEW);
 	for (unsigned int d = 0; d < 2; d++) {
 		CHECK(strncmp(runs_on(&dev[d]), name[d], strlen(name[d])) == 0);
 		suite_keys(&suites[d]);
@@ -240,6 +250,8 @@ static int pocl(void)
 	snprintf(second, sizeof(second), "device=%s%s,sched=none", old ? "PTHREAD" : "CPU-", processor);
 	both("device=0,sched=length", "device=1,memory=staged", names[old]);
 	both(first[old], second, names[old]);
+	/* Each of the first operations takes a chunk of four, until there is no chunk left. */
+	both("device=0,chunk=4,wait_us=0", "device=1,chunk=4,wait_us=0", names[old]);
 	late("device=0,memory=staged", "device=1");
 	one_upload("device=0", "device=1");
 	none("2", names[old]);
