@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Shared by the tests: packets to send, expected output, expected drops."""
 import contextlib
+import itertools
 import time
 
 from scapy.layers.inet import IP, UDP
@@ -9,7 +10,7 @@ from scapy.layers.l2 import Ether
 from scapy.packet import Raw, raw
 
 from gateway import FAR_HOST, FAR_NET, HOST, LAN_NET, PEER, PEER6, WAN, WAN6
-from network import PATIENCE, wait_until
+from network import PATIENCE, frames, wait_until
 from peer import SUITE, Sa
 
 IPV4, IPV6 = b"\x08\x00", b"\x86\xdd"
@@ -70,9 +71,9 @@ class Bench:
         return raw(Ether(dst=self.gateway.mac[device], src=port.mac.hex(":"), type=kind)) + data
 
     @staticmethod
-    def packets(port, timeout):
-        """IP packets that the gateway sends at the port, without the padding of minimal frames."""
-        for frame in port.frames(timeout):
+    def packets(ports, timeout):
+        """IP packets that the gateway sends at a port, or several, without the padding of minimal frames."""
+        for frame in frames(ports if isinstance(ports, tuple) else (ports,), timeout):
             if frame[12:14] == IPV4:
                 yield Bench.packet_in(frame)
             elif frame[12:14] == IPV6 and not is_link_control(frame[14:]):
@@ -84,13 +85,7 @@ class Bench:
         return IP(frame[14:14 + packet.len])
 
     def receive(self, port, count, timeout=PATIENCE):
-        got = []
-        end = time.monotonic() + timeout
-        while len(got) < count and (left := end - time.monotonic()) > 0:
-            for packet in self.packets(port, left):
-                got.append(packet)
-                if len(got) == count:
-                    break
+        got = list(itertools.islice(self.packets(port, timeout), count))
         assert len(got) == count, f"{len(got)} of {count} packets arrived; drops {self.gateway.drops()}"
         return got
 
@@ -102,23 +97,29 @@ class Bench:
         return pieces + list(self.packets(port, QUIET))
 
     def expect_nothing(self, *ports):
-        for port in ports or (self.lan, self.wan):
-            leaked = [packet.summary() for packet in self.packets(port, QUIET)]
-            assert not leaked, f"leaked: {leaked}"
+        leaked = [packet.summary() for packet in self.packets(ports or (self.lan, self.wan), QUIET)]
+        assert not leaked, f"leaked: {leaked}"
+
+    def drops_since(self, before):
+        """Packets dropped by reason, since drops() said so many."""
+        return {reason: count - before.get(reason, 0) for reason, count in self.gateway.drops().items()
+                if count != before.get(reason, 0)}
+
+    def wait_until_dropped(self, reason, before, count=1):
+        """Wait until count packets more than before have been dropped for this reason."""
+        wait_until(lambda: self.gateway.drops().get(reason, 0) - before >= count, f"{count} {reason}")
 
     @contextlib.contextmanager
-    def dropped(self, reason, count=1, within=PATIENCE):
+    def dropped(self, reason, count=1):
         """The body drops count packets for this reason and none for another; the gateway sends nothing."""
         before = self.gateway.drops()
         self.lan.drain()
         self.wan.drain()
         yield
         with contextlib.suppress(AssertionError):
-            wait_until(lambda: self.gateway.drops().get(reason, 0) - before.get(reason, 0) >= count, reason, within)
+            self.wait_until_dropped(reason, before.get(reason, 0), count)
         self.expect_nothing()
-        after = self.gateway.drops()
-        delta = {name: after[name] - before.get(name, 0) for name in after
-                 if after[name] != before.get(name, 0)}
+        delta = self.drops_since(before)
         assert delta == {reason: count}, f"expected {count} {reason}, dropped {delta}"
 
     def wait_parts_gone(self):

@@ -13,6 +13,7 @@ ETH_P_ALL = 3
 PACKET_OUTGOING = 4
 SLOWDOWN = int(os.environ.get("CYGNET_SLOWDOWN", 1))  # of this machine: testing/lib/wait.sh
 PATIENCE = 30 * SLOWDOWN  # limit in seconds for an event that is certain to happen, also on a busy machine
+POLL = 0.05  # seconds for which a wait sleeps at most
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -32,6 +33,36 @@ def inside(name):
             libc.setns(home.fileno(), CLONE_NEWNET)
 
 
+class Limit:
+    """A limit in seconds for a wait that polls. A poll counts 0.1 at most: the machine may have stood still meanwhile."""
+
+    def __init__(self, seconds):
+        self.left, self.before = seconds, time.monotonic()
+
+    def over(self):
+        now = time.monotonic()
+        self.left -= min(now - self.before, 2 * POLL)
+        self.before = now
+        return self.left <= 0
+
+
+def readable(sockets, timeout):
+    """Those of the sockets in which there is something, once there is; none after timeout seconds."""
+    limit = Limit(timeout)
+    while not (ready := select.select(sockets, [], [], min(timeout, POLL))[0]) and not limit.over():
+        pass
+    return ready
+
+
+def frames(ports, timeout):
+    """Frames from the gateway at these ports, until none has arrived for timeout seconds."""
+    while ready := readable([port.socket for port in ports], timeout):
+        for sock in ready:
+            frame, address = sock.recvfrom(65536)
+            if address[2] != PACKET_OUTGOING:
+                yield frame
+
+
 class Port:
     """The far end of one of the gateway's veths: sends and receives whole frames."""
 
@@ -46,11 +77,7 @@ class Port:
         self.socket.send(bytes(frame))
 
     def frames(self, timeout):
-        """Frames from the gateway, until none has arrived for timeout seconds."""
-        while select.select([self.socket], [], [], timeout)[0]:
-            frame, address = self.socket.recvfrom(65536)
-            if address[2] != PACKET_OUTGOING:
-                yield frame
+        return frames([self], timeout)
 
     def drain(self):
         for _ in self.frames(0):
@@ -104,10 +131,10 @@ class Network:
 
 def wait_until(condition, what, seconds=PATIENCE):
     """Poll; the error names the condition, also when the time of the whole test is over."""
-    end = time.monotonic() + seconds
+    limit = Limit(seconds)
     try:
         while not condition():
-            assert time.monotonic() < end, f"{seconds} s passed without: {what}"
+            assert not limit.over(), f"{seconds} s passed without: {what}"
             time.sleep(0.01)
     except TimeoutError as error:
         raise TimeoutError(f"{error}, waiting for: {what}") from None

@@ -6,6 +6,8 @@ import signal
 import subprocess
 import time
 
+from network import Limit
+
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -33,9 +35,9 @@ class Successor:
         return self.returncode
 
     def wait(self, timeout=None):
-        end = time.monotonic() + timeout if timeout else None
+        limit = Limit(timeout) if timeout else None
         while self.poll() is None:
-            if end and time.monotonic() > end:
+            if limit and limit.over():
                 raise subprocess.TimeoutExpired(f"process {self.pid}", timeout)
             time.sleep(0.01)
         return self.returncode
