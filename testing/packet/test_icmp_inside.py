@@ -154,10 +154,10 @@ def expect_unprotected(bench, sent):
     """A dropped packet whose ICMP error no policy lets pass."""
     before = bench.gateway.drops()
     bench.from_wan(sent)
+    for reason in ("ttl", "icmp-unprotected"):
+        bench.wait_until_dropped(reason, before.get(reason, 0))
     bench.expect_nothing()
-    after = bench.gateway.drops()
-    delta = {reason: after[reason] - before.get(reason, 0) for reason in after
-             if after[reason] != before.get(reason, 0)}
+    delta = bench.drops_since(before)
     assert delta == {"ttl": 1, "icmp-unprotected": 1}, delta
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """IPv6 in plaintext: routing, ICMPv6, and policies that no header evades."""
 import random
-import time
 
 from scapy.layers.inet import TCP, UDP
 from scapy.layers.inet6 import (HBHOptUnknown, ICMPv6DestUnreach, ICMPv6EchoRequest, ICMPv6ND_NA,
@@ -13,7 +12,7 @@ from scapy.packet import Raw, raw
 
 from bench import QUIET, ike, policy, same_but_hop
 from gateway import FAR_HOST6, FAR_NET6, HOST6, LAN6, LAN_NET6, PEER6, WAN6
-from network import PATIENCE, ip
+from network import PATIENCE, Limit, ip
 from test_esp import cases
 from test_frames import Tap, from_gateway, to_gateway
 
@@ -322,8 +321,8 @@ def test_neighbour_resolution6(bench):
     bench.wan.drain()
     sent = packet6(dst=unknown)
     bench.from_lan(sent)
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
+    limit = Limit(PATIENCE)
+    while not limit.over():
         for frame in bench.wan.frames(QUIET):
             asked = Ether(frame)
             if ICMPv6ND_NS in asked and asked[ICMPv6ND_NS].tgt == unknown:

@@ -9,7 +9,7 @@ from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Raw, raw
 
-from bench import ike, packet, policy, same_but_hop, to_host
+from bench import QUIET, ike, packet, policy, same_but_hop, to_host
 from gateway import FAR_HOST, FAR_HOST6, HOST, LAN, LAN6, PEER, PEER6, WAN, WAN6
 from network import PATIENCE, inside, ip, wait_until
 from test_esp import cases
@@ -187,6 +187,13 @@ def test_ike_by_content(bench, case):
         assert natt.recv(2000) == ike(b"padded", bytes(4)) + bytes(3)
 
 
+def replies(port, timeout):
+    """Of ARP, until no frame has arrived for timeout seconds."""
+    for frame in port.frames(timeout):
+        if frame[12:14] == b"\x08\x06" and Ether(frame)[ARP].op == 2:
+            yield Ether(frame)[ARP]
+
+
 @cases("lan", "wan")
 def test_arp(bench, case):
     port = getattr(bench, case)
@@ -194,10 +201,10 @@ def test_arp(bench, case):
     port.drain()
     port.send(Ether(dst="ff:ff:ff:ff:ff:ff", src=port.mac.hex(":")) /
               ARP(op=1, hwsrc=port.mac.hex(":"), psrc=theirs, pdst=ours))
-    answers = [Ether(frame) for frame in port.frames(0.5) if frame[12:14] == b"\x08\x06"]
-    replies = [frame[ARP] for frame in answers if frame[ARP].op == 2]
-    assert len(replies) == 1, f"{len(replies)} ARP replies"
-    assert (replies[0].psrc, replies[0].hwsrc) == (ours, bench.gateway.mac[case])
+    reply = next(replies(port, PATIENCE), None)
+    assert reply, "no ARP reply"
+    assert (reply.psrc, reply.hwsrc) == (ours, bench.gateway.mac[case])
+    assert not list(replies(port, QUIET)), "several ARP replies"
 
 
 def test_ping_the_gateway(bench):

@@ -12,12 +12,12 @@ from gateway import HOST, PEER
 from network import Port, ip, wait_until
 from test_policy import BACK, hub, leaves_again
 
-SIZE = 900
+WINDOW = 200  # packets on their way
 
 
 class Traffic:
-    """A thousand packets a second from the LAN through the tunnel, and what leaves the WAN meanwhile: a socket
-    has room for some hundred."""
+    """A thousand packets a second from the LAN through the tunnel, and what leaves the WAN meanwhile. Rings and sockets
+    have room for those that are on their way."""
 
     def __init__(self, bench):
         self.bench, self.sent, self.got = bench, 0, []
@@ -26,8 +26,9 @@ class Traffic:
 
     def send(self):
         while not self.stop.is_set():
-            self.bench.lan.send(self.bench.frame(self.bench.lan, "lan", to_far_host(64, id=self.sent % 65536)))
-            self.sent += 1
+            if self.sent - len(self.got) < WINDOW:
+                self.bench.lan.send(self.bench.frame(self.bench.lan, "lan", to_far_host(64, id=self.sent % 65536)))
+                self.sent += 1
             self.take()
             time.sleep(0.001)
 
