@@ -11,7 +11,7 @@ from scapy.packet import Raw, raw
 
 from gateway import FAR_HOST, FAR_NET, HOST, LAN_NET, PEER, PEER6, WAN, WAN6
 from network import PATIENCE, frames, wait_until
-from peer import SUITE, Sa
+from peer import SUITE, Sa, WrongPacketError, is_plaintext
 
 IPV4, IPV6 = b"\x08\x00", b"\x86\xdd"
 # Neighbour and router discovery and listener reports, which the gateway's kernel sends.
@@ -97,8 +97,10 @@ class Bench:
         return pieces + list(self.packets(port, QUIET))
 
     def expect_nothing(self, *ports):
-        leaked = [packet.summary() for packet in self.packets(ports or (self.lan, self.wan), QUIET)]
-        assert not leaked, f"leaked: {leaked}"
+        leaked = list(self.packets(ports or (self.lan, self.wan), QUIET))
+        if any(map(is_plaintext, leaked)):
+            raise WrongPacketError(f"leaked: {[packet.summary() for packet in leaked]}")
+        assert not leaked, f"leaked: {[packet.summary() for packet in leaked]}"
 
     def drops_since(self, before):
         """Packets dropped by reason, since drops() said so many."""

@@ -82,7 +82,7 @@ class Gateway:
     def launch(self):
         """Start cygnetd, and do not wait for it. @return where its log begins"""
         log = open(self.log, "a")
-        mark = os.path.getsize(self.log)
+        self.mark = mark = os.path.getsize(self.log)
         self.process = subprocess.Popen(
             ["ip", "netns", "exec", self.network.gw, f"{self.build}/root/sbin/cygnetd",
              "-c", f"{self.work}/cygnetd.conf"], stdin=subprocess.DEVNULL, stdout=log, stderr=log,

@@ -6,11 +6,27 @@ import struct
 
 from scapy.layers.inet import IP, UDP
 from scapy.layers.inet6 import IPv6, in6_chksum
-from scapy.layers.ipsec import ESP, SecurityAssociation, _ESPPlain
+from scapy.layers.ipsec import ESP, IPSecIntegrityError, SecurityAssociation, _ESPPlain
 from scapy.packet import Raw, raw
 
 import ciphers  # pylint: disable=unused-import
-from gateway import PEER, PEER6, WAN, WAN6
+from gateway import LAN, LAN6, PEER, PEER6, WAN, WAN6
+
+
+class WrongPacketError(AssertionError):
+    """A packet that cygnetd must never send, however slow the machine is: one that the peer cannot decrypt, a sequence
+    number used twice, plaintext."""
+
+
+def is_plaintext(packet):
+    """Whether it is a packet of a host, as it is: the gateway's own packets, and tunnels, have its addresses."""
+    return packet.src not in (LAN, LAN6, WAN, WAN6)
+
+
+def check_used_once(numbers):
+    """Sequence numbers of packets."""
+    if len(set(numbers)) < len(numbers):
+        raise WrongPacketError("a sequence number was used twice")
 
 
 @dataclasses.dataclass
@@ -86,6 +102,7 @@ class Sa:
             ESP, spi, crypt_algo=suite.crypt, crypt_key=self.key, auth_algo=suite.auth,
             auth_key=self.akey, tunnel_header=IP(src=WAN, dst=PEER), esn_en=esn)
         self.seq = 0
+        self.opened = {}  # packets by sequence number
 
     def line(self):
         """The SA as words of sadb-fill."""
@@ -162,6 +179,8 @@ class Sa:
         return packet, plain.nh, plain.data, seq
 
     def _unwrap(self, packet, high):
+        if is_plaintext(packet):
+            raise WrongPacketError(f"plaintext: {packet.summary()}")
         assert (packet.src, packet.dst) == (self.src, self.dst), packet.summary()
         if self.v6:
             return self._open(ESP(self._payload6(packet)), high)
@@ -197,9 +216,15 @@ class Sa:
         if self.suite.mac:
             icv = self.suite.icv
             clone = ESP(spi=esp.spi, seq=esp.seq, data=esp.data[:-icv])
-            assert esp.data[-icv:] == self._mac(clone, high), "ICV"
-        plain = self.scapy.crypt_algo.decrypt(self.scapy, esp, self.scapy.crypt_key, icv or None,
-                                              esn_en=self.esn, esn=high)
+            if esp.data[-icv:] != self._mac(clone, high):
+                raise WrongPacketError("ICV")
+        try:
+            plain = self.scapy.crypt_algo.decrypt(self.scapy, esp, self.scapy.crypt_key, icv or None,
+                                                  esn_en=self.esn, esn=high)
+        except (IPSecIntegrityError, ValueError, struct.error) as error:
+            raise WrongPacketError(f"cannot be decrypted: {error!r}") from error
+        if self.opened.setdefault((high, esp.seq), raw(esp)) != raw(esp):
+            raise WrongPacketError(f"sequence number {esp.seq} was used twice")
         check_padding(self, esp, plain, high)
         return plain, esp.seq
 

@@ -12,7 +12,7 @@ from scapy.packet import raw
 
 import ciphers  # pylint: disable=unused-import
 from gateway import PEER, PEER6, WAN, WAN6
-from peer import checksum_right, key_material
+from peer import WrongPacketError, checksum_right, is_plaintext, key_material
 
 
 class GmacAuth(AuthAlgo):
@@ -125,6 +125,8 @@ class AhSa:
         """Check a packet from the gateway in every field of AH.
         @return what follows AH: in tunnel mode a packet, else bytes; AH itself"""
         packet = type(packet)(raw(packet))
+        if is_plaintext(packet):
+            raise WrongPacketError(f"plaintext: {packet.summary()}")
         assert (packet.src, packet.dst) == (self.src, self.dst), packet.summary()
         assert self.v6 or checksum_right(packet), "checksum of the outer header"
         ah = packet[AH]
@@ -134,7 +136,10 @@ class AhSa:
         assert (ah.payloadlen + 2) * 4 == size, f"length {ah.payloadlen}"
         assert not any(ah.icv[self.auth.icv:]), "padding"
         inner = raw(ah.payload)
-        self.algo.verify(packet, self.key, esn_en=self.esn, esn=high)
+        try:
+            self.algo.verify(packet, self.key, esn_en=self.esn, esn=high)
+        except IPSecIntegrityError as error:
+            raise WrongPacketError("ICV") from error
         if self.transport:
             return inner, ah
         kind = inner[0] >> 4

@@ -10,6 +10,7 @@ import time
 from bench import packet, same_but_hop, to_far_host
 from gateway import HOST, PEER
 from network import Port, ip, wait_until
+from peer import check_used_once
 from test_policy import BACK, hub, leaves_again
 
 WINDOW = 200  # packets on their way
@@ -58,6 +59,7 @@ def lossless(bench):
         wait_until(lambda: traffic.sent > already + 50, "traffic")
     wait_until(traffic.take, f"{traffic.sent} packets through the tunnel")
     numbers = [out.unseal(got)[1] for got in traffic.got]
+    check_used_once(numbers)
     assert numbers == list(range(1, traffic.sent + 1)), "packets are lost, doubled or in another order"
 
 

@@ -14,6 +14,7 @@ import time
 
 from bench import IPV4, QUIET, to_far_host, to_host
 from network import PATIENCE, inside, libc, wait_until
+from peer import check_used_once
 from test_esp import cases
 
 
@@ -75,7 +76,7 @@ def test_kill_9(bench, case):
     while len(frames[-1]) < 700:
         frames += take(bench.wan, 1)
     numbers = [1] + [out.unseal(bench.packet_in(frame))[1] for frame in frames]
-    assert len(set(numbers)) == len(numbers), "a sequence number was used twice"
+    check_used_once(numbers)
     for before, after in zip(numbers, numbers[1:]):
         assert before < after, f"sequence number {after} after {before}"
     with bench.dropped("replay"):
