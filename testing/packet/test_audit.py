@@ -2,7 +2,7 @@
 """Audit records (RFC 4301, 4.4.1 and 5.2; RFC 4302 and 4303, 3.3.3 and 3.4): each kind, and how many."""
 import contextlib
 
-from scapy.layers.inet import IP, UDP
+from scapy.layers.inet import IP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.ipsec import AH, ESP
 from scapy.packet import Raw, raw

@@ -9,7 +9,7 @@ import subprocess
 import tarfile
 
 from bench import policy
-from gateway import FAR_NET, LAN_NET
+from gateway import FAR_NET
 from network import PATIENCE
 from peer import SUITE, Sa
 

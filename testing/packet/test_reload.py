@@ -64,7 +64,7 @@ def lossless(bench):
 
 
 def reload(bench, text, says="reloaded"):
-    """Another configuration by SIGHUP. @return what the log says"""
+    """Another configuration by SIGHUP, once more if a worker had no core for too long. @return what the log says"""
     gateway = bench.gateway
     mark = os.path.getsize(gateway.log)
     with open(f"{gateway.work}/cygnetd.conf", "w") as conf:
@@ -73,7 +73,8 @@ def reload(bench, text, says="reloaded"):
     wait_until(lambda: gateway.logged(says, mark), says)
     with open(gateway.log, errors="replace") as log:
         log.seek(mark)
-        return log.read()
+        said = log.read()
+    return said + reload(bench, text, says) if "a worker hangs" in said else said
 
 
 @contextlib.contextmanager
@@ -295,7 +296,9 @@ def test_reload_port(bench):
 
 def test_reload_port_xdp(bench):
     """A port of AF_XDP is added, and removed; to come back it needs a restart."""
-    with usual_again(bench) as usual, Dmz(bench) as dmz:
+    with bench.gateway.rewritten(lambda usual: usual.replace("net_af_packet", "net_af_xdp")) \
+            if bench.gateway.driver == "net_af_packet" else contextlib.nullcontext(), \
+            usual_again(bench) as usual, Dmz(bench) as dmz:
         section = dmz.section.replace("net_af_packet7", "net_af_xdp7")
         with lossless(bench):
             said = reload(bench, usual + section)
