@@ -10,7 +10,7 @@ import socket
 import subprocess
 import time
 
-from network import PATIENCE, ip, wait_until
+from network import PATIENCE, ip_batch, wait_until
 
 CONFIG = """\
 [cygnetd]
@@ -99,13 +99,12 @@ class Gateway:
 
     def set_up_taps(self):
         """What the administrator, charon and ARP do on a gateway."""
-        gw = self.network.gw
-        for device, address, address6 in (("lan", LAN, LAN6), ("wan", WAN, WAN6)):
-            ip("-n", gw, "address", "replace", f"{address}/24", "dev", device)
-            ip("-n", gw, "address", "replace", f"{address6}/64", "dev", device, "nodad")
-            ip("-n", gw, "link", "set", device, "up")
-        ip("-n", gw, "route", "replace", "10.2.0.0/16", "via", PEER, "dev", "wan")
-        ip("-n", gw, "route", "replace", "2001:db8:2::/48", "via", PEER6, "dev", "wan")
+        lines = [line for device, address, address6 in (("lan", LAN, LAN6), ("wan", WAN, WAN6)) for line in (
+            f"address replace {address}/24 dev {device}",
+            f"address replace {address6}/64 dev {device} nodad",
+            f"link set {device} up")]
+        ip_batch(self.network.gw, lines + [f"route replace 10.2.0.0/16 via {PEER} dev wan",
+                                           f"route replace 2001:db8:2::/48 via {PEER6} dev wan"])
         self.learn_neighbours()
         self.mac = {device: self.mac_of(device) for device in ("lan", "wan")}
         # The kernel's own IPv6 addresses become usable later.
@@ -128,10 +127,10 @@ class Gateway:
         return sum(waiting) if waiting else None
 
     def learn_neighbours(self):
-        for device, address, port in (("lan", HOST, self.network.lan), ("wan", PEER, self.network.wan),
-                                      ("lan", HOST6, self.network.lan), ("wan", PEER6, self.network.wan)):
-            ip("-n", self.network.gw, "neigh", "replace", address, "dev", device,
-               "lladdr", port.mac.hex(":"), "nud", "permanent")
+        ip_batch(self.network.gw, [
+            f"neigh replace {address} dev {device} lladdr {port.mac.hex(':')} nud permanent"
+            for device, port, addresses in (("lan", self.network.lan, (HOST, HOST6)), ("wan", self.network.wan, (PEER, PEER6)))
+            for address in addresses])
 
     def mac_of(self, device):
         links = self.in_gw("ip", "-j", "link", "show", "dev", device, capture_output=True)

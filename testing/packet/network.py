@@ -21,6 +21,11 @@ def ip(*words):
     subprocess.run(["ip", *words], check=True)
 
 
+def ip_batch(namespace, lines):
+    """Commands of ip, in one process."""
+    subprocess.run(["ip", "-n", namespace, "-batch", "-"], input="\n".join(lines) + "\n", text=True, check=True)
+
+
 @contextlib.contextmanager
 def inside(name):
     """Sockets created in the body belong to the network namespace."""
