@@ -2,7 +2,6 @@
 """Shared by the tests: packets to send, expected output, expected drops."""
 import contextlib
 import itertools
-import time
 
 from scapy.layers.inet import IP, UDP
 from scapy.layers.inet6 import IPv6, IPv6ExtHdrFragment
@@ -123,13 +122,6 @@ class Bench:
         self.expect_nothing()
         delta = self.drops_since(before)
         assert delta == {reason: count}, f"expected {count} {reason}, dropped {delta}"
-
-    def wait_parts_gone(self):
-        """Wait until incomplete packets have timed out (half a second each), so that the next test does not
-        count them as drops."""
-        before = None
-        while before != (before := self.gateway.drops().get("reassembly", 0)):
-            time.sleep(0.8)
 
     def wait_until_waiting(self, count, before):
         """Wait until count packets more than before have been queued for an SA."""

@@ -14,18 +14,11 @@ from test_esp import cases
 # processes the packet behind it.
 TAGGED = {
     "8100": bytes.fromhex("8100 0000 0800"),
-    "8100-priority": bytes.fromhex("8100 e000 0800"),
     "8100-vlan": bytes.fromhex("8100 0007 0800"),
-    "88a8": bytes.fromhex("88a8 0000 0800"),
-    "9100": bytes.fromhex("9100 0000 0800"),
     "stacked": bytes.fromhex("88a8 0000 8100 0000 0800"),
-    "twice": bytes.fromhex("8100 0000 8100 0000 0800"),
 }
 OTHERS = {
-    "pppoe": bytes.fromhex("8864 1100 0001 0020 0021"),
-    "mpls": bytes.fromhex("8847 0000 11ff"),
     "snap": bytes.fromhex("0040 aaaa 0300 0000 0800"),
-    "macsec": bytes.fromhex("88e5"),
     "unknown": bytes.fromhex("9999"),
 }
 

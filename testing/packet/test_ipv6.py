@@ -171,23 +171,6 @@ def test_odd_extensions6(bench, case):
         bench.from_wan(packet6(FAR_HOST6, LAN6, extensions=ODD[case]))
 
 
-def test_cut_extensions6(bench):
-    """Every length that ends within the headers: no packet is taken for one without ports."""
-    discard_port(bench)
-    whole = raw(packet6(dport=7, extensions=IPv6ExtHdrHopByHop() / IPv6ExtHdrDestOpt(
-        options=[HBHOptUnknown(otype=30, optdata=bytes(20))])))
-    bench.lan.drain()
-    bench.wan.drain()
-    before = bench.gateway.drops()
-    for length in range(40, 76):
-        bench.from_lan(whole[:4] + (length - 40).to_bytes(2, "big") + whole[6:length])
-    bench.expect_nothing(bench.wan)
-    after = bench.gateway.drops()
-    gone = {reason: after[reason] - before.get(reason, 0) for reason in after}
-    # 40 to 71: the extensions; 72 to 75: the ports.
-    assert (gone.get("ipv6-headers"), gone.get("fragment")) == (32, 4), gone
-
-
 def test_malformed6(bench):
     bench.gateway.fill("flush")
     good = raw(packet6())
@@ -345,39 +328,6 @@ def test_ike6(bench):
         bench.wan.drain()
         tap.send(answer)
         assert answer in bench.wan.frames(PATIENCE), "it did not leave"
-
-
-def test_header_fuzz6(bench):
-    """Random extension headers: cygnetd survives, and packets to be dropped are."""
-    discard_port(bench)
-    bench.wan.drain()
-    for seed in range(600):
-        dice = random.Random(seed)
-        kinds = [dice.choice((0, 43, 44, 60, 51, 135, 59)) for _ in range(dice.randrange(1, 9))]
-        body = b""
-        for kind, following in zip(kinds, kinds[1:] + [17]):
-            size = 8 * dice.choice((1, 1, 1, 2, 5))
-            length = size // 8 - 1 if dice.random() < 0.9 else dice.randrange(256)
-            body += bytes([following, length]) + dice.randbytes(2) + bytes(size - 4)
-        body += raw(UDP(sport=1, dport=7) / Raw(b"never"))
-        bench.from_lan(IPv6(src=HOST6, dst=FAR_HOST6, nh=kinds[0], plen=len(body)) / Raw(body))
-    last = packet6(dport=8)
-    bench.from_lan(last)
-    for got in bench.packets(bench.wan, PATIENCE):
-        if raw(got)[8:] == raw(last)[8:]:
-            bench.wait_parts_gone()
-            return
-        # The remaining protocols have no ports.
-        assert reached_upper(raw(got)) != 17, got.show(dump=True)
-    raise AssertionError("the last packet did not arrive")
-
-
-def reached_upper(data):
-    """The protocol behind the extension headers, by a simple parser."""
-    kind, at = data[6], 40
-    while kind in (0, 43, 44, 60):
-        kind, at = data[at], at + (8 if kind == 44 else 8 * (data[at + 1] + 1))
-    return kind
 
 
 def test_tcp_flow6(bench):

@@ -240,25 +240,6 @@ def resolved(bench, host, mac):
     return any(entry.get("lladdr") == mac for entry in json.loads(shown.stdout))
 
 
-def test_route_change(bench):
-    """A route taken back and given again is followed."""
-    gw = bench.network.gw
-    bench.gateway.fill("flush")
-    sent = packet(HOST, "10.44.0.1")
-
-    def passes():
-        bench.wan.drain()
-        bench.from_lan(sent)
-        return bool(list(bench.packets(bench.wan, 0.1)))
-
-    assert not passes()
-    for _ in range(2):
-        ip("-n", gw, "route", "add", "10.44.0.0/16", "via", PEER, "dev", "wan")
-        wait_until(passes, "the new route is used")
-        ip("-n", gw, "route", "del", "10.44.0.0/16")
-        wait_until(lambda: not passes(), "the old route is forgotten")
-
-
 IP_MTU_DISCOVER, IP_PMTUDISC_DO, IP_MTU = 10, 2, 14
 
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A router on the way says that ESP was too big (RFC 4301, 8.2), or somebody pretends so."""
-from scapy.layers.inet import ICMP, IP, UDP, defragment
+from scapy.layers.inet import ICMP, IP, defragment
 from scapy.layers.inet6 import ICMPv6PacketTooBig, IPv6, defragment6
 from scapy.layers.ipsec import ESP
 from scapy.packet import raw
 
 from bench import packet, same_but_hop
-from gateway import FAR_HOST, HOST, HOST6, PEER, WAN, WAN6
+from gateway import FAR_HOST, HOST, HOST6, WAN, WAN6
 from network import wait_until
 from test_esp import cases
 from test_fragments import pieces, whole
@@ -146,19 +146,10 @@ FORGED = {
     "no-spi": lambda outer, inb: too_big(changed(outer, spi=0), 1300),
     "inbound-spi": lambda outer, inb: too_big(changed(inb.seal(packet(FAR_HOST, HOST, 1300))), 1300),
     "destination": lambda outer, inb: too_big(changed(outer, dst="192.0.2.3"), 1300),
-    "source": lambda outer, inb: too_big(changed(outer, src="192.0.2.3"), 1300),
-    "mtu-0": lambda outer, inb: too_big(outer, 0),
     "mtu-575": lambda outer, inb: too_big(outer, 575),
-    "mtu-of-more": lambda outer, inb: too_big(outer, outer.len),
     "later-fragment": lambda outer, inb: too_big(changed(outer, frag=1), 1300),
     "version": lambda outer, inb: too_big(changed(outer, version=6), 1300, 28),
-    "truncated": lambda outer, inb: too_big(outer, 1300, 23),
-    "truncated-header": lambda outer, inb: too_big(outer, 1300, 19),
-    "empty": lambda outer, inb: IP(src=ROUTER, dst=WAN) / ICMP(type=3, code=4, nexthopmtu=1300),
     "checksum": lambda outer, inb: damaged(too_big(outer, 1300)),
-    "in-udp": lambda outer, inb: too_big(
-        IP(src=WAN, dst=PEER, len=1400) / UDP(sport=4500, dport=4500) / raw(outer.payload), 1300, 60),
-    "protocol": lambda outer, inb: too_big(changed(outer, proto=47), 1300),
 }
 
 
@@ -174,9 +165,7 @@ def test_path_mtu_forged(bench, case):
 
 FORGED6 = {
     "mtu-1279": lambda outer: too_big(outer, 1279),
-    "mtu-of-more": lambda outer: too_big(outer, outer.plen + 40),
     "mtu-huge": lambda outer: too_big(outer, (1 << 32) - 1),
-    "cut": lambda outer: IPv6(src=ROUTER6, dst=WAN6) / ICMPv6PacketTooBig(mtu=1300) / raw(outer)[:42],
     "address": lambda outer: too_big(IPv6(raw(outer)[:24] + b"\x20" * 16 + raw(outer)[40:]), 1300),
     "checksum": lambda outer: IPv6(raw(too_big(outer, 1300))[:-1] + b"\x77"),
 }

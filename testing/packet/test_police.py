@@ -15,7 +15,7 @@ from test_fragments import pieces
 from test_kernel import listen
 from test_reload import reload
 
-FLOOD, PARTS = 6000, 10
+FLOOD, PARTS = 1800, 3
 BURST = 200  # more than a rate of 1 lets through at once and in the time of a test
 LITTLE = "\n".join(f"police_{kind} = 1" for kind in ("ike", "arp", "icmp", "other", "fragments"))
 STRANGER = "192.0.2.99"

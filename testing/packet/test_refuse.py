@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """ESP that is wrong: each fault is dropped under its own name, and nothing leaks."""
-import time
-
 from scapy.layers.inet import IP, UDP
 from scapy.packet import Raw, raw
 
-from bench import same_but_hop, to_far_host, to_host
-from network import SLOWDOWN, wait_until
+from bench import same_but_hop, to_host
+from network import wait_until
 from peer import SUITE, SUITES, Sa
 from test_esp import cases
 
@@ -71,7 +69,7 @@ def test_wrong_key(bench):
     bench.expect_flow(out, inb)  # its numbers 1... were not marked as received
 
 
-@cases(*EACH)
+@cases("gcm128", "cbc128-sha256", "null-sha1")
 def test_replayed(bench, case):
     out, inb = bench.tunnel(case)
     first = inb.seal(to_host())
@@ -84,7 +82,7 @@ def test_replayed(bench, case):
     bench.expect_flow(out, inb)
 
 
-@cases(32, 64, 192, 1024, 4096)
+@cases(32, 192, 4096)
 def test_replay_window(bench, case):
     """Old but inside the window is new once; left of the window never."""
     _, inb = bench.tunnel(window=case)
@@ -108,7 +106,7 @@ def test_replay_window(bench, case):
     refused(top - case + 1)
 
 
-@cases("cbc128-sha1", "cbc256-sha512", "gcm128", "gcm128-udp")
+@cases("cbc128-sha1", "gcm128-udp")
 def test_truncated(bench, case):
     """Every length from nothing to one byte short."""
     out, inb = bench.tunnel(case.removesuffix("-udp"), encap=case.endswith("-udp"))
@@ -195,24 +193,12 @@ def test_deleted_sa(bench):
         bench.from_wan(inb.seal(to_host()))
 
 
-def test_hard_limit(bench):
-    """An SA for five packets takes no sixth."""
-    _, inb = bench.tunnel(more="hard-packets=5")
-    bench.lan.drain()
-    for _ in range(5):
-        bench.from_wan(inb.seal(to_host()))
-        bench.receive(bench.lan, 1)
-    with bench.dropped("sa-expired"):
-        bench.from_wan(inb.seal(to_host()))
-
-
-@cases("gcm128", "cbc128-sha256", "chacha-esn", "gcm128-udp", "gcm128-bytes")
+@cases("gcm128", "cbc128-sha256", "gcm128-bytes")
 def test_hard_limit_at_once(bench, case):
     """Of packets that come together so many get in as the SA is for, and not one more, wherever
     they are when it has had them: those behind are decrypted already."""
     limit = "hard-bytes=2500" if case.endswith("-bytes") else "hard-packets=20"
-    _, inb = bench.tunnel(case.split("-udp")[0].split("-esn")[0].split("-bytes")[0],
-                          encap=case.endswith("-udp"), esn=case.endswith("-esn"), more=limit)
+    _, inb = bench.tunnel(case.removesuffix("-bytes"), more=limit)
     frames = [bench.frame(bench.wan, "wan", inb.seal(to_host(id=number))) for number in range(32)]
     before = bench.gateway.drops().get("sa-expired", 0)
     bench.lan.drain()
@@ -245,35 +231,3 @@ def test_malformed_inner(bench):
         for fault in (version, header_length, too_long, stub):
             bench.from_wan(inb.seal(to_host(22), alter=fault))
     bench.expect_flow(out, inb)
-
-
-def test_time_limit(bench):
-    """An SA for four seconds ends, though there is no charon to end it."""
-    begun = time.monotonic()
-    out, inb = bench.tunnel(more="hard-seconds=4")
-    made = time.monotonic()
-    bench.lan.drain()
-    bench.from_wan(inb.seal(to_host()))
-    bench.receive(bench.lan, 1)
-
-    before = bench.gateway.drops().get("sa-expired", 0)
-
-    def dropped():
-        return bench.gateway.drops().get("sa-expired", 0) > before
-
-    def over():
-        sent = time.monotonic()
-        bench.from_wan(inb.seal(to_host()))
-        wait_until(lambda: dropped() or any(bench.packets(bench.lan, 0.1)), "a packet arrives, or is dropped")
-        if dropped():
-            assert time.monotonic() - begun >= 3, "it ends too early"
-            return True
-        # What counts is when it was sent: only cygnetd may lose its core meanwhile.
-        assert sent - made < 4 + 6 * SLOWDOWN, "it does not end"
-        return False
-    wait_until(over, "its end")
-    with bench.dropped("sa-expired"):
-        bench.from_wan(inb.seal(to_host()))
-    bench.wan.drain()
-    bench.from_lan(to_far_host())
-    out.unseal(bench.receive(bench.wan, 1)[0])

@@ -153,29 +153,6 @@ ECN = {(outer, inner): inner for outer in range(4) for inner in range(4)} | {
     (1, 2): 1, (3, 0): None, (3, 1): 3, (3, 2): 3}
 
 
-@cases("4in6", "6in4", "6in6")
-def test_ecn6(bench, case):
-    """ECN as RFC 6040 has it, across the families."""
-    _, inb = tunnel(bench, case.endswith("6"), more="ecn=yes")
-    dropped = bench.gateway.drops().get("ecn", 0)
-    for (outer, inner), want in ECN.items():
-        bench.lan.drain()
-        sent = to_host(case[0] == "6", **{"tc" if case[0] == "6" else "tos": 0x28 | inner})
-        sealed = inb.seal(sent)
-        if inb.v6:
-            sealed.tc = 0xb8 | outer
-        else:
-            sealed.tos = 0xb8 | outer
-        bench.from_wan(sealed)
-        if want is None:
-            bench.expect_nothing(bench.lan)
-            dropped += 1
-            continue
-        got = bench.receive(bench.lan, 1)[0]
-        assert (got.tc if case[0] == "6" else got.tos) == 0x28 | want, (outer, inner, got.summary())
-    assert bench.gateway.drops().get("ecn", 0) == dropped
-
-
 def test_too_big_for_tunnel6(bench):
     """The source of an IPv6 packet hears what fits into the tunnel; that fits."""
     for outer6 in (False, True):
