@@ -7,10 +7,12 @@
 #include <unistd.h>
 
 #include <rte_bus_vdev.h>
+#include <rte_cycles.h>
 #include <rte_eal.h>
 #include <rte_lcore.h>
 #include <rte_log.h>
 
+#include "../../testing/slowdown.h"
 #include "harness.h"
 
 /* A device that was given up keeps its OpenCL objects, because it may still work. On a busy
@@ -151,6 +153,21 @@ unsigned int log_end(const char *words)
 	fputs(logged.text, stderr);
 	free(logged.text);
 	return n;
+}
+
+void expect_progress(unsigned int n, uint64_t *deadline)
+{
+	static __thread uint64_t last;
+	uint64_t now = rte_get_tsc_cycles(), most = rte_get_tsc_hz() / 10;
+
+	if (n || *deadline == 0)
+		*deadline = now + 30 * rte_get_tsc_hz() * slowdown();
+	else if (now - last > most)
+		*deadline += now - last - most;
+	last = now;
+	CHECK(now < *deadline);
+	if (n == 0)
+		rte_delay_us_sleep(20);
 }
 
 void device_open(struct device *dev, const char *args, unsigned int queue_pairs)

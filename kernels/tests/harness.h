@@ -62,6 +62,11 @@ uint64_t rnd(void);
 uint32_t rnd_below(uint32_t n);
 void rnd_fill(void *p, size_t len);
 
+/** To be called between polls: fails if there is no progress for 30 s, on a slow machine longer, and
+ * sleeps a little if there is none. Between two calls at most 0.1 s counts, because the machine may
+ * have stood still. @param n  completed operations; *deadline is 0 at first */
+void expect_progress(unsigned int n, uint64_t *deadline);
+
 /** Keep logged messages from now on, until log_end(). */
 void log_begin(void);
 /** @return how often they contain these words */

@@ -48,15 +48,6 @@ void free_op(struct rte_crypto_op *op)
 	rte_crypto_op_free(op);
 }
 
-void expect_progress(unsigned int n, uint64_t *deadline)
-{
-	uint64_t now = rte_get_tsc_cycles();
-
-	if (n || *deadline == 0)
-		*deadline = now + PATIENT;
-	CHECK(now < *deadline);
-}
-
 void take_all(const struct device *dev, uint16_t qp, struct rte_crypto_op **back, unsigned int n)
 {
 	unsigned int done = 0, got;

@@ -8,12 +8,10 @@
 
 #include <rte_cycles.h>
 
-#include "../../testing/slowdown.h"
 #include "harness.h"
 
 #define LEN	128
 #define DIGEST	12
-#define PATIENT (30 * rte_get_tsc_hz() * slowdown()) /* a busy machine is not a failure */
 
 /* AES-CBC with HMAC-SHA1, without keys. */
 extern const struct suite esp_template;
@@ -25,10 +23,6 @@ void operations_close(void);
 /** An encryption of LEN random bytes, with the digest behind them. */
 struct rte_crypto_op *make_op(void *session);
 void free_op(struct rte_crypto_op *op);
-
-/** Wait for further operations to complete, however long all take. @param n  completed
- * operations; *deadline is 0 at first */
-void expect_progress(unsigned int n, uint64_t *deadline);
 
 /** Wait for n operations. */
 void take_all(const struct device *dev, uint16_t qp, struct rte_crypto_op **back, unsigned int n);

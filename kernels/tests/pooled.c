@@ -2,6 +2,8 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
+#include <rte_cycles.h>
+
 #include "faults.h"
 #include "pooled.h"
 #include "rte_pmd_opencl.h"
@@ -70,6 +72,8 @@ static void take_back(void)
 	struct rte_crypto_op *ops[64];
 	unsigned int n = rte_cryptodev_dequeue_burst(rig.dev.id, 0, ops, RTE_DIM(ops));
 
+	if (n == 0)
+		rte_delay_us_sleep(20);
 	for (unsigned int i = 0; i < n; i++, rig.back++)
 		job_finish(&rig.job[rig.back % JOBS], ops[i], rig.back);
 }

@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_cycles.h>
+
 #include "jobs.h"
 #include "pooled.h"
 
@@ -81,6 +83,8 @@ static void run(const struct device *dev, struct pair *pairs, unsigned int npair
 			burst[n] = jobs[(sent + n) % JOBS].op;
 		sent += rte_cryptodev_enqueue_burst(dev->id, 0, burst, n);
 		n = rte_cryptodev_dequeue_burst(dev->id, 0, burst, 1 + rnd_below(RTE_DIM(burst)));
+		if (n == 0 && (!more || made - back == JOBS))
+			rte_delay_us_sleep(20);
 		for (uint32_t i = 0; i < n; i++, back++) {
 			counted.enqueue_err_count += job_is_refused(&jobs[back % JOBS]);
 			job_finish(&jobs[back % JOBS], burst[i], back);

@@ -9,10 +9,8 @@
 #include <string.h>
 
 #include <rte_bus_vdev.h>
-#include <rte_cycles.h>
 #include <rte_errno.h>
 
-#include "../../testing/slowdown.h"
 #include "faults.h"
 #include "harness.h"
 #include "rte_pmd_opencl.h"
@@ -23,7 +21,6 @@
 #define TAG	16
 #define HEADER	24 /* bytes that are only authenticated */
 #define LONGEST 1408
-#define PATIENT (60 * rte_get_tsc_hz() * slowdown())
 
 typedef struct rte_mempool *create_fn(uint8_t, const char *, unsigned int, uint16_t, uint16_t, int);
 typedef int free_fn(uint8_t, struct rte_mempool *);
@@ -132,14 +129,14 @@ static void make_pair(struct pair *pair, const struct rig *rig, struct rte_mbuf 
 
 static void run(struct rte_crypto_op **sent, unsigned int n)
 {
-	uint64_t deadline = rte_get_tsc_cycles() + PATIENT;
 	struct rte_crypto_op *back[MBUFS];
-	unsigned int in = 0, out = 0;
+	unsigned int in = 0, out = 0, done;
+	uint64_t deadline = 0;
 
-	while (out < n) {
+	for (; out < n; out += done) {
 		in += rte_cryptodev_enqueue_burst(dev.id, 0, sent + in, n - in);
-		out += rte_cryptodev_dequeue_burst(dev.id, 0, back + out, n - out);
-		CHECK(rte_get_tsc_cycles() < deadline);
+		done = rte_cryptodev_dequeue_burst(dev.id, 0, back + out, n - out);
+		expect_progress(done, &deadline);
 	}
 	for (unsigned int i = 0; i < n; i++)
 		CHECK(back[i] == sent[i]);
@@ -428,8 +425,8 @@ static void full_by_bytes(void)
 {
 	static struct pair pairs[60];
 	struct rte_crypto_op *sent[2 * RTE_DIM(pairs)], *back[RTE_DIM(sent)];
-	unsigned int taken, out = 0, before;
-	uint64_t deadline;
+	unsigned int taken, out = 0, done, before;
+	uint64_t deadline = 0;
 	struct rig rig;
 
 	device_open(&dev, "chunk=64,wait_us=1000000,under_way=134,timeout_ms=60000", 1);
@@ -445,12 +442,11 @@ static void full_by_bytes(void)
 	CHECK(taken > 64 && taken < RTE_DIM(sent));
 	CHECK(launches == before + 2);
 	fault_hang = false;
-	deadline = rte_get_tsc_cycles() + PATIENT;
 	while (rte_cryptodev_enqueue_burst(dev.id, 0, &sent[taken], 1) == 0)
-		CHECK(rte_get_tsc_cycles() < deadline);
-	for (taken++; out < taken;) {
-		out += rte_cryptodev_dequeue_burst(dev.id, 0, back, taken - out);
-		CHECK(rte_get_tsc_cycles() < deadline);
+		expect_progress(0, &deadline);
+	for (taken++; out < taken; out += done) {
+		done = rte_cryptodev_dequeue_burst(dev.id, 0, back, taken - out);
+		expect_progress(done, &deadline);
 	}
 	for (unsigned int i = 0; i < RTE_DIM(sent); i++)
 		free_op(sent[i]);
