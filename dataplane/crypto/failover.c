@@ -112,12 +112,12 @@ void failover_move_away(struct crypto_worker *c, unsigned int device)
 void failover_watch(struct crypto_worker *c, unsigned int device, unsigned int done)
 {
 	uint64_t now = rte_get_tsc_cycles();
-	uint64_t most = rte_get_tsc_hz() / 1000 * STALL_MS;
+	int64_t most = (int64_t)(rte_get_tsc_hz() / 1000 * STALL_MS);
 
 	if (done || !c->at[device]) {
 		c->answered[device] = now;
 		c->stalled &= ~(1u << device);
-	} else if (now - c->answered[device] > most && !failover_is_stalled(c, device)) {
+	} else if ((int64_t)(now - c->answered[device]) > most && !failover_is_stalled(c, device)) {
 		c->stalled |= 1u << device;
 		failover_move_away(c, device);
 	}
