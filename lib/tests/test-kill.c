@@ -253,7 +253,7 @@ static void kill_at_random(void **state)
 		uint32_t victim = rnd(3);
 		char error[256] = "";
 
-		usleep(rnd(3000));
+		usleep(rnd(3000 * (1 + (unsigned int)(round / rounds)))); /* longer in additional rounds */
 		if (victim != 0)
 			end_process(w);
 		if (victim != 1)
