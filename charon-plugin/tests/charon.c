@@ -82,19 +82,22 @@ static kernel_listener_t listener = {
 /*
  * Described in header.
  */
+bool waits_a_bit(condvar_t *condvar, mutex_t *mutex)
+{
+	return !condvar->timed_wait(condvar, mutex, BIT);
+}
+
+/*
+ * Described in header.
+ */
 bool raised_wait(int *counter, int value, int ms)
 {
-	timeval_t deadline;
 	bool reached;
 
-	time_monotonic(&deadline);
-	timeval_add_ms(&deadline, ms);
 	raised.mutex->lock(raised.mutex);
-	while (*counter < value &&
-		   !raised.condvar->timed_wait_abs(raised.condvar, raised.mutex,
-										   deadline))
+	while (*counter < value && ms > 0)
 	{
-		/* check the counter again */
+		ms -= waits_a_bit(raised.condvar, raised.mutex) ? 0 : BIT;
 	}
 	reached = *counter >= value;
 	raised.mutex->unlock(raised.mutex);

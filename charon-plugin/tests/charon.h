@@ -20,6 +20,8 @@
 #define LONG_WAIT (30000 * (int)slowdown())
 /** Wait for an event that must not occur, ms */
 #define SHORT_WAIT 300
+/** What is waited for at a time, ms */
+#define BIT 50
 
 /** Events that the plugin raised to charon in this test */
 typedef struct {
@@ -70,6 +72,14 @@ bool charon_remove_ipsec(void);
 
 #define TEST(name) \
 	cmocka_unit_test_setup_teardown(name, charon_test_setup, charon_test_teardown)
+
+/**
+ * Wait for a signal for BIT, so that a longer wait counts tries: time in which
+ * the machine stands still does not count
+ *
+ * @return			FALSE if there was none
+ */
+bool waits_a_bit(condvar_t *condvar, mutex_t *mutex);
 
 /**
  * Wait until a counter reaches a value

@@ -54,15 +54,17 @@ static void pass_gate(void)
 /** Wait until the gate blocks count threads */
 static bool await_blocked(int count)
 {
-	bool timeout = FALSE;
+	bool blocked;
+	int ms = 0;
 
 	gate.mutex->lock(gate.mutex);
-	while (gate.waiting < count && !timeout)
+	while (gate.waiting < count && ms < LONG_WAIT)
 	{
-		timeout = gate.condvar->timed_wait(gate.condvar, gate.mutex, LONG_WAIT);
+		ms += waits_a_bit(gate.condvar, gate.mutex) ? 0 : BIT;
 	}
+	blocked = gate.waiting >= count;
 	gate.mutex->unlock(gate.mutex);
-	return !timeout;
+	return blocked;
 }
 
 /** Reqid of the next expected acquire */

@@ -25,12 +25,21 @@ static void await_expires(int count, const timeval_t *begun, int ms)
 	assert_true(timercmp(&now, &earliest, >=));
 }
 
+/** Whether a timer of 4 seconds may have fired, as after a machine's standstill */
+static bool may_have_fired(const timeval_t *begun)
+{
+	timeval_t now;
+
+	time_monotonic(&now);
+	return now.tv_sec - begun->tv_sec >= 3;
+}
+
 static void test_time_expiry(void **state)
 {
 	kernel_ipsec_update_sa_t update = {};
 	timeval_t begun;
+	bool late;
 
-	/* long enough to update the SA first, also on a busy machine */
 	sa.lifetime.time.rekey = 4;
 	sa.lifetime.time.life = 5;
 	time_monotonic(&begun);
@@ -40,11 +49,12 @@ static void test_time_expiry(void **state)
 	update.new_dst = host_create_from_string("2001:db8::8", 0);
 	assert_int_equal(charon->kernel->update_sa(charon->kernel, &sa.id, &update),
 					 SUCCESS);
+	late = may_have_fired(&begun);
 	/* timers count whole seconds of the clock */
 	await_expires(1, &begun, 3000);
 	await_expires(2, &begun, 4000);
 	assert_int_equal(raised.spi, sa.id.spi);
-	assert_string_equal(raised.text, "2001:db8::8");
+	assert_true(late || streq(raised.text, "2001:db8::8"));
 	assert_string_equal(raised.limits, "sh");
 	update.new_src->destroy(update.new_src);
 	update.new_dst->destroy(update.new_dst);
@@ -52,13 +62,17 @@ static void test_time_expiry(void **state)
 
 static void test_timer_of_deleted_sa(void **state)
 {
-	/* long enough to delete the SA first, also on a busy machine */
+	timeval_t begun;
+	bool late;
+
 	sa.lifetime.time.life = 4;
+	time_monotonic(&begun);
 	assert_int_equal(add_sa(), SUCCESS);
 	assert_int_equal(del_sa(), SUCCESS);
+	late = may_have_fired(&begun);
 	sa.lifetime.time.life = 1000;
 	assert_int_equal(add_sa(), SUCCESS);
-	assert_false(raised_wait(&raised.expires, 1, 4000 + SHORT_WAIT));
+	assert_true(!raised_wait(&raised.expires, 1, 4000 + SHORT_WAIT) || late);
 }
 
 static void test_earlier_timer(void **state)
