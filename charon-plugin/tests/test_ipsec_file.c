@@ -37,7 +37,7 @@ static void test_second_charon(void **state)
 	assert_int_equal(WEXITSTATUS(status), 42);
 }
 
-/** Leave the policies of a killed charon: two that protect, one bypass */
+/** Leave what a killed charon had: an SPI, two policies that protect, one bypass */
 static void leave_policies(const char *path)
 {
 	struct cygnet_policy_params params = {
@@ -49,6 +49,7 @@ static void leave_policies(const char *path)
 	};
 	struct cygnet_geometry geometry = {64, 64};
 	struct cygnet_db *db;
+	uint32_t spi;
 	pid_t pid;
 	int status;
 
@@ -58,6 +59,7 @@ static void leave_policies(const char *path)
 	{
 		if (cygnet_db_open_flags(path, &geometry, CYGNET_OPEN_ON_DISK, &db, NULL,
 								 0) ||
+			cygnet_spi_reserve(db, IPPROTO_ESP, AF_INET, &params.dst, 0, 0, &spi) ||
 			cygnet_policy_add(db, &params))
 		{
 			_exit(1);
@@ -125,6 +127,7 @@ static void test_hold(void **state)
 	/* policies are not held if the option is 0 */
 	leave_policies(path);
 	assert_non_null((db = kernel_cygnet_db_open(0)));
+	assert_non_null(strstr(log_text, "removed 1 SAs and 3 policies"));
 	assert_int_equal(policies_of(db), 0);
 	kernel_cygnet_db_close(db);
 
