@@ -5,8 +5,11 @@ plaintext=CYGNETPLAINTEXT.
 
 other() { [ "$1" = left ] && echo right || echo left; }
 
+# Seconds that pings wait for their answers. Less is for those of which some have none.
+patience=5
+
 # pings SIDE COUNT INTERVAL: to the other host; prints a summary as ping's.
-pings() { in_ns "$1" "$lib/pinger" "${host_addr[$(other "$1")]}" "$2" "$3" "$plaintext"; }
+pings() { in_ns "$1" "$lib/pinger" "${host_addr[$(other "$1")]}" "$2" "$3" "$plaintext" "$patience"; }
 
 # lost: pings without an answer, from the summary on standard input. Replies
 # that come twice are as wrong as ones that never come.
@@ -36,7 +39,7 @@ sock.sendto(sys.argv[4].encode(), (sys.argv[1], int(sys.argv[3])))' \
 # end_pings NAME [SECONDS]: prints how many were lost.
 start_pings() {
 	spawn "pings-$1" "$work/pings-$1.out" ip netns exec "$net_prefix-$2" \
-		"$lib/pinger" "${5:-${host_addr[$(other "$2")]}}" "$3" "$4" "$plaintext"
+		"$lib/pinger" "${5:-${host_addr[$(other "$2")]}}" "$3" "$4" "$plaintext" "$patience"
 }
 
 end_pings() {

@@ -52,13 +52,14 @@ tell_waiting() {
 	say "waiting for $((EPOCHSECONDS - since)) s for: $(cat "$work/waiting-for")"
 }
 
-# wait_for SECONDS CMD...: try the command until it succeeds.
+# wait_for SECONDS CMD...: try the command until it succeeds, ten times for each second. Tries are counted, because a
+# machine may stand still for longer than any limit.
 wait_for() {
-	local limit=$(($1 * ${CYGNET_SLOWDOWN:-1})) begun=$SECONDS
+	local limit=$(($1 * ${CYGNET_SLOWDOWN:-1})) tries=0
 	shift
 	note_waiting "$*"
 	until "$@"; do
-		if [ $((SECONDS - begun)) -ge "$limit" ]; then
+		if [ $((++tries)) -gt $((10 * limit)) ]; then
 			say "waited $limit s in vain for: $*" >&2
 			return 1
 		fi

@@ -9,7 +9,7 @@ may_drop=([left]="not-ours no-route no-neighbour icmp-unprotected")
 
 steps() {
 	expect "the tunnel comes up" tunnel_up left
-	expect "hosts reach each other" reaches left
+	expect "hosts reach each other" wait_for 30 reaches left
 	start_capture wire wire br0
 	local child
 	child=$(child_id left)

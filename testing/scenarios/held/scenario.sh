@@ -10,7 +10,7 @@ plaintext_on_wire='src host 192.168.0.1 and icmp[0] = 3 and icmp[1] = 3'
 
 steps() {
 	expect "the tunnel comes up" tunnel_up left
-	expect "hosts reach each other" reaches left
+	expect "hosts reach each other" wait_for 30 reaches left
 	expect "the policies are kept" wait_for 90 kept
 	expect_drops left
 	reap charon-left || true

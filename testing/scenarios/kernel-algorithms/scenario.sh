@@ -73,7 +73,7 @@ steps() {
 	add_hosts
 	for side in left right; do all_at_once "$side"; done
 	[ "$engine" != opencl ] || expect_output "packets by OpenCL, which has neither DES nor AES-CMAC" \
-		$((2 * 40 * $(grep -vc ': des-cbc \| aes-cmac ' <<< "${algorithms#?}"))) engine_packets left opencl
+		$((2 * 20 * $(grep -vc ': des-cbc \| aes-cmac ' <<< "${algorithms#?}"))) engine_packets left opencl
 }
 
 # Beside the hosts that there are, one for each child; charon adds no routes for them.
@@ -103,13 +103,13 @@ all_at_once() {
 	expect_output "SAs with ESN in the kernel" $((2 * $(grep -c esn: <<< "$algorithms"))) kernel_esn
 	note_readable
 	for side in left right; do
-		start_pings "$side" "$side" $((10 * number)) 0.01 "$(hosts "$(other "$side")")"
+		start_pings "$side" "$side" $((5 * number)) 0.02 "$(hosts "$(other "$side")")"
 	done
 	for side in left right; do
 		expect_output "pings from $side lost" 0 end_pings "$side"
 	done
-	expect_counted $((20 * number)) $((20 * number * ping_bytes))
-	expect_output "packets by each SA" 20 sad left 'map(.packets) | unique | join(" ")'
+	expect_counted $((10 * number)) $((10 * number * ping_bytes))
+	expect_output "packets by each SA" 10 sad left 'map(.packets) | unique | join(" ")'
 	expect "the connection goes down from $1" connection_down "$1"
 	expect_empty
 }

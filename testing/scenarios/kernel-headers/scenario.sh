@@ -45,8 +45,8 @@ copied() {
 # 0xb8 is DSCP EF, its last two bits are ECN's. Linux answers with the ping's TOS.
 each="0xb8 0xb9 0xba 0xbb"
 pings_as_sent() {
-	expect_output "pings from the left" 128 ping_marked left 1 0xb8d 0xb9d 0xba 0xbb
-	expect_output "pings from the right" 128 ping_marked right 1 0xb8d 0xb9d 0xba 0xbb
+	expect_output "pings from the left" 128 ping_marked left 5 0xb8d 0xb9d 0xba 0xbb
+	expect_output "pings from the right" 128 ping_marked right 5 0xb8d 0xb9d 0xba 0xbb
 }
 
 # The wire writes DSCP CS1, and every mark of ECN, into what comes from the right, then from the
@@ -56,17 +56,17 @@ pings_marked() {
 	for mark in not-ect ect1 ect0; do
 		wire_writes right "$mark"
 		# shellcheck disable=SC2086
-		expect_output "pings answered, with $mark on the way back" 128 ping_marked left 1 $each
+		expect_output "pings answered, with $mark on the way back" 128 ping_marked left 5 $each
 	done
 	wire_writes right ce
-	expect_output "pings answered, with ce on the way back" 96 ping_marked left 1 0xb9 0xba 0xbb
+	expect_output "pings answered, with ce on the way back" 96 ping_marked left 5 0xb9 0xba 0xbb
 	ping_marked left 0 0xb8 > "$work/ping.out"
 	expect "those of no ECN are dropped" wait_for 30 dropped_for left ecn 24
 	wire_writes left ce
 	# shellcheck disable=SC2086
-	expect_output "pings answered, with ce on the way there" 128 ping_marked left 1 $each
+	expect_output "pings answered, with ce on the way there" 128 ping_marked left 5 $each
 	wire_writes left ect1
-	expect_output "pings answered, with ect1 on the way there" 64 ping_marked left 1 0xb8 0xba
+	expect_output "pings answered, with ect1 on the way there" 64 ping_marked left 5 0xb8 0xba
 	wire_writes_nothing
 }
 

@@ -41,7 +41,7 @@ acquired() {
 	expect_empty
 }
 
-first_ping() { in_ns left ping -n -q -c 1 -W 20 "${host6_addr[right]}" > "$work/ping.out"; }
+first_ping() { in_ns left ping -n -q -c 1 -W "$(scaled 20)" "${host6_addr[right]}" > "$work/ping.out"; }
 
 # hosts SIDE CHILD: the gateways themselves, in transport mode.
 hosts() {

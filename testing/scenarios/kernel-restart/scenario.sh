@@ -9,7 +9,7 @@ may_drop=([left]="not-ours no-policy policy-held bad-spi no-route icmp-unprotect
 steps() {
 	local child
 	expect "the tunnel comes up from right" tunnel_up right
-	expect "hosts reach each other" reaches left
+	expect "hosts reach each other" wait_for 30 reaches left
 	child=$(child_id right)
 	start_pings kill left 30000 0.004
 	expect "pings are answered" wait_for 30 received 100
