@@ -33,19 +33,20 @@ inside_net='ip and net 10.0.0.0/8'
 plaintext_on_wire='less 0'
 readable_on_wire='less 0'
 
-# start_capture NAME NAMESPACE DEVICE [OPTION...]: options of tcpdump
-start_capture() {
+# start_capture NAME NAMESPACE DEVICE [OPTION...]: options of tcpdump, which hears of each packet at once.
+# start_long_capture: it hears of them once a second, and they may be as many as TCP sends.
+start_capture() { start_long_capture "$@" --immediate-mode; }
+
+start_long_capture() {
 	local log=$work/$1.tcpdump
 	spawn "capture-$1" "$log" ip netns exec "$net_prefix-$2" \
-		tcpdump -Z root -n -U -B 16384 -s 0 -i "$3" -w "$work/$1.pcap" "${@:4}"
+		tcpdump -Z root -n -U -B 16384 -s 2048 -i "$3" -w "$work/$1.pcap" "${@:4}"
 	wait_for 60 grep -q 'listening on' "$log" || die "tcpdump does not start: $(cat "$log")"
 }
 
-# stop_capture NAME...: tcpdump gets packets from the kernel once a second, and sleeps when it has
-# seen to them.
+# stop_capture NAME...: tcpdump sleeps when it has seen to all packets.
 stop_capture() {
 	local name
-	sleep 1.1
 	for name in "$@"; do
 		wait_for 30 sleeps_or_gone "capture-$name" || true
 		reap "capture-$name" INT || true

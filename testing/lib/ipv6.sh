@@ -41,7 +41,7 @@ expect_pings_between() {
 	expect_sas
 	for family in "$@"; do
 		for side in left right; do
-			start_pings "$side$family" "$side" 50 0.02 "$(host_of "$(other "$side")" "$family")"
+			start_pings "$side$family" "$side" 50 0.01 "$(host_of "$(other "$side")" "$family")"
 		done
 	done
 	for family in "$@"; do

@@ -15,7 +15,7 @@ expect_pings() {
 
 # Traffic flows through it both ways, and is counted. (It is encrypted: watch.sh.)
 expect_tunnel() {
-	start_capture lan left eth0 --immediate-mode -c 10 icmp
+	start_capture lan left eth0 -c 10 icmp
 	expect_pings
 	expect "a host's pings are captured" reap_after capture-lan 30
 	expect "TCP flows" tcp_flows
@@ -75,7 +75,7 @@ expect_none_lost() {
 	expect_output "pings of $1 lost" 0 lost < "$work/pings-$1.out"
 }
 
-pings=50 ping_bytes=228 ping6_bytes=248 # with their headers
+pings=30 ping_bytes=228 ping6_bytes=248 # with their headers
 lost_of() { { pings "$1" "$pings" 0.01 || true; } | lost; }
 
 tcp_flows() {

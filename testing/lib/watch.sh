@@ -20,13 +20,14 @@ segments() {
 start_watch() {
 	local name
 	for name in $(segments); do
-		start_capture "watch-$name" "$name" br0 -s 256 -B 65536
+		start_long_capture "watch-$name" "$name" br0 -s 256 -B 65536
 	done
 }
 
 stop_watch() {
 	local name
 	for name in $(segments); do set -- "$@" "watch-$name"; done
+	sleep 1.1
 	stop_capture "$@"
 }
 

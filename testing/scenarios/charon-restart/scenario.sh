@@ -11,7 +11,7 @@ plaintext_on_wire='src host 192.168.0.1 and icmp[0] = 3 and icmp[1] = 3'
 steps() {
 	expect "the tunnel comes up" tunnel_up left
 	expect "hosts reach each other" wait_for 30 reaches left
-	start_pings kill left 500 0.005
+	start_pings kill left 200 0.005
 	reap charon-left KILL || true
 	expect_output "pings lost while charon is dead" 0 end_pings kill
 	start_pings restart left 100000 0.005

@@ -30,11 +30,11 @@ steps() {
 	before=$(kernel_ports)
 	expect "the kernel sends to two ports of the NAT's" two_ports "$before"
 	expect_talk
-	forget_after 2
+	forget_after 1
 	for side in left third; do
 		expect "$side is answered" wait_for 30 gateway_reaches "$side"
 	done
-	sleep 4
+	sleep 2
 	forget_after 60
 	for side in left third; do
 		expect "$side is answered again" wait_for 60 gateway_reaches "$side"

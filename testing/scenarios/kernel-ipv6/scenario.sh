@@ -5,7 +5,7 @@
 # right in turn; TCP flows in both families. Traffic brings the first up. Both families
 # talk over IPv6 while the CHILD_SA and the IKE_SA are rekeyed. The left's IKE has other ports
 # than everybody's, as in kernel-encap.
-right=kernel shapes="esp udp"
+right=kernel shapes="esp udp" charon_options="delete_rekeyed_delay = 1"
 side_options=([left]="port = 1500
 	port_nat_t = 5500")
 
@@ -81,12 +81,12 @@ rekeyed() {
 		start_pings "rekey$family" left 30000 0.01 "$(host_of right "$family")"
 	done
 	for side in left right; do
-		sleep 0.5
+		sleep 0.2
 		newer "$side" child_id "left both-in-six" --child both-in-six
 	done
 	newer left ike_id "left over6" --ike over6
 	expect "the old SAs go" wait_for 30 only_newest
-	sleep 0.5
+	sleep 0.2
 	for family in 4 6; do
 		expect_none_lost "rekey$family"
 	done

@@ -21,7 +21,7 @@ steps() {
 	reap pings-kill INT || true
 	expect_outage kill 5
 	expect_output "packets that the kernel took for replays" 0 kernel_counts XfrmInStateSeqError
-	start_pings charon left 200 0.01
+	start_pings charon left 100 0.01
 	reap charon-left KILL || true
 	expect_output "pings lost while charon is dead" 0 end_pings charon
 	restart_charon left

@@ -55,11 +55,11 @@ steps() {
 	expect_clients
 	before=$(ports_and_spis)
 	say "the NAT forgets: $before"
-	forget_after 2
+	forget_after 1
 	for side in right third; do
 		expect "$side is answered" wait_for 30 client_reaches "$side"
 	done
-	sleep 4
+	sleep 2
 	forget_after 60
 	for side in right third; do
 		expect "the gateway answers $side again" wait_for 60 client_reaches "$side"
@@ -126,14 +126,14 @@ expect_clients() {
 	local side
 	expect_sas
 	for side in right third; do
-		start_pings "client-$side" left 100 0.02 "$(vip "$side")"
+		start_pings "client-$side" left 50 0.02 "$(vip "$side")"
 	done
 	for side in right third; do
 		expect_output "pings from $side lost" 0 client_pings "$side"
 		expect_output "pings to $side lost" 0 end_pings "client-$side"
-		expect_counted 110 $((100 * ping_bytes + 10 * 84)) "$side"
+		expect_counted 60 $((50 * ping_bytes + 10 * 84)) "$side"
 	done
-	expect_counted 220 $((200 * ping_bytes + 20 * 84)) left
+	expect_counted 120 $((100 * ping_bytes + 20 * 84)) left
 }
 
 out_ports() { sad left 'map(select(.dir == "out").dport) | sort | join(" ")'; }

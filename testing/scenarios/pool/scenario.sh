@@ -22,8 +22,8 @@ steps() {
 	expect_output "pings from third lost" 0 client_pings third
 	expect_output "pings to right lost" 0 end_pings right
 	expect_output "pings to third lost" 0 end_pings third
-	expect_counted 310 $((300 * ping_bytes + 10 * 84)) right third
-	expect_counted 620 $((600 * ping_bytes + 20 * 84)) left
+	expect_counted 110 $((100 * ping_bytes + 10 * 84)) right third
+	expect_counted 220 $((200 * ping_bytes + 20 * 84)) left
 	for side in right third; do
 		expect "$side disconnects" quiet "$work/$side/terminate.out" \
 			swanctl_on "$side" --terminate --ike gateway
@@ -40,7 +40,7 @@ own_addresses() {
 	[ -n "$(vip right)" ] && [ -n "$(vip third)" ] && [ "$(vip right)" != "$(vip third)" ]
 }
 
-start_vip_pings() { start_pings "$1" left 300 0.02 "$(vip "$1")"; }
+start_vip_pings() { start_pings "$1" left 100 0.02 "$(vip "$1")"; }
 
 # From the gateway itself: the client is no router. Prints how many were lost.
 client_pings() {

@@ -11,11 +11,11 @@ steps() {
 	start_capture wire wire br0
 	start_pings rekey left 30000 0.004
 	for side in left right left right; do
-		sleep 0.5
+		sleep 0.1
 		expect_rekey "$side"
 	done
 	for side in left right; do
-		sleep 0.5
+		sleep 0.1
 		expect_rekey "$side" rekey_ike
 	done
 	expect "the old SAs go" wait_for 30 only_newest

@@ -41,6 +41,7 @@ expect_udp() {
 	send_udp 5000
 	send_udp 6000
 	send_udp 7000
+	expect "these ports arrive $1: $2" wait_for 30 eval "[ \"\$(udp_ports lan)\" = '$2' ]"
 	stop_capture lan wire
 	expect_output "ports that arrive $1" "$2" udp_ports lan
 	expect_output "ports in plaintext on the wire $1" "$3" udp_ports wire

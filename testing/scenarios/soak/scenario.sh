@@ -226,6 +226,8 @@ end_soak() {
 	for side in $sides; do
 		rm -f "$work/$side/state/"*
 		stop_in_order "$side"
+	done
+	for side in $sides; do
 		expect "the policies of the $side are kept on its disk" wait_for 60 kept "$side"
 	done
 	expect "hosts reach each other" wait_for 60 reaches left

@@ -16,7 +16,7 @@ steps() {
 	kill -STOP "${pids[charon-right]}"
 	asked=$(frames wire 'udp port 500')
 	before=$(acquires left icmp/8 icmp/8) since=$SECONDS
-	expect_output "pings lost without an answer" 50 lost_of left
+	pings=50 patience=1 expect_output "pings lost without an answer" 50 lost_of left
 	expect "most could not wait" test "$(drops left no-sa)" -ge 30
 	expect "left asked for the tunnel" wait_for 30 asked_since "$asked"
 	expect "charon was asked at the most once a second" test \
