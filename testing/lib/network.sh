@@ -16,15 +16,22 @@ make_work() {
 # read_scenario NAME: its folder's scenario.sh sets left, right (kinds of gateway),
 # daemon, workers, preload, a library for charon, and side_options (arrays), idle and no_policy of cygnetd, auth (psk or cert),
 # charon_options and the function steps; sides, if there are more than the two;
-# segment, uplink and the function more_network, if there is more than a wire.
+# segment, uplink and the function more_network, if there is more than a wire; conf, the scenario whose
+# left.conf and right.conf it has where it has none of its own.
 read_scenario() {
 	scenario=$top/testing/scenarios/$1
 	[ -f "$scenario/scenario.sh" ] || die "there is no scenario $1"
-	sides="left right" left=cygnet right=cygnet auth=psk charon_options=
+	sides="left right" left=cygnet right=cygnet auth=psk conf=net2net-psk charon_options=
 	unset workers daemon preload side_options
 	declare -gA workers=() daemon=() preload=() side_options=()
 	# shellcheck source=/dev/null
 	. "$scenario/scenario.sh"
+}
+
+# conf_of SIDE: its swanctl.conf.
+conf_of() {
+	local own=$scenario/$1.conf
+	[ -f "$own" ] && echo "$own" || echo "$top/testing/scenarios/$conf/$1.conf"
 }
 
 # start_gateways ENGINE [CMD...]: with the network and configuration of the scenario. CMD
@@ -45,7 +52,7 @@ start_gateways() {
 		cygnet) await_cygnetd "$side"; meet_host "$side" ;;
 		kernel) await_guest "$side" ;;
 		esac
-		start_charon "$side" "$scenario/$side.conf" "$auth"
+		start_charon "$side" "$(conf_of "$side")" "$auth"
 	done
 	for side in $sides; do
 		await_charon "$side"

@@ -52,6 +52,19 @@ expect_rekey() {
 
 newer_than() { [ "$("${@:2}")" -gt "$1" ]; }
 
+# cut_wire, mend_wire: in the middle, so that what a gateway sends is captured as ever.
+cut_wire() {
+	in_ns wire nft "table bridge cut { chain forward { type filter hook forward priority 0; policy drop; }; }"
+}
+
+mend_wire() { in_ns wire nft "delete table bridge cut"; }
+
+# gone_from SIDE [CHILD]
+gone_from() { ! established "$@"; }
+
+# The old SAs of "net" have gone.
+only_newest() { [ "$(sad left length) $(spd left length)" = "2 3" ]; }
+
 # The capture of the wire, ended if need be: ESP and IKE, no plaintext, no number twice.
 expect_ciphertext() {
 	! alive capture-wire || stop_capture wire

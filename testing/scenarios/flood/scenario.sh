@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # CHILD_SA and IKE_SA are rekeyed from both sides while the left gateway is flooded with IKE_SA_INIT and fragments
 # of unknown addresses, ARP, and ESP for unknown SPIs. Of what goes to the kernel most is policed.
-auth=cert
+auth=cert conf=net2net-cert
 may_drop[left]="bad-spi policed-ike policed-arp policed-fragments reassembly"
 
 steps() {

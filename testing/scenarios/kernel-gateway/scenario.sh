@@ -3,9 +3,9 @@
 # Debian's kernel with stock strongSwan, and gives each an address of its pool, and the left
 # one of IPv6, too, though no IPv6 leads there. The left speaks IKEv2, the third IKEv1 in
 # aggressive mode, and has a password (XAuth). Then the NAT forgets them; when they send again, from other ports, the
-# gateway follows. At last the left is a host that speaks with the kernel in transport mode
+# gateway follows; so it does when the NAT itself gets another address. At last the left is a host that speaks with the kernel in transport mode
 # through that NAT: checksums are of addresses that the other does not see.
-. "$top/testing/scenarios/nat/scenario.sh"
+. "$top/testing/scenarios/kernel-nat/scenario.sh"
 . "$top/testing/scenarios/kernel-transport/scenario.sh"
 sides="left right third" right=kernel third=cygnet shapes=udp
 segment=([left]=inside [right]=wire [third]=inside)
@@ -41,6 +41,12 @@ steps() {
 	done
 	expect "the kernel sends to two other ports" two_ports "$before" "$(kernel_ports)"
 	expect_talk
+	move_nat
+	for side in left third; do
+		expect "$side is answered by the NAT's new address" wait_for 60 gateway_reaches "$side"
+	done
+	expect_output "addresses that the kernel sends to" 192.168.0.253 kernel_peers
+	expect_talk
 	for side in left third; do
 		expect "$side disconnects" quiet "$work/$side/terminate.out" \
 			swanctl_on "$side" --terminate --ike gateway
@@ -61,7 +67,7 @@ behind_nat() {
 	expect_output "SAs in transport mode in UDP" 2 \
 		sad left 'map(select(.mode == "transport" and .encap == "udp")) | length'
 	expect_output "SAs in transport mode in the kernel" 2 kernel_transports
-	wan_addr[left]=192.168.0.254
+	wan_addr[left]=192.168.0.253
 	expect_hosts
 	start_pings rekey gw-left 30000 0.01 "${wan_addr[right]}"
 	for side in left right; do expect_rekey "$side" rekey host; done
@@ -90,6 +96,8 @@ vip6() { swanctl_on left --list-sas | sed -n 's/.*local .*[[ ]\(2001:db8:3:[0-9a
 
 # Of what the kernel sends.
 kernel_ports() { guest_xfrm right state | sed -n 's/.*encap type espinudp sport 4500 dport \([2-5][0-9]\{4\}\) .*/\1/p'; }
+
+kernel_peers() { guest_xfrm right state | sed -n 's/^src 192.168.0.2 dst //p' | sort -u | paste -s -d ' '; }
 
 # two_ports PORTS...: as many as there are of two, none twice.
 two_ports() {

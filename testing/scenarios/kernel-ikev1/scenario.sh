@@ -1,20 +1,94 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# As ikev1, with Debian's kernel on the right, which as a client has a password (XAuth). Then
-# it vanishes: dead peer detection on the left restarts the tunnel, which comes back when the wire
-# is mended.
-. "$top/testing/scenarios/dpd/scenario.sh"
-. "$top/testing/scenarios/ikev1/scenario.sh"
-right=kernel no_policy=pass
+# IKEv1 with pre-shared keys, Debian's kernel on the right. Main mode from either side: the CHILD_SA and the ISAKMP SA are
+# rekeyed under traffic, and nothing is lost but what comes before the initiator has the keys
+# (it is for an SPI that is not known, and counted). TFC padding is asked for, but IKEv1
+# cannot say that the peer takes it: nothing is padded. Then transport mode in UDP, as
+# if there were a NAT, and the right as a road warrior: aggressive mode, with a password (XAuth) and an
+# address by mode config. At last it vanishes: dead peer detection on the left restarts the tunnel, which
+# comes back when the wire is mended.
+. "$top/testing/scenarios/kernel-reauth/scenario.sh"
+. "$top/testing/scenarios/kernel-pool/scenario.sh"
+sides="left right" shapes="esp udp" old_sas=stay
 charon_plugins+=" xauth-generic"
 # What comes before it has the keys.
 may_drop=([left]=bad-spi [right]="XfrmInNoStates XfrmInStateInvalid XfrmAcquireError")
-eval "with_peer() $(declare -f steps | tail -n +2)"
+# charon does not know an IKEv1 request again that was repeated, when another was in between.
+charon_options="retransmit_timeout = 4
+  i_dont_care_about_security_and_use_aggressive_mode_psk = yes"
 
 steps() {
-	local child
-	with_peer
+	local side
+	for side in left right; do
+		main_mode "$side"
+		hosts "$side"
+	done
+	warrior
+	vanishes
+}
+
+# main_mode SIDE
+main_mode() {
+	local lost before
+	expect "the tunnel comes up from $1" tunnel_up "$1"
+	expect "the responder has it, too" wait_for 30 reaches left
+	if [ "$1" = left ]; then expect_tunnel; else expect_pings; fi
+	before=$(unknown_spis)
+	start_capture wire wire br0
+	start_pings rekey left 30000 0.01
+	expect_rekey "$1"
+	expect_rekey "$1" rekey_ike
+	expect "the hosts have been talking all the time" alive pings-rekey
+	reap pings-rekey INT || true
+	lost=$(lost < "$work/pings-rekey.out")
+	expect_output "pings lost, and what came for an unknown SPI" "$lost" unknown_since "$before"
+	expect_pings
+	expect_ciphertext
+	expect_output "packets that have been padded" 0 frames wire esp and greater 400
+	# The ISAKMP SA that was before is there for ten seconds, and may go just now.
+	connection_down "$1" > "$work/down.out" 2>&1 || true
+	expect "no ISAKMP SA is left" wait_for 30 no_ike_sa
+	expect_empty
+}
+
+no_ike_sa() { [ -z "$(swanctl_on left --list-sas)$(swanctl_on right --list-sas)" ]; }
+unknown_since() { echo $(($(unknown_spis) - $1)); }
+
+# hosts SIDE
+hosts() {
+	expect "host comes up from $1" tunnel_up "$1" host
+	expect "the responder has it, too" wait_for 30 gateway_reaches
+	expect_output "SAs in transport mode in UDP" 2 \
+		sad left 'map(select(.mode == "transport" and .encap == "udp")) | length'
+	expect_sas
+	start_pings host gw-left 50 0.01 "${wan_addr[right]}"
+	expect_output "pings lost" 0 end_pings host
+	expect_counted 50 $((50 * (ping_bytes - 20))) # without IP headers, as Linux has it
+	expect "the connection goes down" quiet "$work/$1/terminate.out" \
+		swanctl_on "$1" --terminate --ike hosts --timeout "$(scaled 20)"
+	expect_empty
+}
+
+gateway_reaches() { in_ns gw-left ping -q -c 1 -W 1 "${wan_addr[right]}" > /dev/null; }
+
+warrior() {
+	expect "the client connects" tunnel_up right warrior
 	expect "the password was asked for" \
 		grep "XAuth authentication of 'client' successful" "$(charon_log left)"
+	expect "it has an address of the pool" test -n "$(vip right)"
+	expect "the gateway reaches it" wait_for 30 client_answers
+	expect_sas
+	start_pings client left 50 0.02 "$(vip right)"
+	expect_output "pings from the client lost" 0 client_pings right
+	expect_output "pings to the client lost" 0 end_pings client
+	expect_counted 60 $((50 * ping_bytes + 10 * 84))
+	expect "it disconnects" quiet "$work/right/terminate.out" \
+		swanctl_on right --terminate --ike warrior --timeout "$(scaled 20)"
+	expect_empty
+	expect_output "addresses in use" 0 leases
+}
+
+vanishes() {
+	local child
 	expect "the tunnel comes up" tunnel_up left back
 	expect_pings
 	child=$(child_id left back)
@@ -26,3 +100,5 @@ steps() {
 	expect "it is another" test "$(child_id left back)" -gt "$child"
 	expect_pings
 }
+
+client_answers() { in_ns left ping -q -c 1 -W 1 "$(vip right)" > /dev/null; }

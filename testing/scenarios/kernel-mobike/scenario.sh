@@ -1,19 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# As mobike, with Debian's kernel on the right; but before IPv4 goes, the left has nothing but
-# an address behind a NAT: ESP goes on in UDP, with the SAs there are, and then in IPv6 without it.
-# Then between addresses of IPv6 alone, initiated by the right; AH moves with ESP.
+# MOBIKE with Debian's kernel on the right: while the hosts talk, the address that one gateway uses goes
+# away. It goes on by another, with the SAs there are; then the other gateway moves, too. Then the left has
+# nothing but an address behind a NAT: ESP goes on in UDP, with the same SAs. Then it has no IPv4 address any
+# more: they go on in IPv6, without UDP. At last between addresses of IPv6 alone, initiated by the right; AH
+# moves with ESP.
 #
 #                    .-------------.
 #   left ----- inside               wire ----- right
 #                    '--- [nat] ---'
-. "$top/testing/scenarios/nat/scenario.sh"
-. "$top/testing/scenarios/mobike/scenario.sh"
+. "$top/testing/scenarios/kernel-nat/scenario.sh"
 sides="left right" right=kernel
 wan_addr[right]=192.168.0.2
 segment=([left]=inside [right]=wire) uplink=()
+# A gateway may say so when ESP comes for an address that it has no more.
+allowed_on_wire+=" or (icmp and src net $wire_net.0/24)"
+# Linux also says that the way to it is through somebody else.
+allowed_on_wire+=" or (ip6[6] = 58 and (ip6[40] = 1 or ip6[40] = 137) and (src net $wan6_net::/64 or src net fe80::/64))"
 # An ICMP error about AH quotes it; of those in IPv4 the NAT leaves the source.
 shapes="esp udp ah" allowed_on_wire+=" or ah or (icmp and src 192.168.1.2)"
 readable_on_wire="ah or (ip6[6] = 58 and (ip6[40] = 1 or ip6[40] = 137))"
+# When they move they have to ask for MAC addresses again, and charon has drop policies in
+# place while it replaces the others. Without an address there is no route, until charon moves;
+# what was under way to the old address is for no SA any more.
+may_drop=([left]="bad-spi no-neighbour no-route policy-discard")
 may_drop[left]+=" martian" # from its link-local address, for the one that left has no more
 may_drop[left]+=" esp-encap" # until both know of the NAT, and that it is gone
 may_drop[right]="XfrmInNoStates XfrmInStateInvalid XfrmInNoPols XfrmInTmplMismatch XfrmInPolBlock XfrmOutPolBlock"
@@ -36,6 +45,14 @@ steps() {
 	over6
 }
 
+over4() {
+	moves left "${wan_addr[left]}" "${wan_addr[right]}" /24
+	expect_pings
+	expect_ciphertext
+	expect "ESP from the new addresses" test \
+		"$(frames wire 'src 192.168.0.11 and dst 192.168.0.21 and (esp or udp port 4500)')" -gt 100
+}
+
 moves_behind_nat() {
 	on_gateway left "/sbin/ip address add 192.168.1.2/24 dev wan"
 	# At once: where charon finds no way it asks again after two seconds.
@@ -49,6 +66,15 @@ moves_behind_nat() {
 }
 
 kernel_encaps() { guest_xfrm right state | grep -cE 'encap type espinudp sport (4500 dport [2-5][0-9]{4}|[2-5][0-9]{4} dport 4500) '; }
+
+moves_to_ipv6() {
+	add_ipv6
+	expect "left hears of the right's IPv6 address" wait_for 60 grep -q \
+		'parsed INFORMATIONAL request .* N(ADD_6_ADDR)' "$(charon_log left)"
+	left_moves "/sbin/ip -4 address flush dev wan" "${wan6_addr[left]} ${wan6_addr[right]}"
+	expect_output "encapsulation" none encapsulation
+	expect "ESP in IPv6" test "$(frames wire 'ip6 proto 50')" -gt 100
+}
 
 # There is no address of IPv4 left to move to.
 over6() {
@@ -66,6 +92,83 @@ over6() {
 			"src ${wan6_addr[left]}1 and dst ${wan6_addr[right]}1 and ${shape[$name]}")" -gt 100
 	done
 }
+
+# left_moves COMMAND ADDRESSES: when that is done on it. The wire is captured.
+left_moves() {
+	local before sent
+	start_capture wire wire br0
+	before=$(spis)
+	start_pings mobike left 30000 0.004
+	sleep 0.3
+	sent=$(sequence)
+	on_gateway left "$1"
+	expect_moved left "$2" "${host_addr[right]}"
+	expect_talking mobike
+	expect_output "SPIs" "$before" spis
+	expect "sequence numbers go on" test "$(sequence)" -gt "$sent"
+	expect_ciphertext
+}
+
+# moves INITIATOR LEFT RIGHT LENGTH [CHILD [HOST]]: from those addresses to the same with a 1 behind,
+# while the left host talks with HOST. The wire is captured.
+moves() {
+	local child=${5:-net} host=${6:-${host_addr[right]}} before
+	add_second left "$2" "$4"
+	add_second right "$3" "$4"
+	expect "$child comes up from $1" tunnel_up "$1" "$child"
+	expect_output "addresses" "$2 $3" addresses
+	expect "hosts reach each other" wait_for 30 flows "$host"
+	start_capture wire wire br0
+	before=$(spis)
+	start_pings mobike left 30000 0.004 "$host"
+	sleep 0.3
+	remove_first left "$2" "$4"
+	# charon may also find the right's other address first.
+	expect_moved left "${2}1 $3" "$host" "${2}1 ${3}1"
+	sleep 0.3
+	remove_first right "$3" "$4"
+	expect_moved right "${2}1 ${3}1" "$host"
+	expect_talking mobike
+	expect_output "SPIs" "$before" spis
+}
+
+# expect_moved SIDE ADDRESSES HOST [OTHER-ADDRESSES]
+expect_moved() {
+	expect "$1 moves" wait_for 60 has_addresses "$2" "${4:-$2}"
+	expect "traffic flows" wait_for 30 flows "$3"
+}
+
+has_addresses() {
+	local now
+	now=$(addresses)
+	[ "$now" = "$1" ] || [ "$now" = "$2" ]
+}
+
+# expect_talking NAME: those pings have gone on until now, and go on for a while.
+expect_talking() {
+	local patience=1
+	expect "traffic goes on" quiet "$work/ping.out" pings left 200 0.004
+	expect "the hosts have been talking all the time" alive "pings-$1"
+	reap "pings-$1" || true
+}
+
+flows() { in_ns left ping -n -q -c 1 -W 1 "$1" > /dev/null 2>&1; }
+
+# add_second SIDE ADDRESS LENGTH: with a 1 behind; it stays when the first one goes.
+add_second() {
+	local nodad=
+	[[ $2 != *:* ]] || nodad=nodad
+	on_gateway "$1" "sysctl -q -w net.ipv4.conf.all.promote_secondaries=1
+		/sbin/ip address add ${2}1$3 dev wan $nodad"
+}
+
+remove_first() { on_gateway "$1" "/sbin/ip address del $2$3 dev wan"; }
+
+# Of what goes out, left's and right's.
+addresses() { sad left 'map(select(.dir == "out") | "\(.src) \(.dst)") | unique | join(", ")'; }
+encapsulation() { sad left 'map(.encap) | unique | join(", ")'; }
+spis() { sad left 'map(.spi) | sort | join(" ")'; }
+sequence() { sad left '.[] | select(.dir == "out") | .seq'; }
 
 watched() {
 	expect_output "packets in UDP from behind the NAT" 0 frames watch-wire "udp and net 192.168.1.0/24"

@@ -1,16 +1,35 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# As rekey, with the ESP of Debian's kernel on the right: CHILD_SAs and the
-# IKE_SA are rekeyed from both sides under traffic, and no packet is lost. Either side
-# initiates with its certificate.
-. "$top/testing/scenarios/rekey/scenario.sh"
-right=kernel
-# Of the peer's as long as it has them by default, on the CPU.
+# CHILD_SAs and the IKE_SA are rekeyed from both sides, Debian's kernel on the right, while the hosts talk. No
+# packet is lost and no sequence number of any SA is used twice. Either side initiates with its certificate.
+right=kernel auth=cert conf=net2net-cert
+# On the CPU rekeyed SAs stay for as long as charon keeps them by default.
 [ "$engine" = cpu ] || charon_options="delete_rekeyed_delay = 1"
 
-bring_up() {
+steps() {
+	local side child
 	expect "the tunnel comes up from right" tunnel_up right
 	expect_output "pings from right lost" 0 lost_of right
 	expect "the connection goes down" connection_down right
 	expect_empty
 	expect "the tunnel comes up from left" tunnel_up left
+	child=$(child_id left)
+	expect "hosts reach each other" wait_for 30 reaches left
+	start_capture wire wire br0
+	start_pings rekey left 30000 0.004
+	for side in left right left right; do
+		sleep 0.1
+		expect_rekey "$side"
+	done
+	for side in left right; do
+		sleep 0.1
+		expect_rekey "$side" rekey_ike
+	done
+	expect "the old SAs go" wait_for 30 only_newest
+	expect_none_lost rekey
+	stop_capture wire
+	expect "the last CHILD_SA is in use" test "$(child_id left)" -eq $((child + 4))
+	expect "ten SPIs were used" ten_spis
+	expect_pings
 }
+
+ten_spis() { [ "$("$lib/esp-sequence" "$work/wire.pcap" | grep -c '^SPI')" -eq 10 ]; }

@@ -2,7 +2,7 @@
 # Transport mode through a NAT that rewrites the address and the ports of Debian's
 # kernel, which initiates. Checksums of TCP are of addresses that the other side never
 # sees; TCP flows both ways none the less. Then the NAT gets another address.
-. "$top/testing/scenarios/nat/scenario.sh"
+. "$top/testing/scenarios/kernel-nat/scenario.sh"
 . "$top/testing/scenarios/kernel-transport/scenario.sh"
 sides="left right" shapes=udp
 # Until its policies have the NAT's new address; then what the NAT itself says by ICMP is from
