@@ -77,6 +77,8 @@ add_tap_addresses() {
 	ip -n "$ns" address replace "${lan_net[$1]}.1/24" dev lan
 	ip -n "$ns" link set wan up
 	ip -n "$ns" link set lan up
+	ask_neighbours_long "gw-$1" wan
+	ask_neighbours_long "gw-$1" lan
 	add_uplink "$1" wan
 }
 

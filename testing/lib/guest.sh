@@ -47,6 +47,8 @@ await_guest() {
 	guest_do "$1" "date -s @$(date +%s) > /dev/null
 		ip address add ${wan_addr[$1]}/24 dev wan
 		ip address add ${lan_net[$1]}.1/24 dev lan
+		$(neighbour_settings wan)
+		$(neighbour_settings lan)
 		${uplink[$1]:+ip route add default via ${uplink[$1]}}" || die "the guest has no network"
 	say "$1: $(guest_do "$1" 'uname -sr')"
 }

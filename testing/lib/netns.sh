@@ -44,6 +44,14 @@ add_ns() {
 plain_veth() {
 	in_ns "$1" ethtool -K "$2" rx off tx off tso off gso off gro off > /dev/null
 	ip -n "$net_prefix-$1" link set "$2" up
+	ask_neighbours_long "$1" "$2"
+}
+
+# ask_neighbours_long NAMESPACE DEVICE: for a minute. A machine that stands still, or a guest on a busy one, does not answer
+# within three seconds; then its neighbours would drop packets.
+ask_neighbours_long() { in_ns "$1" sh -c "$(neighbour_settings "$2")"; }
+neighbour_settings() {
+	echo "for file in /proc/sys/net/ipv[46]/neigh/$1/[um]cast_solicit; do echo 60 > \$file; done"
 }
 
 # add_veth NS1 DEV1 NS2 DEV2
