@@ -3,8 +3,9 @@
 # on the right; the gateways in transport mode. IKE by the outer family. The last are in UDP
 # over IPv6. Those of one family in another are initiated by either, the others by left and
 # right in turn; TCP flows in both families. Traffic brings the first up. Both families
-# talk over IPv6 while the CHILD_SA and the IKE_SA are rekeyed. The left's IKE has other ports
-# than everybody's, as in kernel-encap.
+# talk over IPv6 while the CHILD_SA and the IKE_SA are rekeyed. The left's charon has its sockets at other
+# ports than everybody, which the right is told. At last UDP over IPv4, though there is no NAT, because the
+# side that initiates asks for it: all ESP is in UDP.
 right=kernel shapes="esp udp" charon_options="delete_rekeyed_delay = 1"
 side_options=([left]="port = 1500
 	port_nat_t = 5500")
@@ -30,6 +31,37 @@ steps() {
 	one_child left both-in-udp 6 4 6
 	hosts right hosts-in-udp
 	expect_outer 'ip6 and udp port 4500 and (ip6[48:4] > 255)'
+	start_capture wire wire br0
+	for side in left right; do in_udp "$side"; done
+	expect_outer "$in_udp4"
+}
+
+# in_udp SIDE
+in_udp() {
+	expect "the tunnel comes up from $1" tunnel_up "$1" in-udp
+	expect_output "encapsulated SAs in cygnetd" 2 sad left 'map(select(.encap == "udp")) | length'
+	expect_output "encapsulated SAs in the kernel" 2 kernel_encaps
+	expect_output "the ports of IKE" "5500 4500" ike_ports
+	expect_output "ports that pass the policies" "1500 ike 5500 ike, esp" passing
+	expect_tunnel
+	expect "the connection goes down" quiet "$work/$1/terminate.out" \
+		swanctl_on "$1" --terminate --ike udp4 --timeout "$(scaled 20)"
+	expect_empty
+}
+
+in_udp4='ip and udp port 4500 and ip[28:4] > 255'
+kernel_encaps() { guest_xfrm right state | grep -c 'encap type espinudp sport \(4500 dport 5500\|5500 dport 4500\)'; }
+ike_ports() { swanctl_on left --list-sas --ike udp4 | sed -n "s/.* @ .*\[\([0-9]*\)\]$/\1/p" | xargs; }
+passing() { ctl left --json show ike | jq -r '.[] | select(.family == "ipv4") | "\(.port) \(.passes)"' | xargs; }
+
+watched() {
+	local name port
+	name=watch-$(segments)
+	for port in 1500 5500; do
+		expect "the left uses port $port" test "$(frames "$name" "ip and udp src port $port")" -gt 0
+	done
+	expect_output "frames to or from another" 0 frames "$name" \
+		'udp and host 192.168.0.1 and not (port 1500 or port 5500)'
 }
 
 acquired() {
@@ -136,5 +168,5 @@ expect_outer() {
 	expect_output "frames of other ESP" 0 frames wire "(esp or udp port 4500 and not ($ike_only)) and not ($1)"
 }
 
-# IKE in port 4500 of IPv6.
-ike_only='ip6[48:4] = 0'
+# IKE in port 4500.
+ike_only='ip6[48:4] = 0 or ip[28:4] = 0'
