@@ -2,9 +2,10 @@
 # Cygnet as a road warrior, twice, behind a NAT that rewrites ports: the gateway is
 # Debian's kernel with stock strongSwan, and gives each an address of its pool, and the left
 # one of IPv6, too, though no IPv6 leads there. The left speaks IKEv2, the third IKEv1 in
-# aggressive mode, and has a password (XAuth). Then the NAT forgets them; when they send again, from other ports, the
-# gateway follows; so it does when the NAT itself gets another address. At last the left is a host that speaks with the kernel in transport mode
-# through that NAT: checksums are of addresses that the other does not see.
+# aggressive mode, and has a password (XAuth). Then the NAT forgets them; when they send again,
+# from other ports, the gateway follows. So it does when the NAT itself gets another address. At last the left
+# is a host that speaks with the kernel in transport mode through that NAT: checksums are of addresses that
+# the other does not see.
 . "$top/testing/scenarios/kernel-nat/scenario.sh"
 . "$top/testing/scenarios/kernel-transport/scenario.sh"
 sides="left right third" right=kernel third=cygnet shapes=udp

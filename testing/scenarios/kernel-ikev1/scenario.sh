@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# IKEv1 with pre-shared keys, Debian's kernel on the right. Main mode from either side: the CHILD_SA and the ISAKMP SA are
-# rekeyed under traffic, and nothing is lost but what comes before the initiator has the keys
+# IKEv1 with pre-shared keys, Debian's kernel on the right. Main mode from either side: the CHILD_SA and the
+# ISAKMP SA are rekeyed under traffic, and nothing is lost but what comes before the initiator has the keys
 # (it is for an SPI that is not known, and counted). TFC padding is asked for, but IKEv1
 # cannot say that the peer takes it: nothing is padded. Then transport mode in UDP, as
 # if there were a NAT, and the right as a road warrior: aggressive mode, with a password (XAuth) and an

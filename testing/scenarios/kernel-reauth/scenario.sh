@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Reauthentication, make before break, from both sides, Debian's kernel on the right, while the hosts talk: the
+# Reauthentication, make before break, from both sides while the hosts talk, Debian's kernel on the right: the
 # new IKE_SA and its CHILD_SA are there before the old go. A responder uses the
 # new SA when it answers, and the initiator has it when it has read the answer:
 # what arrives in between is for an unknown SPI, for which IKEv2 has no remedy.

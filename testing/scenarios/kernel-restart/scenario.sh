@@ -11,7 +11,7 @@ steps() {
 	expect "the tunnel comes up from right" tunnel_up right
 	expect "hosts reach each other" wait_for 30 reaches left
 	child=$(child_id right)
-	start_pings kill left 30000 0.004
+	patience=1 start_pings kill left 30000 0.004
 	expect "pings are answered" wait_for 30 received 100
 	expect_drops left
 	reap cygnetd-left KILL || true

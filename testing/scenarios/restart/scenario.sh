@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The gateway on the left loses its programs while the hosts talk. cygnetd is killed (SIGKILL) and started
+# again: the tunnel goes on with the SAs it had, soon, without a word between the IKE daemons, and no sequence
+# number is used twice. charon is killed: the traffic goes on. Its successor removes the SAs that it left and
+# holds its policies, so that nothing leaves in plaintext until it has negotiated anew; then nothing old remains.
+# The keys are wiped even if charon ends while cygnetd hangs. Then a boot: the left has no shared file any more.
+# From the policies of the last run, cygnetd holds those of the tunnel: its host's packets, which a route would
+# take to the peer, are dropped before charon is there, and until it has the tunnel up. Policies that charon does
+# not install again in time are no longer held.
+
+# Until charon has installed the route again, and the next hop of the new TAP has answered ARP. A
+# frame or two that a starting port finds may be for another MAC address.
+may_drop=([left]="not-ours no-route no-neighbour icmp-unprotected")
+# ICMP errors of the left's kernel about the right's IKE, for which no charon listens.
+plaintext_on_wire='src host 192.168.0.1 and icmp[0] = 3 and icmp[1] = 3'
+
+steps() {
+	cygnetd_killed
+	may_drop[left]+=" policy-held bad-spi"
+	charon_killed
+	keys_are_wiped
+	booted_again
+	is_over_in_time
+	expect "the tunnel comes up again" tunnel_up left
+	expect_pings
+}
+
+cygnetd_killed() {
+	local child round
+	expect "the tunnel comes up" tunnel_up left
+	expect "hosts reach each other" wait_for 30 reaches left
+	start_capture wire wire br0
+	child=$(child_id left)
+	patience=1 start_pings kill left 30000 0.002
+	for round in 1 2; do
+		expect "pings are answered before kill $round" answered 100
+		expect_drops left
+		reap cygnetd-left KILL || true
+		restart_cygnetd left
+		expect "hosts reach each other after kill $round" wait_for 60 reaches left
+	done
+	expect "pings are answered after the kills" answered 100
+	reap pings-kill INT || true
+	expect "the host has had those answers" test "$(replies)" -ge 300
+	expect_outage kill 5
+	stop_capture wire
+	expect_output "CHILD_SA in use" "$child" child_id left
+	expect_output "IKE messages since" 0 frames wire 'udp port 500 or (udp port 4500 and udp[8:4] = 0)'
+	expect_output "ICMP errors" 0 frames wire "$plaintext_on_wire"
+	expect_pings
+	expect_drops left
+}
+
+# answered COUNT: so many more, and soon; the SA knows, also across a restart.
+answered() { wait_for 60 received $(($(inbound) + $1)); }
+received() { [ "$(inbound)" -ge "$1" ]; }
+inbound() { sad left 'map(select(.dir == "in") | .packets) | add'; }
+replies() { sed -n 's/.* \([0-9]*\) received.*/\1/p' "$work/pings-kill.out"; }
+
+charon_killed() {
+	start_pings charon left 200 0.005
+	reap charon-left KILL || true
+	expect_output "pings lost while charon is dead" 0 end_pings charon
+	patience=1 start_pings restart left 100000 0.005
+	restart_charon left
+	expect_output "SAs that the dead charon left" 0 sas left
+	expect "pings met held policies" wait_for 30 dropped_for left policy-held 1
+	expect "held policies are shown" test "$(held left)" -gt 0
+	expect "the tunnel comes up again" tunnel_up left
+	expect_output "policies that are still held" 0 held left
+	reap pings-restart INT || true
+	expect_outage restart 10
+	expect_output "SAs of the new one" 2 sas left
+	expect_pings
+	expect_output "deleted SAs and policies that have keys" 0 to_be_wiped left
+}
+
+keys_are_wiped() {
+	kill -STOP "${pids[cygnetd-left]}"
+	reap charon-left || true
+	expect "charon cannot wipe while cygnetd hangs" test "$(to_be_wiped left)" -gt 0
+	kill -CONT "${pids[cygnetd-left]}"
+	expect "cygnetd wipes for it" wait_for 30 all_wiped left
+}
+
+# cygnetctl check also looks whether free slots have keys.
+to_be_wiped() { ctl "$1" check | sed -n 's/.*, \([0-9]*\) deleted ones.*/\1/p'; }
+all_wiped() { [ "$(to_be_wiped "$1")" = 0 ]; }
+
+booted_again() {
+	restart_charon left
+	expect "the tunnel comes up before the boot" tunnel_up left
+	expect "hosts reach each other" wait_for 30 reaches left
+	expect "the policies are kept" wait_for 90 kept
+	expect_drops left
+	reap charon-left || true
+	expect "charon has removed its policies" test "$(policies)" = 0
+	expect "cygnetd ends" reap cygnetd-left TERM 15
+	expect "they are kept nevertheless" kept
+	rm "$work/left/sadb"
+	restart_cygnetd left
+	add_route left
+	expect_output "policies that are held after the boot" 3 held left
+	start_pings boot left 100000 0.005
+	expect "pings are dropped before charon is there" wait_for 30 dropped_for left policy-held 50
+	restart_charon left
+	expect_output "policies that are still held" 3 held left
+	expect "pings are dropped before the tunnel is up" \
+		wait_for 30 dropped_for left policy-held $(($(drops left policy-held) + 20))
+	expect "the tunnel comes up after the boot" tunnel_up left
+	expect_output "policies that are held beside the tunnel's" 0 held left
+	reap pings-boot || true
+}
+
+# Without pings: then they would leave in plaintext.
+is_over_in_time() {
+	side_options[left]="plugins { kernel-cygnet { hold_policies = 2 } }"
+	write_strongswan_conf left > "$work/left/strongswan.conf"
+	reap charon-left KILL || true
+	restart_charon left
+	expect "charon says that policies are held" logged "3 policies of an earlier charon.*for up to 2 seconds"
+	expect "they are held for so long" wait_for 30 logged "removed 3 held policies"
+	expect_output "policies that are left" 0 policies
+}
+
+kept() { [ "$(grep -c ' protect .* 10\.[12]\.0\.0-10\.[12]\.0\.255 ' "$work/left/state/policies" 2> /dev/null)" = 3 ]; }
+policies() { ctl left --json show spd | jq length; }
+held() { ctl "$1" --json show spd | jq 'map(select(.held)) | length'; }
+logged() { grep -q "$1" "$work/left/charon.log"; }
+sas() { ctl "$1" --json show sad | /usr/bin/python3 -c 'import json, sys; print(len(json.load(sys.stdin)))'; }
