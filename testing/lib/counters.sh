@@ -73,6 +73,13 @@ note_counters() {
 	for side in $sides; do seen_sas[$side]=$(charon_sas "$side"); done
 }
 
+# still: the counters are noted, and stay for half a second. On a busy machine packets are under way when ping has gone.
+still() {
+	note_counters
+	sleep 0.5
+	[ "${seen_sas[left]}" = "$(charon_sas left)" ]
+}
+
 expect_counted() {
 	local side what="$1 $2"
 	[ $# -gt 2 ] || set -- "$@" left right

@@ -65,13 +65,6 @@ sent_more() {
 	sent_since "$1" 100000
 }
 
-# The counters are noted; a busy machine answers late.
-still() {
-	note_counters
-	sleep 0.5
-	[ "${seen_sas[left]}" = "$(charon_sas left)" ]
-}
-
 # carried_in SIDE PACKETS: since note_counters.
 carried_in() { [[ $(carried in "${seen_sas[$1]}" "$(charon_sas "$1")") = "$2 "* ]]; }
 

@@ -43,6 +43,7 @@ steps() {
 	expect "long ones without DF are cut on the way and answered" long_ping left 4 1350 dont
 	expect_learned 4
 	expect_longest 4
+	expect "nothing is under way any more" wait_for 30 still
 	expect "the connection goes down" connection_down left
 	routers_ipv6
 	expect "the tunnel comes up from right, over IPv6" tunnel_up right net6
@@ -83,7 +84,7 @@ expect_learned() {
 			wait_for 30 host_knows "$side" "$1"
 		expect "as long as that they arrive" \
 			long_ping "$side" "$1" "$(($(host_mtu "$side" "$1") - headers))"
-		expect "longer ones without DF are cut and arrive" wait_for 30 long_ping "$side" "$1" 1350 dont
+		patience=1 expect "longer ones without DF are cut and arrive" wait_for 30 long_ping "$side" "$1" 1350 dont
 		expect "TCP flows" flows "$side" "$1"
 	done
 }
@@ -154,7 +155,7 @@ reassembled() {
 
 # long_ping SIDE FAMILY BYTES [dont]: with DF, unless said
 long_ping() {
-	in_ns "$1" ping -n -q -c 3 -i 0.02 -W $(scaled 5) -M "${4:-do}" -s "$3" "$(host_of "$(other "$1")" "$2")" \
+	in_ns "$1" ping -n -q -c 3 -i 0.02 -W $(scaled "$patience") -M "${4:-do}" -s "$3" "$(host_of "$(other "$1")" "$2")" \
 		> /dev/null 2>&1
 }
 
