@@ -10,7 +10,7 @@ declare -A counted_by=() limit_of=() command_of=() lane_of=() after_of=() runnin
 started=0 queue=() again=() second_runs=()
 # Tests of a lane run in their order, so many at a time: those that compute, those that wait most of their time, and
 # those that need the machine for themselves.
-declare -A at_once=([computing]=1 [waiting]=4 [alone]=1)
+declare -A at_once=([computing]=2 [waiting]=3 [alone]=1)
 lane=waiting after=
 # With --repeat: how often each test is run; by name how often it has run and failed, and the reasons.
 repeat=
