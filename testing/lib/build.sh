@@ -28,7 +28,6 @@ use_build() {
 	root=$build/root
 	cygnetd=$root/sbin/cygnetd
 	cygnetctl=$root/bin/cygnetctl
-	sadb_fill=$build/testing/packet/sadb-fill
 }
 
 # Run autoreconf if its output in the tree is missing or of other sources, for example after a

@@ -37,8 +37,7 @@ install_first() {
 }
 
 write_configuration() {
-	local side=$1 to port
-	to=$(other "$side")
+	local side=$1
 	put "$side" /etc/cygnet/cygnetd.conf <<-END
 		[cygnetd]
 		engine = cpu
@@ -232,7 +231,7 @@ nothing_left() {
 }
 
 try_gateways() {
-	local side child pids_before=()
+	local side child
 	make_gateway_root
 	reserve_hugepages 384
 	add_network left right
