@@ -17,7 +17,7 @@
 
 #define DEPTH_US 400u
 #define EACH_US 4u
-#define TRIES 20u
+#define TRIES 100u
 
 static struct rte_mempool *packets;
 
