@@ -376,7 +376,8 @@ enum ocl_state ocl_chunk_launch(struct ocl_chunk *chunk, struct ocl_table *table
 }
 
 /* Asking OpenCL takes its lock, for which other queue pairs may wait. So ask when the last packet's status
- * has changed, which is a hint only, and every POLLS calls without that hint. */
+ * has changed, which is a hint only, and every POLLS calls without that hint. A chunk that waits for room in
+ * the mailbox gets there by being asked about. */
 static bool worth_asking(struct ocl_chunk *chunk)
 {
 	const u32 *results = (const u32 *)(chunk->host + chunk->results);
@@ -385,7 +386,7 @@ static bool worth_asking(struct ocl_chunk *chunk)
 						   __ATOMIC_RELAXED) :
 				   __atomic_load_n(&results[index], __ATOMIC_RELAXED);
 
-	return last != OCL_STATUS_PENDING || ++chunk->polls % POLLS == 0;
+	return chunk->unposted || last != OCL_STATUS_PENDING || ++chunk->polls % POLLS == 0;
 }
 
 enum ocl_state ocl_chunk_poll(struct ocl_chunk *chunk)
@@ -423,5 +424,5 @@ void ocl_chunk_reset(struct ocl_chunk *chunk)
 	chunk->upload = 0;
 	chunk->polls = 0;
 	__atomic_store_n(&chunk->claim, OCL_CLAIM_NONE, __ATOMIC_RELAXED);
-	chunk->posted = false;
+	chunk->unposted = false;
 }

@@ -70,7 +70,7 @@ struct ocl_chunk {
 	cl_mem buffer, pinned; /* of the staged path */
 	cl_event done;	       /* NULL: nothing to wait for */
 	uint32_t letter, items; /* of the persistent path: number of the letter, and its work-items */
-	bool posted;	       /* of the persistent path: it is in the mailbox */
+	bool unposted;	       /* of the persistent path: launched, and the mailbox had no room yet */
 	u8 *host;
 	size_t bytes; /* size of the buffer */
 	uint32_t room; /* of these, for records and the data behind them */

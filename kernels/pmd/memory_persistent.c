@@ -138,7 +138,7 @@ static void post(struct ocl_chunk *chunk)
 	letter = &r->mailbox->letter[n % OCL_LETTERS];
 	if (__atomic_load_n(&letter->left, __ATOMIC_ACQUIRE) == r->groups) {
 		chunk->letter = n;
-		chunk->posted = true;
+		chunk->unposted = false;
 		__atomic_store_n(&r->number[n % OCL_LETTERS], n, __ATOMIC_RELEASE);
 		write_letter(letter, chunk);
 		__atomic_store_n(&r->mailbox->posted, n + 1, __ATOMIC_SEQ_CST);
@@ -149,7 +149,7 @@ static void post(struct ocl_chunk *chunk)
 static cl_int launch(struct ocl_chunk *chunk, size_t items, const cl_event *after __rte_unused)
 {
 	chunk->items = items;
-	chunk->posted = false;
+	chunk->unposted = true;
 	post(chunk);
 	return CL_SUCCESS;
 }
@@ -160,7 +160,7 @@ static cl_int status(struct ocl_chunk *chunk)
 	const uint32_t index = chunk->letter % OCL_LETTERS;
 	uint32_t done;
 
-	if (!chunk->posted) {
+	if (chunk->unposted) {
 		post(chunk);
 		return CL_RUNNING;
 	}

@@ -609,8 +609,8 @@ static void leftover_first(void)
 }
 
 /* More chunks in flight than the mailbox of the persistent kernel has room for, of one packet each. After
- * its start there are no further launches and copies. Each chunk beyond is posted when it is the oldest: on
- * a busy machine that takes a time slice of the kernel and one of this thread. */
+ * its start there are no further launches and copies. Each chunk beyond is posted when it is the oldest, on
+ * a busy machine after a time slice of the kernel and one of this thread; not after thousands of polls. */
 static void full_mailbox(void)
 {
 	static struct rte_crypto_op *op[OCL_LETTERS + 40], *back[RTE_DIM(op)];
