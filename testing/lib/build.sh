@@ -44,6 +44,7 @@ bootstrap() {
 # configure_build [CONFIGURE-ARGUMENT...]: $build, unless it is configured for this checkout with these arguments.
 configure_build() {
 	bootstrap || return
+	mkdir -p "$cygnet_build"
 	ln -sfn "$top" "$cygnet_build/src"
 	local arguments=(CC="ccache gcc" --prefix="$root" --sysconfdir="$root/etc"
 		--with-pmddir="$root/lib/dpdk" --with-charon-plugindir="$root/lib/ipsec/plugins"
