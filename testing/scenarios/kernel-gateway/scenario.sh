@@ -31,15 +31,7 @@ steps() {
 	before=$(kernel_ports)
 	expect "the kernel sends to two ports of the NAT's" two_ports "$before"
 	expect_talk
-	forget_after 1
-	for side in left third; do
-		expect "$side is answered" wait_for 30 gateway_reaches "$side"
-	done
-	sleep 2
-	forget_after 60
-	for side in left third; do
-		expect "$side is answered again" wait_for 60 gateway_reaches "$side"
-	done
+	clients_forgotten gateway_reaches left third
 	expect "the kernel sends to two other ports" two_ports "$before" "$(kernel_ports)"
 	expect_talk
 	move_nat

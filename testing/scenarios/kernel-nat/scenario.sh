@@ -42,6 +42,20 @@ forget_after() {
 		"net.netfilter.nf_conntrack_udp_timeout_stream=$1"
 }
 
+# clients_forgotten REACHES SIDE...: the NAT forgets the clients; the function REACHES says when one is answered.
+clients_forgotten() {
+	local side
+	forget_after 1
+	for side in "${@:2}"; do
+		expect "$side is answered" wait_for 30 "$1" "$side"
+	done
+	sleep 2
+	forget_after 60
+	for side in "${@:2}"; do
+		expect "$side is answered again" wait_for 60 "$1" "$side"
+	done
+}
+
 shapes=udp
 may_drop=([left]=policy-discard) # while charon replaces policies to follow a client
 
@@ -56,15 +70,7 @@ steps() {
 	expect_clients
 	before=$(ports_and_spis)
 	say "the NAT forgets: $before"
-	forget_after 1
-	for side in right third; do
-		expect "$side is answered" wait_for 30 client_reaches "$side"
-	done
-	sleep 2
-	forget_after 60
-	for side in right third; do
-		expect "the gateway answers $side again" wait_for 60 client_reaches "$side"
-	done
+	clients_forgotten client_reaches right third
 	say "now: $(ports_and_spis)"
 	expect "ports have changed, SPIs have not" moved "$before" "$(ports_and_spis)"
 	expect_clients
