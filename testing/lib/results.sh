@@ -117,13 +117,6 @@ put_in_lane() {
 	queue+=("$2")
 }
 
-# run_test NAME SECONDS CMD...: run one test alone.
-run_test() {
-	finish_tests
-	start_test "$@"
-	finish_tests
-}
-
 # begin NAME: in the background.
 begin() {
 	local log=$work/test-$((++started)).log command
@@ -175,7 +168,8 @@ keep_passed() {
 	local failures
 	failures=$(sed -n 's/^not ok - //p' "$2" | paste -sd ,)
 	grep -q '^ok - ends' "$2" && [ "$failures" ] || return 0
-	count_group_tests "$1" <(grep -vE '^not ok - |^ok - (ends|sanitizers)$' "$2")
+	grep -vE '^not ok - |^ok - (ends|sanitizers)$' "$2" > "$work/passed"
+	count_group_tests "$1" "$work/passed"
 	command_of[$1]+=$(printf -- '--names %q' "$failures")
 }
 
@@ -217,7 +211,9 @@ count_group() {
 count_group_tests() {
 	local line
 	while read -r line; do
-		sed -n "/^${line//[\/.*[]/.}\$/,/^\(ok\|skip\) - /p" "$2" > "$work/about"
+		[[ $line != not* ]] || awk -v begin="$line" '
+			/^(ok|not ok|skip) - / { about = $0 == begin }
+			about' "$2" > "$work/about"
 		count "${line%% - *}" "$1/${line#* - }" "" "$work/about"
 	done < <(grep -E '^(ok|not ok|skip) - ' "$2")
 }
@@ -228,7 +224,7 @@ count_line() {
 	"   ok      "*) count ok "$1/${2#"   ok      "}" ;;
 	"   not ok  "*) count "not ok" "$1/${2#"   not ok  "}" ;;
 	"   skip    "*) count skip "$1/${2#"   skip    "}" ;;
-	"== "*) heading "$1: ${2#== }" ;;
+	"== "*) printf '\n== %s: %s\n' "$1" "${2#== }" ;;
 	*passed,*failed,*skipped | "") ;;
 	*) printf '%s\n' "$2" ;;
 	esac
