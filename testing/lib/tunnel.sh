@@ -50,7 +50,11 @@ expect_rekey() {
 	expect "there is another one" wait_for 60 newer_than "${before:-none}" "${id[@]}"
 }
 
-newer_than() { [ "$("${@:2}")" -gt "$1" ]; }
+newer_than() {
+	local id
+	id=$("${@:2}")
+	[ "${id:-0}" -gt "$1" ]
+}
 
 # cut_wire, mend_wire: in the middle, so that what a gateway sends is captured as ever.
 cut_wire() {
