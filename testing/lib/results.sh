@@ -8,9 +8,11 @@ filters=()
 # again has those that have failed and wait for their second run.
 declare -A counted_by=() limit_of=() command_of=() lane_of=() after_of=() running=() ended=()
 started=0 queue=() again=() second_runs=()
+# Seconds of CPU time of the test that has ended last, and of all that have ended.
+cpu_time=0 cpu_time_of_all=0
 # Tests of a lane run in their order, so many at a time: those that compute, those that wait most of their time, and
 # those that need the machine for themselves.
-declare -A at_once=([computing]=2 [waiting]=3 [alone]=1)
+declare -A at_once=([computing]=2 [waiting]=4 [alone]=1)
 lane=waiting after=
 # With --repeat: how often each test is run; by name how often it has run and failed, and the reasons.
 repeat=
@@ -74,6 +76,16 @@ why() {
 	if [ "$1" -eq 124 ] || [ "$1" -eq 137 ]; then echo "timed out $after"; else echo "exit status $1 $after"; fi
 }
 
+# took START: how long the test ran that has ended last, and its CPU time. Daemons that were not waited for are missing.
+took() { echo "$((SECONDS - $1)) s, CPU time $cpu_time s"; }
+
+note_cpu_time() {
+	local all
+	times > "$work/times"
+	all=$(awk -F '[ms ]+' 'NR == 2 { printf "%.0f", $1 * 60 + $2 + $3 * 60 + $4 }' "$work/times")
+	cpu_time=$((all - cpu_time_of_all)) cpu_time_of_all=$all
+}
+
 # tell_log LOG: print a log without the lines of tests that have passed.
 tell_log() { sed -E '/^(ok|skip) - /d; s/^/   | /' "$1"; }
 
@@ -86,7 +98,7 @@ reasons() {
 # count_test NAME STATUS LOG START: count a test that has ended; exit status 77: it is skipped.
 count_test() {
 	case $2 in
-	0) count ok "$1" "$((SECONDS - $4)) s" ;;
+	0) count ok "$1" "$(took "$4")" ;;
 	77) count skip "$1" "$(tail -n 1 "$3")" ;;
 	*)
 		count "not ok" "$1" "$(why "$2" "$4")" "$3"
@@ -149,6 +161,7 @@ begin_some() {
 finish_one() {
 	local pid rc=0 name log start
 	wait -n -p pid "${!running[@]}" || rc=$?
+	note_cpu_time
 	read -r name log start <<< "${running[$pid]}"
 	unset "running[$pid]"
 	ended[$name]=yes
@@ -175,6 +188,7 @@ keep_passed() {
 
 finish_tests() {
 	local name
+	note_cpu_time
 	begin_some
 	while [ "${#running[@]}" -gt 0 ]; do
 		finish_one
@@ -189,6 +203,7 @@ run_again() {
 	begin "$1"
 	pid=$!
 	wait "$pid" || rc=$?
+	note_cpu_time
 	read -r name log start <<< "${running[$pid]}"
 	unset "running[$pid]"
 	[ "$rc" -ne 0 ] || second_runs+=("$name")
@@ -200,7 +215,7 @@ run_again() {
 count_group() {
 	count_group_tests "$1" "$3"
 	if [ "$2" -eq 0 ] && grep -q '^ok - ' "$3"; then
-		count ok "$1 ends well" "$((SECONDS - $4)) s"
+		count ok "$1 ends well" "$(took "$4")"
 	else
 		count "not ok" "$1 ends well" "$(why "$2" "$4")" "$3"
 		tell_log "$3"
@@ -235,13 +250,15 @@ count_nested() {
 	local line before=$failed
 	while IFS= read -r line; do count_line "$1" "$line"; done < "$3"
 	[ "$2" -eq 0 ] || [ "$failed" -gt "$before" ] || count "not ok" "$1 ends well" "$(why "$2" "$4")" "$3"
-	say "$1: $((SECONDS - $4)) s"
+	say "$1: $(took "$4")"
 }
 
 # summary: the last line counts the tests. The exit status is 0 if some were run and none has failed.
 summary() {
 	echo
 	[ -z "$repeat" ] || tell_repeated
+	note_cpu_time
+	echo "CPU time: $((cpu_time_of_all / 60)) min"
 	[ "${#second_runs[@]}" -eq 0 ] ||
 		echo "${#second_runs[@]} needed a second run: ${second_runs[*]}"
 	printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
