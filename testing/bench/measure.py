@@ -13,12 +13,12 @@ MANY = 0.1  # share of lost packets from which a run is not repeated: the gatewa
 
 
 def throughput(gateway, number, seconds, tunnels=1):
-    """Measure at full rate. Repeat if the gateway got too little of the core.
+    """Measure at full rate. Repeat if the gateway got too little of the core, or nothing of it.
     @return Counted"""
     for _ in range(TRIES):
         counted = gateway.run(number, max(seconds, tunnels * LAST), warmup=WARMUP + tunnels * LEARN,
                               slice_s=SLICE, drain=DRAIN)
-        if len(counted.slices) >= ENOUGH or counted.lost > MANY:
+        if len(counted.slices) >= ENOUGH or (counted.slices and counted.lost > MANY):
             break
     return counted
 
