@@ -240,7 +240,7 @@ count_line() {
 	"   not ok  "*) count "not ok" "$1/${2#"   not ok  "}" ;;
 	"   skip    "*) count skip "$1/${2#"   skip    "}" ;;
 	"== "*) printf '\n== %s: %s\n' "$1" "${2#== }" ;;
-	*passed,*failed,*skipped | "") ;;
+	*passed,*failed,*skipped | "CPU time: "* | "") ;;
 	*) printf '%s\n' "$2" ;;
 	esac
 }
