@@ -41,11 +41,20 @@ __attribute__((no_sanitize_address)) static bool is_at(const uint32_t *p, const 
 	return true;
 }
 
+/* Most words are the first one of no secret. */
 __attribute__((no_sanitize_address)) static void search(const uint32_t *p, const uint32_t *end,
 							const struct secrets *s,
 							struct sightings *found)
 {
+	const uint32_t key = s->key[0], round_key = s->round_key[0], mac_key = s->mac_key[0],
+		       inner = s->inner[0], outer = s->outer[0];
+
 	for (; p + SECRET_WORDS <= end; p++) {
+		uint32_t word = *p ^ DISGUISE;
+
+		if (word != key && word != round_key && word != mac_key && word != inner &&
+		    word != outer)
+			continue;
 		found->key += is_at(p, s->key);
 		found->round_key += is_at(p, s->round_key);
 		found->mac_key += is_at(p, s->mac_key);
