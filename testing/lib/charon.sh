@@ -125,6 +125,7 @@ tell_charon() {
 	if [ "${!1}" = kernel ]; then
 		guest_do "$1" 'grep -v "[[:space:]]0$" /proc/net/xfrm_stat
 			cat /proc/net/dev /proc/net/softnet_stat
+			grep -hE "^(Ip|TcpExt|IpExt):" /proc/net/snmp /proc/net/netstat
 			tail -n 60 /run/charon.log /run/charon.out; dmesg | tail -n 5'
 	else
 		tail -n 60 "$work/$1/charon.out" "$work/$1/charon.log"
