@@ -55,7 +55,7 @@ def distribution(rounds):
 
 def sslshader(programs):
     """SSLShader's figure 9: latency at light and heavy load, with and without opportunistic offload"""
-    options = copy_with(programs.options, build=programs.options.programs, realtime=True,
+    options = copy_with(programs.options, build=programs.options.programs, realtime=not programs.options.quick,
                         core=(os.cpu_count() or 1) - 1)
     subprocess.run([f"{os.path.dirname(os.path.dirname(os.path.abspath(__file__)))}/prepare", options.build],
                    check=True, stdin=subprocess.DEVNULL)
