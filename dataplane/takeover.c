@@ -235,9 +235,9 @@ int takeover_request(void)
 
 	if (!takeover_joined())
 		return 0;
-	log_info("initialised: asking the cygnetd that serves to let go");
 	/* An old process that has ended, killed say, is noticed below. */
 	say(to_old, READY);
+	log_info("initialised: the cygnetd that serves is asked to let go");
 	err = await(to_old, GRANTED, WAIT_S);
 	if (!err)
 		return 0;
