@@ -9,7 +9,7 @@ spd() { ctl "$1" --json show spd | jq -r "$2"; }
 databases_empty() {
 	case ${!1} in
 	cygnet) [ "$(sad "$1" length) $(spd "$1" length)" = "0 0" ] ;;
-	kernel) [ -z "$(guest_xfrm "$1" state)" ] && ! guest_xfrm "$1" policy | grep -qE 'dir (in|out|fwd)' ;;
+	kernel) [ -z "$(guest_xfrm "$1" state)" ] && ! guest_xfrm "$1" policy | grep -E 'dir (in|out|fwd)' > /dev/null ;;
 	esac
 }
 
