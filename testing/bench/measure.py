@@ -9,17 +9,19 @@ DRAIN = 0.001  # longest time that a gateway may hold packets for a batch
 # Per tunnel: warm-up in which the gateway's flow cache learns its flow, and shortest measured time.
 LEARN, LAST = 2e-5, 3e-5
 ENOUGH, TRIES = 100, 20  # minimum number of slices, maximum number of runs
+LONGER = 0.5  # seconds, up to which a measurement is made longer if the gateway did not get the core
 MANY = 0.1  # share of lost packets from which a run is not repeated: the gateway is slow
 
 
 def throughput(gateway, number, seconds, tunnels=1):
-    """Measure at full rate. Repeat if the gateway got too little of the core, or nothing of it.
+    """Measure at full rate. Repeat, for longer, if the gateway got too little of the core, or nothing of it.
     @return Counted"""
+    length = max(seconds, tunnels * LAST)
     for _ in range(TRIES):
-        counted = gateway.run(number, max(seconds, tunnels * LAST), warmup=WARMUP + tunnels * LEARN,
-                              slice_s=SLICE, drain=DRAIN)
+        counted = gateway.run(number, length, warmup=WARMUP + tunnels * LEARN, slice_s=SLICE, drain=DRAIN)
         if len(counted.slices) >= ENOUGH or (counted.slices and counted.lost > MANY):
             break
+        length = max(length, min(2 * length, LONGER))
     return counted
 
 
