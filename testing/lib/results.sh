@@ -3,6 +3,8 @@
 
 passed=0 failed=0 skipped=0
 filters=()
+# Those of filters that are the beginning of a test's name.
+declare -A matched=()
 # Tests by name: the function that counts them, the limit in seconds, the command, the lane, and the test that has to end
 # before. queue has those that have not begun; running has name, log and start of those in the background by process id;
 # again has those that have failed and wait for their second run.
@@ -23,9 +25,17 @@ selected() {
 	local filter
 	[ "${#filters[@]}" -gt 0 ] || return 0
 	for filter in "${filters[@]}"; do
-		[[ $1 != "$filter"* && $filter != "$1"/* ]] || return 0
+		[[ $1 != "$filter"* && $filter != "$1"/* ]] || { matched[$filter]=yes; return 0; }
 	done
 	return 1
+}
+
+# count_unmatched: a beginning that no test's name has is a failure.
+count_unmatched() {
+	local filter
+	for filter in "${filters[@]}"; do
+		[ "${matched[$filter]:-}" ] || count "not ok" "$filter" "there is no such test"
+	done
 }
 
 # parts_of GROUP: print the beginnings of names of tests of that group for which the command line asks, with commas
@@ -164,7 +174,7 @@ finish_one() {
 	note_cpu_time
 	read -r name log start <<< "${running[$pid]}"
 	unset "running[$pid]"
-	ended[$name]=yes
+	[ "$rc" -ne 0 ] || ended[$name]=yes
 	if [ "$repeat" ] || [[ $rc =~ ^(0|77|99)$ ]] || [ "${counted_by[$name]}" = count_nested ]; then
 		"${counted_by[$name]}" "$name" "$rc" "$log" "$start"
 		return
@@ -189,24 +199,24 @@ keep_passed() {
 finish_tests() {
 	local name
 	note_cpu_time
-	begin_some
-	while [ "${#running[@]}" -gt 0 ]; do
-		finish_one
-		begin_some
+	while begin_some && [ $((${#running[@]} + ${#again[@]})) -gt 0 ]; do
+		if [ "${#running[@]}" -gt 0 ]; then finish_one; else run_again; fi
 	done
-	for name in "${again[@]}"; do run_again "$name"; done
-	again=()
+	for name in "${queue[@]}"; do count "not ok" "$name" "${after_of[$name]} has failed"; done
+	queue=()
 }
 
+# run_again: the first test of again.
 run_again() {
 	local pid rc=0 name log start
-	begin "$1"
+	begin "${again[0]}"
+	again=("${again[@]:1}")
 	pid=$!
 	wait "$pid" || rc=$?
 	note_cpu_time
 	read -r name log start <<< "${running[$pid]}"
 	unset "running[$pid]"
-	[ "$rc" -ne 0 ] || second_runs+=("$name")
+	[ "$rc" -ne 0 ] || { ended[$name]=yes; second_runs+=("$name"); }
 	"${counted_by[$name]}" "$name" "$rc" "$log" "$start"
 }
 
