@@ -71,7 +71,7 @@ build_packages() {
 	must "dpkg-buildpackage of a newer revision" build_in "$packages/newer" /build/cygnet
 }
 
-lacks_line() { ! grep -F "$2" "$1"; }
+lacks_line() { [ -s "$1" ] && ! grep -F "$2" "$1"; }
 
 check_reproducible() {
 	must "dpkg-buildpackage elsewhere" build_in "$packages/second" /srv/another/folder \

@@ -51,4 +51,8 @@ client_pings() {
 		echo \$lost"
 }
 
-leases() { swanctl_on left --list-pools --leases | grep -cw online || true; }
+leases() {
+	local pools
+	pools=$(swanctl_on left --list-pools --leases) || return
+	grep -cw online <<< "$pools" || true
+}

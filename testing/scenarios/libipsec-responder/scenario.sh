@@ -49,7 +49,7 @@ expect_nothing() {
 	expect "the right has no SA" wait_for 30 right_has_none
 }
 
-right_has_none() { [ -z "$(swanctl_on right --list-sas)" ]; }
+right_has_none() { says_nothing swanctl_on right --list-sas; }
 
 # The one that initiates has dpd_action = restart, the other one clear.
 expect_return() {
