@@ -146,16 +146,17 @@ def test_audit_flood(bench):
     flood, others = "192.0.2.66", ["192.0.2.67", "192.0.2.68", "192.0.2.69"]
     plain = ["10.2.0.10", "10.2.0.11", "10.2.0.12"]
 
-    def unknown(src):
-        return IP(src=src, dst=WAN) / ESP(spi=0xdead, seq=1, data=bytes(60))
+    def unknown(src, seq):
+        return IP(src=src, dst=WAN) / ESP(spi=0xdead, seq=seq, data=bytes(60))
 
     with audited(bench) as watch:
         with bench.dropped("bad-spi", 303):
-            bench.from_wan(*[unknown(flood)] * 300)
-            bench.from_wan(*[unknown(src) for src in others])
+            bench.from_wan(*[unknown(flood, 1)] * 300)
+            bench.from_wan(*[unknown(src, 2) for src in others])
         with bench.dropped("policy-plaintext", 3):
             bench.from_wan(*[packet(src, HOST) for src in plain])
-        wait_until(lambda: any(row["src"] in others for row in watch.of("audit", reason="bad-spi")), "another source")
+        wait_until(lambda: watch.of("audit", reason="bad-spi", seq=2), "another source")
+        assert all(row["src"] in others for row in watch.of("audit", reason="bad-spi", seq=2)), watch.text
         wait_until(lambda: watch.of("audit", reason="policy-plaintext"), "another kind")
         assert 1 <= len(watch.of("audit", reason="bad-spi", src=flood)) < 300, watch.text
         wait_until(lambda: len(watch.of("audit", reason="bad-spi")) + sum(
