@@ -126,7 +126,7 @@ tell_charon() {
 		guest_do "$1" 'grep -v "[[:space:]]0$" /proc/net/xfrm_stat
 			cat /proc/net/dev /proc/net/softnet_stat
 			grep -hE "^(Ip|TcpExt|IpExt):" /proc/net/snmp /proc/net/netstat
-			tail -n 60 /run/charon.log /run/charon.out; dmesg | tail -n 5'
+			tail -n 60 /run/charon.log /run/charon.out'
 	else
 		tail -n 60 "$work/$1/charon.out" "$work/$1/charon.log"
 	fi
