@@ -155,8 +155,9 @@ connection_down() {
 	quiet "$work/$1/terminate.out" swanctl_on "$1" --terminate --ike gw-gw --timeout "$(scaled 20)"
 }
 
-# established SIDE [CHILD], child_id SIDE [CHILD]: number of the newest installed one.
-established() { swanctl_on "$1" --list-sas | grep -q "${2:-net}:.*INSTALLED"; }
+# established SIDE [CHILD], gone_from SIDE [CHILD], child_id SIDE [CHILD]: number of the newest installed one.
+established() { prints "${2:-net}:.*INSTALLED" swanctl_on "$1" --list-sas; }
+gone_from() { prints_no "${2:-net}:.*INSTALLED" swanctl_on "$1" --list-sas; }
 child_id() {
 	swanctl_on "$1" --list-sas | sed -n "s/^ *${2:-net}: #\([0-9]*\),.*INSTALLED.*/\1/p" |
 		sort -n | tail -n 1

@@ -89,7 +89,7 @@ meet_host() {
 	wait_for 30 knows_host "$1" || die "cygnetd $1 does not answer ARP"
 }
 
-knows_host() { ip -n "$net_prefix-gw-$1" neighbour show to "${host_addr[$1]}" dev lan | grep -q lladdr; }
+knows_host() { prints lladdr ip -n "$net_prefix-gw-$1" neighbour show to "${host_addr[$1]}" dev lan; }
 
 # ctl SIDE ARGUMENT...
 ctl() {

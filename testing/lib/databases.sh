@@ -5,24 +5,11 @@
 sad() { ctl "$1" --json show sad | jq -r "$2"; }
 spd() { ctl "$1" --json show spd | jq -r "$2"; }
 
-# says_nothing CMD...: it succeeds, without output. Who does not answer has not said that there is nothing.
-says_nothing() {
-	local said
-	said=$("$@") && [ -z "$said" ]
-}
-
-# Those of charon's sockets have another direction.
-charon_policies() {
-	local policies
-	policies=$(guest_xfrm "$1" policy) || return
-	grep -E 'dir (in|out|fwd)' <<< "$policies" || true
-}
-
 # databases_empty SIDE: no SA and no policy; the machine has charon's sockets'.
 databases_empty() {
 	case ${!1} in
 	cygnet) [ "$(sad "$1" length) $(spd "$1" length)" = "0 0" ] ;;
-	kernel) says_nothing guest_xfrm "$1" state && says_nothing charon_policies "$1" ;;
+	kernel) prints_nothing guest_xfrm "$1" state && prints_no 'dir (in|out|fwd)' guest_xfrm "$1" policy ;;
 	esac
 }
 

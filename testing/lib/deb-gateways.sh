@@ -88,8 +88,8 @@ tell_gateways() {
 	done
 }
 
-status_is() { on "$1" systemctl show -p StatusText --value cygnetd | grep -qF "$2"; }
-address_there() { ip -n "$net_prefix-gw-$1" -o address show dev wan 2> /dev/null | grep -qF "${wan_addr[$1]}/24"; }
+status_is() { prints "$2" on "$1" systemctl show -p StatusText --value cygnetd; }
+address_there() { prints "${wan_addr[$1]//./\\.}/24" ip -n "$net_prefix-gw-$1" -o address show dev wan 2> /dev/null; }
 settled() { address_there "$1" && on "$1" systemctl is-active -q cygnetd strongswan; }
 initiate() { on left swanctl --initiate --child net --timeout "$(scaled 20)"; }
 talks() { [ "$( { pings left 20 0.02 || true; } | lost)" = 0 ]; }

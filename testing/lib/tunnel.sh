@@ -63,12 +63,6 @@ cut_wire() {
 
 mend_wire() { in_ns wire nft "delete table bridge cut"; }
 
-# gone_from SIDE [CHILD]
-gone_from() {
-	local sas
-	sas=$(swanctl_on "$1" --list-sas) && ! grep -q "${2:-net}:.*INSTALLED" <<< "$sas"
-}
-
 # The old SAs of "net" have gone.
 only_newest() { [ "$(sad left length) $(spd left length)" = "2 3" ]; }
 

@@ -51,7 +51,7 @@ main_mode() {
 	expect_empty
 }
 
-no_ike_sa() { says_nothing swanctl_on left --list-sas && says_nothing swanctl_on right --list-sas; }
+no_ike_sa() { prints_nothing swanctl_on left --list-sas && prints_nothing swanctl_on right --list-sas; }
 unknown_since() { echo $(($(unknown_spis) - $1)); }
 
 # hosts SIDE

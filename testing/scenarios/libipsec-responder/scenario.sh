@@ -46,10 +46,8 @@ expect_rekeys() {
 # The right has no databases to look into: it has no IKE_SA.
 expect_nothing() {
 	expect_empty
-	expect "the right has no SA" wait_for 30 right_has_none
+	expect "the right has no SA" wait_for 30 prints_nothing swanctl_on right --list-sas
 }
-
-right_has_none() { says_nothing swanctl_on right --list-sas; }
 
 # The one that initiates has dpd_action = restart, the other one clear.
 expect_return() {

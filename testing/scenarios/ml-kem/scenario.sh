@@ -19,4 +19,4 @@ steps() {
 	expect_tunnel
 }
 
-exchanged() { swanctl_on left --list-sas | grep -q "$1"; }
+exchanged() { prints "$1" swanctl_on left --list-sas; }
