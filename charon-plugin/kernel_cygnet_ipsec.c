@@ -429,8 +429,7 @@ METHOD(kernel_ipsec_t, add_policy, status_t,
 	{
 		this->peers->put_policy(this->peers, &params);
 		DBG1(DBG_KNL, "adding policy %R === %R %N failed: %s", id->src_ts,
-			 id->dst_ts, policy_dir_names, id->dir, err == -EMLINK ?
-			 "too many policies overlap with it" : strerror(-err));
+			 id->dst_ts, policy_dir_names, id->dir, strerror(-err));
 		return FAILED;
 	}
 	this->hold->added(this->hold);

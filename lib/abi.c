@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The layout of ABI version 5. It has no code: a change of the layout does not compile without a new
+ * The layout of ABI version 6. It has no code: a change of the layout does not compile without a new
  * CYGNET_ABI_VERSION. The rules for a new field that needs none are in layout.h.
  */
 #include "layout.h"
 
-_Static_assert(CYGNET_ABI_VERSION == 5, "write down the layout of the new version");
+_Static_assert(CYGNET_ABI_VERSION == 6, "write down the layout of the new version");
 
 /* Sizes of pthread_mutex_t, and with them offsets, differ between architectures. */
 #ifdef __x86_64__
@@ -16,9 +16,10 @@ _Static_assert(CYGNET_ABI_VERSION == 5, "write down the layout of the new versio
 #define VALUE(name, value) _Static_assert((name) == (value), #name " has another value")
 
 VALUE(LAYOUT_EVENTS, 4096);
-VALUE(LAYOUT_TUPLES, 1024);
-VALUE(LAYOUT_TUPLE_LISTS, 6);
+VALUE(LAYOUT_SPD_LISTS, 6);
 VALUE(LAYOUT_LOGGED, 15);
+VALUE(LENGTHS, 129);
+VALUE(LENGTHS_WORDS, 3);
 VALUE(REPLAY_BLOCK_WORDS, 65);
 VALUE(REPLAY_INLINE_WORDS, 4);
 VALUE(CYGNET_ROLES, 2);
@@ -30,31 +31,39 @@ VALUE(CYGNET_SLOT_LARVAL, 1);
 VALUE(CYGNET_SLOT_LIVE, 2);
 VALUE(CYGNET_SLOT_RETIRED, 3);
 
-SIZE(fixed, 120);
+SIZE(fixed, 136);
 AT(fixed, magic, 0); AT(fixed, abi, 8); AT(fixed, header_size, 12); AT(fixed, features, 16);
 AT(fixed, file_size, 24); AT(fixed, geometry, 32); AT(fixed, sa_buckets, 40);
-AT(fixed, policy_buckets, 44); AT(fixed, replay_blocks, 48); AT(fixed, sa_table, 56);
-AT(fixed, policy_table, 64); AT(fixed, sas, 72); AT(fixed, policies, 80); AT(fixed, replay, 88);
-AT(fixed, events, 96); AT(fixed, seed, 104); AT(fixed, checksum, 112);
+AT(fixed, policy_buckets, 44); AT(fixed, replay_blocks, 48); AT(fixed, net_buckets, 52); AT(fixed, sa_table, 56);
+AT(fixed, policy_table, 64); AT(fixed, peer_nets, 72); AT(fixed, sharing, 80); AT(fixed, sas, 88);
+AT(fixed, policies, 96); AT(fixed, replay, 104); AT(fixed, events, 112); AT(fixed, seed, 120);
+AT(fixed, checksum, 128);
 
-SIZE(header, 107392);
-AT(header, fixed, 0); AT(header, mutex, 128); AT(header, order, 168); AT(header, recoveries, 176);
-AT(header, sa_pool, 184); AT(header, policy_pool, 208); AT(header, replay_fresh, 232);
-AT(header, replay_free, 236); AT(header, replay_used, 240); AT(header, role_pid, 244);
-AT(header, epoch, 256); AT(header, spd_changes, 264); AT(header, spd_binds, 272);
-AT(header, boot, 280); AT(header, ike_port, 320); AT(header, reader, 384);
-AT(header, event_tail, 8576); AT(header, event_signal, 8580); AT(header, event_head, 8640);
-AT(header, event_waiting, 8644); AT(header, event_wakes, 8648); AT(header, tuples, 8704);
+SIZE(header, 18688);
+AT(header, fixed, 0); AT(header, mutex, 192); AT(header, order, 232); AT(header, recoveries, 240);
+AT(header, sa_pool, 248); AT(header, policy_pool, 272); AT(header, replay_fresh, 296);
+AT(header, replay_free, 300); AT(header, replay_used, 304); AT(header, role_pid, 308);
+AT(header, epoch, 320); AT(header, spd_changes, 328); AT(header, spd_binds, 336);
+AT(header, boot, 344); AT(header, ike_port, 384); AT(header, reader, 448);
+AT(header, event_tail, 8640); AT(header, event_signal, 8644); AT(header, event_head, 8704);
+AT(header, event_waiting, 8708); AT(header, event_wakes, 8712); AT(header, spd, 8768);
 
 SIZE(pool, 24);
 AT(pool, fresh, 0); AT(pool, free, 4); AT(pool, retired_head, 8); AT(pool, retired_tail, 12);
 AT(pool, used, 16); AT(pool, retired, 20);
 
-SIZE(tuple, 16);
-AT(tuple, key, 0); AT(tuple, policies, 8); AT(tuple, best, 12);
+SIZE(lengths, 24);
+AT(lengths, word, 0);
 
-SIZE(tuple_list, 16448);
-AT(tuple_list, count, 0); AT(tuple_list, logged, 4); AT(tuple_list, tuple, 64);
+SIZE(spd_length, 12);
+AT(spd_length, policies, 0); AT(spd_length, best, 4); AT(spd_length, local, 8);
+
+SIZE(spd_list, 1648);
+AT(spd_list, peer, 0); AT(spd_list, by_ports, 24); AT(spd_list, by_protocol, 28);
+AT(spd_list, logged, 36); AT(spd_list, length, 96);
+
+SIZE(peer_net, 32);
+AT(peer_net, local, 0); AT(peer_net, policies, 24); AT(peer_net, marks, 28);
 
 SIZE(reader, 64);
 AT(reader, seen, 0);
@@ -95,7 +104,7 @@ AT(cygnet_selector, af, 76); AT(cygnet_selector, proto, 77);
 SIZE(cygnet_policy, 192);
 AT(cygnet_policy, sel, 0); AT(cygnet_policy, priority, 80); AT(cygnet_policy, reqid, 84);
 AT(cygnet_policy, spi, 88); AT(cygnet_policy, next, 92); AT(cygnet_policy, generation, 96);
-AT(cygnet_policy, state, 100); AT(cygnet_policy, tuple, 104); AT(cygnet_policy, refs, 108);
+AT(cygnet_policy, state, 100); AT(cygnet_policy, user, 104); AT(cygnet_policy, refs, 108);
 AT(cygnet_policy, dir, 112); AT(cygnet_policy, action, 113); AT(cygnet_policy, proto, 114);
 AT(cygnet_policy, mode, 115); AT(cygnet_policy, link, 116); AT(cygnet_policy, epoch, 120);
 AT(cygnet_policy, use_time, 128); AT(cygnet_policy, sa, 136); AT(cygnet_policy, order, 144);

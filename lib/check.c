@@ -5,13 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "entry.h"
 #include "hold.h"
 #include "ike.h"
 #include "lock.h"
 #include "pool.h"
 #include "sad.h"
+#include "selector.h"
 #include "spd.h"
-#include "tuple.h"
 
 /* Where a slot was found. */
 enum { FOUND_NOWHERE, FOUND_IN_CHAIN, FOUND_FREE, FOUND_RETIRED };
@@ -170,66 +171,113 @@ static void check_sas(struct check *c, const struct slots *s, uint8_t *mark)
 	check_wiped(c, s);
 }
 
-static void check_policy(struct check *c, uint32_t index, const uint32_t *bucket,
-			 uint32_t (*tuples)[LAYOUT_TUPLES])
+/* Check a policy of an entry, and its place. @param chain  NULL: it is a user */
+static void check_policy(struct check *c, uint32_t index, const uint32_t *chain)
 {
 	const struct cygnet_policy *p = &c->db->policies[index];
-	const struct tuple_list *list;
+	struct place place;
 
-	if (p->dir >= CYGNET_DIRS || p->tuple >= LAYOUT_TUPLES || !p->refs) {
-		violated(c, "policy %u has a direction, tuple or count out of range", index);
+	if (p->dir >= CYGNET_DIRS || !p->refs) {
+		violated(c, "policy %u has a direction or count out of range", index);
 		return;
 	}
-	if (spd_bucket(c->db, p) != bucket)
+	place = place_of(c->db, p->dir, &p->sel);
+	if (chain && place.chain != chain)
 		violated(c, "policy %u is in the wrong chain", index);
-	list = tuple_list(c->db, p->dir, p->sel.af);
-	if (!tuple_may_hold(tuple_unpack(list->tuple[p->tuple].key), tuple_of(p->dir, &p->sel)))
-		violated(c, "policy %u is counted in the wrong tuple", index);
-	if (list->tuple[p->tuple].best > p->priority)
-		violated(c, "policy %u has a lower priority value than the bound of its tuple",
-			 index);
+	if (!place_is_visited(&place, p))
+		violated(c, "lookups skip the place of policy %u", index);
 	if (cygnet_policy_held(p) && !hold_valid(p))
 		violated(c, "policy %u is held, but is a bypass or still has the reqid of an SA", index);
-	tuples[list - c->db->header->tuples][p->tuple]++;
 }
 
-static void check_policies(struct check *c, const struct slots *s, uint8_t *mark,
-			   uint32_t (*tuples)[LAYOUT_TUPLES])
+/* @return the policy that a reference leads to, or NULL: it leads to none, or a violation was found */
+static const struct cygnet_policy *follow_policy(struct check *c, const struct slots *s, uint8_t *mark, uint32_t ref)
+{
+	uint32_t index = ref_index(ref, s->capacity);
+
+	if (!ref)
+		return NULL;
+	if (index == CYGNET_NONE) {
+		violated(c, "a list of policies leads to slot %u", ref);
+		return NULL;
+	}
+	return found(c, s, mark, index, FOUND_IN_CHAIN, "policy") ? &c->db->policies[index] : NULL;
+}
+
+/* @return number of users of the entry */
+static uint32_t check_users(struct check *c, const struct slots *s, uint8_t *mark, const struct cygnet_policy *head)
+{
+	const struct cygnet_policy *before = head, *user;
+	uint32_t n = 0;
+
+	for (; (user = follow_policy(c, s, mark, before->user)); before = user, n++) {
+		uint32_t index = cygnet_policy_index(c->db, user);
+
+		check_policy(c, index, NULL);
+		if (user->dir != head->dir || !selector_equal(&user->sel, &head->sel))
+			violated(c, "policy %u is a user of an entry with another selector", index);
+		if (spd_wins(user, before))
+			violated(c, "policy %u is not in the order of its entry", index);
+	}
+	return n;
+}
+
+static void check_policies(struct check *c, const struct slots *s, uint8_t *mark)
 {
 	struct cygnet_db *db = c->db;
 	uint32_t chained = 0;
 
 	for (uint32_t b = 0; b <= db->policy_mask && !c->err; b++) {
-		const struct cygnet_policy *before = NULL;
+		const struct cygnet_policy *before = NULL, *policy;
 		uint32_t ref = db->policy_table[b];
 
-		while (ref && !c->err) {
-			uint32_t index = ref_index(ref, s->capacity);
+		for (; (policy = follow_policy(c, s, mark, ref)); ref = policy->next) {
+			uint32_t index = cygnet_policy_index(db, policy);
 
-			if (index == CYGNET_NONE) {
-				violated(c, "policy chain leads to slot %u", ref);
-				break;
-			}
-			if (!found(c, s, mark, index, FOUND_IN_CHAIN, "policy"))
-				break;
-			check_policy(c, index, &db->policy_table[b], tuples);
-			if (before && spd_wins(&db->policies[index], before))
+			check_policy(c, index, &db->policy_table[b]);
+			if (before && spd_wins(policy, before))
 				violated(c, "policy %u is not in the order of its chain", index);
-			before = &db->policies[index];
-			ref = db->policies[index].next;
-			chained++;
+			if (!c->err && entry_find(db, &db->policy_table[b], policy->dir, &policy->sel) != policy)
+				violated(c, "policy %u has an entry of its own beside one with its selector", index);
+			chained += 1 + check_users(c, s, mark, policy);
+			before = policy;
 		}
 	}
 	check_pool(c, s, mark, chained, "policy");
 }
 
-static void check_tuples(struct check *c, uint32_t (*tuples)[LAYOUT_TUPLES])
+static void check_list(struct check *c, unsigned int l, const struct spd_list *is, const struct spd_list *want)
 {
-	for (unsigned int l = 0; l < LAYOUT_TUPLE_LISTS; l++)
-		for (unsigned int t = 0; t < LAYOUT_TUPLES && !c->err; t++)
-			if (c->db->header->tuples[l].tuple[t].policies != tuples[l][t])
-				violated(c, "tuple %u of list %u counts %u policies, has %u", t, l,
-					 c->db->header->tuples[l].tuple[t].policies, tuples[l][t]);
+	for (unsigned int bits = 0; bits < LENGTHS; bits++)
+		if (is->length[bits].policies != want->length[bits].policies)
+			violated(c, "list %u counts %u policies with %u bits, has %u", l,
+				 is->length[bits].policies, bits, want->length[bits].policies);
+	if (memcmp(&is->peer, &want->peer, sizeof(is->peer)))
+		violated(c, "list %u has the wrong prefix lengths", l);
+	if (is->by_ports != want->by_ports || is->by_protocol != want->by_protocol)
+		violated(c, "list %u counts the wrong number of policies by ports or protocol", l);
+}
+
+/* A length may stay in a net while another net shares its counter. */
+static void check_counts(struct check *c)
+{
+	struct cygnet_db *want = place_recount(c->db);
+
+	if (!want) {
+		violated(c, "out of memory");
+		return;
+	}
+	for (unsigned int l = 0; l < LAYOUT_SPD_LISTS; l++)
+		check_list(c, l, &c->db->header->spd[l], &want->header->spd[l]);
+	for (uint32_t i = 0; i <= c->db->net_mask; i++) {
+		if (c->db->peer_nets[i].policies != want->peer_nets[i].policies)
+			violated(c, "net %u counts %u policies, has %u", i, c->db->peer_nets[i].policies,
+				 want->peer_nets[i].policies);
+		if (c->db->sharing[i] != want->sharing[i])
+			violated(c, "counter %u of local prefixes is %u, should be %u", i, c->db->sharing[i],
+				 want->sharing[i]);
+	}
+	place_recount_free(want);
 }
 
 static void check_replay(struct check *c, const struct slots *s)
@@ -268,8 +316,7 @@ static void check_replay(struct check *c, const struct slots *s)
 }
 
 static void check_all(struct check *c, const struct slots *sas, uint8_t *sa_mark,
-		      const struct slots *policies, uint8_t *policy_mark,
-		      uint32_t (*tuples)[LAYOUT_TUPLES])
+		      const struct slots *policies, uint8_t *policy_mark)
 {
 	if (sas->pool->fresh > sas->capacity)
 		violated(c, "%u SA slots used of %u", sas->pool->fresh, sas->capacity);
@@ -279,8 +326,8 @@ static void check_all(struct check *c, const struct slots *sas, uint8_t *sa_mark
 	if (c->err) /* the checks below index arrays by these counters */
 		return;
 	check_sas(c, sas, sa_mark);
-	check_policies(c, policies, policy_mark, tuples);
-	check_tuples(c, tuples);
+	check_policies(c, policies, policy_mark);
+	check_counts(c);
 	check_replay(c, sas);
 	if (!ike_valid(c->db->header))
 		violated(c, "an IKE port is out of range or registered twice");
@@ -290,18 +337,16 @@ EXPORT int cygnet_db_check(struct cygnet_db *db, char *error, size_t size)
 {
 	struct check c = {db, error, size, 0};
 	struct slots sas = pool_sas(db), policies = pool_policies(db);
-	uint32_t (*tuples)[LAYOUT_TUPLES] = calloc(LAYOUT_TUPLE_LISTS, sizeof(*tuples));
 	uint8_t *sa_mark = calloc(sas.capacity, 1);
 	uint8_t *policy_mark = calloc(policies.capacity, 1);
 
-	if (!tuples || !sa_mark || !policy_mark) {
+	if (!sa_mark || !policy_mark) {
 		violated(&c, "out of memory");
 	} else {
 		lock_take(db);
-		check_all(&c, &sas, sa_mark, &policies, policy_mark, tuples);
+		check_all(&c, &sas, sa_mark, &policies, policy_mark);
 		lock_release(db);
 	}
-	free(tuples);
 	free(sa_mark);
 	free(policy_mark);
 	return c.err;

@@ -35,7 +35,7 @@ extern "C" {
 
 #define CYGNET_SADB_PATH "/run/cygnet/sadb"
 /** Changes whenever the layout of the file changes. A file of another version is refused. */
-#define CYGNET_ABI_VERSION 5
+#define CYGNET_ABI_VERSION 6
 
 #define CYGNET_DEFAULT_SAS 65536u
 #define CYGNET_DEFAULT_POLICIES 65536u
@@ -306,7 +306,7 @@ struct cygnet_policy {
 	uint32_t next;       /* next in the hash chain; atomic; library */
 	uint32_t generation; /* increases whenever the slot is given to another policy */
 	uint32_t state;      /* enum cygnet_slot_state; atomic */
-	uint32_t tuple;      /* index of its selector's tuple in the tuple list; library */
+	uint32_t user;       /* next policy with the same direction and selector; library */
 	uint32_t refs;       /* number of installs; written by the writer */
 	uint8_t dir, action, proto, mode;
 	uint32_t link;  /* next in the free list or in the queue of retired slots; library */
@@ -513,12 +513,11 @@ int cygnet_sa_query(struct cygnet_db *db, const struct cygnet_sa_id *id,
  * Install a policy. If the same policy is installed already, count one more install. An
  * outbound policy with an SPI uses the SA with that SPI, proto, af and dst.
  *
- * Policies are grouped into tuples by the form of their selectors: prefix lengths, and whether
- * protocol and ports are exact, ranges or any. A lookup costs one hash probe per tuple in use. A
- * direction and family has at most 48 tuples: when 24 are in use, further forms share coarser ones.
- * A policy is refused if as many others as a lookup may visit have, with it, overlapping prefixes.
+ * Any number of policies can have the same direction and selector; the best of them applies: that with the lowest
+ * priority value, then the lowest rank, then the newest. When it is deleted, the next one applies at once. Lookups visit only
+ * the policies that apply and whose prefixes cover the flow's addresses, see lib/place.h.
  *
- * @return 0, -EINVAL, -ENOSPC (no free slot), or -EMLINK (too many policies overlap with it)
+ * @return 0, -EINVAL, or -ENOSPC (no free slot)
  */
 int cygnet_policy_add(struct cygnet_db *db, const struct cygnet_policy_params *params);
 /** Undo one cygnet_policy_add(). @return 0, -ENOENT, or -EINVAL */
@@ -556,7 +555,7 @@ int cygnet_db_hold(struct cygnet_db *db);
  * Install a held policy before charon runs. Its reqid and SPI are ignored. The dataplane may call this, too.
  * @param params  CYGNET_PROTECT or CYGNET_DISCARD
  * @return        0, -EEXIST (there is a policy with this direction and selector), -EBUSY
- *                (CYGNET_ROLE_CHARON is held), -ENOSPC or -EMLINK as cygnet_policy_add(), or -EINVAL
+ *                (CYGNET_ROLE_CHARON is held), -ENOSPC (no free slot), or -EINVAL
  */
 int cygnet_policy_hold(struct cygnet_db *db, const struct cygnet_policy_params *params);
 /** Remove all held policies. @return number of policies removed */

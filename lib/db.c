@@ -87,10 +87,13 @@ static void attach(struct cygnet_db *db, const struct fixed *fixed)
 	db->geometry = fixed->geometry;
 	db->sa_mask = fixed->sa_buckets - 1;
 	db->policy_mask = fixed->policy_buckets - 1;
+	db->net_mask = fixed->net_buckets - 1;
 	db->replay_blocks = fixed->replay_blocks;
 	db->seed = fixed->seed;
 	db->sa_table = (uint32_t *)(void *)(base + fixed->sa_table);
 	db->policy_table = (uint32_t *)(void *)(base + fixed->policy_table);
+	db->peer_nets = (struct peer_net *)(void *)(base + fixed->peer_nets);
+	db->sharing = (uint32_t *)(void *)(base + fixed->sharing);
 	db->sas = (struct cygnet_sa *)(void *)(base + fixed->sas);
 	db->policies = (struct cygnet_policy *)(void *)(base + fixed->policies);
 	db->replay = (struct replay_block *)(void *)(base + fixed->replay);

@@ -20,4 +20,13 @@ static inline uint64_t hash_mix(uint64_t hash, uint64_t word)
 	return hash ^ (hash >> 33);
 }
 
+/** Mix two 64-bit words into a running hash, with one multiplication (as wyhash does). A lookup of a policy does this
+ * for each prefix length. */
+static inline uint64_t hash_pair(uint64_t hash, uint64_t a, uint64_t b)
+{
+	unsigned __int128 product = (unsigned __int128)(a ^ hash) * (b ^ (hash << 32 | hash >> 32));
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
 #endif

@@ -44,7 +44,8 @@ void hold_replace(struct cygnet_db *db, const struct cygnet_policy *policy)
 {
 	struct cygnet_policy *held;
 
-	while ((held = policy_find_held(db, policy->dir, &policy->sel)))
+	/* In a damaged file a policy that was removed may be found again. */
+	while ((held = policy_find_held(db, policy->dir, &policy->sel)) && held->state == CYGNET_SLOT_LIVE)
 		policy_remove(db, held);
 }
 

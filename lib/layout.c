@@ -26,11 +26,14 @@ void layout_init(struct fixed *h)
 	h->header_size = sizeof(struct header);
 	h->sa_buckets = round_up_pow2(h->geometry.sas * 2);
 	h->policy_buckets = round_up_pow2(h->geometry.policies * 2);
+	h->net_buckets = h->policy_buckets / 2;
 	/* Enough for every inbound SA, if half of all SAs are inbound. */
 	h->replay_blocks = (h->geometry.sas + 1) / 2;
 	place(&end, sizeof(struct header));
 	h->sa_table = place(&end, (uint64_t)h->sa_buckets * sizeof(uint32_t));
 	h->policy_table = place(&end, (uint64_t)h->policy_buckets * sizeof(uint32_t));
+	h->peer_nets = place(&end, (uint64_t)h->net_buckets * sizeof(struct peer_net));
+	h->sharing = place(&end, (uint64_t)h->net_buckets * sizeof(uint32_t));
 	h->sas = place(&end, (uint64_t)h->geometry.sas * sizeof(struct cygnet_sa));
 	h->policies = place(&end, (uint64_t)h->geometry.policies * sizeof(struct cygnet_policy));
 	h->replay = place(&end, (uint64_t)h->replay_blocks * sizeof(struct replay_block));

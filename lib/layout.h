@@ -23,14 +23,14 @@
 
 #include "barrier.h"
 #include "cygnet.h"
+#include "lengths.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
 #define LAYOUT_MAGIC 0x424441534e475943ull /* "CYGNSADB", little endian */
 #define LAYOUT_EVENTS 4096u                /* a power of two */
-#define LAYOUT_TUPLES 1024u                /* per direction and family; of them TUPLE_EXACT and TUPLE_MERGED (tuple.h) */
-#define LAYOUT_TUPLE_LISTS (CYGNET_DIRS * 2)
-#define LAYOUT_LOGGED 15u                  /* entries of the log of changes in each list of tuples */
+#define LAYOUT_SPD_LISTS (CYGNET_DIRS * 2) /* directions and families */
+#define LAYOUT_LOGGED 15u                  /* entries of the log of changes in each spd_list */
 /* 4,096 bits, and one spare word for RFC 6479's algorithm. */
 #define REPLAY_BLOCK_WORDS 65u
 #define REPLAY_INLINE_WORDS 4u
@@ -45,18 +45,28 @@ struct pool {
 	uint32_t retired; /* number of retired slots */
 };
 
-/** A form of selectors, see tuple.h. */
-struct tuple {
-	uint64_t key;      /* struct tuple_key packed; atomic */
-	uint32_t policies; /* number of policies; 0: another key may take the tuple; atomic */
-	uint32_t best;     /* lower bound of the policies' priority values; atomic */
+/** The policies of a direction and family whose peer's side has a prefix of one length, see place.h. */
+struct spd_length {
+	uint32_t policies; /* number of policies; atomic */
+	uint32_t best;     /* lower bound of their priority values, if there are any; atomic */
+	uint32_t local;    /* 1 + prefix length of all their local sides, 0: they differ, or have differed; atomic */
 };
 
-/** The tuples of one direction and family. */
-struct tuple_list {
-	uint32_t count; /* number of tuples in use or emptied; atomic */
+/** The policies of one direction and family. */
+struct spd_list {
+	struct lengths peer; /* lengths with policies */
+	uint32_t by_ports;    /* number of policies that restrict ports; atomic */
+	uint32_t by_protocol; /* number of policies that restrict the protocol; atomic */
+	uint32_t reserved;
 	uint32_t logged[LAYOUT_LOGGED]; /* a part of the log of changes, see scope.h; atomic */
-	struct tuple tuple[LAYOUT_TUPLES];
+	struct spd_length length[LENGTHS];
+};
+
+/** The policies with one prefix on the peer's side, see place.h. */
+struct peer_net {
+	struct lengths local; /* prefix lengths of their local sides */
+	uint32_t policies; /* number of policies; atomic */
+	uint32_t marks;    /* place_mark() of each prefix that is, or was, in this bucket; atomic */
 };
 
 struct reader {
@@ -73,8 +83,9 @@ struct fixed {
 	uint64_t file_size;
 	struct cygnet_geometry geometry;
 	uint32_t sa_buckets, policy_buckets; /* powers of two */
-	uint32_t replay_blocks, reserved;
-	uint64_t sa_table, policy_table, sas, policies, replay, events; /* offsets, bytes */
+	uint32_t replay_blocks, net_buckets; /* net_buckets: a power of two */
+	/* Offsets, bytes. */
+	uint64_t sa_table, policy_table, peer_nets, sharing, sas, policies, replay, events;
 	uint64_t seed; /* key of the hash tables */
 	uint64_t checksum;
 };
@@ -94,7 +105,7 @@ struct header {
 
 	/* Read by writers and readers. */
 	uint64_t epoch CYGNET_ALIGNED; /* see qsbr.h; atomic */
-	uint64_t spd_changes; /* incremented after each change of chains or tuples; atomic */
+	uint64_t spd_changes; /* incremented after each change of chains; atomic */
 	uint32_t spd_binds;   /* 1: a policy is or was bound to an interface; atomic */
 	uint32_t reserved;
 	uint64_t boot[2];     /* the boot that created the file; 0: not known; see boot.h; atomic */
@@ -108,7 +119,7 @@ struct header {
 	uint32_t event_waiting;             /* 1: the writer sleeps, or is about to */
 	uint32_t event_wakes;               /* number of calls of cygnet_event_wake() */
 
-	struct tuple_list tuples[LAYOUT_TUPLE_LISTS] CYGNET_ALIGNED;
+	struct spd_list spd[LAYOUT_SPD_LISTS] CYGNET_ALIGNED;
 };
 
 /** A replay window of more than REPLAY_INLINE_MAX packets. */
@@ -130,12 +141,14 @@ struct cygnet_db {
 	/* Copied from the header after it was checked, so that a damaged header cannot change
 	 * the bounds of an index. */
 	struct cygnet_geometry geometry;
-	uint32_t sa_mask, policy_mask; /* buckets - 1 */
+	uint32_t sa_mask, policy_mask, net_mask; /* buckets - 1 */
 	uint32_t replay_blocks;
 	uint64_t seed;
 
 	struct header *header;
 	uint32_t *sa_table, *policy_table; /* references */
+	struct peer_net *peer_nets; /* hash table, see place.h */
+	uint32_t *sharing;          /* as many counters, see place.h */
 	struct cygnet_sa *sas;
 	struct cygnet_policy *policies;
 	struct replay_block *replay;

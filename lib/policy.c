@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 
-#include "chain.h"
+#include "entry.h"
 #include "hold.h"
 #include "lock.h"
 #include "policy.h"
@@ -12,7 +12,6 @@
 #include "scope.h"
 #include "selector.h"
 #include "spd.h"
-#include "tuple_list.h"
 
 static bool params_valid(const struct cygnet_policy_params *p)
 {
@@ -40,14 +39,16 @@ static bool same_ends(const struct cygnet_policy *policy, const struct cygnet_po
 		!memcmp(&policy->dst, &p->dst, sizeof(p->dst)));
 }
 
-static struct cygnet_policy *find_in_chain(struct cygnet_db *db, const uint32_t *ref,
-					   const struct cygnet_policy_params *p,
-					   struct cygnet_policy **moved)
+/* @param[out] moved  an equal policy with other end points, or NULL; may be NULL
+ * @return the equal policy with these end points, or NULL */
+static struct cygnet_policy *find(struct cygnet_db *db, const struct cygnet_policy_params *p,
+				  struct cygnet_policy **moved)
 {
-	struct cygnet_policy *policy = chain_follow(db, ref);
+	struct place place = place_of(db, p->dir, &p->sel);
+	struct cygnet_policy *policy = entry_find(db, place.chain, p->dir, &p->sel);
 	uint32_t left = db->geometry.policies;
 
-	for (; policy && left--; policy = chain_follow(db, &policy->next)) {
+	for (; policy && left--; policy = entry_next(db, policy)) {
 		if (!same_policy(policy, p))
 			continue;
 		if (same_ends(policy, p))
@@ -56,53 +57,6 @@ static struct cygnet_policy *find_in_chain(struct cygnet_db *db, const uint32_t 
 			*moved = policy;
 	}
 	return NULL;
-}
-
-/* @param[out] moved  an equal policy with other end points, or NULL; may be NULL
- * @return the equal policy with these end points, or NULL */
-static struct cygnet_policy *find(struct cygnet_db *db, const struct cygnet_policy_params *p,
-				  struct cygnet_policy **moved)
-{
-	struct tuple_list *list = tuple_list(db, p->dir, p->sel.af);
-	struct tuple_key own = tuple_of(p->dir, &p->sel);
-	struct cygnet_policy *policy = NULL;
-	struct tuple *tuple = NULL;
-
-	while (!policy && (tuple = tuple_list_next(list, own, tuple)))
-		policy = find_in_chain(db, chain_of(db, tuple, &p->sel), p, moved);
-	return policy;
-}
-
-static void publish(struct cygnet_db *db, struct cygnet_policy *policy)
-{
-	uint32_t *at = spd_bucket(db, policy);
-	uint32_t left = db->geometry.policies;
-	struct cygnet_policy *other;
-
-	for (other = chain_follow(db, at); other && left-- && !spd_wins(policy, other);
-	     other = chain_follow(db, at))
-		at = &other->next;
-	store_relaxed(&policy->next, load_relaxed(at));
-	store_release(at, cygnet_policy_index(db, policy) + 1);
-}
-
-static void unpublish(struct cygnet_db *db, struct cygnet_policy *policy)
-{
-	uint32_t ref = cygnet_policy_index(db, policy) + 1;
-	uint32_t left = db->geometry.policies;
-	uint32_t *at;
-
-	if (policy->tuple >= LAYOUT_TUPLES)
-		return;
-	at = spd_bucket(db, policy);
-	while (load_relaxed(at) != ref) {
-		struct cygnet_policy *other = chain_follow(db, at);
-
-		if (!other || !left--)
-			return;
-		at = &other->next;
-	}
-	store_release(at, load_relaxed(&policy->next));
 }
 
 /* The reference to the SA that an outbound policy was installed with: generation << 32 | index. */
@@ -137,68 +91,45 @@ static void fill(struct cygnet_db *db, struct cygnet_policy *policy,
 	store_release(&policy->sa, sa);
 }
 
-/* Whether an earlier policy in the chain has the same selector, so that no lookup finds this policy. After a
- * rekeying the policy of the old SA is shadowed. */
-static bool is_shadowed(struct cygnet_db *db, const struct cygnet_policy *policy)
+/* The scope of adding, deleting or changing a policy. */
+static uint16_t scope_of(struct cygnet_db *db, const struct cygnet_policy *policy, bool applies)
 {
-	uint32_t left = db->geometry.policies;
-	const struct cygnet_policy *other;
-
-	if (policy->tuple >= LAYOUT_TUPLES)
-		return false;
-	other = chain_follow(db, spd_bucket(db, policy));
-	for (; other && other != policy && left--; other = chain_follow(db, &other->next))
-		if (other->dir == policy->dir && selector_equal(&other->sel, &policy->sel))
-			return true;
-	return false;
-}
-
-/* The scope of adding, deleting or changing a policy in its chain. */
-static uint16_t scope_of(struct cygnet_db *db, const struct cygnet_policy *policy)
-{
-	return is_shadowed(db, policy) ? (uint16_t)SCOPE_NONE
-				       : scope_of_selector(db, policy->dir, &policy->sel);
+	return applies ? scope_of_selector(db, policy->dir, &policy->sel) : (uint16_t)SCOPE_NONE;
 }
 
 /* @param[out] added  the new policy
- * @return 0, -ENOSPC or -EMLINK */
+ * @return 0 or -ENOSPC */
 static int insert(struct cygnet_db *db, const struct cygnet_policy_params *p, uint64_t sa,
 		  struct cygnet_policy **added)
 {
+	struct place place = place_of(db, p->dir, &p->sel);
 	struct slots slots = pool_policies(db);
+	uint32_t index = pool_take(db, &slots);
 	struct cygnet_policy *policy;
-	struct tuple *tuple;
-	uint32_t index;
 
-	index = pool_take(db, &slots);
 	if (index == CYGNET_NONE)
 		return -ENOSPC;
-	tuple = tuple_list_choose(db, p);
-	if (!tuple) {
-		pool_give_back(&slots, index);
-		return -EMLINK;
-	}
 	policy = &db->policies[index];
 	fill(db, policy, p, sa);
-	policy->tuple = (uint32_t)(tuple - tuple_list(db, p->dir, p->sel.af)->tuple);
 	if (p->sel.interface)
-		store_relaxed(&db->header->spd_binds, 1); /* publish() releases it */
-	tuple_list_enter(tuple, p->priority);
+		store_relaxed(&db->header->spd_binds, 1); /* entry_add() releases it */
+	place_enter(&place, policy);
 	pool_use(&slots, index, CYGNET_SLOT_LIVE);
-	publish(db, policy);
-	spd_changed(db, scope_of(db, policy));
+	entry_add(db, place.chain, policy);
 	*added = policy;
 	return 0;
 }
 
-/* Lookups see a change only if the policy gets another SA. */
+/* Lookups see a change only if the policy that applies gets another SA. */
 static void add_again(struct cygnet_db *db, struct cygnet_policy *policy, uint64_t sa)
 {
+	struct place place = place_of(db, policy->dir, &policy->sel);
+
 	policy->refs++;
 	if (load_relaxed(&policy->sa) == sa)
 		return;
 	store_release(&policy->sa, sa);
-	spd_changed(db, scope_of(db, policy));
+	spd_changed(db, scope_of(db, policy, policy == entry_find(db, place.chain, policy->dir, &policy->sel)));
 }
 
 static int add_locked(struct cygnet_db *db, const struct cygnet_policy_params *p)
@@ -217,40 +148,27 @@ static int add_locked(struct cygnet_db *db, const struct cygnet_policy_params *p
 	return err;
 }
 
-/* @param held  find only held policies
- * @return the first policy with a direction and selector, or NULL */
-static struct cygnet_policy *find_selector(struct cygnet_db *db, enum cygnet_dir dir,
-					   const struct cygnet_selector *sel, bool held)
-{
-	struct tuple_list *list = tuple_list(db, dir, sel->af);
-	struct tuple_key own = tuple_of(dir, sel);
-	struct tuple *tuple = NULL;
-
-	while ((tuple = tuple_list_next(list, own, tuple))) {
-		struct cygnet_policy *policy = chain_follow(db, chain_of(db, tuple, sel));
-		uint32_t left = db->geometry.policies;
-
-		for (; policy && left--; policy = chain_follow(db, &policy->next))
-			if (policy->dir == dir && selector_equal(&policy->sel, sel) &&
-			    (!held || cygnet_policy_held(policy)))
-				return policy;
-	}
-	return NULL;
-}
-
 struct cygnet_policy *policy_find_held(struct cygnet_db *db, enum cygnet_dir dir,
 				       const struct cygnet_selector *sel)
 {
-	return find_selector(db, dir, sel, true);
+	struct place place = place_of(db, dir, sel);
+	struct cygnet_policy *policy = entry_find(db, place.chain, dir, sel);
+	uint32_t left = db->geometry.policies;
+
+	while (policy && left-- && !cygnet_policy_held(policy))
+		policy = entry_next(db, policy);
+	return policy;
 }
 
 int policy_add_held(struct cygnet_db *db, const struct cygnet_policy_params *p)
 {
 	struct cygnet_policy *policy;
+	struct place place;
 
 	if (!params_valid(p))
 		return -EINVAL;
-	if (find_selector(db, p->dir, &p->sel, false))
+	place = place_of(db, p->dir, &p->sel);
+	if (entry_find(db, place.chain, p->dir, &p->sel))
 		return -EEXIST;
 	return insert(db, p, CYGNET_POLICY_HELD, &policy);
 }
@@ -269,12 +187,11 @@ EXPORT int cygnet_policy_add(struct cygnet_db *db, const struct cygnet_policy_pa
 
 void policy_remove(struct cygnet_db *db, struct cygnet_policy *policy)
 {
-	uint16_t scope = scope_of(db, policy);
+	struct place place = place_of(db, policy->dir, &policy->sel);
+	uint16_t scope = scope_of(db, policy, entry_remove(db, place.chain, policy));
 	struct slots slots = pool_policies(db);
 
-	unpublish(db, policy);
-	tuple_list_leave(db, policy);
-	spd_changed(db, scope);
+	place_leave(&place, policy);
 	pool_retire(db, &slots, cygnet_policy_index(db, policy), scope);
 	pool_reclaim(db, &slots, 4);
 }
@@ -306,28 +223,24 @@ EXPORT int cygnet_policy_delete(struct cygnet_db *db, const struct cygnet_policy
 EXPORT int cygnet_policy_query(struct cygnet_db *db, enum cygnet_dir dir,
 			       const struct cygnet_selector *sel, uint64_t *use_time)
 {
-	struct tuple *tuple = NULL;
-	struct tuple_list *list;
+	const struct cygnet_policy *policy;
 	int err = -ENOENT;
+	struct place place;
+	uint32_t left;
 
 	if ((unsigned int)dir >= CYGNET_DIRS || !selector_valid(sel))
 		return -EINVAL;
 	*use_time = 0;
-	list = tuple_list(db, dir, sel->af);
+	place = place_of(db, dir, sel);
+	left = db->geometry.policies;
 	lock_take(db);
-	while ((tuple = tuple_list_next(list, tuple_of(dir, sel), tuple))) {
-		struct cygnet_policy *policy = chain_follow(db, chain_of(db, tuple, sel));
-		uint32_t left = db->geometry.policies;
+	policy = entry_find(db, place.chain, dir, sel);
+	for (; policy && left--; policy = entry_next(db, policy)) {
+		uint64_t used = load_relaxed(&policy->use_time);
 
-		for (; policy && left--; policy = chain_follow(db, &policy->next)) {
-			uint64_t used = load_relaxed(&policy->use_time);
-
-			if (policy->dir != dir || !selector_equal(&policy->sel, sel))
-				continue;
-			err = 0;
-			if (used > *use_time)
-				*use_time = used;
-		}
+		err = 0;
+		if (used > *use_time)
+			*use_time = used;
 	}
 	lock_release(db);
 	return err;

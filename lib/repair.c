@@ -1,37 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
 
+#include "entry.h"
 #include "pool.h"
 #include "repair.h"
 #include "sad.h"
 #include "spd.h"
 #include "window.h"
 
-static void *zeros(size_t n, size_t size)
+/* The mutex cannot be made consistent without the repair. */
+static void *must(void *memory)
 {
-	void *array = calloc(n, size);
-
-	if (!array) /* the mutex cannot be made consistent without the repair */
+	if (!memory)
 		abort();
-	return array;
+	return memory;
 }
 
 void repair(struct cygnet_db *db)
 {
 	struct slots sas = pool_sas(db), policies = pool_policies(db);
-	uint8_t *sa = zeros(sas.capacity, 1), *policy = zeros(policies.capacity, 1);
-	uint32_t (*counts)[LAYOUT_TUPLES] = zeros(LAYOUT_TUPLE_LISTS, sizeof(*counts));
+	uint8_t *sa = must(calloc(sas.capacity, 1)), *policy = must(calloc(policies.capacity, 1));
+	struct cygnet_db *fresh;
 
 	/* Count the dead writer's change here, and the repair as another change below. */
 	spd_changed(db, CYGNET_SCOPE_ALL);
 	sad_mark(db, sa);
-	spd_mark(db, policy);
+	entry_repair(db, policy);
 	pool_rebuild(db, &sas, sa);
 	pool_rebuild(db, &policies, policy);
 	window_rebuild(db);
-	spd_rebuild_tuples(db, counts);
+	fresh = must(place_recount(db));
+	place_store(db, fresh);
 	spd_changed(db, CYGNET_SCOPE_ALL);
 	free(sa);
 	free(policy);
-	free(counts);
+	place_recount_free(fresh);
 }

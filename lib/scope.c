@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "hash.h"
+#include "prefix.h"
 #include "scope.h"
 #include "spd.h"
-#include "tuple.h"
 
 #define LEVELS (CYGNET_FLOW_SCOPES / 2)
 /* Scopes of SAs start at 1 and end before SCOPE_NONE. Scopes of prefixes start at FIRST_PREFIX. */
@@ -10,7 +9,7 @@
 #define FIRST_PREFIX 0x8000u
 
 _Static_assert(SA_SCOPES < SCOPE_NONE && SCOPE_NONE < FIRST_PREFIX, "nothing else has it");
-_Static_assert(CYGNET_SCOPES == LAYOUT_TUPLE_LISTS * LAYOUT_LOGGED, "the log fills its room");
+_Static_assert(CYGNET_SCOPES == LAYOUT_SPD_LISTS * LAYOUT_LOGGED, "the log fills its room");
 
 /* Lengths of the prefixes that have scopes, bits. The scope of a policy is that of the longest of them that is not
  * longer than the prefix of its selector. */
@@ -28,7 +27,7 @@ static uint32_t *entry(struct cygnet_db *db, uint64_t number)
 {
 	uint64_t at = number % CYGNET_SCOPES;
 
-	return &db->header->tuples[at % LAYOUT_TUPLE_LISTS].logged[at / LAYOUT_TUPLE_LISTS];
+	return &db->header->spd[at % LAYOUT_SPD_LISTS].logged[at / LAYOUT_SPD_LISTS];
 }
 
 void scope_log(struct cygnet_db *db, uint16_t scope)
@@ -43,7 +42,7 @@ static uint16_t scope_of_prefix(const struct cygnet_db *db, uint8_t af, bool dst
 {
 	uint64_t hash = hash_mix(db->seed, (uint64_t)af << 16 | (uint64_t)dst << 8 | bits);
 
-	return (uint16_t)(FIRST_PREFIX | tuple_hash_addr(hash, addr, bits, af));
+	return (uint16_t)(FIRST_PREFIX | prefix_hash(hash, addr, bits, af));
 }
 
 /* @return the number of levels that are not longer than the prefix of a range */

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Looking policies up. */
 #include "chain.h"
+#include "place.h"
 #include "pool.h"
 #include "scope.h"
 #include "selector.h"
 #include "spd.h"
-#include "tuple_list.h"
-
-uint32_t *spd_bucket(struct cygnet_db *db, const struct cygnet_policy *policy)
-{
-	return chain_of(db, &tuple_list(db, policy->dir, policy->sel.af)->tuple[policy->tuple],
-			&policy->sel);
-}
 
 bool spd_wins(const struct cygnet_policy *a, const struct cygnet_policy *b)
 {
@@ -22,17 +16,19 @@ bool spd_wins(const struct cygnet_policy *a, const struct cygnet_policy *b)
 	return a->rank != b->rank ? a->rank < b->rank : a->order > b->order;
 }
 
-/* Chains are sorted by spd_wins(), so that the first match of a chain is its best. */
-static struct cygnet_policy *search_chain(struct cygnet_db *db, const uint32_t *ref,
-					  enum cygnet_dir dir, const struct cygnet_flow *flow)
+/* Chains are sorted by spd_wins(), so that the first match of a chain is its best.
+ * @param best  a policy that matches, or NULL
+ * @return      a policy of the chain that matches and wins against best, otherwise best */
+static struct cygnet_policy *search_chain(struct cygnet_db *db, const uint32_t *ref, enum cygnet_dir dir,
+					  const struct cygnet_flow *flow, struct cygnet_policy *best)
 {
 	struct cygnet_policy *policy = chain_follow(db, ref);
 	uint32_t left = db->geometry.policies; /* a damaged chain may be a loop */
 
-	for (; policy && left--; policy = chain_follow(db, &policy->next))
+	for (; policy && left-- && spd_wins(policy, best); policy = chain_follow(db, &policy->next))
 		if (policy->dir == dir && selector_matches(&policy->sel, flow))
 			return policy;
-	return NULL;
+	return best;
 }
 
 void spd_changed(struct cygnet_db *db, uint16_t scope)
@@ -69,38 +65,36 @@ static bool lookup_torn(struct cygnet_db *db, uint64_t start)
 	return load_relaxed(&db->header->spd_changes) != start;
 }
 
-/* Largest number of chains that are fetched into the cache together. */
+/* Probe the first places one by one, because a match can save the other probes, and later ones in growing groups
+ * that are fetched into the cache together. */
 #define PROBES 16u
 
-struct probes {
-	const uint32_t *chain[PROBES];
-	uint32_t n;
+static unsigned int next_group(unsigned int group)
+{
+	return group < PROBES ? group * 2 : PROBES;
+}
+
+/* The sides of a flow. */
+struct sides {
+	enum cygnet_dir dir;
+	const struct cygnet_flow *flow;
+	const struct cygnet_addr *peer, *local;
 };
 
-/* Collect the chains of the next tuples that may have a better policy, at most max.
- * @return index of the tuple after them */
-static uint32_t collect(struct cygnet_db *db, const struct tuple_list *list, uint32_t i,
-			uint32_t count, uint32_t max, const struct cygnet_flow *flow,
-			const struct cygnet_policy *best, struct probes *probes)
+static bool may_win(uint32_t lower_bound, const struct cygnet_policy *best)
 {
-	for (probes->n = 0; i < count && probes->n < max; i++) {
-		const struct tuple *tuple = &list->tuple[i];
-
-		if (!load_acquire(&tuple->policies) ||
-		    (best && load_relaxed(&tuple->best) > best->priority))
-			continue;
-		probes->chain[probes->n++] = chain_of_flow(db, load_acquire(&tuple->key), flow);
-	}
-	return i;
+	return !best || lower_bound <= best->priority;
 }
 
 /* Prefetch all chains first, so that their cache misses overlap. */
-static void prefetch(struct cygnet_db *db, const struct probes *probes)
+static void prefetch_chains(struct cygnet_db *db, uint32_t *const *chain, unsigned int n)
 {
-	for (uint32_t i = 0; i < probes->n; i++)
-		__builtin_prefetch(probes->chain[i]);
-	for (uint32_t i = 0; i < probes->n; i++) {
-		const struct cygnet_policy *first = chain_follow(db, probes->chain[i]);
+	if (n < 2)
+		return;
+	for (unsigned int i = 0; i < n; i++)
+		__builtin_prefetch(chain[i]);
+	for (unsigned int i = 0; i < n; i++) {
+		const struct cygnet_policy *first = chain_follow(db, chain[i]);
 
 		if (!first)
 			continue;
@@ -109,27 +103,80 @@ static void prefetch(struct cygnet_db *db, const struct probes *probes)
 	}
 }
 
-/* Probe the first tuples one by one, because a match can save the other probes, and later tuples in growing
- * groups. */
-static struct cygnet_policy *search_tuples(struct cygnet_db *db, enum cygnet_dir dir,
-					   const struct cygnet_flow *flow)
+/* Search the chains of a peer_net. */
+static struct cygnet_policy *search_net(struct cygnet_db *db, const struct sides *sides, uint64_t peer_hash,
+					struct cygnet_policy *best)
 {
-	struct tuple_list *list = tuple_list(db, dir, flow->af);
-	uint32_t count = tuple_count(list), i = 0;
+	const struct peer_net *net = place_net(db, peer_hash);
+	struct lengths left;
+	bool more = true;
+
+	if (!load_acquire(&net->policies) || !(load_relaxed(&net->marks) & place_mark(peer_hash)))
+		return best;
+	left = lengths_copy(&net->local);
+	for (unsigned int group = 1; more; group = next_group(group)) {
+		uint32_t *chain[PROBES];
+		unsigned int n = 0, bits;
+
+		while (n < group && (more = lengths_take(&left, &bits)))
+			chain[n++] = place_chain(db, peer_hash, sides->flow->af, sides->local, bits);
+		prefetch_chains(db, chain, n);
+		for (unsigned int i = 0; i < n; i++)
+			best = search_chain(db, chain[i], sides->dir, sides->flow, best);
+	}
+	return best;
+}
+
+/* @return the next prefix length of the peer's side that may have a better policy, or -1 */
+static int next_length(const struct spd_list *list, struct lengths *left, const struct cygnet_policy *best)
+{
+	unsigned int bits;
+
+	while (lengths_take(left, &bits))
+		if (may_win(load_relaxed(&list->length[bits].best), best))
+			return (int)bits;
+	return -1;
+}
+
+/* Where a prefix of the peer's side leads. */
+struct probe {
+	uint64_t hash;
+	uint32_t *chain; /* the only one for the flow; NULL: ask the peer_net */
+};
+
+static struct probe start_probe(struct cygnet_db *db, const struct spd_list *list, const struct sides *sides,
+				unsigned int bits)
+{
+	uint32_t local = load_acquire(&list->length[bits].local);
+	struct probe probe = {
+		.hash = place_peer_hash(db, sides->dir, sides->flow->af, sides->peer, bits),
+	};
+
+	if (local) {
+		probe.chain = place_chain(db, probe.hash, sides->flow->af, sides->local, (local - 1) % LENGTHS);
+		__builtin_prefetch(probe.chain);
+	} else {
+		__builtin_prefetch(place_net(db, probe.hash));
+	}
+	return probe;
+}
+
+static struct cygnet_policy *search(struct cygnet_db *db, const struct sides *sides)
+{
+	const struct spd_list *list = place_list(db, sides->dir, sides->flow->af);
+	struct lengths left = lengths_copy(&list->peer);
 	struct cygnet_policy *best = NULL;
+	int bits = 0;
 
-	for (uint32_t max = 1; i < count; max = max < PROBES ? max * 2 : PROBES) {
-		struct probes probes;
+	for (unsigned int group = 1; bits >= 0; group = next_group(group)) {
+		struct probe probe[PROBES];
+		unsigned int n = 0;
 
-		i = collect(db, list, i, count, max, flow, best, &probes);
-		if (probes.n > 1)
-			prefetch(db, &probes);
-		for (uint32_t k = 0; k < probes.n; k++) {
-			struct cygnet_policy *policy = search_chain(db, probes.chain[k], dir, flow);
-
-			if (policy && spd_wins(policy, best))
-				best = policy;
-		}
+		while (n < group && (bits = next_length(list, &left, best)) >= 0)
+			probe[n++] = start_probe(db, list, sides, (unsigned int)bits);
+		for (unsigned int i = 0; i < n; i++)
+			best = probe[i].chain ? search_chain(db, probe[i].chain, sides->dir, sides->flow, best)
+					      : search_net(db, sides, probe[i].hash, best);
 	}
 	return best;
 }
@@ -142,54 +189,30 @@ EXPORT uint64_t cygnet_spd_changes(struct cygnet_db *db)
 EXPORT struct cygnet_policy *cygnet_spd_lookup(struct cygnet_db *db, enum cygnet_dir dir,
 					       const struct cygnet_flow *flow)
 {
+	const struct sides sides = {
+		dir, flow,
+		.peer = dir == CYGNET_OUT ? &flow->dst : &flow->src,
+		.local = dir == CYGNET_OUT ? &flow->src : &flow->dst,
+	};
 	struct cygnet_policy *best;
 	int left = LOOKUP_TRIES;
 	uint64_t start;
 
 	do {
 		start = lookup_start(db);
-		best = search_tuples(db, dir, flow);
+		best = search(db, &sides);
 	} while (lookup_torn(db, start) && --left);
 	return best;
 }
 
-/* Whether a policy selects by ports or, if protocols is set, by protocol. */
-static bool any_tuple_uses(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af, bool protocols)
-{
-	const struct tuple_list *list = tuple_list(db, dir, af);
-	uint32_t count = tuple_count(list);
-
-	for (uint32_t i = 0; i < count; i++) {
-		struct tuple_key key = tuple_unpack(load_acquire(&list->tuple[i].key));
-
-		if (load_acquire(&list->tuple[i].policies) &&
-		    (key.sport || key.dport || (protocols && key.proto)))
-			return true;
-	}
-	return false;
-}
-
-static bool any_policy_uses(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af, bool protocols)
-{
-	int left = LOOKUP_TRIES;
-	uint64_t start;
-	bool any;
-
-	do {
-		start = lookup_start(db);
-		any = any_tuple_uses(db, dir, af, protocols);
-	} while (lookup_torn(db, start) && --left);
-	return any;
-}
-
 EXPORT bool cygnet_spd_uses_ports(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af)
 {
-	return any_policy_uses(db, dir, af, false);
+	return load_acquire(&place_list(db, dir, af)->by_ports);
 }
 
 EXPORT bool cygnet_spd_uses_protocols(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af)
 {
-	return any_policy_uses(db, dir, af, true);
+	return cygnet_spd_uses_ports(db, dir, af) || load_acquire(&place_list(db, dir, af)->by_protocol);
 }
 
 EXPORT bool cygnet_spd_binds(struct cygnet_db *db)
@@ -211,45 +234,12 @@ EXPORT struct cygnet_sa *cygnet_policy_sa(struct cygnet_db *db, const struct cyg
 	return sa && !(sa->flags & CYGNET_SA_INBOUND) ? sa : NULL;
 }
 
-void spd_mark(struct cygnet_db *db, uint8_t *mark)
-{
-	for (uint32_t b = 0; b <= db->policy_mask; b++) {
-		struct cygnet_policy *policy = chain_follow(db, &db->policy_table[b]);
-
-		for (; policy && !mark[cygnet_policy_index(db, policy)];
-		     policy = chain_follow(db, &policy->next))
-			mark[cygnet_policy_index(db, policy)] = 1;
-	}
-}
-
-/* Count first and then store, because readers run meanwhile: they must never see a count of 0 in
- * a tuple that has policies. */
-void spd_rebuild_tuples(struct cygnet_db *db, uint32_t (*counts)[LAYOUT_TUPLES])
-{
-	struct tuple_list *lists = db->header->tuples;
-	uint32_t fresh = pool_fresh(&db->header->policy_pool, db->geometry.policies);
-
-	for (uint32_t i = 0; i < fresh; i++) {
-		const struct cygnet_policy *p = &db->policies[i];
-
-		if (p->state == CYGNET_SLOT_LIVE && p->dir < CYGNET_DIRS &&
-		    p->tuple < LAYOUT_TUPLES)
-			counts[tuple_list(db, p->dir, p->sel.af) - lists][p->tuple]++;
-	}
-	for (unsigned int l = 0; l < LAYOUT_TUPLE_LISTS; l++)
-		for (uint32_t t = 0; t < tuple_count(&lists[l]); t++)
-			store_release(&lists[l].tuple[t].policies, counts[l][t]);
-}
-
 void spd_forget(struct cygnet_db *db)
 {
-	struct tuple_list *lists = db->header->tuples;
-
 	for (uint32_t b = 0; b <= db->policy_mask; b++)
 		if (load_relaxed(&db->policy_table[b]))
 			store_release(&db->policy_table[b], 0);
-	for (unsigned int l = 0; l < LAYOUT_TUPLE_LISTS; l++)
-		tuple_list_forget(&lists[l]);
+	place_forget_all(db);
 	spd_changed(db, CYGNET_SCOPE_ALL);
 }
 

@@ -9,15 +9,16 @@
  * -l  limit of the time of a lookup, nanoseconds
  * -s  limit of the time to install or delete an SA, microseconds
  * -p  limit of the time to install a policy, microseconds
- * -w  limit of the time of a lookup among hostile policies, nanoseconds
+ * -w  limit of the time of a lookup of other peers' flows among hostile policies, nanoseconds
  *
  * The exit status is 1 if a limit was exceeded.
  *
  * Policies are disjoint: /24 networks behind gateways, and /32 addresses of road
  * warriors. Lookups are in random order and always find an entry.
  *
- * Hostile policies have all forms of selectors. The chains that the lookup of one flow visits
- * contain as many of them as they can, and the flow matches none.
+ * Hostile policies are those of a peer that may choose its selectors within a network of its own (/8, IPv6: /32) and
+ * any local networks. They have all prefix lengths there are, and as many as possible cover one flow that matches none.
+ * Lookups are measured of flows to other, honest networks, of flows that nobody has a policy for, and of that one flow.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -230,7 +231,25 @@ static void bench_spd(const char *path, uint32_t n, unsigned int bits)
 }
 
 #define HOSTILE 65536u
+#define HONEST (HOSTILE / 4)
 #define ROUNDS 50u
+#define FLOWS 2000u /* lookups of a round */
+
+/* First bytes of the networks of the hostile peer, of honest peers, and of nobody. */
+enum { THEIRS = 0x20, HONEST_NET = 0x30, NOBODYS = 0x40 };
+
+/* An address of the network that begins with a byte. */
+static struct cygnet_addr random_addr(unsigned int bits, uint8_t first)
+{
+	struct cygnet_addr addr = {.words = {0, 0}};
+
+	for (unsigned int i = 0; i < bits / 8; i++)
+		addr.bytes[i] = (uint8_t)rnd(256);
+	addr.bytes[0] = first;
+	if (bits == 128)
+		addr.bytes[1] = addr.bytes[2] = addr.bytes[3] = 0;
+	return addr;
+}
 
 /* The range of a prefix, or all of it but its last addresses. Of at least 128 addresses, 64 can
  * be left out without another common prefix. */
@@ -245,101 +264,101 @@ static void range(struct cygnet_addr *lo, struct cygnet_addr *hi, const struct c
 	hi->bytes[bits / 8 - 1] -= (uint8_t)left_out;
 }
 
-static struct cygnet_addr random_addr(unsigned int bits)
-{
-	struct cygnet_addr addr = {.words = {0, 0}};
-
-	for (unsigned int i = 0; i < bits / 8; i++)
-		addr.bytes[i] = (uint8_t)(rnd(256) & (i ? 0xff : 0x7f));
-	return addr;
-}
-
-/* The last address: that of all prefixes that it is in. */
-static struct cygnet_addr last_addr(unsigned int bits)
+/* The last address of the hostile peer's network, or of all: that of all prefixes that it is in. */
+static struct cygnet_addr last_addr(unsigned int bits, bool theirs)
 {
 	struct cygnet_addr addr = {.words = {0, 0}};
 
 	memset(addr.bytes, 0xff, bits / 8);
+	if (theirs) {
+		addr.bytes[0] = THEIRS;
+		if (bits == 128)
+			addr.bytes[1] = addr.bytes[2] = addr.bytes[3] = 0;
+	}
 	return addr;
 }
 
-/* A policy with one of all forms of selectors, around two addresses. A flow between them, if
- * they are last_addr(), has the policy's hash, but does not match it.
- * @param least  length of the shortest prefix */
-static struct cygnet_policy_params hostile(unsigned int bits, const struct cygnet_addr *src,
-					   const struct cygnet_addr *dst, unsigned int least)
+static struct cygnet_policy_params between(unsigned int bits, const struct cygnet_addr *src, unsigned int src_bits,
+					   const struct cygnet_addr *dst, unsigned int dst_bits)
 {
 	struct cygnet_policy_params p = policy(0, 32);
-	unsigned int src_bits = least + rnd(bits + 1 - least);
-	unsigned int dst_bits = least + rnd(bits + 1 - least);
-	bool by_src = src_bits <= bits - 7, by_dst = !by_src && dst_bits <= bits - 7;
-	uint32_t left_out = 1 + rnd(64);
 
 	p.sel.af = bits == 128 ? AF_INET6 : AF_INET;
-	range(&p.sel.src_lo, &p.sel.src_hi, src, bits, src_bits, by_src ? left_out : 0);
-	range(&p.sel.dst_lo, &p.sel.dst_hi, dst, bits, dst_bits, by_dst ? left_out : 0);
-	if (rnd(2))
-		p.sel.proto = IPPROTO_UDP;
-	if (!(by_src || by_dst) || rnd(2))
-		p.sel.sport_hi = (uint16_t)(1000 + rnd(1000));
-	if (rnd(2))
-		p.sel.dport_lo = (uint16_t)rnd(2);
+	range(&p.sel.src_lo, &p.sel.src_hi, src, bits, src_bits, 0);
+	range(&p.sel.dst_lo, &p.sel.dst_hi, dst, bits, dst_bits, 0);
+	p.priority = 400000 - 512 * (src_bits + dst_bits); /* as the plugin does */
 	p.reqid = 1 + rnd(1000);
 	return p;
 }
 
-/* The shortest time of a lookup in ROUNDS rounds, ns.
- * @param addr  NULL: each lookup is of another flow, so that little of what it visits is cached */
-static double hostile_lookups(unsigned int bits, const struct cygnet_addr *addr)
+/* A policy of the hostile peer whose prefixes cover its one flow, but that does not match the flow. */
+static struct cygnet_policy_params hostile(unsigned int bits)
+{
+	unsigned int least = bits / 4, src_bits = rnd(bits + 1), dst_bits = least + rnd(bits + 1 - least);
+	struct cygnet_addr src = last_addr(bits, false), dst = last_addr(bits, true);
+	struct cygnet_policy_params p = between(bits, &src, src_bits, &dst, dst_bits);
+
+	p.sel.sport_lo = (uint16_t)rnd(1000);
+	p.sel.sport_hi = (uint16_t)(p.sel.sport_lo + rnd(1000));
+	return p;
+}
+
+static struct cygnet_policy_params honest(unsigned int bits)
+{
+	struct cygnet_addr dst = random_addr(bits, HONEST_NET), any = {.words = {0, 0}};
+
+	return between(bits, &any, bits / 4, &dst, bits == 128 ? 64 : 24);
+}
+
+/* The shortest time of a lookup in some rounds, ns.
+ * @param first  of the destinations, which are different ones; 0: the one flow of the hostile peer
+ * @param n      lookups of a round */
+static double hostile_lookups(unsigned int bits, uint8_t first, unsigned int rounds, unsigned int n)
 {
 	struct cygnet_flow flow = {.sport = 2000, .dport = 2, .proto = IPPROTO_UDP, .has_ports = 1,
 				   .af = bits == 128 ? AF_INET6 : AF_INET};
-	static struct cygnet_addr addrs[2][LOOKUPS / 1000];
-	double best = 1e9;
+	static struct cygnet_addr addrs[FLOWS];
+	double best = 1e12;
 
-	for (uint32_t i = 0; i < LOOKUPS / 1000; i++)
-		for (unsigned int end = 0; end < 2; end++)
-			addrs[end][i] = addr ? *addr : random_addr(bits);
-	for (unsigned int r = 0; r < ROUNDS; r++) {
+	for (unsigned int i = 0; i < n; i++)
+		addrs[i] = first ? random_addr(bits, first) : last_addr(bits, true);
+	if (!first)
+		flow.src = last_addr(bits, false);
+	for (unsigned int r = 0; r < rounds; r++) {
 		double start = now_ns(), took;
 
-		for (uint32_t i = 0; i < LOOKUPS / 1000; i++) {
-			flow.src = addrs[0][i];
-			flow.dst = addrs[1][i];
-			if (cygnet_spd_lookup(db, CYGNET_OUT, &flow) && addr)
+		for (unsigned int i = 0; i < n; i++) {
+			flow.dst = addrs[i];
+			if (cygnet_spd_lookup(db, CYGNET_OUT, &flow) && first != HONEST_NET)
 				must(-2, "a hostile policy matches");
 		}
-		took = (now_ns() - start) / (LOOKUPS / 1000);
+		took = (now_ns() - start) / n;
 		best = took < best ? took : best;
 	}
 	return best;
 }
 
-/* Hostile policies around one flow, and around others until there are HOSTILE. */
 static void bench_hostile(const char *path, unsigned int bits)
 {
-	struct cygnet_addr last = last_addr(bits);
-	uint32_t around = 0, n, tries = 0;
-	double one, any;
+	double others, nobodys, own;
+	uint32_t n = 0;
 
 	open_db(path, HOSTILE);
-	for (uint32_t i = 0; i < HOSTILE; i++) {
-		struct cygnet_policy_params p = hostile(bits, &last, &last, 0);
+	while (n < HOSTILE) {
+		struct cygnet_policy_params p = n < HONEST ? honest(bits) : hostile(bits);
 
-		around += !cygnet_policy_add(db, &p);
+		if (n >= HONEST && n % CYGNET_DIRS != CYGNET_OUT) /* IKE installs policies of all directions */
+			p.dir = (uint8_t)(n % CYGNET_DIRS);
+		must(cygnet_policy_add(db, &p), "policy");
+		n++;
 	}
-	for (n = around; n < HOSTILE && tries < 100 * HOSTILE; tries++) {
-		struct cygnet_addr src = random_addr(bits), dst = random_addr(bits);
-		struct cygnet_policy_params p = hostile(bits, &src, &dst, bits / 4);
-
-		n += !cygnet_policy_add(db, &p);
-	}
-	one = hostile_lookups(bits, &last);
-	any = hostile_lookups(bits, NULL);
-	printf("hostile, IPv%c   %9u %10.0f (%u of them around one flow), of many flows %.0f\n",
-	       bits == 128 ? '6' : '4', n, one, around, any);
-	check_limit("lookup among hostile policies", n, one > any ? one : any, limit.hostile_ns,
-		    "ns");
+	others = hostile_lookups(bits, HONEST_NET, ROUNDS, FLOWS);
+	nobodys = hostile_lookups(bits, NOBODYS, ROUNDS, FLOWS);
+	own = hostile_lookups(bits, 0, 3, 3);
+	printf("hostile, IPv%c   %9u %10.0f (other peers), %.0f (nobody's flows), %.0f (its own flow)\n",
+	       bits == 128 ? '6' : '4', n, others, nobodys, own);
+	check_limit("lookup among hostile policies", n, others > nobodys ? others : nobodys,
+		    limit.hostile_ns, "ns");
 	close_db(path);
 }
 
@@ -386,6 +405,7 @@ int main(int argc, char **argv)
 			usage();
 		}
 	}
+	setlinebuf(stdout);
 	path = optind < argc ? argv[optind] : "./bench-sadb.file";
 	printf("                  entries  lookup ns   install us    delete us\n");
 	bench_sad(path, 1000);

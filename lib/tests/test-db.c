@@ -37,7 +37,7 @@ static void created_private_and_small(void **state)
 	unlink(f->path);
 	db = fixture_open(f, CYGNET_DEFAULT_SAS, CYGNET_DEFAULT_POLICIES);
 	cygnet_db_info(db, &info);
-	assert_true(info.size < 64 << 20);
+	assert_true(info.size < 66 << 20);
 	cygnet_db_close(db);
 	unlink(f->path);
 	db = fixture_open(f, 1 << 20, 1 << 20);

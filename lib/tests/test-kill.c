@@ -39,7 +39,7 @@ static uint32_t rnd(uint32_t n)
 	return (random_state >> 8) % n;
 }
 
-/* All overlap: most are in merged tuples, and some are refused. */
+/* All overlap, and some have equal selectors. */
 static struct cygnet_policy_params random_policy(uint32_t n)
 {
 	struct cygnet_policy_params p = {

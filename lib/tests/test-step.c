@@ -18,7 +18,6 @@
 
 #include "fixture.h"
 #include "layout.h"
-#include "tuple.h"
 
 #define SLOTS 8u
 #define REPAIR_EVERY 4 /* the repair is killed as well after each 4th death */
@@ -70,11 +69,11 @@ static void add_region(struct cygnet_db *db, const void *start, size_t size)
 static void find_regions(struct cygnet_db *db)
 {
 	regions = 0;
-	add_region(db, db->header, offsetof(struct header, tuples));
-	for (unsigned int l = 0; l < LAYOUT_TUPLE_LISTS; l++)
-		add_region(db, &db->header->tuples[l], offsetof(struct tuple_list, tuple[16]));
+	add_region(db, db->header, sizeof(struct header));
 	add_region(db, db->sa_table, (db->sa_mask + 1) * sizeof(uint32_t));
 	add_region(db, db->policy_table, (db->policy_mask + 1) * sizeof(uint32_t));
+	add_region(db, db->peer_nets, (db->net_mask + 1) * sizeof(struct peer_net));
+	add_region(db, db->sharing, (db->net_mask + 1) * sizeof(uint32_t));
 	add_region(db, db->sas, SLOTS * sizeof(struct cygnet_sa));
 	add_region(db, db->policies, SLOTS * sizeof(struct cygnet_policy));
 	add_region(db, db->replay, db->replay_blocks * sizeof(struct replay_block));
@@ -152,7 +151,7 @@ static struct cygnet_sa_params large(uint32_t spi)
 	return p;
 }
 
-/* SAs and a policy that use the same lists, tuple and pool as the call that is killed. */
+/* SAs and a policy that use the same lists, net and pool as the call that is killed. */
 static void add_bystanders(struct cygnet_db *db)
 {
 	struct cygnet_sa_params in = large(0x7000), out = sa_params(0x7001, false);
@@ -511,7 +510,7 @@ static void add_policy(struct cygnet_db *db)
 	cygnet_policy_add(db, &p);
 }
 
-static void add_policy_new_tuple(struct cygnet_db *db)
+static void add_policy_by_protocol(struct cygnet_db *db)
 {
 	struct cygnet_policy_params p = tunnel(0x7001, "10.1.0.0");
 
@@ -526,7 +525,7 @@ static void delete_policy(struct cygnet_db *db)
 	cygnet_policy_delete(db, &p);
 }
 
-static void delete_policy_new_tuple(struct cygnet_db *db)
+static void delete_policy_by_protocol(struct cygnet_db *db)
 {
 	struct cygnet_policy_params p = tunnel(0x7001, "10.1.0.0");
 
@@ -550,27 +549,54 @@ static void add_both_policies(struct cygnet_db *db)
 	add_policy(db);
 }
 
-static void add_wide_and_new_tuple(struct cygnet_db *db)
+static void add_wide_and_by_protocol(struct cygnet_db *db)
 {
 	add_wide_policy(db);
-	add_policy_new_tuple(db);
+	add_policy_by_protocol(db);
 }
 
-/* The chain of add_policy() is full: its policy goes to a merged tuple. */
-static void fill_chain(struct cygnet_db *db)
+/* Another user of the entry of add_policy(). @param priority  below 1000: it applies instead */
+static void add_user(struct cygnet_db *db, uint32_t priority)
 {
 	struct cygnet_policy_params p = tunnel(0x7001, "10.1.0.0");
 
-	add_wide_policy(db);
-	p.priority = 1500;
-	for (p.reqid = 1; p.reqid <= TUPLE_CHAIN; p.reqid++)
-		assert_int_equal(cygnet_policy_add(db, &p), 0);
+	p.priority = priority;
+	cygnet_policy_add(db, &p);
 }
 
-static void fill_chain_and_merge(struct cygnet_db *db)
+static void add_better_user(struct cygnet_db *db)
 {
-	fill_chain(db);
+	add_user(db, 500);
+}
+
+static void add_worse_user(struct cygnet_db *db)
+{
+	add_user(db, 1500);
+}
+
+static void add_worst_user(struct cygnet_db *db)
+{
+	add_user(db, 1600);
+}
+
+static void add_two_users(struct cygnet_db *db)
+{
 	add_policy(db);
+	add_worst_user(db);
+}
+
+static void add_three_users(struct cygnet_db *db)
+{
+	add_two_users(db);
+	add_worse_user(db);
+}
+
+static void delete_worse_user(struct cygnet_db *db)
+{
+	struct cygnet_policy_params p = tunnel(0x7001, "10.1.0.0");
+
+	p.priority = 1500;
+	cygnet_policy_delete(db, &p);
 }
 
 static void look_for_policy(struct cygnet_db *db)
@@ -779,13 +805,15 @@ static void reader_beside_repair(void **state)
 	X(sa_update, add_large, move, look_for_path, false)                                        \
 	X(policy_add, add_wide_policy, add_policy, look_for_policy, false)                         \
 	X(policy_add_again, add_both_policies, add_policy, look_for_policy, false)                 \
-	X(policy_add_tuple, add_wide_policy, add_policy_new_tuple, look_for_policy, false)         \
+	X(policy_add_by_protocol, add_wide_policy, add_policy_by_protocol, look_for_policy, false) \
 	X(policy_delete, add_both_policies, delete_policy, look_for_policy, false)                 \
-	X(policy_delete_tuple, add_wide_and_new_tuple, delete_policy_new_tuple, look_for_policy,   \
-	  false)                                                                                   \
-	X(policy_add_merged, fill_chain, add_policy, look_for_policy, false)                       \
-	X(policy_add_merged_again, fill_chain_and_merge, add_policy, look_for_policy, false)       \
-	X(policy_delete_merged, fill_chain_and_merge, delete_policy, look_for_policy, false)       \
+	X(policy_delete_by_protocol, add_wide_and_by_protocol, delete_policy_by_protocol,          \
+	  look_for_policy, false)                                                                  \
+	X(user_add_better, add_two_users, add_better_user, look_for_policy, false)                 \
+	X(user_add_between, add_two_users, add_worse_user, look_for_policy, false)                 \
+	X(user_add_last, add_policy, add_worst_user, look_for_policy, false)                       \
+	X(user_delete_first, add_three_users, delete_policy, look_for_policy, false)               \
+	X(user_delete_between, add_three_users, delete_worse_user, look_for_policy, false)         \
 	X(db_flush, add_both_policies, flush, nothing, true)                                       \
 	X(db_hold, add_three_policies, hold, look_for_protection, true)                            \
 	X(hold_replace, hold_three_policies, add_policy, look_for_protection, true)                \

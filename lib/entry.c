@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "entry.h"
+#include "scope.h"
+#include "selector.h"
+#include "spd.h"
+
+static uint32_t ref_of(const struct cygnet_db *db, const struct cygnet_policy *policy)
+{
+	return cygnet_policy_index(db, policy) + 1;
+}
+
+struct cygnet_policy *entry_find(struct cygnet_db *db, const uint32_t *chain, enum cygnet_dir dir,
+				 const struct cygnet_selector *sel)
+{
+	struct cygnet_policy *policy = chain_follow(db, chain);
+	uint32_t left = db->geometry.policies;
+
+	for (; policy && left--; policy = chain_follow(db, &policy->next))
+		if (policy->dir == dir && selector_equal(&policy->sel, sel))
+			return policy;
+	return NULL;
+}
+
+/* Chains are sorted, so that the first match of a lookup is the best. */
+static void chain_add(struct cygnet_db *db, uint32_t *at, struct cygnet_policy *policy)
+{
+	uint32_t left = db->geometry.policies;
+	struct cygnet_policy *other;
+
+	for (other = chain_follow(db, at); other && left-- && !spd_wins(policy, other);
+	     other = chain_follow(db, at))
+		at = &other->next;
+	store_relaxed(&policy->next, load_relaxed(at));
+	store_release(at, ref_of(db, policy));
+}
+
+/* Readers that are at the policy go on from it: its own reference stays. */
+static void chain_remove(struct cygnet_db *db, uint32_t *at, const struct cygnet_policy *policy)
+{
+	uint32_t left = db->geometry.policies;
+
+	while (load_relaxed(at) != ref_of(db, policy)) {
+		struct cygnet_policy *other = chain_follow(db, at);
+
+		if (!other || !left--)
+			return;
+		at = &other->next;
+	}
+	store_release(at, load_relaxed(&policy->next));
+}
+
+static void users_add(struct cygnet_db *db, struct cygnet_policy *head, struct cygnet_policy *policy)
+{
+	struct cygnet_policy *before = head, *user;
+	uint32_t left = db->geometry.policies;
+
+	while ((user = entry_next(db, before)) && left-- && !spd_wins(policy, user))
+		before = user;
+	store_relaxed(&policy->user, load_relaxed(&before->user));
+	store_release(&before->user, ref_of(db, policy));
+}
+
+static void users_remove(struct cygnet_db *db, struct cygnet_policy *head, const struct cygnet_policy *policy)
+{
+	struct cygnet_policy *before = head, *user;
+	uint32_t left = db->geometry.policies;
+
+	while ((user = entry_next(db, before)) && left--) {
+		if (user == policy) {
+			store_release(&before->user, load_relaxed(&policy->user));
+			return;
+		}
+		before = user;
+	}
+}
+
+void entry_add(struct cygnet_db *db, uint32_t *chain, struct cygnet_policy *policy)
+{
+	struct cygnet_policy *head = entry_find(db, chain, policy->dir, &policy->sel);
+
+	if (head && !spd_wins(policy, head)) {
+		users_add(db, head, policy);
+		spd_changed(db, SCOPE_NONE);
+		return;
+	}
+	store_relaxed(&policy->user, head ? ref_of(db, head) : 0);
+	chain_add(db, chain, policy);
+	spd_changed(db, scope_of_selector(db, policy->dir, &policy->sel));
+	if (head) {
+		chain_remove(db, chain, head);
+		spd_changed(db, SCOPE_NONE);
+	}
+}
+
+/* First add, then remove, so that a lookup finds one of the two. */
+static void promote_next(struct cygnet_db *db, uint32_t *chain, const struct cygnet_policy *policy)
+{
+	struct cygnet_policy *next = entry_next(db, policy);
+
+	/* The list of a damaged file may lead to a policy that has gone, or back. */
+	if (!next || next == policy || next->state != CYGNET_SLOT_LIVE)
+		return;
+	chain_add(db, chain, next);
+	spd_changed(db, SCOPE_NONE);
+}
+
+bool entry_remove(struct cygnet_db *db, uint32_t *chain, struct cygnet_policy *policy)
+{
+	struct cygnet_policy *head = entry_find(db, chain, policy->dir, &policy->sel);
+
+	if (head && head != policy) {
+		users_remove(db, head, policy);
+		spd_changed(db, SCOPE_NONE);
+		return false;
+	}
+	promote_next(db, chain, policy);
+	chain_remove(db, chain, policy);
+	spd_changed(db, scope_of_selector(db, policy->dir, &policy->sel));
+	return true;
+}
+
+enum { UNSEEN, IN_ENTRY, USER };
+
+static void mark_users(struct cygnet_db *db, uint8_t *mark, const struct cygnet_policy *policy)
+{
+	while ((policy = entry_next(db, policy)) && !mark[cygnet_policy_index(db, policy)])
+		mark[cygnet_policy_index(db, policy)] = USER;
+}
+
+static void repair_chain(struct cygnet_db *db, uint8_t *mark, uint32_t *at)
+{
+	struct cygnet_policy *policy;
+
+	while ((policy = chain_follow(db, at)) && mark[cygnet_policy_index(db, policy)] != IN_ENTRY) {
+		uint8_t *marked = &mark[cygnet_policy_index(db, policy)];
+
+		if (*marked == USER)
+			store_release(at, load_relaxed(&policy->next));
+		else
+			at = &policy->next;
+		*marked = IN_ENTRY;
+	}
+}
+
+void entry_repair(struct cygnet_db *db, uint8_t *mark)
+{
+	for (uint32_t b = 0; b <= db->policy_mask; b++) {
+		struct cygnet_policy *policy = chain_follow(db, &db->policy_table[b]);
+		uint32_t left = db->geometry.policies;
+
+		for (; policy && left--; policy = chain_follow(db, &policy->next))
+			mark_users(db, mark, policy);
+	}
+	for (uint32_t b = 0; b <= db->policy_mask; b++)
+		repair_chain(db, mark, &db->policy_table[b]);
+}
