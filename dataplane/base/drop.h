@@ -61,7 +61,8 @@
 	X(POLICED_OTHER, "policed-other", "other plaintext to this host, beyond police_other in cygnetd.conf(5)") \
 	X(POLICED_FRAGMENTS, "policed-fragments", "a fragment to this host of an address that is no peer's, beyond police_fragments in cygnetd.conf(5)") \
 	X(PORT_REMOVED, "port-removed", "the port to leave by was removed by a reload") \
-	X(TAP_FULL, "tap-full", "the kernel does not read packets from the TAP fast enough")
+	X(TAP_FULL, "tap-full", "the kernel does not read packets from the TAP fast enough") \
+	X(TAP_DOWN, "tap-down", "for the kernel, but the port's TAP is down")
 
 enum drop_reason {
 	DROP_DUMMY = -2, /* a dummy packet (RFC 4303, 2.6), discarded without counting a drop */

@@ -70,6 +70,7 @@ static int start(void **state)
 	tap = start_port("tap", &interfaces[0].tap.id);
 	interface_device(&interfaces[0])->queues = 1;
 	interfaces[0].mtu = 1500;
+	interfaces[0].up = true;
 	ninterfaces = 1;
 	return wire && tap ? 0 : -1;
 }
@@ -151,6 +152,19 @@ static void full_tap(void **state)
 	assert_int_equal(w->stats->drop[DROP_TX_FULL], 0);
 	assert_int_equal(w->stats->interface[0].to_kernel, ROOM - 1);
 	assert_int_equal(rte_ring_count(tap), ROOM - 1);
+}
+
+/* The kernel takes nothing from a TAP that is down. */
+static void tap_is_down(void **state)
+{
+	(void)state;
+	interfaces[0].up = false;
+	for (unsigned int i = 0; i < ROOM + 8; i++)
+		tap_frame(w, frame());
+	tx_flush(w);
+	interfaces[0].up = true;
+	assert_int_equal(w->stats->drop[DROP_TAP_DOWN], 9);
+	assert_int_equal(w->stats->drop[DROP_TAP_FULL], 0);
 }
 
 /* Packets for a port that has been removed are transmitted neither to its device nor to its TAP. */
@@ -328,7 +342,7 @@ int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	static const struct CMUnitTest tests[] = {
-		TEST(full_wire), TEST(full_tap), TEST(removed), TEST(whole_batches), TEST(full_inbox),
+		TEST(full_wire), TEST(full_tap), TEST(tap_is_down), TEST(removed), TEST(whole_batches), TEST(full_inbox),
 		TEST(neighbours), TEST(overdue),
 	};
 

@@ -214,6 +214,20 @@ def test_ping_the_gateway(bench):
     assert (reply.src, reply.dst, reply[ICMP].type, reply[ICMP].seq) == (LAN, HOST, 0, 9)
 
 
+def test_tap_down(bench):
+    """What is the kernel's is dropped by a name of its own while the TAP is down."""
+    def state():
+        return next(row["state"] for row in bench.gateway.ask("/cygnet/ports").values() if row["name"] == "lan")
+    ping = IP(src=HOST, dst=WAN) / ICMP(id=7, seq=9)
+    ip("-n", bench.network.gw, "link", "set", "lan", "down")
+    try:
+        wait_until(lambda: state() == "down", "cygnetd sees that the TAP is down")
+        with bench.dropped("tap-down", 3):
+            bench.from_lan(*[ping] * 3)
+    finally:
+        bench.gateway.set_up_taps()
+
+
 def test_neighbour_is_asked_for(bench):
     """To a next hop without MAC: ARP goes out, and with its answer packets flow."""
     bench.tunnel()

@@ -48,6 +48,12 @@ static void fit_tap(struct mbuf_batch *batch)
 		batch->m[i]->pkt_len = RTE_MIN(batch->m[i]->pkt_len, TAP_FRAME);
 }
 
+/* The kernel refuses frames of a TAP that is down. */
+static enum drop_reason tap_refuses(const struct interface *interface)
+{
+	return __atomic_load_n(&interface->up, __ATOMIC_RELAXED) ? DROP_TAP_FULL : DROP_TAP_DOWN;
+}
+
 void tx_flush(struct worker *w)
 {
 	unsigned int n = __atomic_load_n(&ninterfaces, __ATOMIC_RELAXED);
@@ -70,8 +76,8 @@ void tx_flush(struct worker *w)
 		s->tx_bytes += bytes;
 		if (interfaces[p].mtu > RTE_ETHER_MTU)
 			fit_tap(&w->tap[p]);
-		s->to_kernel += flush_batch(w, &w->tap[p], interfaces[p].tap.id, 0, DROP_TAP_FULL,
-					    &bytes);
+		s->to_kernel += flush_batch(w, &w->tap[p], interfaces[p].tap.id, 0,
+					    tap_refuses(&interfaces[p]), &bytes);
 	}
 }
 

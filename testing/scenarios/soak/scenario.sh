@@ -17,7 +17,7 @@ device_faults=(refuse error hang) # of OpenCL (packet/cl-faults.c)
 # have a route.
 no_policy=drop
 # A port that was down, or a cygnetd that has started, learns neighbours and routes anew. A TAP that is down takes nothing.
-recovering="no-policy policy-held no-route no-neighbour not-ours icmp-unprotected bad-spi sa-gone tap-full"
+recovering="no-policy policy-held no-route no-neighbour not-ours icmp-unprotected bad-spi sa-gone tap-full tap-down"
 may_drop=([left]=$recovering [right]=$recovering)
 # ICMP errors of a gateway's kernel about the other's IKE, for which no charon listens.
 plaintext_on_wire='src net 192.168.0.0/24 and icmp[0] = 3 and icmp[1] = 3'
