@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
 #include <rte_pause.h>
 
 #include "base/log.h"
 #include "host/local_addr.h"
 
 #define FAMILY 8	/* shift of the address family in a tag; the interface is below */
+#define BITS 16		/* shift of the prefix length */
 #define TRIES 1000u	/* of a reader while the writer changes the table */
 
 /* Whole words, so that each is read atomically. */
 struct entry {
 	uint64_t addr[2];
-	uint64_t tag; /* family and interface; 0: free */
+	uint64_t tag; /* family, interface and prefix length; 0: free */
 };
 
 /* A sequence lock. The only writer is the control thread, and count is odd while it writes. A reader
@@ -24,7 +27,7 @@ static struct entry entry_of(const struct local_addr *addr)
 {
 	return (struct entry){
 		.addr = {addr->addr.words[0], addr->addr.words[1]},
-		.tag = (uint64_t)addr->af << FAMILY | addr->interface,
+		.tag = (uint64_t)addr->bits << BITS | (uint64_t)addr->af << FAMILY | addr->interface,
 	};
 }
 
@@ -74,6 +77,7 @@ bool local_addr_next(unsigned int *cursor, struct local_addr *addr)
 			.addr.words = {e.addr[0], e.addr[1]},
 			.af = (uint8_t)(e.tag >> FAMILY),
 			.interface = (uint8_t)e.tag,
+			.bits = (uint8_t)(e.tag >> BITS),
 		};
 		return true;
 	}
@@ -88,6 +92,28 @@ struct cygnet_addr local_addr_of(uint8_t af, unsigned int interface)
 		if (own.af == af && own.interface == interface)
 			return own.addr;
 	return (struct cygnet_addr){0};
+}
+
+/* Whether two addresses have the same first bits. */
+static bool same_prefix(const struct cygnet_addr *a, const struct cygnet_addr *b, unsigned int bits)
+{
+	unsigned int whole = bits / 8, rest = bits % 8;
+
+	if (memcmp(a, b, whole))
+		return false;
+	return !rest || !((a->bytes[whole] ^ b->bytes[whole]) >> (8 - rest));
+}
+
+bool local_addr_attaches(uint8_t af, unsigned int interface, const struct cygnet_addr *lo,
+			 const struct cygnet_addr *hi)
+{
+	struct local_addr own;
+
+	for (unsigned int i = 0; local_addr_next(&i, &own);)
+		if (own.af == af && own.interface == interface && own.bits &&
+		    same_prefix(&own.addr, lo, own.bits) && same_prefix(&own.addr, hi, own.bits))
+			return true;
+	return false;
 }
 
 /* @return index of an entry; LOCAL_ADDRS_MAX: not found */

@@ -20,6 +20,7 @@ struct local_addr {
 	struct cygnet_addr addr;
 	uint8_t af;
 	uint8_t interface; /* index in interfaces[], or LOCAL_ADDR_NO_INTERFACE */
+	uint8_t bits;	   /* prefix length of the network that the address attaches the interface to */
 };
 
 /**
@@ -31,6 +32,10 @@ struct local_addr {
 bool local_addr_next(unsigned int *cursor, struct local_addr *addr);
 /** The first address of an interface. Any thread. @return zero: none of that family */
 struct cygnet_addr local_addr_of(uint8_t af, unsigned int interface);
+/** Whether a range of addresses lies in the network of one of an interface's addresses. Any thread.
+ * @param lo, hi  the first and the last address */
+bool local_addr_attaches(uint8_t af, unsigned int interface, const struct cygnet_addr *lo,
+			 const struct cygnet_addr *hi);
 
 /* ------------------------------------------------ control thread only -- */
 

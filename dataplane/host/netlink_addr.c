@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
+#include <string.h>
 
 #include "host/interface.h"
 #include "host/local_addr.h"
@@ -14,6 +15,18 @@ static bool is_for_errors(const struct ifaddrmsg *ifa, uint32_t flags)
 		return ifa->ifa_scope < RT_SCOPE_LINK;
 	return ifa->ifa_scope == RT_SCOPE_UNIVERSE &&
 	       !(flags & (IFA_F_TENTATIVE | IFA_F_DADFAILED | IFA_F_DEPRECATED | IFA_F_TEMPORARY));
+}
+
+/* The prefix length is that of the other end on a point-to-point interface, which attaches to no network. */
+static uint8_t network_bits(const struct ifaddrmsg *ifa, const struct nlattr *const *table)
+{
+	struct cygnet_addr local = netlink_get_addr(table[IFA_LOCAL], ifa->ifa_family);
+	struct cygnet_addr address = netlink_get_addr(table[IFA_ADDRESS], ifa->ifa_family);
+	uint8_t most = ifa->ifa_family == AF_INET6 ? 128 : 32;
+
+	if (ifa->ifa_prefixlen > most || (table[IFA_LOCAL] && memcmp(&local, &address, sizeof(local))))
+		return most;
+	return ifa->ifa_prefixlen;
 }
 
 void netlink_on_addr(const struct nlmsghdr *nlh)
@@ -32,6 +45,7 @@ void netlink_on_addr(const struct nlmsghdr *nlh)
 		.addr = netlink_get_addr(table[IFA_LOCAL], ifa->ifa_family),
 		.af = ifa->ifa_family,
 		.interface = interface < 0 ? LOCAL_ADDR_NO_INTERFACE : (uint8_t)interface,
+		.bits = network_bits(ifa, table),
 	};
 	if (cygnet_addr_is_zero(&local.addr))
 		local.addr = netlink_get_addr(table[IFA_ADDRESS], ifa->ifa_family);

@@ -73,7 +73,7 @@ static void route(struct worker *w, struct rte_mbuf *m)
 	enum drop_reason reason = DROP_NONE;
 
 	if (packet(m)->unmatched)
-		reason = without_policy_to(w->settings, packet(m), &hop);
+		reason = without_policy_to(w->settings, m, &hop);
 	if (reason != DROP_NONE) {
 		drop(w, m, reason);
 		return;

@@ -526,7 +526,9 @@ static void address4(const char *text, uint32_t ifindex, uint8_t scope)
 	ifa->ifa_family = AF_INET;
 	ifa->ifa_index = ifindex;
 	ifa->ifa_scope = scope;
+	ifa->ifa_prefixlen = 24;
 	mnl_attr_put_u32(nlh, IFA_LOCAL, addr(text));
+	mnl_attr_put_u32(nlh, IFA_ADDRESS, addr(text));
 	deliver();
 }
 
@@ -543,7 +545,7 @@ static unsigned int local_addresses(uint8_t af)
 /* The addresses of all interfaces, each once and in order, as long as the kernel has them. */
 static void addresses4(void **state)
 {
-	const struct local_addr first = {cygnet_addr4(addr("192.0.2.1")), AF_INET, 0};
+	const struct local_addr first = {cygnet_addr4(addr("192.0.2.1")), AF_INET, 0, 24};
 	struct local_addr own;
 	unsigned int i = 0;
 
@@ -569,12 +571,51 @@ static void addresses4(void **state)
 	/* As many as fit. */
 	for (uint32_t n = 0; n < 2 * LOCAL_ADDRS_MAX; n++)
 		local_addr_add(&(struct local_addr){cygnet_addr4(n + 1), AF_INET,
-						    LOCAL_ADDR_NO_INTERFACE});
+						    LOCAL_ADDR_NO_INTERFACE, 32});
 	assert_int_equal(local_addresses(AF_INET), LOCAL_ADDRS_MAX);
 	assert_int_equal(local_addr_of(AF_INET, 0).v4, addr("192.0.2.9"));
 	local_addrs_mark();
 	local_addrs_sweep();
 	assert_int_equal(local_addresses(AF_INET), 0);
+}
+
+static bool attached(const char *lo, const char *hi)
+{
+	const struct cygnet_addr first = cygnet_addr4(addr(lo)), last = cygnet_addr4(addr(hi));
+
+	return local_addr_attaches(AF_INET, 0, &first, &last);
+}
+
+/* The networks of an interface's addresses. */
+static void networks(void **state)
+{
+	const struct local_addr odd = {cygnet_addr4(addr("10.7.128.1")), AF_INET, 0, 17};
+	const struct local_addr any = {cygnet_addr4(addr("10.8.0.1")), AF_INET, 0, 0};
+	const struct cygnet_addr lo = addr6("2001:db8:7::"), hi = addr6("2001:db8:7::ffff"),
+				 beyond = addr6("2001:db8:8::");
+	const struct local_addr six = {addr6("2001:db8:7::1"), AF_INET6, 0, 64};
+
+	(void)state;
+	local_addrs_mark();
+	local_addrs_sweep();
+	address4("192.0.2.1", WAN_IFINDEX, RT_SCOPE_UNIVERSE);
+	address4("10.9.0.1", 1, RT_SCOPE_UNIVERSE); /* of another interface */
+	local_addr_add(&odd);
+	local_addr_add(&any);
+	local_addr_add(&six);
+	assert_true(attached("192.0.2.0", "192.0.2.255"));
+	assert_true(attached("192.0.2.7", "192.0.2.7"));
+	assert_false(attached("192.0.2.0", "192.0.3.0"));
+	assert_false(attached("192.0.1.255", "192.0.2.7"));
+	assert_false(attached("10.9.0.0", "10.9.0.255"));
+	assert_true(attached("10.7.128.0", "10.7.255.255"));
+	assert_false(attached("10.7.127.255", "10.7.128.5"));
+	assert_false(attached("0.0.0.0", "255.255.255.255"));
+	assert_true(local_addr_attaches(AF_INET6, 0, &lo, &hi));
+	assert_false(local_addr_attaches(AF_INET6, 0, &lo, &beyond));
+	assert_false(local_addr_attaches(AF_INET6, 1, &lo, &hi));
+	local_addrs_mark();
+	local_addrs_sweep();
 }
 
 static void netconf6(uint32_t ifindex, uint32_t forwarding)
@@ -704,7 +745,7 @@ int main(int argc, char **argv)
 		TEST(unicast),	  TEST(types),	    TEST(tables),	  TEST(metric_and_replace),
 		TEST(multipath),  TEST(not_for_us), TEST(host_bits),	  TEST(neighbours),
 		TEST(solicited),  TEST(links),	    TEST(many_neighbours), TEST(damaged),
-		TEST(routes6),	  TEST(neighbours6), TEST(addresses6),	  TEST(addresses4),	  TEST(forwarding6),
+		TEST(routes6),	  TEST(neighbours6), TEST(addresses6),	  TEST(addresses4), TEST(networks),	  TEST(forwarding6),
 		TEST(lengths),
 	};
 

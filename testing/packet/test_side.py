@@ -4,8 +4,9 @@ import contextlib
 import socket
 
 from bench import packet, policy, same_but_hop, to_host
-from gateway import FAR_HOST, FAR_NET, HOST, PEER
-from network import inside, ip, wait_until
+from gateway import FAR_HOST, FAR_NET, HOST, PEER, WAN
+from network import inside, ip, ip_batch, wait_until
+from peer import SUITE, Sa
 from test_policy import hub
 from test_reload import DMZ_HOST, Dmz, reload, usual_again, with_main
 
@@ -112,6 +113,66 @@ def test_side_route(bench):
                        "the kernel has it")
         finally:
             ip("-n", gw, "link", "del", "other")
+
+
+@contextlib.contextmanager
+def one_port(bench):
+    """A gateway without the LAN's port. @return its configuration"""
+    gateway, path = bench.gateway, f"{bench.gateway.work}/cygnetd.conf"
+    with open(path) as conf:
+        usual = conf.read()
+    alone = usual[:usual.index("[port lan]")] + usual[usual.index("[port wan]"):]
+    try:
+        gateway.kill()
+        with open(path, "w") as conf:
+            conf.write(alone)
+        mark = gateway.launch()
+        wait_until(lambda: gateway.logged("cygnetd: ready", mark), "cygnetd: ready")
+        ip_batch(bench.network.gw, [f"address replace {WAN}/24 dev wan", "link set wan up",
+                                    f"route replace 10.2.0.0/16 via {PEER} dev wan",
+                                    f"neigh replace {PEER} dev wan lladdr {bench.wan.mac.hex(':')} nud permanent"])
+        wait_until(lambda: any(row["prefix"] == "10.2.0.0/16" for row in gateway.ask("/cygnet/routes").values()),
+                   "cygnetd knows the routes")
+        gateway.hear()
+        gateway.mac["wan"] = gateway.mac_of("wan")
+        yield alone
+    finally:
+        gateway.reconfigure(path, usual)
+
+
+def test_side_one_port(bench):
+    """A gateway with one port: a forward policy for that port's network alone says that packets leave into it. A
+    wider one, one for another network, and one that is there beside a word of sides do not."""
+    def to(net, dst):
+        """@return an inbound SA whose policy is for a net, and what sends a packet to an address out of it"""
+        inb = Sa(SUITE["gcm128"], "in", bench.spi())
+        bench.gateway.fill("flush", inb.line(), policy("fwd", FAR_NET, net, spi=inb.spi))
+        return packet(FAR_HOST, dst), lambda: bench.from_wan(inb.seal(packet(FAR_HOST, dst)))
+
+    def refused_to(net, dst, reason="hairpin"):
+        refused(bench, bench.wan, to(net, dst)[1], reason)
+    link, host = "192.0.2.0-192.0.2.255", f"{PEER}-{PEER}"
+    with one_port(bench) as alone:
+        for net in (link, host):
+            sent, send = to(net, PEER)
+            bench.wan.drain()
+            leaves(bench, bench.wan, send, sent)
+        # Remembered decisions go with the policy.
+        refused_to("192.0.0.0-192.0.255.255", PEER)
+        refused_to("0.0.0.0-255.255.255.255", PEER)
+        refused_to("10.2.200.0-10.2.200.255", "10.2.200.1")
+        # Within the network, but by a route through another host.
+        ip("-n", bench.network.gw, "route", "add", "192.0.2.128/25", "via", PEER, "dev", "wan")
+        bench.gateway.hear()
+        refused_to(link, "192.0.2.200")
+        ip("-n", bench.network.gw, "route", "del", "192.0.2.128/25", "via", PEER, "dev", "wan")
+        bench.gateway.hear()
+        reload(bench, with_main(alone, "no_policy = drop"))
+        refused_to(link, PEER, "no-policy")
+        reload(bench, alone.replace("[port wan]\n", "[port wan]\nside = outside\n"))
+        refused_to(link, PEER)
+    # With a second port the first is outside alone.
+    refused_to(link, PEER)
 
 
 def test_side_unsaid(bench):

@@ -128,7 +128,7 @@ void learn_forward(struct worker *w, struct rte_mbuf *m)
 	if (!is_typical(w, m, &what.key))
 		return;
 	hop = packet_route(m);
-	if (packet(m)->unmatched && without_policy_to(w->settings, packet(m), &hop) != DROP_NONE)
+	if (packet(m)->unmatched && without_policy_to(w->settings, m, &hop) != DROP_NONE)
 		return;
 	neigh = packet_neigh(m, &hop);
 	on.neigh = neigh_group(&neigh);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/sadb.h"
 #include "base/settings.h"
 #include "host/interface.h"
+#include "host/local_addr.h"
+#include "path/worker/policy.h"
 #include "path/worker/without_policy.h"
 
 static uint8_t side_of(const struct next_hop *hop)
@@ -13,12 +16,29 @@ static uint8_t side_of(const struct next_hop *hop)
 		       : (uint8_t)SIDE_INSIDE;
 }
 
-/* The inbound policy has let a decrypted packet pass, but does not say by which interface it leaves. It would
- * leave by a wrong one while the tunnel that is to carry it on, or the route to the LAN, is missing. */
-static enum drop_reason decrypted_to(uint32_t settings, const struct packet *p,
+/* A gateway with one port has no other one to leave by. Its forward policy says where a packet goes if all
+ * destinations of the policy are in the port's own network: they are no other tunnel's, and no route that is
+ * missing leads to them. Wider policies, which let a hub's spokes reach each other, do not say it. */
+static bool policy_is_for_the_link(struct rte_mbuf *m, const struct next_hop *hop)
+{
+	struct cygnet_policy *policy;
+	struct cygnet_flow flow;
+
+	if (__builtin_popcount(interfaces_present()) != 1 || hop->kind != ROUTE_FORWARD ||
+	    hop->no_neighbour || !cygnet_addr_is_zero(&hop->gateway))
+		return false;
+	policy_flow(m, &flow);
+	return policy_find(m, &flow, CYGNET_FWD, &policy) == DROP_NONE && policy &&
+	       policy->action == CYGNET_PROTECT && !cygnet_policy_held(policy) &&
+	       local_addr_attaches(flow.af, hop->interface, &policy->sel.dst_lo, &policy->sel.dst_hi);
+}
+
+/* The inbound policy has let a decrypted packet pass, but in most cases does not say by which interface it leaves. It
+ * would leave by a wrong one while the tunnel that is to carry it on, or the route to the LAN, is missing. */
+static enum drop_reason decrypted_to(uint32_t settings, struct rte_mbuf *m,
 				     const struct next_hop *hop)
 {
-	bool back = hop->kind == ROUTE_FORWARD && hop->interface == p->interface;
+	bool back = hop->kind == ROUTE_FORWARD && hop->interface == packet(m)->interface;
 	uint8_t side = side_of(hop);
 
 	if (!back && side != SIDE_OUTSIDE && side != SIDE_UNSAID)
@@ -27,14 +47,16 @@ static enum drop_reason decrypted_to(uint32_t settings, const struct packet *p,
 		return DROP_NO_POLICY;
 	if (settings & SETTING_PASS_HAIRPIN)
 		return DROP_NONE;
+	if (back && side == SIDE_UNKNOWN && policy_is_for_the_link(m, hop))
+		return DROP_NONE;
 	return back ? DROP_HAIRPIN : DROP_OUTSIDE;
 }
 
-enum drop_reason without_policy_to(uint32_t settings, const struct packet *p, const struct next_hop *hop)
+enum drop_reason without_policy_to(uint32_t settings, struct rte_mbuf *m, const struct next_hop *hop)
 {
-	if (p->decrypted)
-		return decrypted_to(settings, p, hop);
-	if (p->answer || (settings & SETTING_PASS_NO_POLICY))
+	if (packet(m)->decrypted)
+		return decrypted_to(settings, m, hop);
+	if (packet(m)->answer || (settings & SETTING_PASS_NO_POLICY))
 		return DROP_NONE;
 	if (settings & SETTING_DROP_NO_POLICY)
 		return DROP_NO_POLICY;
@@ -55,5 +77,5 @@ enum drop_reason without_policy(uint32_t settings, struct rte_mbuf *m)
 {
 	const struct next_hop hop = hop_of(m);
 
-	return without_policy_to(settings, packet(m), &hop);
+	return without_policy_to(settings, m, &hop);
 }
