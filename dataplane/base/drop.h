@@ -10,6 +10,7 @@
 #define DROP_REASONS(X) \
 	X(MALFORMED, "malformed", "truncated IP packet, or an inconsistent IP header") \
 	X(NOT_OURS, "not-ours", "a frame for another MAC address") \
+	X(FORGED_SOURCE, "forged-source", "a frame from the wire whose source is 02:43:59:47:4e:54, by which the kernel tells decrypted packets") \
 	X(VLAN_TAG, "vlan-tag", "a frame with a VLAN tag, which policies do not apply to") \
 	X(ETHERTYPE, "ethertype", "a frame of a protocol that the gateway does not pass to the kernel") \
 	X(IPV6_HEADERS, "ipv6-headers", "IPv6 extension headers are truncated, too many, or in a wrong order") \

@@ -19,9 +19,16 @@ static void by_route(struct worker *w, struct rte_mbuf *m, bool group)
 		stage_add(&w->stages, STAGE_FORWARD, m);
 }
 
+/* Only decrypted packets reach the kernel from that address, or a peer's plaintext would pass for decrypted. Frames
+ * of known flows are not looked at: they never reach the kernel. */
+static bool is_forged(const struct rte_ether_hdr *eth)
+{
+	return rte_is_same_ether_addr(&eth->src_addr, &TAP_DECRYPTED_MAC);
+}
+
 static void from_wire(struct worker *w, struct rte_mbuf *m)
 {
-	const struct rte_ether_hdr *eth = rte_pktmbuf_mtod(m, struct rte_ether_hdr *);
+	const struct rte_ether_hdr *eth;
 	unsigned int interface = packet(m)->interface;
 	struct rte_ether_addr own = interface_mac(&interfaces[interface]);
 	enum drop_reason reason;
@@ -30,6 +37,9 @@ static void from_wire(struct worker *w, struct rte_mbuf *m)
 	w->stats->interface[interface].rx_packets++;
 	w->stats->interface[interface].rx_bytes += rte_pktmbuf_pkt_len(m);
 	reason = frame_in_check(w, m, interface, &ip);
+	eth = rte_pktmbuf_mtod(m, const struct rte_ether_hdr *);
+	if (reason == DROP_NONE && is_forged(eth))
+		reason = DROP_FORGED_SOURCE;
 	if (reason != DROP_NONE) {
 		drop_frame(w, m, reason);
 		return;

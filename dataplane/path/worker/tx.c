@@ -163,9 +163,10 @@ void tx_packet_behind(struct worker *w, struct rte_mbuf *m, unsigned int interfa
 
 void tap_packet(struct worker *w, struct rte_mbuf *m)
 {
-	struct rte_ether_addr own = interface_mac(&interfaces[packet(m)->interface]);
+	const struct rte_ether_addr own = interface_mac(&interfaces[packet(m)->interface]);
+	const struct rte_ether_addr from = packet(m)->decrypted ? TAP_DECRYPTED_MAC : own;
 
-	if (push_ethernet(m, &own, &own))
+	if (push_ethernet(m, &own, &from))
 		tap_frame(w, m);
 	else
 		drop(w, m, DROP_NO_BUFFER);

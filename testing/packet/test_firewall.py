@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The kernel's firewall tells what was decrypted by the Ethernet source, and nobody on the wire can send from that."""
+import contextlib
+import socket
+import subprocess
+
+from scapy.layers.inet import IP, UDP, fragment
+from scapy.layers.inet6 import IPv6
+from scapy.layers.l2 import ARP, Ether
+from scapy.packet import Raw, raw
+
+from bench import QUIET
+from gateway import FAR_HOST, FAR_HOST6, LAN, LAN6, PEER, PEER6, WAN, WAN6
+from network import PATIENCE, inside, wait_until
+from test_ah import ah_tunnel
+from test_esp import cases
+from test_transport import host_to_host
+from test_tunnel6 import tunnel
+
+DECRYPTED = "02:43:59:47:4e:54"  # TAP_DECRYPTED_MAC
+PORT = 7777
+# What an administrator adds to the marks that come with cygnetd.
+RULES = f"""
+add element inet cygnet_ipsec ports {{ wan, lan }}
+table inet filter {{
+	chain input {{
+		type filter hook input priority filter
+		meta mark and 0x10000 != 0 udp dport {PORT} accept
+		udp dport {PORT} counter drop
+	}}
+}}
+"""
+
+
+def nft(bench, *words, text=None):
+    command = ["ip", "netns", "exec", bench.network.gw, "nft", *words]
+    return subprocess.run(command, input=text, text=True, check=True, stdout=subprocess.PIPE).stdout
+
+
+class Firewall:
+    """Rules in the gateway's kernel, and a socket behind them."""
+
+    def __init__(self, bench, address):
+        self.bench = bench
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        nft(bench, "-f", f"{bench.gateway.build}/root/share/cygnet/ipsec-mark.nft")
+        nft(bench, "-f", "-", text=RULES)
+        with inside(bench.network.gw):
+            self.socket = socket.socket(family, socket.SOCK_DGRAM)
+        self.socket.bind((address, PORT))
+
+    def refused(self):
+        """Packets that the firewall has dropped."""
+        words = nft(self.bench, "list", "chain", "inet", "filter", "input").split("counter packets ")
+        return int(words[-1].split()[0])
+
+    def has(self, data):
+        self.socket.settimeout(PATIENCE)
+        return self.socket.recv(65536) == data
+
+    def has_nothing(self):
+        self.socket.settimeout(QUIET)
+        with contextlib.suppress(TimeoutError):
+            return not self.socket.recv(65536)
+        return True
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
+        for table in ("filter", "cygnet_ipsec"):
+            nft(self.bench, "delete", "table", "inet", table)
+
+
+def datagram(src, dst, data):
+    header = IPv6 if ":" in dst else IP
+    return header(raw(header(src=src, dst=dst) / UDP(sport=8888, dport=PORT) / Raw(data)))
+
+
+def transport(bench):
+    _, inb = host_to_host(bench)
+    return inb, PEER, WAN
+
+
+def in_tunnel(bench):
+    _, inb = bench.tunnel()
+    return inb, FAR_HOST, LAN
+
+
+def in_tunnel6(bench):
+    _, inb = tunnel(bench, True)
+    return inb, FAR_HOST6, LAN6
+
+
+def in_ah(bench):
+    _, inb = ah_tunnel(bench)
+    return inb, FAR_HOST, LAN
+
+
+KINDS = {"tunnel": in_tunnel, "tunnel6": in_tunnel6, "transport": transport, "ah": in_ah}
+
+
+@cases(*KINDS)
+def test_firewall_decrypted(bench, case):
+    """What comes out of an SA passes; the same in plaintext does not: cygnetd refuses it where a policy protects it, and
+    where none does, the firewall."""
+    inb, src, dst = KINDS[case](bench)
+    seal = inb.seal_payload if case == "transport" else inb.seal
+    with Firewall(bench, dst) as firewall:
+        for data in (b"first", b"second"):
+            bench.from_wan(seal(datagram(src, dst, data)))
+            assert firewall.has(data)
+        with bench.dropped("policy-plaintext"):
+            bench.from_wan(datagram(src, dst, b"plain"))
+        bench.gateway.fill("flush")
+        bench.from_wan(datagram(src, dst, b"plain"))
+        wait_until(lambda: firewall.refused() == 1, "the firewall has dropped the plaintext")
+        assert firewall.has_nothing()
+
+
+def test_firewall_pieces(bench):
+    """A datagram that comes out of the SA in fragments is put together by the kernel, and passes."""
+    inb, src, dst = in_tunnel(bench)
+    data = bytes(range(256)) * 12
+    with Firewall(bench, dst) as firewall:
+        for piece in fragment(datagram(src, dst, data), 1000):
+            bench.from_wan(inb.seal(piece))
+        assert firewall.has(data)
+        assert firewall.refused() == 0
+
+
+@cases("4", "6", "broadcast", "arp", "lldp", "lan")
+def test_firewall_forged(bench, case):
+    """A frame from the wire with that source goes nowhere, whatever is in it."""
+    bench.gateway.fill("flush")
+    port, device = (bench.lan, "lan") if case == "lan" else (bench.wan, "wan")
+    to = "ff:ff:ff:ff:ff:ff" if case in ("broadcast", "arp") else bench.gateway.mac[device]
+    rest = {
+        "6": datagram(PEER6, WAN6, b"forged"),
+        "arp": ARP(op=1, hwsrc=DECRYPTED, psrc=PEER, pdst=WAN),
+        "lldp": Raw(bytes(40)),
+    }.get(case, datagram(PEER, WAN, b"forged"))
+    frame = Ether(src=DECRYPTED, dst=to, **({"type": 0x88cc} if case == "lldp" else {})) / rest
+    with Firewall(bench, WAN6 if case == "6" else WAN) as firewall:
+        with bench.dropped("forged-source"):
+            port.send(raw(frame))
+        assert firewall.has_nothing()
+        assert firewall.refused() == 0
