@@ -16,7 +16,7 @@
 /** What is put behind the file's path is the path of the folder of its drop-ins. */
 #define CONF_DROPINS ".d"
 #define CONF_MAX_DROPINS 32
-#define CONF_KEYS 37u
+#define CONF_KEYS 38u
 #define CONF_MAX_PORTS 16
 /** Each port is a device and an interface. */
 #define CONF_MAX_DEVICES CONF_MAX_PORTS
@@ -92,6 +92,7 @@ struct conf {
 	bool balance;			/* move SAs between workers */
 	bool pass_hairpin;		/* forward decrypted packets in plaintext through the port
 					 * they were received on, and other outside ones */
+	bool dhcp;			/* DHCP of this host passes the policies */
 	uint32_t kernel_side;		/* enum conf_side of the kernel's other interfaces */
 	uint32_t police[POLICE_CLASSES]; /* packets a second; 0: any number */
 	char driver_path[PATH_MAX];	/* folder of Cygnet's DPDK drivers; "": DPDK's folder */

@@ -59,6 +59,8 @@ const struct conf_key conf_keys[] = {
 	 .help = "plaintext that matches no policy"},
 	{"hairpin", IN_MAIN(pass_hairpin), CHOICE("drop, pass"), .def = "drop", .live = true,
 	 .help = "decrypted packets that would leave by the port of their ESP, or another outside port"},
+	{"dhcp", IN_MAIN(dhcp), CHOICE("no, yes"), .def = "yes", .live = true,
+	 .help = "DHCP of this host's client or server passes the policies"},
 	{"kernel_side", IN_MAIN(kernel_side), CHOICE("outside, inside"), .def = "outside", .live = true,
 	 .help = "what the kernel's other interfaces lead to"},
 	{"police_peer", IN_MAIN(police[POLICE_PEER]), POLICE, .def = "10000", .live = true,

@@ -94,6 +94,16 @@ struct cygnet_addr local_addr_of(uint8_t af, unsigned int interface)
 	return (struct cygnet_addr){0};
 }
 
+bool local_addr_is_of(uint8_t af, unsigned int interface, const struct cygnet_addr *addr)
+{
+	struct local_addr own;
+
+	for (unsigned int i = 0; local_addr_next(&i, &own);)
+		if (own.af == af && own.interface == interface && !memcmp(&own.addr, addr, sizeof(*addr)))
+			return true;
+	return false;
+}
+
 /* Whether two addresses have the same first bits. */
 static bool same_prefix(const struct cygnet_addr *a, const struct cygnet_addr *b, unsigned int bits)
 {

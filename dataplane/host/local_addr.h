@@ -32,6 +32,8 @@ struct local_addr {
 bool local_addr_next(unsigned int *cursor, struct local_addr *addr);
 /** The first address of an interface. Any thread. @return zero: none of that family */
 struct cygnet_addr local_addr_of(uint8_t af, unsigned int interface);
+/** Whether an address is one of an interface's. Any thread. */
+bool local_addr_is_of(uint8_t af, unsigned int interface, const struct cygnet_addr *addr);
 /** Whether a range of addresses lies in the network of one of an interface's addresses. Any thread.
  * @param lo, hi  the first and the last address */
 bool local_addr_attaches(uint8_t af, unsigned int interface, const struct cygnet_addr *lo,

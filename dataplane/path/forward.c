@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "path/dhcp.h"
 #include "path/may_forward.h"
 #include "path/reassemble.h"
 #include "path/stages.h"
@@ -7,14 +8,18 @@
 
 static void forward(struct worker *w, struct rte_mbuf *m)
 {
-	enum drop_reason reason = may_forward(m);
+	const struct headers h = headers_read(m);
+	enum drop_reason reason;
 	struct cygnet_flow flow;
 
+	if (dhcp_received(w, m, &h) == DHCP_ASIDE) {
+		dhcp_aside(w, m);
+		return;
+	}
+	reason = may_forward(m);
 	if (reason == DROP_NONE) {
 		policy_flow(m, &flow);
 		if (flow.fragment && policy_wants_whole(m, &flow)) {
-			struct headers h = headers_read(m);
-
 			m = reassemble(w, m, &h, STAGE_FORWARD);
 			if (!m)
 				return;

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "ip/headers.h"
+#include "path/dhcp.h"
 #include "path/frame_in.h"
 #include "path/ike.h"
 #include "path/proxy.h"
@@ -68,7 +69,7 @@ static bool passes_policies(struct worker *w, struct rte_mbuf *m)
 {
 	struct headers h = headers_read(m);
 
-	return headers_link_control(m, &h) || is_ike_sent(w, m, &h);
+	return headers_link_control(m, &h) || is_ike_sent(w, m, &h) || dhcp_sent(w, m, &h);
 }
 
 /* Plaintext of this host's: the outbound policies decide. */

@@ -8,6 +8,7 @@
 #include "host/interface.h"
 #include "ip/headers.h"
 #include "path/fast/learn.h"
+#include "path/dhcp.h"
 #include "path/frame_in.h"
 #include "path/ike.h"
 #include "path/reassemble.h"
@@ -134,14 +135,17 @@ static bool is_icmp(uint8_t proto)
 	return proto == IPPROTO_ICMP || proto == IPPROTO_ICMPV6;
 }
 
-static void by_policy(struct worker *w, struct rte_mbuf *m)
+/* @param aside  packet sockets may have what policy refuses */
+static void by_policy(struct worker *w, struct rte_mbuf *m, bool aside)
 {
 	enum drop_reason reason;
 	struct cygnet_flow flow;
 
 	policy_flow(m, &flow);
 	reason = policy_inbound(w->id, w->settings, m, &flow, CYGNET_IN);
-	if (reason != DROP_NONE)
+	if (reason != DROP_NONE && aside)
+		dhcp_aside(w, m);
+	else if (reason != DROP_NONE)
 		audit_drop(w, m, reason, NULL, 0);
 	else if (police_passes(w, m, is_icmp(flow.proto) ? POLICE_ICMP : POLICE_OTHER, false))
 		to_kernel(w, m);
@@ -150,6 +154,7 @@ static void by_policy(struct worker *w, struct rte_mbuf *m)
 static void local(struct worker *w, struct rte_mbuf *m)
 {
 	struct headers h = headers_read(m);
+	enum dhcp_received dhcp;
 	bool exempt = false;
 
 	if (headers_link_control(m, &h)) {
@@ -176,9 +181,10 @@ static void local(struct worker *w, struct rte_mbuf *m)
 		return;
 	if (is_icmp(h.proto))
 		too_big_learn(w, m, &h);
-	if (!exempt)
-		by_policy(w, m);
-	else if (police_ike(w, m))
+	dhcp = dhcp_received(w, m, &h);
+	if (!exempt && dhcp != DHCP_PASSES)
+		by_policy(w, m, dhcp == DHCP_ASIDE);
+	else if (exempt ? police_ike(w, m) : police_passes(w, m, POLICE_ARP, false))
 		to_kernel(w, m);
 }
 

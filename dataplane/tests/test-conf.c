@@ -56,6 +56,7 @@ static void everything(void **state)
 				   "police_icmp = 7\n"
 				   "balance = no\n"
 				   "hairpin = pass\n"
+				   "dhcp = no\n"
 				   "kernel_side = inside\n"
 				   "log = error\n"
 				   "dpdk_log = debug\n"
@@ -93,6 +94,7 @@ static void everything(void **state)
 	assert_int_equal(conf.police[POLICE_IKE], 5000);
 	assert_false(conf.balance);
 	assert_true(conf.pass_hairpin);
+	assert_false(conf.dhcp);
 	assert_int_equal(conf_log_level(conf.log), RTE_LOG_ERR);
 	assert_int_equal(conf_log_level(conf.dpdk_log), RTE_LOG_DEBUG);
 	assert_string_equal(conf.eal, "-m 192 --file-prefix=left");
@@ -112,7 +114,7 @@ static void everything(void **state)
 	assert_int_equal(conf.port[1].side, CONF_INSIDE);
 	assert_true(conf_has_sides(&conf));
 	conf_where(&conf, &conf.port[1], "mtu", error, sizeof(error));
-	assert_string_equal(error + strlen(path), ":33: [port lan] mtu");
+	assert_string_equal(error + strlen(path), ":34: [port lan] mtu");
 	conf_where(&conf, NULL, "state", error, sizeof(error));
 	assert_string_equal(error + strlen(path), ":2: [cygnetd] state");
 }
@@ -138,6 +140,7 @@ static void defaults(void **state)
 	assert_true(conf.audit);
 	assert_true(conf.balance);
 	assert_false(conf.pass_hairpin);
+	assert_true(conf.dhcp);
 	assert_false(conf.sadb_on_disk);
 	assert_true(conf.lock_memory);
 	assert_int_equal(conf.seccomp, SECCOMP_AUTO);

@@ -25,7 +25,7 @@
 /* Name, text in cygnetctl, what it does. */
 #define STAGES(X) \
 	X(FROM_WIRE, "from-wire", "frames from a port: header checks, for this host or to be forwarded") \
-	X(FROM_KERNEL, "from-kernel", "frames from a TAP: IKE and link control pass, policies decide about the rest") \
+	X(FROM_KERNEL, "from-kernel", "frames from a TAP: IKE, link control and DHCP pass, policies decide about the rest") \
 	X(REASSEMBLE, "reassemble", "fragments until their packet is whole") \
 	X(LOCAL, "local", "packets to this host: ESP, AH, IKE, inbound policies") \
 	X(FORWARD, "forward", "plaintext from a port to others: forward policies") \

@@ -121,6 +121,7 @@ struct worker {
 	unsigned int nkept;	/* packets of the arriving SA, linked by packet()->next */
 	struct rte_mbuf *kept, *last_kept;
 	struct rate icmp;	/* of ICMP errors that are sent */
+	struct rate dhcp[CONF_MAX_INTERFACES]; /* of DHCP that is sent past the policies (dhcp.h) */
 	struct audit_rates audit;
 	struct police police;
 	struct rate too_big;	/* of ICMP errors that are looked at */

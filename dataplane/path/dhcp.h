@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file dhcp.h
+ * DHCP of this host past the policies (the key dhcp of cygnetd.conf). A client broadcasts while it has an address, and a
+ * policy for that address and any other would protect that: in Linux, packet sockets, which clients and servers
+ * have for this, do not meet policies. A TAP does not say by which socket a packet was sent, so the packet itself has
+ * to: it is DHCP by ports and content, from the interface's own address or none, and does not go beyond the link.
+ * Clients may be on all ports but inside ones, servers on inside ones (side).
+ */
+#ifndef CYGNETD_DHCP_H
+#define CYGNETD_DHCP_H
+
+#include "ip/headers.h"
+#include "path/worker/worker.h"
+
+/**
+ * Whether policies do not apply to a packet from the kernel. Counts it: beyond DHCP_PER_SECOND of a port, policies apply.
+ * The worker of the TAP.
+ * @param m  data at its IP header, checked, with the Ethernet header in front
+ * @param h  headers_read()
+ */
+bool dhcp_sent(struct worker *w, struct rte_mbuf *m, const struct headers *h);
+
+/** What becomes of a DHCP message from the wire. */
+enum dhcp_received {
+	DHCP_BY_POLICY,		/* it is none, or is treated as any other packet */
+	DHCP_PASSES,		/* policies do not apply to it */
+	DHCP_ASIDE,		/* an answer to a client: where policies, or its destination, keep it from the
+				 * kernel's IP stack, it is for packet sockets: dhcp_aside() */
+};
+
+/** Decide about a packet from the wire. Lcores. @param m, h  as of dhcp_sent() */
+enum dhcp_received dhcp_received(const struct worker *w, struct rte_mbuf *m, const struct headers *h);
+
+/** Give a DHCP_ASIDE packet to the packet sockets of the kernel alone, within its rate. Takes over the packet. */
+void dhcp_aside(struct worker *w, struct rte_mbuf *m);
+
+#endif
