@@ -32,6 +32,10 @@
 #define COMPAT_SA_USE_TIME 0
 #endif
 
+/** Whether charon deletes an outbound SA that add_sa() has refused; inbound SAs
+ * are deleted in all releases */
+#define COMPAT_DELETES_REFUSED_OUTBOUND (STRONGSWAN_RELEASE < 60000)
+
 /** Whether the plugin loader checks the version of a plugin */
 #define COMPAT_LOADER_CHECKS_VERSION (STRONGSWAN_RELEASE >= 60003)
 

@@ -9,6 +9,7 @@
 #include "kernel_cygnet_larval.h"
 #include "kernel_cygnet_peers.h"
 #include "kernel_cygnet_policy.h"
+#include "kernel_cygnet_refused.h"
 #include "kernel_cygnet_route.h"
 #include "kernel_cygnet_sa.h"
 
@@ -69,6 +70,11 @@ struct private_kernel_cygnet_ipsec_t {
 	 * Reserved SPIs
 	 */
 	kernel_cygnet_larval_t *larval;
+
+	/**
+	 * Refused SAs that charon has not deleted yet
+	 */
+	kernel_cygnet_refused_t *refused;
 
 	/**
 	 * Range of SPIs in the settings, first << 32 | last; atomic
@@ -209,9 +215,12 @@ static void release_other_protocol(private_kernel_cygnet_ipsec_t *this,
 	cygnet_spi_release(this->db, &other);
 }
 
-METHOD(kernel_ipsec_t, add_sa, status_t,
-	private_kernel_cygnet_ipsec_t *this, kernel_ipsec_sa_id_t *id,
-	kernel_ipsec_add_sa_t *data)
+/**
+ * Install an SA, or log why it is refused
+ */
+static status_t install_sa(private_kernel_cygnet_ipsec_t *this,
+						   kernel_ipsec_sa_id_t *id,
+						   kernel_ipsec_add_sa_t *data)
 {
 	kernel_cygnet_peer_t *peer;
 	struct cygnet_sa_params params;
@@ -257,6 +266,23 @@ METHOD(kernel_ipsec_t, add_sa, status_t,
 		return FAILED;
 	}
 	return SUCCESS;
+}
+
+METHOD(kernel_ipsec_t, add_sa, status_t,
+	private_kernel_cygnet_ipsec_t *this, kernel_ipsec_sa_id_t *id,
+	kernel_ipsec_add_sa_t *data)
+{
+	struct cygnet_sa_id sa;
+	status_t status;
+
+	status = install_sa(this, id, data);
+	if (status != SUCCESS &&
+		(data->inbound || COMPAT_DELETES_REFUSED_OUTBOUND))
+	{
+		kernel_cygnet_sa_id(id, &sa);
+		this->refused->add(this->refused, &sa);
+	}
+	return status;
 }
 
 /**
@@ -308,6 +334,12 @@ METHOD(kernel_ipsec_t, update_sa, status_t,
 		 ntohl(id->spi), id->src, id->dst, data->new_src, data->new_dst);
 
 	kernel_cygnet_sa_id(id, &sa);
+	if (this->refused->has(this->refused, &sa))
+	{	/* the SA with this id is another peer's */
+		DBG1(DBG_KNL, "updating SA with SPI %.8x failed: it was refused",
+			 ntohl(id->spi));
+		return NOT_SUPPORTED;
+	}
 	kernel_cygnet_sa_path(data->new_src, data->new_dst, data->new_encap, &path);
 	err = move_sa(this, &sa, &path, data->new_reqid);
 	if (err)
@@ -360,9 +392,16 @@ METHOD(kernel_ipsec_t, del_sa, status_t,
 	int err;
 
 	kernel_cygnet_sa_id(id, &sa);
-	/* before the SA, so that no timer fires while it is being deleted */
-	this->expiry->remove(this->expiry, &sa);
-	err = cygnet_sa_delete(this->db, &sa);
+	if (this->refused->take(this->refused, &sa))
+	{	/* only the SPI from get_spi(): the SA with this id is another peer's */
+		err = cygnet_spi_release(this->db, &sa);
+	}
+	else
+	{
+		/* before the SA, so that no timer fires while it is being deleted */
+		this->expiry->remove(this->expiry, &sa);
+		err = cygnet_sa_delete(this->db, &sa);
+	}
 	if (err)
 	{
 		DBG2(DBG_KNL, "deleting SA with SPI %.8x failed: %s", ntohl(id->spi),
@@ -383,6 +422,7 @@ METHOD(kernel_ipsec_t, flush_sas, status_t,
 	uint32_t i;
 
 	this->expiry->flush(this->expiry);
+	this->refused->flush(this->refused);
 	cygnet_db_info(this->db, &info);
 	for (i = 0; i < info.geometry.sas; i++)
 	{
@@ -592,6 +632,7 @@ METHOD(kernel_ipsec_t, destroy, void,
 {
 	DESTROY_IF(this->hold);
 	DESTROY_IF(this->larval);
+	DESTROY_IF(this->refused);
 	DESTROY_IF(this->events);
 	DESTROY_IF(this->routes);
 	DESTROY_IF(this->expiry);
@@ -647,6 +688,7 @@ kernel_cygnet_ipsec_t *kernel_cygnet_ipsec_create(void)
 	this->routes = kernel_cygnet_route_create();
 	this->events = kernel_cygnet_event_create(this->db);
 	this->larval = kernel_cygnet_larval_create(this->db);
+	this->refused = kernel_cygnet_refused_create();
 	this->hold = kernel_cygnet_hold_create(this->db, this->events, hold);
 	return &this->public;
 }

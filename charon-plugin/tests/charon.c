@@ -154,6 +154,28 @@ int charon_test_teardown(void **state)
 /*
  * Described in header.
  */
+void use_peer(ike_sa_t *ike_sa)
+{
+	charon->bus->set_sa(charon->bus, ike_sa);
+}
+
+/*
+ * Described in header.
+ */
+ike_sa_t *create_peer(char *id)
+{
+	ike_sa_id_t *ike_sa_id = ike_sa_id_create(IKEV2, 1, 2, FALSE);
+	ike_sa_t *ike_sa = ike_sa_create(ike_sa_id, FALSE, IKEV2);
+
+	assert_non_null(ike_sa);
+	ike_sa_id->destroy(ike_sa_id);
+	ike_sa->set_other_id(ike_sa, identification_create_from_string(id));
+	return ike_sa;
+}
+
+/*
+ * Described in header.
+ */
 status_t add_sa(void)
 {
 	return charon->kernel->add_sa(charon->kernel, &sa.id, &sa.data);

@@ -15,6 +15,7 @@
 
 #include <threading/condvar.h>
 #include <threading/mutex.h>
+#include <sa/ike_sa.h>
 
 /** Longest wait for an expected event, ms */
 #define LONG_WAIT (30000 * (int)slowdown())
@@ -90,6 +91,16 @@ bool waits_a_bit(condvar_t *condvar, mutex_t *mutex);
  * @return			FALSE if the counter did not reach the value in time
  */
 bool raised_wait(int *counter, int value, int ms);
+
+/**
+ * Create an IKE_SA with a peer of that identity
+ */
+ike_sa_t *create_peer(char *id);
+
+/**
+ * Set the IKE_SA of this thread, NULL for none
+ */
+void use_peer(ike_sa_t *ike_sa);
 
 /**
  * Add, delete or query the SA

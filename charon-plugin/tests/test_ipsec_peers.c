@@ -7,28 +7,10 @@
 #include "charon.h"
 
 #include <daemon.h>
-#include <sa/ike_sa.h>
 
 #define LIMIT 48
 
 static ike_sa_t *ike_sas[2];
-
-/** Set the IKE_SA of this thread, or none */
-static void use_peer(ike_sa_t *ike_sa)
-{
-	charon->bus->set_sa(charon->bus, ike_sa);
-}
-
-static ike_sa_t *create_peer(char *id)
-{
-	ike_sa_id_t *ike_sa_id = ike_sa_id_create(IKEV2, 1, 2, FALSE);
-	ike_sa_t *ike_sa = ike_sa_create(ike_sa_id, FALSE, IKEV2);
-
-	assert_non_null(ike_sa);
-	ike_sa_id->destroy(ike_sa_id);
-	ike_sa->set_other_id(ike_sa, identification_create_from_string(id));
-	return ike_sa;
-}
 
 static int peers_setup(void **state)
 {

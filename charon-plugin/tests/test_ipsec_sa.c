@@ -102,6 +102,7 @@ static void test_des(void **state)
 	assert_int_equal(add_sa(), FAILED);
 	assert_int_equal(log_lines, 1);
 	assert_null(strstr(log_text, "DES"));
+	assert_int_equal(del_sa(), NOT_FOUND);
 	assert_int_equal(del_sa(), SUCCESS);
 	assert_int_equal(add_sa(), SUCCESS);
 	assert_int_equal(log_lines, 2);
@@ -128,15 +129,6 @@ static void test_usage(void **state)
 	assert_int_equal(bytes, 1400);
 	assert_int_equal(packets, 3);
 	assert_int_equal(use, 77);
-}
-
-static void test_add_twice(void **state)
-{
-	assert_int_equal(add_sa(), SUCCESS);
-	assert_int_equal(add_sa(), FAILED);
-	assert_int_equal(log_lines, 1);
-	assert_int_equal(del_sa(), SUCCESS);
-	assert_int_equal(query_sa(NULL, NULL, NULL), NOT_FOUND);
 }
 
 static void test_update(void **state)
@@ -284,7 +276,6 @@ int main(void)
 		TEST(test_spi_range),
 		TEST(test_des),
 		TEST(test_usage),
-		TEST(test_add_twice),
 		TEST(test_update),
 		TEST(test_ah),
 		TEST(test_refused),
