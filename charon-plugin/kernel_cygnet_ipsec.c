@@ -473,7 +473,7 @@ METHOD(kernel_ipsec_t, add_policy, status_t,
 		return FAILED;
 	}
 	this->hold->added(this->hold);
-	this->routes->add(this->routes, id, data, &params);
+	this->routes->add(this->routes, &params);
 	return SUCCESS;
 }
 

@@ -7,6 +7,7 @@
 
 #include <daemon.h>
 #include <collections/hashtable.h>
+#include <collections/linked_list.h>
 #include <threading/mutex.h>
 
 typedef struct private_kernel_cygnet_route_t private_kernel_cygnet_route_t;
@@ -19,7 +20,7 @@ struct private_kernel_cygnet_route_t {
 	kernel_cygnet_route_t public;
 
 	/**
-	 * Policies with a route, entry_t => entry_t
+	 * Selectors of the policies that may have a route, entry_t => entry_t
 	 */
 	hashtable_t *entries;
 
@@ -45,7 +46,7 @@ struct private_kernel_cygnet_route_t {
 };
 
 /**
- * A route, shared by all policies that need it
+ * A route, shared by all selectors that need it
  */
 typedef struct {
 	/** destination net */
@@ -60,22 +61,21 @@ typedef struct {
 	char *if_name;
 	/** whether this is for a passthrough policy */
 	bool pass;
-	/** number of policies that use it */
+	/** number of selectors that use it */
 	u_int refs;
 } route_t;
 
 /**
- * A policy that may have a route
+ * A selector of policies that may have a route. The route is that of the first
+ * user, whose policy applies to packets.
  */
 typedef struct {
-	/** selector of the policy */
+	/** selector of the policies */
 	struct cygnet_selector sel;
-	/** whether it is a passthrough policy */
-	bool pass;
-	/** its route, NULL if there is none */
+	/** policies with it, struct cygnet_policy_params, in the order of the SPD */
+	linked_list_t *users;
+	/** the route, NULL if there is none */
 	route_t *route;
-	/** number of times that the policy is installed */
-	u_int refs;
 } entry_t;
 
 /**
@@ -95,7 +95,7 @@ static bool equal_entry(const void *key, const void *other_key)
 {
 	const entry_t *a = key, *b = other_key;
 
-	return a->pass == b->pass && memeq(&a->sel, &b->sel, sizeof(a->sel));
+	return memeq(&a->sel, &b->sel, sizeof(a->sel));
 }
 
 /**
@@ -145,19 +145,17 @@ static void destroy_route(route_t *route)
 
 /**
  * Find next hop and interface of a route: to the peer, or for passthrough
- * policies to the destination itself
+ * policies to the destination itself. peer and local may be NULL.
  *
  * Returns FALSE if the interface is needed but not found.
  */
 static bool find_nexthop(private_kernel_cygnet_route_t *this, route_t *route,
-					 kernel_ipsec_manage_policy_t *data)
+						 host_t *peer, host_t *local)
 {
-	host_t *local = data->src;
-
-	if (!data->dst->is_anyaddr(data->dst))
+	if (peer && !peer->is_anyaddr(peer))
 	{
-		route->gateway = this->nexthops->find(this->nexthops, data->dst,
-											  data->src, &route->if_name);
+		route->gateway = this->nexthops->find(this->nexthops, peer, local,
+											  &route->if_name);
 	}
 	else
 	{
@@ -177,7 +175,7 @@ static bool find_nexthop(private_kernel_cygnet_route_t *this, route_t *route,
 	{
 		return TRUE;
 	}
-	if (local->is_anyaddr(local))
+	if (!local || local->is_anyaddr(local))
 	{
 		local = route->src_ip;
 	}
@@ -227,25 +225,53 @@ static bool has_source(const struct cygnet_selector *sel)
 }
 
 /**
+ * Create a traffic selector for a range of addresses
+ */
+static traffic_selector_t *create_ts(uint8_t af, const struct cygnet_addr *lo,
+									 const struct cygnet_addr *hi)
+{
+	size_t len = kernel_cygnet_addr_len(af);
+
+	return traffic_selector_create_from_bytes(0,
+				af == AF_INET6 ? TS_IPV6_ADDR_RANGE : TS_IPV4_ADDR_RANGE,
+				chunk_create((u_char*)lo->bytes, len), 0,
+				chunk_create((u_char*)hi->bytes, len), 65535);
+}
+
+/**
+ * Find the address of this host that is in the source selector, NULL if there
+ * is none
+ */
+static host_t *find_source(const struct cygnet_selector *sel)
+{
+	traffic_selector_t *ts;
+	host_t *src_ip = NULL;
+
+	if (has_source(sel))
+	{
+		ts = create_ts(sel->af, &sel->src_lo, &sel->src_hi);
+		charon->kernel->get_address_by_ts(charon->kernel, ts, &src_ip, NULL);
+		ts->destroy(ts);
+	}
+	return src_ip;
+}
+
+/**
  * Create the route of a policy.
  *
  * Returns NULL if the policy needs no route because this host has no address in
  * its source selector, or if the peer is unreachable.
  */
 static route_t *create_route(private_kernel_cygnet_route_t *this,
-							 kernel_ipsec_policy_id_t *id,
-							 kernel_ipsec_manage_policy_t *data,
-							 const struct cygnet_selector *sel)
+							 const struct cygnet_policy_params *params)
 {
-	bool pass = data->type == POLICY_PASS;
-	host_t *src_ip = NULL;
+	const struct cygnet_selector *sel = &params->sel;
+	bool pass = params->action == CYGNET_BYPASS, found;
+	host_t *src_ip, *peer, *local;
+	traffic_selector_t *ts;
 	route_t *route;
 
-	if (has_source(sel))
-	{
-		charon->kernel->get_address_by_ts(charon->kernel, id->src_ts, &src_ip,
-										  NULL);
-	}
+	src_ip = find_source(sel);
 	if (!src_ip && !pass)
 	{
 		return NULL;
@@ -255,8 +281,16 @@ static route_t *create_route(private_kernel_cygnet_route_t *this,
 		/* routes of passthrough policies need no source address */
 		.src_ip = src_ip ?: host_create_any(sel->af),
 	);
-	id->dst_ts->to_subnet(id->dst_ts, &route->net, &route->prefixlen);
-	if (!find_nexthop(this, route, data))
+	ts = create_ts(sel->af, &sel->dst_lo, &sel->dst_hi);
+	ts->to_subnet(ts, &route->net, &route->prefixlen);
+	ts->destroy(ts);
+	/* policies without an SA have no end points */
+	peer = kernel_cygnet_addr_to_host(params->af, &params->dst, 0);
+	local = kernel_cygnet_addr_to_host(params->af, &params->src, 0);
+	found = find_nexthop(this, route, peer, local);
+	DESTROY_IF(peer);
+	DESTROY_IF(local);
+	if (!found)
 	{
 		destroy_route(route);
 		return NULL;
@@ -342,34 +376,111 @@ static bool wants_route(private_kernel_cygnet_route_t *this,
 }
 
 /**
- * Get the entry of a policy, or create it
+ * Install the route of the first user instead of the present one, which stays
+ * if the user has none
+ */
+static void update_route(private_kernel_cygnet_route_t *this, entry_t *entry)
+{
+	struct cygnet_policy_params *first;
+	route_t *route, *old = entry->route;
+
+	entry->users->get_first(entry->users, (void**)&first);
+	route = create_route(this, first);
+	if (route && old && equal_route(route, old))
+	{
+		destroy_route(route);
+	}
+	else if (route)
+	{
+		/* first: kernel-netlink installs another route to the net if there is
+		 * one */
+		release_route(this, old);
+		entry->route = install_route(this, route);
+	}
+}
+
+/**
+ * Get the entry of a selector, or create it
  */
 static entry_t *get_entry(private_kernel_cygnet_route_t *this,
-						  const struct cygnet_policy_params *params)
+						  const struct cygnet_selector *sel)
 {
 	entry_t *entry, lookup = {
-		.sel = params->sel,
-		.pass = params->action == CYGNET_BYPASS,
+		.sel = *sel,
 	};
 
 	entry = this->entries->get(this->entries, &lookup);
 	if (!entry)
 	{
 		INIT(entry,
-			.sel = lookup.sel,
-			.pass = lookup.pass,
+			.sel = *sel,
+			.users = linked_list_create(),
 		);
 		this->entries->put(this->entries, entry, entry);
 	}
 	return entry;
 }
 
+/**
+ * Release the route of an entry that is not in the table anymore, and destroy
+ * the entry
+ */
+static void destroy_entry(private_kernel_cygnet_route_t *this, entry_t *entry)
+{
+	release_route(this, entry->route);
+	entry->users->destroy_function(entry->users, free);
+	free(entry);
+}
+
+/**
+ * Insert a user where the SPD has its policy: by priority, then rank, the newest
+ * first
+ */
+static void insert_user(entry_t *entry,
+						const struct cygnet_policy_params *params)
+{
+	struct cygnet_policy_params *user;
+	enumerator_t *enumerator;
+
+	enumerator = entry->users->create_enumerator(entry->users);
+	while (enumerator->enumerate(enumerator, &user))
+	{
+		if (params->priority < user->priority ||
+			(params->priority == user->priority && params->rank <= user->rank))
+		{
+			break;
+		}
+	}
+	user = malloc_thing(struct cygnet_policy_params);
+	*user = *params;
+	entry->users->insert_before(entry->users, enumerator, user);
+	enumerator->destroy(enumerator);
+}
+
+/**
+ * Find a user by all of its parameters, or by those that MOBIKE does not change
+ */
+static struct cygnet_policy_params *find_user(entry_t *entry,
+									const struct cygnet_policy_params *params,
+									size_t len)
+{
+	struct cygnet_policy_params *user, *found = NULL;
+	enumerator_t *enumerator;
+
+	enumerator = entry->users->create_enumerator(entry->users);
+	while (!found && enumerator->enumerate(enumerator, &user))
+	{
+		found = memeq(user, params, len) ? user : NULL;
+	}
+	enumerator->destroy(enumerator);
+	return found;
+}
+
 METHOD(kernel_cygnet_route_t, add, void,
-	private_kernel_cygnet_route_t *this, kernel_ipsec_policy_id_t *id,
-	kernel_ipsec_manage_policy_t *data,
+	private_kernel_cygnet_route_t *this,
 	const struct cygnet_policy_params *params)
 {
-	route_t *route, *old;
+	struct cygnet_policy_params *first;
 	entry_t *entry;
 
 	if (!wants_route(this, params))
@@ -377,16 +488,43 @@ METHOD(kernel_cygnet_route_t, add, void,
 		return;
 	}
 	this->mutex->lock(this->mutex);
-	entry = get_entry(this, params);
-	entry->refs++;
-	old = entry->route;
-	route = create_route(this, id, data, &params->sel);
-	if (route)
+	entry = get_entry(this, &params->sel);
+	insert_user(entry, params);
+	entry->users->get_first(entry->users, (void**)&first);
+	if (memeq(first, params, sizeof(*params)))
 	{
-		entry->route = install_route(this, route);
-		release_route(this, old);
+		update_route(this, entry);
 	}
 	this->mutex->unlock(this->mutex);
+}
+
+/**
+ * Remove a user of an entry, and install the route of the next one if it was
+ * the first
+ */
+static void remove_user(private_kernel_cygnet_route_t *this, entry_t *entry,
+						const struct cygnet_policy_params *params)
+{
+	struct cygnet_policy_params *user, *first;
+
+	user = find_user(entry, params, sizeof(*params)) ?:
+		   find_user(entry, params, offsetof(struct cygnet_policy_params, af));
+	if (!user)
+	{
+		return;
+	}
+	entry->users->get_first(entry->users, (void**)&first);
+	entry->users->remove(entry->users, user, NULL);
+	if (!entry->users->get_count(entry->users))
+	{
+		this->entries->remove(this->entries, entry);
+		destroy_entry(this, entry);
+	}
+	else if (user == first)
+	{
+		update_route(this, entry);
+	}
+	free(user);
 }
 
 METHOD(kernel_cygnet_route_t, remove_, void,
@@ -395,7 +533,6 @@ METHOD(kernel_cygnet_route_t, remove_, void,
 {
 	entry_t *entry, lookup = {
 		.sel = params->sel,
-		.pass = params->action == CYGNET_BYPASS,
 	};
 
 	if (!wants_route(this, params))
@@ -404,11 +541,9 @@ METHOD(kernel_cygnet_route_t, remove_, void,
 	}
 	this->mutex->lock(this->mutex);
 	entry = this->entries->get(this->entries, &lookup);
-	if (entry && !--entry->refs)
+	if (entry)
 	{
-		this->entries->remove(this->entries, entry);
-		release_route(this, entry->route);
-		free(entry);
+		remove_user(this, entry, params);
 	}
 	this->mutex->unlock(this->mutex);
 }
@@ -424,8 +559,7 @@ METHOD(kernel_cygnet_route_t, flush, void,
 	while (enumerator->enumerate(enumerator, &key, &entry))
 	{
 		this->entries->remove_at(this->entries, enumerator);
-		release_route(this, entry->route);
-		free(entry);
+		destroy_entry(this, entry);
 	}
 	enumerator->destroy(enumerator);
 	this->mutex->unlock(this->mutex);

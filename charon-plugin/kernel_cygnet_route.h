@@ -29,21 +29,20 @@ typedef struct kernel_cygnet_route_t kernel_cygnet_route_t;
 struct kernel_cygnet_route_t {
 
 	/**
-	 * Install the route of a policy. If the policy is installed again, update
-	 * the route to the current next hop of the peer.
+	 * Install the route of a policy. Of several policies with the same selector
+	 * the one that applies to packets has the route. If a policy is installed
+	 * again, update the route to the current next hop of the peer.
 	 *
-	 * @param id		charon's policy
-	 * @param data		charon's parameters
-	 * @param params	the policy as libcygnet's parameters
+	 * @param params	the policy
 	 */
-	void (*add)(kernel_cygnet_route_t *this, kernel_ipsec_policy_id_t *id,
-				kernel_ipsec_manage_policy_t *data,
+	void (*add)(kernel_cygnet_route_t *this,
 				const struct cygnet_policy_params *params);
 
 	/**
-	 * Undo one add().
+	 * Undo one add(), and install the route of the policy with the same
+	 * selector that then applies.
 	 *
-	 * @param params	the policy as libcygnet's parameters
+	 * @param params	the policy; its end points may have changed
 	 */
 	void (*remove)(kernel_cygnet_route_t *this,
 				   const struct cygnet_policy_params *params);
