@@ -12,6 +12,7 @@
 #include "kernel_cygnet_refused.h"
 #include "kernel_cygnet_route.h"
 #include "kernel_cygnet_sa.h"
+#include "kernel_cygnet_spd.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -50,6 +51,11 @@ struct private_kernel_cygnet_ipsec_t {
 	 * Timers of the installed SAs
 	 */
 	kernel_cygnet_expiry_t *expiry;
+
+	/**
+	 * Installed policies
+	 */
+	kernel_cygnet_spd_t *spd;
 
 	/**
 	 * Routes of the installed policies
@@ -154,15 +160,16 @@ METHOD(kernel_ipsec_t, get_spi, status_t,
 	why = kernel_cygnet_sa_unsupported(protocol, src, dst, FALSE);
 	if (why)
 	{
-		DBG1(DBG_KNL, "kernel-cygnet does not support %s, no SPI allocated",
+		DBG1(DBG_KNL, "unable to get SPI: kernel-cygnet does not support %s",
 			 why);
 		return NOT_SUPPORTED;
 	}
 	range = get_range(this);
 	if (range >> 32 < SPI_RESERVED)
 	{
-		DBG1(DBG_KNL, "%s.spi_min is 0x%08x, SPIs below 0x%08x are reserved, no "
-			 "SPI allocated", lib->ns, (uint32_t)(range >> 32), SPI_RESERVED);
+		DBG1(DBG_KNL, "unable to get SPI: %s.spi_min is 0x%08x, SPIs below "
+			 "0x%08x are reserved", lib->ns, (uint32_t)(range >> 32),
+			 SPI_RESERVED);
 		return FAILED;
 	}
 
@@ -171,7 +178,7 @@ METHOD(kernel_ipsec_t, get_spi, status_t,
 							 (uint32_t)range, spi);
 	if (err)
 	{
-		DBG1(DBG_KNL, "allocating SPI failed: %s", strerror(-err));
+		DBG1(DBG_KNL, "unable to get SPI: %s", strerror(-err));
 		return FAILED;
 	}
 	sa.spi = *spi;
@@ -184,7 +191,7 @@ METHOD(kernel_ipsec_t, get_cpi, status_t,
 	private_kernel_cygnet_ipsec_t *this, host_t *src, host_t *dst,
 	uint16_t *cpi)
 {
-	DBG1(DBG_KNL, "kernel-cygnet does not support IPComp, no CPI allocated");
+	DBG1(DBG_KNL, "unable to get CPI: kernel-cygnet does not support IPComp");
 	return NOT_SUPPORTED;
 }
 
@@ -216,6 +223,33 @@ static void release_other_protocol(private_kernel_cygnet_ipsec_t *this,
 }
 
 /**
+ * Log what an SA uses
+ */
+static void log_algorithms(kernel_ipsec_add_sa_t *data,
+						   const struct cygnet_sa_params *params)
+{
+	if (data->enc_alg != ENCR_UNDEFINED)
+	{
+		DBG2(DBG_KNL, "  using encryption algorithm %N with key size %d",
+			 encryption_algorithm_names, data->enc_alg,
+			 (int)data->enc_key.len * 8);
+	}
+	if (data->int_alg != AUTH_UNDEFINED)
+	{
+		DBG2(DBG_KNL, "  using integrity algorithm %N with key size %d",
+			 integrity_algorithm_names, data->int_alg,
+			 (int)data->int_key.len * 8);
+	}
+	DBG2(DBG_KNL, "  using replay window of %u packets",
+		 params->replay_window);
+	if (data->esn)
+	{
+		DBG2(DBG_KNL, "  using extended sequence numbers (ESN)");
+	}
+	DBG2(DBG_KNL, "  HW offload: %N", hw_offload_names, data->hw_offload);
+}
+
+/**
  * Install an SA, or log why it is refused
  */
 static status_t install_sa(private_kernel_cygnet_ipsec_t *this,
@@ -227,14 +261,19 @@ static status_t install_sa(private_kernel_cygnet_ipsec_t *this,
 	const char *why;
 	int err;
 
-	DBG2(DBG_KNL, "adding SA with SPI %.8x and reqid {%u}", ntohl(id->spi),
-		 data->reqid);
+	DBG2(DBG_KNL, "adding SAD entry with SPI %.8x and reqid {%u}",
+		 ntohl(id->spi), data->reqid);
 
 	if (kernel_cygnet_sa_params(id, data, &params, &why) != SUCCESS)
 	{
-		DBG1(DBG_KNL, "kernel-cygnet does not support %s, SA with SPI %.8x "
-			 "refused", why, ntohl(id->spi));
+		DBG1(DBG_KNL, "unable to add SAD entry with SPI %.8x: kernel-cygnet "
+			 "does not support %s", ntohl(id->spi), why);
 		return NOT_SUPPORTED;
+	}
+	log_algorithms(data, &params);
+	if (data->update && !cygnet_spi_reserved(this->db, &params.id))
+	{
+		DBG1(DBG_KNL, "allocated SPI not found anymore, try to add SAD entry");
 	}
 	if (!this->peers->get_sa(this->peers, &peer))
 	{
@@ -261,8 +300,8 @@ static status_t install_sa(private_kernel_cygnet_ipsec_t *this,
 	memwipe(&params, sizeof(params));
 	if (err)
 	{
-		DBG1(DBG_KNL, "adding SA with SPI %.8x failed: %s", ntohl(id->spi),
-			 strerror(-err));
+		DBG1(DBG_KNL, "unable to add SAD entry with SPI %.8x: %s",
+			 ntohl(id->spi), strerror(-err));
 		return FAILED;
 	}
 	return SUCCESS;
@@ -326,26 +365,27 @@ METHOD(kernel_ipsec_t, update_sa, status_t,
 									   data->new_encap);
 	if (why)
 	{
-		DBG1(DBG_KNL, "kernel-cygnet does not support %s, update of SA with "
-			 "SPI %.8x refused", why, ntohl(id->spi));
+		DBG1(DBG_KNL, "unable to update SAD entry with SPI %.8x: kernel-cygnet "
+			 "does not support %s", ntohl(id->spi), why);
 		return NOT_SUPPORTED;
 	}
-	DBG2(DBG_KNL, "updating SA with SPI %.8x from %#H..%#H to %#H..%#H",
-		 ntohl(id->spi), id->src, id->dst, data->new_src, data->new_dst);
+	DBG2(DBG_KNL, "updating SAD entry with SPI %.8x from %#H..%#H to "
+		 "%#H..%#H", ntohl(id->spi), id->src, id->dst, data->new_src,
+		 data->new_dst);
 
 	kernel_cygnet_sa_id(id, &sa);
 	if (this->refused->has(this->refused, &sa))
 	{	/* the SA with this id is another peer's */
-		DBG1(DBG_KNL, "updating SA with SPI %.8x failed: it was refused",
-			 ntohl(id->spi));
+		DBG1(DBG_KNL, "unable to update SAD entry with SPI %.8x: it was "
+			 "refused", ntohl(id->spi));
 		return NOT_SUPPORTED;
 	}
 	kernel_cygnet_sa_path(data->new_src, data->new_dst, data->new_encap, &path);
 	err = move_sa(this, &sa, &path, data->new_reqid);
 	if (err)
 	{
-		DBG1(DBG_KNL, "updating SA with SPI %.8x failed: %s", ntohl(id->spi),
-			 strerror(-err));
+		DBG1(DBG_KNL, "unable to update SAD entry with SPI %.8x: %s",
+			 ntohl(id->spi), strerror(-err));
 		/* charon rekeys the SA on this status, and ignores all others */
 		return NOT_SUPPORTED;
 	}
@@ -364,9 +404,12 @@ METHOD(kernel_ipsec_t, query_sa, status_t,
 	struct cygnet_sa_usage usage;
 	struct cygnet_sa_id sa;
 
+	DBG3(DBG_KNL, "querying SAD entry with SPI %.8x", ntohl(id->spi));
 	kernel_cygnet_sa_id(id, &sa);
 	if (cygnet_sa_query(this->db, &sa, &usage) != 0)
 	{
+		DBG2(DBG_KNL, "unable to query SAD entry with SPI %.8x",
+			 ntohl(id->spi));
 		return NOT_FOUND;
 	}
 	if (bytes)
@@ -391,6 +434,7 @@ METHOD(kernel_ipsec_t, del_sa, status_t,
 	struct cygnet_sa_id sa;
 	int err;
 
+	DBG2(DBG_KNL, "deleting SAD entry with SPI %.8x", ntohl(id->spi));
 	kernel_cygnet_sa_id(id, &sa);
 	if (this->refused->take(this->refused, &sa))
 	{	/* only the SPI from get_spi(): the SA with this id is another peer's */
@@ -403,12 +447,10 @@ METHOD(kernel_ipsec_t, del_sa, status_t,
 		err = cygnet_sa_delete(this->db, &sa);
 	}
 	if (err)
-	{
-		DBG2(DBG_KNL, "deleting SA with SPI %.8x failed: %s", ntohl(id->spi),
-			 strerror(-err));
-		return err == -ENOENT ? NOT_FOUND : FAILED;
+	{	/* cygnet_sa_delete() fails for no other reason */
+		return NOT_FOUND;
 	}
-	DBG2(DBG_KNL, "deleted SA with SPI %.8x", ntohl(id->spi));
+	DBG2(DBG_KNL, "deleted SAD entry with SPI %.8x", ntohl(id->spi));
 	this->events->reclaim(this->events);
 	return SUCCESS;
 }
@@ -421,6 +463,8 @@ METHOD(kernel_ipsec_t, flush_sas, status_t,
 	struct cygnet_sa sa;
 	uint32_t i;
 
+	DBG2(DBG_KNL, "flushing all ESP SAD entries");
+	DBG2(DBG_KNL, "flushing all AH SAD entries");
 	this->expiry->flush(this->expiry);
 	this->refused->flush(this->refused);
 	cygnet_db_info(this->db, &info);
@@ -440,40 +484,95 @@ METHOD(kernel_ipsec_t, flush_sas, status_t,
 	return SUCCESS;
 }
 
+/**
+ * Log that a policy is not the one that applies to packets, as kernel-netlink
+ * does, which installs only that one
+ */
+static void log_not_updating(kernel_ipsec_policy_id_t *id,
+							 const kernel_cygnet_spd_change_t *change)
+{
+	DBG2(DBG_KNL, "not updating policy %R === %R %N [priority %u, "
+		 "refcount %d]", id->src_ts, id->dst_ts, policy_dir_names, id->dir,
+		 change->priority, change->count);
+}
+
+/**
+ * Log that a policy has been installed
+ */
+static void log_added(kernel_ipsec_policy_id_t *id,
+					  const kernel_cygnet_spd_change_t *change)
+{
+	if (change->count > 1)
+	{
+		DBG2(DBG_KNL, "policy %R === %R %N already exists, increasing "
+			 "refcount", id->src_ts, id->dst_ts, policy_dir_names, id->dir);
+	}
+	if (!change->first)
+	{
+		log_not_updating(id, change);
+		return;
+	}
+	DBG2(DBG_KNL, "%s policy %R === %R %N [priority %u, refcount %d]",
+		 change->count > 1 ? "updating" : "adding", id->src_ts, id->dst_ts,
+		 policy_dir_names, id->dir, change->priority, change->count);
+}
+
+/**
+ * Log that a policy has been removed
+ */
+static void log_removed(kernel_ipsec_policy_id_t *id,
+						const kernel_cygnet_spd_change_t *change)
+{
+	if (!change->count)
+	{
+		return;
+	}
+	DBG2(DBG_KNL, "policy still used by another CHILD_SA, not removed");
+	if (!change->first)
+	{
+		log_not_updating(id, change);
+		return;
+	}
+	DBG2(DBG_KNL, "updating policy %R === %R %N [priority %u, refcount %d]",
+		 id->src_ts, id->dst_ts, policy_dir_names, id->dir, change->priority,
+		 change->count);
+}
+
 METHOD(kernel_ipsec_t, add_policy, status_t,
 	private_kernel_cygnet_ipsec_t *this, kernel_ipsec_policy_id_t *id,
 	kernel_ipsec_manage_policy_t *data)
 {
 	struct cygnet_policy_params params;
+	kernel_cygnet_spd_change_t change;
 	const char *why;
 	int err;
 
 	if (kernel_cygnet_policy_params(id, data, &params, &why) != SUCCESS)
 	{
-		DBG1(DBG_KNL, "kernel-cygnet does not support %s, policy %R === %R %N "
-			 "for SA with SPI %.8x refused", why, id->src_ts, id->dst_ts,
-			 policy_dir_names, id->dir,
+		DBG1(DBG_KNL, "unable to add policy %R === %R %N: kernel-cygnet does "
+			 "not support %s, for SA with SPI %.8x", id->src_ts, id->dst_ts,
+			 policy_dir_names, id->dir, why,
 			 ntohl(kernel_cygnet_policy_spi(data->sa)));
 		return NOT_SUPPORTED;
 	}
-	DBG2(DBG_KNL, "adding policy %R === %R %N [priority %u, reqid {%u}, SPI "
-		 "%.8x]", id->src_ts, id->dst_ts, policy_dir_names, id->dir,
-		 params.priority, params.reqid, ntohl(params.spi));
-
 	if (!this->peers->get_policy(this->peers, &params))
 	{
 		return FAILED;
 	}
-	err = cygnet_policy_add(this->db, &params);
+	err = this->spd->add(this->spd, &params, &change);
 	if (err)
 	{
 		this->peers->put_policy(this->peers, &params);
-		DBG1(DBG_KNL, "adding policy %R === %R %N failed: %s", id->src_ts,
+		DBG1(DBG_KNL, "unable to add policy %R === %R %N: %s", id->src_ts,
 			 id->dst_ts, policy_dir_names, id->dir, strerror(-err));
 		return FAILED;
 	}
+	log_added(id, &change);
 	this->hold->added(this->hold);
-	this->routes->add(this->routes, &params);
+	if (change.first && params.dir == CYGNET_OUT)
+	{
+		this->routes->update(this->routes, &params.sel);
+	}
 	return SUCCESS;
 }
 
@@ -485,10 +584,14 @@ METHOD(kernel_ipsec_t, query_policy, status_t,
 	uint64_t last;
 	const char *why;
 
+	DBG3(DBG_KNL, "querying policy %R === %R %N", id->src_ts, id->dst_ts,
+		 policy_dir_names, id->dir);
 	if (kernel_cygnet_policy_selector(id, &sel, &why) != SUCCESS ||
 		cygnet_policy_query(this->db, kernel_cygnet_policy_dir(id->dir), &sel,
 							&last) != 0)
 	{
+		DBG2(DBG_KNL, "unable to query policy %R === %R %N", id->src_ts,
+			 id->dst_ts, policy_dir_names, id->dir);
 		return NOT_FOUND;
 	}
 	*use_time = last;
@@ -500,67 +603,36 @@ METHOD(kernel_ipsec_t, del_policy, status_t,
 	kernel_ipsec_manage_policy_t *data)
 {
 	struct cygnet_policy_params params;
+	kernel_cygnet_spd_change_t change;
 	const char *why;
 
+	DBG2(DBG_KNL, "deleting policy %R === %R %N", id->src_ts, id->dst_ts,
+		 policy_dir_names, id->dir);
 	/* charon also deletes policies that were refused */
 	if (kernel_cygnet_policy_params(id, data, &params, &why) != SUCCESS ||
-		cygnet_policy_delete(this->db, &params) != 0)
+		this->spd->remove(this->spd, &params, &change) != 0)
 	{
-		DBG2(DBG_KNL, "policy %R === %R %N to delete not found", id->src_ts,
-			 id->dst_ts, policy_dir_names, id->dir);
+		DBG1(DBG_KNL, "deleting policy %R === %R %N failed, not found",
+			 id->src_ts, id->dst_ts, policy_dir_names, id->dir);
 		return NOT_FOUND;
 	}
-	DBG2(DBG_KNL, "deleted policy %R === %R %N [priority %u, reqid {%u}, SPI "
-		 "%.8x]", id->src_ts, id->dst_ts, policy_dir_names, id->dir,
-		 params.priority, params.reqid, ntohl(params.spi));
+	log_removed(id, &change);
 	this->peers->put_policy(this->peers, &params);
-	this->routes->remove(this->routes, &params);
+	if (params.dir == CYGNET_OUT && (change.first || !change.count))
+	{
+		this->routes->update(this->routes, &params.sel);
+	}
 	this->events->reclaim(this->events);
 	return SUCCESS;
-}
-
-/**
- * Remove all installs of a policy
- */
-static void remove_policy(private_kernel_cygnet_ipsec_t *this,
-						  const struct cygnet_policy *policy)
-{
-	struct cygnet_policy_params params;
-
-	memset(&params, 0, sizeof(params));
-	params.sel = policy->sel;
-	params.priority = policy->priority;
-	params.rank = policy->rank;
-	params.reqid = policy->reqid;
-	params.spi = policy->spi;
-	params.dir = policy->dir;
-	params.action = policy->action;
-	params.proto = policy->proto;
-	params.mode = policy->mode;
-	while (cygnet_policy_delete(this->db, &params) == 0)
-	{
-		/* a policy may be installed several times */
-	}
 }
 
 METHOD(kernel_ipsec_t, flush_policies, status_t,
 	private_kernel_cygnet_ipsec_t *this)
 {
-	struct cygnet_policy policy;
-	struct cygnet_db_info info;
-	uint32_t i;
-
+	DBG2(DBG_KNL, "flushing all policies from SPD");
+	this->spd->flush(this->spd);
 	this->routes->flush(this->routes);
 	this->peers->flush_policies(this->peers);
-	cygnet_db_info(this->db, &info);
-	for (i = 0; i < info.geometry.policies; i++)
-	{
-		if (cygnet_policy_snapshot(this->db, i, &policy) &&
-			!cygnet_policy_held(&policy))
-		{
-			remove_policy(this, &policy);
-		}
-	}
 	this->events->reclaim(this->events);
 	return SUCCESS;
 }
@@ -635,6 +707,7 @@ METHOD(kernel_ipsec_t, destroy, void,
 	DESTROY_IF(this->refused);
 	DESTROY_IF(this->events);
 	DESTROY_IF(this->routes);
+	DESTROY_IF(this->spd);
 	DESTROY_IF(this->expiry);
 	DESTROY_IF(this->peers);
 	if (this->db)
@@ -685,7 +758,8 @@ kernel_cygnet_ipsec_t *kernel_cygnet_ipsec_create(void)
 	cygnet_db_info(this->db, &info);
 	this->peers = kernel_cygnet_peers_create(&info.geometry);
 	this->expiry = kernel_cygnet_expiry_create(this->peers);
-	this->routes = kernel_cygnet_route_create();
+	this->spd = kernel_cygnet_spd_create(this->db);
+	this->routes = kernel_cygnet_route_create(this->spd);
 	this->events = kernel_cygnet_event_create(this->db);
 	this->larval = kernel_cygnet_larval_create(this->db);
 	this->refused = kernel_cygnet_refused_create();

@@ -7,7 +7,6 @@
 
 #include <daemon.h>
 #include <collections/hashtable.h>
-#include <collections/linked_list.h>
 #include <threading/mutex.h>
 
 typedef struct private_kernel_cygnet_route_t private_kernel_cygnet_route_t;
@@ -20,7 +19,12 @@ struct private_kernel_cygnet_route_t {
 	kernel_cygnet_route_t public;
 
 	/**
-	 * Selectors of the policies that may have a route, entry_t => entry_t
+	 * The policies
+	 */
+	kernel_cygnet_spd_t *spd;
+
+	/**
+	 * Selectors with a route, entry_t => entry_t
 	 */
 	hashtable_t *entries;
 
@@ -66,15 +70,12 @@ typedef struct {
 } route_t;
 
 /**
- * A selector of policies that may have a route. The route is that of the first
- * user, whose policy applies to packets.
+ * A selector with a route: that of its first policy, which applies to packets
  */
 typedef struct {
 	/** selector of the policies */
 	struct cygnet_selector sel;
-	/** policies with it, struct cygnet_policy_params, in the order of the SPD */
-	linked_list_t *users;
-	/** the route, NULL if there is none */
+	/** the route */
 	route_t *route;
 } entry_t;
 
@@ -316,6 +317,8 @@ static route_t *install_route(private_kernel_cygnet_route_t *this,
 		found->refs++;
 		return found;
 	}
+	DBG2(DBG_KNL, "installing route: %H/%u via %H src %H dev %s", route->net,
+		 route->prefixlen, route->gateway, route->src_ip, route->if_name);
 	switch (charon->kernel->add_route(charon->kernel,
 							route->net->get_address(route->net),
 							route->prefixlen, route->gateway, route->src_ip,
@@ -329,8 +332,8 @@ static route_t *install_route(private_kernel_cygnet_route_t *this,
 			/* the route exists, but the plugin did not install it */
 			break;
 		default:
-			DBG1(DBG_KNL, "installing route to %H/%u src %H dev %s failed",
-				 route->net, route->prefixlen, route->src_ip, route->if_name);
+			DBG1(DBG_KNL, "unable to install source route for %H",
+				 route->src_ip);
 			break;
 	}
 	destroy_route(route);
@@ -338,12 +341,16 @@ static route_t *install_route(private_kernel_cygnet_route_t *this,
 }
 
 /**
- * Drop a reference to a route, which may be NULL. The last reference uninstalls
+ * Drop the reference of an entry to its route. The last reference uninstalls
  * the route.
  */
-static void release_route(private_kernel_cygnet_route_t *this, route_t *route)
+static void release_route(private_kernel_cygnet_route_t *this, entry_t *entry)
 {
-	if (!route || --route->refs)
+	traffic_selector_t *src_ts, *dst_ts;
+	route_t *route = entry->route;
+
+	entry->route = NULL;
+	if (--route->refs)
 	{
 		return;
 	}
@@ -353,197 +360,107 @@ static void release_route(private_kernel_cygnet_route_t *this, route_t *route)
 							route->prefixlen, route->gateway, route->src_ip,
 							route->if_name, route->pass) != SUCCESS)
 	{
-		DBG1(DBG_KNL, "uninstalling route to %H/%u src %H dev %s failed",
-			 route->net, route->prefixlen, route->src_ip, route->if_name);
+		src_ts = create_ts(entry->sel.af, &entry->sel.src_lo,
+						   &entry->sel.src_hi);
+		dst_ts = create_ts(entry->sel.af, &entry->sel.dst_lo,
+						   &entry->sel.dst_hi);
+		DBG1(DBG_KNL, "error uninstalling route installed with policy "
+			 "%R === %R %N", src_ts, dst_ts, policy_dir_names, POLICY_OUT);
+		src_ts->destroy(src_ts);
+		dst_ts->destroy(dst_ts);
 	}
 	destroy_route(route);
 }
 
 /**
+ * Whether policies with a selector may have a route
+ */
+static bool may_have_route(private_kernel_cygnet_route_t *this,
+						   const struct cygnet_selector *sel)
+{
+	return this->install && !sel->proto &&
+		   sel->sport_lo == 0 && sel->sport_hi == UINT16_MAX &&
+		   sel->dport_lo == 0 && sel->dport_hi == UINT16_MAX;
+}
+
+/**
  * Whether a policy is of a kind that needs a route
  */
-static bool wants_route(private_kernel_cygnet_route_t *this,
-						const struct cygnet_policy_params *params)
+static bool wants_route(const struct cygnet_policy_params *params)
 {
-	const struct cygnet_selector *sel = &params->sel;
-
-	return this->install && params->dir == CYGNET_OUT && !sel->proto &&
-		   sel->sport_lo == 0 && sel->sport_hi == UINT16_MAX &&
-		   sel->dport_lo == 0 && sel->dport_hi == UINT16_MAX &&
-		   (params->action == CYGNET_BYPASS ||
-			(params->action == CYGNET_PROTECT &&
-			 params->mode == CYGNET_TUNNEL));
+	return params->action == CYGNET_BYPASS ||
+		   (params->action == CYGNET_PROTECT &&
+			params->mode == CYGNET_TUNNEL);
 }
 
 /**
- * Install the route of the first user instead of the present one, which stays
- * if the user has none
+ * Remove an entry and its route
  */
-static void update_route(private_kernel_cygnet_route_t *this, entry_t *entry)
+static void remove_entry(private_kernel_cygnet_route_t *this, entry_t *entry)
 {
-	struct cygnet_policy_params *first;
-	route_t *route, *old = entry->route;
-
-	entry->users->get_first(entry->users, (void**)&first);
-	route = create_route(this, first);
-	if (route && old && equal_route(route, old))
-	{
-		destroy_route(route);
-	}
-	else if (route)
-	{
-		/* first: kernel-netlink installs another route to the net if there is
-		 * one */
-		release_route(this, old);
-		entry->route = install_route(this, route);
-	}
-}
-
-/**
- * Get the entry of a selector, or create it
- */
-static entry_t *get_entry(private_kernel_cygnet_route_t *this,
-						  const struct cygnet_selector *sel)
-{
-	entry_t *entry, lookup = {
-		.sel = *sel,
-	};
-
-	entry = this->entries->get(this->entries, &lookup);
-	if (!entry)
-	{
-		INIT(entry,
-			.sel = *sel,
-			.users = linked_list_create(),
-		);
-		this->entries->put(this->entries, entry, entry);
-	}
-	return entry;
-}
-
-/**
- * Release the route of an entry that is not in the table anymore, and destroy
- * the entry
- */
-static void destroy_entry(private_kernel_cygnet_route_t *this, entry_t *entry)
-{
-	release_route(this, entry->route);
-	entry->users->destroy_function(entry->users, free);
+	this->entries->remove(this->entries, entry);
+	release_route(this, entry);
 	free(entry);
 }
 
 /**
- * Insert a user where the SPD has its policy: by priority, then rank, the newest
- * first
+ * Give a selector a route, in the place of the one it has. entry is NULL if it
+ * has none.
  */
-static void insert_user(entry_t *entry,
-						const struct cygnet_policy_params *params)
+static void set_route(private_kernel_cygnet_route_t *this, entry_t *entry,
+					  const struct cygnet_selector *sel, route_t *route)
 {
-	struct cygnet_policy_params *user;
-	enumerator_t *enumerator;
-
-	enumerator = entry->users->create_enumerator(entry->users);
-	while (enumerator->enumerate(enumerator, &user))
+	if (entry && equal_route(entry->route, route))
 	{
-		if (params->priority < user->priority ||
-			(params->priority == user->priority && params->rank <= user->rank))
-		{
-			break;
-		}
-	}
-	user = malloc_thing(struct cygnet_policy_params);
-	*user = *params;
-	entry->users->insert_before(entry->users, enumerator, user);
-	enumerator->destroy(enumerator);
-}
-
-/**
- * Find a user by all of its parameters, or by those that MOBIKE does not change
- */
-static struct cygnet_policy_params *find_user(entry_t *entry,
-									const struct cygnet_policy_params *params,
-									size_t len)
-{
-	struct cygnet_policy_params *user, *found = NULL;
-	enumerator_t *enumerator;
-
-	enumerator = entry->users->create_enumerator(entry->users);
-	while (!found && enumerator->enumerate(enumerator, &user))
-	{
-		found = memeq(user, params, len) ? user : NULL;
-	}
-	enumerator->destroy(enumerator);
-	return found;
-}
-
-METHOD(kernel_cygnet_route_t, add, void,
-	private_kernel_cygnet_route_t *this,
-	const struct cygnet_policy_params *params)
-{
-	struct cygnet_policy_params *first;
-	entry_t *entry;
-
-	if (!wants_route(this, params))
-	{
+		destroy_route(route);
 		return;
 	}
-	this->mutex->lock(this->mutex);
-	entry = get_entry(this, &params->sel);
-	insert_user(entry, params);
-	entry->users->get_first(entry->users, (void**)&first);
-	if (memeq(first, params, sizeof(*params)))
-	{
-		update_route(this, entry);
+	if (entry)
+	{	/* first: kernel-netlink installs another route to the net if there is
+		 * one */
+		remove_entry(this, entry);
 	}
-	this->mutex->unlock(this->mutex);
+	route = install_route(this, route);
+	if (route)
+	{
+		INIT(entry,
+			.sel = *sel,
+			.route = route,
+		);
+		this->entries->put(this->entries, entry, entry);
+	}
 }
 
-/**
- * Remove a user of an entry, and install the route of the next one if it was
- * the first
- */
-static void remove_user(private_kernel_cygnet_route_t *this, entry_t *entry,
-						const struct cygnet_policy_params *params)
+METHOD(kernel_cygnet_route_t, update, void,
+	private_kernel_cygnet_route_t *this, const struct cygnet_selector *sel)
 {
-	struct cygnet_policy_params *user, *first;
-
-	user = find_user(entry, params, sizeof(*params)) ?:
-		   find_user(entry, params, offsetof(struct cygnet_policy_params, af));
-	if (!user)
-	{
-		return;
-	}
-	entry->users->get_first(entry->users, (void**)&first);
-	entry->users->remove(entry->users, user, NULL);
-	if (!entry->users->get_count(entry->users))
-	{
-		this->entries->remove(this->entries, entry);
-		destroy_entry(this, entry);
-	}
-	else if (user == first)
-	{
-		update_route(this, entry);
-	}
-	free(user);
-}
-
-METHOD(kernel_cygnet_route_t, remove_, void,
-	private_kernel_cygnet_route_t *this,
-	const struct cygnet_policy_params *params)
-{
+	struct cygnet_policy_params first;
+	route_t *route;
 	entry_t *entry, lookup = {
-		.sel = params->sel,
+		.sel = *sel,
 	};
 
-	if (!wants_route(this, params))
+	if (!may_have_route(this, sel))
 	{
 		return;
 	}
 	this->mutex->lock(this->mutex);
 	entry = this->entries->get(this->entries, &lookup);
-	if (entry)
+	/* another thread may have changed the policies since: look again */
+	if (!this->spd->get_first(this->spd, CYGNET_OUT, sel, &first))
 	{
-		remove_user(this, entry, params);
+		if (entry)
+		{
+			remove_entry(this, entry);
+		}
+	}
+	else if (wants_route(&first))
+	{
+		route = create_route(this, &first);
+		if (route)
+		{
+			set_route(this, entry, sel, route);
+		}
 	}
 	this->mutex->unlock(this->mutex);
 }
@@ -559,7 +476,8 @@ METHOD(kernel_cygnet_route_t, flush, void,
 	while (enumerator->enumerate(enumerator, &key, &entry))
 	{
 		this->entries->remove_at(this->entries, enumerator);
-		destroy_entry(this, entry);
+		release_route(this, entry);
+		free(entry);
 	}
 	enumerator->destroy(enumerator);
 	this->mutex->unlock(this->mutex);
@@ -579,17 +497,17 @@ METHOD(kernel_cygnet_route_t, destroy, void,
 /*
  * Described in header.
  */
-kernel_cygnet_route_t *kernel_cygnet_route_create(void)
+kernel_cygnet_route_t *kernel_cygnet_route_create(kernel_cygnet_spd_t *spd)
 {
 	private_kernel_cygnet_route_t *this;
 
 	INIT(this,
 		.public = {
-			.add = _add,
-			.remove = _remove_,
+			.update = _update,
 			.flush = _flush,
 			.destroy = _destroy,
 		},
+		.spd = spd,
 		.entries = hashtable_create(hash_entry, equal_entry, 64),
 		.routes = hashtable_create(hash_route, equal_route, 64),
 		.nexthops = kernel_cygnet_nexthop_create(),

@@ -9,8 +9,7 @@
 #ifndef KERNEL_CYGNET_ROUTE_H_
 #define KERNEL_CYGNET_ROUTE_H_
 
-#include <cygnet.h>
-#include <kernel/kernel_ipsec.h>
+#include "kernel_cygnet_spd.h"
 
 typedef struct kernel_cygnet_route_t kernel_cygnet_route_t;
 
@@ -29,23 +28,16 @@ typedef struct kernel_cygnet_route_t kernel_cygnet_route_t;
 struct kernel_cygnet_route_t {
 
 	/**
-	 * Install the route of a policy. Of several policies with the same selector
-	 * the one that applies to packets has the route. If a policy is installed
-	 * again, update the route to the current next hop of the peer.
+	 * Install the route of the first outbound policy with a selector, with the
+	 * current next hop of its peer, or uninstall the route if there is no
+	 * policy any more. If the first policy needs no route, or its peer is
+	 * unreachable, the route stays. To be called when the first policy has
+	 * changed.
 	 *
-	 * @param params	the policy
+	 * @param sel		selector
 	 */
-	void (*add)(kernel_cygnet_route_t *this,
-				const struct cygnet_policy_params *params);
-
-	/**
-	 * Undo one add(), and install the route of the policy with the same
-	 * selector that then applies.
-	 *
-	 * @param params	the policy; its end points may have changed
-	 */
-	void (*remove)(kernel_cygnet_route_t *this,
-				   const struct cygnet_policy_params *params);
+	void (*update)(kernel_cygnet_route_t *this,
+				   const struct cygnet_selector *sel);
 
 	/**
 	 * Uninstall all routes.
@@ -61,8 +53,9 @@ struct kernel_cygnet_route_t {
 /**
  * Create a kernel_cygnet_route_t.
  *
+ * @param spd		policies
  * @return			instance
  */
-kernel_cygnet_route_t *kernel_cygnet_route_create(void);
+kernel_cygnet_route_t *kernel_cygnet_route_create(kernel_cygnet_spd_t *spd);
 
 #endif /** KERNEL_CYGNET_ROUTE_H_ @}*/

@@ -505,6 +505,8 @@ int cygnet_sa_delete(struct cygnet_db *db, const struct cygnet_sa_id *id);
 /** Release an SPI that cygnet_spi_reserve() has reserved. A live SA is not deleted.
  * @return 0 or -ENOENT (no larval SA has the id) */
 int cygnet_spi_release(struct cygnet_db *db, const struct cygnet_sa_id *id);
+/** Whether an SPI is reserved: cygnet_spi_reserve() has reserved it, and it has got no SA. */
+bool cygnet_spi_reserved(struct cygnet_db *db, const struct cygnet_sa_id *id);
 /** Read the counters of an SA. @return 0 or -ENOENT (no live SA has the id) */
 int cygnet_sa_query(struct cygnet_db *db, const struct cygnet_sa_id *id,
 		    struct cygnet_sa_usage *usage);

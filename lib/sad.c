@@ -386,6 +386,18 @@ EXPORT int cygnet_spi_release(struct cygnet_db *db, const struct cygnet_sa_id *i
 	return take_out(db, id, false);
 }
 
+EXPORT bool cygnet_spi_reserved(struct cygnet_db *db, const struct cygnet_sa_id *id)
+{
+	struct cygnet_sa *sa;
+	bool reserved;
+
+	lock_take(db);
+	sa = sad_find(db, id);
+	reserved = sa && load_relaxed(&sa->state) == CYGNET_SLOT_LARVAL;
+	lock_release(db);
+	return reserved;
+}
+
 EXPORT int cygnet_sa_query(struct cygnet_db *db, const struct cygnet_sa_id *id,
 			   struct cygnet_sa_usage *usage)
 {

@@ -219,14 +219,14 @@ static void test_refused(void **state)
 	/* charon also deletes the refused policy */
 	assert_int_equal(charon->kernel->del_policy(charon->kernel, &policy.id,
 												&policy.data), NOT_FOUND);
-	assert_int_equal(log_lines, 2);
+	assert_int_equal(log_lines, 3);
 
 	assert_int_equal(charon->kernel->get_spi(charon->kernel, sa.id.src,
 								sa.id.dst, IPPROTO_COMP, &spi), NOT_SUPPORTED);
-	assert_int_equal(log_lines, 3);
+	assert_int_equal(log_lines, 4);
 	assert_int_equal(charon->kernel->get_cpi(charon->kernel, sa.id.src,
 								sa.id.dst, &cpi), NOT_SUPPORTED);
-	assert_int_equal(log_lines, 4);
+	assert_int_equal(log_lines, 5);
 }
 
 #if STRONGSWAN_RELEASE >= 60002
@@ -239,13 +239,14 @@ static void refuse_both(const char *what)
 
 	assert_int_equal(add_sa(), NOT_SUPPORTED);
 	assert_int_equal(log_lines, 1);
-	snprintf(line, sizeof(line), "does not support %s, SA with SPI", what);
+	snprintf(line, sizeof(line), "c0000123: kernel-cygnet does not support %s",
+			 what);
 	assert_non_null(strstr(log_text, line));
 
 	assert_int_equal(charon->kernel->add_policy(charon->kernel, &policy.id,
 												&policy.data), NOT_SUPPORTED);
 	assert_int_equal(log_lines, 2);
-	snprintf(line, sizeof(line), "does not support %s, policy ", what);
+	snprintf(line, sizeof(line), "does not support %s, for SA with SPI", what);
 	assert_non_null(strstr(log_text, line));
 	assert_int_equal(dataplane_ask(DATAPLANE_INFO, NULL).sas, 0);
 	assert_int_equal(dataplane_ask(DATAPLANE_INFO, NULL).policies, 0);

@@ -133,10 +133,13 @@ static void spi_release(void **state)
 	assert_int_equal(cygnet_spi_release(f->db, &p.id), -ENOENT);
 	assert_int_equal(cygnet_spi_reserve(f->db, IPPROTO_ESP, AF_INET, &p.id.dst, 0x1000, 0x1000,
 					    &p.id.spi), 0);
+	assert_true(cygnet_spi_reserved(f->db, &p.id));
 	assert_int_equal(cygnet_spi_release(f->db, &p.id), 0);
+	assert_false(cygnet_spi_reserved(f->db, &p.id));
 	assert_int_equal(cygnet_sa_delete(f->db, &p.id), -ENOENT);
 	/* A live SA has the SPI. */
 	assert_int_equal(cygnet_sa_add(f->db, &p), 0);
+	assert_false(cygnet_spi_reserved(f->db, &p.id));
 	assert_int_equal(cygnet_spi_release(f->db, &p.id), -ENOENT);
 	assert_non_null(lookup(f->db, 0x1000));
 }
