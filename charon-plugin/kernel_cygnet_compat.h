@@ -32,6 +32,13 @@
 #define COMPAT_SA_USE_TIME 0
 #endif
 
+/** Feature: charon may give the SA of an acquire another reqid than the trap's */
+#if STRONGSWAN_RELEASE >= 60002
+#define COMPAT_ACQUIRE_SEQ KERNEL_ACQUIRE_SEQ
+#else
+#define COMPAT_ACQUIRE_SEQ 0
+#endif
+
 /** Whether charon deletes an outbound SA that add_sa() has refused; inbound SAs
  * are deleted in all releases */
 #define COMPAT_DELETES_REFUSED_OUTBOUND (STRONGSWAN_RELEASE < 60000)

@@ -140,8 +140,16 @@ METHOD(kernel_ipsec_t, get_features, kernel_feature_t,
 	 *
 	 * KERNEL_ESP_V3_TFC: the dataplane removes the TFC padding of peers.
 	 *
-	 * COMPAT_SA_USE_TIME: query_sa() returns when an SA was last used. */
-	return KERNEL_POLICY_SPI | KERNEL_ESP_V3_TFC | COMPAT_SA_USE_TIME;
+	 * COMPAT_SA_USE_TIME: query_sa() returns when an SA was last used.
+	 *
+	 * COMPAT_ACQUIRE_SEQ: what waits for the SA of a trap is sent by the policy
+	 * that matches it once policies have changed, whatever its reqid. There is
+	 * no temporary state that add_sa() has to find by the sequence number of the
+	 * acquire, so charon may choose that number. Without the feature each SA of
+	 * a trap that the peer narrows has the trap's reqid, and charon takes the
+	 * second one for a duplicate. */
+	return KERNEL_POLICY_SPI | KERNEL_ESP_V3_TFC | COMPAT_SA_USE_TIME |
+		   COMPAT_ACQUIRE_SEQ;
 }
 
 METHOD(kernel_ipsec_t, get_spi, status_t,

@@ -138,9 +138,50 @@ static void test_bad_events(void **state)
 	assert_int_equal(raised.acquires, 2);
 }
 
+#if STRONGSWAN_RELEASE >= 60002
+/** Reqid for an SA with that remote net; reqid is the trap's, 0: none */
+static uint32_t alloc_reqid(char *net, uint32_t reqid)
+{
+	linked_list_t *local, *remote;
+	mark_t none = {};
+
+	local = linked_list_create_with_items(
+			traffic_selector_create_from_cidr(MOON_NET, 0, 0, 65535), NULL);
+	remote = linked_list_create_with_items(
+			traffic_selector_create_from_cidr(net, 0, 0, 65535), NULL);
+	assert_int_equal(charon->kernel->alloc_reqid(charon->kernel, local, remote,
+							none, none, 0, 0, NULL, &reqid), SUCCESS);
+	local->destroy_offset(local, offsetof(traffic_selector_t, destroy));
+	remote->destroy_offset(remote, offsetof(traffic_selector_t, destroy));
+	return reqid;
+}
+
+/**
+ * SAs of one trap that the peer narrows have a reqid each, so that charon does
+ * not take one for a duplicate of the other
+ */
+static void test_narrowed(void **state)
+{
+	uint32_t trap, first, second;
+
+	trap = alloc_reqid("10.2.0.0/16", 0);
+	first = alloc_reqid("10.2.1.0/28", trap);
+	second = alloc_reqid("10.2.2.0/28", trap);
+	assert_int_not_equal(first, trap);
+	assert_int_not_equal(second, trap);
+	assert_int_not_equal(second, first);
+	/* what is not narrowed, and what is rekeyed, keeps its reqid */
+	assert_int_equal(alloc_reqid("10.2.0.0/16", trap), trap);
+	assert_int_equal(alloc_reqid("10.2.1.0/28", first), first);
+}
+#endif
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+#if STRONGSWAN_RELEASE >= 60002
+		TEST(test_narrowed),
+#endif
 		TEST(test_expire_event),
 		TEST(test_mapping_event),
 		TEST(test_acquire_event),
