@@ -10,6 +10,20 @@
 
 #include <daemon.h>
 
+/* docs/plugin.md has them, too */
+static void test_features(void **state)
+{
+	int features = KERNEL_POLICY_SPI | KERNEL_ESP_V3_TFC;
+
+#if STRONGSWAN_RELEASE >= 50910
+	features |= KERNEL_SA_USE_TIME;
+#endif
+#if STRONGSWAN_RELEASE >= 60002
+	features |= KERNEL_ACQUIRE_SEQ;
+#endif
+	assert_int_equal(charon->kernel->get_features(charon->kernel), features);
+}
+
 static void test_spi(void **state)
 {
 	uint32_t spi[2];
@@ -272,6 +286,7 @@ static void test_forward_icmp(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(test_features),
 		TEST(test_spi),
 		TEST(test_spi_of_other_protocol),
 		TEST(test_spi_range),
