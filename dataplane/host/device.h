@@ -38,6 +38,11 @@ void device_stop(struct device *device);
 int device_get_mac(const struct device *device, struct rte_ether_addr *mac);
 /** Change the MAC address of the device. @return 0 or -errno */
 int device_set_mac(struct device *device, const struct rte_ether_addr *mac);
+/** Receive frames to another MAC address too: by the device's filter, or, where it has none or is full, by
+ * promiscuous mode. @return 0 or -errno */
+int device_take_mac(const struct device *device, const struct rte_ether_addr *mac);
+/** The opposite. @param last  no other address is taken: promiscuous mode ends */
+void device_leave_mac(const struct device *device, struct rte_ether_addr *mac, bool last);
 
 /** Whether two processes can have a device open at once. @param device  as in the configuration */
 bool device_shared(const char *device);

@@ -23,6 +23,7 @@
 #define TAG_CHANGING (1ull << 62)
 #define TAG_V6 (1ull << 40)
 #define TAG_INTERFACE 32		/* shift of the interface index */
+#define TAG_MACVLAN 41		/* shift of the macvlan */
 #define TAG_COUNT UINT32_MAX	/* how often the slot was reassigned; only in slots */
 
 #define MAC_VALID (1ull << 63)
@@ -57,7 +58,7 @@ static struct key make_key(const struct neigh *n)
 {
 	return (struct key){
 		.tag = TAG_USED | (n->af == AF_INET6 ? TAG_V6 : 0) |
-		       (uint64_t)n->interface << TAG_INTERFACE,
+		       (uint64_t)n->interface << TAG_INTERFACE | (uint64_t)n->macvlan << TAG_MACVLAN,
 		.addr = {n->addr.words[0], n->addr.words[1]},
 	};
 }
@@ -271,6 +272,7 @@ bool neigh_wanted(struct neigh *n)
 		.addr.words = {key.addr[0], key.addr[1]},
 		.af = key.tag & TAG_V6 ? AF_INET6 : AF_INET,
 		.interface = (uint8_t)(key.tag >> TAG_INTERFACE),
+		.macvlan = (uint8_t)(key.tag >> TAG_MACVLAN),
 	};
 	return true;
 }

@@ -18,6 +18,7 @@ struct neigh {
 	struct cygnet_addr addr;
 	uint8_t af;
 	uint8_t interface; /* index in interfaces[] */
+	uint8_t macvlan;   /* of the interface, to which the kernel resolves it (macvlan.h) */
 };
 
 /**

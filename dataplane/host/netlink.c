@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "host/interface.h"
 #include "host/local_addr.h"
+#include "host/macvlan.h"
 #include "host/neigh.h"
 #include "host/netlink.h"
 #include "host/netlink_attr.h"
@@ -136,11 +137,22 @@ static int mirror_addrs(void)
 	return err;
 }
 
+static int mirror_links(void)
+{
+	int err;
+
+	macvlans_mark();
+	err = dump(RTM_GETLINK, AF_UNSPEC, sizeof(struct ifinfomsg));
+	if (!err)
+		macvlans_sweep();
+	return err;
+}
+
 static void mirror_all(void)
 {
 	int err;
 
-	err = dump(RTM_GETLINK, AF_UNSPEC, sizeof(struct ifinfomsg));
+	err = mirror_links();
 	if (!err)
 		err = dump_both(RTM_GETNETCONF, sizeof(struct netconfmsg));
 	if (!err)
@@ -266,7 +278,7 @@ static int ask_about(const struct neigh *neigh, uint16_t type, uint16_t nlm_flag
 	struct ndmsg *ndm = mnl_nlmsg_put_extra_header(nlh, sizeof(*ndm));
 
 	ndm->ndm_family = neigh->af;
-	ndm->ndm_ifindex = (int)interfaces[neigh->interface].tap.ifindex;
+	ndm->ndm_ifindex = (int)macvlan_ifindex(neigh->interface, neigh->macvlan);
 	ndm->ndm_flags = flags;
 	mnl_attr_put(nlh, NDA_DST, netlink_addr_size(neigh->af), &neigh->addr);
 	return ask(nlh);
@@ -319,6 +331,7 @@ void netlink_solicit_wanted(void)
 	struct neigh neigh;
 
 	for (unsigned int i = 0; i < SOLICIT_MAX && neigh_wanted(&neigh); i++)
-		if (neigh.interface < ninterfaces && !interfaces[neigh.interface].removed)
+		if (neigh.interface < ninterfaces && !interfaces[neigh.interface].removed &&
+		    macvlan_ifindex(neigh.interface, neigh.macvlan))
 			solicit(&neigh);
 }

@@ -5,6 +5,7 @@
 
 #include "host/interface.h"
 #include "host/local_addr.h"
+#include "host/macvlan.h"
 #include "host/netlink_attr.h"
 #include "host/netlink_kind.h"
 
@@ -40,7 +41,7 @@ void netlink_on_addr(const struct nlmsghdr *nlh)
 	if (!netlink_has_body(nlh, sizeof(*ifa)) || !netlink_known_family(ifa->ifa_family))
 		return;
 	netlink_parse(nlh, sizeof(*ifa), &attrs);
-	interface = interface_by_ifindex(ifa->ifa_index);
+	interface = macvlan_find(ifa->ifa_index).interface;
 	local = (struct local_addr){
 		.addr = netlink_get_addr(table[IFA_LOCAL], ifa->ifa_family),
 		.af = ifa->ifa_family,

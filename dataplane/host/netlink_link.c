@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <net/if.h>
+#include <linux/if.h>
 #include <linux/netconf.h>
 #include <linux/rtnetlink.h>
-#include <net/if.h>
 #include <string.h>
 
 #include "base/changes.h"
 #include "base/log.h"
 #include "host/interface.h"
+#include "host/macvlan.h"
 #include "host/netlink_attr.h"
 #include "host/netlink_kind.h"
 
@@ -47,6 +49,49 @@ static void follow_mac(struct interface *interface, const struct rte_ether_addr 
 		interface_set_mac(interface, mac);
 }
 
+static bool is_macvlan(const struct nlattr *info)
+{
+	const struct nlattr *table[IFLA_INFO_MAX + 1] = {0};
+	struct netlink_attrs attrs = {table, IFLA_INFO_MAX};
+
+	if (!info)
+		return false;
+	netlink_parse_block(mnl_attr_get_payload(info), mnl_attr_get_payload_len(info), &attrs);
+	return netlink_payload(table[IFLA_INFO_KIND], sizeof("macvlan")) &&
+	       !memcmp(mnl_attr_get_payload(table[IFLA_INFO_KIND]), "macvlan", sizeof("macvlan"));
+}
+
+/* The port on whose TAP a kernel interface is a macvlan that receives: up, with carrier (FRR takes it away in
+ * a backup router by protodown), and in no bridge or VRF. In another network namespace, the index of the
+ * interface below is that namespace's.
+ * @return index in interfaces[]; -1: none */
+static int port_of(const struct nlmsghdr *nlh, const struct ifinfomsg *ifi, const struct nlattr **table)
+{
+	if (nlh->nlmsg_type != RTM_NEWLINK || !(ifi->ifi_flags & IFF_UP) ||
+	    !(ifi->ifi_flags & IFF_LOWER_UP) || table[IFLA_LINK_NETNSID] || table[IFLA_MASTER] ||
+	    !is_macvlan(table[IFLA_LINKINFO]))
+		return -1;
+	return interface_by_ifindex(netlink_get_u32(table[IFLA_LINK], 0));
+}
+
+/* The kernel removes the routes of an interface that goes without a message. */
+static void follow_other(const struct nlmsghdr *nlh, const struct ifinfomsg *ifi, const struct nlattr **table)
+{
+	const struct rte_ether_addr *mac = netlink_payload(table[IFLA_ADDRESS], sizeof(*mac));
+	int port = port_of(nlh, ifi, table);
+	bool changed;
+
+	/* Only such messages describe all of a link. */
+	if (ifi->ifi_family != AF_UNSPEC)
+		return;
+	if (port >= 0 && mac)
+		changed = macvlan_set((unsigned int)port, (uint32_t)ifi->ifi_index, mac);
+	else
+		changed = macvlan_forget((uint32_t)ifi->ifi_index);
+	if (changed)
+		netlink_resync();
+}
+
 void netlink_on_link(const struct nlmsghdr *nlh)
 {
 	const struct ifinfomsg *ifi = mnl_nlmsg_get_payload(nlh);
@@ -58,15 +103,17 @@ void netlink_on_link(const struct nlmsghdr *nlh)
 
 	if (!netlink_has_body(nlh, sizeof(*ifi)))
 		return;
+	netlink_parse(nlh, sizeof(*ifi), &attrs);
 	index = interface_by_ifindex((uint32_t)ifi->ifi_index);
-	if (index < 0)
+	if (index < 0) {
+		follow_other(nlh, ifi, table);
 		return;
+	}
 	interface = &interfaces[index];
 	up = nlh->nlmsg_type == RTM_NEWLINK && (ifi->ifi_flags & IFF_UP);
 	if (up != interface->up)
 		netlink_resync();
 	__atomic_store_n(&interface->up, up, __ATOMIC_RELAXED);
-	netlink_parse(nlh, sizeof(*ifi), &attrs);
 	if (nlh->nlmsg_type != RTM_NEWLINK)
 		return;
 	follow_mtu(interface, netlink_get_u32(table[IFLA_MTU], 0));

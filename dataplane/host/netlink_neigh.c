@@ -2,7 +2,7 @@
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 
-#include "host/interface.h"
+#include "host/macvlan.h"
 #include "host/neigh.h"
 #include "host/netlink_attr.h"
 #include "host/netlink_kind.h"
@@ -14,19 +14,20 @@ void netlink_on_neigh(const struct nlmsghdr *nlh)
 	struct netlink_attrs attrs = {table, NDA_MAX};
 	const struct rte_ether_addr *mac;
 	struct neigh neigh;
-	int interface;
+	struct macvlan_link link;
 
 	if (!netlink_has_body(nlh, sizeof(*ndm)) || !netlink_known_family(ndm->ndm_family))
 		return;
-	interface = interface_by_ifindex((uint32_t)ndm->ndm_ifindex);
+	link = macvlan_find((uint32_t)ndm->ndm_ifindex);
 	netlink_parse(nlh, sizeof(*ndm), &attrs);
 	neigh = (struct neigh){
 		.addr = netlink_get_addr(table[NDA_DST], ndm->ndm_family),
 		.af = ndm->ndm_family,
-		.interface = (uint8_t)interface,
+		.interface = (uint8_t)link.interface,
+		.macvlan = link.macvlan,
 	};
 	mac = netlink_payload(table[NDA_LLADDR], sizeof(*mac));
-	if (interface < 0 || cygnet_addr_is_zero(&neigh.addr))
+	if (link.interface < 0 || cygnet_addr_is_zero(&neigh.addr))
 		return;
 	if (nlh->nlmsg_type == RTM_NEWNEIGH && mac &&
 	    (ndm->ndm_state & (NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT |

@@ -3,7 +3,7 @@
 #include <linux/rtnetlink.h>
 #include <string.h>
 
-#include "host/interface.h"
+#include "host/macvlan.h"
 #include "host/netlink_attr.h"
 #include "host/netlink_kind.h"
 #include "host/route.h"
@@ -11,12 +11,13 @@
 /* Routes with a gateway of another family or with an encapsulation are left to the kernel. */
 static void set_hop(struct next_hop *hop, uint8_t af, uint32_t ifindex, const struct nlattr **table)
 {
-	int interface = interface_by_ifindex(ifindex);
+	struct macvlan_link link = macvlan_find(ifindex);
 
 	*hop = (struct next_hop){.kind = ROUTE_KERNEL};
-	if (interface >= 0 && !table[RTA_VIA] && !table[RTA_ENCAP])
+	if (link.interface >= 0 && !table[RTA_VIA] && !table[RTA_ENCAP])
 		*hop = (struct next_hop){.kind = ROUTE_FORWARD,
-					 .interface = (uint8_t)interface,
+					 .interface = (uint8_t)link.interface,
+					 .macvlan = link.macvlan,
 					 .gateway = netlink_get_addr(table[RTA_GATEWAY], af)};
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <rte_ether.h>
 
-#include "host/interface.h"
+#include "host/macvlan.h"
 #include "path/frame_in.h"
 #include "path/stages.h"
 #include "path/worker/next_hop.h"
@@ -26,11 +26,19 @@ static bool is_forged(const struct rte_ether_hdr *eth)
 	return rte_is_same_ether_addr(&eth->src_addr, &TAP_DECRYPTED_MAC);
 }
 
+static bool is_ours(unsigned int interface, const struct rte_ether_addr *mac)
+{
+	struct rte_ether_addr own = interface_mac(&interfaces[interface]);
+	uint64_t word = 0;
+
+	memcpy(&word, mac, sizeof(*mac));
+	return rte_is_same_ether_addr(mac, &own) || macvlan_has_mac(interface, word);
+}
+
 static void from_wire(struct worker *w, struct rte_mbuf *m)
 {
 	const struct rte_ether_hdr *eth;
 	unsigned int interface = packet(m)->interface;
-	struct rte_ether_addr own = interface_mac(&interfaces[interface]);
 	enum drop_reason reason;
 	bool group, ip;
 
@@ -51,7 +59,7 @@ static void from_wire(struct worker *w, struct rte_mbuf *m)
 		return;
 	}
 	group = rte_is_multicast_ether_addr(&eth->dst_addr);
-	if (!group && !rte_is_same_ether_addr(&eth->dst_addr, &own)) {
+	if (!group && !is_ours(interface, &eth->dst_addr)) {
 		drop_frame(w, m, DROP_NOT_OURS);
 		return;
 	}

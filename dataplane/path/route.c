@@ -14,7 +14,7 @@ static void send_to(struct worker *w, struct rte_mbuf *m, const struct next_hop 
 	struct rte_ether_addr mac;
 
 	if (neigh_wait_resolve(w, &neigh, &mac)) {
-		tx_packet(w, m, hop->interface, &mac);
+		tx_packet(w, m, hop->interface, hop->macvlan, &mac);
 		return;
 	}
 	neigh_solicit(&neigh);

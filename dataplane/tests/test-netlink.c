@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Netlink messages of the kernel, and malformed ones. */
 #include <arpa/inet.h>
+#include <net/if.h>
+#include <linux/if.h>
 #include <linux/neighbour.h>
 #include <linux/netconf.h>
 #include <linux/rtnetlink.h>
@@ -11,6 +13,7 @@
 #include "eal_fixture.h"
 #include "host/interface.h"
 #include "host/local_addr.h"
+#include "host/macvlan.h"
 #include "host/neigh.h"
 #include "host/netlink.h"
 #include "host/netlink_receive.h"
@@ -669,6 +672,104 @@ static void links(void **state)
 	assert_false(interfaces[0].up);
 }
 
+/* A macvlan in all that it takes. */
+struct link_case {
+	uint16_t type;
+	uint8_t family;
+	uint32_t flags;
+	const char *kind;
+	uint16_t more;		/* another attribute; 0: none */
+	bool known;
+};
+
+static void macvlan_link(const struct link_case *c)
+{
+	struct ifinfomsg *ifi;
+	struct nlattr *nest;
+
+	nlh = mnl_nlmsg_put_header(buffer);
+	nlh->nlmsg_type = c->type;
+	ifi = mnl_nlmsg_put_extra_header(nlh, sizeof(*ifi));
+	ifi->ifi_family = c->family;
+	ifi->ifi_index = OTHER_IFINDEX;
+	ifi->ifi_flags = c->flags;
+	mnl_attr_put_u32(nlh, IFLA_LINK, LAN_IFINDEX);
+	mnl_attr_put(nlh, IFLA_ADDRESS, 6, "\0\0\x5e\0\1\x0a");
+	if (c->more)
+		mnl_attr_put_u32(nlh, c->more, 1);
+	nest = mnl_attr_nest_start(nlh, IFLA_LINKINFO);
+	if (c->kind)
+		mnl_attr_put_strz(nlh, IFLA_INFO_KIND, c->kind);
+	mnl_attr_nest_end(nlh, nest);
+	deliver();
+}
+
+static void macvlan_links(void **state)
+{
+	const uint32_t up = IFF_UP | IFF_LOWER_UP;
+	const struct link_case whole = {RTM_NEWLINK, AF_UNSPEC, up, "macvlan", 0, true}, cases[] = {
+		{RTM_NEWLINK, AF_UNSPEC, IFF_UP, "macvlan", 0, false},
+		{RTM_NEWLINK, AF_UNSPEC, IFF_LOWER_UP, "macvlan", 0, false},
+		{RTM_NEWLINK, AF_UNSPEC, up, "macvlan", IFLA_MASTER, false},
+		{RTM_NEWLINK, AF_UNSPEC, up, "macvlan", IFLA_LINK_NETNSID, false},
+		{RTM_NEWLINK, AF_UNSPEC, up, "macvtap", 0, false},
+		{RTM_NEWLINK, AF_UNSPEC, up, NULL, 0, false},
+		{RTM_DELLINK, AF_UNSPEC, up, "macvlan", 0, false},
+		/* Of a bridge, and of IPv6's settings. */
+		{RTM_NEWLINK, AF_BRIDGE, up, NULL, 0, true},
+		{RTM_NEWLINK, AF_INET6, up, NULL, 0, true},
+		{RTM_DELLINK, AF_BRIDGE, 0, NULL, 0, true},
+	};
+	uint64_t mac = 0, other = 0;
+
+	(void)state;
+	memcpy(&mac, "\0\0\x5e\0\1\x0a??", sizeof(mac));
+	memcpy(&other, "\0\0\x5e\0\1\x0b", 6);
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		macvlan_link(&whole);
+		assert_true(macvlan_has_mac(1, mac));
+		assert_false(macvlan_has_mac(0, mac));
+		assert_false(macvlan_has_mac(1, other));
+		assert_false(macvlan_has_mac(1, 0));
+		assert_int_equal(macvlan_find(OTHER_IFINDEX).interface, 1);
+		assert_int_equal(macvlan_find(OTHER_IFINDEX).macvlan, 1);
+		macvlan_link(&cases[i]);
+		assert_int_equal(macvlan_has_mac(1, mac), cases[i].known);
+		assert_int_equal(macvlan_find(OTHER_IFINDEX).interface, cases[i].known ? 1 : -1);
+	}
+	/* Gone without a message. */
+	macvlan_link(&whole);
+	macvlans_mark();
+	macvlan_link(&whole);
+	macvlans_sweep();
+	assert_true(macvlan_has_mac(1, mac));
+	macvlans_mark();
+	macvlans_sweep();
+	assert_false(macvlan_has_mac(1, mac));
+	assert_int_equal(macvlan_find(OTHER_IFINDEX).interface, -1);
+}
+
+/* As many as there is room for. */
+static void many_macvlans(void **state)
+{
+	struct rte_ether_addr mac = {{2}};
+	uint64_t word = 0;
+
+	(void)state;
+	for (uint8_t i = 0; i <= MACVLANS_MAX; i++) {
+		mac.addr_bytes[5] = i;
+		memcpy(&word, &mac, sizeof(mac));
+		assert_int_equal(macvlan_set(0, 100u + i, &mac), i < MACVLANS_MAX);
+		assert_int_equal(macvlan_has_mac(0, word), i < MACVLANS_MAX);
+	}
+	assert_true(macvlan_forget(103));
+	assert_true(macvlan_set(0, 100 + MACVLANS_MAX, &mac));
+	assert_true(macvlan_has_mac(0, word));
+	macvlans_mark();
+	macvlans_sweep();
+	assert_int_equal(macvlans[0].used, 0);
+}
+
 /* Real messages, each damaged in each way: no read beyond the end of the message, which is the
  * end of its memory, so that the sanitizers see it. */
 static void damaged(void **state)
@@ -746,7 +847,7 @@ int main(int argc, char **argv)
 		TEST(multipath),  TEST(not_for_us), TEST(host_bits),	  TEST(neighbours),
 		TEST(solicited),  TEST(links),	    TEST(many_neighbours), TEST(damaged),
 		TEST(routes6),	  TEST(neighbours6), TEST(addresses6),	  TEST(addresses4), TEST(networks),	  TEST(forwarding6),
-		TEST(lengths),
+		TEST(lengths),	  TEST(macvlan_links), TEST(many_macvlans),
 	};
 
 	(void)argc;

@@ -179,7 +179,7 @@ class Sa:
         return packet, plain.nh, plain.data, seq
 
     def _unwrap(self, packet, high):
-        if is_plaintext(packet):
+        if packet.src != self.src and is_plaintext(packet):
             raise WrongPacketError(f"plaintext: {packet.summary()}")
         assert (packet.src, packet.dst) == (self.src, self.dst), packet.summary()
         if self.v6:

@@ -136,6 +136,7 @@ void learn_forward(struct worker *w, struct rte_mbuf *m)
 	if (hop.kind != ROUTE_FORWARD || !neigh_wait_resolve(w, &neigh, &mac))
 		return;
 	what.interface = hop.interface;
+	what.macvlan = hop.macvlan;
 	memcpy(what.mac, &mac, sizeof(what.mac));
 	depend_on_policies(m, &on);
 	flow_learn(&w->flows, &what, &on, UINT64_MAX);

@@ -37,7 +37,7 @@ static inline void leave_forward(struct worker *w, struct rte_mbuf *m, const str
 
 	memcpy(&mac, f->mac, sizeof(mac));
 	w->stats->forwarded++;
-	tx_packet(w, m, f->interface, &mac);
+	tx_packet(w, m, f->interface, f->macvlan, &mac);
 }
 
 #endif

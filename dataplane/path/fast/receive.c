@@ -7,7 +7,7 @@
 #include "base/changes.h"
 #include "base/sadb.h"
 #include "base/settings.h"
-#include "host/interface.h"
+#include "host/macvlan.h"
 #include "ip/ip_sum.h"
 #include "path/fast/batch.h"
 #include "path/fast/leave.h"
@@ -99,7 +99,7 @@ static bool look_at(struct rte_mbuf *m, uint64_t mac, unsigned int interface, st
 		return false;
 	memcpy(&dst, frame, sizeof(dst));
 	memcpy(&type, frame + offsetof(struct rte_ether_hdr, ether_type), sizeof(type));
-	if ((dst ^ mac) << 16)
+	if ((dst ^ mac) << 16 && !macvlan_has_mac(interface, dst))
 		return false;
 	if (type == rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4)
 		    ? !whole_v4((const struct rte_ipv4_hdr *)ip, have, &c->len)

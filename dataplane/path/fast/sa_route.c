@@ -4,7 +4,7 @@
 #include "base/sadb.h"
 #include "crypto/device/engine.h"
 #include "esp/path_mtu.h"
-#include "host/interface.h"
+#include "host/macvlan.h"
 #include "path/fast/sa_route.h"
 #include "path/worker/next_hop.h"
 
@@ -29,7 +29,7 @@ static void find_neighbour(struct worker *w, struct sa_route *route, const struc
 {
 	const struct neigh neigh = next_neigh(hop, path->af, &path->dst);
 	struct rte_ether_hdr eth = {
-		.src_addr = interface_mac(&interfaces[hop->interface]),
+		.src_addr = macvlan_source(hop->interface, hop->macvlan),
 		.ether_type = rte_cpu_to_be_16(path->af == AF_INET6 ? RTE_ETHER_TYPE_IPV6
 								    : RTE_ETHER_TYPE_IPV4),
 	};

@@ -48,7 +48,7 @@ enum flow_kind {
 	FLOW_UNKNOWN,
 	FLOW_PROTECT,		/* by the SA of session */
 	FLOW_UNPROTECT,		/* by the SA of session */
-	FLOW_FORWARD,		/* leaves as it is, by port, to mac */
+	FLOW_FORWARD,		/* leaves as it is, by port and macvlan, to mac */
 	FLOW_HANDOFF_OUT,	/* another worker protects it by SA sa */
 	FLOW_HANDOFF_IN,	/* another worker unprotects it by SA sa */
 };
@@ -64,7 +64,7 @@ struct flow {
 	union {
 		struct session *session;
 		struct {
-			uint8_t interface, mac[6];
+			uint8_t interface, macvlan, mac[6];
 		};
 		struct {
 			uint32_t sa, generation;

@@ -13,7 +13,7 @@
 
 static bool is_same(const struct neigh *a, const struct neigh *b)
 {
-	return a->interface == b->interface && a->af == b->af &&
+	return a->interface == b->interface && a->macvlan == b->macvlan && a->af == b->af &&
 	       !memcmp(&a->addr, &b->addr, sizeof(a->addr));
 }
 
@@ -91,7 +91,7 @@ static void release(struct worker *w, const struct waiting_neigh *of,
 		if (!mac)
 			drop(w, m, DROP_NO_NEIGHBOUR);
 		else if (may_leave(w, m, of->databases))
-			tx_packet(w, m, of->neigh.interface, mac);
+			tx_packet(w, m, of->neigh.interface, of->neigh.macvlan, mac);
 	}
 }
 

@@ -25,6 +25,7 @@ static inline struct neigh next_neigh(const struct next_hop *hop, uint8_t af,
 		.addr = cygnet_addr_is_zero(&hop->gateway) ? *dst : hop->gateway,
 		.af = af,
 		.interface = hop->interface,
+		.macvlan = hop->macvlan,
 	};
 }
 

@@ -2,7 +2,7 @@
 #include <rte_ethdev.h>
 #include <rte_ether.h>
 
-#include "host/interface.h"
+#include "host/macvlan.h"
 #include "path/worker/capture.h"
 #include "path/worker/handoff.h"
 #include "path/worker/tx.h"
@@ -137,10 +137,10 @@ static bool push_ethernet(struct rte_mbuf *m, const struct rte_ether_addr *dst,
 	return true;
 }
 
-void tx_packet(struct worker *w, struct rte_mbuf *m, unsigned int interface,
+void tx_packet(struct worker *w, struct rte_mbuf *m, unsigned int interface, unsigned int macvlan,
 	       const struct rte_ether_addr *mac)
 {
-	struct rte_ether_addr own = interface_mac(&interfaces[interface]);
+	struct rte_ether_addr own = macvlan_source(interface, macvlan);
 
 	if (push_ethernet(m, mac, &own))
 		tx_frame(w, m, interface);

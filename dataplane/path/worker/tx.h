@@ -21,8 +21,9 @@ void tx_frame(struct worker *w, struct rte_mbuf *m, unsigned int interface);
 void tap_frame(struct worker *w, struct rte_mbuf *m);
 
 /** Send a packet (data at its IP header) out of a port, to a neighbour.
- * @param mac  of the neighbour */
-void tx_packet(struct worker *w, struct rte_mbuf *m, unsigned int interface,
+ * @param macvlan  whose MAC address is the source (macvlan.h)
+ * @param mac      of the neighbour */
+void tx_packet(struct worker *w, struct rte_mbuf *m, unsigned int interface, unsigned int macvlan,
 	       const struct rte_ether_addr *mac);
 /** The same. @param eth  the Ethernet header, 14 bytes */
 void tx_packet_behind(struct worker *w, struct rte_mbuf *m, unsigned int interface,
