@@ -148,6 +148,7 @@ static void add_route(struct rte_tel_data *row, const struct route *route)
 				     forward ? interfaces[route->hop.interface].name : "");
 	rte_tel_data_add_dict_u64(row, "table", route->table);
 	rte_tel_data_add_dict_u64(row, "metric", route->metric);
+	rte_tel_data_add_dict_u64(row, "mtu", route->hop.mtu);
 }
 
 static int show_routes(const char *cmd, const char *params, struct rte_tel_data *table)

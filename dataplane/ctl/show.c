@@ -48,7 +48,7 @@ static const struct column ports_columns[] = {
 
 static const struct column routes_columns[] = {
 	{"prefix", "PREFIX"}, {"kind", "KIND"},	  {"gateway", "GATEWAY"}, {"port", "PORT"},
-	{"table", "TABLE"},   {"metric", "METRIC"}, {NULL, NULL},
+	{"table", "TABLE"},   {"metric", "METRIC"}, {"mtu", "MTU"}, {NULL, NULL},
 };
 
 static const struct column ike_columns[] = {

@@ -8,6 +8,9 @@
 #include "host/netlink_kind.h"
 #include "host/route.h"
 
+#define MTU_LEAST_IPV4 68u	/* RFC 791, 3.2 */
+#define MTU_LEAST_IPV6 1280u	/* RFC 8200, 5 */
+
 /* Routes with a gateway of another family or with an encapsulation are left to the kernel. */
 static void set_hop(struct next_hop *hop, uint8_t af, uint32_t ifindex, const struct nlattr **table)
 {
@@ -36,6 +39,24 @@ static void set_multipath(struct next_hop *hop, uint8_t af, const struct nlattr 
 		if (!(rtnh->rtnh_flags & RTNH_F_DEAD))
 			set_hop(hop, af, (uint32_t)rtnh->rtnh_ifindex, table);
 	}
+}
+
+/* The MTU of a route, locked or not: whatever path MTU is learned, packets are not longer. As in the kernel, no
+ * IPv6 packet has to be shorter than every link allows.
+ * @return 0: none */
+static uint16_t mtu_of(uint8_t af, const struct nlattr *metrics)
+{
+	const struct nlattr *table[RTAX_MAX + 1] = {0};
+	struct netlink_attrs attrs = {table, RTAX_MAX};
+	uint32_t mtu, least = af == AF_INET6 ? MTU_LEAST_IPV6 : MTU_LEAST_IPV4;
+
+	if (!metrics)
+		return 0;
+	netlink_parse_block(mnl_attr_get_payload(metrics), mnl_attr_get_payload_len(metrics), &attrs);
+	mtu = netlink_get_u32(table[RTAX_MTU], 0);
+	if (mtu > UINT16_MAX)
+		return UINT16_MAX;
+	return (uint16_t)(mtu && mtu < least ? least : mtu);
 }
 
 /* @return false: the route is not mirrored */
@@ -102,6 +123,8 @@ void netlink_on_route(const struct nlmsghdr *nlh)
 	if (!known_table(route.table) || !parse_hop(rtm, table, &route))
 		return;
 	clear_host_bits(&route);
+	if (route.hop.kind == ROUTE_FORWARD)
+		route.hop.mtu = mtu_of(route.af, table[RTA_METRICS]);
 	route.hop.no_neighbour = route.table == ROUTE_TABLE_CHARON &&
 				 route.hop.kind == ROUTE_FORWARD &&
 				 cygnet_addr_is_zero(&route.hop.gateway);

@@ -27,14 +27,15 @@ struct next_hop {
 	uint8_t macvlan;	/* ROUTE_FORWARD: of the interface (macvlan.h) */
 	bool no_neighbour;	/* ROUTE_FORWARD by an on-link route of charon, which is for
 				 * protected packets: no neighbour has the address */
-	uint8_t reserved[4];
+	uint8_t reserved[2];
+	uint16_t mtu;		/* bytes of IP packet, of the route itself; 0: none */
 	struct cygnet_addr gateway; /* of the route's family; 0: on link */
 };
 
 static inline bool next_hop_equal(const struct next_hop *a, const struct next_hop *b)
 {
 	return a->kind == b->kind && a->interface == b->interface &&
-	       a->macvlan == b->macvlan && a->no_neighbour == b->no_neighbour && !memcmp(&a->gateway, &b->gateway, sizeof(a->gateway));
+	       a->macvlan == b->macvlan && a->mtu == b->mtu && a->no_neighbour == b->no_neighbour && !memcmp(&a->gateway, &b->gateway, sizeof(a->gateway));
 }
 
 /**

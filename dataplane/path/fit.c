@@ -11,6 +11,7 @@
 #include "path/reassemble.h"
 #include "path/sa_session.h"
 #include "path/stages.h"
+#include "path/worker/next_hop.h"
 #include "path/worker/policy.h"
 
 /* In transport mode only whole packets are protected (RFC 4303, 3.3.4), and cut afterwards if they
@@ -20,17 +21,21 @@ unsigned int fit_longest(struct rte_mbuf *m, const struct cygnet_sa *sa, const s
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
 	struct next_hop hop = route_lookup(path->af, &path->dst);
-	unsigned int mtu = path_mtu(sa, interfaces[hop.interface].mtu), kept = esp_out_kept(m, s);
+	unsigned int mtu = path_mtu(sa, next_hop_mtu(&hop)), kept = esp_out_kept(m, s);
+	unsigned int len = rte_pktmbuf_data_len(m), longest = packet_route_limit(m);
 
 	/* Every link takes an IPv6 packet of that length: the outer packet is cut (RFC 2473, 7.1). */
-	if (packet_family(m) == AF_INET6 && rte_pktmbuf_data_len(m) <= IPV6_MIN_MTU)
+	if (packet_family(m) == AF_INET6 && len <= IPV6_MIN_MTU)
 		return 0;
-	if (hop.kind != ROUTE_FORWARD || (s->transport && packet_may_be_cut(m)) ||
-	    esp_out_size(s, path, kept, rte_pktmbuf_data_len(m)) <= mtu)
+	if (hop.kind != ROUTE_FORWARD || (s->transport && packet_may_be_cut(m)))
+		return 0;
+	if (esp_out_size(s, path, kept, len) > mtu)
+		longest = RTE_MIN(longest, esp_out_mtu(s, path, kept, mtu));
+	if (len <= longest)
 		return 0;
 	if (packet(m)->whole || (packet_may_be_cut(m) && policy_asks_ports(m)))
 		return 0;
-	return RTE_MAX(esp_out_mtu(s, path, kept, mtu), 1u);
+	return RTE_MAX(longest, 1u);
 }
 
 /* A packet that is padded beyond the usual length has to be in a longer buffer. */

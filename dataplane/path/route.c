@@ -25,7 +25,7 @@ static void send_to(struct worker *w, struct rte_mbuf *m, const struct next_hop 
  * before: its source has found out the path MTU. */
 static unsigned int longest_out(struct rte_mbuf *m, const struct next_hop *hop)
 {
-	unsigned int mtu = interfaces[hop->interface].mtu, before;
+	unsigned int mtu = next_hop_mtu(hop), before;
 
 	if (!packet(m)->whole || packet(m)->own || packet_family(m) != AF_INET6)
 		return mtu;
@@ -86,7 +86,7 @@ static void route(struct worker *w, struct rte_mbuf *m)
 		send_parts(w, m, &hop);
 		break;
 	case ROUTE_TOO_BIG:
-		icmp_error(w, m, ICMP_TOO_BIG, interfaces[hop.interface].mtu);
+		icmp_error(w, m, ICMP_TOO_BIG, (uint16_t)next_hop_mtu(&hop));
 		drop(w, m, DROP_TOO_BIG);
 		break;
 	case ROUTE_TO_KERNEL:

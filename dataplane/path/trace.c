@@ -242,7 +242,7 @@ static void route(struct trace *t, struct rte_mbuf *m)
 
 	if (hop.kind == ROUTE_FORWARD)
 		say(t, "route", "forward", "%u bytes by port %s with MTU %u", rte_pktmbuf_pkt_len(m),
-		    interfaces[hop.interface].name, interfaces[hop.interface].mtu);
+		    interfaces[hop.interface].name, next_hop_mtu(&hop));
 	switch (action) {
 	case ROUTE_SEND:
 	case ROUTE_FRAGMENT:
@@ -270,12 +270,12 @@ static bool fit(struct trace *t, struct rte_mbuf *m, const struct cygnet_sa *sa,
 	if (!longest)
 		return true;
 	if (packet_may_be_cut(m)) {
-		say(t, "fit", "fragment", "%u bytes are too long for the SA's path: at most %u",
+		say(t, "fit", "fragment", "%u bytes are too long for the SA's path, or the route: at most %u",
 		    rte_pktmbuf_pkt_len(m), longest);
 		shorten(m, longest);
 		return true;
 	}
-	say(t, "fit", "too long", "%u bytes are too long for the SA's path: at most %u",
+	say(t, "fit", "too long", "%u bytes are too long for the SA's path, or the route: at most %u",
 	    rte_pktmbuf_pkt_len(m), longest);
 	settle_dropped(t, "fit", DROP_TOO_BIG);
 	return false;

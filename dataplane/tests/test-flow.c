@@ -212,6 +212,7 @@ static void learn(uint64_t n)
 	flow_learn(&table, &(struct flow){
 		.key = numbered(n),
 		.kind = FLOW_PROTECT,
+		.longest = UINT16_MAX,
 		.session = session_of(n),
 	}, &(struct flow_basis){0}, UINT64_MAX);
 }
@@ -249,6 +250,8 @@ static int teardown(void **state)
 	return 0;
 }
 
+#define TICK (1u << FLOW_TICK)
+
 /* The lifetime of an entry is half a second to one second. */
 static void expires(void **state)
 {
@@ -260,7 +263,7 @@ static void expires(void **state)
 		uint64_t start = table.now = 10 * second * (i + 1);
 
 		learn(i);
-		table.now = start + second / 2 - 1;
+		table.now = start + second / 2 - TICK;
 		assert_non_null(find(i));
 		table.now = start + second * 3 / 4;
 		held += find(i) != NULL;
@@ -337,9 +340,9 @@ static void learned_behind(void **state)
 
 	(void)state;
 	table.now = second;
-	flow_learn(&table, &(struct flow){.key = numbered(1)}, &(struct flow_basis){0}, table.now + 1);
+	flow_learn(&table, &(struct flow){.key = numbered(1)}, &(struct flow_basis){0}, table.now + TICK);
 	learn(b);
-	table.now += 2;
+	table.now += 2 * TICK;
 	assert_null(find(1));
 	flow_learn(&table, &(struct flow){.key = numbered(b), .session = session_of(1)}, &(struct flow_basis){0},
 		   UINT64_MAX);
@@ -353,11 +356,12 @@ static void learned_behind(void **state)
 static void ends(void **state)
 {
 	(void)state;
-	table.now = 1000;
-	flow_learn(&table, &(struct flow){.key = numbered(1), .session = session_of(1)}, &(struct flow_basis){0}, 1010);
-	table.now = 1009;
+	table.now = 1000 * TICK;
+	flow_learn(&table, &(struct flow){.key = numbered(1), .session = session_of(1)}, &(struct flow_basis){0},
+		   1010 * TICK + 1);
+	table.now = 1010 * TICK - 1;
 	assert_non_null(find(1));
-	table.now = 1010;
+	table.now = 1010 * TICK + 1;
 	assert_null(find(1));
 }
 

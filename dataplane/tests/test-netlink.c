@@ -672,6 +672,43 @@ static void links(void **state)
 	assert_false(interfaces[0].up);
 }
 
+/* @param size  bytes of the attribute */
+static void route_mtu(uint8_t af, uint32_t mtu, size_t size, uint16_t expected)
+{
+	struct rtmsg *rtm = begin_route(RTM_NEWROUTE, NLM_F_REPLACE, NULL, 0);
+	const struct cygnet_addr any = {.bytes = {1}};
+	struct nlattr *nest;
+
+	rtm->rtm_family = af;
+	out_of(WAN_IFINDEX);
+	nest = mnl_attr_nest_start(nlh, RTA_METRICS);
+	mnl_attr_put_u32(nlh, RTAX_LOCK, 1 << RTAX_MTU);
+	mnl_attr_put(nlh, RTAX_MTU, size, &mtu);
+	mnl_attr_nest_end(nlh, nest);
+	deliver();
+	assert_int_equal(route_lookup(af, &any).kind, ROUTE_FORWARD);
+	assert_int_equal(route_lookup(af, &any).mtu, expected);
+}
+
+/* The MTU of a route, locked, with values that no link has. */
+static void route_mtus(void **state)
+{
+	(void)state;
+	route_mtu(AF_INET, 1400, 4, 1400);
+	route_mtu(AF_INET, 0, 4, 0);
+	route_mtu(AF_INET, 1, 4, 68);
+	route_mtu(AF_INET, 1400, 2, 0);
+	route_mtu(AF_INET, 65535, 4, 65535);
+	route_mtu(AF_INET, 65536, 4, 65535);
+	route_mtu(AF_INET, UINT32_MAX, 4, 65535);
+	route_mtu(AF_INET6, 1400, 4, 1400);
+	route_mtu(AF_INET6, 600, 4, 1280);
+	begin_route(RTM_NEWROUTE, NLM_F_REPLACE, NULL, 0);
+	out_of(WAN_IFINDEX);
+	deliver();
+	assert_int_equal(route_lookup(AF_INET, &(uint32_t){1}).mtu, 0);
+}
+
 /* A macvlan in all that it takes. */
 struct link_case {
 	uint16_t type;
@@ -846,8 +883,9 @@ int main(int argc, char **argv)
 		TEST(unicast),	  TEST(types),	    TEST(tables),	  TEST(metric_and_replace),
 		TEST(multipath),  TEST(not_for_us), TEST(host_bits),	  TEST(neighbours),
 		TEST(solicited),  TEST(links),	    TEST(many_neighbours), TEST(damaged),
-		TEST(routes6),	  TEST(neighbours6), TEST(addresses6),	  TEST(addresses4), TEST(networks),	  TEST(forwarding6),
-		TEST(lengths),	  TEST(macvlan_links), TEST(many_macvlans),
+		TEST(routes6), TEST(neighbours6), TEST(addresses6), TEST(addresses4),
+		TEST(networks), TEST(forwarding6), TEST(lengths), TEST(macvlan_links),
+		TEST(many_macvlans), TEST(route_mtus),
 	};
 
 	(void)argc;

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A router on the way says that ESP was too big (RFC 4301, 8.2), or somebody pretends so."""
+import contextlib
+
 from scapy.layers.inet import ICMP, IP, defragment
 from scapy.layers.inet6 import ICMPv6PacketTooBig, IPv6, defragment6
 from scapy.layers.ipsec import ESP
 from scapy.packet import raw
 
 from bench import packet, same_but_hop
-from gateway import FAR_HOST, HOST, HOST6, WAN, WAN6
-from network import wait_until
+from gateway import FAR_HOST, HOST, HOST6, PEER, PEER6, WAN, WAN6
+from network import ip_batch, wait_until
 from test_esp import cases
 from test_fragments import pieces, whole
 from test_ipv6 import packet6
@@ -124,6 +126,102 @@ def test_path_mtu_of_one_sa(bench):
     expect_refused(bench, long)
     out, _ = bench.tunnel()
     same_but_hop(out.unseal(sealed(bench, long)[0])[0], long)
+
+
+ROUTES = {
+    "outer": (f"{PEER}/32 dev wan mtu 1400",),
+    "outer-locked": (f"{PEER}/32 dev wan mtu lock 1400",),
+    "inner": (f"10.2.0.0/16 via {PEER} dev wan mtu 1340",),
+    "both": (f"{PEER}/32 dev wan mtu 1400", f"10.2.0.0/16 via {PEER} dev wan mtu lock 1300"),
+    "both-outer": (f"{PEER}/32 dev wan mtu 1360", f"10.2.0.0/16 via {PEER} dev wan mtu 1340"),
+    "charon": (f"10.2.0.0/24 via {PEER} dev wan table 220 mtu 1320",),
+    "outer6": (f"{PEER6}/128 dev wan mtu 1400",),
+    "inner6": (f"2001:db8:2::/48 via {PEER6} dev wan mtu 1340",),
+    "inner6-least": (f"2001:db8:2::/48 via {PEER6} dev wan mtu 600",),
+}
+# By the routes, the most that ESP, and a packet before it, may be long.
+LONGEST = {"outer": (1400, 1500), "outer-locked": (1400, 1500), "inner": (1500, 1340), "both": (1400, 1300),
+           "both-outer": (1360, 1340), "charon": (1500, 1320), "outer6": (1400, 1500), "inner6": (1500, 1340),
+           "inner6-least": (1500, 1280)}
+
+
+@contextlib.contextmanager
+def routes(bench, lines):
+    """These instead of the usual ones."""
+    try:
+        ip_batch(bench.network.gw, [f"route replace {line}" for line in lines])
+        bench.gateway.hear()
+        yield
+    finally:
+        ip_batch(bench.network.gw, [f"route del {line}" for line in lines])
+        bench.gateway.set_up_taps()
+
+
+@cases(*ROUTES)
+def test_path_mtu_of_routes(bench, case):
+    """Routes have an MTU: that to the peer for ESP, that to the far host for packets before it."""
+    outer_most, inner_most = LONGEST[case]
+    v6 = case.startswith("outer6")
+    long = long6 if "6" in case else lambda total: long4(total, flags="DF")
+    out, _ = tunnel(bench, v6)
+    before = sealed(bench, long(1400))[0]
+    assert length(before) > 1400
+    with routes(bench, ROUTES[case]):
+        fits = expect_refused(bench, long(1420))
+        assert fits <= inner_most
+        got = sealed(bench, long(fits))[0]
+        assert length(got) <= outer_most
+        assert fits == inner_most or outer_most - 16 < length(got), "room is left"
+        expect_refused(bench, long(fits + 1), fits)
+        # Of a flow that is known.
+        wait_until(lambda: is_known(bench, long(fits)), "the flow is known")
+        expect_refused(bench, long(fits + 1), fits)
+        if "6" not in case:
+            sent = long4(1420, id=7)
+            got = sealed(bench, sent, 2)
+            assert all(length(one) <= outer_most for one in got)
+            inner = [out.unseal(one)[0] for one in got]
+            assert all(one.len <= inner_most for one in inner)
+            same_but_hop(whole(inner), sent)
+    assert length(sealed(bench, long(1400))[0]) == length(before)
+
+
+def is_known(bench, sent):
+    before = bench.gateway.counted("shortcut")
+    sealed(bench, sent)
+    return bench.gateway.counted("shortcut") > before
+
+
+def test_path_mtu_of_routes_and_routers(bench):
+    """The least of both: what a router says, and what a route has."""
+    bench.tunnel()
+    long = long4(1420, flags="DF")
+    outer = sealed(bench, long)[0]
+    with routes(bench, ROUTES["outer"]):
+        by_route = expect_refused(bench, long)
+        say(bench, too_big(outer, 1420))
+        assert expect_refused(bench, long) == by_route
+        say(bench, too_big(outer, 1300))
+        assert expect_refused(bench, long) < by_route
+
+
+@cases("4", "6")
+def test_path_mtu_of_plain_routes(bench, case):
+    """Plaintext meets the MTU of its route as that of a link; it is read anew when it changes."""
+    bench.gateway.fill("flush")
+    long = long6 if case == "6" else lambda total: long4(total, flags="DF")
+    net, peer = ("2001:db8:2::/48", PEER6) if case == "6" else ("10.2.0.0/16", PEER)
+    for most in (1400, 1300):
+        with routes(bench, (f"{net} via {peer} dev wan mtu {most}",)):
+            assert expect_refused(bench, long(1420)) == most
+            wait_until(lambda most=most: is_known(bench, long(most)), "the flow is known")
+            assert expect_refused(bench, long(most + 1)) == most
+            if case == "4":
+                sent = long4(1420, id=7)
+                got = sealed(bench, sent, 2)
+                assert all(one.len <= most for one in got)
+                same_but_hop(whole(got), sent)
+    assert length(sealed(bench, long(1420))[0]) == 1420
 
 
 def changed(outer, **fields):

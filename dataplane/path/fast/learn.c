@@ -6,6 +6,7 @@
 #include "base/sadb.h"
 #include "path/fast/learn.h"
 #include "path/fast/sa_route.h"
+#include "path/worker/next_hop.h"
 #include "path/worker/owner.h"
 #include "path/worker/without_policy.h"
 
@@ -50,8 +51,10 @@ bool learn_describe(const struct worker *w, struct rte_mbuf *m, struct session *
 	*on = (struct flow_basis){.sa = s->sa, .generation = s->generation};
 	if (!is_typical(w, m, &what->key))
 		return false;
-	if (!s->inbound)
-		depend_on_policies(m, on);
+	if (s->inbound)
+		return true;
+	what->longest = packet_route_limit(m) & UINT16_MAX;
+	depend_on_policies(m, on);
 	return true;
 }
 
@@ -112,8 +115,10 @@ void learn_handoff(struct worker *w, struct rte_mbuf *m, enum flow_kind kind)
 
 	if (sa_owner(w, p->sa) == w->id || p->udp || !is_typical(w, m, &what.key))
 		return;
-	if (kind == FLOW_HANDOFF_OUT)
+	if (kind == FLOW_HANDOFF_OUT) {
+		what.longest = packet_route_limit(m) & UINT16_MAX;
 		depend_on_policies(m, &on);
+	}
 	flow_learn(&w->flows, &what, &on, UINT64_MAX);
 }
 
@@ -137,6 +142,7 @@ void learn_forward(struct worker *w, struct rte_mbuf *m)
 		return;
 	what.interface = hop.interface;
 	what.macvlan = hop.macvlan;
+	what.longest = next_hop_mtu(&hop) & UINT16_MAX;
 	memcpy(what.mac, &mac, sizeof(what.mac));
 	depend_on_policies(m, &on);
 	flow_learn(&w->flows, &what, &on, UINT64_MAX);

@@ -21,13 +21,11 @@ static inline bool has_hops(const uint8_t *ip)
 static inline bool may_leave(const struct flow *f, const uint8_t *ip,
 				       unsigned int len)
 {
-	if (!has_hops(ip))
+	if (!has_hops(ip) || len > f->longest)
 		return false;
 	if (f->kind == FLOW_PROTECT)
 		return is_ordinary(f->session, len);
-	if (f->kind == FLOW_HANDOFF_OUT)
-		return true;
-	return f->kind == FLOW_FORWARD && len <= interfaces[f->interface].mtu;
+	return f->kind == FLOW_HANDOFF_OUT || f->kind == FLOW_FORWARD;
 }
 
 /** The packet leaves as it is. */

@@ -228,7 +228,7 @@ static unsigned int run_length(const struct worker *w, const struct fast_burst *
 	for (i = 0; i < most && c[i].flow == f && fast_batch_fits(m[i], s); i++) {
 		if (f->kind == FLOW_PROTECT &&
 		    (!has_hops(rte_pktmbuf_mtod_offset(m[i], const uint8_t *, ETHER)) ||
-		     c[i].len > s->route.longest))
+		     c[i].len > s->route.longest || c[i].len > f->longest))
 			break;
 		bytes += c[i].len;
 	}

@@ -52,7 +52,7 @@ static void find_route(struct worker *w, struct session *s, const struct cygnet_
 
 	if (hop.kind != ROUTE_FORWARD)
 		return;
-	route->mtu = (uint16_t)path_mtu(sa, interfaces[hop.interface].mtu);
+	route->mtu = (uint16_t)path_mtu(sa, next_hop_mtu(&hop));
 	if (!s->transport && !s->ah && !sa->tfc)
 		route->longest = (uint16_t)esp_out_mtu(s, path, 0, route->mtu);
 	find_neighbour(w, route, path, &hop);

@@ -169,7 +169,7 @@ bool flow_renew(struct flow_table *table, struct flow *f)
 
 static bool is_free(const struct flow_table *table, const struct flow *f)
 {
-	return f->until <= table->now;
+	return f->until <= table->now >> FLOW_TICK;
 }
 
 /* The place of a flow, or a place for it. If other flows have all places, the first of them stays. */
@@ -212,6 +212,6 @@ void flow_learn(struct flow_table *table, const struct flow *what, const struct 
 	f->epoch = table->epoch;
 	f->passed = (uint16_t)(table->vector - 1);
 	table->spread = table->spread * 1103515245u + 12345u;
-	f->until = table->now + table->holds + table->holds * (table->spread >> 16) / 65536;
-	f->until = RTE_MIN(f->until, until);
+	until = RTE_MIN(until, table->now + table->holds + table->holds * (table->spread >> 16) / 65536);
+	f->until = until >> FLOW_TICK;
 }

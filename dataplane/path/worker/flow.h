@@ -33,6 +33,8 @@ _Static_assert(PACKET_FROM_SA(CYGNET_MAX_ENTRIES - 1) < 1u << 23, "it ends below
 
 /** Places that a flow can have, next to each other. */
 #define FLOW_WAYS 4u
+/** log2 of the TSC cycles between two values of flow.until. */
+#define FLOW_TICK 16
 /** Number of flows up to which a decision holds for FLOW_HOLDS; with more it holds longer. */
 #define FLOW_USUAL 8192u
 /** How long a decision holds at the most, seconds: with few flows, and with any number of them. It
@@ -60,7 +62,8 @@ struct flow {
 	uint8_t kind;		/* enum flow_kind */
 	uint8_t from_interface;	/* that packets are received on: a selector of policies */
 	uint16_t passed;	/* flow_table.vector in which a packet had to pass the stages */
-	uint64_t until;		/* flow_table.now */
+	uint64_t until : 48;	/* flow_table.now >> FLOW_TICK */
+	uint64_t longest : 16;	/* bytes of packet before it is protected; longer ones pass the stages */
 	union {
 		struct session *session;
 		struct {
@@ -207,7 +210,7 @@ bool flow_renew(struct flow_table *table, struct flow *f);
 static inline bool flow_holds(struct flow_table *table, struct flow *f,
 			      const struct flow_key *key)
 {
-	return flow_same(&f->key, key) && f->until > table->now &&
+	return flow_same(&f->key, key) && f->until > table->now >> FLOW_TICK &&
 	       (likely(f->epoch == table->epoch) || flow_renew(table, f));
 }
 

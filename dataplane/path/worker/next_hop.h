@@ -6,6 +6,7 @@
 #ifndef CYGNETD_NEXT_HOP_H
 #define CYGNETD_NEXT_HOP_H
 
+#include "host/interface.h"
 #include "host/neigh.h"
 #include "host/route.h"
 #include "ip/packet.h"
@@ -15,6 +16,23 @@ static inline struct next_hop packet_route(struct rte_mbuf *m)
 {
 	return packet_family(m) == AF_INET6 ? route_lookup(AF_INET6, ip6_dst(packet_ip6(m)))
 					    : route_lookup(AF_INET, &packet_ip(m)->dst_addr);
+}
+
+/** How long a packet may be that leaves by a next hop of ROUTE_FORWARD: what the link and the route allow. */
+static inline unsigned int next_hop_mtu(const struct next_hop *hop)
+{
+	unsigned int link = interfaces[hop->interface].mtu;
+
+	return hop->mtu && hop->mtu < link ? hop->mtu : link;
+}
+
+/** How long a packet may be before it is protected, by the route of its own destination, such as one that charon
+ * installs (kernel-netlink.mtu). */
+static inline unsigned int packet_route_limit(struct rte_mbuf *m)
+{
+	const struct next_hop hop = packet_route(m);
+
+	return hop.mtu ? hop.mtu : UINT16_MAX;
 }
 
 /** The neighbour whose MAC address a frame carries on its way to dst. */
