@@ -60,6 +60,7 @@ struct packet {
 	uint8_t called;		/* processed by call; packets queued later follow it */
 	uint8_t back;		/* completed or lost; earlier packets of its SA are pending */
 	uint8_t status;		/* of the crypto device: enum rte_crypto_op_status */
+	uint8_t fits_route;	/* handed off to be protected: not longer than the MTU of its own route */
 	uint8_t unmatched;	/* no outbound policy matches it: where it may leave by is limited */
 } __rte_aligned(16);		/* alignment of the data behind it */
 _Static_assert(STATS_MAX_DEVICES <= 16, "bits of tried and failed_at");

@@ -145,16 +145,21 @@ LONGEST = {"outer": (1400, 1500), "outer-locked": (1400, 1500), "inner": (1500, 
            "inner6-least": (1500, 1280)}
 
 
+USUAL = [f"route replace 10.2.0.0/16 via {PEER} dev wan", f"route replace 2001:db8:2::/48 via {PEER6} dev wan"]
+
+
 @contextlib.contextmanager
 def routes(bench, lines):
     """These instead of the usual ones."""
+    rules = ["rule {} priority 220 lookup 220"] if any("table 220" in line for line in lines) else []
     try:
-        ip_batch(bench.network.gw, [f"route replace {line}" for line in lines])
+        ip_batch(bench.network.gw, [f"route replace {line}" for line in lines] + [rule.format("add") for rule in rules])
         bench.gateway.hear()
         yield
     finally:
-        ip_batch(bench.network.gw, [f"route del {line}" for line in lines])
-        bench.gateway.set_up_taps()
+        ip_batch(bench.network.gw, [f"route del {line}" for line in lines] + USUAL +
+                 [rule.format("del") for rule in rules])
+        bench.gateway.hear()
 
 
 @cases(*ROUTES)

@@ -63,6 +63,7 @@ void fast_handoff(struct worker *w, struct rte_mbuf *m, const struct flow *f)
 	p->sa = f->sa;
 	p->generation = f->generation;
 	if (f->kind == FLOW_HANDOFF_OUT) {
+		p->fits_route = 1; /* flow.longest */
 		owner_handoff(w, m, STAGE_FIT);
 		return;
 	}
@@ -74,14 +75,14 @@ void fast_handoff(struct worker *w, struct rte_mbuf *m, const struct flow *f)
 }
 
 /* The other worker has made the checks of the stages before: ESP without UDP and options, or a packet
- * that was not put together. */
+ * that was not put together and fits its own route. */
 static bool is_plain(struct rte_mbuf *m, const struct session *s)
 {
 	const struct packet *p = packet(m);
 
 	return s->inbound ? p->stage == STAGE_UNPROTECT && !s->ah && !p->udp &&
 				    p->esp == outer_len(packet_family(m) == AF_INET6)
-			  : p->stage == STAGE_FIT && !p->whole;
+			  : p->stage == STAGE_FIT && !p->whole && p->fits_route;
 }
 
 bool fast_handed(struct worker *w, struct rte_mbuf *m)
