@@ -142,7 +142,7 @@ static void add_route(struct rte_tel_data *row, const struct route *route)
 	if (cygnet_addr_is_zero(&route->hop.gateway))
 		addr[0] = '\0';
 	else
-		inet_ntop(route->af, &route->hop.gateway, addr, sizeof(addr));
+		inet_ntop(route->hop.via6 ? AF_INET6 : route->af, &route->hop.gateway, addr, sizeof(addr));
 	rte_tel_data_add_dict_string(row, "gateway", addr);
 	rte_tel_data_add_dict_string(row, "port",
 				     forward ? interfaces[route->hop.interface].name : "");

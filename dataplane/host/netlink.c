@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <linux/fib_rules.h>
 #include <linux/neighbour.h>
 #include <linux/netconf.h>
 #include <linux/rtnetlink.h>
@@ -44,6 +45,18 @@ int netlink_message(const struct nlmsghdr *nlh, void *data)
 	case RTM_NEWROUTE:
 	case RTM_DELROUTE:
 		netlink_on_route(nlh);
+		break;
+	case RTM_NEWRULE:
+	case RTM_DELRULE:
+		/* Its place among the others is seen in a dump only. */
+		if (nlh->nlmsg_flags & NLM_F_MULTI)
+			netlink_on_rule(nlh);
+		else
+			resync = true;
+		break;
+	case RTM_NEWNEXTHOP:
+	case RTM_DELNEXTHOP:
+		netlink_on_nexthop(nlh);
 		break;
 	case RTM_NEWNEIGH:
 	case RTM_DELNEIGH:
@@ -148,6 +161,18 @@ static int mirror_links(void)
 	return err;
 }
 
+/* Before routes: those of tables that no rule names are left out. */
+static int mirror_rules(void)
+{
+	int err;
+
+	netlink_rules_begin();
+	err = dump_both(RTM_GETRULE, sizeof(struct fib_rule_hdr));
+	if (!err)
+		netlink_rules_end();
+	return err;
+}
+
 static void mirror_all(void)
 {
 	int err;
@@ -157,6 +182,8 @@ static void mirror_all(void)
 		err = dump_both(RTM_GETNETCONF, sizeof(struct netconfmsg));
 	if (!err)
 		err = mirror_addrs();
+	if (!err)
+		err = mirror_rules();
 	/* The links are up to date now. A change of a link from here on needs another dump. */
 	resync = false;
 	routes_mark();
@@ -213,17 +240,19 @@ int netlink_start(void)
 {
 	/* Open the monitor before the dump: a change during the dump is then reported twice, rather
 	 * than missed. */
-	monitor = open_socket(RTMGRP_LINK | RTMGRP_IPV4_ROUTE | RTMGRP_IPV4_IFADDR |
+	monitor = open_socket(RTMGRP_LINK | RTMGRP_IPV4_ROUTE | RTMGRP_IPV4_IFADDR | RTMGRP_IPV4_RULE |
 			      RTMGRP_IPV6_ROUTE | RTMGRP_IPV6_IFADDR | RTMGRP_NEIGH);
 	query = open_socket(0);
 	if (!monitor || !query || limit_wait(query) < 0 || join(monitor, RTNLGRP_IPV4_NETCONF) < 0 ||
-	    join(monitor, RTNLGRP_IPV6_NETCONF) < 0) {
+	    join(monitor, RTNLGRP_IPV6_NETCONF) < 0 || join(monitor, RTNLGRP_IPV6_RULE) < 0) {
 		int err = -errno;
 
 		log_error("cannot open rtnetlink: %s", strerror(-err));
 		netlink_stop();
 		return err;
 	}
+	/* A kernel that does not know the group has no such objects. */
+	join(monitor, RTNLGRP_NEXTHOP);
 	/* A dump that fails, because tables change meanwhile, is repeated later. */
 	mirror_all();
 	return 0;

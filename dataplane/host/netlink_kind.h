@@ -14,6 +14,15 @@ void netlink_on_route(const struct nlmsghdr *nlh);
  * does not report as routes. */
 void netlink_add_multicast(void);
 
+/** A routing rule, of a dump: between netlink_rules_begin() and netlink_rules_end(), which puts the order of the
+ * tables in force. */
+void netlink_on_rule(const struct nlmsghdr *nlh);
+void netlink_rules_begin(void);
+void netlink_rules_end(void);
+
+/** A next-hop object or a group was added, replaced or removed. If routes use it, a full dump follows. */
+void netlink_on_nexthop(const struct nlmsghdr *nlh);
+
 void netlink_on_neigh(const struct nlmsghdr *nlh);
 
 /** A link was added, removed or changed. If it went up or down, a full dump follows. */

@@ -1,44 +1,126 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <arpa/inet.h>
+#include <linux/nexthop.h>
 #include <linux/rtnetlink.h>
 #include <string.h>
 
 #include "host/macvlan.h"
 #include "host/netlink_attr.h"
 #include "host/netlink_kind.h"
+#include "host/nexthop.h"
 #include "host/route.h"
 
 #define MTU_LEAST_IPV4 68u	/* RFC 791, 3.2 */
 #define MTU_LEAST_IPV6 1280u	/* RFC 8200, 5 */
 
-/* Routes with a gateway of another family or with an encapsulation are left to the kernel. */
-static void set_hop(struct next_hop *hop, uint8_t af, uint32_t ifindex, const struct nlattr **table)
+/* An encapsulation, and a gateway of a family other than IPv6, are left to the kernel. */
+static bool is_plain(uint8_t af, const struct nlattr **table, bool *via6, struct cygnet_addr *gateway)
+{
+	const struct rtvia *via = netlink_payload(table[RTA_VIA], sizeof(*via) + sizeof(gateway->bytes));
+
+	*via6 = table[RTA_VIA] != NULL;
+	if (!table[RTA_VIA])
+		*gateway = netlink_get_addr(table[RTA_GATEWAY], af);
+	else if (via && via->rtvia_family == AF_INET6)
+		memcpy(gateway, via->rtvia_addr, sizeof(*gateway));
+	else
+		return false;
+	return !table[RTA_ENCAP];
+}
+
+static uint64_t add_bytes(uint64_t hash, const void *bytes, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3;
+	return hash;
+}
+
+/* Several next hops, without their flags, which change. */
+static uint64_t add_hops(uint64_t hash, const struct nlattr *attr)
+{
+	const struct rtnexthop *at = mnl_attr_get_payload(attr);
+	int left = mnl_attr_get_payload_len(attr);
+
+	while (left >= (int)sizeof(*at) && RTNH_OK(at, left)) {
+		hash = add_bytes(hash, &at->rtnh_ifindex, sizeof(at->rtnh_ifindex));
+		hash = add_bytes(hash, RTNH_DATA(at), at->rtnh_len - RTNH_LENGTH(0));
+		left -= (int)NLMSG_ALIGN(at->rtnh_len);
+		at = RTNH_NEXT(at);
+	}
+	return hash;
+}
+
+/* What tells routes of a prefix, table, metric and TOS apart: in IPv4 all that they consist of. In IPv6 set_hop()
+ * adds the next hop, as the kernel deletes each next hop by itself. That of an object may change. */
+static uint64_t id_of(const struct rtmsg *rtm, const struct nlattr **table)
+{
+	static const uint16_t parts[] = {RTA_OIF, RTA_GATEWAY, RTA_VIA, RTA_METRICS, RTA_PREFSRC, RTA_ENCAP};
+	uint64_t hash = add_bytes(0xcbf29ce484222325, &rtm->rtm_type, sizeof(rtm->rtm_type));
+	uint32_t object = netlink_get_u32(table[RTA_NH_ID], 0);
+
+	hash = add_bytes(hash, &object, sizeof(object));
+	if (rtm->rtm_family == AF_INET6)
+		return hash;
+	hash = add_bytes(hash, &rtm->rtm_scope, sizeof(rtm->rtm_scope));
+	hash = add_bytes(hash, &rtm->rtm_protocol, sizeof(rtm->rtm_protocol));
+	for (unsigned int i = 0; i < RTE_DIM(parts); i++)
+		if (table[parts[i]] && (!object || parts[i] == RTA_METRICS || parts[i] == RTA_PREFSRC))
+			hash = add_bytes(add_bytes(hash, &parts[i], sizeof(parts[i])),
+					 mnl_attr_get_payload(table[parts[i]]),
+					 mnl_attr_get_payload_len(table[parts[i]]));
+	return table[RTA_MULTIPATH] && !object ? add_hops(hash, table[RTA_MULTIPATH]) : hash;
+}
+
+static void set_hop(struct route *route, uint64_t id, uint32_t ifindex, const struct nlattr **table)
 {
 	struct macvlan_link link = macvlan_find(ifindex);
+	struct cygnet_addr gateway = {0};
+	bool via6, plain = is_plain(route->af, table, &via6, &gateway);
 
-	*hop = (struct next_hop){.kind = ROUTE_KERNEL};
-	if (link.interface >= 0 && !table[RTA_VIA] && !table[RTA_ENCAP])
-		*hop = (struct next_hop){.kind = ROUTE_FORWARD,
-					 .interface = (uint8_t)link.interface,
-					 .macvlan = link.macvlan,
-					 .gateway = netlink_get_addr(table[RTA_GATEWAY], af)};
+	route->sibling = route->af == AF_INET6 && !route->nexthop && !cygnet_addr_is_zero(&gateway);
+	route->id = id;
+	if (route->af == AF_INET6)
+		route->id = add_bytes(add_bytes(id, &ifindex, sizeof(ifindex)), &gateway, sizeof(gateway));
+	route->hop = (struct next_hop){.kind = ROUTE_KERNEL};
+	if (link.interface >= 0 && plain)
+		route->hop = (struct next_hop){.kind = ROUTE_FORWARD,
+					       .interface = (uint8_t)link.interface,
+					       .macvlan = link.macvlan,
+					       .via6 = via6,
+					       .gateway = gateway};
+}
+
+/* The next one of several next hops.
+ * @param at,left  move behind it
+ * @param id  id_of() the route
+ * @return false: there is none */
+static bool next_of(const struct rtnexthop **at, int *left, struct route *route, uint64_t id)
+{
+	const struct nlattr *table[RTA_MAX + 1] = {0};
+	struct netlink_attrs attrs = {table, RTA_MAX};
+	const struct rtnexthop *rtnh = *at;
+
+	if (*left < (int)sizeof(*rtnh) || !RTNH_OK(rtnh, *left))
+		return false;
+	netlink_parse_block(RTNH_DATA(rtnh), rtnh->rtnh_len - RTNH_LENGTH(0), &attrs);
+	set_hop(route, id, (uint32_t)rtnh->rtnh_ifindex, table);
+	if (rtnh->rtnh_flags & RTNH_F_DEAD)
+		route->hop = (struct next_hop){.kind = ROUTE_NONE};
+	*left -= (int)NLMSG_ALIGN(rtnh->rtnh_len);
+	*at = RTNH_NEXT(rtnh);
+	return true;
 }
 
 /* Of several next hops, use the first one through an interface of Cygnet. */
-static void set_multipath(struct next_hop *hop, uint8_t af, const struct nlattr *attr)
+static void set_multipath(struct route *route, const struct nlattr *attr)
 {
-	const struct rtnexthop *rtnh = mnl_attr_get_payload(attr);
+	const struct rtnexthop *at = mnl_attr_get_payload(attr);
 	int left = mnl_attr_get_payload_len(attr);
+	struct route one = *route;
 
-	for (; left >= (int)sizeof(*rtnh) && RTNH_OK(rtnh, left) && hop->kind != ROUTE_FORWARD;
-	     left -= (int)NLMSG_ALIGN(rtnh->rtnh_len), rtnh = RTNH_NEXT(rtnh)) {
-		const struct nlattr *table[RTA_MAX + 1] = {0};
-		struct netlink_attrs attrs = {table, RTA_MAX};
-
-		netlink_parse_block(RTNH_DATA(rtnh), rtnh->rtnh_len - RTNH_LENGTH(0), &attrs);
-		if (!(rtnh->rtnh_flags & RTNH_F_DEAD))
-			set_hop(hop, af, (uint32_t)rtnh->rtnh_ifindex, table);
-	}
+	while (route->hop.kind != ROUTE_FORWARD && next_of(&at, &left, &one, one.id))
+		if (one.hop.kind != ROUTE_NONE)
+			route->hop = one.hop;
 }
 
 /* The MTU of a route, locked or not: whatever path MTU is learned, packets are not longer. As in the kernel, no
@@ -67,9 +149,11 @@ static bool parse_hop(const struct rtmsg *rtm, const struct nlattr **table, stru
 	switch (rtm->rtm_type) {
 	case RTN_UNICAST:
 		if (table[RTA_MULTIPATH])
-			set_multipath(hop, rtm->rtm_family, table[RTA_MULTIPATH]);
-		else if (!(rtm->rtm_flags & RTNH_F_DEAD))
-			set_hop(hop, rtm->rtm_family, netlink_get_u32(table[RTA_OIF], 0), table);
+			set_multipath(route, table[RTA_MULTIPATH]);
+		else
+			set_hop(route, route->id, netlink_get_u32(table[RTA_OIF], 0), table);
+		if (rtm->rtm_flags & RTNH_F_DEAD)
+			hop->kind = ROUTE_NONE;
 		return true;
 	case RTN_LOCAL:
 	case RTN_BROADCAST:
@@ -90,16 +174,53 @@ static bool parse_hop(const struct rtmsg *rtm, const struct nlattr **table, stru
 	}
 }
 
-static bool known_table(uint32_t table)
-{
-	return table == RT_TABLE_LOCAL || table == RT_TABLE_MAIN || table == RT_TABLE_DEFAULT ||
-	       table == ROUTE_TABLE_CHARON;
-}
-
 static void clear_host_bits(struct route *route)
 {
 	for (unsigned int i = route->bits / 8; i < sizeof(route->dst); i++)
 		route->dst.bytes[i] &= i == route->bits / 8 ? (uint8_t)(0xff00 >> route->bits % 8) : 0;
+}
+
+/* The rest of a route's next hop, and what a message says of it. */
+static void apply(const struct nlmsghdr *nlh, struct route *route, const struct nlattr **table,
+		  enum route_place place)
+{
+	if (route->hop.kind == ROUTE_FORWARD) {
+		route->hop.mtu = mtu_of(route->af, table[RTA_METRICS]);
+		route->hop.no_neighbour = route->table == ROUTE_TABLE_CHARON &&
+					  cygnet_addr_is_zero(&route->hop.gateway);
+	}
+	if (nlh->nlmsg_type == RTM_DELROUTE)
+		route_delete(route);
+	else if (route->throws || route->hop.kind != ROUTE_NONE)
+		route_add(route, place);
+	/* A message that has come during a dump does not say where the route is among its equals by now. */
+	if (route->af == AF_INET && !(nlh->nlmsg_flags & NLM_F_MULTI) && route_has_equals(route))
+		netlink_resync();
+}
+
+/* IPv6 routes that differ in their gateways are one route with several next hops to the kernel when it tells of
+ * them, and several routes when it deletes one. */
+static void apply_each(const struct nlmsghdr *nlh, struct route *route, const struct nlattr **table,
+		       enum route_place place)
+{
+	const struct rtnexthop *at = mnl_attr_get_payload(table[RTA_MULTIPATH]);
+	int left = mnl_attr_get_payload_len(table[RTA_MULTIPATH]);
+	uint64_t id = route->id;
+
+	while (next_of(&at, &left, route, id)) {
+		apply(nlh, route, table, place);
+		if (route->hop.kind != ROUTE_NONE)
+			place = ROUTE_APPEND;
+	}
+}
+
+/* Notifications have the flags of the request that added an IPv4 route; parts of a dump do not. */
+static enum route_place place_of(const struct nlmsghdr *nlh, uint8_t af)
+{
+	if (nlh->nlmsg_flags & NLM_F_REPLACE)
+		return ROUTE_REPLACE;
+	return af == AF_INET && nlh->nlmsg_flags & NLM_F_CREATE && !(nlh->nlmsg_flags & NLM_F_APPEND)
+		       ? ROUTE_PREPEND : ROUTE_APPEND;
 }
 
 void netlink_on_route(const struct nlmsghdr *nlh)
@@ -120,18 +241,27 @@ void netlink_on_route(const struct nlmsghdr *nlh)
 	route.tos = rtm->rtm_tos;
 	route.table = netlink_get_u32(table[RTA_TABLE], rtm->rtm_table);
 	route.metric = netlink_get_u32(table[RTA_PRIORITY], 0);
-	if (!known_table(route.table) || !parse_hop(rtm, table, &route))
+	route.nexthop = netlink_get_u32(table[RTA_NH_ID], 0);
+	route.id = id_of(rtm, table);
+	if (!routes_have_table(route.af, route.table) || !parse_hop(rtm, table, &route))
 		return;
 	clear_host_bits(&route);
-	if (route.hop.kind == ROUTE_FORWARD)
-		route.hop.mtu = mtu_of(route.af, table[RTA_METRICS]);
-	route.hop.no_neighbour = route.table == ROUTE_TABLE_CHARON &&
-				 route.hop.kind == ROUTE_FORWARD &&
-				 cygnet_addr_is_zero(&route.hop.gateway);
-	if (nlh->nlmsg_type == RTM_DELROUTE)
-		route_delete(&route);
-	else if (route.throws || route.hop.kind != ROUTE_NONE)
-		route_add(&route, nlh->nlmsg_flags & NLM_F_REPLACE);
+	if (route.af == AF_INET6 && table[RTA_MULTIPATH])
+		apply_each(nlh, &route, table, place_of(nlh, route.af));
+	else
+		apply(nlh, &route, table, place_of(nlh, route.af));
+}
+
+void netlink_on_nexthop(const struct nlmsghdr *nlh)
+{
+	const struct nlattr *table[NHA_MAX + 1] = {0};
+	struct netlink_attrs attrs = {table, NHA_MAX};
+
+	if (!netlink_has_body(nlh, sizeof(struct nhmsg)))
+		return;
+	netlink_parse(nlh, sizeof(struct nhmsg), &attrs);
+	if (nexthop_is_used(netlink_get_u32(table[NHA_ID], 0)))
+		netlink_resync();
 }
 
 void netlink_add_multicast(void)
@@ -149,14 +279,14 @@ void netlink_add_multicast(void)
 		.hop = {.kind = ROUTE_LOCAL},
 	};
 
-	route_add(&route, false);
+	route_add(&route, ROUTE_APPEND);
 	route.dst.v4 = UINT32_MAX;
 	route.bits = 32;
-	route_add(&route, false);
+	route_add(&route, ROUTE_APPEND);
 	route6.dst.bytes[0] = 0xff;
 	route6.bits = 8;
-	route_add(&route6, false);
+	route_add(&route6, ROUTE_APPEND);
 	memcpy(route6.dst.bytes, "\xfe\x80", 2);
 	route6.bits = 10;
-	route_add(&route6, false);
+	route_add(&route6, ROUTE_APPEND);
 }

@@ -12,22 +12,37 @@
 #include "base/log.h"
 #include "dpdk_release.h"
 #include "host/fib.h"
+#include "host/nexthop.h"
 #include "host/route.h"
 
 #define ROUTES6_MIN 1024u
 
 /*
- * The kernel searches its tables in the order of the default rules and of the rule that charon adds:
- * local, 220, main, default. The first table with a matching prefix decides, by its longest match. A
- * throw route makes the search continue in the next table.
+ * The kernel searches its tables in the order of its rules: local, 220 with charon's rule, main, default. The
+ * first table with a matching prefix decides, by its longest match. A throw route makes the search continue in
+ * the next table, and so does one that is suppressed by its rule.
  *
  * The FIB is one table. It holds every prefix of every table, each with the result of that search
  * for the prefix itself. The longest match in the FIB then gives the kernel's result: all prefixes
  * that match the destination and are not longer also cover the longest match.
  *
- * Other rules (fwmark, source address, interface) are not mirrored.
+ * Rules for some packets only (source address, interface) are not mirrored.
  */
-enum { RANK_LOCAL, RANK_CHARON, RANK_MAIN, RANK_DEFAULT, RANKS };
+struct order {
+	struct route_table table[ROUTE_TABLES_MAX];
+	unsigned int n;
+	unsigned int main;	/* the place of table main; n: there is none */
+	bool suppresses;
+	bool unfinished;	/* a change of the order is not in all prefixes */
+};
+
+#define USUAL_TABLES {{RT_TABLE_LOCAL, -1}, {ROUTE_TABLE_CHARON, -1}, {RT_TABLE_MAIN, -1}, {RT_TABLE_DEFAULT, -1}}
+
+/* By family. */
+static struct order orders[2] = {
+	{.table = USUAL_TABLES, .n = 4, .main = 2},
+	{.table = USUAL_TABLES, .n = 4, .main = 2},
+};
 
 struct candidate {
 	struct candidate *next;
@@ -50,8 +65,8 @@ struct prefix {
  * covered prefixes. An IPv4 address has 16 bytes in the trees, the last twelve of them zero. */
 static struct rte_hash *prefixes;
 static struct rte_rib6 *trees[2];
-/* By family: number of throw routes and of routes in table default. Only with these can a change in
- * table main or default alter the result of a covered prefix. */
+/* By family: number of throw routes and of routes in tables behind main. Only with these can a change in
+ * table main or behind it alter the result of a covered prefix. */
 static uint32_t specials[2];
 static bool full_logged; /* cleared when a prefix is removed */
 
@@ -80,6 +95,8 @@ int routes_init(unsigned int workers, uint32_t routes)
 	};
 	int err = fib_init(workers, routes, routes6);
 
+	if (!err)
+		err = nexthops_init();
 	if (err)
 		return err;
 	prefixes = rte_hash_create(&hash);
@@ -119,26 +136,24 @@ void routes_free(void)
 	prefixes = NULL;
 	trees[0] = trees[1] = NULL;
 	specials[0] = specials[1] = 0;
+	nexthops_free();
 	fib_free();
 }
 
-static unsigned int rank_of(const struct route *route)
+/* The first place of a table in the order. */
+static unsigned int rank_of(uint8_t af, uint32_t table)
 {
-	switch (route->table) {
-	case RT_TABLE_LOCAL:
-		return RANK_LOCAL;
-	case ROUTE_TABLE_CHARON:
-		return RANK_CHARON;
-	case RT_TABLE_MAIN:
-		return RANK_MAIN;
-	default:
-		return RANK_DEFAULT;
-	}
+	const struct order *order = &orders[is_v6(af)];
+	unsigned int rank = 0;
+
+	while (rank < order->n && order->table[rank].table != table)
+		rank++;
+	return rank;
 }
 
 static bool is_special(const struct route *route)
 {
-	return route->throws || rank_of(route) == RANK_DEFAULT;
+	return route->throws || rank_of(route->af, route->table) > orders[is_v6(route->af)].main;
 }
 
 static struct prefix *prefix_of(const struct rte_rib6_node *node)
@@ -149,19 +164,27 @@ static struct prefix *prefix_of(const struct rte_rib6_node *node)
 	return (struct prefix *)(uintptr_t)nh;
 }
 
-/* Set the best candidate of each table, unless a longer prefix has set it. Routes with a TOS are
- * ignored. */
-static void collect_best(const struct prefix *p, const struct candidate *best[RANKS])
+/* Of several next hops of an IPv6 route, one by a port. */
+static bool is_better(const struct candidate *c, const struct candidate *than)
 {
-	const struct candidate *mine[RANKS] = {NULL};
+	if (!than || c->route.metric != than->route.metric)
+		return !than || c->route.metric < than->route.metric;
+	return than->route.hop.kind == ROUTE_KERNEL && c->route.hop.kind == ROUTE_FORWARD &&
+	       than->route.sibling && c->route.sibling;
+}
 
-	for (const struct candidate *c = p->candidates; c; c = c->next) {
-		unsigned int rank = rank_of(&c->route);
+/* Set the best candidate of each table in the order, unless a longer prefix has set it. Routes with a TOS are
+ * ignored. */
+static void collect_best(const struct prefix *p, const struct order *order,
+			 const struct candidate *best[ROUTE_TABLES_MAX])
+{
+	const struct candidate *mine[ROUTE_TABLES_MAX] = {NULL};
 
-		if (!c->route.tos && (!mine[rank] || c->route.metric < mine[rank]->route.metric))
-			mine[rank] = c;
-	}
-	for (unsigned int rank = 0; rank < RANKS; rank++)
+	for (const struct candidate *c = p->candidates; c; c = c->next)
+		for (unsigned int rank = 0; rank < order->n && !c->route.tos; rank++)
+			if (order->table[rank].table == c->route.table && is_better(c, mine[rank]))
+				mine[rank] = c;
+	for (unsigned int rank = 0; rank < order->n; rank++)
 		if (!best[rank])
 			best[rank] = mine[rank];
 }
@@ -169,12 +192,14 @@ static void collect_best(const struct prefix *p, const struct candidate *best[RA
 /* The result of the kernel's search for the prefix of a node; NULL: no route. */
 static const struct candidate *search(struct rte_rib6_node *node)
 {
-	const struct candidate *best[RANKS] = {NULL};
+	const struct order *order = &orders[is_v6(prefix_of(node)->key.af)];
+	const struct candidate *best[ROUTE_TABLES_MAX] = {NULL};
 
 	for (; node; node = rte_rib6_lookup_parent(node))
-		collect_best(prefix_of(node), best);
-	for (unsigned int rank = 0; rank < RANKS; rank++)
-		if (best[rank] && !best[rank]->route.throws)
+		collect_best(prefix_of(node), order, best);
+	for (unsigned int rank = 0; rank < order->n; rank++)
+		if (best[rank] && !best[rank]->route.throws &&
+		    (int)best[rank]->route.bits > order->table[rank].suppress)
 			return best[rank];
 	return NULL;
 }
@@ -197,11 +222,13 @@ static int refresh(struct rte_rib6_node *node)
 static void refresh_covered(const struct route *route)
 {
 	struct rte_rib6 *tree = trees[is_v6(route->af)];
+	const struct order *order = &orders[is_v6(route->af)];
 	struct rte_rib6_node *node = NULL;
 
 	/* The fast and usual case: every covered prefix has its result in table main or in an
 	 * earlier one. */
-	if (rank_of(route) >= RANK_MAIN && !specials[is_v6(route->af)])
+	if (rank_of(route->af, route->table) >= order->main && order->main < order->n &&
+	    !order->suppresses && !specials[is_v6(route->af)])
 		return;
 	while ((node = rte_rib6_get_nxt(tree, DPDK_IP6(route->dst.bytes), route->bits, node,
 					RTE_RIB6_GET_NXT_ALL)))
@@ -271,11 +298,17 @@ static int settle(const struct prefix_key *key, struct prefix *p, const struct r
 	return err;
 }
 
+static void count(const struct route *route, bool more)
+{
+	specials[is_v6(route->af)] += more ? is_special(route) : -(uint32_t)is_special(route);
+	(more ? nexthop_hold : nexthop_release)(route->nexthop);
+}
+
 static void remove_candidate(struct candidate **at)
 {
 	struct candidate *c = *at;
 
-	specials[is_v6(c->route.af)] -= is_special(&c->route);
+	count(&c->route, false);
 	*at = c->next;
 	free(c);
 }
@@ -285,26 +318,102 @@ static bool same_slot(const struct route *a, const struct route *b)
 	return a->table == b->table && a->metric == b->metric && a->tos == b->tos;
 }
 
-static void remove_same_slot(struct prefix *p, const struct route *route)
+static bool same_route(const struct route *a, const struct route *b)
 {
-	struct candidate **at = &p->candidates;
-
-	while (*at) {
-		if (same_slot(&(*at)->route, route))
-			remove_candidate(at);
-		else
-			at = &(*at)->next;
-	}
+	return same_slot(a, b) && a->id == b->id;
 }
 
+/* @return the place of that route, or the end of the list */
 static struct candidate **find_candidate(struct prefix *p, const struct route *route)
 {
 	struct candidate **at = &p->candidates;
 
-	while (*at && !(same_slot(&(*at)->route, route) &&
-			next_hop_equal(&(*at)->route.hop, &route->hop)))
+	while (*at && !same_route(&(*at)->route, route))
 		at = &(*at)->next;
 	return at;
+}
+
+/* The first one of a slot, or the end of the list. */
+static struct candidate **first_of_slot(struct prefix *p, const struct route *route)
+{
+	struct candidate **at = &p->candidates;
+
+	while (*at && !same_slot(&(*at)->route, route))
+		at = &(*at)->next;
+	return at;
+}
+
+/* Remove what a route replaces.
+ * @return where it was, or the end of the list */
+static struct candidate **make_way(struct prefix *p, const struct route *route)
+{
+	struct candidate **at = first_of_slot(p, route), **first = NULL;
+
+	while (*at) {
+		if (!same_slot(&(*at)->route, route) || (*at)->route.sibling != route->sibling) {
+			at = &(*at)->next;
+			continue;
+		}
+		first = first ? first : at;
+		remove_candidate(at);
+		if (!route->sibling)
+			return first;
+	}
+	if (first)
+		return first;
+	at = first_of_slot(p, route);
+	if (*at)
+		remove_candidate(at);
+	return at;
+}
+
+/* @return where a new route goes: behind equal ones, of which the kernel uses the oldest, unless it says
+ * something else */
+static struct candidate **place_for(struct prefix *p, const struct route *route, enum route_place place)
+{
+	struct candidate **at = &p->candidates;
+
+	if (place == ROUTE_REPLACE)
+		return make_way(p, route);
+	if (place == ROUTE_PREPEND)
+		return first_of_slot(p, route);
+	while (*at)
+		at = &(*at)->next;
+	return at;
+}
+
+static int add_candidate(struct candidate **at, const struct route *route)
+{
+	struct candidate *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return -ENOMEM;
+	c->route = *route;
+	c->next = *at;
+	*at = c;
+	count(route, true);
+	return 0;
+}
+
+/* A full dump has the routes of a slot in the kernel's order: one that it repeats goes behind those before it. */
+static struct candidate *move_back(struct candidate **at)
+{
+	struct candidate *c = *at;
+
+	*at = c->next;
+	while (*at)
+		at = &(*at)->next;
+	c->next = NULL;
+	*at = c;
+	return c;
+}
+
+static void update_candidate(struct candidate *c, const struct route *route)
+{
+	count(&c->route, false);
+	c->route = *route;
+	count(route, true);
+	c->stale = false;
 }
 
 static struct prefix_key key_of(const struct route *route)
@@ -312,18 +421,7 @@ static struct prefix_key key_of(const struct route *route)
 	return (struct prefix_key){route->dst, route->bits, route->af};
 }
 
-/* Append: of equal candidates the oldest is used, as in the kernel. */
-static int add_candidate(struct candidate **at, const struct route *route)
-{
-	*at = calloc(1, sizeof(**at));
-	if (!*at)
-		return -ENOMEM;
-	(*at)->route = *route;
-	specials[is_v6(route->af)] += is_special(route);
-	return 0;
-}
-
-int route_add(const struct route *route, bool replace)
+int route_add(const struct route *route, enum route_place place)
 {
 	struct prefix_key key = key_of(route);
 	struct candidate **at;
@@ -341,15 +439,24 @@ int route_add(const struct route *route, bool replace)
 		full_logged = true;
 		return -ENOSPC;
 	}
-	if (replace)
-		remove_same_slot(p, route);
 	at = find_candidate(p, route);
-	if (*at)
-		(*at)->stale = false;
+	if (*at && (place != ROUTE_REPLACE || !route->sibling))
+		update_candidate((*at)->stale ? move_back(at) : *at, route);
 	else
-		err = add_candidate(at, route);
+		err = add_candidate(place_for(p, route, place), route);
 	settled = settle(&key, p, route);
 	return err ? err : settled;
+}
+
+bool route_has_equals(const struct route *route)
+{
+	const struct prefix_key key = key_of(route);
+	struct prefix *p = find_prefix(&key);
+	unsigned int n = 0;
+
+	for (const struct candidate *c = p ? p->candidates : NULL; c; c = c->next)
+		n += same_slot(&c->route, route);
+	return n > 1;
 }
 
 int route_delete(const struct route *route)
@@ -358,15 +465,62 @@ int route_delete(const struct route *route)
 	struct prefix *p = find_prefix(&key);
 	struct candidate **at = p ? find_candidate(p, route) : NULL;
 
-	/* Of a multipath route one next hop is mirrored. The message of its deletion may give
-	 * another one, so compare table, metric and TOS only. */
-	for (at = at && !*at ? &p->candidates : at; at && *at; at = &(*at)->next)
-		if (same_slot(&(*at)->route, route))
-			break;
+	/* The kernel may have taken out the first one of several next hops. */
+	if (at && !*at && !is_v6(route->af))
+		at = first_of_slot(p, route);
 	if (!at || !*at)
 		return -ENOENT;
 	remove_candidate(at);
 	return settle(&key, p, route);
+}
+
+static void count_specials(uint8_t af)
+{
+	const void *key;
+	void *data;
+	uint32_t at = 0;
+
+	specials[is_v6(af)] = 0;
+	while (prefixes && rte_hash_iterate(prefixes, &key, &data, &at) >= 0)
+		for (const struct candidate *c = ((struct prefix *)data)->candidates; c; c = c->next)
+			specials[is_v6(af)] += c->route.af == af && is_special(&c->route);
+}
+
+/* @return false: a worker hangs */
+static bool refresh_all(uint8_t af)
+{
+	const void *key;
+	void *data;
+	uint32_t at = 0;
+
+	while (prefixes && rte_hash_iterate(prefixes, &key, &data, &at) >= 0) {
+		const struct prefix *p = data;
+
+		if (p->key.af == af && p->candidates && refresh(node_of(p)) == -EAGAIN)
+			return false;
+	}
+	return true;
+}
+
+void routes_set_tables(uint8_t af, const struct route_table *tables, unsigned int n)
+{
+	struct order *order = &orders[is_v6(af)];
+	bool same = n == order->n && !memcmp(order->table, tables, n * sizeof(*tables));
+
+	if (same && !order->unfinished)
+		return;
+	*order = (struct order){.n = n};
+	memcpy(order->table, tables, n * sizeof(*tables));
+	order->main = rank_of(af, RT_TABLE_MAIN);
+	for (unsigned int i = 0; i < n; i++)
+		order->suppresses |= tables[i].suppress >= 0;
+	count_specials(af);
+	order->unfinished = !refresh_all(af);
+}
+
+bool routes_have_table(uint8_t af, uint32_t table)
+{
+	return rank_of(af, table) < orders[is_v6(af)].n;
 }
 
 bool routes_commit(void)

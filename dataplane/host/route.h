@@ -25,17 +25,18 @@ struct next_hop {
 	uint8_t kind;		/* enum route_kind */
 	uint8_t interface;	/* ROUTE_FORWARD: index in interfaces[] */
 	uint8_t macvlan;	/* ROUTE_FORWARD: of the interface (macvlan.h) */
+	bool via6;		/* gateway is an IPv6 address, of an IPv4 route too */
 	bool no_neighbour;	/* ROUTE_FORWARD by an on-link route of charon, which is for
 				 * protected packets: no neighbour has the address */
-	uint8_t reserved[2];
+	uint8_t reserved;
 	uint16_t mtu;		/* bytes of IP packet, of the route itself; 0: none */
-	struct cygnet_addr gateway; /* of the route's family; 0: on link */
+	struct cygnet_addr gateway; /* of the route's family, unless via6; 0: on link */
 };
 
 static inline bool next_hop_equal(const struct next_hop *a, const struct next_hop *b)
 {
 	return a->kind == b->kind && a->interface == b->interface &&
-	       a->macvlan == b->macvlan && a->mtu == b->mtu && a->no_neighbour == b->no_neighbour && !memcmp(&a->gateway, &b->gateway, sizeof(a->gateway));
+	       a->macvlan == b->macvlan && a->mtu == b->mtu && a->via6 == b->via6 && a->no_neighbour == b->no_neighbour && !memcmp(&a->gateway, &b->gateway, sizeof(a->gateway));
 }
 
 /**
@@ -58,6 +59,21 @@ void route_reader_offline(unsigned int worker);
  * @return false: a worker has not within a second */
 bool route_readers_wait(void);
 
+/** Tables that can be searched one after the other. */
+#define ROUTE_TABLES_MAX 16u
+
+/** A routing rule that applies to all packets. */
+struct route_table {
+	uint32_t table;
+	int suppress;	/* a route with a prefix of this length or a shorter one does not count; -1: any does */
+};
+
+/** Set the tables of a family, in the order in which they are searched; before any call local, 220, main and
+ * default. */
+void routes_set_tables(uint8_t af, const struct route_table *tables, unsigned int n);
+/** Whether a table is one of them. */
+bool routes_have_table(uint8_t af, uint32_t table);
+
 /** charon's routing table: its rule precedes that of the main table. */
 #define ROUTE_TABLE_CHARON 220
 
@@ -70,16 +86,28 @@ struct route {
 	uint32_t table, metric;
 	bool throws;		/* a throw route: continue in the next table; hop is unused */
 	struct next_hop hop;
+	uint32_t nexthop;	/* id of a next-hop object (nexthop.h); 0: none */
+	bool sibling;		/* of IPv6 with a gateway: one of several next hops, or the only one */
+	uint64_t id;		/* by which routes of the same prefix, table, metric and TOS differ */
+};
+
+/** Where the kernel has put a route among those of the same prefix, table, metric and TOS, of which it uses the
+ * first. */
+enum route_place {
+	ROUTE_APPEND,
+	ROUTE_REPLACE,	/* in place of the first one; of IPv6 routes with gateways, of all such */
+	ROUTE_PREPEND,
 };
 
 /** @param routes  capacity for IPv4 prefixes; a quarter as many IPv6 prefixes fit
  * @return 0 or -errno, logged */
 int routes_init(unsigned int workers, uint32_t routes);
 void routes_free(void);
-/** Add a route of table local, 220, main or default, unless it is there already.
- * @param replace  first remove routes with the same prefix, table, metric and TOS
+/** Add a route of a table that is searched, or update it if it is there already.
  * @return 0 or -errno */
-int route_add(const struct route *route, bool replace);
+int route_add(const struct route *route, enum route_place place);
+/** Whether there are several routes of that prefix, table, metric and TOS. */
+bool route_has_equals(const struct route *route);
 /** @return 0 or -errno; -EAGAIN: a worker hangs */
 int route_delete(const struct route *route);
 /** Put added and deleted routes in force for lookups. Waits for one loop iteration of every worker, at

@@ -69,7 +69,7 @@ static void add_route(const char *dst, unsigned int bits, const struct next_hop 
 		.hop = *hop,
 	};
 
-	assert_int_equal(route_add(&route, false), 0);
+	assert_int_equal(route_add(&route, ROUTE_APPEND), 0);
 }
 
 static void add_neighbour(const char *who, unsigned int interface)

@@ -333,7 +333,7 @@ static void route_changed(void **state)
 	(void)state;
 	learn(4);
 	learn(2);
-	assert_int_equal(route_add(&route, false), 0);
+	assert_int_equal(route_add(&route, ROUTE_APPEND), 0);
 	assert_true(routes_commit());
 	assert_int_equal(send_to(4).sent, 0);
 	assert_int_equal(send_to(2).sent, 1);

@@ -242,12 +242,32 @@ static void not_for_us(void **state)
 	out_of(WAN_IFINDEX);
 	deliver();
 	assert_next("10.0.0.1", ROUTE_NONE, 0, NULL);
-	/* The kernel supports IPv4 via an IPv6 router, Cygnet does not. */
+	/* Via a router of another protocol, or with an encapsulation. */
+	begin_route(RTM_NEWROUTE, 0, "10.0.0.0", 8);
+	mnl_attr_put(nlh, RTA_VIA, 18, "\013\000aaaaaaaaaaaaaaaa");
+	out_of(WAN_IFINDEX);
+	deliver();
+	assert_next("10.0.0.1", ROUTE_KERNEL, 0, NULL);
+	begin_route(RTM_NEWROUTE, 0, "11.0.0.0", 8);
+	mnl_attr_put(nlh, RTA_ENCAP, 4, "aaaa");
+	out_of(WAN_IFINDEX);
+	deliver();
+	assert_next("11.0.0.1", ROUTE_KERNEL, 0, NULL);
+}
+
+static void via_ipv6(void **state)
+{
+	struct next_hop hop;
+
+	(void)state;
 	begin_route(RTM_NEWROUTE, 0, "10.0.0.0", 8);
 	mnl_attr_put(nlh, RTA_VIA, 18, "\012\000aaaaaaaaaaaaaaaa");
 	out_of(WAN_IFINDEX);
 	deliver();
-	assert_next("10.0.0.1", ROUTE_KERNEL, 0, NULL);
+	hop = route_lookup(AF_INET, &(uint32_t){addr("10.0.0.1")});
+	assert_int_equal(hop.kind, ROUTE_FORWARD);
+	assert_true(hop.via6);
+	assert_memory_equal(&hop.gateway, "aaaaaaaaaaaaaaaa", 16);
 }
 
 static void host_bits(void **state)
@@ -885,7 +905,7 @@ int main(int argc, char **argv)
 		TEST(solicited),  TEST(links),	    TEST(many_neighbours), TEST(damaged),
 		TEST(routes6), TEST(neighbours6), TEST(addresses6), TEST(addresses4),
 		TEST(networks), TEST(forwarding6), TEST(lengths), TEST(macvlan_links),
-		TEST(many_macvlans), TEST(route_mtus),
+		TEST(many_macvlans), TEST(route_mtus), TEST(via_ipv6),
 	};
 
 	(void)argc;

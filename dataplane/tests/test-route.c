@@ -34,6 +34,7 @@ static struct route make(uint32_t dst, uint8_t bits, uint32_t table, uint32_t me
 		.table = table,
 		.metric = metric,
 		.hop = via(gateway),
+		.id = gateway,
 	};
 }
 
@@ -69,7 +70,7 @@ static void nothing_before_commit(void **state)
 
 	(void)state;
 	assert_hop(0x0a010203, unreachable);
-	assert_int_equal(route_add(&r, false), 0);
+	assert_int_equal(route_add(&r, ROUTE_APPEND), 0);
 	assert_hop(0x0a010203, unreachable);
 	routes_commit();
 	assert_hop(0x0a010203, via(1));
@@ -86,22 +87,42 @@ static void metrics_and_replacement(void **state)
 	struct route slow = make(0x0a000000, 8, RT_TABLE_MAIN, 200, 1);
 	struct route fast = make(0x0a000000, 8, RT_TABLE_MAIN, 100, 2);
 	struct route other = make(0x0a000000, 8, RT_TABLE_MAIN, 100, 3);
+	struct route newer = make(0x0a000000, 8, RT_TABLE_MAIN, 100, 4);
+	struct route first = make(0x0a000000, 8, RT_TABLE_MAIN, 100, 5);
 
 	(void)state;
-	route_add(&slow, false);
-	route_add(&fast, false);
+	route_add(&slow, ROUTE_APPEND);
+	route_add(&fast, ROUTE_APPEND);
 	routes_commit();
 	assert_hop(0x0a000001, via(2));
 	/* A route appended to an equal one is not used. It is used once the other is deleted. */
-	route_add(&other, false);
+	route_add(&other, ROUTE_APPEND);
 	routes_commit();
 	assert_hop(0x0a000001, via(2));
-	route_add(&other, true);
+	/* The first one is replaced. */
+	route_add(&newer, ROUTE_REPLACE);
+	routes_commit();
+	assert_hop(0x0a000001, via(4));
+	route_add(&first, ROUTE_PREPEND);
+	routes_commit();
+	assert_hop(0x0a000001, via(5));
+	assert_int_equal(route_delete(&first), 0);
+	routes_commit();
+	assert_hop(0x0a000001, via(4));
+	assert_int_equal(route_delete(&newer), 0);
 	routes_commit();
 	assert_hop(0x0a000001, via(3));
 	assert_int_equal(route_delete(&other), 0);
 	routes_commit();
 	assert_hop(0x0a000001, via(1));
+	/* What is told again is updated. */
+	slow.hop = via(6);
+	route_add(&slow, ROUTE_APPEND);
+	routes_commit();
+	assert_hop(0x0a000001, via(6));
+	assert_int_equal(route_delete(&slow), 0);
+	routes_commit();
+	assert_hop(0x0a000001, unreachable);
 }
 
 /* Tables are searched in the order of the rules: a shorter prefix in an earlier table wins. */
@@ -116,21 +137,21 @@ static void tables_in_order(void **state)
 	(void)state;
 	except.throws = true;
 	except.hop = unreachable;
-	route_add(&main_default, false);
-	route_add(&main_narrow, false);
+	route_add(&main_default, ROUTE_APPEND);
+	route_add(&main_narrow, ROUTE_APPEND);
 	routes_commit();
 	assert_hop(0x0a010001, via(2));
-	route_add(&charon, false);
+	route_add(&charon, ROUTE_APPEND);
 	routes_commit();
 	assert_hop(0x0a010001, via(3));
 	assert_hop(0x0a020001, via(3));
 	assert_hop(0x0b000001, via(1));
-	route_add(&except, false);
+	route_add(&except, ROUTE_APPEND);
 	routes_commit();
 	assert_hop(0x0a010101, via(2));
 	assert_hop(0x0a010001, via(3));
 	/* The last table is searched only if main has no route. */
-	route_add(&fallback, false);
+	route_add(&fallback, ROUTE_APPEND);
 	routes_commit();
 	assert_hop(0x0a010181, via(2));
 	route_delete(&main_narrow);
@@ -152,11 +173,11 @@ static void dump_removes_what_is_gone(void **state)
 	struct route c = make(0x0b000000, 8, RT_TABLE_MAIN, 5, 3);
 
 	(void)state;
-	route_add(&a, false);
-	route_add(&b, false);
-	route_add(&c, false);
+	route_add(&a, ROUTE_APPEND);
+	route_add(&b, ROUTE_APPEND);
+	route_add(&c, ROUTE_APPEND);
 	routes_mark();
-	route_add(&c, false);
+	route_add(&c, ROUTE_APPEND);
 	routes_sweep();
 	routes_commit();
 	assert_hop(0x0a000001, unreachable);
@@ -169,17 +190,17 @@ static void long_prefixes_like_their_parent(void **state)
 	struct route parent = make(0, 0, RT_TABLE_MAIN, 0, 1);
 
 	(void)state;
-	route_add(&parent, false);
+	route_add(&parent, ROUTE_APPEND);
 	for (uint32_t i = 0; i < 4096; i++) {
 		struct route r = make(0x0a000001 + (i << 8), 32, RT_TABLE_MAIN, 0, 1);
 
-		assert_int_equal(route_add(&r, false), 0);
+		assert_int_equal(route_add(&r, ROUTE_APPEND), 0);
 		assert_int_equal(route_delete(&r), 0);
 	}
 	for (uint32_t i = 0; i < 200; i++) {
 		struct route r = make(0x0a000001 + (i << 8), 32, RT_TABLE_MAIN, 0, 2);
 
-		assert_int_equal(route_add(&r, false), 0);
+		assert_int_equal(route_add(&r, ROUTE_APPEND), 0);
 		routes_commit();
 		assert_hop(0x0a000001 + (i << 8), via(2));
 	}
@@ -193,18 +214,18 @@ static void full(void **state)
 	(void)state;
 	for (n = 0; n < 4 * ROUTES; n++) {
 		r = make(n << 16, 16, RT_TABLE_MAIN, 0, 1);
-		if (route_add(&r, false))
+		if (route_add(&r, ROUTE_APPEND))
 			break;
 	}
 	assert_in_range(n, ROUTES, 2 * ROUTES);
-	assert_int_equal(route_add(&r, false), -ENOSPC);
+	assert_int_equal(route_add(&r, ROUTE_APPEND), -ENOSPC);
 	routes_commit();
 	assert_hop(0x00010001, via(1));
 	assert_hop(ntohl(r.dst.v4), unreachable);
 	r = make(0x00010000, 16, RT_TABLE_MAIN, 0, 1);
 	assert_int_equal(route_delete(&r), 0);
 	r = make(0xf0000000, 4, RT_TABLE_MAIN, 0, 7);
-	assert_int_equal(route_add(&r, false), 0);
+	assert_int_equal(route_add(&r, ROUTE_APPEND), 0);
 	routes_commit();
 	assert_hop(0x00010001, unreachable);
 	assert_hop(0xf1000000, via(7));
@@ -281,7 +302,7 @@ static void against_the_model(void **state)
 			if (present[i])
 				assert_int_equal(route_delete(&model[i]), 0);
 			else
-				assert_int_equal(route_add(&model[i], random() % 2), 0);
+				assert_int_equal(route_add(&model[i], (enum route_place)(random() % 3)), 0);
 			present[i] = !present[i];
 		}
 		routes_commit();
@@ -306,6 +327,7 @@ static struct route make6(const char *dst, uint8_t bits, uint32_t table, const c
 
 	assert_int_equal(inet_pton(AF_INET6, dst, &r.dst), 1);
 	assert_int_equal(inet_pton(AF_INET6, gateway, &r.hop.gateway), 1);
+	r.id = r.hop.gateway.words[0] ^ r.hop.gateway.words[1];
 	return r;
 }
 
@@ -327,9 +349,9 @@ static void six(void **state)
 	struct route charon = make6("2001:db8:0:1::", 63, 220, "fe80::4");
 
 	(void)state;
-	route_add(&all, false);
-	route_add(&net, false);
-	route_add(&host, false);
+	route_add(&all, ROUTE_APPEND);
+	route_add(&net, ROUTE_APPEND);
+	route_add(&host, ROUTE_APPEND);
 	assert_hop6("2001:db8::1", &unreachable);
 	routes_commit();
 	assert_hop6("2001:db7:ffff::", &all.hop);
@@ -338,7 +360,7 @@ static void six(void **state)
 	assert_hop6("2001:db8::2", &net.hop);
 	/* An earlier table wins also over a longer prefix in main. */
 	assert_int_equal(inet_pton(AF_INET6, "2001:db8::", &charon.dst), 1);
-	route_add(&charon, false);
+	route_add(&charon, ROUTE_APPEND);
 	routes_commit();
 	assert_hop6("2001:db8::1", &charon.hop);
 	assert_hop6("2001:db8:0:1:ffff::", &charon.hop);
@@ -349,7 +371,7 @@ static void six(void **state)
 	assert_hop6("2001:db8::1", &host.hop);
 	assert_hop6("2001:db8::2", &all.hop);
 	host.bits = 129;
-	assert_int_equal(route_add(&host, false), -EINVAL);
+	assert_int_equal(route_add(&host, ROUTE_APPEND), -EINVAL);
 }
 
 /* 0.0.0.0/0 and ::/0 have the same bytes, and longer prefixes may too. */
@@ -361,9 +383,9 @@ static void families_apart(void **state)
 	struct route gone = make6("::", 0, RT_TABLE_MAIN, "fe80::1");
 
 	(void)state;
-	route_add(&four, false);
-	route_add(&six_of, false);
-	route_add(&all, false);
+	route_add(&four, ROUTE_APPEND);
+	route_add(&six_of, ROUTE_APPEND);
+	route_add(&all, ROUTE_APPEND);
 	routes_commit();
 	assert_hop(0x20010db8, via(4));
 	assert_hop(0x20010db9, via(1));
@@ -386,12 +408,12 @@ static void full6(void **state)
 	for (n = 0; n < 4096; n++) {
 		r.dst.bytes[6] = (uint8_t)(n >> 8);
 		r.dst.bytes[7] = (uint8_t)n;
-		if (route_add(&r, false))
+		if (route_add(&r, ROUTE_APPEND))
 			break;
 	}
 	assert_in_range(n, 1024, 4095);
-	assert_int_equal(route_add(&r, false), -ENOSPC);
-	assert_int_equal(route_add(&four, false), 0);
+	assert_int_equal(route_add(&r, ROUTE_APPEND), -ENOSPC);
+	assert_int_equal(route_add(&four, ROUTE_APPEND), 0);
 	routes_commit();
 	assert_hop6("2001:db8::1", &r.hop);
 	assert_hop6("2001:db8:0:3ff::1", &r.hop);
@@ -434,7 +456,7 @@ static void old_or_new_under_changes(void **state)
 	(void)state;
 	stop = false;
 	wrong = seen = 0;
-	route_add(&parent, false);
+	route_add(&parent, ROUTE_APPEND);
 	routes_commit();
 	assert_int_equal(pthread_create(&thread, NULL, reader, NULL), 0);
 	for (unsigned int round = 0; round < 1500 || __atomic_load_n(&seen, __ATOMIC_RELAXED) < 1000;
@@ -443,7 +465,7 @@ static void old_or_new_under_changes(void **state)
 		struct route r = make(0x0a000000 + (i << 8), 25, RT_TABLE_MAIN, 0, i + 1);
 
 		/* Each route needs a second-level table that the deleted one had. */
-		route_add(&r, false);
+		route_add(&r, ROUTE_APPEND);
 		routes_commit();
 		route_delete(&r);
 		routes_commit();
@@ -462,11 +484,11 @@ static void a_worker_hangs(void **state)
 
 	(void)state;
 	route_reader_online(0);
-	assert_int_equal(route_add(&old, false), 0);
+	assert_int_equal(route_add(&old, ROUTE_APPEND), 0);
 	assert_false(routes_commit());
 	assert_hop(0x0a010203, via(1));
 	assert_false(routes_missed());
-	assert_int_equal(route_add(&new, false), -EAGAIN);
+	assert_int_equal(route_add(&new, ROUTE_APPEND), -EAGAIN);
 	assert_int_equal(route_delete(&old), -EAGAIN);
 	assert_false(routes_commit());
 	assert_hop(0x0a010203, via(1));
@@ -478,7 +500,7 @@ static void a_worker_hangs(void **state)
 	assert_true(routes_commit());
 	route_reader_offline(0);
 	routes_mark();
-	assert_int_equal(route_add(&new, false), 0);
+	assert_int_equal(route_add(&new, ROUTE_APPEND), 0);
 	routes_sweep();
 	assert_true(routes_commit());
 	assert_hop(0x0a010203, unreachable);

@@ -6,6 +6,8 @@
 #ifndef CYGNETD_NEXT_HOP_H
 #define CYGNETD_NEXT_HOP_H
 
+#include <sys/socket.h>
+
 #include "host/interface.h"
 #include "host/neigh.h"
 #include "host/route.h"
@@ -41,7 +43,7 @@ static inline struct neigh next_neigh(const struct next_hop *hop, uint8_t af,
 {
 	return (struct neigh){
 		.addr = cygnet_addr_is_zero(&hop->gateway) ? *dst : hop->gateway,
-		.af = af,
+		.af = hop->via6 ? AF_INET6 : af,
 		.interface = hop->interface,
 		.macvlan = hop->macvlan,
 	};

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file nexthop.h
+ * Which of the kernel's next-hop objects and groups (ip-nexthop(8)) the mirrored routes use. When one that is
+ * used changes or goes, the routes by it change or go without messages of their own. Control thread only.
+ */
+#ifndef CYGNETD_NEXTHOP_H
+#define CYGNETD_NEXTHOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** @return 0 or -ENOMEM */
+int nexthops_init(void);
+void nexthops_free(void);
+/** Another route uses an object. @param id  0: none */
+void nexthop_hold(uint32_t id);
+/** One route less uses it. */
+void nexthop_release(uint32_t id);
+/** Whether a route may use it. */
+bool nexthop_is_used(uint32_t id);
+
+#endif
