@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/peers.h"
 #include "base/sadb.h"
+#include "base/stats.h"
 #include "control.h"
 #include "esp/lifetime.h"
 #include "host/netlink.h"
@@ -97,6 +98,19 @@ static void wipe_for_charon(void)
 		cygnet_db_reclaim(sadb);
 }
 
+/* Workers do not log. */
+static void log_unusable_routes(void)
+{
+	static bool logged;
+
+	for (unsigned int w = 0; w < CONF_MAX_WORKERS && !logged; w++) {
+		logged = __atomic_load_n(&stats[w].drop[DROP_ROUTE_UNUSABLE], __ATOMIC_RELAXED);
+		if (logged)
+			log_warn("protected packets are dropped as %s: %s; cygnetctl trace shows the route of a packet",
+				 drop_name[DROP_ROUTE_UNUSABLE], drop_help[DROP_ROUTE_UNUSABLE]);
+	}
+}
+
 static void take_signal(void (*reload)(void))
 {
 	struct signalfd_siginfo info;
@@ -135,6 +149,7 @@ void control_run(void (*report)(void), void (*reload)(void))
 		events_post();
 		audit_post();
 		peers_update();
+		log_unusable_routes();
 		lifetime_tell_again();
 		wipe_for_charon();
 		report();

@@ -18,6 +18,7 @@
 	X(MARTIAN, "martian", "a packet to be forwarded has a local source address, or a source or destination that is invalid on the wire, such as 127.0.0.1") \
 	X(TTL, "ttl", "the TTL or hop limit expired") \
 	X(NO_ROUTE, "no-route", "no route to the destination, or a blackhole") \
+	X(ROUTE_UNUSABLE, "route-unusable", "a protected packet whose route cygnetd cannot take: through an interface that is not a port, with an encapsulation, by an object it does not know, or to this host") \
 	X(NO_NEIGHBOUR, "no-neighbour", "the next hop's MAC address is not known (yet)") \
 	X(TOO_BIG, "too-big", "larger than the MTU of the outgoing interface or the SA's path, and DF is set") \
 	X(FRAGMENT, "fragment", "a fragment, or a packet without visible ports or protocol, which policies need") \

@@ -61,7 +61,7 @@ enum route_action route_decide(struct rte_mbuf *m, const struct next_hop *hop)
 		return may_be_cut_here(m) ? ROUTE_FRAGMENT : ROUTE_TOO_BIG;
 	case ROUTE_LOCAL:
 	case ROUTE_KERNEL:
-		return ROUTE_TO_KERNEL;
+		return packet(m)->own ? ROUTE_UNUSABLE : ROUTE_TO_KERNEL;
 	default:
 		return ROUTE_UNREACHABLE;
 	}
@@ -91,6 +91,9 @@ static void route(struct worker *w, struct rte_mbuf *m)
 		break;
 	case ROUTE_TO_KERNEL:
 		stage_add(&w->stages, STAGE_TO_KERNEL, m);
+		break;
+	case ROUTE_UNUSABLE:
+		drop(w, m, DROP_ROUTE_UNUSABLE);
 		break;
 	case ROUTE_UNREACHABLE:
 		icmp_error(w, m, ICMP_NO_ROUTE, 0);

@@ -16,6 +16,7 @@ enum route_action {
 	ROUTE_TOO_BIG,		/* longer than the MTU, and may not be fragmented here */
 	ROUTE_TO_KERNEL,	/* to the kernel */
 	ROUTE_UNREACHABLE,	/* no route */
+	ROUTE_UNUSABLE,		/* only the kernel could send it, which does not take a packet from its own address */
 };
 
 /**

@@ -255,6 +255,9 @@ static void route(struct trace *t, struct rte_mbuf *m)
 		to_kernel(t, m, hop.kind == ROUTE_LOCAL ? "the destination is this host"
 							: "the route is by an interface that is no port");
 		break;
+	case ROUTE_UNUSABLE:
+		settle_dropped(t, "route", DROP_ROUTE_UNUSABLE);
+		break;
 	case ROUTE_UNREACHABLE:
 		settle_dropped(t, "route", DROP_NO_ROUTE);
 		break;

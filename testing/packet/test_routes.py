@@ -12,11 +12,13 @@ import socket
 import subprocess
 import zlib
 
-from bench import packet, policy
-from gateway import HOST, HOST6, LAN_NET, PEER, PEER6
+from bench import packet, policy, to_far_host
+from gateway import FAR_HOST, HOST, HOST6, LAN_NET, PEER, PEER6
 from network import Port, ip_batch, wait_until
 from peer import SUITE, Sa
+from test_esp import cases
 from test_ipv6 import packet6
+from test_trace import verdict
 
 STEPS = int(os.environ.get("CYGNET_ROUTE_STEPS", "12"))
 CHANGES = 12  # of a step
@@ -294,3 +296,29 @@ def test_routes_as_the_kernel(bench):
         assert {"none", *DEVICES} <= {way if isinstance(way, str) else way[0] for way in kernel.ways}, kernel.ways
         assert len(kernel.ways) > 12, kernel.ways
     bench.gateway.fill("flush")
+
+
+UNUSABLE = {
+    "device": "{peer} dev other",
+    "gateway": "{peer} via 198.51.100.20 dev other",
+    "several": "{peer} nexthop via 198.51.100.20 dev other nexthop via 198.51.100.21 dev other",
+    "local": "local {peer} dev lo table local",
+}
+
+
+@cases(*UNUSABLE)
+def test_route_unusable(bench, case):
+    """A protected packet that only the kernel could send is dropped, counted and logged, and a trace says so."""
+    route = UNUSABLE[case].format(peer=f"{PEER}/32")
+    with Kernel(bench) as kernel:
+        out, inb = bench.tunnel()
+        kernel.change([f"route add {route}"])
+        with bench.dropped("route-unusable", 2):
+            bench.from_lan(to_far_host(), to_far_host())
+        assert verdict(bench, f"src {HOST} dst {FAR_HOST}") == "dropped route-unusable"
+        wait_until(lambda: bench.gateway.logged("dropped as route-unusable"), "it is logged")
+        kernel.change([f"route del {route}"])
+        bench.gateway.learn_neighbours()
+        bench.gateway.hear()
+        bench.expect_flow(out, inb)
+    assert bench.gateway.log_since(0).count("dropped as route-unusable") <= 1 + bench.gateway.log_since(0).count("cygnetd: ready")
