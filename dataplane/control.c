@@ -7,6 +7,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/acquire.h"
 #include "base/audit.h"
 #include "base/clock.h"
 #include "base/event.h"
@@ -63,7 +64,9 @@ int control_start(void)
 
 	if (err)
 		return err;
-	err = audit_init();
+	err = acquires_init();
+	if (!err)
+		err = audit_init();
 	if (!err)
 		err = peers_init();
 	if (!err)

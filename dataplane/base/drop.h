@@ -32,7 +32,7 @@
 	X(OUTSIDE, "outside", "no policy matches, and the packet would leave in plaintext by an outside interface, which neither no_policy, hairpin nor side in cygnetd.conf(5) allows") \
 	X(ICMP_UNPROTECTED, "icmp-unprotected", "an ICMP error about a decrypted packet would leave in plaintext, because no policy protects it") \
 	X(TRANSPORT, "transport", "a policy requires transport mode, but the packet is a fragment, or not between the SA's two hosts") \
-	X(NO_SA, "no-sa", "a policy requires protection, there is no SA yet, and the queue of packets waiting for an SA is full") \
+	X(NO_SA, "no-sa", "a policy requires protection, there is no SA yet, and too many packets of the same pair of addresses, or in all, wait for one") \
 	X(NO_SA_IN_TIME, "no-sa-in-time", "a policy requires protection, and no SA was installed while the packet waited for it") \
 	X(POLICY_GONE, "policy-gone", "a policy that required protection was removed while the packet waited for an SA") \
 	X(BAD_SPI, "bad-spi", "ESP or AH for an SPI that is not in the SAD") \

@@ -48,6 +48,7 @@ struct packet {
 	uint32_t from;		/* PACKET_FROM_INTERFACE() or PACKET_FROM_SA() */
 	uint32_t seen;		/* flow_table.seen at receive, later at the SA's processing;
 				 * 0: received by another worker */
+	uint32_t until;		/* waits for an SA: clock_seconds() at which it is dropped */
 	uint64_t seq;		/* inbound: sequence number with the high bits inferred */
 	uint16_t esp;		/* offset of the ESP or AH header, bytes */
 	uint16_t sport;		/* inbound: source port of UDP, network byte order */

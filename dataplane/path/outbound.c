@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/clock.h"
 #include "base/sadb.h"
 #include "path/fast/learn.h"
 #include "path/frame_in.h"
@@ -28,7 +27,6 @@ static void outbound(struct worker *w, struct rte_mbuf *m)
 	struct cygnet_policy *policy;
 	enum drop_reason reason;
 	struct cygnet_flow flow;
-	uint64_t last_use = 0;
 
 	if (!packet(m)->from_kernel && !packet_take_hop(rte_pktmbuf_mtod(m, uint8_t *))) {
 		icmp_error(w, m, ICMP_HOPS, 0);
@@ -37,11 +35,11 @@ static void outbound(struct worker *w, struct rte_mbuf *m)
 	}
 	reason = policy_outbound_find(w->settings, m, &flow, &policy);
 	if (policy)
-		last_use = policy_use(w->id, policy, reason == DROP_NONE);
+		policy_use(w->id, policy, reason == DROP_NONE);
 	if (reason != DROP_NONE)
 		drop(w, m, reason);
 	else if (policy && policy->action == CYGNET_PROTECT)
-		sa_wait_or_protect(w, m, policy, &flow, last_use);
+		sa_wait_or_protect(w, m, policy, &flow);
 	else
 		leave_plain(w, m, !policy);
 }
@@ -64,7 +62,7 @@ static void find_sa(struct worker *w, struct rte_mbuf *m)
 	if (!policy || policy->action != CYGNET_PROTECT)
 		drop(w, m, DROP_SA_GONE);
 	else
-		sa_wait_or_protect(w, m, policy, &flow, clock_seconds());
+		sa_wait_or_protect(w, m, policy, &flow);
 }
 
 void stage_find_sa(struct worker *w, struct rte_mbuf **m, unsigned int n)

@@ -16,7 +16,7 @@
 #include "path/worker/worker.h"
 #include "worker_fixture.h"
 
-#define PACKETS 511u
+#define PACKETS 2047
 #define OPS 127u
 
 unsigned int esp_sas = 16, esp_devices, esp_crypto_cores;

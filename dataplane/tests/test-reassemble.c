@@ -374,7 +374,7 @@ static void wait_for_an_sa(void **state)
 		packet_flow(m, 0, &flow);
 		policy = cygnet_spd_lookup(sadb, CYGNET_OUT, &flow);
 		assert_non_null(policy);
-		sa_wait_add(w, m, policy, &flow, false);
+		sa_wait_add(w, m, policy, &flow);
 	}
 	assert_int_equal(w->stats->waited_for_sa, LARGE_PACKETS / 2);
 	assert_int_equal(w->stats->drop[DROP_NO_SA], LARGE_PACKETS / 2);

@@ -4,8 +4,10 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <string.h>
 
+#include "base/acquire.h"
 #include "base/clock.h"
 #include "base/event.h"
 #include "base/sadb.h"
@@ -33,7 +35,8 @@ static const struct cygnet_flow sent = {
 
 static int start(void **state)
 {
-	if (esp_fixture_start(state) || routes_init(1, 64) || events_init())
+	if (esp_fixture_start(state) || routes_init(1, 64) || events_init() ||
+	    acquires_init())
 		return -1;
 	esp_worker(w);
 	return 0;
@@ -123,6 +126,13 @@ static void pass_second(void)
 	dispatch_stages(w);
 }
 
+/* What was sent is over, and charon may be asked about the same again. */
+static void forget_packets(void)
+{
+	sa_wait_drop(w);
+	clock_now += 2;
+}
+
 static void assert_flow(const struct cygnet_flow *flow, const struct cygnet_flow *wanted)
 {
 	assert_int_equal(flow->af, wanted->af);
@@ -154,6 +164,18 @@ static unsigned int acquires_of(const struct cygnet_flow *wanted)
 static unsigned int acquires(void)
 {
 	return acquires_of(&sent);
+}
+
+/* @return number of acquires for a reqid; there are no others */
+static unsigned int asked_reqid(uint32_t reqid)
+{
+	struct cygnet_event event;
+	unsigned int n = 0;
+
+	events_post();
+	for (; cygnet_event_wait(sadb, &event, 0) == 0; n++)
+		assert_int_equal(event.reqid, reqid);
+	return n;
 }
 
 static void waits_so_long(void **state)
@@ -201,9 +223,15 @@ static void asked_once_a_second(void **state)
 	for (unsigned int i = 0; i < 10; i++)
 		send_packet();
 	assert_int_equal(acquires(), 1);
-	pass_second();
+	/* As long as a packet waits, whether others come or not. */
+	for (unsigned int i = 1; i < SA_WAIT_SECONDS; i++) {
+		pass_second();
+		sa_wait_retry(w);
+		assert_int_equal(acquires(), 1);
+	}
 	pass_second();
 	assert_int_equal(acquires(), 0);
+	assert_int_equal(w->stats->drop[DROP_NO_SA_IN_TIME], 10);
 	send_packet();
 	send_packet();
 	assert_int_equal(acquires(), 1);
@@ -238,7 +266,7 @@ static void asked_for_that_packet(void **state)
 		memcpy(inner + 20, cases[i].start, sizeof(cases[i].start));
 		send_inner(inner, sizeof(inner));
 		assert_int_equal(acquires_of(&wanted), 1);
-		pass_second();
+		forget_packets();
 	}
 }
 
@@ -278,7 +306,7 @@ static void asked_for_that_packet6(void **state)
 		memcpy(inner + 40, cases[i].behind, sizeof(cases[i].behind));
 		send_inner(inner, sizeof(inner));
 		assert_int_equal(acquires_of(&wanted), 1);
-		pass_second();
+		forget_packets();
 	}
 }
 
@@ -297,18 +325,18 @@ static void asked_again(void **state)
 		full++;
 	trap();
 	/* A waiting packet that should have caused an acquire is replaced by another one. */
-	for (unsigned int i = 0; i < SA_WAIT_PER_POLICY + 1; i++)
+	for (unsigned int i = 0; i < SA_WAIT_PER_PAIR + 1; i++)
 		send_packet();
 	pass_second();
 	assert_int_equal(acquires(), full);
 	pass_second();
 	assert_int_equal(acquires(), 1);
-	pass_second();
+	sa_wait_retry(w);
 	assert_int_equal(acquires(), 0);
-	assert_int_equal(w->sa_wait.n, SA_WAIT_PER_POLICY);
+	assert_int_equal(w->sa_wait.n, SA_WAIT_PER_PAIR);
 }
 
-/* The policy was used within this second, but no packet waited, so there was no acquire. */
+/* The policy was used within this second, with an SA: that is no reason not to ask. */
 static void sa_just_gone(void **state)
 {
 	struct cygnet_policy_params policy;
@@ -324,8 +352,6 @@ static void sa_just_gone(void **state)
 	esp_sa_delete(&e);
 	send_packet();
 	assert_int_equal(w->sa_wait.n, 1);
-	assert_int_equal(acquires(), 0);
-	pass_second();
 	assert_int_equal(acquires(), 1);
 }
 
@@ -363,17 +389,329 @@ static void policy_goes(void **state)
 	sa_wait_retry(w);
 	assert_int_equal(w->sa_wait.n, 0);
 	assert_int_equal(w->stats->drop[DROP_POLICY_GONE], 1);
-	/* Another policy replaces it. The packet belongs to the first one; charon gets acquires
-	 * of both. */
+	/* Another policy of the same trap replaces it: charon was asked already. */
 	policy = trap();
 	send_packet();
-	assert_int_equal(acquires(), 2);
+	assert_int_equal(acquires(), 1);
 	assert_int_equal(cygnet_policy_delete(sadb, &policy), 0);
 	policy.priority++;
 	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
 	sa_wait_retry(w);
 	assert_int_equal(w->sa_wait.n, 1);
+	assert_int_equal(acquires(), 0);
+	pass_second();
 	assert_int_equal(acquires(), 1);
+	assert_int_equal(cygnet_policy_delete(sadb, &policy), 0);
+	policy.reqid++;
+	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
+	sa_wait_retry(w);
+	assert_int_equal(asked_reqid(REQID + 1), 1);
+}
+
+/* --- many pairs of addresses --- */
+
+#define NET(a, b) ((uint32_t)10 << 24 | (uint32_t)(a) << 16 | (b))
+
+/* A packet of UDP between two hosts. */
+static void send_from(uint32_t src, uint32_t dst, uint16_t port)
+{
+	uint8_t inner[40] = {0};
+
+	peer_ip(inner, 0, sizeof(inner), 1, 0, IPPROTO_UDP);
+	src = htonl(src);
+	dst = htonl(dst);
+	port = htons(port);
+	memcpy(inner + 12, &src, 4);
+	memcpy(inner + 16, &dst, 4);
+	memcpy(inner + 22, &port, 2);
+	send_inner(inner, sizeof(inner));
+}
+
+/* A policy in transport mode whose peer is whoever a packet is for. */
+static struct cygnet_policy_params trap_any(uint32_t lo, uint32_t hi, uint32_t reqid)
+{
+	struct cygnet_policy_params policy = all_out(NULL);
+
+	policy.mode = CYGNET_TRANSPORT;
+	policy.reqid = reqid;
+	policy.sel.dst_lo = cygnet_addr4(htonl(lo));
+	policy.sel.dst_hi = cygnet_addr4(htonl(hi));
+	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
+	return policy;
+}
+
+/* The same for one protected pair. */
+static struct cygnet_policy_params secure(const struct esp_sa *e, uint32_t dst)
+{
+	struct cygnet_policy_params policy = all_out(e->sa);
+
+	policy.priority = 0;
+	policy.sel.dst_lo = policy.sel.dst_hi = cygnet_addr4(htonl(dst));
+	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
+	return policy;
+}
+
+/* @return number of acquires for packets to a host, or those of a source; 0: any. Others are in
+ *         *others. */
+static unsigned int acquires_between(uint32_t src, uint32_t dst, unsigned int *others)
+{
+	struct cygnet_event event;
+	unsigned int n = 0;
+
+	*others = 0;
+	events_post();
+	while (cygnet_event_wait(sadb, &event, 0) == 0) {
+		bool is_one = (!src || event.flow.src.v4 == htonl(src)) &&
+			      (!dst || event.flow.dst.v4 == htonl(dst));
+
+		n += is_one;
+		*others += !is_one;
+		events_post();
+	}
+	return n;
+}
+
+static unsigned int waiting_for(uint32_t src, uint32_t dst)
+{
+	struct sa_wait_pair *pair;
+	unsigned int n = 0;
+
+	TAILQ_FOREACH(pair, &w->sa_wait.turn, turn)
+		if ((!src || pair->key.flow.src.v4 == htonl(src)) &&
+		    (!dst || pair->key.flow.dst.v4 == htonl(dst)))
+			n += pair->n;
+	return n;
+}
+
+/* A peer that does not answer takes nothing from the others. */
+static void silent_peer(void **state)
+{
+	const uint32_t us = NET(0, 1), silent = NET(1, 1), other = NET(1, 2);
+	struct cygnet_policy_params policy;
+	unsigned int others;
+	struct esp_sa e;
+
+	(void)state;
+	trap_any(NET(1, 0), NET(1, 255), REQID);
+	for (unsigned int second = 0; second < 3; second++) {
+		for (unsigned int i = 0; i < 100; i++)
+			send_from(us, silent, 9);
+		assert_int_equal(acquires_between(0, silent, &others), 1);
+		assert_int_equal(others, 0);
+		pass_second();
+	}
+	assert_int_equal(acquires_between(0, silent, &others), 1);
+	send_from(us, other, 9);
+	assert_int_equal(acquires_between(0, other, &others), 1);
+	assert_int_equal(others, 0);
+	for (unsigned int i = 0; i < 100; i++)
+		send_from(us, silent, 9);
+	assert_int_equal(waiting_for(0, silent), SA_WAIT_PER_PAIR);
+	assert_int_equal(waiting_for(0, other), 1);
+	esp_sa_any(&e, &esp_algorithms[0], 0);
+	policy = secure(&e, other);
+	sa_wait_retry(w);
+	esp_worker_finish(w);
+	assert_int_equal(w->stats->encapsulated, 1);
+	assert_int_equal(waiting_for(0, other), 0);
+	assert_int_equal(waiting_for(0, silent), SA_WAIT_PER_PAIR);
+	assert_int_equal(cygnet_policy_delete(sadb, &policy), 0);
+	esp_sa_delete(&e);
+}
+
+/* Charon hears of each in the same second, and none of their packets is lost. */
+static void thousand_peers(void **state)
+{
+	unsigned int others;
+
+	(void)state;
+	trap_any(NET(1, 0), NET(9, 255), REQID);
+	for (unsigned int i = 0; i < 1000; i++)
+		send_from(NET(0, 1), NET(1, i), 9);
+	for (unsigned int i = 0; i < 1000; i += 333) {
+		assert_int_equal(waiting_for(0, NET(1, i)), 1);
+	}
+	assert_int_equal(w->sa_wait.n, 1000);
+	assert_int_equal(w->stats->drop[DROP_NO_SA], 0);
+	assert_int_equal(acquires_between(NET(0, 1), 0, &others), 1000);
+	/* A round takes several turns. Questions that are asked again leave room for new ones. */
+	clock_now++;
+	while (w->sa_wait.next || w->sa_wait.second != clock_now)
+		sa_wait_retry(w);
+	assert_true(acquires_between(NET(0, 1), 0, &others) <= ACQUIRES_PER_SECOND);
+	send_from(NET(0, 1), NET(9, 1), 9);
+	assert_int_equal(acquires_between(NET(0, 1), NET(9, 1), &others), 1);
+}
+
+/* With one peer for all packets one negotiation is for all of them. Each pair has its turn, as the
+ * peer may narrow what it agrees to. */
+static void one_peer_for_all(void **state)
+{
+	unsigned int others;
+
+	(void)state;
+	trap();
+	for (unsigned int i = 0; i < 8; i++)
+		send_from(NET(0, i), NET(1, 1), 9);
+	assert_int_equal(acquires_between(NET(0, 0), 0, &others), 1);
+	assert_int_equal(others, 0);
+	for (unsigned int second = 0; second < 8; second++) {
+		clock_now++;
+		/* A new pair is no reason to pass over one that waits. */
+		send_from(NET(2, second), NET(1, 1), 9);
+		sa_wait_retry(w);
+		assert_int_equal(acquires_between(NET(0, second), 0, &others), 1);
+		assert_int_equal(others, 0);
+	}
+}
+
+/* Ports make pairs where a policy selects by them. */
+static void pairs_of_ports(void **state)
+{
+	struct cygnet_policy_params policy = all_out(NULL);
+	unsigned int others;
+
+	(void)state;
+	policy.mode = CYGNET_TRANSPORT;
+	policy.sel.proto = IPPROTO_UDP;
+	policy.sel.dport_lo = 80;
+	policy.sel.dport_hi = 90;
+	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
+	for (unsigned int i = 0; i < 20; i++)
+		send_from(NET(0, 1), NET(1, 1), 80);
+	send_from(NET(0, 1), NET(1, 1), 81);
+	assert_int_equal(w->sa_wait.n, SA_WAIT_PER_PAIR + 1);
+	assert_int_equal(acquires_between(NET(0, 1), NET(1, 1), &others), 2);
+}
+
+/* A host that scans what is behind a trap replaces its own packets, and is limited in what it has
+ * charon asked for; so are all that scan. */
+static void scan(void **state)
+{
+	const uint32_t scanner = NET(0, 1), neighbour = NET(0, 2);
+	unsigned int others, most = ACQUIRES_AT_ONCE / 2;
+
+	(void)state;
+	trap_any(NET(1, 0), NET(200, 0), REQID);
+	trap_any(NET(201, 0), NET(202, 0), REQID + 1);
+	send_from(neighbour, NET(1, 0), 9);
+	send_from(scanner, NET(201, 0), 9);
+	events_post();
+	for (unsigned int i = 0; i < 5 * SA_WAIT_PACKETS; i++) {
+		send_from(scanner, NET(1, i), 9);
+		events_post();
+	}
+	assert_int_equal(w->sa_wait.n, SA_WAIT_PACKETS);
+	assert_int_equal(waiting_for(neighbour, NET(1, 0)), 1);
+	assert_int_equal(waiting_for(scanner, NET(201, 0)), 1);
+	assert_int_equal(w->stats->drop[DROP_NO_SA], 4 * SA_WAIT_PACKETS + 2);
+	assert_int_equal(acquires_between(neighbour, 0, &others), 1);
+	assert_int_equal(others, most + 1);
+	/* Others come after it, and are served. */
+	send_from(neighbour, NET(1, 2), 9);
+	send_from(scanner, NET(201, 1), 9);
+	assert_int_equal(waiting_for(neighbour, 0), 2);
+	assert_int_equal(waiting_for(scanner, NET(201, 1)), 1);
+	assert_int_equal(acquires_between(neighbour, NET(1, 2), &others), 1);
+	assert_int_equal(others, 1);
+	/* What is over in a second. */
+	clock_now++;
+	for (unsigned int i = 0; i < SA_WAIT_PACKETS; i++)
+		send_from(scanner, NET(100, i), 9);
+	assert_int_equal(acquires_between(scanner, 0, &others), ACQUIRES_PER_SECOND / 2);
+}
+
+/* Many sources: no more in all than charon takes. */
+static void scan_from_everywhere(void **state)
+{
+	unsigned int others;
+
+	(void)state;
+	trap_any(NET(1, 0), NET(200, 0), REQID);
+	for (unsigned int i = 0; i < 2 * ACQUIRES_AT_ONCE; i++) {
+		send_from(NET(201, i), NET(1, 1), 9);
+		events_post();
+	}
+	assert_int_equal(acquires_between(0, 0, &others), ACQUIRES_AT_ONCE);
+	assert_int_equal(w->sa_wait.n, SA_WAIT_PACKETS);
+	clock_now++;
+	for (unsigned int i = 0; i < 2 * ACQUIRES_AT_ONCE; i++)
+		send_from(NET(202, i), NET(1, 1), 9);
+	assert_int_equal(acquires_between(0, 0, &others), ACQUIRES_PER_SECOND);
+}
+
+/* The packets of a pair have the ports from 0 on. */
+static void assert_ports(const struct sa_wait_pair *pair, uint16_t n)
+{
+	struct rte_mbuf *m = pair->head;
+
+	assert_int_equal(pair->n, n);
+	for (uint16_t i = 0; i < n; i++, m = packet(m)->next) {
+		const uint8_t *port = rte_pktmbuf_mtod_offset(m, const uint8_t *, 22);
+
+		assert_int_equal(port[0] << 8 | port[1], i);
+	}
+	assert_null(m);
+}
+
+/* What waited under one policy goes before what comes under the next one. */
+static void order_of_a_pair(void **state)
+{
+	struct cygnet_policy_params policy;
+	struct esp_sa e;
+
+	(void)state;
+	trap_any(NET(1, 0), NET(1, 255), REQID);
+	for (uint16_t i = 0; i < 5; i++)
+		send_from(NET(0, 1), NET(1, 1), i);
+	policy = trap_any(NET(1, 1), NET(1, 1), REQID + 1);
+	for (uint16_t i = 5; i < 8; i++)
+		send_from(NET(0, 1), NET(1, 1), i);
+	assert_int_equal(w->sa_wait.n, 8);
+	assert_ports(sa_wait_first(&w->sa_wait, &TAILQ_FIRST(&w->sa_wait.turn)->key.flow), 8);
+	assert_int_equal(cygnet_policy_delete(sadb, &policy), 0);
+	esp_sa_any(&e, &esp_algorithms[0], 0);
+	policy = secure(&e, NET(1, 1));
+	send_from(NET(0, 1), NET(1, 1), 8);
+	esp_worker_finish(w);
+	assert_int_equal(w->sa_wait.n, 0);
+	assert_int_equal(w->stats->encapsulated, 9);
+	assert_int_equal(w->stats->waited_for_sa, 8);
+	assert_int_equal(cygnet_policy_delete(sadb, &policy), 0);
+	esp_sa_delete(&e);
+}
+
+#define QUESTIONS 200u
+#define LCORES 4u
+
+static void *ask_all(void *policy)
+{
+	struct cygnet_flow flow = sent;
+
+	for (unsigned int i = 0; i < 20 * QUESTIONS; i++) {
+		flow.dst = cygnet_addr4(htonl(NET(1, i % QUESTIONS)));
+		acquire_raise(policy, &flow, 1);
+	}
+	return NULL;
+}
+
+/* Of several workers one asks. */
+static void asked_by_one(void **state)
+{
+	const struct cygnet_flow flow = {.dst = cygnet_addr4(htonl(NET(1, 1))), .af = AF_INET};
+	struct cygnet_policy *policy;
+	pthread_t lcore[LCORES];
+	unsigned int others;
+
+	(void)state;
+	trap_any(NET(1, 0), NET(1, 255), REQID);
+	policy = cygnet_spd_lookup(sadb, CYGNET_OUT, &flow);
+	assert_non_null(policy);
+	for (unsigned int i = 0; i < LCORES; i++)
+		assert_int_equal(pthread_create(&lcore[i], NULL, ask_all, policy), 0);
+	for (unsigned int i = 0; i < LCORES; i++)
+		assert_int_equal(pthread_join(lcore[i], NULL), 0);
+	assert_int_equal(acquires_between(0, 0, &others), QUESTIONS);
 }
 
 static void dropped_at_the_end(void **state)
@@ -400,6 +738,14 @@ int main(int argc, char **argv)
 		TEST(sa_just_gone),
 		TEST(sa_comes),
 		TEST(policy_goes),
+		TEST(silent_peer),
+		TEST(thousand_peers),
+		TEST(one_peer_for_all),
+		TEST(pairs_of_ports),
+		TEST(scan),
+		TEST(scan_from_everywhere),
+		TEST(order_of_a_pair),
+		TEST(asked_by_one),
 		TEST(dropped_at_the_end),
 	};
 

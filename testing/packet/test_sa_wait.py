@@ -4,10 +4,12 @@ import socket
 
 from bench import packet, policy, same_but_hop, to_far_host
 from gateway import FAR_NET, HOST, LAN_NET, PEER, WAN
-from network import inside
+from network import inside, ip_batch, wait_until
 from peer import SUITE, Sa
+from test_watch import watching
 
-PER_POLICY, PER_WORKER = 16, 256
+PER_PAIR, PER_WORKER = 16, 1024
+ANY_PEER = "mode=transport end=0.0.0.0"
 
 
 def trap(bench, *lines):
@@ -28,6 +30,17 @@ def expect_sealed(bench, out, sent):
     """They leave in the order in which they came."""
     for outer, packet_sent in zip(bench.receive(bench.wan, len(sent)), sent):
         same_but_hop(out.unseal(outer)[0], packet_sent)
+    bench.expect_nothing()
+
+
+def expect_sealed_pairs(bench, out, *pairs):
+    """Those of a pair leave in the order in which they came."""
+    left = [out.unseal(outer)[0] for outer in bench.receive(bench.wan, sum(map(len, pairs)))]
+    for pair in pairs:
+        of_pair = [inner for inner in left if inner.dst == pair[0].dst]
+        assert len(of_pair) == len(pair)
+        for inner, packet_sent in zip(of_pair, pair):
+            same_but_hop(inner, packet_sent)
     bench.expect_nothing()
 
 
@@ -59,32 +72,91 @@ def test_sa_wait_while_sa_is_replaced(bench):
     expect_sealed(bench, come_up(bench), sent)
 
 
-def test_sa_wait_bounded_by_policy(bench):
-    """The newest ones stay; another policy's are not touched."""
+def test_sa_wait_bounded_by_pair(bench):
+    """The newest ones of a pair stay; those of other pairs and policies are not touched."""
     other_net = "10.2.9.0-10.2.9.255"
     before = trap(bench, policy("out", LAN_NET, FAR_NET), policy("out", LAN_NET, other_net, reqid=2))
-    stranger = packet(HOST, "10.2.9.1")
+    stranger, neighbour = packet(HOST, "10.2.9.1"), packet(HOST, "10.2.0.11")
     with bench.dropped("no-sa", 5):
-        bench.from_lan(stranger)
-        sent = send(bench, range(1, PER_POLICY + 6))
-        bench.wait_until_waiting(PER_POLICY + 6, before)
-    expect_sealed(bench, come_up(bench), sent[5:])
+        bench.from_lan(stranger, neighbour)
+        sent = send(bench, range(1, PER_PAIR + 6))
+        bench.wait_until_waiting(PER_PAIR + 7, before)
+    expect_sealed_pairs(bench, come_up(bench), [neighbour], sent[5:])
     out = Sa(SUITE["gcm128"], "out", bench.spi(), reqid=2)
     bench.gateway.fill(out.line(), policy("out", LAN_NET, other_net, spi=out.spi, reqid=2))
     expect_sealed(bench, out, [stranger])
 
 
 def test_sa_wait_bounded_in_all(bench):
-    policies = PER_WORKER // PER_POLICY + 1
-    nets = [f"10.2.{number}.0-10.2.{number}.255" for number in range(policies)]
-    before = trap(bench, *(policy("out", LAN_NET, net, reqid=number + 1) for number, net in enumerate(nets)))
-    with bench.dropped("no-sa", PER_POLICY):
-        for number in range(policies):
-            for _ in range(PER_POLICY):
-                bench.from_lan(packet(HOST, f"10.2.{number}.1"))
-        bench.wait_until_waiting(policies * PER_POLICY, before)
-    with bench.dropped("policy-gone", PER_WORKER):
+    """A host that scans a net replaces its own packets."""
+    before = trap(bench, policy("out", LAN_NET, FAR_NET), policy("out", LAN_NET, "10.2.8.0-10.2.15.255", reqid=2))
+    stranger, neighbour = packet(HOST, "10.2.0.1"), packet("10.1.0.11", "10.2.8.1")
+    with bench.dropped("no-sa", 102):
+        bench.from_lan(stranger, neighbour)
+        for number in range(PER_WORKER + 100):
+            bench.from_lan(packet(HOST, f"10.2.{8 + number // 256}.{number % 256}"))
+            if number % 250 == 249:  # as many as a port takes at a time
+                bench.wait_until_waiting(number + 3, before)
+        bench.wait_until_waiting(PER_WORKER + 102, before)
+    expect_sealed(bench, come_up(bench), [stranger])
+    out = Sa(SUITE["gcm128"], "out", bench.spi(), reqid=2)
+    bench.gateway.fill(out.line(), policy("out", "10.1.0.11-10.1.0.11", "10.2.8.0-10.2.8.255", spi=out.spi, reqid=2))
+    expect_sealed(bench, out, [neighbour])
+    with bench.dropped("policy-gone", PER_WORKER - 2):
         bench.gateway.fill("flush")
+
+
+def acquired(watch):
+    """The peers that charon was asked for."""
+    return [row["dst"] for row in watch.of("acquire")]
+
+
+def test_sa_wait_each_peer(bench):
+    """Where the peer is the packet's destination, each is asked for by itself, and at once: two datagrams to two peers
+    arrive, also beside one that is silent."""
+    silent, peers = "192.0.2.17", ("192.0.2.18", "192.0.2.19")
+    net = "192.0.2.16-192.0.2.31"
+    ip_batch(bench.network.gw, [f"neigh replace {peer} dev wan lladdr {bench.wan.mac.hex(':')} nud permanent"
+                                for peer in (silent, *peers)])
+    bench.gateway.hear()
+    with bench.gateway.charon():
+        before = trap(bench, policy("out", f"{WAN}-{WAN}", net, more=ANY_PEER))
+        with inside(bench.network.gw):
+            sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        with watching(bench.gateway) as watch, sock:
+            for _ in range(100):
+                sock.sendto(b"silent", (silent, 77))
+            bench.wait_until_waiting(100, before)
+            for peer in peers:
+                sock.sendto(peer.encode(), (peer, 77))
+            bench.wait_until_waiting(102, before)
+            wait_until(lambda: set(acquired(watch)) == {silent, *peers}, "all are asked for")
+            assert acquired(watch).count(silent) <= 1 + len({row["time"][:19] for row in watch.of("acquire")}), watch.text
+        bench.wan.drain()
+        for peer in peers:
+            out = Sa(SUITE["gcm128"], "out", bench.spi(), more="mode=transport")
+            out.dst = peer
+            bench.gateway.fill(out.line(), policy("out", f"{WAN}-{WAN}", f"{peer}-{peer}", spi=out.spi,
+                                                  more=f"mode=transport end={peer}"))
+            header, _, payload, _ = out.unseal_payload(bench.receive(bench.wan, 1)[0])
+            assert (header.dst, payload[8:]) == (peer, peer.encode())
+        bench.expect_nothing()
+        with bench.dropped("policy-gone", PER_PAIR):
+            bench.gateway.fill("flush")
+
+
+def test_sa_wait_one_peer_for_all(bench):
+    """In tunnel mode one negotiation is for all packets of a policy."""
+    with bench.gateway.charon():
+        before = trap(bench)
+        with watching(bench.gateway) as watch:
+            bench.from_lan(*(packet(HOST, f"10.2.0.{number}") for number in range(1, 101)))
+            bench.wait_until_waiting(100, before)
+            wait_until(lambda: watch.of("acquire"), "charon is asked")
+            seconds = {row["time"][:19] for row in watch.of("acquire")}
+            assert len(watch.of("acquire")) <= 1 + len(seconds), watch.text
+        with bench.dropped("policy-gone", 100):
+            bench.gateway.fill("flush")
 
 
 def test_sa_wait_but_bypassed_later(bench):

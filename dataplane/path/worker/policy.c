@@ -51,15 +51,13 @@ enum drop_reason policy_find(struct rte_mbuf *m, const struct cygnet_flow *flow,
 	return DROP_NONE;
 }
 
-uint64_t policy_use(unsigned int worker, struct cygnet_policy *policy, bool passed)
+void policy_use(unsigned int worker, struct cygnet_policy *policy, bool passed)
 {
 	uint64_t last = __atomic_load_n(&policy->use_time, __ATOMIC_RELAXED);
 
 	policy_count(worker, policy, passed);
-	/* The exchange gives the old value to one lcore only. */
 	if (last != clock_seconds())
-		last = __atomic_exchange_n(&policy->use_time, clock_seconds(), __ATOMIC_RELAXED);
-	return last;
+		__atomic_store_n(&policy->use_time, clock_seconds(), __ATOMIC_RELAXED);
 }
 
 /* Plaintext from the wire may pass unless policy says that it comes protected. */

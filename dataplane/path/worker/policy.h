@@ -76,8 +76,7 @@ bool policy_wants_whole(struct rte_mbuf *m, const struct cygnet_flow *flow);
 /** Whether the outbound policy of a packet is about certain ports: parts of the packet
  * that do not show any are not for that policy's SA. */
 bool policy_asks_ports(struct rte_mbuf *m);
-/** Note that a policy has been used. @param passed  whether it lets the packet pass, protected or not
- * @return when it was used last, seconds of clock_now */
-uint64_t policy_use(unsigned int worker, struct cygnet_policy *policy, bool passed);
+/** Note that a policy has been used. @param passed  whether it lets the packet pass, protected or not */
+void policy_use(unsigned int worker, struct cygnet_policy *policy, bool passed);
 
 #endif

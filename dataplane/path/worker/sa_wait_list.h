@@ -1,34 +1,103 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file sa_wait_list.h
- * The packets of a worker that wait for an SA (path/sa_wait.h).
+ * The packets of a worker that wait for an SA (path/sa_wait.h), by pair of addresses: packets of a
+ * pair keep their order, and no pair takes the room of others. Where the policy selects by ports, a
+ * pair is one of addresses and ports.
+ *
+ * A pair that has SA_WAIT_PER_PAIR packets loses its oldest one to a new one: the newer a packet,
+ * the likelier its sender still waits for an answer. When all room is taken, one packet of those
+ * who have most makes room: of the reqid with most packets, and there of the source with most
+ * packets, the oldest packet of the pair that charon was asked for longest ago. So a host that
+ * scans a network behind a trap replaces its own packets, and other hosts, and other traps, keep
+ * theirs.
  */
 #ifndef CYGNETD_SA_WAIT_LIST_H
 #define CYGNETD_SA_WAIT_LIST_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
-struct cygnet_policy;
+#include "cygnet.h"
+
 struct rte_mbuf;
+struct stats;
 
-#define SA_WAIT_PACKETS 256u	/* of a worker */
-#define SA_WAIT_PER_POLICY 16u
+#define SA_WAIT_PACKETS 1024u	/* of a worker */
+#define SA_WAIT_PER_PAIR 16u
 #define SA_WAIT_SECONDS 30u	/* Linux's net.core.xfrm_acq_expires */
 
-struct sa_wait_packet {
-	struct rte_mbuf *m;	/* data at its IP header, its hop taken */
+#define SA_WAIT_REQIDS 64u	/* by reqid modulo this */
+#define SA_WAIT_SOURCES 32u	/* of a reqid, by a hash */
+#define SA_WAIT_HEADS 1024u
+
+/** What the packets of a pair have in common. */
+struct sa_wait_key {
 	const struct cygnet_policy *policy; /* compared, never followed: the policy may be gone */
 	uint32_t generation;	/* of the policy, as its slot may be another policy's by now */
-	bool asked;		/* charon has been asked, for this or another packet of that policy */
-	uint64_t until;		/* clock_now */
+	uint32_t reqid;
+	uint32_t hash;		/* of the addresses: the place in by_hash[] */
+	struct cygnet_flow flow; /* acquire_flow() */
+};
+
+struct sa_wait_source {
+	unsigned int packets;
+	TAILQ_HEAD(, sa_wait_pair) pairs; /* asked longest ago first */
+};
+
+struct sa_wait_reqid {
+	unsigned int packets;
+	struct sa_wait_source source[SA_WAIT_SOURCES];
+};
+
+struct sa_wait_pair {
+	struct sa_wait_key key;
+	unsigned int n;		/* packets */
+	struct rte_mbuf *head, *tail; /* by packet()->next; data at the IP header, the hop taken */
+	uint64_t changes;	/* cygnet_spd_changes() before its packets were last looked up */
+	uint64_t second;	/* clock_seconds() of that lookup */
+	uint64_t tried;		/* second in which charon was asked, or would have been */
+	struct sa_wait_reqid *reqid;
+	struct sa_wait_source *source;
+	LIST_ENTRY(sa_wait_pair) same_hash; /* or in the list of free ones */
+	TAILQ_ENTRY(sa_wait_pair) turn, of_source;
 };
 
 struct sa_wait_list {
-	unsigned int n;
-	uint64_t changes;	/* cygnet_spd_changes() before sa_wait_retry() last looked up the policies */
-	uint64_t second;	/* clock_seconds() of that lookup */
-	struct sa_wait_packet packet[SA_WAIT_PACKETS];	/* the oldest first */
+	unsigned int n;		/* packets */
+	uint64_t changes;	/* cygnet_spd_changes() when a round of lookups began */
+	uint64_t second;	/* clock_seconds() then */
+	struct sa_wait_pair *next; /* that the round comes to; NULL: it is over */
+	unsigned int used;	/* of pair[], those above were never used */
+	LIST_HEAD(, sa_wait_pair) free;
+	TAILQ_HEAD(, sa_wait_pair) turn; /* all pairs with packets; asked longest ago first */
+	LIST_HEAD(, sa_wait_pair) by_hash[SA_WAIT_HEADS];
+	struct sa_wait_reqid reqid[SA_WAIT_REQIDS];
+	struct sa_wait_pair pair[SA_WAIT_PACKETS + 1]; /* one more: whose packets are looked up */
 };
+
+/** The key of a packet. @param policy  protects it @param flow  its selectors */
+struct sa_wait_key sa_wait_key(const struct cygnet_policy *policy, const struct cygnet_flow *flow);
+/** A pair with these addresses, of any policy; NULL: none. */
+struct sa_wait_pair *sa_wait_first(struct sa_wait_list *list, const struct cygnet_flow *flow);
+/** Another one with the addresses of this pair; NULL: no more. */
+struct sa_wait_pair *sa_wait_next(struct sa_wait_pair *pair);
+/** The pair with a key; NULL: none. */
+struct sa_wait_pair *sa_wait_find(struct sa_wait_list *list, const struct sa_wait_key *key);
+/**
+ * Append a packet to its pair. If that or the list is full, a packet is dropped. Takes over the packet.
+ * @param counters  of the worker
+ * @return          the pair; the caller sets the fields of a new one, whose second is 0
+ */
+struct sa_wait_pair *sa_wait_keep(struct sa_wait_list *list, struct stats *counters,
+				  struct rte_mbuf *m, const struct sa_wait_key *key);
+/** Take all packets out of a pair, which stays. @return the first one, the others by
+ * packet()->next */
+struct rte_mbuf *sa_wait_take(struct sa_wait_list *list, struct sa_wait_pair *pair);
+/** Remove a pair if it has no packets. */
+void sa_wait_release(struct sa_wait_list *list, struct sa_wait_pair *pair);
+/** Note that charon was asked for a pair: it is the last one in turn. */
+void sa_wait_asked(struct sa_wait_list *list, struct sa_wait_pair *pair);
 
 #endif
