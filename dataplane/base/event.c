@@ -8,6 +8,7 @@
 #include "base/event.h"
 #include "base/event_log.h"
 #include "base/log.h"
+#include "base/rate.h"
 #include "base/sadb.h"
 
 #define EVENTS 4096u
@@ -46,14 +47,25 @@ static void forget_events_of_another_charon(void)
 		;
 }
 
+/* Hosts can cause many acquires: cygnetctl watch has all, the log some. */
+#define ACQUIRES_LOGGED 10u /* in a second */
+
+static void log_acquire(uint32_t reqid)
+{
+	static struct rate logged;
+
+	if (rate_allows(&logged, ACQUIRES_LOGGED))
+		log_about(RTE_LOG_INFO, (struct log_about){.reqid = reqid},
+			  "has no SA for a packet: asking charon for one");
+}
+
 static void log_event(const struct cygnet_event *event)
 {
 	char addr[INET6_ADDRSTRLEN] = "?";
 
 	switch (event->type) {
 	case CYGNET_EVENT_ACQUIRE:
-		log_about(RTE_LOG_INFO, (struct log_about){.reqid = event->reqid},
-			  "has no SA for a packet: asking charon for one");
+		log_acquire(event->reqid);
 		break;
 	case CYGNET_EVENT_EXPIRE:
 		log_sa(RTE_LOG_INFO, event->id.spi, "%s limit reached, told charon",
