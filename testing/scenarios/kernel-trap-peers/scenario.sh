@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A trap of the left for any peer, in transport mode: each address behind it is a peer of its own. Debian's kernel on the
+# right has ten of them, and one more does not answer, which the left pings a hundred times a second. Meanwhile one
+# peer is answered, then eight that are contacted at once, each from its first packet on; then the last one, while
+# charon waits for a thousand silent peers, each of which it was asked for. It is asked once a second for the one that is pinged.
+right=kernel
+may_drop=([left]="no-sa no-sa-in-time")
+silent=192.168.0.17 peers=$(echo 192.168.0.{18..27})
+
+steps() {
+	local peer since
+	# shellcheck disable=SC2086
+	set -- $peers
+	for peer; do on_gateway right "/sbin/ip address add $peer/32 dev wan"; done
+	on_gateway left "ip neigh replace $silent lladdr 02:00:00:00:00:17 dev wan nud permanent
+		ip route add 198.18.0.0/16 via $silent"
+	since=$SECONDS
+	spawn pings-silent "$work/pings-silent.out" ip netns exec "$net_prefix-gw-left" \
+		ping -n -q -i 0.01 "$silent"
+	expect "charon is asked for the silent peer" wait_for 30 asked_for_peer "$silent"
+	expect "packets for it are too many" wait_for 30 dropped_for left no-sa 100
+	pings_to "$1" 10 > "$work/pings-beside.out"
+	expect_output "pings lost beside it" 0 lost < "$work/pings-beside.out"
+	for peer in "${@:2:8}"; do
+		spawn "pings-$peer" "$work/pings-$peer.out" ip netns exec "$net_prefix-gw-left" \
+			ping -n -q -c 1 -W "$(scaled 30)" "$peer"
+	done
+	for peer in "${@:2:8}"; do
+		reap_after "pings-$peer" 60 || true
+		expect_output "first packet to $peer lost" 0 lost < "$work/pings-$peer.out"
+		expect "charon was asked for $peer" asked_for_peer "$peer"
+	done
+	thousand_peers
+	pings_to "${10}" 10 > "$work/pings-last.out"
+	expect_output "pings to the last peer lost" 0 lost < "$work/pings-last.out"
+	expect "the silent peer was pinged all the time" alive pings-silent
+	expect "charon was asked for it at the most once a second" test \
+		"$(grep -c " === $silent/32\[.*with" "$work/left/charon.log")" -le $((SECONDS - since + 2)) # seconds of two clocks
+	reap pings-silent INT || true
+	expect_sas
+	note_counters
+	pings_to 192.168.0.18 10 > "$work/pings-counted.out"
+	expect_output "pings lost" 0 lost < "$work/pings-counted.out"
+	expect_counted 10 640
+}
+
+# As fast as the machine can.
+thousand_peers() {
+	in_ns gw-left python3 -c 'import socket
+sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for peer in range(1000):
+	sock.sendto(b"first", (f"198.18.{peer // 250}.{1 + peer % 250}", 9))'
+	expect "charon is asked for a thousand peers" wait_for 30 asked_for_thousand
+}
+
+pings_to() { in_ns gw-left ping -n -q -c "$2" -i 0.05 -W "$(scaled 30)" "$1"; }
+asked_for_peer() { grep -q "acquire job for policy 192.168.0.1/32\[.*\] === $1/32\[" "$work/left/charon.log"; }
+asked_for_thousand() {
+	[ "$(grep -o "acquire job for policy .* === 198\.18\.[0-9.]*/32" "$work/left/charon.log" | sort -u | wc -l)" -eq 1000 ]
+}
