@@ -14,7 +14,8 @@
  * The exit status is 1 if a limit was exceeded.
  *
  * Policies are disjoint: /24 networks behind gateways, and /32 addresses of road
- * warriors. Lookups are in random order and always find an entry.
+ * warriors. Lookups are in random order and always find an entry. Then 100 peers have 64 by 64 networks of 20 to 32
+ * bits each, and are rekeyed.
  *
  * Hostile policies are those of a peer that may choose its selectors within a network of its own (/8, IPv6: /32) and
  * any local networks. They have all prefix lengths there are, and as many as possible cover one flow that matches none.
@@ -362,6 +363,84 @@ static void bench_hostile(const char *path, unsigned int bits)
 	close_db(path);
 }
 
+#define PEERS 100u
+#define NETS 64u /* of either side of a peer */
+
+/* One of a peer's NETS * NETS policies of a direction. Its networks have 20 to 32 bits, in 4,096 addresses each. */
+static struct cygnet_policy_params peers_policy(uint32_t peer, uint32_t here, uint32_t there, uint8_t dir)
+{
+	struct cygnet_addr src = cygnet_addr4(htonl(0x0a000000 | here << 12));
+	struct cygnet_addr dst = cygnet_addr4(htonl(0x20000000 | (peer * NETS + there) << 12));
+	struct cygnet_policy_params p = between(32, &src, 20 + here % 13, &dst, 20 + there * 7 % 13);
+	struct cygnet_selector sel = p.sel;
+
+	if (dir != CYGNET_OUT) {
+		p.sel.src_lo = sel.dst_lo;
+		p.sel.src_hi = sel.dst_hi;
+		p.sel.dst_lo = sel.src_lo;
+		p.sel.dst_hi = sel.src_hi;
+	}
+	p.dir = dir;
+	p.reqid = peer + 1;
+	p.action = CYGNET_PROTECT;
+	return p;
+}
+
+/* Call a function for all policies of a peer. @param spi  of the policies. @return nanoseconds */
+static double each_policy(int (*change)(struct cygnet_db *, const struct cygnet_policy_params *), uint32_t peer,
+			  uint32_t spi)
+{
+	double start = now_ns();
+
+	for (uint32_t i = 0; i < NETS * NETS * CYGNET_DIRS; i++) {
+		uint32_t n = i / CYGNET_DIRS;
+		struct cygnet_policy_params p = peers_policy(peer, n / NETS, n % NETS, (uint8_t)(i % CYGNET_DIRS));
+
+		p.spi = spi;
+		must(change(db, &p), "policy");
+		cygnet_reader_quiescent(db, 0);
+	}
+	return now_ns() - start;
+}
+
+static double peers_lookups(void)
+{
+	struct cygnet_flow flow = {.af = AF_INET, .proto = IPPROTO_UDP, .has_ports = 1};
+	double start = now_ns();
+
+	for (uint32_t i = 0; i < LOOKUPS; i++) {
+		const struct cygnet_policy *policy;
+		uint32_t peer = rnd(PEERS);
+
+		flow.src.v4 = htonl(0x0a000000 | rnd(NETS) << 12);
+		flow.dst.v4 = htonl(0x20000000 | (peer * NETS + rnd(NETS)) << 12);
+		policy = cygnet_spd_lookup(db, CYGNET_OUT, &flow);
+		must(policy && policy->reqid == peer + 1 ? 0 : -2, "a policy was not found");
+	}
+	return (now_ns() - start) / LOOKUPS;
+}
+
+/* Peers with a child of many networks each. Then each is rekeyed: its new policies come, and its old ones go. */
+static void bench_peers(const char *path)
+{
+	double install = 0, rekey_install = 0, delete = 0, lookup;
+	uint32_t n = PEERS * NETS * NETS * CYGNET_DIRS;
+
+	open_db(path, n + NETS * NETS * CYGNET_DIRS);
+	for (uint32_t peer = 0; peer < PEERS; peer++)
+		install += each_policy(cygnet_policy_add, peer, 1) / n / 1000;
+	for (uint32_t peer = 0; peer < PEERS; peer++) {
+		rekey_install += each_policy(cygnet_policy_add, peer, 2) / n / 1000;
+		delete += each_policy(cygnet_policy_delete, peer, 1) / n / 1000;
+	}
+	lookup = peers_lookups();
+	printf("%u by %u nets   %9u %10.0f %12.2f %12.2f (%u peers; rekeyed: %.2f)\n", NETS, NETS, n, lookup,
+	       install, delete, PEERS, rekey_install);
+	check_limit("policy lookup", n, lookup, limit.lookup_ns, "ns");
+	check_limit("policy install", n, rekey_install, limit.policy_us, "us");
+	close_db(path);
+}
+
 static void usage(void)
 {
 	fprintf(stderr,
@@ -415,6 +494,7 @@ int main(int argc, char **argv)
 		bench_spd(path, 100000, bits);
 		bench_spd(path, many, bits);
 	}
+	bench_peers(path);
 	bench_hostile(path, 32);
 	bench_hostile(path, 128);
 	return exceeded;
