@@ -315,7 +315,8 @@ METHOD(kernel_cygnet_spd_t, flush, void,
 	this->mutex->lock(this->mutex);
 	forget_all(this);
 	cygnet_db_info(this->db, &info);
-	for (i = 0; i < info.geometry.policies; i++)
+	/* the newest first: they are at the front of a chain */
+	for (i = info.geometry.policies; i--;)
 	{
 		if (cygnet_policy_snapshot(this->db, i, &policy) &&
 			!cygnet_policy_held(&policy))

@@ -604,7 +604,8 @@ struct cygnet_sa *cygnet_sad_lookup_out(struct cygnet_db *db, uint32_t spi, uint
 					uint8_t af, const struct cygnet_addr *dst);
 /**
  * Find the policy that applies to a packet: of all policies that match, the first by priority, rank and age. A
- * lookup sees one consistent state of the SPD.
+ * lookup sees one consistent state of the SPD, or, if policies change faster than it can look at them, returns a
+ * held policy of no slot.
  * @return  NULL if no policy matches
  */
 struct cygnet_policy *cygnet_spd_lookup(struct cygnet_db *db, enum cygnet_dir dir,
@@ -653,7 +654,7 @@ void cygnet_flow_scopes(const struct cygnet_db *db, uint8_t af, const struct cyg
 			const struct cygnet_addr *dst, uint16_t scope[CYGNET_FLOW_SCOPES]);
 /** The scope of deleting or moving the SA in a slot. Different slots may have the same scope. */
 uint16_t cygnet_sa_scope(uint32_t index);
-/** The index of a policy's slot. */
+/** The index of a policy's slot, or CYGNET_NONE if it has none. */
 uint32_t cygnet_policy_index(const struct cygnet_db *db, const struct cygnet_policy *policy);
 /** The live outbound SA of a policy. @return NULL if there is none yet or it has been deleted */
 struct cygnet_sa *cygnet_policy_sa(struct cygnet_db *db, const struct cygnet_policy *policy);

@@ -35,7 +35,8 @@ void hold_all(struct cygnet_db *db)
 			hold(policy);
 	}
 	spd_changed(db, CYGNET_SCOPE_ALL);
-	for (uint32_t i = 0; i < fresh; i++)
+	/* The newest first: they are at the front of a chain. */
+	for (uint32_t i = fresh; i--;)
 		if (db->policies[i].state == CYGNET_SLOT_LIVE && !cygnet_policy_held(&db->policies[i]))
 			policy_remove(db, &db->policies[i]);
 }
@@ -76,7 +77,8 @@ EXPORT unsigned int cygnet_hold_end(struct cygnet_db *db)
 
 	lock_take(db);
 	fresh = pool_fresh(&db->header->policy_pool, db->geometry.policies);
-	for (uint32_t i = 0; i < fresh; i++) {
+	/* The newest first: they are at the front of a chain. */
+	for (uint32_t i = fresh; i--;) {
 		struct cygnet_policy *policy = &db->policies[i];
 
 		if (policy->state != CYGNET_SLOT_LIVE || !cygnet_policy_held(policy))

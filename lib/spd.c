@@ -16,18 +16,27 @@ bool spd_wins(const struct cygnet_policy *a, const struct cygnet_policy *b)
 	return a->rank != b->rank ? a->rank < b->rank : a->order > b->order;
 }
 
+/* A lookup. */
+struct lookup {
+	enum cygnet_dir dir;
+	const struct cygnet_flow *flow;
+	const struct cygnet_addr *peer, *local; /* the sides of the flow */
+	uint32_t left; /* policies that it may visit; 0: the file is damaged, and chains may be loops */
+};
+
 /* Chains are sorted by spd_wins(), so that the first match of a chain is its best.
  * @param best  a policy that matches, or NULL
  * @return      a policy of the chain that matches and wins against best, otherwise best */
-static struct cygnet_policy *search_chain(struct cygnet_db *db, const uint32_t *ref, enum cygnet_dir dir,
-					  const struct cygnet_flow *flow, struct cygnet_policy *best)
+static struct cygnet_policy *search_chain(struct cygnet_db *db, struct lookup *lookup, const uint32_t *ref,
+					  struct cygnet_policy *best)
 {
 	struct cygnet_policy *policy = chain_follow(db, ref);
-	uint32_t left = db->geometry.policies; /* a damaged chain may be a loop */
 
-	for (; policy && left-- && spd_wins(policy, best); policy = chain_follow(db, &policy->next))
-		if (policy->dir == dir && selector_matches(&policy->sel, flow))
+	for (; policy && lookup->left && spd_wins(policy, best); policy = chain_follow(db, &policy->next)) {
+		lookup->left--;
+		if (policy->dir == lookup->dir && selector_matches(&policy->sel, lookup->flow))
 			return policy;
+	}
 	return best;
 }
 
@@ -49,10 +58,20 @@ void spd_changed(struct cygnet_db *db, uint16_t scope)
  * of changes differs after it. The count has no value for "change in progress", so a
  * lookup never waits for a writer.
  *
- * A try fails only if a writer completes a call meanwhile. The limit is for a damaged
- * file, whose count may change all the time.
+ * A try fails only if a writer changes something meanwhile. The limit is for a damaged
+ * file, whose count may change all the time, and for lookups that a peer with thousands of selectors
+ * for the flow has made longer than the time between changes. Then no policy is known, and the packet is dropped.
  */
-#define LOOKUP_TRIES 1000
+#define LOOKUP_TRIES 64
+
+/* The policy of a lookup that has failed. Not in the file; lcores write its use_time. */
+static struct cygnet_policy unknown = {
+	.state = CYGNET_SLOT_LIVE,
+	.generation = 1,
+	.action = CYGNET_DISCARD,
+	.sa = CYGNET_POLICY_HELD,
+	.refs = 1,
+};
 
 static uint64_t lookup_start(struct cygnet_db *db)
 {
@@ -73,13 +92,6 @@ static unsigned int next_group(unsigned int group)
 {
 	return group < PROBES ? group * 2 : PROBES;
 }
-
-/* The sides of a flow. */
-struct sides {
-	enum cygnet_dir dir;
-	const struct cygnet_flow *flow;
-	const struct cygnet_addr *peer, *local;
-};
 
 static bool may_win(uint32_t lower_bound, const struct cygnet_policy *best)
 {
@@ -104,7 +116,7 @@ static void prefetch_chains(struct cygnet_db *db, uint32_t *const *chain, unsign
 }
 
 /* Search the chains of a peer_net. */
-static struct cygnet_policy *search_net(struct cygnet_db *db, const struct sides *sides, uint64_t peer_hash,
+static struct cygnet_policy *search_net(struct cygnet_db *db, struct lookup *lookup, uint64_t peer_hash,
 					struct cygnet_policy *best)
 {
 	const struct peer_net *net = place_net(db, peer_hash);
@@ -119,10 +131,10 @@ static struct cygnet_policy *search_net(struct cygnet_db *db, const struct sides
 		unsigned int n = 0, bits;
 
 		while (n < group && (more = lengths_take(&left, &bits)))
-			chain[n++] = place_chain(db, peer_hash, sides->flow->af, sides->local, bits);
+			chain[n++] = place_chain(db, peer_hash, lookup->flow->af, lookup->local, bits);
 		prefetch_chains(db, chain, n);
 		for (unsigned int i = 0; i < n; i++)
-			best = search_chain(db, chain[i], sides->dir, sides->flow, best);
+			best = search_chain(db, lookup, chain[i], best);
 	}
 	return best;
 }
@@ -144,16 +156,16 @@ struct probe {
 	uint32_t *chain; /* the only one for the flow; NULL: ask the peer_net */
 };
 
-static struct probe start_probe(struct cygnet_db *db, const struct spd_list *list, const struct sides *sides,
+static struct probe start_probe(struct cygnet_db *db, const struct spd_list *list, const struct lookup *lookup,
 				unsigned int bits)
 {
 	uint32_t local = load_acquire(&list->length[bits].local);
 	struct probe probe = {
-		.hash = place_peer_hash(db, sides->dir, sides->flow->af, sides->peer, bits),
+		.hash = place_peer_hash(db, lookup->dir, lookup->flow->af, lookup->peer, bits),
 	};
 
 	if (local) {
-		probe.chain = place_chain(db, probe.hash, sides->flow->af, sides->local, (local - 1) % LENGTHS);
+		probe.chain = place_chain(db, probe.hash, lookup->flow->af, lookup->local, (local - 1) % LENGTHS);
 		__builtin_prefetch(probe.chain);
 	} else {
 		__builtin_prefetch(place_net(db, probe.hash));
@@ -161,9 +173,9 @@ static struct probe start_probe(struct cygnet_db *db, const struct spd_list *lis
 	return probe;
 }
 
-static struct cygnet_policy *search(struct cygnet_db *db, const struct sides *sides)
+static struct cygnet_policy *search(struct cygnet_db *db, struct lookup *lookup)
 {
-	const struct spd_list *list = place_list(db, sides->dir, sides->flow->af);
+	const struct spd_list *list = place_list(db, lookup->dir, lookup->flow->af);
 	struct lengths left = lengths_copy(&list->peer);
 	struct cygnet_policy *best = NULL;
 	int bits = 0;
@@ -173,10 +185,10 @@ static struct cygnet_policy *search(struct cygnet_db *db, const struct sides *si
 		unsigned int n = 0;
 
 		while (n < group && (bits = next_length(list, &left, best)) >= 0)
-			probe[n++] = start_probe(db, list, sides, (unsigned int)bits);
+			probe[n++] = start_probe(db, list, lookup, (unsigned int)bits);
 		for (unsigned int i = 0; i < n; i++)
-			best = probe[i].chain ? search_chain(db, probe[i].chain, sides->dir, sides->flow, best)
-					      : search_net(db, sides, probe[i].hash, best);
+			best = probe[i].chain ? search_chain(db, lookup, probe[i].chain, best)
+					      : search_net(db, lookup, probe[i].hash, best);
 	}
 	return best;
 }
@@ -189,7 +201,7 @@ EXPORT uint64_t cygnet_spd_changes(struct cygnet_db *db)
 EXPORT struct cygnet_policy *cygnet_spd_lookup(struct cygnet_db *db, enum cygnet_dir dir,
 					       const struct cygnet_flow *flow)
 {
-	const struct sides sides = {
+	struct lookup lookup = {
 		dir, flow,
 		.peer = dir == CYGNET_OUT ? &flow->dst : &flow->src,
 		.local = dir == CYGNET_OUT ? &flow->src : &flow->dst,
@@ -200,9 +212,13 @@ EXPORT struct cygnet_policy *cygnet_spd_lookup(struct cygnet_db *db, enum cygnet
 
 	do {
 		start = lookup_start(db);
-		best = search(db, &sides);
-	} while (lookup_torn(db, start) && --left);
-	return best;
+		/* Twice, because some chains share a bucket. */
+		lookup.left = 2 * db->geometry.policies;
+		best = search(db, &lookup);
+		if (!lookup_torn(db, start) && lookup.left)
+			return best;
+	} while (--left && lookup.left);
+	return &unknown;
 }
 
 EXPORT bool cygnet_spd_uses_ports(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af)
@@ -250,7 +266,9 @@ EXPORT bool cygnet_spd_unused(const struct cygnet_db *db)
 
 EXPORT uint32_t cygnet_policy_index(const struct cygnet_db *db, const struct cygnet_policy *policy)
 {
-	return (uint32_t)(policy - db->policies);
+	bool in_file = policy >= db->policies && policy < db->policies + db->geometry.policies;
+
+	return in_file ? (uint32_t)(policy - db->policies) : CYGNET_NONE;
 }
 
 EXPORT bool cygnet_policy_snapshot(struct cygnet_db *db, uint32_t index,

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "fixture.h"
+#include "layout.h"
 
 #define NUMBERS 200u
 #define WRITERS 2u
@@ -29,7 +30,7 @@ void AnnotateIgnoreReadsEnd(const char *file, int line);
 
 static struct cygnet_db *db;
 static bool stopping;
-static unsigned long found_sas, found_policies, snapshots, events;
+static unsigned long found_sas, found_policies, snapshots, events, replacements;
 
 static bool ended(void)
 {
@@ -329,20 +330,32 @@ static struct cygnet_policy_params chained(uint8_t last, uint32_t priority, uint
 	return p;
 }
 
-/* Replaces a policy by one of the same selector, at the front or at the end of its chain in turn. At any time
- * at least one of the two is installed. */
+/* Two policies for the same flow, of which one is replaced by the other in turn: at any time at least one of them
+ * is installed. A third one comes and goes with each turn. */
+struct turns {
+	struct cygnet_policy_params one, two, third;
+};
+
+/* Slots become free when the readers have reported quiescent states. */
+static void install(const struct cygnet_policy_params *p)
+{
+	while (cygnet_policy_add(db, p))
+		sched_yield();
+}
+
 static void *replacer(void *arg)
 {
-	const struct cygnet_policy_params front = chained(3, 1, 1), back = chained(3, 3, 1);
-	bool in_front = false;
+	const struct turns *turns = arg;
 
-	(void)arg;
-	for (; !ended(); in_front = !in_front) {
-		/* Slots become free when the readers have reported quiescent states. */
-		while (cygnet_policy_add(db, in_front ? &back : &front))
-			sched_yield();
-		require(!cygnet_policy_delete(db, in_front ? &front : &back),
+	for (bool one = false; !ended(); one = !one) {
+		install(one ? &turns->one : &turns->two);
+		if (one)
+			install(&turns->third);
+		require(!cygnet_policy_delete(db, one ? &turns->two : &turns->one),
 			"the replaced policy is missing");
+		if (one)
+			require(!cygnet_policy_delete(db, &turns->third), "the third policy is missing");
+		count(&replacements);
 	}
 	return NULL;
 }
@@ -354,7 +367,9 @@ static void *seeker(void *arg)
 
 	require(!cygnet_reader_online(db, id), "cannot be a reader");
 	while (!ended()) {
-		require(cygnet_spd_lookup(db, CYGNET_OUT, &flow), "a policy was missed");
+		const struct cygnet_policy *policy = cygnet_spd_lookup(db, CYGNET_OUT, &flow);
+
+		require(policy && policy->reqid == 1, "a policy was missed");
 		cygnet_reader_quiescent(db, id);
 		count(&found_policies);
 	}
@@ -362,35 +377,93 @@ static void *seeker(void *arg)
 	return NULL;
 }
 
-/* Rekeying replaces policies by equal ones. A lookup must always find one of them. */
-static void no_miss_while_replaced(void **state)
+static void no_miss(void **state, struct turns *turns)
 {
-	static unsigned long *const counters[] = {&found_policies};
+	static unsigned long *const counters[] = {&found_policies, &replacements};
 	struct fixture *f = *state;
-	const struct cygnet_policy_params last = chained(3, 3, 1), between = chained(2, 2, 10);
 	pthread_t thread[READERS + 1];
 
 	db = f->db;
 	stopping = false;
-	found_policies = 0;
+	found_policies = replacements = 0;
 	assert_int_equal(cygnet_role_take(db, CYGNET_ROLE_DATAPLANE), 0);
-	assert_int_equal(cygnet_policy_add(db, &last), 0);
-	assert_int_equal(cygnet_policy_add(db, &between), 0);
+	assert_int_equal(cygnet_policy_add(db, &turns->one), 0);
 	for (uintptr_t i = 0; i < READERS; i++)
 		assert_int_equal(pthread_create(&thread[i], NULL, seeker, (void *)i), 0);
-	assert_int_equal(pthread_create(&thread[READERS], NULL, replacer, NULL), 0);
-	let_run(counters, 1);
+	assert_int_equal(pthread_create(&thread[READERS], NULL, replacer, turns), 0);
+	let_run(counters, 2);
 	for (unsigned int i = 0; i < READERS + 1; i++)
 		pthread_join(thread[i], NULL);
-	printf("%lu policies found\n", found_policies);
-	assert_true(found_policies);
+	printf("%lu policies found, %lu replaced\n", found_policies, replacements);
+	assert_true(found_policies && replacements);
+}
+
+/* Rekeying replaces a policy by another user of its entry, which moves in its chain. */
+static void no_miss_in_entry(void **state)
+{
+	struct turns turns = {chained(3, 3, 1), chained(3, 1, 1), chained(2, 2, 2)};
+
+	no_miss(state, &turns);
+}
+
+/* Policies of two places, with other prefix lengths on both sides and another priority. */
+static void no_miss_between_places(void **state)
+{
+	struct turns turns = {chained(255, 3, 1), chained(3, 1, 1), chained(3, 2, 2)};
+
+	turns.two.sel.dst_lo = addr4("10.1.0.0");
+	turns.two.sel.dst_hi = addr4("10.1.255.255");
+	/* In the net of the first policy, and with another length than both. */
+	turns.third.sel.src_lo = turns.third.sel.src_hi = addr4("10.9.9.9");
+	no_miss(state, &turns);
+}
+
+static void *miscounter(void *arg)
+{
+	(void)arg;
+	while (!ended())
+		__atomic_fetch_add(&db->header->spd_changes, 1, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+/* A lookup that never sees a consistent state, here because a damaged count changes all the time, drops its packet. */
+static void closed_without_consistent_state(void **state)
+{
+	const struct cygnet_policy_params bypass = chained(3, 1, 1);
+	const struct cygnet_flow flow = flow4("10.0.0.3", "10.1.1.1", 6, 1, 2);
+	struct cygnet_policy *policy;
+	struct fixture *f = *state;
+	time_t end = time(NULL) + PATIENCE_S;
+	pthread_t thread;
+
+	db = f->db;
+	stopping = false;
+	assert_int_equal(cygnet_policy_add(db, &bypass), 0);
+	/* A chain in which a lookup takes longer than a change. */
+	for (uint16_t i = 0; i < 1000; i++) {
+		struct cygnet_policy_params other = chained(3, 0, 2);
+
+		other.sel.sport_lo = other.sel.sport_hi = (uint16_t)(1000 + i);
+		assert_int_equal(cygnet_policy_add(db, &other), 0);
+	}
+	assert_int_equal(pthread_create(&thread, NULL, miscounter, NULL), 0);
+	do
+		policy = cygnet_spd_lookup(db, CYGNET_OUT, &flow);
+	while (cygnet_policy_index(db, policy) != CYGNET_NONE && time(NULL) < end);
+	__atomic_store_n(&stopping, true, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	assert_int_equal(cygnet_policy_index(db, policy), CYGNET_NONE);
+	assert_true(cygnet_policy_held(policy));
+	assert_int_equal(policy->action, CYGNET_DISCARD);
+	assert_null(cygnet_policy_sa(db, policy));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(no_miss_while_replaced, fixture_setup,
-						fixture_teardown),
+		cmocka_unit_test_setup_teardown(no_miss_in_entry, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(no_miss_between_places, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(closed_without_consistent_state, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(readers_beside_writers, fixture_setup,
 						fixture_teardown),
 	};
