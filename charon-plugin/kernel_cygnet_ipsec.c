@@ -25,6 +25,9 @@
 /** Time between two tries, ms */
 #define UPDATE_PAUSE 1
 
+/** Time in which charon deletes an SA that was refused, seconds */
+#define REFUSED_LIFETIME 60
+
 /** SPIs below this one are reserved (RFC 4303, 2.1) */
 #define SPI_RESERVED 0x100
 
@@ -770,7 +773,7 @@ kernel_cygnet_ipsec_t *kernel_cygnet_ipsec_create(void)
 	this->routes = kernel_cygnet_route_create(this->spd);
 	this->events = kernel_cygnet_event_create(this->db);
 	this->larval = kernel_cygnet_larval_create(this->db);
-	this->refused = kernel_cygnet_refused_create();
+	this->refused = kernel_cygnet_refused_create(REFUSED_LIFETIME);
 	this->hold = kernel_cygnet_hold_create(this->db, this->events, hold);
 	return &this->public;
 }

@@ -16,9 +16,14 @@ struct private_kernel_cygnet_refused_t {
 	kernel_cygnet_refused_t public;
 
 	/**
-	 * Refusals, refusal_t. Few: charon deletes most at once.
+	 * Refusals, refusal_t, the newest first. Few: charon deletes most at once.
 	 */
 	linked_list_t *refusals;
+
+	/**
+	 * Seconds after which a refusal is forgotten
+	 */
+	u_int lifetime;
 
 	/**
 	 * Locks refusals
@@ -34,6 +39,8 @@ typedef struct {
 	struct cygnet_sa_id id;
 	/** identity of the peer, NULL if there was no IKE_SA */
 	identification_t *peer;
+	/** time of the refusal, by the monotonic clock */
+	time_t time;
 } refusal_t;
 
 /**
@@ -64,6 +71,22 @@ static void destroy_refusal(refusal_t *refusal)
 }
 
 /**
+ * Forget refusals that charon has not deleted in time
+ */
+static void forget_old(private_kernel_cygnet_refused_t *this)
+{
+	refusal_t *oldest;
+
+	while (this->refusals->get_last(this->refusals,
+									(void**)&oldest) == SUCCESS &&
+		   time_monotonic(NULL) - oldest->time >= this->lifetime)
+	{
+		this->refusals->remove_last(this->refusals, (void**)&oldest);
+		destroy_refusal(oldest);
+	}
+}
+
+/**
  * Find a refusal of the calling thread's peer, and with remove, forget it
  */
 static bool find(private_kernel_cygnet_refused_t *this,
@@ -74,6 +97,7 @@ static bool find(private_kernel_cygnet_refused_t *this,
 	bool found = FALSE;
 
 	this->mutex->lock(this->mutex);
+	forget_old(this);
 	enumerator = this->refusals->create_enumerator(this->refusals);
 	while (!found && enumerator->enumerate(enumerator, &refusal))
 	{
@@ -99,8 +123,10 @@ METHOD(kernel_cygnet_refused_t, add, void,
 	INIT(refusal,
 		.id = *id,
 		.peer = peer ? peer->clone(peer) : NULL,
+		.time = time_monotonic(NULL),
 	);
 	this->mutex->lock(this->mutex);
+	forget_old(this);
 	this->refusals->insert_first(this->refusals, refusal);
 	this->mutex->unlock(this->mutex);
 }
@@ -143,7 +169,7 @@ METHOD(kernel_cygnet_refused_t, destroy, void,
 /*
  * Described in header.
  */
-kernel_cygnet_refused_t *kernel_cygnet_refused_create(void)
+kernel_cygnet_refused_t *kernel_cygnet_refused_create(u_int lifetime)
 {
 	private_kernel_cygnet_refused_t *this;
 
@@ -156,6 +182,7 @@ kernel_cygnet_refused_t *kernel_cygnet_refused_create(void)
 			.destroy = _destroy,
 		},
 		.refusals = linked_list_create(),
+		.lifetime = lifetime,
 		.mutex = mutex_create(MUTEX_TYPE_DEFAULT),
 	);
 	return &this->public;

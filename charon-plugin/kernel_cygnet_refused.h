@@ -65,8 +65,11 @@ struct kernel_cygnet_refused_t {
 /**
  * Create a kernel_cygnet_refused_t.
  *
+ * @param lifetime	seconds after which a refusal is forgotten: charon has not
+ *					deleted the SA, or as somebody else, and a later SA of
+ *					that id must not stay when charon deletes it
  * @return			instance
  */
-kernel_cygnet_refused_t *kernel_cygnet_refused_create(void);
+kernel_cygnet_refused_t *kernel_cygnet_refused_create(u_int lifetime);
 
 #endif /** KERNEL_CYGNET_REFUSED_H_ @}*/

@@ -136,19 +136,41 @@ static void set_change(entry_t *entry, bool first,
 }
 
 /**
- * Insert a policy by priority, then rank, the newest first
+ * Find a policy of an entry that has the same first bytes
+ */
+static struct cygnet_policy_params *find_policy(entry_t *entry,
+									const struct cygnet_policy_params *params,
+									size_t len)
+{
+	struct cygnet_policy_params *policy, *found = NULL;
+	enumerator_t *enumerator;
+
+	enumerator = entry->policies->create_enumerator(entry->policies);
+	while (!found && enumerator->enumerate(enumerator, &policy))
+	{
+		found = memeq(policy, params, len) ? policy : NULL;
+	}
+	enumerator->destroy(enumerator);
+	return found;
+}
+
+/**
+ * Insert a policy by priority, then rank, the newest first. Another install of a
+ * policy is beside it, as the file does not make it newer.
  *
  * Returns whether it is the first one.
  */
 static bool insert(entry_t *entry, const struct cygnet_policy_params *params)
 {
-	struct cygnet_policy_params *policy;
+	struct cygnet_policy_params *policy, *same;
 	enumerator_t *enumerator;
 
+	same = find_policy(entry, params, sizeof(*params));
 	enumerator = entry->policies->create_enumerator(entry->policies);
 	while (enumerator->enumerate(enumerator, &policy))
 	{
-		if (params->priority < policy->priority ||
+		if (same ? policy == same :
+			params->priority < policy->priority ||
 			(params->priority == policy->priority &&
 			 params->rank <= policy->rank))
 		{
@@ -179,25 +201,6 @@ METHOD(kernel_cygnet_spd_t, add, int,
 	}
 	this->mutex->unlock(this->mutex);
 	return err;
-}
-
-/**
- * Find a policy of an entry that has the same first bytes
- */
-static struct cygnet_policy_params *find_policy(entry_t *entry,
-									const struct cygnet_policy_params *params,
-									size_t len)
-{
-	struct cygnet_policy_params *policy, *found = NULL;
-	enumerator_t *enumerator;
-
-	enumerator = entry->policies->create_enumerator(entry->policies);
-	while (!found && enumerator->enumerate(enumerator, &policy))
-	{
-		found = memeq(policy, params, len) ? policy : NULL;
-	}
-	enumerator->destroy(enumerator);
-	return found;
 }
 
 /**

@@ -7,6 +7,7 @@
 
 #include "charon.h"
 #include "../kernel_cygnet_compat.h"
+#include "../kernel_cygnet_refused.h"
 
 #include <daemon.h>
 #include <threading/thread.h>
@@ -248,6 +249,25 @@ static void test_threads(void **state)
 	}
 }
 
+/* what charon has not deleted in time does not save a later SA of that id */
+static void test_forgotten(void **state)
+{
+	kernel_cygnet_refused_t *kept = kernel_cygnet_refused_create(60);
+	kernel_cygnet_refused_t *forgotten = kernel_cygnet_refused_create(0);
+	struct cygnet_sa_id id = {
+		.spi = htonl(0xc0000001),
+	};
+
+	kept->add(kept, &id);
+	forgotten->add(forgotten, &id);
+	assert_true(kept->has(kept, &id));
+	assert_false(forgotten->has(forgotten, &id));
+	assert_true(kept->take(kept, &id));
+	assert_false(kept->take(kept, &id));
+	kept->destroy(kept);
+	forgotten->destroy(forgotten);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -258,6 +278,7 @@ int main(void)
 		REFUSED_TEST(test_reserved),
 		REFUSED_TEST(test_same_identity),
 		REFUSED_TEST(test_threads),
+		REFUSED_TEST(test_forgotten),
 	};
 
 	return cmocka_run_group_tests(tests, charon_setup, charon_teardown);

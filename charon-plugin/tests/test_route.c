@@ -272,6 +272,21 @@ static void test_three(void **state)
 	expect_route("10.2.0.0/16 via 192.0.2.2 dev wan", 5);
 }
 
+/* another install of a policy does not make it newer */
+static void test_installed_again(void **state)
+{
+	add(tunnel(SUN, 1));
+	add(tunnel(OTHER_SUN, 2));
+	add(tunnel(SUN, 1));
+	expect_route("10.2.0.0/16 via 192.0.2.3 dev wan", 2);
+	remove_it(tunnel(SUN, 1));
+	expect_route("10.2.0.0/16 via 192.0.2.3 dev wan", 2);
+	remove_it(tunnel(OTHER_SUN, 2));
+	expect_route("10.2.0.0/16 via 192.0.2.2 dev wan", 3);
+	remove_it(tunnel(SUN, 1));
+	expect_route(NULL, 3);
+}
+
 /* the route of a rekeyed SA is not touched; the next hop it has by then is that
  * of the survivor */
 static void test_rekeyed(void **state)
@@ -357,6 +372,7 @@ int main(void)
 		ROUTE_TEST(test_newer_goes),
 		ROUTE_TEST(test_older_goes),
 		ROUTE_TEST(test_three),
+		ROUTE_TEST(test_installed_again),
 		ROUTE_TEST(test_rekeyed),
 		ROUTE_TEST(test_trap),
 		ROUTE_TEST(test_passthrough),

@@ -17,8 +17,9 @@ static uint8_t side_of(const struct next_hop *hop)
 }
 
 /* A gateway with one port has no other one to leave by. Its forward policy says where a packet goes if all
- * destinations of the policy are in the port's own network: they are no other tunnel's, and no route that is
- * missing leads to them. Wider policies, which let a hub's spokes reach each other, do not say it. */
+ * destinations of the policy are in the port's own network: no route that is missing leads to them. Wider policies,
+ * which let a hub's spokes reach each other, do not say it. A peer whose virtual address lies in that network is
+ * reached in plaintext while it has no tunnel, as from a gateway with two ports and in Linux. */
 static bool policy_is_for_the_link(struct rte_mbuf *m, const struct next_hop *hop)
 {
 	struct cygnet_policy *policy;
