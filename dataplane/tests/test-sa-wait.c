@@ -584,6 +584,38 @@ static void pairs_of_ports(void **state)
 	assert_int_equal(acquires_between(NET(0, 1), NET(1, 1), &others), 2);
 }
 
+/* A host with many ports towards another one replaces its own packets to it. They are few, as all of them are
+ * looked up when another one comes. */
+static void many_ports(void **state)
+{
+	struct cygnet_policy_params policy = all_out(NULL);
+	const struct sa_wait_pair *pair;
+	struct esp_sa e;
+
+	(void)state;
+	policy.sel.proto = IPPROTO_UDP;
+	policy.sel.dport_lo = 1;
+	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
+	send_from(NET(0, 1), NET(1, 2), 1);
+	for (uint16_t port = 1; port <= 1000; port++)
+		send_from(NET(0, 1), NET(1, 1), port);
+	assert_int_equal(waiting_for(NET(0, 1), NET(1, 1)), SA_WAIT_PER_ADDRESSES);
+	assert_int_equal(waiting_for(NET(0, 1), NET(1, 2)), 1);
+	assert_int_equal(w->stats->drop[DROP_NO_SA], 1000 - SA_WAIT_PER_ADDRESSES);
+	/* The newest ones stay. */
+	TAILQ_FOREACH(pair, &w->sa_wait.turn, turn)
+		assert_true(pair->key.flow.dst.v4 == htonl(NET(1, 2)) ||
+			    pair->key.flow.dport > 1000 - SA_WAIT_PER_ADDRESSES);
+	esp_sa_any(&e, &esp_algorithms[0], 0);
+	policy = secure(&e, NET(1, 1));
+	send_from(NET(0, 1), NET(1, 1), 1);
+	esp_worker_finish(w);
+	assert_int_equal(w->stats->encapsulated, SA_WAIT_PER_ADDRESSES + 1);
+	assert_int_equal(w->sa_wait.n, 1);
+	assert_int_equal(cygnet_policy_delete(sadb, &policy), 0);
+	esp_sa_delete(&e);
+}
+
 /* A host that scans what is behind a trap replaces its own packets, and is limited in what it has
  * charon asked for; so are all that scan. */
 static void scan(void **state)
@@ -742,6 +774,7 @@ int main(int argc, char **argv)
 		TEST(thousand_peers),
 		TEST(one_peer_for_all),
 		TEST(pairs_of_ports),
+		TEST(many_ports),
 		TEST(scan),
 		TEST(scan_from_everywhere),
 		TEST(order_of_a_pair),

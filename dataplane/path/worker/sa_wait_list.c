@@ -154,6 +154,20 @@ static void drop_oldest(struct sa_wait_list *list, struct stats *counters, struc
 	packet_drop(counters, m, DROP_NO_SA);
 }
 
+/* @return the oldest pair with these addresses if they have as many packets as they may; else NULL */
+static struct sa_wait_pair *oldest_of_full(struct sa_wait_list *list, const struct cygnet_flow *flow)
+{
+	struct sa_wait_pair *oldest = NULL;
+	unsigned int n = 0;
+
+	/* A bucket has the newest pair first. */
+	for (struct sa_wait_pair *pair = sa_wait_first(list, flow); pair; pair = sa_wait_next(pair)) {
+		n += pair->n;
+		oldest = pair;
+	}
+	return n < SA_WAIT_PER_ADDRESSES ? NULL : oldest;
+}
+
 static struct sa_wait_pair *who_makes_room(struct sa_wait_list *list)
 {
 	struct sa_wait_reqid *reqid = &list->reqid[0];
@@ -169,12 +183,19 @@ static struct sa_wait_pair *who_makes_room(struct sa_wait_list *list)
 	return TAILQ_FIRST(&source->pairs);
 }
 
-static void make_room(struct sa_wait_list *list, struct stats *counters, struct sa_wait_pair *pair)
+static void make_room(struct sa_wait_list *list, struct stats *counters,
+		      const struct sa_wait_key *key)
 {
+	struct sa_wait_pair *pair = sa_wait_find(list, key);
+
 	if (pair && pair->n == SA_WAIT_PER_PAIR) {
 		drop_oldest(list, counters, pair);
-	} else if (list->n == SA_WAIT_PACKETS) {
+		return;
+	}
+	pair = oldest_of_full(list, &key->flow);
+	if (!pair && list->n == SA_WAIT_PACKETS)
 		pair = who_makes_room(list);
+	if (pair) {
 		drop_oldest(list, counters, pair);
 		sa_wait_release(list, pair);
 	}
@@ -185,7 +206,7 @@ struct sa_wait_pair *sa_wait_keep(struct sa_wait_list *list, struct stats *count
 {
 	struct sa_wait_pair *pair;
 
-	make_room(list, counters, sa_wait_find(list, key));
+	make_room(list, counters, key);
 	/* It may have been the one that made room. */
 	pair = sa_wait_find(list, key);
 	if (!pair)

@@ -6,8 +6,9 @@
  * pair is one of addresses and ports.
  *
  * A pair that has SA_WAIT_PER_PAIR packets loses its oldest one to a new one: the newer a packet,
- * the likelier its sender still waits for an answer. When all room is taken, one packet of those
- * who have most makes room: of the reqid with most packets, and there of the source with most
+ * the likelier its sender still waits for an answer. All pairs with the same addresses are in one
+ * bucket and are looked up together: if they have SA_WAIT_PER_ADDRESSES packets, the oldest pair
+ * loses its oldest packet. When all room is taken, one packet of those who have most makes room: of the reqid with most packets, and there of the source with most
  * packets, the oldest packet of the pair that charon was asked for longest ago. So a host that
  * scans a network behind a trap replaces its own packets, and other hosts, and other traps, keep
  * theirs.
@@ -26,6 +27,7 @@ struct stats;
 
 #define SA_WAIT_PACKETS 1024u	/* of a worker */
 #define SA_WAIT_PER_PAIR 16u
+#define SA_WAIT_PER_ADDRESSES 64u	/* of all pairs of ports of a pair of addresses */
 #define SA_WAIT_SECONDS 30u	/* Linux's net.core.xfrm_acq_expires */
 
 #define SA_WAIT_REQIDS 64u	/* by reqid modulo this */
@@ -86,7 +88,9 @@ struct sa_wait_pair *sa_wait_next(struct sa_wait_pair *pair);
 /** The pair with a key; NULL: none. */
 struct sa_wait_pair *sa_wait_find(struct sa_wait_list *list, const struct sa_wait_key *key);
 /**
- * Append a packet to its pair. If that or the list is full, a packet is dropped. Takes over the packet.
+ * Append a packet to its pair. If there are too many packets, one is dropped, and its pair is
+ * released if it is empty then. No pair is released for a packet of sa_wait_take(), as it has
+ * left room. Takes over the packet.
  * @param counters  of the worker
  * @return          the pair; the caller sets the fields of a new one, whose second is 0
  */
