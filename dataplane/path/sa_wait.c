@@ -76,8 +76,8 @@ void sa_wait_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_polic
 /* The SPD decides anew: there may be another policy now. */
 static void look_up(struct worker *w, struct rte_mbuf *m, uint64_t changes)
 {
-	const struct sa_wait_pair *before;
 	struct cygnet_policy *policy;
+	struct sa_wait_pair *pair;
 	struct sa_wait_key key;
 	struct cygnet_flow flow;
 	struct cygnet_sa *sa;
@@ -95,14 +95,19 @@ static void look_up(struct worker *w, struct rte_mbuf *m, uint64_t changes)
 	}
 	key = sa_wait_key(policy, &flow);
 	sa = cygnet_policy_sa(sadb, policy);
-	/* An earlier packet of this pair still waits: keep the order. */
-	before = sa_wait_find(&w->sa_wait, &key);
-	if (sa && (!before || !before->n))
+	pair = sa_wait_find(&w->sa_wait, &key);
+	if (sa && (!pair || !pair->n)) {
 		to_sa(w, m, sa);
-	else if ((uint32_t)clock_seconds() >= packet(m)->until)
+		return;
+	}
+	if ((uint32_t)clock_seconds() >= packet(m)->until) {
 		drop(w, m, DROP_NO_SA_IN_TIME);
-	else
-		ask(w, keep(w, m, &key, changes), policy, &flow, 1);
+		return;
+	}
+	pair = keep(w, m, &key, changes);
+	/* With an SA the packet waits only for earlier packets of its pair, to keep the order. */
+	if (!sa)
+		ask(w, pair, policy, &flow, 1);
 }
 
 static void settle(struct worker *w, struct sa_wait_pair *pair)

@@ -713,6 +713,39 @@ static void order_of_a_pair(void **state)
 	esp_sa_delete(&e);
 }
 
+/* A packet whose policy has an SA waits for earlier ones of its pair. Charon is not asked for another SA. */
+static void not_asked_with_sa(void **state)
+{
+	struct cygnet_policy_params all, port = all_out(NULL);
+	unsigned int others;
+	struct esp_sa e;
+
+	(void)state;
+	esp_sa_any(&e, &esp_algorithms[0], 0);
+	all = all_out(e.sa);
+	all.reqid = REQID + 1;
+	all.priority = port.priority + 1;
+	assert_int_equal(cygnet_policy_add(sadb, &all), 0);
+	port.sel.proto = IPPROTO_UDP;
+	port.sel.dport_lo = port.sel.dport_hi = 80;
+	assert_int_equal(cygnet_policy_add(sadb, &port), 0);
+	esp_sa_delete(&e);
+	send_from(NET(0, 1), NET(1, 1), 80);
+	send_from(NET(0, 1), NET(1, 1), 9);
+	assert_int_equal(w->sa_wait.n, 2);
+	/* The first pair joins the second one, which has an SA again. */
+	esp_sa_any(&e, &esp_algorithms[0], 0);
+	assert_int_equal(cygnet_policy_add(sadb, &all), 0);
+	assert_int_equal(cygnet_policy_delete(sadb, &port), 0);
+	clock_now++;
+	acquires_between(0, 0, &others);
+	sa_wait_retry(w);
+	esp_worker_finish(w);
+	assert_int_equal(w->stats->encapsulated, 2);
+	assert_int_equal(acquires_between(0, 0, &others), 0);
+	esp_sa_delete(&e);
+}
+
 #define QUESTIONS 200u
 #define LCORES 4u
 
@@ -778,6 +811,7 @@ int main(int argc, char **argv)
 		TEST(scan),
 		TEST(scan_from_everywhere),
 		TEST(order_of_a_pair),
+		TEST(not_asked_with_sa),
 		TEST(asked_by_one),
 		TEST(dropped_at_the_end),
 	};
