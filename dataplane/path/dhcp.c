@@ -114,10 +114,10 @@ enum dhcp_received dhcp_received(const struct worker *w, struct rte_mbuf *m, con
 
 	if (to == DHCP_TO_NOBODY || !(w->settings & SETTING_DHCP))
 		return DHCP_BY_POLICY;
-	if (packet_family(m) == AF_INET && to == DHCP_TO_CLIENT)
-		return is_answer4(m, &client) ? DHCP_ASIDE : DHCP_BY_POLICY;
 	if (is_inside(packet(m)) != (to == DHCP_TO_SERVER))
 		return DHCP_BY_POLICY;
+	if (packet_family(m) == AF_INET && to == DHCP_TO_CLIENT)
+		return is_answer4(m, &client) ? DHCP_ASIDE : DHCP_BY_POLICY;
 	return (packet_family(m) == AF_INET6 ? stays_on_link6(to, &src, &dst) : is_request4(m))
 		       ? DHCP_PASSES
 		       : DHCP_BY_POLICY;

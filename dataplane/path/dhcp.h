@@ -6,6 +6,9 @@
  * have for this, do not meet policies. A TAP does not say by which socket a packet was sent, so the packet itself has
  * to: it is DHCP by ports and content, from the interface's own address or none, and does not go beyond the link.
  * Clients may be on all ports but inside ones, servers on inside ones (side).
+ *
+ * A DHCP_ASIDE frame has a destination that no station has. Where the TAP is in a bridge of the kernel, that is unknown
+ * unicast, which the bridge floods to its other ports: cygnetd.conf(5) says so.
  */
 #ifndef CYGNETD_DHCP_H
 #define CYGNETD_DHCP_H

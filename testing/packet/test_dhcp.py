@@ -242,6 +242,23 @@ def test_dhcp_offer(bench, case):
             assert bench.gateway.drops() == before
 
 
+def refused(bench, device, packet):
+    """Policy drops it, and packet sockets do not have it."""
+    with Tap(bench, device) as tap:
+        with bench.dropped("policy-plaintext"):
+            getattr(bench, f"from_{device}")(packet)
+        assert not tap.got(ASIDE, QUIET), packet.summary()
+
+
+def test_dhcp_answer_inside(bench):
+    """There is no client on an inside port: policy decides about answers."""
+    with with_sides(bench):
+        for src, dst in ((HOST, LAN), (HOST, ALL)):
+            refused(bench, "lan", answer(bench, "lan", src, dst))
+        # To an address that the gateway does not have.
+        refused(bench, "lan", answer(bench, "lan", HOST, FAR_HOST))
+
+
 def test_dhcp_answer_forged(bench):
     """For another client, or what is no answer."""
     other = bytes.fromhex(DECRYPTED.replace(":", ""))
