@@ -160,18 +160,23 @@ def test_dhcp_sent_forged(bench):
 
 def test_dhcp_sent_rate(bench):
     """A hundred a second pass; the others are protected."""
-    out, count, plain, protected = protect_everything(bench), 400, 0, 0
+    out, count, plain, protected = protect_everything(bench), 0, 0, 0
     packet = message(bench, "wan", WAN, ALL)
+    frame = raw(Ether(src=bench.gateway.mac["wan"], dst="ff:ff:ff:ff:ff:ff", type=0x800)) + raw(packet)
     before = time.monotonic()
-    for _ in range(count):
-        from_kernel(bench, "wan", packet)
-    for got in bench.receive(bench.wan, count):
-        if got.proto == 50:
-            protected += raw(out.unseal(got)[0]) == raw(packet)
-        else:
-            plain += raw(got) == raw(packet)
+    # Twice as many as may pass, however long that takes.
+    with Tap(bench, "wan") as tap:
+        while count < 2 * (most := 100 * (2 + time.monotonic() - before)):
+            for _ in range(100):
+                tap.send(frame)
+            for got in bench.receive(bench.wan, 100):
+                if got.proto == 50:
+                    protected += raw(out.unseal(got)[0]) == raw(packet)
+                else:
+                    plain += raw(got) == raw(packet)
+            count += 100
     assert plain + protected == count
-    assert 100 <= plain <= 100 * (2 + time.monotonic() - before), plain
+    assert 100 <= plain <= most, plain
 
     def passes():
         from_kernel(bench, "wan", packet)
@@ -268,10 +273,7 @@ def test_dhcp_answer_forged(bench):
                        answer(bench, "wan", SERVER, WAN, options=[IPOption_NOP()] * 4),
                        answer(bench, "wan", SERVER, LAN), message(bench, "wan", SERVER, WAN),
                        answer(bench, "wan", SERVER, HOST, chaddr=other)):
-            with Tap(bench, "wan") as tap, bench.dropped("policy-plaintext"):
-                bench.from_wan(packet)
-            with Tap(bench, "wan") as tap:
-                assert not tap.got(ASIDE, QUIET)
+            refused(bench, "wan", packet)
         # In fragments, which are put together first.
         whole = answer(bench, "wan", SERVER, WAN, more=bytes(256), id=99)
         with bench.dropped("policy-plaintext"):
