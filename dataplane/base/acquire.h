@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file acquire.h
- * Acquires: when charon is asked for an SA, and how often.
+ * Acquires: events that make charon negotiate an SA, and their rate.
  *
- * A question is what one negotiation answers. Charon has one negotiation at a time for a reqid,
- * whatever the packet, so that all packets of a reqid are one question. Policies in transport
- * mode for any peer are the exception: there the peer is the packet's destination, and each pair
- * of addresses is a question, or each pair with its ports where the policy selects by ports.
- * Linux has a larval SA for each of the same things (xfrm_state_find()).
+ * Charon has one negotiation at a time for a reqid, whatever the packet. Policies in transport
+ * mode for any peer are the exception: there the peer is the packet's destination, and charon
+ * negotiates for each pair of addresses, or each pair of addresses and ports where the policy
+ * selects by ports. Linux keeps one larval SA per template end points, mode and reqid
+ * (xfrm_state_find()).
  *
- * A question is asked once a second at the most, by one of the workers. All questions together
- * are limited, and so are those of one source under one reqid, to half of that: a host that scans
- * a network behind a trap floods neither charon nor the others' questions.
+ * Acquires of one negotiation are raised once a second at the most, by one of the workers. The
+ * number of all acquires is limited. One source under one reqid may cause half of them, so that a
+ * host that scans a network behind a trap does not use up those of other hosts.
  */
 #ifndef CYGNETD_ACQUIRE_H
 #define CYGNETD_ACQUIRE_H
@@ -31,12 +31,12 @@
 void acquire_flow(const struct cygnet_policy *policy, const struct cygnet_flow *flow,
 		  struct cygnet_flow *reduced);
 /**
- * Ask charon for the SA of a policy, if that may be asked now. Lcores; never blocks.
+ * Raise an acquire for a policy, within the limits. Lcores; never blocks.
  * @param policy   protects, and has no SA
  * @param flow     the packet's selectors, which charon gets
- * @param seconds  since the question was asked, at least: 1 or more
- * @return         true: charon is asked now; false: it was asked less long ago, or there are too
- *                 many questions: try again in the next second
+ * @param seconds  since the last acquire of the same negotiation, at least: 1 or more
+ * @return         true: raised; false: the last one is too recent, or a limit is reached: try
+ *                 again in the next second
  */
 bool acquire_raise(const struct cygnet_policy *policy, const struct cygnet_flow *flow,
 		   unsigned int seconds);

@@ -7,9 +7,9 @@
 #include "path/to_sa.h"
 #include "path/worker/policy.h"
 
-/* Packets that a turn looks up anew, so that many that wait do not hold up others. */
+/* Limit of repeated SPD lookups in one turn of the worker, so that other packets are not delayed. */
 #define LOOKUPS_PER_TURN 64u
-/* Of a pair, in buffers for reassembled packets. */
+/* Limit of a pair's packets in buffers for reassembled packets. */
 #define LARGE_PER_PAIR 4u
 
 static unsigned int large_of(const struct sa_wait_pair *pair)
@@ -21,7 +21,7 @@ static unsigned int large_of(const struct sa_wait_pair *pair)
 	return n;
 }
 
-/* There are few buffers for reassembled packets: half of them are for packets that have an SA. */
+/* There are few buffers for reassembled packets. Packets that wait use at most half of them. */
 static bool may_wait(struct sa_wait_list *list, const struct rte_mbuf *m,
 		     const struct sa_wait_key *key)
 {
@@ -30,24 +30,24 @@ static bool may_wait(struct sa_wait_list *list, const struct rte_mbuf *m,
 		large_of(sa_wait_find(list, key)) < LARGE_PER_PAIR);
 }
 
-/* Once for all packets of a pair that come, or are looked up, in a second.
+/* Raise an acquire for a pair, once a second for all its packets.
  * @param seconds  of acquire_raise() */
-static void ask(struct worker *w, struct sa_wait_pair *pair, const struct cygnet_policy *policy,
-		const struct cygnet_flow *flow, unsigned int seconds)
+static void acquire(struct worker *w, struct sa_wait_pair *pair, const struct cygnet_policy *policy,
+		    const struct cygnet_flow *flow, unsigned int seconds)
 {
-	if (pair->tried == clock_seconds())
+	if (pair->acquire_second == clock_seconds())
 		return;
-	pair->tried = clock_seconds();
+	pair->acquire_second = clock_seconds();
 	if (acquire_raise(policy, flow, seconds))
-		sa_wait_asked(&w->sa_wait, pair);
+		sa_wait_acquired(&w->sa_wait, pair);
 }
 
 /* @param changes  cygnet_spd_changes() before the packet was looked up; 0: not known, it will be
  *                 looked up again */
-static struct sa_wait_pair *keep(struct worker *w, struct rte_mbuf *m,
-				 const struct sa_wait_key *key, uint64_t changes)
+static struct sa_wait_pair *enqueue(struct worker *w, struct rte_mbuf *m,
+				    const struct sa_wait_key *key, uint64_t changes)
 {
-	struct sa_wait_pair *pair = sa_wait_keep(&w->sa_wait, w->stats, m, key);
+	struct sa_wait_pair *pair = sa_wait_enqueue(&w->sa_wait, w->stats, m, key);
 
 	if (!pair->second) {
 		pair->changes = changes;
@@ -68,13 +68,13 @@ void sa_wait_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_polic
 	}
 	packet(m)->until = (uint32_t)clock_seconds() + SA_WAIT_SECONDS;
 	w->stats->waited_for_sa++;
-	pair = keep(w, m, &key, 0);
-	/* The next question is that of the pair whose turn it is. */
-	ask(w, pair, policy, flow, pair->reqid->packets > 1 ? 2 : 1);
+	pair = enqueue(w, m, &key, 0);
+	/* Further acquires of the reqid are for its other pairs, in the order of the LRU queue. */
+	acquire(w, pair, policy, flow, pair->reqid->packets > 1 ? 2 : 1);
 }
 
-/* The SPD decides anew: there may be another policy now. */
-static void look_up(struct worker *w, struct rte_mbuf *m, uint64_t changes)
+/* Look up the policy again: there may be another one now. */
+static void look_up_packet(struct worker *w, struct rte_mbuf *m, uint64_t changes)
 {
 	struct cygnet_policy *policy;
 	struct sa_wait_pair *pair;
@@ -104,13 +104,13 @@ static void look_up(struct worker *w, struct rte_mbuf *m, uint64_t changes)
 		drop(w, m, DROP_NO_SA_IN_TIME);
 		return;
 	}
-	pair = keep(w, m, &key, changes);
+	pair = enqueue(w, m, &key, changes);
 	/* With an SA the packet waits only for earlier packets of its pair, to keep the order. */
 	if (!sa)
-		ask(w, pair, policy, &flow, 1);
+		acquire(w, pair, policy, &flow, 1);
 }
 
-static void settle(struct worker *w, struct sa_wait_pair *pair)
+static void look_up_pair(struct worker *w, struct sa_wait_pair *pair)
 {
 	uint64_t changes = cygnet_spd_changes(sadb);
 	struct rte_mbuf *m = sa_wait_take(&w->sa_wait, pair), *next;
@@ -119,29 +119,29 @@ static void settle(struct worker *w, struct sa_wait_pair *pair)
 	pair->second = clock_seconds();
 	for (; m; m = next) {
 		next = packet(m)->next;
-		look_up(w, m, changes);
+		look_up_packet(w, m, changes);
 	}
 	sa_wait_release(&w->sa_wait, pair);
 }
 
-static bool is_settled(const struct sa_wait_list *list, const struct sa_wait_pair *pair)
+static bool is_looked_up(const struct sa_wait_list *list, const struct sa_wait_pair *pair)
 {
 	return pair->changes >= list->changes && pair->second >= list->second;
 }
 
-/* Look up packets of the pairs in turn: in a round all pairs once. */
-static void go_round(struct worker *w)
+/* Continue the pass over the LRU queue, which looks up the packets of each pair once. */
+static void look_up_pairs(struct worker *w)
 {
 	struct sa_wait_list *list = &w->sa_wait;
 
 	for (unsigned int lookups = 0; list->next && lookups < LOOKUPS_PER_TURN;) {
 		struct sa_wait_pair *pair = list->next;
 
-		list->next = TAILQ_NEXT(pair, turn);
-		if (is_settled(list, pair))
+		list->next = TAILQ_NEXT(pair, lru);
+		if (is_looked_up(list, pair))
 			continue;
 		lookups += pair->n;
-		settle(w, pair);
+		look_up_pair(w, pair);
 	}
 }
 
@@ -153,9 +153,9 @@ void sa_wait_retry(struct worker *w)
 	if (!list->next && list->n && (changes != list->changes || second != list->second)) {
 		list->changes = changes;
 		list->second = second;
-		list->next = TAILQ_FIRST(&list->turn);
+		list->next = TAILQ_FIRST(&list->lru);
 	}
-	go_round(w);
+	look_up_pairs(w);
 }
 
 void sa_wait_drop(struct worker *w)
@@ -164,7 +164,7 @@ void sa_wait_drop(struct worker *w)
 	struct rte_mbuf *m, *next;
 
 	while (list->n) {
-		struct sa_wait_pair *pair = TAILQ_FIRST(&list->turn);
+		struct sa_wait_pair *pair = TAILQ_FIRST(&list->lru);
 
 		for (m = sa_wait_take(list, pair); m; m = next) {
 			next = packet(m)->next;
@@ -174,11 +174,11 @@ void sa_wait_drop(struct worker *w)
 	}
 }
 
-/* Packets with these addresses that wait go first: they may have an SA, or belong to this policy,
- * by now.
+/* Look up earlier packets with these addresses, which may have an SA by now and leave first. There are
+ * SA_WAIT_PER_ADDRESSES at the most.
  * @param policy  of a packet that has just come; NULL if it has no SA */
-static void settle_earlier(struct worker *w, const struct cygnet_flow *flow,
-			   const struct cygnet_policy *policy)
+static void look_up_earlier(struct worker *w, const struct cygnet_flow *flow,
+			    const struct cygnet_policy *policy)
 {
 	struct sa_wait_pair *pair = sa_wait_first(&w->sa_wait, flow), *next;
 	uint64_t changes = cygnet_spd_changes(sadb);
@@ -186,7 +186,7 @@ static void settle_earlier(struct worker *w, const struct cygnet_flow *flow,
 	for (; pair; pair = next) {
 		next = sa_wait_next(pair);
 		if (pair->changes != changes || pair->key.policy == policy)
-			settle(w, pair);
+			look_up_pair(w, pair);
 	}
 }
 
@@ -200,7 +200,7 @@ void sa_wait_or_protect(struct worker *w, struct rte_mbuf *m, struct cygnet_poli
 		return;
 	}
 	if (w->sa_wait.n)
-		settle_earlier(w, flow, sa ? policy : NULL);
+		look_up_earlier(w, flow, sa ? policy : NULL);
 	if (sa)
 		to_sa(w, m, sa);
 	else

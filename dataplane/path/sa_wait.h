@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file sa_wait.h
- * Packets waiting for an SA. A packet whose policy protects it but has no SA yet makes the worker
- * ask charon (base/acquire.h), and again every second. It and later packets of its pair of
- * addresses wait while charon negotiates, and leave in their order when the SA is there (RFC 4301,
- * 4.4.1 and 5.1). Their number is limited by pair and by worker (path/worker/sa_wait_list.h), and
+ * Packets waiting for an SA. If a packet's policy protects it but has no SA yet, the worker raises
+ * an acquire (base/acquire.h), and another one every second. The packet and later ones of its pair
+ * of addresses wait while charon negotiates, and leave in their order when there is an SA
+ * (RFC 4301, 4.4.1 and 5.1). Their number is limited by pair and by worker (path/worker/sa_wait_list.h), and
  * their time to SA_WAIT_SECONDS; none leaves in plaintext. Each worker has a list that only it
  * touches.
  */
@@ -14,7 +14,7 @@
 #include "path/worker/worker.h"
 
 /**
- * Keep a packet until its policy has an SA, and ask charon for one. If there is no room, a packet
+ * Queue a packet until its policy has an SA, and raise an acquire. If a queue is full, a packet
  * is dropped. Takes over the packet.
  * @param m     a packet that policy says to protect
  * @param flow  its selectors
@@ -30,8 +30,9 @@ void sa_wait_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_polic
 void sa_wait_or_protect(struct worker *w, struct rte_mbuf *m, struct cygnet_policy *policy,
 			const struct cygnet_flow *flow);
 /** Protect the packets whose SA has come; drop packets that have waited too long, or that no
- * policy protects any more; ask charon again for others. Looks up some packets, and the others in
- * later turns, when the SPD has changed or a second has passed. Each turn in which packets wait. */
+ * policy protects any more; raise acquires for the others. Called in each turn in which packets
+ * wait. After a change of the SPD, and each second, all packets are looked up, a limited number in
+ * a turn. */
 void sa_wait_retry(struct worker *w);
 /** Drop all packets that wait: cygnetd ends. */
 void sa_wait_drop(struct worker *w);

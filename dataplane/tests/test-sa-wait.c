@@ -476,7 +476,7 @@ static unsigned int waiting_for(uint32_t src, uint32_t dst)
 	struct sa_wait_pair *pair;
 	unsigned int n = 0;
 
-	TAILQ_FOREACH(pair, &w->sa_wait.turn, turn)
+	TAILQ_FOREACH(pair, &w->sa_wait.lru, lru)
 		if ((!src || pair->key.flow.src.v4 == htonl(src)) &&
 		    (!dst || pair->key.flow.dst.v4 == htonl(dst)))
 			n += pair->n;
@@ -534,7 +534,7 @@ static void thousand_peers(void **state)
 	assert_int_equal(w->sa_wait.n, 1000);
 	assert_int_equal(w->stats->drop[DROP_NO_SA], 0);
 	assert_int_equal(acquires_between(NET(0, 1), 0, &others), 1000);
-	/* A round takes several turns. Questions that are asked again leave room for new ones. */
+	/* A pass takes several turns. Repeated acquires leave half of the limit to first ones. */
 	clock_now++;
 	while (w->sa_wait.next || w->sa_wait.second != clock_now)
 		sa_wait_retry(w);
@@ -603,7 +603,7 @@ static void many_ports(void **state)
 	assert_int_equal(waiting_for(NET(0, 1), NET(1, 2)), 1);
 	assert_int_equal(w->stats->drop[DROP_NO_SA], 1000 - SA_WAIT_PER_ADDRESSES);
 	/* The newest ones stay. */
-	TAILQ_FOREACH(pair, &w->sa_wait.turn, turn)
+	TAILQ_FOREACH(pair, &w->sa_wait.lru, lru)
 		assert_true(pair->key.flow.dst.v4 == htonl(NET(1, 2)) ||
 			    pair->key.flow.dport > 1000 - SA_WAIT_PER_ADDRESSES);
 	esp_sa_any(&e, &esp_algorithms[0], 0);
@@ -700,7 +700,7 @@ static void order_of_a_pair(void **state)
 	for (uint16_t i = 5; i < 8; i++)
 		send_from(NET(0, 1), NET(1, 1), i);
 	assert_int_equal(w->sa_wait.n, 8);
-	assert_ports(sa_wait_first(&w->sa_wait, &TAILQ_FIRST(&w->sa_wait.turn)->key.flow), 8);
+	assert_ports(sa_wait_first(&w->sa_wait, &TAILQ_FIRST(&w->sa_wait.lru)->key.flow), 8);
 	assert_int_equal(cygnet_policy_delete(sadb, &policy), 0);
 	esp_sa_any(&e, &esp_algorithms[0], 0);
 	policy = secure(&e, NET(1, 1));
@@ -746,21 +746,21 @@ static void not_asked_with_sa(void **state)
 	esp_sa_delete(&e);
 }
 
-#define QUESTIONS 200u
+#define NEGOTIATIONS 200u
 #define LCORES 4u
 
-static void *ask_all(void *policy)
+static void *acquire_all(void *policy)
 {
 	struct cygnet_flow flow = sent;
 
-	for (unsigned int i = 0; i < 20 * QUESTIONS; i++) {
-		flow.dst = cygnet_addr4(htonl(NET(1, i % QUESTIONS)));
+	for (unsigned int i = 0; i < 20 * NEGOTIATIONS; i++) {
+		flow.dst = cygnet_addr4(htonl(NET(1, i % NEGOTIATIONS)));
 		acquire_raise(policy, &flow, 1);
 	}
 	return NULL;
 }
 
-/* Of several workers one asks. */
+/* One of several workers raises the acquire. */
 static void asked_by_one(void **state)
 {
 	const struct cygnet_flow flow = {.dst = cygnet_addr4(htonl(NET(1, 1))), .af = AF_INET};
@@ -773,10 +773,10 @@ static void asked_by_one(void **state)
 	policy = cygnet_spd_lookup(sadb, CYGNET_OUT, &flow);
 	assert_non_null(policy);
 	for (unsigned int i = 0; i < LCORES; i++)
-		assert_int_equal(pthread_create(&lcore[i], NULL, ask_all, policy), 0);
+		assert_int_equal(pthread_create(&lcore[i], NULL, acquire_all, policy), 0);
 	for (unsigned int i = 0; i < LCORES; i++)
 		assert_int_equal(pthread_join(lcore[i], NULL), 0);
-	assert_int_equal(acquires_between(0, 0, &others), QUESTIONS);
+	assert_int_equal(acquires_between(0, 0, &others), NEGOTIATIONS);
 }
 
 static void dropped_at_the_end(void **state)

@@ -33,7 +33,7 @@ static bool has_addresses(const struct sa_wait_pair *pair, const struct cygnet_f
 }
 
 static struct sa_wait_pair *find_addresses(struct sa_wait_pair *pair,
-					    const struct cygnet_flow *flow)
+					   const struct cygnet_flow *flow)
 {
 	while (pair && !has_addresses(pair, flow))
 		pair = LIST_NEXT(pair, same_hash);
@@ -77,15 +77,14 @@ static struct sa_wait_pair *unused(struct sa_wait_list *list)
 	return pair;
 }
 
-/* A list of zeros is empty, but for its queues. */
+/* All bytes of a new list are zero. Only its queues need more. */
 #define QUEUE_BEGIN(queue) \
 	do { \
 		if (!(queue)->tqh_last) \
 			TAILQ_INIT(queue); \
 	} while (0)
 
-/* There is room for it: the others have a packet each, or are the one whose packets are looked
- * up. */
+/* pair[] has an entry for each packet, and one for the pair of sa_wait_take(), which is empty. */
 static struct sa_wait_pair *add(struct sa_wait_list *list, const struct sa_wait_key *key)
 {
 	struct sa_wait_pair *pair = unused(list);
@@ -94,38 +93,38 @@ static struct sa_wait_pair *add(struct sa_wait_list *list, const struct sa_wait_
 	*pair = (struct sa_wait_pair){.key = *key};
 	pair->reqid = &list->reqid[key->reqid % SA_WAIT_REQIDS];
 	pair->source = &pair->reqid->source[source % SA_WAIT_SOURCES];
-	QUEUE_BEGIN(&list->turn);
+	QUEUE_BEGIN(&list->lru);
 	QUEUE_BEGIN(&pair->source->pairs);
 	LIST_INSERT_HEAD(&list->by_hash[key->hash], pair, same_hash);
-	TAILQ_INSERT_TAIL(&list->turn, pair, turn);
-	TAILQ_INSERT_TAIL(&pair->source->pairs, pair, of_source);
+	TAILQ_INSERT_TAIL(&list->lru, pair, lru);
+	TAILQ_INSERT_TAIL(&pair->source->pairs, pair, source_lru);
 	return pair;
 }
 
-static void leave_round(struct sa_wait_list *list, const struct sa_wait_pair *pair)
+static void leave_pass(struct sa_wait_list *list, const struct sa_wait_pair *pair)
 {
 	if (list->next == pair)
-		list->next = TAILQ_NEXT(pair, turn);
+		list->next = TAILQ_NEXT(pair, lru);
 }
 
 void sa_wait_release(struct sa_wait_list *list, struct sa_wait_pair *pair)
 {
 	if (pair->n)
 		return;
-	leave_round(list, pair);
-	TAILQ_REMOVE(&pair->source->pairs, pair, of_source);
-	TAILQ_REMOVE(&list->turn, pair, turn);
+	leave_pass(list, pair);
+	TAILQ_REMOVE(&pair->source->pairs, pair, source_lru);
+	TAILQ_REMOVE(&list->lru, pair, lru);
 	LIST_REMOVE(pair, same_hash);
 	LIST_INSERT_HEAD(&list->free, pair, same_hash);
 }
 
-void sa_wait_asked(struct sa_wait_list *list, struct sa_wait_pair *pair)
+void sa_wait_acquired(struct sa_wait_list *list, struct sa_wait_pair *pair)
 {
-	leave_round(list, pair);
-	TAILQ_REMOVE(&list->turn, pair, turn);
-	TAILQ_INSERT_TAIL(&list->turn, pair, turn);
-	TAILQ_REMOVE(&pair->source->pairs, pair, of_source);
-	TAILQ_INSERT_TAIL(&pair->source->pairs, pair, of_source);
+	leave_pass(list, pair);
+	TAILQ_REMOVE(&list->lru, pair, lru);
+	TAILQ_INSERT_TAIL(&list->lru, pair, lru);
+	TAILQ_REMOVE(&pair->source->pairs, pair, source_lru);
+	TAILQ_INSERT_TAIL(&pair->source->pairs, pair, source_lru);
 }
 
 static void count(struct sa_wait_list *list, struct sa_wait_pair *pair, int packets)
@@ -168,7 +167,7 @@ static struct sa_wait_pair *oldest_of_full(struct sa_wait_list *list, const stru
 	return n < SA_WAIT_PER_ADDRESSES ? NULL : oldest;
 }
 
-static struct sa_wait_pair *who_makes_room(struct sa_wait_list *list)
+static struct sa_wait_pair *pair_to_evict(struct sa_wait_list *list)
 {
 	struct sa_wait_reqid *reqid = &list->reqid[0];
 	struct sa_wait_source *source;
@@ -183,8 +182,8 @@ static struct sa_wait_pair *who_makes_room(struct sa_wait_list *list)
 	return TAILQ_FIRST(&source->pairs);
 }
 
-static void make_room(struct sa_wait_list *list, struct stats *counters,
-		      const struct sa_wait_key *key)
+static void evict_if_full(struct sa_wait_list *list, struct stats *counters,
+			  const struct sa_wait_key *key)
 {
 	struct sa_wait_pair *pair = sa_wait_find(list, key);
 
@@ -194,20 +193,20 @@ static void make_room(struct sa_wait_list *list, struct stats *counters,
 	}
 	pair = oldest_of_full(list, &key->flow);
 	if (!pair && list->n == SA_WAIT_PACKETS)
-		pair = who_makes_room(list);
+		pair = pair_to_evict(list);
 	if (pair) {
 		drop_oldest(list, counters, pair);
 		sa_wait_release(list, pair);
 	}
 }
 
-struct sa_wait_pair *sa_wait_keep(struct sa_wait_list *list, struct stats *counters,
-				  struct rte_mbuf *m, const struct sa_wait_key *key)
+struct sa_wait_pair *sa_wait_enqueue(struct sa_wait_list *list, struct stats *counters,
+				     struct rte_mbuf *m, const struct sa_wait_key *key)
 {
 	struct sa_wait_pair *pair;
 
-	make_room(list, counters, key);
-	/* It may have been the one that made room. */
+	evict_if_full(list, counters, key);
+	/* evict_if_full() may have released the pair. */
 	pair = sa_wait_find(list, key);
 	if (!pair)
 		pair = add(list, key);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file sa_wait_list.h
- * The packets of a worker that wait for an SA (path/sa_wait.h), by pair of addresses: packets of a
- * pair keep their order, and no pair takes the room of others. Where the policy selects by ports, a
- * pair is one of addresses and ports.
+ * The packets of a worker that wait for an SA (path/sa_wait.h). There is a queue for each pair of
+ * addresses, or of addresses and ports where the policy selects by ports. The packets of a pair
+ * keep their order.
  *
- * A pair that has SA_WAIT_PER_PAIR packets loses its oldest one to a new one: the newer a packet,
- * the likelier its sender still waits for an answer. All pairs with the same addresses are in one
- * bucket and are looked up together: if they have SA_WAIT_PER_ADDRESSES packets, the oldest pair
- * loses its oldest packet. When all room is taken, one packet of those who have most makes room: of the reqid with most packets, and there of the source with most
- * packets, the oldest packet of the pair that charon was asked for longest ago. So a host that
- * scans a network behind a trap replaces its own packets, and other hosts, and other traps, keep
- * theirs.
+ * A full queue drops its oldest packet: the newer a packet, the likelier its sender still waits
+ * for an answer. All pairs with the same addresses are in one hash bucket and are looked up
+ * together: if they have SA_WAIT_PER_ADDRESSES packets, the oldest pair drops its oldest packet.
+ *
+ * If the worker has SA_WAIT_PACKETS, a packet is evicted. It is one of the reqid with most packets,
+ * and there of the source with most packets. Of the source's pairs the least recently acquired one
+ * drops its oldest packet. So a host that scans a network behind a trap evicts its own packets, and
+ * not those of other hosts or of other traps.
  */
 #ifndef CYGNETD_SA_WAIT_LIST_H
 #define CYGNETD_SA_WAIT_LIST_H
@@ -39,13 +40,13 @@ struct sa_wait_key {
 	const struct cygnet_policy *policy; /* compared, never followed: the policy may be gone */
 	uint32_t generation;	/* of the policy, as its slot may be another policy's by now */
 	uint32_t reqid;
-	uint32_t hash;		/* of the addresses: the place in by_hash[] */
+	uint32_t hash;		/* of the addresses: the bucket in by_hash[] */
 	struct cygnet_flow flow; /* acquire_flow() */
 };
 
 struct sa_wait_source {
 	unsigned int packets;
-	TAILQ_HEAD(, sa_wait_pair) pairs; /* asked longest ago first */
+	TAILQ_HEAD(, sa_wait_pair) pairs; /* least recently acquired first */
 };
 
 struct sa_wait_reqid {
@@ -59,24 +60,24 @@ struct sa_wait_pair {
 	struct rte_mbuf *head, *tail; /* by packet()->next; data at the IP header, the hop taken */
 	uint64_t changes;	/* cygnet_spd_changes() before its packets were last looked up */
 	uint64_t second;	/* clock_seconds() of that lookup */
-	uint64_t tried;		/* second in which charon was asked, or would have been */
+	uint64_t acquire_second;	/* clock_seconds() when an acquire was last tried */
 	struct sa_wait_reqid *reqid;
 	struct sa_wait_source *source;
 	LIST_ENTRY(sa_wait_pair) same_hash; /* or in the list of free ones */
-	TAILQ_ENTRY(sa_wait_pair) turn, of_source;
+	TAILQ_ENTRY(sa_wait_pair) lru, source_lru;
 };
 
 struct sa_wait_list {
 	unsigned int n;		/* packets */
-	uint64_t changes;	/* cygnet_spd_changes() when a round of lookups began */
+	uint64_t changes;	/* cygnet_spd_changes() when the last pass of lookups began */
 	uint64_t second;	/* clock_seconds() then */
-	struct sa_wait_pair *next; /* that the round comes to; NULL: it is over */
+	struct sa_wait_pair *next; /* next pair of the pass; NULL: the pass is complete */
 	unsigned int used;	/* of pair[], those above were never used */
 	LIST_HEAD(, sa_wait_pair) free;
-	TAILQ_HEAD(, sa_wait_pair) turn; /* all pairs with packets; asked longest ago first */
+	TAILQ_HEAD(, sa_wait_pair) lru; /* all pairs; least recently acquired first */
 	LIST_HEAD(, sa_wait_pair) by_hash[SA_WAIT_HEADS];
 	struct sa_wait_reqid reqid[SA_WAIT_REQIDS];
-	struct sa_wait_pair pair[SA_WAIT_PACKETS + 1]; /* one more: whose packets are looked up */
+	struct sa_wait_pair pair[SA_WAIT_PACKETS + 1]; /* one more: that of sa_wait_take(), empty */
 };
 
 /** The key of a packet. @param policy  protects it @param flow  its selectors */
@@ -94,14 +95,14 @@ struct sa_wait_pair *sa_wait_find(struct sa_wait_list *list, const struct sa_wai
  * @param counters  of the worker
  * @return          the pair; the caller sets the fields of a new one, whose second is 0
  */
-struct sa_wait_pair *sa_wait_keep(struct sa_wait_list *list, struct stats *counters,
-				  struct rte_mbuf *m, const struct sa_wait_key *key);
+struct sa_wait_pair *sa_wait_enqueue(struct sa_wait_list *list, struct stats *counters,
+				     struct rte_mbuf *m, const struct sa_wait_key *key);
 /** Take all packets out of a pair, which stays. @return the first one, the others by
  * packet()->next */
 struct rte_mbuf *sa_wait_take(struct sa_wait_list *list, struct sa_wait_pair *pair);
 /** Remove a pair if it has no packets. */
 void sa_wait_release(struct sa_wait_list *list, struct sa_wait_pair *pair);
-/** Note that charon was asked for a pair: it is the last one in turn. */
-void sa_wait_asked(struct sa_wait_list *list, struct sa_wait_pair *pair);
+/** Note that an acquire was raised for a pair: it becomes the most recently acquired one. */
+void sa_wait_acquired(struct sa_wait_list *list, struct sa_wait_pair *pair);
 
 #endif
