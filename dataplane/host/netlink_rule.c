@@ -41,26 +41,66 @@ static enum match by_user(const struct nlattr *attr)
 	return range && range->start ? MATCH_NONE : MATCH_ALL;
 }
 
-static enum match match_of(const struct fib_rule_hdr *frh, const struct nlattr **table)
+/* Attributes that do not restrict a rule to some packets: what it does, or what match_of() looks at itself. */
+static bool is_harmless(const struct nlattr *attr)
 {
-	static const uint16_t some[] = {FRA_IIFNAME, FRA_IP_PROTO, FRA_SPORT_RANGE, FRA_DPORT_RANGE, FRA_FLOW,
-					FRA_SUPPRESS_IFGROUP};
-	const uint8_t *vrf = netlink_payload(table[FRA_L3MDEV], sizeof(*vrf));
-	enum match match = MATCH_ALL;
+	switch (mnl_attr_get_type(attr)) {
+	case FRA_UNSPEC:
+	case FRA_DST:
+	case FRA_SRC:
+	case FRA_GOTO:
+	case FRA_PRIORITY:
+	case FRA_FWMARK:
+	case FRA_TUN_ID:
+	case FRA_SUPPRESS_PREFIXLEN:
+	case FRA_TABLE:
+	case FRA_FWMASK:
+	case FRA_OIFNAME:
+	case FRA_PAD:
+	case FRA_L3MDEV:
+	case FRA_UID_RANGE:
+	case FRA_PROTOCOL:
+		return true;
+	case FRA_SUPPRESS_IFGROUP:
+		return netlink_get_u32(attr, 0) == UINT32_MAX; /* none */
+	default:
+		return false;
+	}
+}
 
-	for (unsigned int i = 0; i < RTE_DIM(some); i++)
-		if (table[some[i]] && !(some[i] == FRA_SUPPRESS_IFGROUP &&
-					netlink_get_u32(table[some[i]], UINT32_MAX) == UINT32_MAX))
-			match = MATCH_SOME;
-	if (frh->src_len || frh->dst_len || frh->tos)
-		match = MATCH_SOME;
+static int look_for_harm(const struct nlattr *attr, void *data)
+{
+	bool *harmless = data;
+
+	*harmless = *harmless && is_harmless(attr);
+	return MNL_CB_OK;
+}
+
+/* Whether a rule has harmless attributes only: a newer kernel may have others, by which it matches some packets. */
+static bool all_harmless(const struct nlmsghdr *nlh)
+{
+	const size_t body = MNL_ALIGN(sizeof(struct fib_rule_hdr)), len = mnl_nlmsg_get_payload_len(nlh);
+	bool harmless = true;
+
+	if (len > body)
+		mnl_attr_parse_payload(mnl_nlmsg_get_payload_offset(nlh, body), len - body, look_for_harm, &harmless);
+	return harmless;
+}
+
+static enum match match_of(const struct nlmsghdr *nlh, const struct nlattr **table)
+{
+	const struct fib_rule_hdr *frh = mnl_nlmsg_get_payload(nlh);
+	const uint8_t *vrf = netlink_payload(table[FRA_L3MDEV], sizeof(*vrf));
+	bool harmless = all_harmless(nlh);
+	enum match match = harmless && !frh->src_len && !frh->dst_len && !frh->tos ? MATCH_ALL : MATCH_SOME;
+
 	/* Only sockets are bound to an interface, tunnels have an id, and no port is in a VRF. */
 	if (by_mark(table) == MATCH_NONE || by_user(table[FRA_UID_RANGE]) == MATCH_NONE || table[FRA_OIFNAME] ||
 	    table[FRA_TUN_ID] || (vrf && *vrf))
 		match = MATCH_NONE;
-	if (!(frh->flags & FIB_RULE_INVERT) || match == MATCH_SOME)
-		return match;
-	return match == MATCH_ALL ? MATCH_NONE : MATCH_ALL;
+	if (frh->flags & FIB_RULE_INVERT && match != MATCH_SOME)
+		match = match == MATCH_ALL ? MATCH_NONE : MATCH_ALL;
+	return match == MATCH_ALL && !harmless ? MATCH_SOME : match;
 }
 
 static void append(struct order *order, uint32_t table, int suppress)
@@ -105,7 +145,7 @@ void netlink_on_rule(const struct nlmsghdr *nlh)
 	if (order->ended || priority < order->skip_to || frh->action == FR_ACT_NOP ||
 	    (frh->flags & FIB_RULE_UNRESOLVED))
 		return;
-	match = match_of(frh, table);
+	match = match_of(nlh, table);
 	if (match == MATCH_SOME)
 		log_rule(frh->family, priority);
 	if (match != MATCH_ALL)

@@ -2,6 +2,7 @@
 /* Netlink messages of the kernel, and malformed ones. */
 #include <arpa/inet.h>
 #include <net/if.h>
+#include <linux/fib_rules.h>
 #include <linux/if.h>
 #include <linux/neighbour.h>
 #include <linux/netconf.h>
@@ -16,6 +17,7 @@
 #include "host/macvlan.h"
 #include "host/neigh.h"
 #include "host/netlink.h"
+#include "host/netlink_kind.h"
 #include "host/netlink_receive.h"
 #include "host/route.h"
 
@@ -827,6 +829,47 @@ static void many_macvlans(void **state)
 	assert_int_equal(macvlans[0].used, 0);
 }
 
+/* A rule for table 77, by one more attribute. @return whether it is followed */
+static bool rule_is_followed(uint16_t type, uint32_t value, uint32_t flags)
+{
+	struct fib_rule_hdr *frh;
+
+	nlh = mnl_nlmsg_put_header(buffer);
+	nlh->nlmsg_type = RTM_NEWRULE;
+	nlh->nlmsg_flags = NLM_F_MULTI;
+	frh = mnl_nlmsg_put_extra_header(nlh, sizeof(*frh));
+	*frh = (struct fib_rule_hdr){.family = AF_INET, .table = 77, .action = FR_ACT_TO_TBL, .flags = flags};
+	mnl_attr_put_u32(nlh, FRA_PRIORITY, 100);
+	mnl_attr_put_u32(nlh, FRA_SUPPRESS_PREFIXLEN, UINT32_MAX);
+	if (type)
+		mnl_attr_put_u32(nlh, type, value);
+	netlink_rules_begin();
+	deliver();
+	netlink_rules_end();
+	return routes_have_table(AF_INET, 77);
+}
+
+/* Only a rule for all packets is followed. One with an attribute of a newer kernel may be for some. */
+static void rules(void **state)
+{
+	static const struct route_table usual[] = {{RT_TABLE_LOCAL, -1}, {ROUTE_TABLE_CHARON, -1},
+						   {RT_TABLE_MAIN, -1}, {RT_TABLE_DEFAULT, -1}};
+
+	(void)state;
+	assert_true(rule_is_followed(0, 0, 0));
+	assert_true(rule_is_followed(FRA_SUPPRESS_IFGROUP, UINT32_MAX, 0));
+	assert_false(rule_is_followed(FRA_SUPPRESS_IFGROUP, 1, 0));
+	assert_false(rule_is_followed(FRA_FWMARK, 1, 0));
+	assert_true(rule_is_followed(FRA_FWMARK, 1, FIB_RULE_INVERT));
+	assert_false(rule_is_followed(FRA_IP_PROTO, 6, 0));
+	for (uint16_t type = FRA_DPORT_RANGE; type < FRA_DPORT_RANGE + 10; type++) {
+		assert_false(rule_is_followed(type, 0, 0));
+		assert_false(rule_is_followed(type, 0, FIB_RULE_INVERT));
+	}
+	routes_set_tables(AF_INET, usual, RTE_DIM(usual));
+	routes_set_tables(AF_INET6, usual, RTE_DIM(usual));
+}
+
 /* Real messages, each damaged in each way: no read beyond the end of the message, which is the
  * end of its memory, so that the sanitizers see it. */
 static void damaged(void **state)
@@ -905,7 +948,7 @@ int main(int argc, char **argv)
 		TEST(solicited),  TEST(links),	    TEST(many_neighbours), TEST(damaged),
 		TEST(routes6), TEST(neighbours6), TEST(addresses6), TEST(addresses4),
 		TEST(networks), TEST(forwarding6), TEST(lengths), TEST(macvlan_links),
-		TEST(many_macvlans), TEST(route_mtus), TEST(via_ipv6),
+		TEST(many_macvlans), TEST(route_mtus), TEST(via_ipv6), TEST(rules),
 	};
 
 	(void)argc;
