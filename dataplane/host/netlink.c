@@ -107,8 +107,24 @@ static int ask(const struct nlmsghdr *nlh)
 	return mnl_socket_sendto(query, nlh, nlh->nlmsg_len) < 0 ? -errno : 0;
 }
 
+/* The end of a dump says whether it failed, to which libmnl pays no attention. */
+static int on_done(const struct nlmsghdr *nlh, void *data)
+{
+	int err;
+
+	(void)data;
+	if (!netlink_has_body(nlh, sizeof(err)))
+		return MNL_CB_STOP;
+	memcpy(&err, mnl_nlmsg_get_payload(nlh), sizeof(err));
+	if (err >= 0)
+		return MNL_CB_STOP;
+	errno = -err;
+	return MNL_CB_ERROR;
+}
+
 static int dump(uint16_t type, uint8_t family, size_t body)
 {
+	mnl_cb_t controls[NLMSG_DONE + 1] = {[NLMSG_DONE] = on_done};
 	char buffer[32768];
 	struct nlmsghdr *nlh = begin_request(buffer, type, NLM_F_DUMP);
 	ssize_t n;
@@ -123,20 +139,26 @@ static int dump(uint16_t type, uint8_t family, size_t body)
 		n = netlink_receive(mnl_socket_get_fd(query), buffer, sizeof(buffer), 0);
 		if (n < 0)
 			return (int)n;
-		ret = mnl_cb_run(buffer, (size_t)n, requests, mnl_socket_get_portid(query),
-				 netlink_message, NULL);
+		ret = mnl_cb_run2(buffer, (size_t)n, requests, mnl_socket_get_portid(query),
+				  netlink_message, NULL, controls, RTE_DIM(controls));
 	} while (ret > MNL_CB_STOP);
 	return ret < 0 ? -errno : 0;
 }
 
-/* Dump IPv4, then IPv6. A kernel without IPv6 is no error. */
+/* Whether the kernel has nothing of that kind or of that family. */
+static bool is_unsupported(int err)
+{
+	return err == -EOPNOTSUPP || err == -EAFNOSUPPORT;
+}
+
+/* Dump IPv4, then IPv6. A kernel without one of them is no error. */
 static int dump_both(uint16_t type, size_t body)
 {
 	int err = dump(type, AF_INET, body);
 
-	if (!err)
+	if (!err || is_unsupported(err))
 		err = dump(type, AF_INET6, body);
-	return err == -EOPNOTSUPP || err == -EAFNOSUPPORT ? 0 : err;
+	return is_unsupported(err) ? 0 : err;
 }
 
 static int mirror_addrs(void)
@@ -161,16 +183,19 @@ static int mirror_links(void)
 	return err;
 }
 
-/* Before routes: those of tables that no rule names are left out. */
-static int mirror_rules(void)
+/* Before routes: those of tables that no rule names are left out. A kernel that is built without rules has none
+ * to tell, but searches its tables in the usual order. */
+static int mirror_rules(uint8_t family)
 {
 	int err;
 
-	netlink_rules_begin();
-	err = dump_both(RTM_GETRULE, sizeof(struct fib_rule_hdr));
+	netlink_rules_begin(family);
+	err = dump(RTM_GETRULE, family, sizeof(struct fib_rule_hdr));
 	if (!err)
-		netlink_rules_end();
-	return err;
+		netlink_rules_end(family);
+	else if (is_unsupported(err))
+		routes_set_usual_tables(family);
+	return is_unsupported(err) ? 0 : err;
 }
 
 static void mirror_all(void)
@@ -183,7 +208,9 @@ static void mirror_all(void)
 	if (!err)
 		err = mirror_addrs();
 	if (!err)
-		err = mirror_rules();
+		err = mirror_rules(AF_INET);
+	if (!err)
+		err = mirror_rules(AF_INET6);
 	/* The links are up to date now. A change of a link from here on needs another dump. */
 	resync = false;
 	routes_mark();

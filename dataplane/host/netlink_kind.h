@@ -15,10 +15,10 @@ void netlink_on_route(const struct nlmsghdr *nlh);
 void netlink_add_multicast(void);
 
 /** A routing rule, of a dump: between netlink_rules_begin() and netlink_rules_end(), which puts the order of the
- * tables in force. */
+ * tables of that family in force. */
 void netlink_on_rule(const struct nlmsghdr *nlh);
-void netlink_rules_begin(void);
-void netlink_rules_end(void);
+void netlink_rules_begin(uint8_t family);
+void netlink_rules_end(uint8_t family);
 
 /** A next-hop object or a group was added, replaced or removed. If routes use it, a full dump follows. */
 void netlink_on_nexthop(const struct nlmsghdr *nlh);

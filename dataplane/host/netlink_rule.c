@@ -4,7 +4,6 @@
  * by interface or by ports matches is another thing for each packet: these are not followed. */
 #include <linux/fib_rules.h>
 #include <linux/rtnetlink.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "host/netlink_attr.h"
@@ -160,13 +159,14 @@ void netlink_on_rule(const struct nlmsghdr *nlh)
 		order->ended = true;
 }
 
-void netlink_rules_begin(void)
+void netlink_rules_begin(uint8_t family)
 {
-	memset(orders, 0, sizeof(orders));
+	orders[family == AF_INET6] = (struct order){0};
 }
 
-void netlink_rules_end(void)
+void netlink_rules_end(uint8_t family)
 {
-	routes_set_tables(AF_INET, orders[0].table, orders[0].n);
-	routes_set_tables(AF_INET6, orders[1].table, orders[1].n);
+	const struct order *order = &orders[family == AF_INET6];
+
+	routes_set_tables(family, order->table, order->n);
 }

@@ -518,6 +518,13 @@ void routes_set_tables(uint8_t af, const struct route_table *tables, unsigned in
 	order->unfinished = !refresh_all(af);
 }
 
+void routes_set_usual_tables(uint8_t af)
+{
+	static const struct route_table usual[] = USUAL_TABLES;
+
+	routes_set_tables(af, usual, RTE_DIM(usual));
+}
+
 bool routes_have_table(uint8_t af, uint32_t table)
 {
 	return rank_of(af, table) < orders[is_v6(af)].n;

@@ -71,6 +71,8 @@ struct route_table {
 /** Set the tables of a family, in the order in which they are searched; before any call local, 220, main and
  * default. */
 void routes_set_tables(uint8_t af, const struct route_table *tables, unsigned int n);
+/** Set them to those before any call of routes_set_tables(). */
+void routes_set_usual_tables(uint8_t af);
 /** Whether a table is one of them. */
 bool routes_have_table(uint8_t af, uint32_t table);
 

@@ -3,6 +3,7 @@
  * get lost, while the entries change faster than they can be read, and while other processes send
  * to the mirror. */
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <linux/rtnetlink.h>
 #include <sched.h>
@@ -19,6 +20,7 @@
 #include "host/local_addr.h"
 #include "host/neigh.h"
 #include "host/netlink.h"
+#include "host/netlink_kind.h"
 #include "host/netlink_receive.h"
 #include "host/route.h"
 
@@ -254,12 +256,50 @@ static void changes_meanwhile(void **state)
 	assert_true(is_own("192.0.2.1"));
 }
 
+static bool without_rules;
+
+/* A kernel that is built without IPv4 rules answers as this one about a family that has none at all. */
+__attribute__((visibility("default")))
+ssize_t mnl_socket_sendto(const struct mnl_socket *socket, const void *request, size_t len)
+{
+	ssize_t (*send_it)(const struct mnl_socket *, const void *, size_t) = dlsym(RTLD_NEXT, __func__);
+	const struct nlmsghdr *nlh = request;
+	uint8_t *family = mnl_nlmsg_get_payload(nlh);
+
+	if (without_rules && nlh->nlmsg_type == RTM_GETRULE && *family == AF_INET)
+		*family = AF_UNIX;
+	return send_it(socket, request, len);
+}
+
+/* The tables of a family without rules are the usual ones, and the other family has its own. */
+static void no_rules(void **state)
+{
+	const uint32_t a = addr("198.51.100.1");
+
+	(void)state;
+	run("ip route add 198.51.100.0/24 via 192.0.2.2 && ip rule add priority 100 lookup 77 && "
+	    "ip -6 rule add priority 100 lookup 77");
+	netlink_resync();
+	next_second();
+	assert_true(routes_have_table(AF_INET, 77));
+	without_rules = true;
+	netlink_resync();
+	next_second();
+	without_rules = false;
+	assert_false(routes_have_table(AF_INET, 77));
+	assert_true(routes_have_table(AF_INET, ROUTE_TABLE_CHARON));
+	assert_int_equal(route_lookup(AF_INET, &a).kind, ROUTE_FORWARD);
+	assert_true(routes_have_table(AF_INET6, 77));
+	run("ip rule del priority 100 && ip -6 rule del priority 100");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(lost_news, setup, teardown),
 		cmocka_unit_test_setup_teardown(strangers, setup, teardown),
 		cmocka_unit_test_setup_teardown(truncated, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_rules, setup, teardown),
 		cmocka_unit_test_setup_teardown(changes_meanwhile, setup, teardown),
 	};
 

@@ -843,18 +843,15 @@ static bool rule_is_followed(uint16_t type, uint32_t value, uint32_t flags)
 	mnl_attr_put_u32(nlh, FRA_SUPPRESS_PREFIXLEN, UINT32_MAX);
 	if (type)
 		mnl_attr_put_u32(nlh, type, value);
-	netlink_rules_begin();
+	netlink_rules_begin(AF_INET);
 	deliver();
-	netlink_rules_end();
+	netlink_rules_end(AF_INET);
 	return routes_have_table(AF_INET, 77);
 }
 
 /* Only a rule for all packets is followed. One with an attribute of a newer kernel may be for some. */
 static void rules(void **state)
 {
-	static const struct route_table usual[] = {{RT_TABLE_LOCAL, -1}, {ROUTE_TABLE_CHARON, -1},
-						   {RT_TABLE_MAIN, -1}, {RT_TABLE_DEFAULT, -1}};
-
 	(void)state;
 	assert_true(rule_is_followed(0, 0, 0));
 	assert_true(rule_is_followed(FRA_SUPPRESS_IFGROUP, UINT32_MAX, 0));
@@ -866,8 +863,14 @@ static void rules(void **state)
 		assert_false(rule_is_followed(type, 0, 0));
 		assert_false(rule_is_followed(type, 0, FIB_RULE_INVERT));
 	}
-	routes_set_tables(AF_INET, usual, RTE_DIM(usual));
-	routes_set_tables(AF_INET6, usual, RTE_DIM(usual));
+	/* A family without rules has the usual tables again, and the other one was not touched. */
+	assert_false(routes_have_table(AF_INET, RT_TABLE_MAIN));
+	assert_true(routes_have_table(AF_INET6, RT_TABLE_MAIN));
+	routes_set_usual_tables(AF_INET);
+	assert_true(routes_have_table(AF_INET, RT_TABLE_LOCAL));
+	assert_true(routes_have_table(AF_INET, ROUTE_TABLE_CHARON));
+	assert_true(routes_have_table(AF_INET, RT_TABLE_MAIN));
+	assert_true(routes_have_table(AF_INET, RT_TABLE_DEFAULT));
 }
 
 /* Real messages, each damaged in each way: no read beyond the end of the message, which is the
