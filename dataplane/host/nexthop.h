@@ -10,14 +10,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** @return 0 or -ENOMEM */
-int nexthops_init(void);
 void nexthops_free(void);
-/** Another route uses an object. @param id  0: none */
-void nexthop_hold(uint32_t id);
+/** Another route uses an object. @param id  0: none. @return 0 or -ENOMEM */
+int nexthop_hold(uint32_t id);
 /** One route less uses it. */
 void nexthop_release(uint32_t id);
-/** Whether a route may use it. */
+/** Whether a route uses it. */
 bool nexthop_is_used(uint32_t id);
 
 #endif

@@ -95,8 +95,6 @@ int routes_init(unsigned int workers, uint32_t routes)
 	};
 	int err = fib_init(workers, routes, routes6);
 
-	if (!err)
-		err = nexthops_init();
 	if (err)
 		return err;
 	prefixes = rte_hash_create(&hash);
@@ -298,17 +296,26 @@ static int settle(const struct prefix_key *key, struct prefix *p, const struct r
 	return err;
 }
 
-static void count(const struct route *route, bool more)
+static int count(const struct route *route)
 {
-	specials[is_v6(route->af)] += more ? is_special(route) : -(uint32_t)is_special(route);
-	(more ? nexthop_hold : nexthop_release)(route->nexthop);
+	int err = nexthop_hold(route->nexthop);
+
+	if (!err)
+		specials[is_v6(route->af)] += is_special(route);
+	return err;
+}
+
+static void uncount(const struct route *route)
+{
+	specials[is_v6(route->af)] -= is_special(route);
+	nexthop_release(route->nexthop);
 }
 
 static void remove_candidate(struct candidate **at)
 {
 	struct candidate *c = *at;
 
-	count(&c->route, false);
+	uncount(&c->route);
 	*at = c->next;
 	free(c);
 }
@@ -386,12 +393,13 @@ static int add_candidate(struct candidate **at, const struct route *route)
 {
 	struct candidate *c = calloc(1, sizeof(*c));
 
-	if (!c)
+	if (!c || count(route)) {
+		free(c);
 		return -ENOMEM;
+	}
 	c->route = *route;
 	c->next = *at;
 	*at = c;
-	count(route, true);
 	return 0;
 }
 
@@ -408,12 +416,16 @@ static struct candidate *move_back(struct candidate **at)
 	return c;
 }
 
-static void update_candidate(struct candidate *c, const struct route *route)
+static int update_candidate(struct candidate *c, const struct route *route)
 {
-	count(&c->route, false);
+	int err = count(route);
+
+	if (err)
+		return err;
+	uncount(&c->route);
 	c->route = *route;
-	count(route, true);
 	c->stale = false;
+	return 0;
 }
 
 static struct prefix_key key_of(const struct route *route)
@@ -441,7 +453,7 @@ int route_add(const struct route *route, enum route_place place)
 	}
 	at = find_candidate(p, route);
 	if (*at && (place != ROUTE_REPLACE || !route->sibling))
-		update_candidate((*at)->stale ? move_back(at) : *at, route);
+		err = update_candidate((*at)->stale ? move_back(at) : *at, route);
 	else
 		err = add_candidate(place_for(p, route, place), route);
 	settled = settle(&key, p, route);

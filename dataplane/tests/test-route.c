@@ -9,9 +9,11 @@
 #include <string.h>
 
 #include "eal_fixture.h"
+#include "host/nexthop.h"
 #include "host/route.h"
 
 #define ROUTES 1024
+#define OBJECTS 50000u /* next-hop objects */
 
 static const struct next_hop unreachable = {.kind = ROUTE_NONE};
 
@@ -420,6 +422,40 @@ static void full6(void **state)
 	assert_hop(0x0a000001, via(1));
 }
 
+/* However many next-hop objects routes use, those that no route uses are told from them. */
+static void objects(void **state)
+{
+	struct route r = make(0x0a000000, 8, RT_TABLE_MAIN, 0, 1);
+
+	(void)state;
+	assert_false(nexthop_is_used(0));
+	assert_false(nexthop_is_used(1));
+	for (uint32_t id = 1; id <= OBJECTS; id++)
+		nexthop_hold(id * 3);
+	for (uint32_t id = 1; id <= 3 * OBJECTS; id++)
+		assert_int_equal(nexthop_is_used(id), id % 3 == 0);
+	for (uint32_t id = 1; id <= OBJECTS; id++)
+		nexthop_release(id * 3);
+	for (uint32_t id = 1; id <= 3 * OBJECTS; id++)
+		assert_false(nexthop_is_used(id));
+	/* As often as routes do, for a long time. */
+	for (uint32_t id = UINT32_MAX; id > UINT32_MAX - 10 * OBJECTS; id--) {
+		nexthop_hold(id);
+		nexthop_hold(id);
+		nexthop_release(id);
+		assert_true(nexthop_is_used(id));
+		nexthop_release(id);
+		assert_false(nexthop_is_used(id));
+		nexthop_release(id);
+	}
+	r.nexthop = 7;
+	assert_int_equal(route_add(&r, ROUTE_APPEND), 0);
+	assert_int_equal(route_add(&r, ROUTE_APPEND), 0);
+	assert_true(nexthop_is_used(7));
+	assert_int_equal(route_delete(&r), 0);
+	assert_false(nexthop_is_used(7));
+}
+
 /* --- an lcore looks up while the control thread changes routes --- */
 
 static bool stop;
@@ -518,7 +554,7 @@ int main(int argc, char **argv)
 		TEST(against_the_model),     TEST(old_or_new_under_changes),
 		TEST(a_worker_hangs),
 		TEST(six),		     TEST(families_apart),
-		TEST(full6),
+		TEST(full6),		     TEST(objects),
 	};
 
 	(void)argc;
