@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <linux/nexthop.h>
 #include <linux/rtnetlink.h>
 #include <string.h>
@@ -180,6 +181,14 @@ static void clear_host_bits(struct route *route)
 		route->dst.bytes[i] &= i == route->bits / 8 ? (uint8_t)(0xff00 >> route->bits % 8) : 0;
 }
 
+/* Of a route that is not there, while others of its prefix, table, metric and TOS are, it is not known which one
+ * the kernel has deleted. Where there are none, a dump has told of the deletion before. */
+static void delete(const struct route *route)
+{
+	if (route_delete(route) == -ENOENT && route_equals(route))
+		netlink_resync();
+}
+
 /* The rest of a route's next hop, and what a message says of it. */
 static void apply(const struct nlmsghdr *nlh, struct route *route, const struct nlattr **table,
 		  enum route_place place)
@@ -190,11 +199,11 @@ static void apply(const struct nlmsghdr *nlh, struct route *route, const struct 
 					  cygnet_addr_is_zero(&route->hop.gateway);
 	}
 	if (nlh->nlmsg_type == RTM_DELROUTE)
-		route_delete(route);
+		delete(route);
 	else if (route->throws || route->hop.kind != ROUTE_NONE)
 		route_add(route, place);
 	/* A message that has come during a dump does not say where the route is among its equals by now. */
-	if (route->af == AF_INET && !(nlh->nlmsg_flags & NLM_F_MULTI) && route_has_equals(route))
+	if (route->af == AF_INET && !(nlh->nlmsg_flags & NLM_F_MULTI) && route_equals(route) > 1)
 		netlink_resync();
 }
 

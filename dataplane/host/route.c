@@ -460,7 +460,7 @@ int route_add(const struct route *route, enum route_place place)
 	return err ? err : settled;
 }
 
-bool route_has_equals(const struct route *route)
+unsigned int route_equals(const struct route *route)
 {
 	const struct prefix_key key = key_of(route);
 	struct prefix *p = find_prefix(&key);
@@ -468,7 +468,7 @@ bool route_has_equals(const struct route *route)
 
 	for (const struct candidate *c = p ? p->candidates : NULL; c; c = c->next)
 		n += same_slot(&c->route, route);
-	return n > 1;
+	return n;
 }
 
 int route_delete(const struct route *route)
@@ -477,9 +477,6 @@ int route_delete(const struct route *route)
 	struct prefix *p = find_prefix(&key);
 	struct candidate **at = p ? find_candidate(p, route) : NULL;
 
-	/* The kernel may have taken out the first one of several next hops. */
-	if (at && !*at && !is_v6(route->af))
-		at = first_of_slot(p, route);
 	if (!at || !*at)
 		return -ENOENT;
 	remove_candidate(at);

@@ -108,9 +108,10 @@ void routes_free(void);
 /** Add a route of a table that is searched, or update it if it is there already.
  * @return 0 or -errno */
 int route_add(const struct route *route, enum route_place place);
-/** Whether there are several routes of that prefix, table, metric and TOS. */
-bool route_has_equals(const struct route *route);
-/** @return 0 or -errno; -EAGAIN: a worker hangs */
+/** @return the number of routes of that prefix, table, metric and TOS */
+unsigned int route_equals(const struct route *route);
+/** Delete a route, which is told from others of that prefix, table, metric and TOS by its id.
+ * @return 0 or -errno; -ENOENT: it is not there; -EAGAIN: a worker hangs */
 int route_delete(const struct route *route);
 /** Put added and deleted routes in force for lookups. Waits for one loop iteration of every worker, at
  * most a second.

@@ -293,6 +293,37 @@ static void no_rules(void **state)
 	run("ip rule del priority 100 && ip -6 rule del priority 100");
 }
 
+/* A route that changes without a message is deleted: the mirror has what the kernel has. */
+static void deleted_other(void **state)
+{
+	const uint32_t a = addr("198.51.100.1");
+	struct route other = {
+		.af = AF_INET,
+		.dst = cygnet_addr4(addr("198.51.100.0")),
+		.bits = 24,
+		.table = RT_TABLE_MAIN,
+		.metric = 9,
+		.hop = {.kind = ROUTE_FORWARD},
+		.id = 1,
+	};
+
+	(void)state;
+	next_second();
+	run("ip route add 198.51.100.0/24 via 192.0.2.2 metric 9 && "
+	    "ip route append 198.51.100.0/24 via 192.0.2.3 metric 9");
+	next_second();
+	next_second();
+	/* Of two, the first one is another one to the mirror. */
+	routes_mark();
+	assert_int_equal(route_add(&other, ROUTE_APPEND), 0);
+	routes_sweep();
+	run("ip route del 198.51.100.0/24 via 192.0.2.2 metric 9");
+	next_second();
+	next_second();
+	assert_int_equal(route_lookup(AF_INET, &a).kind, ROUTE_FORWARD);
+	assert_int_equal(route_lookup(AF_INET, &a).gateway.v4, addr("192.0.2.3"));
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
@@ -300,6 +331,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(strangers, setup, teardown),
 		cmocka_unit_test_setup_teardown(truncated, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_rules, setup, teardown),
+		cmocka_unit_test_setup_teardown(deleted_other, setup, teardown),
 		cmocka_unit_test_setup_teardown(changes_meanwhile, setup, teardown),
 	};
 
