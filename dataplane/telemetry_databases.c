@@ -9,6 +9,7 @@
 #include "base/policy_stats.h"
 #include "base/sadb.h"
 #include "config.h"
+#include "host/netlink.h"
 #include "telemetry_table.h"
 
 #define SAS_PER_PAGE 36u
@@ -48,6 +49,7 @@ int telemetry_info(const char *cmd, const char *params, struct rte_tel_data *tab
 	rte_tel_data_add_dict_u64(row, "deleted", info.sas_waiting + info.policies_waiting);
 	rte_tel_data_add_dict_u64(row, "repairs", info.recoveries);
 	rte_tel_data_add_dict_u64(row, "events", event_log_next());
+	rte_tel_data_add_dict_u64(row, "routes_due", netlink_dump_is_due());
 	rte_tel_data_add_dict_string(row, "sadb", info.path);
 	return 0;
 }

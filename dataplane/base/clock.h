@@ -12,6 +12,9 @@
 /** Seconds of CLOCK_MONOTONIC. Written by the control thread; atomic. */
 extern uint64_t clock_now;
 
+/** Milliseconds of CLOCK_MONOTONIC. Control thread only. */
+extern uint64_t clock_now_ms;
+
 /** The time in seconds of CLOCK_MONOTONIC. Any thread. */
 static inline uint64_t clock_seconds(void)
 {

@@ -8,6 +8,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <rte_cycles.h>
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "host/interface.h"
@@ -21,21 +23,32 @@
 #include "host/route.h"
 
 #define RECEIVE_BUFFER (4 << 20)
-#define RETRY_S 1
+#define PAUSE_MS 100		/* least time between full dumps */
+#define PAUSE_MOST_MS 1000	/* also after one that took longer, or failed */
 #define ANSWER_S 2
 #define HANG_US 10000
 #define SOLICIT_MAX 256 /* solicitations in one call; the others follow in the next one */
 
 static struct mnl_socket *monitor, *query;
 /* A full dump is needed: messages were lost, or a link or an address was removed. The kernel removes
- * the routes of such a link or address without a message. */
+ * the routes of such a link or address without a message. Atomic: telemetry reads it. */
 static bool resync;
+static uint64_t next_dump; /* earliest time of a full dump, as of clock_now_ms */
 static uint32_t requests; /* sequence number of the last request on query */
-static uint64_t retry; /* earliest time of the dump after a failed one, as of clock_seconds() */
+
+static void set_due(bool due)
+{
+	__atomic_store_n(&resync, due, __ATOMIC_RELEASE);
+}
 
 void netlink_resync(void)
 {
-	resync = true;
+	set_due(true);
+}
+
+bool netlink_dump_is_due(void)
+{
+	return __atomic_load_n(&resync, __ATOMIC_ACQUIRE);
 }
 
 int netlink_message(const struct nlmsghdr *nlh, void *data)
@@ -52,7 +65,7 @@ int netlink_message(const struct nlmsghdr *nlh, void *data)
 		if (nlh->nlmsg_flags & NLM_F_MULTI)
 			netlink_on_rule(nlh);
 		else
-			resync = true;
+			netlink_resync();
 		break;
 	case RTM_NEWNEXTHOP:
 	case RTM_DELNEXTHOP:
@@ -70,7 +83,7 @@ int netlink_message(const struct nlmsghdr *nlh, void *data)
 		netlink_on_addr(nlh);
 		break;
 	case RTM_DELADDR:
-		resync = true;
+		netlink_resync();
 		break;
 	case RTM_NEWNETCONF:
 		netlink_on_netconf(nlh);
@@ -198,7 +211,8 @@ static int mirror_rules(uint8_t family)
 	return is_unsupported(err) ? 0 : err;
 }
 
-static void mirror_all(void)
+/* @return 0 or -errno */
+static int dump_all(void)
 {
 	int err;
 
@@ -212,7 +226,7 @@ static void mirror_all(void)
 	if (!err)
 		err = mirror_rules(AF_INET6);
 	/* The links are up to date now. A change of a link from here on needs another dump. */
-	resync = false;
+	set_due(false);
 	routes_mark();
 	if (!err)
 		err = dump_both(RTM_GETROUTE, sizeof(struct rtmsg));
@@ -226,11 +240,25 @@ static void mirror_all(void)
 		err = dump_both(RTM_GETNEIGH, sizeof(struct ndmsg));
 	if (!err)
 		neighs_sweep();
+	return err;
+}
+
+/* Full dumps take half of the control thread's time at most, as long as one takes less than PAUSE_MOST_MS, however
+ * many messages need one. */
+static void mirror_all(void)
+{
+	uint64_t began = rte_get_timer_cycles(), took, pause;
+	int err = dump_all();
+
+	took = (rte_get_timer_cycles() - began) * 1000 / rte_get_timer_hz();
+	pause = took < PAUSE_MS ? PAUSE_MS : took;
+	if (err || pause > PAUSE_MOST_MS)
+		pause = PAUSE_MOST_MS;
 	if (err) {
 		log_warn("reading the kernel's routes: %s; trying again", strerror(-err));
-		retry = clock_seconds() + RETRY_S;
-		resync = true;
+		netlink_resync();
 	}
+	next_dump = clock_now_ms + took + pause;
 }
 
 static struct mnl_socket *open_socket(unsigned int groups)
@@ -318,12 +346,14 @@ void netlink_process(void)
 		if (n > 0 && !lost)
 			mnl_cb_run(buffer, (size_t)n, 0, 0, netlink_message, NULL);
 	}
-	if (lost || (resync && clock_seconds() >= retry))
+	if (lost)
+		netlink_resync();
+	if (resync && clock_now_ms >= next_dump)
 		mirror_all();
 	else
 		routes_commit();
 	if (routes_missed())
-		resync = true;
+		netlink_resync();
 }
 
 /* A request about one neighbour. @return 0 or -errno */

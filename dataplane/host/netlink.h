@@ -7,6 +7,7 @@
 #define CYGNETD_NETLINK_H
 
 #include <libmnl/libmnl.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /** Open the sockets and mirror the kernel's tables. If the dump fails, netlink_process() repeats it.
@@ -15,9 +16,12 @@ int netlink_start(void);
 void netlink_stop(void);
 /** A file descriptor to poll: readable when the kernel has sent messages. */
 int netlink_fd(void);
-/** Handle the kernel's messages. After a loss the tables are dumped again. A failed dump is repeated
- * later, so call this regularly, also without messages. */
+/** Handle the kernel's messages. After a loss the tables are dumped again, though not all the time: a dump waits
+ * until some time after the last one, and is repeated when it fails. So call this regularly, also without
+ * messages. */
 void netlink_process(void);
+/** Whether messages have come that need a dump which has not begun. Any thread. */
+bool netlink_dump_is_due(void);
 /** Ask the kernel for the state of the neighbours that lcores solicited, and to resolve or confirm
  * them. */
 void netlink_solicit_wanted(void);

@@ -33,7 +33,8 @@ void netlink_on_netconf(const struct nlmsghdr *nlh);
 /** An address of any interface, also a loopback: a policy may cover that one. */
 void netlink_on_addr(const struct nlmsghdr *nlh);
 
-/** Request a full dump soon, because the kernel removes routes without messages. */
+/** Request a full dump soon, because the kernel removes routes without messages. Several requests are one, as long
+ * as the dump has not begun. */
 void netlink_resync(void);
 
 #endif

@@ -29,6 +29,7 @@
 #define MAC "02:00:00:00:00:01"
 #define CHANGES 1000u	/* in a file, again and again */
 #define DUMPS 100	/* while addresses change */
+#define LATER_MS 3600000 /* longer than full dumps wait for each other */
 #define SETTLE 1000	/* dumps until the mirror is right, at most */
 
 static uint32_t addr(const char *text)
@@ -75,10 +76,11 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* As the control thread does a second later. */
+/* As the control thread does later. */
 static void next_second(void)
 {
 	clock_now++;
+	clock_now_ms += LATER_MS;
 	netlink_process();
 	netlink_solicit_wanted();
 }
@@ -324,6 +326,33 @@ static void deleted_other(void **state)
 	assert_int_equal(route_lookup(AF_INET, &a).gateway.v4, addr("192.0.2.3"));
 }
 
+/* Many reasons for a full dump in a short time: the first one is followed at once, and all others by one dump. */
+static void often(void **state)
+{
+	(void)state;
+	run("ip address add 192.0.2.10/32 dev wan");
+	next_second();
+	assert_false(netlink_dump_is_due());
+	run("ip address del 192.0.2.9/32 dev wan");
+	next_second();
+	assert_false(netlink_dump_is_due());
+	assert_false(is_own("192.0.2.9"));
+	for (unsigned int i = 0; i < 3; i++) {
+		run("ip address del 192.0.2.10/32 dev wan");
+		netlink_process();
+		assert_true(netlink_dump_is_due());
+		assert_true(is_own("192.0.2.10"));
+		run("ip address add 192.0.2.10/32 dev wan");
+		netlink_process();
+	}
+	run("ip address del 192.0.2.10/32 dev wan");
+	netlink_process();
+	assert_true(is_own("192.0.2.10"));
+	next_second();
+	assert_false(netlink_dump_is_due());
+	assert_false(is_own("192.0.2.10"));
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
@@ -332,6 +361,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(truncated, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_rules, setup, teardown),
 		cmocka_unit_test_setup_teardown(deleted_other, setup, teardown),
+		cmocka_unit_test_setup_teardown(often, setup, teardown),
 		cmocka_unit_test_setup_teardown(changes_meanwhile, setup, teardown),
 	};
 

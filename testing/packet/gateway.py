@@ -117,7 +117,13 @@ class Gateway:
         """Wait until cygnetd has read and applied all netlink messages, of neighbours and of the rest: both
         sockets are empty, and what routes depend on has been applied."""
         wait_until(lambda: self.untold() == 0, "cygnetd hears by netlink")
+        wait_until(lambda: not self.dump_is_due(), "cygnetd has begun to dump the kernel's tables")
         self.ask("/cygnet/routes")
+
+    def dump_is_due(self):
+        """Whether what cygnetd has read needs a dump, which it does not do all the time."""
+        self.ask("/cygnet/routes")  # is answered when all has been applied that was read
+        return self.ask("/cygnet/info")["0"]["routes_due"]
 
     def untold(self):
         """Bytes queued in that netlink socket; None if no process has one."""
