@@ -9,8 +9,9 @@
 
 struct macvlans macvlans[CONF_MAX_INTERFACES];
 static bool full_logged;
+static bool refused; /* a macvlan, while places rested */
 
-/* @return place in macvlans[interface]; MACVLANS_MAX: it is not there. Free places have ifindex 0. */
+/* @return place in macvlans[interface]; MACVLANS_MAX: it is not there */
 static unsigned int place_of(unsigned int interface, uint32_t ifindex)
 {
 	unsigned int i = 0;
@@ -18,6 +19,26 @@ static unsigned int place_of(unsigned int interface, uint32_t ifindex)
 	while (i < MACVLANS_MAX && macvlans[interface].ifindex[i] != ifindex)
 		i++;
 	return i;
+}
+
+/* @return a place that is free and does not rest; MACVLANS_MAX: there is none */
+static unsigned int free_place(unsigned int interface)
+{
+	const struct macvlans *of = &macvlans[interface];
+	unsigned int i = 0;
+
+	while (i < MACVLANS_MAX && (of->ifindex[i] || of->rests[i]))
+		i++;
+	return i;
+}
+
+/* @return whether a place of a port rests */
+static bool any_rests(unsigned int interface)
+{
+	for (unsigned int i = 0; i < MACVLANS_MAX; i++)
+		if (macvlans[interface].rests[i])
+			return true;
+	return false;
 }
 
 struct macvlan_link macvlan_find(uint32_t ifindex)
@@ -74,6 +95,7 @@ static void remove_place(unsigned int interface, unsigned int place)
 
 	to_mac(of->mac[place], &mac);
 	of->ifindex[place] = 0;
+	of->rests[place] = true;
 	store(interface, place, 0);
 	/* The device of a removed port is closed. */
 	if (interface >= ninterfaces || interfaces[interface].removed)
@@ -108,7 +130,11 @@ bool macvlan_set(unsigned int interface, uint32_t ifindex, const struct rte_ethe
 		return false;
 	}
 	macvlan_forget(ifindex);
-	place = place_of(interface, 0);
+	place = free_place(interface);
+	if (place == MACVLANS_MAX && any_rests(interface)) {
+		refused = true;
+		return true;
+	}
 	if (place == MACVLANS_MAX) {
 		if (!full_logged)
 			log_port(RTE_LOG_WARNING, interfaces[interface].name,
@@ -151,4 +177,14 @@ void macvlans_sweep(void)
 		for (unsigned int place = 0; place < MACVLANS_MAX; place++)
 			if (macvlans[i].stale[place] && macvlans[i].ifindex[place])
 				remove_place(i, place);
+}
+
+bool macvlans_end_rest(void)
+{
+	bool was = refused;
+
+	for (unsigned int i = 0; i < CONF_MAX_INTERFACES; i++)
+		memset(macvlans[i].rests, false, sizeof(macvlans[i].rests));
+	refused = false;
+	return was;
 }

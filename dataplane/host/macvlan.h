@@ -24,8 +24,9 @@
 struct macvlans {
 	uint32_t used;			/* no macvlan has a higher number; atomic */
 	uint64_t mac[MACVLANS_MAX];	/* with MACVLAN_VALID; 0: none. Atomic */
-	uint32_t ifindex[MACVLANS_MAX];	/* control thread only */
+	uint32_t ifindex[MACVLANS_MAX];	/* 0: free. Control thread only */
 	bool stale[MACVLANS_MAX];	/* control thread only */
+	bool rests[MACVLANS_MAX];	/* free, but routes and neighbours may name it. Control thread only */
 };
 #define MACVLAN_VALID (1ull << 63)
 
@@ -76,12 +77,16 @@ struct macvlan_link macvlan_find(uint32_t ifindex);
 /** The kernel interface of a macvlan, or of the port's TAP. @return 0: there is none */
 uint32_t macvlan_ifindex(unsigned int interface, unsigned int macvlan);
 /** A macvlan is up, with that MAC address.
- * @return whether anything has changed */
+ * @return whether anything has changed, so that a full dump is needed */
 bool macvlan_set(unsigned int interface, uint32_t ifindex, const struct rte_ether_addr *mac);
 /** A kernel interface is gone, is down, or is not on a port's TAP any more. @return whether it was a macvlan */
 bool macvlan_forget(uint32_t ifindex);
 /** Called before and after a full dump: macvlans not set in between are removed. */
 void macvlans_mark(void);
 void macvlans_sweep(void);
+/** Called after a full dump, when its routes are in force: the numbers of macvlans that are gone may be given to
+ * others. Until then packets whose routes have such a number have the port's MAC address.
+ * @return whether a macvlan has to wait for such a number, so that another dump is needed */
+bool macvlans_end_rest(void);
 
 #endif

@@ -214,6 +214,7 @@ static int mirror_rules(uint8_t family)
 /* @return 0 or -errno */
 static int dump_all(void)
 {
+	bool committed;
 	int err;
 
 	err = mirror_links();
@@ -234,12 +235,14 @@ static int dump_all(void)
 	/* After an incomplete dump, routes that it did not reach may still exist. */
 	if (!err)
 		routes_sweep();
-	routes_commit();
+	committed = routes_commit();
 	neighs_mark();
 	if (!err)
 		err = dump_both(RTM_GETNEIGH, sizeof(struct ndmsg));
 	if (!err)
 		neighs_sweep();
+	if (!err && committed && macvlans_end_rest())
+		netlink_resync();
 	return err;
 }
 
