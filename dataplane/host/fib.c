@@ -16,7 +16,7 @@
 #include "dpdk_release.h"
 #include "host/fib.h"
 
-#define MAX_HOPS 4096u /* distinct (kind, interface, gateway) */
+#define MAX_HOPS 4096u /* that differ in anything by next_hop_equal() */
 #define BATCH 1024u /* changes between two commits */
 #define MEMO_BITS 6 /* log2 of the memos of an lcore */
 #define WAIT_US 50

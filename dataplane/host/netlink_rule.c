@@ -20,7 +20,10 @@ struct order {
 };
 
 static struct order orders[2]; /* by family, while rules are dumped */
-static uint32_t logged[32];
+static struct {
+	uint8_t family;
+	uint32_t priority;
+} logged[32];
 static unsigned int nlogged;
 static bool full_logged;
 
@@ -117,11 +120,12 @@ static void append(struct order *order, uint32_t table, int suppress)
 static void log_rule(uint8_t family, uint32_t priority)
 {
 	for (unsigned int i = 0; i < nlogged; i++)
-		if (logged[i] == priority)
+		if (logged[i].family == family && logged[i].priority == priority)
 			return;
 	if (nlogged == RTE_DIM(logged))
 		return;
-	logged[nlogged++] = priority;
+	logged[nlogged].family = family;
+	logged[nlogged++].priority = priority;
 	log_warn("the IPv%c routing rule %u is for some packets only: cygnetd routes as if it were not there",
 		 family == AF_INET6 ? '6' : '4', priority);
 }

@@ -36,7 +36,9 @@ struct next_hop {
 static inline bool next_hop_equal(const struct next_hop *a, const struct next_hop *b)
 {
 	return a->kind == b->kind && a->interface == b->interface &&
-	       a->macvlan == b->macvlan && a->mtu == b->mtu && a->via6 == b->via6 && a->no_neighbour == b->no_neighbour && !memcmp(&a->gateway, &b->gateway, sizeof(a->gateway));
+	       a->macvlan == b->macvlan && a->mtu == b->mtu && a->via6 == b->via6 &&
+	       a->no_neighbour == b->no_neighbour &&
+	       !memcmp(&a->gateway, &b->gateway, sizeof(a->gateway));
 }
 
 /**
