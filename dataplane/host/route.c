@@ -197,7 +197,8 @@ static const struct candidate *search(struct rte_rib6_node *node)
 		collect_best(prefix_of(node), order, best);
 	for (unsigned int rank = 0; rank < order->n; rank++)
 		if (best[rank] && !best[rank]->route.throws &&
-		    (int)best[rank]->route.bits > order->table[rank].suppress)
+		    (best[rank]->route.hop.kind == ROUTE_BLACKHOLE ||
+		     (int)best[rank]->route.bits > order->table[rank].suppress))
 			return best[rank];
 	return NULL;
 }

@@ -15,7 +15,7 @@
 #define ROUTES 1024
 #define OBJECTS 50000u /* next-hop objects */
 
-static const struct next_hop unreachable = {.kind = ROUTE_NONE};
+static const struct next_hop unreachable = {.kind = ROUTE_NONE}, refused = {.kind = ROUTE_BLACKHOLE};
 
 static struct next_hop via(uint32_t gateway)
 {
@@ -166,6 +166,34 @@ static void tables_in_order(void **state)
 	routes_commit();
 	assert_hop(0x0a010181, via(5));
 	assert_hop(0x0a000001, unreachable);
+}
+
+/* "lookup main suppress_prefixlength 0": its default route does not count, unless it refuses. */
+static void suppressed(void **state)
+{
+	static const struct route_table tables[] = {{RT_TABLE_MAIN, 0}, {77, -1}};
+	struct route forwards = make(0, 0, RT_TABLE_MAIN, 1, 1), refuses = make(0, 0, RT_TABLE_MAIN, 0, 0);
+	struct route narrow = make(0x0a010000, 16, RT_TABLE_MAIN, 0, 2), other = make(0, 0, 77, 0, 7);
+
+	(void)state;
+	refuses.hop = refused;
+	routes_set_tables(AF_INET, tables, RTE_DIM(tables));
+	route_add(&forwards, ROUTE_APPEND);
+	route_add(&narrow, ROUTE_APPEND);
+	route_add(&other, ROUTE_APPEND);
+	routes_commit();
+	assert_hop(0x0a010001, via(2));
+	assert_hop(0x0b000001, via(7));
+	route_add(&refuses, ROUTE_APPEND);
+	routes_commit();
+	assert_hop(0x0a010001, via(2));
+	assert_hop(0x0b000001, refused);
+	route_delete(&refuses);
+	route_delete(&forwards);
+	route_delete(&narrow);
+	route_delete(&other);
+	routes_set_usual_tables(AF_INET);
+	routes_commit();
 }
 
 static void dump_removes_what_is_gone(void **state)
@@ -549,7 +577,7 @@ int main(int argc, char **argv)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	static const struct CMUnitTest tests[] = {
 		TEST(nothing_before_commit), TEST(metrics_and_replacement),
-		TEST(tables_in_order),	     TEST(dump_removes_what_is_gone),
+		TEST(tables_in_order),	     TEST(suppressed), TEST(dump_removes_what_is_gone),
 		TEST(full),		     TEST(long_prefixes_like_their_parent),
 		TEST(against_the_model),     TEST(old_or_new_under_changes),
 		TEST(a_worker_hangs),
