@@ -143,8 +143,8 @@ def hops(answer, target):
     if kind != "unicast":
         return {"local" if kind == "local" else "none"}
     every = [hop for hop in answer.get("nexthops", [answer]) if "dead" not in hop.get("flags", [])]
-    # Of several next hops cygnetd takes one by a port, if there is one.
-    mine = [hop for hop in every if hop["dev"] != "other" and "encap" not in hop] or every[:1] if "nexthops" in answer else every
+    # Of several next hops cygnetd takes one by a port, if there is one. Otherwise the kernel takes any.
+    mine = [hop for hop in every if hop["dev"] != "other" and "encap" not in hop] or every
     return {"kernel" if "encap" in hop or "encap" in answer else
             (hop["dev"], mac_of(hop["dev"], hop.get("gateway") or hop.get("via", {}).get("host") or target)) for hop in mine}
 
