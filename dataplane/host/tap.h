@@ -14,9 +14,9 @@
 #include "host/ethdev.h"
 
 /**
- * The Ethernet source address of frames that carry decrypted packets to the kernel, 02:43:59:47:4e:54: its firewall has
- * nothing else to tell them by. A locally administered address, part of the interface with administrators. Frames from
- * the wire that have it are dropped.
+ * The Ethernet source address of frames that carry decrypted packets to the kernel, and ICMP errors about what the
+ * kernel itself has sent, 02:43:59:47:4e:54: its firewall has nothing else to tell them by. A locally administered
+ * address, part of the interface with administrators. Frames from the wire that have it are dropped.
  */
 #define TAP_DECRYPTED_MAC ((struct rte_ether_addr){{0x02, 'C', 'Y', 'G', 'N', 'T'}})
 

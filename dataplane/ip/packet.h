@@ -37,7 +37,7 @@ struct packet {
 	uint8_t from_kernel;	/* received from the TAP: its TTL is not decremented */
 	uint8_t udp;		/* ESP that arrived in UDP */
 	uint8_t own;		/* ESP made by this host, which may fragment it */
-	uint8_t decrypted;	/* was protected by an inbound SA */
+	uint8_t decrypted;	/* was protected by an inbound SA, or is our ICMP error to the kernel */
 	uint8_t answer;		/* an ICMP error of this host about plaintext */
 	uint8_t must_protect;	/* quotes a decrypted packet: must not leave in plaintext */
 	uint8_t resume;		/* enum stage after reassembly */

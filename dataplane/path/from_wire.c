@@ -19,7 +19,7 @@ static void by_route(struct worker *w, struct rte_mbuf *m, bool group)
 		stage_add(&w->stages, STAGE_FORWARD, m);
 }
 
-/* Only decrypted packets reach the kernel from that address, or a peer's plaintext would pass for decrypted. Frames
+/* Only decrypted packets and our own errors reach the kernel from that address, or a peer's plaintext would pass for decrypted. Frames
  * of known flows are not looked at: they never reach the kernel. */
 static bool is_forged(const struct rte_ether_hdr *eth)
 {

@@ -147,3 +147,67 @@ def test_firewall_forged(bench, case):
             port.send(raw(frame))
         assert firewall.has_nothing()
         assert firewall.refused() == 0
+
+
+ACCEPTED = {"iptables": (), "ip6tables": ("neighbour-solicitation", "neighbour-advertisement")}
+
+
+@contextlib.contextmanager
+def closed(bench, tables):
+    """The gateway's kernel accepts and sends nothing but what it needs to know its neighbours."""
+    def change(*words):
+        subprocess.run(["ip", "netns", "exec", bench.network.gw, tables, "-w", *words], check=True)
+
+    for chain in ("INPUT", "OUTPUT"):
+        for kind in ACCEPTED[tables]:
+            change("-A", chain, "-p", "icmpv6", "--icmpv6-type", kind, "-j", "ACCEPT")
+        change("-P", chain, "DROP")
+    try:
+        yield
+    finally:
+        for chain in ("INPUT", "OUTPUT"):
+            change("-P", chain, "ACCEPT")
+            change("-F", chain)
+
+
+def updown(bench, verb, me, peer, protocol):
+    """What charon has the script do for a CHILD_SA."""
+    words = {"VERB": verb, "INTERFACE": "wan", "ME": me, "MY_PROTOCOL": protocol, "MY_PORT": 0, "PEER_CLIENT": peer,
+             "PEER_PROTOCOL": protocol, "PEER_PORT": 0}
+    command = ["ip", "netns", "exec", bench.network.gw, "env", *(f"PLUTO_{k}={v}" for k, v in words.items())]
+    subprocess.run([*command, f"{bench.gateway.build}/root/libexec/cygnet/updown", "iptables"], check=True)
+
+
+def rules(bench, tables):
+    command = ["ip", "netns", "exec", bench.network.gw, tables, "-S"]
+    return subprocess.run(command, text=True, check=True, stdout=subprocess.PIPE).stdout
+
+
+IP_MTU_DISCOVER, IP_MTU, IPV6_MTU_DISCOVER, IPV6_MTU, PMTUDISC_DO = 10, 14, 23, 24, 2
+
+
+@cases("4", "4-udp", "6", "6-udp")
+def test_firewall_too_big(bench, case):
+    """Through a firewall that drops all but what the updown script lets pass, a socket of the gateway's hears how large
+    its packets may be. Once the script has removed its rules nothing passes."""
+    v6, protocol = case[0] == "6", 17 if case.endswith("udp") else 0
+    # The kernel remembers the MTU to a destination.
+    host = "82" if protocol else "81"
+    here, net, prefix = (LAN6, "2001:db8:2::", "/112") if v6 else (LAN, "10.2.0.", "0/24")
+    level, discover, mtu = ((socket.IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_MTU) if v6 else
+                            (socket.IPPROTO_IP, IP_MTU_DISCOVER, IP_MTU))
+    tables, verb = ("ip6tables", "host-v6") if v6 else ("iptables", "host")
+    tunnel(bench, v6)
+    with inside(bench.network.gw):
+        sock = socket.socket(socket.AF_INET6 if v6 else socket.AF_INET, socket.SOCK_DGRAM)
+    with sock, closed(bench, tables):
+        before = rules(bench, tables)
+        updown(bench, f"up-{verb}", here, net + prefix, protocol)
+        sock.setsockopt(level, discover, PMTUDISC_DO)
+        sock.bind((here, 0))
+        sock.connect((net + host, 9))
+        assert sock.getsockopt(level, mtu) == 1500
+        sock.send(bytes(1400 + 52))
+        wait_until(lambda: sock.getsockopt(level, mtu) < 1500, "the socket knows the MTU")
+        updown(bench, f"down-{verb}", here, net + prefix, protocol)
+        assert rules(bench, tables) == before

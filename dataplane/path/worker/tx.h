@@ -29,7 +29,7 @@ void tx_packet(struct worker *w, struct rte_mbuf *m, unsigned int interface, uns
 void tx_packet_behind(struct worker *w, struct rte_mbuf *m, unsigned int interface,
 		      const uint8_t *eth);
 /** Give a packet (data at its IP header, not longer than the TAP's MTU) to the kernel, as if it
- * had come in by packet()->interface: from TAP_DECRYPTED_MAC if it was decrypted. */
+ * had come in by packet()->interface: from TAP_DECRYPTED_MAC if packet()->decrypted says so. */
 void tap_packet(struct worker *w, struct rte_mbuf *m);
 
 /** Send what has been collected. */
