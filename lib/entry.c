@@ -9,16 +9,20 @@ static uint32_t ref_of(const struct cygnet_db *db, const struct cygnet_policy *p
 	return cygnet_policy_index(db, policy) + 1;
 }
 
-struct cygnet_policy *entry_find(struct cygnet_db *db, const uint32_t *chain, enum cygnet_dir dir,
-				 const struct cygnet_selector *sel)
+struct entry entry_of(struct cygnet_db *db, enum cygnet_dir dir, const struct cygnet_selector *sel)
 {
-	struct cygnet_policy *policy = chain_follow(db, chain);
-	uint32_t left = db->geometry.policies;
+	struct entry entry = {.place = place_of(db, dir, sel)};
+	uint32_t *link = entry.place.chain, left = db->geometry.policies;
+	struct cygnet_policy *policy;
 
-	for (; policy && left--; policy = chain_follow(db, &policy->next))
-		if (policy->dir == dir && selector_equal(&policy->sel, sel))
-			return policy;
-	return NULL;
+	for (; (policy = chain_follow(db, link)) && left--; link = &policy->next) {
+		if (policy->dir == dir && selector_equal(&policy->sel, sel)) {
+			entry.first = policy;
+			entry.link = link;
+			break;
+		}
+	}
+	return entry;
 }
 
 /* Chains are sorted, so that the first match of a lookup is the best. */
@@ -34,19 +38,12 @@ static void chain_add(struct cygnet_db *db, uint32_t *at, struct cygnet_policy *
 	store_release(at, ref_of(db, policy));
 }
 
-/* Readers that are at the policy go on from it: its own reference stays. */
-static void chain_remove(struct cygnet_db *db, uint32_t *at, const struct cygnet_policy *policy)
+/* Readers that are at the policy go on from it: its own reference stays.
+ * @param link  leads to the policy, unless the file is damaged */
+static void chain_remove(struct cygnet_db *db, uint32_t *link, const struct cygnet_policy *policy)
 {
-	uint32_t left = db->geometry.policies;
-
-	while (load_relaxed(at) != ref_of(db, policy)) {
-		struct cygnet_policy *other = chain_follow(db, at);
-
-		if (!other || !left--)
-			return;
-		at = &other->next;
-	}
-	store_release(at, load_relaxed(&policy->next));
+	if (load_relaxed(link) == ref_of(db, policy))
+		store_release(link, load_relaxed(&policy->next));
 }
 
 static void users_add(struct cygnet_db *db, struct cygnet_policy *head, struct cygnet_policy *policy)
@@ -74,25 +71,31 @@ static void users_remove(struct cygnet_db *db, struct cygnet_policy *head, const
 	}
 }
 
-void entry_add(struct cygnet_db *db, uint32_t *chain, struct cygnet_policy *policy)
+/* First add, then remove, so that a lookup finds one of the two. */
+static void replace_first(struct cygnet_db *db, const struct entry *entry, struct cygnet_policy *policy)
 {
-	struct cygnet_policy *head = entry_find(db, chain, policy->dir, &policy->sel);
+	struct cygnet_policy *first = entry->first;
 
-	if (head && !spd_wins(policy, head)) {
-		users_add(db, head, policy);
-		spd_changed(db, SCOPE_NONE);
-		return;
-	}
-	store_relaxed(&policy->user, head ? ref_of(db, head) : 0);
-	chain_add(db, chain, policy);
+	store_relaxed(&policy->user, first ? ref_of(db, first) : 0);
+	chain_add(db, entry->place.chain, policy);
 	spd_changed(db, scope_of_selector(db, policy->dir, &policy->sel));
-	if (head) {
-		chain_remove(db, chain, head);
-		spd_changed(db, SCOPE_NONE);
-	}
+	if (!first)
+		return;
+	chain_remove(db, load_relaxed(entry->link) == ref_of(db, policy) ? &policy->next : entry->link, first);
+	spd_changed(db, SCOPE_NONE);
 }
 
-/* First add, then remove, so that a lookup finds one of the two. */
+void entry_add(struct cygnet_db *db, const struct entry *entry, struct cygnet_policy *policy)
+{
+	if (!entry->first || spd_wins(policy, entry->first)) {
+		replace_first(db, entry, policy);
+		return;
+	}
+	users_add(db, entry->first, policy);
+	spd_changed(db, SCOPE_NONE);
+}
+
+/* First add, then remove, as above. The next one goes behind the policy. */
 static void promote_next(struct cygnet_db *db, uint32_t *chain, const struct cygnet_policy *policy)
 {
 	struct cygnet_policy *next = entry_next(db, policy);
@@ -104,17 +107,16 @@ static void promote_next(struct cygnet_db *db, uint32_t *chain, const struct cyg
 	spd_changed(db, SCOPE_NONE);
 }
 
-bool entry_remove(struct cygnet_db *db, uint32_t *chain, struct cygnet_policy *policy)
+bool entry_remove(struct cygnet_db *db, const struct entry *entry, struct cygnet_policy *policy)
 {
-	struct cygnet_policy *head = entry_find(db, chain, policy->dir, &policy->sel);
-
-	if (head && head != policy) {
-		users_remove(db, head, policy);
+	if (entry->first && entry->first != policy) {
+		users_remove(db, entry->first, policy);
 		spd_changed(db, SCOPE_NONE);
 		return false;
 	}
-	promote_next(db, chain, policy);
-	chain_remove(db, chain, policy);
+	promote_next(db, entry->place.chain, policy);
+	if (entry->link)
+		chain_remove(db, entry->link, policy);
 	spd_changed(db, scope_of_selector(db, policy->dir, &policy->sel));
 	return true;
 }

@@ -17,20 +17,23 @@
 #include "chain.h"
 #include "place.h"
 
-/** The policy of an entry that applies.
- * @param chain  of the place of the selector
- * @return       NULL: no policy has this direction and selector */
-struct cygnet_policy *entry_find(struct cygnet_db *db, const uint32_t *chain, enum cygnet_dir dir,
-				 const struct cygnet_selector *sel);
+struct entry {
+	struct place place;
+	struct cygnet_policy *first; /* the policy that applies; NULL: no policy has this direction and selector */
+	uint32_t *link; /* the reference in the chain that leads to it */
+};
+
+/** The entry of a valid selector. A change of policies with its place makes it invalid. */
+struct entry entry_of(struct cygnet_db *db, enum cygnet_dir dir, const struct cygnet_selector *sel);
 /** The policy behind another one in the list of users. @return NULL: there is none */
 static inline struct cygnet_policy *entry_next(struct cygnet_db *db, const struct cygnet_policy *policy)
 {
 	return chain_follow(db, &policy->user);
 }
-/** Put a policy into its entry, or make an entry for it, and count the changes. */
-void entry_add(struct cygnet_db *db, uint32_t *chain, struct cygnet_policy *policy);
-/** Take a policy out of its entry, and count the changes. @return whether it applied: lookups have found it */
-bool entry_remove(struct cygnet_db *db, uint32_t *chain, struct cygnet_policy *policy);
+/** Put a policy into its entry_of(), and count the changes. */
+void entry_add(struct cygnet_db *db, const struct entry *entry, struct cygnet_policy *policy);
+/** Take a policy out of its entry_of(), and count the changes. @return whether it applied: lookups have found it */
+bool entry_remove(struct cygnet_db *db, const struct entry *entry, struct cygnet_policy *policy);
 /** Mend the entries after a writer died. A policy that is in a chain and in a list of users leaves the chain: the other
  * policy of its entry is still there.
  * @param[out] mark  1 for each policy that is in an entry; zeros before */

@@ -39,16 +39,15 @@ static bool same_ends(const struct cygnet_policy *policy, const struct cygnet_po
 		!memcmp(&policy->dst, &p->dst, sizeof(p->dst)));
 }
 
-/* @param[out] moved  an equal policy with other end points, or NULL; may be NULL
+/* @param first  of the entry, or NULL
+ * @param[out] moved  an equal policy with other end points, or NULL; may be NULL
  * @return the equal policy with these end points, or NULL */
-static struct cygnet_policy *find(struct cygnet_db *db, const struct cygnet_policy_params *p,
-				  struct cygnet_policy **moved)
+static struct cygnet_policy *find(struct cygnet_db *db, struct cygnet_policy *first,
+				  const struct cygnet_policy_params *p, struct cygnet_policy **moved)
 {
-	struct place place = place_of(db, p->dir, &p->sel);
-	struct cygnet_policy *policy = entry_find(db, place.chain, p->dir, &p->sel);
 	uint32_t left = db->geometry.policies;
 
-	for (; policy && left--; policy = entry_next(db, policy)) {
+	for (struct cygnet_policy *policy = first; policy && left--; policy = entry_next(db, policy)) {
 		if (!same_policy(policy, p))
 			continue;
 		if (same_ends(policy, p))
@@ -99,10 +98,9 @@ static uint16_t scope_of(struct cygnet_db *db, const struct cygnet_policy *polic
 
 /* @param[out] added  the new policy
  * @return 0 or -ENOSPC */
-static int insert(struct cygnet_db *db, const struct cygnet_policy_params *p, uint64_t sa,
+static int insert(struct cygnet_db *db, const struct entry *entry, const struct cygnet_policy_params *p, uint64_t sa,
 		  struct cygnet_policy **added)
 {
-	struct place place = place_of(db, p->dir, &p->sel);
 	struct slots slots = pool_policies(db);
 	uint32_t index = pool_take(db, &slots);
 	struct cygnet_policy *policy;
@@ -113,46 +111,27 @@ static int insert(struct cygnet_db *db, const struct cygnet_policy_params *p, ui
 	fill(db, policy, p, sa);
 	if (p->sel.interface)
 		store_relaxed(&db->header->spd_binds, 1); /* entry_add() releases it */
-	place_enter(&place, policy);
+	place_enter(&entry->place, policy);
 	pool_use(&slots, index, CYGNET_SLOT_LIVE);
-	entry_add(db, place.chain, policy);
+	entry_add(db, entry, policy);
 	*added = policy;
 	return 0;
 }
 
-/* Lookups see a change only if the policy that applies gets another SA. */
-static void add_again(struct cygnet_db *db, struct cygnet_policy *policy, uint64_t sa)
+/* Lookups see a change only if the policy that applies gets another SA.
+ * @param applies  it does */
+static void add_again(struct cygnet_db *db, struct cygnet_policy *policy, uint64_t sa, bool applies)
 {
-	struct place place = place_of(db, policy->dir, &policy->sel);
-
 	policy->refs++;
 	if (load_relaxed(&policy->sa) == sa)
 		return;
 	store_release(&policy->sa, sa);
-	spd_changed(db, scope_of(db, policy, policy == entry_find(db, place.chain, policy->dir, &policy->sel)));
+	spd_changed(db, scope_of(db, policy, applies));
 }
 
-static int add_locked(struct cygnet_db *db, const struct cygnet_policy_params *p)
+/* The first held policy of a list of users, or NULL. */
+static struct cygnet_policy *next_held(struct cygnet_db *db, struct cygnet_policy *policy)
 {
-	struct cygnet_policy *policy = find(db, p, NULL);
-	int err;
-
-	if (policy) {
-		add_again(db, policy, resolve_sa(db, p));
-		return 0;
-	}
-	err = insert(db, p, resolve_sa(db, p), &policy);
-	/* Remove the held policies last, so that lookups always find a policy. */
-	if (!err)
-		hold_replace(db, policy);
-	return err;
-}
-
-struct cygnet_policy *policy_find_held(struct cygnet_db *db, enum cygnet_dir dir,
-				       const struct cygnet_selector *sel)
-{
-	struct place place = place_of(db, dir, sel);
-	struct cygnet_policy *policy = entry_find(db, place.chain, dir, sel);
 	uint32_t left = db->geometry.policies;
 
 	while (policy && left-- && !cygnet_policy_held(policy))
@@ -160,17 +139,39 @@ struct cygnet_policy *policy_find_held(struct cygnet_db *db, enum cygnet_dir dir
 	return policy;
 }
 
+static int add_locked(struct cygnet_db *db, const struct cygnet_policy_params *p)
+{
+	struct entry entry = entry_of(db, p->dir, &p->sel);
+	struct cygnet_policy *policy = find(db, entry.first, p, NULL);
+	bool holds = next_held(db, entry.first);
+	int err;
+
+	if (policy) {
+		add_again(db, policy, resolve_sa(db, p), policy == entry.first);
+		return 0;
+	}
+	err = insert(db, &entry, p, resolve_sa(db, p), &policy);
+	/* Remove the held policies last, so that lookups always find a policy. */
+	if (!err && holds)
+		hold_replace(db, policy);
+	return err;
+}
+
+struct cygnet_policy *policy_find_held(struct cygnet_db *db, enum cygnet_dir dir,
+				       const struct cygnet_selector *sel)
+{
+	return next_held(db, entry_of(db, dir, sel).first);
+}
+
 int policy_add_held(struct cygnet_db *db, const struct cygnet_policy_params *p)
 {
 	struct cygnet_policy *policy;
-	struct place place;
+	struct entry entry;
 
 	if (!params_valid(p))
 		return -EINVAL;
-	place = place_of(db, p->dir, &p->sel);
-	if (entry_find(db, place.chain, p->dir, &p->sel))
-		return -EEXIST;
-	return insert(db, p, CYGNET_POLICY_HELD, &policy);
+	entry = entry_of(db, p->dir, &p->sel);
+	return entry.first ? -EEXIST : insert(db, &entry, p, CYGNET_POLICY_HELD, &policy);
 }
 
 EXPORT int cygnet_policy_add(struct cygnet_db *db, const struct cygnet_policy_params *params)
@@ -185,56 +186,62 @@ EXPORT int cygnet_policy_add(struct cygnet_db *db, const struct cygnet_policy_pa
 	return err;
 }
 
-void policy_remove(struct cygnet_db *db, struct cygnet_policy *policy)
+static void remove_from(struct cygnet_db *db, const struct entry *entry, struct cygnet_policy *policy)
 {
-	struct place place = place_of(db, policy->dir, &policy->sel);
-	uint16_t scope = scope_of(db, policy, entry_remove(db, place.chain, policy));
+	uint16_t scope = scope_of(db, policy, entry_remove(db, entry, policy));
 	struct slots slots = pool_policies(db);
 
-	place_leave(&place, policy);
+	place_leave(&entry->place, policy);
 	pool_retire(db, &slots, cygnet_policy_index(db, policy), scope);
 	pool_reclaim(db, &slots, 4);
 }
 
-static void delete_locked(struct cygnet_db *db, struct cygnet_policy *policy)
+void policy_remove(struct cygnet_db *db, struct cygnet_policy *policy)
 {
+	struct entry entry = entry_of(db, policy->dir, &policy->sel);
+
+	remove_from(db, &entry, policy);
+}
+
+static int delete_locked(struct cygnet_db *db, const struct cygnet_policy_params *p)
+{
+	struct entry entry = entry_of(db, p->dir, &p->sel);
+	struct cygnet_policy *moved = NULL, *policy = find(db, entry.first, p, &moved);
+
+	policy = policy ? policy : moved;
+	if (!policy)
+		return -ENOENT;
 	if (policy->refs > 1)
 		policy->refs--;
 	else
-		policy_remove(db, policy);
+		remove_from(db, &entry, policy);
+	return 0;
 }
 
 EXPORT int cygnet_policy_delete(struct cygnet_db *db, const struct cygnet_policy_params *params)
 {
-	struct cygnet_policy *policy, *moved = NULL;
+	int err;
 
 	if (!params_valid(params))
 		return -EINVAL;
 	lock_take(db);
-	policy = find(db, params, &moved);
-	if (!policy)
-		policy = moved;
-	if (policy)
-		delete_locked(db, policy);
+	err = delete_locked(db, params);
 	lock_release(db);
-	return policy ? 0 : -ENOENT;
+	return err;
 }
 
 EXPORT int cygnet_policy_query(struct cygnet_db *db, enum cygnet_dir dir,
 			       const struct cygnet_selector *sel, uint64_t *use_time)
 {
+	uint32_t left = db->geometry.policies;
 	const struct cygnet_policy *policy;
 	int err = -ENOENT;
-	struct place place;
-	uint32_t left;
 
 	if ((unsigned int)dir >= CYGNET_DIRS || !selector_valid(sel))
 		return -EINVAL;
 	*use_time = 0;
-	place = place_of(db, dir, sel);
-	left = db->geometry.policies;
 	lock_take(db);
-	policy = entry_find(db, place.chain, dir, sel);
+	policy = entry_of(db, dir, sel).first;
 	for (; policy && left--; policy = entry_next(db, policy)) {
 		uint64_t used = load_relaxed(&policy->use_time);
 
