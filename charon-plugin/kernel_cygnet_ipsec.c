@@ -770,7 +770,7 @@ kernel_cygnet_ipsec_t *kernel_cygnet_ipsec_create(void)
 	this->peers = kernel_cygnet_peers_create(&info.geometry);
 	this->expiry = kernel_cygnet_expiry_create(this->peers);
 	this->spd = kernel_cygnet_spd_create(this->db);
-	this->routes = kernel_cygnet_route_create(this->spd);
+	this->routes = kernel_cygnet_route_create(this->db);
 	this->events = kernel_cygnet_event_create(this->db);
 	this->larval = kernel_cygnet_larval_create(this->db);
 	this->refused = kernel_cygnet_refused_create(REFUSED_LIFETIME);

@@ -21,7 +21,7 @@ struct private_kernel_cygnet_route_t {
 	/**
 	 * The policies
 	 */
-	kernel_cygnet_spd_t *spd;
+	struct cygnet_db *db;
 
 	/**
 	 * Selectors with a route, entry_t => entry_t
@@ -434,7 +434,7 @@ static void set_route(private_kernel_cygnet_route_t *this, entry_t *entry,
 METHOD(kernel_cygnet_route_t, update, void,
 	private_kernel_cygnet_route_t *this, const struct cygnet_selector *sel)
 {
-	struct cygnet_policy_params first;
+	struct cygnet_policy_entry policies;
 	route_t *route;
 	entry_t *entry, lookup = {
 		.sel = *sel,
@@ -447,16 +447,16 @@ METHOD(kernel_cygnet_route_t, update, void,
 	this->mutex->lock(this->mutex);
 	entry = this->entries->get(this->entries, &lookup);
 	/* another thread may have changed the policies since: look again */
-	if (!this->spd->get_first(this->spd, CYGNET_OUT, sel, &first))
+	if (cygnet_policy_entry(this->db, CYGNET_OUT, sel, &policies) != 0)
 	{
 		if (entry)
 		{
 			remove_entry(this, entry);
 		}
 	}
-	else if (wants_route(&first))
+	else if (wants_route(&policies.first))
 	{
-		route = create_route(this, &first);
+		route = create_route(this, &policies.first);
 		if (route)
 		{
 			set_route(this, entry, sel, route);
@@ -497,7 +497,7 @@ METHOD(kernel_cygnet_route_t, destroy, void,
 /*
  * Described in header.
  */
-kernel_cygnet_route_t *kernel_cygnet_route_create(kernel_cygnet_spd_t *spd)
+kernel_cygnet_route_t *kernel_cygnet_route_create(struct cygnet_db *db)
 {
 	private_kernel_cygnet_route_t *this;
 
@@ -507,7 +507,7 @@ kernel_cygnet_route_t *kernel_cygnet_route_create(kernel_cygnet_spd_t *spd)
 			.flush = _flush,
 			.destroy = _destroy,
 		},
-		.spd = spd,
+		.db = db,
 		.entries = hashtable_create(hash_entry, equal_entry, 64),
 		.routes = hashtable_create(hash_route, equal_route, 64),
 		.nexthops = kernel_cygnet_nexthop_create(),

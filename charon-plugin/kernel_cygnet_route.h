@@ -9,7 +9,7 @@
 #ifndef KERNEL_CYGNET_ROUTE_H_
 #define KERNEL_CYGNET_ROUTE_H_
 
-#include "kernel_cygnet_spd.h"
+#include <cygnet.h>
 
 typedef struct kernel_cygnet_route_t kernel_cygnet_route_t;
 
@@ -53,9 +53,9 @@ struct kernel_cygnet_route_t {
 /**
  * Create a kernel_cygnet_route_t.
  *
- * @param spd		policies
+ * @param db		shared file with the policies
  * @return			instance
  */
-kernel_cygnet_route_t *kernel_cygnet_route_create(kernel_cygnet_spd_t *spd);
+kernel_cygnet_route_t *kernel_cygnet_route_create(struct cygnet_db *db);
 
 #endif /** KERNEL_CYGNET_ROUTE_H_ @}*/

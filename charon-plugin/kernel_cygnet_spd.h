@@ -3,7 +3,7 @@
 /**
  * @defgroup kernel_cygnet_spd kernel_cygnet_spd
  * @{ @ingroup kernel_cygnet
- * The SPD with the policies of each selector.
+ * Changes of the SPD.
  */
 
 #ifndef KERNEL_CYGNET_SPD_H_
@@ -20,7 +20,7 @@ typedef struct kernel_cygnet_spd_change_t kernel_cygnet_spd_change_t;
  * What adding or removing a policy has changed for its selector
  */
 struct kernel_cygnet_spd_change_t {
-	/** number of policies with the selector */
+	/** number of installed policies with the selector */
 	u_int count;
 	/** whether the policy is or was the first one, which applies to packets */
 	bool first;
@@ -29,9 +29,9 @@ struct kernel_cygnet_spd_change_t {
 };
 
 /**
- * Installs policies in the shared file. Several policies may have one direction
- * and selector, such as those of an SA and of its successor: they are kept in
- * the order in which the dataplane takes them, which is kernel-netlink's.
+ * Installs policies in the shared file, and describes what that has changed.
+ * Several policies may have one direction and selector, such as those of an SA
+ * and of its successor.
  *
  * Thread-safe.
  */
@@ -41,7 +41,7 @@ struct kernel_cygnet_spd_t {
 	 * Install a policy.
 	 *
 	 * @param params		policy
-	 * @param[out] change	set if it was installed
+	 * @param[out] change	what this has changed
 	 * @return				as cygnet_policy_add()
 	 */
 	int (*add)(kernel_cygnet_spd_t *this,
@@ -52,24 +52,12 @@ struct kernel_cygnet_spd_t {
 	 * Undo one add().
 	 *
 	 * @param params		policy; its end points may have changed
-	 * @param[out] change	set if it was removed
+	 * @param[out] change	what this has changed
 	 * @return				as cygnet_policy_delete()
 	 */
 	int (*remove)(kernel_cygnet_spd_t *this,
 				  const struct cygnet_policy_params *params,
 				  kernel_cygnet_spd_change_t *change);
-
-	/**
-	 * Get the first policy with a selector.
-	 *
-	 * @param dir			direction
-	 * @param sel			selector
-	 * @param[out] first	the policy
-	 * @return				FALSE if there is none
-	 */
-	bool (*get_first)(kernel_cygnet_spd_t *this, enum cygnet_dir dir,
-					  const struct cygnet_selector *sel,
-					  struct cygnet_policy_params *first);
 
 	/**
 	 * Remove all policies, also those of other processes, but not held ones.

@@ -276,7 +276,7 @@ struct cygnet_selector {
 
 enum cygnet_action { CYGNET_PROTECT, CYGNET_BYPASS, CYGNET_DISCARD };
 
-/** Parameters to install or remove a policy. All fields except af, src and dst identify it. */
+/** Parameters to install or remove a policy. All fields identify it. */
 struct cygnet_policy_params {
 	struct cygnet_selector sel;
 	uint32_t priority; /* the policy with the lowest value applies */
@@ -289,9 +289,8 @@ struct cygnet_policy_params {
 	uint8_t action; /* enum cygnet_action */
 	uint8_t proto;  /* with CYGNET_PROTECT: IPPROTO_ESP or IPPROTO_AH */
 	uint8_t mode;   /* enum cygnet_mode */
-	/* Outer addresses of the policy's SA; zero: any. They identify inbound and forward policies, too. If no
-	 * policy has these addresses, cygnet_policy_delete() removes a policy with other addresses:
-	 * MOBIKE can change them between installation and removal. */
+	/* Outer addresses of the policy's SA; zero: any. If no policy has these addresses, cygnet_policy_delete()
+	 * removes one with other addresses: MOBIKE can change them between installation and removal. */
 	uint8_t af;
 	struct cygnet_addr src, dst;
 };
@@ -532,6 +531,15 @@ int cygnet_policy_delete(struct cygnet_db *db, const struct cygnet_policy_params
  */
 int cygnet_policy_query(struct cygnet_db *db, enum cygnet_dir dir,
 			const struct cygnet_selector *sel, uint64_t *use_time);
+
+/** The policies with one direction and selector. Held ones do not count. */
+struct cygnet_policy_entry {
+	uint32_t installs; /* calls of cygnet_policy_add() that are not undone */
+	struct cygnet_policy_params first; /* the policy that applies */
+};
+/** Read the policies of a selector. Any thread may call this. @return 0, -ENOENT, or -EINVAL */
+int cygnet_policy_entry(struct cygnet_db *db, enum cygnet_dir dir, const struct cygnet_selector *sel,
+			struct cygnet_policy_entry *entry);
 
 /**
  * Register a local UDP port for IKE: IKE packets to and from it bypass the SPD (4.4.1). While no port is

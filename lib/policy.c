@@ -2,6 +2,7 @@
 /* Adding and removing policies. */
 #include <errno.h>
 #include <netinet/in.h>
+#include <string.h>
 
 #include "entry.h"
 #include "hold.h"
@@ -30,13 +31,11 @@ static bool same_policy(const struct cygnet_policy *policy, const struct cygnet_
 	       selector_equal(&policy->sel, &p->sel);
 }
 
-/* Inbound policies of two peers can differ in their end points alone. The SA of an outbound policy is resolved
- * again by each install. */
+/* Policies of two peers can differ in their end points alone. */
 static bool same_ends(const struct cygnet_policy *policy, const struct cygnet_policy_params *p)
 {
-	return p->dir == CYGNET_OUT ||
-	       (policy->af == p->af && !memcmp(&policy->src, &p->src, sizeof(p->src)) &&
-		!memcmp(&policy->dst, &p->dst, sizeof(p->dst)));
+	return policy->af == p->af && !memcmp(&policy->src, &p->src, sizeof(p->src)) &&
+	       !memcmp(&policy->dst, &p->dst, sizeof(p->dst));
 }
 
 /* @param first  of the entry, or NULL
@@ -251,4 +250,46 @@ EXPORT int cygnet_policy_query(struct cygnet_db *db, enum cygnet_dir dir,
 	}
 	lock_release(db);
 	return err;
+}
+
+static struct cygnet_policy_params params_of(const struct cygnet_policy *policy)
+{
+	struct cygnet_policy_params params;
+
+	memset(&params, 0, sizeof(params)); /* also the padding */
+	params.sel = policy->sel;
+	params.priority = policy->priority;
+	params.rank = policy->rank;
+	params.reqid = policy->reqid;
+	params.spi = policy->spi;
+	params.dir = policy->dir;
+	params.action = policy->action;
+	params.proto = policy->proto;
+	params.mode = policy->mode;
+	params.af = policy->af;
+	params.src = policy->src;
+	params.dst = policy->dst;
+	return params;
+}
+
+EXPORT int cygnet_policy_entry(struct cygnet_db *db, enum cygnet_dir dir, const struct cygnet_selector *sel,
+			       struct cygnet_policy_entry *entry)
+{
+	uint32_t left = db->geometry.policies;
+	const struct cygnet_policy *policy;
+
+	if ((unsigned int)dir >= CYGNET_DIRS || !selector_valid(sel))
+		return -EINVAL;
+	memset(entry, 0, sizeof(*entry));
+	lock_take(db);
+	policy = entry_of(db, dir, sel).first;
+	for (; policy && left--; policy = entry_next(db, policy)) {
+		if (cygnet_policy_held(policy))
+			continue;
+		if (!entry->installs)
+			entry->first = params_of(policy);
+		entry->installs += policy->refs;
+	}
+	lock_release(db);
+	return entry->installs ? 0 : -ENOENT;
 }

@@ -8,6 +8,7 @@
 #include "../kernel_cygnet_db.h"
 #include "../kernel_cygnet_policy.h"
 #include "../kernel_cygnet_route.h"
+#include "../kernel_cygnet_spd.h"
 
 #include <unistd.h>
 
@@ -212,7 +213,7 @@ static int test_setup(void **state)
 	added = deleted = 0;
 	nexthop = NULL;
 	spd = kernel_cygnet_spd_create(db);
-	routes = kernel_cygnet_route_create(spd);
+	routes = kernel_cygnet_route_create(db);
 	return 0;
 }
 

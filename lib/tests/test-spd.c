@@ -44,6 +44,13 @@ static void priorities(void **state)
 	assert_null(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow));
 }
 
+static unsigned int installs_of(struct cygnet_db *db, const struct cygnet_policy_params *p)
+{
+	struct cygnet_policy_entry entry;
+
+	return cygnet_policy_entry(db, p->dir, &p->sel, &entry) == 0 ? entry.installs : 0;
+}
+
 static void rekey_installs_twice(void **state)
 {
 	struct fixture *f = *state;
@@ -63,6 +70,7 @@ static void rekey_installs_twice(void **state)
 	found = cygnet_spd_lookup(f->db, CYGNET_OUT, &flow);
 	assert_int_equal(cygnet_policy_sa(f->db, found)->spi, sa1.id.spi);
 	assert_int_equal(cygnet_policy_add(f->db, &new), 0);
+	assert_int_equal(installs_of(f->db, &new), 3);
 	found = cygnet_spd_lookup(f->db, CYGNET_OUT, &flow);
 	assert_int_equal(cygnet_policy_sa(f->db, found)->spi, sa2.id.spi);
 	assert_int_equal(cygnet_policy_delete(f->db, &new), 0);
@@ -73,34 +81,46 @@ static void rekey_installs_twice(void **state)
 	assert_non_null(found);
 	assert_int_equal(cygnet_sa_delete(f->db, &sa1.id), 0);
 	assert_null(cygnet_policy_sa(f->db, found)); /* its SA has been deleted */
+	assert_int_equal(installs_of(f->db, &old), 1);
+	assert_int_equal(cygnet_db_hold(f->db), 0);
+	assert_int_equal(installs_of(f->db, &old), 0); /* a held policy is nobody's */
+	assert_int_equal(cygnet_policy_add(f->db, &old), 0);
 	assert_int_equal(cygnet_policy_delete(f->db, &old), 0);
 	assert_null(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow));
 }
 
-/* Two peers' inbound policies can be equal but for their end points; a policy is deleted also by other ones. */
-static void ends_of_inbound(void **state)
+/* Two peers' policies can be equal but for their end points; a policy is deleted also by other ones. */
+static void end_points_of(struct cygnet_db *db, enum cygnet_dir dir)
 {
-	struct fixture *f = *state;
 	struct cygnet_policy_params one = policy(selector("10.0.0.0", 8, "10.0.0.0", 8), 1000,
 						 CYGNET_PROTECT);
 	struct cygnet_flow flow = flow4("10.1.2.3", "10.9.9.9", 6, 1, 2);
 	struct cygnet_policy_params two, moved;
-	struct cygnet_policy *found;
+	struct cygnet_policy_entry entry;
 
-	one.dir = CYGNET_FWD;
+	one.dir = (uint8_t)dir;
 	one.src = addr4("192.0.2.2");
 	two = moved = one;
 	two.src = addr4("192.0.2.3");
 	moved.src = addr4("192.0.2.4");
-	assert_int_equal(cygnet_policy_add(f->db, &one), 0);
-	assert_int_equal(cygnet_policy_add(f->db, &two), 0);
-	found = cygnet_spd_lookup(f->db, CYGNET_FWD, &flow);
-	assert_memory_equal(&found->src, &two.src, sizeof(two.src));
-	assert_int_equal(cygnet_policy_delete(f->db, &two), 0);
-	found = cygnet_spd_lookup(f->db, CYGNET_FWD, &flow);
-	assert_memory_equal(&found->src, &one.src, sizeof(one.src));
-	assert_int_equal(cygnet_policy_delete(f->db, &moved), 0);
-	assert_null(cygnet_spd_lookup(f->db, CYGNET_FWD, &flow));
+	assert_int_equal(cygnet_policy_add(db, &one), 0);
+	assert_int_equal(cygnet_policy_add(db, &two), 0);
+	assert_int_equal(cygnet_policy_entry(db, dir, &one.sel, &entry), 0);
+	assert_memory_equal(&entry.first, &two, sizeof(two));
+	assert_int_equal(entry.installs, 2);
+	assert_memory_equal(&cygnet_spd_lookup(db, dir, &flow)->src, &two.src, sizeof(two.src));
+	assert_int_equal(cygnet_policy_delete(db, &two), 0);
+	assert_memory_equal(&cygnet_spd_lookup(db, dir, &flow)->src, &one.src, sizeof(one.src));
+	assert_int_equal(cygnet_policy_delete(db, &moved), 0);
+	assert_null(cygnet_spd_lookup(db, dir, &flow));
+}
+
+static void end_points(void **state)
+{
+	struct fixture *f = *state;
+
+	for (unsigned int dir = 0; dir < CYGNET_DIRS; dir++)
+		end_points_of(f->db, (enum cygnet_dir)dir);
 }
 
 /* The counters change whenever a cached result of a lookup may be outdated. */
@@ -537,6 +557,27 @@ static struct cygnet_flow nested_flow(void)
 	return flow;
 }
 
+/* Compare cygnet_policy_entry() with the oracle. */
+static void compare_entry(struct fixture *f, const struct cygnet_policy_params *p)
+{
+	struct cygnet_policy_entry entry;
+	unsigned int installs = 0;
+	int first = -1;
+
+	for (int i = 0; i < ORACLE_POLICIES; i++) {
+		if (!oracle[i].installed || oracle[i].p.dir != p->dir ||
+		    memcmp(&oracle[i].p.sel, &p->sel, sizeof(p->sel)) != 0)
+			continue;
+		installs++;
+		if (first < 0 || oracle_wins(i, first))
+			first = i;
+	}
+	assert_int_equal(cygnet_policy_entry(f->db, p->dir, &p->sel, &entry), installs ? 0 : -ENOENT);
+	assert_int_equal(entry.installs, installs);
+	if (installs)
+		assert_memory_equal(&entry.first, &oracle[first].p, sizeof(entry.first));
+}
+
 static void compare_with_oracle(struct fixture *f, void (*make_policy)(struct cygnet_policy_params *),
 				struct cygnet_flow (*make_flow)(void))
 {
@@ -561,6 +602,7 @@ static void compare_with_oracle(struct fixture *f, void (*make_policy)(struct cy
 			assert_int_equal(cygnet_policy_add(f->db, &oracle[i].p), 0);
 		}
 		oracle[i].installed = !oracle[i].installed;
+		compare_entry(f, &oracle[i].p);
 		for (int j = 0; j < 25; j++) {
 			struct cygnet_flow flow = make_flow();
 			enum cygnet_dir dir = (enum cygnet_dir)(rand() % CYGNET_DIRS);
@@ -853,7 +895,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(priorities),
 		TEST(rekey_installs_twice),
-		TEST(ends_of_inbound),
+		TEST(end_points),
 		TEST(changes_are_counted),
 		TEST(policies_have_scopes),
 		TEST(rekeying_has_a_scope),
