@@ -2,24 +2,44 @@
 # Huge pages for EAL. Their number is the machine's, and several runs may change it at once, so a run adds the pages that
 # it needs and takes them away again. Sourced.
 
-nr_hugepages=/proc/sys/vm/nr_hugepages
+nr_hugepages=/proc/sys/vm/nr_hugepages reserved_hugepages=0
 
-# reserve_hugepages N: so many more pages of 2 MiB, until this run ends.
+# reserve_hugepages N: so many more pages of 2 MiB, until this run ends. Called once. The kernel may have to move what is in
+# memory, or another run may be about to end: it is tried for half a minute.
 reserve_hugepages() {
+	local tries
 	say "reserving $1 huge pages"
-	defer change_hugepages "-$1"
-	change_hugepages "$1" || die "no $1 more huge pages of 2 MiB to be had"
+	defer release_hugepages
+	for ((tries = 30; tries; tries--)); do
+		! add_hugepages "$1" || return 0
+		echo 1 > /proc/sys/vm/compact_memory
+		sleep 1
+	done
+	die "no $1 more huge pages of 2 MiB to be had: $(grep -E '^(MemAvailable|HugePages_Total)' /proc/meminfo | tr -s '\n ' ' ')"
 }
 
-# change_hugepages N: fails if there are fewer afterwards than wanted.
-change_hugepages() {
-	local lock wanted rc=0
+# add_hugepages N: all of them or none.
+add_hugepages() {
+	local lock before
 	exec {lock}< "$nr_hugepages"
 	flock "$lock"
-	wanted=$(($(cat "$nr_hugepages") + $1))
-	[ "$wanted" -ge 0 ] || wanted=0
-	echo "$wanted" > "$nr_hugepages"
-	[ "$(cat "$nr_hugepages")" -ge "$wanted" ] || rc=1
+	before=$(cat "$nr_hugepages")
+	reserved_hugepages=$1
+	echo "$((before + $1))" > "$nr_hugepages"
+	if [ "$(cat "$nr_hugepages")" -lt "$((before + $1))" ]; then
+		echo "$before" > "$nr_hugepages"
+		reserved_hugepages=0
+	fi
 	exec {lock}>&-
-	return "$rc"
+	[ "$reserved_hugepages" -gt 0 ]
+}
+
+release_hugepages() {
+	local lock left
+	exec {lock}< "$nr_hugepages"
+	flock "$lock"
+	left=$(($(cat "$nr_hugepages") - reserved_hugepages))
+	echo "$((left > 0 ? left : 0))" > "$nr_hugepages"
+	reserved_hugepages=0
+	exec {lock}>&-
 }
