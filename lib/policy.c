@@ -197,8 +197,14 @@ static void remove_from(struct cygnet_db *db, const struct entry *entry, struct 
 
 void policy_remove(struct cygnet_db *db, struct cygnet_policy *policy)
 {
-	struct entry entry = entry_of(db, policy->dir, &policy->sel);
+	struct slots slots = pool_policies(db);
+	struct entry entry;
 
+	if (policy->dir >= CYGNET_DIRS) { /* of a damaged file: no list has it */
+		pool_retire(db, &slots, cygnet_policy_index(db, policy), CYGNET_SCOPE_ALL);
+		return;
+	}
+	entry = entry_of(db, policy->dir, &policy->sel);
 	remove_from(db, &entry, policy);
 }
 

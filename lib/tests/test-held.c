@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fixture.h"
 #include "layout.h"
+#include "place.h"
 
 static struct cygnet_policy_params policy(const char *src, uint32_t priority,
 					  enum cygnet_action action)
@@ -227,6 +228,40 @@ static void check_finds(void **state)
 	held->reqid = 0;
 }
 
+/* A direction that there is not, whose lists would be in slots that are not used. */
+static unsigned int direction_of_slots(struct cygnet_db *db)
+{
+	const uint8_t *first = (const uint8_t *)&db->sas[1], *end = (const uint8_t *)&db->sas[db->geometry.sas];
+	unsigned int dir = CYGNET_DIRS;
+
+	while ((const uint8_t *)place_list(db, (enum cygnet_dir)dir, AF_INET) < first)
+		dir++;
+	assert_true((const uint8_t *)place_list(db, (enum cygnet_dir)(dir + 1), AF_INET) <= end);
+	assert_true(dir <= UINT8_MAX);
+	return dir;
+}
+
+/* The bypass policy of a damaged file has a direction that there is not: nothing is written to the lists of that. */
+static void damaged_direction(void **state)
+{
+	struct cygnet_policy_params p = policy("10.1.0.0", 1000, CYGNET_BYPASS);
+	struct spd_list expected[2];
+	struct fixture *f = *state;
+	struct spd_list *lists;
+
+	assert_int_equal(cygnet_policy_add(f->db, &p), 0);
+	f->db->policies[0].dir = (uint8_t)direction_of_slots(f->db);
+	lists = place_list(f->db, (enum cygnet_dir)f->db->policies[0].dir, AF_INET);
+	memset(expected, 0xff, sizeof(expected));
+	memcpy(lists, expected, sizeof(expected));
+	assert_int_equal(cygnet_db_hold(f->db), 0);
+	assert_memory_equal(lists, expected, sizeof(expected));
+	assert_int_not_equal(f->db->policies[0].state, CYGNET_SLOT_LIVE);
+	/* The file fails cygnet_db_check(): close it so that teardown does not check it. */
+	cygnet_db_close(f->db);
+	f->db = NULL;
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -239,6 +274,7 @@ int main(void)
 		TEST(installed_held),
 		TEST(slots_used_again),
 		TEST(check_finds),
+		TEST(damaged_direction),
 	};
 
 	return cmocka_run_group_tests_name("held", tests, NULL, NULL);
