@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
 #include <rte_common.h>
 
 #include "base/acquire.h"
@@ -38,7 +40,10 @@ void acquire_flow(const struct cygnet_policy *policy, const struct cygnet_flow *
 {
 	const struct cygnet_selector *sel = &policy->sel;
 
-	*reduced = (struct cygnet_flow){.src = flow->src, .dst = flow->dst, .af = flow->af};
+	memset(reduced, 0, sizeof(*reduced)); /* also the padding: it is hashed */
+	reduced->src = flow->src;
+	reduced->dst = flow->dst;
+	reduced->af = flow->af;
 	if (selects(sel->sport_lo, sel->sport_hi))
 		reduced->sport = flow->sport;
 	if (selects(sel->dport_lo, sel->dport_hi))

@@ -31,15 +31,17 @@ static bool may_wait(struct sa_wait_list *list, const struct rte_mbuf *m,
 }
 
 /* Raise an acquire for a pair, once a second for all its packets.
- * @param seconds  of acquire_raise() */
+ * @param seconds  of acquire_raise(); a pair that has to stand back keeps its turn in this second */
 static void acquire(struct worker *w, struct sa_wait_pair *pair, const struct cygnet_policy *policy,
 		    const struct cygnet_flow *flow, unsigned int seconds)
 {
 	if (pair->acquire_second == clock_seconds())
 		return;
-	pair->acquire_second = clock_seconds();
 	if (acquire_raise(policy, flow, seconds))
 		sa_wait_acquired(&w->sa_wait, pair);
+	else if (seconds > 1)
+		return;
+	pair->acquire_second = clock_seconds();
 }
 
 /* @param changes  cygnet_spd_changes() before the packet was looked up; 0: not known, it will be
@@ -63,6 +65,8 @@ void sa_wait_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_polic
 	struct sa_wait_pair *pair;
 
 	if (!may_wait(&w->sa_wait, m, &key)) {
+		/* The packets behind it may come in one piece, or find an SA. */
+		acquire_raise(policy, flow, 1);
 		drop(w, m, DROP_NO_SA);
 		return;
 	}

@@ -565,6 +565,26 @@ static void one_peer_for_all(void **state)
 	}
 }
 
+/* A pair that sends before each turn has its turns as well as one that hardly sends. */
+static void busy_pair(void **state)
+{
+	unsigned int busy = 0, others, idle = 0;
+
+	(void)state;
+	trap();
+	for (unsigned int second = 0; second < 20; second++) {
+		if (second % 2 == 0)
+			send_from(NET(0, 2), NET(1, 1), 9);
+		clock_now++;
+		send_from(NET(0, 1), NET(1, 1), 9);
+		sa_wait_retry(w);
+		busy += acquires_between(NET(0, 1), 0, &others);
+		idle += others;
+	}
+	assert_in_range(busy, 7, 13);
+	assert_in_range(idle, 7, 13);
+}
+
 /* Ports make pairs where a policy selects by them. */
 static void pairs_of_ports(void **state)
 {
@@ -806,6 +826,7 @@ int main(int argc, char **argv)
 		TEST(silent_peer),
 		TEST(thousand_peers),
 		TEST(one_peer_for_all),
+		TEST(busy_pair),
 		TEST(pairs_of_ports),
 		TEST(many_ports),
 		TEST(scan),
