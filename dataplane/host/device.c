@@ -157,18 +157,25 @@ int device_set_mac(struct device *device, const struct rte_ether_addr *mac)
 	return rte_eth_dev_default_mac_addr_set(device->id, &wanted);
 }
 
-int device_take_mac(const struct device *device, const struct rte_ether_addr *mac)
+int device_take_mac(struct device *device, const struct rte_ether_addr *mac)
 {
 	struct rte_ether_addr wanted = *mac;
+	int err;
 
 	if (rte_eth_dev_mac_addr_add(device->id, &wanted, 0) == 0)
 		return 0;
-	return rte_eth_promiscuous_enable(device->id);
+	if (rte_eth_promiscuous_get(device->id) == 1)
+		return 0;
+	err = rte_eth_promiscuous_enable(device->id);
+	device->promiscuous = !err;
+	return err;
 }
 
-void device_leave_mac(const struct device *device, struct rte_ether_addr *mac, bool last)
+void device_leave_mac(struct device *device, struct rte_ether_addr *mac, bool last)
 {
 	rte_eth_dev_mac_addr_remove(device->id, mac);
-	if (last)
-		rte_eth_promiscuous_disable(device->id);
+	if (!last || !device->promiscuous)
+		return;
+	rte_eth_promiscuous_disable(device->id);
+	device->promiscuous = false;
 }

@@ -21,6 +21,7 @@ struct device {
 	uint16_t id;		/* ethdev */
 	uint16_t queues;	/* receive and transmit queue pairs; worker w uses w % queues */
 	uint16_t mtu_most;	/* the largest MTU that device and buffers allow */
+	bool promiscuous;	/* because of device_take_mac() */
 };
 
 /** All devices, by the index of the interface on top of it. */
@@ -40,9 +41,9 @@ int device_get_mac(const struct device *device, struct rte_ether_addr *mac);
 int device_set_mac(struct device *device, const struct rte_ether_addr *mac);
 /** Receive frames to another MAC address too: by the device's filter, or, where it has none or is full, by
  * promiscuous mode. @return 0 or -errno */
-int device_take_mac(const struct device *device, const struct rte_ether_addr *mac);
-/** The opposite. @param last  no other address is taken: promiscuous mode ends */
-void device_leave_mac(const struct device *device, struct rte_ether_addr *mac, bool last);
+int device_take_mac(struct device *device, const struct rte_ether_addr *mac);
+/** The opposite. @param last  no other address is taken: promiscuous mode ends, if it is by device_take_mac() */
+void device_leave_mac(struct device *device, struct rte_ether_addr *mac, bool last);
 
 /** Whether two processes can have a device open at once. @param device  as in the configuration */
 bool device_shared(const char *device);
