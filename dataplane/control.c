@@ -58,6 +58,14 @@ int control_init(void)
 	return 0;
 }
 
+/* What lcores and charon do not wait for: time, acquires, audit records. */
+static void keep_up(void)
+{
+	clock_update();
+	events_post();
+	audit_post();
+}
+
 int control_start(void)
 {
 	int err = events_init();
@@ -70,7 +78,7 @@ int control_start(void)
 	if (!err)
 		err = peers_init();
 	if (!err)
-		err = netlink_start();
+		err = netlink_start(keep_up);
 	if (err) {
 		peers_free();
 		audit_free();
@@ -146,11 +154,9 @@ void control_run(void (*report)(void), void (*reload)(void))
 			__atomic_store_n(&workers_stopping, true, __ATOMIC_RELEASE);
 		if (poll(fds, 2, TICK_MS) > 0 && (fds[1].revents & POLLIN))
 			take_signal(reload);
-		clock_update();
+		keep_up();
 		serve_netlink();
 		netlink_solicit_wanted();
-		events_post();
-		audit_post();
 		peers_update();
 		log_unusable_routes();
 		lifetime_tell_again();

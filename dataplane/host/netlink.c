@@ -34,6 +34,7 @@ static struct mnl_socket *monitor, *query;
  * the routes of such a link or address without a message. Atomic: telemetry reads it. */
 static bool resync;
 static uint64_t next_dump; /* earliest time of a full dump, as of clock_now_ms */
+static void (*meanwhile)(void);
 static uint32_t requests; /* sequence number of the last request on query */
 
 static void set_due(bool due)
@@ -152,6 +153,8 @@ static int dump(uint16_t type, uint8_t family, size_t body)
 		n = netlink_receive(mnl_socket_get_fd(query), buffer, sizeof(buffer), 0);
 		if (n < 0)
 			return (int)n;
+		/* A million routes take seconds. */
+		meanwhile();
 		ret = mnl_cb_run2(buffer, (size_t)n, requests, mnl_socket_get_portid(query),
 				  netlink_message, NULL, controls, RTE_DIM(controls));
 	} while (ret > MNL_CB_STOP);
@@ -250,7 +253,7 @@ static int dump_all(void)
  * many messages need one. */
 static void mirror_all(void)
 {
-	uint64_t began = rte_get_timer_cycles(), took, pause;
+	uint64_t now = clock_now_ms, began = rte_get_timer_cycles(), took, pause;
 	int err = dump_all();
 
 	took = (rte_get_timer_cycles() - began) * 1000 / rte_get_timer_hz();
@@ -261,7 +264,7 @@ static void mirror_all(void)
 		log_warn("reading the kernel's routes: %s; trying again", strerror(-err));
 		netlink_resync();
 	}
-	next_dump = clock_now_ms + took + pause;
+	next_dump = now + took + pause;
 }
 
 static struct mnl_socket *open_socket(unsigned int groups)
@@ -294,8 +297,9 @@ static int limit_wait(struct mnl_socket *socket)
 	return setsockopt(mnl_socket_get_fd(socket), SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
 }
 
-int netlink_start(void)
+int netlink_start(void (*during_dump)(void))
 {
+	meanwhile = during_dump;
 	/* Open the monitor before the dump: a change during the dump is then reported twice, rather
 	 * than missed. */
 	monitor = open_socket(RTMGRP_LINK | RTMGRP_IPV4_ROUTE | RTMGRP_IPV4_IFADDR | RTMGRP_IPV4_RULE |

@@ -11,8 +11,9 @@
 #include <stdint.h>
 
 /** Open the sockets and mirror the kernel's tables. If the dump fails, netlink_process() repeats it.
- * @return 0 or -errno, logged */
-int netlink_start(void);
+ * @param during_dump  called many times a second while large tables are read, by the same thread
+ * @return             0 or -errno, logged */
+int netlink_start(void (*during_dump)(void));
 void netlink_stop(void);
 /** A file descriptor to poll: readable when the kernel has sent messages. */
 int netlink_fd(void);

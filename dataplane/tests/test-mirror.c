@@ -45,6 +45,13 @@ static void run(const char *command)
 	assert_int_equal(system(command), 0);
 }
 
+static unsigned int datagrams;
+
+static void count_datagram(void)
+{
+	datagrams++;
+}
+
 static int setup(void **state)
 {
 	struct rte_ether_addr mac;
@@ -62,7 +69,7 @@ static int setup(void **state)
 	assert_int_equal(rte_ether_unformat_addr(MAC, &mac), 0);
 	interface_set_mac(&interfaces[0], &mac);
 	ninterfaces = 1;
-	return routes_init(1, 8192) || neighs_init() || netlink_start();
+	return routes_init(1, 8192) || neighs_init() || netlink_start(count_datagram);
 }
 
 static int teardown(void **state)
@@ -353,6 +360,26 @@ static void often(void **state)
 	assert_false(is_own("192.0.2.10"));
 }
 
+static unsigned int datagrams_of_a_dump(void)
+{
+	unsigned int before = datagrams;
+
+	netlink_resync();
+	next_second();
+	return datagrams - before;
+}
+
+/* While a large table is read, the control thread does what others wait for. */
+static void keeps_up(void **state)
+{
+	unsigned int few;
+
+	(void)state;
+	few = datagrams_of_a_dump();
+	run("for i in $(seq 4000); do echo route add 10.$((i / 250)).$((i % 250)).0/24 via 192.0.2.2; done | ip -batch -");
+	assert_true(datagrams_of_a_dump() > few + 4);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
@@ -362,6 +389,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(no_rules, setup, teardown),
 		cmocka_unit_test_setup_teardown(deleted_other, setup, teardown),
 		cmocka_unit_test_setup_teardown(often, setup, teardown),
+		cmocka_unit_test_setup_teardown(keeps_up, setup, teardown),
 		cmocka_unit_test_setup_teardown(changes_meanwhile, setup, teardown),
 	};
 
