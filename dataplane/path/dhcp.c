@@ -65,7 +65,8 @@ static bool stays_on_link6(enum dhcp_to to, const struct cygnet_addr *src,
 	       (is_link_local(dst) || (to == DHCP_TO_SERVER && is_all_servers(dst)));
 }
 
-/* Not what the kernel bridges or forwards, which has another Ethernet source, or comes by another interface. */
+/* Not what the kernel bridges, which has another Ethernet source, nor what it forwards, which has another IP source, unless
+ * it is masqueraded: a guest of this host can then send what looks like an answer of the host's own DHCP server. */
 static bool is_framed_by_the_kernel(struct rte_mbuf *m)
 {
 	struct rte_ether_addr own = interface_mac(&interfaces[packet(m)->interface]);
