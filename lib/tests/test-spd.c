@@ -186,6 +186,19 @@ static bool concerns(struct cygnet_db *db, uint64_t since, const struct cygnet_f
 	return false;
 }
 
+/* How many of eight other peers a change concerns. Scopes are hashes, by a key of the file: two can be equal. */
+static unsigned int peers_concerned(struct cygnet_db *db, uint64_t since)
+{
+	struct cygnet_flow other = flow4("10.1.0.5", "10.77.3.4", 6, 1, 2);
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < 8; i++) {
+		other.dst.v4 = htonl(0x0a4d0304 + (i << 16));
+		n += concerns(db, since, &other);
+	}
+	return n;
+}
+
 static bool concerns_sa(struct cygnet_db *db, uint64_t since, uint32_t index)
 {
 	uint16_t changed[CYGNET_SCOPES];
@@ -215,7 +228,6 @@ static void policies_have_scopes(void **state)
 		{"10.1.0.0", "10.2.0.0", 8, 16, CYGNET_IN, true},
 	};
 	struct cygnet_flow own = flow4("10.1.0.5", "10.2.3.4", 6, 1, 2);
-	struct cygnet_flow other = flow4("10.1.0.5", "10.77.3.4", 6, 1, 2);
 	struct fixture *f = *state;
 
 	for (unsigned int i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
@@ -227,12 +239,12 @@ static void policies_have_scopes(void **state)
 		p.dir = (uint8_t)shapes[i].dir;
 		assert_int_equal(cygnet_policy_add(f->db, &p), 0);
 		assert_true(concerns(f->db, before, &own));
-		assert_int_equal(concerns(f->db, before, &other), shapes[i].others);
+		assert_in_range(peers_concerned(f->db, before), shapes[i].others ? 8 : 0, shapes[i].others ? 8 : 1);
 		before = cygnet_db_changes(f->db);
 		assert_false(concerns(f->db, before, &own));
 		assert_int_equal(cygnet_policy_delete(f->db, &p), 0);
 		assert_true(concerns(f->db, before, &own));
-		assert_int_equal(concerns(f->db, before, &other), shapes[i].others);
+		assert_in_range(peers_concerned(f->db, before), shapes[i].others ? 8 : 0, shapes[i].others ? 8 : 1);
 	}
 }
 
@@ -240,7 +252,6 @@ static void policies_have_scopes(void **state)
 static void rekeying_has_a_scope(void **state)
 {
 	struct cygnet_flow own = flow4("10.1.0.5", "10.2.3.4", 6, 1, 2);
-	struct cygnet_flow other = flow4("10.1.0.5", "10.77.3.4", 6, 1, 2);
 	struct cygnet_sa_params sa1 = sa_params(0x1001, false), sa2 = sa_params(0x1002, false);
 	struct cygnet_policy_params old = policy(selector("10.1.0.0", 16, "10.2.0.0", 16), 1000,
 						 CYGNET_PROTECT), new = old;
@@ -257,7 +268,7 @@ static void rekeying_has_a_scope(void **state)
 	assert_int_equal(cygnet_db_changes(f->db), before);
 	assert_int_equal(cygnet_policy_add(f->db, &new), 0);
 	assert_true(concerns(f->db, before, &own));
-	assert_false(concerns(f->db, before, &other));
+	assert_in_range(peers_concerned(f->db, before), 0, 1);
 	before = cygnet_db_changes(f->db);
 	assert_int_equal(cygnet_policy_delete(f->db, &old), 0);
 	assert_int_equal(cygnet_policy_delete(f->db, &old), 0);
