@@ -27,6 +27,7 @@
 #include "path/worker/capture.h"
 #include "path/worker/fetch.h"
 #include "path/worker/handoff.h"
+#include "path/worker/neigh_wait.h"
 #include "path/worker/owner.h"
 #include "path/worker/police.h"
 #include "path/worker/tx.h"
@@ -37,7 +38,6 @@
 #define IDLE_TURNS 1000u	/* without a packet before the sessions are swept as well */
 #define DRAIN_TURNS 2000000u	/* for a device that does not answer any more */
 
-struct worker workers[CONF_MAX_WORKERS];
 bool workers_stopping;
 
 static int init_worker(struct worker *w, const struct conf *conf, unsigned int id, unsigned int n)

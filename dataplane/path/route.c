@@ -4,6 +4,7 @@
 #include "path/icmp_error.h"
 #include "path/route_action.h"
 #include "path/stages.h"
+#include "path/worker/neigh_wait.h"
 #include "path/worker/next_hop.h"
 #include "path/worker/tx.h"
 #include "path/worker/without_policy.h"

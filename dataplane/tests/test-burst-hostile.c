@@ -14,6 +14,7 @@
 #include "crypto/device/sessions.h"
 #include "gateway_fixture.h"
 #include "path/sa_wait.h"
+#include "path/worker/neigh_wait.h"
 #include "worker_fixture.h"
 
 #define N 32u

@@ -15,6 +15,7 @@
 #include "host/interface.h"
 #include "host/neigh.h"
 #include "path/worker/handoff.h"
+#include "path/worker/neigh_wait.h"
 #include "path/worker/tx.h"
 #include "path/worker/worker.h"
 

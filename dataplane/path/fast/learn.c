@@ -6,6 +6,7 @@
 #include "base/sadb.h"
 #include "path/fast/learn.h"
 #include "path/fast/sa_route.h"
+#include "path/worker/neigh_wait.h"
 #include "path/worker/next_hop.h"
 #include "path/worker/owner.h"
 #include "path/worker/without_policy.h"

@@ -13,6 +13,7 @@
 #include "path/fast/leave.h"
 #include "path/fast/one.h"
 #include "path/fast/receive.h"
+#include "path/worker/neigh_wait.h"
 #include "path/worker/police.h"
 #include "path/worker/tx.h"
 

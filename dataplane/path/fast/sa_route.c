@@ -6,6 +6,7 @@
 #include "esp/path_mtu.h"
 #include "host/macvlan.h"
 #include "path/fast/sa_route.h"
+#include "path/worker/neigh_wait.h"
 #include "path/worker/next_hop.h"
 
 /* The lower of two limits of which 0 is none. */

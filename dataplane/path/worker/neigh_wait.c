@@ -2,9 +2,9 @@
 #include <rte_cycles.h>
 
 #include "base/sadb.h"
+#include "path/worker/neigh_wait.h"
 #include "path/worker/policy.h"
 #include "path/worker/tx.h"
-#include "path/worker/worker.h"
 
 /* As long as the kernel goes on asking: three times, a second apart. Its first question is often
  * for nothing: a TAP that has just come up has no address to ask from (IPv6 examines its own for a

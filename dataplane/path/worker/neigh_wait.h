@@ -8,31 +8,8 @@
 #ifndef CYGNETD_NEIGH_WAIT_H
 #define CYGNETD_NEIGH_WAIT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "host/neigh.h"
-
-struct rte_mbuf;
-struct worker;
-
-/** Neighbours at a time, and packets of each: a neighbour that does not answer takes no room from
- * the others. */
-#define NEIGH_WAIT_NEIGHBOURS 64u
-#define NEIGH_WAIT_PACKETS 32u
-
-struct waiting_neigh {
-	struct neigh neigh;
-	uint64_t until;		/* flow_table.now */
-	uint64_t databases;	/* worker.databases before the policies of its first packet were looked up */
-	unsigned int n;
-	struct rte_mbuf *head, *tail; /* by packet()->next; data at the IP header */
-};
-
-struct neigh_wait {
-	unsigned int n;
-	struct waiting_neigh of[NEIGH_WAIT_NEIGHBOURS]; /* the oldest first */
-};
+#include "path/worker/worker.h"
 
 /** Keep a packet (data at its IP header) until its next hop is resolved, three seconds at the
  * most. Takes it over. */

@@ -21,9 +21,9 @@
 #include "conf/conf.h"
 #include "crypto/crypto.h"
 #include "crypto/device/sessions.h"
+#include "host/neigh.h"
 #include "ip/packet.h"
 #include "path/worker/flow.h"
-#include "path/worker/neigh_wait.h"
 #include "path/worker/sa_wait_list.h"
 #include "path/worker/stage.h"
 
@@ -41,6 +41,25 @@ struct mbuf_batch {
 struct handoff {
 	unsigned int n;
 	struct rte_mbuf *m[BURST];
+};
+
+/** Neighbours at a time, and packets of each: a neighbour that does not answer takes no room from
+ * the others. */
+#define NEIGH_WAIT_NEIGHBOURS 64u
+#define NEIGH_WAIT_PACKETS 32u
+
+struct waiting_neigh {
+	struct neigh neigh;
+	uint64_t until;		/* flow_table.now */
+	uint64_t databases;	/* worker.databases before the policies of its first packet were looked up */
+	unsigned int n;
+	struct rte_mbuf *head, *tail; /* by packet()->next; data at the IP header */
+};
+
+/** Packets until their next hop is resolved (neigh_wait.h). */
+struct neigh_wait {
+	unsigned int n;
+	struct waiting_neigh of[NEIGH_WAIT_NEIGHBOURS]; /* the oldest first */
 };
 
 /** A packet that came out of an SA, until its next stage is known. */
@@ -112,7 +131,7 @@ struct worker {
 	struct handoff handoff[CONF_MAX_WORKERS];	/* by worker */
 	struct reassembly *reassembly;
 	struct random_ids fragment_ids;	/* of IPv6 fragments that are made here */
-	struct neigh_wait neigh_wait;	/* packets until their next hop is resolved */
+	struct neigh_wait neigh_wait;
 	struct sa_wait_list sa_wait;	/* packets until their policy has an SA */
 	struct ike_datagram ike_sent[16];	/* the latest, in a ring */
 	unsigned int ike_next;
