@@ -85,7 +85,7 @@ AC_DEFUN([CYGNET_ENABLE_SANITIZERS], [
     [AS_HELP_STRING([--enable-sanitizers], [build with ASan and UBSan])],
     [], [enable_sanitizers=no])
   AS_IF([test "x$enable_sanitizers" != xno], [
-    CYGNET_CFLAGS="$CYGNET_CFLAGS -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
+    CYGNET_CFLAGS="$CYGNET_CFLAGS -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -DRTE_ENABLE_ASSERT"
     CYGNET_LDFLAGS="$CYGNET_LDFLAGS -fsanitize=address,undefined"
     AC_DEFINE([CYGNET_SANITIZERS], [1], [Built with ASan and UBSan])
   ])

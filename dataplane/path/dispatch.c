@@ -66,7 +66,9 @@ static void run_stage(struct worker *w, enum stage number, unsigned int most)
 
 	for (unsigned int i = 0; i < n; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
+	w->stages.running = number + 1;
 	stage[number](w, m, n);
+	w->stages.running = 0;
 	dispatch_count(w, number, n, began);
 }
 

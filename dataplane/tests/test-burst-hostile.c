@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <rte_cryptodev.h>
 
@@ -805,6 +807,36 @@ static void session_evicted(void **state)
 
 #define TEST(name) cmocka_unit_test_teardown(name, teardown)
 
+/* @return how a process ends whose stage sends a packet to another one */
+static int end_of(enum stage from, enum stage to)
+{
+	static struct stages stages;
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		stages.running = from + 1;
+		stage_add(&stages, to, NULL);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return status;
+}
+
+#ifdef RTE_ENABLE_ASSERT
+#define ASSERTS true
+#else
+#define ASSERTS false
+#endif
+
+static void stages_are_asserted(void **state)
+{
+	(void)state;
+	assert_int_equal(end_of(STAGE_PROTECT, STAGE_FIND_SA), 0);
+	assert_int_equal(WIFSIGNALED(end_of(STAGE_PROTECT, STAGE_OUTBOUND)), ASSERTS);
+	assert_int_equal(WIFSIGNALED(end_of(STAGE_TO_KERNEL, STAGE_ROUTE)), ASSERTS);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -829,6 +861,7 @@ int main(int argc, char **argv)
 		TEST(described_between),
 		TEST(no_session),
 		TEST(session_evicted),
+		cmocka_unit_test(stages_are_asserted),
 	};
 
 	(void)argc;

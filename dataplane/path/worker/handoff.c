@@ -27,6 +27,7 @@ void handoff(struct worker *w, struct rte_mbuf *m, unsigned int to, enum stage s
 		stage_add(&w->stages, stage, m);
 		return;
 	}
+	stage_assert_next(&w->stages, stage);
 	packet(m)->stage = (uint8_t)stage;
 	packet(m)->seen = 0;
 	packet(m)->handed = 1;

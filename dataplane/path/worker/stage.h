@@ -7,10 +7,10 @@
  * calls no other stage: the dispatcher (path/dispatch.h) does.
  *
  * The order of the list is a packet's way. The dispatcher runs the first stage that has packets,
- * so packets of a flow stay in order: they meet again in the queue of the next stage. Two arrows go back
- * up, from FIT, where packets have no sequence number yet: to FIND_SA, and to OUTBOUND with a packet of
- * this host that has been put together. Such a packet can end up behind later ones of its vector. A third
- * begins where plaintext waits for a neighbour: a new policy that protects it sends it to FIND_SA.
+ * so packets of a flow stay in order: they meet again in the queue of the next stage. Arrows that go back up
+ * are for packets that have no sequence number yet, and can put one behind later ones of its vector: to FIND_SA,
+ * if the SA was deleted meanwhile, or a new policy protects plaintext that waited for a neighbour; to OUTBOUND, a packet
+ * of this host that FIT has put together, and ICMP errors.
  */
 #ifndef CYGNETD_STAGE_H
 #define CYGNETD_STAGE_H
@@ -22,26 +22,42 @@
 
 #include "ip/packet.h"
 
-/* Name, text in cygnetctl, what it does. */
+/* Name, text in cygnetctl, what it does, the stages that its packets may go to, by the queue or handed to another
+ * worker. Any stage may send a frame to TX and TAP. */
 #define STAGES(X) \
-	X(FROM_WIRE, "from-wire", "frames from a port: header checks, for this host or to be forwarded") \
-	X(FROM_KERNEL, "from-kernel", "frames from a TAP: IKE, link control and DHCP pass, policies decide about the rest") \
-	X(REASSEMBLE, "reassemble", "fragments until their packet is whole") \
-	X(LOCAL, "local", "packets to this host: ESP, AH, IKE, inbound policies") \
-	X(FORWARD, "forward", "plaintext from a port to others: forward policies") \
-	X(DECRYPTED, "decrypted", "packets out of an SA: the policy of that SA") \
-	X(OUTBOUND, "outbound", "plaintext that leaves: TTL, outbound policies") \
-	X(FIND_SA, "find-sa", "packets whose SA was deleted, or whose policy has just come: the SA that the policy has now") \
-	X(FIT, "fit", "packets that an SA is to protect: cut to its path MTU") \
-	X(PROTECT, "protect", "sequence number, ESP or AH header, crypto job") \
-	X(UNPROTECT, "unprotect", "replay window, crypto job") \
-	X(ROUTE, "route", "protected and plaintext packets: next hop, MTU, neighbour") \
-	X(TO_KERNEL, "to-kernel", "packets to this host: cut to the TAP's MTU, framed") \
-	X(TX, "tx", "frames to a port whose queue is this worker's") \
-	X(TAP, "tap", "frames to a TAP that is this worker's")
+	X(FROM_WIRE, "from-wire", "frames from a port: header checks, for this host or to be forwarded", \
+	  TO(LOCAL) | TO(FORWARD)) \
+	X(FROM_KERNEL, "from-kernel", "frames from a TAP: IKE, link control and DHCP pass, policies decide about the rest", \
+	  TO(REASSEMBLE) | TO(OUTBOUND)) \
+	X(REASSEMBLE, "reassemble", "fragments until their packet is whole", \
+	  TO(LOCAL) | TO(FORWARD) | TO(OUTBOUND)) \
+	X(LOCAL, "local", "packets to this host: ESP, AH, IKE, inbound policies", \
+	  TO(REASSEMBLE) | TO(UNPROTECT) | TO(TO_KERNEL)) \
+	X(FORWARD, "forward", "plaintext from a port to others: forward policies", \
+	  TO(REASSEMBLE) | TO(OUTBOUND) | ICMP_ERROR) \
+	X(DECRYPTED, "decrypted", "packets out of an SA: the policy of that SA", \
+	  TO(OUTBOUND) | TO(TO_KERNEL)) \
+	X(OUTBOUND, "outbound", "plaintext that leaves: TTL, outbound policies", \
+	  TO(FIT) | TO(ROUTE) | ICMP_ERROR) \
+	X(FIND_SA, "find-sa", "packets whose SA was deleted, or whose policy has just come: the SA that the policy has now", \
+	  TO(FIT)) \
+	X(FIT, "fit", "packets that an SA is to protect: cut to its path MTU", \
+	  TO(REASSEMBLE) | TO(OUTBOUND) | TO(FIND_SA) | TO(PROTECT) | ICMP_ERROR) \
+	X(PROTECT, "protect", "sequence number, ESP or AH header, crypto job", \
+	  TO(FIND_SA)) \
+	X(UNPROTECT, "unprotect", "replay window, crypto job", \
+	  TO_NONE) \
+	X(ROUTE, "route", "protected and plaintext packets: next hop, MTU, neighbour", \
+	  TO(FIND_SA) | TO(TO_KERNEL) | ICMP_ERROR) \
+	X(TO_KERNEL, "to-kernel", "packets to this host: cut to the TAP's MTU, framed", \
+	  TO_NONE) \
+	X(TX, "tx", "frames to a port whose queue is this worker's", \
+	  TO_NONE) \
+	X(TAP, "tap", "frames to a TAP that is this worker's", \
+	  TO_NONE)
 
 enum stage {
-#define X(name, text, help) STAGE_##name,
+#define X(name, text, help, next) STAGE_##name,
 	STAGES(X)
 #undef X
 	STAGE_COUNT,
@@ -73,6 +89,7 @@ struct stage_queue {
 
 /** The queues of a worker. */
 struct stages {
+	uint32_t running;	/* enum stage + 1; 0: none */
 	uint32_t waiting;	/* bit mask of the stages that have packets */
 	bool blocked;		/* until the crypto batch has been run: stage_return() */
 	struct stage_queue queue[STAGE_COUNT];
@@ -82,12 +99,30 @@ _Static_assert(STAGE_COUNT <= 32, "bits of waiting");
 /** stage_add() to a queue whose ring is full. */
 void stage_link(struct stage_queue *q, struct rte_mbuf *m);
 
+/** Which stages the packets of a stage may go to, as STAGES says. */
+extern const uint32_t stage_next[STAGE_COUNT];
+
+/** Ends the program: the stage that runs sends a packet where STAGES does not say. */
+void stage_not_next(const struct stages *stages, enum stage stage) __attribute__((noreturn));
+
+/** In builds with assertions (DPDK's RTE_ENABLE_ASSERT): the stage that runs may send to another one. */
+static inline void stage_assert_next(const struct stages *stages, enum stage stage)
+{
+#ifdef RTE_ENABLE_ASSERT
+	if (stages->running && !(stage_next[stages->running - 1] >> stage & 1))
+		stage_not_next(stages, stage);
+#else
+	(void)stages, (void)stage;
+#endif
+}
+
 /** Put a packet behind the others in front of a stage. Takes it over; its struct packet is filled
  * in. The worker of the queues. */
 static inline void stage_add(struct stages *stages, enum stage stage, struct rte_mbuf *m)
 {
 	struct stage_queue *q = &stages->queue[stage];
 
+	stage_assert_next(stages, stage);
 	stages->waiting |= 1u << stage;
 	if (likely(q->n < STAGE_QUEUE && !q->nlinked))
 		q->m[(q->head + q->n++) % STAGE_QUEUE] = m;
