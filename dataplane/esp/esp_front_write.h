@@ -34,6 +34,33 @@ static inline void front_finish_v6(struct rte_ipv6_hdr *ip, uint8_t tos, unsigne
 	ip->payload_len = rte_cpu_to_be_16((uint16_t)(total - sizeof(*ip)));
 }
 
+/* Set what depends on the packet in the UDP and ESP headers of the template, which end at end.
+ * @param datagram  bytes from the UDP header on */
+static inline void front_finish_esp(const struct esp_front *f, uint8_t *end, uint64_t seq, unsigned int datagram)
+{
+	const rte_be32_t number = rte_cpu_to_be_32((uint32_t)seq);
+	const rte_be16_t len = rte_cpu_to_be_16((uint16_t)datagram);
+
+	memcpy(end - sizeof(number), &number, sizeof(number));
+	if (f->udp)
+		memcpy(end - sizeof(struct rte_esp_hdr) - sizeof(struct rte_udp_hdr) +
+			       offsetof(struct rte_udp_hdr, dgram_len), &len, sizeof(len));
+}
+
+/**
+ * Write the UDP and ESP headers of the template behind the IP header of a packet in transport mode.
+ * @return position of the IV
+ * @param datagram  bytes from there on of the final packet
+ */
+static inline uint8_t *esp_front_write_esp(const struct esp_front *f, uint8_t *at, uint64_t seq, unsigned int datagram)
+{
+	unsigned int len = f->len - outer_len(f->v6);
+
+	memcpy(at, f->bytes + sizeof(f->bytes) - len, len);
+	front_finish_esp(f, at + len, seq, datagram);
+	return at + len;
+}
+
 /**
  * Write the template in front of an inner packet. @return position of the IV
  * @param ip      the inner packet
@@ -46,21 +73,14 @@ static __rte_always_inline uint8_t *
 esp_front_write(const struct esp_front *f, uint8_t *ip, unsigned int room, uint64_t seq,
 		unsigned int iv_len, unsigned int total)
 {
-	const rte_be32_t number = rte_cpu_to_be_32((uint32_t)seq);
 	uint8_t *end = ip - iv_len, *at = end - f->len;
 	uint8_t tos = (uint8_t)(tos_of(ip) & f->copy_tos);
-	rte_be16_t datagram;
 
 	if (esp_front_writes_all(room, iv_len))
 		memcpy(end - sizeof(f->bytes), f->bytes, sizeof(f->bytes));
 	else
 		memcpy(at, f->bytes + sizeof(f->bytes) - f->len, f->len);
-	memcpy(end - sizeof(number), &number, sizeof(number));
-	if (f->udp) {
-		datagram = rte_cpu_to_be_16((uint16_t)(total - outer_len(f->v6)));
-		memcpy(end - sizeof(struct rte_esp_hdr) - sizeof(struct rte_udp_hdr) +
-			       offsetof(struct rte_udp_hdr, dgram_len), &datagram, sizeof(datagram));
-	}
+	front_finish_esp(f, end, seq, total - outer_len(f->v6));
 	if (f->v6)
 		front_finish_v6((struct rte_ipv6_hdr *)at, tos, total);
 	else

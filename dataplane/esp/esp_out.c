@@ -3,10 +3,8 @@
 #include <rte_udp.h>
 
 #include "esp/ah.h"
-#include "esp/esp_common.h"
-#include "esp/esp_front_write.h"
-#include "esp/esp_tail.h"
 #include "esp/esp_transport.h"
+#include "esp/esp_tunnel_write.h"
 #include "esp/outer.h"
 #include "ip/headers.h"
 
@@ -53,32 +51,28 @@ static unsigned int tail_len(const struct session *s, unsigned int text)
 	return esp_padded(s, text) - text + esn_len(s) + s->icv_len;
 }
 
-/* Write IV and trailer, and describe the job, in either mode.
+/* Describe the job, and write the high half of an extended sequence number, which is not sent, for it.
  * @param esp   offset of the ESP header
- * @param iv    position of the IV
- * @param tail  space behind the plaintext
+ * @param tail  the trailer, behind the plaintext
  * @param text  bytes of plaintext */
-static void fill(struct rte_mbuf *m, const struct session *s, uint32_t spi, uint64_t seq,
-		 unsigned int esp, uint8_t *iv, uint8_t *tail, unsigned int text, uint8_t next,
-		 struct esp_job *job)
+static void describe(struct rte_mbuf *m, const struct session *s, uint64_t seq, unsigned int esp, uint8_t *tail,
+		     unsigned int text, struct esp_job *job)
 {
 	unsigned int padded = esp_padded(s, text), hidden = esn_len(s);
 	const uint32_t hi = rte_cpu_to_be_32((uint32_t)(seq >> 32));
 	const uint64_t number = rte_cpu_to_be_64(seq);
 
-	esp_trailer_write(tail, padded - text - 2, next, tail_len(s, text));
 	if (s->esn_inside) {
 		packet(m)->esp = (uint16_t)esp;
 		esn_insert(rte_pktmbuf_mtod_offset(m, uint8_t *, esp), tail + padded - text, hi);
 	} else {
 		esn_write(s, tail + padded - text, seq);
 	}
-	esp_iv_write(iv, s, seq);
 	if (s->salted)
 		esp_nonce_salted(job->iv, s, &number);
 	else
 		memset(job->iv, 0, sizeof(job->iv));
-	esp_aad(job->aad, s, spi, seq);
+	esp_aad(job->aad, s, s->front.spi, seq);
 	esp_describe(s, job, esp, padded, s->salted,
 		     esp + (unsigned int)sizeof(struct rte_esp_hdr) + s->iv_len + padded + hidden);
 }
@@ -87,8 +81,7 @@ enum drop_reason esp_out_tunnel(struct rte_mbuf *m, const struct session *s, uin
 				struct esp_job *job)
 {
 	const struct esp_front *front = &s->front;
-	uint8_t *ip = rte_pktmbuf_mtod(m, uint8_t *), *iv;
-	uint8_t next = ip[0] >> 4 == 6 ? IPPROTO_IPV6 : IPPROTO_IPIP;
+	uint8_t *ip = rte_pktmbuf_mtod(m, uint8_t *);
 	unsigned int inner = rte_pktmbuf_data_len(m), tail = tail_len(s, inner);
 	unsigned int header = front->len + s->iv_len;
 	unsigned int total = header + inner + tail - esn_len(s);
@@ -97,60 +90,37 @@ enum drop_reason esp_out_tunnel(struct rte_mbuf *m, const struct session *s, uin
 		return DROP_TOO_BIG;
 	if (rte_pktmbuf_headroom(m) < header || rte_pktmbuf_tailroom(m) < tail)
 		return DROP_NO_BUFFER;
-	iv = esp_front_write(front, ip, rte_pktmbuf_headroom(m), seq, s->iv_len, total);
+	esp_tunnel_write(s, ip, inner, rte_pktmbuf_headroom(m), tail, seq, total);
 	m->data_off = (uint16_t)(m->data_off - header);
 	m->data_len = (uint16_t)(header + inner + tail);
 	m->pkt_len = m->data_len;
-	fill(m, s, front->spi, seq, front->len - (unsigned int)sizeof(struct rte_esp_hdr), iv,
-	     ip + inner, inner, next, job);
+	describe(m, s, seq, front->len - (unsigned int)sizeof(struct rte_esp_hdr), ip + inner, inner, job);
 	return DROP_NONE;
 }
 
-/* Insert UDP and ESP headers behind the headers that stay in front.
- * @return position of the IV; NULL: no headroom */
-static uint8_t *open_transport(struct rte_mbuf *m, const struct cygnet_sa *sa,
-			       const struct cygnet_path *path, const struct session *s,
-			       unsigned int kept, unsigned int total, uint64_t seq)
+static enum drop_reason transport(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s,
+				  uint64_t seq, struct esp_job *job)
 {
-	const struct rte_esp_hdr esp = {sa->spi, rte_cpu_to_be_32((uint32_t)seq)};
-	const struct rte_udp_hdr udp = {
-		.src_port = path->sport,
-		.dst_port = path->dport,
-		.dgram_len = rte_cpu_to_be_16((uint16_t)(total - kept)),
-		.dgram_cksum = 0, /* RFC 3948, 2.1; outer_finish() sets it under IPv6 */
-	};
-	uint8_t *at = esp_transport_open(m, header_len(s, path), total,
-					 path->encap ? IPPROTO_UDP : IPPROTO_ESP);
-
-	if (!at)
-		return NULL;
-	if (path->encap) {
-		memcpy(at, &udp, sizeof(udp));
-		at += sizeof(udp);
-	}
-	memcpy(at, &esp, sizeof(esp));
-	return at + sizeof(esp);
-}
-
-static enum drop_reason transport(struct rte_mbuf *m, const struct cygnet_sa *sa,
-				  const struct session *s, uint64_t seq, struct esp_job *job)
-{
-	const struct cygnet_path *path = cygnet_sa_path(sa);
-	unsigned int inner = rte_pktmbuf_data_len(m), kept = esp_out_kept(m, s);
-	unsigned int total = esp_out_size(s, path, kept, inner), esp;
-	uint8_t next = headers_front(m).proto, *tail, *iv;
+	const struct esp_front *front = &s->front;
+	unsigned int kept = esp_out_kept(m, s), text = rte_pktmbuf_data_len(m) - kept, esp;
+	unsigned int space = front->len - outer_len(front->v6) + s->iv_len;
+	unsigned int total = kept + space + esp_padded(s, text) + s->icv_len;
+	uint8_t next = headers_front(m).proto, *tail, *at, *iv;
 
 	if (total > UINT16_MAX)
 		return DROP_TOO_BIG;
-	if (!esp_transport_fits(m, path))
+	if (!esp_transport_fits(m, &sa->path[front->path_index & 1]))
 		return DROP_TRANSPORT;
-	tail = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)tail_len(s, inner - kept));
-	iv = tail ? open_transport(m, sa, path, s, kept, total, seq) : NULL;
-	if (!iv)
+	tail = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)tail_len(s, text));
+	at = tail ? esp_transport_open(m, space, total, front->udp ? IPPROTO_UDP : IPPROTO_ESP) : NULL;
+	if (!at)
 		return DROP_NO_BUFFER;
-	esp = (unsigned int)(iv - rte_pktmbuf_mtod(m, uint8_t *)) -
-	      (unsigned int)sizeof(struct rte_esp_hdr);
-	fill(m, s, sa->spi, seq, esp, iv, tail, inner - kept, next, job);
+	/* outer_finish() sets UDP's checksum under IPv6. */
+	iv = esp_front_write_esp(front, at, seq, total - kept);
+	esp_iv_write(iv, s, seq);
+	esp_trailer_write(tail, esp_padded(s, text) - text - 2, next, tail_len(s, text));
+	esp = (unsigned int)(iv - rte_pktmbuf_mtod(m, uint8_t *)) - (unsigned int)sizeof(struct rte_esp_hdr);
+	describe(m, s, seq, esp, tail, text, job);
 	return DROP_NONE;
 }
 
@@ -170,11 +140,11 @@ enum drop_reason esp_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa,
 				 uint64_t seq, struct esp_job *job)
 {
 	settle_longest(m, header_len(s, cygnet_sa_path(sa)));
-	if (s->transport)
-		return transport(m, sa, s, seq, job);
 	/* The SA's path changed (MOBIKE), so its cached route does not hold. */
 	if (esp_front_make(&s->front, sa))
 		s->route.by_batch = false;
+	if (s->transport)
+		return transport(m, sa, s, seq, job);
 	return esp_out_tunnel(m, s, seq, job);
 }
 

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <netinet/in.h>
-
 #include "base/sadb.h"
-#include "esp/esp_common.h"
-#include "esp/esp_front_write.h"
-#include "esp/esp_tail.h"
+#include "esp/esp_tunnel_write.h"
 #include "esp/outer.h"
 #include "esp/sa_count.h"
 #include "path/fast/batch.h"
@@ -39,18 +35,14 @@ static void describe(struct crypto_batch *b, const struct session *s, uint8_t *i
 /* Write headers and trailer around a packet, from the Ethernet header to the ICV. */
 static void wrap(struct crypto_batch *b, struct rte_mbuf *m, const struct session *s, uint64_t seq)
 {
-	const struct esp_front *front = &s->front;
-	uint8_t *ip = rte_pktmbuf_mtod(m, uint8_t *), *iv;
 	unsigned int text = rte_pktmbuf_data_len(m), padded = esp_padded(s, text);
-	unsigned int total = front->len + s->iv_len + padded + s->icv_len;
+	unsigned int total = s->front.len + s->iv_len + padded + s->icv_len;
 	unsigned int ether = (unsigned int)sizeof(struct rte_ether_hdr);
+	uint8_t *ip = rte_pktmbuf_mtod(m, uint8_t *);
+	uint8_t *iv = esp_tunnel_write(s, ip, text, rte_pktmbuf_headroom(m), ESP_TAIL_MAX, seq, total);
 
-	esp_trailer_write(ip + text, padded - text - 2,
-			  ip[0] >> 4 == 6 ? IPPROTO_IPV6 : IPPROTO_IPIP, ESP_TAIL_MAX);
-	iv = esp_front_write(front, ip, rte_pktmbuf_headroom(m), seq, s->iv_len, total);
-	esp_iv_write(iv, s, seq);
 	describe(b, s, iv, ip, padded, seq);
-	m->data_off = (uint16_t)(m->data_off - front->len - s->iv_len - ether);
+	m->data_off = (uint16_t)(m->data_off - s->front.len - s->iv_len - ether);
 	m->data_len = (uint16_t)(total + ether);
 	m->pkt_len = total + ether;
 }
