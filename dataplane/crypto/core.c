@@ -20,6 +20,7 @@
 #include "crypto/device/sessions.h"
 #include "crypto/failover.h"
 #include "crypto/order.h"
+#include "crypto/queue.h"
 #include "crypto/sync_queue.h"
 
 #define BATCHES 4u		/* of a worker, for each core: they never wait for one */
@@ -117,9 +118,8 @@ static void returned(struct crypto_worker *c, const struct crypto_batch *b, unsi
 	if (status == RTE_CRYPTO_OP_STATUS_SUCCESS) {
 		crypto_count(c, b->device[i], b->s[i]->inbound, 1, rte_pktmbuf_data_len(m));
 	} else if (status == RTE_CRYPTO_OP_STATUS_ERROR) {
-		c->stats->device[b->device[i]].failed++;
-		failover_shun(b->s[i], b->device[i]);
-		if (failover_retry(c, m, &b->job[i], b->device[i]))
+		failover_by_call(c, b->s[i], b->device[i]);
+		if (queue_retry(c, m, &b->job[i], b->device[i]))
 			return;
 	}
 	order_release(c, m, status);

@@ -91,9 +91,34 @@ enum rte_crypto_op_status crypto_batch_status(struct crypto_worker *c, unsigned 
 	if (status == RTE_CRYPTO_OP_STATUS_SUCCESS ||
 	    (status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED && b->s[i]->inbound))
 		return status;
-	c->stats->device[b->device[i]].failed++;
-	failover_shun(b->s[i], b->device[i]);
+	failover_by_call(c, b->s[i], b->device[i]);
 	return RTE_CRYPTO_OP_STATUS_ERROR;
+}
+
+/* What a device has not given back it may still write. Whether that is in the copy shows by its
+ * ICV. @return NULL: there is none, and the packet is gone */
+static struct rte_mbuf *own(struct crypto_worker *c, struct rte_mbuf *m)
+{
+	struct rte_mbuf *copy;
+
+	if (rte_mbuf_refcnt_read(m) == 1)
+		return m;
+	copy = packet_move(m, m->pool);
+	if (copy && copy->nb_segs == 1)
+		return copy;
+	packet_drop(c->stats, copy ? copy : m, DROP_ENGINE_FAILED);
+	return NULL;
+}
+
+void crypto_retry(struct crypto_worker *c, struct rte_mbuf *m, const struct esp_job *job,
+		  unsigned int device)
+{
+	m = own(c, m);
+	if (!m)
+		return;
+	order_insert(m);
+	if (!queue_retry(c, m, job, device))
+		order_release(c, m, RTE_CRYPTO_OP_STATUS_ERROR);
 }
 
 bool crypto_returned(struct crypto_worker *c, unsigned int i)

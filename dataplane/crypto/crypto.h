@@ -14,7 +14,6 @@
 #define CYGNETD_CRYPTO_H
 
 #include "crypto/crypto_worker.h"
-#include "crypto/failover.h"
 #include "crypto/order.h"
 #include "crypto/queue.h"
 
@@ -40,8 +39,13 @@ enum rte_crypto_op_status crypto_batch_status(struct crypto_worker *c, unsigned 
  * @return whether it goes on now, with packet()->status; else it is, or will be, in crypto_ready()
  */
 bool crypto_returned(struct crypto_worker *c, unsigned int i);
+/** A received packet that a device has failed by call: another device does it, by its queue. It and
+ * packets of its SA behind it come back in their order. Takes over the packet, of which struct
+ * packet says everything. */
+void crypto_retry(struct crypto_worker *c, struct rte_mbuf *m, const struct esp_job *job,
+		  unsigned int device);
 
-/* --- packets back: also crypto_ready(), crypto_wait() in order.h, crypto_retry() in failover.h --- */
+/* --- packets back: also crypto_ready(), crypto_wait() in order.h --- */
 
 /**
  * Bring collected operations to the devices, and collect what crypto cores and devices give back. Call

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file failover.h
- * Which crypto device has a packet next, when one did not do it. All of that is decided here.
+ * Which crypto device has a packet next, when one did not do it. All of that is decided here, and
+ * done by queue.c.
  *
  * The invariant: a packet that may have been encrypted is never encrypted again with the same number.
  * In counter mode (GCM and ChaCha20-Poly1305 too) that would decrypt it, and send plaintext. So an
@@ -51,19 +52,19 @@
  *    is shunned. Where there is only one device the packet is lost, and nothing changes.
  *  - A device fails it by call. The session goes by queue from now on. Inbound: another device has
  *    it next, by queue, and it leaves in front of packets that went into a queue after it
- *    (crypto_retry(); from a crypto core failover_retry(), for it has its place). Outbound: it is
+ *    (crypto_retry(); from a crypto core queue_retry(), for it has its place). Outbound: it is
  *    lost, and the device is shunned.
  *  - Another device finds it not authentic. It may have been until the first had it: it is lost,
  *    and does not count as forged.
  *  - A device refuses it. If the device does not take the SA, or is full, the packet goes elsewhere
- *    where a policy chooses, or the device is lost or stalled (failover_put()). Else it is dropped:
+ *    where a policy chooses, or the device is lost or stalled (failover_may_move()). Else it is dropped:
  *    the queue is there to be bounded. No device is to blame.
  *  - A device stalls (failover_watch()). New packets go to others, and so do packets that are still in
- *    its op batch (failover_move_away()), which it has never had; or to it, if there is no other.
+ *    its op batch, which it has never had; or to it, if there is no other.
  *    Packets that it has stay with it, in both directions, for it may be writing them. Packets
  *    behind them in the SA's order wait. A stall ends when the device gives a packet back.
  *  - A device is lost (engine_take_out()): it has failed what others did, or has not given back a
- *    synchronous pass. Its op batch goes elsewhere in both directions (failover_move_away()): the
+ *    synchronous pass. Its op batch goes elsewhere in both directions: the
  *    device never had it. Packets that it has are waited for. Sessions choose another device.
  *  - A device does not give it back from a synchronous pass, in a thousand tries: the device is lost,
  *    and this is a failure by call. The device may still write the packet: its buffer, operation and
@@ -74,28 +75,67 @@
 
 #include "crypto/crypto_worker.h"
 
-/** A device has failed a packet of a session, and may have encrypted it. */
-void failover_shun(struct session *s, unsigned int device);
+/** No device may have the packet. */
+#define FAILOVER_NONE UINT32_MAX
+/** failover_judge(): another device may do the packet. */
+#define FAILOVER_AGAIN RTE_CRYPTO_OP_STATUS_NOT_PROCESSED
 
 static inline bool failover_is_stalled(const struct crypto_worker *c, unsigned int device)
 {
 	return c->stalled >> device & 1;
 }
 
-/** A new packet, which a device is not to have, or did not take: give it to another, if that may
- * be. @return false: no device has it */
-bool failover_put(struct crypto_worker *c, struct rte_crypto_op *op, const struct cygnet_sa *sa,
-		  unsigned int device);
+/* --- new packets --- */
+
+/** A packet goes to a queue: devices that its SA shuns do not get it. */
+static inline void failover_begin(struct packet *p, const struct session *s)
+{
+	p->tried = s->shunned;
+	p->failed_at = s->to_blame;
+}
+
+/** A queue has the packet of failover_begin(): what it does shows whose fault it was. */
+static inline void failover_begun(struct session *s)
+{
+	s->to_blame = 0;
+}
+
+/** Whether a device is not to have new packets of an SA while another can. */
+static inline bool failover_avoids(const struct crypto_worker *c, const struct session *s,
+				   unsigned int device)
+{
+	return (s->shunned | c->stalled) >> device & 1;
+}
+
+/** Whether others may have a new packet that a device is not to have, or did not take. */
+bool failover_may_move(const struct crypto_worker *c, const struct session *s, unsigned int device);
+/** No device took a packet of failover_begin(): whether the SA shuns all devices that have it, and from
+ * now on none. */
+bool failover_forgive(struct packet *p, struct session *s);
+/**
+ * The device to put a packet to: a stalled one if there is no other.
+ * @param refused  bit mask: devices that may not have it, or did not take it
+ * @return FAILOVER_NONE: no device is left
+ */
+unsigned int failover_next(const struct crypto_worker *c, uint32_t refused);
+
+/* --- packets that a device has had --- */
+
+/** A device has failed a packet of a session when it was called, or on a crypto core. */
+void failover_by_call(struct crypto_worker *c, struct session *s, unsigned int device);
+/** Whether another device may do a packet that one has failed. */
+bool failover_may_retry(struct rte_mbuf *m, const struct session *s, unsigned int device);
 
 /* The rare cases of failover_judge(): a device has done what others failed, or fails. */
 __rte_cold
 unsigned int failover_did(struct crypto_worker *c, const struct rte_crypto_op *op);
 __rte_cold
-unsigned int failover_failed(struct crypto_worker *c, struct rte_crypto_op *op, unsigned int device);
+unsigned int failover_failed(struct crypto_worker *c, const struct rte_crypto_op *op,
+			     unsigned int device);
 
 /** A packet is back from a device's queue.
- * @return the status that it leaves with; NOT_PROCESSED: another device has it now */
-static inline unsigned int failover_judge(struct crypto_worker *c, struct rte_crypto_op *op,
+ * @return the status that it leaves with, or FAILOVER_AGAIN */
+static inline unsigned int failover_judge(struct crypto_worker *c, const struct rte_crypto_op *op,
 					  unsigned int device)
 {
 	if (op->status != RTE_CRYPTO_OP_STATUS_SUCCESS &&
@@ -105,20 +145,9 @@ static inline unsigned int failover_judge(struct crypto_worker *c, struct rte_cr
 	return packet(op->sym->m_src)->failed_at ? failover_did(c, op) : op->status;
 }
 
-/** A device has failed a packet otherwise than by this worker's queue: have another one do it by
- * its queue, as job says. @return false: no device has it */
-bool failover_retry(struct crypto_worker *c, struct rte_mbuf *m, const struct esp_job *job,
-		    unsigned int device);
-/** Packets in the op batch of a device that is lost or stalled go to other devices. If there is none they
- * stay with a stalled device, and are lost with a lost one. */
-void failover_move_away(struct crypto_worker *c, unsigned int device);
 /** Note whether a device gives something back. Each turn in which it has packets.
- * @param done  those that it has given back in this turn */
-void failover_watch(struct crypto_worker *c, unsigned int device, unsigned int done);
-/** A received packet that a device has failed by call: another device does it, by its queue. It and
- * packets of its SA behind it come back in their order. Takes over the packet, of which struct
- * packet says everything. */
-void crypto_retry(struct crypto_worker *c, struct rte_mbuf *m, const struct esp_job *job,
-		  unsigned int device);
+ * @param done  those that it has given back in this turn
+ * @return whether it has just stalled: packets that it has not had yet go to other devices */
+bool failover_watch(struct crypto_worker *c, unsigned int device, unsigned int done);
 
 #endif

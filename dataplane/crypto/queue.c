@@ -4,6 +4,7 @@
 #include <rte_cryptodev.h>
 #include <rte_cycles.h>
 
+#include "base/sadb.h"
 #include "crypto/device/op.h"
 #include "crypto/device/sessions.h"
 #include "crypto/failover.h"
@@ -34,8 +35,10 @@ static void submit(struct crypto_worker *c, unsigned int device)
 	memmove(batch->op, batch->op + sent, batch->n * sizeof(batch->op[0]));
 }
 
-bool queue_put(struct crypto_worker *c, struct rte_crypto_op *op, const struct cygnet_sa *sa,
-	       unsigned int device)
+/* @param sa  NULL: only if the device has the session
+ * @return false if the device does not take the SA, or no more packets now */
+static bool put(struct crypto_worker *c, struct rte_crypto_op *op, const struct cygnet_sa *sa,
+		unsigned int device)
 {
 	struct op_batch *batch = &c->submit[device];
 	struct packet *p = packet(op->sym->m_src);
@@ -55,6 +58,39 @@ bool queue_put(struct crypto_worker *c, struct rte_crypto_op *op, const struct c
 	return true;
 }
 
+/* Put an operation into the op batch of any device that may have its packet. */
+static bool put_anywhere(struct crypto_worker *c, struct rte_crypto_op *op, const struct cygnet_sa *sa)
+{
+	uint32_t refused = packet(op->sym->m_src)->tried;
+	unsigned int d;
+
+	while ((d = failover_next(c, refused)) != FAILOVER_NONE) {
+		if (put(c, op, sa, d))
+			return true;
+		refused |= 1u << d;
+	}
+	return false;
+}
+
+/* A packet whose device does not have it, or has failed it. */
+static bool put_again(struct crypto_worker *c, struct rte_crypto_op *op)
+{
+	const struct packet *p = packet(op->sym->m_src);
+
+	op->status = RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
+	return put_anywhere(c, op, cygnet_sa_get(sadb, p->sa, p->generation));
+}
+
+static bool put_new(struct crypto_worker *c, struct rte_crypto_op *op, const struct cygnet_sa *sa,
+		    unsigned int device)
+{
+	const struct session *s = packet(op->sym->m_src)->session;
+
+	if (!failover_avoids(c, s, device) && put(c, op, sa, device))
+		return true;
+	return failover_may_move(c, s, device) && put_anywhere(c, op, sa);
+}
+
 enum drop_reason queue_submit(struct crypto_worker *c, struct rte_mbuf *m, struct session *s,
 			      const struct cygnet_sa *sa, unsigned int device)
 {
@@ -62,13 +98,57 @@ enum drop_reason queue_submit(struct crypto_worker *c, struct rte_mbuf *m, struc
 
 	if (!op)
 		return DROP_NO_BUFFER;
-	packet(m)->tried = packet(m)->failed_at = 0;
-	if (!s->shunned && !failover_is_stalled(c, device) && queue_put(c, op, sa, device))
+	failover_begin(packet(m), s);
+	if (put_new(c, op, sa, device) ||
+	    (failover_forgive(packet(m), s) && put_new(c, op, sa, device))) {
+		failover_begun(s);
 		return DROP_NONE;
-	if (failover_put(c, op, sa, device))
-		return DROP_NONE;
+	}
 	crypto_op_free(op);
 	return DROP_ENGINE_FULL;
+}
+
+bool queue_retry(struct crypto_worker *c, struct rte_mbuf *m, const struct esp_job *job,
+		 unsigned int device)
+{
+	struct packet *p = packet(m);
+	struct rte_crypto_op *op;
+
+	if (!failover_may_retry(m, p->session, device))
+		return false;
+	op = crypto_op_alloc(c->ops, m, job, p->session->form);
+	if (!op)
+		return false;
+	p->tried = p->failed_at = (uint16_t)(1u << device);
+	if (put_again(c, op))
+		return true;
+	crypto_op_free(op);
+	return false;
+}
+
+/* Packets in the op batch of a device that is lost or stalled, which has never had them, go to other
+ * devices. If there is none they stay with a stalled device, and are lost with a lost one. */
+static void move_away(struct crypto_worker *c, unsigned int device)
+{
+	struct op_batch *batch = &c->submit[device];
+	unsigned int n = batch->n;
+
+	batch->n = 0;
+	c->at[device] -= n;
+	for (unsigned int i = 0; i < n; i++) {
+		struct rte_crypto_op *op = batch->op[i];
+		struct rte_mbuf *m = op->sym->m_src;
+
+		if (put_again(c, op))
+			continue;
+		if (engine_lost(device)) {
+			crypto_op_free(op);
+			order_release(c, m, RTE_CRYPTO_OP_STATUS_ERROR);
+			continue;
+		}
+		batch->op[batch->n++] = op;
+		c->at[device]++;
+	}
 }
 
 static void finish(struct crypto_worker *c, struct rte_crypto_op *op, unsigned int device)
@@ -79,8 +159,11 @@ static void finish(struct crypto_worker *c, struct rte_crypto_op *op, unsigned i
 	c->at[device]--;
 	c->going[device] -= c->going[device] > 0;
 	status = failover_judge(c, op, device);
-	if (status == RTE_CRYPTO_OP_STATUS_NOT_PROCESSED)
-		return;
+	if (status == FAILOVER_AGAIN) {
+		if (put_again(c, op))
+			return;
+		status = RTE_CRYPTO_OP_STATUS_ERROR;
+	}
 	if (status == RTE_CRYPTO_OP_STATUS_SUCCESS)
 		crypto_count(c, device, packet(m)->session->inbound, 1, rte_pktmbuf_data_len(m));
 	crypto_op_free(op);
@@ -95,7 +178,7 @@ static bool begin(struct crypto_worker *c, struct crypto_poll *poll)
 	if (!c->at[d] && !c->late[d])
 		return false;
 	if (engine_lost(d))
-		failover_move_away(c, d);
+		move_away(c, d);
 	/* An empty batch too where there are few packets, and none that the device has begun: batches
 	 * grow with the load. */
 	if (c->submit[d].n || (!c->going[d] && c->at[d] <= CRYPTO_BURST))
@@ -107,7 +190,8 @@ static bool begin(struct crypto_worker *c, struct crypto_poll *poll)
 
 static void end(struct crypto_worker *c, struct crypto_poll *poll)
 {
-	failover_watch(c, poll->device, poll->back);
+	if (failover_watch(c, poll->device, poll->back))
+		move_away(c, poll->device);
 	poll->begun = false;
 }
 

@@ -13,11 +13,10 @@
  * @return DROP_NONE, or why no queue took the packet */
 enum drop_reason queue_submit(struct crypto_worker *c, struct rte_mbuf *m, struct session *s,
 			      const struct cygnet_sa *sa, unsigned int device);
-/** Put an operation into the op batch of a device.
- * @param sa  NULL: only if the device has the session
- * @return false if the device does not take the SA, or no more packets now */
-bool queue_put(struct crypto_worker *c, struct rte_crypto_op *op, const struct cygnet_sa *sa,
-	       unsigned int device);
+/** A received packet that a device has failed otherwise than by this worker's queue: have another one
+ * do it by its queue, as job says. @return false: no device has it */
+bool queue_retry(struct crypto_worker *c, struct rte_mbuf *m, const struct esp_job *job,
+		 unsigned int device);
 /** crypto_poll() of device poll->device: one burst.
  * @return whether to call again with the same device */
 bool queue_poll(struct crypto_worker *c, struct crypto_poll *poll);

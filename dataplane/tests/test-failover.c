@@ -10,6 +10,7 @@
 #include "base/event.h"
 #include "base/sadb.h"
 #include "crypto/device/sessions.h"
+#include "crypto/failover.h"
 #include "esp_fixture.h"
 #include "host/route.h"
 #include "path/worker/worker.h"
@@ -395,6 +396,29 @@ static void not_there_yet(void **state)
 	esp_sa_delete(&e);
 }
 
+/* What is decided depends on the devices alone: no packet is needed. */
+static void next_device(void **state)
+{
+	static const struct {
+		unsigned int devices;
+		uint32_t refused, stalled;
+		unsigned int expected;
+	} cases[] = {
+		{3, 0, 0, 0},		    {3, 1, 0, 1}, {3, 1, 2, 2}, {3, 5, 2, 1},
+		{3, 0, 7, 0},		    {3, 1, 7, 1}, {3, 0, 1, 1}, {3, 4, 3, 0},
+		{3, 7, 0, FAILOVER_NONE},   {3, 7, 7, FAILOVER_NONE},
+		{1, 1, 0, FAILOVER_NONE},   {1, 0, 1, 0},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		engine_devices = cases[i].devices;
+		w->crypto.stalled = cases[i].stalled;
+		assert_int_equal(failover_next(&w->crypto, cases[i].refused), cases[i].expected);
+	}
+	w->crypto.stalled = 0;
+}
+
 static bool silent;
 
 static uint16_t take_none(void *qp, struct rte_crypto_op **ops, uint16_t n)
@@ -522,7 +546,7 @@ int main(int argc, char **argv)
 		TEST(taken_over_next), TEST(taken_out_for_many), TEST(not_there_yet),
 		TEST(stalled),
 		TEST(forgiven),	       TEST(all_fail),		   TEST(least_recently_used),
-		TEST(shares),	       TEST(ah_taken_over),
+		TEST(shares),	       TEST(ah_taken_over),	   TEST(next_device),
 	};
 
 	(void)argc;
