@@ -214,7 +214,7 @@ int crypto_cores_init(const struct conf *conf)
 		return -ENOMEM;
 	}
 	for (unsigned int i = 0; i < n; i++)
-		cores[i] = (struct crypto_executor){(uint16_t)(conf->workers + i), ops, NULL, &ending};
+		cores[i] = (struct crypto_executor){(uint16_t)(conf->workers + i), ops, NULL};
 	return 0;
 }
 

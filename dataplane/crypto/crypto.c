@@ -78,7 +78,7 @@ void crypto_submit(struct crypto_worker *c, struct rte_mbuf *m, struct session *
 
 void crypto_run(struct crypto_worker *c)
 {
-	const struct crypto_executor self = {(uint16_t)c->id, c->ops, c, NULL};
+	const struct crypto_executor self = {(uint16_t)c->id, c->ops, c};
 
 	crypto_execute(&self, &c->batch);
 }
@@ -95,27 +95,9 @@ enum rte_crypto_op_status crypto_batch_status(struct crypto_worker *c, unsigned 
 	return RTE_CRYPTO_OP_STATUS_ERROR;
 }
 
-/* What a device has not given back it may still write. Whether that is in the copy shows by its
- * ICV. @return NULL: there is none, and the packet is gone */
-static struct rte_mbuf *own(struct crypto_worker *c, struct rte_mbuf *m)
-{
-	struct rte_mbuf *copy;
-
-	if (rte_mbuf_refcnt_read(m) == 1)
-		return m;
-	copy = packet_move(m, m->pool);
-	if (copy && copy->nb_segs == 1)
-		return copy;
-	packet_drop(c->stats, copy ? copy : m, DROP_ENGINE_FAILED);
-	return NULL;
-}
-
 void crypto_retry(struct crypto_worker *c, struct rte_mbuf *m, const struct esp_job *job,
 		  unsigned int device)
 {
-	m = own(c, m);
-	if (!m)
-		return;
 	order_insert(m);
 	if (!queue_retry(c, m, job, device))
 		order_release(c, m, RTE_CRYPTO_OP_STATUS_ERROR);
@@ -159,13 +141,4 @@ bool crypto_has_room(const struct crypto_worker *c)
 		    !failover_is_stalled(c, d))
 			return false;
 	return true;
-}
-
-uint32_t crypto_at_devices(const struct crypto_worker *c)
-{
-	uint32_t n = c->in_flight;
-
-	for (unsigned int d = 0; d < engine_devices; d++)
-		n += c->late[d];
-	return n;
 }

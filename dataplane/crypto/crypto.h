@@ -55,7 +55,5 @@ bool crypto_poll(struct crypto_worker *c, struct crypto_poll *poll);
 /** Whether there is room for another burst of packets on their way to the devices. If not, packets
  * wait in the ports' queues. */
 bool crypto_has_room(const struct crypto_worker *c);
-/** Packets that the devices have, also those that no worker waits for. */
-uint32_t crypto_at_devices(const struct crypto_worker *c);
 
 #endif

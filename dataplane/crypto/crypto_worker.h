@@ -40,7 +40,6 @@ struct crypto_worker {
 	uint32_t at[STATS_MAX_DEVICES];	/* packets in the op batch or the queue of each device */
 	uint32_t going[STATS_MAX_DEVICES]; /* of these, packets that the device has begun */
 	/* What keeps packets from a device: failover.h. */
-	uint32_t late[STATS_MAX_DEVICES]; /* packets beside these that the worker has given up */
 	uint32_t refusing;	/* bit mask: the device did not take all of the last op batch */
 	uint32_t stalled;	/* bit mask: the device has long given no packet back */
 	uint64_t answered[STATS_MAX_DEVICES]; /* TSC: it gave packets back, or got the first */
@@ -57,7 +56,7 @@ struct crypto_worker {
 struct crypto_poll {
 	unsigned int device;
 	bool begun;
-	unsigned int back;	/* packets that the device has given back in this turn, late ones too */
+	unsigned int back;	/* packets that the device has given back in this turn */
 	unsigned int moved;	/* packets that came back from all */
 };
 /** Whether packets go into the batch whatever their device: there are neither crypto cores nor a policy

@@ -67,12 +67,6 @@ void failover_by_call(struct crypto_worker *c, struct session *s, unsigned int d
 	shun(s, device);
 }
 
-/* What a device has not done with a packet has a reference to it. */
-bool failover_may_retry(struct rte_mbuf *m, const struct session *s, unsigned int device)
-{
-	return s->inbound ? rte_mbuf_refcnt_read(m) == 1 : engine_device[device].keeps;
-}
-
 /* A packet that one device did: it is not the packet's fault that others failed. */
 static void blame(struct crypto_worker *c, uint16_t failed_at)
 {
@@ -101,7 +95,7 @@ unsigned int failover_failed(struct crypto_worker *c, const struct rte_crypto_op
 		p->failed_at |= (uint16_t)(1u << device);
 	if (engine_devices < 2)
 		return RTE_CRYPTO_OP_STATUS_ERROR;
-	if (failover_may_retry(op->sym->m_src, p->session, device))
+	if (failover_may_retry(p->session, device))
 		return FAILOVER_AGAIN;
 	shun(p->session, device);
 	p->session->to_blame |= p->failed_at;

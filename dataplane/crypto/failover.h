@@ -9,7 +9,7 @@
  * outbound packet has one device; another may have it only if the first one cannot have touched it:
  * the packet was still in the worker's op batch, or the device says that it gives a packet that it
  * fails back as it was (engine_device.keeps). Else the packet is lost, and the next one has a
- * number of its own. An inbound packet may be tried anywhere, once no device may still write it:
+ * number of its own. An inbound packet may be tried anywhere, once it is back:
  * nothing of it leaves before its ICV has been found right, and if the first device has begun to
  * decrypt it, or has garbled it, the ICV is wrong.
  *
@@ -40,7 +40,6 @@
  *    that the device does makes it 0, at 16 the device is lost.
  *  - crypto_worker.stalled: the device has packets, and has given none back for 250 ms (answered).
  *  - crypto_worker.refusing: the device's queue did not take all of the last op batch.
- *  - crypto_worker.late: packets that the device has not given back from a synchronous queue pass.
  *  - engines_lost, for all workers and until cygnetd ends: the device is used no more. The last
  *    device never is lost.
  * The order in which packets leave is not decided here: order.h.
@@ -63,12 +62,10 @@
  *    its op batch, which it has never had; or to it, if there is no other.
  *    Packets that it has stay with it, in both directions, for it may be writing them. Packets
  *    behind them in the SA's order wait. A stall ends when the device gives a packet back.
- *  - A device is lost (engine_take_out()): it has failed what others did, or has not given back a
- *    synchronous pass. Its op batch goes elsewhere in both directions: the
- *    device never had it. Packets that it has are waited for. Sessions choose another device.
- *  - A device does not give it back from a synchronous pass, in a thousand tries: the device is lost,
- *    and this is a failure by call. The device may still write the packet: its buffer, operation and
- *    session stay until it comes, and inbound another device has a copy.
+ *  - A device is lost (engine_take_out()): it has failed what others did, or does not take a
+ *    synchronous pass, whose packets then have failed by call. Its op batch goes elsewhere in both
+ *    directions: the device never had it. Packets that it has are waited for. Sessions choose another
+ *    device.
  */
 #ifndef CYGNETD_FAILOVER_H
 #define CYGNETD_FAILOVER_H
@@ -124,7 +121,10 @@ unsigned int failover_next(const struct crypto_worker *c, uint32_t refused);
 /** A device has failed a packet of a session when it was called, or on a crypto core. */
 void failover_by_call(struct crypto_worker *c, struct session *s, unsigned int device);
 /** Whether another device may do a packet that one has failed. */
-bool failover_may_retry(struct rte_mbuf *m, const struct session *s, unsigned int device);
+static inline bool failover_may_retry(const struct session *s, unsigned int device)
+{
+	return s->inbound || engine_device[device].keeps;
+}
 
 /* The rare cases of failover_judge(): a device has done what others failed, or fails. */
 __rte_cold

@@ -10,7 +10,6 @@
 #include "crypto/failover.h"
 #include "crypto/order.h"
 #include "crypto/queue.h"
-#include "crypto/sync_queue.h"
 #include "host/interface.h"
 
 #define BURSTS 8u   /* that a device gives back in a turn */
@@ -114,7 +113,7 @@ bool queue_retry(struct crypto_worker *c, struct rte_mbuf *m, const struct esp_j
 	struct packet *p = packet(m);
 	struct rte_crypto_op *op;
 
-	if (!failover_may_retry(m, p->session, device))
+	if (!failover_may_retry(p->session, device))
 		return false;
 	op = crypto_op_alloc(c->ops, m, job, p->session->form);
 	if (!op)
@@ -175,7 +174,7 @@ static bool begin(struct crypto_worker *c, struct crypto_poll *poll)
 {
 	unsigned int d = poll->device;
 
-	if (!c->at[d] && !c->late[d])
+	if (!c->at[d])
 		return false;
 	if (engine_lost(d))
 		move_away(c, d);
@@ -200,7 +199,7 @@ bool queue_poll(struct crypto_worker *c, struct crypto_poll *poll)
 	unsigned int d = poll->device;
 	unsigned int bursts = engine_device[d].at_once ? BURSTS : RTE_MAX(FEW_BURSTS, ninterfaces);
 	struct rte_crypto_op *op[CRYPTO_BURST];
-	uint16_t n, own;
+	uint16_t n;
 
 	if (!poll->begun && !begin(c, poll))
 		return false;
@@ -210,12 +209,11 @@ bool queue_poll(struct crypto_worker *c, struct crypto_poll *poll)
 		return false;
 	}
 	n = rte_cryptodev_dequeue_burst(engine_device[d].id, (uint16_t)c->id, op, CRYPTO_BURST);
-	own = crypto_late(c, d, op, n);
-	c->in_flight -= own;
-	poll->moved += own;
+	c->in_flight -= n;
+	poll->moved += n;
 	poll->back += n;
-	crypto_op_prefetch(op, own);
-	for (uint16_t i = 0; i < own; i++)
+	crypto_op_prefetch(op, n);
+	for (uint16_t i = 0; i < n; i++)
 		finish(c, op[i], d);
 	if (n)
 		return true;

@@ -4,16 +4,15 @@
 #include "crypto/device/op.h"
 #include "crypto/sync_queue.h"
 
-/* Tries in which a device may take and give back nothing before it is given up. */
+/* Tries in which a device that has no packets may take none before it is given up. */
 #define PATIENCE 1000u
 #define AHEAD 4u /* packets, by which keys are fetched before they are needed */
 
 /* Packets that go through a queue. */
 struct pass {
 	unsigned int device, n;
-	unsigned int in, out;		/* that the device took; that came back */
 	uint8_t packet[CRYPTO_BATCH];	/* of the batch */
-	struct rte_crypto_op *op[CRYPTO_BATCH], *back[CRYPTO_BATCH];
+	struct rte_crypto_op *op[CRYPTO_BATCH];
 };
 
 /* Describe to the queue what a call would be told. */
@@ -42,79 +41,33 @@ static void describe(struct rte_crypto_op *op, const struct crypto_batch *b, uns
 	sym->auth.digest.data = b->v.icv[i].va;
 }
 
-/* A crypto core waits for packets that the device has until the program ends: only workers have a place
- * for late ones. */
-static bool has_patience(const struct crypto_executor *e, const struct pass *p, unsigned int idle)
-{
-	return idle < PATIENCE || (!e->worker && p->out < p->in &&
-				   !__atomic_load_n(e->ending, __ATOMIC_ACQUIRE));
-}
-
-/* Into the queue and out again, until all are back. */
-static void pass_through(const struct crypto_executor *e, struct pass *p)
+/*
+ * Into the queue and out again, until all are back. Drivers of devices that can be called do what is in a
+ * queue while the lcore asks for it. So the lcore waits, as it does for a call: there is no time at which the
+ * device might still write a packet that others have.
+ * @return false: the device does not take some
+ */
+static bool pass_through(const struct crypto_executor *e, struct pass *p)
 {
 	uint8_t id = engine_device[p->device].id;
+	struct rte_crypto_op *back[CRYPTO_BATCH];
+	unsigned int in = 0, out = 0;
 
-	p->in = p->out = 0;
-	for (unsigned int idle = 0; p->out < p->n && has_patience(e, p, idle); idle++) {
+	for (unsigned int idle = 0; out < p->n && (out < in || idle < PATIENCE); idle++) {
 		uint16_t got;
 
-		if (p->in < p->n)
-			p->in += rte_cryptodev_enqueue_burst(id, e->queue, p->op + p->in,
-							     (uint16_t)(p->n - p->in));
-		got = rte_cryptodev_dequeue_burst(id, e->queue, p->back + p->out,
-						  (uint16_t)(p->n - p->out));
+		if (in < p->n)
+			in += rte_cryptodev_enqueue_burst(id, e->queue, p->op + in,
+							  (uint16_t)(p->n - in));
+		got = rte_cryptodev_dequeue_burst(id, e->queue, back, (uint16_t)(p->n - out));
 		if (got)
 			idle = 0;
-		p->out += e->worker ? crypto_late(e->worker, p->device, p->back + p->out, got) : got;
+		out += got;
 	}
+	return out == p->n;
 }
 
-/* Whether the device has an operation still. What it says of itself does not tell: the device may
- * have done it and not given it back, or given it back as it was. */
-static bool is_late(const struct pass *t, unsigned int i)
-{
-	for (unsigned int k = 0; k < t->out; k++)
-		if (t->back[k] == t->op[i])
-			return false;
-	return i < t->in;
-}
-
-/* The device may still write the packet, and read what it has of the SA: all that stays until the
- * operation comes back. */
-static void give_up(struct crypto_worker *c, unsigned int device, struct rte_crypto_op *op,
-		    struct session *s)
-{
-	rte_mbuf_refcnt_update(op->sym->m_src, 1);
-	packet(op->sym->m_src)->session = s;
-	crypto_op_job(op)->late = true;
-	s->in_flight++;
-	c->late[device]++;
-}
-
-uint16_t crypto_late(struct crypto_worker *c, unsigned int device, struct rte_crypto_op **op,
-		     uint16_t n)
-{
-	uint16_t others = 0;
-
-	if (!c->late[device])
-		return n;
-	for (uint16_t i = 0; i < n; i++) {
-		struct rte_mbuf *m = op[i]->sym->m_src;
-
-		if (!crypto_op_job(op[i])->late) {
-			op[others++] = op[i];
-			continue;
-		}
-		c->late[device]--;
-		packet(m)->session->in_flight--;
-		crypto_op_free(op[i]);
-		rte_pktmbuf_free(m);
-	}
-	return others;
-}
-
-/* The status of a packet whose operation has come back, as a call would say it. */
+/* The status of a packet whose operation the device does not have, as a call would say it. */
 static int32_t finish(struct rte_crypto_op *op)
 {
 	enum rte_crypto_op_status status = (enum rte_crypto_op_status)op->status;
@@ -127,20 +80,6 @@ static int32_t finish(struct rte_crypto_op *op)
 		return EBADMSG;
 	default:
 		return EIO;
-	}
-}
-
-/* Operations that the device never took fail as well. What a device has when a crypto core ends stays
- * there: no worker asks for it any more. */
-static void finish_some(struct crypto_worker *c, struct crypto_batch *b, const struct pass *p)
-{
-	engine_take_out(p->device);
-	for (unsigned int i = 0; i < p->n; i++) {
-		b->v.status[p->packet[i]] = EIO;
-		if (!is_late(p, i))
-			b->v.status[p->packet[i]] = finish(p->op[i]);
-		else if (c)
-			give_up(c, p->device, p->op[i], b->s[p->packet[i]]);
 	}
 }
 
@@ -166,11 +105,8 @@ static void by_queue(const struct crypto_executor *e, struct crypto_batch *b, st
 	crypto_sort(&b->v, p->packet, p->n);
 	for (unsigned int i = 0; i < p->n; i++)
 		describe(p->op[i], b, p->packet[i], p->device);
-	pass_through(e, p);
-	if (p->out < p->n) {
-		finish_some(e->worker, b, p);
-		return;
-	}
+	if (!pass_through(e, p))
+		engine_take_out(p->device);
 	for (unsigned int i = 0; i < p->n; i++)
 		b->v.status[p->packet[i]] = finish(p->op[i]);
 }

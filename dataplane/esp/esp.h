@@ -20,8 +20,7 @@ struct esp_job {
 	uint16_t text_at, text_len; /* encrypted or decrypted range; empty without a cipher */
 	uint16_t auth_at, auth_len; /* range covered by the ICV; unused with an AEAD */
 	uint16_t icv_at;	/* offset of the ICV */
-	bool late;		/* sync_queue.h: the worker gave the packet up before its completion */
-	uint8_t reserved[5];
+	uint8_t reserved[6];
 };
 _Static_assert(sizeof(struct esp_job) == 64, "a job in an array is one cache line");
 

@@ -265,7 +265,7 @@ static void drain(struct worker *w)
 	unsigned int quiet = 0;
 
 	for (unsigned int i = 0; i < DRAIN_TURNS && quiet < 1000; i++)
-		quiet = turn(w, false) || crypto_at_devices(&w->crypto) ? 0 : quiet + 1;
+		quiet = turn(w, false) || w->crypto.in_flight ? 0 : quiet + 1;
 	/* A quiescent state has been passed since the last one. */
 	fast_refresh(w);
 	crypto_drain(&w->crypto);
@@ -275,9 +275,9 @@ static void drain(struct worker *w)
 	owner_drop(w);
 	tx_flush(w);
 	handoff_flush(w);
-	if (crypto_at_devices(&w->crypto))
+	if (w->crypto.in_flight)
 		log_warn("worker %u: %u packets never came back from the crypto device", w->id,
-			 crypto_at_devices(&w->crypto));
+			 w->crypto.in_flight);
 }
 
 int worker_main(void *arg)

@@ -389,7 +389,7 @@ static void sas_in_turn_by_calls(void **state)
 	gateway_close(w);
 }
 
-/* --- a device that does not complete all packets --- */
+/* --- a device that does not take all packets, or takes its time --- */
 
 #define LOST (EACH / 2)
 
@@ -418,49 +418,15 @@ static int use_all_devices(void **state)
 }
 
 static struct rte_crypto_fp_ops good;
-static struct rte_crypto_op *held[LOST];
-static unsigned int nheld, room;
-static rte_be32_t hold_spi; /* every other packet with this SPI is held */
+static unsigned int room;
+static unsigned int delay; /* tries in which the device completes no packet */
 
-static bool is_to_be_held(const struct rte_crypto_op *op)
+static uint16_t dequeue_later(void *qp, struct rte_crypto_op **op, uint16_t n)
 {
-	const struct rte_esp_hdr *esp = rte_pktmbuf_mtod_offset(
-		op->sym->m_src, const struct rte_esp_hdr *, op->sym->auth.data.offset);
-
-	return esp->spi == hold_spi && rte_be_to_cpu_32(esp->seq) & 1;
-}
-
-/* Some packets are completed by the device, some are not even started. */
-static void hold(struct rte_crypto_op *op)
-{
-	if (nheld & 1)
-		op->status = RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
-	assert_in_range(nheld, 0, LOST - 1);
-	held[nheld++] = op;
-}
-
-static uint16_t dequeue_some(void *qp, struct rte_crypto_op **op, uint16_t n)
-{
-	uint16_t all = good.dequeue_burst(qp, op, n), some = 0;
-
-	for (uint16_t i = 0; i < all; i++)
-		if (is_to_be_held(op[i]))
-			hold(op[i]);
-		else
-			op[some++] = op[i];
-	return some;
-}
-
-/* Held packets are completed first. */
-static uint16_t dequeue_held(void *qp, struct rte_crypto_op **op, uint16_t n)
-{
-	uint16_t given = 0;
-
-	while (nheld && given < n) {
-		op[given] = held[--nheld];
-		op[given++]->status = RTE_CRYPTO_OP_STATUS_SUCCESS;
-	}
-	return (uint16_t)(given + good.dequeue_burst(qp, op + given, (uint16_t)(n - given)));
+	if (!delay)
+		return good.dequeue_burst(qp, op, n);
+	delay--;
+	return 0;
 }
 
 static uint16_t enqueue_some(void *qp, struct rte_crypto_op **op, uint16_t n)
@@ -471,113 +437,36 @@ static uint16_t enqueue_some(void *qp, struct rte_crypto_op **op, uint16_t n)
 	return sent;
 }
 
-/* A batch by queue of which some packets are not completed. @return its device */
-static unsigned int lose_some(struct tunnel *t)
-{
-	unsigned int device;
-
-	learn_in_turn(t);
-	device = session_of(&t[0])->device;
-	good = rte_crypto_fp_ops[engine_device[device].id];
-	hold_spi = t[0].out->spi;
-	rte_crypto_fp_ops[engine_device[device].id].dequeue_burst = dequeue_some;
-	leave_in_turn(t);
-	assert_int_equal(nheld, LOST);
-	expect_sent_but(t, LOST);
-	assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], LOST);
-	assert_int_equal(w->stats->device[device].failed, LOST);
-	/* The device still has both packets. */
-	assert_int_equal(rte_mempool_in_use_count(esp_ops), LOST);
-	assert_int_equal(rte_mempool_in_use_count(esp_packets), LOST);
-	assert_int_equal(session_of(&t[0])->in_flight, LOST);
-	return device;
-}
-
-static void give_held(unsigned int device)
-{
-	rte_crypto_fp_ops[engine_device[device].id].dequeue_burst = dequeue_held;
-}
-
-/* All buffers are back in their mempools, and no packet was counted twice. */
-static void expect_none_late(const struct tunnel *t, unsigned int device)
+/* All buffers are back in their mempools. */
+static void expect_none_left(const struct tunnel *t, unsigned int device, unsigned int lost)
 {
 	rte_crypto_fp_ops[engine_device[device].id] = good;
-	assert_int_equal(nheld, 0);
 	assert_int_equal(rte_mempool_in_use_count(esp_ops), 0);
 	assert_int_equal(rte_mempool_in_use_count(esp_packets), 0);
-	for (unsigned int i = 0; i < TUNNELS && t; i++)
+	for (unsigned int i = 0; i < TUNNELS; i++)
 		assert_int_equal(session_of(&t[i])->in_flight, 0);
 	assert_int_equal(w->crypto.in_flight, 0);
 	assert_int_equal(w->crypto.at[device], 0);
-	assert_int_equal(w->crypto.late[device], 0);
-	assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], LOST);
+	assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], lost);
 }
 
-/* The only device completes held packets together with later ones. @return the device */
-static unsigned int delay_some(struct tunnel *t)
-{
-	unsigned int device;
-
-	use_only_one_device();
-	device = lose_some(t);
-	give_held(device);
-	return device;
-}
-
-/* Held packets are completed with those of the next batch. */
-static void late_in_row(void **state)
+/* What a device has taken is waited for: it may be writing it. */
+static void slow(void **state)
 {
 	struct tunnel t[TUNNELS];
 	unsigned int device;
 
 	(void)state;
-	device = delay_some(t);
-	leave_from(t, 1);
-	expect_sent_but(t, EACH);
-	expect_none_late(t, device);
-	leave_from(t, 1);
-	expect_sent_but(t, EACH);
-	gateway_close(w);
-}
-
-/* Held packets are completed with packets that wait for the end of the iteration. */
-static void late_in_queue(void **state)
-{
-	struct tunnel t[TUNNELS];
-	unsigned int device;
-
-	(void)state;
-	device = delay_some(t);
+	learn_in_turn(t);
+	device = session_of(&t[0])->device;
+	good = rte_crypto_fp_ops[engine_device[device].id];
+	rte_crypto_fp_ops[engine_device[device].id].dequeue_burst = dequeue_later;
+	delay = 10000;
 	leave_in_turn(t);
-	esp_worker_finish(w);
+	assert_int_equal(delay, 0);
 	expect_sent_in_turn(t);
-	expect_none_late(t, device);
-	gateway_close(w);
-}
-
-/* Another device serves later packets. */
-static void late_of_lost_device(void **state)
-{
-	struct tunnel t[TUNNELS];
-	unsigned int device, missing;
-
-	(void)state;
-	device = lose_some(t);
-	assert_true(engine_lost(device));
-	/* As in lost_with_no_other(), whose device also had ChaCha20. */
-	missing = session_of(&t[TUNNELS - 1])->device == device ? EACH : 0;
-	for (unsigned int i = 0; i < 2; i++) {
-		fast_refresh(w);
-		leave_in_turn(t);
-		esp_worker_finish(w);
-		expect_sent_but(t, missing);
-		assert_int_equal(w->stats->drop[DROP_UNSUPPORTED], (i + 1) * missing);
-		assert_int_not_equal(session_of(&t[0])->device, device);
-	}
-	assert_int_equal(nheld, LOST);
-	give_held(device);
-	assert_int_equal(worker_poll(w), 0);
-	expect_none_late(t, device);
+	expect_none_left(t, device, 0);
+	assert_false(engine_lost(device));
 	gateway_close(w);
 }
 
@@ -603,31 +492,7 @@ static void lost_with_no_other(void **state)
 	gateway_close(w);
 }
 
-static void expect_swept(unsigned int device, unsigned int left)
-{
-	for (unsigned int i = 0; i < 4 * TUNNELS; i++)
-		sessions_sweep(w->sessions);
-	assert_int_equal(rte_mempool_in_use_count(engine_device[device].sessions), left);
-}
-
-/* A session with packets at a device stays after its SA is deleted. */
-static void late_without_sa(void **state)
-{
-	struct tunnel t[TUNNELS];
-	unsigned int device;
-
-	(void)state;
-	device = lose_some(t);
-	assert_int_equal(esp_fixture_clean(NULL), 0);
-	expect_swept(device, 1);
-	give_held(device);
-	assert_int_equal(worker_poll(w), 0);
-	expect_none_late(NULL, device);
-	expect_swept(device, 0);
-	gateway_close(w);
-}
-
-/* Packets that the device never accepted have failed, but are not late. */
+/* Packets that the device never accepted have failed. */
 static void never_taken(void **state)
 {
 	struct tunnel t[TUNNELS];
@@ -642,7 +507,7 @@ static void never_taken(void **state)
 	rte_crypto_fp_ops[engine_device[device].id].enqueue_burst = enqueue_some;
 	leave_in_turn(t);
 	expect_sent_but(t, LOST);
-	expect_none_late(t, device);
+	expect_none_left(t, device, LOST);
 	leave_in_turn(t);
 	esp_worker_finish(w);
 	expect_sent_in_turn(t);
@@ -725,11 +590,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(sas_in_turn),
 		cmocka_unit_test(sas_in_turn_by_calls),
 		cmocka_unit_test(forged_in_turn),
-		cmocka_unit_test_teardown(late_in_row, use_all_devices),
-		cmocka_unit_test_teardown(late_in_queue, use_all_devices),
-		cmocka_unit_test_teardown(late_of_lost_device, use_all_devices),
+		cmocka_unit_test_teardown(slow, use_all_devices),
 		cmocka_unit_test_teardown(lost_with_no_other, use_all_devices),
-		cmocka_unit_test_teardown(late_without_sa, use_all_devices),
 		cmocka_unit_test_teardown(never_taken, use_all_devices),
 	};
 

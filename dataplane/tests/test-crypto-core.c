@@ -4,9 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <pthread.h>
 #include <string.h>
-#include <time.h>
 
 #include <rte_cpuflags.h>
 #include <rte_cryptodev.h>
@@ -70,11 +68,10 @@ uint32_t rte_cryptodev_sym_cpu_crypto_process(uint8_t id, void *session,
 	return fail ? 0 : process(id, session, ofs, vec);
 }
 
-/* --- a device whose queues of crypto cores accept no packets or complete none --- */
+/* --- a device whose queues of crypto cores accept no packets --- */
 
 static struct rte_crypto_fp_ops good;
 static uint8_t hooked;
-static bool takes, gives;
 
 static bool is_workers(const void *qp)
 {
@@ -83,12 +80,7 @@ static bool is_workers(const void *qp)
 
 static uint16_t enqueue(void *qp, struct rte_crypto_op **ops, uint16_t n)
 {
-	return takes || is_workers(qp) ? good.enqueue_burst(qp, ops, n) : 0;
-}
-
-static uint16_t dequeue(void *qp, struct rte_crypto_op **ops, uint16_t n)
-{
-	return gives || is_workers(qp) ? good.dequeue_burst(qp, ops, n) : 0;
+	return is_workers(qp) ? good.enqueue_burst(qp, ops, n) : 0;
 }
 
 static void hook(const struct esp_sa *e)
@@ -96,7 +88,6 @@ static void hook(const struct esp_sa *e)
 	hooked = engine_device[e->session->device].id;
 	good = rte_crypto_fp_ops[hooked];
 	rte_crypto_fp_ops[hooked].enqueue_burst = enqueue;
-	rte_crypto_fp_ops[hooked].dequeue_burst = dequeue;
 }
 
 static void unhook(void)
@@ -355,8 +346,6 @@ static void queue_takes_nothing(void **state)
 	add_any(&e, cbc(), ESP_INBOUND);
 	add_second(&e);
 	e.session->by_call = false;
-	takes = false;
-	gives = true;
 	hook(&e);
 	receive(&e, 1, 20);
 	turns();
@@ -368,48 +357,6 @@ static void queue_takes_nothing(void **state)
 	assert_int_equal(e.session->in_flight, 0);
 	engines_lost = 0;
 	esp_sa_delete(&e);
-}
-
-static void *core_that_waits(void *arg)
-{
-	(void)arg;
-	while (!crypto_core_turn(0))
-		rte_pause();
-	return NULL;
-}
-
-/* A core waits for packets at a device, but ends when it is told to. */
-static void queue_gives_nothing(void **state)
-{
-	const struct crypto_lane *lane = &w->crypto.lane;
-	struct crypto_batch *first = &lane->batch[lane->oldest & (lane->size - 1)];
-	struct rte_crypto_op *op[20];
-	struct timespec later;
-	pthread_t thread;
-	struct esp_sa e;
-
-	(void)state;
-	add_any(&e, cbc(), ESP_INBOUND);
-	e.session->by_call = false;
-	takes = true;
-	gives = false;
-	hook(&e);
-	receive(&e, 1, RTE_DIM(op));
-	worker_poll(w);
-	assert_int_equal(pthread_create(&thread, NULL, core_that_waits, NULL), 0);
-	clock_gettime(CLOCK_REALTIME, &later);
-	later.tv_nsec += 100000000;
-	later.tv_sec += later.tv_nsec / 1000000000;
-	later.tv_nsec %= 1000000000;
-	assert_int_equal(pthread_timedjoin_np(thread, NULL, &later), ETIMEDOUT);
-	assert_false(__atomic_load_n(&first->done, __ATOMIC_ACQUIRE));
-	crypto_cores_end();
-	assert_int_equal(pthread_join(thread, NULL), 0);
-	unhook();
-	/* The test takes back packets that the driver kept. */
-	assert_int_equal(rte_cryptodev_dequeue_burst(hooked, 1, op, RTE_DIM(op)), RTE_DIM(op));
-	for (unsigned int i = 0; i < 100; i++)
-		worker_poll(w);
 }
 
 /* A session is not released while a core has packets of it. */
@@ -436,8 +383,6 @@ int main(int argc, char **argv)
 		TEST(every_algorithm), TEST(quick), TEST(overtaken), TEST(too_much),
 		TEST(forged),	       TEST(failing),	TEST(never_twice),
 		TEST(sa_gone),	       TEST(queue_takes_nothing),
-		/* The last test: the cores have ended. */
-		TEST(queue_gives_nothing),
 	};
 
 	(void)argc;

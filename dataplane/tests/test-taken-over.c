@@ -37,7 +37,7 @@ static unsigned int device;	/* the device that serves their SAs */
 
 /* --- a device that fails some packets --- */
 
-static enum fault { GOOD, KEEPS, GARBLES, HOLDS } fault;
+static enum fault { GOOD, KEEPS, GARBLES } fault;
 static unsigned int every; /* every n-th packet fails */
 
 static bool fails_number(uint32_t seq)
@@ -127,7 +127,7 @@ static uint16_t dequeue(void *qp, struct rte_crypto_op **op, uint16_t n)
 {
 	uint16_t given = 0, all;
 
-	while (fault != HOLDS && nkept && given < n && qp == kept_of) {
+	while (nkept && given < n && qp == kept_of) {
 		op[given] = kept[--nkept];
 		op[given++]->status = RTE_CRYPTO_OP_STATUS_ERROR;
 	}
@@ -490,59 +490,6 @@ static void others_in_queue(void **state)
 		in_front(suites[i / 2], i & 1);
 }
 
-/* --- packets that are not completed --- */
-
-/* @param n  packets in the queue, in buffers with room for a frame */
-static void receive_from(unsigned int n)
-{
-	struct rte_mempool *pool = rte_pktmbuf_pool_create(
-		"room", n, 0, PACKET_PRIVATE, RTE_PKTMBUF_HEADROOM + GATEWAY_FRAME, SOCKET_ID_ANY);
-	struct rte_mbuf *m[N];
-
-	assert_non_null(pool);
-	for (unsigned int i = 0; i < N; i++) {
-		m[i] = packet_move(sealed(i), pool);
-		assert_non_null(m[i]);
-	}
-	receive_all(m);
-	dispatch(w);
-	/* The device may change its packets. */
-	assert_int_equal(nkept, failing());
-	for (unsigned int i = 0; i < nkept; i++)
-		memset(rte_pktmbuf_mtod(kept[i]->sym->m_src, void *), 0xee,
-		       rte_pktmbuf_data_len(kept[i]->sym->m_src));
-	finish();
-	expect(n == N);
-	fault = KEEPS;
-	worker_poll(w);
-	assert_int_equal(rte_mempool_in_use_count(pool), 0);
-	rte_mempool_free(pool);
-}
-
-/* A device that has not completed packets in time may still write to them. Other devices process
- * copies, if there are buffers. */
-static void late(enum entry how, const struct esp_algorithm *suite, bool esn)
-{
-	for (unsigned int room = 0; room < 2; room++) {
-		open_gateway(how, suite, 2, esn);
-		break_device(HOLDS, 4);
-		receive_from(N + room * failing());
-		expect_drops(DROP_ENGINE_FAILED, room ? 0 : failing());
-		assert_int_equal(done_by_others(), room ? failing() : 0);
-		assert_true(engine_lost(device));
-		close_gateway();
-	}
-}
-
-static void not_given_back(void **state)
-{
-	(void)state;
-	for (unsigned int i = 0; i < 4; i++) {
-		late(BY_BURST, i & 1 ? &esp_cbc : &ctr, i & 2);
-		late(BY_TURN, i & 1 ? &esp_cbc : &ctr, i & 2);
-	}
-}
-
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -551,7 +498,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(garbled),
 		cmocka_unit_test(no_other),
 		cmocka_unit_test(others_in_queue),
-		cmocka_unit_test(not_given_back),
 	};
 
 	(void)argc;
