@@ -118,7 +118,8 @@ static void returned(struct crypto_worker *c, const struct crypto_batch *b, unsi
 	if (status == RTE_CRYPTO_OP_STATUS_SUCCESS) {
 		crypto_count(c, b->device[i], b->s[i]->inbound, 1, rte_pktmbuf_data_len(m));
 	} else if (status == RTE_CRYPTO_OP_STATUS_ERROR) {
-		failover_by_call(c, b->s[i], b->device[i]);
+		c->stats->device[b->device[i]].failed++;
+		failover_shun(b->s[i], b->device[i]);
 		if (queue_retry(c, m, &b->job[i], b->device[i]))
 			return;
 	}

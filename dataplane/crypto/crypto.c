@@ -38,7 +38,7 @@ static unsigned int choose(struct crypto_worker *c, struct rte_mbuf *m, const st
 
 	if (offload_enabled)
 		device = offload_packet(&c->offload, s->algorithm, rte_pktmbuf_data_len(m), c->at,
-					c->refusing, c->stalled);
+					c->refusing, c->failover.stalled);
 	return device == OFFLOAD_NONE ? s->device : device;
 }
 
@@ -91,7 +91,8 @@ enum rte_crypto_op_status crypto_batch_status(struct crypto_worker *c, unsigned 
 	if (status == RTE_CRYPTO_OP_STATUS_SUCCESS ||
 	    (status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED && b->s[i]->inbound))
 		return status;
-	failover_by_call(c, b->s[i], b->device[i]);
+	c->stats->device[b->device[i]].failed++;
+	failover_shun(b->s[i], b->device[i]);
 	return RTE_CRYPTO_OP_STATUS_ERROR;
 }
 
@@ -138,7 +139,7 @@ bool crypto_has_room(const struct crypto_worker *c)
 {
 	for (unsigned int d = 0; d < engine_devices; d++)
 		if (c->submit[d].n > RTE_DIM(c->submit[d].op) - CRYPTO_BURST &&
-		    !failover_is_stalled(c, d))
+		    !failover_is_stalled(&c->failover, d))
 			return false;
 	return true;
 }

@@ -7,6 +7,9 @@
  *    The packets are back when crypto_run() returns.
  *  - crypto cores (core.h), which take whole batches; `crypto_cores` in cygnetd.conf.
  *  - devices with queues (queue.h), a GPU for one.
+ * A packet of a known flow goes into the batch if crypto_is_direct() and no other packet of its SA is
+ * in flight. Any other packet goes to a crypto core if one has room and is worth the transfer; else
+ * into the batch, if the device can be called and no packet of the SA is in a queue; else into a queue.
  * crypto_ready() gives the packets that come back from the second and third. No function of this folder
  * calls the path.
  */

@@ -13,6 +13,7 @@
 #include "crypto/auto/offload.h"
 #include "crypto/batch.h"
 #include "crypto/device/engine.h"
+#include "crypto/failover.h"
 #include "ip/packet.h"
 
 /** Packets that a device gives back in a burst. */
@@ -39,12 +40,8 @@ struct crypto_worker {
 	uint32_t in_flight;	/* packets at queues and crypto cores */
 	uint32_t at[STATS_MAX_DEVICES];	/* packets in the op batch or the queue of each device */
 	uint32_t going[STATS_MAX_DEVICES]; /* of these, packets that the device has begun */
-	/* What keeps packets from a device: failover.h. */
 	uint32_t refusing;	/* bit mask: the device did not take all of the last op batch */
-	uint32_t stalled;	/* bit mask: the device has long given no packet back */
-	uint64_t answered[STATS_MAX_DEVICES]; /* TSC: it gave packets back, or got the first */
-	uint8_t failures[STATS_MAX_DEVICES]; /* consecutive failures of packets that another device
-					      * completed */
+	struct failover failover;
 	struct offload offload;
 	struct op_batch submit[STATS_MAX_DEVICES];
 	struct crypto_lane lane;
@@ -87,7 +84,7 @@ static inline void crypto_count(struct crypto_worker *c, unsigned int device, bo
 	struct stats_device *d = &c->stats->device[device];
 
 	if (packets)
-		c->failures[device] = 0;
+		failover_worked(&c->failover, device);
 	d->bytes += bytes;
 	*(inbound ? &d->decrypted : &d->encrypted) += packets;
 }

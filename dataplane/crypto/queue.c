@@ -50,20 +50,21 @@ static bool put(struct crypto_worker *c, struct rte_crypto_op *op, const struct 
 	if (batch->n == RTE_DIM(batch->op))
 		return false;
 	rte_crypto_op_attach_sym_session(op, crypto);
-	p->tried |= (uint16_t)(1u << device);
+	p->failover.avoid |= (uint16_t)(1u << device);
 	batch->op[batch->n++] = op;
 	if (!c->at[device]++)
-		c->answered[device] = rte_get_tsc_cycles();
+		failover_answered(&c->failover, device, rte_get_tsc_cycles());
 	return true;
 }
 
 /* Put an operation into the op batch of any device that may have its packet. */
-static bool put_anywhere(struct crypto_worker *c, struct rte_crypto_op *op, const struct cygnet_sa *sa)
+static bool put_anywhere(struct crypto_worker *c, struct rte_crypto_op *op,
+			 const struct cygnet_sa *sa)
 {
-	uint32_t refused = packet(op->sym->m_src)->tried;
+	uint32_t refused = packet(op->sym->m_src)->failover.avoid;
 	unsigned int d;
 
-	while ((d = failover_next(c, refused)) != FAILOVER_NONE) {
+	while ((d = failover_next(&c->failover, refused)) != FAILOVER_NONE) {
 		if (put(c, op, sa, d))
 			return true;
 		refused |= 1u << d;
@@ -71,7 +72,7 @@ static bool put_anywhere(struct crypto_worker *c, struct rte_crypto_op *op, cons
 	return false;
 }
 
-/* A packet whose device does not have it, or has failed it. */
+/* Put a packet again whose device must not get it any more. */
 static bool put_again(struct crypto_worker *c, struct rte_crypto_op *op)
 {
 	const struct packet *p = packet(op->sym->m_src);
@@ -85,9 +86,9 @@ static bool put_new(struct crypto_worker *c, struct rte_crypto_op *op, const str
 {
 	const struct session *s = packet(op->sym->m_src)->session;
 
-	if (!failover_avoids(c, s, device) && put(c, op, sa, device))
+	if (!failover_avoids(&c->failover, s, device) && put(c, op, sa, device))
 		return true;
-	return failover_may_move(c, s, device) && put_anywhere(c, op, sa);
+	return failover_may_move(&c->failover, s, device) && put_anywhere(c, op, sa);
 }
 
 enum drop_reason queue_submit(struct crypto_worker *c, struct rte_mbuf *m, struct session *s,
@@ -118,7 +119,7 @@ bool queue_retry(struct crypto_worker *c, struct rte_mbuf *m, const struct esp_j
 	op = crypto_op_alloc(c->ops, m, job, p->session->form);
 	if (!op)
 		return false;
-	p->tried = p->failed_at = (uint16_t)(1u << device);
+	p->failover.avoid = p->failover.blame = (uint16_t)(1u << device);
 	if (put_again(c, op))
 		return true;
 	crypto_op_free(op);
@@ -157,11 +158,13 @@ static void finish(struct crypto_worker *c, struct rte_crypto_op *op, unsigned i
 
 	c->at[device]--;
 	c->going[device] -= c->going[device] > 0;
-	status = failover_judge(c, op, device);
-	if (status == FAILOVER_AGAIN) {
-		if (put_again(c, op))
+	if (failover_is_failure(op)) {
+		c->stats->device[device].failed++;
+		if (failover_failed(op, device) && put_again(c, op))
 			return;
 		status = RTE_CRYPTO_OP_STATUS_ERROR;
+	} else {
+		status = failover_done(&c->failover, op, device);
 	}
 	if (status == RTE_CRYPTO_OP_STATUS_SUCCESS)
 		crypto_count(c, device, packet(m)->session->inbound, 1, rte_pktmbuf_data_len(m));
@@ -189,7 +192,7 @@ static bool begin(struct crypto_worker *c, struct crypto_poll *poll)
 
 static void end(struct crypto_worker *c, struct crypto_poll *poll)
 {
-	if (failover_watch(c, poll->device, poll->back))
+	if (failover_watch(&c->failover, poll->device, c->at[poll->device] && !poll->back))
 		move_away(c, poll->device);
 	poll->begun = false;
 }

@@ -13,8 +13,8 @@
  * @return DROP_NONE, or why no queue took the packet */
 enum drop_reason queue_submit(struct crypto_worker *c, struct rte_mbuf *m, struct session *s,
 			      const struct cygnet_sa *sa, unsigned int device);
-/** A received packet that a device has failed otherwise than by this worker's queue: have another one
- * do it by its queue, as job says. @return false: no device has it */
+/** Put a packet that a device has failed in a call, or on a crypto core, into the queue of another
+ * device, as job describes it. @return false: no device may get it, or all refused it */
 bool queue_retry(struct crypto_worker *c, struct rte_mbuf *m, const struct esp_job *job,
 		 unsigned int device);
 /** crypto_poll() of device poll->device: one burst.

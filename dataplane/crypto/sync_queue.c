@@ -4,7 +4,7 @@
 #include "crypto/device/op.h"
 #include "crypto/sync_queue.h"
 
-/* Tries in which a device that has no packets may take none before it is given up. */
+/* Tries in which a device that has no packets may accept none before it is taken out. */
 #define PATIENCE 1000u
 #define AHEAD 4u /* packets, by which keys are fetched before they are needed */
 
@@ -42,10 +42,10 @@ static void describe(struct rte_crypto_op *op, const struct crypto_batch *b, uns
 }
 
 /*
- * Into the queue and out again, until all are back. Drivers of devices that can be called do what is in a
- * queue while the lcore asks for it. So the lcore waits, as it does for a call: there is no time at which the
- * device might still write a packet that others have.
- * @return false: the device does not take some
+ * Put packets into the queue and get them out again, until all are back. Drivers of devices that
+ * can be called process what is in a queue while the lcore asks for it. So the lcore waits, as it
+ * does for a call: at no time may the device still write to a packet that another one has.
+ * @return false: the device does not accept some of them
  */
 static bool pass_through(const struct crypto_executor *e, struct pass *p)
 {

@@ -15,6 +15,7 @@
 #include <rte_prefetch.h>
 
 #include "base/drop.h"
+#include "base/failover_masks.h"
 #include "base/stats.h"
 #include "cygnet.h"
 #include "esp/esp_front.h"
@@ -55,8 +56,7 @@ struct session {
 	uint32_t failed;	/* bit mask: the device could not set the SA up */
 	uint16_t moved_port;	/* new source port of the peer */
 	bool moved;		/* the peer's move is not yet reported to charon */
-	uint16_t shunned;	/* outbound, bit mask: devices that lost a packet (failover.h) */
-	uint16_t to_blame;	/* bit mask: devices to give up if another device succeeds */
+	struct failover_masks failover; /* outbound: devices that lost a packet */
 	struct esp_front front __attribute__((aligned(16))); /* tunnel mode, outbound */
 	struct sa_route route;
 	/* A crypto core reads this line alone: the worker does not write it. */

@@ -17,6 +17,7 @@
 #include <rte_prefetch.h>
 
 #include "base/drop.h"
+#include "base/failover_masks.h"
 #include "base/stats.h"
 #include "cygnet.h"
 #include "ip/ip_sum.h"
@@ -56,15 +57,13 @@ struct packet {
 	struct cygnet_addr src;	/* inbound: outer source */
 	struct session *session;
 	struct rte_mbuf *next;	/* next packet in the same queue */
-	uint16_t tried;		/* bit mask: devices not to be tried (failover.h) */
-	uint16_t failed_at;	/* bit mask: devices that failed, if another one succeeds */
+	struct failover_masks failover;
 	uint8_t called;		/* processed by call; packets queued later follow it */
 	uint8_t back;		/* completed or lost; earlier packets of its SA are pending */
 	uint8_t status;		/* of the crypto device: enum rte_crypto_op_status */
 	uint8_t fits_route;	/* handed off to be protected: not longer than the MTU of its own route */
 	uint8_t unmatched;	/* no outbound policy matches it: where it may leave by is limited */
 } __rte_aligned(16);		/* alignment of the data behind it */
-_Static_assert(STATS_MAX_DEVICES <= 16, "bits of tried and failed_at");
 
 /** The smallest MTU of an IPv6 link (RFC 8200, 5). */
 #define IPV6_MIN_MTU 1280u

@@ -332,8 +332,8 @@ static void never_twice(void **state)
 	turns();
 	assert_int_equal(w->stats->encapsulated, 1);
 	assert_int_equal(w->stats->device[1].encrypted, 1);
-	assert_int_equal(w->crypto.failures[0], 1);
-	w->crypto.failures[0] = 0;
+	assert_int_equal(w->crypto.failover.device[0].failures, 1);
+	w->crypto.failover.device[0].failures = 0;
 	esp_sa_delete(&e);
 }
 

@@ -202,7 +202,7 @@ static void taken_over_next(void **state)
 		assert_int_equal(w->stats->device[second].encrypted, i);
 	}
 	assert_int_equal(w->stats->drop[OUT], FAILURES + 3);
-	assert_int_equal(w->crypto.failures[0], 1); /* because the packet may be at fault */
+	assert_int_equal(w->crypto.failover.device[0].failures, 1); /* because the packet may be at fault */
 	esp_sa_delete(&e);
 }
 
@@ -214,7 +214,7 @@ static void taken_out_for_many(void **state)
 	(void)state;
 	for (unsigned int i = 1; i <= FAILURES; i++) {
 		add(&e, 0);
-		w->crypto.failures[0] = (uint8_t)(i - 1);
+		w->crypto.failover.device[0].failures = (uint8_t)(i - 1);
 		break_device(0, REFUSING);
 		protect_one(&e);
 		assert_int_equal(engines_lost, 0);
@@ -413,10 +413,10 @@ static void next_device(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
 		engine_devices = cases[i].devices;
-		w->crypto.stalled = cases[i].stalled;
-		assert_int_equal(failover_next(&w->crypto, cases[i].refused), cases[i].expected);
+		w->crypto.failover.stalled = cases[i].stalled;
+		assert_int_equal(failover_next(&w->crypto.failover, cases[i].refused), cases[i].expected);
 	}
-	w->crypto.stalled = 0;
+	w->crypto.failover.stalled = 0;
 }
 
 static bool silent;
@@ -449,14 +449,14 @@ static void stalled(void **state)
 	silent = true;
 	for (unsigned int i = 0; i < 5; i++)
 		worker_pass(w, esp_plain(e.sa, 400));
-	w->crypto.answered[0] += hour;
+	w->crypto.failover.device[0].answered += hour;
 	worker_poll(w);
 	rte_crypto_fp_ops[id].enqueue_burst = take_none;
 	for (unsigned int i = 0; i < BURST + 1; i++)
 		worker_pass(w, esp_plain(e.sa, 400));
 	assert_int_equal(w->crypto.at[0], 5 + BURST + 1);
 	assert_false(crypto_has_room(&w->crypto));
-	w->crypto.answered[0] -= 2 * hour;
+	w->crypto.failover.device[0].answered -= 2 * hour;
 	worker_poll(w);
 	assert_true(crypto_has_room(&w->crypto));
 	assert_int_equal(w->crypto.at[0], 5);
@@ -473,7 +473,7 @@ static void stalled(void **state)
 	rte_crypto_fp_ops[id] = good[id];
 	assert_int_equal(w->stats->device[0].encrypted, 5);
 	assert_int_equal(w->stats->drop[OUT], 5 + BURST + 1 + 5);
-	assert_int_equal(w->crypto.stalled, 0);
+	assert_int_equal(w->crypto.failover.stalled, 0);
 	protect_one(&e);
 	assert_int_equal(w->stats->device[0].encrypted, 5 + 1);
 	esp_sa_delete(&e);

@@ -375,7 +375,7 @@ static void some_fail(enum entry how, const struct esp_algorithm *suite, unsigne
 	assert_int_equal(w->stats->device[device].failed, failing());
 	assert_int_equal(w->stats->device[device].decrypted, N - failing());
 	assert_int_equal(done_by_others(), failing());
-	assert_int_equal(w->crypto.failures[device], failing());
+	assert_int_equal(w->crypto.failover.device[device].failures, failing());
 	assert_int_equal(w->stats->crypto_cores, how == BY_CORE ? N : 0);
 }
 
