@@ -43,8 +43,9 @@ static enum match by_user(const struct nlattr *attr)
 	return range && range->start ? MATCH_NONE : MATCH_ALL;
 }
 
-/* Attributes that do not restrict a rule to some packets: what it does, or what match_of() looks at itself. */
-static bool is_harmless(const struct nlattr *attr)
+/* Whether an attribute may restrict a rule to some packets. Attributes of the rule's action do not, and those that
+ * match_of() evaluates are not counted; unknown ones of a newer kernel may. */
+static bool restricts_packets(const struct nlattr *attr)
 {
 	switch (mnl_attr_get_type(attr)) {
 	case FRA_UNSPEC:
@@ -62,39 +63,39 @@ static bool is_harmless(const struct nlattr *attr)
 	case FRA_L3MDEV:
 	case FRA_UID_RANGE:
 	case FRA_PROTOCOL:
-		return true;
-	case FRA_SUPPRESS_IFGROUP:
-		return netlink_get_u32(attr, 0) == UINT32_MAX; /* none */
-	default:
 		return false;
+	case FRA_SUPPRESS_IFGROUP:
+		return netlink_get_u32(attr, 0) != UINT32_MAX; /* UINT32_MAX: no group */
+	default:
+		return true;
 	}
 }
 
-static int look_for_harm(const struct nlattr *attr, void *data)
+static int note_restriction(const struct nlattr *attr, void *data)
 {
-	bool *harmless = data;
+	bool *restricted = data;
 
-	*harmless = *harmless && is_harmless(attr);
+	*restricted = *restricted || restricts_packets(attr);
 	return MNL_CB_OK;
 }
 
-/* Whether a rule has harmless attributes only: a newer kernel may have others, by which it matches some packets. */
-static bool all_harmless(const struct nlmsghdr *nlh)
+/* Whether any attribute of a rule may restrict it to some packets. */
+static bool is_restricted(const struct nlmsghdr *nlh)
 {
 	const size_t body = MNL_ALIGN(sizeof(struct fib_rule_hdr)), len = mnl_nlmsg_get_payload_len(nlh);
-	bool harmless = true;
+	bool restricted = false;
 
 	if (len > body)
-		mnl_attr_parse_payload(mnl_nlmsg_get_payload_offset(nlh, body), len - body, look_for_harm, &harmless);
-	return harmless;
+		mnl_attr_parse_payload(mnl_nlmsg_get_payload_offset(nlh, body), len - body, note_restriction, &restricted);
+	return restricted;
 }
 
 static enum match match_of(const struct nlmsghdr *nlh, const struct nlattr **table)
 {
 	const struct fib_rule_hdr *frh = mnl_nlmsg_get_payload(nlh);
 	const uint8_t *vrf = netlink_payload(table[FRA_L3MDEV], sizeof(*vrf));
-	bool harmless = all_harmless(nlh);
-	enum match match = harmless && !frh->src_len && !frh->dst_len && !frh->tos ? MATCH_ALL : MATCH_SOME;
+	bool restricted = is_restricted(nlh);
+	enum match match = !restricted && !frh->src_len && !frh->dst_len && !frh->tos ? MATCH_ALL : MATCH_SOME;
 
 	/* Only sockets are bound to an interface, tunnels have an id, and no port is in a VRF. */
 	if (by_mark(table) == MATCH_NONE || by_user(table[FRA_UID_RANGE]) == MATCH_NONE || table[FRA_OIFNAME] ||
@@ -102,7 +103,7 @@ static enum match match_of(const struct nlmsghdr *nlh, const struct nlattr **tab
 		match = MATCH_NONE;
 	if (frh->flags & FIB_RULE_INVERT && match != MATCH_SOME)
 		match = match == MATCH_ALL ? MATCH_NONE : MATCH_ALL;
-	return match == MATCH_ALL && !harmless ? MATCH_SOME : match;
+	return match == MATCH_ALL && restricted ? MATCH_SOME : match;
 }
 
 static void append(struct order *order, uint32_t table, int suppress)
