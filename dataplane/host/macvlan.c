@@ -9,7 +9,7 @@
 
 struct macvlans macvlans[CONF_MAX_INTERFACES];
 static bool full_logged;
-static bool refused; /* a macvlan, while places rested */
+static bool refused; /* a macvlan got no place while some were quarantined */
 
 /* @return place in macvlans[interface]; MACVLANS_MAX: it is not there */
 static unsigned int place_of(unsigned int interface, uint32_t ifindex)
@@ -21,22 +21,22 @@ static unsigned int place_of(unsigned int interface, uint32_t ifindex)
 	return i;
 }
 
-/* @return a place that is free and does not rest; MACVLANS_MAX: there is none */
+/* @return a place that is free and not quarantined; MACVLANS_MAX: there is none */
 static unsigned int free_place(unsigned int interface)
 {
 	const struct macvlans *of = &macvlans[interface];
 	unsigned int i = 0;
 
-	while (i < MACVLANS_MAX && (of->ifindex[i] || of->rests[i]))
+	while (i < MACVLANS_MAX && (of->ifindex[i] || of->quarantined[i]))
 		i++;
 	return i;
 }
 
-/* @return whether a place of a port rests */
-static bool any_rests(unsigned int interface)
+/* @return whether a place of a port is quarantined */
+static bool any_quarantined(unsigned int interface)
 {
 	for (unsigned int i = 0; i < MACVLANS_MAX; i++)
-		if (macvlans[interface].rests[i])
+		if (macvlans[interface].quarantined[i])
 			return true;
 	return false;
 }
@@ -95,7 +95,7 @@ static void remove_place(unsigned int interface, unsigned int place)
 
 	to_mac(of->mac[place], &mac);
 	of->ifindex[place] = 0;
-	of->rests[place] = true;
+	of->quarantined[place] = true;
 	store(interface, place, 0);
 	/* The device of a removed port is closed. */
 	if (interface >= ninterfaces || interfaces[interface].removed)
@@ -131,7 +131,7 @@ bool macvlan_set(unsigned int interface, uint32_t ifindex, const struct rte_ethe
 	}
 	macvlan_forget(ifindex);
 	place = free_place(interface);
-	if (place == MACVLANS_MAX && any_rests(interface)) {
+	if (place == MACVLANS_MAX && any_quarantined(interface)) {
 		refused = true;
 		return true;
 	}
@@ -179,12 +179,12 @@ void macvlans_sweep(void)
 				remove_place(i, place);
 }
 
-bool macvlans_end_rest(void)
+bool macvlans_end_quarantine(void)
 {
 	bool was = refused;
 
 	for (unsigned int i = 0; i < CONF_MAX_INTERFACES; i++)
-		memset(macvlans[i].rests, false, sizeof(macvlans[i].rests));
+		memset(macvlans[i].quarantined, false, sizeof(macvlans[i].quarantined));
 	refused = false;
 	return was;
 }

@@ -26,7 +26,8 @@ struct macvlans {
 	uint64_t mac[MACVLANS_MAX];	/* with MACVLAN_VALID; 0: none. Atomic */
 	uint32_t ifindex[MACVLANS_MAX];	/* 0: free. Control thread only */
 	bool stale[MACVLANS_MAX];	/* control thread only */
-	bool rests[MACVLANS_MAX];	/* free, but routes and neighbours may name it. Control thread only */
+	bool quarantined[MACVLANS_MAX];	/* removed, but routes and neighbours may still have its number.
+					 * Control thread only */
 };
 #define MACVLAN_VALID (1ull << 63)
 
@@ -87,6 +88,6 @@ void macvlans_sweep(void);
 /** Called after a full dump, when its routes are in force: the numbers of macvlans that are gone may be given to
  * others. Until then packets whose routes have such a number have the port's MAC address.
  * @return whether a macvlan has to wait for such a number, so that another dump is needed */
-bool macvlans_end_rest(void);
+bool macvlans_end_quarantine(void);
 
 #endif

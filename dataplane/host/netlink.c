@@ -244,7 +244,7 @@ static int dump_all(void)
 		err = dump_both(RTM_GETNEIGH, sizeof(struct ndmsg));
 	if (!err)
 		neighs_sweep();
-	if (!err && committed && macvlans_end_rest())
+	if (!err && committed && macvlans_end_quarantine())
 		netlink_resync();
 	return err;
 }

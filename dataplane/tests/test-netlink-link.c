@@ -260,7 +260,7 @@ static void macvlan_links(void **state)
 		macvlan_link(&cases[i]);
 		assert_int_equal(macvlan_has_mac(1, mac), cases[i].known);
 		assert_int_equal(macvlan_find(OTHER_IFINDEX).interface, cases[i].known ? 1 : -1);
-		macvlans_end_rest();
+		macvlans_end_quarantine();
 	}
 	/* Gone without a message. */
 	macvlan_link(&whole);
@@ -288,25 +288,25 @@ static void many_macvlans(void **state)
 		assert_int_equal(macvlan_has_mac(0, word), i < MACVLANS_MAX);
 	}
 	/* Routes may have the number of the one that is gone, until they have been dumped. */
-	assert_false(macvlans_end_rest());
+	assert_false(macvlans_end_quarantine());
 	assert_true(macvlan_forget(103));
 	assert_true(macvlan_set(0, 100 + MACVLANS_MAX, &mac)); /* another dump is needed */
 	assert_int_equal(macvlan_ifindex(0, 4), 0);
 	assert_false(macvlan_has_mac(0, word));
-	assert_true(macvlans_end_rest());
-	assert_false(macvlans_end_rest());
+	assert_true(macvlans_end_quarantine());
+	assert_false(macvlans_end_quarantine());
 	assert_true(macvlan_set(0, 100 + MACVLANS_MAX, &mac));
 	assert_int_equal(macvlan_ifindex(0, 4), 100 + MACVLANS_MAX);
 	assert_true(macvlan_has_mac(0, word));
 	/* One that is there again, or with another address, has another number. */
 	assert_true(macvlan_forget(105));
-	macvlans_end_rest();
+	macvlans_end_quarantine();
 	assert_true(macvlan_forget(107));
 	assert_true(macvlan_set(0, 107, &mac));
 	assert_int_equal(macvlan_find(107).macvlan, 6);
 	macvlans_mark();
 	macvlans_sweep();
-	macvlans_end_rest();
+	macvlans_end_quarantine();
 	assert_int_equal(macvlans[0].used, 0);
 }
 
