@@ -340,8 +340,9 @@ static void refuse_another(void)
 	close(fd);
 }
 
-/* Wait for a while, or until there is something to be done. The client has nothing more to say, so that
- * what comes from it is its end. */
+/* Handle the end of the client, the end of cygnetd and a further client; when idle, wait for one of them
+ * for up to IDLE_MS. The client sends nothing after its request, so that its socket becomes readable only
+ * when the client ends. */
 static void wait_or_end(struct session_of_client *s, bool idle)
 {
 	struct pollfd fds[] = {

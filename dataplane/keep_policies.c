@@ -50,7 +50,7 @@ static void hold_all(const char *path, struct cygnet_db *db, const struct policy
 			 held);
 }
 
-/* @return its policies; NULL: there is no file, or the log has what is wrong with it */
+/* @return false: there is no file, or it cannot be used, which is logged */
 static bool read_file(const char *path, struct cygnet_db *db, struct policy_list *list)
 {
 	struct cygnet_db_info info;

@@ -34,9 +34,9 @@ typedef uint64_t u64;
 #define OCL_LABEL_DECRYPT(label)       ((label) >> 16 & OCL_DECRYPT)
 #define OCL_LABEL_AUTH_FIRST(label)    ((label) >> 17 & 1)
 
-/* A label's flags. ESP encrypts with neither and decrypts with both. */
+/* Flags of a label. ESP encryption sets none of them, ESP decryption both. */
 #define OCL_DECRYPT    1
-#define OCL_AUTH_FIRST 2 /* of a chain: authenticate what the cipher has not seen yet */
+#define OCL_AUTH_FIRST 2 /* cipher and auth: authenticate the cipher's input, not its output */
 #define OCL_FLAGS      4
 
 enum ocl_cipher {
@@ -150,16 +150,16 @@ struct ocl_record {
 };
 
 /*
- * A packet's record, IV and status in the packet's own headroom. If all packets of a launch have a head
- * and lie in consecutive rows of a pool (heads.h), the launch has no chunk, no order table and no results, and
- * only the rows are transferred. The AAD of an AEAD, OCL_HEAD_AAD() bytes, is in front of the head.
+ * A packet's IV, offsets, lengths and status, in the headroom of the packet's own buffer. If all packets of
+ * a launch have a head and lie in consecutive rows of a pool (heads.h), only these rows are transferred: the
+ * launch needs no chunk, no order table and no results. The AAD of an AEAD, OCL_HEAD_AAD() bytes, precedes the head.
  */
 struct ocl_head {
 	u32 iv[4]; /* as bytes, as many as the algorithm has */
 	u32 session; /* from here on the head is transferred back */
 	u16 cipher_off; /* bytes from the head */
 	u16 cipher_len;
-	u16 auth_off; /* bytes from the head; not of an AEAD */
+	u16 auth_off; /* bytes from the head; unused with an AEAD */
 	u16 auth_len;
 	u16 digest_off;
 	u8 status; /* enum ocl_status; a byte, because heads are not aligned in the host's memory */

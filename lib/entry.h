@@ -36,7 +36,7 @@ void entry_add(struct cygnet_db *db, const struct entry *entry, struct cygnet_po
 bool entry_remove(struct cygnet_db *db, const struct entry *entry, struct cygnet_policy *policy);
 /** Mend the entries after a writer died. A policy that is in a chain and in a list of users leaves the chain: the other
  * policy of its entry is still there.
- * @param[out] mark  1 for each policy that is in an entry; zeros before */
+ * @param[in,out] mark  a byte for each policy, 0 before; not 0 afterwards for each policy that is in an entry */
 void entry_repair(struct cygnet_db *db, uint8_t *mark);
 
 #endif

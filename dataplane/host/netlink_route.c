@@ -202,7 +202,8 @@ static void apply(const struct nlmsghdr *nlh, struct route *route, const struct 
 		delete(route);
 	else if (route->throws || route->hop.kind != ROUTE_NONE)
 		route_add(route, place);
-	/* A message that has come during a dump does not say where the route is among its equals by now. */
+	/* A notification, unlike a dump, does not tell the order of routes with the same prefix, table, metric and
+	 * TOS, and the kernel uses the first one. */
 	if (route->af == AF_INET && !(nlh->nlmsg_flags & NLM_F_MULTI) && route_equals(route) > 1)
 		netlink_resync();
 }

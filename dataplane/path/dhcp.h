@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file dhcp.h
- * DHCP of this host past the policies (the key dhcp of cygnetd.conf). A client broadcasts while it has an address, and a
- * policy for that address and any other would protect that: in Linux, packet sockets, which clients and servers
- * have for this, do not meet policies. A TAP does not say by which socket a packet was sent, so the packet itself has
- * to: it is DHCP by ports and content, from the interface's own address or none, and does not go beyond the link.
- * Clients may be on all ports but inside ones, servers on inside ones (side).
+ * Exempts the DHCP of this host from the policies (the key dhcp of cygnetd.conf). A client that rebinds its lease
+ * broadcasts from its own address, which a policy from this address to any destination would protect. In Linux, clients
+ * and servers use packet sockets, to which policies do not apply. A TAP does not tell from which socket a packet came,
+ * so the packet itself decides: its ports and content are DHCP, its source is the interface's own address or none, and
+ * it does not leave the link. Clients may be on all ports but inside ones, servers on inside ones (side).
  *
  * A DHCP_ASIDE frame has a destination that no station has. Where the TAP is in a bridge of the kernel, that is unknown
  * unicast, which the bridge floods to its other ports: cygnetd.conf(5) says so.

@@ -19,8 +19,9 @@ static void by_route(struct worker *w, struct rte_mbuf *m, bool group)
 		stage_add(&w->stages, STAGE_FORWARD, m);
 }
 
-/* Only decrypted packets and our own errors reach the kernel from that address, or a peer's plaintext would pass for decrypted. Frames
- * of known flows are not looked at: they never reach the kernel. */
+/* A frame to the kernel with the source address TAP_DECRYPTED_MAC is a decrypted packet or an ICMP error of ours. With
+ * that address a frame from the wire would pass its plaintext off as decrypted. Frames of known flows need no check:
+ * they never reach the kernel. */
 static bool is_forged(const struct rte_ether_hdr *eth)
 {
 	return rte_is_same_ether_addr(&eth->src_addr, &TAP_DECRYPTED_MAC);

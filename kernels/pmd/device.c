@@ -199,7 +199,7 @@ static int examine(struct ocl_device *dev)
 	dev->cpu = type & CL_DEVICE_TYPE_CPU;
 	dev->banked = !dev->cpu;
 	clGetDeviceInfo(dev->id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(dev->units), &dev->units, NULL);
-	/* Before OpenCL 2.0 the question itself is an error, and the answer no. */
+	/* Fails before OpenCL 2.0, and svm stays 0. */
 	clGetDeviceInfo(dev->id, CL_DEVICE_SVM_CAPABILITIES, sizeof(svm), &svm, NULL);
 	dev->svm = svm & CL_DEVICE_SVM_FINE_GRAIN_BUFFER;
 	dev->svm_atomics = svm & CL_DEVICE_SVM_ATOMICS;

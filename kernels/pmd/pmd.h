@@ -26,7 +26,7 @@ struct ocl_pmd {
 	struct ocl_pools pools;
 	const struct ocl_memory *memory;
 	struct ocl_launcher *launcher; /* NULL: queue pairs launch by themselves */
-	bool stuck; /* a thread that did is, and has chunks */
+	bool stuck; /* the launcher's thread hangs in OpenCL and may still use chunks: they are not freed */
 };
 
 extern const struct rte_cryptodev_capabilities ocl_capabilities[];

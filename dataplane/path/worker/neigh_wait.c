@@ -6,9 +6,9 @@
 #include "path/worker/policy.h"
 #include "path/worker/tx.h"
 
-/* As long as the kernel goes on asking: three times, a second apart. Its first question is often
- * for nothing: a TAP that has just come up has no address to ask from (IPv6 examines its own for a
- * second or two). */
+/* The kernel solicits a neighbour three times by default, once per second. The first solicitation is often
+ * lost: a TAP that has just come up has no source address for it, because duplicate address detection of
+ * IPv6 takes a second or two. */
 #define WAIT_SECONDS 3
 
 static bool is_same(const struct neigh *a, const struct neigh *b)
