@@ -27,7 +27,7 @@
 #include "crypto/device/engine.h"
 #include "crypto/device/pool.h"
 #include "crypto/device/sessions.h"
-#include "host/busy_queue.h"
+#include "host/override_bind_busy.h"
 #include "host/eal.h"
 #include "host/eal_log.h"
 #include "host/interface.h"

@@ -15,7 +15,7 @@
 
 #include "base/end_signal.h"
 #include "base/log.h"
-#include "host/busy_queue.h"
+#include "host/override_bind_busy.h"
 #include "host/wire.h"
 
 #define NAP_MS 20u

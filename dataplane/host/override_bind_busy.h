@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
- * @file busy_queue.h
- * AF_XDP queues of a process that has just been killed: the kernel releases them a moment after its end.
+ * @file override_bind_busy.h
+ * bind() of the whole process waits for AF_XDP queues of a process that has just been killed: the kernel
+ * releases them a moment after its end.
  */
-#ifndef CYGNETD_BUSY_QUEUE_H
-#define CYGNETD_BUSY_QUEUE_H
+#ifndef CYGNETD_OVERRIDE_BIND_BUSY_H
+#define CYGNETD_OVERRIDE_BIND_BUSY_H
 
 #include "conf/conf.h"
 
