@@ -3,7 +3,7 @@
 #include <rte_ring.h>
 
 #include "path/dispatch.h"
-#include "path/fast/one.h"
+#include "path/fast/per_packet.h"
 #include "path/inbox.h"
 #include "path/worker/fetch.h"
 #include "path/worker/owner.h"

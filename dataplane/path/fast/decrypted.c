@@ -3,7 +3,7 @@
 
 #include "path/fast/decrypted.h"
 #include "path/fast/leave.h"
-#include "path/fast/one.h"
+#include "path/fast/per_packet.h"
 #include "path/worker/capture.h"
 
 /* Fill in what the stages, and protecting the packet again, find in its struct packet. */

@@ -11,7 +11,7 @@
 #include "ip/ip_sum.h"
 #include "path/fast/batch.h"
 #include "path/fast/leave.h"
-#include "path/fast/one.h"
+#include "path/fast/per_packet.h"
 #include "path/fast/receive.h"
 #include "path/worker/neigh_wait.h"
 #include "path/worker/police.h"

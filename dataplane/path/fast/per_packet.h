@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
- * @file one.h
+ * @file per_packet.h
  * Packets of known flows one at a time, with a struct packet: for devices that have queues, for SAs of
  * other workers, and for packets that other workers hand off.
  */
-#ifndef CYGNETD_ONE_H
-#define CYGNETD_ONE_H
+#ifndef CYGNETD_PER_PACKET_H
+#define CYGNETD_PER_PACKET_H
 
 #include "path/worker/worker.h"
 
