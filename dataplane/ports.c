@@ -9,9 +9,9 @@
 #include "crypto/device/pool.h"
 #include "host/interface.h"
 #include "host/mtu.h"
+#include "host/netdev.h"
 #include "host/netlink_kind.h"
 #include "host/system_calls.h"
-#include "host/wire.h"
 #include "ip/packet.h"
 #include "ports.h"
 
@@ -34,7 +34,7 @@ static bool xdp_interface(const struct conf_port *port, char *iface)
 	uint16_t mtu;
 
 	return strncmp(port->device, "net_af_xdp", strlen("net_af_xdp")) == 0 &&
-	       wire_interface(port->device, iface, &mtu) == 0 && iface[0];
+	       netdev_of_device(port->device, iface, &mtu) == 0 && iface[0];
 }
 
 static void note_xdp(const struct conf_port *port)

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "host/device.h"
 #include "host/mtu.h"
-#include "host/wire.h"
+#include "host/netdev.h"
 
 #define MAX_QUEUES 256
 #define DISCARD_BURST 32
@@ -64,10 +64,10 @@ const char *devices_own_memory(const struct conf *conf)
 static int take_interface(struct device *device, const char *args)
 {
 	uint16_t mtu;
-	int err = wire_interface(args, device->iface, &mtu);
+	int err = netdev_of_device(args, device->iface, &mtu);
 
 	if (!err && device->iface[0])
-		err = wire_isolate(device->iface);
+		err = netdev_isolate(device->iface);
 	if (strncmp(args, "net_af_xdp", strlen("net_af_xdp")) == 0)
 		device->iface[0] = '\0';
 	return err;

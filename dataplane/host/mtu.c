@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "host/device.h"
 #include "host/mtu.h"
-#include "host/wire.h"
+#include "host/netdev.h"
 
 /* Overhead of a net_af_packet frame: the kernel's header, the Ethernet header and a VLAN tag. */
 #define AROUND 84u
@@ -46,7 +46,7 @@ uint16_t mtu_wanted(const struct conf_port *section)
 
 	if (section->mtu)
 		return section->mtu;
-	if (wire_interface(section->device, iface, &has) || !iface[0])
+	if (netdev_of_device(section->device, iface, &has) || !iface[0])
 		return 0;
 	if (is_driver(section->device, "net_af_xdp"))
 		return RTE_MIN(has, RTE_ETHER_MTU);
@@ -162,7 +162,7 @@ int mtu_set(const struct device *device, uint32_t mtu)
 	if (mtu > device->mtu_most)
 		return -ERANGE;
 	if (device->iface[0])
-		return wire_set_mtu(device->iface, (uint16_t)mtu);
+		return netdev_set_mtu(device->iface, (uint16_t)mtu);
 	err = rte_eth_dev_set_mtu(device->id, (uint16_t)mtu);
 	return err == -ENOTSUP ? 0 : err;
 }

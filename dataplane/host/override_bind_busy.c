@@ -15,8 +15,8 @@
 
 #include "base/end_signal.h"
 #include "base/log.h"
+#include "host/netdev.h"
 #include "host/override_bind_busy.h"
-#include "host/wire.h"
 
 #define NAP_MS 20u
 
@@ -44,7 +44,7 @@ static const char *port_on(const char *iface)
 	uint16_t mtu;
 
 	for (unsigned int i = 0; i < starting->nports; i++)
-		if (wire_interface(starting->port[i].device, name, &mtu) == 0 && strcmp(name, iface) == 0)
+		if (netdev_of_device(starting->port[i].device, name, &mtu) == 0 && strcmp(name, iface) == 0)
 			return starting->port[i].name;
 	return NULL;
 }

@@ -4,8 +4,8 @@
 
 #include <rte_ethdev.h>
 
+#include "host/netdev.h"
 #include "host/tap.h"
-#include "host/wire.h"
 
 static int find_ifindex(struct tap *tap)
 {
@@ -23,7 +23,7 @@ int tap_start(struct tap *tap, const struct rte_ether_addr *mac, uint16_t mtu,
 {
 	char args[128], text[RTE_ETHER_ADDR_FMT_SIZE];
 	/* Another cygnetd may have the TAP open, and the administrator may have set it down. */
-	bool down = wire_is_down(tap->name);
+	bool down = netdev_is_down(tap->name);
 	uint16_t queues = 1;
 	int err;
 
@@ -41,7 +41,7 @@ int tap_start(struct tap *tap, const struct rte_ether_addr *mac, uint16_t mtu,
 	if (!err)
 		err = find_ifindex(tap);
 	if (!err && down)
-		err = wire_set_down(tap->name);
+		err = netdev_set_down(tap->name);
 	if (err)
 		ethdev_stop(tap->id);
 	return err;
@@ -54,5 +54,5 @@ void tap_stop(struct tap *tap)
 
 int tap_set_mtu(const struct tap *tap, uint16_t mtu)
 {
-	return wire_set_mtu(tap->name, mtu);
+	return netdev_set_mtu(tap->name, mtu);
 }

@@ -13,7 +13,7 @@
 #include <rte_string_fns.h>
 
 #include "base/log.h"
-#include "host/wire.h"
+#include "host/netdev.h"
 
 static int request(unsigned long what, struct ifreq *ifr)
 {
@@ -27,7 +27,7 @@ static int request(unsigned long what, struct ifreq *ifr)
 	return err;
 }
 
-int wire_interface(const char *device, char *iface, uint16_t *mtu)
+int netdev_of_device(const char *device, char *iface, uint16_t *mtu)
 {
 	static const char *const drivers[] = {"net_af_packet", "net_af_xdp", "net_pcap"};
 	const char *arg = strstr(device, ",iface=");
@@ -54,7 +54,7 @@ int wire_interface(const char *device, char *iface, uint16_t *mtu)
 	return 0;
 }
 
-int wire_set_mtu(const char *iface, uint16_t mtu)
+int netdev_set_mtu(const char *iface, uint16_t mtu)
 {
 	struct ifreq ifr = {.ifr_mtu = mtu};
 
@@ -100,7 +100,7 @@ static int bring_up(const char *iface)
 	return request(SIOCSIFFLAGS, &ifr);
 }
 
-bool wire_is_down(const char *iface)
+bool netdev_is_down(const char *iface)
 {
 	struct ifreq ifr = {0};
 
@@ -108,7 +108,7 @@ bool wire_is_down(const char *iface)
 	return request(SIOCGIFFLAGS, &ifr) == 0 && !(ifr.ifr_flags & IFF_UP);
 }
 
-int wire_set_down(const char *iface)
+int netdev_set_down(const char *iface)
 {
 	struct ifreq ifr = {0};
 	int err;
@@ -121,7 +121,7 @@ int wire_set_down(const char *iface)
 	return request(SIOCSIFFLAGS, &ifr);
 }
 
-int wire_isolate(const char *iface)
+int netdev_isolate(const char *iface)
 {
 	/* Strict reverse path filtering drops all unicast received on the interface: routes use
 	 * the TAP, none uses the interface. */

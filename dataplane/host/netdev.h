@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file netdev.h
+ * Network devices of the kernel: the one that a DPDK device runs on (net_af_packet, net_af_xdp, net_pcap),
+ * and TAPs. The kernel receives every packet of the former too, and would answer ARP and forward packets
+ * without checking the SPD. Its IP stack is therefore disabled there. It stays disabled when cygnetd ends
+ * or is killed, so that no plaintext leaks.
+ */
+#ifndef CYGNETD_NETDEV_H
+#define CYGNETD_NETDEV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * The network device that a DPDK device runs on, and its MTU.
+ * @param device  "net_af_packet0,iface=eth1"
+ * @param iface   receives the name, IFNAMSIZ bytes; "": none
+ * @param mtu     bytes; set if iface is not ""
+ * @return 0, -ENODEV if there is no such interface, or another -errno
+ */
+int netdev_of_device(const char *device, char *iface, uint16_t *mtu);
+
+/** Set the MTU of an interface. @return 0 or -errno */
+int netdev_set_mtu(const char *iface, uint16_t mtu);
+
+/** Whether an interface exists and is administratively down. */
+bool netdev_is_down(const char *iface);
+/** Set an interface down. @return 0 or -errno */
+int netdev_set_down(const char *iface);
+
+/** Bring an interface up and disable the kernel's IP stack on it. @return 0 or -errno, logged */
+int netdev_isolate(const char *iface);
+
+#endif
