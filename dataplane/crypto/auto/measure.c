@@ -28,7 +28,7 @@
 #define SHARED_US 1000u	    /* duration of the measurement with all workers */
 #define BEHIND 4	    /* a device slower than another by this factor is measured only once */
 #define LONG_US 4000u	    /* CPU time of a measurement that interruptions of the core hardly change */
-#define ALL 0.9f	    /* fraction of the core's time that counts as all of it */
+#define FULL_LOAD 0.9f	    /* fraction of the core's time from which more packets in flight are not tried */
 #define GAIN 2.0f	    /* speedup by more packets in flight that justifies trying yet more */
 #define LOST_MS 2000u	    /* time limit for a device to complete a packet */
 
@@ -49,14 +49,14 @@ struct bench {
 	float gbps, cost_ns;	/* results of keep_busy() */
 };
 
-/* All workers. Most measurements use the first one only. */
+/* The run of measure_all(), with a bench for each worker. Most measurements use the first one only. */
 static struct {
 	struct bench *bench[CONF_MAX_WORKERS];
 	unsigned int workers;
 	unsigned int ready;	/* atomic: workers that are ready to measure together */
 	uint64_t end;		/* TSC: time limit of all measurements */
 	bool failed;		/* a device failed */
-} all;
+} run;
 
 static uint64_t us(uint64_t n)
 {
@@ -299,8 +299,8 @@ static int run_shared(void *arg)
 	struct bench *b = arg;
 
 	make_packets(b, b->size);
-	__atomic_fetch_add(&all.ready, 1, __ATOMIC_ACQ_REL);
-	while (__atomic_load_n(&all.ready, __ATOMIC_ACQUIRE) < all.workers)
+	__atomic_fetch_add(&run.ready, 1, __ATOMIC_ACQ_REL);
+	while (__atomic_load_n(&run.ready, __ATOMIC_ACQUIRE) < run.workers)
 		rte_pause();
 	keep_busy(b, SHARED_US);
 	return 0;
@@ -310,12 +310,12 @@ static int run_shared(void *arg)
  * share the device's link, locks and memory. */
 static void share(struct measured *m)
 {
-	const struct bench *first = all.bench[0];
+	const struct bench *first = run.bench[0];
 	unsigned int step = measured_step(m), launched = 0;
 	float gbps = 0;
 
-	for (unsigned int w = 0; w < all.workers; w++) {
-		struct bench *b = all.bench[w];
+	for (unsigned int w = 0; w < run.workers; w++) {
+		struct bench *b = run.bench[w];
 
 		b->device = first->device;
 		b->session = first->session;
@@ -324,19 +324,19 @@ static void share(struct measured *m)
 		b->failed = false;
 		b->size = measured_in_flight[step];
 	}
-	all.ready = 0;
-	for (; launched < all.workers; launched++)
-		if (rte_eal_remote_launch(run_shared, all.bench[launched], launched + 1))
+	run.ready = 0;
+	for (; launched < run.workers; launched++)
+		if (rte_eal_remote_launch(run_shared, run.bench[launched], launched + 1))
 			break;
 	/* Let the started workers continue without the others. */
-	if (launched < all.workers)
-		__atomic_store_n(&all.ready, all.workers, __ATOMIC_RELEASE);
+	if (launched < run.workers)
+		__atomic_store_n(&run.ready, run.workers, __ATOMIC_RELEASE);
 	for (unsigned int w = 0; w < launched; w++) {
 		while (rte_eal_get_lcore_state(w + 1) == RUNNING)
 			rte_delay_us_sleep(100);
 		rte_eal_wait_lcore(w + 1);
-		gbps += all.bench[w]->gbps;
-		all.bench[0]->failed |= all.bench[w]->failed;
+		gbps += run.bench[w]->gbps;
+		run.bench[0]->failed |= run.bench[w]->failed;
 	}
 	gbps /= (float)RTE_MAX(launched, 1u);
 	for (unsigned int i = 0; i < MEASURED_STEPS; i++)
@@ -353,7 +353,7 @@ static bool is_at_its_end(const struct bench *b, const struct measured *m, unsig
 
 	return m->gbps[step] * MOST / measured_in_flight[step] < fastest / 2 ||
 	       m->gbps[step] < fewer * GAIN ||
-	       m->gbps[step] * m->cost_ns > (float)(b->bytes * 8) * ALL;
+	       m->gbps[step] * m->cost_ns > (float)(b->bytes * 8) * FULL_LOAD;
 }
 
 static void measure_one(struct bench *b, struct measured *m, float *fastest)
@@ -371,7 +371,7 @@ static void measure_one(struct bench *b, struct measured *m, float *fastest)
 		if (is_at_its_end(b, m, i, *fastest))
 			break;
 	}
-	if (all.workers > 1 && !b->failed && measured_gbps(m) * BEHIND >= *fastest)
+	if (run.workers > 1 && !b->failed && measured_gbps(m) * BEHIND >= *fastest)
 		share(m);
 	if (b->failed)
 		*m = (struct measured){0};
@@ -379,13 +379,13 @@ static void measure_one(struct bench *b, struct measured *m, float *fastest)
 
 static bool late(void)
 {
-	return rte_get_tsc_cycles() > all.end;
+	return rte_get_tsc_cycles() > run.end;
 }
 
 static bool is_lost(void)
 {
-	for (unsigned int w = 0; w < all.workers; w++)
-		if (all.bench[w]->in_flight)
+	for (unsigned int w = 0; w < run.workers; w++)
+		if (run.bench[w]->in_flight)
 			return true;
 	return false;
 }
@@ -413,7 +413,7 @@ static void measure_device(struct bench *b, unsigned int device, unsigned int al
 		log_warn("engine %s: %s failed while it was measured", b->device->engine,
 			 b->device->name);
 		b->failed = false;
-		all.failed = true;
+		run.failed = true;
 	}
 	if (crypto && !is_lost())
 		rte_cryptodev_sym_session_free(b->device->id, crypto);
@@ -440,14 +440,14 @@ static void measure_devices(struct bench *b)
 /* @return as measure_all() */
 static int measure_within(unsigned int limit_ms)
 {
-	all.failed = false;
-	all.end = rte_get_tsc_cycles() + us(limit_ms * 1000ull);
-	measure_devices(all.bench[0]);
+	run.failed = false;
+	run.end = rte_get_tsc_cycles() + us(limit_ms * 1000ull);
+	measure_devices(run.bench[0]);
 	if (measured_algorithms < algorithm_count)
 		log_warn("engines measured with %u of %u algorithms within %u ms: the next start measures "
 			 "the others; until then the first engine that supports them serves them",
 			 measured_algorithms, algorithm_count, limit_ms);
-	if (all.failed)
+	if (run.failed)
 		return -EAGAIN;
 	return measured_algorithms < algorithm_count ? -ETIME : 0;
 }
@@ -460,14 +460,14 @@ int measure_all(struct rte_mempool *const *packets, unsigned int workers, unsign
 		measured_algorithms = 0;
 	if (!measured_algorithms)
 		memset(measured, 0, sizeof(measured));
-	for (all.workers = 0; all.workers < workers; all.workers++) {
-		all.bench[all.workers] = bench_new(all.workers, packets[all.workers]);
-		if (!all.bench[all.workers])
+	for (run.workers = 0; run.workers < workers; run.workers++) {
+		run.bench[run.workers] = bench_new(run.workers, packets[run.workers]);
+		if (!run.bench[run.workers])
 			break;
 	}
-	if (all.workers == workers)
+	if (run.workers == workers)
 		err = measure_within(limit_ms);
-	for (unsigned int w = 0; w < all.workers; w++)
-		bench_free(all.bench[w]);
+	for (unsigned int w = 0; w < run.workers; w++)
+		bench_free(run.bench[w]);
 	return err;
 }
