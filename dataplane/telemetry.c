@@ -186,15 +186,15 @@ static const char *passes_at(uint8_t af, uint16_t port, bool charon)
 static int show_ike(const char *cmd, const char *params, struct rte_tel_data *table)
 {
 	bool charon = __atomic_load_n(&sadb_charon, __ATOMIC_RELAXED) != 0;
-	uint16_t ports_said[CYGNET_IKE_PORTS + 2];
-	unsigned int nsaid = cygnet_ike_ports(sadb, ports_said), n = 0;
+	uint16_t ports[CYGNET_IKE_PORTS + 2];
+	unsigned int nports = cygnet_ike_ports(sadb, ports), n = 0;
 
 	(void)cmd;
 	(void)params;
 	rte_tel_data_start_dict(table);
-	for (unsigned int i = 0; i < 2 * nsaid; i++) {
-		uint8_t af = i < nsaid ? AF_INET : AF_INET6;
-		uint16_t port = ports_said[i % nsaid];
+	for (unsigned int i = 0; i < 2 * nports; i++) {
+		uint8_t af = i < nports ? AF_INET : AF_INET6;
+		uint16_t port = ports[i % nports];
 		const char *passes = passes_at(af, port, charon);
 		struct rte_tel_data *row = passes ? add_row(table, n++) : NULL;
 

@@ -16,7 +16,7 @@
 #define FIELD_SIZE 80u
 
 static struct rte_ring *records;
-static uint64_t said;		/* clock_seconds() of the last report of packets without a record */
+static uint64_t last_report;	/* clock_seconds() of the last report of packets without a record */
 static uint64_t reported[DROP_REASON_COUNT];
 
 _Static_assert(sizeof(struct audit_record) % 4 == 0, "rte_ring elements are multiples of four bytes");
@@ -135,9 +135,9 @@ void audit_post(void)
 		event_log_add_audit(&record);
 		log_packet(&record);
 	}
-	if (clock_seconds() - said < AUDIT_SECONDS)
+	if (clock_seconds() - last_report < AUDIT_SECONDS)
 		return;
-	said = clock_seconds();
+	last_report = clock_seconds();
 	report_left_out();
 }
 

@@ -43,9 +43,9 @@ static bool within_limit(struct log_cause *cause, unsigned int *left_out)
 	pthread_mutex_lock(&lock);
 	if (!cause->since || now() - cause->since >= LOG_SECONDS) {
 		cause->since = now();
-		cause->said = 0;
+		cause->logged = 0;
 	}
-	within = cause->said++ < LOG_BURST;
+	within = cause->logged++ < LOG_BURST;
 	*left_out = within ? cause->left_out : 0;
 	cause->left_out = within ? 0 : cause->left_out + 1;
 	pthread_mutex_unlock(&lock);

@@ -28,7 +28,7 @@ static inline bool log_shows(uint32_t level)
 /** The limit of messages with one cause. */
 struct log_cause {
 	uint64_t since;		/* seconds of CLOCK_MONOTONIC */
-	unsigned int said;	/* since then */
+	unsigned int logged;	/* messages since then */
 	unsigned int left_out;
 };
 

@@ -84,7 +84,7 @@ json_t *databases_sa(const struct cygnet_sa *sa, uint64_t now)
 		"window", (json_int_t)sa->replay_window,
 		"replay_drops", (json_int_t)sa->replay_drops,
 		"auth_drops", (json_int_t)sa->auth_drops,
-		"path_mtu", mtu_or_null(path_mtu_said(sa->path_mtu, now)));
+		"path_mtu", mtu_or_null(path_mtu_reported(sa->path_mtu, now)));
 }
 
 json_t *databases_sad(struct cygnet_db *db, uint64_t now)

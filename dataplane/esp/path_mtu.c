@@ -12,9 +12,9 @@ unsigned int path_mtu_least(uint8_t af)
 	return af == AF_INET6 ? IPV6_MIN_MTU : IPV4_LEAST;
 }
 
-unsigned int path_mtu_limited(uint8_t af, uint64_t said, unsigned int link)
+unsigned int path_mtu_limited(uint8_t af, uint64_t stored, unsigned int link)
 {
-	unsigned int mtu = path_mtu_said(said, clock_seconds());
+	unsigned int mtu = path_mtu_reported(stored, clock_seconds());
 
 	return mtu < path_mtu_least(af) || mtu > link ? link : mtu;
 }

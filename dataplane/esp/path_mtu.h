@@ -14,18 +14,18 @@
 
 /**
  * The path MTU reported by a router.
- * @param said  cygnet_sa.path_mtu
- * @param now   seconds of CLOCK_MONOTONIC
+ * @param stored  cygnet_sa.path_mtu
+ * @param now     seconds of CLOCK_MONOTONIC
  * @return bytes; 0: none, or aged out
  */
-static inline unsigned int path_mtu_said(uint64_t said, uint64_t now)
+static inline unsigned int path_mtu_reported(uint64_t stored, uint64_t now)
 {
-	return now - (said & PATH_MTU_SECOND) < PATH_MTU_FORGET
-		       ? (unsigned int)(said >> PATH_MTU_SHIFT) : 0;
+	return now - (stored & PATH_MTU_SECOND) < PATH_MTU_FORGET
+		       ? (unsigned int)(stored >> PATH_MTU_SHIFT) : 0;
 }
 
 /** path_mtu() of an SA with a reported path MTU. */
-unsigned int path_mtu_limited(uint8_t af, uint64_t said, unsigned int link);
+unsigned int path_mtu_limited(uint8_t af, uint64_t stored, unsigned int link);
 
 /**
  * The path MTU of an outbound SA. Any lcore.
@@ -34,9 +34,9 @@ unsigned int path_mtu_limited(uint8_t af, uint64_t said, unsigned int link);
  */
 static inline unsigned int path_mtu(const struct cygnet_sa *sa, unsigned int link)
 {
-	uint64_t said = __atomic_load_n(&sa->path_mtu, __ATOMIC_RELAXED);
+	uint64_t stored = __atomic_load_n(&sa->path_mtu, __ATOMIC_RELAXED);
 
-	return said ? path_mtu_limited(cygnet_sa_path(sa)->af, said, link) : link;
+	return stored ? path_mtu_limited(cygnet_sa_path(sa)->af, stored, link) : link;
 }
 
 /** The smallest path MTU of an address family, bytes. */

@@ -27,7 +27,7 @@ struct sa_route {
 	/* Seldom read. */
 	uint8_t eth[14];	/* Ethernet header to the next hop, if resolved */
 	uint16_t neigh;		/* neigh_group() of the next hop */
-	uint16_t said;		/* path MTU that a router had reported, bytes; 0: none */
+	uint16_t reported_mtu;	/* path MTU reported by a router when the route was found, bytes; 0: none */
 	uint32_t changes;	/* sum of flow_sa_changes() and neigh_changes() of that group */
 };
 

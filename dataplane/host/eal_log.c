@@ -61,12 +61,12 @@ void eal_log_take(const char *from, uint32_t level, const char *text, size_t len
 
 	while (len) {
 		const char *end = memchr(text, '\n', len);
-		size_t used = end ? (size_t)(end - text) + 1 : len, said;
+		size_t used = end ? (size_t)(end - text) + 1 : len, length;
 
 		snprintf(line, sizeof(line), "%.*s", (int)used, text);
-		for (said = strlen(line); said && strchr(" \r\n", line[said - 1]); said--)
-			line[said - 1] = '\0';
-		if (said)
+		for (length = strlen(line); length && strchr(" \r\n", line[length - 1]); length--)
+			line[length - 1] = '\0';
+		if (length)
 			take_line(from, level, line);
 		text += used;
 		len -= used;

@@ -346,13 +346,13 @@ static void route_changed(void **state)
 static void path_mtu_lowered(void **state)
 {
 	struct fate fate;
-	uint64_t said = (uint64_t)1000 << PATH_MTU_SHIFT | (clock_seconds() & PATH_MTU_SECOND);
+	uint64_t reported = (uint64_t)1000 << PATH_MTU_SHIFT | (clock_seconds() & PATH_MTU_SECOND);
 
 	(void)state;
 	learn(2);
 	learn(3);
 	assert_true(stays_known(send_long_to(2, 1200)));
-	__atomic_store_n(&a.out->path_mtu, said, __ATOMIC_RELAXED);
+	__atomic_store_n(&a.out->path_mtu, reported, __ATOMIC_RELAXED);
 	changes_note_one();
 	fate = send_long_to(2, 1200);
 	assert_false(fate.known);

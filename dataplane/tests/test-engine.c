@@ -310,7 +310,7 @@ static void build_ids(void **state)
 }
 
 /* Start with that folder of drivers. @return logged text of that level and above, to be freed */
-static char *said(const char *drivers, uint32_t level)
+static char *log_of_start(const char *drivers, uint32_t level)
 {
 	char *text = NULL;
 	size_t size;
@@ -333,7 +333,7 @@ static char *said(const char *drivers, uint32_t level)
 
 static void expect(const char *drivers, uint32_t level, const char *words, bool there)
 {
-	char *text = said(drivers, level);
+	char *text = log_of_start(drivers, level);
 
 	assert_int_equal(strstr(text, words) != NULL, there);
 	free(text);

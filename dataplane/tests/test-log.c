@@ -95,7 +95,7 @@ static void long_text(void **state)
 }
 
 static const struct {
-	const char *said, *logged;
+	const char *message, *logged;
 } dpdk[] = {
 	{"EAL: started\n", "dpdk: error: EAL: started\n"},
 	{"one\n\ntwo \n", "dpdk: error: one\ndpdk: error: two\n"},
@@ -122,7 +122,7 @@ static void of_dpdk(void **state)
 	for (unsigned int i = 0; i < sizeof(dpdk) / sizeof(dpdk[0]); i++) {
 		size_t before = size;
 
-		eal_log_take("dpdk", RTE_LOG_ERR, dpdk[i].said, strlen(dpdk[i].said));
+		eal_log_take("dpdk", RTE_LOG_ERR, dpdk[i].message, strlen(dpdk[i].message));
 		fflush(file);
 		assert_string_equal(text + before, dpdk[i].logged);
 	}

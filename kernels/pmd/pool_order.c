@@ -61,9 +61,9 @@ static uint32_t set(struct order *o, uint32_t word, uint64_t bits)
 	return (uint32_t)__builtin_popcountll(bits);
 }
 
-static void say_once(bool *said, const struct rte_mempool *mp, const char *what)
+static void say_once(bool *logged, const struct rte_mempool *mp, const char *what)
 {
-	if (!__atomic_exchange_n(said, true, __ATOMIC_RELAXED))
+	if (!__atomic_exchange_n(logged, true, __ATOMIC_RELAXED))
 		OCL_LOG(ERR, "pool %s: %s", mp->name, what);
 }
 

@@ -38,7 +38,7 @@ struct session_table {
 	void *user;
 	uint32_t high;		/* slot[] is empty from here on */
 	struct unserved unserved[UNSERVED];
-	uint32_t said, to_say;	/* atomic; free-running positions in unserved[] */
+	uint32_t logged, noted;	/* atomic; free-running ends in unserved[] of what was logged, and noted */
 	struct session *slot[];
 };
 
@@ -316,22 +316,22 @@ static void choose_device(struct session *s, const struct cygnet_sa *sa)
 static void note_unserved(struct session_table *table, const struct cygnet_sa *sa)
 {
 	uint8_t cipher = sa->cipher, auth = sa->auth;
-	uint32_t at = table->to_say;
+	uint32_t at = table->noted;
 
-	if (at - __atomic_load_n(&table->said, __ATOMIC_ACQUIRE) == UNSERVED)
+	if (at - __atomic_load_n(&table->logged, __ATOMIC_ACQUIRE) == UNSERVED)
 		return;
 	table->unserved[at % UNSERVED] = (struct unserved){
 		sa->spi, cipher, auth, is_refused(cipher, auth),
 	};
 	/* The reader must see the element before its position. */
-	__atomic_store_n(&table->to_say, at + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&table->noted, at + 1, __ATOMIC_RELEASE);
 }
 
 void sessions_report(struct session_table *table)
 {
-	uint32_t end = __atomic_load_n(&table->to_say, __ATOMIC_ACQUIRE);
+	uint32_t end = __atomic_load_n(&table->noted, __ATOMIC_ACQUIRE);
 
-	for (uint32_t at = table->said; at != end; at++) {
+	for (uint32_t at = table->logged; at != end; at++) {
 		const struct unserved *u = &table->unserved[at % UNSERVED];
 
 		log_sa(RTE_LOG_WARNING, u->spi, "%s %s with %s",
@@ -339,7 +339,7 @@ void sessions_report(struct session_table *table)
 		       cygnet_cipher_name(u->cipher), cygnet_auth_name(u->auth));
 	}
 	/* All elements have been read: the worker may overwrite them. */
-	__atomic_store_n(&table->said, end, __ATOMIC_RELEASE);
+	__atomic_store_n(&table->logged, end, __ATOMIC_RELEASE);
 }
 
 static struct session *create(struct session_table *table, const struct cygnet_sa *sa,

@@ -68,8 +68,8 @@ static bool by_batch(const struct session *s)
 	       (s->inbound || (s->route.longest && s->route.resolved && esp_front_has_ether(&s->front)));
 }
 
-/* Whatever its age, which matters only when the route is worked out anew (path_mtu.h). */
-static uint16_t said_of(const struct cygnet_sa *sa)
+/* The path MTU that a router has reported. Its age is checked only when the route is found (path_mtu.h). */
+static uint16_t reported_mtu(const struct cygnet_sa *sa)
 {
 	return (uint16_t)(__atomic_load_n(&sa->path_mtu, __ATOMIC_RELAXED) >> PATH_MTU_SHIFT);
 }
@@ -81,7 +81,7 @@ void sa_route_find(struct worker *w, struct session *s, struct cygnet_sa *sa)
 		.sa = sa,
 		.changes = flow_watch_sa(&w->flows, s->sa),
 		.neigh = NEIGH_GROUPS,
-		.said = said_of(sa),
+		.reported_mtu = reported_mtu(sa),
 	};
 	find_limits(&s->route, sa);
 	if (!s->inbound)
@@ -99,7 +99,7 @@ static bool is_unchanged(const struct flow_table *flows, const struct session *s
 	uint32_t neigh = route->neigh < NEIGH_GROUPS ? neigh_changes(route->neigh) : 0;
 
 	return route->epoch && route->changes == flow_sa_changes(flows, s->sa) + neigh &&
-	       (s->inbound || route->said == said_of(route->sa));
+	       (s->inbound || route->reported_mtu == reported_mtu(route->sa));
 }
 
 bool sa_route_renew(struct worker *w, struct session *s)

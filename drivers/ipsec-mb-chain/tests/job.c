@@ -139,13 +139,13 @@ void call_describe(struct call *call, const struct device *dev, struct job *jobs
 
 uint32_t call_make(struct call *call)
 {
-	uint32_t good = 0, said;
+	uint32_t good = 0, done;
 
-	said = rte_cryptodev_sym_cpu_crypto_process(call->dev->id, call->session, call->ofs,
+	done = rte_cryptodev_sym_cpu_crypto_process(call->dev->id, call->session, call->ofs,
 						    &call->vec);
 	for (uint32_t i = 0; i < call->vec.num; i++)
 		good += !call->err[i];
-	CHECK(said == good);
+	CHECK(done == good);
 	return good;
 }
 

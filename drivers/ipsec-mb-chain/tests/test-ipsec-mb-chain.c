@@ -249,7 +249,7 @@ static void *call(void *data)
 {
 	const struct caller *caller = data;
 	struct job *own = calloc(BURST, sizeof(*own));
-	enum rte_crypto_op_status said[BURST];
+	enum rte_crypto_op_status own_status[BURST];
 
 	CHECK(own);
 	for (unsigned int burst = 0; burst < BURSTS; burst++) {
@@ -257,9 +257,9 @@ static void *call(void *data)
 
 		for (unsigned int i = 0; i < BURST; i++)
 			any_job(&own[i], caller->keys, burst & 1, shape);
-		jobs_call(caller->dev, own, BURST, said);
+		jobs_call(caller->dev, own, BURST, own_status);
 		for (unsigned int i = 0; i < BURST; i++)
-			job_check(&own[i], said[i]);
+			job_check(&own[i], own_status[i]);
 	}
 	free(own);
 	return NULL;
