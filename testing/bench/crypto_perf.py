@@ -73,10 +73,10 @@ def measure(options, driver, suite, direction, sizes, file):
                            "--total-ops", str(count), "--pool-sz", str(POOL), "--burst-sz", "32",
                            "--buffer-sz", ",".join(map(str, asked)), *words],
                           stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    said = [line.split(",") for line in done.stdout.splitlines() if line[:1].isdigit() and line.count(",") == 9]
-    if done.returncode or [(int(words[1]), int(words[4])) for words in said] != [(size, count) for size in asked]:
+    rows = [line.split(",") for line in done.stdout.splitlines() if line[:1].isdigit() and line.count(",") == 9]
+    if done.returncode or [(int(words[1]), int(words[4])) for words in rows] != [(size, count) for size in asked]:
         raise RuntimeError(f"dpdk-test-crypto-perf {driver} {suite} {direction}:\n{done.stdout}{done.stderr}")
-    return [Run(size, [float(words[9]) for words in said if int(words[1]) == size]) for size in sizes]
+    return [Run(size, [float(words[9]) for words in rows if int(words[1]) == size]) for size in sizes]
 
 
 def has_opencl(options):

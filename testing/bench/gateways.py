@@ -75,8 +75,8 @@ class Gateway:
         while not self.logged(self.ready):
             if self.process.poll() is not None or time.monotonic() > end:
                 with open(self.log, errors="replace") as log:
-                    said = "".join(log.readlines()[-30:])
-                raise RuntimeError(f"{self.name} does not start ({self.process.poll()}):\n{said}")
+                    last_lines = "".join(log.readlines()[-30:])
+                raise RuntimeError(f"{self.name} does not start ({self.process.poll()}):\n{last_lines}")
             time.sleep(0.05)
 
     def logged(self, text):

@@ -71,7 +71,7 @@ class Sender:
                  "--stats-period=1000", "--total-num-mbufs=8192"],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
-    def said(self):
+    def output(self):
         with open(self.log, errors="replace") as log:
             return "".join(log.readlines()[-10:])
 
@@ -139,6 +139,6 @@ def wait_for_flow(gateway, sender, direction):
     before, _ = gateway.arrived(direction)
     while gateway.arrived(direction)[0] < before + 1000:
         if sender.process.poll() is not None or time.monotonic() > end:
-            raise Lost(f"{gateway.name}: no packets arrive at {TO[direction]}; output of the sender: {sender.said()}")
+            raise Lost(f"{gateway.name}: no packets arrive at {TO[direction]}; output of the sender: {sender.output()}")
         time.sleep(0.1)
     gateway.pause()

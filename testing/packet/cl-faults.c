@@ -28,7 +28,7 @@ static void *real(const char *name)
 static int fails(const char *how)
 {
 	const char *path = getenv("CL_FAULT");
-	char said[16] = "";
+	char text[16] = "";
 	FILE *file;
 
 	if (!path || access(path, F_OK))
@@ -36,10 +36,10 @@ static int fails(const char *how)
 	file = fopen(path, "r");
 	if (!file)
 		return 0;
-	if (!fgets(said, sizeof(said), file))
-		said[0] = '\0';
+	if (!fgets(text, sizeof(text), file))
+		text[0] = '\0';
 	fclose(file);
-	return strcmp(said, how) == 0;
+	return strcmp(text, how) == 0;
 }
 
 cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dims,

@@ -140,8 +140,8 @@ def test_audit_sequence(bench, case):
 
 
 def test_audit_flood(bench):
-    """Neither one source nor one kind hides others; how many have no record is said. Which sources share a rate is
-    chance, one of 256 for two of them, so that several send."""
+    """Neither one source nor one kind of event exhausts the records of others; the number of events without a record is
+    logged. Sources share a rate by hash, two of them with a chance of 1 in 256: therefore several send."""
     bench.tunnel()
     flood, others = "192.0.2.66", ["192.0.2.67", "192.0.2.68", "192.0.2.69"]
     plain = ["10.2.0.10", "10.2.0.11", "10.2.0.12"]

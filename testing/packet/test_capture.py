@@ -59,14 +59,14 @@ class Capture:
 
     def wait(self):
         """Until a limit ends it. @return what it says"""
-        self.said = self.process.communicate(timeout=PATIENCE)[1]
-        return self.said
+        self.output = self.process.communicate(timeout=PATIENCE)[1]
+        return self.output
 
     def end(self):
         """As Ctrl-C does. @return packets"""
         self.process.send_signal(signal.SIGINT)
         self.wait()
-        assert self.process.returncode == 0, self.said
+        assert self.process.returncode == 0, self.output
         return self.packets()
 
     def packets(self):
@@ -74,7 +74,7 @@ class Capture:
             frames = list(reader)
         rows = self.tshark()
         assert [str(len(frame)) for frame in frames] == [length for _, length in rows], "Scapy and tshark disagree"
-        assert self.said.startswith(f"{len(rows)} packets captured, 0 missed"), self.said
+        assert self.output.startswith(f"{len(rows)} packets captured, 0 missed"), self.output
         return [Captured(frame, comment) for frame, (comment, _) in zip(frames, rows)]
 
     def tshark(self):
@@ -300,29 +300,29 @@ def pools(bench):
     return sorted(bench.gateway.ask("/mempool/list"))
 
 
-def refused(bench, *words, status=1, said, path=None):
+def refused(bench, *words, status=1, message, path=None):
     path = path or f"{bench.gateway.work}/refused.pcapng"
     result = subprocess.run(command(bench, path, *words), capture_output=True, text=True)
-    assert result.returncode == status and said in result.stderr, (result.returncode, result.stderr)
+    assert result.returncode == status and message in result.stderr, (result.returncode, result.stderr)
 
 
 def test_capture_refused(bench):
     """What cannot be done is said by name, and leaves no file."""
-    refused(bench, "port", "dmz", said="no port of that name")
-    refused(bench, "drop", "bad-luck", said="no drop reason of that name")
-    refused(bench, "at", "rx,nowhere", status=2, said="at: cannot be rx,nowhere")
-    refused(bench, "spi", "0", status=2, said="spi: cannot be 0")
-    refused(bench, "count", "many", status=2, said="count: cannot be many")
-    refused(bench, "count", status=2, said="count: no value")
-    refused(bench, "colour", "red", status=2, said="no keyword colour")
-    refused(bench, "filter", "udp and", said="filter 'udp and'")
-    refused(bench, "filter", "ether host 02:00:00:00:00:01", said="ask for 'at rx,tx'")
+    refused(bench, "port", "dmz", message="no port of that name")
+    refused(bench, "drop", "bad-luck", message="no drop reason of that name")
+    refused(bench, "at", "rx,nowhere", status=2, message="at: cannot be rx,nowhere")
+    refused(bench, "spi", "0", status=2, message="spi: cannot be 0")
+    refused(bench, "count", "many", status=2, message="count: cannot be many")
+    refused(bench, "count", status=2, message="count: no value")
+    refused(bench, "colour", "red", status=2, message="no keyword colour")
+    refused(bench, "filter", "udp and", message="filter 'udp and'")
+    refused(bench, "filter", "ether host 02:00:00:00:00:01", message="ask for 'at rx,tx'")
     assert not os.path.exists(f"{bench.gateway.work}/refused.pcapng")
     there = f"{bench.gateway.work}/there.pcapng"
     with open(there, "w"):
-        refused(bench, said="File exists", path=there)
+        refused(bench, message="File exists", path=there)
     capture = Capture(bench)
-    refused(bench, said="another capture is running")
+    refused(bench, message="another capture is running")
     capture.end()
 
 

@@ -27,8 +27,8 @@ def test_health_ok(bench):
         expect(bench.gateway, OK, "OK: cygnetd ", f"{bench.gateway.workers} workers, 2 ports",
                "2 SAs, 3 policies")
         status, text = health(bench.gateway, "--json")
-        said = json.loads(text)
-        assert (status, said["state"], said["status"]) == (OK, "OK", OK), said
+        answer = json.loads(text)
+        assert (status, answer["state"], answer["status"]) == (OK, "OK", OK), answer
 
 
 def test_health_charon(bench):

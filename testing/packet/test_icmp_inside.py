@@ -86,8 +86,8 @@ def test_inside_too_big(bench, case):
         for size in (1401, 1420):
             answer = error_from_tunnel(bench, out, inb, packet(FAR_HOST, HOST, size - 28, flags="DF"),
                                        "too-big", LAN)
-            said = answer[ICMP]
-            assert (said.type, said.code, said.nexthopmtu) == (3, 4, 1400), answer.summary()
+            error = answer[ICMP]
+            assert (error.type, error.code, error.nexthopmtu) == (3, 4, 1400), answer.summary()
             answer = error_from_tunnel(bench, out, inb, to_host(True, size=size - 48), "too-big", LAN6)
             assert answer[ICMPv6PacketTooBig].mtu == 1400
         # Without DF it is fragmented.

@@ -113,10 +113,10 @@ def passes(bench, header, port, marker):
 @cases(4, 6)
 def test_ike_on_other_ports(bench, case):
     """Ports that charon has instead of 500 and 4500 are IKE's, the second ESP's beside; those two no more."""
-    said = {1500: "ike", 5500: "ike, esp"}
+    passing = {1500: "ike", 5500: "ike, esp"}
     with bench.gateway.charon():
         header, inb = discarding(bench, case == 6)
-        wait_until(lambda: bench.gateway.ike() == said, f"{said} pass")
+        wait_until(lambda: bench.gateway.ike() == passing, f"{passing} pass")
         passes(bench, header, 1500, b"")
         passes(bench, header, 5500, bytes(4))
         before = bench.gateway.counted("keepalives")
@@ -132,10 +132,10 @@ def test_ike_on_other_ports(bench, case):
 @cases(4, 6)
 def test_ike_ports_of_a_dead_charon(bench, case):
     """Others may have them by now: policies are about them, in both directions, but not about ESP that comes there."""
-    said, left = {1500: "ike", 5500: "ike, esp"}, {500: "ike", 4500: "ike", 5500: "esp"}
+    passing, left = {1500: "ike", 5500: "ike, esp"}, {500: "ike", 4500: "ike", 5500: "esp"}
     with bench.gateway.charon():
         header, inb = discarding(bench, case == 6)
-        wait_until(lambda: bench.gateway.ike() == said, f"{said} pass")
+        wait_until(lambda: bench.gateway.ike() == passing, f"{passing} pass")
     wait_until(lambda: bench.gateway.ike() == left, f"{left} pass")
     esp_arrives(bench, inb)
     for port in (1500, 5500):

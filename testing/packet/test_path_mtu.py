@@ -60,13 +60,13 @@ def expect_refused(bench, sent, mtu=None):
     answer = bench.receive(bench.lan, 1)[0]
     assert bench.gateway.drops()["too-big"] == before + 1
     if answer.version == 6:
-        said = answer[ICMPv6PacketTooBig].mtu
+        reported = answer[ICMPv6PacketTooBig].mtu
         assert answer.dst == HOST6, answer.summary()
     else:
-        said = answer[ICMP].nexthopmtu
+        reported = answer[ICMP].nexthopmtu
         assert (answer[ICMP].type, answer[ICMP].code, answer.dst) == (3, 4, HOST), answer.summary()
-    assert mtu in (None, said), f"may be {said} bytes long, not {mtu}"
-    return said
+    assert mtu in (None, reported), f"may be {reported} bytes long, not {mtu}"
+    return reported
 
 
 CASES = {f"{'6' if outer6 else '4'}{'-udp' if encap else ''}":

@@ -170,8 +170,8 @@ def test_police_reload(bench):
     with policed(bench):
         with open(f"{bench.gateway.work}/cygnetd.conf") as conf:
             text = conf.read()
-        said = reload(bench, text.replace("police_icmp = 1\n", "police_icmp = 0\n"))
-        assert "police_icmp: 0 from now on" in said, said
+        log = reload(bench, text.replace("police_icmp = 1\n", "police_icmp = 0\n"))
+        assert "police_icmp: 0 from now on" in log, log
         frame = FLOODS["icmp"][1](bench)
         flood(bench, [frame] * FLOOD)
         assert not dropped(bench, "policed-icmp")

@@ -73,8 +73,8 @@ def reload(bench, text, says="reloaded"):
     wait_until(lambda: gateway.logged(says, mark), says)
     with open(gateway.log, errors="replace") as log:
         log.seek(mark)
-        said = log.read()
-    return said + reload(bench, text, says) if "a worker hangs" in said else said
+        new = log.read()
+    return new + reload(bench, text, says) if "a worker hangs" in new else new
 
 
 @contextlib.contextmanager
@@ -110,8 +110,8 @@ def test_reload_policy(bench):
         bench.gateway.fill("flush")
         for _ in range(3):
             passes(bench, plain())
-        said = reload(bench, with_main(usual, "no_policy = drop"))
-        assert f"cygnetd: {path}:2: [cygnetd] no_policy: drop from now on\n" in said, said
+        log = reload(bench, with_main(usual, "no_policy = drop"))
+        assert f"cygnetd: {path}:2: [cygnetd] no_policy: drop from now on\n" in log, log
         with bench.dropped("no-policy", 5):
             bench.from_lan(*[plain()] * 5)
         reload(bench, usual)
@@ -162,8 +162,8 @@ def test_reload_mtu(bench):
             bench.wan.drain()
             bench.from_lan(packet(HOST, PEER, 1200))
             assert len(bench.receive_pieces(bench.wan)) == 2, "a packet above the new MTU is not fragmented"
-            said = reload(bench, small.replace("mtu = 1000", "mtu = 9000"))
-            assert f"{path}:{line}: [port wan] mtu: device or buffers do not allow 9000" in said, said
+            log = reload(bench, small.replace("mtu = 1000", "mtu = 9000"))
+            assert f"{path}:{line}: [port wan] mtu: device or buffers do not allow 9000" in log, log
             assert mtu_of(bench, "wan") == 1000
         finally:
             reload(bench, large)
@@ -181,13 +181,13 @@ def test_reload_restart(bench):
     """Keys that need a restart are named, each with its line, and keep their values."""
     path = f"{bench.gateway.work}/cygnetd.conf"
     with usual_again(bench) as usual:
-        said = reload(bench, with_main(usual, "flows = 1024", "hairpin = pass"))
-        assert f"cygnetd: warning: {path}:2: [cygnetd] flows: needs a restart; it stays 65536\n" in said, said
-        assert f"{path}:3: [cygnetd] hairpin: pass from now on" in said, said
+        log = reload(bench, with_main(usual, "flows = 1024", "hairpin = pass"))
+        assert f"cygnetd: warning: {path}:2: [cygnetd] flows: needs a restart; it stays 65536\n" in log, log
+        assert f"{path}:3: [cygnetd] hairpin: pass from now on" in log, log
         changed = usual.replace(",iface=wan-veth", ",iface=other-veth")
-        said = reload(bench, changed)
-        assert "[port wan] device: needs a restart; it stays net_" in said, said
-        assert "hairpin: drop from now on" in said, said
+        log = reload(bench, changed)
+        assert "[port wan] device: needs a restart; it stays net_" in log, log
+        assert "hairpin: drop from now on" in log, log
 
 
 def test_reload_broken(bench):
@@ -195,16 +195,16 @@ def test_reload_broken(bench):
     path = f"{bench.gateway.work}/cygnetd.conf"
     folder = f"{path}.d"
     with usual_again(bench) as usual, lossless(bench):
-        said = reload(bench, with_main(usual, "no_policy = drop", "sas = 0", "colour = red"), "stays as it was")
+        log = reload(bench, with_main(usual, "no_policy = drop", "sas = 0", "colour = red"), "stays as it was")
         for wrong in (":3: [cygnetd] sas: 0 is not between 1 and 2097152\n", ":4: [cygnetd] colour: unknown key\n"):
-            assert f"cygnetd: error: {path}{wrong}" in said, said
-        assert "from now on" not in said and "reloaded" not in said
+            assert f"cygnetd: error: {path}{wrong}" in log, log
+        assert "from now on" not in log and "reloaded" not in log
         os.mkdir(folder)
         try:
             with open(f"{folder}/50-local.conf", "w") as conf:
                 conf.write("[cygnetd]\nhairpin = maybe\n")
-            said = reload(bench, usual, "stays as it was")
-            assert f"{folder}/50-local.conf:2: [cygnetd] hairpin: 'maybe' is not one of drop, pass\n" in said, said
+            log = reload(bench, usual, "stays as it was")
+            assert f"{folder}/50-local.conf:2: [cygnetd] hairpin: 'maybe' is not one of drop, pass\n" in log, log
             with open(f"{folder}/50-local.conf", "w") as conf:
                 conf.write("[cygnetd]\nhairpin = pass\n")
             assert f"{folder}/50-local.conf:2: [cygnetd] hairpin: pass from now on\n" in reload(bench, usual)
@@ -265,8 +265,8 @@ def test_reload_port(bench):
     with usual_again(bench) as usual, Dmz(bench) as dmz:
         for _ in range(2):
             with lossless(bench):
-                said = reload(bench, usual + dmz.section)
-                assert "cygnetd: port dmz: net_af_packet7,iface=dmz-veth, 1 queue, MTU 1500, TAP dmz\n" in said, said
+                log = reload(bench, usual + dmz.section)
+                assert "cygnetd: port dmz: net_af_packet7,iface=dmz-veth, 1 queue, MTU 1500, TAP dmz\n" in log, log
             assert ports(bench) == ["lan", "wan", "dmz"]
             dmz.set_up()
             bench.gateway.fill("flush")
@@ -287,11 +287,11 @@ def test_reload_port(bench):
                 dmz.port.send(bench.frame(dmz.port, "dmz", packet(DMZ_HOST, HOST)))
             bench.expect_nothing(dmz.port)
         with usual_again(bench):
-            said = reload(bench, usual + "[port bad]\ndevice = net_af_packet8,iface=nowhere\n")
-            assert "cygnetd: error: port bad: " in said, said
+            log = reload(bench, usual + "[port bad]\ndevice = net_af_packet8,iface=nowhere\n")
+            assert "cygnetd: error: port bad: " in log, log
             assert ports(bench) == ["lan", "wan"]
-            said = reload(bench, usual + "[port card]\ndevice = 0000:3b:00.0\n")
-            assert "[port card]: needs a restart: 0000:3b:00.0 is no virtual device" in said, said
+            log = reload(bench, usual + "[port card]\ndevice = 0000:3b:00.0\n")
+            assert "[port card]: needs a restart: 0000:3b:00.0 is no virtual device" in log, log
 
 
 def test_reload_port_xdp(bench):
@@ -301,15 +301,15 @@ def test_reload_port_xdp(bench):
             usual_again(bench) as usual, Dmz(bench) as dmz:
         section = dmz.section.replace("net_af_packet7", "net_af_xdp7")
         with lossless(bench):
-            said = reload(bench, usual + section)
-            assert "cygnetd: port dmz: net_af_xdp7,iface=dmz-veth, 1 queue, MTU 1500, TAP dmz\n" in said, said
+            log = reload(bench, usual + section)
+            assert "cygnetd: port dmz: net_af_xdp7,iface=dmz-veth, 1 queue, MTU 1500, TAP dmz\n" in log, log
         dmz.set_up()
         bench.gateway.fill("flush")
         dmz.expect_both_ways()
         with lossless(bench):
             reload(bench, usual)
-        said = reload(bench, usual + section)
-        assert "[port dmz]: needs a restart: net_af_xdp keeps an interface until cygnetd ends\n" in said, said
+        log = reload(bench, usual + section)
+        assert "[port dmz]: needs a restart: net_af_xdp keeps an interface until cygnetd ends\n" in log, log
         assert ports(bench) == ["lan", "wan"]
 
 
@@ -319,11 +319,11 @@ def test_reload_port_bpf(bench):
         return  # nothing is forbidden by default
     with bench.gateway.rewritten(lambda usual: usual.replace("net_af_xdp", "net_af_packet")), \
             usual_again(bench) as usual, Dmz(bench) as dmz:
-        said = reload(bench, usual + dmz.section.replace("net_af_packet7", "net_af_xdp7"))
-        assert "[port dmz]: needs a restart: without a port of net_af_xdp at the start, seccomp forbids" in said, said
+        log = reload(bench, usual + dmz.section.replace("net_af_packet7", "net_af_xdp7"))
+        assert "[port dmz]: needs a restart: without a port of net_af_xdp at the start, seccomp forbids" in log, log
         assert ports(bench) == ["lan", "wan"]
-        said = reload(bench, usual + dmz.section)
-        assert ports(bench) == ["lan", "wan", "dmz"], said
+        log = reload(bench, usual + dmz.section)
+        assert ports(bench) == ["lan", "wan", "dmz"], log
 
 
 def test_reload_port_of_the_start(bench):
@@ -335,13 +335,13 @@ def test_reload_port_of_the_start(bench):
         with Traffic(bench):
             assert "port wan: removed\n" in reload(bench, without)
         assert ports(bench) == ["lan"]
-        said = reload(bench, usual)
+        log = reload(bench, usual)
         if bench.gateway.driver == "net_af_xdp":
-            assert "[port wan]: needs a restart: net_af_xdp keeps an interface" in said, said
+            assert "[port wan]: needs a restart: net_af_xdp keeps an interface" in log, log
             bench.gateway.kill()
             bench.gateway.start()
         else:
-            assert "cygnetd: port wan: net_" in said, said
+            assert "cygnetd: port wan: net_" in log, log
             bench.gateway.set_up_taps()
         bench.wan.drain()
         bench.expect_flow(out, inb)

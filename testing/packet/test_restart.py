@@ -132,8 +132,8 @@ def test_busy_queue(bench):
         wait_until(lambda: gateway.logged(BUSY, mark), BUSY)
         queue.release()
         wait_until(lambda: gateway.logged("cygnetd: ready\n", mark), "cygnetd: ready")
-        said = gateway.log_since(mark)
-        assert said.count("busy") == 1 and "error" not in said, said
+        log = gateway.log_since(mark)
+        assert log.count("busy") == 1 and "error" not in log, log
         gateway.set_up_taps()
         bench.expect_flow(out, inb)
 
@@ -141,15 +141,15 @@ def test_busy_queue(bench):
 def test_busy_queue_too_long(bench):
     """The start fails when the time is over. What start() raises has the log and the time."""
     with busy_queue(bench):
-        begun, said = time.monotonic(), ""
+        begun, text = time.monotonic(), ""
         try:
             bench.gateway.start()
         except AssertionError as error:
-            said = str(error)
-        assert time.monotonic() - begun >= 10, said
-        assert re.match(r"cygnetd does not start: exit status 1, after \d+\.\d s, and has logged:\n", said), said
-        assert said.count(BUSY) == 1, said
-        assert "cygnetd: error: port wan: device net_af_xdp1,iface=wan-veth: Device or resource busy\n" in said, said
+            text = str(error)
+        assert time.monotonic() - begun >= 10, text
+        assert re.match(r"cygnetd does not start: exit status 1, after \d+\.\d s, and has logged:\n", text), text
+        assert text.count(BUSY) == 1, text
+        assert "cygnetd: error: port wan: device net_af_xdp1,iface=wan-veth: Device or resource busy\n" in text, text
 
 
 def test_busy_queue_ended(bench):

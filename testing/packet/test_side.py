@@ -23,9 +23,9 @@ def other_wan(bench, change=lambda text: text):
 
         def configure(*lines):
             return reload(bench, with_main(text, *lines))
-        said = configure()
+        log = configure()
         dmz.set_up()
-        yield dmz.port, configure, said
+        yield dmz.port, configure, log
 
 
 def inside_lan(usual):
@@ -49,8 +49,8 @@ def leaves(bench, port, send, sent):
 
 
 def test_side_decrypted(bench):
-    with other_wan(bench, inside_lan) as (wan2, configure, said):
-        assert "has a side" not in said, said
+    with other_wan(bench, inside_lan) as (wan2, configure, log):
+        assert "has a side" not in log, log
         inb = hub(bench)
         leaves(bench, bench.lan, lambda: bench.from_wan(inb.seal(to_host())), to_host())
         refused(bench, wan2, lambda: bench.from_wan(inb.seal(ONWARD)))
@@ -177,8 +177,8 @@ def test_side_one_port(bench):
 
 def test_side_unsaid(bench):
     """Three ports and no word of sides: what was decrypted leaves by none of them, plaintext does as ever."""
-    with other_wan(bench) as (wan2, _, said):
-        assert "none of 3 ports has a side: " in said, said
+    with other_wan(bench) as (wan2, _, log):
+        assert "none of 3 ports has a side: " in log, log
         inb = hub(bench)
         refused(bench, wan2, lambda: bench.from_wan(inb.seal(ONWARD)))
         refused(bench, wan2, lambda: bench.from_wan(inb.seal(to_host())))

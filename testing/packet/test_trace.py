@@ -150,8 +150,8 @@ def test_trace_out(bench, case):
     prepare, words, sent, port, expected = CASES[case]
     prepare(bench)
     with unchanged(bench):
-        said = verdict(bench, words)
-    assert said == expected, trace(bench, words)
+        got = verdict(bench, words)
+    assert got == expected, trace(bench, words)
     assert happens(bench, sent, port) == expected
     bench.gateway.fill("flush")
 
@@ -161,8 +161,8 @@ def test_trace_no_neighbour(bench):
     try:
         no_neighbour(bench)
         with unchanged(bench):
-            said = verdict(bench, OUT)
-        assert said == "waits no-neighbour"
+            got = verdict(bench, OUT)
+        assert got == "waits no-neighbour"
         assert happens(bench, to_far_host(), "lan") == "dropped no-neighbour"
     finally:
         bench.gateway.learn_neighbours()
@@ -212,8 +212,8 @@ def test_trace_in(bench, case):
     words = f"spi {inb.spi:#x} dst {WAN}"
     with unchanged(bench):
         assert verdict(bench, words) == "decrypted"
-        said = verdict(bench, words + inner(src, dst))
-    assert said == expected
+        got = verdict(bench, words + inner(src, dst))
+    assert got == expected
     assert happens(bench, inb.seal(packet(src, dst)), "wan") == expected
 
 
@@ -267,9 +267,9 @@ WRONG = {
 
 @cases(*WRONG)
 def test_trace_wrong(bench, case):
-    words, said = WRONG[case]
+    words, message = WRONG[case]
     result = ask(bench, words)
-    assert result.returncode == 2 and said in result.stderr, (result.returncode, result.stderr)
+    assert result.returncode == 2 and message in result.stderr, (result.returncode, result.stderr)
 
 
 HOSTILE = ["", " ", "inner", "src", "src " + "1" * 900, "inner inner", "src 10.1.0.1 dst 10.2.0.1 size 65535",

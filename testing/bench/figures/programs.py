@@ -89,16 +89,16 @@ class Programs:
         @param runs  lists of further arguments, one for each start of the program
         @return      its lines as dictionaries, while it runs"""
         for more in runs:
-            said, rows = [], 0
+            output, rows = [], 0
             for line in self.lines("bench-kernel", "-d", self.options.device, *words, *more):
-                said.append(line)
+                output.append(line)
                 row = found(pattern, line)
                 rows += bool(row)
                 if row:
                     yield row
             # Configurations whose work-groups are too large for the device are left out.
-            if not rows and "cannot be" not in "".join(said):
-                raise Failed(f"bench-kernel {' '.join(map(str, more))}:\n{''.join(said)}")
+            if not rows and "cannot be" not in "".join(output):
+                raise Failed(f"bench-kernel {' '.join(map(str, more))}:\n{''.join(output)}")
 
     def kernel_rounds(self, pattern, words, runs, by):
         """Run bench-kernel in several rounds, and show progress.
@@ -115,8 +115,8 @@ class Programs:
 
     def device(self):
         """@return name of the OpenCL device"""
-        said = list(self.lines("bench-kernel", "-d", self.options.device, "-n", 32, "-l", 64, "algorithms"))
-        return said[0].strip() if said else "no OpenCL"
+        output = list(self.lines("bench-kernel", "-d", self.options.device, "-n", 32, "-l", 64, "algorithms"))
+        return output[0].strip() if output else "no OpenCL"
 
     def opencl(self, **arguments):
         """@return the argument of --vdev for crypto_opencl"""
@@ -135,12 +135,12 @@ class Programs:
         eal = ("--no-huge", "-m", 512 * (1 + setting.lcores), "--no-pci", "--no-shconf", "--no-telemetry",
                "--log-level=4", "--file-prefix", self.prefix, "--lcores", f"0@{first},{feeding}",
                "--vdev", setting.vdev)
-        seconds, waiting, said = self.options.seconds, list(jobs), []
+        seconds, waiting, output = self.options.seconds, list(jobs), []
         for _ in range(TRIES):
             # If no operation of a job was completed, start again from this job with more time.
             for line in self.lines("bench-pmd", *eal, "--", "-t", seconds, "-w", setting.window, *setting.words,
                                    *waiting):
-                said.append(line)
+                output.append(line)
                 row = found(PMD, line)
                 if not row or row["mops"] == 0:
                     break
@@ -149,7 +149,7 @@ class Programs:
             if not waiting:
                 return
             seconds *= LONGER
-        raise Failed(f"bench-pmd {setting} {' '.join(waiting)}:\n{''.join(said)}")
+        raise Failed(f"bench-pmd {setting} {' '.join(waiting)}:\n{''.join(output)}")
 
     def measure(self, cases):
         """Measure cases in several rounds, and show progress. All cases are measured in each round, so that
