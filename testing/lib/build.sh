@@ -7,7 +7,7 @@
 
 cygnet_build=${CYGNET_BUILD:-/var/cache/cygnet/build}
 
-# Objects of another checkout's build are used again: the compiler sees no path but ../src, a link to the checkout.
+# ccache can reuse objects of another checkout, because the compiler sees only the path ../src, a link to the checkout.
 export CCACHE_DIR=${CYGNET_CACHE:-/var/cache/cygnet}/ccache CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=2G
 
 # lock_build [FOLDER]: one run at a time uses a build folder, $cygnet_build by default. With CYGNET_PREBUILT=1 nothing
@@ -30,8 +30,8 @@ use_build() {
 	cygnetctl=$root/bin/cygnetctl
 }
 
-# Run autoreconf if its output in the tree is missing or of other sources, for example after a
-# checkout was updated.
+# Run autoreconf if its output in the tree is missing or was made from older sources, for example
+# after an update of the checkout.
 bootstrap() {
 	local sources
 	sources=$(cd "$top" && cat configure.ac Makefile.am ./*/subdir.am m4/cygnet*.m4 | sha256sum)
@@ -41,7 +41,7 @@ bootstrap() {
 	echo "$sources" > "$top/build-aux/sources"
 }
 
-# configure_build [CONFIGURE-ARGUMENT...]: $build, unless it is configured for this checkout with these arguments.
+# configure_build [CONFIGURE-ARGUMENT...]: configure $build, unless that was done for this checkout and these arguments.
 configure_build() {
 	bootstrap || return
 	mkdir -p "$cygnet_build"

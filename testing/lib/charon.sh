@@ -2,14 +2,14 @@
 # Stock charon, or charon-systemd where the array daemon says so, one per gateway,
 # each with files of its own. Sourced.
 #
-# charon and swanctl are run from copies: Debian's AppArmor profiles go by path,
-# and let neither read the folders of a test.
+# charon and swanctl are run from copies: Debian's AppArmor profiles apply to the paths of the installed
+# programs, and deny them the folders of a test.
 
-# For charon, and for swanctl, which would mention each plugin of its usual ones that no package has brought.
+# Plugins of charon, and of swanctl, which would otherwise warn of each default plugin that is not installed.
 swanctl_plugins="random nonce openssl aes sha1 sha2 hmac kdf gcm pem x509 pubkey pkcs1 pkcs8 constraints revocation"
 charon_plugins="$swanctl_plugins socket-default kernel-netlink vici"
 
-# As installed, or as lib/deps.sh has fetched it.
+# The installed program, or the one that lib/deps.sh has unpacked.
 charon_systemd() {
 	local installed=/usr/sbin/charon-systemd
 	[ -x "$installed" ] || installed=${CYGNET_CACHE:-/var/cache/cygnet}/charon-systemd/usr/sbin/charon-systemd
@@ -24,13 +24,13 @@ copy_charon() {
 	[ ! -x "$(charon_systemd)" ] || cp "$(charon_systemd)" "$work/bin/"
 }
 
-# vici_uri SIDE, charon_log SIDE: those of a machine are inside it.
+# vici_uri SIDE, charon_log SIDE: socket and log of charon, which on a virtual machine are inside it.
 vici_uri() { [ "${!1}" = kernel ] && echo "$guest_vici" || echo "unix://$work/$1/charon.vici"; }
 charon_log() { [ "${!1}" = kernel ] && echo /run/charon.log || echo "$work/$1/charon.log"; }
 
-# The plugins by name, so that what the system has in /etc/strongswan.d plays no
-# part; kernel-cygnet as its own snippet has it. A scenario's charon_options are
-# lines for all charons, its side_options those for one.
+# Plugins are listed by name, so that /etc/strongswan.d of the system has no effect; kernel-cygnet is
+# configured as in the snippet that it installs. A scenario's charon_options are lines for every charon,
+# its side_options those for the charon of one side.
 write_strongswan_conf() {
 	local side=$1 dir=$work/$1 name
 	echo "${daemon[$side]:-charon} {"
@@ -62,8 +62,8 @@ write_strongswan_conf() {
 	echo "swanctl { load = $swanctl_plugins }"
 }
 
-# What is special about the mount namespace of a charon: a /run of its own for
-# its PID file, and our plugin beside Debian's, unless a package has installed it there.
+# The mount namespace of a charon has its own /run for the PID file, and our plugin in Debian's plugin
+# folder, unless a package has installed it there.
 run_charon() {
 	local dir=$1 kind=$2 daemon=$3 preload=$4
 	mount -t tmpfs tmpfs /run || exit
@@ -78,8 +78,8 @@ run_charon() {
 }
 export -f run_charon
 
-# start_charon SIDE CONF AUTH, await_charon SIDE: with swanctl.conf CONF, and the
-# certificates of SIDE if AUTH is cert; loaded when the second returns.
+# start_charon SIDE CONF AUTH, await_charon SIDE: start charon with swanctl.conf CONF, and with the
+# certificates of SIDE if AUTH is cert; await_charon returns when they are loaded.
 start_charon() {
 	local side=$1 dir=$work/$1
 	copy_charon
@@ -155,7 +155,8 @@ connection_down() {
 	quiet "$work/$1/terminate.out" swanctl_on "$1" --terminate --ike gw-gw --timeout "$(scaled 20)"
 }
 
-# established SIDE [CHILD], gone_from SIDE [CHILD], child_id SIDE [CHILD]: number of the newest installed one.
+# established SIDE [CHILD], gone_from SIDE [CHILD]: whether it is installed, or not any more.
+# child_id SIDE [CHILD]: print the number of the newest installed one.
 established() { prints "${2:-net}:.*INSTALLED" swanctl_on "$1" --list-sas; }
 gone_from() { prints_no "${2:-net}:.*INSTALLED" swanctl_on "$1" --list-sas; }
 child_id() {
@@ -163,7 +164,7 @@ child_id() {
 		sort -n | tail -n 1
 }
 
-# ike_id SIDE [CONNECTION]: number of the newest IKE_SA, of gw-gw if not named.
+# ike_id SIDE [CONNECTION]: print the number of the newest IKE_SA of the connection (gw-gw).
 ike_id() {
 	swanctl_on "$1" --list-sas | sed -n "s/^${2:-gw-gw}: #\([0-9]*\), ESTABLISHED.*/\1/p" | sort -n | tail -n 1
 }
@@ -172,8 +173,8 @@ ike_id() {
 rekey() { quiet "$work/$1/rekey.out" swanctl_on "$1" --rekey --child "${2:-net}"; }
 rekey_ike() { quiet "$work/$1/rekey.out" swanctl_on "$1" --rekey --ike gw-gw "${@:2}"; }
 
-# acquires SIDE HERE THERE: how often traffic between the hosts has asked charon for its SA,
-# HERE and THERE being protocol and port.
+# acquires SIDE HERE THERE: print how many acquires for traffic between the hosts charon has received;
+# HERE and THERE are protocol and port at the two ends.
 acquires() {
 	local to
 	to=$(other "$1")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Whatever a script makes it registers with defer. It is undone in reverse order when the script
-# ends, also after a failure or a signal. Sourced.
+# A script registers the removal of all that it creates with defer. Removals are run in reverse order when
+# the script ends, also after a failure or a signal. Sourced.
 
 deferred=()
 defer() { deferred+=("$(printf '%q ' "$@")"); }
 
-# run_deferred MARK: undo all that was made since there were MARK notes.
+# run_deferred MARK: run the removals that were registered after the first MARK ones.
 run_deferred() {
 	local i
 	for ((i = ${#deferred[@]} - 1; i >= $1; i--)); do
@@ -14,7 +14,7 @@ run_deferred() {
 	done
 }
 
-# Set by a script that has something to say about its state when it fails, before all is removed.
+# A function that a script may set, to print its state after a failure, before all is removed.
 at_failure=:
 
 cleanup() {
@@ -30,15 +30,15 @@ trap cleanup EXIT
 trap 'exit 130' INT
 trap 'tell_waiting; exit 143' TERM HUP
 
-# Background programs, by name. They are ended by their own PID only, and end
-# by themselves if we are killed.
+# Background programs, by name. They are ended by PID, never by program name, and get a signal if this
+# shell is killed.
 declare -A pids=()
 
-# spawn NAME LOG CMD...: CMD has to exec its way to the program that is meant.
+# spawn NAME LOG CMD...: run CMD in the background. Wrappers in CMD must exec, so that the PID is the program's.
 spawn() {
 	local name=$1 log=$2
 	shift 2
-	: > "$log" # before anybody looks into it: the job opens it in its own time
+	: > "$log" # so that the log exists when this returns: the job may open it later
 	setpriv --pdeathsig TERM "$@" > "$log" 2>&1 < /dev/null &
 	pids[$name]=$!
 	defer reap "$name"
@@ -47,8 +47,8 @@ spawn() {
 alive() { [ -n "${pids[$1]:-}" ] && kill -0 "${pids[$1]}" 2> /dev/null; }
 gone() { ! alive "$1"; }
 
-# reap NAME [SIGNAL [SECONDS]]: end it and wait; a program that ignores the signal for so
-# long, or half a minute, is killed. Returns its exit status.
+# reap NAME [SIGNAL [SECONDS]]: send the signal and wait; a program that still runs after SECONDS (30) is
+# killed. Returns its exit status.
 reap() {
 	local pid=${pids[$1]:-}
 	[ -n "$pid" ] || return 0
@@ -58,7 +58,7 @@ reap() {
 	wait "$pid" 2> /dev/null
 }
 
-# reap_after NAME SECONDS: let it end by itself, within that time.
+# reap_after NAME SECONDS: wait for the program to end by itself within that time; otherwise kill it.
 reap_after() {
 	wait_for "$2" gone "$1" || reap "$1"
 	[ -n "${pids[$1]:-}" ] || return 1

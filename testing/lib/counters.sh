@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# CHILD_SAs and what they have carried, as charon says and as the dataplane does.
+# CHILD_SAs and their packet counters, as reported by charon and by the dataplane.
 # Sourced by scenario.
 
-# Set when counters have been compared with what was sent: every scenario does it.
+# Set once counters have been compared with what was sent; a scenario fails if this never happened.
 compared=
 
 # charon_sas SIDE, dataplane_sas SIDE: direction, SPI, protocol, mode, whether in UDP, whether
-# with ESN, packets and bytes of all that are in use. charon's are of established IKE_SAs.
+# with ESN, packets and bytes of all SAs in use. charon_sas lists those of established IKE_SAs.
 charon_sas() {
 	swanctl_on "$1" --list-sas --raw | awk '
 		/ state=ESTABLISHED / {
@@ -34,7 +34,7 @@ dataplane_sas() {
 		 if .esn then "yes" else "no" end, .packets, .bytes] | join(" ")' | sort
 }
 
-# known_sas SIDE: the dataplane's, if old_sas is stay without those that charon has rekeyed.
+# known_sas SIDE: the SAs of the dataplane; with old_sas=stay without those that charon has rekeyed.
 known_sas() {
 	if [ "${old_sas:-}" = stay ]; then
 		dataplane_sas "$1" | grep -F "$(charon_sas "$1" | cut -d ' ' -f 2)"
@@ -43,11 +43,11 @@ known_sas() {
 	fi
 }
 
-# SAs of each side, in charon's words, when they were last looked at.
+# Output of charon_sas for each side at the last note_counters or expect_sas.
 declare -A seen_sas=()
 
-# What each side takes in, and what each sends: the same SPIs. (Between two of three gateways,
-# too.) There is an IKE_SA, and what charon calls installed is what cygnetd has.
+# The SPIs of the inbound SAs of one side are those of the outbound SAs of the other, also between two of
+# three gateways; there is an IKE_SA, and the SAs that charon lists as installed are those of cygnetd.
 sas_fit() {
 	local side all=""
 	for side in $sides; do
@@ -62,18 +62,19 @@ sas_fit() {
 same_sas() { [ "$(cut -d ' ' -f -6 <<< "$1")" = "$(cut -d ' ' -f -6 <<< "$2")" ]; }
 spis_of() { sed -n "s/^$1 \([^ ]* [^ ]* [^ ]* [^ ]*\).*/\1/p" | sort; }
 
-# After a rekeying the old ones stay for a while.
+# After a rekeying the old SAs stay for a while.
 expect_sas() { expect "all sides have the same SAs" wait_for 30 sas_fit; }
 
-# note_counters, expect_counted PACKETS BYTES [SIDE...]: since then (or since expect_sas) all
-# CHILD_SAs of a side together have carried so many in either direction, as its charon says,
-# and as cygnetd does.
+# note_counters, expect_counted PACKETS BYTES [SIDE...]: since note_counters (or expect_sas) all CHILD_SAs
+# of a side together have carried so many packets and bytes in each direction, by the counters of charon
+# and by those of cygnetd.
 note_counters() {
 	local side
 	for side in $sides; do seen_sas[$side]=$(charon_sas "$side"); done
 }
 
-# still: the counters are noted, and stay for half a second. On a busy machine packets are under way when ping has gone.
+# still: note the counters once they have not changed for half a second: on a busy machine packets may still be in
+# flight when ping has ended.
 still() {
 	note_counters
 	sleep 0.5
@@ -86,7 +87,7 @@ expect_counted() {
 	for side in "${@:3}"; do expect_carried "$side" "$what" "$what"; done
 }
 
-# expect_carried SIDE "PACKETS BYTES" "PACKETS BYTES": in and out
+# expect_carried SIDE "PACKETS BYTES" "PACKETS BYTES": carried inbound and outbound since note_counters
 expect_carried() {
 	local now
 	now=$(charon_sas "$1")
@@ -97,7 +98,7 @@ expect_carried() {
 	compared=yes
 }
 
-# carried DIRECTION BEFORE NOW: packets and bytes of all SAs, now less before.
+# carried DIRECTION BEFORE NOW: print the packets and bytes of all SAs in NOW minus those in BEFORE.
 carried() {
 	{ sed 's/^/-/' <<< "$2"; echo "$3"; } | awk -v "dir=$1" '
 		$1 == dir { packets += $7; bytes += $8 }

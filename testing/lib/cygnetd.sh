@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # cygnetd on a gateway: its two veths are its ports. Sourced.
 
-# Both gateways of a network poll; with two cores or more each has its own.
+# On machines with two cores or more each gateway has its own core, because workers poll.
 core_of() { [ "$1" = left ] && echo 0 || echo $(($(nproc) > 1)); }
 
-# With more than one worker, as a scenario's array workers has it, each has a core.
+# If a scenario's array workers asks for several workers, each has its own core.
 cores_of() {
 	local n=${workers[$1]:-1}
 	if [ "$n" -gt 1 ]; then seq -s , 0 $((n - 1)); else core_of "$1"; fi
 }
 
-# The kernel's interfaces as ports: of the driver that port_driver names, or AF_PACKET's.
-# port_device INDEX INTERFACE QUEUES
+# port_device INDEX INTERFACE QUEUES: print the device of a port on a kernel interface, with the driver $port_driver, or
+# net_af_packet if that is empty.
 port_device() {
 	case ${port_driver:-net_af_packet} in
 	net_af_packet) echo "net_af_packet$1,iface=$2,qpairs=$3" ;;
@@ -41,7 +41,7 @@ write_cygnetd_conf() {
 	EOF
 }
 
-# start_cygnetd SIDE ENGINE, await_cygnetd SIDE: it forwards when the second returns.
+# start_cygnetd SIDE ENGINE, await_cygnetd SIDE: when await_cygnetd returns, the gateway forwards.
 start_cygnetd() {
 	local side=$1 dir=$work/$1
 	mkdir -p "$dir"
@@ -52,7 +52,7 @@ start_cygnetd() {
 
 declare -A cygnetd_starts=()
 
-# A library that cygnetd_preload names is loaded before all others; packet/cl-faults.c finds its file.
+# cygnetd_preload: library for LD_PRELOAD; packet/cl-faults.c reads the file in $CL_FAULT.
 run_cygnetd() {
 	cygnetd_starts[$1]=$((${cygnetd_starts[$1]:-0} + 1))
 	spawn "cygnetd-$1" "$work/$1/cygnetd.log" ip netns exec "$net_prefix-gw-$1" \
@@ -82,8 +82,8 @@ add_tap_addresses() {
 	add_uplink "$1" wan
 }
 
-# meet_host SIDE: the host asks for its gateway's MAC address, from which the gateway learns the
-# host's. Pings that come while a busy machine is still resolving it would be dropped.
+# meet_host SIDE: have the host resolve its gateway, which then has the host's MAC address from the ARP request.
+# Otherwise a busy machine may drop the first pings while it resolves the address.
 meet_host() {
 	ip -n "$net_prefix-$1" neighbour replace "${lan_net[$1]}.1" dev eth0 use
 	wait_for 30 knows_host "$1" || die "cygnetd $1 does not answer ARP"
@@ -98,7 +98,7 @@ ctl() {
 	in_ns "gw-$side" "$cygnetctl" -c "$work/$side/cygnetd.conf" "$@"
 }
 
-# drops SIDE REASON: how many packets were dropped for it
+# drops SIDE REASON: print the number of packets dropped for this reason
 drops() {
 	ctl "$1" --json show drops | /usr/bin/python3 -c '
 import json, sys
@@ -106,14 +106,14 @@ reason = sys.argv[1]
 print(next(row["packets"] for row in json.load(sys.stdin) if row["reason"] == reason))' "$2"
 }
 
-# stats_of SIDE COUNTER: of all workers
+# stats_of SIDE COUNTER: print the sum of a counter over all workers
 stats_of() {
 	ctl "$1" --json show stats | /usr/bin/python3 -c '
 import json, sys
 print(sum(row[sys.argv[1]] for row in json.load(sys.stdin)))' "$2"
 }
 
-# engine_packets SIDE ENGINE: how many packets its devices have processed; of auto, all
+# engine_packets SIDE ENGINE: print how many packets the devices of an engine have processed; with auto, all devices
 engine_packets() {
 	ctl "$1" --json show engines | /usr/bin/python3 -c '
 import json, sys

@@ -2,7 +2,7 @@
 # cygnetd confined by the profile of its package, for testing/deb: in a machine with Debian's kernel
 # (testing/guest), as the kernel here may have no AppArmor. Sourced after deb-gateways.sh.
 
-# The modules for ports and TAPs, which the guest's image lacks, of its kernel's package.
+# Kernel modules for ports and TAPs, from the package of the guest's kernel: the guest's image lacks them.
 guest_modules() {
 	local kernel there
 	kernel=$(file -b "$guest_image/vmlinuz" | sed -n 's/.*version \([^ ]*\).*/\1/p')
@@ -16,7 +16,7 @@ guest_modules() {
 	cp "$there"/*.ko "$1"
 }
 
-# What is run in there, as its init.
+# The script that the virtual machine runs as its init.
 machine_check() {
 	cat <<-'END'
 		#!/bin/sh
@@ -68,7 +68,7 @@ machine_tree() {
 			printf "%s\n" "$@"
 			ldd "$@" 2> /dev/null | sed -n "s/.*=> \(\/[^ ]*\).*/\1/p; s/^\t\(\/lib[^ ]*\) .*/\1/p"
 		} | sort -u | while read -r file; do
-			# Links as such: a driver that is there twice is loaded twice. The initrd has /lib as a folder.
+			# Keep symbolic links: DPDK would load a driver twice that is there twice. /lib is a folder in the initrd.
 			while :; do
 				case $file in
 				*/ld-linux*) mkdir -p /tree/usr/lib64; cp -L "$file" /tree/usr/lib64/; break ;;

@@ -7,7 +7,7 @@ scenario=$top/testing/scenarios/net2net-psk
 ours="cygnetd libcygnet0 strongswan-kernel-cygnet librte-crypto-ipsec-mb-chain librte-crypto-ipsec-mb-gcm
 	librte-crypto-opencl cygnet-doc cygnet-exporter libcygnet-dev"
 
-# What a gateway has without us: strongSwan, systemd, and what our packages depend on.
+# A gateway before our packages are installed: strongSwan, systemd, and the dependencies of our packages.
 make_gateway_root() {
 	local package needs
 	mapfile -t needs < <(
@@ -18,8 +18,8 @@ make_gateway_root() {
 		strongswan-swanctl systemd systemd-sysv "${needs[@]}"
 }
 
-# files SIDE: all that a package may have left, with what is in it; not what dpkg and apt note, nor what the
-# gateway writes without us: logs, its identity, networkd; nor a folder that dh_apparmor removes if it is empty.
+# files SIDE: print all files that a package may have left, with checksums. Left out are the records of dpkg and apt,
+# what the gateway writes by itself (logs, its identity, networkd), and a folder that dh_apparmor removes if empty.
 files() {
 	on "$1" sh -c 'cd / && find etc usr var/lib var/cache var/spool run lib bin sbin opt srv root home -xdev \
 		\( -path var/lib/dpkg -o -path var/lib/apt -o -path var/cache/apt -o -path var/cache/debconf \
@@ -76,7 +76,7 @@ start_gateway() {
 	on "$1" systemctl restart strongswan
 }
 
-# What might explain a failure.
+# Print what may explain a failure.
 tell_gateways() {
 	local side
 	for side in "${!init_of[@]}"; do
@@ -97,14 +97,15 @@ pid_of() { on "$1" systemctl show -p MainPID --value "$2"; }
 spis() { on "$1" cygnetctl --json show sad | jq -r '.[].spi' | sort; }
 is_version() { [ "$(on "$1" dpkg-query -W -f '${Version}' "$2")" = "$3" ]; }
 
-# fails COMMAND...: which set -e does not see of "! COMMAND".
+# fails COMMAND...: the command fails. (set -e ignores the status of "! COMMAND".)
 fails() { if "$@"; then return 1; fi; }
 
-# log_has SIDE PATTERN: journald writes a moment later, and of a process that is gone it may not know the unit.
+# log_has SIDE PATTERN: wait for a line, because journald writes with a delay. The whole journal is searched, because
+# journald may not know the unit of a process that has ended.
 log_has() { wait_for 10 log_line "$@"; }
 log_line() { on "$1" journalctl -b -q --no-pager | grep -E "$2"; }
 
-# A cygnetd whose threads are stopped is ended and started again.
+# systemd's watchdog restarts a cygnetd whose threads are stopped.
 stop_cygnetd() {
 	local before
 	put right /etc/systemd/system/cygnetd.service.d/watchdog.conf <<-END
@@ -126,7 +127,7 @@ stop_cygnetd() {
 }
 another_pid() { ! [[ $(pid_of "$1" cygnetd) =~ ^(0|$2)$ ]] && on "$1" systemctl is-active -q cygnetd; }
 
-# As apt would upgrade them: all at once.
+# Upgrade all packages at once, as apt does.
 upgrade() {
 	local package
 	for package in $(installable "$packages/newer"); do put "$1" "/srv/${package##*/}" < "$package"; done
@@ -140,14 +141,14 @@ upgraded() {
 	[ "$(pid_of "$1" cygnetd)" != "$2" ]
 }
 
-# silence_below SECONDS: no pause of the pings was longer.
+# silence_below SECONDS: no gap between answers to the pings was longer.
 silence_below() {
 	cat "$work/pings-upgrade.out"
 	awk -v most="$1" -v slow="$(scaled 1)" '/transmitted/ { sent = 1 } /^longest outage:/ { long = $3 > most * slow }
 		END { exit !sent || long }' "$work/pings-upgrade.out"
 }
 
-# install_again: the package on the right, configured as at an upgrade.
+# install_again: install the package on the right again, which configures it as an upgrade does.
 install_again() {
 	local package=cygnetd_${newer}_amd64.deb
 	put right "/srv/$package" < "$packages/newer/$package"
@@ -155,7 +156,7 @@ install_again() {
 	on right rm "/srv/$package"
 }
 
-# A newer cygnetd that would refuse the configuration leaves the one that runs.
+# If the newer cygnetd refuses the configuration, the running one goes on.
 keeps_running() {
 	local before
 	before=$(pid_of right cygnetd)
@@ -166,7 +167,7 @@ keeps_running() {
 	talks
 }
 
-# A cygnetd that lets no other one take over is restarted.
+# A cygnetd that refuses a takeover is restarted.
 restarts_hung() {
 	local before
 	before=$(pid_of right cygnetd)
@@ -177,8 +178,8 @@ restarts_hung() {
 	wait_for 30 talks
 }
 
-# A strongSwan of another upstream version in an archive: packages of all names that are installed, of
-# which nothing matters but the version. What upgrades by itself leaves the plugin's strongSwan alone.
+# An archive with strongSwan in another upstream version: empty packages with the names of the installed ones.
+# Unattended upgrades must not install them, because the plugin needs its version of strongSwan.
 other_strongswan() {
 	local archive=$work/archive folder=$work/fake package
 	mkdir "$archive" "$folder" "$folder/DEBIAN"
@@ -198,7 +199,7 @@ other_strongswan() {
 	fails grep -E '^(Inst strongswan-libcharon|Remv)' "$work/upgrade"
 }
 
-# The plugin is there, but charon could do without it.
+# The plugin is installed, but not marked as required.
 ends_if_not_critical() {
 	on right sed -i.before 's/^kernel-cygnet! {/kernel-cygnet {/' /etc/strongswan.d/charon/kernel-cygnet.conf
 	fails on right systemctl restart strongswan
@@ -219,7 +220,7 @@ purge() {
 	fails on "$1" pgrep -x cygnetd
 }
 
-# Nothing of ours, not even AppArmor's additions to charon's profiles; charon as it was.
+# Nothing of the packages is left, not even the additions to charon's AppArmor profiles; charon runs as before.
 nothing_left() {
 	on "$1" systemctl reset-failed
 	remove_configuration "$1"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Building the packages, for testing/deb. Sourced.
 #
-#   $packages/first, second, newer   built: of the same source twice, and of a newer one
+#   $packages/first, second, newer   built: the same source twice, and a newer one
 
-# check WHAT CMD...: a test; go on if it fails. must: end, as the others would tell nothing. CMD may be a
-# function: the first command in it that fails ends it. So neither may be called where bash ignores that, as in
-# conditions.
+# check WHAT CMD...: run a test, and continue if it fails. must: end if it fails, because later tests depend on it. CMD
+# may be a function, which ends at its first command that fails (set -e). Bash ignores set -e in conditions: neither may
+# be called there.
 try() {
 	set +e
 	(set -e; "${@:2}") > "$work/check.log" 2>&1
@@ -25,7 +25,7 @@ must() {
 	[ "$status" -eq 0 ] || { tell_gateways; summary; exit 1; }
 }
 
-# build_dependencies: package names. Of alternatives the last is bookworm's, the first trixie's.
+# build_dependencies: print package names. Of alternatives, the first is for trixie, the last for bookworm.
 build_dependencies() {
 	sed -n '/^Build-Depends:/,/^[A-Z][^:]*:/ s/^ \(.*\),$/\1/p' "$top/debian/control" |
 		if [ "$release" = bookworm ]; then sed 's/.*| *//'; else sed 's/ *|.*//'; fi |
@@ -38,8 +38,8 @@ make_packages_root() {
 	make_root "$release" packages build-essential fakeroot lintian "${needs[@]}"
 }
 
-# build_in FOLDER AT [VARIABLE=VALUE...]: the source package of FOLDER, which is at AT there, as a user
-# builds it.
+# build_in FOLDER AT [VARIABLE=VALUE...]: build the source package of FOLDER, mounted at AT in the root, as an ordinary
+# user builds it.
 build_in() {
 	quiet "$1/build.log" in_root "$release" packages --mount "$1" "$2" \
 		env DEB_BUILD_OPTIONS="nocheck parallel=$(nproc)" "${@:3}" \
@@ -87,14 +87,14 @@ same_packages() {
 	[ -z "$differ" ]
 }
 
-# Of one source for both releases Standards-Version is the older one's.
+# The source is for both releases, so its Standards-Version is that of the older one.
 check_lintian() {
 	check "lintian has nothing to say" in_root "$release" packages --mount "$packages/first" /build/cygnet \
 		sh -c 'lintian --allow-root --info --display-info --fail-on error,warning,info \
 			--suppress-tags out-of-date-standards-version /build/cygnet/*.changes'
 }
 
-# installable FOLDER: the packages of it, without debugging symbols.
+# installable FOLDER: print its packages, without those with debugging symbols.
 installable() { find "$1" -name '*.deb' ! -name '*-dbgsym_*' | sort; }
 
 # run_autopkgtest: debian/tests/scenarios as autopkgtest runs it, after it has installed the packages.

@@ -5,7 +5,7 @@
 apt_opts=(-o "Dir::Etc::sourcelist=$work/src.sources" -o Dir::Etc::sourceparts=-
 	-o "Dir::State::lists=$work/lists" -o APT::Sandbox::User=root)
 
-# add_suites FOLDER SUITES: of main.
+# add_suites FOLDER SUITES: add sources of the component main.
 add_suites() {
 	tee "$work/src-$1.sources" <<-EOF >> "$work/src.sources"
 		Types: deb-src
@@ -22,13 +22,13 @@ update_lists() {
 	apt-get "${apt_opts[@]}" -q update
 }
 
-# source_versions PACKAGE: all that the suites have, the newest first.
+# source_versions PACKAGE: print all versions in the suites, the newest first.
 source_versions() {
 	apt-cache "${apt_opts[@]}" showsrc --only-source "$1" | sed -n 's/^Version: //p' | sort -rV
 }
 
-# download_source PACKAGE VERSION: into the current folder. Mirrors of two archives may list the same
-# version, and only one have its files.
+# download_source PACKAGE VERSION: into the current folder. Two archives may list the same version when only one of
+# them still has its files, so both are tried.
 download_source() {
 	local list
 	for list in "$work/src.sources" "$work"/src-*.sources; do

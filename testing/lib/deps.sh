@@ -11,8 +11,8 @@ missing_packages() {
 	done < <(release_packages "$(release_here)")
 }
 
-# Debian starts a daemon when its package is installed. A charon of the system
-# is none of ours: forbid it while we install.
+# Debian starts a daemon when its package is installed. Forbid it during the installation: the tests start
+# their own charon.
 forbid_services() {
 	[ ! -e /usr/sbin/policy-rc.d ] || return 0
 	printf '#!/bin/sh\nexit 101\n' > /usr/sbin/policy-rc.d
@@ -41,8 +41,8 @@ fetch_headers() {
 	sed -n 's/^fetch-headers: /   headers: /p' "$work/fetch-headers.log"
 }
 
-# Where strongswan-charon and charon-systemd exclude each other, as in Debian 13, the second one's
-# program comes from its package, which is not installed.
+# In Debian 13 strongswan-charon and charon-systemd conflict: charon-systemd's program is unpacked from its package
+# without installing it.
 fetch_charon_systemd() {
 	local to=${CYGNET_CACHE:-/var/cache/cygnet}/charon-systemd version
 	[ ! -x /usr/sbin/charon-systemd ] || return 0

@@ -27,8 +27,7 @@ add_guest_bridge() {
 	done
 }
 
-# start_guest SIDE, await_guest SIDE: it serves shells and has a network when the
-# second returns.
+# start_guest SIDE, await_guest SIDE: when await_guest returns, the machine serves shells and has a network.
 start_guest() {
 	[ -f "$guest_image/stamp" ] || die "no $guest_image: run testing/guest/image"
 	mkdir -p "$work/$1"
@@ -60,7 +59,7 @@ guest_answers() { [ "$(guest_do "$1" 'echo yes' 2> /dev/null)" = yes ]; }
 # returns their status.
 guest_do() { in_ns "gw-$1" "$top/testing/guest/shell" "$guest_control.2" "$2"; }
 
-# guest_xfrm SIDE ARGUMENT...: ip xfrm there. The shell, busybox, has an ip of its own.
+# guest_xfrm SIDE ARGUMENT...: run ip xfrm there, of iproute2, because busybox's built-in ip has no xfrm.
 guest_xfrm() { guest_do "$1" "/sbin/ip xfrm ${*:2}"; }
 
 run_guest_charon() {

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Huge pages for EAL. Their number is the machine's, and several runs may change it at once, so a run adds the pages that
-# it needs and takes them away again. Sourced.
+# Huge pages for EAL. Their number is a setting of the machine, which several runs may change at once, so a run adds the
+# pages that it needs and removes as many at its end. Sourced.
 
 nr_hugepages=/proc/sys/vm/nr_hugepages reserved_hugepages=0
 
-# reserve_hugepages N: so many more pages of 2 MiB, until this run ends. Called once. The kernel may have to move what is in
-# memory, or another run may be about to end: it is tried for half a minute.
+# reserve_hugepages N: add N pages of 2 MiB until this run ends. Called once. Retried for half a minute: the kernel may
+# have to compact memory, or another run may release pages.
 reserve_hugepages() {
 	local tries
 	say "reserving $1 huge pages"

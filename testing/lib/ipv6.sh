@@ -4,15 +4,15 @@
 #   left                  gw-left               wire             gw-right                 right
 #   2001:db8:1::10 -- 2001:db8:1::1    2001:db8::1 -- bridge -- 2001:db8::2   2001:db8:2::1 -- 2001:db8:2::10
 #
-# Neighbours are as real as IPv4's; addresses are there at once, without duplicate
-# address detection, and nobody is told of a router.
+# Neighbour discovery is the real one. Addresses are usable at once, without duplicate address detection,
+# and routes are static, without router advertisements.
 
 wan6_net=2001:db8
 declare -A wan6_addr=([left]=$wan6_net::1 [right]=$wan6_net::2)
 declare -A lan6_net=([left]=2001:db8:1 [right]=2001:db8:2)
 declare -A host6_addr=([left]=2001:db8:1::10 [right]=2001:db8:2::10)
 
-# add_ipv6: to the hosts and the gateways, which run already.
+# add_ipv6: add IPv6 addresses to the hosts and to the gateways, which run already.
 add_ipv6() {
 	local side
 	allowed_on_wire+=" or $allowed6_on_wire"
@@ -25,8 +25,8 @@ add_ipv6() {
 	done
 }
 
-# add_ipv6_gateway SIDE: not on the veths of cygnetd's ports, where the kernel would
-# forward what cygnetd forwards.
+# add_ipv6_gateway SIDE: on wan and lan (cygnetd's TAPs), not on the veths of cygnetd's ports, where the kernel would
+# forward the same packets as cygnetd.
 add_ipv6_gateway() {
 	on_gateway "$1" "cd /proc/sys/net/ipv6/conf
 		for device in lo wan lan; do echo 0 > \$device/disable_ipv6; done
@@ -35,7 +35,7 @@ add_ipv6_gateway() {
 		/sbin/ip address add ${lan6_net[$1]}::1/64 dev lan nodad" || die "$1 has no IPv6"
 }
 
-# expect_pings_between FAMILY...: both ways, 4 and 6 at once; and they are counted.
+# expect_pings_between FAMILY...: pings in both directions, of all families (4, 6) at once, are answered and counted.
 expect_pings_between() {
 	local family side bytes=0
 	expect_sas

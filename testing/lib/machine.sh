@@ -5,16 +5,16 @@
 
 declare -A init_of=()
 
-# boot SIDE RELEASE NAME: that root's systemd, in the namespace gw-SIDE.
+# boot SIDE RELEASE NAME: start systemd of that root in the namespace gw-SIDE.
 boot() {
 	local over=$work/machine-$1
 	mkdir "$over"
-	# systemd takes SIGTERM for something else than the end; with unshare all there ends at once.
+	# systemd does not end on SIGTERM. Killing unshare ends all processes in the namespaces at once.
 	setpriv --pdeathsig KILL ip netns exec "$net_prefix-gw-$1" unshare --mount --pid --ipc --uts --cgroup \
 		--propagation private --fork --kill-child "$lib/boot-root" \
 		"$(release_folder "$2")/$3/root" "$over" > "$work/machine-$1.log" 2>&1 < /dev/null &
 	pids[machine-$1]=$!
-	disown # bash would report that it was killed
+	disown # so that bash does not report that it was killed
 	defer reap "machine-$1" KILL
 	wait_for 60 booted "$1" || { cat "$work/machine-$1.log" >&2; die "the machine $1 does not boot"; }
 }
@@ -23,16 +23,16 @@ booted() {
 	gone "machine-$1" && return 1
 	init_of[$1]=$(cat "/proc/${pids[machine-$1]}/task/${pids[machine-$1]}/children" 2> /dev/null)
 	init_of[$1]=${init_of[$1]% }
-	# Of a degraded system, where modules cannot be loaded for one, the exit status is not 0.
+	# The exit status is not 0 for a degraded system, for example one in which modules cannot be loaded.
 	[ -n "${init_of[$1]}" ] &&
 		[[ $(on "$1" systemctl is-system-running 2> /dev/null) =~ ^(running|degraded)$ ]]
 }
 
-# on SIDE COMMAND...: there.
+# on SIDE COMMAND...: run COMMAND on that gateway.
 on() {
 	nsenter -t "${init_of[$1]}" -m -u -i -n -p -C -r -w env -i LC_ALL=C HOME=/root DEBIAN_FRONTEND=noninteractive \
 		PATH=/usr/sbin:/usr/bin:/sbin:/bin "${@:2}"
 }
 
-# put SIDE PATH: standard input into a file there, with its folder.
+# put SIDE PATH: write standard input to a file there, and create its folder.
 put() { on "$1" sh -c 'mkdir -p "$(dirname "$0")" && cat > "$0"' "$2"; }

@@ -47,8 +47,8 @@ plain_veth() {
 	ask_neighbours_long "$1" "$2"
 }
 
-# ask_neighbours_long NAMESPACE DEVICE: for a minute. A machine that stands still, or a guest on a busy one, does not answer
-# within three seconds; then its neighbours would drop packets.
+# ask_neighbours_long NAMESPACE DEVICE: solicit neighbours for a minute. On a busy machine a guest may not answer within
+# the default of three seconds, and packets to it would be dropped.
 ask_neighbours_long() { in_ns "$1" sh -c "$(neighbour_settings "$2")"; }
 neighbour_settings() {
 	echo "for file in /proc/sys/net/ipv[46]/neigh/$1/[um]cast_solicit; do echo 60 > \$file; done"
@@ -73,7 +73,7 @@ add_host() {
 }
 
 wire_net=192.168.0
-# What a gateway's WAN is on, and its default route, if it has one.
+# By gateway: the segment of its WAN, and the next hop of its default route, if it has one.
 declare -A segment=([left]=wire [right]=wire [third]=wire) uplink=()
 declare -A lan_net=([left]=10.1.0 [right]=10.2.0 [third]=10.4.0)
 declare -A wan_addr=([left]=$wire_net.1 [right]=$wire_net.2 [third]=$wire_net.3)
@@ -116,7 +116,7 @@ on_gateway() {
 	fi
 }
 
-# add_network SIDE...: and before them, what a scenario has beside.
+# add_network SIDE...: create the wire, the additional network of the scenario, and the gateways.
 more_network() { :; }
 add_network() {
 	local side

@@ -13,11 +13,15 @@ make_work() {
 	defer rm -rf "$work"
 }
 
-# read_scenario NAME: its folder's scenario.sh sets left, right (kinds of gateway),
-# daemon, workers, preload, a library for charon, and side_options (arrays), idle and no_policy of cygnetd, auth (psk or cert),
-# charon_options and the function steps; sides, if there are more than the two;
-# segment, uplink and the function more_network, if there is more than a wire; conf, the scenario whose
-# left.conf and right.conf it has where it has none of its own.
+# read_scenario NAME: run its scenario.sh, which defines the function steps and may set:
+#   left, right                       kinds of the gateways
+#   sides                             names of the gateways, if there are more than left and right
+#   daemon, workers, preload, side_options   arrays by side; preload is a library for charon
+#   idle, no_policy                   options of cygnetd
+#   auth                              psk or cert
+#   charon_options                    lines for all charons
+#   segment, uplink, more_network     arrays and a function, for more network than one wire
+#   conf                              the scenario whose left.conf and right.conf are used where it has none
 read_scenario() {
 	scenario=$top/testing/scenarios/$1
 	[ -f "$scenario/scenario.sh" ] || die "there is no scenario $1"
@@ -28,14 +32,13 @@ read_scenario() {
 	. "$scenario/scenario.sh"
 }
 
-# conf_of SIDE: its swanctl.conf.
+# conf_of SIDE: print the path of its swanctl.conf.
 conf_of() {
 	local own=$scenario/$1.conf
 	[ -f "$own" ] && echo "$own" || echo "$top/testing/scenarios/$conf/$1.conf"
 }
 
-# start_gateways ENGINE [CMD...]: with the network and configuration of the scenario. CMD
-# finds the network there, and nobody in it.
+# start_gateways ENGINE [CMD...]: create the scenario's network, run CMD in it, and start the gateways.
 start_gateways() {
 	local side
 	# shellcheck disable=SC2086

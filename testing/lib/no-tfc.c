@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file no-tfc.c
- * LD_PRELOAD for charon: its kernel does not take TFC padding (RFC 4303, 2.7), and so it tells
- * its peers (ESP_TFC_PADDING_NOT_SUPPORTED, RFC 7296, 1.3.1). All kernel interfaces that
- * Debian's charon has do.
+ * LD_PRELOAD for charon: its kernel interface reports no support for TFC padding (RFC 4303, 2.7), so that
+ * charon tells its peers (ESP_TFC_PADDING_NOT_SUPPORTED, RFC 7296, 1.3.1). All kernel interfaces of
+ * Debian's charon report support.
  */
 #define _GNU_SOURCE /* RTLD_NEXT */
 

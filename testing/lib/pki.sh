@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A certification authority for one run, and gateway certificates. Sourced.
 
-# pki with the plugins it needs: with all of Debian's it talks of the TPM.
+# Run pki with the plugins that it needs: with all of Debian's it prints warnings about the TPM.
 quiet_pki() { STRONGSWAN_CONF=$work/ca/strongswan.conf pki "$@"; }
 
 make_ca() {
@@ -13,7 +13,7 @@ make_ca() {
 		--lifetime 2 --outform pem > "$work/ca/cert.pem"
 }
 
-# issue_certificate SIDE SWANCTL-FOLDER: for SIDE.cygnet.test
+# issue_certificate SIDE SWANCTL-FOLDER: issue a certificate for SIDE.cygnet.test
 issue_certificate() {
 	local dir=$2
 	make_ca

@@ -2,9 +2,9 @@
 # Roots of Debian's releases, and commands in them. Sourced, after say.sh; $work is a folder for
 # temporary files.
 #
-#   CYGNET_CACHE/releases/RELEASE/NAME/root     as made, and not changed after
-#   CYGNET_CACHE/releases/RELEASE/NAME/stamp    what it was made of
-#   CYGNET_CACHE/releases/RELEASE/cache         CYGNET_CACHE there: headers, the guest
+#   CYGNET_CACHE/releases/RELEASE/NAME/root     the root, never changed once it is made
+#   CYGNET_CACHE/releases/RELEASE/NAME/stamp    hash of its packages and mirrors
+#   CYGNET_CACHE/releases/RELEASE/cache         CYGNET_CACHE within the root: headers, the guest
 #
 # A command runs on an overlay of the root, which is removed after it, in mount, PID, IPC, host name
 # and network namespaces of its own. When it ends or is killed, its processes, mounts and network
@@ -27,8 +27,8 @@ apt_lines() {
 # why_no_root LOG: apt's first error, which names the mirror, or the end of what mmdebstrap says.
 why_no_root() { grep -m 1 '^E: ' "$1" || tail -n 1 "$1"; }
 
-# make_root RELEASE NAME PACKAGE...: a root with these packages and what they depend on, unless there
-# is one that was made so. Takes a minute or two, and network.
+# make_root RELEASE NAME PACKAGE...: make a root with these packages and their dependencies, unless there is one
+# with the same stamp. Takes a minute or two, and needs network.
 make_root() {
 	local release=$1 there stamp lock lines options=(--aptopt='APT::Sandbox::User "root"')
 	# Lists of sid are valid for a week; a mirror may be older.
@@ -53,15 +53,15 @@ make_root() {
 	exec {lock}>&-
 }
 
-# make_build_root RELEASE: the root named build, with testing/packages.
+# make_build_root RELEASE: make the root named build, with testing/packages.
 make_build_root() {
 	local packages
 	mapfile -t packages < <(release_packages "$1")
 	make_root "$1" build "${packages[@]}"
 }
 
-# in_root RELEASE NAME [--network] [--mount FOLDER AT]... COMMAND...: with the network of this machine,
-# or with none; with FOLDER of this machine, if there, at AT, which is a path there.
+# in_root RELEASE NAME [--network] [--mount FOLDER AT]... COMMAND...: run COMMAND in that root. --network: with the
+# network of this machine, otherwise with none. --mount: FOLDER of this machine, if it exists, is mounted at AT in the root.
 in_root() {
 	local there rc=0 namespaces=(--mount --pid --ipc --uts --net) mounts=() over
 	there=$(release_folder "$1")

@@ -18,13 +18,13 @@ release_sources() {
 	[ "$1" = sid ] || echo "debian-security $1-security"
 }
 
-# release_packages RELEASE: those of testing/packages that are for it.
+# release_packages RELEASE: print the packages of testing/packages for this release.
 release_packages() {
 	awk -v release="$1" '/^#/ || !NF { next } NF == 1 { print; next }
 		{ for (i = 2; i <= NF; i++) if ($i == release) print $1 }' "$top/testing/packages"
 }
 
-# mirror FOLDER: URI of that folder, as the system has it or the usual one.
+# mirror FOLDER: print the URI of that folder of the archive: the system's mirror, or the default one.
 mirror() {
 	local uri
 	uri=$(cat /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2> /dev/null |

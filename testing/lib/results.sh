@@ -3,17 +3,17 @@
 
 passed=0 failed=0 skipped=0
 filters=()
-# Those of filters that are the beginning of a test's name.
+# The filters that have selected a test.
 declare -A matched=()
-# Tests by name: the function that counts them, the limit in seconds, the command, the lane, and the test that has to end
-# before. queue has those that have not begun; running has name, log and start of those in the background by process id;
-# again has those that have failed and wait for their second run.
+# Tests by name: the function that counts the result, the limit in seconds, the command, the lane, and the test that
+# must end before. queue: tests not yet started. running: name, log and start of the running ones by process ID. again: tests
+# that have failed and wait for their second run.
 declare -A counted_by=() limit_of=() command_of=() lane_of=() after_of=() running=() ended=()
 started=0 queue=() again=() second_runs=()
-# Seconds of CPU time of the test that has ended last, and of all that have ended.
+# CPU time in seconds of the test that ended last, and of all tests that have ended.
 cpu_time=0 cpu_time_of_all=0
-# Tests of a lane run in their order, so many at a time: those that compute, those that wait most of their time, and
-# those that need the machine for themselves.
+# The tests of a lane are started in order; at_once is the number that may run at the same time: tests that compute,
+# tests that wait most of their time, and tests that need the machine for themselves.
 declare -A at_once=([computing]=2 [waiting]=4 [alone]=1)
 lane=waiting after=
 # With --repeat: how often each test is run; by name how often it has run and failed, and the reasons.
@@ -30,7 +30,7 @@ selected() {
 	return 1
 }
 
-# count_unmatched: a beginning that no test's name has is a failure.
+# count_unmatched: a filter that has selected no test is a failure.
 count_unmatched() {
 	local filter
 	for filter in "${filters[@]}"; do
@@ -86,7 +86,7 @@ why() {
 	if [ "$1" -eq 124 ] || [ "$1" -eq 137 ]; then echo "timed out $after"; else echo "exit status $1 $after"; fi
 }
 
-# took START: how long the test ran that has ended last, and its CPU time. Daemons that were not waited for are missing.
+# took START: print elapsed and CPU time of the test that ended last. The CPU time lacks daemons that nobody waited for.
 took() { echo "$((SECONDS - $1)) s, CPU time $cpu_time s"; }
 
 note_cpu_time() {
@@ -139,7 +139,7 @@ put_in_lane() {
 	queue+=("$2")
 }
 
-# begin NAME: in the background.
+# begin NAME: start a test in the background.
 begin() {
 	local log=$work/test-$((++started)).log command
 	eval "command=(${command_of[$1]})"
@@ -206,7 +206,7 @@ finish_tests() {
 	queue=()
 }
 
-# run_again: the first test of again.
+# run_again: start the second run of the first test in again.
 run_again() {
 	local pid rc=0 name log start
 	begin "${again[0]}"
@@ -232,7 +232,7 @@ count_group() {
 	fi
 }
 
-# count_group_tests NAME LOG: the lines behind "not ok - test" are about that test.
+# count_group_tests NAME LOG: count each result; the lines that follow "not ok - test" are the log of that test.
 count_group_tests() {
 	local line
 	while read -r line; do

@@ -11,7 +11,7 @@ heading() {
 say() { printf '   %s\n' "$*"; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
-# show PROMPT CMD...: its output, indented, below what one would type.
+# show PROMPT CMD...: print the command line behind PROMPT, and its output, indented.
 show() {
 	printf '   %s\n' "$1"
 	shift

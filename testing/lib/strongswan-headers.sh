@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The headers that the plugin is compiled with, out of strongSwan's source. Sourced.
 
-# The layout of charon's structs depends on Debian's --enable-mediation (ME) and
-# on nothing else its configure was given; the rest names what the headers probe.
-# strongswan_config VERSION: its config.h.
+# Of Debian's options of configure only --enable-mediation (ME) changes the layout of charon's structs; the
+# other lines define what the headers test for.
+# strongswan_config VERSION: print config.h for that version.
 strongswan_config() {
 	local name
 	echo "/* For strongSwan as Debian builds it: testing/lib/strongswan-headers.sh. */"
@@ -17,7 +17,7 @@ strongswan_config() {
 	done
 }
 
-# copy_strongswan_headers SOURCE VERSION TO: without those of strongSwan's own plugins.
+# copy_strongswan_headers SOURCE VERSION TO: copy the headers, except those of strongSwan's own plugins.
 copy_strongswan_headers() {
 	mkdir -p "$3"
 	(cd "$1" && find src/libstrongswan src/libcharon -name '*.h' ! -path '*/plugins/*/*' \

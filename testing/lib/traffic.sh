@@ -5,14 +5,14 @@ plaintext=CYGNETPLAINTEXT.
 
 other() { [ "$1" = left ] && echo right || echo left; }
 
-# Seconds that pings wait for their answers. Less is for those of which some have none.
+# Seconds that pings wait for an answer. A scenario in which some are not answered sets fewer.
 patience=5
 
-# pings SIDE COUNT INTERVAL: to the other host; prints a summary as ping's.
+# pings SIDE COUNT INTERVAL: ping the other host, and print a summary as ping does.
 pings() { in_ns "$1" "$lib/pinger" "${host_addr[$(other "$1")]}" "$2" "$3" "$plaintext" "$patience"; }
 
-# lost: pings without an answer, from the summary on standard input. Replies
-# that come twice are as wrong as ones that never come.
+# lost: read the summary, and print the number of pings without an answer, or "duplicates": duplicate answers
+# are an error too.
 lost() {
 	local line
 	line=$(grep 'packets transmitted')
@@ -23,10 +23,10 @@ lost() {
 
 reaches() { in_ns "$1" ping -n -q -c 1 -W 1 "${host_addr[$(other "$1")]}" > /dev/null 2>&1; }
 
-# One ping, and as much time as its tunnel needs to be negotiated.
+# Send one ping, and wait long enough for the negotiation of its tunnel.
 first_ping_from() { in_ns "$1" ping -n -q -c 1 -W $(scaled 20) "${host_addr[$(other "$1")]}" > /dev/null 2>&1; }
 
-# udp_from SIDE PORT TO-PORT: a packet to the other host.
+# udp_from SIDE PORT TO-PORT: send a datagram to the other host.
 udp_from() {
 	in_ns "$1" python3 -c 'import socket, sys
 sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -35,8 +35,8 @@ sock.sendto(sys.argv[4].encode(), (sys.argv[1], int(sys.argv[3])))' \
 		"${host_addr[$(other "$1")]}" "$2" "$3" "$plaintext"
 }
 
-# start_pings NAME SIDE COUNT INTERVAL [ADDRESS]: the other host's, if not named;
-# end_pings NAME [SECONDS]: prints how many were lost.
+# start_pings NAME SIDE COUNT INTERVAL [ADDRESS]: ping ADDRESS (the other host) in the background.
+# end_pings NAME [SECONDS]: wait for the end, and print how many were lost.
 start_pings() {
 	spawn "pings-$1" "$work/pings-$1.out" ip netns exec "$net_prefix-$2" \
 		"$lib/pinger" "${5:-${host_addr[$(other "$2")]}}" "$3" "$4" "$plaintext" "$patience"
@@ -47,8 +47,8 @@ end_pings() {
 	lost < "$work/pings-$1.out"
 }
 
-# throughput SIDE AMOUNT [ADDRESS]: one TCP stream to the other host, in Mbit/s. AMOUNT is what iperf3 sends: "-t 3",
-# seconds, or "-n 4M", bytes.
+# throughput SIDE AMOUNT [ADDRESS]: print the rate of a TCP stream to the other host in Mbit/s. AMOUNT is an option of
+# iperf3: "-t 3" for seconds, or "-n 4M" for bytes.
 throughput() {
 	local to address
 	to=$(other "$1")

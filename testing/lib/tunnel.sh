@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What is expected of every tunnel. Sourced by scenario.
+# Checks that every tunnel must pass. Sourced by scenario.
 
-# Pings, with a pattern in them, from both sides; charons and dataplanes agree about SAs
-# and count them.
+# Send pings with the pattern from both sides: none is lost, and charon and the dataplane of each side agree about the
+# SAs and their counters.
 expect_pings() {
 	expect_sas
 	note_counters
@@ -13,7 +13,7 @@ expect_pings() {
 	expect_counted $((2 * pings)) $((2 * pings * ping_bytes))
 }
 
-# Traffic flows through it both ways, and is counted. (It is encrypted: watch.sh.)
+# Pings and TCP pass the tunnel in both directions and are counted. (watch.sh checks that they are encrypted.)
 expect_tunnel() {
 	start_capture lan left eth0 -c 10 icmp
 	expect_pings
@@ -22,13 +22,13 @@ expect_tunnel() {
 	expect "hosts send the pattern in plaintext" has_pattern lan
 }
 
-# add_route SIDE: to the other's hosts, also for what no policy names.
+# add_route SIDE: add a route to the other side's hosts, also for packets that no policy selects.
 add_route() {
 	on_gateway "$1" "ip route add ${lan_net[$(other "$1")]}.0/24 via ${wan_addr[$(other "$1")]}"
 }
 
-# expect_silence REASON SIDE...: what the host sends has somewhere to go, and is dropped
-# for that reason. (If not, it is on the wire: watch.sh.)
+# expect_silence REASON SIDE...: pings of the host, for which there is a route, are dropped for this reason. (watch.sh
+# would see them on the wire.)
 expect_silence() {
 	local side before
 	for side in "${@:2}"; do
@@ -40,8 +40,8 @@ expect_silence() {
 
 dropped_for() { [ "$(drops "$1" "$2")" -ge "$3" ]; }
 
-# expect_rekey SIDE [rekey [CHILD] | rekey_ike [OPTION]]: the CHILD_SA, or the IKE_SA, that
-# left has then is another.
+# expect_rekey SIDE [rekey [CHILD] | rekey_ike [OPTION]]: rekey from SIDE, and wait until left has a newer CHILD_SA, or
+# IKE_SA.
 expect_rekey() {
 	local id=(child_id left "${@:3}") before
 	[ "${2:-rekey}" = rekey ] || id=(ike_id left)
@@ -56,24 +56,24 @@ newer_than() {
 	[ "${id:-0}" -gt "$1" ]
 }
 
-# cut_wire, mend_wire: in the middle, so that what a gateway sends is captured as ever.
+# cut_wire, mend_wire: drop frames in the bridge between the gateways, where what a gateway sends is still captured.
 cut_wire() {
 	in_ns wire nft "table bridge cut { chain forward { type filter hook forward priority 0; policy drop; }; }"
 }
 
 mend_wire() { in_ns wire nft "delete table bridge cut"; }
 
-# The old SAs of "net" have gone.
+# Only the newest SAs of "net" are left.
 only_newest() { [ "$(sad left length) $(spd left length)" = "2 3" ]; }
 
-# The capture of the wire, ended if need be: ESP and IKE, no plaintext, no number twice.
+# Check the capture of the wire, and end it if it still runs: only ESP and IKE, no sequence number twice.
 expect_ciphertext() {
 	! alive capture-wire || stop_capture wire
 	expect_always "only ciphertext on the wire" only_ciphertext wire
 	expect_always "no ESP sequence number twice" "$lib/esp-sequence" "$work/wire.pcap"
 }
 
-# expect_outage NAME SECONDS: of pings that have ended (traffic.sh), by the clock.
+# expect_outage NAME SECONDS: the longest outage of pings that have ended (traffic.sh) was no longer than that.
 expect_outage() {
 	local ms most
 	most=$(scaled "$2")
@@ -82,14 +82,14 @@ expect_outage() {
 		test "$((10#${ms:-0}))" -le "$((1000 * most))"
 }
 
-# expect_none_lost NAME: what start_pings began goes on until now, and all were answered.
+# expect_none_lost NAME: the pings of start_pings still run; end them, and check that all were answered.
 expect_none_lost() {
 	expect "the hosts have been talking all the time" alive "pings-$1"
 	reap "pings-$1" INT || true
 	expect_output "pings of $1 lost" 0 lost < "$work/pings-$1.out"
 }
 
-pings=30 ping_bytes=228 ping6_bytes=248 # with their headers
+pings=30 ping_bytes=228 ping6_bytes=248 # number of pings; bytes of one with IP and ICMP headers
 lost_of() { { pings "$1" "$pings" 0.01 || true; } | lost; }
 
 tcp_flows() {
@@ -99,7 +99,7 @@ tcp_flows() {
 	[ "${rate%.*}" -gt 0 ]
 }
 
-# expect_engine SIDE: it was not another one that did the work.
+# expect_engine SIDE: devices of the scenario's engine have processed packets.
 expect_engine() {
 	expect "engine $engine carried $1's packets" test "$(engine_packets "$1" "$engine")" -gt 0
 }

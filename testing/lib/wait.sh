@@ -8,15 +8,15 @@
 
 usual_ms=200 most_slowdown=20
 
-# As tests do: computing, and starting programs.
+# The same kinds of work as tests: starting programs, and computing.
 small_job() {
 	local i
 	for i in {1..60}; do /bin/true; done
 	for ((i = 0; i < 60000; i++)); do :; done
 }
 
-# measure_slowdown: unless it is in the environment. It is measured by the clock, so that the load
-# of the machine counts.
+# measure_slowdown: set CYGNET_SLOWDOWN unless it is in the environment. The elapsed time of a job is measured, so that
+# load of other programs counts.
 measure_slowdown() {
 	local begun=$EPOCHREALTIME ms core jobs=()
 	if [ -n "${CYGNET_SLOWDOWN:-}" ]; then
@@ -36,14 +36,14 @@ measure_slowdown() {
 		"load average $(cut -d ' ' -f 1 /proc/loadavg)"
 }
 
-# scaled SECONDS: of this machine.
+# scaled SECONDS: print the seconds times CYGNET_SLOWDOWN.
 scaled() { echo $(($1 * ${CYGNET_SLOWDOWN:-1})); }
 
-# The current expectation, and the condition that is waited for. A file, because a subshell may wait.
+# The current expectation, and the condition that is waited for, which is in a file because a subshell may wait for it.
 expecting=
 note_waiting() { [ ! -d "${work:-}" ] || echo "$*" > "$work/waiting-for"; }
 
-# tell_waiting: say what a test was doing that is ended, for example because its time is over.
+# tell_waiting: print what a test was waiting for when it is ended, for example by its time limit.
 tell_waiting() {
 	local since
 	say "ended after $SECONDS s${expecting:+, expecting: $expecting}"

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What is expected of every scenario, whatever its steps: all wires are captured from
-# before the first packet to the end; then there may be no plaintext on them, and what
-# cygnetd has counted is what was there. Sourced by scenario.
+# Checks of every scenario, whatever its steps: all wires are captured from before the first packet to the end. Then
+# there must be no plaintext in the captures, and cygnetd's counters must agree with them. Sourced by scenario.
 
-# What a scenario may say beside its steps: the shapes of what is protected (capture.sh),
-# of which each is expected, and no other; and the reasons for which a side may drop
-# packets, cygnetd's or those of the kernel in /proc/net/xfrm_stat.
+# Settings of a scenario. shapes: the shapes of protected packets (capture.sh) that its wires must show; no other may be
+# there. may_drop: by side, the reasons for which packets may be dropped: cygnetd's, or those of a kernel in
+# /proc/net/xfrm_stat.
 shapes=esp
 declare -A may_drop=()
 
@@ -16,7 +15,7 @@ segments() {
 	for side in $sides; do echo "${segment[$side]}"; done | sort -u
 }
 
-# How a frame begins says what it is: addresses, and the pattern if it can be read.
+# The first 256 bytes of a frame are enough: headers, and the pattern if it is in plaintext.
 start_watch() {
 	local name
 	for name in $(segments); do
@@ -31,7 +30,7 @@ stop_watch() {
 	stop_capture "$@"
 }
 
-# expect_drops SIDE: for no reason but those that the scenario names.
+# expect_drops SIDE: packets were dropped only for the reasons in may_drop.
 expect_drops() {
 	expect_output "drops on the $1 beside ${may_drop[$1]:-none}" "" unnamed_drops "$1"
 	drops_seen[$1]=yes
@@ -44,7 +43,7 @@ unnamed_drops() {
 	done
 }
 
-# all_drops SIDE: reasons and packets
+# all_drops SIDE: print a line of reason and number of packets for each reason
 all_drops() {
 	case ${!1} in
 	cygnet) ctl "$1" --json show drops | jq -r '.[] | "\(.reason) \(.packets)"' ;;
@@ -52,7 +51,7 @@ all_drops() {
 	esac
 }
 
-# What a scenario ends with.
+# The checks at the end of a scenario.
 expect_watched() {
 	local side
 	expect "counters have been compared with what was sent" test -n "$compared"
@@ -74,10 +73,11 @@ expect_watched() {
 	watched
 }
 
-# A scenario may ask for more in captures of which the watch is over.
+# A scenario may replace this function by further checks of the finished captures.
 watched() { :; }
 
-# note_stats SIDE: of a cygnetd that runs; a scenario that ends it has looked at its drops.
+# note_stats SIDE: check the drops of a running cygnetd and store its counters. A scenario that ends cygnetd calls
+# expect_drops before.
 note_stats() {
 	alive "cygnetd-$1" || return 0
 	expect_drops "$1"
@@ -88,7 +88,7 @@ note_stats() {
 		jq -r '.[] | select(.name == "wan") | "\(.mac) \(.rx_packets)"')
 }
 
-# expect_wire SEGMENT
+# expect_wire SEGMENT: check the capture of a segment
 expect_wire() {
 	local capture=watch-$1 name
 	expect "the capture of $1 is complete" grep -q '^0 packets dropped by kernel' "$work/$capture.tcpdump"
@@ -104,17 +104,18 @@ expect_wire() {
 		quiet "$work/sequence.out" "$lib/esp-sequence" "$work/$capture.pcap"
 }
 
-# seen CAPTURE FILTER
+# seen CAPTURE FILTER: whether a frame matches
 seen() { [ "$(frames "$@")" -gt 0 ]; }
 
-# frames_of SIDE FILTER: on its wire; MAC is its address. Of fragments, the first.
+# frames_of SIDE FILTER: print the number of matching frames on its wire; MAC in FILTER stands for its port's address.
+# Of a fragmented packet only the first fragment counts.
 frames_of() {
 	frames "watch-${segment[$1]}" "(${2//MAC/${wan_mac[$1]}}) and not (ip[6:2] & 0x1fff != 0 or
 		(ip6[6] = 44 and ip6[42:2] & 0xfff8 != 0))"
 }
 
-# expect_side SIDE: what cygnetd has counted is what was on the wire: all of it that got into
-# its port, if it was started once. (A ring of the kernel's may have been full.)
+# expect_side SIDE: cygnetd has counted no more packets than were on the wire and, if it was started only once, all that
+# its port received. (A ring of the kernel may have been full.)
 expect_side() {
 	local any="(${shape[esp]} or ${shape[udp]} or ${shape[ah]})" sent received missed
 	[ -n "${encapsulated[$1]:-}" ] || return 0
