@@ -61,7 +61,8 @@ make_build_root() {
 }
 
 # in_root RELEASE NAME [--network] [--mount FOLDER AT]... COMMAND...: run COMMAND in that root. --network: with the
-# network of this machine, otherwise with none. --mount: FOLDER of this machine, if it exists, is mounted at AT in the root.
+# network of this machine, otherwise with none. --mount: FOLDER of this machine, if it exists, is mounted at AT in the
+# root.
 in_root() {
 	local there rc=0 namespaces=(--mount --pid --ipc --uts --net) mounts=() over
 	there=$(release_folder "$1")

@@ -6,8 +6,8 @@ filters=()
 # The filters that have selected a test.
 declare -A matched=()
 # Tests by name: the function that counts the result, the limit in seconds, the command, the lane, and the test that
-# must end before. queue: tests not yet started. running: name, log and start of the running ones by process ID. again: tests
-# that have failed and wait for their second run.
+# must end before. queue: tests not yet started. running: name, log and start of the running ones by process ID.
+# again: tests that have failed and wait for their second run.
 declare -A counted_by=() limit_of=() command_of=() lane_of=() after_of=() running=() ended=()
 started=0 queue=() again=() second_runs=()
 # CPU time in seconds of the test that ended last, and of all tests that have ended.
@@ -117,12 +117,12 @@ count_test() {
 	esac
 }
 
-# start_test NAME SECONDS CMD..., start_group NAME SECONDS CMD..., start_nested NAME SECONDS CMD...: put a test, a program
-# that reports several tests, or one that uses this file, into the lane $lane, behind the test $after.
-# finish_tests: run what is in the lanes. Tests are counted as they end. A test that fails is run again, alone, when the
-# others have ended, and only its second run is counted. With exit status 99 (a sanitizer's report, a crash, a wrong
-# packet) it is not run again, because that does not depend on how fast the machine is. Of a group only the tests that
-# failed are run again. With --repeat all run one at a time, and none has a second run.
+# start_test NAME SECONDS CMD..., start_group NAME SECONDS CMD..., start_nested NAME SECONDS CMD...: put a test, a
+# program that reports several tests, or one that uses this file, into the lane $lane, behind the test $after.
+# finish_tests: run what is in the lanes. Tests are counted as they end. A test that fails is run again, alone, when
+# the others have ended, and only its second run is counted. With exit status 99 (a sanitizer's report, a crash, a
+# wrong packet) it is not run again, because that does not depend on how fast the machine is. Of a group only the
+# tests that failed are run again. With --repeat all run one at a time, and none has a second run.
 start_test() { put_in_lane count_test "$@"; }
 start_nested() { put_in_lane count_nested "$@"; }
 
@@ -255,7 +255,8 @@ count_line() {
 	esac
 }
 
-# count_nested NAME STATUS LOG START: count the tests of a program that uses this file. It has run its tests again itself.
+# count_nested NAME STATUS LOG START: count the tests of a program that uses this file. It has run its tests again
+# itself.
 count_nested() {
 	local line before=$failed
 	while IFS= read -r line; do count_line "$1" "$line"; done < "$3"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Two Cygnet gateways whose ports are the kernel's interfaces by AF_XDP: what cygnetd gets there
-# the kernel does not see. What has to be cut, and put together, too.
+# Two Cygnet gateways with ports of AF_XDP: the kernel's IP stack does not see the packets that cygnetd receives. Also
+# packets that are fragmented and reassembled.
 port_driver=net_af_xdp
 
 steps() {

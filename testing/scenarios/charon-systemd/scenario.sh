@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The daemon on the left is charon-systemd, which has a section of its own in
-# strongswan.conf. (It does without systemd: there is nobody to notify then.) Its gateway has two workers. An
-# SA belongs to one of them; packets that the other one receives are handed off, late if a ring of the kernel's
-# is full and it gives them to that one: so the window is wide. Rekeyed under traffic.
+# strongswan.conf. (It also runs without systemd.) Its gateway has two workers. An SA belongs to one of them; packets
+# that the other one receives are handed off. If one ring of AF_PACKET is full, the kernel gives packets to the other
+# worker, and they are handed off late: therefore the replay window is wide. Rekeyed under traffic.
 daemon[left]=charon-systemd workers[left]=2
 
 steps() {
@@ -26,5 +26,5 @@ steps() {
 
 stats() { ctl left --json show stats | jq -r "$1"; }
 
-# For lack of room between the workers.
+# The queue between the workers never was full.
 nothing_dropped() { [ "$(drops left handoff-full)" -eq 0 ]; }

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The left has its outside address by DHCP, and a tunnel for everything: dynamic, 10.1.0.0/24 === 0.0.0.0/0. Its client
-# renews the lease: by unicast, which goes into the tunnel as with the kernel's IPsec, and where that is not answered by
-# broadcast from its address, which goes to the server in plaintext. A server on the left answers hosts of its LAN. Client
-# and server are BusyBox's; its least lease is two minutes, and it broadcasts after three quarters of it.
-charon_options="install_routes = no" # one for everything would lead away from the LAN
+# renews the lease first by unicast, which the tunnel protects, as with the kernel's IPsec. Without an answer it
+# broadcasts from its address, and this goes to the server in plaintext. A DHCP server on the left answers hosts of
+# its LAN. Client and server are BusyBox's: the shortest lease is two minutes, and the client broadcasts after three
+# quarters of it.
+charon_options="install_routes = no" # the route for 0.0.0.0/0 would also divert packets to the LAN
 plaintext_on_wire="udp port 67 or udp port 68"
-# What the right decrypts for the server, what the client sends to all, and what the bridge sends to both.
+# On the right: decrypted unicasts to the server (hairpin), the client's broadcasts (policy-plaintext), and frames
+# that the bridge floods to both gateways (not-ours).
 may_drop=([right]="hairpin policy-plaintext not-ours" [left]=not-ours)
 
 steps() {
@@ -31,7 +33,7 @@ watched() {
 }
 from_the_client="src 192.168.0.1 and udp src port 68"
 
-# start_server NAMESPACE DEVICE ADDRESS SECONDS: one lease.
+# start_server NAMESPACE DEVICE ADDRESS SECONDS: start a DHCP server with a single address.
 start_server() {
 	cat > "$work/udhcpd-$1.conf" <<-END
 		start $3
@@ -61,7 +63,7 @@ start_client() {
 
 client_says() { grep -qsx "$1 192.168.0.1" "$work/lease.log"; }
 
-# The side of the LAN's port says that a server may be there.
+# DHCP servers are allowed on ports with side = inside only.
 inside_lan() {
 	sed -i 's/^\[port lan\]$/&\nside = inside/' "$work/left/cygnetd.conf"
 	kill -HUP "${pids[cygnetd-left]}"

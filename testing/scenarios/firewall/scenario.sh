@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The left gateway's kernel has a firewall that drops everything but IKE, and rp_filter. The updown script lets what comes
-# out of the tunnel pass: to the gateway's inner address, and to a host behind an interface that is no port of cygnetd's.
-# Plaintext with the same addresses does not pass, with the tunnel and without, nor does what pretends to be decrypted.
+# The left gateway's kernel has rp_filter, and a firewall that drops everything but IKE. The updown script adds rules
+# that accept decrypted packets: to the gateway's inner address, and to a host behind an interface that is no port of
+# cygnetd. Plaintext with the same addresses is dropped, with and without the tunnel, and so are frames with the
+# source MAC address of decrypted packets.
 charon_plugins+=" updown"
-# A bridge that does not know yet where the left is sends frames to both.
+# Before the bridge has learned the left's address it floods frames to both gateways.
 may_drop=([left]="policy-plaintext forged-source" [right]=not-ours)
 plaintext_on_wire="ip src 10.2.0.10 and ip dst 10.1.0.1 and udp dst port 7777"
 decrypted=02:43:59:47:4e:54 # TAP_DECRYPTED_MAC
 behind=10.1.0.200
 
-# The script is where the build is installed.
+# Use the updown script of the installed build.
 conf_of() {
 	local own=$scenario/$1.conf
 	[ -f "$own" ] || { echo "$top/testing/scenarios/$conf/$1.conf"; return; }
@@ -37,7 +38,7 @@ steps() {
 	expect_dropped forged-source "$decrypted"
 }
 
-# A host behind the kernel, and a firewall in front of all.
+# Add a host on an interface of the kernel, and the firewall.
 close_left() {
 	add_ns behind
 	add_veth gw-left other behind eth0
@@ -61,7 +62,7 @@ has_rules() { [ "$(in_ns gw-left iptables -S | grep -c '10\.2\.0\.0/24')" = "$1"
 
 answers() { in_ns "$1" ping -n -q -c 3 -i 0.05 -W "$(scaled 5)" "${@:3}" "$2" > /dev/null; }
 
-# plain FROM: a datagram in plaintext to the inner address, from that Ethernet address, on the wire.
+# plain FROM: send a datagram in plaintext to the inner address on the wire, with FROM as its source MAC address.
 plain() {
 	in_ns wire /usr/bin/python3 -c 'import sys
 from scapy.all import IP, UDP, Ether, sendp
@@ -69,7 +70,7 @@ sendp(Ether(src=sys.argv[1], dst=sys.argv[2]) / IP(src="10.2.0.10", dst="10.1.0.
 	iface="br0", verbose=False)' "$1" "$(in_ns gw-left cat /sys/class/net/wan/address)"
 }
 
-# expect_dropped REASON FROM: by cygnetd.
+# expect_dropped REASON FROM: cygnetd drops such a datagram for this reason.
 expect_dropped() {
 	local before
 	before=$(drops left "$1")
@@ -77,7 +78,7 @@ expect_dropped() {
 	expect "plaintext from $2 is dropped: $1" wait_for 30 dropped_for left "$1" $((before + 1))
 }
 
-# expect_refused WHAT: without it, plaintext reaches the firewall's last rule, and is dropped by its policy.
+# expect_refused WHAT: while there is no WHAT, plaintext is dropped by the firewall: it reaches the counting last rule.
 expect_refused() {
 	local before
 	before=$(refused)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # CHILD_SA and IKE_SA are rekeyed from both sides while the left gateway is flooded with IKE_SA_INIT and fragments
-# of unknown addresses, ARP, and ESP for unknown SPIs. Of what goes to the kernel most is policed.
+# from unknown addresses, ARP, and ESP for unknown SPIs. Policing drops most of the frames for the kernel.
 auth=cert conf=net2net-cert
 may_drop[left]="bad-spi policed-ike policed-arp policed-fragments reassembly"
 
@@ -24,7 +24,7 @@ steps() {
 	expect_pings
 }
 
-# A little, so that a slow machine's flood is beyond it, too.
+# Set low rates, so that the flood exceeds them on a slow machine, too.
 police_little() {
 	mkdir "$work/left/cygnetd.conf.d"
 	printf '%s\n' "[cygnetd]" police_ike=50 police_arp=50 police_fragments=50 > "$work/left/cygnetd.conf.d/little.conf"

@@ -2,7 +2,7 @@
 # AH with Debian's kernel on the right: networks of both families through tunnels over
 # IPv4 and IPv6, and the gateways themselves in transport mode, with and without ESN. Left and
 # right initiate in turn. (All algorithms: kernel-algorithms.) Then proposals for ESP and for AH: they
-# are alternatives, and charon has a CHILD_SA with one of them, never ESP inside AH.
+# are alternatives, and charon negotiates one of them, never ESP inside AH.
 right=kernel
 shapes="ah esp" allowed_on_wire+=" or ah" readable_on_wire=ah
 
@@ -19,7 +19,7 @@ steps() {
 	one_of_two no-ah esp
 }
 
-# one_of_two CHILD PROTOCOL: a CHILD_SA with proposals for two has one.
+# one_of_two CHILD PROTOCOL: a CHILD_SA with proposals for both protocols has SAs of this one only.
 one_of_two() {
 	expect "$1 comes up from left" tunnel_up left "$1"
 	expect_output "SAs" "$2 $2" sad left 'map(select(.state == "live").proto) | join(" ")'
@@ -30,7 +30,7 @@ one_of_two() {
 
 kernel_protocols() { guest_xfrm right state | awk '$1 == "proto" { print $2 }' | paste -s -d ' '; }
 
-# tunnel SIDE CHILD AUTH ICV FAMILY...
+# tunnel SIDE CHILD AUTH ICV FAMILY...: test a CHILD_SA in tunnel mode, for inner packets of these families
 tunnel() {
 	child_up "${@:1:4}" tunnel
 	expect_pings_between "${@:5}"
@@ -38,7 +38,7 @@ tunnel() {
 	child_down "$1" "$2"
 }
 
-# hosts SIDE CHILD AUTH ICV FAMILY
+# hosts SIDE CHILD AUTH ICV FAMILY: test a CHILD_SA in transport mode between the gateways
 hosts() {
 	local side size payload=$((4 * (3 + 1000) + 8 * 8))
 	child_up "${@:1:4}" transport
@@ -49,7 +49,7 @@ hosts() {
 		done
 	done
 	wait_for 30 all_arrived || true
-	expect_counted 8 "$payload" # without IP headers, as Linux has it
+	expect_counted 8 "$payload" # as in Linux, bytes do not include the IP header
 	child_down "$1" "$2"
 }
 
@@ -63,7 +63,7 @@ child_up() {
 
 algorithms() { cygnet_algorithms left | cut -d ' ' -f 3- | sort -u; }
 
-# sas_of MODE: AH in cygnetd and in the kernel.
+# sas_of MODE: print the number of AH SAs in cygnetd and in the kernel.
 sas_of() {
 	echo "$(sad left "map(select(.proto == \"ah\" and .mode == \"$1\")) | length")" \
 		"$(guest_xfrm right state | grep -c "proto ah .* mode $1")"
@@ -85,8 +85,8 @@ all_arrived() {
 	done
 }
 
-# ping_gateway SIDE FAMILY BYTES: from that gateway to the other. ping leaves before an answer
-# that a busy machine delays: the counters show that all come.
+# ping_gateway SIDE FAMILY BYTES: ping the other gateway from this one. ping exits before an answer that a busy machine
+# delays, so all_arrived checks the counters.
 ping_gateway() {
 	local to
 	to=$(other "$1")

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ESP's and AH's algorithms against those of Debian's kernel, initiated from either side: the most
-# used, and those that few ask for, AES-CTR, AES-CCM, shorter ICVs and longer ones,
-# ChaCha20-Poly1305, DES, 3DES, HMAC-MD5, AES-XCBC, AES-CMAC; with ESN, whose upper half is in
-# the ICV in one way or another; and those that encrypt nothing, NULL, AES-GMAC and AH. Each is a
-# CHILD_SA between two hosts, all are up at once. Both SADs show the cipher, the length of its
-# key, and the ICV's. Down again, neither has an SA or policy left.
+# Algorithms of ESP and AH against Debian's kernel, initiated from either side: the usual ones; AES-CTR,
+# AES-CCM, shorter and longer ICVs, ChaCha20-Poly1305, DES, 3DES, HMAC-MD5, AES-XCBC, AES-CMAC; with ESN,
+# whose upper half each kind of algorithm authenticates in its own way; and those without encryption: NULL,
+# AES-GMAC and AH. Each has a CHILD_SA between two hosts, and all are up at the same time. Both SADs show
+# the cipher and the lengths of its key and ICV. Afterwards no SA and no policy is left on either side.
 right=kernel shapes="esp ah" allowed_on_wire+=" or ah" readable_on_wire=ah
-# HMAC-SHA2-256-96 has a number for private use: only between who knows the other one.
+# HMAC-SHA2-256-96 has an identifier for private use, which charon accepts only from a peer with its vendor ID.
 charon_options="send_vendor_id = yes"
 
-# What charon calls it, then in the kernel's words, then in ours.
+# Each line: name of the proposal in charon, algorithms as shown by the kernel, algorithms as shown by cygnetctl.
 algorithms="
 aes128-sha1: auth-trunc hmac(sha1) 160 96 enc cbc(aes) 128: aes-cbc 128 hmac-sha1 12
 aes256-sha1: auth-trunc hmac(sha1) 160 96 enc cbc(aes) 256: aes-cbc 256 hmac-sha1 12
@@ -59,8 +58,8 @@ ah-md5_128: auth-trunc hmac(md5) 128 128: null 0 hmac-md5 16
 ah-sha256_96: auth-trunc hmac(sha256) 256 96: null 0 hmac-sha256 12
 3des-aesxcbc-esn: auth-trunc xcbc(aes) 128 96 enc cbc(des3_ede) 192: 3des-cbc 192 aes-xcbc 12"
 
-# No CPU device of these releases has 3DES with AES-XCBC (mixes_packets() in sessions.c). It is the last one,
-# as hosts have addresses without a gap.
+# With these releases of DPDK no CPU device supports 3DES with AES-XCBC (mixes_packets() in sessions.c). It is the
+# last line because the addresses of hosts must have no gap.
 if dpkg --compare-versions "$(dpkg-query -W -f '${Version}' libdpdk-dev)" ge 23.11 && [ "$engine" = cpu ]; then
 	algorithms=$(sed '/^3des-aesxcbc-esn:/d' <<< "$algorithms")
 fi
@@ -76,7 +75,7 @@ steps() {
 		$((2 * 20 * $(grep -vc ': des-cbc \| aes-cmac ' <<< "${algorithms#?}"))) engine_packets left opencl
 }
 
-# Beside the hosts that there are, one for each child; charon adds no routes for them.
+# Add one more host for each child, and routes, which charon does not add for them.
 add_hosts() {
 	local side to i
 	for side in left right; do
@@ -90,10 +89,10 @@ add_hosts() {
 	done
 }
 
-# hosts SIDE: with commas.
+# hosts SIDE: print their addresses, separated by commas.
 hosts() { seq -f "${lan_net[$1]}.%g" -s , 21 $((20 + number)); }
 
-# all_at_once SIDE: initiates all.
+# all_at_once SIDE: SIDE initiates all children, and all are tested at the same time.
 all_at_once() {
 	local side
 	expect "$1 is told to initiate them" initiate_all "$1"
@@ -114,7 +113,7 @@ all_at_once() {
 	expect_empty
 }
 
-# Nobody waits for the answers.
+# Initiate all without waiting for the results.
 initiate_all() {
 	local child
 	for child in $children; do
@@ -124,7 +123,7 @@ initiate_all() {
 
 all_up() { [ "$(for side in left right; do charon_sas "$side"; done | wc -l)" -eq $((4 * number)) ]; }
 
-# Of each child, as charon knows its SPIs; what differs in the two directions fits no line.
+# Compare the algorithms of each child, found by its SPIs in charon. If the two directions differ, no line matches.
 expect_algorithms() {
 	local line installed
 	installed=$({ child_spis; kernel_algorithms right; cygnet_algorithms left; } | awk '
@@ -147,7 +146,7 @@ child_spis() {
 		sed -n 's/{name=\([^ ]*\) .* spi-in=\([^ ]*\) .*spi-out=\([^ ]*\) .*/child \1 \2 \3/p'
 }
 
-# What may be read on the wire: of those that encrypt nothing.
+# Allow plaintext in ESP of the children that do not encrypt.
 note_readable() {
 	local spi
 	for spi in $(child_spis | sed -n 's/^child \(null\|[^ ]*gmac\)[^ ]* //p'); do

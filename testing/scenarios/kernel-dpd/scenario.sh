@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The peer, with Debian's kernel, vanishes: its wire is cut. There are two connections. Of one
-# dead peer detection on the left clears its databases; the right goes on trying to restart
-# the tunnel and has it when the wire is mended. Of the other one, with IPv6 inside, the
-# left restarts the tunnel, and the right clears it. A peer is dead when it has been silent for ten
-# seconds: one that is merely busy answers sooner. The left's host talks on, and nothing of that leaves
-# in plaintext though it has a route.
+# Dead peer detection: the wire to the peer, which has Debian's kernel, is cut. There are two connections. For
+# the first, the left removes SAs and policies (clear), and the right tries to restart the tunnel until the wire
+# is mended. For the second, with IPv6 inside, the left restarts it, and the right clears. A peer counts as dead
+# after ten seconds of silence, so that a busy one does not. Packets that the left's host sends meanwhile, for
+# which there is a route, do not leave in plaintext.
 right=kernel no_policy=drop
 may_drop=([left]=no-policy)
 charon_options="retransmit_tries = 9

@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Cygnet as a road warrior, twice, behind a NAT that rewrites ports: the gateway is
-# Debian's kernel with stock strongSwan, and gives each an address of its pool, and the left
-# one of IPv6, too, though no IPv6 leads there. The left speaks IKEv2, the third IKEv1 in
-# aggressive mode, and has a password (XAuth). Then the NAT forgets them; when they send again,
-# from other ports, the gateway follows. So it does when the NAT itself gets another address. At last the left
-# is a host that speaks with the kernel in transport mode through that NAT: checksums are of addresses that
-# the other does not see.
+# Two Cygnet road warriors behind a NAT that rewrites ports. The gateway is stock strongSwan with Debian's
+# kernel. It assigns each an address of its pool, and the left also an IPv6 address, which is reached through
+# the tunnel only. The left uses IKEv2, the third IKEv1 in aggressive mode with a password (XAuth). The NAT
+# loses its mappings: packets then come from other ports, and the gateway updates its SAs. So it does when
+# the NAT gets another address. At last the left and the kernel use transport mode through the NAT, where
+# checksums cover addresses that the receiver does not see.
 . "$top/testing/scenarios/kernel-nat/scenario.sh"
 . "$top/testing/scenarios/kernel-transport/scenario.sh"
 sides="left right third" right=kernel third=cygnet shapes=udp
 segment=([left]=inside [right]=wire [third]=inside)
 uplink=([left]=192.168.1.1 [third]=192.168.1.1)
 wan_addr=([left]=192.168.1.2 [right]=192.168.0.2 [third]=192.168.1.3)
-# As in nat; and TCP's, until the left knows what ESP adds.
+# As in kernel-nat; too-big: TCP segments, until the left's kernel knows the overhead of ESP.
 may_drop=([left]=too-big [right]="XfrmInNoPols XfrmInPolBlock XfrmOutPolBlock")
 charon_options="i_dont_care_about_security_and_use_aggressive_mode_psk = yes"
 charon_plugins+=" xauth-generic"
@@ -47,7 +46,7 @@ steps() {
 	behind_nat
 }
 
-# Rekeyed from both sides while they talk, too.
+# Transport mode, also rekeyed from both sides under traffic.
 behind_nat() {
 	local sides="left right" side
 	start_capture wire wire br0
@@ -70,7 +69,7 @@ behind_nat() {
 	expect_ciphertext
 }
 
-# Behind the gateway, and in the client.
+# Enable IPv6 in the client and behind the gateway.
 ipv6_inside() {
 	on_gateway left "cd /proc/sys/net/ipv6/conf; for device in lo wan; do echo 0 > \$device/disable_ipv6; done"
 	on_gateway right "cd /proc/sys/net/ipv6/conf; for device in lo wan lan; do echo 0 > \$device/disable_ipv6; done
@@ -84,12 +83,12 @@ ipv6_inside() {
 
 vip6() { swanctl_on left --list-sas | sed -n 's/.*local .*[[ ]\(2001:db8:3:[0-9a-f:]*\)[] ]*$/\1/p'; }
 
-# Of what the kernel sends.
+# The destination ports of the kernel's outbound SAs.
 kernel_ports() { guest_xfrm right state | sed -n 's/.*encap type espinudp sport 4500 dport \([2-5][0-9]\{4\}\) .*/\1/p'; }
 
 kernel_peers() { guest_xfrm right state | sed -n 's/^src 192.168.0.2 dst //p' | sort -u | paste -s -d ' '; }
 
-# two_ports PORTS...: as many as there are of two, none twice.
+# two_ports PORTS...: each argument has two ports, and no port is twice in them.
 two_ports() {
 	say "ports:" $*
 	[ "$(printf '%s\n' $* | sort -u | wc -l)" -eq $(($# * 2)) ]
@@ -100,13 +99,13 @@ own_addresses() {
 	[ -n "$(vip left)" ] && [ -n "$(vip third)" ] && [ "$(vip left)" != "$(vip third)" ]
 }
 
-# The NAT forgets what it has rewritten to its old address a moment after that is gone.
+# The NAT removes mappings of its old address a moment after that was deleted, so both clients must be answered, too.
 at_new_address() { gateway_reaches left && gateway_reaches third && [ "$(kernel_peers)" = 192.168.0.253 ]; }
 
 gateway_reaches() { in_ns "gw-$1" ping -q -c 1 -W 1 "${host_addr[right]}" > /dev/null; }
 address_of_pool() { ip -n "$net_prefix-gw-$1" -brief address | grep -oE '10\.3\.0\.[0-9]+|2001:db8:3:[0-9a-f:]+' || true; }
 
-# Both at once, and in both directions.
+# Ping both clients, and from both, at the same time.
 expect_talk() {
 	local side
 	expect_sas

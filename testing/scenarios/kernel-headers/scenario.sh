@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What a protected packet shows beside what it hides, against Debian's kernel: DSCP, ECN and
-# DF of the packet inside, copied as charon says, in ESP and AH, with IPv4 and IPv6 in
-# either of them. The wire marks congestion and remarks DSCP, in both directions, and what
-# comes out has what the table of RFC 6040 says, from the kernel what RFC 3168 says. Traffic
-# flow confidentiality hides the length, of what is shorter than 800 bytes, then of
-# everything. Left and right initiate in turn.
+# Fields of the outer header, against Debian's kernel: DSCP, ECN and DF are copied from the inner header as
+# configured in charon, in ESP and AH, for all combinations of IPv4 and IPv6. The wire marks congestion (CE)
+# and rewrites DSCP in both directions; the decapsulated packet must have the ECN of the table of RFC 6040,
+# or, from the kernel, of RFC 3168. Traffic flow confidentiality hides the length of packets shorter than 800
+# bytes, then of all packets. Left and right initiate in turn.
 right=kernel shapes="esp ah" allowed_on_wire+=" or ah" readable_on_wire=ah
 may_drop=([left]=ecn)
 
@@ -14,13 +13,13 @@ steps() {
 	padded
 }
 
-# What is copied, as in the names of the children: swanctl.conf's copy_dscp, the first one being
-# its default; with no, ECN and DF are not either. The names' numbers are the outer family.
+# A child's name has its copy_dscp of swanctl.conf (out is the default; with no, ECN and DF are not copied
+# either) and the family of the outer header.
 modes="out yes in no"
 children=""
 for child in {esp,ah}-{out,yes,in,no}{4,6}; do children+=" $child"; done
 
-# All children are up at once, and each step is done with all, by IPv4 and IPv6.
+# All children are up at the same time, and each step is done with all of them, for inner IPv4 and IPv6.
 copied() {
 	local name child
 	add_ipv6
@@ -42,15 +41,16 @@ copied() {
 	for child in $children; do expect_copied "$child"; done
 }
 
-# 0xb8 is DSCP EF, its last two bits are ECN's. Linux answers with the ping's TOS.
+# 0xb8 is DSCP EF; the lowest two bits are ECN. Linux answers a ping with the same TOS.
 each="0xb8 0xb9 0xba 0xbb"
 pings_as_sent() {
 	expect_output "pings from the left" 128 ping_marked left 5 0xb8d 0xb9d 0xba 0xbb
 	expect_output "pings from the right" 128 ping_marked right 5 0xb8d 0xb9d 0xba 0xbb
 }
 
-# The wire writes DSCP CS1, and every mark of ECN, into what comes from the right, then from the
-# left. What cannot be marked inside is dropped (RFC 6040, 4.2): nobody waits for it.
+# The wire writes DSCP CS1 and each value of ECN into the outer headers of packets from the right, then from the
+# left. A packet without ECN inside and CE outside must be dropped (RFC 6040, 4.2): such pings are sent without
+# waiting for an answer.
 pings_marked() {
 	local mark
 	for mark in not-ect ect1 ect0; do
@@ -70,8 +70,8 @@ pings_marked() {
 	wire_writes_nothing
 }
 
-# expect_copied CHILD: by what it copies, what the wire shows and what comes out. Linux does not
-# show congestion inside (0xbb) outside.
+# expect_copied CHILD: check TOS on the wire, and behind the tunnel, by what the child copies. Linux does not copy CE
+# (0xbb) of the inner header to the outer one.
 expect_copied() {
 	local child=$1 outside kernel inside there back
 	case $child in
@@ -108,8 +108,8 @@ expect_copied() {
 }
 none="0x0 0x1 0x2 0x3" cs1="0x20 0x21 0x22 0x23"
 
-# Two pings have DF, no answer of IPv4 has. IPv6 is not to be cut, either; but no link may refuse
-# what is short, so that DF would lose it where Cygnet lets it be cut (RFC 4213, 3.2.2).
+# Two of the pings have DF; answers in IPv4 have none. IPv6 inside counts as DF, except for packets up to 1,280 bytes,
+# which every link must carry: Cygnet sends ESP around them without DF (RFC 4213, 3.2.2).
 expect_df() {
 	local two="DF DF none none" all="DF DF DF DF" not="none none none none"
 	if [[ $1 = *-no* ]]; then two=$not all=$not; fi
@@ -117,8 +117,8 @@ expect_df() {
 	expect_output "$1: right's DF on the wire" "$not $all $two $all" wire_headers right "$1" flags
 }
 
-# The outside says nothing, what is written there does not get inside, and packets up to
-# 800 bytes have one length: 20, 8 and 8 bytes of headers, 800, 4 of trailer, 16 of ICV.
+# Nothing is copied to the outer header or from it, and packets of up to 800 bytes all have the same length: 36 bytes
+# of headers (IP, ESP, IV), 800, 4 of trailer, 16 of ICV.
 hidden() {
 	begin left hidden
 	wire_writes right ce
@@ -148,8 +148,8 @@ padded() {
 
 from_left='esp and src 192.168.0.1' answers='icmp[0] = 0'
 
-# begin SIDE CHILD, finish CHILD: with the tunnel up, which SIDE initiates, and nothing else; the
-# wire and the left LAN captured.
+# begin SIDE CHILD, finish CHILD: SIDE initiates the child, which is the only one; wire and left LAN are captured until
+# finish.
 begin() {
 	local name
 	for name in over4 over6; do
@@ -171,7 +171,7 @@ finish() {
 
 ike_up() { quiet "$work/$1/initiate.out" swanctl_on "$1" --initiate --ike "$2" --timeout "$(scaled 20)"; }
 
-# number_of CHILD: of its hosts' addresses, net_of SIDE FAMILY: what these begin with.
+# number_of CHILD: print the last number of its hosts' addresses. net_of SIDE FAMILY: print their prefix.
 number_of() {
 	local number=21 child
 	for child in {esp,ah}-{out,yes,in,no}4 {esp,ah}-{out,yes,in,no}6; do
@@ -181,7 +181,7 @@ number_of() {
 }
 net_of() { if [ "$2" = 6 ]; then echo "${lan6_net[$1]}::"; else echo "${lan_net[$1]}."; fi; }
 
-# Beside the hosts that there are; charon adds no routes for nets in which the gateway has no address.
+# Add the children's hosts, and routes: charon adds none for networks in which the gateway has no address.
 add_hosts() {
 	local side number to
 	for side in left right; do
@@ -196,7 +196,8 @@ add_hosts() {
 	done
 }
 
-# ping_marked SIDE PATIENCE TOS...: through each child, by both families; how many are answered.
+# ping_marked SIDE PATIENCE TOS...: send pings with each TOS through each child in both families, and print how many are
+# answered.
 ping_marked() {
 	local side=$1 patience=$2 number family
 	for number in {21..36}; do
@@ -206,7 +207,7 @@ ping_marked() {
 	done | in_ns "$side" "$lib/marked" "$patience"
 }
 
-# wire_writes SIDE MARK: into the outer IP headers of what comes from there.
+# wire_writes SIDE MARK: have the bridge write DSCP CS1 and this ECN into the outer headers of packets from SIDE.
 wire_writes() {
 	wire_writes_nothing
 	in_ns wire nft "table bridge wire { chain marks { type filter hook prerouting priority 0;
@@ -216,7 +217,7 @@ wire_writes() {
 
 wire_writes_nothing() { in_ns wire nft "table bridge wire {}; delete table bridge wire"; }
 
-# ping_tos TOS..., ping_with OPTION...: a ping each from the left host, answered or not.
+# ping_tos TOS..., ping_with OPTION...: send a ping from the left host, answered or not (ping_tos: one for each TOS).
 ping_tos() {
 	local value
 	for value in "$@"; do ping_with -Q "$value"; done
@@ -231,8 +232,8 @@ ping_with() {
 	in_ns left ping -q -c 1 -W $(scaled 5) "$@" "${host_addr[right]}" > "$work/ping.out" 2>&1 || true
 }
 
-# headers NAME FILTER FIELD: of each frame, in order; FIELD is tos, flags or length. tcpdump does
-# not say that a traffic class is 0.
+# headers NAME FILTER FIELD: print a field of each frame in order: tos, flags or length. tcpdump omits a traffic class
+# of 0.
 headers() {
 	tcpdump -n -t -v -r "$work/$1.pcap" "$2" 2> /dev/null |
 		sed -n "s/^IP (.*\b$3 \[\?\([0-9a-zA-Z]*\).*/\1/p
@@ -241,8 +242,8 @@ headers() {
 
 tos() { headers "$1" "$2" tos; }
 
-# wire_headers SIDE CHILD FIELD: of the packets that the wire wrote nothing into: 4 pings from the
-# left by IPv4 and by IPv6, then 4 from the right. wire_tos SIDE CHILD.
+# wire_headers SIDE CHILD FIELD, wire_tos SIDE CHILD: print a field of the first 16 packets, sent before the wire
+# rewrote any: for 4 pings from the left in IPv4 and in IPv6, then for those from the right.
 wire_headers() {
 	local proto=50 at=0 ip=ip header=20
 	[[ $2 != ah-* ]] || proto=51 at=4
@@ -251,14 +252,15 @@ wire_headers() {
 }
 wire_tos() { wire_headers "$1" "$2" tos; }
 
-# spi_of CHILD SIDE: of the SA by which that sends, as the left's charon says.
+# spi_of CHILD SIDE: print the SPI of the SA with which SIDE sends, from the left's charon.
 spi_of() {
 	local direction=out
 	[ "$2" = left ] || direction=in
 	swanctl_on left --list-sas --child "$1" | awk -v "direction=$direction" '$1 == direction { sub(",", "", $2); print $2 }'
 }
 
-# lan_tos SIDE CHILD FAMILY: of what has come to the host by a child after the left's ping.
+# lan_tos SIDE CHILD FAMILY: print the TOS of packets that the child's host has received: pings from the left on the
+# right, and their answers on the left.
 lan_tos() {
 	local number what
 	number=$(number_of "$2")
@@ -270,7 +272,7 @@ lan_tos() {
 	tos "$1" "$what and dst $(net_of "$1" "$3")$number"
 }
 
-# lengths SIDE: how many packets it has sent of each.
+# lengths SIDE: print how many packets of each length it has sent.
 lengths() {
 	headers wire "esp and src ${wan_addr[$1]}" length | tr ' ' '\n' | sort -n | uniq -c |
 		awk '{ print $1 " of " $2 }' | paste -s -d , | sed 's/,/, /g'

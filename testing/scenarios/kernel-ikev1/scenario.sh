@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # IKEv1 with pre-shared keys, Debian's kernel on the right. Main mode from either side: the CHILD_SA and the
-# ISAKMP SA are rekeyed under traffic, and nothing is lost but what comes before the initiator has the keys
-# (it is for an SPI that is not known, and counted). TFC padding is asked for, but IKEv1
-# cannot say that the peer takes it: nothing is padded. Then transport mode in UDP, as
-# if there were a NAT, and the right as a road warrior: aggressive mode, with a password (XAuth) and an
-# address by mode config. At last it vanishes: dead peer detection on the left restarts the tunnel, which
-# comes back when the wire is mended.
+# ISAKMP SA are rekeyed under traffic, and only packets that arrive before the initiator has the keys are lost
+# (counted as unknown SPI). TFC padding is configured, but IKEv1 cannot negotiate it, so nothing is padded.
+# Then transport mode in UDP without a NAT, and the right as a road warrior: aggressive mode, with a password
+# (XAuth) and an address by mode config. At last the wire is cut: dead peer detection on the left restarts the
+# tunnel when it is mended.
 . "$top/testing/scenarios/kernel-reauth/scenario.sh"
 . "$top/testing/scenarios/kernel-pool/scenario.sh"
 sides="left right" shapes="esp udp" old_sas=stay
 charon_plugins+=" xauth-generic"
-# What comes before it has the keys.
+# Packets that arrive before the initiator has the keys.
 may_drop=([left]=bad-spi [right]="XfrmInNoStates XfrmInStateInvalid XfrmAcquireError")
-# charon does not know an IKEv1 request again that was repeated, when another was in between.
+# charon does not recognise a retransmitted IKEv1 request if another one arrived in between: retransmit late.
 charon_options="retransmit_timeout = 4
   i_dont_care_about_security_and_use_aggressive_mode_psk = yes"
 
@@ -26,8 +25,8 @@ steps() {
 	vanishes
 }
 
-# main_mode SIDE
-# The responder has the SAs when the initiator's third message has come. Before, it answers in plaintext.
+# main_mode SIDE: SIDE initiates. The responder installs the SAs when the initiator's third message has arrived, and
+# would answer in plaintext before.
 main_mode() {
 	local lost before
 	expect "the tunnel comes up from $1" tunnel_up "$1"
@@ -45,7 +44,7 @@ main_mode() {
 	expect_pings
 	expect_ciphertext
 	expect_output "packets that have been padded" 0 frames wire esp and greater 400
-	# The ISAKMP SA that was before is there for ten seconds, and may go just now.
+	# The previous ISAKMP SA is kept for ten seconds; --terminate fails if it is deleted meanwhile.
 	connection_down "$1" > "$work/down.out" 2>&1 || true
 	expect "no ISAKMP SA is left" wait_for 30 no_ike_sa
 	expect_empty
@@ -54,7 +53,7 @@ main_mode() {
 no_ike_sa() { prints_nothing swanctl_on left --list-sas && prints_nothing swanctl_on right --list-sas; }
 unknown_since() { echo $(($(unknown_spis) - $1)); }
 
-# hosts SIDE
+# hosts SIDE: transport mode, initiated by SIDE
 hosts() {
 	expect "host comes up from $1" tunnel_up "$1" host
 	expect "the responder has it, too" wait_for 30 established "$(other "$1")" host
@@ -63,7 +62,7 @@ hosts() {
 	expect_sas
 	start_pings host gw-left 50 0.01 "${wan_addr[right]}"
 	expect_output "pings lost" 0 end_pings host
-	expect_counted 50 $((50 * (ping_bytes - 20))) # without IP headers, as Linux has it
+	expect_counted 50 $((50 * (ping_bytes - 20))) # as in Linux, bytes do not include the IP header
 	expect "the connection goes down" quiet "$work/$1/terminate.out" \
 		swanctl_on "$1" --terminate --ike hosts --timeout "$(scaled 20)"
 	expect_empty

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Two CHILD_SAs that the left closes when they have not been used for four seconds. Debian's kernel on
-# the right initiates one of them: traffic keeps that, while the other one closes. When both have gone, what
-# is sent does not leave in plaintext.
+# Two CHILD_SAs that the left closes when they have not been used for four seconds. One is initiated by the
+# right, with Debian's kernel, and is kept open by traffic while the other one is closed. When both are closed,
+# packets do not leave in plaintext.
 right=kernel no_policy=drop
 may_drop=([left]=no-policy)
 
@@ -15,8 +15,8 @@ steps() {
 	expect_silence no-policy left
 }
 
-# keeps_net6: IPv6 for longer than four seconds, while net closes. Fails if the machine stood still for so long that
-# nothing was sent: that says nothing.
+# keeps_net6: IPv6 traffic for longer than four seconds keeps net6 open while net is closed. Returns 1 if the machine
+# stood still for so long that net6 really was unused: then the attempt proves nothing and is repeated.
 keeps_net6() {
 	local child lag sent began
 	expect "net6 comes up from right" tunnel_up right net6
@@ -34,7 +34,7 @@ keeps_net6() {
 	fi
 	expect "the CHILD_SA is in use" in_use "$child"
 	sent=$(sed -n 's/ packets transmitted.*//p' "$work/pings-slow.out")
-	seen_sas=([left]="" [right]="") # its counters began with the pings
+	seen_sas=([left]="" [right]="") # the SAs are new, so all that they counted is the pings
 	expect_output "IPv6 pings lost" 0 lost < "$work/pings-slow.out"
 	expect_counted "$sent" $((sent * ping6_bytes))
 }

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # IPv6 inside, outside or both, and one SA for networks of both families, Debian's kernel
-# on the right; the gateways in transport mode. IKE by the outer family. The last are in UDP
-# over IPv6. Those of one family in another are initiated by either, the others by left and
-# right in turn; TCP flows in both families. Traffic brings the first up. Both families
-# talk over IPv6 while the CHILD_SA and the IKE_SA are rekeyed. The left's charon has its sockets at other
-# ports than everybody, which the right is told. At last UDP over IPv4, though there is no NAT, because the
-# side that initiates asks for it: all ESP is in UDP.
+# on the right; also transport mode between the gateways, and ESP in UDP over IPv6. IKE uses the outer family.
+# Each child with one inner family is initiated from both sides, the others from left and right in turn; TCP
+# flows in both families. The first child is started by traffic. CHILD_SA and IKE_SA are rekeyed under traffic
+# of both families over IPv6. The left's charon uses other ports than 500 and 4500, which the right is
+# configured for. At last ESP in UDP over IPv4 without a NAT, because the initiator asks for it.
 right=kernel shapes="esp udp" charon_options="delete_rekeyed_delay = 1"
 side_options=([left]="port = 1500
 	port_nat_t = 5500")
@@ -36,7 +35,7 @@ steps() {
 	expect_outer "$in_udp4"
 }
 
-# in_udp SIDE
+# in_udp SIDE: SIDE initiates ESP in UDP over IPv4
 in_udp() {
 	expect "the tunnel comes up from $1" tunnel_up "$1" in-udp
 	expect_output "encapsulated SAs in cygnetd" 2 sad left 'map(select(.encap == "udp")) | length'
@@ -75,7 +74,7 @@ acquired() {
 
 first_ping() { in_ns left ping -n -q -c 1 -W "$(scaled 20)" "${host6_addr[right]}" > "$work/ping.out"; }
 
-# hosts SIDE CHILD: the gateways themselves, in transport mode.
+# hosts SIDE CHILD: transport mode between the gateways, initiated by SIDE.
 hosts() {
 	local side
 	expect "$2 comes up from $1" tunnel_up "$1" "$2"
@@ -85,12 +84,12 @@ hosts() {
 		expect "$side is answered" on_gateway "$side" \
 			"/bin/ping -q -c 2 -i 0.02 -W $(scaled 5) -s 1000 ${wan6_addr[$(other "$side")]}"
 	done
-	expect_counted 4 $((4 * 1008)) # without IP headers, as Linux has it
+	expect_counted 4 $((4 * 1008)) # as in Linux, bytes do not include the IP header
 	expect "$2 goes down" tunnel_down "$1" "$2"
 	expect_empty
 }
 
-# one_child SIDE CHILD OUTER INNER...
+# one_child SIDE CHILD OUTER INNER...: test a child, initiated by SIDE, with these outer and inner families
 one_child() {
 	local side=$1 child=$2 outer=$3
 	shift 3
@@ -104,7 +103,7 @@ one_child() {
 	expect_empty
 }
 
-# From both sides, under traffic.
+# Rekey from both sides, under traffic.
 rekeyed() {
 	local side family ike
 	expect "both-in-six comes up" tunnel_up left both-in-six
@@ -126,7 +125,7 @@ rekeyed() {
 	expect_empty
 }
 
-# newer SIDE ID-OF WHOSE OPTION NAME: rekeyed from SIDE, there is a newer one.
+# newer SIDE FUNCTION ARGUMENTS OPTION NAME: rekey NAME from SIDE, and wait until FUNCTION prints a higher number.
 newer() {
 	local before
 	# shellcheck disable=SC2086
@@ -137,7 +136,7 @@ newer() {
 
 only_newest() { [ "$(sad left length) $(spd left length)" = "2 6" ]; }
 
-# expect_own_pings FAMILY...: those of the gateway itself, from its address on the LAN.
+# expect_own_pings FAMILY...: pings of the left gateway itself, from its LAN address, are answered.
 expect_own_pings() {
 	local family
 	for family in "$@"; do
@@ -146,7 +145,7 @@ expect_own_pings() {
 	done
 }
 
-# sas_over FAMILY: in cygnetd and in the kernel.
+# sas_over FAMILY: print the number of SAs with these outer addresses, in cygnetd and in the kernel.
 sas_over() {
 	local of=.
 	[ "$1" = 4 ] || of=:
@@ -161,12 +160,12 @@ tcp_flows_in() {
 	[ "${rate%.*}" -gt 0 ]
 }
 
-# expect_outer FILTER: there is ESP, and it is that.
+# expect_outer FILTER: there is ESP on the wire, and all of it matches.
 expect_outer() {
 	expect_ciphertext
 	expect "ESP is $1" test "$(frames wire "$1")" -gt 400
 	expect_output "frames of other ESP" 0 frames wire "(esp or udp port 4500 and not ($ike_only)) and not ($1)"
 }
 
-# IKE in port 4500.
+# IKE on port 4500 (SPI 0).
 ike_only='ip6[48:4] = 0 or ip[28:4] = 0'

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# CHILD_SAs that are limited by packets and by bytes, on both sides, and by time, on the
-# left, initiated by the left and by Debian's kernel on the right in turn. At the soft limit they are rekeyed, under
-# traffic and without a lost packet. At a hard limit the dataplane sends not one packet more,
-# and charon closes the CHILD_SA, which has expired, and makes another. (Those that the right
-# initiates have networks of their own: so the left knows which of its children is meant.)
+# CHILD_SAs with limits of packets and bytes, on both sides, and of time, on the left, initiated by the left and by
+# Debian's kernel on the right in turn. At the soft limit they are rekeyed under traffic, and no packet is lost. At
+# the hard limit the dataplane sends no further packet, and charon closes the expired CHILD_SA and negotiates another
+# one. (Children that the right initiates have their own networks, by which the left identifies its child.)
 right=kernel no_policy=drop
 may_drop=([left]="sa-expired no-policy")
 
@@ -11,7 +10,7 @@ steps() {
 	local child side=left
 	for child in packets bytes time; do
 		expect "child $child comes up from $side" tunnel_up "$side" "$child"
-		if [ "$child" = time ]; then # soon another
+		if [ "$child" = time ]; then # it is rekeyed too soon to compare counters
 			expect "hosts reach each other" wait_for 30 reaches left
 		else
 			expect_pings
@@ -26,13 +25,13 @@ steps() {
 		side=$(other "$side")
 	done
 	hard_limit right hard 100
-	# Pings of 229 bytes; the left alone has this limit.
+	# Pings count 229 bytes here; only the left has this limit.
 	hard_limit left hard-bytes 88
 	hard_time
 	expect "charon's log has the SPI of each limit that cygnetd's log has" same_spis
 }
 
-# And there is one.
+# Whether charon's log has the SPI of each limit in cygnetd's log, and there is at least one.
 same_spis() {
 	local spi found=
 	for spi in $(sed -nE 's/^cygnetd: SA ([0-9a-f]{8}): (soft|hard) limit reached.*/\1/p' "$work/left/cygnetd.log"); do
@@ -42,8 +41,8 @@ same_spis() {
 	[ "$found" ]
 }
 
-# hard_limit SIDE CHILD PACKETS: that each of its SAs carries, and not one more; SIDE initiates. The left's charon
-# is stopped until something has come too late. Where both have the limit, either closes the CHILD_SA.
+# hard_limit SIDE CHILD PACKETS: SIDE initiates, and no SA carries more than so many packets. The left's charon is
+# stopped until a packet beyond the limit was dropped. If both sides have the limit, either may close the CHILD_SA.
 hard_limit() {
 	local here there
 	expect "child $2 comes up from $1" tunnel_up "$1" "$2"
@@ -65,7 +64,7 @@ hard_limit() {
 	expect_empty
 }
 
-# It ends without a packet, too.
+# A time limit expires without any traffic, too.
 hard_time() {
 	local before
 	expect "child hard-time comes up" tunnel_up left hard-time
@@ -74,7 +73,7 @@ hard_time() {
 	expect "the CHILD_SA is replaced" wait_for 30 eval "[ \"0\$(child_id left hard-time)\" -gt $before ]"
 }
 
-# closed_as_expired SIDE CHILD NUMBER
+# closed_as_expired SIDE CHILD NUMBER: whether charon of SIDE has logged that it closed this CHILD_SA as expired
 closed_as_expired() { on_gateway "$1" "grep -q 'closing expired CHILD_SA $2{$3}' '$(charon_log "$1")'"; }
 
 sequences() { "$lib/esp-sequence" "$work/wire.pcap"; }

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# MOBIKE with Debian's kernel on the right: while the hosts talk, the address that one gateway uses goes
-# away. It goes on by another, with the SAs there are; then the other gateway moves, too. Then the left has
-# nothing but an address behind a NAT: ESP goes on in UDP, with the same SAs. Then it has no IPv4 address any
-# more: they go on in IPv6, without UDP. At last between addresses of IPv6 alone, initiated by the right; AH
-# moves with ESP.
+# MOBIKE with Debian's kernel on the right, under traffic: a gateway loses the address in use, and its SAs move
+# to another one; then the other gateway moves, too. Then the left has only an address behind a NAT: the same
+# SAs continue with ESP in UDP. Then it has no IPv4 address any more: they continue over IPv6, without UDP. At
+# last moves between IPv6 addresses only, initiated by the right, of ESP and AH.
 #
 #                    .-------------.
 #   left ----- inside               wire ----- right
@@ -12,19 +11,19 @@
 sides="left right" right=kernel
 wan_addr[right]=192.168.0.2
 segment=([left]=inside [right]=wire) uplink=()
-# A gateway may say so when ESP comes for an address that it has no more.
+# A gateway may send an ICMP error about ESP to an address that it no longer has.
 allowed_on_wire+=" or (icmp and src net $wire_net.0/24)"
-# Linux also says that the way to it is through somebody else.
+# Linux also sends ICMPv6 redirects and destination unreachable.
 allowed_on_wire+=" or (ip6[6] = 58 and (ip6[40] = 1 or ip6[40] = 137) and (src net $wan6_net::/64 or src net fe80::/64))"
-# An ICMP error about AH quotes it; of those in IPv4 the NAT leaves the source.
+# ICMP errors about AH quote it, and its payload; the NAT does not translate the source of those in IPv4.
 shapes="esp udp ah" allowed_on_wire+=" or ah or (icmp and src 192.168.1.2)"
 readable_on_wire="ah or (ip6[6] = 58 and (ip6[40] = 1 or ip6[40] = 137))"
-# When they move they have to ask for MAC addresses again, and charon has drop policies in
-# place while it replaces the others. Without an address there is no route, until charon moves;
-# what was under way to the old address is for no SA any more.
+# After a move MAC addresses must be resolved again (no-neighbour), and charon installs drop policies while it replaces
+# the others (policy-discard). Without an address there is no route until charon moves (no-route); packets in flight to
+# the old address match no SA any more (bad-spi).
 may_drop=([left]="bad-spi no-neighbour no-route policy-discard")
-may_drop[left]+=" martian" # from its link-local address, for the one that left has no more
-may_drop[left]+=" esp-encap" # until both know of the NAT, and that it is gone
+may_drop[left]+=" martian" # packets from a link-local address to the address that the left has lost
+may_drop[left]+=" esp-encap" # until both gateways know of the NAT, or that there is none any more
 may_drop[right]="XfrmInNoStates XfrmInStateInvalid XfrmInNoPols XfrmInTmplMismatch XfrmInPolBlock XfrmOutPolBlock"
 may_drop[right]+=" XfrmOutBundleGenError XfrmInStateMismatch"
 eval "nat_network() $(declare -f more_network | tail -n +2)"
@@ -55,7 +54,7 @@ over4() {
 
 moves_behind_nat() {
 	on_gateway left "/sbin/ip address add 192.168.1.2/24 dev wan"
-	# At once: where charon finds no way it asks again after two seconds.
+	# Both changes in one batch: if charon finds no route it tries again only after two seconds.
 	left_moves "printf 'address del 192.168.0.11/24 dev wan\nroute add 192.168.0.21 via 192.168.1.1\n' |
 		/sbin/ip -batch -" "192.168.1.2 192.168.0.21"
 	expect_output "encapsulation" udp encapsulation
@@ -76,7 +75,7 @@ moves_to_ipv6() {
 	expect "ESP in IPv6" test "$(frames wire 'ip6 proto 50')" -gt 100
 }
 
-# There is no address of IPv4 left to move to.
+# Without IPv4 addresses, so that IPv6 is the only choice.
 over6() {
 	local name
 	on_gateway right "/sbin/ip -4 address flush dev wan"
@@ -93,7 +92,8 @@ over6() {
 	done
 }
 
-# left_moves COMMAND ADDRESSES: when that is done on it. The wire is captured.
+# left_moves COMMAND ADDRESSES: run COMMAND on the left gateway under traffic; its SAs move to ADDRESSES. The wire is
+# captured.
 left_moves() {
 	local before sent
 	start_capture wire wire br0
@@ -109,8 +109,8 @@ left_moves() {
 	expect_ciphertext
 }
 
-# moves INITIATOR LEFT RIGHT LENGTH [CHILD [HOST]]: from those addresses to the same with a 1 behind,
-# while the left host talks with HOST. The wire is captured.
+# moves INITIATOR LEFT RIGHT LENGTH [CHILD [HOST]]: move the SAs of CHILD from the addresses LEFT and RIGHT to LEFT1 and
+# RIGHT1 (a digit 1 appended), while the left host pings HOST. The wire is captured.
 moves() {
 	local child=${5:-net} host=${6:-${host_addr[right]}} before
 	add_second left "$2" "$4"
@@ -123,7 +123,7 @@ moves() {
 	start_pings mobike left 30000 0.004 "$host"
 	sleep 0.3
 	remove_first left "$2" "$4"
-	# charon may also find the right's other address first.
+	# charon may also choose the right's second address.
 	expect_moved left "${2}1 $3" "$host" "${2}1 ${3}1"
 	sleep 0.3
 	remove_first right "$3" "$4"
@@ -132,7 +132,7 @@ moves() {
 	expect_output "SPIs" "$before" spis
 }
 
-# expect_moved SIDE ADDRESSES HOST [OTHER-ADDRESSES]
+# expect_moved SIDE ADDRESSES HOST [OTHER-ADDRESSES]: wait until the SAs have these addresses and HOST answers
 expect_moved() {
 	expect "$1 moves" wait_for 60 has_addresses "$2" "${4:-$2}"
 	expect "traffic flows" wait_for 30 flows "$3"
@@ -144,7 +144,7 @@ has_addresses() {
 	[ "$now" = "$1" ] || [ "$now" = "$2" ]
 }
 
-# expect_talking NAME: those pings have gone on until now, and go on for a while.
+# expect_talking NAME: the pings of that name still run, and 200 others pass; then end them.
 expect_talking() {
 	local patience=1
 	expect "traffic goes on" quiet "$work/ping.out" pings left 200 0.004
@@ -154,7 +154,7 @@ expect_talking() {
 
 flows() { in_ns left ping -n -q -c 1 -W 1 "$1" > /dev/null 2>&1; }
 
-# add_second SIDE ADDRESS LENGTH: with a 1 behind; it stays when the first one goes.
+# add_second SIDE ADDRESS LENGTH: add ADDRESS1, which stays when ADDRESS is removed.
 add_second() {
 	local nodad=
 	[[ $2 != *:* ]] || nodad=nodad
@@ -164,7 +164,7 @@ add_second() {
 
 remove_first() { on_gateway "$1" "/sbin/ip address del $2$3 dev wan"; }
 
-# Of what goes out, left's and right's.
+# The outer addresses of the left's outbound SAs, own and peer's.
 addresses() { sad left 'map(select(.dir == "out") | "\(.src) \(.dst)") | unique | join(", ")'; }
 encapsulation() { sad left 'map(.encap) | unique | join(", ")'; }
 spis() { sad left 'map(.spi) | sort | join(" ")'; }

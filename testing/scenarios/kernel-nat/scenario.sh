@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Two clients behind one NAT that rewrites their ports: stock strongSwan with Debian's kernel on
-# the right, with kernel-libipsec as the third. Both have addresses from the pool of
-# the gateway on the left. Then the NAT forgets them; when they send again, from
-# other ports, the gateway follows them with the SAs there are. So it does when the NAT
-# itself gets another address, while they talk.
+# the right, with kernel-libipsec as the third. Both have addresses from the pool of the gateway on
+# the left. The NAT loses its mappings: packets then come from other ports, and the gateway updates
+# the same SAs. So it does when the NAT gets another address, under traffic.
 #
 #   inside (192.168.1.0/24) ---- inside [nat] outside ---- wire
 . "$top/testing/scenarios/kernel-pool/scenario.sh"
@@ -36,13 +35,14 @@ more_network() {
 	in_ns nat sysctl -q -w net.ipv4.ip_forward=1
 }
 
-# forget_after SECONDS without a packet
+# forget_after SECONDS: the NAT removes a mapping after so long without a packet
 forget_after() {
 	in_ns nat sysctl -q -w "net.netfilter.nf_conntrack_udp_timeout=$1" \
 		"net.netfilter.nf_conntrack_udp_timeout_stream=$1"
 }
 
-# clients_forgotten REACHES SIDE...: the NAT forgets the clients; the function REACHES says when one is answered.
+# clients_forgotten REACHES SIDE...: have the NAT remove the clients' mappings, and wait until the function REACHES
+# succeeds for each again.
 clients_forgotten() {
 	local side
 	forget_after 1
@@ -82,8 +82,7 @@ watched() {
 	expect_output "packets from the clients' own addresses" 0 frames watch-wire net 192.168.1.0/24
 }
 
-# The clients talk, and every packet of theirs has the new address. Until the gateway has
-# followed, its answers go to the old one.
+# The NAT's address changes under traffic. Until the gateway has updated its SAs, its answers go to the old address.
 another_address() {
 	local side before
 	before=$(outbound_spis)
@@ -100,15 +99,15 @@ another_address() {
 	expect_output "IKE_SAs with the new address" 2 ike_peers 192.168.0.253
 }
 
-# It says so of the old one, and between the two that there is no way.
+# The NAT sends ICMP errors: host unreachable for the old address, and network unreachable while it has none.
 move_nat() {
 	allowed_on_wire+=" or (icmp[0] = 3 and icmp[1] < 2 and (src 192.168.0.253 or src 192.168.1.1))"
 	ip -n "$net_prefix-nat" address del 192.168.0.254/24 dev outside
 	ip -n "$net_prefix-nat" address add 192.168.0.253/24 dev outside
 }
 
-# start_talk SIDE [ADDRESS]: pings from a client, in the background, to the left host if not
-# named; end_talk SIDE: it says how many were lost.
+# start_talk SIDE [ADDRESS]: ping ADDRESS (the left host) from a client in the background.
+# end_talk SIDE: end that, and print the summary.
 start_talk() {
 	local command="exec /bin/ping -q -i 0.05 ${2:-${host_addr[left]}}"
 	local shell=(sh -c)
@@ -123,12 +122,12 @@ end_talk() {
 	say "$1: $(grep 'packets transmitted' "$work/talk-$1.out")"
 }
 
-# Of what goes out, and of IKE.
+# SPIs and peers of outbound SAs; number of IKE_SAs with a peer.
 outbound_spis() { sad left 'map(select(.dir == "out").spi) | sort | join(" ")'; }
 peers() { sad left 'map(select(.dir == "out").dst) | join(" ")'; }
 ike_peers() { swanctl_on left --list-sas | grep -c "^  remote .* @ $1\["; }
 
-# Both clients and the host at once, in both directions.
+# Ping both clients, and from both, at the same time.
 expect_clients() {
 	local side
 	expect_sas
@@ -151,7 +150,7 @@ own_ports() {
 	[ "$one" -ge 20000 ] && [ "$two" -ge 20000 ] && [ "$one" != "$two" ]
 }
 
-# Of what goes out: "SPI PORT, SPI PORT"
+# Print SPI and destination port of the outbound SAs: "SPI PORT, SPI PORT"
 ports_and_spis() {
 	sad left 'map(select(.dir == "out")) | sort_by(.spi) | map("\(.spi) \(.dport)") | join(", ")'
 }

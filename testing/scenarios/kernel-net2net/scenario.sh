@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The gateway on the right is stock strongSwan with the ESP of Debian's kernel, in a virtual machine. Either
-# side initiates, and either takes CHILD_SA and IKE_SA down: then no SA and no policy is left on both sides, and
-# nothing leaves in plaintext. So it is with trap policies, when they are uninstalled. While they are there,
-# traffic from either side brings the tunnel up, and the first ping of the left is answered.
+# side initiates, and either side terminates CHILD_SA and IKE_SA: then neither side has an SA or policy left, and
+# nothing leaves in plaintext. The same holds when trap policies are uninstalled. While they are installed,
+# traffic from either side starts the tunnel, and the first ping from the left is answered.
 right=kernel no_policy=drop
-may_drop=([left]=no-policy [right]=XfrmOutNoStates) # the kernel does not hold what it asks for an SA for
+may_drop=([left]=no-policy [right]=XfrmOutNoStates) # the kernel drops packets for which it has sent an acquire
 
 steps() {
 	local side

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Between Cygnet and Debian's kernel on the right there is a link of 1,400 bytes, which neither knows of. The
-# routers at its ends cut ESP that is too long, if its packets may be cut; the other end puts it
-# together. If not, they say so about the first one; from then on the hosts hear how long a
-# packet may be, what may be cut arrives, however long it is, and TCP flows in both directions.
-# All of it in IPv4, then in IPv6, where routers do not cut.
+# Path MTU discovery: between Cygnet and Debian's kernel on the right there is a link with an MTU of 1,400 bytes
+# that neither is configured for. The routers at its ends fragment longer ESP packets without DF, which the other
+# gateway reassembles. About the first one with DF they send an ICMP error; from then on the hosts are told the MTU,
+# packets without DF arrive whatever their length, and TCP flows in both directions. First in IPv4, then in IPv6,
+# where routers do not fragment.
 #
 #   left -- wire -- outside [near] narrow ---- narrow [far] inside -- inside -- right
 right=kernel
@@ -24,11 +24,11 @@ more_network() {
 	ip -n "$net_prefix-far" link set narrow mtu "$narrow"
 	ip -n "$net_prefix-near" route add 192.168.1.0/24 via 192.168.9.2
 	ip -n "$net_prefix-far" route add 192.168.0.0/24 via 192.168.9.1
-	# Routers say more than these do, and so does the kernel about its own.
+	# ICMP errors (fragmentation needed) of the routers and of the kernel, and fragments.
 	allowed_on_wire+=" or (icmp[0] = 3 and icmp[1] = 4) or (ip[6:2] & 0x1fff != 0)"
 }
 
-# add_router NAME DEVICE SEGMENT ADDRESS
+# add_router NAME DEVICE SEGMENT ADDRESS: add a router with a DEVICE on SEGMENT
 add_router() {
 	add_ns "$1"
 	add_veth "$1" "$2" "$3" "$1"
@@ -67,12 +67,12 @@ routers_ipv6() {
 	ip -n "$net_prefix-far" route add 2001:db8::/64 via 2001:db8:8::1
 	on_gateway left "/sbin/ip route add default via 2001:db8::fe dev wan"
 	on_gateway right "/sbin/ip route add default via 2001:db8:9::1 dev wan"
-	# A router whose neighbour does not answer in time, as when a gateway is ending, says so to the other one.
+	# A router sends destination unreachable if a gateway does not answer its solicitations, for example while it ends.
 	allowed_on_wire+=" or (ip6[6] = 58 and ip6[40] = 1 and (src host 2001:db8:9::1 or src host 2001:db8::fe))"
 	allowed_on_wire+=" or (ip6[6] = 58 and ip6[40] = 2) or ip6[6] = 44"
 }
 
-# expect_learned FAMILY: in both directions, one after the other.
+# expect_learned FAMILY: gateway and host learn the path MTU, in one direction and then in the other.
 expect_learned() {
 	local side headers=28
 	[ "$1" = 4 ] || headers=48
@@ -89,12 +89,12 @@ expect_learned() {
 	done
 }
 
-# expect_longest FAMILY: 60,000 bytes from the hosts, who cut them, and from the gateways
-# themselves: a kernel protects such a packet whole, and its ESP comes in more than 40 fragments.
+# expect_longest FAMILY: pings of 60,000 bytes arrive, from the hosts, which fragment them, and from the gateways: a
+# kernel encrypts such a packet whole, and sends ESP in more than 40 fragments.
 expect_longest() {
 	local side
 	for side in left right; do
-		ip -n "$net_prefix-$side" link set eth0 mtu 1500 # what the gateways take theirs for
+		ip -n "$net_prefix-$side" link set eth0 mtu 1500 # as the gateways assume
 	done
 	for side in left right; do
 		expect "60,000 bytes from the $side arrive" long_ping "$side" "$1" 60000 dont
@@ -103,9 +103,9 @@ expect_longest() {
 	done
 }
 
-# What the wires show of that: three pings and their answers, of which the routers have made two
-# each, and the first one of each family with DF, about which they have said something. Each
-# gateway has put together all that has come to it in parts.
+# Expected on the wires: three pings and their answers, each of which the routers have split into two fragments, and the
+# first ESP packet with DF of each family, about which they have sent an ICMP error. Each gateway has reassembled all
+# fragmented packets that were sent to it.
 watched() {
 	local side near far parts
 	for side in left right; do
@@ -124,7 +124,7 @@ watched() {
 			"dst ${wan6_addr[$side]} and icmp6 and ip6[40] = 2 and ip6[44:4] = $narrow"
 		parts=$(frames "$near" "(dst ${wan_addr[$side]} and ip[6:2] & 0x3fff = 0x2000) or
 			(dst ${wan6_addr[$side]} and ip6[6] = 44 and ip6[42:2] & 0xfff9 = 1)")
-		if [ "${!side}" = kernel ]; then # also what came through the tunnel for itself
+		if [ "${!side}" = kernel ]; then # it also counts packets that were fragmented inside the tunnel
 			expect_at_least "packets that the $side has put together" "$parts" reassembled "$side"
 		else
 			expect_output "packets that the $side has put together" "$parts" reassembled "$side"
@@ -134,14 +134,14 @@ watched() {
 
 too_long_from() { echo "src ${wan_addr[$1]} and ip proto 50 and ip[2:2] > $narrow"; }
 
-# expect_at_least WHAT NUMBER CMD...
+# expect_at_least WHAT NUMBER CMD...: CMD prints at least NUMBER
 expect_at_least() {
 	local n
 	n=$("${@:3}")
 	expect "$1: $n" test "$n" -ge "$2"
 }
 
-# reassembled SIDE: as it counts them, of both families.
+# reassembled SIDE: print the gateway's count of reassembled packets of both families.
 reassembled() {
 	if [ "${!1}" != kernel ]; then
 		stats_of "$1" reassembled
@@ -153,13 +153,13 @@ reassembled() {
 		END { print n + 0 }'
 }
 
-# long_ping SIDE FAMILY BYTES [dont]: with DF, unless said
+# long_ping SIDE FAMILY BYTES [dont]: ping with DF, or with dont without DF
 long_ping() {
 	in_ns "$1" ping -n -q -c 3 -i 0.02 -W $(scaled "$patience") -M "${4:-do}" -s "$3" "$(host_of "$(other "$1")" "$2")" \
 		> /dev/null 2>&1
 }
 
-# None arrives: a router loses the first, the host itself does not send the last.
+# No ping arrives: a router drops the first one, and the host does not even send the last one.
 too_long() {
 	! in_ns "$1" ping -n -q -c 3 -i 0.02 -W 1 -M "do" -s 1350 "$(host_of "$(other "$1")" "$2")" \
 		> /dev/null 2>&1
@@ -172,8 +172,8 @@ flows() {
 	[ "${rate%.*}" -gt 0 ]
 }
 
-# Of the SA, and of a kernel's route to the peer; host_mtu: what the host keeps of the answer
-# to its packets; less than the link that ESP takes.
+# out_mtu SIDE FAMILY: print the path MTU of cygnetd's SA, or of a kernel's route to the peer. host_mtu: print the
+# path MTU that the host has learned, which is lower because of the overhead of ESP.
 out_mtu() {
 	local peer
 	peer=$(other "$1")
@@ -192,5 +192,5 @@ host_mtu() {
 	[ "$mtu" -gt 1200 ] && [ "$mtu" -lt "$narrow" ] && echo "$mtu"
 }
 
-# On a busy machine all of the pings that were too long may have been sent before anybody knew.
+# Try again: on a busy machine all long pings may have been sent before the gateway had learned the MTU.
 host_knows() { host_mtu "$@" > /dev/null || { too_long "$@"; false; }; }

@@ -32,7 +32,7 @@ steps() {
 	expect_output "addresses in use" 0 leases
 }
 
-# vip SIDE: the address that it was given.
+# vip SIDE: print the virtual address that was assigned to SIDE.
 vip() { swanctl_on "$1" --list-sas | sed -n 's/.*local .*\[\(10\.3\.0\.[0-9]*\)[] ].*/\1/p'; }
 
 own_addresses() {
@@ -42,7 +42,7 @@ own_addresses() {
 
 start_vip_pings() { start_pings "$1" left 100 0.02 "$(vip "$1")"; }
 
-# From the gateway itself: the client is no router. Prints how many were lost.
+# client_pings SIDE: ping from the client itself, which is no router, and print how many were lost.
 client_pings() {
 	on_gateway "$1" "lost=0
 		for i in 1 2 3 4 5 6 7 8 9 10; do

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Reauthentication, make before break, from both sides while the hosts talk, Debian's kernel on the right: the
-# new IKE_SA and its CHILD_SA are there before the old go. A responder uses the
-# new SA when it answers, and the initiator has it when it has read the answer:
-# what arrives in between is for an unknown SPI, for which IKEv2 has no remedy.
-# Nothing else is lost.
+# Reauthentication, make before break, from both sides under traffic, Debian's kernel on the right: the new
+# IKE_SA and CHILD_SA are negotiated before the old ones are deleted. The responder sends with the new SA as
+# soon as it answers, but the initiator installs it only when it has read the answer: packets that arrive in
+# between have an unknown SPI, which IKEv2 cannot avoid. No other packet is lost.
 right=kernel charon_options="make_before_break = yes"
 may_drop=([left]=bad-spi [right]="XfrmInNoStates XfrmInStateInvalid XfrmAcquireError")
 
@@ -27,13 +26,13 @@ steps() {
 	expect_empty
 }
 
-# Not in the SAD, or there without keys: the SPI has been allocated.
+# Packets whose SA is not in the SAD, or is there without keys (SPI allocated only).
 kernel_unknown_spis() {
 	guest_do right 'cat /proc/net/xfrm_stat' |
 		awk '/^XfrmInNoStates|^XfrmInStateInvalid|^XfrmAcquireError/ { sum += $2 } END { print sum }'
 }
 
-# On both sides together.
+# The sum for both sides.
 unknown_spis() { echo $(($(drops left bad-spi) + $(kernel_unknown_spis))); }
 
 one_installed() { [ "$(swanctl_on left --list-sas | grep -c 'net:.*INSTALLED')" = 1 ]; }

@@ -2,7 +2,7 @@
 # CHILD_SAs and the IKE_SA are rekeyed from both sides, Debian's kernel on the right, while the hosts talk. No
 # packet is lost and no sequence number of any SA is used twice. Either side initiates with its certificate.
 right=kernel auth=cert conf=net2net-cert
-# On the CPU rekeyed SAs stay for as long as charon keeps them by default.
+# With the CPU engine charon keeps rekeyed SAs for its default time.
 [ "$engine" = cpu ] || charon_options="delete_rekeyed_delay = 1"
 
 steps() {

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Debian's kernel on the right does not notice that cygnetd is killed (SIGKILL) and
-# started again while the hosts talk by the tunnel that it has initiated: no packet shows it a
-# number that it has seen. Then charon is killed: the traffic goes on, and its successor
-# initiates anew. Nothing leaves in plaintext at any time.
+# cygnetd is killed (SIGKILL) and started again under traffic, in a tunnel initiated by Debian's kernel on the
+# right: the kernel sees no sequence number twice. Then charon is killed: traffic continues, and the next charon
+# initiates a new tunnel. Nothing leaves in plaintext at any time.
 right=kernel no_policy=drop
 may_drop=([left]="not-ours no-policy policy-held bad-spi no-route icmp-unprotected")
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Selectors with protocols and ports. The initiator, left and Debian's kernel on the right in turn, proposes more
-# than the responder has, which narrows it. What is selected is encrypted; other protocols
-# and ports, which no policy names, pass as they are. Where two children select the same
-# packets the one with a priority of its own has them, though the other's networks are
-# smaller. At last a type of ICMP.
+# than the responder is configured for, which narrows the proposal. Selected packets are encrypted; other protocols
+# and ports match no policy and pass in plaintext. If two children select the same packets, the one with a
+# configured priority wins, although the other one's networks are smaller. At last a selector for an ICMP type.
 right=kernel
 plaintext_on_wire="net 10.0.0.0/8 and (icmp or udp dst port 9000 or (tcp src port 5201 and tcp dst port 1))"
 may_drop=([left]=policy-plaintext)
@@ -41,7 +40,8 @@ steps() {
 	requests
 }
 
-# The one that is for the hosts alone comes first, and has the pings when it is alone again.
+# Child host, for the two hosts only, is up first. Child net has a configured priority and takes over the pings; when it
+# goes, host has them again.
 priorities() {
 	expect "child host comes up" tunnel_up left host
 	expect_output "pings lost" 0 lost_of left
@@ -55,7 +55,7 @@ priorities() {
 	expect_output "packets of host" "$((2 * pings)) $((2 * pings))" packets_of host
 }
 
-# Of ICMP type 8, whatever the code: what answers has another type.
+# A child for ICMP type 8 with any code: echo requests are encrypted, and replies, which have type 0, are not.
 requests() {
 	expect "child host goes down" tunnel_down left host
 	expect "child echo comes up" tunnel_up right echo
@@ -70,7 +70,7 @@ requests() {
 	expect_output "packets of echo" "$pings $pings" packets_of echo
 }
 
-# The selectors and priorities of what both have: what leaves the one gets into the other.
+# Print selector and priority of each policy; an outbound policy of one side is an inbound policy of the other.
 our_policies() {
 	spd left 'map(select(.dir != "fwd") | (.selector | split(" ")) as $is |
 		"\({in: "out", out: "in"}[.dir]) \($is[0]) \($is[2]) \(.priority)")[]' | listed
@@ -83,7 +83,7 @@ listed() { sed 's|/32||g' | sort | paste -s -d ,; }
 
 packets_of_both() { echo "$(packets_of host), $(packets_of net)"; }
 
-# packets_of CHILD: what charon on the left has counted, in and out.
+# packets_of CHILD: print the packets, in and out, that charon on the left reports.
 packets_of() {
 	swanctl_on left --list-sas --child "$1" |
 		sed -nE 's/^ +(in|out) .* ([0-9]+) packets.*/\2/p' | paste -s -d ' '
@@ -91,7 +91,7 @@ packets_of() {
 
 policies="10.1.0.0/24 === 10.2.0.0/24 tcp any 5201, 10.1.0.0/24 === 10.2.0.0/24 udp any 4096-8191"
 
-# For what no policy names.
+# Routes for packets that match no policy.
 add_routes() {
 	local side
 	for side in left right; do
@@ -103,9 +103,10 @@ arrived() { [ "$(frames lan "udp and net 10.0.0.0/8")" -eq "$1" ]; }
 
 send_udp() { in_ns left bash -c "echo $plaintext > /dev/udp/${host_addr[right]}/$1"; }
 
-# The ports are in the first fragment: all of them make one ESP packet, which is cut.
+# Only the first fragment has ports: the gateway reassembles the packet, encrypts it whole, and fragments the ESP
+# packet.
 long_udp() {
-	ip -n "$net_prefix-right" link set eth0 mtu 1500 # what its gateway takes it for
+	ip -n "$net_prefix-right" link set eth0 mtu 1500 # as its gateway assumes
 	spawn receiver "$work/receiver.out" ip netns exec "$net_prefix-right" python3 -c 'import socket, sys
 sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 sock.bind(("", int(sys.argv[1])))
@@ -118,7 +119,7 @@ socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(bytes(60000), (sys.argv[
 	reap_after receiver 30 && grep -q '^60000$' "$work/receiver.out"
 }
 
-# From the wire, as if it came from the host on the right.
+# Send plaintext on the wire with the address of the right's host; the left drops it.
 plaintext_dropped() {
 	local before
 	before=$(drops left policy-plaintext)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Shunts: UDP to port 6000 passes in plaintext, whether there is a tunnel or not;
-# and a drop policy for the same networks as the tunnel's keeps the rest in while
-# there is none. UDP to port 7000 passes by the WAN alone, where it goes; that to port
-# 5000 would pass by the LAN, where it does not go. The tunnel comes up from either side, Debian's kernel
-# on the right.
+# Shunts: UDP to port 6000 passes in plaintext, with and without the tunnel, and a drop policy for the networks of
+# the tunnel drops everything else while there is no tunnel. The shunt for UDP to port 7000 is for the interface wan,
+# which these packets leave by, so they pass; that for port 5000 is for lan, and does not apply. The tunnel is
+# initiated from either side, Debian's kernel on the right.
 . "$top/testing/scenarios/kernel-selectors/scenario.sh"
 plaintext_on_wire="net 10.0.0.0/8 and (udp dst port 6000 or udp dst port 7000)"
 may_drop=([left]=policy-discard [right]=XfrmOutPolBlock)
@@ -32,8 +31,8 @@ bound_policies() {
 	spd left 'map(.interface | select(. != "any")) | sort | join(" ")'
 }
 
-# expect_udp WHEN ARRIVED PLAINTEXT: a datagram each to ports 5000, 6000 and 7000,
-# captured on the wire and where it is to arrive.
+# expect_udp WHEN ARRIVED PLAINTEXT: send a datagram to each of the ports 5000, 6000 and 7000; these ARRIVED, and
+# PLAINTEXT were seen on the wire.
 expect_udp() {
 	start_capture wire wire br0
 	start_capture lan right eth0

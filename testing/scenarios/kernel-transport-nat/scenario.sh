@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Transport mode through a NAT that rewrites the address and the ports of Debian's
-# kernel, which initiates. Checksums of TCP are of addresses that the other side never
-# sees; TCP flows both ways none the less. Then the NAT gets another address.
+# kernel, which initiates. Checksums of TCP cover addresses that the other side never sees, and must be corrected.
+# Then the NAT gets another address.
 . "$top/testing/scenarios/kernel-nat/scenario.sh"
 . "$top/testing/scenarios/kernel-transport/scenario.sh"
 sides="left right" shapes=udp
-# Until its policies have the NAT's new address; then what the NAT itself says by ICMP is from
-# the address that they protect.
+# policy-inbound: until the left's policies have the NAT's new address. policy-plaintext: afterwards, ICMP errors of the
+# NAT itself, from the address that the policies protect.
 may_drop=([left]="too-big policy-inbound policy-plaintext")
 segment[third]=wire
 
@@ -30,7 +30,7 @@ steps() {
 	expect_empty
 }
 
-# The NAT's, under traffic: the selectors follow, too.
+# The NAT's address changes under traffic, and the selectors are updated, too.
 another_address() {
 	local before
 	before=$(outbound_spis)

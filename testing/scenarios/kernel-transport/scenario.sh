@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Transport mode between the two gateways themselves, Debian's kernel on the right:
 # pings of several sizes from both, TCP and UDP. Whichever side initiates, the gateways' own
-# packets are ESP, and there is no tunnel. Then for TCP to one port alone: TCP brings the
-# SA up itself, then the kernel does. Then in UDP: the one that initiates asks for it, as if
-# there were a NAT.
+# packets are sent in ESP without a tunnel header. Then a selector for TCP to a single port: TCP starts the SA by a
+# trap, then the kernel initiates. Then ESP in UDP, which the initiator asks for without a NAT.
 right=kernel shapes="esp udp" encap=none
-may_drop=([left]=too-big) # of TCP, until the gateway knows what ESP adds
+may_drop=([left]=too-big) # TCP segments, until the left's kernel knows the overhead of ESP
 
 steps() {
 	local side child
@@ -21,7 +20,7 @@ steps() {
 	expect_output "frames of ESP that is not in UDP" 0 frames wire esp
 }
 
-# transport SIDE CHILD [IKE]
+# transport SIDE CHILD [IKE]: test a child, initiated by SIDE
 transport() {
 	expect "$2 comes up from $1" tunnel_up "$1" "$2"
 	expect_output "SAs in transport mode in cygnetd" 2 \
@@ -33,7 +32,7 @@ transport() {
 	expect_empty
 }
 
-# A trap for TCP to the port that shells are at, and nothing else.
+# A trap only for TCP to the port of the machine's shells.
 one_port() {
 	expect "a trap is set" quiet "$work/left/trap.out" swanctl_on left --install --child shell
 	expect "TCP flows, both ways" tcp_gateways
@@ -52,7 +51,7 @@ one_port() {
 
 kernel_transports() { guest_xfrm right state | grep -c 'mode transport'; }
 
-# What the gateways say to each other arrives.
+# Pings, UDP and TCP between the gateways arrive and are counted.
 expect_hosts() {
 	local size
 	expect_sas
@@ -61,7 +60,7 @@ expect_hosts() {
 		expect "the right is answered, $size bytes" ping_gateway right "$size"
 	done
 	wait_for 30 all_arrived || true
-	expect_counted 24 $((6 * (2500 + 4 * 8))) # without IP headers, as Linux has it
+	expect_counted 24 $((6 * (2500 + 4 * 8))) # as in Linux, bytes do not include the IP header
 	expect "UDP flows, both ways" udp_gateways
 	expect "TCP flows, both ways" tcp_gateways
 }
@@ -73,7 +72,7 @@ all_arrived() {
 	done
 }
 
-# ping leaves before an answer that a busy machine delays: the counters show that all come.
+# ping exits before an answer that a busy machine delays, so all_arrived checks the counters.
 ping_gateway() {
 	on_gateway "$1" "/bin/ping -q -c 3 -i 0.02 -W $(scaled 5) -s $2 -p $(pattern_hex) ${wan_addr[$(other "$1")]}" \
 		> "$work/ping.out" || { cat "$work/ping.out"; return 1; }
@@ -83,14 +82,14 @@ pattern_hex() { printf %s "$plaintext" | od -A n -t x1 | tr -d ' \n'; }
 
 text() { printf "$plaintext\\n%.0s" {1..2000}; }
 
-# The machine serves shells by TCP on all its addresses: a long text goes there and back.
+# The machine serves shells by TCP on all its addresses: send a long text and receive it back.
 tcp_gateways() {
 	[ "$(in_ns gw-left "$top/testing/guest/shell" "${wan_addr[right]}" "cat << 'END'
 $(text)
 END" | md5sum)" = "$(text | md5sum)" ]
 }
 
-# The machine asks for a file by TFTP, in UDP, gets one that fits a packet, and says so.
+# The machine requests a file by TFTP, which is UDP, receives it in one packet, and acknowledges it.
 udp_gateways() {
 	local asked
 	spawn tftp "$work/tftp.out" ip netns exec "$net_prefix-gw-left" python3 -c 'import socket, sys

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A trap of the left for any peer, in transport mode: each address behind it is a peer of its own. Debian's kernel on the
-# right has ten of them, and one more does not answer, which the left pings a hundred times a second. Meanwhile one
-# peer is answered, then eight that are contacted at once, each from its first packet on; then the last one, while
-# charon waits for a thousand silent peers, each of which it was asked for. It is asked once a second for the one that is pinged.
+# A trap of the left for any peer, in transport mode: each destination address needs its own SA. Debian's kernel on the
+# right has ten such addresses. Another address does not answer, and the left pings it a hundred times a second.
+# Meanwhile the first packets to one peer, then to eight at the same time, are answered; then those to the last one,
+# while charon waits for a thousand silent peers, for each of which it has received an acquire. For the pinged address
+# it receives one acquire a second at most.
 right=kernel
 may_drop=([left]="no-sa no-sa-in-time")
 silent=192.168.0.17 peers=$(echo 192.168.0.{18..27})
@@ -35,7 +36,7 @@ steps() {
 	expect_output "pings to the last peer lost" 0 lost < "$work/pings-last.out"
 	expect "the silent peer was pinged all the time" alive pings-silent
 	expect "charon was asked for it at the most once a second" test \
-		"$(grep -c " === $silent/32\[.*with" "$work/left/charon.log")" -le $((SECONDS - since + 2)) # seconds of two clocks
+		"$(grep -c " === $silent/32\[.*with" "$work/left/charon.log")" -le $((SECONDS - since + 2)) # both are whole seconds
 	reap pings-silent INT || true
 	expect_sas
 	note_counters
@@ -44,7 +45,7 @@ steps() {
 	expect_counted 10 640
 }
 
-# As fast as the machine can.
+# Send one datagram to each of a thousand peers at once.
 thousand_peers() {
 	in_ns gw-left python3 -c 'import socket
 sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# As libipsec-responder, initiated by the right, whose dead peer detection restarts it;
-# that of the left takes it away. The left asks for TFC padding, but the right says that it
-# does not take any: nothing is padded.
+# As libipsec-responder, but initiated by the right. Its dead peer detection restarts the tunnel, that of the
+# left removes it. The left is configured for TFC padding, but the right does not support it: nothing is padded.
 . "$top/testing/scenarios/libipsec-responder/scenario.sh"
 initiator=right
 preload=([right]=$build/testing/lib/.libs/no-tfc.so)

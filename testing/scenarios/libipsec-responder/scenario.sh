@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The gateway on the right is stock strongSwan with kernel-libipsec, which speaks
 # ESP in UDP only. Left, a Cygnet gateway, initiates. CHILD_SAs and the IKE_SA are rekeyed
-# from both sides under traffic, and no packet is lost; the other side ends the connection and
-# the left the CHILD_SA, and nothing is left. Then the wire between them is cut: dead
-# peer detection on the left restarts the tunnel. Last, a trap on the left brings it up.
+# from both sides under traffic, and no packet is lost. The right terminates the connection, and the left the
+# CHILD_SA: no SA and no policy is left. Then the wire is cut: dead peer detection on the left restarts the
+# tunnel. At last a trap on the left starts it.
 right=libipsec shapes=udp no_policy=drop initiator=left
 charon_options="retransmit_tries = 9
   retransmit_base = 1
@@ -43,13 +43,13 @@ expect_rekeys() {
 	expect_pings
 }
 
-# The right has no databases to look into: it has no IKE_SA.
+# kernel-libipsec has no databases that can be listed, so check that the right has no IKE_SA.
 expect_nothing() {
 	expect_empty
 	expect "the right has no SA" wait_for 30 prints_nothing swanctl_on right --list-sas
 }
 
-# The one that initiates has dpd_action = restart, the other one clear.
+# The initiator has dpd_action = restart, the responder clear.
 expect_return() {
 	local side child
 	expect_pings

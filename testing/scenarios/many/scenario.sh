@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Many CHILD_SAs between two gateways, a pair of hosts each, in several IKE_SAs. The plugin
-# takes a small share of the CPU time in which charon sets them up. Each of them carries a
-# packet both ways, and nothing is left when they are gone. testing/bench/child-sas writes a
-# report about the same.
+# Many CHILD_SAs between two gateways in several IKE_SAs, each for a pair of hosts. The plugin takes a small share
+# of charon's CPU time while they are set up. Each carries one packet in each direction, and nothing is left when
+# they are deleted. testing/bench/child-sas writes a report about the same setup.
 children=${children:-10000}
-children_each=${children_each:-100} # of an IKE_SA
-charon_knl=1                        # what charon writes into its log without a scenario
-# A side whose gateway has an address in its net, of which each CHILD_SA is for the whole: charon
-# adds a route for each of them there.
+children_each=${children_each:-100} # CHILD_SAs of an IKE_SA
+charon_knl=1                        # charon's default log level
+# A side whose whole network is in the selector of every CHILD_SA, and whose gateway has an address in it, so that
+# charon adds a route for each CHILD_SA.
 children_whole=${children_whole:-}
 report=$top/testing/bench/child_sas.py
-# So many IKE_SAs at once from one address charon takes for an attack, and ignores those that come
-# while four are half open; with what stays half open of a retransmission, up to all.
+# charon's protection against floods ignores an initiator while four IKE_SAs from its address are half open.
+# Retransmissions leave further ones half open, so that all initiators might be ignored.
 charon_options="dos_protection = no"
 
 # Hosts of CHILD_SA i: LEFT_NET + i and RIGHT_NET + i.
@@ -28,7 +27,7 @@ more_network() {
 	export charon_preload
 }
 
-# sample_charons NAME: where their time and memory, and cygnetd's, are now.
+# sample_charons NAME: store CPU time and memory of both charons and both cygnetd.
 sample_charons() {
 	local side of=()
 	for side in left right; do
@@ -38,7 +37,7 @@ sample_charons() {
 	"$report" sample "$1" "$work/$1.json" "${of[@]}"
 }
 
-# expect_share PERCENT: what of charon's CPU time the plugin took since they were idle.
+# expect_share PERCENT: the plugin has used less than this share of charon's CPU time since the sample "idle".
 expect_share() {
 	sample_charons "set up"
 	share=$("$report" share "$work/idle.json" "$work/set up.json")
@@ -46,18 +45,18 @@ expect_share() {
 		test "${share%.*}" -lt "$1"
 }
 
-# called SIDE METHOD TIMES: charon has called it that often. To ask cygnetd for its SAs again and
-# again would take the cores from those who make them.
+# called SIDE METHOD TIMES: charon has called the plugin's method at least so often. Polling cygnetd's SAs instead would
+# take CPU time from the negotiations.
 called() { [ "$("$report" calls "$work/$1/kernel-times" "$2")" -ge "$3" ]; }
 all_called() { sleep 0.3; called left "$1" "$2" && called right "$1" "$2"; }
 
-# write_children SIDE
+# write_children SIDE: print its connections for swanctl.conf
 write_children() {
 	"$many/children" "$1" "$children" "$children_each" "${wan_addr[$1]}" "${wan_addr[$(other "$1")]}" \
 		"${many_net[$1]}" "${many_net[$(other "$1")]}" "$children_whole"
 }
 
-# The hosts answer for all addresses of their nets; the gateways know them before the pings.
+# The hosts answer pings to all addresses of their networks; the gateways resolve their MAC addresses in advance.
 add_many_hosts() {
 	local side
 	for side in left right; do
@@ -69,25 +68,25 @@ add_many_hosts() {
 		add_address "gw-$children_whole" lan "${many_gw[$children_whole]}/32"
 }
 
-# many_routes SIDE: that charon has added
+# many_routes SIDE: print the number of routes that charon has added
 many_routes() { ip -n "$net_prefix-gw-$1" route show table 220 2> /dev/null | wc -l; }
 
-# start_children: left learns of its connections, which start at once.
+# start_children: load the left's connections, which start at once
 start_children() {
 	write_children left > "$work/left/swanctl/children.conf"
 	quiet "$work/left/swanctl.out" swanctl_on left --load-conns
 }
 
-# all_installed, none_installed: live SAs of both gateways
+# all_installed, none_installed: whether all, or none, of the SAs are live in both gateways
 count_live() { sad "$1" 'map(select(.state == "live")) | length'; }
 all_installed() { [ "$(count_live left) $(count_live right)" = "$((2 * children)) $((2 * children))" ]; }
 
-# A ping through every CHILD_SA; prints how many were not answered.
+# Send a ping through every CHILD_SA, and print how many were not answered.
 many_pings() {
 	in_ns left "$many/pings" "${many_net[left]}" "${many_net[right]}" "$children"
 }
 
-# children_down: asks for it, and does not wait.
+# children_down: terminate all without waiting for the result.
 children_down() {
 	local first
 	for ((first = 0; first < children; first += children_each)); do

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# IKE_SA and CHILD_SA with ML-KEM-768 beside ECDH (RFC 9370), and both rekeyed so. Skipped with a
-# strongSwan whose openssl plugin has no ML-KEM: before 6.0.2, Debian 13's and 12's.
+# IKE_SA and CHILD_SA with ML-KEM-768 in addition to ECDH (RFC 9370), also when rekeyed. Skipped with a
+# strongSwan whose openssl plugin has no ML-KEM (before 6.0.2, so in Debian 12 and 13).
 auth=cert
 version=$(dpkg-query -W -f '${Version}' libstrongswan)
 if dpkg --compare-versions "$version" lt 6.0.2; then

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Selectors as large sites have them: one CHILD_SA with 64 networks of many lengths on either side, 4,096 policies of each
-# direction, and fourteen IKE_SAs with a CHILD_SA each that have equal selectors. All are rekeyed by both sides while the hosts
-# talk, and no packet is lost. The newest of equal policies sends, and the next one takes over when it goes.
+# Selectors of large sites: one CHILD_SA with 64 networks of different prefix lengths on each side, which makes 4,096
+# policies for each direction, and fourteen IKE_SAs, each with a CHILD_SA, with equal selectors. All are rekeyed from
+# both sides under traffic, and no packet is lost. Of equal policies the newest one is used, and the next one when
+# that is deleted.
 networks=64 children=14
 charon_knl=1
 
@@ -18,7 +19,7 @@ more_network() {
 
 same_names() { seq -f "same%g" "$1" "$2"; }
 
-# The policies of one gateway and direction; CHILD_SAs that a gateway has.
+# Number of policies of a gateway for a direction; number of its CHILD_SAs.
 policies() { spd left 'map(select(.dir == "out")) | length'; }
 has_policies() { [ "$(policies)" = "$1" ]; }
 has_children() { [ "$(sad left length) $(sad right length)" = "$((2 * $1)) $((2 * $1))" ]; }
@@ -34,10 +35,10 @@ add_many_hosts() {
 	done
 }
 
-# nets_of SIDE: without that of the hosts
+# nets_of SIDE: print its networks, without the network of the hosts
 nets_of() { sed -n '/local_ts/{s/.*= [^,]*, //; s/, / /gp}' "$work/$1/swanctl/connections.conf" | head -1; }
 
-# Prints how many of as many pings as there are networks had no answer.
+# Send a ping to each network, and print how many were not answered.
 ping_nets() {
 	local from to lost=0 n
 	read -ra from <<< "$(nets_of left)"
@@ -49,7 +50,7 @@ ping_nets() {
 	echo "$lost"
 }
 
-# Seven at once, without waiting for one: charon has not finished the first when it begins the last.
+# Initiate seven without waiting, so that charon negotiates them concurrently.
 rekey_same() {
 	local child
 	for child in $(same_names 1 7); do
@@ -57,7 +58,7 @@ rekey_same() {
 	done
 }
 
-# The numbers of the CHILD_SAs of left whose names match a pattern, in order.
+# Print the numbers of the left's CHILD_SAs whose names match a pattern, sorted.
 numbers() { swanctl_on left --list-sas | sed -n "s/^ *$1: #\([0-9]*\), reqid.*INSTALLED.*/\1/p" | sort -n; }
 all_rekeyed_since() { [ "$(numbers 'same[1-7]' | head -n 1)" -gt "$1" ] && has_children $((children + 1)); }
 
@@ -81,7 +82,7 @@ steps() {
 	done
 	expect_none_lost nets
 	expect_pings
-	# Without pings: the responder sends by a new SA before the initiator has it.
+	# No pings here: a responder sends with the new SA before the initiator has installed it.
 	for child in $(same_names 1 "$children"); do
 		expect "$child, of the same selectors, comes up" tunnel_up left "$child"
 	done
@@ -92,7 +93,7 @@ steps() {
 	expect_rekey_same right
 	expect_none_lost equal
 	expect_output "their policies" $((networks * networks + children)) policies
-	# The newest first, and some from the middle. Without pings: the peer deletes its SA first.
+	# The newest first, and some from the middle. No pings here: the peer deletes its SA first.
 	pings=3
 	for child in $(same_names 10 "$children" | tac) $(same_names 1 3); do
 		expect "$child goes" tunnel_down left "$child"

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The gateway on the left loses its programs while the hosts talk. cygnetd is killed (SIGKILL) and started
-# again: the tunnel goes on with the SAs it had, soon, without a word between the IKE daemons, and no sequence
-# number is used twice. charon is killed: the traffic goes on. Its successor removes the SAs that it left and
-# holds its policies, so that nothing leaves in plaintext until it has negotiated anew; then nothing old remains.
-# The keys are wiped even if charon ends while cygnetd hangs. Then a boot: the left has no shared file any more.
-# From the policies of the last run, cygnetd holds those of the tunnel: its host's packets, which a route would
-# take to the peer, are dropped before charon is there, and until it has the tunnel up. Policies that charon does
-# not install again in time are no longer held.
+# Programs of the left gateway are killed under traffic. cygnetd is killed (SIGKILL) and started again: the tunnel
+# continues with the same SAs within seconds, without any IKE message, and no sequence number is used twice. charon
+# is killed: traffic continues. The next charon removes the old SAs and holds the old policies, so that nothing leaves
+# in plaintext until it has negotiated a new tunnel; then nothing old is left. Keys are wiped even if charon ends while
+# cygnetd hangs. Then a reboot, simulated by removing the shared file: cygnetd holds the tunnel's policies of the last
+# run, and drops packets of the host, for which there is a route to the peer, before charon runs and until the tunnel
+# is up. Policies that charon does not install again in time are no longer held.
 
-# Until charon has installed the route again, and the next hop of the new TAP has answered ARP. A
-# frame or two that a starting port finds may be for another MAC address.
+# no-route, no-neighbour: until charon has installed the route again and the next hop of the new TAP has answered ARP.
+# not-ours: a starting port may receive a frame or two for other MAC addresses.
 may_drop=([left]="not-ours no-route no-neighbour icmp-unprotected")
 # ICMP errors of the left's kernel about the right's IKE, for which no charon listens.
 plaintext_on_wire='src host 192.168.0.1 and icmp[0] = 3 and icmp[1] = 3'
@@ -51,7 +50,8 @@ cygnetd_killed() {
 	expect_drops left
 }
 
-# answered COUNT: so many more, and soon; the SA knows, also across a restart.
+# answered COUNT: wait until COUNT more pings are answered. The inbound SA counts the answers; its counter is in the
+# shared file, so that it survives a restart of cygnetd.
 answered() { wait_for 60 received $(($(inbound) + $1)); }
 received() { [ "$(inbound)" -ge "$1" ]; }
 inbound() { sad left 'map(select(.dir == "in") | .packets) | add'; }
@@ -83,7 +83,7 @@ keys_are_wiped() {
 	expect "cygnetd wipes for it" wait_for 30 all_wiped left
 }
 
-# cygnetctl check also looks whether free slots have keys.
+# The number of deleted SAs and policies that still have keys, as reported by cygnetctl check.
 to_be_wiped() { ctl "$1" check | sed -n 's/.*, \([0-9]*\) deleted ones.*/\1/p'; }
 all_wiped() { [ "$(to_be_wiped "$1")" = 0 ]; }
 
@@ -112,7 +112,7 @@ booted_again() {
 	reap pings-boot || true
 }
 
-# Without pings: then they would leave in plaintext.
+# No pings here: they would leave in plaintext once the policies are no longer held.
 is_over_in_time() {
 	side_options[left]="plugins { kernel-cygnet { hold_policies = 2 } }"
 	write_strongswan_conf left > "$work/left/strongswan.conf"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Two peers with the same networks, which are two addresses of the right: the newer has the
-# traffic of the hosts and of the left gateway itself. Then it dies, and the older one has it.
-# The right forwards what the left still sends to the address that is gone.
+# Two peers with the same networks, at two addresses of the right: the newer one gets the traffic of the hosts and of
+# the left gateway itself. Then its address is removed, and the older one gets it. Until then the right forwards
+# packets that the left still sends to the removed address.
 may_drop=([right]=no-neighbour)
 
 steps() {

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Faults of all kinds under traffic, one after the other: rekeying storms, CHILD_SAs and routes that
-# come and go, links down, kill -9 of charon and cygnetd, programs that hang, reloads, a full disk, a
-# crypto device that fails. After each the tunnel carries every packet again, both ends count them
-# alike, and SAs, policies, sessions, buffers and memory are what they were.
+# Faults of all kinds under traffic, one after the other: rekeying storms, CHILD_SAs and routes added and removed,
+# links down, kill -9 of charon and cygnetd, programs that hang, reloads, a full disk, a crypto device that fails.
+# After each fault no packet is lost any more, both ends count the same, and the numbers of SAs, policies, sessions,
+# buffers and the memory in use have not grown.
 #
-# The order and the sides come from SOAK_SEED. All kinds have their turn before one has another;
-# after SOAK_SECONDS no new turn of all begins.
+# The order and the sides are derived from SOAK_SEED. A round injects each fault once; no new round is started after
+# SOAK_SECONDS.
 charon_options="delete_rekeyed_delay = 1"
 soak_seconds=${SOAK_SECONDS:-0} soak_seed=${SOAK_SEED:-1}
 
@@ -13,16 +13,17 @@ faults=(rekey_storm children routes wan_down lan_down tap_down kill_charon kill_
 	stop_charon stop_cygnetd reload full_disk)
 device_faults=(refuse error hang) # of OpenCL (packet/cl-faults.c)
 
-# Without a policy, which the peer of a charon that was killed has not for a moment, packets
-# have a route.
+# The peer of a killed charon has no policies for a moment, and then packets, for which there is a route, must not
+# leave in plaintext.
 no_policy=drop
-# A port that was down, or a cygnetd that has started, learns neighbours and routes anew. A TAP that is down takes nothing.
+# After a link was down, and after a start, cygnetd has to learn neighbours and routes again; a TAP that is down drops
+# packets.
 recovering="no-policy policy-held no-route no-neighbour not-ours icmp-unprotected bad-spi sa-gone tap-full tap-down"
 may_drop=([left]=$recovering [right]=$recovering)
 # ICMP errors of a gateway's kernel about the other's IKE, for which no charon listens.
 plaintext_on_wire='src net 192.168.0.0/24 and icmp[0] = 3 and icmp[1] = 3'
 
-# Growth of one process that is no leak: of the allocator's arenas, and packets that wait in a queue.
+# Growth of a process that is no leak: arenas of the allocator, and packets waiting in queues.
 declare -gA most_growth=([KiB]=6144 [huge-KiB]=0 [buffers]=64 [sessions]=0)
 # ASan keeps freed memory for a while, and looks for leaks when a process ends.
 [ "${CYGNET_VARIANT:-normal}" != sanitizers ] || most_growth[KiB]=1048576
@@ -58,7 +59,7 @@ steps() {
 	say "$round faults in $((SECONDS - begun)) s: $(counts)"
 }
 
-# In the main shell, whose numbers follow from the seed.
+# Must be called in the main shell, because a subshell has its own RANDOM sequence.
 shuffle_faults() {
 	local i j other
 	turn=("${faults[@]}")
@@ -69,7 +70,7 @@ shuffle_faults() {
 	done
 }
 
-# one_fault NAME: on one side, under traffic, and what has to hold afterwards.
+# one_fault NAME: inject a fault on one side under traffic, and check the state afterwards.
 one_fault() {
 	local side=left begun=${EPOCHREALTIME/./}
 	[ $((RANDOM % 2)) = 0 ] || side=right
@@ -100,7 +101,7 @@ rekey_storm() {
 	done
 }
 
-# Each is rekeyed every one to two seconds.
+# Each of these children is rekeyed every one to two seconds.
 children() {
 	local i
 	for i in 1 2 3 4; do expect "more-$i comes up" comes_up "$1" "more-$i"; done
@@ -108,10 +109,11 @@ children() {
 	for i in 1 2 3 4; do expect "more-$i goes down" wait_for 60 goes_down "more-$i"; done
 }
 
-# comes_up SIDE CHILD: charon says that it failed if the other side has rekeyed it meanwhile.
+# comes_up SIDE CHILD: initiate a child. charon reports a failure if the other side has rekeyed the child meanwhile.
 comes_up() { tunnel_up "$1" "$2" || established "$1" "$2"; }
 
-# goes_down CHILD: charon says no if it was being rekeyed meanwhile.
+# goes_down CHILD: whether the child is down; otherwise terminate it, which fails during a rekeying and is then
+# repeated.
 goes_down() {
 	local side
 	for side in $sides; do
@@ -128,7 +130,7 @@ routes() {
 	expect "cygnetd has removed them" wait_for 30 test_routes "$1" -eq 0
 }
 
-# change_routes SIDE add|del
+# change_routes SIDE add|del: add or remove 200 routes
 change_routes() {
 	local i
 	for i in {1..200}; do echo "route $2 198.18.$i.0/24 via ${wan_addr[$(other "$1")]}"; done |
@@ -140,7 +142,8 @@ wan_down() { link_down "$1" wan-veth; }
 lan_down() { link_down "$1" lan-veth; }
 tap_down() { link_down "$1" wan; add_tap_addresses "$1"; }
 
-# link_down SIDE DEVICE: for a while. The kernel removes routes by it, all but charon's.
+# link_down SIDE DEVICE: set a link down and up again. The kernel removes its routes; charon restores its own,
+# and this function the other one.
 link_down() {
 	ip -n "$net_prefix-gw-$1" link set "$2" down
 	sleep "0.$((draw % 10))"
@@ -170,7 +173,7 @@ kill_both() {
 	expect "the tunnel comes up again" tunnel_up "$1"
 }
 
-# A sanitizer that has found something makes the exit status another.
+# The exit status also shows whether a sanitizer has found an error.
 stop_in_order() {
 	expect_drops "$1"
 	expect "cygnetd ends with status 0 on SIGTERM" reap "cygnetd-$1" TERM 30
@@ -182,7 +185,7 @@ start_again() { restart_cygnetd "$1"; add_route "$1"; }
 stop_charon() { hang "charon-$1" "$1"; }
 stop_cygnetd() { hang "cygnetd-$1" "$1"; }
 
-# hang NAME SIDE: while the other side rekeys.
+# hang NAME SIDE: stop a program while the other side rekeys, and continue it.
 hang() {
 	kill -STOP "${pids[$1]}"
 	rekey "$(other "$2")"
@@ -200,7 +203,7 @@ reload() {
 	done
 }
 
-# The disk stays full, or not, until the next one.
+# Each call fills the disk, or frees it again.
 full_disk() {
 	if [ -f "$work/$1/state/full" ]; then
 		rm "$work/$1/state/full"
@@ -223,7 +226,7 @@ disk_full() { ! head -c 8192 /dev/zero > "$work/$1/state/more" 2> /dev/null; }
 reloads() { grep -c 'cygnetd.conf: reloaded' "$work/$1/cygnetd.log" || true; }
 reloaded() { [ "$(reloads "$1")" -gt "$2" ]; }
 
-# An empty disk again; what cygnetd keeps on it is written. It ends in order and starts again.
+# Free the disk, restart cygnetd in order, and check that it writes its files again.
 end_soak() {
 	local side
 	for side in $sides; do
@@ -239,7 +242,7 @@ end_soak() {
 
 kept() { [ "$(grep -c ' protect ' "$work/$1/state/policies" 2> /dev/null)" = 3 ]; }
 
-# --- what always holds ---
+# --- checks after each fault ---
 
 check_all() {
 	local side name
@@ -267,8 +270,8 @@ silent() {
 	[ "$before" = "$(dataplane_sas left)$(dataplane_sas right)" ]
 }
 
-# expect_no_growth SIDE: of memory, huge pages, packet buffers and crypto sessions, since its processes were
-# first looked at. (Workers free sessions a while after their SAs are deleted. An SA may have one on each device.)
+# expect_no_growth SIDE: memory, huge pages, packet buffers and crypto sessions have not grown since the first sample of
+# each process. (Workers free sessions a while after their SAs are deleted. An SA may have one on each device.)
 expect_no_growth() {
 	local process what now
 	while read -r process what now; do
@@ -287,7 +290,7 @@ growth() {
 	done
 }
 
-# resources SIDE: lines of process, what, and how much of it
+# resources SIDE: print lines of process, resource, amount
 resources() {
 	local name process
 	for name in charon cygnetd; do

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A trap of the left for more than the right has in one CHILD_SA: it narrows to a range of 16
-# addresses, for one packet to the first, for another packet to the second. Both come up, and are rekeyed
-# under traffic, and reauthenticated. Skipped with a strongSwan before 6.0.2, whose charon takes the
-# second one for a duplicate of the first, with kernel-netlink, too.
+# A trap of the left for a larger network than the right allows in one CHILD_SA: it narrows each negotiation to one of
+# two ranges of 16 addresses, depending on the packet. Both CHILD_SAs are up at the same time, and are rekeyed under
+# traffic and reauthenticated. Skipped with strongSwan before 6.0.2, whose charon takes the second one for a duplicate
+# of the first, also with kernel-netlink.
 version=$(/usr/lib/ipsec/charon --version)
 if dpkg --compare-versions "${version##* }" lt 6.0.2; then
 	echo "$version gives both the reqid of the trap"
@@ -41,14 +41,14 @@ children() { swanctl_on left --list-sas | sed -n 's/^ *net: #\([0-9]*\),.*INSTAL
 both_established() { [ "$(children | wc -w)" -ge 2 ] && [ "$(ranges)" = "10.2.0.0/28 10.2.0.32/28" ]; }
 duplicates() { grep -c 'existing duplicate' "$(charon_log left)" || true; }
 
-# By name both are meant.
+# The name stands for both CHILD_SAs.
 rekeyed_both() {
 	local before
 	before=$(children)
 	rekey left && wait_for 60 other_children "$before"
 }
 
-# None of the CHILD_SAs before is installed any more.
+# None of the previous CHILD_SAs is still installed.
 other_children() {
 	local id
 	[ "$(children | wc -w)" -eq 2 ] || return

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A trap policy on the left. The ping that brings the tunnel up waits until it is there,
-# and answered; charon hears what packet it was, once a second while one waits. With a peer
-# that is silent, not one packet leaves in plaintext; when the peer answers, the waiting
-# traffic brings the tunnel up, and again after it was taken down, also when its own charon
-# does not hear of it at once.
+# A trap policy on the left. The ping that triggers the tunnel is queued until the tunnel is up, and is then answered;
+# charon receives an acquire with the packet's protocol and type, once a second while a packet waits. If the peer is
+# silent, no packet leaves in plaintext; when it answers, the queued traffic brings the tunnel up, and does so again
+# after it was terminated, also if charon reads the acquire late.
 may_drop=([left]="no-sa no-sa-in-time")
 
 steps() {
@@ -13,7 +12,7 @@ steps() {
 	expect_pings
 	expect "charon is asked for what a ping needs" asked_for left icmp/8 icmp/8
 	expect "and at the most once a second" test \
-		"$(acquires left icmp/8 icmp/8)" -le $((SECONDS - since + 2)) # seconds of two clocks
+		"$(acquires left icmp/8 icmp/8)" -le $((SECONDS - since + 2)) # 2: both numbers are rounded to seconds
 	swanctl_on left --terminate --child net > /dev/null
 	kill -STOP "${pids[charon-right]}"
 	asked=$(frames wire 'udp port 500')
