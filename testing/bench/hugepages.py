@@ -9,7 +9,7 @@ ENOUGH_PAGES = 1024  # pages of 2 MiB for two gateways with many SAs
 
 @contextlib.contextmanager
 def huge_pages(enough=ENOUGH_PAGES):
-    """So many more pages in the body."""
+    """The machine has that many more pages during the body."""
     add_pages(enough)
     try:
         yield

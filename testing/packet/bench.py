@@ -15,7 +15,7 @@ from peer import SUITE, Sa, WrongPacketError, is_plaintext
 IPV4, IPV6 = b"\x08\x00", b"\x86\xdd"
 # Neighbour and router discovery and listener reports, which the gateway's kernel sends.
 LINK_CONTROL = (130, 131, 132, 133, 134, 135, 136, 137, 143)
-QUIET = 0.15  # seconds without a frame after which a test takes it that none is sent
+QUIET = 0.15  # seconds without a frame after which a test assumes that none is sent
 
 
 def policy(direction, src, dst, action="protect", spi=0, prio=1000, reqid=1, more="", v6=False):
@@ -102,7 +102,7 @@ class Bench:
         assert not leaked, f"leaked: {[packet.summary() for packet in leaked]}"
 
     def drops_since(self, before):
-        """Packets dropped by reason, since drops() said so many."""
+        """Packets dropped by reason since an earlier result of drops()."""
         return {reason: count - before.get(reason, 0) for reason, count in self.gateway.drops().items()
                 if count != before.get(reason, 0)}
 
@@ -163,7 +163,7 @@ class Bench:
 
 
 def are_whole(pieces):
-    """Whether all fragments of a packet are there, or it has none."""
+    """Whether all fragments of a packet have arrived, or it is not fragmented."""
     end, more = 0, True
     for start, size, more in sorted(map(extent, pieces)):
         if start > end:
@@ -182,7 +182,7 @@ def extent(packet):
 
 
 def is_link_control(packet):
-    """Without extension headers, or behind a router alert."""
+    """An IPv6 header, optionally with a router alert behind it."""
     kind = packet[40:41] if packet[6] == 58 else packet[48:49] if packet[6] == 0 else b""
     return kind and kind[0] in LINK_CONTROL
 

@@ -98,7 +98,7 @@ class Gateway:
                 "ASAN_OPTIONS": "verify_asan_link_order=0"}  # otherwise ASan insists on being loaded first
 
     def set_up_taps(self):
-        """What the administrator, charon and ARP do on a gateway."""
+        """Configure addresses, routes and neighbours as the administrator, charon and ARP do on a gateway."""
         lines = [line for device, address, address6 in (("lan", LAN, LAN6), ("wan", WAN, WAN6)) for line in (
             f"address replace {address}/24 dev {device}",
             f"address replace {address6}/64 dev {device} nodad",
@@ -121,8 +121,8 @@ class Gateway:
         self.ask("/cygnet/routes")
 
     def dump_is_due(self):
-        """Whether what cygnetd has read needs a dump, which it does not do all the time."""
-        self.ask("/cygnet/routes")  # is answered when all has been applied that was read
+        """Whether cygnetd still has to dump the kernel's tables, which it does with pauses."""
+        self.ask("/cygnet/routes")  # is answered once all messages that were read have been applied
         return self.ask("/cygnet/info")["0"]["routes_due"]
 
     def untold(self):
@@ -176,7 +176,7 @@ class Gateway:
         return {key: int(value) for key, _, value in (word.partition("=") for word in answer.stdout.split())}
 
     def ask(self, what):
-        """As cygnetctl, which takes longer to start than most tests run."""
+        """Ask cygnetd's telemetry socket as cygnetctl does, which takes longer to start than most tests run."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as telemetry:
             telemetry.settimeout(PATIENCE)
             telemetry.connect(f"/run/dpdk/{self.prefix}/dpdk_telemetry.v2")
@@ -190,7 +190,7 @@ class Gateway:
         return {row["reason"]: row["packets"] for row in rows if row["packets"]}
 
     def ike(self):
-        """Packets that pass the policies, by port, in both families."""
+        """UDP ports that bypass the policies; the same in both families."""
         rows = self.ask("/cygnet/ike").values()
         passes = {row["family"]: {} for row in rows}
         for row in rows:

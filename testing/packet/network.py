@@ -39,7 +39,8 @@ def inside(name):
 
 
 class Limit:
-    """A limit in seconds for a wait that polls. A poll counts 0.1 at most: the machine may have stood still meanwhile."""
+    """A limit in seconds for a wait that polls. A poll counts as 0.1 at most, so that a pause of the machine does
+    not."""
 
     def __init__(self, seconds):
         self.left, self.before = seconds, time.monotonic()
@@ -52,7 +53,7 @@ class Limit:
 
 
 def readable(sockets, timeout):
-    """Those of the sockets in which there is something, once there is; none after timeout seconds."""
+    """Wait until sockets are readable. @return these; none after timeout seconds"""
     limit = Limit(timeout)
     while not (ready := select.select(sockets, [], [], min(timeout, POLL))[0]) and not limit.over():
         pass

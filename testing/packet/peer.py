@@ -19,7 +19,7 @@ class WrongPacketError(AssertionError):
 
 
 def is_plaintext(packet):
-    """Whether it is a packet of a host, as it is: the gateway's own packets, and tunnels, have its addresses."""
+    """Whether a packet is a host's in plaintext: tunnels and the gateway's own packets have the gateway's addresses."""
     return packet.src not in (LAN, LAN6, WAN, WAN6)
 
 

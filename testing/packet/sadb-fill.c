@@ -23,13 +23,13 @@
  *   ike encap=1500-5500
  *   policy-query dir=out src=10.1.0.0-10.1.0.255 dst=10.2.0.0-10.2.0.255
  *
- * hold is what a charon does whose predecessor was killed, hold-end what it does some minutes later.
- * Charon's role is held from charon to the end of the lines, and the word printed once it is.
- * Of ike, encap is the port of IKE alone and that of ESP in UDP beside it, of both families.
- * Of policy, begin and end are the outer addresses of its SA; policy-delete has the words of policy.
- * sa-use-up leaves an outbound SA without sequence numbers.
- * Of sa-update, end is where the SA ended before, and reqid is optional. Queries print
- * words of the form key=value, a line each.
+ * hold: what charon does at its start if its predecessor was killed; hold-end: what it does some minutes later.
+ * charon: take charon's role until the end of the lines, and print "charon" once that is done.
+ * ike: encap is two ports of both families: that of IKE alone, and that of IKE and ESP in UDP.
+ * policy: begin and end are the outer addresses of its SA; policy-delete has the words of policy.
+ * sa-use-up: uses all sequence numbers of an outbound SA.
+ * sa-update: end is the SA's destination before the update, and reqid is optional.
+ * Queries print words of the form key=value, one in a line.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -170,7 +170,7 @@ static int set_spi(struct line *line, const char *value)
 	return rc;
 }
 
-/* A range in a policy, an address in an SA. */
+/* src and dst: a range in a policy, an address in an SA. */
 static int set_src(struct line *line, const char *value)
 {
 	struct cygnet_selector *sel = &line->policy.sel;
@@ -449,7 +449,7 @@ static void line_init(struct line *line)
 	line->policy.sel.dport_hi = UINT16_MAX;
 }
 
-/* As the plugin does: cygnetd may not have applied the previous move yet. */
+/* Retry as the plugin does, because cygnetd may not have applied the previous move yet. */
 static int update_sa(struct cygnet_db *db, const struct line *line)
 {
 	const struct cygnet_sa_id id = {line->sa.id.spi, line->sa.id.proto, line->policy.af,
@@ -465,7 +465,7 @@ static int update_sa(struct cygnet_db *db, const struct line *line)
 	return rc;
 }
 
-/* As charon, which has sockets for two ports in each family. */
+/* charon has sockets for two ports in each family. */
 static int open_ike(struct cygnet_db *db, const struct cygnet_path *path)
 {
 	static const uint8_t families[] = {AF_INET6, AF_INET};
@@ -488,7 +488,7 @@ static int be_charon(struct cygnet_db *db)
 	return rc;
 }
 
-/* cygnetd increments the sequence number by an atomic operation. */
+/* Atomic, because cygnetd increments the sequence number concurrently. */
 static int use_up(struct cygnet_db *db, const struct line *line)
 {
 	const struct cygnet_sa_id *id = &line->sa.id;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Audit records (RFC 4301, 4.4.1 and 5.2; RFC 4302 and 4303, 3.3.3 and 3.4): each kind, and how many."""
+"""Audit records (RFC 4301, 4.4.1 and 5.2; RFC 4302 and 4303, 3.3.3 and 3.4): each kind, and their rate limit."""
 import contextlib
 
 from scapy.layers.inet import IP
@@ -20,7 +20,7 @@ LABEL = 0x12345
 
 @contextlib.contextmanager
 def audited(bench):
-    """A cygnetd that has recorded nothing yet."""
+    """Restart cygnetd, so that no audit record exists."""
     bench.gateway.kill()
     bench.gateway.start()
     with watching(bench.gateway) as watch:
@@ -28,7 +28,7 @@ def audited(bench):
 
 
 def expect(watch, reason, port="wan", **fields):
-    """One record with exactly these fields, and what every record has."""
+    """Expect one record with exactly these fields and those that every record has."""
     row = dict(watch.expect("audit", reason=reason, **{key: fields[key] for key in ("spi", "src") if key in fields}))
     assert row.pop("worker") in range(64)
     assert ("reqid" in fields) == isinstance(row.pop("sa", None), int)
@@ -38,20 +38,20 @@ def expect(watch, reason, port="wan", **fields):
 
 
 def forged(sealed):
-    """The last byte of the ICV is another one."""
+    """Change the last byte of the ICV."""
     data = raw(sealed)
     return type(sealed)(data[:-1] + bytes([data[-1] ^ 1]))
 
 
 def of(sa):
-    """What every record of a protected packet in that inbound SA says."""
+    """The fields of every record about a protected packet of an inbound SA."""
     return {"spi": f"{sa.spi:#010x}", "reqid": 1, "src": sa.src, "dst": sa.dst,
             "proto": 51 if sa.ipsec == "ah" else 50}
 
 
 @cases("4", "6")
 def test_audit_unknown_spi(bench, case):
-    """ESP and AH, with the number that they claim; the flow label with IPv6."""
+    """ESP and AH with an unknown SPI: the record has the packet's sequence number, and with IPv6 its flow label."""
     v6 = case == "6"
     header = IPv6(src=PEER6, dst=WAN6, fl=LABEL) if v6 else IP(src=PEER, dst=WAN)
     ends = {"src": PEER6, "dst": WAN6, "flow_label": LABEL} if v6 else {"src": PEER, "dst": WAN}
@@ -66,7 +66,7 @@ def test_audit_unknown_spi(bench, case):
 
 @cases("first", "known")
 def test_audit_sa(bench, case):
-    """Replayed, forged and badly padded packets of an SA, by the stages and of a known flow."""
+    """Replayed, forged and badly padded packets of an SA, on the general path and of a known flow."""
     _, inb = bench.tunnel()
     with audited(bench) as watch:
         bench.lan.drain()
@@ -91,7 +91,7 @@ def test_audit_sa(bench, case):
 
 @cases("4", "6")
 def test_audit_ah(bench, case):
-    """The flow label is there again, which counted as zero for the ICV."""
+    """The record has the flow label, although it was zeroed to verify the ICV."""
     v6 = case == "6"
     _, inb = ah_tunnel(bench, v6=v6)
     label = {"flow_label": LABEL} if v6 else {}
@@ -110,7 +110,8 @@ def test_audit_ah(bench, case):
 
 
 def test_audit_policy(bench):
-    """Out of an SA that its policy does not allow, with the SA's ends; and what should have been protected."""
+    """A decrypted packet that its SA's policy does not allow, with the SA's addresses; and plaintext that a policy
+    protects."""
     _, inb = bench.tunnel()
     with audited(bench) as watch:
         with bench.dropped("policy-inbound"):
@@ -124,7 +125,7 @@ def test_audit_policy(bench):
 
 @cases("first", "known")
 def test_audit_sequence(bench, case):
-    """The SA's last number has been used; with the flow that could not go on."""
+    """The last sequence number of the SA has been used; the record has the flow of the dropped packet."""
     out, _ = bench.tunnel()
     with audited(bench) as watch:
         bench.wan.drain()
@@ -164,7 +165,7 @@ def test_audit_flood(bench):
 
 
 def test_audit_off(bench):
-    """audit = no, and yes again by a reload."""
+    """A reload sets audit = no, and another one audit = yes."""
     unknown = IP(src=PEER, dst=WAN) / ESP(spi=0xdead, seq=1, data=bytes(60))
     bench.gateway.fill("flush")
     with bench.gateway.configured("audit = no"), watching(bench.gateway) as watch:

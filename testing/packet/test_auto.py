@@ -16,11 +16,11 @@ from test_esp import cases
 ENGINE = "auto"
 SUITE = "cbc128-sha256"
 ALGORITHM = "aes-cbc-128 hmac-sha256"
-CPU, OPENCL = "crypto_ipsec_mb_chain0", "crypto_opencl0"  # the first that have it
+CPU, OPENCL = "crypto_ipsec_mb_chain0", "crypto_opencl0"  # the first device of each engine that supports SUITE
 
 
 def engines(bench):
-    """What cygnetctl shows, by engine; of the CPU the device that has SUITE."""
+    """Rows of cygnetctl by engine; for the CPU, of the device that supports SUITE."""
     gateway = bench.gateway
     shown = gateway.in_gw(f"{gateway.build}/root/bin/cygnetctl", "-c", f"{gateway.work}/cygnetd.conf",
                           "--json", "show", "engines", capture_output=True)
@@ -36,13 +36,13 @@ def edit(path, change):
 
 
 def give_arguments(gateway, opencl):
-    """To the OpenCL device, from the next start on."""
+    """Set arguments of the OpenCL device for the next start."""
     edit(f"{gateway.work}/cygnetd.conf", lambda text: re.sub("(?m)^opencl = .*", f"opencl = {opencl}", text))
 
 
 def rewrite(bench, change, opencl="memory=staged"):
-    """cygnetd starts again, with another file of what was measured, and other arguments for the
-    OpenCL device, which are part of its version."""
+    """Restart cygnetd with another file of measurements, and with other arguments for the OpenCL device, which are
+    part of the version in that file."""
     gateway = bench.gateway
     assert gateway.stop() == 0
     give_arguments(gateway, opencl)
@@ -52,7 +52,7 @@ def rewrite(bench, change, opencl="memory=staged"):
 
 
 def kept(gateway):
-    """The file"""
+    """@return the content of the file of measurements"""
     with open(f"{gateway.work}/state/engines") as file:
         return file.read()
 
@@ -68,13 +68,13 @@ def sealed(lines):
     return body + f"end {zlib.crc32(body.encode()):08x}\n"
 
 
-# latency, Gbps, ns: good, slow and busy with a few packets, soon there and fast with batches
+# latency, Gbps, ns. CPU: good; OpenCL: slow and costly with few packets, low latency and fast with batches
 GOOD, SLOW, BATCH = "1|30,30,30|100", "1|0.001,0.001,0.001|60000", "50|10,10,10|1"
 
 
 def measured(text, results, left=None):
-    """The file, with a line for each (device, length) of results, of SUITE. @param left  the algorithm
-    with which measuring is to go on, as if there had been no time for it"""
+    """Write the file, with a line for each (device, length) of results for SUITE. @param left  the algorithm
+    with which measuring has to go on, as if it had run out of time before"""
     head = [line for line in text.splitlines() if line.startswith(("cygnet", "device"))]
     names = [line.split()[1].split("|")[0] for line in head[1:]]
     rest = [f"next {left}"] if left else []
@@ -83,7 +83,7 @@ def measured(text, results, left=None):
 
 
 def by_length(text):
-    """Short packets to the CPU, long ones to OpenCL, those in between to either, by load."""
+    """Results by which short packets go to the CPU, long ones to OpenCL, and those in between to either, by load."""
     return measured(text, {(CPU, 64): GOOD, (CPU, 256): SLOW, (OPENCL, 256): BATCH,
                            (OPENCL, 1024): GOOD, (OPENCL, 1408): GOOD})
 
@@ -93,12 +93,12 @@ def opencl_first(text):
 
 
 def length_of(number):
-    """Short, long, short, in between"""
+    """Payload lengths in turn: short, long, short, in between"""
     return (20, 1000 + number, 30, 200)[number % 4] if number % 8 != 3 else 1200
 
 
 def exchange(bench, out, inb, count, length=length_of, at_once=False):
-    """count packets each way; all arrive, in order, with numbers that only grow."""
+    """Send count packets each way: all arrive in order, with increasing sequence numbers."""
     bench.wan.drain()
     bench.lan.drain()
     first = out.sent = getattr(out, "sent", 0)
@@ -122,10 +122,10 @@ def exchange(bench, out, inb, count, length=length_of, at_once=False):
 def test_auto_both_engines(bench):
     rewrite(bench, by_length)
     out, inb = bench.tunnel(SUITE)
-    for _ in range(2):  # with a pause
+    for _ in range(2):  # with a pause in between
         exchange(bench, out, inb, 300)
     rows = engines(bench)
-    # 600 of each direction, of which every second is short
+    # 600 packets in each direction, every second one is short
     long = 4 * sum(length_of(number) >= 1000 for number in range(300))
     assert rows["cpu"]["packets"] >= 600 and rows["opencl"]["packets"] >= long, (long, rows)
     assert rows["cpu"]["packets"] + rows["opencl"]["packets"] == 1200, rows
@@ -144,7 +144,7 @@ def counted(bench):
 
 
 def trickle(bench, out, inb):
-    """Some packets one by one. @return how many each engine has had of them"""
+    """Send some packets one by one. @return how many each engine has processed"""
     before = counted(bench)
     for _ in range(10):
         exchange(bench, out, inb, 1, in_between)
@@ -152,15 +152,15 @@ def trickle(bench, out, inb):
 
 
 def numbered(frame, number):
-    """The frame of a packet with id 0, with another one (RFC 1624)."""
+    """Change the IP identification of a frame from 0 to another number (RFC 1624)."""
     total = (~int.from_bytes(frame[24:26], "big") & 0xffff) + number
     checksum = ~(total + (total >> 16)) & 0xffff
     return b"".join((frame[:18], number.to_bytes(2, "big"), frame[20:24], checksum.to_bytes(2, "big"), frame[26:]))
 
 
 def burst(bench, out, count):
-    """count packets to the peer, all there at once. They arrive numbered in order, and (one in 16 is
-    looked into) in the order in which they were sent."""
+    """Send a burst of count packets to the peer. They arrive with consecutive sequence numbers, and in the order in
+    which they were sent (one in 16 is decrypted to check that)."""
     out.sent += count
     frame = bench.frame(bench.lan, "lan", to_far_host(in_between(0), id=0))
     with bench.gateway.paused():
@@ -175,15 +175,15 @@ def burst(bench, out, count):
 
 
 def test_auto_load(bench):
-    """Packets of one length: the CPU has them one by one; when many are there at once, the first ones,
-    until the OpenCL device does; and then again. All arrive, in order."""
+    """Packets of one length. One by one, they go to the CPU. In a burst the CPU has the first ones, and then the OpenCL
+    device; afterwards the CPU again. All arrive in order."""
     rewrite(bench, by_length)
     out, inb = bench.tunnel(SUITE)
     assert trickle(bench, out, inb) == {"cpu": 20, "opencl": 0}
     before = after = counted(bench)
     rounds = 0
     while rounds < 20 and after["opencl"] == before["opencl"]:
-        burst(bench, out, 1000)  # another program may have the core meanwhile
+        burst(bench, out, 1000)  # several bursts, because another program may take the core during one
         after = counted(bench)
         rounds += 1
     assert after["opencl"] > before["opencl"] and after["cpu"] > before["cpu"], (before, after)
@@ -193,7 +193,7 @@ def test_auto_load(bench):
 
 
 def test_auto_other_version(bench):
-    """What was measured with another version of a driver is measured anew, and kept."""
+    """Measurements of another version of a driver are repeated, and the new ones are stored."""
     gateway = bench.gateway
     mark = os.path.getsize(gateway.log)
     rewrite(bench, lambda text: measured(re.sub("driver [^,|]*", "driver 0.1", text), {(CPU, 64): GOOD}))
@@ -207,7 +207,7 @@ def test_auto_other_version(bench):
 
 
 def test_auto_cut_short(bench):
-    """When the time was over before all was measured, the next start measures the rest, and only that."""
+    """If measuring ran out of time, the next start measures the remaining algorithms only."""
     gateway = bench.gateway
     mark = os.path.getsize(gateway.log)
     rewrite(bench, lambda text: measured(text, {(CPU, 64): "1|7,7,7|7"}, left="aes-cbc-128 hmac-sha1"))
@@ -266,7 +266,7 @@ def test_auto_engine_fails(bench, case):
 
 
 def test_auto_show_engines(bench):
-    """The devices fit on a screen; what was measured, here of one suite, comes on request."""
+    """cygnetctl show engines fits on a screen; the measurements, here of one suite, are shown on request."""
     gateway = bench.gateway
 
     def show(*words):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""cygnetctl capture: files with what was asked for and nothing else, read by Scapy and by tshark."""
+"""cygnetctl capture: the files contain exactly the packets that were asked for, and Scapy and tshark can read them."""
 import contextlib
 import os
 import signal
@@ -40,7 +40,7 @@ class Captured:
 
 
 class Capture:
-    """cygnetctl capture FILE, as it runs."""
+    """A running cygnetctl capture FILE."""
 
     def __init__(self, bench, *words, name="file.pcapng"):
         self.gateway = bench.gateway
@@ -50,7 +50,7 @@ class Capture:
         mark = os.path.getsize(self.gateway.log)
         self.process = subprocess.Popen(command(bench, self.path, *words), stderr=subprocess.PIPE, text=True)
         wait_until(lambda: self.process.poll() is not None or self.gateway.logged(BEGUN, mark), BEGUN)
-        # Workers take notice at their next turn, of which one may have begun.
+        # Workers see the capture in their next turn; the current one may have begun before it.
         before = self.turns()
         wait_until(lambda: all(now - then >= 2 for now, then in zip(self.turns(), before)), "workers take notice")
 
@@ -58,12 +58,12 @@ class Capture:
         return [row["turns"] for row in self.gateway.ask("/cygnet/stats").values()]
 
     def wait(self):
-        """Until a limit ends it. @return what it says"""
+        """Wait until a limit ends it. @return its output"""
         self.output = self.process.communicate(timeout=PATIENCE)[1]
         return self.output
 
     def end(self):
-        """As Ctrl-C does. @return packets"""
+        """End it as Ctrl-C does. @return packets"""
         self.process.send_signal(signal.SIGINT)
         self.wait()
         assert self.process.returncode == 0, self.output
@@ -78,7 +78,7 @@ class Capture:
         return [Captured(frame, comment) for frame, (comment, _) in zip(frames, rows)]
 
     def tshark(self):
-        """What another program reads. @return comment and length of each packet"""
+        """Read the file with tshark. @return comment and length of each packet"""
         rows = subprocess.run(["tshark", "-r", self.path, "-T", "fields", "-e", "frame.comment", "-e", "frame.len"],
                               check=True, capture_output=True, text=True).stdout
         return [row.split("\t") for row in rows.splitlines()]
@@ -90,7 +90,7 @@ def command(bench, path, *words):
 
 
 def one_each_way(bench, out, inb):
-    """A packet out and one in, and one that is dropped. @return the two, as hosts sent them"""
+    """Send a packet out, one in, and one that is dropped. @return the first two, as the hosts sent them"""
     there, back = to_far_host(), to_host()
     outbound(bench, out, there)
     inbound(bench, inb, back)
@@ -109,7 +109,7 @@ EACH = [("decrypted", "wan"), ("drop", "wan"), ("rx", "lan"), ("rx", "wan"), ("r
 
 
 def test_capture_all(bench):
-    """Each point once, with its port, the SPI and the drop's reason; the packets are what was sent."""
+    """Each capture point has the packet once, with port, SPI and drop reason; the content is what was sent."""
     out, inb = bench.tunnel()
     capture = Capture(bench)
     there, back = one_each_way(bench, out, inb)
@@ -152,7 +152,7 @@ def test_capture_some(bench, case):
 
 @cases("out", "in")
 def test_capture_sa(bench, case):
-    """By SPI: protected and in plaintext, and what that SA's packets are dropped for."""
+    """By SPI: the SA's packets, protected and in plaintext, and its dropped packets with the reason."""
     out, inb = bench.tunnel()
     sa = {"out": out, "in": inb}[case]
     capture = Capture(bench, "spi", hex(sa.spi))
@@ -173,7 +173,7 @@ def test_capture_sa(bench, case):
 
 
 def test_capture_known(bench):
-    """Packets of known flows are seen too; they take the short way again afterwards."""
+    """Packets of known flows are captured too; afterwards they take the fast path again."""
     out, inb = known_tunnel(bench)
     capture = Capture(bench)
     before = bench.gateway.counted("shortcut")
@@ -186,7 +186,7 @@ def test_capture_known(bench):
 
 
 def test_capture_drop_of_frame(bench):
-    """Frames that are no IP packets, or another's, as they came."""
+    """Frames that are not IP, or are for other stations, are captured unchanged."""
     bench.tunnel()
     frame = bench.frame(bench.lan, "lan", to_far_host())
     other, tagged = b"\x02" * 6 + frame[6:], frame[:12] + b"\x81\x00\x00\x07" + frame[12:]
@@ -201,7 +201,7 @@ def test_capture_drop_of_frame(bench):
 
 
 def test_capture_count(bench):
-    """The count ends it, to the packet."""
+    """A capture with count ends after exactly so many packets."""
     bench.gateway.fill("flush", policy("out", LAN_NET, FAR_NET, "bypass"))
     capture = Capture(bench, "at", "rx", "port", "lan", "count", "5")
     for number in range(20):
@@ -222,7 +222,7 @@ def test_capture_seconds(bench):
 
 
 def test_capture_killed(bench):
-    """cygnetctl is killed: cygnetd goes on, with all its buffers, and serves the next one."""
+    """cygnetctl is killed: cygnetd gets all buffers back, and serves the next capture."""
     out, inb = bench.tunnel()
     bench.expect_flow(out, inb)
     before = pools(bench)
@@ -263,7 +263,7 @@ def test_capture_stopped_reader(bench):
 
 
 def test_capture_reload(bench):
-    """Ports are added and removed while a capture runs: it has the ports that there were at its beginning."""
+    """Ports are added and removed during a capture: it covers the ports that existed at its start."""
     def both_ways(capture):
         dmz.expect_both_ways()
         return {(one.point, one.words["port"]) for one in capture.end() if one.ip}
@@ -307,7 +307,7 @@ def refused(bench, *words, status=1, message, path=None):
 
 
 def test_capture_refused(bench):
-    """What cannot be done is said by name, and leaves no file."""
+    """A capture that is refused prints the reason, and leaves no file."""
     refused(bench, "port", "dmz", message="no port of that name")
     refused(bench, "drop", "bad-luck", message="no drop reason of that name")
     refused(bench, "at", "rx,nowhere", status=2, message="at: cannot be rx,nowhere")
@@ -327,7 +327,7 @@ def test_capture_refused(bench):
 
 
 def test_capture_not_root(bench):
-    """Others are refused by the folder, and by cygnetd if somebody opens folder and socket."""
+    """Other users are refused by the rights of the folder and, if folder and socket are opened to all, by cygnetd."""
     folder = f"/run/dpdk/{bench.gateway.prefix}"
     address = f"{folder}/cygnet_capture"
     assert stat.S_IMODE(os.stat(address).st_mode) == 0o600
@@ -344,7 +344,7 @@ def test_capture_not_root(bench):
 
 
 def as_nobody(address):
-    """@return what cygnetd says to such a user's request"""
+    """@return cygnetd's answer to the request of an unprivileged user"""
     script = ("import socket,sys\ns = socket.socket(socket.AF_UNIX)\ntry:\n s.connect(sys.argv[1])\n"
               "except PermissionError:\n print('EACCES', end='')\nelse:\n print(s.recv(100).decode(), end='')\n")
     return subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/python3", "-c",
@@ -383,7 +383,7 @@ HOSTILE = {
 
 @cases(*HOSTILE)
 def test_capture_hostile(bench, case):
-    """Requests that no cygnetctl sends are answered with a reason, and cygnetd goes on."""
+    """Malformed requests, which cygnetctl never sends, are answered with a reason, and do no harm."""
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(PATIENCE)
         client.connect(f"/run/dpdk/{bench.gateway.prefix}/cygnet_capture")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""DHCP of the gateway's own client and server passes policies that protect everything; nothing else does by its ports."""
+"""DHCP of the gateway's own client and server bypasses policies that protect everything; no other packet with its
+ports does."""
 import contextlib
 import socket
 import time
@@ -90,7 +91,7 @@ def reply6(dst=THEIRS6, **fields):
 
 
 def test_dhcp_sent(bench):
-    """A client by the outside port, a server by the inside one."""
+    """With sides, a client on the outside port and a server on the inside one."""
     with with_sides(bench):
         leaves(bench, "wan", message(bench, "wan", WAN, ALL))
         leaves(bench, "wan", message(bench, "wan", NONE, ALL))
@@ -101,7 +102,7 @@ def test_dhcp_sent(bench):
 
 
 def test_dhcp_sent_without_sides(bench):
-    """A client by any port, a server by none."""
+    """Without sides, a client on any port, a server on none."""
     out = protect_everything(bench)
     leaves(bench, "wan", message(bench, "wan", WAN, ALL))
     is_protected(bench, out, "lan", answer(bench, "lan", LAN, ALL))
@@ -118,7 +119,7 @@ def test_dhcp_switched_off(bench):
 
 
 def forged_from_wan(bench):
-    """What is not the client's, by the outside port."""
+    """Packets of the outside port that are not from the client."""
     def client(src=WAN, dst=ALL, **fields):
         return message(bench, "wan", src, dst, **fields)
     good = client()
@@ -143,7 +144,7 @@ def test_dhcp_sent_forged(bench):
     with with_sides(bench) as out:
         for packet in forged_from_wan(bench).values():
             is_protected(bench, out, "wan", IP(raw(packet)))
-        # What the kernel bridges comes from another station.
+        # A frame that the kernel bridges has the source MAC address of another station.
         is_protected(bench, out, "wan", message(bench, "wan", NONE, ALL), src="02:00:00:00:00:99")
         for packet in (message(bench, "lan", LAN, ALL), message(bench, "lan", NONE, ALL), answer(bench, "lan", WAN, ALL),
                        answer(bench, "lan", NONE, ALL), answer(bench, "lan", LAN, FAR_HOST), answer(bench, "lan", LAN, HOST, op=1),
@@ -159,7 +160,7 @@ def test_dhcp_sent_forged(bench):
 
 
 def test_dhcp_sent_rate(bench):
-    """A hundred a second pass; the others are protected."""
+    """A hundred messages a second bypass the policies; further ones are protected."""
     out, count, plain, protected = protect_everything(bench), 0, 0, 0
     packet = message(bench, "wan", WAN, ALL)
     frame = raw(Ether(src=bench.gateway.mac["wan"], dst="ff:ff:ff:ff:ff:ff", type=0x800)) + raw(packet)
@@ -185,19 +186,19 @@ def test_dhcp_sent_rate(bench):
 
 
 class Kernel:
-    """What the gateway's kernel gets by a port: its packet sockets, and the one of its client or server."""
+    """Packet sockets, and the UDP socket of client or server, in the gateway's kernel behind a port."""
 
     def __init__(self, bench, device, address, port):
         self.bench, self.device = bench, device
         self.tap = Tap(bench, device)
         with inside(bench.network.gw):
             self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        # The kernel takes what comes from 0.0.0.0 by the port's own interface, too.
+        # With this the kernel accepts packets from 0.0.0.0.
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, device.encode())
         self.socket.bind((address, port))
 
     def saw(self, packet, dst):
-        """Packet sockets got it in a frame to that address."""
+        """Packet sockets have received it in a frame to that MAC address."""
         source = getattr(self.bench, self.device).mac
         assert self.tap.got(dst + source + b"\x08\x00" + raw(packet)), f"{packet.summary()} is not seen"
 
@@ -216,7 +217,8 @@ class Kernel:
 
 
 def test_dhcp_answer(bench):
-    """Policy wants it protected: only packet sockets have it, by which clients listen. Without a policy all do."""
+    """If a policy protects such packets, only packet sockets, which clients use, receive an answer; without a policy
+    all do."""
     packet = answer(bench, "wan", SERVER, WAN)
     with Kernel(bench, "wan", WAN, 68) as kernel:
         protect_everything(bench)
@@ -233,7 +235,8 @@ def test_dhcp_answer(bench):
 
 @cases("192.0.2.77", FAR_HOST, HOST)
 def test_dhcp_offer(bench, case):
-    """To an address that the gateway does not have: packet sockets have it, and nobody forwards it, whosever it is."""
+    """An answer to an address that the gateway does not have yet: packet sockets receive it, and it is never
+    forwarded."""
     packet = answer(bench, "wan", SERVER, case)
     for prepare in (protect_everything, lambda bench: bench.gateway.fill("flush")):
         prepare(bench)
@@ -248,7 +251,7 @@ def test_dhcp_offer(bench, case):
 
 
 def refused(bench, device, packet):
-    """Policy drops it, and packet sockets do not have it."""
+    """A drop policy applies: packet sockets do not receive the answer."""
     with Tap(bench, device) as tap:
         with bench.dropped("policy-plaintext"):
             getattr(bench, f"from_{device}")(packet)
@@ -256,7 +259,7 @@ def refused(bench, device, packet):
 
 
 def test_dhcp_answer_inside(bench):
-    """There is no client on an inside port: policy decides about answers."""
+    """An inside port has no client: answers are subject to the policies."""
     with with_sides(bench):
         for src, dst in ((HOST, LAN), (HOST, ALL)):
             refused(bench, "lan", answer(bench, "lan", src, dst))
@@ -265,7 +268,7 @@ def test_dhcp_answer_inside(bench):
 
 
 def test_dhcp_answer_forged(bench):
-    """For another client, or what is no answer."""
+    """Answers for another client, and packets that are no answer."""
     other = bytes.fromhex(DECRYPTED.replace(":", ""))
     with with_sides(bench):
         for packet in (answer(bench, "wan", SERVER, WAN, chaddr=other), answer(bench, "wan", SERVER, WAN, op=1),
@@ -274,7 +277,7 @@ def test_dhcp_answer_forged(bench):
                        answer(bench, "wan", SERVER, LAN), message(bench, "wan", SERVER, WAN),
                        answer(bench, "wan", SERVER, HOST, chaddr=other)):
             refused(bench, "wan", packet)
-        # In fragments, which are put together first.
+        # In fragments, which are reassembled first.
         whole = answer(bench, "wan", SERVER, WAN, more=bytes(256), id=99)
         with bench.dropped("policy-plaintext"):
             for at, flags, rest in ((0, "MF", raw(whole)[20:276]), (32, 0, raw(whole)[276:])):
@@ -282,7 +285,8 @@ def test_dhcp_answer_forged(bench):
 
 
 def test_dhcp_request(bench):
-    """Of a host on the inside port: the server's socket has it. Others, and those of the outside port, are refused."""
+    """Requests of a host on the inside port reach the server's socket. Others, and those on the outside port, are
+    refused."""
     with with_sides(bench), Kernel(bench, "lan", "", 67) as kernel:
         for src, dst in ((NONE, ALL), (HOST, ALL), (HOST, LAN)):
             packet = message(bench, "lan", src, dst)
@@ -303,7 +307,7 @@ def test_dhcp_request(bench):
 
 
 def test_dhcp6_answer(bench):
-    """Between link-local addresses, which no router forwards."""
+    """DHCPv6 between link-local addresses, which no router forwards."""
     with with_sides(bench), Tap(bench, "wan") as tap:
         packet = reply6(src=THEIRS6, dst=OURS6)
         bench.from_wan(packet)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The kernel's firewall tells what was decrypted by the Ethernet source, and nobody on the wire can send from that."""
+"""The kernel's firewall recognises decrypted packets by their source MAC address, which nobody on the wire can use."""
 import contextlib
 import socket
 import subprocess
@@ -19,7 +19,7 @@ from test_tunnel6 import tunnel
 
 DECRYPTED = "02:43:59:47:4e:54"  # TAP_DECRYPTED_MAC
 PORT = 7777
-# What an administrator adds to the marks that come with cygnetd.
+# Rules of an administrator that use the mark set by cygnetd's own rules.
 RULES = f"""
 add element inet cygnet_ipsec ports {{ wan, lan }}
 table inet filter {{
@@ -38,7 +38,7 @@ def nft(bench, *words, text=None):
 
 
 class Firewall:
-    """Rules in the gateway's kernel, and a socket behind them."""
+    """Firewall rules in the gateway's kernel, and a socket behind them."""
 
     def __init__(self, bench, address):
         self.bench = bench
@@ -103,8 +103,8 @@ KINDS = {"tunnel": in_tunnel, "tunnel6": in_tunnel6, "transport": transport, "ah
 
 @cases(*KINDS)
 def test_firewall_decrypted(bench, case):
-    """What comes out of an SA passes; the same in plaintext does not: cygnetd refuses it where a policy protects it, and
-    where none does, the firewall."""
+    """Packets out of an SA pass. The same packets in plaintext are dropped: by cygnetd if a policy protects them,
+    otherwise by the firewall."""
     inb, src, dst = KINDS[case](bench)
     seal = inb.seal_payload if case == "transport" else inb.seal
     with Firewall(bench, dst) as firewall:
@@ -120,7 +120,7 @@ def test_firewall_decrypted(bench, case):
 
 
 def test_firewall_pieces(bench):
-    """A datagram that comes out of the SA in fragments is put together by the kernel, and passes."""
+    """A datagram that comes out of the SA in fragments is reassembled by the kernel, and passes."""
     inb, src, dst = in_tunnel(bench)
     data = bytes(range(256)) * 12
     with Firewall(bench, dst) as firewall:
@@ -132,7 +132,7 @@ def test_firewall_pieces(bench):
 
 @cases("4", "6", "broadcast", "arp", "lldp", "lan")
 def test_firewall_forged(bench, case):
-    """A frame from the wire with that source goes nowhere, whatever is in it."""
+    """A frame from the wire with that source address is dropped, whatever its content."""
     bench.gateway.fill("flush")
     port, device = (bench.lan, "lan") if case == "lan" else (bench.wan, "wan")
     to = "ff:ff:ff:ff:ff:ff" if case in ("broadcast", "arp") else bench.gateway.mac[device]
@@ -171,7 +171,7 @@ def closed(bench, tables):
 
 
 def updown(bench, verb, me, peer, protocol):
-    """What charon has the script do for a CHILD_SA."""
+    """Run the updown script for a CHILD_SA as charon does."""
     words = {"VERB": verb, "INTERFACE": "wan", "ME": me, "MY_PROTOCOL": protocol, "MY_PORT": 0, "PEER_CLIENT": peer,
              "PEER_PROTOCOL": protocol, "PEER_PORT": 0}
     command = ["ip", "netns", "exec", bench.network.gw, "env", *(f"PLUTO_{k}={v}" for k, v in words.items())]

@@ -10,8 +10,8 @@ from gateway import PEER, WAN
 from network import ETH_P_ALL, PATIENCE, inside
 from test_esp import cases
 
-# Headers between the MAC addresses and an IPv4 packet. The kernel takes VLAN 0 for a priority tag and
-# processes the packet behind it.
+# Headers between the MAC addresses and an IPv4 packet. VLAN 0 is a priority tag: the kernel processes the
+# packet behind it.
 TAGGED = {
     "8100": bytes.fromhex("8100 0000 0800"),
     "8100-vlan": bytes.fromhex("8100 0007 0800"),
@@ -62,7 +62,7 @@ def from_gateway(bench, device, rest):
 
 @cases(*TAGGED, *OTHERS)
 def test_wrapped_inbound(bench, case):
-    """Plaintext that policy wants protected, in a frame that a kernel may unpack."""
+    """Plaintext that a policy protects, in a frame that the kernel may decapsulate."""
     out, inb = bench.tunnel()
     reason = "vlan-tag" if case in TAGGED else "ethertype"
     frame = to_gateway(bench, "wan", (TAGGED | OTHERS)[case] + raw(to_host()))
@@ -75,7 +75,7 @@ def test_wrapped_inbound(bench, case):
 
 @cases(*TAGGED, *OTHERS)
 def test_wrapped_outbound(bench, case):
-    """The same out of a TAP, as a VLAN interface on it would send it."""
+    """The same from the TAP, as a VLAN interface on it would send it."""
     out, inb = bench.tunnel()
     frame = from_gateway(bench, "wan", (TAGGED | OTHERS)[case] + raw(to_far_host()))
     with Tap(bench, "wan") as tap, bench.dropped("vlan-tag" if case in TAGGED else "ethertype"):

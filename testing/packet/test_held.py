@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""charon was killed, and its successor has not installed its policies yet: nothing leaves in plaintext."""
+"""charon was killed, and the next charon has not installed its policies yet: nothing leaves in plaintext."""
 import json
 import subprocess
 
@@ -11,7 +11,7 @@ from test_trace import BACK, OUT, verdict
 
 
 def spd(bench):
-    """How often a policy is held or not: action and HELD of cygnetctl show spd."""
+    """@return (direction, action, held) of each policy, from cygnetctl show spd"""
     rows = subprocess.run([f"{bench.gateway.build}/root/bin/cygnetctl", "--json", "-s",
                            f"{bench.gateway.work}/sadb", "show", "spd"], check=True, capture_output=True,
                           text=True).stdout
@@ -19,7 +19,8 @@ def spd(bench):
 
 
 def test_held_crash(bench):
-    """Known flows, too, in both directions, until the new charon has a tunnel with the same selectors."""
+    """Packets are dropped in both directions, also of known flows, until the new charon has a tunnel with the same
+    selectors."""
     out, inb = bench.tunnel()
     for _ in range(3):
         bench.expect_flow(out, inb)
@@ -34,7 +35,7 @@ def test_held_crash(bench):
     assert verdict(bench, OUT) == verdict(bench, BACK) == "dropped policy-held"
     with bench.gateway.charon():
         expect(bench.gateway, WARNING, "WARNING: 3 held policies drop packets")
-    # An SA of the new charon's can have the reqid that a held policy had.
+    # An SA of the new charon may have the reqid of a held policy.
     stranger = Sa(SUITE["gcm128"], "in", bench.spi())
     bench.gateway.fill(stranger.line())
     with bench.dropped("policy-held"):
@@ -50,7 +51,7 @@ def test_held_crash(bench):
 
 
 def test_held_shunts(bench):
-    """What was discarded still is; what passed does not, by an old policy, but does by a new one."""
+    """A held discard policy still discards. A held bypass policy drops, until the new charon installs it again."""
     bench.tunnel(more_lines=[
         policy("out", LAN_NET, FAR_NET, "discard", prio=20, more="proto=17 dport=7-7"),
         policy("out", LAN_NET, FAR_NET, "bypass", prio=10, more="proto=17 dport=8-8")])
@@ -65,7 +66,7 @@ def test_held_shunts(bench):
 
 
 def test_held_over(bench):
-    """When the hold is over, packets pass as no policy says anything about them."""
+    """When the hold is over, packets pass as if there were no policy."""
     bench.tunnel()
     bench.gateway.fill("hold")
     with bench.dropped("policy-held"):

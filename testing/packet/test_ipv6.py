@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""IPv6 in plaintext: routing, ICMPv6, and policies that no header evades."""
+"""IPv6 in plaintext: routing, ICMPv6, and policies that extension headers cannot evade."""
 import random
 
 from scapy.layers.inet import TCP, UDP
@@ -164,7 +164,7 @@ ODD = {
 
 @cases(*ODD)
 def test_odd_extensions6(bench, case):
-    """Whatever the policies say."""
+    """Packets that are dropped whatever the policies are."""
     bench.gateway.fill("flush")
     with bench.dropped("ipv6-headers", 2):
         bench.from_lan(packet6(extensions=ODD[case]))
@@ -298,7 +298,7 @@ def test_link_local_to_kernel6(bench):
 
 
 def test_neighbour_resolution6(bench):
-    """The kernel solicits; with the advertisement the waiting packet leaves."""
+    """The kernel solicits the neighbour; after the advertisement the queued packet leaves."""
     bench.gateway.fill("flush")
     unknown = f"2001:db8:f::{random.randrange(0x100, 0xffff):x}"
     bench.wan.drain()

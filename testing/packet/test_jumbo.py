@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Ports with an MTU of 9,000: both, or one beside one of 1,500."""
+"""Ports with an MTU of 9,000: both, or only one of them."""
 import contextlib
 import re
 
@@ -19,7 +19,7 @@ MTU = 9000
 
 
 def with_mtu(usual, ports):
-    """AF_PACKET's ports, some with an MTU, and memory for that."""
+    """A gateway with ports of AF_PACKET, some with an MTU of their own, and with enough memory."""
     text = re.sub("-m [0-9]+", "-m 384", usual)
     for port in ports:
         text = re.sub(rf"(\[port {port}\]\ndevice = )net_\w+?([0-9],.*)\n",
@@ -35,8 +35,8 @@ def passes(bench):
 
 @contextlib.contextmanager
 def jumbo(bench, *ports):
-    """cygnetd sets the MTU of its end of a wire. XDP, which the usual gateway has, allows none that
-    long at either end."""
+    """cygnetd sets the MTU of its end of a veth. XDP, which the usual gateway has at its veths, does not allow
+    such an MTU."""
     gateway, network = bench.gateway, bench.network
     with gateway.rewritten(lambda usual: with_mtu(usual, ports)):
         try:
@@ -59,13 +59,13 @@ def mtu_of(bench, port):
 
 
 def change_mtu(bench, port, mtu, becomes=None):
-    """As an administrator does, of the TAP."""
+    """Set the MTU of the TAP, as an administrator does."""
     ip("-n", bench.network.gw, "link", "set", port, "mtu", str(mtu))
     wait_until(lambda: mtu_of(bench, port) == (becomes or mtu), f"{port} has an MTU of {becomes or mtu}")
 
 
 def both_ways(bench, out, inb, size):
-    """In one ESP packet each; DF, so none is cut."""
+    """Each packet leaves in one ESP packet; it has DF, so none is fragmented."""
     for far, near in ((to_far_host(size, flags="DF"), to_host(size, flags="DF")),
                       (packet6(size=size), packet6(FAR_HOST6, HOST6, size=size))):
         outer = sealed(bench, far)[0]
@@ -77,7 +77,7 @@ def both_ways(bench, out, inb, size):
 
 
 def fits_exactly(bench, out):
-    """What the source hears is what fits, and what may be cut is cut so that it does."""
+    """The source is told the MTU at which ESP fits, and packets without DF are fragmented to that size."""
     fits = expect_refused(bench, to_far_host(MTU - 28, flags="DF"))
     assert MTU - 120 < fits < MTU
     outer = sealed(bench, to_far_host(fits - 28, flags="DF"))[0]
@@ -106,7 +106,7 @@ def kernel_has_it(bench):
 
 
 def follows_the_tap(bench):
-    """Down and up again, but not above what it started with."""
+    """The MTU is lowered and raised again, but not above that at the start."""
     out, _ = bench.tunnel()
     change_mtu(bench, "wan", 4000)
     fits = expect_refused(bench, to_far_host(8000, flags="DF"))
@@ -137,7 +137,7 @@ def test_jumbo(bench):
 
 
 def test_jumbo_one_side(bench):
-    """What comes out of ESP, or as it is, leaves in what 1,500 bytes hold."""
+    """Decrypted packets and plaintext leave the other port within 1,500 bytes."""
     with jumbo(bench, "wan"):
         out, inb = tunnel(bench, False)
         long = to_host(8872, id=9)
@@ -152,7 +152,7 @@ def test_jumbo_one_side(bench):
             error = out.unseal(bench.receive(bench.wan, 1)[0])[0]
             assert error.dst == sent.src and error.payload.type == (2 if sent.version == 6 else 3)
             assert (error.payload.mtu if sent.version == 6 else error[ICMP].nexthopmtu) == 1500
-        # Padded for the longer way out, further than the buffers of the shorter one go.
+        # TFC padding to the MTU of the larger port, longer than the buffers of the smaller one.
         out, _ = bench.tunnel(out_more=f"tfc={MTU}")
         outer = sealed(bench, to_far_host(40))[0]
         assert MTU - 16 < length(outer) <= MTU
@@ -167,7 +167,7 @@ def test_jumbo_one_side(bench):
 
 
 def test_jumbo_refused(bench):
-    """What a device cannot have, cygnetd says, and where it was asked for."""
+    """cygnetd logs an MTU that a device does not support, with the line of the configuration."""
     def change(usual):
         return with_mtu(usual, ["wan"]).replace("iface=wan-veth", "iface=wan-veth,framesz=2048")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The exception path: what is the kernel's reaches it, and its answers leave."""
+"""The exception path: packets for the kernel reach it, and its answers leave."""
 import contextlib
 import json
 import socket
@@ -48,7 +48,7 @@ def test_ike(bench, case):
 
 @cases(4, 6)
 def test_keepalive(bench, case):
-    """A NAT keepalive (RFC 3948, 2.3) is eaten: neither charon nor a drop counter sees it."""
+    """A NAT keepalive (RFC 3948, 2.3) is consumed: neither charon nor a drop counter sees it."""
     source, destination = (PEER6, WAN6) if case == 6 else (PEER, WAN)
     header = (IPv6 if case == 6 else IP)(src=source, dst=destination)
     bench.tunnel(encap=True)
@@ -80,7 +80,8 @@ def test_esp_in_udp_is_not_the_kernels(bench):
 
 
 def discarding(bench, v6):
-    """SAs at port 5500, and no plaintext between their ends. @return a header that comes in, and the inbound SA"""
+    """SAs at port 5500, and policies that discard plaintext between the gateways. @return the header of packets from
+    the peer, and the inbound SA"""
     theirs, ours = (PEER6, WAN6) if v6 else (PEER, WAN)
     _, inb = tunnel(bench, v6, encap=(5500, 4501))
     bench.gateway.fill("ike encap=1500-5500", *(
@@ -90,7 +91,7 @@ def discarding(bench, v6):
 
 
 def esp_arrives(bench, inb):
-    """@return what came, and was decrypted"""
+    """Send an ESP packet, and expect it decrypted. @return the ESP packet"""
     sealed = inb.seal(to_host())
     bench.lan.drain()
     bench.from_wan(sealed)
@@ -112,7 +113,8 @@ def passes(bench, header, port, marker):
 
 @cases(4, 6)
 def test_ike_on_other_ports(bench, case):
-    """Ports that charon has instead of 500 and 4500 are IKE's, the second ESP's beside; those two no more."""
+    """If charon uses other ports than 500 and 4500, those pass IKE, and the second one ESP; 500 and 4500 no longer
+    do."""
     passing = {1500: "ike", 5500: "ike, esp"}
     with bench.gateway.charon():
         header, inb = discarding(bench, case == 6)
@@ -131,7 +133,8 @@ def test_ike_on_other_ports(bench, case):
 
 @cases(4, 6)
 def test_ike_ports_of_a_dead_charon(bench, case):
-    """Others may have them by now: policies are about them, in both directions, but not about ESP that comes there."""
+    """After charon's end other programs may use its ports: policies apply to them in both directions, except to
+    received ESP."""
     passing, left = {1500: "ike", 5500: "ike, esp"}, {500: "ike", 4500: "ike", 5500: "esp"}
     with bench.gateway.charon():
         header, inb = discarding(bench, case == 6)
@@ -158,7 +161,7 @@ NOT_IKE = {"nothing": b"", "text": b"plaintext" * 9, "marker": bytes(4) + b"plai
 
 @cases(4, 6)
 def test_ike_by_content(bench, case):
-    """What is not IKE does not pass the policies by charon's ports, out and in; IKEv1, IKEv2 and keepalives do."""
+    """Only IKEv1, IKEv2 and keepalives bypass the policies at charon's ports, out and in; other packets do not."""
     theirs, ours = (PEER6, WAN6) if case == 6 else (PEER, WAN)
     header = (IPv6 if case == 6 else IP)(src=theirs, dst=ours)
     bench.gateway.fill("flush", *(policy(direction, *(f"{end}-{end}" for end in ends), "discard", v6=case == 6)
@@ -180,7 +183,7 @@ def test_ike_by_content(bench, case):
             bench.wan.drain()
             natt.sendto(text, (theirs, 4501))
             assert raw(bench.receive(bench.wan, 1)[0][UDP].payload)[:len(text)] == text
-        # To port 500 charon sends without the marker, also from 4500.
+        # To port 500 charon sends without the non-ESP marker, even from port 4500.
         natt.sendto(ike(b"bare"), (theirs, 500))
         assert raw(bench.receive(bench.wan, 1)[0][UDP].payload) == ike(b"bare")
         bench.from_wan(header / UDP(sport=4501, dport=4500) / Raw(ike(b"padded", bytes(4)) + bytes(3)))
@@ -188,7 +191,7 @@ def test_ike_by_content(bench, case):
 
 
 def replies(port, timeout):
-    """Of ARP, until no frame has arrived for timeout seconds."""
+    """ARP frames that arrive, until there was none for timeout seconds."""
     for frame in port.frames(timeout):
         if frame[12:14] == b"\x08\x06" and Ether(frame)[ARP].op == 2:
             yield Ether(frame)[ARP]
@@ -215,7 +218,7 @@ def test_ping_the_gateway(bench):
 
 
 def test_tap_down(bench):
-    """What is the kernel's is dropped by a name of its own while the TAP is down."""
+    """While the TAP is down, packets for the kernel are dropped with their own reason."""
     def state():
         return next(row["state"] for row in bench.gateway.ask("/cygnet/ports").values() if row["name"] == "lan")
     ping = IP(src=HOST, dst=WAN) / ICMP(id=7, seq=9)
@@ -229,7 +232,7 @@ def test_tap_down(bench):
 
 
 def test_neighbour_is_asked_for(bench):
-    """To a next hop without MAC: ARP goes out, and with its answer packets flow."""
+    """A packet to an unresolved next hop triggers ARP, and leaves after the answer."""
     bench.tunnel()
     host, mac = "10.1.0.33", "02:00:00:00:00:33"
     bench.lan.drain()
@@ -258,8 +261,8 @@ IP_MTU_DISCOVER, IP_PMTUDISC_DO, IP_MTU = 10, 2, 14
 
 
 def test_kernel_learns_the_mtu(bench):
-    """A DF packet of the gateway's own that ESP makes too big: its socket hears how
-    big one may be, and one of that size leaves."""
+    """A packet of the gateway itself with DF that is too big with ESP: its socket gets the
+    MTU, and a packet of that size leaves."""
     out, _ = bench.tunnel()
     with inside(bench.network.gw):
         sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -274,8 +277,8 @@ def test_kernel_learns_the_mtu(bench):
         assert mtu > 1400, mtu
         bench.expect_nothing(bench.wan)
         try:
-            sock.send(bytes(mtu - 28))  # as much as fits
-        except OSError:  # the error of the first one
+            sock.send(bytes(mtu - 28))  # exactly the MTU
+        except OSError:  # reports the error about the first packet
             sock.send(bytes(mtu - 28))
         outer = bench.receive(bench.wan, 1)[0]
         inner, _ = out.unseal(outer)
@@ -285,7 +288,7 @@ def test_kernel_learns_the_mtu(bench):
 
 @contextlib.contextmanager
 def route_of_charon(bench, *words):
-    """A route as charon has it where a tunnel's inside is of another family than its outside."""
+    """A route as charon installs it if inner and outer family of a tunnel differ."""
     family = "-6" if ":" in words[0] else "-4"
     for what, more in (("rule", ("pref", "220", "table", "220")), ("route", (*words, "table", "220"))):
         ip("-n", bench.network.gw, family, what, "add", *more)
@@ -299,8 +302,8 @@ def route_of_charon(bench, *words):
 
 @cases("4-in-6", "6-in-4")
 def test_own_packets_on_link(bench, case):
-    """What the gateway itself sends through a tunnel to what its kernel takes for a neighbour is
-    protected, and the kernel does not wait for that neighbour."""
+    """The gateway sends through a tunnel to an address that its kernel considers on-link: the packet is protected,
+    and the kernel does not wait for neighbour resolution."""
     inner6 = case == "6-in-4"
     out, _ = tunnel(bench, not inner6)
     net, here, there = ("2001:db8:2::/64", LAN6, FAR_HOST6) if inner6 else ("10.2.0.0/24", LAN, FAR_HOST)

@@ -6,7 +6,7 @@ from network import PATIENCE
 
 
 def locked(gateway):
-    """By name of a mapping, whether each of that name is locked."""
+    """@return by name, whether all mappings of that name are locked"""
     found, name = {}, ""
     with open(f"/proc/{gateway.process.pid}/smaps") as smaps:
         for words in (line.split() for line in smaps):
@@ -29,7 +29,7 @@ def test_locked_memory(bench):
 
 
 def test_locked_refused(bench):
-    """A process that may not lock without limit says so, and does not start."""
+    """Without the right to lock unlimited memory cygnetd logs that and does not start."""
     answer = subprocess.run(
         ["ip", "netns", "exec", bench.gateway.network.gw, "prlimit", "--memlock=65536", "setpriv",
          "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock", f"{bench.gateway.build}/root/sbin/cygnetd",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What an operator reads: a good start has no warning, and the journal has fields."""
+"""Messages for operators: a good start logs no warning, and messages in the journal have fields."""
 import json
 import os
 import re
@@ -16,7 +16,7 @@ from gateway import FAR_NET, LAN_NET, PEER, WAN
 from network import PATIENCE, wait_until
 from peer import SUITE, Sa
 
-ENGINE = "cpu"  # engine = auto warns when it has not measured all in time
+ENGINE = "cpu"  # engine = auto may warn that it had no time to measure all
 LINE = re.compile(r"(cygnetd|dpdk|libbpf|libxdp): (?!warning|error)\S")
 JOURNALD = "/lib/systemd/systemd-journald"
 # journald, and then cygnetd, in a mount namespace of their own: no other process sees that journal.

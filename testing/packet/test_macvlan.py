@@ -13,12 +13,12 @@ from network import ip_batch, wait_until
 from peer import SUITE, Sa
 
 VMAC, VIP = "00:00:5e:00:01:0a", "192.0.2.100"
-NEIGHBOUR = "02:00:00:00:0a:02"  # the peer as the macvlan knows it, at another address than the TAP does
+NEIGHBOUR = "02:00:00:00:0a:02"  # the peer in the macvlan's neighbour table, not as in the TAP's
 IFF_PROMISC = 0x100
 
 
 class VirtualRouter:
-    """Of a virtual router that keepalived runs: what it makes, and what it does when it becomes master or backup."""
+    """A virtual router as run by keepalived: its macvlan, and the changes when it becomes master or backup."""
 
     def __init__(self, bench):
         self.bench, self.gateway = bench, bench.gateway
@@ -40,7 +40,7 @@ class VirtualRouter:
         self.ip(f"address del {VIP}/32 dev vrrp0", "link set vrrp0 down")
 
     def takes(self):
-        """What the log says last."""
+        """The last message about the macvlan in the log."""
         text = self.gateway.log_since(0)
         return text.rfind(f": takes frames to {VMAC.upper()}") > text.rfind(f"no longer takes frames to {VMAC.upper()}")
 
@@ -52,7 +52,7 @@ class VirtualRouter:
         self.gateway.hear()
 
     def send(self, *packets):
-        """From the peer, to the virtual MAC address."""
+        """Send a packet from the peer to the virtual MAC address."""
         for one in packets:
             self.bench.wan.send(raw(Ether(dst=VMAC, src=self.bench.wan.mac.hex(":"), type=0x800)) + raw(one))
 
@@ -105,7 +105,7 @@ def expect_answers(bench, router):
 
 
 def arp_answers(bench):
-    """MAC addresses that the gateway says the virtual address has, of all frames until one is there."""
+    """MAC addresses in the gateway's ARP answers for the virtual address, until there is one."""
     bench.wan.drain()
     bench.wan.send(raw(Ether(dst="ff:ff:ff:ff:ff:ff", src=bench.wan.mac.hex(":"), type=0x806) /
                        ARP(op=1, hwsrc=bench.wan.mac.hex(":"), psrc=PEER, pdst=VIP)))
@@ -128,7 +128,8 @@ def test_macvlan(bench):
 
 
 def test_macvlan_filter(bench):
-    """The device lets them in: net_af_packet and net_af_xdp have no filter but the kernel's interface's."""
+    """The device receives such frames: net_af_packet and net_af_xdp have no filter but that of the kernel's
+    interface."""
     def is_promiscuous():
         flags = bench.gateway.in_gw("cat", "/sys/class/net/wan-veth/flags", capture_output=True, text=True).stdout
         return bool(int(flags, 16) & IFF_PROMISC)
@@ -141,7 +142,7 @@ def test_macvlan_filter(bench):
 
 
 def test_macvlan_moves(bench):
-    """The virtual address goes to another box and comes back: meanwhile its frames are another's."""
+    """The virtual address moves to another router and back: meanwhile frames to it are not for this gateway."""
     with virtual_router(bench) as router:
         out, inb = tunnel(bench)
         for _ in range(2):
@@ -156,7 +157,7 @@ def test_macvlan_moves(bench):
 
 
 def test_macvlan_flows(bench):
-    """Packets of known flows are taken by either address, without the stages, and not any more once the macvlan is
+    """Packets of known flows are accepted with either MAC address on the fast path, and no longer once the macvlan is
     removed."""
     with virtual_router(bench) as router:
         _, inb = tunnel(bench)
@@ -167,18 +168,18 @@ def test_macvlan_flows(bench):
 
 
 def known(bench, router, inb):
-    """How many of eight packets need no stages."""
+    """Send eight packets. @return how many took the fast path"""
     bench.lan.drain()
     before = bench.gateway.counted("shortcut")
     router.send(*(inb.seal(to_host()) for _ in range(8)))
     bench.receive(bench.lan, 8)
-    # Twice: before it is decrypted and after, if one worker does all.
+    # A packet counts twice, before and after decryption, if one worker does both.
     return min(8, bench.gateway.counted("shortcut") - before)
 
 
 def test_macvlan_routes(bench):
-    """A route through the macvlan leads out of its port, from the virtual MAC address, to the neighbours that the kernel
-    has there."""
+    """A route through the macvlan leads out of its port, from the virtual MAC address, to the neighbours that the
+    kernel has there."""
     with virtual_router(bench) as router:
         router.ip(f"neigh replace {PEER} dev vrrp0 lladdr {NEIGHBOUR} nud permanent",
                   f"route replace {PEER}/32 dev vrrp0", f"route replace 10.2.0.0/16 via {PEER} dev vrrp0 onlink")
@@ -190,7 +191,7 @@ def test_macvlan_routes(bench):
             assert (frame[6:12].hex(":"), frame[:6].hex(":")) == (VMAC, NEIGHBOUR), Ether(frame).summary()
         same_but_hop(out.unseal(IP(frame[14:]))[0] if frame[23] == 50 else IP(frame[14:]), send)
         router.remove()
-        # The kernel has removed the routes.
+        # The kernel has removed the macvlan's routes.
         before = bench.gateway.drops()
         bench.from_lan(packet(HOST, "10.2.200.1"))
         bench.wait_until_dropped("no-route", before.get("no-route", 0))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""engine = opencl: packets are in memory from which the device moves them, if the ports can
+"""engine = opencl: packets are in memory that the device can access, if the ports can
 receive into it."""
 
 ENGINE = "opencl"

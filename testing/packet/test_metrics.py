@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""cygnet-exporter beside cygnetd: what it says is what was counted, in formats that others can read."""
+"""cygnet-exporter: its metrics agree with the counters, in formats that other programs can parse."""
 import contextlib
 import http.client
 import json
@@ -143,7 +143,7 @@ def test_metrics_state(bench):
 
 
 def test_metrics_of_sas(bench):
-    """At most as many SAs as wanted, and never a key."""
+    """At most the configured number of SAs, and never a key."""
     out, inb = bench.tunnel()
     bench.expect_flow(out, inb)
     with exporter(bench.gateway, "--sas", "10") as export:
@@ -195,7 +195,7 @@ def test_metrics_named(bench):
 
 
 def test_metrics_restart(bench):
-    """While cygnetd is away the exporter says so, and then has its metrics again."""
+    """Without cygnetd the exporter reports that it is down; afterwards the metrics are back."""
     with exporter(bench.gateway) as export:
         bench.gateway.kill()
         assert export.metrics() == {("cygnet_up", ()): 0}
@@ -204,7 +204,7 @@ def test_metrics_restart(bench):
 
 
 def test_metrics_requests(bench):
-    """Other requests, and such as are none, are refused and leave the exporter well."""
+    """Other requests, and malformed ones, are refused, and the exporter continues."""
     with exporter(bench.gateway) as export:
         assert export.request("/")[0] == 200
         assert export.request("/metricss")[0] == 404
@@ -220,7 +220,7 @@ def test_metrics_requests(bench):
                     raw.send(junk)
                     raw.shutdown(socket.SHUT_WR)
                     raw.recv(100)
-        # More clients than it serves at a time, all idle.
+        # More idle clients than it serves at the same time.
         idle = [UnixConnection(export.path) for _ in range(15)]
         for connection in idle:
             connection.connect()

@@ -15,7 +15,7 @@ def restart(gateway, opencl):
 
 @FAULTS
 def test_opencl_engine_fails(bench, case):
-    """The CPU takes over, which else has only what OpenCL does not do."""
+    """The CPU takes over; otherwise it has only the algorithms that OpenCL does not support."""
     gateway = bench.gateway
     if memory_path(case) != "staged":
         restart(gateway, f"memory={memory_path(case)}")

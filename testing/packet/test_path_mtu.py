@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A router on the way says that ESP was too big (RFC 4301, 8.2), or somebody pretends so."""
+"""ICMP errors about ESP that is too big (RFC 4301, 8.2), from routers and forged ones."""
 import contextlib
 
 from scapy.layers.inet import ICMP, IP, defragment
@@ -20,7 +20,7 @@ LEARNED, IGNORED = "too_big_learned", "too_big_ignored"
 
 
 def too_big(outer, mtu, quoted=None):
-    """What a router says about a packet; that it quotes is as long as RFC 792 asks for at least."""
+    """A router's ICMP error about a packet, with the shortest quotation that RFC 792 allows."""
     if isinstance(outer, IPv6):
         return IPv6(src=ROUTER6, dst=WAN6) / ICMPv6PacketTooBig(mtu=mtu) / raw(outer)[:1200]
     return (IP(src=ROUTER, dst=WAN) / ICMP(type=3, code=4, nexthopmtu=mtu) /
@@ -28,7 +28,7 @@ def too_big(outer, mtu, quoted=None):
 
 
 def say(bench, message, counter=LEARNED):
-    """Once the gateway has it."""
+    """Send the error, and wait until the gateway has processed it."""
     before = bench.gateway.counted(counter)
     bench.from_wan(message)
     wait_until(lambda: bench.gateway.counted(counter) == before + 1, counter)
@@ -53,7 +53,7 @@ def long6(total):
 
 
 def expect_refused(bench, sent, mtu=None):
-    """Its source hears how long a packet may be. @return that"""
+    """The packet is refused, and its source is told the MTU. @return that"""
     bench.lan.drain()
     before = bench.gateway.drops().get("too-big", 0)
     bench.from_lan(sent)
@@ -76,8 +76,8 @@ CASES = {f"{'6' if outer6 else '4'}{'-udp' if encap else ''}":
 
 @cases(*CASES)
 def test_path_mtu(bench, case):
-    """As on a link with that MTU from then on: what may be cut is cut before ESP, of the
-    rest the source hears."""
+    """From then on as on a link with that MTU: packets without DF are fragmented before ESP, and the sources of
+    others are told the MTU."""
     out, _ = tunnel(bench, **CASES[case])
     long = long4(1400, flags="DF")
     outer = sealed(bench, long)[0]
@@ -94,7 +94,7 @@ def test_path_mtu(bench, case):
     same_but_hop(whole(out.unseal(one)[0] for one in got), sent)
     inner6 = long6(1400)
     assert 1280 <= expect_refused(bench, inner6) <= fits
-    # Never up again, unless ten minutes pass.
+    # Later errors do not raise the MTU; only after ten minutes it is forgotten.
     say(bench, too_big(outer, 1395))
     expect_refused(bench, long, fits)
     say(bench, too_big(fitting, 1300))
@@ -103,7 +103,7 @@ def test_path_mtu(bench, case):
 
 @cases("4", "6")
 def test_path_mtu_around_least(bench, case):
-    """No IPv6 host has to send less than 1,280 bytes: what is around that is cut."""
+    """No IPv6 host has to send less than 1,280 bytes: the ESP packet around that is fragmented."""
     out, _ = tunnel(bench, case == "6")
     sent = long6(1280)
     outer = sealed(bench, sent)[0]
@@ -119,7 +119,7 @@ def test_path_mtu_around_least(bench, case):
 
 
 def test_path_mtu_of_one_sa(bench):
-    """Another SA, also one that comes in place of this one, knows nothing of it."""
+    """Another SA, also one that replaces this one, does not have the learned MTU."""
     out, _ = bench.tunnel()
     long = long4(1400, flags="DF")
     say(bench, too_big(sealed(bench, long)[0], 1300))
@@ -139,7 +139,7 @@ ROUTES = {
     "inner6": (f"2001:db8:2::/48 via {PEER6} dev wan mtu 1340",),
     "inner6-least": (f"2001:db8:2::/48 via {PEER6} dev wan mtu 600",),
 }
-# By the routes, the most that ESP, and a packet before it, may be long.
+# MTUs of the routes: that for ESP, and that for packets before ESP.
 LONGEST = {"outer": (1400, 1500), "outer-locked": (1400, 1500), "inner": (1500, 1340), "both": (1400, 1300),
            "both-outer": (1360, 1340), "charon": (1500, 1320), "outer6": (1400, 1500), "inner6": (1500, 1340),
            "inner6-least": (1500, 1280)}
@@ -150,7 +150,7 @@ USUAL = [f"route replace 10.2.0.0/16 via {PEER} dev wan", f"route replace 2001:d
 
 @contextlib.contextmanager
 def routes(bench, lines):
-    """These instead of the usual ones."""
+    """Replace the usual routes."""
     rules = ["rule {} priority 220 lookup 220"] if any("table 220" in line for line in lines) else []
     try:
         ip_batch(bench.network.gw, [f"route replace {line}" for line in lines] + [rule.format("add") for rule in rules])
@@ -164,7 +164,7 @@ def routes(bench, lines):
 
 @cases(*ROUTES)
 def test_path_mtu_of_routes(bench, case):
-    """Routes have an MTU: that to the peer for ESP, that to the far host for packets before it."""
+    """Routes have an MTU: the route to the peer limits ESP, and that to the far host limits packets before ESP."""
     outer_most, inner_most = LONGEST[case]
     v6 = case.startswith("outer6")
     long = long6 if "6" in case else lambda total: long4(total, flags="DF")
@@ -178,7 +178,7 @@ def test_path_mtu_of_routes(bench, case):
         assert length(got) <= outer_most
         assert fits == inner_most or outer_most - 16 < length(got), "room is left"
         expect_refused(bench, long(fits + 1), fits)
-        # Of a flow that is known.
+        # Of a known flow.
         wait_until(lambda: is_known(bench, long(fits)), "the flow is known")
         expect_refused(bench, long(fits + 1), fits)
         if "6" not in case:
@@ -198,7 +198,7 @@ def is_known(bench, sent):
 
 
 def test_path_mtu_of_routes_and_routers(bench):
-    """The least of both: what a router says, and what a route has."""
+    """The lower one of the MTU reported by a router and that of a route applies."""
     bench.tunnel()
     long = long4(1420, flags="DF")
     outer = sealed(bench, long)[0]
@@ -212,7 +212,7 @@ def test_path_mtu_of_routes_and_routers(bench):
 
 @cases("4", "6")
 def test_path_mtu_of_plain_routes(bench, case):
-    """Plaintext meets the MTU of its route as that of a link; it is read anew when it changes."""
+    """The MTU of a route applies to plaintext like that of a link, and a change is noticed."""
     bench.gateway.fill("flush")
     long = long6 if case == "6" else lambda total: long4(total, flags="DF")
     net, peer = ("2001:db8:2::/48", PEER6) if case == "6" else ("10.2.0.0/16", PEER)
@@ -230,7 +230,7 @@ def test_path_mtu_of_plain_routes(bench, case):
 
 
 def changed(outer, **fields):
-    """ESP with other fields in the header, or in its own."""
+    """A quoted ESP packet with other fields in the IP or ESP header."""
     outer = IP(raw(outer))
     for field, value in fields.items():
         setattr(outer if field in outer.fields else outer[ESP], field, value)
@@ -238,7 +238,7 @@ def changed(outer, **fields):
 
 
 def damaged(message):
-    """One bit of what ICMP's checksum covers."""
+    """Flip one bit of the ICMP message."""
     data = bytearray(raw(message))
     data[27] ^= 1
     return bytes(data)
@@ -258,7 +258,7 @@ FORGED = {
 
 @cases(*FORGED)
 def test_path_mtu_forged(bench, case):
-    """It is counted, and changes nothing."""
+    """A forged error is counted, and changes nothing."""
     out, inb = bench.tunnel()
     long = long4(1400, flags="DF")
     outer = sealed(bench, long)[0]
@@ -284,7 +284,7 @@ def test_path_mtu_forged6(bench, case):
 
 
 def test_path_mtu_error_in_pieces(bench):
-    """Who fragments an error hides what it is about."""
+    """A fragmented error, whose quotation is incomplete, changes nothing."""
     out, _ = bench.tunnel()
     long = long4(1400, flags="DF")
     outer = sealed(bench, long)[0]

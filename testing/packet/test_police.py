@@ -16,7 +16,7 @@ from test_kernel import listen
 from test_reload import reload
 
 FLOOD, PARTS = 1800, 3
-BURST = 200  # more than a rate of 1 lets through at once and in the time of a test
+BURST = 200  # more packets than a rate of 1 allows in a burst and during a test
 LITTLE = "\n".join(f"police_{kind} = 1" for kind in ("ike", "arp", "icmp", "other", "fragments"))
 STRANGER = "192.0.2.99"
 
@@ -32,7 +32,7 @@ def flood(bench, frames):
 
 
 def numbered(bench, packet, number):
-    """Frames of a packet, each with another source address in a foreign net."""
+    """Frames of a packet, each with a different source address outside the gateway's networks."""
     for i in range(number):
         packet.src = f"198.18.{i >> 8}.{i & 255}"
         yield bench.frame(bench.wan, "wan", packet)
@@ -68,12 +68,12 @@ FLOODS = {
 
 
 def known(bench):
-    """The peer has a tunnel, and cygnetd has looked for peers since."""
+    """The peer has a tunnel, and cygnetd has updated its list of peers since."""
     bench.tunnel()
     request = IP(src=PEER, dst=WAN) / UDP(sport=500, dport=500) / Raw(ike(b"peer"))
 
     def passes():
-        """More than strangers may send at once."""
+        """Send more at once than the burst allowed to strangers."""
         before, received = dropped(bench, "policed-ike"), bench.gateway.received("wan")
         bench.from_wan(*[request] * (2 * BURST))
         wait_until(lambda: bench.gateway.received("wan") >= received + 2 * BURST, "they have come")
@@ -94,7 +94,7 @@ def dropped(bench, reason):
 
 
 def expect_dropped(bench, reason, count, before):
-    """Of so many frames those that do not fit into the burst."""
+    """The number of frames of a flood that exceed the burst."""
     assert count > 2 * BURST, f"{count} frames are no flood"
     wait_until(lambda: dropped(bench, reason) - before >= count - BURST, f"{count - BURST} {reason}")
 
@@ -126,7 +126,7 @@ def test_police(bench):
 
 
 def test_police_sources(bench):
-    """Many addresses are one class."""
+    """All addresses together are one class."""
     packet = from_stranger(UDP(sport=500, dport=500) / Raw(ike(b"stranger")))
     with policed(bench):
         before = dropped(bench, "policed-ike")

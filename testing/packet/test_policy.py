@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The SPD: what has to be protected is, what has to pass passes, the rest is dropped."""
+"""The SPD: packets are protected, bypassed or dropped as their policy requires."""
 import socket
 
 from scapy.layers.inet import ICMP, IP, UDP
@@ -15,7 +15,7 @@ from test_ipv6 import packet6
 
 
 def test_plaintext_from_wan(bench):
-    """What should have come through the tunnel, but came without."""
+    """Plaintext that a policy protects arrives outside the tunnel."""
     out, inb = bench.tunnel()
     with bench.dropped("policy-plaintext", 3):
         for number in range(3):
@@ -48,7 +48,7 @@ def test_inner_destination_outside(bench):
 
 
 def test_inner_of_another_sa(bench):
-    """Selectors of the other tunnel, under this one's SA."""
+    """A packet in this tunnel's SA with addresses of the other tunnel's selectors."""
     other = "10.2.7.0-10.2.7.255"
     stranger = Sa(SUITE["gcm128"], "in", bench.spi(), reqid=2)
     out, inb = bench.tunnel(more_lines=[
@@ -108,7 +108,7 @@ def test_priority(bench):
 
 
 def bound_tunnel(bench, device):
-    """As bench.tunnel(), for what comes in or leaves by that interface."""
+    """As bench.tunnel(), with policies for one interface only."""
     out, inb = Sa(SUITE["gcm128"], "out", bench.spi()), Sa(SUITE["gcm128"], "in", bench.spi())
     more = f"dev={device}"
     bench.gateway.fill("flush", out.line(), inb.line(),
@@ -119,8 +119,8 @@ def bound_tunnel(bench, device):
 
 
 def test_interface(bench):
-    """Policies of the WAN: that is where packets out are to leave, and where others come in,
-    also when its TAP is another one of the same name."""
+    """Policies for the WAN apply to packets that leave or arrive there, also after its TAP was replaced by another
+    one of the same name."""
     out, inb = bound_tunnel(bench, "wan")
     with bench.dropped("policy-plaintext"):
         bench.from_wan(to_host())
@@ -133,7 +133,7 @@ def test_interface(bench):
 
 
 def test_other_interface(bench):
-    """Policies of the LAN say nothing about what goes out by the WAN, and comes in there."""
+    """Policies for the LAN do not apply to packets that leave or arrive by the WAN."""
     _, inb = bound_tunnel(bench, "lan")
     with bench.dropped("policy-inbound"):
         bench.from_wan(inb.seal(to_host()))
@@ -144,7 +144,7 @@ def test_other_interface(bench):
 
 
 def test_not_ours(bench):
-    """No policy says anything about it: plain forwarding."""
+    """No policy matches: the packet is forwarded in plaintext."""
     bench.tunnel()
     sent = packet(HOST, "10.2.200.1")
     bench.wan.drain()
@@ -161,8 +161,8 @@ HIDDEN = {
 
 @cases(*HIDDEN)
 def test_hidden_ports(bench, case):
-    """A policy for certain ports, and a packet that does not show any: it may be
-    one that the policy wants protected, so it does not leave, nor get in."""
+    """A policy with ports, and a packet without visible ports: the policy might protect it, so it is dropped in both
+    directions."""
     reason, fields = HIDDEN[case][0], dict(HIDDEN[case][1])
     payload = fields.pop("payload")
     some = "proto=17 dport=2000-2999"
@@ -175,7 +175,7 @@ def test_hidden_ports(bench, case):
 
 
 def test_no_ports_at_all(bench):
-    """A protocol without ports is none that a policy for ports is about."""
+    """A policy with ports does not apply to protocols without ports."""
     bench.gateway.fill("flush", policy("out", LAN_NET, FAR_NET, more="proto=17 dport=2000-2999"))
     for fields in ({}, {"frag": 100}):
         sent = IP(raw(IP(src=HOST, dst=FAR_HOST, proto=47, **fields) / Raw(bytes(64))))
@@ -185,8 +185,8 @@ def test_no_ports_at_all(bench):
 
 
 def test_inner_of_another_peer(bench):
-    """A peer that shares the reqid: its SA is not that of this peer's policy, until it moves there, as MOBIKE
-    has it; then this peer's SA is not."""
+    """Two peers with the same reqid: a policy uses only the SA whose addresses are those of its peer. When the other
+    peer's SA moves to these addresses, as by MOBIKE, the policy uses that one."""
     inb, stranger = (Sa(SUITE["gcm128"], "in", bench.spi()) for _ in range(2))
     stranger.src = "192.0.2.3"
     fwd = policy("fwd", FAR_NET, LAN_NET, more=f"begin={PEER}")
@@ -194,7 +194,7 @@ def test_inner_of_another_peer(bench):
     bench.gateway.fill("flush", inb.line(), stranger.line(), fwd, local)
     with bench.dropped("policy-inbound", 2):
         bench.from_wan(stranger.seal(to_host()), stranger.seal(packet(FAR_HOST, WAN)))
-    for _ in range(2):  # the second time it is remembered
+    for _ in range(2):  # the second time by the flow cache
         bench.from_wan(inb.seal(to_host()))
         same_but_hop(bench.receive(bench.lan, 1)[0], to_host())
     bench.gateway.fill(f"sa-update spi={inb.spi:#x} end={WAN} src=192.0.2.4 dst={WAN}",
@@ -208,7 +208,7 @@ def test_inner_of_another_peer(bench):
         bench.from_wan(stranger.seal(to_host()))
 
 
-BACK = packet(FAR_HOST, "10.2.200.1")  # from one spoke to another, or to the internet
+BACK = packet(FAR_HOST, "10.2.200.1")  # from one spoke to another, or to the Internet
 BACK6 = packet6(FAR_HOST6, "2001:db8:2:200::1")
 
 
@@ -223,28 +223,28 @@ def hub(bench, *more_lines):
 
 
 def leaves_again(bench, inb):
-    """Twice: the second time what was decided for the first packet is remembered."""
+    """Twice: the second packet meets the cached decision about the first one."""
     for _ in range(2):
         bench.from_wan(inb.seal(BACK))
         same_but_hop(bench.receive(bench.wan, 1)[0], BACK)
 
 
 def test_hairpin(bench):
-    """Out of a tunnel and by its route to the WAN, without a policy: not in plaintext."""
+    """A decrypted packet whose route leads to the WAN, without a policy, does not leave in plaintext."""
     inb = hub(bench)
     bench.from_wan(inb.seal(to_host()))
     same_but_hop(bench.receive(bench.lan, 1)[0], to_host())
     with bench.dropped("hairpin", 3):
         for _ in range(3):
             bench.from_wan(inb.seal(BACK))
-    # Another one's plaintext is the kernel's business, as ever.
+    # A packet of a LAN host, which was never in a tunnel, is forwarded in plaintext as usual.
     bench.from_lan(packet(HOST, "10.2.200.1"))
     bench.receive(bench.wan, 1)
 
 
 @cases("esp-4in6", "esp-6in4", "esp-6in6", "ah-4in4", "ah-6in4", "ah-6in6")
 def test_hairpin_of(bench, case):
-    """The same of either family, out of either family and protocol."""
+    """The same for both inner families, in both outer families, in ESP and AH."""
     kind, families = case.split("-")
     options = {"v6": families.endswith("6")}
     inb = (AhSa("sha256", "in", bench.spi(), **options) if kind == "ah"
@@ -262,7 +262,7 @@ def test_hairpin_of(bench, case):
 
 
 def test_hairpin_by_policy(bench):
-    """A policy may say that it passes, as it may say anything else; and its tunnel carries it on."""
+    """A bypass policy lets such a packet pass, and a tunnel for it protects it again."""
     one, spoke = "10.2.200.1-10.2.200.1", Sa(SUITE["gcm128"], "out", bench.spi(), reqid=2)
     inb = hub(bench, policy("out", FAR_NET, one, "bypass"))
     leaves_again(bench, inb)
@@ -273,7 +273,7 @@ def test_hairpin_by_policy(bench):
     for _ in range(2):
         bench.from_wan(inb.seal(BACK))
         same_but_hop(spoke.unseal(bench.receive(bench.wan, 1)[0])[0], BACK)
-    # Its tunnel goes: now nothing is about it, also as far as was remembered.
+    # The tunnel is removed: now no policy matches, and the cached decision is not used.
     inb = hub(bench)
     with bench.dropped("hairpin"):
         bench.from_wan(inb.seal(BACK))
@@ -285,7 +285,7 @@ def test_hairpin_pass(bench):
 
 
 def test_hairpin_no_policy(bench):
-    """no_policy = drop is about it, too, whatever hairpin says; a policy still is stronger."""
+    """no_policy = drop applies to such packets, too, whatever hairpin is; a policy takes precedence."""
     one = "10.2.200.1-10.2.200.1"
     with bench.gateway.configured("no_policy = drop\nhairpin = pass"):
         inb = hub(bench)
@@ -310,8 +310,8 @@ def test_approved(bench):
 
 
 def test_no_policy_drop(bench):
-    """no_policy = drop: plaintext that no policy is about goes nowhere, also not
-    while charon has none at all; IKE does, and what is in the tunnel, and a bypass."""
+    """no_policy = drop: plaintext that matches no policy is dropped, also while there are no policies at all. IKE,
+    packets of the tunnel and bypass policies pass."""
     one = "10.2.200.1-10.2.200.1"
     with bench.gateway.configured("no_policy = drop"):
         out, inb = bench.tunnel(more_lines=[policy(direction, LAN_NET, one, "bypass", prio=10)

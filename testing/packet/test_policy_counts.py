@@ -27,7 +27,7 @@ def send_both_ways(bench, inb, count):
 
 
 def test_policy_counts_without_flows(bench):
-    """Each packet is counted once, where there is no flow cache."""
+    """Without a flow cache each packet is counted once."""
     with bench.gateway.configured("flows = 0"):
         _, inb = bench.tunnel()
         assert spd(bench.gateway) == {("out", 1000): (0, 0), ("in", 1000): (0, 0), ("fwd", 1000): (0, 0)}
@@ -36,7 +36,7 @@ def test_policy_counts_without_flows(bench):
 
 
 def test_policy_counts_known_flows(bench):
-    """Of a known flow the packets are counted that policies were looked up for."""
+    """Of a known flow only packets with a policy lookup are counted."""
     known = bench.gateway.counted("shortcut")
     _, inb = bench.tunnel()
     send_both_ways(bench, inb, 20)
@@ -64,7 +64,7 @@ def test_policy_counts_plaintext(bench):
 
 
 def test_policy_counts_inbound(bench):
-    """Packets out of an SA of another policy."""
+    """Decrypted packets whose SA belongs to another policy."""
     stranger = Sa(SUITE["gcm128"], "in", bench.spi(), reqid=2)
     bench.tunnel(more_lines=[stranger.line(), policy("fwd", "10.2.7.0-10.2.7.255", LAN_NET, spi=stranger.spi, prio=900,
                                                      reqid=2)])
@@ -77,7 +77,7 @@ def test_policy_counts_inbound(bench):
 
 @cases("bypass", "discard")
 def test_policy_counts_plain(bench, case):
-    """Plaintext that a policy lets pass, or not."""
+    """Plaintext that a bypass or a discard policy matches."""
     one = f"{FAR_HOST}-{FAR_HOST}"
     bench.gateway.fill("flush", policy("out", LAN_NET, one, case, prio=10), policy("out", LAN_NET, FAR_NET, prio=20))
     bench.lan.drain()
@@ -94,7 +94,7 @@ def test_policy_counts_plain(bench, case):
 
 
 def test_policy_counts_anew(bench):
-    """A slot that another policy gets begins at zero; without cygnetd nothing is known."""
+    """The counts of a reused slot start at zero; without cygnetd no counts are shown."""
     bench.gateway.fill("flush", policy("out", LAN_NET, FAR_NET, "bypass", prio=10))
     bench.wan.drain()
     bench.from_lan(to_far_host())

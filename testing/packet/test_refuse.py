@@ -12,7 +12,7 @@ EACH = [suite.name for suite in SUITES]
 
 
 def resized(packet, payload):
-    """The packet with another payload, and a header that fits."""
+    """The packet with another payload, and length and checksum to match."""
     head = packet.copy()
     head.remove_payload()
     del head.len
@@ -40,7 +40,7 @@ def test_spi_of_another_address(bench):
     packet = IP(raw(inb.seal(to_host())))
     packet.dst = "192.0.2.77"
     del packet.chksum
-    # It is somebody else's packet: forwarded, to a neighbour that does not exist.
+    # The packet is for another host: it is forwarded, to a neighbour that does not exist.
     with bench.dropped("no-neighbour"):
         bench.from_wan(packet)
 
@@ -66,7 +66,7 @@ def test_wrong_key(bench):
     with bench.dropped("auth-failed", 5):
         for seq in range(1, 6):
             bench.from_wan(forger.seal(to_host(), seq=seq))
-    bench.expect_flow(out, inb)  # its numbers 1... were not marked as received
+    bench.expect_flow(out, inb)  # the refused packets have not marked their sequence numbers as received
 
 
 @cases("gcm128", "cbc128-sha256", "null-sha1")
@@ -84,7 +84,7 @@ def test_replayed(bench, case):
 
 @cases(32, 192, 4096)
 def test_replay_window(bench, case):
-    """Old but inside the window is new once; left of the window never."""
+    """A number inside the window is accepted once, one below the window never."""
     _, inb = bench.tunnel(window=case)
     top = 3 * case
     bench.lan.drain()
@@ -145,7 +145,7 @@ def set_next_header(plain):
 
 @cases("cbc128-sha256", "gcm128")
 def test_bad_padding(bench, case):
-    """Authentic, but padding (RFC 4303, 2.4) or next header is not what it should be."""
+    """Authentic packets with wrong padding (RFC 4303, 2.4) or next header."""
     out, inb = bench.tunnel(case)
     with bench.dropped("esp-padding", 2):
         bench.from_wan(inb.seal(to_host(21), alter=set_padding))
@@ -161,7 +161,7 @@ def test_bad_next_header(bench):
 
 
 def test_dummy_packet(bench):
-    """Next header 59 is a dummy (RFC 4303, 2.6): nobody gets to see it."""
+    """Next header 59 is a dummy (RFC 4303, 2.6): it is dropped without an error."""
     out, inb = bench.tunnel()
 
     def dummy(plain):
@@ -195,8 +195,8 @@ def test_deleted_sa(bench):
 
 @cases("gcm128", "cbc128-sha256", "gcm128-bytes")
 def test_hard_limit_at_once(bench, case):
-    """Of packets that come together so many get in as the SA is for, and not one more, wherever
-    they are when it has had them: those behind are decrypted already."""
+    """A hard limit is exact, also when it is reached in the middle of a burst, whose later packets are already
+    decrypted."""
     limit = "hard-bytes=2500" if case.endswith("-bytes") else "hard-packets=20"
     _, inb = bench.tunnel(case.removesuffix("-bytes"), more=limit)
     frames = [bench.frame(bench.wan, "wan", inb.seal(to_host(id=number))) for number in range(32)]

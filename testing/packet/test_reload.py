@@ -13,12 +13,12 @@ from network import Port, ip, wait_until
 from peer import check_used_once
 from test_policy import BACK, hub, leaves_again
 
-WINDOW = 200  # packets on their way
+WINDOW = 200  # maximum number of packets in flight
 
 
 class Traffic:
-    """A thousand packets a second from the LAN through the tunnel, and what leaves the WAN meanwhile. Rings and sockets
-    have room for those that are on their way."""
+    """Sends a thousand packets a second from the LAN through the tunnel, and collects what leaves the WAN. Rings and
+    sockets have room for all packets in flight."""
 
     def __init__(self, bench):
         self.bench, self.sent, self.got = bench, 0, []
@@ -49,7 +49,7 @@ class Traffic:
 
 @contextlib.contextmanager
 def lossless(bench):
-    """What happens inside loses no packet of a tunnel, and no sequence number is there twice."""
+    """The body runs under traffic: no packet of the tunnel is lost, and no sequence number is used twice."""
     out, _ = bench.tunnel()
     bench.wan.drain()
     with Traffic(bench) as traffic:
@@ -64,7 +64,8 @@ def lossless(bench):
 
 
 def reload(bench, text, says="reloaded"):
-    """Another configuration by SIGHUP, once more if a worker had no core for too long. @return what the log says"""
+    """Load a configuration by SIGHUP, and again if a worker had no core for too long. @return the new part of the
+    log"""
     gateway = bench.gateway
     mark = os.path.getsize(gateway.log)
     with open(f"{gateway.work}/cygnetd.conf", "w") as conf:
@@ -79,7 +80,7 @@ def reload(bench, text, says="reloaded"):
 
 @contextlib.contextmanager
 def usual_again(bench):
-    """The usual text; it is in force again afterwards."""
+    """@return the usual configuration, which is loaded again after the body"""
     with open(f"{bench.gateway.work}/cygnetd.conf") as conf:
         usual = conf.read()
     try:
@@ -93,7 +94,7 @@ def with_main(usual, *lines):
 
 
 def plain():
-    """A packet that no policy is about."""
+    """A packet that matches no policy."""
     return packet(HOST, PEER)
 
 
@@ -137,7 +138,7 @@ def test_reload_hairpin(bench):
 
 
 def test_reload_log(bench):
-    """log = warning leaves out what is less, and neither warnings nor errors."""
+    """log = warning suppresses messages of lower levels, and neither warnings nor errors."""
     with usual_again(bench) as usual:
         mark = os.path.getsize(bench.gateway.log)
         reload(bench, with_main(usual, "log = warning", "flows = 1024"), says="flows: needs a restart")
@@ -219,7 +220,7 @@ DMZ, DMZ_HOST = "10.3.0.1", "10.3.0.10"
 
 
 class Dmz:
-    """A third wire, of which the configuration makes a port."""
+    """A third wire, which the configuration makes a port."""
 
     def __init__(self, bench):
         self.bench, self.network = bench, bench.network
@@ -235,7 +236,7 @@ class Dmz:
         ip("-n", self.network.gw, "link", "del", "dmz-veth")
 
     def set_up(self):
-        """As Gateway.set_up_taps() does for the others."""
+        """Set up its TAP, as Gateway.set_up_taps() does for the other ports."""
         gw = self.network.gw
         ip("-n", gw, "address", "replace", f"{DMZ}/24", "dev", "dmz")
         ip("-n", gw, "link", "set", "dmz", "up")
@@ -271,7 +272,7 @@ def test_reload_port(bench):
             dmz.set_up()
             bench.gateway.fill("flush")
             dmz.expect_both_ways()
-            # Packets for the port are under way while it goes.
+            # Packets for the port are in flight while it is removed.
             flood = bench.frame(bench.lan, "lan", packet(HOST, DMZ_HOST))
             for _ in range(200):
                 bench.lan.send(flood)
@@ -295,7 +296,7 @@ def test_reload_port(bench):
 
 
 def test_reload_port_xdp(bench):
-    """A port of AF_XDP is added, and removed; to come back it needs a restart."""
+    """A port of AF_XDP is added and removed; to add it again needs a restart."""
     with bench.gateway.rewritten(lambda usual: usual.replace("net_af_packet", "net_af_xdp")) \
             if bench.gateway.driver == "net_af_packet" else contextlib.nullcontext(), \
             usual_again(bench) as usual, Dmz(bench) as dmz:
@@ -316,7 +317,7 @@ def test_reload_port_xdp(bench):
 def test_reload_port_bpf(bench):
     """Without AF_XDP at the start the filter of system calls forbids bpf(): a port of AF_XDP needs a restart."""
     if bench.gateway.engine != "cpu":
-        return  # nothing is forbidden by default
+        return  # the filter is not enforced by default
     with bench.gateway.rewritten(lambda usual: usual.replace("net_af_xdp", "net_af_packet")), \
             usual_again(bench) as usual, Dmz(bench) as dmz:
         log = reload(bench, usual + dmz.section.replace("net_af_packet7", "net_af_xdp7"))
@@ -327,7 +328,8 @@ def test_reload_port_bpf(bench):
 
 
 def test_reload_port_of_the_start(bench):
-    """A port of the start goes, and comes back, with AF_XDP after a restart; its tunnel carries on."""
+    """A port that existed at the start is removed and added again, with AF_XDP after a restart; its tunnel
+    continues."""
     with usual_again(bench) as usual:
         out, inb = bench.tunnel()
         bench.expect_flow(out, inb)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kill -9 and restart under traffic: the SAs go on, no sequence number comes twice. A start waits for queues of a port
-that the kernel has not released yet."""
+"""kill -9 and restart under traffic: the SAs continue, no sequence number is used twice. A start waits for queues of a
+port that the kernel has not released yet."""
 import contextlib
 import ctypes
 import mmap
@@ -40,7 +40,7 @@ class Traffic:
 
 
 def take(port, count):
-    """So many IPv4 frames, as soon as they are there."""
+    """Receive IPv4 frames, until there are so many."""
     taken = []
     for frame in port.frames(PATIENCE):
         if frame[12:14] == IPV4:
@@ -125,7 +125,7 @@ def busy_queue(bench):
 
 
 def test_busy_queue(bench):
-    """The start goes on once the queue is released, and the log has one line about it."""
+    """The start continues once the queue is released, and the log has one line about the wait."""
     gateway, (out, inb) = bench.gateway, bench.tunnel()
     with busy_queue(bench) as queue:
         mark = gateway.launch()
@@ -139,7 +139,7 @@ def test_busy_queue(bench):
 
 
 def test_busy_queue_too_long(bench):
-    """The start fails when the time is over. What start() raises has the log and the time."""
+    """The start fails when its time limit is reached. The exception of start() contains the log and the time."""
     with busy_queue(bench):
         begun, text = time.monotonic(), ""
         try:
@@ -170,7 +170,7 @@ def test_kills(bench, case):
     with gateway.rewritten(lambda usual: usual.replace(gateway.driver, case)):
         seconds = signal.alarm(0)
         for _ in range(int(os.environ.get("CYGNET_KILLS", 5))):
-            signal.alarm(seconds)  # of a test, for each start
+            signal.alarm(seconds)  # the time limit of a test applies to each start
             gateway.kill()
             gateway.start()
         bench.expect_flow(out, inb)

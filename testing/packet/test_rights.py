@@ -24,7 +24,7 @@ def threads_of(pid):
 
 
 def test_rights(bench):
-    """Of each thread: four capabilities, none that a program could inherit, no_new_privs, a filter of system calls."""
+    """Each thread has four capabilities, none of them inheritable, no_new_privs, and a filter of system calls."""
     with open(f"{bench.gateway.build}/config.h") as config:
         sanitizers = "#define CYGNET_SANITIZERS 1" in config.read()
     own = status_of("/proc/self")
@@ -39,7 +39,8 @@ def test_rights(bench):
 
 
 def test_system_calls(bench):
-    """Forbidden by default where all devices have been run under the filter, otherwise logged; not at all if configured so."""
+    """Forbidden by default where all devices have been run under the filter, otherwise logged; not at all if
+    configured so."""
     does = "end it" if bench.gateway.engine == "cpu" else "are in the kernel's log"
     assert bench.gateway.logged(f"cygnetd: seccomp: system calls that cygnetd does not need {does} from now on\n")
     with bench.gateway.configured("seccomp = no"):

@@ -20,14 +20,14 @@ from test_ipv6 import packet6
 from test_trace import verdict
 
 STEPS = int(os.environ.get("CYGNET_ROUTE_STEPS", "12"))
-CHANGES = 12  # of a step
+CHANGES = 12  # number of changes in a step
 TARGETS = {4: [f"10.64.{net}.{host}" for net in (0, 1, 2) for host in (1, 66, 130)],
            6: [f"2001:db8:64:{net}{host}" for net in (":", "1::") for host in (1, "8001:1", "c001:1")]}
 PREFIXES = {4: ["10.64.0.0/16", "10.64.0.0/23", "10.64.0.0/24", "10.64.1.0/24", "10.64.2.0/24", "10.64.0.64/26",
                 "10.64.1.128/25", "10.64.0.1/32", "10.64.2.66/32"],
             6: ["2001:db8:64::/48", "2001:db8:64::/63", "2001:db8:64::/64", "2001:db8:64:1::/64",
                 "2001:db8:64::8000:0/97", "2001:db8:64:1::1/128"]}
-DEVICES = ("wan", "lan", "mv0", "other")  # ports, a macvlan on one, and what is no port
+DEVICES = ("wan", "lan", "mv0", "other")  # two ports, a macvlan on a port, and an interface that is no port
 NETS = {"wan": ("192.0.2", "2001:db8:f"), "lan": ("10.1.0", "2001:db8:1"), "mv0": ("203.0.113", "2001:db8:a"),
         "other": ("198.51.100", "2001:db8:b")}
 VMAC = "00:00:5e:00:01:0c"
@@ -42,7 +42,7 @@ def routers(family, device):
 
 
 def mac_of(device, address):
-    """Of each neighbour another one."""
+    """A different MAC address for each neighbour."""
     return f"02:{DEVICES.index(device):02x}:" + zlib.crc32(packed(address)).to_bytes(4, "big").hex(":")
 
 
@@ -55,7 +55,7 @@ class Kernel:
 
     def __init__(self, bench):
         self.bench, self.gw = bench, bench.network.gw
-        self.ways = set()  # that packets have had to go
+        self.ways = set()  # all results of route() so far
 
     def __enter__(self):
         far = self.bench.network.far
@@ -76,7 +76,7 @@ class Kernel:
                            for address in TARGETS[family] + routers(family, device) + ["fe80::20"] * (family == 6)])
 
     def know_neighbours_again(self):
-        """The kernel forgets those of an interface that goes down, and addresses of IPv6."""
+        """Restore what the kernel removes when an interface goes down: neighbours and IPv6 addresses."""
         subprocess.run(["ip", "-n", self.gw, "-force", "-batch", "-"], text=True, check=False, input="".join(
             f"address replace {NETS[device][1]}::1/64 dev {device} nodad\n" for device in ("mv0", "other")),
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -102,14 +102,14 @@ class Kernel:
         self.bench.gateway.set_up_taps()
 
     def tables(self, target):
-        """What the kernel and cygnetd have."""
+        """The tables of the kernel and of cygnetd, for error messages."""
         family = "-6" if ":" in target else "-4"
         rows = [row for row in self.bench.gateway.ask("/cygnet/routes").values() if (":" in row["prefix"]) == (":" in target)]
         return "\n".join([self.bench.gateway.in_gw("ip", family, *words, capture_output=True, text=True).stdout for words in (
             ("route", "show", "table", "all", "match", target), ("rule",), ("nexthop",))] + [str(row) for row in rows])
 
     def change(self, lines):
-        """The kernel refuses some: what is there already, what is not."""
+        """Some commands fail, because a route exists already or does not exist."""
         for family in ("-4", "-6"):
             chosen = [line.removeprefix("-6 ") for line in lines if line.startswith("-6") == (family == "-6")]
             subprocess.run(["ip", "-n", self.gw, *([family] if family == "-6" else []), "-force", "-batch", "-"],
@@ -137,7 +137,7 @@ class Kernel:
 
 
 def hops(answer, target):
-    """Of a route as `ip -json route get fibmatch` has it."""
+    """Next hops of a route in the format of `ip -json route get fibmatch`."""
     kind = answer.get("type", "unicast")
     if kind != "unicast":
         return {"local" if kind == "local" else "none"}
@@ -149,7 +149,7 @@ def hops(answer, target):
 
 
 class Changes:
-    """Commands of ip, at random."""
+    """Generate random commands of ip."""
 
     def __init__(self, choice):
         self.random = choice
@@ -213,7 +213,7 @@ class Changes:
 
 
 class Traffic:
-    """Plaintext to each target, and ESP to each as a peer."""
+    """Packets that become plaintext to each target, and ESP to each target as a peer."""
 
     def __init__(self, bench, kernel):
         self.bench, self.kernel = bench, kernel
@@ -292,7 +292,7 @@ def test_routes_as_the_kernel(bench):
             kernel.change(lines)
             kernel.know_neighbours_again()
             check(kernel, traffic, f"step {step}: {lines}")
-        # The changes of no seed lead all packets the same way.
+        # With any seed packets must have taken different routes.
         assert len(kernel.ways) > 5, kernel.ways
     bench.gateway.fill("flush")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Packets that wait for an SA: the first ones of a trap policy are not lost."""
+"""Packets that are queued for an SA: the first packets of a trap policy are not lost."""
 import socket
 
 from bench import packet, policy, same_but_hop, to_far_host
@@ -13,13 +13,13 @@ ANY_PEER = "mode=transport end=0.0.0.0"
 
 
 def trap(bench, *lines):
-    """Policies and no SA. @return how many packets have waited before"""
+    """Install policies without an SA. @return number of packets queued so far"""
     bench.gateway.fill("flush", *(lines or [policy("out", LAN_NET, FAR_NET)]))
     return bench.gateway.counted("waited_for_sa")
 
 
 def come_up(bench, *lines):
-    """What charon does once the peer has agreed; the trap policy stays. @return the SA"""
+    """Install the SA as charon does after the negotiation; the trap policy stays. @return the SA"""
     out = Sa(SUITE["gcm128"], "out", bench.spi())
     bench.wan.drain()
     bench.gateway.fill(out.line(), policy("out", LAN_NET, FAR_NET, spi=out.spi), *lines)
@@ -27,14 +27,14 @@ def come_up(bench, *lines):
 
 
 def expect_sealed(bench, out, sent):
-    """They leave in the order in which they came."""
+    """Queued packets leave in the order in which they arrived."""
     for outer, packet_sent in zip(bench.receive(bench.wan, len(sent)), sent):
         same_but_hop(out.unseal(outer)[0], packet_sent)
     bench.expect_nothing()
 
 
 def expect_sealed_pairs(bench, out, *pairs):
-    """Those of a pair leave in the order in which they came."""
+    """Queued packets of a pair of hosts leave in the order in which they arrived."""
     left = [out.unseal(outer)[0] for outer in bench.receive(bench.wan, sum(map(len, pairs)))]
     for pair in pairs:
         of_pair = [inner for inner in left if inner.dst == pair[0].dst]
@@ -61,7 +61,7 @@ def test_sa_wait_first_of_a_trap(bench):
 
 
 def test_sa_wait_while_sa_is_replaced(bench):
-    """The SA goes away, and comes back under the same policy."""
+    """The SA is deleted, and a new one installed under the same policy."""
     out, _ = bench.tunnel()
     before = bench.gateway.counted("waited_for_sa")
     bench.wan.drain()
@@ -73,7 +73,7 @@ def test_sa_wait_while_sa_is_replaced(bench):
 
 
 def test_sa_wait_bounded_by_pair(bench):
-    """The newest ones of a pair stay; those of other pairs and policies are not touched."""
+    """Only the newest packets of a pair are kept; those of other pairs and policies are not affected."""
     other_net = "10.2.9.0-10.2.9.255"
     before = trap(bench, policy("out", LAN_NET, FAR_NET), policy("out", LAN_NET, other_net, reqid=2))
     stranger, neighbour = packet(HOST, "10.2.9.1"), packet(HOST, "10.2.0.11")
@@ -95,7 +95,7 @@ def test_sa_wait_bounded_in_all(bench):
         bench.from_lan(stranger, neighbour)
         for number in range(PER_WORKER + 100):
             bench.from_lan(packet(HOST, f"10.2.{8 + number // 256}.{number % 256}"))
-            if number % 250 == 249:  # as many as a port takes at a time
+            if number % 250 == 249:  # no more than a port's ring holds
                 bench.wait_until_waiting(number + 3, before)
         bench.wait_until_waiting(PER_WORKER + 102, before)
     expect_sealed(bench, come_up(bench), [stranger])
@@ -107,13 +107,13 @@ def test_sa_wait_bounded_in_all(bench):
 
 
 def acquired(watch):
-    """The peers that charon was asked for."""
+    """The peers in the acquires that charon has received."""
     return [row["dst"] for row in watch.of("acquire")]
 
 
 def test_sa_wait_each_peer(bench):
-    """Where the peer is the packet's destination, each is asked for by itself, and at once: two datagrams to two peers
-    arrive, also beside one that is silent."""
+    """If the peer is the packet's destination, charon gets an acquire for each peer at once: two datagrams to two peers
+    arrive, also while a third peer is silent."""
     silent, peers = "192.0.2.17", ("192.0.2.18", "192.0.2.19")
     net = "192.0.2.16-192.0.2.31"
     ip_batch(bench.network.gw, [f"neigh replace {peer} dev wan lladdr {bench.wan.mac.hex(':')} nud permanent"
@@ -146,7 +146,7 @@ def test_sa_wait_each_peer(bench):
 
 
 def test_sa_wait_one_peer_for_all(bench):
-    """In tunnel mode one negotiation is for all packets of a policy."""
+    """In tunnel mode one acquire is enough for all packets of a policy."""
     with bench.gateway.charon():
         before = trap(bench)
         with watching(bench.gateway) as watch:
@@ -160,7 +160,7 @@ def test_sa_wait_one_peer_for_all(bench):
 
 
 def test_sa_wait_but_bypassed_later(bench):
-    """What was to be protected does not leave in plaintext, whatever policy says by then."""
+    """A packet queued to be protected does not leave in plaintext, even if the policy is a bypass by then."""
     before = trap(bench)
     with bench.dropped("policy-gone", 2):
         send(bench, range(2))
@@ -172,7 +172,7 @@ def test_sa_wait_but_bypassed_later(bench):
 
 
 def test_sa_wait_from_the_kernel(bench):
-    """The gateway's own traffic waits as well."""
+    """Packets of the gateway itself are queued as well."""
     ends = [f"{end}-{end}" for end in (WAN, PEER)]
     before = trap(bench, policy("out", *ends))
     with inside(bench.network.gw):

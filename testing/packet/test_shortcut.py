@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Flows whose next packets take the short way: each is still judged as the first one was."""
+"""Known flows, whose packets take the fast path: each packet is still subject to all checks."""
 from scapy.layers.inet import ICMP, IP, UDP, IPOption_RR
 from scapy.layers.l2 import Ether
 from scapy.packet import Raw, raw
@@ -42,8 +42,8 @@ def plain(bench, sent=None):
 
 
 def known(bench, one, *words, ways=1):
-    """Pass packets of a flow until one takes the short way, as many times as it is looked up:
-    counted over all workers, since one that receives it for another one looks it up too."""
+    """Pass packets of a flow until one takes the fast path, which counts once per lookup: a worker that receives the
+    packet for another one looks it up, too."""
     for _ in range(20):
         before = bench.gateway.counted("shortcut")
         one(bench, *words)
@@ -55,14 +55,14 @@ def known(bench, one, *words, ways=1):
 def known_tunnel(bench, *words, **options):
     out, inb = bench.tunnel(*words, **options)
     known(bench, outbound, out)
-    # What comes in UDP is looked up only once it is decrypted.
+    # ESP in UDP is looked up only after decryption.
     known(bench, inbound, inb, ways=1 if inb.encap else 2)
     return out, inb
 
 
 @cases("gcm128", "cbc128-sha256", "chacha", "gcm128-udp", "gcm256-esn", "cbc128-sha1-esn")
 def test_short_both_ways(bench, case):
-    """Numbers go on where they were, whatever way a packet takes."""
+    """Sequence numbers continue, whichever path a packet takes."""
     name = case.removesuffix("-udp").removesuffix("-esn")
     out, inb = known_tunnel(bench, name, encap=case.endswith("-udp"), esn=case.endswith("-esn"),
                             out_more="ecn=yes")
@@ -93,7 +93,7 @@ def test_short_order(bench, case):
         bench.from_wan(sealed)
     assert [got.id for got in bench.receive(bench.lan, 200)] == list(range(200))
     assert bench.gateway.counted("shortcut") > before
-    # AES-GCM may be done where it is; 3DES may be crypto_openssl's, which crypto cores do not have.
+    # AES-GCM may be processed by the worker; 3DES may need crypto_openssl, which crypto cores do not have.
     if bench.gateway.crypto_cores and case not in ("gcm128", "3des-md5"):
         assert bench.gateway.counted("crypto_cores") > elsewhere
 
@@ -110,7 +110,7 @@ def test_short_ttl(bench):
     outbound(bench, out, to_far_host(ttl=2))
     bench.lan.drain()
     bench.from_wan(inb.seal(to_host(ttl=1)))
-    answer, _ = out.unseal(bench.receive(bench.wan, 1)[0])  # its source is behind the tunnel
+    answer, _ = out.unseal(bench.receive(bench.wan, 1)[0])  # the source is a host behind the tunnel
     assert (answer.dst, answer[ICMP].type) == (FAR_HOST, 11), answer.summary()
     bench.expect_nothing()
     assert bench.gateway.drops()["ttl"] == before + 3
@@ -118,7 +118,8 @@ def test_short_ttl(bench):
 
 
 def test_short_length(bench):
-    """With DF its source hears of it, without it is cut; a shorter path holds at once."""
+    """A packet that is too long: with DF its source is told, without DF it is fragmented; a lower path MTU applies at
+    once."""
     out, _ = known_tunnel(bench)
     mtu = expect_refused(bench, to_far_host(1472, flags="DF"))
     for size in (mtu - 28, 1472):
@@ -136,7 +137,7 @@ def test_short_length(bench):
 
 
 def test_short_headers(bench):
-    """What is wrong, or unusual, about one packet of a flow that is known."""
+    """Invalid or unusual packets of a known flow."""
     out, inb = known_tunnel(bench)
     for flip in (0, 8, 10, 16):  # version, TTL, checksum, destination
         frame = bytearray(bench.frame(bench.lan, "lan", to_far_host()))
@@ -165,7 +166,7 @@ def test_short_headers(bench):
 
 
 def test_short_encapsulation(bench):
-    """ESP that is to be in UDP and is not, and the other way round: each one is refused."""
+    """ESP without UDP for an SA with UDP, and the other way round, is refused."""
     for encap in (True, False):
         out, inb = known_tunnel(bench, encap=encap)
         ports, inb.encap = inb.encap, None if encap else (4500, 4501)
@@ -178,7 +179,7 @@ def test_short_encapsulation(bench):
 
 
 def test_short_frames(bench):
-    """To somebody else, to everybody, in a VLAN."""
+    """Frames to another station, to broadcast, and in a VLAN."""
     known_tunnel(bench)
     data = raw(to_far_host())
     for mac in ("02:00:00:00:00:99", "ff:ff:ff:ff:ff:ff", "01:00:5e:00:00:01"):
@@ -193,7 +194,7 @@ def test_short_frames(bench):
 
 
 def test_short_other_policy(bench):
-    """The very next packet obeys."""
+    """A change applies to the very next packet."""
     out, inb = known_tunnel(bench)
     discard = [policy(direction, LAN_NET if direction == "out" else FAR_NET,
                       FAR_NET if direction == "out" else LAN_NET, "discard", prio=10, more="proto=17 dport=2222-2222")
@@ -225,7 +226,7 @@ def test_short_other_policy(bench):
 
 
 def test_short_rekeyed(bench):
-    """The next packet has the new SPI; the old SA is of no use any more, in and out."""
+    """The next packet has the new SPI, and the deleted SA is not used any more, in either direction."""
     out, inb = known_tunnel(bench)
     for _ in range(3):
         new = Sa(SUITE["gcm128"], "out", bench.spi())
@@ -244,7 +245,7 @@ def test_short_rekeyed(bench):
 
 @cases("out", "in")
 def test_short_hard_limit(bench, case):
-    """Not one packet more."""
+    """No packet is processed beyond the limit."""
     limit = "hard-packets=40"
     out, inb = bench.tunnel(**({"out_more": limit} if case == "out" else {"more": limit}))
     with bench.dropped("sa-expired", 5):
@@ -261,7 +262,7 @@ def test_short_hard_limit(bench, case):
 
 
 def frame_of(bench, sent, timeout=PATIENCE):
-    """The frame to the WAN that this makes; None: there is none."""
+    """The frame that leaves the WAN; None: there is none."""
     bench.wan.drain()
     bench.from_lan(sent)
     return next((frame for frame in bench.wan.frames(timeout) if frame[12:14] == b"\x08\x00"), None)
@@ -269,7 +270,7 @@ def frame_of(bench, sent, timeout=PATIENCE):
 
 @cases("plain", "tunnel")
 def test_short_neighbour(bench, case):
-    """Moves to another MAC address."""
+    """The neighbour moves to another MAC address."""
     if case == "tunnel":
         known_tunnel(bench)
     else:
@@ -290,7 +291,7 @@ def test_short_neighbour(bench, case):
 
 @cases("plain", "tunnel")
 def test_short_route(bench, case):
-    """Goes away, and comes back."""
+    """The neighbour is removed, and added again."""
     if case == "tunnel":
         known_tunnel(bench)
     else:
@@ -327,7 +328,7 @@ def test_short_forwarding_off(bench):
 
 
 def test_short_other_port(bench):
-    """What is known about a flow of one port says nothing about the same one of another."""
+    """A known flow of one port is unknown on another port."""
     out, _ = bench.tunnel(more_lines=[policy("fwd", LAN_NET, FAR_NET, "discard", prio=10, more="dev=wan")])
     known(bench, outbound, out)
     with bench.dropped("policy-discard"):
@@ -336,8 +337,8 @@ def test_short_other_port(bench):
 
 
 def test_short_hub(bench):
-    """From one spoke to another: decrypted, and encrypted with the other one's SA, in order;
-    more of them at a time than wait for a device that works when it is called."""
+    """From one spoke to another: packets are decrypted, and encrypted with the other spoke's SA, in order; more at a
+    time than the batch of a CPU device holds."""
     spoke_a, spoke_b = "10.2.1.0-10.2.1.255", "10.2.2.0-10.2.2.255"
     for suite in ("gcm128", "cbc128-sha256"):
         inb = Sa(SUITE[suite], "in", bench.spi(), window=1024)
@@ -359,7 +360,7 @@ def test_short_hub(bench):
 
 
 def test_short_v6(bench):
-    """The same of IPv6, in IPv6."""
+    """The same with IPv6 in IPv6."""
     out, inb = tunnel6(bench, outer6=True)
 
     def there(bench, sent=None):
@@ -383,7 +384,7 @@ def test_short_v6(bench):
 
 
 def test_short_off(bench):
-    """flows = 0: the same packets, none of them by the short way."""
+    """flows = 0: the same packets, and none takes the fast path."""
     with bench.gateway.configured("flows = 0"):
         out, inb = bench.tunnel()
         for size in (0, 100, 1350):

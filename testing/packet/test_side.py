@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A hub with two outside ports: what came out of a tunnel, or has no policy, leaves by neither in plaintext."""
+"""A hub with two outside ports: decrypted packets, and packets without a policy, leave by neither in plaintext."""
 import contextlib
 import socket
 
@@ -10,7 +10,7 @@ from peer import SUITE, Sa
 from test_policy import hub
 from test_reload import DMZ_HOST, Dmz, reload, usual_again, with_main
 
-ONWARD = packet(FAR_HOST, DMZ_HOST)  # from one spoke to another, whose tunnel is not there
+ONWARD = packet(FAR_HOST, DMZ_HOST)  # from one spoke to another, whose tunnel is down
 PLAIN = packet(HOST, DMZ_HOST)
 
 
@@ -33,7 +33,7 @@ def inside_lan(usual):
 
 
 def refused(bench, port, send, reason="outside"):
-    """Three times: what was decided for the first packet is remembered."""
+    """Three times, because later packets meet the cached decision about the first one."""
     port.drain()
     with bench.dropped(reason, 3):
         for _ in range(3):
@@ -54,7 +54,7 @@ def test_side_decrypted(bench):
         inb = hub(bench)
         leaves(bench, bench.lan, lambda: bench.from_wan(inb.seal(to_host())), to_host())
         refused(bench, wan2, lambda: bench.from_wan(inb.seal(ONWARD)))
-        # A policy says that it may; once it is gone, also what was remembered is.
+        # A bypass policy lets it leave; when the policy is removed, the cached decision is not used any more.
         inb = hub(bench, policy("out", FAR_NET, f"{DMZ_HOST}-{DMZ_HOST}", "bypass"))
         leaves(bench, wan2, lambda: bench.from_wan(inb.seal(ONWARD)), ONWARD)
         inb = hub(bench)
@@ -86,7 +86,7 @@ def test_side_no_policy(bench):
 
 
 def test_side_route(bench):
-    """The route to the LAN goes, or leads to another interface of the kernel's."""
+    """The route to the LAN is removed, or leads to an interface of the kernel that is no port."""
     far_lan = packet(FAR_HOST, "10.1.7.7")
     gw = bench.network.gw
 
@@ -157,7 +157,7 @@ def test_side_one_port(bench):
             sent, send = to(net, PEER)
             bench.wan.drain()
             leaves(bench, bench.wan, send, sent)
-        # Remembered decisions go with the policy.
+        # Cached decisions are not used after the policy is removed.
         refused_to("192.0.0.0-192.0.255.255", PEER)
         refused_to("0.0.0.0-255.255.255.255", PEER)
         refused_to("10.2.200.0-10.2.200.255", "10.2.200.1")
@@ -171,12 +171,12 @@ def test_side_one_port(bench):
         refused_to(link, PEER, "no-policy")
         reload(bench, alone.replace("[port wan]\n", "[port wan]\nside = outside\n"))
         refused_to(link, PEER)
-    # With a second port the first is outside alone.
+    # With a second port, the first one is the only outside port.
     refused_to(link, PEER)
 
 
 def test_side_unsaid(bench):
-    """Three ports and no word of sides: what was decrypted leaves by none of them, plaintext does as ever."""
+    """Three ports and no side configured: decrypted packets leave by none of them, plaintext is forwarded as usual."""
     with other_wan(bench) as (wan2, _, log):
         assert "none of 3 ports has a side: " in log, log
         inb = hub(bench)

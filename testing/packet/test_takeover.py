@@ -24,7 +24,7 @@ F_OFD_GETLK = 36
 
 
 def on_af_packet(test):
-    """The ports that two processes can have open at once, whatever the other tests use."""
+    """Ports of a driver that two processes can open at once, whatever driver the other tests use."""
     @functools.wraps(test)
     def run(bench, **case):
         if bench.gateway.driver == "net_af_packet":
@@ -36,7 +36,7 @@ def on_af_packet(test):
 
 
 class Log:
-    """What is logged from now on."""
+    """The part of the log that is written from now on."""
 
     def __init__(self, gateway):
         self.path, self.mark = gateway.log, os.path.getsize(gateway.log)
@@ -52,7 +52,7 @@ class Log:
 
 
 def times(port):
-    """When each IPv4 frame that is there came, by the kernel's clock in seconds."""
+    """The kernel's time stamps of the IPv4 frames received so far, seconds."""
     port.socket.setblocking(False)
     try:
         while True:
@@ -75,14 +75,14 @@ def begin(gateway):
 
 
 def finish(gateway, log, successor):
-    """The successor serves, and the one before has ended."""
+    """The successor serves, and the previous process has ended."""
     log.wait("cygnetd: ready")
     assert gateway.process.wait(PATIENCE) == 0
     gateway.process = successor
 
 
 def begin_and_stop(gateway):
-    """The successor has initialised, and the running one, which is stopped, does not know yet."""
+    """The successor has initialised, and the running process, which is stopped, has not noticed yet."""
     log, successor = begin(gateway)
     gateway.process.send_signal(signal.SIGSTOP)
     log.wait("cygnetd: initialised")
@@ -90,7 +90,7 @@ def begin_and_stop(gateway):
 
 
 def kernel_state(gateway):
-    """What the kernel has on the TAPs, once its addresses of IPv6 are no longer tentative."""
+    """The kernel's state of the TAPs, once IPv6 addresses are no longer tentative."""
     wait_until(lambda: "tentative" not in gateway.in_gw("ip", "address", capture_output=True, text=True).stdout,
                "addresses are usable")
     return [gateway.in_gw("ip", *words, capture_output=True, text=True).stdout
@@ -189,7 +189,7 @@ FAULTS = {
 @on_af_packet
 @cases(*FAULTS)
 def test_takeover_fails(bench, case):
-    """The new process does not start: it says so, and the running one does not even pause."""
+    """The new process fails to start and logs why, and the running one does not even pause."""
     out, inb = bench.tunnel()
     bench.wan.drain()
     usual = rewrite(bench.gateway, FAULTS[case])
@@ -221,7 +221,7 @@ def test_takeover_killed(bench):
 
 @on_af_packet
 def test_takeover_killed_late(bench):
-    """kill -9 of the new process when the running one has let go: that one takes the SAs again."""
+    """kill -9 of the new process when the running one has given up the SAs: the running one takes them again."""
     out, inb = bench.tunnel()
     bench.expect_flow(out, inb)
     bench.wan.drain()
@@ -232,7 +232,7 @@ def test_takeover_killed_late(bench):
         os.kill(successor.pid, signal.SIGSTOP)
         gateway.process.send_signal(signal.SIGCONT)
         log.wait("takes over")
-        # It has let go once no process has the role.
+        # It has given up the SAs once no process has the role.
         wait_until(lambda: role_is_free(gateway), "the role is free")
         os.kill(successor.pid, signal.SIGKILL)
         log.wait(r"does not take over: .* this one serves on")

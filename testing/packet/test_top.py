@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""cygnetctl top: rates of what happened, on a terminal or as lines of JSON."""
+"""cygnetctl top: rates of events, on a terminal or as lines of JSON."""
 import contextlib
 import fcntl
 import json
@@ -34,7 +34,7 @@ def top(gateway, *words):
 
 
 def sum_of(intervals, table, field):
-    """Rates times seconds: what was counted, but for roundings."""
+    """Rates times seconds are the counts, except for rounding."""
     return sum(row[field] * interval["seconds"] for interval in intervals for row in interval[table])
 
 
@@ -53,7 +53,7 @@ def test_top_rates(bench):
         with bench.dropped("policy-plaintext", 60):
             for number in range(60):
                 bench.from_wan(to_host(id=number))
-        # A row and interval are rounded by half a packet a second at the most.
+        # The rounding error of each row is at most half a packet a second.
         wait_until(lambda: sum_of(more(), "workers", "encapsulated") > 98, "100 packets were protected")
         wait_until(lambda: sum_of(more(), "drops", "packets") > 58, "60 packets were dropped")
     error = 0.5 * sum(interval["seconds"] for interval in intervals) * bench.gateway.workers
@@ -67,7 +67,7 @@ def test_top_rates(bench):
 
 
 def test_top_polling_is_not_busy(bench):
-    """There is a while in which each worker turns and none is busy."""
+    """There is an interval in which each worker turns and none is busy."""
     def quiet():
         before = bench.gateway.ask("/cygnet/stats")
         time.sleep(0.02)
@@ -97,7 +97,7 @@ def test_top_without_cygnetd(bench):
 
 
 def test_top_terminal(bench):
-    """On a terminal: cut to its size, ended by q, which leaves it as it was."""
+    """On a terminal: the output fits its size, and q ends the program and restores the terminal."""
     bench.tunnel()
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))

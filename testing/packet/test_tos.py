@@ -30,7 +30,7 @@ def marked(make, inner6, tos, **fields):
 
 
 def with_tos(packet, tos):
-    """@return its bytes with another TOS or traffic class, and a checksum to match"""
+    """@return the packet's bytes with another TOS or traffic class, and a correct checksum"""
     data = raw(packet)
     if data[0] >> 4 == 6:
         header = IPv6(data[:40])
@@ -43,8 +43,8 @@ def with_tos(packet, tos):
 
 
 def outbound(bench, inner6):
-    """Each ECN with DF and without, twice: the second time what was learned meanwhile holds. IPv6
-    of 1,280 bytes may be cut around, what is longer may not."""
+    """Packets with each ECN, with and without DF, twice: the second time as a known flow. ESP around IPv6 packets of
+    up to 1,280 bytes may be fragmented, around longer ones not."""
     for _ in range(2):
         for ecn in range(4):
             for fields in ({"size": 1233}, {"size": 1232}) if inner6 else ({"flags": "DF"}, {}):
@@ -55,8 +55,8 @@ def outbound(bench, inner6):
 
 @cases(*TUNNELS)
 def test_tos_out(bench, case):
-    """RFC 4301, 5.1.2.1, and RFC 6040, 4.1: nothing of the inner header shows but what the SA
-    says; the inner one stays."""
+    """RFC 4301, 5.1.2.1, and RFC 6040, 4.1: only the fields that the SA copies appear in the outer header; the inner
+    header is unchanged."""
     for setting in SETTINGS:
         out, _ = tunnel_of(bench, case, out_more=setting)
         shown = 0xfc * ("dscp=out" in setting or "dscp=both" in setting) | 3 * ("ecn=" in setting)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""cygnetctl trace: what it says is what then happens to such a packet."""
+"""cygnetctl trace: a packet sent afterwards is treated as the trace predicts."""
 import contextlib
 import json
 import subprocess
@@ -35,7 +35,7 @@ def trace(bench, words):
 
 
 def verdict(bench, words):
-    """@return what the verdict says: "sent wan", "dropped no-route" """
+    """@return the text of the verdict: "sent wan", "dropped no-route" """
     row, _ = trace(bench, words)
     return " ".join(word for word in (row["decision"], row["reason"] or row["port"]) if word)
 
@@ -59,7 +59,7 @@ def unchanged(bench):
 
 
 def happens(bench, sent, port):
-    """Send a packet. @return what becomes of it, as verdict() says it"""
+    """Send a packet. @return what happens to it, in the format of verdict()"""
     drops, waited = bench.gateway.drops(), bench.gateway.counted("waited_for_sa")
     seen = []
     bench.lan.drain()
@@ -69,7 +69,7 @@ def happens(bench, sent, port):
     def done():
         for name in ("lan", "wan"):
             frames = getattr(bench, name).frames(0)
-            # ICMP errors of the gateway are about a packet that is dropped.
+            # An ICMP error of the gateway belongs to a dropped packet.
             seen.extend(f"sent {name}" for frame in frames if is_ip(frame) and not is_error(frame))
         after = bench.gateway.drops()
         seen.extend(f"dropped {reason}" for reason in after if after[reason] > drops.get(reason, 0))
@@ -123,7 +123,7 @@ def transport(bench):
     bench.gateway.fill("flush", out.line(), policy("out", LAN_NET, FAR_NET, spi=out.spi, more="mode=transport"))
 
 
-# What there is, what to ask, what to send by which port, and the verdict.
+# Setup, arguments of trace, packet and port to send it by, expected verdict.
 CASES = {
     "protect": (gateway_tunnel, OUT, to_far_host(), "lan", "sent wan"),
     "bypass": (bypass, OUT.replace("2222", "7"), to_far_host(dport=7), "lan", "sent wan"),
@@ -157,7 +157,7 @@ def test_trace_out(bench, case):
 
 
 def test_trace_no_neighbour(bench):
-    """It waits, and is dropped in the end."""
+    """A packet that is queued, and finally dropped."""
     try:
         no_neighbour(bench)
         with unchanged(bench):
@@ -177,7 +177,7 @@ def test_trace_no_policy_drop(bench):
 
 
 def test_trace_says_why(bench):
-    """The SA, the route, the neighbour and how long the protected packet is, as on the wire."""
+    """The trace shows SA, route, neighbour and length of the protected packet as they are on the wire."""
     out, _ = bench.tunnel()
     row, steps = trace(bench, OUT + " size 128")
     bench.wan.drain()
@@ -239,7 +239,7 @@ def test_trace_kernel(bench):
     row, steps = trace(bench, f"src 10.1.0.1 dst {FAR_HOST} proto udp in kernel")
     assert (row["decision"], row["port"]) == ("sent", "wan") and steps[0][0] == "from-kernel", steps
     assert ("outbound", "SA", f"ESP SPI {out.spi:#010x} to {PEER}") in steps
-    # IKE is what this host sends from its own address; the kernel forwards such a port to the policies.
+    # IKE is recognised only from this host's own address; forwarded packets with its port are subject to the policies.
     for source, protected in (("10.1.0.1", False), (HOST, True)):
         row, steps = trace(bench, f"src {source} dst {FAR_HOST} proto udp sport 500 dport 500 in kernel")
         assert row["decision"] == "sent", steps
@@ -279,7 +279,7 @@ HOSTILE = ["", " ", "inner", "src", "src " + "1" * 900, "inner inner", "src 10.1
 
 
 def test_trace_hostile(bench):
-    """Texts that no cygnetctl sends."""
+    """Malformed requests, which cygnetctl never sends."""
     out, inb = bench.tunnel()
     for text in HOSTILE:
         rows = bench.gateway.ask(f"/cygnet/trace,{text}")

@@ -16,7 +16,7 @@ OURS, THEIRS = f"{WAN}-{WAN}", f"{PEER}-{PEER}"
 KINDS = ("gcm128", "cbc128-sha256", "chacha", "null-sha1", "ctr256-xcbc", "gmac128", "ccm128-8", "3des-md5", "gcm128-udp",
          "cbc256-sha512-udp")
 BEHIND_NAT, OURS_OUTSIDE = "192.168.9.9", "203.0.113.9"
-# What the peer takes for its own address and for ours: a NAT in front of it, of us, of both.
+# The peer's view of its own address and of ours: with a NAT in front of it, of us, of both.
 NATS = {"peer": (BEHIND_NAT, WAN), "us": (PEER, OURS_OUTSIDE), "both": (BEHIND_NAT, OURS_OUTSIDE)}
 
 
@@ -64,8 +64,8 @@ def test_transport_both_ways(bench, case):
 
 
 def test_transport_keeps_the_header(bench):
-    """Options, TOS, identification and DF of the peer's packet reach the kernel as
-    they are; so does what the kernel sets leave."""
+    """Options, TOS, identification and DF are unchanged, both of the peer's packets when they reach the kernel and of
+    the kernel's packets when they leave."""
     out, inb = host_to_host(bench)
     with open_socket(bench) as sock:
         bench.wan.drain()
@@ -87,8 +87,8 @@ def test_transport_keeps_the_header(bench):
 
 @cases(*NATS)
 def test_transport_checksum_behind_nat(bench, case):
-    """The peer's checksum covers addresses that a NAT has changed, on its side or ours: it is
-    worked out anew (RFC 3948, 3.1.2). Zero in UDP, none, stays."""
+    """The peer's checksum covers addresses that a NAT has changed, on its side or ours: it is computed again (RFC 3948,
+    3.1.2). A zero checksum of UDP (none) is kept."""
     _, inb = host_to_host(bench, "gcm128-udp")
     inner = from_peer(b"behind a NAT", *NATS[case])
     with open_socket(bench) as sock:
@@ -121,7 +121,7 @@ def test_transport_ping(bench):
 
 
 def test_transport_too_big(bench):
-    """With DF the kernel hears how long a packet may be, and sends the next one so."""
+    """With DF the kernel is told the MTU, and sends the next packet accordingly."""
     out, _ = host_to_host(bench, "gcm128")
     with open_socket(bench) as sock:
         sock.setsockopt(socket.IPPROTO_IP, 10, 2)  # IP_MTU_DISCOVER: IP_PMTUDISC_DO
@@ -141,7 +141,7 @@ def test_transport_too_big(bench):
 
 
 def test_transport_cut_afterwards(bench):
-    """Without DF, ESP of the whole packet is what is cut."""
+    """Without DF the whole packet is encrypted, and its ESP packet is fragmented."""
     out, _ = host_to_host(bench, "gcm128")
     with open_socket(bench) as sock:
         bench.wan.drain()
@@ -156,15 +156,15 @@ def test_transport_cut_afterwards(bench):
 
 
 def test_transport_inner_spoof(bench):
-    """A tunnel packet on a transport SA is another protocol, for the kernel to refuse; one
-    in transport mode on a tunnel's SA is not taken."""
+    """A tunnel packet in a transport mode SA is passed to the kernel as another protocol, which refuses it; a
+    transport mode packet in a tunnel mode SA is dropped."""
     _, inb = bench.tunnel("gcm128")
     with bench.dropped("esp-padding"):
         bench.from_wan(inb.seal_payload(from_peer(b"not a tunnel")))
 
 
 def test_transport_sa_for_a_tunnel_policy(bench):
-    """What the SA may carry is a matter of its policy's mode, too (RFC 4301, 5.2)."""
+    """The mode of the policy must match that of the SA (RFC 4301, 5.2)."""
     _, inb = host_to_host(bench, more="")
     with bench.dropped("policy-inbound"):
         bench.from_wan(inb.seal_payload(from_peer(b"mode")))

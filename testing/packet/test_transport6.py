@@ -50,7 +50,7 @@ def from_peer(data, src=PEER6, dport=7777):
 
 
 def seal(inb, packet, front=(), **fields):
-    """ESP around all that follows the IPv6 header, behind the extension headers of front."""
+    """ESP behind the extension headers of front, around everything else that follows the IPv6 header."""
     data = raw(inb._close(raw(packet)[40:], packet.nh))  # pylint: disable=protected-access
     nh = 50
     if inb.encap:
@@ -60,7 +60,7 @@ def seal(inb, packet, front=(), **fields):
 
 
 def chain(header, front, nh, data):
-    """A packet with the extension headers of front, and something else behind them."""
+    """A packet with the extension headers of front, and another payload behind them."""
     numbers = [{"hop": 0, "routing": 43, "options": 60}[name] for name in front] + [nh]
     extensions = b""
     for name, follows in zip(front, numbers[1:]):
@@ -70,7 +70,7 @@ def chain(header, front, nh, data):
 
 
 def unseal(out, packet, front=0, high=0):
-    """What came out, with ESP behind front bytes of extension headers.
+    """Decrypt a packet that left, with ESP behind front bytes of extension headers.
     @return next header, payload, sequence number"""
     data = raw(packet)
     assert (packet.src, packet.dst) == (out.src, out.dst), packet.summary()
@@ -106,7 +106,7 @@ def test_transport6_both_ways(bench, case):
 
 @cases("hop", "routing", "options", "hop-options-routing", "hop-routing-options")
 def test_transport6_extensions_in(bench, case):
-    """Whatever stands in front of ESP and behind it, the datagram gets there."""
+    """The datagram arrives with any extension headers in front of ESP and inside it."""
     _, inb = host_to_host(bench)
     data = raw(from_peer(b"behind"))[40:]
     behind = IPv6(raw(chain(IPv6(src=PEER6, dst=WAN6), ("options",), 17, data)))
@@ -116,11 +116,11 @@ def test_transport6_extensions_in(bench, case):
             bench.from_wan(seal(inb, inner, case.split("-"), tc=0x28))
             got, extra, _, _ = sock.recvmsg(2000, 100)
             assert got == b"behind" and extra[0][2][0] == 0x28, (got, extra)
-    bench.expect_usage(2, 14 + 22, inb)  # what follows ESP
+    bench.expect_usage(2, 14 + 22, inb)  # bytes inside ESP
 
 
 def test_transport6_extensions_out(bench):
-    """ESP stands behind what routers look at, in front of what is for the destination
+    """ESP is inserted behind the headers for routers and in front of those for the destination
     (RFC 4303, 3.1.1)."""
     out, _ = host_to_host(bench)
     hop, options = bytes([0, 0, 1, 4, 0, 0, 0, 0]), bytes([0, 0, 0x1e, 4]) + b"abcd"
@@ -136,11 +136,11 @@ def test_transport6_extensions_out(bench):
         assert (proto, payload[:8]) == (60, b"\x11" + options[1:]), payload.hex()
         assert in6_chksum(17, IPv6(src=WAN6, dst=PEER6), payload[8:]) == 0
         assert payload[16:] == b"between"
-    bench.expect_usage(1, 23, out)  # what follows ESP
+    bench.expect_usage(1, 23, out)  # bytes inside ESP
 
 
 def test_transport6_checksum_behind_nat(bench):
-    """The checksum covers what the peer took for its address (RFC 3948, 3.1.2)."""
+    """The peer's checksum covers the address that it had before the NAT (RFC 3948, 3.1.2)."""
     _, inb = host_to_host(bench, "gcm128-udp")
     with open_socket(bench) as sock:
         for front in ((), ("options",)):
@@ -181,7 +181,7 @@ def test_transport6_ping(bench):
 
 
 def test_transport6_too_big(bench):
-    """The kernel hears how long a packet may be, and sends the next ones so."""
+    """The kernel is told the MTU, and sends the next packets accordingly."""
     out, _ = host_to_host(bench, "gcm128")
     with open_socket(bench) as sock:
         sock.setsockopt(socket.IPPROTO_IPV6, 23, 2)  # IPV6_MTU_DISCOVER: IPV6_PMTUDISC_DO
@@ -203,7 +203,8 @@ def test_transport6_too_big(bench):
 
 
 def test_transport6_refused(bench):
-    """Between other hosts; a fragment; headers that came to light and may not be there."""
+    """Refused packets: not between the SA's hosts; a fragment; decrypted extension headers that are not allowed
+    there."""
     out, inb = host_to_host(bench)
     with bench.dropped("ipv6-headers"):
         bench.from_wan(seal(inb, IPv6(raw(IPv6(src=PEER6, dst=WAN6, nh=44) / Raw(b"\x11\0\0")))))
@@ -216,7 +217,7 @@ def test_transport6_refused(bench):
 
 
 def test_transport6_put_together(bench):
-    """What the kernel has cut is protected as one, and cut again."""
+    """A packet that the kernel has fragmented is reassembled and protected as a whole; its ESP packet is fragmented."""
     out, _ = host_to_host(bench)
     with open_socket(bench) as sock:
         for size in (1600, 3000):

@@ -101,7 +101,7 @@ def test_damaged6(bench, case):
 
 
 def test_selectors6(bench):
-    """What an SA brings is what its policies are about, in each family."""
+    """A decrypted packet must match the policies of its SA, in each family."""
     out, inb = tunnel(bench, True)
     with bench.dropped("policy-inbound", 4):
         bench.from_wan(inb.seal(packet6("2001:db8:9::1", HOST6)))
@@ -115,7 +115,8 @@ def test_selectors6(bench):
 
 
 def test_discovery_in_tunnel6(bench):
-    """A peer is on no link of ours: the kernel does not hear of its neighbours."""
+    """Neighbour discovery out of a tunnel is not passed to the kernel, because the peer is on no link of the
+    gateway."""
     _, inb = tunnel(bench, True)
     bench.gateway.fill(policy("in", FAR_NET6, LAN_NET6, spi=inb.spi, v6=True, prio=10))
     advertisement = ICMPv6ND_NA(tgt=PEER6, R=0, S=0, O=1) / ICMPv6NDOptDstLLAddr(
@@ -128,7 +129,7 @@ def test_discovery_in_tunnel6(bench):
 
 
 def test_inner_says_other_family6(bench):
-    """The next header of ESP and the version of what is in it."""
+    """ESP's next header and the version of the inner packet must agree."""
     out, inb = tunnel(bench, False)
 
     def swap(plain):
@@ -141,7 +142,7 @@ def test_inner_says_other_family6(bench):
 
 
 def test_inner_extensions6(bench):
-    """Headers that hide ports do not come out of a tunnel either."""
+    """Decrypted packets whose extension headers hide the ports are dropped, too."""
     out, inb = tunnel(bench, True)
     with bench.dropped("ipv6-headers"):
         bench.from_wan(inb.seal(IPv6(src=FAR_HOST6, dst=HOST6, nh=44) / Raw(b"\x11\0\0")))
@@ -154,7 +155,7 @@ ECN = {(outer, inner): inner for outer in range(4) for inner in range(4)} | {
 
 
 def test_too_big_for_tunnel6(bench):
-    """The source of an IPv6 packet hears what fits into the tunnel; that fits."""
+    """The source of an IPv6 packet is told the MTU of the tunnel, and a packet of that size passes."""
     for outer6 in (False, True):
         out, _ = tunnel(bench, outer6)
         bench.lan.drain()
@@ -174,8 +175,8 @@ def test_too_big_for_tunnel6(bench):
 
 
 def test_minimum_mtu6(bench):
-    """What every link has to take is not refused: the ESP around it is cut, and put
-    together again where it arrives."""
+    """A packet of IPv6's minimum MTU is not refused: the ESP packet around it is fragmented, and reassembled by the
+    receiver."""
     out, inb = tunnel(bench, True)
     set_mtu(bench, 1300)
     try:
@@ -207,7 +208,7 @@ def together(parts):
 
 
 def test_inner_fragments_of_v4_in_6(bench):
-    """An IPv4 packet that may be cut is cut before it is protected."""
+    """An IPv4 packet without DF is fragmented before it is protected."""
     out, _ = tunnel(bench, True)
     bench.wan.drain()
     sent = packet(HOST, FAR_HOST, 1472)
@@ -217,7 +218,7 @@ def test_inner_fragments_of_v4_in_6(bench):
 
 
 def test_mapping_port6(bench):
-    """ESP in UDP from another port is taken, with a checksum or with zero in its place."""
+    """ESP in UDP from another port is accepted, with or without (zero) a UDP checksum."""
     _, inb = tunnel(bench, True, encap=True)
     for checksum in (0, None):
         bench.lan.drain()
@@ -231,7 +232,7 @@ def test_mapping_port6(bench):
 
 
 def test_outer_fuzz6(bench):
-    """Damaged ESP under IPv6 by the hundred: nothing comes out, the SA goes on."""
+    """Hundreds of damaged ESP packets in IPv6: none comes out, and the SA still works."""
     out, inb = tunnel(bench, True)
     bench.lan.drain()
     dice = random.Random(6)

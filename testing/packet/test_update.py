@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What charon does to SAs that are in use: they move to other addresses, to UDP and back, to
-the other family. And what it asks about them."""
+"""Updates of SAs in use by charon: they move to other addresses, to UDP and back, and to the other family. Also
+charon's queries about them."""
 import threading
 import time
 
@@ -41,8 +41,8 @@ KINDS = {**{f"gcm128-{kind}": ("gcm128", False, moves) for kind, moves in MOVES.
 
 @cases(*KINDS)
 def test_update(bench, case):
-    """Whatever way the flow takes: numbers go on, what was received stays received, what has
-    been counted stays counted, also back where the SA was before."""
+    """On both paths: sequence numbers, replay window and counters are kept when an SA moves, also when it moves
+    back."""
     ip("-n", bench.network.gw, "neigh", "replace", PEER_NEXT, "dev", "wan",
        "lladdr", bench.wan.mac.hex(":"), "nud", "permanent")
     suite, esn, moves = KINDS[case]
@@ -66,7 +66,7 @@ def test_update(bench, case):
 
 
 def test_update_old_path(bench):
-    """An SA is where it has moved, and nowhere else."""
+    """An SA is found at its new address only."""
     _, inb = known_tunnel(bench)
     at_old = inb.seal(to_host())
     move(bench, inb, WAN6, PEER6)
@@ -78,8 +78,8 @@ def test_update_old_path(bench):
 
 @cases("gcm128", "cbc128-sha1-udp")
 def test_update_under_traffic(bench, case):
-    """Each packet leaves by the one path or by the other one, whole; none is lost, no number
-    is missing or comes twice."""
+    """While an SA moves, each packet has all addresses of the old state or all of the new one; no packet is lost, and
+    no sequence number is missing or used twice."""
     name, encap = case.removesuffix("-udp"), (4500, 4501) if case.endswith("-udp") else None
     out, _ = known_tunnel(bench, name, encap=bool(encap))
     first, done = out.unseal(outbound(bench, out))[1] + 1, threading.Event()
@@ -87,7 +87,7 @@ def test_update_under_traffic(bench, case):
 
     def send():
         while not done.is_set():
-            if len(sent) < 400 * len(room):  # or the socket that takes them would not hold them all
+            if len(sent) < 400 * len(room):  # more would not fit into the receiving socket
                 sent.append(to_far_host(len(sent) % 700, id=len(sent)))
                 bench.from_lan(sent[-1])
             time.sleep(0.0005)
@@ -117,7 +117,7 @@ def test_update_under_traffic(bench, case):
 
 
 def test_update_reqid(bench):
-    """An SA with another reqid is that of the policies with that reqid, of no others."""
+    """An SA whose reqid changes is used by policies with the new reqid only."""
     out, inb = known_tunnel(bench)
     move(bench, out, WAN, PEER, reqid=NEW_REQID)
     move(bench, inb, WAN, PEER, reqid=NEW_REQID)
@@ -132,9 +132,9 @@ def test_update_reqid(bench):
 
 @cases("gcm128", "cbc128-sha256-udp")
 def test_usage(bench, case):
-    """What query_sa() and query_policy() tell: inner packets and their bytes, by the long way
-    and by the short one, not those that were refused; when the last one was."""
-    begin = int(time.monotonic()) - 1  # cygnetd's clock may be of a turn before
+    """query_sa() and query_policy() report inner packets and bytes of both paths, without refused ones, and the time
+    of the last use."""
+    begin = int(time.monotonic()) - 1  # cygnetd's clock may be that of the turn before
     out, inb = bench.tunnel(case.removesuffix("-udp"), encap=case.endswith("-udp"))
     queries = [f"policy-query dir={way} src={src} dst={dst}" for way, src, dst in
                (("out", LAN_NET, FAR_NET), ("fwd", FAR_NET, LAN_NET), ("in", FAR_NET, LAN_NET))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""cygnetctl watch: each event once, as a line of JSON, and never a key."""
+"""cygnetctl watch prints each event once, as a line of JSON, and never a key."""
 import contextlib
 import json
 import re
@@ -30,7 +30,7 @@ class Watch:
                 all(row[field] == value for field, value in fields.items())]
 
     def expect(self, event, again=False, **fields):
-        """That has happened, once. @param again  it may have happened again, with nothing else in it"""
+        """Expect one event with these fields. @param again  equal ones may follow"""
         wait_until(lambda: self.of(event, **fields) or self.process.poll() is not None, f"{event} {fields}")
         rows = self.of(event, **fields)
         assert again or len(rows) == 1, self.text
@@ -75,19 +75,19 @@ def test_watch_sas(bench):
 
 
 def test_watch_acquire(bench):
-    """A packet without SA, and what it was."""
+    """An acquire for a packet without SA, with the packet's selectors."""
     with bench.gateway.charon():
         bench.gateway.fill("flush", policy("out", LAN_NET, FAR_NET, reqid=9))
         with watching(bench.gateway) as watch:
             with bench.waiting():
                 bench.from_lan(to_far_host(sport=1111, dport=2222))
-            # Once a second while the packet waits, which may begin at once.
+            # The event is repeated once a second while the packet is queued.
             row = watch.expect("acquire", again=True, reqid=9)
             assert (row["src"], row["dst"], row["proto"], row["sport"], row["dport"]) == (HOST, FAR_HOST, 17, 1111, 2222)
 
 
 def test_watch_expire(bench):
-    """Soft, then hard: with the packet after the one that reached the limit."""
+    """First the soft, then the hard limit: the event comes with the packet after the one that reached the limit."""
     limited = Sa(SUITE["gcm128"], "in", bench.spi(), more="soft-packets=2 hard-packets=4")
     with bench.gateway.charon():
         bench.gateway.fill("flush", limited.line(), policy("in", FAR_NET, LAN_NET, spi=limited.spi),
@@ -136,7 +136,7 @@ def test_watch_processes(bench):
 
 
 def test_watch_ends(bench):
-    """After so many events, or at once without cygnetd."""
+    """It ends after so many events, or at once without cygnetd."""
     done = subprocess.run(command(bench.gateway, "--count", "1", "watch"), capture_output=True, text=True,
                           timeout=PATIENCE)
     assert done.returncode == 0 and json.loads(done.stdout)["event"] == "watch", done
