@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * AH in: the input is in front of AH (IPv4 options, or an IPv6 extension header) and behind it, under a
- * valid ICV. Tunnel and transport mode, IPv4 and IPv6 outside.
+ * Inbound AH: the input is the content in front of AH (IPv4 options, or an IPv6 extension header) and behind it;
+ * the ICV is valid. Tunnel and transport mode, outer IPv4 and IPv6.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -105,7 +105,7 @@ static void finish_lengths(uint8_t *ip, unsigned int front, unsigned int len)
 	memcpy(ip + 10, &sum, sizeof(sum));
 }
 
-/* Behind headers that AH refuses there is no valid ICV. */
+/* If AH refuses the headers in front of it, no valid ICV can be computed. */
 static void write_icv(uint8_t *ip, unsigned int front, unsigned int len)
 {
 	uint8_t copy[GATEWAY_FRAME], icv[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cygnetd.conf: the input is the file, up to a zero; behind that it is a drop-in. */
+/* cygnetd.conf: the input up to a zero byte is the file, and the rest a drop-in. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -26,7 +26,7 @@ static void save(const char *to, const uint8_t *text, size_t len)
 		abort();
 }
 
-/* What has been read is within its limits, and can be written. */
+/* An accepted configuration is within its limits, and can be written. */
 static void check(const struct conf *conf)
 {
 	char text[PATH_MAX + 1024];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ESP in: the input is the plaintext that the peer encrypts, with its trailer, so that it comes behind
- * a valid ICV. The first byte chooses.
+ * Inbound ESP: the input is the plaintext with the ESP trailer. It is encrypted as by the peer, so that the
+ * ICV is valid. The first byte selects the SA and options.
  */
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (choice & DAMAGED)
 		ip[20 + (text[0] | text[1] << 8) % (len - 20)] ^= (uint8_t)(choice | 1);
 	fuzz_packet(ip, len, GATEWAY_WAN);
-	/* The second one is of a known flow. */
+	/* The second packet is of a known flow. */
 	len = gateway_seal(ip, t, ++*seq, text, len - (t->v6 ? 40u : 20u) - 8 -
 			   t->peer.algorithm->iv_len - t->peer.algorithm->icv_len);
 	fuzz_packet(ip, len, GATEWAY_WAN);

@@ -65,7 +65,7 @@ static unsigned int fragment(struct input *in, uint8_t choice, uint8_t *ip)
 		sum = peer_checksum(ip, 20);
 		memcpy(ip + 10, &sum, sizeof(sum));
 	}
-	/* A UDP header to IKE's ports, in case that this is a first fragment. */
+	/* A UDP header with IKE's ports, for the case of a first fragment. */
 	if (len >= 8) {
 		const uint16_t udp[] = {htons(500), htons(id & 16 ? 4500 : 500), htons((uint16_t)len), 0};
 

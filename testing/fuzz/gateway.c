@@ -13,7 +13,7 @@
 #include "worker_fixture.h"
 
 #define ETHER 14u
-#define WAIT_MS 3600000u /* for a fragment: never over, however slow the machine is */
+#define WAIT_MS 3600000u /* for fragments: longer than any run of one input */
 #define LARGE_PACKETS 8u
 
 FUZZ_WITH_EAL
@@ -67,7 +67,7 @@ void fuzz_policies(unsigned int n, const struct cygnet_sa *in, const struct cygn
 	add_policy(CYGNET_FWD, n, 1, in);
 }
 
-/* With a policy for ports, fragments are put together before a policy is looked up. */
+/* With a policy for ports, packets are reassembled before the policy lookup. */
 static void add_ports(enum cygnet_dir dir, uint8_t af)
 {
 	const struct cygnet_addr every =
@@ -99,9 +99,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	cpu_set_t cpus;
 
 	(void)argc;
-	/* An assertion of the fixtures is a crash. */
+	/* A failed assertion of the fixtures must be a crash. */
 	setenv("CMOCKA_TEST_ABORT", "1", 1);
-	/* The EAL pins this thread to one CPU, which all targets would share. */
+	/* EAL pins this thread to one CPU, on which all targets would run. */
 	if (sched_getaffinity(0, sizeof(cpus), &cpus) || esp_fixture_eal((*argv)[0]) ||
 	    gateway_start(NULL) || sched_setaffinity(0, sizeof(cpus), &cpus))
 		abort();
@@ -142,7 +142,7 @@ void fuzz_frame(const uint8_t *frame, unsigned int len, unsigned int interface)
 	receive(m, interface);
 }
 
-/* The number of the network of an address; 0: none of the tests'. */
+/* @return number of the network of an address; 0: none of the tests' networks */
 static unsigned int network_of(const uint8_t *addr, bool v6)
 {
 	if (v6)
@@ -169,7 +169,7 @@ static void check(struct rte_mbuf *m, unsigned int interface, unsigned int seale
 		abort(); /* plaintext that a policy protects */
 	if (interface == GATEWAY_LAN && dst == 1 && (src == FUZZ_GCM || src == FUZZ_CBC) &&
 	    src != sealed)
-		abort(); /* the SA of another network, or none */
+		abort(); /* it came by the SA of another network, or by none */
 }
 
 void fuzz_settle(unsigned int sealed)

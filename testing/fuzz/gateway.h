@@ -20,7 +20,7 @@
 extern struct worker *fuzz_worker;
 extern struct tunnel fuzz_gcm, fuzz_cbc;
 
-/** A target's own SAs and policies, at the end of LLVMFuzzerInitialize(). */
+/** Called at the end of LLVMFuzzerInitialize(): the target adds its own SAs and policies. */
 void fuzz_set_up(void);
 
 /** Policies between this gateway's network and another one.
@@ -35,9 +35,9 @@ struct cygnet_sa *fuzz_sa(uint32_t spi);
 void fuzz_packet(const uint8_t *ip, unsigned int len, unsigned int interface);
 void fuzz_frame(const uint8_t *frame, unsigned int len, unsigned int interface);
 
-/** Complete what waits, check what has left, and free it. Nothing may leave unprotected that a policy
- * protects; nothing may enter from a network but by its SA; no buffer may be lost.
- * @param sealed  number of the network whose SA has sealed the packets; 0: none */
+/** Finish queued packets, check the packets that have left, and free them. No packet that a policy protects may
+ * leave in plaintext; packets from a network may enter by its SA only; no buffer may be lost.
+ * @param sealed  number of the network with whose SA the packets were encrypted; 0: none */
 void fuzz_settle(unsigned int sealed);
 
 #endif

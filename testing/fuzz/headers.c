@@ -21,7 +21,7 @@ void fuzz_set_up(void)
 {
 }
 
-/* What headers.h promises of a packet that has been checked. */
+/* What headers.h guarantees for an accepted packet. */
 static void parse(const uint8_t *ip, unsigned int len)
 {
 	struct rte_mbuf *m = esp_packet(ip, len, 0, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file input.h
- * What libFuzzer gives to a target, read from its beginning.
+ * Reads the input of libFuzzer from its beginning.
  */
 #ifndef FUZZ_INPUT_H
 #define FUZZ_INPUT_H
@@ -14,7 +14,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
-/** For targets with the EAL, in whose memory LeakSanitizer sees no pointers: in ASan's options. */
+/** ASan's options for targets with EAL: LeakSanitizer does not find pointers in EAL's memory. */
 #define FUZZ_WITH_EAL                                                                              \
 	const char *__asan_default_options(void);                                                  \
 	const char *__asan_default_options(void)                                                   \
@@ -55,7 +55,7 @@ static inline uint16_t input_word(struct input *in)
 	return word;
 }
 
-/** Change what is there by XOR: an input of zeros changes nothing. @return bytes read, size at most */
+/** XOR the input into a buffer: zeros change nothing. @return bytes read, size at most */
 static inline size_t input_change(struct input *in, uint8_t *what, size_t size)
 {
 	size = size < in->left ? size : in->left;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The file of measurements of engine = auto: the input is all of it, or what a valid checksum is for. */
+/* The file of measurements of engine = auto: the input is the whole file, or its content without the checksum. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					dpdk_crc32(text, (uint32_t)len));
 	if (fwrite(text, 1, len, file) != len || fclose(file))
 		abort();
-	/* What has been read can be written, and is read again. */
+	/* An accepted file can be written, and read again. */
 	if (measured_read(path, why, sizeof(why)) == 0 &&
 	    (measured_write(copy) || measured_read(copy, why, sizeof(why))))
 		abort();

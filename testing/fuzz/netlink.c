@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Messages of the kernel. Of the first form the input is a datagram; of the second, one message after the
- * other with a valid header.
+ * Netlink messages of the kernel. In the first form the input is a datagram; in the second it is the content of
+ * messages with valid headers.
  */
 #include <linux/rtnetlink.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-/* Exactly as long, so that ASan sees a read beyond. */
+/* A buffer of exactly this length, so that ASan detects reads beyond it. */
 static void deliver(const void *datagram, size_t len)
 {
 	void *copy = malloc(len ? len : 1);
@@ -60,7 +60,7 @@ static void message(struct input *in)
 	memset(buffer + NLMSG_HDRLEN, 0, len - NLMSG_HDRLEN);
 	input_bytes(in, buffer + NLMSG_HDRLEN, len - NLMSG_HDRLEN);
 	nlh->nlmsg_len = (uint32_t)len;
-	/* A link's MTU and MAC address would be the device's. */
+	/* Without attributes: MTU and MAC address of a link would be set on the device. */
 	if (nlh->nlmsg_type == RTM_NEWLINK)
 		nlh->nlmsg_len = RTE_MIN(nlh->nlmsg_len, (uint32_t)NLMSG_LENGTH(sizeof(struct ifinfomsg)));
 	deliver(buffer, nlh->nlmsg_len);
@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	else
 		while (in.left)
 			message(&in);
-	/* The next input finds no routes; neighbours stay, because a sweep of their table is slow. */
+	/* Remove routes for the next input; neighbours stay, because a sweep of their table is slow. */
 	routes_mark();
 	routes_sweep();
 	routes_commit();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * crypto_opencl without a device: the input is a session and an operation. What the driver accepts is
- * staged in a chunk and run by the kernels as plain C; every buffer is exactly as long as it has to be.
+ * crypto_opencl without a device: the input is a session and an operation. Accepted operations are staged in a
+ * chunk and run by the kernels, compiled as C; every buffer has exactly the required length.
  */
 #include <stdlib.h>
 
@@ -32,7 +32,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argc;
 	(void)argv;
 	pmd.device = device;
-	/* Entries of the table are written directly, as on a processor. */
+	/* Entries of the table are written directly, as for a device that is a CPU. */
 	pmd.table = (struct ocl_table){
 		.dev = &pmd.device, .staging = &staging, .home = &home, .direct = true,
 		.free = slots, .nfree = 1, .size = 1,
@@ -52,7 +52,7 @@ static void *exactly(size_t size)
 	return p;
 }
 
-/* Two transforms at most. @return the first */
+/* Read two transforms at most. @return the first */
 static struct rte_crypto_sym_xform *read_xforms(struct input *in, struct rte_crypto_sym_xform x[2],
 						uint8_t key[256])
 {
@@ -155,7 +155,7 @@ static void operate(struct input *in, struct rte_cryptodev_sym_session *session,
 		op->sym->auth.data.length = input_word(in);
 		op->sym->auth.digest.data = digest;
 	}
-	/* Offsets and lengths that are no 16 bits wide. */
+	/* Offsets and lengths wider than 16 bits. */
 	if (input_byte(in) & 1)
 		op->sym->cipher.data.offset = UINT32_MAX - input_byte(in);
 	if (input_byte(in) & 1)

@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	input_change(&in, ip, len);
 	if (choice & VALID)
 		repair(ip, len);
-	/* The second one is of a known flow. */
+	/* The second packet is of a known flow. */
 	for (unsigned int i = 0; i < 2; i++)
 		fuzz_packet(ip, len, GATEWAY_LAN);
 	fuzz_settle(0);

@@ -10,7 +10,7 @@
 #include "ip/headers.h"
 #include "ip/packet.h"
 
-/* An mbuf that ends with the packet, so that the sanitizers see a read beyond. */
+/* An mbuf that ends with the packet, so that sanitizers detect reads beyond it. */
 static void parse(uint8_t *packet, uint16_t len)
 {
 	struct rte_mbuf m = {

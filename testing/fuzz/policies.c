@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The policies of the last run, which are held after a boot: the input is their text behind a good head if the
- * first byte is odd. What is taken is written as the same text, and the shared file takes it. */
+/* The file of the last run's policies, which are held after a boot: the input is the file, or, if the first byte is
+ * odd, what follows a valid header. An accepted file is written as the same text, and the library accepts its
+ * policies. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ static void hold(const struct policy_list *list)
 	for (uint32_t i = 0; i < list->n; i++) {
 		int err = cygnet_policy_hold(db, &list->policy[i]);
 
-		/* The parser lets nothing pass that the library refuses. */
+		/* The library must accept every policy that the parser accepts. */
 		if (err && err != -EEXIST)
 			abort();
 	}

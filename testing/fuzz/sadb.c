@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The shared file as the other side may leave it: a valid one with SAs and policies, and bytes of it
- * changed, before it is opened or afterwards. Neither readers nor writers may crash or run for ever.
+ * The shared file as a faulty process may leave it: a valid one with SAs and policies, of which bytes are changed
+ * before or after it is opened. Neither readers nor writers may crash or loop for ever.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -70,13 +70,13 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-/* The mutex stays as it is: whoever holds it for ever stops the other side, which is no crash. */
+/* The mutex is not changed: a process may hold it for ever, and then the other side waits, which is no crash. */
 static bool is_mutex(size_t at)
 {
 	return at - offsetof(struct header, mutex) < sizeof(pthread_mutex_t);
 }
 
-/* Of most of the file nothing is used: half of the changes go to its start, and to slots in use. */
+/* Most of the file is unused, so half of the changes are made at its start, and in used slots. */
 static void change(struct input *in)
 {
 	for (unsigned int i = 0; i < CHANGES && in->left; i++) {
