@@ -19,7 +19,7 @@ typedef cl_int event_info(cl_event event, cl_event_info what, size_t size, void 
 __attribute__((visibility("default"))) launch clEnqueueNDRangeKernel;
 __attribute__((visibility("default"))) event_info clGetEventInfo;
 
-/* RTLD_NEXT does not find it: the driver is loaded at run time, out of the global scope. */
+/* RTLD_NEXT does not find libOpenCL: the driver loads it at run time, outside the global scope. */
 static void *real(const char *name)
 {
 	return dlsym(dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_NOLOAD), name);

@@ -227,9 +227,9 @@ def memory_path(case):
 
 
 def engine_fails(bench, case, mark):
-    """OpenCL, which has had all packets of SUITE since that mark in the log, fails under traffic: it
-    launches no more, says that what it did has failed, or does not answer. Nothing is lost, it is said
-    once, and goes on without."""
+    """OpenCL, which has processed all packets of SUITE since that mark in the log, fails under traffic: it launches no
+    kernel, reports errors for launched ones, or does not complete them. No packet is lost, the failure is logged once,
+    and the CPU takes over."""
     gateway = bench.gateway
     path = memory_path(case)
     assert gateway.logged(f"memory path {path}", mark)
