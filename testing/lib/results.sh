@@ -22,12 +22,12 @@ declare -A runs_of=() failures_of=() reasons_of=()
 
 # selected NAME: whether the command line asks for that test, or for a part of it.
 selected() {
-	local filter
+	local filter is_not=1
 	[ "${#filters[@]}" -gt 0 ] || return 0
 	for filter in "${filters[@]}"; do
-		[[ $1 != "$filter"* && $filter != "$1"/* ]] || { matched[$filter]=yes; return 0; }
+		[[ $1 != "$filter"* && $filter != "$1"/* ]] || { matched[$filter]=yes is_not=0; }
 	done
-	return 1
+	return "$is_not"
 }
 
 # count_unmatched: a filter that has selected no test is a failure.
