@@ -98,26 +98,18 @@ METHOD(kernel_cygnet_spd_t, remove_, int,
 }
 
 /**
- * Remove all installs of a policy from the file
+ * Remove all installs of all policies with the selector of a policy
  */
-static void remove_installs(private_kernel_cygnet_spd_t *this,
-							const struct cygnet_policy *policy)
+static void remove_entry(private_kernel_cygnet_spd_t *this,
+						 const struct cygnet_policy *policy)
 {
-	struct cygnet_policy_params params;
+	struct cygnet_policy_entry entry;
 
-	memset(&params, 0, sizeof(params));
-	params.sel = policy->sel;
-	params.priority = policy->priority;
-	params.rank = policy->rank;
-	params.reqid = policy->reqid;
-	params.spi = policy->spi;
-	params.dir = policy->dir;
-	params.action = policy->action;
-	params.proto = policy->proto;
-	params.mode = policy->mode;
-	while (cygnet_policy_delete(this->db, &params) == 0)
+	while (cygnet_policy_entry(this->db, policy->dir, &policy->sel,
+							   &entry) == 0 &&
+		   cygnet_policy_delete(this->db, &entry.first) == 0)
 	{
-		/* a policy may be installed several times */
+		/* the next one, or the next install, is the first one now */
 	}
 }
 
@@ -136,7 +128,7 @@ METHOD(kernel_cygnet_spd_t, flush, void,
 		if (cygnet_policy_snapshot(this->db, i, &policy) &&
 			!cygnet_policy_held(&policy))
 		{
-			remove_installs(this, &policy);
+			remove_entry(this, &policy);
 		}
 	}
 	this->mutex->unlock(this->mutex);
