@@ -85,7 +85,7 @@ enum dhcp_to dhcp_message(struct rte_mbuf *m, const struct headers *h, struct rt
 	    have < ip + sizeof(udp))
 		return DHCP_TO_NOBODY;
 	memcpy(&udp, rte_pktmbuf_mtod_offset(m, const uint8_t *, ip), sizeof(udp));
-	to = v6 ? by_ports(&udp, 546, 547) : by_ports(&udp, 68, 67);
+	to = v6 ? by_ports(&udp, 546, 547) : by_ports(&udp, DHCP_CLIENT_PORT, 67);
 	if (to == DHCP_TO_NOBODY || rte_be_to_cpu_16(udp.dgram_len) != have - ip)
 		return DHCP_TO_NOBODY;
 	at = rte_pktmbuf_mtod_offset(m, const uint8_t *, ip + sizeof(udp));

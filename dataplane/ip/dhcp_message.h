@@ -10,6 +10,8 @@
 
 #include "ip/headers.h"
 
+#define DHCP_CLIENT_PORT 68
+
 /** Whom a message is for. */
 enum dhcp_to { DHCP_TO_NOBODY, DHCP_TO_SERVER, DHCP_TO_CLIENT };
 

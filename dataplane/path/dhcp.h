@@ -13,6 +13,10 @@
 #ifndef CYGNETD_DHCP_H
 #define CYGNETD_DHCP_H
 
+#include <netinet/in.h>
+
+#include "cygnet.h"
+#include "ip/dhcp_message.h"
 #include "ip/headers.h"
 #include "path/worker/worker.h"
 
@@ -31,6 +35,12 @@ enum dhcp_received {
 	DHCP_ASIDE,		/* an answer to a client: where policies, or its destination, keep it from the
 				 * kernel's IP stack, it is for packet sockets: dhcp_aside() */
 };
+
+/** Whether a packet with this flow may be DHCP_ASIDE, so that its headers need to be read. */
+static inline bool dhcp_is_to_client(const struct cygnet_flow *flow)
+{
+	return flow->af == AF_INET && flow->proto == IPPROTO_UDP && flow->dport == DHCP_CLIENT_PORT;
+}
 
 /** Decide about a packet from the wire. Lcores. @param m, h  as of dhcp_sent() */
 enum dhcp_received dhcp_received(const struct worker *w, struct rte_mbuf *m, const struct headers *h);

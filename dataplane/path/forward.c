@@ -6,20 +6,33 @@
 #include "path/worker/audit.h"
 #include "path/worker/policy.h"
 
+/* An answer to this host's DHCP client, for an address that it does not have yet.
+ * @return false: it is none, and stays the caller's */
+static bool take_dhcp_answer(struct worker *w, struct rte_mbuf *m, const struct cygnet_flow *flow)
+{
+	struct headers h;
+
+	if (!dhcp_is_to_client(flow))
+		return false;
+	h = headers_read(m);
+	if (dhcp_received(w, m, &h) != DHCP_ASIDE)
+		return false;
+	dhcp_aside(w, m);
+	return true;
+}
+
 static void forward(struct worker *w, struct rte_mbuf *m)
 {
-	const struct headers h = headers_read(m);
-	enum drop_reason reason;
+	enum drop_reason reason = may_forward(m);
 	struct cygnet_flow flow;
+	struct headers h;
 
-	if (dhcp_received(w, m, &h) == DHCP_ASIDE) {
-		dhcp_aside(w, m);
+	policy_flow(m, &flow);
+	if (take_dhcp_answer(w, m, &flow))
 		return;
-	}
-	reason = may_forward(m);
 	if (reason == DROP_NONE) {
-		policy_flow(m, &flow);
 		if (flow.fragment && policy_wants_whole(m, &flow)) {
+			h = headers_read(m);
 			m = reassemble(w, m, &h, STAGE_FORWARD);
 			if (!m)
 				return;
