@@ -11,7 +11,7 @@ void crypto_batch_add(struct crypto_batch *b, struct rte_mbuf *m, struct session
 	b->m[i] = m;
 	b->s[i] = s;
 	b->device[i] = (uint8_t)device;
-	b->described[i] = true;
+	b->has_job[i] = true;
 	if (s->form == SUITE_AEAD)
 		crypto_vectors_set(&b->v, i, at + job->text_at, job->text_len, at + job->icv_at,
 				   job->iv, job->aad);

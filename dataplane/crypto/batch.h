@@ -40,18 +40,19 @@ struct crypto_run {
 
 struct crypto_batch {
 	unsigned int n;
-	unsigned int known;	/* packets of these without a struct packet */
+	unsigned int without_job; /* packets of these */
 	unsigned int nruns;	/* of run[], once the batch has been executed */
 	bool done;		/* atomic: a crypto core has run the batch */
 	struct rte_mbuf *m[CRYPTO_BATCH];
 	struct session *s[CRYPTO_BATCH];
 	uint8_t device[CRYPTO_BATCH];	/* that has the session */
-	bool described[CRYPTO_BATCH];	/* the packet's struct packet is filled in */
-	/* Valid only for packets that are not described. */
+	/* job[] says what is to be done with the packet, whose struct packet is filled in. Otherwise the arrays behind
+	 * it are valid, and so is v. */
+	bool has_job[CRYPTO_BATCH];
 	uint8_t interface[CRYPTO_BATCH];	/* port to leave by; inbound: that the packet came in by */
 	uint64_t seq[CRYPTO_BATCH];	/* inbound: sequence number */
 	uint8_t icv[CRYPTO_BATCH][ESP_ICV_MAX]; /* inbound: ICV, if the high half of the number is in its place */
-	uint8_t iv[CRYPTO_BATCH][16], aad[CRYPTO_BATCH][16]; /* of described packets: in job[] */
+	uint8_t iv[CRYPTO_BATCH][16], aad[CRYPTO_BATCH][16];
 	struct crypto_run run[CRYPTO_BATCH];
 	struct esp_job job[CRYPTO_BATCH] __rte_cache_aligned;
 	struct crypto_vectors v;
@@ -64,7 +65,7 @@ static inline bool crypto_batch_is_full(const struct crypto_batch *b)
 
 static inline void crypto_batch_clear(struct crypto_batch *b)
 {
-	b->n = b->known = b->nruns = 0;
+	b->n = b->without_job = b->nruns = 0;
 }
 
 /** Say what a device is to do with packet i: text of len bytes, with its ICV behind that or elsewhere.

@@ -2,13 +2,13 @@
 /**
  * @file crypto.h
  * A worker's crypto: packets go in one by one, with a job each, and come back in the order of their
- * SA. Three executors do them:
+ * SA. (Packets that are added to the batch with its vectors in place of a job are for devices that are called.) Three executors do them:
  *  - the worker itself, in a batch (batch.h, sync_queue.h): devices of the CPU, when they are called.
  *    The packets are back when crypto_run() returns.
  *  - crypto cores (core.h), which take whole batches; `crypto_cores` in cygnetd.conf.
  *  - devices with queues (queue.h), a GPU for one.
- * A packet of a known flow goes into the batch if crypto_is_direct() and no other packet of its SA is
- * in flight. Any other packet goes to a crypto core if one has room and is worth the transfer; else
+ * A packet without a job goes into the batch if crypto_is_direct() and no other packet of its SA is
+ * in flight. A packet with a job goes to a crypto core if one has room and is worth the transfer; else
  * into the batch, if the device can be called and no packet of the SA is in a queue; else into a queue.
  * crypto_ready() gives the packets that come back from the second and third. No function of this folder
  * calls the path.

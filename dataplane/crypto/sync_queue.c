@@ -123,7 +123,7 @@ static unsigned int run_length(const struct crypto_batch *b, unsigned int from)
 	unsigned int i = from + 1;
 
 	while (i < b->n && b->s[i] == b->s[from] && b->device[i] == b->device[from] &&
-	       b->described[i] == b->described[from])
+	       b->has_job[i] == b->has_job[from])
 		i++;
 	return i - from;
 }

@@ -14,7 +14,7 @@
 
 /**
  * Report a reached limit of an SA to charon. Any lcore that is a reader. Not called for each packet:
- * for an ordinary packet (path/fast/ordinary.h) the SA is below all limits.
+ * for an ordinary packet (esp/ordinary.h) the SA is below all limits.
  * @return false: a hard limit is reached
  */
 bool lifetime_allows(struct cygnet_sa *sa);

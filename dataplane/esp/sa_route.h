@@ -14,10 +14,10 @@ struct cygnet_sa;
 
 struct sa_route {
 	/* One cache line that each packet reads. */
-	uint32_t epoch;		/* flow_table.epoch in which the route is valid */
+	uint32_t epoch;		/* of the worker's flows (path/fast/flow.h), in which the route is valid */
 	uint16_t longest;	/* inner packets up to this length fit, bytes; 0: none */
 	uint16_t mtu;		/* of protected packets, bytes */
-	uint64_t until;		/* flow_table.now: valid for packets handed off by other workers */
+	uint64_t until;		/* worker.now: valid for packets handed off by other workers */
 	struct cygnet_sa *sa;	/* in the SAD */
 	uint64_t bytes, packets, seq; /* limits of the SA; below them no report to charon */
 	uint8_t interface;	/* outgoing interface */

@@ -47,7 +47,7 @@ struct packet {
 				 * it is fragmented again on transmit; 0: not reassembled */
 	uint32_t sa, generation;
 	uint32_t from;		/* PACKET_FROM_INTERFACE() or PACKET_FROM_SA() */
-	uint32_t seen;		/* flow_table.seen at receive, later at the SA's processing;
+	uint32_t seen;		/* worker.seen at receive, later at the SA's processing;
 				 * 0: received by another worker */
 	uint32_t until;		/* waits for an SA: clock_seconds() at which it is dropped */
 	uint64_t seq;		/* inbound: sequence number with the high bits inferred */
@@ -99,7 +99,7 @@ _Static_assert(sizeof(struct packet) == 96, "what packet_begin() clears");
 
 /** Initialise the struct packet of a received frame.
  * @param interface  index in interfaces[]
- * @param seen       flow_table.seen */
+ * @param seen       worker.seen */
 static inline void packet_begin(struct rte_mbuf *m, unsigned int interface, uint32_t seen)
 {
 	struct packet *p = packet(m);

@@ -8,6 +8,7 @@
 #include "path/may_forward.h"
 #include "path/stages.h"
 #include "path/worker/audit.h"
+#include "path/worker/capture.h"
 #include "path/worker/next_hop.h"
 #include "path/worker/policy.h"
 
@@ -68,6 +69,9 @@ static void decrypted(struct worker *w, struct rte_mbuf *m)
 
 void stage_decrypted(struct worker *w, struct rte_mbuf **m, unsigned int n)
 {
-	for (unsigned int i = 0; i < n; i++)
+	for (unsigned int i = 0; i < n; i++) {
+		if (unlikely(w->capture != NULL))
+			capture_decrypted(w, m[i]);
 		decrypted(w, m[i]);
+	}
 }

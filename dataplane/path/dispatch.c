@@ -2,7 +2,6 @@
 #include <rte_cycles.h>
 
 #include "path/dispatch.h"
-#include "path/fast/decrypted.h"
 #include "path/finish.h"
 #include "path/stages.h"
 #include "path/worker/tx.h"
@@ -120,7 +119,5 @@ void dispatch(struct worker *w)
 			run_ready(w);
 		else
 			return;
-		if (w->ndecrypted)
-			fast_decrypted(w);
 	}
 }

@@ -6,9 +6,8 @@
 #include "esp/esp.h"
 #include "esp/lifetime.h"
 #include "esp/mapping.h"
-#include "path/fast/decrypted.h"
-#include "path/fast/finish.h"
-#include "path/fast/ordinary.h"
+#include "path/fast/fast.h"
+#include "esp/ordinary.h"
 #include "path/finish.h"
 #include "path/too_big.h"
 #include "path/worker/tx.h"
@@ -31,8 +30,9 @@ static struct received_as received_as(const struct packet *p, struct cygnet_sa *
 /* Packets that were in flight with this one may have used the SA up. */
 static bool may_finish_in(const struct worker *w, const struct session *s, struct cygnet_sa *sa)
 {
-	return (s->route.epoch == w->flows.epoch && s->route.sa == sa && is_ordinary(s, 0)) ||
-	       lifetime_allows(sa);
+	const struct sa_route *route = fast_sa_route(w, s);
+
+	return (route && route->sa == sa && is_ordinary(s, 0)) || lifetime_allows(sa);
 }
 
 static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa,
@@ -56,14 +56,20 @@ static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa
 	p->from_kernel = 0;
 	p->decrypted = 1;
 	p->from = PACKET_FROM_SA(s->sa);
-	fast_decrypted_add(w, m, s, p->interface, true);
+	if (fast_serves(w)) {
+		fast_decrypted_add(w, m, s, p->interface, true);
+		return;
+	}
+	p->sa = s->sa;
+	p->generation = s->generation;
+	stage_add(&w->stages, STAGE_DECRYPTED, m);
 }
 
 /* @param sa  NULL: it is gone */
 static void finish_out(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa,
 		       const struct session *s)
 {
-	const struct sa_route *route = &s->route;
+	const struct sa_route *route = fast_sa_route(w, s);
 
 	if (s->ah)
 		ah_out_finish(m, s);
@@ -73,7 +79,7 @@ static void finish_out(struct worker *w, struct rte_mbuf *m, const struct cygnet
 	w->stats->encapsulated++;
 	/* The route may have changed since the outer header was written. A packet does not overtake
 	 * one of its SA that is in front of STAGE_ROUTE. */
-	if (packet(m)->seen == w->flows.seen && route->epoch == w->flows.epoch && route->resolved &&
+	if (route && packet(m)->seen == w->seen && route->resolved &&
 	    route->af == packet_family(m) && rte_pktmbuf_data_len(m) <= route->mtu &&
 	    !stages_wait(&w->stages, STAGE_ROUTE))
 		tx_packet_behind(w, m, route->interface, route->eth);
@@ -104,13 +110,13 @@ static void finish(struct worker *w, struct rte_mbuf *m, struct session *s, stru
  * tells whether it is still there. */
 static struct cygnet_sa *sa_of(const struct worker *w, const struct packet *p)
 {
-	const struct sa_route *route = &p->session->route;
+	const struct sa_route *route = fast_sa_route(w, p->session);
 
-	return p->seen && p->seen == w->flows.seen && route->epoch == w->flows.epoch
-		       ? route->sa : cygnet_sa_get(sadb, p->sa, p->generation);
+	return route && p->seen && p->seen == w->seen ? route->sa
+						      : cygnet_sa_get(sadb, p->sa, p->generation);
 }
 
-static void finish_described(struct worker *w, const struct crypto_run *run)
+static void finish_jobs(struct worker *w, const struct crypto_run *run)
 {
 	const struct crypto_batch *b = &w->crypto.batch;
 
@@ -119,10 +125,10 @@ static void finish_described(struct worker *w, const struct crypto_run *run)
 			finish(w, b->m[i], b->s[i], sa_of(w, packet(b->m[i])));
 }
 
-/* Whether a run is finished and counted together with the one before it, which has no struct packets. */
+/* Whether a run is finished and counted together with the one before it, which has no jobs. */
 static bool continues(const struct crypto_batch *b, const struct crypto_run *run, const struct crypto_run *before)
 {
-	return !b->described[run->from] && run->device == before->device &&
+	return !b->has_job[run->from] && run->device == before->device &&
 	       run->s->inbound == before->s->inbound;
 }
 
@@ -134,8 +140,8 @@ void finish_batch(struct worker *w)
 		const struct crypto_run *run = &b->run[k];
 		unsigned int n = run->n;
 
-		if (b->described[run->from]) {
-			finish_described(w, run);
+		if (b->has_job[run->from]) {
+			finish_jobs(w, run);
 			continue;
 		}
 		for (; k + 1 < b->nruns && continues(b, &b->run[k + 1], run); k++)
@@ -143,6 +149,8 @@ void finish_batch(struct worker *w)
 		fast_finish(w, run->from, n);
 	}
 	crypto_batch_clear(b);
+	if (w->fast && w->fast->ndecrypted)
+		fast_decrypted(w);
 }
 
 unsigned int finish_ready(struct worker *w)
@@ -150,10 +158,12 @@ unsigned int finish_ready(struct worker *w)
 	unsigned int n = 0;
 	struct rte_mbuf *m;
 
-	for (; w->ndecrypted < RTE_DIM(w->decrypted) && (m = crypto_ready(&w->crypto)); n++) {
+	for (; n < CRYPTO_BATCH && (m = crypto_ready(&w->crypto)); n++) {
 		const struct packet *p = packet(m);
 
 		finish(w, m, p->session, cygnet_sa_get(sadb, p->sa, p->generation));
 	}
+	if (w->fast && w->fast->ndecrypted)
+		fast_decrypted(w);
 	return n;
 }

@@ -3,7 +3,7 @@
 #include <rte_ring.h>
 
 #include "path/dispatch.h"
-#include "path/fast/per_packet.h"
+#include "path/fast/fast.h"
 #include "path/inbox.h"
 #include "path/worker/fetch.h"
 #include "path/worker/owner.h"
@@ -29,8 +29,8 @@ static bool is_for_sa(struct rte_mbuf *m)
 unsigned int inbox_poll(struct worker *w)
 {
 	struct rte_mbuf *m[BURST];
-	/* Not during a capture, nor if packets of an earlier burst wait in front of the stages for a session. */
-	bool in_order = !w->capture && !w->stages.waiting;
+	/* Not if packets of an earlier burst wait in front of the stages for a session. */
+	bool in_order = fast_serves(w) && !w->stages.waiting;
 	unsigned int n;
 
 	if (!crypto_has_room(&w->crypto))

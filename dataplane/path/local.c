@@ -7,12 +7,12 @@
 #include "esp/ah.h"
 #include "host/interface.h"
 #include "ip/headers.h"
-#include "path/fast/learn.h"
 #include "path/dhcp.h"
 #include "path/frame_in.h"
 #include "path/ike.h"
 #include "path/reassemble.h"
 #include "path/stages.h"
+#include "path/to_sa.h"
 #include "path/too_big.h"
 #include "path/worker/audit.h"
 #include "path/worker/owner.h"
@@ -35,14 +35,9 @@ static void receive_protected(struct worker *w, struct rte_mbuf *m, uint8_t prot
 		audit_drop_unknown(w, m, proto, spi, rte_be_to_cpu_32(seq));
 		return;
 	}
-	p->sa = cygnet_sa_index(sadb, sa);
-	p->generation = sa->generation;
 	p->seq = rte_be_to_cpu_32(seq);
 	p->esp = (uint16_t)at;
-	p->src = packet_src(m);
-	if (proto == IPPROTO_ESP)
-		learn_handoff(w, m, FLOW_HANDOFF_IN);
-	owner_handoff(w, m, STAGE_UNPROTECT);
+	to_sa_in(w, m, sa);
 }
 
 static void receive_esp(struct worker *w, struct rte_mbuf *m, unsigned int esp, bool udp)

@@ -18,11 +18,11 @@
 #include "host/interface.h"
 #include "host/route.h"
 #include "path/dispatch.h"
-#include "path/fast/receive.h"
-#include "path/fast/sa_route.h"
+#include "path/fast/fast.h"
 #include "path/inbox.h"
 #include "path/loop.h"
 #include "path/reassemble.h"
+#include "path/refresh.h"
 #include "path/sa_wait.h"
 #include "path/worker/capture.h"
 #include "path/worker/fetch.h"
@@ -58,9 +58,9 @@ static int init_worker(struct worker *w, const struct conf *conf, unsigned int i
 	w->inbox = rte_ring_create(name, INBOX, SOCKET_ID_ANY, RING_F_SC_DEQ);
 	w->sessions = sessions_create(info.geometry.sas,
 				      sessions_of_worker(info.geometry.sas, conf->sessions, n),
-				      flow_session_released, &w->flows);
+				      fast_session_released, w);
 	w->reassembly = reassembly_create(REASSEMBLY_WAIT_MS, &w->stats->drop[DROP_REASSEMBLY]);
-	if ((conf->flows && flows_create(&w->flows, conf->flows, sa_route_renew_session)) ||
+	if (fast_create(w, conf->flows) ||
 	    random_fill(&w->fragment_ids.key, sizeof(w->fragment_ids.key)) ||
 	    random_fill(&w->audit.key, sizeof(w->audit.key)))
 		return -ENOMEM;
@@ -109,7 +109,7 @@ void workers_free(void)
 		rte_ring_free(w->inbox);
 		reassembly_free(w->reassembly);
 		sessions_free(w->sessions);
-		flows_free(&w->flows);
+		fast_free(w);
 		crypto_lane_free(&w->crypto);
 		crypto_close(&w->crypto);
 		*w = (struct worker){0};
@@ -125,6 +125,16 @@ static bool owns_queue(const struct worker *w, const struct device *device, unsi
 	return device->queues == 1 ? index % w->workers == w->id : queue % w->workers == w->id;
 }
 
+/* Without the path of known flows. */
+static void to_stages(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int interface)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		packet(m[i])->interface = (uint8_t)interface;
+		stage_add(&w->stages, STAGE_FROM_WIRE, m[i]);
+	}
+	dispatch(w);
+}
+
 /* Frames of a burst, in order. */
 static void receive(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int interface)
 {
@@ -132,8 +142,13 @@ static void receive(struct worker *w, struct rte_mbuf **m, unsigned int n, unsig
 	struct fast_burst burst;
 	bool all;
 
+	refresh(w);
 	if (unlikely(w->capture != NULL))
 		capture_received(w, m, n, interface);
+	if (!fast_serves(w)) {
+		to_stages(w, m, n, interface);
+		return;
+	}
 	fast_lookup(w, &burst, m, n, interface);
 	do {
 		unsigned int before = burst.next;
@@ -213,14 +228,14 @@ static unsigned int poll_crypto(struct worker *w)
 
 /* --- the loop --- */
 
-/* Count the turn before this one. flows.now is the TSC as fast_refresh() has just read it, so that
+/* Count the turn before this one. worker.now is the TSC as refresh() has just read it, so that
  * counting costs no further read of it. A nap follows a turn without packets and is not counted. */
 static void count_turn(struct worker *w)
 {
 	__atomic_store_n(&w->stats->turns, w->stats->turns + 1, __ATOMIC_RELEASE); /* owner.c, watchdog.c */
 	if (w->moved)
-		w->stats->busy_cycles += w->flows.now - w->turn_began;
-	w->turn_began = w->flows.now;
+		w->stats->busy_cycles += w->now - w->turn_began;
+	w->turn_began = w->now;
 }
 
 /* One turn. @return packets that moved */
@@ -230,9 +245,9 @@ static unsigned int turn(struct worker *w, bool receiving)
 
 	w->count_stages = __atomic_load_n(&stats_stages_asked, __ATOMIC_RELAXED) > clock_seconds();
 	capture_refresh(w);
-	fast_refresh(w);
-	count_turn(w);
 	owner_turn(w);
+	refresh(w);
+	count_turn(w);
 	do {
 		n = inbox_poll(w);
 		moved += n;
@@ -267,7 +282,7 @@ static void drain(struct worker *w)
 	for (unsigned int i = 0; i < DRAIN_TURNS && quiet < 1000; i++)
 		quiet = turn(w, false) || w->crypto.in_flight ? 0 : quiet + 1;
 	/* A quiescent state has been passed since the last one. */
-	fast_refresh(w);
+	refresh(w);
 	crypto_drain(&w->crypto);
 	dispatch(w);
 	neigh_wait_drop(w);

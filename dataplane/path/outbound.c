@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/sadb.h"
-#include "path/fast/learn.h"
+#include "path/fast/fast.h"
 #include "path/frame_in.h"
 #include "path/icmp_error.h"
 #include "path/sa_wait.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/sadb.h"
 #include "crypto/device/sessions.h"
-#include "path/fast/learn.h"
+#include "path/fast/fast.h"
 #include "path/sa_session.h"
 #include "path/worker/audit.h"
 #include "path/worker/capture.h"
@@ -21,8 +21,8 @@ enum sa_session sa_session_find(struct worker *w, struct rte_mbuf *m, bool out,
 			drop(w, m, DROP_SA_GONE);
 		return SA_SESSION_NONE;
 	}
-	/* Packets of known flows in the batch do not count as in flight: their sessions stay. */
-	reason = session_get(w->sessions, *sa, p->sa, !batch->known, s);
+	/* Packets of the batch without a job do not count as in flight: their sessions stay. */
+	reason = session_get(w->sessions, *sa, p->sa, !batch->without_job, s);
 	if (reason == DROP_NONE)
 		return SA_SESSION_FOUND;
 	if (reason == DROP_NO_SESSION && batch->n)
@@ -38,22 +38,20 @@ static bool submit(struct worker *w, struct rte_mbuf *m, enum stage stage, sa_pr
 	struct session *s;
 	enum sa_session found = sa_session_find(w, m, stage == STAGE_PROTECT, &sa, &s);
 	enum drop_reason reason;
-	struct flow_basis on;
-	struct flow flow;
-	bool typical;
+	struct lesson lesson;
 
 	if (found != SA_SESSION_FOUND)
 		return found != SA_SESSION_BUSY;
 	if (unlikely(w->capture != NULL) && stage == STAGE_PROTECT)
 		capture_to_protect(w, m);
-	typical = learn_describe(w, m, s, sa, &flow, &on);
-	packet(m)->seen = w->flows.seen;
+	learn_describe(w, m, s, sa, &lesson);
+	packet(m)->seen = w->seen;
 	reason = prepare(m, sa, s, crypto_job(&w->crypto));
 	if (reason != DROP_NONE) {
 		audit_drop(w, m, reason, sa, packet(m)->seq);
 		return true;
 	}
-	learn_accepted(w, m, s, sa, typical ? &flow : NULL, &on);
+	learn_accepted(w, m, s, sa, &lesson);
 	crypto_submit(&w->crypto, m, s, sa);
 	return true;
 }

@@ -2,7 +2,7 @@
 #include "esp/ah.h"
 #include "esp/esp.h"
 #include "esp/lifetime.h"
-#include "path/fast/unprotect.h"
+#include "path/worker/unprotect.h"
 #include "path/sa_session.h"
 #include "path/stages.h"
 

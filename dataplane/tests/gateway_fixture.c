@@ -11,7 +11,7 @@
 #include "host/interface.h"
 #include "host/neigh.h"
 #include "host/route.h"
-#include "path/fast/sa_route.h"
+#include "path/fast/fast.h"
 
 #define TABLE_MAIN 254
 #define TABLE_LOCAL 255
@@ -136,11 +136,11 @@ void gateway_open(struct worker *w, unsigned int sessions)
 {
 	esp_worker(w);
 	memset(w->stats, 0, sizeof(*w->stats));
-	assert_int_equal(flows_create(&w->flows, gateway_flows, sa_route_renew_session), 0);
+	assert_int_equal(fast_create(w, gateway_flows), 0);
 	/* Flows and cached routes hold for an hour and more, however slow the machine is. */
-	w->flows.usual *= 3600;
-	w->flows.holds = w->flows.usual;
-	w->sessions = sessions_create(esp_sas, sessions, flow_session_released, &w->flows);
+	w->fast->flows.usual *= 3600;
+	w->fast->flows.holds = w->fast->flows.usual;
+	w->sessions = sessions_create(esp_sas, sessions, fast_session_released, w);
 	assert_non_null(w->sessions);
 }
 
@@ -157,7 +157,7 @@ void gateway_close(struct worker *w)
 	esp_worker_finish(w);
 	gateway_forget(w);
 	sessions_free(w->sessions);
-	flows_free(&w->flows);
+	fast_free(w);
 	assert_int_equal(esp_fixture_clean(NULL), 0);
 }
 

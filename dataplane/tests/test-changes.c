@@ -14,7 +14,7 @@
 #include "host/neigh.h"
 #include "host/route.h"
 #include "path/sa_wait.h"
-#include "path/worker/flow.h"
+#include "path/fast/flow.h"
 #include "worker_fixture.h"
 
 #define LEN 100u
@@ -387,10 +387,10 @@ static void released_later(void **state)
 	learn(3);
 	assert_int_equal(cygnet_sa_delete(sadb, &out), 0);
 	assert_int_equal(send_to(2).sent, 0);
-	epoch = w->flows.epoch;
+	epoch = w->fast->flows.epoch;
 	for (unsigned int i = 0; i < 64; i++)
 		sessions_sweep(w->sessions);
-	assert_int_equal(w->flows.epoch, epoch);
+	assert_int_equal(w->fast->flows.epoch, epoch);
 	assert_true(stays_known(send_to(3)));
 }
 
@@ -401,7 +401,7 @@ static void session_evicted(void **state)
 
 	(void)state;
 	sessions_free(w->sessions);
-	w->sessions = sessions_create(esp_sas, 1, flow_session_released, &w->flows);
+	w->sessions = sessions_create(esp_sas, 1, fast_session_released, w);
 	assert_non_null(w->sessions);
 	for (unsigned int i = 0; i < 4; i++) {
 		const struct tunnel *t = i & 1 ? &b : &a;
@@ -426,17 +426,17 @@ static void changed_meanwhile(void **state)
 	send_to(2);
 	gateway_packet(ip, 1, 4, false, LEN, 0, 64);
 	m = gateway_frame(ip, LEN, GATEWAY_LAN);
-	packet_begin(m, GATEWAY_LAN, w->flows.seen);
+	packet_begin(m, GATEWAY_LAN, w->seen);
 	assert_int_equal(cygnet_policy_add(sadb, &protect), 0);
-	epoch = w->flows.epoch;
-	fast_refresh(w);
-	assert_int_equal(w->flows.epoch, epoch); /* no flow is void */
+	epoch = w->fast->flows.epoch;
+	refresh(w);
+	assert_int_equal(w->fast->flows.epoch, epoch); /* no flow is void */
 	assert_int_equal(cygnet_policy_delete(sadb, &protect), 0);
 	rte_pktmbuf_adj(m, ETHER);
 	assert_true(flow_of(ip, LEN, PACKET_FROM_INTERFACE(GATEWAY_LAN), &key));
 	packet(m)->stage = STAGE_OUTBOUND;
 	worker_pass(w, m);
-	assert_null(flow_find(&w->flows, &key, flow_place(&w->flows, &key)));
+	assert_null(flow_find(&w->fast->flows, &key, flow_place(&w->fast->flows, &key)));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

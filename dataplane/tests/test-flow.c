@@ -11,7 +11,7 @@
 #include "base/random.h"
 #include "eal_fixture.h"
 #include "esp/session.h"
-#include "path/worker/flow.h"
+#include "path/fast/flow.h"
 
 #define PORT PACKET_FROM_INTERFACE(1)
 
@@ -280,7 +280,7 @@ static void another_epoch(void **state)
 	assert_null(find(0));
 	learn(0);
 	assert_non_null(find(0));
-	flows_forget(&table);
+	flows_changed(&table, CYGNET_SCOPE_ALL);
 	assert_null(find(0));
 	learn(0);
 	assert_non_null(find(0));
@@ -324,7 +324,7 @@ static void sets(void **state)
 	for (unsigned int i = 1; i < FLOW_WAYS; i++)
 		found -= find(flow[i]) != NULL;
 	assert_int_equal(found, 0);
-	flows_forget(&table);
+	flows_changed(&table, CYGNET_SCOPE_ALL);
 	learn(flow[1]);
 	assert_non_null(find(flow[1]));
 	assert_null(find(flow[0]));

@@ -63,7 +63,7 @@ static int teardown(void **state)
 		rte_ring_free(workers[i].inbox);
 		if (i) {
 			sessions_free(workers[i].sessions);
-			flows_free(&workers[i].flows);
+			fast_free(&workers[i]);
 		} else {
 			gateway_close(&workers[i]);
 		}
@@ -90,9 +90,9 @@ static void collect(struct direction *d)
 
 static void begin_turn(struct worker *w)
 {
-	fast_refresh(w);
-	w->stats->turns++;
 	owner_turn(w);
+	refresh(w);
+	w->stats->turns++;
 }
 
 static void end_turn(struct worker *w)

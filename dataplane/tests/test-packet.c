@@ -9,7 +9,7 @@
 #include "esp_fixture.h"
 #include "ip/headers.h"
 #include "ip/l4.h"
-#include "path/worker/flow.h"
+#include "path/fast/flow.h"
 
 static void fix_checksum(uint8_t *ip)
 {

@@ -115,9 +115,9 @@ static int setup(void **state)
 	esp_worker(w);
 	memset(w->stats, 0, sizeof(*w->stats));
 	failing = false;
-	if (flows_create(&w->flows, 16, sa_route_renew_session))
+	if (fast_create(w, 16))
 		return -1;
-	w->sessions = sessions_create(16, SESSIONS, flow_session_released, &w->flows);
+	w->sessions = sessions_create(16, SESSIONS, fast_session_released, w);
 	if (!w->sessions)
 		return -1;
 	esp_sa_any(&in, &esp_algorithms[esp_algorithm_count - 1], ESP_INBOUND);
@@ -132,7 +132,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	sessions_free(w->sessions);
-	flows_free(&w->flows);
+	fast_free(w);
 	return esp_fixture_clean(state);
 }
 
@@ -162,7 +162,7 @@ static void learn(void)
 	struct session *s;
 	uint8_t ip[LENGTH];
 
-	fast_refresh(w);
+	refresh(w);
 	assert_int_equal(session_get(w->sessions, out[0], cygnet_sa_index(sadb, out[0]), true, &s),
 			 DROP_NONE);
 	sa_route_find(w, s, out[0]);
@@ -172,7 +172,7 @@ static void learn(void)
 	assert_true(flow_of(ip, sizeof(ip), PACKET_FROM_INTERFACE(0), &what.key));
 	what.session = s;
 	on = (struct flow_basis){.sa = s->sa, .generation = s->generation};
-	flow_learn(&w->flows, &what, &on, UINT64_MAX);
+	flow_learn(&w->fast->flows, &what, &on, UINT64_MAX);
 }
 
 static void receive(struct rte_mbuf *m)
@@ -280,19 +280,19 @@ static const struct flow *learned(struct rte_mbuf *m)
 {
 	struct flow_key key;
 
-	packet(m)->seen = w->flows.seen;
+	packet(m)->seen = w->seen;
 	assert_true(flow_of(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_data_len(m),
 			    PACKET_FROM_INTERFACE(0), &key));
 	worker_pass(w, m);
 	esp_worker_finish(w);
-	return flow_find(&w->flows, &key, flow_place(&w->flows, &key));
+	return flow_find(&w->fast->flows, &key, flow_place(&w->fast->flows, &key));
 }
 
 /* After a refused packet, later packets of its flow are judged too. */
 static void refused(void **state)
 {
 	(void)state;
-	fast_refresh(w);
+	refresh(w);
 	clock_now = 1000;
 	in.sa->install_time = out[0]->install_time = clock_now - 10;
 	in.sa->lifetime.hard_seconds = 5;
@@ -309,21 +309,21 @@ static void past_its_time(void **state)
 	const struct flow *f;
 
 	(void)state;
-	fast_refresh(w);
-	w->flows.usual = 100 * rte_get_tsc_hz();
+	refresh(w);
+	w->fast->flows.usual = 100 * rte_get_tsc_hz();
 	clock_now = 1000;
 	in.sa->install_time = clock_now - 10;
 	in.sa->lifetime.hard_seconds = 12;
 	f = learned(sealed(1));
 	assert_non_null(f);
-	assert_in_range(((((uint64_t)f->until + 1) << FLOW_TICK) - w->flows.now) / rte_get_tsc_hz(), 1, 2);
+	assert_in_range(((((uint64_t)f->until + 1) << FLOW_TICK) - w->now) / rte_get_tsc_hz(), 1, 2);
 	/* Installed in a second that this clock has not reached. */
-	flows_forget(&w->flows);
+	worker_forget(w);
 	in.sa->install_time = clock_now + 1;
 	in.sa->lifetime.hard_seconds = 3;
 	f = learned(sealed(2));
 	assert_non_null(f);
-	assert_in_range(((((uint64_t)f->until + 1) << FLOW_TICK) - w->flows.now) / rte_get_tsc_hz(), 2, 3);
+	assert_in_range(((((uint64_t)f->until + 1) << FLOW_TICK) - w->now) / rte_get_tsc_hz(), 2, 3);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

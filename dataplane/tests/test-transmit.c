@@ -317,24 +317,24 @@ static void overdue(void **state)
 	assert_int_equal(neighs_init(), 0);
 	for (uint8_t i = 0; i < RTE_DIM(neigh); i++) {
 		neigh[i] = neighbour(i);
-		w->flows.now = begin + i / 2 * second;
+		w->now = begin + i / 2 * second;
 		wait_for(&neigh[i], 0);
 		wait_for(&neigh[0], (uint8_t)(i + 1));
 	}
-	w->flows.now = begin + 2 * second;
+	w->now = begin + 2 * second;
 	expect_waiting(4, 0);
-	w->flows.now = begin + 3 * second - 1;
+	w->now = begin + 3 * second - 1;
 	expect_waiting(4, 0);
-	w->flows.now = begin + 3 * second;
+	w->now = begin + 3 * second;
 	expect_waiting(2, 5 + 1);
 	/* Packets whose time is not over still wait. */
 	neigh_set(&neigh[3], &mac, false);
 	neigh_wait_retry(w);
 	expect_sent(&mac, 1);
 	wait_for(&neigh[2], 1);
-	w->flows.now = begin + 4 * second - 1;
+	w->now = begin + 4 * second - 1;
 	expect_waiting(1, 6);
-	w->flows.now = begin + 4 * second;
+	w->now = begin + 4 * second;
 	expect_waiting(0, 8);
 	neighs_free();
 }

@@ -7,7 +7,8 @@
 #define WORKER_FIXTURE_H
 
 #include "path/dispatch.h"
-#include "path/fast/receive.h"
+#include "path/fast/fast.h"
+#include "path/refresh.h"
 
 /** Process a received burst as far as possible. */
 static inline void worker_receive(struct worker *w, struct rte_mbuf **m, unsigned int n,
@@ -15,6 +16,7 @@ static inline void worker_receive(struct worker *w, struct rte_mbuf **m, unsigne
 {
 	struct fast_burst burst;
 
+	refresh(w);
 	fast_lookup(w, &burst, m, n, interface);
 	while (!fast_receive(w, &burst))
 		dispatch(w);

@@ -190,7 +190,7 @@ void fuzz_settle(unsigned int sealed)
 		reassembly_free(w->reassembly);
 		open_reassembly();
 	}
-	flows_forget(&w->flows);
+	worker_forget(w);
 	if (rte_mempool_in_use_count(esp_packets) || rte_mempool_in_use_count(esp_ops) ||
 	    rte_mempool_in_use_count(packet_pool_large))
 		abort();

@@ -55,7 +55,7 @@ static void push(struct crypto_batch *b, struct rte_mbuf *m, struct session *s,
 	b->m[i] = m;
 	b->s[i] = s;
 	b->device[i] = s->device;
-	b->described[i] = false;
+	b->has_job[i] = false;
 	/* Outbound, that of the headers in front of the packet, whatever the SA's route is by then. */
 	b->interface[i] = s->inbound ? (uint8_t)interface : s->route.interface;
 }
@@ -155,5 +155,5 @@ void fast_batch_add(struct worker *w, struct rte_mbuf *const *m, unsigned int n,
 		add_in(w, m, n, s, interface);
 	else
 		add_out(w, m, n, s, interface);
-	w->crypto.batch.known += w->crypto.batch.n - before;
+	w->crypto.batch.without_job += w->crypto.batch.n - before;
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <rte_prefetch.h>
 
-#include "path/fast/decrypted.h"
+#include "path/fast/fast.h"
 #include "path/fast/leave.h"
 #include "path/fast/per_packet.h"
-#include "path/worker/capture.h"
 
 /* Fill in what the stages, and protecting the packet again, find in its struct packet. */
 static void describe(const struct worker *w, struct decrypted *d)
@@ -23,37 +22,36 @@ static void describe(const struct worker *w, struct decrypted *d)
 void fast_decrypted_add(struct worker *w, struct rte_mbuf *m, const struct session *s,
 			unsigned int interface, bool described)
 {
-	struct decrypted *d = &w->decrypted[w->ndecrypted++];
+	struct decrypted *d = &w->fast->decrypted[w->fast->ndecrypted++];
 
 	d->m = m;
 	d->s = s;
 	d->interface = (uint8_t)interface;
 	d->described = described;
 	d->same_flow = false;
-	d->has_flow = w->flows.flow &&
-		      flow_of(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m),
+	d->has_flow = flow_of(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m),
 			      PACKET_FROM_SA(s->sa), &d->key);
 	if (!d->has_flow)
 		return;
-	if (w->ndecrypted > 1 && d[-1].has_flow && flow_same(&d[-1].key, &d->key)) {
+	if (w->fast->ndecrypted > 1 && d[-1].has_flow && flow_same(&d[-1].key, &d->key)) {
 		d->place = d[-1].place;
 		d->same_flow = true;
 		return;
 	}
-	d->place = flow_place(&w->flows, &d->key);
-	rte_prefetch0(&w->flows.flow[d->place]);
+	d->place = flow_place(&w->fast->flows, &d->key);
+	rte_prefetch0(&w->fast->flows.flow[d->place]);
 }
 
 static bool is_known(struct worker *w, const struct decrypted *d, const struct flow *f)
 {
 	struct rte_mbuf *m = d->m;
 
-	if (!f || flow_passes(&w->flows, f))
+	if (!f || flow_passes(&w->fast->flows, f))
 		return false;
 	if (f->from_interface == d->interface && !crypto_batch_is_full(&w->crypto.batch) &&
 	    may_leave(f, rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m)))
 		return true;
-	flow_pass(&w->flows, f);
+	flow_pass(&w->fast->flows, f);
 	return false;
 }
 
@@ -76,17 +74,15 @@ static void leave(struct worker *w, struct decrypted *d, const struct flow *f)
 void fast_decrypted(struct worker *w)
 {
 	const struct flow *f = NULL;
-	/* A packet without flow key passes the stages: so do those behind it. During a capture all do. */
-	bool pass = w->capture;
+	/* A packet without flow key passes the stages: so do those behind it. */
+	bool pass = false;
 
-	if (unlikely(pass))
-		capture_decrypted(w);
-	flows_next_vector(&w->flows);
-	for (unsigned int i = 0; i < w->ndecrypted; i++) {
-		struct decrypted *d = &w->decrypted[i];
+	flows_next_vector(&w->fast->flows);
+	for (unsigned int i = 0; i < w->fast->ndecrypted; i++) {
+		struct decrypted *d = &w->fast->decrypted[i];
 
 		if (!d->same_flow)
-			f = d->has_flow ? flow_find(&w->flows, &d->key, d->place) : NULL;
+			f = d->has_flow ? flow_find(&w->fast->flows, &d->key, d->place) : NULL;
 		if (!pass && is_known(w, d, f)) {
 			leave(w, d, f);
 			continue;
@@ -95,5 +91,5 @@ void fast_decrypted(struct worker *w)
 		describe(w, d);
 		stage_add(&w->stages, STAGE_DECRYPTED, d->m);
 	}
-	w->ndecrypted = 0;
+	w->fast->ndecrypted = 0;
 }

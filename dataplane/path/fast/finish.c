@@ -4,9 +4,8 @@
 #include "esp/esp_common.h"
 #include "esp/lifetime.h"
 #include "esp/outer.h"
-#include "path/fast/decrypted.h"
-#include "path/fast/finish.h"
-#include "path/fast/ordinary.h"
+#include "path/fast/fast.h"
+#include "esp/ordinary.h"
 #include "path/worker/tx.h"
 #include "path/worker/verdict.h"
 
@@ -28,7 +27,7 @@ static void describe(struct worker *w, unsigned int i)
 	packet_received(w, b->m[i], b->interface[i]);
 	esp_in_identify(b->m[i], b->s[i]);
 	packet(b->m[i])->seq = b->seq[i];
-	packet(b->m[i])->seen = w->flows.seen;
+	packet(b->m[i])->seen = w->seen;
 }
 
 /* A received packet that the device has failed is as it came, unless the device had begun. Another

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/sadb.h"
-#include "path/fast/learn.h"
+#include "path/fast/fast.h"
 #include "path/fast/sa_route.h"
 #include "path/worker/neigh_wait.h"
 #include "path/worker/next_hop.h"
@@ -17,7 +17,7 @@ static bool is_typical(const struct worker *w, struct rte_mbuf *m, struct flow_k
 {
 	const struct packet *p = packet(m);
 
-	return w->flows.flow && p->seen == w->flows.seen && !p->from_kernel && !p->answer &&
+	return w->fast && p->seen == w->seen && !p->from_kernel && !p->answer &&
 	       !p->must_protect && m->nb_segs == 1 &&
 	       flow_of(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m),
 		       p->from, key);
@@ -38,25 +38,26 @@ static void depend_on_policies(struct rte_mbuf *m, struct flow_basis *on)
 		on->from_sa = flow_scope(cygnet_sa_scope(from & (PACKET_SA_BIT - 1)));
 }
 
-bool learn_describe(const struct worker *w, struct rte_mbuf *m, struct session *s,
-		    const struct cygnet_sa *sa, struct flow *what, struct flow_basis *on)
+void learn_describe(const struct worker *w, struct rte_mbuf *m, struct session *s,
+		    const struct cygnet_sa *sa, struct lesson *lesson)
 {
+	struct flow *what = &lesson->what;
+
+	lesson->typical = false;
 	/* The SPI tells such a flow from others: AH's is not looked at, nor one in UDP. */
-	if (s->inbound && (sa->proto != IPPROTO_ESP || packet(m)->udp))
-		return false;
+	if (!w->fast || (s->inbound && (sa->proto != IPPROTO_ESP || packet(m)->udp)))
+		return;
 	*what = (struct flow){
 		.kind = s->inbound ? FLOW_UNPROTECT : FLOW_PROTECT,
 		.from_interface = packet(m)->interface,
 		.session = s,
 	};
-	*on = (struct flow_basis){.sa = s->sa, .generation = s->generation};
-	if (!is_typical(w, m, &what->key))
-		return false;
-	if (s->inbound)
-		return true;
+	lesson->on = (struct flow_basis){.sa = s->sa, .generation = s->generation};
+	lesson->typical = is_typical(w, m, &what->key);
+	if (!lesson->typical || s->inbound)
+		return;
 	what->longest = packet_route_limit(m) & UINT16_MAX;
-	depend_on_policies(m, on);
-	return true;
+	depend_on_policies(m, &lesson->on);
 }
 
 /* Packets of an SA that is past its time pass the stages, which refuse them. The clock does not say how
@@ -68,7 +69,7 @@ static uint64_t lives_until(const struct worker *w, const struct cygnet_sa *sa)
 
 	if (!hard || (hard > age && hard - age > FLOW_HOLDS_MOST))
 		return UINT64_MAX;
-	return w->flows.now + (hard > age ? hard - age : 0) * rte_get_tsc_hz();
+	return w->now + (hard > age ? hard - age : 0) * rte_get_tsc_hz();
 }
 
 static void learn_sa(struct worker *w, const struct flow *what, const struct flow_basis *on,
@@ -79,8 +80,8 @@ static void learn_sa(struct worker *w, const struct flow *what, const struct flo
 
 	sa_route_find(w, s, sa);
 	/* Not while the SA moves to another worker. */
-	if ((s->inbound || s->route.longest) && until > w->flows.now && sa_owner(w, s->sa) == w->id)
-		flow_learn(&w->flows, what, on, until);
+	if ((s->inbound || s->route.longest) && until > w->now && sa_owner(w, s->sa) == w->id)
+		flow_learn(&w->fast->flows, what, on, until);
 }
 
 static void learn_handed(struct worker *w, struct rte_mbuf *m, struct session *s,
@@ -88,26 +89,26 @@ static void learn_handed(struct worker *w, struct rte_mbuf *m, struct session *s
 {
 	const struct packet *p = packet(m);
 
-	if (!w->flows.flow || (s->inbound && (sa->proto != IPPROTO_ESP || p->udp)))
+	if (!w->fast || (s->inbound && (sa->proto != IPPROTO_ESP || p->udp)))
 		return;
 	sa_route_find(w, s, sa);
-	s->route.until = RTE_MIN(w->flows.now + w->flows.holds, lives_until(w, sa));
+	s->route.until = RTE_MIN(w->now + w->fast->flows.holds, lives_until(w, sa));
 }
 
 void learn_accepted(struct worker *w, struct rte_mbuf *m, struct session *s, struct cygnet_sa *sa,
-		    const struct flow *what, const struct flow_basis *on)
+		    const struct lesson *lesson)
 {
-	if (what)
-		learn_sa(w, what, on, sa);
+	if (lesson->typical)
+		learn_sa(w, &lesson->what, &lesson->on, sa);
 	else if (packet(m)->handed)
 		learn_handed(w, m, s, sa);
 }
 
-void learn_handoff(struct worker *w, struct rte_mbuf *m, enum flow_kind kind)
+void learn_handoff(struct worker *w, struct rte_mbuf *m, enum stage stage)
 {
 	const struct packet *p = packet(m);
 	struct flow what = {
-		.kind = (uint8_t)kind,
+		.kind = stage == STAGE_FIT ? FLOW_HANDOFF_OUT : FLOW_HANDOFF_IN,
 		.from_interface = p->interface,
 		.sa = p->sa,
 		.generation = p->generation,
@@ -116,11 +117,11 @@ void learn_handoff(struct worker *w, struct rte_mbuf *m, enum flow_kind kind)
 
 	if (sa_owner(w, p->sa) == w->id || p->udp || !is_typical(w, m, &what.key))
 		return;
-	if (kind == FLOW_HANDOFF_OUT) {
+	if (stage == STAGE_FIT) {
 		what.longest = packet_route_limit(m) & UINT16_MAX;
 		depend_on_policies(m, &on);
 	}
-	flow_learn(&w->flows, &what, &on, UINT64_MAX);
+	flow_learn(&w->fast->flows, &what, &on, UINT64_MAX);
 }
 
 void learn_forward(struct worker *w, struct rte_mbuf *m)
@@ -146,5 +147,5 @@ void learn_forward(struct worker *w, struct rte_mbuf *m)
 	what.longest = next_hop_mtu(&hop) & UINT16_MAX;
 	memcpy(what.mac, &mac, sizeof(what.mac));
 	depend_on_policies(m, &on);
-	flow_learn(&w->flows, &what, &on, UINT64_MAX);
+	flow_learn(&w->fast->flows, &what, &on, UINT64_MAX);
 }

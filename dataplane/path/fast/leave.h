@@ -7,8 +7,9 @@
 #ifndef CYGNETD_LEAVE_H
 #define CYGNETD_LEAVE_H
 
+#include "esp/ordinary.h"
 #include "host/interface.h"
-#include "path/fast/ordinary.h"
+#include "path/fast/flow.h"
 #include "path/worker/tx.h"
 
 /** Whether a packet may take one more hop. */

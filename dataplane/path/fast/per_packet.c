@@ -5,10 +5,11 @@
 #include "crypto/device/sessions.h"
 #include "esp/outer.h"
 #include "esp/sa_count.h"
-#include "path/fast/ordinary.h"
+#include "esp/ordinary.h"
+#include "path/fast/fast.h"
 #include "path/fast/per_packet.h"
 #include "path/fast/sa_route.h"
-#include "path/fast/unprotect.h"
+#include "path/worker/unprotect.h"
 #include "path/worker/audit.h"
 #include "path/worker/owner.h"
 
@@ -20,7 +21,7 @@ void fast_protect(struct worker *w, struct rte_mbuf *m, struct session *s)
 	enum drop_reason reason = DROP_SEQ_EXHAUSTED;
 	uint64_t seq;
 
-	p->seen = w->flows.seen;
+	p->seen = w->seen;
 	p->sa = s->sa;
 	p->generation = s->generation;
 	if (cygnet_sa_reserve_seq(sa, 1, &seq))
@@ -93,7 +94,7 @@ bool fast_handed(struct worker *w, struct rte_mbuf *m)
 	if ((p->stage != STAGE_FIT && p->stage != STAGE_UNPROTECT) || m->nb_segs > 1)
 		return false;
 	s = session_peek(w->sessions, p->sa, p->generation);
-	if (!s || s->route.until <= w->flows.now || !sa_route_renew(w, s) || !is_plain(m, s) ||
+	if (!s || s->route.until <= w->now || !sa_route_renew(w, s) || !is_plain(m, s) ||
 	    !is_ordinary(s, s->inbound ? 0 : rte_pktmbuf_data_len(m)))
 		return false;
 	w->stats->shortcut++;

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <netinet/in.h>
-#include <rte_cycles.h>
 #include <rte_esp.h>
 #include <rte_prefetch.h>
 
-#include "base/changes.h"
-#include "base/sadb.h"
-#include "base/settings.h"
 #include "host/macvlan.h"
 #include "ip/ip_sum.h"
 #include "path/fast/batch.h"
+#include "path/fast/fast.h"
 #include "path/fast/leave.h"
 #include "path/fast/per_packet.h"
-#include "path/fast/receive.h"
-#include "path/worker/neigh_wait.h"
-#include "path/worker/police.h"
-#include "path/worker/tx.h"
 
 #define ETHER sizeof(struct rte_ether_hdr)
 
@@ -23,51 +16,6 @@
 struct known {
 	uint32_t packets, bytes;
 };
-
-static void databases_changed(struct worker *w, uint64_t now)
-{
-	uint16_t scope[CYGNET_SCOPES];
-	unsigned int n = cygnet_db_changed(sadb, w->databases, now, scope);
-
-	for (unsigned int i = 0; i < n; i++)
-		flows_changed(&w->flows, scope[i]);
-	w->databases = now;
-}
-
-/* Changes of neighbours and path MTUs: flow_renew() and sa_route_renew() compare them. */
-static void others_changed(struct worker *w, uint64_t now)
-{
-	w->others = now;
-	flows_begin_epoch(&w->flows);
-}
-
-static void general_changed(struct worker *w, uint64_t now)
-{
-	w->general = now;
-	w->settings = settings_now();
-	tx_init(w);
-	police_init(w);
-	flows_forget(&w->flows);
-}
-
-void fast_refresh(struct worker *w)
-{
-	uint64_t databases = cygnet_db_changes(sadb), others = changes_seen(), general;
-
-	w->flows.now = rte_get_tsc_cycles();
-	if (databases == w->databases && others == w->others)
-		return;
-	general = changes_general();
-	flows_see(&w->flows);
-	if (databases != w->databases)
-		databases_changed(w, databases);
-	if (others != w->others)
-		others_changed(w, others);
-	if (general != w->general)
-		general_changed(w, general);
-	/* A next hop may have been resolved: packets that wait for it are sent first. */
-	neigh_wait_retry(w);
-}
 
 /* --- look up --- */
 
@@ -122,7 +70,7 @@ static void find_flows(struct worker *w, struct fast_frame *c, unsigned int n)
 			c[i].flow = c[i - 1].flow;
 			continue;
 		}
-		c[i].flow = flow_find(&w->flows, &c[i].key, c[i].place);
+		c[i].flow = flow_find(&w->fast->flows, &c[i].key, c[i].place);
 		if (!flow_has_session(c[i].flow) || c[i].flow == last)
 			continue;
 		last = c[i].flow;
@@ -141,24 +89,22 @@ void fast_lookup(struct worker *w, struct fast_burst *burst, struct rte_mbuf *co
 		 unsigned int n, unsigned int interface)
 {
 	uint64_t mac = __atomic_load_n(&interfaces[interface].mac, __ATOMIC_RELAXED);
-	bool known = w->flows.flow && !w->capture;
 	struct fast_frame *c = burst->frame;
 
-	fast_refresh(w);
-	flows_next_vector(&w->flows);
+	flows_next_vector(&w->fast->flows);
 	burst->m = m;
 	burst->n = n;
 	burst->next = 0;
 	burst->without_flow = false;
 	burst->interface = interface;
 	burst->direct = crypto_is_direct(&w->crypto);
-	burst->state = flow_state(&w->flows);
+	burst->state = flow_state(&w->fast->flows);
 	for (unsigned int i = 0; i < n; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
 	for (unsigned int i = 0; i < n; i++) {
 		c[i].flow = NULL;
 		c[i].again = false;
-		if (!known || !look_at(m[i], mac, interface, &c[i])) {
+		if (!look_at(m[i], mac, interface, &c[i])) {
 			c[i].len = 0;
 			continue;
 		}
@@ -167,8 +113,8 @@ void fast_lookup(struct worker *w, struct fast_burst *burst, struct rte_mbuf *co
 			c[i].place = c[i - 1].place;
 			continue;
 		}
-		c[i].place = flow_place(&w->flows, &c[i].key);
-		rte_prefetch0(&w->flows.flow[c[i].place]);
+		c[i].place = flow_place(&w->fast->flows, &c[i].key);
+		rte_prefetch0(&w->fast->flows.flow[c[i].place]);
 	}
 	find_flows(w, c, n);
 }
@@ -192,19 +138,19 @@ static bool is_known(struct worker *w, struct rte_mbuf *m, const struct fast_fra
 {
 	const struct flow *f = c->flow;
 
-	if (!f || flow_passes(&w->flows, f))
+	if (!f || flow_passes(&w->fast->flows, f))
 		return false;
 	if (may_enter(f, rte_pktmbuf_mtod_offset(m, const uint8_t *, ETHER), c->len))
 		return true;
-	flow_pass(&w->flows, f);
+	flow_pass(&w->fast->flows, f);
 	return false;
 }
 
 /* Stages may have run since the burst was looked up, and have learned or forgotten flows. */
 static void look_again(struct worker *w, const struct fast_burst *burst, struct fast_frame *c)
 {
-	if (burst->state != flow_state(&w->flows) && c->len)
-		c->flow = flow_find(&w->flows, &c->key, c->place);
+	if (burst->state != flow_state(&w->fast->flows) && c->len)
+		c->flow = flow_find(&w->fast->flows, &c->key, c->place);
 }
 
 /* How many frames from the first one on are ordinary packets of one flow and go into the crypto
@@ -218,13 +164,13 @@ static unsigned int run_length(const struct worker *w, const struct fast_burst *
 	const struct session *s;
 	uint64_t bytes = 0;
 
-	if (!burst->direct || !flow_has_session(f) || flow_passes(&w->flows, f))
+	if (!burst->direct || !flow_has_session(f) || flow_passes(&w->fast->flows, f))
 		return 0;
 	s = f->session;
 	/* The first packet alone: with interleaved SAs the run has length one. */
 	if (!fast_batch_takes(&w->crypto, s, 1) || !are_ordinary(s, 1, c->len))
 		return 0;
-	if (burst->state != flow_state(&w->flows))
+	if (burst->state != flow_state(&w->fast->flows))
 		most = 1;
 	for (i = 0; i < most && c[i].flow == f && fast_batch_fits(m[i], s); i++) {
 		if (f->kind == FLOW_PROTECT &&

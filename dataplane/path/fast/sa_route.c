@@ -77,9 +77,9 @@ static uint16_t reported_mtu(const struct cygnet_sa *sa)
 void sa_route_find(struct worker *w, struct session *s, struct cygnet_sa *sa)
 {
 	s->route = (struct sa_route){
-		.epoch = w->flows.epoch,
+		.epoch = w->fast->flows.epoch,
 		.sa = sa,
-		.changes = flow_watch_sa(&w->flows, s->sa),
+		.changes = flow_watch_sa(&w->fast->flows, s->sa),
 		.neigh = NEIGH_GROUPS,
 		.reported_mtu = reported_mtu(sa),
 	};
@@ -107,10 +107,10 @@ bool sa_route_renew(struct worker *w, struct session *s)
 	struct cygnet_sa *sa;
 	uint64_t until;
 
-	if (s->route.epoch == w->flows.epoch)
+	if (s->route.epoch == w->fast->flows.epoch)
 		return true;
-	if (is_unchanged(&w->flows, s)) {
-		s->route.epoch = w->flows.epoch;
+	if (is_unchanged(&w->fast->flows, s)) {
+		s->route.epoch = w->fast->flows.epoch;
 		return true;
 	}
 	sa = cygnet_sa_get(sadb, s->sa, s->generation);
@@ -124,7 +124,7 @@ bool sa_route_renew(struct worker *w, struct session *s)
 
 bool sa_route_renew_session(struct flow_table *flows, struct session *s, const struct flow_basis *on)
 {
-	struct worker *w = container_of(flows, struct worker, flows);
+	struct worker *w = container_of(flows, struct fast, flows)->worker;
 
 	/* A session that was released is zeroed, and may be another SA's by now. */
 	return s->sa == on->sa && s->generation == on->generation && sa_route_renew(w, s) &&

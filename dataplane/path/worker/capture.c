@@ -284,31 +284,27 @@ void capture_sent(struct worker *w)
 		take_frames(w, w->tx[p].m, w->tx[p].n, CAPTURE_TX, p);
 }
 
-void capture_decrypted(struct worker *w)
-{
-	for (unsigned int i = 0; i < w->ndecrypted; i++) {
-		const struct decrypted *d = &w->decrypted[i];
-		const struct seen seen = {
-			.point = CAPTURE_DECRYPTED,
-			.interface = d->interface,
-			.reason = DROP_NONE,
-			.spi = spi_of_sa(d->s->sa, d->s->generation),
-		};
-
-		take(w, d->m, &seen);
-	}
-}
-
-void capture_to_protect(struct worker *w, struct rte_mbuf *m)
+/* A packet that came out of an SA, or goes into one: its struct packet names the SA. */
+static void take_packet(struct worker *w, struct rte_mbuf *m, enum capture_point point)
 {
 	const struct seen seen = {
-		.point = CAPTURE_TO_PROTECT,
+		.point = point,
 		.interface = packet(m)->interface,
 		.reason = DROP_NONE,
 		.spi = spi_of_sa(packet(m)->sa, packet(m)->generation),
 	};
 
 	take(w, m, &seen);
+}
+
+void capture_decrypted(struct worker *w, struct rte_mbuf *m)
+{
+	take_packet(w, m, CAPTURE_DECRYPTED);
+}
+
+void capture_to_protect(struct worker *w, struct rte_mbuf *m)
+{
+	take_packet(w, m, CAPTURE_TO_PROTECT);
 }
 
 void capture_dropped(struct stats *counters, struct rte_mbuf *m, enum drop_reason reason, bool frame)

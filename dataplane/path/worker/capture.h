@@ -52,8 +52,8 @@ static inline void capture_refresh(struct worker *w)
 void capture_received(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int interface);
 /** Capture frames that wait to be sent: worker.tx. */
 void capture_sent(struct worker *w);
-/** Capture packets out of SAs: worker.decrypted. */
-void capture_decrypted(struct worker *w);
+/** Capture a packet (data at the IP header) that came out of the SA in its struct packet. */
+void capture_decrypted(struct worker *w, struct rte_mbuf *m);
 /** Capture a packet (data at the IP header) that the SA in its struct packet is to protect. */
 void capture_to_protect(struct worker *w, struct rte_mbuf *m);
 /** Capture a packet that is dropped, if its worker takes part in a capture: packet_drops_watched. */

@@ -36,7 +36,7 @@ static struct waiting_neigh *begin(struct worker *w, const struct neigh *neigh)
 	*of = (struct waiting_neigh){
 		.neigh = *neigh,
 		.databases = w->databases,
-		.until = w->flows.now + WAIT_SECONDS * rte_get_tsc_hz(),
+		.until = w->now + WAIT_SECONDS * rte_get_tsc_hz(),
 	};
 	return of;
 }
@@ -126,7 +126,7 @@ void neigh_wait_expire(struct worker *w)
 	unsigned int over = 0;
 
 	/* The neighbours are in the order of until. */
-	while (over < p->n && w->flows.now >= p->of[over].until)
+	while (over < p->n && w->now >= p->of[over].until)
 		release(w, &p->of[over++], NULL);
 	if (!over)
 		return;

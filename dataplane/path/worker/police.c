@@ -63,7 +63,7 @@ void police_init(struct worker *w)
 static bool is_within(const struct worker *w, struct rte_meter_srtcm *meter,
 		      struct rte_meter_srtcm_profile *profile)
 {
-	return rte_meter_srtcm_color_blind_check(meter, profile, w->flows.now, 1) != RTE_COLOR_RED;
+	return rte_meter_srtcm_color_blind_check(meter, profile, w->now, 1) != RTE_COLOR_RED;
 }
 
 static bool passes_or_drop(struct worker *w, struct rte_mbuf *m, bool within,

@@ -23,7 +23,6 @@
 #include "crypto/device/sessions.h"
 #include "host/neigh.h"
 #include "ip/packet.h"
-#include "path/worker/flow.h"
 #include "path/worker/sa_wait_list.h"
 #include "path/worker/stage.h"
 
@@ -50,7 +49,7 @@ struct handoff {
 
 struct waiting_neigh {
 	struct neigh neigh;
-	uint64_t until;		/* flow_table.now */
+	uint64_t until;		/* worker.now */
 	uint64_t databases;	/* worker.databases before the policies of its first packet were looked up */
 	unsigned int n;
 	struct rte_mbuf *head, *tail; /* by packet()->next; data at the IP header */
@@ -60,18 +59,6 @@ struct waiting_neigh {
 struct neigh_wait {
 	unsigned int n;
 	struct waiting_neigh of[NEIGH_WAIT_NEIGHBOURS]; /* the oldest first */
-};
-
-/** A packet that came out of an SA, until its next stage is known. */
-struct decrypted {
-	struct rte_mbuf *m;
-	const struct session *s; /* of the SA; valid in this turn */
-	uint8_t interface;	/* that the protected packet came in by */
-	bool described;		/* its struct packet is filled in */
-	bool same_flow;		/* as the entry before it */
-	bool has_flow;		/* key and place are valid */
-	uint32_t place;
-	struct flow_key key;
 };
 
 /** An IKE datagram that the kernel has sent in fragments. */
@@ -107,6 +94,7 @@ struct police {
 };
 
 struct capture;
+struct fast;
 
 struct worker {
 	unsigned int id, workers;
@@ -114,18 +102,19 @@ struct worker {
 	uint32_t settings;	/* settings_now(), as of the changes seen so far */
 	bool count_stages;	/* cygnetctl show stages is asking */
 	bool moved;		/* the last turn moved a packet */
+	uint64_t now;		/* TSC, as of this turn or burst */
 	uint64_t turn_began;	/* TSC */
 	struct capture *capture; /* of this turn; NULL: none (capture.h); atomic */
 	struct rte_ring *inbox;	/* packets that other workers hand off */
 	struct rte_mempool *packets;
 	struct stats *stats;
 	uint64_t databases, others, general; /* changes seen so far: cygnet.h, changes.h */
-	struct flow_table flows;
+	uint32_t seen;		/* incremented at each change. What was decided about a packet is cached only if it was
+				 * received at this value. Never 0, but before the first refresh() */
+	struct fast *fast;	/* the path of known flows (path/fast/fast.h); NULL: this worker does without */
 	struct session_table *sessions;
 	struct stages stages;
 	struct crypto_worker crypto;
-	struct decrypted decrypted[CRYPTO_BATCH];
-	unsigned int ndecrypted;
 	struct mbuf_batch tx[CONF_MAX_INTERFACES], tap[CONF_MAX_INTERFACES];
 	uint8_t tx_owner[CONF_MAX_INTERFACES]; /* worker of the queue that our packets leave by */
 	struct handoff handoff[CONF_MAX_WORKERS];	/* by worker */
@@ -145,6 +134,12 @@ struct worker {
 	struct police police;
 	struct rate too_big;	/* of ICMP errors that are looked at */
 };
+
+/** Have the next refresh() (path/refresh.h) make void all that the worker has cached. */
+static inline void worker_forget(struct worker *w)
+{
+	w->others = w->general = UINT64_MAX;
+}
 
 /** By number. */
 extern struct worker workers[CONF_MAX_WORKERS];
@@ -170,7 +165,7 @@ static inline unsigned int tap_owner(const struct worker *w, unsigned int interf
 static inline void packet_received(const struct worker *w, struct rte_mbuf *m,
 				   unsigned int interface)
 {
-	packet_begin(m, interface, w->flows.seen);
+	packet_begin(m, interface, w->seen);
 }
 
 #endif

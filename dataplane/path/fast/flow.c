@@ -11,7 +11,7 @@
 #include "base/random.h"
 #include "host/neigh.h"
 #include "ip/l4.h"
-#include "path/worker/flow.h"
+#include "path/fast/flow.h"
 
 int flows_create(struct flow_table *table, uint32_t flows, flow_renew_session renew_session)
 {
@@ -19,7 +19,6 @@ int flows_create(struct flow_table *table, uint32_t flows, flow_renew_session re
 
 	*table = (struct flow_table){
 		.epoch = 1,
-		.seen = 1,
 		.usual = usual,
 		.holds = usual,
 		.renew_session = renew_session,
@@ -104,24 +103,16 @@ void flows_changed(struct flow_table *table, uint16_t scope)
 	uint16_t at = flow_scope(scope);
 
 	/* Flows and routes that depended on the scope before its last change are void already. */
-	if (table->changes && at && !table->watched[at])
+	if (at && !table->watched[at])
 		return;
-	if (table->changes) {
-		table->watched[at] = false;
-		table->changes[at]++;
-	}
+	table->watched[at] = false;
+	table->changes[at]++;
 	flows_begin_epoch(table);
-}
-
-void flow_session_released(void *table, uint32_t sa)
-{
-	flows_changed(table, cygnet_sa_scope(sa));
 }
 
 uint32_t flow_watch_sa(struct flow_table *table, uint32_t sa)
 {
-	if (table->watched)
-		table->watched[flow_scope(cygnet_sa_scope(sa))] = true;
+	table->watched[flow_scope(cygnet_sa_scope(sa))] = true;
 	return flow_sa_changes(table, sa);
 }
 

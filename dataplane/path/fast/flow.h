@@ -101,8 +101,6 @@ struct flow_table {
 	flow_renew_session renew_session;
 	uint32_t mask;		/* of multiples of FLOW_WAYS */
 	uint32_t epoch;		/* flows of another epoch may be void: flow_renew(); never 0 */
-	uint32_t seen;		/* incremented at each change. A decision is learned only if its packet was
-				 * received at this value. Never 0 */
 	uint32_t learned;	/* how often a decision has been remembered */
 	uint64_t now;		/* TSC, as of this turn */
 	uint64_t usual;		/* TSC cycles: holds with few flows, half of FLOW_HOLDS */
@@ -114,7 +112,7 @@ struct flow_table {
 	uint64_t seed[5];	/* random, so that no sender can choose flows that collide */
 };
 
-/** @param flows  about how many it remembers; 0: none. @return 0, -ENOMEM or -EIO: no random numbers */
+/** @param flows  about how many it remembers. @return 0, -ENOMEM or -EIO: no random numbers */
 int flows_create(struct flow_table *table, uint32_t flows, flow_renew_session renew_session);
 void flows_free(struct flow_table *table);
 
@@ -124,13 +122,6 @@ static inline uint16_t flow_scope(uint16_t scope)
 	return scope == CYGNET_SCOPE_ALL ? 0 : (uint16_t)(1 + scope % FLOW_SCOPES);
 }
 
-/** Note a change of any kind. */
-static inline void flows_see(struct flow_table *table)
-{
-	if (!++table->seen)
-		table->seen = 1;
-}
-
 /** Make flow_renew() check each flow at its next packet. */
 static inline void flows_begin_epoch(struct flow_table *table)
 {
@@ -138,25 +129,14 @@ static inline void flows_begin_epoch(struct flow_table *table)
 		table->epoch = 1;
 }
 
-/** Count a change of a scope of libcygnet, after flows_see(). */
+/** Count a change of a scope of libcygnet; CYGNET_SCOPE_ALL makes all decisions void. */
 void flows_changed(struct flow_table *table, uint16_t scope);
-
-/** Make all decisions void: something has changed that any of them may depend on. */
-static inline void flows_forget(struct flow_table *table)
-{
-	flows_see(table);
-	flows_changed(table, CYGNET_SCOPE_ALL);
-}
 
 /** Number of changes that concern all packets of an SA. */
 static inline uint32_t flow_sa_changes(const struct flow_table *table, uint32_t sa)
 {
-	return table->changes ? table->changes[0] + table->changes[flow_scope(cygnet_sa_scope(sa))] : 0;
+	return table->changes[0] + table->changes[flow_scope(cygnet_sa_scope(sa))];
 }
-
-/** Make the flows of an SA void, which may point to its session: that is released now. For sessions_create().
- * @param table  of flows */
-void flow_session_released(void *table, uint32_t sa);
 
 /** flow_sa_changes(), for a caller that caches it: from now on a change of the SA begins an epoch. */
 uint32_t flow_watch_sa(struct flow_table *table, uint32_t sa);

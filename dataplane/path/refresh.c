@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <rte_cycles.h>
+
+#include "base/changes.h"
+#include "base/sadb.h"
+#include "base/settings.h"
+#include "path/fast/fast.h"
+#include "path/refresh.h"
+#include "path/worker/neigh_wait.h"
+#include "path/worker/police.h"
+#include "path/worker/tx.h"
+
+/* What a change of any kind may concern. */
+static void general_changed(struct worker *w)
+{
+	w->settings = settings_now();
+	tx_init(w);
+	police_init(w);
+}
+
+static void changed(struct worker *w, uint64_t databases, uint64_t others)
+{
+	uint64_t general = changes_general();
+	bool any = general != w->general;
+
+	if (!++w->seen)
+		w->seen = 1;
+	fast_changed(w, databases, others != w->others, any);
+	w->databases = databases;
+	w->others = others;
+	w->general = general;
+	if (any)
+		general_changed(w);
+	/* A next hop may have been resolved: packets that wait for it are sent first. */
+	neigh_wait_retry(w);
+}
+
+void refresh(struct worker *w)
+{
+	uint64_t databases = cygnet_db_changes(sadb), others = changes_seen();
+
+	w->now = rte_get_tsc_cycles();
+	fast_set_time(w);
+	if (databases != w->databases || others != w->others)
+		changed(w, databases, others);
+}
