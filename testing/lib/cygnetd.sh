@@ -20,6 +20,7 @@ port_device() {
 	esac
 }
 
+# Lines of [cygnetd] that a run adds are in cygnetd_lines.
 write_cygnetd_conf() {
 	local side=$1 engine=$2 dir=$work/$1 n=${workers[$1]:-1}
 	cat <<-EOF
@@ -34,6 +35,7 @@ write_cygnetd_conf() {
 		eal = --no-pci --in-memory --file-prefix=$net_prefix-$side -m $((128 + 64 * n))
 		driver_path = $root/lib/dpdk
 		no_policy = ${no_policy:-pass}
+		${cygnetd_lines:-}
 		[port wan]
 		device = $(port_device 0 wan-veth "$n")
 		[port lan]

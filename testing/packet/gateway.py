@@ -22,6 +22,7 @@ workers = {workers}
 cores = {cores}
 {crypto_cores}
 idle = {idle}
+{flows}
 eal = --no-pci --in-memory --file-prefix={prefix} -m 192
 driver_path = {build}/root/lib/dpdk
 opencl = memory=staged
@@ -56,12 +57,13 @@ class Gateway:
         self.prefix = f"cyg-{os.getpid()}"
         self.log = f"{work}/cygnetd.log"
         self.engine, self.driver = options.engine, options.driver
-        self.workers, self.crypto_cores = options.workers, options.crypto_cores
+        self.workers, self.crypto_cores, self.flows = options.workers, options.crypto_cores, not options.without_flows
         self.fault = f"{work}/cl-fault"  # once this file exists, OpenCL fails
         self.process = None
         with open(f"{work}/cygnetd.conf", "w") as conf:
             conf.write(CONFIG.format(work=work, engine=options.engine, build=build, prefix=self.prefix,
                                      workers=options.workers, driver=options.driver, idle=options.idle,
+                                     flows="" if self.flows else "flows = 0",
                                      cores=",".join(str(core) for core in range(options.workers)),
                                      crypto_cores=crypto_cores(options)))
 
@@ -209,6 +211,22 @@ class Gateway:
     def configured(self, line):
         """Run a gateway with another line in its configuration."""
         return self.rewritten(lambda usual: usual.replace("[cygnetd]\n", f"[cygnetd]\n{line}\n"))
+
+    @contextlib.contextmanager
+    def without_flows(self):
+        """Run a gateway that knows no flows."""
+        usual, self.flows = self.flows, False
+        try:
+            with self.configured("flows = 0") if usual else contextlib.nullcontext():
+                yield
+        finally:
+            self.flows = usual
+
+    def took_fast_path(self, before, least=1):
+        """Whether packets have taken the fast path since `shortcut` was counted as `before`. Of a gateway that knows no
+        flows: whether none has."""
+        taken = self.counted("shortcut") - before
+        return taken >= least if self.flows else taken == 0
 
     @contextlib.contextmanager
     def rewritten(self, change):

@@ -28,7 +28,7 @@ def send_both_ways(bench, inb, count):
 
 def test_policy_counts_without_flows(bench):
     """Without a flow cache each packet is counted once."""
-    with bench.gateway.configured("flows = 0"):
+    with bench.gateway.without_flows():
         _, inb = bench.tunnel()
         assert spd(bench.gateway) == {("out", 1000): (0, 0), ("in", 1000): (0, 0), ("fwd", 1000): (0, 0)}
         send_both_ways(bench, inb, 20)
@@ -37,12 +37,12 @@ def test_policy_counts_without_flows(bench):
 
 def test_policy_counts_known_flows(bench):
     """Of a known flow only packets with a policy lookup are counted."""
-    known = bench.gateway.counted("shortcut")
+    before = bench.gateway.counted("shortcut")
     _, inb = bench.tunnel()
     send_both_ways(bench, inb, 20)
-    known = bench.gateway.counted("shortcut") - known
+    known = bench.gateway.counted("shortcut") - before
     counts = spd(bench.gateway)
-    assert known and counts[("in", 1000)] == (0, 0)
+    assert bench.gateway.took_fast_path(before) and counts[("in", 1000)] == (0, 0)
     for direction in ("out", "fwd"):
         passed, dropped = counts[(direction, 1000)]
         assert 1 <= passed <= 20 and not dropped, counts

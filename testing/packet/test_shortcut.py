@@ -43,11 +43,11 @@ def plain(bench, sent=None):
 
 def known(bench, one, *words, ways=1):
     """Pass packets of a flow until one takes the fast path, which counts once per lookup: a worker that receives the
-    packet for another one looks it up, too."""
+    packet for another one looks it up, too. A gateway without flows passes one by the stages."""
     for _ in range(20):
         before = bench.gateway.counted("shortcut")
         one(bench, *words)
-        if bench.gateway.counted("shortcut") - before >= ways:
+        if bench.gateway.took_fast_path(before, ways):
             return
     raise AssertionError("no packet takes the short way")
 
@@ -92,7 +92,7 @@ def test_short_order(bench, case):
     for sealed in [inb.seal(to_host(number % 50, id=number)) for number in range(200)]:
         bench.from_wan(sealed)
     assert [got.id for got in bench.receive(bench.lan, 200)] == list(range(200))
-    assert bench.gateway.counted("shortcut") > before
+    assert bench.gateway.took_fast_path(before)
     # AES-GCM may be processed by the worker; 3DES may need crypto_openssl, which crypto cores do not have.
     if bench.gateway.crypto_cores and case not in ("gcm128", "3des-md5"):
         assert bench.gateway.counted("crypto_cores") > elsewhere
@@ -354,7 +354,7 @@ def test_short_hub(bench):
         for number, got in enumerate(bench.receive(bench.wan, 300)):
             inner, seq = out.unseal(got)
             assert (inner.id, seq) == (number, number + 1), (inner.id, seq, number)
-        assert bench.gateway.counted("shortcut") > before
+        assert bench.gateway.took_fast_path(before)
         with bench.dropped("policy-inbound"):
             bench.from_wan(inb.seal(packet("10.2.1.1", "10.2.3.2")))
 
@@ -385,7 +385,7 @@ def test_short_v6(bench):
 
 def test_short_off(bench):
     """flows = 0: the same packets, and none takes the fast path."""
-    with bench.gateway.configured("flows = 0"):
+    with bench.gateway.without_flows():
         out, inb = bench.tunnel()
         for size in (0, 100, 1350):
             outbound(bench, out, to_far_host(size))
