@@ -3,6 +3,8 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include <rte_byteorder.h>
+
 #include "base/random.h"
 
 int random_fill(void *to, size_t size)
@@ -50,9 +52,8 @@ static uint64_t read_word(const uint8_t *at, size_t size)
 {
 	uint64_t word = 0;
 
-	for (size_t i = 0; i < size; i++)
-		word |= (uint64_t)at[i] << (8 * i);
-	return word;
+	memcpy(&word, at, size);
+	return rte_le_to_cpu_64(word);
 }
 
 uint64_t random_hash(const struct random_key *key, const void *data, size_t size)

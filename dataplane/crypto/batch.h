@@ -83,11 +83,17 @@ static inline void crypto_vectors_set(struct crypto_vectors *v, unsigned int i, 
 	v->status[i] = EIO;
 }
 
+/** Whether a device has done packet i. */
+static inline bool crypto_vectors_done(const struct crypto_vectors *v, unsigned int i)
+{
+	return !v->status[i];
+}
+
 /** What a device says of packet i. */
 static inline enum rte_crypto_op_status crypto_vectors_status(const struct crypto_vectors *v,
 							      unsigned int i)
 {
-	if (!v->status[i])
+	if (crypto_vectors_done(v, i))
 		return RTE_CRYPTO_OP_STATUS_SUCCESS;
 	return v->status[i] == EBADMSG ? RTE_CRYPTO_OP_STATUS_AUTH_FAILED
 				       : RTE_CRYPTO_OP_STATUS_ERROR;

@@ -130,15 +130,18 @@ bool crypto_poll(struct crypto_worker *c, struct crypto_poll *poll)
 	if (c->lane.size && crypto_core_poll(c, poll))
 		return true;
 	for (; poll->device < engine_devices; poll->device++)
-		if (queue_poll(c, poll))
+		if ((poll->begun || c->at[poll->device]) && queue_poll(c, poll))
 			return true;
 	return false;
 }
 
 bool crypto_has_room(const struct crypto_worker *c)
 {
+	const unsigned int most = RTE_DIM(c->submit[0].op) - CRYPTO_BURST;
+
+	/* at[] alone tells of most devices: it is one cache line. */
 	for (unsigned int d = 0; d < engine_devices; d++)
-		if (c->submit[d].n > RTE_DIM(c->submit[d].op) - CRYPTO_BURST &&
+		if (c->at[d] > most && c->submit[d].n > most &&
 		    !failover_is_stalled(&c->failover, d))
 			return false;
 	return true;

@@ -228,7 +228,7 @@ static unsigned int poll_crypto(struct worker *w)
 
 /* --- the loop --- */
 
-/* Count the turn before this one. worker.now is the TSC as refresh() has just read it, so that
+/* Count the turn before this one. worker.now is the TSC as refresh_turn() has just read it, so that
  * counting costs no further read of it. A nap follows a turn without packets and is not counted. */
 static void count_turn(struct worker *w)
 {
@@ -246,7 +246,7 @@ static unsigned int turn(struct worker *w, bool receiving)
 	w->count_stages = __atomic_load_n(&stats_stages_asked, __ATOMIC_RELAXED) > clock_seconds();
 	capture_refresh(w);
 	owner_turn(w);
-	refresh(w);
+	refresh_turn(w);
 	count_turn(w);
 	do {
 		n = inbox_poll(w);
@@ -282,7 +282,7 @@ static void drain(struct worker *w)
 	for (unsigned int i = 0; i < DRAIN_TURNS && quiet < 1000; i++)
 		quiet = turn(w, false) || w->crypto.in_flight ? 0 : quiet + 1;
 	/* A quiescent state has been passed since the last one. */
-	refresh(w);
+	refresh_turn(w);
 	crypto_drain(&w->crypto);
 	dispatch(w);
 	neigh_wait_drop(w);

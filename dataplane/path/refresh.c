@@ -39,8 +39,13 @@ void refresh(struct worker *w)
 {
 	uint64_t databases = cygnet_db_changes(sadb), others = changes_seen();
 
-	w->now = rte_get_tsc_cycles();
-	fast_set_time(w);
 	if (databases != w->databases || others != w->others)
 		changed(w, databases, others);
+}
+
+void refresh_turn(struct worker *w)
+{
+	w->now = rte_get_tsc_cycles();
+	fast_set_time(w);
+	refresh(w);
 }

@@ -8,9 +8,10 @@
 
 #include "path/worker/worker.h"
 
-/** Set the worker's clock, and make void what it has cached and what has changed since the last call: which interfaces
- * there are, settings, meters, decisions about flows. Each turn of a worker, after its last quiescent state, and
- * before each burst. */
+/** Make void what a worker has cached and what has changed since the last call: which interfaces there are, settings,
+ * meters, decisions about flows. Before each burst. */
 void refresh(struct worker *w);
+/** Set the worker's clock and refresh(). Each turn of a worker, after its last quiescent state. */
+void refresh_turn(struct worker *w);
 
 #endif

@@ -471,13 +471,13 @@ static void found(void **state)
 	m = sealed_for_missing(10);
 	worker_receive(w, &m, 1, GATEWAY_WAN);
 	for (unsigned int i = 0; i < 2; i++) {
-		refresh(w);
+		refresh_turn(w);
 		neigh_wait_expire(w);
 		assert_int_equal(w->neigh_wait.n, 1);
 		changes_note(); /* an unrelated change */
 	}
 	neigh_set(&host, &missing_mac, false);
-	refresh(w);
+	refresh_turn(w);
 	expect_found(&host, seq, 1);
 }
 
@@ -511,7 +511,7 @@ static void found_after(uint8_t action)
 	assert_int_equal(w->neigh_wait.n, 1);
 	add_policy_for_all(action);
 	neigh_set(&host, &missing_mac, false);
-	refresh(w);
+	refresh_turn(w);
 	dispatch(w);
 	assert_int_equal(w->neigh_wait.n, 0);
 	neigh_forget(&host);

@@ -483,7 +483,7 @@ static void lost_with_no_other(void **state)
 	engine_take_out(device);
 	assert_true(engine_lost(device));
 	for (unsigned int i = 0; i < 2; i++) {
-		refresh(w);
+		refresh_turn(w);
 		leave_in_turn(t);
 		esp_worker_finish(w);
 		expect_sent_but(t, EACH);

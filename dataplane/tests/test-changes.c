@@ -429,7 +429,7 @@ static void changed_meanwhile(void **state)
 	packet_begin(m, GATEWAY_LAN, w->seen);
 	assert_int_equal(cygnet_policy_add(sadb, &protect), 0);
 	epoch = w->fast->flows.epoch;
-	refresh(w);
+	refresh_turn(w);
 	assert_int_equal(w->fast->flows.epoch, epoch); /* no flow is void */
 	assert_int_equal(cygnet_policy_delete(sadb, &protect), 0);
 	rte_pktmbuf_adj(m, ETHER);

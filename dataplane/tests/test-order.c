@@ -312,7 +312,7 @@ static void route_changes_while_in_the_batch(void **state)
 		gateway_inner(ip, &tunnel, false, true, LEN, i, 64);
 		m[i] = gateway_frame(ip, LEN, GATEWAY_LAN);
 	}
-	refresh(w);
+	refresh_turn(w);
 	fast_lookup(w, &burst, m, 8, GATEWAY_LAN);
 	assert_true(fast_receive(w, &burst));
 	assert_int_equal(w->crypto.batch.without_job, 8);

@@ -91,7 +91,7 @@ static void collect(struct direction *d)
 static void begin_turn(struct worker *w)
 {
 	owner_turn(w);
-	refresh(w);
+	refresh_turn(w);
 	w->stats->turns++;
 }
 

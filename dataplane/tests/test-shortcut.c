@@ -162,7 +162,7 @@ static void learn(void)
 	struct session *s;
 	uint8_t ip[LENGTH];
 
-	refresh(w);
+	refresh_turn(w);
 	assert_int_equal(session_get(w->sessions, out[0], cygnet_sa_index(sadb, out[0]), true, &s),
 			 DROP_NONE);
 	sa_route_find(w, s, out[0]);
@@ -292,7 +292,7 @@ static const struct flow *learned(struct rte_mbuf *m)
 static void refused(void **state)
 {
 	(void)state;
-	refresh(w);
+	refresh_turn(w);
 	clock_now = 1000;
 	in.sa->install_time = out[0]->install_time = clock_now - 10;
 	in.sa->lifetime.hard_seconds = 5;
@@ -309,7 +309,7 @@ static void past_its_time(void **state)
 	const struct flow *f;
 
 	(void)state;
-	refresh(w);
+	refresh_turn(w);
 	w->fast->flows.usual = 100 * rte_get_tsc_hz();
 	clock_now = 1000;
 	in.sa->install_time = clock_now - 10;

@@ -16,7 +16,7 @@ static inline void worker_receive(struct worker *w, struct rte_mbuf **m, unsigne
 {
 	struct fast_burst burst;
 
-	refresh(w);
+	refresh_turn(w);
 	fast_lookup(w, &burst, m, n, interface);
 	while (!fast_receive(w, &burst))
 		dispatch(w);

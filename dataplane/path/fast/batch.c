@@ -36,17 +36,18 @@ static void describe(struct crypto_batch *b, const struct session *s, uint8_t *i
 static void wrap(struct crypto_batch *b, struct rte_mbuf *m, const struct session *s, uint64_t seq)
 {
 	unsigned int text = rte_pktmbuf_data_len(m), padded = esp_padded(s, text);
-	unsigned int total = s->front.len + s->iv_len + padded + s->icv_len;
-	unsigned int ether = (unsigned int)sizeof(struct rte_ether_hdr);
+	unsigned int headers = s->front.len + s->iv_len, total = headers + padded + s->icv_len;
+	unsigned int ether = (unsigned int)sizeof(struct rte_ether_hdr), room = rte_pktmbuf_headroom(m);
 	uint8_t *ip = rte_pktmbuf_mtod(m, uint8_t *);
-	uint8_t *iv = esp_tunnel_write(s, ip, text, rte_pktmbuf_headroom(m), ESP_TAIL_MAX, seq, total);
+	uint8_t *iv = esp_tunnel_write(s, ip, text, room, ESP_TAIL_MAX, seq, total);
 
 	describe(b, s, iv, ip, padded, seq);
-	m->data_off = (uint16_t)(m->data_off - s->front.len - s->iv_len - ether);
+	m->data_off = (uint16_t)(room - headers - ether);
 	m->data_len = (uint16_t)(total + ether);
 	m->pkt_len = total + ether;
 }
 
+/* @param interface  to leave by; inbound, that the packet came in by */
 static void push(struct crypto_batch *b, struct rte_mbuf *m, struct session *s,
 		 unsigned int interface)
 {
@@ -56,8 +57,7 @@ static void push(struct crypto_batch *b, struct rte_mbuf *m, struct session *s,
 	b->s[i] = s;
 	b->device[i] = s->device;
 	b->has_job[i] = false;
-	/* Outbound, that of the headers in front of the packet, whatever the SA's route is by then. */
-	b->interface[i] = s->inbound ? (uint8_t)interface : s->route.interface;
+	b->interface[i] = (uint8_t)interface;
 }
 
 /* Sequence numbers are taken, and packets counted, for all at once. */
@@ -68,11 +68,13 @@ static void add_out(struct worker *w, struct rte_mbuf *const *m, unsigned int n,
 	struct cygnet_sa *sa = s->route.sa;
 	uint64_t first, bytes = 0;
 	unsigned int some = cygnet_sa_reserve_seq(sa, n, &first);
+	/* That of the headers in front of the packets, whatever the SA's route is when they leave. */
+	unsigned int leave_by = s->route.interface;
 
 	for (unsigned int i = 0; i < some; i++) {
 		bytes += rte_pktmbuf_data_len(m[i]);
 		wrap(b, m[i], s, first + i);
-		push(b, m[i], s, interface);
+		push(b, m[i], s, leave_by);
 	}
 	if (some)
 		sa_count_some(sa, some, bytes);

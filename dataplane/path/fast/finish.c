@@ -90,26 +90,6 @@ static void finish_inbound(struct worker *w, unsigned int i)
 		fast_decrypted_add(w, m, s, b->interface[i], false);
 }
 
-/* @return bytes of packet; 0: the device has failed it */
-static unsigned int finish(struct worker *w, unsigned int i)
-{
-	enum rte_crypto_op_status status = crypto_batch_status(&w->crypto, i);
-	struct crypto_batch *b = &w->crypto.batch;
-	unsigned int len = rte_pktmbuf_data_len(b->m[i]);
-
-	if (status != RTE_CRYPTO_OP_STATUS_SUCCESS) {
-		failed(w, i, status);
-		return 0;
-	}
-	if (!b->s[i]->inbound)
-		tx_frame(w, b->m[i], b->interface[i]);
-	else if (order_waits(b->s[i]))
-		wait_behind(w, i);
-	else
-		finish_inbound(w, i);
-	return len;
-}
-
 void fast_finish(struct worker *w, unsigned int from, unsigned int n)
 {
 	const struct crypto_batch *b = &w->crypto.batch;
@@ -117,10 +97,18 @@ void fast_finish(struct worker *w, unsigned int from, unsigned int n)
 	unsigned int bytes = 0, good = 0;
 
 	for (unsigned int i = from; i < from + n; i++) {
-		unsigned int len = finish(w, i);
-
-		bytes += len;
-		good += len > 0;
+		if (unlikely(!crypto_vectors_done(&b->v, i))) {
+			failed(w, i, crypto_batch_status(&w->crypto, i));
+			continue;
+		}
+		good++;
+		bytes += rte_pktmbuf_data_len(b->m[i]);
+		if (!inbound)
+			tx_frame(w, b->m[i], b->interface[i]);
+		else if (order_waits(b->s[i]))
+			wait_behind(w, i);
+		else
+			finish_inbound(w, i);
 	}
 	if (!inbound) {
 		w->stats->encapsulated += good;

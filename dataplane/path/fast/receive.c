@@ -59,30 +59,20 @@ static bool look_at(struct rte_mbuf *m, uint64_t mac, unsigned int interface, st
 }
 
 /* Prefetch what the packets of a burst need of their SAs before the first one needs it. */
-static void find_flows(struct worker *w, struct fast_frame *c, unsigned int n)
+static void find_flows(struct flow_table *flows, struct fast_frame *c, unsigned int n)
 {
-	const struct flow *last = NULL;
+	const struct flow *f = NULL;
 
 	for (unsigned int i = 0; i < n; i++) {
-		if (!c[i].len)
-			continue;
-		if (c[i].again) {
-			c[i].flow = c[i - 1].flow;
-			continue;
-		}
-		c[i].flow = flow_find(&w->fast->flows, &c[i].key, c[i].place);
-		if (!flow_has_session(c[i].flow) || c[i].flow == last)
-			continue;
-		last = c[i].flow;
-		session_prefetch(last->session, last->kind == FLOW_UNPROTECT);
+		if (!c[i].again)
+			f = c[i].len ? flow_find(flows, &c[i].key, c[i].place) : NULL;
+		c[i].flow = f;
+		if (!c[i].again && flow_has_session(f))
+			session_prefetch(f->session, f->kind == FLOW_UNPROTECT);
 	}
-	last = NULL;
-	for (unsigned int i = 0; i < n; i++) {
-		if (!flow_has_session(c[i].flow) || c[i].flow == last)
-			continue;
-		last = c[i].flow;
-		session_prefetch_sa(last->session);
-	}
+	for (unsigned int i = 0; i < n; i++)
+		if (!c[i].again && flow_has_session(c[i].flow))
+			session_prefetch_sa(c[i].flow->session);
 }
 
 void fast_lookup(struct worker *w, struct fast_burst *burst, struct rte_mbuf *const *m,
@@ -90,6 +80,7 @@ void fast_lookup(struct worker *w, struct fast_burst *burst, struct rte_mbuf *co
 {
 	uint64_t mac = __atomic_load_n(&interfaces[interface].mac, __ATOMIC_RELAXED);
 	struct fast_frame *c = burst->frame;
+	uint32_t place = 0;
 
 	flows_next_vector(&w->fast->flows);
 	burst->m = m;
@@ -102,7 +93,6 @@ void fast_lookup(struct worker *w, struct fast_burst *burst, struct rte_mbuf *co
 	for (unsigned int i = 0; i < n; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
 	for (unsigned int i = 0; i < n; i++) {
-		c[i].flow = NULL;
 		c[i].again = false;
 		if (!look_at(m[i], mac, interface, &c[i])) {
 			c[i].len = 0;
@@ -110,13 +100,13 @@ void fast_lookup(struct worker *w, struct fast_burst *burst, struct rte_mbuf *co
 		}
 		if (i && c[i - 1].len && flow_same(&c[i - 1].key, &c[i].key)) {
 			c[i].again = true;
-			c[i].place = c[i - 1].place;
+			c[i].place = place;
 			continue;
 		}
-		c[i].place = flow_place(&w->fast->flows, &c[i].key);
-		rte_prefetch0(&w->fast->flows.flow[c[i].place]);
+		c[i].place = place = flow_place(&w->fast->flows, &c[i].key);
+		rte_prefetch0(&w->fast->flows.flow[place]);
 	}
-	find_flows(w, c, n);
+	find_flows(&w->fast->flows, c, n);
 }
 
 /* --- take --- */

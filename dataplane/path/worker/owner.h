@@ -46,7 +46,7 @@ void owner_handoff(struct worker *w, struct rte_mbuf *m, enum stage stage);
  */
 bool owner_diverts(struct worker *w, struct rte_mbuf *m);
 
-/** Take this worker's next step of a move, if there is one. At the start of each turn, before refresh(), when the
+/** Take this worker's next step of a move, if there is one. At the start of each turn, before refresh_turn(), when the
  * crypto batch is empty. Packets may be in front of the stages afterwards. */
 void owner_turn(struct worker *w);
 /** Drop the packets that are kept: the worker ends. */

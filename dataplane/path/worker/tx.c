@@ -95,19 +95,8 @@ void tx_init(struct worker *w)
 			w->tx_owner[p] = queue_owner(w, p, interface_device(&interfaces[p])->queues);
 }
 
-static void add(struct worker *w, struct mbuf_batch *batch, struct rte_mbuf *m)
+void tx_handoff(struct worker *w, struct rte_mbuf *m, unsigned int interface)
 {
-	batch->m[batch->n++] = m;
-	if (batch->n == RTE_DIM(batch->m))
-		tx_flush(w);
-}
-
-void tx_frame(struct worker *w, struct rte_mbuf *m, unsigned int interface)
-{
-	if (w->tx_owner[interface] == w->id) {
-		add(w, &w->tx[interface], m);
-		return;
-	}
 	packet(m)->interface = (uint8_t)interface;
 	handoff(w, m, w->tx_owner[interface], STAGE_TX);
 }
@@ -117,7 +106,7 @@ void tap_frame(struct worker *w, struct rte_mbuf *m)
 	unsigned int interface = packet(m)->interface, owner = tap_owner(w, interface);
 
 	if (owner == w->id)
-		add(w, &w->tap[interface], m);
+		tx_add(w, &w->tap[interface], m);
 	else
 		handoff(w, m, owner, STAGE_TAP);
 }

@@ -15,8 +15,29 @@
  * changed. */
 void tx_init(struct worker *w);
 
+/** Send what has been collected. */
+void tx_flush(struct worker *w);
+
+/** Put a frame into a batch of this worker. */
+static inline void tx_add(struct worker *w, struct mbuf_batch *batch, struct rte_mbuf *m)
+{
+	batch->m[batch->n++] = m;
+	if (unlikely(batch->n == RTE_DIM(batch->m)))
+		tx_flush(w);
+}
+
+/** tx_frame(), of a port whose queue is another worker's. */
+void tx_handoff(struct worker *w, struct rte_mbuf *m, unsigned int interface);
+
 /** Send a frame out of a port, by the worker of the port's queue. */
-void tx_frame(struct worker *w, struct rte_mbuf *m, unsigned int interface);
+static inline void tx_frame(struct worker *w, struct rte_mbuf *m, unsigned int interface)
+{
+	if (likely(w->tx_owner[interface] == w->id))
+		tx_add(w, &w->tx[interface], m);
+	else
+		tx_handoff(w, m, interface);
+}
+
 /** Give a frame to the kernel by the TAP of packet()->interface, by the worker of that TAP. */
 void tap_frame(struct worker *w, struct rte_mbuf *m);
 
@@ -31,8 +52,5 @@ void tx_packet_behind(struct worker *w, struct rte_mbuf *m, unsigned int interfa
 /** Give a packet (data at its IP header, not longer than the TAP's MTU) to the kernel, as if it
  * had come in by packet()->interface: from TAP_DECRYPTED_MAC if packet()->decrypted says so. */
 void tap_packet(struct worker *w, struct rte_mbuf *m);
-
-/** Send what has been collected. */
-void tx_flush(struct worker *w);
 
 #endif

@@ -102,7 +102,7 @@ struct worker {
 	uint32_t settings;	/* settings_now(), as of the changes seen so far */
 	bool count_stages;	/* cygnetctl show stages is asking */
 	bool moved;		/* the last turn moved a packet */
-	uint64_t now;		/* TSC, as of this turn or burst */
+	uint64_t now;		/* TSC, as of this turn */
 	uint64_t turn_began;	/* TSC */
 	struct capture *capture; /* of this turn; NULL: none (capture.h); atomic */
 	struct rte_ring *inbox;	/* packets that other workers hand off */
