@@ -8,8 +8,13 @@ other() { [ "$1" = left ] && echo right || echo left; }
 # Seconds that pings wait for an answer. A scenario in which some are not answered sets fewer.
 patience=5
 
-# pings SIDE COUNT INTERVAL: ping the other host, and print a summary as ping does.
-pings() { in_ns "$1" "$lib/pinger" "${host_addr[$(other "$1")]}" "$2" "$3" "$plaintext" "$patience"; }
+# pings SIDE COUNT INTERVAL [ADDRESS]: ping ADDRESS (the other host) from SIDE, a host or gw-left and so on, and print a
+# summary as ping does.
+pings() {
+	local far
+	far=$(other "${1#gw-}")
+	in_ns "$1" "$lib/pinger" "${4:-${host_addr[$far]}}" "$2" "$3" "$plaintext" "$patience" "$net_prefix-$far"
+}
 
 # lost: read the summary, and print the number of pings without an answer, or "duplicates": duplicate answers
 # are an error too.
@@ -35,11 +40,13 @@ sock.sendto(sys.argv[4].encode(), (sys.argv[1], int(sys.argv[3])))' \
 		"${host_addr[$(other "$1")]}" "$2" "$3" "$plaintext"
 }
 
-# start_pings NAME SIDE COUNT INTERVAL [ADDRESS]: ping ADDRESS (the other host) in the background.
+# start_pings NAME SIDE COUNT INTERVAL [ADDRESS]: pings in the background.
 # end_pings NAME [SECONDS]: wait for the end, and print how many were lost.
 start_pings() {
+	local far
+	far=$(other "${2#gw-}")
 	spawn "pings-$1" "$work/pings-$1.out" ip netns exec "$net_prefix-$2" \
-		"$lib/pinger" "${5:-${host_addr[$(other "$2")]}}" "$3" "$4" "$plaintext" "$patience"
+		"$lib/pinger" "${5:-${host_addr[$far]}}" "$3" "$4" "$plaintext" "$patience" "$net_prefix-$far"
 }
 
 end_pings() {
