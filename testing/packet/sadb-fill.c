@@ -124,6 +124,60 @@ static int parse_name(const char *text, const char *const *names, unsigned int n
 	return -EINVAL;
 }
 
+/* The same where a function of the library has the names. */
+static int parse_named(const char *text, const char *(*name)(uint8_t), unsigned int n, uint8_t *value)
+{
+	for (uint8_t i = 0; i < n; i++) {
+		if (strcmp(text, name(i)) == 0) {
+			*value = i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+static int parse_key(const char *text, uint8_t *key, size_t max, uint8_t *len)
+{
+	int n = parse_hex(text, key, max);
+
+	*len = (uint8_t)n;
+	return n < 0 ? n : 0;
+}
+
+/* Define the function of a word whose value is a number, which the field takes. */
+#define SET_NUMBER(name, field) \
+	static int set_##name(struct line *line, const char *value) \
+	{ \
+		unsigned long n; \
+		int rc = parse_number(value, (__typeof__(line->field))-1, &n); \
+\
+		line->field = (__typeof__(line->field))n; \
+		return rc; \
+	}
+
+SET_NUMBER(proto, policy.sel.proto)
+SET_NUMBER(prio, policy.priority)
+SET_NUMBER(icv, sa.icv_len)
+SET_NUMBER(window, sa.replay_window)
+SET_NUMBER(tfc, sa.tfc)
+SET_NUMBER(hard_bytes, sa.lifetime.hard_bytes)
+SET_NUMBER(soft_packets, sa.lifetime.soft_packets)
+SET_NUMBER(hard_packets, sa.lifetime.hard_packets)
+SET_NUMBER(hard_seconds, sa.lifetime.hard_seconds)
+
+/* Define the function of a word whose value is yes or no. */
+#define SET_FLAG(name, flag) \
+	static int set_##name(struct line *line, const char *value) \
+	{ \
+		if (strcmp(value, "yes") == 0) \
+			line->sa.flags |= (flag); \
+		return 0; \
+	}
+
+SET_FLAG(esn, CYGNET_SA_ESN)
+SET_FLAG(ecn, CYGNET_SA_COPY_ECN) /* between inner and outer header (RFC 6040) */
+SET_FLAG(df, CYGNET_SA_COPY_DF)
+
 static int set_dir(struct line *line, const char *value)
 {
 	static const char *const names[] = {
@@ -221,43 +275,26 @@ static int set_dport(struct line *line, const char *value)
 	return parse_range(value, &line->policy.sel.dport_lo, &line->policy.sel.dport_hi);
 }
 
-static int set_proto(struct line *line, const char *value)
-{
-	unsigned long proto;
-	int rc = parse_number(value, UINT8_MAX, &proto);
-
-	line->policy.sel.proto = (uint8_t)proto;
-	return rc;
-}
-
 static int set_cipher(struct line *line, const char *value)
 {
-	for (uint8_t i = 0; i < CYGNET_CIPHERS; i++) {
-		if (strcmp(value, cygnet_cipher_name(i)) == 0) {
-			line->sa.cipher = i;
-			return 0;
-		}
-	}
-	return -EINVAL;
+	return parse_named(value, cygnet_cipher_name, CYGNET_CIPHERS, &line->sa.cipher);
 }
 
 static int set_auth(struct line *line, const char *value)
 {
-	for (uint8_t i = 0; i < CYGNET_AUTHS; i++) {
-		if (strcmp(value, cygnet_auth_name(i)) == 0) {
-			line->sa.auth = i;
-			return 0;
-		}
-	}
-	return -EINVAL;
+	return parse_named(value, cygnet_auth_name, CYGNET_AUTHS, &line->sa.auth);
 }
 
 static int set_key(struct line *line, const char *value)
 {
-	int n = parse_hex(value, line->sa.cipher_key, sizeof(line->sa.cipher_key));
+	return parse_key(value, line->sa.cipher_key, sizeof(line->sa.cipher_key),
+			 &line->sa.cipher_key_len);
+}
 
-	line->sa.cipher_key_len = (uint8_t)n;
-	return n < 0 ? n : 0;
+static int set_akey(struct line *line, const char *value)
+{
+	return parse_key(value, line->sa.auth_key, sizeof(line->sa.auth_key),
+			 &line->sa.auth_key_len);
 }
 
 /* After key: length of the salt at its end, in bytes. */
@@ -269,54 +306,6 @@ static int set_salt(struct line *line, const char *value)
 		return -EINVAL;
 	line->sa.salt_len = (uint8_t)n;
 	line->sa.cipher_key_len -= (uint8_t)n;
-	return 0;
-}
-
-static int set_akey(struct line *line, const char *value)
-{
-	int n = parse_hex(value, line->sa.auth_key, sizeof(line->sa.auth_key));
-
-	line->sa.auth_key_len = (uint8_t)n;
-	return n < 0 ? n : 0;
-}
-
-static int set_icv(struct line *line, const char *value)
-{
-	unsigned long n;
-	int rc = parse_number(value, UINT8_MAX, &n);
-
-	line->sa.icv_len = (uint8_t)n;
-	return rc;
-}
-
-static int set_window(struct line *line, const char *value)
-{
-	unsigned long n;
-	int rc = parse_number(value, UINT32_MAX, &n);
-
-	line->sa.replay_window = (uint32_t)n;
-	return rc;
-}
-
-static int set_esn(struct line *line, const char *value)
-{
-	if (strcmp(value, "yes") == 0)
-		line->sa.flags |= CYGNET_SA_ESN;
-	return 0;
-}
-
-/* ECN is copied between inner and outer header (RFC 6040). */
-static int set_ecn(struct line *line, const char *value)
-{
-	if (strcmp(value, "yes") == 0)
-		line->sa.flags |= CYGNET_SA_COPY_ECN;
-	return 0;
-}
-
-static int set_df(struct line *line, const char *value)
-{
-	if (strcmp(value, "yes") == 0)
-		line->sa.flags |= CYGNET_SA_COPY_DF;
 	return 0;
 }
 
@@ -339,15 +328,6 @@ static int set_reqid(struct line *line, const char *value)
 	return rc;
 }
 
-static int set_prio(struct line *line, const char *value)
-{
-	unsigned long n;
-	int rc = parse_number(value, UINT32_MAX, &n);
-
-	line->policy.priority = (uint32_t)n;
-	return rc;
-}
-
 /* UDP encapsulation: source and destination port. */
 static int set_encap(struct line *line, const char *value)
 {
@@ -360,66 +340,16 @@ static int set_encap(struct line *line, const char *value)
 	return rc;
 }
 
-static int set_tfc(struct line *line, const char *value)
-{
-	unsigned long n;
-	int rc = parse_number(value, UINT16_MAX, &n);
-
-	line->sa.tfc = (uint16_t)n;
-	return rc;
-}
-
-static int set_hard_bytes(struct line *line, const char *value)
-{
-	unsigned long n;
-	int rc = parse_number(value, UINT32_MAX, &n);
-
-	line->sa.lifetime.hard_bytes = n;
-	return rc;
-}
-
-static int set_soft_packets(struct line *line, const char *value)
-{
-	unsigned long n;
-
-	if (parse_number(value, UINT32_MAX, &n))
-		return -EINVAL;
-	line->sa.lifetime.soft_packets = n;
-	return 0;
-}
-
-static int set_hard_packets(struct line *line, const char *value)
-{
-	unsigned long n;
-	int rc = parse_number(value, UINT32_MAX, &n);
-
-	line->sa.lifetime.hard_packets = n;
-	return rc;
-}
-
-static int set_hard_seconds(struct line *line, const char *value)
-{
-	unsigned long n;
-	int rc = parse_number(value, UINT32_MAX, &n);
-
-	line->sa.lifetime.hard_seconds = n;
-	return rc;
-}
-
 static const struct word words[] = {
-	{"dir", set_dir},       {"action", set_action}, {"spi", set_spi},
-	{"src", set_src},       {"dst", set_dst},       {"dev", set_dev},       {"sport", set_sport},
-	{"dport", set_dport},   {"proto", set_proto},   {"cipher", set_cipher},
-	{"auth", set_auth},     {"key", set_key},       {"salt", set_salt},
-	{"akey", set_akey},     {"icv", set_icv},       {"window", set_window},
-	{"ecn", set_ecn},       {"df", set_df},         {"dscp", set_dscp},
-	{"esn", set_esn},       {"reqid", set_reqid},   {"prio", set_prio},
-	{"encap", set_encap},   {"end", set_end},       {"begin", set_begin},   {"mode", set_mode},
-	{"tfc", set_tfc},       {"ipsec", set_ipsec},
-	{"soft-packets", set_soft_packets},
-	{"hard-bytes", set_hard_bytes},
-	{"hard-packets", set_hard_packets},
-	{"hard-seconds", set_hard_seconds},
+	{"dir", set_dir}, {"action", set_action}, {"spi", set_spi}, {"src", set_src},
+	{"dst", set_dst}, {"dev", set_dev}, {"sport", set_sport}, {"dport", set_dport},
+	{"proto", set_proto}, {"cipher", set_cipher}, {"auth", set_auth}, {"key", set_key},
+	{"salt", set_salt}, {"akey", set_akey}, {"icv", set_icv}, {"window", set_window},
+	{"ecn", set_ecn}, {"df", set_df}, {"dscp", set_dscp}, {"esn", set_esn},
+	{"reqid", set_reqid}, {"prio", set_prio}, {"encap", set_encap}, {"end", set_end},
+	{"begin", set_begin}, {"mode", set_mode}, {"tfc", set_tfc}, {"ipsec", set_ipsec},
+	{"soft-packets", set_soft_packets}, {"hard-bytes", set_hard_bytes},
+	{"hard-packets", set_hard_packets}, {"hard-seconds", set_hard_seconds},
 };
 
 static int set_word(struct line *line, char *text)
