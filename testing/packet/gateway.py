@@ -60,12 +60,20 @@ class Gateway:
         self.workers, self.crypto_cores, self.flows = options.workers, options.crypto_cores, not options.without_flows
         self.fault = f"{work}/cl-fault"  # once this file exists, OpenCL fails
         self.process = None
-        with open(f"{work}/cygnetd.conf", "w") as conf:
-            conf.write(CONFIG.format(work=work, engine=options.engine, build=build, prefix=self.prefix,
-                                     workers=options.workers, driver=options.driver, idle=options.idle,
-                                     flows="" if self.flows else "flows = 0",
-                                     cores=",".join(str(core) for core in range(options.workers)),
-                                     crypto_cores=crypto_cores(options)))
+        self.conf = f"{work}/cygnetd.conf"
+        self.write_conf(CONFIG.format(work=work, engine=options.engine, build=build, prefix=self.prefix,
+                                      workers=options.workers, driver=options.driver, idle=options.idle,
+                                      flows="" if self.flows else "flows = 0",
+                                      cores=",".join(str(core) for core in range(options.workers)),
+                                      crypto_cores=crypto_cores(options)))
+
+    def read_conf(self):
+        with open(self.conf) as conf:
+            return conf.read()
+
+    def write_conf(self, text):
+        with open(self.conf, "w") as conf:
+            conf.write(text)
 
     def in_gw(self, *words, **options):
         return subprocess.run(["ip", "netns", "exec", self.network.gw, *words], check=True, **options)
@@ -87,7 +95,7 @@ class Gateway:
         self.mark = mark = os.path.getsize(self.log)
         self.process = subprocess.Popen(
             ["ip", "netns", "exec", self.network.gw, f"{self.build}/root/sbin/cygnetd",
-             "-c", f"{self.work}/cygnetd.conf"], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+             "-c", self.conf], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
             env={**os.environ, **self.faults(),
                  "LSAN_OPTIONS": f"suppressions={SUPPRESSIONS}:print_suppressions=0"})
         return mark
@@ -231,19 +239,16 @@ class Gateway:
     @contextlib.contextmanager
     def rewritten(self, change):
         """Run a gateway with another configuration. @param change  makes it from the usual text"""
-        path = f"{self.work}/cygnetd.conf"
-        with open(path) as conf:
-            usual = conf.read()
+        usual = self.read_conf()
         try:
-            self.reconfigure(path, change(usual))
+            self.reconfigure(change(usual))
             yield
         finally:
-            self.reconfigure(path, usual)
+            self.reconfigure(usual)
 
-    def reconfigure(self, path, text):
+    def reconfigure(self, text):
         self.kill()
-        with open(path, "w") as conf:
-            conf.write(text)
+        self.write_conf(text)
         self.start()
 
     @contextlib.contextmanager

@@ -171,8 +171,7 @@ def test_audit_off(bench):
     with bench.gateway.configured("audit = no"), watching(bench.gateway) as watch:
         with bench.dropped("bad-spi"):
             bench.from_wan(unknown)
-        with open(f"{bench.gateway.work}/cygnetd.conf") as conf:
-            reload(bench, conf.read().replace("audit = no", "audit = yes"))
+        reload(bench, bench.gateway.read_conf().replace("audit = no", "audit = yes"))
         with bench.dropped("bad-spi"):
             bench.from_wan(unknown)
         watch.expect("audit", reason="bad-spi")

@@ -22,7 +22,7 @@ CPU, OPENCL = "crypto_ipsec_mb_chain0", "crypto_opencl0"  # the first device of 
 def engines(bench):
     """Rows of cygnetctl by engine; for the CPU, of the device that supports SUITE."""
     gateway = bench.gateway
-    shown = gateway.in_gw(f"{gateway.build}/root/bin/cygnetctl", "-c", f"{gateway.work}/cygnetd.conf",
+    shown = gateway.in_gw(f"{gateway.build}/root/bin/cygnetctl", "-c", gateway.conf,
                           "--json", "show", "engines", capture_output=True)
     return {row["engine"]: row for row in json.loads(shown.stdout)
             if row["device"] in (CPU, OPENCL)}
@@ -37,7 +37,7 @@ def edit(path, change):
 
 def give_arguments(gateway, opencl):
     """Set arguments of the OpenCL device for the next start."""
-    edit(f"{gateway.work}/cygnetd.conf", lambda text: re.sub("(?m)^opencl = .*", f"opencl = {opencl}", text))
+    edit(gateway.conf, lambda text: re.sub("(?m)^opencl = .*", f"opencl = {opencl}", text))
 
 
 def rewrite(bench, change, opencl="memory=staged"):

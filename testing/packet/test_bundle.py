@@ -21,7 +21,7 @@ EXPECTED = {"README", "version.txt", "health.txt", "sad.json", "spd.json", "port
 def bundle(gateway, path, *options):
     """Temporary files in the gateway's folder, apart from bundles of other gateways' tests."""
     return subprocess.run(["ip", "netns", "exec", gateway.network.gw, f"{gateway.build}/root/bin/cygnetctl",
-                           "-c", f"{gateway.work}/cygnetd.conf", *options, "bundle", path],
+                           "-c", gateway.conf, *options, "bundle", path],
                           capture_output=True, text=True, timeout=4 * PATIENCE, env=os.environ | {"TMPDIR": gateway.work})
 
 

@@ -33,6 +33,6 @@ def test_locked_refused(bench):
     answer = subprocess.run(
         ["ip", "netns", "exec", bench.gateway.network.gw, "prlimit", "--memlock=65536", "setpriv",
          "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock", f"{bench.gateway.build}/root/sbin/cygnetd",
-         "-c", f"{bench.gateway.work}/cygnetd.conf"], capture_output=True, text=True, timeout=PATIENCE)
+         "-c", bench.gateway.conf], capture_output=True, text=True, timeout=PATIENCE)
     assert answer.returncode == 1, answer
     assert "[cygnetd] lock_memory: keys cannot be kept out of swap: " in answer.stderr, answer

@@ -68,8 +68,7 @@ def reload(bench, text, says="reloaded"):
     log"""
     gateway = bench.gateway
     mark = os.path.getsize(gateway.log)
-    with open(f"{gateway.work}/cygnetd.conf", "w") as conf:
-        conf.write(text)
+    gateway.write_conf(text)
     gateway.process.send_signal(signal.SIGHUP)
     wait_until(lambda: gateway.logged(says, mark), says)
     with open(gateway.log, errors="replace") as log:
@@ -81,8 +80,7 @@ def reload(bench, text, says="reloaded"):
 @contextlib.contextmanager
 def usual_again(bench):
     """@return the usual configuration, which is loaded again after the body"""
-    with open(f"{bench.gateway.work}/cygnetd.conf") as conf:
-        usual = conf.read()
+    usual = bench.gateway.read_conf()
     try:
         yield usual
     finally:
@@ -106,7 +104,7 @@ def passes(bench, sent):
 
 def test_reload_policy(bench):
     """no_policy = drop and back, under traffic: at once, also for flows that workers have cached."""
-    path = f"{bench.gateway.work}/cygnetd.conf"
+    path = bench.gateway.conf
     with usual_again(bench) as usual:
         bench.gateway.fill("flush")
         for _ in range(3):
@@ -149,7 +147,7 @@ def test_reload_log(bench):
 
 def test_reload_mtu(bench):
     """A port's MTU changes, on its TAP too, and packets in flight are not lost."""
-    path = f"{bench.gateway.work}/cygnetd.conf"
+    path = bench.gateway.conf
     with usual_again(bench) as usual:
         small = usual.replace("iface=wan-veth\n", "iface=wan-veth\nmtu = 1000\n")
         large = small.replace("mtu = 1000", "mtu = 1500")
@@ -180,7 +178,7 @@ def mtu_of(bench, port):
 
 def test_reload_restart(bench):
     """Keys that need a restart are named, each with its line, and keep their values."""
-    path = f"{bench.gateway.work}/cygnetd.conf"
+    path = bench.gateway.conf
     with usual_again(bench) as usual:
         log = reload(bench, with_main(usual, "flows = 1024", "hairpin = pass"))
         assert f"cygnetd: warning: {path}:2: [cygnetd] flows: needs a restart; it stays 65536\n" in log, log
@@ -193,7 +191,7 @@ def test_reload_restart(bench):
 
 def test_reload_broken(bench):
     """All errors of a broken file or drop-in are logged, and nothing changes."""
-    path = f"{bench.gateway.work}/cygnetd.conf"
+    path = bench.gateway.conf
     folder = f"{path}.d"
     with usual_again(bench) as usual, lossless(bench):
         log = reload(bench, with_main(usual, "no_policy = drop", "sas = 0", "colour = red"), "stays as it was")

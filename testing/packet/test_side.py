@@ -118,14 +118,12 @@ def test_side_route(bench):
 @contextlib.contextmanager
 def one_port(bench):
     """A gateway without the LAN's port. @return its configuration"""
-    gateway, path = bench.gateway, f"{bench.gateway.work}/cygnetd.conf"
-    with open(path) as conf:
-        usual = conf.read()
+    gateway = bench.gateway
+    usual = gateway.read_conf()
     alone = usual[:usual.index("[port lan]")] + usual[usual.index("[port wan]"):]
     try:
         gateway.kill()
-        with open(path, "w") as conf:
-            conf.write(alone)
+        gateway.write_conf(alone)
         mark = gateway.launch()
         wait_until(lambda: gateway.logged("cygnetd: ready", mark), "cygnetd: ready")
         ip_batch(bench.network.gw, [f"address replace {WAN}/24 dev wan", "link set wan up",
@@ -137,7 +135,7 @@ def one_port(bench):
         gateway.mac["wan"] = gateway.mac_of("wan")
         yield alone
     finally:
-        gateway.reconfigure(path, usual)
+        gateway.reconfigure(usual)
 
 
 def test_side_one_port(bench):

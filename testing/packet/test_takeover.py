@@ -2,6 +2,7 @@
 """A cygnetd takes over from the running one (SIGUSR2) under traffic. Sequence numbers go on, nothing leaves in
 plaintext, and the kernel keeps addresses, routes and neighbours of the TAPs. One that fails, at any time, leaves
 the running one as it is."""
+import contextlib
 import fcntl
 import functools
 import os
@@ -16,7 +17,7 @@ from bench import IPV4, to_host
 from network import PATIENCE, wait_until
 from successor import Successor, adopt
 from test_esp import cases
-from test_restart import Traffic, take, what_is_there
+from test_restart import Traffic, check_numbers, take, what_is_there
 
 ROUNDS = 5
 SO_TIMESTAMPNS = 35
@@ -97,11 +98,18 @@ def kernel_state(gateway):
             for words in (("address", "show", "up"), ("route",), ("-6", "route"), ("neigh", "show", "nud", "permanent"))]
 
 
-def check_numbers(bench, out, frames):
-    """Each is ESP of this SA; numbers only increase."""
-    numbers = [out.unseal(bench.packet_in(frame))[1] for frame in frames]
-    for before, after in zip(numbers, numbers[1:]):
-        assert before < after, f"sequence number {after} after {before}"
+@contextlib.contextmanager
+def under_traffic(bench, *suite):
+    """The body runs under traffic of a new tunnel, and adds the frames that it receives at the WAN to a list. At the end
+    their sequence numbers only increase, and both directions work. Yields that list and the inbound SA."""
+    out, inb = bench.tunnel(*suite)
+    bench.expect_flow(out, inb)
+    bench.wan.drain()
+    frames = []
+    with Traffic(bench):
+        yield frames, inb
+    check_numbers(bench, out, frames)
+    bench.expect_flow(out, inb)
 
 
 def role_is_free(gateway):
@@ -111,36 +119,22 @@ def role_is_free(gateway):
     return struct.unpack("hhqqi4x", lock)[0] == fcntl.F_UNLCK
 
 
-def rewrite(gateway, change):
-    """The configuration for the next process. @return what it was"""
-    path = f"{gateway.work}/cygnetd.conf"
-    with open(path) as conf:
-        usual = conf.read()
-    with open(path, "w") as conf:
-        conf.write(change(usual))
-    return usual
-
-
 @on_af_packet
 @cases("gcm128", "cbc128-sha256")
 def test_takeover(bench, case):
-    out, inb = bench.tunnel(case)
-    bench.expect_flow(out, inb)
-    replayed = inb.seal(to_host())
-    bench.from_wan(replayed)
-    bench.receive(bench.lan, 1)
-    before = kernel_state(bench.gateway)
-    bench.wan.drain()
-    with Traffic(bench):
-        frames = take(bench.wan, 200)
+    with under_traffic(bench, case) as (frames, inb):
+        replayed = inb.seal(to_host())
+        bench.from_wan(replayed)
+        bench.receive(bench.lan, 1)
+        before = kernel_state(bench.gateway)
+        frames += take(bench.wan, 200)
         finish(bench.gateway, *begin(bench.gateway))
         wait_until(lambda: bench.gateway.counted("encapsulated") > 200, "packets of the new process")
-    check_numbers(bench, out, frames + what_is_there(bench.wan))
+        frames += what_is_there(bench.wan)
     assert kernel_state(bench.gateway) == before
     assert bench.gateway.ask("/info")["pid"] == bench.gateway.process.pid
     with bench.dropped("replay"):
         bench.from_wan(replayed)
-    bench.expect_flow(out, inb)
 
 
 def silence(bench, change):
@@ -190,44 +184,34 @@ FAULTS = {
 @cases(*FAULTS)
 def test_takeover_fails(bench, case):
     """The new process fails to start and logs why, and the running one does not even pause."""
-    out, inb = bench.tunnel()
-    bench.wan.drain()
-    usual = rewrite(bench.gateway, FAULTS[case])
+    usual = bench.gateway.read_conf()
+    bench.gateway.write_conf(FAULTS[case](usual))
     try:
-        with Traffic(bench):
+        with under_traffic(bench) as (frames, _):
             log, _ = begin(bench.gateway)
             log.wait(r"does not take over: .* this one serves on")
             assert not log.match("draining|takes over")
-            frames = take(bench.wan, 500)
+            frames += take(bench.wan, 500)
     finally:
-        rewrite(bench.gateway, lambda _: usual)
-    check_numbers(bench, out, frames)
-    bench.expect_flow(out, inb)
+        bench.gateway.write_conf(usual)
 
 
 @on_af_packet
 def test_takeover_killed(bench):
     """kill -9 of the new process while it initialises."""
-    out, inb = bench.tunnel()
-    bench.wan.drain()
-    with Traffic(bench):
+    with under_traffic(bench) as (frames, _):
         log, successor = begin(bench.gateway)
         os.kill(successor.pid, signal.SIGKILL)
         log.wait(r"does not take over: .* \(signal 9\): this one serves on")
-        frames = take(bench.wan, 500)
-    check_numbers(bench, out, frames)
-    bench.expect_flow(out, inb)
+        frames += take(bench.wan, 500)
 
 
 @on_af_packet
 def test_takeover_killed_late(bench):
     """kill -9 of the new process when the running one has given up the SAs: the running one takes them again."""
-    out, inb = bench.tunnel()
-    bench.expect_flow(out, inb)
-    bench.wan.drain()
     gateway = bench.gateway
-    with Traffic(bench):
-        frames = take(bench.wan, 100)
+    with under_traffic(bench) as (frames, _):
+        frames += take(bench.wan, 100)
         log, successor = begin_and_stop(gateway)
         os.kill(successor.pid, signal.SIGSTOP)
         gateway.process.send_signal(signal.SIGCONT)
@@ -238,19 +222,14 @@ def test_takeover_killed_late(bench):
         log.wait(r"does not take over: .* this one serves on")
         log.wait("cygnetd: ready")
         frames += take(bench.wan, 500)
-    check_numbers(bench, out, frames)
-    bench.expect_flow(out, inb)
 
 
 @on_af_packet
 def test_takeover_from_killed(bench):
     """kill -9 of the running process when the new one has initialised: the new one serves."""
-    out, inb = bench.tunnel()
-    bench.expect_flow(out, inb)
-    bench.wan.drain()
     gateway = bench.gateway
-    with Traffic(bench):
-        frames = take(bench.wan, 100)
+    with under_traffic(bench) as (frames, _):
+        frames += take(bench.wan, 100)
         log, successor = begin_and_stop(gateway)
         gateway.kill()
         log.wait("starting in its place")
@@ -258,8 +237,6 @@ def test_takeover_from_killed(bench):
         gateway.process = successor
         gateway.set_up_taps()
         frames += take(bench.wan, 500)
-    check_numbers(bench, out, frames)
-    bench.expect_flow(out, inb)
 
 
 @on_af_packet
@@ -277,5 +254,5 @@ def test_takeover_ended(bench):
 def test_takeover_by_hand(bench):
     """The option is only for cygnetd itself."""
     result = subprocess.run([f"{bench.gateway.build}/root/sbin/cygnetd", "--take-over", "-c",
-                             f"{bench.gateway.work}/cygnetd.conf"], check=False, capture_output=True, text=True)
+                             bench.gateway.conf], check=False, capture_output=True, text=True)
     assert result.returncode == 2 and "SIGUSR2" in result.stderr, result
