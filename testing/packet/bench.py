@@ -2,6 +2,7 @@
 """Shared by the tests: packets to send, expected output, expected drops."""
 import contextlib
 import itertools
+import socket
 
 from scapy.layers.inet import IP, UDP
 from scapy.layers.inet6 import IPv6, IPv6ExtHdrFragment
@@ -9,7 +10,7 @@ from scapy.layers.l2 import Ether
 from scapy.packet import Raw, raw
 
 from gateway import FAR_HOST, FAR_NET, HOST, LAN_NET, PEER, PEER6, WAN, WAN6
-from network import PATIENCE, frames, wait_until
+from network import PATIENCE, frames, inside, wait_until
 from peer import SUITE, Sa, WrongPacketError, is_plaintext
 
 IPV4, IPV6 = b"\x08\x00", b"\x86\xdd"
@@ -138,6 +139,14 @@ class Bench:
             self.expect_nothing()
             assert self.gateway.counted("waited_for_sa") == before + count
             self.gateway.fill("flush")
+
+    def listen(self, port=7777, address=WAN):
+        """@return a UDP socket in the gateway's kernel"""
+        with inside(self.network.gw):
+            sock = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM)
+        sock.bind((address, port))
+        sock.settimeout(PATIENCE)
+        return sock
 
     def usage(self, sa):
         """The result of query_sa()."""

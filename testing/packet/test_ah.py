@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """AH (RFC 4302) in both modes and families, with Scapy as the peer."""
-import contextlib
 import random
 import socket
 
@@ -12,7 +11,6 @@ from scapy.utils import checksum
 
 from bench import packet, policy, same_but_hop
 from gateway import (FAR_HOST, FAR_NET, FAR_NET6, HOST, LAN_NET, LAN_NET6, PEER, PEER6, WAN, WAN6)
-from network import PATIENCE, inside
 from peer import SUITE, Sa
 from peer_ah import AUTHS, AhSa
 from test_esp import cases
@@ -52,16 +50,6 @@ def ah_hosts(bench, auth="sha256", v6=False, **options):
                        policy("out", ours, theirs, spi=out.spi, more=more, v6=v6),
                        policy("in", theirs, ours, spi=inb.spi, more=more, v6=v6))
     return out, inb
-
-
-@contextlib.contextmanager
-def open_socket(bench, v6=False):
-    with inside(bench.network.gw):
-        sock = socket.socket(socket.AF_INET6 if v6 else socket.AF_INET, socket.SOCK_DGRAM)
-    with sock:
-        sock.bind((WAN6 if v6 else WAN, 7777))
-        sock.settimeout(PATIENCE)
-        yield sock
 
 
 def from_peer(data, v6=False, **fields):
@@ -320,7 +308,7 @@ def test_ah_transport(bench, case):
     out, inb = ah_hosts(bench, auth, v6)
     peer, sum_of = (PEER6, in6_chksum) if v6 else (PEER, in4_chksum)
     bench.wan.drain()
-    with open_socket(bench, v6) as sock:
+    with bench.listen(address=WAN6 if v6 else WAN) as sock:
         for number, size in enumerate(SIZES, 1):
             data = (bytes(range(256)) * 6)[:size]
             bench.from_wan(inb.seal(from_peer(data, v6)))
@@ -338,7 +326,7 @@ def test_ah_transport(bench, case):
 def test_ah_options(bench):
     """IPv4: immutable options are authenticated, mutable ones are not; all arrive."""
     out, inb = ah_hosts(bench)
-    with open_socket(bench) as sock:
+    with bench.listen() as sock:
         bench.wan.drain()
         sock.setsockopt(socket.IPPROTO_IP, 4, ROUTER_ALERT + RECORD + b"\x01")  # IP_OPTIONS
         sock.sendto(b"options", (PEER, 8888))
@@ -405,7 +393,7 @@ def test_ah_extensions(bench):
             header = header / extension.copy()
         return raw(inb.seal(IPv6(raw(header / inner.payload))))
 
-    with open_socket(bench, True) as sock:
+    with bench.listen(address=WAN6) as sock:
         for front in ((hop,), (stays,), (hop, stays), (hop, stays, routing)):
             bench.from_wan(sealed(*front))
             assert sock.recvfrom(2000)[0] == b"extensions", front
@@ -435,7 +423,7 @@ def test_ah_extensions(bench):
 def test_ah_cut_afterwards(bench):
     """Transport mode: AH covers the whole packet, which is fragmented afterwards if it may be."""
     out, _ = ah_hosts(bench)
-    with open_socket(bench) as sock:
+    with bench.listen() as sock:
         bench.wan.drain()
         sock.setsockopt(socket.IPPROTO_IP, 10, 0)  # IP_MTU_DISCOVER: IP_PMTUDISC_DONT
         sock.sendto(b"z" * 1472, (PEER, 8888))

@@ -9,7 +9,7 @@ from scapy.packet import Raw, raw
 
 from bench import ike, packet, policy, same_but_hop, to_far_host, to_host
 from gateway import FAR_HOST, FAR_NET, HOST, LAN, LAN_NET, PEER, WAN
-from network import PATIENCE, inside, wait_until
+from network import inside, wait_until
 from peer import SUITES, Sa
 from test_esp import cases
 from test_reload import reload, usual_again, with_main
@@ -313,14 +313,6 @@ def test_put_together_for_transport(bench):
             assert (proto, payload[8:]) == (17, b"k" * size)
 
 
-def listen(bench, port):
-    with inside(bench.network.gw):
-        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        sock.bind((WAN, port))
-        sock.settimeout(PATIENCE)
-    return sock
-
-
 def between_gateways(direction):
     ends = (WAN, PEER) if direction == "out" else (PEER, WAN)
     return policy(direction, *(f"{end}-{end}" for end in ends))
@@ -334,7 +326,7 @@ def test_ike_in_pieces(bench, case):
     bench.tunnel(more_lines=[between_gateways("in"), between_gateways("out")])
     marker = bytes(4) if port == 4500 else b""
     request, answer = ike(b"request." * 500, marker), ike(b"answer.." * 500, marker)
-    with listen(bench, port) as sock:
+    with bench.listen(port) as sock:
         bench.from_wan(*ORDERS[order](pieces(IP(src=PEER, dst=WAN) / UDP(sport=port, dport=port) / Raw(request))))
         assert sock.recvfrom(8000) == (request, (PEER, port))
         bench.wan.drain()
@@ -347,7 +339,7 @@ def test_ike_in_pieces(bench, case):
 def test_other_udp_in_pieces(bench):
     """To another port a policy protects the packet, so no fragment passes in either direction."""
     bench.tunnel(more_lines=[between_gateways("in"), between_gateways("out")])
-    with listen(bench, 501) as sock:
+    with bench.listen(501) as sock:
         with bench.dropped("policy-plaintext"):
             bench.from_wan(*pieces(IP(src=PEER, dst=WAN) / UDP(sport=500, dport=501) / Raw(bytes(3000))))
         with bench.waiting(3):
@@ -357,11 +349,7 @@ def test_other_udp_in_pieces(bench):
 def test_long_inside_to_the_kernel(bench):
     """A decrypted packet for the gateway, longer than its TAP's MTU."""
     _, inb = bench.tunnel()
-    with inside(bench.network.gw):
-        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        sock.bind((LAN, 9))
-        sock.settimeout(PATIENCE)
-    with sock:
+    with bench.listen(9, LAN) as sock:
         for size in (1600, LONG):
             sent = packet(FAR_HOST, LAN, size, dport=9)
             bench.from_wan(*pieces(inb.seal(sent)))

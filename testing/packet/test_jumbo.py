@@ -11,7 +11,6 @@ from gateway import FAR_HOST, FAR_HOST6, HOST, HOST6, LAN, PEER, WAN
 from network import ip, wait_until
 from test_fragments import pieces, port_policies, receive_whole, whole
 from test_ipv6 import packet6
-from test_kernel import listen
 from test_path_mtu import expect_refused, length, sealed
 from test_tunnel6 import tunnel
 
@@ -96,7 +95,7 @@ def kernel_has_it(bench):
     reply = bench.receive(bench.lan, 1)[0]
     assert (reply.src, reply.len, reply[ICMP].type, reply[ICMP].seq) == (LAN, 8028, 0, 9)
     request, answer = b"request" * 1200, b"answer" * 1400
-    with listen(bench, 500) as sock:
+    with bench.listen(500) as sock:
         bench.wan.drain()
         bench.from_wan(IP(src=PEER, dst=WAN) / UDP(sport=500, dport=500) / Raw(request))
         data, sender = sock.recvfrom(10000)

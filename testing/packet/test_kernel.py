@@ -16,21 +16,13 @@ from test_esp import cases
 from test_tunnel6 import tunnel
 
 
-def listen(bench, port, address=WAN):
-    with inside(bench.network.gw):
-        sock = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM)
-        sock.bind((address, port))
-        sock.settimeout(PATIENCE)
-    return sock
-
-
 @cases(500, 4500)
 def test_ike(bench, case):
     """IKE to our address reaches its socket once; the answer leaves on the wire."""
     bench.tunnel()
     marker = b"\0\0\0\0" if case == 4500 else b""
     request, answer = ike(b"request" * 9, marker), ike(b"answer" * 9, marker)
-    with listen(bench, case) as sock:
+    with bench.listen(case) as sock:
         bench.wan.drain()
         bench.from_wan(IP(src=PEER, dst=WAN) / UDP(sport=case, dport=case) / Raw(request))
         data, sender = sock.recvfrom(2000)
@@ -54,7 +46,7 @@ def test_keepalive(bench, case):
     bench.tunnel(encap=True)
     before = bench.gateway.counted("keepalives")
     dropped = bench.gateway.drops()
-    with listen(bench, 4500, destination) as sock:
+    with bench.listen(4500, destination) as sock:
         bench.from_wan(header / UDP(sport=4500, dport=4500) / Raw(b"\xff"))
         wait_until(lambda: bench.gateway.counted("keepalives") == before + 1, "keepalive counted")
         sock.settimeout(0.2)
@@ -68,7 +60,7 @@ def test_keepalive(bench, case):
 def test_esp_in_udp_is_not_the_kernels(bench):
     """ESP on port 4500 is decrypted; charon's socket sees nothing of it."""
     _, inb = bench.tunnel(encap=True)
-    with listen(bench, 4500) as sock:
+    with bench.listen(4500) as sock:
         bench.lan.drain()
         bench.from_wan(inb.seal(to_host()))
         same_but_hop(bench.receive(bench.lan, 1)[0], to_host())
@@ -102,7 +94,7 @@ def esp_arrives(bench, inb):
 def passes(bench, header, port, marker):
     """IKE comes in at a port and is answered."""
     request, answer = ike(b"request" * 9, marker), ike(b"answer" * 9, marker)
-    with listen(bench, port, header.dst) as sock:
+    with bench.listen(port, header.dst) as sock:
         bench.wan.drain()
         bench.from_wan(header / UDP(sport=4500, dport=port) / Raw(request))
         assert sock.recvfrom(2000)[0] == request
@@ -126,7 +118,7 @@ def test_ike_on_other_ports(bench, case):
         wait_until(lambda: bench.gateway.counted("keepalives") == before + 1, "keepalive counted")
         sealed = esp_arrives(bench, inb)
         sealed[UDP].dport = 4500
-        with listen(bench, 500, header.dst) as sock, bench.dropped("policy-discard", 3):
+        with bench.listen(500, header.dst) as sock, bench.dropped("policy-discard", 3):
             bench.from_wan(sealed, header / UDP(sport=500, dport=500) / Raw(ike(b"request")))
             sock.sendto(ike(b"answer"), (header.src, 500))
 
@@ -142,7 +134,7 @@ def test_ike_ports_of_a_dead_charon(bench, case):
     wait_until(lambda: bench.gateway.ike() == left, f"{left} pass")
     esp_arrives(bench, inb)
     for port in (1500, 5500):
-        with listen(bench, port, header.dst) as sock, bench.dropped("policy-discard", 2):
+        with bench.listen(port, header.dst) as sock, bench.dropped("policy-discard", 2):
             bench.from_wan(header / UDP(sport=4500, dport=port) / Raw(ike(b"request", bytes(4))))
             sock.sendto(ike(b"answer", bytes(4)), (header.src, 4500))
             sock.settimeout(0.2)
@@ -166,7 +158,7 @@ def test_ike_by_content(bench, case):
     header = (IPv6 if case == 6 else IP)(src=theirs, dst=ours)
     bench.gateway.fill("flush", *(policy(direction, *(f"{end}-{end}" for end in ends), "discard", v6=case == 6)
                                   for direction, ends in (("in", (theirs, ours)), ("out", (ours, theirs)))))
-    with listen(bench, 4500, ours) as natt, listen(bench, 500, ours) as sock:
+    with bench.listen(4500, ours) as natt, bench.listen(500, ours) as sock:
         with bench.dropped("policy-discard", len(NOT_IKE)):
             for text in NOT_IKE.values():
                 natt.sendto(text, (theirs, 4501))

@@ -12,7 +12,6 @@ from bench import ike, policy, to_host
 from gateway import FAR_NET, LAN_NET, PEER, WAN, WAN6
 from network import wait_until
 from test_fragments import pieces
-from test_kernel import listen
 from test_reload import reload
 
 FLOOD, PARTS = 1800, 3
@@ -103,7 +102,7 @@ def ike_in_flood(bench, frame):
     """IKE of the peer, sent after each part of a flood, arrives as a whole: its socket, which nobody reads
     meanwhile, has no room for the flood. @return frames of the flood"""
     request = IP(src=PEER, dst=WAN) / UDP(sport=500, dport=500)
-    with listen(bench, 500) as sock:
+    with bench.listen(500) as sock:
         count = 0
         for number in range(PARTS):
             count += flood(bench, [frame] * (FLOOD // PARTS))
@@ -149,7 +148,7 @@ def test_police_peer(bench):
         wait_until(is_known, "policed-peer")
         before = dropped(bench, "policed-peer")
         expect_dropped(bench, "policed-peer", flood(bench, [frame] * FLOOD), before)
-        with listen(bench, 500) as sock:
+        with bench.listen(500) as sock:
             bench.from_wan(request[other])
             while sock.recvfrom(2000)[1][0] != other:
                 pass
@@ -168,8 +167,7 @@ def test_police_fragments_of_peer(bench):
 def test_police_reload(bench):
     """0 is no limit, and other rates apply at once."""
     with policed(bench):
-        with open(f"{bench.gateway.work}/cygnetd.conf") as conf:
-            text = conf.read()
+        text = bench.gateway.read_conf()
         log = reload(bench, text.replace("police_icmp = 1\n", "police_icmp = 0\n"))
         assert "police_icmp: 0 from now on" in log, log
         frame = FLOODS["icmp"][1](bench)

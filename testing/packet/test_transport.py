@@ -7,7 +7,7 @@ from scapy.packet import Raw, raw
 
 from bench import policy, to_far_host
 from gateway import PEER, WAN
-from network import PATIENCE, inside, ip
+from network import ip
 from peer import SUITES, Sa
 from test_esp import cases
 
@@ -32,14 +32,6 @@ def host_to_host(bench, case="gcm128", more="mode=transport"):
     return out, inb
 
 
-def open_socket(bench, port=7777):
-    with inside(bench.network.gw):
-        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        sock.bind((WAN, port))
-        sock.settimeout(PATIENCE)
-    return sock
-
-
 def from_peer(data, src=PEER, dst=WAN, dport=7777):
     return IP(raw(IP(src=src, dst=dst) / UDP(sport=8888, dport=dport) / Raw(data)))
 
@@ -48,7 +40,7 @@ def from_peer(data, src=PEER, dst=WAN, dport=7777):
 def test_transport_both_ways(bench, case):
     out, inb = host_to_host(bench, case)
     bench.wan.drain()
-    with open_socket(bench) as sock:
+    with bench.listen() as sock:
         for number, size in enumerate((0, 1, 2, 3, 14, 15, 16, 100, 1000, 1380), 1):
             data = bytes(range(256)) * 6
             bench.from_wan(inb.seal_payload(from_peer(data[:size])))
@@ -67,7 +59,7 @@ def test_transport_keeps_the_header(bench):
     """Options, TOS, identification and DF are unchanged, both of the peer's packets when they reach the kernel and of
     the kernel's packets when they leave."""
     out, inb = host_to_host(bench)
-    with open_socket(bench) as sock:
+    with bench.listen() as sock:
         bench.wan.drain()
         sock.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 0xb8)
         sock.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, 33)
@@ -91,7 +83,7 @@ def test_transport_checksum_behind_nat(bench, case):
     3.1.2). A zero checksum of UDP (none) is kept."""
     _, inb = host_to_host(bench, "gcm128-udp")
     inner = from_peer(b"behind a NAT", *NATS[case])
-    with open_socket(bench) as sock:
+    with bench.listen() as sock:
         bench.from_wan(inb.seal_payload(inner))
         assert sock.recvfrom(2000) == (b"behind a NAT", (PEER, 8888))
         inner[UDP].chksum = 0
@@ -123,7 +115,7 @@ def test_transport_ping(bench):
 def test_transport_too_big(bench):
     """With DF the kernel is told the MTU, and sends the next packet accordingly."""
     out, _ = host_to_host(bench, "gcm128")
-    with open_socket(bench) as sock:
+    with bench.listen() as sock:
         sock.setsockopt(socket.IPPROTO_IP, 10, 2)  # IP_MTU_DISCOVER: IP_PMTUDISC_DO
         sock.connect((PEER, 8888))
         try:
@@ -143,7 +135,7 @@ def test_transport_too_big(bench):
 def test_transport_cut_afterwards(bench):
     """Without DF the whole packet is encrypted, and its ESP packet is fragmented."""
     out, _ = host_to_host(bench, "gcm128")
-    with open_socket(bench) as sock:
+    with bench.listen() as sock:
         bench.wan.drain()
         sock.setsockopt(socket.IPPROTO_IP, 10, 0)  # IP_MTU_DISCOVER: IP_PMTUDISC_DONT
         sock.sendto(b"z" * 1472, (PEER, 8888))

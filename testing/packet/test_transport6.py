@@ -12,7 +12,7 @@ from scapy.packet import Raw, raw
 
 from bench import policy
 from gateway import PEER6, WAN6
-from network import PATIENCE, inside, ip
+from network import ip
 from peer import SUITE, Sa
 from test_esp import cases
 from test_ipv6 import packet6
@@ -33,16 +33,6 @@ def host_to_host(bench, case="gcm128"):
                        policy("out", OURS, THEIRS, spi=out.spi, more="mode=transport", v6=True),
                        policy("in", THEIRS, OURS, spi=inb.spi, more="mode=transport", v6=True))
     return out, inb
-
-
-@contextlib.contextmanager
-def open_socket(bench, port=7777):
-    with inside(bench.network.gw):
-        sock = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
-    with sock:
-        sock.bind((WAN6, port))
-        sock.settimeout(PATIENCE)
-        yield sock
 
 
 def from_peer(data, src=PEER6, dport=7777):
@@ -89,7 +79,7 @@ def unseal(out, packet, front=0, high=0):
 def test_transport6_both_ways(bench, case):
     out, inb = host_to_host(bench, case)
     bench.wan.drain()
-    with open_socket(bench) as sock:
+    with bench.listen(address=WAN6) as sock:
         for number, size in enumerate((0, 1, 2, 3, 14, 15, 16, 100, 1000, 1380), 1):
             data = (bytes(range(256)) * 6)[:size]
             bench.from_wan(seal(inb, from_peer(data)))
@@ -110,7 +100,7 @@ def test_transport6_extensions_in(bench, case):
     _, inb = host_to_host(bench)
     data = raw(from_peer(b"behind"))[40:]
     behind = IPv6(raw(chain(IPv6(src=PEER6, dst=WAN6), ("options",), 17, data)))
-    with open_socket(bench) as sock:
+    with bench.listen(address=WAN6) as sock:
         sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RECVTCLASS, 1)
         for inner in (from_peer(b"behind"), behind):
             bench.from_wan(seal(inb, inner, case.split("-"), tc=0x28))
@@ -124,7 +114,7 @@ def test_transport6_extensions_out(bench):
     (RFC 4303, 3.1.1)."""
     out, _ = host_to_host(bench)
     hop, options = bytes([0, 0, 1, 4, 0, 0, 0, 0]), bytes([0, 0, 0x1e, 4]) + b"abcd"
-    with open_socket(bench) as sock:
+    with bench.listen(address=WAN6) as sock:
         bench.wan.drain()
         sock.setsockopt(socket.IPPROTO_IPV6, 54, hop)      # IPV6_HOPOPTS
         sock.setsockopt(socket.IPPROTO_IPV6, 59, options)  # IPV6_DSTOPTS
@@ -142,7 +132,7 @@ def test_transport6_extensions_out(bench):
 def test_transport6_checksum_behind_nat(bench):
     """The peer's checksum covers the address that it had before the NAT (RFC 3948, 3.1.2)."""
     _, inb = host_to_host(bench, "gcm128-udp")
-    with open_socket(bench) as sock:
+    with bench.listen(address=WAN6) as sock:
         for front in ((), ("options",)):
             inner = from_peer(b"behind a NAT", src=BEHIND_NAT)
             bench.from_wan(seal(inb, inner, front))
@@ -162,7 +152,7 @@ def test_transport6_tcp_behind_nat(bench):
 def test_transport6_checksum_stays(bench):
     """Without UDP around ESP the checksum is the peer's: a wrong one stays wrong."""
     _, inb = host_to_host(bench)
-    with open_socket(bench) as sock:
+    with bench.listen(address=WAN6) as sock:
         wrong = from_peer(b"wrong")
         wrong[UDP].chksum ^= 1
         bench.from_wan(seal(inb, wrong))
@@ -183,7 +173,7 @@ def test_transport6_ping(bench):
 def test_transport6_too_big(bench):
     """The kernel is told the MTU, and sends the next packets accordingly."""
     out, _ = host_to_host(bench, "gcm128")
-    with open_socket(bench) as sock:
+    with bench.listen(address=WAN6) as sock:
         sock.setsockopt(socket.IPPROTO_IPV6, 23, 2)  # IPV6_MTU_DISCOVER: IPV6_PMTUDISC_DO
         sock.connect((PEER6, 8888))
         try:
@@ -219,7 +209,7 @@ def test_transport6_refused(bench):
 def test_transport6_put_together(bench):
     """A packet that the kernel has fragmented is reassembled and protected as a whole; its ESP packet is fragmented."""
     out, _ = host_to_host(bench)
-    with open_socket(bench) as sock:
+    with bench.listen(address=WAN6) as sock:
         for size in (1600, 3000):
             bench.wan.drain()
             sock.sendto(b"k" * size, (PEER6, 99))
