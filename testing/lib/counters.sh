@@ -106,4 +106,9 @@ carried() {
 		END { print packets + 0, bytes + 0 }'
 }
 
+# carried_in SIDE PACKETS: whether the SAs of SIDE have carried so many packets inbound since note_counters.
+# all_arrived PACKETS: whether this holds for left and right.
+carried_in() { [[ $(carried in "${seen_sas[$1]}" "$(charon_sas "$1")") = "$2 "* ]]; }
+all_arrived() { carried_in left "$1" && carried_in right "$1"; }
+
 same() { [ "$1" = "$2" ] || { diff <(echo "$1") <(echo "$2"); return 1; }; }

@@ -92,9 +92,10 @@ expect_none_lost() {
 pings=30 ping_bytes=228 ping6_bytes=248 # number of pings; bytes of one with IP and ICMP headers
 lost_of() { { pings "$1" "$pings" 0.01 || true; } | lost; }
 
+# tcp_flows [FAMILY]: a TCP stream from the left host to the right one ends.
 tcp_flows() {
 	local rate
-	rate=$(throughput left "-n 4M") || return
+	rate=$(throughput left "-n 4M" "$(host_of right "${1:-4}")") || return
 	say "TCP: $rate Mbit/s"
 	[ "${rate%.*}" -gt 0 ]
 }

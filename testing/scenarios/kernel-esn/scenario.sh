@@ -65,9 +65,6 @@ sent_more() {
 	sent_since "$1" 100000
 }
 
-# carried_in SIDE PACKETS: SIDE has received so many packets since note_counters.
-carried_in() { [[ $(carried in "${seen_sas[$1]}" "$(charon_sas "$1")") = "$2 "* ]]; }
-
 # dropped REASON KERNEL-REASON: cygnetd and the kernel have each dropped one packet.
 dropped() {
 	[ "$(drops left "$1") $(guest_do right "cat /proc/net/xfrm_stat" |
