@@ -124,8 +124,8 @@ class Gateway:
         self.hear()
 
     def hear(self):
-        """Wait until cygnetd has read and applied all netlink messages, of neighbours and of the rest: both
-        sockets are empty, and what routes depend on has been applied."""
+        """Wait until cygnetd has read and applied all netlink messages: its socket is empty, and the messages read
+        from it have been applied."""
         wait_until(lambda: self.untold() == 0, "cygnetd hears by netlink")
         wait_until(lambda: not self.dump_is_due(), "cygnetd has begun to dump the kernel's tables")
         self.ask("/cygnet/routes")
@@ -136,7 +136,7 @@ class Gateway:
         return self.ask("/cygnet/info")["0"]["routes_due"]
 
     def untold(self):
-        """Bytes queued in that netlink socket; None if no process has one."""
+        """Bytes queued in cygnetd's netlink socket, the one that receives neighbours; None if there is no such socket."""
         sockets = self.in_gw("cat", "/proc/net/netlink", capture_output=True, text=True).stdout
         rows = [line.split() for line in sockets.splitlines()[1:]]
         waiting = [int(row[4]) for row in rows if row[1] == "0" and int(row[3], 16) & RTMGRP_NEIGH]

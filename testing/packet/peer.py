@@ -24,7 +24,7 @@ def is_plaintext(packet):
 
 
 def check_used_once(numbers):
-    """Sequence numbers of packets."""
+    """Check that no two packets have the same sequence number."""
     if len(set(numbers)) < len(numbers):
         raise WrongPacketError("a sequence number was used twice")
 
@@ -230,7 +230,8 @@ class Sa:
 
 
 def check_padding(sa, esp, plain, high):
-    """1, 2, 3 ... (RFC 4303, 2.4). Scapy drops it, so encrypt it again to compare."""
+    """The padding is 1, 2, 3 ... (RFC 4303, 2.4). Scapy removes it, so the packet is encrypted again with such padding,
+    and the result compared."""
     plain.padding = bytes(range(1, plain.padlen + 1))
     again = sa.scapy.crypt_algo.encrypt(sa.scapy, plain, sa.scapy.crypt_key, esn_en=sa.esn,
                                         esn=high)

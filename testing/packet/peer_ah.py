@@ -16,7 +16,7 @@ from peer import WrongPacketError, checksum_right, is_plaintext, key_material
 
 
 class GmacAuth(AuthAlgo):
-    """AES-GMAC (RFC 4543, 4): an IV, then the tag; both count as zero."""
+    """AES-GMAC (RFC 4543, 4): the ICV is an IV and a tag. The tag is computed with an ICV of zeros."""
 
     def __init__(self):
         super().__init__("AES-GMAC", mac=True, digestmod=None, icv_size=24)

@@ -24,7 +24,7 @@ SIZES = (0, 1, 2, 3, 100, 1300)
 ROUTER_ALERT = b"\x94\x04\0\0"              # immutable (RFC 4302, appendix A1)
 RECORD = b"\x07\x07\x04" + bytes(4)         # record route: mutable
 RECORDED = b"\x07\x07\x08\x0a\0\0\x09"
-ROUTED = b"\x83\x07\x08\xc0\0\x02\x02"      # a source route at its last hop, and before
+ROUTED = b"\x83\x07\x08\xc0\0\x02\x02"      # a finished source route, and an unfinished one
 ROUTE = b"\x83\x07\x04\xc0\0\x02\x02"
 
 
@@ -64,7 +64,7 @@ def taken(bench, inb, sealed, sent):
 
 
 def flows(bench, out, inb, sizes=(100,)):
-    """Both families in both directions."""
+    """Packets of both families pass in both directions."""
     for inner6 in (False, True):
         for size in sizes:
             bench.wan.drain()
@@ -96,7 +96,7 @@ def test_ah_long(bench, case):
 
 @cases("sha256-4", "gmac256-6")
 def test_ah_esn(bench, case):
-    """ESN: the high half of the number is authenticated and not sent; across its wrap."""
+    """ESN: the high half of the sequence number is authenticated and not sent, also after the low half has wrapped."""
     auth, outer = case.split("-")
     out, inb = ah_tunnel(bench, auth, outer == "6", esn=True)
     for seq in (1, 0xfffffffe, 0xffffffff, 1 << 32, (1 << 32) + 1):
@@ -157,7 +157,7 @@ def test_ah_changed_on_the_way(bench, case):
 
 @cases("4", "6")
 def test_ah_damaged(bench, case):
-    """A changed ICV, header, text, number or padding is dropped; so is a packet that is too short."""
+    """A packet whose ICV, header, text, number or padding was changed is dropped; so is one that is too short."""
     v6 = case == "6"
     out, inb = ah_tunnel(bench, "sha512", v6)
     good, front = raw(inb.seal(to_host(False), seq=500)), 40 if v6 else 20
@@ -356,7 +356,7 @@ def test_ah_options(bench):
 
 
 def test_ah_route_at_its_end(bench):
-    """An unfinished source route has another destination; a finished one counts as zero."""
+    """A packet with an unfinished source route is dropped. The ICV covers a finished route as zeros (RFC 4302, A1)."""
     out, inb = ah_tunnel(bench)
     sent = to_host(False)
     taken(bench, inb, inb.seal(sent, options=parsed(ROUTED + b"\0")), sent)

@@ -19,7 +19,7 @@ EXPECTED = {"README", "version.txt", "health.txt", "sad.json", "spd.json", "port
 
 
 def bundle(gateway, path, *options):
-    """Temporary files in the gateway's folder, apart from bundles of other gateways' tests."""
+    """Run cygnetctl bundle with its temporary files in the gateway's folder, which other tests do not use."""
     return subprocess.run(["ip", "netns", "exec", gateway.network.gw, f"{gateway.build}/root/bin/cygnetctl",
                            "-c", gateway.conf, *options, "bundle", path],
                           capture_output=True, text=True, timeout=4 * PATIENCE, env=os.environ | {"TMPDIR": gateway.work})

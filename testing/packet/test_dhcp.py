@@ -140,7 +140,8 @@ def forged_from_wan(bench):
 
 
 def test_dhcp_sent_forged(bench):
-    """Each is protected like any other packet."""
+    """Messages that are not from the gateway's client or server are protected like any other packet, or dropped if the
+    policy says so."""
     with with_sides(bench) as out:
         for packet in forged_from_wan(bench).values():
             is_protected(bench, out, "wan", IP(raw(packet)))
@@ -193,7 +194,7 @@ class Kernel:
         self.tap = Tap(bench, device)
         with inside(bench.network.gw):
             self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        # With this the kernel accepts packets from 0.0.0.0.
+        # A socket that is bound to the device also receives packets from 0.0.0.0.
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, device.encode())
         self.socket.bind((address, port))
 
@@ -218,7 +219,7 @@ class Kernel:
 
 def test_dhcp_answer(bench):
     """If a policy protects such packets, only packet sockets, which clients use, receive an answer; without a policy
-    all do."""
+    the UDP socket receives it as well."""
     packet = answer(bench, "wan", SERVER, WAN)
     with Kernel(bench, "wan", WAN, 68) as kernel:
         protect_everything(bench)
@@ -268,7 +269,7 @@ def test_dhcp_answer_inside(bench):
 
 
 def test_dhcp_answer_forged(bench):
-    """Answers for another client, and packets that are no answer."""
+    """Answers for another client, and packets that are no answer, are refused."""
     other = bytes.fromhex(DECRYPTED.replace(":", ""))
     with with_sides(bench):
         for packet in (answer(bench, "wan", SERVER, WAN, chaddr=other), answer(bench, "wan", SERVER, WAN, op=1),

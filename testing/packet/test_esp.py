@@ -108,7 +108,7 @@ def test_traffic_flow_hidden(bench, case):
 
 
 def test_many_packets(bench):
-    """Order and sequence numbers over more packets than a burst or a batch holds."""
+    """More packets than a burst or a batch holds keep their order and have consecutive sequence numbers."""
     out, inb = bench.tunnel("cbc128-sha256")
     bench.wan.drain()
     bench.lan.drain()

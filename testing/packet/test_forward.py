@@ -38,7 +38,7 @@ STAGES = "from-wire", "forward", "outbound", "fit", "protect", "crypto", "finish
 
 def test_stages(bench):
     """`cygnetctl show stages`: stages count packets from the first request on, once the workers have seen it."""
-    # Of packets handed off to the SA's worker, only the first needs two of the stages.
+    # Of packets handed off to the SA's worker, at least the first one passes the stages fit and protect.
     least = {stage: 1 if bench.gateway.workers > 1 and stage in ("fit", "protect") else 5 for stage in STAGES}
 
     def counted():

@@ -101,7 +101,7 @@ def test_many_at_once(bench):
 
 
 def test_piece_lost(bench):
-    """Incomplete packets are dropped, under their name."""
+    """Incomplete packets are dropped as `reassembly`."""
     out, inb = bench.tunnel()
     with bench.dropped("reassembly", 3):  # a unit test checks the time
         for left_out in range(3):
@@ -275,7 +275,7 @@ def test_put_together_too_long(bench):
 
 @cases("bypass", "discard")
 def test_put_together_for_other_policies(bench, case):
-    """A packet that passes is sent in fragments again; one that does not is one drop."""
+    """A reassembled packet that a policy lets pass is sent in fragments again; one that is dropped counts once."""
     port_policies(bench, case)
     sent = to_far_host(LONG, id=9)
     bench.wan.drain()

@@ -62,7 +62,7 @@ def from_gateway(bench, device, rest):
 
 @cases(*TAGGED, *OTHERS)
 def test_wrapped_inbound(bench, case):
-    """Plaintext that a policy protects, in a frame that the kernel may decapsulate."""
+    """Plaintext that a policy protects, in a frame that the kernel may decapsulate, is dropped."""
     out, inb = bench.tunnel()
     reason = "vlan-tag" if case in TAGGED else "ethertype"
     frame = to_gateway(bench, "wan", (TAGGED | OTHERS)[case] + raw(to_host()))
@@ -75,7 +75,7 @@ def test_wrapped_inbound(bench, case):
 
 @cases(*TAGGED, *OTHERS)
 def test_wrapped_outbound(bench, case):
-    """The same from the TAP, as a VLAN interface on it would send it."""
+    """Such frames from the TAP, as a VLAN interface on it would send them, are dropped, too."""
     out, inb = bench.tunnel()
     frame = from_gateway(bench, "wan", (TAGGED | OTHERS)[case] + raw(to_far_host()))
     with Tap(bench, "wan") as tap, bench.dropped("vlan-tag" if case in TAGGED else "ethertype"):
@@ -94,7 +94,7 @@ FOR_THE_KERNEL = {
 
 @cases(*FOR_THE_KERNEL)
 def test_for_the_kernel(bench, case):
-    """In both directions, unchanged."""
+    """Frames of link-layer protocols pass between wire and kernel in both directions, unchanged."""
     frame = to_gateway(bench, "wan", FOR_THE_KERNEL[case])
     with Tap(bench, "wan") as tap:
         bench.wan.send(frame)

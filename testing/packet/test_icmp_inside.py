@@ -167,7 +167,7 @@ def test_inside_without_an_address(bench):
     bench.lan.drain()
     bench.wan.drain()
     expect_unprotected(bench, inb.seal(packet(FAR_HOST, "10.1.0.200", ttl=1)))
-    # Nor with a local address in the selectors, if the policy excludes ICMP.
+    # A local address is in the selectors, but the policy excludes ICMP: no error is sent either.
     _, inb = part_tunnel(bench, LAN_NET, more="proto=17")
     expect_unprotected(bench, inb.seal(packet(FAR_HOST, HOST, ttl=1)))
 

@@ -287,7 +287,7 @@ def test_discovery_past_policies6(bench):
 
 
 def test_link_local_to_kernel6(bench):
-    """Without a policy it goes to the kernel, and is never forwarded."""
+    """Without a policy a packet from a link-local address goes to the kernel, and is never forwarded."""
     bench.gateway.fill("flush")
     for dst in ("fe80::77", "ff02::5", "ff05::1", LAN6):
         frame = to_gateway(bench, "lan", b"\x86\xdd" + raw(packet6(src="fe80::78", dst=dst)))

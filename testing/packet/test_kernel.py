@@ -105,8 +105,8 @@ def passes(bench, header, port, marker):
 
 @cases(4, 6)
 def test_ike_on_other_ports(bench, case):
-    """If charon uses other ports than 500 and 4500, those pass IKE, and the second one ESP; 500 and 4500 no longer
-    do."""
+    """If charon uses other ports than 500 and 4500, IKE bypasses the policies at those ports, and no longer at 500 and
+    4500; ESP in UDP is accepted at the second one."""
     passing = {1500: "ike", 5500: "ike, esp"}
     with bench.gateway.charon():
         header, inb = discarding(bench, case == 6)
@@ -224,7 +224,7 @@ def test_tap_down(bench):
 
 
 def test_neighbour_is_asked_for(bench):
-    """A packet to an unresolved next hop triggers ARP, and leaves after the answer."""
+    """A packet to a next hop whose MAC address is unknown triggers ARP, and leaves after the answer."""
     bench.tunnel()
     host, mac = "10.1.0.33", "02:00:00:00:00:33"
     bench.lan.drain()

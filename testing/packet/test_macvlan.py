@@ -83,7 +83,7 @@ def tunnel(bench):
 
 
 def expect_esp(bench, router, out, inb):
-    """Both directions."""
+    """ESP with the virtual address passes in both directions."""
     bench.lan.drain()
     bench.wan.drain()
     sent = to_far_host()

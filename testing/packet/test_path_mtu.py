@@ -53,7 +53,7 @@ def long6(total):
 
 
 def expect_refused(bench, sent, mtu=None):
-    """The packet is refused, and its source is told the MTU. @return that"""
+    """The packet is refused, and its source is told the MTU. @return that MTU"""
     bench.lan.drain()
     before = bench.gateway.drops().get("too-big", 0)
     bench.from_lan(sent)
@@ -76,8 +76,8 @@ CASES = {f"{'6' if outer6 else '4'}{'-udp' if encap else ''}":
 
 @cases(*CASES)
 def test_path_mtu(bench, case):
-    """From then on as on a link with that MTU: packets without DF are fragmented before ESP, and the sources of
-    others are told the MTU."""
+    """After the error the gateway treats packets as on a link with that MTU: those without DF are fragmented before
+    ESP, and the sources of others are told the MTU."""
     out, _ = tunnel(bench, **CASES[case])
     long = long4(1400, flags="DF")
     outer = sealed(bench, long)[0]
@@ -178,7 +178,7 @@ def test_path_mtu_of_routes(bench, case):
         assert length(got) <= outer_most
         assert fits == inner_most or outer_most - 16 < length(got), "room is left"
         expect_refused(bench, long(fits + 1), fits)
-        # Of a known flow.
+        # Packets of a known flow are refused as well.
         wait_until(lambda: is_known(bench, long(fits)), "the flow is known")
         expect_refused(bench, long(fits + 1), fits)
         if "6" not in case:

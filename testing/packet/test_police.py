@@ -93,7 +93,7 @@ def dropped(bench, reason):
 
 
 def expect_dropped(bench, reason, count, before):
-    """The number of frames of a flood that exceed the burst."""
+    """At least as many frames of a flood are dropped as exceed the burst."""
     assert count > 2 * BURST, f"{count} frames are no flood"
     wait_until(lambda: dropped(bench, reason) - before >= count - BURST, f"{count - BURST} {reason}")
 
@@ -114,7 +114,7 @@ def ike_in_flood(bench, frame):
 
 
 def test_police(bench):
-    """Most of a flood is dropped under its class's name, nothing for another reason, and the peer's IKE passes."""
+    """Most of a flood is dropped for the reason of its class, nothing for another reason, and the peer's IKE passes."""
     with policed(bench):
         for reason, frame in FLOODS.values():
             before = bench.gateway.drops()

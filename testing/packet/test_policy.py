@@ -65,7 +65,7 @@ def test_inner_of_another_sa(bench):
 
 
 def test_bypass(bench):
-    """A narrower bypass of better priority goes out in plaintext, its neighbours do not."""
+    """Packets to the ports of a bypass policy of better priority leave in plaintext; those to the next ports do not."""
     one = f"{FAR_HOST}-{FAR_HOST}"
     out, _ = bench.tunnel(more_lines=[
         policy("out", LAN_NET, one, "bypass", prio=10, more="proto=17 dport=5000-5009"),
@@ -194,7 +194,7 @@ def test_inner_of_another_peer(bench):
     bench.gateway.fill("flush", inb.line(), stranger.line(), fwd, local)
     with bench.dropped("policy-inbound", 2):
         bench.from_wan(stranger.seal(to_host()), stranger.seal(packet(FAR_HOST, WAN)))
-    for _ in range(2):  # the second time by the flow cache
+    for _ in range(2):  # the second packet is found in the flow cache
         bench.from_wan(inb.seal(to_host()))
         same_but_hop(bench.receive(bench.lan, 1)[0], to_host())
     bench.gateway.fill(f"sa-update spi={inb.spi:#x} end={WAN} src=192.0.2.4 dst={WAN}",
@@ -223,7 +223,7 @@ def hub(bench, *more_lines):
 
 
 def leaves_again(bench, inb):
-    """Twice: the second packet meets the cached decision about the first one."""
+    """Two packets leave: the cached decision about the first one applies to the second one."""
     for _ in range(2):
         bench.from_wan(inb.seal(BACK))
         same_but_hop(bench.receive(bench.wan, 1)[0], BACK)

@@ -18,7 +18,7 @@ def spd(gateway, *options):
 
 
 def send_both_ways(bench, inb, count):
-    """One flow each way."""
+    """Send packets of one flow in each direction."""
     for number in range(count):
         bench.from_lan(to_far_host(id=number))
         bench.receive(bench.wan, 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""ESP that is wrong: each fault is dropped under its own name, and nothing leaks."""
+"""ESP that is wrong: each fault is dropped for its own reason, and nothing leaks."""
 from scapy.layers.inet import IP, UDP
 from scapy.packet import Raw, raw
 
@@ -115,7 +115,7 @@ def test_truncated(bench, case):
     payload = raw(packet.payload)
     before = bench.gateway.drops()
     bench.lan.drain()
-    # In UDP, four bytes and less are not ESP at all (RFC 3948, 2.2): the kernel's.
+    # In UDP, four bytes and less are not ESP (RFC 3948, 2.2): they go to the kernel.
     lengths = range(head + (5 if head else 0), len(payload))
     for length in lengths:
         cut = payload[:length]

@@ -79,7 +79,7 @@ def test_kill_9(bench, case):
             bench.gateway.start()
             frames += take(bench.wan, 200)
     frames += what_is_there(bench.wan, QUIET)
-    # The longest is the last of the flow.
+    # The last packet of the flow is recognised by its length.
     bench.from_lan(to_far_host(700))
     while len(frames[-1]) < 700:
         frames += take(bench.wan, 1)

@@ -230,7 +230,8 @@ class Traffic:
         bench.gateway.fill(*lines)
 
     def seen(self, frames):
-        """Send them, and wait for what becomes of each. @return the same as Kernel.route(), as far as it was seen"""
+        """Send the frames, and wait until each packet has been sent or dropped. @return device and MAC address of each
+        that was sent, in the format of Kernel.route()"""
         for wire in self.kernel.wires.values():
             wire.drain()
         before = self.bench.gateway.drops()
@@ -263,7 +264,7 @@ def check(kernel, traffic, steps_before):
     """Compare all targets, plaintext and ESP."""
     wanted = kernel.route(TARGETS[4] + TARGETS[6])
     for frames, esp in ((traffic.plain, False), (traffic.inner, True)):
-        # What the kernel gets in plaintext, it routes itself: there is nothing to see of a part of that.
+        # Plaintext that is passed to the kernel is routed by the kernel, and does not always appear on a wire.
         by_kernel = {target for target, ways in wanted.items() if "kernel" in ways}
         seen = traffic.seen({target: frame for target, frame in frames.items() if esp or target not in by_kernel})
         for target in frames:

@@ -18,7 +18,7 @@ DEVICES = ("lan", "wan")
 
 
 def outbound(bench, out, sent=None):
-    """One packet of the flow out. @return it as it leaves"""
+    """Send one packet of the flow. @return the packet as it leaves"""
     sent = sent or to_far_host()
     bench.wan.drain()
     bench.from_lan(sent)
@@ -49,7 +49,7 @@ def known(bench, one, *words, ways=1):
         one(bench, *words)
         if bench.gateway.took_fast_path(before, ways):
             return
-    raise AssertionError("no packet takes the short way")
+    raise AssertionError("no packet takes the fast path")
 
 
 def known_tunnel(bench, *words, **options):
@@ -77,9 +77,8 @@ def test_short_both_ways(bench, case):
 @cases("gcm128", "chacha", "ccm128-8", "cbc128-sha1", "cbc256-sha512", "ctr192-sha256", "ctr256-xcbc",
        "cbc256-xcbc", "cbc128-cmac", "3des-md5")
 def test_short_order(bench, case):
-    """The first packets of a flow go the long way, the next ones the short one; so many at a
-    time that a CPU's lanes are filled, or several crypto cores have some. None is overtaken by as
-    many as a small window has."""
+    """The first packets of a flow take the general path, the next ones the fast path, in bursts that fill the lanes of
+    a CPU device, or occupy several crypto cores. All keep their order, and the small replay window drops none."""
     out, inb = bench.tunnel(case, window=32)
     before, elsewhere = bench.gateway.counted("shortcut"), bench.gateway.counted("crypto_cores")
     bench.wan.drain()
@@ -194,7 +193,7 @@ def test_short_frames(bench):
 
 
 def test_short_other_policy(bench):
-    """A change applies to the very next packet."""
+    """A change of the policies applies to the very next packet of a known flow."""
     out, inb = known_tunnel(bench)
     discard = [policy(direction, LAN_NET if direction == "out" else FAR_NET,
                       FAR_NET if direction == "out" else LAN_NET, "discard", prio=10, more="proto=17 dport=2222-2222")
@@ -245,7 +244,7 @@ def test_short_rekeyed(bench):
 
 @cases("out", "in")
 def test_short_hard_limit(bench, case):
-    """No packet is processed beyond the limit."""
+    """No packet of a known flow is processed beyond the SA's hard limit."""
     limit = "hard-packets=40"
     out, inb = bench.tunnel(**({"out_more": limit} if case == "out" else {"more": limit}))
     with bench.dropped("sa-expired", 5):
@@ -360,7 +359,7 @@ def test_short_hub(bench):
 
 
 def test_short_v6(bench):
-    """The same with IPv6 in IPv6."""
+    """Known flows with IPv6 in IPv6."""
     out, inb = tunnel6(bench, outer6=True)
 
     def there(bench, sent=None):

@@ -33,7 +33,7 @@ def inside_lan(usual):
 
 
 def refused(bench, port, send, reason="outside"):
-    """Three times, because later packets meet the cached decision about the first one."""
+    """Three packets are refused: the cached decision about the first one applies to the later ones."""
     port.drain()
     with bench.dropped(reason, 3):
         for _ in range(3):
@@ -139,8 +139,8 @@ def one_port(bench):
 
 
 def test_side_one_port(bench):
-    """A gateway with one port: a forward policy for that port's network alone says that packets leave into it. A
-    wider one, one for another network, and one that is there beside a word of sides do not."""
+    """A gateway with one port: decrypted packets leave into that port's network if a forward policy is for that network
+    or a part of it. They do not if the policy is wider or for another network, or if a side is configured."""
     def to(net, dst):
         """@return an inbound SA whose policy is for a net, and what sends a packet to an address out of it"""
         inb = Sa(SUITE["gcm128"], "in", bench.spi())

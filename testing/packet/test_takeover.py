@@ -37,7 +37,7 @@ def on_af_packet(test):
 
 
 class Log:
-    """The part of the log that is written from now on."""
+    """The part of the log that is written after the object is made."""
 
     def __init__(self, gateway):
         self.path, self.mark = gateway.log, os.path.getsize(gateway.log)
@@ -138,8 +138,8 @@ def test_takeover(bench, case):
 
 
 def silence(bench, change):
-    """@return seconds between the two packets of a stream of a thousand a second that are furthest apart while
-    change() has another cygnetd serve"""
+    """Send a thousand packets a second while change() replaces the running cygnetd. @return the longest time between
+    two consecutive packets at the WAN, in seconds"""
     bench.wan.socket.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
     bench.wan.drain()
     with Traffic(bench):

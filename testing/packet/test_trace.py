@@ -69,7 +69,7 @@ def happens(bench, sent, port):
     def done():
         for name in ("lan", "wan"):
             frames = getattr(bench, name).frames(0)
-            # An ICMP error of the gateway belongs to a dropped packet.
+            # An ICMP error of the gateway is not the packet: it reports that the packet was dropped.
             seen.extend(f"sent {name}" for frame in frames if is_ip(frame) and not is_error(frame))
         after = bench.gateway.drops()
         seen.extend(f"dropped {reason}" for reason in after if after[reason] > drops.get(reason, 0))
@@ -218,7 +218,7 @@ def test_trace_in(bench, case):
 
 
 def test_trace_in_refused(bench):
-    """No SA, and ESP that should be in UDP."""
+    """The trace says why ESP is refused: there is no SA, or the SA is for ESP in UDP."""
     _, inb = bench.tunnel(encap=(4500, 4500))
     assert verdict(bench, f"spi 0x9999 dst {WAN}") == "dropped bad-spi"
     assert happens(bench, Sa(SUITE["gcm128"], "in", 0x9999).seal(to_host()), "wan") == "dropped bad-spi"

@@ -21,7 +21,7 @@ NATS = {"peer": (BEHIND_NAT, WAN), "us": (PEER, OURS_OUTSIDE), "both": (BEHIND_N
 
 
 def host_to_host(bench, case="gcm128", more="mode=transport"):
-    """Between the two gateways alone. @return outbound and inbound SA"""
+    """SAs in transport mode between the two gateways. @return outbound and inbound SA"""
     suite = {suite.name: suite for suite in SUITES}[case.removesuffix("-udp")]
     options = {"encap": case.endswith("-udp"), "more": "mode=transport"}
     out = Sa(suite, "out", bench.spi(), **options)

@@ -25,7 +25,7 @@ HEADERS = {"hop": IPv6ExtHdrHopByHop(options=[PadN(optdata=b"\0\0")]),
 
 
 def host_to_host(bench, case="gcm128"):
-    """Between the two gateways alone. @return outbound and inbound SA"""
+    """SAs in transport mode between the two gateways. @return outbound and inbound SA"""
     suite = SUITE[case.removesuffix("-udp")]
     options = {"encap": case.endswith("-udp"), "more": "mode=transport", "v6": True}
     out, inb = Sa(suite, "out", bench.spi(), **options), Sa(suite, "in", bench.spi(), **options)

@@ -37,7 +37,7 @@ def to_host(inner6, **fields):
 
 
 def flows(bench, out, inb):
-    """Both families in both directions."""
+    """Packets of both families pass in both directions."""
     for inner6 in (False, True):
         bench.lan.drain()
         bench.wan.drain()
@@ -62,7 +62,7 @@ def test_tunnel6(bench, case):
 
 
 def test_sizes6(bench):
-    """Every length of padding."""
+    """Inner packets that need every length of padding pass."""
     out, inb = tunnel(bench, True, "cbc128-sha256")
     for size in range(0, 34):
         bench.lan.drain()
@@ -94,7 +94,7 @@ def test_damaged6(bench, case):
     other = Sa(SUITE["gcm128"], "in", inb.spi, v6=True, encap=not encap)
     with bench.dropped("esp-encap"):
         bench.from_wan(other.seal(to_host(True), seq=99))
-    # The same SPI at the gateway's IPv4 address is no SA.
+    # No SA has this SPI and the gateway's IPv4 address.
     with bench.dropped("bad-spi"):
         bench.from_wan(Sa(SUITE["gcm128"], "in", inb.spi, encap=encap).seal(to_host(True), seq=99))
     flows(bench, out, inb)
