@@ -21,7 +21,7 @@ allowed6_on_wire="${allowed//@[/ip6[40 + }
 	or (ip6[6] = 58 and ip6[7] = 255 and ip6[40] >= 133 and ip6[40] <= 136)
 	or (ip6[6] = 0 and ip6[7] = 1 and ip6[40] = 58 and ip6[48] = 143)"
 
-# The three shapes of what is protected: ESP, ESP in UDP (SPI 0 is IKE), AH.
+# The three shapes of protected packets: ESP, ESP in UDP (with SPI 0 it would be IKE), AH.
 declare -A shape=([esp]=esp [ah]=ah
 	[udp]="(udp port 4500 and ((${esp_in_natt//@[/ip[20 + }) or (${esp_in_natt//@[/ip6[40 + })))")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A script registers the removal of all that it creates with defer. Removals are run in reverse order when
+# For everything that it creates a script registers a removal with defer. Removals are run in reverse order when
 # the script ends, also after a failure or a signal. Sourced.
 
 deferred=()

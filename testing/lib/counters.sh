@@ -34,7 +34,7 @@ dataplane_sas() {
 		 if .esn then "yes" else "no" end, .packets, .bytes] | join(" ")' | sort
 }
 
-# known_sas SIDE: the SAs of the dataplane; with old_sas=stay without those that charon has rekeyed.
+# known_sas SIDE: print the SAs of the dataplane; with old_sas=stay only those that charon lists.
 known_sas() {
 	if [ "${old_sas:-}" = stay ]; then
 		dataplane_sas "$1" | grep -F "$(charon_sas "$1" | cut -d ' ' -f 2)"
@@ -62,7 +62,7 @@ sas_fit() {
 same_sas() { [ "$(cut -d ' ' -f -6 <<< "$1")" = "$(cut -d ' ' -f -6 <<< "$2")" ]; }
 spis_of() { sed -n "s/^$1 \([^ ]* [^ ]* [^ ]* [^ ]*\).*/\1/p" | sort; }
 
-# After a rekeying the old SAs stay for a while.
+# expect_sas: wait until sas_fit, because after a rekeying the old SAs stay for a while.
 expect_sas() { expect "all sides have the same SAs" wait_for 30 sas_fit; }
 
 # note_counters, expect_counted PACKETS BYTES [SIDE...]: since note_counters (or expect_sas) all CHILD_SAs

@@ -19,7 +19,7 @@ make_gateway_root() {
 }
 
 # files SIDE: print all files that a package may have left, with checksums. Left out are the records of dpkg and apt,
-# what the gateway writes by itself (logs, its identity, networkd), and a folder that dh_apparmor removes if empty.
+# files that the gateway's system writes (logs, its identity, networkd), and a folder that dh_apparmor removes if empty.
 files() {
 	on "$1" sh -c 'cd / && find etc usr var/lib var/cache var/spool run lib bin sbin opt srv root home -xdev \
 		\( -path var/lib/dpkg -o -path var/lib/apt -o -path var/cache/apt -o -path var/cache/debconf \

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Debian's source packages, of any suite, without touching the system's own source
-# lists. Sourced after release.sh by what has its files in $work.
+# lists. Sourced after release.sh; files are in $work.
 
 apt_opts=(-o "Dir::Etc::sourcelist=$work/src.sources" -o Dir::Etc::sourceparts=-
 	-o "Dir::State::lists=$work/lists" -o APT::Sandbox::User=root)

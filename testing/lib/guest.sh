@@ -59,7 +59,7 @@ guest_answers() { [ "$(guest_do "$1" 'echo yes' 2> /dev/null)" = yes ]; }
 # returns their status.
 guest_do() { in_ns "gw-$1" "$top/testing/guest/shell" "$guest_control.2" "$2"; }
 
-# guest_xfrm SIDE ARGUMENT...: run ip xfrm there, of iproute2, because busybox's built-in ip has no xfrm.
+# guest_xfrm SIDE ARGUMENT...: run iproute2's ip xfrm in the machine: busybox's built-in ip has no xfrm.
 guest_xfrm() { guest_do "$1" "/sbin/ip xfrm ${*:2}"; }
 
 run_guest_charon() {

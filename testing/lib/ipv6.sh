@@ -4,7 +4,7 @@
 #   left                  gw-left               wire             gw-right                 right
 #   2001:db8:1::10 -- 2001:db8:1::1    2001:db8::1 -- bridge -- 2001:db8::2   2001:db8:2::1 -- 2001:db8:2::10
 #
-# Neighbour discovery is the real one. Addresses are usable at once, without duplicate address detection,
+# Neighbour discovery is used. Addresses are usable at once, without duplicate address detection,
 # and routes are static, without router advertisements.
 
 wan6_net=2001:db8
@@ -12,7 +12,7 @@ declare -A wan6_addr=([left]=$wan6_net::1 [right]=$wan6_net::2)
 declare -A lan6_net=([left]=2001:db8:1 [right]=2001:db8:2)
 declare -A host6_addr=([left]=2001:db8:1::10 [right]=2001:db8:2::10)
 
-# add_ipv6: add IPv6 addresses to the hosts and to the gateways, which run already.
+# add_ipv6: add IPv6 addresses to the hosts and to the running gateways.
 add_ipv6() {
 	local side
 	allowed_on_wire+=" or $allowed6_on_wire"

@@ -18,7 +18,7 @@ in_ns() {
 	ip netns exec "$net_prefix-$name" "$@"
 }
 
-# What runs that were killed left behind: their PID is in the name.
+# Remove the namespaces of runs that were killed: a name contains the PID of its run.
 sweep_networks() {
 	local name pid
 	while read -r name _; do
@@ -39,8 +39,8 @@ add_ns() {
 	ip -n "$net_prefix-$1" link set lo up
 }
 
-# Without offloads, so that frames carry their checksums and are no larger than
-# the MTU: cygnetd and tcpdump see what a wire would carry.
+# plain_veth NAMESPACE DEVICE: set the device up, without offloads: its frames have checksums and are no larger than
+# the MTU, as on a wire.
 plain_veth() {
 	in_ns "$1" ethtool -K "$2" rx off tx off tso off gso off gro off > /dev/null
 	ip -n "$net_prefix-$1" link set "$2" up
@@ -63,7 +63,7 @@ add_veth() {
 
 add_address() { ip -n "$net_prefix-$1" address add "$3" dev "$2"; }
 
-# add_host NAME GATEWAY NET: room is left for what ESP adds to a packet.
+# add_host NAME GATEWAY NET: the host's MTU leaves room for what ESP adds to a packet.
 add_host() {
 	add_ns "$1"
 	add_veth "$1" eth0 "$2" lan-veth
@@ -107,7 +107,7 @@ add_gateway() {
 	fi
 }
 
-# on_gateway SIDE COMMAND: a line of shell, on the gateway itself.
+# on_gateway SIDE COMMAND: run a line of shell on the gateway itself.
 on_gateway() {
 	if [ "${!1}" = kernel ]; then
 		guest_do "$1" "$2"

@@ -24,7 +24,7 @@ apt_lines() {
 	done < <(release_sources "$1")
 }
 
-# why_no_root LOG: apt's first error, which names the mirror, or the end of what mmdebstrap says.
+# why_no_root LOG: print apt's first error, which names the mirror, or the end of mmdebstrap's output.
 why_no_root() { grep -m 1 '^E: ' "$1" || tail -n 1 "$1"; }
 
 # make_root RELEASE NAME PACKAGE...: make a root with these packages and their dependencies, unless there is one

@@ -7,7 +7,7 @@ filters=()
 declare -A matched=()
 # Tests by name: the function that counts the result, the limit in seconds, the command, the lane, and the test that
 # must end before. queue: tests not yet started. running: name, log and start of the running ones by process ID.
-# again: tests that have failed and wait for their second run.
+# again: tests that have failed and will be run a second time.
 declare -A counted_by=() limit_of=() command_of=() lane_of=() after_of=() running=() ended=()
 started=0 queue=() again=() second_runs=()
 # CPU time in seconds of the test that ended last, and of all tests that have ended.
@@ -80,7 +80,7 @@ end_tests() {
 	wait "${pids[@]}" 2> /dev/null
 }
 
-# why STATUS START: of a test that has failed
+# why STATUS START: print why a test has failed
 why() {
 	local after="after $((SECONDS - $2)) s"
 	if [ "$1" -eq 124 ] || [ "$1" -eq 137 ]; then echo "timed out $after"; else echo "exit status $1 $after"; fi
@@ -243,7 +243,7 @@ count_group_tests() {
 	done < <(grep -E '^(ok|not ok|skip) - ' "$2")
 }
 
-# count_line PREFIX LINE: count a result that a program printed which uses this file; print other lines.
+# count_line PREFIX LINE: count a result in the output of a program that uses this file; print other lines.
 count_line() {
 	case $2 in
 	"   ok      "*) count ok "$1/${2#"   ok      "}" ;;

@@ -27,8 +27,8 @@ add_route() {
 	on_gateway "$1" "ip route add ${lan_net[$(other "$1")]}.0/24 via ${wan_addr[$(other "$1")]}"
 }
 
-# expect_silence REASON SIDE...: pings of the host, for which there is a route, are dropped for this reason. (watch.sh
-# would see them on the wire.)
+# expect_silence REASON SIDE...: pings of the host, for which there is a route, are dropped for this reason. (If one
+# left in plaintext, watch.sh would find it on the wire.)
 expect_silence() {
 	local side before
 	for side in "${@:2}"; do
@@ -56,14 +56,15 @@ newer_than() {
 	[ "${id:-0}" -gt "$1" ]
 }
 
-# cut_wire, mend_wire: drop frames in the bridge between the gateways, where what a gateway sends is still captured.
+# cut_wire, mend_wire: have the bridge between the gateways drop all frames, and pass them again. Frames that a gateway
+# sends are captured before they are dropped.
 cut_wire() {
 	in_ns wire nft "table bridge cut { chain forward { type filter hook forward priority 0; policy drop; }; }"
 }
 
 mend_wire() { in_ns wire nft "delete table bridge cut"; }
 
-# Only the newest SAs of "net" are left.
+# only_newest: whether only the newest SAs of "net" are left.
 only_newest() { [ "$(sad left length) $(spd left length)" = "2 3" ]; }
 
 # Check the capture of the wire, and end it if it still runs: only ESP and IKE, no sequence number twice.
