@@ -16,7 +16,7 @@ PEER = "crypto_aesni_mb"
 # The tool prints only the mean of a measurement. So a run has several measurements of some
 # milliseconds, and their median is used, which other load on the core hardly changes.
 REPEATS = 9
-MANY, FEW = 50000, 4096  # operations of each; of OpenCL's, which may be on the processor
+MANY, FEW = 50000, 4096  # operations of a measurement; FEW with OpenCL, whose device may be the processor
 POOL = 8192  # more than any driver has under way
 LIMIT = 60 * int(os.environ.get("CYGNET_SLOWDOWN", 1))  # seconds
 

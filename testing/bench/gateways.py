@@ -143,7 +143,8 @@ class Cygnetd(Gateway):
     def command(self):
         count = len(self.tunnels)
         with open(f"{self.work}/conf", "w") as conf:
-            # Older builds do not have these options, and few tunnels, and a tmpfs, do not need them.
+            # Options are set only where they are needed, because an older build may not have them: sessions and flows
+            # with many tunnels, sadb_on_disk outside a tmpfs.
             sessions = f"sessions = {2 * count}\nflows = {4 * count}\n" if count > FEW else ""
             on_disk = "" if self.work.startswith("/dev/shm/") else "sadb_on_disk = yes\n"
             conf.write(CONFIG.format(work=self.work, on_disk=on_disk, sessions=sessions, sas=2 * count + 16,

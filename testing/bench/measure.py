@@ -10,7 +10,7 @@ DRAIN = 0.001  # longest time that a gateway may hold packets for a batch
 LEARN, LAST = 2e-5, 3e-5
 ENOUGH, TRIES = 100, 20  # minimum number of slices, maximum number of runs
 LONGER = 0.5  # seconds, up to which a measurement is made longer if the gateway did not get the core
-MANY = 0.1  # share of lost packets from which a run is not repeated: the gateway is slow
+MANY = 0.1  # share of lost packets above which a run is not repeated: the loss is due to the gateway's own rate
 
 
 def throughput(gateway, number, seconds, tunnels=1):

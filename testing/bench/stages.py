@@ -12,7 +12,7 @@ from table import fault
 
 RATE = 15000  # samples per second
 SECONDS = 3
-ENOUGH = 2000  # minimum number of samples, which is also reached with other load on the core
+ENOUGH = 2000  # minimum number of samples; it is reached also with other load on the core
 
 # The stage of a function of Cygnet, by its source file: names of functions change more often, and
 # LTO renames and clones functions.
@@ -33,7 +33,7 @@ FILES = (
     ("SAD and SPD in memory", "lib/*.c"),
 )
 
-# Functions into which the compiler puts so much of another file that they count as that.
+# Functions that consist mostly of code that the compiler has inlined from another file, and count as that file's.
 INLINED = {"poll_wire": "dataplane/path/fast/receive.c", "turn": "dataplane/path/fast/receive.c"}
 
 # The stage of other functions, without source file: the first pattern that matches "library function".

@@ -106,8 +106,8 @@ def measure(gateway, sender, direction, seconds):
 
 
 def measure_some(gateway, sender, direction, seconds):
-    """Measure, for longer each time, until packets arrive: on a loaded machine the gateway or the sender may
-    not run at all for a fifth of a second."""
+    """Measure until packets arrive, each time for longer: on a loaded machine the gateway or the sender may not run
+    at all for a fifth of a second."""
     for tries in range(1, TRIES + 1):
         arrived = measure(gateway, sender, direction, seconds * tries)
         if arrived.received:

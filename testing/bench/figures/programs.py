@@ -11,7 +11,7 @@ import tempfile
 import time
 
 LIMIT = 300  # longest time of a program, seconds
-# If no operation was completed in the measured time, it is repeated with LONGER times the time.
+# If no operation was completed in the measured time, the measurement is repeated with LONGER times the time.
 TRIES, LONGER = 3, 5
 
 
@@ -63,7 +63,7 @@ class Programs:
 
     def lines(self, name, *words):
         """Start a program and yield the lines of its output while it runs."""
-        # In a session of its own the program would go on running if this one is killed.
+        # The program has a session of its own for prefer(), so setpriv ends it when this process is killed.
         command = ["setpriv", "--pdeathsig", "TERM", "timeout", "-k", "5", str(LIMIT), f"{self.options.programs}/{name}", *map(str, words)]
         begun = time.monotonic()
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=self.environment,
@@ -96,7 +96,7 @@ class Programs:
                 rows += bool(row)
                 if row:
                     yield row
-            # Configurations whose work-groups are too large for the device are left out.
+            # A configuration whose work-groups are too large for the device has no row, which is no error.
             if not rows and "cannot be" not in "".join(output):
                 raise Failed(f"bench-kernel {' '.join(map(str, more))}:\n{''.join(output)}")
 
