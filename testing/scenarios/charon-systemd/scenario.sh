@@ -2,7 +2,7 @@
 # The daemon on the left is charon-systemd, which has a section of its own in
 # strongswan.conf. (It also runs without systemd.) Its gateway has two workers. An SA belongs to one of them; packets
 # that the other one receives are handed off. If one ring of AF_PACKET is full, the kernel gives packets to the other
-# worker, and they are handed off late: therefore the replay window is wide. Rekeyed under traffic.
+# worker, and they are handed off late: therefore the replay window is wide. The CHILD_SA is rekeyed under traffic.
 daemon[left]=charon-systemd workers[left]=2
 
 steps() {
@@ -26,5 +26,5 @@ steps() {
 
 stats() { ctl left --json show stats | jq -r "$1"; }
 
-# The queue between the workers never was full.
+# nothing_dropped: whether no packet was dropped because a queue between the workers was full
 nothing_dropped() { [ "$(drops left handoff-full)" -eq 0 ]; }

@@ -83,7 +83,7 @@ ipv6_inside() {
 
 vip6() { swanctl_on left --list-sas | sed -n 's/.*local .*[[ ]\(2001:db8:3:[0-9a-f:]*\)[] ]*$/\1/p'; }
 
-# The destination ports of the kernel's outbound SAs.
+# Print the destination ports of the kernel's outbound SAs.
 kernel_ports() { guest_xfrm right state | sed -n 's/.*encap type espinudp sport 4500 dport \([2-5][0-9]\{4\}\) .*/\1/p'; }
 
 kernel_peers() { guest_xfrm right state | sed -n 's/^src 192.168.0.2 dst //p' | sort -u | paste -s -d ' '; }

@@ -10,7 +10,7 @@ steps() {
 	local child side=left
 	for child in packets bytes time; do
 		expect "child $child comes up from $side" tunnel_up "$side" "$child"
-		if [ "$child" = time ]; then # it is rekeyed too soon to compare counters
+		if [ "$child" = time ]; then # the child is rekeyed before counters can be compared
 			expect "hosts reach each other" wait_for 30 reaches left
 		else
 			expect_pings

@@ -164,7 +164,7 @@ add_second() {
 
 remove_first() { on_gateway "$1" "/sbin/ip address del $2$3 dev wan"; }
 
-# The outer addresses of the left's outbound SAs, own and peer's.
+# Print the outer addresses, source and destination, of the left's outbound SAs.
 addresses() { sad left 'map(select(.dir == "out") | "\(.src) \(.dst)") | unique | join(", ")'; }
 encapsulation() { sad left 'map(.encap) | unique | join(", ")'; }
 spis() { sad left 'map(.spi) | sort | join(" ")'; }

@@ -122,7 +122,7 @@ end_talk() {
 	say "$1: $(grep 'packets transmitted' "$work/talk-$1.out")"
 }
 
-# SPIs and peers of outbound SAs; number of IKE_SAs with a peer.
+# Print SPIs and peers of outbound SAs; print the number of IKE_SAs with a peer.
 outbound_spis() { sad left 'map(select(.dir == "out").spi) | sort | join(" ")'; }
 peers() { sad left 'map(select(.dir == "out").dst) | join(" ")'; }
 ike_peers() { swanctl_on left --list-sas | grep -c "^  remote .* @ $1\["; }

@@ -32,7 +32,7 @@ kernel_unknown_spis() {
 		awk '/^XfrmInNoStates|^XfrmInStateInvalid|^XfrmAcquireError/ { sum += $2 } END { print sum }'
 }
 
-# The sum for both sides.
+# Print the sum for both sides.
 unknown_spis() { echo $(($(drops left bad-spi) + $(kernel_unknown_spis))); }
 
 one_installed() { [ "$(swanctl_on left --list-sas | grep -c 'net:.*INSTALLED')" = 1 ]; }

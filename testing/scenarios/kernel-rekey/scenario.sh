@@ -2,7 +2,7 @@
 # CHILD_SAs and the IKE_SA are rekeyed from both sides, Debian's kernel on the right, while the hosts talk. No
 # packet is lost and no sequence number of any SA is used twice. Either side initiates with its certificate.
 right=kernel auth=cert conf=net2net-cert
-# With the CPU engine charon keeps rekeyed SAs for its default time.
+# With the CPU engine charon keeps rekeyed SAs for its default time (5 seconds), else for one second.
 [ "$engine" = cpu ] || charon_options="delete_rekeyed_delay = 1"
 
 steps() {

@@ -19,7 +19,7 @@ more_network() {
 
 same_names() { seq -f "same%g" "$1" "$2"; }
 
-# Number of policies of a gateway for a direction; number of its CHILD_SAs.
+# Print the number of policies of a gateway for a direction, and the number of its CHILD_SAs.
 policies() { spd left 'map(select(.dir == "out")) | length'; }
 has_policies() { [ "$(policies)" = "$1" ]; }
 has_children() { [ "$(sad left length) $(sad right length)" = "$((2 * $1)) $((2 * $1))" ]; }

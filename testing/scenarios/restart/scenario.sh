@@ -83,7 +83,7 @@ keys_are_wiped() {
 	expect "cygnetd wipes for it" wait_for 30 all_wiped left
 }
 
-# The number of deleted SAs and policies that still have keys, as reported by cygnetctl check.
+# Print the number of deleted SAs and policies that still have keys, as reported by cygnetctl check.
 to_be_wiped() { ctl "$1" check | sed -n 's/.*, \([0-9]*\) deleted ones.*/\1/p'; }
 all_wiped() { [ "$(to_be_wiped "$1")" = 0 ]; }
 

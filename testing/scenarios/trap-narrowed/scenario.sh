@@ -41,14 +41,14 @@ children() { swanctl_on left --list-sas | sed -n 's/^ *net: #\([0-9]*\),.*INSTAL
 both_established() { [ "$(children | wc -w)" -ge 2 ] && [ "$(ranges)" = "10.2.0.0/28 10.2.0.32/28" ]; }
 duplicates() { grep -c 'existing duplicate' "$(charon_log left)" || true; }
 
-# The name stands for both CHILD_SAs.
+# rekeyed_both: rekey both CHILD_SAs, which have the same name.
 rekeyed_both() {
 	local before
 	before=$(children)
 	rekey left && wait_for 60 other_children "$before"
 }
 
-# None of the previous CHILD_SAs is still installed.
+# other_children NUMBERS: whether two CHILD_SAs are installed, and none of these.
 other_children() {
 	local id
 	[ "$(children | wc -w)" -eq 2 ] || return
