@@ -146,7 +146,7 @@ struct ocl_record {
 	u32 digest_area; /* OCL_AREA_CHUNK or the packet's own */
 	u32 digest_off;	 /* there, bytes */
 	u32 reserved[2];
-	u32 iv[4]; /* as bytes, as many as the algorithm has */
+	u32 iv[4]; /* bytes of the IV or nonce; the algorithm determines their number */
 };
 
 /*
@@ -155,7 +155,7 @@ struct ocl_record {
  * launch needs no chunk, no order table and no results. The AAD of an AEAD, OCL_HEAD_AAD() bytes, precedes the head.
  */
 struct ocl_head {
-	u32 iv[4]; /* as bytes, as many as the algorithm has */
+	u32 iv[4]; /* bytes of the IV or nonce; the algorithm determines their number */
 	u32 session; /* from here on the head is transferred back */
 	u16 cipher_off; /* bytes from the head */
 	u16 cipher_len;
