@@ -17,14 +17,13 @@
 #include <rte_eal.h>
 #include <rte_ethdev.h>
 #include <rte_malloc.h>
-#include <rte_pcapng.h>
-#include <rte_version.h>
 
 #include "base/capture_request.h"
 #include "base/log.h"
 #include "capture.h"
 #include "config.h"
 #include "control.h"
+#include "dpdk_pcapng.h"
 #include "host/interface.h"
 #include "path/worker/capture.h"
 
@@ -213,27 +212,14 @@ static const char *make_capture(struct request *request, struct capture *c)
 
 /* --- writing --- */
 
-/* DPDK 22.11 lists all devices by itself. */
 static bool add_interfaces(const struct session_of_client *s)
 {
-#if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
 	const struct capture *c = s->capture;
 
-	for (unsigned int i = 0; i < CONF_MAX_INTERFACES; i++) {
-		if (!(c->present >> i & 1))
-			continue;
-#if RTE_VERSION >= RTE_VERSION_NUM(25, 11, 0, 0)
-		if (rte_pcapng_add_interface(s->file, c->device[i], DLT_EN10MB, interfaces[i].name,
-					     NULL, NULL) < 0)
-#else
-		if (rte_pcapng_add_interface(s->file, c->device[i], interfaces[i].name, NULL,
-					     NULL) < 0)
-#endif
+	for (unsigned int i = 0; i < CONF_MAX_INTERFACES; i++)
+		if (c->present >> i & 1 &&
+		    !dpdk_pcapng_add_interface(s->file, c->device[i], interfaces[i].name))
 			return false;
-	}
-#else
-	(void)s;
-#endif
 	return true;
 }
 
@@ -244,16 +230,9 @@ static void write_totals(struct session_of_client *s)
 	uint64_t missed = __atomic_load_n(&c->missed, __ATOMIC_RELAXED);
 	ssize_t written = -1;
 
-	for (unsigned int i = 0; i < CONF_MAX_INTERFACES && written < 0; i++) {
-		if (!(c->present >> i & 1))
-			continue;
-#if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
-		written = rte_pcapng_write_stats(s->file, c->device[i], s->written, missed, NULL);
-#else
-		written = rte_pcapng_write_stats(s->file, c->device[i], NULL, 0, 0, s->written,
-						 missed);
-#endif
-	}
+	for (unsigned int i = 0; i < CONF_MAX_INTERFACES && written < 0; i++)
+		if (c->present >> i & 1)
+			written = dpdk_pcapng_write_stats(s->file, c->device[i], s->written, missed);
 }
 
 static bool open_file(struct session_of_client *s)

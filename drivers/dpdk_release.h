@@ -58,6 +58,11 @@ static inline int dpdk_control_thread(pthread_t *thread, const char *name,
 #define rte_kvargs_process_opt rte_kvargs_process
 #endif
 
+/* Whether crypto_aesni_mb with DES or 3DES encrypts and decrypts the text of another packet, of any SA: on
+ * AVX-512, when fewer than 16 packets are flushed. libIPSec_MB 2.0 does (Debian 13, with DPDK 24.11), 1.3 does
+ * not (Debian 12, with 22.11). */
+#define DPDK_AESNI_MB_MIXES_DES DPDK_SINCE(23, 11)
+
 /* Ethernet's CRC-32; 0 if there is no memory. Since 25.11 the library has contexts. */
 static inline uint32_t dpdk_crc32(const void *data, uint32_t len)
 {

@@ -6,7 +6,6 @@
 
 #include <rte_atomic.h>
 #include <rte_common.h>
-#include <rte_version.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -16,6 +15,7 @@
 #include "crypto/device/engine.h"
 #include "crypto/device/sessions.h"
 #include "crypto/device/suite.h"
+#include "dpdk_release.h"
 #include "esp/esp.h"
 #include "esp/mapping.h"
 #include "esp/session.h"
@@ -155,13 +155,10 @@ static bool can_serve(const struct cygnet_sa *sa)
 	       (sa->proto == IPPROTO_ESP || sa->proto == IPPROTO_AH);
 }
 
-/* libIPSec_MB 2.0 (Debian 13, with DPDK 24.11) on AVX-512 encrypts and decrypts the text of another packet, of
- * any SA, when fewer than 16 packets of DES or 3DES are flushed; 1.3 (Debian 12, with 22.11) does not. There
- * crypto_openssl serves these ciphers, but it has no AES-XCBC. */
+/* crypto_openssl serves these ciphers instead, but it has no AES-XCBC. */
 static bool mixes_packets(const struct engine_device *e, const struct rte_crypto_sym_xform *x)
 {
-	return RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0) &&
-	       x->type == RTE_CRYPTO_SYM_XFORM_CIPHER &&
+	return DPDK_AESNI_MB_MIXES_DES && x->type == RTE_CRYPTO_SYM_XFORM_CIPHER &&
 	       (x->cipher.algo == RTE_CRYPTO_CIPHER_3DES_CBC ||
 		x->cipher.algo == RTE_CRYPTO_CIPHER_DES_CBC) &&
 	       !strcmp(e->driver, "crypto_aesni_mb");

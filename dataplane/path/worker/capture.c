@@ -2,19 +2,15 @@
 #include <netinet/in.h>
 #include <stdio.h>
 
-#include <rte_cycles.h>
 #include <rte_ether.h>
-#include <rte_pcapng.h>
 #include <rte_udp.h>
-#include <rte_version.h>
 
 #include "base/sadb.h"
+#include "dpdk_pcapng.h"
 #include "host/interface.h"
 #include "path/worker/capture.h"
 
 #define ETHER ((unsigned int)sizeof(struct rte_ether_hdr))
-#define EPB_LENGTH_AT 4	/* of an Enhanced Packet Block's total length, bytes */
-#define OPTION_COMMENT 1
 
 struct capture *capture_wanted;
 
@@ -168,52 +164,12 @@ static enum rte_pcapng_direction direction_of(enum capture_point point)
 	return point == CAPTURE_DROP ? RTE_PCAPNG_DIRECTION_UNKNOWN : RTE_PCAPNG_DIRECTION_OUT;
 }
 
-#if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
 static struct rte_mbuf *copy_frame(const struct capture *c, const struct rte_mbuf *m,
 				   const struct seen *seen, const char *comment)
 {
-	return rte_pcapng_copy(c->device[seen->interface], 0, m, c->pool, c->longest,
-			       direction_of(seen->point), comment);
+	return dpdk_pcapng_copy(c->device[seen->interface], m, c->pool, c->longest,
+				direction_of(seen->point), comment);
 }
-#else
-/* rte_pcapng_copy() of DPDK 22.11 takes no comment: put one behind the last option of the block, where its
- * length stands for the second time, and the end of options behind it (draft-ietf-opsawg-pcapng, 3.5). */
-static bool add_comment(struct rte_mbuf *block, const char *comment)
-{
-	uint16_t option[2] = {OPTION_COMMENT, (uint16_t)strlen(comment)};
-	uint16_t padded = (uint16_t)RTE_ALIGN_CEIL(option[1], 4);
-	uint16_t added = (uint16_t)(2 * sizeof(option) + padded);
-	uint32_t total = rte_pktmbuf_pkt_len(block) + added;
-	char *at;
-
-	if (block->nb_segs != 1)
-		return false;
-	at = rte_pktmbuf_append(block, added);
-	if (!at)
-		return false;
-	at -= sizeof(total);
-	memcpy(at, option, sizeof(option));
-	memset(at + sizeof(option), 0, added - sizeof(option));
-	memcpy(at + sizeof(option), comment, option[1]);
-	memcpy(at + added, &total, sizeof(total));
-	memcpy(rte_pktmbuf_mtod_offset(block, char *, EPB_LENGTH_AT), &total, sizeof(total));
-	return true;
-}
-
-static struct rte_mbuf *copy_frame(const struct capture *c, const struct rte_mbuf *m,
-				   const struct seen *seen, const char *comment)
-{
-	struct rte_mbuf *block = rte_pcapng_copy(c->device[seen->interface], 0, m, c->pool,
-						 c->longest, rte_get_tsc_cycles(),
-						 direction_of(seen->point));
-
-	if (block && !add_comment(block, comment)) {
-		rte_pktmbuf_free(block);
-		return NULL;
-	}
-	return block;
-}
-#endif
 
 /* The interfaces of the capture are Ethernet ports: a packet without Ethernet header gets one with zero
  * addresses for the time of the copy. What stands in front of the packet is put back. */
