@@ -7,6 +7,7 @@
 
 #include <rte_common.h>
 #include <rte_dev.h>
+#include <rte_version.h>
 
 /**
  * A structure describing a device driver.
@@ -30,6 +31,7 @@ struct rte_device {
 	struct rte_devargs *devargs;  /**< Arguments for latest probing */
 };
 
+#if RTE_VERSION >= RTE_VERSION_NUM(25, 11, 0, 0)
 #ifdef RTE_TOOLCHAIN_MSVC
 #define RTE_PMD_EXPORT_SYMBOL(type, name) \
 __pragma(comment(linker, "/include:" RTE_STR(name))) type name
@@ -72,5 +74,6 @@ RTE_PMD_EXPORT_SYMBOL(const char, DRV_EXP_TAG(name, param_string_export))[] = st
  */
 #define RTE_PMD_REGISTER_KMOD_DEP(name, str) \
 RTE_PMD_EXPORT_SYMBOL(const char, DRV_EXP_TAG(name, kmod_dep_export))[] = str
+#endif
 
 #endif /* DEV_DRIVER_H */

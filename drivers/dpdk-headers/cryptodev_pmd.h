@@ -13,6 +13,7 @@
  * them directly.
  */
 
+#include <stdalign.h>
 #include <string.h>
 
 #include <dev_driver.h>
@@ -20,6 +21,7 @@
 #include <rte_malloc.h>
 #include <rte_log.h>
 #include <rte_common.h>
+#include <rte_version.h>
 
 #include "rte_crypto.h"
 #include "rte_cryptodev.h"
@@ -117,8 +119,10 @@ struct __rte_cache_aligned rte_cryptodev {
 	struct rte_cryptodev_cb_rcu *enq_cbs;
 	/** User application callback for post dequeue processing */
 	struct rte_cryptodev_cb_rcu *deq_cbs;
+#if RTE_VERSION >= RTE_VERSION_NUM(24, 11, 0, 0)
 	/** Pointer to PMD function to get used queue pair depth */
 	crypto_qp_depth_used_t qp_depth_used;
+#endif
 };
 
 /** Global structure used for maintaining state of allocated crypto devices */
@@ -492,8 +496,10 @@ struct rte_cryptodev_ops {
 	/**< Set up a device queue pair. */
 	cryptodev_queue_pair_release_t queue_pair_release;
 	/**< Release a queue pair. */
+#if RTE_VERSION >= RTE_VERSION_NUM(24, 11, 0, 0)
 	cryptodev_queue_pair_reset_t queue_pair_reset;
 	/**< Reset a queue pair. */
+#endif
 
 	cryptodev_sym_get_session_private_size_t sym_session_get_size;
 	/**< Return private session. */
@@ -522,8 +528,10 @@ struct rte_cryptodev_ops {
 	};
 	cryptodev_session_event_mdata_set_t session_ev_mdata_set;
 	/**< Set a Crypto or Security session even meta data. */
+#if RTE_VERSION >= RTE_VERSION_NUM(24, 11, 0, 0)
 	cryptodev_queue_pair_event_error_query_t queue_pair_event_error_query;
 	/**< Query queue error interrupt event */
+#endif
 };
 
 
@@ -714,6 +722,12 @@ struct rte_cryptodev_asym_session {
 	/**< Event metadata (aka *union rte_event_crypto_metadata*) */
 	uint8_t sess_private_data[];
 };
+
+/**
+ * Helper macro to get session private data
+ */
+#define CRYPTODEV_GET_ASYM_SESS_PRIV(s) \
+	((void *)(((struct rte_cryptodev_asym_session *)s)->sess_private_data))
 
 #ifdef __cplusplus
 }

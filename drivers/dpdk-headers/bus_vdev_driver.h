@@ -9,6 +9,7 @@
 #include <rte_compat.h>
 #include <dev_driver.h>
 #include <rte_devargs.h>
+#include <rte_version.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -131,6 +132,12 @@ void rte_vdev_register(struct rte_vdev_driver *driver);
 __rte_internal
 void rte_vdev_unregister(struct rte_vdev_driver *driver);
 
+#if RTE_VERSION >= RTE_VERSION_NUM(25, 11, 0, 0)
+#define RTE_VDEV_EXPORT_NAME(nm) RTE_PMD_EXPORT_NAME(nm)
+#else
+#define RTE_VDEV_EXPORT_NAME(nm) RTE_PMD_EXPORT_NAME(nm, __COUNTER__)
+#endif
+
 #define RTE_PMD_REGISTER_VDEV(nm, vdrv)\
 static const char *vdrvinit_ ## nm ## _alias;\
 RTE_INIT(vdrvinitfn_ ##vdrv)\
@@ -139,7 +146,7 @@ RTE_INIT(vdrvinitfn_ ##vdrv)\
 	(vdrv).driver.alias = vdrvinit_ ## nm ## _alias;\
 	rte_vdev_register(&vdrv);\
 } \
-RTE_PMD_EXPORT_NAME(nm)
+RTE_VDEV_EXPORT_NAME(nm)
 
 #define RTE_PMD_REGISTER_ALIAS(nm, alias)\
 static const char *vdrvinit_ ## nm ## _alias = RTE_STR(alias)
