@@ -264,8 +264,8 @@ static void add_measured(struct rte_tel_data *row, unsigned int device, unsigned
 	rte_tel_data_add_dict_string(row, "algorithm", name);
 	rte_tel_data_add_dict_u64(row, "length", length_class_bytes[length]);
 	rte_tel_data_add_dict_string(row, "device", engine_device[device].name);
-	add_real(row, "gbps", measured_gbps(m));
-	add_real(row, "packet_ns", (float)length_class_bytes[length] * 8 / measured_gbps(m));
+	add_real(row, "gbps", m->gbps);
+	add_real(row, "packet_ns", (float)length_class_bytes[length] * 8 / m->gbps);
 	add_real(row, "core_ns", m->cost_ns);
 	add_real(row, "latency_us", m->latency_us);
 	rte_tel_data_add_dict_string(row, "chosen", role_name(&class, device));
@@ -287,7 +287,7 @@ static int show_measured(const char *cmd, const char *params, struct rte_tel_dat
 		unsigned int algorithm = cell / LENGTH_CLASSES, length = cell % LENGTH_CLASSES;
 		struct rte_tel_data *row;
 
-		if (!(measured[device][algorithm][length].gbps[0] > 0))
+		if (!(measured[device][algorithm][length].gbps > 0))
 			continue;
 		row = add_row(table, n);
 		if (!row)

@@ -69,7 +69,7 @@ def sealed(lines):
 
 
 # latency, Gbps, ns. CPU: good; OpenCL: slow and costly with few packets, low latency and fast with batches
-GOOD, SLOW, BATCH = "1|30,30,30|100", "1|0.001,0.001,0.001|60000", "50|10,10,10|1"
+GOOD, SLOW, BATCH = "1|30|100", "1|0.001|60000", "50|10|1"
 
 
 def measured(text, results, left=None):
@@ -210,11 +210,11 @@ def test_auto_cut_short(bench):
     """If measuring ran out of time, the next start measures the remaining algorithms only."""
     gateway = bench.gateway
     mark = os.path.getsize(gateway.log)
-    rewrite(bench, lambda text: measured(text, {(CPU, 64): "1|7,7,7|7"}, left="aes-cbc-128 hmac-sha1"))
+    rewrite(bench, lambda text: measured(text, {(CPU, 64): "1|7|7"}, left="aes-cbc-128 hmac-sha1"))
     text = logged_since(gateway, mark)
     assert "throughput of the engines read from this file" in text and "engines measured in" in text, text
     text = kept(gateway)
-    assert f"{ALGORITHM}|64|1.000|7.0000,7.0000,7.0000|7.0" in text and "|aes-cbc-128 hmac-sha1|64|" in text, text
+    assert f"{ALGORITHM}|64|1|7|7" in text and "|aes-cbc-128 hmac-sha1|64|" in text, text
     out, inb = bench.tunnel(SUITE)
     exchange(bench, out, inb, 50)
 

@@ -10,10 +10,8 @@
 #include "crypto/auto/auto.h"
 #include "crypto/auto/measure.h"
 #include "crypto/auto/measured.h"
-#include "crypto/auto/measured_file.h"
 #include "crypto/auto/offload.h"
 #include "crypto/device/engine.h"
-#include "crypto/device/pool.h"
 
 /* Save the measurements for the next start. They are not saved if a device failed, because all later
  * starts would read that it serves no algorithm, even once it works again. */
@@ -28,49 +26,37 @@ static void keep(const struct conf *conf, const char *path, int err)
 			 strerror(-err));
 }
 
-static int measure(unsigned int workers)
+static const char *reason(int err)
 {
-	struct rte_mempool *packets[CONF_MAX_WORKERS];
-	uint64_t began = rte_get_tsc_cycles();
-	unsigned int made;
-	int err;
-
-	for (made = 0; made < workers; made++) {
-		char name[RTE_MEMPOOL_NAMESIZE];
-
-		snprintf(name, sizeof(name), "measured%u", made);
-		packets[made] = packet_pool_create(name, MEASURE_PACKETS);
-		if (!packets[made])
-			break;
-	}
-	err = made == workers ? measure_all(packets, workers, MEASURE_MS) : -ENOMEM;
-	while (made)
-		packet_pool_free(packets[--made]);
-	if (err == -ENOMEM)
-		log_error("no memory to measure the engines");
-	else
-		log_info("engines measured in %u ms",
-			 (unsigned int)((rte_get_tsc_cycles() - began) * 1000 / rte_get_tsc_hz()));
-	return err;
+	if (err == -EINVAL)
+		return "damaged";
+	return err == -ESTALE ? "of other devices or versions" : strerror(-err);
 }
 
 void auto_measure(const struct conf *conf)
 {
-	char path[PATH_MAX + 16], why[128];
+	char path[PATH_MAX + 16];
 	int err;
 
 	if (conf->engine != ENGINE_AUTO || engine_devices < 2)
 		return;
 	snprintf(path, sizeof(path), "%s/engines", conf->state);
-	err = measured_read(path, why, sizeof(why));
+	err = measured_read(path);
 	if (!err)
 		log_info("%s: throughput of the engines read from this file", path);
 	else if (err != -ENOENT)
-		log_warn("%s: not used, because it is %s: measuring the engines again", path, why);
+		log_warn("%s: not used, because it is %s: measuring the engines again", path,
+			 reason(err));
 	if (measured_algorithms < algorithm_count) {
-		err = measure(conf->workers);
-		if (err == -ENOMEM)
+		uint64_t began = rte_get_tsc_cycles();
+
+		err = measure_all(conf->workers, MEASURE_MS);
+		if (err == -ENOMEM) {
+			log_error("no memory to measure the engines");
 			return;
+		}
+		log_info("engines measured in %u ms",
+			 (unsigned int)((rte_get_tsc_cycles() - began) * 1000 / rte_get_tsc_hz()));
 		keep(conf, path, err);
 	}
 	offload_choose_all();

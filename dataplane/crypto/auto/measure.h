@@ -6,9 +6,7 @@
 #ifndef CYGNETD_MEASURE_H
 #define CYGNETD_MEASURE_H
 
-#include <rte_mempool.h>
-
-/** Packets that measuring needs for each worker; also the maximum in flight. */
+/** The most packets in flight, for each worker. */
 #define MEASURE_PACKETS 4096u
 /** What it takes at the most, and what one measurement takes that has begun. */
 #define MEASURE_MS 10000u
@@ -18,11 +16,10 @@
  * device, and for fast devices on the queue pairs of all workers at once, by their lcores. Only
  * encryption is measured; the result stands for both directions. To be called before the workers start.
  * Algorithms already measured (measured_algorithms) are skipped, unless all have been measured.
- * @param packets   a mempool for each worker; all packets are returned to it
  * @param limit_ms  time limit
  * @return 0; -ETIME: time limit reached, the next call measures the remaining algorithms; -EAGAIN: a
  *	   device failed; -ENOMEM. The first two are logged, and the measurements so far are valid
  */
-int measure_all(struct rte_mempool *const *packets, unsigned int workers, unsigned int limit_ms);
+int measure_all(unsigned int workers, unsigned int limit_ms);
 
 #endif

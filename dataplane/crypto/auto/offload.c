@@ -30,7 +30,7 @@ static uint8_t choose_light(const struct measured *const *m, unsigned int device
 	uint8_t light = OFFLOAD_NONE;
 
 	for (unsigned int d = 0; d < devices; d++)
-		if (usable >> d & 1 && measured_gbps(m[d]) > 0 &&
+		if (usable >> d & 1 && m[d]->gbps > 0 &&
 		    (light == OFFLOAD_NONE ||
 		     m[d]->latency_us * MEASURED_BETTER < m[light]->latency_us))
 			light = (uint8_t)d;
@@ -41,7 +41,7 @@ static uint8_t choose_light(const struct measured *const *m, unsigned int device
  * of the throughput for less than half of the CPU time, because the core can then process more. */
 static bool pays(const struct measured *other, const struct measured *light)
 {
-	float gbps = measured_gbps(other), than = measured_gbps(light);
+	float gbps = other->gbps, than = light->gbps;
 
 	return gbps > than * MEASURED_BETTER ||
 	       (gbps > than * HALF && other->cost_ns < light->cost_ns * HALF);
@@ -54,7 +54,7 @@ static uint8_t choose_full(const struct measured *const *m, unsigned int devices
 
 	for (unsigned int d = 0; d < devices; d++)
 		if (usable >> d & 1 && d != light && pays(m[d], m[light]) &&
-		    (full == light || measured_gbps(m[d]) > measured_gbps(m[full])))
+		    (full == light || m[d]->gbps > m[full]->gbps))
 			full = (uint8_t)d;
 	return full;
 }
@@ -74,7 +74,7 @@ struct offload_class offload_choose(const struct measured *const *m, unsigned in
 	class.pays = true;
 	/* While the core encrypts packets itself it sends none to `full`. That loses throughput if `full` is
 	 * far faster. */
-	class.spills = measured_gbps(m[class.full]) <= measured_gbps(m[class.light]) * FAR_BETTER;
+	class.spills = m[class.full]->gbps <= m[class.light]->gbps * FAR_BETTER;
 	return class;
 }
 
@@ -94,7 +94,7 @@ float offload_pays_from(const struct offload_class *class, unsigned int bytes)
 
 	if (!class->pays)
 		return 0;
-	batches = (float)measured_in_flight[0] / (OFFLOAD_WINDOW_US * 1000.0f);
+	batches = (float)MEASURED_BATCH / (OFFLOAD_WINDOW_US * 1000.0f);
 	load = (float)LOAD_HIGH / 100 / (float)RTE_MAX(class->cost, 1);
 	return RTE_MAX(batches, load) * (float)bytes * 8;
 }
@@ -143,7 +143,7 @@ static uint64_t load_of(const struct offload *o, uint32_t scale, uint64_t elapse
 static uint64_t halves_of(const struct offload *o, uint64_t elapsed_ns)
 {
 	return (uint64_t)o->packets * OFFLOAD_WINDOW_US * 1000 * 2 / elapsed_ns /
-	       measured_in_flight[0];
+	       MEASURED_BATCH;
 }
 
 /* Learn the worker's total time per packet from a window in which `light` had all of that time. Such a

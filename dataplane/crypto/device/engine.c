@@ -122,7 +122,7 @@ static void cpu_model(char *model, size_t size)
 }
 
 /* Describe all that the speed of a device depends on. Measurements with another description are not
- * used (measured_file.h). */
+ * used (measured.h). */
 static void set_version(struct engine_device *device, const struct rte_device *dev)
 {
 	const struct known *driver = find_known(device->driver);
