@@ -4,210 +4,79 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "policy_file.h"
 
 #define HEADER "cygnet policies 1"
-#define FIELD 96u /* bytes of a field: two addresses of IPv6 */
 
-/* --- fields --- */
-
-/* @return index; n: there is no such name */
-static unsigned int find_name(const char *text, const char *const *names, unsigned int n)
-{
-	unsigned int i = 0;
-
-	while (i < n && strcmp(text, names[i]))
-		i++;
-	return i;
-}
-
-static const char *const dirs[] = {[CYGNET_IN] = "in", [CYGNET_OUT] = "out", [CYGNET_FWD] = "fwd"};
-
-static bool read_dir(const char *text, struct cygnet_policy_params *p)
-{
-	p->dir = (uint8_t)find_name(text, dirs, CYGNET_DIRS);
-	return p->dir < CYGNET_DIRS;
-}
-
-static void write_dir(char *text, const struct cygnet_policy_params *p)
-{
-	snprintf(text, FIELD, "%s", dirs[p->dir]);
-}
-
-/* Policies that bypass are not kept: the word is one of two. */
-static bool read_action(const char *text, struct cygnet_policy_params *p)
-{
-	p->action = strcmp(text, "protect") ? CYGNET_DISCARD : CYGNET_PROTECT;
-	return true; /* any other word is refused by the comparison with the text as written again */
-}
-
-static void write_action(char *text, const struct cygnet_policy_params *p)
-{
-	snprintf(text, FIELD, "%s", p->action == CYGNET_PROTECT ? "protect" : "discard");
-}
-
-static bool read_priority(const char *text, struct cygnet_policy_params *p)
-{
-	return sscanf(text, "%10u", &p->priority) == 1;
-}
-
-static void write_priority(char *text, const struct cygnet_policy_params *p)
-{
-	snprintf(text, FIELD, "%u", p->priority);
-}
-
-/* @param[in,out] af  of the selector; 0: not known yet */
-static bool read_addrs(const char *text, uint8_t *af, struct cygnet_addr *lo, struct cygnet_addr *hi)
-{
-	uint8_t family = strchr(text, ':') ? AF_INET6 : AF_INET;
-	const char *dash = strchr(text, '-');
-	char first[INET6_ADDRSTRLEN];
-
-	if (!dash || (size_t)(dash - text) >= sizeof(first) || (*af && *af != family))
-		return false;
-	memcpy(first, text, (size_t)(dash - text));
-	first[dash - text] = '\0';
-	*af = family;
-	return inet_pton(family, first, lo->bytes) == 1 && inet_pton(family, dash + 1, hi->bytes) == 1 &&
-	       memcmp(lo, hi, sizeof(*lo)) <= 0;
-}
-
-static void write_addrs(char *text, uint8_t af, const struct cygnet_addr *lo, const struct cygnet_addr *hi)
-{
-	char first[INET6_ADDRSTRLEN] = "?", last[INET6_ADDRSTRLEN] = "?";
-
-	inet_ntop(af, lo->bytes, first, sizeof(first));
-	inet_ntop(af, hi->bytes, last, sizeof(last));
-	snprintf(text, FIELD, "%s-%s", first, last);
-}
-
-static bool read_source(const char *text, struct cygnet_policy_params *p)
-{
-	return read_addrs(text, &p->sel.af, &p->sel.src_lo, &p->sel.src_hi);
-}
-
-static void write_source(char *text, const struct cygnet_policy_params *p)
-{
-	write_addrs(text, p->sel.af, &p->sel.src_lo, &p->sel.src_hi);
-}
-
-static bool read_destination(const char *text, struct cygnet_policy_params *p)
-{
-	return read_addrs(text, &p->sel.af, &p->sel.dst_lo, &p->sel.dst_hi);
-}
-
-static void write_destination(char *text, const struct cygnet_policy_params *p)
-{
-	write_addrs(text, p->sel.af, &p->sel.dst_lo, &p->sel.dst_hi);
-}
-
-static bool read_protocol(const char *text, struct cygnet_policy_params *p)
-{
-	return sscanf(text, "%3hhu", &p->sel.proto) == 1;
-}
-
-static void write_protocol(char *text, const struct cygnet_policy_params *p)
-{
-	snprintf(text, FIELD, "%u", p->sel.proto);
-}
-
-static bool read_ports(const char *text, uint16_t *lo, uint16_t *hi)
-{
-	return sscanf(text, "%5hu-%5hu", lo, hi) == 2 && *lo <= *hi;
-}
-
-static bool read_sports(const char *text, struct cygnet_policy_params *p)
-{
-	return read_ports(text, &p->sel.sport_lo, &p->sel.sport_hi);
-}
-
-static void write_sports(char *text, const struct cygnet_policy_params *p)
-{
-	snprintf(text, FIELD, "%u-%u", p->sel.sport_lo, p->sel.sport_hi);
-}
-
-static bool read_dports(const char *text, struct cygnet_policy_params *p)
-{
-	return read_ports(text, &p->sel.dport_lo, &p->sel.dport_hi);
-}
-
-static void write_dports(char *text, const struct cygnet_policy_params *p)
-{
-	snprintf(text, FIELD, "%u-%u", p->sel.dport_lo, p->sel.dport_hi);
-}
-
-static bool read_interface(const char *text, struct cygnet_policy_params *p)
-{
-	return sscanf(text, "%8x", &p->sel.interface) == 1;
-}
-
-static void write_interface(char *text, const struct cygnet_policy_params *p)
-{
-	snprintf(text, FIELD, "%x", p->sel.interface);
-}
-
-/* In the order of a line. */
-static const struct field {
-	const char *name;
-	bool (*read)(const char *text, struct cygnet_policy_params *p);
-	void (*write)(char *text, const struct cygnet_policy_params *p);
-} fields[] = {
-	{"direction", read_dir, write_dir},
-	{"action", read_action, write_action},
-	{"priority", read_priority, write_priority},
-	{"source", read_source, write_source},
-	{"destination", read_destination, write_destination},
-	{"protocol", read_protocol, write_protocol},
-	{"source ports", read_sports, write_sports},
-	{"destination ports", read_dports, write_dports},
-	{"interface", read_interface, write_interface},
+static const char *const dirs[CYGNET_DIRS] = {
+	[CYGNET_IN] = "in", [CYGNET_OUT] = "out", [CYGNET_FWD] = "fwd",
 };
-#define FIELDS (sizeof(fields) / sizeof(fields[0]))
+
+static void write_line(char line[POLICY_LINE], const struct cygnet_policy_params *p)
+{
+	const struct cygnet_selector *sel = &p->sel;
+	const struct cygnet_addr *addr[] = {&sel->src_lo, &sel->src_hi, &sel->dst_lo, &sel->dst_hi};
+	char text[4][INET6_ADDRSTRLEN] = {"?", "?", "?", "?"};
+
+	for (unsigned int i = 0; i < 4; i++)
+		inet_ntop(sel->af, addr[i]->bytes, text[i], sizeof(text[i]));
+	snprintf(line, POLICY_LINE, "%s %s %u %s-%s %s-%s %u %u-%u %u-%u %x", dirs[p->dir],
+		 p->action == CYGNET_PROTECT ? "protect" : "discard", p->priority, text[0], text[1],
+		 text[2], text[3], sel->proto, sel->sport_lo, sel->sport_hi, sel->dport_lo,
+		 sel->dport_hi, sel->interface);
+}
 
 /* --- parsing --- */
 
-/* Cut off the next part of a text. @return the part; NULL: the text was at its end */
-static char *next_part(char **text, char separator)
+static bool parse_addrs(struct cygnet_selector *sel, const char text[4][INET6_ADDRSTRLEN])
 {
-	char *part = *text, *end = part ? strchr(part, separator) : NULL;
+	struct cygnet_addr *addr[] = {&sel->src_lo, &sel->src_hi, &sel->dst_lo, &sel->dst_hi};
 
-	*text = end ? end + 1 : NULL;
-	if (end)
-		*end = '\0';
-	return part;
+	sel->af = strchr(text[0], ':') ? AF_INET6 : AF_INET;
+	for (unsigned int i = 0; i < 4; i++)
+		if (inet_pton(sel->af, text[i], addr[i]->bytes) != 1)
+			return false;
+	return memcmp(&sel->src_lo, &sel->src_hi, sizeof(sel->src_lo)) <= 0 &&
+	       memcmp(&sel->dst_lo, &sel->dst_hi, sizeof(sel->dst_lo)) <= 0;
 }
 
-/* @return NULL, or the name of the first field that is wrong */
-static const char *parse_line(char *line, struct cygnet_policy_params *p)
+/* What sscanf() lets pass, such as a sign, blanks or a number that is too large, is refused because the policy is
+ * written as another line. */
+static bool parse_line(const char *line, struct cygnet_policy_params *p)
 {
-	char again[FIELD];
+	char dir[4], action[8], addr[4][INET6_ADDRSTRLEN], again[POLICY_LINE];
+	struct cygnet_selector *sel = &p->sel;
 
 	*p = (struct cygnet_policy_params){
 		.rank = UINT32_MAX, /* of policies with equal priority those of charon apply */
 		.proto = IPPROTO_ESP,
 	};
-	for (size_t i = 0; i < FIELDS; i++) {
-		const char *text = next_part(&line, ' ');
-
-		if (!text || !fields[i].read(text, p))
-			return fields[i].name;
-		fields[i].write(again, p);
-		if (strcmp(again, text))
-			return fields[i].name;
-	}
-	return line ? "end" : NULL;
+	if (sscanf(line, "%3s %7s %10u %45[^-]-%45s %45[^-]-%45s %3hhu %5hu-%5hu %5hu-%5hu %8x", dir,
+		   action, &p->priority, addr[0], addr[1], addr[2], addr[3], &sel->proto,
+		   &sel->sport_lo, &sel->sport_hi, &sel->dport_lo, &sel->dport_hi,
+		   &sel->interface) != 13)
+		return false;
+	while (p->dir < CYGNET_DIRS && strcmp(dir, dirs[p->dir]))
+		p->dir++;
+	p->action = strcmp(action, "protect") ? CYGNET_DISCARD : CYGNET_PROTECT;
+	if (p->dir == CYGNET_DIRS || !parse_addrs(sel, addr) || sel->sport_lo > sel->sport_hi ||
+	    sel->dport_lo > sel->dport_hi)
+		return false;
+	write_line(again, p);
+	return strcmp(again, line) == 0;
 }
 
 static int parse_head(char **text, const char *sadb, char *why, size_t size)
 {
-	const char *line = next_part(text, '\n');
+	const char *line = strsep(text, "\n");
 
 	if (!line || strcmp(line, HEADER)) {
 		snprintf(why, size, "line 1: not \"" HEADER "\"");
 		return -EINVAL;
 	}
-	line = next_part(text, '\n');
+	line = strsep(text, "\n");
 	if (!line || strncmp(line, "sadb ", 5) || !*text) {
 		snprintf(why, size, "line 2: sadb is missing");
 		return -EINVAL;
@@ -222,16 +91,13 @@ static int parse_head(char **text, const char *sadb, char *why, size_t size)
 static int parse_policies(char *text, uint32_t most, struct policy_list *list, char *why, size_t size)
 {
 	/* The part behind the last newline is empty. */
-	for (char *line; (line = next_part(&text, '\n')) && (*line || text);) {
-		const char *wrong;
-
+	for (char *line; (line = strsep(&text, "\n")) && (*line || text);) {
 		if (list->n == most) {
 			snprintf(why, size, "line %u: more than %u policies", list->n + 3, most);
 			return -ENOSPC;
 		}
-		wrong = text ? parse_line(line, &list->policy[list->n]) : "end";
-		if (wrong) {
-			snprintf(why, size, "line %u: %s is wrong", list->n + 3, wrong);
+		if (!text || !parse_line(line, &list->policy[list->n])) {
+			snprintf(why, size, "line %u is wrong", list->n + 3);
 			return -EINVAL;
 		}
 		list->n++;
@@ -338,17 +204,15 @@ int policy_list_read(struct cygnet_db *db, struct policy_list *list)
 
 char *policy_list_text(const struct policy_list *list, const char *sadb, size_t *len)
 {
-	char *text = NULL, field[FIELD];
+	char *text = NULL, line[POLICY_LINE];
 	FILE *out = open_memstream(&text, len);
 
 	if (!out)
 		return NULL;
 	fprintf(out, HEADER "\nsadb %s\n", sadb);
 	for (uint32_t i = 0; i < list->n; i++) {
-		for (size_t f = 0; f < FIELDS; f++) {
-			fields[f].write(field, &list->policy[i]);
-			fprintf(out, "%s%s", field, f + 1 < FIELDS ? " " : "\n");
-		}
+		write_line(line, &list->policy[i]);
+		fprintf(out, "%s\n", line);
 	}
 	if (fclose(out)) {
 		free(text);

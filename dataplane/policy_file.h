@@ -36,7 +36,7 @@ int policy_list_read(struct cygnet_db *db, struct policy_list *list);
  * @param text     ending in '\0'; changed
  * @param sadb     path that it has to be of
  * @param most     policies that it may have
- * @param[out] why on error: line and field, and what is wrong
+ * @param[out] why on error: the line, and what is wrong
  * @param size     of why, bytes
  * @return 0, -EINVAL, -ESTALE (of another sadb), -ENOSPC (more than most) or -ENOMEM; on an error list is empty
  */
