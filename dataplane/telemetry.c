@@ -109,25 +109,22 @@ static void add_interface_counters(struct rte_tel_data *row, unsigned int i)
 	rte_tel_data_add_dict_u64(row, "tx_errors", device.oerrors);
 }
 
-static int show_ports(const char *cmd, const char *params, struct rte_tel_data *table)
+static void show_ports(const char *params, struct rte_tel_data *table)
 {
-	(void)cmd;
 	(void)params;
-	rte_tel_data_start_dict(table);
 	control_lock();
 	for (unsigned int i = 0; i < ninterfaces; i++) {
-		struct rte_tel_data *row = interfaces[i].removed ? NULL : add_row(table, i);
+		struct rte_tel_data *row;
 
 		if (interfaces[i].removed)
 			continue;
-
+		row = add_row(table, i);
 		if (!row)
 			break;
 		add_interface_state(row, &interfaces[i]);
 		add_interface_counters(row, i);
 	}
 	control_unlock();
-	return 0;
 }
 
 static void add_route(struct rte_tel_data *row, const struct route *route)
@@ -151,14 +148,12 @@ static void add_route(struct rte_tel_data *row, const struct route *route)
 	rte_tel_data_add_dict_u64(row, "mtu", route->hop.mtu);
 }
 
-static int show_routes(const char *cmd, const char *params, struct rte_tel_data *table)
+static void show_routes(const char *params, struct rte_tel_data *table)
 {
 	uint32_t cursor = begin_of(params);
 	unsigned int n = 0;
 	struct route route;
 
-	(void)cmd;
-	rte_tel_data_start_dict(table);
 	control_lock();
 	while (n < ROUTES_PER_PAGE && route_next(&cursor, &route)) {
 		struct rte_tel_data *row = add_row(table, n++);
@@ -170,7 +165,6 @@ static int show_routes(const char *cmd, const char *params, struct rte_tel_data 
 	control_unlock();
 	if (n == ROUTES_PER_PAGE)
 		rte_tel_data_add_dict_u64(table, "next", cursor);
-	return 0;
 }
 
 /* Name of the protocol on a local port that is exempt from policies; NULL: none. */
@@ -183,15 +177,13 @@ static const char *passes_at(uint8_t af, uint16_t port, bool charon)
 	return ike ? "ike" : NULL;
 }
 
-static int show_ike(const char *cmd, const char *params, struct rte_tel_data *table)
+static void show_ike(const char *params, struct rte_tel_data *table)
 {
 	bool charon = __atomic_load_n(&sadb_charon, __ATOMIC_RELAXED) != 0;
 	uint16_t ports[CYGNET_IKE_PORTS + 2];
 	unsigned int nports = cygnet_ike_ports(sadb, ports), n = 0;
 
-	(void)cmd;
 	(void)params;
-	rte_tel_data_start_dict(table);
 	for (unsigned int i = 0; i < 2 * nports; i++) {
 		uint8_t af = i < nports ? AF_INET : AF_INET6;
 		uint16_t port = ports[i % nports];
@@ -204,14 +196,11 @@ static int show_ike(const char *cmd, const char *params, struct rte_tel_data *ta
 		rte_tel_data_add_dict_u64(row, "port", port);
 		rte_tel_data_add_dict_string(row, "passes", passes);
 	}
-	return 0;
 }
 
-static int show_engines(const char *cmd, const char *params, struct rte_tel_data *table)
+static void show_engines(const char *params, struct rte_tel_data *table)
 {
-	(void)cmd;
 	(void)params;
-	rte_tel_data_start_dict(table);
 	for (unsigned int i = 0; i < engine_devices && i < STATS_MAX_DEVICES; i++) {
 		const struct engine_device *device = &engine_device[i];
 		struct rte_tel_data *row = add_row(table, i);
@@ -233,7 +222,6 @@ static int show_engines(const char *cmd, const char *params, struct rte_tel_data
 		rte_tel_data_add_dict_u64(row, "bytes", SUM(device[i].bytes));
 		rte_tel_data_add_dict_u64(row, "failed", SUM(device[i].failed));
 	}
-	return 0;
 }
 
 static const char *role_name(const struct offload_class *class, unsigned int device)
@@ -275,13 +263,11 @@ static void add_measured(struct rte_tel_data *row, unsigned int device, unsigned
 }
 
 /* The measurements of the engines. */
-static int show_measured(const char *cmd, const char *params, struct rte_tel_data *table)
+static void show_measured(const char *params, struct rte_tel_data *table)
 {
 	unsigned int at = begin_of(params), n = 0;
 	unsigned int end = offload_enabled ? algorithm_count * LENGTH_CLASSES * engine_devices : 0;
 
-	(void)cmd;
-	rte_tel_data_start_dict(table);
 	for (; at < end && n < MEASURED_PER_PAGE; at++) {
 		unsigned int device = at % engine_devices, cell = at / engine_devices;
 		unsigned int algorithm = cell / LENGTH_CLASSES, length = cell % LENGTH_CLASSES;
@@ -297,7 +283,6 @@ static int show_measured(const char *cmd, const char *params, struct rte_tel_dat
 	}
 	if (at < end && n)
 		rte_tel_data_add_dict_u64(table, "next", at);
-	return 0;
 }
 
 static const struct {
@@ -341,12 +326,10 @@ static void add_worker(struct rte_tel_data *row, unsigned int w)
 	rte_tel_data_add_dict_u64(row, "cycles_per_second", rte_get_tsc_hz());
 }
 
-static int show_stats(const char *cmd, const char *params, struct rte_tel_data *table)
+static void show_stats(const char *params, struct rte_tel_data *table)
 {
 	unsigned int w = begin_of(params), n = 0;
 
-	(void)cmd;
-	rte_tel_data_start_dict(table);
 	for (; w < nworkers && n < STATS_PER_PAGE; w++) {
 		struct rte_tel_data *row = add_row(table, n);
 
@@ -357,14 +340,11 @@ static int show_stats(const char *cmd, const char *params, struct rte_tel_data *
 	}
 	if (w < nworkers && n)
 		rte_tel_data_add_dict_u64(table, "next", w);
-	return 0;
 }
 
-static int show_drops(const char *cmd, const char *params, struct rte_tel_data *table)
+static void show_drops(const char *params, struct rte_tel_data *table)
 {
-	(void)cmd;
 	(void)params;
-	rte_tel_data_start_dict(table);
 	for (unsigned int i = 0; i < DROP_REASON_COUNT; i++) {
 		struct rte_tel_data *row = add_row(table, i);
 
@@ -374,17 +354,14 @@ static int show_drops(const char *cmd, const char *params, struct rte_tel_data *
 		rte_tel_data_add_dict_u64(row, "packets", SUM(drop[i]));
 		rte_tel_data_add_dict_string(row, "help", drop_help[i]);
 	}
-	return 0;
 }
 
 /* Workers count stages for some seconds after a request. A client sends two requests and takes the
  * difference. */
-static int show_stages(const char *cmd, const char *params, struct rte_tel_data *table)
+static void show_stages(const char *params, struct rte_tel_data *table)
 {
-	(void)cmd;
 	(void)params;
 	__atomic_store_n(&stats_stages_asked, clock_seconds() + STAGES_SECONDS, __ATOMIC_RELAXED);
-	rte_tel_data_start_dict(table);
 	for (unsigned int i = 0; i < STAGE_COUNTED; i++) {
 		struct rte_tel_data *row = add_row(table, i);
 
@@ -396,7 +373,6 @@ static int show_stages(const char *cmd, const char *params, struct rte_tel_data 
 		rte_tel_data_add_dict_u64(row, "cycles", SUM(stage[i].cycles));
 		rte_tel_data_add_dict_string(row, "help", stage_help[i]);
 	}
-	return 0;
 }
 
 static void add_trace(struct rte_tel_data *table, const struct trace *trace)
@@ -424,14 +400,12 @@ static void add_trace(struct rte_tel_data *table, const struct trace *trace)
 }
 
 /* A wrong question has one row, with the field "error". */
-static int show_trace(const char *cmd, const char *params, struct rte_tel_data *table)
+static void show_trace(const char *params, struct rte_tel_data *table)
 {
 	char error[RTE_TEL_MAX_STRING_LEN];
 	struct trace_flow flow;
 	struct trace trace;
 
-	(void)cmd;
-	rte_tel_data_start_dict(table);
 	control_lock();
 	if (trace_flow_parse(&flow, params ? params : "", error, sizeof(error))) {
 		struct rte_tel_data *row = add_row(table, 0);
@@ -443,12 +417,11 @@ static int show_trace(const char *cmd, const char *params, struct rte_tel_data *
 		add_trace(table, &trace);
 	}
 	control_unlock();
-	return 0;
 }
 
 static const struct {
 	const char *name;
-	telemetry_cb show;
+	void (*show)(const char *params, struct rte_tel_data *table);
 	const char *help;
 } commands[] = {
 	{"/cygnet/info", telemetry_info, "The process, its SAs and policies"},
@@ -476,11 +449,14 @@ static int show(const char *cmd, const char *params, struct rte_tel_data *table)
 	unsigned int i = 0;
 	int err = -1;
 
+	rte_tel_data_start_dict(table);
 	while (i < RTE_DIM(commands) && strcmp(commands[i].name, cmd))
 		i++;
 	pthread_mutex_lock(&answering);
-	if (serving && i < RTE_DIM(commands))
-		err = commands[i].show(cmd, params, table);
+	if (serving && i < RTE_DIM(commands)) {
+		commands[i].show(params, table);
+		err = 0;
+	}
 	pthread_mutex_unlock(&answering);
 	return err;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* SAs and policies without keys, for programs that must not open the shared file, such as
  * cygnet-exporter. */
-#include <arpa/inet.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,17 +23,15 @@ void telemetry_info_init(unsigned int workers)
 	clock_gettime(CLOCK_REALTIME, &started);
 }
 
-int telemetry_info(const char *cmd, const char *params, struct rte_tel_data *table)
+void telemetry_info(const char *params, struct rte_tel_data *table)
 {
 	struct cygnet_db_info info;
 	struct rte_tel_data *row;
 
-	(void)cmd;
 	(void)params;
-	rte_tel_data_start_dict(table);
 	row = add_row(table, 0);
 	if (!row)
-		return 0;
+		return;
 	cygnet_db_info(sadb, &info);
 	rte_tel_data_add_dict_string(row, "version", PACKAGE_VERSION);
 	rte_tel_data_add_dict_u64(row, "pid", (uint64_t)getpid());
@@ -51,21 +48,16 @@ int telemetry_info(const char *cmd, const char *params, struct rte_tel_data *tab
 	rte_tel_data_add_dict_u64(row, "events", event_log_next());
 	rte_tel_data_add_dict_u64(row, "routes_due", netlink_dump_is_due());
 	rte_tel_data_add_dict_string(row, "sadb", info.path);
-	return 0;
 }
 
 static void add_sa(struct rte_tel_data *row, const struct cygnet_sa *sa)
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
-	char text[INET6_ADDRSTRLEN];
 
-	snprintf(text, sizeof(text), "0x%08x", ntohl(sa->spi));
-	rte_tel_data_add_dict_string(row, "spi", text);
+	add_spi(row, sa->spi);
 	rte_tel_data_add_dict_string(row, "dir", sa->flags & CYGNET_SA_INBOUND ? "in" : "out");
-	inet_ntop(path->af, &path->src, text, sizeof(text));
-	rte_tel_data_add_dict_string(row, "src", text);
-	inet_ntop(path->af, &path->dst, text, sizeof(text));
-	rte_tel_data_add_dict_string(row, "dst", text);
+	add_addr(row, "src", path->af, &path->src);
+	add_addr(row, "dst", path->af, &path->dst);
 	rte_tel_data_add_dict_u64(row, "reqid", sa->reqid);
 	rte_tel_data_add_dict_u64(row, "packets", sa->packets);
 	rte_tel_data_add_dict_u64(row, "bytes", sa->bytes);
@@ -73,14 +65,12 @@ static void add_sa(struct rte_tel_data *row, const struct cygnet_sa *sa)
 	rte_tel_data_add_dict_u64(row, "auth_drops", sa->auth_drops);
 }
 
-int telemetry_sas(const char *cmd, const char *params, struct rte_tel_data *table)
+void telemetry_sas(const char *params, struct rte_tel_data *table)
 {
 	unsigned int at = begin_of(params), n = 0;
 	struct cygnet_db_info info;
 	struct cygnet_sa sa;
 
-	(void)cmd;
-	rte_tel_data_start_dict(table);
 	cygnet_db_info(sadb, &info);
 	for (; at < info.geometry.sas && n < SAS_PER_PAGE; at++) {
 		struct rte_tel_data *row;
@@ -96,19 +86,16 @@ int telemetry_sas(const char *cmd, const char *params, struct rte_tel_data *tabl
 	}
 	if (at < info.geometry.sas && n)
 		rte_tel_data_add_dict_u64(table, "next", at);
-	return 0;
 }
 
 /* Policies without packets are left out. */
-int telemetry_policies(const char *cmd, const char *params, struct rte_tel_data *table)
+void telemetry_policies(const char *params, struct rte_tel_data *table)
 {
 	unsigned int at = begin_of(params), n = 0;
 	struct cygnet_policy policy;
 	struct policy_stats sum;
 	struct cygnet_db_info info;
 
-	(void)cmd;
-	rte_tel_data_start_dict(table);
 	cygnet_db_info(sadb, &info);
 	for (; at < info.geometry.policies && n < POLICIES_PER_PAGE; at++) {
 		struct rte_tel_data *row;
@@ -127,5 +114,4 @@ int telemetry_policies(const char *cmd, const char *params, struct rte_tel_data 
 	}
 	if (at < info.geometry.policies && n)
 		rte_tel_data_add_dict_u64(table, "next", at);
-	return 0;
 }

@@ -8,23 +8,6 @@
 
 #define EVENTS_PER_PAGE 24u
 
-static void add_addr(struct rte_tel_data *row, const char *key, uint8_t af,
-		     const struct cygnet_addr *addr)
-{
-	char text[INET6_ADDRSTRLEN];
-
-	if (inet_ntop(af, addr, text, sizeof(text)))
-		rte_tel_data_add_dict_string(row, key, text);
-}
-
-static void add_spi(struct rte_tel_data *row, uint32_t spi)
-{
-	char text[16];
-
-	snprintf(text, sizeof(text), "0x%08x", ntohl(spi));
-	rte_tel_data_add_dict_string(row, "spi", text);
-}
-
 static void add_flow(struct rte_tel_data *row, const struct cygnet_flow *flow)
 {
 	add_addr(row, "src", flow->af, &flow->src);
@@ -108,13 +91,11 @@ static void add_logged(struct rte_tel_data *row, const struct logged_event *logg
 		add_event(row, &logged->event);
 }
 
-int telemetry_events(const char *cmd, const char *params, struct rte_tel_data *table)
+void telemetry_events(const char *params, struct rte_tel_data *table)
 {
 	struct logged_event logged;
 	unsigned int number = begin_of(params), n = 0;
 
-	(void)cmd;
-	rte_tel_data_start_dict(table);
 	while (n < EVENTS_PER_PAGE && event_log_read(number, &logged)) {
 		struct rte_tel_data *row = add_row(table, n);
 
@@ -126,5 +107,4 @@ int telemetry_events(const char *cmd, const char *params, struct rte_tel_data *t
 	}
 	if (n == EVENTS_PER_PAGE)
 		rte_tel_data_add_dict_u64(table, "next", number);
-	return 0;
 }

@@ -11,11 +11,13 @@
 #ifndef CYGNETD_TELEMETRY_TABLE_H
 #define CYGNETD_TELEMETRY_TABLE_H
 
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include <rte_telemetry.h>
 
+#include "cygnet.h"
 #include "dpdk_release.h" /* after rte_telemetry.h: a function's other name */
 
 static inline unsigned int begin_of(const char *params)
@@ -41,13 +43,30 @@ static inline struct rte_tel_data *add_row(struct rte_tel_data *table, unsigned 
 	return row;
 }
 
+static inline void add_addr(struct rte_tel_data *row, const char *key, uint8_t af,
+			    const struct cygnet_addr *addr)
+{
+	char text[INET6_ADDRSTRLEN];
+
+	if (inet_ntop(af, addr, text, sizeof(text)))
+		rte_tel_data_add_dict_string(row, key, text);
+}
+
+static inline void add_spi(struct rte_tel_data *row, uint32_t spi)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "0x%08x", ntohl(spi));
+	rte_tel_data_add_dict_string(row, "spi", text);
+}
+
 /** What telemetry_info() says of the process. Before the commands are registered. */
 void telemetry_info_init(unsigned int workers);
 
-/* Commands; a telemetry thread, while the databases are open. */
-int telemetry_info(const char *cmd, const char *params, struct rte_tel_data *table);
-int telemetry_sas(const char *cmd, const char *params, struct rte_tel_data *table);
-int telemetry_policies(const char *cmd, const char *params, struct rte_tel_data *table);
-int telemetry_events(const char *cmd, const char *params, struct rte_tel_data *table);
+/* Commands: they add rows to an empty table. A telemetry thread, while the databases are open. */
+void telemetry_info(const char *params, struct rte_tel_data *table);
+void telemetry_sas(const char *params, struct rte_tel_data *table);
+void telemetry_policies(const char *params, struct rte_tel_data *table);
+void telemetry_events(const char *params, struct rte_tel_data *table);
 
 #endif
