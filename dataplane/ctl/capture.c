@@ -11,15 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "capture.h"
+#include "client.h"
 
 #define DEFAULT_COUNT 10000
 #define DEFAULT_SECONDS 60
 #define SNAPLEN 65535
-#define TIMEOUT_S 5		/* for the first answer */
 
 #define BLOCK_PACKET 6		/* Enhanced Packet Block */
 #define BLOCK_STATISTICS 5	/* Interface Statistics Block */
@@ -68,16 +67,19 @@ static bool parse_points(struct capture_arguments *a, const char *text)
 	}
 }
 
+static bool parse_name(const char *text, char name[32])
+{
+	return *text && snprintf(name, 32, "%s", text) < 32;
+}
+
 static bool parse_port(struct capture_arguments *a, const char *text)
 {
-	return *text && snprintf(a->request.port, sizeof(a->request.port), "%s", text) <
-				(int)sizeof(a->request.port);
+	return parse_name(text, a->request.port);
 }
 
 static bool parse_drop(struct capture_arguments *a, const char *text)
 {
-	return *text && snprintf(a->request.drop, sizeof(a->request.drop), "%s", text) <
-				(int)sizeof(a->request.drop);
+	return parse_name(text, a->request.drop);
 }
 
 static bool parse_spi(struct capture_arguments *a, const char *text)
@@ -223,112 +225,73 @@ int capture_compile(const struct capture_arguments *a, struct capture_message *m
 
 static int connect_to(const char *telemetry, char *error, size_t size)
 {
-	const struct timeval timeout = {.tv_sec = TIMEOUT_S};
-	struct sockaddr_un addr = {.sun_family = AF_UNIX};
 	const char *slash = strrchr(telemetry, '/');
-	int fd, folder = slash ? (int)(slash - telemetry) : 0;
+	int folder = slash ? (int)(slash - telemetry) : 0;
+	char path[PATH_MAX + sizeof(CAPTURE_SOCKET)];
 
-	if (snprintf(addr.sun_path, sizeof(addr.sun_path), "%.*s/%s", folder, telemetry,
-		     CAPTURE_SOCKET) >= (int)sizeof(addr.sun_path)) {
-		snprintf(error, size, "capture: %.300s: the path of the socket is too long",
-			 telemetry);
-		return -ENAMETOOLONG;
-	}
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd >= 0 && !setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) &&
-	    !connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
-		return fd;
-	snprintf(error, size, "cygnetd does not answer at %s: %s", addr.sun_path, strerror(errno));
-	if (fd >= 0)
-		close(fd);
-	return -1;
+	snprintf(path, sizeof(path), "%.*s/%s", folder, telemetry, CAPTURE_SOCKET);
+	return client_open(path, SOCK_STREAM, error, size);
 }
 
-/* Read the line with cygnetd's decision, and no byte after it. */
-static bool is_accepted(int fd, char *error, size_t size)
+/* Read the line with cygnetd's decision. */
+static bool is_accepted(FILE *from, char *error, size_t size)
 {
-	char line[CAPTURE_LINE_MAX] = "";
-	size_t n = 0;
+	char line[CAPTURE_LINE_MAX];
 
-	while (n < sizeof(line) - 1 && recv(fd, line + n, 1, 0) == 1 && line[n] != '\n')
-		n++;
-	if (line[n] != '\n') {
+	if (!fgets(line, sizeof(line), from) || !strchr(line, '\n')) {
 		snprintf(error, size, "capture: cygnetd does not answer");
 		return false;
 	}
-	line[n] = '\0';
+	*strchr(line, '\n') = '\0';
 	if (!strcmp(line, CAPTURE_ACCEPTED))
 		return true;
 	snprintf(error, size, "capture: cygnetd refuses: %s", line);
 	return false;
 }
 
-/* @return the socket on which cygnetd sends the capture, or -1 */
-static int ask(const struct capture_arguments *a, const char *telemetry, char *error, size_t size)
+/* @return what cygnetd sends the capture on, or NULL */
+static FILE *ask(const struct capture_arguments *a, const char *telemetry, char *error, size_t size)
 {
 	const struct timeval forever = {0};
 	static struct capture_message message;
+	FILE *from = NULL;
 	size_t length;
 	int fd;
 
 	if (capture_compile(a, &message, &length, error, size))
-		return -1;
+		return NULL;
 	fd = connect_to(telemetry, error, size);
 	if (fd < 0)
-		return -1;
+		return NULL;
 	/* EPIPE: cygnetd has refused the request already; is_accepted() reads the reason. */
-	if (send(fd, &message, length, MSG_NOSIGNAL) < 0 && errno != EPIPE)
+	if ((send(fd, &message, length, MSG_NOSIGNAL) < 0 && errno != EPIPE) ||
+	    !(from = fdopen(fd, "r")))
 		snprintf(error, size, "capture: cannot ask: %s", strerror(errno));
-	else if (is_accepted(fd, error, size) &&
+	else if (is_accepted(from, error, size) &&
 		 !setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &forever, sizeof(forever)))
-		return fd;
-	close(fd);
-	return -1;
+		return from;
+	if (from)
+		fclose(from);
+	else
+		close(fd);
+	return NULL;
 }
 
 /* --- the file --- */
 
-/* An existing file may belong to another user, or be a link. */
-static int open_file(const char *path, char *error, size_t size)
+/* An existing file may belong to another user, or be a link. Blocks are not buffered: each is complete, and a
+ * program that reads them has them at once. */
+static FILE *open_file(const char *path, char *error, size_t size)
 {
 	int fd = strcmp(path, "-") ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)
 				   : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
 
-	if (fd < 0)
+	if (file)
+		setvbuf(file, NULL, _IONBF, 0);
+	else
 		snprintf(error, size, "capture: %s: %s", path, strerror(errno));
-	return fd;
-}
-
-static bool write_all(int fd, const uint8_t *bytes, size_t n)
-{
-	while (n) {
-		ssize_t written = write(fd, bytes, n);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return false;
-		bytes += written;
-		n -= (size_t)written;
-	}
-	return true;
-}
-
-/* @return bytes; fewer than n: cygnetd has closed the socket */
-static size_t read_all(int fd, uint8_t *bytes, size_t n)
-{
-	size_t have = 0;
-
-	while (have < n) {
-		ssize_t got = read(fd, bytes + have, n - have);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			break;
-		have += (size_t)got;
-	}
-	return have;
+	return file;
 }
 
 /* --- the capture --- */
@@ -367,20 +330,21 @@ static void read_statistics(struct totals *totals, const uint8_t *block, size_t 
 
 /* Copy one whole block, so that the file is valid whenever cygnetd ends.
  * @return 1; 0: there is none; -1 with the reason in error */
-static int copy_block(int from, int to, uint8_t *block, struct totals *totals, char *error, size_t size)
+static int copy_block(FILE *from, FILE *to, uint8_t *block, struct totals *totals, char *error,
+		      size_t size)
 {
 	uint32_t length;
 
-	if (read_all(from, block, 8) < 8)
+	if (fread(block, 1, 8, from) < 8)
 		return 0;
 	length = word_at(block, 4);
 	if (length < 12 || length % 4 || length > CAPTURE_BLOCK_MAX) {
 		snprintf(error, size, "capture: cygnetd sends what is not pcapng");
 		return -1;
 	}
-	if (read_all(from, block + 8, length - 8) < length - 8)
+	if (fread(block + 8, 1, length - 8, from) < length - 8)
 		return 0;
-	if (!write_all(to, block, length)) {
+	if (fwrite(block, 1, length, to) < length) {
 		snprintf(error, size, "capture: cannot write: %s", strerror(errno));
 		return -1;
 	}
@@ -399,17 +363,17 @@ static void end(int number)
 	signal(number, SIG_DFL);
 }
 
-static int copy(int fd, int file, struct totals *totals, char *error, size_t size)
+static int copy(FILE *from, FILE *to, struct totals *totals, char *error, size_t size)
 {
 	static uint8_t block[CAPTURE_BLOCK_MAX];
 	int more;
 
-	cygnetd = fd;
+	cygnetd = fileno(from);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGINT, end);
 	signal(SIGTERM, end);
 	do
-		more = copy_block(fd, file, block, totals, error, size);
+		more = copy_block(from, to, block, totals, error, size);
 	while (more > 0);
 	if (more == 0 && !totals->complete) {
 		snprintf(error, size, "capture: cygnetd has ended");
@@ -421,21 +385,22 @@ static int copy(int fd, int file, struct totals *totals, char *error, size_t siz
 static int run(const struct capture_arguments *a, const char *socket, char *error, size_t size)
 {
 	struct totals totals = {0};
-	int fd = ask(a, socket, error, size), file = -1, err = -1;
+	FILE *from = ask(a, socket, error, size), *to = NULL;
+	int err = -1;
 
-	if (fd >= 0)
-		file = open_file(a->file, error, size);
-	if (file >= 0) {
-		err = copy(fd, file, &totals, error, size);
-		if (close(file) && !err) {
+	if (from)
+		to = open_file(a->file, error, size);
+	if (to) {
+		err = copy(from, to, &totals, error, size);
+		if (fclose(to) && !err) {
 			snprintf(error, size, "capture: %s: %s", a->file, strerror(errno));
 			err = -1;
 		}
 		fprintf(stderr, "%" PRIu64 " packets captured, %" PRIu64 " missed\n", totals.packets,
 			totals.missed);
 	}
-	if (fd >= 0)
-		close(fd);
+	if (from)
+		fclose(from);
 	return err;
 }
 

@@ -16,6 +16,7 @@
 #define ANSWER_MAX (16 * 1024)
 #define TIMEOUT_S 5
 #define PAGES_MAX 100000
+#define NO_ANSWER "cygnetd does not answer at %s: %s"
 
 /* The EAL chooses its runtime folder by the same rule. */
 void client_socket_path(const char *prefix, char *path, size_t size)
@@ -42,29 +43,38 @@ static ssize_t receive(int fd, char *answer)
 	return len == 0 || len > ANSWER_MAX ? -EPROTO : len;
 }
 
-int client_connect(const char *path, char *error, size_t size)
+int client_open(const char *path, int type, char *error, size_t size)
 {
 	const struct timeval timeout = {.tv_sec = TIMEOUT_S};
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
-	char greeting[ANSWER_MAX + 1];
-	int fd = -1, err = -ENAMETOOLONG;
+	int fd = -1, err = ENAMETOOLONG;
 
-	if (strlen(path) >= sizeof(addr.sun_path))
-		goto fail;
-	strcpy(addr.sun_path, path);
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) < 0 ||
-	    connect(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0) {
-		err = -errno;
-		goto fail;
+	if (strlen(path) < sizeof(addr.sun_path)) {
+		strcpy(addr.sun_path, path);
+		fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
+		if (fd >= 0 && !setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) &&
+		    !connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
+			return fd;
+		err = errno;
 	}
+	if (fd >= 0)
+		close(fd);
+	snprintf(error, size, NO_ANSWER, path, strerror(err));
+	return -err;
+}
+
+int client_connect(const char *path, char *error, size_t size)
+{
+	int fd = client_open(path, SOCK_SEQPACKET, error, size), err;
+	char greeting[ANSWER_MAX + 1];
+
+	if (fd < 0)
+		return fd;
 	err = (int)receive(fd, greeting);
 	if (err > 0)
 		return fd;
-fail:
-	if (fd >= 0)
-		close(fd);
-	snprintf(error, size, "cygnetd does not answer at %s: %s", path, strerror(-err));
+	close(fd);
+	snprintf(error, size, NO_ANSWER, path, strerror(-err));
 	return err;
 }
 

@@ -15,7 +15,10 @@
  */
 void client_socket_path(const char *prefix, char *path, size_t size);
 
-/** @return a connected socket, or -errno with the reason in error */
+/** @param type  of the socket, such as SOCK_STREAM
+ * @return a connected socket with a time limit for answers, or -errno with the reason in error */
+int client_open(const char *path, int type, char *error, size_t size);
+/** Connect to the telemetry socket. @return a connected socket, or -errno with the reason in error */
 int client_connect(const char *path, char *error, size_t size);
 
 /**
