@@ -10,7 +10,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <rte_cycles.h>
@@ -19,6 +18,7 @@
 #include <rte_malloc.h>
 
 #include "base/capture_request.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "capture.h"
 #include "config.h"
@@ -45,20 +45,12 @@ struct session_of_client {
 	int fd;
 	rte_pcapng_t *file;	/* on a duplicate of fd */
 	uint64_t left;		/* packets; UINT64_MAX: no limit */
-	uint64_t until;		/* of clock_ms(); UINT64_MAX: no limit */
+	uint64_t until;		/* us of CLOCK_MONOTONIC; UINT64_MAX: no limit */
 	uint64_t written;	/* packets */
 	const char *end;	/* why it is over; NULL: it is not */
 	bool broken;		/* nothing more can be written */
 	struct capture *capture;
 };
-
-static uint64_t clock_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 static void say(int fd, const char *line)
 {
@@ -298,11 +290,11 @@ static void publish(struct capture *c)
 /* Have the workers end the capture. @return false: a worker hangs, and may still use it */
 static bool withdraw(const struct capture *c)
 {
-	uint64_t until = clock_ms() + WORKER_S * 1000;
+	uint64_t until = clock_read_us(CLOCK_MONOTONIC) + WORKER_S * 1000000;
 
 	publish(NULL);
 	while (!is_noticed(c)) {
-		if (clock_ms() > until)
+		if (clock_read_us(CLOCK_MONOTONIC) > until)
 			return false;
 		rte_delay_us_sleep(100);
 	}
@@ -338,7 +330,7 @@ static void wait_or_end(struct session_of_client *s, bool idle)
 		if (fds[2].revents)
 			refuse_another();
 	}
-	if (!s->end && clock_ms() >= s->until)
+	if (!s->end && clock_read_us(CLOCK_MONOTONIC) >= s->until)
 		s->end = "the time is over";
 }
 
@@ -381,7 +373,8 @@ static void serve_request(int fd, struct request *request, pid_t client)
 	struct session_of_client s = {
 		.fd = fd,
 		.left = head->count ? head->count : UINT64_MAX,
-		.until = head->seconds ? clock_ms() + head->seconds * 1000ull : UINT64_MAX,
+		.until = head->seconds ? clock_read_us(CLOCK_MONOTONIC) +
+					 head->seconds * 1000000ull : UINT64_MAX,
 		.capture = &capture,
 	};
 	const char *error;

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/end_signal.h"
 #include "base/log.h"
 #include "host/notify.h"
@@ -28,14 +28,6 @@ static const char *conf_path;
 static pid_t new_pid;		/* 0: there is no new process */
 static int to_new = -1, to_old = -1;
 static bool wanted;
-
-static uint64_t seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec;
-}
 
 static int say(int fd, enum message message)
 {
@@ -60,10 +52,10 @@ static int hear(int fd, enum message message)
 static int await(int fd, enum message message, unsigned int limit_s)
 {
 	struct pollfd pollfd = {.fd = fd, .events = POLLIN};
-	uint64_t begun = seconds();
+	uint64_t end = clock_read_us(CLOCK_MONOTONIC) + limit_s * 1000000ull;
 	int err;
 
-	while ((err = hear(fd, message)) == -EAGAIN && seconds() - begun < limit_s) {
+	while ((err = hear(fd, message)) == -EAGAIN && clock_read_us(CLOCK_MONOTONIC) < end) {
 		poll(&pollfd, 1, 1000);
 		if (fd == to_new)
 			notify_send("WATCHDOG=1");

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -14,8 +13,6 @@
 #include "host/notify.h"
 #include "watchdog.h"
 
-#define US_PER_S UINT64_C(1000000)
-
 static unsigned int nworkers;
 static uint64_t limit_us;			/* 0: no watchdog */
 static uint64_t notified_us;			/* when systemd was notified last */
@@ -23,14 +20,6 @@ static bool logged;				/* that a worker stands still */
 static uint64_t turns[CONF_MAX_WORKERS];	/* at the last notification */
 static uint64_t status_s;			/* clock_seconds() of the last look at the status */
 static char status[160];			/* as systemd has it */
-
-static uint64_t now_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * US_PER_S + (uint64_t)now.tv_nsec / 1000;
-}
 
 /* A decimal number of the environment. @return it, or 0 if it is not set or is no number */
 static uint64_t number_of(const char *name)
@@ -73,7 +62,7 @@ static void notify_alive(uint64_t now)
 
 static void watch(void)
 {
-	uint64_t now = now_us(), silence = now - notified_us;
+	uint64_t now = clock_read_us(CLOCK_MONOTONIC), silence = now - notified_us;
 	unsigned int standing;
 
 	if (!limit_us || silence < limit_us / 4)
@@ -115,7 +104,7 @@ void watchdog_start(unsigned int workers)
 	status[0] = '\0';
 	status_s = 0;
 	limit_us = pid && pid != (uint64_t)getpid() ? 0 : number_of("WATCHDOG_USEC");
-	notified_us = now_us();
+	notified_us = clock_read_us(CLOCK_MONOTONIC);
 	for (unsigned int w = 0; w < workers; w++)
 		turns[w] = turns_of(w);
 }

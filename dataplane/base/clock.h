@@ -8,6 +8,16 @@
 #define CYGNETD_CLOCK_H
 
 #include <stdint.h>
+#include <time.h>
+
+/** A clock of the kernel, now, in microseconds: a system call. Any thread. */
+static inline uint64_t clock_read_us(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
 
 /** Seconds of CLOCK_MONOTONIC. Written by the control thread; atomic. */
 extern uint64_t clock_now;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <pthread.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/event_log.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -10,10 +10,7 @@ static uint32_t next;
 
 static void add(struct logged_event logged)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	logged.time_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	logged.time_ms = clock_read_us(CLOCK_REALTIME) / 1000;
 	pthread_mutex_lock(&lock);
 	logged.number = next;
 	kept[next % EVENT_LOG] = logged;

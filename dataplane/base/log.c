@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "config.h"
@@ -16,6 +15,7 @@
 
 #include <rte_common.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 
 #define TEXT_MAX 8192
@@ -28,10 +28,7 @@ static FILE *diverted;
 
 static uint64_t now(void)
 {
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec + 1;
+	return clock_read_us(CLOCK_MONOTONIC) / 1000000 + 1;
 }
 
 /* @param left_out  receives how many messages were left out before this one

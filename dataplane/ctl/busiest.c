@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "busiest.h"
 #include "databases.h"
 
@@ -47,13 +47,11 @@ static struct grown growth(const struct looks *before, const struct sa_look *now
 static json_t *make_row(struct cygnet_db *db, const struct grown *grown, double seconds)
 {
 	struct cygnet_sa sa;
-	struct timespec now;
 	json_t *row;
 
 	if (!cygnet_sa_snapshot(db, grown->slot, &sa))
 		return NULL;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	row = databases_sa(&sa, (uint64_t)now.tv_sec);
+	row = databases_sa(&sa, clock_read_us(CLOCK_MONOTONIC) / 1000000);
 	json_object_set_new(row, "packets", json_integer((json_int_t)((double)grown->packets / seconds + 0.5)));
 	json_object_set_new(row, "bytes", json_integer((json_int_t)((double)grown->bytes / seconds + 0.5)));
 	return row;

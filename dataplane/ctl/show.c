@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "client.h"
 #include "cygnet.h"
 #include "databases.h"
@@ -151,13 +152,11 @@ static json_t *read_databases(const struct thing *thing, const struct options *o
 {
 	struct cygnet_db *db = options_sadb(options, error, size);
 	struct cygnet_db_info info;
-	struct timespec now;
 	json_t *rows;
 
 	if (!db)
 		return NULL;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	rows = thing->read(db, (uint64_t)now.tv_sec);
+	rows = thing->read(db, clock_read_us(CLOCK_MONOTONIC) / 1000000);
 	cygnet_db_info(db, &info);
 	if (rows && thing->columns == spd_columns)
 		add_counts(options, info.path, rows);

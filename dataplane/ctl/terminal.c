@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "terminal.h"
 
 static volatile sig_atomic_t ending;
@@ -74,25 +74,14 @@ void terminal_draw(const char *text)
 	fflush(stdout);
 }
 
-static unsigned int elapsed_ms(const struct timespec *since)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (unsigned int)((now.tv_sec - since->tv_sec) * 1000 +
-			      (now.tv_nsec - since->tv_nsec) / 1000000);
-}
-
 bool terminal_wait(unsigned int ms)
 {
 	struct pollfd input = {.fd = keys ? STDIN_FILENO : -1, .events = POLLIN};
-	struct timespec began;
-	unsigned int waited;
+	uint64_t now, end = clock_read_us(CLOCK_MONOTONIC) + ms * 1000ull;
 	char key;
 
-	clock_gettime(CLOCK_MONOTONIC, &began);
-	while (!ending && (waited = elapsed_ms(&began)) < ms) {
-		int n = poll(&input, 1, (int)(ms - waited));
+	while (!ending && (now = clock_read_us(CLOCK_MONOTONIC)) < end) {
+		int n = poll(&input, 1, (int)((end - now + 999) / 1000));
 
 		if (n <= 0)
 			continue;

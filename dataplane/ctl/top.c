@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "busiest.h"
 #include "client.h"
 #include "rates.h"
@@ -66,14 +67,6 @@ static void free_sample(struct sample *sample)
 	*sample = (struct sample){0};
 }
 
-static double now_seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 static int take_sample(const struct options *options, struct sample *sample, char *error, size_t size)
 {
 	const struct {
@@ -86,7 +79,7 @@ static int take_sample(const struct options *options, struct sample *sample, cha
 	};
 	int fd = options_connect(options, error, size), err = fd < 0 ? -1 : 0;
 
-	*sample = (struct sample){.time = now_seconds()};
+	*sample = (struct sample){.time = (double)clock_read_us(CLOCK_MONOTONIC) / 1e6};
 	for (size_t i = 0; !err && i < sizeof(wanted) / sizeof(wanted[0]); i++) {
 		*wanted[i].rows = client_table(fd, wanted[i].command, error, size);
 		err = *wanted[i].rows ? 0 : -1;

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "changed.h"
 #include "client.h"
 #include "terminal.h"
@@ -24,16 +25,13 @@ struct seen {
 static void put_time(json_t *event)
 {
 	json_int_t ms = json_integer_value(json_object_get(event, "time_ms"));
-	struct timespec now;
 	char text[64];
 	struct tm tm;
 	time_t second;
 	size_t len;
 
-	if (!ms) {
-		clock_gettime(CLOCK_REALTIME, &now);
-		ms = (json_int_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-	}
+	if (!ms)
+		ms = (json_int_t)(clock_read_us(CLOCK_REALTIME) / 1000);
 	second = (time_t)(ms / 1000);
 	gmtime_r(&second, &tm);
 	len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);

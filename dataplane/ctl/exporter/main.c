@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "conf/conf.h"
 #include "config.h"
 #include "exporter/http.h"
@@ -50,14 +50,6 @@ static void catch_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 static int serve(const struct metrics *metrics, const char *where)
 {
 	struct MHD_Daemon *daemon;
@@ -77,9 +69,11 @@ static int serve(const struct metrics *metrics, const char *where)
 		return 1;
 	}
 	while (!ending && serves) {
-		if (metrics->stages && now_ms() - asked >= METRICS_STAGES_MS) {
+		uint64_t now = clock_read_us(CLOCK_MONOTONIC);
+
+		if (metrics->stages && now - asked >= METRICS_STAGES_MS * 1000) {
 			metrics_keep_stages(metrics);
-			asked = now_ms();
+			asked = now;
 		}
 		serves = http_serve(daemon, WAIT_MS);
 	}
