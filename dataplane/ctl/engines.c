@@ -57,39 +57,28 @@ int engines_add_measured(json_t *devices, const json_t *measured)
 	return 0;
 }
 
-/* Add the measurements of all devices for the algorithm and length of a row. */
-static int add_alike(json_t *rows, const json_t *devices, const json_t *like)
+/* The place behind the last row with the same algorithm and length, or behind all rows. */
+static size_t place_of(const json_t *rows, const json_t *like)
 {
-	json_t *device, *row;
-	size_t i, j;
+	size_t i = json_array_size(rows);
 
-	json_array_foreach(devices, i, device) {
-		json_array_foreach(json_object_get(device, "measured"), j, row) {
-			json_t *copy;
+	while (i--) {
+		const json_t *row = json_array_get(rows, i);
 
-			if (!json_equal(json_object_get(row, "algorithm"),
-					json_object_get(like, "algorithm")) ||
-			    !json_equal(json_object_get(row, "length"), json_object_get(like, "length")))
-				continue;
-			copy = json_copy(row);
-			if (json_array_append_new(rows, copy) ||
-			    json_object_set(copy, "device", json_object_get(device, "device")))
-				return -ENOMEM;
-		}
-	}
-	return 0;
-}
-
-static bool has_alike(const json_t *rows, const json_t *like)
-{
-	json_t *row;
-	size_t i;
-
-	json_array_foreach(rows, i, row)
 		if (json_equal(json_object_get(row, "algorithm"), json_object_get(like, "algorithm")) &&
 		    json_equal(json_object_get(row, "length"), json_object_get(like, "length")))
-			return true;
-	return false;
+			return i + 1;
+	}
+	return json_array_size(rows);
+}
+
+static int add_row(json_t *rows, const json_t *device, json_t *measured)
+{
+	json_t *row = json_copy(measured);
+
+	if (json_array_insert_new(rows, place_of(rows, measured), row))
+		return -ENOMEM;
+	return json_object_set(row, "device", json_object_get(device, "device"));
 }
 
 static bool has_prefix(const json_t *row, const char *algorithm)
@@ -107,8 +96,8 @@ json_t *engines_measured(const json_t *devices, const char *algorithm)
 
 	json_array_foreach(devices, i, device)
 		json_array_foreach(json_object_get(device, "measured"), j, row)
-			if (!err && has_prefix(row, algorithm) && !has_alike(rows, row))
-				err = add_alike(rows, devices, row);
+			if (!err && has_prefix(row, algorithm))
+				err = add_row(rows, device, row);
 	if (err) {
 		json_decref(rows);
 		return NULL;
