@@ -14,9 +14,9 @@
 
 #define END_BYTES 16u
 
-static size_t make_end(const char *text, size_t len, char end[END_BYTES])
+static void make_end(const char *text, size_t len, char end[END_BYTES])
 {
-	return (size_t)snprintf(end, END_BYTES, "end %08x\n", dpdk_crc32(text, (uint32_t)len));
+	snprintf(end, END_BYTES, "end %08x\n", dpdk_crc32(text, (uint32_t)len));
 }
 
 /* Verify the checksum in the last line, and cut that line off. */
@@ -40,69 +40,61 @@ static bool is_ours(const struct stat *st, size_t most)
 	       (uintmax_t)st->st_size <= most;
 }
 
-static bool read_all(int fd, char *text, size_t len)
+/* @return for free(); NULL: see err */
+static char *read_text(FILE *file, size_t most, int *err)
 {
-	ssize_t got = 1;
-	size_t at;
+	struct stat st;
+	size_t len;
+	char *text;
 
-	for (at = 0; at < len && got > 0; at += (size_t)got) {
-		got = read(fd, text + at, len - at);
-		if (got < 0)
-			return false;
+	*err = -EINVAL;
+	if (fstat(fileno(file), &st) || !is_ours(&st, most))
+		return NULL;
+	len = (size_t)st.st_size;
+	text = malloc(len + 1);
+	if (!text) {
+		*err = -ENOMEM;
+		return NULL;
 	}
-	text[at] = '\0';
-	return at == len && !memchr(text, '\0', len);
+	text[len] = '\0';
+	if (fread(text, 1, len, file) == len && strlen(text) == len && check_end(text))
+		return text;
+	free(text);
+	return NULL;
 }
 
 char *state_file_read(const char *path, size_t most, int *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	char *text = NULL;
-	struct stat st;
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	char *text;
 
-	*err = fd < 0 ? -errno : -EINVAL;
-	if (fd < 0)
+	if (!file) {
+		*err = -errno;
+		if (fd >= 0)
+			close(fd);
 		return NULL;
-	if (fstat(fd, &st) == 0 && is_ours(&st, most)) {
-		text = malloc((size_t)st.st_size + 1);
-		if (!text)
-			*err = -ENOMEM;
 	}
-	if (text && (!read_all(fd, text, (size_t)st.st_size) || !check_end(text))) {
-		free(text);
-		text = NULL;
-	}
-	close(fd);
+	text = read_text(file, most, err);
+	fclose(file);
 	return text;
 }
 
-/* @return 0 or -errno */
-static int write_all(int fd, const char *text, size_t len)
-{
-	while (len) {
-		ssize_t put = write(fd, text, len);
-
-		if (put <= 0)
-			return put < 0 ? -errno : -ENOSPC;
-		text += put;
-		len -= (size_t)put;
-	}
-	return 0;
-}
-
-static int fill(int fd, const char *text, size_t len)
+static int fill(FILE *file, const char *text, size_t len)
 {
 	char end[END_BYTES];
-	int err = write_all(fd, text, len);
 
-	if (!err)
-		err = write_all(fd, end, make_end(text, len, end));
-	return err ? err : fsync(fd) ? -errno : 0;
+	make_end(text, len, end);
+	if (fwrite(text, 1, len, file) < len || fputs(end, file) < 0 || fflush(file) ||
+	    fsync(fileno(file)))
+		return -errno;
+	return 0;
 }
 
 int state_file_write(const char *path, const char *text, size_t len, mode_t mode)
 {
 	char new_path[PATH_MAX + 32];
+	FILE *file;
 	int fd, err;
 
 	/* Several cygnetd may share the folder: the name of the temporary file has the process ID. */
@@ -111,8 +103,9 @@ int state_file_write(const char *path, const char *text, size_t len, mode_t mode
 	fd = open(new_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 	if (fd < 0)
 		return -errno;
-	err = fill(fd, text, len);
-	if (close(fd) && !err)
+	file = fdopen(fd, "w");
+	err = file ? fill(file, text, len) : -errno;
+	if ((file ? fclose(file) : close(fd)) && !err)
 		err = -errno;
 	if (!err && rename(new_path, path))
 		err = -errno;
