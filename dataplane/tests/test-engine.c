@@ -3,12 +3,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <rte_bus_vdev.h>
 
-#include "crypto/device/build_id.h"
 #include "crypto/device/engine.h"
+#include "crypto/device/library_build.h"
 #include "crypto/device/selftest.h"
 #include "crypto/device/suite.h"
 #include "eal_fixture.h"
@@ -123,13 +124,13 @@ static const char *version_of(const char *driver)
  * its arguments, from whatever source. */
 static void version(void **state)
 {
-	char driver[BUILD_ID], library[BUILD_ID], builds[2 * BUILD_ID + 16];
+	char driver[LIBRARY_BUILD], library[LIBRARY_BUILD], builds[2 * LIBRARY_BUILD + 16];
 
 	(void)state;
 	assert_int_equal(rte_vdev_init("crypto_aesni_gcm7", "max_nb_queue_pairs=5"), 0);
 	start_with(1, 0);
-	build_id_of("librte_crypto_ipsec_mb.so", driver);
-	build_id_of("libIPSec_MB.so", library);
+	library_build_of("librte_crypto_ipsec_mb.so", driver);
+	library_build_of("libIPSec_MB.so", library);
 	snprintf(builds, sizeof(builds), "build %s %s,", driver, library);
 	assert_non_null(strstr(version_of("crypto_aesni_gcm"), builds));
 	assert_non_null(strstr(version_of("crypto_aesni_gcm"), ", max_nb_queue_pairs=5"));
@@ -137,7 +138,7 @@ static void version(void **state)
 	assert_non_null(strstr(version_of("crypto_aesni_mb"), ", max_nb_queue_pairs=1"));
 	assert_null(strstr(version_of("crypto_openssl"), library));
 	if (BUILT_IPSEC_MB) {
-		build_id_of("librte_crypto_ipsec_mb_gcm.so", driver);
+		library_build_of("librte_crypto_ipsec_mb_gcm.so", driver);
 		snprintf(builds, sizeof(builds), "build %s %s,", driver, library);
 		assert_non_null(strstr(version_of("crypto_ipsec_mb_gcm"), builds));
 		assert_null(strstr(version_of("crypto_ipsec_mb_chain"), driver));
@@ -290,23 +291,27 @@ static void approved(void **state)
 	assert_false(suite_approved(CYGNET_CIPHER_NULL, UINT8_MAX));
 }
 
-/* The description of loaded libraries, with the build IDs of the linker. */
-static void build_ids(void **state)
+/* Loaded libraries are told apart by the size and time of their files. */
+static void library_builds(void **state)
 {
-	char by_name[BUILD_ID], by_address[BUILD_ID], own[BUILD_ID];
+	char by_name[LIBRARY_BUILD], by_address[LIBRARY_BUILD], other[LIBRARY_BUILD];
+	void *function = dlsym(RTLD_DEFAULT, "rte_cryptodev_configure");
+	struct stat st;
+	Dl_info info;
 
 	(void)state;
-	build_id_of("librte_cryptodev.so", by_name);
-	build_id_at(dlsym(RTLD_DEFAULT, "rte_cryptodev_configure"), by_address);
-	build_id_at(&log_level, own);
-	assert_int_equal(strspn(by_name, "0123456789abcdef"), 32);
-	assert_int_equal(strspn(own, "0123456789abcdef"), 32);
+	assert_true(dladdr(function, &info) && stat(info.dli_fname, &st) == 0);
+	snprintf(other, sizeof(other), "%lld-%lld", (long long)st.st_size, (long long)st.st_mtime);
+	library_build_of("librte_cryptodev.so", by_name);
+	library_build_at(function, by_address);
+	assert_string_equal(by_name, other);
 	assert_string_equal(by_name, by_address);
-	assert_string_not_equal(by_name, own);
-	build_id_at(&state, own);
-	assert_string_equal(own, "");
-	build_id_of("libno.so", own);
-	assert_string_equal(own, "");
+	library_build_of("libIPSec_MB.so", other);
+	assert_true(other[0] && strcmp(by_name, other));
+	library_build_at(&state, other);
+	assert_string_equal(other, "");
+	library_build_of("libno.so", other);
+	assert_string_equal(other, "");
 }
 
 /* Start with that folder of drivers. @return logged text of that level and above, to be freed */
@@ -378,7 +383,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(wrong_answer),
 		cmocka_unit_test(all_wrong),
 		cmocka_unit_test(approved),
-		cmocka_unit_test(build_ids),
+		cmocka_unit_test(library_builds),
 		cmocka_unit_test(driver_path),
 		cmocka_unit_test(opencl_arguments),
 	};

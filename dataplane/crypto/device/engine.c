@@ -14,8 +14,8 @@
 #include "base/changes.h"
 #include "base/log.h"
 #include "base/stats.h"
-#include "crypto/device/build_id.h"
 #include "crypto/device/engine.h"
+#include "crypto/device/library_build.h"
 #include "crypto/device/selftest.h"
 
 #define QUEUE_DESCRIPTORS 2048
@@ -128,13 +128,13 @@ static void set_version(struct engine_device *device, const struct rte_device *d
 	const struct known *driver = find_known(device->driver);
 	const struct rte_devargs *args = dev ? rte_dev_devargs(dev) : NULL;
 	const char *bus = dev ? rte_dev_bus_info(dev) : NULL;
-	char model[96], build[BUILD_ID] = "", used[BUILD_ID] = "";
+	char model[96], build[LIBRARY_BUILD] = "", used[LIBRARY_BUILD] = "";
 
 	cpu_model(model, sizeof(model));
 	if (dev) /* struct rte_driver is in the driver's library */
-		build_id_at(rte_dev_driver(dev), build);
+		library_build_at(rte_dev_driver(dev), build);
 	if (driver && driver->uses)
-		build_id_of(driver->uses, used);
+		library_build_of(driver->uses, used);
 	snprintf(device->version, sizeof(device->version), "%s, %s, build %s%s%s, %.250s, %.400s",
 		 rte_version(), model, build, used[0] ? " " : "", used, bus ? bus : "",
 		 args && args->args ? args->args : "");
