@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -35,8 +34,7 @@
 #define CLIENT_S 2		/* that a client may need for its request, or to read something */
 #define WORKER_S 10		/* that workers may need to take notice */
 
-static int listener = -1;
-static int stop_event = -1;	/* readable: end */
+static int listener = -1;	/* shut down: end */
 static pthread_t thread;
 static bool running;
 
@@ -318,16 +316,15 @@ static void wait_or_end(struct session_of_client *s, bool idle)
 {
 	struct pollfd fds[] = {
 		{.fd = s->fd, .events = POLLIN | POLLRDHUP},
-		{.fd = stop_event, .events = POLLIN},
 		{.fd = listener, .events = POLLIN},
 	};
 
 	if (poll(fds, RTE_DIM(fds), idle ? IDLE_MS : 0) > 0) {
 		if (fds[0].revents)
 			s->end = "ended by cygnetctl";
-		if (fds[1].revents)
+		if (fds[1].revents & POLLHUP)
 			s->end = "cygnetd ends";
-		if (fds[2].revents)
+		else if (fds[1].revents)
 			refuse_another();
 	}
 	if (!s->end && clock_read_us(CLOCK_MONOTONIC) >= s->until)
@@ -436,18 +433,15 @@ static void serve(int fd)
 
 static void *serve_all(void *arg)
 {
-	struct pollfd fds[] = {
-		{.fd = stop_event, .events = POLLIN},
-		{.fd = listener, .events = POLLIN},
-	};
+	struct pollfd poll_listener = {.fd = listener, .events = POLLIN};
 
 	(void)arg;
 	for (;;) {
 		int fd;
 
-		if (poll(fds, RTE_DIM(fds), -1) < 0 && errno != EINTR)
+		if (poll(&poll_listener, 1, -1) < 0 && errno != EINTR)
 			return NULL;
-		if (fds[0].revents)
+		if (poll_listener.revents & POLLHUP)
 			return NULL;
 		fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 		if (fd < 0)
@@ -470,8 +464,7 @@ static int open_socket(struct sockaddr_un *addr)
 	if (fchmod(listener, 0600) < 0 ||
 	    bind(listener, (const struct sockaddr *)addr, sizeof(*addr)) < 0 || listen(listener, 4) < 0)
 		return -errno;
-	stop_event = eventfd(0, EFD_CLOEXEC);
-	return stop_event < 0 ? -errno : 0;
+	return 0;
 }
 
 static struct sockaddr_un socket_address(void)
@@ -490,9 +483,7 @@ static void close_socket(const struct sockaddr_un *addr)
 		close(listener);
 		unlink(addr->sun_path);
 	}
-	if (stop_event >= 0)
-		close(stop_event);
-	listener = stop_event = -1;
+	listener = -1;
 }
 
 int capture_start(void)
@@ -513,12 +504,11 @@ int capture_start(void)
 void capture_stop(void)
 {
 	const struct sockaddr_un addr = socket_address();
-	const uint64_t one = 1;
 
 	if (!running)
 		return;
 	running = false;
-	if (write(stop_event, &one, sizeof(one)) == sizeof(one))
-		pthread_join(thread, NULL);
+	shutdown(listener, SHUT_RDWR);
+	pthread_join(thread, NULL);
 	close_socket(&addr);
 }
