@@ -5,6 +5,7 @@
 #include <linux/rtnetlink.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "host/macvlan.h"
 #include "host/netlink_attr.h"
 #include "host/netlink_kind.h"
@@ -31,9 +32,9 @@ static bool is_plain(uint8_t af, const struct nlattr **table, bool *via6, struct
 
 static uint64_t add_bytes(uint64_t hash, const void *bytes, size_t len)
 {
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3;
-	return hash;
+	const struct random_key key = {.word = {hash}};
+
+	return random_hash(&key, bytes, len);
 }
 
 /* Several next hops, without their flags, which change. */
@@ -56,7 +57,7 @@ static uint64_t add_hops(uint64_t hash, const struct nlattr *attr)
 static uint64_t id_of(const struct rtmsg *rtm, const struct nlattr **table)
 {
 	static const uint16_t parts[] = {RTA_OIF, RTA_GATEWAY, RTA_VIA, RTA_METRICS, RTA_PREFSRC, RTA_ENCAP};
-	uint64_t hash = add_bytes(0xcbf29ce484222325, &rtm->rtm_type, sizeof(rtm->rtm_type));
+	uint64_t hash = add_bytes(0, &rtm->rtm_type, sizeof(rtm->rtm_type));
 	uint32_t object = netlink_get_u32(table[RTA_NH_ID], 0);
 
 	hash = add_bytes(hash, &object, sizeof(object));
