@@ -1,84 +1,63 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <stdlib.h>
+
+#include <rte_hash.h>
+#include <rte_jhash.h>
 
 #include "host/nexthop.h"
 
-#define SIZE_LEAST 256u
+/* The ids of objects that routes use, each with the number of its routes. */
+static struct rte_hash *counts;
 
-/* An id of an object, and the number of routes by it. */
-struct count {
-	uint32_t id;	/* 0: the place is free, and was never taken */
-	uint32_t routes;
-};
-
-/* A hash with open addressing. It grows, as the number of routes by objects has no bound that is known here. */
-static struct count *counts;
-static uint32_t size;	/* a power of two, or 0 */
-static uint32_t taken;	/* places with an id, also of no route any more; at most half of them */
-
-/* @param size  not 0 @return the place of an id, or a free one for it */
-static struct count *place_of(struct count *in, uint32_t of, uint32_t id)
+int nexthops_init(uint32_t objects)
 {
-	uint32_t at = (uint32_t)((uint64_t)id * 0x9e3779b97f4a7c15 >> 32);
+	const struct rte_hash_parameters hash = {
+		.name = "nexthops",
+		.entries = objects,
+		.key_len = sizeof(uint32_t),
+		.hash_func = rte_jhash,
+		.extra_flag = RTE_HASH_EXTRA_FLAGS_EXT_TABLE,
+		.socket_id = SOCKET_ID_ANY,
+	};
 
-	while (in[at & (of - 1)].id && in[at & (of - 1)].id != id)
-		at++;
-	return &in[at & (of - 1)];
-}
-
-/* Move the ids that are used to a table in which they take a quarter of the places at most. */
-static int make_room(void)
-{
-	uint32_t used = 0, wanted = SIZE_LEAST;
-	struct count *larger;
-
-	for (uint32_t i = 0; i < size; i++)
-		used += counts[i].routes > 0;
-	while (wanted / 4 < used + 1)
-		wanted *= 2;
-	larger = calloc(wanted, sizeof(*larger));
-	if (!larger)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < size; i++)
-		if (counts[i].routes)
-			*place_of(larger, wanted, counts[i].id) = counts[i];
-	free(counts);
-	counts = larger;
-	size = wanted;
-	taken = used;
-	return 0;
+	counts = rte_hash_create(&hash);
+	return counts ? 0 : -ENOMEM;
 }
 
 void nexthops_free(void)
 {
-	free(counts);
+	rte_hash_free(counts);
 	counts = NULL;
-	size = taken = 0;
+}
+
+static uintptr_t routes_by(uint32_t id)
+{
+	void *routes;
+
+	return counts && rte_hash_lookup_data(counts, &id, &routes) >= 0 ? (uintptr_t)routes : 0;
+}
+
+static int set_routes(uint32_t id, uintptr_t routes)
+{
+	return rte_hash_add_key_data(counts, &id, (void *)routes) ? -ENOMEM : 0;
 }
 
 int nexthop_hold(uint32_t id)
 {
-	struct count *count;
-
-	if (!id)
-		return 0;
-	if (taken >= size / 2 && make_room())
-		return -ENOMEM;
-	count = place_of(counts, size, id);
-	taken += !count->id;
-	count->id = id;
-	count->routes++;
-	return 0;
+	return id ? set_routes(id, routes_by(id) + 1) : 0;
 }
 
 void nexthop_release(uint32_t id)
 {
-	if (nexthop_is_used(id))
-		place_of(counts, size, id)->routes--;
+	uintptr_t routes = routes_by(id);
+
+	if (routes > 1)
+		set_routes(id, routes - 1);
+	else if (routes)
+		rte_hash_del_key(counts, &id);
 }
 
 bool nexthop_is_used(uint32_t id)
 {
-	return id && size && place_of(counts, size, id)->routes;
+	return routes_by(id) > 0;
 }

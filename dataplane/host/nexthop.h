@@ -10,8 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/** @param objects  that routes can use at a time. @return 0 or -ENOMEM */
+int nexthops_init(uint32_t objects);
 void nexthops_free(void);
-/** Another route uses an object. @param id  0: none. @return 0 or -ENOMEM */
+/** Another route uses an object. @param id  0: none. @return 0 or -ENOMEM: too many objects */
 int nexthop_hold(uint32_t id);
 /** One route less uses it. */
 void nexthop_release(uint32_t id);

@@ -16,6 +16,7 @@
 #include "host/route.h"
 
 #define ROUTES6_MIN 1024u
+#define OBJECTS_MAX 65536u /* next-hop objects of routes; 4 MB of huge pages */
 
 /*
  * The kernel searches its tables in the order of its rules: local, 220 with charon's rule, main, default. The
@@ -100,7 +101,7 @@ int routes_init(unsigned int workers, uint32_t routes)
 	prefixes = rte_hash_create(&hash);
 	trees[0] = make_tree("routes", routes);
 	trees[1] = make_tree("routes6", routes6);
-	if (!prefixes || !trees[0] || !trees[1]) {
+	if (!prefixes || !trees[0] || !trees[1] || nexthops_init(RTE_MIN(routes, OBJECTS_MAX))) {
 		log_error("no memory for %u routes", routes);
 		routes_free();
 		return -ENOMEM;

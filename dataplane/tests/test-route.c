@@ -13,7 +13,7 @@
 #include "host/route.h"
 
 #define ROUTES 1024
-#define OBJECTS 50000u /* next-hop objects */
+#define OBJECTS ROUTES /* next-hop objects: as many as fit */
 
 static const struct next_hop unreachable = {.kind = ROUTE_NONE}, refused = {.kind = ROUTE_BLACKHOLE};
 
@@ -450,16 +450,24 @@ static void full6(void **state)
 	assert_hop(0x0a000001, via(1));
 }
 
-/* However many next-hop objects routes use, those that no route uses are told from them. */
+/* Those that no route uses are told from next-hop objects that routes use, also when no more fit. */
 static void objects(void **state)
 {
 	struct route r = make(0x0a000000, 8, RT_TABLE_MAIN, 0, 1);
+	int err = 0;
 
 	(void)state;
 	assert_false(nexthop_is_used(0));
 	assert_false(nexthop_is_used(1));
 	for (uint32_t id = 1; id <= OBJECTS; id++)
-		nexthop_hold(id * 3);
+		assert_int_equal(nexthop_hold(id * 3), 0);
+	for (uint32_t id = 1; id <= 10 * OBJECTS && !err; id++)
+		err = nexthop_hold(3 * id + 1);
+	assert_int_equal(err, -ENOMEM);
+	assert_int_equal(nexthop_hold(3), 0);
+	nexthop_release(3);
+	for (uint32_t id = 1; id <= 10 * OBJECTS; id++)
+		nexthop_release(3 * id + 1);
 	for (uint32_t id = 1; id <= 3 * OBJECTS; id++)
 		assert_int_equal(nexthop_is_used(id), id % 3 == 0);
 	for (uint32_t id = 1; id <= OBJECTS; id++)
