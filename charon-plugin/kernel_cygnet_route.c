@@ -378,9 +378,7 @@ static void release_route(private_kernel_cygnet_route_t *this, entry_t *entry)
 static bool may_have_route(private_kernel_cygnet_route_t *this,
 						   const struct cygnet_selector *sel)
 {
-	return this->install && !sel->proto &&
-		   sel->sport_lo == 0 && sel->sport_hi == UINT16_MAX &&
-		   sel->dport_lo == 0 && sel->dport_hi == UINT16_MAX;
+	return this->install && !sel->proto && !cygnet_restricts_ports(sel);
 }
 
 /**

@@ -349,6 +349,18 @@ static inline uint32_t cygnet_interface(const char *name)
 	return hash ? hash : 1;
 }
 
+/** Whether a range of ports is not that of all. */
+static inline bool cygnet_restricts(uint16_t lo, uint16_t hi)
+{
+	return lo != 0 || hi != UINT16_MAX;
+}
+
+/** Whether a selector restricts ports; with ICMP type or code. */
+static inline bool cygnet_restricts_ports(const struct cygnet_selector *sel)
+{
+	return cygnet_restricts(sel->sport_lo, sel->sport_hi) || cygnet_restricts(sel->dport_lo, sel->dport_hi);
+}
+
 /** The selectors of one packet. */
 struct cygnet_flow {
 	struct cygnet_addr src, dst;

@@ -47,7 +47,7 @@ void place_enter(const struct place *place, const struct cygnet_policy *policy)
 	struct spd_length *length = &place->list->length[place->peer_bits];
 	struct peer_net *net = place->net;
 
-	if (place_by_ports(&policy->sel))
+	if (cygnet_restricts_ports(&policy->sel))
 		increment(&place->list->by_ports);
 	if (policy->sel.proto)
 		increment(&place->list->by_protocol);
@@ -85,7 +85,7 @@ void place_leave(const struct place *place, const struct cygnet_policy *policy)
 	if (!length->policies)
 		lengths_remove(&place->list->peer, place->peer_bits);
 	leave_net(place);
-	if (place_by_ports(&policy->sel))
+	if (cygnet_restricts_ports(&policy->sel))
 		decrement(&place->list->by_ports);
 	if (policy->sel.proto)
 		decrement(&place->list->by_protocol);

@@ -80,11 +80,4 @@ void place_recount_free(struct cygnet_db *fresh);
 /** Store the counts of place_recount(). Readers run meanwhile. */
 void place_store(struct cygnet_db *db, const struct cygnet_db *fresh);
 
-/** Whether a selector restricts ports. */
-static inline bool place_by_ports(const struct cygnet_selector *sel)
-{
-	return sel->sport_lo != 0 || sel->sport_hi != UINT16_MAX || sel->dport_lo != 0 ||
-	       sel->dport_hi != UINT16_MAX;
-}
-
 #endif

@@ -30,11 +30,6 @@ uint64_t acquire_hash(const void *data, size_t size)
 	return random_hash(&key, data, size);
 }
 
-static bool selects(uint16_t lo, uint16_t hi)
-{
-	return lo != 0 || hi != UINT16_MAX;
-}
-
 void acquire_flow(const struct cygnet_policy *policy, const struct cygnet_flow *flow,
 		  struct cygnet_flow *reduced)
 {
@@ -44,9 +39,9 @@ void acquire_flow(const struct cygnet_policy *policy, const struct cygnet_flow *
 	reduced->src = flow->src;
 	reduced->dst = flow->dst;
 	reduced->af = flow->af;
-	if (selects(sel->sport_lo, sel->sport_hi))
+	if (cygnet_restricts(sel->sport_lo, sel->sport_hi))
 		reduced->sport = flow->sport;
-	if (selects(sel->dport_lo, sel->dport_hi))
+	if (cygnet_restricts(sel->dport_lo, sel->dport_hi))
 		reduced->dport = flow->dport;
 	if (reduced->sport || reduced->dport)
 		reduced->proto = flow->proto;

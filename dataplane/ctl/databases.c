@@ -127,7 +127,7 @@ static const char *range_text(uint8_t af, const struct cygnet_addr *lo,
 
 static const char *ports_text(uint16_t lo, uint16_t hi, char *text, size_t size)
 {
-	if (lo == 0 && hi == UINT16_MAX)
+	if (!cygnet_restricts(lo, hi))
 		return "any";
 	if (lo == hi)
 		snprintf(text, size, "%u", lo);
