@@ -225,14 +225,9 @@ static void print_measured(const json_t *devices, const char *algorithm)
 static int print_rows(const struct thing *thing, const json_t *rows, const struct options *options,
 		      const char *algorithm)
 {
-	if (options->json) {
-		json_dumpf(rows, stdout, JSON_INDENT(2));
-		putchar('\n');
-	} else {
-		table_print(stdout, rows, thing->columns);
-		if (algorithm || options->measurements)
-			print_measured(rows, algorithm);
-	}
+	table_output(rows, thing->columns, options->json);
+	if (!options->json && (algorithm || options->measurements))
+		print_measured(rows, algorithm);
 	if (fflush(stdout) || ferror(stdout)) {
 		fprintf(stderr, "cygnetctl: cannot write: %s\n", strerror(errno));
 		return 1;

@@ -95,3 +95,13 @@ void table_print(FILE *out, const json_t *rows, const struct column *columns)
 		}
 	}
 }
+
+void table_output(const json_t *rows, const struct column *columns, bool json)
+{
+	if (json) {
+		json_dumpf(rows, stdout, JSON_INDENT(2));
+		putchar('\n');
+	} else {
+		table_print(stdout, rows, columns);
+	}
+}

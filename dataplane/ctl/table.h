@@ -7,6 +7,7 @@
 #define CYGNETCTL_TABLE_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 /** A column shows the field key of every row; numbers are right-aligned. */
@@ -23,5 +24,7 @@ struct column {
  * @param columns  ended by a key of NULL, TABLE_MAX_COLUMNS at most
  */
 void table_print(FILE *out, const json_t *rows, const struct column *columns);
+/** Print rows to standard output, as a table or as JSON. */
+void table_output(const json_t *rows, const struct column *columns, bool json);
 
 #endif
