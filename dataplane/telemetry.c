@@ -391,7 +391,7 @@ static void add_trace(struct rte_tel_data *table, const struct trace *trace)
 	if (!row)
 		return;
 	rte_tel_data_add_dict_string(row, "stage", "verdict");
-	rte_tel_data_add_dict_string(row, "decision", trace_verdict_name(trace->verdict));
+	rte_tel_data_add_dict_string(row, "decision", trace->verdict);
 	rte_tel_data_add_dict_string(row, "detail", trace->detail);
 	rte_tel_data_add_dict_string(row, "reason",
 				     trace->reason >= 0 ? drop_name[trace->reason] : "");
@@ -404,7 +404,6 @@ static void show_trace(const char *params, struct rte_tel_data *table)
 {
 	char error[RTE_TEL_MAX_STRING_LEN];
 	struct trace_flow flow;
-	struct trace trace;
 
 	control_lock();
 	if (trace_flow_parse(&flow, params ? params : "", error, sizeof(error))) {
@@ -413,8 +412,7 @@ static void show_trace(const char *params, struct rte_tel_data *table)
 		if (row)
 			rte_tel_data_add_dict_string(row, "error", error);
 	} else {
-		trace_run(&flow, &trace);
-		add_trace(table, &trace);
+		add_trace(table, trace_run(&flow));
 	}
 	control_unlock();
 }

@@ -56,11 +56,6 @@ static bool used_up(const struct cygnet_sa *sa)
 	return over(sa->bytes, l->hard_bytes) || over(sa->packets, l->hard_packets);
 }
 
-bool lifetime_is_over(const struct cygnet_sa *sa)
-{
-	return outlived(sa) || used_up(sa);
-}
-
 bool lifetime_allows(struct cygnet_sa *sa)
 {
 	const struct cygnet_lifetime *l = &sa->lifetime;
@@ -79,11 +74,6 @@ bool lifetime_allows(struct cygnet_sa *sa)
 static uint64_t last_sequence(const struct cygnet_sa *sa)
 {
 	return sa->flags & CYGNET_SA_ESN ? UINT64_MAX : UINT32_MAX;
-}
-
-bool lifetime_sequence_is_over(const struct cygnet_sa *sa)
-{
-	return __atomic_load_n(&sa->seq, __ATOMIC_RELAXED) >= last_sequence(sa);
 }
 
 void lifetime_watch_sequence(struct cygnet_sa *sa, uint64_t seq)
@@ -107,7 +97,7 @@ static void tell(struct cygnet_sa *sa)
 	if (!lifetime_allows(sa) || sa->flags & CYGNET_SA_INBOUND)
 		return;
 	lifetime_watch_sequence(sa, seq);
-	if (lifetime_sequence_is_over(sa))
+	if (seq >= last_sequence(sa))
 		lifetime_no_sequence(sa);
 }
 

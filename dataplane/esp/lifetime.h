@@ -18,10 +18,6 @@
  * @return false: a hard limit is reached
  */
 bool lifetime_allows(struct cygnet_sa *sa);
-/** Whether a hard limit of bytes, packets or time is reached, without a report. A reader. */
-bool lifetime_is_over(const struct cygnet_sa *sa);
-/** Whether the sequence numbers of an outbound SA are exhausted, without a report. A reader. */
-bool lifetime_sequence_is_over(const struct cygnet_sa *sa);
 /** Report to charon that the sequence numbers of an outbound SA will soon be exhausted.
  * @param seq  the last reserved one */
 void lifetime_watch_sequence(struct cygnet_sa *sa, uint64_t seq);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <netinet/in.h>
 
-#include "base/policy_stats.h"
 #include "base/sadb.h"
 #include "ip/headers.h"
-#include "path/decrypted.h"
 #include "path/may_forward.h"
 #include "path/stages.h"
 #include "path/worker/audit.h"
@@ -30,8 +28,10 @@ static bool is_from_its_peer(const struct cygnet_policy *policy, const struct cy
 	       (policy->af == path->af && !memcmp(&policy->src, &path->src, sizeof(path->src)));
 }
 
-enum drop_reason decrypted_check(struct rte_mbuf *m, const struct cygnet_sa *sa, bool local,
-				 struct cygnet_policy **policy)
+/* A packet that came out of an SA has to be one that the SA's policy is about (RFC 4301, 5.2).
+ * @param policy  receives the policy that decides, or NULL */
+static enum drop_reason check(struct rte_mbuf *m, const struct cygnet_sa *sa, bool local,
+			      struct cygnet_policy **policy)
 {
 	struct cygnet_flow flow;
 
@@ -54,15 +54,15 @@ static void decrypted(struct worker *w, struct rte_mbuf *m)
 	const struct cygnet_sa *sa = cygnet_sa_get(sadb, p->sa, p->generation);
 	bool local = packet_route(m).kind == ROUTE_LOCAL;
 	struct cygnet_policy *policy = NULL;
-	enum drop_reason reason = sa ? decrypted_check(m, sa, local, &policy) : DROP_SA_GONE;
+	enum drop_reason reason = sa ? check(m, sa, local, &policy) : DROP_SA_GONE;
 
 	if (reason != DROP_NONE) {
 		if ((reason == DROP_POLICY_INBOUND || reason == DROP_POLICY_HELD) && policy)
-			policy_count(w->id, policy, false);
+			policy_refuse(w, policy);
 		audit_drop(w, m, reason, sa, 0);
 		return;
 	}
-	policy_use(w->id, policy, true);
+	policy_use(w, policy, true);
 	w->stats->decapsulated++;
 	stage_add(&w->stages, local ? STAGE_TO_KERNEL : STAGE_OUTBOUND, m);
 }

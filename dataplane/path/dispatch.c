@@ -71,21 +71,23 @@ static void run_stage(struct worker *w, enum stage number, unsigned int most)
 	dispatch_count(w, number, n, began);
 }
 
-void dispatch_stages(struct worker *w)
+bool dispatch_stage(struct worker *w)
 {
 	struct stages *s = &w->stages;
+	unsigned int room = s->blocked ? 0 : CRYPTO_BATCH - w->crypto.batch.n, first;
+	uint32_t can_run = room ? s->waiting : s->waiting & ~BATCH_STAGES;
 
-	while (s->waiting) {
-		unsigned int room = s->blocked ? 0 : CRYPTO_BATCH - w->crypto.batch.n;
-		uint32_t can_run = room ? s->waiting : s->waiting & ~BATCH_STAGES;
-		unsigned int first;
+	if (!can_run)
+		return false;
+	first = (unsigned int)__builtin_ctz(can_run);
+	run_stage(w, (enum stage)first, BATCH_STAGES >> first & 1 ? room : STAGE_VECTOR);
+	return true;
+}
 
-		if (!can_run)
-			return;
-		first = (unsigned int)__builtin_ctz(can_run);
-		run_stage(w, (enum stage)first,
-			  BATCH_STAGES >> first & 1 ? room : STAGE_VECTOR);
-	}
+void dispatch_stages(struct worker *w)
+{
+	while (w->stages.waiting && dispatch_stage(w))
+		;
 }
 
 static void run_crypto(struct worker *w)

@@ -8,6 +8,8 @@
 
 #include "path/worker/worker.h"
 
+/** Run the first stage that has packets and room for what comes of them. @return false: there is none */
+bool dispatch_stage(struct worker *w);
 /** Run the stages until no packet is in front of one, or only stages that wait for the crypto batch have
  * packets. */
 void dispatch_stages(struct worker *w);

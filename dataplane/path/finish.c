@@ -89,7 +89,7 @@ static void finish_out(struct worker *w, struct rte_mbuf *m, const struct cygnet
 		stage_add(&w->stages, STAGE_ROUTE, m);
 }
 
-static void finish(struct worker *w, struct rte_mbuf *m, struct session *s, struct cygnet_sa *sa)
+void finish_packet(struct worker *w, struct rte_mbuf *m, struct session *s, struct cygnet_sa *sa)
 {
 	enum rte_crypto_op_status status = (enum rte_crypto_op_status)packet(m)->status;
 	const struct received_as as = received_as(packet(m), sa);
@@ -122,7 +122,7 @@ static void finish_jobs(struct worker *w, const struct crypto_run *run)
 
 	for (unsigned int i = run->from; i < (unsigned int)run->from + run->n; i++)
 		if (crypto_returned(&w->crypto, i))
-			finish(w, b->m[i], b->s[i], sa_of(w, packet(b->m[i])));
+			finish_packet(w, b->m[i], b->s[i], sa_of(w, packet(b->m[i])));
 }
 
 /* Whether a run is finished and counted together with the one before it, which has no jobs. */
@@ -161,7 +161,7 @@ unsigned int finish_ready(struct worker *w)
 	for (; n < CRYPTO_BATCH && (m = crypto_ready(&w->crypto)); n++) {
 		const struct packet *p = packet(m);
 
-		finish(w, m, p->session, cygnet_sa_get(sadb, p->sa, p->generation));
+		finish_packet(w, m, p->session, cygnet_sa_get(sadb, p->sa, p->generation));
 	}
 	if (w->fast && w->fast->ndecrypted)
 		fast_decrypted(w);

@@ -9,6 +9,9 @@
 
 #include "path/worker/worker.h"
 
+/** Finish a packet that a device has done, as packet()->status says. Takes it over.
+ * @param sa  NULL: it is gone */
+void finish_packet(struct worker *w, struct rte_mbuf *m, struct session *s, struct cygnet_sa *sa);
 /** Finish the packets of the crypto batch, which crypto_run() has done. It is empty then.
  * worker.decrypted has room for all of them. */
 void finish_batch(struct worker *w);

@@ -5,7 +5,6 @@
 #include "host/interface.h"
 #include "host/route.h"
 #include "ip/headers.h"
-#include "path/fit.h"
 #include "path/fragment.h"
 #include "path/icmp_error.h"
 #include "path/reassemble.h"
@@ -16,8 +15,11 @@
 
 /* In transport mode only whole packets are protected (RFC 4303, 3.3.4), and cut afterwards if they
  * may be cut. So are packets of a policy for certain ports, as its SA does not take parts without
- * ports (RFC 4301, 7). */
-unsigned int fit_longest(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s)
+ * ports (RFC 4301, 7).
+ * @return 0 if the packet, once it is protected, fits the path of its SA, or need not; else the length
+ * of the longest packet that fits, bytes */
+static unsigned int longest_fitting(struct rte_mbuf *m, const struct cygnet_sa *sa,
+				    const struct session *s)
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
 	struct next_hop hop = route_lookup(path->af, &path->dst);
@@ -38,12 +40,13 @@ unsigned int fit_longest(struct rte_mbuf *m, const struct cygnet_sa *sa, const s
 	return RTE_MAX(longest, 1u);
 }
 
-/* A packet that is padded beyond the usual length has to be in a longer buffer. */
+/* A packet that is padded beyond the usual length has to be in a longer buffer. That of a trace is of no
+ * pool, and long enough. */
 static struct rte_mbuf *make_room(struct rte_mbuf *m, const struct cygnet_sa *sa)
 {
 	struct rte_mbuf *longer;
 
-	if (!sa->tfc || !packet_pool_jumbo || m->pool == packet_pool_jumbo ||
+	if (!sa->tfc || !packet_pool_jumbo || m->pool == packet_pool_jumbo || !m->pool ||
 	    rte_pktmbuf_data_len(m) > MTU_USUAL)
 		return m;
 	longer = packet_move(m, packet_pool_jumbo);
@@ -98,7 +101,7 @@ static bool fit(struct worker *w, struct rte_mbuf *m)
 		return found != SA_SESSION_BUSY;
 	if (s->transport && packet(m)->from_kernel && take_fragment(w, m))
 		return true;
-	mtu = fit_longest(m, sa, s);
+	mtu = longest_fitting(m, sa, s);
 	if (mtu)
 		cut(w, m, sa, mtu);
 	else

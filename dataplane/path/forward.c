@@ -38,7 +38,7 @@ static void forward(struct worker *w, struct rte_mbuf *m)
 				return;
 			policy_flow(m, &flow);
 		}
-		reason = policy_inbound(w->id, w->settings, m, &flow, CYGNET_FWD);
+		reason = policy_inbound(w, m, &flow, CYGNET_FWD);
 	}
 	if (reason != DROP_NONE)
 		audit_drop(w, m, reason, NULL, 0);

@@ -4,6 +4,7 @@
 #include "crypto/device/pool.h"
 #include "ip/ip_sum.h"
 #include "path/fragment.h"
+#include "path/worker/trace_note.h"
 
 static void fix_header(struct rte_mbuf *part, const struct packet *p)
 {
@@ -20,6 +21,8 @@ unsigned int fragment_packet(struct worker *w, struct rte_mbuf *m, unsigned int 
 	const struct packet p = *packet(m);
 	int32_t n;
 
+	if (unlikely(w->trace != NULL))
+		return trace_fragment(w, m, mtu, parts);
 	if (packet_family(m) == AF_INET6)
 		return fragment6_packet(w, m, mtu, parts);
 	packet_ip(m)->fragment_offset &= rte_cpu_to_be_16((uint16_t)~RTE_IPV4_HDR_DF_FLAG);

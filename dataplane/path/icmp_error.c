@@ -10,6 +10,7 @@
 #include "path/icmp_error.h"
 #include "path/icmp_source.h"
 #include "path/worker/policy.h"
+#include "path/worker/trace_note.h"
 
 #define PER_SECOND 100	/* of each worker */
 
@@ -70,6 +71,10 @@ void icmp_error(struct worker *w, struct rte_mbuf *m, enum icmp_why why, uint16_
 
 	if (!(v6 ? icmp6_may_answer(m, why) : icmp_may_answer(m)) || !rate_allows(&w->icmp, PER_SECOND))
 		return;
+	if (unlikely(w->trace != NULL)) {
+		trace_icmp(w->trace, why, mtu);
+		return;
+	}
 	describe(m, why, &flow);
 	if (!icmp_source(m, &flow, &source))
 		return;

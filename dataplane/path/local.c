@@ -137,7 +137,7 @@ static void by_policy(struct worker *w, struct rte_mbuf *m, bool aside)
 	struct cygnet_flow flow;
 
 	policy_flow(m, &flow);
-	reason = policy_inbound(w->id, w->settings, m, &flow, CYGNET_IN);
+	reason = policy_inbound(w, m, &flow, CYGNET_IN);
 	if (reason != DROP_NONE && aside)
 		dhcp_aside(w, m);
 	else if (reason != DROP_NONE)

@@ -34,8 +34,7 @@ static void outbound(struct worker *w, struct rte_mbuf *m)
 		return;
 	}
 	reason = policy_outbound_find(w->settings, m, &flow, &policy);
-	if (policy)
-		policy_use(w->id, policy, reason == DROP_NONE);
+	policy_use(w, policy, reason == DROP_NONE);
 	if (reason != DROP_NONE)
 		drop(w, m, reason);
 	else if (policy && policy->action == CYGNET_PROTECT)

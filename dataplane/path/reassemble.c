@@ -19,6 +19,7 @@
 #include "path/stages.h"
 #include "path/worker/handoff.h"
 #include "path/worker/policy.h"
+#include "path/worker/trace_note.h"
 
 /* Any sender of fragments can fill a table: ESP with AH, UDP, and plaintext have one each, and
  * fragments whose packet does not become whole are dropped soon. */
@@ -302,6 +303,10 @@ struct rte_mbuf *reassemble(struct worker *w, struct rte_mbuf *m, const struct h
 {
 	unsigned int owner = reassembly_owner(w, m, h);
 
+	if (unlikely(w->trace != NULL)) {
+		trace_wait(w->trace, DROP_REASSEMBLY, "the other fragments of the packet");
+		return NULL;
+	}
 	packet(m)->resume = (uint8_t)then;
 	if (owner == w->id)
 		return add_fragment(w, m, h);

@@ -2,10 +2,10 @@
 #include "host/interface.h"
 #include "path/fragment.h"
 #include "path/icmp_error.h"
-#include "path/route_action.h"
 #include "path/stages.h"
 #include "path/worker/neigh_wait.h"
 #include "path/worker/next_hop.h"
+#include "path/worker/trace_note.h"
 #include "path/worker/tx.h"
 #include "path/worker/without_policy.h"
 
@@ -16,6 +16,10 @@ static void send_to(struct worker *w, struct rte_mbuf *m, const struct next_hop 
 
 	if (neigh_wait_resolve(w, &neigh, &mac)) {
 		tx_packet(w, m, hop->interface, hop->macvlan, &mac);
+		return;
+	}
+	if (unlikely(w->trace != NULL)) {
+		trace_wait_neighbour(w->trace, &neigh);
 		return;
 	}
 	neigh_solicit(&neigh);
@@ -53,19 +57,25 @@ static void send_parts(struct worker *w, struct rte_mbuf *m, const struct next_h
 		send_to(w, parts[i], hop);
 }
 
-enum route_action route_decide(struct rte_mbuf *m, const struct next_hop *hop)
+static void forward(struct worker *w, struct rte_mbuf *m, const struct next_hop *hop)
 {
-	switch (hop->kind) {
-	case ROUTE_FORWARD:
-		if (rte_pktmbuf_pkt_len(m) <= longest_out(m, hop))
-			return ROUTE_SEND;
-		return may_be_cut_here(m) ? ROUTE_FRAGMENT : ROUTE_TOO_BIG;
-	case ROUTE_LOCAL:
-	case ROUTE_KERNEL:
-		return packet(m)->own ? ROUTE_UNUSABLE : ROUTE_TO_KERNEL;
-	default:
-		return ROUTE_UNREACHABLE;
+	if (rte_pktmbuf_pkt_len(m) <= longest_out(m, hop)) {
+		send_to(w, m, hop);
+	} else if (may_be_cut_here(m)) {
+		send_parts(w, m, hop);
+	} else {
+		icmp_error(w, m, ICMP_TOO_BIG, (uint16_t)next_hop_mtu(hop));
+		drop(w, m, DROP_TOO_BIG);
 	}
+}
+
+/* The kernel does not take a packet from its own address. */
+static void to_kernel(struct worker *w, struct rte_mbuf *m)
+{
+	if (packet(m)->own)
+		drop(w, m, DROP_ROUTE_UNUSABLE);
+	else
+		stage_add(&w->stages, STAGE_TO_KERNEL, m);
 }
 
 static void route(struct worker *w, struct rte_mbuf *m)
@@ -79,24 +89,17 @@ static void route(struct worker *w, struct rte_mbuf *m)
 		drop(w, m, reason);
 		return;
 	}
-	switch (route_decide(m, &hop)) {
-	case ROUTE_SEND:
-		send_to(w, m, &hop);
+	if (unlikely(w->trace != NULL))
+		trace_route(w->trace, m, &hop);
+	switch (hop.kind) {
+	case ROUTE_FORWARD:
+		forward(w, m, &hop);
 		break;
-	case ROUTE_FRAGMENT:
-		send_parts(w, m, &hop);
+	case ROUTE_LOCAL:
+	case ROUTE_KERNEL:
+		to_kernel(w, m);
 		break;
-	case ROUTE_TOO_BIG:
-		icmp_error(w, m, ICMP_TOO_BIG, (uint16_t)next_hop_mtu(&hop));
-		drop(w, m, DROP_TOO_BIG);
-		break;
-	case ROUTE_TO_KERNEL:
-		stage_add(&w->stages, STAGE_TO_KERNEL, m);
-		break;
-	case ROUTE_UNUSABLE:
-		drop(w, m, DROP_ROUTE_UNUSABLE);
-		break;
-	case ROUTE_UNREACHABLE:
+	default:
 		icmp_error(w, m, ICMP_NO_ROUTE, 0);
 		drop(w, m, DROP_NO_ROUTE);
 		break;

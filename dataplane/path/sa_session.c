@@ -5,6 +5,7 @@
 #include "path/sa_session.h"
 #include "path/worker/audit.h"
 #include "path/worker/capture.h"
+#include "path/worker/trace_note.h"
 
 enum sa_session sa_session_find(struct worker *w, struct rte_mbuf *m, bool out,
 				struct cygnet_sa **sa, struct session **s)
@@ -22,7 +23,8 @@ enum sa_session sa_session_find(struct worker *w, struct rte_mbuf *m, bool out,
 		return SA_SESSION_NONE;
 	}
 	/* Packets of the batch without a job do not count as in flight: their sessions stay. */
-	reason = session_get(w->sessions, *sa, p->sa, !batch->without_job, s);
+	reason = unlikely(w->trace != NULL) ? trace_session(w->trace, m, sa, s)
+					    : session_get(w->sessions, *sa, p->sa, !batch->without_job, s);
 	if (reason == DROP_NONE)
 		return SA_SESSION_FOUND;
 	if (reason == DROP_NO_SESSION && batch->n)
@@ -49,6 +51,10 @@ static bool submit(struct worker *w, struct rte_mbuf *m, enum stage stage, sa_pr
 	reason = prepare(m, sa, s, crypto_job(&w->crypto));
 	if (reason != DROP_NONE) {
 		audit_drop(w, m, reason, sa, packet(m)->seq);
+		return true;
+	}
+	if (unlikely(w->trace != NULL)) {
+		w->trace->prepared = true;
 		return true;
 	}
 	learn_accepted(w, m, s, sa, &lesson);

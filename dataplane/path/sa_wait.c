@@ -6,6 +6,7 @@
 #include "path/sa_wait.h"
 #include "path/to_sa.h"
 #include "path/worker/policy.h"
+#include "path/worker/trace_note.h"
 
 /* Limit of repeated SPD lookups in one turn of the worker, so that other packets are not delayed. */
 #define LOOKUPS_PER_TURN 64u
@@ -64,6 +65,10 @@ void sa_wait_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_polic
 	struct sa_wait_key key = sa_wait_key(policy, flow);
 	struct sa_wait_pair *pair;
 
+	if (unlikely(w->trace != NULL)) {
+		trace_wait(w->trace, DROP_NO_SA_IN_TIME, "an SA, which charon is asked for");
+		return;
+	}
 	if (!may_wait(&w->sa_wait, m, &key)) {
 		/* The packets behind it may come in one piece, or find an SA. */
 		acquire_raise(policy, flow, 1);

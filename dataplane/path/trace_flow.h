@@ -26,15 +26,15 @@
 struct trace_packet {
 	uint8_t af;		/* of dst; 0: no address is given */
 	uint8_t src_af;		/* of src; 0: none is given */
-	uint8_t proto;
 	bool df;
-	uint16_t size;		/* of the IP packet, bytes */
-	uint16_t sport, dport;	/* host byte order */
+	uint32_t proto;
+	uint32_t size;		/* of the IP packet, bytes */
+	uint32_t sport, dport;	/* ICMP: type and code */
+	uint32_t spi;		/* 0: plaintext */
 	struct cygnet_addr src, dst;
 };
 
 struct trace_flow {
-	uint32_t spi;		/* network byte order; 0: plaintext */
 	bool encap;		/* with an SPI: ESP in UDP */
 	bool from_kernel;	/* the kernel of this host sends it */
 	int interface;		/* index in interfaces[] that it comes in by; -1: not given */

@@ -2,6 +2,7 @@
 """cygnetctl trace: a packet sent afterwards is treated as the trace predicts."""
 import contextlib
 import json
+import os
 import subprocess
 
 from scapy.layers.inet import ICMP, IP
@@ -12,6 +13,7 @@ from bench import packet, policy, to_far_host, to_host
 from gateway import FAR_HOST, FAR_HOST6, FAR_NET, FAR_NET6, HOST, HOST6, LAN_NET, LAN_NET6, PEER, WAN
 from network import ip, wait_until
 from peer import SUITE, Sa
+from test_capture import Capture
 from test_esp import cases
 from test_ipv6 import packet6
 
@@ -40,22 +42,32 @@ def verdict(bench, words):
     return " ".join(word for word in (row["decision"], row["reason"] or row["port"]) if word)
 
 
+COUNTERS = ("forwarded", "encapsulated", "decapsulated", "dummies", "keepalives", "waited_for_sa", "reassembled",
+            "too_big_learned", "too_big_ignored", "handed_off", "dropped")
+TOLD = ("audit: ", "asking charon", "told charon")  # in cygnetd's log: audit records, acquires, limits of SAs
+
+
 @contextlib.contextmanager
 def unchanged(bench):
-    """A trace changes nothing that can be seen: no counter, sequence number, use time or waiting packet."""
+    """A trace changes nothing that can be seen: no counter, sequence number, use time or waiting packet, and nobody is told."""
     def seen():
         rows = subprocess.run([f"{bench.gateway.build}/root/bin/cygnetctl", "--json", "-s", f"{bench.gateway.work}/sadb",
                                "show", what], check=True, capture_output=True, text=True).stdout
         return [{key: value for key, value in row.items() if key != "last_used" or value is None}
                 for row in json.loads(rows)]
+    def counters():
+        counts = {what: bench.gateway.counted(what) for what in COUNTERS}
+        return {**counts, "drops": bench.gateway.drops(), "policies": bench.gateway.ask("/cygnet/policies")}
     before = []
     for what in ("sad", "spd"):
         before.append(seen())
-    drops, waited = bench.gateway.drops(), bench.gateway.counted("waited_for_sa")
+    counted, mark = counters(), os.path.getsize(bench.gateway.log)
     yield
     for what in ("sad", "spd"):
         assert seen() == before.pop(0), what
-    assert (bench.gateway.drops(), bench.gateway.counted("waited_for_sa")) == (drops, waited)
+    assert counters() == counted
+    bench.gateway.hear()
+    assert not any(text in bench.gateway.log_since(mark) for text in TOLD), bench.gateway.log_since(mark)
 
 
 def happens(bench, sent, port):
@@ -137,6 +149,9 @@ CASES = {
     "martian": (only(), f"src 127.0.0.1 dst {FAR_HOST} in lan", packet("127.0.0.1", FAR_HOST), "lan", "dropped martian"),
     "plaintext": (gateway_tunnel, BACK + " in wan", to_host(), "wan", "dropped policy-plaintext"),
     "to-lan": (only(), BACK, to_host(), "wan", "sent lan"),
+    "forward": (only(policy("fwd", LAN_NET, FAR_NET, "discard")), OUT, to_far_host(), "lan", "dropped policy-discard"),
+    "icmp": (gateway_tunnel, OUT.replace("udp sport 1111 dport 2222", "icmp sport 8"),
+             IP(src=HOST, dst=FAR_HOST) / ICMP() / Raw(bytes(72)), "lan", "sent wan"),
     "limit": (spent, OUT, to_far_host(), "lan", "dropped sa-expired"),
     "transport": (transport, OUT, to_far_host(), "lan", "dropped transport"),
     "udp6": (only(policy("out", LAN_NET6, FAR_NET6, "discard", v6=True)), OUT6, packet6(HOST6, FAR_HOST6), "lan",
@@ -169,6 +184,65 @@ def test_trace_no_neighbour(bench):
         bench.gateway.hear()
 
 
+def kernel_asks(bench, _):
+    """Whether the kernel of the gateway resolves the peer's address."""
+    return PEER in bench.gateway.in_gw("ip", "neigh", "show", "dev", "wan", capture_output=True, text=True).stdout
+
+
+def logs(text):
+    return lambda bench, mark: bench.gateway.logged(text, mark)
+
+
+# Setup, arguments of trace, a packet and its port, and whether somebody is told of it. There are few audit records of one
+# source, so each has its own.
+HEARD = {
+    "limit": (spent, OUT, to_far_host(), "lan", logs("hard limit reached, told charon")),
+    "no-sa": (only(policy("out", LAN_NET, FAR_NET)), OUT, to_far_host(), "lan", logs("asking charon")),
+    "plaintext": (gateway_tunnel, f"src 10.2.0.77 dst {HOST} proto udp in wan", packet("10.2.0.77", HOST), "wan",
+              logs("audit: policy-plaintext: 10.2.0.77")),
+    "unknown-spi": (only(), f"spi 0x77777777 src 192.0.2.77 dst {WAN}",
+                    IP(raw(IP(src="192.0.2.77", dst=WAN) / ESP(spi=0x77777777, seq=1, data=bytes(64)))), "wan",
+                    logs("SPI 77777777")),
+    "neighbour": (no_neighbour, OUT, to_far_host(), "lan", kernel_asks),
+}
+
+
+@cases(*HEARD)
+def test_trace_tells_nobody(bench, case):
+    """Charon, the kernel and the audit log hear of a packet, but not of its trace."""
+    prepare, words, sent, port, is_told = HEARD[case]
+    prepare(bench)
+    try:
+        mark = os.path.getsize(bench.gateway.log)
+        with unchanged(bench):
+            assert verdict(bench, words).split()[0] in ("dropped", "waits")
+        assert not is_told(bench, mark)
+        {"lan": bench.from_lan, "wan": bench.from_wan}[port](sent)
+        wait_until(lambda: is_told(bench, mark), "somebody is told of the packet")
+    finally:
+        bench.gateway.learn_neighbours()
+        bench.gateway.hear()
+        bench.gateway.fill("flush")
+
+
+def test_trace_beside_capture(bench):
+    """A capture of dropped packets has the packet, but not its trace."""
+    bench.gateway.fill("flush", policy("out", LAN_NET, FAR_NET, "discard"))
+    capture = Capture(bench, "drop", "policy-discard")
+    for _ in range(3):
+        assert verdict(bench, OUT) == "dropped policy-discard"
+    bench.from_lan(to_far_host())
+    wait_until(lambda: bench.gateway.drops().get("policy-discard"), "a drop")
+    assert [one.point for one in capture.end()] == ["drop"]
+
+
+def test_trace_fragment(bench):
+    """A fragment whose packet has to be whole waits for the others."""
+    bench.gateway.fill("flush", policy("out", LAN_NET6, FAR_NET6, "discard", more="proto=17 dport=7-7", v6=True))
+    with unchanged(bench):
+        assert verdict(bench, f"{OUT6} proto 44 sport 4352 dport 1") == "waits reassembly"
+
+
 def test_trace_no_policy_drop(bench):
     with bench.gateway.configured("no_policy = drop"):
         bench.gateway.fill("flush")
@@ -187,8 +261,8 @@ def test_trace_says_why(bench):
     assert details["outbound", "SA"] == f"ESP SPI {out.spi:#010x} to {PEER}", steps
     assert details["outbound", "protect"] == "policy with priority 1000, reqid 1", steps
     assert details["protect", "protect"].startswith(f"{size} bytes"), steps
-    assert details["route", "forward"] == f"{size} bytes by port wan with MTU 1500", steps
-    assert details["tx", "send"].lower() == f"to {PEER}, {bench.wan.mac.hex(':')}", steps
+    assert details["route", "forward"] == f"{size} bytes by port wan with MTU 1500, to {PEER}", steps
+    assert details["tx", "send"].lower() == f"to {bench.wan.mac.hex(':')}", steps
     assert row["detail"] == "by port wan"
     table = ask(bench, OUT, options=()).stdout
     assert table.startswith("STAGE") and "verdict" in table
@@ -244,6 +318,11 @@ def test_trace_kernel(bench):
         row, steps = trace(bench, f"src {source} dst {FAR_HOST} proto udp sport 500 dport 500 in kernel")
         assert row["decision"] == "sent", steps
         assert any(step[:2] == ("outbound", "SA") for step in steps) == protected, (source, steps)
+    # At this host's port 500 the trace's packet is IKE, which no policy is about.
+    bench.gateway.fill("flush", policy("in", f"{PEER}-{PEER}", f"{WAN}-{WAN}", "discard"))
+    to_port = f"src {PEER} dst {WAN} proto udp sport 500 in wan dport"
+    assert verdict(bench, f"{to_port} 500") == verdict(bench, f"{to_port} 4500") == "to-kernel wan"
+    assert verdict(bench, f"{to_port} 501") == "dropped policy-discard"
 
 
 WRONG = {

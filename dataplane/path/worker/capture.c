@@ -265,7 +265,8 @@ void capture_to_protect(struct worker *w, struct rte_mbuf *m)
 
 void capture_dropped(struct stats *counters, struct rte_mbuf *m, enum drop_reason reason, bool frame)
 {
-	struct worker *w = &workers[counters - stats];
+	uintptr_t number = ((uintptr_t)counters - (uintptr_t)stats) / sizeof(*stats);
+	struct worker *w = &workers[RTE_MIN(number, CONF_MAX_WORKERS - 1ul)];
 	struct seen seen = {
 		.point = CAPTURE_DROP,
 		.interface = packet(m)->interface,
@@ -273,8 +274,9 @@ void capture_dropped(struct stats *counters, struct rte_mbuf *m, enum drop_reaso
 		.frame = frame,
 	};
 
-	/* A worker that has not taken notice of the capture yet, or does no longer take part. */
-	if (!w->capture || seen.interface >= ninterfaces)
+	/* No worker's, but a trace's; or the worker has not taken notice of the capture yet, or does no longer
+	 * take part. */
+	if (w->stats != counters || !w->capture || seen.interface >= ninterfaces)
 		return;
 	seen.spi = spi_of_dropped(m, frame);
 	take(w, m, &seen);

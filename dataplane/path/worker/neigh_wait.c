@@ -113,7 +113,8 @@ void neigh_wait_retry(struct worker *w)
 
 bool neigh_wait_resolve(struct worker *w, const struct neigh *neigh, struct rte_ether_addr *mac)
 {
-	if (!neigh_lookup(neigh, mac))
+	/* A trace solicits no stale neighbour. */
+	if (!(unlikely(w->trace != NULL) ? neigh_known : neigh_lookup)(neigh, mac))
 		return false;
 	if (find(&w->neigh_wait, neigh))
 		neigh_wait_retry(w);

@@ -6,7 +6,9 @@
 #include "host/interface.h"
 #include "host/route.h"
 #include "path/worker/policy.h"
+#include "path/worker/trace_note.h"
 #include "path/worker/without_policy.h"
+#include "path/worker/worker.h"
 
 void policy_flow(struct rte_mbuf *m, struct cygnet_flow *flow)
 {
@@ -51,19 +53,30 @@ enum drop_reason policy_find(struct rte_mbuf *m, const struct cygnet_flow *flow,
 	return DROP_NONE;
 }
 
-void policy_use(unsigned int worker, struct cygnet_policy *policy, bool passed)
+void policy_use(struct worker *w, struct cygnet_policy *policy, bool passed)
 {
-	uint64_t last = __atomic_load_n(&policy->use_time, __ATOMIC_RELAXED);
-
-	policy_count(worker, policy, passed);
-	if (last != clock_seconds())
+	if (unlikely(w->trace != NULL)) {
+		trace_policy(w->trace, policy, passed);
+		return;
+	}
+	if (!policy)
+		return;
+	policy_count(w->id, policy, passed);
+	if (__atomic_load_n(&policy->use_time, __ATOMIC_RELAXED) != clock_seconds())
 		__atomic_store_n(&policy->use_time, clock_seconds(), __ATOMIC_RELAXED);
 }
 
+void policy_refuse(struct worker *w, const struct cygnet_policy *policy)
+{
+	if (unlikely(w->trace != NULL))
+		trace_policy(w->trace, policy, false);
+	else
+		policy_count(w->id, policy, false);
+}
+
 /* Plaintext from the wire may pass unless policy says that it comes protected. */
-enum drop_reason policy_inbound_find(uint32_t settings, struct rte_mbuf *m,
-				     const struct cygnet_flow *flow, enum cygnet_dir dir,
-				     struct cygnet_policy **policy)
+static enum drop_reason inbound_find(uint32_t settings, struct rte_mbuf *m, const struct cygnet_flow *flow,
+				     enum cygnet_dir dir, struct cygnet_policy **policy)
 {
 	enum drop_reason reason = policy_find(m, flow, dir, policy);
 
@@ -82,14 +95,13 @@ enum drop_reason policy_inbound_find(uint32_t settings, struct rte_mbuf *m,
 	return reason;
 }
 
-enum drop_reason policy_inbound(unsigned int worker, uint32_t settings, struct rte_mbuf *m,
-				const struct cygnet_flow *flow, enum cygnet_dir dir)
+enum drop_reason policy_inbound(struct worker *w, struct rte_mbuf *m, const struct cygnet_flow *flow,
+				enum cygnet_dir dir)
 {
 	struct cygnet_policy *policy;
-	enum drop_reason reason = policy_inbound_find(settings, m, flow, dir, &policy);
+	enum drop_reason reason = inbound_find(w->settings, m, flow, dir, &policy);
 
-	if (policy)
-		policy_use(worker, policy, reason == DROP_NONE);
+	policy_use(w, policy, reason == DROP_NONE);
 	return reason;
 }
 

@@ -9,6 +9,8 @@
 #include "base/drop.h"
 #include "ip/packet.h"
 
+struct worker;
+
 /**
  * The selectors of a packet, for as many lookups as it meets on its way. Lcores.
  * @param m     data at its IP header, checked; from packet()->interface
@@ -35,28 +37,16 @@ void policy_flow_to(struct cygnet_flow *flow);
 enum drop_reason policy_find(struct rte_mbuf *m, const struct cygnet_flow *flow,
 			     enum cygnet_dir dir, struct cygnet_policy **policy);
 /**
- * Find out whether plaintext from a port may pass, without noting that the policy is used: the decision
- * of policy_inbound(). A registered reader of the SPD.
- * @param settings  worker.settings, or settings_now()
- * @param policy    receives the policy that decides; NULL: none
+ * Whether plaintext from a port may pass: not where policy says that it comes protected. Notes that the
+ * policy is used. Lcores.
+ * @param dir  CYGNET_IN to this host, CYGNET_FWD to others
  * @return DROP_NONE or why not
  */
-enum drop_reason policy_inbound_find(uint32_t settings, struct rte_mbuf *m,
-				     const struct cygnet_flow *flow, enum cygnet_dir dir,
-				     struct cygnet_policy **policy);
+enum drop_reason policy_inbound(struct worker *w, struct rte_mbuf *m, const struct cygnet_flow *flow,
+				enum cygnet_dir dir);
 /**
- * Whether plaintext from a port may pass: not where policy says that it comes protected. Lcores.
- * @param worker    the caller's number
+ * Find the policy of plaintext that is to leave (RFC 4301, 5.1). Changes nothing. Lcores.
  * @param settings  worker.settings
- * @param dir       CYGNET_IN to this host, CYGNET_FWD to others
- * @return DROP_NONE or why not
- */
-enum drop_reason policy_inbound(unsigned int worker, uint32_t settings, struct rte_mbuf *m,
-				const struct cygnet_flow *flow, enum cygnet_dir dir);
-/**
- * Find the policy of plaintext that is to leave (RFC 4301, 5.1). Changes nothing. A registered reader of
- * the databases.
- * @param settings  worker.settings, or settings_now()
  * @param m         data at its IP header, checked, with its struct packet
  * @param flow      receives the selectors
  * @param policy    receives the policy that decides; NULL: none. With DROP_NONE the packet is protected
@@ -76,7 +66,10 @@ bool policy_wants_whole(struct rte_mbuf *m, const struct cygnet_flow *flow);
 /** Whether the outbound policy of a packet is about certain ports: parts of the packet
  * that do not show any are not for that policy's SA. */
 bool policy_asks_ports(struct rte_mbuf *m);
-/** Note that a policy has been used. @param passed  whether it lets the packet pass, protected or not */
-void policy_use(unsigned int worker, struct cygnet_policy *policy, bool passed);
+/** Note that a policy has been used. @param policy  NULL: none decides; @param passed  whether it lets
+ * the packet pass, protected or not */
+void policy_use(struct worker *w, struct cygnet_policy *policy, bool passed);
+/** Note that a policy refuses a packet out of an SA that it is not about: this is no use of it. */
+void policy_refuse(struct worker *w, const struct cygnet_policy *policy);
 
 #endif

@@ -95,6 +95,7 @@ struct police {
 
 struct capture;
 struct fast;
+struct trace;
 
 struct worker {
 	unsigned int id, workers;
@@ -105,6 +106,7 @@ struct worker {
 	uint64_t now;		/* TSC, as of this turn */
 	uint64_t turn_began;	/* TSC */
 	struct capture *capture; /* of this turn; NULL: none (capture.h); atomic */
+	struct trace *trace;	/* NULL, but of the worker of a trace (trace_note.h) */
 	struct rte_ring *inbox;	/* packets that other workers hand off */
 	struct rte_mempool *packets;
 	struct stats *stats;
