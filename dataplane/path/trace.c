@@ -211,43 +211,33 @@ static int interface_to(uint8_t af, const struct cygnet_addr *addr)
 	return hop.kind == ROUTE_FORWARD ? hop.interface : -1;
 }
 
-/* ESP or AH to this host, by the port that leads to its SA's peer; without an SA by any port. */
-static void from_peer(const struct trace_flow *flow)
+/* Of ESP and AH the source, unless it is given, is the SA's peer. Without an SA any port will do. */
+static void begin(const struct trace_flow *flow)
 {
 	struct trace_packet p = flow->packet;
 	const struct cygnet_sa *sa = cygnet_sad_lookup(sadb, rte_cpu_to_be_32(p.spi),
 						       (uint8_t)p.proto, p.af, &p.dst);
-	const struct cygnet_path *path = sa ? cygnet_sa_path(sa) : NULL;
+	const struct cygnet_path *path = p.spi && sa ? cygnet_sa_path(sa) : NULL;
+	bool kernel = flow->from_kernel;
 	int interface = flow->interface;
 
-	if (interface < 0)
-		interface = path ? interface_to(path->af, &path->src) : 0;
+	if (!p.src_af && path)
+		p.src = path->src;
+	if (p.src_af && interface < 0 && route_lookup(p.af, &p.src).kind == ROUTE_LOCAL)
+		kernel = true;
+	if (kernel || interface < 0)
+		interface = interface_to(p.af, kernel ? &p.dst : &p.src);
+	if (!p.src_af && !path)
+		interface = route_lookup(p.af, &p.dst).kind == ROUTE_LOCAL ? RTE_MAX(interface, 0) : -1;
 	if (flow->encap) {
 		p.proto = IPPROTO_UDP;
 		p.dport = path && path->encap ? rte_be_to_cpu_16(path->dport) : NATT_PORT;
 	}
-	if (route_lookup(p.af, &p.dst).kind != ROUTE_LOCAL)
-		settle("unknown", -1, "it is not for an SA of this host: ask without spi");
-	else if (interface < 0)
-		settle("unknown", -1, "no port leads to the peer: say in PORT");
-	else
-		enter(&p, (unsigned int)interface, STAGE_FROM_WIRE);
-}
-
-static void plaintext(const struct trace_flow *flow)
-{
-	const struct trace_packet *p = &flow->packet;
-	bool kernel = flow->from_kernel ||
-		      (flow->interface < 0 && route_lookup(p->af, &p->src).kind == ROUTE_LOCAL);
-	int interface = flow->interface;
-
-	if (kernel || interface < 0)
-		interface = interface_to(p->af, kernel ? &p->dst : &p->src);
 	if (interface < 0)
 		settle("unknown", -1, kernel ? "the kernel of this host does not send it by a port"
-					     : "no port leads to its source: say in PORT");
+					     : "no port leads to its source: say src, or in PORT");
 	else
-		enter(p, (unsigned int)interface, kernel ? STAGE_FROM_KERNEL : STAGE_FROM_WIRE);
+		enter(&p, (unsigned int)interface, kernel ? STAGE_FROM_KERNEL : STAGE_FROM_WIRE);
 }
 
 const struct trace *trace_run(const struct trace_flow *flow)
@@ -264,7 +254,7 @@ const struct trace *trace_run(const struct trace_flow *flow)
 	w->settings = settings_now() & ~SETTING_AUDIT;
 	w->stats = &own.stats;
 	w->trace = &trace;
-	(flow->packet.spi ? from_peer : plaintext)(flow);
+	begin(flow);
 	pass_stages(w, flow);
 	cygnet_reader_offline(sadb, SADB_READER_TRACE);
 	explicit_bzero(&own, sizeof(own));

@@ -88,7 +88,7 @@ static int parse_pair(struct trace_flow *flow, struct trace_packet *p, const cha
 	return !strcmp(keyword, "in") ? parse_in(value, flow) : -1;
 }
 
-static const char *check_packet(const struct trace_packet *p)
+static const char *check_addresses(const struct trace_packet *p)
 {
 	if (!p->af)
 		return "dst is missing";
@@ -100,14 +100,16 @@ static const char *check_packet(const struct trace_packet *p)
 static const char *check(const struct trace_flow *flow)
 {
 	const struct trace_packet *p = &flow->packet;
-	const char *wrong = check_packet(p);
+	const char *wrong = check_addresses(p);
 
-	if (!wrong && flow->has_inner)
-		wrong = !p->spi || flow->inner.spi ? "inner needs spi, in front of it"
-						   : check_packet(&flow->inner);
-	if (!wrong && p->spi && p->proto != IPPROTO_ESP && p->proto != IPPROTO_AH)
-		wrong = "with spi, proto is esp or ah";
-	return wrong;
+	if (wrong)
+		return wrong;
+	if (p->spi && p->proto != IPPROTO_ESP && p->proto != IPPROTO_AH)
+		return "with spi, proto is esp or ah";
+	if (!flow->has_inner)
+		return NULL;
+	return p->spi && !flow->inner.spi ? check_addresses(&flow->inner)
+					  : "inner needs spi, in front of it";
 }
 
 /* Read a word, and the one behind it. @return false: wrong, with the reason in error */

@@ -106,7 +106,6 @@ struct worker {
 	uint64_t now;		/* TSC, as of this turn */
 	uint64_t turn_began;	/* TSC */
 	struct capture *capture; /* of this turn; NULL: none (capture.h); atomic */
-	struct trace *trace;	/* NULL, but of the worker of a trace (trace_note.h) */
 	struct rte_ring *inbox;	/* packets that other workers hand off */
 	struct rte_mempool *packets;
 	struct stats *stats;
@@ -135,6 +134,7 @@ struct worker {
 	struct audit_rates audit;
 	struct police police;
 	struct rate too_big;	/* of ICMP errors that are looked at */
+	struct trace *trace;	/* NULL, but on a trace's worker (trace_note.h) */
 };
 
 /** Have the next refresh() (path/refresh.h) make void all that the worker has cached. */
