@@ -23,7 +23,7 @@
 #include "config.h"
 #include "control.h"
 #include "dpdk_pcapng.h"
-#include "host/interface.h"
+#include "host/link.h"
 #include "path/worker/capture.h"
 
 #define RING 4096u		/* packets that wait to be written, a power of two */
@@ -133,20 +133,23 @@ static const char *load_filter(struct bpf_insn *insn, unsigned int n, struct rte
 
 /* --- buffers --- */
 
-/* Note which ports there are now, and how long their frames are. Ports may be removed and added while the
+/* Note which interfaces on a device there are now, and how long their frames are. Ports may be removed and added while the
  * capture runs. */
 static void note_ports(struct capture *c)
 {
+	const uint32_t present = interfaces_present();
 	uint32_t mtu = RTE_ETHER_MTU;
 
-	c->present = interfaces_present();
 	for (unsigned int i = 0; i < CONF_MAX_INTERFACES; i++) {
-		if (!(c->present >> i & 1))
+		const struct device *device = interface_device(&interfaces[i]);
+
+		if (!(present >> i & 1) || !device)
 			continue;
-		c->device[i] = interface_device(&interfaces[i])->id;
+		c->present |= 1u << i;
+		c->device[i] = device->id;
 		mtu = RTE_MAX(mtu, (uint32_t)interfaces[i].mtu);
 	}
-	c->longest = mtu + RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
+	c->longest = mtu + (uint32_t)LINK_HEADER_MAX + RTE_ETHER_CRC_LEN;
 }
 
 static bool make_buffers(struct capture *c)

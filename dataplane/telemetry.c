@@ -60,8 +60,9 @@ static void add_device(struct rte_tel_data *row, const struct device *device)
 	char name[RTE_ETH_NAME_MAX_LEN] = "";
 	struct rte_eth_dev_info info = {0};
 
-	rte_eth_dev_get_name_by_port(device->id, name);
-	if (rte_eth_dev_info_get(device->id, &info))
+	if (device)
+		rte_eth_dev_get_name_by_port(device->id, name);
+	if (!device || rte_eth_dev_info_get(device->id, &info))
 		info.driver_name = NULL;
 	rte_tel_data_add_dict_string(row, "device", name);
 	rte_tel_data_add_dict_string(row, "driver", info.driver_name ? info.driver_name : "");
@@ -73,9 +74,9 @@ static void add_interface_state(struct rte_tel_data *row, const struct interface
 	char mac[RTE_ETHER_ADDR_FMT_SIZE], address[INET_ADDRSTRLEN];
 	const struct device *device = interface_device(interface);
 	struct rte_ether_addr own = interface_mac(interface);
-	struct rte_eth_link link = {0};
+	struct rte_eth_link link = {.link_status = !device};
 
-	if (rte_eth_link_get_nowait(device->id, &link))
+	if (device && rte_eth_link_get_nowait(device->id, &link))
 		link.link_status = RTE_ETH_LINK_DOWN;
 	inet_ntop(AF_INET, &first.v4, address, sizeof(address));
 	rte_ether_format_addr(mac, sizeof(mac), &own);
@@ -90,14 +91,16 @@ static void add_interface_state(struct rte_tel_data *row, const struct interface
 	rte_tel_data_add_dict_u64(row, "mtu", interface->mtu);
 	rte_tel_data_add_dict_string(row, "state", interface->up ? "up" : "down");
 	rte_tel_data_add_dict_string(row, "link", link.link_status ? "up" : "down");
-	rte_tel_data_add_dict_u64(row, "queues", device->queues);
+	rte_tel_data_add_dict_u64(row, "queues", device ? device->queues : 0u);
 }
 
 static void add_interface_counters(struct rte_tel_data *row, unsigned int i)
 {
+	const struct device *on = interface_device(&interfaces[i]);
 	struct rte_eth_stats device = {0};
 
-	rte_eth_stats_get(interface_device(&interfaces[i])->id, &device);
+	if (on)
+		rte_eth_stats_get(on->id, &device);
 	rte_tel_data_add_dict_u64(row, "rx_packets", SUM(interface[i].rx_packets));
 	rte_tel_data_add_dict_u64(row, "rx_bytes", SUM(interface[i].rx_bytes));
 	rte_tel_data_add_dict_u64(row, "tx_packets", SUM(interface[i].tx_packets));

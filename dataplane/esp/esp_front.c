@@ -55,10 +55,10 @@ bool esp_front_make(struct esp_front *f, const struct cygnet_sa *sa)
 	return true;
 }
 
-void esp_front_set_ether(struct esp_front *f, const uint8_t *eth)
+void esp_front_set_link(struct esp_front *f, const struct link_header *link)
 {
 	uint8_t *end = f->bytes + sizeof(f->bytes);
 
-	if (esp_front_has_ether(f))
-		memcpy(end - f->len - sizeof(struct rte_ether_hdr), eth, sizeof(struct rte_ether_hdr));
+	if (esp_front_has_link(f, link))
+		memcpy(end - f->len - link->len, link->bytes, link->len);
 }

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <rte_ether.h>
+#include "host/link_header.h"
 
 struct cygnet_sa;
 
@@ -26,23 +26,23 @@ struct esp_front {
 	uint16_t sum;		/* sum of the template's IPv4 header, not complemented */
 	uint32_t path_index;	/* path of the SA that the template was built for */
 	uint32_t spi;		/* network byte order */
-	/* The headers are at the end, behind the Ethernet header, if that fits and is known. */
+	/* The headers are at the end, behind the link-layer header, if that fits and is known. */
 	uint8_t bytes[ESP_FRONT_COPIED];
 };
 
 /** Build the template for the SA's current path, unless it is up to date. Lcores.
- * @return whether it was rebuilt, without an Ethernet header */
+ * @return whether it was rebuilt, without a link-layer header */
 bool esp_front_make(struct esp_front *front, const struct cygnet_sa *sa);
 
-/** Whether an Ethernet header fits into the template. */
-static inline bool esp_front_has_ether(const struct esp_front *front)
+/** Whether a link-layer header fits into the template. */
+static inline bool esp_front_has_link(const struct esp_front *front, const struct link_header *link)
 {
-	return front->len <= ESP_FRONT_COPIED - sizeof(struct rte_ether_hdr);
+	return (unsigned int)front->len + link->len <= ESP_FRONT_COPIED;
 }
-/** Set the Ethernet header of the template. @param eth  14 bytes */
-void esp_front_set_ether(struct esp_front *front, const uint8_t *eth);
+/** Set the link-layer header of the template. */
+void esp_front_set_link(struct esp_front *front, const struct link_header *link);
 
-/** Whether esp_front_write() also writes the Ethernet header. @param room,iv_len  as there */
+/** Whether esp_front_write() also writes the link-layer header. @param room,iv_len  as there */
 static inline bool esp_front_writes_all(unsigned int room, unsigned int iv_len)
 {
 	return room >= ESP_FRONT_COPIED + iv_len;

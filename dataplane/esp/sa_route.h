@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "host/link_header.h"
+
 struct cygnet_sa;
 
 struct sa_route {
@@ -25,7 +27,7 @@ struct sa_route {
 	bool by_batch;		/* processed by calls to a CPU device, without struct packet */
 	bool resolved;		/* the next hop's MAC address is known */
 	/* Seldom read. */
-	uint8_t eth[14];	/* Ethernet header to the next hop, if resolved */
+	struct link_header link; /* to the next hop, if resolved */
 	uint16_t neigh;		/* neigh_group() of the next hop */
 	uint16_t reported_mtu;	/* path MTU reported by a router when the route was found, bytes; 0: none */
 	uint32_t changes;	/* sum of flow_sa_changes() and neigh_changes() of that group */

@@ -17,6 +17,15 @@
 
 struct device devices[CONF_MAX_DEVICES];
 
+unsigned int device_place(void)
+{
+	unsigned int place = 0;
+
+	while (place < CONF_MAX_DEVICES && devices[place].started)
+		place++;
+	return place;
+}
+
 /* The number of queues in the arguments of a software device. The device spreads packets over all
  * of them, and packets of a queue that is not polled would be lost.
  * @return 0: the arguments have no such number */
@@ -115,6 +124,7 @@ int device_start(struct device *device, const struct conf *conf, const struct co
 	}
 	/* The kernel decides about multicast; a device that cannot filter receives all. */
 	rte_eth_allmulticast_enable(device->id);
+	device->started = true;
 	return 0;
 }
 
@@ -143,6 +153,7 @@ void device_discard(const struct device *device)
 void device_stop(struct device *device)
 {
 	ethdev_stop(device->id);
+	device->started = false;
 }
 
 int device_get_mac(const struct device *device, struct rte_ether_addr *mac)

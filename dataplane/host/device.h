@@ -22,10 +22,18 @@ struct device {
 	uint16_t queues;	/* receive and transmit queue pairs; worker w uses w % queues */
 	uint16_t mtu_most;	/* the largest MTU that device and buffers allow */
 	bool promiscuous;	/* because of device_take_mac() */
+	bool started;		/* control thread only */
+	uint8_t interface;	/* that its frames come in by: link_find(); set before workers poll it */
 };
 
-/** All devices, by the index of the interface on top of it. */
+/** The device of an interface that lies on none. */
+#define DEVICE_NONE CONF_MAX_DEVICES
+
+/** All devices. Workers use those of interfaces_devices(). */
 extern struct device devices[CONF_MAX_DEVICES];
+
+/** A place for another device. Control thread only. @return index in devices[]; DEVICE_NONE: there is none */
+unsigned int device_place(void);
 
 /**
  * Create, configure and start the device of a section.

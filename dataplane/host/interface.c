@@ -34,13 +34,31 @@ struct interface *interface_named(const char *name)
 
 int interface_set_mtu(struct interface *interface, uint32_t mtu)
 {
-	int err = mtu_set(interface_device(interface), mtu);
+	const struct device *device = interface_device(interface);
+	int err = device ? mtu_set(device, mtu) : 0;
 
 	if (err)
 		return err;
 	__atomic_store_n(&interface->mtu, (uint16_t)mtu, __ATOMIC_RELAXED);
 	changes_note();
 	return 0;
+}
+
+void interface_follow_mac(struct interface *interface, const struct rte_ether_addr *mac)
+{
+	struct rte_ether_addr now = interface_mac(interface);
+	struct device *device = interface_device(interface);
+	int err;
+
+	if (!mac || rte_is_same_ether_addr(mac, &now))
+		return;
+	err = device ? device_set_mac(device, mac) : 0;
+	if (err)
+		log_port(RTE_LOG_WARNING, interface->name,
+			 "its device cannot have the MAC address of %s: %s", interface->tap.name,
+			 strerror(-err));
+	else
+		interface_set_mac(interface, mac);
 }
 
 static bool is_jumbo(const struct conf_port *section)
@@ -106,16 +124,24 @@ static int start_tap(struct interface *interface, const struct ethdev_pollers *b
 	return err;
 }
 
-/* Start a device, which belongs to this interface alone. */
+/* Start a device for an interface whose frames have no tag. @param by  by->index is the interface's */
 static int start_device(struct interface *interface, const struct conf *conf,
 			const struct conf_port *section, const struct ethdev_pollers *by)
 {
-	struct device *device = interface_device(interface);
+	const unsigned int place = device_place();
+	struct ethdev_pollers of_device = *by;
+	struct device *device = &devices[place];
 	struct rte_ether_addr mac;
-	int err = device_start(device, conf, section, by, &interface->mtu);
+	int err;
 
+	if (place == DEVICE_NONE)
+		return -ENOSPC;
+	of_device.index = place;
+	err = device_start(device, conf, section, &of_device, &interface->mtu);
 	if (err)
 		return err;
+	interface->device = (uint8_t)place;
+	device->interface = (uint8_t)by->index;
 	err = device_get_mac(device, &mac);
 	if (err) {
 		log_port(RTE_LOG_ERR, interface->name, "device %s has no MAC address: %s",
@@ -134,7 +160,6 @@ static int start_port(struct interface *interface, const struct conf *conf,
 	int err;
 
 	interface->kind = INTERFACE_PORT;
-	interface->device = (uint8_t)by->index;
 	rte_strscpy(interface->name, section->name, sizeof(interface->name));
 	rte_strscpy(interface->tap.name, section->tap, sizeof(interface->tap.name));
 	interface->policy_id = cygnet_interface(interface->tap.name);
@@ -215,7 +240,8 @@ int interface_remove(struct interface *interface)
 	}
 	interface->removed_at = clock_seconds();
 	tap_stop(&interface->tap);
-	device_stop(interface_device(interface));
+	if (interface_device(interface))
+		device_stop(interface_device(interface));
 	return 0;
 }
 
@@ -246,7 +272,6 @@ int interfaces_open(const struct conf *conf, struct rte_mempool *const *pools,
 				 "processes: end cygnetd and start it again instead", device);
 			return -EBUSY;
 		}
-		interfaces[i].device = (uint8_t)i;
 		err = start_device(&interfaces[i], conf, &conf->port[i], &by);
 		interfaces[i].opened = !err;
 	}
@@ -255,9 +280,9 @@ int interfaces_open(const struct conf *conf, struct rte_mempool *const *pools,
 
 void interfaces_discard(void)
 {
-	for (unsigned int i = 0; i < CONF_MAX_INTERFACES; i++)
-		if (interfaces[i].opened)
-			device_discard(interface_device(&interfaces[i]));
+	for (unsigned int i = 0; i < CONF_MAX_DEVICES; i++)
+		if (devices[i].started)
+			device_discard(&devices[i]);
 }
 
 int interfaces_start(const struct conf *conf, struct rte_mempool *const *pools,
@@ -279,11 +304,8 @@ void interfaces_stop(void)
 	for (unsigned int i = 0; i < ninterfaces; i++)
 		if (!interfaces[i].removed)
 			tap_stop(&interfaces[i].tap);
-	for (unsigned int i = 0; i < ninterfaces; i++)
-		if (!interfaces[i].removed)
-			device_stop(interface_device(&interfaces[i]));
-	for (unsigned int i = 0; i < CONF_MAX_INTERFACES; i++)
-		if (interfaces[i].opened)
-			device_stop(interface_device(&interfaces[i]));
+	for (unsigned int i = 0; i < CONF_MAX_DEVICES; i++)
+		if (devices[i].started)
+			device_stop(&devices[i]);
 	ninterfaces = 0;
 }

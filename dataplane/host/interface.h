@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file interface.h
- * An IP interface of the gateway. It receives and transmits through a device (device.h), and the
- * kernel sees it as a TAP (tap.h). Routes, neighbours, addresses, policies and counters refer to
- * interfaces.
+ * An IP interface of the gateway. It lies on a device (device.h) or on none, and the kernel sees it as a TAP
+ * (tap.h). Routes, neighbours, addresses, policies and counters refer to interfaces; workers poll devices, and send
+ * to them.
  */
 #ifndef CYGNETD_INTERFACE_H
 #define CYGNETD_INTERFACE_H
@@ -36,7 +36,7 @@ enum interface_side {
 struct interface {
 	char name[32];
 	uint8_t kind;		/* enum interface_kind */
-	uint8_t device;		/* index in devices[] */
+	uint8_t device;		/* index in devices[], or DEVICE_NONE */
 	struct tap tap;
 	uint16_t mtu;		/* bytes of IP packet; follows the TAP's MTU if the device allows it */
 	uint32_t policy_id;	/* cygnet_interface() of the TAP's name; policies refer to it */
@@ -44,7 +44,7 @@ struct interface {
 	uint8_t side;		/* enum interface_side; atomic */
 	bool forwards;		/* the kernel's setting net.ipv4.conf.TAP.forwarding */
 	bool up;		/* the TAP is administratively up */
-	bool removed;		/* there is no device and no TAP; atomic */
+	bool removed;		/* there is no TAP; atomic */
 	uint64_t removed_at;	/* clock_seconds() */
 	bool opened;		/* interfaces_open() has started its device */
 };
@@ -54,32 +54,23 @@ struct interface {
 #define INTERFACE_REST_S 60u
 
 /** All interfaces, removed ones among them; their number only grows. The control thread writes; lcores
- * read mtu, mac, side, forwards, up and removed. */
+ * read device, mtu, mac, side, forwards, up and removed. */
 extern struct interface interfaces[CONF_MAX_INTERFACES];
 extern unsigned int ninterfaces;
+_Static_assert(CONF_MAX_INTERFACES <= 32 && CONF_MAX_DEVICES <= 32, "bits of a mask");
 /** The kernel's setting net.ipv6.conf.all.forwarding, which applies to all interfaces. */
 extern bool interfaces_forward6;
 /** enum interface_side of the kernel's interfaces that are not Cygnet's; atomic. */
 extern uint8_t interfaces_kernel_side;
 
-/** The device that an interface receives and transmits through. */
+/** The device that an interface receives and transmits through. @return NULL: it lies on none */
 static inline struct device *interface_device(const struct interface *interface)
 {
-	return &devices[interface->device];
+	return interface->device < DEVICE_NONE ? &devices[interface->device] : NULL;
 }
 
-/** Bytes of the link-layer header in front of an IP packet on an interface. */
-static inline uint16_t link_header_len(const struct interface *interface)
-{
-	static const uint8_t of_kind[] = {
-		[INTERFACE_PORT] = sizeof(struct rte_ether_hdr),
-	};
-
-	return of_kind[interface->kind];
-}
-
-/** Which interfaces have a device and a TAP: bit i for interfaces[i]. Any thread; a worker reads it when
- * changes_seen() has changed, and uses no device and no TAP of others. */
+/** Which interfaces there are: bit i for interfaces[i]. Any thread; a worker reads it when
+ * changes_seen() has changed, and uses no TAP of others. */
 static inline uint32_t interfaces_present(void)
 {
 	unsigned int n = __atomic_load_n(&ninterfaces, __ATOMIC_ACQUIRE);
@@ -88,6 +79,17 @@ static inline uint32_t interfaces_present(void)
 	for (unsigned int i = 0; i < n; i++)
 		if (!__atomic_load_n(&interfaces[i].removed, __ATOMIC_ACQUIRE))
 			mask |= 1u << i;
+	return mask;
+}
+
+/** Which devices these interfaces lie on: bit i for devices[i]. A worker uses no others. */
+static inline uint32_t interfaces_devices(uint32_t present)
+{
+	uint32_t mask = 0;
+
+	for (unsigned int i = 0; present >> i; i++)
+		if (present >> i & 1 && interface_device(&interfaces[i]))
+			mask |= 1u << interfaces[i].device;
 	return mask;
 }
 
@@ -116,6 +118,9 @@ void interfaces_set_sides(const struct conf *conf);
 /** Change the MTU of a running interface and its device, but not of its TAP. Control thread only.
  * @return 0 or -errno; -ERANGE: too large */
 int interface_set_mtu(struct interface *interface, uint32_t mtu);
+/** Apply the MAC address of the TAP to the interface and its device, so that the device receives packets to it.
+ * Control thread only. @param mac  NULL: not known */
+void interface_follow_mac(struct interface *interface, const struct rte_ether_addr *mac);
 
 /**
  * Create, configure and start the interfaces of conf, with their devices and TAPs.

@@ -100,13 +100,15 @@ static void remove_place(unsigned int interface, unsigned int place)
 	/* The device of a removed port is closed. */
 	if (interface >= ninterfaces || interfaces[interface].removed)
 		return;
-	device_leave_mac(interface_device(&interfaces[interface]), &mac, !of->used);
+	if (interface_device(&interfaces[interface]))
+		device_leave_mac(interface_device(&interfaces[interface]), &mac, !of->used);
 	log_mac(interface, &mac, false);
 }
 
 static void take(unsigned int interface, const struct rte_ether_addr *mac)
 {
-	int err = device_take_mac(interface_device(&interfaces[interface]), mac);
+	struct device *device = interface_device(&interfaces[interface]);
+	int err = device ? device_take_mac(device, mac) : 0;
 
 	if (err)
 		log_port(RTE_LOG_WARNING, interfaces[interface].name,

@@ -32,23 +32,6 @@ static void follow_mtu(struct interface *interface, uint32_t mtu)
 	log_port(RTE_LOG_INFO, interface->name, "MTU %u, as %s has it", mtu, interface->tap.name);
 }
 
-/* Apply a new MAC address of the TAP to the device, so that it receives packets to that address. */
-static void follow_mac(struct interface *interface, const struct rte_ether_addr *mac)
-{
-	struct rte_ether_addr now = interface_mac(interface);
-	int err;
-
-	if (!mac || rte_is_same_ether_addr(mac, &now))
-		return;
-	err = device_set_mac(interface_device(interface), mac);
-	if (err)
-		log_port(RTE_LOG_WARNING, interface->name,
-			 "its device cannot have the MAC address of %s: %s", interface->tap.name,
-			 strerror(-err));
-	else
-		interface_set_mac(interface, mac);
-}
-
 static bool is_macvlan(const struct nlattr *info)
 {
 	const struct nlattr *table[IFLA_INFO_MAX + 1] = {0};
@@ -117,7 +100,7 @@ void netlink_on_link(const struct nlmsghdr *nlh)
 	if (nlh->nlmsg_type != RTM_NEWLINK)
 		return;
 	follow_mtu(interface, netlink_get_u32(table[IFLA_MTU], 0));
-	follow_mac(interface, netlink_payload(table[IFLA_ADDRESS], sizeof(struct rte_ether_addr)));
+	interface_follow_mac(interface, netlink_payload(table[IFLA_ADDRESS], sizeof(struct rte_ether_addr)));
 }
 
 void netlink_on_netconf(const struct nlmsghdr *nlh)

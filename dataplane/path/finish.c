@@ -82,7 +82,7 @@ static void finish_out(struct worker *w, struct rte_mbuf *m, const struct cygnet
 	if (route && packet(m)->seen == w->seen && route->resolved &&
 	    route->af == packet_family(m) && rte_pktmbuf_data_len(m) <= route->mtu &&
 	    !stages_wait(&w->stages, STAGE_ROUTE))
-		tx_packet_behind(w, m, route->interface, route->eth);
+		tx_packet_behind(w, m, route->interface, &route->link);
 	else if (sa && __atomic_load_n(&sa->path_mtu, __ATOMIC_RELAXED))
 		too_big_route(w, m, sa);
 	else
@@ -129,7 +129,7 @@ static void finish_jobs(struct worker *w, const struct crypto_run *run)
 static bool continues(const struct crypto_batch *b, const struct crypto_run *run, const struct crypto_run *before)
 {
 	return !b->has_job[run->from] && run->device == before->device &&
-	       run->s->inbound == before->s->inbound;
+	       run->s->inbound == before->s->inbound && run->s->route.link.len == before->s->route.link.len;
 }
 
 void finish_batch(struct worker *w)

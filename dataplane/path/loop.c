@@ -15,7 +15,7 @@
 #include "crypto/core.h"
 #include "crypto/device/pool.h"
 #include "crypto/device/sessions.h"
-#include "host/interface.h"
+#include "host/link.h"
 #include "host/route.h"
 #include "path/dispatch.h"
 #include "path/fast/fast.h"
@@ -119,10 +119,9 @@ void workers_free(void)
 
 /* --- packets in --- */
 
-static bool owns_queue(const struct worker *w, const struct device *device, unsigned int index,
-		       uint16_t queue)
+static bool owns_queue(const struct worker *w, unsigned int device, uint16_t queue)
 {
-	return device->queues == 1 ? index % w->workers == w->id : queue % w->workers == w->id;
+	return devices[device].queues == 1 ? device % w->workers == w->id : queue % w->workers == w->id;
 }
 
 /* Without the path of known flows. */
@@ -135,14 +134,13 @@ static void to_stages(struct worker *w, struct rte_mbuf **m, unsigned int n, uns
 	dispatch(w);
 }
 
-/* Frames of a burst, in order. */
-static void receive(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int interface)
+/* Frames that have come in by an interface one after the other, in order. */
+static void receive_by(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int interface)
 {
 	uint64_t began = dispatch_began(w);
 	struct fast_burst burst;
 	bool all;
 
-	refresh(w);
 	if (unlikely(w->capture != NULL))
 		capture_received(w, m, n, interface);
 	if (!fast_serves(w)) {
@@ -160,16 +158,28 @@ static void receive(struct worker *w, struct rte_mbuf **m, unsigned int n, unsig
 	} while (!all);
 }
 
+/* Frames of a burst. */
+static void receive(struct worker *w, const struct device *device, struct rte_mbuf **m, unsigned int n)
+{
+	unsigned int interface;
+
+	refresh(w);
+	for (unsigned int from = 0, some; from < n; from += some) {
+		some = link_find(device, m + from, n - from, &interface);
+		receive_by(w, m + from, some, interface);
+	}
+}
+
 static unsigned int poll_wire(struct worker *w, unsigned int index)
 {
-	const struct device *device = interface_device(&interfaces[index]);
+	const struct device *device = &devices[index];
 	struct rte_mbuf *m[BURST];
 	unsigned int got = 0;
 
 	for (uint16_t q = 0; q < device->queues; q++) {
 		uint16_t n;
 
-		if (!owns_queue(w, device, index, q) || !crypto_has_room(&w->crypto))
+		if (!owns_queue(w, index, q) || !crypto_has_room(&w->crypto))
 			continue;
 		n = rte_eth_rx_burst(device->id, q, m, BURST);
 		/* Buffers of a device's pool come in a circle, and other workers have had those of a
@@ -178,7 +188,7 @@ static unsigned int poll_wire(struct worker *w, unsigned int index)
 			fetch_received(m, n);
 		offload_received(&w->crypto.offload, n, BURST);
 		if (n)
-			receive(w, m, n, index);
+			receive(w, device, m, n);
 		got += n;
 	}
 	return got;
@@ -252,9 +262,12 @@ static unsigned int turn(struct worker *w, bool receiving)
 		n = inbox_poll(w);
 		moved += n;
 	} while (n == BURST && ++bursts < INBOX_BURSTS);
-	for (unsigned int p = 0; w->present >> p && receiving; p++)
-		if (w->present >> p & 1)
-			moved += poll_wire(w, p) + poll_tap(w, p);
+	for (unsigned int d = 0; w->devices >> d && receiving; d++)
+		if (w->devices >> d & 1)
+			moved += poll_wire(w, d);
+	for (unsigned int i = 0; w->present >> i && receiving; i++)
+		if (w->present >> i & 1)
+			moved += poll_tap(w, i);
 	moved += poll_crypto(w);
 	if (w->neigh_wait.n)
 		neigh_wait_expire(w);

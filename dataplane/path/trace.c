@@ -14,6 +14,7 @@
 #include "path/finish.h"
 #include "path/trace.h"
 #include "path/worker/next_hop.h"
+#include "path/worker/tx.h"
 
 #define HEADROOM 256u
 #define TAILROOM 512u	/* trailer, ICV and what AH hides */
@@ -114,31 +115,27 @@ static void enter(const struct trace_packet *p, unsigned int interface, enum sta
 
 /* --- between stages --- */
 
-static void look_at_tx(struct worker *w, struct rte_mbuf *frame, unsigned int interface)
+static void look_at_tx(const struct rte_mbuf *frame)
 {
 	const struct rte_ether_hdr *eth = rte_pktmbuf_mtod(frame, const struct rte_ether_hdr *);
 	bool framed = rte_is_zero_ether_addr(&eth->dst_addr);
 	char mac[RTE_ETHER_ADDR_FMT_SIZE];
 
 	trace.stage = stage_name[STAGE_TX];
-	if (!(w->present >> interface & 1)) {
-		drop_frame(w, frame, DROP_PORT_REMOVED);
-		return;
-	}
 	rte_ether_format_addr(mac, sizeof(mac), &eth->dst_addr);
 	trace_note(&trace, "send", "to %s", framed ? "the neighbour that the kernel says" : mac);
-	settle("sent", (int)interface, "by port ");
+	settle("sent", frame->port, "by port ");
 }
 
 /* See whether the packet is at a sink of the worker: a queue of frames, or a drop's counter. */
 static void look_at_sinks(struct worker *w)
 {
-	for (unsigned int i = 0; i < CONF_MAX_INTERFACES; i++) {
+	for (unsigned int i = 0; i < CONF_MAX_INTERFACES; i++)
 		if (w->tap[i].n)
 			settle("to-kernel", (int)i, "by the TAP of port ");
-		if (w->tx[i].n)
-			look_at_tx(w, w->tx[i].m[0], i);
-	}
+	for (unsigned int d = 0; d < CONF_MAX_DEVICES; d++)
+		if (w->tx[d].n)
+			look_at_tx(w->tx[d].m[0]);
 	for (unsigned int reason = 0; reason < DROP_REASON_COUNT; reason++) {
 		if (!own.stats.drop[reason])
 			continue;
@@ -250,7 +247,7 @@ const struct trace *trace_run(const struct trace_flow *flow)
 		return &trace;
 	settle("unknown", -1, "a stage has kept it");
 	w->workers = 1;
-	w->present = interfaces_present();
+	tx_init(w);
 	w->settings = settings_now() & ~SETTING_AUDIT;
 	w->stats = &own.stats;
 	w->trace = &trace;

@@ -12,6 +12,7 @@
 #include "host/neigh.h"
 #include "host/route.h"
 #include "path/fast/fast.h"
+#include "path/worker/tx.h"
 
 #define TABLE_MAIN 254
 #define TABLE_LOCAL 255
@@ -112,7 +113,7 @@ int gateway_start(void **state)
 	for (unsigned int p = 0; p < ninterfaces; p++) {
 		interfaces[p].mtu = GATEWAY_MTU;
 		interfaces[p].device = (uint8_t)p;
-		interface_device(&interfaces[p])->queues = 1;
+		devices[p] = (struct device){.queues = 1, .interface = (uint8_t)p};
 		interfaces[p].forwards = true;
 		interface_set_mac(&interfaces[p], &macs[p]);
 	}
@@ -135,6 +136,7 @@ int gateway_stop(void **state)
 void gateway_open(struct worker *w, unsigned int sessions)
 {
 	esp_worker(w);
+	tx_init(w);
 	memset(w->stats, 0, sizeof(*w->stats));
 	assert_int_equal(fast_create(w, gateway_flows), 0);
 	/* Flows and cached routes hold for an hour and more, however slow the machine is. */

@@ -361,6 +361,7 @@ static void others_queue(void **state)
 	open_with(&esp_gcm, false);
 	learn_out(&a);
 	w->tx_owner[GATEWAY_WAN] = 1;
+	w->out[GATEWAY_WAN] = NULL;
 	for (unsigned int i = 0; i < N; i++)
 		m[i] = plain(&a, i);
 	worker_receive(w, m, N, GATEWAY_LAN);

@@ -95,8 +95,8 @@ static int setup(void **state)
 {
 	(void)state;
 	memset(stats, 0, 2 * sizeof(stats[0]));
-	*w = (struct worker){.workers = 1, .packets = pool, .stats = &stats[0],
-			      .present = 1};
+	*w = (struct worker){.workers = 1, .packets = pool, .stats = &stats[0]};
+	tx_init(w);
 	return 0;
 }
 
@@ -186,6 +186,23 @@ static void removed(void **state)
 	tx_frame(w, frame(), 0);
 	tx_flush(w);
 	assert_int_equal(w->stats->interface[0].tx_packets, 1);
+}
+
+/* An interface that lies on no device has a TAP, but sends no frame. */
+static void on_no_device(void **state)
+{
+	(void)state;
+	interfaces[0].device = DEVICE_NONE;
+	tx_init(w);
+	assert_int_equal(w->devices, 0);
+	tx_frame(w, frame(), 0);
+	tap_frame(w, frame());
+	tx_flush(w);
+	assert_int_equal(w->stats->drop[DROP_PORT_REMOVED], 1);
+	assert_int_equal(w->stats->interface[0].tx_packets, 0);
+	assert_int_equal(w->stats->interface[0].to_kernel, 1);
+	interfaces[0].device = 0;
+	tx_init(w);
 }
 
 /* A full batch is transmitted without tx_flush(). */
@@ -343,7 +360,8 @@ int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	static const struct CMUnitTest tests[] = {
-		TEST(full_wire), TEST(full_tap), TEST(tap_is_down), TEST(removed), TEST(whole_batches), TEST(full_inbox),
+		TEST(full_wire), TEST(full_tap), TEST(tap_is_down), TEST(removed), TEST(on_no_device),
+		TEST(whole_batches), TEST(full_inbox),
 		TEST(neighbours), TEST(overdue),
 	};
 

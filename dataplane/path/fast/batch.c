@@ -32,19 +32,19 @@ static void describe(struct crypto_batch *b, const struct session *s, uint8_t *i
 	}
 }
 
-/* Write headers and trailer around a packet, from the Ethernet header to the ICV. */
+/* Write headers and trailer around a packet, from the link-layer header to the ICV. */
 static void wrap(struct crypto_batch *b, struct rte_mbuf *m, const struct session *s, uint64_t seq)
 {
 	unsigned int text = rte_pktmbuf_data_len(m), padded = esp_padded(s, text);
 	unsigned int headers = s->front.len + s->iv_len, total = headers + padded + s->icv_len;
-	unsigned int ether = (unsigned int)sizeof(struct rte_ether_hdr), room = rte_pktmbuf_headroom(m);
+	unsigned int link = s->route.link.len, room = rte_pktmbuf_headroom(m);
 	uint8_t *ip = rte_pktmbuf_mtod(m, uint8_t *);
 	uint8_t *iv = esp_tunnel_write(s, ip, text, room, ESP_TAIL_MAX, seq, total);
 
 	describe(b, s, iv, ip, padded, seq);
-	m->data_off = (uint16_t)(room - headers - ether);
-	m->data_len = (uint16_t)(total + ether);
-	m->pkt_len = total + ether;
+	m->data_off = (uint16_t)(room - headers - link);
+	m->data_len = (uint16_t)(total + link);
+	m->pkt_len = total + link;
 }
 
 /* @param interface  to leave by; inbound, that the packet came in by */

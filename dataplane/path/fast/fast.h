@@ -83,7 +83,8 @@ struct fast_frame {
 struct fast_burst {
 	struct rte_mbuf *const *m;
 	unsigned int n, next;	/* frames; the first one that has not been taken */
-	unsigned int interface;
+	unsigned int interface;	/* that they came in by */
+	unsigned int link;	/* bytes of its link-layer header */
 	bool direct;		/* packets may go into the crypto batch without a struct packet */
 	bool without_flow;	/* a frame without flow key is in front of the stages */
 	uint64_t state;		/* flow_state() when it was looked up */
@@ -112,7 +113,8 @@ bool fast_handed(struct worker *w, struct rte_mbuf *m);
 
 /* --- packets that devices have processed: path/finish.c --- */
 
-/** Finish n packets of the crypto batch, all of one device and direction and without a job (batch.c).
+/** Finish n packets of the crypto batch, all of one device and direction, without a job (batch.c), and with link-layer
+ * headers of one length.
  * Outbound packets leave, inbound ones go to fast_decrypted_add(). @param from  index of the first */
 void fast_finish(struct worker *w, unsigned int from, unsigned int n);
 

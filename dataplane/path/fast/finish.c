@@ -112,7 +112,7 @@ void fast_finish(struct worker *w, unsigned int from, unsigned int n)
 	}
 	if (!inbound) {
 		w->stats->encapsulated += good;
-		bytes -= good * (unsigned int)sizeof(struct rte_ether_hdr); /* packets, not frames */
+		bytes -= good * b->s[from]->route.link.len; /* packets, not frames */
 	}
 	crypto_count(&w->crypto, b->device[from], inbound, good, bytes);
 }

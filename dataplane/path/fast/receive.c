@@ -3,14 +3,12 @@
 #include <rte_esp.h>
 #include <rte_prefetch.h>
 
-#include "host/macvlan.h"
+#include "host/link.h"
 #include "ip/ip_sum.h"
 #include "path/fast/batch.h"
 #include "path/fast/fast.h"
 #include "path/fast/leave.h"
 #include "path/fast/per_packet.h"
-
-#define ETHER sizeof(struct rte_ether_hdr)
 
 /* Frames of a burst whose flow is known. */
 struct known {
@@ -36,18 +34,18 @@ static bool whole_v6(const struct rte_ipv6_hdr *ip, unsigned int have, uint16_t 
 }
 
 /* An intact IP packet, in a frame to us alone. */
-static bool look_at(struct rte_mbuf *m, uint64_t mac, unsigned int interface, struct fast_frame *c)
+static bool look_at(struct rte_mbuf *m, uint64_t mac, unsigned int link, unsigned int interface, struct fast_frame *c)
 {
-	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *), *ip = frame + ETHER;
-	unsigned int have = rte_pktmbuf_data_len(m) - (unsigned int)ETHER;
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *), *ip = frame + link;
+	unsigned int have = rte_pktmbuf_data_len(m) - link;
 	uint64_t dst;
 	rte_be16_t type;
 
 	if (m->nb_segs > 1 || m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED ||
-	    rte_pktmbuf_data_len(m) < ETHER + sizeof(struct rte_ipv4_hdr))
+	    rte_pktmbuf_data_len(m) < link + sizeof(struct rte_ipv4_hdr))
 		return false;
 	memcpy(&dst, frame, sizeof(dst));
-	memcpy(&type, frame + offsetof(struct rte_ether_hdr, ether_type), sizeof(type));
+	memcpy(&type, ip - sizeof(type), sizeof(type));
 	if ((dst ^ mac) << 16 && !macvlan_has_mac(interface, dst))
 		return false;
 	if (type == rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4)
@@ -88,13 +86,14 @@ void fast_lookup(struct worker *w, struct fast_burst *burst, struct rte_mbuf *co
 	burst->next = 0;
 	burst->without_flow = false;
 	burst->interface = interface;
+	burst->link = link_header_len(interface);
 	burst->direct = crypto_is_direct(&w->crypto);
 	burst->state = flow_state(&w->fast->flows);
 	for (unsigned int i = 0; i < n; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
 	for (unsigned int i = 0; i < n; i++) {
 		c[i].again = false;
-		if (!look_at(m[i], mac, interface, &c[i])) {
+		if (!look_at(m[i], mac, burst->link, interface, &c[i])) {
 			c[i].len = 0;
 			continue;
 		}
@@ -124,13 +123,13 @@ static bool may_enter(const struct flow *f, const uint8_t *ip, unsigned int len)
 	return may_leave(f, ip, len);
 }
 
-static bool is_known(struct worker *w, struct rte_mbuf *m, const struct fast_frame *c)
+static bool is_known(struct worker *w, struct rte_mbuf *m, unsigned int link, const struct fast_frame *c)
 {
 	const struct flow *f = c->flow;
 
 	if (!f || flow_passes(&w->fast->flows, f))
 		return false;
-	if (may_enter(f, rte_pktmbuf_mtod_offset(m, const uint8_t *, ETHER), c->len))
+	if (may_enter(f, rte_pktmbuf_mtod_offset(m, const uint8_t *, link), c->len))
 		return true;
 	flow_pass(&w->fast->flows, f);
 	return false;
@@ -164,7 +163,7 @@ static unsigned int run_length(const struct worker *w, const struct fast_burst *
 		most = 1;
 	for (i = 0; i < most && c[i].flow == f && fast_batch_fits(m[i], s); i++) {
 		if (f->kind == FLOW_PROTECT &&
-		    (!has_hops(rte_pktmbuf_mtod_offset(m[i], const uint8_t *, ETHER)) ||
+		    (!has_hops(rte_pktmbuf_mtod_offset(m[i], const uint8_t *, burst->link)) ||
 		     c[i].len > s->route.longest || c[i].len > f->longest))
 			break;
 		bytes += c[i].len;
@@ -174,27 +173,27 @@ static unsigned int run_length(const struct worker *w, const struct fast_burst *
 	return fast_batch_takes(&w->crypto, s, i) && are_ordinary(s, i, bytes) ? i : 1;
 }
 
-/* As the stages leave a checked packet: without Ethernet header and padding, the hop taken. */
-static void enter(struct rte_mbuf *m, const struct fast_frame *c, struct known *known)
+/* As the stages leave a checked packet: without link-layer header and padding, the hop taken. */
+static void enter(struct rte_mbuf *m, const struct fast_frame *c, unsigned int link, struct known *known)
 {
 	known->packets++;
 	known->bytes += rte_pktmbuf_pkt_len(m);
-	packet_narrow(m, ETHER, c->len);
+	packet_narrow(m, link, c->len);
 	if (c->flow->kind != FLOW_UNPROTECT && c->flow->kind != FLOW_HANDOFF_IN)
 		packet_take_hop(rte_pktmbuf_mtod(m, uint8_t *));
 }
 
 static void take_one(struct worker *w, struct rte_mbuf *m, const struct fast_frame *c,
-		     unsigned int interface, struct known *known)
+		     const struct fast_burst *burst, struct known *known)
 {
 	const struct flow *f = c->flow;
 
-	enter(m, c, known);
+	enter(m, c, burst->link, known);
 	if (f->kind == FLOW_FORWARD) {
 		leave_forward(w, m, f);
 		return;
 	}
-	packet_received(w, m, interface);
+	packet_received(w, m, burst->interface);
 	if (!flow_has_session(f))
 		fast_handoff(w, m, f);
 	else if (f->kind == FLOW_UNPROTECT)
@@ -220,12 +219,12 @@ static unsigned int take_some(struct worker *w, struct fast_burst *burst, struct
 	run = run_length(w, burst);
 	if (run) {
 		for (unsigned int i = 0; i < run; i++)
-			enter(m[i], &c[i], known);
+			enter(m[i], &c[i], burst->link, known);
 		fast_batch_add(w, m, run, c->flow->session, burst->interface);
 		return run;
 	}
-	if (is_known(w, *m, c))
-		take_one(w, *m, c, burst->interface, known);
+	if (is_known(w, *m, burst->link, c))
+		take_one(w, *m, c, burst, known);
 	else
 		to_stages(w, *m, burst->interface);
 	burst->without_flow |= !c->len;

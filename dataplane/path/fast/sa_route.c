@@ -4,7 +4,7 @@
 #include "base/sadb.h"
 #include "crypto/device/engine.h"
 #include "esp/path_mtu.h"
-#include "host/macvlan.h"
+#include "host/link.h"
 #include "path/fast/sa_route.h"
 #include "path/worker/neigh_wait.h"
 #include "path/worker/next_hop.h"
@@ -29,18 +29,14 @@ static void find_neighbour(struct worker *w, struct sa_route *route, const struc
 			   const struct next_hop *hop)
 {
 	const struct neigh neigh = next_neigh(hop, path->af, &path->dst);
-	struct rte_ether_hdr eth = {
-		.src_addr = macvlan_source(hop->interface, hop->macvlan),
-		.ether_type = rte_cpu_to_be_16(path->af == AF_INET6 ? RTE_ETHER_TYPE_IPV6
-								    : RTE_ETHER_TYPE_IPV4),
-	};
+	struct rte_ether_addr mac = {0};
 
 	route->interface = hop->interface;
 	route->af = path->af;
 	route->neigh = neigh_group(&neigh);
 	route->changes += neigh_changes(route->neigh);
-	route->resolved = neigh_wait_resolve(w, &neigh, &eth.dst_addr);
-	memcpy(route->eth, &eth, sizeof(route->eth));
+	route->resolved = neigh_wait_resolve(w, &neigh, &mac);
+	link_header_make(&route->link, hop->interface, hop->macvlan, &mac, path->af == AF_INET6);
 }
 
 /* With AH, padding against traffic analysis (TFC) or a route to the kernel, every packet passes the
@@ -65,7 +61,7 @@ static bool by_batch(const struct session *s)
 {
 	return s->by_call && !s->transport && !s->ah && engine_device[s->device].at_once &&
 	       s->at[s->device] && !engine_lost(s->device) &&
-	       (s->inbound || (s->route.longest && s->route.resolved && esp_front_has_ether(&s->front)));
+	       (s->inbound || (s->route.longest && s->route.resolved && esp_front_has_link(&s->front, &s->route.link)));
 }
 
 /* The path MTU that a router has reported. Its age is checked only when the route is found (path_mtu.h). */
@@ -88,7 +84,7 @@ void sa_route_find(struct worker *w, struct session *s, struct cygnet_sa *sa)
 		find_route(w, s, sa);
 	if (s->route.longest) {
 		esp_front_make(&s->front, sa);
-		esp_front_set_ether(&s->front, s->route.eth);
+		esp_front_set_link(&s->front, &s->route.link);
 	}
 	s->route.by_batch = by_batch(s);
 }

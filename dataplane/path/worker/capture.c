@@ -7,10 +7,10 @@
 
 #include "base/sadb.h"
 #include "dpdk_pcapng.h"
-#include "host/interface.h"
+#include "host/link.h"
 #include "path/worker/capture.h"
 
-#define ETHER ((unsigned int)sizeof(struct rte_ether_hdr))
+#define ETHER ((unsigned int)sizeof(struct rte_ether_hdr)) /* of the file's interfaces */
 
 struct capture *capture_wanted;
 
@@ -92,19 +92,19 @@ static rte_be32_t spi_of_packet(const uint8_t *ip, unsigned int len)
 	return spi_behind(ip, len, AF_INET, v4.next_proto_id, ip_header_len(&v4));
 }
 
-static rte_be32_t spi_of_frame(struct rte_mbuf *m)
+static rte_be32_t spi_of_frame(struct rte_mbuf *m, unsigned int interface)
 {
-	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
-	unsigned int len = rte_pktmbuf_data_len(m);
+	unsigned int len = rte_pktmbuf_data_len(m), link = link_header_len(interface);
+	const uint8_t *ip = rte_pktmbuf_mtod_offset(m, const uint8_t *, link);
 	rte_be16_t type;
 
-	if (len < ETHER)
+	if (len < link)
 		return 0;
-	memcpy(&type, frame + offsetof(struct rte_ether_hdr, ether_type), sizeof(type));
+	memcpy(&type, ip - sizeof(type), sizeof(type));
 	if (type != rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4) &&
 	    type != rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV6))
 		return 0;
-	return spi_of_packet(frame + ETHER, len - ETHER);
+	return spi_of_packet(ip, len - link);
 }
 
 static rte_be32_t spi_of_sa(uint32_t index, uint32_t generation)
@@ -121,7 +121,7 @@ static rte_be32_t spi_of_dropped(struct rte_mbuf *m, bool frame)
 	rte_be32_t spi;
 
 	if (frame)
-		return spi_of_frame(m);
+		return spi_of_frame(m, packet(m)->interface);
 	spi = spi_of_packet(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m));
 	return spi ? spi : spi_of_sa(packet(m)->sa, packet(m)->generation);
 }
@@ -211,33 +211,34 @@ static void take(struct worker *w, struct rte_mbuf *m, const struct seen *seen)
 
 /* --- where packets are --- */
 
-static void take_frames(struct worker *w, struct rte_mbuf **m, unsigned int n,
-			enum capture_point point, unsigned int interface)
+static void take_frame(struct worker *w, struct rte_mbuf *m, enum capture_point point, unsigned int interface)
 {
-	if (!(w->capture->points >> point & 1))
-		return;
-	for (unsigned int i = 0; i < n; i++) {
-		const struct seen seen = {
-			.point = point,
-			.interface = interface,
-			.reason = DROP_NONE,
-			.frame = true,
-			.spi = spi_of_frame(m[i]),
-		};
+	const struct seen seen = {
+		.point = point,
+		.interface = interface,
+		.reason = DROP_NONE,
+		.frame = true,
+		.spi = spi_of_frame(m, interface),
+	};
 
-		take(w, m[i], &seen);
-	}
+	take(w, m, &seen);
 }
 
 void capture_received(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int interface)
 {
-	take_frames(w, m, n, CAPTURE_RX, interface);
+	if (!(w->capture->points >> CAPTURE_RX & 1))
+		return;
+	for (unsigned int i = 0; i < n; i++)
+		take_frame(w, m[i], CAPTURE_RX, interface);
 }
 
 void capture_sent(struct worker *w)
 {
-	for (unsigned int p = 0; p < ninterfaces; p++)
-		take_frames(w, w->tx[p].m, w->tx[p].n, CAPTURE_TX, p);
+	if (!(w->capture->points >> CAPTURE_TX & 1))
+		return;
+	for (unsigned int d = 0; d < CONF_MAX_DEVICES; d++)
+		for (unsigned int i = 0; i < w->tx[d].n; i++)
+			take_frame(w, w->tx[d].m[i], CAPTURE_TX, w->tx[d].m[i]->port);
 }
 
 /* A packet that came out of an SA, or goes into one: its struct packet names the SA. */

@@ -19,7 +19,8 @@ static void set_profile(struct rte_meter_srtcm_profile *profile, uint32_t rate)
 
 static void set_port(struct worker *w, unsigned int interface)
 {
-	unsigned int queues = interface_device(&interfaces[interface])->queues;
+	const struct device *device = interface_device(&interfaces[interface]);
+	unsigned int queues = device ? device->queues : 1;
 	unsigned int share = queues ? RTE_MIN(queues, w->workers) : 1;
 
 	for (unsigned int class = 0; class < POLICE_CLASSES; class++) {

@@ -9,35 +9,39 @@
 
 #define TAP_FRAME (uint32_t)(RTE_ETHER_MTU + RTE_ETHER_HDR_LEN)
 
-/* @param bytes  receives how many went out
- * @return packets that went out */
-static uint16_t flush_batch(struct worker *w, struct mbuf_batch *batch, uint16_t ethdev,
-			    uint16_t queue, enum drop_reason full, uint64_t *bytes)
+/* Send some frames of a batch, all of one interface or TAP, and drop what the device does not take.
+ * @param bytes  of all of them; receives how many went out
+ * @return frames that went out */
+static uint16_t send_some(struct worker *w, struct rte_mbuf **m, unsigned int n, uint16_t ethdev, uint16_t queue,
+			  enum drop_reason full, uint64_t *bytes)
 {
-	unsigned int n = batch->n;
-	uint16_t sent;
+	uint16_t sent = rte_eth_tx_burst(ethdev, queue, m, (uint16_t)n);
 
-	*bytes = 0;
-	if (!n)
-		return 0;
-	/* Before the device has them: then they are not ours to read. */
-	for (unsigned int i = 0; i < n; i++)
-		*bytes += rte_pktmbuf_pkt_len(batch->m[i]);
-	sent = rte_eth_tx_burst(ethdev, queue, batch->m, (uint16_t)n);
 	for (unsigned int i = sent; i < n; i++) {
-		*bytes -= rte_pktmbuf_pkt_len(batch->m[i]);
-		drop_frame(w, batch->m[i], full);
+		*bytes -= rte_pktmbuf_pkt_len(m[i]);
+		drop_frame(w, m[i], full);
 	}
-	batch->n = 0;
 	return sent;
 }
 
-/* Packets for the port that has been removed since. */
+/* Frames for a port that has been removed since. */
 static void drop_batch(struct worker *w, struct mbuf_batch *batch)
 {
 	for (unsigned int i = 0; i < batch->n; i++)
 		drop_frame(w, batch->m[i], DROP_PORT_REMOVED);
 	batch->n = 0;
+}
+
+/* How many frames of a batch, from one on, leave by the same interface.
+ * @param bytes  receives how many these are: once the device has the frames, they are not ours to read */
+static unsigned int run_length(const struct mbuf_batch *batch, unsigned int from, uint64_t *bytes)
+{
+	unsigned int i = from, port = batch->m[from]->port;
+
+	*bytes = 0;
+	for (; i < batch->n && batch->m[i]->port == port; i++)
+		*bytes += rte_pktmbuf_pkt_len(batch->m[i]);
+	return i - from;
 }
 
 /* net_tap of DPDK 22.11 drops packets whose pkt_len exceeds its MTU, which cannot be raised above 1,500
@@ -54,51 +58,86 @@ static enum drop_reason tap_refuses(const struct interface *interface)
 	return __atomic_load_n(&interface->up, __ATOMIC_RELAXED) ? DROP_TAP_FULL : DROP_TAP_DOWN;
 }
 
+static void flush_device(struct worker *w, unsigned int index)
+{
+	const struct device *device = &devices[index];
+	uint16_t queue = (uint16_t)(w->id % device->queues);
+	struct mbuf_batch *batch = &w->tx[index];
+	uint64_t bytes;
+
+	for (unsigned int from = 0, n; from < batch->n; from += n) {
+		struct stats_interface *s = &w->stats->interface[batch->m[from]->port];
+
+		n = run_length(batch, from, &bytes);
+		s->tx_packets += send_some(w, batch->m + from, n, device->id, queue, DROP_TX_FULL, &bytes);
+		s->tx_bytes += bytes;
+	}
+	batch->n = 0;
+}
+
+static void flush_tap(struct worker *w, unsigned int index)
+{
+	const struct interface *interface = &interfaces[index];
+	struct mbuf_batch *batch = &w->tap[index];
+	uint64_t bytes = 0; /* not counted */
+
+	if (interface->mtu > RTE_ETHER_MTU)
+		fit_tap(batch);
+	w->stats->interface[index].to_kernel += send_some(w, batch->m, batch->n, interface->tap.id, 0,
+							  tap_refuses(interface), &bytes);
+	batch->n = 0;
+}
+
 void tx_flush(struct worker *w)
 {
 	unsigned int n = __atomic_load_n(&ninterfaces, __ATOMIC_RELAXED);
 
 	if (unlikely(w->capture != NULL))
 		capture_sent(w);
-	for (unsigned int p = 0; p < n; p++) {
-		const struct device *device = interface_device(&interfaces[p]);
-		struct stats_interface *s = &w->stats->interface[p];
-		uint16_t queue;
-		uint64_t bytes;
-
-		if (!(w->present >> p & 1)) {
-			drop_batch(w, &w->tx[p]);
-			drop_batch(w, &w->tap[p]);
-			continue;
-		}
-		queue = (uint16_t)(w->id % device->queues);
-		s->tx_packets += flush_batch(w, &w->tx[p], device->id, queue, DROP_TX_FULL, &bytes);
-		s->tx_bytes += bytes;
-		if (interfaces[p].mtu > RTE_ETHER_MTU)
-			fit_tap(&w->tap[p]);
-		s->to_kernel += flush_batch(w, &w->tap[p], interfaces[p].tap.id, 0,
-					    tap_refuses(&interfaces[p]), &bytes);
+	/* There are no more devices than interfaces. */
+	for (unsigned int d = 0; d < RTE_MIN(n, CONF_MAX_DEVICES); d++) {
+		if (!(w->devices >> d & 1))
+			drop_batch(w, &w->tx[d]);
+		else if (w->tx[d].n)
+			flush_device(w, d);
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		if (!(w->present >> i & 1))
+			drop_batch(w, &w->tap[i]);
+		else if (w->tap[i].n)
+			flush_tap(w, i);
 	}
 }
 
 /* A device with a single queue has one sender, and devices are spread over the workers. */
-static uint8_t queue_owner(const struct worker *w, unsigned int interface, unsigned int queues)
+static uint8_t queue_owner(const struct worker *w, unsigned int device)
 {
-	return (uint8_t)(queues == 1 ? interface % w->workers : w->id % queues);
+	unsigned int queues = devices[device].queues;
+
+	return (uint8_t)(queues == 1 ? device % w->workers : w->id % queues);
 }
 
 void tx_init(struct worker *w)
 {
 	w->present = interfaces_present();
-	for (unsigned int p = 0; p < CONF_MAX_INTERFACES; p++)
-		if (w->present >> p & 1)
-			w->tx_owner[p] = queue_owner(w, p, interface_device(&interfaces[p])->queues);
+	w->devices = interfaces_devices(w->present);
+	for (unsigned int d = 0; d < CONF_MAX_DEVICES; d++)
+		if (w->devices >> d & 1)
+			w->tx_owner[d] = queue_owner(w, d);
+	for (unsigned int i = 0; i < CONF_MAX_INTERFACES; i++) {
+		unsigned int device = w->present >> i & 1 ? interfaces[i].device : DEVICE_NONE;
+
+		w->out[i] = device != DEVICE_NONE && w->tx_owner[device] == w->id ? &w->tx[device] : NULL;
+	}
 }
 
-void tx_handoff(struct worker *w, struct rte_mbuf *m, unsigned int interface)
+void tx_elsewhere(struct worker *w, struct rte_mbuf *m, unsigned int interface)
 {
 	packet(m)->interface = (uint8_t)interface;
-	handoff(w, m, w->tx_owner[interface], STAGE_TX);
+	if (w->present >> interface & 1 && interface_device(&interfaces[interface]))
+		handoff(w, m, w->tx_owner[interfaces[interface].device], STAGE_TX);
+	else
+		drop_frame(w, m, DROP_PORT_REMOVED);
 }
 
 void tap_frame(struct worker *w, struct rte_mbuf *m)
@@ -111,52 +150,45 @@ void tap_frame(struct worker *w, struct rte_mbuf *m)
 		handoff(w, m, owner, STAGE_TAP);
 }
 
-static bool push_ethernet(struct rte_mbuf *m, const struct rte_ether_addr *dst,
-			  const struct rte_ether_addr *src)
-{
-	rte_be16_t type = packet_family(m) == AF_INET6 ? rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV6)
-						       : rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4);
-	struct rte_ether_hdr *eth = (void *)rte_pktmbuf_prepend(m, sizeof(*eth));
-
-	if (!eth)
-		return false;
-	eth->dst_addr = *dst;
-	eth->src_addr = *src;
-	eth->ether_type = type;
-	return true;
-}
-
-void tx_packet(struct worker *w, struct rte_mbuf *m, unsigned int interface, unsigned int macvlan,
-	       const struct rte_ether_addr *mac)
-{
-	struct rte_ether_addr own = macvlan_source(interface, macvlan);
-
-	if (push_ethernet(m, mac, &own))
-		tx_frame(w, m, interface);
-	else
-		drop(w, m, DROP_NO_BUFFER);
-}
-
 void tx_packet_behind(struct worker *w, struct rte_mbuf *m, unsigned int interface,
-		      const uint8_t *eth)
+		      const struct link_header *header)
 {
-	char *at = rte_pktmbuf_prepend(m, sizeof(struct rte_ether_hdr));
+	char *at = rte_pktmbuf_prepend(m, header->len);
 
 	if (!at) {
 		drop(w, m, DROP_NO_BUFFER);
 		return;
 	}
-	memcpy(at, eth, sizeof(struct rte_ether_hdr));
+	memcpy(at, header->bytes, header->len);
 	tx_frame(w, m, interface);
 }
 
+void tx_packet(struct worker *w, struct rte_mbuf *m, unsigned int interface, unsigned int macvlan,
+	       const struct rte_ether_addr *mac)
+{
+	bool v6 = packet_family(m) == AF_INET6;
+	char *at = rte_pktmbuf_prepend(m, (uint16_t)link_header_len(interface));
+
+	if (!at) {
+		drop(w, m, DROP_NO_BUFFER);
+		return;
+	}
+	link_header_write(at, interface, macvlan, mac, v6);
+	tx_frame(w, m, interface);
+}
+
+/* A TAP has Ethernet frames, whatever the interface lies on. */
 void tap_packet(struct worker *w, struct rte_mbuf *m)
 {
-	const struct rte_ether_addr own = interface_mac(&interfaces[packet(m)->interface]);
-	const struct rte_ether_addr from = packet(m)->decrypted ? TAP_DECRYPTED_MAC : own;
+	bool v6 = packet_family(m) == AF_INET6;
+	struct rte_ether_hdr *eth = (void *)rte_pktmbuf_prepend(m, sizeof(*eth));
 
-	if (push_ethernet(m, &own, &from))
-		tap_frame(w, m);
-	else
+	if (!eth) {
 		drop(w, m, DROP_NO_BUFFER);
+		return;
+	}
+	eth->dst_addr = interface_mac(&interfaces[packet(m)->interface]);
+	eth->src_addr = packet(m)->decrypted ? TAP_DECRYPTED_MAC : eth->dst_addr;
+	eth->ether_type = v6 ? rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV6) : rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4);
+	tap_frame(w, m);
 }

@@ -9,6 +9,7 @@
 
 #include <rte_ether.h>
 
+#include "host/link.h"
 #include "path/worker/worker.h"
 
 /** Find out which ports there are, and which worker sends by each. After the ports, and when they have
@@ -26,16 +27,20 @@ static inline void tx_add(struct worker *w, struct mbuf_batch *batch, struct rte
 		tx_flush(w);
 }
 
-/** tx_frame(), of a port whose queue is another worker's. */
-void tx_handoff(struct worker *w, struct rte_mbuf *m, unsigned int interface);
+/** tx_frame(), of an interface whose device has no queue of this worker, or that lies on none. */
+void tx_elsewhere(struct worker *w, struct rte_mbuf *m, unsigned int interface);
 
-/** Send a frame out of a port, by the worker of the port's queue. */
+/** Send a frame out of an interface, by the worker of its device's queue. */
 static inline void tx_frame(struct worker *w, struct rte_mbuf *m, unsigned int interface)
 {
-	if (likely(w->tx_owner[interface] == w->id))
-		tx_add(w, &w->tx[interface], m);
-	else
-		tx_handoff(w, m, interface);
+	struct mbuf_batch *batch = w->out[interface];
+
+	if (unlikely(!batch)) {
+		tx_elsewhere(w, m, interface);
+		return;
+	}
+	m->port = (uint16_t)interface;
+	tx_add(w, batch, m);
 }
 
 /** Give a frame to the kernel by the TAP of packet()->interface, by the worker of that TAP. */
@@ -46,9 +51,9 @@ void tap_frame(struct worker *w, struct rte_mbuf *m);
  * @param mac      of the neighbour */
 void tx_packet(struct worker *w, struct rte_mbuf *m, unsigned int interface, unsigned int macvlan,
 	       const struct rte_ether_addr *mac);
-/** The same. @param eth  the Ethernet header, 14 bytes */
+/** The same, with the header of the next hop. */
 void tx_packet_behind(struct worker *w, struct rte_mbuf *m, unsigned int interface,
-		      const uint8_t *eth);
+		      const struct link_header *header);
 /** Give a packet (data at its IP header, not longer than the TAP's MTU) to the kernel, as if it
  * had come in by packet()->interface: from TAP_DECRYPTED_MAC if packet()->decrypted says so. */
 void tap_packet(struct worker *w, struct rte_mbuf *m);

@@ -4,8 +4,8 @@
  * A worker: one lcore with everything that it needs to carry packets. Only the ring `inbox` has
  * other producers.
  *
- * Worker w polls every queue q of a port with q % workers == w (a port with one queue is worker
- * port % n's) and the TAPs likewise. An SA belongs to one worker (owner.h).
+ * Worker w polls every queue q of a device with q % workers == w (a device with one queue is worker
+ * device % n's) and the TAPs likewise. An SA belongs to one worker (owner.h).
  */
 #ifndef CYGNETD_WORKER_H
 #define CYGNETD_WORKER_H
@@ -99,7 +99,7 @@ struct trace;
 
 struct worker {
 	unsigned int id, workers;
-	uint32_t present;	/* interfaces_present(), as of the changes seen so far */
+	uint32_t present, devices; /* interfaces_present(), interfaces_devices(), as of the changes seen so far */
 	uint32_t settings;	/* settings_now(), as of the changes seen so far */
 	bool count_stages;	/* cygnetctl show stages is asking */
 	bool moved;		/* the last turn moved a packet */
@@ -116,8 +116,9 @@ struct worker {
 	struct session_table *sessions;
 	struct stages stages;
 	struct crypto_worker crypto;
-	struct mbuf_batch tx[CONF_MAX_INTERFACES], tap[CONF_MAX_INTERFACES];
-	uint8_t tx_owner[CONF_MAX_INTERFACES]; /* worker of the queue that our packets leave by */
+	struct mbuf_batch tx[CONF_MAX_DEVICES], tap[CONF_MAX_INTERFACES]; /* of tx[], mbuf.port is the interface */
+	struct mbuf_batch *out[CONF_MAX_INTERFACES]; /* of tx[], where frames of the interface go; NULL: tx_elsewhere() */
+	uint8_t tx_owner[CONF_MAX_DEVICES]; /* worker of the queue that our packets leave by */
 	struct handoff handoff[CONF_MAX_WORKERS];	/* by worker */
 	struct reassembly *reassembly;
 	struct random_ids fragment_ids;	/* of IPv6 fragments that are made here */
