@@ -16,7 +16,7 @@ _Static_assert(sizeof(struct rte_ether_hdr) <= LINK_HEADER_MAX, "Ethernet fits")
 
 struct link_header {
 	uint8_t len;
-	uint8_t bytes[LINK_HEADER_MAX];
+	uint8_t bytes[LINK_HEADER_MAX] __rte_aligned(2); /* as struct rte_ether_hdr */
 };
 
 #endif
