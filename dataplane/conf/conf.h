@@ -20,7 +20,7 @@
 #define CONF_MAX_PORTS 16u
 /** A port is a device and the interface on it. More interfaces can lie on a device, or on none. */
 #define CONF_MAX_DEVICES CONF_MAX_PORTS
-#define CONF_MAX_INTERFACES (2 * CONF_MAX_PORTS)
+#define CONF_MAX_INTERFACES 24u
 #define CONF_MAX_WORKERS 64
 #define CONF_MAX_CRYPTO_CORES 32
 #define CONF_MAX_EAL_ARGS 48

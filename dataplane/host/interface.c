@@ -183,7 +183,7 @@ static int start_port(struct interface *interface, const struct conf *conf,
 
 int interface_place(const char *name)
 {
-	int place = ninterfaces < CONF_MAX_INTERFACES ? (int)ninterfaces : -ENOSPC;
+	int place = -ENOSPC;
 
 	for (unsigned int i = 0; i < ninterfaces; i++) {
 		const struct interface *old = &interfaces[i];
@@ -194,7 +194,7 @@ int interface_place(const char *name)
 		    clock_seconds() - old->removed_at > INTERFACE_REST_S)
 			place = (int)i;
 	}
-	return place;
+	return place < 0 && ninterfaces < CONF_MAX_INTERFACES ? (int)ninterfaces : place;
 }
 
 /* The counters are those of the port that had the place; no worker writes them now. */
@@ -242,6 +242,7 @@ int interface_remove(struct interface *interface)
 	tap_stop(&interface->tap);
 	if (interface_device(interface))
 		device_stop(interface_device(interface));
+	interface->device = DEVICE_NONE;
 	return 0;
 }
 

@@ -57,7 +57,7 @@ struct interface {
  * read device, mtu, mac, side, forwards, up and removed. */
 extern struct interface interfaces[CONF_MAX_INTERFACES];
 extern unsigned int ninterfaces;
-_Static_assert(CONF_MAX_INTERFACES <= 32 && CONF_MAX_DEVICES <= 32, "bits of a mask");
+_Static_assert(CONF_MAX_INTERFACES < 32 && CONF_MAX_DEVICES < 32, "a mask is shifted by one more than its last bit");
 /** The kernel's setting net.ipv6.conf.all.forwarding, which applies to all interfaces. */
 extern bool interfaces_forward6;
 /** enum interface_side of the kernel's interfaces that are not Cygnet's; atomic. */
@@ -132,8 +132,8 @@ int interfaces_start(const struct conf *conf, struct rte_mempool *const *pools,
 		     struct rte_mempool *jumbo, unsigned int workers);
 void interfaces_stop(void);
 /**
- * A place for another interface while workers run: that of the removed port of that name, a new one, or
- * that of a port removed INTERFACE_REST_S ago. Control thread only.
+ * A place for another interface while workers run: that of the removed port of that name, that of a port removed
+ * INTERFACE_REST_S ago, or a new one. Control thread only.
  * @return index in interfaces[], or -ENOSPC
  */
 int interface_place(const char *name);
