@@ -163,7 +163,7 @@ static void receive(struct worker *w, const struct device *device, struct rte_mb
 {
 	unsigned int interface;
 
-	refresh(w);
+	refresh_changes(w);
 	for (unsigned int from = 0, some; from < n; from += some) {
 		some = link_find(device, m + from, n - from, &interface);
 		receive_by(w, m + from, some, interface);

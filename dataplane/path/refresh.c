@@ -35,7 +35,7 @@ static void changed(struct worker *w, uint64_t databases, uint64_t others)
 	neigh_wait_retry(w);
 }
 
-void refresh(struct worker *w)
+void refresh_changes(struct worker *w)
 {
 	uint64_t databases = cygnet_db_changes(sadb), others = changes_seen();
 
@@ -47,5 +47,5 @@ void refresh_turn(struct worker *w)
 {
 	w->now = rte_get_tsc_cycles();
 	fast_set_time(w);
-	refresh(w);
+	refresh_changes(w);
 }

@@ -10,8 +10,8 @@
 
 /** Make void what a worker has cached and what has changed since the last call: which interfaces there are, settings,
  * meters, decisions about flows. Before each burst. */
-void refresh(struct worker *w);
-/** Set the worker's clock and refresh(). Each turn of a worker, after its last quiescent state. */
+void refresh_changes(struct worker *w);
+/** Set the worker's clock and refresh_changes(). Each turn of a worker, after its last quiescent state. */
 void refresh_turn(struct worker *w);
 
 #endif

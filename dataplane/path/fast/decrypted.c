@@ -49,7 +49,7 @@ static bool is_known(struct worker *w, const struct decrypted *d, const struct f
 	if (!f || flow_passes(&w->fast->flows, f))
 		return false;
 	if (f->from_interface == d->interface && !crypto_batch_is_full(&w->crypto.batch) &&
-	    may_leave(f, rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m)))
+	    flow_may_leave(f, rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m)))
 		return true;
 	flow_pass(&w->fast->flows, f);
 	return false;

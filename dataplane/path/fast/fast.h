@@ -92,7 +92,7 @@ struct fast_burst {
 };
 
 /**
- * Look up the flows of a burst, after refresh(). fast_serves().
+ * Look up the flows of a burst, after refresh_changes(). fast_serves().
  * @param m     BURST frames from the wire side of a port at most
  * @param interface  index in interfaces[]
  */

@@ -120,7 +120,7 @@ static bool may_enter(const struct flow *f, const uint8_t *ip, unsigned int len)
 		return is_ordinary(f->session, 0);
 	if (f->kind == FLOW_HANDOFF_IN)
 		return len >= header + sizeof(struct rte_esp_hdr);
-	return may_leave(f, ip, len);
+	return flow_may_leave(f, ip, len);
 }
 
 static bool is_known(struct worker *w, struct rte_mbuf *m, unsigned int link, const struct fast_frame *c)

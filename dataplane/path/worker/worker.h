@@ -111,7 +111,7 @@ struct worker {
 	struct stats *stats;
 	uint64_t databases, others, general; /* changes seen so far: cygnet.h, changes.h */
 	uint32_t seen;		/* incremented at each change. What was decided about a packet is cached only if it was
-				 * received at this value. Never 0, but before the first refresh() */
+				 * received at this value. Never 0, but before the first refresh_changes() */
 	struct fast *fast;	/* the path of known flows (path/fast/fast.h); NULL: this worker does without */
 	struct session_table *sessions;
 	struct stages stages;
@@ -138,7 +138,7 @@ struct worker {
 	struct trace *trace;	/* NULL, but on a trace's worker (trace_note.h) */
 };
 
-/** Have the next refresh() (path/refresh.h) make void all that the worker has cached. */
+/** Have the next refresh_changes() (path/refresh.h) make void all that the worker has cached. */
 static inline void worker_forget(struct worker *w)
 {
 	w->others = w->general = UINT64_MAX;
