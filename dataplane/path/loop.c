@@ -127,10 +127,8 @@ static bool owns_queue(const struct worker *w, unsigned int device, uint16_t que
 /* Without the path of known flows. */
 static void to_stages(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int interface)
 {
-	for (unsigned int i = 0; i < n; i++) {
-		packet(m[i])->interface = (uint8_t)interface;
-		stage_add(&w->stages, STAGE_FROM_WIRE, m[i]);
-	}
+	for (unsigned int i = 0; i < n; i++)
+		frame_received(w, STAGE_FROM_WIRE, m[i], interface);
 	dispatch(w);
 }
 
@@ -203,10 +201,8 @@ static unsigned int poll_tap(struct worker *w, unsigned int index)
 		return 0;
 	n = rte_eth_rx_burst(interfaces[index].tap.id, 0, m, BURST);
 	offload_received(&w->crypto.offload, n, BURST);
-	for (uint16_t i = 0; i < n; i++) {
-		packet(m[i])->interface = (uint8_t)index;
-		stage_add(&w->stages, STAGE_FROM_KERNEL, m[i]);
-	}
+	for (uint16_t i = 0; i < n; i++)
+		frame_received(w, STAGE_FROM_KERNEL, m[i], index);
 	if (n)
 		dispatch(w);
 	return n;

@@ -202,12 +202,6 @@ static void take_one(struct worker *w, struct rte_mbuf *m, const struct fast_fra
 		fast_protect(w, m, f->session);
 }
 
-static void to_stages(struct worker *w, struct rte_mbuf *m, unsigned int interface)
-{
-	packet(m)->interface = (uint8_t)interface;
-	stage_add(&w->stages, STAGE_FROM_WIRE, m);
-}
-
 /* @return frames taken */
 static unsigned int take_some(struct worker *w, struct fast_burst *burst, struct known *known)
 {
@@ -226,7 +220,7 @@ static unsigned int take_some(struct worker *w, struct fast_burst *burst, struct
 	if (is_known(w, *m, burst->link, c))
 		take_one(w, *m, c, burst, known);
 	else
-		to_stages(w, *m, burst->interface);
+		frame_received(w, STAGE_FROM_WIRE, *m, burst->interface);
 	burst->without_flow |= !c->len;
 	return 1;
 }

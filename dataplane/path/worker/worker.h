@@ -164,6 +164,14 @@ static inline unsigned int tap_owner(const struct worker *w, unsigned int interf
 	return interface % w->workers;
 }
 
+/** Put a frame that has come in front of its first stage, which begins its struct packet.
+ * @param stage  STAGE_FROM_WIRE or STAGE_FROM_KERNEL; @param interface  index in interfaces[] */
+static inline void frame_received(struct worker *w, enum stage stage, struct rte_mbuf *m, unsigned int interface)
+{
+	packet(m)->interface = (uint8_t)interface;
+	stage_add(&w->stages, stage, m);
+}
+
 /** Begin the struct packet of a frame that has come. @param interface  index in interfaces[] */
 static inline void packet_received(const struct worker *w, struct rte_mbuf *m,
 				   unsigned int interface)
