@@ -149,8 +149,7 @@ void finish_batch(struct worker *w)
 		fast_finish(w, run->from, n);
 	}
 	crypto_batch_clear(b);
-	if (w->fast && w->fast->ndecrypted)
-		fast_decrypted(w);
+	fast_decrypted(w);
 }
 
 unsigned int finish_ready(struct worker *w)
@@ -163,7 +162,6 @@ unsigned int finish_ready(struct worker *w)
 
 		finish_packet(w, m, p->session, cygnet_sa_get(sadb, p->sa, p->generation));
 	}
-	if (w->fast && w->fast->ndecrypted)
-		fast_decrypted(w);
+	fast_decrypted(w);
 	return n;
 }

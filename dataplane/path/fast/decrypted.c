@@ -77,6 +77,8 @@ void fast_decrypted(struct worker *w)
 	/* A packet without flow key passes the stages: so do those behind it. */
 	bool pass = false;
 
+	if (!w->fast || !w->fast->ndecrypted)
+		return;
 	flows_next_vector(&w->fast->flows);
 	for (unsigned int i = 0; i < w->fast->ndecrypted; i++) {
 		struct decrypted *d = &w->fast->decrypted[i];

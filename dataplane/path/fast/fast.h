@@ -127,7 +127,7 @@ void fast_finish(struct worker *w, unsigned int from, unsigned int n);
  */
 void fast_decrypted_add(struct worker *w, struct rte_mbuf *m, const struct session *s,
 			unsigned int interface, bool described);
-/** Have the collected packets go on: packets of known flows leave, or go into the crypto batch, which
+/** Have the collected packets, if there are any, go on: packets of known flows leave, or go into the crypto batch, which
  * is empty; the others go to STAGE_DECRYPTED. In the turn in which their SAs were there. */
 void fast_decrypted(struct worker *w);
 
