@@ -25,7 +25,8 @@ static void changed(struct worker *w, uint64_t databases, uint64_t others)
 
 	if (!++w->seen)
 		w->seen = 1;
-	fast_changed(w, databases, others != w->others, any);
+	fast_changed(w, databases, others != w->others, any || w->forget);
+	w->forget = false;
 	w->databases = databases;
 	w->others = others;
 	w->general = general;
@@ -39,7 +40,7 @@ void refresh_changes(struct worker *w)
 {
 	uint64_t databases = cygnet_db_changes(sadb), others = changes_seen();
 
-	if (databases != w->databases || others != w->others)
+	if (databases != w->databases || others != w->others || w->forget)
 		changed(w, databases, others);
 }
 

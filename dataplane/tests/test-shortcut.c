@@ -318,7 +318,7 @@ static void past_its_time(void **state)
 	assert_non_null(f);
 	assert_in_range(((((uint64_t)f->until + 1) << FLOW_TICK) - w->now) / rte_get_tsc_hz(), 1, 2);
 	/* Installed in a second that this clock has not reached. */
-	worker_forget(w);
+	w->forget = true;
 	in.sa->install_time = clock_now + 1;
 	in.sa->lifetime.hard_seconds = 3;
 	f = learned(sealed(2));

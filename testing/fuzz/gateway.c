@@ -190,7 +190,7 @@ void fuzz_settle(unsigned int sealed)
 		reassembly_free(w->reassembly);
 		open_reassembly();
 	}
-	worker_forget(w);
+	w->forget = true;
 	if (rte_mempool_in_use_count(esp_packets) || rte_mempool_in_use_count(esp_ops) ||
 	    rte_mempool_in_use_count(packet_pool_large))
 		abort();

@@ -92,7 +92,7 @@ static void name_new_owner(struct worker *w)
 	w->leaving = move.sa + 1;
 	__atomic_store_n(&sa_moved_to[move.sa], (uint8_t)(move.to + 1), __ATOMIC_RELAXED);
 	/* Known flows would keep their packets on this worker. */
-	worker_forget(w);
+	w->forget = true;
 	move.all_seen = false;
 	/* A worker that begins a turn after this sees the new owner. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -151,7 +151,7 @@ static void take_kept(struct worker *w)
 		return;
 	w->arriving = 0;
 	/* Flows that this worker has handed off so far are its own now. */
-	worker_forget(w);
+	w->forget = true;
 	for (; w->nkept; w->nkept--, m = next) {
 		next = packet(m)->next;
 		stage_add(&w->stages, (enum stage)packet(m)->stage, m);

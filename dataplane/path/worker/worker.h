@@ -103,6 +103,7 @@ struct worker {
 	uint32_t settings;	/* settings_now(), as of the changes seen so far */
 	bool count_stages;	/* cygnetctl show stages is asking */
 	bool moved;		/* the last turn moved a packet */
+	bool forget;		/* the next refresh_changes() makes void what has been decided about flows */
 	uint64_t now;		/* TSC, as of this turn */
 	uint64_t turn_began;	/* TSC */
 	struct capture *capture; /* of this turn; NULL: none (capture.h); atomic */
@@ -137,12 +138,6 @@ struct worker {
 	struct rate too_big;	/* of ICMP errors that are looked at */
 	struct trace *trace;	/* NULL, but on a trace's worker (trace_note.h) */
 };
-
-/** Have the next refresh_changes() (path/refresh.h) make void all that the worker has cached. */
-static inline void worker_forget(struct worker *w)
-{
-	w->others = w->general = UINT64_MAX;
-}
 
 /** By number. */
 extern struct worker workers[CONF_MAX_WORKERS];
