@@ -3,6 +3,7 @@
 #include <netinet/in.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "crypto/device/sessions.h"
 #include "path/worker/next_hop.h"
@@ -85,6 +86,18 @@ void trace_route(struct trace *t, struct rte_mbuf *m, const struct next_hop *hop
 			   next_hop_mtu(hop), inet_ntop(neigh.af, &neigh.addr, text, sizeof(text)));
 }
 
+/* The memory of a trace may be in a core dump. */
+static void copy_without_keys(struct cygnet_sa *to, const struct cygnet_sa *from)
+{
+	const size_t keys = offsetof(struct cygnet_sa, cipher_key), behind = offsetof(struct cygnet_sa, seq);
+
+	_Static_assert(offsetof(struct cygnet_sa, cipher_key) < offsetof(struct cygnet_sa, auth_key) &&
+		       offsetof(struct cygnet_sa, auth_key) < offsetof(struct cygnet_sa, seq), "keys are in between");
+	memcpy(to, from, keys);
+	memset((char *)to + keys, 0, behind - keys);
+	memcpy((char *)to + behind, (const char *)from + behind, sizeof(*to) - behind);
+}
+
 /* Limits that are reached count as reported, so that charon is told nothing. */
 enum drop_reason trace_session(struct trace *t, struct rte_mbuf *m, struct cygnet_sa **sa,
 			       struct session **s)
@@ -93,9 +106,7 @@ enum drop_reason trace_session(struct trace *t, struct rte_mbuf *m, struct cygne
 		return DROP_UNSUPPORTED;
 	t->session.sa = packet(m)->sa;
 	packet(m)->session = &t->session;
-	t->sa = **sa;
-	explicit_bzero(t->sa.cipher_key, sizeof(t->sa.cipher_key));
-	explicit_bzero(t->sa.auth_key, sizeof(t->sa.auth_key));
+	copy_without_keys(&t->sa, *sa);
 	t->sa.expired = CYGNET_EXPIRE_SOFT | CYGNET_EXPIRE_HARD;
 	*sa = &t->sa;
 	*s = &t->session;
