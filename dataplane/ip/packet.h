@@ -34,7 +34,7 @@ _Static_assert(CYGNET_MAX_ENTRIES <= PACKET_SA_BIT, "no index of an SA has that 
 /* The data of the mbuf begins with the IP header between receive and transmit. */
 struct packet {
 	uint8_t stage;		/* enum stage at which the worker continues after a handoff */
-	uint8_t interface;	/* index in interfaces[]: incoming, after routing outgoing */
+	uint8_t interface;	/* index in interfaces[]: incoming; of a frame for a TAP, or handed off to be sent, outgoing */
 	uint8_t from_kernel;	/* received from the TAP: its TTL is not decremented */
 	uint8_t udp;		/* ESP that arrived in UDP */
 	uint8_t own;		/* ESP made by this host, which may fragment it */

@@ -127,10 +127,15 @@ static void full_wire(void **state)
 	struct rte_mbuf *m = NULL;
 
 	(void)state;
-	for (unsigned int i = 0; i < ROOM + 8; i++)
-		tx_frame(w, frame(), 0);
+	for (unsigned int i = 0; i < ROOM + 8; i++) {
+		m = frame();
+		packet(m)->interface = 1; /* came in by another one */
+		tx_frame(w, m, 0);
+	}
 	tx_flush(w);
 	assert_int_equal(w->stats->drop[DROP_TX_FULL], 9);
+	/* A capture of the drop has shown the interface by which it was to leave. */
+	assert_int_equal(packet(m)->interface, 0);
 	assert_int_equal(w->stats->interface[0].tx_packets, ROOM - 1);
 	assert_int_equal(w->stats->interface[0].tx_bytes, (ROOM - 1) * LENGTH);
 	assert_int_equal(rte_ring_count(wire), ROOM - 1);

@@ -9,27 +9,26 @@
 
 #define TAP_FRAME (uint32_t)(RTE_ETHER_MTU + RTE_ETHER_HDR_LEN)
 
-/* Send some frames of a batch, all of one interface or TAP, and drop what the device does not take.
+/* Drop a frame that was to leave by an interface, which struct packet need not say. */
+static void drop_unsent(struct worker *w, struct rte_mbuf *m, unsigned int interface, enum drop_reason reason)
+{
+	packet(m)->interface = (uint8_t)interface;
+	drop_frame(w, m, reason);
+}
+
+/* Send some frames of a batch, all of one interface or its TAP, and drop what the device does not take.
  * @param bytes  of all of them; receives how many went out
  * @return frames that went out */
-static uint16_t send_some(struct worker *w, struct rte_mbuf **m, unsigned int n, uint16_t ethdev, uint16_t queue,
-			  enum drop_reason full, uint64_t *bytes)
+static uint16_t send_some(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int interface, uint16_t ethdev,
+			  uint16_t queue, enum drop_reason full, uint64_t *bytes)
 {
 	uint16_t sent = rte_eth_tx_burst(ethdev, queue, m, (uint16_t)n);
 
 	for (unsigned int i = sent; i < n; i++) {
 		*bytes -= rte_pktmbuf_pkt_len(m[i]);
-		drop_frame(w, m[i], full);
+		drop_unsent(w, m[i], interface, full);
 	}
 	return sent;
-}
-
-/* Frames for a port that has been removed since. */
-static void drop_batch(struct worker *w, struct mbuf_batch *batch)
-{
-	for (unsigned int i = 0; i < batch->n; i++)
-		drop_frame(w, batch->m[i], DROP_PORT_REMOVED);
-	batch->n = 0;
 }
 
 /* How many frames of a batch, from one on, leave by the same interface.
@@ -66,11 +65,12 @@ static void flush_device(struct worker *w, unsigned int index)
 	uint64_t bytes;
 
 	for (unsigned int from = 0, n; from < batch->n; from += n) {
-		struct stats_interface *s = &w->stats->interface[batch->m[from]->port];
+		unsigned int port = batch->m[from]->port;
 
 		n = run_length(batch, from, &bytes);
-		s->tx_packets += send_some(w, batch->m + from, n, device->id, queue, DROP_TX_FULL, &bytes);
-		s->tx_bytes += bytes;
+		w->stats->interface[port].tx_packets += send_some(w, batch->m + from, n, port, device->id, queue,
+								  DROP_TX_FULL, &bytes);
+		w->stats->interface[port].tx_bytes += bytes;
 	}
 	batch->n = 0;
 }
@@ -83,9 +83,24 @@ static void flush_tap(struct worker *w, unsigned int index)
 
 	if (interface->mtu > RTE_ETHER_MTU)
 		fit_tap(batch);
-	w->stats->interface[index].to_kernel += send_some(w, batch->m, batch->n, interface->tap.id, 0,
+	w->stats->interface[index].to_kernel += send_some(w, batch->m, batch->n, index, interface->tap.id, 0,
 							  tap_refuses(interface), &bytes);
 	batch->n = 0;
+}
+
+/* The port has been removed since. */
+static void drop_device(struct worker *w, unsigned int index)
+{
+	for (unsigned int i = 0; i < w->tx[index].n; i++)
+		drop_unsent(w, w->tx[index].m[i], w->tx[index].m[i]->port, DROP_PORT_REMOVED);
+	w->tx[index].n = 0;
+}
+
+static void drop_tap(struct worker *w, unsigned int index)
+{
+	for (unsigned int i = 0; i < w->tap[index].n; i++)
+		drop_unsent(w, w->tap[index].m[i], index, DROP_PORT_REMOVED);
+	w->tap[index].n = 0;
 }
 
 void tx_flush(struct worker *w)
@@ -97,13 +112,13 @@ void tx_flush(struct worker *w)
 	/* There are no more devices than interfaces. */
 	for (unsigned int d = 0; d < RTE_MIN(n, CONF_MAX_DEVICES); d++) {
 		if (!(w->devices >> d & 1))
-			drop_batch(w, &w->tx[d]);
+			drop_device(w, d);
 		else if (w->tx[d].n)
 			flush_device(w, d);
 	}
 	for (unsigned int i = 0; i < n; i++) {
 		if (!(w->present >> i & 1))
-			drop_batch(w, &w->tap[i]);
+			drop_tap(w, i);
 		else if (w->tap[i].n)
 			flush_tap(w, i);
 	}
