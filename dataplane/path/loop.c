@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
@@ -60,11 +61,13 @@ static int init_worker(struct worker *w, const struct conf *conf, unsigned int i
 				      sessions_of_worker(info.geometry.sas, conf->sessions, n),
 				      fast_session_released, w);
 	w->reassembly = reassembly_create(REASSEMBLY_WAIT_MS, &w->stats->drop[DROP_REASSEMBLY]);
-	if (fast_create(w, conf->flows) ||
-	    random_fill(&w->fragment_ids.key, sizeof(w->fragment_ids.key)) ||
-	    random_fill(&w->audit.key, sizeof(w->audit.key)))
-		return -ENOMEM;
-	err = crypto_open(&w->crypto, id, w->stats);
+	err = fast_create(w, conf->flows);
+	if (!err)
+		err = random_fill(&w->fragment_ids.key, sizeof(w->fragment_ids.key));
+	if (!err)
+		err = random_fill(&w->audit.key, sizeof(w->audit.key));
+	if (!err)
+		err = crypto_open(&w->crypto, id, w->stats);
 	if (!err)
 		err = crypto_lane_init(&w->crypto);
 	return w->inbox && w->sessions && w->reassembly ? err : -ENOMEM;
@@ -84,7 +87,7 @@ int workers_init(const struct conf *conf, unsigned int n)
 	for (unsigned int i = 0; i < n; i++) {
 		err = init_worker(&workers[i], conf, i, n);
 		if (err) {
-			log_error("no memory for worker %u", i);
+			log_error("worker %u does not start: %s", i, strerror(-err));
 			workers_free();
 			return err;
 		}
