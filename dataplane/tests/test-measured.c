@@ -196,7 +196,7 @@ static void lines(void **state)
 	} cases[] = {
 		{"0|aes-gcm-128|64|1|3|100", 0},
 		{"1|aes-cbc-256 hmac-sha512|1408|1e3|2|1e9", 0},
-		{"", 0},
+		{"", -EINVAL},
 		{"next aes-gcm-256", 0},
 		{"next aes-gcm-128\n0|aes-gcm-128|64|1|3|100", 0},
 		{"next ", -EINVAL},

@@ -120,6 +120,9 @@ static int read_results(char *text)
 {
 	char *save, key[KEY], *line = read_next(strtok_r(text, "\n", &save), &save);
 
+	/* Devices of which none serves any algorithm are measured again at each start. */
+	if (!line && measured_algorithms == algorithm_count)
+		return -EINVAL;
 	for (unsigned int d = 0; d < engine_devices; d++)
 		for (unsigned int i = 0; i < algorithm_count * LENGTH_CLASSES && line; i++) {
 			unsigned int a = i / LENGTH_CLASSES, l = i % LENGTH_CLASSES;
