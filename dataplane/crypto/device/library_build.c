@@ -12,11 +12,12 @@ struct search {
 	char *text;
 };
 
+/* The path of the program itself is as it was called. */
 static void describe(const char *path, char *text)
 {
 	struct stat st;
 
-	if (stat(path, &st) == 0)
+	if (stat(path, &st) == 0 || stat("/proc/self/exe", &st) == 0)
 		snprintf(text, LIBRARY_BUILD, "%lld-%lld", (long long)st.st_size,
 			 (long long)st.st_mtime);
 }
