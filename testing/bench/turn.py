@@ -62,30 +62,47 @@ def list_sets(work, suite, count):
     return path, what
 
 
-def rows(options, suite, count, core):
-    """Start both gateways and measure each set. @return rows of the table"""
-    options = argparse.Namespace(**vars(options) | {"core": core})
-    work = tempfile.mkdtemp(prefix=f"turn-{core}-", dir=options.work)
-    gateways, found = [], []
+def measured(options, work, suite, count, kinds):
+    """Start the gateways in the order of kinds and measure each set. @return pairs of runs for each set, in the order
+    Cygnetd, Other"""
+    path, what = list_sets(work, suite, count)
+    gateways = {}
     try:
-        path, what = list_sets(work, suite, count)
-        for kind in Cygnetd, Other:
-            gateways.append(kind(options, work, path, tunnels_of(suite, count),
-                                 GCM if SUITES[suite].cipher == "aes-gcm" else CHAIN))
-            gateways[-1].prefix += f"-{core}"
-            gateways[-1].start()
-            gateways[-1].pause()
-        for index, (direction, size) in enumerate(what):
-            ours, theirs = pairs(gateways, index, options.seconds, options.rounds, count)
-            cycles = [spread([run.cycles for run in runs])[0] for runs in (ours, theirs)]
-            lost = [max(run.lost for run in runs) for runs in (ours, theirs)]
-            values = suite, direction, count, size, len(ours), *cycles, *spread(ratios(ours, theirs)), *lost
-            found.append(dict(zip(COLUMNS, values, strict=True)))
+        for kind in kinds:
+            gateway = kind(options, work, path, tunnels_of(suite, count), GCM if SUITES[suite].cipher == "aes-gcm" else CHAIN)
+            gateway.prefix += f"-{options.core}"
+            gateways[kind] = gateway
+            gateway.start()
+            gateway.pause()
+        both = [gateways[kind] for kind in (Cygnetd, Other)]
+        return {key: pairs(both, index, options.seconds, options.rounds, count) for index, key in enumerate(what)}
     finally:
-        for gateway in gateways:
+        for gateway in gateways.values():
             gateway.stop()
-        shutil.rmtree(work)
-    return found
+
+
+def rows(options, suite, count, core):
+    """Start both gateways and measure each set, several times: where a process lies in memory makes up to seven percent.
+    @return rows of the table"""
+    options = argparse.Namespace(**vars(options) | {"core": core})
+    runs = {}
+    for start in range(options.starts):
+        work = tempfile.mkdtemp(prefix=f"turn-{core}-", dir=options.work)
+        try:
+            found = measured(options, work, suite, count, (Cygnetd, Other)[::-1 if start % 2 else 1])
+        finally:
+            shutil.rmtree(work)
+        for key, both in found.items():
+            for all_runs, more in zip(runs.setdefault(key, ([], [])), both):
+                all_runs += more
+    return [row(suite, count, *key, *both) for key, both in runs.items()]
+
+
+def row(suite, count, direction, size, ours, theirs):
+    cycles = [spread([run.cycles for run in runs])[0] for runs in (ours, theirs)]
+    lost = [max(run.lost for run in runs) for runs in (ours, theirs)]
+    values = suite, direction, count, size, len(ours), *cycles, *spread(ratios(ours, theirs)), *lost
+    return dict(zip(COLUMNS, values, strict=True))
 
 
 def run(options):
@@ -121,7 +138,8 @@ def main():
     parser.add_argument("--suites", type=words, default=list(SUITE_NAMES))
     parser.add_argument("--tunnels", type=numbers, default=list(COUNTS), help="numbers of tunnels")
     parser.add_argument("--seconds", type=float, default=0.1, help="time of a measurement")
-    parser.add_argument("--rounds", type=int, default=15, help="measurements of each gateway, in turn")
+    parser.add_argument("--rounds", type=int, default=15, help="measurements of each gateway after a start, in turn")
+    parser.add_argument("--starts", type=int, default=4, help="starts of both, each in the other order than the last one's")
     parser.add_argument("--lanes", type=int, default=3, help="pairs of gateways at a time")
     parser.add_argument("--first-core", type=int, default=2, help="core of the first lane")
     parser.add_argument("--step", type=int, default=4, help="cores from one lane to the next")
