@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Huge pages for EAL. Their number is a setting of the machine, which several runs may change at once, so a run adds the
-# pages that it needs and removes as many at its end. Sourced.
+# pages that it needs and removes as many at its end. What a run has is in a file that is named by its process; pages of a
+# run that was killed are removed by the next one. Sourced.
 
-nr_hugepages=/proc/sys/vm/nr_hugepages reserved_hugepages=0
+nr_hugepages=/proc/sys/vm/nr_hugepages my_hugepages=/run/cyg-$$-hugepages
 
 # reserve_hugepages N: add N pages of 2 MiB until this run ends. Called once. Retried for half a minute: the kernel may
 # have to compact memory, or another run may release pages.
@@ -23,23 +24,38 @@ add_hugepages() {
 	local lock before
 	exec {lock}< "$nr_hugepages"
 	flock "$lock"
+	forget_killed
 	before=$(cat "$nr_hugepages")
-	reserved_hugepages=$1
+	echo "$1" > "$my_hugepages"
 	echo "$((before + $1))" > "$nr_hugepages"
 	if [ "$(cat "$nr_hugepages")" -lt "$((before + $1))" ]; then
 		echo "$before" > "$nr_hugepages"
-		reserved_hugepages=0
+		rm "$my_hugepages"
 	fi
 	exec {lock}>&-
-	[ "$reserved_hugepages" -gt 0 ]
+	[ -e "$my_hugepages" ]
 }
 
 release_hugepages() {
-	local lock left
+	local lock
 	exec {lock}< "$nr_hugepages"
 	flock "$lock"
-	left=$(($(cat "$nr_hugepages") - reserved_hugepages))
-	echo "$((left > 0 ? left : 0))" > "$nr_hugepages"
-	reserved_hugepages=0
+	! [ -e "$my_hugepages" ] || remove_hugepages "$my_hugepages"
 	exec {lock}>&-
+}
+
+# The lock is held in these two.
+forget_killed() {
+	local file pid
+	for file in /run/cyg-*-hugepages; do
+		pid=${file#/run/cyg-}
+		! [ -e "$file" ] || [ -e "/proc/${pid%-hugepages}" ] || remove_hugepages "$file"
+	done
+}
+
+remove_hugepages() {
+	local left
+	left=$(($(cat "$nr_hugepages") - $(cat "$1")))
+	echo "$((left > 0 ? left : 0))" > "$nr_hugepages"
+	rm "$1"
 }
