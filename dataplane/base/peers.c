@@ -43,10 +43,10 @@ bool peers_have(const struct cygnet_addr *addr, uint64_t *hash)
 	*hash = random_hash(&key, addr, sizeof(*addr));
 	halves(addr, half);
 	for (uint32_t i = 0; i < places; i++) {
-		uint64_t *at = t->place[(*hash + i) % places];
+		uint64_t *place = t->place[(*hash + i) % places];
 
-		a = __atomic_load_n(&at[0], __ATOMIC_RELAXED);
-		b = __atomic_load_n(&at[1], __ATOMIC_RELAXED);
+		a = __atomic_load_n(&place[0], __ATOMIC_RELAXED);
+		b = __atomic_load_n(&place[1], __ATOMIC_RELAXED);
 		if (!a && !b)
 			return false;
 		if (a == half[0] && b == half[1])
@@ -64,14 +64,14 @@ static void add(struct table *t, const struct cygnet_addr *addr)
 	if ((!half[0] && !half[1]) || t->used >= places / 4 * 3)
 		return;
 	for (;; hash++) {
-		uint64_t *at = t->place[hash % places];
+		uint64_t *place = t->place[hash % places];
 
-		if (at[0] == half[0] && at[1] == half[1])
+		if (place[0] == half[0] && place[1] == half[1])
 			return;
-		if (at[0] || at[1])
+		if (place[0] || place[1])
 			continue;
-		__atomic_store_n(&at[0], half[0], __ATOMIC_RELAXED);
-		__atomic_store_n(&at[1], half[1], __ATOMIC_RELAXED);
+		__atomic_store_n(&place[0], half[0], __ATOMIC_RELAXED);
+		__atomic_store_n(&place[1], half[1], __ATOMIC_RELAXED);
 		t->used++;
 		return;
 	}

@@ -48,11 +48,11 @@ static void mix(uint64_t v[4], uint64_t word)
 }
 
 /* Up to eight bytes, the lowest first. */
-static uint64_t read_word(const uint8_t *at, size_t size)
+static uint64_t read_word(const uint8_t *bytes, size_t size)
 {
 	uint64_t word = 0;
 
-	memcpy(&word, at, size);
+	memcpy(&word, bytes, size);
 	return rte_le_to_cpu_64(word);
 }
 
@@ -62,12 +62,12 @@ uint64_t random_hash(const struct random_key *key, const void *data, size_t size
 		key->word[0] ^ 0x736f6d6570736575, key->word[1] ^ 0x646f72616e646f6d,
 		key->word[0] ^ 0x6c7967656e657261, key->word[1] ^ 0x7465646279746573,
 	};
-	const uint8_t *at = data;
+	const uint8_t *bytes = data;
 	size_t left = size;
 
-	for (; left >= 8; at += 8, left -= 8)
-		mix(v, read_word(at, 8));
-	mix(v, (uint64_t)size << 56 | read_word(at, left));
+	for (; left >= 8; bytes += 8, left -= 8)
+		mix(v, read_word(bytes, 8));
+	mix(v, (uint64_t)size << 56 | read_word(bytes, left));
 	v[2] ^= 0xff;
 	rounds(v, 4);
 	return v[0] ^ v[1] ^ v[2] ^ v[3];

@@ -19,7 +19,7 @@ struct reader {
 	bool skips;			/* the current section is wrong as a whole */
 	char section[64];
 	const char *key;
-	struct conf_place at;
+	struct conf_place place;
 	char *error;
 	size_t used, size;
 	unsigned int errors;
@@ -64,8 +64,8 @@ __attribute__((format(printf, 2, 3))) static int fail(struct reader *in, const c
 	va_start(args, fmt);
 	vsnprintf(reason, sizeof(reason), fmt, args);
 	va_end(args);
-	place_path(in->conf, in->at.file, path, sizeof(path));
-	fail_file(in, "%s:%u: [%s]%s%s: %s", path, in->at.line, in->section, in->key ? " " : "",
+	place_path(in->conf, in->place.file, path, sizeof(path));
+	fail_file(in, "%s:%u: [%s]%s%s: %s", path, in->place.line, in->section, in->key ? " " : "",
 		  in->key ? in->key : "", reason);
 	return -EINVAL;
 }
@@ -198,11 +198,11 @@ static void take_key(struct reader *in, const char *name, const char *value)
 		return;
 	}
 	given = &(in->port ? in->port->given : in->conf->given)[key - conf_keys];
-	if (given->line && given->file == in->at.file) {
+	if (given->line && given->file == in->place.file) {
 		fail(in, "given twice");
 		return;
 	}
-	*given = in->at;
+	*given = in->place;
 	if (check_value(in, key, value) == 0)
 		set_value(key, owner, value);
 }
@@ -210,9 +210,9 @@ static void take_key(struct reader *in, const char *name, const char *value)
 /* A section of an earlier file goes on. @return -EINVAL: it is of the same file */
 static int begin_section(struct reader *in, struct conf_place *section, const char *second)
 {
-	if (section->line && section->file == in->at.file)
+	if (section->line && section->file == in->place.file)
 		return fail(in, "%s", second);
-	*section = in->at;
+	*section = in->place;
 	return 0;
 }
 
@@ -253,8 +253,8 @@ static void take(void *arg, unsigned int line, enum ini_kind kind, const char *n
 	char path[PATH_MAX + NAME_MAX + 4];
 	struct reader *in = arg;
 
-	in->at.line = line;
-	place_path(in->conf, in->at.file, path, sizeof(path));
+	in->place.line = line;
+	place_path(in->conf, in->place.file, path, sizeof(path));
 	if (kind == INI_WRONG)
 		fail_file(in, "%s:%u: %s", path, line, name);
 	else if (kind == INI_SECTION)
@@ -268,7 +268,7 @@ static void read_one(struct reader *in, unsigned int file)
 	char path[PATH_MAX + NAME_MAX + 4];
 	int err;
 
-	in->at = (struct conf_place){.file = file};
+	in->place = (struct conf_place){.file = file};
 	in->skips = false;
 	place_path(in->conf, file, path, sizeof(path));
 	err = ini_read(path, take, in);
@@ -321,7 +321,8 @@ static void go_to(struct reader *in, struct conf_port *port, const char *name)
 
 	in->port = port;
 	in->key = name;
-	in->at = port->given[key - conf_keys].line ? port->given[key - conf_keys] : port->section;
+	in->place = port->given[key - conf_keys].line ? port->given[key - conf_keys]
+						      : port->section;
 	snprintf(in->section, sizeof(in->section), "port %s", port->name);
 }
 
@@ -405,15 +406,15 @@ void conf_where(const struct conf *conf, const struct conf_port *port, const cha
 		size_t size)
 {
 	const struct conf_key *key = name ? conf_key_find(port ? CONF_PORT : CONF_MAIN, name) : NULL;
-	struct conf_place at = port ? port->section : conf->section;
+	struct conf_place place = port ? port->section : conf->section;
 	char line[16] = "";
 	int used;
 
 	if (key && (port ? port->given : conf->given)[key - conf_keys].line)
-		at = (port ? port->given : conf->given)[key - conf_keys];
-	if (at.line)
-		snprintf(line, sizeof(line), ":%u", at.line);
-	used = place_path(conf, at.file, out, size);
+		place = (port ? port->given : conf->given)[key - conf_keys];
+	if (place.line)
+		snprintf(line, sizeof(line), ":%u", place.line);
+	used = place_path(conf, place.file, out, size);
 	if (used >= 0 && (size_t)used < size)
 		snprintf(out + used, size - (size_t)used, "%s: [%s%s]%s%s", line,
 			 port ? "port " : "cygnetd", port ? port->name : "", name ? " " : "",

@@ -103,33 +103,33 @@ const struct conf_key *conf_key_find(enum conf_section section, const char *name
 
 unsigned int conf_number(const struct conf_key *key, const void *owner)
 {
-	const void *at = (const char *)owner + key->offset;
+	const void *field = (const char *)owner + key->offset;
 	uint32_t word;
 	uint16_t half;
 
 	switch (key->size) {
 	case sizeof(word):
-		memcpy(&word, at, sizeof(word));
+		memcpy(&word, field, sizeof(word));
 		return word;
 	case sizeof(half):
-		memcpy(&half, at, sizeof(half));
+		memcpy(&half, field, sizeof(half));
 		return half;
 	default:
-		return *(const bool *)at;
+		return *(const bool *)field;
 	}
 }
 
 void conf_set_number(const struct conf_key *key, void *owner, unsigned int number)
 {
-	char *at = (char *)owner + key->offset;
+	char *field = (char *)owner + key->offset;
 	uint16_t half = (uint16_t)number;
 
 	if (key->size == sizeof(number))
-		memcpy(at, &number, sizeof(number));
+		memcpy(field, &number, sizeof(number));
 	else if (key->size == sizeof(half))
-		memcpy(at, &half, sizeof(half));
+		memcpy(field, &half, sizeof(half));
 	else
-		*(bool *)at = number != 0;
+		*(bool *)field = number != 0;
 }
 
 bool conf_same(const struct conf_key *key, const void *a, const void *b)
