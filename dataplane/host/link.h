@@ -36,13 +36,14 @@ static inline unsigned int link_find(const struct device *device, struct rte_mbu
 	return n;
 }
 
-/** Write the link-layer header of a packet to a neighbour. @param at  where its link_header_len() bytes begin
+/** Write the link-layer header of a packet to a neighbour.
+ * @param header   where its link_header_len() bytes begin
  * @param macvlan  whose MAC address is the source
  * @param v6       whether the packet is IPv6 */
-static inline void link_header_write(void *at, unsigned int interface, unsigned int macvlan,
+static inline void link_header_write(void *header, unsigned int interface, unsigned int macvlan,
 				     const struct rte_ether_addr *to, bool v6)
 {
-	struct rte_ether_hdr *eth = at;
+	struct rte_ether_hdr *eth = header;
 
 	eth->dst_addr = *to;
 	eth->src_addr = macvlan_source(interface, macvlan);

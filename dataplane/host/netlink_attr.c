@@ -34,10 +34,10 @@ const void *netlink_payload(const struct nlattr *attr, size_t size)
 
 uint32_t netlink_get_u32(const struct nlattr *attr, uint32_t otherwise)
 {
-	const void *at = netlink_payload(attr, sizeof(uint32_t));
+	const void *payload = netlink_payload(attr, sizeof(uint32_t));
 
-	if (at)
-		memcpy(&otherwise, at, sizeof(otherwise));
+	if (payload)
+		memcpy(&otherwise, payload, sizeof(otherwise));
 	return otherwise;
 }
 
@@ -48,11 +48,11 @@ unsigned int netlink_addr_size(uint8_t af)
 
 struct cygnet_addr netlink_get_addr(const struct nlattr *attr, uint8_t af)
 {
-	const void *at = netlink_payload(attr, netlink_addr_size(af));
+	const void *payload = netlink_payload(attr, netlink_addr_size(af));
 	struct cygnet_addr addr = {0};
 
-	if (at)
-		memcpy(&addr, at, netlink_addr_size(af));
+	if (payload)
+		memcpy(&addr, payload, netlink_addr_size(af));
 	return addr;
 }
 

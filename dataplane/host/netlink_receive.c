@@ -8,7 +8,7 @@
 
 bool netlink_lengths_fit(const void *datagram, size_t len)
 {
-	const char *at = datagram;
+	const char *message = datagram;
 	struct nlmsghdr header;
 
 	while (len) {
@@ -16,14 +16,14 @@ bool netlink_lengths_fit(const void *datagram, size_t len)
 
 		if (len < sizeof(header))
 			return false;
-		memcpy(&header, at, sizeof(header));
+		memcpy(&header, message, sizeof(header));
 		if (header.nlmsg_len < sizeof(header) || header.nlmsg_len > len)
 			return false;
 		/* The last message may lack its padding. */
 		step = NLMSG_ALIGN((size_t)header.nlmsg_len);
 		if (step >= len)
 			return true;
-		at += step;
+		message += step;
 		len -= step;
 	}
 	return true;

@@ -40,14 +40,14 @@ static uint64_t add_bytes(uint64_t hash, const void *bytes, size_t len)
 /* Several next hops, without their flags, which change. */
 static uint64_t add_hops(uint64_t hash, const struct nlattr *attr)
 {
-	const struct rtnexthop *at = mnl_attr_get_payload(attr);
+	const struct rtnexthop *hop = mnl_attr_get_payload(attr);
 	int left = mnl_attr_get_payload_len(attr);
 
-	while (left >= (int)sizeof(*at) && RTNH_OK(at, left)) {
-		hash = add_bytes(hash, &at->rtnh_ifindex, sizeof(at->rtnh_ifindex));
-		hash = add_bytes(hash, RTNH_DATA(at), at->rtnh_len - RTNH_LENGTH(0));
-		left -= (int)NLMSG_ALIGN(at->rtnh_len);
-		at = RTNH_NEXT(at);
+	while (left >= (int)sizeof(*hop) && RTNH_OK(hop, left)) {
+		hash = add_bytes(hash, &hop->rtnh_ifindex, sizeof(hop->rtnh_ifindex));
+		hash = add_bytes(hash, RTNH_DATA(hop), hop->rtnh_len - RTNH_LENGTH(0));
+		left -= (int)NLMSG_ALIGN(hop->rtnh_len);
+		hop = RTNH_NEXT(hop);
 	}
 	return hash;
 }
@@ -93,14 +93,14 @@ static void set_hop(struct route *route, uint64_t id, uint32_t ifindex, const st
 }
 
 /* The next one of several next hops.
- * @param at,left  move behind it
+ * @param next,left  move behind it
  * @param id  id_of() the route
  * @return false: there is none */
-static bool next_of(const struct rtnexthop **at, int *left, struct route *route, uint64_t id)
+static bool next_of(const struct rtnexthop **next, int *left, struct route *route, uint64_t id)
 {
 	const struct nlattr *table[RTA_MAX + 1] = {0};
 	struct netlink_attrs attrs = {table, RTA_MAX};
-	const struct rtnexthop *rtnh = *at;
+	const struct rtnexthop *rtnh = *next;
 
 	if (*left < (int)sizeof(*rtnh) || !RTNH_OK(rtnh, *left))
 		return false;
@@ -109,18 +109,18 @@ static bool next_of(const struct rtnexthop **at, int *left, struct route *route,
 	if (rtnh->rtnh_flags & RTNH_F_DEAD)
 		route->hop = (struct next_hop){.kind = ROUTE_NONE};
 	*left -= (int)NLMSG_ALIGN(rtnh->rtnh_len);
-	*at = RTNH_NEXT(rtnh);
+	*next = RTNH_NEXT(rtnh);
 	return true;
 }
 
 /* Of several next hops, use the first one through an interface of Cygnet. */
 static void set_multipath(struct route *route, const struct nlattr *attr)
 {
-	const struct rtnexthop *at = mnl_attr_get_payload(attr);
+	const struct rtnexthop *next = mnl_attr_get_payload(attr);
 	int left = mnl_attr_get_payload_len(attr);
 	struct route one = *route;
 
-	while (route->hop.kind != ROUTE_FORWARD && next_of(&at, &left, &one, one.id))
+	while (route->hop.kind != ROUTE_FORWARD && next_of(&next, &left, &one, one.id))
 		if (one.hop.kind != ROUTE_NONE)
 			route->hop = one.hop;
 }
@@ -214,11 +214,11 @@ static void apply(const struct nlmsghdr *nlh, struct route *route, const struct 
 static void apply_each(const struct nlmsghdr *nlh, struct route *route, const struct nlattr **table,
 		       enum route_place place)
 {
-	const struct rtnexthop *at = mnl_attr_get_payload(table[RTA_MULTIPATH]);
+	const struct rtnexthop *next = mnl_attr_get_payload(table[RTA_MULTIPATH]);
 	int left = mnl_attr_get_payload_len(table[RTA_MULTIPATH]);
 	uint64_t id = route->id;
 
-	while (next_of(&at, &left, route, id)) {
+	while (next_of(&next, &left, route, id)) {
 		apply(nlh, route, table, place);
 		if (route->hop.kind != ROUTE_NONE)
 			place = ROUTE_APPEND;

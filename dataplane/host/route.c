@@ -123,9 +123,9 @@ void routes_free(void)
 {
 	const void *key;
 	void *data;
-	uint32_t at = 0;
+	uint32_t cursor = 0;
 
-	while (prefixes && rte_hash_iterate(prefixes, &key, &data, &at) >= 0) {
+	while (prefixes && rte_hash_iterate(prefixes, &key, &data, &cursor) >= 0) {
 		free_candidates(data);
 		free(data);
 	}
@@ -313,12 +313,12 @@ static void uncount(const struct route *route)
 	nexthop_release(route->nexthop);
 }
 
-static void remove_candidate(struct candidate **at)
+static void remove_candidate(struct candidate **link)
 {
-	struct candidate *c = *at;
+	struct candidate *c = *link;
 
 	uncount(&c->route);
-	*at = c->next;
+	*link = c->next;
 	free(c);
 }
 
@@ -335,63 +335,64 @@ static bool same_route(const struct route *a, const struct route *b)
 /* @return the place of that route, or the end of the list */
 static struct candidate **find_candidate(struct prefix *p, const struct route *route)
 {
-	struct candidate **at = &p->candidates;
+	struct candidate **link = &p->candidates;
 
-	while (*at && !same_route(&(*at)->route, route))
-		at = &(*at)->next;
-	return at;
+	while (*link && !same_route(&(*link)->route, route))
+		link = &(*link)->next;
+	return link;
 }
 
 /* The first one of a slot, or the end of the list. */
 static struct candidate **first_of_slot(struct prefix *p, const struct route *route)
 {
-	struct candidate **at = &p->candidates;
+	struct candidate **link = &p->candidates;
 
-	while (*at && !same_slot(&(*at)->route, route))
-		at = &(*at)->next;
-	return at;
+	while (*link && !same_slot(&(*link)->route, route))
+		link = &(*link)->next;
+	return link;
 }
 
 /* Remove what a route replaces.
  * @return where it was, or the end of the list */
 static struct candidate **make_way(struct prefix *p, const struct route *route)
 {
-	struct candidate **at = first_of_slot(p, route), **first = NULL;
+	struct candidate **link = first_of_slot(p, route), **first = NULL;
 
-	while (*at) {
-		if (!same_slot(&(*at)->route, route) || (*at)->route.sibling != route->sibling) {
-			at = &(*at)->next;
+	while (*link) {
+		if (!same_slot(&(*link)->route, route) ||
+		    (*link)->route.sibling != route->sibling) {
+			link = &(*link)->next;
 			continue;
 		}
-		first = first ? first : at;
-		remove_candidate(at);
+		first = first ? first : link;
+		remove_candidate(link);
 		if (!route->sibling)
 			return first;
 	}
 	if (first)
 		return first;
-	at = first_of_slot(p, route);
-	if (*at)
-		remove_candidate(at);
-	return at;
+	link = first_of_slot(p, route);
+	if (*link)
+		remove_candidate(link);
+	return link;
 }
 
 /* @return where a new route goes: behind equal ones, of which the kernel uses the oldest, unless it says
  * something else */
 static struct candidate **place_for(struct prefix *p, const struct route *route, enum route_place place)
 {
-	struct candidate **at = &p->candidates;
+	struct candidate **link = &p->candidates;
 
 	if (place == ROUTE_REPLACE)
 		return make_way(p, route);
 	if (place == ROUTE_PREPEND)
 		return first_of_slot(p, route);
-	while (*at)
-		at = &(*at)->next;
-	return at;
+	while (*link)
+		link = &(*link)->next;
+	return link;
 }
 
-static int add_candidate(struct candidate **at, const struct route *route)
+static int add_candidate(struct candidate **link, const struct route *route)
 {
 	struct candidate *c = calloc(1, sizeof(*c));
 
@@ -400,21 +401,21 @@ static int add_candidate(struct candidate **at, const struct route *route)
 		return -ENOMEM;
 	}
 	c->route = *route;
-	c->next = *at;
-	*at = c;
+	c->next = *link;
+	*link = c;
 	return 0;
 }
 
 /* A full dump has the routes of a slot in the kernel's order: one that it repeats goes behind those before it. */
-static struct candidate *move_back(struct candidate **at)
+static struct candidate *move_back(struct candidate **link)
 {
-	struct candidate *c = *at;
+	struct candidate *c = *link;
 
-	*at = c->next;
-	while (*at)
-		at = &(*at)->next;
+	*link = c->next;
+	while (*link)
+		link = &(*link)->next;
 	c->next = NULL;
-	*at = c;
+	*link = c;
 	return c;
 }
 
@@ -438,7 +439,7 @@ static struct prefix_key key_of(const struct route *route)
 int route_add(const struct route *route, enum route_place place)
 {
 	struct prefix_key key = key_of(route);
-	struct candidate **at;
+	struct candidate **link;
 	struct prefix *p;
 	int err = 0, settled;
 
@@ -453,9 +454,9 @@ int route_add(const struct route *route, enum route_place place)
 		full_logged = true;
 		return -ENOSPC;
 	}
-	at = find_candidate(p, route);
-	if (*at && (place != ROUTE_REPLACE || !route->sibling))
-		err = update_candidate((*at)->stale ? move_back(at) : *at, route);
+	link = find_candidate(p, route);
+	if (*link && (place != ROUTE_REPLACE || !route->sibling))
+		err = update_candidate((*link)->stale ? move_back(link) : *link, route);
 	else
 		err = add_candidate(place_for(p, route, place), route);
 	settled = settle(&key, p, route);
@@ -477,11 +478,11 @@ int route_delete(const struct route *route)
 {
 	struct prefix_key key = key_of(route);
 	struct prefix *p = find_prefix(&key);
-	struct candidate **at = p ? find_candidate(p, route) : NULL;
+	struct candidate **link = p ? find_candidate(p, route) : NULL;
 
-	if (!at || !*at)
+	if (!link || !*link)
 		return -ENOENT;
-	remove_candidate(at);
+	remove_candidate(link);
 	return settle(&key, p, route);
 }
 
@@ -489,10 +490,10 @@ static void count_specials(uint8_t af)
 {
 	const void *key;
 	void *data;
-	uint32_t at = 0;
+	uint32_t cursor = 0;
 
 	specials[is_v6(af)] = 0;
-	while (prefixes && rte_hash_iterate(prefixes, &key, &data, &at) >= 0)
+	while (prefixes && rte_hash_iterate(prefixes, &key, &data, &cursor) >= 0)
 		for (const struct candidate *c = ((struct prefix *)data)->candidates; c; c = c->next)
 			specials[is_v6(af)] += c->route.af == af && is_special(&c->route);
 }
@@ -502,9 +503,9 @@ static bool refresh_all(uint8_t af)
 {
 	const void *key;
 	void *data;
-	uint32_t at = 0;
+	uint32_t cursor = 0;
 
-	while (prefixes && rte_hash_iterate(prefixes, &key, &data, &at) >= 0) {
+	while (prefixes && rte_hash_iterate(prefixes, &key, &data, &cursor) >= 0) {
 		const struct prefix *p = data;
 
 		if (p->key.af == af && p->candidates && refresh(node_of(p)) == -EAGAIN)
@@ -555,20 +556,20 @@ void routes_mark(void)
 {
 	const void *key;
 	void *data;
-	uint32_t at = 0;
+	uint32_t cursor = 0;
 
-	while (rte_hash_iterate(prefixes, &key, &data, &at) >= 0)
+	while (rte_hash_iterate(prefixes, &key, &data, &cursor) >= 0)
 		for (struct candidate *c = ((struct prefix *)data)->candidates; c; c = c->next)
 			c->stale = true;
 }
 
 /* The next route that the last dump did not contain. */
-static bool find_stale(uint32_t *at, struct route *route)
+static bool find_stale(uint32_t *cursor, struct route *route)
 {
 	const void *key;
 	void *data;
 
-	while (rte_hash_iterate(prefixes, &key, &data, at) >= 0) {
+	while (rte_hash_iterate(prefixes, &key, &data, cursor) >= 0) {
 		for (struct candidate *c = ((struct prefix *)data)->candidates; c; c = c->next) {
 			if (c->stale) {
 				*route = c->route;
@@ -584,9 +585,9 @@ static void sweep_prefixes(void)
 {
 	const void *key;
 	void *data;
-	uint32_t at = 0;
+	uint32_t cursor = 0;
 
-	while (rte_hash_iterate(prefixes, &key, &data, &at) >= 0) {
+	while (rte_hash_iterate(prefixes, &key, &data, &cursor) >= 0) {
 		const struct prefix_key copy = *(const struct prefix_key *)key;
 
 		if (!((struct prefix *)data)->candidates)
@@ -597,13 +598,13 @@ static void sweep_prefixes(void)
 void routes_sweep(void)
 {
 	struct route route;
-	uint32_t at = 0;
+	uint32_t cursor = 0;
 
-	while (find_stale(&at, &route)) {
+	while (find_stale(&cursor, &route)) {
 		route_delete(&route);
 		/* The same prefix may have another stale route. */
-		if (at)
-			at--;
+		if (cursor)
+			cursor--;
 	}
 	sweep_prefixes();
 }
