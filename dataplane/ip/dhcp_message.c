@@ -32,14 +32,14 @@ static enum dhcp_to by_ports(const struct rte_udp_hdr *udp, uint16_t client, uin
 	return from == server && to == client ? DHCP_TO_CLIENT : DHCP_TO_NOBODY;
 }
 
-static bool is_message4(const uint8_t *at, unsigned int len, enum dhcp_to to,
+static bool is_message4(const uint8_t *data, unsigned int len, enum dhcp_to to,
 			struct rte_ether_addr *client)
 {
 	struct message4 message;
 
 	if (len < sizeof(message))
 		return false;
-	memcpy(&message, at, sizeof(message));
+	memcpy(&message, data, sizeof(message));
 	if (message.op != (to == DHCP_TO_SERVER ? REQUEST : REPLY) || message.htype != ETHERNET ||
 	    message.hlen != sizeof(*client) || message.cookie != COOKIE)
 		return false;
@@ -48,11 +48,11 @@ static bool is_message4(const uint8_t *at, unsigned int len, enum dhcp_to to,
 }
 
 /* RFC 8415, 7.3, without messages of relays. */
-static bool is_message6(const uint8_t *at, unsigned int len, enum dhcp_to to)
+static bool is_message6(const uint8_t *data, unsigned int len, enum dhcp_to to)
 {
 	if (len < MESSAGE6)
 		return false;
-	switch (*at) {
+	switch (*data) {
 	case 1: /* Solicit */
 	case 3: /* Request */
 	case 4: /* Confirm */
@@ -77,7 +77,7 @@ enum dhcp_to dhcp_message(struct rte_mbuf *m, const struct headers *h, struct rt
 	unsigned int ip = v6 ? sizeof(struct rte_ipv6_hdr) : sizeof(struct rte_ipv4_hdr);
 	unsigned int have = rte_pktmbuf_data_len(m), len;
 	struct rte_udp_hdr udp;
-	const uint8_t *at;
+	const uint8_t *data;
 	enum dhcp_to to;
 
 	/* Only what has been put together has a stage to resume at. */
@@ -88,7 +88,9 @@ enum dhcp_to dhcp_message(struct rte_mbuf *m, const struct headers *h, struct rt
 	to = v6 ? by_ports(&udp, 546, 547) : by_ports(&udp, DHCP_CLIENT_PORT, 67);
 	if (to == DHCP_TO_NOBODY || rte_be_to_cpu_16(udp.dgram_len) != have - ip)
 		return DHCP_TO_NOBODY;
-	at = rte_pktmbuf_mtod_offset(m, const uint8_t *, ip + sizeof(udp));
+	data = rte_pktmbuf_mtod_offset(m, const uint8_t *, ip + sizeof(udp));
 	len = have - ip - (unsigned int)sizeof(udp);
-	return (v6 ? is_message6(at, len, to) : is_message4(at, len, to, client)) ? to : DHCP_TO_NOBODY;
+	return (v6 ? is_message6(data, len, to) : is_message4(data, len, to, client))
+		       ? to
+		       : DHCP_TO_NOBODY;
 }

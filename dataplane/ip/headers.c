@@ -27,14 +27,14 @@ static bool may_stand_here(uint8_t proto, unsigned int number, unsigned int *see
 }
 
 /* With a source route policies do not see the final destination. RFC 5095 forbids type 0. */
-static bool is_source_route(uint8_t proto, const uint8_t *at)
+static bool is_source_route(uint8_t proto, const uint8_t *extension)
 {
-	return proto == IPPROTO_ROUTING && at[3] != 0;
+	return proto == IPPROTO_ROUTING && extension[3] != 0;
 }
 
-static void note_fragment(struct headers *h, const uint8_t *at)
+static void note_fragment(struct headers *h, const uint8_t *extension)
 {
-	unsigned int field = (unsigned int)at[2] << 8 | at[3];
+	unsigned int field = (unsigned int)extension[2] << 8 | extension[3];
 
 	h->fragment_at = h->len;
 	h->later = field & FRAGMENT_OFFSET;
@@ -52,22 +52,22 @@ static bool walk(const uint8_t *packet, unsigned int len, struct headers *h)
 		.proto = ((const struct rte_ipv6_hdr *)packet)->proto,
 	};
 	for (unsigned int n = 0; l4_is_extension(h->proto); n++) {
-		const uint8_t *at = packet + h->len;
+		const uint8_t *extension = packet + h->len;
 		unsigned int left = len - h->len, size = EXTENSION_UNIT;
 
 		/* Of a fragment, later extension headers may be in another fragment. */
 		if (n == EXTENSIONS_MAX || left < size || h->fragment ||
-		    !may_stand_here(h->proto, n, &seen) || is_source_route(h->proto, at))
+		    !may_stand_here(h->proto, n, &seen) || is_source_route(h->proto, extension))
 			return false;
 		if (h->proto == IPPROTO_FRAGMENT)
-			note_fragment(h, at);
+			note_fragment(h, extension);
 		else
-			size *= at[1] + 1u;
+			size *= extension[1] + 1u;
 		if (size > left)
 			return false;
 		h->proto_at = h->len;
 		h->len = (uint16_t)(h->len + size);
-		h->proto = at[0];
+		h->proto = extension[0];
 	}
 	return true;
 }

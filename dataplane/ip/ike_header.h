@@ -22,28 +22,29 @@ enum ike_form {
 	IKE_PADDED = 2, /* bytes may follow the message */
 };
 
-static inline bool ike_header_fits(const uint8_t *at, unsigned int have, unsigned int len, bool padded)
+static inline bool ike_header_fits(const uint8_t *data, unsigned int have, unsigned int len,
+				   bool padded)
 {
 	static const uint8_t no_spi[8];
 	uint32_t message;
 
 	/* The initiator's SPI is never zero, the version is 1.x or 2.x. */
-	if (have < IKE_HEADER || len < IKE_HEADER || !memcmp(at, no_spi, sizeof(no_spi)) ||
-	    (at[17] >> 4 != 1 && at[17] >> 4 != 2))
+	if (have < IKE_HEADER || len < IKE_HEADER || !memcmp(data, no_spi, sizeof(no_spi)) ||
+	    (data[17] >> 4 != 1 && data[17] >> 4 != 2))
 		return false;
-	memcpy(&message, at + 24, sizeof(message));
+	memcpy(&message, data + 24, sizeof(message));
 	message = rte_be_to_cpu_32(message);
 	return message >= IKE_HEADER && (padded ? message <= len : message == len);
 }
 
 /**
  * Whether the data of a UDP datagram is IKE, or a NAT keepalive (RFC 3948, 2.3).
- * @param at    the data
- * @param have  bytes at at, len at the most: the rest is in other fragments
+ * @param data  of the datagram
+ * @param have  bytes at data, len at the most: the rest is in other fragments
  * @param len   bytes of data
  * @param form  enum ike_form, ORed
  */
-static inline bool ike_message_fits(const uint8_t *at, unsigned int have, unsigned int len,
+static inline bool ike_message_fits(const uint8_t *data, unsigned int have, unsigned int len,
 				    unsigned int form)
 {
 	static const uint8_t marker[IKE_MARKER];
@@ -52,11 +53,11 @@ static inline bool ike_message_fits(const uint8_t *at, unsigned int have, unsign
 	if (have > len)
 		return false;
 	if (len == 1 && have == 1)
-		return *at == 0xff;
-	if (have >= IKE_MARKER && !memcmp(at, marker, IKE_MARKER) &&
-	    ike_header_fits(at + IKE_MARKER, have - IKE_MARKER, len - IKE_MARKER, padded))
+		return *data == 0xff;
+	if (have >= IKE_MARKER && !memcmp(data, marker, IKE_MARKER) &&
+	    ike_header_fits(data + IKE_MARKER, have - IKE_MARKER, len - IKE_MARKER, padded))
 		return true;
-	return !(form & IKE_MARKED) && ike_header_fits(at, have, len, padded);
+	return !(form & IKE_MARKED) && ike_header_fits(data, have, len, padded);
 }
 
 #endif

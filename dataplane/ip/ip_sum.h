@@ -18,17 +18,17 @@
  */
 static inline uint16_t ip_sum(const void *ip, unsigned int len)
 {
-	const uint8_t *at = (const uint8_t *)ip;
+	const uint8_t *bytes = (const uint8_t *)ip;
 	uint64_t first, second, sum;
 	uint32_t word;
 
 	/* Separate variables: an array would be stored to memory first. */
-	memcpy(&first, at, sizeof(first));
-	memcpy(&second, at + 8, sizeof(second));
-	memcpy(&word, at + 16, sizeof(word));
+	memcpy(&first, bytes, sizeof(first));
+	memcpy(&second, bytes + 8, sizeof(second));
+	memcpy(&word, bytes + 16, sizeof(word));
 	sum = (first & UINT32_MAX) + (first >> 32) + (second & UINT32_MAX) + (second >> 32) + word;
 	for (unsigned int off = 20; off < len; off += sizeof(word)) {
-		memcpy(&word, at + off, sizeof(word));
+		memcpy(&word, bytes + off, sizeof(word));
 		sum += word;
 	}
 	sum = (sum & 0xffffffff) + (sum >> 32);

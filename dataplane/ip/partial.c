@@ -155,14 +155,14 @@ static unsigned int end_of(struct rte_mbuf *m)
 	return packet(m)->part_at + rte_pktmbuf_data_len(m);
 }
 
-/* The last fragment that begins before offset at; NULL: none. Fragments usually arrive in order. */
-static struct rte_mbuf *before(const struct partial *p, unsigned int at)
+/* The last fragment that begins before offset; NULL: none. Fragments usually arrive in order. */
+static struct rte_mbuf *before(const struct partial *p, unsigned int offset)
 {
 	struct rte_mbuf *last = NULL;
 
-	if (p->tail && packet(p->tail)->part_at < at)
+	if (p->tail && packet(p->tail)->part_at < offset)
 		return p->tail;
-	for (struct rte_mbuf *m = p->head; m && packet(m)->part_at < at; m = packet(m)->next)
+	for (struct rte_mbuf *m = p->head; m && packet(m)->part_at < offset; m = packet(m)->next)
 		last = m;
 	return last;
 }
@@ -187,14 +187,14 @@ enum verdict { TAKEN, AGAIN, CONTRADICTS };
 
 static enum verdict insert(struct partial *p, struct rte_mbuf *m, bool more)
 {
-	unsigned int at = packet(m)->part_at, end = end_of(m);
-	struct rte_mbuf *prev = before(p, at), *next = prev ? packet(prev)->next : p->head;
+	unsigned int offset = packet(m)->part_at, end = end_of(m);
+	struct rte_mbuf *prev = before(p, offset), *next = prev ? packet(prev)->next : p->head;
 
 	if (!end_is_one(p, end, more))
 		return CONTRADICTS;
-	if (next && packet(next)->part_at == at && is_again(m, next))
+	if (next && packet(next)->part_at == offset && is_again(m, next))
 		return AGAIN;
-	if ((prev && end_of(prev) > at) || (next && packet(next)->part_at < end))
+	if ((prev && end_of(prev) > offset) || (next && packet(next)->part_at < end))
 		return CONTRADICTS;
 	if (!more)
 		p->total = end;
@@ -216,13 +216,13 @@ static enum verdict take(struct partial_table *table, struct partial *p, struct 
 	enum verdict verdict;
 
 	rte_pktmbuf_adj(m, (uint16_t)part->front);
-	packet(m)->part_at = (uint16_t)part->at;
+	packet(m)->part_at = (uint16_t)part->offset;
 	if (p->bad || p->parts == PARTIAL_PARTS_MAX)
 		return CONTRADICTS;
 	verdict = insert(p, m, part->more);
 	if (verdict != TAKEN)
 		return verdict;
-	if (!part->at)
+	if (!part->offset)
 		p->front = part->front;
 	p->longest = RTE_MAX(p->longest, len);
 	p->ecn |= ecn;

@@ -33,7 +33,7 @@ struct partial_key {
 /** Position of a fragment in its packet, bytes. */
 struct partial_part {
 	unsigned int front;	/* headers in front of its payload */
-	unsigned int at;	/* offset of its payload in the packet */
+	unsigned int offset;	/* offset of its payload in the packet */
 	bool more;		/* further fragments follow (MF) */
 };
 

@@ -83,14 +83,14 @@ static bool read_part(struct rte_mbuf *m, const struct headers *h, struct partia
 		memcpy(&raw, rte_pktmbuf_mtod_offset(m, const uint8_t *, h->fragment_at + 2),
 		       sizeof(raw));
 		field = rte_be_to_cpu_16(raw);
-		part->at = field & RTE_IPV6_EHDR_FO_MASK;
+		part->offset = field & RTE_IPV6_EHDR_FO_MASK;
 		part->more = field & RTE_IPV6_EHDR_MF_MASK;
 	} else {
 		field = rte_be_to_cpu_16(packet_ip(m)->fragment_offset);
-		part->at = (field & RTE_IPV4_HDR_OFFSET_MASK) * RTE_IPV4_HDR_OFFSET_UNITS;
+		part->offset = (field & RTE_IPV4_HDR_OFFSET_MASK) * RTE_IPV4_HDR_OFFSET_UNITS;
 		part->more = field & RTE_IPV4_HDR_MF_FLAG;
 	}
-	return text && !(part->more && text % UNIT) && part->at + text + h->len <= UINT16_MAX;
+	return text && !(part->more && text % UNIT) && part->offset + text + h->len <= UINT16_MAX;
 }
 
 /* Whether policies of an interface may be about what a fragment belongs to. */

@@ -61,7 +61,7 @@ static bool add_with(uint32_t id, unsigned int at, unsigned int len, bool more, 
 		     struct partial_whole *whole)
 {
 	const struct partial_key key = {.id = id, .af = AF_INET, .proto = 50};
-	const struct partial_part part = {.front = FRONT, .at = at, .more = more};
+	const struct partial_part part = {.front = FRONT, .offset = at, .more = more};
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
 	uint8_t *to;
 
