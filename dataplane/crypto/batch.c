@@ -6,16 +6,16 @@ void crypto_batch_add(struct crypto_batch *b, struct rte_mbuf *m, struct session
 {
 	unsigned int i = b->n++;
 	struct esp_job *job = &b->job[i];
-	uint8_t *at = rte_pktmbuf_mtod(m, uint8_t *);
+	uint8_t *data = rte_pktmbuf_mtod(m, uint8_t *);
 
 	b->m[i] = m;
 	b->s[i] = s;
 	b->device[i] = (uint8_t)device;
 	b->has_job[i] = true;
 	if (s->form == SUITE_AEAD)
-		crypto_vectors_set(&b->v, i, at + job->text_at, job->text_len, at + job->icv_at,
+		crypto_vectors_set(&b->v, i, data + job->text_at, job->text_len, data + job->icv_at,
 				   job->iv, job->aad);
 	else
-		crypto_vectors_set(&b->v, i, at + job->auth_at, job->auth_len, at + job->icv_at,
+		crypto_vectors_set(&b->v, i, data + job->auth_at, job->auth_len, data + job->icv_at,
 				   job->iv, NULL);
 }

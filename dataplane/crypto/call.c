@@ -21,7 +21,7 @@ static __rte_always_inline void call(const struct crypto_run *run, struct crypto
 	const union rte_crypto_sym_ofs ofs = {.raw = run->s->chain_ofs};
 
 	rte_cryptodev_sym_cpu_crypto_process(engine_device[run->device].id,
-					     run->s->at[run->device], ofs, &vec);
+					     run->s->crypto[run->device], ofs, &vec);
 }
 
 static unsigned int class_of(const struct crypto_vectors *v, unsigned int i)

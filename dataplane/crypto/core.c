@@ -68,7 +68,7 @@ bool crypto_core_add(struct crypto_worker *c, struct rte_mbuf *m, struct session
 
 	if (lane->filling - lane->oldest >= lane->size || !engine_device[device].at_once ||
 	    s->by_queue || is_quick(m, s) ||
-	    ((!s->at[device] || engine_lost(device)) && !session_on(s, sa, device)))
+	    ((!s->crypto[device] || engine_lost(device)) && !session_on(s, sa, device)))
 		return false;
 	b = batch_at(lane, lane->filling);
 	if (b->n == CRYPTO_CORE_BATCH)

@@ -37,8 +37,8 @@ static unsigned int choose(struct crypto_worker *c, struct rte_mbuf *m, const st
 	unsigned int device = OFFLOAD_NONE;
 
 	if (offload_enabled)
-		device = offload_packet(&c->offload, s->algorithm, rte_pktmbuf_data_len(m), c->at,
-					c->refusing, c->failover.stalled);
+		device = offload_packet(&c->offload, s->algorithm, rte_pktmbuf_data_len(m),
+					c->pending, c->refusing, c->failover.stalled);
 	return device == OFFLOAD_NONE ? s->device : device;
 }
 
@@ -49,7 +49,7 @@ static bool add_to_batch(struct crypto_worker *c, struct rte_mbuf *m, struct ses
 	/* Packets in a queue leave first, and packets that are back from it but have not gone on. */
 	if (!s->by_call || s->head || c->ready || s->by_queue || !engine_device[device].at_once ||
 	    crypto_batch_is_full(&c->batch) || !crypto_may_call(c, s, device) ||
-	    ((!s->at[device] || engine_lost(device)) && !session_on(s, sa, device)))
+	    ((!s->crypto[device] || engine_lost(device)) && !session_on(s, sa, device)))
 		return false;
 	crypto_batch_add(&c->batch, m, s, device);
 	s->in_flight++;
@@ -130,7 +130,7 @@ bool crypto_poll(struct crypto_worker *c, struct crypto_poll *poll)
 	if (c->lane.size && crypto_core_poll(c, poll))
 		return true;
 	for (; poll->device < engine_devices; poll->device++)
-		if ((poll->begun || c->at[poll->device]) && queue_poll(c, poll))
+		if ((poll->begun || c->pending[poll->device]) && queue_poll(c, poll))
 			return true;
 	return false;
 }
@@ -139,9 +139,9 @@ bool crypto_has_room(const struct crypto_worker *c)
 {
 	const unsigned int most = RTE_DIM(c->submit[0].op) - CRYPTO_BURST;
 
-	/* at[] alone tells of most devices: it is one cache line. */
+	/* pending[] alone tells of most devices: it is one cache line. */
 	for (unsigned int d = 0; d < engine_devices; d++)
-		if (c->at[d] > most && c->submit[d].n > most &&
+		if (c->pending[d] > most && c->submit[d].n > most &&
 		    !failover_is_stalled(&c->failover, d))
 			return false;
 	return true;

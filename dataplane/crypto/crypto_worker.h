@@ -38,7 +38,7 @@ struct crypto_worker {
 	struct stats *stats;
 	struct rte_mempool *ops;
 	uint32_t in_flight;	/* packets at queues and crypto cores */
-	uint32_t at[STATS_MAX_DEVICES];	/* packets in the op batch or the queue of each device */
+	uint32_t pending[STATS_MAX_DEVICES]; /* packets in the op batch or queue of each device */
 	uint32_t going[STATS_MAX_DEVICES]; /* of these, packets that the device has begun */
 	uint32_t refusing;	/* bit mask: the device did not take all of the last op batch */
 	struct failover failover;
@@ -68,7 +68,7 @@ static inline bool crypto_is_direct(const struct crypto_worker *c)
 static inline bool crypto_may_call(const struct crypto_worker *c, const struct session *s,
 				   unsigned int device)
 {
-	return s->form != SUITE_CHAIN || !c->at[device];
+	return s->form != SUITE_CHAIN || !c->pending[device];
 }
 
 /** Where to describe the job of the next packet: until the next call. The batch is not full. */

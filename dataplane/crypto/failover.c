@@ -37,7 +37,7 @@ bool failover_forgive(struct packet *p, struct session *s)
 	if (!s->failover.avoid)
 		return false;
 	for (unsigned int d = 0; d < engine_devices; d++)
-		if (s->at[d] && !(s->failover.avoid >> d & 1) && !engine_lost(d))
+		if (s->crypto[d] && !(s->failover.avoid >> d & 1) && !engine_lost(d))
 			return false; /* it is full, for now */
 	p->failover = s->failover = (struct failover_masks){0};
 	return true;

@@ -18,17 +18,17 @@ void order_append(struct rte_mbuf *m)
 void order_insert(struct rte_mbuf *m)
 {
 	struct session *s = packet(m)->session;
-	struct rte_mbuf **at = &s->head;
+	struct rte_mbuf **link = &s->head;
 
-	while (*at && packet(*at)->called)
-		at = &packet(*at)->next;
-	if (!*at)
+	while (*link && packet(*link)->called)
+		link = &packet(*link)->next;
+	if (!*link)
 		s->tail = m;
-	packet(m)->next = *at;
+	packet(m)->next = *link;
 	packet(m)->called = 1;
 	packet(m)->back = 0;
 	s->in_flight++;
-	*at = m;
+	*link = m;
 }
 
 static void add_ready(struct crypto_worker *c, struct rte_mbuf *m)

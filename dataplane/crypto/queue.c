@@ -26,7 +26,7 @@ static void submit(struct crypto_worker *c, unsigned int device)
 						    batch->op, (uint16_t)batch->n);
 
 	if (!batch->n)
-		c->going[device] = c->at[device];
+		c->going[device] = c->pending[device];
 	c->in_flight += sent;
 	batch->n -= sent;
 	c->refusing &= ~(1u << device);
@@ -52,7 +52,7 @@ static bool put(struct crypto_worker *c, struct rte_crypto_op *op, const struct 
 	rte_crypto_op_attach_sym_session(op, crypto);
 	p->failover.avoid |= (uint16_t)(1u << device);
 	batch->op[batch->n++] = op;
-	if (!c->at[device]++)
+	if (!c->pending[device]++)
 		failover_answered(&c->failover, device, rte_get_tsc_cycles());
 	return true;
 }
@@ -134,7 +134,7 @@ static void move_away(struct crypto_worker *c, unsigned int device)
 	unsigned int n = batch->n;
 
 	batch->n = 0;
-	c->at[device] -= n;
+	c->pending[device] -= n;
 	for (unsigned int i = 0; i < n; i++) {
 		struct rte_crypto_op *op = batch->op[i];
 		struct rte_mbuf *m = op->sym->m_src;
@@ -147,7 +147,7 @@ static void move_away(struct crypto_worker *c, unsigned int device)
 			continue;
 		}
 		batch->op[batch->n++] = op;
-		c->at[device]++;
+		c->pending[device]++;
 	}
 }
 
@@ -156,7 +156,7 @@ static void finish(struct crypto_worker *c, struct rte_crypto_op *op, unsigned i
 	struct rte_mbuf *m = op->sym->m_src;
 	unsigned int status;
 
-	c->at[device]--;
+	c->pending[device]--;
 	c->going[device] -= c->going[device] > 0;
 	if (failover_is_failure(op)) {
 		c->stats->device[device].failed++;
@@ -177,13 +177,13 @@ static bool begin(struct crypto_worker *c, struct crypto_poll *poll)
 {
 	unsigned int d = poll->device;
 
-	if (!c->at[d])
+	if (!c->pending[d])
 		return false;
 	if (engine_lost(d))
 		move_away(c, d);
 	/* An empty batch too where there are few packets, and none that the device has begun: batches
 	 * grow with the load. */
-	if (c->submit[d].n || (!c->going[d] && c->at[d] <= CRYPTO_BURST))
+	if (c->submit[d].n || (!c->going[d] && c->pending[d] <= CRYPTO_BURST))
 		submit(c, d);
 	poll->begun = true;
 	poll->back = 0;
@@ -192,7 +192,7 @@ static bool begin(struct crypto_worker *c, struct crypto_poll *poll)
 
 static void end(struct crypto_worker *c, struct crypto_poll *poll)
 {
-	if (failover_watch(&c->failover, poll->device, c->at[poll->device] && !poll->back))
+	if (failover_watch(&c->failover, poll->device, c->pending[poll->device] && !poll->back))
 		move_away(c, poll->device);
 	poll->begun = false;
 }
@@ -232,7 +232,7 @@ void crypto_drain(struct crypto_worker *c)
 		for (unsigned int i = 0; i < batch->n; i++) {
 			struct rte_mbuf *m = batch->op[i]->sym->m_src;
 
-			c->at[d]--;
+			c->pending[d]--;
 			crypto_op_free(batch->op[i]);
 			order_release(c, m, RTE_CRYPTO_OP_STATUS_NOT_PROCESSED);
 		}

@@ -23,10 +23,10 @@ static void describe(struct rte_crypto_op *op, const struct crypto_batch *b, uns
 	const struct session *s = b->s[i];
 	const union rte_crypto_sym_ofs ofs = {.raw = s->chain_ofs};
 	struct rte_crypto_sym_op *sym = op->sym;
-	uint32_t at = (uint32_t)((uint8_t *)range->base - rte_pktmbuf_mtod(b->m[i], uint8_t *));
+	uint32_t offset = (uint32_t)((uint8_t *)range->base - rte_pktmbuf_mtod(b->m[i], uint8_t *));
 	uint32_t head = ofs.ofs.cipher.head;
 
-	rte_crypto_op_attach_sym_session(op, s->at[device]);
+	rte_crypto_op_attach_sym_session(op, s->crypto[device]);
 	if (!s->by_call) {
 		*crypto_op_job(op) = b->job[i];
 		crypto_op_describe(op, b->m[i], s->form);
@@ -34,9 +34,9 @@ static void describe(struct rte_crypto_op *op, const struct crypto_batch *b, uns
 	}
 	memcpy(crypto_op_job(op)->iv, b->v.iv[i].va, sizeof(crypto_op_job(op)->iv));
 	sym->m_src = b->m[i];
-	sym->cipher.data.offset = at + head;
+	sym->cipher.data.offset = offset + head;
 	sym->cipher.data.length = range->len - head - ofs.ofs.cipher.tail;
-	sym->auth.data.offset = at;
+	sym->auth.data.offset = offset;
 	sym->auth.data.length = range->len;
 	sym->auth.digest.data = b->v.icv[i].va;
 }
@@ -134,7 +134,8 @@ static bool goes_by_queue(const struct crypto_executor *e, const struct crypto_b
 {
 	if (!run->s->by_call)
 		return true;
-	return run->n < b->n && run->s->chain_ofs && !(e->worker && e->worker->at[run->device]) &&
+	return run->n < b->n && run->s->chain_ofs &&
+	       !(e->worker && e->worker->pending[run->device]) &&
 	       (!p->n || run->device == p->device);
 }
 
@@ -163,7 +164,7 @@ void crypto_execute(const struct crypto_executor *e, struct crypto_batch *b)
 		*run = (struct crypto_run){b->s[i], b->device[i], (uint8_t)i,
 					   (uint8_t)run_length(b, i)};
 		if (i + AHEAD < b->n && b->s[i + AHEAD] != run->s)
-			session_prefetch_keys(b->s[i + AHEAD]->at[b->device[i + AHEAD]]);
+			session_prefetch_keys(b->s[i + AHEAD]->crypto[b->device[i + AHEAD]]);
 		i += run->n;
 		execute_run(e, b, run, &p);
 	}

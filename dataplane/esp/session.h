@@ -63,7 +63,8 @@ struct session {
 	uint64_t chain_ofs;	/* union rte_crypto_sym_ofs: the part of a chain's range that is not
 				 * encrypted; 0: no chain */
 	bool by_call;		/* a device of the CPU may be called for its packets */
-	void *at[STATS_MAX_DEVICES];	/* the cryptodev session on each device, created when needed */
+	void *crypto[STATS_MAX_DEVICES]; /* the cryptodev session on each device, created when
+					  * needed */
 
 	struct rte_mbuf *head, *tail;	/* packets in queues of devices, in transmit order,
 					 * linked by packet()->next; NULL: none */
@@ -76,7 +77,7 @@ struct session {
 
 _Static_assert(offsetof(struct session, front.bytes) == 64, "one line of headers");
 _Static_assert(offsetof(struct session, route) == 128, "one line of limits");
-_Static_assert(offsetof(struct session, at) / 64 == 3, "one line with the first devices");
+_Static_assert(offsetof(struct session, crypto) / 64 == 3, "one line with the first devices");
 
 /** First prefetch for a coming packet of an SA: the session. */
 static inline void session_prefetch(const struct session *s, bool inbound)
@@ -85,7 +86,7 @@ static inline void session_prefetch(const struct session *s, bool inbound)
 	if (!inbound)
 		rte_prefetch0(s->front.bytes);
 	rte_prefetch0(&s->route);
-	rte_prefetch0(s->at);
+	rte_prefetch0(s->crypto);
 }
 /** Second prefetch, once the session is cached: the fields of the SA that each packet changes, except the
  * replay window of an inbound SA. */
@@ -96,7 +97,7 @@ static inline void session_prefetch_sa(const struct session *s)
 		rte_prefetch0(s->route.sa);
 }
 /** Third prefetch: the key schedule in the cryptodev session. Only a few packets ahead, because it fills
- * many cache lines that would evict others. @param crypto  session.at[] of a device */
+ * many cache lines that would evict others. @param crypto  session.crypto[] of a device */
 static inline void session_prefetch_keys(const void *crypto)
 {
 	for (unsigned int line = 0; line < SESSION_KEY_LINES; line++)

@@ -162,7 +162,7 @@ void esp_worker(struct worker *w)
 static bool waits(const struct worker *w)
 {
 	for (unsigned int d = 0; d < engine_devices; d++)
-		if (w->crypto.at[d])
+		if (w->crypto.pending[d])
 			return true;
 	return false;
 }
@@ -424,7 +424,7 @@ static enum drop_reason run(const struct esp_sa *e, struct rte_mbuf *m, struct r
 	struct rte_crypto_op *done = NULL;
 	int status;
 
-	rte_crypto_op_attach_sym_session(op, e->session->at[e->session->device]);
+	rte_crypto_op_attach_sym_session(op, e->session->crypto[e->session->device]);
 	crypto_op_describe(op, m, e->session->form);
 	assert_int_equal(rte_cryptodev_enqueue_burst(device, 0, &op, 1), 1);
 	/* An empty burst flushes a device that collects packets. */

@@ -446,7 +446,7 @@ static void expect_none_left(const struct tunnel *t, unsigned int device, unsign
 	for (unsigned int i = 0; i < TUNNELS; i++)
 		assert_int_equal(session_of(&t[i])->in_flight, 0);
 	assert_int_equal(w->crypto.in_flight, 0);
-	assert_int_equal(w->crypto.at[device], 0);
+	assert_int_equal(w->crypto.pending[device], 0);
 	assert_int_equal(w->stats->drop[DROP_ENGINE_FAILED], lost);
 }
 

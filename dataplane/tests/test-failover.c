@@ -454,12 +454,12 @@ static void stalled(void **state)
 	rte_crypto_fp_ops[id].enqueue_burst = take_none;
 	for (unsigned int i = 0; i < BURST + 1; i++)
 		worker_pass(w, esp_plain(e.sa, 400));
-	assert_int_equal(w->crypto.at[0], 5 + BURST + 1);
+	assert_int_equal(w->crypto.pending[0], 5 + BURST + 1);
 	assert_false(crypto_has_room(&w->crypto));
 	w->crypto.failover.device[0].answered -= 2 * hour;
 	worker_poll(w);
 	assert_true(crypto_has_room(&w->crypto));
-	assert_int_equal(w->crypto.at[0], 5);
+	assert_int_equal(w->crypto.pending[0], 5);
 	for (unsigned int i = 0; i < 5; i++)
 		worker_pass(w, esp_plain(e.sa, 400));
 	for (unsigned int i = 0; i < 10; i++)

@@ -475,7 +475,7 @@ static void in_front(const struct esp_algorithm *suite, bool esn)
 		choose(i < first ? device : other);
 		protect_frame(sealed(i), &t[0]);
 	}
-	assert_int_equal(w->crypto.at[other], N - first);
+	assert_int_equal(w->crypto.pending[other], N - first);
 	finish();
 	expect(false);
 	expect_drops(DROP_REASON_COUNT, 0);

@@ -107,14 +107,14 @@ static inline void offload_received(struct offload *o, unsigned int n, unsigned 
 
 /**
  * Choose the device of one packet.
- * @param at        packets waiting for or at each device
+ * @param pending   packets waiting for or at each device
  * @param refusing  bit mask of the devices that did not accept all packets of their last burst
  * @param stalled   bit mask of the devices that have completed no packet for long
  * @return an index in engine_device[], or OFFLOAD_NONE: no opinion
  */
 static inline unsigned int offload_packet(struct offload *o, unsigned int algorithm,
-					  unsigned int bytes, const uint32_t *at, uint32_t refusing,
-					  uint32_t stalled)
+					  unsigned int bytes, const uint32_t *pending,
+					  uint32_t refusing, uint32_t stalled)
 {
 	struct offload_class class;
 
@@ -127,10 +127,10 @@ static inline unsigned int offload_packet(struct offload *o, unsigned int algori
 	if (!class.spills)
 		return class.full;
 	if (o->spilling) {
-		o->spilling = at[class.full] >= o->resume;
+		o->spilling = pending[class.full] >= o->resume;
 	} else if (refusing >> class.full & 1) {
 		o->spilling = true;
-		o->resume = at[class.full] / 2 + 1;
+		o->resume = pending[class.full] / 2 + 1;
 	}
 	return o->spilling ? class.light : class.full;
 }

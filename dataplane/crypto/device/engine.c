@@ -110,11 +110,11 @@ static void cpu_model(char *model, size_t size)
 
 	snprintf(model, size, "unknown CPU");
 	while (info && fgets(line, sizeof(line), info)) {
-		char *at = strstr(line, ": ");
+		char *colon = strstr(line, ": ");
 
-		if (strncmp(line, "model name", 10) || !at)
+		if (strncmp(line, "model name", 10) || !colon)
 			continue;
-		snprintf(model, size, "%.*s", (int)strcspn(at + 2, "\n|"), at + 2);
+		snprintf(model, size, "%.*s", (int)strcspn(colon + 2, "\n|"), colon + 2);
 		break;
 	}
 	if (info)

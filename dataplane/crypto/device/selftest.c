@@ -62,15 +62,15 @@ static unsigned int packet_len(const struct session *s)
 	return header_len(s) + KNOWN_TEXT + s->icv_len;
 }
 
-static void write_plain(uint8_t *at, const struct session *s)
+static void write_plain(uint8_t *data, const struct session *s)
 {
 	const struct rte_esp_hdr esp = {rte_cpu_to_be_32(KNOWN_SPI), rte_cpu_to_be_32(KNOWN_SEQ)};
 
-	memcpy(at, &esp, sizeof(esp));
-	esp_iv_write(at + sizeof(esp), s, KNOWN_SEQ);
+	memcpy(data, &esp, sizeof(esp));
+	esp_iv_write(data + sizeof(esp), s, KNOWN_SEQ);
 	for (unsigned int i = 0; i < KNOWN_TEXT; i++)
-		at[header_len(s) + i] = (uint8_t)(3 * i + 5);
-	memset(at + header_len(s) + KNOWN_TEXT, 0, s->icv_len);
+		data[header_len(s) + i] = (uint8_t)(3 * i + 5);
+	memset(data + header_len(s) + KNOWN_TEXT, 0, s->icv_len);
 }
 
 static bool is_plain(const uint8_t *text)
@@ -98,16 +98,16 @@ static void describe(struct trial *t)
 
 static int by_call(const struct trial *t)
 {
-	uint8_t *at = rte_pktmbuf_mtod(t->m, uint8_t *);
+	uint8_t *data = rte_pktmbuf_mtod(t->m, uint8_t *);
 	bool aead = t->s.form == SUITE_AEAD;
 	struct esp_job job = t->job;
 	struct rte_crypto_vec range = {
-		.base = at + (aead ? job.text_at : job.auth_at),
+		.base = data + (aead ? job.text_at : job.auth_at),
 		.len = aead ? job.text_len : job.auth_len,
 	};
 	struct rte_crypto_sgl sgl = {.vec = &range, .num = 1};
 	struct rte_crypto_va_iova_ptr iv = {.va = job.iv}, aad = {.va = job.aad},
-				      icv = {.va = at + job.icv_at};
+				      icv = {.va = data + job.icv_at};
 	int32_t status = EIO;
 	struct rte_crypto_sym_vec vec = {
 		.num = 1, .src_sgl = &sgl, .iv = &iv, .aad = &aad, .digest = &icv, .status = &status,
@@ -175,18 +175,18 @@ static int seal(struct trial *t, bool call, const uint8_t *icv)
 /* @param sealed  the packet; its last byte is that of the ICV */
 static int open_both(struct trial *t, bool call, uint8_t *sealed)
 {
-	uint8_t *at = rte_pktmbuf_mtod(t->m, uint8_t *);
+	uint8_t *data = rte_pktmbuf_mtod(t->m, uint8_t *);
 	unsigned int len = packet_len(&t->s);
 	int err;
 
-	memcpy(at, sealed, len);
+	memcpy(data, sealed, len);
 	err = process(t, call);
 	if (err)
 		return err;
-	if (!is_plain(at + header_len(&t->s)))
+	if (!is_plain(data + header_len(&t->s)))
 		return -EBADMSG;
-	memcpy(at, sealed, len);
-	at[len - 1] ^= 1;
+	memcpy(data, sealed, len);
+	data[len - 1] ^= 1;
 	return process(t, call) == -EBADMSG ? 0 : -EBADMSG;
 }
 

@@ -108,8 +108,8 @@ static void release(struct session_table *table, uint32_t index)
 	struct session *s = table->slot[index];
 
 	for (unsigned int d = 0; d < engine_devices; d++)
-		if (s->at[d]) /* DPDK zeroes the session, which has the key schedule */
-			rte_cryptodev_sym_session_free(engine_device[d].id, s->at[d]);
+		if (s->crypto[d]) /* DPDK zeroes the session, which has the key schedule */
+			rte_cryptodev_sym_session_free(engine_device[d].id, s->crypto[d]);
 	if (table->released)
 		table->released(table->user, index);
 	unlink_session(table, s);
@@ -272,7 +272,7 @@ static void create_on(struct session *s, const struct cygnet_sa *sa, unsigned in
 	if (is_refused(copy.cipher, copy.auth))
 		err = -ENOTSUP;
 	else if (still_describes(s, &copy))
-		err = session_crypto(&copy, device, &s->at[device]);
+		err = session_crypto(&copy, device, &s->crypto[device]);
 	explicit_bzero(&copy, sizeof(copy));
 	if (err == -ENOTSUP)
 		s->refused |= bit;
@@ -286,14 +286,14 @@ void *session_on(struct session *s, const struct cygnet_sa *sa, unsigned int dev
 {
 	if (engine_lost(device))
 		return NULL;
-	if (!s->at[device] && sa && !((s->refused | s->failed) & 1u << device))
+	if (!s->crypto[device] && sa && !((s->refused | s->failed) & 1u << device))
 		create_on(s, sa, device);
-	return s->at[device];
+	return s->crypto[device];
 }
 
 static bool is_served(const struct session *s)
 {
-	return s->at[s->device] && !engine_lost(s->device);
+	return s->crypto[s->device] && !engine_lost(s->device);
 }
 
 /* Choose the first device, in the order of preference, that accepts the SA. */
@@ -313,23 +313,23 @@ static void choose_device(struct session *s, const struct cygnet_sa *sa)
 static void note_unserved(struct session_table *table, const struct cygnet_sa *sa)
 {
 	uint8_t cipher = sa->cipher, auth = sa->auth;
-	uint32_t at = table->noted;
+	uint32_t position = table->noted;
 
-	if (at - __atomic_load_n(&table->logged, __ATOMIC_ACQUIRE) == UNSERVED)
+	if (position - __atomic_load_n(&table->logged, __ATOMIC_ACQUIRE) == UNSERVED)
 		return;
-	table->unserved[at % UNSERVED] = (struct unserved){
+	table->unserved[position % UNSERVED] = (struct unserved){
 		sa->spi, cipher, auth, is_refused(cipher, auth),
 	};
 	/* The reader must see the element before its position. */
-	__atomic_store_n(&table->noted, at + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&table->noted, position + 1, __ATOMIC_RELEASE);
 }
 
 void sessions_report(struct session_table *table)
 {
 	uint32_t end = __atomic_load_n(&table->noted, __ATOMIC_ACQUIRE);
 
-	for (uint32_t at = table->logged; at != end; at++) {
-		const struct unserved *u = &table->unserved[at % UNSERVED];
+	for (uint32_t position = table->logged; position != end; position++) {
+		const struct unserved *u = &table->unserved[position % UNSERVED];
 
 		log_sa(RTE_LOG_WARNING, u->spi, "%s %s with %s",
 		       u->refused ? "approved = yes refuses" : "no crypto device here serves",
@@ -365,7 +365,7 @@ static void check_device(struct session *s, const struct cygnet_sa *sa)
 {
 	if (is_served(s))
 		return;
-	if (!s->at[s->device]) {
+	if (!s->crypto[s->device]) {
 		if (clock_seconds() < s->retry)
 			return;
 		s->failed = 0;

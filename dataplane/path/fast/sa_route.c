@@ -60,7 +60,7 @@ static void find_route(struct worker *w, struct session *s, const struct cygnet_
 static bool by_batch(const struct session *s)
 {
 	return s->by_call && !s->transport && !s->ah && engine_device[s->device].at_once &&
-	       s->at[s->device] && !engine_lost(s->device) &&
+	       s->crypto[s->device] && !engine_lost(s->device) &&
 	       (s->inbound || (s->route.longest && s->route.resolved && esp_front_has_link(&s->front, &s->route.link)));
 }
 
