@@ -49,13 +49,13 @@ enum drop_reason ah_in_prepare(struct rte_mbuf *m, const struct session *s, stru
 enum drop_reason ah_in_finish(struct rte_mbuf *m, const struct cygnet_sa *sa,
 			      const struct session *s)
 {
-	unsigned int at = packet(m)->esp, skip;
+	unsigned int ah = packet(m)->esp, skip;
 	struct ah_header header;
 
-	ah_mutable_restore(m, at);
+	ah_mutable_restore(m, ah);
 	rte_pktmbuf_trim(m, (uint16_t)(ah_hidden(s) + s->icv_len));
-	memcpy(&header, rte_pktmbuf_mtod_offset(m, const uint8_t *, at), sizeof(header));
-	skip = at + size_of(&header);
+	memcpy(&header, rte_pktmbuf_mtod_offset(m, const uint8_t *, ah), sizeof(header));
+	skip = ah + size_of(&header);
 	if (s->transport)
 		return esp_transport_close(m, skip, header.next);
 	if (header.next != IPPROTO_IPIP && header.next != IPPROTO_IPV6)

@@ -78,17 +78,17 @@ static bool clear_options6(uint8_t *option, unsigned int left)
 
 /* headers_check() allows only routing headers without further hops, which are immutable. Packets are
  * fragmented after AH and reassembled before it (3.3.4), so a fragment header is an error. */
-static bool clear_extensions(uint8_t proto, uint8_t *at, unsigned int left)
+static bool clear_extensions(uint8_t proto, uint8_t *extension, unsigned int left)
 {
 	unsigned int size;
 
-	for (; left; proto = *at, at += size, left -= size) {
+	for (; left; proto = *extension, extension += size, left -= size) {
 		if (left < 8)
 			return false;
-		size = 8 * (at[1] + 1u);
+		size = 8 * (extension[1] + 1u);
 		if (size > left || proto == IPPROTO_FRAGMENT)
 			return false;
-		if (proto != IPPROTO_ROUTING && !clear_options6(at + 2, size - 2))
+		if (proto != IPPROTO_ROUTING && !clear_options6(extension + 2, size - 2))
 			return false;
 	}
 	return true;

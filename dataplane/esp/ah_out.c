@@ -16,20 +16,20 @@ static uint8_t *open_front(struct rte_mbuf *m, const struct cygnet_sa *sa,
 {
 	struct outer outer = {.v6 = path->af == AF_INET6};
 	unsigned int ah = ah_len(s, outer.v6);
-	uint8_t *at;
+	uint8_t *ip;
 
 	if (s->transport)
 		return esp_transport_open(m, ah, total, IPPROTO_AH);
 	outer_describe(&outer, m, sa);
-	at = (uint8_t *)rte_pktmbuf_prepend(m, (uint16_t)(outer_len(outer.v6) + ah));
-	if (!at)
+	ip = (uint8_t *)rte_pktmbuf_prepend(m, (uint16_t)(outer_len(outer.v6) + ah));
+	if (!ip)
 		return NULL;
-	outer_write(at, &outer, path, total);
-	return at + outer_len(outer.v6);
+	outer_write(ip, &outer, path, total);
+	return ip + outer_len(outer.v6);
 }
 
 /* Write AH with a zero ICV, as the ICV is computed, and zero padding. @param len  bytes of AH */
-static void write_header(uint8_t *at, unsigned int len, uint8_t next, uint32_t spi, uint64_t seq)
+static void write_header(uint8_t *ah, unsigned int len, uint8_t next, uint32_t spi, uint64_t seq)
 {
 	struct ah_header header = {
 		.next = next,
@@ -38,8 +38,8 @@ static void write_header(uint8_t *at, unsigned int len, uint8_t next, uint32_t s
 		.seq = rte_cpu_to_be_32((uint32_t)seq),
 	};
 
-	memcpy(at, &header, sizeof(header));
-	memset(at + sizeof(header), 0, len - sizeof(header));
+	memcpy(ah, &header, sizeof(header));
+	memset(ah + sizeof(header), 0, len - sizeof(header));
 }
 
 static uint8_t next_header(struct rte_mbuf *m, const struct session *s)
@@ -66,7 +66,7 @@ enum drop_reason ah_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa,
 	const struct cygnet_path *path = cygnet_sa_path(sa);
 	unsigned int total = esp_out_size(s, path, esp_out_kept(m, s), rte_pktmbuf_data_len(m));
 	unsigned int around = ah_hidden(s) + s->icv_len;
-	uint8_t next = next_header(m, s), *tail, *at;
+	uint8_t next = next_header(m, s), *tail, *ah;
 	enum drop_reason reason;
 
 	if (path->encap)
@@ -76,12 +76,12 @@ enum drop_reason ah_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa,
 	if (s->transport && !esp_transport_fits(m, path))
 		return DROP_TRANSPORT;
 	tail = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)around);
-	at = open_front(m, sa, path, s, total);
-	if (!tail || !at)
+	ah = open_front(m, sa, path, s, total);
+	if (!tail || !ah)
 		return DROP_NO_BUFFER;
-	write_header(at, ah_len(s, path->af == AF_INET6), next, sa->spi, seq);
+	write_header(ah, ah_len(s, path->af == AF_INET6), next, sa->spi, seq);
 	write_tail(tail, job, s, seq);
-	packet(m)->esp = (uint16_t)(at - rte_pktmbuf_mtod(m, uint8_t *));
+	packet(m)->esp = (uint16_t)(ah - rte_pktmbuf_mtod(m, uint8_t *));
 	reason = ah_mutable_hide(m, packet(m)->esp);
 	if (reason != DROP_NONE)
 		return reason;
@@ -90,25 +90,25 @@ enum drop_reason ah_out_prepare(struct rte_mbuf *m, const struct cygnet_sa *sa,
 }
 
 /* The IV of AES-GMAC on the wire: the sequence number, as in the device's IV. */
-static void write_iv(uint8_t *at, const uint8_t *tail, const struct session *s)
+static void write_iv(uint8_t *ah, const uint8_t *tail, const struct session *s)
 {
-	const struct ah_header *header = (const struct ah_header *)at;
+	const struct ah_header *header = (const struct ah_header *)ah;
 
 	if (!s->iv_len)
 		return;
-	memcpy(at + sizeof(*header), tail, ah_hidden(s));
-	memcpy(at + sizeof(*header) + 4, &header->seq, sizeof(header->seq));
+	memcpy(ah + sizeof(*header), tail, ah_hidden(s));
+	memcpy(ah + sizeof(*header) + 4, &header->seq, sizeof(header->seq));
 }
 
 void ah_out_finish(struct rte_mbuf *m, const struct session *s)
 {
 	unsigned int around = ah_hidden(s) + s->icv_len;
-	uint8_t *at = rte_pktmbuf_mtod_offset(m, uint8_t *, packet(m)->esp);
+	uint8_t *ah = rte_pktmbuf_mtod_offset(m, uint8_t *, packet(m)->esp);
 	const uint8_t *tail;
 
 	ah_mutable_restore(m, packet(m)->esp);
 	tail = rte_pktmbuf_mtod_offset(m, const uint8_t *, rte_pktmbuf_data_len(m) - around);
-	write_iv(at, tail, s);
-	memcpy(at + sizeof(struct ah_header) + s->iv_len, tail + ah_hidden(s), s->icv_len);
+	write_iv(ah, tail, s);
+	memcpy(ah + sizeof(struct ah_header) + s->iv_len, tail + ah_hidden(s), s->icv_len);
 	rte_pktmbuf_trim(m, (uint16_t)around);
 }

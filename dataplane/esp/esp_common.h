@@ -56,13 +56,13 @@ static inline bool esp_in_text(const struct session *s, unsigned int header, uns
 	return !(*text & (s->align - 1u));
 }
 
-/* @param at  end of the ciphertext */
-static inline void esn_write(const struct session *s, uint8_t *at, uint64_t seq)
+/* @param end  of the ciphertext */
+static inline void esn_write(const struct session *s, uint8_t *end, uint64_t seq)
 {
 	const rte_be32_t hi = rte_cpu_to_be_32((uint32_t)(seq >> 32));
 
 	if (esn_len(s))
-		memcpy(at, &hi, sizeof(hi));
+		memcpy(end, &hi, sizeof(hi));
 }
 
 /* Bytes from the ESP header to the cipher range of a chain. Outbound, the range of CBC begins at the

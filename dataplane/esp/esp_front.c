@@ -19,19 +19,19 @@ static void make(struct esp_front *f, const struct cygnet_sa *sa, const struct c
 		.v6 = f->v6,
 		.proto = path->encap ? IPPROTO_UDP : IPPROTO_ESP,
 	};
-	uint8_t *at = f->bytes + sizeof(f->bytes) - sizeof(esp);
+	uint8_t *header = f->bytes + sizeof(f->bytes) - sizeof(esp);
 
-	memcpy(at, &esp, sizeof(esp));
+	memcpy(header, &esp, sizeof(esp));
 	if (f->udp) {
-		at -= sizeof(udp);
-		memcpy(at, &udp, sizeof(udp));
+		header -= sizeof(udp);
+		memcpy(header, &udp, sizeof(udp));
 	}
-	at -= outer_len(f->v6);
-	outer_write(at, &outer, path, f->v6 ? sizeof(struct rte_ipv6_hdr) : 0);
-	f->len = (uint8_t)(f->bytes + sizeof(f->bytes) - at);
+	header -= outer_len(f->v6);
+	outer_write(header, &outer, path, f->v6 ? sizeof(struct rte_ipv6_hdr) : 0);
+	f->len = (uint8_t)(f->bytes + sizeof(f->bytes) - header);
 	if (!f->v6) {
-		((struct rte_ipv4_hdr *)at)->hdr_checksum = 0;
-		f->sum = ip_sum(at, sizeof(struct rte_ipv4_hdr));
+		((struct rte_ipv4_hdr *)header)->hdr_checksum = 0;
+		f->sum = ip_sum(header, sizeof(struct rte_ipv4_hdr));
 	}
 }
 

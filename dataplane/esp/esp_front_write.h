@@ -52,13 +52,14 @@ static inline void front_finish_esp(const struct esp_front *f, uint8_t *end, uin
  * @return position of the IV
  * @param datagram  bytes from there on of the final packet
  */
-static inline uint8_t *esp_front_write_esp(const struct esp_front *f, uint8_t *at, uint64_t seq, unsigned int datagram)
+static inline uint8_t *esp_front_write_esp(const struct esp_front *f, uint8_t *header, uint64_t seq,
+					   unsigned int datagram)
 {
 	unsigned int len = f->len - outer_len(f->v6);
 
-	memcpy(at, f->bytes + sizeof(f->bytes) - len, len);
-	front_finish_esp(f, at + len, seq, datagram);
-	return at + len;
+	memcpy(header, f->bytes + sizeof(f->bytes) - len, len);
+	front_finish_esp(f, header + len, seq, datagram);
+	return header + len;
 }
 
 /**
@@ -73,18 +74,19 @@ static __rte_always_inline uint8_t *
 esp_front_write(const struct esp_front *f, uint8_t *ip, unsigned int room, uint64_t seq,
 		unsigned int iv_len, unsigned int total)
 {
-	uint8_t *end = ip - iv_len, *at = end - f->len;
+	uint8_t *end = ip - iv_len, *outer = end - f->len;
 	uint8_t tos = (uint8_t)(tos_of(ip) & f->copy_tos);
 
 	if (esp_front_writes_all(room, iv_len))
 		memcpy(end - sizeof(f->bytes), f->bytes, sizeof(f->bytes));
 	else
-		memcpy(at, f->bytes + sizeof(f->bytes) - f->len, f->len);
+		memcpy(outer, f->bytes + sizeof(f->bytes) - f->len, f->len);
 	front_finish_esp(f, end, seq, total - outer_len(f->v6));
 	if (f->v6)
-		front_finish_v6((struct rte_ipv6_hdr *)at, tos, total);
+		front_finish_v6((struct rte_ipv6_hdr *)outer, tos, total);
 	else
-		front_finish_v4((struct rte_ipv4_hdr *)at, f, seq, tos, f->copy_df && outer_df(ip), total);
+		front_finish_v4((struct rte_ipv4_hdr *)outer, f, seq, tos,
+				f->copy_df && outer_df(ip), total);
 	return end;
 }
 

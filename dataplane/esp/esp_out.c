@@ -105,18 +105,20 @@ static enum drop_reason transport(struct rte_mbuf *m, const struct cygnet_sa *sa
 	unsigned int kept = esp_out_kept(m, s), text = rte_pktmbuf_data_len(m) - kept, esp;
 	unsigned int space = front->len - outer_len(front->v6) + s->iv_len;
 	unsigned int total = kept + space + esp_padded(s, text) + s->icv_len;
-	uint8_t next = headers_front(m).proto, *tail, *at, *iv;
+	uint8_t next = headers_front(m).proto, *tail, *header, *iv;
 
 	if (total > UINT16_MAX)
 		return DROP_TOO_BIG;
 	if (!esp_transport_fits(m, &sa->path[front->path_index & 1]))
 		return DROP_TRANSPORT;
 	tail = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)tail_len(s, text));
-	at = tail ? esp_transport_open(m, space, total, front->udp ? IPPROTO_UDP : IPPROTO_ESP) : NULL;
-	if (!at)
+	header = tail ? esp_transport_open(m, space, total,
+					   front->udp ? IPPROTO_UDP : IPPROTO_ESP)
+		      : NULL;
+	if (!header)
 		return DROP_NO_BUFFER;
 	/* outer_finish() sets UDP's checksum under IPv6. */
-	iv = esp_front_write_esp(front, at, seq, total - kept);
+	iv = esp_front_write_esp(front, header, seq, total - kept);
 	esp_iv_write(iv, s, seq);
 	esp_trailer_write(tail, esp_padded(s, text) - text - 2, next, tail_len(s, text));
 	esp = (unsigned int)(iv - rte_pktmbuf_mtod(m, uint8_t *)) - (unsigned int)sizeof(struct rte_esp_hdr);

@@ -26,17 +26,18 @@ static inline unsigned int esp_padded(const struct session *s, unsigned int text
  * @param next  next header
  * @param room  bytes available, including those of the ICV
  */
-static inline void esp_trailer_write(uint8_t *at, unsigned int pad, uint8_t next, unsigned int room)
+static inline void esp_trailer_write(uint8_t *trailer, unsigned int pad, uint8_t next,
+				     unsigned int room)
 {
 	static const uint8_t numbers[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 
 	/* Padding is shorter than a block; a copy of constant length is faster. */
 	if (room >= sizeof(numbers))
-		memcpy(at, numbers, sizeof(numbers));
+		memcpy(trailer, numbers, sizeof(numbers));
 	else
-		memcpy(at, numbers, pad);
-	at[pad] = (uint8_t)pad;
-	at[pad + 1] = next;
+		memcpy(trailer, numbers, pad);
+	trailer[pad] = (uint8_t)pad;
+	trailer[pad + 1] = next;
 }
 
 #endif

@@ -38,13 +38,13 @@ uint8_t *esp_transport_open(struct rte_mbuf *m, unsigned int space, unsigned int
 			    uint8_t proto)
 {
 	struct headers front = headers_front(m);
-	uint8_t *at = (uint8_t *)rte_pktmbuf_prepend(m, (uint16_t)space);
+	uint8_t *ip = (uint8_t *)rte_pktmbuf_prepend(m, (uint16_t)space);
 
-	if (!at)
+	if (!ip)
 		return NULL;
-	memmove(at, at + space, front.len);
+	memmove(ip, ip + space, front.len);
 	fix_headers(m, total, front.proto_at, proto);
-	return at + front.len;
+	return ip + front.len;
 }
 
 /* The checksum field of a TCP or UDP payload. @return NULL: no checksum */
@@ -79,10 +79,10 @@ static void fix_checksum(struct rte_mbuf *m)
 enum drop_reason esp_transport_close(struct rte_mbuf *m, unsigned int skip, uint8_t proto)
 {
 	struct headers h = headers_read(m);
-	uint8_t *at = rte_pktmbuf_mtod(m, uint8_t *);
+	uint8_t *ip = rte_pktmbuf_mtod(m, uint8_t *);
 	enum drop_reason reason = DROP_NONE;
 
-	memmove(at + skip - h.len, at, h.len);
+	memmove(ip + skip - h.len, ip, h.len);
 	rte_pktmbuf_adj(m, (uint16_t)(skip - h.len));
 	fix_headers(m, rte_pktmbuf_data_len(m), h.proto_at, proto);
 	/* The decrypted payload may begin with IPv6 extension headers, which are not checked yet. */

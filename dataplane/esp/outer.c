@@ -55,13 +55,13 @@ static void write_v6(struct rte_ipv6_hdr *ip, const struct outer *outer,
 	memcpy(&ip->dst_addr, &path->dst, sizeof(ip->dst_addr));
 }
 
-void outer_write(uint8_t *at, const struct outer *outer, const struct cygnet_path *path,
+void outer_write(uint8_t *ip, const struct outer *outer, const struct cygnet_path *path,
 		 unsigned int total)
 {
 	if (outer->v6)
-		write_v6((struct rte_ipv6_hdr *)at, outer, path, total);
+		write_v6((struct rte_ipv6_hdr *)ip, outer, path, total);
 	else
-		write_v4((struct rte_ipv4_hdr *)at, outer, path, total);
+		write_v4((struct rte_ipv4_hdr *)ip, outer, path, total);
 }
 
 void outer_finish(struct rte_mbuf *m)

@@ -48,7 +48,7 @@ void outer_describe(struct outer *outer, struct rte_mbuf *m, const struct cygnet
  * Write an outer header, for ESP, AH or UDP around it.
  * @param total  bytes of packet, with this header
  */
-void outer_write(uint8_t *at, const struct outer *outer, const struct cygnet_path *path,
+void outer_write(uint8_t *ip, const struct outer *outer, const struct cygnet_path *path,
 		 unsigned int total);
 /** Set the UDP checksum of a completed packet with an outer IPv6 header, if it has UDP. Zero is
  * allowed (RFC 6935, 5), but kernels drop it on ports that are not configured for a tunnel. */
