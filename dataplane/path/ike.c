@@ -15,11 +15,11 @@ static bool needs_marker(struct rte_mbuf *m, rte_be16_t own, rte_be16_t other)
 
 bool ike_exempt(struct rte_mbuf *m, const struct headers *h, bool out)
 {
-	unsigned int at = h->len + (unsigned int)sizeof(struct rte_udp_hdr), have, len;
+	unsigned int data = h->len + (unsigned int)sizeof(struct rte_udp_hdr), have, len;
 	struct rte_udp_hdr udp;
 	rte_be16_t own, other;
 
-	if (rte_pktmbuf_data_len(m) < at)
+	if (rte_pktmbuf_data_len(m) < data)
 		return false;
 	memcpy(&udp, rte_pktmbuf_mtod_offset(m, const uint8_t *, h->len), sizeof(udp));
 	own = out ? udp.src_port : udp.dst_port;
@@ -29,9 +29,9 @@ bool ike_exempt(struct rte_mbuf *m, const struct headers *h, bool out)
 	    (h->fragment ? len + h->len < rte_pktmbuf_pkt_len(m) : len + h->len != rte_pktmbuf_pkt_len(m)))
 		return false;
 	len -= (unsigned int)sizeof(udp);
-	have = RTE_MIN(rte_pktmbuf_data_len(m) - at, len);
+	have = RTE_MIN(rte_pktmbuf_data_len(m) - data, len);
 	/* Charon sends what the header says; peers may pad. */
-	return ike_message_fits(rte_pktmbuf_mtod_offset(m, const uint8_t *, at), have, len,
+	return ike_message_fits(rte_pktmbuf_mtod_offset(m, const uint8_t *, data), have, len,
 				(needs_marker(m, own, other) ? (unsigned int)IKE_MARKED : 0u) |
 					(out ? 0u : (unsigned int)IKE_PADDED));
 }

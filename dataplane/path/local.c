@@ -21,10 +21,10 @@
 #include "path/worker/tx.h"
 
 /* Hand ESP or AH to the worker of its SA.
- * @param proto  IPPROTO_ESP or IPPROTO_AH
- * @param at     offset of that header */
+ * @param proto   IPPROTO_ESP or IPPROTO_AH
+ * @param offset  of that header */
 static void receive_protected(struct worker *w, struct rte_mbuf *m, uint8_t proto,
-			      unsigned int at, rte_be32_t spi, rte_be32_t seq)
+			      unsigned int offset, rte_be32_t spi, rte_be32_t seq)
 {
 	struct cygnet_addr dst = packet_dst(m);
 	struct packet *p = packet(m);
@@ -36,7 +36,7 @@ static void receive_protected(struct worker *w, struct rte_mbuf *m, uint8_t prot
 		return;
 	}
 	p->seq = rte_be_to_cpu_32(seq);
-	p->esp = (uint16_t)at;
+	p->esp = (uint16_t)offset;
 	to_sa_in(w, m, sa);
 }
 
@@ -71,7 +71,7 @@ static void receive_ah(struct worker *w, struct rte_mbuf *m, unsigned int ah)
 static bool receive_natt(struct worker *w, struct rte_mbuf *m, unsigned int header)
 {
 	unsigned int data = header + sizeof(struct rte_udp_hdr);
-	const uint8_t *at = rte_pktmbuf_mtod_offset(m, const uint8_t *, data);
+	const uint8_t *payload = rte_pktmbuf_mtod_offset(m, const uint8_t *, data);
 	unsigned int len = rte_pktmbuf_pkt_len(m) - data;
 	struct rte_udp_hdr udp;
 	uint32_t spi;
@@ -81,7 +81,7 @@ static bool receive_natt(struct worker *w, struct rte_mbuf *m, unsigned int head
 		drop(w, m, DROP_MALFORMED);
 		return true;
 	}
-	if (len == 1 && *at == 0xff) {
+	if (len == 1 && *payload == 0xff) {
 		w->stats->keepalives++;
 		rte_pktmbuf_free(m);
 		return true;
@@ -90,7 +90,7 @@ static bool receive_natt(struct worker *w, struct rte_mbuf *m, unsigned int head
 		drop(w, m, DROP_ESP_TRUNCATED);
 		return true;
 	}
-	memcpy(&spi, at, sizeof(spi));
+	memcpy(&spi, payload, sizeof(spi));
 	if (!spi)
 		return false;
 	packet(m)->sport = udp.src_port;

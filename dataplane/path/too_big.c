@@ -27,7 +27,7 @@ struct sent {
 };
 
 /* The SPI behind the IP header, behind UDP if need be. @return false: not that of an SA */
-static bool read_spi(struct sent *s, uint8_t proto, const uint8_t *at, unsigned int len)
+static bool read_spi(struct sent *s, uint8_t proto, const uint8_t *l4, unsigned int len)
 {
 	unsigned int offset = 0;
 	struct rte_udp_hdr udp;
@@ -35,7 +35,7 @@ static bool read_spi(struct sent *s, uint8_t proto, const uint8_t *at, unsigned 
 	s->proto = proto == IPPROTO_UDP ? IPPROTO_ESP : proto;
 	s->udp = proto == IPPROTO_UDP;
 	if (s->udp && len >= sizeof(udp)) {
-		memcpy(&udp, at, sizeof(udp));
+		memcpy(&udp, l4, sizeof(udp));
 		s->sport = udp.src_port;
 		s->dport = udp.dst_port;
 	}
@@ -47,18 +47,18 @@ static bool read_spi(struct sent *s, uint8_t proto, const uint8_t *at, unsigned 
 		return false;
 	if (len < offset + sizeof(s->spi))
 		return false;
-	memcpy(&s->spi, at + offset, sizeof(s->spi));
+	memcpy(&s->spi, l4 + offset, sizeof(s->spi));
 	return s->spi;
 }
 
-static bool read_v4(struct sent *s, const uint8_t *at, unsigned int len)
+static bool read_v4(struct sent *s, const uint8_t *quote, unsigned int len)
 {
 	struct rte_ipv4_hdr ip;
 	unsigned int header;
 
 	if (len < sizeof(ip))
 		return false;
-	memcpy(&ip, at, sizeof(ip));
+	memcpy(&ip, quote, sizeof(ip));
 	header = ip_header_len(&ip);
 	if (ip.version_ihl >> 4 != 4 || header < sizeof(ip) || header > len ||
 	    (ip.fragment_offset & rte_cpu_to_be_16(RTE_IPV4_HDR_OFFSET_MASK)))
@@ -69,20 +69,20 @@ static bool read_v4(struct sent *s, const uint8_t *at, unsigned int len)
 		.src = cygnet_addr4(ip.src_addr),
 		.dst = cygnet_addr4(ip.dst_addr),
 	};
-	return read_spi(s, ip.next_proto_id, at + header, len - header);
+	return read_spi(s, ip.next_proto_id, quote + header, len - header);
 }
 
-static bool read_v6(struct sent *s, const uint8_t *at, unsigned int len)
+static bool read_v6(struct sent *s, const uint8_t *quote, unsigned int len)
 {
 	unsigned int header = sizeof(struct rte_ipv6_hdr);
 	struct rte_ipv6_fragment_ext ext;
 	struct rte_ipv6_hdr ip;
 	uint8_t proto;
 
-	if (len < header + sizeof(ext) || *at >> 4 != 6)
+	if (len < header + sizeof(ext) || *quote >> 4 != 6)
 		return false;
-	memcpy(&ip, at, sizeof(ip));
-	memcpy(&ext, at + header, sizeof(ext));
+	memcpy(&ip, quote, sizeof(ip));
+	memcpy(&ext, quote + header, sizeof(ext));
 	*s = (struct sent){.af = AF_INET6, .len = header + rte_be_to_cpu_16(ip.payload_len)};
 	memcpy(&s->src, ip6_src(&ip), sizeof(s->src));
 	memcpy(&s->dst, ip6_dst(&ip), sizeof(s->dst));
@@ -94,7 +94,7 @@ static bool read_v6(struct sent *s, const uint8_t *at, unsigned int len)
 		proto = ext.next_header;
 		header += (unsigned int)sizeof(ext);
 	}
-	return read_spi(s, proto, at + header, len - header);
+	return read_spi(s, proto, quote + header, len - header);
 }
 
 /* @return the SA that has sent that packet, or NULL */

@@ -48,7 +48,7 @@ static void settle(const char *verdict, int interface, const char *text)
 /* --- the packet --- */
 
 /* A datagram has an IKE header behind a non-ESP marker: at charon's ports it counts as IKE. */
-static void write_l4(uint8_t *at, const struct trace_packet *p, unsigned int len)
+static void write_l4(uint8_t *l4, const struct trace_packet *p, unsigned int len)
 {
 	const struct rte_udp_hdr udp = {.src_port = rte_cpu_to_be_16((uint16_t)p->sport),
 					.dst_port = rte_cpu_to_be_16((uint16_t)p->dport),
@@ -59,14 +59,14 @@ static void write_l4(uint8_t *at, const struct trace_packet *p, unsigned int len
 	const uint32_t spi = rte_cpu_to_be_32(p->spi);
 
 	if (p->proto == IPPROTO_ICMP || p->proto == IPPROTO_ICMPV6)
-		memcpy(at, kind, sizeof(kind));
+		memcpy(l4, kind, sizeof(kind));
 	else
-		memcpy(at, &udp, p->proto == IPPROTO_UDP ? sizeof(udp) : 2 * sizeof(udp.src_port));
+		memcpy(l4, &udp, p->proto == IPPROTO_UDP ? sizeof(udp) : 2 * sizeof(udp.src_port));
 	memcpy(ike + sizeof(ike) - sizeof(message), &message, sizeof(message));
 	if (p->proto == IPPROTO_UDP && len >= sizeof(udp) + sizeof(ike))
-		memcpy(at + sizeof(udp), ike, sizeof(ike));
+		memcpy(l4 + sizeof(udp), ike, sizeof(ike));
 	if (p->spi)
-		memcpy(at + (p->proto == IPPROTO_AH    ? 4
+		memcpy(l4 + (p->proto == IPPROTO_AH    ? 4
 			     : p->proto == IPPROTO_UDP ? sizeof(udp) : 0),
 		       &spi, sizeof(spi));
 }

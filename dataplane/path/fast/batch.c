@@ -113,9 +113,10 @@ static void describe_in(struct crypto_batch *b, const struct session *s, uint8_t
 static enum drop_reason prepare_in(struct crypto_batch *b, struct rte_mbuf *m, struct session *s,
 				   uint64_t *seq)
 {
-	unsigned int at = outer_len(packet_family(m) == AF_INET6), have = rte_pktmbuf_data_len(m);
-	unsigned int header = at + (unsigned int)sizeof(struct rte_esp_hdr) + s->iv_len, text;
-	uint8_t *esp = rte_pktmbuf_mtod_offset(m, uint8_t *, at);
+	unsigned int outer = outer_len(packet_family(m) == AF_INET6);
+	unsigned int have = rte_pktmbuf_data_len(m);
+	unsigned int header = outer + (unsigned int)sizeof(struct rte_esp_hdr) + s->iv_len, text;
+	uint8_t *esp = rte_pktmbuf_mtod_offset(m, uint8_t *, outer);
 	struct cygnet_sa *sa = s->route.sa;
 	struct rte_esp_hdr h;
 

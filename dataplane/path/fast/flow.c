@@ -50,16 +50,16 @@ void flows_free(struct flow_table *table)
 }
 
 /* @return false: cut off */
-static inline bool read_upper(const uint8_t *at, unsigned int len, unsigned int size,
+static inline bool read_upper(const uint8_t *l4, unsigned int len, unsigned int size,
 			      uint32_t *upper)
 {
 	*upper = 0;
 	if (len < size)
 		return false;
 	if (size == L4_PORTS)
-		memcpy(upper, at, L4_PORTS);
+		memcpy(upper, l4, L4_PORTS);
 	else if (size)
-		*upper = (uint32_t)at[0] << 8 | at[1];
+		*upper = (uint32_t)l4[0] << 8 | l4[1];
 	return true;
 }
 _Static_assert(L4_SPI == L4_PORTS, "read_upper() has all sizes");
@@ -100,13 +100,13 @@ const struct flow *flow_find_behind(struct flow_table *table, const struct flow_
 
 void flows_changed(struct flow_table *table, uint16_t scope)
 {
-	uint16_t at = flow_scope(scope);
+	uint16_t index = flow_scope(scope);
 
 	/* Flows and routes that depended on the scope before its last change are void already. */
-	if (at && !table->watched[at])
+	if (index && !table->watched[index])
 		return;
-	table->watched[at] = false;
-	table->changes[at]++;
+	table->watched[index] = false;
+	table->changes[index]++;
 	flows_begin_epoch(table);
 }
 

@@ -43,13 +43,13 @@ struct seen {
 
 /* --- the SA of a packet --- */
 
-static rte_be32_t spi_at(const uint8_t *ip, unsigned int len, unsigned int at)
+static rte_be32_t spi_at(const uint8_t *ip, unsigned int len, unsigned int offset)
 {
 	rte_be32_t spi;
 
-	if (len < at + sizeof(spi))
+	if (len < offset + sizeof(spi))
 		return 0;
-	memcpy(&spi, ip + at, sizeof(spi));
+	memcpy(&spi, ip + offset, sizeof(spi));
 	return spi;
 }
 
@@ -62,18 +62,18 @@ static bool is_natt(uint8_t af, const struct rte_udp_hdr *udp)
 /* The SPI in an ESP or AH header right behind the IP header, or in UDP. Without a non-ESP marker
  * (RFC 3948, 2.2), IKE behind it gives 0. */
 static rte_be32_t spi_behind(const uint8_t *ip, unsigned int len, uint8_t af, uint8_t proto,
-			     unsigned int at)
+			     unsigned int offset)
 {
 	struct rte_udp_hdr udp;
 
 	if (proto == IPPROTO_ESP)
-		return spi_at(ip, len, at);
+		return spi_at(ip, len, offset);
 	if (proto == IPPROTO_AH)
-		return spi_at(ip, len, at + 4);
-	if (proto != IPPROTO_UDP || len < at + sizeof(udp))
+		return spi_at(ip, len, offset + 4);
+	if (proto != IPPROTO_UDP || len < offset + sizeof(udp))
 		return 0;
-	memcpy(&udp, ip + at, sizeof(udp));
-	return is_natt(af, &udp) ? spi_at(ip, len, at + (unsigned int)sizeof(udp)) : 0;
+	memcpy(&udp, ip + offset, sizeof(udp));
+	return is_natt(af, &udp) ? spi_at(ip, len, offset + (unsigned int)sizeof(udp)) : 0;
 }
 
 /* @param len  bytes of the packet from its IP header on; nothing has been checked */
@@ -181,14 +181,14 @@ static struct rte_mbuf *copy_packet(const struct capture *c, struct rte_mbuf *m,
 		.ether_type = rte_cpu_to_be_16(v6 ? RTE_ETHER_TYPE_IPV6 : RTE_ETHER_TYPE_IPV4),
 	};
 	struct rte_mbuf *block;
-	void *at = rte_pktmbuf_prepend(m, ETHER);
+	void *eth = rte_pktmbuf_prepend(m, ETHER);
 
-	if (!at)
+	if (!eth)
 		return NULL;
-	memcpy(&before, at, sizeof(before));
-	memcpy(at, &header, sizeof(header));
+	memcpy(&before, eth, sizeof(before));
+	memcpy(eth, &header, sizeof(header));
 	block = copy_frame(c, m, seen, comment);
-	memcpy(at, &before, sizeof(before));
+	memcpy(eth, &before, sizeof(before));
 	rte_pktmbuf_adj(m, ETHER);
 	return block;
 }

@@ -168,13 +168,13 @@ void tap_frame(struct worker *w, struct rte_mbuf *m)
 void tx_packet_behind(struct worker *w, struct rte_mbuf *m, unsigned int interface,
 		      const struct link_header *header)
 {
-	char *at = rte_pktmbuf_prepend(m, header->len);
+	char *frame = rte_pktmbuf_prepend(m, header->len);
 
-	if (!at) {
+	if (!frame) {
 		drop(w, m, DROP_NO_BUFFER);
 		return;
 	}
-	memcpy(at, header->bytes, header->len);
+	memcpy(frame, header->bytes, header->len);
 	tx_frame(w, m, interface);
 }
 
@@ -182,13 +182,13 @@ void tx_packet(struct worker *w, struct rte_mbuf *m, unsigned int interface, uns
 	       const struct rte_ether_addr *mac)
 {
 	bool v6 = packet_family(m) == AF_INET6;
-	char *at = rte_pktmbuf_prepend(m, (uint16_t)link_header_len(interface));
+	char *frame = rte_pktmbuf_prepend(m, (uint16_t)link_header_len(interface));
 
-	if (!at) {
+	if (!frame) {
 		drop(w, m, DROP_NO_BUFFER);
 		return;
 	}
-	link_header_write(at, interface, macvlan, mac, v6);
+	link_header_write(frame, interface, macvlan, mac, v6);
 	tx_frame(w, m, interface);
 }
 
