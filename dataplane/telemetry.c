@@ -268,11 +268,11 @@ static void add_measured(struct rte_tel_data *row, unsigned int device, unsigned
 /* The measurements of the engines. */
 static void show_measured(const char *params, struct rte_tel_data *table)
 {
-	unsigned int at = begin_of(params), n = 0;
+	unsigned int index = begin_of(params), n = 0;
 	unsigned int end = offload_enabled ? algorithm_count * LENGTH_CLASSES * engine_devices : 0;
 
-	for (; at < end && n < MEASURED_PER_PAGE; at++) {
-		unsigned int device = at % engine_devices, cell = at / engine_devices;
+	for (; index < end && n < MEASURED_PER_PAGE; index++) {
+		unsigned int device = index % engine_devices, cell = index / engine_devices;
 		unsigned int algorithm = cell / LENGTH_CLASSES, length = cell % LENGTH_CLASSES;
 		struct rte_tel_data *row;
 
@@ -284,8 +284,8 @@ static void show_measured(const char *params, struct rte_tel_data *table)
 		n++;
 		add_measured(row, device, algorithm, length);
 	}
-	if (at < end && n)
-		rte_tel_data_add_dict_u64(table, "next", at);
+	if (index < end && n)
+		rte_tel_data_add_dict_u64(table, "next", index);
 }
 
 static const struct {
@@ -315,10 +315,11 @@ static void add_worker(struct rte_tel_data *row, unsigned int w)
 
 	rte_tel_data_add_dict_u64(row, "worker", w);
 	for (unsigned int i = 0; i < RTE_DIM(worker_counters); i++) {
-		const char *at = (char *)&stats[w] + worker_counters[i].offset;
+		const char *counter = (char *)&stats[w] + worker_counters[i].offset;
 
-		rte_tel_data_add_dict_u64(row, worker_counters[i].name,
-					  __atomic_load_n((const uint64_t *)at, __ATOMIC_RELAXED));
+		rte_tel_data_add_dict_u64(
+			row, worker_counters[i].name,
+			__atomic_load_n((const uint64_t *)counter, __ATOMIC_RELAXED));
 	}
 	for (unsigned int i = 0; i < DROP_REASON_COUNT; i++)
 		dropped += __atomic_load_n(&stats[w].drop[i], __ATOMIC_RELAXED);

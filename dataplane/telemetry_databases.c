@@ -67,16 +67,16 @@ static void add_sa(struct rte_tel_data *row, const struct cygnet_sa *sa)
 
 void telemetry_sas(const char *params, struct rte_tel_data *table)
 {
-	unsigned int at = begin_of(params), n = 0;
+	unsigned int slot = begin_of(params), n = 0;
 	struct cygnet_db_info info;
 	struct cygnet_sa sa;
 
 	cygnet_db_info(sadb, &info);
-	for (; at < info.geometry.sas && n < SAS_PER_PAGE; at++) {
+	for (; slot < info.geometry.sas && n < SAS_PER_PAGE; slot++) {
 		struct rte_tel_data *row;
 
 		/* The copy is without keys. */
-		if (!cygnet_sa_snapshot(sadb, at, &sa) || sa.state != CYGNET_SLOT_LIVE)
+		if (!cygnet_sa_snapshot(sadb, slot, &sa) || sa.state != CYGNET_SLOT_LIVE)
 			continue;
 		row = add_row(table, n);
 		if (!row)
@@ -84,34 +84,34 @@ void telemetry_sas(const char *params, struct rte_tel_data *table)
 		n++;
 		add_sa(row, &sa);
 	}
-	if (at < info.geometry.sas && n)
-		rte_tel_data_add_dict_u64(table, "next", at);
+	if (slot < info.geometry.sas && n)
+		rte_tel_data_add_dict_u64(table, "next", slot);
 }
 
 /* Policies without packets are left out. */
 void telemetry_policies(const char *params, struct rte_tel_data *table)
 {
-	unsigned int at = begin_of(params), n = 0;
+	unsigned int slot = begin_of(params), n = 0;
 	struct cygnet_policy policy;
 	struct policy_stats sum;
 	struct cygnet_db_info info;
 
 	cygnet_db_info(sadb, &info);
-	for (; at < info.geometry.policies && n < POLICIES_PER_PAGE; at++) {
+	for (; slot < info.geometry.policies && n < POLICIES_PER_PAGE; slot++) {
 		struct rte_tel_data *row;
 
-		if (!cygnet_policy_snapshot(sadb, at, &policy) ||
-		    !policy_stats_read(at, policy.generation, &sum))
+		if (!cygnet_policy_snapshot(sadb, slot, &policy) ||
+		    !policy_stats_read(slot, policy.generation, &sum))
 			continue;
 		row = add_row(table, n);
 		if (!row)
 			break;
 		n++;
-		rte_tel_data_add_dict_u64(row, "slot", at);
+		rte_tel_data_add_dict_u64(row, "slot", slot);
 		rte_tel_data_add_dict_u64(row, "generation", policy.generation);
 		rte_tel_data_add_dict_u64(row, "passed", sum.passed);
 		rte_tel_data_add_dict_u64(row, "dropped", sum.dropped);
 	}
-	if (at < info.geometry.policies && n)
-		rte_tel_data_add_dict_u64(table, "next", at);
+	if (slot < info.geometry.policies && n)
+		rte_tel_data_add_dict_u64(table, "next", slot);
 }

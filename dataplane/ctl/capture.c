@@ -301,29 +301,29 @@ struct totals {
 	bool complete;		/* the statistics block at the end has been received */
 };
 
-static uint32_t word_at(const uint8_t *block, size_t at)
+static uint32_t word_at(const uint8_t *block, size_t offset)
 {
 	uint32_t word;
 
-	memcpy(&word, block + at, sizeof(word));
+	memcpy(&word, block + offset, sizeof(word));
 	return word;
 }
 
 /* Read the number of missed packets from a statistics block: type, length, interface, time (two words), options. */
 static void read_statistics(struct totals *totals, const uint8_t *block, size_t length)
 {
-	size_t at = 20;
+	size_t offset = 20;
 
-	while (at + 4 <= length - 4) {
+	while (offset + 4 <= length - 4) {
 		uint16_t option[2];
 
-		memcpy(option, block + at, sizeof(option));
-		at += sizeof(option);
-		if (!option[0] || option[1] > length - 4 - at)
+		memcpy(option, block + offset, sizeof(option));
+		offset += sizeof(option);
+		if (!option[0] || option[1] > length - 4 - offset)
 			break;
 		if (option[0] == OPTION_DROPPED && option[1] == sizeof(totals->missed))
-			memcpy(&totals->missed, block + at, sizeof(totals->missed));
-		at += (option[1] + 3u) & ~3u;
+			memcpy(&totals->missed, block + offset, sizeof(totals->missed));
+		offset += (option[1] + 3u) & ~3u;
 	}
 	totals->complete = true;
 }

@@ -18,16 +18,16 @@ static const struct column columns[] = {
  * @return NULL, or what is wrong */
 static const char *make_request(char **words, char *request)
 {
-	size_t at = (size_t)sprintf(request, "/cygnet/trace");
+	size_t used = (size_t)sprintf(request, "/cygnet/trace");
 
 	for (char **word = words; *word; word++) {
 		size_t len = strlen(*word);
 
 		if (!len || strspn(*word, CHARACTERS) != len)
 			return "a word is not a keyword, nor a value";
-		if (at + len + 2 > REQUEST)
+		if (used + len + 2 > REQUEST)
 			return "too many words";
-		at += (size_t)sprintf(request + at, "%c%s", word == words ? ',' : ' ', *word);
+		used += (size_t)sprintf(request + used, "%c%s", word == words ? ',' : ' ', *word);
 	}
 	return NULL;
 }
