@@ -26,16 +26,16 @@ struct entry entry_of(struct cygnet_db *db, enum cygnet_dir dir, const struct cy
 }
 
 /* Chains are sorted, so that the first match of a lookup is the best. */
-static void chain_add(struct cygnet_db *db, uint32_t *at, struct cygnet_policy *policy)
+static void chain_add(struct cygnet_db *db, uint32_t *link, struct cygnet_policy *policy)
 {
 	uint32_t left = db->geometry.policies;
 	struct cygnet_policy *other;
 
-	for (other = chain_follow(db, at); other && left-- && !spd_wins(policy, other);
-	     other = chain_follow(db, at))
-		at = &other->next;
-	store_relaxed(&policy->next, load_relaxed(at));
-	store_release(at, ref_of(db, policy));
+	for (other = chain_follow(db, link); other && left-- && !spd_wins(policy, other);
+	     other = chain_follow(db, link))
+		link = &other->next;
+	store_relaxed(&policy->next, load_relaxed(link));
+	store_release(link, ref_of(db, policy));
 }
 
 /* Readers that are at the policy go on from it: its own reference stays.
@@ -129,17 +129,18 @@ static void mark_users(struct cygnet_db *db, uint8_t *mark, const struct cygnet_
 		mark[cygnet_policy_index(db, policy)] = USER;
 }
 
-static void repair_chain(struct cygnet_db *db, uint8_t *mark, uint32_t *at)
+static void repair_chain(struct cygnet_db *db, uint8_t *mark, uint32_t *link)
 {
 	struct cygnet_policy *policy;
 
-	while ((policy = chain_follow(db, at)) && mark[cygnet_policy_index(db, policy)] != IN_ENTRY) {
+	while ((policy = chain_follow(db, link)) &&
+	       mark[cygnet_policy_index(db, policy)] != IN_ENTRY) {
 		uint8_t *marked = &mark[cygnet_policy_index(db, policy)];
 
 		if (*marked == USER)
-			store_release(at, load_relaxed(&policy->next));
+			store_release(link, load_relaxed(&policy->next));
 		else
-			at = &policy->next;
+			link = &policy->next;
 		*marked = IN_ENTRY;
 	}
 }

@@ -78,14 +78,14 @@ EXPORT bool cygnet_ike_exempt(const struct cygnet_db *db, uint8_t af, uint16_t p
  * @param n  number of ports in the list. @return number of ports now */
 static unsigned int insert(uint16_t *ports, unsigned int n, uint16_t port)
 {
-	unsigned int at = n;
+	unsigned int index = n;
 
 	for (unsigned int i = 0; i < n; i++)
 		if (ports[i] == port)
 			return n;
-	for (; at && ports[at - 1] > port; at--)
-		ports[at] = ports[at - 1];
-	ports[at] = port;
+	for (; index && ports[index - 1] > port; index--)
+		ports[index] = ports[index - 1];
+	ports[index] = port;
 	return n + 1;
 }
 

@@ -13,10 +13,10 @@ static uint32_t round_up_pow2(uint32_t n)
 /* Append an array to the file. @return its offset; arrays start at page boundaries */
 static uint64_t place(uint64_t *end, uint64_t bytes)
 {
-	uint64_t at = *end;
+	uint64_t offset = *end;
 
-	*end = (at + bytes + 4095) & ~4095ull;
-	return at;
+	*end = (offset + bytes + 4095) & ~4095ull;
+	return offset;
 }
 
 void layout_init(struct fixed *h)

@@ -105,33 +105,33 @@ static bool spi_in_use(struct cygnet_db *db, uint32_t spi, uint8_t proto)
  * end before them. */
 static void publish(struct cygnet_db *db, struct cygnet_sa *sa)
 {
-	uint32_t *at = sad_bucket(db, sa->spi, sa->proto);
+	uint32_t *link = sad_bucket(db, sa->spi, sa->proto);
 	uint32_t left = db->geometry.sas;
 
 	if (!is_inbound(sa)) {
-		struct cygnet_sa *other = follow(db, at);
+		struct cygnet_sa *other = follow(db, link);
 
-		for (; other && left-- && is_inbound(other); other = follow(db, at))
-			at = &other->next;
+		for (; other && left-- && is_inbound(other); other = follow(db, link))
+			link = &other->next;
 	}
-	store_relaxed(&sa->next, load_relaxed(at));
-	store_release(at, cygnet_sa_index(db, sa) + 1);
+	store_relaxed(&sa->next, load_relaxed(link));
+	store_release(link, cygnet_sa_index(db, sa) + 1);
 }
 
 static void unpublish(struct cygnet_db *db, struct cygnet_sa *sa)
 {
 	uint32_t ref = cygnet_sa_index(db, sa) + 1;
-	uint32_t *at = sad_bucket(db, sa->spi, sa->proto);
+	uint32_t *link = sad_bucket(db, sa->spi, sa->proto);
 	uint32_t left = db->geometry.sas;
 
-	while (load_relaxed(at) != ref) {
-		struct cygnet_sa *other = follow(db, at);
+	while (load_relaxed(link) != ref) {
+		struct cygnet_sa *other = follow(db, link);
 
 		if (!other || !left--)
 			return;
-		at = &other->next;
+		link = &other->next;
 	}
-	store_release(at, load_relaxed(&sa->next));
+	store_release(link, load_relaxed(&sa->next));
 }
 
 static void retire(struct cygnet_db *db, struct cygnet_sa *sa)

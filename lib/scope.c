@@ -25,9 +25,9 @@ static const uint8_t *levels_of(uint8_t af)
 
 static uint32_t *entry(struct cygnet_db *db, uint64_t number)
 {
-	uint64_t at = number % CYGNET_SCOPES;
+	uint64_t index = number % CYGNET_SCOPES;
 
-	return &db->header->spd[at % LAYOUT_SPD_LISTS].logged[at / LAYOUT_SPD_LISTS];
+	return &db->header->spd[index % LAYOUT_SPD_LISTS].logged[index / LAYOUT_SPD_LISTS];
 }
 
 void scope_log(struct cygnet_db *db, uint16_t scope)

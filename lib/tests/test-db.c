@@ -186,19 +186,19 @@ static void refuses_damaged_header(void **state)
 	char error[256];
 	uint8_t byte, flipped;
 
-	for (off_t at = 0; at < (off_t)sizeof(struct fixed); at++) {
+	for (off_t offset = 0; offset < (off_t)sizeof(struct fixed); offset++) {
 		for (int bit = 0; bit < 8; bit++) {
 			int err;
 
-			assert_int_equal(pread(fd, &byte, 1, at), 1);
+			assert_int_equal(pread(fd, &byte, 1, offset), 1);
 			flipped = byte ^ (uint8_t)(1 << bit);
-			assert_int_equal(pwrite(fd, &flipped, 1, at), 1);
+			assert_int_equal(pwrite(fd, &flipped, 1, offset), 1);
 			*error = 0;
 			err = reopen(f, error, sizeof(error));
 			if (err != -EBADMSG && err != -EPROTO)
-				fail_msg("byte %d, bit %d: %d", (int)at, bit, err);
+				fail_msg("byte %d, bit %d: %d", (int)offset, bit, err);
 			assert_non_null(strstr(error, f->path));
-			assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+			assert_int_equal(pwrite(fd, &byte, 1, offset), 1);
 		}
 	}
 	assert_int_equal(reopen(f, error, sizeof(error)), 0);
@@ -318,9 +318,9 @@ static void scribble(struct cygnet_db *db)
 	for (int i = 0; i < 20000; i++) {
 		/* Half of the values are plausible indices; a quarter goes to the header. */
 		uint32_t value = rand() % 2 ? (uint32_t)rand() % 1200 : (uint32_t)rand() * 2;
-		size_t at = (size_t)rand() % (rand() % 4 ? words : header_words);
+		size_t index = (size_t)rand() % (rand() % 4 ? words : header_words);
 
-		word[at] = value;
+		word[index] = value;
 	}
 	for (int i = 0; i < 10; i++)
 		word[rand() % 40] = (uint32_t)rand() * 2 + 1; /* the pools' counters */

@@ -42,7 +42,7 @@ static struct {
 
 /* Parts of the file that the scenarios can change. */
 static struct {
-	size_t at, size; /* offset and length, bytes */
+	size_t offset, size; /* offset and length, bytes */
 } region[32];
 static unsigned int regions;
 
@@ -61,7 +61,7 @@ static unsigned int deaths, repair_deaths;
 
 static void add_region(struct cygnet_db *db, const void *start, size_t size)
 {
-	region[regions].at = (size_t)((const uint8_t *)start - (const uint8_t *)db->header);
+	region[regions].offset = (size_t)((const uint8_t *)start - (const uint8_t *)db->header);
 	region[regions++].size = size;
 }
 
@@ -83,7 +83,7 @@ static void find_regions(struct cygnet_db *db)
 static void copy_regions(uint8_t *to, const uint8_t *from)
 {
 	for (unsigned int i = 0; i < regions; i++)
-		memcpy(to + region[i].at, from + region[i].at, region[i].size);
+		memcpy(to + region[i].offset, from + region[i].offset, region[i].size);
 }
 
 static void make_level(struct fixture *f, int l)
@@ -240,10 +240,10 @@ static void guard(int protection)
 /* The child is about to write to the file: permit it for one instruction. */
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
-	size_t at = (size_t)((uint8_t *)info->si_addr - (uint8_t *)guarded->header);
+	size_t offset = (size_t)((uint8_t *)info->si_addr - (uint8_t *)guarded->header);
 
 	(void)signal;
-	if (at >= guarded->size)
+	if (offset >= guarded->size)
 		_exit(4); /* a real segmentation fault */
 	guard(PROT_READ | PROT_WRITE);
 	FLAGS(context) |= TRAP_FLAG;
@@ -729,19 +729,19 @@ static void repair_and_reclaim(struct cygnet_db *db)
 /*
  * After a write of the repair a reader reports a quiescent state, and then gets an SA by its index
  * and generation. If it gets the SA, its keys must stay until the next quiescent state.
- * @param at             number of the write
+ * @param step           number of the write
  * @param[in,out] found  number of times that the reader got the SA
  * @return               false: the repair has fewer writes
  */
 static bool look_while_repaired(struct cygnet_db *reader, uint32_t index, uint32_t generation,
-				unsigned int at, unsigned int *found)
+				unsigned int step, unsigned int *found)
 {
 	struct child child = start(CRASHED, repair_and_reclaim);
 	struct cygnet_sa *sa = NULL;
 	bool looked = false;
 
 	for (unsigned int n = 0; next_write(CRASHED, &child); n++) {
-		if (n == at) {
+		if (n == step) {
 			cygnet_reader_quiescent(reader, 0);
 			sa = cygnet_sa_get(reader, index, generation);
 			looked = true;
@@ -780,11 +780,11 @@ static void reader_beside_repair(void **state)
 		assert_int_equal(write(child.go_on, "", 1), 1);
 	assert_int_equal(cygnet_db_open_flags(level[CRASHED].path, NULL, CYGNET_OPEN_ON_DISK, &reader, NULL, 0), 0);
 	assert_int_equal(cygnet_role_take(reader, CYGNET_ROLE_DATAPLANE), 0);
-	for (unsigned int at = 0, more = 1; more; at++) {
+	for (unsigned int step = 0, more = 1; more; step++) {
 		die(ORIGINAL, child.pid);
 		assert_int_equal(cygnet_reader_online(reader, 0), 0);
 		assert_non_null(cygnet_sa_get(reader, index, generation));
-		more = look_while_repaired(reader, index, generation, at, &found);
+		more = look_while_repaired(reader, index, generation, step, &found);
 	}
 	assert_true(found);
 	do {
