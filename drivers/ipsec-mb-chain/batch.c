@@ -24,7 +24,7 @@ void chain_batch_close(struct chain_batch *batch)
 /* Whether the library can process a text: it does not check its arguments. */
 static bool is_valid(const struct chain_session *s, const struct chain_text *text)
 {
-	if (!text->at || !text->icv || !text->len || text->len > CHAIN_LONGEST)
+	if (!text->start || !text->icv || !text->len || text->len > CHAIN_LONGEST)
 		return false;
 	if (s->kind.cipher == IMB_CIPHER_NULL)
 		return true;
@@ -48,8 +48,8 @@ int chain_batch_add(struct chain_batch *batch, const struct chain_session *s,
 	job->enc_keys = s->round_keys;
 	job->dec_keys = s->round_keys;
 	job->key_len_in_bytes = s->kind.key_len;
-	job->src = text->at;
-	job->dst = text->at + text->head;
+	job->src = text->start;
+	job->dst = text->start + text->head;
 	job->cipher_start_src_offset_in_bytes = text->head;
 	job->msg_len_to_cipher_in_bytes = text->cipher_len;
 	job->iv = text->iv;

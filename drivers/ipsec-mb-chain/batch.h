@@ -25,9 +25,9 @@ struct chain_batch {
 
 /* A text of one segment, processed in place. */
 struct chain_text {
-	uint8_t *at;	     /* start of the authenticated range */
+	uint8_t *start;	     /* start of the authenticated range */
 	uint32_t len;	     /* length of the authenticated range, bytes */
-	uint32_t head;	     /* offset of the encrypted range from at, bytes */
+	uint32_t head;	     /* offset of the encrypted range from start, bytes */
 	uint32_t cipher_len; /* length of the encrypted range, bytes */
 	const uint8_t *iv;
 	uint8_t *icv; /* written when encrypting, read when decrypting */

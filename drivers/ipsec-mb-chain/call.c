@@ -66,7 +66,7 @@ static int add(struct chain_batch *batch, const struct chain_session *s,
 		return ENOTSUP;
 	if (!piece->base || piece->len < auth)
 		return EINVAL;
-	text.at = (uint8_t *)piece->base + ofs.ofs.auth.head;
+	text.start = (uint8_t *)piece->base + ofs.ofs.auth.head;
 	text.len = piece->len - auth;
 	if (s->kind.cipher != IMB_CIPHER_NULL) {
 		if (piece->len < outside || ofs.ofs.cipher.head < ofs.ofs.auth.head)

@@ -30,7 +30,7 @@ static int add(struct chain_batch *batch, const struct rte_crypto_op *op)
 	const struct chain_session *s = session_of(op);
 	const struct rte_crypto_sym_op *sym = op->sym;
 	struct chain_text text = {
-		.at = rte_pktmbuf_mtod_offset(sym->m_src, uint8_t *, sym->auth.data.offset),
+		.start = rte_pktmbuf_mtod_offset(sym->m_src, uint8_t *, sym->auth.data.offset),
 		.len = sym->auth.data.length,
 		.icv = sym->auth.digest.data,
 	};

@@ -33,8 +33,9 @@ static inline void gcm_session_prefetch(const struct gcm_session *s)
 {
 	const uint8_t *expanded = s->key.expanded_keys, *end = (const uint8_t *)&s->once;
 
-	for (unsigned int at = 0; at < sizeof(s->key.expanded_keys); at += RTE_CACHE_LINE_SIZE)
-		rte_prefetch0(expanded + at);
+	for (unsigned int offset = 0; offset < sizeof(s->key.expanded_keys);
+	     offset += RTE_CACHE_LINE_SIZE)
+		rte_prefetch0(expanded + offset);
 	rte_prefetch0(end - RTE_CACHE_LINE_SIZE);
 	rte_prefetch0(end);
 }

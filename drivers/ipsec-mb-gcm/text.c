@@ -33,7 +33,7 @@ static struct place begin(const struct rte_crypto_sgl *sgl)
 }
 
 /* Skip empty segments. The caller knows that there are bytes left. @return address of the next byte */
-static uint8_t *at(struct place *p)
+static uint8_t *next_byte(struct place *p)
 {
 	while (!p->left)
 		p->left = (++p->vec)->len;
@@ -48,8 +48,8 @@ static void update_all(const struct gcm_session *s, struct gcm_context_data *con
 	struct place from = begin(text->from), to = begin(text->to);
 
 	while (len) {
-		const uint8_t *source = at(&from);
-		uint8_t *target = at(&to);
+		const uint8_t *source = next_byte(&from);
+		uint8_t *target = next_byte(&to);
 		uint32_t n = RTE_MIN(from.left, to.left);
 
 		s->library->update[s->decrypt](&s->key, context, target, source, n);

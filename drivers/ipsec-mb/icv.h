@@ -11,11 +11,11 @@
 #include <stdint.h>
 #include <string.h>
 
-static inline uint64_t mb_icv_word(const uint8_t *icv, unsigned int at)
+static inline uint64_t mb_icv_word(const uint8_t *icv, unsigned int offset)
 {
 	uint64_t word;
 
-	memcpy(&word, icv + at, sizeof(word));
+	memcpy(&word, icv + offset, sizeof(word));
 	return word;
 }
 
@@ -24,8 +24,8 @@ static inline bool mb_icv_equal(const uint8_t *a, const uint8_t *b, unsigned int
 {
 	uint64_t differ = mb_icv_word(a, 0) ^ mb_icv_word(b, 0);
 
-	for (unsigned int at = 8; at < len - 8; at += 8)
-		differ |= mb_icv_word(a, at) ^ mb_icv_word(b, at);
+	for (unsigned int offset = 8; offset < len - 8; offset += 8)
+		differ |= mb_icv_word(a, offset) ^ mb_icv_word(b, offset);
 	return !(differ | (mb_icv_word(a, len - 8) ^ mb_icv_word(b, len - 8)));
 }
 
@@ -41,10 +41,10 @@ static inline void mb_icv_invert(uint8_t *icv, const uint8_t *of, unsigned int l
 	uint64_t first = ~mb_icv_word(of, 0), last = ~mb_icv_word(of, len - 8);
 
 	memcpy(icv, &first, 8);
-	for (unsigned int at = 8; at < len - 8; at += 8) {
-		uint64_t word = ~mb_icv_word(of, at);
+	for (unsigned int offset = 8; offset < len - 8; offset += 8) {
+		uint64_t word = ~mb_icv_word(of, offset);
 
-		memcpy(icv + at, &word, 8);
+		memcpy(icv + offset, &word, 8);
 	}
 	memcpy(icv + len - 8, &last, 8);
 }

@@ -39,7 +39,7 @@ static void protect(struct job *job, const uint8_t *plain)
 	const struct suite *suite = &job->keys->suite;
 	uint8_t *open = job->encrypt ? job->before : job->after;
 	uint8_t *sealed = job->encrypt ? job->after : job->before;
-	const uint32_t cipher_at = job->at + job->shape.head;
+	const uint32_t cipher_at = job->offset + job->shape.head;
 	uint8_t digest[64];
 
 	rnd_fill(open, job->total);
@@ -48,7 +48,7 @@ static void protect(struct job *job, const uint8_t *plain)
 	memcpy(sealed, open, job->total);
 	reference_cipher(suite->cipher, suite->key, suite->key_len, job->iv, sealed + cipher_at,
 			 job->cipher_len);
-	reference_auth(suite->auth, suite->mac_key, suite->mac_key_len, NULL, sealed + job->at,
+	reference_auth(suite->auth, suite->mac_key, suite->mac_key_len, NULL, sealed + job->offset,
 		       job->len, digest);
 	memcpy(sealed + job->icv_at, digest, suite->digest_len);
 	if (!job->encrypt)
@@ -75,9 +75,9 @@ void job_fill(struct job *job, const struct keys *keys, bool encrypt, struct sha
 	      uint32_t cipher_len, const uint8_t *plain, const uint8_t *iv)
 {
 	begin(job, keys, encrypt, shape, cipher_len, iv);
-	job->at = shape.skip + rnd_below(MARGIN);
+	job->offset = shape.skip + rnd_below(MARGIN);
 	/* Directly behind the text, or at a random alignment. */
-	job->icv_at = job->at + job->len + (rnd_below(2) ? rnd_below(MARGIN) : 0);
+	job->icv_at = job->offset + job->len + (rnd_below(2) ? rnd_below(MARGIN) : 0);
 	job->total = job->icv_at + keys->suite.digest_len + shape.spare + rnd_below(MARGIN);
 	protect(job, plain);
 }
@@ -86,7 +86,7 @@ void job_fill_bare(struct job *job, const struct keys *keys, bool encrypt, struc
 		   uint32_t cipher_len)
 {
 	begin(job, keys, encrypt, shape, cipher_len, NULL);
-	job->at = 0;
+	job->offset = 0;
 	job->icv_at = job->len;
 	job->total = job->len + keys->suite.digest_len;
 	protect(job, NULL);
@@ -103,9 +103,9 @@ void job_lay(struct job *job)
 	job->m = packet_make(job->before, job->total, 1);
 }
 
-static uint8_t *in_packet(const struct job *job, uint32_t at)
+static uint8_t *in_packet(const struct job *job, uint32_t offset)
 {
-	return rte_pktmbuf_mtod_offset(job->m, uint8_t *, at);
+	return rte_pktmbuf_mtod_offset(job->m, uint8_t *, offset);
 }
 
 void call_describe(struct call *call, const struct device *dev, struct job *jobs, unsigned int n)
@@ -121,7 +121,7 @@ void call_describe(struct call *call, const struct device *dev, struct job *jobs
 	for (unsigned int i = 0; i < n; i++) {
 		struct job *job = &jobs[i];
 
-		call->piece[i].base = in_packet(job, job->at - shape->skip);
+		call->piece[i].base = in_packet(job, job->offset - shape->skip);
 		call->piece[i].len = shape->skip + job->len + shape->spare;
 		call->sgl[i] = (struct rte_crypto_sgl){.vec = &call->piece[i], .num = 1};
 		call->iv[i].va = job->iv;
@@ -167,9 +167,9 @@ struct rte_crypto_op *job_operation(const struct job *job)
 
 	op->sym->m_src = job->m;
 	op->sym->m_dst = rnd_below(2) ? NULL : job->m;
-	op->sym->cipher.data.offset = job->at + job->shape.head;
+	op->sym->cipher.data.offset = job->offset + job->shape.head;
 	op->sym->cipher.data.length = job->cipher_len;
-	op->sym->auth.data.offset = job->at;
+	op->sym->auth.data.offset = job->offset;
 	op->sym->auth.data.length = job->len;
 	op->sym->auth.digest.data = in_packet(job, job->icv_at);
 	return op;

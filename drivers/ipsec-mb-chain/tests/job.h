@@ -25,7 +25,7 @@ struct job {
 	const struct keys *keys;
 	bool encrypt, forged;
 	struct shape shape;
-	uint32_t at, len;	/* offset and length of the authenticated range in the packet */
+	uint32_t offset, len;	/* offset and length of the authenticated range in the packet */
 	uint32_t cipher_len;	/* length of the encrypted range */
 	uint32_t icv_at, total; /* offset of the ICV in the packet; length of the packet */
 	uint8_t iv[16];

@@ -42,7 +42,7 @@ static void vector(const struct device *dev, struct keys *keys, const uint8_t *p
 
 		job_fill(job, keys, encrypt, bare, len, plain, iv);
 		/* The expected result, made by OpenSSL, is the published one. */
-		CHECK(!cipher || !memcmp(sealed + job->at, cipher, len));
+		CHECK(!cipher || !memcmp(sealed + job->offset, cipher, len));
 		CHECK(!digest || !memcmp(sealed + job->icv_at, digest, keys->suite.digest_len));
 		job_lay(job);
 		runs[i / 2](dev, job, 1, status);
@@ -220,15 +220,15 @@ static void one_forged(const struct device *dev)
 	const unsigned int n = CHAIN_BATCH + 3;
 	struct keys keys;
 
-	for (unsigned int at = 0; at < 2 * n; at++) {
-		keyset_open(dev, &keys, at);
+	for (unsigned int round = 0; round < 2 * n; round++) {
+		keyset_open(dev, &keys, round);
 		for (unsigned int i = 0; i < n; i++) {
 			job_fill(&jobs[i], &keys, false, bare, 16 * (1 + rnd_below(8)), NULL, NULL);
-			if (i == at / 2)
+			if (i == round / 2)
 				job_forge(&jobs[i], rnd_below(8 * keys.suite.digest_len));
 			job_lay(&jobs[i]);
 		}
-		runs[at % 2](dev, jobs, n, status);
+		runs[round % 2](dev, jobs, n, status);
 		check_all(n);
 		keys_close(dev, &keys);
 	}

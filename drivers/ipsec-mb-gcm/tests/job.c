@@ -34,19 +34,19 @@ void job_fill(struct job *job, const struct suite *suite, bool encrypt, const ui
 	uint8_t *sealed = encrypt ? job->after : job->before;
 
 	job->forged = false;
-	job->at = rnd_below(MARGIN);
+	job->offset = rnd_below(MARGIN);
 	job->len = len;
-	job->total = job->at + len + rnd_below(MARGIN);
+	job->total = job->offset + len + rnd_below(MARGIN);
 	random_or(job->iv, iv, sizeof(job->iv));
 	random_or(job->aad, aad, suite->aad_len);
 	rnd_fill(open, job->total);
 	if (plain)
-		memcpy(open + job->at, plain, len);
+		memcpy(open + job->offset, plain, len);
 	memcpy(sealed, open, job->total);
 	rnd_fill(job->icv, sizeof(job->icv));
 	memcpy(job->icv_after, job->icv, sizeof(job->icv));
 	reference_aead(OCL_CIPHER_AES_GCM, suite->key, suite->key_len, job->iv, 12, job->aad,
-		       suite->aad_len, sealed + job->at, len, job->icv_after + MARGIN,
+		       suite->aad_len, sealed + job->offset, len, job->icv_after + MARGIN,
 		       suite->digest_len);
 	if (!encrypt)
 		memcpy(job->icv, job->icv_after, sizeof(job->icv));
@@ -69,7 +69,7 @@ void job_lay(struct job *job, unsigned int from, unsigned int to)
 	/* The bytes around the text in the destination must not change. */
 	rnd_fill(other, job->total);
 	job->dst = packet_make(other, job->total, to);
-	memcpy(other + job->at, job->after + job->at, job->len);
+	memcpy(other + job->offset, job->after + job->offset, job->len);
 	memcpy(job->after, other, job->total);
 }
 
@@ -95,8 +95,8 @@ void jobs_call(const struct device *dev, void *session, struct job *jobs, unsign
 	for (unsigned int i = 0; i < n; i++) {
 		struct job *job = &jobs[i];
 
-		from_sgl[i] = packet_range(job->src, job->at, job->len, from[i]);
-		to_sgl[i] = packet_range(job->dst, job->at, job->len, to[i]);
+		from_sgl[i] = packet_range(job->src, job->offset, job->len, from[i]);
+		to_sgl[i] = packet_range(job->dst, job->offset, job->len, to[i]);
 		iv[i].va = job->iv;
 		aad[i].va = job->aad;
 		icv[i].va = job->icv + MARGIN;
@@ -115,7 +115,7 @@ static struct rte_crypto_op *operation(struct job *job, void *session)
 
 	op->sym->m_src = job->src;
 	op->sym->m_dst = job->dst == job->src && rnd_below(2) ? NULL : job->dst;
-	op->sym->aead.data.offset = job->at;
+	op->sym->aead.data.offset = job->offset;
 	op->sym->aead.data.length = job->len;
 	op->sym->aead.aad.data = job->aad;
 	op->sym->aead.digest.data = job->icv + MARGIN;

@@ -16,7 +16,7 @@
 
 struct job {
 	struct rte_mbuf *src, *dst; /* dst may be src */
-	uint32_t at, len;	    /* offset and length of the text in the packets, bytes */
+	uint32_t offset, len;	    /* offset and length of the text in the packets, bytes */
 	uint32_t total;		    /* length of the packets, bytes */
 	uint8_t iv[12], aad[LONG_AAD];
 	uint8_t icv[MARGIN + 16 + MARGIN];	 /* given to the driver */

@@ -45,7 +45,7 @@ static void vector(const struct device *dev, const struct aead_vector *v)
 
 		job_fill(job, &keys.suite, encrypt, plain, len, iv, aad);
 		/* The expected result, made by OpenSSL, is the published one. */
-		CHECK(!memcmp((encrypt ? job->after : job->before) + job->at, cipher, len));
+		CHECK(!memcmp((encrypt ? job->after : job->before) + job->offset, cipher, len));
 		CHECK(!memcmp(job->icv_after + MARGIN, tag, keys.suite.digest_len));
 		job_lay(job, 1, 0);
 		runs[i / 2](dev, keys.session[encrypt], job, 1, &status);
@@ -331,7 +331,7 @@ static void refused_operations(const struct device *dev, const struct keys *keys
 
 		job_fill(job, &keys->suite, true, NULL, 300, NULL, NULL);
 		job->src = job->dst = packet_make_even(job->before, 300, cases[i].segments);
-		job->at = 0;
+		job->offset = 0;
 		job->len += cases[i].beyond;
 		jobs_enqueue(dev, keys->session[1], job, 1, &status);
 		CHECK(status == cases[i].status);

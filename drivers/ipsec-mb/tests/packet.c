@@ -28,14 +28,14 @@ static int by_number(const void *a, const void *b)
 static struct rte_mbuf *segment(const uint8_t *data, uint32_t len)
 {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(packets);
-	char *at;
+	char *to;
 
 	CHECK(m);
 	/* A random alignment, if the buffer has room. */
 	m->data_off = rnd_below(RTE_MIN(64u, m->buf_len - len + 1u));
-	at = rte_pktmbuf_append(m, len);
-	CHECK(at);
-	memcpy(at, data, len);
+	to = rte_pktmbuf_append(m, len);
+	CHECK(to);
+	memcpy(to, data, len);
 	return m;
 }
 
