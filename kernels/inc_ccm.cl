@@ -32,9 +32,9 @@ DECLSPEC void ccm_aad_block(GLOBAL_AS const u8 *p, u32 len, u32 b, u32 x[4])
 	for (i = 0; i < 4; i++) {
 		x[i] = 0;
 		for (j = 0; j < 4; j++) {
-			u32 at = 16 * b + 4 * i + j;
-			u32 byte = at == 0 ? len >> 8 : at == 1 ? len & 0xff :
-				   at - 2 < len ? p[at - 2] : 0;
+			u32 offset = 16 * b + 4 * i + j;
+			u32 byte = offset == 0 ? len >> 8 : offset == 1 ? len & 0xff :
+				   offset - 2 < len ? p[offset - 2] : 0;
 
 			x[i] = x[i] << 8 | byte;
 		}

@@ -106,19 +106,19 @@ DECLSPEC void packet_find(struct packet *p, GLOBAL_AS const struct ocl_session *
 DECLSPEC void packet_find_head(struct packet *p, GLOBAL_AS const struct ocl_session *sessions,
 			       GLOBAL_AS struct ocl_head *head, u32 lane, u32 lanes)
 {
-	GLOBAL_AS u8 *at = (GLOBAL_AS u8 *)head;
+	GLOBAL_AS u8 *bytes = (GLOBAL_AS u8 *)head;
 
 	p->s = sessions + head->session;
 	p->lane = lane;
 	p->lanes = lanes;
-	p->cipher = at + head->cipher_off;
+	p->cipher = bytes + head->cipher_off;
 	p->cipher_len = head->cipher_len;
 	p->auth_len = head->auth_len;
 	if (ocl_is_aead(OCL_LABEL_CIPHER(p->s->label)))
-		p->auth = at - OCL_HEAD_AAD(p->auth_len);
+		p->auth = bytes - OCL_HEAD_AAD(p->auth_len);
 	else
-		p->auth = at + head->auth_off;
-	p->digest = at + head->digest_off;
+		p->auth = bytes + head->auth_off;
+	p->digest = bytes + head->digest_off;
 	packet_iv(p, head->iv);
 }
 

@@ -220,9 +220,10 @@ static void absorb_key(enum ocl_auth auth, const u8 *key, u32 len, u8 mask, u64 
 
 	for (u32 i = 0; i < hash->block; i++) {
 		u64 byte = (i < len ? key[i] : 0) ^ mask;
-		u32 at = i % hash->word;
+		u32 index = i % hash->word;
 
-		block[i / hash->word] |= byte << 8 * (hash->little ? at : hash->word - 1 - at);
+		block[i / hash->word] |=
+			byte << 8 * (hash->little ? index : hash->word - 1 - index);
 	}
 	memcpy(state, hash->init, sizeof(hash->init));
 	emu_compress(auth, state, block);

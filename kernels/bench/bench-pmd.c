@@ -270,9 +270,9 @@ static void make_encrypted(struct lcore *l)
 
 static void put_back(struct lcore *l, struct rte_mbuf *m)
 {
-	uint32_t at = l->first + l->nfree++;
+	uint32_t slot = l->first + l->nfree++;
 
-	l->mbufs[at < l->nmbufs ? at : at - l->nmbufs] = m;
+	l->mbufs[slot < l->nmbufs ? slot : slot - l->nmbufs] = m;
 }
 
 /* Take the mbufs that have not been used for longest, which are in no cache. Like

@@ -159,7 +159,7 @@ static cl_ulong time_of(cl_event event, cl_profiling_info what)
 
 /* Where a stage of a launch begins or ends. */
 struct edge {
-	cl_ulong at;
+	cl_ulong time;
 	enum stage stage;
 	int by;
 };
@@ -168,17 +168,17 @@ static int by_time(const void *a, const void *b)
 {
 	const struct edge *x = a, *y = b;
 
-	return (x->at > y->at) - (x->at < y->at);
+	return (x->time > y->time) - (x->time < y->time);
 }
 
 static void add_up(const struct edge *edges, unsigned int n)
 {
-	double active[STAGES + 1] = {0}, all = (edges[n - 1].at - edges[0].at) / 100.0;
+	double active[STAGES + 1] = {0}, all = (edges[n - 1].time - edges[0].time) / 100.0;
 	int now[STAGES] = {0};
 
 	for (unsigned int i = 0; i + 1 < n; i++) {
 		now[edges[i].stage] += edges[i].by;
-		active[!!now[IN] + !!now[KERNEL] + !!now[OUT]] += edges[i + 1].at - edges[i].at;
+		active[!!now[IN] + !!now[KERNEL] + !!now[OUT]] += edges[i + 1].time - edges[i].time;
 	}
 	printf("overlap: %u launches in %.0f us: in, kernel and out at once %.0f percent of the time, "
 	       "two of them %.0f, one %.0f\n",
@@ -202,13 +202,13 @@ static void report(void)
 			e[2 * s + 1] = (struct edge){
 				time_of(l->event[s][FINAL], CL_PROFILING_COMMAND_END), s, -1};
 		}
-		if (e[0].at == 0 || e[2 * STAGES - 1].at == 0)
+		if (e[0].time == 0 || e[2 * STAGES - 1].time == 0)
 			continue; /* no packets, or not back */
 		if (n++ >= SHOWN)
 			continue;
 		printf("overlap: %5u", l->queue);
 		for (int k = 0; k < 2 * STAGES; k++)
-			printf("%10.1f", (e[k].at - edges[0][0].at) / 1e3);
+			printf("%10.1f", (e[k].time - edges[0][0].time) / 1e3);
 		printf("\n");
 	}
 	qsort(edges, 2 * STAGES * n, sizeof(edges[0][0]), by_time);

@@ -29,12 +29,12 @@ static void make_session(struct ocl_session *session, uint32_t kind)
 static void fill_bin(struct ocl_chunk *chunk, uint32_t kind, uint32_t label, uint32_t len)
 {
 	for (uint32_t i = 0; i < chunk->max_records; i++) {
-		uint32_t at = chunk->used;
+		uint32_t offset = chunk->used;
 		struct ocl_record *r = ocl_chunk_add(chunk, label, len, RECORD);
 
 		r->session = kind;
 		r->area = OCL_AREA_CHUNK;
-		r->base = at + sizeof(*r);
+		r->base = offset + sizeof(*r);
 		r->cipher_off = 0;
 		r->cipher_len = len;
 		r->auth_off = ocl_is_aead(OCL_LABEL_CIPHER(label)) ? r->base : 0;

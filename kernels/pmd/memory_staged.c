@@ -74,19 +74,19 @@ static void gather(struct ocl_chunk *chunk, const struct ocl_row *row, uint32_t 
 	u8 *from = pool->start + (row->second ? pool->twin : 0) + (size_t)row->row * pool->pitch +
 		   row->from;
 	uint32_t len = row->to - row->from;
-	uint32_t at = chunk->used + (row->from - row->start) % OCL_ALIGN;
+	uint32_t offset = chunk->used + (row->from - row->start) % OCL_ALIGN;
 	/* From column 0 of the row on the device to its place in the chunk. */
-	uint32_t moved = at - row->from - (row->row * pool->mirror_pitch + shift);
+	uint32_t moved = offset - row->from - (row->row * pool->mirror_pitch + shift);
 
-	memcpy(chunk->host + at, from, len);
-	chunk->used = RTE_ALIGN_CEIL(at + len, OCL_ALIGN);
+	memcpy(chunk->host + offset, from, len);
+	chunk->used = RTE_ALIGN_CEIL(offset + len, OCL_ALIGN);
 	r->base += moved;
 	if (r->digest_area == r->area) {
 		r->digest_off += moved;
 		r->digest_area = OCL_AREA_CHUNK;
 	}
 	r->area = OCL_AREA_CHUNK;
-	ocl_chunk_copy_back(chunk, r->result, from, at, len);
+	ocl_chunk_copy_back(chunk, r->result, from, offset, len);
 }
 
 static void settle(struct ocl_chunk *chunk)

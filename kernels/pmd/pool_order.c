@@ -46,11 +46,11 @@ static void free_order(struct rte_mempool *mp)
 /* @return the mbuf's row; o->rows if its buffer is not the pool's */
 static uint32_t row_of(const struct order *o, const struct rte_mbuf *m)
 {
-	size_t at = (size_t)((const u8 *)m->buf_addr - o->start);
+	size_t offset = (size_t)((const u8 *)m->buf_addr - o->start);
 
-	if (o->twin && at >= o->twin)
-		at -= o->twin;
-	return at < (size_t)o->rows * o->pitch ? (uint32_t)(at / o->pitch) : o->rows;
+	if (o->twin && offset >= o->twin)
+		offset -= o->twin;
+	return offset < (size_t)o->rows * o->pitch ? (uint32_t)(offset / o->pitch) : o->rows;
 }
 
 /* Set bits of a word. @return how many of them were not set */
@@ -126,9 +126,9 @@ static uint64_t lowest(uint64_t bits, unsigned int n)
 static int take(struct rte_mempool *mp, void **obj, unsigned int n)
 {
 	struct order *o = mp->pool_data;
-	uint32_t at = __atomic_load_n(&o->next, __ATOMIC_RELAXED), word = at / WORD_BITS;
+	uint32_t index = __atomic_load_n(&o->next, __ATOMIC_RELAXED), word = index / WORD_BITS;
 	uint32_t tries = ROUNDS * o->words, found = 0;
-	uint64_t mask = UINT64_MAX << at % WORD_BITS;
+	uint64_t mask = UINT64_MAX << index % WORD_BITS;
 
 	if (!reserve(o, n))
 		return -ENOBUFS;
@@ -140,8 +140,8 @@ static int take(struct rte_mempool *mp, void **obj, unsigned int n)
 			bits &= __atomic_fetch_and(&o->bit[word], ~bits, __ATOMIC_ACQUIRE);
 		}
 		for (; bits; bits &= bits - 1) {
-			at = word * WORD_BITS + (uint32_t)__builtin_ctzll(bits);
-			obj[found++] = o->mbuf[at++];
+			index = word * WORD_BITS + (uint32_t)__builtin_ctzll(bits);
+			obj[found++] = o->mbuf[index++];
 		}
 		word = word + 1 == o->words ? 0 : word + 1;
 		mask = UINT64_MAX;
@@ -151,7 +151,7 @@ static int take(struct rte_mempool *mp, void **obj, unsigned int n)
 		__atomic_fetch_add(&o->free, n - found, __ATOMIC_RELEASE);
 		return -ENOBUFS;
 	}
-	__atomic_store_n(&o->next, at == o->words * WORD_BITS ? 0 : at, __ATOMIC_RELAXED);
+	__atomic_store_n(&o->next, index == o->words * WORD_BITS ? 0 : index, __ATOMIC_RELAXED);
 	return 0;
 }
 

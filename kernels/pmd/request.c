@@ -345,17 +345,17 @@ bool ocl_request_suits(struct ocl_request *r, struct ocl_chunk *chunk)
 typedef struct ocl_head __attribute__((aligned(1))) unaligned_head;
 
 /* The usual lengths are constants for the compiler. The device ignores the bytes behind a shorter IV. */
-static void write_iv(u8 *at, const struct ocl_request *r)
+static void write_iv(u8 *to, const struct ocl_request *r)
 {
 	switch (r->session->iv_len) {
 	case 16:
-		memcpy(at, r->iv, 16);
+		memcpy(to, r->iv, 16);
 		break;
 	case 12:
-		memcpy(at, r->iv, 12);
+		memcpy(to, r->iv, 12);
 		break;
 	default:
-		memcpy(at, r->iv, r->session->iv_len);
+		memcpy(to, r->iv, r->session->iv_len);
 	}
 }
 
@@ -365,12 +365,12 @@ static void stage_head(struct ocl_request *r, struct rte_crypto_op *op, struct o
 	const struct ocl_head_run *run = ocl_heads_continued(&chunk->heads, r->row);
 	uint32_t packet; /* offset of the packet from its head */
 	unaligned_head *head;
-	u8 *at;
+	u8 *bytes;
 
 	if (run)
 		join(r, op, run->second);
-	at = ocl_chunk_add_head(chunk, &r->header, r->second, index);
-	head = (unaligned_head *)at;
+	bytes = ocl_chunk_add_head(chunk, &r->header, r->second, index);
+	head = (unaligned_head *)bytes;
 	packet = r->column - chunk->heads.column;
 	head->session = r->session->slot;
 	head->cipher_off = packet + r->cipher_off;
@@ -379,9 +379,9 @@ static void stage_head(struct ocl_request *r, struct rte_crypto_op *op, struct o
 	head->auth_len = r->auth_len;
 	head->digest_off = r->digest_inside ? r->digest_column - chunk->heads.column : 0;
 	head->status = OCL_STATUS_PENDING;
-	write_iv(at, r);
+	write_iv(bytes, r);
 	if (r->session->aad_len)
-		memcpy(at - r->header.aad, r->aad + r->session->aad_skip, r->session->aad_len);
+		memcpy(bytes - r->header.aad, r->aad + r->session->aad_skip, r->session->aad_len);
 	chunk->used += r->size;
 	chunk->reserved += r->reserve;
 	chunk->upload = RTE_MAX(chunk->upload, r->session->upload);

@@ -63,9 +63,9 @@ static int make_session(struct ocl_session *session, uint32_t label, uint32_t ae
 /* A record with a header of AAD_LEN bytes in front of the cipher's range. */
 static void make_record(struct ocl_chunk *chunk, uint32_t index, uint32_t label, uint32_t *state)
 {
-	uint32_t at = chunk->used, cipher = OCL_LABEL_CIPHER(label), len = 16 * (index % 20);
+	uint32_t offset = chunk->used, cipher = OCL_LABEL_CIPHER(label), len = 16 * (index % 20);
 	struct ocl_record *r;
-	u8 *data = chunk->host + at + sizeof(*r);
+	u8 *data = chunk->host + offset + sizeof(*r);
 
 	if (cipher != OCL_CIPHER_AES_CBC && cipher != OCL_CIPHER_3DES_CBC && len)
 		len -= index % 16;
@@ -74,7 +74,7 @@ static void make_record(struct ocl_chunk *chunk, uint32_t index, uint32_t label,
 		data[i] = pattern(state);
 	r->session = index;
 	r->area = OCL_AREA_CHUNK;
-	r->base = at + sizeof(*r);
+	r->base = offset + sizeof(*r);
 	r->auth_off = 16 - AAD_LEN + (ocl_is_aead(cipher) ? r->base : 0);
 	r->auth_len = AAD_LEN + (OCL_LABEL_AUTH(label) ? len : 0);
 	r->cipher_off = 16;
@@ -84,7 +84,7 @@ static void make_record(struct ocl_chunk *chunk, uint32_t index, uint32_t label,
 	for (uint32_t i = 0; i < RTE_DIM(r->iv); i++)
 		r->iv[i] = pattern(state) << 8 | pattern(state);
 	/* So that a staged path transfers the whole chunk back. */
-	ocl_chunk_copy_back(chunk, r->result, (u8 *)r, at, 0);
+	ocl_chunk_copy_back(chunk, r->result, (u8 *)r, offset, 0);
 }
 
 struct cases {
@@ -159,10 +159,10 @@ static int compare(const struct ocl_chunk *chunk, const struct ocl_session *sess
 	u8 *const areas[OCL_AREAS] = {[OCL_AREA_CHUNK] = expected};
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t at = record_at(i), status = emu_packet(sessions, areas, at, 1);
+		uint32_t offset = record_at(i), status = emu_packet(sessions, areas, offset, 1);
 
 		if (status != ocl_chunk_result(chunk, i) ||
-		    memcmp(expected + at, chunk->host + at, RECORD)) {
+		    memcmp(expected + offset, chunk->host + offset, RECORD)) {
 			OCL_LOG(ERR, "%s computes wrong: self-test %u, label %#x",
 				chunk->dev->name, i, sessions[i].label);
 			return -EIO;

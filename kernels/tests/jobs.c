@@ -463,11 +463,11 @@ bool job_is_refused(const struct job *job)
 	       job->status == RTE_CRYPTO_OP_STATUS_INVALID_SESSION;
 }
 
-static void differs(const struct job *job, const char *what, const struct rte_mbuf *m, uint32_t at,
-		    uint32_t index)
+static void differs(const struct job *job, const char *what, const struct rte_mbuf *m,
+		    uint32_t offset, uint32_t index)
 {
 	fprintf(stderr, "operation %u: %s differs at byte %d of the packet, status %d\n", index,
-		what, (int)at - m->data_off, job->op->status);
+		what, (int)offset - m->data_off, job->op->status);
 	CHECK(!"the buffers are as expected");
 }
 

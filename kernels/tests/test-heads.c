@@ -111,21 +111,21 @@ static void needs_room(void **state)
 static void status_of_each(void **state)
 {
 	struct ocl_heads heads = {0};
-	uint8_t *at[4];
+	uint8_t *head[4];
 
 	(void)state;
 	for (uint32_t i = 0; i < 4; i++) {
 		struct ocl_header header = header_of(&layouts[0], (ROWS - 2 + i) % ROWS);
 
 		assert_true(ocl_heads_suit(&heads, &header));
-		at[i] = ocl_heads_add(&heads, &header, i >= 2);
+		head[i] = ocl_heads_add(&heads, &header, i >= 2);
 	}
 	assert_int_equal(heads.runs, 2);
 	for (uint32_t i = 0; i < 4; i++) {
 		ptrdiff_t other = i < 2 ? (ptrdiff_t)pool.twin : -(ptrdiff_t)pool.twin;
 
 		assert_ptr_equal(ocl_heads_status(&heads, i),
-				 at[i] + other + offsetof(struct ocl_head, status));
+				 head[i] + other + offsetof(struct ocl_head, status));
 	}
 }
 

@@ -65,8 +65,8 @@ static void check_head(const struct ocl_session *session, const struct packet *b
 	static union {
 		struct ocl_head head;
 		uint8_t bytes[MAX_DATA + 1024];
-	} at[2]; /* the first has room for the AAD */
-	struct ocl_head *head = &at[1].head;
+	} slot[2]; /* the first has room for the AAD */
+	struct ocl_head *head = &slot[1].head;
 	const struct ocl_record *r = &before->record;
 	const int moved = (int)sizeof(*head) - (int)sizeof(*r);
 	bool aead = ocl_is_aead(OCL_LABEL_CIPHER(session->label));

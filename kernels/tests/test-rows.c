@@ -26,23 +26,23 @@ static int end(void **state)
 }
 
 /* n adjacent rows, followed by a gap. */
-static void add(uint32_t *at, uint32_t n)
+static void add(uint32_t *next, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		const struct ocl_row row = {.row = (*at)++, .from = 64, .to = 128, .start = 64};
+		const struct ocl_row row = {.row = (*next)++, .from = 64, .to = 128, .start = 64};
 
 		ocl_rows_add(&rows, &row);
 	}
-	(*at)++;
+	(*next)++;
 }
 
 static void gap_ends_a_run(void **state)
 {
-	uint32_t at = 0;
+	uint32_t next = 0;
 
 	(void)state;
-	add(&at, 5);
-	add(&at, 1);
+	add(&next, 5);
+	add(&next, 1);
 	assert_int_equal(rows.runs, 2);
 	assert_int_equal(rows.run[0].rows, 5);
 	assert_int_equal(rows.run[1].rows, 1);
@@ -52,11 +52,11 @@ static void gap_ends_a_run(void **state)
 /* All rows of runs that may be copied are kept. */
 static void enough_are_kept(void **state)
 {
-	uint32_t at = 0;
+	uint32_t next = 0;
 
 	(void)state;
-	add(&at, OCL_KEPT_ROWS + 10);
-	add(&at, 3);
+	add(&next, OCL_KEPT_ROWS + 10);
+	add(&next, 3);
 	assert_int_equal(rows.run[0].rows, OCL_KEPT_ROWS + 10);
 	assert_int_equal(rows.run[1].first, OCL_KEPT_ROWS);
 	assert_int_equal(rows.row[rows.run[1].first].row, OCL_KEPT_ROWS + 10 + 1);
@@ -64,30 +64,30 @@ static void enough_are_kept(void **state)
 
 static void few_rows(void **state)
 {
-	uint32_t at = 0;
+	uint32_t next = 0;
 
 	(void)state;
 	assert_int_equal(ocl_rows_least(&rows), OCL_FEW_ROWS);
 	for (unsigned int i = 0; i < 30; i++)
-		add(&at, OCL_FEW_ROWS - 1);
+		add(&next, OCL_FEW_ROWS - 1);
 	for (unsigned int i = 0; i < OCL_FEW_RUNS; i++)
-		add(&at, OCL_FEW_ROWS);
+		add(&next, OCL_FEW_ROWS);
 	assert_int_equal(ocl_rows_least(&rows), OCL_FEW_ROWS);
-	add(&at, OCL_FEW_ROWS);
+	add(&next, OCL_FEW_ROWS);
 	assert_int_equal(ocl_rows_least(&rows), 2 * OCL_FEW_ROWS);
 }
 
 /* The maximum of runs that are never copied. */
 static void many_rows(void **state)
 {
-	uint32_t at = 0;
+	uint32_t next = 0;
 
 	(void)state;
 	for (unsigned int i = 0; i < 7; i++)
-		add(&at, OCL_KEPT_ROWS);
+		add(&next, OCL_KEPT_ROWS);
 	assert_int_equal(ocl_rows_least(&rows), OCL_FEW_ROWS);
-	add(&at, OCL_KEPT_ROWS / 2);
-	add(&at, OCL_KEPT_ROWS / 2 - 1);
+	add(&next, OCL_KEPT_ROWS / 2);
+	add(&next, OCL_KEPT_ROWS / 2 - 1);
 	assert_int_equal(ocl_rows_least(&rows), OCL_KEPT_ROWS / 2);
 }
 
