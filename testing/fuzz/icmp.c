@@ -31,25 +31,25 @@ static uint16_t checksum6(const uint8_t *ip, unsigned int len)
 }
 
 /* The outer packet that an error quotes. @return its length */
-static unsigned int quote(uint8_t *at, const struct tunnel *t)
+static unsigned int quote(uint8_t *ip, const struct tunnel *t)
 {
 	const struct cygnet_path *path = cygnet_sa_path(t->out);
 	const uint32_t ids[] = {t->out->spi, htonl(9)};
 	unsigned int front = t->v6 ? 40 : 20;
 
-	memset(at, 0, QUOTE);
+	memset(ip, 0, QUOTE);
 	if (t->v6) {
-		at[0] = 0x60;
-		at[4] = 5;
-		at[6] = IPPROTO_ESP;
-		memcpy(at + 8, &path->src, 16);
-		memcpy(at + 24, &path->dst, 16);
+		ip[0] = 0x60;
+		ip[4] = 5;
+		ip[6] = IPPROTO_ESP;
+		memcpy(ip + 8, &path->src, 16);
+		memcpy(ip + 24, &path->dst, 16);
 	} else {
-		peer_ip(at, 0, 1400, 1, 0, IPPROTO_ESP);
-		memcpy(at + 12, &path->src, 4);
-		memcpy(at + 16, &path->dst, 4);
+		peer_ip(ip, 0, 1400, 1, 0, IPPROTO_ESP);
+		memcpy(ip + 12, &path->src, 4);
+		memcpy(ip + 16, &path->dst, 4);
 	}
-	memcpy(at + front, ids, sizeof(ids));
+	memcpy(ip + front, ids, sizeof(ids));
 	return QUOTE;
 }
 

@@ -23,7 +23,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 	}
 
 struct input {
-	const uint8_t *at;
+	const uint8_t *next;
 	size_t left; /* bytes */
 };
 
@@ -32,8 +32,8 @@ static inline size_t input_bytes(struct input *in, void *to, size_t size)
 {
 	size = size < in->left ? size : in->left;
 	if (size)
-		memcpy(to, in->at, size);
-	in->at += size;
+		memcpy(to, in->next, size);
+	in->next += size;
 	in->left -= size;
 	return size;
 }
@@ -60,8 +60,8 @@ static inline size_t input_change(struct input *in, uint8_t *what, size_t size)
 {
 	size = size < in->left ? size : in->left;
 	for (size_t i = 0; i < size; i++)
-		what[i] ^= in->at[i];
-	in->at += size;
+		what[i] ^= in->next[i];
+	in->next += size;
 	in->left -= size;
 	return size;
 }

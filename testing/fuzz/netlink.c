@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct input in = {data, size};
 
 	if (input_byte(&in) & 1)
-		deliver(in.at, in.left);
+		deliver(in.next, in.left);
 	else
 		while (in.left)
 			message(&in);

@@ -71,9 +71,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 }
 
 /* The mutex is not changed: a process may hold it for ever, and then the other side waits, which is no crash. */
-static bool is_mutex(size_t at)
+static bool is_mutex(size_t offset)
 {
-	return at - offsetof(struct header, mutex) < sizeof(pthread_mutex_t);
+	return offset - offsetof(struct header, mutex) < sizeof(pthread_mutex_t);
 }
 
 /* Most of the file is unused, so half of the changes are made at its start, and in used slots. */
@@ -81,24 +81,25 @@ static void change(struct input *in)
 {
 	for (unsigned int i = 0; i < CHANGES && in->left; i++) {
 		uint8_t where = input_byte(in), n = input_byte(in) % 8 + 1;
-		size_t at = input_word(in);
+		size_t offset = input_word(in);
 
 		if (where & 1)
-			at += offsetof(struct header, event_tail);
+			offset += offsetof(struct header, event_tail);
 		else if (where & 2)
-			at += bytes - at - 1 - (size_t)where * 251;
+			offset += bytes - offset - 1 - (size_t)where * 251;
 		else if (where & 4)
-			at = ((const struct fixed *)valid)->sas + at % (SLOTS * sizeof(struct cygnet_sa));
+			offset = ((const struct fixed *)valid)->sas +
+				 offset % (SLOTS * sizeof(struct cygnet_sa));
 		else if (where & 8)
-			at = ((const struct fixed *)valid)->policies +
-			     at % (SLOTS * sizeof(struct cygnet_policy));
+			offset = ((const struct fixed *)valid)->policies +
+				 offset % (SLOTS * sizeof(struct cygnet_policy));
 		else if (where & 16)
-			at = ((const struct fixed *)valid)->sa_table + at % 256;
+			offset = ((const struct fixed *)valid)->sa_table + offset % 256;
 		else if (where & 32)
-			at = ((const struct fixed *)valid)->policy_table + at % 256;
-		for (; n && at < bytes; n--, at++)
-			if (!is_mutex(at))
-				input_bytes(in, map + at, 1);
+			offset = ((const struct fixed *)valid)->policy_table + offset % 256;
+		for (; n && offset < bytes; n--, offset++)
+			if (!is_mutex(offset))
+				input_bytes(in, map + offset, 1);
 	}
 }
 

@@ -46,13 +46,13 @@ static uint8_t *read_file(const char *path, size_t *size)
 }
 
 /* Read the record at an offset. @return whether it is valid and complete */
-static int record_at(const uint8_t *file, size_t size, size_t at, struct record *record)
+static int record_at(const uint8_t *file, size_t size, size_t offset, struct record *record)
 {
-	if (at + RECORD_HEADER > size)
+	if (offset + RECORD_HEADER > size)
 		return 0;
-	memcpy(record, file + at, sizeof(*record));
+	memcpy(record, file + offset, sizeof(*record));
 	return record->kept && record->kept <= record->len && record->len <= LARGEST_FRAME &&
-	       record->kept <= size - at - RECORD_HEADER;
+	       record->kept <= size - offset - RECORD_HEADER;
 }
 
 static uint32_t count_records(const uint8_t *file, size_t size, size_t *bytes)
@@ -61,24 +61,24 @@ static uint32_t count_records(const uint8_t *file, size_t size, size_t *bytes)
 	uint32_t n = 0;
 
 	*bytes = 0;
-	for (size_t at = PCAP_HEADER; record_at(file, size, at, &record);
-	     at += RECORD_HEADER + record.kept, n++)
+	for (size_t offset = PCAP_HEADER; record_at(file, size, offset, &record);
+	     offset += RECORD_HEADER + record.kept, n++)
 		*bytes += RTE_ALIGN_CEIL(record.kept, FRAME_STEP);
 	return n;
 }
 
 static void fill(struct frames *set, const uint8_t *file)
 {
-	size_t at = PCAP_HEADER;
+	size_t offset = PCAP_HEADER;
 	uint8_t *to = set->data;
 	struct record record;
 
 	for (uint32_t i = 0; i < set->n; i++) {
-		memcpy(&record, file + at, sizeof(record));
-		memcpy(to, file + at + RECORD_HEADER, record.kept);
+		memcpy(&record, file + offset, sizeof(record));
+		memcpy(to, file + offset + RECORD_HEADER, record.kept);
 		set->frame[i] = (struct frame){to, (uint16_t)record.len, (uint16_t)record.kept};
 		to += RTE_ALIGN_CEIL(record.kept, FRAME_STEP);
-		at += RECORD_HEADER + record.kept;
+		offset += RECORD_HEADER + record.kept;
 	}
 }
 
@@ -123,13 +123,13 @@ static uint32_t hash(const struct frame *frame)
 	const struct rte_ether_hdr *eth = (const void *)frame->data;
 	bool v6 = eth->ether_type == RTE_BE16(RTE_ETHER_TYPE_IPV6);
 	unsigned int words = v6 ? 8 : 2;
-	unsigned int at = v6 ? offsetof(struct rte_ipv6_hdr, src_addr)
-			     : offsetof(struct rte_ipv4_hdr, src_addr);
+	unsigned int offset = v6 ? offsetof(struct rte_ipv6_hdr, src_addr)
+				 : offsetof(struct rte_ipv4_hdr, src_addr);
 	uint32_t tuple[8];
 
 	if (!v6 && eth->ether_type != RTE_BE16(RTE_ETHER_TYPE_IPV4))
 		return 0;
-	memcpy(tuple, frame->data + sizeof(*eth) + at, words * sizeof(tuple[0]));
+	memcpy(tuple, frame->data + sizeof(*eth) + offset, words * sizeof(tuple[0]));
 	for (unsigned int i = 0; i < words; i++)
 		tuple[i] = rte_be_to_cpu_32(tuple[i]);
 	return rte_softrss(tuple, words, rss_key);

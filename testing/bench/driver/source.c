@@ -107,8 +107,8 @@ static unsigned int write_frame(struct source *s, struct rte_mbuf *m)
 	const struct frame *frame = &s->frames->frame[s->next];
 	uint8_t *to = rte_pktmbuf_mtod(m, uint8_t *);
 
-	for (unsigned int at = 0; at < frame->copy; at += FRAME_STEP)
-		rte_mov64(to + at, frame->data + at);
+	for (unsigned int offset = 0; offset < frame->copy; offset += FRAME_STEP)
+		rte_mov64(to + offset, frame->data + offset);
 	m->data_len = frame->len;
 	m->pkt_len = frame->len;
 	m->port = s->port;
@@ -126,9 +126,10 @@ static void fetch_ahead(const struct source *s, struct rte_mbuf *const *m, uint1
 		rte_prefetch0(s->frames->frame[next].data);
 	if (left <= AHEAD || next >= s->end)
 		return;
-	for (unsigned int at = 0; at < s->frames->frame[next].copy + RTE_CACHE_LINE_SIZE - 1u;
-	     at += RTE_CACHE_LINE_SIZE)
-		rte_prefetch0_write(rte_pktmbuf_mtod_offset(m[AHEAD], void *, at));
+	for (unsigned int offset = 0;
+	     offset < s->frames->frame[next].copy + RTE_CACHE_LINE_SIZE - 1u;
+	     offset += RTE_CACHE_LINE_SIZE)
+		rte_prefetch0_write(rte_pktmbuf_mtod_offset(m[AHEAD], void *, offset));
 }
 
 uint16_t source_receive(void *queue, struct rte_mbuf **m, uint16_t n)

@@ -31,16 +31,16 @@ static struct run run;
 static int map_control(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC);
-	void *at;
+	void *map;
 
 	if (fd < 0)
 		return -errno;
-	at = mmap(NULL, sizeof(*run.control), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd,
-		  0);
+	map = mmap(NULL, sizeof(*run.control), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+		   fd, 0);
 	close(fd);
-	if (at == MAP_FAILED)
+	if (map == MAP_FAILED)
 		return -errno;
-	run.control = at;
+	run.control = map;
 	run.control->hz = rte_get_tsc_hz();
 	for (unsigned int q = 0; q < BENCH_QUEUES; q++)
 		run.queue[q] = (struct queue){.counts = &run.control->queue[q],
