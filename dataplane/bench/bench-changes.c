@@ -60,11 +60,11 @@ static void write_packet(struct rte_mbuf *m)
 	static unsigned int count;
 	unsigned int tunnel = count % ntunnels;
 	uint16_t port = (uint16_t)(1000 + count / ntunnels % nflows);
-	uint8_t *at = (uint8_t *)rte_pktmbuf_append(m, ETHER + LENGTH);
+	uint8_t *frame = (uint8_t *)rte_pktmbuf_append(m, ETHER + LENGTH);
 
 	count++;
-	memcpy(at, frames[tunnel], ETHER + LENGTH);
-	memcpy(at + ETHER + 20, &port, sizeof(port));
+	memcpy(frame, frames[tunnel], ETHER + LENGTH);
+	memcpy(frame + ETHER + 20, &port, sizeof(port));
 	memset(packet(m), 0, sizeof(struct packet));
 }
 
@@ -185,16 +185,16 @@ static struct rte_mbuf *too_big(uint16_t mtu)
 				    .dst_addr = path->dst.v4};
 	struct icmphdr icmp = {.type = ICMP_DEST_UNREACH, .code = ICMP_FRAG_NEEDED};
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
-	uint8_t *at, *header;
+	uint8_t *data, *header;
 
 	assert_non_null(m);
-	at = (uint8_t *)rte_pktmbuf_append(m, sizeof(ip) + sizeof(icmp) + sizeof(sent) + 8);
-	if (at == NULL)
+	data = (uint8_t *)rte_pktmbuf_append(m, sizeof(ip) + sizeof(icmp) + sizeof(sent) + 8);
+	if (data == NULL)
 		abort();
-	header = at + sizeof(ip);
-	memset(at, 0, rte_pktmbuf_data_len(m));
+	header = data + sizeof(ip);
+	memset(data, 0, rte_pktmbuf_data_len(m));
 	ip.total_length = htons((uint16_t)rte_pktmbuf_data_len(m));
-	memcpy(at, &ip, sizeof(ip));
+	memcpy(data, &ip, sizeof(ip));
 	memcpy(header + sizeof(icmp), &sent, sizeof(sent));
 	memcpy(header + sizeof(icmp) + sizeof(sent), &sa->spi, sizeof(sa->spi));
 	icmp.un.frag.mtu = htons(mtu);
@@ -261,10 +261,10 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static double sorted(double *values, unsigned int at)
+static double sorted(double *values, unsigned int index)
 {
 	qsort(values, ROUNDS, sizeof(values[0]), compare);
-	return values[at];
+	return values[index];
 }
 
 static void measure(unsigned int kind)
