@@ -296,13 +296,13 @@ void gateway_packet(uint8_t *ip, unsigned int from, unsigned int to, bool v6, un
 {
 	struct cygnet_addr src = network(from, v6, false), dst = network(to, v6, false);
 	const uint8_t ports_of[] = {4, 210, 7, 208};
-	unsigned int at;
+	unsigned int front;
 
 	((uint8_t *)&src)[v6 ? 15 : 3] = ((uint8_t *)&dst)[v6 ? 15 : 3] = 1;
-	at = write_ip(ip, v6, &src, &dst, len, IPPROTO_UDP, hops);
-	assert_true(len >= at + 8);
-	memcpy(ip + at, ports_of, sizeof(ports_of));
-	for (unsigned int i = at + sizeof(ports_of); i < len; i++)
+	front = write_ip(ip, v6, &src, &dst, len, IPPROTO_UDP, hops);
+	assert_true(len >= front + 8);
+	memcpy(ip + front, ports_of, sizeof(ports_of));
+	for (unsigned int i = front + sizeof(ports_of); i < len; i++)
 		ip[i] = (uint8_t)(7 * i + id);
 }
 
@@ -316,9 +316,9 @@ unsigned int gateway_seal(uint8_t *ip, const struct tunnel *t, uint64_t seq, con
 			  unsigned int len)
 {
 	const struct cygnet_path *path = cygnet_sa_path(t->in);
-	unsigned int at = t->v6 ? 40 : 20;
+	unsigned int front = t->v6 ? 40 : 20;
 
-	len = at + peer_seal(&t->peer, IN_SPI(t), seq, text, len, ip + at);
+	len = front + peer_seal(&t->peer, IN_SPI(t), seq, text, len, ip + front);
 	write_ip(ip, t->v6, &path->src, &path->dst, len, IPPROTO_ESP, 64);
 	return len;
 }
@@ -397,27 +397,28 @@ static void check_outer(const uint8_t *ip, const struct tunnel *t, unsigned int 
 	const struct cygnet_path *path = cygnet_sa_path(t->out);
 	const uint32_t esp[] = {htonl(OUT_SPI(t)), htonl((uint32_t)seq)};
 	uint8_t expected[40];
-	unsigned int at = write_ip(expected, t->v6, &path->src, &path->dst, len, IPPROTO_ESP, 64);
+	unsigned int front = write_ip(expected, t->v6, &path->src, &path->dst, len, IPPROTO_ESP,
+				      64);
 
 	if (!t->v6) { /* the identification is the gateway's choice, all other fields are given */
 		assert_int_equal(peer_checksum(ip, 20), 0);
 		memcpy(expected + 4, ip + 4, 2);
 		memcpy(expected + 10, ip + 10, 2);
 	}
-	assert_memory_equal(ip, expected, at);
-	assert_memory_equal(ip + at, esp, sizeof(esp));
+	assert_memory_equal(ip, expected, front);
+	assert_memory_equal(ip + front, esp, sizeof(esp));
 }
 
 void gateway_check_out(struct rte_mbuf *m, const struct tunnel *t, bool v6, unsigned int len,
 		       unsigned int id, uint64_t seq)
 {
 	uint8_t text[PEER_TEXT_MAX], expected[GATEWAY_FRAME];
-	unsigned int have, at = t->v6 ? 40 : 20;
+	unsigned int have, front = t->v6 ? 40 : 20;
 	const uint8_t *ip = check_ether(m, GATEWAY_WAN, t->v6, &have);
 	int got;
 
 	check_outer(ip, t, have, seq);
-	got = peer_open(&t->peer, (uint32_t)(seq >> 32), ip + at, have - at, text);
+	got = peer_open(&t->peer, (uint32_t)(seq >> 32), ip + front, have - front, text);
 	gateway_inner(expected, t, v6, true, len, id, 63);
 	len = peer_trailer(expected, len, peer_padding(t->peer.algorithm, len),
 			   v6 ? IPPROTO_IPV6 : IPPROTO_IPIP);

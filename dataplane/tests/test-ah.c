@@ -68,10 +68,10 @@ static void xcbc(const uint8_t key[16], const uint8_t *data, size_t len, uint8_t
 	if (len - cut < 16)
 		last[len - cut] = 0x80;
 	memset(out, 0, 16);
-	for (size_t at = 0; at <= cut; at += 16) {
+	for (size_t offset = 0; offset <= cut; offset += 16) {
 		for (unsigned int i = 0; i < 16; i++)
-			out[i] ^= at < cut ? data[at + i]
-					   : last[i] ^ derived[len - cut < 16 ? 2 : 1][i];
+			out[i] ^= offset < cut ? data[offset + i]
+					       : last[i] ^ derived[len - cut < 16 ? 2 : 1][i];
 		aes_block(derived[0], out, out);
 	}
 }
@@ -114,12 +114,12 @@ static unsigned int ah_size(const struct ah_sa *a)
 static void icv_of(const struct ah_sa *a, const uint8_t *wire, unsigned int len, uint64_t seq,
 		   uint8_t icv[64])
 {
-	unsigned int at = ip_len(a), clear = a->algorithm->iv_len + a->algorithm->icv_len;
+	unsigned int front = ip_len(a), clear = a->algorithm->iv_len + a->algorithm->icv_len;
 	const uint32_t high = htonl((uint32_t)(seq >> 32));
 	uint8_t data[ROOM + 4];
 
 	memcpy(data, wire, len);
-	memset(data + at + 12, 0, clear);
+	memset(data + front + 12, 0, clear);
 	if (a->v6) {
 		memcpy(data, "\x60\0\0\0", 4);
 		data[7] = 0;
@@ -127,7 +127,7 @@ static void icv_of(const struct ah_sa *a, const uint8_t *wire, unsigned int len,
 		data[1] = data[6] = data[7] = data[8] = data[10] = data[11] = 0;
 	}
 	memcpy(data + len, &high, 4);
-	mac(a, wire + at + 12, data, len + (a->esn ? 4 : 0), icv);
+	mac(a, wire + front + 12, data, len + (a->esn ? 4 : 0), icv);
 }
 
 static void write_ip(const struct ah_sa *a, uint8_t *wire, unsigned int len, uint8_t proto)
@@ -149,20 +149,20 @@ static void write_ip(const struct ah_sa *a, uint8_t *wire, unsigned int len, uin
 static unsigned int seal(const struct ah_sa *a, uint64_t seq, uint8_t next,
 			 const uint8_t *payload, unsigned int len, uint8_t *wire)
 {
-	unsigned int at = ip_len(a), total = at + ah_size(a) + len;
+	unsigned int front = ip_len(a), total = front + ah_size(a) + len;
 	const uint32_t ids[2] = {htonl(ESP_SPI), htonl((uint32_t)seq)};
 	uint8_t icv[64];
 
 	write_ip(a, wire, total, IPPROTO_AH);
-	memset(wire + at, 0, ah_size(a));
-	wire[at] = next;
-	wire[at + 1] = (uint8_t)(ah_size(a) / 4 - 2);
-	memcpy(wire + at + 4, ids, sizeof(ids));
-	memcpy(wire + at + ah_size(a), payload, len);
+	memset(wire + front, 0, ah_size(a));
+	wire[front] = next;
+	wire[front + 1] = (uint8_t)(ah_size(a) / 4 - 2);
+	memcpy(wire + front + 4, ids, sizeof(ids));
+	memcpy(wire + front + ah_size(a), payload, len);
 	if (a->algorithm->iv_len)
-		memcpy(wire + at + 12, "an IV...", 8);
+		memcpy(wire + front + 12, "an IV...", 8);
 	icv_of(a, wire, total, seq, icv);
-	memcpy(wire + at + 12 + a->algorithm->iv_len, icv, a->algorithm->icv_len);
+	memcpy(wire + front + 12 + a->algorithm->iv_len, icv, a->algorithm->icv_len);
 	return total;
 }
 
@@ -270,8 +270,8 @@ static unsigned int room_behind(const struct ah_sa *a)
 
 static void send_one(struct ah_sa *a, unsigned int len, uint64_t seq)
 {
-	unsigned int kept = a->transport ? ip_len(a) : 0, at = ip_len(a);
-	unsigned int total = at + ah_size(a) + len - kept, clear = a->algorithm->iv_len;
+	unsigned int kept = a->transport ? ip_len(a) : 0, front = ip_len(a);
+	unsigned int total = front + ah_size(a) + len - kept, clear = a->algorithm->iv_len;
 	uint8_t packet_in[ROOM], icv[64];
 	struct rte_mbuf *m;
 	const uint8_t *wire;
@@ -285,11 +285,11 @@ static void send_one(struct ah_sa *a, unsigned int len, uint64_t seq)
 	assert_int_equal(rte_pktmbuf_data_len(m), total);
 	wire = rte_pktmbuf_mtod(m, const uint8_t *);
 	assert_int_equal(wire[a->v6 ? 6 : 9], IPPROTO_AH);
-	assert_int_equal(wire[at], a->transport ? IPPROTO_UDP : IPPROTO_IPIP);
-	assert_int_equal(wire[at + 1], ah_size(a) / 4 - 2);
+	assert_int_equal(wire[front], a->transport ? IPPROTO_UDP : IPPROTO_IPIP);
+	assert_int_equal(wire[front + 1], ah_size(a) / 4 - 2);
 	icv_of(a, wire, total, seq, icv);
-	assert_memory_equal(wire + at + 12 + clear, icv, a->algorithm->icv_len);
-	assert_memory_equal(wire + at + ah_size(a), packet_in + kept, len - kept);
+	assert_memory_equal(wire + front + 12 + clear, icv, a->algorithm->icv_len);
+	assert_memory_equal(wire + front + ah_size(a), packet_in + kept, len - kept);
 	/* The mutable fields have been restored. */
 	if (a->transport && !a->v6)
 		assert_memory_equal(wire + 4, packet_in + 4, 5);
@@ -379,19 +379,19 @@ static void to_the_other_family(void **state)
  * are. */
 static void refuse_damage(struct ah_sa *a)
 {
-	unsigned int total, at = ip_len(a);
+	unsigned int total, front = ip_len(a);
 	uint8_t inner[60], wire[ROOM];
 
 	plain(a, inner, sizeof(inner));
 	total = seal(a, 9, a->transport ? IPPROTO_UDP : IPPROTO_IPIP, inner, sizeof(inner), wire);
-	for (unsigned int bit = 0; bit < 8 * (total - at); bit++) {
-		unsigned int byte = at + bit / 8;
+	for (unsigned int bit = 0; bit < 8 * (total - front); bit++) {
+		unsigned int byte = front + bit / 8;
 		struct rte_mbuf *m;
 
 		wire[byte] ^= (uint8_t)(1u << bit % 8);
 		m = received(a, wire, total, 9);
 		assert_int_equal(esp_unprotect(&a->e, m),
-				 byte == at + 1 ? DROP_AH_LENGTH : DROP_AUTH_FAILED);
+				 byte == front + 1 ? DROP_AH_LENGTH : DROP_AUTH_FAILED);
 		rte_pktmbuf_free(m);
 		wire[byte] ^= (uint8_t)(1u << bit % 8);
 	}

@@ -298,11 +298,11 @@ static void short_buffer(void **state)
 
 static void write_dropin(const char *name, const char *text)
 {
-	char at[PATH_MAX];
+	char dropin[PATH_MAX];
 	FILE *file;
 
-	snprintf(at, sizeof(at), "%s.d/%s", path, name);
-	file = fopen(at, "w");
+	snprintf(dropin, sizeof(dropin), "%s.d/%s", path, name);
+	file = fopen(dropin, "w");
 	assert_non_null(file);
 	assert_true(fputs(text, file) >= 0);
 	assert_int_equal(fclose(file), 0);
@@ -310,16 +310,16 @@ static void write_dropin(const char *name, const char *text)
 
 static void remove_dropins(const char *const *names)
 {
-	char at[PATH_MAX];
+	char dir[PATH_MAX];
 
-	snprintf(at, sizeof(at), "%s.d", path);
+	snprintf(dir, sizeof(dir), "%s.d", path);
 	for (; *names; names++) {
 		char file[PATH_MAX + 32];
 
-		snprintf(file, sizeof(file), "%s/%s", at, *names);
+		snprintf(file, sizeof(file), "%s/%s", dir, *names);
 		assert_int_equal(unlink(file), 0);
 	}
-	assert_int_equal(rmdir(at), 0);
+	assert_int_equal(rmdir(dir), 0);
 }
 
 /* Drop-ins replace keys and add ports, in the order of their names. */
@@ -327,11 +327,11 @@ static void dropins(void **state)
 {
 	static const char *const names[] = {"10-a.conf", "9-b.conf", "ignored", ".hidden.conf", NULL};
 	static const char usual[] = "[cygnetd]\nsas = 5\nworkers = 2\n" DEVICE;
-	char at[PATH_MAX];
+	char dir[PATH_MAX], expected[PATH_MAX];
 
 	(void)state;
-	snprintf(at, sizeof(at), "%s.d", path);
-	assert_int_equal(mkdir(at, 0700), 0);
+	snprintf(dir, sizeof(dir), "%s.d", path);
+	assert_int_equal(mkdir(dir, 0700), 0);
 	write_dropin("10-a.conf", "[port a]\nmtu = 1400\n[cygnetd]\nsas = 6\n[port b]\ndevice = net_null1\n");
 	write_dropin("9-b.conf", "[cygnetd]\nsas = 7\n");
 	write_dropin("ignored", "nonsense");
@@ -353,10 +353,10 @@ static void dropins(void **state)
 
 	write_dropin("9-b.conf", "\n[port c]\ndevice = net_null1\n[cygnetd]\nsas = x\n");
 	assert_int_equal(read_text(usual), -EINVAL);
-	snprintf(at, sizeof(at), "%s.d/9-b.conf:5: [cygnetd] sas: 'x' is not a number\n"
+	snprintf(expected, sizeof(expected), "%s.d/9-b.conf:5: [cygnetd] sas: 'x' is not a number\n"
 		 "%s.d/9-b.conf:3: [port c] device: net_null1 is already the device of port b",
 		 path, path);
-	assert_string_equal(error, at);
+	assert_string_equal(error, expected);
 	remove_dropins(names);
 }
 
@@ -486,9 +486,9 @@ static void printed_keys(void **state)
 	assert_non_null(out);
 	conf_print_keys(out);
 	assert_int_equal(fclose(out), 0);
-	for (const char *at = text; *at; at++) {
-		columns += *at == '\t';
-		if (*at != '\n')
+	for (const char *c = text; *c; c++) {
+		columns += *c == '\t';
+		if (*c != '\n')
 			continue;
 		assert_int_equal(columns, 5);
 		columns = 0;

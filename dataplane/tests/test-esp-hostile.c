@@ -87,9 +87,9 @@ static void spoil_some(struct cygnet_sa *sa)
 	};
 
 	for (unsigned int n = 1 + !(byte() % 4); n; n--) {
-		uint8_t *at = field[(unsigned int)random() % RTE_DIM(field)];
+		uint8_t *changed = field[(unsigned int)random() % RTE_DIM(field)];
 
-		*at = byte() & 1 ? byte() : byte() % 80;
+		*changed = byte() & 1 ? byte() : byte() % 80;
 	}
 }
 

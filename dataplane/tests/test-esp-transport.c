@@ -81,13 +81,13 @@ static void fixed(void **state)
 		bool v6 = i % 3 == 2, tcp = i < 3;
 		uint8_t proto = tcp ? IPPROTO_TCP : IPPROTO_UDP, l4[L4];
 		struct rte_mbuf *m;
-		const uint8_t *at;
+		const uint8_t *got;
 
 		write_l4(l4, L4, tcp ? CHECKSUM_TCP : CHECKSUM_UDP, WRONG);
 		m = decrypted(v6, i % 3 == 1 ? 8 : 0, l4, L4, true);
-		at = close_one(m, L4, proto);
-		assert_int_equal(sum_of(m, at, L4, proto), 0);
-		assert_memory_equal(at, l4, tcp ? CHECKSUM_TCP : CHECKSUM_UDP);
+		got = close_one(m, L4, proto);
+		assert_int_equal(sum_of(m, got, L4, proto), 0);
+		assert_memory_equal(got, l4, tcp ? CHECKSUM_TCP : CHECKSUM_UDP);
 		rte_pktmbuf_free(m);
 	}
 }
@@ -124,15 +124,15 @@ static void truncated(void **state)
 		for (unsigned int i = 0; i < 4; i++) {
 			uint8_t proto = i & 1 ? IPPROTO_TCP : IPPROTO_UDP, l4[L4];
 			struct rte_mbuf *m;
-			const uint8_t *at;
+			const uint8_t *got;
 
 			write_l4(l4, len, CHECKSUM_UDP, WRONG);
 			m = decrypted(i & 2, 0, l4, len, true);
-			at = close_one(m, len, proto);
+			got = close_one(m, len, proto);
 			if (proto == IPPROTO_TCP || len < 8)
-				assert_memory_equal(at, l4, len);
+				assert_memory_equal(got, l4, len);
 			else
-				assert_int_equal(sum_of(m, at, len, proto), 0);
+				assert_int_equal(sum_of(m, got, len, proto), 0);
 			rte_pktmbuf_free(m);
 		}
 	}

@@ -76,8 +76,8 @@ static uint16_t spoil(void *qp, struct rte_crypto_op **ops, uint16_t n)
 	uint16_t given = give_back(qp, ops, n);
 
 	for (uint16_t i = 0; i < given; i++)
-		for (unsigned int at = 36; at < 52; at++)
-			*rte_pktmbuf_mtod_offset(ops[i]->sym->m_src, uint8_t *, at) ^= 0x5a;
+		for (unsigned int offset = 36; offset < 52; offset++)
+			*rte_pktmbuf_mtod_offset(ops[i]->sym->m_src, uint8_t *, offset) ^= 0x5a;
 	return given;
 }
 

@@ -120,13 +120,13 @@ static void out_of_the_ordinary(void **state)
 }
 
 /* The bits of a packet that select another flow: exactly those that policies and routes use. */
-static bool tells_apart(bool v6, unsigned int proto, unsigned int at)
+static bool tells_apart(bool v6, unsigned int proto, unsigned int byte)
 {
 	unsigned int header = v6 ? 40 : 20;
 
-	if (at >= header)
-		return at - header < upper_len(proto);
-	return v6 ? at >= 8 : at >= 12;
+	if (byte >= header)
+		return byte - header < upper_len(proto);
+	return v6 ? byte >= 8 : byte >= 12;
 }
 
 static void every_bit(bool v6, uint8_t proto)
@@ -137,15 +137,16 @@ static void every_bit(bool v6, uint8_t proto)
 
 	assert_true(key_of(p, len, PORT, &key));
 	for (unsigned int bit = 0; bit < len * 8; bit++) {
-		unsigned int at = bit / 8;
+		unsigned int byte = bit / 8;
 
 		/* Version, fragments and protocol are subject of other tests. */
-		if (at == 0 || (v6 ? at == 6 : at == 6 || at == 7 || at == 9))
+		if (byte == 0 || (v6 ? byte == 6 : byte == 6 || byte == 7 || byte == 9))
 			continue;
-		p[at] ^= (uint8_t)(1u << bit % 8);
+		p[byte] ^= (uint8_t)(1u << bit % 8);
 		assert_true(key_of(p, len, PORT, &other));
-		assert_int_equal(memcmp(&key, &other, sizeof(key)) != 0, tells_apart(v6, proto, at));
-		p[at] ^= (uint8_t)(1u << bit % 8);
+		assert_int_equal(memcmp(&key, &other, sizeof(key)) != 0,
+				 tells_apart(v6, proto, byte));
+		p[byte] ^= (uint8_t)(1u << bit % 8);
 	}
 }
 

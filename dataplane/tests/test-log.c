@@ -57,7 +57,7 @@ static unsigned int lines(void)
 {
 	unsigned int n = 0;
 
-	for (const char *at = text; (at = strchr(at, '\n')); at++)
+	for (const char *end = text; (end = strchr(end, '\n')); end++)
 		n++;
 	return n;
 }

@@ -251,7 +251,7 @@ static void neighbour(uint16_t type, uint32_t ifindex, const char *dst, uint16_t
 	deliver();
 }
 
-static struct neigh at(unsigned int interface, uint32_t a)
+static struct neigh neigh_of(unsigned int interface, uint32_t a)
 {
 	return (struct neigh){
 		.addr = cygnet_addr4(a),
@@ -264,7 +264,7 @@ static bool resolved(unsigned int interface, const char *dst, const char *mac)
 {
 	struct rte_ether_addr found;
 
-	struct neigh n = at(interface, addr(dst));
+	struct neigh n = neigh_of(interface, addr(dst));
 
 	if (!neigh_lookup(&n, &found))
 		return false;
@@ -320,12 +320,12 @@ static void solicited(void **state)
 	assert_true(neigh_wanted(&n));
 	/* More than the queue has room for: the others are lost, and asked for again. */
 	for (uint32_t i = 0; i < 100000; i++) {
-		n = at(0, htonl(0x0b000000 + i));
+		n = neigh_of(0, htonl(0x0b000000 + i));
 		neigh_solicit(&n);
 	}
 	for (unsigned int i = 0; neigh_wanted(&n); i++)
 		assert_true(i < 5000);
-	n = at(0, htonl(0x0b000000 + 99999));
+	n = neigh_of(0, htonl(0x0b000000 + 99999));
 	neigh_solicit(&n);
 	assert_true(neigh_wanted(&n));
 }
@@ -338,7 +338,8 @@ static void many_neighbours(void **state)
 	(void)state;
 	/* Always other addresses, as in a scan of a large network. */
 	for (uint32_t i = 0; i < 200000; i++) {
-		struct neigh n = at(0, htonl(0x0a000000 + i)), old = at(0, htonl(0x0a000000 + i - 10000));
+		struct neigh n = neigh_of(0, htonl(0x0a000000 + i));
+		struct neigh old = neigh_of(0, htonl(0x0a000000 + i - 10000));
 		struct rte_ether_addr mac = {{2}}, got;
 
 		memcpy(&mac.addr_bytes[2], &i, sizeof(i));
@@ -350,7 +351,7 @@ static void many_neighbours(void **state)
 	}
 	assert_int_equal(found, 200000);
 	neighs_mark();
-	last = at(1, 5);
+	last = neigh_of(1, 5);
 	neigh_set(&last, &(struct rte_ether_addr){{2}}, false);
 	neighs_sweep();
 	assert_false(resolved(0, "10.3.13.63", ""));

@@ -92,10 +92,10 @@ static void set_class(struct offload_class class)
 /* A window with n packets. @return whether it changed the state */
 static bool window(struct offload *o, unsigned int n, bool backlog)
 {
-	uint32_t at[STATS_MAX_DEVICES] = {0};
+	uint32_t waiting[STATS_MAX_DEVICES] = {0};
 
 	for (unsigned int i = 0; i < n; i++)
-		offload_packet(o, 0, 100, at, 0, 0);
+		offload_packet(o, 0, 100, waiting, 0, 0);
 	offload_received(o, backlog ? 32 : 1, 32);
 	return offload_decide(o, OFFLOAD_WINDOW_US * 1000);
 }
@@ -249,45 +249,45 @@ static void long_turn(void **state)
 
 static void spill(void **state)
 {
-	uint32_t at[STATS_MAX_DEVICES] = {0};
+	uint32_t waiting[STATS_MAX_DEVICES] = {0};
 	struct offload o = {0};
 
 	(void)state;
 	set_class(two);
-	assert_int_equal(offload_packet(&o, 0, 64, at, 0, 0), 0);
+	assert_int_equal(offload_packet(&o, 0, 64, waiting, 0, 0), 0);
 	o.full = true;
-	assert_int_equal(offload_packet(&o, 0, 64, at, 0, 0), 2);
-	at[2] = 60000; /* as many as the device accepts */
-	assert_int_equal(offload_packet(&o, 0, 64, at, 0, 0), 2);
-	assert_int_equal(offload_packet(&o, 0, 64, at, 1 << 1, 0), 2);
-	at[2] = 512; /* the device does not keep up */
-	assert_int_equal(offload_packet(&o, 0, 64, at, 1 << 2, 0), 0);
-	at[2] = 257; /* enough packets for a run */
-	assert_int_equal(offload_packet(&o, 0, 64, at, 0, 0), 0);
-	at[2] = 256;
-	assert_int_equal(offload_packet(&o, 0, 64, at, 0, 0), 2);
-	at[2] = 512;
-	assert_int_equal(offload_packet(&o, 0, 64, at, 0, 0), 2);
-	at[2] = 1; /* spilling ends, however few packets the device had */
-	assert_int_equal(offload_packet(&o, 0, 64, at, 1 << 2, 0), 0);
-	at[2] = 0;
-	assert_int_equal(offload_packet(&o, 0, 64, at, 0, 0), 2);
+	assert_int_equal(offload_packet(&o, 0, 64, waiting, 0, 0), 2);
+	waiting[2] = 60000; /* as many as the device accepts */
+	assert_int_equal(offload_packet(&o, 0, 64, waiting, 0, 0), 2);
+	assert_int_equal(offload_packet(&o, 0, 64, waiting, 1 << 1, 0), 2);
+	waiting[2] = 512; /* the device does not keep up */
+	assert_int_equal(offload_packet(&o, 0, 64, waiting, 1 << 2, 0), 0);
+	waiting[2] = 257; /* enough packets for a run */
+	assert_int_equal(offload_packet(&o, 0, 64, waiting, 0, 0), 0);
+	waiting[2] = 256;
+	assert_int_equal(offload_packet(&o, 0, 64, waiting, 0, 0), 2);
+	waiting[2] = 512;
+	assert_int_equal(offload_packet(&o, 0, 64, waiting, 0, 0), 2);
+	waiting[2] = 1; /* spilling ends, however few packets the device had */
+	assert_int_equal(offload_packet(&o, 0, 64, waiting, 1 << 2, 0), 0);
+	waiting[2] = 0;
+	assert_int_equal(offload_packet(&o, 0, 64, waiting, 0, 0), 2);
 }
 
 /* The device has completed no packet for long. */
 static void stalled(void **state)
 {
 	struct offload_class any = two;
-	uint32_t at[STATS_MAX_DEVICES] = {0};
+	uint32_t waiting[STATS_MAX_DEVICES] = {0};
 	struct offload o = {.full = true};
 
 	(void)state;
 	any.spills = false;
 	set_class(any);
-	at[2] = 60000;
-	assert_int_equal(offload_packet(&o, 0, 64, at, 1 << 2, 0), 2);
-	assert_int_equal(offload_packet(&o, 0, 64, at, 1 << 2, 1 << 1), 2);
-	assert_int_equal(offload_packet(&o, 0, 64, at, 0, 1 << 2), 0);
+	waiting[2] = 60000;
+	assert_int_equal(offload_packet(&o, 0, 64, waiting, 1 << 2, 0), 2);
+	assert_int_equal(offload_packet(&o, 0, 64, waiting, 1 << 2, 1 << 1), 2);
+	assert_int_equal(offload_packet(&o, 0, 64, waiting, 0, 1 << 2), 0);
 }
 
 static void pays_from(void **state)

@@ -55,15 +55,16 @@ static void put16(uint8_t *to, unsigned int value)
 	to[1] = (uint8_t)value;
 }
 
-/* The fragment of an IPv4 packet with len bytes of its payload, from offset at. @return length */
-static unsigned int cut(uint8_t *out, const uint8_t *ip, unsigned int at, unsigned int len, bool more)
+/* The fragment of an IPv4 packet with len bytes of its payload, from offset on. @return length */
+static unsigned int cut(uint8_t *out, const uint8_t *ip, unsigned int offset, unsigned int len,
+			bool more)
 {
 	uint16_t sum;
 
 	memcpy(out, ip, IP4);
-	memcpy(out + IP4, ip + IP4 + at, len);
+	memcpy(out + IP4, ip + IP4 + offset, len);
 	put16(out + 2, IP4 + len);
-	put16(out + 6, (more ? 0x2000u : 0) | at / 8);
+	put16(out + 6, (more ? 0x2000u : 0) | offset / 8);
 	put16(out + 10, 0);
 	sum = peer_checksum(out, IP4);
 	memcpy(out + 10, &sum, sizeof(sum));
@@ -116,9 +117,9 @@ static void learn_out(void)
  * behind the ports, depending on the byte's offset in the packet. */
 static unsigned int id_of(const uint8_t *ip)
 {
-	unsigned int at = (unsigned int)((ip[6] << 8 | ip[7]) & 0x1fff) * 8, byte = 60;
+	unsigned int offset = (unsigned int)((ip[6] << 8 | ip[7]) & 0x1fff) * 8, byte = 60;
 
-	return (uint8_t)(ip[byte] - 7 * (byte + at));
+	return (uint8_t)(ip[byte] - 7 * (byte + offset));
 }
 
 /* Check that n frames were transmitted by the LAN port, with ascending ids from the first one

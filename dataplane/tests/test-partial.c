@@ -56,12 +56,12 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* A fragment of packet id with text[at .. at + len]. */
-static bool add_with(uint32_t id, unsigned int at, unsigned int len, bool more, uint8_t tos,
+/* A fragment of packet id with text[offset .. offset + len]. */
+static bool add_with(uint32_t id, unsigned int offset, unsigned int len, bool more, uint8_t tos,
 		     struct partial_whole *whole)
 {
 	const struct partial_key key = {.id = id, .af = AF_INET, .proto = 50};
-	const struct partial_part part = {.front = FRONT, .offset = at, .more = more};
+	const struct partial_part part = {.front = FRONT, .offset = offset, .more = more};
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
 	uint8_t *to;
 
@@ -72,30 +72,30 @@ static bool add_with(uint32_t id, unsigned int at, unsigned int len, bool more, 
 	memset(to, 0, FRONT);
 	to[0] = 0x45;
 	to[1] = tos;
-	memcpy(to + FRONT, text + at, len);
+	memcpy(to + FRONT, text + offset, len);
 	return partial_add(table, &key, m, &part, now, whole);
 }
 
-static bool add(uint32_t id, unsigned int at, unsigned int len, bool more)
+static bool add(uint32_t id, unsigned int offset, unsigned int len, bool more)
 {
 	struct partial_whole whole;
-	bool is_whole = add_with(id, at, len, more, 0, &whole);
+	bool is_whole = add_with(id, offset, len, more, 0, &whole);
 
 	if (is_whole)
 		partial_release(whole.parts);
 	return is_whole;
 }
 
-struct cut { unsigned int at, len; };
+struct cut { unsigned int offset, len; };
 
 /* LEN bytes in pieces of many lengths. @return number of pieces */
 static unsigned int cut_up(struct cut *cut)
 {
 	unsigned int n = 0;
 
-	for (unsigned int at = 0; at < LEN; at += cut[n++].len) {
-		cut[n].at = at;
-		cut[n].len = RTE_MIN(LEN - at, 8 * (8 + (unsigned int)rte_rand_max(100)));
+	for (unsigned int offset = 0; offset < LEN; offset += cut[n++].len) {
+		cut[n].offset = offset;
+		cut[n].len = RTE_MIN(LEN - offset, 8 * (8 + (unsigned int)rte_rand_max(100)));
 	}
 	return n;
 }
@@ -113,16 +113,17 @@ static void shuffle(struct cut *cut, unsigned int n)
 
 static void check_whole(const struct partial_whole *whole, unsigned int parts)
 {
-	unsigned int at = 0;
+	unsigned int offset = 0;
 
 	assert_int_equal(whole->len, LEN);
 	assert_int_equal(whole->front, FRONT);
 	for (struct rte_mbuf *m = whole->parts; m; m = packet(m)->next) {
-		assert_int_equal(packet(m)->part_at, at);
-		assert_memory_equal(rte_pktmbuf_mtod(m, void *), text + at, rte_pktmbuf_data_len(m));
-		at += rte_pktmbuf_data_len(m);
+		assert_int_equal(packet(m)->part_at, offset);
+		assert_memory_equal(rte_pktmbuf_mtod(m, void *), text + offset,
+				    rte_pktmbuf_data_len(m));
+		offset += rte_pktmbuf_data_len(m);
 	}
-	assert_int_equal(at, LEN);
+	assert_int_equal(offset, LEN);
 	assert_int_equal(partial_release(whole->parts), parts);
 }
 
@@ -138,12 +139,14 @@ static void any_order(void **state)
 		shuffle(cut, n);
 		dropped = 0;
 		for (unsigned int i = 0; i < n; i++) {
-			bool more = cut[i].at + cut[i].len < LEN;
+			bool more = cut[i].offset + cut[i].len < LEN;
 
 			longest = RTE_MAX(longest, cut[i].len + FRONT);
-			assert_int_equal(add_with(round, cut[i].at, cut[i].len, more, 0, &whole), i == n - 1);
+			assert_int_equal(add_with(round, cut[i].offset, cut[i].len, more, 0,
+						  &whole),
+					 i == n - 1);
 			if (i == twice && i < n - 1)
-				assert_false(add(round, cut[i].at, cut[i].len, more));
+				assert_false(add(round, cut[i].offset, cut[i].len, more));
 		}
 		assert_int_equal(whole.longest, longest);
 		assert_int_equal(dropped, twice < n - 1);
@@ -151,7 +154,7 @@ static void any_order(void **state)
 	}
 }
 
-struct fragment { unsigned int at, len; bool more; };
+struct fragment { unsigned int offset, len; bool more; };
 
 static const struct fragment contradictory[][3] = {
 	{{0, 80, true}, {72, 80, true}, {152, 8, false}},	/* some overlapping bytes */
@@ -171,7 +174,7 @@ static void contradictions(void **state)
 	for (uint32_t i = 0; i < RTE_DIM(contradictory); i++) {
 		dropped = 0;
 		for (unsigned int j = 0; j < 3; j++)
-			assert_false(add(i, contradictory[i][j].at, contradictory[i][j].len,
+			assert_false(add(i, contradictory[i][j].offset, contradictory[i][j].len,
 					 contradictory[i][j].more));
 		/* Nor is a complete packet accepted while the others wait. */
 		assert_false(add(i, 0, 80, true));

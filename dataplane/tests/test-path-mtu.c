@@ -222,35 +222,35 @@ static void replace_sa(bool v6, bool encap, uint8_t proto)
 
 /* Write the quoted packet. @return the bytes of it that are needed. A router quotes far more of IPv6 (RFC 4443,
  * 2.4), and room for a fragment header is always read. */
-static unsigned int write_quote(uint8_t *at, const struct quote *q)
+static unsigned int write_quote(uint8_t *ip, const struct quote *q)
 {
 	const struct cygnet_path *path = cygnet_sa_path(e.sa);
 	unsigned int len = q->v6 ? sizeof(struct rte_ipv6_hdr) : sizeof(struct rte_ipv4_hdr);
 	const uint16_t udp[] = {q->sport, q->dport, 0, 0};
 	uint16_t field = htons(q->v6 ? SENT - 40 : SENT);
 
-	memset(at, 0, 96);
-	at[0] = q->v6 ? 0x60 : 0x45;
-	memcpy(at + (q->v6 ? 4 : 2), &field, sizeof(field));
-	at[q->v6 ? 6 : 9] = q->fragment && q->v6 ? IPPROTO_FRAGMENT : q->proto;
-	memcpy(at + (q->v6 ? 8 : 12), &path->src, q->v6 ? 16 : 4);
-	at[q->v6 ? 23 : 15] = (uint8_t)(at[q->v6 ? 23 : 15] + q->src);
-	memcpy(at + (q->v6 ? 24 : 16), &path->dst, q->v6 ? 16 : 4);
+	memset(ip, 0, 96);
+	ip[0] = q->v6 ? 0x60 : 0x45;
+	memcpy(ip + (q->v6 ? 4 : 2), &field, sizeof(field));
+	ip[q->v6 ? 6 : 9] = q->fragment && q->v6 ? IPPROTO_FRAGMENT : q->proto;
+	memcpy(ip + (q->v6 ? 8 : 12), &path->src, q->v6 ? 16 : 4);
+	ip[q->v6 ? 23 : 15] = (uint8_t)(ip[q->v6 ? 23 : 15] + q->src);
+	memcpy(ip + (q->v6 ? 24 : 16), &path->dst, q->v6 ? 16 : 4);
 	field = htons(q->offset);
 	if (q->v6 && q->fragment) {
-		at[len] = q->proto;
-		memcpy(at + len + 2, &field, sizeof(field));
+		ip[len] = q->proto;
+		memcpy(ip + len + 2, &field, sizeof(field));
 		len += sizeof(struct rte_ipv6_fragment_ext);
 	} else if (!q->v6) {
-		memcpy(at + 6, &field, sizeof(field));
+		memcpy(ip + 6, &field, sizeof(field));
 	}
 	if (q->proto == IPPROTO_UDP) {
-		memcpy(at + len, udp, sizeof(udp));
+		memcpy(ip + len, udp, sizeof(udp));
 		len += sizeof(udp);
 	} else if (q->proto == IPPROTO_AH) {
 		len += IDENT_AH;
 	}
-	memcpy(at + len, &e.sa->spi, sizeof(e.sa->spi));
+	memcpy(ip + len, &e.sa->spi, sizeof(e.sa->spi));
 	len += sizeof(e.sa->spi);
 	return q->v6 ? RTE_MAX(len, 48u) : len;
 }

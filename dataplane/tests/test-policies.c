@@ -151,13 +151,14 @@ static void text_of_all(void **state)
 /* A line of which one field is replaced. */
 static void refused_field(unsigned int field, const char *value)
 {
-	char text[1024] = HEAD LINE, *at = text + strlen(text), why[256];
+	char text[1024] = HEAD LINE, *line = text + strlen(text), why[256];
 	const char *rest = LINE;
 	struct policy_list list;
 
 	for (unsigned int i = 0; i < field; i++)
 		rest = strchr(rest, ' ') + 1;
-	snprintf(at, 512, "%.*s%s%s", (int)(rest - LINE), LINE, value, rest + strcspn(rest, " \n"));
+	snprintf(line, 512, "%.*s%s%s", (int)(rest - LINE), LINE, value,
+		 rest + strcspn(rest, " \n"));
 	assert_int_equal(parse(text, &list, why), -EINVAL);
 	assert_string_equal(why, "line 4 is wrong");
 	assert_null(list.policy);

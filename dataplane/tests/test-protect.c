@@ -723,7 +723,7 @@ static void mappings(void **state)
 static void mappings6(void **state)
 {
 	struct cygnet_event event;
-	struct cygnet_addr at[3];
+	struct cygnet_addr src[3];
 	struct esp_sa e;
 
 	(void)state;
@@ -731,14 +731,14 @@ static void mappings6(void **state)
 	assert_true(add_window(&e, ESP_ENCAP, 64));
 	esp_sa_move(&e, true);
 	hear_nothing_of_before();
-	at[0] = at[1] = at[2] = cygnet_sa_path(e.sa)->src;
-	at[1].bytes[15] ^= 1;
-	at[2].bytes[4] ^= 0x80;
-	for (unsigned int i = 0; i < RTE_DIM(at); i++) {
+	src[0] = src[1] = src[2] = cygnet_sa_path(e.sa)->src;
+	src[1].bytes[15] ^= 1;
+	src[2].bytes[4] ^= 0x80;
+	for (unsigned int i = 0; i < RTE_DIM(src); i++) {
 		struct rte_mbuf *m = esp_sealed(&e, i + 1, IPPROTO_IPIP);
 
 		clock_now++;
-		packet(m)->src = at[i];
+		packet(m)->src = src[i];
 		packet(m)->sport = cygnet_sa_path(e.sa)->sport;
 		assert_int_equal(pass(m), IN);
 		events_post();
@@ -747,7 +747,7 @@ static void mappings6(void **state)
 			continue;
 		assert_int_equal(event.type, CYGNET_EVENT_MAPPING);
 		assert_int_equal(event.id.af, AF_INET6);
-		assert_memory_equal(&event.new_addr, &at[i], sizeof(at[i]));
+		assert_memory_equal(&event.new_addr, &src[i], sizeof(src[i]));
 		assert_int_equal(event.new_port, cygnet_sa_path(e.sa)->sport);
 	}
 	esp_sa_delete(&e);

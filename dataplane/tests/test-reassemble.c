@@ -93,14 +93,15 @@ static void addresses(uint8_t *ip, bool v6)
 	ip[39] = 1;
 }
 
-/* A fragment of a datagram with text[at .. at + len]. @return length */
-static unsigned int cut(uint8_t *ip, bool v6, const uint8_t *text, unsigned int at, unsigned int len,
-			bool more)
+/* A fragment of a datagram with text[offset .. offset + len]. @return length */
+static unsigned int cut(uint8_t *ip, bool v6, const uint8_t *text, unsigned int offset,
+			unsigned int len, bool more)
 {
-	const uint8_t front4[] = {0x45, 0, 0, 0, 0, 7, (uint8_t)(more << 5 | at >> 11),
-				  (uint8_t)(at >> 3), 64, IPPROTO_UDP};
+	const uint8_t front4[] = {0x45, 0, 0, 0, 0, 7, (uint8_t)(more << 5 | offset >> 11),
+				  (uint8_t)(offset >> 3), 64, IPPROTO_UDP};
 	const uint8_t front6[] = {0x60, 0, 0, 0, 0, 0, IPPROTO_FRAGMENT, 64};
-	const uint8_t fragment[] = {IPPROTO_UDP, 0, (uint8_t)(at >> 8), (uint8_t)(at | more), 0, 0, 0, 7};
+	const uint8_t fragment[] = {IPPROTO_UDP, 0, (uint8_t)(offset >> 8),
+				    (uint8_t)(offset | more), 0, 0, 0, 7};
 	unsigned int front = v6 ? 48 : 20;
 	uint16_t total = rte_cpu_to_be_16((uint16_t)(v6 ? len + 8 : len + front)), sum;
 
@@ -114,7 +115,7 @@ static unsigned int cut(uint8_t *ip, bool v6, const uint8_t *text, unsigned int 
 		sum = peer_checksum(ip, 20);
 		memcpy(ip + 10, &sum, sizeof(sum));
 	}
-	memcpy(ip + front, text + at, len);
+	memcpy(ip + front, text + offset, len);
 	return front + len;
 }
 
@@ -245,15 +246,15 @@ static void given_up_in_time(void **state)
 static void plain(const struct tunnel *t, unsigned int interface, enum stage then, bool first)
 {
 	uint8_t whole[LEN], ip[LEN];
-	unsigned int at = first ? 0 : CUT, len = first ? CUT : LEN - 20 - CUT;
+	unsigned int offset = first ? 0 : CUT, len = first ? CUT : LEN - 20 - CUT;
 	struct headers h;
 	struct rte_mbuf *m;
 	uint16_t field;
 
 	gateway_inner(whole, t, false, true, LEN, 3, 64);
 	memcpy(ip, whole, 20);
-	memcpy(ip + 20, whole + 20 + at, len);
-	field = rte_cpu_to_be_16((uint16_t)(at / 8 | (first ? RTE_IPV4_HDR_MF_FLAG : 0)));
+	memcpy(ip + 20, whole + 20 + offset, len);
+	field = rte_cpu_to_be_16((uint16_t)(offset / 8 | (first ? RTE_IPV4_HDR_MF_FLAG : 0)));
 	memcpy(ip + 6, &field, sizeof(field));
 	field = rte_cpu_to_be_16((uint16_t)(20 + len));
 	memcpy(ip + 2, &field, sizeof(field));

@@ -102,10 +102,10 @@ static unsigned int failed_in_queue;
 
 static bool fails_op(const struct rte_crypto_op *op)
 {
-	unsigned int at = text_at() ? op->sym->aead.data.offset - text_at()
-				    : op->sym->auth.data.offset;
+	unsigned int offset = text_at() ? op->sym->aead.data.offset - text_at()
+					: op->sym->auth.data.offset;
 
-	return fails(rte_pktmbuf_mtod_offset(op->sym->m_src, const uint8_t *, at));
+	return fails(rte_pktmbuf_mtod_offset(op->sym->m_src, const uint8_t *, offset));
 }
 
 static uint16_t enqueue(void *qp, struct rte_crypto_op **op, uint16_t n)
