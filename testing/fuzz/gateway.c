@@ -10,6 +10,7 @@
 #include "host/interface.h"
 #include "path/reassemble.h"
 #include "path/sa_wait.h"
+#include "path/worker/neigh_wait.h"
 #include "worker_fixture.h"
 
 #define ETHER 14u

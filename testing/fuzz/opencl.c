@@ -17,8 +17,7 @@
 #define DATA_MOST 512u
 
 static struct ocl_pmd pmd;
-static struct ocl_session home, staging;
-static uint32_t slots[1];
+static struct ocl_session home;
 static struct rte_cryptodev_data dev_data = {.dev_private = &pmd};
 static struct rte_cryptodev dev = {.data = &dev_data};
 static struct ocl_bins bins;
@@ -34,11 +33,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	pmd.device = device;
 	/* Entries of the table are written directly, as for a device that is a CPU. */
 	pmd.table = (struct ocl_table){
-		.dev = &pmd.device, .staging = &staging, .home = &home, .direct = true,
-		.free = slots, .nfree = 1, .size = 1,
+		.dev = &pmd.device, .home = &home, .direct = true, .bytes = sizeof(home),
 	};
 	if (ocl_args_parse(&pmd.args, "chunk=32") ||
-	    ocl_sched_init(&pmd.sched, &pmd.args, &pmd.device) || ocl_bins_init(&bins, &pmd.sched))
+	    ocl_sched_init(&pmd.sched, &pmd.args, &pmd.device) || ocl_bins_init(&bins, &pmd.sched) ||
+	    ocl_store_get(&pmd.store, 1) || ocl_store_join(pmd.store, &pmd.table))
 		abort();
 	return 0;
 }
