@@ -30,11 +30,13 @@ static bool is_plain(uint8_t af, const struct nlattr **table, bool *via6, struct
 	return !table[RTA_ENCAP];
 }
 
-static uint64_t add_bytes(uint64_t hash, const void *bytes, size_t len)
+/* Continue a hash, which is not keyed: that of a route begins with 0. The administrator, from whom
+ * routes come, has nothing to gain from two routes of one id. */
+static uint64_t hash_more(uint64_t hash, const void *bytes, size_t len)
 {
-	const struct random_key key = {.word = {hash}};
+	const struct random_key hash_so_far = {.word = {hash}};
 
-	return random_hash(&key, bytes, len);
+	return random_hash(&hash_so_far, bytes, len);
 }
 
 /* Several next hops, without their flags, which change. */
@@ -44,8 +46,8 @@ static uint64_t add_hops(uint64_t hash, const struct nlattr *attr)
 	int left = mnl_attr_get_payload_len(attr);
 
 	while (left >= (int)sizeof(*hop) && RTNH_OK(hop, left)) {
-		hash = add_bytes(hash, &hop->rtnh_ifindex, sizeof(hop->rtnh_ifindex));
-		hash = add_bytes(hash, RTNH_DATA(hop), hop->rtnh_len - RTNH_LENGTH(0));
+		hash = hash_more(hash, &hop->rtnh_ifindex, sizeof(hop->rtnh_ifindex));
+		hash = hash_more(hash, RTNH_DATA(hop), hop->rtnh_len - RTNH_LENGTH(0));
 		left -= (int)NLMSG_ALIGN(hop->rtnh_len);
 		hop = RTNH_NEXT(hop);
 	}
@@ -57,17 +59,17 @@ static uint64_t add_hops(uint64_t hash, const struct nlattr *attr)
 static uint64_t id_of(const struct rtmsg *rtm, const struct nlattr **table)
 {
 	static const uint16_t parts[] = {RTA_OIF, RTA_GATEWAY, RTA_VIA, RTA_METRICS, RTA_PREFSRC, RTA_ENCAP};
-	uint64_t hash = add_bytes(0, &rtm->rtm_type, sizeof(rtm->rtm_type));
+	uint64_t hash = hash_more(0, &rtm->rtm_type, sizeof(rtm->rtm_type));
 	uint32_t object = netlink_get_u32(table[RTA_NH_ID], 0);
 
-	hash = add_bytes(hash, &object, sizeof(object));
+	hash = hash_more(hash, &object, sizeof(object));
 	if (rtm->rtm_family == AF_INET6)
 		return hash;
-	hash = add_bytes(hash, &rtm->rtm_scope, sizeof(rtm->rtm_scope));
-	hash = add_bytes(hash, &rtm->rtm_protocol, sizeof(rtm->rtm_protocol));
+	hash = hash_more(hash, &rtm->rtm_scope, sizeof(rtm->rtm_scope));
+	hash = hash_more(hash, &rtm->rtm_protocol, sizeof(rtm->rtm_protocol));
 	for (unsigned int i = 0; i < RTE_DIM(parts); i++)
 		if (table[parts[i]] && (!object || parts[i] == RTA_METRICS || parts[i] == RTA_PREFSRC))
-			hash = add_bytes(add_bytes(hash, &parts[i], sizeof(parts[i])),
+			hash = hash_more(hash_more(hash, &parts[i], sizeof(parts[i])),
 					 mnl_attr_get_payload(table[parts[i]]),
 					 mnl_attr_get_payload_len(table[parts[i]]));
 	return table[RTA_MULTIPATH] && !object ? add_hops(hash, table[RTA_MULTIPATH]) : hash;
@@ -82,7 +84,7 @@ static void set_hop(struct route *route, uint64_t id, uint32_t ifindex, const st
 	route->sibling = route->af == AF_INET6 && !route->nexthop && !cygnet_addr_is_zero(&gateway);
 	route->id = id;
 	if (route->af == AF_INET6)
-		route->id = add_bytes(add_bytes(id, &ifindex, sizeof(ifindex)), &gateway, sizeof(gateway));
+		route->id = hash_more(hash_more(id, &ifindex, sizeof(ifindex)), &gateway, sizeof(gateway));
 	route->hop = (struct next_hop){.kind = ROUTE_KERNEL};
 	if (link.interface >= 0 && plain)
 		route->hop = (struct next_hop){.kind = ROUTE_FORWARD,
