@@ -193,6 +193,26 @@ static void removed(void **state)
 	assert_int_equal(w->stats->interface[0].tx_packets, 1);
 }
 
+/* Another worker has seen a port that was added in this turn of this worker, and hands off frames of it. */
+static void just_added(void **state)
+{
+	(void)state;
+	interfaces[0].removed = true;
+	tx_init(w);
+	interfaces[0].removed = false;
+	tx_frame(w, frame(), 0);
+	tx_flush(w);
+	assert_int_equal(w->stats->drop[DROP_PORT_REMOVED], 0);
+	assert_int_equal(w->stats->interface[0].tx_packets, 1);
+	interfaces[0].removed = true;
+	tx_init(w);
+	interfaces[0].removed = false;
+	tap_frame(w, frame());
+	tx_flush(w);
+	assert_int_equal(w->stats->drop[DROP_PORT_REMOVED], 0);
+	assert_int_equal(w->stats->interface[0].to_kernel, 1);
+}
+
 /* An interface that lies on no device has a TAP, but sends no frame. */
 static void on_no_device(void **state)
 {
@@ -365,7 +385,8 @@ int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	static const struct CMUnitTest tests[] = {
-		TEST(full_wire), TEST(full_tap), TEST(tap_is_down), TEST(removed), TEST(on_no_device),
+		TEST(full_wire), TEST(full_tap), TEST(tap_is_down), TEST(removed), TEST(just_added),
+		TEST(on_no_device),
 		TEST(whole_batches), TEST(full_inbox),
 		TEST(neighbours), TEST(overdue),
 	};

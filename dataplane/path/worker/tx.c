@@ -103,6 +103,14 @@ static void drop_tap(struct worker *w, unsigned int index)
 	w->tap[index].n = 0;
 }
 
+/* Whether an interface is present. Another worker may hand off a frame of one that was added in this turn. */
+static bool is_there(struct worker *w, unsigned int index)
+{
+	if (!(w->present >> index & 1))
+		tx_init(w);
+	return w->present >> index & 1;
+}
+
 void tx_flush(struct worker *w)
 {
 	unsigned int n = __atomic_load_n(&ninterfaces, __ATOMIC_RELAXED);
@@ -117,10 +125,12 @@ void tx_flush(struct worker *w)
 			flush_device(w, d);
 	}
 	for (unsigned int i = 0; i < n; i++) {
-		if (!(w->present >> i & 1))
-			drop_tap(w, i);
-		else if (w->tap[i].n)
+		if (!w->tap[i].n)
+			continue;
+		if (is_there(w, i))
 			flush_tap(w, i);
+		else
+			drop_tap(w, i);
 	}
 }
 
@@ -149,10 +159,12 @@ void tx_init(struct worker *w)
 void tx_elsewhere(struct worker *w, struct rte_mbuf *m, unsigned int interface)
 {
 	packet(m)->interface = (uint8_t)interface;
-	if (w->present >> interface & 1 && interface_device(&interfaces[interface]))
-		handoff(w, m, w->tx_owner[interfaces[interface].device], STAGE_TX);
-	else
+	if (!is_there(w, interface) || !interface_device(&interfaces[interface]))
 		drop_frame(w, m, DROP_PORT_REMOVED);
+	else if (w->out[interface])
+		tx_frame(w, m, interface);
+	else
+		handoff(w, m, w->tx_owner[interfaces[interface].device], STAGE_TX);
 }
 
 void tap_frame(struct worker *w, struct rte_mbuf *m)
