@@ -17,19 +17,23 @@ static void set_profile(struct rte_meter_srtcm_profile *profile, uint32_t rate)
 	rte_meter_srtcm_profile_config(profile, &params);
 }
 
-static void set_port(struct worker *w, unsigned int interface)
+static uint8_t share_of(const struct worker *w, unsigned int interface)
 {
 	const struct device *device = interface_device(&interfaces[interface]);
 	unsigned int queues = device ? device->queues : 1;
-	unsigned int share = queues ? RTE_MIN(queues, w->workers) : 1;
 
+	return (uint8_t)(queues ? RTE_MIN(queues, w->workers) : 1);
+}
+
+static void set_port(struct worker *w, unsigned int interface)
+{
 	for (unsigned int class = 0; class < POLICE_CLASSES; class++) {
 		struct police_meter *meter = &w->police.port[interface][class];
 		uint32_t rate = w->police.rate[class];
 
 		if (!rate)
 			continue;
-		set_profile(&meter->profile, RTE_MAX(rate / share, 1u));
+		set_profile(&meter->profile, RTE_MAX(rate / w->police.share[interface], 1u));
 		rte_meter_srtcm_config(&meter->meter, &meter->profile);
 	}
 }
@@ -47,18 +51,24 @@ void police_init(struct worker *w)
 {
 	struct police *police = &w->police;
 	uint32_t rate[POLICE_CLASSES];
+	bool changed;
 
 	for (unsigned int class = 0; class < POLICE_CLASSES; class++)
 		rate[class] = __atomic_load_n(&settings_police[class], __ATOMIC_RELAXED);
-	if (police->present == w->present && !memcmp(police->rate, rate, sizeof(rate)))
-		return;
-	police->present = w->present;
+	changed = memcmp(police->rate, rate, sizeof(rate)) != 0;
 	memcpy(police->rate, rate, sizeof(rate));
-	set_peers(w);
+	if (changed)
+		set_peers(w);
 	/* Also the meters of ports that this worker has not seen yet: another worker may hand off a packet of a
-	 * port that was added in this turn. */
-	for (unsigned int p = 0; p < CONF_MAX_INTERFACES; p++)
+	 * port that was added in this turn. A meter that is set is full: not without need. */
+	for (unsigned int p = 0; p < CONF_MAX_INTERFACES; p++) {
+		uint8_t share = share_of(w, p);
+
+		if (!changed && share == police->share[p])
+			continue;
+		police->share[p] = share;
 		set_port(w, p);
+	}
 }
 
 static bool is_within(const struct worker *w, struct rte_meter_srtcm *meter,

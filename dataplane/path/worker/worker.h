@@ -87,7 +87,7 @@ struct police_meter {
 /** Meters of packets to the kernel (police.h). */
 struct police {
 	uint32_t rate[POLICE_CLASSES];	/* of the meters, packets a second; 0: no meter */
-	uint32_t present;		/* worker.present when the meters were set */
+	uint8_t share[CONF_MAX_INTERFACES];	/* workers that divide the rate of a port; 0: not set yet */
 	struct police_meter port[CONF_MAX_INTERFACES][POLICE_CLASSES];
 	struct rte_meter_srtcm_profile peer;
 	struct rte_meter_srtcm of_peer[POLICE_PEERS]; /* by a hash of the peer's address */
