@@ -4,10 +4,12 @@
 #include <rte_hash.h>
 #include <rte_jhash.h>
 
+#include "base/log.h"
 #include "host/nexthop.h"
 
 /* The ids of objects that routes use, each with the number of its routes. */
 static struct rte_hash *counts;
+static bool full_logged; /* cleared when an object is not used any more */
 
 int nexthops_init(uint32_t objects)
 {
@@ -44,7 +46,13 @@ static int set_routes(uint32_t id, uintptr_t routes)
 
 int nexthop_hold(uint32_t id)
 {
-	return id ? set_routes(id, routes_by(id) + 1) : 0;
+	int err = id ? set_routes(id, routes_by(id) + 1) : 0;
+
+	if (err && !full_logged) {
+		log_warn("no room for another next-hop object: its routes are left to the kernel");
+		full_logged = true;
+	}
+	return err;
 }
 
 void nexthop_release(uint32_t id)
@@ -53,8 +61,8 @@ void nexthop_release(uint32_t id)
 
 	if (routes > 1)
 		set_routes(id, routes - 1);
-	else if (routes)
-		rte_hash_del_key(counts, &id);
+	else if (routes && rte_hash_del_key(counts, &id) >= 0)
+		full_logged = false;
 }
 
 bool nexthop_is_used(uint32_t id)

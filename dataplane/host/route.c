@@ -298,13 +298,15 @@ static int settle(const struct prefix_key *key, struct prefix *p, const struct r
 	return err;
 }
 
-static int count(const struct route *route)
+/* A route by a next-hop object beyond those that fit is left to the kernel: the object may change without a message
+ * of the route, and without the route packets would follow another one. */
+static void count(struct route *route)
 {
-	int err = nexthop_hold(route->nexthop);
-
-	if (!err)
-		specials[is_v6(route->af)] += is_special(route);
-	return err;
+	if (nexthop_hold(route->nexthop)) {
+		route->nexthop = 0;
+		route->hop = (struct next_hop){.kind = ROUTE_KERNEL};
+	}
+	specials[is_v6(route->af)] += is_special(route);
 }
 
 static void uncount(const struct route *route)
@@ -396,11 +398,10 @@ static int add_candidate(struct candidate **link, const struct route *route)
 {
 	struct candidate *c = calloc(1, sizeof(*c));
 
-	if (!c || count(route)) {
-		free(c);
+	if (!c)
 		return -ENOMEM;
-	}
 	c->route = *route;
+	count(&c->route);
 	c->next = *link;
 	*link = c;
 	return 0;
@@ -419,16 +420,12 @@ static struct candidate *move_back(struct candidate **link)
 	return c;
 }
 
-static int update_candidate(struct candidate *c, const struct route *route)
+static void update_candidate(struct candidate *c, const struct route *route)
 {
-	int err = count(route);
-
-	if (err)
-		return err;
 	uncount(&c->route);
 	c->route = *route;
+	count(&c->route);
 	c->stale = false;
-	return 0;
 }
 
 static struct prefix_key key_of(const struct route *route)
@@ -456,7 +453,7 @@ int route_add(const struct route *route, enum route_place place)
 	}
 	link = find_candidate(p, route);
 	if (*link && (place != ROUTE_REPLACE || !route->sibling))
-		err = update_candidate((*link)->stale ? move_back(link) : *link, route);
+		update_candidate((*link)->stale ? move_back(link) : *link, route);
 	else
 		err = add_candidate(place_for(p, route, place), route);
 	settled = settle(&key, p, route);

@@ -492,6 +492,52 @@ static void objects(void **state)
 	assert_false(nexthop_is_used(7));
 }
 
+/* A route by an object that does not fit is there, but the kernel routes its packets, and they do not follow the route
+ * that covers it. */
+static void objects_beyond(void **state)
+{
+	const struct next_hop kernel = {.kind = ROUTE_KERNEL};
+	struct route r = make(0x0a010000, 16, RT_TABLE_MAIN, 0, 2), all = make(0, 0, RT_TABLE_MAIN, 0, 1);
+	struct route known = make(0x0a020000, 16, RT_TABLE_MAIN, 0, 3);
+	uint32_t most = 1;
+
+	(void)state;
+	all.nexthop = 1;
+	known.nexthop = 2;
+	assert_int_equal(route_add(&all, ROUTE_APPEND), 0);
+	assert_int_equal(route_add(&known, ROUTE_APPEND), 0);
+	while (!nexthop_hold(most + 2))
+		most++;
+	r.nexthop = most + 2;
+	assert_int_equal(route_add(&r, ROUTE_APPEND), 0);
+	assert_true(routes_commit());
+	assert_hop(0x0a010203, kernel);
+	assert_hop(0x0a020203, via(3));
+	assert_hop(0x0b010203, via(1));
+	/* One that changes from a known object to another one takes its place. */
+	known.nexthop = most + 3;
+	assert_int_equal(route_add(&known, ROUTE_APPEND), 0);
+	assert_true(routes_commit());
+	assert_hop(0x0a020203, via(3));
+	assert_false(nexthop_is_used(2));
+	/* One that changes to an object that does not fit has not its old next hop. */
+	all.nexthop = 2;
+	assert_int_equal(nexthop_hold(1), 0);
+	assert_int_equal(route_add(&all, ROUTE_APPEND), 0);
+	assert_true(routes_commit());
+	assert_hop(0x0b010203, kernel);
+	/* There is room again when the kernel tells of them. */
+	for (uint32_t id = 1; id <= 4; id++)
+		nexthop_release(id);
+	assert_int_equal(route_add(&r, ROUTE_APPEND), 0);
+	assert_int_equal(route_add(&all, ROUTE_APPEND), 0);
+	assert_true(routes_commit());
+	assert_hop(0x0a010203, via(2));
+	assert_hop(0x0b010203, via(1));
+	assert_int_equal(route_delete(&r), 0);
+	assert_false(nexthop_is_used(r.nexthop));
+}
+
 /* --- an lcore looks up while the control thread changes routes --- */
 
 static bool stop;
@@ -591,6 +637,7 @@ int main(int argc, char **argv)
 		TEST(a_worker_hangs),
 		TEST(six),		     TEST(families_apart),
 		TEST(full6),		     TEST(objects),
+		TEST(objects_beyond),
 	};
 
 	(void)argc;
