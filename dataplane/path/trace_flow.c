@@ -10,6 +10,7 @@
 #include "path/trace_flow.h"
 
 #define SIZE_LEAST 64u	/* room for any header that is looked at */
+#define PROTO_NOT_GIVEN (UINT8_MAX + 1u)
 
 static const struct {
 	const char *name;
@@ -106,6 +107,8 @@ static const char *check(const struct trace_flow *flow)
 		return wrong;
 	if (p->spi && p->proto != IPPROTO_ESP && p->proto != IPPROTO_AH)
 		return "with spi, proto is esp or ah";
+	if (flow->encap && (!p->spi || p->proto != IPPROTO_ESP))
+		return "encap: udp is for spi with proto esp";
 	if (!flow->has_inner)
 		return NULL;
 	return p->spi && !flow->inner.spi ? check_addresses(&flow->inner)
@@ -140,7 +143,7 @@ int trace_flow_parse(struct trace_flow *flow, const char *text, char *error, siz
 	const char *wrong;
 
 	*flow = (struct trace_flow){.interface = -1, .packet = usual, .inner = usual};
-	flow->packet.proto = 0;
+	flow->packet.proto = PROTO_NOT_GIVEN;
 	if (snprintf(copy, sizeof(copy), "%s", text) >= (int)sizeof(copy)) {
 		snprintf(error, size, "too long");
 		return -EINVAL;
@@ -148,7 +151,7 @@ int trace_flow_parse(struct trace_flow *flow, const char *text, char *error, siz
 	for (word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
 		if (!parse_word(flow, word, &rest, error, size))
 			return -EINVAL;
-	if (!flow->packet.proto)
+	if (flow->packet.proto == PROTO_NOT_GIVEN)
 		flow->packet.proto = flow->packet.spi ? IPPROTO_ESP : IPPROTO_UDP;
 	wrong = check(flow);
 	if (wrong)

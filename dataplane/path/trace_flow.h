@@ -7,7 +7,7 @@
  *   spi SPI dst ADDRESS [proto esp|ah] [encap udp|none] [in PORT] [inner src ADDRESS dst ADDRESS ...]
  *
  * sport and dport of ICMP and ICMPv6 are type and code. Keywords behind inner are about the packet in
- * the protected one.
+ * the protected one. encap udp is for ESP only.
  */
 #ifndef CYGNETD_TRACE_FLOW_H
 #define CYGNETD_TRACE_FLOW_H

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A trace passes the stages and leaves no mark: not in SAs near their limits, not in the counters of
  * a worker, and not in the next trace. */
+#include <errno.h>
+#include <netinet/in.h>
 #include <string.h>
 
 #include "base/event.h"
@@ -152,6 +154,43 @@ static void wiped(void **state)
 	assert_memory_equal(&trace->session, &no_session, sizeof(no_session));
 }
 
+static void expect_wrong(const char *text, const char *want)
+{
+	struct trace_flow flow;
+	char error[128];
+
+	assert_int_equal(trace_flow_parse(&flow, text, error, sizeof(error)), -EINVAL);
+	assert_string_equal(error, want);
+}
+
+/* Protocol 0 is not what is taken where none is given. */
+static void protocol(void **state)
+{
+	struct trace_flow flow;
+	char error[128];
+
+	(void)state;
+	assert_int_equal(trace_flow_parse(&flow, OUT " proto 0", error, sizeof(error)), 0);
+	assert_int_equal(flow.packet.proto, 0);
+	assert_int_equal(trace_flow_parse(&flow, OUT, error, sizeof(error)), 0);
+	assert_int_equal(flow.packet.proto, IPPROTO_UDP);
+	expect_unmarked(OUT " proto 0", t.out, "sent", DROP_NONE);
+	expect_wrong("spi 1 dst 192.0.2.1 proto 0", "with spi, proto is esp or ah");
+}
+
+/* Only ESP goes in UDP. */
+static void encapsulation(void **state)
+{
+	static const char wrong[] = "encap: udp is for spi with proto esp";
+
+	(void)state;
+	expect_wrong("spi 1 dst 192.0.2.1 proto ah encap udp", wrong);
+	expect_wrong("spi 1 dst 192.0.2.1 encap udp proto ah", wrong);
+	expect_wrong(OUT " encap udp", wrong);
+	ask("spi 1 dst 192.0.2.1 encap udp");
+	ask("spi 1 dst 192.0.2.1 proto ah encap none");
+}
+
 int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, clean)
@@ -163,6 +202,8 @@ int main(int argc, char **argv)
 		TEST(moved),
 		TEST(longest),
 		TEST(wiped),
+		TEST(protocol),
+		TEST(encapsulation),
 	};
 
 	(void)argc;

@@ -5,7 +5,8 @@ import json
 import os
 import subprocess
 
-from scapy.layers.inet import ICMP, IP
+from scapy.layers.inet import ICMP, IP, UDP
+from scapy.layers.inet6 import IPv6, IPv6ExtHdrHopByHop, PadN
 from scapy.layers.ipsec import ESP
 from scapy.packet import Raw, raw
 
@@ -243,6 +244,20 @@ def test_trace_fragment(bench):
         assert verdict(bench, f"{OUT6} proto 44 sport 4352 dport 1") == "waits reassembly"
 
 
+def test_trace_proto_0(bench):
+    """In IPv4 a protocol as any other. In IPv6 hop-by-hop options, here of padding in front of UDP, or invalid ones."""
+    out, inb = bench.tunnel()
+    bench.gateway.fill("flush", policy("out", LAN_NET6, FAR_NET6, "discard", more="proto=17", v6=True),
+                       policy("out", LAN_NET, FAR_NET, "discard", more="proto=17"))
+    options = IPv6(src=HOST6, dst=FAR_HOST6) / IPv6ExtHdrHopByHop(options=[PadN(optdata=bytes(4))]) / UDP() / Raw(bytes(64))
+    assert verdict(bench, f"{OUT6} proto 0 sport 4352") == happens(bench, options, "lan") == "dropped policy-discard"
+    assert verdict(bench, f"{OUT6} proto 0") == "dropped ipv6-headers"
+    with bench.gateway.configured("no_policy = drop"):
+        sent = IP(src=HOST, dst=FAR_HOST, proto=0) / Raw(bytes(64))
+        assert verdict(bench, f"{OUT} proto 0") == happens(bench, sent, "lan") == "dropped no-policy"
+        assert verdict(bench, OUT) == "dropped policy-discard"
+
+
 def test_trace_no_policy_drop(bench):
     with bench.gateway.configured("no_policy = drop"):
         bench.gateway.fill("flush")
@@ -339,6 +354,9 @@ WRONG = {
     "inner": (f"{OUT} inner {OUT}", "inner needs spi"),
     "spi": ("spi 0 dst 192.0.2.1", "spi: not a valid value"),
     "spi-proto": ("spi 1 dst 192.0.2.1 proto udp", "proto is esp or ah"),
+    "spi-zero": ("spi 1 dst 192.0.2.1 proto 0", "proto is esp or ah"),
+    "encap-ah": ("spi 1 dst 192.0.2.1 proto ah encap udp", "encap: udp is for spi with proto esp"),
+    "encap-plain": (f"{OUT} encap udp", "encap: udp is for spi with proto esp"),
     "characters": (f"{OUT},0", "not a keyword, nor a value"),
     "long": (f"{OUT} " * 20, "too many words"),
 }
