@@ -181,6 +181,21 @@ static uint16_t deny(void *qp, struct rte_crypto_op **ops, uint16_t n)
 	return done;
 }
 
+static uint16_t swallow(void *qp, struct rte_crypto_op **ops, uint16_t n)
+{
+	(void)qp;
+	(void)ops;
+	return n;
+}
+
+static uint16_t keep_all(void *qp, struct rte_crypto_op **ops, uint16_t n)
+{
+	(void)qp;
+	(void)ops;
+	(void)n;
+	return 0;
+}
+
 /* Measurements with a failed device are used, but not saved. */
 static void kept(void **state)
 {
@@ -204,6 +219,35 @@ static void kept(void **state)
 	rmdir(conf.state);
 }
 
+/* Without a device that was lost before the others are measured, but the results are not for a start at which it
+ * works. */
+static void lost_before(void **state)
+{
+	int err;
+
+	(void)state;
+	measured_algorithms = 0;
+	engines_lost = 1;
+	do
+		err = measure_all(1, MEASURE_MS);
+	while (measured_algorithms < algorithm_count && err != -ENOMEM);
+	engines_lost = 0;
+	assert_int_equal(err, -EAGAIN);
+	assert_true(measured[0][0][0].gbps == 0 && measured[1][0][0].gbps > 0);
+}
+
+/* What is behind a device that is lost counts as not measured. The last test: the operations are lost, too. */
+static void lost(void **state)
+{
+	(void)state;
+	measured_algorithms = 0;
+	rte_crypto_fp_ops[engine_device[0].id].enqueue_burst = swallow;
+	rte_crypto_fp_ops[engine_device[0].id].dequeue_burst = keep_all;
+	assert_int_equal(measure_all(1, MEASURE_MS), -EAGAIN);
+	assert_true(engine_lost(0));
+	assert_int_equal(measured_algorithms, 0);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
@@ -211,6 +255,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(late, alone, clean),
 		cmocka_unit_test_setup_teardown(goes_on, alone, clean),
 		cmocka_unit_test_setup_teardown(kept, with_another, clean),
+		cmocka_unit_test_setup_teardown(lost_before, with_another, clean),
+		cmocka_unit_test_setup_teardown(lost, with_another, clean),
 	};
 
 	(void)argc;

@@ -48,7 +48,7 @@ static struct {
 	unsigned int workers;
 	unsigned int ready;	/* atomic: workers that are ready to measure together */
 	uint64_t end;		/* TSC: time limit of all measurements */
-	bool failed;		/* a device failed */
+	bool failed;		/* a device failed, or had failed before */
 	bool broken;		/* atomic: this device did, with an operation at least */
 	/* What is being measured. */
 	const struct engine_device *device;
@@ -401,24 +401,30 @@ static void measure_device(unsigned int device, unsigned int algorithm,
 		rte_cryptodev_sym_session_free(run.device->id, run.crypto);
 }
 
-/* @return as measure_all() */
+/* The operations of a lost device cannot be used for the others: with these, the next start continues. A device
+ * that was lost before (engines_start()) may work then.
+ * @return as measure_all() */
 static int measure_within(unsigned int limit_ms)
 {
 	run.failed = false;
 	run.end = rte_get_tsc_cycles() + us(limit_ms * 1000ull);
-	for (unsigned int a = measured_algorithms; a < algorithm_count && !late(); a++) {
+	for (unsigned int a = measured_algorithms; a < algorithm_count && !late() && !is_lost(); a++) {
 		float fastest[LENGTH_CLASSES] = {0};
 
-		for (unsigned int d = 0; d < engine_devices && !is_lost(); d++)
-			if (!engine_lost(d))
+		for (unsigned int d = 0; d < engine_devices && !is_lost(); d++) {
+			if (engine_lost(d))
+				run.failed = true;
+			else
 				measure_device(d, a, fastest);
-		if (!late())
+		}
+		if (!late() && !is_lost())
 			measured_algorithms = a + 1;
 	}
 	if (measured_algorithms < algorithm_count)
-		log_warn("engines measured with %u of %u algorithms within %u ms: the next start measures "
-			 "the others; until then the first engine that supports them serves them",
-			 measured_algorithms, algorithm_count, limit_ms);
+		log_warn("engines measured with %u of %u algorithms%s: the next start measures the others; "
+			 "until then the first engine that supports them serves them",
+			 measured_algorithms, algorithm_count,
+			 is_lost() ? ", until one did not answer any more" : " in the time for it");
 	if (run.failed)
 		return -EAGAIN;
 	return measured_algorithms < algorithm_count ? -ETIME : 0;

@@ -18,7 +18,7 @@
  * Algorithms already measured (measured_algorithms) are skipped, unless all have been measured.
  * @param limit_ms  time limit
  * @return 0; -ETIME: time limit reached, the next call measures the remaining algorithms; -EAGAIN: a
- *	   device failed; -ENOMEM. The first two are logged, and the measurements so far are valid
+ *	   device failed, or had failed before; -ENOMEM. The first two are logged, and the measurements so far are valid
  */
 int measure_all(unsigned int workers, unsigned int limit_ms);
 
