@@ -22,7 +22,7 @@
 
 _Static_assert(HEADROOM + TRACE_SIZE_MOST + TAILROOM <= UINT16_MAX, "there is room");
 
-/* Wiped after each trace: the crypto job has parts of the key. */
+/* Wiped after each trace: the crypto job has the salt, which is part of the key. No core dump has it (main.c). */
 static struct {
 	struct worker worker;	/* number 0 of 1, without tables, pools and devices */
 	struct stats stats;

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""lock_memory: memory with keys is not swapped out."""
+"""Memory with keys is neither swapped out (lock_memory) nor in a core dump."""
+import os
+import resource
+import signal
 import subprocess
 
 from network import PATIENCE
@@ -36,3 +39,22 @@ def test_locked_refused(bench):
          "-c", bench.gateway.conf], capture_output=True, text=True, timeout=PATIENCE)
     assert answer.returncode == 1, answer
     assert "[cygnetd] lock_memory: keys cannot be kept out of swap: " in answer.stderr, answer
+
+
+def aborted(process):
+    """@return how the kernel says that it has ended: CLD_DUMPED or CLD_KILLED"""
+    unlimited = resource.RLIM_INFINITY, resource.RLIM_INFINITY
+    resource.prlimit(process.pid, resource.RLIMIT_CORE, unlimited)
+    process.send_signal(signal.SIGABRT)
+    code = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT).si_code
+    process.wait()
+    return code
+
+
+def test_no_core_dump(bench):
+    """Of a process as any other there is a core dump here, of cygnetd, whatever memory a key is in, there is none."""
+    other = subprocess.Popen(["sleep", "infinity"], cwd=bench.gateway.work)
+    assert aborted(other) == os.CLD_DUMPED
+    bench.tunnel()
+    assert aborted(bench.gateway.process) == os.CLD_KILLED
+    bench.gateway.start()

@@ -86,7 +86,7 @@ void trace_route(struct trace *t, struct rte_mbuf *m, const struct next_hop *hop
 			   next_hop_mtu(hop), inet_ntop(neigh.af, &neigh.addr, text, sizeof(text)));
 }
 
-/* The memory of a trace may be in a core dump. */
+/* A trace needs no keys: they are not copied out of the shared file. */
 static void copy_without_keys(struct cygnet_sa *to, const struct cygnet_sa *from)
 {
 	const size_t keys = offsetof(struct cygnet_sa, cipher_key), behind = offsetof(struct cygnet_sa, seq);
