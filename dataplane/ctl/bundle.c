@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bundle.h"
 #include "collect.h"
+#include "commands.h"
 #include "conf/conf.h"
 
 #define SELF "/proc/self/exe"

@@ -13,8 +13,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "capture.h"
+#include "base/capture_request.h"
 #include "client.h"
+#include "commands.h"
 
 #define DEFAULT_COUNT 10000
 #define DEFAULT_SECONDS 60
@@ -23,6 +24,19 @@
 #define BLOCK_PACKET 6		/* Enhanced Packet Block */
 #define BLOCK_STATISTICS 5	/* Interface Statistics Block */
 #define OPTION_DROPPED 5	/* isb_ifdrop */
+
+/* The arguments of the command line. */
+struct capture_arguments {
+	const char *file;	/* "-": standard output */
+	const char *filter;	/* libpcap's syntax; NULL: none */
+	struct capture_request request;
+};
+
+/* A request and the instructions of its filter, as sent to cygnetd. */
+struct capture_message {
+	struct capture_request head;
+	struct bpf_insn insn[2 * CAPTURE_FILTER_MAX];
+};
 
 /* --- the command line --- */
 
@@ -138,7 +152,9 @@ static int parse_keyword(struct capture_arguments *a, const char *name, const ch
 	return -EINVAL;
 }
 
-int capture_parse(struct capture_arguments *a, int argc, char **argv, char *error, size_t size)
+/* FILE and pairs of a keyword and its value.
+ * @return 0, or -EINVAL with the reason in error; an empty reason: there is no FILE */
+static int parse(struct capture_arguments *a, int argc, char **argv, char *error, size_t size)
 {
 	*error = '\0';
 	*a = (struct capture_arguments){
@@ -210,8 +226,9 @@ static int compile_both(const struct capture_arguments *a, struct capture_messag
 	return -EINVAL;
 }
 
-int capture_compile(const struct capture_arguments *a, struct capture_message *message,
-		    size_t *length, char *error, size_t size)
+/* @param length  receives that of the message, bytes. @return 0, or -EINVAL with the reason in error */
+static int make_message(const struct capture_arguments *a, struct capture_message *message,
+			size_t *length, char *error, size_t size)
 {
 	message->head = a->request;
 	if (a->filter && compile_both(a, message, error, size))
@@ -258,7 +275,7 @@ static FILE *ask(const struct capture_arguments *a, const char *telemetry, char 
 	size_t length;
 	int fd;
 
-	if (capture_compile(a, &message, &length, error, size))
+	if (make_message(a, &message, &length, error, size))
 		return NULL;
 	fd = connect_to(telemetry, error, size);
 	if (fd < 0)
@@ -410,7 +427,7 @@ int capture(const struct options *options, int argc, char **argv)
 	struct capture_arguments arguments;
 	int status = 0;
 
-	if (capture_parse(&arguments, argc - 1, argv + 1, error, sizeof(error)))
+	if (parse(&arguments, argc - 1, argv + 1, error, sizeof(error)))
 		status = *error ? 2 : COMMAND_USAGE;
 	else if (options_socket(options, path, sizeof(path), error, sizeof(error)) ||
 		 run(&arguments, path, error, sizeof(error)))

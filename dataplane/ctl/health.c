@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 #include "client.h"
-#include "health.h"
+#include "commands.h"
+#include "judge.h"
 
 /* A worker that has finished no iteration of its loop in this time is stuck. */
 #define STUCK_MS 3000u
@@ -47,7 +48,7 @@ static int ask_all(int fd, struct answers *answers, char *error, size_t size)
 	return answers->engines ? ask_workers(fd, answers, error, size) : -EPROTO;
 }
 
-enum judgement health_ask(const struct options *options, char *reason, size_t size)
+static enum judgement ask_and_judge(const struct options *options, char *reason, size_t size)
 {
 	struct answers answers = {0};
 	enum judgement judgement;
@@ -75,7 +76,7 @@ int health(const struct options *options, int argc, char **argv)
 		printf("UNKNOWN: cygnetctl health takes no arguments\n");
 		return HEALTH_UNKNOWN;
 	}
-	judgement = health_ask(options, reason, sizeof(reason));
+	judgement = ask_and_judge(options, reason, sizeof(reason));
 	if (options->json) {
 		json_t *row = json_pack("{s:s, s:i, s:s}", "state", names[judgement], "status",
 					(int)judgement, "reason", reason);

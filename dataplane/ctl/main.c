@@ -4,16 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bundle.h"
-#include "capture.h"
+#include "commands.h"
 #include "conf/conf.h"
 #include "config.h"
-#include "health.h"
+#include "judge.h"
 #include "options.h"
-#include "show.h"
-#include "top.h"
 #include "trace.h"
-#include "watch.h"
 
 static int check(const struct options *options, int argc, char **argv);
 

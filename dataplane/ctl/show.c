@@ -9,11 +9,11 @@
 
 #include "base/clock.h"
 #include "client.h"
+#include "commands.h"
 #include "cygnet.h"
 #include "databases.h"
 #include "engines.h"
 #include "routes.h"
-#include "show.h"
 #include "stages.h"
 #include "table.h"
 

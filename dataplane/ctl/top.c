@@ -8,10 +8,10 @@
 #include "base/clock.h"
 #include "busiest.h"
 #include "client.h"
+#include "commands.h"
 #include "rates.h"
 #include "table.h"
 #include "terminal.h"
-#include "top.h"
 
 #define SAS_SHOWN 10
 #define DEFAULT_SECONDS 1.0

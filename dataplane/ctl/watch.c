@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "changed.h"
 #include "client.h"
+#include "commands.h"
 #include "terminal.h"
-#include "watch.h"
 
 #define LOOK_MS 200u
 
