@@ -24,7 +24,7 @@
 
 struct known_answer {
 	uint8_t cipher, key_len, auth; /* enum cygnet_cipher, bytes, enum cygnet_auth */
-	uint8_t icv[KNOWN_ICV_MAX];    /* of the default length, suite_lengths() */
+	char icv[2 * KNOWN_ICV_MAX + 1]; /* in hexadecimal; of the default length, suite_lengths() */
 };
 
 extern const struct known_answer known_answers[KNOWN_ANSWERS];
