@@ -68,14 +68,20 @@ RTE_INIT(number_algorithms)
 		}
 }
 
+void algorithm_text(uint8_t cipher, uint8_t key_len, uint8_t auth, char *name)
+{
+	bool has_auth = auth != CYGNET_AUTH_NONE;
+	char bits[8] = "";
+
+	if (key_len)
+		snprintf(bits, sizeof(bits), "-%u", key_len * 8u);
+	snprintf(name, ALGORITHM_NAME, "%s%s%s%s", cygnet_cipher_name(cipher), bits,
+		 has_auth ? " " : "", has_auth ? cygnet_auth_name(auth) : "");
+}
+
 void algorithm_name(unsigned int algorithm, char *name)
 {
 	const struct algorithm *a = &algorithms[algorithm];
-	bool auth = a->auth != CYGNET_AUTH_NONE;
-	char bits[8] = "";
 
-	if (a->key_len)
-		snprintf(bits, sizeof(bits), "-%u", a->key_len * 8u);
-	snprintf(name, ALGORITHM_NAME, "%s%s%s%s", cygnet_cipher_name(a->cipher), bits,
-		 auth ? " " : "", auth ? cygnet_auth_name(a->auth) : "");
+	algorithm_text(a->cipher, a->key_len, a->auth, name);
 }

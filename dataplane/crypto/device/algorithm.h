@@ -33,6 +33,8 @@ extern const uint16_t length_class_bytes[LENGTH_CLASSES];
 /** @return the number of an SA's algorithms, or ALGORITHM_NONE */
 unsigned int algorithm_of(const struct cygnet_sa *sa);
 /** A name such as "aes-cbc-128 hmac-sha1". @param name  receives it, ALGORITHM_NAME bytes */
+void algorithm_text(uint8_t cipher, uint8_t key_len, uint8_t auth, char *name);
+/** The same, of a numbered algorithm. */
 void algorithm_name(unsigned int algorithm, char *name);
 /** The length class of a packet. @param bytes  approximate length of its plaintext */
 static inline unsigned int length_class(unsigned int bytes)

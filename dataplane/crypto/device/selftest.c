@@ -9,6 +9,7 @@
 #include <rte_mbuf.h>
 
 #include "base/log.h"
+#include "crypto/device/algorithm.h"
 #include "crypto/device/engine.h"
 #include "crypto/device/op.h"
 #include "crypto/device/selftest.h"
@@ -226,30 +227,19 @@ static int one_way(struct trial *t, const struct known_answer *answer, bool inbo
 	return err;
 }
 
-static void name_of(const struct known_answer *a, char *name, size_t size)
-{
-	char bits[8] = "";
-
-	if (a->key_len)
-		snprintf(bits, sizeof(bits), "-%u", a->key_len * 8u);
-	snprintf(name, size, "%s%s%s%s", cygnet_cipher_name(a->cipher), bits,
-		 a->auth == CYGNET_AUTH_NONE ? "" : " ",
-		 a->auth == CYGNET_AUTH_NONE ? "" : cygnet_auth_name(a->auth));
-}
-
 /* @return false: the device is not to be used */
 static bool test_one(struct trial *t, struct engine_device *device,
 		     const struct known_answer *answer)
 {
 	uint8_t sealed[PACKET_MAX];
-	char name[64];
+	char name[ALGORITHM_NAME];
 	int err = one_way(t, answer, false, sealed);
 
 	if (!err)
 		err = one_way(t, answer, true, sealed);
 	if (!err || err == -ENOTSUP)
 		return true;
-	name_of(answer, name, sizeof(name));
+	algorithm_text(answer->cipher, answer->key_len, answer->auth, name);
 	if (err == -ENODEV) {
 		device->denied[answer->cipher] |= (uint8_t)(1u << answer->auth);
 		log_warn("engine %s: %s offers %s but does not set it up: other engines "
