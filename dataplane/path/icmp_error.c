@@ -6,7 +6,6 @@
 
 #include "host/interface.h"
 #include "ip/icmp.h"
-#include "ip/icmp6.h"
 #include "path/icmp_error.h"
 #include "path/icmp_source.h"
 #include "path/worker/policy.h"
@@ -34,15 +33,15 @@ static struct rte_mbuf *make_answer(struct worker *w, struct rte_mbuf *m, unsign
 /* The selectors of the error, for policies, but for its source. */
 static void describe(struct rte_mbuf *m, enum icmp_why why, struct cygnet_flow *error)
 {
-	bool v6 = packet_family(m) == AF_INET6;
-	uint16_t kind = v6 ? icmp6_kind(why) : icmp_kind(why);
+	uint8_t af = packet_family(m);
+	uint16_t kind = icmp_kind(af, why);
 
 	*error = (struct cygnet_flow){
 		.dst = packet_src(m),
 		.sport = kind >> 8,
 		.dport = kind & 0xff,
-		.af = packet_family(m),
-		.proto = v6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP,
+		.af = af,
+		.proto = af == AF_INET6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP,
 		.has_ports = 1,
 	};
 	policy_flow_to(error);
@@ -51,25 +50,20 @@ static void describe(struct rte_mbuf *m, enum icmp_why why, struct cygnet_flow *
 static struct rte_mbuf *write_answer(struct worker *w, struct rte_mbuf *m, enum icmp_why why,
 				     uint16_t mtu, const struct cygnet_addr *source)
 {
-	bool v6 = packet_family(m) == AF_INET6;
-	unsigned int around = v6 ? ICMP6_AROUND : ICMP_AROUND;
-	unsigned int longest = v6 ? IPV6_MIN_MTU : ICMP_LONGEST;
-	unsigned int quoted = RTE_MIN(rte_pktmbuf_data_len(m), longest - around);
-	struct rte_mbuf *answer = make_answer(w, m, around + quoted);
+	struct rte_mbuf *answer = make_answer(w, m, icmp_length(m));
 
 	if (answer)
-		(v6 ? icmp6_write : icmp_write)(answer, m, quoted, why, mtu, source);
+		icmp_write(answer, m, why, mtu, source);
 	return answer;
 }
 
 void icmp_error(struct worker *w, struct rte_mbuf *m, enum icmp_why why, uint16_t mtu)
 {
-	bool v6 = packet_family(m) == AF_INET6;
 	struct cygnet_addr source;
 	struct rte_mbuf *answer;
 	struct cygnet_flow flow;
 
-	if (!(v6 ? icmp6_may_answer(m, why) : icmp_may_answer(m)) || !rate_allows(&w->icmp, PER_SECOND))
+	if (!icmp_may_answer(m, why) || !rate_allows(&w->icmp, PER_SECOND))
 		return;
 	if (unlikely(w->trace != NULL)) {
 		trace_icmp(w->trace, why, mtu);
