@@ -4,10 +4,11 @@
  * answered into its TAP. */
 #include <netinet/in.h>
 
+#include "base/sadb.h"
 #include "host/interface.h"
+#include "host/local_addr.h"
 #include "ip/icmp.h"
 #include "path/icmp_error.h"
-#include "path/icmp_source.h"
 #include "path/worker/policy.h"
 #include "path/worker/trace_note.h"
 
@@ -47,6 +48,61 @@ static void describe(struct rte_mbuf *m, enum icmp_why why, struct cygnet_flow *
 	policy_flow_to(error);
 }
 
+static bool would_be_protected(const struct cygnet_flow *error, const struct cygnet_addr *source)
+{
+	struct cygnet_flow flow = *error;
+	const struct cygnet_policy *policy;
+
+	flow.src = *source;
+	policy = cygnet_spd_lookup(sadb, CYGNET_OUT, &flow);
+	return policy && policy->action == CYGNET_PROTECT;
+}
+
+/* How well an address would do; the first of the best is taken. */
+enum merit { NONE, SOME, OF_THE_INTERFACE, PROTECTED, PROTECTED_OF_THE_INTERFACE };
+
+static enum merit merit_of(struct rte_mbuf *m, const struct cygnet_flow *error,
+			   const struct local_addr *own)
+{
+	bool interface = own->interface == packet(m)->interface;
+
+	if (own->af != error->af)
+		return NONE;
+	if (packet(m)->decrypted && would_be_protected(error, &own->addr))
+		return interface ? PROTECTED_OF_THE_INTERFACE : PROTECTED;
+	return interface ? OF_THE_INTERFACE : SOME;
+}
+
+/* The source of an error about a packet: an address of the port that it came in by, if there is one. About a packet that
+ * was decrypted, one from which the error to its source will be protected: the error quotes it, and may not leave in
+ * plaintext.
+ * @param error   selectors of the error, but for the source
+ * @param source  receives it. If no error from any address of ours would be protected it is one from which it will not:
+ *		  STAGE_OUTBOUND drops that, and counts it
+ * @return false: this host has no address to answer from */
+static bool find_source(struct rte_mbuf *m, const struct cygnet_flow *error, struct cygnet_addr *source)
+{
+	enum merit best = NONE;
+	struct local_addr own;
+
+	/* The kernel hears from the packet's destination: an address of its own would be a
+	 * martian source to it. */
+	if (packet(m)->from_kernel) {
+		*source = packet_dst(m);
+		return true;
+	}
+	/* A router needs no address on each of its links. */
+	for (unsigned int i = 0; best < PROTECTED_OF_THE_INTERFACE && local_addr_next(&i, &own);) {
+		enum merit merit = merit_of(m, error, &own);
+
+		if (merit > best) {
+			best = merit;
+			*source = own.addr;
+		}
+	}
+	return best != NONE;
+}
+
 static struct rte_mbuf *write_answer(struct worker *w, struct rte_mbuf *m, enum icmp_why why,
 				     uint16_t mtu, const struct cygnet_addr *source)
 {
@@ -70,7 +126,7 @@ void icmp_error(struct worker *w, struct rte_mbuf *m, enum icmp_why why, uint16_
 		return;
 	}
 	describe(m, why, &flow);
-	if (!icmp_source(m, &flow, &source))
+	if (!find_source(m, &flow, &source))
 		return;
 	answer = write_answer(w, m, why, mtu, &source);
 	if (!answer)
