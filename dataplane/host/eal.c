@@ -19,14 +19,22 @@
 struct args {
 	char *v[MAX_ARGS + 1];
 	int n;
+	int err; /* of the first argument that could not be added; 0: none */
 };
 
-static int add(struct args *args, const char *text)
+static void add(struct args *args, const char *text)
 {
-	if (args->n == MAX_ARGS)
-		return -E2BIG;
+	if (args->err)
+		return;
+	if (args->n == MAX_ARGS) {
+		args->err = -E2BIG;
+		return;
+	}
 	args->v[args->n] = strdup(text);
-	return args->v[args->n++] ? 0 : -ENOMEM;
+	if (args->v[args->n])
+		args->n++;
+	else
+		args->err = -ENOMEM;
 }
 
 /* Parse a CPU list such as "1,2,5". @return number of CPUs */
@@ -97,65 +105,59 @@ static bool is_pci(const char *device)
 	return sscanf(device, "%x:%x:%x.%x", &domain, &bus, &slot, &function) == 4;
 }
 
-static int add_devices(struct args *args, const struct conf *conf)
+static void add_devices(struct args *args, const struct conf *conf)
 {
 	bool pci = false;
-	int err = 0;
 
-	for (unsigned int i = 0; i < conf->nports && !err; i++) {
+	for (unsigned int i = 0; i < conf->nports; i++) {
 		if (!is_pci(conf->port[i].device))
 			continue;
 		pci = true;
-		err = add(args, "-a");
-		if (!err)
-			err = add(args, conf->port[i].device);
+		add(args, "-a");
+		add(args, conf->port[i].device);
 	}
-	if (!pci && !err && !strstr(conf->eal, "--no-pci"))
-		err = add(args, "--no-pci");
-	return err;
+	if (!pci && !strstr(conf->eal, "--no-pci"))
+		add(args, "--no-pci");
 }
 
-static int add_words(struct args *args, const char *text)
+static void add_words(struct args *args, const char *text)
 {
 	char copy[sizeof(((struct conf *)0)->eal)], *save, *word;
-	int err = 0;
 
 	snprintf(copy, sizeof(copy), "%s", text);
-	for (word = strtok_r(copy, " \t", &save); word && !err;
-	     word = strtok_r(NULL, " \t", &save))
-		err = add(args, word);
-	return err;
+	for (word = strtok_r(copy, " \t", &save); word; word = strtok_r(NULL, " \t", &save))
+		add(args, word);
 }
 
 /* Arguments for settings that the configuration does not give. --in-memory uses huge pages without a
  * mounted hugetlbfs and leaves no files behind. */
-static int add_defaults(struct args *args, const struct conf *conf)
+static void add_defaults(struct args *args, const struct conf *conf)
 {
 	static const char *const memory[] = {"--in-memory", "--huge-dir", "--huge-unlink",
 					     "--no-huge", "--legacy-mem"};
 	char prefix[sizeof(conf->eal)];
 	bool given = false;
-	int err;
 
 	for (unsigned int i = 0; i < RTE_DIM(memory); i++)
 		given |= strstr(conf->eal, memory[i]) != NULL;
-	err = given ? 0 : add(args, "--in-memory");
+	if (!given)
+		add(args, "--in-memory");
 	/* The EAL of DPDK 25.11 refuses an option that is there twice. */
-	if (err || strstr(conf->eal, "--file-prefix"))
-		return err;
+	if (strstr(conf->eal, "--file-prefix"))
+		return;
 	conf_file_prefix(conf, prefix, sizeof(prefix));
-	err = add(args, "--file-prefix");
-	return err ? err : add(args, prefix);
+	add(args, "--file-prefix");
+	add(args, prefix);
 }
 
 /* The last of several prefixes counts. */
-static int add_own_prefix(struct args *args, const struct conf *conf)
+static void add_own_prefix(struct args *args, const struct conf *conf)
 {
 	char prefix[sizeof(conf->eal) + 16];
-	int err = add(args, "--file-prefix");
 
 	runtime_prefix(conf, prefix, sizeof(prefix));
-	return err ? err : add(args, prefix);
+	add(args, "--file-prefix");
+	add(args, prefix);
 }
 
 int eal_start(const struct conf *conf, const char *program, bool beside)
@@ -164,34 +166,27 @@ int eal_start(const struct conf *conf, const char *program, bool beside)
 	 * also reorders the array, so it gets a copy. */
 	static struct args args, given;
 	char map[4096], where[PATH_MAX + NAME_MAX], level[32];
-	int err = lcore_map(conf, map, sizeof(map));
+	int err;
 
-	if (!err)
-		err = add(&args, program);
-	if (!err)
-		err = add(&args, "--lcores");
-	if (!err)
-		err = add(&args, map);
-	if (!err)
-		err = add(&args, "--main-lcore");
-	if (!err)
-		err = add(&args, "0");
-	if (!err)
-		err = add_devices(&args, conf);
-	if (!err)
-		err = add_defaults(&args, conf);
+	args.err = lcore_map(conf, map, sizeof(map));
+	add(&args, program);
+	add(&args, "--lcores");
+	add(&args, map);
+	add(&args, "--main-lcore");
+	add(&args, "0");
+	add_devices(&args, conf);
+	add_defaults(&args, conf);
 	/* Levels that the configuration's own arguments give come later, and count. */
 	eal_log_set_level(conf_log_level(conf->dpdk_log));
 	snprintf(level, sizeof(level), "--log-level=*:%u", conf_log_level(conf->dpdk_log));
-	if (!err)
-		err = add(&args, level);
-	if (!err)
-		err = add_words(&args, conf->eal);
-	if (!err && beside)
-		err = add_own_prefix(&args, conf);
-	if (!beside)
+	add(&args, level);
+	add_words(&args, conf->eal);
+	if (beside)
+		add_own_prefix(&args, conf);
+	else
 		runtime_clean(conf);
 	given = args;
+	err = args.err;
 	if (!err && rte_eal_init(given.n, given.v) < 0)
 		err = -(rte_errno ? rte_errno : EINVAL);
 	if (!err) {
