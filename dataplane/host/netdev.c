@@ -87,38 +87,34 @@ static int write_setting(const char *path, const char *value)
 	return err;
 }
 
-static int bring_up(const char *iface)
+static int read_flags(const char *iface, struct ifreq *ifr)
 {
-	struct ifreq ifr = {0};
-	int err;
+	*ifr = (struct ifreq){0};
+	rte_strscpy(ifr->ifr_name, iface, sizeof(ifr->ifr_name));
+	return request(SIOCGIFFLAGS, ifr);
+}
 
-	memcpy(ifr.ifr_name, iface, strlen(iface));
-	err = request(SIOCGIFFLAGS, &ifr);
-	if (err || (ifr.ifr_flags & IFF_UP))
+static int set_up(const char *iface, bool up)
+{
+	struct ifreq ifr;
+	int err = read_flags(iface, &ifr);
+
+	if (err || !(ifr.ifr_flags & IFF_UP) == !up)
 		return err;
-	ifr.ifr_flags |= IFF_UP;
+	ifr.ifr_flags ^= IFF_UP;
 	return request(SIOCSIFFLAGS, &ifr);
 }
 
 bool netdev_is_down(const char *iface)
 {
-	struct ifreq ifr = {0};
+	struct ifreq ifr;
 
-	rte_strscpy(ifr.ifr_name, iface, sizeof(ifr.ifr_name));
-	return request(SIOCGIFFLAGS, &ifr) == 0 && !(ifr.ifr_flags & IFF_UP);
+	return read_flags(iface, &ifr) == 0 && !(ifr.ifr_flags & IFF_UP);
 }
 
 int netdev_set_down(const char *iface)
 {
-	struct ifreq ifr = {0};
-	int err;
-
-	rte_strscpy(ifr.ifr_name, iface, sizeof(ifr.ifr_name));
-	err = request(SIOCGIFFLAGS, &ifr);
-	if (err)
-		return err;
-	ifr.ifr_flags &= (short)~IFF_UP;
-	return request(SIOCSIFFLAGS, &ifr);
+	return set_up(iface, false);
 }
 
 int netdev_isolate(const char *iface)
@@ -158,7 +154,7 @@ int netdev_isolate(const char *iface)
 			return err;
 		}
 	}
-	err = bring_up(iface);
+	err = set_up(iface, true);
 	if (err)
 		log_error("interface %s: cannot be brought up: %s", iface, strerror(-err));
 	return err;
