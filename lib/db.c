@@ -19,6 +19,7 @@
 #include "ike.h"
 #include "lock.h"
 #include "pool.h"
+#include "repair.h"
 #include "role.h"
 #include "sad.h"
 #include "spd.h"
@@ -419,6 +420,7 @@ EXPORT int cygnet_db_open_flags(const char *path, const struct cygnet_geometry *
 		return fail(&m, -ENOMEM, "out of memory");
 	}
 	db->fd = -1;
+	db->repair = repair;
 	err = flags & ~(unsigned int)CYGNET_OPEN_ON_DISK ? fail(&m, -EINVAL, "unknown flags %#x", flags)
 							  : open_or_create(db, geometry, flags, &m);
 	if (err) {

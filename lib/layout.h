@@ -133,6 +133,7 @@ struct cygnet_db {
 	int fd;
 	char *path;
 	size_t size;          /* of the mapping, bytes */
+	void (*repair)(struct cygnet_db *db); /* for lock_take(): repair.h */
 	unsigned int roles;   /* held by this process, one bit each */
 	uint32_t wakes_seen;  /* value of header.event_wakes when last read */
 	/* Random numbers for SPIs, read from the kernel in batches. Under the mutex. */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "lock.h"
-#include "repair.h"
 
 /* The owner field of a glibc mutex in the state ENOTRECOVERABLE. */
 #define NOT_RECOVERABLE (INT_MAX - 1)
@@ -50,8 +49,8 @@ void lock_take(struct cygnet_db *db)
 	int err = pthread_mutex_lock(&db->header->mutex);
 
 	if (err == EOWNERDEAD) {
-		/* If this process dies in repair(), the next owner gets EOWNERDEAD again. */
-		repair(db);
+		/* If this process dies in the repair, the next owner gets EOWNERDEAD again. */
+		db->repair(db);
 		db->header->recoveries++;
 		err = pthread_mutex_consistent(&db->header->mutex);
 	}

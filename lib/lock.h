@@ -13,7 +13,7 @@ int lock_init(struct header *header);
 /** Whether the mutex is shared between processes and robust, as lock_init() makes it, and not in
  * the state ENOTRECOVERABLE. */
 bool lock_usable(const struct header *header);
-/** Lock the mutex. If its owner died, repair the databases. Aborts the process if the mutex is
+/** Lock the mutex. If its owner died, call db->repair(). Aborts the process if the mutex is
  * damaged. */
 void lock_take(struct cygnet_db *db);
 /** Unlock the mutex. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "pool.h"
 #include "qsbr.h"
-#include "sad.h"
 #include "window.h"
 
 static void *slot_at(const struct slots *s, uint32_t index)

@@ -10,7 +10,6 @@
 #include "ike.h"
 #include "qsbr.h"
 #include "role.h"
-#include "sad.h"
 
 static struct flock role_lock(enum cygnet_role role)
 {
@@ -64,6 +63,13 @@ EXPORT int cygnet_db_lock(struct cygnet_db *db)
 	return mlock2(db->sas, bytes, MLOCK_ONFAULT) ? -errno : 0;
 }
 
+/* Clear the expired flags of all SAs, so that the dataplane raises their expiries again. */
+static void expire_again(struct cygnet_db *db)
+{
+	for (uint32_t i = 0; i < pool_fresh(&db->header->sa_pool, db->geometry.sas); i++)
+		store_relaxed(&db->sas[i].expired, 0);
+}
+
 EXPORT int cygnet_role_take(struct cygnet_db *db, enum cygnet_role role)
 {
 	struct flock lock = role_lock(role);
@@ -86,7 +92,7 @@ EXPORT int cygnet_role_take(struct cygnet_db *db, enum cygnet_role role)
 	if (role == CYGNET_ROLE_DATAPLANE) {
 		qsbr_reset(db);
 		/* Expiries that the previous dataplane had raised but not posted are lost. */
-		sad_expire_again(db);
+		expire_again(db);
 	}
 	return 0;
 }

@@ -438,12 +438,6 @@ void sad_forget(struct cygnet_db *db)
 			store_release(&db->sa_table[b], 0);
 }
 
-void sad_expire_again(struct cygnet_db *db)
-{
-	for (uint32_t i = 0; i < pool_fresh(&db->header->sa_pool, db->geometry.sas); i++)
-		store_relaxed(&db->sas[i].expired, 0);
-}
-
 EXPORT uint32_t cygnet_sa_index(const struct cygnet_db *db, const struct cygnet_sa *sa)
 {
 	return (uint32_t)(sa - db->sas);

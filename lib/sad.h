@@ -12,8 +12,6 @@
 void sad_mark(struct cygnet_db *db, uint8_t *mark);
 /** Empty all chains. The caller retires the SAs. The caller holds the mutex. */
 void sad_forget(struct cygnet_db *db);
-/** Clear the expired flags of all SAs, so that the dataplane raises their expiries again. */
-void sad_expire_again(struct cygnet_db *db);
 /** The reference to the first SA of the hash chain of an SPI.
  * @param spi  network byte order */
 uint32_t *sad_bucket(struct cygnet_db *db, uint32_t spi, uint8_t proto);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "prefix.h"
 #include "scope.h"
-#include "spd.h"
 
 #define LEVELS (CYGNET_FLOW_SCOPES / 2)
 /* Scopes of SAs start at 1 and end before SCOPE_NONE. Scopes of prefixes start at FIRST_PREFIX. */
