@@ -13,7 +13,6 @@
 
 #include <rte_cycles.h>
 #include <rte_eal.h>
-#include <rte_ethdev.h>
 #include <rte_malloc.h>
 
 #include "base/capture_request.h"

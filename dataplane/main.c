@@ -10,7 +10,6 @@
 #include <rte_eal.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
-#include <rte_mbuf.h>
 
 #include "balance.h"
 #include "base/log.h"

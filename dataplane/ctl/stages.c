@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <string.h>
-
 #include "stages.h"
 
 static json_int_t grown(const json_t *before, const json_t *after, const char *key)

@@ -7,7 +7,6 @@
 
 #include <rte_eal.h>
 #include <rte_errno.h>
-#include <rte_lcore.h>
 
 #include "base/log.h"
 #include "host/eal.h"

@@ -8,7 +8,6 @@
 
 #include <libmnl/libmnl.h>
 #include <stdbool.h>
-#include <stdint.h>
 
 /** Open the sockets and mirror the kernel's tables. If the dump fails, netlink_process() repeats it.
  * @param during_dump  called many times a second while large tables are read, by the same thread

@@ -8,7 +8,6 @@
 #define CYGNETD_ROUTE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "cygnet.h"

@@ -7,7 +7,6 @@
 #ifndef CYGNETD_ALGORITHM_H
 #define CYGNETD_ALGORITHM_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "cygnet.h"

@@ -17,7 +17,6 @@
 #ifndef CYGNETD_SA_WAIT_LIST_H
 #define CYGNETD_SA_WAIT_LIST_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
 
