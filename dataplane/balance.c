@@ -14,20 +14,20 @@
 #include "base/settings.h"
 #include "path/worker/owner.h"
 
-#define PERIOD_MS 200u		/* over which load is measured */
-#define MOVES 16u		/* planned at a time */
-#define REST_S 10u		/* an SA that has moved stays that long */
-#define FULL_PERCENT 50u	/* of an inbox: the worker is overloaded */
-#define BUSY_PERCENT 95u	/* of the time: the worker is overloaded */
-#define FREE_PERCENT 80u	/* of the time: the worker can do more */
-#define LEAST_PERCENT 12u	/* of a worker's load: a smaller difference is not worth a move */
+#define PERIOD_MS     200u /* over which load is measured */
+#define MOVES	      16u  /* planned at a time */
+#define REST_S	      10u  /* an SA that has moved stays that long */
+#define FULL_PERCENT  50u  /* of an inbox: the worker is overloaded */
+#define BUSY_PERCENT  95u  /* of the time: the worker is overloaded */
+#define FREE_PERCENT  80u  /* of the time: the worker can do more */
+#define LEAST_PERCENT 12u  /* of a worker's load: a smaller difference is not worth a move */
 /* Approximate cost of a packet apart from its length, in bytes. */
 #define PACKET_COST 512u
 
 struct load {
-	uint64_t sas;		/* work for its SAs in the last period, bytes */
-	unsigned int busy;	/* percent of the period */
-	unsigned int inbox;	/* percent, the most that was seen */
+	uint64_t sas;	    /* work for its SAs in the last period, bytes */
+	unsigned int busy;  /* percent of the period */
+	unsigned int inbox; /* percent, the most that was seen */
 };
 
 struct move {
@@ -37,12 +37,12 @@ struct move {
 
 static unsigned int slots;
 static struct counted {
-	uint64_t before;	/* work since the SA was installed, at the start of the period */
-	uint64_t work;		/* in the period */
-	uint64_t moved;		/* clock_seconds() when it was moved; 0: never */
-} *slot;			/* by SA slot */
-static bool measured;		/* slot[].before is of the start of this period */
-static uint64_t began;		/* TSC */
+	uint64_t before; /* work since the SA was installed, at the start of the period */
+	uint64_t work;	 /* in the period */
+	uint64_t moved;	 /* clock_seconds() when it was moved; 0: never */
+} * slot;		 /* by SA slot */
+static bool measured;	 /* slot[].before is of the start of this period */
+static uint64_t began;	 /* TSC */
 static uint64_t busy_before[CONF_MAX_WORKERS]; /* cycles */
 static struct load load[CONF_MAX_WORKERS];
 static struct move planned[MOVES];
@@ -165,7 +165,8 @@ static uint32_t choose(unsigned int from, uint64_t gap)
 	uint32_t chosen = CYGNET_NONE;
 
 	for (uint32_t i = 0; i < slots; i++) {
-		uint64_t left = 2 * slot[i].work > gap ? 2 * slot[i].work - gap : gap - 2 * slot[i].work;
+		uint64_t left = 2 * slot[i].work > gap ? 2 * slot[i].work - gap
+						       : gap - 2 * slot[i].work;
 
 		if (slot[i].work && left < best && sa_owner(&workers[0], i) == from && !rests(i)) {
 			best = left;

@@ -25,27 +25,27 @@
 #include "host/link.h"
 #include "path/worker/capture.h"
 
-#define RING 4096u		/* packets that wait to be written, a power of two */
-#define RING_LEAST 256u		/* where there is little memory */
+#define RING	   4096u /* packets that wait to be written, a power of two */
+#define RING_LEAST 256u	 /* where there is little memory */
 #define POOL_CACHE 32u
-#define WRITE 64u		/* packets that are written together */
-#define IDLE_MS 1
-#define CLIENT_S 2		/* that a client may need for its request, or to read something */
-#define WORKER_S 10		/* that workers may need to take notice */
+#define WRITE	   64u /* packets that are written together */
+#define IDLE_MS	   1
+#define CLIENT_S   2  /* that a client may need for its request, or to read something */
+#define WORKER_S   10 /* that workers may need to take notice */
 
-static int listener = -1;	/* shut down: end */
+static int listener = -1; /* shut down: end */
 static pthread_t thread;
 static bool running;
 
 /* A capture and the client that it is for. */
 struct session_of_client {
 	int fd;
-	rte_pcapng_t *file;	/* on a duplicate of fd */
-	uint64_t left;		/* packets; UINT64_MAX: no limit */
-	uint64_t until;		/* us of CLOCK_MONOTONIC; UINT64_MAX: no limit */
-	uint64_t written;	/* packets */
-	const char *end;	/* why it is over; NULL: it is not */
-	bool broken;		/* nothing more can be written */
+	rte_pcapng_t *file; /* on a duplicate of fd */
+	uint64_t left;	    /* packets; UINT64_MAX: no limit */
+	uint64_t until;	    /* us of CLOCK_MONOTONIC; UINT64_MAX: no limit */
+	uint64_t written;   /* packets */
+	const char *end;    /* why it is over; NULL: it is not */
+	bool broken;	    /* nothing more can be written */
 	struct capture *capture;
 };
 
@@ -82,7 +82,8 @@ static const char *read_request(int fd, struct request *request)
 	if (head->frame_insns > CAPTURE_FILTER_MAX || head->ip_insns > CAPTURE_FILTER_MAX)
 		return "the filter is too long";
 	if (!head->points || head->points >> CAPTURE_POINT_COUNT ||
-	    !memchr(head->port, 0, sizeof(head->port)) || !memchr(head->drop, 0, sizeof(head->drop)))
+	    !memchr(head->port, 0, sizeof(head->port)) ||
+	    !memchr(head->drop, 0, sizeof(head->drop)))
 		return "the request is malformed";
 	if (!receive(fd, request->insn,
 		     (head->frame_insns + head->ip_insns) * sizeof(request->insn[0])))
@@ -224,7 +225,8 @@ static void write_totals(struct session_of_client *s)
 
 	for (unsigned int i = 0; i < CONF_MAX_INTERFACES && written < 0; i++)
 		if (c->present >> i & 1)
-			written = dpdk_pcapng_write_stats(s->file, c->device[i], s->written, missed);
+			written = dpdk_pcapng_write_stats(s->file, c->device[i], s->written,
+							  missed);
 }
 
 static bool open_file(struct session_of_client *s)
@@ -372,8 +374,8 @@ static void serve_request(int fd, struct request *request, pid_t client)
 	struct session_of_client s = {
 		.fd = fd,
 		.left = head->count ? head->count : UINT64_MAX,
-		.until = head->seconds ? clock_read_us(CLOCK_MONOTONIC) +
-					 head->seconds * 1000000ull : UINT64_MAX,
+		.until = head->seconds ? clock_read_us(CLOCK_MONOTONIC) + head->seconds * 1000000ull
+				       : UINT64_MAX,
 		.capture = &capture,
 	};
 	const char *error;
@@ -464,7 +466,8 @@ static int open_socket(struct sockaddr_un *addr)
 	unlink(addr->sun_path);
 	/* Before bind(), so that it never has another mode. */
 	if (fchmod(listener, 0600) < 0 ||
-	    bind(listener, (const struct sockaddr *)addr, sizeof(*addr)) < 0 || listen(listener, 4) < 0)
+	    bind(listener, (const struct sockaddr *)addr, sizeof(*addr)) < 0 ||
+	    listen(listener, 4) < 0)
 		return -errno;
 	return 0;
 }

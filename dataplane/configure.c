@@ -49,7 +49,8 @@ void configuration_warn(const struct conf *conf)
 		return;
 	conf_where(conf, NULL, NULL, where, sizeof(where));
 	if (log_shows(RTE_LOG_WARNING))
-		say(RTE_LOG_WARNING, "%s: none of %u ports has a side: decrypted packets that match no policy leave by none",
+		say(RTE_LOG_WARNING,
+		    "%s: none of %u ports has a side: decrypted packets that match no policy leave by none",
 		    where, conf->nports);
 }
 
@@ -72,7 +73,8 @@ static void say_restart(const struct conf *next, const struct conf_port *port,
 	conf_where(next, port, key->name, where, sizeof(where));
 	conf_value(key, is, value, sizeof(value));
 	if (log_shows(RTE_LOG_WARNING))
-		say(RTE_LOG_WARNING, "%s: needs a restart; it stays %s", where, value[0] ? value : "unset");
+		say(RTE_LOG_WARNING, "%s: needs a restart; it stays %s", where,
+		    value[0] ? value : "unset");
 }
 
 /* Keys of [cygnetd]. */
@@ -128,8 +130,9 @@ static void reload_mtu(const struct conf *next, const struct conf_port *port, st
 		err = tap_set_mtu(&interface->tap, port->mtu);
 	if (err) {
 		conf_where(next, port, key->name, where, sizeof(where));
-		say(RTE_LOG_ERR, "%s: device or buffers do not allow %u while cygnetd runs, it stays %u: %s",
-			  where, port->mtu, interface->mtu, strerror(-err));
+		say(RTE_LOG_ERR,
+		    "%s: device or buffers do not allow %u while cygnetd runs, it stays %u: %s",
+		    where, port->mtu, interface->mtu, strerror(-err));
 		return;
 	}
 	is->mtu = port->mtu;
@@ -157,7 +160,8 @@ static void reload_port(const struct conf *next, const struct conf_port *port, s
 static void remove_ports(struct conf *conf, const struct conf *next)
 {
 	for (unsigned int i = 0; i < conf->nports;) {
-		if (port_named(next, conf->port[i].name) || port_remove(&conf->port[i], next->path)) {
+		if (port_named(next, conf->port[i].name) ||
+		    port_remove(&conf->port[i], next->path)) {
 			i++;
 			continue;
 		}

@@ -21,7 +21,7 @@
 #include "path/loop.h"
 #include "takeover.h"
 
-#define TICK_MS 10
+#define TICK_MS	   10
 #define WIPE_TICKS 10
 
 static int signals = -1;

@@ -44,10 +44,11 @@ static void hold_all(const char *path, struct cygnet_db *db, const struct policy
 	if (failed == -EBUSY)
 		log_warn("%s: charon has come: %u of %u policies are held", path, held, list->n);
 	else if (failed)
-		log_error("%s: %s: only %u of %u policies are held", path, strerror(-failed), held, list->n);
+		log_error("%s: %s: only %u of %u policies are held", path, strerror(-failed), held,
+			  list->n);
 	else
-		log_info("%s: %u policies of the last run drop packets until charon installs its own", path,
-			 held);
+		log_info("%s: %u policies of the last run drop packets until charon installs its own",
+			 path, held);
 }
 
 /* @return false: there is no file, or it cannot be used, which is logged */
@@ -59,17 +60,20 @@ static bool read_file(const char *path, struct cygnet_db *db, struct policy_list
 	int err;
 
 	cygnet_db_info(db, &info);
-	text = state_file_read(path, (size_t)info.geometry.policies * POLICY_LINE + PATH_MAX + 64, &err);
+	text = state_file_read(path, (size_t)info.geometry.policies * POLICY_LINE + PATH_MAX + 64,
+			       &err);
 	if (!text && err == -ENOENT)
 		return false;
 	if (text)
-		err = policy_list_parse(text, info.path, info.geometry.policies, list, why, sizeof(why));
+		err = policy_list_parse(text, info.path, info.geometry.policies, list, why,
+					sizeof(why));
 	else if (err != -EINVAL)
 		snprintf(why, sizeof(why), "%s", strerror(-err));
 	free(text);
 	if (err)
-		log_error("%s: %s: not used: until charon has installed its policies, nothing is protected",
-			  path, why);
+		log_error(
+			"%s: %s: not used: until charon has installed its policies, nothing is protected",
+			path, why);
 	return !err;
 }
 
@@ -168,7 +172,8 @@ static dpdk_thread_result keep(void *arg)
 		int err = keep_policies_look(&keeper, sadb);
 
 		if (err)
-			log_warn("%s: %s: after a boot the policies are not held", keeper.path, strerror(-err));
+			log_warn("%s: %s: after a boot the policies are not held", keeper.path,
+				 strerror(-err));
 	}
 	return (dpdk_thread_result)0;
 }
@@ -182,7 +187,8 @@ int keep_policies_start(const struct conf *conf)
 	stopping = false;
 	set_path(keeper.path, conf);
 	if (mkdir(conf->state, 0755) && errno != EEXIST)
-		log_warn("%s: %s: after a boot the policies are not held", conf->state, strerror(errno));
+		log_warn("%s: %s: after a boot the policies are not held", conf->state,
+			 strerror(errno));
 	err = dpdk_control_thread(&thread, "policies", keep, NULL);
 	running = !err;
 	if (err)

@@ -15,11 +15,11 @@
 
 /** What the thread knows from one look at the SPD to the next. */
 struct policy_keeper {
-	char path[PATH_MAX + 16];	/* of the file */
-	char *seen;			/* text of the policies at the last look; NULL: charon was not there */
+	char path[PATH_MAX + 16]; /* of the file */
+	char *seen; /* text of the policies at the last look; NULL: charon was not there */
 	size_t seen_len;
-	char *written;			/* text in the file; NULL: not known */
-	int charon;			/* its process id at the last look */
+	char *written; /* text in the file; NULL: not known */
+	int charon;    /* its process id at the last look */
 };
 
 /** Hold the policies of the file if no policy was ever installed in the shared file: this is the first start

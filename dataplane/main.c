@@ -54,11 +54,13 @@ static struct conf running;
 
 static void usage(FILE *out)
 {
-	fprintf(out, "usage: cygnetd [-c FILE] | --check [FILE] | --keys | -V\n"
-		     "  -c FILE         configuration, %s if not given\n"
-		     "  --check [FILE]  check the configuration and its drop-ins, and start nothing\n"
-		     "  --keys          print the keys of the configuration with their values\n"
-		     "  -V              print the version\n", CONF_PATH);
+	fprintf(out,
+		"usage: cygnetd [-c FILE] | --check [FILE] | --keys | -V\n"
+		"  -c FILE         configuration, %s if not given\n"
+		"  --check [FILE]  check the configuration and its drop-ins, and start nothing\n"
+		"  --keys          print the keys of the configuration with their values\n"
+		"  -V              print the version\n",
+		CONF_PATH);
 }
 
 /* Warn if the configured capacity differs from that of the existing file, which keeps its own. */
@@ -82,8 +84,8 @@ static int take_role(const struct conf *conf)
 	else if (err)
 		log_error("%s: cannot serve this file: %s", conf->sadb, strerror(-err));
 	else
-		log_info("%s: %u SAs, %u policies; charon %s", conf->sadb, info.sas,
-			 info.policies, info.charon_pid ? "is there" : "is not there yet");
+		log_info("%s: %u SAs, %u policies; charon %s", conf->sadb, info.sas, info.policies,
+			 info.charon_pid ? "is there" : "is not there yet");
 	check_geometry(conf, &info.geometry);
 	return err;
 }
@@ -264,7 +266,8 @@ static int take_over(const struct conf *conf)
 	/* The old process has received these frames, too. Later frames wait for the workers. */
 	interfaces_discard();
 	/* The kernel closes the files of a killed process one after the other. */
-	for (unsigned int ms = 0; ms < ROLE_MS && cygnet_role_held(sadb, CYGNET_ROLE_DATAPLANE); ms++)
+	for (unsigned int ms = 0; ms < ROLE_MS && cygnet_role_held(sadb, CYGNET_ROLE_DATAPLANE);
+	     ms++)
 		rte_delay_us_sleep(1000);
 	return take_role(conf);
 }
@@ -330,8 +333,9 @@ static int serve(const struct conf *conf)
 	if (err)
 		goto routes;
 	cygnet_db_info(sadb, &info);
-	err = engines_start(conf, conf->workers, conf->workers *
-			    sessions_of_worker(info.geometry.sas, conf->sessions, conf->workers));
+	err = engines_start(conf, conf->workers,
+			    conf->workers * sessions_of_worker(info.geometry.sas, conf->sessions,
+							       conf->workers));
 	if (err)
 		goto neighs;
 	auto_measure(conf);

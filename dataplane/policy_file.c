@@ -11,7 +11,9 @@
 #define HEADER "cygnet policies 1"
 
 static const char *const dirs[CYGNET_DIRS] = {
-	[CYGNET_IN] = "in", [CYGNET_OUT] = "out", [CYGNET_FWD] = "fwd",
+	[CYGNET_IN] = "in",
+	[CYGNET_OUT] = "out",
+	[CYGNET_FWD] = "fwd",
 };
 
 static void write_line(char line[POLICY_LINE], const struct cygnet_policy_params *p)
@@ -53,8 +55,8 @@ static bool parse_line(const char *line, struct cygnet_policy_params *p)
 		.rank = UINT32_MAX, /* of policies with equal priority those of charon apply */
 		.proto = IPPROTO_ESP,
 	};
-	if (sscanf(line, "%3s %7s %10u %45[^-]-%45s %45[^-]-%45s %3hhu %5hu-%5hu %5hu-%5hu %8x", dir,
-		   action, &p->priority, addr[0], addr[1], addr[2], addr[3], &sel->proto,
+	if (sscanf(line, "%3s %7s %10u %45[^-]-%45s %45[^-]-%45s %3hhu %5hu-%5hu %5hu-%5hu %8x",
+		   dir, action, &p->priority, addr[0], addr[1], addr[2], addr[3], &sel->proto,
 		   &sel->sport_lo, &sel->sport_hi, &sel->dport_lo, &sel->dport_hi,
 		   &sel->interface) != 13)
 		return false;
@@ -88,7 +90,8 @@ static int parse_head(char **text, const char *sadb, char *why, size_t size)
 	return 0;
 }
 
-static int parse_policies(char *text, uint32_t most, struct policy_list *list, char *why, size_t size)
+static int parse_policies(char *text, uint32_t most, struct policy_list *list, char *why,
+			  size_t size)
 {
 	/* The part behind the last newline is empty. */
 	for (char *line; (line = strsep(&text, "\n")) && (*line || text);) {
@@ -114,8 +117,8 @@ static uint32_t count_lines(const char *text)
 	return n;
 }
 
-int policy_list_parse(char *text, const char *sadb, uint32_t most, struct policy_list *list, char *why,
-		      size_t size)
+int policy_list_parse(char *text, const char *sadb, uint32_t most, struct policy_list *list,
+		      char *why, size_t size)
 {
 	uint32_t lines = count_lines(text);
 	int err;
@@ -150,7 +153,8 @@ static void add(struct policy_list *list, const struct cygnet_policy *policy)
 	memset(p->sel.reserved, 0, sizeof(p->sel.reserved));
 }
 
-static int compare_selectors(const struct cygnet_policy_params *a, const struct cygnet_policy_params *b)
+static int compare_selectors(const struct cygnet_policy_params *a,
+			     const struct cygnet_policy_params *b)
 {
 	return a->dir != b->dir ? a->dir - b->dir : memcmp(&a->sel, &b->sel, sizeof(a->sel));
 }
@@ -179,7 +183,8 @@ static void remove_equal_selectors(struct policy_list *list)
 
 static bool is_kept(const struct cygnet_policy *policy)
 {
-	return policy->dir < CYGNET_DIRS && (policy->sel.af == AF_INET || policy->sel.af == AF_INET6) &&
+	return policy->dir < CYGNET_DIRS &&
+	       (policy->sel.af == AF_INET || policy->sel.af == AF_INET6) &&
 	       (policy->action == CYGNET_PROTECT || policy->action == CYGNET_DISCARD);
 }
 
@@ -190,8 +195,9 @@ int policy_list_read(struct cygnet_db *db, struct policy_list *list)
 
 	cygnet_db_info(db, &info);
 	/* Not calloc(): locked memory that is never touched costs nothing. */
-	*list = (struct policy_list){
-		reallocarray(NULL, info.geometry.policies, sizeof(list->policy[0])), 0};
+	*list = (struct policy_list){reallocarray(NULL, info.geometry.policies,
+						  sizeof(list->policy[0])),
+				     0};
 	if (!list->policy)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < info.geometry.policies; i++)

@@ -40,8 +40,8 @@ int policy_list_read(struct cygnet_db *db, struct policy_list *list);
  * @param size     of why, bytes
  * @return 0, -EINVAL, -ESTALE (of another sadb), -ENOSPC (more than most) or -ENOMEM; on an error list is empty
  */
-int policy_list_parse(char *text, const char *sadb, uint32_t most, struct policy_list *list, char *why,
-		      size_t size);
+int policy_list_parse(char *text, const char *sadb, uint32_t most, struct policy_list *list,
+		      char *why, size_t size);
 /** Write policies as text. @param[out] len  bytes, without the '\0' @return for free(); NULL: no memory */
 char *policy_list_text(const struct policy_list *list, const char *sadb, size_t *len);
 void policy_list_free(struct policy_list *list);

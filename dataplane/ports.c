@@ -90,12 +90,14 @@ int port_add(const struct conf *conf, const struct conf_port *port, unsigned int
 		return -EPERM;
 	}
 	if (had_xdp(port)) {
-		log_warn("%s: needs a restart: net_af_xdp keeps an interface until cygnetd ends", where);
+		log_warn("%s: needs a restart: net_af_xdp keeps an interface until cygnetd ends",
+			 where);
 		return -EBUSY;
 	}
 	if (place < 0) {
 		log_error("%s: all %u places of ports are taken, or were within the last %u seconds: "
-			  "reload later", where, CONF_MAX_INTERFACES, INTERFACE_REST_S);
+			  "reload later",
+			  where, CONF_MAX_INTERFACES, INTERFACE_REST_S);
 		return place;
 	}
 	if (mtu_wanted(port) > MTU_USUAL && !packet_pool_jumbo) {
@@ -105,7 +107,8 @@ int port_add(const struct conf *conf, const struct conf_port *port, unsigned int
 	}
 	pool = pool_for((unsigned int)place, port, workers);
 	if (!pool) {
-		log_error("%s: no memory for its packets: are there hugepages (vm.nr_hugepages)?", where);
+		log_error("%s: no memory for its packets: are there hugepages (vm.nr_hugepages)?",
+			  where);
 		return -ENOMEM;
 	}
 	by.index = (unsigned int)place;

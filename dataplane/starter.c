@@ -137,8 +137,7 @@ static void serve(const char *program, const char *conf)
 }
 
 /* Signals for cygnetd may be sent to all its processes: the starter ends by the end of the connection. */
-__attribute__((noreturn))
-static void run(int fd, const char *program, const char *conf)
+__attribute__((noreturn)) static void run(int fd, const char *program, const char *conf)
 {
 	sigset_t all;
 

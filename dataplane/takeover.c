@@ -17,15 +17,15 @@
 #include "starter.h"
 #include "takeover.h"
 
-#define WAIT_S 60	/* for the other process */
-#define TELL_S 5	/* for the old process to tell systemd */
-#define END_MS 1000u	/* for a new process to end that has closed its end of the connection */
+#define WAIT_S 60    /* for the other process */
+#define TELL_S 5     /* for the old process to tell systemd */
+#define END_MS 1000u /* for a new process to end that has closed its end of the connection */
 
 enum message { READY = 'r', GRANTED = 'g', SERVING = 's' };
 
 static char program[PATH_MAX];
 static const char *conf_path;
-static pid_t new_pid;		/* 0: there is no new process */
+static pid_t new_pid; /* 0: there is no new process */
 static int to_new = -1, to_old = -1;
 static bool wanted;
 
@@ -84,7 +84,8 @@ int takeover_prepare(void)
 	int err = starter_open(program, conf_path);
 
 	if (err)
-		log_error("cannot fork the process that starts another cygnetd: %s", strerror(-err));
+		log_error("cannot fork the process that starts another cygnetd: %s",
+			  strerror(-err));
 	return err;
 }
 
@@ -106,7 +107,7 @@ void takeover_begin(void)
 	}
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
 		log_error("no other cygnetd can take over: %s", strerror(errno));
-			return;
+		return;
 	}
 	to_new = pair[0];
 	/* Descriptors of TAPs and ports do not go along: they would keep the old process's queues there. */
@@ -137,8 +138,9 @@ static void fail(const char *why, unsigned int patience_ms)
 	int status = end_new(patience_ms);
 
 	if (status < 0) {
-		log_error("process %d does not take over: %s (its starter is gone): this one serves on",
-			  (int)pid, why);
+		log_error(
+			"process %d does not take over: %s (its starter is gone): this one serves on",
+			(int)pid, why);
 		return;
 	}
 	log_error("process %d does not take over: %s (%s %d): this one serves on", (int)pid, why,
@@ -201,11 +203,12 @@ int takeover_join(void)
 	socklen_t len = sizeof(int);
 	char text[16];
 
-	if (getsockopt(TAKEOVER_FD, SOL_SOCKET, SO_TYPE, &type, &len) < 0 || type != SOCK_SEQPACKET ||
-	    getsockopt(TAKEOVER_FD, SOL_SOCKET, SO_DOMAIN, &domain, &len) < 0 || domain != AF_UNIX ||
-	    fcntl(TAKEOVER_FD, F_SETFD, FD_CLOEXEC) < 0) {
+	if (getsockopt(TAKEOVER_FD, SOL_SOCKET, SO_TYPE, &type, &len) < 0 ||
+	    type != SOCK_SEQPACKET ||
+	    getsockopt(TAKEOVER_FD, SOL_SOCKET, SO_DOMAIN, &domain, &len) < 0 ||
+	    domain != AF_UNIX || fcntl(TAKEOVER_FD, F_SETFD, FD_CLOEXEC) < 0) {
 		fprintf(stderr, "cygnetd: --take-over is for a process that cygnetd starts: send "
-			"SIGUSR2 to the one that serves\n");
+				"SIGUSR2 to the one that serves\n");
 		return -EBADF;
 	}
 	to_old = TAKEOVER_FD;

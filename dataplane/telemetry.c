@@ -28,9 +28,9 @@
 #include "telemetry.h"
 #include "telemetry_table.h"
 
-#define ROUTES_PER_PAGE 64u
+#define ROUTES_PER_PAGE	  64u
 #define MEASURED_PER_PAGE 48u
-#define STATS_PER_PAGE 24u
+#define STATS_PER_PAGE	  24u
 
 static unsigned int nworkers;
 
@@ -50,8 +50,8 @@ static uint64_t sum(size_t offset)
 	return total;
 }
 
-#define STAGES_SECONDS 5	/* workers count stages for this long after a request */
-#define SUM(field) sum(offsetof(struct stats, field))
+#define STAGES_SECONDS 5 /* workers count stages for this long after a request */
+#define SUM(field)     sum(offsetof(struct stats, field))
 
 static void add_device(struct rte_tel_data *row, const struct device *device)
 {
@@ -140,7 +140,8 @@ static void add_route(struct rte_tel_data *row, const struct route *route)
 	if (cygnet_addr_is_zero(&route->hop.gateway))
 		addr[0] = '\0';
 	else
-		inet_ntop(route->hop.via6 ? AF_INET6 : route->af, &route->hop.gateway, addr, sizeof(addr));
+		inet_ntop(route->hop.via6 ? AF_INET6 : route->af, &route->hop.gateway, addr,
+			  sizeof(addr));
 	rte_tel_data_add_dict_string(row, "gateway", addr);
 	rte_tel_data_add_dict_string(row, "port",
 				     forward ? interfaces[route->hop.interface].name : "");
@@ -315,9 +316,9 @@ static void add_worker(struct rte_tel_data *row, unsigned int w)
 	for (unsigned int i = 0; i < RTE_DIM(worker_counters); i++) {
 		const char *counter = (char *)&stats[w] + worker_counters[i].offset;
 
-		rte_tel_data_add_dict_u64(
-			row, worker_counters[i].name,
-			__atomic_load_n((const uint64_t *)counter, __ATOMIC_RELAXED));
+		rte_tel_data_add_dict_u64(row, worker_counters[i].name,
+					  __atomic_load_n((const uint64_t *)counter,
+							  __ATOMIC_RELAXED));
 	}
 	for (unsigned int i = 0; i < DROP_REASON_COUNT; i++)
 		dropped += __atomic_load_n(&stats[w].drop[i], __ATOMIC_RELAXED);
@@ -398,7 +399,8 @@ static void add_trace(struct rte_tel_data *table, const struct trace *trace)
 	rte_tel_data_add_dict_string(row, "reason",
 				     trace->reason >= 0 ? drop_name[trace->reason] : "");
 	rte_tel_data_add_dict_string(row, "port",
-				     trace->interface >= 0 ? interfaces[trace->interface].name : "");
+				     trace->interface >= 0 ? interfaces[trace->interface].name
+							   : "");
 }
 
 /* A wrong question has one row, with the field "error". */
@@ -425,7 +427,8 @@ static const struct {
 	const char *help;
 } commands[] = {
 	{"/cygnet/info", telemetry_info, "The process, its SAs and policies"},
-	{"/cygnet/sas", telemetry_sas, "SAs and their counters. Parameter: 'next' of the last page"},
+	{"/cygnet/sas", telemetry_sas,
+	 "SAs and their counters. Parameter: 'next' of the last page"},
 	{"/cygnet/policies", telemetry_policies,
 	 "Packets by policy. Parameter: 'next' of the last page"},
 	{"/cygnet/events", telemetry_events,

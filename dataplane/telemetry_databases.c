@@ -11,7 +11,7 @@
 #include "host/netlink.h"
 #include "telemetry_table.h"
 
-#define SAS_PER_PAGE 36u
+#define SAS_PER_PAGE	  36u
 #define POLICIES_PER_PAGE 120u
 
 static unsigned int nworkers;

@@ -14,12 +14,12 @@
 #include "watchdog.h"
 
 static unsigned int nworkers;
-static uint64_t limit_us;			/* 0: no watchdog */
-static uint64_t notified_us;			/* when systemd was notified last */
-static bool logged;				/* that a worker stands still */
-static uint64_t turns[CONF_MAX_WORKERS];	/* at the last notification */
-static uint64_t status_s;			/* clock_seconds() of the last look at the status */
-static char status[160];			/* as systemd has it */
+static uint64_t limit_us;		 /* 0: no watchdog */
+static uint64_t notified_us;		 /* when systemd was notified last */
+static bool logged;			 /* that a worker stands still */
+static uint64_t turns[CONF_MAX_WORKERS]; /* at the last notification */
+static uint64_t status_s;		 /* clock_seconds() of the last look at the status */
+static char status[160];		 /* as systemd has it */
 
 /* A decimal number of the environment. @return it, or 0 if it is not set or is no number */
 static uint64_t number_of(const char *name)
@@ -71,8 +71,9 @@ static void watch(void)
 	if (standing == nworkers) {
 		notify_alive(now);
 	} else if (!logged && silence >= limit_us / 2) {
-		log_error("worker %u has not moved for %" PRIu64 " ms: systemd restarts cygnetd after %"
-			  PRIu64, standing, silence / 1000, limit_us / 1000);
+		log_error("worker %u has not moved for %" PRIu64
+			  " ms: systemd restarts cygnetd after %" PRIu64,
+			  standing, silence / 1000, limit_us / 1000);
 		logged = true;
 	}
 }

@@ -16,11 +16,11 @@
  * structs, as in struct rte_ipv6_hdr: code takes the address of its fields, which are 16 bytes in each
  * release. */
 #if DPDK_SINCE(24, 11)
-#define DPDK_IP6(bytes) ((const struct rte_ipv6_addr *)(bytes))
+#define DPDK_IP6(bytes)	     ((const struct rte_ipv6_addr *)(bytes))
 #define DPDK_IP6_LIST(bytes) DPDK_IP6(bytes)
 #else
-#define DPDK_IP6(bytes) ((const uint8_t *)(bytes))
-#define DPDK_IP6_LIST(bytes) ((uint8_t (*)[16])(bytes))
+#define DPDK_IP6(bytes)	     ((const uint8_t *)(bytes))
+#define DPDK_IP6_LIST(bytes) ((uint8_t(*)[16])(bytes))
 #endif
 
 /* Control threads, which EAL keeps off the lcores: rte_thread_create_control() came with 23.07,

@@ -18,15 +18,15 @@ DECLSPEC GLOBAL_AS struct ocl_head *find_head(GLOBAL_AS u8 *pool, const uint8 ro
 	return (GLOBAL_AS struct ocl_head *)(pool + (u32)(rows.s1 + (packet - rows.s2) * rows.s4));
 }
 
-__kernel __attribute__((reqd_work_group_size(OCL_WORK_GROUP, 1, 1)))
-void crypto_opencl(__global u8 *chunk, const u32 order, const u32 results,
-		   __global const struct ocl_session *sessions, const uint8 rows,
-		   __global u8 *p0, __global u8 *p1, __global u8 *p2, __global u8 *p3,
-		   __global u8 *p4, __global u8 *p5, __global u8 *p6, __global u8 *p7,
-		   __global u8 *p8, __global u8 *p9, __global u8 *p10, __global u8 *p11,
-		   __global u8 *p12, __global u8 *p13, __global u8 *p14, __global u8 *p15)
+__kernel __attribute__((reqd_work_group_size(OCL_WORK_GROUP, 1, 1))) void
+crypto_opencl(__global u8 *chunk, const u32 order, const u32 results,
+	      __global const struct ocl_session *sessions, const uint8 rows, __global u8 *p0,
+	      __global u8 *p1, __global u8 *p2, __global u8 *p3, __global u8 *p4, __global u8 *p5,
+	      __global u8 *p6, __global u8 *p7, __global u8 *p8, __global u8 *p9, __global u8 *p10,
+	      __global u8 *p11, __global u8 *p12, __global u8 *p13, __global u8 *p14,
+	      __global u8 *p15)
 {
-	__global u8 *const areas[OCL_AREAS] = {chunk, p0, p1, p2,  p3,	p4,  p5,  p6, p7,
+	__global u8 *const areas[OCL_AREAS] = {chunk, p0, p1,  p2,  p3,	 p4,  p5,  p6, p7,
 					       p8,    p9, p10, p11, p12, p13, p14, p15};
 	__local struct tables tables;
 	__local struct part parts[OCL_WORK_GROUP];
@@ -64,8 +64,8 @@ void crypto_opencl(__global u8 *chunk, const u32 order, const u32 results,
 	if (head && p.lane == 0)
 		head->status = (u8)parts[local_id].w[0];
 	else if (any && p.lane == 0)
-		((__global u32 *)(chunk + results))[record_at(chunk, entry)->result] =
-			parts[local_id].w[0];
+		((__global u32 *)(chunk +
+				  results))[record_at(chunk, entry)->result] = parts[local_id].w[0];
 	packet_forget(&parts[local_id]);
 	aes_forget(&tables.aes);
 }

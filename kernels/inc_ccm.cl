@@ -33,8 +33,10 @@ DECLSPEC void ccm_aad_block(GLOBAL_AS const u8 *p, u32 len, u32 b, u32 x[4])
 		x[i] = 0;
 		for (j = 0; j < 4; j++) {
 			u32 offset = 16 * b + 4 * i + j;
-			u32 byte = offset == 0 ? len >> 8 : offset == 1 ? len & 0xff :
-				   offset - 2 < len ? p[offset - 2] : 0;
+			u32 byte = offset == 0	      ? len >> 8
+				   : offset == 1      ? len & 0xff
+				   : offset - 2 < len ? p[offset - 2]
+						      : 0;
 
 			x[i] = x[i] << 8 | byte;
 		}
@@ -82,7 +84,8 @@ DECLSPEC void ccm_mac(LOCAL_AS struct aes_tables *t, GLOBAL_AS const struct ocl_
 		u32 x[4];
 
 		if (b == 0) {
-			ccm_block((aad_len ? 64 : 0) | (s->digest_len - 2) / 2 << 3 | (14 - s->nonce_len),
+			ccm_block((aad_len ? 64 : 0) | (s->digest_len - 2) / 2 << 3 |
+					  (14 - s->nonce_len),
 				  iv, s->nonce_len, x);
 			x[3] |= len;
 		} else if (b <= aad_blocks) {

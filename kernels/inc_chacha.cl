@@ -10,25 +10,25 @@
 #include "inc_ctr.cl"
 #include "inc_poly1305.cl"
 
-#define CHACHA_QUARTER(a, b, c, d)                                                                 \
-	do {                                                                                       \
-		x[a] += x[b];                                                                      \
-		x[d] = rotl32(x[d] ^ x[a], 16);                                                    \
-		x[c] += x[d];                                                                      \
-		x[b] = rotl32(x[b] ^ x[c], 12);                                                    \
-		x[a] += x[b];                                                                      \
-		x[d] = rotl32(x[d] ^ x[a], 8);                                                     \
-		x[c] += x[d];                                                                      \
-		x[b] = rotl32(x[b] ^ x[c], 7);                                                     \
+#define CHACHA_QUARTER(a, b, c, d) \
+	do { \
+		x[a] += x[b]; \
+		x[d] = rotl32(x[d] ^ x[a], 16); \
+		x[c] += x[d]; \
+		x[b] = rotl32(x[b] ^ x[c], 12); \
+		x[a] += x[b]; \
+		x[d] = rotl32(x[d] ^ x[a], 8); \
+		x[c] += x[d]; \
+		x[b] = rotl32(x[b] ^ x[c], 7); \
 	} while (0)
 
 /* Block counter of the key stream, little-endian words. */
 DECLSPEC void chacha_block(const u32 key[8], const u32 nonce[3], u32 counter, u32 x[16])
 {
 	const u32 start[16] = {
-		0x61707865, 0x3320646e, 0x79622d32, 0x6b206574,
-		key[0], key[1], key[2], key[3], key[4], key[5], key[6], key[7],
-		counter, nonce[0], nonce[1], nonce[2],
+		0x61707865, 0x3320646e, 0x79622d32, 0x6b206574, key[0], key[1],
+		key[2],	    key[3],	key[4],	    key[5],	key[6], key[7],
+		counter,    nonce[0],	nonce[1],   nonce[2],
 	};
 	u32 i;
 
@@ -98,8 +98,7 @@ DECLSPEC void chacha20_lane(GLOBAL_AS const struct ocl_session *s, GLOBAL_AS u8 
 		} else {
 			if (lanes > 1 && b > lanes)
 				poly1305_times(poly->h, step);
-			chacha_apply(poly, stream, p + off, len - off,
-				     OCL_LABEL_DECRYPT(s->label));
+			chacha_apply(poly, stream, p + off, len - off, OCL_LABEL_DECRYPT(s->label));
 			behind = b < blocks ? (len + 15) / 16 - 4 * b : 0;
 		}
 	}

@@ -15,30 +15,20 @@
 
 /* S-boxes, by the six bits that go in: a hexadecimal digit for each. */
 CONSTANT_AS u64 des_sbox[8][4] = {
-	{0xe04fd7142ef2bd81, 0x3aa66ccb59950378,
-	 0x4f1ce882d46921b7, 0xf5cb937e3aa0560d},
-	{0xf31d84e76fb2384e, 0x9c7021dac6095ba5,
-	 0x0de87ab1a34fd412, 0x5b86c76c90352ef9},
-	{0xad0790e96334f65a, 0x12d8c57ebc4b2f81,
-	 0xd16a4d9086f93807, 0xb41f2ec35ba5e27c},
-	{0x7dd8eb35066f90a3, 0x1427825cb1ca4ef9,
-	 0xa36f9006cab17dd8, 0xf91435eb5c27824e},
-	{0x2ecb421c74a7bd61, 0x85503ffad309e896,
-	 0x4b281cb7a1de728d, 0xf69fc0596a3405e3},
-	{0xca1fa4f2972c6985, 0x06d13d4ee07b53b8,
-	 0x94e3f25c2985cf3a, 0x7b0e41a716d0b86d},
-	{0x4db02be7f40981da, 0x3ec3957c52af6816,
-	 0x164bbdd8c1347ae7, 0xa9f5608f0e52932c},
-	{0xd12f8d486af3b714, 0xac9536eb500ec972,
-	 0x72b14e1794cae82d, 0x0f6ca9d0f335568b},
+	{0xe04fd7142ef2bd81, 0x3aa66ccb59950378, 0x4f1ce882d46921b7, 0xf5cb937e3aa0560d},
+	{0xf31d84e76fb2384e, 0x9c7021dac6095ba5, 0x0de87ab1a34fd412, 0x5b86c76c90352ef9},
+	{0xad0790e96334f65a, 0x12d8c57ebc4b2f81, 0xd16a4d9086f93807, 0xb41f2ec35ba5e27c},
+	{0x7dd8eb35066f90a3, 0x1427825cb1ca4ef9, 0xa36f9006cab17dd8, 0xf91435eb5c27824e},
+	{0x2ecb421c74a7bd61, 0x85503ffad309e896, 0x4b281cb7a1de728d, 0xf69fc0596a3405e3},
+	{0xca1fa4f2972c6985, 0x06d13d4ee07b53b8, 0x94e3f25c2985cf3a, 0x7b0e41a716d0b86d},
+	{0x4db02be7f40981da, 0x3ec3957c52af6816, 0x164bbdd8c1347ae7, 0xa9f5608f0e52932c},
+	{0xd12f8d486af3b714, 0xac9536eb500ec972, 0x72b14e1794cae82d, 0x0f6ca9d0f335568b},
 };
 
 /* Where the permutation P puts bits: their left shifts, the first S-box's high bit first. */
 CONSTANT_AS u8 des_place[32] = {
-	23, 15, 9, 1, 19, 4, 30, 14,
-	8, 16, 2, 26, 6, 12, 22, 31,
-	24, 18, 7, 29, 28, 3, 21, 13,
-	0, 20, 10, 25, 27, 5, 17, 11,
+	23, 15, 9, 1,  19, 4, 30, 14, 8, 16, 2,	 26, 6,	 12, 22, 31,
+	24, 18, 7, 29, 28, 3, 21, 13, 0, 20, 10, 25, 27, 5,  17, 11,
 };
 
 struct des_tables {
@@ -73,12 +63,12 @@ DECLSPEC u32 des_round(LOCAL_AS const struct des_tables *t, u32 r, GLOBAL_AS con
 	       t->sp[5][y >> 10 & 63] ^ t->sp[7][y >> 2 & 63];
 }
 
-#define DES_SWAP(a, b, n, mask)                                                                    \
-	do {                                                                                       \
-		u32 d = ((a) >> (n) ^ (b)) & (mask);                                               \
-                                                                                                   \
-		(b) ^= d;                                                                          \
-		(a) ^= d << (n);                                                                   \
+#define DES_SWAP(a, b, n, mask) \
+	do { \
+		u32 d = ((a) >> (n) ^ (b)) & (mask); \
+\
+		(b) ^= d; \
+		(a) ^= d << (n); \
 	} while (0)
 
 /* 48 rounds in the order of the keys, which is the direction. */

@@ -79,8 +79,8 @@ DECLSPEC void gcm_lane(LOCAL_AS struct aes_tables *t, GLOBAL_AS const struct ocl
 }
 
 /* The tag from the sum of the lanes. */
-DECLSPEC void gcm_tag(LOCAL_AS struct aes_tables *t, GLOBAL_AS const struct ocl_session *s,
-		      u32 len, u32 aad_len, const u32 iv[4], u64 y[2], u32 mac[16])
+DECLSPEC void gcm_tag(LOCAL_AS struct aes_tables *t, GLOBAL_AS const struct ocl_session *s, u32 len,
+		      u32 aad_len, const u32 iv[4], u64 y[2], u32 mac[16])
 {
 	const struct aes aes = aes_use(t, AES_ENCRYPT, s->round_key, s->rounds);
 	const u32 lens[4] = {aad_len >> 29, aad_len << 3, len >> 29, len << 3};

@@ -224,8 +224,8 @@ DECLSPEC void packet_chacha(const struct packet *p, u32 step, LOCAL_AS struct pa
 	u32 i, lane;
 
 	if (step == 0) {
-		chacha20_lane(p->s, p->cipher, p->cipher_len, p->auth, p->auth_len, p->iv,
-			      p->lane, p->lanes, &poly);
+		chacha20_lane(p->s, p->cipher, p->cipher_len, p->auth, p->auth_len, p->iv, p->lane,
+			      p->lanes, &poly);
 		for (i = 0; i < 5; i++)
 			parts[p->lane].w[i] = poly.h[i];
 		for (i = 0; i < 4; i++)
@@ -254,7 +254,8 @@ DECLSPEC void packet_gcm(LOCAL_AS struct tables *t, const struct packet *p, u32 
 	u32 i, lane;
 
 	if (step == 0) {
-		gcm_lane(&t->aes, p->s, p->cipher, len, p->auth, aad_len, p->iv, p->lane, p->lanes, y);
+		gcm_lane(&t->aes, p->s, p->cipher, len, p->auth, aad_len, p->iv, p->lane, p->lanes,
+			 y);
 		for (i = 0; i < 4; i++)
 			parts[p->lane].w[i] = (u32)(y[i / 2] >> 32 * (i & 1));
 	} else if (p->lane == 0) {

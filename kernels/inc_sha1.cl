@@ -9,33 +9,33 @@
 #define SHA1_PARITY(x, y, z)   ((x) ^ (y) ^ (z))
 #define SHA1_MAJORITY(x, y, z) (((x) & (y)) | ((z) & ((x) | (y))))
 
-#define SHA1_EXPAND(i)                                                                             \
-	(w[(i) & 15] = rotl32(w[((i) + 13) & 15] ^ w[((i) + 8) & 15] ^ w[((i) + 2) & 15] ^         \
-				      w[(i) & 15],                                                 \
-			      1))
-#define SHA1_WORD(i) ((i) < 16 ? w[(i) & 15] : SHA1_EXPAND(i))
+#define SHA1_EXPAND(i) \
+	(w[(i)&15] = rotl32(w[((i) + 13) & 15] ^ w[((i) + 8) & 15] ^ w[((i) + 2) & 15] ^ \
+				    w[(i)&15], \
+			    1))
+#define SHA1_WORD(i) ((i) < 16 ? w[(i)&15] : SHA1_EXPAND(i))
 
-#define SHA1_STEP(f, k, a, b, c, d, e, i)                                                          \
-	do {                                                                                       \
-		(e) += rotl32(a, 5) + f(b, c, d) + (k) + SHA1_WORD(i);                             \
-		(b) = rotl32(b, 30);                                                               \
+#define SHA1_STEP(f, k, a, b, c, d, e, i) \
+	do { \
+		(e) += rotl32(a, 5) + f(b, c, d) + (k) + SHA1_WORD(i); \
+		(b) = rotl32(b, 30); \
 	} while (0)
 
-#define SHA1_5_STEPS(f, k, i)                                                                      \
-	do {                                                                                       \
-		SHA1_STEP(f, k, a, b, c, d, e, (i) + 0);                                           \
-		SHA1_STEP(f, k, e, a, b, c, d, (i) + 1);                                           \
-		SHA1_STEP(f, k, d, e, a, b, c, (i) + 2);                                           \
-		SHA1_STEP(f, k, c, d, e, a, b, (i) + 3);                                           \
-		SHA1_STEP(f, k, b, c, d, e, a, (i) + 4);                                           \
+#define SHA1_5_STEPS(f, k, i) \
+	do { \
+		SHA1_STEP(f, k, a, b, c, d, e, (i) + 0); \
+		SHA1_STEP(f, k, e, a, b, c, d, (i) + 1); \
+		SHA1_STEP(f, k, d, e, a, b, c, (i) + 2); \
+		SHA1_STEP(f, k, c, d, e, a, b, (i) + 3); \
+		SHA1_STEP(f, k, b, c, d, e, a, (i) + 4); \
 	} while (0)
 
-#define SHA1_20_STEPS(f, k, i)                                                                     \
-	do {                                                                                       \
-		SHA1_5_STEPS(f, k, (i) + 0);                                                       \
-		SHA1_5_STEPS(f, k, (i) + 5);                                                       \
-		SHA1_5_STEPS(f, k, (i) + 10);                                                      \
-		SHA1_5_STEPS(f, k, (i) + 15);                                                      \
+#define SHA1_20_STEPS(f, k, i) \
+	do { \
+		SHA1_5_STEPS(f, k, (i) + 0); \
+		SHA1_5_STEPS(f, k, (i) + 5); \
+		SHA1_5_STEPS(f, k, (i) + 10); \
+		SHA1_5_STEPS(f, k, (i) + 15); \
 	} while (0)
 
 /* w is used up. */

@@ -33,42 +33,42 @@ DECLSPEC u64 rotr64(u64 x, u32 n)
 	return x >> n | x << (64 - n);
 }
 
-#define SHA512_SUM0(x)	      (rotr64(x, 28) ^ rotr64(x, 34) ^ rotr64(x, 39))
-#define SHA512_SUM1(x)	      (rotr64(x, 14) ^ rotr64(x, 18) ^ rotr64(x, 41))
-#define SHA512_SIGMA0(x)      (rotr64(x, 1) ^ rotr64(x, 8) ^ (x) >> 7)
-#define SHA512_SIGMA1(x)      (rotr64(x, 19) ^ rotr64(x, 61) ^ (x) >> 6)
-#define SHA512_CHOOSE(x, y, z)   (((x) & ((y) ^ (z))) ^ (z))
+#define SHA512_SUM0(x)		 (rotr64(x, 28) ^ rotr64(x, 34) ^ rotr64(x, 39))
+#define SHA512_SUM1(x)		 (rotr64(x, 14) ^ rotr64(x, 18) ^ rotr64(x, 41))
+#define SHA512_SIGMA0(x)	 (rotr64(x, 1) ^ rotr64(x, 8) ^ (x) >> 7)
+#define SHA512_SIGMA1(x)	 (rotr64(x, 19) ^ rotr64(x, 61) ^ (x) >> 6)
+#define SHA512_CHOOSE(x, y, z)	 (((x) & ((y) ^ (z))) ^ (z))
 #define SHA512_MAJORITY(x, y, z) (((x) & (y)) | ((z) & ((x) | (y))))
 
-#define SHA512_STEP(a, b, c, d, e, f, g, h, i)                                                     \
-	do {                                                                                       \
-		(h) += SHA512_SUM1(e) + SHA512_CHOOSE(e, f, g) + sha512_k[t + (i)] + w[i];         \
-		(d) += (h);                                                                        \
-		(h) += SHA512_SUM0(a) + SHA512_MAJORITY(a, b, c);                                  \
+#define SHA512_STEP(a, b, c, d, e, f, g, h, i) \
+	do { \
+		(h) += SHA512_SUM1(e) + SHA512_CHOOSE(e, f, g) + sha512_k[t + (i)] + w[i]; \
+		(d) += (h); \
+		(h) += SHA512_SUM0(a) + SHA512_MAJORITY(a, b, c); \
 	} while (0)
 
-#define SHA512_8_STEPS(i)                                                                          \
-	do {                                                                                       \
-		SHA512_STEP(a, b, c, d, e, f, g, h, (i) + 0);                                      \
-		SHA512_STEP(h, a, b, c, d, e, f, g, (i) + 1);                                      \
-		SHA512_STEP(g, h, a, b, c, d, e, f, (i) + 2);                                      \
-		SHA512_STEP(f, g, h, a, b, c, d, e, (i) + 3);                                      \
-		SHA512_STEP(e, f, g, h, a, b, c, d, (i) + 4);                                      \
-		SHA512_STEP(d, e, f, g, h, a, b, c, (i) + 5);                                      \
-		SHA512_STEP(c, d, e, f, g, h, a, b, (i) + 6);                                      \
-		SHA512_STEP(b, c, d, e, f, g, h, a, (i) + 7);                                      \
+#define SHA512_8_STEPS(i) \
+	do { \
+		SHA512_STEP(a, b, c, d, e, f, g, h, (i) + 0); \
+		SHA512_STEP(h, a, b, c, d, e, f, g, (i) + 1); \
+		SHA512_STEP(g, h, a, b, c, d, e, f, (i) + 2); \
+		SHA512_STEP(f, g, h, a, b, c, d, e, (i) + 3); \
+		SHA512_STEP(e, f, g, h, a, b, c, d, (i) + 4); \
+		SHA512_STEP(d, e, f, g, h, a, b, c, (i) + 5); \
+		SHA512_STEP(c, d, e, f, g, h, a, b, (i) + 6); \
+		SHA512_STEP(b, c, d, e, f, g, h, a, (i) + 7); \
 	} while (0)
 
-#define SHA512_EXPAND(i)                                                                           \
-	(w[i] += SHA512_SIGMA0(w[((i) + 1) & 15]) + w[((i) + 9) & 15] +                            \
+#define SHA512_EXPAND(i) \
+	(w[i] += SHA512_SIGMA0(w[((i) + 1) & 15]) + w[((i) + 9) & 15] + \
 		 SHA512_SIGMA1(w[((i) + 14) & 15]))
 
-#define SHA512_4_WORDS(i)                                                                          \
-	do {                                                                                       \
-		SHA512_EXPAND((i) + 0);                                                            \
-		SHA512_EXPAND((i) + 1);                                                            \
-		SHA512_EXPAND((i) + 2);                                                            \
-		SHA512_EXPAND((i) + 3);                                                            \
+#define SHA512_4_WORDS(i) \
+	do { \
+		SHA512_EXPAND((i) + 0); \
+		SHA512_EXPAND((i) + 1); \
+		SHA512_EXPAND((i) + 2); \
+		SHA512_EXPAND((i) + 3); \
 	} while (0)
 
 /* w is used up. */

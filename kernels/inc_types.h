@@ -28,9 +28,9 @@ typedef uint64_t u64;
 
 /* A session's label: its algorithms. Equal labels run the same instructions. */
 #define OCL_LABEL(cipher, auth, flags) ((u32)(cipher) | (u32)(auth) << 8 | (u32)(flags) << 16)
-#define OCL_LABEL_CIPHER(label)        ((label) & 0xff)
-#define OCL_LABEL_AUTH(label)          ((label) >> 8 & 0xff)
-#define OCL_LABEL_FLAGS(label)         ((label) >> 16 & (OCL_FLAGS - 1))
+#define OCL_LABEL_CIPHER(label)	       ((label)&0xff)
+#define OCL_LABEL_AUTH(label)	       ((label) >> 8 & 0xff)
+#define OCL_LABEL_FLAGS(label)	       ((label) >> 16 & (OCL_FLAGS - 1))
 #define OCL_LABEL_DECRYPT(label)       ((label) >> 16 & OCL_DECRYPT)
 #define OCL_LABEL_AUTH_FIRST(label)    ((label) >> 17 & 1)
 
@@ -94,13 +94,13 @@ enum ocl_status {
  * bits the number of lanes and the work-item's lane. The lanes of a packet are
  * a power of two of consecutive work-items of one work-group; more than one only if ocl_is_parallel().
  */
-#define OCL_NO_RECORD		  0xffffffff /* this work-item has no packet */
-#define OCL_MAX_LANES		  8
-#define OCL_ENTRY(record, lane, lanes) ((record) | ((lanes) - 1 + (lane)))
-#define OCL_ENTRY_RECORD(entry)	  ((entry) & ~15u)
-#define OCL_ENTRY_LANES(entry)	  (((entry) & 15) >= 7 ? 8u : ((entry) & 15) >= 3 ? 4u : \
-				   ((entry) & 15) >= 1 ? 2u : 1u)
-#define OCL_ENTRY_LANE(entry)	  (((entry) & 15) + 1 - OCL_ENTRY_LANES(entry))
+#define OCL_NO_RECORD		       0xffffffff /* this work-item has no packet */
+#define OCL_MAX_LANES		       8
+#define OCL_ENTRY(record, lane, lanes) ((record) | ((lanes)-1 + (lane)))
+#define OCL_ENTRY_RECORD(entry)	       ((entry) & ~15u)
+#define OCL_ENTRY_LANES(entry) \
+	(((entry)&15) >= 7 ? 8u : ((entry)&15) >= 3 ? 4u : ((entry)&15) >= 1 ? 2u : 1u)
+#define OCL_ENTRY_LANE(entry) (((entry)&15) + 1 - OCL_ENTRY_LANES(entry))
 
 /* Areas that packets lie in: the chunk or one of the pools. */
 #define OCL_POOLS      16
@@ -155,8 +155,8 @@ struct ocl_record {
  * launch needs no chunk, no order table and no results. The AAD of an AEAD, OCL_HEAD_AAD() bytes, precedes the head.
  */
 struct ocl_head {
-	u32 iv[4]; /* bytes of the IV or nonce; the algorithm determines their number */
-	u32 session; /* from here on the head is transferred back */
+	u32 iv[4];	/* bytes of the IV or nonce; the algorithm determines their number */
+	u32 session;	/* from here on the head is transferred back */
 	u16 cipher_off; /* bytes from the head */
 	u16 cipher_len;
 	u16 auth_off; /* bytes from the head; unused with an AEAD */
@@ -166,9 +166,9 @@ struct ocl_head {
 	u8 reserved;
 };
 
-#define OCL_HEAD_BACK	      16 /* bytes of a head that are not transferred back */
-#define OCL_HEAD_AAD(len)     (((u32)(len) + 3) & ~3u)
-#define OCL_HEAD_RUNS	      2 /* two where the pool wraps around */
+#define OCL_HEAD_BACK	  16 /* bytes of a head that are not transferred back */
+#define OCL_HEAD_AAD(len) (((u32)(len) + 3) & ~3u)
+#define OCL_HEAD_RUNS	  2 /* two where the pool wraps around */
 
 /* The kernel's argument for a launch with heads, as a uint8 in the kernel. Without rows it has records. */
 struct ocl_head_rows {

@@ -15,7 +15,7 @@
 #define CONSTANT_AS __constant
 #define ADDRESS(p)  ((size_t)(p))
 /* always: PoCL 3.1 crashes in LLVM's inliner when left the choice. */
-#define DECLSPEC    static inline __attribute__((always_inline))
+#define DECLSPEC static inline __attribute__((always_inline))
 
 #else
 

@@ -88,10 +88,9 @@ static u32 des_choice(u64 cd, u32 box)
 {
 	/* FIPS 46-3, PC-2 */
 	static const u8 choice[48] = {
-		14, 17, 11, 24, 1, 5, 3, 28, 15, 6, 21, 10,
-		23, 19, 12, 4, 26, 8, 16, 7, 27, 20, 13, 2,
-		41, 52, 31, 37, 47, 55, 30, 40, 51, 45, 33, 48,
-		44, 49, 39, 56, 34, 53, 46, 42, 50, 36, 29, 32,
+		14, 17, 11, 24, 1,  5,	3,  28, 15, 6,	21, 10, 23, 19, 12, 4,
+		26, 8,	16, 7,	27, 20, 13, 2,	41, 52, 31, 37, 47, 55, 30, 40,
+		51, 45, 33, 48, 44, 49, 39, 56, 34, 53, 46, 42, 50, 36, 29, 32,
 	};
 	u32 bits = 0;
 
@@ -105,10 +104,9 @@ static u64 des_halves(const u8 key[8])
 {
 	/* FIPS 46-3, PC-1 */
 	static const u8 choice[56] = {
-		57, 49, 41, 33, 25, 17, 9, 1, 58, 50, 42, 34, 26, 18,
-		10, 2, 59, 51, 43, 35, 27, 19, 11, 3, 60, 52, 44, 36,
-		63, 55, 47, 39, 31, 23, 15, 7, 62, 54, 46, 38, 30, 22,
-		14, 6, 61, 53, 45, 37, 29, 21, 13, 5, 28, 20, 12, 4,
+		57, 49, 41, 33, 25, 17, 9,  1,	58, 50, 42, 34, 26, 18, 10, 2,	59, 51, 43,
+		35, 27, 19, 11, 3,  60, 52, 44, 36, 63, 55, 47, 39, 31, 23, 15, 7,  62, 54,
+		46, 38, 30, 22, 14, 6,	61, 53, 45, 37, 29, 21, 13, 5,	28, 20, 12, 4,
 	};
 	u64 cd = 0;
 
@@ -187,29 +185,46 @@ struct hash {
 
 /* RFC 1321, 3.3; FIPS 180-4, 5.3 */
 static const struct hash hashes[OCL_AUTHS] = {
-	[OCL_AUTH_HMAC_MD5] = {
-		64, 4, 1,
-		{0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476},
-	},
-	[OCL_AUTH_HMAC_SHA1] = {
-		64, 4, 0,
-		{0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0},
-	},
-	[OCL_AUTH_HMAC_SHA256] = {
-		64, 4, 0,
-		{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-		 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19},
-	},
-	[OCL_AUTH_HMAC_SHA384] = {
-		128, 8, 0,
-		{0xcbbb9d5dc1059ed8, 0x629a292a367cd507, 0x9159015a3070dd17, 0x152fecd8f70e5939,
-		 0x67332667ffc00b31, 0x8eb44a8768581511, 0xdb0c2e0d64f98fa7, 0x47b5481dbefa4fa4},
-	},
-	[OCL_AUTH_HMAC_SHA512] = {
-		128, 8, 0,
-		{0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1,
-		 0x510e527fade682d1, 0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179},
-	},
+	[OCL_AUTH_HMAC_MD5] =
+		{
+			64,
+			4,
+			1,
+			{0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476},
+		},
+	[OCL_AUTH_HMAC_SHA1] =
+		{
+			64,
+			4,
+			0,
+			{0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0},
+		},
+	[OCL_AUTH_HMAC_SHA256] =
+		{
+			64,
+			4,
+			0,
+			{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c,
+			 0x1f83d9ab, 0x5be0cd19},
+		},
+	[OCL_AUTH_HMAC_SHA384] =
+		{
+			128,
+			8,
+			0,
+			{0xcbbb9d5dc1059ed8, 0x629a292a367cd507, 0x9159015a3070dd17,
+			 0x152fecd8f70e5939, 0x67332667ffc00b31, 0x8eb44a8768581511,
+			 0xdb0c2e0d64f98fa7, 0x47b5481dbefa4fa4},
+		},
+	[OCL_AUTH_HMAC_SHA512] =
+		{
+			128,
+			8,
+			0,
+			{0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b,
+			 0xa54ff53a5f1d36f1, 0x510e527fade682d1, 0x9b05688c2b3e6c1f,
+			 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179},
+		},
 };
 
 /* The hash's state after the key, padded and masked. */
@@ -222,8 +237,8 @@ static void absorb_key(enum ocl_auth auth, const u8 *key, u32 len, u8 mask, u64 
 		u64 byte = (i < len ? key[i] : 0) ^ mask;
 		u32 index = i % hash->word;
 
-		block[i / hash->word] |=
-			byte << 8 * (hash->little ? index : hash->word - 1 - index);
+		block[i / hash->word] |= byte
+					 << 8 * (hash->little ? index : hash->word - 1 - index);
 	}
 	memcpy(state, hash->init, sizeof(hash->init));
 	emu_compress(auth, state, block);

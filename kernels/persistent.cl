@@ -8,7 +8,8 @@
 #include "inc_packet.cl"
 
 DECLSPEC void process_letter(LOCAL_AS struct tables *tables, GLOBAL_AS struct ocl_letter *letter,
-			     GLOBAL_AS const struct ocl_session *sessions, LOCAL_AS struct part *part)
+			     GLOBAL_AS const struct ocl_session *sessions,
+			     LOCAL_AS struct part *part)
 {
 	GLOBAL_AS u8 *areas[OCL_AREAS];
 	GLOBAL_AS u8 *chunk;
@@ -32,9 +33,9 @@ DECLSPEC void process_letter(LOCAL_AS struct tables *tables, GLOBAL_AS struct oc
 	atomic_inc(&letter->left);
 }
 
-__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void crypto_opencl_persistent(__global struct ocl_mailbox *mailbox,
-			      __global const struct ocl_session *sessions)
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
+crypto_opencl_persistent(__global struct ocl_mailbox *mailbox,
+			 __global const struct ocl_session *sessions)
 {
 	__local struct tables tables;
 	__local struct part part;

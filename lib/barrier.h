@@ -9,15 +9,15 @@
 #ifndef CYGNET_BARRIER_H
 #define CYGNET_BARRIER_H
 
-#define load_relaxed(p) __atomic_load_n((p), __ATOMIC_RELAXED)
-#define load_acquire(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define load_relaxed(p)	    __atomic_load_n((p), __ATOMIC_RELAXED)
+#define load_acquire(p)	    __atomic_load_n((p), __ATOMIC_ACQUIRE)
 #define store_relaxed(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
 #define store_release(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
 /** Sequentially consistent accesses. If two threads each store to their own word and then load the
  * other's, at least one of them sees the other's store. */
-#define load_ordered(p) __atomic_load_n((p), __ATOMIC_SEQ_CST)
+#define load_ordered(p)	    __atomic_load_n((p), __ATOMIC_SEQ_CST)
 #define store_ordered(p, v) __atomic_store_n((p), (v), __ATOMIC_SEQ_CST)
-#define add_ordered(p, n) __atomic_fetch_add((p), (n), __ATOMIC_SEQ_CST)
+#define add_ordered(p, n)   __atomic_fetch_add((p), (n), __ATOMIC_SEQ_CST)
 /**
  * Compare and swap: store v as store_release() does if the value is *was.
  * @return  false: the value differs; *was receives it as load_relaxed() would return it

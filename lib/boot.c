@@ -5,7 +5,7 @@
 
 #include "boot.h"
 
-#define BOOT_ID "/proc/sys/kernel/random/boot_id"
+#define BOOT_ID	 "/proc/sys/kernel/random/boot_id"
 #define UUID_LEN 36
 
 static int digit(char c)

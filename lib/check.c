@@ -24,8 +24,7 @@ struct check {
 	int err;
 };
 
-__attribute__((format(printf, 2, 3)))
-static void violated(struct check *c, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void violated(struct check *c, const char *format, ...)
 {
 	va_list args;
 
@@ -187,11 +186,13 @@ static void check_policy(struct check *c, uint32_t index, const uint32_t *chain)
 	if (!place_is_visited(&place, p))
 		violated(c, "lookups skip the place of policy %u", index);
 	if (cygnet_policy_held(p) && !hold_valid(p))
-		violated(c, "policy %u is held, but is a bypass or still has the reqid of an SA", index);
+		violated(c, "policy %u is held, but is a bypass or still has the reqid of an SA",
+			 index);
 }
 
 /* @return the policy that a reference leads to, or NULL: it leads to none, or a violation was found */
-static const struct cygnet_policy *follow_policy(struct check *c, const struct slots *s, uint8_t *mark, uint32_t ref)
+static const struct cygnet_policy *follow_policy(struct check *c, const struct slots *s,
+						 uint8_t *mark, uint32_t ref)
 {
 	uint32_t index = ref_index(ref, s->capacity);
 
@@ -205,7 +206,8 @@ static const struct cygnet_policy *follow_policy(struct check *c, const struct s
 }
 
 /* @return number of users of the entry */
-static uint32_t check_users(struct check *c, const struct slots *s, uint8_t *mark, const struct cygnet_policy *head)
+static uint32_t check_users(struct check *c, const struct slots *s, uint8_t *mark,
+			    const struct cygnet_policy *head)
 {
 	const struct cygnet_policy *before = head, *user;
 	uint32_t n = 0;
@@ -224,11 +226,13 @@ static uint32_t check_users(struct check *c, const struct slots *s, uint8_t *mar
 
 /* Whether one of the first policies of a chain has a policy's selector, too. Not all of a long chain are compared:
  * nobody can install anything meanwhile. */
-static bool has_equal_before(struct cygnet_db *db, const uint32_t *chain, const struct cygnet_policy *policy)
+static bool has_equal_before(struct cygnet_db *db, const uint32_t *chain,
+			     const struct cygnet_policy *policy)
 {
 	const struct cygnet_policy *other = chain_follow(db, chain);
 
-	for (uint32_t left = 64; other && other != policy && left--; other = chain_follow(db, &other->next))
+	for (uint32_t left = 64; other && other != policy && left--;
+	     other = chain_follow(db, &other->next))
 		if (other->dir == policy->dir && selector_equal(&other->sel, &policy->sel))
 			return true;
 	return false;
@@ -250,7 +254,9 @@ static void check_policies(struct check *c, const struct slots *s, uint8_t *mark
 			if (before && spd_wins(policy, before))
 				violated(c, "policy %u is not in the order of its chain", index);
 			if (!c->err && has_equal_before(db, &db->policy_table[b], policy))
-				violated(c, "policy %u has an entry of its own beside one with its selector", index);
+				violated(c,
+					 "policy %u has an entry of its own beside one with its selector",
+					 index);
 			chained += 1 + check_users(c, s, mark, policy);
 			before = policy;
 		}
@@ -258,7 +264,8 @@ static void check_policies(struct check *c, const struct slots *s, uint8_t *mark
 	check_pool(c, s, mark, chained, "policy");
 }
 
-static void check_list(struct check *c, unsigned int l, const struct spd_list *is, const struct spd_list *want)
+static void check_list(struct check *c, unsigned int l, const struct spd_list *is,
+		       const struct spd_list *want)
 {
 	for (unsigned int bits = 0; bits < LENGTHS; bits++)
 		if (is->length[bits].policies != want->length[bits].policies)
@@ -283,11 +290,11 @@ static void check_counts(struct check *c)
 		check_list(c, l, &c->db->header->spd[l], &want->header->spd[l]);
 	for (uint32_t i = 0; i <= c->db->net_mask; i++) {
 		if (c->db->peer_nets[i].policies != want->peer_nets[i].policies)
-			violated(c, "net %u counts %u policies, has %u", i, c->db->peer_nets[i].policies,
-				 want->peer_nets[i].policies);
+			violated(c, "net %u counts %u policies, has %u", i,
+				 c->db->peer_nets[i].policies, want->peer_nets[i].policies);
 		if (c->db->sharing[i] != want->sharing[i])
-			violated(c, "counter %u of local prefixes is %u, should be %u", i, c->db->sharing[i],
-				 want->sharing[i]);
+			violated(c, "counter %u of local prefixes is %u, should be %u", i,
+				 c->db->sharing[i], want->sharing[i]);
 	}
 	place_recount_free(want);
 }
@@ -322,8 +329,8 @@ static void check_replay(struct check *c, const struct slots *s)
 			ref = (uint32_t)c->db->replay[block].word[0];
 	}
 	if (used != h->replay_used || used + free_blocks != h->replay_fresh)
-		violated(c, "replay windows: %u used, %u free, %u counted of %u", used,
-			 free_blocks, h->replay_used, h->replay_fresh);
+		violated(c, "replay windows: %u used, %u free, %u counted of %u", used, free_blocks,
+			 h->replay_used, h->replay_fresh);
 	free(owned);
 }
 

@@ -37,9 +37,9 @@ extern "C" {
 /** Changes whenever the layout of the file changes. A file of another version is refused. */
 #define CYGNET_ABI_VERSION 6
 
-#define CYGNET_DEFAULT_SAS 65536u
+#define CYGNET_DEFAULT_SAS	65536u
 #define CYGNET_DEFAULT_POLICIES 65536u
-#define CYGNET_MAX_ENTRIES (1u << 21)
+#define CYGNET_MAX_ENTRIES	(1u << 21)
 /** Maximum number of registered readers: the lcores of one dataplane and its control thread. */
 #define CYGNET_MAX_READERS 128
 /** Maximum number of UDP ports that charon can register for IKE. */
@@ -48,7 +48,7 @@ extern "C" {
 #define CYGNET_NONE UINT32_MAX
 
 #define CYGNET_CACHE_LINE 64
-#define CYGNET_ALIGNED __attribute__((aligned(CYGNET_CACHE_LINE)))
+#define CYGNET_ALIGNED	  __attribute__((aligned(CYGNET_CACHE_LINE)))
 
 /* ---------------------------------------------------------------- types -- */
 
@@ -132,12 +132,12 @@ enum cygnet_dscp { CYGNET_DSCP_COPY_OUT = 1, CYGNET_DSCP_COPY_IN = 2 };
 
 enum cygnet_sa_flag {
 	CYGNET_SA_INBOUND = 1u << 0,
-	CYGNET_SA_ESN = 1u << 1,     /* 64-bit sequence numbers (RFC 4303, 2.2.1) */
-	CYGNET_SA_COPY_DF = 1u << 2, /* copy the inner DF bit to the outer header */
+	CYGNET_SA_ESN = 1u << 1,      /* 64-bit sequence numbers (RFC 4303, 2.2.1) */
+	CYGNET_SA_COPY_DF = 1u << 2,  /* copy the inner DF bit to the outer header */
 	CYGNET_SA_COPY_ECN = 1u << 3, /* copy ECN outwards, combine it inwards (RFC 6040) */
 };
 
-#define CYGNET_KEY_MAX 64
+#define CYGNET_KEY_MAX		 64
 #define CYGNET_REPLAY_WINDOW_MAX 4096
 /** Default range of cygnet_spi_reserve(); the same as charon's. Host byte order. */
 #define CYGNET_SPI_MIN 0xc0000000u
@@ -145,9 +145,9 @@ enum cygnet_sa_flag {
 
 /** Identifies an SA (4.1). */
 struct cygnet_sa_id {
-	uint32_t spi; /* network byte order */
-	uint8_t proto; /* IPPROTO_ESP or IPPROTO_AH */
-	uint8_t af;    /* of the outer header: AF_INET or AF_INET6 */
+	uint32_t spi;		/* network byte order */
+	uint8_t proto;		/* IPPROTO_ESP or IPPROTO_AH */
+	uint8_t af;		/* of the outer header: AF_INET or AF_INET6 */
 	struct cygnet_addr dst; /* of the outer header */
 };
 
@@ -155,8 +155,8 @@ struct cygnet_sa_id {
 struct cygnet_path {
 	struct cygnet_addr src, dst;
 	uint16_t sport, dport; /* of UDP encapsulation, network byte order */
-	uint8_t encap;         /* 1: ESP in UDP (RFC 3948) */
-	uint8_t af;            /* AF_INET or AF_INET6 */
+	uint8_t encap;	       /* 1: ESP in UDP (RFC 3948) */
+	uint8_t af;	       /* AF_INET or AF_INET6 */
 	uint8_t reserved[2];
 };
 
@@ -174,16 +174,16 @@ struct cygnet_sa_params {
 	struct cygnet_path path;
 	uint32_t flags; /* enum cygnet_sa_flag */
 	uint32_t reqid;
-	uint8_t mode;   /* enum cygnet_mode */
-	uint8_t cipher; /* enum cygnet_cipher */
-	uint8_t auth;   /* enum cygnet_auth */
-	uint8_t dscp;   /* enum cygnet_dscp, ORed */
-	uint8_t icv_len; /* bytes, as sent */
+	uint8_t mode;		/* enum cygnet_mode */
+	uint8_t cipher;		/* enum cygnet_cipher */
+	uint8_t auth;		/* enum cygnet_auth */
+	uint8_t dscp;		/* enum cygnet_dscp, ORed */
+	uint8_t icv_len;	/* bytes, as sent */
 	uint8_t cipher_key_len; /* bytes, without the salt */
-	uint8_t salt_len;       /* bytes that follow the key in cipher_key */
-	uint8_t auth_key_len;   /* bytes */
+	uint8_t salt_len;	/* bytes that follow the key in cipher_key */
+	uint8_t auth_key_len;	/* bytes */
 	uint32_t replay_window; /* packets; 0 switches replay protection off */
-	uint16_t tfc;           /* pad inner packets to this many bytes; 0: no TFC padding */
+	uint16_t tfc;		/* pad inner packets to this many bytes; 0: no TFC padding */
 	struct cygnet_lifetime lifetime;
 	uint8_t cipher_key[CYGNET_KEY_MAX];
 	uint8_t auth_key[CYGNET_KEY_MAX];
@@ -195,15 +195,15 @@ struct cygnet_sa_usage {
 	 * in front of ESP or AH. */
 	uint64_t bytes;
 	uint64_t packets;
-	uint64_t use_time;       /* last use, seconds of CLOCK_MONOTONIC; 0: never */
-	uint64_t seq;            /* last sequence number sent, or highest received */
+	uint64_t use_time; /* last use, seconds of CLOCK_MONOTONIC; 0: never */
+	uint64_t seq;	   /* last sequence number sent, or highest received */
 	uint64_t replay_drops, auth_drops;
 };
 
 /** State of an SA slot or policy slot. */
 enum cygnet_slot_state {
 	CYGNET_SLOT_FREE,
-	CYGNET_SLOT_LARVAL,  /* SA slots only: the SPI is reserved, there are no keys yet */
+	CYGNET_SLOT_LARVAL, /* SA slots only: the SPI is reserved, there are no keys yet */
 	CYGNET_SLOT_LIVE,
 	CYGNET_SLOT_RETIRED, /* deleted, but readers may still have pointers to it */
 };
@@ -215,16 +215,16 @@ enum cygnet_slot_state {
  */
 struct cygnet_sa {
 	/* Read by every lookup. */
-	uint32_t state;      /* enum cygnet_slot_state; atomic */
+	uint32_t state;	     /* enum cygnet_slot_state; atomic */
 	uint32_t generation; /* increases whenever the slot is given to another SA */
-	uint32_t next;       /* next in the hash chain; atomic; library */
-	uint32_t spi;        /* network byte order */
+	uint32_t next;	     /* next in the hash chain; atomic; library */
+	uint32_t spi;	     /* network byte order */
 	uint32_t reqid;
-	uint32_t flags; /* enum cygnet_sa_flag */
-	uint32_t path_index; /* path[path_index & 1] is in force; atomic */
+	uint32_t flags;		/* enum cygnet_sa_flag */
+	uint32_t path_index;	/* path[path_index & 1] is in force; atomic */
 	uint32_t replay_window; /* packets; 0: no replay protection */
-	uint32_t replay_block; /* index in the pool of large windows, or CYGNET_NONE; library */
-	uint16_t tfc; /* bytes; 0: no TFC padding */
+	uint32_t replay_block;	/* index in the pool of large windows, or CYGNET_NONE; library */
+	uint16_t tfc;		/* bytes; 0: no TFC padding */
 	uint8_t proto, mode, cipher, auth, dscp;
 	uint8_t icv_len, cipher_key_len, salt_len, auth_key_len;
 	uint8_t reserved0[7];
@@ -244,9 +244,9 @@ struct cygnet_sa {
 	/* Written only by the lcore that owns the SA. This cache line has all that each packet
 	 * changes. */
 	uint64_t seq CYGNET_ALIGNED; /* last number reserved (out), top of the window (in) */
-	uint64_t replay[4];          /* ring of 64-bit words for windows of up to 192 packets */
+	uint64_t replay[4];	     /* ring of 64-bit words for windows of up to 192 packets */
 	uint64_t bytes, packets;     /* as in struct cygnet_sa_usage */
-	uint64_t use_time;           /* last use, seconds of CLOCK_MONOTONIC; 0: never */
+	uint64_t use_time;	     /* last use, seconds of CLOCK_MONOTONIC; 0: never */
 
 	/* Written only by the lcore that owns the SA. */
 	uint64_t replay_drops CYGNET_ALIGNED;
@@ -268,9 +268,9 @@ struct cygnet_selector {
 	struct cygnet_addr src_lo, src_hi, dst_lo, dst_hi;
 	uint16_t sport_lo, sport_hi; /* ICMP and ICMPv6: type */
 	uint16_t dport_lo, dport_hi; /* ICMP and ICMPv6: code */
-	uint32_t interface; /* cygnet_interface(); 0: any */
-	uint8_t af; /* AF_INET or AF_INET6 */
-	uint8_t proto; /* 0: any */
+	uint32_t interface;	     /* cygnet_interface(); 0: any */
+	uint8_t af;		     /* AF_INET or AF_INET6 */
+	uint8_t proto;		     /* 0: any */
 	uint8_t reserved[2];
 };
 
@@ -284,11 +284,11 @@ struct cygnet_policy_params {
 	 * equal rank the newest. */
 	uint32_t rank;
 	uint32_t reqid;
-	uint32_t spi; /* of the policy's SA, network byte order; 0: none (a trap) */
-	uint8_t dir;    /* enum cygnet_dir */
+	uint32_t spi;	/* of the policy's SA, network byte order; 0: none (a trap) */
+	uint8_t dir;	/* enum cygnet_dir */
 	uint8_t action; /* enum cygnet_action */
-	uint8_t proto;  /* with CYGNET_PROTECT: IPPROTO_ESP or IPPROTO_AH */
-	uint8_t mode;   /* enum cygnet_mode */
+	uint8_t proto;	/* with CYGNET_PROTECT: IPPROTO_ESP or IPPROTO_AH */
+	uint8_t mode;	/* enum cygnet_mode */
 	/* Outer addresses of the policy's SA; zero: any. If no policy has these addresses, cygnet_policy_delete()
 	 * removes one with other addresses: MOBIKE can change them between installation and removal. */
 	uint8_t af;
@@ -300,15 +300,15 @@ struct cygnet_policy_params {
 struct cygnet_policy {
 	struct cygnet_selector sel;
 	uint32_t priority;
-	uint32_t reqid;      /* 0 once the policy is held; atomic */
-	uint32_t spi;        /* 0 once the policy is held; atomic */
-	uint32_t next;       /* next in the hash chain; atomic; library */
+	uint32_t reqid;	     /* 0 once the policy is held; atomic */
+	uint32_t spi;	     /* 0 once the policy is held; atomic */
+	uint32_t next;	     /* next in the hash chain; atomic; library */
 	uint32_t generation; /* increases whenever the slot is given to another policy */
-	uint32_t state;      /* enum cygnet_slot_state; atomic */
-	uint32_t user;       /* next policy with the same direction and selector; library */
-	uint32_t refs;       /* number of installs; written by the writer */
+	uint32_t state;	     /* enum cygnet_slot_state; atomic */
+	uint32_t user;	     /* next policy with the same direction and selector; library */
+	uint32_t refs;	     /* number of installs; written by the writer */
 	uint8_t dir, action, proto, mode;
-	uint32_t link;  /* next in the free list or in the queue of retired slots; library */
+	uint32_t link;	/* next in the free list or in the queue of retired slots; library */
 	uint64_t epoch; /* of retirement; library */
 
 	uint64_t use_time CYGNET_ALIGNED; /* seconds of CLOCK_MONOTONIC; atomic, any lcore */
@@ -358,14 +358,15 @@ static inline bool cygnet_restricts(uint16_t lo, uint16_t hi)
 /** Whether a selector restricts ports; with ICMP type or code. */
 static inline bool cygnet_restricts_ports(const struct cygnet_selector *sel)
 {
-	return cygnet_restricts(sel->sport_lo, sel->sport_hi) || cygnet_restricts(sel->dport_lo, sel->dport_hi);
+	return cygnet_restricts(sel->sport_lo, sel->sport_hi) ||
+	       cygnet_restricts(sel->dport_lo, sel->dport_hi);
 }
 
 /** The selectors of one packet. */
 struct cygnet_flow {
 	struct cygnet_addr src, dst;
 	uint16_t sport, dport; /* host byte order; ICMP: type and code; 0 without ports */
-	uint32_t interface; /* cygnet_interface() of the input (CYGNET_OUT: output); 0: none */
+	uint32_t interface;    /* cygnet_interface() of the input (CYGNET_OUT: output); 0: none */
 	uint8_t af, proto;
 	uint8_t has_ports; /* 0: a non-initial fragment, matches only policies for any port */
 	uint8_t fragment;  /* 1: a fragment, initial or not; not used by policy lookups */
@@ -379,7 +380,7 @@ enum cygnet_open {
 };
 
 struct cygnet_geometry {
-	uint32_t sas;      /* slots; 1 to CYGNET_MAX_ENTRIES */
+	uint32_t sas;	   /* slots; 1 to CYGNET_MAX_ENTRIES */
 	uint32_t policies; /* slots; 1 to CYGNET_MAX_ENTRIES */
 };
 
@@ -411,8 +412,8 @@ struct cygnet_geometry {
  *                another boot), -EBUSY (of another boot, but a process holds a role), or
  *                another -errno
  */
-int cygnet_db_open_flags(const char *path, const struct cygnet_geometry *create,
-			 unsigned int flags, struct cygnet_db **db, char *error, size_t size);
+int cygnet_db_open_flags(const char *path, const struct cygnet_geometry *create, unsigned int flags,
+			 struct cygnet_db **db, char *error, size_t size);
 /** cygnet_db_open_flags() without flags. */
 int cygnet_db_open(const char *path, const struct cygnet_geometry *create, struct cygnet_db **db,
 		   char *error, size_t size);
@@ -435,10 +436,10 @@ struct cygnet_db_info {
 	const char *path;
 	uint64_t size; /* bytes of file */
 	struct cygnet_geometry geometry;
-	uint32_t sas, policies; /* slots in use: larval and live */
-	uint32_t sas_waiting, policies_waiting; /* slots deleted, but not yet wiped and free */
+	uint32_t sas, policies;			    /* slots in use: larval and live */
+	uint32_t sas_waiting, policies_waiting;	    /* slots deleted, but not yet wiped and free */
 	uint32_t replay_blocks, replay_blocks_free; /* replay windows larger than 192 packets */
-	int charon_pid, dataplane_pid; /* holders of the roles; 0: not held */
+	int charon_pid, dataplane_pid;		    /* holders of the roles; 0: not held */
 	uint64_t recoveries; /* repairs after the death of a writer, since creation */
 };
 /** Read the state of the file. Any thread. @param[out] info path is valid until db is closed */
@@ -546,12 +547,12 @@ int cygnet_policy_query(struct cygnet_db *db, enum cygnet_dir dir,
 
 /** The policies with one direction and selector. Held ones do not count. */
 struct cygnet_policy_entry {
-	uint32_t installs; /* calls of cygnet_policy_add() that are not undone */
+	uint32_t installs;		   /* calls of cygnet_policy_add() that are not undone */
 	struct cygnet_policy_params first; /* the policy that applies */
 };
 /** Read the policies of a selector. Any thread may call this. @return 0, -ENOENT, or -EINVAL */
-int cygnet_policy_entry(struct cygnet_db *db, enum cygnet_dir dir, const struct cygnet_selector *sel,
-			struct cygnet_policy_entry *entry);
+int cygnet_policy_entry(struct cygnet_db *db, enum cygnet_dir dir,
+			const struct cygnet_selector *sel, struct cygnet_policy_entry *entry);
 
 /**
  * Register a local UDP port for IKE: IKE packets to and from it bypass the SPD (4.4.1). While no port is
@@ -794,19 +795,19 @@ const char *cygnet_auth_name(uint8_t auth);
 
 enum cygnet_event_type {
 	CYGNET_EVENT_ACQUIRE = 1, /* a packet matches a policy that has no SA */
-	CYGNET_EVENT_EXPIRE,      /* an SA has reached a lifetime limit */
-	CYGNET_EVENT_MAPPING, /* an authenticated packet came from another address or port */
+	CYGNET_EVENT_EXPIRE,	  /* an SA has reached a lifetime limit */
+	CYGNET_EVENT_MAPPING,	  /* an authenticated packet came from another address or port */
 };
 
 struct cygnet_event {
 	uint16_t type; /* enum cygnet_event_type */
 	uint8_t hard;  /* EXPIRE: 1 for a hard limit, 0 for a soft one */
 	uint8_t reserved;
-	uint32_t reqid;          /* ACQUIRE: of the policy; otherwise of the SA */
-	struct cygnet_sa_id id;  /* EXPIRE, MAPPING: the SA */
-	struct cygnet_flow flow; /* ACQUIRE: the selectors of the packet */
+	uint32_t reqid;		     /* ACQUIRE: of the policy; otherwise of the SA */
+	struct cygnet_sa_id id;	     /* EXPIRE, MAPPING: the SA */
+	struct cygnet_flow flow;     /* ACQUIRE: the selectors of the packet */
 	struct cygnet_addr new_addr; /* MAPPING: the peer's new address */
-	uint16_t new_port;           /* MAPPING: the peer's new port, network byte order */
+	uint16_t new_port;	     /* MAPPING: the peer's new port, network byte order */
 	uint8_t reserved1[6];
 };
 

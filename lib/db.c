@@ -33,8 +33,8 @@ struct message {
 	const char *path;
 };
 
-__attribute__((format(printf, 3, 4)))
-static int fail(struct message *m, int err, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static int fail(struct message *m, int err,
+						      const char *format, ...)
 {
 	va_list args;
 	int used;
@@ -109,9 +109,10 @@ static int check_fixed(const struct fixed *f, size_t size, struct message *m)
 	if (f->magic != LAYOUT_MAGIC)
 		return fail(m, -EBADMSG, "not a Cygnet SAD/SPD file");
 	if (f->abi != CYGNET_ABI_VERSION)
-		return fail(m, -EPROTO, "has ABI version %u, this program needs %u: stop charon "
-			    "and cygnetd, remove it, and start both again", f->abi,
-			    CYGNET_ABI_VERSION);
+		return fail(m, -EPROTO,
+			    "has ABI version %u, this program needs %u: stop charon "
+			    "and cygnetd, remove it, and start both again",
+			    f->abi, CYGNET_ABI_VERSION);
 	if (f->checksum != layout_checksum(f))
 		return fail(m, -EBADMSG, "damaged: the checksum of its header is wrong");
 	if (f->features)
@@ -187,8 +188,10 @@ static int check_owner(int fd, struct stat *st, struct message *m)
 	if (st->st_uid != geteuid() && !(shared && st->st_uid == 0))
 		return fail(m, -EPERM, "owned by user %u, not %u", st->st_uid, geteuid());
 	if ((st->st_mode & 077) && !shared)
-		return fail(m, -EPERM, "mode %04o gives other users access, must be 0600, or 0660 "
-			    "with the group of a folder of mode 2750", st->st_mode & 07777);
+		return fail(m, -EPERM,
+			    "mode %04o gives other users access, must be 0600, or 0660 "
+			    "with the group of a folder of mode 2750",
+			    st->st_mode & 07777);
 	return 0;
 }
 
@@ -204,7 +207,8 @@ static int check_medium(int fd, unsigned int flags, bool *memory, struct message
 	*memory = type == TMPFS_MAGIC || type == RAMFS_MAGIC || type == HUGETLBFS_MAGIC;
 	if (*memory || (flags & CYGNET_OPEN_ON_DISK))
 		return 0;
-	return fail(m, -EMEDIUMTYPE, "on a file system that is not in memory: use a tmpfs such as "
+	return fail(m, -EMEDIUMTYPE,
+		    "on a file system that is not in memory: use a tmpfs such as "
 		    "/run, or allow it by sadb_on_disk in cygnetd.conf and on_disk in "
 		    "kernel-cygnet.conf");
 }
@@ -421,8 +425,9 @@ EXPORT int cygnet_db_open_flags(const char *path, const struct cygnet_geometry *
 	}
 	db->fd = -1;
 	db->repair = repair;
-	err = flags & ~(unsigned int)CYGNET_OPEN_ON_DISK ? fail(&m, -EINVAL, "unknown flags %#x", flags)
-							  : open_or_create(db, geometry, flags, &m);
+	err = flags & ~(unsigned int)CYGNET_OPEN_ON_DISK
+		      ? fail(&m, -EINVAL, "unknown flags %#x", flags)
+		      : open_or_create(db, geometry, flags, &m);
 	if (err) {
 		cygnet_db_close(db);
 		return err;
@@ -467,8 +472,9 @@ static int remove_open(int fd, struct message *m)
 		return err;
 	err = role_lock_all(fd, m->path);
 	if (err)
-		return fail(m, err, err == -EBUSY ? "in use: stop charon and cygnetd first" :
-						    "has just been replaced");
+		return fail(m, err,
+			    err == -EBUSY ? "in use: stop charon and cygnetd first"
+					  : "has just been replaced");
 	return unlink(m->path) < 0 ? fail_errno(m, "cannot remove") : 0;
 }
 

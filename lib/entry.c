@@ -46,7 +46,8 @@ static void chain_remove(struct cygnet_db *db, uint32_t *link, const struct cygn
 		store_release(link, load_relaxed(&policy->next));
 }
 
-static void users_add(struct cygnet_db *db, struct cygnet_policy *head, struct cygnet_policy *policy)
+static void users_add(struct cygnet_db *db, struct cygnet_policy *head,
+		      struct cygnet_policy *policy)
 {
 	struct cygnet_policy *before = head, *user;
 	uint32_t left = db->geometry.policies;
@@ -57,7 +58,8 @@ static void users_add(struct cygnet_db *db, struct cygnet_policy *head, struct c
 	store_release(&before->user, ref_of(db, policy));
 }
 
-static void users_remove(struct cygnet_db *db, struct cygnet_policy *head, const struct cygnet_policy *policy)
+static void users_remove(struct cygnet_db *db, struct cygnet_policy *head,
+			 const struct cygnet_policy *policy)
 {
 	struct cygnet_policy *before = head, *user;
 	uint32_t left = db->geometry.policies;
@@ -72,7 +74,8 @@ static void users_remove(struct cygnet_db *db, struct cygnet_policy *head, const
 }
 
 /* First add, then remove, so that a lookup finds one of the two. */
-static void replace_first(struct cygnet_db *db, const struct entry *entry, struct cygnet_policy *policy)
+static void replace_first(struct cygnet_db *db, const struct entry *entry,
+			  struct cygnet_policy *policy)
 {
 	struct cygnet_policy *first = entry->first;
 
@@ -81,7 +84,9 @@ static void replace_first(struct cygnet_db *db, const struct entry *entry, struc
 	spd_changed(db, scope_of_selector(db, policy->dir, &policy->sel));
 	if (!first)
 		return;
-	chain_remove(db, load_relaxed(entry->link) == ref_of(db, policy) ? &policy->next : entry->link, first);
+	chain_remove(db,
+		     load_relaxed(entry->link) == ref_of(db, policy) ? &policy->next : entry->link,
+		     first);
 	spd_changed(db, SCOPE_NONE);
 }
 

@@ -19,14 +19,16 @@
 
 struct entry {
 	struct place place;
-	struct cygnet_policy *first; /* the policy that applies; NULL: no policy has this direction and selector */
+	struct cygnet_policy *
+		first; /* the policy that applies; NULL: no policy has this direction and selector */
 	uint32_t *link; /* the reference in the chain that leads to it */
 };
 
 /** The entry of a valid selector. A change of policies with its place makes it invalid. */
 struct entry entry_of(struct cygnet_db *db, enum cygnet_dir dir, const struct cygnet_selector *sel);
 /** The policy behind another one in the list of users. @return NULL: there is none */
-static inline struct cygnet_policy *entry_next(struct cygnet_db *db, const struct cygnet_policy *policy)
+static inline struct cygnet_policy *entry_next(struct cygnet_db *db,
+					       const struct cygnet_policy *policy)
 {
 	return chain_follow(db, &policy->user);
 }

@@ -37,7 +37,8 @@ void hold_all(struct cygnet_db *db)
 	spd_changed(db, CYGNET_SCOPE_ALL);
 	/* The newest first: they are at the front of a chain. */
 	for (uint32_t i = fresh; i--;)
-		if (db->policies[i].state == CYGNET_SLOT_LIVE && !cygnet_policy_held(&db->policies[i]))
+		if (db->policies[i].state == CYGNET_SLOT_LIVE &&
+		    !cygnet_policy_held(&db->policies[i]))
 			policy_remove(db, &db->policies[i]);
 }
 
@@ -46,7 +47,8 @@ void hold_replace(struct cygnet_db *db, const struct cygnet_policy *policy)
 	struct cygnet_policy *held;
 
 	/* In a damaged file a policy that was removed may be found again. */
-	while ((held = policy_find_held(db, policy->dir, &policy->sel)) && held->state == CYGNET_SLOT_LIVE)
+	while ((held = policy_find_held(db, policy->dir, &policy->sel)) &&
+	       held->state == CYGNET_SLOT_LIVE)
 		policy_remove(db, held);
 }
 

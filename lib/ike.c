@@ -8,14 +8,14 @@
 #include "ike.h"
 #include "lock.h"
 
-#define PORT 0xffffu
+#define PORT   0xffffu
 #define PLAIN4 (1u << 16)
 #define PLAIN6 (1u << 17)
 #define ENCAP4 (1u << 18)
 #define ENCAP6 (1u << 19)
-#define ALL (PORT | PLAIN4 | PLAIN6 | ENCAP4 | ENCAP6)
+#define ALL    (PORT | PLAIN4 | PLAIN6 | ENCAP4 | ENCAP6)
 
-#define IKE 500u
+#define IKE	 500u
 #define IKE_NATT 4500u
 
 static uint32_t plain(uint8_t af)
@@ -31,7 +31,9 @@ static uint32_t encap(uint8_t af)
 /* The use of a port while none is registered (RFC 7296, 2.23; RFC 3948, 2). */
 static enum cygnet_ike default_use(uint16_t port)
 {
-	return port == IKE_NATT ? CYGNET_IKE_ENCAP : port == IKE ? CYGNET_IKE_PLAIN : CYGNET_IKE_NONE;
+	return port == IKE_NATT ? CYGNET_IKE_ENCAP
+	       : port == IKE	? CYGNET_IKE_PLAIN
+				: CYGNET_IKE_NONE;
 }
 
 /* Whether cygnet_ike_open() can have written a word: 0 and damaged words are not valid. */

@@ -27,34 +27,34 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-#define LAYOUT_MAGIC 0x424441534e475943ull /* "CYGNSADB", little endian */
-#define LAYOUT_EVENTS 4096u                /* a power of two */
-#define LAYOUT_SPD_LISTS (CYGNET_DIRS * 2) /* directions and families */
-#define LAYOUT_LOGGED 15u                  /* entries of the log of changes in each spd_list */
+#define LAYOUT_MAGIC	 0x424441534e475943ull /* "CYGNSADB", little endian */
+#define LAYOUT_EVENTS	 4096u		       /* a power of two */
+#define LAYOUT_SPD_LISTS (CYGNET_DIRS * 2)     /* directions and families */
+#define LAYOUT_LOGGED	 15u		       /* entries of the log of changes in each spd_list */
 /* 4,096 bits, and one spare word for RFC 6479's algorithm. */
-#define REPLAY_BLOCK_WORDS 65u
+#define REPLAY_BLOCK_WORDS  65u
 #define REPLAY_INLINE_WORDS 4u
-#define REPLAY_INLINE_MAX ((REPLAY_INLINE_WORDS - 1) * 64)
+#define REPLAY_INLINE_MAX   ((REPLAY_INLINE_WORDS - 1) * 64)
 
 /** Lists and counters of the SA slots or of the policy slots. */
 struct pool {
-	uint32_t fresh; /* index of the first slot that was never used */
-	uint32_t free;  /* reference to the first slot of the free list */
+	uint32_t fresh;			     /* index of the first slot that was never used */
+	uint32_t free;			     /* reference to the first slot of the free list */
 	uint32_t retired_head, retired_tail; /* references; the queue is in epoch order */
-	uint32_t used;    /* number of larval and live slots */
-	uint32_t retired; /* number of retired slots */
+	uint32_t used;			     /* number of larval and live slots */
+	uint32_t retired;		     /* number of retired slots */
 };
 
 /** The policies of a direction and family whose peer's side has a prefix of one length, see place.h. */
 struct spd_length {
 	uint32_t policies; /* number of policies; atomic */
-	uint32_t best;     /* lower bound of their priority values, if there are any; atomic */
-	uint32_t local;    /* 1 + prefix length of all their local sides, 0: they differ, or have differed; atomic */
+	uint32_t best;	   /* lower bound of their priority values, if there are any; atomic */
+	uint32_t local; /* 1 + prefix length of all their local sides, 0: they differ, or have differed; atomic */
 };
 
 /** The policies of one direction and family. */
 struct spd_list {
-	struct lengths peer; /* lengths with policies */
+	struct lengths peer;  /* lengths with policies */
 	uint32_t by_ports;    /* number of policies that restrict ports; atomic */
 	uint32_t by_protocol; /* number of policies that restrict the protocol; atomic */
 	uint32_t reserved;
@@ -65,8 +65,8 @@ struct spd_list {
 /** The policies with one prefix on the peer's side, see place.h. */
 struct peer_net {
 	struct lengths local; /* prefix lengths of their local sides */
-	uint32_t policies; /* number of policies; atomic */
-	uint32_t marks;    /* place_mark() of each prefix that is, or was, in this bucket; atomic */
+	uint32_t policies;    /* number of policies; atomic */
+	uint32_t marks; /* place_mark() of each prefix that is, or was, in this bucket; atomic */
 };
 
 struct reader {
@@ -95,29 +95,29 @@ struct header {
 
 	/* Written by writers, under the mutex. */
 	pthread_mutex_t mutex CYGNET_ALIGNED;
-	uint64_t order;      /* number of policies installed so far */
+	uint64_t order;	     /* number of policies installed so far */
 	uint64_t recoveries; /* number of repairs */
 	struct pool sa_pool, policy_pool;
-	uint32_t replay_fresh; /* index of the first replay block that was never used */
-	uint32_t replay_free;  /* reference to the first free replay block */
-	uint32_t replay_used;  /* number of replay blocks that SAs own */
+	uint32_t replay_fresh;		/* index of the first replay block that was never used */
+	uint32_t replay_free;		/* reference to the first free replay block */
+	uint32_t replay_used;		/* number of replay blocks that SAs own */
 	int32_t role_pid[CYGNET_ROLES]; /* last holder of each role */
 
 	/* Read by writers and readers. */
 	uint64_t epoch CYGNET_ALIGNED; /* see qsbr.h; atomic */
-	uint64_t spd_changes; /* incremented after each change of chains; atomic */
-	uint32_t spd_binds;   /* 1: a policy is or was bound to an interface; atomic */
+	uint64_t spd_changes;	       /* incremented after each change of chains; atomic */
+	uint32_t spd_binds;	       /* 1: a policy is or was bound to an interface; atomic */
 	uint32_t reserved;
-	uint64_t boot[2];     /* the boot that created the file; 0: not known; see boot.h; atomic */
+	uint64_t boot[2]; /* the boot that created the file; 0: not known; see boot.h; atomic */
 	uint32_t ike_port[CYGNET_IKE_PORTS] CYGNET_ALIGNED; /* format in ike.c; atomic */
 	struct reader reader[CYGNET_MAX_READERS] CYGNET_ALIGNED;
 
 	/* The event ring. Head and tail are free-running counters on separate cache lines. */
 	uint32_t event_tail CYGNET_ALIGNED; /* written by the dataplane */
-	uint32_t event_signal;              /* futex: incremented by each post and wake */
+	uint32_t event_signal;		    /* futex: incremented by each post and wake */
 	uint32_t event_head CYGNET_ALIGNED; /* written by the writer */
-	uint32_t event_waiting;             /* 1: the writer sleeps, or is about to */
-	uint32_t event_wakes;               /* number of calls of cygnet_event_wake() */
+	uint32_t event_waiting;		    /* 1: the writer sleeps, or is about to */
+	uint32_t event_wakes;		    /* number of calls of cygnet_event_wake() */
 
 	struct spd_list spd[LAYOUT_SPD_LISTS] CYGNET_ALIGNED;
 };
@@ -132,10 +132,10 @@ struct replay_block {
 struct cygnet_db {
 	int fd;
 	char *path;
-	size_t size;          /* of the mapping, bytes */
+	size_t size;			      /* of the mapping, bytes */
 	void (*repair)(struct cygnet_db *db); /* for lock_take(): repair.h */
-	unsigned int roles;   /* held by this process, one bit each */
-	uint32_t wakes_seen;  /* value of header.event_wakes when last read */
+	unsigned int roles;		      /* held by this process, one bit each */
+	uint32_t wakes_seen;		      /* value of header.event_wakes when last read */
 	/* Random numbers for SPIs, read from the kernel in batches. Under the mutex. */
 	uint64_t random[32];
 	unsigned int randoms; /* number of unused entries of random */
@@ -148,8 +148,8 @@ struct cygnet_db {
 
 	struct header *header;
 	uint32_t *sa_table, *policy_table; /* references */
-	struct peer_net *peer_nets; /* hash table, see place.h */
-	uint32_t *sharing;          /* as many counters, see place.h */
+	struct peer_net *peer_nets;	   /* hash table, see place.h */
+	uint32_t *sharing;		   /* as many counters, see place.h */
 	struct cygnet_sa *sas;
 	struct cygnet_policy *policies;
 	struct replay_block *replay;
@@ -158,9 +158,9 @@ struct cygnet_db {
 
 _Static_assert(sizeof(struct reader) == CYGNET_CACHE_LINE, "two readers must not share a line");
 _Static_assert(offsetof(struct header, epoch) % CYGNET_CACHE_LINE == 0 &&
-	       offsetof(struct header, reader) % CYGNET_CACHE_LINE == 0 &&
-	       offsetof(struct header, event_tail) % CYGNET_CACHE_LINE == 0 &&
-	       offsetof(struct header, event_head) % CYGNET_CACHE_LINE == 0,
+		       offsetof(struct header, reader) % CYGNET_CACHE_LINE == 0 &&
+		       offsetof(struct header, event_tail) % CYGNET_CACHE_LINE == 0 &&
+		       offsetof(struct header, event_head) % CYGNET_CACHE_LINE == 0,
 	       "fields of different writers must not share a cache line");
 _Static_assert(sizeof(struct cygnet_event) == 104, "a change of size needs a new ABI version");
 _Static_assert((LAYOUT_EVENTS & (LAYOUT_EVENTS - 1)) == 0, "counters wrap at 2^32");

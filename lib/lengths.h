@@ -11,7 +11,7 @@
 
 #include "barrier.h"
 
-#define LENGTHS 129u /* number of prefix lengths of IPv6; IPv4 uses the first 33 */
+#define LENGTHS	      129u /* number of prefix lengths of IPv6; IPv4 uses the first 33 */
 #define LENGTHS_WORDS 3u
 
 struct lengths {

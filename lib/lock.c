@@ -39,8 +39,10 @@ bool lock_usable(const struct header *header)
 /* Print the reason, because abort() prints none. */
 static void lock_failed(const struct cygnet_db *db, int err)
 {
-	fprintf(stderr, "cygnet: %s: cannot lock (%s): the file is damaged; stop "
-		"charon and cygnetd, remove it, and start both again\n", db->path, strerror(err));
+	fprintf(stderr,
+		"cygnet: %s: cannot lock (%s): the file is damaged; stop "
+		"charon and cygnetd, remove it, and start both again\n",
+		db->path, strerror(err));
 	abort();
 }
 

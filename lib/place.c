@@ -14,13 +14,16 @@ struct place place_of(struct cygnet_db *db, enum cygnet_dir dir, const struct cy
 		.peer_bits = out ? dst : src,
 		.local_bits = out ? src : dst,
 	};
-	uint64_t hash = place_peer_hash(db, dir, sel->af, out ? &sel->dst_lo : &sel->src_lo, place.peer_bits);
+	uint64_t hash = place_peer_hash(db, dir, sel->af, out ? &sel->dst_lo : &sel->src_lo,
+					place.peer_bits);
 
 	place.net = place_net(db, hash);
 	place.mark = place_mark(hash);
-	place.chain = place_chain(db, hash, sel->af, out ? &sel->src_lo : &sel->dst_lo, place.local_bits);
+	place.chain = place_chain(db, hash, sel->af, out ? &sel->src_lo : &sel->dst_lo,
+				  place.local_bits);
 	/* By the net, not by its prefix: two prefixes that share a net share its lengths. */
-	place.sharing = &db->sharing[hash_mix(db->seed ^ (uint64_t)(place.net - db->peer_nets), place.local_bits) &
+	place.sharing = &db->sharing[hash_mix(db->seed ^ (uint64_t)(place.net - db->peer_nets),
+					      place.local_bits) &
 				     db->net_mask];
 	return place;
 }

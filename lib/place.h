@@ -25,9 +25,9 @@
 struct place {
 	struct spd_list *list;
 	struct peer_net *net;
-	uint32_t *chain;    /* reference to the first policy of the chain */
-	uint32_t *sharing;  /* number of policies in the net that have local_bits */
-	uint32_t mark;      /* of the peer's prefix */
+	uint32_t *chain;		    /* reference to the first policy of the chain */
+	uint32_t *sharing;		    /* number of policies in the net that have local_bits */
+	uint32_t mark;			    /* of the peer's prefix */
 	unsigned int peer_bits, local_bits; /* prefix lengths */
 };
 

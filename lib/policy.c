@@ -17,17 +17,16 @@
 static bool params_valid(const struct cygnet_policy_params *p)
 {
 	return p->dir < CYGNET_DIRS && p->action <= CYGNET_DISCARD && selector_valid(&p->sel) &&
-	       (p->action != CYGNET_PROTECT ||
-		p->proto == IPPROTO_ESP || p->proto == IPPROTO_AH);
+	       (p->action != CYGNET_PROTECT || p->proto == IPPROTO_ESP || p->proto == IPPROTO_AH);
 }
 
 /* Whether all identifying fields except the end points are equal. A held policy matches no parameters. */
 static bool same_policy(const struct cygnet_policy *policy, const struct cygnet_policy_params *p)
 {
-	return !cygnet_policy_held(policy) && policy->dir == p->dir && policy->action == p->action &&
-	       policy->priority == p->priority && policy->rank == p->rank &&
-	       policy->reqid == p->reqid &&
-	       policy->spi == p->spi && policy->proto == p->proto && policy->mode == p->mode &&
+	return !cygnet_policy_held(policy) && policy->dir == p->dir &&
+	       policy->action == p->action && policy->priority == p->priority &&
+	       policy->rank == p->rank && policy->reqid == p->reqid && policy->spi == p->spi &&
+	       policy->proto == p->proto && policy->mode == p->mode &&
 	       selector_equal(&policy->sel, &p->sel);
 }
 
@@ -42,11 +41,13 @@ static bool same_ends(const struct cygnet_policy *policy, const struct cygnet_po
  * @param[out] moved  an equal policy with other end points, or NULL; may be NULL
  * @return the equal policy with these end points, or NULL */
 static struct cygnet_policy *find(struct cygnet_db *db, struct cygnet_policy *first,
-				  const struct cygnet_policy_params *p, struct cygnet_policy **moved)
+				  const struct cygnet_policy_params *p,
+				  struct cygnet_policy **moved)
 {
 	uint32_t left = db->geometry.policies;
 
-	for (struct cygnet_policy *policy = first; policy && left--; policy = entry_next(db, policy)) {
+	for (struct cygnet_policy *policy = first; policy && left--;
+	     policy = entry_next(db, policy)) {
 		if (!same_policy(policy, p))
 			continue;
 		if (same_ends(policy, p))
@@ -97,8 +98,8 @@ static uint16_t scope_of(struct cygnet_db *db, const struct cygnet_policy *polic
 
 /* @param[out] added  the new policy
  * @return 0 or -ENOSPC */
-static int insert(struct cygnet_db *db, const struct entry *entry, const struct cygnet_policy_params *p, uint64_t sa,
-		  struct cygnet_policy **added)
+static int insert(struct cygnet_db *db, const struct entry *entry,
+		  const struct cygnet_policy_params *p, uint64_t sa, struct cygnet_policy **added)
 {
 	struct slots slots = pool_policies(db);
 	uint32_t index = pool_take(db, &slots);
@@ -185,7 +186,8 @@ EXPORT int cygnet_policy_add(struct cygnet_db *db, const struct cygnet_policy_pa
 	return err;
 }
 
-static void remove_from(struct cygnet_db *db, const struct entry *entry, struct cygnet_policy *policy)
+static void remove_from(struct cygnet_db *db, const struct entry *entry,
+			struct cygnet_policy *policy)
 {
 	uint16_t scope = scope_of(db, policy, entry_remove(db, entry, policy));
 	struct slots slots = pool_policies(db);
@@ -278,8 +280,8 @@ static struct cygnet_policy_params params_of(const struct cygnet_policy *policy)
 	return params;
 }
 
-EXPORT int cygnet_policy_entry(struct cygnet_db *db, enum cygnet_dir dir, const struct cygnet_selector *sel,
-			       struct cygnet_policy_entry *entry)
+EXPORT int cygnet_policy_entry(struct cygnet_db *db, enum cygnet_dir dir,
+			       const struct cygnet_selector *sel, struct cygnet_policy_entry *entry)
 {
 	uint32_t left = db->geometry.policies;
 	const struct cygnet_policy *policy;

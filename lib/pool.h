@@ -15,9 +15,9 @@
 /** One kind of slot: offsets of its fields, and functions that are called when it becomes free. */
 struct slots {
 	struct pool *pool;
-	uint8_t *base;     /* the first slot */
+	uint8_t *base;	   /* the first slot */
 	uint32_t capacity; /* number of slots; from struct cygnet_db, not from the file */
-	uint32_t size;     /* of a slot, bytes */
+	uint32_t size;	   /* of a slot, bytes */
 	uint32_t state, link, generation, epoch; /* offsets of the fields in a slot, bytes */
 	/* Erase the keys of a slot, also of a free one. NULL: slots have no keys. */
 	void (*wipe)(struct cygnet_db *db, uint32_t index);

@@ -275,8 +275,8 @@ static int add_locked(struct cygnet_db *db, const struct cygnet_sa_params *p)
 	int err;
 
 	/* A reserved SPI is for an inbound SA: its slot is among the inbound ones of its chain. */
-	if (larval && (load_relaxed(&sa->state) != CYGNET_SLOT_LARVAL ||
-		       !(p->flags & CYGNET_SA_INBOUND)))
+	if (larval &&
+	    (load_relaxed(&sa->state) != CYGNET_SLOT_LARVAL || !(p->flags & CYGNET_SA_INBOUND)))
 		return -EEXIST;
 	if (!larval)
 		sa = take_larval(db, &p->id, p->flags);

@@ -4,7 +4,7 @@
 
 #define LEVELS (CYGNET_FLOW_SCOPES / 2)
 /* Scopes of SAs start at 1 and end before SCOPE_NONE. Scopes of prefixes start at FIRST_PREFIX. */
-#define SA_SCOPES 0x7ffeu
+#define SA_SCOPES    0x7ffeu
 #define FIRST_PREFIX 0x8000u
 
 _Static_assert(SA_SCOPES < SCOPE_NONE && SCOPE_NONE < FIRST_PREFIX, "nothing else has it");
@@ -55,7 +55,8 @@ static unsigned int level_of(uint8_t af, const struct cygnet_addr *lo, const str
 }
 
 /* The scope of one side of a selector. @return CYGNET_SCOPE_ALL: its prefix is too short */
-static uint16_t scope_of_side(const struct cygnet_db *db, const struct cygnet_selector *sel, bool dst)
+static uint16_t scope_of_side(const struct cygnet_db *db, const struct cygnet_selector *sel,
+			      bool dst)
 {
 	const struct cygnet_addr *lo = dst ? &sel->dst_lo : &sel->src_lo;
 	unsigned int level = level_of(sel->af, lo, dst ? &sel->dst_hi : &sel->src_hi);
@@ -66,15 +67,17 @@ static uint16_t scope_of_side(const struct cygnet_db *db, const struct cygnet_se
 }
 
 /* Use the peer's side, because the policies of many peers can have the same local side. */
-uint16_t scope_of_selector(const struct cygnet_db *db, enum cygnet_dir dir, const struct cygnet_selector *sel)
+uint16_t scope_of_selector(const struct cygnet_db *db, enum cygnet_dir dir,
+			   const struct cygnet_selector *sel)
 {
 	uint16_t scope = scope_of_side(db, sel, dir == CYGNET_OUT);
 
 	return scope == CYGNET_SCOPE_ALL ? scope_of_side(db, sel, dir != CYGNET_OUT) : scope;
 }
 
-EXPORT void cygnet_flow_scopes(const struct cygnet_db *db, uint8_t af, const struct cygnet_addr *src,
-			       const struct cygnet_addr *dst, uint16_t scope[CYGNET_FLOW_SCOPES])
+EXPORT void cygnet_flow_scopes(const struct cygnet_db *db, uint8_t af,
+			       const struct cygnet_addr *src, const struct cygnet_addr *dst,
+			       uint16_t scope[CYGNET_FLOW_SCOPES])
 {
 	for (unsigned int i = 0; i < LEVELS; i++) {
 		scope[i] = scope_of_prefix(db, af, false, levels_of(af)[i], src);

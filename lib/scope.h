@@ -20,6 +20,7 @@
 void scope_log(struct cygnet_db *db, uint16_t scope);
 /** The scope of a policy with this selector. It is one of the cygnet_flow_scopes() of every flow that matches the
  * selector. */
-uint16_t scope_of_selector(const struct cygnet_db *db, enum cygnet_dir dir, const struct cygnet_selector *sel);
+uint16_t scope_of_selector(const struct cygnet_db *db, enum cygnet_dir dir,
+			   const struct cygnet_selector *sel);
 
 #endif

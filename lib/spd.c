@@ -27,12 +27,13 @@ struct lookup {
 /* Chains are sorted by spd_wins(), so that the first match of a chain is its best.
  * @param best  a policy that matches, or NULL
  * @return      a policy of the chain that matches and wins against best, otherwise best */
-static struct cygnet_policy *search_chain(struct cygnet_db *db, struct lookup *lookup, const uint32_t *ref,
-					  struct cygnet_policy *best)
+static struct cygnet_policy *search_chain(struct cygnet_db *db, struct lookup *lookup,
+					  const uint32_t *ref, struct cygnet_policy *best)
 {
 	struct cygnet_policy *policy = chain_follow(db, ref);
 
-	for (; policy && lookup->left && spd_wins(policy, best); policy = chain_follow(db, &policy->next)) {
+	for (; policy && lookup->left && spd_wins(policy, best);
+	     policy = chain_follow(db, &policy->next)) {
 		lookup->left--;
 		if (policy->dir == lookup->dir && selector_matches(&policy->sel, lookup->flow))
 			return policy;
@@ -116,8 +117,8 @@ static void prefetch_chains(struct cygnet_db *db, uint32_t *const *chain, unsign
 }
 
 /* Search the chains of a peer_net. */
-static struct cygnet_policy *search_net(struct cygnet_db *db, struct lookup *lookup, uint64_t peer_hash,
-					struct cygnet_policy *best)
+static struct cygnet_policy *search_net(struct cygnet_db *db, struct lookup *lookup,
+					uint64_t peer_hash, struct cygnet_policy *best)
 {
 	const struct peer_net *net = place_net(db, peer_hash);
 	struct lengths left;
@@ -131,7 +132,8 @@ static struct cygnet_policy *search_net(struct cygnet_db *db, struct lookup *loo
 		unsigned int n = 0, bits;
 
 		while (n < group && (more = lengths_take(&left, &bits)))
-			chain[n++] = place_chain(db, peer_hash, lookup->flow->af, lookup->local, bits);
+			chain[n++] = place_chain(db, peer_hash, lookup->flow->af, lookup->local,
+						 bits);
 		prefetch_chains(db, chain, n);
 		for (unsigned int i = 0; i < n; i++)
 			best = search_chain(db, lookup, chain[i], best);
@@ -140,7 +142,8 @@ static struct cygnet_policy *search_net(struct cygnet_db *db, struct lookup *loo
 }
 
 /* @return the next prefix length of the peer's side that may have a better policy, or -1 */
-static int next_length(const struct spd_list *list, struct lengths *left, const struct cygnet_policy *best)
+static int next_length(const struct spd_list *list, struct lengths *left,
+		       const struct cygnet_policy *best)
 {
 	unsigned int bits;
 
@@ -156,8 +159,8 @@ struct probe {
 	uint32_t *chain; /* the only one for the flow; NULL: ask the peer_net */
 };
 
-static struct probe start_probe(struct cygnet_db *db, const struct spd_list *list, const struct lookup *lookup,
-				unsigned int bits)
+static struct probe start_probe(struct cygnet_db *db, const struct spd_list *list,
+				const struct lookup *lookup, unsigned int bits)
 {
 	uint32_t local = load_acquire(&list->length[bits].local);
 	struct probe probe = {
@@ -165,7 +168,8 @@ static struct probe start_probe(struct cygnet_db *db, const struct spd_list *lis
 	};
 
 	if (local) {
-		probe.chain = place_chain(db, probe.hash, lookup->flow->af, lookup->local, (local - 1) % LENGTHS);
+		probe.chain = place_chain(db, probe.hash, lookup->flow->af, lookup->local,
+					  (local - 1) % LENGTHS);
 		__builtin_prefetch(probe.chain);
 	} else {
 		__builtin_prefetch(place_net(db, probe.hash));
@@ -202,7 +206,8 @@ EXPORT struct cygnet_policy *cygnet_spd_lookup(struct cygnet_db *db, enum cygnet
 					       const struct cygnet_flow *flow)
 {
 	struct lookup lookup = {
-		dir, flow,
+		dir,
+		flow,
 		.peer = dir == CYGNET_OUT ? &flow->dst : &flow->src,
 		.local = dir == CYGNET_OUT ? &flow->src : &flow->dst,
 	};
@@ -228,7 +233,8 @@ EXPORT bool cygnet_spd_uses_ports(struct cygnet_db *db, enum cygnet_dir dir, uin
 
 EXPORT bool cygnet_spd_uses_protocols(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af)
 {
-	return cygnet_spd_uses_ports(db, dir, af) || load_acquire(&place_list(db, dir, af)->by_protocol);
+	return cygnet_spd_uses_ports(db, dir, af) ||
+	       load_acquire(&place_list(db, dir, af)->by_protocol);
 }
 
 EXPORT bool cygnet_spd_binds(struct cygnet_db *db)
@@ -271,8 +277,7 @@ EXPORT uint32_t cygnet_policy_index(const struct cygnet_db *db, const struct cyg
 	return in_file ? (uint32_t)(policy - db->policies) : CYGNET_NONE;
 }
 
-EXPORT bool cygnet_policy_snapshot(struct cygnet_db *db, uint32_t index,
-				   struct cygnet_policy *copy)
+EXPORT bool cygnet_policy_snapshot(struct cygnet_db *db, uint32_t index, struct cygnet_policy *copy)
 {
 	const struct cygnet_policy *policy;
 	uint32_t generation;

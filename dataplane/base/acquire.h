@@ -23,7 +23,7 @@
 #include "cygnet.h"
 
 /** Acquires in all: so many at once, after that so many a second. */
-#define ACQUIRES_AT_ONCE 2048u
+#define ACQUIRES_AT_ONCE    2048u
 #define ACQUIRES_PER_SECOND 256u
 
 /** The selectors of a packet, reduced to those by which a policy can have several SAs: addresses,

@@ -12,14 +12,15 @@
 #include "base/log.h"
 #include "base/stats.h"
 
-#define RECORDS 1024u
+#define RECORDS	   1024u
 #define FIELD_SIZE 80u
 
 static struct rte_ring *records;
-static uint64_t last_report;	/* clock_seconds() of the last report of packets without a record */
+static uint64_t last_report; /* clock_seconds() of the last report of packets without a record */
 static uint64_t reported[DROP_REASON_COUNT];
 
-_Static_assert(sizeof(struct audit_record) % 4 == 0, "rte_ring elements are multiples of four bytes");
+_Static_assert(sizeof(struct audit_record) % 4 == 0,
+	       "rte_ring elements are multiples of four bytes");
 
 bool audit_raise(const struct audit_record *record)
 {
@@ -29,7 +30,7 @@ bool audit_raise(const struct audit_record *record)
 
 /* Fields of the journal. */
 struct fields {
-	const char *field[LOG_FIELDS + 1];	/* NULL at the end */
+	const char *field[LOG_FIELDS + 1]; /* NULL at the end */
 	char text[LOG_FIELDS][FIELD_SIZE];
 	unsigned int n;
 };
@@ -52,8 +53,8 @@ static const char *addr_text(uint8_t af, const struct cygnet_addr *addr, char *t
 	return inet_ntop(af, addr, text, INET6_ADDRSTRLEN) ? text : "?";
 }
 
-static void add_addresses(struct fields *f, const char *of, uint8_t af, const struct cygnet_addr *src,
-			  const struct cygnet_addr *dst)
+static void add_addresses(struct fields *f, const char *of, uint8_t af,
+			  const struct cygnet_addr *src, const struct cygnet_addr *dst)
 {
 	char text[INET6_ADDRSTRLEN];
 
@@ -82,7 +83,8 @@ static void add_record(struct fields *f, const struct audit_record *r)
 
 static void log_packet(const struct audit_record *r)
 {
-	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN], spi[24] = "", seq[32] = "", ports[24] = "";
+	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN], spi[24] = "", seq[32] = "",
+							   ports[24] = "";
 	struct fields f = {0};
 
 	add(&f, "CYGNET_AUDIT=%s", drop_name[r->reason]);
@@ -94,7 +96,10 @@ static void log_packet(const struct audit_record *r)
 	if (r->flow.has_ports)
 		snprintf(ports, sizeof(ports), ", ports %u and %u", r->flow.sport, r->flow.dport);
 	log_say(NULL, RTE_LOG_NOTICE, "cygnetd",
-		(struct log_about){.spi = r->spi, .reqid = r->reqid, .port = r->port, .fields = f.field},
+		(struct log_about){.spi = r->spi,
+				   .reqid = r->reqid,
+				   .port = r->port,
+				   .fields = f.field},
 		"audit: %s: %s to %s, protocol %u%s%s%s", drop_name[r->reason],
 		addr_text(r->flow.af, &r->flow.src, src), addr_text(r->flow.af, &r->flow.dst, dst),
 		r->flow.proto, ports, spi, seq);

@@ -20,16 +20,16 @@
 /** A packet that was dropped, or how many packets have no record. */
 struct audit_record {
 	enum drop_reason reason;
-	uint64_t left_out;	/* 0: the record is of a packet; else packets without a record, for reason */
-	uint64_t seq;		/* if has_seq: with the high bits inferred, where the SA has them */
-	struct cygnet_flow flow;	/* addresses and protocol; ports if has_ports */
-	uint32_t flow_label;	/* of IPv6 */
-	uint32_t spi;		/* network byte order; 0: none */
-	uint32_t sa, reqid;	/* if has_sa: index in the SAD */
-	struct cygnet_path path;	/* if has_path: of the SA, where flow is that of an inner packet */
+	uint64_t left_out; /* 0: the record is of a packet; else packets without a record, for reason */
+	uint64_t seq;	   /* if has_seq: with the high bits inferred, where the SA has them */
+	struct cygnet_flow flow; /* addresses and protocol; ports if has_ports */
+	uint32_t flow_label;	 /* of IPv6 */
+	uint32_t spi;		 /* network byte order; 0: none */
+	uint32_t sa, reqid;	 /* if has_sa: index in the SAD */
+	struct cygnet_path path; /* if has_path: of the SA, where flow is that of an inner packet */
 	uint8_t has_seq, has_sa, has_path;
 	uint8_t worker;
-	char port[32];		/* that the packet came in by */
+	char port[32]; /* that the packet came in by */
 };
 
 /** Queue a record. Any lcore; never blocks. @return false: there is no room */

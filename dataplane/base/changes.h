@@ -9,8 +9,8 @@
 
 #include <stdint.h>
 
-extern uint64_t changes_count;		/* of all changes */
-extern uint64_t changes_general_count;	/* of those that may concern any decision */
+extern uint64_t changes_count;	       /* of all changes */
+extern uint64_t changes_general_count; /* of those that may concern any decision */
 
 /** Count a change that has another count or value beside this one, by which a decision sees that it is concerned: of
  * a neighbour (neigh_changes()), or of an SA's path MTU. After lcores can see the change and that count. Any thread. */

@@ -17,10 +17,11 @@ struct cygnet_db *sadb;
 int sadb_charon;
 
 static struct rte_ring *events;
-static struct cygnet_event unposted;	/* dequeued while the event ring was full */
+static struct cygnet_event unposted; /* dequeued while the event ring was full */
 static bool have_unposted;
 
-_Static_assert(sizeof(struct cygnet_event) % 4 == 0, "rte_ring elements are multiples of four bytes");
+_Static_assert(sizeof(struct cygnet_event) % 4 == 0,
+	       "rte_ring elements are multiples of four bytes");
 
 bool event_raise(const struct cygnet_event *event)
 {
@@ -83,8 +84,7 @@ void events_post(void)
 {
 	forget_events_of_another_charon();
 	for (;;) {
-		if (!have_unposted &&
-		    rte_ring_sc_dequeue_elem(events, &unposted, sizeof(unposted)))
+		if (!have_unposted && rte_ring_sc_dequeue_elem(events, &unposted, sizeof(unposted)))
 			return;
 		have_unposted = cygnet_event_post(sadb, &unposted) != 0;
 		if (have_unposted)
@@ -96,8 +96,8 @@ void events_post(void)
 
 int events_init(void)
 {
-	events = rte_ring_create_elem("events", sizeof(struct cygnet_event), EVENTS,
-				      SOCKET_ID_ANY, RING_F_SC_DEQ);
+	events = rte_ring_create_elem("events", sizeof(struct cygnet_event), EVENTS, SOCKET_ID_ANY,
+				      RING_F_SC_DEQ);
 	if (!events) {
 		log_error("no memory for the event queue");
 		return -ENOMEM;

@@ -17,12 +17,12 @@
 #define EVENT_LOG 1024u
 
 struct logged_event {
-	uint32_t number;	/* counts from 0 */
-	uint64_t time_ms;	/* since 1970 */
+	uint32_t number;  /* counts from 0 */
+	uint64_t time_ms; /* since 1970 */
 	bool is_audit;
 	union {
 		struct cygnet_event event;
-		struct audit_record audit;	/* if is_audit */
+		struct audit_record audit; /* if is_audit */
 	};
 };
 

@@ -13,9 +13,9 @@
 
 /** Bit masks of crypto devices. */
 struct failover_masks {
-	uint16_t avoid;	/* devices that do not get the packet, or packets of the SA: they had it or
+	uint16_t avoid; /* devices that do not get the packet, or packets of the SA: they had it or
 			 * failed one */
-	uint16_t blame;	/* of these, devices that are at fault if another one completes the packet,
+	uint16_t blame; /* of these, devices that are at fault if another one completes the packet,
 			 * or the SA's next one */
 };
 _Static_assert(STATS_MAX_DEVICES <= 16, "bits of the masks");

@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-#define TEXT_MAX 8192
+#define TEXT_MAX  8192
 #define FIELD_MAX 64
 
 uint32_t log_level = RTE_LOG_INFO;
@@ -57,8 +57,7 @@ static bool in_journal(void)
 	struct stat error;
 
 	return stream && sscanf(stream, "%llu:%llu", &device, &inode) == 2 &&
-	       fstat(STDERR_FILENO, &error) == 0 && error.st_dev == device &&
-	       error.st_ino == inode;
+	       fstat(STDERR_FILENO, &error) == 0 && error.st_dev == device && error.st_ino == inode;
 }
 
 #ifdef HAVE_LIBSYSTEMD
@@ -80,7 +79,7 @@ static void to_journal(uint32_t level, const char *from, const struct log_about 
 #define FIELD(text) (struct iovec){.iov_base = text, .iov_len = strlen(text)}
 	fields[n++] = FIELD(message);
 	fields[n++] = FIELD(priority);
-	fields[n++] = (struct iovec){.iov_base = (char *)(uintptr_t)"SYSLOG_IDENTIFIER=cygnetd",
+	fields[n++] = (struct iovec){.iov_base = (char *)(uintptr_t) "SYSLOG_IDENTIFIER=cygnetd",
 				     .iov_len = strlen("SYSLOG_IDENTIFIER=cygnetd")};
 	fields[n++] = FIELD(source);
 	if (about->spi)
@@ -89,7 +88,8 @@ static void to_journal(uint32_t level, const char *from, const struct log_about 
 		fields[n++] = FIELD(policy);
 	if (about->port)
 		fields[n++] = FIELD(port);
-	for (const char *const *more = about->fields; more && *more && n < (int)RTE_DIM(fields); more++)
+	for (const char *const *more = about->fields; more && *more && n < (int)RTE_DIM(fields);
+	     more++)
 		fields[n++] = (struct iovec){.iov_base = (char *)(uintptr_t)*more,
 					     .iov_len = strlen(*more)};
 #undef FIELD
@@ -110,8 +110,9 @@ static void to_file(FILE *file, uint32_t level, const char *from, const char *te
 		[RTE_LOG_ERR] = "error: ",
 		[RTE_LOG_WARNING] = "warning: ",
 	};
-	const char *name = level < RTE_LOG_ERR ? names[RTE_LOG_ERR]
-			   : level <= RTE_LOG_WARNING ? names[level] : "";
+	const char *name = level < RTE_LOG_ERR	      ? names[RTE_LOG_ERR]
+			   : level <= RTE_LOG_WARNING ? names[level]
+						      : "";
 
 	fprintf(file, "%s: %s%s\n", from, name, text);
 	fflush(file);
@@ -147,7 +148,8 @@ void log_say(struct log_cause *cause, uint32_t level, const char *from, struct l
 	va_end(args);
 	len = strlen(text);
 	if (left_out && len < sizeof(text))
-		snprintf(text + len, sizeof(text) - len, " (%u more of this kind left out)", left_out);
+		snprintf(text + len, sizeof(text) - len, " (%u more of this kind left out)",
+			 left_out);
 	if (diverted)
 		to_file(diverted, level, from, text);
 	else if (in_journal())

@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <rte_log.h>
 
-#define LOG_BURST 32u
+#define LOG_BURST   32u
 #define LOG_SECONDS 10u
-#define LOG_FIELDS 16u
+#define LOG_FIELDS  16u
 
 /** cygnetd's own messages above this level are left out: RTE_LOG_ERR to RTE_LOG_DEBUG. Atomic. */
 extern uint32_t log_level;
@@ -27,17 +27,18 @@ static inline bool log_shows(uint32_t level)
 
 /** The limit of messages with one cause. */
 struct log_cause {
-	uint64_t since;		/* seconds of CLOCK_MONOTONIC */
-	unsigned int logged;	/* messages since then */
+	uint64_t since;	     /* seconds of CLOCK_MONOTONIC */
+	unsigned int logged; /* messages since then */
 	unsigned int left_out;
 };
 
 /** What a message is about. The text begins with it, and the journal has it as fields. */
 struct log_about {
-	uint32_t spi;		/* "SA c1234567: ", CYGNET_SPI=c1234567; network byte order; 0: none */
-	uint32_t reqid;		/* "policy {1}: ", CYGNET_POLICY=1; 0: none */
-	const char *port;	/* "port wan: ", CYGNET_PORT=wan; NULL: none */
-	const char *const *fields; /* further fields of the journal, "NAME=value", LOG_FIELDS at most, NULL
+	uint32_t spi;	  /* "SA c1234567: ", CYGNET_SPI=c1234567; network byte order; 0: none */
+	uint32_t reqid;	  /* "policy {1}: ", CYGNET_POLICY=1; 0: none */
+	const char *port; /* "port wan: ", CYGNET_PORT=wan; NULL: none */
+	const char *const
+		*fields; /* further fields of the journal, "NAME=value", LOG_FIELDS at most, NULL
 				    * at the end; NULL: none */
 };
 
@@ -48,8 +49,8 @@ struct log_about {
  * @param from   program or library that the message is of: "cygnetd"
  */
 __attribute__((format(printf, 5, 6))) void log_say(struct log_cause *cause, uint32_t level,
-						     const char *from, struct log_about about,
-						     const char *format, ...);
+						   const char *from, struct log_about about,
+						   const char *format, ...);
 
 /** Where messages go instead of standard error or the journal; NULL: there. For tests. */
 void log_divert(FILE *file);
@@ -60,11 +61,10 @@ void log_divert(FILE *file);
 		if (log_shows(level)) \
 			log_say(&log_cause_here, level, "cygnetd", about, format, ##__VA_ARGS__); \
 	} while (0)
-#define log_plain(level, format, ...) \
-	log_about(level, (struct log_about){0}, format, ##__VA_ARGS__)
-#define log_error(format, ...) log_plain(RTE_LOG_ERR, format, ##__VA_ARGS__)
-#define log_warn(format, ...) log_plain(RTE_LOG_WARNING, format, ##__VA_ARGS__)
-#define log_info(format, ...) log_plain(RTE_LOG_INFO, format, ##__VA_ARGS__)
+#define log_plain(level, format, ...) log_about(level, (struct log_about){0}, format, ##__VA_ARGS__)
+#define log_error(format, ...)	      log_plain(RTE_LOG_ERR, format, ##__VA_ARGS__)
+#define log_warn(format, ...)	      log_plain(RTE_LOG_WARNING, format, ##__VA_ARGS__)
+#define log_info(format, ...)	      log_plain(RTE_LOG_INFO, format, ##__VA_ARGS__)
 /** About an SA. @param spi_ network byte order */
 #define log_sa(level, spi_, format, ...) \
 	log_about(level, (struct log_about){.spi = spi_}, format, ##__VA_ARGS__)

@@ -8,7 +8,7 @@
 
 /** Loop iterations without a packet before a worker or a crypto core naps, if naps are allowed: some
  * 10 microseconds. Another process that shares the CPU may then send the next packets. */
-#define NAP_TURNS 100u
+#define NAP_TURNS   100u
 #define IDLE_NAP_US 50
 
 #endif

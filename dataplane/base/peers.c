@@ -12,7 +12,7 @@
 #include "base/sadb.h"
 #include "base/peers.h"
 
-#define SLOTS 4096u			/* of SAD and SPD, in one call of peers_update() */
+#define SLOTS	   4096u /* of SAD and SPD, in one call of peers_update() */
 #define MAX_PLACES (1u << 18)
 
 /* An open hash table of addresses; zero: no address. One is read while the other is filled. A reader that
@@ -23,11 +23,11 @@ struct table {
 };
 
 static struct table tables[2];
-static unsigned int current;	/* that lcores read; atomic */
-static uint32_t places;		/* of each, a power of two; 0: there are none */
+static unsigned int current; /* that lcores read; atomic */
+static uint32_t places;	     /* of each, a power of two; 0: there are none */
 static struct random_key key;
-static uint64_t seen, last;	/* changes in the databases, and clock_seconds(), at the last scan */
-static uint32_t next;		/* slot of a scan; 0: none is under way */
+static uint64_t seen, last; /* changes in the databases, and clock_seconds(), at the last scan */
+static uint32_t next;	    /* slot of a scan; 0: none is under way */
 
 static void halves(const struct cygnet_addr *addr, uint64_t half[2])
 {

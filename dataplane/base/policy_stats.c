@@ -8,7 +8,7 @@
 
 struct count {
 	struct policy_stats stats;
-	uint32_t generation;	/* of the policy; 0: nothing is counted */
+	uint32_t generation; /* of the policy; 0: nothing is counted */
 	uint32_t reserved;
 };
 

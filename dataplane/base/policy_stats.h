@@ -15,8 +15,8 @@
 /** Lookups that found a policy. Packets of known flows are not looked up: to count them too would cost
  * two more cache lines a packet, which with many tunnels is more than all else. */
 struct policy_stats {
-	uint64_t passed;	/* packets that were protected, accepted from an SA or left in plaintext */
-	uint64_t dropped;	/* packets that were discarded, or that should have come from another SA or
+	uint64_t passed; /* packets that were protected, accepted from an SA or left in plaintext */
+	uint64_t dropped; /* packets that were discarded, or that should have come from another SA or
 				 * from any */
 };
 

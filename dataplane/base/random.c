@@ -59,8 +59,10 @@ static uint64_t read_word(const uint8_t *bytes, size_t size)
 uint64_t random_hash(const struct random_key *key, const void *data, size_t size)
 {
 	uint64_t v[4] = {
-		key->word[0] ^ 0x736f6d6570736575, key->word[1] ^ 0x646f72616e646f6d,
-		key->word[0] ^ 0x6c7967656e657261, key->word[1] ^ 0x7465646279746573,
+		key->word[0] ^ 0x736f6d6570736575,
+		key->word[1] ^ 0x646f72616e646f6d,
+		key->word[0] ^ 0x6c7967656e657261,
+		key->word[1] ^ 0x7465646279746573,
 	};
 	const uint8_t *bytes = data;
 	size_t left = size;

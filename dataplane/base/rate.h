@@ -11,10 +11,9 @@
 
 #include "base/clock.h"
 
-
 struct rate {
-	uint64_t second;	/* clock_seconds() when the interval began */
-	unsigned int count;	/* events in that interval */
+	uint64_t second;    /* clock_seconds() when the interval began */
+	unsigned int count; /* events in that interval */
 };
 
 /** Whether an interval of so many seconds has had so many events. */

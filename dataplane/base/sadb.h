@@ -12,7 +12,7 @@
 /** Numbers of readers of the file: workers have the lowest, the control thread and the thread of a trace, each
  * while it reads, the highest. */
 #define SADB_READER_CONTROL (CYGNET_MAX_READERS - 1)
-#define SADB_READER_TRACE (CYGNET_MAX_READERS - 2)
+#define SADB_READER_TRACE   (CYGNET_MAX_READERS - 2)
 _Static_assert(CONF_MAX_WORKERS <= SADB_READER_TRACE, "workers have the numbers below it");
 
 /** The open file; set before the workers start. */

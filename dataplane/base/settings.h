@@ -12,14 +12,14 @@
 #include "base/changes.h"
 #include "conf/conf.h"
 
-#define SETTING_IDLE_SLEEP	1u
-#define SETTING_DROP_NO_POLICY	2u
-#define SETTING_PASS_HAIRPIN	4u
-#define SETTING_APPROVED	8u
-#define SETTING_PASS_NO_POLICY	16u
-#define SETTING_AUDIT		32u
-#define SETTING_BALANCE		64u
-#define SETTING_DHCP		128u
+#define SETTING_IDLE_SLEEP     1u
+#define SETTING_DROP_NO_POLICY 2u
+#define SETTING_PASS_HAIRPIN   4u
+#define SETTING_APPROVED       8u
+#define SETTING_PASS_NO_POLICY 16u
+#define SETTING_AUDIT	       32u
+#define SETTING_BALANCE	       64u
+#define SETTING_DHCP	       128u
 
 extern uint32_t settings_word;
 /** Packets a second, by class; atomic. A worker that sees some of one configuration and some of another
@@ -41,11 +41,10 @@ static inline void settings_publish(const struct conf *conf)
 			(conf->no_policy == NO_POLICY_PASS ? SETTING_PASS_NO_POLICY : 0) |
 			(conf->pass_hairpin ? SETTING_PASS_HAIRPIN : 0) |
 			(conf->approved ? SETTING_APPROVED : 0) |
-			(conf->audit ? SETTING_AUDIT : 0) |
-			(conf->balance ? SETTING_BALANCE : 0) |
+			(conf->audit ? SETTING_AUDIT : 0) | (conf->balance ? SETTING_BALANCE : 0) |
 			(conf->dhcp ? SETTING_DHCP : 0);
 
-	for (unsigned int class = 0; class < POLICE_CLASSES; class++)
+	for (unsigned int class = 0; class < POLICE_CLASSES; class ++)
 		__atomic_store_n(&settings_police[class], conf->police[class], __ATOMIC_RELAXED);
 	__atomic_store_n(&settings_word, word, __ATOMIC_RELAXED);
 	changes_note();

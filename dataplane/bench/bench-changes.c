@@ -24,17 +24,18 @@
 #include "path/too_big.h"
 #include "worker_fixture.h"
 
-#define CHANGES 1000u	/* a second */
+#define CHANGES	    1000u /* a second */
 #define REKEY_STEPS 10u
-#define ROUNDS 41u
-#define ROUND_MS 40u
-#define WARM_MS 4u
-#define PREEMPTED_US 500u /* a burst that takes longer was interrupted by another program, and does not count */
-#define TUNNELS_MAX 250u	/* networks that gateway_fixture.h has room for */
-#define LENGTH 100u	/* of packets before they are protected, bytes */
-#define ETHER 14u
-#define SWEEP 1024u	/* bursts between two sweeps of the sessions, as in the worker's loop */
-#define SENT 1450u	/* the packet that an ICMP message is about, bytes */
+#define ROUNDS	    41u
+#define ROUND_MS    40u
+#define WARM_MS	    4u
+#define PREEMPTED_US \
+	500u /* a burst that takes longer was interrupted by another program, and does not count */
+#define TUNNELS_MAX 250u /* networks that gateway_fixture.h has room for */
+#define LENGTH	    100u /* of packets before they are protected, bytes */
+#define ETHER	    14u
+#define SWEEP	    1024u /* bursts between two sweeps of the sessions, as in the worker's loop */
+#define SENT	    1450u /* the packet that an ICMP message is about, bytes */
 
 static struct worker *w = &workers[0];
 static struct tunnel tunnels[TUNNELS_MAX];
@@ -94,7 +95,9 @@ static uint64_t burst(void)
 static void change_neighbour(void)
 {
 	static struct rte_ether_addr mac = {{2, 0, 0, 0, 9, 0}};
-	struct neigh host = {.addr.bytes = {192, 0, 2, 77}, .af = AF_INET, .interface = GATEWAY_WAN};
+	struct neigh host = {.addr.bytes = {192, 0, 2, 77},
+			     .af = AF_INET,
+			     .interface = GATEWAY_WAN};
 
 	mac.addr_bytes[5] ^= 1;
 	neigh_set(&host, &mac, false);
@@ -119,7 +122,8 @@ static struct cygnet_sa_params sa_params(const struct cygnet_sa *like, uint32_t 
 	return p;
 }
 
-static struct cygnet_policy_params policy_params(enum cygnet_dir dir, const struct cygnet_sa_params *sa)
+static struct cygnet_policy_params policy_params(enum cygnet_dir dir,
+						 const struct cygnet_sa_params *sa)
 {
 	struct cygnet_addr own = {.bytes = {10, 1}}, own_end = {.bytes = {10, 1, 255, 255}};
 	struct cygnet_addr far = {.bytes = {10, (uint8_t)tunnels[0].number}};
@@ -127,9 +131,13 @@ static struct cygnet_policy_params policy_params(enum cygnet_dir dir, const stru
 	bool out = dir == CYGNET_OUT;
 
 	return (struct cygnet_policy_params){
-		.sel = {.src_lo = out ? own : far, .src_hi = out ? own_end : far_end,
-			.dst_lo = out ? far : own, .dst_hi = out ? far_end : own_end,
-			.sport_hi = UINT16_MAX, .dport_hi = UINT16_MAX, .af = AF_INET},
+		.sel = {.src_lo = out ? own : far,
+			.src_hi = out ? own_end : far_end,
+			.dst_lo = out ? far : own,
+			.dst_hi = out ? far_end : own_end,
+			.sport_hi = UINT16_MAX,
+			.dport_hi = UINT16_MAX,
+			.af = AF_INET},
 		.reqid = sa->reqid,
 		.spi = sa->id.spi,
 		.dst = sa->path.dst,
@@ -178,10 +186,13 @@ static struct rte_mbuf *too_big(uint16_t mtu)
 {
 	const struct cygnet_sa *sa = tunnels[1].out;
 	const struct cygnet_path *path = cygnet_sa_path(sa);
-	struct rte_ipv4_hdr ip = {.version_ihl = RTE_IPV4_VHL_DEF, .next_proto_id = IPPROTO_ICMP,
+	struct rte_ipv4_hdr ip = {.version_ihl = RTE_IPV4_VHL_DEF,
+				  .next_proto_id = IPPROTO_ICMP,
 				  .dst_addr = path->src.v4};
-	struct rte_ipv4_hdr sent = {.version_ihl = RTE_IPV4_VHL_DEF, .total_length = htons(SENT),
-				    .next_proto_id = IPPROTO_ESP, .src_addr = path->src.v4,
+	struct rte_ipv4_hdr sent = {.version_ihl = RTE_IPV4_VHL_DEF,
+				    .total_length = htons(SENT),
+				    .next_proto_id = IPPROTO_ESP,
+				    .src_addr = path->src.v4,
 				    .dst_addr = path->dst.v4};
 	struct icmphdr icmp = {.type = ICMP_DEST_UNREACH, .code = ICMP_FRAG_NEEDED};
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
@@ -229,7 +240,7 @@ static const struct {
 	unsigned int per_second;
 } kinds[] = {
 	{"neighbour", change_neighbour, CHANGES},
-	{"rekeying", rekey_step, CHANGES * REKEY_STEPS},
+	{"rekeying", rekey_step, CHANGES *REKEY_STEPS},
 	{"path-mtu", lower_path_mtu, CHANGES},
 };
 
@@ -276,9 +287,9 @@ static void measure(unsigned int kind)
 		without[i] = run(NULL, 0, ROUND_MS);
 		ratio[i] = run(kinds[kind].change, kinds[kind].per_second, ROUND_MS) / without[i];
 	}
-	printf("%s,%u,%u,%u,%.3f,%.3f,%.3f,%.3f\n", kinds[kind].name, CHANGES, ntunnels, ntunnels * nflows,
-	       sorted(without, ROUNDS / 2) / 1e6, sorted(ratio, ROUNDS / 2), sorted(ratio, ROUNDS / 4),
-	       sorted(ratio, ROUNDS - 1 - ROUNDS / 4));
+	printf("%s,%u,%u,%u,%.3f,%.3f,%.3f,%.3f\n", kinds[kind].name, CHANGES, ntunnels,
+	       ntunnels * nflows, sorted(without, ROUNDS / 2) / 1e6, sorted(ratio, ROUNDS / 2),
+	       sorted(ratio, ROUNDS / 4), sorted(ratio, ROUNDS - 1 - ROUNDS / 4));
 }
 
 static void bench(void **state)
@@ -305,6 +316,7 @@ int main(int argc, char **argv)
 	gateway_flows = 8 * ntunnels * nflows;
 	if (ntunnels < 2 || ntunnels > TUNNELS_MAX || !nflows || esp_fixture_eal(argv[0]))
 		return 1;
-	pool = rte_pktmbuf_pool_create("frames", 1023, 0, PACKET_PRIVATE, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+	pool = rte_pktmbuf_pool_create("frames", 1023, 0, PACKET_PRIVATE, RTE_MBUF_DEFAULT_BUF_SIZE,
+				       SOCKET_ID_ANY);
 	return !pool || cmocka_run_group_tests(tests, gateway_start, gateway_stop);
 }

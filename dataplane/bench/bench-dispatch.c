@@ -16,8 +16,8 @@
 #include "path/worker/stage.h"
 
 #define BENCH_STAGES 8u
-#define ROUNDS 15u
-#define WALKS 20000u
+#define ROUNDS	     15u
+#define WALKS	     20000u
 
 static struct rte_mbuf *packets[STAGE_VECTOR];
 static unsigned int npackets;
@@ -39,7 +39,8 @@ static __rte_noinline void end(unsigned int stage, struct rte_mbuf **m, unsigned
 	(void)n;
 }
 
-static void (*const function[BENCH_STAGES])(unsigned int stage, struct rte_mbuf **m, unsigned int n) = {
+static void (*const function[BENCH_STAGES])(unsigned int stage, struct rte_mbuf **m,
+					    unsigned int n) = {
 	pass, pass, pass, pass, pass, pass, pass, end,
 };
 
@@ -84,8 +85,11 @@ static uint16_t node_end(struct rte_graph *graph, struct rte_node *node, void **
 
 #define NODE(number, function_, edges, next, flags_) \
 	static struct rte_node_register node##number = { \
-		.name = "bench" #number, .process = function_, .flags = flags_, \
-		.nb_edges = edges, .next_nodes = {next}, \
+		.name = "bench" #number, \
+		.process = function_, \
+		.flags = flags_, \
+		.nb_edges = edges, \
+		.next_nodes = {next}, \
 	}; \
 	RTE_NODE_REGISTER(node##number)
 
@@ -142,7 +146,9 @@ int main(int argc, char **argv)
 {
 	static const char *nodes[] = {"bench*"};
 	struct rte_graph_param param = {
-		.socket_id = SOCKET_ID_ANY, .nb_node_patterns = 1, .node_patterns = nodes,
+		.socket_id = SOCKET_ID_ANY,
+		.nb_node_patterns = 1,
+		.node_patterns = nodes,
 	};
 	struct rte_mempool *pool;
 

@@ -15,26 +15,27 @@
 /* The current position in the files, and the buffer for error messages. */
 struct reader {
 	struct conf *conf;
-	struct conf_port *port;		/* of the current section; NULL: it is [cygnetd] */
-	bool skips;			/* the current section is wrong as a whole */
+	struct conf_port *port; /* of the current section; NULL: it is [cygnetd] */
+	bool skips;		/* the current section is wrong as a whole */
 	char section[64];
 	const char *key;
 	struct conf_place place;
 	char *error;
 	size_t used, size;
 	unsigned int errors;
-	int rc;				/* why a file cannot be read */
+	int rc; /* why a file cannot be read */
 };
 
 static int place_path(const struct conf *conf, unsigned int file, char *out, size_t size)
 {
-	return file ? snprintf(out, size, "%s" CONF_DROPINS "/%s", conf->path, conf->dropin[file - 1])
+	return file ? snprintf(out, size, "%s" CONF_DROPINS "/%s", conf->path,
+			       conf->dropin[file - 1])
 		    : snprintf(out, size, "%s", conf->path);
 }
 
 /* Append a line to the error messages. */
 __attribute__((format(printf, 2, 0))) static void add_error(struct reader *in, const char *fmt,
-							     va_list args)
+							    va_list args)
 {
 	int len;
 
@@ -42,7 +43,8 @@ __attribute__((format(printf, 2, 0))) static void add_error(struct reader *in, c
 		in->error[in->used++] = '\n';
 	len = vsnprintf(in->error + in->used, in->size - in->used, fmt, args);
 	if (len > 0)
-		in->used += (size_t)len < in->size - in->used ? (size_t)len : in->size - in->used - 1;
+		in->used += (size_t)len < in->size - in->used ? (size_t)len
+							      : in->size - in->used - 1;
 }
 
 /* An error of a whole file, or of a line without section. */
@@ -97,8 +99,8 @@ static int check_cpus(struct reader *in, const char *value, unsigned int most)
 		if (!isdigit((unsigned char)*pos) || (*end && *end != ','))
 			return fail(in, "'%s' is not a list of CPUs such as 1,2,3", value);
 		if (cpu >= cpus)
-			return fail(in, "there is no CPU %.*s, only 0 to %lu", (int)(end - pos), pos,
-				    cpus - 1);
+			return fail(in, "there is no CPU %.*s, only 0 to %lu", (int)(end - pos),
+				    pos, cpus - 1);
 		if (++n > most && most)
 			return fail(in, "more than %u CPUs", most);
 		if (!*end)
@@ -154,8 +156,9 @@ static int check_interface(struct reader *in, const char *value)
 
 static int check_choice(struct reader *in, const struct conf_key *key, const char *value)
 {
-	return conf_choice(key, value) >= 0 ? 0
-					    : fail(in, "'%s' is not one of %s", value, key->choices);
+	return conf_choice(key, value) >= 0
+		       ? 0
+		       : fail(in, "'%s' is not one of %s", value, key->choices);
 }
 
 static int check_value(struct reader *in, const struct conf_key *key, const char *value)
@@ -405,7 +408,8 @@ bool conf_has_sides(const struct conf *conf)
 void conf_where(const struct conf *conf, const struct conf_port *port, const char *name, char *out,
 		size_t size)
 {
-	const struct conf_key *key = name ? conf_key_find(port ? CONF_PORT : CONF_MAIN, name) : NULL;
+	const struct conf_key *key = name ? conf_key_find(port ? CONF_PORT : CONF_MAIN, name)
+					  : NULL;
 	struct conf_place place = port ? port->section : conf->section;
 	char line[16] = "";
 	int used;

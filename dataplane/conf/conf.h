@@ -14,18 +14,18 @@
 
 #define CONF_PATH "/etc/cygnet/cygnetd.conf"
 /** What is put behind the file's path is the path of the folder of its drop-ins. */
-#define CONF_DROPINS ".d"
+#define CONF_DROPINS	 ".d"
 #define CONF_MAX_DROPINS 32
-#define CONF_KEYS 38u
-#define CONF_MAX_PORTS 16u
+#define CONF_KEYS	 38u
+#define CONF_MAX_PORTS	 16u
 /** A port is a device and the interface on it. More interfaces can lie on a device, or on none. */
-#define CONF_MAX_DEVICES CONF_MAX_PORTS
-#define CONF_MAX_INTERFACES 24u
-#define CONF_MAX_WORKERS 64
+#define CONF_MAX_DEVICES      CONF_MAX_PORTS
+#define CONF_MAX_INTERFACES   24u
+#define CONF_MAX_WORKERS      64
 #define CONF_MAX_CRYPTO_CORES 32
-#define CONF_MAX_EAL_ARGS 48
-#define CONF_MIN_MTU 576u
-#define CONF_MAX_MTU 16000u
+#define CONF_MAX_EAL_ARGS     48
+#define CONF_MIN_MTU	      576u
+#define CONF_MAX_MTU	      16000u
 /** The EAL's --file-prefix, unless conf->eal has one. */
 #define CONF_FILE_PREFIX "cygnet"
 
@@ -40,12 +40,12 @@ enum seccomp_choice { SECCOMP_AUTO, SECCOMP_ENFORCE, SECCOMP_LOG, SECCOMP_NO };
 
 /** The classes of plaintext to this host. Each has a rate (path/worker/police.h). */
 enum police_class {
-	POLICE_PEER,		/* IKE of a peer of an SA or policy */
-	POLICE_IKE,		/* IKE of others */
-	POLICE_ARP,		/* ARP, ND and other link control */
+	POLICE_PEER, /* IKE of a peer of an SA or policy */
+	POLICE_IKE,  /* IKE of others */
+	POLICE_ARP,  /* ARP, ND and other link control */
 	POLICE_ICMP,
 	POLICE_OTHER,
-	POLICE_FRAGMENTS,	/* to be reassembled, from other addresses than peers' */
+	POLICE_FRAGMENTS, /* to be reassembled, from other addresses than peers' */
 	POLICE_CLASSES
 };
 
@@ -54,56 +54,56 @@ enum conf_side { CONF_OUTSIDE, CONF_INSIDE };
 
 /** Where a key or section is given. */
 struct conf_place {
-	unsigned int line;	/* 0: nowhere, it has its default */
-	unsigned int file;	/* 0: the file itself; i: drop-in i - 1 */
+	unsigned int line; /* 0: nowhere, it has its default */
+	unsigned int file; /* 0: the file itself; i: drop-in i - 1 */
 };
 
 /** One [port NAME] section. */
 struct conf_port {
 	char name[32];
-	char device[256];	/* a vdev ("net_af_packet0,iface=eth1") or a PCI address */
-	char tap[IFNAMSIZ];	/* name of the TAP; default: the port's name */
-	uint16_t mtu;		/* bytes of IP packet; 0: that of the device */
-	uint32_t side;		/* enum conf_side; valid if conf_has_sides() */
-	struct conf_place section;	/* of its first section */
+	char device[256];	   /* a vdev ("net_af_packet0,iface=eth1") or a PCI address */
+	char tap[IFNAMSIZ];	   /* name of the TAP; default: the port's name */
+	uint16_t mtu;		   /* bytes of IP packet; 0: that of the device */
+	uint32_t side;		   /* enum conf_side; valid if conf_has_sides() */
+	struct conf_place section; /* of its first section */
 	struct conf_place given[CONF_KEYS]; /* by index in conf_keys[] */
 };
 
 struct conf {
-	char path[PATH_MAX];		/* of this file */
+	char path[PATH_MAX]; /* of this file */
 	unsigned int ndropins;
 	char dropin[CONF_MAX_DROPINS][NAME_MAX + 1]; /* files in the folder of drop-ins, by name */
-	struct conf_place section;	/* of [cygnetd] */
-	struct conf_place given[CONF_KEYS]; /* by index in conf_keys[] */
-	char sadb[PATH_MAX];		/* the shared SAD/SPD file */
-	bool sadb_on_disk;		/* the shared file need not be in memory */
-	bool lock_memory;		/* keep keys out of swap */
+	struct conf_place section;		     /* of [cygnetd] */
+	struct conf_place given[CONF_KEYS];	     /* by index in conf_keys[] */
+	char sadb[PATH_MAX];			     /* the shared SAD/SPD file */
+	bool sadb_on_disk;			     /* the shared file need not be in memory */
+	bool lock_memory;			     /* keep keys out of swap */
 	enum seccomp_choice seccomp;
-	char state[PATH_MAX];		/* folder of files that survive a restart */
-	bool keep_policies;		/* the policies of the last run are held after a boot */
-	uint32_t sas, policies;		/* capacity of a sadb that cygnetd creates */
-	uint32_t routes;		/* capacity in IPv4 prefixes; IPv6 has a quarter of it */
-	uint32_t flows;			/* entries of each worker's flow cache; 0: no cache */
-	uint32_t sessions;		/* capacity of the session tables, in SAs */
+	char state[PATH_MAX];	/* folder of files that survive a restart */
+	bool keep_policies;	/* the policies of the last run are held after a boot */
+	uint32_t sas, policies; /* capacity of a sadb that cygnetd creates */
+	uint32_t routes;	/* capacity in IPv4 prefixes; IPv6 has a quarter of it */
+	uint32_t flows;		/* entries of each worker's flow cache; 0: no cache */
+	uint32_t sessions;	/* capacity of the session tables, in SAs */
 	enum engine_choice engine;
-	bool approved;			/* SAs of approved algorithms only */
-	bool audit;			/* record packets that are auditable events */
-	uint32_t no_policy;		/* enum no_policy_choice */
-	bool balance;			/* move SAs between workers */
-	bool pass_hairpin;		/* forward decrypted packets in plaintext through the port
+	bool approved;			 /* SAs of approved algorithms only */
+	bool audit;			 /* record packets that are auditable events */
+	uint32_t no_policy;		 /* enum no_policy_choice */
+	bool balance;			 /* move SAs between workers */
+	bool pass_hairpin;		 /* forward decrypted packets in plaintext through the port
 					 * they were received on, and other outside ones */
-	bool dhcp;			/* DHCP of this host passes the policies */
-	uint32_t kernel_side;		/* enum conf_side of the kernel's other interfaces */
+	bool dhcp;			 /* DHCP of this host passes the policies */
+	uint32_t kernel_side;		 /* enum conf_side of the kernel's other interfaces */
 	uint32_t police[POLICE_CLASSES]; /* packets a second; 0: any number */
-	char driver_path[PATH_MAX];	/* folder of Cygnet's DPDK drivers; "": DPDK's folder */
-	char opencl_args[256];		/* vdev arguments for crypto_opencl */
-	unsigned int workers;		/* lcores that process packets */
-	char cores[256];		/* CPUs of the workers, "1,2"; "": all allowed CPUs */
-	char crypto_cores[256];		/* CPUs of the crypto cores; "": none */
-	unsigned int ncrypto_cores;	/* number of CPUs in crypto_cores */
-	bool idle_sleep;		/* an idle worker naps instead of polling */
-	unsigned int log, dpdk_log;	/* index of a level: conf_log_level() */
-	char eal[256];			/* further EAL arguments, as typed */
+	char driver_path[PATH_MAX];	 /* folder of Cygnet's DPDK drivers; "": DPDK's folder */
+	char opencl_args[256];		 /* vdev arguments for crypto_opencl */
+	unsigned int workers;		 /* lcores that process packets */
+	char cores[256];		 /* CPUs of the workers, "1,2"; "": all allowed CPUs */
+	char crypto_cores[256];		 /* CPUs of the crypto cores; "": none */
+	unsigned int ncrypto_cores;	 /* number of CPUs in crypto_cores */
+	bool idle_sleep;		 /* an idle worker naps instead of polling */
+	unsigned int log, dpdk_log;	 /* index of a level: conf_log_level() */
+	char eal[256];			 /* further EAL arguments, as typed */
 	unsigned int nports;
 	struct conf_port port[CONF_MAX_PORTS];
 };

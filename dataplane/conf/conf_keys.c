@@ -13,9 +13,9 @@
 	.section = CONF_PORT, .offset = offsetof(struct conf_port, field), \
 	.size = sizeof(((struct conf_port *)0)->field)
 #define NUMBER(least, most) .type = CONF_NUMBER, .min = least, .max = most
-#define POLICE NUMBER(0, 10000000)
-#define LEVELS "error, warning, notice, info, debug"
-#define CHOICE(names) .type = CONF_CHOICE, .choices = names
+#define POLICE		    NUMBER(0, 10000000)
+#define LEVELS		    "error, warning, notice, info, debug"
+#define CHOICE(names)	    .type = CONF_CHOICE, .choices = names
 
 const struct conf_key conf_keys[] = {
 	{"sadb", IN_MAIN(sadb), .type = CONF_ABSOLUTE, .def = CYGNET_SADB_PATH,
@@ -55,14 +55,14 @@ const struct conf_key conf_keys[] = {
 	 .help = "what a worker without packets does"},
 	{"balance", IN_MAIN(balance), CHOICE("no, yes"), .def = "yes", .live = true,
 	 .help = "move SAs from an overloaded worker to others"},
-	{"no_policy", IN_MAIN(no_policy), CHOICE("inside, pass, drop"), .def = "inside", .live = true,
-	 .help = "plaintext that matches no policy"},
+	{"no_policy", IN_MAIN(no_policy), CHOICE("inside, pass, drop"), .def = "inside",
+	 .live = true, .help = "plaintext that matches no policy"},
 	{"hairpin", IN_MAIN(pass_hairpin), CHOICE("drop, pass"), .def = "drop", .live = true,
 	 .help = "decrypted packets that would leave by the port of their ESP, or another outside port"},
 	{"dhcp", IN_MAIN(dhcp), CHOICE("no, yes"), .def = "yes", .live = true,
 	 .help = "DHCP of this host's client or server passes the policies"},
-	{"kernel_side", IN_MAIN(kernel_side), CHOICE("outside, inside"), .def = "outside", .live = true,
-	 .help = "what the kernel's other interfaces lead to"},
+	{"kernel_side", IN_MAIN(kernel_side), CHOICE("outside, inside"), .def = "outside",
+	 .live = true, .help = "what the kernel's other interfaces lead to"},
 	{"police_peer", IN_MAIN(police[POLICE_PEER]), POLICE, .def = "10000", .live = true,
 	 .help = "IKE of each peer's address, packets a second"},
 	{"police_ike", IN_MAIN(police[POLICE_IKE]), POLICE, .def = "5000", .live = true,
@@ -73,7 +73,8 @@ const struct conf_key conf_keys[] = {
 	 .help = "ICMP to this host, packets a second and port"},
 	{"police_other", IN_MAIN(police[POLICE_OTHER]), POLICE, .def = "100000", .live = true,
 	 .help = "other plaintext to this host, packets a second and port"},
-	{"police_fragments", IN_MAIN(police[POLICE_FRAGMENTS]), POLICE, .def = "10000", .live = true,
+	{"police_fragments", IN_MAIN(police[POLICE_FRAGMENTS]), POLICE, .def = "10000",
+	 .live = true,
 	 .help = "fragments to this host of addresses that are no peer's, packets a second and port"},
 	{"driver_path", IN_MAIN(driver_path), .type = CONF_ABSOLUTE,
 	 .help = "folder of Cygnet's DPDK drivers"},
@@ -176,7 +177,7 @@ void conf_value(const struct conf_key *key, const void *owner, char *out, size_t
 void conf_print_keys(FILE *out)
 {
 	static const char *const what[] = {
-		[CONF_TEXT] = "TEXT", [CONF_ABSOLUTE] = "PATH",	   [CONF_CPUS] = "LIST",
+		[CONF_TEXT] = "TEXT", [CONF_ABSOLUTE] = "PATH",	 [CONF_CPUS] = "LIST",
 		[CONF_EAL] = "TEXT",  [CONF_INTERFACE] = "NAME",
 	};
 

@@ -16,24 +16,24 @@
 enum conf_section { CONF_MAIN, CONF_PORT };
 
 enum conf_type {
-	CONF_NUMBER,	/* min to max */
-	CONF_CHOICE,	/* one of choices; the field has its index */
+	CONF_NUMBER, /* min to max */
+	CONF_CHOICE, /* one of choices; the field has its index */
 	CONF_TEXT,
 	CONF_ABSOLUTE,	/* an absolute path */
 	CONF_CPUS,	/* "1,2,5"; max CPUs, 0: any number */
 	CONF_EAL,	/* arguments of the EAL that are not cygnetd's own to set */
-	CONF_INTERFACE,	/* name of a network interface */
+	CONF_INTERFACE, /* name of a network interface */
 };
 
 struct conf_key {
 	const char *name;
 	enum conf_section section;
-	size_t offset, size;	/* of the field in struct conf or struct conf_port */
+	size_t offset, size; /* of the field in struct conf or struct conf_port */
 	enum conf_type type;
 	unsigned int min, max;
-	const char *choices;	/* "auto, cpu, opencl" */
-	const char *def;	/* default, as it would be written; NULL: 0 or "" */
-	bool live;		/* a reload applies it; otherwise a restart does */
+	const char *choices; /* "auto, cpu, opencl" */
+	const char *def;     /* default, as it would be written; NULL: 0 or "" */
+	bool live;	     /* a reload applies it; otherwise a restart does */
 	const char *help;
 };
 

@@ -14,7 +14,7 @@ struct ini {
 	ini_take *take;
 	void *arg;
 	unsigned int line;
-	bool in_section, skips;	/* skips: the section's own line is wrong */
+	bool in_section, skips; /* skips: the section's own line is wrong */
 };
 
 static char *trim(char *text)

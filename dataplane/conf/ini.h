@@ -9,9 +9,9 @@
 #define CYGNETD_INI_H
 
 enum ini_kind {
-	INI_SECTION,	/* name: without the brackets */
-	INI_KEY,	/* name and value */
-	INI_WRONG,	/* name: the reason. After a wrong [section] its keys are skipped. */
+	INI_SECTION, /* name: without the brackets */
+	INI_KEY,     /* name and value */
+	INI_WRONG,   /* name: the reason. After a wrong [section] its keys are skipped. */
 };
 
 /** Called for each line that is not empty. The texts are valid during the call. */

@@ -34,24 +34,25 @@ struct crypto_vectors {
 /** Neighbouring packets of one session on one device. */
 struct crypto_run {
 	const struct session *s;
-	uint8_t device;		/* index in engine_device[] */
-	uint8_t from, n;	/* packets */
+	uint8_t device;	 /* index in engine_device[] */
+	uint8_t from, n; /* packets */
 };
 
 struct crypto_batch {
 	unsigned int n;
 	unsigned int without_job; /* packets of these */
-	unsigned int nruns;	/* of run[], once the batch has been executed */
-	bool done;		/* atomic: a crypto core has run the batch */
+	unsigned int nruns;	  /* of run[], once the batch has been executed */
+	bool done;		  /* atomic: a crypto core has run the batch */
 	struct rte_mbuf *m[CRYPTO_BATCH];
 	struct session *s[CRYPTO_BATCH];
-	uint8_t device[CRYPTO_BATCH];	/* that has the session */
+	uint8_t device[CRYPTO_BATCH]; /* that has the session */
 	/* job[] says what is to be done with the packet, whose struct packet is filled in. Otherwise the arrays behind
 	 * it are valid, and so is v. */
 	bool has_job[CRYPTO_BATCH];
-	uint8_t interface[CRYPTO_BATCH];	/* port to leave by; inbound: that the packet came in by */
-	uint64_t seq[CRYPTO_BATCH];	/* inbound: sequence number */
-	uint8_t icv[CRYPTO_BATCH][ESP_ICV_MAX]; /* inbound: ICV, if the high half of the number is in its place */
+	uint8_t interface[CRYPTO_BATCH]; /* port to leave by; inbound: that the packet came in by */
+	uint64_t seq[CRYPTO_BATCH];	 /* inbound: sequence number */
+	uint8_t icv[CRYPTO_BATCH]
+		   [ESP_ICV_MAX]; /* inbound: ICV, if the high half of the number is in its place */
 	uint8_t iv[CRYPTO_BATCH][16], aad[CRYPTO_BATCH][16];
 	struct crypto_run run[CRYPTO_BATCH];
 	struct esp_job job[CRYPTO_BATCH] __rte_cache_aligned;

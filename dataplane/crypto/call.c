@@ -4,8 +4,8 @@
 #include "crypto/call.h"
 #include "crypto/device/engine.h"
 
-#define CLASSES 32u
-#define CLASS_SHIFT 6	/* of 64 bytes: a block of most hashes */
+#define CLASSES	    32u
+#define CLASS_SHIFT 6 /* of 64 bytes: a block of most hashes */
 
 static __rte_always_inline void call(const struct crypto_run *run, struct crypto_vectors *v,
 				     unsigned int from)

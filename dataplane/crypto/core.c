@@ -23,8 +23,8 @@
 #include "crypto/queue.h"
 #include "crypto/sync_queue.h"
 
-#define BATCHES 4u		/* of a worker, for each core: they never wait for one */
-#define DATA_AHEAD 4u		/* cache lines of each packet that are fetched before it is done */
+#define BATCHES	   4u /* of a worker, for each core: they never wait for one */
+#define DATA_AHEAD 4u /* cache lines of each packet that are fetched before it is done */
 _Static_assert(CRYPTO_CORE_BATCH <= CRYPTO_BATCH, "it fits");
 
 static struct crypto_executor cores[CONF_MAX_CRYPTO_CORES];

@@ -29,18 +29,18 @@ struct op_batch {
  * sent and of the one that is being filled. */
 struct crypto_lane {
 	struct crypto_batch *batch;
-	uint32_t size;		/* a power of two; 0: there are no crypto cores */
+	uint32_t size; /* a power of two; 0: there are no crypto cores */
 	uint32_t oldest, filling;
 };
 
 struct crypto_worker {
-	unsigned int id;	/* of the worker, and its queue pair at each device */
+	unsigned int id; /* of the worker, and its queue pair at each device */
 	struct stats *stats;
 	struct rte_mempool *ops;
-	uint32_t in_flight;	/* packets at queues and crypto cores */
+	uint32_t in_flight;		     /* packets at queues and crypto cores */
 	uint32_t pending[STATS_MAX_DEVICES]; /* packets in the op batch or queue of each device */
-	uint32_t going[STATS_MAX_DEVICES]; /* of these, packets that the device has begun */
-	uint32_t refusing;	/* bit mask: the device did not take all of the last op batch */
+	uint32_t going[STATS_MAX_DEVICES];   /* of these, packets that the device has begun */
+	uint32_t refusing; /* bit mask: the device did not take all of the last op batch */
 	struct failover failover;
 	struct offload offload;
 	struct op_batch submit[STATS_MAX_DEVICES];
@@ -53,8 +53,8 @@ struct crypto_worker {
 struct crypto_poll {
 	unsigned int device;
 	bool begun;
-	unsigned int back;	/* packets that the device has given back in this turn */
-	unsigned int moved;	/* packets that came back from all */
+	unsigned int back;  /* packets that the device has given back in this turn */
+	unsigned int moved; /* packets that came back from all */
 };
 /** Whether packets go into the batch whatever their device: there are neither crypto cores nor a policy
  * that chooses a device for each. */

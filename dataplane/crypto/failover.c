@@ -4,7 +4,7 @@
 #include "crypto/auto/offload.h"
 #include "crypto/failover.h"
 
-#define FAILURES 16	/* consecutive ones for which a device is to blame; then it is lost */
+#define FAILURES 16 /* consecutive ones for which a device is to blame; then it is lost */
 /* No batch takes as long, not even on a processor that other programs keep busy. */
 #define STALL_MS 250u
 

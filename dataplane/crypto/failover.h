@@ -48,10 +48,10 @@
 
 /** What a worker knows of its devices. */
 struct failover {
-	uint32_t stalled;	/* bit mask */
+	uint32_t stalled; /* bit mask */
 	struct {
-		uint64_t answered;	/* TSC at which it completed packets, or got the first */
-		uint8_t failures;	/* consecutive ones for which it is to blame */
+		uint64_t answered; /* TSC at which it completed packets, or got the first */
+		uint8_t failures;  /* consecutive ones for which it is to blame */
 	} device[STATS_MAX_DEVICES];
 };
 
@@ -132,12 +132,10 @@ static inline bool failover_may_retry(const struct session *s, unsigned int devi
 void failover_shun(struct session *s, unsigned int device);
 /** A device has failed a packet by queue.
  * @return whether another one may get it; otherwise it is lost */
-__rte_cold
-bool failover_failed(const struct rte_crypto_op *op, unsigned int device);
+__rte_cold bool failover_failed(const struct rte_crypto_op *op, unsigned int device);
 
 /* The rare case of failover_done(): other devices have failed the packet. */
-__rte_cold
-unsigned int failover_blame(struct failover *f, const struct rte_crypto_op *op);
+__rte_cold unsigned int failover_blame(struct failover *f, const struct rte_crypto_op *op);
 
 /** A device has completed a packet by queue. @return the status that the packet leaves with */
 static inline unsigned int failover_done(struct failover *f, const struct rte_crypto_op *op,

@@ -12,7 +12,7 @@
 #include "crypto/queue.h"
 #include "host/interface.h"
 
-#define BURSTS 8u   /* that a device gives back in a turn */
+#define BURSTS 8u /* that a device gives back in a turn */
 /* Of a device that collects, thousands come back at once. In one go they would take so long that
  * the ports' queues overflow; as many as there can be ports that receive keep pace. */
 #define FEW_BURSTS 2u

@@ -6,12 +6,12 @@
 
 /* Tries in which a device that has no packets may accept none before it is taken out. */
 #define PATIENCE 1000u
-#define AHEAD 4u /* packets, by which keys are fetched before they are needed */
+#define AHEAD	 4u /* packets, by which keys are fetched before they are needed */
 
 /* Packets that go through a queue. */
 struct pass {
 	unsigned int device, n;
-	uint8_t packet[CRYPTO_BATCH];	/* of the batch */
+	uint8_t packet[CRYPTO_BATCH]; /* of the batch */
 	struct rte_crypto_op *op[CRYPTO_BATCH];
 };
 
@@ -87,7 +87,8 @@ static int32_t finish(struct rte_crypto_op *op)
 static void call_each(struct crypto_batch *b, const struct pass *p)
 {
 	for (unsigned int i = 0; i < p->n; i++) {
-		const struct crypto_run one = {b->s[p->packet[i]], (uint8_t)p->device, p->packet[i], 1};
+		const struct crypto_run one = {b->s[p->packet[i]], (uint8_t)p->device, p->packet[i],
+					       1};
 
 		/* Else its status is EIO. */
 		if (one.s->by_call)

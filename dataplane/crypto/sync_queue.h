@@ -11,8 +11,8 @@
 
 /** The lcore that executes a batch. */
 struct crypto_executor {
-	uint16_t queue;			/* queue pair of each device */
-	struct rte_mempool *ops;	/* operations, of struct esp_job each */
+	uint16_t queue;			    /* queue pair of each device */
+	struct rte_mempool *ops;	    /* operations, of struct esp_job each */
 	const struct crypto_worker *worker; /* of the lcore; NULL: a crypto core */
 };
 

@@ -10,7 +10,7 @@
 #include "commands.h"
 #include "conf/conf.h"
 
-#define SELF "/proc/self/exe"
+#define SELF	 "/proc/self/exe"
 #define MAX_ARGS 16
 
 /* The bundle must have no keys. It leaves out the SAD's file, charon's secrets and keys, charon's log (keys at its
@@ -52,10 +52,12 @@ static const struct {
 	{"neighbours.txt", {"ip", "neighbour"}},
 	{"lspci.txt", {"lspci", "-nnk"}},
 	{"numa.txt", {"lscpu"}},
-	{"packages.txt", {"dpkg-query", "-W", "*cygnet*", "*strongswan*", "libcharon*", "dpdk*", "librte*",
-			  "*intel-ipsec-mb*", "libipsec-mb*", "pocl*", "*opencl*", "linux-image*"}},
+	{"packages.txt",
+	 {"dpkg-query", "-W", "*cygnet*", "*strongswan*", "libcharon*", "dpdk*", "librte*",
+	  "*intel-ipsec-mb*", "libipsec-mb*", "pocl*", "*opencl*", "linux-image*"}},
 	{"unit.txt", {"systemctl", "--no-pager", "--full", "status", "cygnetd", "cygnet-exporter"}},
-	{"journal.txt", {"journalctl", "--no-pager", "-n", "20000", "-u", "cygnetd", "-u", "cygnet-exporter"}},
+	{"journal.txt",
+	 {"journalctl", "--no-pager", "-n", "20000", "-u", "cygnetd", "-u", "cygnet-exporter"}},
 	{"kernel-log.txt", {"journalctl", "--no-pager", "-n", "2000", "-k"}},
 	{"ike-sas.txt", {"swanctl", "--list-sas"}},
 	{"ike-connections.txt", {"swanctl", "--list-conns"}},
@@ -147,6 +149,7 @@ int bundle(const struct options *options, int argc, char **argv)
 	if (err)
 		fprintf(stderr, "cygnetctl: %s: %s\n", argv[1], strerror(-err));
 	else
-		printf("%s: read it before you pass it on; it has no keys, but addresses and names\n", argv[1]);
+		printf("%s: read it before you pass it on; it has no keys, but addresses and names\n",
+		       argv[1]);
 	return err ? 1 : 0;
 }

@@ -17,18 +17,18 @@
 #include "client.h"
 #include "commands.h"
 
-#define DEFAULT_COUNT 10000
+#define DEFAULT_COUNT	10000
 #define DEFAULT_SECONDS 60
-#define SNAPLEN 65535
+#define SNAPLEN		65535
 
-#define BLOCK_PACKET 6		/* Enhanced Packet Block */
-#define BLOCK_STATISTICS 5	/* Interface Statistics Block */
-#define OPTION_DROPPED 5	/* isb_ifdrop */
+#define BLOCK_PACKET	 6 /* Enhanced Packet Block */
+#define BLOCK_STATISTICS 5 /* Interface Statistics Block */
+#define OPTION_DROPPED	 5 /* isb_ifdrop */
 
 /* The arguments of the command line. */
 struct capture_arguments {
-	const char *file;	/* "-": standard output */
-	const char *filter;	/* libpcap's syntax; NULL: none */
+	const char *file;   /* "-": standard output */
+	const char *filter; /* libpcap's syntax; NULL: none */
 	struct capture_request request;
 };
 
@@ -131,8 +131,8 @@ static const struct {
 	const char *name;
 	bool (*parse)(struct capture_arguments *arguments, const char *text);
 } keywords[] = {
-	{"at", parse_points},	    {"port", parse_port},   {"drop", parse_drop},
-	{"spi", parse_spi},	    {"count", parse_count}, {"seconds", parse_seconds},
+	{"at", parse_points},	  {"port", parse_port},	  {"drop", parse_drop},
+	{"spi", parse_spi},	  {"count", parse_count}, {"seconds", parse_seconds},
 	{"filter", parse_filter},
 };
 
@@ -158,12 +158,13 @@ static int parse(struct capture_arguments *a, int argc, char **argv, char *error
 {
 	*error = '\0';
 	*a = (struct capture_arguments){
-		.request = {
-			.version = CAPTURE_VERSION,
-			.points = (1u << CAPTURE_POINT_COUNT) - 1,
-			.count = DEFAULT_COUNT,
-			.seconds = DEFAULT_SECONDS,
-		},
+		.request =
+			{
+				.version = CAPTURE_VERSION,
+				.points = (1u << CAPTURE_POINT_COUNT) - 1,
+				.count = DEFAULT_COUNT,
+				.seconds = DEFAULT_SECONDS,
+			},
 	};
 	if (argc < 1)
 		return -EINVAL;
@@ -222,7 +223,8 @@ static int compile_both(const struct capture_arguments *a, struct capture_messag
 	if (!compile(a->filter, DLT_RAW, message->insn + head->frame_insns, &head->ip_insns, reason,
 		     sizeof(reason)))
 		return 0;
-	snprintf(error, size, "%s, where packets have no Ethernet header: ask for 'at rx,tx'", reason);
+	snprintf(error, size, "%s, where packets have no Ethernet header: ask for 'at rx,tx'",
+		 reason);
 	return -EINVAL;
 }
 
@@ -315,7 +317,7 @@ static FILE *open_file(const char *path, char *error, size_t size)
 
 struct totals {
 	uint64_t packets, missed;
-	bool complete;		/* the statistics block at the end has been received */
+	bool complete; /* the statistics block at the end has been received */
 };
 
 static uint32_t word_at(const uint8_t *block, size_t offset)
@@ -413,8 +415,8 @@ static int run(const struct capture_arguments *a, const char *socket, char *erro
 			snprintf(error, size, "capture: %s: %s", a->file, strerror(errno));
 			err = -1;
 		}
-		fprintf(stderr, "%" PRIu64 " packets captured, %" PRIu64 " missed\n", totals.packets,
-			totals.missed);
+		fprintf(stderr, "%" PRIu64 " packets captured, %" PRIu64 " missed\n",
+			totals.packets, totals.missed);
 	}
 	if (from)
 		fclose(from);

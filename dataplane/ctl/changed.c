@@ -33,12 +33,13 @@ static void add_event(json_t *events, const char *name, const struct sa_seen *sa
 	snprintf(spi, sizeof(spi), "0x%08x", ntohl(sa->spi));
 	inet_ntop(sa->path.af, &sa->path.src, src, sizeof(src));
 	inet_ntop(sa->path.af, &sa->path.dst, dst, sizeof(dst));
-	json_array_append_new(events, json_pack(
-		"{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:i, s:i}", "event", name, "spi", spi,
-		"dir", sa->inbound ? "in" : "out", "proto", sa->proto == IPPROTO_AH ? "ah" : "esp",
-		"src", src, "dst", dst, "reqid", (json_int_t)sa->reqid,
-		"sport", sa->path.encap ? ntohs(sa->path.sport) : 0,
-		"dport", sa->path.encap ? ntohs(sa->path.dport) : 0));
+	json_array_append_new(events,
+			      json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:i, s:i}", "event",
+					name, "spi", spi, "dir", sa->inbound ? "in" : "out",
+					"proto", sa->proto == IPPROTO_AH ? "ah" : "esp", "src", src,
+					"dst", dst, "reqid", (json_int_t)sa->reqid, "sport",
+					sa->path.encap ? ntohs(sa->path.sport) : 0, "dport",
+					sa->path.encap ? ntohs(sa->path.dport) : 0));
 }
 
 static bool same_path(const struct cygnet_path *a, const struct cygnet_path *b)
@@ -100,17 +101,20 @@ void changed_rows(const json_t *before, const json_t *after, const char *event, 
 	json_t *then, *now;
 	size_t i, j;
 
-	json_array_foreach(after, i, now) {
-		json_array_foreach(before, j, then) {
+	json_array_foreach(after, i, now)
+	{
+		json_array_foreach(before, j, then)
+		{
 			const json_t *value = json_object_get(now, field);
 
 			if (!json_equal(json_object_get(then, id), json_object_get(now, id)) ||
 			    json_equal(json_object_get(then, field), value))
 				continue;
-			json_array_append_new(events, json_pack(
-				"{s:s, s:O, s:O, s:O*}", "event", event, id, json_object_get(now, id),
-				field, value, also ? also : "also",
-				also ? json_object_get(now, also) : NULL));
+			json_array_append_new(events,
+					      json_pack("{s:s, s:O, s:O, s:O*}", "event", event, id,
+							json_object_get(now, id), field, value,
+							also ? also : "also",
+							also ? json_object_get(now, also) : NULL));
 		}
 	}
 }

@@ -14,9 +14,9 @@
 
 /* DPDK answers with one packet of at most 16 KiB. */
 #define ANSWER_MAX (16 * 1024)
-#define TIMEOUT_S 5
-#define PAGES_MAX 100000
-#define NO_ANSWER "cygnetd does not answer at %s: %s"
+#define TIMEOUT_S  5
+#define PAGES_MAX  100000
+#define NO_ANSWER  "cygnetd does not answer at %s: %s"
 
 /* The EAL chooses its runtime folder by the same rule. */
 void client_socket_path(const char *prefix, char *path, size_t size)
@@ -52,7 +52,8 @@ int client_open(const char *path, int type, char *error, size_t size)
 	if (strlen(path) < sizeof(addr.sun_path)) {
 		strcpy(addr.sun_path, path);
 		fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
-		if (fd >= 0 && !setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) &&
+		if (fd >= 0 &&
+		    !setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) &&
 		    !connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
 			return fd;
 		err = errno;
@@ -98,7 +99,8 @@ static json_t *ask(int fd, const char *command, char *error, size_t size)
 	value = json_object_iter_value(json_object_iter(root));
 	value = json_is_object(value) ? json_incref(value) : NULL;
 	if (!value)
-		snprintf(error, size, "%s: not understood: cygnetd of another version, or one that is starting or ending",
+		snprintf(error, size,
+			 "%s: not understood: cygnetd of another version, or one that is starting or ending",
 			 command);
 	json_decref(root);
 	return value;
@@ -110,7 +112,8 @@ static int add_page(json_t *rows, const json_t *page, size_t most)
 	json_t *row;
 	const char *key;
 
-	json_object_foreach((json_t *)(uintptr_t)page, key, row) {
+	json_object_foreach((json_t *)(uintptr_t)page, key, row)
+	{
 		if (json_array_size(rows) == most)
 			break;
 		if (json_is_object(row) && json_array_append(rows, row))

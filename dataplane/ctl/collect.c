@@ -17,10 +17,10 @@
 
 #include "collect.h"
 
-#define PROGRAM_S 20u	/* time limit of a program, s */
-#define PACK_S 300u
-#define LOOK_MS 10u
-#define COPY_MAX (4u << 20) /* largest part of a file that is copied, bytes */
+#define PROGRAM_S 20u /* time limit of a program, s */
+#define PACK_S	  300u
+#define LOOK_MS	  10u
+#define COPY_MAX  (4u << 20) /* largest part of a file that is copied, bytes */
 
 extern char **environ;
 
@@ -101,7 +101,8 @@ static void copy(int to, const char *path)
 	if (from >= 0 && (fstat(from, &stat) || !S_ISREG(stat.st_mode)))
 		errno = EINVAL;
 	else
-		while (from >= 0 && copied < COPY_MAX && (n = read(from, buffer, sizeof(buffer))) > 0)
+		while (from >= 0 && copied < COPY_MAX &&
+		       (n = read(from, buffer, sizeof(buffer))) > 0)
 			copied += (size_t)(write(to, buffer, (size_t)n) == n ? n : COPY_MAX);
 	if (from < 0 || n < 0 || (!copied && !S_ISREG(stat.st_mode)))
 		dprintf(to, "(%s)\n", strerror(errno));

@@ -10,7 +10,7 @@
 #include "databases.h"
 #include "esp/path_mtu.h"
 
-#define ADDR_TEXT INET6_ADDRSTRLEN
+#define ADDR_TEXT  INET6_ADDRSTRLEN
 #define RANGE_TEXT (2 * ADDR_TEXT + 2)
 
 static const char *addr_text(uint8_t af, const struct cygnet_addr *addr, char *text)
@@ -30,9 +30,14 @@ static const char *proto_text(uint8_t proto, char *text, size_t size)
 		uint8_t proto;
 		const char *name;
 	} names[] = {
-		{0, "any"},	       {IPPROTO_ESP, "esp"},   {IPPROTO_AH, "ah"},
-		{IPPROTO_TCP, "tcp"},  {IPPROTO_UDP, "udp"},   {IPPROTO_ICMP, "icmp"},
-		{IPPROTO_SCTP, "sctp"}, {IPPROTO_ICMPV6, "icmpv6"},
+		{0, "any"},
+		{IPPROTO_ESP, "esp"},
+		{IPPROTO_AH, "ah"},
+		{IPPROTO_TCP, "tcp"},
+		{IPPROTO_UDP, "udp"},
+		{IPPROTO_ICMP, "icmp"},
+		{IPPROTO_SCTP, "sctp"},
+		{IPPROTO_ICMPV6, "icmpv6"},
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -61,30 +66,21 @@ json_t *databases_sa(const struct cygnet_sa *sa, uint64_t now)
 	return json_pack(
 		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:i, s:s, s:i, s:I, s:b,"
 		" s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:o}",
-		"spi", spi_text(sa->spi, spi, sizeof(spi)),
-		"dir", sa->flags & CYGNET_SA_INBOUND ? "in" : "out",
-		"state", sa->state == CYGNET_SLOT_LIVE ? "live" : "larval",
-		"src", addr_text(path->af, &path->src, src),
-		"dst", addr_text(path->af, &path->dst, dst),
-		"proto", proto_text(sa->proto, proto, sizeof(proto)),
-		"mode", sa->mode == CYGNET_TUNNEL ? "tunnel" : "transport",
-		"encap", path->encap ? "udp" : "none",
-		"sport", path->encap ? ntohs(path->sport) : 0,
-		"dport", path->encap ? ntohs(path->dport) : 0,
-		"cipher", cygnet_cipher_name(sa->cipher),
-		"key_bits", sa->cipher_key_len * 8,
-		"auth", cygnet_auth_name(sa->auth),
-		"icv", sa->icv_len,
-		"reqid", (json_int_t)sa->reqid,
-		"esn", !!(sa->flags & CYGNET_SA_ESN),
-		"seq", (json_int_t)sa->seq,
-		"packets", (json_int_t)sa->packets,
-		"bytes", (json_int_t)sa->bytes,
-		"last_used", ago(now, sa->use_time),
-		"window", (json_int_t)sa->replay_window,
-		"replay_drops", (json_int_t)sa->replay_drops,
-		"auth_drops", (json_int_t)sa->auth_drops,
-		"path_mtu", mtu_or_null(path_mtu_reported(sa->path_mtu, now)));
+		"spi", spi_text(sa->spi, spi, sizeof(spi)), "dir",
+		sa->flags & CYGNET_SA_INBOUND ? "in" : "out", "state",
+		sa->state == CYGNET_SLOT_LIVE ? "live" : "larval", "src",
+		addr_text(path->af, &path->src, src), "dst", addr_text(path->af, &path->dst, dst),
+		"proto", proto_text(sa->proto, proto, sizeof(proto)), "mode",
+		sa->mode == CYGNET_TUNNEL ? "tunnel" : "transport", "encap",
+		path->encap ? "udp" : "none", "sport", path->encap ? ntohs(path->sport) : 0,
+		"dport", path->encap ? ntohs(path->dport) : 0, "cipher",
+		cygnet_cipher_name(sa->cipher), "key_bits", sa->cipher_key_len * 8, "auth",
+		cygnet_auth_name(sa->auth), "icv", sa->icv_len, "reqid", (json_int_t)sa->reqid,
+		"esn", !!(sa->flags & CYGNET_SA_ESN), "seq", (json_int_t)sa->seq, "packets",
+		(json_int_t)sa->packets, "bytes", (json_int_t)sa->bytes, "last_used",
+		ago(now, sa->use_time), "window", (json_int_t)sa->replay_window, "replay_drops",
+		(json_int_t)sa->replay_drops, "auth_drops", (json_int_t)sa->auth_drops, "path_mtu",
+		mtu_or_null(path_mtu_reported(sa->path_mtu, now)));
 }
 
 json_t *databases_sad(struct cygnet_db *db, uint64_t now)
@@ -182,31 +178,24 @@ static json_t *policy_row(const struct cygnet_policy *policy, uint32_t slot,
 
 	range_text(sel->af, &sel->src_lo, &sel->src_hi, src);
 	range_text(sel->af, &sel->dst_lo, &sel->dst_hi, dst);
-	selector_text(selector, sizeof(selector), src, dst, proto, sport, dport,
-		      interface);
+	selector_text(selector, sizeof(selector), src, dst, proto, sport, dport, interface);
 	return json_pack(
 		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:I, s:I, s:s?, s:s?, s:s?, s:I, s:o,"
 		" s:I, s:I, s:n, s:n}",
-		"dir", policy->dir < CYGNET_DIRS ? dirs[policy->dir] : "?",
-		"selector", selector,
-		"src", src,
-		"dst", dst,
-		"proto", proto,
-		"sport", sport,
-		"dport", dport,
-		"interface", interface,
-		"action", policy->action <= CYGNET_DISCARD ? actions[policy->action] : "?",
-		"held", cygnet_policy_held(policy),
-		"priority", (json_int_t)policy->priority,
-		"reqid", (json_int_t)policy->reqid,
-		"spi", policy->spi ? spi_text(policy->spi, spi, sizeof(spi)) : NULL,
-		"sa_proto", protect ? proto_text(policy->proto, sa_protos, sizeof(sa_protos)) : NULL,
-		"mode", !protect ? NULL : policy->mode == CYGNET_TUNNEL ? "tunnel" : "transport",
-		"refs", (json_int_t)policy->refs,
-		"last_used", ago(now, policy->use_time),
-		"slot", (json_int_t)slot,
-		"generation", (json_int_t)policy->generation,
-		"passed", "dropped");
+		"dir", policy->dir < CYGNET_DIRS ? dirs[policy->dir] : "?", "selector", selector,
+		"src", src, "dst", dst, "proto", proto, "sport", sport, "dport", dport, "interface",
+		interface, "action",
+		policy->action <= CYGNET_DISCARD ? actions[policy->action] : "?", "held",
+		cygnet_policy_held(policy), "priority", (json_int_t)policy->priority, "reqid",
+		(json_int_t)policy->reqid, "spi",
+		policy->spi ? spi_text(policy->spi, spi, sizeof(spi)) : NULL, "sa_proto",
+		protect ? proto_text(policy->proto, sa_protos, sizeof(sa_protos)) : NULL, "mode",
+		!protect			? NULL
+		: policy->mode == CYGNET_TUNNEL ? "tunnel"
+						: "transport",
+		"refs", (json_int_t)policy->refs, "last_used", ago(now, policy->use_time), "slot",
+		(json_int_t)slot, "generation", (json_int_t)policy->generation, "passed",
+		"dropped");
 }
 
 json_t *databases_spd(struct cygnet_db *db, uint64_t now)
@@ -231,7 +220,8 @@ static json_t **index_rows(json_t *rows, json_int_t slots)
 	json_t **by_slot = calloc((size_t)slots + 1, sizeof(json_t *)), *row;
 	size_t i;
 
-	json_array_foreach(rows, i, row) {
+	json_array_foreach(rows, i, row)
+	{
 		json_int_t slot = json_integer_value(json_object_get(row, "slot"));
 
 		if (by_slot && slot >= 0 && slot < slots)
@@ -248,14 +238,16 @@ int databases_add_counts(json_t *rows, const json_t *counts)
 	json_t **by_slot, *row, *count;
 	size_t i;
 
-	json_array_foreach(rows, i, row) {
+	json_array_foreach(rows, i, row)
+	{
 		slot = json_integer_value(json_object_get(row, "slot"));
 		slots = slot >= slots ? slot + 1 : slots;
 	}
 	by_slot = index_rows(rows, slots);
 	if (!by_slot)
 		return -ENOMEM;
-	json_array_foreach(counts, i, count) {
+	json_array_foreach(counts, i, count)
+	{
 		slot = json_integer_value(json_object_get(count, "slot"));
 		row = slot >= 0 && slot < slots ? by_slot[slot] : NULL;
 		if (!row || !json_equal(json_object_get(row, "generation"),

@@ -27,7 +27,8 @@ static int add_rows(json_t *device, const json_t *measured)
 
 	if (!own || json_object_set_new(device, "measured", own))
 		return -ENOMEM;
-	json_array_foreach(measured, i, row) {
+	json_array_foreach(measured, i, row)
+	{
 		const char *of = json_string_value(json_object_get(row, "device"));
 		json_t *copy;
 
@@ -48,7 +49,8 @@ int engines_add_measured(json_t *devices, const json_t *measured)
 	json_t *device;
 	size_t i;
 
-	json_array_foreach(devices, i, device) {
+	json_array_foreach(devices, i, device)
+	{
 		int err = add_rows(device, measured);
 
 		if (err)
@@ -65,7 +67,8 @@ static size_t place_of(const json_t *rows, const json_t *like)
 	while (i--) {
 		const json_t *row = json_array_get(rows, i);
 
-		if (json_equal(json_object_get(row, "algorithm"), json_object_get(like, "algorithm")) &&
+		if (json_equal(json_object_get(row, "algorithm"),
+			       json_object_get(like, "algorithm")) &&
 		    json_equal(json_object_get(row, "length"), json_object_get(like, "length")))
 			return i + 1;
 	}
@@ -95,9 +98,9 @@ json_t *engines_measured(const json_t *devices, const char *algorithm)
 	int err = rows ? 0 : -ENOMEM;
 
 	json_array_foreach(devices, i, device)
-		json_array_foreach(json_object_get(device, "measured"), j, row)
-			if (!err && has_prefix(row, algorithm))
-				err = add_row(rows, device, row);
+		json_array_foreach(json_object_get(device, "measured"), j,
+				   row) if (!err && has_prefix(row, algorithm))
+			err = add_row(rows, device, row);
 	if (err) {
 		json_decref(rows);
 		return NULL;
@@ -111,9 +114,8 @@ static json_t *row_of(json_t *rows, json_t *algorithm)
 	json_t *row;
 	size_t i;
 
-	json_array_foreach(rows, i, row)
-		if (json_equal(json_object_get(row, "algorithm"), algorithm))
-			return row;
+	json_array_foreach(rows, i, row) if (json_equal(json_object_get(row, "algorithm"),
+							algorithm)) return row;
 	row = json_object();
 	if (json_array_append_new(rows, row) || json_object_set(row, "algorithm", algorithm))
 		return NULL;
@@ -152,9 +154,8 @@ json_t *engines_chosen(const json_t *devices)
 	int err = rows ? 0 : -ENOMEM;
 
 	json_array_foreach(devices, i, device)
-		json_array_foreach(json_object_get(device, "measured"), j, measured)
-			if (!err)
-				err = add_chosen(rows, device, measured);
+		json_array_foreach(json_object_get(device, "measured"), j, measured) if (!err)
+			err = add_chosen(rows, device, measured);
 	if (err) {
 		json_decref(rows);
 		return NULL;

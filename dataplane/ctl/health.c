@@ -11,7 +11,7 @@
 
 /* A worker that has finished no iteration of its loop in this time is stuck. */
 #define STUCK_MS 3000u
-#define LOOK_MS 50u
+#define LOOK_MS	 50u
 
 static const char *const names[] = {"OK", "WARNING", "CRITICAL", "UNKNOWN"};
 

@@ -75,9 +75,11 @@ static void judge_ports(struct findings *findings, const json_t *ports)
 		up += !strcmp(text_of(port, "link"), "up") && !strcmp(text_of(port, "state"), "up");
 	if (!up)
 		find(findings, HEALTH_CRITICAL, "no port is up");
-	json_array_foreach(ports, i, port) {
+	json_array_foreach(ports, i, port)
+	{
 		if (strcmp(text_of(port, "link"), "up"))
-			find(findings, HEALTH_WARNING, "port %s has no link", text_of(port, "name"));
+			find(findings, HEALTH_WARNING, "port %s has no link",
+			     text_of(port, "name"));
 		else if (strcmp(text_of(port, "state"), "up"))
 			find(findings, HEALTH_WARNING, "port %s: interface %s is down",
 			     text_of(port, "name"), text_of(port, "tap"));
@@ -89,14 +91,12 @@ static void judge_engines(struct findings *findings, const json_t *engines)
 	json_t *engine;
 	size_t i, up = 0;
 
-	json_array_foreach(engines, i, engine)
-		up += !strcmp(text_of(engine, "state"), "up");
+	json_array_foreach(engines, i, engine) up += !strcmp(text_of(engine, "state"), "up");
 	if (!up)
 		find(findings, HEALTH_CRITICAL, "no crypto device works");
-	json_array_foreach(engines, i, engine)
-		if (strcmp(text_of(engine, "state"), "up"))
-			find(findings, HEALTH_WARNING, "crypto device %s has failed",
-			     text_of(engine, "device"));
+	json_array_foreach(engines, i, engine) if (strcmp(text_of(engine, "state"), "up"))
+		find(findings, HEALTH_WARNING, "crypto device %s has failed",
+		     text_of(engine, "device"));
 }
 
 static void judge_capacity(struct findings *findings, const json_t *info, const char *what,
@@ -105,10 +105,12 @@ static void judge_capacity(struct findings *findings, const json_t *info, const 
 	json_int_t used = number_of(info, used_key), max = number_of(info, max_key);
 
 	if (max && used >= max)
-		find(findings, HEALTH_CRITICAL, "the %s is full (%" JSON_INTEGER_FORMAT ")", what, max);
+		find(findings, HEALTH_CRITICAL, "the %s is full (%" JSON_INTEGER_FORMAT ")", what,
+		     max);
 	else if (max && used * 100 >= max * NEARLY_FULL)
-		find(findings, HEALTH_WARNING, "the %s has %" JSON_INTEGER_FORMAT " of %"
-		     JSON_INTEGER_FORMAT " entries", what, used, max);
+		find(findings, HEALTH_WARNING,
+		     "the %s has %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " entries",
+		     what, used, max);
 }
 
 enum judgement judge(const struct answers *answers, char *reason, size_t size)
@@ -124,18 +126,22 @@ enum judgement judge(const struct answers *answers, char *reason, size_t size)
 	if (!number_of(info, "charon_pid"))
 		find(&findings, HEALTH_WARNING, "charon does not run, no SA is rekeyed");
 	if (number_of(info, "policies_held"))
-		find(&findings, HEALTH_WARNING, "%" JSON_INTEGER_FORMAT " held policies drop packets: "
-		     "charon has not installed its own yet", number_of(info, "policies_held"));
+		find(&findings, HEALTH_WARNING,
+		     "%" JSON_INTEGER_FORMAT " held policies drop packets: "
+		     "charon has not installed its own yet",
+		     number_of(info, "policies_held"));
 	if (findings.worst == HEALTH_OK)
 		snprintf(reason, size,
-			 "cygnetd %s, %zu workers, %zu ports, %zu crypto devices, %"
-			 JSON_INTEGER_FORMAT " SAs, %" JSON_INTEGER_FORMAT " policies",
+			 "cygnetd %s, %zu workers, %zu ports, %zu crypto devices, %" JSON_INTEGER_FORMAT
+			 " SAs, %" JSON_INTEGER_FORMAT " policies",
 			 text_of(info, "version"), json_array_size(answers->stats),
 			 json_array_size(answers->ports), json_array_size(answers->engines),
 			 number_of(info, "sas"), number_of(info, "policies"));
 	else
 		snprintf(reason, size, "%s%s%s", findings.text[HEALTH_CRITICAL],
-			 findings.text[HEALTH_CRITICAL][0] && findings.text[HEALTH_WARNING][0] ? "; " : "",
+			 findings.text[HEALTH_CRITICAL][0] && findings.text[HEALTH_WARNING][0]
+				 ? "; "
+				 : "",
 			 findings.text[HEALTH_WARNING]);
 	return findings.worst;
 }

@@ -17,14 +17,8 @@ static const struct {
 	const char *name;
 	int (*run)(const struct options *options, int argc, char **argv);
 } commands[] = {
-	{"show", show},
-	{"check", check},
-	{"health", health},
-	{"top", top},
-	{"watch", watch},
-	{"capture", capture},
-	{"trace", trace},
-	{"bundle", bundle},
+	{"show", show},	  {"check", check},	{"health", health}, {"top", top},
+	{"watch", watch}, {"capture", capture}, {"trace", trace},   {"bundle", bundle},
 };
 
 static void usage(FILE *out)
@@ -109,12 +103,9 @@ static int run_command(const struct options *options, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{"json", no_argument, NULL, 'j'},
-		{"count", required_argument, NULL, 'n'},
-		{"measurements", no_argument, NULL, 'm'},
-		{"help", no_argument, NULL, 'h'},
-		{"version", no_argument, NULL, 'V'},
-		{NULL, 0, NULL, 0},
+		{"json", no_argument, NULL, 'j'},	  {"count", required_argument, NULL, 'n'},
+		{"measurements", no_argument, NULL, 'm'}, {"help", no_argument, NULL, 'h'},
+		{"version", no_argument, NULL, 'V'},	  {NULL, 0, NULL, 0},
 	};
 	struct options options = {0};
 	int option, status;

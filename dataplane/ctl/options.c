@@ -48,8 +48,8 @@ struct cygnet_db *options_sadb(const struct options *options, char *error, size_
 	if (!options->sadb && read_conf(options, &conf, error, size))
 		return NULL;
 	/* Only processes that write the file require it to be in memory. */
-	if (cygnet_db_open_flags(options->sadb ? options->sadb : conf.sadb, NULL, CYGNET_OPEN_ON_DISK,
-				 &db, error, size))
+	if (cygnet_db_open_flags(options->sadb ? options->sadb : conf.sadb, NULL,
+				 CYGNET_OPEN_ON_DISK, &db, error, size))
 		return NULL;
 	return db;
 }

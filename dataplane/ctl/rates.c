@@ -6,9 +6,8 @@ static const json_t *find_row(const json_t *rows, const char *id, const json_t *
 	const json_t *row;
 	size_t i;
 
-	json_array_foreach(rows, i, row)
-		if (json_equal(json_object_get(row, id), value))
-			return row;
+	json_array_foreach(rows, i,
+			   row) if (json_equal(json_object_get(row, id), value)) return row;
 	return NULL;
 }
 
@@ -26,7 +25,8 @@ json_t *rates_between(const json_t *before, const json_t *after, const char *id,
 	json_t *rows = json_array(), *now;
 	size_t i;
 
-	json_array_foreach(after, i, now) {
+	json_array_foreach(after, i, now)
+	{
 		const json_t *then = find_row(before, id, json_object_get(now, id));
 		json_t *row = json_copy(now);
 
@@ -48,7 +48,8 @@ void rates_add_mbit(json_t *rows, const char *from, const char *to)
 	json_t *row;
 	size_t i;
 
-	json_array_foreach(rows, i, row) {
+	json_array_foreach(rows, i, row)
+	{
 		double bytes = (double)json_integer_value(json_object_get(row, from));
 
 		json_object_set_new(row, to, json_real(bytes * 8 / 1e6));
@@ -60,11 +61,13 @@ void rates_add_busy(json_t *rows, const json_t *before, const json_t *after)
 	json_t *row;
 	size_t i;
 
-	json_array_foreach(rows, i, row) {
+	json_array_foreach(rows, i, row)
+	{
 		const json_t *id = json_object_get(row, "worker");
 		const json_t *then = find_row(before, "worker", id);
 		const json_t *now = find_row(after, "worker", id);
-		json_int_t busy = growth(then, now, "busy_cycles"), all = growth(then, now, "cycles");
+		json_int_t busy = growth(then, now, "busy_cycles"),
+			   all = growth(then, now, "cycles");
 		double share = all > 0 ? 100.0 * (double)busy / (double)all : 0;
 
 		/* The counted iteration may have begun before the first answer, so limit the share. */

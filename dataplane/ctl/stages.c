@@ -15,7 +15,8 @@ static json_t *share(json_int_t part, json_int_t of)
 
 static json_t *row_between(const json_t *before, const json_t *after)
 {
-	json_int_t packets = grown(before, after, "packets"), vectors = grown(before, after, "vectors");
+	json_int_t packets = grown(before, after, "packets"),
+		   vectors = grown(before, after, "vectors");
 	json_t *row = json_object();
 
 	if (row && (json_object_set(row, "stage", json_object_get(after, "stage")) ||

@@ -34,7 +34,8 @@ static bool is_number(const json_t *rows, const char *key)
 	bool some = false;
 	size_t i;
 
-	json_array_foreach(rows, i, row) {
+	json_array_foreach(rows, i, row)
+	{
 		const json_t *value = json_object_get(row, key);
 
 		if (json_is_number(value))
@@ -50,7 +51,8 @@ static int column_width(const json_t *rows, const struct column *column)
 	size_t width = strlen(column->title), i;
 	const json_t *row;
 
-	json_array_foreach(rows, i, row) {
+	json_array_foreach(rows, i, row)
+	{
 		char text[CELL];
 
 		cell_text(row, column->key, text);
@@ -86,7 +88,8 @@ void table_print(FILE *out, const json_t *rows, const struct column *columns)
 	}
 	for (int c = 0; c < n; c++)
 		print_cell(out, columns[c].title, width[c], number[c], c == n - 1);
-	json_array_foreach(rows, i, row) {
+	json_array_foreach(rows, i, row)
+	{
 		for (int c = 0; c < n; c++) {
 			char text[CELL];
 

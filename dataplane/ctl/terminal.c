@@ -67,7 +67,8 @@ void terminal_draw(const char *text)
 		int len = (int)strcspn(text, "\n");
 
 		/* Write no newline after the last line: the screen would scroll. */
-		printf("%s%.*s\033[K", line ? "\n" : "", len < size.ws_col ? len : size.ws_col, text);
+		printf("%s%.*s\033[K", line ? "\n" : "", len < size.ws_col ? len : size.ws_col,
+		       text);
 		text += len + (text[len] == '\n');
 	}
 	fputs("\033[J", stdout);

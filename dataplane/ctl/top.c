@@ -13,42 +13,54 @@
 #include "table.h"
 #include "terminal.h"
 
-#define SAS_SHOWN 10
+#define SAS_SHOWN	10
 #define DEFAULT_SECONDS 1.0
-#define MAX_SECONDS 3600.0
+#define MAX_SECONDS	3600.0
 
 static const char *const stats_fields[] = {
-	"forwarded", "encapsulated", "decapsulated", "dummies", "keepalives", "waited_for_sa",
-	"reassembled", "handed_off", "crypto_cores", "shortcut", "dropped", "turns", NULL,
+	"forwarded",	 "encapsulated", "decapsulated", "dummies",	 "keepalives",
+	"waited_for_sa", "reassembled",	 "handed_off",	 "crypto_cores", "shortcut",
+	"dropped",	 "turns",	 NULL,
 };
 static const char *const ports_fields[] = {
-	"rx_packets", "rx_bytes", "tx_packets", "tx_bytes", "to_kernel", "from_kernel", "rx_missed",
-	"rx_errors", "tx_errors", NULL,
+	"rx_packets",  "rx_bytes",  "tx_packets", "tx_bytes",  "to_kernel",
+	"from_kernel", "rx_missed", "rx_errors",  "tx_errors", NULL,
 };
-static const char *const engines_fields[] = {"packets", "encrypted", "decrypted", "bytes", "failed", NULL};
+static const char *const engines_fields[] = {"packets", "encrypted", "decrypted",
+					     "bytes",	"failed",    NULL};
 static const char *const drops_fields[] = {"packets", NULL};
 
 static const struct column workers_columns[] = {
-	{"worker", "WORKER"},	    {"busy", "BUSY%"},		{"encapsulated", "PROTECTED"},
-	{"decapsulated", "UNPROTECTED"}, {"forwarded", "PLAINTEXT"}, {"shortcut", "KNOWN"},
-	{"handed_off", "HANDED-OFF"}, {"dropped", "DROPPED"},	{NULL, NULL},
-};
-static const struct column ports_columns[] = {
-	{"name", "PORT"},	 {"link", "LINK"},	   {"state", "STATE"}, {"rx_packets", "RX"},
-	{"rx_mbit", "RX-MBIT"},	 {"tx_packets", "TX"},	   {"tx_mbit", "TX-MBIT"},
-	{"to_kernel", "TO-KERNEL"}, {"rx_missed", "MISSED"}, {NULL, NULL},
-};
-static const struct column engines_columns[] = {
-	{"device", "DEVICE"},	    {"engine", "ENGINE"}, {"state", "STATE"},  {"sas", "SAS"},
-	{"encrypted", "ENCRYPTED"}, {"decrypted", "DECRYPTED"}, {"mbit", "MBIT"}, {"failed", "FAILED"},
+	{"worker", "WORKER"},
+	{"busy", "BUSY%"},
+	{"encapsulated", "PROTECTED"},
+	{"decapsulated", "UNPROTECTED"},
+	{"forwarded", "PLAINTEXT"},
+	{"shortcut", "KNOWN"},
+	{"handed_off", "HANDED-OFF"},
+	{"dropped", "DROPPED"},
 	{NULL, NULL},
 };
+static const struct column ports_columns[] = {
+	{"name", "PORT"},	{"link", "LINK"},	    {"state", "STATE"},
+	{"rx_packets", "RX"},	{"rx_mbit", "RX-MBIT"},	    {"tx_packets", "TX"},
+	{"tx_mbit", "TX-MBIT"}, {"to_kernel", "TO-KERNEL"}, {"rx_missed", "MISSED"},
+	{NULL, NULL},
+};
+static const struct column engines_columns[] = {
+	{"device", "DEVICE"}, {"engine", "ENGINE"},	  {"state", "STATE"},
+	{"sas", "SAS"},	      {"encrypted", "ENCRYPTED"}, {"decrypted", "DECRYPTED"},
+	{"mbit", "MBIT"},     {"failed", "FAILED"},	  {NULL, NULL},
+};
 static const struct column sas_columns[] = {
-	{"spi", "SPI"},		{"dir", "DIR"},	  {"src", "SRC"}, {"dst", "DST"},
-	{"reqid", "REQID"},	{"packets", "PACKETS"}, {"mbit", "MBIT"}, {NULL, NULL},
+	{"spi", "SPI"},	    {"dir", "DIR"},	    {"src", "SRC"},   {"dst", "DST"},
+	{"reqid", "REQID"}, {"packets", "PACKETS"}, {"mbit", "MBIT"}, {NULL, NULL},
 };
 static const struct column drops_columns[] = {
-	{"packets", "DROPPED"}, {"reason", "REASON"}, {"help", "WHAT IT MEANS"}, {NULL, NULL},
+	{"packets", "DROPPED"},
+	{"reason", "REASON"},
+	{"help", "WHAT IT MEANS"},
+	{NULL, NULL},
 };
 
 /* Counters at one moment. */
@@ -67,7 +79,8 @@ static void free_sample(struct sample *sample)
 	*sample = (struct sample){0};
 }
 
-static int take_sample(const struct options *options, struct sample *sample, char *error, size_t size)
+static int take_sample(const struct options *options, struct sample *sample, char *error,
+		       size_t size)
 {
 	const struct {
 		const char *command;
@@ -115,9 +128,11 @@ static bool is_same_cygnetd(const struct sample *a, const struct sample *b)
 static json_t *make_rates(const struct sample *before, const struct sample *after, json_t *sas)
 {
 	double seconds = after->time - before->time;
-	json_t *workers = rates_between(before->stats, after->stats, "worker", stats_fields, seconds);
+	json_t *workers = rates_between(before->stats, after->stats, "worker", stats_fields,
+					seconds);
 	json_t *ports = rates_between(before->ports, after->ports, "name", ports_fields, seconds);
-	json_t *engines = rates_between(before->engines, after->engines, "device", engines_fields, seconds);
+	json_t *engines = rates_between(before->engines, after->engines, "device", engines_fields,
+					seconds);
 	json_t *drops = rates_between(before->drops, after->drops, "reason", drops_fields, seconds);
 
 	rates_add_busy(workers, before->stats, after->stats);
@@ -126,8 +141,8 @@ static json_t *make_rates(const struct sample *before, const struct sample *afte
 	rates_add_mbit(engines, "bytes", "mbit");
 	rates_keep(drops, "packets");
 	return json_pack("{s:f, s:O, s:o, s:o, s:o, s:o, s:o}", "seconds", seconds, "info",
-			 json_array_get(after->info, 0), "workers", workers, "ports", ports, "engines",
-			 engines, "sas", sas ? sas : json_array(), "drops", drops);
+			 json_array_get(after->info, 0), "workers", workers, "ports", ports,
+			 "engines", engines, "sas", sas ? sas : json_array(), "drops", drops);
 }
 
 static void print_head(FILE *out, const json_t *rates)
@@ -136,8 +151,10 @@ static void print_head(FILE *out, const json_t *rates)
 	json_int_t started = json_integer_value(json_object_get(info, "started"));
 	long long up = (long long)time(NULL) - started;
 
-	fprintf(out, "cygnetd %s, process %" JSON_INTEGER_FORMAT ", up %lld:%02lld:%02lld, charon %s, %"
-		JSON_INTEGER_FORMAT " SAs, %" JSON_INTEGER_FORMAT " policies; rates a second over %.1f s\n",
+	fprintf(out,
+		"cygnetd %s, process %" JSON_INTEGER_FORMAT
+		", up %lld:%02lld:%02lld, charon %s, %" JSON_INTEGER_FORMAT
+		" SAs, %" JSON_INTEGER_FORMAT " policies; rates a second over %.1f s\n",
 		json_string_value(json_object_get(info, "version")),
 		json_integer_value(json_object_get(info, "pid")), up / 3600, up / 60 % 60, up % 60,
 		json_integer_value(json_object_get(info, "charon_pid")) ? "runs" : "does not run",
@@ -152,8 +169,9 @@ static char *make_text(const json_t *rates)
 		const char *key;
 		const struct column *columns;
 	} tables[] = {
-		{"workers", workers_columns}, {"ports", ports_columns}, {"engines", engines_columns},
-		{"sas", sas_columns},	      {"drops", drops_columns},
+		{"workers", workers_columns}, {"ports", ports_columns},
+		{"engines", engines_columns}, {"sas", sas_columns},
+		{"drops", drops_columns},
 	};
 	char *text = NULL;
 	size_t len;
@@ -189,8 +207,8 @@ static void draw(const struct options *options, const json_t *rates)
 
 /* Take another sample and show the rates since the last one.
  * @return 1: shown, 0: not yet; -1: cygnetd does not answer, reason in error */
-static int refresh(const struct options *options, struct sample *last, struct looks *looks, char *error,
-		   size_t size)
+static int refresh(const struct options *options, struct sample *last, struct looks *looks,
+		   char *error, size_t size)
 {
 	struct sample sample;
 	json_t *sas, *rates;

@@ -7,11 +7,14 @@
 #include "table.h"
 #include "trace.h"
 
-#define REQUEST 960	/* bytes; DPDK reads 1,024 */
+#define REQUEST	   960 /* bytes; DPDK reads 1,024 */
 #define CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.:_-"
 
 static const struct column columns[] = {
-	{"stage", "STAGE"}, {"decision", "DECISION"}, {"detail", "DETAIL"}, {NULL, NULL},
+	{"stage", "STAGE"},
+	{"decision", "DECISION"},
+	{"detail", "DETAIL"},
+	{NULL, NULL},
 };
 
 /* Join the words by blanks. No word may have a comma, which ends a parameter of telemetry.

@@ -47,7 +47,8 @@ static int print_events(const json_t *events)
 	json_t *event;
 	size_t i;
 
-	json_array_foreach(events, i, event) {
+	json_array_foreach(events, i, event)
+	{
 		char *line;
 
 		put_time(event);
@@ -73,12 +74,13 @@ static bool was_restarted(const struct seen *seen, const json_t *info)
 
 static void add_cygnetd_up(struct seen *seen, const json_t *info, json_t *events)
 {
-	json_array_append_new(events, json_pack(
-		"{s:s, s:O, s:O, s:O, s:O}", "event", seen->any ? "cygnetd-up" : "watch",
-		"version", json_object_get(json_array_get(info, 0), "version"),
-		"pid", json_object_get(json_array_get(info, 0), "pid"),
-		"sas", json_object_get(json_array_get(info, 0), "sas"),
-		"policies", json_object_get(json_array_get(info, 0), "policies")));
+	json_array_append_new(events,
+			      json_pack("{s:s, s:O, s:O, s:O, s:O}", "event",
+					seen->any ? "cygnetd-up" : "watch", "version",
+					json_object_get(json_array_get(info, 0), "version"), "pid",
+					json_object_get(json_array_get(info, 0), "pid"), "sas",
+					json_object_get(json_array_get(info, 0), "sas"), "policies",
+					json_object_get(json_array_get(info, 0), "policies")));
 	if (was_restarted(seen, info))
 		seen->next_event = seen->any ? 0 : (uint32_t)info_number(info, "events");
 	json_decref(seen->ports);
@@ -88,14 +90,17 @@ static void add_cygnetd_up(struct seen *seen, const json_t *info, json_t *events
 
 static void compare_charon(const struct seen *seen, const json_t *info, json_t *events)
 {
-	json_int_t then = info_number(seen->info, "charon_pid"), now = info_number(info, "charon_pid");
+	json_int_t then = info_number(seen->info, "charon_pid"),
+		   now = info_number(info, "charon_pid");
 
 	if (!seen->info || then == now)
 		return;
 	if (then)
-		json_array_append_new(events, json_pack("{s:s, s:I}", "event", "charon-down", "pid", then));
+		json_array_append_new(events,
+				      json_pack("{s:s, s:I}", "event", "charon-down", "pid", then));
 	if (now)
-		json_array_append_new(events, json_pack("{s:s, s:I}", "event", "charon-up", "pid", now));
+		json_array_append_new(events,
+				      json_pack("{s:s, s:I}", "event", "charon-up", "pid", now));
 }
 
 /* Add cygnetd's events for charon by number; a gap means that cygnetd has discarded older events. */
@@ -107,12 +112,14 @@ static int add_charon_events(int fd, struct seen *seen, json_t *events, char *er
 
 	snprintf(command, sizeof(command), "/cygnet/events,%u", seen->next_event);
 	rows = client_table(fd, command, error, size);
-	json_array_foreach(rows, i, row) {
+	json_array_foreach(rows, i, row)
+	{
 		uint32_t number = (uint32_t)json_integer_value(json_object_get(row, "number"));
 
 		if (number != seen->next_event)
-			json_array_append_new(events, json_pack("{s:s, s:I}", "event", "lost", "events",
-								(json_int_t)(number - seen->next_event)));
+			json_array_append_new(events,
+					      json_pack("{s:s, s:I}", "event", "lost", "events",
+							(json_int_t)(number - seen->next_event)));
 		seen->next_event = number + 1;
 		json_array_append(events, row);
 	}
@@ -158,16 +165,16 @@ static int look_at_cygnetd(const struct options *options, struct seen *seen, jso
 	if (fd >= 0)
 		close(fd);
 	if (err && seen->up) {
-		json_array_append_new(events, json_pack("{s:s, s:s}", "event", "cygnetd-down", "reason",
-							error));
+		json_array_append_new(events, json_pack("{s:s, s:s}", "event", "cygnetd-down",
+							"reason", error));
 		seen->up = false;
 	}
 	return err;
 }
 
 /* Open the file at each look, because it may have been replaced. */
-static int look_at_sad(const struct options *options, struct seen *seen, json_t *events, char *error,
-		       size_t size)
+static int look_at_sad(const struct options *options, struct seen *seen, json_t *events,
+		       char *error, size_t size)
 {
 	struct cygnet_db *db = options_sadb(options, error, size);
 	int err = db ? changed_sas(db, &seen->sad, events) : -1;

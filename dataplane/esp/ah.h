@@ -12,9 +12,9 @@
 
 /** AH up to its ICV. */
 struct ah_header {
-	uint8_t next;		/* protocol of what follows */
-	uint8_t len;		/* of AH, in words of four bytes, minus two */
-	rte_be16_t reserved;	/* ignored, but covered by the ICV */
+	uint8_t next;	     /* protocol of what follows */
+	uint8_t len;	     /* of AH, in words of four bytes, minus two */
+	rte_be16_t reserved; /* ignored, but covered by the ICV */
 	rte_be32_t spi, seq;
 } __attribute__((packed));
 

@@ -5,11 +5,11 @@
 
 #include "esp/ah_mutable.h"
 
-#define OPT_EXTENDED_SECURITY 133u	/* RFC 1108 */
-#define OPT_COMMERCIAL_SECURITY 134u	/* CIPSO */
-#define OPT_ROUTER_ALERT 148u		/* RFC 2113 */
-#define OPT_MULTI_DESTINATION 149u	/* RFC 1770 */
-#define OPT6_MAY_CHANGE 0x20u		/* RFC 8200, 4.2 */
+#define OPT_EXTENDED_SECURITY	133u  /* RFC 1108 */
+#define OPT_COMMERCIAL_SECURITY 134u  /* CIPSO */
+#define OPT_ROUTER_ALERT	148u  /* RFC 2113 */
+#define OPT_MULTI_DESTINATION	149u  /* RFC 1770 */
+#define OPT6_MAY_CHANGE		0x20u /* RFC 8200, 4.2 */
 
 /* Whether an IPv4 option is immutable (RFC 4302, appendix A1). All others are zeroed with their type and
  * length. */

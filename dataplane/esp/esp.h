@@ -16,10 +16,10 @@
 /** A job of a crypto device. Offsets and lengths are bytes of the packet. */
 struct esp_job {
 	uint8_t iv[16];
-	uint8_t aad[32];	/* including the space that CCM needs in front */
+	uint8_t aad[32];	    /* including the space that CCM needs in front */
 	uint16_t text_at, text_len; /* encrypted or decrypted range; empty without a cipher */
 	uint16_t auth_at, auth_len; /* range covered by the ICV; unused with an AEAD */
-	uint16_t icv_at;	/* offset of the ICV */
+	uint16_t icv_at;	    /* offset of the ICV */
 	uint8_t reserved[6];
 };
 _Static_assert(sizeof(struct esp_job) == 64, "a job in an array is one cache line");
@@ -34,8 +34,8 @@ unsigned int esp_out_kept(struct rte_mbuf *m, const struct session *s);
 unsigned int esp_out_size(const struct session *s, const struct cygnet_path *path,
 			  unsigned int kept, unsigned int inner);
 /** The largest packet whose protected form fits into mtu bytes. */
-unsigned int esp_out_mtu(const struct session *s, const struct cygnet_path *path,
-			 unsigned int kept, unsigned int mtu);
+unsigned int esp_out_mtu(const struct session *s, const struct cygnet_path *path, unsigned int kept,
+			 unsigned int mtu);
 
 /**
  * Encapsulate a packet (data at its IP header) and describe the job for the device.

@@ -35,8 +35,9 @@ static inline void esn_insert(uint8_t *esp, uint8_t *saved, uint32_t hi)
 static inline void esn_remove(struct rte_mbuf *m, const struct session *s)
 {
 	uint8_t *esp = rte_pktmbuf_mtod_offset(m, uint8_t *, packet(m)->esp);
-	const uint8_t *saved = rte_pktmbuf_mtod_offset(
-		m, uint8_t *, rte_pktmbuf_data_len(m) - s->icv_len - esn_len(s));
+	const uint8_t *saved = rte_pktmbuf_mtod_offset(m, uint8_t *,
+						       rte_pktmbuf_data_len(m) - s->icv_len -
+							       esn_len(s));
 
 	memcpy(esp, esp - esn_len(s), esn_len(s));
 	memcpy(esp - esn_len(s), saved, esn_len(s));

@@ -21,11 +21,11 @@ struct esp_front {
 	bool made;
 	bool v6, udp;
 	bool copy_df;
-	uint8_t copy_tos;	/* mask: bits copied from the inner to the outer TOS */
-	uint8_t len;		/* bytes of headers, at the end of bytes[] */
-	uint16_t sum;		/* sum of the template's IPv4 header, not complemented */
-	uint32_t path_index;	/* path of the SA that the template was built for */
-	uint32_t spi;		/* network byte order */
+	uint8_t copy_tos;    /* mask: bits copied from the inner to the outer TOS */
+	uint8_t len;	     /* bytes of headers, at the end of bytes[] */
+	uint16_t sum;	     /* sum of the template's IPv4 header, not complemented */
+	uint32_t path_index; /* path of the SA that the template was built for */
+	uint32_t spi;	     /* network byte order */
 	/* The headers are at the end, behind the link-layer header, if that fits and is known. */
 	uint8_t bytes[ESP_FRONT_COPIED];
 };

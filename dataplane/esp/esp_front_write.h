@@ -14,7 +14,7 @@
 #include "ip/tos.h"
 
 static inline void front_finish_v4(struct rte_ipv4_hdr *ip, const struct esp_front *f, uint64_t seq,
-		      uint8_t tos, bool df, unsigned int total)
+				   uint8_t tos, bool df, unsigned int total)
 {
 	uint32_t sum;
 
@@ -25,7 +25,7 @@ static inline void front_finish_v4(struct rte_ipv4_hdr *ip, const struct esp_fro
 	sum = (uint32_t)f->sum + rte_cpu_to_be_16(tos) + ip->total_length + ip->packet_id +
 	      ip->fragment_offset;
 	sum = (sum & 0xffff) + (sum >> 16);
-	ip->hdr_checksum = (uint16_t)~((sum & 0xffff) + (sum >> 16));
+	ip->hdr_checksum = (uint16_t) ~((sum & 0xffff) + (sum >> 16));
 }
 
 static inline void front_finish_v6(struct rte_ipv6_hdr *ip, uint8_t tos, unsigned int total)
@@ -36,7 +36,8 @@ static inline void front_finish_v6(struct rte_ipv6_hdr *ip, uint8_t tos, unsigne
 
 /* Set what depends on the packet in the UDP and ESP headers of the template, which end at end.
  * @param datagram  bytes from the UDP header on */
-static inline void front_finish_esp(const struct esp_front *f, uint8_t *end, uint64_t seq, unsigned int datagram)
+static inline void front_finish_esp(const struct esp_front *f, uint8_t *end, uint64_t seq,
+				    unsigned int datagram)
 {
 	const rte_be32_t number = rte_cpu_to_be_32((uint32_t)seq);
 	const rte_be16_t len = rte_cpu_to_be_16((uint16_t)datagram);
@@ -44,7 +45,8 @@ static inline void front_finish_esp(const struct esp_front *f, uint8_t *end, uin
 	memcpy(end - sizeof(number), &number, sizeof(number));
 	if (f->udp)
 		memcpy(end - sizeof(struct rte_esp_hdr) - sizeof(struct rte_udp_hdr) +
-			       offsetof(struct rte_udp_hdr, dgram_len), &len, sizeof(len));
+			       offsetof(struct rte_udp_hdr, dgram_len),
+		       &len, sizeof(len));
 }
 
 /**
@@ -70,9 +72,9 @@ static inline uint8_t *esp_front_write_esp(const struct esp_front *f, uint8_t *h
  * @param iv_len  bytes of the IV, between template and inner packet
  * @param total   bytes of the final packet
  */
-static __rte_always_inline uint8_t *
-esp_front_write(const struct esp_front *f, uint8_t *ip, unsigned int room, uint64_t seq,
-		unsigned int iv_len, unsigned int total)
+static __rte_always_inline uint8_t *esp_front_write(const struct esp_front *f, uint8_t *ip,
+						    unsigned int room, uint64_t seq,
+						    unsigned int iv_len, unsigned int total)
 {
 	uint8_t *end = ip - iv_len, *outer = end - f->len;
 	uint8_t tos = (uint8_t)(tos_of(ip) & f->copy_tos);

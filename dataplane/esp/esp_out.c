@@ -16,8 +16,8 @@ static unsigned int header_len(const struct session *s, const struct cygnet_path
 
 	if (s->ah)
 		return outer + ah_len(s, v6);
-	return outer + (path->encap ? sizeof(struct rte_udp_hdr) : 0) +
-	       sizeof(struct rte_esp_hdr) + s->iv_len;
+	return outer + (path->encap ? sizeof(struct rte_udp_hdr) : 0) + sizeof(struct rte_esp_hdr) +
+	       s->iv_len;
 }
 
 unsigned int esp_out_kept(struct rte_mbuf *m, const struct session *s)
@@ -33,8 +33,8 @@ unsigned int esp_out_size(const struct session *s, const struct cygnet_path *pat
 	return kept + header_len(s, path) + esp_padded(s, inner - kept) + s->icv_len;
 }
 
-unsigned int esp_out_mtu(const struct session *s, const struct cygnet_path *path,
-			 unsigned int kept, unsigned int mtu)
+unsigned int esp_out_mtu(const struct session *s, const struct cygnet_path *path, unsigned int kept,
+			 unsigned int mtu)
 {
 	unsigned int around = kept + header_len(s, path) + s->icv_len;
 
@@ -55,8 +55,8 @@ static unsigned int tail_len(const struct session *s, unsigned int text)
  * @param esp   offset of the ESP header
  * @param tail  the trailer, behind the plaintext
  * @param text  bytes of plaintext */
-static void describe(struct rte_mbuf *m, const struct session *s, uint64_t seq, unsigned int esp, uint8_t *tail,
-		     unsigned int text, struct esp_job *job)
+static void describe(struct rte_mbuf *m, const struct session *s, uint64_t seq, unsigned int esp,
+		     uint8_t *tail, unsigned int text, struct esp_job *job)
 {
 	unsigned int padded = esp_padded(s, text), hidden = esn_len(s);
 	const uint32_t hi = rte_cpu_to_be_32((uint32_t)(seq >> 32));
@@ -94,12 +94,13 @@ enum drop_reason esp_out_tunnel(struct rte_mbuf *m, const struct session *s, uin
 	m->data_off = (uint16_t)(m->data_off - header);
 	m->data_len = (uint16_t)(header + inner + tail);
 	m->pkt_len = m->data_len;
-	describe(m, s, seq, front->len - (unsigned int)sizeof(struct rte_esp_hdr), ip + inner, inner, job);
+	describe(m, s, seq, front->len - (unsigned int)sizeof(struct rte_esp_hdr), ip + inner,
+		 inner, job);
 	return DROP_NONE;
 }
 
-static enum drop_reason transport(struct rte_mbuf *m, const struct cygnet_sa *sa, const struct session *s,
-				  uint64_t seq, struct esp_job *job)
+static enum drop_reason transport(struct rte_mbuf *m, const struct cygnet_sa *sa,
+				  const struct session *s, uint64_t seq, struct esp_job *job)
 {
 	const struct esp_front *front = &s->front;
 	unsigned int kept = esp_out_kept(m, s), text = rte_pktmbuf_data_len(m) - kept, esp;
@@ -112,8 +113,7 @@ static enum drop_reason transport(struct rte_mbuf *m, const struct cygnet_sa *sa
 	if (!esp_transport_fits(m, &sa->path[front->path_index & 1]))
 		return DROP_TRANSPORT;
 	tail = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)tail_len(s, text));
-	header = tail ? esp_transport_open(m, space, total,
-					   front->udp ? IPPROTO_UDP : IPPROTO_ESP)
+	header = tail ? esp_transport_open(m, space, total, front->udp ? IPPROTO_UDP : IPPROTO_ESP)
 		      : NULL;
 	if (!header)
 		return DROP_NO_BUFFER;
@@ -121,7 +121,8 @@ static enum drop_reason transport(struct rte_mbuf *m, const struct cygnet_sa *sa
 	iv = esp_front_write_esp(front, header, seq, total - kept);
 	esp_iv_write(iv, s, seq);
 	esp_trailer_write(tail, esp_padded(s, text) - text - 2, next, tail_len(s, text));
-	esp = (unsigned int)(iv - rte_pktmbuf_mtod(m, uint8_t *)) - (unsigned int)sizeof(struct rte_esp_hdr);
+	esp = (unsigned int)(iv - rte_pktmbuf_mtod(m, uint8_t *)) -
+	      (unsigned int)sizeof(struct rte_esp_hdr);
 	describe(m, s, seq, esp, tail, text, job);
 	return DROP_NONE;
 }

@@ -23,13 +23,15 @@
  * @param seq    ESP sequence number
  * @param total  bytes of the final packet
  */
-static __rte_always_inline uint8_t *
-esp_tunnel_write(const struct session *s, uint8_t *ip, unsigned int text, unsigned int front, unsigned int tail, uint64_t seq,
-		 unsigned int total)
+static __rte_always_inline uint8_t *esp_tunnel_write(const struct session *s, uint8_t *ip,
+						     unsigned int text, unsigned int front,
+						     unsigned int tail, uint64_t seq,
+						     unsigned int total)
 {
 	uint8_t *iv;
 
-	esp_trailer_write(ip + text, esp_padded(s, text) - text - 2, ip[0] >> 4 == 6 ? IPPROTO_IPV6 : IPPROTO_IPIP, tail);
+	esp_trailer_write(ip + text, esp_padded(s, text) - text - 2,
+			  ip[0] >> 4 == 6 ? IPPROTO_IPV6 : IPPROTO_IPIP, tail);
 	iv = esp_front_write(&s->front, ip, front, seq, s->iv_len, total);
 	esp_iv_write(iv, s, seq);
 	return iv;

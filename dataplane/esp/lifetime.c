@@ -4,7 +4,7 @@
 #include "base/sadb.h"
 #include "esp/lifetime.h"
 
-#define SLOTS 4096u			/* slots of the SAD in one call of lifetime_tell_again() */
+#define SLOTS 4096u /* slots of the SAD in one call of lifetime_tell_again() */
 
 /* A report may have failed. Set after the failed report is cleared in sa->expired. */
 static bool untold = true;
@@ -45,8 +45,7 @@ static bool outlived(const struct cygnet_sa *sa)
 {
 	uint64_t now = clock_seconds();
 
-	return now > sa->install_time &&
-	       over(now - sa->install_time, sa->lifetime.hard_seconds);
+	return now > sa->install_time && over(now - sa->install_time, sa->lifetime.hard_seconds);
 }
 
 static bool used_up(const struct cygnet_sa *sa)

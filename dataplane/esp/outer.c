@@ -20,8 +20,7 @@ void outer_describe(struct outer *outer, struct rte_mbuf *m, const struct cygnet
 	outer->proto = sa->proto;
 	outer->id = outer_id(sa->spi, sa->seq);
 	outer->tos = tos_get(m) & outer_tos_mask(sa);
-	outer->df = sa->flags & CYGNET_SA_COPY_DF &&
-		    outer_df(rte_pktmbuf_mtod(m, const uint8_t *));
+	outer->df = sa->flags & CYGNET_SA_COPY_DF && outer_df(rte_pktmbuf_mtod(m, const uint8_t *));
 }
 
 static void write_v4(struct rte_ipv4_hdr *ip, const struct outer *outer,
@@ -117,7 +116,8 @@ enum drop_reason outer_strip(struct rte_mbuf *m, const struct cygnet_sa *sa, uns
 		return DROP_MALFORMED;
 	/* For speed packet_check_ip() checks IPv4 inline. */
 	reason = packet_family(m) == AF_INET6 ? headers_check(m, true)
-		 : packet_check_ip(m, true)   ? DROP_NONE : DROP_MALFORMED;
+		 : packet_check_ip(m, true)   ? DROP_NONE
+					      : DROP_MALFORMED;
 	if (reason != DROP_NONE)
 		return reason;
 	return decapsulate(m, sa, tos) ? DROP_NONE : DROP_ECN;

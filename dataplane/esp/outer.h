@@ -12,9 +12,9 @@
 /** Fields of the outer header that depend on the inner header and the SA. */
 struct outer {
 	bool v6;
-	bool df;	/* IPv4 */
+	bool df; /* IPv4 */
 	uint8_t tos, proto;
-	uint16_t id;	/* IPv4, network byte order */
+	uint16_t id; /* IPv4, network byte order */
 };
 
 /** Bytes of an outer header. */

@@ -5,7 +5,7 @@
 #include "esp/path_mtu.h"
 #include "ip/packet.h"
 
-#define IPV4_LEAST 576u		/* bytes that every host accepts (RFC 791, 3.1) */
+#define IPV4_LEAST 576u /* bytes that every host accepts (RFC 791, 3.1) */
 
 unsigned int path_mtu_least(uint8_t af)
 {

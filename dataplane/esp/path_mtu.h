@@ -8,9 +8,9 @@
 
 #include "cygnet.h"
 
-#define PATH_MTU_SHIFT 48	/* of the MTU in cygnet_sa.path_mtu; below it the time in seconds */
+#define PATH_MTU_SHIFT	48 /* of the MTU in cygnet_sa.path_mtu; below it the time in seconds */
 #define PATH_MTU_SECOND ((1ull << PATH_MTU_SHIFT) - 1)
-#define PATH_MTU_FORGET 600u	/* seconds (RFC 1191, 6.3; RFC 8201, 4) */
+#define PATH_MTU_FORGET 600u /* seconds (RFC 1191, 6.3; RFC 8201, 4) */
 
 /**
  * The path MTU reported by a router.
@@ -21,7 +21,8 @@
 static inline unsigned int path_mtu_reported(uint64_t stored, uint64_t now)
 {
 	return now - (stored & PATH_MTU_SECOND) < PATH_MTU_FORGET
-		       ? (unsigned int)(stored >> PATH_MTU_SHIFT) : 0;
+		       ? (unsigned int)(stored >> PATH_MTU_SHIFT)
+		       : 0;
 }
 
 /** path_mtu() of an SA with a reported path MTU. */

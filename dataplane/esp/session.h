@@ -28,51 +28,51 @@ struct rte_mbuf;
 
 /** How a suite works on a packet. */
 enum suite_form {
-	SUITE_CHAIN,	/* a cipher, then a MAC over the ciphertext */
-	SUITE_AEAD,	/* both in one, with associated data */
-	SUITE_AUTH,	/* a MAC only: nothing is encrypted */
+	SUITE_CHAIN, /* a cipher, then a MAC over the ciphertext */
+	SUITE_AEAD,  /* both in one, with associated data */
+	SUITE_AUTH,  /* a MAC only: nothing is encrypted */
 };
 
 struct session {
 	/* Four cache lines that every packet reads: session_prefetch(). */
 	uint32_t sa, generation;
-	uint32_t in_flight;	/* packets that refer to the session: at or waiting for devices */
-	uint32_t salt;		/* in front of the IV; a shorter salt is at the end */
-	uint8_t device;		/* index in engine_device[] of its device, if any */
-	uint8_t iv_len;		/* bytes on the wire */
-	uint8_t align;		/* ciphertext is a multiple of this, bytes; a power of two */
+	uint32_t in_flight; /* packets that refer to the session: at or waiting for devices */
+	uint32_t salt;	    /* in front of the IV; a shorter salt is at the end */
+	uint8_t device;	    /* index in engine_device[] of its device, if any */
+	uint8_t iv_len;	    /* bytes on the wire */
+	uint8_t align;	    /* ciphertext is a multiple of this, bytes; a power of two */
 	uint8_t icv_len;
-	uint8_t algorithm;	/* algorithm.h */
-	uint8_t form;		/* enum suite_form */
-	uint8_t aad_at;		/* offset of the associated data in esp_job.aad, bytes */
-	bool salted;		/* the device's IV begins with the salt */
-	bool gcm;		/* AES-GCM */
-	bool by_queue;		/* all packets are queued, because a device failed (failover.h) */
+	uint8_t algorithm; /* algorithm.h */
+	uint8_t form;	   /* enum suite_form */
+	uint8_t aad_at;	   /* offset of the associated data in esp_job.aad, bytes */
+	bool salted;	   /* the device's IV begins with the salt */
+	bool gcm;	   /* AES-GCM */
+	bool by_queue;	   /* all packets are queued, because a device failed (failover.h) */
 	bool inbound, esn;
-	bool ah;		/* else ESP */
-	bool esn_inside;	/* the ICV covers the high half between SPI and seq */
-	bool transport;		/* mode; else tunnel */
-	uint32_t refused;	/* bit mask: the device does not take the SA */
-	uint32_t failed;	/* bit mask: the device could not set the SA up */
-	uint16_t moved_port;	/* new source port of the peer */
-	bool moved;		/* the peer's move is not yet reported to charon */
+	bool ah;			/* else ESP */
+	bool esn_inside;		/* the ICV covers the high half between SPI and seq */
+	bool transport;			/* mode; else tunnel */
+	uint32_t refused;		/* bit mask: the device does not take the SA */
+	uint32_t failed;		/* bit mask: the device could not set the SA up */
+	uint16_t moved_port;		/* new source port of the peer */
+	bool moved;			/* the peer's move is not yet reported to charon */
 	struct failover_masks failover; /* outbound: devices that lost a packet */
 	struct esp_front front __attribute__((aligned(16))); /* tunnel mode, outbound */
 	struct sa_route route;
 	/* A crypto core reads this line alone: the worker does not write it. */
-	uint64_t chain_ofs;	/* union rte_crypto_sym_ofs: the part of a chain's range that is not
+	uint64_t chain_ofs; /* union rte_crypto_sym_ofs: the part of a chain's range that is not
 				 * encrypted; 0: no chain */
-	bool by_call;		/* a device of the CPU may be called for its packets */
+	bool by_call;	    /* a device of the CPU may be called for its packets */
 	void *crypto[STATS_MAX_DEVICES]; /* the cryptodev session on each device, created when
 					  * needed */
 
-	struct rte_mbuf *head, *tail;	/* packets in queues of devices, in transmit order,
+	struct rte_mbuf *head, *tail;  /* packets in queues of devices, in transmit order,
 					 * linked by packet()->next; NULL: none */
-	uint64_t retry;		/* without a device: second of the next attempt */
-	uint64_t mapping_told;	/* second of the last report of the peer's move */
-	uint64_t used;		/* second of the last use; clock_seconds() */
-	struct session *older, *newer;	/* list ordered by used */
-	struct cygnet_addr moved_addr;	/* new source address of the peer */
+	uint64_t retry;		       /* without a device: second of the next attempt */
+	uint64_t mapping_told;	       /* second of the last report of the peer's move */
+	uint64_t used;		       /* second of the last use; clock_seconds() */
+	struct session *older, *newer; /* list ordered by used */
+	struct cygnet_addr moved_addr; /* new source address of the peer */
 } __rte_cache_aligned;
 
 _Static_assert(offsetof(struct session, front.bytes) == 64, "one line of headers");

@@ -11,7 +11,7 @@
 #include "host/mtu.h"
 #include "host/netdev.h"
 
-#define MAX_QUEUES 256
+#define MAX_QUEUES    256
 #define DISCARD_BURST 32
 
 struct device devices[CONF_MAX_DEVICES];

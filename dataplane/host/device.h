@@ -16,14 +16,14 @@
 #include "host/ethdev.h"
 
 struct device {
-	char name[32];		/* name of the configuration section, for messages */
-	char iface[IFNAMSIZ];	/* kernel interface that has the device's MTU; "": the ethdev has it */
-	uint16_t id;		/* ethdev */
-	uint16_t queues;	/* receive and transmit queue pairs; worker w uses w % queues */
-	uint16_t mtu_most;	/* the largest MTU that device and buffers allow */
-	bool promiscuous;	/* because of device_take_mac() */
-	bool started;		/* control thread only */
-	uint8_t interface;	/* that its frames come in by: link_find(); set before workers poll it */
+	char name[32];	      /* name of the configuration section, for messages */
+	char iface[IFNAMSIZ]; /* kernel interface that has the device's MTU; "": the ethdev has it */
+	uint16_t id;	      /* ethdev */
+	uint16_t queues;      /* receive and transmit queue pairs; worker w uses w % queues */
+	uint16_t mtu_most;    /* the largest MTU that device and buffers allow */
+	bool promiscuous;     /* because of device_take_mac() */
+	bool started;	      /* control thread only */
+	uint8_t interface; /* that its frames come in by: link_find(); set before workers poll it */
 };
 
 /** The device of an interface that lies on none. */

@@ -91,8 +91,8 @@ int eal_log_open(void)
 	return stream ? rte_openlog_stream(stream) : -errno;
 }
 
-__attribute__((format(printf, 3, 0)))
-static int take_print(const char *from, unsigned int level, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static int take_print(const char *from, unsigned int level,
+							    const char *format, va_list args)
 {
 	static const uint32_t levels[] = {RTE_LOG_WARNING, RTE_LOG_INFO, RTE_LOG_DEBUG};
 	char text[1024];
@@ -103,14 +103,14 @@ static int take_print(const char *from, unsigned int level, const char *format, 
 }
 
 /* libbpf_print_fn_t and libxdp_print_fn_t: the enum has three levels from 0 on, warning to debug. */
-__attribute__((format(printf, 2, 0)))
-static int print_bpf(unsigned int level, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static int print_bpf(unsigned int level, const char *format,
+							   va_list args)
 {
 	return take_print("libbpf", level, format, args);
 }
 
-__attribute__((format(printf, 2, 0)))
-static int print_xdp(unsigned int level, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static int print_xdp(unsigned int level, const char *format,
+							   va_list args)
 {
 	return take_print("libxdp", level, format, args);
 }

@@ -11,8 +11,8 @@
 #include "host/ethdev.h"
 #include "host/mtu.h"
 
-#define RX_DESCRIPTORS 1024
-#define TX_DESCRIPTORS 1024
+#define RX_DESCRIPTORS	  1024
+#define TX_DESCRIPTORS	  1024
 #define JUMBO_DESCRIPTORS 512 /* RX and TX each; fewer, because jumbo buffers are larger */
 
 /* A PCI device was probed when the EAL started, and is found by its address. */

@@ -12,10 +12,10 @@
 
 /** The workers that poll the queues of an ethdev (path/loop.c), and their packet pools. */
 struct ethdev_pollers {
-	unsigned int index;		/* of the device or of the TAP's interface */
+	unsigned int index; /* of the device or of the TAP's interface */
 	unsigned int workers;
 	struct rte_mempool *const *pools; /* by worker number */
-	struct rte_mempool *jumbo;	/* used instead of pools; NULL: the MTU is at most MTU_USUAL */
+	struct rte_mempool *jumbo; /* used instead of pools; NULL: the MTU is at most MTU_USUAL */
 };
 
 /** The pool that a queue receives into. @param queues  number of queues of the ethdev */

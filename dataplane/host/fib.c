@@ -15,16 +15,16 @@
 #include "dpdk_release.h"
 #include "host/fib.h"
 
-#define MAX_HOPS 4096u /* that differ in anything by next_hop_equal() */
-#define BATCH 1024u /* changes between two commits */
-#define MEMO_BITS 6 /* log2 of the memos of an lcore */
-#define WAIT_US 50
-#define WAIT_MS 1000 /* a worker without a quiescent state for this long counts as hanging */
+#define MAX_HOPS  4096u /* that differ in anything by next_hop_equal() */
+#define BATCH	  1024u /* changes between two commits */
+#define MEMO_BITS 6	/* log2 of the memos of an lcore */
+#define WAIT_US	  50
+#define WAIT_MS	  1000 /* a worker without a quiescent state for this long counts as hanging */
 
 /* Numbers of hops. A lookup treats FIB_ABSENT and the placeholder as "no route". */
-#define HOP_ABSENT FIB_ABSENT
+#define HOP_ABSENT	FIB_ABSENT
 #define HOP_PLACEHOLDER 1u
-#define HOP_FIRST 2u
+#define HOP_FIRST	2u
 
 /* A change that has been made in one of the two FIBs only. */
 struct change {
@@ -38,9 +38,9 @@ static struct rte_fib6 *fib6s[2];
 /* How often the FIBs were swapped. Lcores look up in fibs[swaps & 1]. */
 static uint64_t swaps;
 static struct rte_rcu_qsbr *qsbr;
-static bool swapping; /* the FIBs were swapped, but an lcore may still read the old one */
-static bool hanging; /* a worker exceeded WAIT_MS, and that was logged */
-static bool missed;  /* a change was refused while swapping */
+static bool swapping;  /* the FIBs were swapped, but an lcore may still read the old one */
+static bool hanging;   /* a worker exceeded WAIT_MS, and that was logged */
+static bool missed;    /* a change was refused while swapping */
 static uint64_t token; /* of qsbr: once it has passed, no lcore reads the old FIB */
 static struct change pending[BATCH];
 static unsigned int npending;
@@ -154,10 +154,11 @@ int fib_init(unsigned int workers, uint32_t routes, uint32_t routes6)
 		.type = RTE_FIB_DIR24_8,
 		.default_nh = HOP_ABSENT,
 		.max_routes = (int)routes,
-		.dir24_8 = {
-			.nh_sz = RTE_FIB_DIR24_8_2B,
-			.num_tbl8 = tbl8s(routes),
-		},
+		.dir24_8 =
+			{
+				.nh_sz = RTE_FIB_DIR24_8_2B,
+				.num_tbl8 = tbl8s(routes),
+			},
 	};
 
 	swaps += 2; /* invalidates all memos; a zeroed memo never matches */

@@ -72,18 +72,21 @@ unsigned int interfaces_packets(const struct conf *conf, unsigned int workers, b
 
 	for (unsigned int i = 0; i < conf->nports; i++)
 		if (is_jumbo(&conf->port[i]) == jumbo)
-			queues += device_queues_wanted(&conf->port[i], workers) + 1u; /* one for the TAP */
+			queues += device_queues_wanted(&conf->port[i], workers) +
+				  1u; /* one for the TAP */
 	return queues * ethdev_queue_packets(jumbo);
 }
 
 /* Policies name an interface by a hash, which has to be unique. */
 static int check_policy_id(const struct interface *interface)
 {
-	for (const struct interface *other = interfaces; other < interfaces + ninterfaces; other++) {
+	for (const struct interface *other = interfaces; other < interfaces + ninterfaces;
+	     other++) {
 		if (other->removed || other->policy_id != interface->policy_id)
 			continue;
-		log_port(RTE_LOG_ERR, interface->name, "TAP %s has the hash of %s, choose another name",
-			 interface->tap.name, other->tap.name);
+		log_port(RTE_LOG_ERR, interface->name,
+			 "TAP %s has the hash of %s, choose another name", interface->tap.name,
+			 other->tap.name);
 		return -EEXIST;
 	}
 	return 0;
@@ -107,9 +110,11 @@ static uint8_t side_of(const struct conf *conf, const struct interface *interfac
 
 void interfaces_set_sides(const struct conf *conf)
 {
-	__atomic_store_n(&interfaces_kernel_side, side_in(conf, conf->kernel_side), __ATOMIC_RELAXED);
+	__atomic_store_n(&interfaces_kernel_side, side_in(conf, conf->kernel_side),
+			 __ATOMIC_RELAXED);
 	for (unsigned int i = 0; i < ninterfaces; i++)
-		__atomic_store_n(&interfaces[i].side, side_of(conf, &interfaces[i]), __ATOMIC_RELAXED);
+		__atomic_store_n(&interfaces[i].side, side_of(conf, &interfaces[i]),
+				 __ATOMIC_RELAXED);
 	changes_note();
 }
 
@@ -269,8 +274,10 @@ int interfaces_open(const struct conf *conf, struct rte_mempool *const *pools,
 
 		rte_strscpy(interfaces[i].name, conf->port[i].name, sizeof(interfaces[i].name));
 		if (!device_shared(device)) {
-			log_port(RTE_LOG_ERR, conf->port[i].name, "device %s cannot be open in two "
-				 "processes: end cygnetd and start it again instead", device);
+			log_port(RTE_LOG_ERR, conf->port[i].name,
+				 "device %s cannot be open in two "
+				 "processes: end cygnetd and start it again instead",
+				 device);
 			return -EBUSY;
 		}
 		err = start_device(&interfaces[i], conf, &conf->port[i], &by);

@@ -22,31 +22,31 @@
 
 /** What an interface is built on. */
 enum interface_kind {
-	INTERFACE_PORT,		/* a whole device, from a [port NAME] section */
+	INTERFACE_PORT, /* a whole device, from a [port NAME] section */
 };
 
 /** What an interface leads to, by the key side of the ports. */
 enum interface_side {
-	SIDE_UNKNOWN,		/* no port has the key side, of at most two ports */
-	SIDE_UNSAID,		/* the same of more ports: outside for decrypted packets */
+	SIDE_UNKNOWN, /* no port has the key side, of at most two ports */
+	SIDE_UNSAID,  /* the same of more ports: outside for decrypted packets */
 	SIDE_OUTSIDE,
 	SIDE_INSIDE,
 };
 
 struct interface {
 	char name[32];
-	uint8_t kind;		/* enum interface_kind */
-	uint8_t device;		/* index in devices[], or DEVICE_NONE */
+	uint8_t kind;	/* enum interface_kind */
+	uint8_t device; /* index in devices[], or DEVICE_NONE */
 	struct tap tap;
-	uint16_t mtu;		/* bytes of IP packet; follows the TAP's MTU if the device allows it */
-	uint32_t policy_id;	/* cygnet_interface() of the TAP's name; policies refer to it */
-	uint64_t mac;		/* MAC address, in the first six bytes: interface_mac() */
-	uint8_t side;		/* enum interface_side; atomic */
-	bool forwards;		/* the kernel's setting net.ipv4.conf.TAP.forwarding */
-	bool up;		/* the TAP is administratively up */
-	bool removed;		/* there is no TAP; atomic */
-	uint64_t removed_at;	/* clock_seconds() */
-	bool opened;		/* interfaces_open() has started its device */
+	uint16_t mtu;	     /* bytes of IP packet; follows the TAP's MTU if the device allows it */
+	uint32_t policy_id;  /* cygnet_interface() of the TAP's name; policies refer to it */
+	uint64_t mac;	     /* MAC address, in the first six bytes: interface_mac() */
+	uint8_t side;	     /* enum interface_side; atomic */
+	bool forwards;	     /* the kernel's setting net.ipv4.conf.TAP.forwarding */
+	bool up;	     /* the TAP is administratively up */
+	bool removed;	     /* there is no TAP; atomic */
+	uint64_t removed_at; /* clock_seconds() */
+	bool opened;	     /* interfaces_open() has started its device */
 };
 
 /** Seconds before another port takes the place of a removed one: longer than a packet can wait anywhere
@@ -57,7 +57,8 @@ struct interface {
  * read device, mtu, mac, side, forwards, up and removed. */
 extern struct interface interfaces[CONF_MAX_INTERFACES];
 extern unsigned int ninterfaces;
-_Static_assert(CONF_MAX_INTERFACES < 32 && CONF_MAX_DEVICES < 32, "a mask is shifted by one more than its last bit");
+_Static_assert(CONF_MAX_INTERFACES < 32 && CONF_MAX_DEVICES < 32,
+	       "a mask is shifted by one more than its last bit");
 /** The kernel's setting net.ipv6.conf.all.forwarding, which applies to all interfaces. */
 extern bool interfaces_forward6;
 /** enum interface_side of the kernel's interfaces that are not Cygnet's; atomic. */
@@ -155,8 +156,8 @@ int interface_remove(struct interface *interface);
  * Parameters as of interfaces_start(). @return 0 or -errno, logged; -EBUSY: a device cannot be open in two
  * processes. Call interfaces_stop() in any case
  */
-int interfaces_open(const struct conf *conf, struct rte_mempool *const *pools, struct rte_mempool *jumbo,
-		    unsigned int workers);
+int interfaces_open(const struct conf *conf, struct rte_mempool *const *pools,
+		    struct rte_mempool *jumbo, unsigned int workers);
 /** Drop the frames that the devices have received so far. No worker runs. */
 void interfaces_discard(void);
 /** How many packets the queues of devices and TAPs of conf can hold.

@@ -28,8 +28,8 @@ static inline unsigned int link_header_len(unsigned int interface)
 /** Which interface frames of a burst come in by.
  * @param interface  receives the index in interfaces[] of the first frame's
  * @return how many frames, from the first one on, come in by that interface */
-static inline unsigned int link_find(const struct device *device, struct rte_mbuf *const *m, unsigned int n,
-				     unsigned int *interface)
+static inline unsigned int link_find(const struct device *device, struct rte_mbuf *const *m,
+				     unsigned int n, unsigned int *interface)
 {
 	(void)m;
 	*interface = device->interface;
@@ -47,12 +47,13 @@ static inline void link_header_write(void *header, unsigned int interface, unsig
 
 	eth->dst_addr = *to;
 	eth->src_addr = macvlan_source(interface, macvlan);
-	eth->ether_type = v6 ? rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV6) : rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4);
+	eth->ether_type = v6 ? rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV6)
+			     : rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4);
 }
 
 /** Make the link-layer header of all packets to a neighbour: link_header_write(). */
-static inline void link_header_make(struct link_header *header, unsigned int interface, unsigned int macvlan,
-				    const struct rte_ether_addr *to, bool v6)
+static inline void link_header_make(struct link_header *header, unsigned int interface,
+				    unsigned int macvlan, const struct rte_ether_addr *to, bool v6)
 {
 	header->len = (uint8_t)link_header_len(interface);
 	link_header_write(header->bytes, interface, macvlan, to, v6);

@@ -6,9 +6,9 @@
 #include "base/log.h"
 #include "host/local_addr.h"
 
-#define FAMILY 8	/* shift of the address family in a tag; the interface is below */
-#define BITS 16		/* shift of the prefix length */
-#define TRIES 1000u	/* of a reader while the writer changes the table */
+#define FAMILY 8     /* shift of the address family in a tag; the interface is below */
+#define BITS   16    /* shift of the prefix length */
+#define TRIES  1000u /* of a reader while the writer changes the table */
 
 /* Whole words, so that each is read atomically. */
 struct entry {
@@ -27,7 +27,8 @@ static struct entry entry_of(const struct local_addr *addr)
 {
 	return (struct entry){
 		.addr = {addr->addr.words[0], addr->addr.words[1]},
-		.tag = (uint64_t)addr->bits << BITS | (uint64_t)addr->af << FAMILY | addr->interface,
+		.tag = (uint64_t)addr->bits << BITS | (uint64_t)addr->af << FAMILY |
+		       addr->interface,
 	};
 }
 
@@ -99,7 +100,8 @@ bool local_addr_is_of(uint8_t af, unsigned int interface, const struct cygnet_ad
 	struct local_addr own;
 
 	for (unsigned int i = 0; local_addr_next(&i, &own);)
-		if (own.af == af && own.interface == interface && !memcmp(&own.addr, addr, sizeof(*addr)))
+		if (own.af == af && own.interface == interface &&
+		    !memcmp(&own.addr, addr, sizeof(*addr)))
 			return true;
 	return false;
 }

@@ -20,7 +20,7 @@ struct local_addr {
 	struct cygnet_addr addr;
 	uint8_t af;
 	uint8_t interface; /* index in interfaces[], or LOCAL_ADDR_NO_INTERFACE */
-	uint8_t bits;	   /* prefix length of the network that the address attaches the interface to */
+	uint8_t bits; /* prefix length of the network that the address attaches the interface to */
 };
 
 /**

@@ -34,8 +34,9 @@ int lock_memory(const struct conf *conf)
 	if (!err)
 		return 0;
 	conf_where(conf, NULL, "lock_memory", where, sizeof(where));
-	log_error("%s: keys cannot be kept out of swap: %s. cygnetd needs CAP_IPC_LOCK, or "
-		  "RLIMIT_MEMLOCK without limit (LimitMEMLOCK=infinity); lock_memory = no does without",
-		  where, strerror(-err));
+	log_error(
+		"%s: keys cannot be kept out of swap: %s. cygnetd needs CAP_IPC_LOCK, or "
+		"RLIMIT_MEMLOCK without limit (LimitMEMLOCK=infinity); lock_memory = no does without",
+		where, strerror(-err));
 	return err;
 }

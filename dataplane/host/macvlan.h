@@ -24,9 +24,9 @@
 struct macvlans {
 	uint32_t used;			/* no macvlan has a higher number; atomic */
 	uint64_t mac[MACVLANS_MAX];	/* with MACVLAN_VALID; 0: none. Atomic */
-	uint32_t ifindex[MACVLANS_MAX];	/* 0: free. Control thread only */
+	uint32_t ifindex[MACVLANS_MAX]; /* 0: free. Control thread only */
 	bool stale[MACVLANS_MAX];	/* control thread only */
-	bool quarantined[MACVLANS_MAX];	/* removed, but routes and neighbours may still have its number.
+	bool quarantined[MACVLANS_MAX]; /* removed, but routes and neighbours may still have its number.
 					 * Control thread only */
 };
 #define MACVLAN_VALID (1ull << 63)
@@ -69,7 +69,7 @@ static inline struct rte_ether_addr macvlan_source(unsigned int interface, unsig
 
 /** A port's TAP or a macvlan on it. */
 struct macvlan_link {
-	int interface;		/* index in interfaces[]; -1: neither */
+	int interface; /* index in interfaces[]; -1: neither */
 	uint8_t macvlan;
 };
 

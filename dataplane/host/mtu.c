@@ -13,7 +13,7 @@
 #include "host/netdev.h"
 
 /* Overhead of a net_af_packet frame: the kernel's header, the Ethernet header and a VLAN tag. */
-#define AROUND 84u
+#define AROUND	    84u
 #define USUAL_FRAME 2048u /* default framesz of net_af_packet */
 /* An XDP buffer is at most a page and has headroom in front of the packet. */
 #define XDP_MOST 1900u

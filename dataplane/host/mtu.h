@@ -15,8 +15,8 @@ struct device;
 struct rte_eth_dev_info;
 
 /** MTU of a standard packet buffer: its size less the Ethernet header and a VLAN tag. */
-#define MTU_USUAL MTU_OF_FRAME(2048)
-#define MTU_OF_FRAME(frame) ((frame) - 18)
+#define MTU_USUAL	    MTU_OF_FRAME(2048)
+#define MTU_OF_FRAME(frame) ((frame)-18)
 /** Frame size for jumbo packets, bytes. It includes net_af_packet's overhead, and a few frames fill
  * whole pages. */
 #define MTU_FRAME(mtu) RTE_ALIGN_CEIL((mtu) + 128u, 1024u)

@@ -13,22 +13,22 @@
 #include "base/random.h"
 #include "host/neigh.h"
 
-#define SLOTS (1u << 16)
+#define SLOTS  (1u << 16)
 #define PROBES 32u
 #define WANTED 1024u
-#define ASKED 64u	/* recent solicitations that an lcore remembers */
+#define ASKED  64u /* recent solicitations that an lcore remembers */
 
 /* Bits of key.tag. */
-#define TAG_USED (1ull << 63)
-#define TAG_CHANGING (1ull << 62)
-#define TAG_V6 (1ull << 40)
-#define TAG_INTERFACE 32		/* shift of the interface index */
-#define TAG_MACVLAN 41		/* shift of the macvlan */
-#define TAG_COUNT UINT32_MAX	/* how often the slot was reassigned; only in slots */
+#define TAG_USED      (1ull << 63)
+#define TAG_CHANGING  (1ull << 62)
+#define TAG_V6	      (1ull << 40)
+#define TAG_INTERFACE 32	 /* shift of the interface index */
+#define TAG_MACVLAN   41	 /* shift of the macvlan */
+#define TAG_COUNT     UINT32_MAX /* how often the slot was reassigned; only in slots */
 
-#define MAC_VALID (1ull << 63)
-#define MAC_STALE (1ull << 62)
-#define MAC_MARKED (1ull << 61)	/* not seen since neighs_mark() */
+#define MAC_VALID   (1ull << 63)
+#define MAC_STALE   (1ull << 62)
+#define MAC_MARKED  (1ull << 61)		/* not seen since neighs_mark() */
 #define MAC_DECIDES (~(MAC_STALE | MAC_MARKED)) /* what frames depend on */
 
 struct key {
@@ -39,11 +39,12 @@ struct key {
  * TAG_CHANGING while it writes the address. A reader checks the tag again after it has read mac. */
 struct slot {
 	struct key key;
-	uint64_t mac;	/* flags | the address in the low 48 bits */
+	uint64_t mac; /* flags | the address in the low 48 bits */
 };
 
 static struct slot *slots;
-static struct random_key hash_key; /* of the hash, so that an attacker cannot choose colliding addresses */
+static struct random_key
+	hash_key; /* of the hash, so that an attacker cannot choose colliding addresses */
 static struct rte_ring *wanted;
 static uint32_t changes[NEIGH_GROUPS]; /* atomic */
 
@@ -58,7 +59,8 @@ static struct key make_key(const struct neigh *n)
 {
 	return (struct key){
 		.tag = TAG_USED | (n->af == AF_INET6 ? TAG_V6 : 0) |
-		       (uint64_t)n->interface << TAG_INTERFACE | (uint64_t)n->macvlan << TAG_MACVLAN,
+		       (uint64_t)n->interface << TAG_INTERFACE |
+		       (uint64_t)n->macvlan << TAG_MACVLAN,
 		.addr = {n->addr.words[0], n->addr.words[1]},
 	};
 }

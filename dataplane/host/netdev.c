@@ -135,7 +135,8 @@ int netdev_isolate(const char *iface)
 	 * 2 is the loose mode, which accepts packets. */
 	if (read_setting("/proc/sys/net/ipv4/conf/all/rp_filter") == 2) {
 		log_error("net.ipv4.conf.all.rp_filter is 2, so the kernel takes packets of %s "
-			  "past the policies: set it to 0 or 1", iface);
+			  "past the policies: set it to 0 or 1",
+			  iface);
 		return -EPERM;
 	}
 	for (unsigned int i = 0; i < RTE_DIM(settings); i++) {
@@ -149,8 +150,8 @@ int netdev_isolate(const char *iface)
 			err = 0;
 		if (err) {
 			log_error("%s: cannot be set to %s: %s; the kernel would take packets of "
-				  "%s past the policies", path, settings[i].value, strerror(-err),
-				  iface);
+				  "%s past the policies",
+				  path, settings[i].value, strerror(-err), iface);
 			return err;
 		}
 	}

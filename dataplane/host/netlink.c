@@ -23,11 +23,11 @@
 #include "host/route.h"
 
 #define RECEIVE_BUFFER (4 << 20)
-#define PAUSE_MS 100		/* least time between full dumps */
-#define PAUSE_MOST_MS 1000	/* also after one that took longer, or failed */
-#define ANSWER_S 2
-#define HANG_US 10000
-#define SOLICIT_MAX 256 /* solicitations in one call; the others follow in the next one */
+#define PAUSE_MS       100  /* least time between full dumps */
+#define PAUSE_MOST_MS  1000 /* also after one that took longer, or failed */
+#define ANSWER_S       2
+#define HANG_US	       10000
+#define SOLICIT_MAX    256 /* solicitations in one call; the others follow in the next one */
 
 static struct mnl_socket *monitor, *query;
 /* A full dump is needed: messages were lost, or a link or an address was removed. The kernel removes
@@ -302,11 +302,13 @@ int netlink_start(void (*during_dump)(void))
 	meanwhile = during_dump;
 	/* Open the monitor before the dump: a change during the dump is then reported twice, rather
 	 * than missed. */
-	monitor = open_socket(RTMGRP_LINK | RTMGRP_IPV4_ROUTE | RTMGRP_IPV4_IFADDR | RTMGRP_IPV4_RULE |
-			      RTMGRP_IPV6_ROUTE | RTMGRP_IPV6_IFADDR | RTMGRP_NEIGH);
+	monitor = open_socket(RTMGRP_LINK | RTMGRP_IPV4_ROUTE | RTMGRP_IPV4_IFADDR |
+			      RTMGRP_IPV4_RULE | RTMGRP_IPV6_ROUTE | RTMGRP_IPV6_IFADDR |
+			      RTMGRP_NEIGH);
 	query = open_socket(0);
-	if (!monitor || !query || limit_wait(query) < 0 || join(monitor, RTNLGRP_IPV4_NETCONF) < 0 ||
-	    join(monitor, RTNLGRP_IPV6_NETCONF) < 0 || join(monitor, RTNLGRP_IPV6_RULE) < 0) {
+	if (!monitor || !query || limit_wait(query) < 0 ||
+	    join(monitor, RTNLGRP_IPV4_NETCONF) < 0 || join(monitor, RTNLGRP_IPV6_NETCONF) < 0 ||
+	    join(monitor, RTNLGRP_IPV6_RULE) < 0) {
 		int err = -errno;
 
 		log_error("cannot open rtnetlink: %s", strerror(-err));

@@ -25,7 +25,8 @@ static uint8_t network_bits(const struct ifaddrmsg *ifa, const struct nlattr *co
 	struct cygnet_addr address = netlink_get_addr(table[IFA_ADDRESS], ifa->ifa_family);
 	uint8_t most = ifa->ifa_family == AF_INET6 ? 128 : 32;
 
-	if (ifa->ifa_prefixlen > most || (table[IFA_LOCAL] && memcmp(&local, &address, sizeof(local))))
+	if (ifa->ifa_prefixlen > most ||
+	    (table[IFA_LOCAL] && memcmp(&local, &address, sizeof(local))))
 		return most;
 	return ifa->ifa_prefixlen;
 }

@@ -47,7 +47,8 @@ static bool is_macvlan(const struct nlattr *info)
  * a backup router by protodown), and in no bridge or VRF. In another network namespace, the index of the
  * interface below is that namespace's.
  * @return index in interfaces[]; -1: none */
-static int port_of(const struct nlmsghdr *nlh, const struct ifinfomsg *ifi, const struct nlattr **table)
+static int port_of(const struct nlmsghdr *nlh, const struct ifinfomsg *ifi,
+		   const struct nlattr **table)
 {
 	if (nlh->nlmsg_type != RTM_NEWLINK || !(ifi->ifi_flags & IFF_UP) ||
 	    !(ifi->ifi_flags & IFF_LOWER_UP) || table[IFLA_LINK_NETNSID] || table[IFLA_MASTER] ||
@@ -57,7 +58,8 @@ static int port_of(const struct nlmsghdr *nlh, const struct ifinfomsg *ifi, cons
 }
 
 /* The kernel removes the routes of an interface that goes without a message. */
-static void follow_other(const struct nlmsghdr *nlh, const struct ifinfomsg *ifi, const struct nlattr **table)
+static void follow_other(const struct nlmsghdr *nlh, const struct ifinfomsg *ifi,
+			 const struct nlattr **table)
 {
 	const struct rte_ether_addr *mac = netlink_payload(table[IFLA_ADDRESS], sizeof(*mac));
 	int port = port_of(nlh, ifi, table);
@@ -99,7 +101,8 @@ void netlink_on_link(const struct nlmsghdr *nlh)
 	if (nlh->nlmsg_type != RTM_NEWLINK)
 		return;
 	follow_mtu(interface, netlink_get_u32(table[IFLA_MTU], 0));
-	interface_follow_mac(interface, netlink_payload(table[IFLA_ADDRESS], sizeof(struct rte_ether_addr)));
+	interface_follow_mac(interface,
+			     netlink_payload(table[IFLA_ADDRESS], sizeof(struct rte_ether_addr)));
 }
 
 void netlink_on_netconf(const struct nlmsghdr *nlh)

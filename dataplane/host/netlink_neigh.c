@@ -30,8 +30,8 @@ void netlink_on_neigh(const struct nlmsghdr *nlh)
 	if (link.interface < 0 || cygnet_addr_is_zero(&neigh.addr))
 		return;
 	if (nlh->nlmsg_type == RTM_NEWNEIGH && mac &&
-	    (ndm->ndm_state & (NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT |
-			       NUD_NOARP)))
+	    (ndm->ndm_state &
+	     (NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT | NUD_NOARP)))
 		neigh_set(&neigh, mac, ndm->ndm_state & NUD_STALE);
 	else
 		neigh_forget(&neigh);

@@ -12,13 +12,15 @@
 #include "host/nexthop.h"
 #include "host/route.h"
 
-#define MTU_LEAST_IPV4 68u	/* RFC 791, 3.2 */
-#define MTU_LEAST_IPV6 1280u	/* RFC 8200, 5 */
+#define MTU_LEAST_IPV4 68u   /* RFC 791, 3.2 */
+#define MTU_LEAST_IPV6 1280u /* RFC 8200, 5 */
 
 /* An encapsulation, and a gateway of a family other than IPv6, are left to the kernel. */
-static bool is_plain(uint8_t af, const struct nlattr **table, bool *via6, struct cygnet_addr *gateway)
+static bool is_plain(uint8_t af, const struct nlattr **table, bool *via6,
+		     struct cygnet_addr *gateway)
 {
-	const struct rtvia *via = netlink_payload(table[RTA_VIA], sizeof(*via) + sizeof(gateway->bytes));
+	const struct rtvia *via = netlink_payload(table[RTA_VIA],
+						  sizeof(*via) + sizeof(gateway->bytes));
 
 	*via6 = table[RTA_VIA] != NULL;
 	if (!table[RTA_VIA])
@@ -58,7 +60,8 @@ static uint64_t add_hops(uint64_t hash, const struct nlattr *attr)
  * adds the next hop, as the kernel deletes each next hop by itself. That of an object may change. */
 static uint64_t id_of(const struct rtmsg *rtm, const struct nlattr **table)
 {
-	static const uint16_t parts[] = {RTA_OIF, RTA_GATEWAY, RTA_VIA, RTA_METRICS, RTA_PREFSRC, RTA_ENCAP};
+	static const uint16_t parts[] = {RTA_OIF,     RTA_GATEWAY, RTA_VIA,
+					 RTA_METRICS, RTA_PREFSRC, RTA_ENCAP};
 	uint64_t hash = hash_more(0, &rtm->rtm_type, sizeof(rtm->rtm_type));
 	uint32_t object = netlink_get_u32(table[RTA_NH_ID], 0);
 
@@ -68,7 +71,8 @@ static uint64_t id_of(const struct rtmsg *rtm, const struct nlattr **table)
 	hash = hash_more(hash, &rtm->rtm_scope, sizeof(rtm->rtm_scope));
 	hash = hash_more(hash, &rtm->rtm_protocol, sizeof(rtm->rtm_protocol));
 	for (unsigned int i = 0; i < RTE_DIM(parts); i++)
-		if (table[parts[i]] && (!object || parts[i] == RTA_METRICS || parts[i] == RTA_PREFSRC))
+		if (table[parts[i]] &&
+		    (!object || parts[i] == RTA_METRICS || parts[i] == RTA_PREFSRC))
 			hash = hash_more(hash_more(hash, &parts[i], sizeof(parts[i])),
 					 mnl_attr_get_payload(table[parts[i]]),
 					 mnl_attr_get_payload_len(table[parts[i]]));
@@ -84,7 +88,8 @@ static void set_hop(struct route *route, uint64_t id, uint32_t ifindex, const st
 	route->sibling = route->af == AF_INET6 && !route->nexthop && !cygnet_addr_is_zero(&gateway);
 	route->id = id;
 	if (route->af == AF_INET6)
-		route->id = hash_more(hash_more(id, &ifindex, sizeof(ifindex)), &gateway, sizeof(gateway));
+		route->id = hash_more(hash_more(id, &ifindex, sizeof(ifindex)), &gateway,
+				      sizeof(gateway));
 	route->hop = (struct next_hop){.kind = ROUTE_KERNEL};
 	if (link.interface >= 0 && plain)
 		route->hop = (struct next_hop){.kind = ROUTE_FORWARD,
@@ -138,7 +143,8 @@ static uint16_t mtu_of(uint8_t af, const struct nlattr *metrics)
 
 	if (!metrics)
 		return 0;
-	netlink_parse_block(mnl_attr_get_payload(metrics), mnl_attr_get_payload_len(metrics), &attrs);
+	netlink_parse_block(mnl_attr_get_payload(metrics), mnl_attr_get_payload_len(metrics),
+			    &attrs);
 	mtu = netlink_get_u32(table[RTAX_MTU], 0);
 	if (mtu > UINT16_MAX)
 		return UINT16_MAX;
@@ -181,12 +187,13 @@ static bool parse_hop(const struct rtmsg *rtm, const struct nlattr **table, stru
 static void clear_host_bits(struct route *route)
 {
 	for (unsigned int i = route->bits / 8; i < sizeof(route->dst); i++)
-		route->dst.bytes[i] &= i == route->bits / 8 ? (uint8_t)(0xff00 >> route->bits % 8) : 0;
+		route->dst.bytes[i] &= i == route->bits / 8 ? (uint8_t)(0xff00 >> route->bits % 8)
+							    : 0;
 }
 
 /* Of a route that is not there, while others of its prefix, table, metric and TOS are, it is not known which one
  * the kernel has deleted. Where there are none, a dump has told of the deletion before. */
-static void delete(const struct route *route)
+static void delete (const struct route *route)
 {
 	if (route_delete(route) == -ENOENT && route_equals(route))
 		netlink_resync();
@@ -202,7 +209,7 @@ static void apply(const struct nlmsghdr *nlh, struct route *route, const struct 
 					  cygnet_addr_is_zero(&route->hop.gateway);
 	}
 	if (nlh->nlmsg_type == RTM_DELROUTE)
-		delete(route);
+		delete (route);
 	else if (route->throws || route->hop.kind != ROUTE_NONE)
 		route_add(route, place);
 	/* A notification, unlike a dump, does not tell the order of routes with the same prefix, table, metric and
@@ -232,8 +239,10 @@ static enum route_place place_of(const struct nlmsghdr *nlh, uint8_t af)
 {
 	if (nlh->nlmsg_flags & NLM_F_REPLACE)
 		return ROUTE_REPLACE;
-	return af == AF_INET && nlh->nlmsg_flags & NLM_F_CREATE && !(nlh->nlmsg_flags & NLM_F_APPEND)
-		       ? ROUTE_PREPEND : ROUTE_APPEND;
+	return af == AF_INET && nlh->nlmsg_flags & NLM_F_CREATE &&
+			       !(nlh->nlmsg_flags & NLM_F_APPEND)
+		       ? ROUTE_PREPEND
+		       : ROUTE_APPEND;
 }
 
 void netlink_on_route(const struct nlmsghdr *nlh)

@@ -15,8 +15,8 @@ enum match { MATCH_NONE, MATCH_ALL, MATCH_SOME };
 struct order {
 	struct route_table table[ROUTE_TABLES_MAX];
 	unsigned int n;
-	uint32_t skip_to;	/* rules of lower priority numbers are jumped over */
-	bool ended;		/* by a rule that refuses all */
+	uint32_t skip_to; /* rules of lower priority numbers are jumped over */
+	bool ended;	  /* by a rule that refuses all */
 };
 
 static struct order orders[2]; /* by family, while rules are dumped */
@@ -82,11 +82,13 @@ static int note_restriction(const struct nlattr *attr, void *data)
 /* Whether any attribute of a rule may restrict it to some packets. */
 static bool is_restricted(const struct nlmsghdr *nlh)
 {
-	const size_t body = MNL_ALIGN(sizeof(struct fib_rule_hdr)), len = mnl_nlmsg_get_payload_len(nlh);
+	const size_t body = MNL_ALIGN(sizeof(struct fib_rule_hdr)),
+		     len = mnl_nlmsg_get_payload_len(nlh);
 	bool restricted = false;
 
 	if (len > body)
-		mnl_attr_parse_payload(mnl_nlmsg_get_payload_offset(nlh, body), len - body, note_restriction, &restricted);
+		mnl_attr_parse_payload(mnl_nlmsg_get_payload_offset(nlh, body), len - body,
+				       note_restriction, &restricted);
 	return restricted;
 }
 
@@ -95,11 +97,12 @@ static enum match match_of(const struct nlmsghdr *nlh, const struct nlattr **tab
 	const struct fib_rule_hdr *frh = mnl_nlmsg_get_payload(nlh);
 	const uint8_t *vrf = netlink_payload(table[FRA_L3MDEV], sizeof(*vrf));
 	bool restricted = is_restricted(nlh);
-	enum match match = !restricted && !frh->src_len && !frh->dst_len && !frh->tos ? MATCH_ALL : MATCH_SOME;
+	enum match match = !restricted && !frh->src_len && !frh->dst_len && !frh->tos ? MATCH_ALL
+										      : MATCH_SOME;
 
 	/* Only sockets are bound to an interface, tunnels have an id, and no port is in a VRF. */
-	if (by_mark(table) == MATCH_NONE || by_user(table[FRA_UID_RANGE]) == MATCH_NONE || table[FRA_OIFNAME] ||
-	    table[FRA_TUN_ID] || (vrf && *vrf))
+	if (by_mark(table) == MATCH_NONE || by_user(table[FRA_UID_RANGE]) == MATCH_NONE ||
+	    table[FRA_OIFNAME] || table[FRA_TUN_ID] || (vrf && *vrf))
 		match = MATCH_NONE;
 	if (frh->flags & FIB_RULE_INVERT && match != MATCH_SOME)
 		match = match == MATCH_ALL ? MATCH_NONE : MATCH_ALL;

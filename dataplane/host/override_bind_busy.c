@@ -44,7 +44,8 @@ static const char *port_on(const char *iface)
 	uint16_t mtu;
 
 	for (unsigned int i = 0; i < starting->nports; i++)
-		if (netdev_of_device(starting->port[i].device, name, &mtu) == 0 && strcmp(name, iface) == 0)
+		if (netdev_of_device(starting->port[i].device, name, &mtu) == 0 &&
+		    strcmp(name, iface) == 0)
 			return starting->port[i].name;
 	return NULL;
 }
@@ -55,8 +56,9 @@ static void begin(const struct sockaddr_xdp *queue)
 
 	end_ms = now_ms() + BUSY_QUEUE_S * 1000;
 	if_indextoname(queue->sxdp_ifindex, iface);
-	log_port(RTE_LOG_INFO, port_on(iface), "queue %u of %s is busy: trying again for up to %u s",
-		 queue->sxdp_queue_id, iface, BUSY_QUEUE_S);
+	log_port(RTE_LOG_INFO, port_on(iface),
+		 "queue %u of %s is busy: trying again for up to %u s", queue->sxdp_queue_id, iface,
+		 BUSY_QUEUE_S);
 }
 
 /* @return whether to try again */
@@ -85,8 +87,7 @@ static int bind_queue(int fd, const struct sockaddr_xdp *queue, socklen_t len)
 }
 
 /* Replaces the C library's function, also for shared libraries that this program loads: libxdp. */
-__attribute__((visibility("default")))
-int bind(int fd, __CONST_SOCKADDR_ARG arg, socklen_t len)
+__attribute__((visibility("default"))) int bind(int fd, __CONST_SOCKADDR_ARG arg, socklen_t len)
 {
 	const struct sockaddr *addr = arg.__sockaddr__;
 

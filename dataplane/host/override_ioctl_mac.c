@@ -21,8 +21,7 @@ static int has_mac(int fd, const struct ifreq *wanted)
 }
 
 /* Replaces the C library's function, also for shared libraries that this program loads. */
-__attribute__((visibility("default")))
-int ioctl(int fd, unsigned long request, ...)
+__attribute__((visibility("default"))) int ioctl(int fd, unsigned long request, ...)
 {
 	va_list args;
 	void *arg;

@@ -12,8 +12,8 @@
 #define FLAGS_SHIFT 16 /* packet(7) */
 
 /* Replaces the C library's function, also for shared libraries that this program loads. */
-__attribute__((visibility("default")))
-int setsockopt(int fd, int level, int name, const void *value, socklen_t len)
+__attribute__((visibility("default"))) int setsockopt(int fd, int level, int name,
+						      const void *value, socklen_t len)
 {
 	unsigned int fanout;
 

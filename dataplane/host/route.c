@@ -32,12 +32,14 @@
 struct order {
 	struct route_table table[ROUTE_TABLES_MAX];
 	unsigned int n;
-	unsigned int main;	/* the place of table main; n: there is none */
+	unsigned int main; /* the place of table main; n: there is none */
 	bool suppresses;
-	bool unfinished;	/* a change of the order is not in all prefixes */
+	bool unfinished; /* a change of the order is not in all prefixes */
 };
 
+/* clang-format off */
 #define USUAL_TABLES {{RT_TABLE_LOCAL, -1}, {ROUTE_TABLE_CHARON, -1}, {RT_TABLE_MAIN, -1}, {RT_TABLE_DEFAULT, -1}}
+/* clang-format on */
 
 /* By family. */
 static struct order orders[2] = {
@@ -381,7 +383,8 @@ static struct candidate **make_way(struct prefix *p, const struct route *route)
 
 /* @return where a new route goes: behind equal ones, of which the kernel uses the oldest, unless it says
  * something else */
-static struct candidate **place_for(struct prefix *p, const struct route *route, enum route_place place)
+static struct candidate **place_for(struct prefix *p, const struct route *route,
+				    enum route_place place)
 {
 	struct candidate **link = &p->candidates;
 
@@ -491,7 +494,8 @@ static void count_specials(uint8_t af)
 
 	specials[is_v6(af)] = 0;
 	while (prefixes && rte_hash_iterate(prefixes, &key, &data, &cursor) >= 0)
-		for (const struct candidate *c = ((struct prefix *)data)->candidates; c; c = c->next)
+		for (const struct candidate *c = ((struct prefix *)data)->candidates; c;
+		     c = c->next)
 			specials[is_v6(af)] += c->route.af == af && is_special(&c->route);
 }
 
@@ -629,10 +633,8 @@ bool route_next(uint32_t *cursor, struct route *route)
 const char *route_kind_name(uint8_t kind)
 {
 	static const char *const names[] = {
-		[ROUTE_NONE] = "none",
-		[ROUTE_LOCAL] = "local",
-		[ROUTE_FORWARD] = "forward",
-		[ROUTE_KERNEL] = "kernel",
+		[ROUTE_NONE] = "none",		 [ROUTE_LOCAL] = "local",
+		[ROUTE_FORWARD] = "forward",	 [ROUTE_KERNEL] = "kernel",
 		[ROUTE_BLACKHOLE] = "blackhole",
 	};
 

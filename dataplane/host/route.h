@@ -13,30 +13,29 @@
 #include "cygnet.h"
 
 enum route_kind {
-	ROUTE_NONE,		/* no route: unreachable */
-	ROUTE_LOCAL,		/* a local, broadcast or multicast address: to the kernel */
-	ROUTE_FORWARD,		/* through an interface of Cygnet */
-	ROUTE_KERNEL,		/* through another interface: to the kernel */
-	ROUTE_BLACKHOLE,	/* blackhole, unreachable or prohibit */
+	ROUTE_NONE,	 /* no route: unreachable */
+	ROUTE_LOCAL,	 /* a local, broadcast or multicast address: to the kernel */
+	ROUTE_FORWARD,	 /* through an interface of Cygnet */
+	ROUTE_KERNEL,	 /* through another interface: to the kernel */
+	ROUTE_BLACKHOLE, /* blackhole, unreachable or prohibit */
 };
 
 struct next_hop {
-	uint8_t kind;		/* enum route_kind */
-	uint8_t interface;	/* ROUTE_FORWARD: index in interfaces[] */
-	uint8_t macvlan;	/* ROUTE_FORWARD: of the interface (macvlan.h) */
-	bool via6;		/* gateway is an IPv6 address, of an IPv4 route too */
-	bool no_neighbour;	/* ROUTE_FORWARD by an on-link route of charon, which is for
+	uint8_t kind;	   /* enum route_kind */
+	uint8_t interface; /* ROUTE_FORWARD: index in interfaces[] */
+	uint8_t macvlan;   /* ROUTE_FORWARD: of the interface (macvlan.h) */
+	bool via6;	   /* gateway is an IPv6 address, of an IPv4 route too */
+	bool no_neighbour; /* ROUTE_FORWARD by an on-link route of charon, which is for
 				 * protected packets: no neighbour has the address */
 	uint8_t reserved;
-	uint16_t mtu;		/* bytes of IP packet, of the route itself; 0: none */
+	uint16_t mtu;		    /* bytes of IP packet, of the route itself; 0: none */
 	struct cygnet_addr gateway; /* of the route's family, unless via6; 0: on link */
 };
 
 static inline bool next_hop_equal(const struct next_hop *a, const struct next_hop *b)
 {
-	return a->kind == b->kind && a->interface == b->interface &&
-	       a->macvlan == b->macvlan && a->mtu == b->mtu && a->via6 == b->via6 &&
-	       a->no_neighbour == b->no_neighbour &&
+	return a->kind == b->kind && a->interface == b->interface && a->macvlan == b->macvlan &&
+	       a->mtu == b->mtu && a->via6 == b->via6 && a->no_neighbour == b->no_neighbour &&
 	       !memcmp(&a->gateway, &b->gateway, sizeof(a->gateway));
 }
 
@@ -66,7 +65,7 @@ bool route_readers_wait(void);
 /** A routing rule that applies to all packets. */
 struct route_table {
 	uint32_t table;
-	int suppress;	/* a route with a prefix of this length or a shorter one does not count; -1: any does */
+	int suppress; /* a route with a prefix of this length or a shorter one does not count; -1: any does */
 };
 
 /** Set the tables of a family, in the order in which they are searched; before any call local, 220, main and
@@ -82,23 +81,23 @@ bool routes_have_table(uint8_t af, uint32_t table);
 
 /** A route of the kernel. */
 struct route {
-	struct cygnet_addr dst;	/* host bits zero */
+	struct cygnet_addr dst; /* host bits zero */
 	uint8_t af;
-	uint8_t bits;		/* prefix length */
+	uint8_t bits; /* prefix length */
 	uint8_t tos;
 	uint32_t table, metric;
-	bool throws;		/* a throw route: continue in the next table; hop is unused */
+	bool throws; /* a throw route: continue in the next table; hop is unused */
 	struct next_hop hop;
-	uint32_t nexthop;	/* id of a next-hop object (nexthop.h); 0: none */
-	bool sibling;		/* of IPv6 with a gateway: one of several next hops, or the only one */
-	uint64_t id;		/* by which routes of the same prefix, table, metric and TOS differ */
+	uint32_t nexthop; /* id of a next-hop object (nexthop.h); 0: none */
+	bool sibling;	  /* of IPv6 with a gateway: one of several next hops, or the only one */
+	uint64_t id;	  /* by which routes of the same prefix, table, metric and TOS differ */
 };
 
 /** Where the kernel has put a route among those of the same prefix, table, metric and TOS, of which it uses the
  * first. */
 enum route_place {
 	ROUTE_APPEND,
-	ROUTE_REPLACE,	/* in place of the first one; of IPv6 routes with gateways, of all such */
+	ROUTE_REPLACE, /* in place of the first one; of IPv6 routes with gateways, of all such */
 	ROUTE_PREPEND,
 };
 

@@ -106,7 +106,8 @@ static void remove_folder(const char *prefix)
 
 static void link_socket(const struct conf *conf, const char *name)
 {
-	char path[PATH_MAX], temp[PATH_MAX + 16], own[sizeof(conf->eal) + 16], text[sizeof(own) + 32];
+	char path[PATH_MAX], temp[PATH_MAX + 16], own[sizeof(conf->eal) + 16],
+		text[sizeof(own) + 32];
 
 	usual_path(conf, name, path, sizeof(path));
 	runtime_prefix(conf, own, sizeof(own));
@@ -114,8 +115,8 @@ static void link_socket(const struct conf *conf, const char *name)
 	snprintf(temp, sizeof(temp), "%s.%d", path, (int)getpid());
 	unlink(temp);
 	if (symlink(text, temp) < 0 || rename(temp, path) < 0)
-		log_warn("%s: cannot lead to this process, so that cygnetctl does not find it: %s", path,
-			 strerror(errno));
+		log_warn("%s: cannot lead to this process, so that cygnetctl does not find it: %s",
+			 path, strerror(errno));
 }
 
 void runtime_link(const struct conf *conf)

@@ -16,53 +16,142 @@
 #include "config.h"
 #include "host/system_calls.h"
 
-#define ALL UINT32_MAX
-#define RUNS 07111u /* modes of a file that can be executed, or changes the user */
-#define TYPE 0xfu   /* of a socket, without SOCK_CLOEXEC and SOCK_NONBLOCK */
+#define ALL	UINT32_MAX
+#define RUNS	07111u /* modes of a file that can be executed, or changes the user */
+#define TYPE	0xfu   /* of a socket, without SOCK_CLOEXEC and SOCK_NONBLOCK */
 #define VIRTUAL "net_"
-#define XDP "net_af_xdp"
+#define XDP	"net_af_xdp"
 
 static const int allowed[] = {
 	/* Threads and their CPUs. */
-	SCMP_SYS(exit), SCMP_SYS(exit_group), SCMP_SYS(futex), SCMP_SYS(getpid), SCMP_SYS(gettid),
-	SCMP_SYS(getcpu), SCMP_SYS(restart_syscall), SCMP_SYS(rseq), SCMP_SYS(sched_getaffinity),
-	SCMP_SYS(sched_setaffinity), SCMP_SYS(sched_setscheduler), SCMP_SYS(sched_yield),
-	SCMP_SYS(set_robust_list), SCMP_SYS(sigaltstack),
+	SCMP_SYS(exit),
+	SCMP_SYS(exit_group),
+	SCMP_SYS(futex),
+	SCMP_SYS(getpid),
+	SCMP_SYS(gettid),
+	SCMP_SYS(getcpu),
+	SCMP_SYS(restart_syscall),
+	SCMP_SYS(rseq),
+	SCMP_SYS(sched_getaffinity),
+	SCMP_SYS(sched_setaffinity),
+	SCMP_SYS(sched_setscheduler),
+	SCMP_SYS(sched_yield),
+	SCMP_SYS(set_robust_list),
+	SCMP_SYS(sigaltstack),
 	/* Signals. */
-	SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigpending), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn),
+	SCMP_SYS(rt_sigaction),
+	SCMP_SYS(rt_sigpending),
+	SCMP_SYS(rt_sigprocmask),
+	SCMP_SYS(rt_sigreturn),
 	/* Time, and waiting. Where the vDSO cannot read the clock, system calls do. */
-	SCMP_SYS(clock_getres), SCMP_SYS(clock_gettime), SCMP_SYS(clock_nanosleep), SCMP_SYS(epoll_create1),
-	SCMP_SYS(epoll_ctl), SCMP_SYS(epoll_pwait), SCMP_SYS(epoll_wait), SCMP_SYS(eventfd2),
-	SCMP_SYS(gettimeofday), SCMP_SYS(nanosleep), SCMP_SYS(pipe2), SCMP_SYS(poll), SCMP_SYS(ppoll),
-	SCMP_SYS(pselect6), SCMP_SYS(select), SCMP_SYS(time), SCMP_SYS(timerfd_create),
+	SCMP_SYS(clock_getres),
+	SCMP_SYS(clock_gettime),
+	SCMP_SYS(clock_nanosleep),
+	SCMP_SYS(epoll_create1),
+	SCMP_SYS(epoll_ctl),
+	SCMP_SYS(epoll_pwait),
+	SCMP_SYS(epoll_wait),
+	SCMP_SYS(eventfd2),
+	SCMP_SYS(gettimeofday),
+	SCMP_SYS(nanosleep),
+	SCMP_SYS(pipe2),
+	SCMP_SYS(poll),
+	SCMP_SYS(ppoll),
+	SCMP_SYS(pselect6),
+	SCMP_SYS(select),
+	SCMP_SYS(time),
+	SCMP_SYS(timerfd_create),
 	SCMP_SYS(timerfd_settime),
 	/* Memory, huge pages and the NUMA node that they are of. */
-	SCMP_SYS(brk), SCMP_SYS(fallocate), SCMP_SYS(ftruncate), SCMP_SYS(get_mempolicy), SCMP_SYS(madvise),
-	SCMP_SYS(mbind), SCMP_SYS(memfd_create), SCMP_SYS(mlock), SCMP_SYS(mlock2), SCMP_SYS(move_pages),
-	SCMP_SYS(mremap), SCMP_SYS(munlock), SCMP_SYS(munmap), SCMP_SYS(set_mempolicy),
+	SCMP_SYS(brk),
+	SCMP_SYS(fallocate),
+	SCMP_SYS(ftruncate),
+	SCMP_SYS(get_mempolicy),
+	SCMP_SYS(madvise),
+	SCMP_SYS(mbind),
+	SCMP_SYS(memfd_create),
+	SCMP_SYS(mlock),
+	SCMP_SYS(mlock2),
+	SCMP_SYS(move_pages),
+	SCMP_SYS(mremap),
+	SCMP_SYS(munlock),
+	SCMP_SYS(munmap),
+	SCMP_SYS(set_mempolicy),
 	/* Files: the configuration, /proc/sys, /sys, files of state, sockets in the file system. */
-	SCMP_SYS(access), SCMP_SYS(close), SCMP_SYS(dup), SCMP_SYS(dup2), SCMP_SYS(dup3), SCMP_SYS(faccessat),
-	SCMP_SYS(faccessat2), SCMP_SYS(fcntl), SCMP_SYS(fdatasync), SCMP_SYS(flock), SCMP_SYS(fstat),
-	SCMP_SYS(fstatfs), SCMP_SYS(fsync), SCMP_SYS(getdents64), SCMP_SYS(lseek), SCMP_SYS(lstat),
-	SCMP_SYS(mkdir), SCMP_SYS(mkdirat), SCMP_SYS(newfstatat), SCMP_SYS(pread64), SCMP_SYS(pwrite64),
-	SCMP_SYS(read), SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(readv), SCMP_SYS(rename),
-	SCMP_SYS(renameat), SCMP_SYS(renameat2), SCMP_SYS(rmdir), SCMP_SYS(stat), SCMP_SYS(statfs),
-	SCMP_SYS(statx), SCMP_SYS(symlink), SCMP_SYS(symlinkat), SCMP_SYS(unlink), SCMP_SYS(unlinkat),
-	SCMP_SYS(write), SCMP_SYS(writev),
+	SCMP_SYS(access),
+	SCMP_SYS(close),
+	SCMP_SYS(dup),
+	SCMP_SYS(dup2),
+	SCMP_SYS(dup3),
+	SCMP_SYS(faccessat),
+	SCMP_SYS(faccessat2),
+	SCMP_SYS(fcntl),
+	SCMP_SYS(fdatasync),
+	SCMP_SYS(flock),
+	SCMP_SYS(fstat),
+	SCMP_SYS(fstatfs),
+	SCMP_SYS(fsync),
+	SCMP_SYS(getdents64),
+	SCMP_SYS(lseek),
+	SCMP_SYS(lstat),
+	SCMP_SYS(mkdir),
+	SCMP_SYS(mkdirat),
+	SCMP_SYS(newfstatat),
+	SCMP_SYS(pread64),
+	SCMP_SYS(pwrite64),
+	SCMP_SYS(read),
+	SCMP_SYS(readlink),
+	SCMP_SYS(readlinkat),
+	SCMP_SYS(readv),
+	SCMP_SYS(rename),
+	SCMP_SYS(renameat),
+	SCMP_SYS(renameat2),
+	SCMP_SYS(rmdir),
+	SCMP_SYS(stat),
+	SCMP_SYS(statfs),
+	SCMP_SYS(statx),
+	SCMP_SYS(symlink),
+	SCMP_SYS(symlinkat),
+	SCMP_SYS(unlink),
+	SCMP_SYS(unlinkat),
+	SCMP_SYS(write),
+	SCMP_SYS(writev),
 	/* Devices and interfaces: TAPs, VFIO, settings. */
 	SCMP_SYS(ioctl),
 	/* Sockets; socket() is below. */
-	SCMP_SYS(accept), SCMP_SYS(accept4), SCMP_SYS(bind), SCMP_SYS(connect), SCMP_SYS(getpeername),
-	SCMP_SYS(getsockname), SCMP_SYS(getsockopt), SCMP_SYS(listen), SCMP_SYS(recvfrom),
-	SCMP_SYS(recvmmsg), SCMP_SYS(recvmsg), SCMP_SYS(sendmmsg), SCMP_SYS(sendmsg), SCMP_SYS(sendto),
-	SCMP_SYS(setsockopt), SCMP_SYS(shutdown),
+	SCMP_SYS(accept),
+	SCMP_SYS(accept4),
+	SCMP_SYS(bind),
+	SCMP_SYS(connect),
+	SCMP_SYS(getpeername),
+	SCMP_SYS(getsockname),
+	SCMP_SYS(getsockopt),
+	SCMP_SYS(listen),
+	SCMP_SYS(recvfrom),
+	SCMP_SYS(recvmmsg),
+	SCMP_SYS(recvmsg),
+	SCMP_SYS(sendmmsg),
+	SCMP_SYS(sendmsg),
+	SCMP_SYS(sendto),
+	SCMP_SYS(setsockopt),
+	SCMP_SYS(shutdown),
 	/* What the C library asks about the host and the user. */
-	SCMP_SYS(getegid), SCMP_SYS(geteuid), SCMP_SYS(getgid), SCMP_SYS(getrandom), SCMP_SYS(getuid),
-	SCMP_SYS(sysinfo), SCMP_SYS(uname),
+	SCMP_SYS(getegid),
+	SCMP_SYS(geteuid),
+	SCMP_SYS(getgid),
+	SCMP_SYS(getrandom),
+	SCMP_SYS(getuid),
+	SCMP_SYS(sysinfo),
+	SCMP_SYS(uname),
 #ifdef CYGNET_SANITIZERS
 	/* LeakSanitizer stops the threads by a process that traces them. */
-	SCMP_SYS(clone), SCMP_SYS(getdents), SCMP_SYS(getppid), SCMP_SYS(open), SCMP_SYS(prctl),
-	SCMP_SYS(ptrace), SCMP_SYS(wait4),
+	SCMP_SYS(clone),
+	SCMP_SYS(getdents),
+	SCMP_SYS(getppid),
+	SCMP_SYS(open),
+	SCMP_SYS(prctl),
+	SCMP_SYS(ptrace),
+	SCMP_SYS(wait4),
 #endif
 };
 
@@ -135,7 +224,9 @@ static int refuse_executable(scmp_filter_ctx filter)
 	const struct scmp_arg_cmp where = {2, SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC};
 	int err = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(mmap), 1, &where);
 
-	return err ? err : seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(mprotect), 1, &where);
+	return err ? err
+		   : seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(mprotect), 1,
+					    &where);
 }
 
 static int add_rules(scmp_filter_ctx filter, bool enforce)
@@ -190,7 +281,8 @@ static bool has_port(const struct conf *conf, const char *kind, bool is)
 int system_calls_restrict(const struct conf *conf, bool foreign)
 {
 	bool enforce = conf->seccomp == SECCOMP_ENFORCE ||
-		       (conf->seccomp == SECCOMP_AUTO && !foreign && !has_port(conf, VIRTUAL, false));
+		       (conf->seccomp == SECCOMP_AUTO && !foreign &&
+			!has_port(conf, VIRTUAL, false));
 	char where[PATH_MAX + NAME_MAX];
 	int err;
 
@@ -208,7 +300,8 @@ int system_calls_restrict(const struct conf *conf, bool foreign)
 		return 0;
 	}
 	conf_where(conf, NULL, "seccomp", where, sizeof(where));
-	log_error("%s: no filter of system calls: %s. seccomp = no does without", where, strerror(-err));
+	log_error("%s: no filter of system calls: %s. seccomp = no does without", where,
+		  strerror(-err));
 	return err;
 }
 

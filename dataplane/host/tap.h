@@ -22,8 +22,8 @@
 
 struct tap {
 	char name[IFNAMSIZ];
-	uint16_t id;		/* ethdev; it has one pair of queues */
-	uint32_t ifindex;	/* kernel interface index */
+	uint16_t id;	  /* ethdev; it has one pair of queues */
+	uint32_t ifindex; /* kernel interface index */
 };
 
 /**

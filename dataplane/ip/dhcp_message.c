@@ -4,10 +4,10 @@
 
 #include "ip/dhcp_message.h"
 
-#define REQUEST 1
-#define REPLY 2
+#define REQUEST	 1
+#define REPLY	 2
 #define ETHERNET 1
-#define COOKIE rte_cpu_to_be_32(0x63825363)
+#define COOKIE	 rte_cpu_to_be_32(0x63825363)
 
 /* The fixed part of a DHCP message, and the magic cookie. */
 struct message4 {
@@ -53,17 +53,17 @@ static bool is_message6(const uint8_t *data, unsigned int len, enum dhcp_to to)
 	if (len < MESSAGE6)
 		return false;
 	switch (*data) {
-	case 1: /* Solicit */
-	case 3: /* Request */
-	case 4: /* Confirm */
-	case 5: /* Renew */
-	case 6: /* Rebind */
-	case 8: /* Release */
-	case 9: /* Decline */
+	case 1:	 /* Solicit */
+	case 3:	 /* Request */
+	case 4:	 /* Confirm */
+	case 5:	 /* Renew */
+	case 6:	 /* Rebind */
+	case 8:	 /* Release */
+	case 9:	 /* Decline */
 	case 11: /* Information-request */
 		return to == DHCP_TO_SERVER;
-	case 2: /* Advertise */
-	case 7: /* Reply */
+	case 2:	 /* Advertise */
+	case 7:	 /* Reply */
 	case 10: /* Reconfigure */
 		return to == DHCP_TO_CLIENT;
 	default:
@@ -71,7 +71,8 @@ static bool is_message6(const uint8_t *data, unsigned int len, enum dhcp_to to)
 	}
 }
 
-enum dhcp_to dhcp_message(struct rte_mbuf *m, const struct headers *h, struct rte_ether_addr *client)
+enum dhcp_to dhcp_message(struct rte_mbuf *m, const struct headers *h,
+			  struct rte_ether_addr *client)
 {
 	bool v6 = packet_family(m) == AF_INET6;
 	unsigned int ip = v6 ? sizeof(struct rte_ipv6_hdr) : sizeof(struct rte_ipv4_hdr);

@@ -23,6 +23,7 @@ enum dhcp_to { DHCP_TO_NOBODY, DHCP_TO_SERVER, DHCP_TO_CLIENT };
  * @param client  receives the client's Ethernet address of a DHCP message; not set of DHCPv6, which has none
  * @return DHCP_TO_NOBODY: it is not DHCP
  */
-enum dhcp_to dhcp_message(struct rte_mbuf *m, const struct headers *h, struct rte_ether_addr *client);
+enum dhcp_to dhcp_message(struct rte_mbuf *m, const struct headers *h,
+			  struct rte_ether_addr *client);
 
 #endif

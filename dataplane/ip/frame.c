@@ -4,11 +4,11 @@
 
 #include "ip/frame.h"
 
-#define TYPE_EAPOL 0x888e
+#define TYPE_EAPOL    0x888e
 #define TYPE_QINQ_OLD 0x9100
-#define LENGTH_MAX 1500		/* up to this value the field is a length (IEEE 802.3, 3.2.6) */
-#define LSAP_STP 0x42
-#define LSAP_ISIS 0xfe
+#define LENGTH_MAX    1500 /* up to this value the field is a length (IEEE 802.3, 3.2.6) */
+#define LSAP_STP      0x42
+#define LSAP_ISIS     0xfe
 
 /* IEEE 802.2: spanning tree and IS-IS pass; SNAP does not, because it may carry IP. */
 static enum drop_reason check_llc(const struct rte_mbuf *m)

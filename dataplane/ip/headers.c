@@ -6,10 +6,10 @@
 #include "ip/headers.h"
 #include "ip/l4.h"
 
-#define MLD2_REPORT 143		/* RFC 3810, 5.2 */
-#define EXTENSIONS_MAX 6
-#define EXTENSION_UNIT 8u	/* the length of an extension header is a multiple, bytes */
-#define FRAGMENT_MORE 1u
+#define MLD2_REPORT	143 /* RFC 3810, 5.2 */
+#define EXTENSIONS_MAX	6
+#define EXTENSION_UNIT	8u /* the length of an extension header is a multiple, bytes */
+#define FRAGMENT_MORE	1u
 #define FRAGMENT_OFFSET 0xfff8u
 
 /* Order of extension headers (RFC 8200, 4.1): each once; hop-by-hop options first; destination
@@ -86,7 +86,7 @@ static enum drop_reason check_v6(struct rte_mbuf *m)
 	if (total < have)
 		rte_pktmbuf_trim(m, (uint16_t)(have - total));
 	return walk((const uint8_t *)ip, rte_pktmbuf_data_len(m), &h) ? DROP_NONE
-								       : DROP_IPV6_HEADERS;
+								      : DROP_IPV6_HEADERS;
 }
 
 enum drop_reason headers_check(struct rte_mbuf *m, bool verify)

@@ -13,12 +13,12 @@
 #include "ip/packet.h"
 
 struct headers {
-	uint16_t len;		/* IP header with options or extension headers, bytes */
-	uint16_t fragment_at;	/* IPv6: offset of the fragment header; 0: none */
-	uint16_t proto_at;	/* offset of the field with proto */
-	uint8_t proto;		/* protocol of the upper layer */
-	bool fragment;		/* the packet is a fragment */
-	bool later;		/* the packet is not a first fragment, so it has no L4 header */
+	uint16_t len;	      /* IP header with options or extension headers, bytes */
+	uint16_t fragment_at; /* IPv6: offset of the fragment header; 0: none */
+	uint16_t proto_at;    /* offset of the field with proto */
+	uint8_t proto;	      /* protocol of the upper layer */
+	bool fragment;	      /* the packet is a fragment */
+	bool later;	      /* the packet is not a first fragment, so it has no L4 header */
 };
 
 /**

@@ -10,10 +10,10 @@
 
 #define HOP_LIMIT 64
 /* Headers in front of the quoted packet, bytes. */
-#define AROUND ((unsigned int)(sizeof(struct rte_ipv4_hdr) + sizeof(struct icmphdr)))
+#define AROUND	((unsigned int)(sizeof(struct rte_ipv4_hdr) + sizeof(struct icmphdr)))
 #define AROUND6 ((unsigned int)(sizeof(struct rte_ipv6_hdr) + sizeof(struct icmp6_hdr)))
 /* Longest errors (RFC 1812, 4.3.2.3; RFC 4443, 2.4), bytes. */
-#define LONGEST 576u
+#define LONGEST	 576u
 #define LONGEST6 IPV6_MIN_MTU
 
 /* Type and code of an error. */
@@ -57,8 +57,8 @@ static bool is_error6(struct rte_mbuf *m, const struct headers *h)
 
 	if (h->proto != IPPROTO_ICMPV6)
 		return false;
-	return h->later || rte_pktmbuf_data_len(m) <= h->len ||
-	       !(*type & ICMP6_INFOMSG_MASK) || *type == ND_REDIRECT;
+	return h->later || rte_pktmbuf_data_len(m) <= h->len || !(*type & ICMP6_INFOMSG_MASK) ||
+	       *type == ND_REDIRECT;
 }
 
 static bool may_answer6(struct rte_mbuf *m, enum icmp_why why)

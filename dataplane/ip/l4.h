@@ -15,13 +15,13 @@
 /** Whether a protocol number is an IPv6 extension header and no upper layer. */
 static inline bool l4_is_extension(uint8_t proto)
 {
-	return proto == IPPROTO_HOPOPTS || proto == IPPROTO_ROUTING ||
-	       proto == IPPROTO_DSTOPTS || proto == IPPROTO_FRAGMENT;
+	return proto == IPPROTO_HOPOPTS || proto == IPPROTO_ROUTING || proto == IPPROTO_DSTOPTS ||
+	       proto == IPPROTO_FRAGMENT;
 }
 
 /** Bytes of both ports, and of ICMP's type and code, which selectors treat as ports. */
 #define L4_PORTS 4u
-#define L4_TYPE 2u
+#define L4_TYPE	 2u
 /** Bytes of an SPI: not part of a selector, but it identifies the SA of a received packet. */
 #define L4_SPI 4u
 

@@ -28,22 +28,22 @@ struct session;
 #define PACKET_FROM_INTERFACE(interface) ((uint32_t)(interface))
 /** Origin of a packet: decrypted by an SA. */
 #define PACKET_FROM_SA(sa) (PACKET_SA_BIT | (uint32_t)(sa))
-#define PACKET_SA_BIT (1u << 22)
+#define PACKET_SA_BIT	   (1u << 22)
 _Static_assert(CYGNET_MAX_ENTRIES <= PACKET_SA_BIT, "no index of an SA has that bit");
 
 /* The data of the mbuf begins with the IP header between receive and transmit. */
 struct packet {
-	uint8_t stage;		/* enum stage at which the worker continues after a handoff */
-	uint8_t interface;	/* index in interfaces[]: incoming; of a frame for a TAP, or handed off to be sent, outgoing */
-	uint8_t from_kernel;	/* received from the TAP: its TTL is not decremented */
-	uint8_t udp;		/* ESP that arrived in UDP */
-	uint8_t own;		/* ESP made by this host, which may fragment it */
-	uint8_t decrypted;	/* was protected by an inbound SA, or is our ICMP error to the kernel */
-	uint8_t answer;		/* an ICMP error of this host about plaintext */
-	uint8_t must_protect;	/* quotes a decrypted packet: must not leave in plaintext */
-	uint8_t resume;		/* enum stage after reassembly */
-	uint8_t handed;		/* handed off by the worker that received it */
-	uint16_t whole;		/* length of the longest fragment of a reassembled packet, bytes;
+	uint8_t stage; /* enum stage at which the worker continues after a handoff */
+	uint8_t interface; /* index in interfaces[]: incoming; of a frame for a TAP, or handed off to be sent, outgoing */
+	uint8_t from_kernel; /* received from the TAP: its TTL is not decremented */
+	uint8_t udp;	     /* ESP that arrived in UDP */
+	uint8_t own;	     /* ESP made by this host, which may fragment it */
+	uint8_t decrypted; /* was protected by an inbound SA, or is our ICMP error to the kernel */
+	uint8_t answer;	   /* an ICMP error of this host about plaintext */
+	uint8_t must_protect; /* quotes a decrypted packet: must not leave in plaintext */
+	uint8_t resume;	      /* enum stage after reassembly */
+	uint8_t handed;	      /* handed off by the worker that received it */
+	uint16_t whole;	      /* length of the longest fragment of a reassembled packet, bytes;
 				 * it is fragmented again on transmit; 0: not reassembled */
 	uint32_t sa, generation;
 	uint32_t from;		/* PACKET_FROM_INTERFACE() or PACKET_FROM_SA() */
@@ -54,16 +54,16 @@ struct packet {
 	uint16_t esp;		/* offset of the ESP or AH header, bytes */
 	uint16_t sport;		/* inbound: source port of UDP, network byte order */
 	uint16_t part_at;	/* fragment: offset of its payload, bytes */
-	struct cygnet_addr src;	/* inbound: outer source */
+	struct cygnet_addr src; /* inbound: outer source */
 	struct session *session;
-	struct rte_mbuf *next;	/* next packet in the same queue */
+	struct rte_mbuf *next; /* next packet in the same queue */
 	struct failover_masks failover;
-	uint8_t called;		/* processed by call; packets queued later follow it */
-	uint8_t back;		/* completed or lost; earlier packets of its SA are pending */
-	uint8_t status;		/* of the crypto device: enum rte_crypto_op_status */
-	uint8_t fits_route;	/* handed off to be protected: not longer than the MTU of its own route */
-	uint8_t unmatched;	/* no outbound policy matches it: where it may leave by is limited */
-} __rte_aligned(16);		/* alignment of the data behind it */
+	uint8_t called;	    /* processed by call; packets queued later follow it */
+	uint8_t back;	    /* completed or lost; earlier packets of its SA are pending */
+	uint8_t status;	    /* of the crypto device: enum rte_crypto_op_status */
+	uint8_t fits_route; /* handed off to be protected: not longer than the MTU of its own route */
+	uint8_t unmatched; /* no outbound policy matches it: where it may leave by is limited */
+} __rte_aligned(16);	   /* alignment of the data behind it */
 
 /** The smallest MTU of an IPv6 link (RFC 8200, 5). */
 #define IPV6_MIN_MTU 1280u

@@ -10,23 +10,23 @@
 
 /* An incomplete packet. */
 struct partial {
-	LIST_ENTRY(partial) same;	/* entries with the same hash, or free entries */
+	LIST_ENTRY(partial) same; /* entries with the same hash, or free entries */
 	TAILQ_ENTRY(partial) age;
 	struct partial_key key;
-	uint64_t touched;		/* TSC */
-	struct rte_mbuf *head, *tail;	/* by offset; packet()->next */
+	uint64_t touched;	      /* TSC */
+	struct rte_mbuf *head, *tail; /* by offset; packet()->next */
 	unsigned int parts;
-	unsigned int have, total;	/* bytes of payload; total 0: no last fragment yet */
+	unsigned int have, total; /* bytes of payload; total 0: no last fragment yet */
 	unsigned int front, longest;
 	uint8_t ecn;
-	bool bad;			/* all further fragments are dropped */
+	bool bad; /* all further fragments are dropped */
 };
 
 LIST_HEAD(partials, partial);
 
 struct partial_table {
 	struct partials *bucket, free;
-	TAILQ_HEAD(, partial) aged;	/* least recently touched first */
+	TAILQ_HEAD(, partial) aged; /* least recently touched first */
 	struct partial *all;
 	uint32_t mask;
 	struct random_key key;
@@ -112,8 +112,8 @@ static struct partial *find(const struct partials *bucket, const struct partial_
 	struct partial *p;
 
 	LIST_FOREACH(p, bucket, same)
-		if (!memcmp(&p->key, key, sizeof(*key)))
-			return p;
+	if (!memcmp(&p->key, key, sizeof(*key)))
+		return p;
 	return NULL;
 }
 
@@ -133,7 +133,8 @@ static struct partial *begin(struct partial_table *table, struct partials *bucke
 }
 
 /* @return the packet of a key, moved to the end of aged */
-static struct partial *touch(struct partial_table *table, const struct partial_key *key, uint64_t now)
+static struct partial *touch(struct partial_table *table, const struct partial_key *key,
+			     uint64_t now)
 {
 	struct partials *bucket = bucket_of(table, key);
 	struct partial *p = find(bucket, key);

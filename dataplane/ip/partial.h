@@ -25,21 +25,21 @@ struct partial_key {
 	struct cygnet_addr src, dst;
 	uint32_t id;
 	uint8_t af;
-	uint8_t proto;		/* 0 in IPv6, where only the first fragment's counts */
-	uint8_t resume;		/* enum stage of the packet after reassembly */
-	uint8_t interface;	/* incoming interface if policies select by it; else 0 */
+	uint8_t proto;	   /* 0 in IPv6, where only the first fragment's counts */
+	uint8_t resume;	   /* enum stage of the packet after reassembly */
+	uint8_t interface; /* incoming interface if policies select by it; else 0 */
 };
 
 /** Position of a fragment in its packet, bytes. */
 struct partial_part {
-	unsigned int front;	/* headers in front of its payload */
-	unsigned int offset;	/* offset of its payload in the packet */
-	bool more;		/* further fragments follow (MF) */
+	unsigned int front;  /* headers in front of its payload */
+	unsigned int offset; /* offset of its payload in the packet */
+	bool more;	     /* further fragments follow (MF) */
 };
 
 /** A complete packet. */
 struct partial_whole {
-	struct rte_mbuf *parts;	/* in order, by packet()->next; their data is payload */
+	struct rte_mbuf *parts; /* in order, by packet()->next; their data is payload */
 	unsigned int front;	/* bytes of headers in front of the first fragment's data */
 	unsigned int len;	/* of the whole payload, bytes */
 	unsigned int longest;	/* length of the longest received fragment, bytes */

@@ -9,7 +9,7 @@
 #include "ip/ip_sum.h"
 #include "ip/packet.h"
 
-#define TOS_ECN 3u
+#define TOS_ECN	     3u
 #define TOS_V6_SHIFT 20
 
 /** DSCP and ECN of a checked IP header. */

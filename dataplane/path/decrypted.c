@@ -42,8 +42,7 @@ static enum drop_reason check(struct rte_mbuf *m, const struct cygnet_sa *sa, bo
 		return DROP_POLICY_HELD;
 	if ((*policy)->action != CYGNET_PROTECT || (*policy)->reqid != sa->reqid ||
 	    (*policy)->mode != sa->mode || (*policy)->proto != sa->proto ||
-	    !is_from_its_peer(*policy, sa) ||
-	    (local && is_of_the_link(&flow)))
+	    !is_from_its_peer(*policy, sa) || (local && is_of_the_link(&flow)))
 		return DROP_POLICY_INBOUND;
 	return local ? DROP_NONE : may_forward(m);
 }

@@ -70,8 +70,9 @@ static bool stays_on_link6(enum dhcp_to to, const struct cygnet_addr *src,
 static bool is_framed_by_the_kernel(struct rte_mbuf *m)
 {
 	struct rte_ether_addr own = interface_mac(&interfaces[packet(m)->interface]);
-	const struct rte_ether_hdr *eth = rte_pktmbuf_mtod_offset(
-		m, const struct rte_ether_hdr *, -(int)sizeof(struct rte_ether_hdr));
+	const struct rte_ether_hdr *eth = rte_pktmbuf_mtod_offset(m, const struct rte_ether_hdr *,
+								  -(int)sizeof(
+									  struct rte_ether_hdr));
 
 	return rte_is_same_ether_addr(&eth->src_addr, &own);
 }
@@ -85,7 +86,8 @@ bool dhcp_sent(struct worker *w, struct rte_mbuf *m, const struct headers *h)
 	if (to == DHCP_TO_NOBODY || !(w->settings & SETTING_DHCP) ||
 	    is_inside(packet(m)) != (to == DHCP_TO_CLIENT) || !is_framed_by_the_kernel(m))
 		return false;
-	if (packet_family(m) == AF_INET6 ? !stays_on_link6(to, &src, &dst) : !sends4(m, to, &src, &dst))
+	if (packet_family(m) == AF_INET6 ? !stays_on_link6(to, &src, &dst)
+					 : !sends4(m, to, &src, &dst))
 		return false;
 	return rate_allows(&w->dhcp[packet(m)->interface], DHCP_PER_SECOND);
 }
@@ -104,10 +106,12 @@ static bool is_request4(struct rte_mbuf *m)
 {
 	const struct cygnet_addr src = packet_src(m), dst = packet_dst(m);
 
-	return (cygnet_addr_is_zero(&src) || is_on_link(m, &src)) && (is_broadcast(&dst) || is_own(m, &dst));
+	return (cygnet_addr_is_zero(&src) || is_on_link(m, &src)) &&
+	       (is_broadcast(&dst) || is_own(m, &dst));
 }
 
-enum dhcp_received dhcp_received(const struct worker *w, struct rte_mbuf *m, const struct headers *h)
+enum dhcp_received dhcp_received(const struct worker *w, struct rte_mbuf *m,
+				 const struct headers *h)
 {
 	const struct cygnet_addr src = packet_src(m), dst = packet_dst(m);
 	struct rte_ether_addr client;

@@ -30,9 +30,9 @@ bool dhcp_sent(struct worker *w, struct rte_mbuf *m, const struct headers *h);
 
 /** What becomes of a DHCP message from the wire. */
 enum dhcp_received {
-	DHCP_BY_POLICY,		/* it is none, or is treated as any other packet */
-	DHCP_PASSES,		/* policies do not apply to it */
-	DHCP_ASIDE,		/* an answer to a client: where policies, or its destination, keep it from the
+	DHCP_BY_POLICY, /* it is none, or is treated as any other packet */
+	DHCP_PASSES,	/* policies do not apply to it */
+	DHCP_ASIDE, /* an answer to a client: where policies, or its destination, keep it from the
 				 * kernel's IP stack, it is for packet sockets: dhcp_aside() */
 };
 
@@ -43,7 +43,8 @@ static inline bool dhcp_is_to_client(const struct cygnet_flow *flow)
 }
 
 /** Decide about a packet from the wire. Lcores. @param m, h  as of dhcp_sent() */
-enum dhcp_received dhcp_received(const struct worker *w, struct rte_mbuf *m, const struct headers *h);
+enum dhcp_received dhcp_received(const struct worker *w, struct rte_mbuf *m,
+				 const struct headers *h);
 
 /** Give a DHCP_ASIDE packet to the packet sockets of the kernel alone, within its rate. Takes over the packet. */
 void dhcp_aside(struct worker *w, struct rte_mbuf *m);

@@ -23,7 +23,9 @@ static unsigned int kept_in(const struct packet *p, const struct session *s)
 
 static struct received_as received_as(const struct packet *p, struct cygnet_sa *sa)
 {
-	return (struct received_as){.sa = sa, .seq = p->seq, .interface = p->interface,
+	return (struct received_as){.sa = sa,
+				    .seq = p->seq,
+				    .interface = p->interface,
 				    .ah = p->session->ah};
 }
 
@@ -35,8 +37,7 @@ static bool may_finish_in(const struct worker *w, const struct session *s, struc
 	return (route && route->sa == sa && is_ordinary(s, 0)) || lifetime_allows(sa);
 }
 
-static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa,
-		      struct session *s)
+static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa, struct session *s)
 {
 	struct packet *p = packet(m);
 	const struct received_as as = received_as(p, sa);
@@ -126,10 +127,12 @@ static void finish_jobs(struct worker *w, const struct crypto_run *run)
 }
 
 /* Whether a run is finished and counted together with the one before it, which has no jobs. */
-static bool continues(const struct crypto_batch *b, const struct crypto_run *run, const struct crypto_run *before)
+static bool continues(const struct crypto_batch *b, const struct crypto_run *run,
+		      const struct crypto_run *before)
 {
 	return !b->has_job[run->from] && run->device == before->device &&
-	       run->s->inbound == before->s->inbound && run->s->route.link.len == before->s->route.link.len;
+	       run->s->inbound == before->s->inbound &&
+	       run->s->route.link.len == before->s->route.link.len;
 }
 
 void finish_batch(struct worker *w)

@@ -7,7 +7,7 @@
 #include "path/fragment.h"
 
 #define AROUND (sizeof(struct rte_ipv6_hdr) + sizeof(struct rte_ipv6_fragment_ext))
-#define UNIT 8u		/* of offsets, bytes */
+#define UNIT   8u /* of offsets, bytes */
 
 /* The part of m with len bytes of payload from offset on. @return NULL: no memory */
 static struct rte_mbuf *make_part(struct worker *w, struct rte_mbuf *m, unsigned int offset,

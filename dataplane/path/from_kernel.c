@@ -24,7 +24,8 @@ static struct ike_datagram datagram_of(struct rte_mbuf *m, const struct headers 
 	};
 
 	if (h->fragment_at)
-		memcpy(&datagram.id, rte_pktmbuf_mtod_offset(m, const uint8_t *, h->fragment_at + 4),
+		memcpy(&datagram.id,
+		       rte_pktmbuf_mtod_offset(m, const uint8_t *, h->fragment_at + 4),
 		       sizeof(datagram.id));
 	return datagram;
 }
@@ -52,8 +53,7 @@ static bool is_ike_sent(struct worker *w, struct rte_mbuf *m, const struct heade
 	struct cygnet_addr src = packet_src(m);
 	struct ike_datagram datagram;
 
-	if (h->proto != IPPROTO_UDP ||
-	    route_lookup(packet_family(m), &src).kind != ROUTE_LOCAL)
+	if (h->proto != IPPROTO_UDP || route_lookup(packet_family(m), &src).kind != ROUTE_LOCAL)
 		return false;
 	datagram = datagram_of(m, h);
 	if (h->later)

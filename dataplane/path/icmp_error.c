@@ -12,7 +12,7 @@
 #include "path/worker/policy.h"
 #include "path/worker/trace_note.h"
 
-#define PER_SECOND 100	/* of each worker */
+#define PER_SECOND 100 /* of each worker */
 
 /* A packet for the error, as long as it is to be. @return NULL: no memory */
 static struct rte_mbuf *make_answer(struct worker *w, struct rte_mbuf *m, unsigned int len)
@@ -80,7 +80,8 @@ static enum merit merit_of(struct rte_mbuf *m, const struct cygnet_flow *error,
  * @param source  receives it. If no error from any address of ours would be protected it is one from which it will not:
  *		  STAGE_OUTBOUND drops that, and counts it
  * @return false: this host has no address to answer from */
-static bool find_source(struct rte_mbuf *m, const struct cygnet_flow *error, struct cygnet_addr *source)
+static bool find_source(struct rte_mbuf *m, const struct cygnet_flow *error,
+			struct cygnet_addr *source)
 {
 	enum merit best = NONE;
 	struct local_addr own;

@@ -26,7 +26,8 @@ bool ike_exempt(struct rte_mbuf *m, const struct headers *h, bool out)
 	other = out ? udp.dst_port : udp.src_port;
 	len = rte_be_to_cpu_16(udp.dgram_len);
 	if (!ike_exempt_port(m, own) || len < sizeof(udp) ||
-	    (h->fragment ? len + h->len < rte_pktmbuf_pkt_len(m) : len + h->len != rte_pktmbuf_pkt_len(m)))
+	    (h->fragment ? len + h->len < rte_pktmbuf_pkt_len(m)
+			 : len + h->len != rte_pktmbuf_pkt_len(m)))
 		return false;
 	len -= (unsigned int)sizeof(udp);
 	have = RTE_MIN(rte_pktmbuf_data_len(m) - data, len);

@@ -33,11 +33,11 @@
 #include "path/worker/police.h"
 #include "path/worker/tx.h"
 
-#define INBOX 4096u
-#define INBOX_BURSTS 4u		/* before the ports are polled: these packets have cost more already */
-#define SWEEP_TURNS 1024u	/* of the loop between two sweeps of the sessions */
-#define IDLE_TURNS 1000u	/* without a packet before the sessions are swept as well */
-#define DRAIN_TURNS 2000000u	/* for a device that does not answer any more */
+#define INBOX	     4096u
+#define INBOX_BURSTS 4u	   /* before the ports are polled: these packets have cost more already */
+#define SWEEP_TURNS  1024u /* of the loop between two sweeps of the sessions */
+#define IDLE_TURNS   1000u /* without a packet before the sessions are swept as well */
+#define DRAIN_TURNS  2000000u /* for a device that does not answer any more */
 
 bool workers_stopping;
 
@@ -124,7 +124,8 @@ void workers_free(void)
 
 static bool owns_queue(const struct worker *w, unsigned int device, uint16_t queue)
 {
-	return devices[device].queues == 1 ? device % w->workers == w->id : queue % w->workers == w->id;
+	return devices[device].queues == 1 ? device % w->workers == w->id
+					   : queue % w->workers == w->id;
 }
 
 /* Without the path of known flows. */
@@ -136,7 +137,8 @@ static void to_stages(struct worker *w, struct rte_mbuf **m, unsigned int n, uns
 }
 
 /* Frames that have come in by an interface one after the other, in order. */
-static void receive_by(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int interface)
+static void receive_by(struct worker *w, struct rte_mbuf **m, unsigned int n,
+		       unsigned int interface)
 {
 	uint64_t began = dispatch_began(w);
 	struct fast_burst burst;
@@ -160,7 +162,8 @@ static void receive_by(struct worker *w, struct rte_mbuf **m, unsigned int n, un
 }
 
 /* Frames of a burst. */
-static void receive(struct worker *w, const struct device *device, struct rte_mbuf **m, unsigned int n)
+static void receive(struct worker *w, const struct device *device, struct rte_mbuf **m,
+		    unsigned int n)
 {
 	unsigned int interface;
 
@@ -241,7 +244,8 @@ static unsigned int poll_crypto(struct worker *w)
  * counting costs no further read of it. A nap follows a turn without packets and is not counted. */
 static void count_turn(struct worker *w)
 {
-	__atomic_store_n(&w->stats->turns, w->stats->turns + 1, __ATOMIC_RELEASE); /* owner.c, watchdog.c */
+	__atomic_store_n(&w->stats->turns, w->stats->turns + 1,
+			 __ATOMIC_RELEASE); /* owner.c, watchdog.c */
 	if (w->moved)
 		w->stats->busy_cycles += w->now - w->turn_began;
 	w->turn_began = w->now;

@@ -36,5 +36,5 @@ enum drop_reason may_forward(struct rte_mbuf *m)
 			     __ATOMIC_RELAXED))
 		return DROP_FORWARDING;
 	return (v6 ? is_martian6(packet_ip6(m)) : is_martian(packet_ip(m))) ? DROP_MARTIAN
-									     : DROP_NONE;
+									    : DROP_NONE;
 }

@@ -50,8 +50,7 @@ static enum drop_reason prepare_out(struct rte_mbuf *m, struct cygnet_sa *sa, st
 	/* Only what is in the first segment would be protected. */
 	if (!hide_length(m, sa, s) || m->nb_segs != 1)
 		return DROP_NO_BUFFER;
-	reason = s->ah ? ah_out_prepare(m, sa, s, seq, job)
-		       : esp_out_prepare(m, sa, s, seq, job);
+	reason = s->ah ? ah_out_prepare(m, sa, s, seq, job) : esp_out_prepare(m, sa, s, seq, job);
 	if (reason == DROP_NONE)
 		sa_count(sa, inner);
 	return reason;

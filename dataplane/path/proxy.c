@@ -74,10 +74,8 @@ static bool is_solicitation(const struct nd_frame *f)
 {
 	static const uint8_t unspecified[16];
 
-	return f->ip.proto == IPPROTO_ICMPV6 &&
-	       f->nd.asked.nd_ns_type == ND_NEIGHBOR_SOLICIT &&
-	       !f->nd.asked.nd_ns_code &&
-	       memcmp(ip6_src(&f->ip), unspecified, sizeof(unspecified));
+	return f->ip.proto == IPPROTO_ICMPV6 && f->nd.asked.nd_ns_type == ND_NEIGHBOR_SOLICIT &&
+	       !f->nd.asked.nd_ns_code && memcmp(ip6_src(&f->ip), unspecified, sizeof(unspecified));
 }
 
 static void write_advertisement(struct nd_frame *f, const struct rte_ether_addr *own)

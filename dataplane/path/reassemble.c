@@ -24,7 +24,7 @@
 /* Any sender of fragments can fill a table: ESP with AH, UDP, and plaintext have one each, and
  * fragments whose packet does not become whole are dropped soon. */
 #define TABLE_PARTS (REASSEMBLY_PACKETS / 3)
-#define UNIT 8u		/* of offsets, bytes */
+#define UNIT	    8u /* of offsets, bytes */
 
 struct reassembly {
 	struct partial_table *esp, *udp, *plain;
@@ -57,7 +57,8 @@ void reassembly_free(struct reassembly *r)
 	free(r);
 }
 
-static unsigned int reassembly_owner(const struct worker *w, struct rte_mbuf *m, const struct headers *h)
+static unsigned int reassembly_owner(const struct worker *w, struct rte_mbuf *m,
+				     const struct headers *h)
 {
 	const struct rte_ipv4_hdr *ip = packet_ip(m);
 	uint32_t addrs[8], id;
@@ -160,7 +161,8 @@ static struct rte_mbuf *join(const struct partial_whole *whole)
 			return NULL;
 		}
 		*packet(m) = *packet(first);
-		memcpy(rte_pktmbuf_append(m, (uint16_t)head), rte_pktmbuf_mtod(first, void *), head);
+		memcpy(rte_pktmbuf_append(m, (uint16_t)head), rte_pktmbuf_mtod(first, void *),
+		       head);
 		rte_pktmbuf_free(first);
 	}
 	copy_text((uint8_t *)rte_pktmbuf_append(m, (uint16_t)more), rest);
@@ -239,7 +241,8 @@ static struct rte_mbuf *make_whole(struct worker *w, const struct partial_whole 
 	return m;
 }
 
-static struct partial_table *table_for(const struct reassembly *r, struct rte_mbuf *m, uint8_t proto)
+static struct partial_table *table_for(const struct reassembly *r, struct rte_mbuf *m,
+				       uint8_t proto)
 {
 	if (packet(m)->resume != STAGE_LOCAL)
 		return r->plain;
@@ -290,7 +293,8 @@ static struct rte_mbuf *add_fragment(struct worker *w, struct rte_mbuf *m, const
 		return NULL;
 	}
 	key = key_of(m, h);
-	if (!partial_add(table_for(w->reassembly, m, h->proto), &key, m, &part, rte_rdtsc(), &whole))
+	if (!partial_add(table_for(w->reassembly, m, h->proto), &key, m, &part, rte_rdtsc(),
+			 &whole))
 		return NULL;
 	m = make_whole(w, &whole);
 	if (m)

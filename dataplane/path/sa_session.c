@@ -23,8 +23,9 @@ enum sa_session sa_session_find(struct worker *w, struct rte_mbuf *m, bool out,
 		return SA_SESSION_NONE;
 	}
 	/* Packets of the batch without a job do not count as in flight: their sessions stay. */
-	reason = unlikely(w->trace != NULL) ? trace_session(w->trace, m, sa, s)
-					    : session_get(w->sessions, *sa, p->sa, !batch->without_job, s);
+	reason = unlikely(w->trace != NULL)
+			 ? trace_session(w->trace, m, sa, s)
+			 : session_get(w->sessions, *sa, p->sa, !batch->without_job, s);
 	if (reason == DROP_NONE)
 		return SA_SESSION_FOUND;
 	if (reason == DROP_NO_SESSION && batch->n)

@@ -10,8 +10,8 @@
 
 enum sa_session {
 	SA_SESSION_FOUND,
-	SA_SESSION_NONE,	/* there is none, and the packet has been taken over */
-	SA_SESSION_BUSY,	/* all sessions are in use, some by the crypto batch: try again after it */
+	SA_SESSION_NONE, /* there is none, and the packet has been taken over */
+	SA_SESSION_BUSY, /* all sessions are in use, some by the crypto batch: try again after it */
 };
 
 /**

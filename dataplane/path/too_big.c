@@ -13,16 +13,16 @@
 #include "path/too_big.h"
 #include "path/worker/worker.h"
 
-#define PER_SECOND 100		/* errors looked at by each worker */
+#define PER_SECOND  100 /* errors looked at by each worker */
 #define ICMP_HEADER 8u
 
 /* A packet that we may have sent, by what an error quotes of it. */
 struct sent {
 	uint8_t af, proto;
 	bool udp;
-	uint16_t sport, dport;	/* with udp; network byte order */
-	uint32_t spi;		/* network byte order */
-	unsigned int len;	/* of the packet, bytes */
+	uint16_t sport, dport; /* with udp; network byte order */
+	uint32_t spi;	       /* network byte order */
+	unsigned int len;      /* of the packet, bytes */
 	struct cygnet_addr src, dst;
 };
 
@@ -122,7 +122,8 @@ static bool note(struct cygnet_sa *sa, const struct sent *s, uint32_t mtu)
 		return false;
 	if (mtu <= before)
 		__atomic_store_n(&sa->path_mtu,
-				 (uint64_t)mtu << PATH_MTU_SHIFT | (clock_seconds() & PATH_MTU_SECOND),
+				 (uint64_t)mtu << PATH_MTU_SHIFT |
+					 (clock_seconds() & PATH_MTU_SECOND),
 				 __ATOMIC_RELAXED);
 	/* Said once more, it only holds longer; what flows remember is the MTU, not until when. */
 	if (mtu < before)

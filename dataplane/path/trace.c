@@ -16,15 +16,15 @@
 #include "path/worker/next_hop.h"
 #include "path/worker/tx.h"
 
-#define HEADROOM 256u
-#define TAILROOM 512u	/* trailer, ICV and what AH hides */
+#define HEADROOM  256u
+#define TAILROOM  512u /* trailer, ICV and what AH hides */
 #define NATT_PORT 4500
 
 _Static_assert(HEADROOM + TRACE_SIZE_MOST + TAILROOM <= UINT16_MAX, "there is room");
 
 /* Wiped after each trace: the crypto job has the salt, which is part of the key. No core dump has it (main.c). */
 static struct {
-	struct worker worker;	/* number 0 of 1, without tables, pools and devices */
+	struct worker worker; /* number 0 of 1, without tables, pools and devices */
 	struct stats stats;
 	/* The packet: an mbuf of no pool, with a reference more, so that nothing frees it. */
 	struct rte_mbuf m __rte_cache_aligned;
@@ -32,7 +32,8 @@ static struct {
 	uint8_t bytes[UINT16_MAX + 1];
 } own;
 _Static_assert(offsetof(__typeof__(own), private) - offsetof(__typeof__(own), m) ==
-		       sizeof(struct rte_mbuf), "where rte_mbuf_to_priv() looks");
+		       sizeof(struct rte_mbuf),
+	       "where rte_mbuf_to_priv() looks");
 
 static struct trace trace;
 
@@ -67,7 +68,8 @@ static void write_l4(uint8_t *l4, const struct trace_packet *p, unsigned int len
 		memcpy(l4 + sizeof(udp), ike, sizeof(ike));
 	if (p->spi)
 		memcpy(l4 + (p->proto == IPPROTO_AH    ? 4
-			     : p->proto == IPPROTO_UDP ? sizeof(udp) : 0),
+			     : p->proto == IPPROTO_UDP ? sizeof(udp)
+						       : 0),
 		       &spi, sizeof(spi));
 }
 
@@ -168,7 +170,8 @@ static void after_crypto(struct worker *w, const struct trace_flow *flow)
 	trace.prepared = false;
 	if (!trace.session.inbound) {
 		finish_packet(w, &own.m, &trace.session, &trace.sa);
-		trace_note(&trace, "protect", "%u bytes with all headers", rte_pktmbuf_pkt_len(&own.m));
+		trace_note(&trace, "protect", "%u bytes with all headers",
+			   rte_pktmbuf_pkt_len(&own.m));
 		return;
 	}
 	trace_note(&trace, "decrypt", "if its sequence number is new and its ICV right");
@@ -225,14 +228,16 @@ static void begin(const struct trace_flow *flow)
 	if (kernel || interface < 0)
 		interface = interface_to(p.af, kernel ? &p.dst : &p.src);
 	if (!p.src_af && !path)
-		interface = route_lookup(p.af, &p.dst).kind == ROUTE_LOCAL ? RTE_MAX(interface, 0) : -1;
+		interface = route_lookup(p.af, &p.dst).kind == ROUTE_LOCAL ? RTE_MAX(interface, 0)
+									   : -1;
 	if (flow->encap) {
 		p.proto = IPPROTO_UDP;
 		p.dport = path && path->encap ? rte_be_to_cpu_16(path->dport) : NATT_PORT;
 	}
 	if (interface < 0)
-		settle("unknown", -1, kernel ? "the kernel of this host does not send it by a port"
-					     : "no port leads to its source: say src, or in PORT");
+		settle("unknown", -1,
+		       kernel ? "the kernel of this host does not send it by a port"
+			      : "no port leads to its source: say src, or in PORT");
 	else
 		enter(&p, (unsigned int)interface, kernel ? STAGE_FROM_KERNEL : STAGE_FROM_WIRE);
 }

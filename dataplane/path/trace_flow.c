@@ -9,15 +9,15 @@
 #include "host/interface.h"
 #include "path/trace_flow.h"
 
-#define SIZE_LEAST 64u	/* room for any header that is looked at */
+#define SIZE_LEAST	64u /* room for any header that is looked at */
 #define PROTO_NOT_GIVEN (UINT8_MAX + 1u)
 
 static const struct {
 	const char *name;
 	uint8_t number;
 } protocols[] = {
-	{"icmp", IPPROTO_ICMP}, {"tcp", IPPROTO_TCP}, {"udp", IPPROTO_UDP},
-	{"gre", IPPROTO_GRE},	{"esp", IPPROTO_ESP}, {"ah", IPPROTO_AH},
+	{"icmp", IPPROTO_ICMP},	    {"tcp", IPPROTO_TCP},   {"udp", IPPROTO_UDP},
+	{"gre", IPPROTO_GRE},	    {"esp", IPPROTO_ESP},   {"ah", IPPROTO_AH},
 	{"icmpv6", IPPROTO_ICMPV6}, {"sctp", IPPROTO_SCTP},
 };
 

@@ -24,20 +24,20 @@
 #define TRACE_SIZE_MOST 64000u
 
 struct trace_packet {
-	uint8_t af;		/* of dst; 0: no address is given */
-	uint8_t src_af;		/* of src; 0: none is given */
+	uint8_t af;	/* of dst; 0: no address is given */
+	uint8_t src_af; /* of src; 0: none is given */
 	bool df;
 	uint32_t proto;
-	uint32_t size;		/* of the IP packet, bytes */
-	uint32_t sport, dport;	/* ICMP: type and code */
-	uint32_t spi;		/* 0: plaintext */
+	uint32_t size;	       /* of the IP packet, bytes */
+	uint32_t sport, dport; /* ICMP: type and code */
+	uint32_t spi;	       /* 0: plaintext */
 	struct cygnet_addr src, dst;
 };
 
 struct trace_flow {
-	bool encap;		/* with an SPI: ESP in UDP */
-	bool from_kernel;	/* the kernel of this host sends it */
-	int interface;		/* index in interfaces[] that it comes in by; -1: not given */
+	bool encap;	  /* with an SPI: ESP in UDP */
+	bool from_kernel; /* the kernel of this host sends it */
+	int interface;	  /* index in interfaces[] that it comes in by; -1: not given */
 	bool has_inner;
 	struct trace_packet packet, inner;
 };

@@ -27,6 +27,5 @@ static enum drop_reason prepare_in(struct rte_mbuf *m, struct cygnet_sa *sa, str
 
 void stage_unprotect(struct worker *w, struct rte_mbuf **m, unsigned int n)
 {
-	sa_submit(w, m, n, STAGE_UNPROTECT,
-		  unlikely(w->trace != NULL) ? check_in : prepare_in);
+	sa_submit(w, m, n, STAGE_UNPROTECT, unlikely(w->trace != NULL) ? check_in : prepare_in);
 }

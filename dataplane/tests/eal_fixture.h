@@ -39,9 +39,18 @@ static inline int load_ours(void)
 static inline int start_eal(const char *program)
 {
 	const char *args[] = {
-		program,     "--no-huge",      "-m",       "320",	 "--no-shconf",
-		"--no-pci",  "--no-telemetry", "--lcores", "0",		 "--iova-mode=va",
-		"--log-level=lib.eal:error",   "--log-level=lib.lpm:error",
+		program,
+		"--no-huge",
+		"-m",
+		"320",
+		"--no-shconf",
+		"--no-pci",
+		"--no-telemetry",
+		"--lcores",
+		"0",
+		"--iova-mode=va",
+		"--log-level=lib.eal:error",
+		"--log-level=lib.lpm:error",
 	};
 
 	if (load_ours())

@@ -17,7 +17,7 @@
 #include "worker_fixture.h"
 
 #define PACKETS 2047
-#define OPS 127u
+#define OPS	127u
 
 unsigned int esp_sas = 16, esp_devices, esp_crypto_cores;
 struct session_table *esp_sessions;
@@ -44,7 +44,8 @@ static int open_sadb(void)
 	if (!mkdtemp(folder))
 		return -1;
 	snprintf(path, sizeof(path), "%s/sadb", folder);
-	if (cygnet_db_open_flags(path, &geometry, CYGNET_OPEN_ON_DISK, &sadb, error, sizeof(error))) {
+	if (cygnet_db_open_flags(path, &geometry, CYGNET_OPEN_ON_DISK, &sadb, error,
+				 sizeof(error))) {
 		fprintf(stderr, "%s\n", error);
 		return -1;
 	}
@@ -124,8 +125,7 @@ struct cygnet_sa_params esp_params(const struct esp_peer *peer, unsigned int opt
 	const struct esp_algorithm *a = peer->algorithm;
 	struct cygnet_sa_params p = {
 		.id = {htonl(ESP_SPI), IPPROTO_ESP, AF_INET, address("192.0.2.1")},
-		.path = {.src = address("192.0.2.2"), .dst = address("192.0.2.1"),
-			 .af = AF_INET},
+		.path = {.src = address("192.0.2.2"), .dst = address("192.0.2.1"), .af = AF_INET},
 		.flags = (options & ESP_INBOUND ? CYGNET_SA_INBOUND : 0) |
 			 (options & ESP_ESN ? CYGNET_SA_ESN : 0),
 		.reqid = 1,
@@ -207,8 +207,7 @@ static void use_device(unsigned int device)
 	engine_devices = 1;
 }
 
-bool esp_sa_add_params(struct esp_sa *e, const struct cygnet_sa_params *params,
-		       unsigned int device)
+bool esp_sa_add_params(struct esp_sa *e, const struct cygnet_sa_params *params, unsigned int device)
 {
 	use_device(device);
 	assert_int_equal(cygnet_sa_add(sadb, params), 0);
@@ -337,8 +336,8 @@ unsigned int esp_hidden(const struct esp_sa *e)
 	return e->session->form != SUITE_AEAD && (e->options & ESP_ESN) ? 4 : 0;
 }
 
-unsigned int esp_wire(const struct esp_sa *e, uint8_t outer_tos, uint64_t seq,
-		      const uint8_t *text, unsigned int len, uint8_t *wire)
+unsigned int esp_wire(const struct esp_sa *e, uint8_t outer_tos, uint64_t seq, const uint8_t *text,
+		      unsigned int len, uint8_t *wire)
 {
 	unsigned int offset = esp_offset(e), total;
 	bool encap = e->options & ESP_ENCAP;
@@ -473,7 +472,7 @@ enum drop_reason esp_unprotect(const struct esp_sa *e, struct rte_mbuf *m)
 {
 	struct rte_crypto_op *op = new_op();
 	enum drop_reason reason = e->session->ah ? ah_in_prepare(m, e->session, crypto_op_job(op))
-				    : esp_in_prepare(m, e->session, crypto_op_job(op));
+						 : esp_in_prepare(m, e->session, crypto_op_job(op));
 
 	if (reason != DROP_NONE) {
 		rte_crypto_op_free(op);

@@ -24,10 +24,10 @@
 #include "esp_peer.h"
 #include "ip/packet.h"
 
-#define ESP_SPI 0xc1234567u
+#define ESP_SPI	    0xc1234567u
 #define ESP_INBOUND 1u
-#define ESP_ESN 2u
-#define ESP_ENCAP 4u
+#define ESP_ESN	    2u
+#define ESP_ENCAP   4u
 /** Ports of UDP encapsulation, host byte order. */
 #define ESP_SPORT 4500
 #define ESP_DPORT 30000
@@ -99,8 +99,8 @@ struct rte_mbuf *esp_packet(const uint8_t *data, unsigned int len, unsigned int 
 struct rte_mbuf *esp_from_peer(const struct esp_sa *e, uint64_t seq, const uint8_t *text,
 			       unsigned int len);
 /** The same as plain bytes. @return length */
-unsigned int esp_wire(const struct esp_sa *e, uint8_t outer_tos, uint64_t seq,
-		      const uint8_t *text, unsigned int len, uint8_t *wire);
+unsigned int esp_wire(const struct esp_sa *e, uint8_t outer_tos, uint64_t seq, const uint8_t *text,
+		      unsigned int len, uint8_t *wire);
 /** A small packet from the peer as protect() expects it. @param next  its next header */
 struct rte_mbuf *esp_sealed(const struct esp_sa *e, uint64_t seq, uint8_t next);
 /** An inner packet of len bytes, 400 at most, that leaves through the SA, as protect() expects

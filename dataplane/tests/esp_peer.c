@@ -13,23 +13,29 @@
 #include "cygnet.h"
 #include "esp_peer.h"
 
+/* clang-format off */
 #define CBC(bits, hash, auth_key, icv)                                                             \
 	{"aes-cbc-" #bits " hmac-sha" #hash, CYGNET_CIPHER_AES_CBC, (bits) / 8,                    \
 	 CYGNET_AUTH_HMAC_SHA##hash, auth_key, 16, 16, icv, "AES-" #bits "-CBC", "SHA" #hash}
-#define CBC_ALL(bits)                                                                              \
+/* clang-format on */
+#define CBC_ALL(bits) \
 	CBC(bits, 1, 20, 12), CBC(bits, 256, 32, 16), CBC(bits, 384, 48, 24), CBC(bits, 512, 64, 32)
+/* clang-format off */
 #define GCM(bits, icv)                                                                             \
 	{"aes-gcm-" #bits " icv " #icv, CYGNET_CIPHER_AES_GCM, (bits) / 8, CYGNET_AUTH_NONE, 0, 8, \
 	 4, icv, "AES-" #bits "-GCM", NULL}
+/* clang-format on */
 
+/* clang-format off */
 #define GMAC(bits)                                                                                 \
 	{"aes-gmac-" #bits, CYGNET_CIPHER_AES_GMAC, (bits) / 8, CYGNET_AUTH_NONE, 0, 8, 4, 16,      \
 	 "AES-" #bits "-GCM", NULL}
+/* clang-format on */
 
 const struct esp_algorithm esp_algorithms[] = {
-	CBC_ALL(128),	  CBC_ALL(192), CBC_ALL(256), CBC(128, 256, 32, 12), CBC(256, 1, 20, 20),
-	GMAC(128),	  GMAC(256),    GCM(128, 8),  GCM(128, 12),	     GCM(256, 8),
-	GCM(128, 16),	  GCM(192, 16), GCM(256, 16),
+	CBC_ALL(128), CBC_ALL(192), CBC_ALL(256), CBC(128, 256, 32, 12), CBC(256, 1, 20, 20),
+	GMAC(128),    GMAC(256),    GCM(128, 8),  GCM(128, 12),		 GCM(256, 8),
+	GCM(128, 16), GCM(192, 16), GCM(256, 16),
 };
 const struct esp_algorithm esp_gcm = GCM(128, 16), esp_cbc = CBC(128, 256, 32, 16);
 const unsigned int esp_algorithm_count = sizeof(esp_algorithms) / sizeof(esp_algorithms[0]);
@@ -114,8 +120,8 @@ static void hmac(const struct esp_peer *peer, const uint8_t *esp, unsigned int l
 			     NULL));
 }
 
-unsigned int peer_seal(const struct esp_peer *peer, uint32_t spi, uint64_t seq,
-		       const uint8_t *text, unsigned int len, uint8_t *esp)
+unsigned int peer_seal(const struct esp_peer *peer, uint32_t spi, uint64_t seq, const uint8_t *text,
+		       unsigned int len, uint8_t *esp)
 {
 	const struct esp_algorithm *a = peer->algorithm;
 	uint32_t header[2] = {htonl(spi), htonl((uint32_t)seq)};
@@ -142,8 +148,8 @@ unsigned int peer_seal(const struct esp_peer *peer, uint32_t spi, uint64_t seq,
 	return len + a->icv_len;
 }
 
-int peer_open(const struct esp_peer *peer, uint32_t seq_high, const uint8_t *esp,
-	      unsigned int len, uint8_t *text)
+int peer_open(const struct esp_peer *peer, uint32_t seq_high, const uint8_t *esp, unsigned int len,
+	      uint8_t *text)
 {
 	const struct esp_algorithm *a = peer->algorithm;
 	unsigned int header = 8u + a->iv_len, body = len - header - a->icv_len;
@@ -211,9 +217,26 @@ void peer_ip(uint8_t ip[20], uint8_t tos, uint16_t total, uint16_t id, uint16_t 
 	     uint8_t proto)
 {
 	const uint8_t header[20] = {
-		0x45, tos, (uint8_t)(total >> 8), (uint8_t)total, (uint8_t)(id >> 8), (uint8_t)id,
-		(uint8_t)(fragment >> 8), (uint8_t)fragment, 64, proto, 0, 0,
-		192, 0, 2, 2, 192, 0, 2, 1,
+		0x45,
+		tos,
+		(uint8_t)(total >> 8),
+		(uint8_t)total,
+		(uint8_t)(id >> 8),
+		(uint8_t)id,
+		(uint8_t)(fragment >> 8),
+		(uint8_t)fragment,
+		64,
+		proto,
+		0,
+		0,
+		192,
+		0,
+		2,
+		2,
+		192,
+		0,
+		2,
+		1,
 	};
 	uint16_t checksum = peer_checksum(header, sizeof(header));
 

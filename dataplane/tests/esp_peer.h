@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define PEER_TEXT_MAX 4096u
-#define PEER_ESP_MAX (8 + 16 + PEER_TEXT_MAX + 32)
+#define PEER_ESP_MAX  (8 + 16 + PEER_TEXT_MAX + 32)
 
 struct esp_algorithm {
 	const char *name;
@@ -45,16 +45,16 @@ void peer_init(struct esp_peer *peer, const struct esp_algorithm *algorithm, boo
  * @param esp   room for PEER_ESP_MAX bytes
  * @return its length
  */
-unsigned int peer_seal(const struct esp_peer *peer, uint32_t spi, uint64_t seq,
-		       const uint8_t *text, unsigned int len, uint8_t *esp);
+unsigned int peer_seal(const struct esp_peer *peer, uint32_t spi, uint64_t seq, const uint8_t *text,
+		       unsigned int len, uint8_t *esp);
 /**
  * Authenticate and decrypt an ESP packet, with its trailer.
  * @param seq_high  high half of the sequence number
  * @param text      room for PEER_TEXT_MAX bytes
  * @return the length of text, or -1: not authentic
  */
-int peer_open(const struct esp_peer *peer, uint32_t seq_high, const uint8_t *esp,
-	      unsigned int len, uint8_t *text);
+int peer_open(const struct esp_peer *peer, uint32_t seq_high, const uint8_t *esp, unsigned int len,
+	      uint8_t *text);
 /** One block of AES without a mode, from which an unpredictable IV is made. */
 void peer_block(const struct esp_peer *peer, const uint8_t in[16], uint8_t out[16]);
 

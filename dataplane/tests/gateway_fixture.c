@@ -14,12 +14,12 @@
 #include "path/fast/fast.h"
 #include "path/worker/tx.h"
 
-#define TABLE_MAIN 254
+#define TABLE_MAIN  254
 #define TABLE_LOCAL 255
-#define ETHER 14u
-#define OUT_SPI(t) (0x1000u + (t)->number)
-#define IN_SPI(t) (0x2000u + (t)->number)
-#define WINDOW 128
+#define ETHER	    14u
+#define OUT_SPI(t)  (0x1000u + (t)->number)
+#define IN_SPI(t)   (0x2000u + (t)->number)
+#define WINDOW	    128
 
 static const struct rte_ether_addr macs[] = {
 	[GATEWAY_LAN] = {{2, 0, 0, 0, 0, 1}},
@@ -96,10 +96,14 @@ static void add_network(void)
 	add_route("2001:db8::", 64, &wan);
 	add_route("10.1.0.0", 16, &lan);
 	add_route("fd00:1::", 32, &lan);
-	add_route("10.0.0.0", 8, &(struct next_hop){.kind = ROUTE_FORWARD, .interface = GATEWAY_WAN,
-						    .gateway = addr("192.0.2.2")});
-	add_route("fd00::", 16, &(struct next_hop){.kind = ROUTE_FORWARD, .interface = GATEWAY_WAN,
-						   .gateway = addr("2001:db8::2")});
+	add_route("10.0.0.0", 8,
+		  &(struct next_hop){.kind = ROUTE_FORWARD,
+				     .interface = GATEWAY_WAN,
+				     .gateway = addr("192.0.2.2")});
+	add_route("fd00::", 16,
+		  &(struct next_hop){.kind = ROUTE_FORWARD,
+				     .interface = GATEWAY_WAN,
+				     .gateway = addr("2001:db8::2")});
 	assert_true(routes_commit());
 	add_neighbour("192.0.2.2", GATEWAY_WAN);
 	add_neighbour("2001:db8::2", GATEWAY_WAN);
@@ -118,8 +122,7 @@ int gateway_start(void **state)
 		interface_set_mac(&interfaces[p], &macs[p]);
 	}
 	interfaces_forward6 = true;
-	if (esp_fixture_start(state) || routes_init(1, 64) || neighs_init() ||
-	    events_init())
+	if (esp_fixture_start(state) || routes_init(1, 64) || neighs_init() || events_init())
 		return -1;
 	add_network();
 	return 0;
@@ -182,8 +185,8 @@ static struct cygnet_sa *add_sa(const struct tunnel *t, bool in)
 {
 	struct cygnet_addr us = addr(t->v6 ? "2001:db8::1" : "192.0.2.1");
 	struct cygnet_addr them = addr(t->v6 ? "2001:db8::2" : "192.0.2.2");
-	struct cygnet_sa_params params =
-		esp_params(&t->peer, (in ? ESP_INBOUND : 0) | (t->peer.esn ? ESP_ESN : 0));
+	struct cygnet_sa_params params = esp_params(&t->peer, (in ? ESP_INBOUND : 0) |
+								      (t->peer.esn ? ESP_ESN : 0));
 
 	params.path.src = in ? them : us;
 	params.path.dst = in ? us : them;
@@ -218,9 +221,13 @@ static void add_policy(const struct tunnel *t, enum cygnet_dir dir, unsigned int
 {
 	const struct cygnet_sa *sa = dir == CYGNET_OUT ? t->out : t->in;
 	struct cygnet_policy_params policy = {
-		.sel = {.src_lo = network(src, v6, false), .src_hi = network(src, v6, true),
-			.dst_lo = network(dst, v6, false), .dst_hi = network(dst, v6, true),
-			.sport_hi = UINT16_MAX, .dport_hi = UINT16_MAX, .af = family(v6)},
+		.sel = {.src_lo = network(src, v6, false),
+			.src_hi = network(src, v6, true),
+			.dst_lo = network(dst, v6, false),
+			.dst_hi = network(dst, v6, true),
+			.sport_hi = UINT16_MAX,
+			.dport_hi = UINT16_MAX,
+			.af = family(v6)},
 		.reqid = 1 + t->number,
 		.spi = sa->spi,
 		.dst = cygnet_sa_path(sa)->dst,
@@ -260,8 +267,8 @@ void gateway_hub(const struct tunnel *from, const struct tunnel *to)
 static void write_v4(uint8_t *ip, const struct cygnet_addr *src, const struct cygnet_addr *dst,
 		     unsigned int len, uint8_t proto, uint8_t hops)
 {
-	const uint8_t header[] = {0x45, 0, (uint8_t)(len >> 8), (uint8_t)len, 0, 1, 0, 0, hops,
-				  proto};
+	const uint8_t header[] = {0x45, 0,    (uint8_t)(len >> 8), (uint8_t)len, 0, 1, 0, 0,
+				  hops, proto};
 	uint16_t sum;
 
 	memset(ip, 0, 20);
@@ -275,7 +282,7 @@ static void write_v4(uint8_t *ip, const struct cygnet_addr *src, const struct cy
 static void write_v6(uint8_t *ip, const struct cygnet_addr *src, const struct cygnet_addr *dst,
 		     unsigned int len, uint8_t proto, uint8_t hops)
 {
-	const uint8_t header[] = {0x60, 0, 0, 0, (uint8_t)((len - 40) >> 8), (uint8_t)(len - 40),
+	const uint8_t header[] = {0x60,	 0,   0, 0, (uint8_t)((len - 40) >> 8), (uint8_t)(len - 40),
 				  proto, hops};
 
 	memcpy(ip, header, sizeof(header));

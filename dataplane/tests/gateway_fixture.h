@@ -19,9 +19,9 @@
 
 /** One network to another, both families, by an SA in each direction. */
 struct tunnel {
-	unsigned int number;	/* number of the network at the other end */
-	bool v6;		/* the outer header */
-	struct esp_peer peer;	/* of both directions */
+	unsigned int number;  /* number of the network at the other end */
+	bool v6;	      /* the outer header */
+	struct esp_peer peer; /* of both directions */
 	struct cygnet_sa *out, *in;
 };
 

@@ -4,8 +4,8 @@
 
 #include <libmnl/libmnl.h>
 
-__attribute__((visibility("default")))
-int mnl_socket_bind(struct mnl_socket *socket, unsigned int groups, pid_t pid)
+__attribute__((visibility("default"))) int mnl_socket_bind(struct mnl_socket *socket,
+							   unsigned int groups, pid_t pid)
 {
 	(void)socket;
 	(void)groups;

@@ -13,8 +13,8 @@
 #include "host/route.h"
 
 #define OTHER_IFINDEX 7 /* of an interface that is not a port */
-#define WAN_IFINDEX 10
-#define LAN_IFINDEX 11
+#define WAN_IFINDEX   10
+#define LAN_IFINDEX   11
 
 static char buffer[4096];
 static struct nlmsghdr *nlh;

@@ -11,11 +11,11 @@
 #include "esp/ah_mutable.h"
 #include "esp_fixture.h"
 
-#define ROOM 2048u
+#define ROOM	2048u
 #define AT_MOST (ROOM - 200)
 
 struct algorithm_of_ah {
-	const char *name, *mac, *digest; /* names in OpenSSL; no mac: AES-XCBC */
+	const char *name, *mac, *digest;		/* names in OpenSSL; no mac: AES-XCBC */
 	uint8_t cipher, auth, key_len, iv_len, icv_len; /* lengths in bytes */
 };
 
@@ -132,8 +132,9 @@ static void icv_of(const struct ah_sa *a, const uint8_t *wire, unsigned int len,
 
 static void write_ip(const struct ah_sa *a, uint8_t *wire, unsigned int len, uint8_t proto)
 {
-	uint8_t ip6[40] = {0x6b, 0x8a, 0xbc, 0xde, (uint8_t)((len - 40) >> 8), (uint8_t)(len - 40),
-			   proto, 61, 0x20, 1, 0x0d, 0xb8};
+	uint8_t ip6[40] =
+		{0x6b, 0x8a, 0xbc, 0xde, (uint8_t)((len - 40) >> 8), (uint8_t)(len - 40), proto, 61,
+		 0x20, 1,    0x0d, 0xb8};
 
 	if (!a->v6) {
 		peer_ip(wire, 0xb8, (uint16_t)len, 4711, 0x4000, proto);
@@ -146,8 +147,8 @@ static void write_ip(const struct ah_sa *a, uint8_t *wire, unsigned int len, uin
 }
 
 /* An AH packet from the peer. @param next  what payload is. @return its length */
-static unsigned int seal(const struct ah_sa *a, uint64_t seq, uint8_t next,
-			 const uint8_t *payload, unsigned int len, uint8_t *wire)
+static unsigned int seal(const struct ah_sa *a, uint64_t seq, uint8_t next, const uint8_t *payload,
+			 unsigned int len, uint8_t *wire)
 {
 	unsigned int front = ip_len(a), total = front + ah_size(a) + len;
 	const uint32_t ids[2] = {htonl(ESP_SPI), htonl((uint32_t)seq)};
@@ -279,7 +280,8 @@ static void send_one(struct ah_sa *a, unsigned int len, uint64_t seq)
 	plain(a, packet_in, len);
 	m = esp_packet(packet_in, len, room_in_front(a), room_behind(a));
 	assert_int_equal(esp_out_size(a->e.session, cygnet_sa_path(a->e.sa),
-				      esp_out_kept(m, a->e.session), len), total);
+				      esp_out_kept(m, a->e.session), len),
+			 total);
 	assert_true(esp_out_mtu(a->e.session, cygnet_sa_path(a->e.sa), kept, total) == len);
 	assert_int_equal(esp_protect(&a->e, m, seq), DROP_NONE);
 	assert_int_equal(rte_pktmbuf_data_len(m), total);
@@ -442,8 +444,9 @@ static void no_room(void **state)
 		struct rte_mbuf *m = esp_packet(inner, sizeof(inner), room_in_front(&a), room);
 
 		/* At last only the room for the saved mutable fields is missing. */
-		assert_int_equal(esp_protect(&a.e, m, 1),
-				 room < room_behind(&a) - ip_len(&a) ? DROP_NO_BUFFER : DROP_AH_HEADERS);
+		assert_int_equal(esp_protect(&a.e, m, 1), room < room_behind(&a) - ip_len(&a)
+								  ? DROP_NO_BUFFER
+								  : DROP_AH_HEADERS);
 		rte_pktmbuf_free(m);
 	}
 	esp_sa_delete(&a.e);
@@ -462,11 +465,11 @@ static const struct {
 	{"\x86\x04\x01\x02", "\x86\x04\x01\x02", 4}, /* commercial security */
 	{"\x94\x04\x00\x00", "\x94\x04\x00\x00", 4}, /* router alert */
 	{"\x95\x04\x01\x02", "\x95\x04\x01\x02", 4}, /* sender directed multi-destination */
-	{"\x07\x04\x04\x01", "\0\0\0\0", 4}, /* record route */
-	{"\x44\x04\x05\x01", "\0\0\0\0", 4}, /* timestamp */
-	{"\x88\x04\x01\x02", "\0\0\0\0", 4}, /* stream: superseded */
-	{"\x52\x04\x01\x02", "\0\0\0\0", 4}, /* traceroute */
-	{"\x9e\x04\x01\x02", "\0\0\0\0", 4}, /* experimental */
+	{"\x07\x04\x04\x01", "\0\0\0\0", 4},	     /* record route */
+	{"\x44\x04\x05\x01", "\0\0\0\0", 4},	     /* timestamp */
+	{"\x88\x04\x01\x02", "\0\0\0\0", 4},	     /* stream: superseded */
+	{"\x52\x04\x01\x02", "\0\0\0\0", 4},	     /* traceroute */
+	{"\x9e\x04\x01\x02", "\0\0\0\0", 4},	     /* experimental */
 	{"\x83\x07\x08\x01\x02\x03\x04\x01", "\0\0\0\0\0\0\0\x01", 8}, /* at its end */
 	{"\x89\x07\x08\x01\x02\x03\x04\x01", "\0\0\0\0\0\0\0\x01", 8},
 	{"\x01\x07\x03\x04\x94\x04\x00\x00", "\x01\0\0\0\x94\x04\x00\x00", 8},
@@ -501,28 +504,53 @@ static void mutable_v4(void **state)
 	}
 }
 
-#define HOPS "\x00" /* next header of the IPv6 header, in front of the rest */
+#define HOPS	"\x00" /* next header of the IPv6 header, in front of the rest */
 #define OPTIONS "\x3c"
-#define ROUTE "\x2b"
-#define PART "\x2c"
+#define ROUTE	"\x2b"
+#define PART	"\x2c"
 
 static const struct {
 	const char *proto, *headers, *want; /* NULL: refused */
 	unsigned int len;
 } extensions6[] = {
 	/* a mutable option and an immutable one */
-	{HOPS, "\x33\x00\x3e\x04" "abcd", "\x33\x00\x3e\x04\0\0\0\0", 8},
-	{OPTIONS, "\x33\x00\x1e\x04" "abcd", "\x33\x00\x1e\x04" "abcd", 8},
+	{HOPS,
+	 "\x33\x00\x3e\x04"
+	 "abcd",
+	 "\x33\x00\x3e\x04\0\0\0\0", 8},
+	{OPTIONS,
+	 "\x33\x00\x1e\x04"
+	 "abcd",
+	 "\x33\x00\x1e\x04"
+	 "abcd",
+	 8},
 	{HOPS, "\x33\x00\x01\x01\xff\x00\x20\x00", "\x33\x00\x01\x01\xff\x00\x20\x00", 8},
 	{HOPS, "\x33\x00\x00\x00\x00\x00\xff\x00", "\x33\x00\x00\x00\x00\x00\xff\x00", 8},
 	/* a routing header without further hops */
 	{ROUTE, "\x33\x00\xfd\x00\x3e\x04\xff\xff", "\x33\x00\xfd\x00\x3e\x04\xff\xff", 8},
-	{HOPS, "\x3c\x00\x3e\x04" "abcd" "\x2b\x00\x3f\x04" "efgh" "\x33\x00\xfd\x00wxyz",
-	 "\x3c\x00\x3e\x04\0\0\0\0" "\x2b\x00\x3f\x04\0\0\0\0" "\x33\x00\xfd\x00wxyz", 24},
-	{PART, "\x33\x00\x00\x00" "abcd", NULL, 8},
-	{HOPS, "\x33\x00\x3e\x05" "abcd", NULL, 8}, /* the option is longer than its header */
+	{HOPS,
+	 "\x3c\x00\x3e\x04"
+	 "abcd"
+	 "\x2b\x00\x3f\x04"
+	 "efgh"
+	 "\x33\x00\xfd\x00wxyz",
+	 "\x3c\x00\x3e\x04\0\0\0\0"
+	 "\x2b\x00\x3f\x04\0\0\0\0"
+	 "\x33\x00\xfd\x00wxyz",
+	 24},
+	{PART,
+	 "\x33\x00\x00\x00"
+	 "abcd",
+	 NULL, 8},
+	{HOPS,
+	 "\x33\x00\x3e\x05"
+	 "abcd",
+	 NULL, 8}, /* the option is longer than its header */
 	{HOPS, "\x33\x00\x00\x00\x00\x00\x00\x3e", NULL, 8}, /* the option has no length */
-	{HOPS, "\x33\x01\x3e\x04" "abcd", NULL, 8}, /* the header is longer than the bytes up to AH */
+	{HOPS,
+	 "\x33\x01\x3e\x04"
+	 "abcd",
+	 NULL, 8}, /* the header is longer than the bytes up to AH */
 };
 
 static void mutable_v6(void **state)
@@ -582,15 +610,9 @@ static void refused(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		ESP_TEST(outbound),
-		ESP_TEST(inbound),
-		ESP_TEST(to_the_other_family),
-		ESP_TEST(damaged),
-		ESP_TEST(truncated),
-		ESP_TEST(no_room),
-		ESP_TEST(mutable_v4),
-		ESP_TEST(mutable_v6),
-		ESP_TEST(refused),
+		ESP_TEST(outbound),   ESP_TEST(inbound),    ESP_TEST(to_the_other_family),
+		ESP_TEST(damaged),    ESP_TEST(truncated),  ESP_TEST(no_room),
+		ESP_TEST(mutable_v4), ESP_TEST(mutable_v6), ESP_TEST(refused),
 	};
 
 	(void)argc;

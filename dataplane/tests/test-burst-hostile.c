@@ -19,9 +19,9 @@
 #include "path/worker/neigh_wait.h"
 #include "worker_fixture.h"
 
-#define N 32u
+#define N	32u
 #define MISSING 77 /* 10.1.0.77 */
-#define LEN(i) (48u + (i) * 131 % 1200)
+#define LEN(i)	(48u + (i)*131 % 1200)
 
 static const struct esp_algorithm *const both[] = {&esp_gcm, &esp_cbc};
 
@@ -486,8 +486,11 @@ static void found(void **state)
 static void add_policy_for_all(uint8_t action)
 {
 	const struct cygnet_policy_params policy = {
-		.sel = {.src_hi.v4 = UINT32_MAX, .dst_hi.v4 = UINT32_MAX, .sport_hi = UINT16_MAX,
-			.dport_hi = UINT16_MAX, .af = AF_INET},
+		.sel = {.src_hi.v4 = UINT32_MAX,
+			.dst_hi.v4 = UINT32_MAX,
+			.sport_hi = UINT16_MAX,
+			.dport_hi = UINT16_MAX,
+			.af = AF_INET},
 		.reqid = 99,
 		.dir = CYGNET_OUT,
 		.action = action,

@@ -12,22 +12,26 @@
 #include "worker_fixture.h"
 
 #define SHORTEST 48u
-#define LONGEST 1340u
+#define LONGEST	 1340u
 
+/* clang-format off */
 #define CHAIN(name, cipher, key, iv, block, evp, hash, auth_key, icv)                              \
 	{name " hmac-" #hash " icv " #icv, CYGNET_CIPHER_##cipher, key, CYGNET_AUTH_HMAC_##hash,   \
 	 auth_key, iv, block, icv, evp, #hash}
-#define CHAINS(name, cipher, key, iv, block, evp)                                                  \
-	CHAIN(name, cipher, key, iv, block, evp, MD5, 16, 12),                                     \
-		CHAIN(name, cipher, key, iv, block, evp, MD5, 16, 16),                             \
-		CHAIN(name, cipher, key, iv, block, evp, SHA1, 20, 12),                            \
-		CHAIN(name, cipher, key, iv, block, evp, SHA1, 20, 20),                            \
-		CHAIN(name, cipher, key, iv, block, evp, SHA256, 32, 12),                          \
-		CHAIN(name, cipher, key, iv, block, evp, SHA256, 32, 16),                          \
-		CHAIN(name, cipher, key, iv, block, evp, SHA384, 48, 24),                          \
+/* clang-format on */
+#define CHAINS(name, cipher, key, iv, block, evp) \
+	CHAIN(name, cipher, key, iv, block, evp, MD5, 16, 12), \
+		CHAIN(name, cipher, key, iv, block, evp, MD5, 16, 16), \
+		CHAIN(name, cipher, key, iv, block, evp, SHA1, 20, 12), \
+		CHAIN(name, cipher, key, iv, block, evp, SHA1, 20, 20), \
+		CHAIN(name, cipher, key, iv, block, evp, SHA256, 32, 12), \
+		CHAIN(name, cipher, key, iv, block, evp, SHA256, 32, 16), \
+		CHAIN(name, cipher, key, iv, block, evp, SHA384, 48, 24), \
 		CHAIN(name, cipher, key, iv, block, evp, SHA512, 64, 32)
+/* clang-format off */
 #define AEAD(name, cipher, key, icv, evp)                                                          \
 	{name " icv " #icv, CYGNET_CIPHER_##cipher, key, CYGNET_AUTH_NONE, 0, 8, 4, icv, evp, NULL}
+/* clang-format on */
 
 static const struct esp_algorithm suites[] = {
 	AEAD("aes-gcm-128", AES_GCM, 16, 8, "AES-128-GCM"),
@@ -240,7 +244,7 @@ static void counted(void **state)
 /* --- interleaved SAs --- */
 
 #define TUNNELS 8u
-#define EACH 4u
+#define EACH	4u
 
 /* Two of the suites are AEADs, ChaCha20 is the last; the first is a chain. */
 static const unsigned int in_turn[TUNNELS] = {7, 2, 10, 19, 23, 31, 5, 4};
@@ -281,9 +285,10 @@ static void expect_sent_but(const struct tunnel *t, unsigned int missing)
 
 	assert_int_equal(batch->n, TUNNELS * EACH - missing);
 	for (unsigned int i = 0; i < batch->n; i++) {
-		const struct rte_esp_hdr *esp = rte_pktmbuf_mtod_offset(
-			batch->m[i], const struct rte_esp_hdr *,
-			sizeof(struct rte_ether_hdr) + sizeof(struct rte_ipv4_hdr));
+		const struct rte_esp_hdr *esp =
+			rte_pktmbuf_mtod_offset(batch->m[i], const struct rte_esp_hdr *,
+						sizeof(struct rte_ether_hdr) +
+							sizeof(struct rte_ipv4_hdr));
 		unsigned int from = 0, nth, id;
 
 		while (t[from].out->spi != esp->spi)

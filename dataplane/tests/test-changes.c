@@ -17,9 +17,9 @@
 #include "path/fast/flow.h"
 #include "worker_fixture.h"
 
-#define LEN 100u
-#define ETHER 14u
-#define SEQ_AT (ETHER + 20u + 4u) /* of ESP's sequence number in a frame */
+#define LEN	100u
+#define ETHER	14u
+#define SEQ_AT	(ETHER + 20u + 4u) /* of ESP's sequence number in a frame */
 #define NEW_SPI 0x7000u
 
 static struct worker *w = &workers[0];
@@ -46,7 +46,7 @@ static int teardown(void **state)
 
 /* What became of a packet that a port has received. */
 struct fate {
-	bool known;	/* its flow was known */
+	bool known;	   /* its flow was known */
 	unsigned int sent; /* frames that left */
 	uint8_t frame[ETHER + 24];
 };
@@ -61,7 +61,8 @@ static struct fate receive(struct rte_mbuf *m, unsigned int in, unsigned int out
 	fate.known = w->stats->shortcut > known;
 	fate.sent = w->tx[out].n;
 	if (fate.sent)
-		memcpy(fate.frame, rte_pktmbuf_mtod(w->tx[out].m[0], uint8_t *), sizeof(fate.frame));
+		memcpy(fate.frame, rte_pktmbuf_mtod(w->tx[out].m[0], uint8_t *),
+		       sizeof(fate.frame));
 	gateway_forget(w);
 	return fate;
 }
@@ -124,13 +125,18 @@ static void learn_from(const struct tunnel *t)
 static struct cygnet_policy_params policy_to(unsigned int n, enum cygnet_dir dir, uint8_t action)
 {
 	struct cygnet_addr own = {.bytes = {10, 1}}, own_end = {.bytes = {10, 1, 255, 255}};
-	struct cygnet_addr far = {.bytes = {10, (uint8_t)n}}, far_end = {.bytes = {10, (uint8_t)n, 255, 255}};
+	struct cygnet_addr far = {.bytes = {10, (uint8_t)n}},
+			   far_end = {.bytes = {10, (uint8_t)n, 255, 255}};
 	bool out = dir == CYGNET_OUT;
 
 	return (struct cygnet_policy_params){
-		.sel = {.src_lo = out ? own : far, .src_hi = out ? own_end : far_end,
-			.dst_lo = out ? far : own, .dst_hi = out ? far_end : own_end,
-			.sport_hi = UINT16_MAX, .dport_hi = UINT16_MAX, .af = AF_INET},
+		.sel = {.src_lo = out ? own : far,
+			.src_hi = out ? own_end : far_end,
+			.dst_lo = out ? far : own,
+			.dst_hi = out ? far_end : own_end,
+			.sport_hi = UINT16_MAX,
+			.dport_hi = UINT16_MAX,
+			.af = AF_INET},
 		.reqid = 100,
 		.dir = (uint8_t)dir,
 		.action = action,
@@ -161,7 +167,9 @@ static void rekey(const struct tunnel *t)
 
 static struct neigh neighbour(uint8_t last)
 {
-	return (struct neigh){.addr.bytes = {192, 0, 2, last}, .af = AF_INET, .interface = GATEWAY_WAN};
+	return (struct neigh){.addr.bytes = {192, 0, 2, last},
+			      .af = AF_INET,
+			      .interface = GATEWAY_WAN};
 }
 
 static void set_neighbour(uint8_t last, uint8_t mac, bool stale)
@@ -327,7 +335,10 @@ static void own_neighbour(void **state)
 
 static void route_changed(void **state)
 {
-	struct route route = {.dst.bytes = {10, 4}, .af = AF_INET, .bits = 16, .table = 254,
+	struct route route = {.dst.bytes = {10, 4},
+			      .af = AF_INET,
+			      .bits = 16,
+			      .table = 254,
 			      .hop = {.kind = ROUTE_BLACKHOLE}};
 
 	(void)state;
@@ -444,18 +455,10 @@ static void changed_meanwhile(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(rekeyed),
-		TEST(sa_deleted),
-		TEST(sa_moved),
-		TEST(policy_added),
-		TEST(forward_policy_added),
-		TEST(other_neighbour),
-		TEST(own_neighbour),
-		TEST(route_changed),
-		TEST(path_mtu_lowered),
-		TEST(released),
-		TEST(released_later),
-		TEST(session_evicted),
+		TEST(rekeyed),		 TEST(sa_deleted),	     TEST(sa_moved),
+		TEST(policy_added),	 TEST(forward_policy_added), TEST(other_neighbour),
+		TEST(own_neighbour),	 TEST(route_changed),	     TEST(path_mtu_lowered),
+		TEST(released),		 TEST(released_later),	     TEST(session_evicted),
 		TEST(changed_meanwhile),
 	};
 

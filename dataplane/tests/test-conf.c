@@ -152,8 +152,8 @@ static void defaults(void **state)
 	assert_string_equal(conf.opencl_args, "");
 }
 
-#define LONG32 "0123456789abcdef0123456789abcdef"
-#define LONG256 LONG32 LONG32 LONG32 LONG32 LONG32 LONG32 LONG32 LONG32
+#define LONG32	 "0123456789abcdef0123456789abcdef"
+#define LONG256	 LONG32 LONG32 LONG32 LONG32 LONG32 LONG32 LONG32 LONG32
 #define LONG1024 LONG256 LONG256 LONG256 LONG256
 #define LONG4096 LONG1024 LONG1024 LONG1024 LONG1024
 
@@ -175,12 +175,12 @@ static const struct {
 	{"[cygnetd]\n= 3\n", ":2: no key in front of '='"},
 	{"[cygnetd]\n" LONG32 LONG32 " = 3\n", ":2: [cygnetd] " LONG32 LONG32 ": unknown key"},
 	{"[cygnetd]\neal = " LONG256 "\n", ":2: [cygnetd] eal: longer than 255 characters"},
-	{"[cygnetd]\nsadb = /" LONG4096 "\n",
-	 ":2: [cygnetd] sadb: longer than 4095 characters"},
+	{"[cygnetd]\nsadb = /" LONG4096 "\n", ":2: [cygnetd] sadb: longer than 4095 characters"},
 	{"[cygnetd]\nsadb = /run/\001\n", ":2: a control character"},
 	{"[crypto]\n", ":1: [crypto]: unknown section"},
 	{"[portwan]\n", ":1: [portwan]: unknown section"},
-	{"[cygnetd]\nsas = 1\n[cygnetd]\nsas = 1\n", ":3: [cygnetd]: a second section of that name"},
+	{"[cygnetd]\nsas = 1\n[cygnetd]\nsas = 1\n",
+	 ":3: [cygnetd]: a second section of that name"},
 	{"[cygnetd]\ncolour = red\n", ":2: [cygnetd] colour: unknown key"},
 	{"[cygnetd]\nworkers = 1\n\nworkers = 2\n", ":4: [cygnetd] workers: given twice"},
 	{"[cygnetd]\nsadb = sadb\n", ":2: [cygnetd] sadb: 'sadb' is not an absolute path"},
@@ -206,7 +206,8 @@ static const struct {
 	 ":2: [cygnetd] cores: '0,' is not a list of CPUs such as 1,2,3"},
 	{"[cygnetd]\neal = -m 64 -l0-3\n", ":2: [cygnetd] eal: -l is cygnetd's own to choose"},
 	{"[cygnetd]\neal = -c3\n", ":2: [cygnetd] eal: -c is cygnetd's own to choose"},
-	{"[cygnetd]\nno_policy = no\n", ":2: [cygnetd] no_policy: 'no' is not one of inside, pass, drop"},
+	{"[cygnetd]\nno_policy = no\n",
+	 ":2: [cygnetd] no_policy: 'no' is not one of inside, pass, drop"},
 	{"[cygnetd]\nhairpin = yes\n", ":2: [cygnetd] hairpin: 'yes' is not one of drop, pass"},
 	{"[cygnetd]\nidle = never\n", ":2: [cygnetd] idle: 'never' is not one of poll, sleep"},
 	{"[cygnetd]\neal = --no-te\n",
@@ -220,8 +221,7 @@ static const struct {
 	{"[port wan]\n", ":1: [port wan] device: missing"},
 	{"[port wan]\ntap = a\n\n[cygnetd]\n", ":1: [port wan] device: missing"},
 	{"[port a b]\n", ":1: [port a b]: 'a b' cannot be the name of a port"},
-	{"[port " LONG32 "]\n",
-	 ":1: [port " LONG32 "]: '" LONG32 "' cannot be the name of a port"},
+	{"[port " LONG32 "]\n", ":1: [port " LONG32 "]: '" LONG32 "' cannot be the name of a port"},
 	{"[port a]\ndevice = net_null0\n[port a]\n", ":3: [port a]: a second port of that name"},
 	{DEVICE "mtu = 9k\n", ":3: [port a] mtu: '9k' is not a number"},
 	{DEVICE "mtu = 575\n", ":3: [port a] mtu: 575 is not between 576 and 16000"},
@@ -274,7 +274,8 @@ static void every_mistake(void **state)
 
 	(void)state;
 	assert_int_equal(read_text("[cygnetd]\nsas = 0\nfast\ncolour = red\n[crypto]\n[port a]\n"
-				   "mtu = 1\n[port b\ndevice = net_null0\n"), -EINVAL);
+				   "mtu = 1\n[port b\ndevice = net_null0\n"),
+			 -EINVAL);
 	for (unsigned int i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
 		used += (size_t)snprintf(wanted + used, sizeof(wanted) - used, "%s%s:%d: %s",
 					 i ? "\n" : "", path, expected[i].line,
@@ -325,14 +326,16 @@ static void remove_dropins(const char *const *names)
 /* Drop-ins replace keys and add ports, in the order of their names. */
 static void dropins(void **state)
 {
-	static const char *const names[] = {"10-a.conf", "9-b.conf", "ignored", ".hidden.conf", NULL};
+	static const char *const names[] = {"10-a.conf", "9-b.conf", "ignored", ".hidden.conf",
+					    NULL};
 	static const char usual[] = "[cygnetd]\nsas = 5\nworkers = 2\n" DEVICE;
 	char dir[PATH_MAX], expected[PATH_MAX];
 
 	(void)state;
 	snprintf(dir, sizeof(dir), "%s.d", path);
 	assert_int_equal(mkdir(dir, 0700), 0);
-	write_dropin("10-a.conf", "[port a]\nmtu = 1400\n[cygnetd]\nsas = 6\n[port b]\ndevice = net_null1\n");
+	write_dropin("10-a.conf",
+		     "[port a]\nmtu = 1400\n[cygnetd]\nsas = 6\n[port b]\ndevice = net_null1\n");
 	write_dropin("9-b.conf", "[cygnetd]\nsas = 7\n");
 	write_dropin("ignored", "nonsense");
 	write_dropin(".hidden.conf", "nonsense");
@@ -353,7 +356,8 @@ static void dropins(void **state)
 
 	write_dropin("9-b.conf", "\n[port c]\ndevice = net_null1\n[cygnetd]\nsas = x\n");
 	assert_int_equal(read_text(usual), -EINVAL);
-	snprintf(expected, sizeof(expected), "%s.d/9-b.conf:5: [cygnetd] sas: 'x' is not a number\n"
+	snprintf(expected, sizeof(expected),
+		 "%s.d/9-b.conf:5: [cygnetd] sas: 'x' is not a number\n"
 		 "%s.d/9-b.conf:3: [port c] device: net_null1 is already the device of port b",
 		 path, path);
 	assert_string_equal(error, expected);
@@ -507,8 +511,8 @@ static void compared(void **state)
 		enum conf_section section;
 		const char *name;
 	} cases[] = {
-		{CONF_MAIN, "sas"}, {CONF_MAIN, "idle"}, {CONF_MAIN, "log"}, {CONF_MAIN, "sadb"},
-		{CONF_MAIN, "cores"}, {CONF_PORT, "mtu"}, {CONF_PORT, "tap"},
+		{CONF_MAIN, "sas"},   {CONF_MAIN, "idle"}, {CONF_MAIN, "log"}, {CONF_MAIN, "sadb"},
+		{CONF_MAIN, "cores"}, {CONF_PORT, "mtu"},  {CONF_PORT, "tap"},
 	};
 	union {
 		struct conf conf;

@@ -17,12 +17,12 @@
 #include "path/worker/worker.h"
 #include "worker_fixture.h"
 
-#define IN DROP_POLICY_INBOUND
-#define OUT DROP_NO_ROUTE
-#define CORES 2u
+#define IN     DROP_POLICY_INBOUND
+#define OUT    DROP_NO_ROUTE
+#define CORES  2u
 #define WINDOW 32u
-#define SOME 150u /* packets: five batches */
-#define ROOM (8u * CRYPTO_CORE_BATCH) /* for packets at the cores */
+#define SOME   150u			/* packets: five batches */
+#define ROOM   (8u * CRYPTO_CORE_BATCH) /* for packets at the cores */
 
 static struct worker *w = &workers[0];
 static struct engine_device devices[STATS_MAX_DEVICES];
@@ -134,8 +134,14 @@ static bool add(struct esp_sa *e, const struct esp_algorithm *algorithm, unsigne
 	return esp_sa_add_params(e, &params, device) && engine_device[0].at_once;
 }
 
-static const struct esp_algorithm *cbc(void) { return &esp_algorithms[0]; }
-static const struct esp_algorithm *gcm(void) { return &esp_algorithms[esp_algorithm_count - 1]; }
+static const struct esp_algorithm *cbc(void)
+{
+	return &esp_algorithms[0];
+}
+static const struct esp_algorithm *gcm(void)
+{
+	return &esp_algorithms[esp_algorithm_count - 1];
+}
 
 /* On the first device that crypto cores have as well. */
 static void add_any(struct esp_sa *e, const struct esp_algorithm *algorithm, unsigned int options)
@@ -380,9 +386,9 @@ static void sa_gone(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		TEST(every_algorithm), TEST(quick), TEST(overtaken), TEST(too_much),
-		TEST(forged),	       TEST(failing),	TEST(never_twice),
-		TEST(sa_gone),	       TEST(queue_takes_nothing),
+		TEST(every_algorithm), TEST(quick),   TEST(overtaken),
+		TEST(too_much),	       TEST(forged),  TEST(failing),
+		TEST(never_twice),     TEST(sa_gone), TEST(queue_takes_nothing),
 	};
 
 	(void)argc;

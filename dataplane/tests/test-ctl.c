@@ -49,8 +49,10 @@ static void assert_table(const char *json, const struct column *columns, const c
 
 static void tables(void **state)
 {
-	static const struct column columns[] = {
-		{"name", "NAME"}, {"n", "N"}, {"note", "NOTE"}, {NULL, NULL}};
+	static const struct column columns[] = {{"name", "NAME"},
+						{"n", "N"},
+						{"note", "NOTE"},
+						{NULL, NULL}};
 	static const struct column number_last[] = {{"name", "NAME"}, {"n", "COUNT"}, {NULL, NULL}};
 
 	(void)state;
@@ -75,8 +77,9 @@ static void tables(void **state)
 
 static void sorted_routes(void **state)
 {
-	static const char *const want[] = {"0.0.0.0/0", "9.255.255.255/32", "10.0.0.0/8",
-					   "10.0.0.0/16", "10.0.0.0/24", "200.1.2.0/24", "none"};
+	static const char *const want[] = {"0.0.0.0/0",	  "9.255.255.255/32", "10.0.0.0/8",
+					   "10.0.0.0/16", "10.0.0.0/24",      "200.1.2.0/24",
+					   "none"};
 	json_t *rows = json_pack("[{s:s},{s:s},{s:s},{s:s},{s:s},{s:s},{s:s}]", "prefix",
 				 "10.0.0.0/24", "prefix", "none", "prefix", "200.1.2.0/24",
 				 "prefix", "0.0.0.0/0", "prefix", "10.0.0.0/8", "prefix",
@@ -86,8 +89,9 @@ static void sorted_routes(void **state)
 	assert_non_null(rows);
 	assert_int_equal(routes_sort(rows), 0);
 	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++)
-		assert_string_equal(json_string_value(json_object_get(json_array_get(rows, i),
-								      "prefix")), want[i]);
+		assert_string_equal(json_string_value(
+					    json_object_get(json_array_get(rows, i), "prefix")),
+				    want[i]);
 	json_decref(rows);
 }
 
@@ -138,8 +142,7 @@ static void sad(void **state)
 {
 	struct cygnet_sa_params params = {
 		.id = {.spi = htonl(0xc0000001), .proto = IPPROTO_ESP, .af = AF_INET},
-		.path = {.encap = 1, .sport = htons(4500), .dport = htons(61234),
-			 .af = AF_INET},
+		.path = {.encap = 1, .sport = htons(4500), .dport = htons(61234), .af = AF_INET},
 		.flags = CYGNET_SA_INBOUND | CYGNET_SA_ESN,
 		.reqid = 3,
 		.cipher = CYGNET_CIPHER_AES_CBC,
@@ -195,8 +198,8 @@ static void sad(void **state)
 	json_decref(rows);
 }
 
-static void add_policy(struct cygnet_policy_params *params, const char *src_lo,
-		       const char *src_hi, const char *dst_lo, const char *dst_hi)
+static void add_policy(struct cygnet_policy_params *params, const char *src_lo, const char *src_hi,
+		       const char *dst_lo, const char *dst_hi)
 {
 	params->sel.af = strchr(src_lo, ':') ? AF_INET6 : AF_INET;
 	set_addr(&params->sel.src_lo, src_lo);
@@ -211,9 +214,8 @@ static const json_t *find_row(const json_t *rows, const char *key, json_int_t va
 	const json_t *row;
 	size_t i;
 
-	json_array_foreach(rows, i, row)
-		if (json_integer_value(json_object_get(row, key)) == value)
-			return row;
+	json_array_foreach(rows, i, row) if (json_integer_value(json_object_get(row, key)) ==
+					     value) return row;
 	fail_msg("no row with %s %lld", key, (long long)value);
 	return NULL;
 }
@@ -477,7 +479,8 @@ static void nobody_there(void **state)
 static json_t *engines(void)
 {
 	json_t *devices = json_loads("[{\"device\": \"a0\", \"engine\": \"opencl\"},"
-				     " {\"device\": \"b0\", \"engine\": \"cpu\"}]", 0, NULL);
+				     " {\"device\": \"b0\", \"engine\": \"cpu\"}]",
+				     0, NULL);
 	json_t *measured = json_loads(
 		"[{\"algorithm\": \"x-128\", \"length\": 64, \"device\": \"a0\", \"gbps\": \"58.24\","
 		"  \"chosen\": \"full\"},"
@@ -488,7 +491,8 @@ static json_t *engines(void)
 		" {\"algorithm\": \"x-128\", \"length\": 256, \"device\": \"b0\", \"gbps\": \"40\","
 		"  \"chosen\": \"light, full\"},"
 		" {\"algorithm\": \"y\", \"length\": 256, \"device\": \"b0\", \"gbps\": \"0.25\","
-		"  \"chosen\": \"light, full\"}]", 0, NULL);
+		"  \"chosen\": \"light, full\"}]",
+		0, NULL);
 
 	assert_int_equal(engines_add_measured(devices, measured), 0);
 	json_decref(measured);
@@ -499,11 +503,14 @@ static json_t *engines(void)
 static void measured_engines(void **state)
 {
 	static const struct column brief[] = {
-		{"algorithm", "ALGORITHM"}, {"64", "64"}, {"256", "256"}, {NULL, NULL},
+		{"algorithm", "ALGORITHM"},
+		{"64", "64"},
+		{"256", "256"},
+		{NULL, NULL},
 	};
 	static const struct column whole[] = {
-		{"algorithm", "ALGORITHM"}, {"length", "BYTES"}, {"device", "DEVICE"},
-		{"gbps", "GBPS"}, {"chosen", "CHOSEN"}, {NULL, NULL},
+		{"algorithm", "ALGORITHM"}, {"length", "BYTES"},  {"device", "DEVICE"},
+		{"gbps", "GBPS"},	    {"chosen", "CHOSEN"}, {NULL, NULL},
 	};
 	json_t *devices = engines();
 
@@ -527,27 +534,28 @@ static void measured_engines(void **state)
 static void assert_judged(const char *change, enum judgement want, const char *words)
 {
 	struct answers answers = {
-		.info = json_pack("[{s:s, s:i, s:i, s:i, s:i, s:i}]", "version", "1", "sas", 2, "sas_max",
-				  10, "policies", 3, "policies_max", 10, "charon_pid", 77),
-		.ports = json_pack("[{s:s, s:s, s:s, s:s}, {s:s, s:s, s:s, s:s}]", "name", "lan", "tap",
-				   "t0", "link", "up", "state", "up", "name", "wan", "tap", "t1", "link",
-				   "up", "state", "up"),
+		.info = json_pack("[{s:s, s:i, s:i, s:i, s:i, s:i}]", "version", "1", "sas", 2,
+				  "sas_max", 10, "policies", 3, "policies_max", 10, "charon_pid",
+				  77),
+		.ports = json_pack("[{s:s, s:s, s:s, s:s}, {s:s, s:s, s:s, s:s}]", "name", "lan",
+				   "tap", "t0", "link", "up", "state", "up", "name", "wan", "tap",
+				   "t1", "link", "up", "state", "up"),
 		.engines = json_pack("[{s:s, s:s}, {s:s, s:s}]", "device", "cpu0", "state", "up",
 				     "device", "opencl0", "state", "up"),
 		.stats = json_pack("[{s:i}, {s:i}]", "turns", 5, "turns", 6),
 		.stats_later = json_pack("[{s:i}, {s:i}]", "turns", 7, "turns", 8),
 	};
-	json_t *all = json_pack("{s:O, s:O, s:O, s:O}", "info", answers.info, "ports", answers.ports,
-				"engines", answers.engines, "stats_later", answers.stats_later);
+	json_t *all = json_pack("{s:O, s:O, s:O, s:O}", "info", answers.info, "ports",
+				answers.ports, "engines", answers.engines, "stats_later",
+				answers.stats_later);
 	json_t *changes = json_loads(change, 0, NULL), *rows, *row;
 	char reason[256];
 	const char *key;
 	size_t i;
 
 	assert_non_null(changes);
-	json_object_foreach(changes, key, rows)
-		json_array_foreach(rows, i, row)
-			json_object_update(json_array_get(json_object_get(all, key), i), row);
+	json_object_foreach(changes, key, rows) json_array_foreach(rows, i, row)
+		json_object_update(json_array_get(json_object_get(all, key), i), row);
 	assert_int_equal(judge(&answers, reason, sizeof(reason)), want);
 	assert_string_equal(reason, words);
 	json_decref(all);
@@ -568,13 +576,16 @@ static void judgements(void **state)
 		      "charon does not run, no SA is rekeyed");
 	assert_judged("{\"info\": [{\"policies_held\": 3}]}", HEALTH_WARNING,
 		      "3 held policies drop packets: charon has not installed its own yet");
-	assert_judged("{\"ports\": [{}, {\"link\": \"down\"}]}", HEALTH_WARNING, "port wan has no link");
+	assert_judged("{\"ports\": [{}, {\"link\": \"down\"}]}", HEALTH_WARNING,
+		      "port wan has no link");
 	assert_judged("{\"ports\": [{\"state\": \"down\"}, {\"link\": \"down\"}]}", HEALTH_CRITICAL,
 		      "no port is up; port lan: interface t0 is down; port wan has no link");
 	assert_judged("{\"engines\": [{}, {\"state\": \"failed\"}]}", HEALTH_WARNING,
 		      "crypto device opencl0 has failed");
-	assert_judged("{\"engines\": [{\"state\": \"failed\"}, {\"state\": \"failed\"}]}", HEALTH_CRITICAL,
-		      "no crypto device works; crypto device cpu0 has failed; crypto device opencl0 has failed");
+	assert_judged(
+		"{\"engines\": [{\"state\": \"failed\"}, {\"state\": \"failed\"}]}",
+		HEALTH_CRITICAL,
+		"no crypto device works; crypto device cpu0 has failed; crypto device opencl0 has failed");
 	assert_judged("{\"stats_later\": [{}, {\"turns\": 6}]}", HEALTH_CRITICAL,
 		      "worker 1 makes no progress");
 	assert_judged("{\"info\": [{\"sas\": 9}]}", HEALTH_WARNING, "the SAD has 9 of 10 entries");
@@ -585,14 +596,17 @@ static void judgements(void **state)
 /* Reasons that do not fit are truncated. */
 static void many_reasons(void **state)
 {
-	struct answers answers = {.info = json_array(), .ports = json_array(), .engines = json_array(),
-				  .stats = json_array(), .stats_later = json_array()};
+	struct answers answers = {.info = json_array(),
+				  .ports = json_array(),
+				  .engines = json_array(),
+				  .stats = json_array(),
+				  .stats_later = json_array()};
 	char reason[64];
 
 	(void)state;
 	for (int i = 0; i < 300; i++)
-		json_array_append_new(answers.engines, json_pack("{s:s, s:s}", "device", "a long name",
-								 "state", "failed"));
+		json_array_append_new(answers.engines, json_pack("{s:s, s:s}", "device",
+								 "a long name", "state", "failed"));
 	assert_int_equal(judge(&answers, reason, sizeof(reason)), HEALTH_CRITICAL);
 	assert_int_equal(strlen(reason), sizeof(reason) - 1);
 	json_decref(answers.info);
@@ -607,10 +621,14 @@ static void many_reasons(void **state)
 static void rates(void **state)
 {
 	static const char *const fields[] = {"a", NULL};
-	json_t *before = json_loads("[{\"id\": \"x\", \"a\": 10, \"b\": 1}, {\"id\": \"y\", \"a\": 50},"
-				    " {\"id\": \"z\", \"a\": 1}]", 0, NULL);
-	json_t *after = json_loads("[{\"id\": \"new\", \"a\": 8}, {\"id\": \"x\", \"a\": 1010, \"b\": 2},"
-				   " {\"id\": \"y\", \"a\": 20}]", 0, NULL);
+	json_t *before =
+		json_loads("[{\"id\": \"x\", \"a\": 10, \"b\": 1}, {\"id\": \"y\", \"a\": 50},"
+			   " {\"id\": \"z\", \"a\": 1}]",
+			   0, NULL);
+	json_t *after =
+		json_loads("[{\"id\": \"new\", \"a\": 8}, {\"id\": \"x\", \"a\": 1010, \"b\": 2},"
+			   " {\"id\": \"y\", \"a\": 20}]",
+			   0, NULL);
 	json_t *rows = rates_between(before, after, "id", fields, 0.5);
 
 	(void)state;
@@ -633,9 +651,11 @@ static void rates(void **state)
 static void busy(void **state)
 {
 	json_t *before = json_loads("[{\"worker\": 0, \"busy_cycles\": 100, \"cycles\": 1000},"
-				    " {\"worker\": 1, \"busy_cycles\": 5, \"cycles\": 1000}]", 0, NULL);
+				    " {\"worker\": 1, \"busy_cycles\": 5, \"cycles\": 1000}]",
+				    0, NULL);
 	json_t *after = json_loads("[{\"worker\": 0, \"busy_cycles\": 350, \"cycles\": 2000},"
-				   " {\"worker\": 1, \"busy_cycles\": 1007, \"cycles\": 2000}]", 0, NULL);
+				   " {\"worker\": 1, \"busy_cycles\": 1007, \"cycles\": 2000}]",
+				   0, NULL);
 	json_t *rows = json_deep_copy(after);
 
 	(void)state;
@@ -653,7 +673,9 @@ static void add_sa(uint32_t spi)
 		.id = {.spi = htonl(spi), .proto = IPPROTO_ESP, .af = AF_INET},
 		.path = {.af = AF_INET},
 		.cipher = CYGNET_CIPHER_AES_GCM,
-		.icv_len = 16, .cipher_key_len = 16, .salt_len = 4,
+		.icv_len = 16,
+		.cipher_key_len = 16,
+		.salt_len = 4,
 	};
 
 	set_addr(&params.path.src, "192.0.2.1");
@@ -697,10 +719,13 @@ static void busiest(void **state)
 static void changed(void **state)
 {
 	json_t *before = json_loads("[{\"device\": \"a\", \"engine\": \"cpu\", \"state\": \"up\"},"
-				    " {\"device\": \"b\", \"engine\": \"cpu\", \"state\": \"up\"}]", 0, NULL);
-	json_t *after = json_loads("[{\"device\": \"a\", \"engine\": \"cpu\", \"state\": \"up\"},"
-				   " {\"device\": \"b\", \"engine\": \"cpu\", \"state\": \"failed\"},"
-				   " {\"device\": \"c\", \"engine\": \"cpu\", \"state\": \"up\"}]", 0, NULL);
+				    " {\"device\": \"b\", \"engine\": \"cpu\", \"state\": \"up\"}]",
+				    0, NULL);
+	json_t *after =
+		json_loads("[{\"device\": \"a\", \"engine\": \"cpu\", \"state\": \"up\"},"
+			   " {\"device\": \"b\", \"engine\": \"cpu\", \"state\": \"failed\"},"
+			   " {\"device\": \"c\", \"engine\": \"cpu\", \"state\": \"up\"}]",
+			   0, NULL);
 	json_t *events = json_array();
 
 	(void)state;

@@ -160,7 +160,8 @@ static void opencl_arguments(void **state)
 	snprintf(conf.opencl_args, sizeof(conf.opencl_args), "timeout_ms=2000");
 	if (engines_start(&conf, 1, 70000))
 		skip(); /* no OpenCL device */
-	assert_non_null(strstr(version_of("crypto_opencl"), ",max_sessions=70000,timeout_ms=1000,"));
+	assert_non_null(
+		strstr(version_of("crypto_opencl"), ",max_sessions=70000,timeout_ms=1000,"));
 	assert_non_null(strstr(version_of("crypto_opencl"), ",timeout_ms=2000"));
 	engines_stop();
 	assert_int_equal(engines_start(&conf, 1, 16), 0);
@@ -349,7 +350,8 @@ static void expect(const char *drivers, uint32_t level, const char *words, bool 
 static void driver_path(void **state)
 {
 	static const char *const others[] = {
-		"librte_crypto_ipsec_mb_gcm.so", "librte_crypto_ipsec_mb_chain.so",
+		"librte_crypto_ipsec_mb_gcm.so",
+		"librte_crypto_ipsec_mb_chain.so",
 	};
 	char folder[] = "/tmp/cyg-drivers-XXXXXX", bad[64];
 	FILE *file;
@@ -374,18 +376,12 @@ static void driver_path(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(many_workers),
-		cmocka_unit_test(order),
-		cmocka_unit_test(too_few_queues),
-		cmocka_unit_test(adopted_fails),
-		cmocka_unit_test(version),
-		cmocka_unit_test(answer_for_each),
-		cmocka_unit_test(wrong_answer),
-		cmocka_unit_test(all_wrong),
-		cmocka_unit_test(approved),
-		cmocka_unit_test(library_builds),
-		cmocka_unit_test(driver_path),
-		cmocka_unit_test(opencl_arguments),
+		cmocka_unit_test(many_workers),	  cmocka_unit_test(order),
+		cmocka_unit_test(too_few_queues), cmocka_unit_test(adopted_fails),
+		cmocka_unit_test(version),	  cmocka_unit_test(answer_for_each),
+		cmocka_unit_test(wrong_answer),	  cmocka_unit_test(all_wrong),
+		cmocka_unit_test(approved),	  cmocka_unit_test(library_builds),
+		cmocka_unit_test(driver_path),	  cmocka_unit_test(opencl_arguments),
 	};
 
 	(void)argc;

@@ -14,7 +14,7 @@
 #include "worker_fixture.h"
 
 #define ROUNDS 15000u
-#define FLIPS 300000000u
+#define FLIPS  300000000u
 
 static struct worker *w = &workers[0];
 
@@ -79,11 +79,25 @@ static void spoil_all(struct cygnet_sa *sa)
 static void spoil_some(struct cygnet_sa *sa)
 {
 	uint8_t *field[] = {
-		&sa->proto, &sa->path[0].af, &sa->mode, &sa->cipher, &sa->auth, &sa->dscp, &sa->icv_len,
-		&sa->cipher_key_len, &sa->salt_len, &sa->auth_key_len, &sa->path[0].encap,
-		(uint8_t *)&sa->flags, (uint8_t *)&sa->path_index, (uint8_t *)&sa->replay_block,
-		(uint8_t *)&sa->replay_window, (uint8_t *)&sa->seq, (uint8_t *)&sa->tfc,
-		(uint8_t *)&sa->lifetime.hard_packets, (uint8_t *)&sa->seq + 3,
+		&sa->proto,
+		&sa->path[0].af,
+		&sa->mode,
+		&sa->cipher,
+		&sa->auth,
+		&sa->dscp,
+		&sa->icv_len,
+		&sa->cipher_key_len,
+		&sa->salt_len,
+		&sa->auth_key_len,
+		&sa->path[0].encap,
+		(uint8_t *)&sa->flags,
+		(uint8_t *)&sa->path_index,
+		(uint8_t *)&sa->replay_block,
+		(uint8_t *)&sa->replay_window,
+		(uint8_t *)&sa->seq,
+		(uint8_t *)&sa->tfc,
+		(uint8_t *)&sa->lifetime.hard_packets,
+		(uint8_t *)&sa->seq + 3,
 	};
 
 	for (unsigned int n = 1 + !(byte() % 4); n; n--) {
@@ -144,8 +158,8 @@ static void spoil(const struct esp_algorithm *algorithm, unsigned int options)
 static void any_sa(void **state)
 {
 	static const enum drop_reason met[] = {
-		DROP_NO_ROUTE, DROP_ESP_TRUNCATED, DROP_ESP_ENCAP,   DROP_REPLAY,
-		DROP_AUTH_FAILED, DROP_SA_EXPIRED, DROP_UNSUPPORTED, DROP_NO_BUFFER,
+		DROP_NO_ROUTE,	  DROP_ESP_TRUNCATED, DROP_ESP_ENCAP,	DROP_REPLAY,
+		DROP_AUTH_FAILED, DROP_SA_EXPIRED,    DROP_UNSUPPORTED, DROP_NO_BUFFER,
 	};
 
 	(void)state;
@@ -167,7 +181,8 @@ static void *flip_length(void *arg)
 	const uint8_t icv_len = flips->sa->icv_len;
 
 	for (unsigned int i = 0; i < FLIPS; i++)
-		__atomic_store_n(&flips->sa->icv_len, i & 1 ? icv_len : UINT8_MAX, __ATOMIC_RELAXED);
+		__atomic_store_n(&flips->sa->icv_len, i & 1 ? icv_len : UINT8_MAX,
+				 __ATOMIC_RELAXED);
 	__atomic_store_n(&flips->end, true, __ATOMIC_RELAXED);
 	return NULL;
 }

@@ -67,8 +67,14 @@ static void more_padding_than_needed(void **state)
 
 static void take_numbers(struct esp_sa *e)
 {
-	static const uint64_t seq[] = {1, 70, 0x7fffffff, 0x80000000, UINT32_MAX,
-				       UINT32_MAX + 1ull, UINT32_MAX + 100ull, 0x180000000};
+	static const uint64_t seq[] = {1,
+				       70,
+				       0x7fffffff,
+				       0x80000000,
+				       UINT32_MAX,
+				       UINT32_MAX + 1ull,
+				       UINT32_MAX + 100ull,
+				       0x180000000};
 
 	for (unsigned int i = 0; i < RTE_DIM(seq); i++) {
 		if (seq[i] > UINT32_MAX && !(e->options & ESP_ESN))

@@ -20,8 +20,7 @@ static void check_outer(const struct esp_sa *e, const uint8_t *wire, unsigned in
 	bool encap = e->options & ESP_ENCAP;
 	uint8_t ip[20];
 
-	peer_ip(ip, 0, (uint16_t)total, id_of(e->sa, seq), 0,
-		encap ? IPPROTO_UDP : IPPROTO_ESP);
+	peer_ip(ip, 0, (uint16_t)total, id_of(e->sa, seq), 0, encap ? IPPROTO_UDP : IPPROTO_ESP);
 	assert_memory_equal(wire, ip, sizeof(ip));
 	if (encap) {
 		const uint16_t udp[4] = {htons(ESP_SPORT), htons(ESP_DPORT),

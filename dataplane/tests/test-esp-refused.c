@@ -157,10 +157,11 @@ static void every_next_header(struct esp_sa *e)
 	unsigned int len = make_text(e, 45, text);
 
 	for (unsigned int next = 0; next < 256; next++) {
-		enum drop_reason want = next == IPPROTO_IPIP	  ? DROP_NONE
-			   : next == IPPROTO_NONE ? DROP_DUMMY
-			   : next == IPPROTO_IPV6 ? DROP_MALFORMED /* the inner packet is IPv4 */
-						  : DROP_ESP_PADDING;
+		enum drop_reason want = next == IPPROTO_IPIP   ? DROP_NONE
+					: next == IPPROTO_NONE ? DROP_DUMMY
+					: next == IPPROTO_IPV6
+						? DROP_MALFORMED /* the inner packet is IPv4 */
+						: DROP_ESP_PADDING;
 
 		text[len - 1] = (uint8_t)next;
 		assert_int_equal(receive_text(e, text, len), want);
@@ -280,16 +281,11 @@ static void no_packet_inside(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		ESP_TEST(any_bit_flipped),
-		ESP_TEST(wrong_high_half),
-		ESP_TEST(wrong_keys),
-		ESP_TEST(any_other_length),
-		ESP_TEST(no_room),
-		ESP_TEST(next_header),
-		ESP_TEST(pad_length),
-		ESP_TEST(pad_length_beyond_the_packet),
-		ESP_TEST(pad_bytes),
-		ESP_TEST(no_packet_inside),
+		ESP_TEST(any_bit_flipped), ESP_TEST(wrong_high_half),
+		ESP_TEST(wrong_keys),	   ESP_TEST(any_other_length),
+		ESP_TEST(no_room),	   ESP_TEST(next_header),
+		ESP_TEST(pad_length),	   ESP_TEST(pad_length_beyond_the_packet),
+		ESP_TEST(pad_bytes),	   ESP_TEST(no_packet_inside),
 	};
 
 	(void)argc;

@@ -6,11 +6,11 @@
 #include "esp/esp_transport.h"
 #include "esp_fixture.h"
 
-#define REMOVED 24u	/* UDP, ESP header and IV, bytes */
-#define L4 20u
+#define REMOVED	     24u /* UDP, ESP header and IV, bytes */
+#define L4	     20u
 #define CHECKSUM_TCP 16u
 #define CHECKSUM_UDP 6u
-#define WRONG 0x1234
+#define WRONG	     0x1234
 
 /* A packet after the device, L4 with a wrong checksum. @param options  bytes of an IPv4 header's options */
 static struct rte_mbuf *decrypted(bool v6, unsigned int options, const uint8_t *l4,

@@ -27,10 +27,11 @@ static const struct table table = {labels, families};
 
 static void assert_text(bool openmetrics, const char *want)
 {
-	json_t *rows = json_loads(
-		"[{\"name\": \"a\\\"\\\\\\n\", \"queue\": 1, \"rx\": 9223372036854775807,"
-		"  \"state\": \"up\", \"busy\": 3, \"cycles_per_second\": 2},"
-		" {\"name\": \"b\", \"state\": \"down\"}]", 0, NULL);
+	json_t *rows =
+		json_loads("[{\"name\": \"a\\\"\\\\\\n\", \"queue\": 1, \"rx\": 9223372036854775807,"
+			   "  \"state\": \"up\", \"busy\": 3, \"cycles_per_second\": 2},"
+			   " {\"name\": \"b\", \"state\": \"down\"}]",
+			   0, NULL);
 	struct exposition exposition = {.openmetrics = openmetrics};
 	size_t length;
 	char *text;
@@ -49,33 +50,37 @@ static void assert_text(bool openmetrics, const char *want)
 static void formats(void **state)
 {
 	(void)state;
-	assert_text(true, "# TYPE x_received_packets counter\n"
-			  "# UNIT x_received_packets packets\n"
-			  "# HELP x_received_packets Packets.\n"
-			  "x_received_packets_total{port=\"a\\\"\\\\\\n\",queue=\"1\"} 9223372036854775807\n"
-			  "x_received_packets_total{port=\"b\",queue=\"\"} 0\n"
-			  "# TYPE x_up gauge\n"
-			  "# HELP x_up Up.\n"
-			  "x_up{port=\"a\\\"\\\\\\n\",queue=\"1\"} 1\n"
-			  "x_up{port=\"b\",queue=\"\"} 0\n"
-			  "# TYPE x_busy_seconds counter\n"
-			  "# UNIT x_busy_seconds seconds\n"
-			  "# HELP x_busy_seconds Time.\n"
-			  "x_busy_seconds_total{port=\"a\\\"\\\\\\n\",queue=\"1\"} 1.500000\n"
-			  "x_busy_seconds_total{port=\"b\",queue=\"\"} 0.000000\n"
-			  "# EOF\n");
-	assert_text(false, "# TYPE x_received_packets_total counter\n"
-			   "# HELP x_received_packets_total Packets.\n"
-			   "x_received_packets_total{port=\"a\\\"\\\\\\n\",queue=\"1\"} 9223372036854775807\n"
-			   "x_received_packets_total{port=\"b\",queue=\"\"} 0\n"
-			   "# TYPE x_up gauge\n"
-			   "# HELP x_up Up.\n"
-			   "x_up{port=\"a\\\"\\\\\\n\",queue=\"1\"} 1\n"
-			   "x_up{port=\"b\",queue=\"\"} 0\n"
-			   "# TYPE x_busy_seconds_total counter\n"
-			   "# HELP x_busy_seconds_total Time.\n"
-			   "x_busy_seconds_total{port=\"a\\\"\\\\\\n\",queue=\"1\"} 1.500000\n"
-			   "x_busy_seconds_total{port=\"b\",queue=\"\"} 0.000000\n");
+	assert_text(
+		true,
+		"# TYPE x_received_packets counter\n"
+		"# UNIT x_received_packets packets\n"
+		"# HELP x_received_packets Packets.\n"
+		"x_received_packets_total{port=\"a\\\"\\\\\\n\",queue=\"1\"} 9223372036854775807\n"
+		"x_received_packets_total{port=\"b\",queue=\"\"} 0\n"
+		"# TYPE x_up gauge\n"
+		"# HELP x_up Up.\n"
+		"x_up{port=\"a\\\"\\\\\\n\",queue=\"1\"} 1\n"
+		"x_up{port=\"b\",queue=\"\"} 0\n"
+		"# TYPE x_busy_seconds counter\n"
+		"# UNIT x_busy_seconds seconds\n"
+		"# HELP x_busy_seconds Time.\n"
+		"x_busy_seconds_total{port=\"a\\\"\\\\\\n\",queue=\"1\"} 1.500000\n"
+		"x_busy_seconds_total{port=\"b\",queue=\"\"} 0.000000\n"
+		"# EOF\n");
+	assert_text(
+		false,
+		"# TYPE x_received_packets_total counter\n"
+		"# HELP x_received_packets_total Packets.\n"
+		"x_received_packets_total{port=\"a\\\"\\\\\\n\",queue=\"1\"} 9223372036854775807\n"
+		"x_received_packets_total{port=\"b\",queue=\"\"} 0\n"
+		"# TYPE x_up gauge\n"
+		"# HELP x_up Up.\n"
+		"x_up{port=\"a\\\"\\\\\\n\",queue=\"1\"} 1\n"
+		"x_up{port=\"b\",queue=\"\"} 0\n"
+		"# TYPE x_busy_seconds_total counter\n"
+		"# HELP x_busy_seconds_total Time.\n"
+		"x_busy_seconds_total{port=\"a\\\"\\\\\\n\",queue=\"1\"} 1.500000\n"
+		"x_busy_seconds_total{port=\"b\",queue=\"\"} 0.000000\n");
 }
 
 /* The exporter continues while cygnetd does not run. */
@@ -119,7 +124,8 @@ static void addresses(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
-		assert_int_equal(listen_open(refused[i].where, error, sizeof(error)), refused[i].err);
+		assert_int_equal(listen_open(refused[i].where, error, sizeof(error)),
+				 refused[i].err);
 		assert_memory_equal(error, refused[i].error, strlen(refused[i].error));
 	}
 }

@@ -16,10 +16,11 @@
 #include "path/worker/worker.h"
 #include "worker_fixture.h"
 
-#define IN DROP_POLICY_INBOUND
-#define OUT DROP_NO_ROUTE
+#define IN	 DROP_POLICY_INBOUND
+#define OUT	 DROP_NO_ROUTE
 #define FAILURES 16 /* as in failover.c */
-#define KEEPS 0x100u /* a flag beside the fixture's options: the device leaves failed packets
+#define KEEPS \
+	0x100u /* a flag beside the fixture's options: the device leaves failed packets
 		      * unchanged */
 
 static struct worker *w = &workers[0];
@@ -101,8 +102,9 @@ static void break_device(unsigned int device, enum fault how)
 	fault[id] = how;
 	if (how != HALF_DONE)
 		rte_crypto_fp_ops[id].enqueue_burst = keep;
-	rte_crypto_fp_ops[id].dequeue_burst =
-		how == REFUSING ? give_back : how == SPOILING ? spoil : deny;
+	rte_crypto_fp_ops[id].dequeue_burst = how == REFUSING	? give_back
+					      : how == SPOILING ? spoil
+								: deny;
 }
 
 static int clean(void **state)
@@ -202,7 +204,8 @@ static void taken_over_next(void **state)
 		assert_int_equal(w->stats->device[second].encrypted, i);
 	}
 	assert_int_equal(w->stats->drop[OUT], FAILURES + 3);
-	assert_int_equal(w->crypto.failover.device[0].failures, 1); /* because the packet may be at fault */
+	assert_int_equal(w->crypto.failover.device[0].failures,
+			 1); /* because the packet may be at fault */
 	esp_sa_delete(&e);
 }
 
@@ -321,7 +324,8 @@ static void ah_taken_over(void **state)
 	for (unsigned int i = 0; i < RTE_DIM(how); i++) {
 		uint8_t wire[512];
 		unsigned int len = ah_wire(5, wire, sizeof(wire));
-		struct rte_mbuf *m = esp_packet(wire, len, RTE_PKTMBUF_HEADROOM, RTE_PKTMBUF_HEADROOM);
+		struct rte_mbuf *m = esp_packet(wire, len, RTE_PKTMBUF_HEADROOM,
+						RTE_PKTMBUF_HEADROOM);
 		struct packet *p = packet(m);
 		struct esp_sa e;
 
@@ -404,17 +408,26 @@ static void next_device(void **state)
 		uint32_t refused, stalled;
 		unsigned int expected;
 	} cases[] = {
-		{3, 0, 0, 0},		    {3, 1, 0, 1}, {3, 1, 2, 2}, {3, 5, 2, 1},
-		{3, 0, 7, 0},		    {3, 1, 7, 1}, {3, 0, 1, 1}, {3, 4, 3, 0},
-		{3, 7, 0, FAILOVER_NONE},   {3, 7, 7, FAILOVER_NONE},
-		{1, 1, 0, FAILOVER_NONE},   {1, 0, 1, 0},
+		{3, 0, 0, 0},
+		{3, 1, 0, 1},
+		{3, 1, 2, 2},
+		{3, 5, 2, 1},
+		{3, 0, 7, 0},
+		{3, 1, 7, 1},
+		{3, 0, 1, 1},
+		{3, 4, 3, 0},
+		{3, 7, 0, FAILOVER_NONE},
+		{3, 7, 7, FAILOVER_NONE},
+		{1, 1, 0, FAILOVER_NONE},
+		{1, 0, 1, 0},
 	};
 
 	(void)state;
 	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
 		engine_devices = cases[i].devices;
 		w->crypto.failover.stalled = cases[i].stalled;
-		assert_int_equal(failover_next(&w->crypto.failover, cases[i].refused), cases[i].expected);
+		assert_int_equal(failover_next(&w->crypto.failover, cases[i].refused),
+				 cases[i].expected);
 	}
 	w->crypto.failover.stalled = 0;
 }
@@ -542,11 +555,19 @@ static void shares(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		TEST(taken_over),      TEST(taken_over_inbound),   TEST(never_twice),
-		TEST(taken_over_next), TEST(taken_out_for_many), TEST(not_there_yet),
+		TEST(taken_over),
+		TEST(taken_over_inbound),
+		TEST(never_twice),
+		TEST(taken_over_next),
+		TEST(taken_out_for_many),
+		TEST(not_there_yet),
 		TEST(stalled),
-		TEST(forgiven),	       TEST(all_fail),		   TEST(least_recently_used),
-		TEST(shares),	       TEST(ah_taken_over),	   TEST(next_device),
+		TEST(forgiven),
+		TEST(all_fail),
+		TEST(least_recently_used),
+		TEST(shares),
+		TEST(ah_taken_over),
+		TEST(next_device),
 	};
 
 	(void)argc;

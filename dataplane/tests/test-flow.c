@@ -34,7 +34,7 @@ static unsigned int packet4(uint8_t *p, uint8_t proto, unsigned int payload)
 	for (unsigned int i = 0; i < 20 + payload; i++)
 		p[i] = (uint8_t)(i * 7 + 1);
 	p[0] = 0x45;
-	p[6] = 0x40;	/* DF is no fragment */
+	p[6] = 0x40; /* DF is no fragment */
 	p[7] = 0;
 	p[9] = proto;
 	return 20 + payload;
@@ -75,8 +75,8 @@ static unsigned int upper_len(unsigned int proto)
 
 static bool is_extension(unsigned int proto)
 {
-	return proto == IPPROTO_HOPOPTS || proto == IPPROTO_ROUTING ||
-	       proto == IPPROTO_FRAGMENT || proto == IPPROTO_DSTOPTS;
+	return proto == IPPROTO_HOPOPTS || proto == IPPROTO_ROUTING || proto == IPPROTO_FRAGMENT ||
+	       proto == IPPROTO_DSTOPTS;
 }
 
 /* Each protocol, with each length of data behind the IP header. */
@@ -152,9 +152,9 @@ static void every_bit(bool v6, uint8_t proto)
 
 static void what_tells_flows_apart(void **state)
 {
-	static const uint8_t protocols[] = {IPPROTO_TCP,  IPPROTO_UDP,	  IPPROTO_ICMP,
-					    IPPROTO_ICMPV6, IPPROTO_ESP, IPPROTO_GRE,
-					    IPPROTO_AH,	  IPPROTO_UDPLITE};
+	static const uint8_t protocols[] = {IPPROTO_TCP,    IPPROTO_UDP,    IPPROTO_ICMP,
+					    IPPROTO_ICMPV6, IPPROTO_ESP,    IPPROTO_GRE,
+					    IPPROTO_AH,	    IPPROTO_UDPLITE};
 
 	(void)state;
 	for (unsigned int i = 0; i < RTE_DIM(protocols); i++) {
@@ -169,8 +169,13 @@ static void where_from(void **state)
 {
 	static struct flow_key key[2 * 256];
 	static const uint32_t from[] = {
-		PACKET_FROM_INTERFACE(0), PACKET_FROM_INTERFACE(1), PACKET_FROM_INTERFACE(255), PACKET_FROM_SA(0),
-		PACKET_FROM_SA(1), PACKET_FROM_SA(255), PACKET_FROM_SA(CYGNET_MAX_ENTRIES - 1),
+		PACKET_FROM_INTERFACE(0),
+		PACKET_FROM_INTERFACE(1),
+		PACKET_FROM_INTERFACE(255),
+		PACKET_FROM_SA(0),
+		PACKET_FROM_SA(1),
+		PACKET_FROM_SA(255),
+		PACKET_FROM_SA(CYGNET_MAX_ENTRIES - 1),
 	};
 	unsigned int n = 0;
 	uint8_t p[64] = {0};
@@ -210,12 +215,14 @@ static struct session *session_of(uint64_t n)
 
 static void learn(uint64_t n)
 {
-	flow_learn(&table, &(struct flow){
-		.key = numbered(n),
-		.kind = FLOW_PROTECT,
-		.longest = UINT16_MAX,
-		.session = session_of(n),
-	}, &(struct flow_basis){0}, UINT64_MAX);
+	flow_learn(&table,
+		   &(struct flow){
+			   .key = numbered(n),
+			   .kind = FLOW_PROTECT,
+			   .longest = UINT16_MAX,
+			   .session = session_of(n),
+		   },
+		   &(struct flow_basis){0}, UINT64_MAX);
 }
 
 static const struct flow *find(uint64_t n)
@@ -341,12 +348,13 @@ static void learned_behind(void **state)
 
 	(void)state;
 	table.now = second;
-	flow_learn(&table, &(struct flow){.key = numbered(1)}, &(struct flow_basis){0}, table.now + TICK);
+	flow_learn(&table, &(struct flow){.key = numbered(1)}, &(struct flow_basis){0},
+		   table.now + TICK);
 	learn(b);
 	table.now += 2 * TICK;
 	assert_null(find(1));
-	flow_learn(&table, &(struct flow){.key = numbered(b), .session = session_of(1)}, &(struct flow_basis){0},
-		   UINT64_MAX);
+	flow_learn(&table, &(struct flow){.key = numbered(b), .session = session_of(1)},
+		   &(struct flow_basis){0}, UINT64_MAX);
 	for (uint32_t i = 0; i <= table.mask; i += FLOW_WAYS) {
 		f = flow_find(&table, &(struct flow_key){{b}}, i);
 		assert_true(!f || f->session == session_of(1));
@@ -358,8 +366,8 @@ static void ends(void **state)
 {
 	(void)state;
 	table.now = 1000 * TICK;
-	flow_learn(&table, &(struct flow){.key = numbered(1), .session = session_of(1)}, &(struct flow_basis){0},
-		   1010 * TICK + 1);
+	flow_learn(&table, &(struct flow){.key = numbered(1), .session = session_of(1)},
+		   &(struct flow_basis){0}, 1010 * TICK + 1);
 	table.now = 1010 * TICK - 1;
 	assert_non_null(find(1));
 	table.now = 1010 * TICK + 1;

@@ -11,11 +11,11 @@
 #include "ip/frame.h"
 #include "ip/headers.h"
 
-#define HEADER 40u
+#define HEADER	  40u
 #define EXTENSION 8u
-#define MOST 7u		/* extension headers in a test's packet */
-#define TEXT 12u	/* behind the headers, bytes */
-#define NONE IPPROTO_NONE
+#define MOST	  7u  /* extension headers in a test's packet */
+#define TEXT	  12u /* behind the headers, bytes */
+#define NONE	  IPPROTO_NONE
 
 /* --- frames --- */
 
@@ -77,7 +77,8 @@ static void llc(void **state)
 			const uint8_t text[] = {(uint8_t)a, (uint8_t)b};
 			bool good = a == b && (a == 0x42 || a == 0xfe);
 
-			assert_int_equal(check_frame(1500, text, 2, 0, &ip), good ? DROP_NONE : DROP_ETHERTYPE);
+			assert_int_equal(check_frame(1500, text, 2, 0, &ip),
+					 good ? DROP_NONE : DROP_ETHERTYPE);
 			assert_false(ip);
 		}
 	}
@@ -151,9 +152,14 @@ static const uint8_t good[][MOST + 1] = {
 static void orders(void **state)
 {
 	static const uint8_t bad[][MOST + 1] = {
-		{HOP, HOP, NONE}, {DST, HOP, NONE},	 {FRG, HOP, NONE},
-		{RTG, RTG, NONE}, {FRG, FRG, NONE},	 {DST, DST, DST, NONE},
-		{DST, RTG, RTG, NONE}, {HOP, DST, RTG, FRG, DST, DST, NONE},
+		{HOP, HOP, NONE},
+		{DST, HOP, NONE},
+		{FRG, HOP, NONE},
+		{RTG, RTG, NONE},
+		{FRG, FRG, NONE},
+		{DST, DST, DST, NONE},
+		{DST, RTG, RTG, NONE},
+		{HOP, DST, RTG, FRG, DST, DST, NONE},
 		{HOP, DST, RTG, FRG, DST, RTG, FRG, NONE},
 	};
 	uint8_t ip[128];
@@ -170,7 +176,8 @@ static void orders(void **state)
 		assert_false(h.fragment || h.later);
 	}
 	for (unsigned int i = 0; i < RTE_DIM(bad); i++)
-		assert_int_equal(check_v6(ip, write_v6(ip, bad[i], IPPROTO_UDP)), DROP_IPV6_HEADERS);
+		assert_int_equal(check_v6(ip, write_v6(ip, bad[i], IPPROTO_UDP)),
+				 DROP_IPV6_HEADERS);
 }
 
 /* Fewer bytes than the header says are malformed; a packet that ends inside its extension headers has invalid
@@ -221,7 +228,8 @@ static void claimed_lengths(void **state)
 		for (unsigned int units = 0; units < 256; units++) {
 			ip[HEADER + 1] = (uint8_t)units;
 			assert_int_equal(check_v6(ip, len), (units + 1) * EXTENSION <= len - HEADER
-								    ? DROP_NONE : DROP_IPV6_HEADERS);
+								    ? DROP_NONE
+								    : DROP_IPV6_HEADERS);
 		}
 	}
 }
@@ -261,7 +269,8 @@ static void fragments(void **state)
 		len = write_v6(ip, hidden, IPPROTO_UDP);
 		ip[HEADER + 2] = (uint8_t)(field >> 8);
 		ip[HEADER + 3] = (uint8_t)field;
-		assert_int_equal(check_v6(ip, len), field >= 8 || field & 1 ? DROP_IPV6_HEADERS : DROP_NONE);
+		assert_int_equal(check_v6(ip, len),
+				 field >= 8 || field & 1 ? DROP_IPV6_HEADERS : DROP_NONE);
 	}
 }
 
@@ -272,9 +281,15 @@ static void fronts(void **state)
 		uint8_t chain[MOST + 1];
 		unsigned int front; /* number of extension headers */
 	} cases[] = {
-		{{NONE}, 0},	       {{HOP, NONE}, 1},      {{DST, NONE}, 0},
-		{{HOP, DST, NONE}, 1}, {{RTG, NONE}, 1},      {{DST, RTG, NONE}, 2},
-		{{DST, DST, NONE}, 0}, {{RTG, DST, NONE}, 1}, {{HOP, DST, RTG, DST, NONE}, 3},
+		{{NONE}, 0},
+		{{HOP, NONE}, 1},
+		{{DST, NONE}, 0},
+		{{HOP, DST, NONE}, 1},
+		{{RTG, NONE}, 1},
+		{{DST, RTG, NONE}, 2},
+		{{DST, DST, NONE}, 0},
+		{{RTG, DST, NONE}, 1},
+		{{HOP, DST, RTG, DST, NONE}, 3},
 		{{HOP, DST, FRG, NONE}, 3},
 	};
 	uint8_t ip[128];
@@ -359,7 +374,8 @@ static void control(void **state)
 
 	(void)state;
 	for (unsigned int type = 0; type < 256; type++) {
-		bool nd = type >= 133 && type <= 137, mld = (type >= 130 && type <= 132) || type == 143;
+		bool nd = type >= 133 && type <= 137,
+		     mld = (type >= 130 && type <= 132) || type == 143;
 		uint8_t t = (uint8_t)type;
 
 		assert_int_equal(headers_icmp6_of_the_link(t), nd || mld);
@@ -405,7 +421,8 @@ static void no_control(void **state)
 
 static void moved(void **state)
 {
-	struct rte_mempool *pool = rte_pktmbuf_pool_create("moved", 1, 0, PACKET_PRIVATE, 512, SOCKET_ID_ANY);
+	struct rte_mempool *pool = rte_pktmbuf_pool_create("moved", 1, 0, PACKET_PRIVATE, 512,
+							   SOCKET_ID_ANY);
 	uint8_t ip[64];
 	struct rte_mbuf *m, *to;
 
@@ -432,20 +449,11 @@ static void moved(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		ESP_TEST(types),
-		ESP_TEST(llc),
-		ESP_TEST(orders),
-		ESP_TEST(truncated),
-		ESP_TEST(padding),
-		ESP_TEST(claimed_lengths),
-		ESP_TEST(source_routes),
-		ESP_TEST(fragments),
-		ESP_TEST(fronts),
-		ESP_TEST(front_v4),
-		ESP_TEST(checksums),
-		ESP_TEST(control),
-		ESP_TEST(no_control),
-		ESP_TEST(moved),
+		ESP_TEST(types),	 ESP_TEST(llc),	      ESP_TEST(orders),
+		ESP_TEST(truncated),	 ESP_TEST(padding),   ESP_TEST(claimed_lengths),
+		ESP_TEST(source_routes), ESP_TEST(fragments), ESP_TEST(fronts),
+		ESP_TEST(front_v4),	 ESP_TEST(checksums), ESP_TEST(control),
+		ESP_TEST(no_control),	 ESP_TEST(moved),
 	};
 
 	(void)argc;

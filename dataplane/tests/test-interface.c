@@ -33,7 +33,8 @@ static int setup(void **state)
 	add_port("wan");
 	add_port("lan");
 	for (ninterfaces = 0; ninterfaces < 3; ninterfaces++)
-		snprintf(interfaces[ninterfaces].name, sizeof(interfaces[0].name), "%s", names[ninterfaces]);
+		snprintf(interfaces[ninterfaces].name, sizeof(interfaces[0].name), "%s",
+			 names[ninterfaces]);
 	return 0;
 }
 

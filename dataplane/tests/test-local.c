@@ -9,7 +9,7 @@
 #include "host/interface.h"
 #include "worker_fixture.h"
 
-#define TEXT 40u	/* bytes behind the UDP header */
+#define TEXT 40u /* bytes behind the UDP header */
 #define NATT 4500
 
 static struct worker *w = &workers[0];
@@ -42,7 +42,8 @@ static int teardown(void **state)
 }
 
 /* Write an IP packet from the peer to this host. @return length */
-static unsigned int write_ip(uint8_t *ip, bool v6, uint8_t proto, const uint8_t *text, unsigned int len)
+static unsigned int write_ip(uint8_t *ip, bool v6, uint8_t proto, const uint8_t *text,
+			     unsigned int len)
 {
 	static const uint8_t net6[] = {0x20, 0x01, 0x0d, 0xb8}, peer4[] = {192, 0, 2, 2};
 	static const uint8_t own4[] = {192, 0, 2, 1};
@@ -82,7 +83,8 @@ static void receive(bool v6, uint8_t proto, const uint8_t *text, unsigned int le
 
 static void datagram(bool v6, uint16_t port, const uint8_t *data, unsigned int len)
 {
-	uint8_t text[128] = {port >> 8, (uint8_t)port, port >> 8, (uint8_t)port, 0, (uint8_t)(8 + len)};
+	uint8_t text[128] = {port >> 8, (uint8_t)port,	   port >> 8, (uint8_t)port,
+			     0,		(uint8_t)(8 + len)};
 
 	memcpy(text + 8, data, len);
 	receive(v6, IPPROTO_UDP, text, 8 + len);
@@ -177,7 +179,9 @@ static void udp_lengths(void **state)
 static void discard_all(bool v6)
 {
 	struct cygnet_policy_params policy = {
-		.sel = {.sport_hi = UINT16_MAX, .dport_hi = UINT16_MAX, .af = v6 ? AF_INET6 : AF_INET},
+		.sel = {.sport_hi = UINT16_MAX,
+			.dport_hi = UINT16_MAX,
+			.af = v6 ? AF_INET6 : AF_INET},
 		.dir = CYGNET_IN,
 		.action = CYGNET_DISCARD,
 		.af = v6 ? AF_INET6 : AF_INET,
@@ -272,14 +276,8 @@ int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	static const struct CMUnitTest tests[] = {
-		TEST(protected),
-		TEST(natt),
-		TEST(keepalives),
-		TEST(udp_lengths),
-		TEST(ike),
-		TEST(ike_truncated),
-		TEST(link_control),
-		TEST(plaintext),
+		TEST(protected), TEST(natt),	      TEST(keepalives),	  TEST(udp_lengths),
+		TEST(ike),	 TEST(ike_truncated), TEST(link_control), TEST(plaintext),
 	};
 
 	(void)argc;

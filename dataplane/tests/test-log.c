@@ -77,7 +77,8 @@ static void limit(void **state)
 	assert_int_equal(flood.left_out, 5);
 	flood.since -= LOG_SECONDS;
 	log_say(&flood, RTE_LOG_ERR, "cygnetd", none, "flood");
-	assert_non_null(strstr(text, "other\ncygnetd: error: flood (5 more of this kind left out)\n"));
+	assert_non_null(
+		strstr(text, "other\ncygnetd: error: flood (5 more of this kind left out)\n"));
 	log_say(&flood, RTE_LOG_ERR, "cygnetd", none, "flood");
 	assert_non_null(strstr(text, "left out)\ncygnetd: error: flood\n"));
 }
@@ -131,7 +132,8 @@ static void of_dpdk(void **state)
 /* Levels, and the passage of DPDK's own messages. */
 static void levels(void **state)
 {
-	static const char harmless[] = "tap_mp_req_on_rxtx(): Failed to send start req to secondary 95\n";
+	static const char harmless[] =
+		"tap_mp_req_on_rxtx(): Failed to send start req to secondary 95\n";
 
 	(void)state;
 	assert_int_equal(eal_log_open(), 0);
@@ -143,8 +145,9 @@ static void levels(void **state)
 	eal_log_take("libxdp", RTE_LOG_ERR, harmless, strlen(harmless));
 	eal_log_set_level(RTE_LOG_ERR);
 	rte_log(RTE_LOG_NOTICE, RTE_LOGTYPE_EAL, "hidden\n");
-	assert_string_equal(text, "dpdk: shown 1\ndpdk: error: critical\ndpdk: info\n"
-				  "libxdp: tap_mp_req_on_rxtx(): Failed to send start req to secondary 95\n");
+	assert_string_equal(
+		text, "dpdk: shown 1\ndpdk: error: critical\ndpdk: info\n"
+		      "libxdp: tap_mp_req_on_rxtx(): Failed to send start req to secondary 95\n");
 }
 
 int main(void)

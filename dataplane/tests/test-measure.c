@@ -15,8 +15,8 @@
 #include "eal_fixture.h"
 
 #define DEPTH_US 400u
-#define EACH_US 4u
-#define TRIES 100u
+#define EACH_US	 4u
+#define TRIES	 100u
 
 /* --- a device that collects packets: each stays for a time, and one is completed after another
  * --- */

@@ -13,7 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-
 #include "crypto/auto/measured.h"
 #include "crypto/device/engine.h"
 #include "dpdk_release.h"
@@ -29,9 +28,11 @@ static int start(void **state)
 		return -1;
 	snprintf(path, sizeof(path), "%s/engines", folder);
 	engine_devices = 2;
-	engine_device[0] = (struct engine_device){.name = "crypto_a0", .driver = "crypto_a",
+	engine_device[0] = (struct engine_device){.name = "crypto_a0",
+						  .driver = "crypto_a",
 						  .version = "1, some CPU"};
-	engine_device[1] = (struct engine_device){.name = "crypto_b0", .driver = "crypto_b",
+	engine_device[1] = (struct engine_device){.name = "crypto_b0",
+						  .driver = "crypto_b",
 						  .version = "2, some GPU, driver 3"};
 	return 0;
 }
@@ -74,8 +75,7 @@ static void save_sealed(const char *text, size_t len)
 	char sealed[ROOM + 32];
 
 	memcpy(sealed, text, len);
-	len += (size_t)snprintf(sealed + len, 32, "end %08x\n",
-				dpdk_crc32(text, (uint32_t)len));
+	len += (size_t)snprintf(sealed + len, 32, "end %08x\n", dpdk_crc32(text, (uint32_t)len));
 	save(sealed, len);
 }
 
@@ -186,7 +186,8 @@ static void of_others(void **state)
 	assert_int_equal(measured_read(path), 0);
 }
 
-#define DEVICES "device crypto_a0|crypto_a|1, some CPU\ndevice crypto_b0|crypto_b|2, some GPU, driver 3\n"
+#define DEVICES \
+	"device crypto_a0|crypto_a|1, some CPU\ndevice crypto_b0|crypto_b|2, some GPU, driver 3\n"
 
 static void lines(void **state)
 {
@@ -221,7 +222,8 @@ static void lines(void **state)
 		{"1|aes-gcm-128|64|1|3|100\n0|aes-gcm-128|64|1|3|100", -EINVAL}, /* another order */
 		{"0|aes-gcm-128|64|1|3|100\n0|aes-gcm-128|64|1|3|100", -EINVAL},
 		{"device crypto_c0|crypto_c|3", -EINVAL},
-		{"0|aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa|64|1|3|100", -EINVAL},
+		{"0|aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa|64|1|3|100",
+		 -EINVAL},
 	};
 	char text[2048];
 
@@ -298,9 +300,10 @@ static void no_file(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(round_trip), cmocka_unit_test(cut_short), cmocka_unit_test(damaged),
-		cmocka_unit_test(of_others),  cmocka_unit_test(lines),
-		cmocka_unit_test(mutated),    cmocka_unit_test(no_file),
+		cmocka_unit_test(round_trip), cmocka_unit_test(cut_short),
+		cmocka_unit_test(damaged),    cmocka_unit_test(of_others),
+		cmocka_unit_test(lines),      cmocka_unit_test(mutated),
+		cmocka_unit_test(no_file),
 	};
 
 	return cmocka_run_group_tests(tests, start, finish);

@@ -24,13 +24,13 @@
 #include "host/netlink_receive.h"
 #include "host/route.h"
 
-#define ADDRESSES 1500	/* more than fit into one answer of the kernel */
-#define SKIPPED 77	/* exit status for automake */
-#define MAC "02:00:00:00:00:01"
-#define CHANGES 1000u	/* in a file, again and again */
-#define DUMPS 100	/* while addresses change */
-#define LATER_MS 3600000 /* longer than full dumps wait for each other */
-#define SETTLE 1000	/* dumps until the mirror is right, at most */
+#define ADDRESSES 1500 /* more than fit into one answer of the kernel */
+#define SKIPPED	  77   /* exit status for automake */
+#define MAC	  "02:00:00:00:00:01"
+#define CHANGES	  1000u	  /* in a file, again and again */
+#define DUMPS	  100	  /* while addresses change */
+#define LATER_MS  3600000 /* longer than full dumps wait for each other */
+#define SETTLE	  1000	  /* dumps until the mirror is right, at most */
 
 static uint32_t addr(const char *text)
 {
@@ -227,7 +227,8 @@ static pid_t start_churn(void)
 
 	assert_non_null(lines);
 	for (unsigned int i = 0; i < CHANGES; i++)
-		fprintf(lines, "address add 10.9.0.1/32 dev wan\naddress del 10.9.0.1/32 dev wan\n");
+		fprintf(lines,
+			"address add 10.9.0.1/32 dev wan\naddress del 10.9.0.1/32 dev wan\n");
 	assert_int_equal(fclose(lines), 0);
 	child = fork();
 	assert_true(child >= 0);
@@ -268,10 +269,11 @@ static void changes_meanwhile(void **state)
 static bool without_rules;
 
 /* A kernel that is built without IPv4 rules answers as this one about a family that has none at all. */
-__attribute__((visibility("default")))
-ssize_t mnl_socket_sendto(const struct mnl_socket *socket, const void *request, size_t len)
+__attribute__((visibility("default"))) ssize_t mnl_socket_sendto(const struct mnl_socket *socket,
+								 const void *request, size_t len)
 {
-	ssize_t (*send_it)(const struct mnl_socket *, const void *, size_t) = dlsym(RTLD_NEXT, __func__);
+	ssize_t (*send_it)(const struct mnl_socket *, const void *, size_t) = dlsym(RTLD_NEXT,
+										    __func__);
 	const struct nlmsghdr *nlh = request;
 	uint8_t *family = mnl_nlmsg_get_payload(nlh);
 

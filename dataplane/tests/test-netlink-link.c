@@ -202,7 +202,7 @@ struct link_case {
 	uint8_t family;
 	uint32_t flags;
 	const char *kind;
-	uint16_t more;		/* another attribute; 0: none */
+	uint16_t more; /* another attribute; 0: none */
 	bool known;
 };
 
@@ -231,19 +231,21 @@ static void macvlan_link(const struct link_case *c)
 static void macvlan_links(void **state)
 {
 	const uint32_t up = IFF_UP | IFF_LOWER_UP;
-	const struct link_case whole = {RTM_NEWLINK, AF_UNSPEC, up, "macvlan", 0, true}, cases[] = {
-		{RTM_NEWLINK, AF_UNSPEC, IFF_UP, "macvlan", 0, false},
-		{RTM_NEWLINK, AF_UNSPEC, IFF_LOWER_UP, "macvlan", 0, false},
-		{RTM_NEWLINK, AF_UNSPEC, up, "macvlan", IFLA_MASTER, false},
-		{RTM_NEWLINK, AF_UNSPEC, up, "macvlan", IFLA_LINK_NETNSID, false},
-		{RTM_NEWLINK, AF_UNSPEC, up, "macvtap", 0, false},
-		{RTM_NEWLINK, AF_UNSPEC, up, NULL, 0, false},
-		{RTM_DELLINK, AF_UNSPEC, up, "macvlan", 0, false},
-		/* Of a bridge, and of IPv6's settings. */
-		{RTM_NEWLINK, AF_BRIDGE, up, NULL, 0, true},
-		{RTM_NEWLINK, AF_INET6, up, NULL, 0, true},
-		{RTM_DELLINK, AF_BRIDGE, 0, NULL, 0, true},
-	};
+	const struct link_case whole = {RTM_NEWLINK, AF_UNSPEC, up, "macvlan", 0, true},
+			       cases[] = {
+				       {RTM_NEWLINK, AF_UNSPEC, IFF_UP, "macvlan", 0, false},
+				       {RTM_NEWLINK, AF_UNSPEC, IFF_LOWER_UP, "macvlan", 0, false},
+				       {RTM_NEWLINK, AF_UNSPEC, up, "macvlan", IFLA_MASTER, false},
+				       {RTM_NEWLINK, AF_UNSPEC, up, "macvlan", IFLA_LINK_NETNSID,
+					false},
+				       {RTM_NEWLINK, AF_UNSPEC, up, "macvtap", 0, false},
+				       {RTM_NEWLINK, AF_UNSPEC, up, NULL, 0, false},
+				       {RTM_DELLINK, AF_UNSPEC, up, "macvlan", 0, false},
+				       /* Of a bridge, and of IPv6's settings. */
+				       {RTM_NEWLINK, AF_BRIDGE, up, NULL, 0, true},
+				       {RTM_NEWLINK, AF_INET6, up, NULL, 0, true},
+				       {RTM_DELLINK, AF_BRIDGE, 0, NULL, 0, true},
+			       };
 	uint64_t mac = 0, other = 0;
 
 	(void)state;
@@ -314,8 +316,8 @@ int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	static const struct CMUnitTest tests[] = {
-		TEST(links), TEST(addresses6), TEST(addresses4), TEST(networks), TEST(forwarding6),
-		TEST(macvlan_links), TEST(many_macvlans),
+		TEST(links),	   TEST(addresses6),	TEST(addresses4),    TEST(networks),
+		TEST(forwarding6), TEST(macvlan_links), TEST(many_macvlans),
 	};
 
 	(void)argc;

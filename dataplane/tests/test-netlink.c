@@ -78,10 +78,14 @@ static void types(void **state)
 		uint8_t type;
 		enum route_kind kind;
 	} cases[] = {
-		{RTN_LOCAL, ROUTE_LOCAL},	    {RTN_BROADCAST, ROUTE_LOCAL},
-		{RTN_MULTICAST, ROUTE_LOCAL},	    {RTN_ANYCAST, ROUTE_LOCAL},
-		{RTN_BLACKHOLE, ROUTE_BLACKHOLE},   {RTN_UNREACHABLE, ROUTE_BLACKHOLE},
-		{RTN_PROHIBIT, ROUTE_BLACKHOLE},    {RTN_THROW, ROUTE_NONE},
+		{RTN_LOCAL, ROUTE_LOCAL},
+		{RTN_BROADCAST, ROUTE_LOCAL},
+		{RTN_MULTICAST, ROUTE_LOCAL},
+		{RTN_ANYCAST, ROUTE_LOCAL},
+		{RTN_BLACKHOLE, ROUTE_BLACKHOLE},
+		{RTN_UNREACHABLE, ROUTE_BLACKHOLE},
+		{RTN_PROHIBIT, ROUTE_BLACKHOLE},
+		{RTN_THROW, ROUTE_NONE},
 		{RTN_NAT, ROUTE_NONE},
 	};
 
@@ -489,7 +493,10 @@ static bool rule_is_followed(uint16_t type, uint32_t value, uint32_t flags)
 	nlh->nlmsg_type = RTM_NEWRULE;
 	nlh->nlmsg_flags = NLM_F_MULTI;
 	frh = mnl_nlmsg_put_extra_header(nlh, sizeof(*frh));
-	*frh = (struct fib_rule_hdr){.family = AF_INET, .table = 77, .action = FR_ACT_TO_TBL, .flags = flags};
+	*frh = (struct fib_rule_hdr){.family = AF_INET,
+				     .table = 77,
+				     .action = FR_ACT_TO_TBL,
+				     .flags = flags};
 	mnl_attr_put_u32(nlh, FRA_PRIORITY, 100);
 	mnl_attr_put_u32(nlh, FRA_SUPPRESS_PREFIXLEN, UINT32_MAX);
 	if (type)
@@ -542,8 +549,8 @@ static void damaged(void **state)
 	mnl_attr_put_u32(nlh, RTA_PRIORITY, 7);
 	len = nlh->nlmsg_len;
 	for (unsigned int i = 0; i < 200000; i++) {
-		static const uint16_t kinds[] = {RTM_NEWROUTE, RTM_DELROUTE, RTM_NEWNEIGH,
-						 RTM_DELNEIGH, RTM_NEWLINK,  RTM_DELLINK,
+		static const uint16_t kinds[] = {RTM_NEWROUTE, RTM_DELROUTE,  RTM_NEWNEIGH,
+						 RTM_DELNEIGH, RTM_NEWLINK,   RTM_DELLINK,
 						 RTM_NEWADDR,  RTM_NEWNETCONF};
 		size_t cut = NLMSG_HDRLEN + (size_t)random() % (len - NLMSG_HDRLEN + 1);
 		struct nlmsghdr *copy = malloc(cut);
@@ -569,12 +576,23 @@ static void lengths(void **state)
 		size_t received;
 		bool fit;
 	} cases[] = {
-		{16, 0, 16, true},	    {16, 16, 32, true},	       {18, 12, 18, true},
-		{18, 16, 36, true},	    {0, 0, 0, true},	       {16, 0, 15, false},
-		{15, 0, 16, false},	    {0, 0, 16, false},	       {17, 0, 16, false},
-		{16, 17, 32, false},	    {16, 0, 32, false},	       {16, 16, 31, false},
-		{0x7fffffff, 0, 64, false}, {0x80000000, 0, 64, false}, {0xffffffff, 0, 64, false},
-		{16, 0x80000000, 64, false}, {16, 0xfffffffd, 64, false},
+		{16, 0, 16, true},
+		{16, 16, 32, true},
+		{18, 12, 18, true},
+		{18, 16, 36, true},
+		{0, 0, 0, true},
+		{16, 0, 15, false},
+		{15, 0, 16, false},
+		{0, 0, 16, false},
+		{17, 0, 16, false},
+		{16, 17, 32, false},
+		{16, 0, 32, false},
+		{16, 16, 31, false},
+		{0x7fffffff, 0, 64, false},
+		{0x80000000, 0, 64, false},
+		{0xffffffff, 0, 64, false},
+		{16, 0x80000000, 64, false},
+		{16, 0xfffffffd, 64, false},
 	};
 
 	(void)state;
@@ -597,10 +615,15 @@ int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	static const struct CMUnitTest tests[] = {
-		TEST(unicast), TEST(types), TEST(tables), TEST(metric_and_replace),
-		TEST(multipath), TEST(not_for_us), TEST(host_bits), TEST(neighbours),
-		TEST(solicited), TEST(many_neighbours), TEST(damaged), TEST(routes6),
-		TEST(neighbours6), TEST(lengths), TEST(route_mtus), TEST(via_ipv6), TEST(rules),
+		TEST(unicast),	   TEST(types),
+		TEST(tables),	   TEST(metric_and_replace),
+		TEST(multipath),   TEST(not_for_us),
+		TEST(host_bits),   TEST(neighbours),
+		TEST(solicited),   TEST(many_neighbours),
+		TEST(damaged),	   TEST(routes6),
+		TEST(neighbours6), TEST(lengths),
+		TEST(route_mtus),  TEST(via_ipv6),
+		TEST(rules),
 	};
 
 	(void)argc;

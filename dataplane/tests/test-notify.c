@@ -26,7 +26,8 @@ static int listen_at(const char *name, size_t len)
 
 	memcpy(addr.sun_path, name, len);
 	assert_int_equal(bind(fd, (struct sockaddr *)&addr,
-			      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len)), 0);
+			      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len)),
+			 0);
 	return fd;
 }
 

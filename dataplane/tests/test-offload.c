@@ -16,12 +16,14 @@
 #include "crypto/device/suite.h"
 
 /* latency in us, Gbps at full load, CPU time of a packet in ns */
+/* clang-format off */
 #define CPU {1, 30, 250}
 #define SLOW_CPU {4, 5, 1600}
 #define GPU {30, 300, 40}
 #define SMALL_GPU {30, 20, 40}
 #define POCL {40, 1, 8000}
 #define NO {0, 0, 0}
+/* clang-format on */
 
 static const struct {
 	struct measured m[3];
@@ -77,8 +79,11 @@ static void absurd(void **state)
 
 /* --- load --- */
 
-static const struct offload_class two = {.light = 0, .full = 2, .pays = true,
-					 .spills = true, .cost = 1000};
+static const struct offload_class two = {.light = 0,
+					 .full = 2,
+					 .pays = true,
+					 .spills = true,
+					 .cost = 1000};
 
 #define WINDOWS_FIRST 16 /* as in offload.c */
 
@@ -158,11 +163,19 @@ static void whole_time(void **state)
 	assert_int_equal(windows_until_change(&o, 32, false), 2);
 	assert_int_equal(windows_until_change(&o, 16, false), 0);
 	/* Packets that wait for other devices take no time of the worker. */
-	o = (struct offload){.cost = 1000, .packets = 32, .bursts = 1, .full_bursts = 1, .mixed = true};
+	o = (struct offload){.cost = 1000,
+			     .packets = 32,
+			     .bursts = 1,
+			     .full_bursts = 1,
+			     .mixed = true};
 	offload_decide(&o, OFFLOAD_WINDOW_US * 1000);
 	assert_int_equal(o.learned, 0);
 	/* Dropped packets, which an attacker may send, are not counted either. */
-	o = (struct offload){.cost = 1000, .protected = 10, .frames = 21, .bursts = 1, .full_bursts = 1};
+	o = (struct offload){.cost = 1000,
+			     .protected = 10,
+			     .frames = 21,
+			     .bursts = 1,
+			     .full_bursts = 1};
 	offload_decide(&o, OFFLOAD_WINDOW_US * 1000);
 	assert_int_equal(o.learned, 0);
 	/* Windows in which another process had the core hardly change the scale. */
@@ -211,8 +224,7 @@ static void beaten(void **state)
 /* The same holds if `full` keeps all buffers, so that ports receive nothing. */
 static void starved(void **state)
 {
-	struct offload o = {.full = true, .scale = 2 * OFFLOAD_SCALE,
-			    .learned = WINDOWS_FIRST};
+	struct offload o = {.full = true, .scale = 2 * OFFLOAD_SCALE, .learned = WINDOWS_FIRST};
 
 	(void)state;
 	set_class(two);
@@ -342,8 +354,11 @@ static void numbers(void **state)
 			has[number] = true;
 			other.icv_len = 8;
 			assert_int_equal(algorithm_of(&other), number);
-			other.auth = sa.auth == CYGNET_AUTH_HMAC_SHA384 ? CYGNET_AUTH_HMAC_SHA512 : sa.auth;
-			other.cipher_key_len = sa.cipher == CYGNET_CIPHER_AES_GMAC ? 24 : sa.cipher_key_len;
+			other.auth = sa.auth == CYGNET_AUTH_HMAC_SHA384 ? CYGNET_AUTH_HMAC_SHA512
+									: sa.auth;
+			other.cipher_key_len = sa.cipher == CYGNET_CIPHER_AES_GMAC
+						       ? 24
+						       : sa.cipher_key_len;
 			assert_int_equal(algorithm_of(&other), number);
 		}
 	}
@@ -357,20 +372,22 @@ static void numbers(void **state)
 		assert_int_equal(!strcmp(one, other), a / algorithm_count == a % algorithm_count);
 	}
 	assert_int_equal(algorithm_of(&(struct cygnet_sa){.cipher = CYGNET_CIPHER_AES_GCM,
-							  .cipher_key_len = 20}), ALGORITHM_NONE);
-	assert_int_equal(algorithm_of(&(struct cygnet_sa){.cipher = 200, .auth = 200}), ALGORITHM_NONE);
+							  .cipher_key_len = 20}),
+			 ALGORITHM_NONE);
+	assert_int_equal(algorithm_of(&(struct cygnet_sa){.cipher = 200, .auth = 200}),
+			 ALGORITHM_NONE);
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(chosen),	cmocka_unit_test(absurd),
-		cmocka_unit_test(hysteresis),	cmocka_unit_test(backlog),
-		cmocka_unit_test(nothing_pays), cmocka_unit_test(long_turn),
-		cmocka_unit_test(spill),	cmocka_unit_test(pays_from),
+		cmocka_unit_test(chosen),	 cmocka_unit_test(absurd),
+		cmocka_unit_test(hysteresis),	 cmocka_unit_test(backlog),
+		cmocka_unit_test(nothing_pays),	 cmocka_unit_test(long_turn),
+		cmocka_unit_test(spill),	 cmocka_unit_test(pays_from),
 		cmocka_unit_test(failed_device), cmocka_unit_test(whole_time),
-		cmocka_unit_test(beaten),	cmocka_unit_test(stalled),
-		cmocka_unit_test(starved),	cmocka_unit_test(numbers),
+		cmocka_unit_test(beaten),	 cmocka_unit_test(stalled),
+		cmocka_unit_test(starved),	 cmocka_unit_test(numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,13 +14,13 @@
 #include "path/reassemble.h"
 #include "worker_fixture.h"
 
-#define LEN 100u
-#define LONG_LEN 1200u
-#define CUT 640u	/* bytes behind the IPv4 header in the first fragment */
-#define WINDOW 32u	/* strongSwan's default */
-#define BEHIND 40u	/* packets behind a fragmented one: more than the window */
-#define LEARNING 200u	/* id of packets that only make a flow known */
-#define IP4 20u
+#define LEN	   100u
+#define LONG_LEN   1200u
+#define CUT	   640u /* bytes behind the IPv4 header in the first fragment */
+#define WINDOW	   32u	/* strongSwan's default */
+#define BEHIND	   40u	/* packets behind a fragmented one: more than the window */
+#define LEARNING   200u /* id of packets that only make a flow known */
+#define IP4	   20u
 #define PATIENT_MS 3600000u /* longer than any test, however slow the machine is */
 
 static struct worker *w = &workers[0];
@@ -129,8 +129,9 @@ static void expect_in(unsigned int n, unsigned int first)
 	assert_int_equal(w->stats->drop[DROP_REPLAY], 0);
 	assert_int_equal(w->tx[GATEWAY_LAN].n, n);
 	for (unsigned int i = 0; i < n; i++)
-		assert_int_equal(id_of(rte_pktmbuf_mtod_offset(w->tx[GATEWAY_LAN].m[i],
-							       uint8_t *, 14)), first + i);
+		assert_int_equal(id_of(rte_pktmbuf_mtod_offset(w->tx[GATEWAY_LAN].m[i], uint8_t *,
+							       14)),
+				 first + i);
 	gateway_forget(w);
 }
 
@@ -199,8 +200,9 @@ static void esp_in_fragments_handed_off(void **state)
 	assert_non_null(w->inbox);
 	learn_in(seq++);
 	/* A handed-off packet makes the route of its SA known. */
-	assert_int_equal(rte_ring_enqueue(w->inbox, handed(sealed(LEARNING, seq), STAGE_UNPROTECT,
-							   seq)), 0);
+	assert_int_equal(rte_ring_enqueue(w->inbox,
+					  handed(sealed(LEARNING, seq), STAGE_UNPROTECT, seq)),
+			 0);
 	seq++;
 	assert_int_equal(inbox_poll(w), 1);
 	esp_worker_finish(w);
@@ -239,7 +241,8 @@ static void fragments_out_of_a_tunnel(void **state)
 	for (unsigned int k = 0; k < 2; k++) {
 		len = cut(part, inner, k * CUT, k ? LONG_LEN - IP4 - CUT : CUT, !k);
 		len = peer_trailer(part, len, peer_padding(gcm, len), IPPROTO_IPIP);
-		m[n++] = gateway_frame(ip, gateway_seal(ip, &tunnel, seq++, part, len), GATEWAY_WAN);
+		m[n++] = gateway_frame(ip, gateway_seal(ip, &tunnel, seq++, part, len),
+				       GATEWAY_WAN);
 	}
 	for (unsigned int id = 3; id <= 8; id++)
 		m[n++] = sealed(id, seq++);
@@ -266,7 +269,8 @@ static unsigned int inner_id(struct rte_mbuf *m, uint64_t seq)
 	uint8_t text[PEER_TEXT_MAX];
 
 	assert_int_equal(number_of(m), seq);
-	assert_true(peer_open(&tunnel.peer, 0, ip + IP4, rte_pktmbuf_data_len(m) - 14 - IP4, text) > 0);
+	assert_true(peer_open(&tunnel.peer, 0, ip + IP4, rte_pktmbuf_data_len(m) - 14 - IP4, text) >
+		    0);
 	return id_of(text);
 }
 
@@ -391,12 +395,9 @@ int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	static const struct CMUnitTest tests[] = {
-		TEST(esp_in_fragments_of_a_new_flow),
-		TEST(esp_in_fragments_of_a_known_flow),
-		TEST(esp_in_fragments_handed_off),
-		TEST(fragments_out_of_a_tunnel),
-		TEST(fragments_into_a_tunnel),
-		TEST(route_changes_while_in_the_batch),
+		TEST(esp_in_fragments_of_a_new_flow), TEST(esp_in_fragments_of_a_known_flow),
+		TEST(esp_in_fragments_handed_off),    TEST(fragments_out_of_a_tunnel),
+		TEST(fragments_into_a_tunnel),	      TEST(route_changes_while_in_the_batch),
 		TEST(decrypted_behind_protected),
 	};
 

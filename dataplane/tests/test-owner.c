@@ -15,12 +15,12 @@
 #include "path/worker/owner.h"
 #include "worker_fixture.h"
 
-#define WORKERS 3u
-#define LEN 100u
-#define UNDER_WAY 48u	/* packets of a direction: all of them fit into the worker's tx at once */
-#define PACKETS 300u
-#define ROUNDS 40u
-#define STEPS 100000u	/* of a round, more than are needed */
+#define WORKERS	  3u
+#define LEN	  100u
+#define UNDER_WAY 48u /* packets of a direction: all of them fit into the worker's tx at once */
+#define PACKETS	  300u
+#define ROUNDS	  40u
+#define STEPS	  100000u /* of a round, more than are needed */
 
 static struct tunnel tunnel;
 
@@ -115,7 +115,8 @@ static struct rte_mbuf *packet_of(const struct direction *d)
 	uint8_t ip[GATEWAY_FRAME];
 
 	if (d == &in)
-		return gateway_frame(ip, gateway_sealed(ip, &tunnel, false, LEN, d->sent, d->sent + 1),
+		return gateway_frame(ip,
+				     gateway_sealed(ip, &tunnel, false, LEN, d->sent, d->sent + 1),
 				     GATEWAY_WAN);
 	gateway_inner(ip, &tunnel, false, true, LEN, d->sent, 64);
 	return gateway_frame(ip, LEN, GATEWAY_LAN);

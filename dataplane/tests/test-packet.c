@@ -134,7 +134,7 @@ static void ttl(void **state)
 /* --- selectors --- */
 
 static struct cygnet_flow selectors_of(uint8_t proto, uint16_t fragment, unsigned int options,
-				  unsigned int payload)
+				       unsigned int payload)
 {
 	uint8_t data[128] = {0};
 	struct cygnet_flow flow;
@@ -204,7 +204,8 @@ static void ports_of_fragments(void **state)
 	assert_ports(selectors_of(IPPROTO_UDP, 0xc000, 0, 8), true, 0x1234, 0x5678);
 	for (unsigned int offset = 1; offset < 0x2000; offset++) {
 		assert_ports(selectors_of(IPPROTO_UDP, (uint16_t)offset, 0, 8), false, 0, 0);
-		assert_ports(selectors_of(IPPROTO_ICMP, (uint16_t)(0x2000 | offset), 0, 8), false, 0, 0);
+		assert_ports(selectors_of(IPPROTO_ICMP, (uint16_t)(0x2000 | offset), 0, 8), false,
+			     0, 0);
 	}
 }
 

@@ -10,11 +10,11 @@
 #include "ip/partial.h"
 
 #define PACKETS 1024u
-#define ROOM 2048u
-#define FRONT 20u
-#define MOST 256u
-#define WAIT 1000u
-#define LEN 6400u
+#define ROOM	2048u
+#define FRONT	20u
+#define MOST	256u
+#define WAIT	1000u
+#define LEN	6400u
 
 static struct rte_mempool *pool;
 static struct partial_table *table;
@@ -86,7 +86,9 @@ static bool add(uint32_t id, unsigned int offset, unsigned int len, bool more)
 	return is_whole;
 }
 
-struct cut { unsigned int offset, len; };
+struct cut {
+	unsigned int offset, len;
+};
 
 /* LEN bytes in pieces of many lengths. @return number of pieces */
 static unsigned int cut_up(struct cut *cut)
@@ -154,17 +156,20 @@ static void any_order(void **state)
 	}
 }
 
-struct fragment { unsigned int offset, len; bool more; };
+struct fragment {
+	unsigned int offset, len;
+	bool more;
+};
 
 static const struct fragment contradictory[][3] = {
-	{{0, 80, true}, {72, 80, true}, {152, 8, false}},	/* some overlapping bytes */
-	{{0, 80, true}, {0, 88, true}, {88, 8, false}},		/* the same offset */
-	{{8, 64, true}, {0, 80, true}, {80, 8, false}},		/* one within the other */
+	{{0, 80, true}, {72, 80, true}, {152, 8, false}}, /* some overlapping bytes */
+	{{0, 80, true}, {0, 88, true}, {88, 8, false}},	  /* the same offset */
+	{{8, 64, true}, {0, 80, true}, {80, 8, false}},	  /* one within the other */
 	{{80, 8, false}, {72, 8, true}, {0, 80, true}},
-	{{8, 72, true}, {80, 8, false}, {80, 16, false}},	/* two different ends */
-	{{80, 8, false}, {88, 8, true}, {0, 80, true}},		/* a fragment beyond the end */
+	{{8, 72, true}, {80, 8, false}, {80, 16, false}}, /* two different ends */
+	{{80, 8, false}, {88, 8, true}, {0, 80, true}},	  /* a fragment beyond the end */
 	{{88, 8, true}, {80, 8, false}, {0, 80, true}},
-	{{80, 8, false}, {80, 8, true}, {0, 80, true}},		/* the end is not an end */
+	{{80, 8, false}, {80, 8, true}, {0, 80, true}}, /* the end is not an end */
 	{{80, 8, true}, {80, 8, false}, {0, 80, true}},
 };
 
@@ -202,7 +207,8 @@ static void too_many(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < PARTIAL_PARTS_MAX; i++)
-		assert_int_equal(add(1, 8 * i, 8, i < PARTIAL_PARTS_MAX - 1), i == PARTIAL_PARTS_MAX - 1);
+		assert_int_equal(add(1, 8 * i, 8, i < PARTIAL_PARTS_MAX - 1),
+				 i == PARTIAL_PARTS_MAX - 1);
 	assert_int_equal(dropped, 0);
 	for (unsigned int i = 0; i <= PARTIAL_PARTS_MAX; i++)
 		assert_false(add(2, 8 * i, 8, i < PARTIAL_PARTS_MAX));
@@ -277,8 +283,8 @@ int main(int argc, char **argv)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(any_order), TEST(contradictions), TEST(other_bytes), TEST(too_many),
-		TEST(waiting), TEST(flood), TEST(flood_of_parts), TEST(ecn_of_all),
+		TEST(any_order), TEST(contradictions), TEST(other_bytes),    TEST(too_many),
+		TEST(waiting),	 TEST(flood),	       TEST(flood_of_parts), TEST(ecn_of_all),
 	};
 
 	(void)argc;

@@ -16,8 +16,8 @@
 #include "path/too_big.h"
 #include "path/worker/worker.h"
 
-#define LINK 1500u
-#define SENT 1450u	/* the packet that was too big, bytes */
+#define LINK   1500u
+#define SENT   1450u /* the packet that was too big, bytes */
 #define AROUND (sizeof(struct rte_ipv4_hdr) + sizeof(struct icmphdr))
 #define NEEDED (sizeof(struct rte_ipv4_hdr) + sizeof(uint32_t))
 
@@ -187,18 +187,18 @@ static void limited(void **state)
 
 /* --- the quoted packet --- */
 
-#define AROUND6 (sizeof(struct rte_ipv6_hdr) + sizeof(struct icmphdr))
-#define IDENT_AH 4u	/* offset of the SPI in AH, bytes */
+#define AROUND6	 (sizeof(struct rte_ipv6_hdr) + sizeof(struct icmphdr))
+#define IDENT_AH 4u /* offset of the SPI in AH, bytes */
 
 /* What is quoted, and what is said about it. */
 struct quote {
-	uint8_t proto;		/* behind IP header and fragment header */
+	uint8_t proto; /* behind IP header and fragment header */
 	bool v6, fragment, wrong_sum;
-	uint8_t type, code;	/* 0: too big */
-	uint16_t offset;	/* IPv6: offset and M of the fragment header; IPv4: of the header */
+	uint8_t type, code; /* 0: too big */
+	uint16_t offset;    /* IPv6: offset and M of the fragment header; IPv4: of the header */
 	uint16_t sport, dport;
-	uint8_t src;		/* added to the last byte of the source */
-	unsigned int len;	/* quoted bytes; 0: all */
+	uint8_t src;	  /* added to the last byte of the source */
+	unsigned int len; /* quoted bytes; 0: all */
 };
 
 /* Replace the SA of the test by one of this path. @param proto  IPPROTO_ESP or IPPROTO_AH */
@@ -357,7 +357,9 @@ static void foreign_quotes(void **state)
 /* Both UDP ports have to be those of the SA. */
 static void foreign_ports(void **state)
 {
-	struct quote q = {.proto = IPPROTO_UDP, .sport = htons(ESP_SPORT), .dport = htons(ESP_DPORT + 1)};
+	struct quote q = {.proto = IPPROTO_UDP,
+			  .sport = htons(ESP_SPORT),
+			  .dport = htons(ESP_DPORT + 1)};
 
 	(void)state;
 	replace_sa(false, true, IPPROTO_ESP);
@@ -393,16 +395,9 @@ int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, clean)
 	const struct CMUnitTest tests[] = {
-		TEST(forgotten),
-		TEST(only_down),
-		TEST(noted),
-		TEST(implausible),
-		TEST(each_length),
-		TEST(limited),
-		TEST(each_quote),
-		TEST(foreign_quotes),
-		TEST(foreign_ports),
-		TEST(other_messages),
+		TEST(forgotten),     TEST(only_down),	   TEST(noted),	     TEST(implausible),
+		TEST(each_length),   TEST(limited),	   TEST(each_quote), TEST(foreign_quotes),
+		TEST(foreign_ports), TEST(other_messages),
 	};
 
 	(void)argc;

@@ -10,9 +10,9 @@
 #include "path/worker/police.h"
 #include "path/worker/tx.h"
 
-#define RATE 800u		/* packets a second */
-#define WHOLE (RATE / 2)	/* packets that a full meter passes at once */
-#define SHARE (WHOLE / 2)	/* the same, where two workers divide the rate */
+#define RATE  800u	  /* packets a second */
+#define WHOLE (RATE / 2)  /* packets that a full meter passes at once */
+#define SHARE (WHOLE / 2) /* the same, where two workers divide the rate */
 
 static struct rte_mempool *pool;
 static struct worker *w = &workers[0];
@@ -20,7 +20,8 @@ static struct worker *w = &workers[0];
 static int start(void **state)
 {
 	(void)state;
-	pool = rte_pktmbuf_pool_create("packets", 8, 0, PACKET_PRIVATE, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+	pool = rte_pktmbuf_pool_create("packets", 8, 0, PACKET_PRIVATE, RTE_MBUF_DEFAULT_BUF_SIZE,
+				       SOCKET_ID_ANY);
 	return pool ? 0 : -1;
 }
 
@@ -143,7 +144,10 @@ int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, clean)
 	static const struct CMUnitTest tests[] = {
-		TEST(unchanged), TEST(other_queues), TEST(added), TEST(other_rate),
+		TEST(unchanged),
+		TEST(other_queues),
+		TEST(added),
+		TEST(other_rate),
 	};
 
 	(void)argc;

@@ -17,9 +17,9 @@
 #include "keep_policies.h"
 #include "policy_file.h"
 
-#define ROOM 8192u
-#define HEAD "cygnet policies 1\nsadb /s\n"
-#define LINE "out protect 1000 10.1.0.0-10.1.0.255 10.2.0.0-10.2.0.255 0 0-65535 0-65535 0\n"
+#define ROOM  8192u
+#define HEAD  "cygnet policies 1\nsadb /s\n"
+#define LINE  "out protect 1000 10.1.0.0-10.1.0.255 10.2.0.0-10.2.0.255 0 0-65535 0-65535 0\n"
 #define LINE6 "fwd discard 7 2001:db8::-2001:db8::ffff ::1-::1 17 1-2 53-53 811c9dc5\n"
 
 static char folder[] = "./test-XXXXXX", path[sizeof(folder) + 16], sadb_path[sizeof(folder) + 16];
@@ -173,8 +173,9 @@ static void refused_fields(void **state)
 		{0, {"", "OUT", "ou", "outer", "3"}},
 		{1, {"", "bypass", "Protect", "discar"}},
 		{2, {"-1", "+1", "01", "4294967296", "9999999999", "1x", "99999999999"}},
-		{3, {"", "10.1.0.0", "10.1.0.1-10.1.0.0", "10.1.0-10.1.0.1", "010.1.0.0-10.1.0.1",
-			       "::1-10.1.0.1", "10.1.0.0-10.1.0.1-", "10.1.0.0-256.0.0.0"}},
+		{3,
+		 {"", "10.1.0.0", "10.1.0.1-10.1.0.0", "10.1.0-10.1.0.1", "010.1.0.0-10.1.0.1",
+		  "::1-10.1.0.1", "10.1.0.0-10.1.0.1-", "10.1.0.0-256.0.0.0"}},
 		{4, {"::1-::2", "10.2.0.2-10.2.0.1", "-", "10.2.0.0-10.2.0.1%eth0"}},
 		{5, {"", "256", "-1", "udp", "00"}},
 		{6, {"0", "2-1", "0-65536", "-1-5", "0-", "1-2-3"}},
@@ -204,10 +205,12 @@ static void refused_texts(void **state)
 		{"cygnet policies 1\nsadb /other\n" LINE, -ESTALE, "/other"},
 		{HEAD LINE "\n", -EINVAL, "line 4 is wrong"},
 		{HEAD "out\n", -EINVAL, "line 3 is wrong"},
-		{HEAD "out protect 1000 10.1.0.0-10.1.0.255 10.2.0.0-10.2.0.255 0 0-65535 0-65535 0 0\n", -EINVAL,
-		 "line 3 is wrong"},
-		{HEAD "out protect 1000 10.1.0.0-10.1.0.255 10.2.0.0-10.2.0.255 0 0-65535 0-65535\n", -EINVAL,
-		 "line 3 is wrong"},
+		{HEAD
+		 "out protect 1000 10.1.0.0-10.1.0.255 10.2.0.0-10.2.0.255 0 0-65535 0-65535 0 0\n",
+		 -EINVAL, "line 3 is wrong"},
+		{HEAD
+		 "out protect 1000 10.1.0.0-10.1.0.255 10.2.0.0-10.2.0.255 0 0-65535 0-65535\n",
+		 -EINVAL, "line 3 is wrong"},
 		{HEAD LINE "out", -EINVAL, "line 4 is wrong"},
 		{HEAD LINE LINE6 LINE, -ENOSPC, "line 5: more than 2"},
 	};
@@ -310,7 +313,9 @@ static void held_after_boot(void **state)
 	keep_policies_forget(&keeper);
 	text = load();
 	assert_non_null(text);
-	assert_non_null(strstr(text, "\nout protect 900 10.1.0.0-10.1.0.255 10.2.0.0-10.2.0.255 0 0-65535 0-65535 0\n"));
+	assert_non_null(strstr(
+		text,
+		"\nout protect 900 10.1.0.0-10.1.0.255 10.2.0.0-10.2.0.255 0 0-65535 0-65535 0\n"));
 	assert_null(strstr(text, "1000"));
 	assert_null(strstr(text, "\nin "));
 	free(text);
@@ -410,7 +415,8 @@ static void nothing_of_a_wrong_file(void **state)
 	char text[512];
 
 	(void)state;
-	snprintf(text, sizeof(text), "cygnet policies 1\nsadb %s\n" LINE "out protect 10 10.0.0.0-9.0.0.0 0\n",
+	snprintf(text, sizeof(text),
+		 "cygnet policies 1\nsadb %s\n" LINE "out protect 10 10.0.0.0-9.0.0.0 0\n",
 		 sadb_path);
 	save(text);
 	keep_policies_restore(&conf, db);
@@ -428,14 +434,10 @@ static void nothing_of_a_wrong_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_of_all),
-		cmocka_unit_test(refused_fields),
-		cmocka_unit_test(refused_texts),
-		cmocka_unit_test(damaged),
-		cmocka_unit_test(of_others),
-		WITH_SADB(held_after_boot),
-		WITH_SADB(written_when),
-		WITH_SADB(nothing_of_a_wrong_file),
+		cmocka_unit_test(text_of_all),	 cmocka_unit_test(refused_fields),
+		cmocka_unit_test(refused_texts), cmocka_unit_test(damaged),
+		cmocka_unit_test(of_others),	 WITH_SADB(held_after_boot),
+		WITH_SADB(written_when),	 WITH_SADB(nothing_of_a_wrong_file),
 	};
 
 	return cmocka_run_group_tests_name("policies", tests, start, stop);

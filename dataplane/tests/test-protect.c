@@ -18,7 +18,7 @@
 #include "path/worker/worker.h"
 #include "worker_fixture.h"
 
-#define IN DROP_POLICY_INBOUND
+#define IN  DROP_POLICY_INBOUND
 #define OUT DROP_NO_ROUTE
 
 static struct worker *w = &workers[0];
@@ -364,7 +364,8 @@ static void count_out(struct esp_sa *e)
 	}
 	e->sa->seq = UINT32_MAX - 1;
 	assert_int_equal(pass(esp_plain(e->sa, 40)), OUT);
-	assert_int_equal(pass(esp_plain(e->sa, 40)), e->options & ESP_ESN ? OUT : DROP_SEQ_EXHAUSTED);
+	assert_int_equal(pass(esp_plain(e->sa, 40)),
+			 e->options & ESP_ESN ? OUT : DROP_SEQ_EXHAUSTED);
 	assert_int_equal(e->sa->seq, UINT32_MAX + (e->options & ESP_ESN ? 1ull : 0));
 	e->sa->seq = UINT64_MAX;
 	assert_int_equal(pass(esp_plain(e->sa, 40)), DROP_SEQ_EXHAUSTED);
@@ -474,7 +475,8 @@ static void limit(struct cygnet_sa_params *params, bool inbound)
 	esp_sa_any_params(&e, params);
 	hear_nothing_of_before();
 	for (unsigned int i = 1; i <= 2; i++)
-		assert_int_equal(inbound ? from_peer(&e, i) : pass(esp_plain(e.sa, 40)), inbound ? IN : OUT);
+		assert_int_equal(inbound ? from_peer(&e, i) : pass(esp_plain(e.sa, 40)),
+				 inbound ? IN : OUT);
 	assert_int_equal(inbound ? from_peer(&e, 3) : pass(esp_plain(e.sa, 40)), DROP_SA_EXPIRED);
 	assert_int_equal(next_expiry(&e), CYGNET_EXPIRE_HARD);
 	assert_int_equal(e.sa->packets, 2);
@@ -551,8 +553,7 @@ static void limited_sa(struct esp_sa *e, const struct cygnet_lifetime *lifetime)
 
 /* A report that found the queue full is repeated once with the next packet for which there is
  * room. */
-static void expires_while_full(const struct cygnet_lifetime *lifetime, uint32_t which,
-			       bool inbound)
+static void expires_while_full(const struct cygnet_lifetime *lifetime, uint32_t which, bool inbound)
 {
 	struct esp_sa e = {.options = inbound ? ESP_INBOUND : 0};
 	unsigned int others, seq = 1;
@@ -562,7 +563,8 @@ static void expires_while_full(const struct cygnet_lifetime *lifetime, uint32_t 
 	others = fill_queues();
 	assert_in_range(others, 2 * 4095, 2 * 4097);
 	for (unsigned int i = 0; i < 2; i++, seq++)
-		assert_int_equal(inbound ? from_peer(&e, seq) : pass(esp_plain(e.sa, 40)), inbound ? IN : OUT);
+		assert_int_equal(inbound ? from_peer(&e, seq) : pass(esp_plain(e.sa, 40)),
+				 inbound ? IN : OUT);
 	for (unsigned int i = 0; i < 3; i++, seq++)
 		assert_int_equal(inbound ? from_peer(&e, seq) : pass(esp_plain(e.sa, 40)), want);
 	assert_int_equal(e.sa->expired, 0);
@@ -814,7 +816,8 @@ static void moved_and_silent(void **state)
 		while (event_raise(&another))
 			;
 		assert_int_equal(pass(mapped(&e, 1, new, 4444)), IN);
-		assert_int_equal(pass(mapped(&e, 2, back ? old : new, back ? ESP_SPORT : 4445)), IN);
+		assert_int_equal(pass(mapped(&e, 2, back ? old : new, back ? ESP_SPORT : 4445)),
+				 IN);
 		sweep();
 		hear_nothing_of_before();
 		sweep();
@@ -846,18 +849,29 @@ static void segments(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		ESP_TEST(replayed),	    ESP_TEST(without_a_window),
-		ESP_TEST(forgery),	    ESP_TEST(replay_in_flight),
-		ESP_TEST(encapsulation),    ESP_TEST(dummies),
-		ESP_TEST(sa_gone),	    ESP_TEST(sa_gone_outbound),
-		ESP_TEST(sa_replaced),	    ESP_TEST(no_operations),
-		ESP_TEST(sequence_numbers), ESP_TEST(hard_limits),
-		ESP_TEST(sequence_warning), ESP_TEST(time_limit),
-		ESP_TEST(another_charon),   ESP_TEST(mappings),
+		ESP_TEST(replayed),
+		ESP_TEST(without_a_window),
+		ESP_TEST(forgery),
+		ESP_TEST(replay_in_flight),
+		ESP_TEST(encapsulation),
+		ESP_TEST(dummies),
+		ESP_TEST(sa_gone),
+		ESP_TEST(sa_gone_outbound),
+		ESP_TEST(sa_replaced),
+		ESP_TEST(no_operations),
+		ESP_TEST(sequence_numbers),
+		ESP_TEST(hard_limits),
+		ESP_TEST(sequence_warning),
+		ESP_TEST(time_limit),
+		ESP_TEST(another_charon),
+		ESP_TEST(mappings),
 		ESP_TEST(mappings6),
-		ESP_TEST(told_when_there_is_room), ESP_TEST(limits_while_full),
-		ESP_TEST(limits_of_the_silent), ESP_TEST(numbers_of_the_silent),
-		ESP_TEST(moved_and_silent), ESP_TEST(segments),
+		ESP_TEST(told_when_there_is_room),
+		ESP_TEST(limits_while_full),
+		ESP_TEST(limits_of_the_silent),
+		ESP_TEST(numbers_of_the_silent),
+		ESP_TEST(moved_and_silent),
+		ESP_TEST(segments),
 	};
 
 	(void)argc;

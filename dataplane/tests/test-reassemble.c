@@ -14,17 +14,17 @@
 #include "path/sa_wait.h"
 #include "worker_fixture.h"
 
-#define PACKETS 128u
-#define ROOM 2304u
+#define PACKETS	      128u
+#define ROOM	      2304u
 #define LARGE_PACKETS 8u
 #define JUMBO_PACKETS 32u
-#define JUMBO_ROOM 9472u
-#define LEN 1200u
-#define CUT 640u	/* bytes of the L4 header and payload in the first fragment */
-#define TEXT 0x5a
-#define LONG 60000u
-#define IKE_PORT rte_cpu_to_be_16(500)
-#define PATIENT_MS 3600000u /* longer than any test, however slow the machine is */
+#define JUMBO_ROOM    9472u
+#define LEN	      1200u
+#define CUT	      640u /* bytes of the L4 header and payload in the first fragment */
+#define TEXT	      0x5a
+#define LONG	      60000u
+#define IKE_PORT      rte_cpu_to_be_16(500)
+#define PATIENT_MS    3600000u /* longer than any test, however slow the machine is */
 
 static struct worker *w = &workers[0];
 static const struct esp_algorithm *gcm;
@@ -97,11 +97,19 @@ static void addresses(uint8_t *ip, bool v6)
 static unsigned int cut(uint8_t *ip, bool v6, const uint8_t *text, unsigned int offset,
 			unsigned int len, bool more)
 {
-	const uint8_t front4[] = {0x45, 0, 0, 0, 0, 7, (uint8_t)(more << 5 | offset >> 11),
-				  (uint8_t)(offset >> 3), 64, IPPROTO_UDP};
+	const uint8_t front4[] = {0x45,
+				  0,
+				  0,
+				  0,
+				  0,
+				  7,
+				  (uint8_t)(more << 5 | offset >> 11),
+				  (uint8_t)(offset >> 3),
+				  64,
+				  IPPROTO_UDP};
 	const uint8_t front6[] = {0x60, 0, 0, 0, 0, 0, IPPROTO_FRAGMENT, 64};
-	const uint8_t fragment[] = {IPPROTO_UDP, 0, (uint8_t)(offset >> 8),
-				    (uint8_t)(offset | more), 0, 0, 0, 7};
+	const uint8_t fragment[] =
+		{IPPROTO_UDP, 0, (uint8_t)(offset >> 8), (uint8_t)(offset | more), 0, 0, 0, 7};
 	unsigned int front = v6 ? 48 : 20;
 	uint16_t total = rte_cpu_to_be_16((uint16_t)(v6 ? len + 8 : len + front)), sum;
 
@@ -290,7 +298,9 @@ static void sides_do_not_mix(void **state)
 static void bind_policies(bool bound)
 {
 	struct cygnet_policy_params policy = {
-		.sel = {.sport_hi = UINT16_MAX, .dport_hi = UINT16_MAX, .af = AF_INET,
+		.sel = {.sport_hi = UINT16_MAX,
+			.dport_hi = UINT16_MAX,
+			.af = AF_INET,
 			.interface = 77},
 		.dir = CYGNET_FWD,
 		.action = CYGNET_DISCARD,
@@ -443,15 +453,9 @@ int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	static const struct CMUnitTest tests[] = {
-		TEST(to_the_kernel),
-		TEST(elsewhere),
-		TEST(given_up_in_time),
-		TEST(whole_elsewhere),
-		TEST(sides_do_not_mix),
-		TEST(longer_than_jumbo),
-		TEST(wait_for_an_sa),
-		TEST(long_v6_over_v4),
-		TEST(interfaces_do_not_mix),
+		TEST(to_the_kernel),   TEST(elsewhere),	       TEST(given_up_in_time),
+		TEST(whole_elsewhere), TEST(sides_do_not_mix), TEST(longer_than_jumbo),
+		TEST(wait_for_an_sa),  TEST(long_v6_over_v4),  TEST(interfaces_do_not_mix),
 	};
 
 	(void)argc;

@@ -12,10 +12,11 @@
 #include "host/nexthop.h"
 #include "host/route.h"
 
-#define ROUTES 1024
+#define ROUTES	1024
 #define OBJECTS ROUTES /* next-hop objects: as many as fit */
 
-static const struct next_hop unreachable = {.kind = ROUTE_NONE}, refused = {.kind = ROUTE_BLACKHOLE};
+static const struct next_hop unreachable = {.kind = ROUTE_NONE},
+			     refused = {.kind = ROUTE_BLACKHOLE};
 
 static struct next_hop via(uint32_t gateway)
 {
@@ -172,8 +173,10 @@ static void tables_in_order(void **state)
 static void suppressed(void **state)
 {
 	static const struct route_table tables[] = {{RT_TABLE_MAIN, 0}, {77, -1}};
-	struct route forwards = make(0, 0, RT_TABLE_MAIN, 1, 1), refuses = make(0, 0, RT_TABLE_MAIN, 0, 0);
-	struct route narrow = make(0x0a010000, 16, RT_TABLE_MAIN, 0, 2), other = make(0, 0, 77, 0, 7);
+	struct route forwards = make(0, 0, RT_TABLE_MAIN, 1, 1),
+		     refuses = make(0, 0, RT_TABLE_MAIN, 0, 0);
+	struct route narrow = make(0x0a010000, 16, RT_TABLE_MAIN, 0, 2),
+		     other = make(0, 0, 77, 0, 7);
 
 	(void)state;
 	refuses.hop = refused;
@@ -305,8 +308,8 @@ static uint32_t random_dst(void)
 static void fill_model(void)
 {
 	static const uint8_t bits[] = {0, 6, 7, 8, 14, 15, 16, 22, 23, 24, 25, 26, 30, 31, 32};
-	static const uint32_t tables[] = {RT_TABLE_LOCAL,   220, 220, RT_TABLE_MAIN,
-					  RT_TABLE_MAIN, RT_TABLE_DEFAULT};
+	static const uint32_t tables[] = {RT_TABLE_LOCAL, 220,		 220,
+					  RT_TABLE_MAIN,  RT_TABLE_MAIN, RT_TABLE_DEFAULT};
 
 	/* Each route has its own metric, so that the best one is unique. */
 	for (unsigned int i = 0; i < MODEL; i++) {
@@ -332,7 +335,9 @@ static void against_the_model(void **state)
 			if (present[i])
 				assert_int_equal(route_delete(&model[i]), 0);
 			else
-				assert_int_equal(route_add(&model[i], (enum route_place)(random() % 3)), 0);
+				assert_int_equal(route_add(&model[i],
+							   (enum route_place)(random() % 3)),
+						 0);
 			present[i] = !present[i];
 		}
 		routes_commit();
@@ -497,7 +502,8 @@ static void objects(void **state)
 static void objects_beyond(void **state)
 {
 	const struct next_hop kernel = {.kind = ROUTE_KERNEL};
-	struct route r = make(0x0a010000, 16, RT_TABLE_MAIN, 0, 2), all = make(0, 0, RT_TABLE_MAIN, 0, 1);
+	struct route r = make(0x0a010000, 16, RT_TABLE_MAIN, 0, 2),
+		     all = make(0, 0, RT_TABLE_MAIN, 0, 1);
 	struct route known = make(0x0a020000, 16, RT_TABLE_MAIN, 0, 3);
 	uint32_t most = 1;
 
@@ -577,8 +583,8 @@ static void old_or_new_under_changes(void **state)
 	route_add(&parent, ROUTE_APPEND);
 	routes_commit();
 	assert_int_equal(pthread_create(&thread, NULL, reader, NULL), 0);
-	for (unsigned int round = 0; round < 1500 || __atomic_load_n(&seen, __ATOMIC_RELAXED) < 1000;
-	     round++) {
+	for (unsigned int round = 0;
+	     round < 1500 || __atomic_load_n(&seen, __ATOMIC_RELAXED) < 1000; round++) {
 		uint32_t i = round % 8;
 		struct route r = make(0x0a000000 + (i << 8), 25, RT_TABLE_MAIN, 0, i + 1);
 
@@ -630,13 +636,20 @@ int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	static const struct CMUnitTest tests[] = {
-		TEST(nothing_before_commit), TEST(metrics_and_replacement),
-		TEST(tables_in_order),	     TEST(suppressed), TEST(dump_removes_what_is_gone),
-		TEST(full),		     TEST(long_prefixes_like_their_parent),
-		TEST(against_the_model),     TEST(old_or_new_under_changes),
+		TEST(nothing_before_commit),
+		TEST(metrics_and_replacement),
+		TEST(tables_in_order),
+		TEST(suppressed),
+		TEST(dump_removes_what_is_gone),
+		TEST(full),
+		TEST(long_prefixes_like_their_parent),
+		TEST(against_the_model),
+		TEST(old_or_new_under_changes),
 		TEST(a_worker_hangs),
-		TEST(six),		     TEST(families_apart),
-		TEST(full6),		     TEST(objects),
+		TEST(six),
+		TEST(families_apart),
+		TEST(full6),
+		TEST(objects),
 		TEST(objects_beyond),
 	};
 

@@ -35,8 +35,7 @@ static const struct cygnet_flow sent = {
 
 static int start(void **state)
 {
-	if (esp_fixture_start(state) || routes_init(1, 64) || events_init() ||
-	    acquires_init())
+	if (esp_fixture_start(state) || routes_init(1, 64) || events_init() || acquires_init())
 		return -1;
 	esp_worker(w);
 	return 0;
@@ -283,8 +282,12 @@ static void asked_for_that_packet6(void **state)
 		{IPPROTO_ICMPV6, {1, 4, 0, 0}, IPPROTO_ICMPV6, 1, 1, 4},
 		{IPPROTO_GRE, {0x0f, 0xa0, 0x00, 0x09}, IPPROTO_GRE, 0, 0, 0},
 		{IPPROTO_ICMP, {8, 1, 0, 0}, IPPROTO_ICMP, 0, 0, 0},
-		{IPPROTO_DSTOPTS, {IPPROTO_UDP, 0, 1, 4, 0, 0, 0, 0, 0x0f, 0xa0, 0x00, 0x09},
-		 IPPROTO_UDP, 1, 4000, 9},
+		{IPPROTO_DSTOPTS,
+		 {IPPROTO_UDP, 0, 1, 4, 0, 0, 0, 0, 0x0f, 0xa0, 0x00, 0x09},
+		 IPPROTO_UDP,
+		 1,
+		 4000,
+		 9},
 	};
 
 	(void)state;
@@ -477,9 +480,9 @@ static unsigned int waiting_for(uint32_t src, uint32_t dst)
 	unsigned int n = 0;
 
 	TAILQ_FOREACH(pair, &w->sa_wait.lru, lru)
-		if ((!src || pair->key.flow.src.v4 == htonl(src)) &&
-		    (!dst || pair->key.flow.dst.v4 == htonl(dst)))
-			n += pair->n;
+	if ((!src || pair->key.flow.src.v4 == htonl(src)) &&
+	    (!dst || pair->key.flow.dst.v4 == htonl(dst)))
+		n += pair->n;
 	return n;
 }
 
@@ -624,8 +627,8 @@ static void many_ports(void **state)
 	assert_int_equal(w->stats->drop[DROP_NO_SA], 1000 - SA_WAIT_PER_ADDRESSES);
 	/* The newest ones stay. */
 	TAILQ_FOREACH(pair, &w->sa_wait.lru, lru)
-		assert_true(pair->key.flow.dst.v4 == htonl(NET(1, 2)) ||
-			    pair->key.flow.dport > 1000 - SA_WAIT_PER_ADDRESSES);
+	assert_true(pair->key.flow.dst.v4 == htonl(NET(1, 2)) ||
+		    pair->key.flow.dport > 1000 - SA_WAIT_PER_ADDRESSES);
 	esp_sa_any(&e, &esp_algorithms[0], 0);
 	policy = secure(&e, NET(1, 1));
 	send_from(NET(0, 1), NET(1, 1), 1);
@@ -767,7 +770,7 @@ static void not_asked_with_sa(void **state)
 }
 
 #define NEGOTIATIONS 200u
-#define LCORES 4u
+#define LCORES	     4u
 
 static void *acquire_all(void *policy)
 {

@@ -21,10 +21,10 @@
 #include "path/worker/worker.h"
 #include "worker_fixture.h"
 
-#define OUT DROP_NO_ROUTE
+#define OUT	 DROP_NO_ROUTE
 #define SESSIONS 2u
-#define LENGTH 100u
-#define FULL CRYPTO_BATCH
+#define LENGTH	 100u
+#define FULL	 CRYPTO_BATCH
 
 static struct worker *w = &workers[0];
 static struct esp_sa in;
@@ -316,14 +316,16 @@ static void past_its_time(void **state)
 	in.sa->lifetime.hard_seconds = 12;
 	f = learned(sealed(1));
 	assert_non_null(f);
-	assert_in_range(((((uint64_t)f->until + 1) << FLOW_TICK) - w->now) / rte_get_tsc_hz(), 1, 2);
+	assert_in_range(((((uint64_t)f->until + 1) << FLOW_TICK) - w->now) / rte_get_tsc_hz(), 1,
+			2);
 	/* Installed in a second that this clock has not reached. */
 	w->forget = true;
 	in.sa->install_time = clock_now + 1;
 	in.sa->lifetime.hard_seconds = 3;
 	f = learned(sealed(2));
 	assert_non_null(f);
-	assert_in_range(((((uint64_t)f->until + 1) << FLOW_TICK) - w->now) / rte_get_tsc_hz(), 2, 3);
+	assert_in_range(((((uint64_t)f->until + 1) << FLOW_TICK) - w->now) / rte_get_tsc_hz(), 2,
+			3);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -61,10 +61,14 @@ static int in_child(int (*function)(const void *), const void *argument)
 
 /* --- forbidden --- */
 
+/* clang-format off */
 #define CALL(text, number, ...) {.what = text, .call = SYS_##number, .with = {__VA_ARGS__}}
+/* clang-format on */
 /* A call that sanitizers make, too. */
+/* clang-format off */
 #define OF_SANITIZERS(text, number, ...) \
 	{.what = text, .call = SYS_##number, .with = {__VA_ARGS__}, .of_sanitizers = true}
+/* clang-format on */
 
 static const struct forbidden {
 	const char *what;
@@ -175,7 +179,8 @@ static int call_in_thread(const void *argument)
 	const struct conf *conf = argument;
 	pthread_t thread;
 
-	if (pthread_barrier_init(&barrier, NULL, 2) || pthread_create(&thread, NULL, wait_and_call, NULL))
+	if (pthread_barrier_init(&barrier, NULL, 2) ||
+	    pthread_create(&thread, NULL, wait_and_call, NULL))
 		return BROKEN;
 	pthread_barrier_wait(&barrier);
 	if (system_calls_restrict(conf, false))
@@ -295,8 +300,11 @@ static bool opens_sockets(void)
 {
 	static const struct {
 		int family, type;
-	} kinds[] = {{AF_UNIX, SOCK_SEQPACKET}, {AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC}, {AF_NETLINK, SOCK_RAW},
-		     {AF_INET, SOCK_DGRAM | SOCK_CLOEXEC}, {AF_INET6, SOCK_DGRAM}};
+	} kinds[] = {{AF_UNIX, SOCK_SEQPACKET},
+		     {AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC},
+		     {AF_NETLINK, SOCK_RAW},
+		     {AF_INET, SOCK_DGRAM | SOCK_CLOEXEC},
+		     {AF_INET6, SOCK_DGRAM}};
 	int pair[2];
 
 	for (unsigned int i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -317,7 +325,8 @@ static bool has_no_executable_memory(void)
 	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	return page != MAP_FAILED && fails(mprotect(page, 4096, PROT_READ | PROT_EXEC), EACCES) &&
-	       mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED &&
+	       mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+		       MAP_FAILED &&
 	       errno == EACCES && mprotect(page, 4096, PROT_READ) == 0;
 }
 
@@ -332,9 +341,11 @@ static int go_on(const void *argument)
 	(void)argument;
 	if (system_calls_restrict(&conf, false))
 		return BROKEN;
-	if (pthread_create(&thread, NULL, name_itself, folder) || pthread_join(thread, &memory) || memory)
+	if (pthread_create(&thread, NULL, name_itself, folder) || pthread_join(thread, &memory) ||
+	    memory)
 		return 1;
-	if (pthread_create(&thread, NULL, sleep_on, NULL) || pthread_cancel(thread) || pthread_join(thread, NULL))
+	if (pthread_create(&thread, NULL, sleep_on, NULL) || pthread_cancel(thread) ||
+	    pthread_join(thread, NULL))
 		return 2;
 	if (state_file_write(path, "a\n", 2, 0600) || access(path, R_OK) || unlink(path))
 		return 3;
@@ -346,7 +357,8 @@ static int go_on(const void *argument)
 	if (!memory || nanosleep(&moment, NULL) || sched_yield())
 		return 6;
 	free(memory);
-	if (!fails(syscall(SYS_clone3, NULL, 0), ENOSYS) || !fails(syscall(SYS_openat2, 0, NULL, NULL, 0), ENOSYS))
+	if (!fails(syscall(SYS_clone3, NULL, 0), ENOSYS) ||
+	    !fails(syscall(SYS_openat2, 0, NULL, NULL, 0), ENOSYS))
 		return 7;
 	/* With a port of net_af_xdp. */
 	if (!fails(syscall(SYS_bpf, 10000, NULL, 0), EINVAL) && errno != EPERM)
@@ -398,12 +410,9 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(forbidden_ends),
-		cmocka_unit_test(all_threads),
-		cmocka_unit_test(when_enforced),
-		cmocka_unit_test(ports_that_can_come),
-		cmocka_unit_test(needed_works),
-		cmocka_unit_test(aborts),
+		cmocka_unit_test(forbidden_ends), cmocka_unit_test(all_threads),
+		cmocka_unit_test(when_enforced),  cmocka_unit_test(ports_that_can_come),
+		cmocka_unit_test(needed_works),	  cmocka_unit_test(aborts),
 	};
 
 	log_level = RTE_LOG_ERR;

@@ -15,14 +15,22 @@
 #include "gateway_fixture.h"
 #include "worker_fixture.h"
 
-#define N 32u
+#define N	32u
 #define TUNNELS 2u
-#define FIRST 10u /* sequence number */
-#define ETHER 14u
+#define FIRST	10u /* sequence number */
+#define ETHER	14u
 
 static const struct esp_algorithm ctr = {
-	"aes-ctr-128", CYGNET_CIPHER_AES_CTR, 16, CYGNET_AUTH_HMAC_SHA1, 20, 8, 4, 12,
-	"AES-128-CTR", "SHA1",
+	"aes-ctr-128",
+	CYGNET_CIPHER_AES_CTR,
+	16,
+	CYGNET_AUTH_HMAC_SHA1,
+	20,
+	8,
+	4,
+	12,
+	"AES-128-CTR",
+	"SHA1",
 };
 static const struct esp_algorithm *const suites[] = {&esp_gcm, &esp_cbc, &ctr};
 
@@ -32,8 +40,8 @@ static enum entry { BY_BURST, BY_TURN, BY_CORE } entry;
 static struct worker *w = &workers[0];
 static struct engine_device devices[STATS_MAX_DEVICES];
 static struct tunnel t[TUNNELS];
-static unsigned int tunnels;	/* number of tunnels */
-static unsigned int device;	/* the device that serves their SAs */
+static unsigned int tunnels; /* number of tunnels */
+static unsigned int device;  /* the device that serves their SAs */
 
 /* --- a device that fails some packets --- */
 
@@ -370,8 +378,7 @@ static void some_fail(enum entry how, const struct esp_algorithm *suite, unsigne
 	expect(false);
 	expect_drops(DROP_REASON_COUNT, 0);
 	/* Chains of one SA are processed by calls. */
-	assert_int_equal(failed_in_queue,
-			 suite->auth && ntunnels > 1 ? failing() : 0);
+	assert_int_equal(failed_in_queue, suite->auth && ntunnels > 1 ? failing() : 0);
 	assert_int_equal(w->stats->device[device].failed, failing());
 	assert_int_equal(w->stats->device[device].decrypted, N - failing());
 	assert_int_equal(done_by_others(), failing());
@@ -493,10 +500,8 @@ static void others_in_queue(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(none_lost),
-		cmocka_unit_test(taken_out),
-		cmocka_unit_test(garbled),
-		cmocka_unit_test(no_other),
+		cmocka_unit_test(none_lost),	   cmocka_unit_test(taken_out),
+		cmocka_unit_test(garbled),	   cmocka_unit_test(no_other),
 		cmocka_unit_test(others_in_queue),
 	};
 

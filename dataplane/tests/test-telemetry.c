@@ -30,16 +30,16 @@
 #include "telemetry.h"
 
 #define WORKERS CONF_MAX_WORKERS
-#define SAS 100u
+#define SAS	100u
 
 static char folder[] = "/tmp/cygnet-telemetry-XXXXXX", path[128];
 
 static int start_eal(const char *program)
 {
 	const char *args[] = {
-		program,	"--no-huge", "-m",	       "32",		"--no-shconf",
-		"--no-pci",	"--lcores",  "0",	       "--iova-mode=va",
-		"--file-prefix", "test",     "--log-level=lib.eal:error",
+		program,	  "--no-huge",	   "-m",       "32",
+		"--no-shconf",	  "--no-pci",	   "--lcores", "0",
+		"--iova-mode=va", "--file-prefix", "test",     "--log-level=lib.eal:error",
 	};
 
 	log_level = RTE_LOG_EMERG;
@@ -101,13 +101,20 @@ static void ike(void **state)
 static void count_much(struct stats *s)
 {
 	*s = (struct stats){
-		.forwarded = INT64_MAX, .encapsulated = INT64_MAX,
-		.decapsulated = INT64_MAX, .dummies = INT64_MAX,
-		.keepalives = INT64_MAX, .waited_for_sa = INT64_MAX,
-		.reassembled = INT64_MAX, .too_big_learned = INT64_MAX,
-		.too_big_ignored = INT64_MAX, .handed_off = INT64_MAX,
-		.crypto_cores = INT64_MAX, .shortcut = INT64_MAX,
-		.turns = INT64_MAX, .busy_cycles = INT64_MAX,
+		.forwarded = INT64_MAX,
+		.encapsulated = INT64_MAX,
+		.decapsulated = INT64_MAX,
+		.dummies = INT64_MAX,
+		.keepalives = INT64_MAX,
+		.waited_for_sa = INT64_MAX,
+		.reassembled = INT64_MAX,
+		.too_big_learned = INT64_MAX,
+		.too_big_ignored = INT64_MAX,
+		.handed_off = INT64_MAX,
+		.crypto_cores = INT64_MAX,
+		.shortcut = INT64_MAX,
+		.turns = INT64_MAX,
+		.busy_cycles = INT64_MAX,
 		.drop = {INT64_MAX},
 	};
 }
@@ -121,7 +128,8 @@ static json_int_t number(const json_t *row, const char *key)
 /* Buffers that a worker has not returned to its mempool, also while others are in the cache of an lcore. */
 static void buffers(void **state)
 {
-	struct rte_mempool *pool = rte_pktmbuf_pool_create("packets", 255, 32, 0, 128, SOCKET_ID_ANY);
+	struct rte_mempool *pool = rte_pktmbuf_pool_create("packets", 255, 32, 0, 128,
+							   SOCKET_ID_ANY);
 	struct rte_mbuf *mbuf[3];
 	int fd = connected();
 	json_t *rows;
@@ -182,7 +190,7 @@ static void all_reasons(void **state)
 static void all_engines(void **state)
 {
 	struct rte_mempool *sessions = rte_mempool_create("sessions", 1, 8, 0, 0, NULL, NULL, NULL,
-							 NULL, 0, 0);
+							  NULL, 0, 0);
 	int fd = connected();
 	json_t *rows;
 
@@ -192,7 +200,8 @@ static void all_engines(void **state)
 	for (unsigned int d = 0; d < STATS_MAX_DEVICES; d++) {
 		struct engine_device *device = &engine_device[d];
 
-		*device = (struct engine_device){.driver = device->name, .engine = "hardware",
+		*device = (struct engine_device){.driver = device->name,
+						 .engine = "hardware",
 						 .sessions = sessions};
 		memset(device->name, 'a' + (int)d, sizeof(device->name) - 1);
 		stats[0].device[d] = (struct stats_device){INT64_MAX, 0, INT64_MAX, INT64_MAX};
@@ -254,8 +263,8 @@ static void all_stages(void **state)
 	assert_number(json_array_get(between, STAGE_LOCAL), "packets", 20);
 	assert_number(json_array_get(between, STAGE_LOCAL), "packets_per_vector", 10);
 	assert_number(json_array_get(between, STAGE_LOCAL), "cycles_per_packet", 250);
-	assert_true(json_is_null(json_object_get(json_array_get(between, STAGE_FORWARD),
-						 "cycles_per_packet")));
+	assert_true(json_is_null(
+		json_object_get(json_array_get(between, STAGE_FORWARD), "cycles_per_packet")));
 	json_decref(rows);
 	json_decref(after);
 	json_decref(between);
@@ -267,10 +276,15 @@ static void all_sas(void **state)
 {
 	struct cygnet_sa_params params = {
 		.id = {.proto = IPPROTO_ESP, .af = AF_INET, .dst = cygnet_addr4(htonl(0xc0000202))},
-		.path = {.af = AF_INET, .src = cygnet_addr4(htonl(0xc0000201)),
+		.path = {.af = AF_INET,
+			 .src = cygnet_addr4(htonl(0xc0000201)),
 			 .dst = cygnet_addr4(htonl(0xc0000202))},
-		.cipher = CYGNET_CIPHER_AES_GCM, .icv_len = 16, .cipher_key_len = 16, .salt_len = 4,
-		.replay_window = 32, .reqid = 7,
+		.cipher = CYGNET_CIPHER_AES_GCM,
+		.icv_len = 16,
+		.cipher_key_len = 16,
+		.salt_len = 4,
+		.replay_window = 32,
+		.reqid = 7,
 	};
 	int fd = connected();
 	json_t *rows;
@@ -303,7 +317,9 @@ static void all_sas(void **state)
 static void last_events(void **state)
 {
 	const struct cygnet_event event = {
-		.type = CYGNET_EVENT_EXPIRE, .hard = 1, .reqid = 3,
+		.type = CYGNET_EVENT_EXPIRE,
+		.hard = 1,
+		.reqid = 3,
 		.id = {.spi = htonl(0xc0000001), .af = AF_INET6},
 	};
 	int fd = connected();
@@ -319,8 +335,7 @@ static void last_events(void **state)
 		event_log_add(&event);
 	rows = ask(fd, "/cygnet/events");
 	assert_int_equal(json_array_size(rows), EVENT_LOG);
-	json_array_foreach(rows, i, row)
-		assert_int_equal(number(row, "number"), i + 5);
+	json_array_foreach(rows, i, row) assert_int_equal(number(row, "number"), i + 5);
 	row = json_array_get(rows, 0);
 	assert_string_equal(json_string_value(json_object_get(row, "event")), "expire");
 	assert_string_equal(json_string_value(json_object_get(row, "limit")), "hard");
@@ -336,9 +351,9 @@ static void last_events(void **state)
 /* A table is freed during a question about it. */
 static void ended(void **state)
 {
-	static const char *const commands[] = {"ports", "routes", "ike",   "engines",
-					       "measured", "stats", "drops", "stages",
-					       "info", "sas", "policies", "events"};
+	static const char *const commands[] = {"ports",	   "routes", "ike",	 "engines",
+					       "measured", "stats",  "drops",	 "stages",
+					       "info",	   "sas",    "policies", "events"};
 	pthread_t thread;
 	int fd;
 
@@ -363,14 +378,10 @@ static void ended(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ike),
-		cmocka_unit_test(buffers),
-		cmocka_unit_test(all_workers),
-		cmocka_unit_test(all_reasons),
-		cmocka_unit_test(all_engines),
-		cmocka_unit_test(all_stages),
-		cmocka_unit_test(all_sas),
-		cmocka_unit_test(last_events),
+		cmocka_unit_test(ike),	       cmocka_unit_test(buffers),
+		cmocka_unit_test(all_workers), cmocka_unit_test(all_reasons),
+		cmocka_unit_test(all_engines), cmocka_unit_test(all_stages),
+		cmocka_unit_test(all_sas),     cmocka_unit_test(last_events),
 		cmocka_unit_test(ended),
 	};
 

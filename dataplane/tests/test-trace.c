@@ -195,15 +195,8 @@ int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, clean)
 	const struct CMUnitTest tests[] = {
-		TEST(usual),
-		TEST(soft_limit),
-		TEST(hard_limit),
-		TEST(last_number),
-		TEST(moved),
-		TEST(longest),
-		TEST(wiped),
-		TEST(protocol),
-		TEST(encapsulation),
+		TEST(usual),   TEST(soft_limit), TEST(hard_limit), TEST(last_number),	TEST(moved),
+		TEST(longest), TEST(wiped),	 TEST(protocol),   TEST(encapsulation),
 	};
 
 	(void)argc;

@@ -19,8 +19,8 @@
 #include "path/worker/tx.h"
 #include "path/worker/worker.h"
 
-#define ROOM 32u /* of a ring, of which it uses one less */
-#define LENGTH 100u
+#define ROOM	32u /* of a ring, of which it uses one less */
+#define LENGTH	100u
 #define PACKETS 512u
 
 static struct rte_mempool *pool;
@@ -250,8 +250,11 @@ static void full_inbox(void **state)
 	struct rte_mbuf *m;
 
 	(void)state;
-	*other = (struct worker){.id = 1, .workers = 2, .packets = pool, .stats = &stats[1],
-				   .present = 1};
+	*other = (struct worker){.id = 1,
+				 .workers = 2,
+				 .packets = pool,
+				 .stats = &stats[1],
+				 .present = 1};
 	w->inbox = rte_ring_create("inbox", ROOM, SOCKET_ID_ANY, 0);
 	assert_non_null(w->inbox);
 	for (unsigned int i = 0; i < ROOM + 8; i++)
@@ -308,7 +311,8 @@ static void expect_sent(const struct rte_ether_addr *mac, unsigned int n)
 static void neighbours(void **state)
 {
 	const struct neigh dead = neighbour(1), slow = neighbour(2), here = neighbour(3);
-	const struct rte_ether_addr slow_mac = {{2, 0, 0, 0, 0, 2}}, here_mac = {{2, 0, 0, 0, 0, 3}};
+	const struct rte_ether_addr slow_mac = {{2, 0, 0, 0, 0, 2}},
+				    here_mac = {{2, 0, 0, 0, 0, 3}};
 	struct rte_ether_addr mac;
 
 	(void)state;
@@ -385,9 +389,8 @@ int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	static const struct CMUnitTest tests[] = {
-		TEST(full_wire), TEST(full_tap), TEST(tap_is_down), TEST(removed), TEST(just_added),
-		TEST(on_no_device),
-		TEST(whole_batches), TEST(full_inbox),
+		TEST(full_wire),  TEST(full_tap),     TEST(tap_is_down),   TEST(removed),
+		TEST(just_added), TEST(on_no_device), TEST(whole_batches), TEST(full_inbox),
 		TEST(neighbours), TEST(overdue),
 	};
 

@@ -19,9 +19,9 @@
 #include "base/stats.h"
 #include "watchdog.h"
 
-#define LIMIT "20000"
+#define LIMIT	 "20000"
 #define LIMIT_MS 20
-#define WORKERS 2u
+#define WORKERS	 2u
 
 int log_type;
 static char folder[] = "./test-watchdog.XXXXXX";

@@ -124,7 +124,7 @@ static void encrypt(struct chain_batch *batch)
 static bool is_authentic(const struct chain_batch *batch, unsigned int i, const IMB_JOB *job)
 {
 	return mb_icv_equal(batch->tag[i], batch->icv[i],
-			   (unsigned int)job->auth_tag_output_len_in_bytes);
+			    (unsigned int)job->auth_tag_output_len_in_bytes);
 }
 
 /* Compare the ICVs, and move the jobs of authentic texts to the front, to be decrypted. The last job

@@ -15,11 +15,12 @@
 /* The batch of a thread or of a queue pair. */
 struct chain_batch {
 	IMB_MGR *mgr;
-	unsigned int n;		     /* number of texts */
+	unsigned int n;			  /* number of texts */
 	const struct chain_session *like; /* session of the first text; all texts are of its kind */
-	uint8_t status[CHAIN_BATCH]; /* 0 or errno, see chain_batch_work() */
-	uint8_t *icv[CHAIN_BATCH];   /* in the packets; received ones are compared with tag[] */
-	uint8_t tag[CHAIN_BATCH][CHAIN_MAX_DIGEST] __rte_cache_aligned; /* computed of received texts */
+	uint8_t status[CHAIN_BATCH];	  /* 0 or errno, see chain_batch_work() */
+	uint8_t *icv[CHAIN_BATCH]; /* in the packets; received ones are compared with tag[] */
+	uint8_t tag[CHAIN_BATCH]
+		   [CHAIN_MAX_DIGEST] __rte_cache_aligned; /* computed of received texts */
 	IMB_JOB job[CHAIN_BATCH];
 };
 

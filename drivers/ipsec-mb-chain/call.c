@@ -80,7 +80,8 @@ static int add(struct chain_batch *batch, const struct chain_session *s,
 
 /* Process n texts from index from on, at most CHAIN_BATCH. @return number of texts without error */
 static uint32_t process(struct chain_batch *batch, const struct chain_session *s,
-		     union rte_crypto_sym_ofs ofs, struct rte_crypto_sym_vec *vec, uint32_t from, uint32_t n)
+			union rte_crypto_sym_ofs ofs, struct rte_crypto_sym_vec *vec, uint32_t from,
+			uint32_t n)
 {
 	uint32_t good = 0, done = 0;
 

@@ -2,6 +2,7 @@
 #include "capabilities.h"
 #include "hash.h"
 
+/* clang-format off */
 #define CIPHER(name, block)                                                                        \
 	{                                                                                          \
 		.op = RTE_CRYPTO_OP_TYPE_SYMMETRIC,                                                \
@@ -15,8 +16,10 @@
 			},                                                                         \
 		},                                                                                 \
 	}
+/* clang-format on */
 
 /* The digest has its full length or the length that ESP and AH truncate it to. */
+/* clang-format off */
 #define AUTH(name, library, block, whole, truncated)                                               \
 	{                                                                                          \
 		.op = RTE_CRYPTO_OP_TYPE_SYMMETRIC,                                                \
@@ -34,10 +37,9 @@
 			},                                                                         \
 		},                                                                                 \
 	},
+/* clang-format on */
 
 const struct rte_cryptodev_capabilities chain_capabilities[] = {
-	CIPHER(AES_CBC, 16),
-	CIPHER(AES_CTR, 16),
-	CHAIN_HASHES(AUTH)
-	{.op = RTE_CRYPTO_OP_TYPE_UNDEFINED}, /* the end */
+	CIPHER(AES_CBC, 16), CIPHER(AES_CTR, 16),
+	CHAIN_HASHES(AUTH){.op = RTE_CRYPTO_OP_TYPE_UNDEFINED}, /* the end */
 };

@@ -3,7 +3,7 @@
 
 #include "hash.h"
 
-#define HASH(name, library, block, digest, truncated)                                              \
+#define HASH(name, library, block, digest, truncated) \
 	{RTE_CRYPTO_AUTH_##name##_HMAC, IMB_AUTH_HMAC_##library, block, digest, truncated},
 static const struct chain_hash hashes[] = {CHAIN_HASHES(HASH)};
 #undef HASH
@@ -31,8 +31,8 @@ static hash_one_block_t block_function(const struct chain_hash *hash, const IMB_
 }
 
 /* Hash the block of a padded key. @param[out] state  of the hash after this block */
-static void padded(hash_one_block_t one_block, const uint8_t *key, unsigned int key_len, uint8_t pad,
-		   void *state)
+static void padded(hash_one_block_t one_block, const uint8_t *key, unsigned int key_len,
+		   uint8_t pad, void *state)
 {
 	uint8_t block[CHAIN_MAX_BLOCK];
 

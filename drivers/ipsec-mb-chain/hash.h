@@ -12,10 +12,10 @@
 
 /* DPDK's name, the library's name, and lengths in bytes: of a block, of a digest, and of a digest as
  * truncated by ESP and AH. */
-#define CHAIN_HASHES(HASH)                                                                         \
-	HASH(SHA1, SHA_1, 64, 20, 12)                                                              \
-	HASH(SHA256, SHA_256, 64, 32, 16)                                                          \
-	HASH(SHA384, SHA_384, 128, 48, 24)                                                         \
+#define CHAIN_HASHES(HASH) \
+	HASH(SHA1, SHA_1, 64, 20, 12) \
+	HASH(SHA256, SHA_256, 64, 32, 16) \
+	HASH(SHA384, SHA_384, 128, 48, 24) \
 	HASH(SHA512, SHA_512, 128, 64, 32)
 
 struct chain_hash {

@@ -55,7 +55,9 @@ static int check_auth(const struct chain *chain)
 	if (auth->key.length == 0 || auth->key.length > chain->hash->block)
 		return -EINVAL;
 	return auth->digest_length == chain->hash->digest ||
-	       auth->digest_length == chain->hash->truncated ? 0 : -EINVAL;
+			       auth->digest_length == chain->hash->truncated
+		       ? 0
+		       : -EINVAL;
 }
 
 static int check_cipher(const struct rte_crypto_cipher_xform *cipher)

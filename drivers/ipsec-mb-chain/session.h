@@ -26,9 +26,9 @@ struct chain_kind {
 struct chain_session {
 	uint8_t round_keys[CHAIN_MAX_ROUND_KEYS * 16] __rte_cache_aligned;
 	struct chain_kind kind;
-	uint16_t iv_offset;   /* from the start of the operation, bytes */
-	uint8_t digest_len;   /* bytes */
-	uint8_t unit;	      /* the length of an encrypted range is a multiple of it; bytes */
+	uint16_t iv_offset; /* from the start of the operation, bytes */
+	uint8_t digest_len; /* bytes */
+	uint8_t unit;	    /* the length of an encrypted range is a multiple of it; bytes */
 	/* States of HMAC's two hashes after the block of the padded key. */
 	uint64_t inner[CHAIN_MAX_DIGEST / 8], outer[CHAIN_MAX_DIGEST / 8];
 };

@@ -21,13 +21,13 @@ struct gcm_library {
 	aes_gcm_enc_dec_finalize_t finalize[GCM_DIRECTIONS];
 };
 
-#define GCM_LIBRARY(mgr, bits)                                                                     \
-	((struct gcm_library){                                                                     \
-		.expand = (mgr)->gcm##bits##_pre,                                                  \
-		.once = {(mgr)->gcm##bits##_enc, (mgr)->gcm##bits##_dec},                          \
-		.init = (mgr)->gcm##bits##_init,                                                  \
-		.update = {(mgr)->gcm##bits##_enc_update, (mgr)->gcm##bits##_dec_update},           \
-		.finalize = {(mgr)->gcm##bits##_enc_finalize, (mgr)->gcm##bits##_dec_finalize},         \
+#define GCM_LIBRARY(mgr, bits) \
+	((struct gcm_library){ \
+		.expand = (mgr)->gcm##bits##_pre, \
+		.once = {(mgr)->gcm##bits##_enc, (mgr)->gcm##bits##_dec}, \
+		.init = (mgr)->gcm##bits##_init, \
+		.update = {(mgr)->gcm##bits##_enc_update, (mgr)->gcm##bits##_dec_update}, \
+		.finalize = {(mgr)->gcm##bits##_enc_finalize, (mgr)->gcm##bits##_dec_finalize}, \
 	})
 
 #endif

@@ -43,7 +43,7 @@ static uint8_t *next_byte(struct place *p)
 /* Process all segments. Segments of source and destination may have different lengths.
  * @param len  length of text->from */
 static void update_all(const struct gcm_session *s, struct gcm_context_data *context,
-		 const struct gcm_text *text, uint64_t len)
+		       const struct gcm_text *text, uint64_t len)
 {
 	struct place from = begin(text->from), to = begin(text->to);
 

@@ -28,8 +28,8 @@ struct mb_driver {
 	struct rte_cryptodev_ops *ops; /* MB_DEVICE_OPS and the operations of sessions */
 	uint64_t features;	       /* RTE_CRYPTODEV_FF_*, in addition to those of all drivers */
 	uint64_t needs;		       /* IMB_FEATURE_*, in addition to AES-NI */
-	size_t device_size;	       /* of a device's data, which begins with struct mb_device; bytes */
-	size_t scratch_size;	       /* of the working memory of a queue pair; bytes */
+	size_t device_size;  /* of a device's data, which begins with struct mb_device; bytes */
+	size_t scratch_size; /* of the working memory of a queue pair; bytes */
 	/** Initialise a device's data. Its manager is valid until the device is closed.
 	 * @return 0 or -errno */
 	int (*open)(struct mb_device *device);
@@ -42,7 +42,7 @@ struct mb_driver {
 	void (*work)(void *scratch, struct rte_crypto_op **ops, uint16_t n);
 };
 
-#define MB_LOG(driver, level, fmt, ...)                                                            \
+#define MB_LOG(driver, level, fmt, ...) \
 	rte_log(RTE_LOG_##level, *(driver)->logtype, "%s: " fmt "\n", (driver)->name, ##__VA_ARGS__)
 
 /* A device's data. */
@@ -75,26 +75,25 @@ void mb_device_stop(struct rte_cryptodev *dev);
 int mb_device_close(struct rte_cryptodev *dev);
 void mb_device_info(struct rte_cryptodev *dev, struct rte_cryptodev_info *info);
 
-#define MB_DEVICE_OPS                                                                              \
-	.dev_configure = mb_device_configure, .dev_start = mb_device_start,                        \
-	.dev_stop = mb_device_stop, .dev_close = mb_device_close,                                  \
-	.dev_infos_get = mb_device_info, .stats_get = qp_stats_get,                                \
-	.stats_reset = qp_stats_reset, .queue_pair_setup = mb_qp_setup,                            \
+#define MB_DEVICE_OPS \
+	.dev_configure = mb_device_configure, .dev_start = mb_device_start, \
+	.dev_stop = mb_device_stop, .dev_close = mb_device_close, .dev_infos_get = mb_device_info, \
+	.stats_get = qp_stats_get, .stats_reset = qp_stats_reset, .queue_pair_setup = mb_qp_setup, \
 	.queue_pair_release = mb_qp_release
 
 /* Register a struct mb_driver as a vdev driver. */
-#define MB_DRIVER_REGISTER(vdev_name, mb_driver, driver_id)                                        \
-	static int probe(struct rte_vdev_device *vdev)                                             \
-	{                                                                                          \
-		return mb_device_probe(vdev, &(mb_driver));                                        \
-	}                                                                                          \
-	static struct rte_vdev_driver vdev_driver = {                                              \
-		.probe = probe,                                                                    \
-		.remove = mb_device_remove,                                                        \
-	};                                                                                         \
-	static struct cryptodev_driver crypto_driver;                                              \
-	RTE_PMD_REGISTER_VDEV(vdev_name, vdev_driver);                                             \
-	RTE_PMD_REGISTER_PARAM_STRING(vdev_name, MB_DEVICE_ARGUMENTS);                             \
+#define MB_DRIVER_REGISTER(vdev_name, mb_driver, driver_id) \
+	static int probe(struct rte_vdev_device *vdev) \
+	{ \
+		return mb_device_probe(vdev, &(mb_driver)); \
+	} \
+	static struct rte_vdev_driver vdev_driver = { \
+		.probe = probe, \
+		.remove = mb_device_remove, \
+	}; \
+	static struct cryptodev_driver crypto_driver; \
+	RTE_PMD_REGISTER_VDEV(vdev_name, vdev_driver); \
+	RTE_PMD_REGISTER_PARAM_STRING(vdev_name, MB_DEVICE_ARGUMENTS); \
 	RTE_PMD_REGISTER_CRYPTO_DRIVER(crypto_driver, vdev_driver.driver, driver_id)
 
 #endif

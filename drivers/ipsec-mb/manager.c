@@ -38,8 +38,10 @@ static int examine(const struct mb_driver *driver, IMB_MGR *mgr)
 		return EIO;
 	}
 	if (!(mgr->features & IMB_FEATURE_SAFE_DATA))
-		MB_LOG(driver, WARNING, "ipsec_mb %s is built without SAFE_DATA: keys stay in its "
-		       "memory until they are overwritten by others", imb_get_version_str());
+		MB_LOG(driver, WARNING,
+		       "ipsec_mb %s is built without SAFE_DATA: keys stay in its "
+		       "memory until they are overwritten by others",
+		       imb_get_version_str());
 	return 0;
 }
 

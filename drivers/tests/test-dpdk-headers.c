@@ -8,12 +8,12 @@
 #include <cryptodev_pmd.h>
 #include <rte_eal.h>
 
-#define CHECK(what)                                                                                \
-	do {                                                                                       \
-		if (!(what)) {                                                                     \
-			fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #what);         \
-			abort();                                                                   \
-		}                                                                                  \
+#define CHECK(what) \
+	do { \
+		if (!(what)) { \
+			fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #what); \
+			abort(); \
+		} \
 	} while (0)
 #define QUEUES 3
 
@@ -55,7 +55,7 @@ static void check_device(const struct rte_cryptodev *dev, uint8_t id)
 
 int main(int argc, char **argv)
 {
-	static char options[][24] = {"--no-huge", "--no-pci", "--no-shconf", "-m64",
+	static char options[][24] = {"--no-huge",	    "--no-pci",	     "--no-shconf", "-m64",
 				     "--vdev=crypto_null0", "--no-telemetry"};
 	char *args[RTE_DIM(options) + 2] = {argv[0]};
 	int id;

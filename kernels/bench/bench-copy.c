@@ -13,9 +13,9 @@
 
 #include "device.h"
 
-#define TOTAL	(32 * 1024) /* rows a measurement moves */
-#define BUFFER	((size_t)TOTAL * 4096)
-#define QUEUES	16
+#define TOTAL  (32 * 1024) /* rows a measurement moves */
+#define BUFFER ((size_t)TOTAL * 4096)
+#define QUEUES 16
 
 static struct ocl_device dev;
 static cl_command_queue queues[2][QUEUES]; /* in, out */
@@ -55,13 +55,14 @@ static double enqueue(const struct shape *s, int ways, int nqueues, double *call
 		if (ways & 1)
 			check(clEnqueueWriteBufferRect(queues[0][n % nqueues], device_memory,
 						       CL_FALSE, there, here, region,
-						       s->device_pitch, 0, s->host_pitch, 0, host, 0,
-						       NULL, NULL),
+						       s->device_pitch, 0, s->host_pitch, 0, host,
+						       0, NULL, NULL),
 			      "write");
 		if (ways & 2)
 			check(clEnqueueReadBufferRect(queues[1][n % nqueues], device_memory,
-						      CL_FALSE, there, here, region, s->device_pitch,
-						      0, s->host_pitch, 0, host, 0, NULL, NULL),
+						      CL_FALSE, there, here, region,
+						      s->device_pitch, 0, s->host_pitch, 0, host, 0,
+						      NULL, NULL),
 			      "read");
 	}
 	*calls = now() - start;
@@ -83,7 +84,10 @@ static void measure(const struct shape *s, int nqueues)
 
 		enqueue(s, ways, nqueues, &calls);
 		us = enqueue(s, ways, nqueues, &calls);
-		printf("  %s %5.1f GB/s, call %4.1f us", ways == 1 ? "in" : ways == 2 ? "out" : "each",
+		printf("  %s %5.1f GB/s, call %4.1f us",
+		       ways == 1   ? "in"
+		       : ways == 2 ? "out"
+				   : "each",
 		       (double)TOTAL * s->width / us / 1e3, calls);
 	}
 	printf("\n");
@@ -109,9 +113,14 @@ int main(int argc, char **argv)
 
 	while ((option = getopt(argc, argv, "d:q:")) != -1) {
 		switch (option) {
-		case 'd': name = optarg; break;
-		case 'q': nqueues = atoi(optarg); break;
-		default: return 2;
+		case 'd':
+			name = optarg;
+			break;
+		case 'q':
+			nqueues = atoi(optarg);
+			break;
+		default:
+			return 2;
 		}
 	}
 	if (nqueues < 1 || nqueues > QUEUES || ocl_device_open(&dev, name))
@@ -122,8 +131,8 @@ int main(int argc, char **argv)
 	}
 	device_memory = clCreateBuffer(dev.context, CL_MEM_READ_WRITE, BUFFER, NULL, &err);
 	check(err, "buffer");
-	pinned = clCreateBuffer(dev.context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, BUFFER, NULL,
-				&err);
+	pinned = clCreateBuffer(dev.context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, BUFFER,
+				NULL, &err);
 	check(err, "pinned buffer");
 	host = clEnqueueMapBuffer(queues[0][0], pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
 				  BUFFER, 0, NULL, NULL, &err);

@@ -118,8 +118,8 @@ static double launch_parts(struct bench *b, cl_command_queue *queues, uint32_t p
 		uint32_t order = b->order + i * global * sizeof(u32);
 
 		check(clSetKernelArg(b->kernel, 1, sizeof(order), &order), "argument");
-		check(clEnqueueNDRangeKernel(queues[i], b->kernel, 1, NULL, &global, &local, 0, NULL,
-					     NULL),
+		check(clEnqueueNDRangeKernel(queues[i], b->kernel, 1, NULL, &global, &local, 0,
+					     NULL, NULL),
 		      "launch");
 		check(clFlush(queues[i]), "flush");
 	}
@@ -159,8 +159,8 @@ static const struct {
 	uint32_t label;
 } algorithms[] = {
 	{"AES-CBC+HMAC-SHA1 encrypt", OCL_LABEL(OCL_CIPHER_AES_CBC, OCL_AUTH_HMAC_SHA1, 0)},
-	{"AES-CBC+HMAC-SHA1 decrypt", OCL_LABEL(OCL_CIPHER_AES_CBC, OCL_AUTH_HMAC_SHA1,
-						OCL_DECRYPT | OCL_AUTH_FIRST)},
+	{"AES-CBC+HMAC-SHA1 decrypt",
+	 OCL_LABEL(OCL_CIPHER_AES_CBC, OCL_AUTH_HMAC_SHA1, OCL_DECRYPT | OCL_AUTH_FIRST)},
 	{"AES-CBC encrypt", OCL_LABEL(OCL_CIPHER_AES_CBC, 0, 0)},
 	{"AES-CBC decrypt", OCL_LABEL(OCL_CIPHER_AES_CBC, 0, OCL_DECRYPT)},
 	{"HMAC-SHA1", OCL_LABEL(0, OCL_AUTH_HMAC_SHA1, 0)},
@@ -215,11 +215,16 @@ static int run_what(struct bench *b, const char *what)
 static int run_all(struct bench *b)
 {
 	static const char *const all[] = {
-		"algorithms",	  "parts",
-		"4096,64,256,none,random", "4096,64,256,algorithm,random",
-		"4096,64,256,length,random", "4096,64,256,all,random",
-		"4096,64,256,none,imix", "4096,64,256,algorithm,imix",
-		"4096,64,256,length,imix", "4096,64,256,all,imix",
+		"algorithms",
+		"parts",
+		"4096,64,256,none,random",
+		"4096,64,256,algorithm,random",
+		"4096,64,256,length,random",
+		"4096,64,256,all,random",
+		"4096,64,256,none,imix",
+		"4096,64,256,algorithm,imix",
+		"4096,64,256,length,imix",
+		"4096,64,256,all,imix",
 	};
 	int ret = 0;
 
@@ -235,12 +240,23 @@ int main(int argc, char **argv)
 
 	while ((option = getopt(argc, argv, "d:n:g:l:L:")) != -1) {
 		switch (option) {
-		case 'd': options.device = optarg; break;
-		case 'n': options.packets = atoi(optarg); break;
-		case 'g': options.group = atoi(optarg); break;
-		case 'l': options.lengths = optarg; break;
-		case 'L': options.lanes = atoi(optarg); break;
-		default: return 2;
+		case 'd':
+			options.device = optarg;
+			break;
+		case 'n':
+			options.packets = atoi(optarg);
+			break;
+		case 'g':
+			options.group = atoi(optarg);
+			break;
+		case 'l':
+			options.lengths = optarg;
+			break;
+		case 'L':
+			options.lanes = atoi(optarg);
+			break;
+		default:
+			return 2;
 		}
 	}
 	if (options.lanes & (options.lanes - 1) || options.lanes - 1 >= OCL_MAX_LANES)

@@ -48,7 +48,7 @@
 #define DIGEST	   12
 #define TAG	   16
 #define IV_OFFSET  (sizeof(struct rte_crypto_op) + sizeof(struct rte_crypto_sym_op))
-#define HEADER	   32 /* in front of the payload, as with ESP in IPv4 */
+#define HEADER	   32	 /* in front of the payload, as with ESP in IPv4 */
 #define AHEAD	   4	 /* operations that are fetched in advance */
 #define MIN_POOL   1023u /* mbufs: more than DPDK caches */
 
@@ -62,7 +62,7 @@ struct work {
 	uint32_t len;
 	uint32_t session;
 	uint8_t kind;
-	bool encrypted; /* what it holds; false: chosen anew */
+	bool encrypted;	  /* what it holds; false: chosen anew */
 	uint32_t written; /* the job that wrote it in order to decrypt it */
 };
 
@@ -71,11 +71,12 @@ enum phase { MAKING, ENQUEUEING, DEQUEUEING, FREEING, WAITING, PHASES };
 struct lcore {
 	uint16_t qp;
 	uint64_t last, spent[PHASES]; /* TSC */
-	double seconds; /* of processor time, in what is counted */
+	double seconds;		      /* of processor time, in what is counted */
 	struct rte_mempool *pool;
 	struct rte_mbuf **mbufs; /* a ring of the mbufs not under way, in the order of the pool */
 	uint32_t nmbufs, first, nfree;
-	struct rte_crypto_op *unsent[MAX_BURST]; /* the device had no room: sent first by the next send() */
+	struct rte_crypto_op
+		*unsent[MAX_BURST]; /* the device had no room: sent first by the next send() */
 	uint16_t nunsent;
 	uint64_t rnd;
 	uint64_t ops, bytes, failed;
@@ -89,11 +90,15 @@ static struct {
 	uint32_t window, burst, sessions;
 	double seconds;
 	FILE *histogram;
-} options = {.algorithm = "cbc-sha1", .size = "1024", .window = 4096, .burst = 64, .sessions = 64,
+} options = {.algorithm = "cbc-sha1",
+	     .size = "1024",
+	     .window = 4096,
+	     .burst = 64,
+	     .sessions = 64,
 	     .seconds = 2};
 
 static const char *const phases[PHASES] = {"make", "enqueue", "dequeue", "free", "wait"};
-static struct job job; /* that is being measured */
+static struct job job;	 /* that is being measured */
 static uint32_t longest; /* bytes of payload, of all that is to be measured */
 static uint32_t job_number;
 static uint8_t dev;
@@ -104,7 +109,7 @@ static uint64_t begin, end; /* TSC: what is counted */
 static float us_per_cycle;
 static double all_seconds; /* of the process's processor time, in what is counted */
 static uint8_t *encrypted; /* a packet of each length, from what is authenticated to the digest */
-#define AUTH_FIRST (HEADER - 24)
+#define AUTH_FIRST	(HEADER - 24)
 #define ENCRYPTED_PITCH (24 + LENGTH_MAX + TAG)
 
 static void fail(const char *what)
@@ -126,33 +131,39 @@ static void *make_session(enum kind kind, bool encrypt)
 	static const uint8_t key[32] = {1, 2, 3};
 	struct rte_crypto_sym_xform cipher = {
 		.type = RTE_CRYPTO_SYM_XFORM_CIPHER,
-		.cipher = {
-			.op = encrypt ? RTE_CRYPTO_CIPHER_OP_ENCRYPT : RTE_CRYPTO_CIPHER_OP_DECRYPT,
-			.algo = RTE_CRYPTO_CIPHER_AES_CBC,
-			.key = {key, 16},
-			.iv = {IV_OFFSET, 16},
-		},
+		.cipher =
+			{
+				.op = encrypt ? RTE_CRYPTO_CIPHER_OP_ENCRYPT
+					      : RTE_CRYPTO_CIPHER_OP_DECRYPT,
+				.algo = RTE_CRYPTO_CIPHER_AES_CBC,
+				.key = {key, 16},
+				.iv = {IV_OFFSET, 16},
+			},
 	};
 	struct rte_crypto_sym_xform auth = {
 		.type = RTE_CRYPTO_SYM_XFORM_AUTH,
-		.auth = {
-			.op = encrypt ? RTE_CRYPTO_AUTH_OP_GENERATE : RTE_CRYPTO_AUTH_OP_VERIFY,
-			.algo = RTE_CRYPTO_AUTH_SHA1_HMAC,
-			.key = {key, 20},
-			.digest_length = DIGEST,
-		},
+		.auth =
+			{
+				.op = encrypt ? RTE_CRYPTO_AUTH_OP_GENERATE
+					      : RTE_CRYPTO_AUTH_OP_VERIFY,
+				.algo = RTE_CRYPTO_AUTH_SHA1_HMAC,
+				.key = {key, 20},
+				.digest_length = DIGEST,
+			},
 	};
 	struct rte_crypto_sym_xform aead = {
 		.type = RTE_CRYPTO_SYM_XFORM_AEAD,
-		.aead = {
-			.op = encrypt ? RTE_CRYPTO_AEAD_OP_ENCRYPT : RTE_CRYPTO_AEAD_OP_DECRYPT,
-			.algo = kind == GCM ? RTE_CRYPTO_AEAD_AES_GCM :
-					      RTE_CRYPTO_AEAD_CHACHA20_POLY1305,
-			.key = {key, kind == GCM ? 16 : 32},
-			.iv = {IV_OFFSET, 12},
-			.digest_length = TAG,
-			.aad_length = 8,
-		},
+		.aead =
+			{
+				.op = encrypt ? RTE_CRYPTO_AEAD_OP_ENCRYPT
+					      : RTE_CRYPTO_AEAD_OP_DECRYPT,
+				.algo = kind == GCM ? RTE_CRYPTO_AEAD_AES_GCM
+						    : RTE_CRYPTO_AEAD_CHACHA20_POLY1305,
+				.key = {key, kind == GCM ? 16 : 32},
+				.iv = {IV_OFFSET, 12},
+				.digest_length = TAG,
+				.aad_length = 8,
+			},
 	};
 	struct rte_crypto_sym_xform *first = kind >= GCM ? &aead : kind == SHA1 ? &auth : &cipher;
 	void *session;
@@ -252,7 +263,8 @@ static void make_encrypted(struct lcore *l)
 	struct rte_crypto_op *op = &w->op;
 
 	w->kind = job.kind;
-	for (w->len = LENGTH_BLOCK; w->len <= lengths_longest(&job.lengths); w->len += LENGTH_BLOCK) {
+	for (w->len = LENGTH_BLOCK; w->len <= lengths_longest(&job.lengths);
+	     w->len += LENGTH_BLOCK) {
 		describe(m, w, true);
 		if (rte_cryptodev_enqueue_burst(dev, l->qp, &op, 1) != 1)
 			fail("the device takes no operation");
@@ -424,8 +436,8 @@ static struct rte_mempool *make_pool(uint32_t index, int socket)
 
 	snprintf(name, sizeof(name), "packets%u", index);
 	if (!options.plain)
-		return rte_pmd_opencl_pktmbuf_pool_create(dev, name, n, sizeof(struct work),
-							  room, socket);
+		return rte_pmd_opencl_pktmbuf_pool_create(dev, name, n, sizeof(struct work), room,
+							  socket);
 	return rte_pktmbuf_pool_create(name, n, 256, sizeof(struct work), room, socket);
 }
 
@@ -470,7 +482,8 @@ static uint32_t start_device(void)
 		options.plain = true;
 	if (rte_cryptodev_configure(dev, &config))
 		fail("cannot configure the device");
-	RTE_LCORE_FOREACH_WORKER(id) {
+	RTE_LCORE_FOREACH_WORKER(id)
+	{
 		struct lcore *l = &lcores[n];
 
 		l->qp = n++;
@@ -503,15 +516,14 @@ static int report(uint32_t n)
 	printf("%-18s %-9s %7s bytes %2u lcores window %5u: %8.3f Mops/s %8.4f Gbps, "
 	       "latency us mean %7.1f p50 %5.0f p99 %5.0f p99.9 %5.0f max %5.0f, "
 	       "cycles per operation %.0f (lcores %.0f), %lu failed%s%s",
-	       info.driver_name, job.mix ? "mix" : kind_name[job.kind], job.size, n,
-	       options.window, sum.ops / options.seconds / 1e6,
-	       sum.bytes * 8 / options.seconds / 1e9,
+	       info.driver_name, job.mix ? "mix" : kind_name[job.kind], job.size, n, options.window,
+	       sum.ops / options.seconds / 1e6, sum.bytes * 8 / options.seconds / 1e9,
 	       sum.ops ? (double)sum.latency / sum.ops / rte_get_tsc_hz() * 1e6 : 0,
 	       times_share(&sum.times, 0.5), times_share(&sum.times, 0.99),
 	       times_share(&sum.times, 0.999), times_share(&sum.times, 1),
 	       all_seconds * rte_get_tsc_hz() / RTE_MAX(sum.ops, 1u),
-	       sum.seconds * rte_get_tsc_hz() / RTE_MAX(sum.ops, 1u),
-	       sum.failed, options.plain ? ", plain pool" : "", job.decrypt ? ", decrypted" : "");
+	       sum.seconds * rte_get_tsc_hz() / RTE_MAX(sum.ops, 1u), sum.failed,
+	       options.plain ? ", plain pool" : "", job.decrypt ? ", decrypted" : "");
 	for (int i = 0; i < PHASES; i++)
 		printf("%s %s %.0f", i ? "" : ";", phases[i],
 		       (double)sum.spent[i] / RTE_MAX(sum.ops, 1u));
@@ -529,20 +541,37 @@ static int parse(int argc, char **argv)
 
 	while ((option = getopt(argc, argv, "a:s:w:b:S:t:p:DH:")) != -1) {
 		switch (option) {
-		case 'a': options.algorithm = optarg; break;
-		case 's': options.size = optarg; break;
-		case 'w': options.window = atoi(optarg); break;
-		case 'b': options.burst = RTE_MIN(atoi(optarg), MAX_BURST); break;
-		case 'S': options.sessions = atoi(optarg); break;
-		case 't': options.seconds = atof(optarg); break;
-		case 'p': options.plain = strcmp(optarg, "plain") == 0; break;
-		case 'D': options.decrypt = true; break;
+		case 'a':
+			options.algorithm = optarg;
+			break;
+		case 's':
+			options.size = optarg;
+			break;
+		case 'w':
+			options.window = atoi(optarg);
+			break;
+		case 'b':
+			options.burst = RTE_MIN(atoi(optarg), MAX_BURST);
+			break;
+		case 'S':
+			options.sessions = atoi(optarg);
+			break;
+		case 't':
+			options.seconds = atof(optarg);
+			break;
+		case 'p':
+			options.plain = strcmp(optarg, "plain") == 0;
+			break;
+		case 'D':
+			options.decrypt = true;
+			break;
 		case 'H':
 			options.histogram = fopen(optarg, "w");
 			if (options.histogram == NULL)
 				fail(optarg);
 			break;
-		default: exit(2);
+		default:
+			exit(2);
 		}
 	}
 	return optind;
@@ -586,7 +615,7 @@ static int measure(const char *spec, uint32_t n)
 	end = begin + options.seconds * rte_get_tsc_hz();
 	i = 0;
 	RTE_LCORE_FOREACH_WORKER(id)
-		rte_eal_remote_launch(feed, &lcores[i++], id);
+	rte_eal_remote_launch(feed, &lcores[i++], id);
 	/* Asleep, for EAL keeps a processor busy while it waits for lcores. */
 	rte_delay_us_sleep((warm + options.seconds) * 1e6);
 	rte_eal_mp_wait_lcore();

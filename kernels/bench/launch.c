@@ -81,7 +81,8 @@ double bench_launch(struct bench *b, size_t items)
 	check(clEnqueueNDRangeKernel(b->queue, b->kernel, 1, NULL, &items, &local, 0, NULL, &event),
 	      "launch");
 	check(clWaitForEvents(1, &event), "wait");
-	check(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof(start), &start, NULL),
+	check(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof(start), &start,
+				      NULL),
 	      "time");
 	check(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof(end), &end, NULL),
 	      "time");

@@ -19,7 +19,7 @@ struct bench {
 	cl_command_queue queue;
 	cl_kernel kernel;
 	uint32_t group; /* that the kernel is built for, in work-items; 0: none */
-	bool banked; /* the device by nature: it is built without where that does not fit */
+	bool banked;	/* the device by nature: it is built without where that does not fit */
 	cl_mem chunk, pool, sessions;
 	uint32_t order, results; /* where they are in the chunk, bytes */
 };

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#define LENGTH_MAX 9216u /* bytes: as long as jumbo frames are */
+#define LENGTH_MAX   9216u /* bytes: as long as jumbo frames are */
 #define LENGTH_BLOCK 16u
 #define LENGTH_SIZES 4u
 

@@ -154,7 +154,8 @@ static void report(struct mix *m, const char *size)
 	printf("mix %-6s chunk=%u bins=%u granularity=%u sched=%-9s %8.1f us a launch %8.2f Gbps, "
 	       "%4.1f%% left over\n",
 	       size, m->sched.chunk, m->sched.bins, m->sched.granularity, levels[m->sched.level],
-	       bench_median(m->us, ROUNDS), bench_median(m->gbps, ROUNDS), 100.0 * m->leftover / ROUNDS / m->sched.chunk);
+	       bench_median(m->us, ROUNDS), bench_median(m->gbps, ROUNDS),
+	       100.0 * m->leftover / ROUNDS / m->sched.chunk);
 	fflush(stdout);
 }
 

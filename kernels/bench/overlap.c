@@ -99,25 +99,25 @@ static void note(cl_command_queue id, enum stage stage, cl_event event)
 }
 
 /* With an event, if the caller wants one or not. */
-#define ENQUEUE(name, stage, parameters, ...)                                                      \
-	EXPORT cl_int name parameters                                                              \
-	{                                                                                          \
-		cl_int(*next) parameters = real(#name);                                            \
-		cl_event own, *caller = event;                                                     \
-		cl_int err;                                                                        \
-                                                                                                   \
-		event = caller ? caller : &own;                                                    \
-		err = next(__VA_ARGS__);                                                           \
-		if (err == CL_SUCCESS)                                                             \
-			note(queue, stage, *event);                                                \
-		if (err == CL_SUCCESS && !caller)                                                  \
-			clReleaseEvent(own);                                                       \
-		return err;                                                                        \
+#define ENQUEUE(name, stage, parameters, ...) \
+	EXPORT cl_int name parameters \
+	{ \
+		cl_int(*next) parameters = real(#name); \
+		cl_event own, *caller = event; \
+		cl_int err; \
+\
+		event = caller ? caller : &own; \
+		err = next(__VA_ARGS__); \
+		if (err == CL_SUCCESS) \
+			note(queue, stage, *event); \
+		if (err == CL_SUCCESS && !caller) \
+			clReleaseEvent(own); \
+		return err; \
 	}
 
 #define WAIT cl_uint nwait, const cl_event *wait, cl_event *event
-#define RECT                                                                                       \
-	const size_t *there, const size_t *here, const size_t *region, size_t there_row,           \
+#define RECT \
+	const size_t *there, const size_t *here, const size_t *region, size_t there_row, \
 		size_t there_slice, size_t here_row, size_t here_slice
 
 ENQUEUE(clEnqueueWriteBuffer, IN,
@@ -137,15 +137,15 @@ ENQUEUE(clEnqueueReadBuffer, OUT,
 	 void *data, WAIT),
 	queue, buffer, blocking, offset, size, data, nwait, wait, event)
 ENQUEUE(clEnqueueReadBufferRect, OUT,
-	(cl_command_queue queue, cl_mem buffer, cl_bool blocking, RECT, void *data, WAIT),
-	queue, buffer, blocking, there, here, region, there_row, there_slice, here_row, here_slice,
-	data, nwait, wait, event)
+	(cl_command_queue queue, cl_mem buffer, cl_bool blocking, RECT, void *data, WAIT), queue,
+	buffer, blocking, there, here, region, there_row, there_slice, here_row, here_slice, data,
+	nwait, wait, event)
 
 EXPORT cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device,
 					     cl_command_queue_properties properties, cl_int *err)
 {
-	cl_command_queue (*next)(cl_context, cl_device_id, cl_command_queue_properties, cl_int *) =
-		real("clCreateCommandQueue");
+	cl_command_queue (*next)(cl_context, cl_device_id, cl_command_queue_properties,
+				 cl_int *) = real("clCreateCommandQueue");
 
 	return next(context, device, properties | CL_QUEUE_PROFILING_ENABLE, err);
 }
@@ -197,10 +197,12 @@ static void report(void)
 		struct edge *e = edges[n];
 
 		for (int s = 0; s < STAGES; s++) {
-			e[2 * s] = (struct edge){time_of(l->event[s][FIRST], CL_PROFILING_COMMAND_START),
+			e[2 * s] = (struct edge){time_of(l->event[s][FIRST],
+							 CL_PROFILING_COMMAND_START),
 						 s, 1};
-			e[2 * s + 1] = (struct edge){
-				time_of(l->event[s][FINAL], CL_PROFILING_COMMAND_END), s, -1};
+			e[2 * s + 1] = (struct edge){time_of(l->event[s][FINAL],
+							     CL_PROFILING_COMMAND_END),
+						     s, -1};
 		}
 		if (e[0].time == 0 || e[2 * STAGES - 1].time == 0)
 			continue; /* no packets, or not back */

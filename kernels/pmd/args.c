@@ -56,8 +56,8 @@ static int parse_number(const char *key, const char *value, void *opaque)
 	*(uint32_t *)((char *)opaque + number->offset) = x;
 	return 0;
 bad:
-	OCL_LOG(ERR, "%s=%s: expected a number from %u to %u", key, value ? value : "",
-		number->min, number->max);
+	OCL_LOG(ERR, "%s=%s: expected a number from %u to %u", key, value ? value : "", number->min,
+		number->max);
 	return -EINVAL;
 }
 

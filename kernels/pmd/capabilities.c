@@ -3,9 +3,12 @@
 #include "session.h"
 
 /* Bytes */
+/* clang-format off */
 #define RANGE(from, to, step) {.min = (from), .max = (to), .increment = (step)}
-#define ONLY(size)	      RANGE(size, size, 0)
+/* clang-format on */
+#define ONLY(size) RANGE(size, size, 0)
 
+/* clang-format off */
 #define AUTH(name, block, keys, digests, ivs)                                                      \
 	{                                                                                          \
 		.op = RTE_CRYPTO_OP_TYPE_SYMMETRIC,                                                \
@@ -20,10 +23,12 @@
 			},                                                                         \
 		},                                                                                 \
 	}
+/* clang-format on */
 
-#define HMAC(name, block, digest)                                                                  \
+#define HMAC(name, block, digest) \
 	AUTH(name##_HMAC, block, RANGE(1, block, 1), RANGE(1, digest, 1), ONLY(0))
 
+/* clang-format off */
 #define CIPHER(name, block, keys, ivs)                                                             \
 	{                                                                                          \
 		.op = RTE_CRYPTO_OP_TYPE_SYMMETRIC,                                                \
@@ -37,7 +42,9 @@
 			},                                                                         \
 		},                                                                                 \
 	}
+/* clang-format on */
 
+/* clang-format off */
 #define AEAD(name, block, keys, digests, ivs)                                                      \
 	{                                                                                          \
 		.op = RTE_CRYPTO_OP_TYPE_SYMMETRIC,                                                \
@@ -53,6 +60,7 @@
 			},                                                                         \
 		},                                                                                 \
 	}
+/* clang-format on */
 
 #define AES_KEYS RANGE(16, 32, 8)
 

@@ -12,8 +12,8 @@
 #include "chunk.h"
 #include "log.h"
 
-#define POLLS 65536 /* without a hint */
-#define AHEAD 8	    /* records */
+#define POLLS	    65536 /* without a hint */
+#define AHEAD	    8	  /* records */
 #define PATIENCE_US 200
 
 enum { DATA, DIGEST };
@@ -38,9 +38,9 @@ static int init_host(struct ocl_chunk *chunk, const struct ocl_chunk_params *p)
 	if (chunk->copy == NULL || chunk->copied == NULL)
 		return -ENOMEM;
 	return ocl_bins_init(&chunk->bins, p->sched) ||
-			       ocl_rows_init(&chunk->rows, chunk->max_records) ?
-		       -ENOMEM :
-		       0;
+			       ocl_rows_init(&chunk->rows, chunk->max_records)
+		       ? -ENOMEM
+		       : 0;
 }
 
 static cl_int init_device(struct ocl_chunk *chunk, const struct ocl_chunk_params *p)
@@ -263,8 +263,10 @@ static cl_int call_heads(struct ocl_chunk *chunk, const cl_event *after)
 
 	if (err != CL_SUCCESS)
 		return err;
-	return chunk->memory->launch_heads(
-		chunk, RTE_ALIGN_MUL_CEIL(chunk->records * lanes, sched->bin_size), after);
+	return chunk->memory->launch_heads(chunk,
+					   RTE_ALIGN_MUL_CEIL(chunk->records * lanes,
+							      sched->bin_size),
+					   after);
 }
 
 /* Pass the chunk as its argument again. */
@@ -383,8 +385,8 @@ static bool worth_asking(struct ocl_chunk *chunk)
 	const u32 *results = (const u32 *)(chunk->host + chunk->results);
 	uint32_t index = chunk->records - 1;
 	u32 last = chunk->headed ? __atomic_load_n(ocl_heads_status(&chunk->heads, index),
-						   __ATOMIC_RELAXED) :
-				   __atomic_load_n(&results[index], __ATOMIC_RELAXED);
+						   __ATOMIC_RELAXED)
+				 : __atomic_load_n(&results[index], __ATOMIC_RELAXED);
 
 	return chunk->unposted || last != OCL_STATUS_PENDING || ++chunk->polls % POLLS == 0;
 }

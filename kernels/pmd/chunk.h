@@ -23,7 +23,8 @@
 #include "state.h"
 #include "table.h"
 
-#define OCL_RESULTS_AHEAD 16 /* heads to prefetch: the device has written them, so they are in no cache */
+#define OCL_RESULTS_AHEAD \
+	16 /* heads to prefetch: the device has written them, so they are in no cache */
 
 /* The kernel's arguments (crypto_opencl.cl). */
 enum {
@@ -37,7 +38,7 @@ enum {
 
 /* Parts of the chunk that are copied to the packet after the launch. */
 struct ocl_copy {
-	u8 *to[2];	   /* data, digest; NULL: nothing */
+	u8 *to[2];	  /* data, digest; NULL: nothing */
 	uint32_t from[2]; /* offsets in the chunk */
 	uint32_t len[2];
 };
@@ -56,9 +57,9 @@ struct ocl_chunk_params {
 	const struct ocl_memory *memory;
 	const struct ocl_sched *sched;
 	struct ocl_pools *pools; /* NULL: none */
-	cl_mem sessions;	       /* table of struct ocl_session in device memory */
-	uint32_t records;	       /* at most */
-	uint32_t bytes;		       /* room for records and the data behind them */
+	cl_mem sessions;	 /* table of struct ocl_session in device memory */
+	uint32_t records;	 /* at most */
+	uint32_t bytes;		 /* room for records and the data behind them */
 };
 
 struct ocl_chunk {
@@ -69,31 +70,32 @@ struct ocl_chunk {
 	cl_kernel kernel;
 	cl_mem buffer, pinned; /* of the staged path */
 	cl_event done;	       /* NULL: nothing to wait for */
-	uint32_t letter, items; /* of the persistent path: number of the letter, and its work-items */
-	bool unposted;	       /* of the persistent path: launched, and the mailbox had no room yet */
+	uint32_t letter,
+		items; /* of the persistent path: number of the letter, and its work-items */
+	bool unposted; /* of the persistent path: launched, and the mailbox had no room yet */
 	u8 *host;
-	size_t bytes; /* size of the buffer */
+	size_t bytes;  /* size of the buffer */
 	uint32_t room; /* of these, for records and the data behind them */
 	struct ocl_bins bins;
 	struct ocl_rows rows;
 	struct ocl_heads heads;
-	bool headed;	/* packets bring their heads: heads, not bins and rows */
+	bool headed;	       /* packets bring their heads: heads, not bins and rows */
 	struct ocl_copy *copy; /* of record i, if copied[i] */
 	bool *copied;
 	uint32_t records, max_records;
-	uint32_t used;	       /* bytes */
-	uint32_t reserved;     /* bytes, for packets that ocl_chunk_close() may copy into the chunk */
-	uint32_t copies;       /* records copied in */
-	uint32_t order;	       /* offset of the order table */
-	uint32_t results;      /* of the results */
-	uint32_t polls;	       /* since the launch */
-	uint32_t areas;	       /* bit mask of the pools that packets are in */
-	uint32_t pool_changes; /* pools->changes when the kernel's arguments were set */
-	uint32_t pool_args;    /* bit mask of the pools that are arguments */
+	uint32_t used;	   /* bytes */
+	uint32_t reserved; /* bytes, for packets that ocl_chunk_close() may copy into the chunk */
+	uint32_t copies;   /* records copied in */
+	uint32_t order;	   /* offset of the order table */
+	uint32_t results;  /* of the results */
+	uint32_t polls;	   /* since the launch */
+	uint32_t areas;	   /* bit mask of the pools that packets are in */
+	uint32_t pool_changes;		 /* pools->changes when the kernel's arguments were set */
+	uint32_t pool_args;		 /* bit mask of the pools that are arguments */
 	const struct ocl_pool *pool_arg; /* the argument OCL_ARG_CHUNK; NULL: the chunk's buffer */
-	uint64_t upload;       /* the latest of the records' sessions */
-	uint32_t entries;      /* of the order table */
-	enum ocl_state state;  /* the queue pair's */
+	uint64_t upload;		 /* the latest of the records' sessions */
+	uint32_t entries;		 /* of the order table */
+	enum ocl_state state;		 /* the queue pair's */
 	/* Between the launcher's thread, if there is one, and the queue pair. All else in here, but
 	 * state, is the thread's from ocl_launcher_post() until `returned` is a final state. */
 	uint32_t claim;	   /* atomic: enum ocl_claim */

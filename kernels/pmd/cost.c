@@ -9,7 +9,7 @@
 #include "cost.h"
 #include "log.h"
 
-#define SHORT	128  /* bytes; a multiple of every cipher's block */
+#define SHORT	128 /* bytes; a multiple of every cipher's block */
 #define LONG	1024
 #define RECORD	(sizeof(struct ocl_record) + LONG + OCL_MAX_DIGEST)
 #define REPEATS 3

@@ -44,8 +44,7 @@ static unsigned int list_platform(cl_platform_id platform, struct found *found, 
 		found[i].id = ids[i];
 		clGetDeviceInfo(ids[i], CL_DEVICE_TYPE, sizeof(found[i].type), &found[i].type,
 				NULL);
-		snprintf(found[i].name, sizeof(found[i].name), "%.60s, %.60s", name,
-			 platform_name);
+		snprintf(found[i].name, sizeof(found[i].name), "%.60s, %.60s", name, platform_name);
 	}
 	return n;
 }
@@ -174,7 +173,8 @@ int ocl_device_build(struct ocl_device *dev, uint32_t group_size)
 				group_size, dev->name);
 	}
 	if (err)
-		OCL_LOG(ERR, "chunk= and bins= make work-groups of %u, for which the kernel does not build on %s",
+		OCL_LOG(ERR,
+			"chunk= and bins= make work-groups of %u, for which the kernel does not build on %s",
 			group_size, dev->name);
 	return err;
 }
@@ -190,15 +190,16 @@ static int examine(struct ocl_device *dev)
 	clGetDeviceInfo(dev->id, CL_DEVICE_COMPILER_AVAILABLE, sizeof(compiler), &compiler, NULL);
 	if (!little || !available || !compiler) {
 		OCL_LOG(ERR, "%s is %s", dev->name,
-			!available ? "not available" :
-			!compiler  ? "without a compiler" :
-				     "big-endian");
+			!available  ? "not available"
+			: !compiler ? "without a compiler"
+				    : "big-endian");
 		return -EIO;
 	}
 	clGetDeviceInfo(dev->id, CL_DEVICE_TYPE, sizeof(type), &type, NULL);
 	dev->cpu = type & CL_DEVICE_TYPE_CPU;
 	dev->banked = !dev->cpu;
-	clGetDeviceInfo(dev->id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(dev->units), &dev->units, NULL);
+	clGetDeviceInfo(dev->id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(dev->units), &dev->units,
+			NULL);
 	/* Fails before OpenCL 2.0, and svm stays 0. */
 	clGetDeviceInfo(dev->id, CL_DEVICE_SVM_CAPABILITIES, sizeof(svm), &svm, NULL);
 	dev->svm = svm & CL_DEVICE_SVM_FINE_GRAIN_BUFFER;

@@ -18,17 +18,17 @@ struct ocl_device {
 	char version[256]; /* the name, and the driver's version */
 	cl_device_id id;
 	cl_context context;
-	cl_program program; /* ocl_device_build() */
+	cl_program program;    /* ocl_device_build() */
 	size_t group_multiple; /* preferred divisor of a work-group's size */
 	size_t max_group;
-	uint32_t units; /* compute units */
-	bool cpu;  /* and its memory is the host's */
-	bool banked; /* local memory has banks: the kernel spreads its tables over them */
+	uint32_t units;	  /* compute units */
+	bool cpu;	  /* and its memory is the host's */
+	bool banked;	  /* local memory has banks: the kernel spreads its tables over them */
 	bool banked_only; /* by the argument tables=banks */
-	bool svm;  /* fine-grained buffers */
+	bool svm;	  /* fine-grained buffers */
 	bool svm_atomics;
 	struct ocl_resident *resident; /* the persistent path's kernel; NULL: none */
-	bool lost; /* atomic; never reset */
+	bool lost;		       /* atomic; never reset */
 };
 
 /**

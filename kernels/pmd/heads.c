@@ -53,8 +53,8 @@ u8 *ocl_heads_add(struct ocl_heads *heads, const struct ocl_header *header, bool
 	if (heads->runs == 0)
 		begin(heads, header);
 	if (!ocl_heads_continued(heads, header->row))
-		heads->run[heads->runs++] =
-			(struct ocl_head_run){.row = header->row, .second = second};
+		heads->run[heads->runs++] = (struct ocl_head_run){.row = header->row,
+								  .second = second};
 	run = &heads->run[heads->runs - 1];
 	run->rows++;
 	heads->parallel = heads->parallel && ocl_is_parallel(header->label);

@@ -18,7 +18,7 @@
 #include "log.h"
 #include "pmd.h"
 
-#define IDLE_MS 1    /* without chunks; then it sleeps between polls */
+#define IDLE_MS 1 /* without chunks; then it sleeps between polls */
 #define NAP_US	20
 #define JOIN_S	5
 
@@ -27,7 +27,7 @@ struct ocl_launcher {
 	struct ocl_table *table;
 	struct rte_ring *waiting;
 	pthread_t thread;
-	bool stop; /* atomic */
+	bool stop;     /* atomic */
 	uint64_t last; /* TSC: when there was something to do */
 	uint32_t n;
 	struct ocl_chunk *chunk[OCL_LAUNCHER_CHUNKS]; /* with the device */
@@ -113,7 +113,8 @@ static bool has_processor(pthread_t thread)
 
 	if (pthread_getaffinity_np(thread, sizeof(own), &own))
 		return false;
-	RTE_LCORE_FOREACH(id) {
+	RTE_LCORE_FOREACH(id)
+	{
 		rte_cpuset_t lcore = rte_lcore_cpuset(id);
 
 		CPU_AND(&lcore, &lcore, &own);

@@ -6,7 +6,7 @@
 
 extern int ocl_logtype; /* pmd.crypto.opencl */
 
-#define OCL_LOG(level, fmt, ...)                                                                   \
+#define OCL_LOG(level, fmt, ...) \
 	rte_log(RTE_LOG_##level, ocl_logtype, "crypto_opencl: " fmt "\n", ##__VA_ARGS__)
 
 #endif

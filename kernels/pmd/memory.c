@@ -6,8 +6,7 @@
 #include "chunk.h"
 #include "memory.h"
 
-cl_int ocl_memory_run(struct ocl_chunk *chunk, size_t items, const cl_event *after,
-		      cl_event *done)
+cl_int ocl_memory_run(struct ocl_chunk *chunk, size_t items, const cl_event *after, cl_event *done)
 {
 	const size_t local = chunk->bins.sched->bin_size;
 

@@ -64,8 +64,7 @@ extern const struct ocl_memory ocl_memory_svm, ocl_memory_persistent, ocl_memory
 const struct ocl_memory *ocl_memory_choose(const struct ocl_device *dev, const char *name);
 
 /** Enqueue the kernel over a chunk whose arguments are set. */
-cl_int ocl_memory_run(struct ocl_chunk *chunk, size_t items, const cl_event *after,
-		      cl_event *done);
+cl_int ocl_memory_run(struct ocl_chunk *chunk, size_t items, const cl_event *after, cl_event *done);
 
 /** By chunk->done. */
 cl_int ocl_memory_status(struct ocl_chunk *chunk);

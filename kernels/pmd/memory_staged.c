@@ -125,9 +125,9 @@ static cl_int move(struct ocl_chunk *chunk, const struct area *a, bool in, cl_ev
 	u8 *start = a->pool->start + (a->second == in ? a->pool->twin : 0);
 
 	if (in)
-		return clEnqueueWriteBufferRect(chunk->queue, a->pool->mirror, CL_FALSE, there, here,
-						region, a->pool->mirror_pitch, 0, a->pool->pitch, 0,
-						start, 0, NULL, done);
+		return clEnqueueWriteBufferRect(chunk->queue, a->pool->mirror, CL_FALSE, there,
+						here, region, a->pool->mirror_pitch, 0,
+						a->pool->pitch, 0, start, 0, NULL, done);
 	return clEnqueueReadBufferRect(chunk->queue, a->pool->mirror, CL_FALSE, there, here, region,
 				       a->pool->mirror_pitch, 0, a->pool->pitch, 0, start, 0, NULL,
 				       done);

@@ -112,8 +112,8 @@ static int open_device(struct ocl_pmd *pmd)
 		goto close;
 	}
 	if (strcmp(pmd->args.tables, "auto") != 0)
-		pmd->device.banked = pmd->device.banked_only =
-			strcmp(pmd->args.tables, "banks") == 0;
+		pmd->device.banked = pmd->device.banked_only = strcmp(pmd->args.tables, "banks") ==
+							       0;
 	err = ocl_sched_init(&pmd->sched, &pmd->args, &pmd->device);
 	if (!err)
 		err = ocl_device_build(&pmd->device, pmd->sched.bin_size);

@@ -116,8 +116,8 @@ struct rte_mempool *rte_pmd_opencl_pktmbuf_pool_create(uint8_t dev_id, const cha
 			.buf_len = (size_t)n * pool.pitch,
 			.elt_size = pool.pitch,
 		};
-		pool.mempool = rte_pktmbuf_pool_create_extbuf(name, n, 0, priv_size,
-							      data_room_size, socket_id, &memory, 1);
+		pool.mempool = rte_pktmbuf_pool_create_extbuf(name, n, 0, priv_size, data_room_size,
+							      socket_id, &memory, 1);
 		err = pool.mempool ? ocl_pool_order(&pool) : -rte_errno;
 	}
 	if (err) {

@@ -19,20 +19,20 @@ struct ocl_pmd;
 struct ocl_pool {
 	u8 *start; /* the first mbuf's buffer; NULL: no pool */
 	size_t bytes;
-	size_t twin;	 /* distance from an mbuf's first buffer to its second one; 0: it has none */
-	uint32_t pitch;	 /* bytes from one buffer to the next */
-	uint32_t rows;	 /* buffers */
+	size_t twin;	/* distance from an mbuf's first buffer to its second one; 0: it has none */
+	uint32_t pitch; /* bytes from one buffer to the next */
+	uint32_t rows;	/* buffers */
 	uint32_t index;
-	cl_mem pinned;	 /* staged: the host's memory, mapped at start */
-	cl_mem mirror;	 /* staged: the buffers on the device, mirror_pitch apart */
+	cl_mem pinned; /* staged: the host's memory, mapped at start */
+	cl_mem mirror; /* staged: the buffers on the device, mirror_pitch apart */
 	uint32_t mirror_pitch;
 	struct rte_mempool *mempool;
 };
 
 struct ocl_pools {
 	struct ocl_pool pool[OCL_POOLS];
-	uint32_t used;	  /* highest index in use + 1; atomic */
-	uint32_t changes; /* counts created and freed pools: kernels' arguments have to follow */
+	uint32_t used;	   /* highest index in use + 1; atomic */
+	uint32_t changes;  /* counts created and freed pools: kernels' arguments have to follow */
 	rte_rwlock_t lock; /* readers launch chunks; writers create and free pools */
 };
 
@@ -44,7 +44,8 @@ struct ocl_hint {
 /* No lock: a pool that has a packet in use is not freed. */
 static inline bool ocl_pool_has(const struct ocl_pool *pool, const void *p)
 {
-	size_t bytes = __atomic_load_n(&pool->bytes, __ATOMIC_ACQUIRE); /* set last, cleared first */
+	size_t bytes = __atomic_load_n(&pool->bytes,
+				       __ATOMIC_ACQUIRE); /* set last, cleared first */
 
 	return (size_t)((const u8 *)p - pool->start) < bytes;
 }

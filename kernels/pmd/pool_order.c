@@ -23,9 +23,9 @@ struct order {
 	size_t twin;	 /* distance to the second buffers; 0: none */
 	uint32_t pitch;
 	void **mbuf;			    /* of each row */
-	uint32_t free __rte_cache_aligned; /* mbufs; atomic */
-	uint32_t next;			   /* the row to look at first; atomic, a hint */
-	bool twice, foreign;		   /* atomic: the log has a line about such a free */
+	uint32_t free __rte_cache_aligned;  /* mbufs; atomic */
+	uint32_t next;			    /* the row to look at first; atomic, a hint */
+	bool twice, foreign;		    /* atomic: the log has a line about such a free */
 	uint64_t bit[] __rte_cache_aligned; /* atomic */
 };
 
@@ -105,8 +105,8 @@ static bool reserve(struct order *o, uint32_t n)
 	do {
 		if (available < n)
 			return false;
-	} while (!__atomic_compare_exchange_n(&o->free, &available, available - n, false, __ATOMIC_ACQUIRE,
-					      __ATOMIC_RELAXED));
+	} while (!__atomic_compare_exchange_n(&o->free, &available, available - n, false,
+					      __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
 	return true;
 }
 
@@ -163,12 +163,12 @@ static unsigned int count(const struct rte_mempool *mp)
 }
 
 static const struct rte_mempool_ops ops = {
-    .name = "opencl_in_order",
-    .alloc = alloc_order,
-    .free = free_order,
-    .enqueue = give_back,
-    .dequeue = take,
-    .get_count = count,
+	.name = "opencl_in_order",
+	.alloc = alloc_order,
+	.free = free_order,
+	.enqueue = give_back,
+	.dequeue = take,
+	.get_count = count,
 };
 
 RTE_MEMPOOL_REGISTER_OPS(ops);
@@ -186,8 +186,8 @@ static int find_ops(void)
 static struct order *create(const struct ocl_pool *pool)
 {
 	uint32_t words = (pool->rows + WORD_BITS - 1) / WORD_BITS;
-	struct order *o =
-	    rte_zmalloc(NULL, sizeof(*o) + words * sizeof(o->bit[0]), RTE_CACHE_LINE_SIZE);
+	struct order *o = rte_zmalloc(NULL, sizeof(*o) + words * sizeof(o->bit[0]),
+				      RTE_CACHE_LINE_SIZE);
 
 	if (!o)
 		return NULL;

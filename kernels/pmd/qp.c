@@ -9,17 +9,17 @@
 #include "log.h"
 #include "qp.h"
 
-#define MIN_BATCHES 3u	  /* one filling, one computing, one being emptied */
-#define SLOT_BYTES  1024  /* room in a batch for each operation: fewer fit if packets are longer */
+#define MIN_BATCHES 3u	 /* one filling, one computing, one being emptied */
+#define SLOT_BYTES  1024 /* room in a batch for each operation: fewer fit if packets are longer */
 #define FILL_OF_GPU 4812800u /* bytes of a queue pair in flight: four queue pairs keep a GPU busy */
-#define FILL_SLOT   2350u /* the same for each operation of a batch; the larger limit holds */
-#define LARGEST	    68608 /* bytes of a record with the largest single-segment packet */
-#define AHEAD	    8	  /* operations to prefetch when enqueueing */
-#define HEADS_AHEAD 16	  /* packets' heads to prefetch when enqueueing */
-#define FAR_AHEAD   48	  /* operations to prefetch when dequeueing: they have left the core's caches */
-#define HEADLESS    64u	  /* batches with records after one whose packets differ */
-#define PATIENCE_US 500u  /* for the lock around OpenCL */
-#define EXTENSION   8	  /* part of timeout_ms by which the first deadline is extended */
+#define FILL_SLOT   2350u    /* the same for each operation of a batch; the larger limit holds */
+#define LARGEST	    68608    /* bytes of a record with the largest single-segment packet */
+#define AHEAD	    8	     /* operations to prefetch when enqueueing */
+#define HEADS_AHEAD 16	     /* packets' heads to prefetch when enqueueing */
+#define FAR_AHEAD   48 /* operations to prefetch when dequeueing: they have left the core's caches */
+#define HEADLESS    64u	 /* batches with records after one whose packets differ */
+#define PATIENCE_US 500u /* for the lock around OpenCL */
+#define EXTENSION   8	 /* part of timeout_ms by which the first deadline is extended */
 
 static uint32_t batch_bytes(uint32_t chunk)
 {
@@ -143,7 +143,8 @@ static void move(struct ocl_qp *qp, struct ocl_batch *batch, enum ocl_state to)
 static enum ocl_state launch(struct ocl_qp *qp, struct ocl_batch *batch)
 {
 	if (qp->pmd->launcher && !ocl_device_lost(&qp->pmd->device))
-		return ocl_launcher_post(qp->pmd->launcher, &batch->chunk) ? OCL_LAUNCHED : OCL_CLOSED;
+		return ocl_launcher_post(qp->pmd->launcher, &batch->chunk) ? OCL_LAUNCHED
+									   : OCL_CLOSED;
 	return ocl_chunk_launch(&batch->chunk, &qp->pmd->table,
 				rte_get_tsc_cycles() >= batch->deadline);
 }
@@ -536,8 +537,8 @@ static enum rte_crypto_op_status status_of(const struct ocl_slot *slot)
  * the mbuf never returns to the pool. With two buffers the device writes to the one that is not the mbuf's. */
 static void keep_packet(struct ocl_qp *qp, struct rte_mbuf *m)
 {
-	const struct ocl_pool *pool =
-		ocl_pools_find(&qp->pmd->pools, rte_pktmbuf_mtod(m, uint8_t *), &qp->hint);
+	const struct ocl_pool *pool = ocl_pools_find(&qp->pmd->pools,
+						     rte_pktmbuf_mtod(m, uint8_t *), &qp->hint);
 
 	if (pool && !pool->twin)
 		rte_mbuf_refcnt_update(m, 1);

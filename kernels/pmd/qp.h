@@ -19,8 +19,8 @@ struct ocl_batch {
 	struct ocl_chunk chunk;
 	uint64_t deadline; /* TSC: when to close it (FILLING), to launch it without the lock (CLOSED), or
 			    * to give the device up (LAUNCHED, OVERDUE) */
-	uint32_t pending;  /* slots that refer to it */
-	uint32_t bytes;	   /* from CLOSED on: of its packets */
+	uint32_t pending; /* slots that refer to it */
+	uint32_t bytes;	  /* from CLOSED on: of its packets */
 };
 
 struct ocl_slot {
@@ -36,21 +36,21 @@ struct ocl_qp {
 	struct ocl_pmd *pmd;
 	struct ocl_batch *batches;
 	uint32_t nbatches;
-	uint32_t oldest, newest; /* free-running: batches [oldest, newest) are in use */
-	uint32_t unlaunched;	 /* free-running: the oldest batch that is CLOSED or FILLING */
+	uint32_t oldest, newest;   /* free-running: batches [oldest, newest) are in use */
+	uint32_t unlaunched;	   /* free-running: the oldest batch that is CLOSED or FILLING */
 	struct ocl_batch *filling; /* the batch in that state; NULL: none */
-	uint32_t under_way;	 /* batches that are closed or launched */
-	uint64_t bytes;		 /* of the packets of these batches */
-	uint64_t limit;		 /* of bytes, with the filling batch and the leftover; bytes */
-	uint32_t headless;	 /* so many of the next batches use records, without a try for heads */
-	bool leftover_due;	 /* leftover operations have waited wait_cycles: launch them at once */
+	uint32_t under_way;	   /* batches that are closed or launched */
+	uint64_t bytes;		   /* of the packets of these batches */
+	uint64_t limit;		   /* of bytes, with the filling batch and the leftover; bytes */
+	uint32_t headless; /* so many of the next batches use records, without a try for heads */
+	bool leftover_due; /* leftover operations have waited wait_cycles: launch them at once */
 	struct ocl_slot *slots;
 	uint32_t mask;	     /* slots - 1 */
 	uint32_t head, tail; /* free-running: slots [head, tail) are in use */
 	uint32_t *leftover;  /* slots without a bin, in order */
 	uint32_t nleftover;
 	uint64_t leftover_bytes; /* of their packets */
-	uint32_t chunk; /* operations of a full batch */
+	uint32_t chunk;		 /* operations of a full batch */
 	struct ocl_hint hint;
 	uint64_t wait_cycles, timeout_cycles;
 	uint64_t busy_cycles; /* beyond wait_cycles, while another batch is under way */

@@ -224,7 +224,8 @@ static uint32_t place_digest(const struct ocl_request *r, struct ocl_record *rec
 	if (r->session->verify)
 		memcpy(chunk->host + offset, r->digest, r->session->digest_len);
 	else if (r->session->digest_len)
-		ocl_chunk_copy_digest(chunk, record->result, r->digest, offset, r->session->digest_len);
+		ocl_chunk_copy_digest(chunk, record->result, r->digest, offset,
+				      r->session->digest_len);
 	return offset + digest_room(r);
 }
 
@@ -237,7 +238,8 @@ static void place_data(const struct ocl_request *r, struct ocl_record *record,
 	memcpy(chunk->host + offset, r->src + r->start, r->end - r->start);
 	/* In place, only the cipher's range is copied back; else all of it. */
 	if (r->dst != r->src)
-		ocl_chunk_copy_back(chunk, record->result, r->dst + r->start, offset, r->end - r->start);
+		ocl_chunk_copy_back(chunk, record->result, r->dst + r->start, offset,
+				    r->end - r->start);
 	else if (r->cipher_len)
 		ocl_chunk_copy_back(chunk, record->result, r->dst + r->cipher_off,
 				    record->base + r->cipher_off, r->cipher_len);

@@ -41,8 +41,7 @@ struct ocl_request {
  */
 enum rte_crypto_op_status ocl_request_parse(struct ocl_request *request,
 					    const struct rte_crypto_op *op,
-					    const struct ocl_pmd *pmd,
-					    struct ocl_hint *hint);
+					    const struct ocl_pmd *pmd, struct ocl_hint *hint);
 
 /**
  * Whether the packet can be added to a chunk whose packets bring their heads: not if its AAD lies where

@@ -27,8 +27,8 @@ struct ocl_row {
 	uint32_t from, to; /* the columns that go to the device and back */
 	uint32_t start;	   /* the column that should be aligned on the device */
 	/* Not beside row: reading two fields at once that were written one by one is slow. */
-	uint32_t pool;	   /* its index */
-	bool second;	   /* in the second of its two buffers; the same for all of a run */
+	uint32_t pool; /* its index */
+	bool second;   /* in the second of its two buffers; the same for all of a run */
 };
 
 /* Consecutive rows; the columns of the rectangle enclose those of all rows. */

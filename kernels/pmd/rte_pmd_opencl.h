@@ -60,10 +60,9 @@ extern "C" {
  *	   rte_pktmbuf_pool_create_extbuf() says
  * @note From a control thread, one at a time, while queue pairs may run.
  */
-__attribute__((visibility("default")))
-struct rte_mempool *rte_pmd_opencl_pktmbuf_pool_create(uint8_t dev_id, const char *name,
-						       unsigned int n, uint16_t priv_size,
-						       uint16_t data_room_size, int socket_id);
+__attribute__((visibility("default"))) struct rte_mempool *
+rte_pmd_opencl_pktmbuf_pool_create(uint8_t dev_id, const char *name, unsigned int n,
+				   uint16_t priv_size, uint16_t data_room_size, int socket_id);
 
 /**
  * Free such a pool and its buffers. None of its mbufs may be in use. Pools that are not
@@ -71,8 +70,8 @@ struct rte_mempool *rte_pmd_opencl_pktmbuf_pool_create(uint8_t dev_id, const cha
  * @return 0; -ENODEV, -ENOENT if the pool is not one of the device, or -EBUSY if mbufs
  *	   are in use, unless the device was given up
  */
-__attribute__((visibility("default")))
-int rte_pmd_opencl_pktmbuf_pool_free(uint8_t dev_id, struct rte_mempool *pool);
+__attribute__((visibility("default"))) int
+rte_pmd_opencl_pktmbuf_pool_free(uint8_t dev_id, struct rte_mempool *pool);
 
 /**
  * Whether packets in the device's pools are unchanged when their operations come back with
@@ -80,8 +79,7 @@ int rte_pmd_opencl_pktmbuf_pool_free(uint8_t dev_id, struct rte_mempool *pool);
  * Packets of other mempools always are.
  * @return 1, 0, or -ENODEV: not a device of this driver
  */
-__attribute__((visibility("default")))
-int rte_pmd_opencl_keeps_packets(uint8_t dev_id);
+__attribute__((visibility("default"))) int rte_pmd_opencl_keeps_packets(uint8_t dev_id);
 
 #ifdef __cplusplus
 }

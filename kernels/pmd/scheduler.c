@@ -10,21 +10,19 @@
 #include "log.h"
 #include "scheduler.h"
 
-#define LONGEST	     16384 /* bytes; longer packets are all of one range */
-#define BIN_SIZE     32
-#define CHUNK_OF_CPU 256
-#define CHUNK_OF_GPU 2048 /* two under way on each of four queue pairs fill the bus */
-#define LANES_OF_CPU 1
-#define LANES_OF_GPU 8 /* for launches that do not keep the device busy */
+#define LONGEST	      16384 /* bytes; longer packets are all of one range */
+#define BIN_SIZE      32
+#define CHUNK_OF_CPU  256
+#define CHUNK_OF_GPU  2048 /* two under way on each of four queue pairs fill the bus */
+#define LANES_OF_CPU  1
+#define LANES_OF_GPU  8	  /* for launches that do not keep the device busy */
 #define ITEMS_OF_UNIT 128 /* a warp for each of a multiprocessor's schedulers */
 
 static enum ocl_level level_of(const char *name)
 {
 	static const char *const names[] = {
-		[OCL_SCHED_NONE] = "none",
-		[OCL_SCHED_ALGORITHM] = "algorithm",
-		[OCL_SCHED_LENGTH] = "length",
-		[OCL_SCHED_ALL] = "all",
+		[OCL_SCHED_NONE] = "none",     [OCL_SCHED_ALGORITHM] = "algorithm",
+		[OCL_SCHED_LENGTH] = "length", [OCL_SCHED_ALL] = "all",
 		[OCL_SCHED_AUTO] = "auto",
 	};
 	unsigned int i = 0;
@@ -74,7 +72,9 @@ int ocl_sched_init(struct ocl_sched *sched, const struct ocl_args *args,
 			sched->chunk, sched->bins, sched->bin_size, dev->name, dev->max_group);
 		return -EINVAL;
 	}
-	sched->lanes = lanes_of(args->lanes ? args->lanes : dev->cpu ? LANES_OF_CPU : LANES_OF_GPU,
+	sched->lanes = lanes_of(args->lanes ? args->lanes
+				: dev->cpu  ? LANES_OF_CPU
+					    : LANES_OF_GPU,
 				sched->bin_size);
 	/* A CPU runs work-items one after another: only lanes gain by grouping. */
 	if (sched->level == OCL_SCHED_AUTO && dev->cpu && sched->lanes == 1)

@@ -66,13 +66,13 @@ struct ocl_bin {
 struct ocl_bins {
 	const struct ocl_sched *sched;
 	struct ocl_bin *bin;
-	uint32_t *record; /* bin_size for each bin */
-	uint32_t *sorted; /* bins, longest first */
-	uint16_t *open;	  /* the bin with that key that has room, + 1; 0: none */
-	uint32_t used;	  /* bins that have a label */
-	uint32_t ranges;  /* of lengths */
+	uint32_t *record;	  /* bin_size for each bin */
+	uint32_t *sorted;	  /* bins, longest first */
+	uint16_t *open;		  /* the bin with that key that has room, + 1; 0: none */
+	uint32_t used;		  /* bins that have a label */
+	uint32_t ranges;	  /* of lengths */
 	uint32_t label, len, key; /* of the last packet, if known */
-	bool known;	  /* there was a packet */
+	bool known;		  /* there was a packet */
 };
 
 struct ocl_args;

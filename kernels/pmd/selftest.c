@@ -12,14 +12,14 @@
 #include "log.h"
 #include "selftest.h"
 
-#define KEY_LENS   3
-#define CHAINS	   (OCL_CIPHER_AES_GCM * OCL_AUTHS * 4)
-#define AEADS	   ((OCL_CIPHERS - OCL_CIPHER_AES_GCM) * 2)
-#define MAX_CASES  (KEY_LENS * (CHAINS + AEADS))
-#define MAX_LEN	   352
-#define RECORD	   (sizeof(struct ocl_record) + 16 + MAX_LEN + OCL_MAX_DIGEST)
-#define AAD_LEN	   12
-#define SECONDS	   120 /* a first compilation on a busy machine included */
+#define KEY_LENS  3
+#define CHAINS	  (OCL_CIPHER_AES_GCM * OCL_AUTHS * 4)
+#define AEADS	  ((OCL_CIPHERS - OCL_CIPHER_AES_GCM) * 2)
+#define MAX_CASES (KEY_LENS * (CHAINS + AEADS))
+#define MAX_LEN	  352
+#define RECORD	  (sizeof(struct ocl_record) + 16 + MAX_LEN + OCL_MAX_DIGEST)
+#define AAD_LEN	  12
+#define SECONDS	  120 /* a first compilation on a busy machine included */
 
 static uint8_t pattern(uint32_t *state)
 {
@@ -30,8 +30,9 @@ static uint8_t pattern(uint32_t *state)
 /* The algorithm's length of key; aes_len if it takes several. */
 static uint32_t cipher_key_len(uint32_t cipher, uint32_t aes_len)
 {
-	return cipher == OCL_CIPHER_3DES_CBC ? 24 :
-	       cipher == OCL_CIPHER_CHACHA20_POLY1305 ? 32 : aes_len;
+	return cipher == OCL_CIPHER_3DES_CBC		? 24
+	       : cipher == OCL_CIPHER_CHACHA20_POLY1305 ? 32
+							: aes_len;
 }
 
 static uint32_t auth_key_len(uint32_t auth, uint32_t aes_len)
@@ -163,8 +164,8 @@ static int compare(const struct ocl_chunk *chunk, const struct ocl_session *sess
 
 		if (status != ocl_chunk_result(chunk, i) ||
 		    memcmp(expected + offset, chunk->host + offset, RECORD)) {
-			OCL_LOG(ERR, "%s computes wrong: self-test %u, label %#x",
-				chunk->dev->name, i, sessions[i].label);
+			OCL_LOG(ERR, "%s computes wrong: self-test %u, label %#x", chunk->dev->name,
+				i, sessions[i].label);
 			return -EIO;
 		}
 	}
@@ -227,8 +228,8 @@ int ocl_selftest(struct ocl_device *dev, const struct ocl_memory *memory,
 	int ret = -EIO;
 
 	if (sessions && expected)
-		table = clCreateBuffer(dev->context, CL_MEM_READ_ONLY, MAX_CASES * sizeof(*sessions),
-				       NULL, &err);
+		table = clCreateBuffer(dev->context, CL_MEM_READ_ONLY,
+				       MAX_CASES * sizeof(*sessions), NULL, &err);
 	if (err == CL_SUCCESS)
 		queue = clCreateCommandQueue(dev->context, dev->id, 0, &err);
 	if (err != CL_SUCCESS)

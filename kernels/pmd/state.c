@@ -9,7 +9,8 @@
 
 static const unsigned int allowed[OCL_STATES] = {
 	[OCL_EMPTY] = TO(FILLING),
-	[OCL_FILLING] = TO(CLOSED) | TO(EMPTY), /* EMPTY: its packets are staged again, as records */
+	[OCL_FILLING] = TO(CLOSED) |
+			TO(EMPTY), /* EMPTY: its packets are staged again, as records */
 	[OCL_CLOSED] = TO(LAUNCHED) | FINAL,
 	[OCL_LAUNCHED] = TO(OVERDUE) | FINAL,
 	[OCL_OVERDUE] = FINAL,

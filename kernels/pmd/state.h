@@ -15,9 +15,9 @@
 #include <stdbool.h>
 
 enum ocl_state {
-	OCL_EMPTY,    /* no packets */
-	OCL_FILLING,  /* packets are added */
-	OCL_CLOSED,   /* complete; waits for the lock around OpenCL, or for room in the launcher's ring */
+	OCL_EMPTY,   /* no packets */
+	OCL_FILLING, /* packets are added */
+	OCL_CLOSED, /* complete; waits for the lock around OpenCL, or for room in the launcher's ring */
 	OCL_LAUNCHED, /* with the device, or with the launcher's thread */
 	OCL_OVERDUE,  /* launched; timeout_ms has passed once and was extended */
 	OCL_DONE,     /* the device has finished: each packet has its status */

@@ -53,7 +53,8 @@ int ocl_store_get(struct ocl_store **store, uint32_t size)
 			size * sizeof(struct ocl_session) >> 20);
 		err = -ENOMEM;
 	} else if (the_store->size != size) {
-		OCL_LOG(ERR, "max_sessions=%u: the devices of this driver share their sessions, and another one has max_sessions=%u",
+		OCL_LOG(ERR,
+			"max_sessions=%u: the devices of this driver share their sessions, and another one has max_sessions=%u",
 			size, the_store->size);
 		err = -EINVAL;
 	} else {

@@ -79,13 +79,15 @@ static void poll_uploads(struct ocl_table *table)
 }
 
 /* Under the lock. The queue is in order: the last upload stands for all. */
-static int upload(struct ocl_table *table, uint32_t slot, const struct ocl_session *entry, size_t bytes)
+static int upload(struct ocl_table *table, uint32_t slot, const struct ocl_session *entry,
+		  size_t bytes)
 {
 	cl_event event;
 	cl_int err;
 
 	err = clEnqueueWriteBuffer(table->queue, table->buffer, CL_FALSE,
-				   slot * sizeof(struct ocl_session), bytes, entry, 0, NULL, &event);
+				   slot * sizeof(struct ocl_session), bytes, entry, 0, NULL,
+				   &event);
 	if (err == CL_SUCCESS)
 		err = clFlush(table->queue);
 	if (err != CL_SUCCESS) {
@@ -98,8 +100,8 @@ static int upload(struct ocl_table *table, uint32_t slot, const struct ocl_sessi
 	return 0;
 }
 
-int ocl_table_write(struct ocl_table *table, uint32_t slot, const struct ocl_session *entry, uint32_t n,
-		    uint64_t number)
+int ocl_table_write(struct ocl_table *table, uint32_t slot, const struct ocl_session *entry,
+		    uint32_t n, uint64_t number)
 {
 	const size_t bytes = n * sizeof(*entry);
 	int err = -EIO;

@@ -19,14 +19,15 @@ struct ocl_table {
 	struct ocl_device *dev;
 	cl_mem buffer;
 	cl_command_queue queue;
-	struct ocl_session *home; /* on a CPU device: the buffer's own memory, kept out of core dumps */
-	bool direct;		  /* no uploads: home is written to */
+	struct ocl_session
+		*home; /* on a CPU device: the buffer's own memory, kept out of core dumps */
+	bool direct;   /* no uploads: home is written to */
 	size_t bytes;
 	uint32_t top; /* highest slot that was ever written + 1 */
 	rte_spinlock_t lock;
-	uint64_t issued;    /* the last change that was uploaded */
-	uint64_t completed; /* atomic: changes up to this number are in place */
-	cl_event last;	    /* of the upload of change number issued; NULL if none is pending */
+	uint64_t issued;	/* the last change that was uploaded */
+	uint64_t completed;	/* atomic: changes up to this number are in place */
+	cl_event last;		/* of the upload of change number issued; NULL if none is pending */
 	struct ocl_table *next; /* the store's */
 };
 
@@ -49,8 +50,8 @@ void ocl_table_free(struct ocl_table *table);
  * @param number  of the last change in them
  * @return 0, or -EIO if the device failed
  */
-int ocl_table_write(struct ocl_table *table, uint32_t slot, const struct ocl_session *entry, uint32_t n,
-		    uint64_t number);
+int ocl_table_write(struct ocl_table *table, uint32_t slot, const struct ocl_session *entry,
+		    uint32_t n, uint64_t number);
 
 /**
  * The event that a launch has to wait for.

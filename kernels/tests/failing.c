@@ -183,7 +183,8 @@ static void failing_start(const char *args)
 void failing_devices(const struct device *sound)
 {
 	static const char *const both[] = {"launches=lcore", "launches=thread"};
-	static const char *const hung[] = {"launches=lcore,timeout_ms=2000", "launches=thread,timeout_ms=2000"};
+	static const char *const hung[] = {"launches=lcore,timeout_ms=2000",
+					   "launches=thread,timeout_ms=2000"};
 
 	for (unsigned int i = 0; i < RTE_DIM(both); i++) {
 		failing_device(sound, "a launch is refused", &fault_launch, both[i]);

@@ -69,8 +69,8 @@ EXPORT cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, c
 				     cl_event *event)
 {
 	cl_int (*next)(cl_command_queue, cl_kernel, cl_uint, const size_t *, const size_t *,
-		       const size_t *, cl_uint, const cl_event *, cl_event *) =
-		real("clEnqueueNDRangeKernel");
+		       const size_t *, cl_uint, const cl_event *,
+		       cl_event *) = real("clEnqueueNDRangeKernel");
 	cl_int err;
 
 	if (fault_launch || is_refused())
@@ -156,9 +156,9 @@ EXPORT cl_int clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem buffer, cl
 }
 
 EXPORT cl_int clEnqueueReadBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
-				      const size_t *there, const size_t *here,
-				      const size_t *region, size_t there_row, size_t there_slice,
-				      size_t here_row, size_t here_slice, void *data, cl_uint nwait,
+				      const size_t *there, const size_t *here, const size_t *region,
+				      size_t there_row, size_t there_slice, size_t here_row,
+				      size_t here_slice, void *data, cl_uint nwait,
 				      const cl_event *wait, cl_event *event)
 {
 	cl_int (*next)(cl_command_queue, cl_mem, cl_bool, const size_t *, const size_t *,
@@ -218,8 +218,8 @@ EXPORT void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool b
 EXPORT cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem buffer, void *p, cl_uint nwait,
 				      const cl_event *wait, cl_event *event)
 {
-	cl_int (*next)(cl_command_queue, cl_mem, void *, cl_uint, const cl_event *, cl_event *) =
-		real("clEnqueueUnmapMemObject");
+	cl_int (*next)(cl_command_queue, cl_mem, void *, cl_uint, const cl_event *,
+		       cl_event *) = real("clEnqueueUnmapMemObject");
 
 	transfers++;
 	note_memory(p, NULL, 0, false);

@@ -21,7 +21,7 @@ extern unsigned int rectangles;	     /* rectangles copied to the device or back 
 extern unsigned int transfers;	     /* all copy commands, with rectangles */
 extern size_t uploaded;		     /* bytes uploaded, without rectangles */
 
-extern size_t noted;		     /* minimum size of buffers that read_back() considers, bytes */
+extern size_t noted; /* minimum size of buffers that read_back() considers, bytes */
 
 /** Read the last buffer of that size that was written back from its device, after pending
  * commands. @param[out] size  bytes @return memory to free, or NULL */

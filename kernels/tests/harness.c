@@ -78,9 +78,19 @@ static void name_lcores(char *text, size_t len)
 void harness_start(void)
 {
 	char lcore[512], prefix[32];
-	const char *argv[] = {"test",	      "--no-huge",     "-m",   "512",	      "--no-pci",
-			      "--no-shconf",  "--no-telemetry", "--file-prefix", prefix,
-			      "--log-level",  "warning",	"--lcores",	 lcore};
+	const char *argv[] = {"test",
+			      "--no-huge",
+			      "-m",
+			      "512",
+			      "--no-pci",
+			      "--no-shconf",
+			      "--no-telemetry",
+			      "--file-prefix",
+			      prefix,
+			      "--log-level",
+			      "warning",
+			      "--lcores",
+			      lcore};
 
 	load_driver();
 	snprintf(prefix, sizeof(prefix), "cyg-test-%d", getpid());
@@ -253,9 +263,10 @@ void suite_keys(struct suite *suite)
 {
 	rnd_fill(suite->key, sizeof(suite->key));
 	rnd_fill(suite->mac_key, sizeof(suite->mac_key));
-	suite->key_len = suite->cipher == OCL_CIPHER_NONE ? 0 :
-			 suite->cipher == OCL_CIPHER_3DES_CBC ? 24 :
-			 suite->cipher == OCL_CIPHER_CHACHA20_POLY1305 ? 32 : random_aes_key_len();
+	suite->key_len = suite->cipher == OCL_CIPHER_NONE		 ? 0
+			 : suite->cipher == OCL_CIPHER_3DES_CBC		 ? 24
+			 : suite->cipher == OCL_CIPHER_CHACHA20_POLY1305 ? 32
+									 : random_aes_key_len();
 	suite->mac_key_len = random_mac_key_len(suite->auth);
 }
 
@@ -275,8 +286,8 @@ static uint32_t random_digest_len(const struct suite *suite)
 	default:
 		if (suite->auth == OCL_AUTH_NONE || rnd_below(2))
 			return usual[suite->auth];
-		return suite->auth >= OCL_AUTH_AES_XCBC ? whole[suite->auth] - 4 * rnd_below(2) :
-							  1 + rnd_below(whole[suite->auth]);
+		return suite->auth >= OCL_AUTH_AES_XCBC ? whole[suite->auth] - 4 * rnd_below(2)
+							: 1 + rnd_below(whole[suite->auth]);
 	}
 }
 
@@ -316,16 +327,20 @@ static struct rte_crypto_sym_xform aead_xform(const struct suite *suite, bool en
 {
 	return (struct rte_crypto_sym_xform){
 		.type = RTE_CRYPTO_SYM_XFORM_AEAD,
-		.aead = {
-			.algo = suite->cipher == OCL_CIPHER_AES_GCM ? RTE_CRYPTO_AEAD_AES_GCM :
-				suite->cipher == OCL_CIPHER_AES_CCM ? RTE_CRYPTO_AEAD_AES_CCM :
-					RTE_CRYPTO_AEAD_CHACHA20_POLY1305,
-			.op = encrypt ? RTE_CRYPTO_AEAD_OP_ENCRYPT : RTE_CRYPTO_AEAD_OP_DECRYPT,
-			.key = {.data = suite->key, .length = suite->key_len},
-			.iv = {.offset = IV_OFFSET, .length = suite->iv_len},
-			.digest_length = suite->digest_len,
-			.aad_length = suite->aad_len,
-		},
+		.aead =
+			{
+				.algo = suite->cipher == OCL_CIPHER_AES_GCM
+						? RTE_CRYPTO_AEAD_AES_GCM
+					: suite->cipher == OCL_CIPHER_AES_CCM
+						? RTE_CRYPTO_AEAD_AES_CCM
+						: RTE_CRYPTO_AEAD_CHACHA20_POLY1305,
+				.op = encrypt ? RTE_CRYPTO_AEAD_OP_ENCRYPT
+					      : RTE_CRYPTO_AEAD_OP_DECRYPT,
+				.key = {.data = suite->key, .length = suite->key_len},
+				.iv = {.offset = IV_OFFSET, .length = suite->iv_len},
+				.digest_length = suite->digest_len,
+				.aad_length = suite->aad_len,
+			},
 	};
 }
 
@@ -333,15 +348,19 @@ static struct rte_crypto_sym_xform cipher_xform(const struct suite *suite, bool 
 {
 	return (struct rte_crypto_sym_xform){
 		.type = RTE_CRYPTO_SYM_XFORM_CIPHER,
-		.cipher = {
-			.algo = suite->cipher == OCL_CIPHER_NONE ? RTE_CRYPTO_CIPHER_NULL :
-				suite->cipher == OCL_CIPHER_AES_CBC ? RTE_CRYPTO_CIPHER_AES_CBC :
-				suite->cipher == OCL_CIPHER_AES_CTR ? RTE_CRYPTO_CIPHER_AES_CTR :
-					RTE_CRYPTO_CIPHER_3DES_CBC,
-			.op = encrypt ? RTE_CRYPTO_CIPHER_OP_ENCRYPT : RTE_CRYPTO_CIPHER_OP_DECRYPT,
-			.key = {.data = suite->key, .length = suite->key_len},
-			.iv = {.offset = IV_OFFSET, .length = suite->iv_len},
-		},
+		.cipher =
+			{
+				.algo = suite->cipher == OCL_CIPHER_NONE ? RTE_CRYPTO_CIPHER_NULL
+					: suite->cipher == OCL_CIPHER_AES_CBC
+						? RTE_CRYPTO_CIPHER_AES_CBC
+					: suite->cipher == OCL_CIPHER_AES_CTR
+						? RTE_CRYPTO_CIPHER_AES_CTR
+						: RTE_CRYPTO_CIPHER_3DES_CBC,
+				.op = encrypt ? RTE_CRYPTO_CIPHER_OP_ENCRYPT
+					      : RTE_CRYPTO_CIPHER_OP_DECRYPT,
+				.key = {.data = suite->key, .length = suite->key_len},
+				.iv = {.offset = IV_OFFSET, .length = suite->iv_len},
+			},
 	};
 }
 
@@ -360,14 +379,17 @@ static struct rte_crypto_sym_xform auth_xform(const struct suite *suite, bool en
 
 	return (struct rte_crypto_sym_xform){
 		.type = RTE_CRYPTO_SYM_XFORM_AUTH,
-		.auth = {
-			.algo = algos[suite->auth],
-			.op = encrypt ? RTE_CRYPTO_AUTH_OP_GENERATE : RTE_CRYPTO_AUTH_OP_VERIFY,
-			.key = {.data = suite->mac_key, .length = suite->mac_key_len},
-			.iv = {.offset = IV_OFFSET,
-			       .length = suite->auth == OCL_AUTH_AES_GMAC ? suite->iv_len : 0},
-			.digest_length = suite->digest_len,
-		},
+		.auth =
+			{
+				.algo = algos[suite->auth],
+				.op = encrypt ? RTE_CRYPTO_AUTH_OP_GENERATE
+					      : RTE_CRYPTO_AUTH_OP_VERIFY,
+				.key = {.data = suite->mac_key, .length = suite->mac_key_len},
+				.iv = {.offset = IV_OFFSET,
+				       .length = suite->auth == OCL_AUTH_AES_GMAC ? suite->iv_len
+										  : 0},
+				.digest_length = suite->digest_len,
+			},
 	};
 }
 

@@ -17,7 +17,7 @@
 #include "inc_types.h"
 
 #ifndef DRIVER
-#define DRIVER	    "crypto_opencl"
+#define DRIVER "crypto_opencl"
 #endif
 #define IV_OFFSET   (sizeof(struct rte_crypto_op) + sizeof(struct rte_crypto_sym_op))
 #define AAD_OFFSET  (IV_OFFSET + 16)
@@ -41,10 +41,10 @@ struct suite {
 	uint8_t key[32], mac_key[128];
 };
 
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			harness_fail(__FILE__, __LINE__, #condition);                              \
+#define CHECK(condition) \
+	do { \
+		if (!(condition)) \
+			harness_fail(__FILE__, __LINE__, #condition); \
 	} while (0)
 
 __attribute__((noreturn)) void harness_fail(const char *file, int line, const char *what);
@@ -103,11 +103,11 @@ void *suite_session(const struct device *dev, const struct suite *suite, bool en
 void session_free(const struct device *dev, void *session);
 
 /** Start a test; its name is printed. */
-#define RUN(test)                                                                                  \
-	do {                                                                                       \
-		printf("%s\n", #test);                                                             \
-		fflush(stdout);                                                                    \
-		test;                                                                              \
+#define RUN(test) \
+	do { \
+		printf("%s\n", #test); \
+		fflush(stdout); \
+		test; \
 	} while (0)
 
 #endif

@@ -14,8 +14,9 @@
 #define ALIGNMENTS 16
 
 /* Lengths, each with each alignment of the text. */
-static const uint32_t edges[EDGES / ALIGNMENTS] = {
-	0, 1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 1023, 1024, 1025, 4095, 4096, JUMBO - 1, JUMBO};
+static const uint32_t edges[EDGES / ALIGNMENTS] = {0,	 1,    15,   16,   17,	      31,
+						   32,	 33,   63,   64,   65,	      1023,
+						   1024, 1025, 4095, 4096, JUMBO - 1, JUMBO};
 
 static struct rte_mempool *ops, *packets, *jumbos;
 
@@ -104,14 +105,15 @@ static void reference_encrypt(const struct suite *suite, const struct view *v)
 
 static uint32_t block_of(const struct suite *suite)
 {
-	return suite->cipher == OCL_CIPHER_AES_CBC ? 16 :
-	       suite->cipher == OCL_CIPHER_3DES_CBC ? 8 : 1;
+	return suite->cipher == OCL_CIPHER_AES_CBC    ? 16
+	       : suite->cipher == OCL_CIPHER_3DES_CBC ? 8
+						      : 1;
 }
 
 /* Ranges: an untouched prefix, a header, len encrypted bytes, sometimes a tail that is either
  * only authenticated or only encrypted, the digest. */
-static uint32_t choose_ranges(const struct suite *suite, struct rte_crypto_sym_op *sym, uint32_t len,
-			      bool exact)
+static uint32_t choose_ranges(const struct suite *suite, struct rte_crypto_sym_op *sym,
+			      uint32_t len, bool exact)
 {
 	uint32_t prefix = rnd_below(4) ? 4 * rnd_below(8) : rnd_below(32);
 	uint32_t header = rnd_below(4) ? 24 : rnd_below(41); /* mostly that of ESP */
@@ -169,8 +171,8 @@ static void covered(const struct suite *suite, const struct rte_crypto_sym_op *s
 	if (suite->auth) {
 		uint32_t auth_end = sym->auth.data.offset + sym->auth.data.length;
 
-		*from = end && sym->cipher.data.length ?
-				RTE_MIN(*from, sym->auth.data.offset) : sym->auth.data.offset;
+		*from = end && sym->cipher.data.length ? RTE_MIN(*from, sym->auth.data.offset)
+						       : sym->auth.data.offset;
 		end = sym->cipher.data.length ? RTE_MAX(end, auth_end) : auth_end;
 	}
 	*len = end - *from;
@@ -200,10 +202,12 @@ static enum rte_crypto_op_status spoil(const struct suite *suite, struct rte_cry
 	struct rte_crypto_sym_op *sym = op->sym;
 	bool aead = suite_is_aead(suite), cipher = suite->cipher || suite->null_cipher;
 	struct rte_mbuf *dst = sym->m_dst ? sym->m_dst : sym->m_src;
-	uint32_t *len = aead ? &sym->aead.data.length :
-			cipher ? &sym->cipher.data.length : &sym->auth.data.length;
-	uint32_t *off = aead ? &sym->aead.data.offset :
-			cipher ? &sym->cipher.data.offset : &sym->auth.data.offset;
+	uint32_t *len = aead	 ? &sym->aead.data.length
+			: cipher ? &sym->cipher.data.length
+				 : &sym->auth.data.length;
+	uint32_t *off = aead	 ? &sym->aead.data.offset
+			: cipher ? &sym->cipher.data.offset
+				 : &sym->auth.data.offset;
 
 	switch (rnd_below(10)) {
 	case 0:
@@ -397,8 +401,9 @@ static void point(struct job *job, const struct suite *suite, bool encrypt)
 
 	if (suite_is_aead(suite))
 		sym->aead.aad.data = rte_crypto_op_ctod_offset(job->op, uint8_t *, AAD_OFFSET);
-	set_digest(suite, sym, rte_pktmbuf_mtod_offset(encrypt ? job->dst : job->src, uint8_t *,
-						       job->digest_off));
+	set_digest(suite, sym,
+		   rte_pktmbuf_mtod_offset(encrypt ? job->dst : job->src, uint8_t *,
+					   job->digest_off));
 	job->src_expected = image(job->src);
 	job->dst_expected = job->dst == job->src ? job->src_expected : image(job->dst);
 }

@@ -19,8 +19,8 @@ struct kind {
 	enum ocl_cipher cipher;
 	enum ocl_auth auth;
 	uint32_t todo, done;
-	uint32_t edge; /* the next boundary length, below EDGES */
-	uint32_t pooled, heads; /* completed operations in a pool of the driver, and with heads */
+	uint32_t edge;		  /* the next boundary length, below EDGES */
+	uint32_t pooled, heads;	  /* completed operations in a pool of the driver, and with heads */
 	uint32_t compared[PEERS]; /* operations compared with each peer */
 };
 
@@ -57,7 +57,8 @@ void job_make(struct job *job, struct pair *pair);
 
 /** A valid operation in place of about len bytes (a few more, or up to a block less), in an mbuf
  * whose data_off is set. 3 KiB of room are enough for 2 KiB. */
-void job_make_in(struct job *job, struct pair *pair, struct rte_mbuf *m, uint32_t len, bool encrypt);
+void job_make_in(struct job *job, struct pair *pair, struct rte_mbuf *m, uint32_t len,
+		 bool encrypt);
 
 /** Whether the operation is malformed. */
 bool job_is_refused(const struct job *job);

@@ -10,8 +10,8 @@
 
 #include "harness.h"
 
-#define LEN	128
-#define DIGEST	12
+#define LEN    128
+#define DIGEST 12
 
 /* AES-CBC with HMAC-SHA1, without keys. */
 extern const struct suite esp_template;

@@ -80,13 +80,14 @@ static bool offers_xform(uint8_t id, const struct rte_crypto_sym_xform *x)
 	if (c == NULL)
 		return false;
 	if (x->type == RTE_CRYPTO_SYM_XFORM_AEAD)
-		return rte_cryptodev_sym_capability_check_aead(
-			       c, x->aead.key.length, x->aead.digest_length, x->aead.aad_length,
-			       x->aead.iv.length) == 0;
+		return rte_cryptodev_sym_capability_check_aead(c, x->aead.key.length,
+							       x->aead.digest_length,
+							       x->aead.aad_length,
+							       x->aead.iv.length) == 0;
 	if (x->type == RTE_CRYPTO_SYM_XFORM_AUTH)
-		return rte_cryptodev_sym_capability_check_auth(
-			       c, x->auth.key.length, x->auth.digest_length,
-			       x->auth.iv.length) == 0;
+		return rte_cryptodev_sym_capability_check_auth(c, x->auth.key.length,
+							       x->auth.digest_length,
+							       x->auth.iv.length) == 0;
 	return rte_cryptodev_sym_capability_check_cipher(c, x->cipher.key.length,
 							 x->cipher.iv.length) == 0;
 }
@@ -145,8 +146,9 @@ static void differs(unsigned int peer, const struct peer_job *job, const uint8_t
 
 	while (i < job->len && data[i] == job->after[i])
 		i++;
-	fprintf(stderr, "%s: status %d, cipher %u (key %u), authentication %u (key %u, digest %u), "
-			"swapped %d, ranges %u+%u and %u+%u, digest at %u, differs at %u\n",
+	fprintf(stderr,
+		"%s: status %d, cipher %u (key %u), authentication %u (key %u, digest %u), "
+		"swapped %d, ranges %u+%u and %u+%u, digest at %u, differs at %u\n",
 		peer_name(peer), status, suite->cipher, suite->key_len, suite->auth,
 		suite->mac_key_len, suite->digest_len, suite->swapped, sym->cipher.data.offset,
 		sym->cipher.data.length, sym->auth.data.offset, sym->auth.data.length,

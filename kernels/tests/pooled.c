@@ -8,15 +8,16 @@
 #include "pooled.h"
 #include "rte_pmd_opencl.h"
 
-#define MBUFS	 600 /* few more than a round needs, so that the pool wraps within some runs */
-#define PAIRS	 4   /* maximum number of session pairs of a run */
-#define RUNS	 3   /* runs of similar packets, and as many of different packets, with the same
+#define MBUFS 600 /* few more than a round needs, so that the pool wraps within some runs */
+#define PAIRS 4	  /* maximum number of session pairs of a run */
+#define RUNS \
+	3	     /* runs of similar packets, and as many of different packets, with the same
 		      * sessions */
-#define LONGEST	 96  /* maximum number of packets */
-#define RANGE	 1024 /* bytes of lengths that count as one */
-#define MARGIN	 88   /* bytes from the ends for data authenticated beside the text */
-#define COLUMN	 104  /* offset of a packet in its buffer: room for a head and the longest AAD */
-#define SPREAD	 24   /* columns; more columns would not be similar */
+#define LONGEST 96   /* maximum number of packets */
+#define RANGE	1024 /* bytes of lengths that count as one */
+#define MARGIN	88   /* bytes from the ends for data authenticated beside the text */
+#define COLUMN	104  /* offset of a packet in its buffer: room for a head and the longest AAD */
+#define SPREAD	24   /* columns; more columns would not be similar */
 
 static typeof(rte_pmd_opencl_pktmbuf_pool_create) *create;
 static typeof(rte_pmd_opencl_pktmbuf_pool_free) *destroy;
@@ -39,11 +40,14 @@ static void open_rig(const char *args)
 	keeps = (typeof(keeps))dlsym(RTLD_DEFAULT, "rte_pmd_opencl_keeps_packets");
 	CHECK(create && destroy && keeps);
 	/* A launch is a run, which is launched only by an empty burst. */
-	snprintf(all_args, sizeof(all_args), "%schunk=256,granularity=%u,wait_us=1000000,"
-		 "timeout_ms=600000,launches=lcore", args, RANGE);
+	snprintf(all_args, sizeof(all_args),
+		 "%schunk=256,granularity=%u,wait_us=1000000,"
+		 "timeout_ms=600000,launches=lcore",
+		 args, RANGE);
 	device_open(&rig.dev, all_args, 1);
 	rig.twins = keeps(rig.dev.id);
-	rig.pool = create(rig.dev.id, "pooled", MBUFS, 0, ROOM + RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);
+	rig.pool = create(rig.dev.id, "pooled", MBUFS, 0, ROOM + RTE_PKTMBUF_HEADROOM,
+			  SOCKET_ID_ANY);
 	rig.plain = rte_pktmbuf_pool_create("odd", 15, 0, 0, ROOM + RTE_PKTMBUF_HEADROOM,
 					    SOCKET_ID_ANY);
 	CHECK(rig.pool && rig.plain);
@@ -177,8 +181,8 @@ static void make_jobs(const struct run *run)
 			continue;
 		}
 		m[i]->data_off = run->column + (i ? rnd_below(SPREAD) : 0);
-		job_make_in(job, pair, m[i],
-			    run->least + MARGIN + rnd_below(RANGE - 2 * MARGIN), run->encrypt);
+		job_make_in(job, pair, m[i], run->least + MARGIN + rnd_below(RANGE - 2 * MARGIN),
+			    run->encrypt);
 		job->packet_only = rig.twins;
 		job->may_be_plain = !rig.twins;
 	}

@@ -42,8 +42,8 @@ static const EVP_CIPHER *evp_cipher(enum ocl_cipher cipher, size_t n)
 	}
 }
 
-void reference_cipher(enum ocl_cipher cipher, const uint8_t *key, size_t key_len,
-		      const uint8_t *iv, uint8_t *data, size_t len)
+void reference_cipher(enum ocl_cipher cipher, const uint8_t *key, size_t key_len, const uint8_t *iv,
+		      uint8_t *data, size_t len)
 {
 	EVP_CIPHER_CTX *ctx;
 	int n;
@@ -114,8 +114,8 @@ void reference_auth(enum ocl_auth auth, const uint8_t *key, size_t key_len, cons
 		xcbc(key, data, len, digest);
 		break;
 	case OCL_AUTH_AES_GMAC:
-		reference_aead(OCL_CIPHER_AES_GCM, key, key_len, iv, 12, data, len, NULL, 0,
-			       digest, 16);
+		reference_aead(OCL_CIPHER_AES_GCM, key, key_len, iv, 12, data, len, NULL, 0, digest,
+			       16);
 		break;
 	default:
 		must(HMAC(evp_md(auth), key, key_len, data, len, digest, NULL) != NULL);

@@ -12,8 +12,8 @@
 #include "inc_types.h"
 
 /* Encrypts in place; len is a multiple of a block cipher's block. OCL_CIPHER_NONE does nothing. */
-void reference_cipher(enum ocl_cipher cipher, const uint8_t *key, size_t key_len,
-		      const uint8_t *iv, uint8_t *data, size_t len);
+void reference_cipher(enum ocl_cipher cipher, const uint8_t *key, size_t key_len, const uint8_t *iv,
+		      uint8_t *data, size_t len);
 
 /* The whole digest. The IV is that of GMAC. OCL_AUTH_NONE does nothing. */
 void reference_auth(enum ocl_auth auth, const uint8_t *key, size_t key_len, const uint8_t *iv,

@@ -42,9 +42,8 @@ __attribute__((no_sanitize_address)) static bool is_at(const uint32_t *p, const 
 }
 
 /* Most words are the first one of no secret. */
-__attribute__((no_sanitize_address)) static void search(const uint32_t *p, const uint32_t *end,
-							const struct secrets *s,
-							struct sightings *found)
+__attribute__((no_sanitize_address)) static void
+search(const uint32_t *p, const uint32_t *end, const struct secrets *s, struct sightings *found)
 {
 	const uint32_t key = s->key[0], round_key = s->round_key[0], mac_key = s->mac_key[0],
 		       inner = s->inner[0], outer = s->outer[0];

@@ -15,9 +15,9 @@
 
 /* The beginning of a suite's keys as the search expects them, masked. */
 struct secrets {
-	uint32_t key[SECRET_WORDS];	 /* as given */
-	uint32_t round_key[SECRET_WORDS]; /* first round key of AES */
-	uint32_t mac_key[SECRET_WORDS];	 /* as given */
+	uint32_t key[SECRET_WORDS];			   /* as given */
+	uint32_t round_key[SECRET_WORDS];		   /* first round key of AES */
+	uint32_t mac_key[SECRET_WORDS];			   /* as given */
 	uint32_t inner[SECRET_WORDS], outer[SECRET_WORDS]; /* first state of HMAC */
 };
 

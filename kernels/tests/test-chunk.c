@@ -27,7 +27,10 @@ static struct ocl_device dev;
 static struct ocl_sched sched;
 static struct ocl_table table;
 static struct ocl_chunk_params params = {
-	.dev = &dev, .sched = &sched, .records = 32, .bytes = 65536,
+	.dev = &dev,
+	.sched = &sched,
+	.records = 32,
+	.bytes = 65536,
 };
 static struct ocl_chunk chunk;
 
@@ -273,7 +276,8 @@ static void either(void **state)
 		handicap(mine);
 		race.over = round == MOST || (round >= ROUNDS && RTE_MIN(taken_back, sent) >= FEW);
 	}
-	__atomic_fetch_add(&round_ready, 1, __ATOMIC_ACQ_REL); /* the thread waits for the next round */
+	__atomic_fetch_add(&round_ready, 1,
+			   __ATOMIC_ACQ_REL); /* the thread waits for the next round */
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	print_message("%u taken back, %u sent\n", taken_back, sent);
 	assert_true(taken_back >= FEW && sent >= FEW);
@@ -282,12 +286,9 @@ static void either(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(launched),
-		cmocka_unit_test(empty),
-		cmocka_unit_test(withdrawn),
-		cmocka_unit_test(withdrawn_letter),
-		cmocka_unit_test(lost_meanwhile),
-		cmocka_unit_test(either),
+		cmocka_unit_test(launched),	  cmocka_unit_test(empty),
+		cmocka_unit_test(withdrawn),	  cmocka_unit_test(withdrawn_letter),
+		cmocka_unit_test(lost_meanwhile), cmocka_unit_test(either),
 	};
 
 	return cmocka_run_group_tests(tests, start, finish);

@@ -35,7 +35,8 @@ static const char *runs_on(const struct device *dev)
 }
 
 /* Take what has completed on each device, in order. @param done  index of its next operation */
-static unsigned int collect(const struct device *dev, struct rte_crypto_op *const *op, unsigned int *done)
+static unsigned int collect(const struct device *dev, struct rte_crypto_op *const *op,
+			    unsigned int *done)
 {
 	struct rte_crypto_op *back;
 	unsigned int got = 0;
@@ -67,8 +68,8 @@ static void work(const struct device *dev, struct suite *suites, void **sessions
 		data = rte_pktmbuf_mtod(op[i]->sym->m_src, uint8_t *);
 		memcpy(expected[i], data, LEN);
 		reference_cipher(suite->cipher, suite->key, suite->key_len, iv, expected[i], LEN);
-		reference_auth(suite->auth, suite->mac_key, suite->mac_key_len, NULL, expected[i], LEN,
-			       expected[i] + LEN);
+		reference_auth(suite->auth, suite->mac_key, suite->mac_key_len, NULL, expected[i],
+			       LEN, expected[i] + LEN);
 		/* A device without a free chunk refuses an operation until others are dequeued. */
 		while (!rte_cryptodev_enqueue_burst(dev[i % 2].id, 0, &op[i], 1))
 			expect_progress(collect(dev, op, done), &deadline);
@@ -247,7 +248,8 @@ static int pocl(void)
 	harness_start();
 	operations_open();
 	old = has_old_names(processor);
-	snprintf(second, sizeof(second), "device=%s%s,sched=none", old ? "PTHREAD" : "CPU-", processor);
+	snprintf(second, sizeof(second), "device=%s%s,sched=none", old ? "PTHREAD" : "CPU-",
+		 processor);
 	both("device=0,sched=length", "device=1,memory=staged", names[old]);
 	both(first[old], second, names[old]);
 	/* Each of the first operations takes a chunk of four, until there is no chunk left. */

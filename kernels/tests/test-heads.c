@@ -12,8 +12,8 @@
 #include "memory.h"
 
 #define PITCH 2304u
-#define ROWS 16u
-#define WORD 4u /* bytes that the device reads at a time */
+#define ROWS  16u
+#define WORD  4u /* bytes that the device reads at a time */
 
 static uint8_t memory[2 * ROWS * PITCH];
 static const struct ocl_pool pool = {
@@ -83,8 +83,7 @@ static void in_one_line_with_it(void **state)
 		size_t first;
 
 		first = (size_t)(ocl_heads_add(&heads, &header, false) - memory) - header.aad;
-		assert_int_equal(first / RTE_CACHE_LINE_SIZE,
-				 usual[i].from / RTE_CACHE_LINE_SIZE);
+		assert_int_equal(first / RTE_CACHE_LINE_SIZE, usual[i].from / RTE_CACHE_LINE_SIZE);
 	}
 }
 
@@ -99,7 +98,8 @@ static void needs_room(void **state)
 			struct ocl_heads heads = {0};
 
 			assert_true(ocl_heads_suit(&heads, &header));
-			assert_true(ocl_heads_add(&heads, &header, false) - memory >= (ptrdiff_t)aad);
+			assert_true(ocl_heads_add(&heads, &header, false) - memory >=
+				    (ptrdiff_t)aad);
 			header.from = least - 1;
 			heads.runs = 0;
 			assert_false(ocl_heads_suit(&heads, &header));

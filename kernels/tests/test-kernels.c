@@ -80,8 +80,8 @@ static void check_head(const struct ocl_session *session, const struct packet *b
 	head->digest_off = r->digest_off + moved;
 	head->status = OCL_STATUS_PENDING;
 	if (aead)
-		memcpy((uint8_t *)head - OCL_HEAD_AAD(r->auth_len), (const uint8_t *)before + r->auth_off,
-		       r->auth_len);
+		memcpy((uint8_t *)head - OCL_HEAD_AAD(r->auth_len),
+		       (const uint8_t *)before + r->auth_off, r->auth_len);
 	memcpy(head + 1, before->bytes, sizeof(before->bytes));
 	emu_head(session, head, lanes);
 	assert_int_equal(head->status, status);
@@ -229,8 +229,9 @@ static void digest_lengths(void **state)
 		for (uint32_t i = 0; i < 64; i++) {
 			changed = packet;
 			((uint8_t *)&changed)[r->digest_off + i] ^= 1 << i % 8;
-			assert_int_equal(process(&session, &changed), i < session.digest_len ?
-					 OCL_STATUS_AUTH_FAILED : OCL_STATUS_DONE);
+			assert_int_equal(process(&session, &changed),
+					 i < session.digest_len ? OCL_STATUS_AUTH_FAILED
+								: OCL_STATUS_DONE);
 		}
 	}
 }
@@ -240,14 +241,14 @@ static void bad_keys(void **state)
 	static const struct {
 		uint32_t cipher, auth, len;
 	} bad[] = {
-		{OCL_CIPHER_AES_CBC, 0, 0},    {OCL_CIPHER_AES_CTR, 0, 20},
-		{OCL_CIPHER_AES_GCM, 0, 33},   {OCL_CIPHER_AES_CCM, 0, 15},
-		{OCL_CIPHER_3DES_CBC, 0, 16},  {OCL_CIPHER_CHACHA20_POLY1305, 0, 16},
-		{OCL_CIPHER_NONE, 0, 16},      {OCL_CIPHERS, 0, 16},
-		{0, OCL_AUTH_NONE, 20},	       {0, OCL_AUTH_HMAC_MD5, 65},
-		{0, OCL_AUTH_HMAC_SHA1, 65},   {0, OCL_AUTH_HMAC_SHA512, 129},
-		{0, OCL_AUTH_AES_XCBC, 24},    {0, OCL_AUTH_AES_GMAC, 20},
-		{0, OCL_AUTHS, 16},	       {OCL_CIPHER_AES_CTR, OCL_AUTH_AES_GMAC, 16},
+		{OCL_CIPHER_AES_CBC, 0, 0},   {OCL_CIPHER_AES_CTR, 0, 20},
+		{OCL_CIPHER_AES_GCM, 0, 33},  {OCL_CIPHER_AES_CCM, 0, 15},
+		{OCL_CIPHER_3DES_CBC, 0, 16}, {OCL_CIPHER_CHACHA20_POLY1305, 0, 16},
+		{OCL_CIPHER_NONE, 0, 16},     {OCL_CIPHERS, 0, 16},
+		{0, OCL_AUTH_NONE, 20},	      {0, OCL_AUTH_HMAC_MD5, 65},
+		{0, OCL_AUTH_HMAC_SHA1, 65},  {0, OCL_AUTH_HMAC_SHA512, 129},
+		{0, OCL_AUTH_AES_XCBC, 24},   {0, OCL_AUTH_AES_GMAC, 20},
+		{0, OCL_AUTHS, 16},	      {OCL_CIPHER_AES_CTR, OCL_AUTH_AES_GMAC, 16},
 	};
 	uint8_t key[129] = {0};
 
@@ -269,7 +270,10 @@ static void randomize(void *p, size_t n)
 }
 
 static const uint32_t chain_ciphers[] = {
-	OCL_CIPHER_NONE, OCL_CIPHER_AES_CBC, OCL_CIPHER_AES_CTR, OCL_CIPHER_3DES_CBC,
+	OCL_CIPHER_NONE,
+	OCL_CIPHER_AES_CBC,
+	OCL_CIPHER_AES_CTR,
+	OCL_CIPHER_3DES_CBC,
 };
 
 /* A random operation, with a record and with a head. */
@@ -296,10 +300,12 @@ static void operation_keys(struct operation *o)
 {
 	uint32_t aes = 16 + random() % 3 * 8;
 
-	o->key_len = o->cipher == OCL_CIPHER_3DES_CBC ? 24 :
-		     o->cipher == OCL_CIPHER_CHACHA20_POLY1305 ? 32 : aes;
-	o->mac_key_len = o->auth == OCL_AUTH_AES_XCBC ? 16 :
-			 o->auth == OCL_AUTH_AES_GMAC ? aes : 1 + random() % 64;
+	o->key_len = o->cipher == OCL_CIPHER_3DES_CBC		 ? 24
+		     : o->cipher == OCL_CIPHER_CHACHA20_POLY1305 ? 32
+								 : aes;
+	o->mac_key_len = o->auth == OCL_AUTH_AES_XCBC	? 16
+			 : o->auth == OCL_AUTH_AES_GMAC ? aes
+							: 1 + random() % 64;
 }
 
 /* A header, the encrypted range, the digest. */
@@ -343,8 +349,9 @@ static void make_aead(struct operation *o)
 	o->flags = 0;
 	operation_keys(o);
 	o->nonce_len = o->cipher == OCL_CIPHER_AES_CCM ? 7 + random() % 7 : 12;
-	o->digest_len = o->cipher == OCL_CIPHER_AES_CCM ? 4 + 2 * (random() % 7) :
-			o->cipher == OCL_CIPHER_AES_GCM ? 8 + 4 * (random() % 3) : 16;
+	o->digest_len = o->cipher == OCL_CIPHER_AES_CCM	  ? 4 + 2 * (random() % 7)
+			: o->cipher == OCL_CIPHER_AES_GCM ? 8 + 4 * (random() % 3)
+							  : 16;
 	r->auth_off = sizeof(*r) + random() % 4;
 	r->auth_len = random() % 4 ? random() % 40 : 0;
 	r->cipher_off = r->auth_off + r->auth_len;
@@ -425,12 +432,9 @@ static void counter_carry(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ciphers),
-		cmocka_unit_test(aeads),
-		cmocka_unit_test(auths),
-		cmocka_unit_test(digest_lengths),
-		cmocka_unit_test(bad_keys),
-		cmocka_unit_test(counter_carry),
+		cmocka_unit_test(ciphers),	   cmocka_unit_test(aeads),
+		cmocka_unit_test(auths),	   cmocka_unit_test(digest_lengths),
+		cmocka_unit_test(bad_keys),	   cmocka_unit_test(counter_carry),
 		cmocka_unit_test(against_openssl),
 	};
 

@@ -82,8 +82,8 @@ static void round_of(const struct device *dev, const struct suite *suite, void *
 		iv = rte_crypto_op_ctod_offset(op[i], uint8_t *, IV_OFFSET);
 		memcpy(expected[i], rte_pktmbuf_mtod(op[i]->sym->m_src, uint8_t *), LEN);
 		reference_cipher(suite->cipher, suite->key, suite->key_len, iv, expected[i], LEN);
-		reference_auth(suite->auth, suite->mac_key, suite->mac_key_len, NULL, expected[i], LEN,
-			       expected[i] + LEN);
+		reference_auth(suite->auth, suite->mac_key, suite->mac_key_len, NULL, expected[i],
+			       LEN, expected[i] + LEN);
 	}
 	while (done < MANY) {
 		unsigned int n = 0, got;

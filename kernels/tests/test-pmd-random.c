@@ -21,9 +21,9 @@
 #include "jobs.h"
 #include "pooled.h"
 
-#define PAIRS 48   /* of sessions at a time, at most */
-#define ROUND 8192 /* operations that share sessions, at most */
-#define POOLED 300 /* operations of each kind in pools, at least: some runs of each sort */
+#define PAIRS  48   /* of sessions at a time, at most */
+#define ROUND  8192 /* operations that share sessions, at most */
+#define POOLED 300  /* operations of each kind in pools, at least: some runs of each sort */
 
 static struct kind kinds[OCL_CIPHERS * OCL_AUTHS];
 static unsigned int nkinds;
@@ -135,7 +135,7 @@ static void report(void)
 		"-", "AES-CBC", "AES-CTR", "3DES-CBC", "AES-GCM", "AES-CCM", "ChaCha20-Poly1305",
 	};
 	static const char *const auths[OCL_AUTHS] = {
-		"-",	       "HMAC-MD5",     "HMAC-SHA1", "HMAC-SHA256",
+		"-",	       "HMAC-MD5",    "HMAC-SHA1", "HMAC-SHA256",
 		"HMAC-SHA384", "HMAC-SHA512", "AES-XCBC",  "AES-GMAC",
 	};
 
@@ -183,9 +183,10 @@ static void run_pooled(const char *args, uint32_t total)
 
 int main(int argc, char *argv[])
 {
-	static const char *const usual[] = {
-		"", "lanes=8,", "lanes=8,sched=all,tables=banks,", "memory=staged,sched=none,launches=thread,"};
-	static const char *const pooled[] = {"", "memory=staged,", "memory=staged,sched=all,lanes=8,tables=banks,"};
+	static const char *const usual[] = {"", "lanes=8,", "lanes=8,sched=all,tables=banks,",
+					    "memory=staged,sched=none,launches=thread,"};
+	static const char *const pooled[] = {"", "memory=staged,",
+					     "memory=staged,sched=all,lanes=8,tables=banks,"};
 	const char *operations = argc > 1 ? argv[1] : getenv("CYGNET_OPERATIONS");
 	uint32_t total = operations ? strtoul(operations, NULL, 0) : 1000;
 	char own[256];

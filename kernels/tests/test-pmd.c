@@ -28,10 +28,29 @@
 static void bad_arguments(void)
 {
 	static const char *const bad[] = {
-		"device=no such thing", "device=64", "device=", "chunk=0", "chunk=x", "chunk=-1",
-		"chunk=1000000", "lanes=9", "wait_us=", "wait_us=5us", "busy_wait_us=1000001", "under_way=63", "max_sessions=0", "max_sessions=2097153", "memory=paper",
-		"tables=two", "launches=two",
-		"max_nb_queue_pairs=0", "timeout_ms=0", "no_such_key", "chunk", "sched=some", "bins=0",
+		"device=no such thing",
+		"device=64",
+		"device=",
+		"chunk=0",
+		"chunk=x",
+		"chunk=-1",
+		"chunk=1000000",
+		"lanes=9",
+		"wait_us=",
+		"wait_us=5us",
+		"busy_wait_us=1000001",
+		"under_way=63",
+		"max_sessions=0",
+		"max_sessions=2097153",
+		"memory=paper",
+		"tables=two",
+		"launches=two",
+		"max_nb_queue_pairs=0",
+		"timeout_ms=0",
+		"no_such_key",
+		"chunk",
+		"sched=some",
+		"bins=0",
 	};
 
 	for (unsigned int i = 0; i < RTE_DIM(bad); i++) {
@@ -62,8 +81,10 @@ static void good_arguments(void)
 	struct rte_cryptodev_info info;
 	struct device dev;
 
-	device_open(&dev, "device=0,chunk=64,lanes=4,wait_us=0,max_sessions=7,max_nb_queue_pairs=3,"
-			  "timeout_ms=60000,memory=staged,socket_id=0,tables=one", 2);
+	device_open(&dev,
+		    "device=0,chunk=64,lanes=4,wait_us=0,max_sessions=7,max_nb_queue_pairs=3,"
+		    "timeout_ms=60000,memory=staged,socket_id=0,tables=one",
+		    2);
 	rte_cryptodev_info_get(dev.id, &info);
 	CHECK(info.sym.max_nb_sessions == 7);
 	CHECK(info.max_nb_queue_pairs == 3);
@@ -95,27 +116,29 @@ static const struct offer {
 	int algo;
 	uint16_t key, digest, iv, aad;
 } offers[] = {
+/* clang-format off */
 #define CIPHER(name, key, iv) {RTE_CRYPTO_SYM_XFORM_CIPHER, RTE_CRYPTO_CIPHER_##name, key, 0, iv, 0}
 #define AUTH(name, key, digest, iv) {RTE_CRYPTO_SYM_XFORM_AUTH, RTE_CRYPTO_AUTH_##name, key, digest, iv, 0}
 #define AEAD(name, key, digest, iv)                                                                \
 	{RTE_CRYPTO_SYM_XFORM_AEAD, RTE_CRYPTO_AEAD_##name, key, digest, iv, 8},                   \
 		{RTE_CRYPTO_SYM_XFORM_AEAD, RTE_CRYPTO_AEAD_##name, key, digest, iv, 12}
-	CIPHER(NULL, 0, 0),
-	CIPHER(AES_CBC, 16, 16), CIPHER(AES_CBC, 24, 16), CIPHER(AES_CBC, 32, 16),
-	CIPHER(AES_CTR, 16, 16), CIPHER(AES_CTR, 24, 16), CIPHER(AES_CTR, 32, 16),
-	CIPHER(3DES_CBC, 24, 8),
-	AUTH(NULL, 0, 0, 0),
-	AUTH(MD5_HMAC, 16, 12, 0), AUTH(MD5_HMAC, 16, 16, 0),
-	AUTH(SHA1_HMAC, 20, 12, 0), AUTH(SHA1_HMAC, 20, 20, 0),
-	AUTH(SHA256_HMAC, 32, 12, 0), AUTH(SHA256_HMAC, 32, 16, 0),
-	AUTH(SHA384_HMAC, 48, 24, 0), AUTH(SHA512_HMAC, 64, 32, 0),
-	AUTH(AES_XCBC_MAC, 16, 12, 0),
-	AUTH(AES_GMAC, 16, 16, 12), AUTH(AES_GMAC, 24, 16, 12), AUTH(AES_GMAC, 32, 16, 12),
-	AEAD(AES_GCM, 16, 8, 12), AEAD(AES_GCM, 16, 12, 12), AEAD(AES_GCM, 16, 16, 12),
-	AEAD(AES_GCM, 24, 16, 12), AEAD(AES_GCM, 32, 8, 12), AEAD(AES_GCM, 32, 16, 12),
-	AEAD(AES_CCM, 16, 8, 11), AEAD(AES_CCM, 16, 12, 11), AEAD(AES_CCM, 24, 16, 11),
-	AEAD(AES_CCM, 32, 16, 11),
-	AEAD(CHACHA20_POLY1305, 32, 16, 12),
+	/* clang-format on */
+	CIPHER(NULL, 0, 0),	      CIPHER(AES_CBC, 16, 16),
+	CIPHER(AES_CBC, 24, 16),      CIPHER(AES_CBC, 32, 16),
+	CIPHER(AES_CTR, 16, 16),      CIPHER(AES_CTR, 24, 16),
+	CIPHER(AES_CTR, 32, 16),      CIPHER(3DES_CBC, 24, 8),
+	AUTH(NULL, 0, 0, 0),	      AUTH(MD5_HMAC, 16, 12, 0),
+	AUTH(MD5_HMAC, 16, 16, 0),    AUTH(SHA1_HMAC, 20, 12, 0),
+	AUTH(SHA1_HMAC, 20, 20, 0),   AUTH(SHA256_HMAC, 32, 12, 0),
+	AUTH(SHA256_HMAC, 32, 16, 0), AUTH(SHA384_HMAC, 48, 24, 0),
+	AUTH(SHA512_HMAC, 64, 32, 0), AUTH(AES_XCBC_MAC, 16, 12, 0),
+	AUTH(AES_GMAC, 16, 16, 12),   AUTH(AES_GMAC, 24, 16, 12),
+	AUTH(AES_GMAC, 32, 16, 12),   AEAD(AES_GCM, 16, 8, 12),
+	AEAD(AES_GCM, 16, 12, 12),    AEAD(AES_GCM, 16, 16, 12),
+	AEAD(AES_GCM, 24, 16, 12),    AEAD(AES_GCM, 32, 8, 12),
+	AEAD(AES_GCM, 32, 16, 12),    AEAD(AES_CCM, 16, 8, 11),
+	AEAD(AES_CCM, 16, 12, 11),    AEAD(AES_CCM, 24, 16, 11),
+	AEAD(AES_CCM, 32, 16, 11),    AEAD(CHACHA20_POLY1305, 32, 16, 12),
 #undef CIPHER
 #undef AUTH
 #undef AEAD
@@ -142,7 +165,8 @@ static int offered(const struct device *dev, const struct offer *o)
 
 static void capabilities(const struct device *dev)
 {
-	const struct offer odd = {RTE_CRYPTO_SYM_XFORM_AEAD, RTE_CRYPTO_AEAD_AES_GCM, 32, 10, 12, 12};
+	const struct offer odd =
+		{RTE_CRYPTO_SYM_XFORM_AEAD, RTE_CRYPTO_AEAD_AES_GCM, 32, 10, 12, 12};
 	struct rte_cryptodev_info info;
 
 	rte_cryptodev_info_get(dev->id, &info);
@@ -224,13 +248,15 @@ static void offered_sizes(const struct device *dev)
 		const struct rte_cryptodev_symmetric_capability *sym = &c->sym;
 		bool cipher = sym->xform_type == RTE_CRYPTO_SYM_XFORM_CIPHER;
 		bool auth = sym->xform_type == RTE_CRYPTO_SYM_XFORM_AUTH;
-		const struct rte_crypto_param_range
-			*key = cipher ? &sym->cipher.key_size : auth ? &sym->auth.key_size :
-								     &sym->aead.key_size,
-			*digest = cipher ? &none : auth ? &sym->auth.digest_size :
-							  &sym->aead.digest_size,
-			*iv = cipher ? &sym->cipher.iv_size : auth ? &sym->auth.iv_size :
-								   &sym->aead.iv_size;
+		const struct rte_crypto_param_range *key = cipher ? &sym->cipher.key_size
+							   : auth ? &sym->auth.key_size
+								  : &sym->aead.key_size,
+						    *digest = cipher ? &none
+							      : auth ? &sym->auth.digest_size
+								     : &sym->aead.digest_size,
+						    *iv = cipher ? &sym->cipher.iv_size
+							  : auth ? &sym->auth.iv_size
+								 : &sym->aead.iv_size;
 
 		try_sizes(dev, sym, key->min, digest->min, iv->min, true);
 		try_sizes(dev, sym, key->max, digest->max, iv->max, true);
@@ -269,12 +295,12 @@ static void bad_sessions(const struct device *dev)
 	};
 	void *session = rte_cryptodev_sym_session_create(dev->id, &cipher, dev->sessions);
 
-#define REFUSED(change, undo, error)                                                               \
-	do {                                                                                       \
-		change;                                                                            \
-		CHECK(rte_cryptodev_sym_session_create(dev->id, &cipher, dev->sessions) == NULL);  \
-		CHECK(rte_errno == (error));                                                       \
-		undo;                                                                              \
+#define REFUSED(change, undo, error) \
+	do { \
+		change; \
+		CHECK(rte_cryptodev_sym_session_create(dev->id, &cipher, dev->sessions) == NULL); \
+		CHECK(rte_errno == (error)); \
+		undo; \
 	} while (0)
 
 	CHECK(session != NULL);
@@ -575,7 +601,8 @@ static void leftover_first(void)
 	void *sessions[RTE_DIM(auths)];
 	struct device dev;
 
-	device_open_sized(&dev, "memory=staged,sched=all,chunk=64,bins=2,timeout_ms=60000", 1, 3 * 64);
+	device_open_sized(&dev, "memory=staged,sched=all,chunk=64,bins=2,timeout_ms=60000", 1,
+			  3 * 64);
 	for (unsigned int i = 0; i < RTE_DIM(auths); i++) {
 		struct suite suite = esp_template;
 
@@ -587,7 +614,7 @@ static void leftover_first(void)
 	for (unsigned int i = 0; i < RTE_DIM(comes); i++)
 		op[i] = make_op(sessions[comes[i]]);
 	fault_after = 3 * 3; /* upload, kernel, download */
-	fault_hang = true; /* the device is busy until all have arrived */
+	fault_hang = true;   /* the device is busy until all have arrived */
 	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op, 1) == 1);
 	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, NULL, 0) == 0); /* goes */
 	CHECK(rte_cryptodev_enqueue_burst(dev.id, 0, op + 1, 3) == 3);
@@ -599,8 +626,8 @@ static void leftover_first(void)
 	fault_after = -1;
 	for (unsigned int i = 0; i < RTE_DIM(comes); i++) {
 		CHECK(back[i] == op[i]);
-		CHECK(back[i]->status == (i == 5 ? RTE_CRYPTO_OP_STATUS_ERROR :
-						   RTE_CRYPTO_OP_STATUS_SUCCESS));
+		CHECK(back[i]->status ==
+		      (i == 5 ? RTE_CRYPTO_OP_STATUS_ERROR : RTE_CRYPTO_OP_STATUS_SUCCESS));
 		free_op(back[i]);
 	}
 	for (unsigned int i = 0; i < RTE_DIM(auths); i++)

@@ -120,10 +120,11 @@ static void make_pair(struct pair *pair, const struct rig *rig, struct rte_mbuf 
 	for (int i = 0; i < 2; i++) {
 		both[i]->data_off += shift;
 		pair->op[i] = make_op(both[i], rig->encrypt, len);
-		memcpy(rte_crypto_op_ctod_offset(pair->op[i], uint8_t *, IV_OFFSET), iv, sizeof(iv));
+		memcpy(rte_crypto_op_ctod_offset(pair->op[i], uint8_t *, IV_OFFSET), iv,
+		       sizeof(iv));
 		set_ranges(pair->op[i], &rig->suite, len,
-			   beside ? pair->digest[i] :
-				    rte_pktmbuf_mtod_offset(both[i], uint8_t *, HEADER + len));
+			   beside ? pair->digest[i]
+				  : rte_pktmbuf_mtod_offset(both[i], uint8_t *, HEADER + len));
 	}
 }
 
@@ -151,7 +152,8 @@ static void free_op(struct rte_crypto_op *op)
 static bool same_packet(const struct rte_mbuf *a, const struct rte_mbuf *b)
 {
 	return a->data_len == b->data_len &&
-	       memcmp(rte_pktmbuf_mtod(a, uint8_t *), rte_pktmbuf_mtod(b, uint8_t *), a->data_len) == 0;
+	       memcmp(rte_pktmbuf_mtod(a, uint8_t *), rte_pktmbuf_mtod(b, uint8_t *),
+		      a->data_len) == 0;
 }
 
 /* Compare the whole buffers with headroom and tailroom, except after out-of-place operations. */
@@ -195,7 +197,8 @@ static void run_pairs(struct pair *pairs, unsigned int n)
 	}
 }
 
-static void turn_round(const struct rig *rig, struct pair *pairs, unsigned int n, unsigned int spoilt)
+static void turn_round(const struct rig *rig, struct pair *pairs, unsigned int n,
+		       unsigned int spoilt)
 {
 	for (unsigned int i = 0; i < n; i++) {
 		for (int j = 0; j < 2; j++) {
@@ -231,8 +234,8 @@ static void there_and_back(const struct rig *rig, struct rte_mbuf **m, unsigned 
 	turn_round(rig, pairs, n, spoilt);
 	run_pairs(pairs, n);
 	for (unsigned int i = 0; i < n; i++) {
-		CHECK(pairs[i].op[0]->status == (i == spoilt ? RTE_CRYPTO_OP_STATUS_AUTH_FAILED :
-							       RTE_CRYPTO_OP_STATUS_SUCCESS));
+		CHECK(pairs[i].op[0]->status == (i == spoilt ? RTE_CRYPTO_OP_STATUS_AUTH_FAILED
+							     : RTE_CRYPTO_OP_STATUS_SUCCESS));
 		if (i != spoilt) /* the content of an AEAD packet that failed is undefined */
 			compare(&pairs[i]);
 	}
@@ -285,7 +288,8 @@ static void out_of_order(void)
  * once. */
 static void sorted_again(void)
 {
-	struct rte_mempool *pool = create(dev.id, "sorted", 300, 0, ROOM + RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);
+	struct rte_mempool *pool = create(dev.id, "sorted", 300, 0, ROOM + RTE_PKTMBUF_HEADROOM,
+					  SOCKET_ID_ANY);
 	struct rte_mbuf *m[300], *more;
 
 	CHECK(pool != NULL);
@@ -378,7 +382,9 @@ static void mixed_pools(void)
 		for (unsigned int i = 0; i < RTE_DIM(m); i++) {
 			unsigned int stretch = i / (1 + round * 3) % 3;
 
-			m[i] = rte_pktmbuf_alloc(stretch == 0 ? rig.pool : stretch == 1 ? second : plain);
+			m[i] = rte_pktmbuf_alloc(stretch == 0	? rig.pool
+						 : stretch == 1 ? second
+								: plain);
 		}
 		there_and_back(&rig, m, RTE_DIM(m), false);
 	}
@@ -558,8 +564,8 @@ static void aad_in_headroom(uint32_t distance, bool alike)
 	setup(&rig, OCL_CIPHER_AES_GCM);
 	rig.offset = 32;
 	for (unsigned int i = 0; i < RTE_DIM(pairs); i++) {
-		make_pair(&pairs[i], &rig, rte_pktmbuf_alloc(rig.pool), i == 40 && !alike ? 64 : 1024,
-			  false);
+		make_pair(&pairs[i], &rig, rte_pktmbuf_alloc(rig.pool),
+			  i == 40 && !alike ? 64 : 1024, false);
 		for (int j = 0; j < 2; j++) {
 			struct rte_crypto_sym_op *sym = pairs[i].op[j]->sym;
 
@@ -654,9 +660,11 @@ static void refused(void)
 	char name[16];
 	unsigned int n = 0;
 
-	CHECK(create(dev.id + 1, "none", 64, 0, ROOM, SOCKET_ID_ANY) == NULL && rte_errno == ENODEV);
+	CHECK(create(dev.id + 1, "none", 64, 0, ROOM, SOCKET_ID_ANY) == NULL &&
+	      rte_errno == ENODEV);
 	CHECK(create(dev.id, "none", 0, 0, ROOM, SOCKET_ID_ANY) == NULL && rte_errno == EINVAL);
-	CHECK(create(dev.id, "none", 1u << 24, 0, ROOM, SOCKET_ID_ANY) == NULL && rte_errno == EINVAL);
+	CHECK(create(dev.id, "none", 1u << 24, 0, ROOM, SOCKET_ID_ANY) == NULL &&
+	      rte_errno == EINVAL);
 	CHECK(create(dev.id, "none", 64, 0, 65281, SOCKET_ID_ANY) == NULL && rte_errno == EINVAL);
 	CHECK(create(dev.id, "none", 64, 3, ROOM, SOCKET_ID_ANY) == NULL && rte_errno == EINVAL);
 	for (; n < RTE_DIM(pools); n++) {

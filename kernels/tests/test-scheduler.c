@@ -22,14 +22,14 @@
 #include "scheduler.h"
 
 #define CBC_SHA1 OCL_LABEL(OCL_CIPHER_AES_CBC, OCL_AUTH_HMAC_SHA1, 0)
-#define CBC_SHA1_BACK                                                                              \
+#define CBC_SHA1_BACK \
 	OCL_LABEL(OCL_CIPHER_AES_CBC, OCL_AUTH_HMAC_SHA1, OCL_DECRYPT | OCL_AUTH_FIRST)
 #define SHA1_BACK OCL_LABEL(OCL_CIPHER_NONE, OCL_AUTH_HMAC_SHA1, OCL_DECRYPT | OCL_AUTH_FIRST)
-#define GCM	OCL_LABEL(OCL_CIPHER_AES_GCM, OCL_AUTH_NONE, 0)
-#define SHA256	OCL_LABEL(OCL_CIPHER_NONE, OCL_AUTH_HMAC_SHA256, 0)
-#define BIN	4
-#define BINS	6
-#define ITEMS	(BIN * BINS)
+#define GCM	  OCL_LABEL(OCL_CIPHER_AES_GCM, OCL_AUTH_NONE, 0)
+#define SHA256	  OCL_LABEL(OCL_CIPHER_NONE, OCL_AUTH_HMAC_SHA256, 0)
+#define BIN	  4
+#define BINS	  6
+#define ITEMS	  (BIN * BINS)
 
 static struct ocl_sched sched;
 static struct ocl_bins bins;
@@ -80,10 +80,10 @@ static void expect(const int *numbers, uint32_t n)
 		assert_int_equal(order[i], 0x55555555);
 }
 
-#define EXPECT(...)                                                                                \
-	do {                                                                                       \
-		const int numbers[] = {__VA_ARGS__};                                               \
-		expect(numbers, sizeof(numbers) / sizeof(numbers[0]));                             \
+#define EXPECT(...) \
+	do { \
+		const int numbers[] = {__VA_ARGS__}; \
+		expect(numbers, sizeof(numbers) / sizeof(numbers[0])); \
 	} while (0)
 
 static void kinds_are_numbered_without_gaps(void **state)
@@ -149,7 +149,8 @@ static void longest_range(void **state)
 	assert_int_equal(put(3, GCM, UINT32_MAX), 1);
 	/* The highest label. */
 	assert_int_equal(put(4, OCL_LABEL(OCL_CIPHERS - 1, OCL_AUTHS - 1, OCL_FLAGS - 1),
-			     UINT32_MAX), 2);
+			     UINT32_MAX),
+			 2);
 }
 
 static void full(void **state)
@@ -198,9 +199,9 @@ static void longest_first(void **state)
 {
 	(void)state;
 	setup(OCL_SCHED_ALL, 1);
-	put(0, SHA256, 1400);	    /* 24 */
-	put(1, GCM, 1400);	    /* 450 */
-	put(2, CBC_SHA1, 64);	    /* 1,064, and after the next 1,200 */
+	put(0, SHA256, 1400); /* 24 */
+	put(1, GCM, 1400);    /* 450 */
+	put(2, CBC_SHA1, 64); /* 1,064, and after the next 1,200 */
 	put(3, CBC_SHA1, 200);
 	put(4, CBC_SHA1_BACK, 90);  /* 1,180 */
 	put(5, CBC_SHA1_BACK, 700); /* 2,400 */
@@ -389,7 +390,8 @@ static void each_packet_once(void **state)
 			const struct ocl_cost *cost = NULL;
 			uint32_t first = order[group] / 16, longest = 0;
 
-			for (uint32_t i = group; i < group + BIN && order[i] != OCL_NO_RECORD; i++) {
+			for (uint32_t i = group; i < group + BIN && order[i] != OCL_NO_RECORD;
+			     i++) {
 				uint32_t packet = order[i] / 16;
 
 				assert_true(packet < n);
@@ -410,7 +412,10 @@ static void each_packet_once(void **state)
 }
 
 static const struct ocl_device gpu = {.group_multiple = 32, .max_group = 1024, .units = 132};
-static const struct ocl_device cpu = {.cpu = true, .group_multiple = 8, .max_group = 4096, .units = 64};
+static const struct ocl_device cpu = {.cpu = true,
+				      .group_multiple = 8,
+				      .max_group = 4096,
+				      .units = 64};
 
 static struct ocl_args parse(const char *text)
 {
@@ -508,14 +513,17 @@ static void auto_goes_by_algorithm(void **state)
 	setup(OCL_SCHED_AUTO, 1);
 	some_packets();
 	EXPECT(0, 2, 4, -1, 1, 3, -1, -1);
-	assert_int_equal(ocl_bins_heads_key(&bins, GCM, 64), ocl_bins_heads_key(&bins, SHA256, 1400));
+	assert_int_equal(ocl_bins_heads_key(&bins, GCM, 64),
+			 ocl_bins_heads_key(&bins, SHA256, 1400));
 	ocl_bins_free(&bins);
 	setup(OCL_SCHED_ALGORITHM, 1);
 	assert_int_equal(ocl_bins_heads_key(&bins, GCM, 64), ocl_bins_heads_key(&bins, GCM, 1400));
-	assert_int_not_equal(ocl_bins_heads_key(&bins, GCM, 64), ocl_bins_heads_key(&bins, SHA256, 64));
+	assert_int_not_equal(ocl_bins_heads_key(&bins, GCM, 64),
+			     ocl_bins_heads_key(&bins, SHA256, 64));
 	ocl_bins_free(&bins);
 	setup(OCL_SCHED_ALL, 1);
-	assert_int_not_equal(ocl_bins_heads_key(&bins, GCM, 64), ocl_bins_heads_key(&bins, GCM, 1400));
+	assert_int_not_equal(ocl_bins_heads_key(&bins, GCM, 64),
+			     ocl_bins_heads_key(&bins, GCM, 1400));
 }
 
 /* All packets of a launch with heads have as many lanes, if all their labels allow that. */

@@ -14,23 +14,12 @@
 static const struct transition {
 	enum ocl_state from, to;
 } legal[] = {
-	{OCL_EMPTY, OCL_FILLING},
-	{OCL_FILLING, OCL_EMPTY},
-	{OCL_FILLING, OCL_CLOSED},
-	{OCL_CLOSED, OCL_LAUNCHED},
-	{OCL_CLOSED, OCL_DONE},
-	{OCL_CLOSED, OCL_LOST},
-	{OCL_CLOSED, OCL_UNSENT},
-	{OCL_LAUNCHED, OCL_OVERDUE},
-	{OCL_LAUNCHED, OCL_DONE},
-	{OCL_LAUNCHED, OCL_LOST},
-	{OCL_LAUNCHED, OCL_UNSENT},
-	{OCL_OVERDUE, OCL_DONE},
-	{OCL_OVERDUE, OCL_LOST},
-	{OCL_OVERDUE, OCL_UNSENT},
-	{OCL_DONE, OCL_EMPTY},
-	{OCL_LOST, OCL_EMPTY},
-	{OCL_UNSENT, OCL_EMPTY},
+	{OCL_EMPTY, OCL_FILLING},   {OCL_FILLING, OCL_EMPTY},	 {OCL_FILLING, OCL_CLOSED},
+	{OCL_CLOSED, OCL_LAUNCHED}, {OCL_CLOSED, OCL_DONE},	 {OCL_CLOSED, OCL_LOST},
+	{OCL_CLOSED, OCL_UNSENT},   {OCL_LAUNCHED, OCL_OVERDUE}, {OCL_LAUNCHED, OCL_DONE},
+	{OCL_LAUNCHED, OCL_LOST},   {OCL_LAUNCHED, OCL_UNSENT},	 {OCL_OVERDUE, OCL_DONE},
+	{OCL_OVERDUE, OCL_LOST},    {OCL_OVERDUE, OCL_UNSENT},	 {OCL_DONE, OCL_EMPTY},
+	{OCL_LOST, OCL_EMPTY},	    {OCL_UNSENT, OCL_EMPTY},
 };
 
 #define LEGAL (sizeof(legal) / sizeof(legal[0]))
@@ -57,7 +46,8 @@ static void all_pairs(void **state)
 static void walk(enum ocl_state *state, size_t last)
 {
 	for (size_t i = 0; i < last && *state != legal[last].from; i++) {
-		if (legal[i].from == *state && legal[i].to != OCL_EMPTY && legal[i].to <= legal[last].from &&
+		if (legal[i].from == *state && legal[i].to != OCL_EMPTY &&
+		    legal[i].to <= legal[last].from &&
 		    (legal[i].to == legal[last].from || !ocl_state_is_final(legal[i].to)))
 			assert_true(ocl_state_move(state, legal[i].to));
 	}
@@ -110,7 +100,8 @@ static void groups(void **state)
 	(void)state;
 	for (enum ocl_state s = 0; s < OCL_STATES; s++) {
 		assert_int_equal(ocl_state_is_launched(s), s == OCL_LAUNCHED || s == OCL_OVERDUE);
-		assert_int_equal(ocl_state_is_final(s), ocl_state_allows(s, OCL_EMPTY) && s != OCL_FILLING);
+		assert_int_equal(ocl_state_is_final(s),
+				 ocl_state_allows(s, OCL_EMPTY) && s != OCL_FILLING);
 	}
 }
 

@@ -11,9 +11,9 @@
 #include "waiting.h"
 
 #define ROUNDS	20
-#define MOST	300  /* rounds: a machine so busy tells nothing */
-#define WAKE_US 100  /* crypto_opencl(7), launches= */
-#define NAP_US	20   /* as of the launching thread */
+#define MOST	300 /* rounds: a machine so busy tells nothing */
+#define WAKE_US 100 /* crypto_opencl(7), launches= */
+#define NAP_US	20  /* as of the launching thread */
 
 static uint64_t cycles(uint64_t us)
 {
@@ -23,8 +23,9 @@ static uint64_t cycles(uint64_t us)
 /* Send an operation and poll until it is launched, at the latest by the first call after its
  * wait time, which may be the call that sends it. The delay of that call depends on the machine.
  * @return completed operations */
-static unsigned int launch_within(const struct device *dev, struct rte_crypto_op *op, unsigned int wait_us,
-				  struct rte_crypto_op **back, unsigned int room)
+static unsigned int launch_within(const struct device *dev, struct rte_crypto_op *op,
+				  unsigned int wait_us, struct rte_crypto_op **back,
+				  unsigned int room)
 {
 	unsigned int before = launches, n = 0;
 	uint64_t latest;
@@ -111,7 +112,8 @@ static bool control_answers(unsigned int wait_us)
 	return is_soon(begun, wait_us);
 }
 
-static bool thread_launches(const struct device *dev, struct rte_crypto_op *op, unsigned int wait_us)
+static bool thread_launches(const struct device *dev, struct rte_crypto_op *op,
+			    unsigned int wait_us)
 {
 	unsigned int before = __atomic_load_n(&launches, __ATOMIC_RELAXED);
 	uint64_t begun = rte_get_tsc_cycles();
@@ -286,7 +288,8 @@ static void back_pressure(void)
 static void last_chunk_stays_open(void)
 {
 	struct suite suite = esp_template;
-	struct rte_crypto_op *op[1 + 1 + 8 + 1], *back[RTE_DIM(op)]; /* three chunks, and one more */
+	struct rte_crypto_op *op[1 + 1 + 8 + 1],
+		*back[RTE_DIM(op)]; /* three chunks, and one more */
 	const unsigned int fit = RTE_DIM(op) - 1;
 	struct device dev;
 	void *session;
@@ -362,5 +365,6 @@ void waiting(bool two)
 	RUN(back_pressure());
 	RUN(last_chunk_stays_open());
 	RUN(back_pressure_of_bytes("chunk=512,wait_us=1000000,under_way=64,timeout_ms=60000"));
-	RUN(back_pressure_of_bytes("chunk=512,bins=1,wait_us=1000000,under_way=64,timeout_ms=60000"));
+	RUN(back_pressure_of_bytes(
+		"chunk=512,bins=1,wait_us=1000000,under_way=64,timeout_ms=60000"));
 }

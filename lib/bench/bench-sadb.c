@@ -30,9 +30,9 @@
 
 #include "cygnet.h"
 
-#define LOOKUPS 2000000u
+#define LOOKUPS	 2000000u
 #define SPI_BASE 0x10000u
-#define BATCH 1000u
+#define BATCH	 1000u
 
 static uint32_t many = 1000000; /* entries of the largest database */
 /* Limits of the options; 0: no limit. */
@@ -232,9 +232,9 @@ static void bench_spd(const char *path, uint32_t n, unsigned int bits)
 }
 
 #define HOSTILE 65536u
-#define HONEST (HOSTILE / 4)
-#define ROUNDS 50u
-#define FLOWS 2000u /* lookups of a round */
+#define HONEST	(HOSTILE / 4)
+#define ROUNDS	50u
+#define FLOWS	2000u /* lookups of a round */
 
 /* First bytes of the networks of the hostile peer, of honest peers, and of nobody. */
 enum { THEIRS = 0x20, HONEST_NET = 0x30, NOBODYS = 0x40 };
@@ -259,7 +259,7 @@ static void range(struct cygnet_addr *lo, struct cygnet_addr *hi, const struct c
 {
 	*lo = *hi = *addr;
 	for (unsigned int bit = prefix; bit < bits; bit++) {
-		lo->bytes[bit / 8] &= (uint8_t)~(0x80 >> bit % 8);
+		lo->bytes[bit / 8] &= (uint8_t) ~(0x80 >> bit % 8);
 		hi->bytes[bit / 8] |= (uint8_t)(0x80 >> bit % 8);
 	}
 	hi->bytes[bits / 8 - 1] -= (uint8_t)left_out;
@@ -279,8 +279,9 @@ static struct cygnet_addr last_addr(unsigned int bits, bool theirs)
 	return addr;
 }
 
-static struct cygnet_policy_params between(unsigned int bits, const struct cygnet_addr *src, unsigned int src_bits,
-					   const struct cygnet_addr *dst, unsigned int dst_bits)
+static struct cygnet_policy_params between(unsigned int bits, const struct cygnet_addr *src,
+					   unsigned int src_bits, const struct cygnet_addr *dst,
+					   unsigned int dst_bits)
 {
 	struct cygnet_policy_params p = policy(0, 32);
 
@@ -295,7 +296,8 @@ static struct cygnet_policy_params between(unsigned int bits, const struct cygne
 /* A policy of the hostile peer whose prefixes cover its one flow, but that does not match the flow. */
 static struct cygnet_policy_params hostile(unsigned int bits)
 {
-	unsigned int least = bits / 4, src_bits = rnd(bits + 1), dst_bits = least + rnd(bits + 1 - least);
+	unsigned int least = bits / 4, src_bits = rnd(bits + 1),
+		     dst_bits = least + rnd(bits + 1 - least);
 	struct cygnet_addr src = last_addr(bits, false), dst = last_addr(bits, true);
 	struct cygnet_policy_params p = between(bits, &src, src_bits, &dst, dst_bits);
 
@@ -316,7 +318,10 @@ static struct cygnet_policy_params honest(unsigned int bits)
  * @param n      lookups of a round */
 static double hostile_lookups(unsigned int bits, uint8_t first, unsigned int rounds, unsigned int n)
 {
-	struct cygnet_flow flow = {.sport = 2000, .dport = 2, .proto = IPPROTO_UDP, .has_ports = 1,
+	struct cygnet_flow flow = {.sport = 2000,
+				   .dport = 2,
+				   .proto = IPPROTO_UDP,
+				   .has_ports = 1,
 				   .af = bits == 128 ? AF_INET6 : AF_INET};
 	static struct cygnet_addr addrs[FLOWS];
 	double best = 1e12;
@@ -348,7 +353,8 @@ static void bench_hostile(const char *path, unsigned int bits)
 	while (n < HOSTILE) {
 		struct cygnet_policy_params p = n < HONEST ? honest(bits) : hostile(bits);
 
-		if (n >= HONEST && n % CYGNET_DIRS != CYGNET_OUT) /* IKE installs policies of all directions */
+		if (n >= HONEST &&
+		    n % CYGNET_DIRS != CYGNET_OUT) /* IKE installs policies of all directions */
 			p.dir = (uint8_t)(n % CYGNET_DIRS);
 		must(cygnet_policy_add(db, &p), "policy");
 		n++;
@@ -364,14 +370,16 @@ static void bench_hostile(const char *path, unsigned int bits)
 }
 
 #define PEERS 100u
-#define NETS 64u /* of either side of a peer */
+#define NETS  64u /* of either side of a peer */
 
 /* One of a peer's NETS * NETS policies of a direction. Its networks have 20 to 32 bits, in 4,096 addresses each. */
-static struct cygnet_policy_params peers_policy(uint32_t peer, uint32_t here, uint32_t there, uint8_t dir)
+static struct cygnet_policy_params peers_policy(uint32_t peer, uint32_t here, uint32_t there,
+						uint8_t dir)
 {
 	struct cygnet_addr src = cygnet_addr4(htonl(0x0a000000 | here << 12));
 	struct cygnet_addr dst = cygnet_addr4(htonl(0x20000000 | (peer * NETS + there) << 12));
-	struct cygnet_policy_params p = between(32, &src, 20 + here % 13, &dst, 20 + there * 7 % 13);
+	struct cygnet_policy_params p = between(32, &src, 20 + here % 13, &dst,
+						20 + there * 7 % 13);
 	struct cygnet_selector sel = p.sel;
 
 	if (dir != CYGNET_OUT) {
@@ -387,14 +395,15 @@ static struct cygnet_policy_params peers_policy(uint32_t peer, uint32_t here, ui
 }
 
 /* Call a function for all policies of a peer. @param spi  of the policies. @return nanoseconds */
-static double each_policy(int (*change)(struct cygnet_db *, const struct cygnet_policy_params *), uint32_t peer,
-			  uint32_t spi)
+static double each_policy(int (*change)(struct cygnet_db *, const struct cygnet_policy_params *),
+			  uint32_t peer, uint32_t spi)
 {
 	double start = now_ns();
 
 	for (uint32_t i = 0; i < NETS * NETS * CYGNET_DIRS; i++) {
 		uint32_t n = i / CYGNET_DIRS;
-		struct cygnet_policy_params p = peers_policy(peer, n / NETS, n % NETS, (uint8_t)(i % CYGNET_DIRS));
+		struct cygnet_policy_params p = peers_policy(peer, n / NETS, n % NETS,
+							     (uint8_t)(i % CYGNET_DIRS));
 
 		p.spi = spi;
 		must(change(db, &p), "policy");
@@ -434,8 +443,8 @@ static void bench_peers(const char *path)
 		delete += each_policy(cygnet_policy_delete, peer, 1) / n / 1000;
 	}
 	lookup = peers_lookups();
-	printf("%u by %u nets   %9u %10.0f %12.2f %12.2f (%u peers; rekeyed: %.2f)\n", NETS, NETS, n, lookup,
-	       install, delete, PEERS, rekey_install);
+	printf("%u by %u nets   %9u %10.0f %12.2f %12.2f (%u peers; rekeyed: %.2f)\n", NETS, NETS,
+	       n, lookup, install, delete, PEERS, rekey_install);
 	check_limit("policy lookup", n, lookup, limit.lookup_ns, "ns");
 	check_limit("policy install", n, rekey_install, limit.policy_us, "us");
 	close_db(path);
@@ -443,8 +452,7 @@ static void bench_peers(const char *path)
 
 static void usage(void)
 {
-	fprintf(stderr,
-		"usage: bench-sadb [-n ENTRIES] [-l NS] [-s US] [-p US] [-w NS] [FILE]\n");
+	fprintf(stderr, "usage: bench-sadb [-n ENTRIES] [-l NS] [-s US] [-p US] [-w NS] [FILE]\n");
 	exit(2);
 }
 

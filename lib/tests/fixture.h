@@ -37,7 +37,8 @@ static inline struct cygnet_db *fixture_open(struct fixture *f, uint32_t sas, ui
 	struct cygnet_db *db;
 	char error[256] = "";
 
-	if (cygnet_db_open_flags(f->path, &geometry, CYGNET_OPEN_ON_DISK, &db, error, sizeof(error)))
+	if (cygnet_db_open_flags(f->path, &geometry, CYGNET_OPEN_ON_DISK, &db, error,
+				 sizeof(error)))
 		fail_msg("%s", error);
 	return db;
 }

@@ -67,7 +67,8 @@ static void invalid_geometry(void **state)
 	db = f->db;
 	assert_int_equal(cygnet_db_open("./nowhere/at/all", &many, &db, NULL, 0), -EINVAL);
 	assert_null(db);
-	assert_int_equal(cygnet_db_open_flags(f->path, &many, 2, &db, error, sizeof(error)), -EINVAL);
+	assert_int_equal(cygnet_db_open_flags(f->path, &many, 2, &db, error, sizeof(error)),
+			 -EINVAL);
 	assert_non_null(strstr(error, "flags"));
 }
 
@@ -425,7 +426,8 @@ static void created_once(void **state)
 			const struct cygnet_geometry geometry = {64, 64};
 			struct cygnet_db *db;
 
-			if (cygnet_db_open_flags(f->path, &geometry, CYGNET_OPEN_ON_DISK, &db, NULL, 0))
+			if (cygnet_db_open_flags(f->path, &geometry, CYGNET_OPEN_ON_DISK, &db, NULL,
+						 0))
 				_exit(1);
 			_exit(cygnet_db_check(db, NULL, 0) ? 2 : 0);
 		}
@@ -500,7 +502,7 @@ static void roles_end_with_their_holder(void **state)
 }
 
 static struct cygnet_db *onlooker; /* NULL: do not look */
-static int named; /* charon_pid while the pages of the file are mapped */
+static int named;		   /* charon_pid while the pages of the file are mapped */
 
 /* Replaces libc's function in the library. */
 EXPORT int madvise(void *addr, size_t length, int advice)
@@ -634,7 +636,8 @@ static void wait_returns(void **state)
 	pthread_join(thread, NULL);
 }
 
-static void assert_ports(struct cygnet_db *db, uint16_t port, enum cygnet_ike v4, enum cygnet_ike v6)
+static void assert_ports(struct cygnet_db *db, uint16_t port, enum cygnet_ike v4,
+			 enum cygnet_ike v6)
 {
 	assert_int_equal(cygnet_ike_port(db, AF_INET, port), v4);
 	assert_int_equal(cygnet_ike_port(db, AF_INET6, port), v6);

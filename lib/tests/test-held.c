@@ -20,7 +20,8 @@ static struct cygnet_policy_params policy(const char *src, uint32_t priority,
 	};
 }
 
-static const struct cygnet_policy *applies_to(struct fixture *f, enum cygnet_dir dir, const char *src)
+static const struct cygnet_policy *applies_to(struct fixture *f, enum cygnet_dir dir,
+					      const char *src)
 {
 	struct cygnet_flow flow = flow4(src, "10.2.0.1", IPPROTO_UDP, 1, 2);
 
@@ -40,7 +41,8 @@ static void assert_held(struct fixture *f, enum cygnet_dir dir, const char *src)
 /* What a charon leaves that is killed: a tunnel, a trap under it, shunts, SAs, an IKE port. */
 static void leave_behind(struct fixture *f)
 {
-	struct cygnet_policy_params out = policy("10.1.0.0", 1000, CYGNET_PROTECT), in = out, trap = out;
+	struct cygnet_policy_params out = policy("10.1.0.0", 1000, CYGNET_PROTECT), in = out,
+				    trap = out;
 	struct cygnet_policy_params drop = policy("10.3.0.0", 900, CYGNET_DISCARD);
 	struct cygnet_policy_params pass = policy("10.4.0.0", 900, CYGNET_BYPASS);
 	struct cygnet_sa_params sa = sa_params(0x1000, false), reserved = sa_params(0x2000, true);
@@ -112,7 +114,8 @@ static void replaced_by_selector(void **state)
 	assert_int_equal(cygnet_policies_held(f->db), 4);
 	assert_held(f, CYGNET_OUT, "10.1.0.1");
 	assert_int_equal(cygnet_policy_add(f->db, &new), 0);
-	assert_int_equal(cygnet_policies_held(f->db), 2); /* both the tunnel's and the trap's are gone */
+	assert_int_equal(cygnet_policies_held(f->db),
+			 2); /* both the tunnel's and the trap's are gone */
 	found = applies_to(f, CYGNET_OUT, "10.1.0.1");
 	assert_false(cygnet_policy_held(found));
 	/* Not only hidden by the new one. */
@@ -231,7 +234,8 @@ static void check_finds(void **state)
 /* A direction that there is not, whose lists would be in slots that are not used. */
 static unsigned int direction_of_slots(struct cygnet_db *db)
 {
-	const uint8_t *first = (const uint8_t *)&db->sas[1], *end = (const uint8_t *)&db->sas[db->geometry.sas];
+	const uint8_t *first = (const uint8_t *)&db->sas[1],
+		      *end = (const uint8_t *)&db->sas[db->geometry.sas];
 	unsigned int dir = CYGNET_DIRS;
 
 	while ((const uint8_t *)place_list(db, (enum cygnet_dir)dir, AF_INET) < first)

@@ -16,7 +16,7 @@
 #include "fixture.h"
 
 #define SLOTS 256u
-#define SPIS 300u
+#define SPIS  300u
 
 /* Shared by all processes: the sequence numbers that the dataplanes have used. */
 struct journal {
@@ -77,8 +77,8 @@ static void write_once(struct cygnet_db *db)
 		cygnet_sa_update(db, &p.id, &path, 0);
 		break;
 	case 4:
-		if (!cygnet_spi_reserve(db, IPPROTO_ESP, AF_INET, &p.id.dst, 0x1000,
-					0x1000 + SPIS, &spi)) {
+		if (!cygnet_spi_reserve(db, IPPROTO_ESP, AF_INET, &p.id.dst, 0x1000, 0x1000 + SPIS,
+					&spi)) {
 			p.id.spi = spi;
 			if (rnd(2))
 				cygnet_sa_add(db, &p);
@@ -253,7 +253,8 @@ static void kill_at_random(void **state)
 		uint32_t victim = rnd(3);
 		char error[256] = "";
 
-		usleep(rnd(3000 * (1 + (unsigned int)(round / rounds)))); /* longer in additional rounds */
+		usleep(rnd(3000 *
+			   (1 + (unsigned int)(round / rounds)))); /* longer in additional rounds */
 		if (victim != 0)
 			end_process(w);
 		if (victim != 1)
@@ -270,9 +271,8 @@ static void kill_at_random(void **state)
 	end_process(d);
 	cygnet_db_info(db, &info);
 	printf("%d rounds, %llu repairs, %llu installs, %llu lookups, %llu sequence numbers\n",
-	       round, (unsigned long long)info.recoveries,
-	       (unsigned long long)journal->installs, (unsigned long long)journal->lookups,
-	       (unsigned long long)journal->reserved);
+	       round, (unsigned long long)info.recoveries, (unsigned long long)journal->installs,
+	       (unsigned long long)journal->lookups, (unsigned long long)journal->reserved);
 	assert_true(enough(db, rounds));
 	nothing_leaked(db);
 }

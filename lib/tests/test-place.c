@@ -22,7 +22,8 @@ static struct visits visits_of(struct cygnet_db *db, const struct cygnet_flow *f
 		locals = lengths_copy(&place_net(db, hash)->local);
 		while (lengths_take(&locals, &local)) {
 			const struct cygnet_policy *policy =
-				chain_follow(db, place_chain(db, hash, flow->af, &flow->src, local));
+				chain_follow(db,
+					     place_chain(db, hash, flow->af, &flow->src, local));
 
 			n.chains++;
 			for (; policy; policy = chain_follow(db, &policy->next))
@@ -53,7 +54,8 @@ static uint32_t below(unsigned int bits)
 /* All that a peer can ask for whose configured networks are 10.1.0.0/16 here and 10.2.0.0/16 there. */
 static struct cygnet_policy_params hostile_policy(unsigned int i)
 {
-	struct cygnet_policy_params p = policy(selector("10.1.0.0", 16, "10.2.0.0", 16), 1000, CYGNET_PROTECT);
+	struct cygnet_policy_params p = policy(selector("10.1.0.0", 16, "10.2.0.0", 16), 1000,
+					       CYGNET_PROTECT);
 	unsigned int src = 16 + i % 17, dst = 16 + i / 17 % 17;
 
 	p.sel.src_lo.v4 = (p.sel.src_lo.v4 | below(16)) & ~below(src);
@@ -102,7 +104,8 @@ static void many_networks(void **state)
 
 	for (unsigned int i = 0; i < 64 * 64; i++) {
 		unsigned int here = i % 64, there = i / 64;
-		struct cygnet_policy_params p = policy(selector("10.0.0.0", 20 + here % 9, "20.0.0.0", 20 + there % 9),
+		struct cygnet_policy_params p = policy(selector("10.0.0.0", 20 + here % 9,
+								"20.0.0.0", 20 + there % 9),
 						       1000, CYGNET_PROTECT);
 
 		p.sel.src_lo.v4 |= htonl(here << 12);
@@ -129,9 +132,12 @@ static void many_networks(void **state)
 /* A local length is forgotten with the last policy that has it, and all with the last of the net. */
 static void forgotten_lengths(void **state)
 {
-	struct cygnet_policy_params wide = policy(selector("10.0.0.0", 8, "20.0.0.0", 24), 1000, CYGNET_PROTECT);
-	struct cygnet_policy_params narrow = policy(selector("10.0.0.0", 24, "20.0.0.0", 24), 1000, CYGNET_PROTECT);
-	struct cygnet_policy_params other = policy(selector("10.0.1.0", 24, "20.0.0.0", 24), 1000, CYGNET_PROTECT);
+	struct cygnet_policy_params wide = policy(selector("10.0.0.0", 8, "20.0.0.0", 24), 1000,
+						  CYGNET_PROTECT);
+	struct cygnet_policy_params narrow = policy(selector("10.0.0.0", 24, "20.0.0.0", 24), 1000,
+						    CYGNET_PROTECT);
+	struct cygnet_policy_params other = policy(selector("10.0.1.0", 24, "20.0.0.0", 24), 1000,
+						   CYGNET_PROTECT);
 	struct fixture *f = *state;
 	const struct lengths *local = &place_of(f->db, CYGNET_OUT, &wide.sel).net->local;
 

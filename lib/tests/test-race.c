@@ -13,9 +13,9 @@
 #include "fixture.h"
 #include "layout.h"
 
-#define NUMBERS 200u
-#define WRITERS 2u
-#define READERS 2u
+#define NUMBERS	   200u
+#define WRITERS	   2u
+#define READERS	   2u
 #define PATIENCE_S 30u
 
 /* A snapshot races by design: it copies and then checks whether the copy is valid. ThreadSanitizer
@@ -354,7 +354,8 @@ static void *replacer(void *arg)
 		require(!cygnet_policy_delete(db, one ? &turns->two : &turns->one),
 			"the replaced policy is missing");
 		if (one)
-			require(!cygnet_policy_delete(db, &turns->third), "the third policy is missing");
+			require(!cygnet_policy_delete(db, &turns->third),
+				"the third policy is missing");
 		count(&replacements);
 	}
 	return NULL;
@@ -462,8 +463,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(no_miss_in_entry, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(no_miss_between_places, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(closed_without_consistent_state, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(no_miss_between_places, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(closed_without_consistent_state, fixture_setup,
+						fixture_teardown),
 		cmocka_unit_test_setup_teardown(readers_beside_writers, fixture_setup,
 						fixture_teardown),
 	};

@@ -69,8 +69,8 @@ static void esn_across_wraps(void **state)
 	struct fixture *f = *state;
 	struct cygnet_sa *sa = make(f, 128, CYGNET_SA_ESN);
 
-#define RECEIVE(lo, full, expected)                                                                \
-	assert_true(cygnet_replay_seq(sa, lo) == (full));                                          \
+#define RECEIVE(lo, full, expected) \
+	assert_true(cygnet_replay_seq(sa, lo) == (full)); \
 	T(full, expected)
 	RECEIVE(1, 1, true);
 	RECEIVE(0xffffff00, 0xffffff00, true);
@@ -123,8 +123,8 @@ static void against_oracle(void **state)
 				continue;
 			fresh = !seen[seq] && seq > top - (int64_t)windows[w];
 			if (cygnet_replay_update(f->db, sa, (uint64_t)seq) != fresh)
-				fail_msg("window %u, step %d, number %lld, top %lld", windows[w],
-					 i, (long long)seq, (long long)top);
+				fail_msg("window %u, step %d, number %lld, top %lld", windows[w], i,
+					 (long long)seq, (long long)top);
 			if (fresh)
 				seen[seq] = 1;
 			if (fresh && seq > top)
@@ -139,12 +139,8 @@ static void against_oracle(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(window_32),
-		TEST(check_does_not_advance),
-		TEST(no_window),
-		TEST(esn_across_wraps),
-		TEST(esn_without_window),
-		TEST(against_oracle),
+		TEST(window_32),	TEST(check_does_not_advance), TEST(no_window),
+		TEST(esn_across_wraps), TEST(esn_without_window),     TEST(against_oracle),
 	};
 
 	return cmocka_run_group_tests_name("replay", tests, NULL, NULL);

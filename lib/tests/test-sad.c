@@ -115,7 +115,8 @@ static void spi_reserve(void **state)
 	assert_non_null(lookup(f->db, ntohl(spi)));
 	/* The only SPI of the range is in use. */
 	assert_int_equal(cygnet_spi_reserve(f->db, IPPROTO_ESP, AF_INET, &p.id.dst, ntohl(spi),
-					    ntohl(spi), &spi), -ENOENT);
+					    ntohl(spi), &spi),
+			 -ENOENT);
 	assert_int_equal(cygnet_spi_reserve(f->db, IPPROTO_ESP, AF_INET, &p.id.dst, 1, 2, &spi),
 			 -EINVAL);
 	/* Delete a reserved SPI, as after a failed negotiation. */
@@ -132,7 +133,8 @@ static void spi_release(void **state)
 
 	assert_int_equal(cygnet_spi_release(f->db, &p.id), -ENOENT);
 	assert_int_equal(cygnet_spi_reserve(f->db, IPPROTO_ESP, AF_INET, &p.id.dst, 0x1000, 0x1000,
-					    &p.id.spi), 0);
+					    &p.id.spi),
+			 0);
 	assert_true(cygnet_spi_reserved(f->db, &p.id));
 	assert_int_equal(cygnet_spi_release(f->db, &p.id), 0);
 	assert_false(cygnet_spi_reserved(f->db, &p.id));
@@ -172,8 +174,13 @@ static void update_keeps_state(void **state)
 {
 	struct fixture *f = *state;
 	struct cygnet_sa_params p = sa_params(0x1000, true), q = sa_params(0x1000, true);
-	struct cygnet_path path = {addr4("198.51.100.1"), addr4("198.51.100.2"), htons(4500),
-				   htons(4500), 1, AF_INET, {0}};
+	struct cygnet_path path = {addr4("198.51.100.1"),
+				   addr4("198.51.100.2"),
+				   htons(4500),
+				   htons(4500),
+				   1,
+				   AF_INET,
+				   {0}};
 	struct cygnet_sa *sa;
 
 	q.id.dst = q.path.dst = addr4("192.0.2.77");
@@ -208,8 +215,8 @@ static void update_to_another_family(void **state)
 {
 	struct fixture *f = *state;
 	struct cygnet_sa_params p = sa_params(0x1000, true);
-	struct cygnet_path far = {addr6("2001:db8::2"), addr6("2001:db8::1"), 0, 0, 0, AF_INET6,
-				  {0}};
+	struct cygnet_path far =
+		{addr6("2001:db8::2"), addr6("2001:db8::1"), 0, 0, 0, AF_INET6, {0}};
 	struct cygnet_sa_id there = {p.id.spi, IPPROTO_ESP, AF_INET6, far.dst};
 	struct cygnet_sa before, *sa;
 	struct cygnet_sa_usage usage;
@@ -227,7 +234,8 @@ static void update_to_another_family(void **state)
 	assert_int_equal(cygnet_sa_update(f->db, &p.id, &far, 0), 0);
 	assert_null(lookup(f->db, 0x1000));
 	assert_ptr_equal(lookup6(f->db, 0x1000), sa);
-	assert_memory_equal(&sa->seq, &before.seq, sizeof(before) - offsetof(struct cygnet_sa, seq));
+	assert_memory_equal(&sa->seq, &before.seq,
+			    sizeof(before) - offsetof(struct cygnet_sa, seq));
 	assert_memory_equal(sa->cipher_key, before.cipher_key, sizeof(before.cipher_key));
 	assert_int_equal(sa->generation, before.generation);
 	assert_int_equal(sa->replay_block, before.replay_block);
@@ -256,8 +264,8 @@ static void same_bytes_in_two_families(void **state)
 	assert_int_equal(cygnet_sa_add(f->db, &v4), 0);
 	assert_int_equal(cygnet_sa_update(f->db, &v6.id, &v6.path, 0), -ENOENT);
 	assert_int_equal(cygnet_sa_add(f->db, &v6), 0);
-	assert_ptr_not_equal(lookup(f->db, 0x1000),
-			     cygnet_sad_lookup(f->db, v6.id.spi, IPPROTO_ESP, AF_INET6, &v6.id.dst));
+	assert_ptr_not_equal(lookup(f->db, 0x1000), cygnet_sad_lookup(f->db, v6.id.spi, IPPROTO_ESP,
+								      AF_INET6, &v6.id.dst));
 	assert_int_equal(cygnet_sa_update(f->db, &v4.id, &v6.path, 0), -EEXIST);
 	v6.path.af = AF_UNIX;
 	assert_int_equal(cygnet_sa_update(f->db, &v4.id, &v6.path, 0), -EINVAL);
@@ -370,7 +378,8 @@ static void reserved_spi_is_inbound(void **state)
 	struct cygnet_sa_params p = sa_params(0x1000, false);
 
 	assert_int_equal(cygnet_spi_reserve(f->db, IPPROTO_ESP, AF_INET, &p.id.dst, 0x1000, 0x1000,
-					    &p.id.spi), 0);
+					    &p.id.spi),
+			 0);
 	assert_int_equal(cygnet_sa_add(f->db, &p), -EEXIST);
 	p.flags |= CYGNET_SA_INBOUND;
 	assert_int_equal(cygnet_sa_add(f->db, &p), 0);
@@ -401,9 +410,9 @@ static void invalid_params(void **state)
 	const struct cygnet_sa_params good = sa_params(0x1000, true);
 	struct cygnet_sa_params p;
 
-#define BAD(field, value)                                                                          \
-	p = good;                                                                                  \
-	p.field = (value);                                                                         \
+#define BAD(field, value) \
+	p = good; \
+	p.field = (value); \
 	assert_int_equal(cygnet_sa_add(f->db, &p), -EINVAL)
 	BAD(id.spi, htonl(255));
 	BAD(id.proto, IPPROTO_TCP);

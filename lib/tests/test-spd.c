@@ -166,7 +166,8 @@ static bool concerns(struct cygnet_db *db, uint64_t since, const struct cygnet_f
 
 	cygnet_flow_scopes(db, flow->af, &flow->src, &flow->dst, of_flow);
 	for (unsigned int i = 0; i < n; i++)
-		if (changed[i] == CYGNET_SCOPE_ALL || is_among(changed[i], of_flow, CYGNET_FLOW_SCOPES))
+		if (changed[i] == CYGNET_SCOPE_ALL ||
+		    is_among(changed[i], of_flow, CYGNET_FLOW_SCOPES))
 			return true;
 	return false;
 }
@@ -189,7 +190,8 @@ static bool concerns_sa(struct cygnet_db *db, uint64_t since, uint32_t index)
 	uint16_t changed[CYGNET_SCOPES];
 	unsigned int n = cygnet_db_changed(db, since, cygnet_db_changes(db), changed);
 
-	return is_among(CYGNET_SCOPE_ALL, changed, n) || is_among(cygnet_sa_scope(index), changed, n);
+	return is_among(CYGNET_SCOPE_ALL, changed, n) ||
+	       is_among(cygnet_sa_scope(index), changed, n);
 }
 
 /* A policy concerns flows that it matches, however its selector is shaped, and not those of other peers. */
@@ -224,12 +226,14 @@ static void policies_have_scopes(void **state)
 		p.dir = (uint8_t)shapes[i].dir;
 		assert_int_equal(cygnet_policy_add(f->db, &p), 0);
 		assert_true(concerns(f->db, before, &own));
-		assert_in_range(peers_concerned(f->db, before), shapes[i].others ? 8 : 0, shapes[i].others ? 8 : 1);
+		assert_in_range(peers_concerned(f->db, before), shapes[i].others ? 8 : 0,
+				shapes[i].others ? 8 : 1);
 		before = cygnet_db_changes(f->db);
 		assert_false(concerns(f->db, before, &own));
 		assert_int_equal(cygnet_policy_delete(f->db, &p), 0);
 		assert_true(concerns(f->db, before, &own));
-		assert_in_range(peers_concerned(f->db, before), shapes[i].others ? 8 : 0, shapes[i].others ? 8 : 1);
+		assert_in_range(peers_concerned(f->db, before), shapes[i].others ? 8 : 0,
+				shapes[i].others ? 8 : 1);
 	}
 }
 
@@ -239,7 +243,8 @@ static void rekeying_has_a_scope(void **state)
 	struct cygnet_flow own = flow4("10.1.0.5", "10.2.3.4", 6, 1, 2);
 	struct cygnet_sa_params sa1 = sa_params(0x1001, false), sa2 = sa_params(0x1002, false);
 	struct cygnet_policy_params old = policy(selector("10.1.0.0", 16, "10.2.0.0", 16), 1000,
-						 CYGNET_PROTECT), new = old;
+						 CYGNET_PROTECT),
+				    new = old;
 	struct fixture *f = *state;
 	uint64_t before;
 
@@ -387,9 +392,9 @@ static void invalid_params(void **state)
 							CYGNET_PROTECT);
 	struct cygnet_policy_params p;
 
-#define BAD(field, value)                                                                          \
-	p = good;                                                                                  \
-	p.field = (value);                                                                         \
+#define BAD(field, value) \
+	p = good; \
+	p.field = (value); \
 	assert_int_equal(cygnet_policy_add(f->db, &p), -EINVAL)
 	BAD(dir, CYGNET_DIRS);
 	BAD(action, CYGNET_DISCARD + 1);
@@ -476,7 +481,7 @@ static void random_range(uint8_t af, struct cygnet_addr *lo, struct cygnet_addr 
 		*hi = swap;
 	} else if (!memcmp(lo, hi, sizeof(*lo))) {
 		for (unsigned int bit = bits; bit < (af == AF_INET ? 32u : 128u); bit++) {
-			lo->bytes[bit / 8] &= (uint8_t)~(0x80 >> bit % 8);
+			lo->bytes[bit / 8] &= (uint8_t) ~(0x80 >> bit % 8);
 			hi->bytes[bit / 8] |= (uint8_t)(0x80 >> bit % 8);
 		}
 	}
@@ -568,13 +573,15 @@ static void compare_entry(struct fixture *f, const struct cygnet_policy_params *
 		if (first < 0 || oracle_wins(i, first))
 			first = i;
 	}
-	assert_int_equal(cygnet_policy_entry(f->db, p->dir, &p->sel, &entry), installs ? 0 : -ENOENT);
+	assert_int_equal(cygnet_policy_entry(f->db, p->dir, &p->sel, &entry),
+			 installs ? 0 : -ENOENT);
 	assert_int_equal(entry.installs, installs);
 	if (installs)
 		assert_memory_equal(&entry.first, &oracle[first].p, sizeof(entry.first));
 }
 
-static void compare_with_oracle(struct fixture *f, void (*make_policy)(struct cygnet_policy_params *),
+static void compare_with_oracle(struct fixture *f,
+				void (*make_policy)(struct cygnet_policy_params *),
 				struct cygnet_flow (*make_flow)(void))
 {
 	unsigned int order = 0, hits = 0;
@@ -606,8 +613,8 @@ static void compare_with_oracle(struct fixture *f, void (*make_policy)(struct cy
 			int want = oracle_lookup(dir, &flow);
 
 			if ((want < 0) != !got || (got && got->reqid != oracle[want].p.reqid))
-				fail_msg("round %d, flow %d: not the policy of the oracle",
-					 round, j);
+				fail_msg("round %d, flow %d: not the policy of the oracle", round,
+					 j);
 			hits += want >= 0;
 		}
 		if (round % 100 == 0 && cygnet_db_check(f->db, error, sizeof(error)))
@@ -629,7 +636,8 @@ static void against_oracle_nested(void **state)
 
 /* --- entries with several users --- */
 
-static unsigned int chain_length(struct cygnet_db *db, enum cygnet_dir dir, const struct cygnet_selector *sel)
+static unsigned int chain_length(struct cygnet_db *db, enum cygnet_dir dir,
+				 const struct cygnet_selector *sel)
 {
 	struct cygnet_policy *policy = chain_follow(db, place_of(db, dir, sel).chain);
 	unsigned int n = 0;
@@ -644,7 +652,8 @@ static unsigned int chain_length(struct cygnet_db *db, enum cygnet_dir dir, cons
 /* The newest of many children with equal selectors sends; when it goes, the newest of the others does. */
 static void users_take_over(void **state)
 {
-	struct cygnet_policy_params p = policy(selector("10.1.0.0", 24, "0.0.0.0", 0), 1000, CYGNET_PROTECT);
+	struct cygnet_policy_params p = policy(selector("10.1.0.0", 24, "0.0.0.0", 0), 1000,
+					       CYGNET_PROTECT);
 	struct cygnet_flow flow = flow4("10.1.0.1", "20.0.0.1", 17, 1, 2);
 	struct fixture *f = *state;
 	unsigned int left;
@@ -664,7 +673,9 @@ static void users_take_over(void **state)
 		if (p.spi % 3 == 0)
 			continue;
 		assert_int_equal(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow)->spi, p.spi);
-		assert_int_equal(cygnet_policy_sa(f->db, cygnet_spd_lookup(f->db, CYGNET_OUT, &flow))->spi, p.spi);
+		assert_int_equal(
+			cygnet_policy_sa(f->db, cygnet_spd_lookup(f->db, CYGNET_OUT, &flow))->spi,
+			p.spi);
 		assert_int_equal(chain_length(f->db, CYGNET_OUT, &p.sel), 1);
 		assert_int_equal(cygnet_policy_delete(f->db, &p), 0);
 		left--;
@@ -677,7 +688,8 @@ static void users_take_over(void **state)
 /* A change of users that do not apply concerns no flow. */
 static void users_have_no_scope(void **state)
 {
-	struct cygnet_policy_params p = policy(selector("10.1.0.0", 24, "10.2.0.0", 16), 1000, CYGNET_PROTECT);
+	struct cygnet_policy_params p = policy(selector("10.1.0.0", 24, "10.2.0.0", 16), 1000,
+					       CYGNET_PROTECT);
 	struct cygnet_flow flow = flow4("10.1.0.1", "10.2.0.1", 17, 1, 2);
 	struct cygnet_policy_params trap = p;
 	struct fixture *f = *state;

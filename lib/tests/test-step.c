@@ -19,15 +19,15 @@
 #include "fixture.h"
 #include "layout.h"
 
-#define SLOTS 8u
+#define SLOTS	     8u
 #define REPAIR_EVERY 4 /* the repair is killed as well after each 4th death */
 
 /* The flag that makes the processor trap after the next instruction. */
 #ifdef __x86_64__
-#define TRAP_FLAG 0x100
+#define TRAP_FLAG      0x100
 #define FLAGS(context) (((ucontext_t *)(context))->uc_mcontext.gregs[REG_EFL])
 #else
-#define TRAP_FLAG 0
+#define TRAP_FLAG      0
 static long long no_flags;
 #define FLAGS(context) (*((void)(context), &no_flags))
 #endif
@@ -208,7 +208,8 @@ static void verify(int l)
 	char error[256] = "";
 	struct cygnet_db *db;
 
-	if (cygnet_db_open_flags(level[l].path, NULL, CYGNET_OPEN_ON_DISK, &db, error, sizeof(error)))
+	if (cygnet_db_open_flags(level[l].path, NULL, CYGNET_OPEN_ON_DISK, &db, error,
+				 sizeof(error)))
 		fail_msg("%s", error);
 	look_at_bystanders(db);
 	scenario->look(db);
@@ -228,8 +229,8 @@ static void verify(int l)
 /* ---------------------------------------------------------- the stepping -- */
 
 static struct cygnet_db *guarded; /* in the child: mapped read-only */
-static int wrote[2]; /* pipe: the child has written */
-static int go_on[2]; /* pipe: the child may continue */
+static int wrote[2];		  /* pipe: the child has written */
+static int go_on[2];		  /* pipe: the child may continue */
 
 static void guard(int protection)
 {
@@ -262,8 +263,7 @@ static void on_step(int signal, siginfo_t *info, void *context)
 		_exit(5);
 }
 
-__attribute__((noreturn))
-static void child_main(int l, void (*run)(struct cygnet_db *))
+__attribute__((noreturn)) static void child_main(int l, void (*run)(struct cygnet_db *))
 {
 	struct sigaction fault = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
 	struct sigaction trap = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO};
@@ -778,7 +778,9 @@ static void reader_beside_repair(void **state)
 	child = start(ORIGINAL, delete_sa);
 	while (next_write(ORIGINAL, &child) && find_in(f->db, 0x1000))
 		assert_int_equal(write(child.go_on, "", 1), 1);
-	assert_int_equal(cygnet_db_open_flags(level[CRASHED].path, NULL, CYGNET_OPEN_ON_DISK, &reader, NULL, 0), 0);
+	assert_int_equal(cygnet_db_open_flags(level[CRASHED].path, NULL, CYGNET_OPEN_ON_DISK,
+					      &reader, NULL, 0),
+			 0);
 	assert_int_equal(cygnet_role_take(reader, CYGNET_ROLE_DATAPLANE), 0);
 	for (unsigned int step = 0, more = 1; more; step++) {
 		die(ORIGINAL, child.pid);
@@ -795,40 +797,40 @@ static void reader_beside_repair(void **state)
 	drop_level(CRASHED, size);
 }
 
-#define SCENARIOS(X)                                                                               \
-	X(sa_add, nothing, add_large, look_for_sa, false)                                          \
-	X(sa_add_reserved, reserve, add_large, look_for_sa, false)                                 \
-	X(sa_add_used_slot, use_slots, add_large, look_for_sa, false)                              \
-	X(spi_reserve, use_slots, reserve, look_for_sa, false)                                     \
-	X(sa_delete, add_large, delete_sa, look_for_sa, false)                                     \
-	X(sa_delete_reserved, reserve, delete_sa, look_for_sa, false)                              \
-	X(sa_update, add_large, move, look_for_path, false)                                        \
-	X(policy_add, add_wide_policy, add_policy, look_for_policy, false)                         \
-	X(policy_add_again, add_both_policies, add_policy, look_for_policy, false)                 \
+#define SCENARIOS(X) \
+	X(sa_add, nothing, add_large, look_for_sa, false) \
+	X(sa_add_reserved, reserve, add_large, look_for_sa, false) \
+	X(sa_add_used_slot, use_slots, add_large, look_for_sa, false) \
+	X(spi_reserve, use_slots, reserve, look_for_sa, false) \
+	X(sa_delete, add_large, delete_sa, look_for_sa, false) \
+	X(sa_delete_reserved, reserve, delete_sa, look_for_sa, false) \
+	X(sa_update, add_large, move, look_for_path, false) \
+	X(policy_add, add_wide_policy, add_policy, look_for_policy, false) \
+	X(policy_add_again, add_both_policies, add_policy, look_for_policy, false) \
 	X(policy_add_by_protocol, add_wide_policy, add_policy_by_protocol, look_for_policy, false) \
-	X(policy_delete, add_both_policies, delete_policy, look_for_policy, false)                 \
-	X(policy_delete_by_protocol, add_wide_and_by_protocol, delete_policy_by_protocol,          \
-	  look_for_policy, false)                                                                  \
-	X(user_add_better, add_two_users, add_better_user, look_for_policy, false)                 \
-	X(user_add_between, add_two_users, add_worse_user, look_for_policy, false)                 \
-	X(user_add_last, add_policy, add_worst_user, look_for_policy, false)                       \
-	X(user_delete_first, add_three_users, delete_policy, look_for_policy, false)               \
-	X(user_delete_between, add_three_users, delete_worse_user, look_for_policy, false)         \
-	X(db_flush, add_both_policies, flush, nothing, true)                                       \
-	X(db_hold, add_three_policies, hold, look_for_protection, true)                            \
-	X(hold_replace, hold_three_policies, add_policy, look_for_protection, true)                \
-	X(hold_end, hold_three_policies, end_hold, nothing, true)                                  \
-	X(db_reclaim, retire_and_let_go, reclaim, look_for_sa, false)                              \
-	X(replay_update, receive_some, receive_ahead, look_for_replays, false)                     \
-	X(event_post, nothing, post_two, look_for_events, false)                                   \
+	X(policy_delete, add_both_policies, delete_policy, look_for_policy, false) \
+	X(policy_delete_by_protocol, add_wide_and_by_protocol, delete_policy_by_protocol, \
+	  look_for_policy, false) \
+	X(user_add_better, add_two_users, add_better_user, look_for_policy, false) \
+	X(user_add_between, add_two_users, add_worse_user, look_for_policy, false) \
+	X(user_add_last, add_policy, add_worst_user, look_for_policy, false) \
+	X(user_delete_first, add_three_users, delete_policy, look_for_policy, false) \
+	X(user_delete_between, add_three_users, delete_worse_user, look_for_policy, false) \
+	X(db_flush, add_both_policies, flush, nothing, true) \
+	X(db_hold, add_three_policies, hold, look_for_protection, true) \
+	X(hold_replace, hold_three_policies, add_policy, look_for_protection, true) \
+	X(hold_end, hold_three_policies, end_hold, nothing, true) \
+	X(db_reclaim, retire_and_let_go, reclaim, look_for_sa, false) \
+	X(replay_update, receive_some, receive_ahead, look_for_replays, false) \
+	X(event_post, nothing, post_two, look_for_events, false) \
 	X(event_wait, post_two, take_one, look_for_events, false)
 
-#define DEFINE(name, before, call, look, flushes)                                                  \
-	static void name(void **state)                                                             \
-	{                                                                                          \
-		static const struct scenario s = {before, call, look, flushes};                    \
-                                                                                                   \
-		run_scenario(state, &s);                                                           \
+#define DEFINE(name, before, call, look, flushes) \
+	static void name(void **state) \
+	{ \
+		static const struct scenario s = {before, call, look, flushes}; \
+\
+		run_scenario(state, &s); \
 	}
 SCENARIOS(DEFINE)
 #undef DEFINE

@@ -23,9 +23,26 @@
 #include <daemon.h>
 #include <processing/jobs/callback_job.h>
 
-enum { GET_FEATURES, GET_SPI, ADD_SA, UPDATE_SA, QUERY_SA, DEL_SA, ADD_POLICY, QUERY_POLICY,
-       DEL_POLICY, EVENTS, TIMERS, NET_ADDRESS, NET_NEXTHOP, NET_INTERFACE, NET_ADD_ROUTE,
-       NET_DEL_ROUTE, MEASURING, METHODS };
+enum {
+	GET_FEATURES,
+	GET_SPI,
+	ADD_SA,
+	UPDATE_SA,
+	QUERY_SA,
+	DEL_SA,
+	ADD_POLICY,
+	QUERY_POLICY,
+	DEL_POLICY,
+	EVENTS,
+	TIMERS,
+	NET_ADDRESS,
+	NET_NEXTHOP,
+	NET_INTERFACE,
+	NET_ADD_ROUTE,
+	NET_DEL_ROUTE,
+	MEASURING,
+	METHODS
+};
 
 /* Totals of a method. Times are in nanoseconds. */
 struct method {
@@ -47,17 +64,18 @@ static __thread struct {
 	struct span spent; /* time of kernel-net, and of measuring it, within this method */
 } net;
 
-static const char *const names[METHODS] = {"get_features", "get_spi", "add_sa", "update_sa",
-					   "query_sa", "del_sa", "add_policy", "query_policy",
-					   "del_policy", "events", "timers", "net: address",
-					   "net: nexthop", "net: interface", "net: add_route",
+static const char *const names[METHODS] = {"get_features",   "get_spi",	       "add_sa",
+					   "update_sa",	     "query_sa",       "del_sa",
+					   "add_policy",     "query_policy",   "del_policy",
+					   "events",	     "timers",	       "net: address",
+					   "net: nexthop",   "net: interface", "net: add_route",
 					   "net: del_route", "measuring"};
 static struct method *methods;
 static kernel_ipsec_constructor_t constructor;
-static kernel_ipsec_t plugin;     /* original methods of the plugin */
+static kernel_ipsec_t plugin;	  /* original methods of the plugin */
 static kernel_interface_t kernel; /* original methods of charon's kernel interface */
-static uint64_t own_cpu;   /* CPU time of a measurement that it counts itself, nanoseconds */
-static uint64_t whole_cpu; /* CPU time of a measurement, nanoseconds */
+static uint64_t own_cpu;	  /* CPU time of a measurement that it counts itself, nanoseconds */
+static uint64_t whole_cpu;	  /* CPU time of a measurement, nanoseconds */
 
 static uint64_t now(clockid_t clock)
 {
@@ -142,10 +160,10 @@ static void calibrate(void)
 	net.inside = false;
 }
 
-#define TIMED(which, call)                \
-	struct span start = begin();      \
-	status_t status = plugin.call;    \
-	end(which, start);                \
+#define TIMED(which, call) \
+	struct span start = begin(); \
+	status_t status = plugin.call; \
+	end(which, start); \
 	return status
 
 static kernel_feature_t get_features(kernel_ipsec_t *this)
@@ -157,7 +175,8 @@ static kernel_feature_t get_features(kernel_ipsec_t *this)
 	return features;
 }
 
-static status_t get_spi(kernel_ipsec_t *this, host_t *src, host_t *dst, uint8_t proto, uint32_t *spi)
+static status_t get_spi(kernel_ipsec_t *this, host_t *src, host_t *dst, uint8_t proto,
+			uint32_t *spi)
 {
 	TIMED(GET_SPI, get_spi(this, src, dst, proto, spi));
 }
@@ -205,14 +224,14 @@ static status_t del_policy(kernel_ipsec_t *this, kernel_ipsec_policy_id_t *id,
 
 /* --- kernel-net; measured if the plugin calls it, not if charon does --- */
 
-#define TIMED_NET(which, type, call)      \
-	struct span start;                \
-	type result;                      \
-	if (!net.inside)                  \
-		return kernel.call;       \
-	start = clocks();                 \
-	result = kernel.call;             \
-	end_net(which, start);            \
+#define TIMED_NET(which, type, call) \
+	struct span start; \
+	type result; \
+	if (!net.inside) \
+		return kernel.call; \
+	start = clocks(); \
+	result = kernel.call; \
+	end_net(which, start); \
 	return result
 
 static status_t get_address_by_ts(kernel_interface_t *this, traffic_selector_t *ts, host_t **ip,
@@ -354,8 +373,9 @@ callback_job_t *callback_job_create_with_prio(callback_job_cb_t callback, void *
 {
 	callback_job_t *(*real)(callback_job_cb_t, void *, callback_job_cleanup_t,
 				callback_job_cancel_t, job_priority_t) =
-		(callback_job_t *(*)(callback_job_cb_t, void *, callback_job_cleanup_t,
-				     callback_job_cancel_t, job_priority_t))dlsym(RTLD_NEXT, __func__);
+		(callback_job_t * (*)(callback_job_cb_t, void *, callback_job_cleanup_t,
+				      callback_job_cancel_t, job_priority_t))
+			dlsym(RTLD_NEXT, __func__);
 	struct timed_job *job;
 
 	if (!of_plugin(callback))
@@ -377,8 +397,9 @@ callback_job_t *callback_job_create(callback_job_cb_t callback, void *data,
 /* Replaces libcharon's function. charon uses the first plugin that registers. */
 bool kernel_ipsec_register(plugin_t *self, plugin_feature_t *feature, bool reg, void *data)
 {
-	bool (*real)(plugin_t *, plugin_feature_t *, bool, void *) =
-		(bool (*)(plugin_t *, plugin_feature_t *, bool, void *))dlsym(RTLD_NEXT, __func__);
+	bool (*real)(plugin_t *, plugin_feature_t *, bool,
+		     void *) = (bool (*)(plugin_t *, plugin_feature_t *, bool,
+					 void *))dlsym(RTLD_NEXT, __func__);
 
 	if (!constructor)
 		constructor = (kernel_ipsec_constructor_t)data;

@@ -13,13 +13,13 @@
 #include "esp/ah_mutable.h"
 #include "gateway.h"
 
-#define SPI 0x5000u
-#define ICV 16u
-#define HEADER (12u + ICV)
-#define MOST 1300u
-#define V6 1u
+#define SPI	  0x5000u
+#define ICV	  16u
+#define HEADER	  (12u + ICV)
+#define MOST	  1300u
+#define V6	  1u
 #define TRANSPORT 2u
-#define DAMAGED 4u
+#define DAMAGED	  4u
 
 static const uint8_t key[32] = "the key of the peer and its host";
 static const uint8_t us6[16] = {0x20, 1, 0xd, 0xb8, [15] = 1};

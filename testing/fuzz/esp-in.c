@@ -8,11 +8,11 @@
 
 #include "gateway.h"
 
-#define MOST 1400u
-#define BY_CBC 1u
+#define MOST	     1400u
+#define BY_CBC	     1u
 #define WITH_TRAILER 2u /* a valid one, with a next header of the input */
-#define DAMAGED 4u
-#define REPLAYED 8u
+#define DAMAGED	     4u
+#define REPLAYED     8u
 
 static uint64_t last_seq[2];
 
@@ -21,7 +21,8 @@ void fuzz_set_up(void)
 }
 
 /* @return its length */
-static unsigned int plaintext(struct input *in, uint8_t choice, const struct tunnel *t, uint8_t *text)
+static unsigned int plaintext(struct input *in, uint8_t choice, const struct tunnel *t,
+			      uint8_t *text)
 {
 	unsigned int block = t->peer.algorithm->block, len;
 	uint8_t next = choice & WITH_TRAILER ? input_byte(in) : 0;
@@ -45,8 +46,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ip[20 + (text[0] | text[1] << 8) % (len - 20)] ^= (uint8_t)(choice | 1);
 	fuzz_packet(ip, len, GATEWAY_WAN);
 	/* The second packet is of a known flow. */
-	len = gateway_seal(ip, t, ++*seq, text, len - (t->v6 ? 40u : 20u) - 8 -
-			   t->peer.algorithm->iv_len - t->peer.algorithm->icv_len);
+	len = gateway_seal(ip, t, ++*seq, text,
+			   len - (t->v6 ? 40u : 20u) - 8 - t->peer.algorithm->iv_len -
+				   t->peer.algorithm->icv_len);
 	fuzz_packet(ip, len, GATEWAY_WAN);
 	fuzz_settle(t->number);
 	return 0;

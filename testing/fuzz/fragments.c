@@ -8,12 +8,12 @@
 
 #include "gateway.h"
 
-#define MOST 40u
-#define V6 1u
-#define MORE 2u
-#define TO_US 4u
+#define MOST	 40u
+#define V6	 1u
+#define MORE	 2u
+#define TO_US	 4u
 #define FROM_LAN 8u
-#define AH 16u
+#define AH	 16u
 
 void fuzz_set_up(void)
 {
@@ -40,12 +40,13 @@ static unsigned int fragment(struct input *in, uint8_t choice, uint8_t *ip)
 	uint16_t field, sum;
 
 	len += len == 0;
-	gateway_packet(ip, lan ? 1 : 2, lan ? 2u + (id >> 6) : 1, v6, front + (len < 8 ? 8 : len), 1, 64);
+	gateway_packet(ip, lan ? 1 : 2, lan ? 2u + (id >> 6) : 1, v6, front + (len < 8 ? 8 : len),
+		       1, 64);
 	addresses(choice, ip);
 	field = htons((uint16_t)((at_high << 8 | at_low) << (v6 ? 3 : 0)));
 	if (v6) {
-		const uint8_t ext[] = {choice & AH ? IPPROTO_AH : protos[id >> 2 & 3], 0, 0, 0,
-				       0, 0, 0, id & 3};
+		const uint8_t ext[] =
+			{choice & AH ? IPPROTO_AH : protos[id >> 2 & 3], 0, 0, 0, 0, 0, 0, id & 3};
 		uint16_t payload = htons((uint16_t)(len + 8));
 
 		field |= htons(choice & MORE ? 1 : 0);
@@ -67,7 +68,8 @@ static unsigned int fragment(struct input *in, uint8_t choice, uint8_t *ip)
 	}
 	/* A UDP header with IKE's ports, for the case of a first fragment. */
 	if (len >= 8) {
-		const uint16_t udp[] = {htons(500), htons(id & 16 ? 4500 : 500), htons((uint16_t)len), 0};
+		const uint16_t udp[] = {htons(500), htons(id & 16 ? 4500 : 500),
+					htons((uint16_t)len), 0};
 
 		memcpy(ip + front, udp, sizeof(udp));
 	}

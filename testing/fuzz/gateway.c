@@ -13,8 +13,8 @@
 #include "path/worker/neigh_wait.h"
 #include "worker_fixture.h"
 
-#define ETHER 14u
-#define WAIT_MS 3600000u /* for fragments: longer than any run of one input */
+#define ETHER	      14u
+#define WAIT_MS	      3600000u /* for fragments: longer than any run of one input */
 #define LARGE_PACKETS 8u
 
 FUZZ_WITH_EAL
@@ -71,12 +71,17 @@ void fuzz_policies(unsigned int n, const struct cygnet_sa *in, const struct cygn
 /* With a policy for ports, packets are reassembled before the policy lookup. */
 static void add_ports(enum cygnet_dir dir, uint8_t af)
 {
-	const struct cygnet_addr every =
-		af == AF_INET ? cygnet_addr4(UINT32_MAX)
-			      : (struct cygnet_addr){.words = {UINT64_MAX, UINT64_MAX}};
+	const struct cygnet_addr every = af == AF_INET ? cygnet_addr4(UINT32_MAX)
+						       : (struct cygnet_addr){
+								 .words = {UINT64_MAX, UINT64_MAX}};
 	const struct cygnet_policy_params policy = {
-		.sel = {.src_hi = every, .dst_hi = every, .sport_hi = UINT16_MAX, .dport_lo = 7,
-			.dport_hi = 7, .af = af, .proto = IPPROTO_UDP},
+		.sel = {.src_hi = every,
+			.dst_hi = every,
+			.sport_hi = UINT16_MAX,
+			.dport_lo = 7,
+			.dport_hi = 7,
+			.af = af,
+			.proto = IPPROTO_UDP},
 		.dir = (uint8_t)dir,
 		.action = CYGNET_DISCARD,
 		.af = af,

@@ -12,10 +12,10 @@
 #include "input.h"
 
 /** Numbers of networks; this gateway's is 1. */
-#define FUZZ_GCM 2u
-#define FUZZ_CBC 3u
+#define FUZZ_GCM  2u
+#define FUZZ_CBC  3u
 #define FUZZ_TRAP 4u
-#define FUZZ_AH 5u /* no policy yet: ah-in.c has one */
+#define FUZZ_AH	  5u /* no policy yet: ah-in.c has one */
 
 extern struct worker *fuzz_worker;
 extern struct tunnel fuzz_gcm, fuzz_cbc;

@@ -9,11 +9,11 @@
 #include "gateway.h"
 #include "ip/headers.h"
 
-#define ETHER 14u
-#define MOST 600u
-#define V6 1u
-#define TO_US 2u
-#define ESP 4u
+#define ETHER	 14u
+#define MOST	 600u
+#define V6	 1u
+#define TO_US	 2u
+#define ESP	 4u
 #define FROM_LAN 8u
 #define AS_IT_IS 16u /* the input is the frame */
 

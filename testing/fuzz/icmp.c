@@ -8,11 +8,11 @@
 
 #include "gateway.h"
 
-#define QUOTE 128u
-#define V6 1u
+#define QUOTE	  128u
+#define V6	  1u
 #define IN_TUNNEL 2u
-#define FROM_LAN 4u
-#define SHORT 8u
+#define FROM_LAN  4u
+#define SHORT	  8u
 
 void fuzz_set_up(void)
 {

@@ -15,11 +15,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 /** ASan's options for targets with EAL: LeakSanitizer does not find pointers in EAL's memory. */
-#define FUZZ_WITH_EAL                                                                              \
-	const char *__asan_default_options(void);                                                  \
-	const char *__asan_default_options(void)                                                   \
-	{                                                                                          \
-		return "detect_leaks=0";                                                           \
+#define FUZZ_WITH_EAL \
+	const char *__asan_default_options(void); \
+	const char *__asan_default_options(void) \
+	{ \
+		return "detect_leaks=0"; \
 	}
 
 struct input {

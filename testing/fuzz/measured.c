@@ -32,7 +32,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	len = 0;
 	if (size && data[0] & 1)
-		len = (size_t)snprintf(text, ROOM, "cygnet engines 4 2\ndevice a|b|1\ndevice c|d|2\n");
+		len = (size_t)snprintf(text, ROOM,
+				       "cygnet engines 4 2\ndevice a|b|1\ndevice c|d|2\n");
 	if (size)
 		memcpy(text + len, data + 1, size - 1);
 	len += size ? size - 1 : 0;
@@ -42,8 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fwrite(text, 1, len, file) != len || fclose(file))
 		abort();
 	/* An accepted file can be written, and read again. */
-	if (measured_read(path) == 0 &&
-	    (measured_write(copy) || measured_read(copy)))
+	if (measured_read(path) == 0 && (measured_write(copy) || measured_read(copy)))
 		abort();
 	return 0;
 }

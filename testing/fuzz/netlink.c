@@ -45,8 +45,8 @@ static void deliver(const void *datagram, size_t len)
 static void message(struct input *in)
 {
 	static const uint16_t types[] = {
-		RTM_NEWROUTE, RTM_DELROUTE, RTM_NEWNEIGH, RTM_DELNEIGH, RTM_NEWADDR,
-		RTM_DELADDR, RTM_NEWNETCONF, RTM_NEWLINK, RTM_DELLINK,
+		RTM_NEWROUTE, RTM_DELROUTE,   RTM_NEWNEIGH, RTM_DELNEIGH, RTM_NEWADDR,
+		RTM_DELADDR,  RTM_NEWNETCONF, RTM_NEWLINK,  RTM_DELLINK,
 	};
 	_Alignas(struct nlmsghdr) uint8_t buffer[MOST];
 	struct nlmsghdr *nlh = (struct nlmsghdr *)buffer;
@@ -62,7 +62,8 @@ static void message(struct input *in)
 	nlh->nlmsg_len = (uint32_t)len;
 	/* Without attributes: MTU and MAC address of a link would be set on the device. */
 	if (nlh->nlmsg_type == RTM_NEWLINK)
-		nlh->nlmsg_len = RTE_MIN(nlh->nlmsg_len, (uint32_t)NLMSG_LENGTH(sizeof(struct ifinfomsg)));
+		nlh->nlmsg_len = RTE_MIN(nlh->nlmsg_len,
+					 (uint32_t)NLMSG_LENGTH(sizeof(struct ifinfomsg)));
 	deliver(buffer, nlh->nlmsg_len);
 }
 

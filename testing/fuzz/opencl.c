@@ -13,7 +13,7 @@
 #include "pmd.h"
 #include "request.h"
 
-#define IV_AT (sizeof(struct rte_crypto_op) + sizeof(struct rte_crypto_sym_op))
+#define IV_AT	  (sizeof(struct rte_crypto_op) + sizeof(struct rte_crypto_sym_op))
 #define DATA_MOST 512u
 
 static struct ocl_pmd pmd;
@@ -25,7 +25,10 @@ static struct ocl_bins bins;
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	static const struct ocl_device device = {
-		.cpu = true, .group_multiple = 8, .max_group = 4096, .units = 2,
+		.cpu = true,
+		.group_multiple = 8,
+		.max_group = 4096,
+		.units = 2,
 	};
 
 	(void)argc;
@@ -33,11 +36,15 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	pmd.device = device;
 	/* Entries of the table are written directly, as for a device that is a CPU. */
 	pmd.table = (struct ocl_table){
-		.dev = &pmd.device, .home = &home, .direct = true, .bytes = sizeof(home),
+		.dev = &pmd.device,
+		.home = &home,
+		.direct = true,
+		.bytes = sizeof(home),
 	};
 	if (ocl_args_parse(&pmd.args, "chunk=32") ||
-	    ocl_sched_init(&pmd.sched, &pmd.args, &pmd.device) || ocl_bins_init(&bins, &pmd.sched) ||
-	    ocl_store_get(&pmd.store, 1) || ocl_store_join(pmd.store, &pmd.table))
+	    ocl_sched_init(&pmd.sched, &pmd.args, &pmd.device) ||
+	    ocl_bins_init(&bins, &pmd.sched) || ocl_store_get(&pmd.store, 1) ||
+	    ocl_store_join(pmd.store, &pmd.table))
 		abort();
 	return 0;
 }
@@ -99,8 +106,12 @@ static void run(struct ocl_request *r, struct rte_crypto_op *op)
 	struct ocl_copy copy;
 	bool copied;
 	struct ocl_chunk chunk = {
-		.host = exactly(r->size), .room = r->size, .max_records = 1, .bins = bins,
-		.copy = &copy, .copied = &copied,
+		.host = exactly(r->size),
+		.room = r->size,
+		.max_records = 1,
+		.bins = bins,
+		.copy = &copy,
+		.copied = &copied,
 	};
 	uint32_t record;
 
@@ -123,9 +134,14 @@ static void operate(struct input *in, struct rte_cryptodev_sym_session *session,
 	uint8_t *aad = exactly(priv->aad_len ? (size_t)priv->aad_skip + priv->aad_len : 0);
 	uint8_t *digest = exactly(priv->digest_len);
 	uint16_t room = input_word(in) % DATA_MOST, skip = (uint16_t)(input_byte(in) % (room + 1));
-	struct rte_mbuf src = {
-		.buf_addr = exactly(room), .buf_len = room, .data_off = skip, .nb_segs = 1,
-	}, dst = src;
+	struct rte_mbuf src =
+				{
+					.buf_addr = exactly(room),
+					.buf_len = room,
+					.data_off = skip,
+					.nb_segs = 1,
+				},
+			dst = src;
 	struct ocl_hint hint = {0};
 	struct ocl_request request;
 

@@ -7,8 +7,8 @@
 
 #include "gateway.h"
 
-#define MOST 1500u
-#define V6 8u
+#define MOST  1500u
+#define V6    8u
 #define VALID 16u /* its length and checksum are set after the change */
 
 void fuzz_set_up(void)

@@ -14,7 +14,11 @@
 static void parse(uint8_t *packet, uint16_t len)
 {
 	struct rte_mbuf m = {
-		.buf_addr = packet, .buf_len = len, .data_len = len, .pkt_len = len, .nb_segs = 1,
+		.buf_addr = packet,
+		.buf_len = len,
+		.data_len = len,
+		.pkt_len = len,
+		.nb_segs = 1,
 	};
 	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN];
 	struct cygnet_flow flow;
@@ -28,8 +32,8 @@ static void parse(uint8_t *packet, uint16_t len)
 	packet_flow(&m, 0, &flow);
 	inet_ntop(flow.af, &flow.src, src, sizeof(src));
 	inet_ntop(flow.af, &flow.dst, dst, sizeof(dst));
-	printf("%s %s len %u header %u proto %u fragment %d later %d", src, dst, m.pkt_len, h.len, h.proto,
-	       h.fragment, h.later);
+	printf("%s %s len %u header %u proto %u fragment %d later %d", src, dst, m.pkt_len, h.len,
+	       h.proto, h.fragment, h.later);
 	if (flow.has_ports)
 		printf(" ports %u %u", flow.sport, flow.dport);
 	putchar('\n');

@@ -11,7 +11,7 @@
 #include "input.h"
 #include "layout.h"
 
-#define SLOTS 16u
+#define SLOTS	16u
 #define CHANGES 64u
 
 static struct fixture f;
@@ -117,7 +117,8 @@ static void read_all(struct cygnet_db *db)
 	cygnet_ike_ports(db, ports);
 	cygnet_reader_quiescent(db, 0);
 	for (uint32_t i = 0; i < SLOTS; i++) {
-		struct cygnet_sa *sa = cygnet_sad_lookup(db, htonl(0x1000 + i), IPPROTO_ESP, AF_INET, &dst);
+		struct cygnet_sa *sa = cygnet_sad_lookup(db, htonl(0x1000 + i), IPPROTO_ESP,
+							 AF_INET, &dst);
 		uint64_t first;
 
 		cygnet_sad_lookup_out(db, htonl(0x1000 + i), IPPROTO_ESP, AF_INET, &dst);
@@ -145,8 +146,11 @@ static void write_all(struct cygnet_db *db)
 	struct cygnet_addr dst = addr4("192.0.2.1");
 	struct cygnet_sa_params sa = sa_params(0x2000, true);
 	struct cygnet_policy_params policy = {
-		.sel = selector("10.3.0.0", 16, "10.4.0.0", 16), .dir = CYGNET_OUT,
-		.proto = IPPROTO_ESP, .af = AF_INET, .dst = dst,
+		.sel = selector("10.3.0.0", 16, "10.4.0.0", 16),
+		.dir = CYGNET_OUT,
+		.proto = IPPROTO_ESP,
+		.af = AF_INET,
+		.dst = dst,
 	};
 	struct cygnet_sa_usage usage;
 	char error[256];

@@ -10,9 +10,9 @@
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 
-typedef cl_int launch(cl_command_queue queue, cl_kernel kernel, cl_uint dims,
-		      const size_t *offset, const size_t *global, const size_t *local,
-		      cl_uint nwait, const cl_event *wait, cl_event *event);
+typedef cl_int launch(cl_command_queue queue, cl_kernel kernel, cl_uint dims, const size_t *offset,
+		      const size_t *global, const size_t *local, cl_uint nwait,
+		      const cl_event *wait, cl_event *event);
 typedef cl_int event_info(cl_event event, cl_event_info what, size_t size, void *value,
 			  size_t *size_ret);
 
@@ -55,7 +55,8 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
 	return next(queue, kernel, dims, offset, global, local, nwait, wait, event);
 }
 
-cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t size, void *value, size_t *size_ret)
+cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t size, void *value,
+		      size_t *size_ret)
 {
 	static event_info *next;
 	cl_int err;

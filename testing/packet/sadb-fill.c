@@ -125,7 +125,8 @@ static int parse_name(const char *text, const char *const *names, unsigned int n
 }
 
 /* The same where a function of the library has the names. */
-static int parse_named(const char *text, const char *(*name)(uint8_t), unsigned int n, uint8_t *value)
+static int parse_named(const char *text, const char *(*name)(uint8_t), unsigned int n,
+		       uint8_t *value)
 {
 	for (uint8_t i = 0; i < n; i++) {
 		if (strcmp(text, name(i)) == 0) {
@@ -180,8 +181,8 @@ SET_FLAG(df, CYGNET_SA_COPY_DF)
 
 static int set_dir(struct line *line, const char *value)
 {
-	static const char *const names[] = {
-		[CYGNET_IN] = "in", [CYGNET_OUT] = "out", [CYGNET_FWD] = "fwd"};
+	static const char *const names[] =
+		{[CYGNET_IN] = "in", [CYGNET_OUT] = "out", [CYGNET_FWD] = "fwd"};
 	int rc = parse_name(value, names, CYGNET_DIRS, &line->policy.dir);
 
 	if (line->policy.dir == CYGNET_IN)
@@ -200,8 +201,8 @@ static int set_action(struct line *line, const char *value)
 
 static int set_mode(struct line *line, const char *value)
 {
-	static const char *const names[] = {[CYGNET_TUNNEL] = "tunnel",
-					    [CYGNET_TRANSPORT] = "transport"};
+	static const char *const names[] =
+		{[CYGNET_TUNNEL] = "tunnel", [CYGNET_TRANSPORT] = "transport"};
 	int rc = parse_name(value, names, 2, &line->sa.mode);
 
 	line->policy.mode = line->sa.mode;
@@ -312,9 +313,10 @@ static int set_salt(struct line *line, const char *value)
 /* Direction in which DSCP is copied between inner and outer header. */
 static int set_dscp(struct line *line, const char *value)
 {
-	static const char *const names[] = {
-		[0] = "no", [CYGNET_DSCP_COPY_OUT] = "out", [CYGNET_DSCP_COPY_IN] = "in",
-		[CYGNET_DSCP_COPY_OUT | CYGNET_DSCP_COPY_IN] = "both"};
+	static const char *const names[] = {[0] = "no",
+					    [CYGNET_DSCP_COPY_OUT] = "out",
+					    [CYGNET_DSCP_COPY_IN] = "in",
+					    [CYGNET_DSCP_COPY_OUT | CYGNET_DSCP_COPY_IN] = "both"};
 
 	return parse_name(value, names, 4, &line->sa.dscp);
 }
@@ -341,15 +343,38 @@ static int set_encap(struct line *line, const char *value)
 }
 
 static const struct word words[] = {
-	{"dir", set_dir}, {"action", set_action}, {"spi", set_spi}, {"src", set_src},
-	{"dst", set_dst}, {"dev", set_dev}, {"sport", set_sport}, {"dport", set_dport},
-	{"proto", set_proto}, {"cipher", set_cipher}, {"auth", set_auth}, {"key", set_key},
-	{"salt", set_salt}, {"akey", set_akey}, {"icv", set_icv}, {"window", set_window},
-	{"ecn", set_ecn}, {"df", set_df}, {"dscp", set_dscp}, {"esn", set_esn},
-	{"reqid", set_reqid}, {"prio", set_prio}, {"encap", set_encap}, {"end", set_end},
-	{"begin", set_begin}, {"mode", set_mode}, {"tfc", set_tfc}, {"ipsec", set_ipsec},
-	{"soft-packets", set_soft_packets}, {"hard-bytes", set_hard_bytes},
-	{"hard-packets", set_hard_packets}, {"hard-seconds", set_hard_seconds},
+	{"dir", set_dir},
+	{"action", set_action},
+	{"spi", set_spi},
+	{"src", set_src},
+	{"dst", set_dst},
+	{"dev", set_dev},
+	{"sport", set_sport},
+	{"dport", set_dport},
+	{"proto", set_proto},
+	{"cipher", set_cipher},
+	{"auth", set_auth},
+	{"key", set_key},
+	{"salt", set_salt},
+	{"akey", set_akey},
+	{"icv", set_icv},
+	{"window", set_window},
+	{"ecn", set_ecn},
+	{"df", set_df},
+	{"dscp", set_dscp},
+	{"esn", set_esn},
+	{"reqid", set_reqid},
+	{"prio", set_prio},
+	{"encap", set_encap},
+	{"end", set_end},
+	{"begin", set_begin},
+	{"mode", set_mode},
+	{"tfc", set_tfc},
+	{"ipsec", set_ipsec},
+	{"soft-packets", set_soft_packets},
+	{"hard-bytes", set_hard_bytes},
+	{"hard-packets", set_hard_packets},
+	{"hard-seconds", set_hard_seconds},
 };
 
 static int set_word(struct line *line, char *text)
@@ -531,7 +556,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: sadb-fill FILE < lines\n");
 		return 2;
 	}
-	if (cygnet_db_open_flags(argv[1], &geometry, CYGNET_OPEN_ON_DISK, &db, error, sizeof(error))) {
+	if (cygnet_db_open_flags(argv[1], &geometry, CYGNET_OPEN_ON_DISK, &db, error,
+				 sizeof(error))) {
 		fprintf(stderr, "sadb-fill: %s\n", error);
 		return 1;
 	}

@@ -20,7 +20,8 @@ static void keep(const struct conf *conf, const char *path, int err)
 	if (err != -EAGAIN)
 		err = mkdir(conf->state, 0755) && errno != EEXIST ? -errno : measured_write(path);
 	if (err == -EAGAIN)
-		log_warn("%s: not written: the engines will be measured again at the next start", path);
+		log_warn("%s: not written: the engines will be measured again at the next start",
+			 path);
 	else if (err)
 		log_warn("%s: %s: the engines will be measured again at the next start", path,
 			 strerror(-err));

@@ -20,42 +20,44 @@
 #include "esp/esp_common.h"
 #include "ip/packet.h"
 
-#define MOST MEASURE_PACKETS
+#define MOST	      MEASURE_PACKETS
 #define MEASURE_BURST MEASURED_BATCH
-#define FEW 4u		    /* packets of a burst under light load */
-#define REPEATS 3u
-#define SLICE_US 500u	    /* duration of one measurement */
-#define SHARED_US 1000u	    /* duration of the measurement with all workers */
-#define BEHIND 4	    /* a device slower than another by this factor is measured only once */
-#define FULL_LOAD 0.9f	    /* fraction of the core's time from which more packets in flight are not tried */
-#define GAIN 2.0f	    /* speedup of a batch over a few packets that justifies trying more */
-#define LOST_MS 2000u	    /* time limit for a device to complete a packet */
+#define FEW	      4u /* packets of a burst under light load */
+#define REPEATS	      3u
+#define SLICE_US      500u  /* duration of one measurement */
+#define SHARED_US     1000u /* duration of the measurement with all workers */
+#define BEHIND	      4	    /* a device slower than another by this factor is measured only once */
+#define FULL_LOAD \
+	0.9f /* fraction of the core's time from which more packets in flight are not tried */
+#define GAIN	2.0f  /* speedup of a batch over a few packets that justifies trying more */
+#define LOST_MS 2000u /* time limit for a device to complete a packet */
 
 /* The operations of one worker. */
 struct bench {
 	struct rte_mempool *packets, *ops;
-	struct rte_crypto_op *op[MOST];	/* the first `run.size` elements are a ring: `idle` operations,
+	struct rte_crypto_op
+		*op[MOST]; /* the first `run.size` elements are a ring: `idle` operations,
 					 * from index `first` on, are not at the device. Packets are
 					 * sent in the order of their addresses in the pool. */
 	unsigned int first, idle, in_flight;
 	uint16_t queue;
-	float gbps, cost_ns;	/* results of keep_busy() */
+	float gbps, cost_ns; /* results of keep_busy() */
 };
 
 /* The run of measure_all(), with a bench for each worker. Most measurements use the first one only. */
 static struct {
 	struct bench *bench[CONF_MAX_WORKERS];
 	unsigned int workers;
-	unsigned int ready;	/* atomic: workers that are ready to measure together */
-	uint64_t end;		/* TSC: time limit of all measurements */
-	bool failed;		/* a device failed, or had failed before */
-	bool broken;		/* atomic: this device did, with an operation at least */
+	unsigned int ready; /* atomic: workers that are ready to measure together */
+	uint64_t end;	    /* TSC: time limit of all measurements */
+	bool failed;	    /* a device failed, or had failed before */
+	bool broken;	    /* atomic: this device did, with an operation at least */
 	/* What is being measured. */
 	const struct engine_device *device;
 	const struct session *session;
-	void *crypto;		/* session of the device */
-	unsigned int bytes;	/* length of a packet */
-	unsigned int size;	/* packets in flight */
+	void *crypto;	    /* session of the device */
+	unsigned int bytes; /* length of a packet */
+	unsigned int size;  /* packets in flight */
 } run;
 
 static uint64_t us(uint64_t n)
@@ -248,8 +250,8 @@ static void keep_busy(struct bench *b, unsigned int slice_us)
 	double hz = (double)rte_get_tsc_hz();
 	bool filling = !run.device->at_once;
 
-	while ((now - began < us(slice_us) || done < run.size) && now - began < us(LOST_MS * 1000) &&
-	       !is_broken()) {
+	while ((now - began < us(slice_us) || done < run.size) &&
+	       now - began < us(LOST_MS * 1000) && !is_broken()) {
 		unsigned int before = b->in_flight, n;
 		uint64_t then;
 
@@ -408,7 +410,8 @@ static int measure_within(unsigned int limit_ms)
 {
 	run.failed = false;
 	run.end = rte_get_tsc_cycles() + us(limit_ms * 1000ull);
-	for (unsigned int a = measured_algorithms; a < algorithm_count && !late() && !is_lost(); a++) {
+	for (unsigned int a = measured_algorithms; a < algorithm_count && !late() && !is_lost();
+	     a++) {
 		float fastest[LENGTH_CLASSES] = {0};
 
 		for (unsigned int d = 0; d < engine_devices && !is_lost(); d++) {

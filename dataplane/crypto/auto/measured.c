@@ -9,15 +9,16 @@
 #include "crypto/auto/measured.h"
 #include "crypto/device/engine.h"
 
-#define FORMAT 4	 /* incremented when the meaning of measurements changes */
-#define MOST (1u << 20)	 /* bytes, twice the size with all devices and algorithms */
-#define KEY (ALGORITHM_NAME + 32)
+#define FORMAT 4	  /* incremented when the meaning of measurements changes */
+#define MOST   (1u << 20) /* bytes, twice the size with all devices and algorithms */
+#define KEY    (ALGORITHM_NAME + 32)
 
 struct measured measured[STATS_MAX_DEVICES][ALGORITHMS_MAX][LENGTH_CLASSES];
 unsigned int measured_algorithms;
 
 /* How the line of a result begins. @return its length */
-static size_t key_of(unsigned int device, unsigned int algorithm, unsigned int length, char key[KEY])
+static size_t key_of(unsigned int device, unsigned int algorithm, unsigned int length,
+		     char key[KEY])
 {
 	char name[ALGORITHM_NAME];
 

@@ -19,9 +19,9 @@
 
 /** One device with one algorithm and packet length; all 0: not supported or not measured. */
 struct measured {
-	float latency_us;	/* of a short burst on an idle device */
-	float gbps;		/* of a worker at full load */
-	float cost_ns;		/* CPU time per packet at full load */
+	float latency_us; /* of a short burst on an idle device */
+	float gbps;	  /* of a worker at full load */
+	float cost_ns;	  /* CPU time per packet at full load */
 };
 extern struct measured measured[STATS_MAX_DEVICES][ALGORITHMS_MAX][LENGTH_CLASSES];
 /** Number of measured algorithms: those with a lower number have been measured completely. */

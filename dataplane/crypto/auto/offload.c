@@ -6,20 +6,21 @@
 #include "crypto/auto/offload.h"
 #include "crypto/device/engine.h"
 
-#define HALF 0.5f
-#define FAR_BETTER 1.5f
-#define LOAD_HIGH 75u	    /* % of a core */
-#define LOAD_LOW 40u
-#define WINDOWS_UP 2u	    /* successive windows before the worker changes to `full` */
-#define WINDOWS_FIRST 16u   /* the same until the scale is known, and windows to learn it from */
-#define WINDOWS_DOWN 8u	    /* successive windows before it changes back; outlasts gaps between bursts */
-#define BEATEN 512u	    /* windows, 0.1 s: an idle GPU is slow at first */
-#define PAUSE_MOST 16384u   /* windows, 3.3 s */
-#define PROVEN 1024u
+#define HALF	      0.5f
+#define FAR_BETTER    1.5f
+#define LOAD_HIGH     75u /* % of a core */
+#define LOAD_LOW      40u
+#define WINDOWS_UP    2u  /* successive windows before the worker changes to `full` */
+#define WINDOWS_FIRST 16u /* the same until the scale is known, and windows to learn it from */
+#define WINDOWS_DOWN \
+	8u /* successive windows before it changes back; outlasts gaps between bursts */
+#define BEATEN	      512u   /* windows, 0.1 s: an idle GPU is slow at first */
+#define PAUSE_MOST    16384u /* windows, 3.3 s */
+#define PROVEN	      1024u
 #define SCALE_UNKNOWN (4u * OFFLOAD_SCALE)
-#define SCALE_LEAST (OFFLOAD_SCALE / 16)
-#define SCALE_MOST (64u * OFFLOAD_SCALE)
-#define STARVED 64u	    /* free packets in the worker's pool, fewer starve the ports */
+#define SCALE_LEAST   (OFFLOAD_SCALE / 16)
+#define SCALE_MOST    (64u * OFFLOAD_SCALE)
+#define STARVED	      64u /* free packets in the worker's pool, fewer starve the ports */
 
 struct offload_class offload_class[ALGORITHMS_MAX + 1][LENGTH_CLASSES];
 bool offload_enabled;
@@ -82,7 +83,8 @@ bool offload_uses(unsigned int device)
 {
 	for (unsigned int a = 0; a < algorithm_count; a++)
 		for (unsigned int l = 0; l < LENGTH_CLASSES; l++)
-			if (offload_class[a][l].light == device || offload_class[a][l].full == device)
+			if (offload_class[a][l].light == device ||
+			    offload_class[a][l].full == device)
 				return true;
 	return false;
 }
@@ -142,8 +144,7 @@ static uint64_t load_of(const struct offload *o, uint32_t scale, uint64_t elapse
  * window do not pay. */
 static uint64_t halves_of(const struct offload *o, uint64_t elapsed_ns)
 {
-	return (uint64_t)o->packets * OFFLOAD_WINDOW_US * 1000 * 2 / elapsed_ns /
-	       MEASURED_BATCH;
+	return (uint64_t)o->packets * OFFLOAD_WINDOW_US * 1000 * 2 / elapsed_ns / MEASURED_BATCH;
 }
 
 /* Learn the worker's total time per packet from a window in which `light` had all of that time. Such a

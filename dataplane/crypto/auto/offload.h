@@ -22,11 +22,11 @@ struct rte_mempool;
 /** The devices chosen for one algorithm and packet length. A single word, because workers read it while
  * the control thread replaces it. */
 struct offload_class {
-	uint8_t light, full;	/* indices in engine_device[], or OFFLOAD_NONE */
-	uint8_t pays;		/* bool: `full` is another device than `light` */
-	uint8_t spills;		/* bool: when `full` refuses packets, `light` gets packets until half
+	uint8_t light, full; /* indices in engine_device[], or OFFLOAD_NONE */
+	uint8_t pays;	     /* bool: `full` is another device than `light` */
+	uint8_t spills;	     /* bool: when `full` refuses packets, `light` gets packets until half
 				 * of those at `full` are completed */
-	uint16_t cost;		/* of a packet at `light`, ns */
+	uint16_t cost;	     /* of a packet at `light`, ns */
 } __attribute__((aligned(8)));
 #define OFFLOAD_NONE UINT8_MAX
 extern struct offload_class offload_class[ALGORITHMS_MAX + 1][LENGTH_CLASSES];
@@ -36,29 +36,29 @@ extern bool offload_enabled;
 
 /** A worker's view of its load, in windows of time. */
 #define OFFLOAD_WINDOW_US 200u
-#define OFFLOAD_SCALE 256u
+#define OFFLOAD_SCALE	  256u
 struct offload {
-	bool full;		/* batches are being sent to `full` */
-	bool spilling;		/* packets go to `light` until `full` has caught up */
-	uint32_t resume;	/* spilling ends below this number of packets at `full` */
-	uint8_t streak;		/* successive windows in favour of the other state */
-	uint16_t beaten;	/* successive windows in which `full` was slower than `light` would be */
-	uint32_t bursts, full_bursts;	/* received in this window: all, and those of maximum size */
-	uint32_t frames;	/* received in this window; those of SAs are protected */
+	bool full;	 /* batches are being sent to `full` */
+	bool spilling;	 /* packets go to `light` until `full` has caught up */
+	uint32_t resume; /* spilling ends below this number of packets at `full` */
+	uint8_t streak;	 /* successive windows in favour of the other state */
+	uint16_t beaten; /* successive windows in which `full` was slower than `light` would be */
+	uint32_t bursts, full_bursts; /* received in this window: all, and those of maximum size */
+	uint32_t frames;	      /* received in this window; those of SAs are protected */
 	uint32_t protected;
-	bool starved;		/* at the window's end the ports had no buffers */
-	bool mixed;		/* packets were in queues of devices during the window */
-	uint32_t packets;	/* protected packets for which batches pay */
-	uint64_t cost;		/* of all protected packets at `light`, ns */
-	uint32_t scale;		/* the worker's total time per packet divided by its cost at `light`,
+	bool starved;	     /* at the window's end the ports had no buffers */
+	bool mixed;	     /* packets were in queues of devices during the window */
+	uint32_t packets;    /* protected packets for which batches pay */
+	uint64_t cost;	     /* of all protected packets at `light`, ns */
+	uint32_t scale;	     /* the worker's total time per packet divided by its cost at `light`,
 				 * in 1/OFFLOAD_SCALE */
-	uint8_t learned;	/* windows from which scale was learned, WINDOWS_FIRST at most */
-	uint32_t pause;		/* windows left in which `full` is not tried */
-	uint32_t next_pause;	/* length of the next pause if `full` is beaten again, windows;
+	uint8_t learned;     /* windows from which scale was learned, WINDOWS_FIRST at most */
+	uint32_t pause;	     /* windows left in which `full` is not tried */
+	uint32_t next_pause; /* length of the next pause if `full` is beaten again, windows;
 				 * 0: the shortest one */
-	uint32_t proven;	/* successive windows in which `full` was not beaten */
-	uint64_t began;		/* start of the window, TSC */
-	uint64_t switches;	/* atomic: changes between `light` and `full` in both directions */
+	uint32_t proven;     /* successive windows in which `full` was not beaten */
+	uint64_t began;	     /* start of the window, TSC */
+	uint64_t switches;   /* atomic: changes between `light` and `full` in both directions */
 };
 
 /**
@@ -120,7 +120,7 @@ static inline unsigned int offload_packet(struct offload *o, unsigned int algori
 
 	__atomic_load(&offload_class[algorithm][length_class(bytes)], &class, __ATOMIC_RELAXED);
 	o->cost += class.cost;
-	o->protected++;
+	o->protected ++;
 	o->packets += class.pays;
 	if (!o->full || !class.pays || stalled >> class.full & 1)
 		return class.light;

@@ -14,8 +14,8 @@ static const uint8_t auth_order[] = {
 	CYGNET_AUTH_AES_CMAC,	 CYGNET_AUTH_HMAC_MD5,
 };
 static const uint8_t cipher_order[] = {
-	CYGNET_CIPHER_AES_GCM, CYGNET_CIPHER_AES_CBC, CYGNET_CIPHER_CHACHA20_POLY1305,
-	CYGNET_CIPHER_AES_CTR, CYGNET_CIPHER_AES_CCM, CYGNET_CIPHER_AES_GMAC,
+	CYGNET_CIPHER_AES_GCM, CYGNET_CIPHER_AES_CBC,  CYGNET_CIPHER_CHACHA20_POLY1305,
+	CYGNET_CIPHER_AES_CTR, CYGNET_CIPHER_AES_CCM,  CYGNET_CIPHER_AES_GMAC,
 	CYGNET_CIPHER_NULL,    CYGNET_CIPHER_3DES_CBC, CYGNET_CIPHER_DES_CBC,
 };
 _Static_assert(RTE_DIM(auth_order) == CYGNET_AUTHS, "each authentication");
@@ -52,7 +52,7 @@ static void add(const struct cygnet_sa *sa)
 	RTE_VERIFY(algorithm_count < ALGORITHMS_MAX);
 	algorithms[algorithm_count++] = (struct algorithm){
 		sa->cipher, sa->cipher_key_len, sa->salt_len,
-		sa->auth, sa->auth_key_len, sa->icv_len,
+		sa->auth,   sa->auth_key_len,	sa->icv_len,
 	};
 }
 

@@ -13,7 +13,7 @@
 
 #define ALGORITHMS_MAX 80u
 #define ALGORITHM_NONE ALGORITHMS_MAX
-#define ALGORITHM_NAME 48u	/* bytes of a name, with its terminator */
+#define ALGORITHM_NAME 48u /* bytes of a name, with its terminator */
 #define LENGTH_CLASSES 4u
 
 /** A cipher with a key length, and an authentication algorithm. It also represents algorithms of the same

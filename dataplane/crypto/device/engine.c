@@ -24,12 +24,12 @@
 #define LAUNCH_DESCRIPTORS 8192
 /* CPU time of a launch. Launches of different queues follow one another, so a queue waits for packets in
  * proportion to the number of queues (opencl_arguments()). */
-#define LAUNCH_US 50u
+#define LAUNCH_US      50u
 #define BUSY_LAUNCH_US 500u /* the same while the device is busy with earlier launches */
 
 /* A device that hangs is given up after this time. Until then its packets are delayed. */
-#define OPENCL_TIMEOUT_MS 1000u
-#define OPENCL_SESSIONS 65536u /* sessions of crypto_opencl by default */
+#define OPENCL_TIMEOUT_MS   1000u
+#define OPENCL_SESSIONS	    65536u     /* sessions of crypto_opencl by default */
 #define OPENCL_SESSIONS_MAX (1u << 21) /* its maximum */
 
 /* The drivers that cygnetd starts, in the order in which an SA is offered to them. No other file knows
@@ -41,16 +41,23 @@ static const struct known {
 	/* Function names of a driver with mempools in device memory (rte_pmd_opencl.h). */
 	const char *pool_create, *pool_free, *keeps;
 } known[] = {
-	{.driver = "crypto_ipsec_mb_gcm", .engine = "cpu", .uses = "libIPSec_MB.so",
+	{.driver = "crypto_ipsec_mb_gcm",
+	 .engine = "cpu",
+	 .uses = "libIPSec_MB.so",
 	 .library = "librte_crypto_ipsec_mb_gcm.so"},
-	{.driver = "crypto_ipsec_mb_chain", .engine = "cpu", .uses = "libIPSec_MB.so",
+	{.driver = "crypto_ipsec_mb_chain",
+	 .engine = "cpu",
+	 .uses = "libIPSec_MB.so",
 	 .library = "librte_crypto_ipsec_mb_chain.so"},
 	{.driver = "crypto_aesni_gcm", .engine = "cpu", .uses = "libIPSec_MB.so"},
 	{.driver = "crypto_aesni_mb", .engine = "cpu", .uses = "libIPSec_MB.so"},
 	{.driver = "crypto_openssl", .engine = "cpu", .uses = "libcrypto.so"},
-	{.driver = "crypto_opencl", .engine = "opencl", .library = "librte_crypto_opencl.so",
+	{.driver = "crypto_opencl",
+	 .engine = "opencl",
+	 .library = "librte_crypto_opencl.so",
 	 .pool_create = "rte_pmd_opencl_pktmbuf_pool_create",
-	 .pool_free = "rte_pmd_opencl_pktmbuf_pool_free", .keeps = "rte_pmd_opencl_keeps_packets"},
+	 .pool_free = "rte_pmd_opencl_pktmbuf_pool_free",
+	 .keeps = "rte_pmd_opencl_keeps_packets"},
 };
 
 /* @return NULL: not one of known[] */
@@ -65,8 +72,8 @@ static const struct known *find_known(const char *driver)
 /* The first device with mempools of its own in which packets survive its failure, and its functions. */
 static struct {
 	const struct engine_device *device;
-	struct rte_mempool *(*create)(uint8_t id, const char *name, unsigned int n, uint16_t private,
-				      uint16_t room, int socket);
+	struct rte_mempool *(*create)(uint8_t id, const char *name, unsigned int n,
+				      uint16_t private, uint16_t room, int socket);
 	int (*free)(uint8_t id, struct rte_mempool *pool);
 } memory;
 
@@ -311,8 +318,8 @@ static void opencl_arguments(const struct conf *conf, unsigned int workers, uint
 }
 
 /* Start the devices of one engine. @return number of started devices */
-static unsigned int start_engine(const struct conf *conf, const char *engine,
-				 unsigned int workers, uint32_t sessions)
+static unsigned int start_engine(const struct conf *conf, const char *engine, unsigned int workers,
+				 uint32_t sessions)
 {
 	unsigned int before = engine_devices;
 	/* Crypto cores process packets with the same CPU devices as workers. */
@@ -331,8 +338,7 @@ static unsigned int start_engine(const struct conf *conf, const char *engine,
 			opencl_arguments(conf, workers, sessions, args, sizeof(args));
 		err = start_device(known[i].driver, args, queues, sessions);
 		if (err)
-			log_info("engine %s: no %s (%s)", engine, known[i].driver,
-				 strerror(-err));
+			log_info("engine %s: no %s (%s)", engine, known[i].driver, strerror(-err));
 	}
 	return engine_devices - before;
 }
@@ -362,10 +368,10 @@ int engines_start(const struct conf *conf, unsigned int workers, uint32_t sessio
 	engines_lost = reported_lost = reported_refusing = 0;
 	/* The first device that supports an SA serves it. With `auto` CPU devices come first, because they
 	 * serve the algorithms that have not been measured. */
-	if (conf->engine == ENGINE_OPENCL &&
-	    !start_engine(conf, "opencl", workers, sessions)) {
+	if (conf->engine == ENGINE_OPENCL && !start_engine(conf, "opencl", workers, sessions)) {
 		log_error("%s: [cygnetd] engine: opencl is configured, but there is no OpenCL device "
-			  "or no librte_crypto_opencl.so", conf->path);
+			  "or no librte_crypto_opencl.so",
+			  conf->path);
 		return -ENODEV;
 	}
 	start_engine(conf, "cpu", workers, sessions);
@@ -429,9 +435,11 @@ bool engines_report(void)
 		if ((lost & ~reported_lost) >> d & 1)
 			log_error("engine %s: %s fails: other engines take over its packets",
 				  e->engine, e->name);
-		if (__atomic_load_n(&e->refuses, __ATOMIC_RELAXED) && !(reported_refusing >> d & 1)) {
+		if (__atomic_load_n(&e->refuses, __ATOMIC_RELAXED) &&
+		    !(reported_refusing >> d & 1)) {
 			log_error("engine %s: %s cannot set up an SA of algorithms that it supports: "
-				  "other engines serve such SAs", e->engine, e->name);
+				  "other engines serve such SAs",
+				  e->engine, e->name);
 			reported_refusing |= 1u << d;
 		}
 	}

@@ -14,16 +14,16 @@
 #include "cygnet.h"
 
 struct engine_device {
-	char name[64];		/* "crypto_aesni_mb0" */
-	const char *driver;	/* "crypto_aesni_mb" */
-	const char *engine;	/* "cpu", "hardware" or "opencl" */
-	char version[896];	/* driver, hardware and arguments, on which its speed depends */
-	uint8_t id;		/* of the cryptodev */
-	bool ours;		/* created by cygnetd, not by EAL's arguments */
-	bool at_once;		/* also processes packets without a queue: DPDK's "CPU crypto" */
-	bool keeps;		/* a packet completed with an error is unchanged */
-	bool refuses;		/* atomic: it failed to create a session of a suite that it supports */
-	uint8_t denied[CYGNET_CIPHERS];	/* bit masks by enum cygnet_auth: the self-test could not
+	char name[64];	    /* "crypto_aesni_mb0" */
+	const char *driver; /* "crypto_aesni_mb" */
+	const char *engine; /* "cpu", "hardware" or "opencl" */
+	char version[896];  /* driver, hardware and arguments, on which its speed depends */
+	uint8_t id;	    /* of the cryptodev */
+	bool ours;	    /* created by cygnetd, not by EAL's arguments */
+	bool at_once;	    /* also processes packets without a queue: DPDK's "CPU crypto" */
+	bool keeps;	    /* a packet completed with an error is unchanged */
+	bool refuses;	    /* atomic: it failed to create a session of a suite that it supports */
+	uint8_t denied[CYGNET_CIPHERS]; /* bit masks by enum cygnet_auth: the self-test could not
 					 * set them up */
 	struct rte_mempool *sessions;
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Made by dataplane/tests/test-known-answers --print. */
+/* clang-format off */
 #include "crypto/device/known_answers.h"
 
 #define C(cipher) CYGNET_CIPHER_##cipher

@@ -16,14 +16,14 @@
 
 #include "cygnet.h"
 
-#define KNOWN_SPI 0x01020304u
-#define KNOWN_SEQ 0x05060708u
-#define KNOWN_TEXT 240u
+#define KNOWN_SPI     0x01020304u
+#define KNOWN_SEQ     0x05060708u
+#define KNOWN_TEXT    240u
 #define KNOWN_ICV_MAX 32u
 #define KNOWN_ANSWERS 73u
 
 struct known_answer {
-	uint8_t cipher, key_len, auth; /* enum cygnet_cipher, bytes, enum cygnet_auth */
+	uint8_t cipher, key_len, auth;	 /* enum cygnet_cipher, bytes, enum cygnet_auth */
 	char icv[2 * KNOWN_ICV_MAX + 1]; /* in hexadecimal; of the default length, suite_lengths() */
 };
 

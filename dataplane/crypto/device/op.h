@@ -12,10 +12,10 @@
 #include "ip/packet.h"
 
 /* The struct esp_job of an operation follows it in its mempool element. */
-#define CRYPTO_OP_JOB (sizeof(struct rte_crypto_op) + sizeof(struct rte_crypto_sym_op))
-#define CRYPTO_OP_IV (CRYPTO_OP_JOB + offsetof(struct esp_job, iv))
-#define CRYPTO_OP_AAD (CRYPTO_OP_JOB + offsetof(struct esp_job, aad))
-#define CRYPTO_OP_BYTES (CRYPTO_OP_JOB + sizeof(struct esp_job))
+#define CRYPTO_OP_JOB	 (sizeof(struct rte_crypto_op) + sizeof(struct rte_crypto_sym_op))
+#define CRYPTO_OP_IV	 (CRYPTO_OP_JOB + offsetof(struct esp_job, iv))
+#define CRYPTO_OP_AAD	 (CRYPTO_OP_JOB + offsetof(struct esp_job, aad))
+#define CRYPTO_OP_BYTES	 (CRYPTO_OP_JOB + sizeof(struct esp_job))
 #define CRYPTO_OPS_AHEAD 8u
 
 static inline struct esp_job *crypto_op_job(struct rte_crypto_op *op)

@@ -19,7 +19,7 @@
 /* Buffers for reassembled packets are as long as the longest IP packet. Senders of fragments can use
  * them all, but only for the time that it takes to protect a packet. At most half of them hold packets
  * that wait for an SA. */
-#define LARGE_ROOM UINT16_MAX
+#define LARGE_ROOM    UINT16_MAX
 #define LARGE_PACKETS 64u /* per worker */
 
 struct rte_mempool *packet_pool[CONF_MAX_WORKERS], *packet_pool_large, *packet_pool_jumbo,
@@ -59,8 +59,8 @@ static unsigned int packets_needed(const struct conf *conf, const struct packet_
  * minimum of one launch and a part of the next. While all packets are at the device, the ports cannot
  * receive. */
 #define DEVICE_PACKETS 24576u
-#define OWN_MOST 6144u
-#define OWN_LEAST 3072u
+#define OWN_MOST       6144u
+#define OWN_LEAST      3072u
 
 static unsigned int own_packets(const struct conf *conf)
 {
@@ -89,7 +89,8 @@ static bool create_own(const struct conf *conf)
 	}
 	if (made < pools) {
 		log_warn("packets are copied by the workers: no %u pools of %u packets in the "
-			 "memory of the crypto device: %s", pools, packets, rte_strerror(rte_errno));
+			 "memory of the crypto device: %s",
+			 pools, packets, rte_strerror(rte_errno));
 		while (made)
 			engine_pool_free(packet_pool[--made]);
 		return false;
@@ -115,15 +116,17 @@ static int create_jumbo(const struct conf *conf, const struct packet_pool_need *
 		packet_pool_jumbo = engine_pool_create("jumbo", packets, PACKET_PRIVATE, room);
 		if (!packet_pool_jumbo)
 			log_warn("packets longer than %u bytes are copied by the workers: no %u of "
-				 "them in the memory of %s: %s", MTU_USUAL, packets,
-				 packet_pool_device->name, rte_strerror(rte_errno));
+				 "them in the memory of %s: %s",
+				 MTU_USUAL, packets, packet_pool_device->name,
+				 rte_strerror(rte_errno));
 	}
 	if (!packet_pool_jumbo)
 		packet_pool_jumbo = rte_pktmbuf_pool_create("jumbo", packets, CACHE, PACKET_PRIVATE,
 							    room, SOCKET_ID_ANY);
 	if (!packet_pool_jumbo) {
 		log_error("no memory for %u packets of %u bytes, which an MTU of %u takes: are there "
-			  "hugepages (vm.nr_hugepages)?", packets, room, mtu);
+			  "hugepages (vm.nr_hugepages)?",
+			  packets, room, mtu);
 		return -ENOMEM;
 	}
 	return 0;
@@ -155,11 +158,13 @@ static int create_usual(const struct conf *conf, const struct packet_pool_need *
 			return create_parts(conf, need);
 		if (port)
 			log_info("packets are copied by the workers to and from %s: port %s cannot "
-				 "receive into its memory", engine_with_memory()->name, port);
+				 "receive into its memory",
+				 engine_with_memory()->name, port);
 	}
 	packet_pool[0] = create_shared("packets", packets);
 	if (!packet_pool[0]) {
-		log_error("no memory for %u packets: are there hugepages (vm.nr_hugepages)?", packets);
+		log_error("no memory for %u packets: are there hugepages (vm.nr_hugepages)?",
+			  packets);
 		return -ENOMEM;
 	}
 	for (unsigned int w = 1; w < conf->workers; w++)

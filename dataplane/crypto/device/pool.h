@@ -34,7 +34,7 @@ extern const struct engine_device *packet_pool_device;
 /** Sizes of the mempools. */
 struct packet_pool_need {
 	unsigned int packets;	/* that a worker may hold at a time */
-	unsigned int fragments;	/* that a worker may keep for reassembly */
+	unsigned int fragments; /* that a worker may keep for reassembly */
 	bool device_memory;	/* use the memory of engine_with_memory() */
 };
 

@@ -18,8 +18,8 @@
 #include "esp/esp_common.h"
 #include "ip/packet.h"
 
-#define WAIT_S 10u /* for one packet */
-#define QUEUE 0u
+#define WAIT_S	   10u /* for one packet */
+#define QUEUE	   0u
 #define PACKET_MAX (sizeof(struct rte_esp_hdr) + 16 + KNOWN_TEXT + KNOWN_ICV_MAX)
 
 const struct known_answer *selftest_answers = known_answers;
@@ -30,9 +30,9 @@ struct trial {
 	struct rte_mempool *ops;
 	struct rte_mbuf *m;
 	struct session s;
-	void *crypto;		/* session of the device */
+	void *crypto; /* session of the device */
 	struct esp_job job;
-	bool lost;		/* the device did not return the packet */
+	bool lost; /* the device did not return the packet */
 };
 
 static void make_sa(struct cygnet_sa *sa, const struct known_answer *answer, bool inbound)
@@ -111,7 +111,12 @@ static int by_call(const struct trial *t)
 				      icv = {.va = data + job.icv_at};
 	int32_t status = EIO;
 	struct rte_crypto_sym_vec vec = {
-		.num = 1, .src_sgl = &sgl, .iv = &iv, .aad = &aad, .digest = &icv, .status = &status,
+		.num = 1,
+		.src_sgl = &sgl,
+		.iv = &iv,
+		.aad = &aad,
+		.digest = &icv,
+		.status = &status,
 	};
 	const union rte_crypto_sym_ofs ofs = {.raw = t->s.chain_ofs};
 
@@ -149,8 +154,9 @@ static int by_queue(struct trial *t)
 		t->lost = true;
 		return -ETIMEDOUT;
 	}
-	err = op->status == RTE_CRYPTO_OP_STATUS_SUCCESS	? 0 :
-	      op->status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED	? -EBADMSG : -EIO;
+	err = op->status == RTE_CRYPTO_OP_STATUS_SUCCESS       ? 0
+	      : op->status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED ? -EBADMSG
+							       : -EIO;
 	crypto_op_free(op);
 	return err;
 }
@@ -173,7 +179,8 @@ static bool is_hex(const uint8_t *at, unsigned int len, const char *hex)
 
 static int seal(struct trial *t, bool call, const char *icv)
 {
-	const uint8_t *made = rte_pktmbuf_mtod_offset(t->m, uint8_t *, header_len(&t->s) + KNOWN_TEXT);
+	const uint8_t *made = rte_pktmbuf_mtod_offset(t->m, uint8_t *,
+						      header_len(&t->s) + KNOWN_TEXT);
 	int err;
 
 	write_plain(rte_pktmbuf_mtod(t->m, uint8_t *), &t->s);
@@ -243,12 +250,12 @@ static bool test_one(struct trial *t, struct engine_device *device,
 	if (err == -ENODEV) {
 		device->denied[answer->cipher] |= (uint8_t)(1u << answer->auth);
 		log_warn("engine %s: %s offers %s but does not set it up: other engines "
-			 "serve it", device->engine, device->name, name);
+			 "serve it",
+			 device->engine, device->name, name);
 		return true;
 	}
 	log_error("engine %s: %s fails the self-test of %s (%s): it is not used", device->engine,
-		  device->name, name,
-		  err == -EBADMSG ? "wrong answer" : strerror(-err));
+		  device->name, name, err == -EBADMSG ? "wrong answer" : strerror(-err));
 	return false;
 }
 
@@ -263,8 +270,8 @@ bool selftest(unsigned int device)
 
 	/* The pools of a device that does not return its packet stay. */
 	snprintf(name, sizeof(name), "selftest_m%u", device);
-	packets = rte_pktmbuf_pool_create(name, 1, 0, PACKET_PRIVATE,
-					  RTE_PKTMBUF_HEADROOM + 1024, SOCKET_ID_ANY);
+	packets = rte_pktmbuf_pool_create(name, 1, 0, PACKET_PRIVATE, RTE_PKTMBUF_HEADROOM + 1024,
+					  SOCKET_ID_ANY);
 	snprintf(name, sizeof(name), "selftest_op%u", device);
 	t.ops = rte_crypto_op_pool_create(name, RTE_CRYPTO_OP_TYPE_SYMMETRIC, 1, 0,
 					  sizeof(struct esp_job), SOCKET_ID_ANY);

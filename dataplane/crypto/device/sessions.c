@@ -20,7 +20,7 @@
 #include "esp/mapping.h"
 #include "esp/session.h"
 
-#define UNSERVED 16u	/* unserved SAs that the control thread has not logged yet */
+#define UNSERVED    16u /* unserved SAs that the control thread has not logged yet */
 #define EVICT_TRIES 64u /* least recently used sessions that are tried for eviction */
 
 struct unserved {
@@ -36,9 +36,10 @@ struct session_table {
 	uint32_t slots, next_sweep;
 	session_released released; /* may be NULL */
 	void *user;
-	uint32_t high;		/* slot[] is empty from here on */
+	uint32_t high; /* slot[] is empty from here on */
 	struct unserved unserved[UNSERVED];
-	uint32_t logged, noted;	/* atomic; free-running ends in unserved[] of what was logged, and noted */
+	uint32_t logged,
+		noted; /* atomic; free-running ends in unserved[] of what was logged, and noted */
 	struct session *slot[];
 };
 
@@ -67,7 +68,8 @@ static struct session *make_pool(uint32_t most)
 	return pool;
 }
 
-struct session_table *sessions_create(uint32_t slots, uint32_t most, session_released released, void *user)
+struct session_table *sessions_create(uint32_t slots, uint32_t most, session_released released,
+				      void *user)
 {
 	struct session_table *table = calloc(1, sizeof(*table) + slots * sizeof(table->slot[0]));
 
@@ -318,7 +320,10 @@ static void note_unserved(struct session_table *table, const struct cygnet_sa *s
 	if (position - __atomic_load_n(&table->logged, __ATOMIC_ACQUIRE) == UNSERVED)
 		return;
 	table->unserved[position % UNSERVED] = (struct unserved){
-		sa->spi, cipher, auth, is_refused(cipher, auth),
+		sa->spi,
+		cipher,
+		auth,
+		is_refused(cipher, auth),
 	};
 	/* The reader must see the element before its position. */
 	__atomic_store_n(&table->noted, position + 1, __ATOMIC_RELEASE);
@@ -373,8 +378,7 @@ static void check_device(struct session *s, const struct cygnet_sa *sa)
 	choose_device(s, sa);
 }
 
-struct session *session_peek(const struct session_table *table, uint32_t index,
-			     uint32_t generation)
+struct session *session_peek(const struct session_table *table, uint32_t index, uint32_t generation)
 {
 	struct session *s = index < table->slots ? table->slot[index] : NULL;
 

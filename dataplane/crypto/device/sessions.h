@@ -30,7 +30,8 @@ uint32_t sessions_of_worker(uint32_t sas, uint32_t sessions, unsigned int worker
  * @param user      for released
  * @return NULL: no memory
  */
-struct session_table *sessions_create(uint32_t slots, uint32_t most, session_released released, void *user);
+struct session_table *sessions_create(uint32_t slots, uint32_t most, session_released released,
+				      void *user);
 void sessions_free(struct session_table *table);
 
 /**

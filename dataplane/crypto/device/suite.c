@@ -14,18 +14,20 @@
  * 4543 (GMAC), 2410 (NULL). Lengths in bytes. */
 static const struct cipher {
 	enum suite_form form;
-	int algorithm;		/* enum rte_crypto_{cipher,aead,auth}_algorithm; 0: not supported */
-	uint8_t iv_len;		/* on the wire */
-	uint8_t nonce_len;	/* the device's IV */
-	uint8_t align;		/* the ciphertext is a multiple of this */
+	int algorithm;	   /* enum rte_crypto_{cipher,aead,auth}_algorithm; 0: not supported */
+	uint8_t iv_len;	   /* on the wire */
+	uint8_t nonce_len; /* the device's IV */
+	uint8_t align;	   /* the ciphertext is a multiple of this */
 	uint8_t salt_len;
 	uint8_t key_len[KEYS_MAX];
 } ciphers[CYGNET_CIPHERS] = {
 	[CYGNET_CIPHER_NULL] = {SUITE_AUTH, RTE_CRYPTO_CIPHER_NULL, 0, 0, 4, 0, {0}},
-	[CYGNET_CIPHER_AES_CBC] = {SUITE_CHAIN, RTE_CRYPTO_CIPHER_AES_CBC, 16, 16, 16, 0, {16, 24, 32}},
+	[CYGNET_CIPHER_AES_CBC] =
+		{SUITE_CHAIN, RTE_CRYPTO_CIPHER_AES_CBC, 16, 16, 16, 0, {16, 24, 32}},
 	[CYGNET_CIPHER_3DES_CBC] = {SUITE_CHAIN, RTE_CRYPTO_CIPHER_3DES_CBC, 8, 8, 8, 0, {24}},
 	[CYGNET_CIPHER_DES_CBC] = {SUITE_CHAIN, RTE_CRYPTO_CIPHER_DES_CBC, 8, 8, 8, 0, {8}},
-	[CYGNET_CIPHER_AES_CTR] = {SUITE_CHAIN, RTE_CRYPTO_CIPHER_AES_CTR, 8, 16, 4, 4, {16, 24, 32}},
+	[CYGNET_CIPHER_AES_CTR] =
+		{SUITE_CHAIN, RTE_CRYPTO_CIPHER_AES_CTR, 8, 16, 4, 4, {16, 24, 32}},
 	[CYGNET_CIPHER_AES_GCM] = {SUITE_AEAD, RTE_CRYPTO_AEAD_AES_GCM, 8, 12, 4, 4, {16, 24, 32}},
 	[CYGNET_CIPHER_AES_CCM] = {SUITE_AEAD, RTE_CRYPTO_AEAD_AES_CCM, 8, 11, 4, 3, {16, 24, 32}},
 	[CYGNET_CIPHER_CHACHA20_POLY1305] =
@@ -68,12 +70,18 @@ bool suite_known(const struct cygnet_sa *sa)
 
 bool suite_approved(uint8_t cipher, uint8_t auth)
 {
-	static const uint32_t approved_ciphers =
-		1u << CYGNET_CIPHER_NULL | 1u << CYGNET_CIPHER_AES_CBC | 1u << CYGNET_CIPHER_AES_CTR |
-		1u << CYGNET_CIPHER_AES_GCM | 1u << CYGNET_CIPHER_AES_CCM | 1u << CYGNET_CIPHER_AES_GMAC;
-	static const uint32_t approved_auths =
-		1u << CYGNET_AUTH_NONE | 1u << CYGNET_AUTH_HMAC_SHA1 | 1u << CYGNET_AUTH_HMAC_SHA256 |
-		1u << CYGNET_AUTH_HMAC_SHA384 | 1u << CYGNET_AUTH_HMAC_SHA512 | 1u << CYGNET_AUTH_AES_CMAC;
+	static const uint32_t approved_ciphers = 1u << CYGNET_CIPHER_NULL |
+						 1u << CYGNET_CIPHER_AES_CBC |
+						 1u << CYGNET_CIPHER_AES_CTR |
+						 1u << CYGNET_CIPHER_AES_GCM |
+						 1u << CYGNET_CIPHER_AES_CCM |
+						 1u << CYGNET_CIPHER_AES_GMAC;
+	static const uint32_t approved_auths = 1u << CYGNET_AUTH_NONE |
+					       1u << CYGNET_AUTH_HMAC_SHA1 |
+					       1u << CYGNET_AUTH_HMAC_SHA256 |
+					       1u << CYGNET_AUTH_HMAC_SHA384 |
+					       1u << CYGNET_AUTH_HMAC_SHA512 |
+					       1u << CYGNET_AUTH_AES_CMAC;
 
 	return cipher < CYGNET_CIPHERS && auth < CYGNET_AUTHS &&
 	       approved_ciphers >> cipher & approved_auths >> auth & 1;
@@ -179,8 +187,8 @@ static void auth(struct rte_crypto_sym_xform *x, const struct cygnet_sa *sa)
 	x->auth.key.data = gmac ? sa->cipher_key : sa->auth_key;
 	x->auth.key.length = gmac ? sa->cipher_key_len : sa->auth_key_len;
 	x->auth.iv.offset = CRYPTO_OP_IV;
-	x->auth.iv.length = ciphers[sa->cipher].form == SUITE_AUTH ?
-			    ciphers[sa->cipher].nonce_len : 0;
+	x->auth.iv.length = ciphers[sa->cipher].form == SUITE_AUTH ? ciphers[sa->cipher].nonce_len
+								   : 0;
 	x->auth.digest_length = sa->icv_len;
 }
 

@@ -88,7 +88,8 @@ static void put_family(const struct exposition *e, const struct family *family,
 	size_t i;
 
 	put_header(e, family->name, family->unit, family->counter, family->help);
-	json_array_foreach(rows, i, row) {
+	json_array_foreach(rows, i, row)
+	{
 		fprintf(e->out, "%s%s", family->name, family->counter ? "_total" : "");
 		put_labels(e->out, labels, row);
 		fputc(' ', e->out);

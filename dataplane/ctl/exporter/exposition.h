@@ -19,32 +19,32 @@ struct exposition {
 /** How a field of a row becomes a value. */
 enum value {
 	VALUE_NUMBER,
-	VALUE_UP,	/* 1 for the text "up", otherwise 0 */
-	VALUE_ANY,	/* 1 for a number other than 0 */
-	VALUE_ONE,	/* always 1: the labels are what is said */
-	VALUE_SECONDS,	/* cycles, divided by the row's cycles_per_second */
+	VALUE_UP,      /* 1 for the text "up", otherwise 0 */
+	VALUE_ANY,     /* 1 for a number other than 0 */
+	VALUE_ONE,     /* always 1: the labels are what is said */
+	VALUE_SECONDS, /* cycles, divided by the row's cycles_per_second */
 };
 
 /** A family of metrics, one sample for each row. */
 struct family {
-	const char *name;	/* ends in the unit; a counter's samples get "_total" */
-	const char *unit;	/* "packets", "bytes", ..., or NULL */
-	const char *field;	/* of the row */
+	const char *name;  /* ends in the unit; a counter's samples get "_total" */
+	const char *unit;  /* "packets", "bytes", ..., or NULL */
+	const char *field; /* of the row */
 	const char *help;
-	bool counter;		/* otherwise a gauge */
+	bool counter; /* otherwise a gauge */
 	enum value value;
 };
 
 /** A label of all samples of a table. */
 struct label {
 	const char *name;
-	const char *field;	/* of the row: a text or an integer */
+	const char *field; /* of the row: a text or an integer */
 };
 
 /** A table of cygnetd and the families that are made from it. */
 struct table {
-	const struct label *labels;	/* ended by a name of NULL */
-	const struct family *families;	/* ended by a name of NULL */
+	const struct label *labels;    /* ended by a name of NULL */
+	const struct family *families; /* ended by a name of NULL */
 };
 
 /** Content-Type of the format. */

@@ -7,14 +7,15 @@
 #include "exporter/http.h"
 
 #define CONNECTIONS 16u
-#define TIMEOUT_S 10u
-#define MEMORY (16 * 1024) /* of a connection's request, bytes */
+#define TIMEOUT_S   10u
+#define MEMORY	    (16 * 1024) /* of a connection's request, bytes */
 
 static enum MHD_Result answer(struct MHD_Connection *connection, unsigned int status,
 			      const char *type, const char *text)
 {
-	struct MHD_Response *response = MHD_create_response_from_buffer(
-		strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY);
+	struct MHD_Response *response = MHD_create_response_from_buffer(strlen(text),
+									(void *)(uintptr_t)text,
+									MHD_RESPMEM_MUST_COPY);
 	enum MHD_Result result;
 
 	if (!response)
@@ -46,7 +47,8 @@ static enum MHD_Result answer_metrics(struct MHD_Connection *connection,
 		free(text);
 		return MHD_NO;
 	}
-	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, exposition_type(openmetrics));
+	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
+				exposition_type(openmetrics));
 	MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT);
 	result = MHD_queue_response(connection, MHD_HTTP_OK, response);
 	MHD_destroy_response(response);

@@ -57,12 +57,14 @@ static int parse_ip(const char *where, union address *address)
 		address->v4.sin_family = AF_INET;
 		address->v4.sin_port = port;
 		return ntohl(address->v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET
-			       ? (int)sizeof(address->v4) : -EPERM;
+			       ? (int)sizeof(address->v4)
+			       : -EPERM;
 	}
 	if (inet_pton(AF_INET6, host, &address->v6.sin6_addr) == 1) {
 		address->v6.sin6_family = AF_INET6;
 		address->v6.sin6_port = port;
-		return IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr) ? (int)sizeof(address->v6) : -EPERM;
+		return IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr) ? (int)sizeof(address->v6)
+								    : -EPERM;
 	}
 	return -EINVAL;
 }
@@ -82,7 +84,8 @@ static int parse_path(const char *path, union address *address)
 
 static int open_socket(const union address *address, socklen_t len)
 {
-	int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1;
+	int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0),
+	    on = 1;
 	mode_t mask;
 	int err;
 
@@ -108,11 +111,14 @@ int listen_open(const char *where, char *error, size_t size)
 	len = where[0] == '/' ? parse_path(where, &address) : parse_ip(where, &address);
 	fd = len < 0 ? len : open_socket(&address, (socklen_t)len);
 	if (fd == -EINVAL)
-		snprintf(error, size, "%s: neither ADDRESS:PORT, [ADDRESS]:PORT nor a path that begins with /",
+		snprintf(error, size,
+			 "%s: neither ADDRESS:PORT, [ADDRESS]:PORT nor a path that begins with /",
 			 where);
 	else if (len == -EPERM)
-		snprintf(error, size, "%s: not a loopback address; a proxy with TLS and passwords has to be "
-			 "in front of the exporter where other hosts read it", where);
+		snprintf(error, size,
+			 "%s: not a loopback address; a proxy with TLS and passwords has to be "
+			 "in front of the exporter where other hosts read it",
+			 where);
 	else if (fd < 0)
 		snprintf(error, size, "%s: %s", where, strerror(-fd));
 	return fd;

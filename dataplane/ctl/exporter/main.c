@@ -16,8 +16,8 @@
 #include "exporter/listen.h"
 
 #define DEFAULT_LISTEN "127.0.0.1:9760"
-#define MAX_SAS 65536ul
-#define WAIT_MS 1000
+#define MAX_SAS	       65536ul
+#define WAIT_MS	       1000
 
 static volatile sig_atomic_t ending;
 
@@ -33,7 +33,8 @@ static void usage(FILE *out)
 		"usage: cygnet-exporter [-c FILE] [-p PREFIX|SOCKET] [-l ADDRESS] [--sas N] [--stages]\n"
 		"  -c FILE     cygnetd's configuration, %s if not given\n"
 		"  -p PREFIX   file prefix of cygnetd's EAL, or path of its telemetry socket\n"
-		"  -l ADDRESS  loopback address and port, or path of a Unix socket; " DEFAULT_LISTEN "\n"
+		"  -l ADDRESS  loopback address and port, or path of a Unix socket; " DEFAULT_LISTEN
+		"\n"
 		"  --sas N     metrics of each SA, of N SAs at most; 0 if not given\n"
 		"  --stages    metrics of each stage; workers count them all the time\n"
 		"  --once      print the metrics once, as OpenMetrics, and serve nothing\n"

@@ -8,11 +8,13 @@
 #include "exporter/exposition.h"
 #include "exporter/metrics.h"
 
+/* clang-format off */
 #define PACKETS(name, field, help) {name "_packets", "packets", field, help, true, VALUE_NUMBER}
 #define BYTES(name, field, help) {name "_bytes", "bytes", field, help, true, VALUE_NUMBER}
 #define COUNT(name, field, help) {name, NULL, field, help, true, VALUE_NUMBER}
 #define GAUGE(name, unit, field, help, value) {name, unit, field, help, false, value}
 #define END {NULL, NULL, NULL, NULL, false, VALUE_NUMBER}
+/* clang-format on */
 
 static const struct label no_labels[] = {{NULL, NULL}};
 static const struct label build_labels[] = {{"version", "version"}, {NULL, NULL}};
@@ -39,7 +41,8 @@ static const struct family info_families[] = {
 	      "Deleted SAs and policies that are not wiped yet.", VALUE_NUMBER),
 	COUNT("cygnet_database_repairs", "repairs",
 	      "Repairs of the SAD and SPD after the death of a writer."),
-	COUNT("cygnet_events", "events", "Events for charon (acquire, expire, NAT mapping) and audit records."),
+	COUNT("cygnet_events", "events",
+	      "Events for charon (acquire, expire, NAT mapping) and audit records."),
 	END,
 };
 
@@ -50,13 +53,15 @@ static const struct family worker_families[] = {
 	PACKETS("cygnet_worker_decapsulated", "decapsulated",
 		"Packets authenticated and decrypted, and allowed by policy."),
 	PACKETS("cygnet_worker_dummy", "dummies", "Dummy packets discarded (RFC 4303, 2.6)."),
-	PACKETS("cygnet_worker_keepalive", "keepalives", "NAT keepalives discarded (RFC 3948, 2.3)."),
+	PACKETS("cygnet_worker_keepalive", "keepalives",
+		"NAT keepalives discarded (RFC 3948, 2.3)."),
 	PACKETS("cygnet_worker_waited_for_sa", "waited_for_sa", "Packets that waited for an SA."),
 	PACKETS("cygnet_worker_reassembled", "reassembled",
 		"ESP, AH and IKE packets reassembled from fragments."),
 	PACKETS("cygnet_worker_handed_off", "handed_off",
 		"Packets handed off to the worker that owns their SA."),
-	COUNT("cygnet_worker_sas_moved", "sas_moved", "SAs given to another worker, because this one was overloaded."),
+	COUNT("cygnet_worker_sas_moved", "sas_moved",
+	      "SAs given to another worker, because this one was overloaded."),
 	PACKETS("cygnet_worker_crypto_core", "crypto_cores",
 		"Packets whose crypto was done by a crypto core."),
 	PACKETS("cygnet_worker_known_flow", "shortcut", "Packets of known flows."),
@@ -67,14 +72,16 @@ static const struct family worker_families[] = {
 	      "ICMP errors that match no SA or are implausible."),
 	COUNT("cygnet_worker_turns", "turns", "Turns of the worker's loop."),
 	{"cygnet_worker_busy_seconds", "seconds", "busy_cycles",
-	 "Time in turns that moved a packet; its rate is how busy the worker is.", true, VALUE_SECONDS},
+	 "Time in turns that moved a packet; its rate is how busy the worker is.", true,
+	 VALUE_SECONDS},
 	END,
 };
 
 static const struct label port_labels[] = {{"port", "name"}, {"device", "device"}, {NULL, NULL}};
 static const struct family port_families[] = {
 	GAUGE("cygnet_port_up", NULL, "state", "Whether the port's TAP is up.", VALUE_UP),
-	GAUGE("cygnet_port_link_up", NULL, "link", "Whether the port's device has a link.", VALUE_UP),
+	GAUGE("cygnet_port_link_up", NULL, "link", "Whether the port's device has a link.",
+	      VALUE_UP),
 	GAUGE("cygnet_port_mtu_bytes", "bytes", "mtu", "MTU of the port.", VALUE_NUMBER),
 	PACKETS("cygnet_port_receive", "rx_packets", "Packets received."),
 	BYTES("cygnet_port_receive", "rx_bytes", "Bytes received."),
@@ -85,20 +92,25 @@ static const struct family port_families[] = {
 	PACKETS("cygnet_port_receive_missed", "rx_missed",
 		"Packets that the device dropped because no worker took them."),
 	PACKETS("cygnet_port_receive_error", "rx_errors", "Packets received with an error."),
-	PACKETS("cygnet_port_transmit_error", "tx_errors", "Packets that the device failed to send."),
+	PACKETS("cygnet_port_transmit_error", "tx_errors",
+		"Packets that the device failed to send."),
 	END,
 };
 
 static const struct label engine_labels[] = {
-	{"device", "device"}, {"engine", "engine"}, {NULL, NULL},
+	{"device", "device"},
+	{"engine", "engine"},
+	{NULL, NULL},
 };
 static const struct family engine_families[] = {
 	GAUGE("cygnet_engine_up", NULL, "state", "0 once the crypto device has failed.", VALUE_UP),
-	GAUGE("cygnet_engine_sessions", NULL, "sas", "Sessions on the crypto device.", VALUE_NUMBER),
+	GAUGE("cygnet_engine_sessions", NULL, "sas", "Sessions on the crypto device.",
+	      VALUE_NUMBER),
 	PACKETS("cygnet_engine_encrypted", "encrypted", "Packets encrypted."),
 	PACKETS("cygnet_engine_decrypted", "decrypted", "Packets decrypted."),
 	BYTES("cygnet_engine_processed", "bytes", "Bytes of encrypted and decrypted packets."),
-	PACKETS("cygnet_engine_failed", "failed", "Packets that the device returned with an error."),
+	PACKETS("cygnet_engine_failed", "failed",
+		"Packets that the device returned with an error."),
 	END,
 };
 
@@ -112,13 +124,14 @@ static const struct label stage_labels[] = {{"stage", "stage"}, {NULL, NULL}};
 static const struct family stage_families[] = {
 	PACKETS("cygnet_stage", "packets", "Packets that the stage was given."),
 	COUNT("cygnet_stage_vectors", "vectors", "Vectors of packets that the stage was given."),
-	{"cygnet_stage_cycles", "cycles", "cycles", "Cycles of the time-stamp counter in the stage.",
-	 true, VALUE_NUMBER},
+	{"cygnet_stage_cycles", "cycles", "cycles",
+	 "Cycles of the time-stamp counter in the stage.", true, VALUE_NUMBER},
 	END,
 };
 
 static const struct label sa_labels[] = {
-	{"spi", "spi"}, {"dir", "dir"}, {"src", "src"}, {"dst", "dst"}, {"reqid", "reqid"}, {NULL, NULL},
+	{"spi", "spi"}, {"dir", "dir"},	    {"src", "src"},
+	{"dst", "dst"}, {"reqid", "reqid"}, {NULL, NULL},
 };
 static const struct family sa_families[] = {
 	PACKETS("cygnet_sa", "packets", "Packets of the SA."),

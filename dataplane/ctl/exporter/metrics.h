@@ -12,7 +12,7 @@
 #include "options.h"
 
 struct metrics {
-	struct options options;	/* whom to ask */
+	struct options options; /* whom to ask */
 	unsigned int sas;	/* SAs that have metrics of their own, at most; 0: none */
 	bool stages;		/* have the workers count stages */
 };

@@ -26,9 +26,8 @@ static void describe(struct crypto_batch *b, const struct session *s, uint8_t *i
 		crypto_vectors_set(&b->v, i, ip, padded, ip + padded, b->iv[i], b->aad[i]);
 	} else {
 		esn_write(s, ip + padded, seq);
-		crypto_vectors_set(&b->v, i, esp,
-				  (unsigned int)(ip - esp) + padded + esn_len(s), ip + padded,
-				  b->iv[i], NULL);
+		crypto_vectors_set(&b->v, i, esp, (unsigned int)(ip - esp) + padded + esn_len(s),
+				   ip + padded, b->iv[i], NULL);
 	}
 }
 
@@ -86,8 +85,8 @@ static void add_out(struct worker *w, struct rte_mbuf *const *m, unsigned int n,
 
 /* Describe what the device is to do with a packet whose ESP header is at esp. An ICV that stands where
  * the high half of an extended sequence number belongs makes room for it. */
-static void describe_in(struct crypto_batch *b, const struct session *s, uint8_t *esp, unsigned int text,
-			uint64_t seq)
+static void describe_in(struct crypto_batch *b, const struct session *s, uint8_t *esp,
+			unsigned int text, uint64_t seq)
 {
 	uint8_t *iv = esp + sizeof(struct rte_esp_hdr), *icv = iv + s->iv_len + text;
 	unsigned int i = b->n;
@@ -106,7 +105,7 @@ static void describe_in(struct crypto_batch *b, const struct session *s, uint8_t
 		esn_write(s, icv, seq);
 	}
 	crypto_vectors_set(&b->v, i, esp, (unsigned int)(icv - esp) + esn_len(s),
-			  esn_len(s) ? b->icv[i] : icv, s->salted ? b->iv[i] : iv, NULL);
+			   esn_len(s) ? b->icv[i] : icv, s->salted ? b->iv[i] : iv, NULL);
 }
 
 /* @param seq  receives the packet's number if it is known */

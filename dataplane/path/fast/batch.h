@@ -16,8 +16,8 @@ static inline bool fast_batch_takes(const struct crypto_worker *c, const struct 
 				    unsigned int n)
 {
 	/* Packets of the SA that are in flight otherwise have to leave before these. */
-	return s->route.by_batch && !s->in_flight && !s->by_queue && c->batch.n + n <= CRYPTO_BATCH &&
-	       crypto_may_call(c, s, s->device);
+	return s->route.by_batch && !s->in_flight && !s->by_queue &&
+	       c->batch.n + n <= CRYPTO_BATCH && crypto_may_call(c, s, s->device);
 }
 /** Whether the buffer of a packet has room for what is written around it. @param m  data at its IP
  * header, or at the frame's, which leaves less room than there will be */

@@ -19,10 +19,10 @@
 struct decrypted {
 	struct rte_mbuf *m;
 	const struct session *s; /* of the SA; valid in this turn */
-	uint8_t interface;	/* that the protected packet came in by */
-	bool described;		/* its struct packet is filled in */
-	bool same_flow;		/* as the entry before it */
-	bool has_flow;		/* key and place are valid */
+	uint8_t interface;	 /* that the protected packet came in by */
+	bool described;		 /* its struct packet is filled in */
+	bool same_flow;		 /* as the entry before it */
+	bool has_flow;		 /* key and place are valid */
 	uint32_t place;
 	struct flow_key key;
 };
@@ -74,8 +74,8 @@ void fast_session_released(void *worker, uint32_t sa);
 struct fast_frame {
 	struct flow_key key;
 	uint32_t place;
-	uint16_t len;	/* of the packet, bytes; 0: it has no flow */
-	bool again;	/* its flow is that of the frame before it */
+	uint16_t len;		 /* of the packet, bytes; 0: it has no flow */
+	bool again;		 /* its flow is that of the frame before it */
 	const struct flow *flow; /* as it was when the burst was looked up */
 };
 
@@ -83,7 +83,7 @@ struct fast_frame {
 struct fast_burst {
 	struct rte_mbuf *const *m;
 	unsigned int n, next;	/* frames; the first one that has not been taken */
-	unsigned int interface;	/* that they came in by */
+	unsigned int interface; /* that they came in by */
 	unsigned int link;	/* bytes of its link-layer header */
 	bool direct;		/* packets may go into the crypto batch without a struct packet */
 	bool without_flow;	/* a frame without flow key is in front of the stages */
@@ -141,7 +141,7 @@ static inline const struct sa_route *fast_sa_route(const struct worker *w, const
 
 /** A decision about a packet that an SA is to protect or unprotect. */
 struct lesson {
-	bool typical;		/* other packets of its flow are decided about in the same way */
+	bool typical; /* other packets of its flow are decided about in the same way */
 	struct flow what;
 	struct flow_basis on;
 };

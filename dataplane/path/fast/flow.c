@@ -28,7 +28,8 @@ int flows_create(struct flow_table *table, uint32_t flows, flow_renew_session re
 		return -EIO;
 	table->flow = rte_zmalloc("flows", (table->mask + FLOW_WAYS) * sizeof(table->flow[0]),
 				  RTE_CACHE_LINE_SIZE);
-	table->basis = rte_zmalloc("flow bases", (table->mask + FLOW_WAYS) * sizeof(table->basis[0]),
+	table->basis = rte_zmalloc("flow bases",
+				   (table->mask + FLOW_WAYS) * sizeof(table->basis[0]),
 				   RTE_CACHE_LINE_SIZE);
 	table->changes = rte_zmalloc("flow changes", (1 + FLOW_SCOPES) * sizeof(table->changes[0]),
 				     RTE_CACHE_LINE_SIZE);
@@ -73,8 +74,9 @@ bool flow_of(const uint8_t *ip, unsigned int len, uint32_t from, struct flow_key
 	uint32_t upper;
 
 	memcpy(&cut, ip + 6, sizeof(cut));
-	if (v6 ? l4_is_extension(proto) : ip[0] != RTE_IPV4_VHL_DEF ||
-	    (cut & rte_cpu_to_be_16(RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK)))
+	if (v6 ? l4_is_extension(proto)
+	       : ip[0] != RTE_IPV4_VHL_DEF || (cut & rte_cpu_to_be_16(RTE_IPV4_HDR_MF_FLAG |
+								      RTE_IPV4_HDR_OFFSET_MASK)))
 		return false;
 	if (!read_upper(ip + header, len - header, l4_flow(proto), &upper))
 		return false;
@@ -189,7 +191,8 @@ static void adapt(struct flow_table *table)
 	table->holds = table->usual * RTE_MIN(1 + flows / FLOW_USUAL, FLOW_HOLDS_MOST / FLOW_HOLDS);
 }
 
-void flow_learn(struct flow_table *table, const struct flow *what, const struct flow_basis *on, uint64_t until)
+void flow_learn(struct flow_table *table, const struct flow *what, const struct flow_basis *on,
+		uint64_t until)
 {
 	struct flow *f = place_for(table, &what->key);
 	struct flow_basis *basis = &table->basis[f - table->flow];
@@ -203,6 +206,7 @@ void flow_learn(struct flow_table *table, const struct flow *what, const struct 
 	f->epoch = table->epoch;
 	f->passed = (uint16_t)(table->vector - 1);
 	table->spread = table->spread * 1103515245u + 12345u;
-	until = RTE_MIN(until, table->now + table->holds + table->holds * (table->spread >> 16) / 65536);
+	until = RTE_MIN(until,
+			table->now + table->holds + table->holds * (table->spread >> 16) / 65536);
 	f->until = until >> FLOW_TICK;
 }

@@ -39,7 +39,7 @@ _Static_assert(PACKET_FROM_SA(CYGNET_MAX_ENTRIES - 1) < 1u << 23, "it ends below
 #define FLOW_USUAL 8192u
 /** How long a decision holds at the most, seconds: with few flows, and with any number of them. It
  * holds for at least half of that. */
-#define FLOW_HOLDS 1u
+#define FLOW_HOLDS	1u
 #define FLOW_HOLDS_MOST 8u
 
 struct flow_key {
@@ -48,11 +48,11 @@ struct flow_key {
 
 enum flow_kind {
 	FLOW_UNKNOWN,
-	FLOW_PROTECT,		/* by the SA of session */
-	FLOW_UNPROTECT,		/* by the SA of session */
-	FLOW_FORWARD,		/* leaves as it is, by port and macvlan, to mac */
-	FLOW_HANDOFF_OUT,	/* another worker protects it by SA sa */
-	FLOW_HANDOFF_IN,	/* another worker unprotects it by SA sa */
+	FLOW_PROTECT,	  /* by the SA of session */
+	FLOW_UNPROTECT,	  /* by the SA of session */
+	FLOW_FORWARD,	  /* leaves as it is, by port and macvlan, to mac */
+	FLOW_HANDOFF_OUT, /* another worker protects it by SA sa */
+	FLOW_HANDOFF_IN,  /* another worker unprotects it by SA sa */
 };
 
 /** One cache line. */
@@ -60,10 +60,10 @@ struct flow {
 	struct flow_key key;
 	uint32_t epoch;		/* of the table, in which it was found valid; 0: none */
 	uint8_t kind;		/* enum flow_kind */
-	uint8_t from_interface;	/* that packets are received on: a selector of policies */
+	uint8_t from_interface; /* that packets are received on: a selector of policies */
 	uint16_t passed;	/* flow_table.vector in which a packet had to pass the stages */
 	uint64_t until : 48;	/* flow_table.now >> FLOW_TICK */
-	uint64_t longest : 16;	/* bytes of packet before it is protected; longer ones pass the stages */
+	uint64_t longest : 16; /* bytes of packet before it is protected; longer ones pass the stages */
 	union {
 		struct session *session;
 		struct {
@@ -81,11 +81,11 @@ _Static_assert(sizeof(struct flow) == 64, "a look-up reads one cache line");
 
 /** What a decision depends on. Half a cache line. */
 struct flow_basis {
-	uint16_t policy[CYGNET_FLOW_SCOPES];	/* flow_scope(); 0: no policy */
-	uint16_t from_sa;	/* flow_scope() of the SA that packets come out of; 0: none */
-	uint16_t neigh;		/* neigh_group(), with FLOW_FORWARD */
+	uint16_t policy[CYGNET_FLOW_SCOPES]; /* flow_scope(); 0: no policy */
+	uint16_t from_sa;	 /* flow_scope() of the SA that packets come out of; 0: none */
+	uint16_t neigh;		 /* neigh_group(), with FLOW_FORWARD */
 	uint32_t sa, generation; /* of the SA that protects or unprotects; generation 0: none */
-	uint32_t changes;	/* neigh_changes() of the group, read before the neighbour was looked up;
+	uint32_t changes; /* neigh_changes() of the group, read before the neighbour was looked up;
 				 * flow_learn() adds the counts of the scopes */
 } __attribute__((aligned(32)));
 
@@ -96,20 +96,20 @@ typedef bool (*flow_renew_session)(struct flow_table *table, struct session *s,
 struct flow_table {
 	struct flow *flow;
 	struct flow_basis *basis; /* of each flow */
-	uint32_t *changes;	/* number of changes by flow_scope(); [0]: of those that may concern any flow */
-	bool *watched;		/* by flow_scope(): a flow or a route has depended on it since its last change */
+	uint32_t *changes; /* number of changes by flow_scope(); [0]: of those that may concern any flow */
+	bool *watched; /* by flow_scope(): a flow or a route has depended on it since its last change */
 	flow_renew_session renew_session;
-	uint32_t mask;		/* of multiples of FLOW_WAYS */
-	uint32_t epoch;		/* flows of another epoch may be void: flow_renew(); never 0 */
-	uint32_t learned;	/* how often a decision has been remembered */
-	uint64_t now;		/* TSC, as of this turn */
-	uint64_t usual;		/* TSC cycles: holds with few flows, half of FLOW_HOLDS */
-	uint64_t holds;		/* TSC cycles: least lifetime of a decision; the longest is twice that */
-	uint64_t since;		/* TSC: when holds was computed */
-	uint32_t learned_then;	/* learned at that time */
-	uint32_t spread;	/* varies lifetimes, so that not all decisions end at once */
-	uint16_t vector;	/* number of the vector of packets that is looked at */
-	uint64_t seed[5];	/* random, so that no sender can choose flows that collide */
+	uint32_t mask;	  /* of multiples of FLOW_WAYS */
+	uint32_t epoch;	  /* flows of another epoch may be void: flow_renew(); never 0 */
+	uint32_t learned; /* how often a decision has been remembered */
+	uint64_t now;	  /* TSC, as of this turn */
+	uint64_t usual;	  /* TSC cycles: holds with few flows, half of FLOW_HOLDS */
+	uint64_t holds;	  /* TSC cycles: least lifetime of a decision; the longest is twice that */
+	uint64_t since;	  /* TSC: when holds was computed */
+	uint32_t learned_then; /* learned at that time */
+	uint32_t spread;       /* varies lifetimes, so that not all decisions end at once */
+	uint16_t vector;       /* number of the vector of packets that is looked at */
+	uint64_t seed[5];      /* random, so that no sender can choose flows that collide */
 };
 
 /** @param flows  about how many it remembers. @return 0, -ENOMEM or -EIO: no random numbers */
@@ -187,8 +187,7 @@ static inline bool flow_same(const struct flow_key *a, const struct flow_key *b)
  * in this epoch */
 bool flow_renew(struct flow_table *table, struct flow *f);
 
-static inline bool flow_holds(struct flow_table *table, struct flow *f,
-			      const struct flow_key *key)
+static inline bool flow_holds(struct flow_table *table, struct flow *f, const struct flow_key *key)
 {
 	return flow_same(&f->key, key) && f->until > table->now >> FLOW_TICK &&
 	       (likely(f->epoch == table->epoch) || flow_renew(table, f));
@@ -244,6 +243,7 @@ static inline bool flow_passes(const struct flow_table *table, const struct flow
  * @param on     what it depends on
  * @param until  flow_table.now: no longer than that
  */
-void flow_learn(struct flow_table *table, const struct flow *what, const struct flow_basis *on, uint64_t until);
+void flow_learn(struct flow_table *table, const struct flow *what, const struct flow_basis *on,
+		uint64_t until);
 
 #endif

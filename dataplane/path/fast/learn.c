@@ -17,10 +17,9 @@ static bool is_typical(const struct worker *w, struct rte_mbuf *m, struct flow_k
 {
 	const struct packet *p = packet(m);
 
-	return w->fast && p->seen == w->seen && !p->from_kernel && !p->answer &&
-	       !p->must_protect && m->nb_segs == 1 &&
-	       flow_of(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m),
-		       p->from, key);
+	return w->fast && p->seen == w->seen && !p->from_kernel && !p->answer && !p->must_protect &&
+	       m->nb_segs == 1 &&
+	       flow_of(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m), p->from, key);
 }
 
 /* The policies were looked up with the packet's addresses. An inbound policy names the SA that the packet came

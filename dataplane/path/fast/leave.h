@@ -19,8 +19,7 @@ static inline bool has_hops(const uint8_t *ip)
 }
 
 /** Whether a packet of a flow may leave without passing the stages. */
-static inline bool flow_may_leave(const struct flow *f, const uint8_t *ip,
-				       unsigned int len)
+static inline bool flow_may_leave(const struct flow *f, const uint8_t *ip, unsigned int len)
 {
 	if (!has_hops(ip) || len > f->longest)
 		return false;

@@ -34,7 +34,8 @@ static bool whole_v6(const struct rte_ipv6_hdr *ip, unsigned int have, uint16_t 
 }
 
 /* An intact IP packet, in a frame to us alone. */
-static bool look_at(struct rte_mbuf *m, uint64_t mac, unsigned int link, unsigned int interface, struct fast_frame *c)
+static bool look_at(struct rte_mbuf *m, uint64_t mac, unsigned int link, unsigned int interface,
+		    struct fast_frame *c)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *), *ip = frame + link;
 	unsigned int have = rte_pktmbuf_data_len(m) - link;
@@ -123,7 +124,8 @@ static bool may_enter(const struct flow *f, const uint8_t *ip, unsigned int len)
 	return flow_may_leave(f, ip, len);
 }
 
-static bool is_known(struct worker *w, struct rte_mbuf *m, unsigned int link, const struct fast_frame *c)
+static bool is_known(struct worker *w, struct rte_mbuf *m, unsigned int link,
+		     const struct fast_frame *c)
 {
 	const struct flow *f = c->flow;
 
@@ -174,7 +176,8 @@ static unsigned int run_length(const struct worker *w, const struct fast_burst *
 }
 
 /* As the stages leave a checked packet: without link-layer header and padding, the hop taken. */
-static void enter(struct rte_mbuf *m, const struct fast_frame *c, unsigned int link, struct known *known)
+static void enter(struct rte_mbuf *m, const struct fast_frame *c, unsigned int link,
+		  struct known *known)
 {
 	known->packets++;
 	known->bytes += rte_pktmbuf_pkt_len(m);

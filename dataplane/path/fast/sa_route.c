@@ -61,7 +61,8 @@ static bool by_batch(const struct session *s)
 {
 	return s->by_call && !s->transport && !s->ah && engine_device[s->device].at_once &&
 	       s->crypto[s->device] && !engine_lost(s->device) &&
-	       (s->inbound || (s->route.longest && s->route.resolved && esp_front_has_link(&s->front, &s->route.link)));
+	       (s->inbound || (s->route.longest && s->route.resolved &&
+			       esp_front_has_link(&s->front, &s->route.link)));
 }
 
 /* The path MTU that a router has reported. Its age is checked only when the route is found (path_mtu.h). */
@@ -118,7 +119,8 @@ bool sa_route_renew(struct worker *w, struct session *s)
 	return true;
 }
 
-bool sa_route_renew_session(struct flow_table *flows, struct session *s, const struct flow_basis *on)
+bool sa_route_renew_session(struct flow_table *flows, struct session *s,
+			    const struct flow_basis *on)
 {
 	struct worker *w = container_of(flows, struct fast, flows)->worker;
 

@@ -14,6 +14,7 @@ void sa_route_find(struct worker *w, struct session *s, struct cygnet_sa *sa);
  * worker of the SA. @return false: the SA is gone */
 bool sa_route_renew(struct worker *w, struct session *s);
 /** sa_route_renew() for flow_table.renew_session. @param flows  of a struct fast */
-bool sa_route_renew_session(struct flow_table *flows, struct session *s, const struct flow_basis *on);
+bool sa_route_renew_session(struct flow_table *flows, struct session *s,
+			    const struct flow_basis *on);
 
 #endif

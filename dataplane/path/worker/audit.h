@@ -12,7 +12,7 @@
 
 /** Records of one reason, and of one cause, in AUDIT_SECONDS. */
 #define AUDIT_OF_REASON 16u
-#define AUDIT_OF_CAUSE 2u
+#define AUDIT_OF_CAUSE	2u
 
 /**
  * Drop a packet, and record it if reason is an auditable event.

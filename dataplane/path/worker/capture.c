@@ -35,10 +35,10 @@ static const char *const point_name[CAPTURE_POINT_COUNT] = {
 /* What is known about a packet where it is captured. */
 struct seen {
 	enum capture_point point;
-	unsigned int interface;	/* of rx and tx; else that it came in by */
+	unsigned int interface;	 /* of rx and tx; else that it came in by */
 	enum drop_reason reason; /* of a drop */
-	bool frame;		/* data at the Ethernet header, else at the IP header */
-	rte_be32_t spi;		/* of the SA; 0: none known */
+	bool frame;		 /* data at the Ethernet header, else at the IP header */
+	rte_be32_t spi;		 /* of the SA; 0: none known */
 };
 
 /* --- the SA of a packet --- */
@@ -177,9 +177,11 @@ static struct rte_mbuf *copy_packet(const struct capture *c, struct rte_mbuf *m,
 				    const struct seen *seen, const char *comment)
 {
 	bool v6 = rte_pktmbuf_data_len(m) && packet_family(m) == AF_INET6;
-	struct rte_ether_hdr before, header = {
-		.ether_type = rte_cpu_to_be_16(v6 ? RTE_ETHER_TYPE_IPV6 : RTE_ETHER_TYPE_IPV4),
-	};
+	struct rte_ether_hdr before,
+		header = {
+			.ether_type = rte_cpu_to_be_16(v6 ? RTE_ETHER_TYPE_IPV6
+							  : RTE_ETHER_TYPE_IPV4),
+		};
 	struct rte_mbuf *block;
 	void *eth = rte_pktmbuf_prepend(m, ETHER);
 
@@ -211,7 +213,8 @@ static void take(struct worker *w, struct rte_mbuf *m, const struct seen *seen)
 
 /* --- where packets are --- */
 
-static void take_frame(struct worker *w, struct rte_mbuf *m, enum capture_point point, unsigned int interface)
+static void take_frame(struct worker *w, struct rte_mbuf *m, enum capture_point point,
+		       unsigned int interface)
 {
 	const struct seen seen = {
 		.point = point,
@@ -264,7 +267,8 @@ void capture_to_protect(struct worker *w, struct rte_mbuf *m)
 	take_packet(w, m, CAPTURE_TO_PROTECT);
 }
 
-void capture_dropped(struct stats *counters, struct rte_mbuf *m, enum drop_reason reason, bool frame)
+void capture_dropped(struct stats *counters, struct rte_mbuf *m, enum drop_reason reason,
+		     bool frame)
 {
 	uintptr_t number = ((uintptr_t)counters - (uintptr_t)stats) / sizeof(*stats);
 	struct worker *w = &workers[RTE_MIN(number, CONF_MAX_WORKERS - 1ul)];

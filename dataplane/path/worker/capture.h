@@ -17,18 +17,18 @@
 #define CAPTURE_COMMENT 160u
 
 struct capture {
-	uint32_t points;	/* bit mask of 1 << enum capture_point */
-	uint32_t present;	/* interfaces_present() at the beginning: ports of the file */
+	uint32_t points;  /* bit mask of 1 << enum capture_point */
+	uint32_t present; /* interfaces_present() at the beginning: ports of the file */
 	uint16_t device[CONF_MAX_INTERFACES]; /* their ethdevs then, by interface */
-	int interface;		/* index in interfaces[]; -1: any */
-	enum drop_reason drop;	/* DROP_NONE: any */
-	rte_be32_t spi;		/* 0: any */
+	int interface;			      /* index in interfaces[]; -1: any */
+	enum drop_reason drop;		      /* DROP_NONE: any */
+	rte_be32_t spi;			      /* 0: any */
 	struct rte_bpf *frames, *packets; /* filters for data at an Ethernet, and at an IP header;
 					   * NULL: no filter */
-	uint32_t longest;	/* bytes of a packet that are copied at most */
+	uint32_t longest;		  /* bytes of a packet that are copied at most */
 	struct rte_mempool *pool;
-	struct rte_ring *ring;	/* packets in the format of rte_pcapng_copy() */
-	uint64_t missed;	/* packets for which there was no buffer or no room; atomic */
+	struct rte_ring *ring; /* packets in the format of rte_pcapng_copy() */
+	uint64_t missed;       /* packets for which there was no buffer or no room; atomic */
 };
 
 /** The capture that workers are to take part in; NULL: none. Atomic. After it has been set to NULL, the
@@ -49,7 +49,8 @@ static inline void capture_refresh(struct worker *w)
 /* The following are called with worker.capture set. Packets stay as they are, and the caller's. */
 
 /** Capture frames that a port has received. */
-void capture_received(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int interface);
+void capture_received(struct worker *w, struct rte_mbuf **m, unsigned int n,
+		      unsigned int interface);
 /** Capture frames that wait to be sent: worker.tx. */
 void capture_sent(struct worker *w);
 /** Capture a packet (data at the IP header) that came out of the SA in its struct packet. */
@@ -57,6 +58,7 @@ void capture_decrypted(struct worker *w, struct rte_mbuf *m);
 /** Capture a packet (data at the IP header) that the SA in its struct packet is to protect. */
 void capture_to_protect(struct worker *w, struct rte_mbuf *m);
 /** Capture a packet that is dropped, if its worker takes part in a capture: packet_drops_watched. */
-void capture_dropped(struct stats *counters, struct rte_mbuf *m, enum drop_reason reason, bool frame);
+void capture_dropped(struct stats *counters, struct rte_mbuf *m, enum drop_reason reason,
+		     bool frame);
 
 #endif

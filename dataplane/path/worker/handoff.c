@@ -6,8 +6,8 @@
 static void flush_to(struct worker *w, unsigned int to)
 {
 	struct handoff *batch = &w->handoff[to];
-	unsigned int sent = rte_ring_mp_enqueue_burst(workers[to].inbox, (void **)batch->m, batch->n,
-						      NULL);
+	unsigned int sent = rte_ring_mp_enqueue_burst(workers[to].inbox, (void **)batch->m,
+						      batch->n, NULL);
 
 	w->stats->handed_off += sent;
 	for (unsigned int i = sent; i < batch->n; i++) {

@@ -82,7 +82,7 @@ static bool may_leave(struct worker *w, struct rte_mbuf *m, uint64_t databases)
 /* Send the packets that wait for a neighbour, in their order, or drop them.
  * @param mac  of the neighbour; NULL: drop */
 static void release(struct worker *w, const struct waiting_neigh *of,
-		   const struct rte_ether_addr *mac)
+		    const struct rte_ether_addr *mac)
 {
 	struct rte_mbuf *m = of->head, *next;
 

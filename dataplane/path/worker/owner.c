@@ -11,12 +11,12 @@ uint8_t sa_moved_to[CYGNET_MAX_ENTRIES];
 /* The move under way. Each thread takes its step and then stores the next one, which gives the other
  * fields to the thread whose step that is. */
 static struct {
-	uint32_t step;		/* enum step; atomic */
+	uint32_t step; /* enum step; atomic */
 	uint32_t sa;
-	unsigned int from, to;	/* workers */
+	unsigned int from, to;		  /* workers */
 	uint64_t turns[CONF_MAX_WORKERS]; /* in FINISH: of each worker at SWITCH */
-	bool all_seen;		/* in FINISH: every worker sends the SA's packets to its new owner */
-	uint64_t taken;		/* value of worker.taken at which all packets that were in the inbox have been taken:
+	bool all_seen; /* in FINISH: every worker sends the SA's packets to its new owner */
+	uint64_t taken; /* value of worker.taken at which all packets that were in the inbox have been taken:
 				 * of the worker whose step it is */
 } move;
 

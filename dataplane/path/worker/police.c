@@ -5,7 +5,8 @@
 #include "path/worker/police.h"
 
 _Static_assert(DROP_POLICED_PEER + POLICE_FRAGMENTS == DROP_POLICED_FRAGMENTS &&
-	       POLICE_FRAGMENTS + 1 == POLICE_CLASSES, "a drop reason for each class, in their order");
+		       POLICE_FRAGMENTS + 1 == POLICE_CLASSES,
+	       "a drop reason for each class, in their order");
 
 #define LEAST_BURST 64u
 
@@ -27,7 +28,7 @@ static uint8_t share_of(const struct worker *w, unsigned int interface)
 
 static void set_port(struct worker *w, unsigned int interface)
 {
-	for (unsigned int class = 0; class < POLICE_CLASSES; class++) {
+	for (unsigned int class = 0; class < POLICE_CLASSES; class ++) {
 		struct police_meter *meter = &w->police.port[interface][class];
 		uint32_t rate = w->police.rate[class];
 
@@ -53,7 +54,7 @@ void police_init(struct worker *w)
 	uint32_t rate[POLICE_CLASSES];
 	bool changed;
 
-	for (unsigned int class = 0; class < POLICE_CLASSES; class++)
+	for (unsigned int class = 0; class < POLICE_CLASSES; class ++)
 		rate[class] = __atomic_load_n(&settings_police[class], __ATOMIC_RELAXED);
 	changed = memcmp(police->rate, rate, sizeof(rate)) != 0;
 	memcpy(police->rate, rate, sizeof(rate));
@@ -81,7 +82,8 @@ static bool passes_or_drop(struct worker *w, struct rte_mbuf *m, bool within,
 			   enum police_class class, bool frame)
 {
 	if (!within)
-		packet_drop_as(w->stats, m, (enum drop_reason)(DROP_POLICED_PEER + (int)class), frame);
+		packet_drop_as(w->stats, m, (enum drop_reason)(DROP_POLICED_PEER + (int)class),
+			       frame);
 	return within;
 }
 

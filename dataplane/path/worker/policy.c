@@ -75,8 +75,9 @@ void policy_refuse(struct worker *w, const struct cygnet_policy *policy)
 }
 
 /* Plaintext from the wire may pass unless policy says that it comes protected. */
-static enum drop_reason inbound_find(uint32_t settings, struct rte_mbuf *m, const struct cygnet_flow *flow,
-				     enum cygnet_dir dir, struct cygnet_policy **policy)
+static enum drop_reason inbound_find(uint32_t settings, struct rte_mbuf *m,
+				     const struct cygnet_flow *flow, enum cygnet_dir dir,
+				     struct cygnet_policy **policy)
 {
 	enum drop_reason reason = policy_find(m, flow, dir, policy);
 
@@ -88,15 +89,15 @@ static enum drop_reason inbound_find(uint32_t settings, struct rte_mbuf *m, cons
 	 * a tunnel has only that one. */
 	if (!*policy)
 		return (settings & SETTING_DROP_NO_POLICY) && dir == CYGNET_IN ? DROP_NO_POLICY
-									      : DROP_NONE;
+									       : DROP_NONE;
 	reason = refuses(*policy);
 	if (reason == DROP_NONE && (*policy)->action == CYGNET_PROTECT)
 		return DROP_POLICY_PLAINTEXT;
 	return reason;
 }
 
-enum drop_reason policy_inbound(struct worker *w, struct rte_mbuf *m, const struct cygnet_flow *flow,
-				enum cygnet_dir dir)
+enum drop_reason policy_inbound(struct worker *w, struct rte_mbuf *m,
+				const struct cygnet_flow *flow, enum cygnet_dir dir)
 {
 	struct cygnet_policy *policy;
 	enum drop_reason reason = inbound_find(w->settings, m, flow, dir, &policy);
@@ -106,15 +107,15 @@ enum drop_reason policy_inbound(struct worker *w, struct rte_mbuf *m, const stru
 }
 
 enum drop_reason policy_outbound_find(uint32_t settings, struct rte_mbuf *m,
-			       struct cygnet_flow *flow, struct cygnet_policy **policy)
+				      struct cygnet_flow *flow, struct cygnet_policy **policy)
 {
 	enum drop_reason reason;
 
 	policy_flow(m, flow);
 	policy_flow_out(m, flow);
 	reason = policy_find(m, flow, CYGNET_OUT, policy);
-	if (reason != DROP_NONE || (packet(m)->must_protect &&
-				    (!*policy || (*policy)->action != CYGNET_PROTECT))) {
+	if (reason != DROP_NONE ||
+	    (packet(m)->must_protect && (!*policy || (*policy)->action != CYGNET_PROTECT))) {
 		*policy = NULL;
 		return reason != DROP_NONE ? reason : DROP_ICMP_UNPROTECTED;
 	}

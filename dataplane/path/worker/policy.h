@@ -42,8 +42,8 @@ enum drop_reason policy_find(struct rte_mbuf *m, const struct cygnet_flow *flow,
  * @param dir  CYGNET_IN to this host, CYGNET_FWD to others
  * @return DROP_NONE or why not
  */
-enum drop_reason policy_inbound(struct worker *w, struct rte_mbuf *m, const struct cygnet_flow *flow,
-				enum cygnet_dir dir);
+enum drop_reason policy_inbound(struct worker *w, struct rte_mbuf *m,
+				const struct cygnet_flow *flow, enum cygnet_dir dir);
 /**
  * Find the policy of plaintext that is to leave (RFC 4301, 5.1). Changes nothing. Lcores.
  * @param settings  worker.settings

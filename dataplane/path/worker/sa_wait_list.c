@@ -144,7 +144,8 @@ struct rte_mbuf *sa_wait_take(struct sa_wait_list *list, struct sa_wait_pair *pa
 	return m;
 }
 
-static void drop_oldest(struct sa_wait_list *list, struct stats *counters, struct sa_wait_pair *pair)
+static void drop_oldest(struct sa_wait_list *list, struct stats *counters,
+			struct sa_wait_pair *pair)
 {
 	struct rte_mbuf *m = pair->head;
 
@@ -154,13 +155,15 @@ static void drop_oldest(struct sa_wait_list *list, struct stats *counters, struc
 }
 
 /* @return the oldest pair with these addresses if they have as many packets as they may; else NULL */
-static struct sa_wait_pair *oldest_of_full(struct sa_wait_list *list, const struct cygnet_flow *flow)
+static struct sa_wait_pair *oldest_of_full(struct sa_wait_list *list,
+					   const struct cygnet_flow *flow)
 {
 	struct sa_wait_pair *oldest = NULL;
 	unsigned int n = 0;
 
 	/* A bucket has the newest pair first. */
-	for (struct sa_wait_pair *pair = sa_wait_first(list, flow); pair; pair = sa_wait_next(pair)) {
+	for (struct sa_wait_pair *pair = sa_wait_first(list, flow); pair;
+	     pair = sa_wait_next(pair)) {
 		n += pair->n;
 		oldest = pair;
 	}

@@ -25,21 +25,21 @@
 struct rte_mbuf;
 struct stats;
 
-#define SA_WAIT_PACKETS 1024u	/* of a worker */
-#define SA_WAIT_PER_PAIR 16u
-#define SA_WAIT_PER_ADDRESSES 64u	/* of all pairs of ports of a pair of addresses */
-#define SA_WAIT_SECONDS 30u	/* Linux's net.core.xfrm_acq_expires */
+#define SA_WAIT_PACKETS	      1024u /* of a worker */
+#define SA_WAIT_PER_PAIR      16u
+#define SA_WAIT_PER_ADDRESSES 64u /* of all pairs of ports of a pair of addresses */
+#define SA_WAIT_SECONDS	      30u /* Linux's net.core.xfrm_acq_expires */
 
-#define SA_WAIT_REQIDS 64u	/* by reqid modulo this */
-#define SA_WAIT_SOURCES 32u	/* of a reqid, by a hash */
-#define SA_WAIT_HEADS 1024u
+#define SA_WAIT_REQIDS	64u /* by reqid modulo this */
+#define SA_WAIT_SOURCES 32u /* of a reqid, by a hash */
+#define SA_WAIT_HEADS	1024u
 
 /** What the packets of a pair have in common. */
 struct sa_wait_key {
 	const struct cygnet_policy *policy; /* compared, never followed: the policy may be gone */
-	uint32_t generation;	/* of the policy, as its slot may be another policy's by now */
+	uint32_t generation; /* of the policy, as its slot may be another policy's by now */
 	uint32_t reqid;
-	uint32_t hash;		/* of the addresses: the bucket in by_hash[] */
+	uint32_t hash;		 /* of the addresses: the bucket in by_hash[] */
 	struct cygnet_flow flow; /* acquire_flow() */
 };
 
@@ -55,11 +55,11 @@ struct sa_wait_reqid {
 
 struct sa_wait_pair {
 	struct sa_wait_key key;
-	unsigned int n;		/* packets */
+	unsigned int n;		      /* packets */
 	struct rte_mbuf *head, *tail; /* by packet()->next; data at the IP header, the hop taken */
-	uint64_t changes;	/* cygnet_spd_changes() before its packets were last looked up */
-	uint64_t second;	/* clock_seconds() of that lookup */
-	uint64_t acquire_second;	/* clock_seconds() when an acquire was last tried */
+	uint64_t changes;	 /* cygnet_spd_changes() before its packets were last looked up */
+	uint64_t second;	 /* clock_seconds() of that lookup */
+	uint64_t acquire_second; /* clock_seconds() when an acquire was last tried */
 	struct sa_wait_reqid *reqid;
 	struct sa_wait_source *source;
 	LIST_ENTRY(sa_wait_pair) same_hash; /* or in the list of free ones */
@@ -67,11 +67,11 @@ struct sa_wait_pair {
 };
 
 struct sa_wait_list {
-	unsigned int n;		/* packets */
-	uint64_t changes;	/* cygnet_spd_changes() when the last pass of lookups began */
-	uint64_t second;	/* clock_seconds() then */
+	unsigned int n;		   /* packets */
+	uint64_t changes;	   /* cygnet_spd_changes() when the last pass of lookups began */
+	uint64_t second;	   /* clock_seconds() then */
 	struct sa_wait_pair *next; /* next pair of the pass; NULL: the pass is complete */
-	unsigned int used;	/* of pair[], those above were never used */
+	unsigned int used;	   /* of pair[], those above were never used */
 	LIST_HEAD(, sa_wait_pair) free;
 	TAILQ_HEAD(, sa_wait_pair) lru; /* all pairs; least recently acquired first */
 	LIST_HEAD(, sa_wait_pair) by_hash[SA_WAIT_HEADS];

@@ -7,7 +7,7 @@ const char *const stage_name[STAGE_COUNTED] = {
 #define X(name, text, help, next) [STAGE_##name] = text,
 	STAGES(X)
 #undef X
-	[STAGE_KNOWN] = "known",
+		[STAGE_KNOWN] = "known",
 	[STAGE_CRYPTO] = "crypto",
 	[STAGE_QUEUES] = "queues",
 	[STAGE_FINISH] = "finish",
@@ -17,14 +17,14 @@ const char *const stage_help[STAGE_COUNTED] = {
 #define X(name, text, help, next) [STAGE_##name] = help,
 	STAGES(X)
 #undef X
-	[STAGE_KNOWN] = "received bursts: packets of known flows, the others to from-wire",
+		[STAGE_KNOWN] = "received bursts: packets of known flows, the others to from-wire",
 	[STAGE_CRYPTO] = "crypto devices that work when they are called",
 	[STAGE_QUEUES] = "crypto devices with queues, and crypto cores: packets that come back",
 	[STAGE_FINISH] = "packets back from a crypto device, in the order of their SA",
 };
 
 #define TO(stage) (1u << STAGE_##stage)
-#define TO_NONE 0
+#define TO_NONE	  0
 /* About a packet from the kernel it goes to the kernel, about another one to its source. */
 #define ICMP_ERROR (TO(OUTBOUND) | TO(TO_KERNEL))
 
@@ -36,7 +36,8 @@ const uint32_t stage_next[STAGE_COUNT] = {
 
 void stage_not_next(const struct stages *stages, enum stage stage)
 {
-	rte_panic("%s may not send packets to %s\n", stage_name[stages->running - 1], stage_name[stage]);
+	rte_panic("%s may not send packets to %s\n", stage_name[stages->running - 1],
+		  stage_name[stage]);
 }
 
 void stage_link(struct stage_queue *q, struct rte_mbuf *m)

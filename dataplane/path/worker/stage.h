@@ -25,9 +25,11 @@
 /* Name, text in cygnetctl, what it does, the stages that its packets may go to, by the queue or handed to another
  * worker. Any stage may send a frame to TX and TAP. */
 #define STAGES(X) \
-	X(FROM_WIRE, "from-wire", "frames from a port: header checks, for this host or to be forwarded", \
+	X(FROM_WIRE, "from-wire", \
+	  "frames from a port: header checks, for this host or to be forwarded", \
 	  TO(LOCAL) | TO(FORWARD)) \
-	X(FROM_KERNEL, "from-kernel", "frames from a TAP: IKE, link control and DHCP pass, policies decide about the rest", \
+	X(FROM_KERNEL, "from-kernel", \
+	  "frames from a TAP: IKE, link control and DHCP pass, policies decide about the rest", \
 	  TO(REASSEMBLE) | TO(OUTBOUND)) \
 	X(REASSEMBLE, "reassemble", "fragments until their packet is whole", \
 	  TO(LOCAL) | TO(FORWARD) | TO(OUTBOUND)) \
@@ -39,33 +41,29 @@
 	  TO(OUTBOUND) | TO(TO_KERNEL)) \
 	X(OUTBOUND, "outbound", "plaintext that leaves: TTL, outbound policies", \
 	  TO(FIT) | TO(ROUTE) | ICMP_ERROR) \
-	X(FIND_SA, "find-sa", "packets whose SA was deleted, or whose policy has just come: the SA that the policy has now", \
+	X(FIND_SA, "find-sa", \
+	  "packets whose SA was deleted, or whose policy has just come: the SA that the policy has now", \
 	  TO(FIT)) \
 	X(FIT, "fit", "packets that an SA is to protect: cut to its path MTU", \
 	  TO(REASSEMBLE) | TO(OUTBOUND) | TO(FIND_SA) | TO(PROTECT) | ICMP_ERROR) \
-	X(PROTECT, "protect", "sequence number, ESP or AH header, crypto job", \
-	  TO(FIND_SA)) \
-	X(UNPROTECT, "unprotect", "replay window, crypto job", \
-	  TO_NONE) \
+	X(PROTECT, "protect", "sequence number, ESP or AH header, crypto job", TO(FIND_SA)) \
+	X(UNPROTECT, "unprotect", "replay window, crypto job", TO_NONE) \
 	X(ROUTE, "route", "protected and plaintext packets: next hop, MTU, neighbour", \
 	  TO(FIND_SA) | TO(TO_KERNEL) | ICMP_ERROR) \
-	X(TO_KERNEL, "to-kernel", "packets to this host: cut to the TAP's MTU, framed", \
-	  TO_NONE) \
-	X(TX, "tx", "frames to a port whose queue is this worker's", \
-	  TO_NONE) \
-	X(TAP, "tap", "frames to a TAP that is this worker's", \
-	  TO_NONE)
+	X(TO_KERNEL, "to-kernel", "packets to this host: cut to the TAP's MTU, framed", TO_NONE) \
+	X(TX, "tx", "frames to a port whose queue is this worker's", TO_NONE) \
+	X(TAP, "tap", "frames to a TAP that is this worker's", TO_NONE)
 
 enum stage {
 #define X(name, text, help, next) STAGE_##name,
 	STAGES(X)
 #undef X
-	STAGE_COUNT,
+		STAGE_COUNT,
 	/* Not entered by a queue; counted like the others. */
-	STAGE_KNOWN = STAGE_COUNT,	/* received bursts: packets of known flows */
-	STAGE_CRYPTO,			/* devices that work when they are called */
-	STAGE_QUEUES,			/* devices with queues, and crypto cores */
-	STAGE_FINISH,			/* packets that came back from a device */
+	STAGE_KNOWN = STAGE_COUNT, /* received bursts: packets of known flows */
+	STAGE_CRYPTO,		   /* devices that work when they are called */
+	STAGE_QUEUES,		   /* devices with queues, and crypto cores */
+	STAGE_FINISH,		   /* packets that came back from a device */
 	STAGE_COUNTED
 };
 
@@ -81,7 +79,7 @@ extern const char *const stage_help[STAGE_COUNTED];
 /** The packets in front of a stage, in order. More than STAGE_QUEUE, as when packets are cut into many
  * fragments, are linked by packet()->next behind the others. */
 struct stage_queue {
-	uint32_t head, n;	/* of m[], a ring */
+	uint32_t head, n; /* of m[], a ring */
 	uint32_t nlinked;
 	struct rte_mbuf *first, *last;
 	struct rte_mbuf *m[STAGE_QUEUE];
@@ -89,9 +87,9 @@ struct stage_queue {
 
 /** The queues of a worker. */
 struct stages {
-	uint32_t running;	/* enum stage + 1; 0: none */
-	uint32_t waiting;	/* bit mask of the stages that have packets */
-	bool blocked;		/* until the crypto batch has been run: stage_return() */
+	uint32_t running; /* enum stage + 1; 0: none */
+	uint32_t waiting; /* bit mask of the stages that have packets */
+	bool blocked;	  /* until the crypto batch has been run: stage_return() */
 	struct stage_queue queue[STAGE_COUNT];
 };
 _Static_assert(STAGE_COUNT <= 32, "bits of waiting");

@@ -49,9 +49,10 @@ void trace_policy(struct trace *t, const struct cygnet_policy *policy, bool pass
 					      [CYGNET_DISCARD] = "discard"};
 
 	if (policy)
-		trace_note(t, cygnet_policy_held(policy)		? "held"
-			      : policy->action < RTE_DIM(actions) ? actions[policy->action]
-								  : "?",
+		trace_note(t,
+			   cygnet_policy_held(policy)	       ? "held"
+			   : policy->action < RTE_DIM(actions) ? actions[policy->action]
+							       : "?",
 			   "policy with priority %u, reqid %u", policy->priority, policy->reqid);
 	else if (passed)
 		trace_note(t, "no policy", "no policy matches");
@@ -62,7 +63,8 @@ void trace_icmp(struct trace *t, enum icmp_why why, unsigned int mtu)
 	if (why == ICMP_TOO_BIG)
 		trace_note(t, "ICMP error", "%u bytes at most", mtu);
 	else
-		trace_note(t, "ICMP error", "%s", why == ICMP_HOPS ? "time exceeded" : "unreachable");
+		trace_note(t, "ICMP error", "%s",
+			   why == ICMP_HOPS ? "time exceeded" : "unreachable");
 }
 
 void trace_sa(struct trace *t, const struct cygnet_sa *sa)
@@ -71,8 +73,7 @@ void trace_sa(struct trace *t, const struct cygnet_sa *sa)
 	char text[INET6_ADDRSTRLEN];
 
 	trace_note(t, "SA", "%s SPI 0x%08x to %s", sa->proto == IPPROTO_AH ? "AH" : "ESP",
-		   rte_be_to_cpu_32(sa->spi),
-		   inet_ntop(path->af, &path->dst, text, sizeof(text)));
+		   rte_be_to_cpu_32(sa->spi), inet_ntop(path->af, &path->dst, text, sizeof(text)));
 }
 
 void trace_route(struct trace *t, struct rte_mbuf *m, const struct next_hop *hop)
@@ -89,10 +90,14 @@ void trace_route(struct trace *t, struct rte_mbuf *m, const struct next_hop *hop
 /* A trace needs no keys: they are not copied out of the shared file. */
 static void copy_without_keys(struct cygnet_sa *to, const struct cygnet_sa *from)
 {
-	const size_t keys = offsetof(struct cygnet_sa, cipher_key), behind = offsetof(struct cygnet_sa, seq);
+	const size_t keys = offsetof(struct cygnet_sa, cipher_key),
+		     behind = offsetof(struct cygnet_sa, seq);
 
-	_Static_assert(offsetof(struct cygnet_sa, cipher_key) < offsetof(struct cygnet_sa, auth_key) &&
-		       offsetof(struct cygnet_sa, auth_key) < offsetof(struct cygnet_sa, seq), "keys are in between");
+	_Static_assert(offsetof(struct cygnet_sa, cipher_key) <
+				       offsetof(struct cygnet_sa, auth_key) &&
+			       offsetof(struct cygnet_sa, auth_key) <
+				       offsetof(struct cygnet_sa, seq),
+		       "keys are in between");
 	memcpy(to, from, keys);
 	memset((char *)to + keys, 0, behind - keys);
 	memcpy((char *)to + behind, (const char *)from + behind, sizeof(*to) - behind);
@@ -129,8 +134,8 @@ unsigned int trace_fragment(struct worker *w, struct rte_mbuf *m, unsigned int m
 		   rte_pktmbuf_pkt_len(m), mtu);
 	packet_narrow(m, 0, RTE_MIN(len, rte_pktmbuf_pkt_len(m)));
 	if (v6) {
-		packet_ip6(m)->payload_len =
-			rte_cpu_to_be_16((uint16_t)(rte_pktmbuf_data_len(m) - header));
+		packet_ip6(m)->payload_len = rte_cpu_to_be_16(
+			(uint16_t)(rte_pktmbuf_data_len(m) - header));
 	} else {
 		packet_ip(m)->total_length = rte_cpu_to_be_16(rte_pktmbuf_data_len(m));
 		packet_ip(m)->fragment_offset = rte_cpu_to_be_16(RTE_IPV4_HDR_MF_FLAG);

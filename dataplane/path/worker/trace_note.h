@@ -21,25 +21,25 @@ struct worker;
 
 /** A detail, with the NUL: DPDK's telemetry takes strings of 128 bytes. */
 #define TRACE_DETAIL 128u
-#define TRACE_STEPS 16u
+#define TRACE_STEPS  16u
 
 struct trace_step {
-	const char *stage;	/* stage_name[] */
+	const char *stage; /* stage_name[] */
 	char decision[32];
 	char detail[TRACE_DETAIL];
 };
 
 struct trace {
-	const char *stage;	/* that runs: stage_name[] */
+	const char *stage; /* that runs: stage_name[] */
 	unsigned int n;
 	struct trace_step step[TRACE_STEPS];
-	const char *verdict;	/* sent, to-kernel, waits, dropped, decrypted, unknown */
+	const char *verdict;	 /* sent, to-kernel, waits, dropped, decrypted, unknown */
 	enum drop_reason reason; /* dropped; waits: for which it is dropped in the end */
-	int interface;		/* index in interfaces[] that it leaves by; -1: none */
+	int interface;		 /* index in interfaces[] that it leaves by; -1: none */
 	char detail[TRACE_DETAIL];
 	bool prepared;		/* a crypto device would have the packet now */
 	struct cygnet_sa sa;	/* of the packet: a copy without keys, in which stages count */
-	struct session session;	/* of that SA, on no device */
+	struct session session; /* of that SA, on no device */
 };
 
 /** Note what the stage has decided. @param decision  one word, or few */

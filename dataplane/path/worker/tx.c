@@ -10,7 +10,8 @@
 #define TAP_FRAME (uint32_t)(RTE_ETHER_MTU + RTE_ETHER_HDR_LEN)
 
 /* Drop a frame that was to leave by an interface, which struct packet need not say. */
-static void drop_unsent(struct worker *w, struct rte_mbuf *m, unsigned int interface, enum drop_reason reason)
+static void drop_unsent(struct worker *w, struct rte_mbuf *m, unsigned int interface,
+			enum drop_reason reason)
 {
 	packet(m)->interface = (uint8_t)interface;
 	drop_frame(w, m, reason);
@@ -19,8 +20,9 @@ static void drop_unsent(struct worker *w, struct rte_mbuf *m, unsigned int inter
 /* Send some frames of a batch, all of one interface or its TAP, and drop what the device does not take.
  * @param bytes  of all of them; receives how many went out
  * @return frames that went out */
-static uint16_t send_some(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int interface, uint16_t ethdev,
-			  uint16_t queue, enum drop_reason full, uint64_t *bytes)
+static uint16_t send_some(struct worker *w, struct rte_mbuf **m, unsigned int n,
+			  unsigned int interface, uint16_t ethdev, uint16_t queue,
+			  enum drop_reason full, uint64_t *bytes)
 {
 	uint16_t sent = rte_eth_tx_burst(ethdev, queue, m, (uint16_t)n);
 
@@ -68,8 +70,9 @@ static void flush_device(struct worker *w, unsigned int index)
 		unsigned int port = batch->m[from]->port;
 
 		n = run_length(batch, from, &bytes);
-		w->stats->interface[port].tx_packets += send_some(w, batch->m + from, n, port, device->id, queue,
-								  DROP_TX_FULL, &bytes);
+		w->stats->interface[port].tx_packets += send_some(w, batch->m + from, n, port,
+								  device->id, queue, DROP_TX_FULL,
+								  &bytes);
 		w->stats->interface[port].tx_bytes += bytes;
 	}
 	batch->n = 0;
@@ -83,7 +86,8 @@ static void flush_tap(struct worker *w, unsigned int index)
 
 	if (interface->mtu > RTE_ETHER_MTU)
 		fit_tap(batch);
-	w->stats->interface[index].to_kernel += send_some(w, batch->m, batch->n, index, interface->tap.id, 0,
+	w->stats->interface[index].to_kernel += send_some(w, batch->m, batch->n, index,
+							  interface->tap.id, 0,
 							  tap_refuses(interface), &bytes);
 	batch->n = 0;
 }
@@ -152,7 +156,8 @@ void tx_init(struct worker *w)
 	for (unsigned int i = 0; i < CONF_MAX_INTERFACES; i++) {
 		unsigned int device = w->present >> i & 1 ? interfaces[i].device : DEVICE_NONE;
 
-		w->out[i] = device != DEVICE_NONE && w->tx_owner[device] == w->id ? &w->tx[device] : NULL;
+		w->out[i] = device != DEVICE_NONE && w->tx_owner[device] == w->id ? &w->tx[device]
+										  : NULL;
 	}
 }
 
@@ -216,6 +221,7 @@ void tap_packet(struct worker *w, struct rte_mbuf *m)
 	}
 	eth->dst_addr = interface_mac(&interfaces[packet(m)->interface]);
 	eth->src_addr = packet(m)->decrypted ? TAP_DECRYPTED_MAC : eth->dst_addr;
-	eth->ether_type = v6 ? rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV6) : rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4);
+	eth->ether_type = v6 ? rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV6)
+			     : rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4);
 	tap_frame(w, m);
 }

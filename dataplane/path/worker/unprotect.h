@@ -17,8 +17,8 @@
  * @param job  receives what the device is to do
  * @return DROP_NONE or why the packet goes no further
  */
-static inline enum drop_reason unprotect_prepare(struct rte_mbuf *m, struct cygnet_sa *sa, struct session *s,
-				     struct esp_job *job)
+static inline enum drop_reason unprotect_prepare(struct rte_mbuf *m, struct cygnet_sa *sa,
+						 struct session *s, struct esp_job *job)
 {
 	struct packet *p = packet(m);
 

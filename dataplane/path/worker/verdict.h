@@ -51,7 +51,8 @@ static inline void verdict_drop_hidden(struct worker *w, struct rte_mbuf *m,
 
 /** Enter the number of a packet that is authentic: the same may have been under way twice.
  * @return false: it has been dropped */
-static inline bool verdict_is_new(struct worker *w, struct rte_mbuf *m, const struct received_as *as)
+static inline bool verdict_is_new(struct worker *w, struct rte_mbuf *m,
+				  const struct received_as *as)
 {
 	if (cygnet_replay_update(sadb, as->sa, as->seq))
 		return true;
@@ -64,8 +65,9 @@ static inline bool verdict_is_new(struct worker *w, struct rte_mbuf *m, const st
  * @param reason  of esp_in_decapsulate(), esp_in_finish() or ah_in_finish()
  * @param kept    bytes in front that were never protected: esp_out_kept()
  * @return false: it goes no further, and is the caller's no more */
-static inline bool verdict_decrypted(struct worker *w, struct rte_mbuf *m, const struct received_as *as,
-				     enum drop_reason reason, unsigned int kept)
+static inline bool verdict_decrypted(struct worker *w, struct rte_mbuf *m,
+				     const struct received_as *as, enum drop_reason reason,
+				     unsigned int kept)
 {
 	if (reason == DROP_NONE) {
 		sa_count(as->sa, rte_pktmbuf_data_len(m) - kept);
@@ -82,8 +84,8 @@ static inline bool verdict_decrypted(struct worker *w, struct rte_mbuf *m, const
 }
 
 /** Drop a packet that the device has not done. @param status  not RTE_CRYPTO_OP_STATUS_SUCCESS */
-static inline void verdict_failed(struct worker *w, struct rte_mbuf *m, const struct received_as *as,
-				  enum rte_crypto_op_status status)
+static inline void verdict_failed(struct worker *w, struct rte_mbuf *m,
+				  const struct received_as *as, enum rte_crypto_op_status status)
 {
 	if (status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED) {
 		sa_count_forged(as->sa);

@@ -31,7 +31,8 @@ static bool policy_is_for_the_link(struct rte_mbuf *m, const struct next_hop *ho
 	policy_flow(m, &flow);
 	return policy_find(m, &flow, CYGNET_FWD, &policy) == DROP_NONE && policy &&
 	       policy->action == CYGNET_PROTECT && !cygnet_policy_held(policy) &&
-	       local_addr_attaches(flow.af, hop->interface, &policy->sel.dst_lo, &policy->sel.dst_hi);
+	       local_addr_attaches(flow.af, hop->interface, &policy->sel.dst_lo,
+				   &policy->sel.dst_hi);
 }
 
 /* The inbound policy has let a decrypted packet pass, but in most cases does not say by which interface it leaves. It
@@ -53,7 +54,8 @@ static enum drop_reason decrypted_to(uint32_t settings, struct rte_mbuf *m,
 	return back ? DROP_HAIRPIN : DROP_OUTSIDE;
 }
 
-enum drop_reason without_policy_to(uint32_t settings, struct rte_mbuf *m, const struct next_hop *hop)
+enum drop_reason without_policy_to(uint32_t settings, struct rte_mbuf *m,
+				   const struct next_hop *hop)
 {
 	if (packet(m)->decrypted)
 		return decrypted_to(settings, m, hop);

@@ -16,7 +16,8 @@
  * @param m         a packet that no outbound policy matches; data at its IP header, checked
  * @return DROP_NONE or why not
  */
-enum drop_reason without_policy_to(uint32_t settings, struct rte_mbuf *m, const struct next_hop *hop);
+enum drop_reason without_policy_to(uint32_t settings, struct rte_mbuf *m,
+				   const struct next_hop *hop);
 /** The same for the next hop that the packet has now. */
 enum drop_reason without_policy(uint32_t settings, struct rte_mbuf *m);
 

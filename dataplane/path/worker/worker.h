@@ -45,12 +45,12 @@ struct handoff {
 /** Neighbours at a time, and packets of each: a neighbour that does not answer takes no room from
  * the others. */
 #define NEIGH_WAIT_NEIGHBOURS 64u
-#define NEIGH_WAIT_PACKETS 32u
+#define NEIGH_WAIT_PACKETS    32u
 
 struct waiting_neigh {
 	struct neigh neigh;
-	uint64_t until;		/* worker.now */
-	uint64_t databases;	/* worker.databases before the policies of its first packet were looked up */
+	uint64_t until; /* worker.now */
+	uint64_t databases; /* worker.databases before the policies of its first packet were looked up */
 	unsigned int n;
 	struct rte_mbuf *head, *tail; /* by packet()->next; data at the IP header */
 };
@@ -65,14 +65,14 @@ struct neigh_wait {
 struct ike_datagram {
 	struct cygnet_addr src, dst;
 	uint32_t id;
-	uint64_t second;	/* when its first fragment came; clock_seconds() */
+	uint64_t second; /* when its first fragment came; clock_seconds() */
 };
 
 #define AUDIT_CAUSES 256u
 
 /** How many audit records the worker has written lately (audit.h). */
 struct audit_rates {
-	struct random_key key;	/* of the hash that chooses an entry of cause[] */
+	struct random_key key; /* of the hash that chooses an entry of cause[] */
 	struct rate reason[DROP_REASON_COUNT];
 	struct rate cause[AUDIT_CAUSES];
 };
@@ -86,8 +86,8 @@ struct police_meter {
 
 /** Meters of packets to the kernel (police.h). */
 struct police {
-	uint32_t rate[POLICE_CLASSES];	/* of the meters, packets a second; 0: no meter */
-	uint8_t share[CONF_MAX_INTERFACES];	/* workers that divide the rate of a port; 0: not set yet */
+	uint32_t rate[POLICE_CLASSES];	    /* of the meters, packets a second; 0: no meter */
+	uint8_t share[CONF_MAX_INTERFACES]; /* workers that divide the rate of a port; 0: not set yet */
 	struct police_meter port[CONF_MAX_INTERFACES][POLICE_CLASSES];
 	struct rte_meter_srtcm_profile peer;
 	struct rte_meter_srtcm of_peer[POLICE_PEERS]; /* by a hash of the peer's address */
@@ -99,44 +99,49 @@ struct trace;
 
 struct worker {
 	unsigned int id, workers;
-	uint32_t present, devices; /* interfaces_present(), interfaces_devices(), as of the changes seen so far */
-	uint32_t settings;	/* settings_now(), as of the changes seen so far */
-	bool count_stages;	/* cygnetctl show stages is asking */
-	bool moved;		/* the last turn moved a packet */
-	bool forget;		/* the next refresh_changes() makes void what has been decided about flows */
-	uint64_t now;		/* TSC, as of this turn */
-	uint64_t turn_began;	/* TSC */
+	uint32_t present,
+		devices; /* interfaces_present(), interfaces_devices(), as of the changes seen so far */
+	uint32_t settings; /* settings_now(), as of the changes seen so far */
+	bool count_stages; /* cygnetctl show stages is asking */
+	bool moved;	   /* the last turn moved a packet */
+	bool forget;  /* the next refresh_changes() makes void what has been decided about flows */
+	uint64_t now; /* TSC, as of this turn */
+	uint64_t turn_began;	 /* TSC */
 	struct capture *capture; /* of this turn; NULL: none (capture.h); atomic */
-	struct rte_ring *inbox;	/* packets that other workers hand off */
+	struct rte_ring *inbox;	 /* packets that other workers hand off */
 	struct rte_mempool *packets;
 	struct stats *stats;
 	uint64_t databases, others, general; /* changes seen so far: cygnet.h, changes.h */
-	uint32_t seen;		/* incremented at each change. What was decided about a packet is cached only if it was
+	uint32_t seen; /* incremented at each change. What was decided about a packet is cached only if it was
 				 * received at this value. Never 0, but before the first refresh_changes() */
-	struct fast *fast;	/* the path of known flows (path/fast/fast.h); NULL: this worker does without */
+	struct fast *
+		fast; /* the path of known flows (path/fast/fast.h); NULL: this worker does without */
 	struct session_table *sessions;
 	struct stages stages;
 	struct crypto_worker crypto;
-	struct mbuf_batch tx[CONF_MAX_DEVICES], tap[CONF_MAX_INTERFACES]; /* of tx[], mbuf.port is the interface */
-	struct mbuf_batch *out[CONF_MAX_INTERFACES]; /* of tx[], where frames of the interface go; NULL: tx_elsewhere() */
+	struct mbuf_batch tx[CONF_MAX_DEVICES],
+		tap[CONF_MAX_INTERFACES]; /* of tx[], mbuf.port is the interface */
+	struct mbuf_batch *
+		out[CONF_MAX_INTERFACES]; /* of tx[], where frames of the interface go; NULL: tx_elsewhere() */
 	uint8_t tx_owner[CONF_MAX_DEVICES]; /* worker of the queue that our packets leave by */
-	struct handoff handoff[CONF_MAX_WORKERS];	/* by worker */
+	struct handoff handoff[CONF_MAX_WORKERS]; /* by worker */
 	struct reassembly *reassembly;
-	struct random_ids fragment_ids;	/* of IPv6 fragments that are made here */
+	struct random_ids fragment_ids; /* of IPv6 fragments that are made here */
 	struct neigh_wait neigh_wait;
-	struct sa_wait_list sa_wait;	/* packets until their policy has an SA */
-	struct ike_datagram ike_sent[16];	/* the latest, in a ring */
+	struct sa_wait_list sa_wait;	  /* packets until their policy has an SA */
+	struct ike_datagram ike_sent[16]; /* the latest, in a ring */
 	unsigned int ike_next;
-	uint64_t taken;		/* packets out of the inbox so far */
-	uint32_t arriving, leaving; /* SA that moves to or from this worker (owner.h): slot + 1; 0: none */
-	unsigned int nkept;	/* packets of the arriving SA, linked by packet()->next */
+	uint64_t taken; /* packets out of the inbox so far */
+	uint32_t arriving,
+		leaving;    /* SA that moves to or from this worker (owner.h): slot + 1; 0: none */
+	unsigned int nkept; /* packets of the arriving SA, linked by packet()->next */
 	struct rte_mbuf *kept, *last_kept;
-	struct rate icmp;	/* of ICMP errors that are sent */
+	struct rate icmp;		       /* of ICMP errors that are sent */
 	struct rate dhcp[CONF_MAX_INTERFACES]; /* of DHCP that is sent past the policies (dhcp.h) */
 	struct audit_rates audit;
 	struct police police;
-	struct rate too_big;	/* of ICMP errors that are looked at */
-	struct trace *trace;	/* NULL, but on a trace's worker (trace_note.h) */
+	struct rate too_big; /* of ICMP errors that are looked at */
+	struct trace *trace; /* NULL, but on a trace's worker (trace_note.h) */
 };
 
 /** By number. */
@@ -161,7 +166,8 @@ static inline unsigned int tap_owner(const struct worker *w, unsigned int interf
 
 /** Put a frame that has come in front of its first stage, which begins its struct packet.
  * @param stage  STAGE_FROM_WIRE or STAGE_FROM_KERNEL; @param interface  index in interfaces[] */
-static inline void frame_received(struct worker *w, enum stage stage, struct rte_mbuf *m, unsigned int interface)
+static inline void frame_received(struct worker *w, enum stage stage, struct rte_mbuf *m,
+				  unsigned int interface)
 {
 	packet(m)->interface = (uint8_t)interface;
 	stage_add(&w->stages, stage, m);

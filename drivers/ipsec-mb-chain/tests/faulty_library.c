@@ -26,14 +26,16 @@ static struct chain_batch *queue_batch(const struct device *dev)
 
 static submit_cipher_burst_t real_cipher;
 static submit_hash_burst_t real_hash;
-static uint32_t does;	 /* number of texts that the library processes */
+static uint32_t does;	/* number of texts that the library processes */
 static bool counts_all; /* it returns n nevertheless */
-static bool says_all;	 /* it returns n, and sets the status of all jobs to completed */
+static bool says_all;	/* it returns n, and sets the status of all jobs to completed */
 
-static uint32_t idle_cipher(IMB_MGR *mgr, IMB_JOB *job, const uint32_t n, const IMB_CIPHER_MODE mode,
-			    const IMB_CIPHER_DIRECTION direction, const IMB_KEY_SIZE_BYTES key_len)
+static uint32_t idle_cipher(IMB_MGR *mgr, IMB_JOB *job, const uint32_t n,
+			    const IMB_CIPHER_MODE mode, const IMB_CIPHER_DIRECTION direction,
+			    const IMB_KEY_SIZE_BYTES key_len)
 {
-	uint32_t done = does ? real_cipher(mgr, job, RTE_MIN(does, n), mode, direction, key_len) : 0;
+	uint32_t done = does ? real_cipher(mgr, job, RTE_MIN(does, n), mode, direction, key_len)
+			     : 0;
 
 	return counts_all ? n : done;
 }
@@ -116,7 +118,8 @@ static void fails(const struct device *dev, const struct keys *keys, bool encryp
 	CHECK(!forged || status[0] == RTE_CRYPTO_OP_STATUS_AUTH_FAILED);
 	/* All texts fail, also those that the library has processed. */
 	for (unsigned int i = forged; i < TEXTS; i++)
-		CHECK(status[i] == (done ? RTE_CRYPTO_OP_STATUS_SUCCESS : RTE_CRYPTO_OP_STATUS_ERROR));
+		CHECK(status[i] ==
+		      (done ? RTE_CRYPTO_OP_STATUS_SUCCESS : RTE_CRYPTO_OP_STATUS_ERROR));
 	for (unsigned int i = 0; i < TEXTS; i++)
 		rte_pktmbuf_free(jobs[i].m);
 }
@@ -144,8 +147,8 @@ static void stale_tags(const struct device *dev, const struct keys *keys)
 			rte_pktmbuf_free(jobs[i].m);
 		else
 			job_expect(&jobs[i], status[i],
-				   says_all ? RTE_CRYPTO_OP_STATUS_AUTH_FAILED :
-					      RTE_CRYPTO_OP_STATUS_ERROR);
+				   says_all ? RTE_CRYPTO_OP_STATUS_AUTH_FAILED
+					    : RTE_CRYPTO_OP_STATUS_ERROR);
 	/* Later texts are processed. */
 	fill(keys, false);
 	jobs_enqueue(dev, jobs, TEXTS, status);

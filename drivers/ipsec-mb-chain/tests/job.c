@@ -28,7 +28,9 @@ struct shape shape_random(void)
 	return (struct shape){
 		.skip = rnd_below(2) ? 0 : rnd_below(MARGIN),
 		.head = rnd_below(2) ? heads[rnd_below(RTE_DIM(heads))] : rnd_below(80),
-		.tail = rnd_below(2) ? 0 : rnd_below(2) ? 4 : rnd_below(20),
+		.tail = rnd_below(2)   ? 0
+			: rnd_below(2) ? 4
+				       : rnd_below(20),
 		.spare = rnd_below(2) ? 0 : rnd_below(MARGIN),
 	};
 }
@@ -162,8 +164,8 @@ void jobs_call(const struct device *dev, struct job *jobs, unsigned int n,
 
 struct rte_crypto_op *job_operation(const struct job *job)
 {
-	struct rte_crypto_op *op =
-		queue_operation(job->keys->session[job->encrypt], job->iv, sizeof(job->iv));
+	struct rte_crypto_op *op = queue_operation(job->keys->session[job->encrypt], job->iv,
+						   sizeof(job->iv));
 
 	op->sym->m_src = job->m;
 	op->sym->m_dst = rnd_below(2) ? NULL : job->m;
@@ -185,16 +187,18 @@ void jobs_enqueue(const struct device *dev, struct job *jobs, unsigned int n,
 	queue_run(dev, ops, n, status);
 }
 
-void job_expect(struct job *job, enum rte_crypto_op_status status, enum rte_crypto_op_status expected)
+void job_expect(struct job *job, enum rte_crypto_op_status status,
+		enum rte_crypto_op_status expected)
 {
 	CHECK(status == expected);
-	CHECK(packet_holds(job->m, status == RTE_CRYPTO_OP_STATUS_SUCCESS ? job->after : job->before,
+	CHECK(packet_holds(job->m,
+			   status == RTE_CRYPTO_OP_STATUS_SUCCESS ? job->after : job->before,
 			   job->total));
 	rte_pktmbuf_free(job->m);
 }
 
 void job_check(struct job *job, enum rte_crypto_op_status status)
 {
-	job_expect(job, status, job->forged ? RTE_CRYPTO_OP_STATUS_AUTH_FAILED :
-					      RTE_CRYPTO_OP_STATUS_SUCCESS);
+	job_expect(job, status,
+		   job->forged ? RTE_CRYPTO_OP_STATUS_AUTH_FAILED : RTE_CRYPTO_OP_STATUS_SUCCESS);
 }

@@ -9,9 +9,9 @@
 #include "keys.h"
 #include "packet.h"
 
-#define MARGIN	  24u /* maximum number of bytes around a text or an ICV that must not change */
+#define MARGIN	  24u	 /* maximum number of bytes around a text or an ICV that must not change */
 #define PACKET	  65535u /* maximum length of a packet, bytes */
-#define MOST_JOBS 160u /* more than two batches of the driver */
+#define MOST_JOBS 160u	 /* more than two batches of the driver */
 
 /* Bytes around the encrypted range of a text. All texts of a synchronous call have the same shape. */
 struct shape {
@@ -91,7 +91,8 @@ extern const jobs_run runs[2];
 
 /** Check that a text has the expected status, and its packet the content for this status. Free the
  * packet. */
-void job_expect(struct job *job, enum rte_crypto_op_status status, enum rte_crypto_op_status expected);
+void job_expect(struct job *job, enum rte_crypto_op_status status,
+		enum rte_crypto_op_status expected);
 /** job_expect() with the status for a text that is or is not forged. */
 void job_check(struct job *job, enum rte_crypto_op_status status);
 

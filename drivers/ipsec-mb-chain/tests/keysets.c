@@ -26,7 +26,10 @@ void keyset_open(const struct device *dev, struct keys *keys, unsigned int kind)
 		{OCL_CIPHER_AES_CTR, 32},
 	};
 	static const enum ocl_auth auths[] = {
-		OCL_AUTH_HMAC_SHA1, OCL_AUTH_HMAC_SHA256, OCL_AUTH_HMAC_SHA384, OCL_AUTH_HMAC_SHA512,
+		OCL_AUTH_HMAC_SHA1,
+		OCL_AUTH_HMAC_SHA256,
+		OCL_AUTH_HMAC_SHA384,
+		OCL_AUTH_HMAC_SHA512,
 	};
 	unsigned int cipher = kind / 8 % RTE_DIM(ciphers);
 

@@ -136,7 +136,8 @@ void refused_sessions(const struct device *dev)
 	for (enum ocl_auth auth = OCL_AUTH_HMAC_SHA1; auth <= OCL_AUTH_HMAC_SHA512; auth++) {
 		struct suite suite;
 
-		suite_chain(&suite, auth & 1 ? OCL_CIPHER_AES_CBC : OCL_CIPHER_AES_CTR, 0, auth, false);
+		suite_chain(&suite, auth & 1 ? OCL_CIPHER_AES_CBC : OCL_CIPHER_AES_CTR, 0, auth,
+			    false);
 		refused_chains(dev, &suite);
 		refused_orders(dev, suite);
 		refused_algorithms(dev, &suite);
@@ -170,7 +171,8 @@ static int32_t call_middle(struct call *call)
 	call_make(call);
 	for (unsigned int i = 0; i < RTE_DIM(jobs); i++)
 		job_expect(&jobs[i], mb_operation_status(call->err[i]),
-			   i == 1 ? mb_operation_status(call->err[1]) : RTE_CRYPTO_OP_STATUS_SUCCESS);
+			   i == 1 ? mb_operation_status(call->err[1])
+				  : RTE_CRYPTO_OP_STATUS_SUCCESS);
 	return call->err[1];
 }
 
@@ -231,8 +233,9 @@ static void refused_call(const struct device *dev, const struct keys *keys,
 			 const struct invalid_text *invalid)
 {
 	const enum ocl_cipher cipher = keys->suite.cipher;
-	const int32_t err = cipher == OCL_CIPHER_NONE	   ? invalid->none :
-			    cipher == OCL_CIPHER_AES_CBC ? invalid->cbc : invalid->ctr;
+	const int32_t err = cipher == OCL_CIPHER_NONE	   ? invalid->none
+			    : cipher == OCL_CIPHER_AES_CBC ? invalid->cbc
+							   : invalid->ctr;
 
 	if (err == VALID)
 		return;
@@ -297,7 +300,8 @@ static void without_cipher(const struct device *dev, const struct keys *keys)
 
 void refused_calls(const struct device *dev)
 {
-	static const enum ocl_cipher ciphers[] = {OCL_CIPHER_NONE, OCL_CIPHER_AES_CBC, OCL_CIPHER_AES_CTR};
+	static const enum ocl_cipher ciphers[] = {OCL_CIPHER_NONE, OCL_CIPHER_AES_CBC,
+						  OCL_CIPHER_AES_CTR};
 
 	for (unsigned int i = 0; i < RTE_DIM(ciphers); i++) {
 		struct keys keys;
@@ -321,8 +325,18 @@ void refused_calls(const struct device *dev)
 
 static const struct invalid_operation {
 	enum {
-		UNCHANGED, SESSION, SESSIONLESS, ASYMMETRIC, PACKET_NONE, PACKET_OTHER, DIGEST_NONE,
-		CIPHER_AT, CIPHER_LEN, AUTH_AT, AUTH_LEN, SEGMENTED
+		UNCHANGED,
+		SESSION,
+		SESSIONLESS,
+		ASYMMETRIC,
+		PACKET_NONE,
+		PACKET_OTHER,
+		DIGEST_NONE,
+		CIPHER_AT,
+		CIPHER_LEN,
+		AUTH_AT,
+		AUTH_LEN,
+		SEGMENTED
 	} what;
 	uint32_t value;
 	enum rte_crypto_op_status status;
@@ -338,9 +352,11 @@ static const struct invalid_operation {
 	{CIPHER_AT, 0, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
 	{CIPHER_AT, 500, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
 	{CIPHER_AT, UINT32_MAX, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
-	{CIPHER_AT, UINT32_MAX - TEXT + 1, RTE_CRYPTO_OP_STATUS_INVALID_ARGS}, /* the end wraps to 0 */
+	{CIPHER_AT, UINT32_MAX - TEXT + 1,
+	 RTE_CRYPTO_OP_STATUS_INVALID_ARGS}, /* the end wraps to 0 */
 	{CIPHER_LEN, 0, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
-	{CIPHER_LEN, TEXT - 1, RTE_CRYPTO_OP_STATUS_INVALID_ARGS}, /* not a multiple of CBC's block */
+	{CIPHER_LEN, TEXT - 1,
+	 RTE_CRYPTO_OP_STATUS_INVALID_ARGS}, /* not a multiple of CBC's block */
 	{CIPHER_LEN, 512, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
 	{CIPHER_LEN, 65536, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
 	{CIPHER_LEN, UINT32_MAX, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
@@ -418,7 +434,8 @@ static void refused_operation(const struct device *dev, const struct keys *keys,
 	spoil_operation(ops[1], other, invalid);
 	queue_run(dev, ops, RTE_DIM(jobs), status);
 	for (unsigned int i = 0; i < RTE_DIM(jobs); i++)
-		job_expect(&jobs[i], status[i], i == 1 ? invalid->status : RTE_CRYPTO_OP_STATUS_SUCCESS);
+		job_expect(&jobs[i], status[i],
+			   i == 1 ? invalid->status : RTE_CRYPTO_OP_STATUS_SUCCESS);
 	CHECK(packet_holds(other, jobs[1].before, jobs[1].total));
 	rte_pktmbuf_free(other);
 }

@@ -134,8 +134,8 @@ void jobs_enqueue(const struct device *dev, void *session, struct job *jobs, uns
 
 void job_check(struct job *job, enum rte_crypto_op_status status)
 {
-	CHECK(status == (job->forged ? RTE_CRYPTO_OP_STATUS_AUTH_FAILED :
-				       RTE_CRYPTO_OP_STATUS_SUCCESS));
+	CHECK(status ==
+	      (job->forged ? RTE_CRYPTO_OP_STATUS_AUTH_FAILED : RTE_CRYPTO_OP_STATUS_SUCCESS));
 	CHECK(packet_holds(job->dst, job->after, job->total));
 	CHECK(!memcmp(job->icv, job->icv_after, sizeof(job->icv)));
 	if (job->dst != job->src) {

@@ -9,10 +9,10 @@
 #include "keys.h"
 #include "packet.h"
 
-#define MAX_TEXT 2600
-#define MARGIN	 24 /* maximum number of bytes around a text or an ICV that must not change */
+#define MAX_TEXT  2600
+#define MARGIN	  24 /* maximum number of bytes around a text or an ICV that must not change */
 #define MOST_JOBS 8
-#define LONG_AAD 1024
+#define LONG_AAD  1024
 
 struct job {
 	struct rte_mbuf *src, *dst; /* dst may be src */

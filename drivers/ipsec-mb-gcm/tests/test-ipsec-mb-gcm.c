@@ -19,7 +19,7 @@
 #define TEXTS 20000 /* default number of random texts */
 
 typedef void (*jobs_run)(const struct device *dev, void *session, struct job *jobs, unsigned int n,
-		    enum rte_crypto_op_status *status);
+			 enum rte_crypto_op_status *status);
 
 static const jobs_run runs[] = {jobs_call, jobs_enqueue};
 
@@ -37,7 +37,8 @@ static void vector(const struct device *dev, const struct aead_vector *v)
 	keys.suite.key_len = unhex(v->key, keys.suite.key, sizeof(keys.suite.key));
 	keys.suite.aad_len = unhex(v->aad, aad, sizeof(aad));
 	keys.suite.digest_len = unhex(v->tag, tag, sizeof(tag));
-	CHECK(unhex(v->iv, iv, sizeof(iv)) == 12 && unhex(v->cipher, cipher, sizeof(cipher)) == len);
+	CHECK(unhex(v->iv, iv, sizeof(iv)) == 12 &&
+	      unhex(v->cipher, cipher, sizeof(cipher)) == len);
 	keys_open(dev, &keys);
 	for (unsigned int i = 0; i < 4; i++) {
 		bool encrypt = i & 1;
@@ -143,7 +144,11 @@ static void every_icv_bit(const struct device *dev)
 static void refused_sessions(const struct device *dev)
 {
 	const struct suite good = {
-		.cipher = OCL_CIPHER_AES_GCM, .key_len = 16, .digest_len = 16, .aad_len = 8, .iv_len = 12,
+		.cipher = OCL_CIPHER_AES_GCM,
+		.key_len = 16,
+		.digest_len = 16,
+		.aad_len = 8,
+		.iv_len = 12,
 	};
 	struct suite bad[7];
 	void *session = suite_session(dev, &good, true);
@@ -169,13 +174,21 @@ static void refused_calls(const struct device *dev, const struct keys *keys)
 	union rte_crypto_sym_ofs part = {.ofs.cipher.head = 4};
 	uint8_t text[100] = {1}, to[100] = {2}, icv[16] = {3}, iv[12] = {0}, aad[LONG_AAD] = {0};
 	uint8_t icv_before[16], to_before[100];
-	struct rte_crypto_vec from_vec = {.base = text, .len = 100}, to_vec = {.base = to, .len = 99};
-	struct rte_crypto_sgl from_sgl = {.vec = &from_vec, .num = 1}, to_sgl = {.vec = &to_vec, .num = 1};
-	struct rte_crypto_va_iova_ptr iv_at = {.va = iv}, aad_at = {.va = aad}, icv_at = {.va = icv};
+	struct rte_crypto_vec from_vec = {.base = text, .len = 100},
+			      to_vec = {.base = to, .len = 99};
+	struct rte_crypto_sgl from_sgl = {.vec = &from_vec, .num = 1},
+			      to_sgl = {.vec = &to_vec, .num = 1};
+	struct rte_crypto_va_iova_ptr iv_at = {.va = iv}, aad_at = {.va = aad},
+				      icv_at = {.va = icv};
 	int32_t status = 0;
 	struct rte_crypto_sym_vec vec = {
-		.num = 1, .src_sgl = &from_sgl, .dest_sgl = &to_sgl, .iv = &iv_at, .aad = &aad_at,
-		.digest = &icv_at, .status = &status,
+		.num = 1,
+		.src_sgl = &from_sgl,
+		.dest_sgl = &to_sgl,
+		.iv = &iv_at,
+		.aad = &aad_at,
+		.digest = &icv_at,
+		.status = &status,
 	};
 
 	memcpy(icv_before, icv, sizeof(icv));
@@ -199,7 +212,8 @@ static void null_in_call(const struct device *dev, const struct keys *keys, bool
 	const uint32_t len = part == NONE ? 0 : sizeof(text) / 2;
 	uint8_t *const base = part == NONE || part == TEXT ? NULL : text;
 	struct rte_crypto_vec piece[2] = {
-		{.base = base, .len = len}, {.base = text + 50, .len = len},
+		{.base = base, .len = len},
+		{.base = text + 50, .len = len},
 	};
 	struct rte_crypto_sgl sgl = {.vec = piece, .num = pieces};
 	struct rte_crypto_va_iova_ptr iv_at = {.va = part == IV ? NULL : iv};
@@ -207,7 +221,11 @@ static void null_in_call(const struct device *dev, const struct keys *keys, bool
 	struct rte_crypto_va_iova_ptr icv_at = {.va = part == ICV ? NULL : icv};
 	int32_t status = EIO;
 	struct rte_crypto_sym_vec vec = {
-		.num = 1, .src_sgl = &sgl, .iv = &iv_at, .aad = &aad_at, .digest = &icv_at,
+		.num = 1,
+		.src_sgl = &sgl,
+		.iv = &iv_at,
+		.aad = &aad_at,
+		.digest = &icv_at,
 		.status = &status,
 	};
 	bool fine = part == NONE || (part == AAD && !keys->suite.aad_len);
@@ -222,8 +240,8 @@ static void null_in_call(const struct device *dev, const struct keys *keys, bool
 static void null_in_operation(const struct device *dev, const struct keys *keys, bool encrypt,
 			      int part)
 {
-	struct rte_mempool *pool = rte_crypto_op_pool_create(
-		"null", RTE_CRYPTO_OP_TYPE_SYMMETRIC, 63, 0, 16, SOCKET_ID_ANY);
+	struct rte_mempool *pool = rte_crypto_op_pool_create("null", RTE_CRYPTO_OP_TYPE_SYMMETRIC,
+							     63, 0, 16, SOCKET_ID_ANY);
 	uint8_t text[100] = {1}, icv[16] = {3}, aad[LONG_AAD] = {0};
 	struct rte_mbuf *m = packet_make(text, sizeof(text), 1);
 	bool fine = part == IV || (part == AAD && !keys->suite.aad_len);
@@ -240,9 +258,9 @@ static void null_in_operation(const struct device *dev, const struct keys *keys,
 	op->sym->aead.digest.data = part == ICV ? NULL : icv;
 	CHECK(rte_cryptodev_enqueue_burst(dev->id, 0, &op, 1) == 1);
 	CHECK(rte_cryptodev_dequeue_burst(dev->id, 0, &back, 1) == 1 && back == op);
-	CHECK(op->status == (!fine   ? RTE_CRYPTO_OP_STATUS_INVALID_ARGS :
-			     encrypt ? RTE_CRYPTO_OP_STATUS_SUCCESS :
-				       RTE_CRYPTO_OP_STATUS_AUTH_FAILED));
+	CHECK(op->status == (!fine     ? RTE_CRYPTO_OP_STATUS_INVALID_ARGS
+			     : encrypt ? RTE_CRYPTO_OP_STATUS_SUCCESS
+				       : RTE_CRYPTO_OP_STATUS_AUTH_FAILED));
 	CHECK(fine || (packet_holds(m, text, sizeof(text)) && icv[0] == 3));
 	rte_mempool_put(pool, op);
 	rte_mempool_free(pool);
@@ -277,8 +295,8 @@ static void idle_once(const struct gcm_key_data *key, struct gcm_context_data *c
 		library.once[1](key, context, to, from, len, iv, aad, aad_len, icv, icv_len);
 }
 
-static void idle_finalize(const struct gcm_key_data *key, struct gcm_context_data *context, uint8_t *icv,
-		     uint64_t icv_len)
+static void idle_finalize(const struct gcm_key_data *key, struct gcm_context_data *context,
+			  uint8_t *icv, uint64_t icv_len)
 {
 	if (texts++ == 0)
 		library.finalize[1](key, context, icv, icv_len);
@@ -320,9 +338,12 @@ static void refused_operations(const struct device *dev, const struct keys *keys
 		uint32_t beyond; /* the packet's end */
 		enum rte_crypto_op_status status;
 	} cases[] = {
-		{1, 0, RTE_CRYPTO_OP_STATUS_SUCCESS},	   {64, 0, RTE_CRYPTO_OP_STATUS_SUCCESS},
-		{65, 0, RTE_CRYPTO_OP_STATUS_INVALID_ARGS}, {1, 1, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
-		{3, 7, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},  {2, UINT32_MAX - 300, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
+		{1, 0, RTE_CRYPTO_OP_STATUS_SUCCESS},
+		{64, 0, RTE_CRYPTO_OP_STATUS_SUCCESS},
+		{65, 0, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
+		{1, 1, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
+		{3, 7, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
+		{2, UINT32_MAX - 300, RTE_CRYPTO_OP_STATUS_INVALID_ARGS},
 	};
 
 	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {

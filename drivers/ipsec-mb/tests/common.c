@@ -18,7 +18,7 @@ void common_wiped_sessions(const struct device *dev, const struct suite *suite)
 
 	CHECK(session);
 	private = CRYPTODEV_GET_SYM_SESS_PRIV(session);
-	CHECK((uintptr_t)private % 64 == 0);
+	CHECK((uintptr_t) private % 64 == 0);
 	for (unsigned int i = 0; i < size; i++)
 		set += private[i] != 0;
 	CHECK(set > 256);
@@ -48,12 +48,12 @@ void common_refused_devices(void)
 }
 
 void common_full_queue(const struct device *dev, void *session,
-		   void (*describe)(struct rte_crypto_op *op))
+		       void (*describe)(struct rte_crypto_op *op))
 {
 	struct rte_crypto_op *ops[DESCRIPTORS + 8], *back[DESCRIPTORS + 8];
 	struct rte_cryptodev_stats stats;
-	struct rte_mempool *pool = rte_crypto_op_pool_create(
-		"many", RTE_CRYPTO_OP_TYPE_SYMMETRIC, 4095, 0, 16, SOCKET_ID_ANY);
+	struct rte_mempool *pool = rte_crypto_op_pool_create("many", RTE_CRYPTO_OP_TYPE_SYMMETRIC,
+							     4095, 0, 16, SOCKET_ID_ANY);
 	static const uint8_t text[64];
 	struct rte_mbuf *m = packet_make(text, sizeof(text), 1);
 
@@ -75,8 +75,8 @@ void common_full_queue(const struct device *dev, void *session,
 	CHECK(rte_cryptodev_dequeue_burst(dev->id, 0, back + 8, RTE_DIM(ops)) == DESCRIPTORS);
 	CHECK(!memcmp(ops, back, sizeof(ops)));
 	for (unsigned int i = 0; i < RTE_DIM(ops); i++)
-		CHECK(ops[i]->status == (i ? RTE_CRYPTO_OP_STATUS_SUCCESS :
-					     RTE_CRYPTO_OP_STATUS_INVALID_SESSION));
+		CHECK(ops[i]->status ==
+		      (i ? RTE_CRYPTO_OP_STATUS_SUCCESS : RTE_CRYPTO_OP_STATUS_INVALID_SESSION));
 	CHECK(rte_cryptodev_stats_get(dev->id, &stats) == 0);
 	CHECK(stats.enqueued_count == RTE_DIM(ops) && stats.dequeued_count == RTE_DIM(ops));
 	CHECK(stats.enqueue_err_count == 16 && stats.dequeue_err_count == 1);

@@ -18,6 +18,6 @@ void common_refused_devices(void);
  * @param describe  sets the fields of a valid operation of 64 bytes, except packet and session
  */
 void common_full_queue(const struct device *dev, void *session,
-		   void (*describe)(struct rte_crypto_op *op));
+		       void (*describe)(struct rte_crypto_op *op));
 
 #endif

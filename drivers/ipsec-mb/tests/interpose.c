@@ -12,7 +12,7 @@ void (*manager_initialised)(IMB_MGR *mgr);
 
 IN_FRONT void init_mb_mgr_auto(IMB_MGR *mgr, IMB_ARCH *arch)
 {
-	void (*real)(IMB_MGR *mgr, IMB_ARCH *arch);
+	void (*real)(IMB_MGR * mgr, IMB_ARCH * arch);
 
 	*(void **)&real = dlsym(RTLD_NEXT, "init_mb_mgr_auto");
 	CHECK(real);
@@ -45,7 +45,7 @@ static bool is_wiped(const IMB_MGR *mgr)
 
 IN_FRONT void free_mb_mgr(IMB_MGR *mgr)
 {
-	void (*real)(IMB_MGR *mgr);
+	void (*real)(IMB_MGR * mgr);
 
 	*(void **)&real = dlsym(RTLD_NEXT, "free_mb_mgr");
 	CHECK(real);

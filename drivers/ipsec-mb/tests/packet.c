@@ -45,7 +45,8 @@ static struct rte_mbuf *cut(const uint8_t *data, const uint32_t *cuts, unsigned 
 	struct rte_mbuf *first = segment(data, cuts[1]);
 
 	for (unsigned int i = 1; i < segments; i++)
-		CHECK(rte_pktmbuf_chain(first, segment(data + cuts[i], cuts[i + 1] - cuts[i])) == 0);
+		CHECK(rte_pktmbuf_chain(first, segment(data + cuts[i], cuts[i + 1] - cuts[i])) ==
+		      0);
 	return first;
 }
 
@@ -81,7 +82,7 @@ bool packet_holds(const struct rte_mbuf *m, const uint8_t *data, uint32_t len)
 }
 
 struct rte_crypto_sgl packet_range(const struct rte_mbuf *m, uint32_t offset, uint32_t len,
-				  struct rte_crypto_vec *vec)
+				   struct rte_crypto_vec *vec)
 {
 	struct rte_crypto_sgl sgl = {.vec = vec};
 

@@ -26,6 +26,6 @@ bool packet_holds(const struct rte_mbuf *m, const uint8_t *data, uint32_t len);
 
 /** The segments of a range of a packet, for a synchronous call. @param vec  array of SEGMENTS */
 struct rte_crypto_sgl packet_range(const struct rte_mbuf *m, uint32_t offset, uint32_t len,
-				  struct rte_crypto_vec *vec);
+				   struct rte_crypto_vec *vec);
 
 #endif

@@ -29,7 +29,7 @@ struct rte_crypto_op *queue_operation(void *session, const void *iv, size_t iv_l
 }
 
 void queue_run(const struct device *dev, struct rte_crypto_op **ops, unsigned int n,
-	  enum rte_crypto_op_status *status)
+	       enum rte_crypto_op_status *status)
 {
 	struct rte_crypto_op *back[QUEUE_MOST + 1];
 

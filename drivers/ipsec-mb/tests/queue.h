@@ -20,6 +20,6 @@ struct rte_crypto_op *queue_operation(void *session, const void *iv, size_t iv_l
 /** Enqueue, dequeue and free operations, and check that they stay in order.
  * @param[out] status  of each operation */
 void queue_run(const struct device *dev, struct rte_crypto_op **ops, unsigned int n,
-	  enum rte_crypto_op_status *status);
+	       enum rte_crypto_op_status *status);
 
 #endif

@@ -12,12 +12,12 @@
 
 #include "frames.h"
 
-#define PCAP_MAGIC 0xa1b2c3d4u
-#define PCAP_HEADER 24u
+#define PCAP_MAGIC    0xa1b2c3d4u
+#define PCAP_HEADER   24u
 #define RECORD_HEADER 16u
 #define LARGEST_FRAME 2000u
-#define HUGE (2u << 20)
-#define MAX_SETS 256u
+#define HUGE	      (2u << 20)
+#define MAX_SETS      256u
 
 /* The header of a frame in a pcap file. */
 struct record {

@@ -6,7 +6,8 @@
 #include "wire.h"
 
 #define AHEAD 8u /* number of frames that are prefetched before they are copied */
-#define DRAIN_POLLS 2000u /* polls after the last packet, in which the gateway sends what it holds */
+#define DRAIN_POLLS \
+	2000u /* polls after the last packet, in which the gateway sends what it holds */
 
 /* The rate of a queue is proportional to the number of its frames. */
 static void begin_run(struct source *s, const struct bench_control *c)
@@ -97,8 +98,8 @@ static uint16_t waiting(struct source *s, uint64_t now, uint16_t n)
 
 static void stamp(struct source *s, struct rte_mbuf *m)
 {
-	*RTE_MBUF_DYNFIELD(m, s->run->timestamp, uint64_t *) =
-		s->start + (s->due >> BENCH_GAP_SHIFT);
+	*RTE_MBUF_DYNFIELD(m, s->run->timestamp, uint64_t *) = s->start +
+							       (s->due >> BENCH_GAP_SHIFT);
 	s->due += s->gap;
 }
 

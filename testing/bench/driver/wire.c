@@ -44,14 +44,16 @@ static int map_control(const char *path)
 	run.control->hz = rte_get_tsc_hz();
 	for (unsigned int q = 0; q < BENCH_QUEUES; q++)
 		run.queue[q] = (struct queue){.counts = &run.control->queue[q],
-					      .port = UINT_MAX, .begin = UINT64_MAX};
+					      .port = UINT_MAX,
+					      .begin = UINT64_MAX};
 	return 0;
 }
 
 static int start_run(const char *control, const char *sets)
 {
-	static const struct rte_mbuf_dynfield due = {
-		.name = "bench_due", .size = sizeof(uint64_t), .align = __alignof__(uint64_t)};
+	static const struct rte_mbuf_dynfield due = {.name = "bench_due",
+						     .size = sizeof(uint64_t),
+						     .align = __alignof__(uint64_t)};
 
 	if (run.control)
 		return 0;
@@ -135,7 +137,8 @@ static int set_up_sink(struct rte_eth_dev *dev, uint16_t queue, uint16_t descrip
 	struct wire *wire = dev->data->dev_private;
 
 	(void)descriptors, (void)socket, (void)conf;
-	wire->sink[queue] = (struct sink){.run = &run, .queue = &run.queue[queue],
+	wire->sink[queue] = (struct sink){.run = &run,
+					  .queue = &run.queue[queue],
 					  .number = wire->number};
 	dev->data->tx_queues[queue] = &wire->sink[queue];
 	return 0;

@@ -19,7 +19,7 @@
 /* The state of the current run, for the queues of all ports with the same number. */
 struct queue {
 	struct bench_queue *counts;
-	uint64_t armed;      /* last value of `go` that the source has seen; atomic */
+	uint64_t armed;	     /* last value of `go` that the source has seen; atomic */
 	unsigned int port;   /* number of the port that is the source */
 	bool rated;	     /* a rate is set */
 	uint64_t begin, end; /* of the measured time, TSC; begin is atomic */
@@ -39,27 +39,27 @@ struct source {
 	struct run *run;
 	struct queue *queue;
 	struct rte_mempool *pool;
-	uint16_t port;         /* DPDK's number of the port */
-	unsigned int number;   /* the bench's number of the port */
-	uint16_t index;        /* of the queue */
-	uint16_t queues;       /* number of queues of the port */
-	bool waits;            /* until the other queues have seen `go` */
+	uint16_t port;	     /* DPDK's number of the port */
+	unsigned int number; /* the bench's number of the port */
+	uint16_t index;	     /* of the queue */
+	uint16_t queues;     /* number of queues of the port */
+	bool waits;	     /* until the other queues have seen `go` */
 	bool running;
 	const struct frames *frames;
 	uint32_t first, next, end; /* indices of the queue's frames in the set */
-	uint64_t go;           /* last value seen */
-	uint64_t start;        /* of the run, TSC */
-	uint64_t due;          /* time of the next packet after start, ticks << BENCH_GAP_SHIFT */
-	uint64_t gap;          /* between two packets of this queue, as in struct bench_control */
-	uint64_t ring;         /* as in struct bench_control */
-	unsigned int drained;  /* polls since the end of the measured time */
+	uint64_t go;		   /* last value seen */
+	uint64_t start;		   /* of the run, TSC */
+	uint64_t due;	      /* time of the next packet after start, ticks << BENCH_GAP_SHIFT */
+	uint64_t gap;	      /* between two packets of this queue, as in struct bench_control */
+	uint64_t ring;	      /* as in struct bench_control */
+	unsigned int drained; /* polls since the end of the measured time */
 } __rte_cache_aligned;
 
 /* The sink of one queue. */
 struct sink {
 	struct run *run;
 	struct queue *queue;
-	unsigned int number; /* the bench's number of the port */
+	unsigned int number;		     /* the bench's number of the port */
 	uint64_t slice_start, slice_packets; /* of the current slice */
 } __rte_cache_aligned;
 
