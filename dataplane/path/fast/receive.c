@@ -60,18 +60,21 @@ static bool look_at(struct rte_mbuf *m, uint64_t mac, unsigned int link, unsigne
 /* Prefetch what the packets of a burst need of their SAs before the first one needs it. */
 static void find_flows(struct flow_table *flows, struct fast_frame *c, unsigned int n)
 {
+	const struct session *s[BURST];
 	const struct flow *f = NULL;
+	unsigned int sessions = 0;
 
 	for (unsigned int i = 0; i < n; i++) {
 		if (!c[i].again)
 			f = c[i].len ? flow_find(flows, &c[i].key, c[i].place) : NULL;
 		c[i].flow = f;
-		if (!c[i].again && flow_has_session(f))
-			session_prefetch(f->session, f->kind == FLOW_UNPROTECT);
+		if (c[i].again || !flow_has_session(f))
+			continue;
+		session_prefetch(f->session, f->kind == FLOW_UNPROTECT);
+		s[sessions++] = f->session;
 	}
-	for (unsigned int i = 0; i < n; i++)
-		if (!c[i].again && flow_has_session(c[i].flow))
-			session_prefetch_sa(c[i].flow->session);
+	for (unsigned int i = 0; i < sessions; i++)
+		session_prefetch_sa(s[i]);
 }
 
 void fast_lookup(struct worker *w, struct fast_burst *burst, struct rte_mbuf *const *m,
@@ -137,23 +140,29 @@ static bool is_known(struct worker *w, struct rte_mbuf *m, unsigned int link,
 	return false;
 }
 
-/* Stages may have run since the burst was looked up, and have learned or forgotten flows. */
-static void look_again(struct worker *w, const struct fast_burst *burst, struct fast_frame *c)
+/* Stages may have run since the burst was looked up, and have learned or forgotten flows.
+ * @return whether they have: frames behind this one have to be looked up again, too */
+static bool look_again(struct worker *w, const struct fast_burst *burst, struct fast_frame *c)
 {
-	if (burst->state != flow_state(&w->fast->flows) && c->len)
+	if (burst->state == flow_state(&w->fast->flows))
+		return false;
+	if (c->len)
 		c->flow = flow_find(&w->fast->flows, &c->key, c->place);
+	return true;
 }
 
 /* How many frames from the first one on are ordinary packets of one flow and go into the crypto
- * batch together: what there is to know of flow and SA is asked once for all of them. */
-static unsigned int run_length(const struct worker *w, const struct fast_burst *burst)
+ * batch together: what there is to know of flow and SA is asked once for all of them.
+ * @param most  frames that have been looked up */
+static unsigned int run_length(const struct worker *w, const struct fast_burst *burst,
+			       unsigned int most)
 {
 	const struct fast_frame *c = &burst->frame[burst->next];
 	struct rte_mbuf *const *m = burst->m + burst->next;
 	const struct flow *f = c->flow;
-	unsigned int most = burst->n - burst->next, i;
 	const struct session *s;
 	uint64_t bytes = 0;
+	unsigned int i;
 
 	if (!burst->direct || !flow_has_session(f) || flow_passes(&w->fast->flows, f))
 		return 0;
@@ -161,8 +170,6 @@ static unsigned int run_length(const struct worker *w, const struct fast_burst *
 	/* The first packet alone: with interleaved SAs the run has length one. */
 	if (!fast_batch_takes(&w->crypto, s, 1) || !are_ordinary(s, 1, c->len))
 		return 0;
-	if (burst->state != flow_state(&w->fast->flows))
-		most = 1;
 	for (i = 0; i < most && c[i].flow == f && fast_batch_fits(m[i], s); i++) {
 		if (f->kind == FLOW_PROTECT &&
 		    (!has_hops(rte_pktmbuf_mtod_offset(m[i], const uint8_t *, burst->link)) ||
@@ -212,8 +219,7 @@ static unsigned int take_some(struct worker *w, struct fast_burst *burst, struct
 	struct rte_mbuf *const *m = burst->m + burst->next;
 	unsigned int run;
 
-	look_again(w, burst, c);
-	run = run_length(w, burst);
+	run = run_length(w, burst, look_again(w, burst, c) ? 1 : burst->n - burst->next);
 	if (run) {
 		for (unsigned int i = 0; i < run; i++)
 			enter(m[i], &c[i], burst->link, known);
