@@ -8,7 +8,9 @@ from math import ceil
 RESULTS = "testing/bench/results/"
 KERNELS = "kernels/bench/results/opencl-"
 THROUGHPUT, TUNNELS, LIBIPSEC, ONE_SA = (RESULTS + name + ".csv" for name in "throughput tunnels libipsec one-sa".split())
-H200, BUSY, AUTO, SIZES = (RESULTS + name + ".csv" for name in "h200 h200-other-host h200-auto h200-sizes".split())
+H200, OTHER_HOST, BUSY, AUTO, SIZES = (RESULTS + name + ".csv" for name in
+                                       "h200 h200-other-host h200-busy h200-auto h200-sizes".split())
+ONE_SA_NOW = RESULTS + "one-sa-other-host.csv"
 FACTS, SADB, SCHEDULER = RESULTS + "facts.csv", "lib/bench/sadb.csv", RESULTS + "figures/h200/fig9.csv"
 FLOOD, LOADS = RESULTS + "flood.csv", RESULTS + "figures/h200/sslshader"
 
@@ -172,6 +174,7 @@ def whose(what):
 CHILD_SAS, SHARE, SHARE_BEFORE = "10000 CHILD_SAs: established", "plugin's share of charon's CPU time", "plugin's share before"
 RESTARTED, CHARON, TAKEOVER = "silence: cygnetd restarted", "silence: charon restarted", "silence: takeover"
 BESIDE, FILTER, PART = "silence: restart, beside the takeover", "filter of system calls: a call", "filter of system calls: share of a packet"
+FOUR_NOW, ONE_NOW = "crypto_opencl, 1,024 B, a thread launches, 4 lcores", "crypto_opencl, 1,024 B, a thread launches, 1 lcore"
 PKEYS, HAND_OFF, OTHERS = "pkeys: open and close, cycles", "a worker's time to hand off a packet's crypto", "crypto_opencl, 1,024 B, other hosts"
 
 
@@ -201,7 +204,7 @@ PAGES["README.md"] = """
  {gcm_out(64):.2f}, {gcm_out(512):.2f}, {gcm_out(1408):.2f} times |
 | TCP through two gateways, beside strongSwan's kernel-libipsec | {libipsec("net_af_xdp"):.1f} times with AF_XDP ports |
 | `cygnetd` with an NVIDIA H200, 8 workers, AES-128-CBC+HMAC-SHA1, 1,024 B, outbound |
- {whole(H200, "opencl", 8):.0f} Gbps, {whole(BUSY, "opencl", 8):.0f} on a busy host |
+ {whole(BUSY, "opencl", 8):.0f} Gbps on a busy host, {whole(H200, "opencl", 8):.0f} on a quiet one, of an earlier commit |
 | SAD lookup with 1,000 and 1,000,000 SAs | {sadb("SAs", 1000):.0f} and {sadb("SAs", 1000000):.0f} ns |
 | 10,000 CHILD_SAs of one charon, both gateways on two loaded cores | up in {min(fact(CHILD_SAS)):.1f} to {max(fact(CHILD_SAS)):.1f} s |
 """
@@ -218,6 +221,8 @@ PAGES["docs/measurements.md"] = """
 | one SA, one worker, 1,408 B: AES-128-CBC+HMAC-SHA1 | {one_sa("aes128-sha1", 1408):.0f} Gbps; {one_sa("aes128-sha1", 1408, 8):.0f}
  with 8 crypto cores; {one_sa("aes128-sha1", 1408, 0, "opencl"):.0f} with the GPU | H200, [one-sa.md](../testing/bench/results/one-sa.md) | {commit(ONE_SA)} |
 | one SA, one worker, 1,408 B: AES-128-GCM, without crypto cores | {one_sa("aes128gcm16", 1408):.0f} Gbps | | |
+| the same on a busy host: AES-128-CBC+HMAC-SHA1, with 4 crypto cores, with the GPU; AES-128-GCM | {whole(ONE_SA_NOW, "cpu", 1, frame=1408, spread="one SA"):.0f}, {whole(ONE_SA_NOW, "cpu", 1, frame=1408, spread="one SA", cores=4):.0f},
+ {whole(ONE_SA_NOW, "opencl", 1, frame=1408, spread="one SA"):.0f}; {whole(ONE_SA_NOW, "cpu", 1, suite=GCM, frame=1408, spread="one SA"):.0f} Gbps | | {commit(ONE_SA_NOW)} |
 | SAD lookup, 1,000 and 1,000,000 SAs, random order | {sadb("SAs", 1000):.0f} and {sadb("SAs", 1000000):.0f} ns | Xeon, [bench-sadb](../lib/bench/results.md) | {commit(SADB)} |
 | SPD lookup, 1,000 and 1,000,000 disjoint policies, random order | {sadb("policies /24", 1000):.0f} and {sadb("policies /24", 1000000):.0f} ns | | |
 | SPD lookup of other peers' flows, beside a peer that has chosen 49,152 policies to make lookups slow |
@@ -232,11 +237,12 @@ PAGES["docs/measurements.md"] = """
  before it counted the SAs and policies of each peer and bounded lookups, in turn | | {whose(SHARE)}; {whose(SHARE_BEFORE)} |
 | GPU with 8, 10, 12 workers and a thread that launches, ports polled, quiet host | {whole(H200, "opencl", 8):.0f}, {whole(H200, "opencl", 10):.0f},
  {whole(H200, "opencl", 12):.0f} Gbps | H200, [h200.md](../testing/bench/results/h200.md) | {commit(H200)} |
+| the same, another host | {whole(OTHER_HOST, "opencl", 8):.0f}, {whole(OTHER_HOST, "opencl", 10):.0f}, {whole(OTHER_HOST, "opencl", 12):.0f} Gbps | | {commit(OTHER_HOST)} |
 | the same, busy host | {whole(BUSY, "opencl", 8):.0f}, {whole(BUSY, "opencl", 10):.0f}, {whole(BUSY, "opencl", 12):.0f} Gbps | | {commit(BUSY)} |
 | CPU engine (`crypto_ipsec_mb_chain`) with 8 and 14 workers, busy host | {whole(BUSY, "cpu", 8):.0f} and {whole(BUSY, "cpu", 14):.0f} Gbps | | |
 | offered by the clock at 200 Gbps, GPU with 8, 10, 12 workers, quiet host | {min(delays(H200)):.2f} to {max(delays(H200)):.2f} ms on average;
  {lost(H200, 8):.2g}, {lost(H200, 10):.2g}, {lost(H200, 12):.2g} percent lost | | {commit(H200)} |
-| offered by the clock, busy host | {min(delays(BUSY)):.2f} to {max(delays(BUSY)):.2f} ms; {lost(BUSY, 8):.2g}, {lost(BUSY, 10):.2g}, {lost(BUSY, 12):.2g} percent lost | | {commit(BUSY)} |
+| offered by the clock, another host | {min(delays(OTHER_HOST)):.2f} to {max(delays(OTHER_HOST)):.2f} ms; {lost(OTHER_HOST, 8):.2g}, {lost(OTHER_HOST, 10):.2g}, {lost(OTHER_HOST, 12):.2g} percent lost | | {commit(OTHER_HOST)} |
 | packets spread over 8 workers by a hash of their addresses | GPU {whole(SIZES, "opencl", 8, spread="hash"):.0f} Gbps, CPU {whole(SIZES, "cpu", 8, spread="hash"):.0f} | | {commit(SIZES)} |
 | `engine = auto`, 8 workers, by size, mix and direction of AES-CBC+HMAC-SHA1 and AES-GCM, times the better of CPU and GPU alone |
  {min(auto_over_best()):.2f} to {max(auto_over_best()):.2f} | | {commit(AUTO)} |
@@ -248,6 +254,7 @@ PAGES["docs/measurements.md"] = """
  {max(one_lcore("crypto_aesni_mb", "cbc-sha1", "chacha")):.0f}; crypto_ipsec_mb_gcm {min(one_lcore("crypto_ipsec_mb_gcm", "gcm")):.0f} to
  {max(one_lcore("crypto_ipsec_mb_gcm", "gcm")):.0f}) | | {commit(KERNELS + "h200.csv")}, {commit(KERNELS + "h200-other-host.csv")} |
 | AES-128-CBC+HMAC-SHA1, 1,024 B, on other hosts | {min(fact(OTHERS)):.0f} to {max(fact(OTHERS)):.0f} Gbps | | {whose(OTHERS)} |
+| the same with a thread that launches, busy host: 4 lcores, one lcore | {min(fact(FOUR_NOW)):.0f} to {max(fact(FOUR_NOW)):.0f}, {min(fact(ONE_NOW)):.0f} to {max(fact(ONE_NOW)):.0f} Gbps | | {whose(FOUR_NOW)} |
 | the kernel alone, AES-128-CBC+HMAC-SHA1, 16,384 packets of 1,024 B |
  {bench("h200-kernel", "kernel", algorithm="AES-CBC+HMAC-SHA1 encrypt")[0]:,.0f} Gbps | | {commit(KERNELS + "h200-kernel.csv")} |
 | PIPSEA's scheduler, times no scheduling, six algorithms and lengths at random | kernel alone {scheduler("kernel"):.1f}; through the driver {scheduler("driver"):.2f} | | {commit(SCHEDULER)} |
