@@ -25,12 +25,15 @@ idle = {idle}
 {flows}
 eal = --no-pci --in-memory --file-prefix={prefix} -m 192
 driver_path = {build}/root/lib/dpdk
-opencl = memory=staged
+opencl = {opencl}
 [port lan]
 device = {driver}0,iface=lan-veth
 [port wan]
 device = {driver}1,iface=wan-veth
 """
+
+# PoCL has as many threads as there are processors, and other programs run on them: it is given up only if it hangs.
+OPENCL = "memory=staged,timeout_ms=60000"
 
 SUPPRESSIONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lsan.supp")
 
@@ -63,7 +66,7 @@ class Gateway:
         self.conf = f"{work}/cygnetd.conf"
         self.write_conf(CONFIG.format(work=work, engine=options.engine, build=build, prefix=self.prefix,
                                       workers=options.workers, driver=options.driver, idle=options.idle,
-                                      flows="" if self.flows else "flows = 0",
+                                      flows="" if self.flows else "flows = 0", opencl=OPENCL,
                                       cores=",".join(str(core) for core in range(options.workers)),
                                       crypto_cores=crypto_cores(options)))
 

@@ -10,13 +10,14 @@ import zlib
 from scapy.packet import raw
 
 from bench import same_but_hop, to_far_host, to_host
+from gateway import OPENCL
 from network import wait_until
 from test_esp import cases
 
 ENGINE = "auto"
 SUITE = "cbc128-sha256"
 ALGORITHM = "aes-cbc-128 hmac-sha256"
-CPU, OPENCL = "crypto_ipsec_mb_chain0", "crypto_opencl0"  # the first device of each engine that supports SUITE
+CPU, GPU = "crypto_ipsec_mb_chain0", "crypto_opencl0"  # the first device of each engine that supports SUITE
 
 
 def engines(bench):
@@ -25,7 +26,7 @@ def engines(bench):
     shown = gateway.in_gw(f"{gateway.build}/root/bin/cygnetctl", "-c", gateway.conf,
                           "--json", "show", "engines", capture_output=True)
     return {row["engine"]: row for row in json.loads(shown.stdout)
-            if row["device"] in (CPU, OPENCL)}
+            if row["device"] in (CPU, GPU)}
 
 
 def edit(path, change):
@@ -40,7 +41,7 @@ def give_arguments(gateway, opencl):
     edit(gateway.conf, lambda text: re.sub("(?m)^opencl = .*", f"opencl = {opencl}", text))
 
 
-def rewrite(bench, change, opencl="memory=staged"):
+def rewrite(bench, change, opencl=OPENCL):
     """Restart cygnetd with another file of measurements, and with other arguments for the OpenCL device, which are
     part of the version in that file."""
     gateway = bench.gateway
@@ -84,12 +85,12 @@ def measured(text, results, left=None):
 
 def by_length(text):
     """Results by which short packets go to the CPU, long ones to OpenCL, and those in between to either, by load."""
-    return measured(text, {(CPU, 64): GOOD, (CPU, 256): SLOW, (OPENCL, 256): BATCH,
-                           (OPENCL, 1024): GOOD, (OPENCL, 1408): GOOD})
+    return measured(text, {(CPU, 64): GOOD, (CPU, 256): SLOW, (GPU, 256): BATCH,
+                           (GPU, 1024): GOOD, (GPU, 1408): GOOD})
 
 
 def opencl_first(text):
-    return measured(text, {(OPENCL, length): GOOD for length in (64, 256, 1024, 1408)})
+    return measured(text, {(GPU, length): GOOD for length in (64, 256, 1024, 1408)})
 
 
 def length_of(number):
@@ -131,8 +132,8 @@ def test_auto_both_engines(bench):
     assert rows["cpu"]["packets"] + rows["opencl"]["packets"] == 1200, rows
     assert not bench.gateway.drops(), bench.gateway.drops()
     chosen = {(row["device"], entry["length"], entry["chosen"]) for row in rows.values() for entry in row["measured"]}
-    assert chosen == {(CPU, 64, "light, full"), (CPU, 256, "light"), (OPENCL, 256, "full"),
-                      (OPENCL, 1024, "light, full"), (OPENCL, 1408, "light, full")}, chosen
+    assert chosen == {(CPU, 64, "light, full"), (CPU, 256, "light"), (GPU, 256, "full"),
+                      (GPU, 1024, "light, full"), (GPU, 1408, "light, full")}, chosen
 
 
 def in_between(_):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """engine = opencl: an OpenCL device that fails."""
+from gateway import OPENCL
 from test_auto import FAULTS, engine_fails, give_arguments, memory_path
 from test_health import OK, WARNING, expect
 from test_watch import watching
@@ -17,8 +18,7 @@ def restart(gateway, opencl):
 def test_opencl_engine_fails(bench, case):
     """The CPU takes over; otherwise it has only the algorithms that OpenCL does not support."""
     gateway = bench.gateway
-    if memory_path(case) != "staged":
-        restart(gateway, f"memory={memory_path(case)}")
+    restart(gateway, f"memory={memory_path(case)}")  # with the default timeout: some cases wait for it
     try:
         with gateway.charon(), watching(gateway) as watch:
             expect(gateway, OK)
@@ -26,4 +26,4 @@ def test_opencl_engine_fails(bench, case):
             watch.expect("engine", device="crypto_opencl0", state="failed")
             expect(gateway, WARNING, "WARNING: crypto device crypto_opencl0 has failed")
     finally:
-        restart(gateway, "memory=staged")
+        restart(gateway, OPENCL)
