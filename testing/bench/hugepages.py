@@ -21,13 +21,25 @@ def huge_pages(enough=ENOUGH_PAGES):
 def add_pages(number):
     """Other programs change the number of pages, too. The pages are in a file that testing/lib/hugepages.sh reads."""
     mine = f"/run/cyg-{os.getpid()}-hugepages"
-    with open(PAGES) as now:
-        fcntl.flock(now, fcntl.LOCK_EX)
-        wanted = max(0, int(now.read()) + number)
-        with open(PAGES, "w") as pages:
-            pages.write(str(wanted))
-        if number > 0:
-            with open(mine, "w") as file:
-                file.write(str(number))
-        else:
+    with open(PAGES) as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        before = read_pages()
+        write(PAGES, max(0, before + number))
+        if number < 0:
             os.unlink(mine)
+            return
+        if read_pages() < before + number:
+            write(PAGES, before)
+            raise RuntimeError(f"no {number} more huge pages of 2 MiB to be had")
+        write(mine + ".new", number)
+        os.rename(mine + ".new", mine)
+
+
+def read_pages():
+    with open(PAGES) as pages:
+        return int(pages.read())
+
+
+def write(path, number):
+    with open(path, "w") as file:
+        file.write(str(number))

@@ -118,9 +118,13 @@ def run(options):
             free.append(core)
 
     with huge_pages(options.lanes * ENOUGH_PAGES), concurrent.futures.ThreadPoolExecutor(options.lanes) as lanes:
-        for done in concurrent.futures.as_completed([lanes.submit(job, *what) for what in work]):
-            for row in done.result():
-                table.add(row)
+        try:
+            for done in concurrent.futures.as_completed([lanes.submit(job, *what) for what in work]):
+                for found in done.result():
+                    table.add(found)
+        except BaseException:
+            lanes.shutdown(wait=False, cancel_futures=True)
+            raise
     table.close()
 
 

@@ -10,41 +10,39 @@ nr_hugepages=/proc/sys/vm/nr_hugepages my_hugepages=/run/cyg-$$-hugepages
 reserve_hugepages() {
 	local tries
 	say "reserving $1 huge pages"
-	defer release_hugepages
+	defer locked release_hugepages
 	for ((tries = 30; tries; tries--)); do
-		! add_hugepages "$1" || return 0
+		! locked add_hugepages "$1" || return 0
 		echo 1 > /proc/sys/vm/compact_memory
 		sleep 1
 	done
 	die "no $1 more huge pages of 2 MiB to be had: $(grep -E '^(MemAvailable|HugePages_Total)' /proc/meminfo | tr -s '\n ' ' ')"
 }
 
-# add_hugepages N: all of them or none.
-add_hugepages() {
-	local lock before
+# locked FUNCTION [ARGUMENT...]: alone among all runs, and not interrupted in the middle.
+locked() (
+	trap '' INT TERM HUP
 	exec {lock}< "$nr_hugepages"
 	flock "$lock"
+	"$@"
+)
+
+# add_hugepages N: all of them or none. The file comes last: without it the pages are lost if this is killed, but none of
+# another run are.
+add_hugepages() {
+	local before
 	forget_killed
 	before=$(cat "$nr_hugepages")
-	echo "$1" > "$my_hugepages"
 	echo "$((before + $1))" > "$nr_hugepages"
 	if [ "$(cat "$nr_hugepages")" -lt "$((before + $1))" ]; then
 		echo "$before" > "$nr_hugepages"
-		rm "$my_hugepages"
+		return 1
 	fi
-	exec {lock}>&-
-	[ -e "$my_hugepages" ]
+	echo "$1" > "$my_hugepages.new" && mv "$my_hugepages.new" "$my_hugepages"
 }
 
-release_hugepages() {
-	local lock
-	exec {lock}< "$nr_hugepages"
-	flock "$lock"
-	! [ -e "$my_hugepages" ] || remove_hugepages "$my_hugepages"
-	exec {lock}>&-
-}
+release_hugepages() { ! [ -e "$my_hugepages" ] || remove_hugepages "$my_hugepages"; }
 
-# The lock is held in these two.
 forget_killed() {
 	local file pid
 	for file in /run/cyg-*-hugepages; do
