@@ -193,7 +193,7 @@ static void clear_host_bits(struct route *route)
 
 /* Of a route that is not there, while others of its prefix, table, metric and TOS are, it is not known which one
  * the kernel has deleted. Where there are none, a dump has told of the deletion before. */
-static void delete (const struct route *route)
+static void remove_route(const struct route *route)
 {
 	if (route_delete(route) == -ENOENT && route_equals(route))
 		netlink_resync();
@@ -209,7 +209,7 @@ static void apply(const struct nlmsghdr *nlh, struct route *route, const struct 
 					  cygnet_addr_is_zero(&route->hop.gateway);
 	}
 	if (nlh->nlmsg_type == RTM_DELROUTE)
-		delete (route);
+		remove_route(route);
 	else if (route->throws || route->hop.kind != ROUTE_NONE)
 		route_add(route, place);
 	/* A notification, unlike a dump, does not tell the order of routes with the same prefix, table, metric and
@@ -282,7 +282,7 @@ void netlink_on_nexthop(const struct nlmsghdr *nlh)
 	if (!netlink_has_body(nlh, sizeof(struct nhmsg)))
 		return;
 	netlink_parse(nlh, sizeof(struct nhmsg), &attrs);
-	if (nexthop_is_used(netlink_get_u32(table[NHA_ID], 0)))
+	if (nexthop_is_used(netlink_get_u32(table[NHA_ID], 0)) || nexthops_left_out())
 		netlink_resync();
 }
 

@@ -9,6 +9,7 @@
 
 /* The ids of objects that routes use, each with the number of its routes. */
 static struct rte_hash *counts;
+static bool left_out;	 /* an object did not fit, at any time */
 static bool full_logged; /* cleared when an object is not used any more */
 
 int nexthops_init(uint32_t objects)
@@ -30,6 +31,7 @@ void nexthops_free(void)
 {
 	rte_hash_free(counts);
 	counts = NULL;
+	left_out = false;
 }
 
 static uintptr_t routes_by(uint32_t id)
@@ -48,6 +50,7 @@ int nexthop_hold(uint32_t id)
 {
 	int err = id ? set_routes(id, routes_by(id) + 1) : 0;
 
+	left_out |= err != 0;
 	if (err && !full_logged) {
 		log_warn("no room for another next-hop object: its routes are left to the kernel");
 		full_logged = true;
@@ -68,4 +71,9 @@ void nexthop_release(uint32_t id)
 bool nexthop_is_used(uint32_t id)
 {
 	return routes_by(id) > 0;
+}
+
+bool nexthops_left_out(void)
+{
+	return left_out;
 }

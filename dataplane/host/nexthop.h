@@ -2,7 +2,8 @@
 /**
  * @file nexthop.h
  * Which of the kernel's next-hop objects and groups (ip-nexthop(8)) the mirrored routes use. When one that is
- * used changes or goes, the routes by it change or go without messages of their own. Control thread only.
+ * used changes or goes, the routes by it change or go without messages of their own. Routes whose object does not
+ * fit are left to the kernel (route.c). Control thread only.
  */
 #ifndef CYGNETD_NEXTHOP_H
 #define CYGNETD_NEXTHOP_H
@@ -19,5 +20,7 @@ int nexthop_hold(uint32_t id);
 void nexthop_release(uint32_t id);
 /** Whether a route uses it. */
 bool nexthop_is_used(uint32_t id);
+/** Whether some object did not fit: a message about any may concern routes that were left to the kernel. */
+bool nexthops_left_out(void);
 
 #endif

@@ -512,8 +512,10 @@ static void objects_beyond(void **state)
 	known.nexthop = 2;
 	assert_int_equal(route_add(&all, ROUTE_APPEND), 0);
 	assert_int_equal(route_add(&known, ROUTE_APPEND), 0);
+	assert_false(nexthops_left_out());
 	while (!nexthop_hold(most + 2))
 		most++;
+	assert_true(nexthops_left_out()); /* netlink_on_nexthop(): any message leads to a resync */
 	r.nexthop = most + 2;
 	assert_int_equal(route_add(&r, ROUTE_APPEND), 0);
 	assert_true(routes_commit());
