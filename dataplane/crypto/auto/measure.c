@@ -27,18 +27,17 @@
 #define SLICE_US      500u  /* duration of one measurement */
 #define SHARED_US     1000u /* duration of the measurement with all workers */
 #define BEHIND	      4	    /* a device slower than another by this factor is measured only once */
-#define FULL_LOAD \
-	0.9f /* fraction of the core's time from which more packets in flight are not tried */
-#define GAIN	2.0f  /* speedup of a batch over a few packets that justifies trying more */
-#define LOST_MS 2000u /* time limit for a device to complete a packet */
+/* Fraction of the core's time from which more packets in flight are not tried. */
+#define FULL_LOAD 0.9f
+#define GAIN	  2.0f	/* speedup of a batch over a few packets that justifies trying more */
+#define LOST_MS	  2000u /* time limit for a device to complete a packet */
 
 /* The operations of one worker. */
 struct bench {
 	struct rte_mempool *packets, *ops;
-	struct rte_crypto_op
-		*op[MOST]; /* the first `run.size` elements are a ring: `idle` operations,
-					 * from index `first` on, are not at the device. Packets are
-					 * sent in the order of their addresses in the pool. */
+	/* The first `run.size` elements are a ring: `idle` operations, from index `first` on, are not at the
+	 * device. Packets are sent in the order of their addresses in the pool. */
+	struct rte_crypto_op *op[MOST];
 	unsigned int first, idle, in_flight;
 	uint16_t queue;
 	float gbps, cost_ns; /* results of keep_busy() */
@@ -50,7 +49,7 @@ static struct {
 	unsigned int workers;
 	unsigned int ready; /* atomic: workers that are ready to measure together */
 	uint64_t end;	    /* TSC: time limit of all measurements */
-	bool failed;	    /* a device failed, or had failed before */
+	bool failed;	    /* a device failed, now or at the start */
 	bool broken;	    /* atomic: this device did, with an operation at least */
 	/* What is being measured. */
 	const struct engine_device *device;
@@ -403,8 +402,8 @@ static void measure_device(unsigned int device, unsigned int algorithm,
 		rte_cryptodev_sym_session_free(run.device->id, run.crypto);
 }
 
-/* The operations of a lost device cannot be used for the others: with these, the next start continues. A device
- * that was lost before (engines_start()) may work then.
+/* The operations of a lost device cannot be used for the others, and a device that was lost before
+ * (engines_start()) may work at the next start: then nothing is kept, and that start measures all again.
  * @return as measure_all() */
 static int measure_within(unsigned int limit_ms)
 {
@@ -424,10 +423,11 @@ static int measure_within(unsigned int limit_ms)
 			measured_algorithms = a + 1;
 	}
 	if (measured_algorithms < algorithm_count)
-		log_warn("engines measured with %u of %u algorithms%s: the next start measures the others; "
-			 "until then the first engine that supports them serves them",
+		log_warn("engines measured with %u of %u algorithms%s: "
+			 "until then the first engine that supports the others serves them",
 			 measured_algorithms, algorithm_count,
-			 is_lost() ? ", until one did not answer any more" : " in the time for it");
+			 run.failed ? "; the next start measures all again"
+				    : " in the time for it; the next start measures the others");
 	if (run.failed)
 		return -EAGAIN;
 	return measured_algorithms < algorithm_count ? -ETIME : 0;
