@@ -44,8 +44,8 @@ static inline void settings_publish(const struct conf *conf)
 			(conf->audit ? SETTING_AUDIT : 0) | (conf->balance ? SETTING_BALANCE : 0) |
 			(conf->dhcp ? SETTING_DHCP : 0);
 
-	for (unsigned int class = 0; class < POLICE_CLASSES; class ++)
-		__atomic_store_n(&settings_police[class], conf->police[class], __ATOMIC_RELAXED);
+	for (unsigned int c = 0; c < POLICE_CLASSES; c++)
+		__atomic_store_n(&settings_police[c], conf->police[c], __ATOMIC_RELAXED);
 	__atomic_store_n(&settings_word, word, __ATOMIC_RELAXED);
 	changes_note();
 }

@@ -27,7 +27,7 @@ static inline bool are_ordinary(const struct session *s, unsigned int n, uint64_
 	const struct sa_route *route = &s->route;
 	const struct cygnet_sa *sa = route->sa;
 
-	/* A sum overflows only if the file has a count that no SA reaches. Who can write it there needs no overflow. */
+	/* Counters stay below 2^63, so the sums do not overflow. A process that can write the file is trusted. */
 	return sa->bytes + bytes < route->bytes && sa->packets + n < route->packets &&
 	       (s->inbound || sa->seq + n < route->seq);
 }

@@ -71,7 +71,7 @@ static inline struct device *interface_device(const struct interface *interface)
 }
 
 /** Which interfaces there are: bit i for interfaces[i]. Any thread; a worker reads it when
- * changes_seen() has changed, and uses no TAP of others. */
+ * changes_seen() has changed, and when another worker hands off a frame for an interface that it has not seen yet. */
 static inline uint32_t interfaces_present(void)
 {
 	unsigned int n = __atomic_load_n(&ninterfaces, __ATOMIC_ACQUIRE);

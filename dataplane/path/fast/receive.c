@@ -153,7 +153,7 @@ static bool look_again(struct worker *w, const struct fast_burst *burst, struct 
 
 /* How many frames from the first one on are ordinary packets of one flow and go into the crypto
  * batch together: what there is to know of flow and SA is asked once for all of them.
- * @param most  frames that have been looked up */
+ * @param most  frames whose flow is current */
 static unsigned int run_length(const struct worker *w, const struct fast_burst *burst,
 			       unsigned int most)
 {

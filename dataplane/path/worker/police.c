@@ -28,9 +28,9 @@ static uint8_t share_of(const struct worker *w, unsigned int interface)
 
 static void set_port(struct worker *w, unsigned int interface)
 {
-	for (unsigned int class = 0; class < POLICE_CLASSES; class ++) {
-		struct police_meter *meter = &w->police.port[interface][class];
-		uint32_t rate = w->police.rate[class];
+	for (unsigned int c = 0; c < POLICE_CLASSES; c++) {
+		struct police_meter *meter = &w->police.port[interface][c];
+		uint32_t rate = w->police.rate[c];
 
 		if (!rate)
 			continue;
@@ -54,14 +54,15 @@ void police_init(struct worker *w)
 	uint32_t rate[POLICE_CLASSES];
 	bool changed;
 
-	for (unsigned int class = 0; class < POLICE_CLASSES; class ++)
-		rate[class] = __atomic_load_n(&settings_police[class], __ATOMIC_RELAXED);
+	for (unsigned int c = 0; c < POLICE_CLASSES; c++)
+		rate[c] = __atomic_load_n(&settings_police[c], __ATOMIC_RELAXED);
 	changed = memcmp(police->rate, rate, sizeof(rate)) != 0;
 	memcpy(police->rate, rate, sizeof(rate));
 	if (changed)
 		set_peers(w);
 	/* Also the meters of ports that this worker has not seen yet: another worker may hand off a packet of a
-	 * port that was added in this turn. A meter that is set is full: not without need. */
+	 * port that was added in this turn. Setting a meter refills it, so only
+	 * those are set whose rate has changed. */
 	for (unsigned int p = 0; p < CONF_MAX_INTERFACES; p++) {
 		uint8_t share = share_of(w, p);
 

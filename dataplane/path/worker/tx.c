@@ -107,7 +107,8 @@ static void drop_tap(struct worker *w, unsigned int index)
 	w->tap[index].n = 0;
 }
 
-/* Whether an interface is present. Another worker may hand off a frame of one that was added in this turn. */
+/* Whether an interface is present. Another worker may hand off a frame of one that was added in this turn. This one
+ * then sees all additions early, which is safe: what it has seen before stays until the turn's end. */
 static bool is_there(struct worker *w, unsigned int index)
 {
 	if (!(w->present >> index & 1))

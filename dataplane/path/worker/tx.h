@@ -12,8 +12,8 @@
 #include "host/link.h"
 #include "path/worker/worker.h"
 
-/** Find out which ports there are, and which worker sends by each. After the ports, and when they have
- * changed. */
+/** Find out which ports there are, and which worker sends by each. After the ports, when they have changed, and in
+ * any place of a turn: what is removed stays until the turn's end. */
 void tx_init(struct worker *w);
 
 /** Send what has been collected. */
