@@ -9,7 +9,7 @@
 
 /* The ids of objects that routes use, each with the number of its routes. */
 static struct rte_hash *counts;
-static bool left_out;	 /* an object did not fit, at any time */
+static bool left_out;	 /* an object did not fit, since the last dump of all routes began */
 static bool full_logged; /* cleared when an object is not used any more */
 
 int nexthops_init(uint32_t objects)
@@ -71,6 +71,11 @@ void nexthop_release(uint32_t id)
 bool nexthop_is_used(uint32_t id)
 {
 	return routes_by(id) > 0;
+}
+
+void nexthops_begin(void)
+{
+	left_out = false;
 }
 
 bool nexthops_left_out(void)

@@ -20,7 +20,10 @@ int nexthop_hold(uint32_t id);
 void nexthop_release(uint32_t id);
 /** Whether a route uses it. */
 bool nexthop_is_used(uint32_t id);
-/** Whether some object did not fit: a message about any may concern routes that were left to the kernel. */
+/** Whether some object did not fit since nexthops_begin(): a message about any may concern routes that were left to the
+ * kernel. */
 bool nexthops_left_out(void);
+/** All routes are about to be told again. */
+void nexthops_begin(void);
 
 #endif

@@ -559,6 +559,7 @@ void routes_mark(void)
 	void *data;
 	uint32_t cursor = 0;
 
+	nexthops_begin();
 	while (rte_hash_iterate(prefixes, &key, &data, &cursor) >= 0)
 		for (struct candidate *c = ((struct prefix *)data)->candidates; c; c = c->next)
 			c->stale = true;

@@ -537,8 +537,10 @@ static void objects_beyond(void **state)
 	/* There is room again when the kernel tells of them. */
 	for (uint32_t id = 1; id <= 4; id++)
 		nexthop_release(id);
+	routes_mark();
 	assert_int_equal(route_add(&r, ROUTE_APPEND), 0);
 	assert_int_equal(route_add(&all, ROUTE_APPEND), 0);
+	assert_false(nexthops_left_out());
 	assert_true(routes_commit());
 	assert_hop(0x0a010203, via(2));
 	assert_hop(0x0b010203, via(1));
