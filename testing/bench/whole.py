@@ -34,6 +34,7 @@ sys.path.insert(0, HERE)
 import processors
 from control import RING, Lost
 from gateways import Cygnetd
+from hugepages import huge_pages
 from table import Table
 from whole_frames import FLOOD_SHARE, pack, read_sets, sadb_lines
 
@@ -209,17 +210,7 @@ def combinations(options):
             yield engine, int(count), int(crypto or 0)
 
 
-def take_pages(options):
-    pages = "/proc/sys/vm/nr_hugepages"
-    with open(pages) as file:
-        have = int(file.read())
-    if have < options.pages:
-        with open(pages, "w") as file:
-            file.write(str(options.pages))
-
-
 def run(options):
-    take_pages(options)
     table = Table(f"{options.out}/whole.csv", COLUMNS, [processors.fact()])
     for number in range(1, options.rounds + 1):
         for engine, workers, crypto in combinations(options):
@@ -234,7 +225,6 @@ def run(options):
 def loads(options):
     """Write a file for each number of workers, with the median, lowest and highest latency of the rounds
     for each percentile."""
-    take_pages(options)
     for count in dict.fromkeys(workers for _, workers, _ in combinations(options)):
         counted = loads_of(options, [engine for engine, workers, _ in combinations(options) if workers == count],
                            count)
@@ -282,7 +272,6 @@ FLOOD_COLUMNS = "round engine workers crypto_cores flood flood_mpps tunnels_mpps
 def flood(options):
     """Write flood.csv: the share of the tunnels' packets that are lost at --flood, and the highest rate of the flood,
     up to twice as much, at which at most the tolerated share is lost."""
-    take_pages(options)
     table = Table(f"{options.out}/flood.csv", FLOOD_COLUMNS, [processors.fact()])
     for number in range(1, options.rounds + 1):
         for engine, workers, crypto in combinations(options):
@@ -336,7 +325,8 @@ def words(text):
     return text.split(",")
 
 
-COMMANDS = {"pack": lambda _: pack(), "run": run, "loads": loads, "flood": flood, "table": show_table}
+MEASURING = {"run": run, "loads": loads, "flood": flood}
+COMMANDS = MEASURING | {"pack": lambda _: pack(), "table": show_table}
 
 
 def main():
@@ -366,7 +356,8 @@ def main():
     options = parser.parse_args()
     options.build, options.work, options.realtime = TOP, "/dev/shm", False
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    COMMANDS[options.command](options)
+    with huge_pages(options.pages) if options.command in MEASURING else contextlib.nullcontext():
+        COMMANDS[options.command](options)
 
 
 if __name__ == "__main__":
