@@ -206,7 +206,7 @@ PAGES["README.md"] = """
 | `cygnetd` with an NVIDIA H200, 8 workers, AES-128-CBC+HMAC-SHA1, 1,024 B, outbound |
  {whole(BUSY, "opencl", 8):.0f} Gbps on a busy host, {whole(H200, "opencl", 8):.0f} on a quiet one, of an earlier commit |
 | SAD lookup with 1,000 and 1,000,000 SAs | {sadb("SAs", 1000):.0f} and {sadb("SAs", 1000000):.0f} ns |
-| 10,000 CHILD_SAs of one charon, both gateways on two loaded cores | up in {min(fact(CHILD_SAS)):.1f} to {max(fact(CHILD_SAS)):.1f} s |
+| 10,000 CHILD_SAs of one charon, both gateways on two cores | up in {min(fact(CHILD_SAS)):.1f} to {max(fact(CHILD_SAS)):.1f} s |
 """
 PAGES["docs/measurements.md"] = """
 | packets per second, times DPDK's `ipsec-secgw` on one lcore; 64, 512, 1,408 B; `cygnetd` with its own crypto drivers,
@@ -231,10 +231,10 @@ PAGES["docs/measurements.md"] = """
  ns for each of its 16,384 policies of the direction | | |
 | installing an SA; a policy | at most {most("install_us", "SAs"):.1f} µs; {most("install_us", "policies"):.1f} µs | | |
 | shared file for 65,536 SAs and as many policies | {fact("memory: a file for 65536 SAs and policies")[0]:.0f} MiB | | |
-| 10,000 CHILD_SAs of one charon, both gateways on two loaded cores | up in {min(fact(CHILD_SAS)):.1f} to {max(fact(CHILD_SAS)):.1f} s |
+| 10,000 CHILD_SAs of one charon, both gateways on two cores | up in {min(fact(CHILD_SAS)):.1f} to {max(fact(CHILD_SAS)):.1f} s |
  EPYC, [child-sas.md](../testing/bench/results/child-sas.md) | {whose(CHILD_SAS)} |
 | the plugin's share of charon's CPU time meanwhile | {min(fact(SHARE)):.1f} to {max(fact(SHARE)):.1f} percent; {min(fact(SHARE_BEFORE)):.1f} to {max(fact(SHARE_BEFORE)):.1f}
- before it counted the SAs and policies of each peer and bounded lookups, in turn | | {whose(SHARE)}; {whose(SHARE_BEFORE)} |
+ before it counted the SAs and policies of each peer and bounded lookups | | {whose(SHARE)}; {whose(SHARE_BEFORE)} |
 | GPU with 8, 10, 12 workers and a thread that launches, ports polled, quiet host | {whole(H200, "opencl", 8):.0f}, {whole(H200, "opencl", 10):.0f},
  {whole(H200, "opencl", 12):.0f} Gbps | H200, [h200.md](../testing/bench/results/h200.md) | {commit(H200)} |
 | the same, another host | {whole(OTHER_HOST, "opencl", 8):.0f}, {whole(OTHER_HOST, "opencl", 10):.0f}, {whole(OTHER_HOST, "opencl", 12):.0f} Gbps | | {commit(OTHER_HOST)} |
@@ -285,7 +285,7 @@ outbound, Gbps (`one-sa.csv`, {commit(ONE_SA)}
 million packets per second (`tunnels.csv`, {commit(TUNNELS)})
 | out | {tunnels("encap", 2):.1f} | {tunnels("encap", 64):.1f} | {tunnels("encap", 1000):.1f} | {tunnels("encap", 10000):.1f} | {tunnels("encap", 100000):.1f} |
 | in | {tunnels("decap", 2):.1f} | {tunnels("decap", 64):.1f} | {tunnels("decap", 1000):.1f} | {tunnels("decap", 10000):.1f} | {tunnels("decap", 100000):.1f} |
-charon sets up a CHILD_SA in {fact("10000 CHILD_SAs: each")[0]:.2f} ms, with both gateways on two loaded cores: 10,000 in {fact(CHILD_SAS)[0]:.1f} s
+charon sets up a CHILD_SA in {fact("10000 CHILD_SAs: each")[0]:.2f} ms, with both gateways on two cores: 10,000 in {fact(CHILD_SAS)[0]:.1f} s
  ([child-sas.md](../testing/bench/results/child-sas.md), {whose(CHILD_SAS)}).
 | an SA in the shared file; a policy | {fact("memory: an SA")[0]:.0f}; {fact("memory: a policy")[0]:.0f} | `child-sas.md`, {whose("memory: an SA")} |
 | shared file for 65,536 SAs and as many policies | {fact("memory: a file for 65536 SAs and policies")[0]:.0f} MiB | `lib/bench/results.md`, {whose("memory: a file for 65536 SAs and policies")} |
@@ -313,7 +313,7 @@ kernel-algorithms lost {min(fact(LOST)):.0f} to {max(fact(LOST)):.0f} of 920 pin
 silence of {min(fact(RESTARTED)):.1f} to {max(fact(RESTARTED)):.1f} s between two loaded hosts
 silence of {min(fact(TAKEOVER)):.0f} to {max(fact(TAKEOVER)):.0f} ms on two loaded cores
 silence of {min(fact(CHARON)):.1f} to {max(fact(CHARON)):.1f} s until the tunnel is up again
-| 10,000 CHILD_SAs of one charon | up in {min(fact(CHILD_SAS)):.1f} to {max(fact(CHILD_SAS)):.1f} s on two loaded cores; the plugin takes {min(fact(SHARE)):.1f} to {max(fact(SHARE)):.1f}
+| 10,000 CHILD_SAs of one charon | up in {min(fact(CHILD_SAS)):.1f} to {max(fact(CHILD_SAS)):.1f} s on two cores; the plugin takes {min(fact(SHARE)):.1f} to {max(fact(SHARE)):.1f}
  percent of charon's CPU time ([measurements.md](measurements.md)) |
 {min(balance()):.1f} to {max(balance()):.1f} times with uneven traffic
 of pings 10 ms apart none was answered for {fact("silence: upgrade of the packages")[0]:.0f} ms
