@@ -67,7 +67,10 @@ extern uint8_t interfaces_kernel_side;
 /** The device that an interface receives and transmits through. @return NULL: it lies on none */
 static inline struct device *interface_device(const struct interface *interface)
 {
-	return interface->device < DEVICE_NONE ? &devices[interface->device] : NULL;
+	/* Loaded once: the control thread may be writing an interface that is not present. */
+	uint8_t device = __atomic_load_n(&interface->device, __ATOMIC_RELAXED);
+
+	return device < DEVICE_NONE ? &devices[device] : NULL;
 }
 
 /** Which interfaces there are: bit i for interfaces[i]. Any thread; a worker reads it when
