@@ -132,10 +132,11 @@ struct replay_block {
 struct cygnet_db {
 	int fd;
 	char *path;
-	size_t size;			      /* of the mapping, bytes */
-	void (*repair)(struct cygnet_db *db); /* for lock_take(): repair.h */
-	unsigned int roles;		      /* held by this process, one bit each */
-	uint32_t wakes_seen;		      /* value of header.event_wakes when last read */
+	size_t size; /* of the mapping, bytes */
+	/* repair() of repair.h. It uses all that takes the lock, so the lock calls it without knowing it. */
+	void (*repair)(struct cygnet_db *db);
+	unsigned int roles;  /* held by this process, one bit each */
+	uint32_t wakes_seen; /* value of header.event_wakes when last read */
 	/* Random numbers for SPIs, read from the kernel in batches. Under the mutex. */
 	uint64_t random[32];
 	unsigned int randoms; /* number of unused entries of random */
