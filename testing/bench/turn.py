@@ -89,7 +89,8 @@ def rows(options, suite, count, core):
     for start in range(options.starts):
         work = tempfile.mkdtemp(prefix=f"turn-{core}-", dir=options.work)
         try:
-            found = measured(options, work, suite, count, (Cygnetd, Other)[::-1 if start % 2 else 1])
+            kinds = (Other, Cygnetd) if start % 2 else (Cygnetd, Other)
+            found = measured(options, work, suite, count, kinds)
         finally:
             shutil.rmtree(work)
         for key, both in found.items():
