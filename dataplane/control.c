@@ -18,6 +18,7 @@
 #include "control.h"
 #include "esp/lifetime.h"
 #include "host/netlink.h"
+#include "host/wire.h"
 #include "path/loop.h"
 #include "takeover.h"
 
@@ -157,6 +158,7 @@ void control_run(void (*report)(void), void (*reload)(void))
 		keep_up();
 		serve_netlink();
 		netlink_solicit_wanted();
+		wires_watch();
 		peers_update();
 		log_unusable_routes();
 		lifetime_tell_again();

@@ -10,6 +10,7 @@
 #include "host/device.h"
 #include "host/mtu.h"
 #include "host/netdev.h"
+#include "host/wire.h"
 
 #define MAX_QUEUES    256
 #define DISCARD_BURST 32
@@ -75,7 +76,7 @@ static int take_interface(struct device *device, const char *args)
 	int err = netdev_of_device(args, device->iface, &mtu);
 
 	if (!err && device->iface[0])
-		err = netdev_isolate(device->iface);
+		err = wire_take(device->iface, &device->wire);
 	if (strncmp(args, "net_af_xdp", strlen("net_af_xdp")) == 0)
 		device->iface[0] = '\0';
 	return err;
@@ -92,15 +93,19 @@ static int start(struct device *device, const struct conf *conf, const struct co
 		err = mtu_device(conf, section, *mtu, args);
 	if (!err)
 		err = ethdev_probe(args, &device->id);
-	if (err)
+	if (err) {
+		wire_leave(device->wire);
 		return err;
+	}
 	err = ethdev_configure(device->id, device->iface[0] ? 0 : *mtu, by, &device->queues);
 	if (!err)
 		err = mtu_start(device, conf, section, args, mtu);
 	if (!err)
 		err = rte_eth_dev_start(device->id);
-	if (err)
+	if (err) {
 		ethdev_stop(device->id);
+		wire_leave(device->wire);
+	}
 	return err;
 }
 
@@ -111,6 +116,7 @@ int device_start(struct device *device, const struct conf *conf, const struct co
 	int err;
 
 	memset(device, 0, sizeof(*device));
+	device->wire = WIRE_NONE;
 	rte_strscpy(device->name, section->name, sizeof(device->name));
 	device->queues = device_queues_wanted(section, by->workers);
 	device->mtu_most = (uint16_t)MTU_OF_FRAME(buffer - MTU_AROUND_FRAME);
@@ -152,6 +158,7 @@ void device_discard(const struct device *device)
 void device_stop(struct device *device)
 {
 	ethdev_stop(device->id);
+	wire_leave(device->wire);
 	device->started = false;
 }
 

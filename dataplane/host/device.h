@@ -18,6 +18,7 @@
 struct device {
 	char name[32];	      /* name of the configuration section, for messages */
 	char iface[IFNAMSIZ]; /* kernel interface that has the device's MTU; "": the ethdev has it */
+	uint8_t wire;	      /* that it runs on (wire.h), or WIRE_NONE */
 	uint16_t id;	      /* ethdev */
 	uint16_t queues;      /* receive and transmit queue pairs; worker w uses w % queues */
 	uint16_t mtu_most;    /* the largest MTU that device and buffers allow */

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <fcntl.h>
 #include <net/if.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -12,7 +9,6 @@
 #include <rte_common.h>
 #include <rte_string_fns.h>
 
-#include "base/log.h"
 #include "host/netdev.h"
 
 static int request(unsigned long what, struct ifreq *ifr)
@@ -62,31 +58,6 @@ int netdev_set_mtu(const char *iface, uint16_t mtu)
 	return request(SIOCSIFMTU, &ifr);
 }
 
-static int read_setting(const char *path)
-{
-	char text[16] = "";
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return -errno;
-	if (read(fd, text, sizeof(text) - 1) < 0)
-		text[0] = '\0';
-	close(fd);
-	return atoi(text);
-}
-
-static int write_setting(const char *path, const char *value)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, value, strlen(value)) < 0)
-		err = -errno;
-	close(fd);
-	return err;
-}
-
 static int read_flags(const char *iface, struct ifreq *ifr)
 {
 	*ifr = (struct ifreq){0};
@@ -117,46 +88,7 @@ int netdev_set_down(const char *iface)
 	return set_up(iface, false);
 }
 
-int netdev_isolate(const char *iface)
+int netdev_set_up(const char *iface)
 {
-	/* Strict reverse path filtering drops all unicast received on the interface: routes use
-	 * the TAP, none uses the interface. */
-	static const struct {
-		const char *family, *name, *value;
-	} settings[] = {
-		{"ipv4", "rp_filter", "1"},
-		{"ipv4", "forwarding", "0"},
-		{"ipv4", "arp_ignore", "8"},
-		{"ipv6", "disable_ipv6", "1"},
-	};
-	int err;
-
-	/* The kernel uses the larger of the setting for all interfaces and that of the interface.
-	 * 2 is the loose mode, which accepts packets. */
-	if (read_setting("/proc/sys/net/ipv4/conf/all/rp_filter") == 2) {
-		log_error("net.ipv4.conf.all.rp_filter is 2, so the kernel takes packets of %s "
-			  "past the policies: set it to 0 or 1",
-			  iface);
-		return -EPERM;
-	}
-	for (unsigned int i = 0; i < RTE_DIM(settings); i++) {
-		char path[128];
-
-		snprintf(path, sizeof(path), "/proc/sys/net/%s/conf/%s/%s", settings[i].family,
-			 iface, settings[i].name);
-		err = write_setting(path, settings[i].value);
-		/* A kernel without IPv6 does not have this setting. */
-		if (err == -ENOENT && strcmp(settings[i].family, "ipv6") == 0)
-			err = 0;
-		if (err) {
-			log_error("%s: cannot be set to %s: %s; the kernel would take packets of "
-				  "%s past the policies",
-				  path, settings[i].value, strerror(-err), iface);
-			return err;
-		}
-	}
-	err = set_up(iface, true);
-	if (err)
-		log_error("interface %s: cannot be brought up: %s", iface, strerror(-err));
-	return err;
+	return set_up(iface, true);
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file netdev.h
- * Network devices of the kernel: the one that a DPDK device runs on (net_af_packet, net_af_xdp, net_pcap),
- * and TAPs. The kernel receives every packet of the former too, and would answer ARP and forward packets
- * without checking the SPD. Its IP stack is therefore disabled there. It stays disabled when cygnetd ends
- * or is killed, so that no plaintext leaks.
+ * Network devices of the kernel: the one that a DPDK device runs on (net_af_packet, net_af_xdp, net_pcap; wire.h),
+ * and TAPs.
  */
 #ifndef CYGNETD_NETDEV_H
 #define CYGNETD_NETDEV_H
@@ -28,8 +26,7 @@ int netdev_set_mtu(const char *iface, uint16_t mtu);
 bool netdev_is_down(const char *iface);
 /** Set an interface down. @return 0 or -errno */
 int netdev_set_down(const char *iface);
-
-/** Bring an interface up and disable the kernel's IP stack on it. @return 0 or -errno, logged */
-int netdev_isolate(const char *iface);
+/** Bring an interface up. @return 0 or -errno */
+int netdev_set_up(const char *iface);
 
 #endif

@@ -11,6 +11,7 @@
 #include "host/macvlan.h"
 #include "host/netlink_attr.h"
 #include "host/netlink_kind.h"
+#include "host/wire.h"
 
 /* Apply a new MTU of the TAP. If the device does not allow it, the TAP gets the old one back: with
  * two MTUs, packets of a size between them would be lost. */
@@ -76,6 +77,14 @@ static void follow_other(const struct nlmsghdr *nlh, const struct ifinfomsg *ifi
 		netlink_resync();
 }
 
+static void follow_wire(const struct nlmsghdr *nlh, const struct ifinfomsg *ifi,
+			const struct nlattr *name)
+{
+	if (nlh->nlmsg_type == RTM_NEWLINK && name &&
+	    mnl_attr_validate(name, MNL_TYPE_NUL_STRING) == 0)
+		wire_seen(mnl_attr_get_str(name), (uint32_t)ifi->ifi_index);
+}
+
 void netlink_on_link(const struct nlmsghdr *nlh)
 {
 	const struct ifinfomsg *ifi = mnl_nlmsg_get_payload(nlh);
@@ -90,6 +99,7 @@ void netlink_on_link(const struct nlmsghdr *nlh)
 	netlink_parse(nlh, sizeof(*ifi), &attrs);
 	index = interface_by_ifindex((uint32_t)ifi->ifi_index);
 	if (index < 0) {
+		follow_wire(nlh, ifi, table[IFLA_IFNAME]);
 		follow_other(nlh, ifi, table);
 		return;
 	}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_common.h>
+#include <rte_string_fns.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "host/ingress.h"
+#include "host/netdev.h"
+#include "host/wire.h"
+
+#define WATCH_MS 1000u
+#define LOOSE	 2 /* rp_filter that accepts what any interface has a route for */
+
+static struct wire {
+	char iface[IFNAMSIZ]; /* "": free */
+	uint32_t ifindex;     /* of the interface that is isolated, or was tried to be */
+	bool failed;	      /* a setting could not be set again, which is logged once */
+} wires[WIRE_NONE];
+
+/* Strict reverse path filtering drops all unicast received on the interface: routes use the TAP, none uses the
+ * interface. */
+static const struct setting {
+	const char *family, *name;
+	int value;
+} settings[] = {
+	{"ipv4", "rp_filter", 1},
+	{"ipv4", "forwarding", 0},
+	{"ipv4", "arp_ignore", 8},
+	{"ipv6", "disable_ipv6", 1},
+};
+
+/* @return the value or -errno */
+static int read_setting(const char *path)
+{
+	char text[16] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		err = -errno;
+	close(fd);
+	return err ? err : atoi(text);
+}
+
+static int write_setting(const char *path, int value)
+{
+	char text[16];
+	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	snprintf(text, sizeof(text), "%d", value);
+	if (write(fd, text, strlen(text)) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+/* The kernel uses the larger of the setting for all interfaces and that of the interface. */
+static bool is_loose(void)
+{
+	return read_setting("/proc/sys/net/ipv4/conf/all/rp_filter") == LOOSE;
+}
+
+/* @return 0: it has its value, or the kernel has no IPv6; 1: it was set; or -errno */
+static int apply(const char *path, const struct setting *setting, int *was)
+{
+	int err;
+
+	*was = read_setting(path);
+	if (*was == setting->value || (*was == -ENOENT && !strcmp(setting->family, "ipv6")))
+		return 0;
+	err = write_setting(path, setting->value);
+	return err ? err : 1;
+}
+
+/* @param watch  others have changed what is not as it was set
+ * @return 0 or -errno, logged */
+static int apply_all(struct wire *wire, bool watch)
+{
+	char path[128];
+	int was, ret;
+
+	for (unsigned int i = 0; i < RTE_DIM(settings); i++) {
+		const struct setting *setting = &settings[i];
+
+		snprintf(path, sizeof(path), "/proc/sys/net/%s/conf/%s/%s", setting->family,
+			 wire->iface, setting->name);
+		ret = apply(path, setting, &was);
+		if (ret < 0 && !wire->failed)
+			log_error("%s: cannot be set to %d: %s; the kernel would take packets of "
+				  "%s past the policies when cygnetd ends",
+				  path, setting->value, strerror(-ret), wire->iface);
+		wire->failed = ret < 0;
+		if (ret < 0)
+			return ret;
+		if (ret > 0 && watch)
+			log_warn("%s was changed to %d: set back to %d, or the kernel would take "
+				 "packets of %s past the policies when cygnetd ends",
+				 path, was, setting->value, wire->iface);
+	}
+	return 0;
+}
+
+static int isolate(struct wire *wire)
+{
+	int err = ingress_close(wire->iface, wire->ifindex);
+
+	if (err) {
+		log_error("interface %s: the kernel's copies of its frames cannot be dropped: %s; "
+			  "it takes Linux 5.12 with nf_tables (NF_TABLES_NETDEV)",
+			  wire->iface, strerror(-err));
+		return err;
+	}
+	err = apply_all(wire, false);
+	if (err)
+		return err;
+	err = netdev_set_up(wire->iface);
+	if (err)
+		log_error("interface %s: cannot be brought up: %s", wire->iface, strerror(-err));
+	return err;
+}
+
+static struct wire *find_free(void)
+{
+	for (unsigned int i = 0; i < WIRE_NONE; i++)
+		if (!wires[i].iface[0])
+			return &wires[i];
+	return NULL; /* not with as many devices as there are wires */
+}
+
+int wire_take(const char *iface, uint8_t *number)
+{
+	struct wire *wire = find_free();
+	uint8_t place;
+	int err;
+
+	if (!wire)
+		return -ENOSPC;
+	place = (uint8_t)(wire - wires);
+	if (is_loose()) {
+		log_error("net.ipv4.conf.all.rp_filter is 2, so the kernel takes packets of %s "
+			  "past the policies when cygnetd ends: set it to 0 or 1",
+			  iface);
+		return -EPERM;
+	}
+	rte_strscpy(wire->iface, iface, sizeof(wire->iface));
+	wire->ifindex = if_nametoindex(iface);
+	err = wire->ifindex ? isolate(wire) : -ENODEV;
+	if (err)
+		wire_leave(place);
+	else
+		*number = place;
+	return err;
+}
+
+void wire_leave(uint8_t number)
+{
+	struct wire *wire;
+
+	if (number >= WIRE_NONE)
+		return;
+	wire = &wires[number];
+	ingress_open(wire->iface, wire->ifindex);
+	*wire = (struct wire){0};
+}
+
+static void take_anew(struct wire *wire, uint32_t ifindex)
+{
+	wire->ifindex = ifindex;
+	log_error("interface %s was made anew: it is isolated from the kernel again, but its port "
+		  "carries nothing until cygnetd is restarted, or the port is removed and added "
+		  "again by two reloads",
+		  wire->iface);
+	isolate(wire);
+}
+
+void wire_seen(const char *iface, uint32_t ifindex)
+{
+	for (unsigned int i = 0; i < WIRE_NONE; i++)
+		if (wires[i].ifindex && wires[i].ifindex != ifindex &&
+		    !strcmp(wires[i].iface, iface))
+			take_anew(&wires[i], ifindex);
+}
+
+static void watch_loose(void)
+{
+	static bool logged;
+	bool loose = is_loose();
+
+	if (loose && !logged)
+		log_warn("net.ipv4.conf.all.rp_filter has become 2: the kernel takes packets of "
+			 "ports' interfaces past the policies when cygnetd ends: set it to 0 or 1");
+	logged = loose;
+}
+
+void wires_watch(void)
+{
+	static uint64_t next;
+
+	if (clock_now_ms < next)
+		return;
+	next = clock_now_ms + WATCH_MS;
+	watch_loose();
+	for (unsigned int i = 0; i < WIRE_NONE; i++)
+		/* An interface that is gone has no settings; wire_seen() comes with the next one. */
+		if (wires[i].iface[0] && if_nametoindex(wires[i].iface) == wires[i].ifindex)
+			apply_all(&wires[i], true);
+}
