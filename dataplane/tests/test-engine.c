@@ -14,16 +14,56 @@
 #include "crypto/device/suite.h"
 #include "eal_fixture.h"
 
-/* A device that does not start. */
+/* A device that does not start, and the driver of one that is right about single packets only. */
 static int faulty = -1;
+static const char *mixing = "";
+
+static struct rte_crypto_fp_ops good;
+
+/* Of packets that are processed together, the last one has a wrong text. */
+static uint16_t mix_ops(void *qp, struct rte_crypto_op **op, uint16_t n)
+{
+	n = good.dequeue_burst(qp, op, n);
+	if (n > 1)
+		*rte_pktmbuf_mtod_offset(op[n - 1]->sym->m_src, uint8_t *, 100) ^= 1;
+	return n;
+}
+
+static bool is_mixing(uint8_t id)
+{
+	struct rte_cryptodev_info info;
+
+	rte_cryptodev_info_get(id, &info);
+	return !strcmp(info.driver_name, mixing);
+}
 
 int rte_cryptodev_start(uint8_t id)
 {
 	void *next = dlsym(RTLD_NEXT, "rte_cryptodev_start");
-	int (*start)(uint8_t id);
+	int (*start)(uint8_t id), err;
 
 	memcpy(&start, &next, sizeof(start));
-	return id == faulty ? -EIO : start(id);
+	err = id == faulty ? -EIO : start(id);
+	if (!err && is_mixing(id)) {
+		good = rte_crypto_fp_ops[id];
+		rte_crypto_fp_ops[id].dequeue_burst = mix_ops;
+	}
+	return err;
+}
+
+uint32_t rte_cryptodev_sym_cpu_crypto_process(uint8_t id, void *session,
+					      union rte_crypto_sym_ofs ofs,
+					      struct rte_crypto_sym_vec *vec)
+{
+	void *next = dlsym(RTLD_NEXT, "rte_cryptodev_sym_cpu_crypto_process");
+	uint32_t (*process)(uint8_t, void *, union rte_crypto_sym_ofs, struct rte_crypto_sym_vec *);
+	uint32_t n;
+
+	memcpy(&process, &next, sizeof(process));
+	n = process(id, session, ofs, vec);
+	if (vec->num > 1 && is_mixing(id))
+		((uint8_t *)vec->src_sgl[vec->num - 1].vec[0].base)[30] ^= 1;
+	return n;
 }
 
 static void start_with(unsigned int workers, unsigned int devices)
@@ -250,6 +290,43 @@ static void wrong_answer(void **state)
 	free(text);
 }
 
+/* A device that is right about each packet by itself, but not about packets that are processed together, serves
+ * nothing. */
+static void mixed_texts(void **state)
+{
+	static const char *const drivers[] = {"crypto_openssl", "crypto_aesni_mb",
+					      "crypto_ipsec_mb_gcm", "crypto_ipsec_mb_chain"};
+	char *text, name[128];
+
+	(void)state;
+	for (unsigned int i = 0; i < (BUILT_IPSEC_MB ? 4u : 2u); i++) {
+		mixing = drivers[i];
+		assert_int_equal(start_tested(known_answers, &text), 0);
+		mixing = "";
+		snprintf(name, sizeof(name), "%s0 fails the self-test of", drivers[i]);
+		assert_non_null(strstr(text, name));
+		for (unsigned int d = 0; d < engine_devices; d++)
+			assert_int_equal(engine_lost(d),
+					 !strcmp(engine_device[d].driver, drivers[i]));
+		engines_stop();
+		free(text);
+	}
+}
+
+/* Each packet of the batch counts. */
+static void wrong_batch(void **state)
+{
+	static struct known_answer answers[KNOWN_ANSWERS];
+	char *text;
+
+	(void)state;
+	memcpy(answers, known_answers, sizeof(answers));
+	for (unsigned int i = 0; i < KNOWN_ANSWERS; i++)
+		answers[i].all ^= 1;
+	assert_int_equal(start_tested(answers, &text), -EIO);
+	free(text);
+}
+
 /* Without any device that is right cygnetd does not start; after that all can start again. */
 static void all_wrong(void **state)
 {
@@ -380,6 +457,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(too_few_queues), cmocka_unit_test(adopted_fails),
 		cmocka_unit_test(version),	  cmocka_unit_test(answer_for_each),
 		cmocka_unit_test(wrong_answer),	  cmocka_unit_test(all_wrong),
+		cmocka_unit_test(mixed_texts),	  cmocka_unit_test(wrong_batch),
 		cmocka_unit_test(approved),	  cmocka_unit_test(library_builds),
 		cmocka_unit_test(driver_path),	  cmocka_unit_test(opencl_arguments),
 	};
