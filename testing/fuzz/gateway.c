@@ -4,21 +4,30 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include <rte_ring.h>
+
 #include "base/sadb.h"
+#include "crypto/core.h"
 #include "crypto/device/pool.h"
 #include "gateway.h"
 #include "host/interface.h"
+#include "path/inbox.h"
 #include "path/reassemble.h"
 #include "path/sa_wait.h"
+#include "path/worker/handoff.h"
 #include "path/worker/neigh_wait.h"
+#include "path/worker/owner.h"
 #include "worker_fixture.h"
 
 #define ETHER	      14u
 #define WAIT_MS	      3600000u /* for fragments: longer than any run of one input */
 #define LARGE_PACKETS 8u
+#define INBOX	      256u
+#define TURNS	      12u /* in which a worker gets rid of all packets, and an SA moves */
 
 FUZZ_WITH_EAL
 
+__attribute__((weak)) unsigned int fuzz_workers = 1, fuzz_crypto_cores = 0;
 struct worker *fuzz_worker = &workers[0];
 struct tunnel fuzz_gcm, fuzz_cbc;
 
@@ -91,13 +100,41 @@ static void add_ports(enum cygnet_dir dir, uint8_t af)
 		abort();
 }
 
-static void open_reassembly(void)
+static void open_reassembly(struct worker *w)
 {
-	struct worker *w = fuzz_worker;
-
 	w->reassembly = reassembly_create(WAIT_MS, &w->stats->drop[DROP_REASSEMBLY]);
 	if (!w->reassembly)
 		abort();
+}
+
+static void open_worker(unsigned int id)
+{
+	struct worker *w = &workers[id];
+	char name[16];
+
+	gateway_open(w, 16);
+	w->id = w->crypto.id = id;
+	w->workers = fuzz_workers;
+	w->stats = w->crypto.stats = &stats[id];
+	memset(w->stats, 0, sizeof(*w->stats));
+	snprintf(name, sizeof(name), "inbox%u", id);
+	w->inbox = rte_ring_create(name, INBOX, SOCKET_ID_ANY, RING_F_SC_DEQ);
+	open_reassembly(w);
+	if (!w->inbox || crypto_lane_init(&w->crypto))
+		abort();
+}
+
+static void open_workers(void)
+{
+	struct conf conf;
+
+	conf_defaults(&conf);
+	conf.workers = fuzz_workers;
+	conf.ncrypto_cores = fuzz_crypto_cores;
+	if (crypto_cores_init(&conf))
+		abort();
+	for (unsigned int i = 0; i < fuzz_workers; i++)
+		open_worker(i);
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
@@ -107,16 +144,17 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argc;
 	/* A failed assertion of the fixtures must be a crash. */
 	setenv("CMOCKA_TEST_ABORT", "1", 1);
+	/* The devices have a queue pair for each further worker, too. */
+	esp_crypto_cores = fuzz_workers - 1 + fuzz_crypto_cores;
 	/* EAL pins this thread to one CPU, on which all targets would run. */
 	if (sched_getaffinity(0, sizeof(cpus), &cpus) || esp_fixture_eal((*argv)[0]) ||
 	    gateway_start(NULL) || sched_setaffinity(0, sizeof(cpus), &cpus))
 		abort();
 	packet_pool_large = rte_pktmbuf_pool_create("large", LARGE_PACKETS, 0, PACKET_PRIVATE,
 						    UINT16_MAX, SOCKET_ID_ANY);
-	gateway_open(fuzz_worker, 16);
-	open_reassembly();
 	if (!packet_pool_large)
 		abort();
+	open_workers();
 	gateway_tunnel(&fuzz_gcm, &esp_gcm, FUZZ_GCM, false, false);
 	gateway_tunnel(&fuzz_cbc, &esp_cbc, FUZZ_CBC, true, true);
 	add_policy(CYGNET_OUT, 1, FUZZ_TRAP, NULL);
@@ -161,6 +199,24 @@ static bool is_protected(unsigned int n, bool v6)
 	return n == FUZZ_GCM || n == FUZZ_CBC || (n == FUZZ_TRAP && !v6);
 }
 
+/* The number of a packet that an outbound SA has protected is behind that of the packet before. */
+static void check_order(const uint8_t *ip, bool v6)
+{
+	static uint32_t last[FUZZ_AH + 1];
+	const uint8_t *esp = ip + (v6 ? 40 : 20);
+	const struct tunnel *t = v6 ? &fuzz_cbc : &fuzz_gcm;
+	uint32_t words[2];
+
+	if (ip[v6 ? 6 : 9] != IPPROTO_ESP)
+		return;
+	memcpy(words, esp, sizeof(words));
+	if (words[0] != t->out->spi)
+		return;
+	if (ntohl(words[1]) <= last[t->number])
+		abort();
+	last[t->number] = ntohl(words[1]);
+}
+
 static void check(struct rte_mbuf *m, unsigned int interface, unsigned int sealed)
 {
 	const uint8_t *ip = rte_pktmbuf_mtod_offset(m, const uint8_t *, ETHER);
@@ -174,15 +230,58 @@ static void check(struct rte_mbuf *m, unsigned int interface, unsigned int seale
 	if (interface == GATEWAY_WAN && src == 1 && is_protected(dst, v6))
 		abort(); /* plaintext that a policy protects */
 	if (interface == GATEWAY_LAN && dst == 1 && (src == FUZZ_GCM || src == FUZZ_CBC) &&
-	    src != sealed)
+	    src != sealed && sealed != FUZZ_ALL)
 		abort(); /* it came by the SA of another network, or by none */
+	if (interface == GATEWAY_WAN)
+		check_order(ip, v6);
 }
 
-void fuzz_settle(unsigned int sealed)
+void fuzz_begin_turn(struct worker *w, bool inbox)
 {
-	struct worker *w = fuzz_worker;
+	owner_turn(w);
+	refresh_turn(w);
+	w->stats->turns++;
+	if (inbox)
+		inbox_poll(w);
+}
 
-	esp_worker_finish(w);
+void fuzz_end_turn(struct worker *w)
+{
+	worker_poll(w);
+	handoff_flush(w);
+}
+
+void fuzz_turn(struct worker *w)
+{
+	fuzz_begin_turn(w, true);
+	fuzz_end_turn(w);
+}
+
+/* Until no packet is under way between workers and cores. */
+static void finish_workers(void)
+{
+	if (fuzz_workers + fuzz_crypto_cores == 1)
+		return;
+	for (unsigned int i = 0; i < TURNS * fuzz_workers; i++) {
+		while (fuzz_crypto_cores && crypto_core_turn(0))
+			;
+		fuzz_turn(&workers[i % fuzz_workers]);
+	}
+	for (unsigned int i = 0; i < fuzz_workers; i++)
+		if (workers[i].crypto.in_flight || rte_ring_count(workers[i].inbox))
+			abort();
+	if (owner_moving())
+		abort();
+}
+
+static bool is_lost(void)
+{
+	return rte_mempool_in_use_count(esp_packets) || rte_mempool_in_use_count(esp_ops) ||
+	       rte_mempool_in_use_count(packet_pool_large);
+}
+
+static void settle(struct worker *w, unsigned int sealed)
+{
 	for (unsigned int p = 0; p < ninterfaces; p++) {
 		for (unsigned int i = 0; i < w->tx[p].n; i++)
 			check(w->tx[p].m[i], p, sealed);
@@ -192,12 +291,20 @@ void fuzz_settle(unsigned int sealed)
 	gateway_forget(w);
 	neigh_wait_drop(w);
 	sa_wait_drop(w);
-	if (rte_mempool_in_use_count(esp_packets) || rte_mempool_in_use_count(packet_pool_large)) {
-		reassembly_free(w->reassembly);
-		open_reassembly();
-	}
 	w->forget = true;
-	if (rte_mempool_in_use_count(esp_packets) || rte_mempool_in_use_count(esp_ops) ||
-	    rte_mempool_in_use_count(packet_pool_large))
+}
+
+void fuzz_settle(unsigned int sealed)
+{
+	for (unsigned int i = 0; i < fuzz_workers; i++)
+		esp_worker_finish(&workers[i]);
+	finish_workers();
+	for (unsigned int i = 0; i < fuzz_workers; i++)
+		settle(&workers[i], sealed);
+	for (unsigned int i = 0; i < fuzz_workers && is_lost(); i++) {
+		reassembly_free(workers[i].reassembly);
+		open_reassembly(&workers[i]);
+	}
+	if (is_lost())
 		abort();
 }
