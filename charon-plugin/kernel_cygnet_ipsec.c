@@ -184,6 +184,11 @@ METHOD(kernel_ipsec_t, get_spi, status_t,
 		return FAILED;
 	}
 
+	if (!this->peers->may_reserve_spi(this->peers))
+	{
+		return FAILED;
+	}
+
 	kernel_cygnet_sa_id(&id, &sa);
 	err = cygnet_spi_reserve(this->db, sa.proto, sa.af, &sa.dst, range >> 32,
 							 (uint32_t)range, spi);
@@ -286,7 +291,7 @@ static status_t install_sa(private_kernel_cygnet_ipsec_t *this,
 	{
 		DBG1(DBG_KNL, "allocated SPI not found anymore, try to add SAD entry");
 	}
-	if (!this->peers->get_sa(this->peers, &peer))
+	if (!this->peers->get_sa(this->peers, data->reqid, &peer))
 	{
 		memwipe(&params, sizeof(params));
 		return FAILED;
@@ -735,7 +740,6 @@ kernel_cygnet_ipsec_t *kernel_cygnet_ipsec_create(void)
 {
 	private_kernel_cygnet_ipsec_t *this;
 	uint32_t hold = kernel_cygnet_hold_time();
-	struct cygnet_db_info info;
 
 	INIT(this,
 		.public = {
@@ -766,8 +770,7 @@ kernel_cygnet_ipsec_t *kernel_cygnet_ipsec_create(void)
 		destroy(this);
 		return NULL;
 	}
-	cygnet_db_info(this->db, &info);
-	this->peers = kernel_cygnet_peers_create(&info.geometry);
+	this->peers = kernel_cygnet_peers_create(this->db);
 	this->expiry = kernel_cygnet_expiry_create(this->peers);
 	this->spd = kernel_cygnet_spd_create(this->db);
 	this->routes = kernel_cygnet_route_create(this->db);

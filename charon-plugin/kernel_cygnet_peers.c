@@ -6,9 +6,6 @@
 #include <collections/hashtable.h>
 #include <threading/mutex.h>
 
-/** Number of IKE_SAs whose peers are cached */
-#define RECENT 256
-
 typedef struct private_kernel_cygnet_peers_t private_kernel_cygnet_peers_t;
 
 /**
@@ -22,19 +19,37 @@ typedef enum {
 
 static const char *kind_names[] = {"SAs", "policies"};
 
-static const char *kind_options[] = {
-	"max_sas_per_peer", "max_policies_per_peer",
+static const char *reserve_options[] = {"reserved_sas", "reserved_policies"};
+
+/**
+ * What limits apply to
+ */
+typedef enum {
+	BY_IKE_SA,
+	BY_IDENTITY,
+	BY_CONNECTION,
+	HOLDERS,
+} holder_kind_t;
+
+static const char *holder_names[] = {"IKE_SA", "identity", "connection"};
+
+static const char *limit_options[HOLDERS][PEER_KINDS] = {
+	{"max_sas_per_ike_sa", "max_policies_per_ike_sa"},
+	{"max_sas_per_peer", "max_policies_per_peer"},
+	{"max_sas_per_connection", "max_policies_per_connection"},
 };
 
 /**
- * The peer of an IKE_SA
+ * An IKE_SA, an identity or a connection that has SAs or policies
  */
 typedef struct {
-	/** unique ID of the IKE_SA */
-	uint32_t ike_sa;
-	/** its peer, NULL if unused */
-	kernel_cygnet_peer_t *peer;
-} recent_t;
+	/** its key in a table: identification_t, the connection's name, or NULL */
+	void *key;
+	/** numbers of its SAs and policies */
+	uint32_t count[PEER_KINDS];
+	/** whether the warning was logged; cleared at half of the limit */
+	bool warned[PEER_KINDS];
+} holder_t;
 
 struct private_kernel_cygnet_peers_t {
 
@@ -44,15 +59,26 @@ struct private_kernel_cygnet_peers_t {
 	kernel_cygnet_peers_t public;
 
 	/**
-	 * Peers with SAs or policies, identification_t => kernel_cygnet_peer_t
+	 * Shared file
 	 */
-	hashtable_t *peers;
+	struct cygnet_db *db;
 
 	/**
-	 * Cache of the peers of recent IKE_SAs, by unique ID modulo RECENT: finding
-	 * an identity takes charon as long as the rest of an SA's installation
+	 * IKE_SAs with SAs or policies, unique ID => kernel_cygnet_peer_t. Finding an
+	 * identity takes charon as long as the rest of an SA's installation, so it
+	 * is done once for each of them.
 	 */
-	recent_t recent[RECENT];
+	hashtable_t *ike_sas;
+
+	/**
+	 * Their identities, identification_t => holder_t
+	 */
+	hashtable_t *identities;
+
+	/**
+	 * Their connections, name => holder_t
+	 */
+	hashtable_t *connections;
 
 	/**
 	 * Installed policies, installed_t as key and value
@@ -62,24 +88,29 @@ struct private_kernel_cygnet_peers_t {
 	/**
 	 * Limits; 0: none
 	 */
-	uint32_t limit[PEER_KINDS];
+	uint32_t limit[HOLDERS][PEER_KINDS];
 
 	/**
-	 * Locks peers, recent, policies and what they contain
+	 * Slots in the file, and how many of them only peers that rekey may use
+	 */
+	uint32_t room[PEER_KINDS], reserved[PEER_KINDS];
+
+	/**
+	 * Locks all tables and what they contain
 	 */
 	mutex_t *mutex;
 };
 
 /**
- * A peer
+ * An IKE_SA
  */
 struct kernel_cygnet_peer_t {
-	/** its identity */
-	identification_t *id;
-	/** numbers of its SAs and policies */
-	uint32_t count[PEER_KINDS];
-	/** whether the warning was logged; cleared at half of the limit */
-	bool warned[PEER_KINDS];
+	/** its unique ID */
+	uint32_t id;
+	/** what it has itself */
+	holder_t own;
+	/** own, and what is shared with other IKE_SAs */
+	holder_t *holders[HOLDERS];
 };
 
 /**
@@ -109,101 +140,243 @@ static bool equal_policies(const void *key, const void *other_key)
 }
 
 /**
- * Find or add the peer with an identity; the caller holds the mutex
+ * The key of an IKE_SA in its table
  */
-static kernel_cygnet_peer_t *find_id(private_kernel_cygnet_peers_t *this,
-									 identification_t *id)
+static void *ike_sa_key(uint32_t id)
 {
-	kernel_cygnet_peer_t *peer;
-
-	peer = this->peers->get(this->peers, id);
-	if (!peer)
-	{
-		INIT(peer,
-			.id = id->clone(id),
-		);
-		this->peers->put(this->peers, peer->id, peer);
-	}
-	return peer;
+	return (void*)(uintptr_t)id;
 }
 
 /**
- * Find or add the peer of an IKE_SA, whose identity is final once it has SAs;
- * the caller holds the mutex
+ * Find or add the holder with an identity; the caller holds the mutex
+ */
+static holder_t *find_identity(private_kernel_cygnet_peers_t *this,
+							   identification_t *id)
+{
+	holder_t *holder;
+
+	holder = this->identities->get(this->identities, id);
+	if (!holder)
+	{
+		INIT(holder,
+			.key = id->clone(id),
+		);
+		this->identities->put(this->identities, holder->key, holder);
+	}
+	return holder;
+}
+
+/**
+ * Find or add the holder with a connection's name; the caller holds the mutex
+ */
+static holder_t *find_connection(private_kernel_cygnet_peers_t *this,
+								 char *name)
+{
+	holder_t *holder;
+
+	holder = this->connections->get(this->connections, name);
+	if (!holder)
+	{
+		INIT(holder,
+			.key = strdup(name),
+		);
+		this->connections->put(this->connections, holder->key, holder);
+	}
+	return holder;
+}
+
+/**
+ * Find or add the peer of an IKE_SA, whose identity and connection are final
+ * once it has SAs; the caller holds the mutex
  */
 static kernel_cygnet_peer_t *find_peer(private_kernel_cygnet_peers_t *this,
 									   ike_sa_t *ike_sa)
 {
 	uint32_t id = ike_sa->get_unique_id(ike_sa);
-	recent_t *recent = &this->recent[id % RECENT];
+	kernel_cygnet_peer_t *peer;
 
-	if (!recent->peer || recent->ike_sa != id)
+	peer = this->ike_sas->get(this->ike_sas, ike_sa_key(id));
+	if (!peer)
 	{
-		recent->ike_sa = id;
-		recent->peer = find_id(this, ike_sa->get_other_eap_id(ike_sa));
+		INIT(peer,
+			.id = id,
+		);
+		peer->holders[BY_IKE_SA] = &peer->own;
+		peer->holders[BY_IDENTITY] = find_identity(this,
+										ike_sa->get_other_eap_id(ike_sa));
+		peer->holders[BY_CONNECTION] = find_connection(this,
+										ike_sa->get_name(ike_sa));
+		this->ike_sas->put(this->ike_sas, ike_sa_key(id), peer);
 	}
-	return recent->peer;
+	return peer;
 }
 
 /**
- * Remove a peer from the cache of IKE_SAs; the caller holds the mutex
+ * Whether something has SAs or policies
  */
-static void forget_recent(private_kernel_cygnet_peers_t *this,
-						  kernel_cygnet_peer_t *peer)
+static bool is_used(const holder_t *holder)
 {
-	int i;
-
-	for (i = 0; i < RECENT; i++)
-	{
-		if (this->recent[i].peer == peer)
-		{
-			this->recent[i].peer = NULL;
-		}
-	}
+	return holder->count[PEER_SAS] || holder->count[PEER_POLICIES];
 }
 
 /**
- * Remove a peer if it has no SAs and policies; the caller holds the mutex
+ * Remove a peer if it has no SAs and policies, with an identity and a
+ * connection that no other peer has; the caller holds the mutex
  */
 static void drop_unused(private_kernel_cygnet_peers_t *this,
 						kernel_cygnet_peer_t *peer)
 {
-	if (!peer->count[PEER_SAS] && !peer->count[PEER_POLICIES])
+	holder_t *identity = peer->holders[BY_IDENTITY];
+	holder_t *connection = peer->holders[BY_CONNECTION];
+	identification_t *id = identity->key;
+
+	if (is_used(&peer->own))
 	{
-		forget_recent(this, peer);
-		this->peers->remove(this->peers, peer->id);
-		peer->id->destroy(peer->id);
-		free(peer);
+		return;
 	}
+	this->ike_sas->remove(this->ike_sas, ike_sa_key(peer->id));
+	if (!is_used(identity))
+	{
+		this->identities->remove(this->identities, id);
+		id->destroy(id);
+		free(identity);
+	}
+	if (!is_used(connection))
+	{
+		this->connections->remove(this->connections, connection->key);
+		free(connection->key);
+		free(connection);
+	}
+	free(peer);
 }
 
 /**
- * Count one more SA or policy of a peer; the caller holds the mutex
- *
- * Returns FALSE if the peer is at its limit.
+ * Log a line about a limit of a peer
  */
-static bool count_up(private_kernel_cygnet_peers_t *this,
+static void log_limit(private_kernel_cygnet_peers_t *this,
+					  kernel_cygnet_peer_t *peer, holder_kind_t by,
+					  peer_kind_t kind, const char *consequence)
+{
+	DBG1(DBG_KNL, "peer '%Y' of %s[%u]: its %s has %u %s, %s in "
+		 "strongswan.conf is %u%s", peer->holders[BY_IDENTITY]->key,
+		 peer->holders[BY_CONNECTION]->key, peer->id, holder_names[by],
+		 peer->holders[by]->count[kind], kind_names[kind],
+		 limit_options[by][kind], this->limit[by][kind], consequence);
+}
+
+/**
+ * Whether an IKE_SA has a CHILD_SA with that reqid, so that what has the same
+ * reqid replaces its SAs and policies. charon adds a new CHILD_SA after it has
+ * installed it. One that has been replaced may still be there, more are not: a
+ * peer that never deletes them does not go on.
+ */
+static bool replaces(ike_sa_t *ike_sa, uint32_t reqid)
+{
+	enumerator_t *enumerator;
+	child_sa_t *child_sa;
+	int count = 0;
+
+	enumerator = ike_sa->create_child_sa_enumerator(ike_sa);
+	while (enumerator->enumerate(enumerator, &child_sa))
+	{
+		count += child_sa->get_reqid(child_sa) == reqid;
+	}
+	enumerator->destroy(enumerator);
+	return count == 1 || count == 2;
+}
+
+/**
+ * Whether only the reserve is left. Threads that ask at the same time get the
+ * same answer, and may use a slot of the reserve each.
+ */
+static bool only_reserve(private_kernel_cygnet_peers_t *this, peer_kind_t kind,
+						 uint32_t used)
+{
+	return this->reserved[kind] &&
+		   used >= this->room[kind] - this->reserved[kind];
+}
+
+/**
+ * The first of a peer's limits that is reached, HOLDERS if none is
+ */
+static holder_kind_t reached_limit(private_kernel_cygnet_peers_t *this,
+								   kernel_cygnet_peer_t *peer, peer_kind_t kind)
+{
+	holder_kind_t by;
+	uint32_t limit;
+
+	for (by = 0; by < HOLDERS; by++)
+	{
+		limit = this->limit[by][kind];
+		if (limit && peer->holders[by]->count[kind] >= limit)
+		{
+			break;
+		}
+	}
+	return by;
+}
+
+/**
+ * Whether a peer may have one more SA or policy. All limits apply to what is
+ * new; to what replaces an SA that is being rekeyed only its IKE_SA's: nobody
+ * else can use that up. A refusal is logged. The caller holds the mutex.
+ */
+static bool may_add(private_kernel_cygnet_peers_t *this,
+					kernel_cygnet_peer_t *peer, ike_sa_t *ike_sa,
+					uint32_t reqid, peer_kind_t kind, uint32_t used)
+{
+	holder_kind_t by = reached_limit(this, peer, kind);
+
+	if (by == HOLDERS && !only_reserve(this, kind, used))
+	{
+		return TRUE;
+	}
+	if (by != BY_IKE_SA && replaces(ike_sa, reqid))
+	{
+		return TRUE;
+	}
+	if (by != HOLDERS)
+	{
+		log_limit(this, peer, by, kind, ", one more refused");
+	}
+	else
+	{
+		DBG1(DBG_KNL, "%u of %u %s are in use, the others are kept by %s in "
+			 "strongswan.conf for peers that rekey, one more of '%Y' refused",
+			 used, this->room[kind], kind_names[kind], reserve_options[kind],
+			 peer->holders[BY_IDENTITY]->key);
+	}
+	return FALSE;
+}
+
+/**
+ * Count one more SA or policy of a peer; the caller holds the mutex. Of limits
+ * that come near at once, as an identity with one IKE_SA has them, the first is
+ * logged.
+ */
+static void count_up(private_kernel_cygnet_peers_t *this,
 					 kernel_cygnet_peer_t *peer, peer_kind_t kind)
 {
-	uint32_t limit = this->limit[kind];
+	holder_kind_t by;
+	holder_t *holder;
+	uint32_t limit;
+	bool logged = FALSE;
 
-	if (limit && peer->count[kind] >= limit)
+	for (by = 0; by < HOLDERS; by++)
 	{
-		DBG1(DBG_KNL, "peer '%Y' has %u %s, the limit of %s in strongswan.conf, "
-			 "one more refused", peer->id, peer->count[kind], kind_names[kind],
-			 kind_options[kind]);
-		return FALSE;
+		holder = peer->holders[by];
+		limit = this->limit[by][kind];
+		holder->count[kind]++;
+		if (limit && !holder->warned[kind] &&
+			(uint64_t)holder->count[kind] * 5 >= (uint64_t)limit * 4)
+		{
+			if (!logged)
+			{
+				log_limit(this, peer, by, kind, "");
+			}
+			holder->warned[kind] = logged = TRUE;
+		}
 	}
-	peer->count[kind]++;
-	if (limit && !peer->warned[kind] &&
-		(uint64_t)peer->count[kind] * 5 >= (uint64_t)limit * 4)
-	{
-		DBG1(DBG_KNL, "peer '%Y' has %u %s, %s in strongswan.conf is %u",
-			 peer->id, peer->count[kind], kind_names[kind], kind_options[kind],
-			 limit);
-		peer->warned[kind] = TRUE;
-	}
-	return TRUE;
 }
 
 /**
@@ -212,16 +385,63 @@ static bool count_up(private_kernel_cygnet_peers_t *this,
 static void count_down(private_kernel_cygnet_peers_t *this,
 					   kernel_cygnet_peer_t *peer, peer_kind_t kind)
 {
-	peer->count[kind]--;
-	if (peer->count[kind] <= this->limit[kind] / 2)
+	holder_kind_t by;
+	holder_t *holder;
+
+	for (by = 0; by < HOLDERS; by++)
 	{
-		peer->warned[kind] = FALSE;
+		holder = peer->holders[by];
+		holder->count[kind]--;
+		if (holder->count[kind] <= this->limit[by][kind] / 2)
+		{
+			holder->warned[kind] = FALSE;
+		}
 	}
 	drop_unused(this, peer);
 }
 
+METHOD(listener_t, ike_rekey, bool,
+	private_kernel_cygnet_peers_t *this, ike_sa_t *old, ike_sa_t *new)
+{
+	void *key = ike_sa_key(old->get_unique_id(old));
+	uint32_t id = new->get_unique_id(new);
+	kernel_cygnet_peer_t *peer;
+
+	this->mutex->lock(this->mutex);
+	if (!this->ike_sas->get(this->ike_sas, ike_sa_key(id)))
+	{
+		peer = this->ike_sas->remove(this->ike_sas, key);
+		if (peer)
+		{
+			peer->id = id;
+			this->ike_sas->put(this->ike_sas, ike_sa_key(id), peer);
+		}
+	}
+	this->mutex->unlock(this->mutex);
+	return TRUE;
+}
+
+METHOD(kernel_cygnet_peers_t, may_reserve_spi, bool,
+	private_kernel_cygnet_peers_t *this)
+{
+	ike_sa_t *ike_sa = charon->bus->get_sa(charon->bus);
+	uint32_t used = cygnet_sas_used(this->db);
+
+	if (!ike_sa || !only_reserve(this, PEER_SAS, used) ||
+		ike_sa->get_child_count(ike_sa))
+	{
+		return TRUE;
+	}
+	DBG1(DBG_KNL, "%u of %u SAs are in use, the others are kept by %s in "
+		 "strongswan.conf for peers that rekey, an SPI for '%Y' refused", used,
+		 this->room[PEER_SAS], reserve_options[PEER_SAS],
+		 ike_sa->get_other_eap_id(ike_sa));
+	return FALSE;
+}
+
 METHOD(kernel_cygnet_peers_t, get_sa, bool,
-	private_kernel_cygnet_peers_t *this, kernel_cygnet_peer_t **out)
+	private_kernel_cygnet_peers_t *this, uint32_t reqid,
+	kernel_cygnet_peer_t **out)
 {
 	ike_sa_t *ike_sa = charon->bus->get_sa(charon->bus);
 	kernel_cygnet_peer_t *peer;
@@ -234,9 +454,11 @@ METHOD(kernel_cygnet_peers_t, get_sa, bool,
 	}
 	this->mutex->lock(this->mutex);
 	peer = find_peer(this, ike_sa);
-	may = count_up(this, peer, PEER_SAS);
+	may = may_add(this, peer, ike_sa, reqid, PEER_SAS,
+				  cygnet_sas_used(this->db));
 	if (may)
 	{
+		count_up(this, peer, PEER_SAS);
 		*out = peer;
 	}
 	drop_unused(this, peer);
@@ -256,13 +478,15 @@ METHOD(kernel_cygnet_peers_t, put_sa, void,
 }
 
 /**
- * Count a policy that was not installed yet; the caller holds the mutex
+ * Count a policy that was not installed yet, but is in the table of them; the
+ * caller holds the mutex
  *
- * Returns FALSE if its peer is at its limit.
+ * Returns FALSE if its peer may not have it.
  */
 static bool count_policy(private_kernel_cygnet_peers_t *this,
-						 installed_t *policy, ike_sa_t *ike_sa)
+						 installed_t *policy, ike_sa_t *ike_sa, uint32_t reqid)
 {
+	uint32_t others = this->policies->get_count(this->policies) - 1;
 	kernel_cygnet_peer_t *peer;
 
 	if (!ike_sa)
@@ -270,11 +494,12 @@ static bool count_policy(private_kernel_cygnet_peers_t *this,
 		return TRUE;
 	}
 	peer = find_peer(this, ike_sa);
-	if (!count_up(this, peer, PEER_POLICIES))
+	if (!may_add(this, peer, ike_sa, reqid, PEER_POLICIES, others))
 	{
 		drop_unused(this, peer);
 		return FALSE;
 	}
+	count_up(this, peer, PEER_POLICIES);
 	policy->peer = peer;
 	return TRUE;
 }
@@ -300,7 +525,7 @@ METHOD(kernel_cygnet_peers_t, get_policy, bool,
 		policy->installs += old->installs;
 		free(old);
 	}
-	else if (!count_policy(this, policy, ike_sa))
+	else if (!count_policy(this, policy, ike_sa, params->reqid))
 	{
 		this->policies->remove(this->policies, policy);
 		free(policy);
@@ -360,24 +585,43 @@ METHOD(kernel_cygnet_peers_t, flush_policies, void,
 METHOD(kernel_cygnet_peers_t, destroy, void,
 	private_kernel_cygnet_peers_t *this)
 {
+	charon->bus->remove_listener(charon->bus, &this->public.listener);
 	flush_policies(this);
 	this->policies->destroy(this->policies);
-	this->peers->destroy(this->peers);
+	this->connections->destroy(this->connections);
+	this->identities->destroy(this->identities);
+	this->ike_sas->destroy(this->ike_sas);
 	this->mutex->destroy(this->mutex);
 	free(this);
 }
 
 /**
- * Read a limit from strongswan.conf
+ * Read a number of SAs or policies from strongswan.conf
  */
-static uint32_t get_limit(peer_kind_t kind, uint32_t room)
+static uint32_t get_number(const char *option, uint32_t def)
 {
 	char key[64];
 
-	snprintf(key, sizeof(key), "%%s.plugins.kernel-cygnet.%s",
-			 kind_options[kind]);
-	return max(lib->settings->get_int(lib->settings, key,
-									  max(room / 4 * 3, 1), lib->ns), 0);
+	snprintf(key, sizeof(key), "%%s.plugins.kernel-cygnet.%s", option);
+	return max(lib->settings->get_int(lib->settings, key, def, lib->ns), 0);
+}
+
+/**
+ * Read the limits of SAs or policies from strongswan.conf
+ */
+static void read_limits(private_kernel_cygnet_peers_t *this, peer_kind_t kind,
+						uint32_t room)
+{
+	holder_kind_t by;
+
+	for (by = 0; by < HOLDERS; by++)
+	{
+		this->limit[by][kind] = get_number(limit_options[by][kind],
+										max(room / 4 * 3, 1));
+	}
+	this->room[kind] = room;
+	this->reserved[kind] = min(get_number(reserve_options[kind], room / 8),
+							   room);
 }
 
 static u_int hash_id(const void *key)
@@ -397,13 +641,17 @@ static bool equal_ids(const void *key, const void *other_key)
 /*
  * Described in header.
  */
-kernel_cygnet_peers_t *kernel_cygnet_peers_create(
-										const struct cygnet_geometry *room)
+kernel_cygnet_peers_t *kernel_cygnet_peers_create(struct cygnet_db *db)
 {
 	private_kernel_cygnet_peers_t *this;
+	struct cygnet_db_info info;
 
 	INIT(this,
 		.public = {
+			.listener = {
+				.ike_rekey = _ike_rekey,
+			},
+			.may_reserve_spi = _may_reserve_spi,
 			.get_sa = _get_sa,
 			.put_sa = _put_sa,
 			.get_policy = _get_policy,
@@ -411,13 +659,18 @@ kernel_cygnet_peers_t *kernel_cygnet_peers_create(
 			.flush_policies = _flush_policies,
 			.destroy = _destroy,
 		},
-		.peers = hashtable_create(hash_id, equal_ids, 64),
+		.db = db,
+		.ike_sas = hashtable_create(hashtable_hash_ptr, hashtable_equals_ptr,
+									64),
+		.identities = hashtable_create(hash_id, equal_ids, 64),
+		.connections = hashtable_create(hashtable_hash_str,
+										hashtable_equals_str, 64),
 		.policies = hashtable_create(hash_policy, equal_policies, 64),
-		.limit = {
-			get_limit(PEER_SAS, room->sas),
-			get_limit(PEER_POLICIES, room->policies),
-		},
 		.mutex = mutex_create(MUTEX_TYPE_DEFAULT),
 	);
+	cygnet_db_info(db, &info);
+	read_limits(this, PEER_SAS, info.geometry.sas);
+	read_limits(this, PEER_POLICIES, info.geometry.policies);
+	charon->bus->add_listener(charon->bus, &this->public.listener);
 	return &this->public;
 }

@@ -3,34 +3,59 @@
 /**
  * @defgroup kernel_cygnet_peers kernel_cygnet_peers
  * @{ @ingroup kernel_cygnet
- * Limits the number of SAs and policies of a peer.
+ * Limits the number of SAs and policies of a peer, and keeps a reserve.
  */
 
 #ifndef KERNEL_CYGNET_PEERS_H_
 #define KERNEL_CYGNET_PEERS_H_
 
+#include <bus/listeners/listener.h>
 #include <cygnet.h>
 
 typedef struct kernel_cygnet_peers_t kernel_cygnet_peers_t;
 typedef struct kernel_cygnet_peer_t kernel_cygnet_peer_t;
 
 /**
- * A peer is the identity that was authenticated in IKE: that of EAP or XAuth if
- * used, otherwise the IKE identity. SAs and policies installed without an
- * IKE_SA, such as traps and shunts, belong to no peer and are not limited.
+ * What a peer installs counts for its IKE_SA, its identity and its connection,
+ * each of which has a limit. The identity is that of EAP or XAuth if used,
+ * otherwise that of IKE. A peer may be able to choose it (the outer identity of
+ * EAP, or any with the PSK of a group), and with it use up another peer's limit,
+ * but not the connection, the name of the peer_cfg_t. An IKE_SA that replaces
+ * another one by rekeying has what that one had.
+ *
+ * Some slots are reserved for SAs and policies that replace others of their
+ * IKE_SA. These are limited only by their IKE_SA, so that no other peer can
+ * prevent rekeying.
+ *
+ * SAs and policies installed without an IKE_SA, such as traps and shunts, belong
+ * to no peer and are not limited.
  *
  * Thread-safe.
  */
 struct kernel_cygnet_peers_t {
 
 	/**
+	 * Implements listener_t, for IKE_SAs that are rekeyed
+	 */
+	listener_t listener;
+
+	/**
+	 * Whether the calling thread's IKE_SA may reserve an SPI, which takes a slot
+	 * until it is released. An IKE_SA with a CHILD_SA may use the reserve, as it
+	 * may be about to rekey it. A refusal is logged.
+	 */
+	bool (*may_reserve_spi)(kernel_cygnet_peers_t *this);
+
+	/**
 	 * Count one more SA of the peer of the calling thread's IKE_SA. A refusal
 	 * is logged.
 	 *
+	 * @param reqid		of the SA
 	 * @param[out] peer	to pass to put_sa(), NULL if there is no IKE_SA
 	 * @return			FALSE if the peer may not have another SA
 	 */
-	bool (*get_sa)(kernel_cygnet_peers_t *this, kernel_cygnet_peer_t **peer);
+	bool (*get_sa)(kernel_cygnet_peers_t *this, uint32_t reqid,
+				   kernel_cygnet_peer_t **peer);
 
 	/**
 	 * Count one SA less.
@@ -71,10 +96,9 @@ struct kernel_cygnet_peers_t {
 /**
  * Create a kernel_cygnet_peers_t with the limits of strongswan.conf
  *
- * @param room		slots of the shared file, for the default limits
+ * @param db		shared file, whose numbers of slots the defaults depend on
  * @return			instance
  */
-kernel_cygnet_peers_t *kernel_cygnet_peers_create(
-										const struct cygnet_geometry *room);
+kernel_cygnet_peers_t *kernel_cygnet_peers_create(struct cygnet_db *db);
 
 #endif /** KERNEL_CYGNET_PEERS_H_ @}*/

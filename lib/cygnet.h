@@ -776,6 +776,8 @@ bool cygnet_sa_snapshot(struct cygnet_db *db, uint32_t index, struct cygnet_sa *
  * @return           false: the slot is free or retired, or changed during the copy
  */
 bool cygnet_policy_snapshot(struct cygnet_db *db, uint32_t index, struct cygnet_policy *copy);
+/** The number of SA slots in use, larval and live. Any thread; costs a load. */
+uint32_t cygnet_sas_used(struct cygnet_db *db);
 /** The number of held policies. Reads all slots in use. */
 unsigned int cygnet_policies_held(struct cygnet_db *db);
 /** Whether no policy was ever installed in this file. */

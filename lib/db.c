@@ -513,6 +513,11 @@ EXPORT void cygnet_db_info(struct cygnet_db *db, struct cygnet_db_info *info)
 		info->dataplane_pid = load_relaxed(&h->role_pid[CYGNET_ROLE_DATAPLANE]);
 }
 
+EXPORT uint32_t cygnet_sas_used(struct cygnet_db *db)
+{
+	return load_relaxed(&db->header->sa_pool.used);
+}
+
 EXPORT unsigned int cygnet_db_reclaim(struct cygnet_db *db)
 {
 	struct slots sas = pool_sas(db), policies = pool_policies(db);

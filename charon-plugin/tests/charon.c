@@ -159,18 +159,52 @@ void use_peer(ike_sa_t *ike_sa)
 	charon->bus->set_sa(charon->bus, ike_sa);
 }
 
+/** Set the connection of an IKE_SA */
+static void set_connection(ike_sa_t *ike_sa, char *name)
+{
+	ike_cfg_create_t ike = {
+		.version = IKEV2,
+		.local = MOON,
+		.remote = SUN,
+	};
+	peer_cfg_create_t peer = {
+		.keyingtries = 1,
+	};
+	peer_cfg_t *cfg = peer_cfg_create(name, ike_cfg_create(&ike), &peer);
+
+	ike_sa->set_peer_cfg(ike_sa, cfg);
+	cfg->destroy(cfg);
+}
+
 /*
  * Described in header.
  */
-ike_sa_t *create_peer(char *id)
+ike_sa_t *create_peer(char *id, char *connection)
 {
 	ike_sa_id_t *ike_sa_id = ike_sa_id_create(IKEV2, 1, 2, FALSE);
 	ike_sa_t *ike_sa = ike_sa_create(ike_sa_id, FALSE, IKEV2);
 
 	assert_non_null(ike_sa);
 	ike_sa_id->destroy(ike_sa_id);
+	set_connection(ike_sa, connection);
 	ike_sa->set_other_id(ike_sa, identification_create_from_string(id));
 	return ike_sa;
+}
+
+/*
+ * Described in header.
+ */
+void add_child(ike_sa_t *ike_sa, uint32_t reqid)
+{
+	child_cfg_create_t child = {
+		.reqid = reqid,
+	};
+	child_cfg_t *cfg = child_cfg_create("child", &child);
+	child_sa_create_t create = {};
+
+	ike_sa->add_child_sa(ike_sa, child_sa_create(sa.id.src, sa.id.dst, cfg,
+												 &create));
+	cfg->destroy(cfg);
 }
 
 /*

@@ -93,9 +93,14 @@ bool waits_a_bit(condvar_t *condvar, mutex_t *mutex);
 bool raised_wait(int *counter, int value, int ms);
 
 /**
- * Create an IKE_SA with a peer of that identity
+ * Create an IKE_SA of a connection with a peer of that identity
  */
-ike_sa_t *create_peer(char *id);
+ike_sa_t *create_peer(char *id, char *connection);
+
+/**
+ * Add a CHILD_SA with that reqid to an IKE_SA. It has no SAs and policies.
+ */
+void add_child(ike_sa_t *ike_sa, uint32_t reqid);
 
 /**
  * Set the IKE_SA of this thread, NULL for none

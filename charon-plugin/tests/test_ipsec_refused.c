@@ -28,7 +28,7 @@ static int refused_setup(void **state)
 	for (i = 0; i < PEERS; i++)
 	{
 		snprintf(id, sizeof(id), "peer%d.example", i);
-		peers[i] = create_peer(id);
+		peers[i] = create_peer(id, "clients");
 	}
 	return 0;
 }
@@ -174,7 +174,7 @@ static void test_reserved(void **state)
  */
 static void test_same_identity(void **state)
 {
-	ike_sa_t *other = create_peer("peer0.example");
+	ike_sa_t *other = create_peer("peer0.example", "clients");
 
 	use_peer(peers[0]);
 	assert_int_equal(add_sa(), SUCCESS);
