@@ -123,6 +123,13 @@ static void log_unusable_routes(void)
 	}
 }
 
+static void reload_locked(void (*reload)(void))
+{
+	control_lock();
+	reload();
+	control_unlock();
+}
+
 static void take_signal(void (*reload)(void))
 {
 	struct signalfd_siginfo info;
@@ -130,9 +137,7 @@ static void take_signal(void (*reload)(void))
 	if (read(signals, &info, sizeof(info)) != sizeof(info))
 		return;
 	if (info.ssi_signo == SIGHUP) {
-		control_lock();
-		reload();
-		control_unlock();
+		reload_locked(reload);
 		return;
 	}
 	if (info.ssi_signo == SIGUSR2) {
@@ -155,6 +160,8 @@ void control_run(void (*report)(void), void (*reload)(void))
 			__atomic_store_n(&workers_stopping, true, __ATOMIC_RELEASE);
 		if (poll(fds, 2, TICK_MS) > 0 && (fds[1].revents & POLLIN))
 			take_signal(reload);
+		if (takeover_old_ended())
+			reload_locked(reload);
 		keep_up();
 		serve_netlink();
 		netlink_solicit_wanted();

@@ -179,6 +179,14 @@ static void reload(void)
 	configuration_reload(&running);
 }
 
+/* The old process may have loaded another configuration while this one initialised. */
+static void reload_taken_over(void)
+{
+	control_lock();
+	reload();
+	control_unlock();
+}
+
 /* End this process once the one that takes over serves, without a change to ports and TAPs.
  * @return 0: the other process has failed, and this one can serve on; or -errno */
 static int grant_takeover(const struct conf *conf)
@@ -203,8 +211,11 @@ static int grant_takeover(const struct conf *conf)
 /* Until a signal ends the process. If another one is to take over and fails, serve on. */
 static int serve_packets(const struct conf *conf)
 {
-	int err = launch(conf);
+	int err;
 
+	if (takeover_joined())
+		reload_taken_over();
+	err = launch(conf);
 	while (!err) {
 		if (takeover_joined()) {
 			takeover_serving();

@@ -27,6 +27,7 @@ static char program[PATH_MAX];
 static const char *conf_path;
 static pid_t new_pid; /* 0: there is no new process */
 static int to_new = -1, to_old = -1;
+static int old_end = -1; /* the new process's end of the connection, until the old one has ended */
 static bool wanted;
 
 static int say(int fd, enum message message)
@@ -185,7 +186,8 @@ int takeover_grant(void)
 	snprintf(text, sizeof(text), "MAINPID=%d", (int)new_pid);
 	notify_send(text);
 	log_info("process %d has taken over", (int)new_pid);
-	forget_new();
+	/* The connection stays until the process ends, which the new one notices. */
+	say(to_new, SERVING);
 	return 0;
 }
 
@@ -257,7 +259,16 @@ void takeover_serving(void)
 	if (!takeover_joined())
 		return;
 	if (!say(to_old, SERVING))
-		await(to_old, SERVING, TELL_S); /* the end of the connection */
-	close(to_old);
+		await(to_old, SERVING, TELL_S);
+	old_end = to_old;
 	to_old = -1;
+}
+
+bool takeover_old_ended(void)
+{
+	if (old_end < 0 || hear(old_end, SERVING) == -EAGAIN)
+		return false;
+	close(old_end);
+	old_end = -1;
+	return true;
 }

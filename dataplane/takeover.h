@@ -9,10 +9,13 @@
  *   new to old  READY    the new process has initialised
  *   old to new  GRANTED  the old one's workers have ended, and it does not hold the dataplane's role
  *   new to old  SERVING  the new one's TAPs and workers run
+ *   old to new  SERVING  systemd knows
  *
  * Then the old process ends, without a change to the TAPs, which both have open: addresses, routes and
  * neighbours stay in the kernel. If the new process ends before SERVING, the old one serves on. If the
- * old process ends before, the new one serves. All functions are for the control thread.
+ * old process ends before, the new one serves. The old process may have loaded another configuration meanwhile,
+ * or have been told to, so the new one reads it again after GRANTED, and once more when the old one has ended.
+ * All functions are for the control thread.
  */
 #ifndef CYGNETD_TAKEOVER_H
 #define CYGNETD_TAKEOVER_H
@@ -62,5 +65,7 @@ int takeover_request(void);
 void takeover_abandon(void);
 /** Tell the old process that this one serves, and wait until systemd knows. */
 void takeover_serving(void);
+/** Whether the old process has ended since takeover_serving(): true once. Signals to it are lost no more. */
+bool takeover_old_ended(void);
 
 #endif

@@ -13,7 +13,8 @@ import struct
 import subprocess
 import time
 
-from bench import IPV4, to_host
+from bench import IPV4, packet, to_host
+from gateway import HOST, PEER
 from network import PATIENCE, wait_until
 from successor import Successor, adopt
 from test_esp import cases
@@ -194,6 +195,100 @@ def test_takeover_fails(bench, case):
             frames += take(bench.wan, 500)
     finally:
         bench.gateway.write_conf(usual)
+
+
+def change_conf(gateway, text):
+    """Write a configuration, and tell the process that serves, or serves no more."""
+    gateway.write_conf(text)
+    gateway.process.send_signal(signal.SIGHUP)
+
+
+@contextlib.contextmanager
+def no_policy_dropped(bench):
+    """The body gets a configuration with no_policy = drop, which is in force after it."""
+    gateway = bench.gateway
+    usual = gateway.read_conf()
+    gateway.fill("flush")
+    try:
+        yield usual.replace("[cygnetd]\n", "[cygnetd]\nno_policy = drop\n")
+        with bench.dropped("no-policy", 3):
+            bench.from_lan(*[packet(HOST, PEER)] * 3)
+    finally:
+        gateway.reconfigure(usual)
+
+
+def is_asleep(process):
+    """Whether the main thread waits in the kernel."""
+    with open(f"/proc/{process.pid}/stat", encoding="ascii") as stat:
+        return stat.read().rsplit(")", 1)[1].split()[0] == "S"
+
+
+def granted(gateway, log, successor):
+    """The successor, which is stopped, may serve: the running process has let go, and waits for it."""
+    os.kill(successor.pid, signal.SIGSTOP)
+    gateway.process.send_signal(signal.SIGCONT)
+    log.wait("takes over")
+    wait_until(lambda: role_is_free(gateway), "the role is free")
+    wait_until(lambda: is_asleep(gateway.process), "the running process waits")
+
+
+@on_af_packet
+def test_takeover_reload(bench):
+    """A configuration that the running process loads while the new one initialises stays in force."""
+    gateway = bench.gateway
+    with no_policy_dropped(bench) as changed:
+        log, successor = begin(gateway)
+        log.wait(r"is to take over\n(.*\n)*(cygnetd|dpdk): ")  # it has read the configuration
+        os.kill(successor.pid, signal.SIGSTOP)
+        change_conf(gateway, changed)
+        log.wait("no_policy: drop from now on")
+        os.kill(successor.pid, signal.SIGCONT)
+        finish(gateway, log, successor)
+
+
+@on_af_packet
+def test_takeover_reload_late(bench):
+    """SIGHUP to the running process when it has let go."""
+    gateway = bench.gateway
+    with no_policy_dropped(bench) as changed:
+        log, successor = begin_and_stop(gateway)
+        granted(gateway, log, successor)
+        change_conf(gateway, changed)
+        os.kill(successor.pid, signal.SIGCONT)
+        finish(gateway, log, successor)
+
+
+@on_af_packet
+def test_takeover_reload_last(bench):
+    """SIGHUP to the running process when the new one has read the configuration for the last time before it serves."""
+    gateway = bench.gateway
+    with no_policy_dropped(bench) as changed:
+        log, successor = begin_and_stop(gateway)
+        granted(gateway, log, successor)
+        gateway.process.send_signal(signal.SIGSTOP)
+        os.kill(successor.pid, signal.SIGCONT)
+        log.wait("reloaded")
+        change_conf(gateway, changed)
+        gateway.process.send_signal(signal.SIGCONT)
+        finish(gateway, log, successor)
+        log.wait("no_policy: drop from now on")
+
+
+@on_af_packet
+def test_takeover_reload_wrong(bench):
+    """A file that has become wrong meanwhile: the new process serves with what it read at its start, and says so."""
+    gateway = bench.gateway
+    usual = gateway.read_conf()
+    with under_traffic(bench) as (frames, _):
+        log, successor = begin_and_stop(gateway)
+        gateway.write_conf(FAULTS["configuration"](usual))
+        try:
+            gateway.process.send_signal(signal.SIGCONT)
+            finish(gateway, log, successor)
+            log.wait("no_such_key(.|\n)*the configuration stays as it was")
+            frames += take(bench.wan, 100)
+        finally:
+            gateway.write_conf(usual)
 
 
 @on_af_packet
